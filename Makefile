@@ -1,0 +1,37 @@
+# cudal1: a PostgreSQL extension. `make demo` and `make test` are all a newcomer needs; `make deps` installs what is missing.
+
+EXTENSION = cudal1
+EXTVERSION = $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" cudal1.control)
+MODULE_big = cudal1
+OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c bgworker/*.c)))
+DATA_built = cudal1--$(EXTVERSION).sql
+DATA = $(wildcard sql/upgrade/*.sql)
+PG_CPPFLAGS = -I$(srcdir)/src -DCUDAL1_VERSION='"$(EXTVERSION)"'
+PG_CFLAGS = -std=gnu11 -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers -fvisibility=hidden
+EXTRA_CLEAN = cudal1--*.sql
+
+PG_CONFIG ?= pg_config
+PGXS := $(shell $(PG_CONFIG) --pgxs)
+with_llvm = no
+include $(PGXS)
+
+SQL_PARTS = $(sort $(wildcard sql/*.sql))
+
+cudal1--$(EXTVERSION).sql: $(SQL_PARTS)
+	{ echo '\echo Use "CREATE EXTENSION cudal1" to load this file. \quit'; cat $^; } >$@
+
+all: runner
+install: install-runner
+clean: clean-runner
+
+RUNNER_MAKE = $(MAKE) -C runner BINDIR='$(bindir)' LIBDIR='$(pkglibdir)/cudal1' VERSION='$(EXTVERSION)'
+
+.PHONY: runner install-runner clean-runner
+runner:
+	$(RUNNER_MAKE)
+install-runner:
+	$(RUNNER_MAKE) install DESTDIR='$(DESTDIR)'
+clean-runner:
+	$(RUNNER_MAKE) clean
+
+include make/project.mk

@@ -1,0 +1,1 @@
+# deps, demo, test, lint

@@ -1,0 +1,371 @@
+/*
+ * Tables of schema cudal1.
+ *
+ * History is append-only: candidate, proposal, prompt and measurement rows are never deleted. What is hot is kept
+ * narrow and apart: a job row lives from its enqueueing to its verdict, bucket and slot rows hold integers only.
+ * Derived rows (bucket, bucket_slot, island_cell, island_slot) are written in the transaction that accepts a score,
+ * by cudal1.accept_reward() and cudal1.withdraw_reward() alone, and can be recounted exactly from candidate.
+ */
+
+CREATE SCHEMA cudal1;
+COMMENT ON SCHEMA cudal1 IS 'CUDA-L1: tasks, candidates, measurements, exemplars and prompts';
+
+-- every number of the measurement protocol is a column here; the runner's built-in defaults equal the row 'default'
+CREATE TABLE cudal1.profile (
+	name				text PRIMARY KEY CHECK (name OPERATOR(pg_catalog.~) '^[a-z][a-z0-9_]{0,62}$'),
+	shipped				boolean NOT NULL DEFAULT false,
+	purpose				text NOT NULL,
+	-- buckets and their windows
+	pairs				int NOT NULL CHECK (pairs BETWEEN 1 AND 1000),
+	looks				int[] NOT NULL CHECK (pg_catalog.cardinality(looks) BETWEEN 1 AND 8),
+	futility_pairs		int CHECK (futility_pairs >= 2),
+	bucket_seconds		float8 NOT NULL CHECK (bucket_seconds > 0),
+	block_seconds		float8 NOT NULL CHECK (block_seconds > 0),
+	window_seconds		float8 NOT NULL CHECK (window_seconds > 0),
+	-- estimators and what is accepted
+	bucket_estimator	text NOT NULL CHECK (bucket_estimator IN ('median', 'mean')),
+	score_estimator		text NOT NULL CHECK (score_estimator IN ('median_of_buckets', 'mean_of_ratios')),
+	precision_goal		float8 NOT NULL CHECK (precision_goal >= 0),
+	precision_slope		float8 NOT NULL CHECK (precision_slope >= 0),
+	confidence			float8 NOT NULL CHECK (confidence > 0 AND confidence < 1),
+	half_width_limit	float8 CHECK (half_width_limit > 0),
+	variance_limit		float8 CHECK (variance_limit > 0),
+	unstable			text NOT NULL CHECK (unstable IN ('lower_end', 'discard')),
+	-- correctness
+	first_checks		int NOT NULL CHECK (first_checks >= 1),
+	min_checks			int NOT NULL CHECK (min_checks >= 0),
+	max_checks			int NOT NULL CHECK (max_checks >= min_checks),
+	check_seconds		float8 NOT NULL CHECK (check_seconds >= 0),
+	-- audits
+	audits				int NOT NULL CHECK (audits >= 0),
+	audit_seconds		float8 NOT NULL CHECK (audit_seconds >= 0),
+	audit_sigma			float8 NOT NULL CHECK (audit_sigma >= 0),
+	audit_margin		float8 NOT NULL CHECK (audit_margin >= 0),
+	-- limits
+	run_limit_factor	float8 NOT NULL CHECK (run_limit_factor >= 1),
+	run_limit_min		float8 NOT NULL CHECK (run_limit_min > 0),
+	run_limit_max		float8 NOT NULL CHECK (run_limit_max >= run_limit_min),
+	build_seconds		float8 NOT NULL CHECK (build_seconds > 0),
+	memory_mb			int NOT NULL CHECK (memory_mb >= 64),
+	arena_mb			int NOT NULL CHECK (arena_mb >= 1),
+	-- other tries
+	attempts			int NOT NULL CHECK (attempts BETWEEN 1 AND 100),
+	disturbed_factor	float8 NOT NULL CHECK (disturbed_factor > 0),
+	disturbed_attempts	int NOT NULL CHECK (disturbed_attempts >= 1),
+	cold_cache			boolean NOT NULL DEFAULT false,
+	-- verification
+	verify_above		float8 CHECK (verify_above > 1),
+	verify_best_factor	float8 CHECK (verify_best_factor > 1),
+	verify_agreement	float8 NOT NULL CHECK (verify_agreement > 0),
+	verify_wait			interval,
+	CHECK (precision_goal = 0 OR futility_pairs IS NULL OR futility_pairs <= pairs)
+);
+COMMENT ON TABLE cudal1.profile IS 'measurement profiles; shipped rows are immutable, copy one under a new name to change it';
+COMMENT ON COLUMN cudal1.profile.pairs IS 'buckets; each is a fresh pair of executor processes in two halves with the order of start swapped';
+COMMENT ON COLUMN cudal1.profile.looks IS 'numbers of pairs after which the interval is looked at; the error is divided over the looks';
+COMMENT ON COLUMN cudal1.profile.futility_pairs IS 'after this many pairs a candidate whose interval lies below 1 is left; NULL: never';
+COMMENT ON COLUMN cudal1.profile.bucket_seconds IS 'seconds of clock time a bucket takes, both sides together';
+COMMENT ON COLUMN cudal1.profile.block_seconds IS 'seconds of runs between two readings of the clock';
+COMMENT ON COLUMN cudal1.profile.window_seconds IS 'upper bound of a measurement in seconds; the fixed window where precision_goal is 0';
+COMMENT ON COLUMN cudal1.profile.precision_goal IS 'relative half-width of the interval to reach; 0: the fixed window of the paper';
+COMMENT ON COLUMN cudal1.profile.precision_slope IS 'the goal is max(precision_goal, precision_slope * |ln score|)';
+COMMENT ON COLUMN cudal1.profile.half_width_limit IS 'a wider interval after the last look is unstable; NULL: not judged';
+COMMENT ON COLUMN cudal1.profile.variance_limit IS 'variance across the buckets above which a measurement is discarded (0.005 in CUDA-L1, 2.4.4); NULL: not judged';
+COMMENT ON COLUMN cudal1.profile.unstable IS 'what the last attempt does with an unstable candidate: its interval''s lower end, or discarded';
+COMMENT ON COLUMN cudal1.profile.first_checks IS 'inputs that must agree before anything is timed';
+COMMENT ON COLUMN cudal1.profile.check_seconds IS 'seconds for comparing outputs of timed runs; between min_checks and max_checks are compared';
+COMMENT ON COLUMN cudal1.profile.audits IS 'unannounced blocks of a single run, for each side';
+COMMENT ON COLUMN cudal1.profile.audit_margin IS 'share of the reference''s audit time by which honest candidates may differ between audit and block';
+COMMENT ON COLUMN cudal1.profile.run_limit_factor IS 'a steady run may take this many times the reference''s time, at least run_limit_min, at most run_limit_max seconds';
+COMMENT ON COLUMN cudal1.profile.build_seconds IS 'limit for compiling, and for the first call of code that compiles itself';
+COMMENT ON COLUMN cudal1.profile.arena_mb IS 'memory for the inputs and outputs of one block, in MiB';
+COMMENT ON COLUMN cudal1.profile.disturbed_factor IS 'a reference slower beside the candidate than alone by more than this multiple of precision_goal is disturbed';
+COMMENT ON COLUMN cudal1.profile.verify_above IS 'scores above this are measured again; NULL: never';
+COMMENT ON COLUMN cudal1.profile.verify_best_factor IS 'scores above this multiple of the task''s best are measured again';
+COMMENT ON COLUMN cudal1.profile.verify_agreement IS 'the second score must lie within this share of the first';
+COMMENT ON COLUMN cudal1.profile.verify_wait IS 'how long to wait for another device of the model before the same one may verify; NULL: for ever';
+
+CREATE TABLE cudal1.device (
+	device_id			bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+	device_key			text NOT NULL UNIQUE,
+	host				text NOT NULL,
+	class				text NOT NULL CHECK (class IN ('cpu', 'cuda')),
+	model				text NOT NULL CHECK (model <> ''),
+	cores				int NOT NULL DEFAULT 1 CHECK (cores >= 1),
+	languages			text[] NOT NULL,
+	details				jsonb NOT NULL DEFAULT '{}',
+	enabled				boolean NOT NULL DEFAULT true,
+	first_seen			timestamptz NOT NULL DEFAULT pg_catalog.now(),
+	last_seen			timestamptz NOT NULL DEFAULT pg_catalog.now()
+);
+COMMENT ON TABLE cudal1.device IS 'devices that ever measured here; a row is registered by the worker or agent that supervises it';
+COMMENT ON COLUMN cudal1.device.device_key IS 'host and device, for instance ''node7 cpu:1'' or ''node7 GPU-5f…''';
+COMMENT ON COLUMN cudal1.device.cores IS 'cores reserved for executors; a task that asks for more is not claimed';
+COMMENT ON COLUMN cudal1.device.languages IS 'languages the device''s host can measure (a compiler or PyTorch may be missing)';
+COMMENT ON COLUMN cudal1.device.enabled IS 'an operator''s switch: false keeps new jobs away';
+
+CREATE TABLE cudal1.task (
+	task_id				bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+	name				text NOT NULL UNIQUE CHECK (name <> ''),
+	language			text NOT NULL CHECK (language IN ('c', 'cuda', 'pytorch')),
+	level				int CHECK (level >= 0),
+	problem				int CHECK (problem >= 0),
+	reference			text NOT NULL CHECK (reference <> ''),
+	signature			jsonb,
+	options				jsonb NOT NULL,
+	profile				text NOT NULL REFERENCES cudal1.profile (name),
+	device				text NOT NULL,
+	device_model		text,
+	cores				int NOT NULL CHECK (cores BETWEEN 1 AND 1024),
+	bucket_width		float8 NOT NULL CHECK (bucket_width > 0 AND bucket_width < 'Infinity'),
+	temperature			float8 NOT NULL CHECK (temperature > 0 AND temperature < 'Infinity'),
+	score_scale			text NOT NULL CHECK (score_scale IN ('linear', 'log')),
+	strategy			text NOT NULL CHECK (strategy IN ('bucket', 'island', 'random')),
+	rtol				float8 CHECK (rtol >= 0 AND rtol < 'Infinity'),
+	atol				float8 CHECK (atol >= 0 AND atol < 'Infinity'),
+	content_hash		bytea NOT NULL,
+	certified			text CHECK (certified IN ('passed', 'weak')),
+	created_at			timestamptz NOT NULL DEFAULT pg_catalog.now(),
+	created_by			text NOT NULL DEFAULT CURRENT_USER,
+	CHECK ((language IN ('c', 'cuda')) = (signature IS NOT NULL))
+);
+COMMENT ON TABLE cudal1.task IS 'a reference and how its candidates are measured; a reference never changes';
+COMMENT ON COLUMN cudal1.task.problem IS 'problem number within its level, as in KernelBench';
+COMMENT ON COLUMN cudal1.task.device IS 'device class (cpu, cuda) or model on which the task''s rewards are measured';
+COMMENT ON COLUMN cudal1.task.device_model IS 'the model, pinned by the first measurement; rewards of one task come from one model';
+COMMENT ON COLUMN cudal1.task.bucket_width IS 'width of a score interval, in speedup (linear) or ln speedup (log)';
+COMMENT ON COLUMN cudal1.task.rtol IS 'relative tolerance; NULL: the default of each dtype';
+COMMENT ON COLUMN cudal1.task.atol IS 'tolerance as a multiple of the output''s root mean square; NULL: the default of each dtype';
+COMMENT ON COLUMN cudal1.task.certified IS 'weak: a null candidate passes, so the task does not discriminate; NULL: not certified yet';
+
+CREATE TABLE cudal1.candidate (
+	candidate_id		bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+	task_id				bigint NOT NULL REFERENCES cudal1.task (task_id),
+	code				text NOT NULL,
+	code_hash			bytea NOT NULL,
+	purpose				text NOT NULL DEFAULT 'normal' CHECK (purpose IN ('normal', 'null', 'certification', 'ablation')),
+	state				text NOT NULL DEFAULT 'queued'
+						CHECK (state IN ('queued', 'measuring', 'verifying', 'successful', 'failed', 'discarded')),
+	failure				text CHECK (failure IN ('malformed', 'compile_error', 'launch_failure', 'timeout', 'crash',
+									'wrong_output', 'cheat', 'reported', 'unverified', 'lost', 'cancelled')),
+	detail				text CHECK (pg_catalog.octet_length(detail) <= 2000),
+	reward				float8,
+	score				float8,
+	imported			boolean NOT NULL DEFAULT false,
+	measurement_id		bigint,
+	created_at			timestamptz NOT NULL DEFAULT pg_catalog.now(),
+	decided_at			timestamptz,
+	UNIQUE (task_id, code_hash),
+	CHECK ((state IN ('queued', 'measuring', 'verifying')) = (decided_at IS NULL)),
+	CHECK (CASE state
+		   WHEN 'successful' THEN failure IS NULL AND reward > 0 AND reward < 'Infinity'
+		   WHEN 'failed' THEN reward = 0
+				AND failure IN ('malformed', 'compile_error', 'launch_failure', 'timeout', 'crash', 'wrong_output',
+								'cheat', 'reported') AND failure IS NOT NULL
+		   WHEN 'discarded' THEN reward IS NULL AND failure IN ('unverified', 'lost', 'cancelled') AND failure IS NOT NULL
+		   ELSE reward IS NULL AND failure IS NULL END)
+);
+COMMENT ON TABLE cudal1.candidate IS 'one row for each distinct code of a task, measured once';
+COMMENT ON COLUMN cudal1.candidate.code_hash IS 'SHA-256 of the code after CRLF -> LF (of the raw response where malformed)';
+COMMENT ON COLUMN cudal1.candidate.purpose IS 'only normal candidates are sampled and reported';
+COMMENT ON COLUMN cudal1.candidate.failure IS 'why it failed (reward 0) or was discarded (reward NULL); reported: an imported failure';
+COMMENT ON COLUMN cudal1.candidate.detail IS 'what a model or a person learns from: compiler output, first mismatch, signal; at most 2000 bytes';
+COMMENT ON COLUMN cudal1.candidate.reward IS 'conservatively rounded score (CUDA-L1, 2.4.4); 0 unsuccessful; NULL undecided or discarded';
+COMMENT ON COLUMN cudal1.candidate.score IS 'the accepted score before rounding';
+COMMENT ON COLUMN cudal1.candidate.imported IS 'the score was measured elsewhere';
+COMMENT ON COLUMN cudal1.candidate.measurement_id IS 'the measurement that decided';
+
+CREATE TABLE cudal1.prompt (
+	prompt_id			bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+	task_id				bigint NOT NULL REFERENCES cudal1.task (task_id),
+	kind				text NOT NULL CHECK (kind IN ('augment', 'contrastive')),
+	strategy			text NOT NULL CHECK (strategy IN ('bucket', 'island', 'random')),
+	temperature			float8,
+	seed				bigint NOT NULL,
+	island				int,
+	island_epoch		int,
+	exemplars			bigint[] NOT NULL,
+	scores				float8[] NOT NULL,
+	probabilities		jsonb NOT NULL,
+	prompt				text NOT NULL,
+	created_at			timestamptz NOT NULL DEFAULT pg_catalog.now(),
+	created_by			text NOT NULL DEFAULT SESSION_USER,
+	CHECK (pg_catalog.cardinality(exemplars) = pg_catalog.cardinality(scores))
+);
+COMMENT ON TABLE cudal1.prompt IS 'every prompt handed out, with all that is needed to replay its draw';
+COMMENT ON COLUMN cudal1.prompt.exemplars IS 'candidates shown, in the order of the prompt (ascending score)';
+COMMENT ON COLUMN cudal1.prompt.probabilities IS 'the buckets, means and probabilities the draw was made from';
+
+CREATE TABLE cudal1.proposal (
+	proposal_id			bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+	task_id				bigint NOT NULL REFERENCES cudal1.task (task_id),
+	candidate_id		bigint NOT NULL REFERENCES cudal1.candidate (candidate_id),
+	method				text NOT NULL CHECK (method <> ''),
+	prompt_id			bigint REFERENCES cudal1.prompt (prompt_id),
+	group_key			text,
+	proposal_key		text,
+	island				int,
+	island_epoch		int,
+	response			text,
+	created_at			timestamptz NOT NULL DEFAULT pg_catalog.now(),
+	created_by			text NOT NULL DEFAULT SESSION_USER
+);
+COMMENT ON TABLE cudal1.proposal IS 'one row for each submission; several proposals may name one candidate';
+COMMENT ON COLUMN cudal1.proposal.group_key IS 'the trainer''s group (GRPO): submissions whose rewards are compared';
+COMMENT ON COLUMN cudal1.proposal.proposal_key IS 'idempotency key: a repeated key within (task, group) adds nothing';
+COMMENT ON COLUMN cudal1.proposal.response IS 'the model''s whole answer, where it was submitted as one';
+CREATE UNIQUE INDEX proposal_key_unique ON cudal1.proposal (task_id, (COALESCE(group_key, '')), proposal_key)
+	WHERE proposal_key IS NOT NULL;
+CREATE INDEX proposal_candidate ON cudal1.proposal (candidate_id);
+
+CREATE TABLE cudal1.measurement (
+	measurement_id		bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+	task_id				bigint NOT NULL REFERENCES cudal1.task (task_id),
+	candidate_id		bigint NOT NULL REFERENCES cudal1.candidate (candidate_id),
+	kind				text NOT NULL CHECK (kind IN ('measure', 'verify', 'evaluate', 'reverify')),
+	attempt				int NOT NULL,
+	device_id			bigint NOT NULL REFERENCES cudal1.device (device_id),
+	device_model		text NOT NULL,
+	profile				text NOT NULL REFERENCES cudal1.profile (name),
+	outcome				text NOT NULL CHECK (outcome IN ('successful', 'unstable', 'compile_error', 'launch_failure', 'timeout',
+									'crash', 'wrong_output', 'cheat', 'unverified', 'lost', 'cancelled')),
+	accepted			boolean NOT NULL DEFAULT false,
+	same_device			boolean,
+	score				float8,
+	reward				float8,
+	lower				float8,
+	upper				float8,
+	variance			float8,
+	pairs				int,
+	rounds				int,
+	bucket_means		float8[],
+	reference_seconds	float8,
+	candidate_seconds	float8,
+	checks				int,
+	max_error			float8,
+	audits				int,
+	audit_bound			float8,
+	detail				text,
+	build_seconds		float8,
+	device_seconds		float8,
+	clock_seconds		float8,
+	wall_seconds		float8,
+	code_hash			bytea NOT NULL,
+	environment			jsonb NOT NULL DEFAULT '{}',
+	samples				jsonb,
+	evidence			jsonb,
+	measured_at			timestamptz NOT NULL DEFAULT pg_catalog.now()
+);
+COMMENT ON TABLE cudal1.measurement IS 'one row for each finished run of cudal1-measure, with all that a stranger needs to judge it; append-only';
+COMMENT ON COLUMN cudal1.measurement.accepted IS 'true on the measurements that decided their candidate';
+COMMENT ON COLUMN cudal1.measurement.same_device IS 'a verification: made on the device of the first measurement';
+COMMENT ON COLUMN cudal1.measurement.lower IS 'lower end of the interval of the score at the profile''s confidence';
+COMMENT ON COLUMN cudal1.measurement.bucket_means IS 'the estimate of each bucket (median or mean of its ratios, as the profile says)';
+COMMENT ON COLUMN cudal1.measurement.reference_seconds IS 'median time of one run of the reference';
+COMMENT ON COLUMN cudal1.measurement.max_error IS 'largest deviation found in accepted outputs, in tolerances (1 = just tolerated)';
+COMMENT ON COLUMN cudal1.measurement.audit_bound IS 'the bound on the score that audits set; NULL without audits';
+COMMENT ON COLUMN cudal1.measurement.device_seconds IS 'seconds the device was held';
+COMMENT ON COLUMN cudal1.measurement.clock_seconds IS 'seconds the clock ran';
+COMMENT ON COLUMN cudal1.measurement.samples IS 'the single ratios by bucket';
+COMMENT ON COLUMN cudal1.measurement.evidence IS 'which detectors spoke and static findings; for operators, not for models in training';
+CREATE INDEX measurement_candidate ON cudal1.measurement (candidate_id);
+
+CREATE TABLE cudal1.job (
+	job_id				bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+	kind				text NOT NULL CHECK (kind IN ('measure', 'verify', 'evaluate', 'reverify')),
+	task_id				bigint NOT NULL REFERENCES cudal1.task (task_id),
+	candidate_id		bigint NOT NULL REFERENCES cudal1.candidate (candidate_id),
+	profile				text NOT NULL REFERENCES cudal1.profile (name),
+	device				text NOT NULL,
+	cores				int NOT NULL,
+	language			text NOT NULL,
+	priority			int NOT NULL DEFAULT 0,
+	state				text NOT NULL DEFAULT 'queued' CHECK (state IN ('queued', 'running')),
+	not_before			timestamptz NOT NULL DEFAULT '-infinity',
+	deadline			timestamptz,
+	attempt				int NOT NULL DEFAULT 0,
+	failures			int NOT NULL DEFAULT 0,
+	first_measurement	bigint REFERENCES cudal1.measurement (measurement_id),
+	avoid_device		bigint,
+	avoid_until			timestamptz,
+	cancel_requested	boolean NOT NULL DEFAULT false,
+	worker				text,
+	device_id			bigint REFERENCES cudal1.device (device_id),
+	claimed_at			timestamptz,
+	lease_until			timestamptz,
+	phase				text,
+	pairs				int,
+	rounds				int,
+	estimate			float8,
+	lower				float8,
+	upper				float8,
+	seconds_left		float8,
+	enqueued_at			timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+	UNIQUE (candidate_id, kind, profile, device),
+	CHECK ((state = 'running') = (lease_until IS NOT NULL)),
+	CHECK ((state = 'running') = (worker IS NOT NULL)),
+	CHECK ((state = 'running') = (device_id IS NOT NULL))
+) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 200, autovacuum_vacuum_cost_delay = 0);
+COMMENT ON TABLE cudal1.job IS 'work to do: a row lives from its enqueueing to its verdict; not dumped, cudal1_requeue() re-creates unfinished work';
+COMMENT ON COLUMN cudal1.job.device IS 'device class or model that may claim the job';
+COMMENT ON COLUMN cudal1.job.attempt IS 'fencing number: counts claims; a heartbeat or result of an older claim is refused';
+COMMENT ON COLUMN cudal1.job.failures IS 'attempts that ended lost or unstable; compared with the profile''s attempts';
+COMMENT ON COLUMN cudal1.job.avoid_device IS 'verification: the device of the first measurement, avoided until avoid_until (infinity: always)';
+CREATE INDEX job_claim ON cudal1.job (device, priority DESC, job_id) WHERE state = 'queued';
+CREATE INDEX job_lease ON cudal1.job (lease_until) WHERE state = 'running';
+
+CREATE TABLE cudal1.bucket (
+	task_id				bigint NOT NULL,
+	bucket				int NOT NULL,
+	codes				bigint NOT NULL CHECK (codes >= 0),
+	sum_micro			bigint NOT NULL,
+	sum_ln_nano			bigint NOT NULL,
+	PRIMARY KEY (task_id, bucket)
+) WITH (fillfactor = 50);
+COMMENT ON TABLE cudal1.bucket IS 'the score intervals of a task that hold or held candidates: count and exact sums';
+COMMENT ON COLUMN cudal1.bucket.bucket IS 'k: rewards in [k * width, (k + 1) * width), of ln reward where score_scale is log';
+COMMENT ON COLUMN cudal1.bucket.sum_micro IS 'sum of round(reward * 1e6)';
+COMMENT ON COLUMN cudal1.bucket.sum_ln_nano IS 'sum of round(ln(reward) * 1e9)';
+
+CREATE TABLE cudal1.bucket_slot (
+	task_id				bigint NOT NULL,
+	bucket				int NOT NULL,
+	slot				bigint NOT NULL CHECK (slot >= 0),
+	candidate_id		bigint NOT NULL UNIQUE,
+	PRIMARY KEY (task_id, bucket, slot)
+);
+COMMENT ON TABLE cudal1.bucket_slot IS 'dense slots 0 .. codes - 1 of each bucket, so that a uniform pick is one index entry';
+
+CREATE TABLE cudal1.island (
+	task_id				bigint NOT NULL REFERENCES cudal1.task (task_id),
+	island				int NOT NULL CHECK (island >= 0),
+	epoch				int NOT NULL DEFAULT 0,
+	registrations		bigint NOT NULL DEFAULT 0,
+	best_reward			float8,
+	PRIMARY KEY (task_id, island)
+);
+COMMENT ON TABLE cudal1.island IS 'islands of a task (FunSearch semantics); an epoch ends when an island is wiped and founded anew';
+COMMENT ON COLUMN cudal1.island.registrations IS 'candidates registered since the island''s epoch began; sets the cluster temperature';
+
+CREATE TABLE cudal1.island_cell (
+	task_id				bigint NOT NULL,
+	island				int NOT NULL,
+	epoch				int NOT NULL,
+	cluster				bigint NOT NULL,
+	codes				bigint NOT NULL CHECK (codes >= 0),
+	PRIMARY KEY (task_id, island, epoch, cluster)
+);
+COMMENT ON TABLE cudal1.island_cell IS 'clusters of an island: candidates of equal reward';
+COMMENT ON COLUMN cudal1.island_cell.cluster IS 'round(reward * 100): the signature of a cluster';
+
+CREATE TABLE cudal1.island_slot (
+	task_id				bigint NOT NULL,
+	island				int NOT NULL,
+	epoch				int NOT NULL,
+	cluster				bigint NOT NULL,
+	slot				bigint NOT NULL CHECK (slot >= 0),
+	candidate_id		bigint NOT NULL,
+	PRIMARY KEY (task_id, island, epoch, cluster, slot),
+	UNIQUE (candidate_id, task_id, island, epoch)
+);
+COMMENT ON TABLE cudal1.island_slot IS 'dense slots of each cluster of an island';
