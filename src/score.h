@@ -1,0 +1,46 @@
+/*
+ * score.h
+ *		Arithmetic of rounds, buckets, intervals and rewards.
+ *
+ * This file and score.c include no server header: the server's functions and cudal1-measure share them, so that there is
+ * one place that computes a score.
+ */
+#ifndef CUDAL1_SCORE_H
+#define CUDAL1_SCORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum Cudal1Estimator
+{
+	CUDAL1_ESTIMATE_MEDIAN,
+	CUDAL1_ESTIMATE_MEAN,
+} Cudal1Estimator;
+
+/* two decimals, towards 1; 100 x within 1e-9 (relative) of an integer is that integer (CUDA-L1, 2.4.4) */
+extern double cudal1_score_conservative_round(double speedup);
+
+/* of n >= 1 values; the array is left as it is; NaN if memory is short */
+extern double cudal1_score_median(const double *values, size_t n);
+extern double cudal1_score_mean(const double *values, size_t n);
+
+/* linear percentile (numpy's default), p in [0, 1], n >= 1 */
+extern double cudal1_score_percentile(const double *values, size_t n, double p);
+
+/* variance about the mean over n (population), the paper's inter-bucket variance */
+extern double cudal1_score_variance(const double *values, size_t n);
+
+/* quantile of Student's t with df > 0 degrees of freedom, p in (0, 1) */
+extern double cudal1_score_t_quantile(double p, double df);
+
+/*
+ * Interval of the score from n >= 2 bucket estimates: Student's t over their logarithms, the error (1 - confidence) divided
+ * over `looks`. half_width is relative: exp(t * standard error) - 1. The centre is the geometric mean, widened to hold the median.
+ */
+extern void cudal1_score_interval(const double *buckets, size_t n, double confidence, int looks,
+								  double *lower, double *upper, double *half_width);
+
+/* standard error of a median of n values, from their interquartile range; 0 for n < 4 */
+extern double cudal1_score_median_error(const double *values, size_t n);
+
+#endif							/* CUDAL1_SCORE_H */
