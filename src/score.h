@@ -17,8 +17,14 @@ typedef enum Cudal1Estimator
 	CUDAL1_ESTIMATE_MEAN,
 } Cudal1Estimator;
 
-/* two decimals, towards 1; 100 x within 1e-9 (relative) of an integer is that integer (CUDA-L1, 2.4.4) */
+/* two decimals, towards 1; 100 x within 1e-9 of an integer is that integer (CUDA-L1, 2.4.4); idempotent */
 extern double cudal1_score_conservative_round(double speedup);
+
+/*
+ * Number k of the score interval [k * width, (k + 1) * width) that holds a reward > 0, or its logarithm. A reward on an edge
+ * in decimal arithmetic (0.75 of width 0.25, 1.15 of width 0.05) is on it here. Saturates at the ends of int.
+ */
+extern int	cudal1_score_bucket(double reward, double width, bool log_scale);
 
 /* of n >= 1 values; the array is left as it is; NaN if memory is short */
 extern double cudal1_score_median(const double *values, size_t n);
@@ -36,6 +42,7 @@ extern double cudal1_score_t_quantile(double p, double df);
 /*
  * Interval of the score from n >= 2 bucket estimates: Student's t over their logarithms, the error (1 - confidence) divided
  * over `looks`. half_width is relative: exp(t * standard error) - 1. The centre is the geometric mean, widened to hold the median.
+ * All three are NaN for n < 2, for a bucket that is not positive, and if memory is short.
  */
 extern void cudal1_score_interval(const double *buckets, size_t n, double confidence, int looks,
 								  double *lower, double *upper, double *half_width);

@@ -1,0 +1,353 @@
+/*
+ * score.c
+ *		Arithmetic of rounds, buckets, intervals and rewards.
+ *
+ * What decides a reward is computed here and nowhere else, for the server and for cudal1-measure alike.  The file therefore
+ * knows neither palloc nor ereport: arguments are valid by contract, and memory that can't be had shows as NaN.
+ *
+ * Two places compare a quotient with an integer: rounding to hundredths and the number of a score interval.  Both must
+ * agree with decimal arithmetic (1.15 is 115 hundredths although 100 * 1.15 < 115 in binary), so both go through
+ * settle_integer().
+ */
+#include "score.h"
+
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef M_PI
+#define M_PI 3.14159265358979323846
+#define M_SQRT2 1.41421356237309504880
+#endif
+
+/* from here on the expansion about the normal quantile is more exact than the incomplete beta function */
+#define T_NORMAL_DF		1e4
+
+/*
+ * The integer that x stands for, or NaN: within 1e-9, or within the rounding errors of a quotient where x is so large that
+ * these exceed 1e-9.
+ */
+static double
+settle_integer(double x)
+{
+	double		nearest = nearbyint(x);
+	double		tolerance = fmax(1e-9, 8 * DBL_EPSILON * fabs(x));
+
+	return fabs(x - nearest) <= tolerance ? nearest : NAN;
+}
+
+double
+cudal1_score_conservative_round(double speedup)
+{
+	double		hundredths = speedup * 100;
+	double		settled;
+
+	/* beyond 2^53 hundredths a double has no decimals left to cut */
+	if (!isfinite(hundredths) || fabs(hundredths) >= 9007199254740992.0)
+		return speedup;
+	settled = settle_integer(hundredths);
+	if (isnan(settled))
+		settled = speedup > 1 ? floor(hundredths) : ceil(hundredths);
+	return settled / 100;
+}
+
+int
+cudal1_score_bucket(double reward, double width, bool log_scale)
+{
+	double		quotient = (log_scale ? log(reward) : reward) / width;
+	double		settled = settle_integer(quotient);
+
+	if (isnan(settled))
+		settled = floor(quotient);
+	if (!(settled > INT_MIN))
+		return INT_MIN;
+	if (settled >= INT_MAX)
+		return INT_MAX;
+	return (int) settled;
+}
+
+static int
+compare_doubles(const void *a, const void *b)
+{
+	double		x = *(const double *) a;
+	double		y = *(const double *) b;
+
+	return (x > y) - (x < y);
+}
+
+static double *
+sorted_copy(const double *values, size_t n)
+{
+	double	   *copy = malloc(n * sizeof(double));
+
+	if (copy != NULL)
+	{
+		memcpy(copy, values, n * sizeof(double));
+		qsort(copy, n, sizeof(double), compare_doubles);
+	}
+	return copy;
+}
+
+static double
+percentile_of_sorted(const double *sorted, size_t n, double p)
+{
+	double		position = p * (double) (n - 1);
+	size_t		below = (size_t) position;
+	double		share = position - (double) below;
+
+	if (below + 1 >= n)
+		return sorted[n - 1];
+	if (share == 0)
+		return sorted[below];
+	return sorted[below] + share * (sorted[below + 1] - sorted[below]);
+}
+
+double
+cudal1_score_median(const double *values, size_t n)
+{
+	double	   *sorted = sorted_copy(values, n);
+	double		median;
+
+	if (sorted == NULL)
+		return NAN;
+	if (n % 2 == 1)
+		median = sorted[n / 2];
+	else
+		median = 0.5 * sorted[n / 2 - 1] + 0.5 * sorted[n / 2];
+	free(sorted);
+	return median;
+}
+
+double
+cudal1_score_percentile(const double *values, size_t n, double p)
+{
+	double	   *sorted = sorted_copy(values, n);
+	double		percentile;
+
+	if (sorted == NULL)
+		return NAN;
+	percentile = percentile_of_sorted(sorted, n, p);
+	free(sorted);
+	return percentile;
+}
+
+/* summed with Neumaier's compensation, so that a mean of equal values is that value */
+double
+cudal1_score_mean(const double *values, size_t n)
+{
+	double		sum = 0;
+	double		lost = 0;
+
+	for (size_t i = 0; i < n; i++)
+	{
+		double		next = sum + values[i];
+
+		if (fabs(sum) >= fabs(values[i]))
+			lost += (sum - next) + values[i];
+		else
+			lost += (values[i] - next) + sum;
+		sum = next;
+	}
+	return (sum + lost) / (double) n;
+}
+
+double
+cudal1_score_variance(const double *values, size_t n)
+{
+	double		mean = cudal1_score_mean(values, n);
+	double		squares = 0;
+
+	for (size_t i = 0; i < n; i++)
+		squares += (values[i] - mean) * (values[i] - mean);
+	return squares / (double) n;
+}
+
+/* of the standard normal distribution: Acklam's rational approximation (1e-9) and one step of Halley's method */
+static double
+normal_quantile(double p)
+{
+	static const double a[] = {-3.969683028665376e+01, 2.209460984245205e+02, -2.759285104469687e+02,
+	1.383577518672690e+02, -3.066479806614716e+01, 2.506628277459239e+00};
+	static const double b[] = {-5.447609879822406e+01, 1.615858368580409e+02, -1.556989798598866e+02,
+	6.680131188771972e+01, -1.328068155288572e+01};
+	static const double c[] = {-7.784894002430293e-03, -3.223964580411365e-01, -2.400758277161838e+00,
+	-2.549732539343734e+00, 4.374664141464968e+00, 2.938163982698783e+00};
+	static const double d[] = {7.784695709041462e-03, 3.224671290700398e-01, 2.445134137142996e+00,
+	3.754408661907416e+00};
+	double		tail = p < 0.5 ? p : 1 - p;
+	double		x;
+	double		error;
+
+	if (tail < 0.02425)
+	{
+		double		q = sqrt(-2 * log(tail));
+
+		x = (((((c[0] * q + c[1]) * q + c[2]) * q + c[3]) * q + c[4]) * q + c[5]) /
+			((((d[0] * q + d[1]) * q + d[2]) * q + d[3]) * q + 1);
+	}
+	else
+	{
+		double		q = tail - 0.5;
+		double		r = q * q;
+
+		x = (((((a[0] * r + a[1]) * r + a[2]) * r + a[3]) * r + a[4]) * r + a[5]) * q /
+			(((((b[0] * r + b[1]) * r + b[2]) * r + b[3]) * r + b[4]) * r + 1);
+	}
+	error = 0.5 * erfc(-x / M_SQRT2) - tail;
+	error *= sqrt(2 * M_PI) * exp(x * x / 2);
+	x -= error / (1 + x * error / 2);
+	return p < 0.5 ? x : -x;
+}
+
+/* continued fraction of the incomplete beta function (modified Lentz), for x < (a + 1) / (a + b + 2) */
+static double
+beta_fraction(double a, double b, double x)
+{
+	const double tiny = 1e-300;
+	double		c = 1;
+	double		d = 1 - (a + b) * x / (a + 1);
+	double		value;
+
+	d = 1 / (fabs(d) < tiny ? tiny : d);
+	value = d;
+	for (int m = 1; m <= 10000; m++)
+	{
+		double		term = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+		double		change;
+
+		d = 1 + term * d;
+		d = 1 / (fabs(d) < tiny ? tiny : d);
+		c = 1 + term / c;
+		c = fabs(c) < tiny ? tiny : c;
+		value *= d * c;
+
+		term = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+		d = 1 + term * d;
+		d = 1 / (fabs(d) < tiny ? tiny : d);
+		c = 1 + term / c;
+		c = fabs(c) < tiny ? tiny : c;
+		change = d * c;
+		value *= change;
+		if (fabs(change - 1) < 2 * DBL_EPSILON)
+			break;
+	}
+	return value;
+}
+
+/* probability that Student's t exceeds t >= 0 */
+static double
+t_tail(double t, double df)
+{
+	double		a = df / 2;
+	double		x = df / (df + t * t);
+	double		y = t * t / (df + t * t);
+	double		front;
+
+	if (t == 0)
+		return 0.5;
+	front = exp(a * log(x) + 0.5 * log(y) + lgamma(a + 0.5) - lgamma(a)) / sqrt(M_PI);
+	if (x < (a + 1) / (a + 2.5))
+		return 0.5 * front * beta_fraction(a, 0.5, x) / a;
+	return 0.5 - front * beta_fraction(0.5, a, y);
+}
+
+double
+cudal1_score_t_quantile(double p, double df)
+{
+	double		tail = p < 0.5 ? p : 1 - p;
+	double		low = 0;
+	double		high = 1;
+	double		t;
+
+	if (!(p > 0 && p < 1 && df > 0))
+		return NAN;
+	if (p == 0.5)
+		return 0;
+
+	if (df > T_NORMAL_DF)
+	{
+		/* Abramowitz and Stegun 26.7.5 */
+		double		z = -normal_quantile(tail);
+		double		z2 = z * z;
+
+		t = z + z * ((z2 + 1) / 4 / df +
+					 ((5 * z2 + 16) * z2 + 3) / 96 / (df * df) +
+					 (((3 * z2 + 19) * z2 + 17) * z2 - 15) / 384 / (df * df * df));
+		return p < 0.5 ? -t : t;
+	}
+
+	/* the tail falls as t grows: bracket the root, then Newton's steps, halving wherever one leaves the bracket */
+	while (t_tail(high, df) > tail && high < DBL_MAX / 4)
+	{
+		low = high;
+		high *= 2;
+	}
+	t = 0.5 * (low + high);
+	for (int step = 0; step < 200; step++)
+	{
+		double		excess = t_tail(t, df) - tail;
+		double		density = exp(lgamma((df + 1) / 2) - lgamma(df / 2) - 0.5 * (df + 1) * log1p(t * t / df)) /
+			sqrt(df * M_PI);
+		double		next = t + excess / density;
+
+		if (excess > 0)
+			low = t;
+		else
+			high = t;
+		if (!(next > low && next < high))
+			next = 0.5 * (low + high);
+		if (fabs(next - t) <= 4 * DBL_EPSILON * t)
+		{
+			t = next;
+			break;
+		}
+		t = next;
+	}
+	return p < 0.5 ? -t : t;
+}
+
+void
+cudal1_score_interval(const double *buckets, size_t n, double confidence, int looks,
+					  double *lower, double *upper, double *half_width)
+{
+	double	   *logs;
+	double		centre;
+	double		error;
+	double		median;
+	double		reach;
+
+	*lower = *upper = *half_width = NAN;
+	if (n < 2 || (logs = malloc(n * sizeof(double))) == NULL)
+		return;
+	for (size_t i = 0; i < n; i++)
+		logs[i] = log(buckets[i]);
+	centre = cudal1_score_mean(logs, n);
+	error = sqrt(cudal1_score_variance(logs, n) / (double) (n - 1));
+	free(logs);
+
+	reach = cudal1_score_t_quantile(1 - (1 - confidence) / (2.0 * looks), (double) (n - 1)) * error;
+	median = cudal1_score_median(buckets, n);
+	*lower = fmin(exp(centre - reach), median);
+	*upper = fmax(exp(centre + reach), median);
+	*half_width = expm1(reach);
+}
+
+double
+cudal1_score_median_error(const double *values, size_t n)
+{
+	double	   *sorted;
+	double		quartiles;
+
+	if (n < 4)
+		return 0;
+	sorted = sorted_copy(values, n);
+	if (sorted == NULL)
+		return NAN;
+	quartiles = percentile_of_sorted(sorted, n, 0.75) - percentile_of_sorted(sorted, n, 0.25);
+	free(sorted);
+
+	/* 1.34898 standard deviations lie between normal quartiles; a median errs by sqrt(pi / 2) standard errors of a mean */
+	return sqrt(M_PI / 2) * quartiles / 1.3489795003921634 / sqrt((double) n);
+}
