@@ -11,8 +11,14 @@ PG_CFLAGS = -std=gnu11 -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-miss
 EXTRA_CLEAN = cudal1--*.sql
 
 PG_CONFIG ?= pg_config
-PGXS := $(shell $(PG_CONFIG) --pgxs)
 with_llvm = no
+# before `make deps` there may be no pg_config, or one without server headers
+PGXS := $(wildcard $(shell $(PG_CONFIG) --pgxs 2>/dev/null))
+ifeq ($(PGXS),)
+.DEFAULT_GOAL := all
+all install uninstall clean:
+	@echo "$(PG_CONFIG) names no PostgreSQL with server headers: run 'make deps' as root, or set PG_CONFIG" >&2; exit 1
+else
 include $(PGXS)
 
 SQL_PARTS = $(sort $(wildcard sql/*.sql))
@@ -21,17 +27,21 @@ cudal1--$(EXTVERSION).sql: $(SQL_PARTS)
 	{ echo '\echo Use "CREATE EXTENSION cudal1" to load this file. \quit'; cat $^; } >$@
 
 all: runner
-install: install-runner
+install: install-runner install-import
 clean: clean-runner
 
 RUNNER_MAKE = $(MAKE) -C runner BINDIR='$(bindir)' LIBDIR='$(pkglibdir)/cudal1' VERSION='$(EXTVERSION)'
 
-.PHONY: runner install-runner clean-runner
+.PHONY: runner install-runner clean-runner install-import
 runner:
 	$(RUNNER_MAKE)
 install-runner:
 	$(RUNNER_MAKE) install DESTDIR='$(DESTDIR)'
 clean-runner:
 	$(RUNNER_MAKE) clean
+install-import: runner/cudal1-import
+	$(MKDIR_P) '$(DESTDIR)$(bindir)'
+	$(INSTALL_SCRIPT) $< '$(DESTDIR)$(bindir)/cudal1-import'
+endif
 
 include make/project.mk

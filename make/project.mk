@@ -1,1 +1,24 @@
-# deps, demo, test, lint
+# What a person calls: deps, demo, test, lint. PYTORCH=no goes without PyTorch, PG_CONFIG=... serves another PostgreSQL.
+
+export PG_CONFIG PYTORCH PYTHON
+
+# a change of a header rebuilds what may include it
+$(OBJS): $(wildcard src/*.h bgworker/*.h)
+
+.PHONY: deps ready demo test lint
+deps:
+	@tools/deps
+
+# built and installed, quietly unless it fails; a second make, since PGXS may have come with deps
+ready: deps
+	@tools/quietly "building" $(MAKE) --no-print-directory -j2 all
+	@tools/quietly "installing" $(MAKE) --no-print-directory install
+
+demo: ready
+	@demo/run
+
+test: ready
+	@test/run
+
+lint: deps
+	@test/run lint
