@@ -1,0 +1,27 @@
+/*
+ * Where the workers begin: settings in every process, the rest only while the server preloads the library.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "bgworker.h"
+#include "hooks.h"
+#include "launcher.h"
+#include "settings.h"
+#include "shared.h"
+
+void
+cudal1_bgworker_init(void)
+{
+	cudal1_settings_define();
+	if (!process_shared_preload_libraries_in_progress)
+		return;
+	cudal1_shared_init();
+	cudal1_hooks_install();
+
+	/* during pg_upgrade nothing may be measured, and no worker may write */
+	if (IsBinaryUpgrade)
+		return;
+	cudal1_launcher_register();
+}

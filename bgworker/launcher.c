@@ -1,0 +1,181 @@
+/*
+ * The launcher keeps one worker running for every database in cudal1.databases.
+ *
+ * It compares what should be with what is, at every turn anew, and never relies on having seen an event: databases appear
+ * and vanish, the list changes, workers end, and the launcher itself may have been away. Workers are registered
+ * with BGW_NEVER_RESTART so that there is one place that starts them, with one backoff.
+ *
+ * It is connected to no database: the shared catalogs tell which exist and accept connections.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/heapam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "catalog/pg_database.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "postmaster/bgworker.h"
+#include "postmaster/interrupt.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "storage/procsignal.h"
+#include "tcop/tcopprot.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "compat.h"
+#include "launcher.h"
+#include "settings.h"
+#include "shared.h"
+
+/* how long the launcher sleeps when nothing tells it to look */
+#define NAP_MS 10000
+
+/* exit status that makes the postmaster start a worker again; 0 would be for good, more would restart the server */
+#define EXIT_RESTART 1
+
+void
+cudal1_launcher_register(void)
+{
+	BackgroundWorker worker;
+
+	memset(&worker, 0, sizeof(worker));
+	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
+	worker.bgw_restart_time = 1;
+	strlcpy(worker.bgw_library_name, "cudal1", sizeof(worker.bgw_library_name));
+	strlcpy(worker.bgw_function_name, "cudal1_launcher_main", sizeof(worker.bgw_function_name));
+	strlcpy(worker.bgw_name, "cudal1 launcher", BGW_MAXLEN);
+	strlcpy(worker.bgw_type, "cudal1 launcher", BGW_MAXLEN);
+	RegisterBackgroundWorker(&worker);
+}
+
+/* fills in which of the listed databases exist and accept connections */
+static void
+look_up_databases(Cudal1Listed *listed, int nlisted)
+{
+	Relation	relation;
+	TableScanDesc scan;
+	HeapTuple	tuple;
+
+	StartTransactionCommand();
+	(void) GetTransactionSnapshot();
+	relation = table_open(DatabaseRelationId, AccessShareLock);
+	scan = table_beginscan_catalog(relation, 0, NULL);
+	while (HeapTupleIsValid(tuple = heap_getnext(scan, ForwardScanDirection)))
+	{
+		Form_pg_database row = (Form_pg_database) GETSTRUCT(tuple);
+
+		for (int i = 0; i < nlisted; i++)
+		{
+			if (strcmp(NameStr(row->datname), listed[i].name) == 0)
+			{
+				listed[i].database = row->oid;
+				listed[i].connectable = row->datallowconn && row->datconnlimit != -2;
+			}
+		}
+	}
+	table_endscan(scan);
+	table_close(relation, AccessShareLock);
+	CommitTransactionCommand();
+	pgstat_report_stat(true);
+}
+
+static bool
+start_worker(Oid database)
+{
+	BackgroundWorker worker;
+
+	memset(&worker, 0, sizeof(worker));
+	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
+	worker.bgw_restart_time = BGW_NEVER_RESTART;
+	worker.bgw_main_arg = ObjectIdGetDatum(database);
+	worker.bgw_notify_pid = MyProcPid;
+	strlcpy(worker.bgw_library_name, "cudal1", sizeof(worker.bgw_library_name));
+	strlcpy(worker.bgw_function_name, "cudal1_worker_main", sizeof(worker.bgw_function_name));
+	snprintf(worker.bgw_name, BGW_MAXLEN, "cudal1 worker of database %u", database);
+	strlcpy(worker.bgw_type, "cudal1 worker", BGW_MAXLEN);
+	return RegisterDynamicBackgroundWorker(&worker, NULL);
+}
+
+static long
+turn(void)
+{
+	Cudal1Listed listed[CUDAL1_MAX_DATABASES];
+	Oid			start[CUDAL1_MAX_DATABASES];
+	static bool complained = false;
+	long		next_ms = NAP_MS;
+	int			nlisted = 0;
+	int			nstart;
+	ListCell   *cell;
+
+	memset(listed, 0, sizeof(listed));
+	foreach(cell, cudal1_settings_databases())
+	{
+		if (nlisted < CUDAL1_MAX_DATABASES)
+			strlcpy(listed[nlisted++].name, lfirst(cell), NAMEDATALEN);
+	}
+	look_up_databases(listed, nlisted);
+	nstart = cudal1_launcher_reconcile(listed, nlisted, start, &next_ms);
+	for (int i = 0; i < nstart; i++)
+	{
+		if (start_worker(start[i]))
+		{
+			complained = false;
+			next_ms = Min(next_ms, 1000);
+			continue;
+		}
+		cudal1_launcher_start_failed(start[i], "no background worker is free: raise max_worker_processes");
+		next_ms = Min(next_ms, 1000);
+		if (!complained)
+			ereport(WARNING,
+					(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+					 errmsg("could not start a cudal1 worker: all background workers are in use"),
+					 errhint("Raise max_worker_processes by one for the launcher and one for each database in cudal1.databases.")));
+		complained = true;
+	}
+	return next_ms;
+}
+
+void
+cudal1_launcher_main(Datum arg)
+{
+	MemoryContext context;
+	static uint32 event = 0;
+
+	pqsignal(SIGHUP, SignalHandlerForConfigReload);
+	pqsignal(SIGINT, SIG_IGN);
+	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
+	BackgroundWorkerUnblockSignals();
+	BackgroundWorkerInitializeConnection(NULL, NULL, 0);
+	cudal1_launcher_attach();
+
+	context = AllocSetContextCreate(TopMemoryContext, "cudal1 launcher", ALLOCSET_DEFAULT_SIZES);
+	pgstat_report_activity(STATE_IDLE, NULL);
+	while (!ShutdownRequestPending)
+	{
+		long		nap;
+
+		CHECK_FOR_INTERRUPTS();
+		if (ConfigReloadPending)
+		{
+			ConfigReloadPending = false;
+			ProcessConfigFile(PGC_SIGHUP);
+		}
+		MemoryContextSwitchTo(context);
+		nap = turn();
+		MemoryContextReset(context);
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, nap,
+						 cudal1_wait_event(&event, "Cudal1LauncherMain"));
+		ResetLatch(MyLatch);
+	}
+
+	/* someone terminated the launcher: it comes back, and at a shutdown of the server nobody asks */
+	proc_exit(EXIT_RESTART);
+}

@@ -1,0 +1,222 @@
+/*
+ * Settings of the workers.
+ *
+ * They are defined in every process that loads the library, preloaded or not, so that a misspelt name is refused
+ * everywhere; and all of them are PGC_SIGHUP, since what a session sets for itself could not reach a worker.
+ */
+#include "postgres.h"
+
+#include <limits.h>
+
+#include "miscadmin.h"
+#include "port.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/varlena.h"
+
+#include "settings.h"
+#include "shared.h"
+
+char	   *cudal1_databases = NULL;
+bool		cudal1_enabled = true;
+char	   *cudal1_devices = NULL;
+char	   *cudal1_measure_path = NULL;
+char	   *cudal1_scratch_dir = NULL;
+char	   *cudal1_python = NULL;
+int			cudal1_prefetch = 1;
+int			cudal1_lease_seconds = 60;
+int			cudal1_idle_poll = 2000;
+int			cudal1_child_grace = 120;
+bool		cudal1_allow_unsandboxed = false;
+
+static bool
+check_databases(char **newval, void **extra, GucSource source)
+{
+	char	   *raw = pstrdup(*newval);
+	List	   *names;
+	ListCell   *cell;
+
+	if (!SplitIdentifierString(raw, ',', &names))
+	{
+		GUC_check_errdetail("It must be a list of database names, separated by commas.");
+		GUC_check_errhint("Quote names that contain capitals or special characters.");
+		return false;
+	}
+	if (list_length(names) > CUDAL1_MAX_DATABASES)
+	{
+		GUC_check_errdetail("At most %d databases can have a worker.", CUDAL1_MAX_DATABASES);
+		return false;
+	}
+	foreach(cell, names)
+	{
+		for (int i = 0; i < foreach_current_index(cell); i++)
+		{
+			if (strcmp(lfirst(cell), list_nth(names, i)) == 0)
+			{
+				GUC_check_errdetail("Database \"%s\" is named twice.", (char *) lfirst(cell));
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
+static bool
+check_devices(char **newval, void **extra, GucSource source)
+{
+	List	   *keys;
+
+	if (!SplitGUCList(pstrdup(*newval), ',', &keys) || keys == NIL)
+	{
+		GUC_check_errdetail("It must be \"auto\" or a list of device keys, separated by commas, for instance \"cpu:1\".");
+		return false;
+	}
+	return true;
+}
+
+/* empty or absolute: a worker's working directory is the data directory, so a relative path would point there */
+static bool
+check_path(char **newval, void **extra, GucSource source)
+{
+	if ((*newval)[0] != '\0' && !is_absolute_path(*newval))
+	{
+		GUC_check_errdetail("It must be an absolute path.");
+		return false;
+	}
+	if (strlen(*newval) >= MAXPGPATH)
+	{
+		GUC_check_errdetail("The path is too long (maximum %d characters).", MAXPGPATH - 1);
+		return false;
+	}
+	return true;
+}
+
+void
+cudal1_settings_define(void)
+{
+	DefineCustomBoolVariable("cudal1.allow_unsandboxed",
+							 "Lets candidates run where no sandbox can be set up.",
+							 "Candidate code then runs with the rights of the server's operating system user.",
+							 &cudal1_allow_unsandboxed,
+							 false,
+							 PGC_SIGHUP, GUC_SUPERUSER_ONLY,
+							 NULL, NULL, NULL);
+	DefineCustomIntVariable("cudal1.child_grace",
+							"Time that a measuring program may take beyond the limits of its profile.",
+							NULL,
+							&cudal1_child_grace,
+							120, 1, 86400,
+							PGC_SIGHUP, GUC_UNIT_S,
+							NULL, NULL, NULL);
+	DefineCustomStringVariable("cudal1.databases",
+							   "Databases that have a worker.",
+							   "A list of names, separated by commas.",
+							   &cudal1_databases,
+							   "postgres",
+							   PGC_SIGHUP, GUC_LIST_INPUT,
+							   check_databases, NULL, NULL);
+	DefineCustomStringVariable("cudal1.devices",
+							   "Devices of this host to measure on.",
+							   "\"auto\" means all that cudal1-measure --devices finds; else a list of their keys.",
+							   &cudal1_devices,
+							   "auto",
+							   PGC_SIGHUP, GUC_LIST_INPUT,
+							   check_devices, NULL, NULL);
+	DefineCustomBoolVariable("cudal1.enabled",
+							 "Lets workers begin measurements.",
+							 "When off, measurements that run are finished and no others are begun.",
+							 &cudal1_enabled,
+							 true,
+							 PGC_SIGHUP, 0,
+							 NULL, NULL, NULL);
+	DefineCustomIntVariable("cudal1.idle_poll",
+							"Time between two looks at the queue when nothing wakes the worker.",
+							NULL,
+							&cudal1_idle_poll,
+							2000, 100, 3600000,
+							PGC_SIGHUP, GUC_UNIT_MS,
+							NULL, NULL, NULL);
+	DefineCustomIntVariable("cudal1.lease_seconds",
+							"Time after which a measurement without a sign of life is given to another worker.",
+							NULL,
+							&cudal1_lease_seconds,
+							60, 5, 86400,
+							PGC_SIGHUP, GUC_UNIT_S,
+							NULL, NULL, NULL);
+	DefineCustomStringVariable("cudal1.measure_path",
+							   "Path of cudal1-measure.",
+							   "Empty means the one beside the server's programs.",
+							   &cudal1_measure_path,
+							   "",
+							   PGC_SIGHUP, GUC_SUPERUSER_ONLY,
+							   check_path, NULL, NULL);
+	DefineCustomIntVariable("cudal1.prefetch",
+							"Candidates that may be built ahead on each device while another is measured.",
+							NULL,
+							&cudal1_prefetch,
+							1, 0, 16,
+							PGC_SIGHUP, 0,
+							NULL, NULL, NULL);
+	DefineCustomStringVariable("cudal1.python",
+							   "Python interpreter for tasks in PyTorch.",
+							   "Empty leaves the choice to cudal1-measure.",
+							   &cudal1_python,
+							   "",
+							   PGC_SIGHUP, GUC_SUPERUSER_ONLY,
+							   check_path, NULL, NULL);
+	DefineCustomStringVariable("cudal1.scratch_dir",
+							   "Directory for the working files of measurements.",
+							   "Empty means the system's directory for temporary files.",
+							   &cudal1_scratch_dir,
+							   "",
+							   PGC_SIGHUP, GUC_SUPERUSER_ONLY,
+							   check_path, NULL, NULL);
+	MarkGUCPrefixReserved("cudal1");
+}
+
+List *
+cudal1_settings_databases(void)
+{
+	List	   *names = NIL;
+
+	if (cudal1_databases != NULL)
+		(void) SplitIdentifierString(pstrdup(cudal1_databases), ',', &names);
+	return names;
+}
+
+bool
+cudal1_settings_allow_device(const char *key)
+{
+	List	   *keys = NIL;
+	ListCell   *cell;
+
+	(void) SplitGUCList(pstrdup(cudal1_devices), ',', &keys);
+	foreach(cell, keys)
+	{
+		if (strcmp(lfirst(cell), "auto") == 0 || strcmp(lfirst(cell), key) == 0)
+			return true;
+	}
+	return false;
+}
+
+char *
+cudal1_settings_program(void)
+{
+	char		path[MAXPGPATH];
+
+	if (cudal1_measure_path[0] != '\0')
+		return pstrdup(cudal1_measure_path);
+	strlcpy(path, my_exec_path, MAXPGPATH);
+	get_parent_directory(path);
+	return psprintf("%s/cudal1-measure", path);
+}
+
+char *
+cudal1_settings_scratch(void)
+{
+	const char *fallback = getenv("TMPDIR");
+
+	if (cudal1_scratch_dir[0] != '\0')
+		return pstrdup(cudal1_scratch_dir);
+	return pstrdup(fallback != NULL && is_absolute_path(fallback) ? fallback : "/tmp");
+}

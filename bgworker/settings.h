@@ -1,0 +1,36 @@
+/*
+ * Settings of the workers (prefix cudal1). All are read by the workers alone and change at a reload of the server's
+ * configuration; none is open to ordinary users, since several of them name programs that the server runs.
+ */
+#ifndef CUDAL1_SETTINGS_H
+#define CUDAL1_SETTINGS_H
+
+#include "postgres.h"
+
+#include "nodes/pg_list.h"
+
+extern char *cudal1_databases;
+extern bool cudal1_enabled;
+extern char *cudal1_devices;
+extern char *cudal1_measure_path;
+extern char *cudal1_scratch_dir;
+extern char *cudal1_python;
+extern int	cudal1_prefetch;
+extern int	cudal1_lease_seconds;
+extern int	cudal1_idle_poll;		/* milliseconds */
+extern int	cudal1_child_grace;		/* seconds */
+extern bool cudal1_allow_unsandboxed;
+
+extern void cudal1_settings_define(void);
+
+/* names in cudal1.databases, palloc'd */
+extern List *cudal1_settings_databases(void);
+
+/* whether cudal1.devices lets this device be used */
+extern bool cudal1_settings_allow_device(const char *key);
+
+/* the cudal1-measure to run and the scratch directory, palloc'd */
+extern char *cudal1_settings_program(void);
+extern char *cudal1_settings_scratch(void);
+
+#endif							/* CUDAL1_SETTINGS_H */

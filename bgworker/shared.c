@@ -1,0 +1,588 @@
+/*
+ * Shared memory of launcher, workers and the sessions that wake them.
+ *
+ * One lock guards all of it. That is enough: the launcher turns every few seconds, workers write at their start and end, and
+ * a submitting session takes the lock shared for the time of a look through at most 64 slots. The condition variable
+ * of the waiters has its own spinlock.
+ *
+ * A worker that dies by a signal takes the server through crash recovery, which makes this memory anew; so a slot never
+ * needs to be cleaned after a process that could not do it itself.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/condition_variable.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "storage/lwlock.h"
+#include "storage/proc.h"
+#include "storage/procarray.h"
+#include "storage/shmem.h"
+
+#include "bgworker.h"
+#include "compat.h"
+#include "shared.h"
+
+#define TRANCHE "cudal1"
+
+/* a started worker that has not come to life after this time is started again */
+#define START_TIMEOUT_MS 30000
+/* a worker that lived longer than this has not failed at its start */
+#define HEALTHY_MS 30000
+#define MAX_BACKOFF_MS 60000
+/* how long a session that needs the database for itself waits for the worker to be gone */
+#define LEAVE_TIMEOUT_MS 5000
+
+typedef struct Slot
+{
+	char		name[NAMEDATALEN];	/* empty: the slot is free */
+	bool		listed;
+	Oid			database;
+	int			pid;			/* 0: no worker */
+	int			procno;
+	bool		leave;			/* the worker must go */
+	int			holder;			/* backend that keeps the worker away, 0 none */
+	int			failures;		/* starts in a row that came to nothing */
+	TimestampTz since;
+	TimestampTz launched_at;	/* 0: no start is under way */
+	TimestampTz not_before;
+	TimestampTz agents_idle_until;
+	char		note[CUDAL1_NOTE_SIZE];
+} Slot;
+
+typedef struct Shared
+{
+	LWLock	   *lock;
+	ConditionVariable waiters;
+	int			launcher_pid;
+	int			launcher_procno;
+	Slot		slots[CUDAL1_MAX_DATABASES];
+} Shared;
+
+static Shared *shared = NULL;
+static shmem_request_hook_type previous_request_hook = NULL;
+static shmem_startup_hook_type previous_startup_hook = NULL;
+
+static int	my_slot = -1;
+static bool holding = false;
+
+static void
+shared_request(void)
+{
+	if (previous_request_hook)
+		previous_request_hook();
+	RequestAddinShmemSpace(MAXALIGN(sizeof(Shared)));
+	RequestNamedLWLockTranche(TRANCHE, 1);
+}
+
+static void
+shared_startup(void)
+{
+	bool		found;
+
+	if (previous_startup_hook)
+		previous_startup_hook();
+
+	/* reset in case this is a restart within the postmaster */
+	shared = NULL;
+
+	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+	shared = ShmemInitStruct("cudal1 workers", sizeof(Shared), &found);
+	if (!found)
+	{
+		memset(shared, 0, sizeof(Shared));
+		shared->lock = &GetNamedLWLockTranche(TRANCHE)->lock;
+		ConditionVariableInit(&shared->waiters);
+	}
+	LWLockRelease(AddinShmemInitLock);
+}
+
+void
+cudal1_shared_init(void)
+{
+	previous_request_hook = shmem_request_hook;
+	shmem_request_hook = shared_request;
+	previous_startup_hook = shmem_startup_hook;
+	shmem_startup_hook = shared_startup;
+}
+
+bool
+cudal1_is_preloaded(void)
+{
+	return shared != NULL;
+}
+
+/* caller holds the lock; NULL when the database has no slot */
+static Slot *
+find_slot(Oid database)
+{
+	for (int i = 0; i < CUDAL1_MAX_DATABASES; i++)
+	{
+		Slot	   *slot = &shared->slots[i];
+
+		if (slot->name[0] != '\0' && slot->database == database)
+			return slot;
+	}
+	return NULL;
+}
+
+/* caller holds the lock */
+static void
+set_worker_latch(const Slot *slot)
+{
+	if (slot->pid != 0)
+		SetLatch(&GetPGProcByNumber(slot->procno)->procLatch);
+}
+
+/* caller holds the lock; a dead holder holds nothing */
+static bool
+is_held(Slot *slot)
+{
+	if (slot->holder != 0 && BackendPidGetProc(slot->holder) == NULL)
+		slot->holder = 0;
+	return slot->holder != 0;
+}
+
+/* ---- readers ---- */
+
+int
+cudal1_shared_slots(Cudal1SlotView *views, int size)
+{
+	int			n = 0;
+
+	if (shared == NULL)
+		return 0;
+	LWLockAcquire(shared->lock, LW_SHARED);
+	for (int i = 0; i < CUDAL1_MAX_DATABASES && n < size; i++)
+	{
+		const Slot *slot = &shared->slots[i];
+
+		if (slot->name[0] == '\0')
+			continue;
+		strlcpy(views[n].name, slot->name, NAMEDATALEN);
+		views[n].database = slot->database;
+		views[n].pid = slot->pid;
+		views[n].since = slot->since;
+		strlcpy(views[n].note, slot->note, CUDAL1_NOTE_SIZE);
+		n++;
+	}
+	LWLockRelease(shared->lock);
+	return n;
+}
+
+/* ---- launcher ---- */
+
+static void
+launcher_detach(int code, Datum arg)
+{
+	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
+	if (shared->launcher_pid == MyProcPid)
+		shared->launcher_pid = 0;
+	LWLockRelease(shared->lock);
+}
+
+void
+cudal1_launcher_attach(void)
+{
+	before_shmem_exit(launcher_detach, (Datum) 0);
+	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
+	shared->launcher_pid = MyProcPid;
+	shared->launcher_procno = cudal1_my_procno();
+	LWLockRelease(shared->lock);
+}
+
+void
+cudal1_launcher_wake(void)
+{
+	if (shared == NULL)
+		return;
+	LWLockAcquire(shared->lock, LW_SHARED);
+	if (shared->launcher_pid != 0)
+		SetLatch(&GetPGProcByNumber(shared->launcher_procno)->procLatch);
+	LWLockRelease(shared->lock);
+}
+
+static long
+backoff_ms(int failures)
+{
+	return Min(MAX_BACKOFF_MS, 500L << Min(failures, 10));
+}
+
+/* caller holds the lock exclusively */
+static void
+set_note(Slot *slot, const char *note)
+{
+	strlcpy(slot->note, note, CUDAL1_NOTE_SIZE);
+}
+
+/* takes over what the list says; caller holds the lock exclusively */
+static void
+adopt_list(const Cudal1Listed *listed, int nlisted)
+{
+	for (int i = 0; i < CUDAL1_MAX_DATABASES; i++)
+		shared->slots[i].listed = false;
+
+	for (int l = 0; l < nlisted; l++)
+	{
+		Slot	   *slot = NULL;
+		Slot	   *empty = NULL;
+
+		for (int i = 0; i < CUDAL1_MAX_DATABASES && slot == NULL; i++)
+		{
+			if (strcmp(shared->slots[i].name, listed[l].name) == 0)
+				slot = &shared->slots[i];
+			else if (empty == NULL && shared->slots[i].name[0] == '\0')
+				empty = &shared->slots[i];
+		}
+		if (slot == NULL)
+		{
+			/* full only while workers of databases no longer listed still leave: the next turn finds room */
+			if (empty == NULL)
+				continue;
+			slot = empty;
+			memset(slot, 0, sizeof(Slot));
+			strlcpy(slot->name, listed[l].name, NAMEDATALEN);
+		}
+		slot->listed = true;
+		if (slot->database != listed[l].database)
+		{
+			/* dropped and created again, or renamed: a worker still there belongs to the old one and leaves first */
+			if (slot->pid != 0)
+			{
+				slot->leave = true;
+				set_worker_latch(slot);
+				continue;
+			}
+			slot->database = listed[l].database;
+			slot->failures = 0;
+			slot->launched_at = 0;
+			slot->not_before = 0;
+		}
+		if (slot->pid != 0)
+			continue;
+		if (!OidIsValid(listed[l].database))
+			set_note(slot, "there is no such database");
+		else if (!listed[l].connectable)
+			set_note(slot, "the database does not accept connections");
+		else
+			slot->leave = false;
+	}
+}
+
+int
+cudal1_launcher_reconcile(const Cudal1Listed *listed, int nlisted, Oid *start, long *next_ms)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	int			n = 0;
+
+	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
+	adopt_list(listed, nlisted);
+	for (int i = 0; i < CUDAL1_MAX_DATABASES; i++)
+	{
+		Slot	   *slot = &shared->slots[i];
+		bool		wanted = false;
+
+		if (slot->name[0] == '\0')
+			continue;
+		if (!slot->listed)
+		{
+			if (slot->pid != 0)
+			{
+				slot->leave = true;
+				set_worker_latch(slot);
+			}
+			else if (slot->launched_at == 0 ||
+					 TimestampDifferenceExceeds(slot->launched_at, now, START_TIMEOUT_MS))
+				memset(slot, 0, sizeof(Slot));
+			continue;
+		}
+		for (int l = 0; l < nlisted; l++)
+			if (strcmp(slot->name, listed[l].name) == 0)
+				wanted = OidIsValid(listed[l].database) && listed[l].connectable;
+		if (!wanted || slot->pid != 0)
+			continue;
+		if (is_held(slot))
+			continue;
+		if (slot->launched_at != 0)
+		{
+			if (!TimestampDifferenceExceeds(slot->launched_at, now, START_TIMEOUT_MS))
+			{
+				*next_ms = Min(*next_ms, 1000);
+				continue;
+			}
+			slot->failures++;
+		}
+		if (slot->not_before > now)
+		{
+			*next_ms = Min(*next_ms, Max(1, TimestampDifferenceMilliseconds(now, slot->not_before)));
+			continue;
+		}
+		slot->leave = false;
+		slot->launched_at = now;
+		set_note(slot, "starting");
+		start[n++] = slot->database;
+	}
+	LWLockRelease(shared->lock);
+	return n;
+}
+
+void
+cudal1_launcher_start_failed(Oid database, const char *note)
+{
+	Slot	   *slot;
+
+	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
+	slot = find_slot(database);
+	if (slot != NULL && slot->pid == 0)
+	{
+		slot->failures++;
+		slot->launched_at = 0;
+		slot->not_before = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), backoff_ms(slot->failures));
+		set_note(slot, note);
+	}
+	LWLockRelease(shared->lock);
+}
+
+/* ---- worker ---- */
+
+/* runs before the process leaves the process array, at every orderly end and every error */
+static void
+slot_detach(int code, Datum arg)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	Slot	   *slot;
+
+	if (my_slot < 0)
+		return;
+	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
+	slot = &shared->slots[my_slot];
+	if (slot->pid == MyProcPid)
+	{
+		slot->pid = 0;
+		slot->launched_at = 0;
+		if (slot->leave)
+		{
+			slot->failures = 0;
+			slot->not_before = 0;
+			set_note(slot, "asked to leave");
+		}
+		else
+		{
+			if (TimestampDifferenceExceeds(slot->since, now, HEALTHY_MS))
+				slot->failures = 0;
+			else
+				slot->failures++;
+			slot->not_before = TimestampTzPlusMilliseconds(now, backoff_ms(slot->failures));
+			set_note(slot, "ended, will be started again");
+		}
+		slot->since = now;
+	}
+	my_slot = -1;
+	if (shared->launcher_pid != 0)
+		SetLatch(&GetPGProcByNumber(shared->launcher_procno)->procLatch);
+	LWLockRelease(shared->lock);
+}
+
+/* false when the database is not listed any more, is kept free by a session, or has a worker already */
+bool
+cudal1_slot_attach(Oid database)
+{
+	Slot	   *slot;
+	bool		attached = false;
+
+	before_shmem_exit(slot_detach, (Datum) 0);
+	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
+	slot = find_slot(database);
+	if (slot != NULL && slot->pid == 0)
+	{
+		if (!slot->listed || slot->leave || is_held(slot))
+			slot->launched_at = 0;
+		else
+		{
+			my_slot = slot - shared->slots;
+			slot->pid = MyProcPid;
+			slot->procno = cudal1_my_procno();
+			slot->since = GetCurrentTimestamp();
+			slot->launched_at = 0;
+			set_note(slot, "connecting");
+			attached = true;
+		}
+	}
+	LWLockRelease(shared->lock);
+	return attached;
+}
+
+bool
+cudal1_slot_must_leave(void)
+{
+	bool		leave;
+
+	LWLockAcquire(shared->lock, LW_SHARED);
+	leave = shared->slots[my_slot].leave;
+	LWLockRelease(shared->lock);
+	return leave;
+}
+
+void
+cudal1_slot_note(const char *format,...)
+{
+	char		note[CUDAL1_NOTE_SIZE];
+	va_list		args;
+
+	va_start(args, format);
+	vsnprintf(note, sizeof(note), format, args);
+	va_end(args);
+	if (my_slot < 0)
+		return;
+	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
+	set_note(&shared->slots[my_slot], note);
+	LWLockRelease(shared->lock);
+}
+
+/* ---- any backend ---- */
+
+void
+cudal1_shared_wake_worker(Oid database)
+{
+	Slot	   *slot;
+
+	if (shared == NULL)
+		return;
+	LWLockAcquire(shared->lock, LW_SHARED);
+	slot = find_slot(database);
+	if (slot != NULL)
+		set_worker_latch(slot);
+	LWLockRelease(shared->lock);
+}
+
+/* without shared memory nothing is known of agents, so they count as idle */
+bool
+cudal1_shared_agents_idle(Oid database)
+{
+	bool		idle = true;
+	Slot	   *slot;
+
+	if (shared == NULL)
+		return true;
+	LWLockAcquire(shared->lock, LW_SHARED);
+	slot = find_slot(database);
+	if (slot != NULL)
+		idle = slot->agents_idle_until != 0 && slot->agents_idle_until > GetCurrentTimestamp();
+	LWLockRelease(shared->lock);
+	return idle;
+}
+
+void
+cudal1_shared_announce_agent(Oid database, TimestampTz until)
+{
+	Slot	   *slot;
+
+	if (shared == NULL)
+		return;
+	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
+	slot = find_slot(database);
+	if (slot != NULL && slot->agents_idle_until < until)
+		slot->agents_idle_until = until;
+	LWLockRelease(shared->lock);
+}
+
+void
+cudal1_shared_hold(Oid database)
+{
+	TimestampTz began = GetCurrentTimestamp();
+	Slot	   *slot;
+
+	if (shared == NULL)
+		return;
+	for (bool first = true;; first = false)
+	{
+		int			pid = 0;
+
+		LWLockAcquire(shared->lock, LW_EXCLUSIVE);
+		slot = find_slot(database);
+		if (slot != NULL && (first || slot->holder == MyProcPid))
+		{
+			slot->holder = MyProcPid;
+			holding = true;
+			pid = slot->pid;
+			if (pid != 0)
+			{
+				slot->leave = true;
+				set_worker_latch(slot);
+			}
+		}
+		LWLockRelease(shared->lock);
+
+		/* the slot is given up a moment before the process leaves the process array, where DROP DATABASE looks */
+		if (pid == 0 && first)
+			return;
+		if (pid == 0)
+			break;
+		if (TimestampDifferenceExceeds(began, GetCurrentTimestamp(), LEAVE_TIMEOUT_MS))
+			return;
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, 5, PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+	for (int i = 0; i < 100 && CountDBBackends(database) > 0; i++)
+	{
+		pg_usleep(2000);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+void
+cudal1_shared_release_hold(void)
+{
+	if (!holding)
+		return;
+	holding = false;
+	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
+	for (int i = 0; i < CUDAL1_MAX_DATABASES; i++)
+		if (shared->slots[i].holder == MyProcPid)
+			shared->slots[i].holder = 0;
+	LWLockRelease(shared->lock);
+	cudal1_launcher_wake();
+}
+
+/* ---- waiters ---- */
+
+void
+cudal1_shared_wake_waiters(void)
+{
+	if (shared != NULL)
+		ConditionVariableBroadcast(&shared->waiters);
+}
+
+void
+cudal1_waiters_prepare(void)
+{
+	if (shared != NULL)
+		ConditionVariablePrepareToSleep(&shared->waiters);
+}
+
+void
+cudal1_waiters_sleep(long timeout_ms)
+{
+	static uint32 event = 0;
+
+	if (shared != NULL)
+	{
+		(void) ConditionVariableTimedSleep(&shared->waiters, Max(1, timeout_ms),
+										   cudal1_wait_event(&event, "Cudal1Verdict"));
+		return;
+	}
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, Max(1, Min(timeout_ms, 100)),
+					 cudal1_wait_event(&event, "Cudal1Verdict"));
+	ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
+}
+
+void
+cudal1_waiters_cancel(void)
+{
+	if (shared != NULL)
+		ConditionVariableCancelSleep();
+}

@@ -1,0 +1,72 @@
+/*
+ * What differs between the server versions 15 to 18, in one place, so that no other file asks for a version.
+ */
+#ifndef CUDAL1_COMPAT_H
+#define CUDAL1_COMPAT_H
+
+#include "postgres.h"
+
+#include "catalog/pg_database.h"
+#include "common/jsonapi.h"
+#include "storage/proc.h"
+#include "utils/acl.h"
+#include "utils/wait_event.h"
+
+#if PG_VERSION_NUM < 150000
+#error "cudal1 needs PostgreSQL 15 or newer"
+#endif
+
+/* the number under which other processes find this one's latch */
+static inline int
+cudal1_my_procno(void)
+{
+#if PG_VERSION_NUM >= 170000
+	return MyProcNumber;
+#else
+	return MyProc->pgprocno;
+#endif
+}
+
+/* a wait event of our own where the server can register one */
+static inline uint32
+cudal1_wait_event(uint32 *registered, const char *name)
+{
+#if PG_VERSION_NUM >= 170000
+	if (*registered == 0)
+		*registered = WaitEventExtensionNew(name);
+	return *registered;
+#else
+	return PG_WAIT_EXTENSION;
+#endif
+}
+
+static inline bool
+cudal1_owns_database(Oid database, Oid role)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_ownercheck(DatabaseRelationId, database, role);
+#else
+	return pg_database_ownercheck(database, role);
+#endif
+}
+
+/* actions of the JSON parser return a verdict since 16 */
+#if PG_VERSION_NUM >= 160000
+#define CUDAL1_JSON_ACTION JsonParseErrorType
+#define CUDAL1_JSON_CONTINUE return JSON_SUCCESS
+#else
+#define CUDAL1_JSON_ACTION void
+#define CUDAL1_JSON_CONTINUE return
+#endif
+
+static inline JsonLexContext *
+cudal1_json_lexer(char *json, int length, int encoding)
+{
+#if PG_VERSION_NUM >= 170000
+	return makeJsonLexContextCstringLen(NULL, json, length, encoding, true);
+#else
+	return makeJsonLexContextCstringLen(json, length, encoding, true);
+#endif
+}
+
+#endif							/* CUDAL1_COMPAT_H */
