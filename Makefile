@@ -7,7 +7,7 @@ OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c bgworker/*.c)))
 DATA_built = cudal1--$(EXTVERSION).sql
 DATA = $(wildcard sql/upgrade/*.sql)
 PG_CPPFLAGS = -I$(srcdir)/src -DCUDAL1_VERSION='"$(EXTVERSION)"'
-PG_CFLAGS = -std=gnu11 -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers -fvisibility=hidden
+PG_CFLAGS = -std=gnu11 -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
 EXTRA_CLEAN = cudal1--*.sql
 
 PG_CONFIG ?= pg_config

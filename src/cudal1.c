@@ -9,7 +9,7 @@
 
 PG_MODULE_MAGIC;
 
-PGDLLEXPORT void _PG_init(void);
+extern PGDLLEXPORT void _PG_init(void);
 
 void
 _PG_init(void)
