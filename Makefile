@@ -24,7 +24,7 @@ include $(PGXS)
 SQL_PARTS = $(sort $(wildcard sql/*.sql))
 
 cudal1--$(EXTVERSION).sql: $(SQL_PARTS)
-	{ echo '\echo Use "CREATE EXTENSION cudal1" to load this file. \quit'; cat $^; } >$@
+	{ printf '%s\n' '\echo Use "CREATE EXTENSION cudal1" to load this file. \quit'; cat $^; } >$@
 
 all: runner
 install: install-runner install-import

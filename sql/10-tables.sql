@@ -4,7 +4,7 @@
  * History is append-only: candidate, proposal, prompt and measurement rows are never deleted. What is hot is kept
  * narrow and apart: a job row lives from its enqueueing to its verdict, bucket and slot rows hold integers only.
  * Derived rows (bucket, bucket_slot, island_cell, island_slot) are written in the transaction that accepts a score,
- * by cudal1.accept_reward() and cudal1.withdraw_reward() alone, and can be recounted exactly from candidate.
+ * by cudal1.place_candidate() alone, and can be recounted exactly from candidate (cudal1.recount).
  */
 
 CREATE SCHEMA cudal1;
@@ -332,20 +332,26 @@ CREATE TABLE cudal1.bucket_slot (
 	bucket				int NOT NULL,
 	slot				bigint NOT NULL CHECK (slot >= 0),
 	candidate_id		bigint NOT NULL UNIQUE,
+	micro				bigint NOT NULL,
+	ln_nano				bigint NOT NULL,
 	PRIMARY KEY (task_id, bucket, slot)
 );
 COMMENT ON TABLE cudal1.bucket_slot IS 'dense slots 0 .. codes - 1 of each bucket, so that a uniform pick is one index entry';
+COMMENT ON COLUMN cudal1.bucket_slot.micro IS 'what the candidate added to sum_micro; known still when its reward has changed';
+COMMENT ON COLUMN cudal1.bucket_slot.ln_nano IS 'what the candidate added to sum_ln_nano';
 
 CREATE TABLE cudal1.island (
 	task_id				bigint NOT NULL REFERENCES cudal1.task (task_id),
 	island				int NOT NULL CHECK (island >= 0),
 	epoch				int NOT NULL DEFAULT 0,
 	registrations		bigint NOT NULL DEFAULT 0,
+	since_reset			bigint NOT NULL DEFAULT 0,
 	best_reward			float8,
 	PRIMARY KEY (task_id, island)
 );
 COMMENT ON TABLE cudal1.island IS 'islands of a task (FunSearch semantics); an epoch ends when an island is wiped and founded anew';
 COMMENT ON COLUMN cudal1.island.registrations IS 'candidates registered since the island''s epoch began; sets the cluster temperature';
+COMMENT ON COLUMN cudal1.island.since_reset IS 'candidates registered from the island''s own prompts since the task''s last reset; their sum sets off the next';
 
 CREATE TABLE cudal1.island_cell (
 	task_id				bigint NOT NULL,
@@ -368,4 +374,4 @@ CREATE TABLE cudal1.island_slot (
 	PRIMARY KEY (task_id, island, epoch, cluster, slot),
 	UNIQUE (candidate_id, task_id, island, epoch)
 );
-COMMENT ON TABLE cudal1.island_slot IS 'dense slots of each cluster of an island';
+COMMENT ON TABLE cudal1.island_slot IS 'dense slots of each cluster of an island; rows of ended epochs stay as its history, and keep the wiped from coming back';

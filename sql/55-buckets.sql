@@ -1,0 +1,505 @@
+/*
+ * Buckets and islands: rows derived from candidate, kept by one function.
+ *
+ * A candidate that is successful and of normal purpose has one slot in the bucket of its reward, every other has none;
+ * place_candidate() makes that so, whatever was so before, and may be called twice.  Slots are dense: the last one moves
+ * into a hole.  What is placed for one task is serialised by one lock, taken first and held to the end of the
+ * transaction.  Locks on single bucket rows, even in ascending order, would let two transactions that accept several scores
+ * each (an import) wait for each other; and a bucket row is locked to the end of the transaction anyway.
+ */
+
+CREATE FUNCTION cudal1.bucket_of(reward float8, width float8, score_scale text)
+RETURNS int
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'cudal1_bucket_of';
+COMMENT ON FUNCTION cudal1.bucket_of(float8, float8, text) IS
+'number k of the interval [k * width, (k + 1) * width) that holds a reward above 0, or its natural logarithm where score_scale is log; rewards on an edge in decimal arithmetic are on it';
+
+CREATE FUNCTION cudal1.reward_micro(reward float8)
+RETURNS bigint
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+	SELECT pg_catalog.round(LEAST(reward, 1e9) * 1e6)::bigint;
+END;
+COMMENT ON FUNCTION cudal1.reward_micro(float8) IS
+'a reward''s share of bucket.sum_micro; rewards above 1e9 count as 1e9, so that sums hold';
+
+CREATE FUNCTION cudal1.reward_ln_nano(reward float8)
+RETURNS bigint
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+	SELECT pg_catalog.round(pg_catalog.ln(reward) * 1e9)::bigint;
+END;
+COMMENT ON FUNCTION cudal1.reward_ln_nano(float8) IS 'a reward''s share of bucket.sum_ln_nano';
+
+CREATE FUNCTION cudal1.reward_cluster(reward float8)
+RETURNS bigint
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+	SELECT pg_catalog.round(LEAST(reward, 1e9) * 100)::bigint;
+END;
+COMMENT ON FUNCTION cudal1.reward_cluster(float8) IS 'the cluster of an island that a reward belongs to';
+
+CREATE FUNCTION cudal1.lock_placement(task_id bigint)
+RETURNS void
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+	SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashint8extended(task_id, 7166185011));
+END;
+COMMENT ON FUNCTION cudal1.lock_placement(bigint) IS
+'serialises, to the end of the transaction, everything that writes the buckets and islands of one task';
+
+/*
+ * Islands.  Constants are FunSearch's but for the period of the reset, which counts registrations where FunSearch counts four
+ * hours: a count is reproducible and does not depend on how fast the devices are.
+ */
+CREATE FUNCTION cudal1.island_constants(options jsonb, OUT islands int, OUT reset_after bigint, OUT temperature float8,
+										OUT period bigint, OUT admit_late boolean)
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT COALESCE((options OPERATOR(pg_catalog.->>) 'islands')::int, 10),
+		   COALESCE((options OPERATOR(pg_catalog.->>) 'island_reset')::bigint, 1000),
+		   COALESCE((options OPERATOR(pg_catalog.->>) 'island_temperature')::float8, 0.1),
+		   COALESCE((options OPERATOR(pg_catalog.->>) 'island_period')::bigint, 30000),
+		   COALESCE((options OPERATOR(pg_catalog.->>) 'island_late') OPERATOR(pg_catalog.=) 'admit', true);
+END;
+COMMENT ON FUNCTION cudal1.island_constants(jsonb) IS
+'constants of a task''s islands from its options: islands (10), island_reset (1000 registrations from the islands'' own prompts between two resets), island_temperature (0.1), island_period (30000 registrations in which the temperature falls to 0 and starts anew), island_late (admit: a result of a prompt older than the island''s epoch joins the new epoch, as in FunSearch; reject: it joins no island)';
+
+CREATE FUNCTION cudal1.register_on_island(task_id bigint, island int, epoch int, cluster bigint, candidate_id bigint)
+RETURNS void
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+	WITH cell AS (
+		INSERT INTO cudal1.island_cell AS c (task_id, island, epoch, cluster, codes)
+		VALUES (register_on_island.task_id, register_on_island.island, register_on_island.epoch,
+				register_on_island.cluster, 1)
+		ON CONFLICT (task_id, island, epoch, cluster) DO UPDATE SET codes = c.codes + 1
+		RETURNING c.codes - 1 AS slot
+	)
+	INSERT INTO cudal1.island_slot (task_id, island, epoch, cluster, slot, candidate_id)
+	SELECT register_on_island.task_id, register_on_island.island, register_on_island.epoch,
+		   register_on_island.cluster, cell.slot, register_on_island.candidate_id
+	FROM cell;
+END;
+COMMENT ON FUNCTION cudal1.register_on_island(bigint, int, int, bigint, bigint) IS
+'gives a candidate the next slot of a cluster; the caller holds the task''s lock';
+
+CREATE FUNCTION cudal1.leave_island(task_id bigint, island int, epoch int, cluster bigint, slot bigint)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	last bigint;
+BEGIN
+	UPDATE cudal1.island_cell AS c SET codes = c.codes - 1
+	WHERE c.task_id = leave_island.task_id AND c.island = leave_island.island AND c.epoch = leave_island.epoch
+		AND c.cluster = leave_island.cluster
+	RETURNING c.codes INTO last;
+	DELETE FROM cudal1.island_slot AS s
+	WHERE s.task_id = leave_island.task_id AND s.island = leave_island.island AND s.epoch = leave_island.epoch
+		AND s.cluster = leave_island.cluster AND s.slot = leave_island.slot;
+	IF leave_island.slot < last THEN
+		UPDATE cudal1.island_slot AS s SET slot = leave_island.slot
+		WHERE s.task_id = leave_island.task_id AND s.island = leave_island.island AND s.epoch = leave_island.epoch
+			AND s.cluster = leave_island.cluster AND s.slot = last;
+	END IF;
+END;
+$$;
+COMMENT ON FUNCTION cudal1.leave_island(bigint, int, int, bigint, bigint) IS
+'takes the candidate of a slot out of its cluster, the last slot moves into the hole; the caller holds the task''s lock';
+
+CREATE FUNCTION cudal1.note_best(task_id bigint)
+RETURNS void
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+	UPDATE cudal1.island AS i SET best_reward = best.reward
+	FROM (SELECT j.island, (SELECT c.cluster / 100.0::float8 FROM cudal1.island_cell AS c
+							WHERE c.task_id = j.task_id AND c.island = j.island AND c.epoch = j.epoch AND c.codes > 0
+							ORDER BY c.cluster DESC LIMIT 1) AS reward
+		  FROM cudal1.island AS j WHERE j.task_id = note_best.task_id) AS best
+	WHERE i.task_id = note_best.task_id AND i.island = best.island AND i.best_reward IS DISTINCT FROM best.reward;
+END;
+COMMENT ON FUNCTION cudal1.note_best(bigint) IS 'brings best_reward of a task''s islands up to date';
+
+CREATE FUNCTION cudal1.found_islands(task_id bigint)
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+	PERFORM cudal1.lock_placement(found_islands.task_id);
+	IF EXISTS (SELECT FROM cudal1.island AS i WHERE i.task_id = found_islands.task_id) THEN
+		RETURN;
+	END IF;
+	INSERT INTO cudal1.island (task_id, island, registrations)
+	SELECT t.task_id, i.island,
+		   (SELECT pg_catalog.count(*) FROM cudal1.bucket_slot AS s WHERE s.task_id = t.task_id)
+	FROM cudal1.task AS t
+	CROSS JOIN LATERAL cudal1.island_constants(t.options) AS k
+	CROSS JOIN LATERAL pg_catalog.generate_series(0, k.islands - 1) AS i (island)
+	WHERE t.task_id = found_islands.task_id;
+
+	INSERT INTO cudal1.island_slot (task_id, island, epoch, cluster, slot, candidate_id)
+	SELECT s.task_id, i.island, 0, k.cluster,
+		   pg_catalog.row_number() OVER (PARTITION BY i.island, k.cluster ORDER BY s.candidate_id) - 1, s.candidate_id
+	FROM cudal1.bucket_slot AS s
+	JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id
+	JOIN cudal1.island AS i ON i.task_id = s.task_id
+	CROSS JOIN LATERAL (SELECT cudal1.reward_cluster(c.reward) AS cluster) AS k
+	WHERE s.task_id = found_islands.task_id;
+
+	INSERT INTO cudal1.island_cell (task_id, island, epoch, cluster, codes)
+	SELECT s.task_id, s.island, s.epoch, s.cluster, pg_catalog.count(*)
+	FROM cudal1.island_slot AS s
+	WHERE s.task_id = found_islands.task_id
+	GROUP BY s.task_id, s.island, s.epoch, s.cluster;
+	PERFORM cudal1.note_best(found_islands.task_id);
+END;
+$$;
+COMMENT ON FUNCTION cudal1.found_islands(bigint) IS
+'founds a task''s islands, all of them holding every placed candidate (none came from an island''s prompt yet); does nothing where they exist. A task has islands from its first prompt by strategy island on, or from its first reward where that is its own strategy';
+
+CREATE FUNCTION cudal1.reset_islands(task_id bigint)
+RETURNS int
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	ranked int[];
+	weaker int;
+	survivors int;
+	wiped cudal1.island;
+	founder record;
+BEGIN
+	PERFORM cudal1.lock_placement(reset_islands.task_id);
+	-- islands of equal best are ranked by a hash: as good as noise, and the same wherever the same history is replayed
+	ranked := ARRAY(SELECT i.island FROM cudal1.island AS i WHERE i.task_id = reset_islands.task_id
+					ORDER BY i.best_reward NULLS FIRST,
+							 pg_catalog.hashint8extended(i.island, pg_catalog.hashint8extended(i.task_id, i.epoch)));
+	weaker := pg_catalog.cardinality(ranked) / 2;
+	survivors := pg_catalog.cardinality(ranked) - weaker;
+	FOR n IN 1 .. weaker LOOP
+		UPDATE cudal1.island AS i SET epoch = i.epoch + 1, registrations = 0
+		WHERE i.task_id = reset_islands.task_id AND i.island = ranked[n]
+		RETURNING i.* INTO wiped;
+		DELETE FROM cudal1.island_cell AS c
+		WHERE c.task_id = wiped.task_id AND c.island = wiped.island AND c.epoch < wiped.epoch;
+
+		-- the founder: the best of a survivor, each survivor with the same chance
+		SELECT s.candidate_id, s.cluster INTO founder
+		FROM cudal1.island AS i
+		JOIN cudal1.island_slot AS s ON s.task_id = i.task_id AND s.island = i.island AND s.epoch = i.epoch
+		WHERE i.task_id = wiped.task_id
+			AND i.island = ranked[weaker + 1 + (pg_catalog.abs(pg_catalog.hashint8extended(wiped.island,
+									pg_catalog.hashint8extended(wiped.task_id, wiped.epoch)) % survivors))::int]
+		ORDER BY s.cluster DESC, s.slot LIMIT 1;
+		IF FOUND THEN
+			PERFORM cudal1.register_on_island(wiped.task_id, wiped.island, wiped.epoch, founder.cluster,
+											  founder.candidate_id);
+			UPDATE cudal1.island AS i SET registrations = 1
+			WHERE i.task_id = wiped.task_id AND i.island = wiped.island;
+		END IF;
+	END LOOP;
+	UPDATE cudal1.island AS i SET since_reset = 0 WHERE i.task_id = reset_islands.task_id;
+	PERFORM cudal1.note_best(reset_islands.task_id);
+	RETURN weaker;
+END;
+$$;
+COMMENT ON FUNCTION cudal1.reset_islands(bigint) IS
+'wipes the weaker half of a task''s islands (the smaller half of an odd number) by best reward; each starts a new epoch with the best candidate of a surviving island. Returns the number wiped';
+
+CREATE FUNCTION cudal1.place_on_islands(candidate_id bigint)
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+AS $$
+#variable_conflict use_column
+DECLARE
+	wanted record;
+	place record;
+	changed boolean := false;
+	registered boolean := false;
+BEGIN
+	SELECT c.task_id, c.state = 'successful' AND c.purpose = 'normal' AS placed, cudal1.reward_cluster(c.reward) AS cluster,
+		   k.reset_after, k.admit_late
+	INTO wanted
+	FROM cudal1.candidate AS c
+	JOIN cudal1.task AS t ON t.task_id = c.task_id
+	CROSS JOIN LATERAL cudal1.island_constants(t.options) AS k
+	WHERE c.candidate_id = place_on_islands.candidate_id;
+
+	FOR place IN
+		SELECT i.island, i.epoch, s.cluster, s.slot,
+			   EXISTS (SELECT FROM cudal1.island_slot AS o
+					   WHERE o.candidate_id = place_on_islands.candidate_id AND o.task_id = i.task_id
+						   AND o.island = i.island) AS known,
+			   p.proposed, p.current, p.own, p.free
+		FROM cudal1.island AS i
+		LEFT JOIN cudal1.island_slot AS s ON s.candidate_id = place_on_islands.candidate_id AND s.task_id = i.task_id
+			AND s.island = i.island AND s.epoch = i.epoch
+		CROSS JOIN LATERAL (
+			SELECT pg_catalog.count(*) = 0 OR COALESCE(pg_catalog.bool_or(r.island IS NULL OR r.island = i.island), false) AS proposed,
+				   COALESCE(pg_catalog.bool_or(r.island = i.island AND r.island_epoch >= i.epoch), false) AS current,
+				   COALESCE(pg_catalog.bool_or(r.island = i.island), false) AS own,
+				   COALESCE(pg_catalog.bool_or(r.island IS NULL), true) AS free
+			FROM cudal1.proposal AS r WHERE r.candidate_id = place_on_islands.candidate_id) AS p
+		WHERE i.task_id = wanted.task_id
+		ORDER BY i.island
+	LOOP
+		IF place.slot IS NOT NULL AND (NOT wanted.placed OR place.cluster <> wanted.cluster) THEN
+			PERFORM cudal1.leave_island(wanted.task_id, place.island, place.epoch, place.cluster, place.slot);
+			IF wanted.placed THEN
+				PERFORM cudal1.register_on_island(wanted.task_id, place.island, place.epoch, wanted.cluster,
+												  place_on_islands.candidate_id);
+			END IF;
+			changed := true;
+		ELSIF place.slot IS NULL AND wanted.placed AND place.proposed
+			AND (place.current OR NOT place.known)	-- who was wiped comes back by a new proposal only
+			AND (place.current OR place.free OR wanted.admit_late)
+		THEN
+			PERFORM cudal1.register_on_island(wanted.task_id, place.island, place.epoch, wanted.cluster,
+											  place_on_islands.candidate_id);
+			UPDATE cudal1.island AS i
+			SET registrations = i.registrations + 1, since_reset = i.since_reset + place.own::int
+			WHERE i.task_id = wanted.task_id AND i.island = place.island;
+			changed := true;
+			registered := true;
+		END IF;
+	END LOOP;
+
+	IF NOT wanted.placed THEN
+		DELETE FROM cudal1.island_slot AS s
+		WHERE s.candidate_id = place_on_islands.candidate_id AND s.task_id = wanted.task_id;
+	END IF;
+	IF changed THEN
+		PERFORM cudal1.note_best(wanted.task_id);
+	END IF;
+	IF registered AND (SELECT pg_catalog.sum(i.since_reset) FROM cudal1.island AS i
+					   WHERE i.task_id = wanted.task_id) >= wanted.reset_after
+	THEN
+		PERFORM cudal1.reset_islands(wanted.task_id);
+	END IF;
+END;
+$$;
+COMMENT ON FUNCTION cudal1.place_on_islands(bigint) IS
+'makes a candidate''s island slots agree with its state: on the island whose prompt it answers, on all islands without one; the caller holds the task''s lock';
+
+-- enable_seqscan: a session's cached plans, made while the tables were small, must not scan them when they have grown
+CREATE FUNCTION cudal1.place_candidate(candidate_id bigint)
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+AS $$
+#variable_conflict use_column
+DECLARE
+	wanted record;
+	old cudal1.bucket_slot;
+	last bigint;
+	strategy text;
+BEGIN
+	SELECT c.task_id, t.strategy INTO wanted
+	FROM cudal1.candidate AS c JOIN cudal1.task AS t ON t.task_id = c.task_id
+	WHERE c.candidate_id = place_candidate.candidate_id;
+	IF NOT FOUND THEN
+		RAISE EXCEPTION USING ERRCODE = 'undefined_object',
+			MESSAGE = pg_catalog.format('candidate %s does not exist', place_candidate.candidate_id);
+	END IF;
+	strategy := wanted.strategy;
+	PERFORM cudal1.lock_placement(wanted.task_id);
+
+	-- read under the lock, so that of two transactions the later one sees what the earlier one wrote
+	SELECT c.task_id, b.placed,
+		   CASE WHEN b.placed THEN cudal1.bucket_of(c.reward, t.bucket_width, t.score_scale) END AS bucket,
+		   CASE WHEN b.placed THEN cudal1.reward_micro(c.reward) END AS micro,
+		   CASE WHEN b.placed THEN cudal1.reward_ln_nano(c.reward) END AS ln_nano
+	INTO wanted
+	FROM cudal1.candidate AS c
+	JOIN cudal1.task AS t ON t.task_id = c.task_id
+	CROSS JOIN LATERAL (SELECT c.state = 'successful' AND c.purpose = 'normal' AS placed) AS b
+	WHERE c.candidate_id = place_candidate.candidate_id;
+	SELECT s.* INTO old FROM cudal1.bucket_slot AS s WHERE s.candidate_id = place_candidate.candidate_id;
+
+	IF old.bucket = wanted.bucket THEN
+		IF old.micro <> wanted.micro OR old.ln_nano <> wanted.ln_nano THEN
+			UPDATE cudal1.bucket AS b
+			SET sum_micro = b.sum_micro - old.micro + wanted.micro, sum_ln_nano = b.sum_ln_nano - old.ln_nano + wanted.ln_nano
+			WHERE b.task_id = old.task_id AND b.bucket = old.bucket;
+			UPDATE cudal1.bucket_slot AS s SET micro = wanted.micro, ln_nano = wanted.ln_nano
+			WHERE s.candidate_id = place_candidate.candidate_id;
+		END IF;
+	ELSE
+		IF old.bucket IS NOT NULL THEN
+			UPDATE cudal1.bucket AS b
+			SET codes = b.codes - 1, sum_micro = b.sum_micro - old.micro, sum_ln_nano = b.sum_ln_nano - old.ln_nano
+			WHERE b.task_id = old.task_id AND b.bucket = old.bucket
+			RETURNING b.codes INTO last;
+			DELETE FROM cudal1.bucket_slot AS s WHERE s.candidate_id = place_candidate.candidate_id;
+			IF old.slot < last THEN
+				UPDATE cudal1.bucket_slot AS s SET slot = old.slot
+				WHERE s.task_id = old.task_id AND s.bucket = old.bucket AND s.slot = last;
+			END IF;
+		END IF;
+		IF wanted.placed THEN
+			INSERT INTO cudal1.bucket AS b (task_id, bucket, codes, sum_micro, sum_ln_nano)
+			VALUES (wanted.task_id, wanted.bucket, 1, wanted.micro, wanted.ln_nano)
+			ON CONFLICT (task_id, bucket) DO UPDATE
+				SET codes = b.codes + 1, sum_micro = b.sum_micro + excluded.sum_micro,
+					sum_ln_nano = b.sum_ln_nano + excluded.sum_ln_nano
+			RETURNING b.codes - 1 INTO last;
+			INSERT INTO cudal1.bucket_slot (task_id, bucket, slot, candidate_id, micro, ln_nano)
+			VALUES (wanted.task_id, wanted.bucket, last, place_candidate.candidate_id, wanted.micro, wanted.ln_nano);
+		END IF;
+	END IF;
+
+	IF EXISTS (SELECT FROM cudal1.island AS i WHERE i.task_id = wanted.task_id) THEN
+		PERFORM cudal1.place_on_islands(place_candidate.candidate_id);
+	ELSIF strategy = 'island' AND wanted.placed THEN
+		PERFORM cudal1.found_islands(wanted.task_id);
+	END IF;
+END;
+$$;
+COMMENT ON FUNCTION cudal1.place_candidate(bigint) IS
+'makes bucket, slot and islands agree with a candidate''s present state and reward: one slot where it is successful and of normal purpose, else none; calling it again changes nothing. To be called in every transaction that changes a candidate''s state or reward, or adds a proposal to a successful one. Error 42704: unknown candidate';
+
+CREATE FUNCTION cudal1.rebucket(task text, bucket_width float8 DEFAULT NULL, score_scale text DEFAULT NULL)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	id bigint;
+	placed bigint;
+BEGIN
+	IF rebucket.bucket_width <= 0 OR rebucket.bucket_width >= 'Infinity' THEN
+		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+			MESSAGE = 'argument "bucket_width" must be a finite number above 0';
+	END IF;
+	IF rebucket.score_scale NOT IN ('linear', 'log') THEN
+		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+			MESSAGE = 'argument "score_scale" must be "linear" or "log"';
+	END IF;
+	SELECT t.task_id INTO id FROM cudal1.task AS t WHERE t.name = rebucket.task;
+	IF NOT FOUND THEN
+		RAISE EXCEPTION USING ERRCODE = 'undefined_object',
+			MESSAGE = pg_catalog.format('task "%s" does not exist', rebucket.task);
+	END IF;
+	PERFORM cudal1.lock_placement(id);
+	UPDATE cudal1.task AS t
+	SET bucket_width = COALESCE(rebucket.bucket_width, t.bucket_width),
+		score_scale = COALESCE(rebucket.score_scale, t.score_scale)
+	WHERE t.task_id = id;
+
+	DELETE FROM cudal1.bucket_slot AS s WHERE s.task_id = id;
+	DELETE FROM cudal1.bucket AS b WHERE b.task_id = id;
+	INSERT INTO cudal1.bucket_slot (task_id, bucket, slot, candidate_id, micro, ln_nano)
+	SELECT c.task_id, k.bucket, pg_catalog.row_number() OVER (PARTITION BY k.bucket ORDER BY c.candidate_id) - 1,
+		   c.candidate_id, cudal1.reward_micro(c.reward), cudal1.reward_ln_nano(c.reward)
+	FROM cudal1.candidate AS c
+	JOIN cudal1.task AS t ON t.task_id = c.task_id
+	CROSS JOIN LATERAL (SELECT cudal1.bucket_of(c.reward, t.bucket_width, t.score_scale) AS bucket) AS k
+	WHERE c.task_id = id AND c.state = 'successful' AND c.purpose = 'normal';
+	GET DIAGNOSTICS placed = ROW_COUNT;
+	INSERT INTO cudal1.bucket (task_id, bucket, codes, sum_micro, sum_ln_nano)
+	SELECT s.task_id, s.bucket, pg_catalog.count(*), pg_catalog.sum(s.micro), pg_catalog.sum(s.ln_nano)
+	FROM cudal1.bucket_slot AS s
+	WHERE s.task_id = id
+	GROUP BY s.task_id, s.bucket;
+	RETURN placed;
+END;
+$$;
+COMMENT ON FUNCTION cudal1.rebucket(text, float8, text) IS
+'changes a task''s bucket_width (above 0, in speedup or ln speedup) and score_scale (linear, log), NULL keeps one, and builds its buckets anew in one transaction; without either it repairs them. Islands stay. Returns the number of candidates placed. Operators only. Errors: 42704 unknown task, 22023 bad argument';
+
+CREATE FUNCTION cudal1.recount(task_id bigint DEFAULT NULL)
+RETURNS TABLE (task bigint, difference text, place text, expected text, found text)
+LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+	WITH placed AS (
+		SELECT c.task_id, c.candidate_id, cudal1.bucket_of(c.reward, t.bucket_width, t.score_scale) AS bucket,
+			   cudal1.reward_micro(c.reward) AS micro, cudal1.reward_ln_nano(c.reward) AS ln_nano,
+			   cudal1.reward_cluster(c.reward) AS cluster
+		FROM cudal1.candidate AS c
+		JOIN cudal1.task AS t ON t.task_id = c.task_id
+		WHERE c.state = 'successful' AND c.purpose = 'normal'
+			AND (recount.task_id IS NULL OR c.task_id = recount.task_id)
+	), slots AS (
+		SELECT s.* FROM cudal1.bucket_slot AS s WHERE recount.task_id IS NULL OR s.task_id = recount.task_id
+	), members AS (
+		SELECT s.* FROM cudal1.island_slot AS s
+		JOIN cudal1.island AS i ON i.task_id = s.task_id AND i.island = s.island AND i.epoch = s.epoch
+		WHERE recount.task_id IS NULL OR s.task_id = recount.task_id
+	)
+	SELECT COALESCE(b.task_id, p.task_id), 'bucket',
+		   pg_catalog.format('bucket %s', COALESCE(b.bucket, p.bucket)),
+		   pg_catalog.format('%s codes, %s, %s', p.codes, p.micro, p.ln_nano),
+		   pg_catalog.format('%s codes, %s, %s', b.codes, b.sum_micro, b.sum_ln_nano)
+	FROM (SELECT q.task_id, q.bucket, q.codes, q.sum_micro, q.sum_ln_nano FROM cudal1.bucket AS q
+		  WHERE recount.task_id IS NULL OR q.task_id = recount.task_id) AS b
+	FULL JOIN (SELECT q.task_id, q.bucket, pg_catalog.count(*) AS codes, pg_catalog.sum(q.micro) AS micro,
+					  pg_catalog.sum(q.ln_nano) AS ln_nano
+			   FROM placed AS q GROUP BY q.task_id, q.bucket) AS p
+		ON p.task_id = b.task_id AND p.bucket = b.bucket
+	WHERE COALESCE(b.codes, 0) <> COALESCE(p.codes, 0) OR COALESCE(b.sum_micro, 0) <> COALESCE(p.micro, 0)
+		OR COALESCE(b.sum_ln_nano, 0) <> COALESCE(p.ln_nano, 0)
+	UNION ALL
+	SELECT COALESCE(s.task_id, p.task_id), 'slot',
+		   pg_catalog.format('candidate %s', COALESCE(s.candidate_id, p.candidate_id)),
+		   pg_catalog.format('bucket %s', p.bucket), pg_catalog.format('bucket %s', s.bucket)
+	FROM slots AS s
+	FULL JOIN placed AS p ON p.candidate_id = s.candidate_id AND p.task_id = s.task_id
+	WHERE (s.bucket, s.micro, s.ln_nano) IS DISTINCT FROM (p.bucket, p.micro, p.ln_nano)
+	UNION ALL
+	SELECT s.task_id, 'slots not dense', pg_catalog.format('bucket %s', s.bucket),
+		   pg_catalog.format('0 .. %s', pg_catalog.count(*) - 1),
+		   pg_catalog.format('%s .. %s', pg_catalog.min(s.slot), pg_catalog.max(s.slot))
+	FROM slots AS s
+	GROUP BY s.task_id, s.bucket
+	HAVING pg_catalog.min(s.slot) <> 0 OR pg_catalog.max(s.slot) <> pg_catalog.count(*) - 1
+	UNION ALL
+	SELECT COALESCE(e.task_id, m.task_id), 'island cell',
+		   pg_catalog.format('island %s, cluster %s', COALESCE(e.island, m.island), COALESCE(e.cluster, m.cluster)),
+		   pg_catalog.format('%s codes', m.codes), pg_catalog.format('%s codes', e.codes)
+	FROM (SELECT q.task_id, q.island, q.epoch, q.cluster, q.codes FROM cudal1.island_cell AS q
+		  WHERE recount.task_id IS NULL OR q.task_id = recount.task_id) AS e
+	FULL JOIN (SELECT q.task_id, q.island, q.epoch, q.cluster, pg_catalog.count(*) AS codes
+			   FROM members AS q GROUP BY q.task_id, q.island, q.epoch, q.cluster) AS m
+		ON m.task_id = e.task_id AND m.island = e.island AND m.epoch = e.epoch AND m.cluster = e.cluster
+	WHERE COALESCE(e.codes, 0) <> COALESCE(m.codes, 0)
+	UNION ALL
+	SELECT m.task_id, 'island slots not dense', pg_catalog.format('island %s, cluster %s', m.island, m.cluster),
+		   pg_catalog.format('0 .. %s', pg_catalog.count(*) - 1),
+		   pg_catalog.format('%s .. %s', pg_catalog.min(m.slot), pg_catalog.max(m.slot))
+	FROM members AS m
+	GROUP BY m.task_id, m.island, m.cluster
+	HAVING pg_catalog.min(m.slot) <> 0 OR pg_catalog.max(m.slot) <> pg_catalog.count(*) - 1
+	UNION ALL
+	SELECT m.task_id, 'island slot', pg_catalog.format('candidate %s on island %s', m.candidate_id, m.island),
+		   pg_catalog.format('cluster %s', p.cluster), pg_catalog.format('cluster %s', m.cluster)
+	FROM members AS m
+	LEFT JOIN placed AS p ON p.candidate_id = m.candidate_id
+	WHERE m.cluster IS DISTINCT FROM p.cluster
+	UNION ALL
+	SELECT i.task_id, 'island best', pg_catalog.format('island %s', i.island),
+		   m.best::text, i.best_reward::text
+	FROM cudal1.island AS i
+	LEFT JOIN (SELECT q.task_id, q.island, pg_catalog.max(q.cluster) / 100.0::float8 AS best
+			   FROM members AS q GROUP BY q.task_id, q.island) AS m ON m.task_id = i.task_id AND m.island = i.island
+	WHERE (recount.task_id IS NULL OR i.task_id = recount.task_id) AND i.best_reward IS DISTINCT FROM m.best;
+END;
+COMMENT ON FUNCTION cudal1.recount(bigint) IS
+'compares all derived rows of a task (NULL: of all tasks) with a count from cudal1.candidate; one row a difference, none where all agree. Reads every candidate';

@@ -1,0 +1,279 @@
+/*
+ * advantages.c
+ *		Group-relative advantages and the clipped objective (CUDA-L1, eq. 4 and 5).
+ *
+ * A trainer computes these itself; here is what it can check itself against, in double precision and with the edge cases
+ * decided: a group of equal rewards carries no information, so its advantages are exactly 0 and not rounding errors divided
+ * by a small epsilon, and neither does a group of one.  A reward that was discarded is NULL: it takes no part.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "fmgr.h"
+#include "funcapi.h"
+#include "utils/builtins.h"
+#include "utils/float.h"
+
+#include "arrays.h"
+#include "score.h"
+
+PG_FUNCTION_INFO_V1(cudal1_group_advantages);
+PG_FUNCTION_INFO_V1(cudal1_grpo_objective);
+
+/* z scores of the smoothed variant are cut here */
+#define SMOOTHED_LIMIT	1.5
+
+typedef enum Deviation
+{
+	DEVIATION_NONE,
+	DEVIATION_POPULATION,
+	DEVIATION_SAMPLE,
+} Deviation;
+
+typedef struct Variant
+{
+	const char *name;
+	Deviation	deviation;
+	double		epsilon;		/* added to the deviation */
+	bool		leave_one_out;	/* the baseline is the mean of the others */
+	double		limit;			/* of the absolute value; 0: none */
+} Variant;
+
+static const Variant variants[] = {
+	{"paper", DEVIATION_POPULATION, 0, false, 0},
+	{"trl", DEVIATION_SAMPLE, 1e-4, false, 0},
+	{"verl", DEVIATION_SAMPLE, 1e-6, false, 0},
+	{"openrlhf", DEVIATION_SAMPLE, 1e-9, false, 0},
+	{"dr_grpo", DEVIATION_NONE, 0, false, 0},
+	{"rloo", DEVIATION_NONE, 0, true, 0},
+	{"smoothed", DEVIATION_POPULATION, 0, false, SMOOTHED_LIMIT},
+};
+
+static const Variant *
+find_variant(const char *name)
+{
+	for (int i = 0; i < lengthof(variants); i++)
+		if (strcmp(variants[i].name, name) == 0)
+			return &variants[i];
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("variant \"%s\" does not exist", name),
+			 errhint("Valid variants are \"paper\", \"trl\", \"verl\", \"openrlhf\", \"dr_grpo\", \"rloo\" and \"smoothed\".")));
+	return NULL;				/* keep compiler quiet */
+}
+
+/*
+ * Advantages of n >= 2 rewards that are not all equal, in place.
+ */
+static void
+compute_advantages(double *rewards, int n, const Variant *variant)
+{
+	double		mean = cudal1_score_mean(rewards, n);
+	double		largest = 0;
+	double		squares = 0;
+	double		divisor = 1;
+
+	for (int i = 0; i < n; i++)
+	{
+		rewards[i] -= mean;
+		largest = fmax(largest, fabs(rewards[i]));
+	}
+	if (variant->leave_one_out)
+		divisor = (double) (n - 1) / n;
+	else if (variant->deviation != DEVIATION_NONE)
+	{
+		/* scaled, so that squares neither overflow nor vanish */
+		for (int i = 0; i < n; i++)
+			squares += (rewards[i] / largest) * (rewards[i] / largest);
+		divisor = largest * sqrt(squares / (variant->deviation == DEVIATION_SAMPLE ? n - 1 : n)) + variant->epsilon;
+	}
+	for (int i = 0; i < n; i++)
+	{
+		rewards[i] /= divisor;
+		if (variant->limit > 0)
+			rewards[i] = fmax(-variant->limit, fmin(variant->limit, rewards[i]));
+		if (!isfinite(rewards[i]))
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("rewards are too far apart")));
+	}
+}
+
+/*
+ * cudal1_group_advantages(rewards float8[], variant text) RETURNS float8[], STRICT
+ */
+Datum
+cudal1_group_advantages(PG_FUNCTION_ARGS)
+{
+	const Variant *variant = find_variant(text_to_cstring(PG_GETARG_TEXT_PP(1)));
+	int			n;
+	int			members = 0;
+	bool	   *nulls;
+	double	   *rewards = cudal1_array_float8(PG_GETARG_ARRAYTYPE_P(0), "rewards", &n, &nulls);
+	double	   *group = palloc(Max(n, 1) * sizeof(double));
+	bool		equal = true;
+
+	for (int i = 0; i < n; i++)
+		if (!nulls[i])
+		{
+			group[members++] = rewards[i];
+			equal &= rewards[i] == group[0];
+		}
+
+	if (equal)
+		memset(group, 0, Max(n, 1) * sizeof(double));
+	else
+		compute_advantages(group, members, variant);
+
+	for (int i = 0, member = 0; i < n; i++)
+		rewards[i] = nulls[i] ? 0 : group[member++];
+	PG_RETURN_ARRAYTYPE_P(cudal1_array_from_float8(rewards, nulls, n));
+}
+
+static ArrayType *
+required_array(FunctionCallInfo fcinfo, int position, const char *argument)
+{
+	if (PG_ARGISNULL(position))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be NULL", argument)));
+	return PG_GETARG_ARRAYTYPE_P(position);
+}
+
+/* a number of at least 0, below `limit` where that is positive */
+static double
+required_number(FunctionCallInfo fcinfo, int position, const char *argument, double limit)
+{
+	double		value = PG_ARGISNULL(position) ? get_float8_nan() : PG_GETARG_FLOAT8(position);
+
+	if (!isfinite(value) || value < 0 || (limit > 0 && value >= limit))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 limit > 0 ? errmsg("argument \"%s\" must be at least 0 and below %g", argument, limit) :
+				 errmsg("argument \"%s\" must be a finite number of at least 0", argument)));
+	return value;
+}
+
+static void
+check_length(int length, int tokens, const char *argument)
+{
+	if (length != tokens)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("argument \"%s\" must have one element for each token", argument),
+				 errdetail("It has %d elements for %d tokens.", length, tokens)));
+}
+
+/*
+ * cudal1_grpo_objective(logp float8[], logp_old float8[], logp_ref float8[], advantages float8[], lengths int[],
+ *						 epsilon float8, beta float8, epsilon_high float8, aggregation text)
+ * RETURNS TABLE (objective float8, kl float8, clip_fraction float8)
+ */
+Datum
+cudal1_grpo_objective(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	int			tokens;
+	int			length;
+	int			nadvantages;
+	int			sequences;
+	int64		total = 0;
+	double	   *logp = cudal1_array_float8(required_array(fcinfo, 0, "logp"), "logp", &tokens, NULL);
+	double	   *logp_old = cudal1_array_float8(required_array(fcinfo, 1, "logp_old"), "logp_old", &length, NULL);
+	double	   *logp_ref = NULL;
+	double	   *advantages;
+	int32	   *lengths;
+	double		low;
+	double		high;
+	double		beta;
+	bool		by_token;
+	char	   *aggregation;
+	double		objective = 0;
+	double		kl = 0;
+	int64		clipped = 0;
+	Datum		values[3];
+	bool		nulls[3] = {false};
+
+	check_length(length, tokens, "logp_old");
+	if (!PG_ARGISNULL(2))
+	{
+		logp_ref = cudal1_array_float8(PG_GETARG_ARRAYTYPE_P(2), "logp_ref", &length, NULL);
+		check_length(length, tokens, "logp_ref");
+	}
+	advantages = cudal1_array_float8(required_array(fcinfo, 3, "advantages"), "advantages", &nadvantages, NULL);
+	lengths = cudal1_array_int4(required_array(fcinfo, 4, "lengths"), "lengths", &sequences);
+	for (int s = 0; s < sequences; s++)
+	{
+		if (lengths[s] < 1)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("argument \"lengths\" must contain numbers of at least 1 only"),
+					 errdetail("Element %d is %d.", s + 1, lengths[s])));
+		total += lengths[s];
+	}
+	if (total != tokens || sequences == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"lengths\" must add up to the number of tokens"),
+				 errdetail("It adds up to %lld for %d tokens.", (long long) total, tokens)));
+	if (nadvantages != sequences && nadvantages != tokens)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("argument \"advantages\" must have one element for each sequence or one for each token"),
+				 errdetail("It has %d elements for %d sequences and %d tokens.", nadvantages, sequences, tokens)));
+	low = required_number(fcinfo, 5, "epsilon", 1);
+	beta = required_number(fcinfo, 6, "beta", 0);
+	high = PG_ARGISNULL(7) ? low : required_number(fcinfo, 7, "epsilon_high", 0);
+	if (logp_ref == NULL && beta > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"logp_ref\" must not be NULL where \"beta\" is above 0"),
+				 errhint("Pass 0 for \"beta\" to leave the divergence out.")));
+	aggregation = PG_ARGISNULL(8) ? "" : text_to_cstring(PG_GETARG_TEXT_PP(8));
+	by_token = strcmp(aggregation, "token") == 0;
+	if (!by_token && strcmp(aggregation, "sequence") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"aggregation\" must be \"sequence\" or \"token\"")));
+
+	for (int s = 0, t = 0; s < sequences; s++)
+	{
+		double		sequence_objective = 0;
+		double		sequence_kl = 0;
+		double		weight = by_token ? (double) tokens : (double) lengths[s] * sequences;
+
+		for (int end = t + lengths[s]; t < end; t++)
+		{
+			double		advantage = advantages[nadvantages == sequences ? s : t];
+			double		ratio = exp(logp[t] - logp_old[t]);
+			double		bounded = fmax(1 - low, fmin(1 + high, ratio));
+			double		divergence = 0;
+
+			if (logp_ref != NULL)
+			{
+				double		difference = logp_ref[t] - logp[t];
+
+				/* k3; expm1 keeps it at 0 or above where the policies hardly differ */
+				divergence = fmax(0, expm1(difference) - difference);
+			}
+			sequence_objective += fmin(ratio * advantage, bounded * advantage) - beta * divergence;
+			sequence_kl += divergence;
+			clipped += bounded * advantage < ratio * advantage;
+		}
+		objective += sequence_objective / weight;
+		kl += sequence_kl / weight;
+	}
+	if (!isfinite(objective) || !isfinite(kl))
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("log-probabilities are too far apart")));
+
+	InitMaterializedSRF(fcinfo, 0);
+	values[0] = Float8GetDatum(objective);
+	values[1] = Float8GetDatum(kl);
+	nulls[1] = logp_ref == NULL;
+	values[2] = Float8GetDatum((double) clipped / tokens);
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	return (Datum) 0;
+}

@@ -1,0 +1,97 @@
+/*
+ * arrays.c
+ *		Arrays given as arguments, checked and taken apart.
+ *
+ * A reward, a time or a log-probability that is NaN has come from a mistake upstream.  Every array of ours is therefore
+ * checked at the door, with the name of the argument and the place of the element in the message.
+ */
+#include "arrays.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "utils/float.h"
+
+static void
+check_dimensions(ArrayType *array, const char *argument)
+{
+	if (ARR_NDIM(array) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("argument \"%s\" must be a one-dimensional array", argument),
+				 errdetail("It has %d dimensions.", ARR_NDIM(array))));
+}
+
+static void
+report_null(const char *argument, int position)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+			 errmsg("argument \"%s\" must not contain NULL", argument),
+			 errdetail("Element %d is NULL.", position)));
+}
+
+double *
+cudal1_array_float8(ArrayType *array, const char *argument, int *n, bool **nulls)
+{
+	Datum	   *elements;
+	bool	   *are_null;
+	double	   *values;
+
+	check_dimensions(array, argument);
+	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &elements, &are_null, n);
+	values = palloc(Max(*n, 1) * sizeof(double));
+	for (int i = 0; i < *n; i++)
+	{
+		if (are_null[i])
+		{
+			if (nulls == NULL)
+				report_null(argument, i + 1);
+			values[i] = 0;
+			continue;
+		}
+		values[i] = DatumGetFloat8(elements[i]);
+		if (!isfinite(values[i]))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("argument \"%s\" must contain finite numbers only", argument),
+					 errdetail("Element %d is %s.", i + 1, isnan(values[i]) ? "NaN" : "infinite")));
+	}
+	if (nulls != NULL)
+		*nulls = are_null;
+	return values;
+}
+
+int32 *
+cudal1_array_int4(ArrayType *array, const char *argument, int *n)
+{
+	Datum	   *elements;
+	bool	   *are_null;
+	int32	   *values;
+
+	check_dimensions(array, argument);
+	deconstruct_array(array, INT4OID, sizeof(int32), true, TYPALIGN_INT, &elements, &are_null, n);
+	values = palloc(Max(*n, 1) * sizeof(int32));
+	for (int i = 0; i < *n; i++)
+	{
+		if (are_null[i])
+			report_null(argument, i + 1);
+		values[i] = DatumGetInt32(elements[i]);
+	}
+	return values;
+}
+
+ArrayType *
+cudal1_array_from_float8(const double *values, const bool *nulls, int n)
+{
+	Datum	   *elements = palloc(Max(n, 1) * sizeof(Datum));
+	int			dimension = n;
+	int			lower = 1;
+
+	if (n == 0)
+		return construct_empty_array(FLOAT8OID);
+	for (int i = 0; i < n; i++)
+		elements[i] = Float8GetDatum(values[i]);
+	return construct_md_array(elements, unconstify(bool *, nulls), 1, &dimension, &lower, FLOAT8OID, sizeof(float8),
+							  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
+}

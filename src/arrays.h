@@ -1,0 +1,24 @@
+/*
+ * arrays.h
+ *		Arrays given as arguments, checked and taken apart.
+ */
+#ifndef CUDAL1_ARRAYS_H
+#define CUDAL1_ARRAYS_H
+
+#include "postgres.h"
+
+#include "utils/array.h"
+
+/*
+ * Elements of a one-dimensional array of float8; an empty array gives n = 0. Where nulls is NULL a NULL element is an error,
+ * else *nulls tells which elements are NULL. NaN and infinities are errors. `argument` names the array in messages.
+ */
+extern double *cudal1_array_float8(ArrayType *array, const char *argument, int *n, bool **nulls);
+
+/* elements of a one-dimensional array of int4 without NULLs */
+extern int32 *cudal1_array_int4(ArrayType *array, const char *argument, int *n);
+
+/* a one-dimensional array of n values; nulls may be NULL */
+extern ArrayType *cudal1_array_from_float8(const double *values, const bool *nulls, int n);
+
+#endif							/* CUDAL1_ARRAYS_H */

@@ -1,0 +1,559 @@
+/*
+ * response.c
+ *		What a model sent, taken apart into analysis, design and code.
+ *
+ * Models keep to the demanded form only roughly, and a good kernel is not to be lost to a colon or a third backtick, so the
+ * reading is generous about marks and strict about substance: all three sections must be there and the code must be
+ * complete.  An answer is read once, line by line.  Headings count outside code fences only, except that the heading of a
+ * later section ends a fence that the model forgot to close.
+ *
+ * Of several fences under the code heading the last one counts that is at least half as long as the longest: models first
+ * sketch, then write, then show how to compile.  If that one is not closed, the answer was cut off, however complete the
+ * sketch before it.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "funcapi.h"
+#include "lib/stringinfo.h"
+#include "nodes/pg_list.h"
+#include "utils/builtins.h"
+
+PG_FUNCTION_INFO_V1(cudal1_parse_response);
+
+typedef enum SectionKind
+{
+	SECTION_NONE = -1,
+	SECTION_ANALYSIS,
+	SECTION_DESIGN,
+	SECTION_CODE,
+} SectionKind;
+
+static const char *const section_titles[] = {"Performance Analysis", "Algorithm Design", "Code Implementation"};
+
+typedef struct Section
+{
+	SectionKind kind;
+	const char *start;			/* behind the title */
+	const char *end;
+} Section;
+
+typedef struct Fence
+{
+	int			section;		/* index of its section, -1 before the first */
+	char		mark;			/* backtick or tilde */
+	int			length;			/* number of marks */
+	int			indent;			/* columns to take off each line */
+	bool		prose;			/* labelled as something else than code */
+	bool		closed;
+	const char *start;
+	const char *end;
+} Fence;
+
+typedef struct Answer
+{
+	Section    *sections;
+	int			nsections;
+	Fence	   *fences;
+	int			nfences;
+} Answer;
+
+static bool
+is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
+}
+
+static bool
+is_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || IS_HIGHBIT_SET(c);
+}
+
+static const char *
+skip_blanks(const char *p, const char *end)
+{
+	while (p < end && is_blank(*p))
+		p++;
+	return p;
+}
+
+static const char *
+line_end(const char *p, const char *end)
+{
+	const char *newline = memchr(p, '\n', end - p);
+
+	return newline ? newline : end;
+}
+
+/*
+ * Match a title at p, words separated by blanks, hyphens or underscores; returns what follows it or NULL.
+ */
+static const char *
+match_title(const char *p, const char *end, const char *title)
+{
+	for (; *title; title++)
+	{
+		if (*title == ' ')
+		{
+			const char *word = p;
+
+			while (word < end && (is_blank(*word) || *word == '-' || *word == '_'))
+				word++;
+			if (word == p)
+				return NULL;
+			p = word;
+		}
+		else
+		{
+			if (p >= end || pg_ascii_tolower((unsigned char) *p) != pg_ascii_tolower((unsigned char) *title))
+				return NULL;
+			p++;
+		}
+	}
+	return p < end && is_word(*p) ? NULL : p;
+}
+
+/*
+ * Is the line a heading of one of the three sections?  Hashes, bold, quotes and numbers may stand before the title, marks
+ * and a colon behind it.  Without any mark the title must be alone on its line.  *rest is where the section's text begins,
+ * *hashed whether the heading is one in Markdown.
+ */
+static SectionKind
+match_heading(const char *p, const char *end, const char **rest, bool *hashed)
+{
+	bool		marked = false;
+	bool		colon = false;
+
+	*hashed = false;
+	for (;;)
+	{
+		p = skip_blanks(p, end);
+		if (p < end && (*p == '#' || *p == '*' || *p == '_' || *p == '>'))
+		{
+			*hashed |= *p == '#';
+			marked = true;
+			p++;
+		}
+		else if (p < end && (*p == '(' || (*p >= '0' && *p <= '9')))
+		{
+			/* a number: 1. or 1) or (3.1) */
+			while (p < end && (*p == '(' || *p == ')' || *p == '.' || *p == ':' || (*p >= '0' && *p <= '9')))
+				p++;
+		}
+		else
+			break;
+	}
+
+	for (int kind = SECTION_ANALYSIS; kind <= SECTION_CODE; kind++)
+	{
+		const char *after = match_title(p, end, section_titles[kind]);
+
+		if (after == NULL)
+			continue;
+		while (after < end && (is_blank(*after) || *after == '*' || *after == '_' || *after == '#' || *after == ':'))
+		{
+			colon |= *after == ':';
+			after++;
+		}
+		if (after < end && !(marked && (*hashed || colon)))
+			return SECTION_NONE;
+		/* more words make another title: "## Algorithm Design Considerations" is taken, "## Code Implementation of x" too */
+		*rest = after;
+		return (SectionKind) kind;
+	}
+	return SECTION_NONE;
+}
+
+/* labels of fences that hold no code of a candidate */
+static bool
+is_prose_label(const char *label, int length)
+{
+	static const char *const labels[] = {"bash", "console", "csv", "diff", "json", "log", "markdown", "md", "none", "output",
+		"plain", "plaintext", "ps1", "sh", "shell", "shellsession", "text", "toml", "txt", "xml", "yaml", "yml", "zsh"};
+
+	for (int i = 0; i < lengthof(labels); i++)
+		if (strlen(labels[i]) == length && pg_strncasecmp(labels[i], label, length) == 0)
+			return true;
+	return false;
+}
+
+static bool
+match_fence_open(const char *line, const char *end, Fence *fence)
+{
+	const char *p = skip_blanks(line, end);
+	const char *marks = p;
+	const char *label;
+
+	if (p >= end || (*p != '`' && *p != '~'))
+		return false;
+	while (p < end && *p == *marks)
+		p++;
+	if (p - marks < 3)
+		return false;
+	/* ```x``` is code within a line */
+	if (*marks == '`' && memchr(p, '`', end - p) != NULL)
+		return false;
+
+	memset(fence, 0, sizeof(Fence));
+	fence->mark = *marks;
+	fence->length = p - marks;
+	fence->indent = marks - line;
+	label = p = skip_blanks(p, end);
+	while (p < end && is_word(*p))
+		p++;
+	fence->prose = is_prose_label(label, p - label);
+	return true;
+}
+
+static bool
+match_fence_close(const char *line, const char *end, const Fence *fence)
+{
+	const char *p = skip_blanks(line, end);
+	const char *marks = p;
+
+	while (p < end && *p == fence->mark)
+		p++;
+	if (p - marks < fence->length)
+		return false;
+	p = skip_blanks(p, end);
+	/* an end-of-text token may stick to the fence */
+	return p == end || *p == '<';
+}
+
+/*
+ * Where the answer begins, behind the model's reasoning: a block <think> ... </think>, or everything up to a line that is
+ * nothing but the closing tag (chat templates put the opening tag into the prompt).  NULL: the reasoning never ends.
+ */
+static const char *
+skip_reasoning(const char *p, const char *end)
+{
+	static const char *const tags[] = {"think", "thinking", "reasoning"};
+	bool		again;
+
+	do
+	{
+		again = false;
+		for (int i = 0; i < lengthof(tags); i++)
+		{
+			char		opening[16];
+			char		closing[16];
+			const char *found;
+			const char *start = p;
+
+			snprintf(opening, sizeof(opening), "<%s>", tags[i]);
+			snprintf(closing, sizeof(closing), "</%s>", tags[i]);
+			while (start < end && (is_blank(*start) || *start == '\n'))
+				start++;
+			if (end - start >= strlen(opening) && pg_strncasecmp(start, opening, strlen(opening)) == 0)
+			{
+				found = strstr(start, closing);
+				if (found == NULL)
+					return NULL;
+				p = found + strlen(closing);
+				again = true;
+			}
+			else
+			{
+				for (const char *line = p; line < end; line = line_end(line, end) + 1)
+				{
+					const char *text = skip_blanks(line, end);
+					const char *stop = line_end(line, end);
+
+					if (stop - text >= strlen(closing) && pg_strncasecmp(text, closing, strlen(closing)) == 0 &&
+						skip_blanks(text + strlen(closing), stop) == stop)
+						p = stop;
+				}
+			}
+		}
+	} while (again);
+	return p;
+}
+
+static void
+end_section(Answer *answer, const char *where)
+{
+	if (answer->nsections > 0)
+		answer->sections[answer->nsections - 1].end = where;
+}
+
+static void
+scan_answer(const char *text, const char *end, Answer *answer)
+{
+	int			max_sections = 8;
+	int			max_fences = 8;
+	bool		open = false;
+
+	answer->sections = palloc(max_sections * sizeof(Section));
+	answer->fences = palloc(max_fences * sizeof(Fence));
+	answer->nsections = answer->nfences = 0;
+
+	for (const char *line = text; line < end; line = line_end(line, end) + 1)
+	{
+		const char *stop = line_end(line, end);
+		const char *rest;
+		bool		hashed;
+		SectionKind current = answer->nsections > 0 ? answer->sections[answer->nsections - 1].kind : SECTION_NONE;
+		SectionKind kind;
+
+		if (open)
+		{
+			Fence	   *fence = &answer->fences[answer->nfences - 1];
+
+			if (match_fence_close(line, stop, fence))
+			{
+				fence->closed = true;
+				fence->end = line;
+				open = false;
+				continue;
+			}
+			kind = match_heading(line, stop, &rest, &hashed);
+			if (kind == SECTION_NONE || !hashed || kind <= current)
+				continue;
+			fence->end = line;
+			open = false;
+		}
+		else
+			kind = match_heading(line, stop, &rest, &hashed);
+
+		if (kind != SECTION_NONE)
+		{
+			end_section(answer, line);
+			if (answer->nsections == max_sections)
+			{
+				max_sections *= 2;
+				answer->sections = repalloc(answer->sections, max_sections * sizeof(Section));
+			}
+			answer->sections[answer->nsections].kind = kind;
+			answer->sections[answer->nsections].start = rest;
+			answer->sections[answer->nsections].end = end;
+			answer->nsections++;
+			continue;
+		}
+
+		if (answer->nfences == max_fences)
+		{
+			max_fences *= 2;
+			answer->fences = repalloc(answer->fences, max_fences * sizeof(Fence));
+		}
+		if (match_fence_open(line, stop, &answer->fences[answer->nfences]))
+		{
+			Fence	   *fence = &answer->fences[answer->nfences++];
+
+			fence->section = answer->nsections - 1;
+			fence->start = Min(stop + 1, end);
+			fence->end = end;
+			open = true;
+		}
+	}
+}
+
+static bool
+is_empty(const char *p, const char *end)
+{
+	while (p < end && (is_blank(*p) || *p == '\n'))
+		p++;
+	return p == end;
+}
+
+/* the fence that holds a section's code, or NULL */
+static Fence *
+choose_fence(Answer *answer, int section)
+{
+	Fence	   *chosen = NULL;
+
+	/* fences with the label of something else count only where there is no other */
+	for (int pass = 0; pass < 2 && chosen == NULL; pass++)
+	{
+		ptrdiff_t	longest = 0;
+
+		for (int i = 0; i < answer->nfences; i++)
+		{
+			Fence	   *fence = &answer->fences[i];
+
+			if (fence->section == section && fence->prose == (pass == 1) && !is_empty(fence->start, fence->end))
+				longest = Max(longest, fence->end - fence->start);
+		}
+		for (int i = 0; i < answer->nfences; i++)
+		{
+			Fence	   *fence = &answer->fences[i];
+
+			if (fence->section == section && fence->prose == (pass == 1) && !is_empty(fence->start, fence->end) &&
+				2 * (fence->end - fence->start) >= longest)
+				chosen = fence;
+		}
+	}
+	return chosen;
+}
+
+/* without blank lines before and blanks after */
+static text *
+trimmed_text(const char *start, const char *end)
+{
+	const char *p = start;
+
+	while (p < end && (is_blank(*p) || *p == '\n'))
+	{
+		if (*p == '\n')
+			start = p + 1;
+		p++;
+	}
+	while (end > start && (is_blank(end[-1]) || end[-1] == '\n'))
+		end--;
+	return cstring_to_text_with_len(start, Max(end - start, 0));
+}
+
+static text *
+fence_text(const Fence *fence)
+{
+	StringInfoData code;
+	const char *end = fence->end;
+
+	initStringInfo(&code);
+	if (end > fence->start && end[-1] == '\n')
+		end--;
+	for (const char *line = fence->start; line < end; line = line_end(line, end) + 1)
+	{
+		const char *stop = line_end(line, end);
+		const char *p = line;
+
+		while (p < stop && p - line < fence->indent && (*p == ' ' || *p == '\t'))
+			p++;
+		if (line > fence->start)
+			appendStringInfoChar(&code, '\n');
+		appendBinaryStringInfo(&code, p, stop - p);
+	}
+	return cstring_to_text_with_len(code.data, code.len);
+}
+
+/* line ends of all systems become newlines */
+static char *
+unify_line_ends(const text *response)
+{
+	const char *from = VARDATA_ANY(response);
+	int			length = VARSIZE_ANY_EXHDR(response);
+	char	   *unified = palloc(length + 1);
+	char	   *to = unified;
+
+	for (int i = 0; i < length; i++)
+	{
+		if (from[i] != '\r')
+			*to++ = from[i];
+		else if (i + 1 >= length || from[i + 1] != '\n')
+			*to++ = '\n';
+	}
+	*to = '\0';
+	return unified;
+}
+
+/*
+ * Fills the four columns; returns with reason still NULL if the answer is complete.
+ */
+static void
+parse_response(const text *response, Datum *values, bool *nulls)
+{
+	char	   *unified = unify_line_ends(response);
+	const char *end = unified + strlen(unified);
+	const char *start;
+	Answer		answer;
+	int			chosen[3] = {-1, -1, -1};
+	StringInfoData reason;
+
+	memset(nulls, true, 4 * sizeof(bool));
+	initStringInfo(&reason);
+
+	start = skip_reasoning(unified, end);
+	if (start == NULL)
+	{
+		values[3] = CStringGetTextDatum("the reasoning block is not closed: the answer was cut off");
+		nulls[3] = false;
+		return;
+	}
+	if (is_empty(start, end))
+	{
+		values[3] = CStringGetTextDatum("the response is empty");
+		nulls[3] = false;
+		return;
+	}
+	scan_answer(start, end, &answer);
+
+	/* the code: the last section of code that has a fence, else the last; the others: the last before it, else the last */
+	for (int i = 0; i < answer.nsections; i++)
+		if (answer.sections[i].kind == SECTION_CODE &&
+			(chosen[SECTION_CODE] < 0 || choose_fence(&answer, i) != NULL ||
+			 choose_fence(&answer, chosen[SECTION_CODE]) == NULL))
+			chosen[SECTION_CODE] = i;
+	for (int kind = SECTION_ANALYSIS; kind <= SECTION_DESIGN; kind++)
+		for (int i = 0; i < answer.nsections; i++)
+			if (answer.sections[i].kind == kind &&
+				(chosen[kind] < 0 || chosen[SECTION_CODE] < 0 || i < chosen[SECTION_CODE]))
+				chosen[kind] = i;
+
+	for (int kind = SECTION_ANALYSIS; kind <= SECTION_CODE; kind++)
+	{
+		Section    *section = &answer.sections[chosen[kind]];
+
+		if (chosen[kind] < 0)
+			appendStringInfo(&reason, "%ssection \"## %s\" is missing", reason.len > 0 ? "; " : "", section_titles[kind]);
+		else if (kind != SECTION_CODE)
+		{
+			values[kind] = PointerGetDatum(trimmed_text(section->start, section->end));
+			nulls[kind] = false;
+		}
+		else
+		{
+			Fence	   *fence = choose_fence(&answer, chosen[kind]);
+
+			if (fence != NULL && !fence->closed)
+				appendStringInfo(&reason, "%sthe code fence is not closed: the answer was cut off", reason.len > 0 ? "; " : "");
+			else if (fence != NULL)
+			{
+				values[kind] = PointerGetDatum(fence_text(fence));
+				nulls[kind] = false;
+			}
+			else
+			{
+				text	   *bare = trimmed_text(section->start, section->end);
+				bool		only_fences = VARSIZE_ANY_EXHDR(bare) == 0;
+
+				for (int i = 0; i < answer.nfences; i++)
+					only_fences |= answer.fences[i].section == chosen[kind];
+				if (only_fences)
+					appendStringInfo(&reason, "%ssection \"## %s\" holds no code", reason.len > 0 ? "; " : "",
+									 section_titles[kind]);
+				else
+				{
+					values[kind] = PointerGetDatum(bare);
+					nulls[kind] = false;
+				}
+			}
+		}
+	}
+	if (reason.len > 0)
+	{
+		values[3] = CStringGetTextDatum(reason.data);
+		nulls[3] = false;
+	}
+}
+
+/*
+ * cudal1_parse_response(response text) RETURNS TABLE (analysis text, design text, code text, reason text)
+ */
+Datum
+cudal1_parse_response(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	Datum		values[4];
+	bool		nulls[4] = {true, true, true, true};
+
+	InitMaterializedSRF(fcinfo, 0);
+	if (PG_ARGISNULL(0))
+	{
+		values[3] = CStringGetTextDatum("the response is empty");
+		nulls[3] = false;
+	}
+	else
+		parse_response(PG_GETARG_TEXT_PP(0), values, nulls);
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	return (Datum) 0;
+}

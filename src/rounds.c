@@ -1,0 +1,270 @@
+/*
+ * rounds.c
+ *		Rounds of a measurement as SQL sees them: ratios, buckets, score, reward.
+ *
+ * The arithmetic is score.c's, the numbers are the profile's; what is here checks arguments.  A trainer or a reviewer can
+ * so recompute a reward from the times that a measurement recorded, or judge times measured elsewhere by the same rule.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "utils/builtins.h"
+#include "utils/float.h"
+
+#include "arrays.h"
+#include "score.h"
+
+PG_FUNCTION_INFO_V1(cudal1_conservative_round);
+PG_FUNCTION_INFO_V1(cudal1_bucket_of);
+PG_FUNCTION_INFO_V1(cudal1_score_rounds);
+
+/* what a score depends on in a row of cudal1.profile */
+typedef struct ScoreRule
+{
+	int			buckets;
+	int			looks;
+	bool		mean_in_bucket;
+	bool		mean_of_ratios;
+	double		confidence;
+	double		half_width_limit;	/* infinite: not judged */
+	double		variance_limit; /* infinite: not judged */
+} ScoreRule;
+
+/*
+ * cudal1_conservative_round(speedup float8) RETURNS float8, STRICT
+ */
+Datum
+cudal1_conservative_round(PG_FUNCTION_ARGS)
+{
+	float8		speedup = PG_GETARG_FLOAT8(0);
+
+	if (!isfinite(speedup) || speedup < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"speedup\" must be a finite number of at least 0"),
+				 errdetail("It is %s.", float8out_internal(speedup))));
+	/* no negative zero */
+	PG_RETURN_FLOAT8(cudal1_score_conservative_round(speedup) + 0.0);
+}
+
+/*
+ * cudal1.bucket_of(reward float8, width float8, score_scale text) RETURNS int, STRICT
+ */
+Datum
+cudal1_bucket_of(PG_FUNCTION_ARGS)
+{
+	float8		reward = PG_GETARG_FLOAT8(0);
+	float8		width = PG_GETARG_FLOAT8(1);
+	char	   *scale = text_to_cstring(PG_GETARG_TEXT_PP(2));
+
+	if (!isfinite(reward) || !(reward > 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"reward\" must be a finite number above 0")));
+	if (!isfinite(width) || !(width > 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"width\" must be a finite number above 0")));
+	PG_RETURN_INT32(cudal1_score_bucket(reward, width, strcmp(scale, "log") == 0));
+}
+
+/* the value of a column of the current SPI row, infinity for NULL */
+static double
+limit_column(int column)
+{
+	bool		isnull;
+	Datum		value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, &isnull);
+
+	return isnull ? get_float8_infinity() : DatumGetFloat8(value);
+}
+
+static void
+read_rule(text *profile, ScoreRule *rule)
+{
+	static SPIPlanPtr plan = NULL;
+	Datum		argument = PointerGetDatum(profile);
+	bool		isnull;
+
+	SPI_connect();
+	if (plan == NULL)
+	{
+		Oid			type = TEXTOID;
+		SPIPlanPtr	prepared = SPI_prepare("SELECT pairs, pg_catalog.cardinality(looks), bucket_estimator = 'mean',"
+										   " score_estimator = 'mean_of_ratios', confidence, half_width_limit, variance_limit"
+										   " FROM cudal1.profile WHERE name = $1", 1, &type);
+
+		if (prepared == NULL || SPI_keepplan(prepared) != 0)
+			elog(ERROR, "could not prepare the look-up of a profile");
+		plan = prepared;
+	}
+	if (SPI_execute_plan(plan, &argument, NULL, true, 1) != SPI_OK_SELECT)
+		elog(ERROR, "could not look up a profile");
+	if (SPI_processed == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("profile \"%s\" does not exist", text_to_cstring(profile)),
+				 errhint("Profiles are the rows of cudal1.profile.")));
+	rule->buckets = DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
+	rule->looks = DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2, &isnull));
+	rule->mean_in_bucket = DatumGetBool(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 3, &isnull));
+	rule->mean_of_ratios = DatumGetBool(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 4, &isnull));
+	rule->confidence = limit_column(5);
+	rule->half_width_limit = limit_column(6);
+	rule->variance_limit = limit_column(7);
+	SPI_finish();
+}
+
+static double *
+positive_times(ArrayType *array, const char *argument, int *n)
+{
+	double	   *times = cudal1_array_float8(array, argument, n, NULL);
+
+	for (int i = 0; i < *n; i++)
+		if (!(times[i] > 0))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("argument \"%s\" must contain times above 0 only", argument),
+					 errdetail("Element %d is %s.", i + 1, float8out_internal(times[i]))));
+	return times;
+}
+
+typedef struct Round
+{
+	int32		bucket;
+	int			position;
+	double		ratio;
+} Round;
+
+static int
+compare_rounds(const void *a, const void *b)
+{
+	const Round *x = a;
+	const Round *y = b;
+
+	if (x->bucket != y->bucket)
+		return x->bucket < y->bucket ? -1 : 1;
+	return x->position - y->position;
+}
+
+/*
+ * cudal1_score_rounds(reference_times float8[], candidate_times float8[], profile text, buckets int[])
+ * RETURNS TABLE (bucket_means float8[], variance float8, score float8, reward float8, accepted bool)
+ */
+Datum
+cudal1_score_rounds(PG_FUNCTION_ARGS)
+{
+	static const char *const arguments[] = {"reference_times", "candidate_times", "profile"};
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	ScoreRule	rule;
+	double	   *reference;
+	double	   *candidate;
+	double	   *ratios;
+	double	   *estimates;
+	Round	   *rounds;
+	int			n;
+	int			other;
+	int			nbuckets = 0;
+	double		variance;
+	double		score;
+	double		lower;
+	double		upper;
+	double		half_width = 0;
+	bool		accepted;
+	Datum		values[5];
+	bool		nulls[5] = {false};
+
+	for (int i = 0; i < lengthof(arguments); i++)
+		if (PG_ARGISNULL(i))
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("argument \"%s\" must not be NULL", arguments[i])));
+
+	reference = positive_times(PG_GETARG_ARRAYTYPE_P(0), "reference_times", &n);
+	candidate = positive_times(PG_GETARG_ARRAYTYPE_P(1), "candidate_times", &other);
+	if (n != other)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("arguments \"reference_times\" and \"candidate_times\" must have the same length"),
+				 errdetail("They have %d and %d elements.", n, other)));
+	read_rule(PG_GETARG_TEXT_PP(2), &rule);
+
+	rounds = palloc(Max(n, 1) * sizeof(Round));
+	ratios = palloc(Max(n, 1) * sizeof(double));
+	for (int i = 0; i < n; i++)
+	{
+		rounds[i].position = i;
+		rounds[i].ratio = reference[i] / candidate[i];
+		if (!isfinite(rounds[i].ratio) || rounds[i].ratio == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("the ratio of round %d is out of range", i + 1)));
+	}
+
+	if (PG_ARGISNULL(3))
+	{
+		if (n < rule.buckets)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("too few rounds: %d", n),
+					 errdetail("Profile \"%s\" splits them into %d buckets.", text_to_cstring(PG_GETARG_TEXT_PP(2)),
+							   rule.buckets)));
+		for (int b = 0; b < rule.buckets; b++)
+			for (int64 i = (int64) b * n / rule.buckets; i < (int64) (b + 1) * n / rule.buckets; i++)
+				rounds[i].bucket = b;
+	}
+	else
+	{
+		int32	   *buckets = cudal1_array_int4(PG_GETARG_ARRAYTYPE_P(3), "buckets", &other);
+
+		if (n != other)
+			ereport(ERROR,
+					(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+					 errmsg("argument \"buckets\" must have one element for each round"),
+					 errdetail("It has %d elements for %d rounds.", other, n)));
+		if (n == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("too few rounds: 0")));
+		for (int i = 0; i < n; i++)
+			rounds[i].bucket = buckets[i];
+		qsort(rounds, n, sizeof(Round), compare_rounds);
+	}
+
+	for (int i = 0; i < n; i++)
+		ratios[i] = rounds[i].ratio;
+	estimates = palloc(n * sizeof(double));
+	for (int first = 0, next; first < n; first = next)
+	{
+		for (next = first; next < n && rounds[next].bucket == rounds[first].bucket;)
+			next++;
+		estimates[nbuckets++] = rule.mean_in_bucket ? cudal1_score_mean(ratios + first, next - first) :
+			cudal1_score_median(ratios + first, next - first);
+	}
+
+	variance = cudal1_score_variance(estimates, nbuckets);
+	score = rule.mean_of_ratios ? cudal1_score_mean(ratios, n) : cudal1_score_median(estimates, nbuckets);
+	if (!isfinite(score) || !isfinite(variance))
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("the score of these rounds is out of range")));
+	cudal1_score_interval(estimates, nbuckets, rule.confidence, rule.looks, &lower, &upper, &half_width);
+
+	/* an interval that can't be had, from a single bucket, satisfies no limit */
+	accepted = variance <= rule.variance_limit &&
+		(isinf(rule.half_width_limit) || half_width <= rule.half_width_limit);
+
+	InitMaterializedSRF(fcinfo, 0);
+	values[0] = PointerGetDatum(cudal1_array_from_float8(estimates, NULL, nbuckets));
+	values[1] = Float8GetDatum(variance);
+	values[2] = Float8GetDatum(score);
+	values[3] = Float8GetDatum(cudal1_score_conservative_round(score));
+	nulls[3] = !accepted;
+	values[4] = BoolGetDatum(accepted);
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	return (Datum) 0;
+}
