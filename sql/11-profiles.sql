@@ -1,0 +1,127 @@
+/*
+ * The shipped measurement profiles. A reward means something only beside the numbers it was measured with, so shipped
+ * rows never change: a dump leaves them out, and the version that restores it brings its own.
+ */
+
+INSERT INTO cudal1.profile
+	(name, shipped, purpose,
+	 pairs, looks, futility_pairs, bucket_seconds, block_seconds, window_seconds,
+	 bucket_estimator, score_estimator, precision_goal, precision_slope, confidence, half_width_limit, variance_limit, unstable,
+	 first_checks, min_checks, max_checks, check_seconds,
+	 audits, audit_seconds, audit_sigma, audit_margin,
+	 run_limit_factor, run_limit_min, run_limit_max, build_seconds, memory_mb, arena_mb,
+	 attempts, disturbed_factor, disturbed_attempts, cold_cache,
+	 verify_above, verify_best_factor, verify_agreement, verify_wait)
+VALUES
+	('default', true, 'training rewards: stops as soon as the interval is narrow enough, a few seconds for most candidates',
+	 7, '{7,14,21}', 3, 0.5, 0.010, 1800,
+	 'median', 'median_of_buckets', 0.005, 0.05, 0.95, 0.01, NULL, 'lower_end',
+	 5, 50, 1000, 3,
+	 400, 1, 3, 0.25,
+	 1000, 1, 30, 120, 4096, 256,
+	 3, 2, 3, false,
+	 3, 2, 0.1, '30 seconds'),
+	('quick', true, 'demonstrations and tests: seven buckets of 0.1 s, wider intervals, fewer checks',
+	 7, '{7}', 3, 0.1, 0.010, 1800,
+	 'median', 'median_of_buckets', 0.005, 0.05, 0.95, 0.05, NULL, 'lower_end',
+	 5, 10, 1000, 0.5,
+	 50, 0.3, 3, 0.25,
+	 1000, 1, 30, 120, 4096, 256,
+	 3, 2, 3, false,
+	 3, 2, 0.1, '0 seconds'),
+	('paper', true, 'the letter of CUDA-L1, section 2.4.4: 30 minutes a candidate, 7 buckets of means, variance limit 0.005',
+	 7, '{7}', NULL, 1800.0 / 7, 0.010, 1800,
+	 'mean', 'median_of_buckets', 0, 0, 0.95, NULL, 0.005, 'discard',
+	 5, 1000, 1000, 3,
+	 400, 1, 3, 0.25,
+	 1000, 1, 30, 120, 4096, 256,
+	 3, 2, 3, false,
+	 3, 2, 0.1, NULL),
+	('paper_eval', true, 'published tables, CUDA-L1, section 3.2: 20 minutes a candidate, the mean of all ratios, no verification',
+	 7, '{7}', NULL, 1200.0 / 7, 0.010, 1200,
+	 'mean', 'mean_of_ratios', 0, 0, 0.95, NULL, NULL, 'discard',
+	 5, 1000, 1000, 3,
+	 400, 1, 3, 0.25,
+	 1000, 1, 30, 120, 4096, 256,
+	 3, 2, 3, false,
+	 NULL, NULL, 0.1, NULL);
+
+CREATE FUNCTION cudal1.guard_profile() RETURNS trigger
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF TG_OP = 'INSERT' THEN
+		IF NEW.shipped THEN
+			RAISE EXCEPTION USING ERRCODE = '42501',
+				MESSAGE = format('profile "%s" cannot be marked as shipped', NEW.name),
+				DETAIL = 'Shipped profiles come with the extension''s script only.';
+		END IF;
+	ELSIF OLD.shipped THEN
+		RAISE EXCEPTION USING ERRCODE = '42501',
+			MESSAGE = format('shipped profile "%s" is immutable', OLD.name),
+			HINT = 'Copy it under a new name with cudal1_add_profile() and change the copy.';
+	ELSIF TG_OP = 'UPDATE' THEN
+		IF NEW.shipped THEN
+			RAISE EXCEPTION USING ERRCODE = '42501',
+				MESSAGE = format('profile "%s" cannot be marked as shipped', NEW.name);
+		ELSIF EXISTS (SELECT FROM cudal1.measurement AS m WHERE m.profile = OLD.name) THEN
+			RAISE EXCEPTION USING ERRCODE = '42501',
+				MESSAGE = format('profile "%s" has measurements and is immutable', OLD.name),
+				HINT = 'Copy it under a new name with cudal1_add_profile() and change the copy.';
+		END IF;
+	ELSE
+		RETURN OLD;
+	END IF;
+	RETURN NEW;
+END
+$$;
+COMMENT ON FUNCTION cudal1.guard_profile() IS
+'trigger: keeps shipped profiles, and profiles that measurements refer to, as they are';
+
+CREATE TRIGGER guard_profile BEFORE INSERT OR UPDATE OR DELETE ON cudal1.profile
+	FOR EACH ROW EXECUTE FUNCTION cudal1.guard_profile();
+
+CREATE FUNCTION @extschema@.cudal1_add_profile(name text, base text, changes jsonb, purpose text)
+RETURNS text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	p		cudal1.profile;
+	valid	text[];
+	unknown	text;
+BEGIN
+	IF cudal1_add_profile.name IS NULL OR base IS NULL OR changes IS NULL OR cudal1_add_profile.purpose IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'name, base, changes and purpose must not be null';
+	END IF;
+	IF jsonb_typeof(changes) <> 'object' THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'changes must be a JSON object of profile columns';
+	END IF;
+	SELECT * INTO p FROM cudal1.profile AS b WHERE b.name = base;
+	IF NOT FOUND THEN
+		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('profile "%s" does not exist', base),
+			HINT = (SELECT 'Profiles are ' || string_agg(b.name, ', ' ORDER BY b.name) || '.' FROM cudal1.profile AS b);
+	END IF;
+	SELECT array_agg(a.attname::text ORDER BY a.attnum) INTO valid
+		FROM pg_attribute AS a
+		WHERE a.attrelid = 'cudal1.profile'::regclass AND a.attnum > 0 AND NOT a.attisdropped
+			AND a.attname NOT IN ('name', 'shipped', 'purpose');
+	SELECT k INTO unknown FROM jsonb_object_keys(changes) AS k WHERE k <> ALL (valid) LIMIT 1;
+	IF FOUND THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('changes has the unknown member "%s"', unknown),
+			HINT = format('Valid members are %s.', array_to_string(valid, ', '));
+	END IF;
+	p := jsonb_populate_record(p, changes);
+	p.name := cudal1_add_profile.name;
+	p.shipped := false;
+	p.purpose := cudal1_add_profile.purpose;
+	IF EXISTS (SELECT FROM unnest(p.looks) WITH ORDINALITY AS l(pairs, i)
+			   WHERE l.pairs IS NULL OR l.pairs < 2 OR l.pairs <= p.looks[l.i - 1]) THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'looks must be ascending numbers of pairs, each at least 2';
+	END IF;
+	INSERT INTO cudal1.profile SELECT p.*;
+	RETURN p.name;
+END
+$$;
+COMMENT ON FUNCTION @extschema@.cudal1_add_profile(text, text, jsonb, text) IS
+'adds a measurement profile: a copy of base with the columns in changes replaced; returns its name. A taken name is a unique violation, an unknown column or a value out of range an error';
