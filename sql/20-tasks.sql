@@ -1,0 +1,456 @@
+/*
+ * Tasks: a reference, and everything about measuring its candidates that is decided once. What the caller leaves open is
+ * resolved when the task is added and stored, so that a later default, or a device plugged in later, changes no reward.
+ */
+
+-- a JSON number between two limits, as float8; NULL for anything else
+CREATE FUNCTION cudal1.json_float(value jsonb, low float8 DEFAULT '-1e300', high float8 DEFAULT '1e300')
+RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT CASE WHEN pg_catalog.jsonb_typeof(value) IS DISTINCT FROM 'number' THEN NULL
+				WHEN (value #>> '{}')::numeric NOT BETWEEN low::numeric AND high::numeric THEN NULL
+				WHEN pg_catalog.abs((value #>> '{}')::numeric) < 1e-300 THEN 0::float8
+				ELSE (value #>> '{}')::float8 END;
+END;
+COMMENT ON FUNCTION cudal1.json_float(jsonb, float8, float8) IS
+'the number of a JSON value within [low, high]; NULL if it is no number or lies outside';
+
+CREATE FUNCTION cudal1.json_int(value jsonb, low bigint DEFAULT 0, high bigint DEFAULT 2147483647)
+RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT CASE WHEN pg_catalog.jsonb_typeof(value) IS DISTINCT FROM 'number' THEN NULL
+				WHEN (value #>> '{}')::numeric NOT BETWEEN low AND high THEN NULL
+				WHEN (value #>> '{}')::numeric <> pg_catalog.trunc((value #>> '{}')::numeric) THEN NULL
+				ELSE (value #>> '{}')::numeric::bigint END;
+END;
+COMMENT ON FUNCTION cudal1.json_int(jsonb, bigint, bigint) IS
+'the integer of a JSON value within [low, high]; NULL if it is no integer or lies outside';
+
+CREATE FUNCTION cudal1.code_hash(code text)
+RETURNS bytea
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT pg_catalog.sha256(pg_catalog.convert_to(code, 'UTF8'));
+END;
+COMMENT ON FUNCTION cudal1.code_hash(text) IS 'SHA-256 of a text in UTF-8: the identity of a code within its task';
+
+CREATE FUNCTION cudal1.bad_signature(problem text, hint text DEFAULT NULL)
+RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF hint IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'malformed signature: ' || problem;
+	END IF;
+	RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'malformed signature: ' || problem, HINT = hint;
+END
+$$;
+COMMENT ON FUNCTION cudal1.bad_signature(text, text) IS 'raises the error of a malformed signature';
+
+CREATE FUNCTION cudal1.check_signature(signature jsonb)
+RETURNS jsonb
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	identifier	constant text := '^[A-Za-z_][A-Za-z0-9_]{0,62}$';
+	-- what a C or C++ compiler would refuse as the name of a parameter
+	keywords	constant text[] := ARRAY['alignas', 'alignof', 'and', 'and_eq', 'asm', 'auto', 'bitand', 'bitor', 'bool', 'break',
+		'case', 'catch', 'char', 'class', 'compl', 'const', 'constexpr', 'continue', 'decltype', 'default', 'delete', 'do',
+		'double', 'else', 'enum', 'explicit', 'export', 'extern', 'false', 'float', 'for', 'friend', 'goto', 'if', 'inline', 'int',
+		'long', 'main', 'mutable', 'namespace', 'new', 'noexcept', 'not', 'not_eq', 'nullptr', 'operator', 'or', 'or_eq', 'private',
+		'protected', 'public', 'register', 'restrict', 'return', 'short', 'signed', 'sizeof', 'static', 'struct', 'switch',
+		'template', 'this', 'throw', 'true', 'try', 'typedef', 'typeid', 'typename', 'typeof', 'union', 'unsigned', 'using',
+		'virtual', 'void', 'volatile', 'wchar_t', 'while', 'xor', 'xor_eq'];
+	widths		constant jsonb := '{"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "int64": 8, "int32": 4, "uint8": 1, "bool": 1}';
+	lowest		constant jsonb := '{"float64": -1.7e308, "float32": -3.4e38, "float16": -65504, "bfloat16": -3.3e38,
+									"int64": -9223372036854775808, "int32": -2147483648, "uint8": 0, "bool": 0}';
+	highest		constant jsonb := '{"float64": 1.7e308, "float32": 3.4e38, "float16": 65504, "bfloat16": 3.3e38,
+									"int64": 9223372036854775807, "int32": 2147483647, "uint8": 255, "bool": 1}';
+	most_bytes	constant numeric := 17179869184;
+	arg			jsonb;
+	i			bigint;
+	key			text;
+	label		text;
+	names		text[] := '{}';
+	dtype		text;
+	role		text;
+	init		text;
+	integral	boolean;
+	dim			jsonb;
+	elements	numeric;
+	bytes		numeric := 0;
+	outputs		int := 0;
+	limits		numeric[];
+	args		jsonb := '[]';
+BEGIN
+	IF jsonb_typeof(signature) <> 'object' THEN
+		PERFORM cudal1.bad_signature('it must be a JSON object', 'Members are entry, args, rtol and atol.');
+	END IF;
+	FOR key IN SELECT jsonb_object_keys(signature) LOOP
+		IF key NOT IN ('entry', 'args', 'rtol', 'atol') THEN
+			PERFORM cudal1.bad_signature(format('unknown member "%s"', key), 'Members are entry, args, rtol and atol.');
+		END IF;
+	END LOOP;
+	IF jsonb_typeof(signature -> 'entry') IS DISTINCT FROM 'string'
+		OR NOT (signature ->> 'entry') ~ identifier OR (signature ->> 'entry') = ANY (keywords) THEN
+		PERFORM cudal1.bad_signature('entry must be the name of a C function', 'For instance "entry": "solve".');
+	END IF;
+	FOREACH key IN ARRAY ARRAY['rtol', 'atol'] LOOP
+		IF jsonb_typeof(signature -> key) <> 'null' AND cudal1.json_float(signature -> key, 0) IS NULL THEN
+			PERFORM cudal1.bad_signature(format('%s must be a number not below 0', key));
+		END IF;
+	END LOOP;
+	IF jsonb_typeof(signature -> 'args') IS DISTINCT FROM 'array'
+		OR jsonb_array_length(signature -> 'args') NOT BETWEEN 1 AND 64 THEN
+		PERFORM cudal1.bad_signature('args must be an array of 1 to 64 arguments');
+	END IF;
+
+	FOR arg, i IN SELECT a.value, a.ordinality FROM jsonb_array_elements(signature -> 'args') WITH ORDINALITY AS a LOOP
+		label := format('argument %s', i);
+		IF jsonb_typeof(arg) <> 'object' THEN
+			PERFORM cudal1.bad_signature(label || ' must be a JSON object');
+		END IF;
+		IF jsonb_typeof(arg -> 'name') IS DISTINCT FROM 'string'
+			OR NOT (arg ->> 'name') ~ identifier OR (arg ->> 'name') = ANY (keywords) THEN
+			PERFORM cudal1.bad_signature(label || ' must have a name that is a C identifier');
+		END IF;
+		label := format('%s (%s)', label, arg ->> 'name');
+		IF (arg ->> 'name') = ANY (names) THEN
+			PERFORM cudal1.bad_signature(label || ' repeats a name');
+		END IF;
+		names := names || (arg ->> 'name');
+
+		dtype := CASE WHEN jsonb_typeof(arg -> 'dtype') = 'string' THEN arg ->> 'dtype' END;
+		IF dtype IS NULL OR NOT widths ? dtype THEN
+			PERFORM cudal1.bad_signature(label || ' has no valid dtype',
+				'Types are float64, float32, float16, bfloat16, int64, int32, uint8 and bool.');
+		END IF;
+		integral := dtype IN ('int64', 'int32', 'uint8', 'bool');
+		role := CASE WHEN jsonb_typeof(arg -> 'role') = 'string' THEN arg ->> 'role' END;
+		IF role IS NULL OR role NOT IN ('in', 'out', 'inout', 'scalar') THEN
+			PERFORM cudal1.bad_signature(label || ' has no valid role', 'Roles are in, out, inout and scalar.');
+		END IF;
+
+		FOR key IN SELECT jsonb_object_keys(arg) LOOP
+			IF key <> ALL (ARRAY['name', 'dtype', 'role'] ||
+						   CASE role WHEN 'scalar' THEN ARRAY['value'] WHEN 'out' THEN ARRAY['shape']
+						   ELSE ARRAY['shape', 'init', 'low', 'high'] END) THEN
+				PERFORM cudal1.bad_signature(format('%s has the member "%s", unknown for role %s', label, key, role),
+					CASE role WHEN 'scalar' THEN 'A scalar has name, dtype, role and value.'
+							  WHEN 'out' THEN 'An output has name, dtype, role and shape.'
+							  ELSE 'An input has name, dtype, role, shape, init, low and high.' END);
+			END IF;
+		END LOOP;
+
+		IF role = 'scalar' THEN
+			IF dtype IN ('float16', 'bfloat16') THEN
+				PERFORM cudal1.bad_signature(format('%s: %s cannot be passed by value', label, dtype),
+					'Scalars are float64, float32, int64, int32, uint8 or bool.');
+			END IF;
+			IF dtype = 'bool' AND jsonb_typeof(arg -> 'value') = 'boolean' THEN
+				arg := jsonb_set(arg, '{value}', CASE WHEN (arg ->> 'value')::boolean THEN '1' ELSE '0' END::jsonb);
+			END IF;
+			IF jsonb_typeof(arg -> 'value') IS DISTINCT FROM 'number' THEN
+				PERFORM cudal1.bad_signature(label || ' needs a number as value');
+			END IF;
+			IF (arg ->> 'value')::numeric NOT BETWEEN (lowest ->> dtype)::numeric AND (highest ->> dtype)::numeric
+				OR (integral AND (arg ->> 'value')::numeric <> trunc((arg ->> 'value')::numeric)) THEN
+				PERFORM cudal1.bad_signature(format('%s: value is out of range for %s', label, dtype));
+			END IF;
+		ELSE
+			IF jsonb_typeof(arg -> 'shape') IS DISTINCT FROM 'array'
+				OR jsonb_array_length(arg -> 'shape') NOT BETWEEN 1 AND 8 THEN
+				PERFORM cudal1.bad_signature(label || ' needs a shape of 1 to 8 dimensions');
+			END IF;
+			elements := 1;
+			FOR dim IN SELECT jsonb_array_elements(arg -> 'shape') LOOP
+				IF cudal1.json_int(dim, 1, 4294967296) IS NULL THEN
+					PERFORM cudal1.bad_signature(label || ': each dimension must be an integer of at least 1');
+				END IF;
+				elements := elements * (dim #>> '{}')::numeric;
+			END LOOP;
+			bytes := bytes + elements * (widths ->> dtype)::numeric;
+			IF bytes > most_bytes THEN
+				PERFORM cudal1.bad_signature('the arrays take more than 16 GiB together');
+			END IF;
+			IF role <> 'in' THEN
+				outputs := outputs + 1;
+			END IF;
+		END IF;
+
+		IF role IN ('in', 'inout') THEN
+			-- floating point inputs are normal unless said otherwise, integers need their range
+			IF NOT arg ? 'init' THEN
+				arg := arg || jsonb_build_object('init', CASE WHEN integral THEN 'integer' ELSE 'normal' END);
+			END IF;
+			init := CASE WHEN jsonb_typeof(arg -> 'init') = 'string' THEN arg ->> 'init' END;
+			IF init IS NULL OR init NOT IN ('normal', 'uniform', 'integer', 'zero') THEN
+				PERFORM cudal1.bad_signature(label || ' has no valid init', 'Inits are normal, uniform, integer and zero.');
+			END IF;
+			IF integral AND init IN ('normal', 'uniform') THEN
+				PERFORM cudal1.bad_signature(format('%s: init %s needs a floating point dtype', label, init),
+					'Use "init": "integer" with low and high, or "zero".');
+			END IF;
+			IF init IN ('normal', 'zero') THEN
+				IF arg ? 'low' OR arg ? 'high' THEN
+					PERFORM cudal1.bad_signature(format('%s: init %s takes no low or high', label, init));
+				END IF;
+			ELSE
+				IF init = 'uniform' OR dtype = 'bool' THEN
+					arg := '{"low": 0, "high": 1}'::jsonb || arg;
+				END IF;
+				IF jsonb_typeof(arg -> 'low') IS DISTINCT FROM 'number' OR jsonb_typeof(arg -> 'high') IS DISTINCT FROM 'number' THEN
+					PERFORM cudal1.bad_signature(format('%s: init %s needs the numbers low and high', label, init));
+				END IF;
+				limits := ARRAY[(arg ->> 'low')::numeric, (arg ->> 'high')::numeric];
+				IF limits[1] >= limits[2]
+					OR limits[1] < (lowest ->> dtype)::numeric OR limits[2] > (highest ->> dtype)::numeric
+					OR (init = 'integer' AND limits <> ARRAY[trunc(limits[1]), trunc(limits[2])]) THEN
+					PERFORM cudal1.bad_signature(format('%s: low and high must be %s with low < high, in the range of %s',
+						label, CASE init WHEN 'integer' THEN 'integers' ELSE 'numbers' END, dtype));
+				END IF;
+			END IF;
+		END IF;
+		args := args || jsonb_build_array(arg);
+	END LOOP;
+
+	IF outputs = 0 THEN
+		PERFORM cudal1.bad_signature('no argument has the role out or inout');
+	END IF;
+	RETURN jsonb_set(signature, '{args}', args);
+END
+$$;
+COMMENT ON FUNCTION cudal1.check_signature(jsonb) IS
+'the signature of a c or cuda task with its defaults filled in; error 22023 where it is malformed, naming the argument';
+
+CREATE FUNCTION cudal1.find_task(task text)
+RETURNS cudal1.task
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	t		cudal1.task;
+BEGIN
+	IF find_task.task IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'task must not be null';
+	END IF;
+	SELECT * INTO t FROM cudal1.task AS x WHERE x.name = find_task.task;
+	IF NOT FOUND THEN
+		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('task "%s" does not exist', find_task.task),
+			HINT = 'Add it with cudal1_add_task(); cudal1.task lists those that exist.';
+	END IF;
+	RETURN t;
+END
+$$;
+COMMENT ON FUNCTION cudal1.find_task(text) IS 'the task of a name; error 42704 if there is none';
+
+CREATE FUNCTION cudal1.warn_no_device(t cudal1.task)
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	wanted	text := coalesce(t.device_model, t.device);
+BEGIN
+	IF NOT EXISTS (SELECT FROM cudal1.device AS d
+				   WHERE d.enabled AND (d.class = wanted OR d.model = wanted)
+						AND t.language = ANY (d.languages) AND d.cores >= t.cores) THEN
+		RAISE NOTICE USING
+			MESSAGE = format('no device can measure task "%s" now', t.name),
+			DETAIL = format('It needs a device of class or model "%s" with language %s and %s core(s).', wanted, t.language, t.cores),
+			HINT = 'Its candidates wait in the queue; cudal1_status() says what is missing.';
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.warn_no_device(cudal1.task) IS 'a NOTICE where no enabled device can measure the task';
+
+CREATE FUNCTION cudal1.bad_option(option text, expected text)
+RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('option "%s" must be %s', option, expected);
+END
+$$;
+COMMENT ON FUNCTION cudal1.bad_option(text, text) IS 'raises the error of a task option that is out of range';
+
+CREATE FUNCTION @extschema@.cudal1_add_task(task text, reference text, language text, signature jsonb DEFAULT NULL,
+	level int DEFAULT NULL, options jsonb DEFAULT '{}')
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	t		cudal1.task;
+	key		text;
+	class	text;
+	given	text;
+	valid	constant text[] := ARRAY['profile', 'device', 'cores', 'bucket_width', 'temperature', 'score_scale', 'strategy', 'rtol',
+		'atol', 'problem', 'islands', 'island_reset', 'island_temperature', 'island_period', 'island_late'];
+BEGIN
+	IF task IS NULL OR reference IS NULL OR language IS NULL OR options IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'task, reference, language and options must not be null';
+	END IF;
+	IF task !~ '[^[:space:]]' OR octet_length(task) > 1000 OR task ~ '[[:cntrl:]]' THEN
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE = 'task must be a name of 1 to 1000 bytes without control characters';
+	END IF;
+	IF reference !~ '[^[:space:]]' THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'reference must not be empty';
+	END IF;
+	IF octet_length(reference) > 1048576 THEN
+		RAISE EXCEPTION USING ERRCODE = '54000', MESSAGE = 'reference must not be longer than 1 MiB';
+	END IF;
+	IF language NOT IN ('c', 'cuda', 'pytorch') THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('unknown language "%s"', language),
+			HINT = 'Languages are c, cuda and pytorch.';
+	END IF;
+	IF jsonb_typeof(signature) = 'null' THEN
+		signature := NULL;
+	END IF;
+	IF language = 'pytorch' AND signature IS NOT NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'signature must be null for language pytorch',
+			DETAIL = 'The shapes of a PyTorch task come from get_inputs() of its reference.';
+	ELSIF language <> 'pytorch' AND signature IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('signature must not be null for language %s', language),
+			HINT = 'For instance {"entry": "solve", "args": [{"name": "x", "dtype": "float32", "shape": [1024], "role": "inout"}]}.';
+	END IF;
+	IF level < 0 THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'level must not be negative';
+	END IF;
+	IF jsonb_typeof(options) <> 'object' THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'options must be a JSON object';
+	END IF;
+	FOR key IN SELECT jsonb_object_keys(options) LOOP
+		IF key <> ALL (valid) THEN
+			RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('unknown option "%s"', key),
+				HINT = format('Options are %s.', array_to_string(valid, ', '));
+		END IF;
+	END LOOP;
+
+	t.name := task;
+	t.language := language;
+	t.level := level;
+	t.reference := replace(reference, E'\r\n', E'\n');
+	t.options := options;
+	t.content_hash := sha256(convert_to(jsonb_build_array(language, t.reference, signature, level, options)::text, 'UTF8'));
+	IF language <> 'pytorch' THEN
+		t.signature := cudal1.check_signature(signature);
+	END IF;
+
+	-- an option given as null is one left open
+	options := jsonb_strip_nulls(options);
+	t.profile := coalesce(options ->> 'profile', 'default');
+	IF jsonb_typeof(options -> 'profile') <> 'string' OR NOT EXISTS (SELECT FROM cudal1.profile AS p WHERE p.name = t.profile) THEN
+		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('profile "%s" does not exist', t.profile),
+			HINT = (SELECT 'Profiles are ' || string_agg(p.name, ', ' ORDER BY p.name) || '.' FROM cudal1.profile AS p);
+	END IF;
+	t.cores := CASE WHEN options ? 'cores' THEN cudal1.json_int(options -> 'cores', 1, 1024) ELSE 1 END;
+	IF t.cores IS NULL THEN
+		PERFORM cudal1.bad_option('cores', 'an integer between 1 and 1024');
+	END IF;
+	t.bucket_width := CASE WHEN options ? 'bucket_width' THEN cudal1.json_float(options -> 'bucket_width', 1e-6, 1e6) ELSE 0.25 END;
+	IF t.bucket_width IS NULL THEN
+		PERFORM cudal1.bad_option('bucket_width', 'a number between 1e-6 and 1e6');
+	END IF;
+	t.temperature := CASE WHEN options ? 'temperature' THEN cudal1.json_float(options -> 'temperature', 1e-6, 1e6) ELSE 1 END;
+	IF t.temperature IS NULL THEN
+		PERFORM cudal1.bad_option('temperature', 'a number between 1e-6 and 1e6');
+	END IF;
+	t.score_scale := coalesce(options ->> 'score_scale', 'linear');
+	IF t.score_scale NOT IN ('linear', 'log') THEN
+		PERFORM cudal1.bad_option('score_scale', 'linear or log');
+	END IF;
+	t.strategy := coalesce(options ->> 'strategy', 'bucket');
+	IF t.strategy NOT IN ('bucket', 'island', 'random') THEN
+		PERFORM cudal1.bad_option('strategy', 'bucket, island or random');
+	END IF;
+	-- the option goes before the signature's member of the same name
+	t.rtol := cudal1.json_float(coalesce(options -> 'rtol', t.signature -> 'rtol'), 0);
+	IF t.rtol IS NULL AND options ? 'rtol' THEN
+		PERFORM cudal1.bad_option('rtol', 'a number not below 0');
+	END IF;
+	t.atol := cudal1.json_float(coalesce(options -> 'atol', t.signature -> 'atol'), 0);
+	IF t.atol IS NULL AND options ? 'atol' THEN
+		PERFORM cudal1.bad_option('atol', 'a number not below 0');
+	END IF;
+	t.problem := cudal1.json_int(options -> 'problem');
+	IF t.problem IS NULL AND options ? 'problem' THEN
+		PERFORM cudal1.bad_option('problem', 'an integer not below 0');
+	END IF;
+
+	IF options ? 'islands' AND cudal1.json_int(options -> 'islands', 1, 1000) IS NULL THEN
+		PERFORM cudal1.bad_option('islands', 'an integer between 1 and 1000');
+	END IF;
+	FOREACH key IN ARRAY ARRAY['island_reset', 'island_period'] LOOP
+		IF options ? key AND cudal1.json_int(options -> key, 1, 1000000000000) IS NULL THEN
+			PERFORM cudal1.bad_option(key, 'an integer between 1 and 1000000000000');
+		END IF;
+	END LOOP;
+	IF options ? 'island_temperature' AND cudal1.json_float(options -> 'island_temperature', 1e-6, 1e6) IS NULL THEN
+		PERFORM cudal1.bad_option('island_temperature', 'a number between 1e-6 and 1e6');
+	END IF;
+	IF coalesce(options ->> 'island_late', 'admit') NOT IN ('admit', 'reject') THEN
+		PERFORM cudal1.bad_option('island_late', 'admit or reject');
+	END IF;
+
+	given := options ->> 'device';
+	IF given IS NULL THEN
+		t.device := CASE language
+					WHEN 'c' THEN 'cpu'
+					WHEN 'cuda' THEN 'cuda'
+					ELSE CASE WHEN EXISTS (SELECT FROM cudal1.device AS d
+										   WHERE d.class = 'cuda' AND d.enabled AND 'pytorch' = ANY (d.languages))
+						 THEN 'cuda' ELSE 'cpu' END
+					END;
+	ELSE
+		IF jsonb_typeof(options -> 'device') <> 'string' OR given !~ '[^[:space:]]' OR octet_length(given) > 200 THEN
+			PERFORM cudal1.bad_option('device', 'a device class (cpu or cuda) or a device model');
+		END IF;
+		SELECT d.class INTO class FROM cudal1.device AS d WHERE d.class = given OR d.model = given LIMIT 1;
+		class := CASE WHEN given IN ('cpu', 'cuda') THEN given ELSE class END;
+		IF (language = 'c' AND class = 'cuda') OR (language = 'cuda' AND class = 'cpu') THEN
+			PERFORM cudal1.bad_option('device', format('of class %s for language %s',
+				CASE language WHEN 'c' THEN 'cpu' ELSE 'cuda' END, language));
+		END IF;
+		t.device := given;
+	END IF;
+
+	INSERT INTO cudal1.task (name, language, level, problem, reference, signature, options, profile, device, cores,
+			bucket_width, temperature, score_scale, strategy, rtol, atol, content_hash, created_by)
+		VALUES (t.name, t.language, t.level, t.problem, t.reference, t.signature, t.options, t.profile, t.device, t.cores,
+			t.bucket_width, t.temperature, t.score_scale, t.strategy, t.rtol, t.atol, t.content_hash, session_user)
+		ON CONFLICT (name) DO NOTHING
+		RETURNING task_id INTO t.task_id;
+	IF NOT FOUND THEN
+		SELECT x.task_id INTO t.task_id FROM cudal1.task AS x WHERE x.name = t.name AND x.content_hash = t.content_hash;
+		IF NOT FOUND THEN
+			RAISE EXCEPTION USING ERRCODE = '23505',
+				MESSAGE = format('task "%s" exists with other content', t.name),
+				DETAIL = 'A task''s reference, language, signature, level and options never change.',
+				HINT = 'Add the new version under another name.';
+		END IF;
+	END IF;
+	RETURN t.task_id;
+END
+$$;
+COMMENT ON FUNCTION @extschema@.cudal1_add_task(text, text, text, jsonb, int, jsonb) IS
+'adds a task and returns its id; the same content again returns the same id, other content under the name is a unique violation.
+language: c, cuda or pytorch. signature: for c and cuda, {"entry", "args": [{"name", "dtype", "shape", "role", "init", "low", "high", "value"}], "rtol", "atol"}.
+options: profile (default), device (class or model; c: cpu, cuda: cuda, pytorch: cuda if one is registered, else cpu), cores (1), bucket_width (0.25),
+temperature (1), score_scale (linear; log), strategy (bucket; island, random), rtol, atol (NULL: of each dtype), problem (number within the level), islands (10), island_reset (1000), island_temperature (0.1),
+island_period (30000), island_late (admit; reject)';
+
+CREATE FUNCTION cudal1.guard_task() RETURNS trigger
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	RAISE EXCEPTION USING ERRCODE = '42501', MESSAGE = format('task "%s" is immutable', OLD.name),
+		DETAIL = 'Rewards of a task are comparable because its reference never changes.',
+		HINT = 'Add the new version under another name.';
+END
+$$;
+COMMENT ON FUNCTION cudal1.guard_task() IS 'trigger: rejects changes of what a task''s rewards rest on';
+
+CREATE TRIGGER guard_task
+	BEFORE UPDATE OF task_id, name, language, reference, signature, content_hash ON cudal1.task
+	FOR EACH ROW EXECUTE FUNCTION cudal1.guard_task();
