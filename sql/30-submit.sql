@@ -1,0 +1,408 @@
+/*
+ * Submissions. A code is a candidate once, however often it is proposed: the unique index on (task, hash) arbitrates
+ * between sessions, as does the one on (task, group, key) for idempotency keys; nothing else is locked. What inserts many
+ * rows inserts them in the order of these indexes, so that two batches wait for each other in one direction only.
+ */
+
+CREATE FUNCTION cudal1.enqueue_measure(t cudal1.task, candidate_id bigint, priority int, deadline timestamptz)
+RETURNS void
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+BEGIN ATOMIC
+	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority, deadline)
+		VALUES ('measure', (enqueue_measure.t).task_id, enqueue_measure.candidate_id, (enqueue_measure.t).profile,
+				COALESCE((enqueue_measure.t).device_model, (enqueue_measure.t).device), (enqueue_measure.t).cores,
+				(enqueue_measure.t).language, enqueue_measure.priority, enqueue_measure.deadline)
+		ON CONFLICT DO NOTHING;
+END;
+COMMENT ON FUNCTION cudal1.enqueue_measure(cudal1.task, bigint, int, timestamptz) IS
+'queues the measurement of a candidate by its task''s profile on its task''s device';
+
+CREATE FUNCTION cudal1.propose_again(t cudal1.task, candidate_id bigint, priority int, deadline timestamptz)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	c		record;
+BEGIN
+	SELECT x.state, x.imported INTO c FROM cudal1.candidate AS x WHERE x.candidate_id = propose_again.candidate_id;
+	IF c.state IN ('queued', 'measuring', 'verifying') THEN
+		-- the job serves the most urgent of its proposals; a row locked by its worker is left alone unless it is being cancelled
+		WITH due AS MATERIALIZED (
+			SELECT j.job_id FROM cudal1.job AS j
+				WHERE j.candidate_id = propose_again.candidate_id AND j.kind IN ('measure', 'verify')
+					AND (j.cancel_requested
+						 OR (j.state = 'queued'
+							 AND (j.priority < propose_again.priority OR j.deadline < coalesce(propose_again.deadline, 'infinity'))))
+				ORDER BY j.job_id
+				FOR UPDATE)
+		UPDATE cudal1.job AS j
+			SET cancel_requested = false,
+				priority = greatest(j.priority, propose_again.priority),
+				deadline = CASE WHEN propose_again.deadline IS NOT NULL THEN greatest(j.deadline, propose_again.deadline) END
+			FROM due WHERE j.job_id = due.job_id;
+		RETURN false;
+	ELSIF c.state = 'discarded' OR c.imported THEN
+		SELECT x.state, x.imported INTO c FROM cudal1.candidate AS x
+			WHERE x.candidate_id = propose_again.candidate_id FOR NO KEY UPDATE;
+		IF c.state = 'discarded' THEN
+			UPDATE cudal1.candidate AS x
+				SET state = 'queued', failure = NULL, detail = NULL, score = NULL, decided_at = NULL, measurement_id = NULL,
+					imported = false, import_device = NULL
+				WHERE x.candidate_id = propose_again.candidate_id;
+		ELSIF NOT c.imported THEN
+			RETURN false;
+		END IF;
+		PERFORM cudal1.enqueue_measure(t, propose_again.candidate_id, propose_again.priority, propose_again.deadline);
+		RETURN true;
+	END IF;
+	RETURN false;
+END
+$$;
+COMMENT ON FUNCTION cudal1.propose_again(cudal1.task, bigint, int, timestamptz) IS
+'what another proposal does to a candidate that exists: a discarded or imported one is queued, a waiting one becomes as urgent as its most urgent proposal; true if a job was queued';
+
+CREATE FUNCTION cudal1.check_submission(code text, method text, priority int)
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT CASE WHEN code IS NULL THEN 'code must not be null'
+				WHEN method IS NULL THEN 'method must not be null'
+				WHEN priority IS NULL THEN 'priority must not be null'
+				WHEN code !~ '[^[:space:]]' THEN 'code must not be empty'
+				WHEN pg_catalog.octet_length(code) > 1048576 THEN 'code must not be longer than 1 MiB'
+				WHEN method !~ '[^[:space:]]' OR pg_catalog.octet_length(method) > 200 THEN 'method must be a name of 1 to 200 bytes'
+				WHEN priority NOT BETWEEN -1000000000 AND 1000000000 THEN 'priority must lie between -1000000000 and 1000000000'
+		   END;
+END;
+COMMENT ON FUNCTION cudal1.check_submission(text, text, int) IS 'what is wrong with a submission, or NULL';
+
+-- the one way in for a single submission; response is the model's whole answer, failure is set where that was malformed
+CREATE FUNCTION cudal1.accept_submission(t cudal1.task, code text, method text, prompt_id bigint, group_key text, proposal_key text,
+	priority int, deadline timestamptz, response text, reason text)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	p			record;
+	id			bigint;
+	earlier		bigint;
+	hash		bytea := cudal1.code_hash(accept_submission.code);
+	fresh		boolean;
+	queued		boolean := false;
+	proposal	bigint;
+BEGIN
+	IF accept_submission.proposal_key IS NOT NULL THEN
+		SELECT x.candidate_id INTO id FROM cudal1.proposal AS x
+			WHERE x.task_id = t.task_id AND coalesce(x.group_key, '') = coalesce(accept_submission.group_key, '')
+				AND x.proposal_key = accept_submission.proposal_key;
+		IF FOUND THEN
+			RETURN id;
+		END IF;
+	END IF;
+	IF accept_submission.prompt_id IS NOT NULL THEN
+		SELECT x.task_id, x.island, x.island_epoch INTO p FROM cudal1.prompt AS x WHERE x.prompt_id = accept_submission.prompt_id;
+		IF NOT FOUND THEN
+			RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('prompt %s does not exist', accept_submission.prompt_id);
+		ELSIF p.task_id <> t.task_id THEN
+			RAISE EXCEPTION USING ERRCODE = '22023',
+				MESSAGE = format('prompt %s was made for another task than "%s"', accept_submission.prompt_id, t.name);
+		END IF;
+	ELSE
+		SELECT NULL::int AS island, NULL::int AS island_epoch INTO p;
+	END IF;
+
+	IF accept_submission.reason IS NULL THEN
+		INSERT INTO cudal1.candidate (task_id, code, code_hash)
+			VALUES (t.task_id, accept_submission.code, hash)
+			ON CONFLICT (task_id, code_hash) DO NOTHING
+			RETURNING candidate_id INTO id;
+	ELSE
+		INSERT INTO cudal1.candidate (task_id, code, code_hash, state, failure, detail, reward, decided_at)
+			VALUES (t.task_id, accept_submission.code, hash, 'failed', 'malformed', cudal1.clip(accept_submission.reason), 0, now())
+			ON CONFLICT (task_id, code_hash) DO NOTHING
+			RETURNING candidate_id INTO id;
+	END IF;
+	fresh := FOUND;
+	IF NOT fresh THEN
+		SELECT x.candidate_id INTO STRICT id FROM cudal1.candidate AS x WHERE x.task_id = t.task_id AND x.code_hash = hash;
+	END IF;
+
+	IF accept_submission.proposal_key IS NULL THEN
+		INSERT INTO cudal1.proposal (task_id, candidate_id, method, prompt_id, group_key, island, island_epoch, response)
+			VALUES (t.task_id, id, accept_submission.method, accept_submission.prompt_id, accept_submission.group_key,
+					p.island, p.island_epoch, accept_submission.response);
+	ELSE
+		INSERT INTO cudal1.proposal (task_id, candidate_id, method, prompt_id, group_key, proposal_key, island, island_epoch, response)
+			VALUES (t.task_id, id, accept_submission.method, accept_submission.prompt_id, accept_submission.group_key,
+					accept_submission.proposal_key, p.island, p.island_epoch, accept_submission.response)
+			ON CONFLICT DO NOTHING
+			RETURNING proposal_id INTO proposal;
+		IF NOT FOUND THEN
+			-- another session used the key since we looked: its proposal stands, and a code of ours that it doesn't share goes
+			SELECT x.candidate_id INTO STRICT earlier FROM cudal1.proposal AS x
+				WHERE x.task_id = t.task_id AND coalesce(x.group_key, '') = coalesce(accept_submission.group_key, '')
+					AND x.proposal_key = accept_submission.proposal_key;
+			IF fresh THEN
+				DELETE FROM cudal1.candidate AS x WHERE x.candidate_id = id;
+			END IF;
+			RETURN earlier;
+		END IF;
+	END IF;
+
+	IF accept_submission.reason IS NULL THEN
+		IF fresh THEN
+			PERFORM cudal1.enqueue_measure(t, id, accept_submission.priority, accept_submission.deadline);
+			queued := true;
+		ELSE
+			queued := cudal1.propose_again(t, id, accept_submission.priority, accept_submission.deadline);
+		END IF;
+		IF queued THEN
+			PERFORM cudal1.warn_no_device(t);
+			PERFORM cudal1.wake();
+		END IF;
+	END IF;
+	-- a successful code proposed from another island takes its place there, too
+	IF NOT fresh AND EXISTS (SELECT FROM cudal1.island AS i WHERE i.task_id = t.task_id)
+		AND EXISTS (SELECT FROM cudal1.candidate AS x WHERE x.candidate_id = id AND x.state = 'successful') THEN
+		PERFORM cudal1.place_candidate(id);
+	END IF;
+	RETURN id;
+END
+$$;
+COMMENT ON FUNCTION cudal1.accept_submission(cudal1.task, text, text, bigint, text, text, int, timestamptz, text, text) IS
+'records a checked submission: candidate, proposal and, where needed, a job; returns the candidate';
+
+CREATE FUNCTION @extschema@.cudal1_submit(task text, code text, method text DEFAULT 'manual', prompt_id bigint DEFAULT NULL,
+	group_key text DEFAULT NULL, proposal_key text DEFAULT NULL, priority int DEFAULT 0, deadline timestamptz DEFAULT NULL)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	reason	text := cudal1.check_submission(code, method, priority);
+BEGIN
+	IF reason IS NOT NULL THEN
+		PERFORM cudal1.bad_submission(reason);
+	END IF;
+	RETURN cudal1.accept_submission(cudal1.find_task(task), replace(code, E'\r\n', E'\n'), method, prompt_id, group_key, proposal_key,
+		priority, deadline, NULL, NULL);
+END
+$$;
+COMMENT ON FUNCTION @extschema@.cudal1_submit(text, text, text, bigint, text, text, int, timestamptz) IS
+'proposes a code for a task and returns its candidate. Identical code (bytes after CRLF -> LF) is one candidate, measured once; each submission is a proposal.
+prompt_id: the prompt that led to it; group_key: submissions whose rewards are compared; proposal_key: a repeated key within (task, group) adds nothing;
+priority: higher first; deadline: cancelled if not begun by then. A discarded or imported candidate is queued again. A NOTICE says when no device can run the task';
+
+CREATE FUNCTION cudal1.bad_submission(reason text)
+RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	RAISE EXCEPTION USING MESSAGE = reason,
+		ERRCODE = CASE WHEN reason LIKE '%must not be null' THEN '22004'
+					   WHEN reason LIKE '%must not be longer than%' THEN '54000'
+					   ELSE '22023' END;
+END
+$$;
+COMMENT ON FUNCTION cudal1.bad_submission(text) IS 'raises the error of a submission that is not one';
+
+CREATE FUNCTION cudal1.clip(detail text, bytes int DEFAULT 2000)
+RETURNS text
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	raw		bytea;
+	n		int := bytes;
+BEGIN
+	IF detail IS NULL OR octet_length(detail) <= bytes THEN
+		RETURN detail;
+	END IF;
+	IF getdatabaseencoding() <> 'UTF8' THEN
+		-- a character takes at most four bytes in any server encoding
+		detail := left(detail, bytes / 4);
+		RETURN detail;
+	END IF;
+	raw := convert_to(detail, 'UTF8');
+	WHILE n > 0 AND get_byte(raw, n) BETWEEN 128 AND 191 LOOP
+		n := n - 1;
+	END LOOP;
+	RETURN convert_from(substring(raw FROM 1 FOR n), 'UTF8');
+END
+$$;
+COMMENT ON FUNCTION cudal1.clip(text, int) IS 'the text cut to at most so many bytes, between characters';
+
+CREATE FUNCTION @extschema@.cudal1_submit_response(prompt_id bigint, response text, method text DEFAULT 'model', group_key text DEFAULT NULL,
+	proposal_key text DEFAULT NULL, priority int DEFAULT 0, deadline timestamptz DEFAULT NULL)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	t			cudal1.task;
+	parsed		record;
+	problem		text;
+BEGIN
+	IF cudal1_submit_response.prompt_id IS NULL OR cudal1_submit_response.response IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'prompt_id and response must not be null';
+	END IF;
+	IF octet_length(cudal1_submit_response.response) > 4194304 THEN
+		RAISE EXCEPTION USING ERRCODE = '54000', MESSAGE = 'response must not be longer than 4 MiB';
+	END IF;
+	SELECT x.* INTO t FROM cudal1.prompt AS q JOIN cudal1.task AS x USING (task_id)
+		WHERE q.prompt_id = cudal1_submit_response.prompt_id;
+	IF NOT FOUND THEN
+		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('prompt %s does not exist', cudal1_submit_response.prompt_id),
+			HINT = 'Prompts come from cudal1_prompt().';
+	END IF;
+	problem := cudal1.check_submission('-', cudal1_submit_response.method, cudal1_submit_response.priority);
+	IF problem IS NOT NULL THEN
+		PERFORM cudal1.bad_submission(problem);
+	END IF;
+	SELECT r.code, r.reason INTO parsed FROM @extschema@.cudal1_parse_response(cudal1_submit_response.response) AS r;
+	IF parsed.reason IS NULL THEN
+		parsed.reason := cudal1.check_submission(parsed.code, cudal1_submit_response.method, cudal1_submit_response.priority);
+	END IF;
+	IF parsed.reason IS NULL THEN
+		RETURN cudal1.accept_submission(t, replace(parsed.code, E'\r\n', E'\n'), cudal1_submit_response.method,
+			cudal1_submit_response.prompt_id, cudal1_submit_response.group_key, cudal1_submit_response.proposal_key,
+			cudal1_submit_response.priority, cudal1_submit_response.deadline, cudal1_submit_response.response, NULL);
+	END IF;
+	RETURN cudal1.accept_submission(t, cudal1_submit_response.response, cudal1_submit_response.method,
+		cudal1_submit_response.prompt_id, cudal1_submit_response.group_key, cudal1_submit_response.proposal_key,
+		cudal1_submit_response.priority, cudal1_submit_response.deadline, cudal1_submit_response.response, parsed.reason);
+END
+$$;
+COMMENT ON FUNCTION @extschema@.cudal1_submit_response(bigint, text, text, text, text, int, timestamptz) IS
+'proposes the code of a model''s answer to a prompt and returns its candidate; a malformed answer becomes a failed candidate (reward 0), identified by its raw text.
+Further arguments as in cudal1_submit()';
+
+CREATE FUNCTION @extschema@.cudal1_submit_batch(tasks text[], codes text[], method text DEFAULT 'manual', group_keys text[] DEFAULT NULL,
+	proposal_keys text[] DEFAULT NULL, priority int DEFAULT 0, deadline timestamptz DEFAULT NULL)
+RETURNS TABLE (ordinal int, candidate_id bigint, reason text)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	n			int := cardinality(tasks);
+	problem		text;
+	-- one element a row of the batch
+	task_ids	bigint[];
+	hashes		bytea[];
+	reasons		text[];
+	leaders		int[];		-- the row whose proposal a row with a repeated key repeats, else the row itself
+	ids			bigint[];
+	-- sets
+	fresh		bigint[];	-- candidates added
+	known		bigint[];	-- candidates that existed and got a proposal
+	r			record;
+BEGIN
+	IF tasks IS NULL OR codes IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'tasks and codes must not be null';
+	END IF;
+	IF cardinality(codes) <> n OR cardinality(group_keys) <> n OR cardinality(proposal_keys) <> n THEN
+		RAISE EXCEPTION USING ERRCODE = '2202E', MESSAGE = 'tasks, codes, group_keys and proposal_keys must have the same length',
+			DETAIL = format('Their lengths are %s, %s, %s and %s.', n, cardinality(codes), coalesce(cardinality(group_keys)::text, 'null'),
+							coalesce(cardinality(proposal_keys)::text, 'null'));
+	END IF;
+	problem := cudal1.check_submission('-', method, cudal1_submit_batch.priority);
+	IF problem IS NOT NULL THEN
+		PERFORM cudal1.bad_submission(problem);
+	END IF;
+
+	-- judge the rows; a key that was used before ends its row here
+	SELECT array_agg(v.task_id ORDER BY v.ord), array_agg(v.hash ORDER BY v.ord), array_agg(v.reason ORDER BY v.ord),
+			array_agg(CASE WHEN v.key IS NOT NULL AND v.reason IS NULL THEN v.leader ELSE v.ord END ORDER BY v.ord),
+			array_agg(p.candidate_id ORDER BY v.ord)
+		INTO task_ids, hashes, reasons, leaders, ids
+		FROM (SELECT w.*, min(w.ord) OVER (PARTITION BY w.task_id, coalesce(w.grp, ''), w.key, w.reason IS NULL) AS leader
+			  FROM (SELECT u.ord::int AS ord, u.grp, u.key, k.task_id, cudal1.code_hash(replace(u.code, E'\r\n', E'\n')) AS hash,
+						CASE WHEN u.task IS NULL THEN 'task must not be null'
+							 WHEN k.task_id IS NULL THEN format('task "%s" does not exist', u.task)
+							 ELSE cudal1.check_submission(u.code, method, cudal1_submit_batch.priority) END AS reason
+					FROM unnest(tasks, codes, group_keys, proposal_keys) WITH ORDINALITY AS u(task, code, grp, key, ord)
+						LEFT JOIN cudal1.task AS k ON k.name = u.task) AS w) AS v
+			LEFT JOIN cudal1.proposal AS p
+				ON v.reason IS NULL AND v.key IS NOT NULL AND p.task_id = v.task_id AND coalesce(p.group_key, '') = coalesce(v.grp, '')
+					AND p.proposal_key = v.key;
+
+	-- candidates, in the order of their index
+	WITH added AS (
+		INSERT INTO cudal1.candidate (task_id, code, code_hash)
+			SELECT DISTINCT ON (v.task_id, v.hash) v.task_id, replace(v.code, E'\r\n', E'\n'), v.hash
+				FROM unnest(task_ids, codes, hashes, reasons, ids, leaders) WITH ORDINALITY
+						AS v(task_id, code, hash, reason, id, leader, ord)
+				WHERE v.reason IS NULL AND v.id IS NULL AND v.leader = v.ord
+				ORDER BY v.task_id, v.hash
+			ON CONFLICT (task_id, code_hash) DO NOTHING
+			RETURNING candidate_id)
+	SELECT coalesce(array_agg(added.candidate_id), '{}') INTO fresh FROM added;
+
+	-- proposals; keyed ones in the order of their index
+	WITH added AS (
+		INSERT INTO cudal1.proposal (task_id, candidate_id, method, group_key, proposal_key)
+			SELECT v.task_id, c.candidate_id, method, v.grp, v.key
+				FROM unnest(task_ids, hashes, reasons, ids, leaders, group_keys, proposal_keys) WITH ORDINALITY
+						AS v(task_id, hash, reason, id, leader, grp, key, ord)
+					JOIN cudal1.candidate AS c ON c.task_id = v.task_id AND c.code_hash = v.hash
+				WHERE v.reason IS NULL AND v.id IS NULL AND v.leader = v.ord
+				ORDER BY CASE WHEN v.key IS NOT NULL THEN v.task_id END, CASE WHEN v.key IS NOT NULL THEN coalesce(v.grp, '') END, v.key, v.ord
+			ON CONFLICT DO NOTHING
+			RETURNING candidate_id)
+	SELECT array_agg(DISTINCT added.candidate_id) INTO known FROM added;
+
+	-- a key that another session used meanwhile: its proposal stands, and a code of ours that nobody else proposed goes
+	IF proposal_keys IS NOT NULL THEN
+		WITH orphan AS (
+			DELETE FROM cudal1.candidate AS c
+				WHERE c.candidate_id = ANY (fresh) AND c.candidate_id <> ALL (coalesce(known, '{}'))
+				RETURNING c.candidate_id)
+		SELECT array_agg(f.id) INTO fresh FROM unnest(fresh) AS f(id) WHERE f.id NOT IN (SELECT orphan.candidate_id FROM orphan);
+	END IF;
+
+	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority, deadline)
+		SELECT 'measure', k.task_id, c.candidate_id, k.profile, coalesce(k.device_model, k.device), k.cores, k.language,
+				cudal1_submit_batch.priority, cudal1_submit_batch.deadline
+			FROM cudal1.candidate AS c JOIN cudal1.task AS k USING (task_id)
+			WHERE c.candidate_id = ANY (fresh)
+			ORDER BY c.candidate_id;
+
+	FOR r IN
+		SELECT k AS task, c.candidate_id FROM cudal1.candidate AS c JOIN cudal1.task AS k USING (task_id)
+			WHERE c.candidate_id = ANY (known) AND c.candidate_id <> ALL (fresh)
+				AND (c.state NOT IN ('successful', 'failed') OR c.imported)
+			ORDER BY c.candidate_id
+	LOOP
+		IF cudal1.propose_again(r.task, r.candidate_id, cudal1_submit_batch.priority, cudal1_submit_batch.deadline) THEN
+			fresh := fresh || r.candidate_id;
+		END IF;
+	END LOOP;
+
+	IF cardinality(fresh) > 0 THEN
+		PERFORM cudal1.warn_no_device(k) FROM cudal1.task AS k WHERE k.task_id = ANY (task_ids);
+		PERFORM cudal1.wake();
+	END IF;
+
+	RETURN QUERY
+		SELECT v.ord::int, coalesce(v.id, p.candidate_id, c.candidate_id), v.reason
+			FROM unnest(task_ids, hashes, reasons, ids, group_keys, proposal_keys) WITH ORDINALITY AS v(task_id, hash, reason, id, grp, key, ord)
+				LEFT JOIN cudal1.proposal AS p
+					ON v.reason IS NULL AND v.key IS NOT NULL AND p.task_id = v.task_id AND coalesce(p.group_key, '') = coalesce(v.grp, '')
+						AND p.proposal_key = v.key
+				LEFT JOIN cudal1.candidate AS c
+					ON v.reason IS NULL AND v.key IS NULL AND c.task_id = v.task_id AND c.code_hash = v.hash
+			ORDER BY v.ord;
+END
+$$;
+COMMENT ON FUNCTION @extschema@.cudal1_submit_batch(text[], text[], text, text[], text[], int, timestamptz) IS
+'many submissions at once, aligned by position; a row that is not accepted has a reason and does not hinder the others. Arguments as in cudal1_submit();
+group_keys and proposal_keys may be null, as may their elements. Error 2202E where lengths differ';
+
+CREATE FUNCTION @extschema@.cudal1_reward(candidate_id bigint)
+RETURNS float8
+LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+	SELECT c.reward FROM cudal1.candidate AS c WHERE c.candidate_id = cudal1_reward.candidate_id;
+END;
+COMMENT ON FUNCTION @extschema@.cudal1_reward(bigint) IS
+'the reward of a candidate: conservatively rounded speedup, 0 unsuccessful, NULL unknown, undecided or discarded';
