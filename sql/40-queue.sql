@@ -1,0 +1,606 @@
+/*
+ * The queue and the successors of a state. Everything that moves a candidate is here: cudal1.finish() and what it calls.
+ *
+ * Order of locks, everywhere: job, candidate, the task's placement (which serialises its buckets), task; several candidates in
+ * the order of their ids. Whether a score is verified is decided under the task's locks, so that the previous best is
+ * the previous best. FOR NO KEY UPDATE where rows stay: foreign keys of other sessions' inserts need not wait.
+ */
+
+CREATE FUNCTION cudal1.register_device(host text, device jsonb)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	id		bigint;
+	problem	text;
+BEGIN
+	problem := CASE
+		WHEN register_device.host IS NULL OR register_device.host !~ '^[^[:cntrl:]]{1,200}$' THEN 'host must be a name of 1 to 200 characters'
+		WHEN jsonb_typeof(device) IS DISTINCT FROM 'object' THEN 'device must be a JSON object'
+		WHEN jsonb_typeof(device -> 'key') IS DISTINCT FROM 'string' OR device ->> 'key' !~ '^[^[:cntrl:]]{1,200}$'
+			THEN 'key of device must be a string of 1 to 200 characters'
+		WHEN coalesce(device ->> 'class', '') NOT IN ('cpu', 'cuda') THEN 'class of device must be cpu or cuda'
+		WHEN jsonb_typeof(device -> 'model') IS DISTINCT FROM 'string' OR device ->> 'model' !~ '^[^[:cntrl:]]{1,200}$'
+			OR device ->> 'model' IN ('cpu', 'cuda') THEN 'model of device must be a string of 1 to 200 characters, and no class'
+		WHEN device ? 'cores' AND cudal1.json_int(device -> 'cores', 1, 1024) IS NULL
+			THEN 'cores of device must be an integer between 1 and 1024'
+		WHEN jsonb_typeof(device -> 'languages') IS DISTINCT FROM 'array'
+			OR EXISTS (SELECT FROM jsonb_array_elements(device -> 'languages') AS l
+					   WHERE jsonb_typeof(l) <> 'string' OR l #>> '{}' NOT IN ('c', 'cuda', 'pytorch'))
+			THEN 'languages of device must be an array of c, cuda and pytorch'
+		WHEN device ? 'details' AND jsonb_typeof(device -> 'details') <> 'object' THEN 'details of device must be a JSON object'
+		WHEN octet_length(device::text) > 65536 THEN 'device must not take more than 64 kB'
+		END;
+	IF problem IS NOT NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = problem;
+	END IF;
+	INSERT INTO cudal1.device AS d (device_key, host, class, model, cores, languages, details)
+		SELECT register_device.host || ' ' || (device ->> 'key'), register_device.host, device ->> 'class', device ->> 'model',
+				coalesce(cudal1.json_int(device -> 'cores', 1, 1024), 1)::int,
+				ARRAY(SELECT DISTINCT l FROM jsonb_array_elements_text(device -> 'languages') AS l ORDER BY l),
+				coalesce(device -> 'details', '{}')
+		ON CONFLICT (device_key) DO UPDATE
+			SET class = excluded.class, model = excluded.model, cores = excluded.cores, languages = excluded.languages,
+				details = excluded.details, last_seen = clock_timestamp()
+		RETURNING d.device_id INTO id;
+	PERFORM cudal1.wake();
+	RETURN id;
+END
+$$;
+COMMENT ON FUNCTION cudal1.register_device(text, jsonb) IS
+'inserts or refreshes the row of a device, one line of cudal1-measure --devices; returns its device_id. The operator''s switch (enabled) stays';
+
+CREATE FUNCTION @extschema@.cudal1_enable_device(device_key text, enabled boolean)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+	IF cudal1_enable_device.device_key IS NULL OR cudal1_enable_device.enabled IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'device_key and enabled must not be null';
+	END IF;
+	UPDATE cudal1.device AS d SET enabled = cudal1_enable_device.enabled WHERE d.device_key = cudal1_enable_device.device_key;
+	IF NOT FOUND THEN
+		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('device "%s" does not exist', cudal1_enable_device.device_key),
+			HINT = 'cudal1.device lists the devices.';
+	END IF;
+	PERFORM cudal1.wake();
+END
+$$;
+COMMENT ON FUNCTION @extschema@.cudal1_enable_device(text, boolean) IS
+'an operator''s switch: a disabled device gets no new jobs; what it measures now is completed';
+
+-- the result of cudal1-measure as the columns it fills; whatever it is, it becomes a row: a malformed one is outcome lost
+CREATE FUNCTION cudal1.read_result(result jsonb)
+RETURNS cudal1.measurement
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	r		cudal1.measurement;
+	problem	text;
+	key		text;
+BEGIN
+	IF jsonb_typeof(result) IS DISTINCT FROM 'object' THEN
+		problem := 'it is no JSON object';
+	ELSIF octet_length(result::text) > 33554432 THEN
+		problem := 'it takes more than 32 MB';
+	ELSIF jsonb_typeof(result -> 'outcome') IS DISTINCT FROM 'string'
+		OR result ->> 'outcome' NOT IN ('successful', 'unstable', 'compile_error', 'launch_failure', 'timeout', 'crash', 'wrong_output',
+										'cheat', 'unverified', 'lost', 'cancelled') THEN
+		problem := 'its outcome is unknown';
+	END IF;
+	IF problem IS NULL THEN
+		result := jsonb_strip_nulls(result - 'samples' - 'environment' - 'evidence')
+			|| jsonb_build_object('samples', result -> 'samples', 'environment', result -> 'environment', 'evidence', result -> 'evidence');
+		FOREACH key IN ARRAY ARRAY['samples', 'environment', 'evidence'] LOOP
+			IF jsonb_typeof(result -> key) = 'null' THEN
+				result := result - key;
+			END IF;
+		END LOOP;
+		r.outcome := result ->> 'outcome';
+		r.score := cudal1.json_float(result -> 'score', 1e-9, 1e9);
+		r.lower := cudal1.json_float(result -> 'lower', 0, 1e12);
+		r.upper := cudal1.json_float(result -> 'upper', 0, 1e12);
+		r.variance := cudal1.json_float(result -> 'variance', 0);
+		r.pairs := cudal1.json_int(result -> 'pairs');
+		r.rounds := cudal1.json_int(result -> 'rounds');
+		r.reference_seconds := cudal1.json_float(result -> 'reference_seconds', 0, 1e9);
+		r.candidate_seconds := cudal1.json_float(result -> 'candidate_seconds', 0, 1e9);
+		r.checks := cudal1.json_int(result -> 'checks');
+		r.max_error := cudal1.json_float(result -> 'max_error', 0);
+		r.audits := cudal1.json_int(result -> 'audits');
+		r.audit_bound := cudal1.json_float(result -> 'audit_bound', 0);
+		r.build_seconds := cudal1.json_float(result -> 'build_seconds', 0, 1e9);
+		r.device_seconds := cudal1.json_float(result -> 'device_seconds', 0, 1e9);
+		r.clock_seconds := cudal1.json_float(result -> 'clock_seconds', 0, 1e9);
+		r.wall_seconds := cudal1.json_float(result -> 'wall_seconds', 0, 1e9);
+		r.samples := result -> 'samples';
+		r.environment := coalesce(result -> 'environment', '{}');
+		r.evidence := result -> 'evidence';
+		-- a member that is there but became NULL is of another type or out of range
+		SELECT 'member ' || m.name || ' is no number in its range' INTO problem
+			FROM (VALUES ('score', r.score IS NULL), ('lower', r.lower IS NULL), ('upper', r.upper IS NULL),
+						 ('variance', r.variance IS NULL), ('pairs', r.pairs IS NULL), ('rounds', r.rounds IS NULL),
+						 ('reference_seconds', r.reference_seconds IS NULL), ('candidate_seconds', r.candidate_seconds IS NULL),
+						 ('checks', r.checks IS NULL), ('max_error', r.max_error IS NULL), ('audits', r.audits IS NULL),
+						 ('audit_bound', r.audit_bound IS NULL), ('build_seconds', r.build_seconds IS NULL),
+						 ('device_seconds', r.device_seconds IS NULL), ('clock_seconds', r.clock_seconds IS NULL),
+						 ('wall_seconds', r.wall_seconds IS NULL)) AS m(name, missing)
+			WHERE m.missing AND result ? m.name
+			LIMIT 1;
+	END IF;
+	IF problem IS NULL AND result ? 'detail' THEN
+		IF jsonb_typeof(result -> 'detail') = 'string' THEN
+			r.detail := cudal1.clip(result ->> 'detail');
+		ELSE
+			problem := 'member detail is no string';
+		END IF;
+	END IF;
+	IF problem IS NULL AND result ? 'bucket_means' THEN
+		IF jsonb_typeof(result -> 'bucket_means') <> 'array' THEN
+			problem := 'member bucket_means is no array';
+		ELSIF jsonb_array_length(result -> 'bucket_means') > 10000 THEN
+			problem := 'member bucket_means has more than 10000 elements';
+		ELSE
+			SELECT array_agg(cudal1.json_float(b.value, 0, 1e12) ORDER BY b.ordinality) INTO r.bucket_means
+				FROM jsonb_array_elements(result -> 'bucket_means') WITH ORDINALITY AS b;
+			IF array_position(r.bucket_means, NULL) IS NOT NULL THEN
+				problem := 'member bucket_means has an element that is no positive number';
+			END IF;
+		END IF;
+	END IF;
+	IF problem IS NULL THEN
+		problem := CASE
+			WHEN r.outcome = 'successful' AND r.score IS NULL THEN 'a successful one needs a score'
+			WHEN r.outcome = 'unstable' AND (r.score IS NULL OR r.lower IS NULL OR r.lower < 1e-9)
+				THEN 'an unstable one needs a score and the lower end of its interval'
+			WHEN r.lower > r.upper THEN 'its interval is empty'
+			WHEN jsonb_typeof(r.environment) <> 'object' THEN 'member environment is no object'
+			WHEN octet_length(r.environment::text) > 65536 THEN 'member environment takes more than 64 kB'
+			WHEN jsonb_typeof(r.evidence) <> 'object' THEN 'member evidence is no object'
+			WHEN octet_length(r.evidence::text) > 65536 THEN 'member evidence takes more than 64 kB'
+			WHEN jsonb_typeof(r.samples) <> 'array' THEN 'member samples is no array'
+			WHEN jsonb_path_exists(r.samples, 'strict $[*] ? (@.type() != "array")')
+				OR jsonb_path_exists(r.samples, 'strict $[*][*] ? (@.type() != "number")', '{}', true)
+				THEN 'member samples is no array of arrays of numbers'
+			END;
+	END IF;
+	IF problem IS NOT NULL THEN
+		r := NULL;
+		r.outcome := 'lost';
+		r.environment := '{}';
+		r.detail := cudal1.clip('malformed result: ' || problem);
+	END IF;
+	RETURN r;
+END
+$$;
+COMMENT ON FUNCTION cudal1.read_result(jsonb) IS
+'a result of cudal1-measure as the columns of a measurement that it fills; a malformed one becomes the outcome lost, with what is wrong as detail';
+
+CREATE FUNCTION cudal1.claim(device_id bigint, worker text, lease interval DEFAULT '60 seconds')
+RETURNS TABLE (job_id bigint, attempt int, job jsonb)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+-- the claim reads the head of an ordered index, also where the queue has grown since the table was last analysed
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
+AS $$
+#variable_conflict use_column
+DECLARE
+	d		cudal1.device;
+	j		cudal1.job;
+	heads	int[];
+	place	text;
+BEGIN
+	IF claim.worker IS NULL OR claim.worker = '' THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'worker must be a name';
+	END IF;
+	IF claim.lease IS NULL OR claim.lease <= '0'::interval THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'lease must be a positive interval';
+	END IF;
+	SELECT x.* INTO d FROM cudal1.device AS x WHERE x.device_id = claim.device_id;
+	IF NOT FOUND THEN
+		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('device %s does not exist', claim.device_id),
+			HINT = 'Register it with cudal1.register_device().';
+	END IF;
+	IF d.last_seen < clock_timestamp() - '10 seconds'::interval THEN
+		UPDATE cudal1.device AS x SET last_seen = clock_timestamp() WHERE x.device_id = d.device_id;
+	END IF;
+	PERFORM cudal1.cancel_overdue();
+	IF NOT d.enabled THEN
+		RETURN;
+	END IF;
+
+	-- jobs for the class and jobs for the model, the more urgent head first
+	FOR place IN
+		SELECT p.place FROM unnest(ARRAY[d.class, d.model]) AS p(place)
+			CROSS JOIN LATERAL (SELECT x.priority, x.job_id FROM cudal1.job AS x
+								WHERE x.device = p.place AND x.state = 'queued'
+								ORDER BY x.priority DESC, x.job_id LIMIT 1) AS h
+			ORDER BY h.priority DESC, h.job_id
+	LOOP
+		SELECT x.* INTO j
+			FROM cudal1.job AS x
+			WHERE x.device = place AND x.state = 'queued'
+				AND x.not_before <= clock_timestamp()
+				AND x.cores <= d.cores AND x.language = ANY (d.languages)
+				AND (x.avoid_device IS NULL OR x.avoid_device <> d.device_id OR x.avoid_until <= clock_timestamp())
+				AND (x.kind = 'evaluate' OR EXISTS (SELECT FROM cudal1.task AS t WHERE t.task_id = x.task_id
+														AND coalesce(t.device_model, d.model) = d.model))
+			ORDER BY x.priority DESC, x.job_id
+			LIMIT 1
+			FOR UPDATE OF x SKIP LOCKED;
+		EXIT WHEN FOUND;
+	END LOOP;
+	IF j.job_id IS NULL THEN
+		RETURN;
+	END IF;
+
+	UPDATE cudal1.job AS x
+		SET state = 'running', attempt = x.attempt + 1, worker = claim.worker, device_id = d.device_id, claimed_at = clock_timestamp(),
+			lease_until = clock_timestamp() + claim.lease, phase = NULL, pairs = NULL, rounds = NULL, estimate = NULL, lower = NULL,
+			upper = NULL, seconds_left = NULL
+		WHERE x.job_id = j.job_id;
+	UPDATE cudal1.candidate AS c SET state = 'measuring' WHERE c.candidate_id = j.candidate_id AND c.state = 'queued' AND j.kind = 'measure';
+
+	RETURN QUERY
+		SELECT j.job_id, j.attempt + 1, jsonb_build_object(
+				'job_id', j.job_id, 'attempt', j.attempt + 1, 'kind', j.kind,
+				'task', jsonb_build_object('task_id', t.task_id, 'name', t.name, 'language', t.language, 'reference', t.reference,
+										   'signature', t.signature, 'cores', t.cores, 'rtol', t.rtol, 'atol', t.atol),
+				'candidate', jsonb_build_object('candidate_id', c.candidate_id, 'code', c.code),
+				'profile', to_jsonb(p),
+				'device', jsonb_build_object('key', substr(d.device_key, length(d.host) + 2), 'class', d.class))
+			FROM cudal1.task AS t, cudal1.candidate AS c, cudal1.profile AS p
+			WHERE t.task_id = j.task_id AND c.candidate_id = j.candidate_id AND p.name = j.profile;
+END
+$$;
+COMMENT ON FUNCTION cudal1.claim(bigint, text, interval) IS
+'gives a device its next job, highest priority and then oldest first, under a lease; no row when there is none. attempt is the fencing number of the claim';
+
+CREATE FUNCTION cudal1.heartbeat(job_id bigint, attempt int, progress jsonb DEFAULT NULL, lease interval DEFAULT '60 seconds')
+RETURNS text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	device	bigint;
+	cancel	boolean;
+BEGIN
+	UPDATE cudal1.job AS j
+		SET lease_until = clock_timestamp() + coalesce(heartbeat.lease, '60 seconds'::interval),
+			phase = CASE WHEN jsonb_typeof(progress -> 'phase') = 'string' THEN left(progress ->> 'phase', 40) ELSE j.phase END,
+			pairs = coalesce(cudal1.json_int(progress -> 'pairs'), j.pairs),
+			rounds = coalesce(cudal1.json_int(progress -> 'rounds'), j.rounds),
+			estimate = coalesce(cudal1.json_float(progress -> 'estimate'), j.estimate),
+			lower = coalesce(cudal1.json_float(progress -> 'lower'), j.lower),
+			upper = coalesce(cudal1.json_float(progress -> 'upper'), j.upper),
+			seconds_left = coalesce(cudal1.json_float(progress -> 'seconds_left'), j.seconds_left)
+		WHERE j.job_id = heartbeat.job_id AND j.attempt = heartbeat.attempt AND j.state = 'running'
+		RETURNING j.device_id, j.cancel_requested INTO device, cancel;
+	IF NOT FOUND THEN
+		RETURN 'lost';
+	END IF;
+	UPDATE cudal1.device AS d SET last_seen = clock_timestamp()
+		WHERE d.device_id = device AND d.last_seen < clock_timestamp() - '10 seconds'::interval;
+	RETURN CASE WHEN cancel THEN 'cancel' ELSE 'continue' END;
+END
+$$;
+COMMENT ON FUNCTION cudal1.heartbeat(bigint, int, jsonb, interval) IS
+'prolongs the lease of a claim and stores its progress; continue, cancel (end the child, then finish with outcome cancelled) or lost (fenced off: report nothing)';
+
+-- candidate states: each way a candidate can end or wait, one function
+
+CREATE FUNCTION cudal1.accept_score(c cudal1.candidate, score float8, measurement_id bigint, detail text)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	UPDATE cudal1.candidate AS x
+		SET state = 'successful', failure = NULL, detail = accept_score.detail, score = accept_score.score,
+			reward = @extschema@.cudal1_conservative_round(accept_score.score), imported = false, import_device = NULL,
+			measurement_id = accept_score.measurement_id, decided_at = clock_timestamp()
+		WHERE x.candidate_id = c.candidate_id;
+	PERFORM cudal1.place_candidate(c.candidate_id);
+END
+$$;
+COMMENT ON FUNCTION cudal1.accept_score(cudal1.candidate, float8, bigint, text) IS
+'makes a candidate successful with the reward of a score; the caller holds the locks of candidate and task';
+
+CREATE FUNCTION cudal1.reject_candidate(c cudal1.candidate, failure text, measurement_id bigint, detail text)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	UPDATE cudal1.candidate AS x
+		SET state = CASE WHEN reject_candidate.failure IN ('unverified', 'lost', 'cancelled') THEN 'discarded' ELSE 'failed' END,
+			reward = CASE WHEN reject_candidate.failure IN ('unverified', 'lost', 'cancelled') THEN NULL ELSE 0 END,
+			failure = reject_candidate.failure, detail = cudal1.clip(reject_candidate.detail), score = NULL,
+			imported = false, import_device = NULL,
+			measurement_id = reject_candidate.measurement_id, decided_at = clock_timestamp()
+		WHERE x.candidate_id = c.candidate_id;
+	IF c.state = 'successful' THEN
+		PERFORM cudal1.place_candidate(c.candidate_id);
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.reject_candidate(cudal1.candidate, text, bigint, text) IS
+'makes a candidate failed (reward 0) or, for unverified, lost and cancelled, discarded (reward NULL); the caller holds the candidate''s lock';
+
+-- ends a job without a verdict: an undecided candidate is discarded, one that was decided before keeps what it has
+CREATE FUNCTION cudal1.end_job(j cudal1.job, failure text, measurement_id bigint, detail text)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	c		cudal1.candidate;
+BEGIN
+	DELETE FROM cudal1.job AS x WHERE x.job_id = j.job_id;
+	IF j.kind IN ('measure', 'verify') THEN
+		SELECT x.* INTO c FROM cudal1.candidate AS x WHERE x.candidate_id = j.candidate_id FOR NO KEY UPDATE;
+		IF c.state IN ('queued', 'measuring', 'verifying') THEN
+			PERFORM cudal1.reject_candidate(c, failure, measurement_id, detail);
+		END IF;
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.end_job(cudal1.job, text, bigint, text) IS
+'ends a job without a verdict: an undecided candidate is discarded with the failure, a decided one stays as it is';
+
+CREATE FUNCTION cudal1.requeue_job(j cudal1.job, failures int, device text DEFAULT NULL)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	UPDATE cudal1.job AS x
+		SET state = 'queued', failures = requeue_job.failures, device = coalesce(requeue_job.device, x.device),
+			worker = NULL, device_id = NULL, claimed_at = NULL, lease_until = NULL, phase = NULL, pairs = NULL, rounds = NULL,
+			estimate = NULL, lower = NULL, upper = NULL, seconds_left = NULL
+		WHERE x.job_id = j.job_id;
+	UPDATE cudal1.candidate AS c SET state = 'queued' WHERE c.candidate_id = j.candidate_id AND c.state = 'measuring' AND j.kind = 'measure';
+	PERFORM cudal1.wake();
+END
+$$;
+COMMENT ON FUNCTION cudal1.requeue_job(cudal1.job, int, text) IS
+'puts a running job back into the queue with a number of failures, and where needed for another device';
+
+CREATE FUNCTION cudal1.retry_job(j cudal1.job, failure text, measurement_id bigint, detail text)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF j.cancel_requested THEN
+		PERFORM cudal1.end_job(j, 'cancelled', measurement_id, 'cancelled while it was measured');
+	ELSIF j.failures + 1 < (SELECT p.attempts FROM cudal1.profile AS p WHERE p.name = j.profile) THEN
+		PERFORM cudal1.requeue_job(j, j.failures + 1);
+	ELSE
+		PERFORM cudal1.end_job(j, failure, measurement_id, detail);
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.retry_job(cudal1.job, text, bigint, text) IS
+'after an attempt without a verdict: another one, or after the profile''s attempts the end';
+
+CREATE FUNCTION cudal1.finish(job_id bigint, attempt int, result jsonb)
+RETURNS text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	j		cudal1.job;
+	c		cudal1.candidate;
+	t		cudal1.task;
+	p		cudal1.profile;
+	d		cudal1.device;
+	r		cudal1.measurement;
+	first	cudal1.measurement;
+	s		float8;				-- the score this measurement stands for
+	s1		float8;				-- that of the first, for a verification
+	best	float8;
+	last	boolean;			-- the profile allows no further attempt
+BEGIN
+	SELECT x.* INTO j FROM cudal1.job AS x WHERE x.job_id = finish.job_id FOR UPDATE;
+	IF NOT FOUND OR j.state <> 'running' OR j.attempt IS DISTINCT FROM finish.attempt THEN
+		RETURN 'lost';
+	END IF;
+	SELECT x.* INTO c FROM cudal1.candidate AS x WHERE x.candidate_id = j.candidate_id FOR NO KEY UPDATE;
+	SELECT x.* INTO STRICT t FROM cudal1.task AS x WHERE x.task_id = j.task_id;
+	SELECT x.* INTO STRICT p FROM cudal1.profile AS x WHERE x.name = j.profile;
+	SELECT x.* INTO STRICT d FROM cudal1.device AS x WHERE x.device_id = j.device_id;
+	IF j.first_measurement IS NOT NULL THEN
+		SELECT x.* INTO STRICT first FROM cudal1.measurement AS x WHERE x.measurement_id = j.first_measurement;
+		s1 := CASE first.outcome WHEN 'unstable' THEN first.lower ELSE first.score END;
+	END IF;
+	r := cudal1.read_result(result);
+	last := j.failures + 1 >= p.attempts;
+	s := CASE WHEN r.outcome = 'successful' THEN r.score
+			  WHEN r.outcome = 'unstable' AND last AND p.unstable = 'lower_end' THEN r.lower END;
+	r.reward := CASE WHEN r.outcome IN ('unverified', 'lost', 'cancelled', 'unstable') AND s IS NULL THEN NULL
+					 WHEN s IS NULL THEN 0
+					 ELSE @extschema@.cudal1_conservative_round(s) END;
+
+	INSERT INTO cudal1.measurement (task_id, candidate_id, kind, attempt, device_id, device_model, profile, outcome, same_device,
+			score, reward, lower, upper, variance, pairs, rounds, bucket_means, reference_seconds, candidate_seconds, checks, max_error,
+			audits, audit_bound, detail, build_seconds, device_seconds, clock_seconds, wall_seconds, code_hash, environment, samples,
+			evidence)
+		VALUES (j.task_id, j.candidate_id, j.kind, j.attempt, d.device_id, d.model, j.profile, r.outcome,
+			CASE WHEN j.kind = 'verify' THEN first.device_id = d.device_id END,
+			r.score, r.reward, r.lower, r.upper, r.variance, r.pairs, r.rounds, r.bucket_means, r.reference_seconds, r.candidate_seconds,
+			r.checks, r.max_error, r.audits, r.audit_bound, r.detail, r.build_seconds, r.device_seconds, r.clock_seconds, r.wall_seconds,
+			c.code_hash, r.environment, r.samples, r.evidence)
+		RETURNING measurement_id INTO r.measurement_id;
+	UPDATE cudal1.device AS x SET last_seen = clock_timestamp()
+		WHERE x.device_id = d.device_id AND x.last_seen < clock_timestamp() - '10 seconds'::interval;
+	PERFORM cudal1.wake_waiters();
+
+	IF j.cancel_requested THEN
+		PERFORM cudal1.end_job(j, 'cancelled', r.measurement_id, 'cancelled while it was measured');
+		RETURN 'stored';
+	ELSIF r.outcome IN ('unverified', 'lost') OR (r.outcome = 'unstable' AND s IS NULL) THEN
+		PERFORM cudal1.retry_job(j, CASE r.outcome WHEN 'lost' THEN 'lost' ELSE 'unverified' END, r.measurement_id, r.detail);
+		RETURN 'stored';
+	ELSIF r.outcome = 'cancelled' THEN
+		-- nobody asked for it, or the candidate was submitted again since
+		PERFORM cudal1.retry_job(j, 'lost', r.measurement_id, coalesce(r.detail, 'the worker gave the measurement up'));
+		RETURN 'stored';
+	ELSIF j.kind = 'evaluate' THEN
+		DELETE FROM cudal1.job AS x WHERE x.job_id = j.job_id;
+		RETURN 'stored';
+	ELSIF t.device_model <> d.model THEN
+		-- the task was pinned to another model while this one measured
+		PERFORM cudal1.requeue_job(j, j.failures, t.device_model);
+		RETURN 'stored';
+	ELSIF s IS NULL THEN
+		IF j.kind = 'reverify' AND NOT last AND r.outcome NOT IN ('wrong_output', 'cheat') THEN
+			-- it worked before: that a host is in disorder is likelier than that the code is
+			PERFORM cudal1.requeue_job(j, j.failures + 1);
+			RETURN 'stored';
+		END IF;
+		DELETE FROM cudal1.job AS x WHERE x.job_id = j.job_id;
+		UPDATE cudal1.measurement AS m SET accepted = true WHERE m.measurement_id = r.measurement_id;
+		PERFORM cudal1.reject_candidate(c, r.outcome, r.measurement_id, r.detail);
+		RETURN 'stored';
+	END IF;
+
+	-- a score: from here on under the task's locks
+	PERFORM cudal1.lock_placement(j.task_id);
+	SELECT x.* INTO STRICT t FROM cudal1.task AS x WHERE x.task_id = j.task_id FOR NO KEY UPDATE;
+	IF t.device_model IS NULL THEN
+		UPDATE cudal1.task AS x SET device_model = d.model WHERE x.task_id = j.task_id;
+		PERFORM cudal1.pin_jobs(j.task_id, d.model);
+	ELSIF t.device_model <> d.model THEN
+		PERFORM cudal1.requeue_job(j, j.failures, t.device_model);
+		RETURN 'stored';
+	END IF;
+	DELETE FROM cudal1.job AS x WHERE x.job_id = j.job_id;
+
+	IF j.kind = 'verify' THEN
+		IF abs(s - s1) < p.verify_agreement * s1 THEN
+			UPDATE cudal1.measurement AS m SET accepted = true WHERE m.measurement_id IN (first.measurement_id, r.measurement_id);
+			PERFORM cudal1.accept_score(c, least(s, s1), CASE WHEN s < s1 THEN r.measurement_id ELSE first.measurement_id END, r.detail);
+		ELSE
+			PERFORM cudal1.reject_candidate(c, 'unverified', r.measurement_id,
+				format('two measurements disagree: %s and %s', round(s1::numeric, 4), round(s::numeric, 4)));
+		END IF;
+		RETURN 'stored';
+	END IF;
+
+	SELECT greatest(x.reward, 1) INTO best FROM cudal1.candidate AS x
+		WHERE x.task_id = j.task_id AND x.state = 'successful' AND NOT x.imported AND x.purpose = 'normal'
+		ORDER BY x.reward DESC LIMIT 1;
+	IF (s > p.verify_above OR s > p.verify_best_factor * coalesce(best, 1))
+		-- a re-measurement that agrees with the score it repeats is its own verification
+		AND NOT (j.kind = 'reverify' AND c.state = 'successful' AND NOT c.imported
+				 AND abs(s - c.score) < p.verify_agreement * c.score) THEN
+		INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority, first_measurement,
+				avoid_device, avoid_until)
+			VALUES ('verify', j.task_id, j.candidate_id, j.profile, d.model, j.cores, j.language, j.priority + 1000, r.measurement_id,
+				d.device_id,
+				CASE WHEN p.verify_wait IS NULL THEN 'infinity'::timestamptz
+					 -- nobody to wait for
+					 WHEN NOT EXISTS (SELECT FROM cudal1.device AS x
+									  WHERE x.device_id <> d.device_id AND x.model = d.model AND x.enabled AND x.cores >= j.cores
+										AND j.language = ANY (x.languages) AND x.last_seen > clock_timestamp() - '1 hour'::interval)
+						THEN '-infinity'::timestamptz
+					 ELSE clock_timestamp() + p.verify_wait END);
+		UPDATE cudal1.candidate AS x SET state = 'verifying'
+			WHERE x.candidate_id = c.candidate_id AND x.state IN ('queued', 'measuring');
+		PERFORM cudal1.wake();
+	ELSE
+		UPDATE cudal1.measurement AS m SET accepted = true WHERE m.measurement_id = r.measurement_id;
+		PERFORM cudal1.accept_score(c, s, r.measurement_id, r.detail);
+	END IF;
+	RETURN 'stored';
+END
+$$;
+COMMENT ON FUNCTION cudal1.finish(bigint, int, jsonb) IS
+'stores the result of a claim: measurement, the candidate''s successor state, buckets, the next job; stored, or lost where the claim was fenced off (nothing is written).
+A malformed result counts as the outcome lost';
+
+CREATE FUNCTION cudal1.pin_jobs(task_id bigint, model text)
+RETURNS void
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+BEGIN ATOMIC
+	-- so that devices of other models need not look at them; what is being claimed right now is sorted out by finish()
+	WITH waiting AS MATERIALIZED (
+		SELECT j.job_id FROM cudal1.job AS j
+			WHERE j.task_id = pin_jobs.task_id AND j.kind <> 'evaluate' AND j.state = 'queued' AND j.device <> pin_jobs.model
+			FOR UPDATE SKIP LOCKED)
+	UPDATE cudal1.job AS j SET device = pin_jobs.model FROM waiting WHERE j.job_id = waiting.job_id;
+END;
+COMMENT ON FUNCTION cudal1.pin_jobs(bigint, text) IS 'directs the waiting jobs of a task to the device model that the task was pinned to';
+
+CREATE FUNCTION cudal1.release(job_id bigint, attempt int)
+RETURNS text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	j		cudal1.job;
+BEGIN
+	SELECT x.* INTO j FROM cudal1.job AS x WHERE x.job_id = release.job_id FOR UPDATE;
+	IF NOT FOUND OR j.state <> 'running' OR j.attempt IS DISTINCT FROM release.attempt THEN
+		RETURN 'lost';
+	END IF;
+	IF j.cancel_requested THEN
+		PERFORM cudal1.end_job(j, 'cancelled', NULL, 'cancelled while it was measured');
+		PERFORM cudal1.wake_waiters();
+	ELSE
+		PERFORM cudal1.requeue_job(j, j.failures);
+	END IF;
+	RETURN 'released';
+END
+$$;
+COMMENT ON FUNCTION cudal1.release(bigint, int) IS
+'gives a claim back untouched, for an orderly shutdown; released, or lost where it was fenced off. Does not count as a failure';
+
+CREATE FUNCTION cudal1.cancel_overdue()
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	j		cudal1.job;
+	n		bigint := 0;
+BEGIN
+	FOR j IN
+		SELECT x.* FROM cudal1.job AS x
+			WHERE x.state = 'queued' AND x.deadline <= clock_timestamp()
+			ORDER BY x.candidate_id
+			FOR UPDATE SKIP LOCKED
+	LOOP
+		PERFORM cudal1.end_job(j, 'cancelled', NULL, 'its deadline passed before a device was free');
+		n := n + 1;
+	END LOOP;
+	IF n > 0 THEN
+		PERFORM cudal1.wake_waiters();
+	END IF;
+	RETURN n;
+END
+$$;
+COMMENT ON FUNCTION cudal1.cancel_overdue() IS 'cancels waiting jobs whose deadline has passed; returns their number';
+
+CREATE FUNCTION cudal1.expire_leases()
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	j		cudal1.job;
+	n		bigint := 0;
+BEGIN
+	FOR j IN
+		SELECT x.* FROM cudal1.job AS x
+			WHERE x.state = 'running' AND x.lease_until < clock_timestamp()
+			ORDER BY x.candidate_id
+			FOR UPDATE SKIP LOCKED
+	LOOP
+		PERFORM cudal1.retry_job(j, 'lost', NULL, format('the worker %s was lost while it measured', j.worker));
+		n := n + 1;
+	END LOOP;
+	IF n > 0 THEN
+		PERFORM cudal1.wake_waiters();
+	END IF;
+	PERFORM cudal1.cancel_overdue();
+	RETURN n;
+END
+$$;
+COMMENT ON FUNCTION cudal1.expire_leases() IS
+'requeues running jobs whose lease ended, each a failure, or ends them after the profile''s attempts; returns their number';
