@@ -11,7 +11,7 @@ PG_CFLAGS = -std=gnu11 -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-miss
 EXTRA_CLEAN = cudal1--*.sql
 
 PG_CONFIG ?= pg_config
-with_llvm = no
+override with_llvm = no
 # before `make deps` there may be no pg_config, or one without server headers
 PGXS := $(wildcard $(shell $(PG_CONFIG) --pgxs 2>/dev/null))
 ifeq ($(PGXS),)

@@ -1,0 +1,345 @@
+/*
+ * Finding devices and feeding them.
+ *
+ * What a host can measure on is cudal1-measure's knowledge: it prints a line a device, and the line goes to the database as
+ * it is. The search loads compilers and PyTorch, which would disturb a measurement, so it is made only when the
+ * worker begins, the configuration is reloaded, or nothing was found; in between the known line is registered again now
+ * and then, to show that the device is still served.
+ *
+ * Jobs are claimed breadth first: no device is given a second job to build ahead while another has none.
+ */
+#include "postgres.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "child.h"
+#include "devices.h"
+#include "entry.h"
+#include "message.h"
+#include "settings.h"
+#include "shared.h"
+
+#define MAX_DEVICES 64
+#define MAX_DEVICE_LINE (64 * 1024)
+/* registered again after this time */
+#define REFRESH_MS 60000
+#define MAX_BACKOFF_MS 60000
+#define SEARCH_SECONDS 120
+
+typedef struct Device
+{
+	int64		device_id;
+	char	   *line;
+	bool		empty;			/* the last claim found nothing */
+	int			failures;
+	int64		retry_at;
+} Device;
+
+static MemoryContext context = NULL;	/* of everything found */
+static Device devices[MAX_DEVICES];
+static int	ndevices = 0;
+
+static Cudal1Child search;
+static bool searching = false;
+static bool search_killed = false;
+static bool search_wanted = false;
+static int64 search_at = 0;
+static int64 search_until = 0;
+static int	search_failures = 0;
+static char *lines[MAX_DEVICES];
+static int	nlines = 0;
+static int64 refresh_at = 0;
+static char problem[CUDAL1_NOTE_SIZE];
+
+static long
+backoff_ms(int failures)
+{
+	return Min(MAX_BACKOFF_MS, 500L << Min(failures, 10));
+}
+
+static void
+note_problem(const char *text)
+{
+	/* said once in the log, not at each try */
+	if (strcmp(problem, text) != 0)
+		ereport(LOG,
+				(errmsg("cudal1 worker: %s", text)));
+	strlcpy(problem, text, sizeof(problem));
+}
+
+int
+cudal1_devices_count(void)
+{
+	return ndevices;
+}
+
+const char *
+cudal1_devices_problem(void)
+{
+	return problem[0] != '\0' ? problem : NULL;
+}
+
+void
+cudal1_devices_look(void)
+{
+	search_wanted = true;
+	search_at = 0;
+	search_failures = 0;
+}
+
+void
+cudal1_devices_stop(void)
+{
+	if (!searching)
+		return;
+	if (!search.gone)
+		cudal1_child_kill(&search);
+	cudal1_child_free(&search);
+	searching = false;
+}
+
+static void
+forget_devices(void)
+{
+	ndevices = 0;
+	nlines = 0;
+	if (context != NULL)
+		MemoryContextReset(context);
+	else
+		context = AllocSetContextCreate(TopMemoryContext, "cudal1 devices", ALLOCSET_DEFAULT_SIZES);
+}
+
+void
+cudal1_devices_drop(void)
+{
+	cudal1_devices_stop();
+	forget_devices();
+	search_wanted = false;
+	problem[0] = '\0';
+}
+
+/* ---- search ---- */
+
+static void
+take_line(void *owner, char *line, int length)
+{
+	if (nlines < MAX_DEVICES && length <= MAX_DEVICE_LINE && strlen(line) == length)
+		lines[nlines++] = MemoryContextStrdup(context, line);
+}
+
+static void
+search_failed(const char *text)
+{
+	note_problem(text);
+	search_wanted = true;
+	search_failures++;
+	search_at = cudal1_clock_ms() + 2 * backoff_ms(search_failures);
+}
+
+static void
+begin_search(void)
+{
+	char	   *reason = NULL;
+
+	search_wanted = false;
+	forget_devices();
+	search.gone = true;
+	searching = true;
+	search_killed = false;
+	if (cudal1_child_start(&search, "cudal1-measure --devices", cudal1_jobs_command("--devices"),
+						   cudal1_settings_scratch(), "", 0, take_line, NULL, &reason))
+	{
+		search_until = cudal1_clock_ms() + ((int64) SEARCH_SECONDS + cudal1_child_grace) * 1000;
+		return;
+	}
+	searching = false;
+	search_failed(reason);
+}
+
+static Cudal1Call
+register_device(const char *line)
+{
+	char		host[256];
+	char	   *key;
+	int64		device_id;
+	Cudal1Call	outcome;
+
+	if (gethostname(host, sizeof(host)) != 0)
+		strlcpy(host, "localhost", sizeof(host));
+	host[sizeof(host) - 1] = '\0';
+	outcome = cudal1_entry_register_device(host, line, &device_id, &key);
+	if (outcome != CUDAL1_CALL_DONE)
+		return outcome;
+	if (!cudal1_settings_allow_device(key))
+		return CUDAL1_CALL_DONE;
+	for (int i = 0; i < ndevices; i++)
+	{
+		if (devices[i].device_id == device_id)
+			return CUDAL1_CALL_DONE;
+	}
+	if (ndevices < MAX_DEVICES)
+	{
+		Device	   *device = &devices[ndevices++];
+
+		memset(device, 0, sizeof(*device));
+		device->device_id = device_id;
+		device->line = MemoryContextStrdup(context, line);
+	}
+	return CUDAL1_CALL_DONE;
+}
+
+static Cudal1Turn
+end_search(void)
+{
+	char	   *ending = cudal1_child_ending(&search);
+	bool		failed = false;
+
+	cudal1_child_free(&search);
+	searching = false;
+	for (int i = 0; i < nlines; i++)
+	{
+		switch (register_device(lines[i]))
+		{
+			case CUDAL1_CALL_GONE:
+				return CUDAL1_TURN_GONE;
+			case CUDAL1_CALL_DONE:
+				break;
+			default:
+				failed = true;
+		}
+	}
+	if (nlines == 0)
+		search_failed(psprintf("cudal1-measure --devices found none and %s", ending));
+	else if (ndevices == 0 && failed)
+		search_failed("no device could be registered");
+	else if (ndevices == 0)
+		search_failed("no device of cudal1.devices was found");
+	else
+	{
+		problem[0] = '\0';
+		search_failures = 0;
+		if (failed)
+			search_failed("some devices could not be registered");
+	}
+	refresh_at = cudal1_clock_ms() + REFRESH_MS;
+	return CUDAL1_TURN_ENDED;
+}
+
+static Cudal1Turn
+refresh(void)
+{
+	refresh_at = cudal1_clock_ms() + REFRESH_MS;
+	for (int i = 0; i < ndevices; i++)
+	{
+		if (register_device(devices[i].line) == CUDAL1_CALL_GONE)
+			return CUDAL1_TURN_GONE;
+	}
+	return CUDAL1_TURN_QUIET;
+}
+
+Cudal1Turn
+cudal1_devices_turn(void)
+{
+	int64		now = cudal1_clock_ms();
+
+	if (searching)
+	{
+		cudal1_child_poll(&search);
+		if (search.gone)
+			return end_search();
+		if (!search_killed && (now > search_until || search.overlong))
+		{
+			search_killed = true;
+			cudal1_child_signal(&search, SIGKILL);
+		}
+		return CUDAL1_TURN_QUIET;
+	}
+
+	/* a search beside a measurement would disturb it: wait for a moment without one, and claim nothing until then */
+	if (search_wanted && now >= search_at && cudal1_jobs_count() == 0)
+		begin_search();
+	else if (ndevices > 0 && now >= refresh_at)
+		return refresh();
+	return CUDAL1_TURN_QUIET;
+}
+
+/* ---- claims ---- */
+
+static Cudal1Turn
+claim_for(Device *device, const char *worker)
+{
+	Cudal1Claim claim;
+	Cudal1Call	outcome = cudal1_entry_claim(device->device_id, worker, &claim);
+	char	   *reason = NULL;
+
+	if (outcome == CUDAL1_CALL_GONE)
+		return CUDAL1_TURN_GONE;
+	if (outcome != CUDAL1_CALL_DONE)
+	{
+		device->failures++;
+		device->retry_at = cudal1_clock_ms() + backoff_ms(device->failures);
+		return CUDAL1_TURN_QUIET;
+	}
+	if (claim.job_id == 0)
+	{
+		device->failures = 0;
+		device->empty = true;
+		return CUDAL1_TURN_QUIET;
+	}
+	if (!cudal1_jobs_begin(device->device_id, &claim, &reason))
+	{
+		note_problem(reason);
+		device->failures++;
+		device->retry_at = cudal1_clock_ms() + backoff_ms(device->failures);
+		return CUDAL1_TURN_QUIET;
+	}
+	device->failures = 0;
+	return CUDAL1_TURN_QUIET;
+}
+
+Cudal1Turn
+cudal1_devices_claim(const char *worker, bool look)
+{
+	if (searching || (search_wanted && cudal1_clock_ms() >= search_at))
+		return CUDAL1_TURN_QUIET;
+	for (int i = 0; i < ndevices && look; i++)
+		devices[i].empty = false;
+	for (int depth = 0; depth <= cudal1_prefetch; depth++)
+	{
+		for (int i = 0; i < ndevices; i++)
+		{
+			Device	   *device = &devices[i];
+
+			if (device->empty || cudal1_clock_ms() < device->retry_at ||
+				cudal1_jobs_on_device(device->device_id) > depth)
+				continue;
+			if (claim_for(device, worker) == CUDAL1_TURN_GONE)
+				return CUDAL1_TURN_GONE;
+		}
+	}
+	return CUDAL1_TURN_QUIET;
+}
+
+long
+cudal1_devices_next_ms(void)
+{
+	int64		now = cudal1_clock_ms();
+	int64		next = now + REFRESH_MS;
+
+	if (searching)
+		next = Min(next, search_killed ? now + 1000 : search_until + 1);
+	else if (search_wanted && cudal1_jobs_count() == 0)
+		next = Min(next, search_at);
+	if (ndevices > 0 && !searching)
+		next = Min(next, refresh_at);
+	for (int i = 0; i < ndevices; i++)
+	{
+		if (devices[i].failures > 0 && devices[i].retry_at > now)
+			next = Min(next, devices[i].retry_at);
+	}
+	return Max(1, next - now);
+}

@@ -1,0 +1,443 @@
+/*
+ * Calls of the queue's entry points by SPI.
+ *
+ * Every call finds out in its own transaction whether the extension is still the one that was found: it may be dropped
+ * between any two calls, and created again, and nothing about it is remembered but its oid. Names are looked up at each call.
+ *
+ * The worker is a superuser, so it pins what a database or a role may have set for its session: an empty search path, no
+ * timeouts but a lock timeout, and no wait for standbys, which would hold up a shutdown.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "commands/extension.h"
+#include "executor/spi.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "child.h"
+#include "compat.h"
+#include "entry.h"
+#include "settings.h"
+
+volatile bool cudal1_entry_in_call = false;
+
+static Oid	extension = InvalidOid;
+static MemoryContext caller_context;
+
+#define MAX_ARGUMENTS 4
+
+typedef struct Arguments
+{
+	int			n;
+	Oid			types[MAX_ARGUMENTS];
+	Datum		values[MAX_ARGUMENTS];
+	char		nulls[MAX_ARGUMENTS];
+} Arguments;
+
+void
+cudal1_entry_prepare_session(void)
+{
+	static const char *const settings[][2] = {
+		{"search_path", "pg_catalog"},
+		{"synchronous_commit", "local"},
+		{"statement_timeout", "0"},
+		{"lock_timeout", "5s"},
+		{"idle_in_transaction_session_timeout", "0"},
+		{"default_transaction_isolation", "read committed"},
+		{"default_transaction_read_only", "off"},
+		{"row_security", "off"},
+		{"application_name", "cudal1 worker"},
+	};
+
+	for (int i = 0; i < lengthof(settings); i++)
+		SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET, PGC_S_OVERRIDE);
+}
+
+static void
+add_argument(Arguments *arguments, Oid type, Datum value, bool isnull)
+{
+	Assert(arguments->n < MAX_ARGUMENTS);
+	arguments->types[arguments->n] = type;
+	arguments->values[arguments->n] = value;
+	arguments->nulls[arguments->n] = isnull ? 'n' : ' ';
+	arguments->n++;
+}
+
+/* text that came from outside, which is UTF-8 whatever the database's encoding is */
+static void
+add_utf8(Arguments *arguments, const char *text)
+{
+	add_argument(arguments, TEXTOID,
+				 text == NULL ? (Datum) 0 : CStringGetTextDatum(pg_any_to_server(text, strlen(text), PG_UTF8)),
+				 text == NULL);
+}
+
+static void
+add_lease(Arguments *arguments)
+{
+	add_argument(arguments, FLOAT8OID, Float8GetDatum((double) cudal1_lease_seconds), false);
+}
+
+static bool
+is_transient(int code)
+{
+	switch (ERRCODE_TO_CATEGORY(code))
+	{
+		case ERRCODE_TO_CATEGORY(ERRCODE_TRANSACTION_ROLLBACK):
+		case ERRCODE_TO_CATEGORY(ERRCODE_INSUFFICIENT_RESOURCES):
+		case ERRCODE_TO_CATEGORY(ERRCODE_OPERATOR_INTERVENTION):
+		case ERRCODE_TO_CATEGORY(ERRCODE_SYSTEM_ERROR):
+			return true;
+		default:
+			return code == ERRCODE_LOCK_NOT_AVAILABLE || code == ERRCODE_OBJECT_IN_USE;
+	}
+}
+
+static void
+begin_call(const char *activity)
+{
+	/* read by the SIGTERM handler */
+	cudal1_entry_in_call = true;
+	SetCurrentStatementStartTimestamp();
+	StartTransactionCommand();
+	SPI_connect();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	pgstat_report_activity(STATE_RUNNING, activity);
+}
+
+static void
+end_call(void)
+{
+	SPI_finish();
+	PopActiveSnapshot();
+	CommitTransactionCommand();
+}
+
+/* after a call, however it ended */
+static void
+after_call(void)
+{
+	cudal1_entry_in_call = false;
+	QueryCancelPending = false;
+	MemoryContextSwitchTo(caller_context);
+	pgstat_report_stat(true);
+	pgstat_report_activity(STATE_IDLE, NULL);
+}
+
+/*
+ * Runs one query that gives at most one row of at most four columns, whose text forms are copied to the caller's
+ * context. make builds the arguments inside the transaction, since a conversion may fail.
+ */
+typedef void (*make_arguments) (Arguments *arguments, const void *call);
+
+static Cudal1Call
+run(const char *query, make_arguments make, const void *call, char **columns, int ncolumns, int *nrows, char **problem)
+{
+	Cudal1Call volatile outcome = CUDAL1_CALL_DONE;
+
+	caller_context = CurrentMemoryContext;
+	*nrows = 0;
+	PG_TRY();
+	{
+		begin_call(query);
+		if (!OidIsValid(extension) || get_extension_oid("cudal1", true) != extension)
+			outcome = CUDAL1_CALL_GONE;
+		else
+		{
+			Arguments	arguments = {0};
+
+			if (make != NULL)
+				make(&arguments, call);
+			if (SPI_execute_with_args(query, arguments.n, arguments.types, arguments.values, arguments.nulls,
+									  false, 1) != SPI_OK_SELECT)
+				elog(ERROR, "unexpected result of \"%s\"", query);
+			if (SPI_processed > 0)
+			{
+				*nrows = 1;
+				for (int i = 0; i < ncolumns; i++)
+				{
+					char	   *value = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, i + 1);
+
+					columns[i] = value == NULL ? NULL : MemoryContextStrdup(caller_context, value);
+				}
+			}
+		}
+		end_call();
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		/* no interrupt may come between an aborted transaction and its end */
+		HOLD_INTERRUPTS();
+		MemoryContextSwitchTo(caller_context);
+		error = CopyErrorData();
+		AbortOutOfAnyTransaction();
+		FlushErrorState();
+		RESUME_INTERRUPTS();
+
+		/* a function is missing while the extension is dropped or upgraded: the next call will know */
+		if (error->sqlerrcode == ERRCODE_UNDEFINED_FUNCTION || error->sqlerrcode == ERRCODE_UNDEFINED_TABLE ||
+			error->sqlerrcode == ERRCODE_INVALID_SCHEMA_NAME || error->sqlerrcode == ERRCODE_UNDEFINED_OBJECT)
+			outcome = CUDAL1_CALL_TRANSIENT;
+		else
+			outcome = is_transient(error->sqlerrcode) ? CUDAL1_CALL_TRANSIENT : CUDAL1_CALL_FAILED;
+		ereport(LOG,
+				(errcode(error->sqlerrcode),
+				 errmsg("cudal1 worker: %s", error->message),
+				 error->detail ? errdetail_internal("%s", error->detail) : 0,
+				 error->context ? errcontext("%s", error->context) : 0,
+				 errhidestmt(true)));
+		if (problem != NULL)
+			*problem = pstrdup(error->message);
+		FreeErrorData(error);
+	}
+	PG_END_TRY();
+	after_call();
+	return outcome;
+}
+
+Cudal1Call
+cudal1_entry_find_extension(void)
+{
+	Oid volatile found = InvalidOid;
+
+	caller_context = CurrentMemoryContext;
+	PG_TRY();
+	{
+		begin_call("looking for extension cudal1");
+		found = get_extension_oid("cudal1", true);
+		end_call();
+	}
+	PG_CATCH();
+	{
+		HOLD_INTERRUPTS();
+		MemoryContextSwitchTo(caller_context);
+		EmitErrorReport();
+		AbortOutOfAnyTransaction();
+		FlushErrorState();
+		RESUME_INTERRUPTS();
+	}
+	PG_END_TRY();
+	after_call();
+	extension = found;
+	return OidIsValid(extension) ? CUDAL1_CALL_DONE : CUDAL1_CALL_GONE;
+}
+
+Cudal1Call
+cudal1_entry_still_there(void)
+{
+	int			nrows;
+
+	return run("SELECT 1", NULL, NULL, NULL, 0, &nrows, NULL);
+}
+
+/* ---- take_back ---- */
+
+typedef struct TakeBack
+{
+	const char *server;
+	const char *worker;
+} TakeBack;
+
+static void
+take_back_arguments(Arguments *arguments, const void *call)
+{
+	const TakeBack *take_back = call;
+
+	add_utf8(arguments, take_back->server);
+	add_utf8(arguments, take_back->worker);
+}
+
+Cudal1Call
+cudal1_entry_take_back(const char *server, const char *worker, int64 *taken)
+{
+	TakeBack	call = {server, worker};
+	char	   *columns[1] = {NULL};
+	int			nrows;
+	Cudal1Call	outcome = run("SELECT cudal1.take_back($1, $2)", take_back_arguments, &call, columns, 1, &nrows, NULL);
+
+	*taken = columns[0] == NULL ? 0 : strtoll(columns[0], NULL, 10);
+	return outcome;
+}
+
+/* ---- register_device ---- */
+
+typedef struct RegisterDevice
+{
+	const char *host;
+	const char *line;
+} RegisterDevice;
+
+static void
+register_arguments(Arguments *arguments, const void *call)
+{
+	const RegisterDevice *device = call;
+
+	add_utf8(arguments, device->host);
+	add_utf8(arguments, device->line);
+}
+
+Cudal1Call
+cudal1_entry_register_device(const char *host, const char *line, int64 *device_id, char **key)
+{
+	RegisterDevice call = {host, line};
+	char	   *columns[2] = {NULL, NULL};
+	int			nrows;
+	Cudal1Call	outcome = run("SELECT cudal1.register_device($1, $2::jsonb), $2::jsonb ->> 'key'",
+							  register_arguments, &call, columns, 2, &nrows, NULL);
+
+	if (outcome != CUDAL1_CALL_DONE)
+		return outcome;
+	if (columns[0] == NULL || columns[1] == NULL)
+		return CUDAL1_CALL_FAILED;
+	*device_id = strtoll(columns[0], NULL, 10);
+	*key = columns[1];
+	return CUDAL1_CALL_DONE;
+}
+
+/* ---- claim ---- */
+
+typedef struct ClaimCall
+{
+	int64		device_id;
+	const char *worker;
+} ClaimCall;
+
+static void
+claim_arguments(Arguments *arguments, const void *call)
+{
+	const ClaimCall *claim = call;
+
+	add_argument(arguments, INT8OID, Int64GetDatum(claim->device_id), false);
+	add_utf8(arguments, claim->worker);
+	add_lease(arguments);
+}
+
+Cudal1Call
+cudal1_entry_claim(int64 device_id, const char *worker, Cudal1Claim *claim)
+{
+	/*
+	 * What a measurement may take: two or three builds (reference, candidate, the first call of code that compiles itself),
+	 * the window, checks and audits beside it, and some runs at their limit.
+	 */
+	static const char *const query =
+		"SELECT c.job_id, c.attempt, c.job,"
+		" LEAST(1000000, pg_catalog.ceil(3 * COALESCE((p ->> 'build_seconds')::float8, 120)"
+		" + 2 * COALESCE((p ->> 'window_seconds')::float8, 1800)"
+		" + COALESCE((p ->> 'check_seconds')::float8, 3) + COALESCE((p ->> 'audit_seconds')::float8, 1)"
+		" + 10 * COALESCE((p ->> 'run_limit_max')::float8, 30)))::int"
+		" FROM cudal1.claim($1, $2, pg_catalog.make_interval(secs => $3)) c, LATERAL (SELECT c.job -> 'profile') x(p)";
+	ClaimCall	call = {device_id, worker};
+	char	   *columns[4] = {NULL, NULL, NULL, NULL};
+	int			nrows;
+	Cudal1Call	outcome;
+
+	memset(claim, 0, sizeof(*claim));
+	outcome = run(query, claim_arguments, &call, columns, 4, &nrows, NULL);
+	if (outcome != CUDAL1_CALL_DONE || nrows == 0 || columns[0] == NULL || columns[1] == NULL || columns[2] == NULL)
+		return outcome;
+	claim->job_id = strtoll(columns[0], NULL, 10);
+	claim->attempt = atoi(columns[1]);
+	claim->job = pg_server_to_any(columns[2], strlen(columns[2]), PG_UTF8);
+	claim->limit_seconds = columns[3] == NULL ? 3600 : atoi(columns[3]);
+	return CUDAL1_CALL_DONE;
+}
+
+/* ---- heartbeat, finish, release ---- */
+
+typedef struct JobCall
+{
+	int64		job_id;
+	int			attempt;
+	const char *document;
+} JobCall;
+
+static void
+heartbeat_arguments(Arguments *arguments, const void *call)
+{
+	const JobCall *job = call;
+
+	add_argument(arguments, INT8OID, Int64GetDatum(job->job_id), false);
+	add_argument(arguments, INT4OID, Int32GetDatum(job->attempt), false);
+	add_utf8(arguments, job->document);
+	add_lease(arguments);
+}
+
+static void
+finish_arguments(Arguments *arguments, const void *call)
+{
+	const JobCall *job = call;
+
+	add_argument(arguments, INT8OID, Int64GetDatum(job->job_id), false);
+	add_argument(arguments, INT4OID, Int32GetDatum(job->attempt), false);
+	add_utf8(arguments, job->document);
+}
+
+static void
+release_arguments(Arguments *arguments, const void *call)
+{
+	const JobCall *job = call;
+
+	add_argument(arguments, INT8OID, Int64GetDatum(job->job_id), false);
+	add_argument(arguments, INT4OID, Int32GetDatum(job->attempt), false);
+}
+
+Cudal1Call
+cudal1_entry_heartbeat(int64 job_id, int attempt, const char *progress, Cudal1Verdict *verdict)
+{
+	JobCall		call = {job_id, attempt, progress};
+	char	   *columns[1] = {NULL};
+	int			nrows;
+	Cudal1Call	outcome = run("SELECT cudal1.heartbeat($1, $2, $3::jsonb, pg_catalog.make_interval(secs => $4))",
+							  heartbeat_arguments, &call, columns, 1, &nrows, NULL);
+
+	*verdict = CUDAL1_VERDICT_CONTINUE;
+	if (outcome == CUDAL1_CALL_DONE && columns[0] != NULL)
+	{
+		if (strcmp(columns[0], "cancel") == 0)
+			*verdict = CUDAL1_VERDICT_CANCEL;
+		else if (strcmp(columns[0], "lost") == 0)
+			*verdict = CUDAL1_VERDICT_LOST;
+	}
+	return outcome;
+}
+
+Cudal1Call
+cudal1_entry_finish(int64 job_id, int attempt, const char *result, bool *stored, char **problem)
+{
+	JobCall		call = {job_id, attempt, result};
+	char	   *columns[1] = {NULL};
+	int			nrows;
+	Cudal1Call	outcome = run("SELECT cudal1.finish($1, $2, $3::jsonb)", finish_arguments, &call, columns, 1, &nrows,
+							  problem);
+
+	*stored = columns[0] != NULL && strcmp(columns[0], "stored") == 0;
+	return outcome;
+}
+
+Cudal1Call
+cudal1_entry_release(int64 job_id, int attempt)
+{
+	JobCall		call = {job_id, attempt, NULL};
+	char	   *columns[1] = {NULL};
+	int			nrows;
+
+	return run("SELECT cudal1.release($1, $2)", release_arguments, &call, columns, 1, &nrows, NULL);
+}
+
+Cudal1Call
+cudal1_entry_expire_leases(void)
+{
+	char	   *columns[1] = {NULL};
+	int			nrows;
+
+	return run("SELECT cudal1.expire_leases()", NULL, NULL, columns, 1, &nrows, NULL);
+}

@@ -1,0 +1,58 @@
+/*
+ * The entry points of the queue (docs/protocol.md, section 1) as C functions for the worker, one short transaction each.
+ *
+ * None of them raises an error: a failed call is rolled back, logged, and told to the caller, who decides when to try again.
+ */
+#ifndef CUDAL1_ENTRY_H
+#define CUDAL1_ENTRY_H
+
+#include "postgres.h"
+
+typedef enum Cudal1Call
+{
+	CUDAL1_CALL_DONE,
+	CUDAL1_CALL_GONE,			/* the extension is not there, or not the one that was there before */
+	CUDAL1_CALL_TRANSIENT,		/* worth another try: lock timeout, deadlock, resources, cancelled */
+	CUDAL1_CALL_FAILED			/* the same call would fail again */
+} Cudal1Call;
+
+typedef struct Cudal1Claim
+{
+	int64		job_id;			/* 0: nothing to do */
+	int			attempt;
+	char	   *job;			/* UTF-8, palloc'd in the caller's context */
+	int			limit_seconds;	/* how long the profile lets it take, apart from waiting for the device */
+} Cudal1Claim;
+
+typedef enum Cudal1Verdict
+{
+	CUDAL1_VERDICT_CONTINUE,
+	CUDAL1_VERDICT_CANCEL,
+	CUDAL1_VERDICT_LOST
+} Cudal1Verdict;
+
+/* settings of the worker's session; once after connecting */
+extern void cudal1_entry_prepare_session(void);
+
+/* looks the extension up anew; GONE while there is none. Calls below are GONE until this has been DONE */
+extern Cudal1Call cudal1_entry_find_extension(void);
+
+/* whether it is still the one that was found */
+extern Cudal1Call cudal1_entry_still_there(void);
+
+extern Cudal1Call cudal1_entry_take_back(const char *server, const char *worker, int64 *taken);
+extern Cudal1Call cudal1_entry_register_device(const char *host, const char *line, int64 *device_id, char **key);
+extern Cudal1Call cudal1_entry_claim(int64 device_id, const char *worker, Cudal1Claim *claim);
+
+/* progress: a JSON document in UTF-8 or NULL */
+extern Cudal1Call cudal1_entry_heartbeat(int64 job_id, int attempt, const char *progress, Cudal1Verdict *verdict);
+
+/* result: a JSON document in UTF-8; *problem (palloc'd) says what was wrong with it when FAILED */
+extern Cudal1Call cudal1_entry_finish(int64 job_id, int attempt, const char *result, bool *stored, char **problem);
+extern Cudal1Call cudal1_entry_release(int64 job_id, int attempt);
+extern Cudal1Call cudal1_entry_expire_leases(void);
+
+/* set by the worker's SIGTERM handler: ends a call that waits */
+extern volatile bool cudal1_entry_in_call;
+
+#endif							/* CUDAL1_ENTRY_H */

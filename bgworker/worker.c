@@ -1,0 +1,286 @@
+/*
+ * The worker of one database.
+ *
+ * Its loop waits in one place, for its latch and for everything its children do, and then looks at all that could have
+ * changed. A wake-up only makes it look sooner; nothing depends on having seen one. No transaction is open while it waits.
+ *
+ * Exit statuses: the postmaster restarts the whole server for any but 0 and 1, and starts this worker again for none of
+ * them, as the launcher does that. So an error simply ends the worker with status 1, which is safe since claims carry
+ * leases and the next worker takes back what this one was measuring.
+ */
+#include "postgres.h"
+
+#include <signal.h>
+
+#include "access/xlog.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "postmaster/bgworker.h"
+#include "postmaster/interrupt.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+
+#include "child.h"
+#include "compat.h"
+#include "devices.h"
+#include "entry.h"
+#include "jobs.h"
+#include "settings.h"
+#include "shared.h"
+#include "worker.h"
+
+/* how soon after a wake-up the extension is looked for again, at most this often */
+#define EXTENSION_MS 200
+/* what children have to end by themselves: at a shutdown, and when a session waits for the database */
+#define SHUTDOWN_MS 1000
+#define VACATE_MS 100
+
+static char server_name[64];
+static char worker_name[128];
+
+/* the extension was found, and what former workers left was taken back */
+static bool ready = false;
+static int64 extension_at = 0;
+static int64 poll_at = 0;
+static int64 expire_at = 0;
+
+/* ends the loop, and a call that waits for a lock */
+static void
+handle_sigterm(SIGNAL_ARGS)
+{
+	int			saved = errno;
+
+	ShutdownRequestPending = true;
+	if (cudal1_entry_in_call)
+	{
+		InterruptPending = true;
+		QueryCancelPending = true;
+	}
+	SetLatch(MyLatch);
+	errno = saved;
+}
+
+/* runs at every end of the process but a crash, where the parent-death signal does the same */
+static void
+end_children(int code, Datum arg)
+{
+	cudal1_devices_stop();
+	cudal1_jobs_drop();
+}
+
+static void
+name_worker(void)
+{
+	snprintf(server_name, sizeof(server_name), "server " UINT64_FORMAT, GetSystemIdentifier());
+	snprintf(worker_name, sizeof(worker_name), "%s worker %d since " INT64_FORMAT, server_name, MyProcPid,
+			 (int64) MyStartTime);
+}
+
+static void
+note_state(void)
+{
+	const char *problem = cudal1_devices_problem();
+
+	if (!ready)
+		cudal1_slot_note("waiting for CREATE EXTENSION cudal1");
+	else if (cudal1_devices_count() == 0)
+		cudal1_slot_note("no device: %s", problem != NULL ? problem : "looking for devices");
+	else if (cudal1_jobs_count() > 0)
+		cudal1_slot_note("measuring, jobs: %d, devices: %d", cudal1_jobs_count(), cudal1_devices_count());
+	else if (!cudal1_enabled)
+		cudal1_slot_note("paused: cudal1.enabled is off");
+	else if (problem != NULL)
+		cudal1_slot_note("idle, devices: %d; %s", cudal1_devices_count(), problem);
+	else
+		cudal1_slot_note("idle, devices: %d", cudal1_devices_count());
+}
+
+static void
+lose_extension(void)
+{
+	if (ready)
+		ereport(LOG,
+				(errmsg("cudal1 worker: the extension is gone, measurements are ended")));
+	cudal1_jobs_drop();
+	cudal1_devices_drop();
+	ready = false;
+	extension_at = 0;
+}
+
+/* looks whether the extension is there, and takes up work when it newly is */
+static void
+find_extension(int64 now)
+{
+	static int64 const retry_ms = 1000;
+	int64		taken;
+
+	if (cudal1_entry_find_extension() != CUDAL1_CALL_DONE)
+	{
+		extension_at = now + cudal1_idle_poll;
+		return;
+	}
+	if (cudal1_entry_take_back(server_name, worker_name, &taken) != CUDAL1_CALL_DONE)
+	{
+		extension_at = now + retry_ms;
+		return;
+	}
+	if (taken > 0)
+		ereport(LOG,
+				(errmsg("cudal1 worker: took back " INT64_FORMAT " jobs of a former worker", taken)));
+	ready = true;
+	extension_at = 0;
+	poll_at = 0;
+	cudal1_devices_look();
+}
+
+/* one look at everything; GONE when the extension went away meanwhile */
+static Cudal1Turn
+turn(bool woken)
+{
+	int64		now = cudal1_clock_ms();
+	Cudal1Turn	jobs;
+	Cudal1Turn	devices;
+	bool		look;
+
+	jobs = cudal1_jobs_turn(woken);
+	if (jobs == CUDAL1_TURN_GONE)
+		return jobs;
+	devices = cudal1_devices_turn();
+	if (devices == CUDAL1_TURN_GONE)
+		return devices;
+	if (now >= expire_at)
+	{
+		if (cudal1_entry_expire_leases() == CUDAL1_CALL_GONE)
+			return CUDAL1_TURN_GONE;
+		expire_at = now + Max(1000, (int64) cudal1_lease_seconds * 250);
+	}
+	look = woken || now >= poll_at || jobs == CUDAL1_TURN_ENDED || devices == CUDAL1_TURN_ENDED;
+	if (now >= poll_at)
+		poll_at = now + cudal1_idle_poll;
+	if (!cudal1_enabled)
+		return CUDAL1_TURN_QUIET;
+	return cudal1_devices_claim(worker_name, look);
+}
+
+static long
+next_ms(void)
+{
+	int64		now = cudal1_clock_ms();
+	long		next;
+
+	if (!ready)
+		return Max(1, extension_at - now);
+	next = Min(cudal1_jobs_next_ms(), cudal1_devices_next_ms());
+	next = Min(next, expire_at - now);
+	next = Min(next, poll_at - now);
+	return Max(1, next);
+}
+
+/* what the search for devices depends on */
+static char *
+search_settings(void)
+{
+	return psprintf("%s|%s|%s|%s|%d", cudal1_devices, cudal1_measure_path, cudal1_scratch_dir, cudal1_python,
+					cudal1_allow_unsandboxed);
+}
+
+static void
+reload(void)
+{
+	char	   *before = search_settings();
+
+	ConfigReloadPending = false;
+	ProcessConfigFile(PGC_SIGHUP);
+
+	/* not at every reload: a search waits until nothing is measured */
+	if (ready && (strcmp(before, search_settings()) != 0 || cudal1_devices_problem() != NULL))
+		cudal1_devices_look();
+	poll_at = 0;
+}
+
+static void
+work(bool woken)
+{
+	static int64 looked_at = 0;
+	int64		now = cudal1_clock_ms();
+
+	if (!ready)
+	{
+		if (woken || now >= extension_at)
+			find_extension(now);
+		if (!ready)
+			return;
+	}
+
+	/* a wake-up may come from DROP EXTENSION; the calls below notice by themselves, but are not always due */
+	if (woken && now - looked_at >= EXTENSION_MS)
+	{
+		looked_at = now;
+		if (cudal1_entry_still_there() == CUDAL1_CALL_GONE)
+		{
+			lose_extension();
+			return;
+		}
+	}
+	if (turn(woken) == CUDAL1_TURN_GONE)
+		lose_extension();
+}
+
+static void
+leave(bool vacate)
+{
+	/* nothing may hold up a shutdown for long */
+	SetConfigOption("lock_timeout", "1s", PGC_SUSET, PGC_S_OVERRIDE);
+	cudal1_devices_stop();
+	cudal1_jobs_leave(vacate ? VACATE_MS : SHUTDOWN_MS);
+	proc_exit(0);
+}
+
+void
+cudal1_worker_main(Datum database)
+{
+	static uint32 event = 0;
+	MemoryContext context;
+	bool		woken = true;
+
+	pqsignal(SIGHUP, SignalHandlerForConfigReload);
+	pqsignal(SIGINT, SIG_IGN);
+	pqsignal(SIGTERM, handle_sigterm);
+	BackgroundWorkerUnblockSignals();
+
+	/* registered before there is anything to end, and harmless until then */
+	before_shmem_exit(end_children, (Datum) 0);
+	if (!cudal1_slot_attach(DatumGetObjectId(database)))
+		proc_exit(0);
+	BackgroundWorkerInitializeConnectionByOid(DatumGetObjectId(database), InvalidOid, 0);
+	cudal1_entry_prepare_session();
+	name_worker();
+	(void) cudal1_children_epoll();
+
+	context = AllocSetContextCreate(TopMemoryContext, "cudal1 worker", ALLOCSET_DEFAULT_SIZES);
+	for (;;)
+	{
+		int			events;
+
+		CHECK_FOR_INTERRUPTS();
+		if (ShutdownRequestPending)
+			leave(false);
+		if (cudal1_slot_must_leave())
+			leave(true);
+		MemoryContextSwitchTo(context);
+		if (ConfigReloadPending)
+			reload();
+		work(woken);
+		note_state();
+		MemoryContextReset(context);
+		if (ShutdownRequestPending)
+			continue;
+		events = WaitLatchOrSocket(MyLatch, WL_LATCH_SET | WL_SOCKET_READABLE | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+								   cudal1_children_epoll(), next_ms(), cudal1_wait_event(&event, "Cudal1WorkerMain"));
+		woken = (events & WL_LATCH_SET) != 0;
+		if (woken)
+			ResetLatch(MyLatch);
+	}
+}
