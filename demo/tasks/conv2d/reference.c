@@ -1,0 +1,19 @@
+/* a 3 x 3 convolution with zero padding: out[o][y][x] = sum over c, dy, dx of image[c][y + dy][x + dx] kernel[o][c][dy][dx] */
+void
+solve(const float *image, const float *kernel, float *out, int channels, int filters, int height, int width)
+{
+	for (int o = 0; o < filters; o++)
+		for (int y = 0; y < height; y++)
+			for (int x = 0; x < width; x++)
+			{
+				float		sum = 0;
+
+				for (int c = 0; c < channels; c++)
+					for (int dy = -1; dy <= 1; dy++)
+						for (int dx = -1; dx <= 1; dx++)
+							if (y + dy >= 0 && y + dy < height && x + dx >= 0 && x + dx < width)
+								sum += image[(c * height + y + dy) * width + x + dx] *
+									kernel[((o * channels + c) * 3 + dy + 1) * 3 + dx + 1];
+				out[(o * height + y) * width + x] = sum;
+			}
+}
