@@ -1,0 +1,114 @@
+/*
+ * Prompts: a draw, its words, its record.
+ */
+
+CREATE FUNCTION cudal1.entry_declaration(language text, signature jsonb)
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+	SELECT pg_catalog.format(E'%svoid %s(%s)\n\nwith the arguments\n\n%s',
+			CASE WHEN language = 'cuda' THEN 'extern "C" ' ELSE '' END, signature ->> 'entry',
+			pg_catalog.string_agg(pg_catalog.format('%s%s%s%s', CASE WHEN a.arg ->> 'role' = 'in' THEN 'const ' ELSE '' END, a.type,
+				CASE WHEN a.arg ->> 'role' = 'scalar' THEN ' ' ELSE ' *' END, a.arg ->> 'name'), ', ' ORDER BY a.place),
+			pg_catalog.string_agg(CASE WHEN a.arg ->> 'role' = 'scalar'
+				THEN pg_catalog.format('- `%s`: %s, always %s', a.arg ->> 'name', a.arg ->> 'dtype', a.arg ->> 'value')
+				ELSE pg_catalog.format('- `%s`: %s, shape %s, %s', a.arg ->> 'name', a.arg ->> 'dtype', a.arg ->> 'shape',
+					CASE WHEN a.arg ->> 'role' = 'in' THEN 'input, not to be changed' WHEN a.arg ->> 'role' = 'out' THEN 'output'
+						 ELSE 'input and output' END) END, E'\n' ORDER BY a.place))
+	FROM (SELECT e.value AS arg, e.ordinality AS place,
+				 CASE WHEN e.value ->> 'dtype' = 'float64' THEN 'double'
+					  WHEN e.value ->> 'dtype' = 'float32' THEN 'float'
+					  WHEN e.value ->> 'dtype' = 'float16' THEN CASE WHEN language = 'cuda' THEN '__half' ELSE '_Float16' END
+					  WHEN e.value ->> 'dtype' = 'bfloat16' THEN CASE WHEN language = 'cuda' THEN '__nv_bfloat16' ELSE 'uint16_t' END
+					  WHEN e.value ->> 'dtype' = 'bool' THEN 'bool'
+					  ELSE (e.value ->> 'dtype') || '_t' END AS type
+		  FROM pg_catalog.jsonb_array_elements(signature -> 'args') WITH ORDINALITY AS e) AS a;
+END;
+COMMENT ON FUNCTION cudal1.entry_declaration(text, jsonb) IS
+'the C declaration of a task''s entry point and a line on each argument; bfloat16 is uint16_t (its bits) in C';
+
+CREATE FUNCTION cudal1.tolerance_words(rtol float8, atol float8)
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+	SELECT CASE WHEN rtol IS NULL AND atol IS NULL
+				THEN 'integers and booleans exactly, floating-point values within the tolerance of their dtype (for float32, 1e-4 of the output''s root mean square plus 1e-3 of the value)'
+				ELSE pg_catalog.format('integers and booleans exactly, floating-point values within %s of the output''s root mean square plus %s of the value',
+					COALESCE(atol::text, 'the usual share (1e-4 for float32)'), COALESCE(rtol::text, 'the usual share (1e-3 for float32)')) END;
+END;
+COMMENT ON FUNCTION cudal1.tolerance_words(float8, float8) IS 'a task''s tolerance in words';
+
+CREATE FUNCTION cudal1.compose_prompt(contrastive boolean, language text, gpu boolean, hardware text, name text, reference text,
+									  entry text, tolerance text, codes text[], scores float8[])
+RETURNS text
+LANGUAGE C IMMUTABLE PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'cudal1_compose_prompt';
+COMMENT ON FUNCTION cudal1.compose_prompt(boolean, text, boolean, text, text, text, text, text, text[], float8[]) IS
+'the words of a prompt; entry is NULL for pytorch, no other argument may be NULL; codes and scores in the order to be shown';
+
+CREATE FUNCTION cudal1_prompt(task text, n int DEFAULT 2, strategy text DEFAULT 'bucket', kind text DEFAULT 'contrastive',
+							  temperature float8 DEFAULT NULL, seed bigint DEFAULT NULL)
+RETURNS TABLE (prompt_id bigint, prompt text, exemplars bigint[])
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	t			cudal1.task;
+	used		text;
+	used_seed	bigint := COALESCE(cudal1_prompt.seed, cudal1.random_seed());
+	heat		float8;
+	gpu			boolean;
+	drawn		record;
+	words		text;
+	id			bigint;
+BEGIN
+	t := cudal1.find_task(cudal1_prompt.task);
+	IF cudal1_prompt.kind IS NULL OR cudal1_prompt.kind NOT IN ('contrastive', 'augment') THEN
+		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+			MESSAGE = format('kind "%s" does not exist', cudal1_prompt.kind),
+			HINT = 'Valid kinds are "contrastive" and "augment".';
+	END IF;
+	used := COALESCE(cudal1_prompt.strategy, t.strategy);
+	IF used = 'island' AND cudal1_prompt.kind = 'contrastive' THEN
+		PERFORM cudal1.found_islands(t.task_id);
+	END IF;
+
+	-- an augmenting prompt shows no exemplars, but its arguments are checked alike
+	SELECT COALESCE(array_agg(d.candidate_id ORDER BY d.score, d.candidate_id), '{}') AS candidates,
+		   COALESCE(array_agg(d.score ORDER BY d.score, d.candidate_id), '{}') AS scores,
+		   COALESCE(array_agg(d.code ORDER BY d.score, d.candidate_id), '{}') AS codes,
+		   max(d.island) AS island, max(d.epoch) AS epoch,
+		   COALESCE((array_agg(d.probabilities))[1], '{}') AS probabilities
+	INTO drawn
+	FROM cudal1.draw(cudal1_prompt.task, cudal1_prompt.n, used, cudal1_prompt.temperature, used_seed) AS d;
+	IF cudal1_prompt.kind = 'augment' THEN
+		SELECT '{}'::bigint[] AS candidates, '{}'::float8[] AS scores, '{}'::text[] AS codes, NULL::int AS island,
+			   NULL::int AS epoch, '{}'::jsonb AS probabilities INTO drawn;
+	END IF;
+	IF used <> 'random' AND cudal1_prompt.kind = 'contrastive' THEN
+		heat := COALESCE(cudal1_prompt.temperature, CASE WHEN used = 'bucket' THEN t.temperature
+							ELSE (SELECT k.temperature FROM cudal1.island_constants(t.options) AS k) END);
+	END IF;
+
+	gpu := COALESCE((SELECT bool_or(d.class = 'cuda') FROM cudal1.device AS d WHERE d.model = COALESCE(t.device_model, t.device)),
+					CASE WHEN t.device IN ('cpu', 'cuda') THEN t.device = 'cuda' ELSE t.language = 'cuda' END);
+	words := cudal1.compose_prompt(cudal1_prompt.kind = 'contrastive', t.language, gpu,
+		CASE WHEN t.device_model IS NOT NULL THEN t.device_model
+			 WHEN t.device NOT IN ('cpu', 'cuda') THEN t.device
+			 WHEN gpu THEN 'a modern NVIDIA GPU' ELSE 'a modern CPU' END,
+		t.name, t.reference, cudal1.entry_declaration(t.language, t.signature), cudal1.tolerance_words(t.rtol, t.atol),
+		drawn.codes, drawn.scores);
+
+	INSERT INTO cudal1.prompt (task_id, kind, strategy, temperature, seed, island, island_epoch, exemplars, scores,
+							   probabilities, prompt)
+	VALUES (t.task_id, cudal1_prompt.kind, used, heat, used_seed, drawn.island, drawn.epoch, drawn.candidates, drawn.scores,
+			drawn.probabilities, words)
+	RETURNING prompt_id INTO id;
+	RETURN QUERY SELECT id, words, drawn.candidates::bigint[];
+END
+$$;
+COMMENT ON FUNCTION cudal1_prompt(text, int, text, text, float8, bigint) IS
+'draws exemplars as cudal1_sample_exemplars does, builds a prompt and records both in cudal1.prompt with seed, temperature and probabilities, so that the draw can be repeated. kind contrastive (CUDA-L1, table 3): reference, exemplars in ascending score, or the reference at 1.00 where there is none yet; augment (table 1): the reference alone. Both demand the headings "## Performance Analysis", "## Algorithm Design" and "## Code Implementation". Strategy island founds the task''s islands if it has none. Errors: 42704 unknown task, 22023 unknown kind or strategy, n or temperature out of range';
