@@ -1,0 +1,78 @@
+/*
+ * What a trainer does with a submission: wait for it, or take it back.
+ */
+
+CREATE FUNCTION @extschema@.cudal1_wait(candidate_ids bigint[], timeout interval DEFAULT '30 seconds')
+RETURNS TABLE (candidate_id bigint, state text, reward float8)
+LANGUAGE c VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS 'MODULE_PATHNAME', 'cudal1_wait';
+COMMENT ON FUNCTION @extschema@.cudal1_wait(bigint[], interval) IS
+'one row per element, in order, as soon as all candidates are final or, at the timeout, as they stand; call it in a loop. A candidate with an imported score is final once
+no measurement of it is queued. Errors: 42704 unknown id; 25001 for candidates written by the current transaction, or above READ COMMITTED';
+
+CREATE FUNCTION @extschema@.cudal1_cancel(candidate_ids bigint[])
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	id		bigint;
+	j		cudal1.job;
+	c		cudal1.candidate;
+	hit		boolean;
+	n		bigint := 0;
+BEGIN
+	IF cudal1_cancel.candidate_ids IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'candidate_ids must not be null';
+	END IF;
+	IF array_position(cudal1_cancel.candidate_ids, NULL) IS NOT NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'candidate_ids must not contain nulls';
+	END IF;
+	SELECT u.id INTO id FROM unnest(cudal1_cancel.candidate_ids) AS u(id)
+		WHERE NOT EXISTS (SELECT FROM cudal1.candidate AS x WHERE x.candidate_id = u.id) LIMIT 1;
+	IF FOUND THEN
+		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('candidate %s does not exist', id);
+	END IF;
+
+	FOR id IN SELECT DISTINCT u.id FROM unnest(cudal1_cancel.candidate_ids) AS u(id) ORDER BY u.id LOOP
+		hit := false;
+		-- who holds the job may be about to replace it by its verification: look again until there is nothing left
+		LOOP
+			SELECT x.* INTO j FROM cudal1.job AS x
+				WHERE x.candidate_id = id AND x.kind IN ('measure', 'verify') AND NOT x.cancel_requested
+				ORDER BY x.job_id LIMIT 1 FOR UPDATE;
+			IF NOT FOUND THEN
+				EXIT WHEN NOT EXISTS (SELECT FROM cudal1.job AS x
+									  WHERE x.candidate_id = id AND x.kind IN ('measure', 'verify') AND NOT x.cancel_requested);
+				CONTINUE;
+			END IF;
+			IF j.state = 'running' THEN
+				UPDATE cudal1.job AS x SET cancel_requested = true WHERE x.job_id = j.job_id;
+			ELSE
+				PERFORM cudal1.end_job(j, 'cancelled', NULL, 'cancelled before it was measured');
+			END IF;
+			hit := true;
+		END LOOP;
+		IF NOT hit THEN
+			-- undecided without a job (after a restore)
+			SELECT x.* INTO c FROM cudal1.candidate AS x
+				WHERE x.candidate_id = id AND x.state IN ('queued', 'measuring', 'verifying')
+					AND NOT EXISTS (SELECT FROM cudal1.job AS y WHERE y.candidate_id = x.candidate_id AND y.kind IN ('measure', 'verify'))
+				FOR NO KEY UPDATE;
+			IF FOUND THEN
+				PERFORM cudal1.reject_candidate(c, 'cancelled', NULL, 'cancelled before it was measured');
+				hit := true;
+			END IF;
+		END IF;
+		n := n + hit::int;
+	END LOOP;
+	IF n > 0 THEN
+		PERFORM cudal1.wake();
+		PERFORM cudal1.wake_waiters();
+	END IF;
+	RETURN n;
+END
+$$;
+COMMENT ON FUNCTION @extschema@.cudal1_cancel(bigint[]) IS
+'cancels the measurement of candidates and returns how many were cancelled: waiting ones are discarded at once, running ones as soon as their worker has stopped, whatever it reports.
+Decided candidates stay as they are and don''t count; a repeated submission queues a cancelled one again. Error 42704 for an unknown id';

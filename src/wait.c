@@ -1,0 +1,167 @@
+/*
+ * Waiting for verdicts: cudal1_wait().
+ *
+ * A waiting session sleeps until a transaction that decided something commits, then looks again with a fresh snapshot. Two
+ * things would make it wait for what it can't see, so they are errors: a candidate or job written by its own transaction,
+ * which no worker sees before it commits, and a transaction snapshot, which never shows a verdict.
+ *
+ * Final is a candidate whose state is final, unless its score was measured elsewhere and a measurement here is queued:
+ * who submitted that code waits for the measurement.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+#include "../bgworker/bgworker.h"
+
+PG_FUNCTION_INFO_V1(cudal1_wait);
+
+/* column numbers of the query that looks */
+enum
+{
+	LOOK_ID = 1,
+	LOOK_STATE,
+	LOOK_REWARD,
+	LOOK_FINAL,
+	LOOK_CANDIDATE_XMIN,
+	LOOK_JOB_XMIN,
+};
+
+static const char look_query[] =
+"SELECT u.id, c.state, c.reward,"
+" c.state IN ('successful', 'failed', 'discarded') AND (NOT c.imported OR j.job_id IS NULL),"
+" c.xmin, j.xmin"
+" FROM pg_catalog.unnest($1) WITH ORDINALITY AS u (id, i)"
+" LEFT JOIN cudal1.candidate AS c ON c.candidate_id = u.id"
+" LEFT JOIN LATERAL (SELECT x.job_id, x.xmin FROM cudal1.job AS x"
+" WHERE x.candidate_id = c.candidate_id AND x.kind IN ('measure', 'verify')"
+" AND (c.imported OR c.state IN ('queued', 'measuring', 'verifying')) LIMIT 1) AS j ON true"
+" ORDER BY u.i";
+
+static bool
+is_own(HeapTuple row, TupleDesc desc, int column)
+{
+	bool		isnull;
+	Datum		xmin = SPI_getbinval(row, desc, column, &isnull);
+
+	return !isnull && TransactionIdIsCurrentTransactionId(DatumGetTransactionId(xmin));
+}
+
+/* the rows of a look, whose query has just run: errors for what can't be waited for; whether all are final */
+static bool
+judge_look(void)
+{
+	TupleDesc	desc = SPI_tuptable->tupdesc;
+	bool		final = true;
+
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		HeapTuple	row = SPI_tuptable->vals[i];
+		bool		isnull;
+		int64		id = DatumGetInt64(SPI_getbinval(row, desc, LOOK_ID, &isnull));
+
+		(void) SPI_getbinval(row, desc, LOOK_STATE, &isnull);
+		if (isnull)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_OBJECT),
+					 errmsg("candidate " INT64_FORMAT " does not exist", id)));
+		if (is_own(row, desc, LOOK_CANDIDATE_XMIN) || is_own(row, desc, LOOK_JOB_XMIN))
+			ereport(ERROR,
+					(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
+					 errmsg("cannot wait for candidate " INT64_FORMAT ", which this transaction wrote", id),
+					 errdetail("No worker sees it before the transaction commits."),
+					 errhint("Commit first, then call cudal1_wait().")));
+		if (!DatumGetBool(SPI_getbinval(row, desc, LOOK_FINAL, &isnull)))
+			final = false;
+	}
+	return final;
+}
+
+static int64
+interval_milliseconds(const Interval *interval)
+{
+	double		ms = interval->time / 1000.0 +
+		((double) interval->day + 30.0 * interval->month) * SECS_PER_DAY * 1000.0;
+
+	if (ms < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("timeout must not be negative")));
+	/* beyond 30 years nobody notices */
+	return (int64) Min(ms, 1e12);
+}
+
+/*
+ * cudal1_wait(candidate_ids bigint[], timeout interval) returns TABLE (candidate_id bigint, state text, reward float8)
+ */
+Datum
+cudal1_wait(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	ArrayType  *ids;
+	TimestampTz deadline;
+	SPIPlanPtr	plan;
+	Oid			types[1] = {INT8ARRAYOID};
+	Datum		values[1];
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("candidate_ids and timeout must not be null")));
+	ids = PG_GETARG_ARRAYTYPE_P(0);
+	if (array_contains_nulls(ids))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("candidate_ids must not contain nulls")));
+	deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), interval_milliseconds(PG_GETARG_INTERVAL_P(1)));
+	if (IsolationUsesXactSnapshot())
+		ereport(ERROR,
+				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
+				 errmsg("cudal1_wait() needs transaction isolation level read committed"),
+				 errdetail("The snapshot of this transaction never shows a verdict.")));
+
+	InitMaterializedSRF(fcinfo, 0);
+	SPI_connect();
+	plan = SPI_prepare(look_query, 1, types);
+	if (plan == NULL)
+		elog(ERROR, "could not prepare \"%s\"", look_query);
+	values[0] = PointerGetDatum(ids);
+
+	cudal1_waiters_prepare();
+	for (;;)
+	{
+		long		left;
+
+		if (SPI_execute_plan(plan, values, NULL, false, 0) != SPI_OK_SELECT)
+			elog(ERROR, "could not look at candidates");
+		if (judge_look())
+			break;
+		left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), deadline);
+		if (left <= 0)
+			break;
+		SPI_freetuptable(SPI_tuptable);
+		cudal1_waiters_sleep(left);
+	}
+	cudal1_waiters_cancel();
+
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		HeapTuple	row = SPI_tuptable->vals[i];
+		Datum		out[3];
+		bool		nulls[3];
+
+		for (int k = 0; k < 3; k++)
+			out[k] = SPI_getbinval(row, SPI_tuptable->tupdesc, LOOK_ID + k, &nulls[k]);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, out, nulls);
+	}
+	SPI_finish();
+	return (Datum) 0;
+}
