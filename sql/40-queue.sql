@@ -442,7 +442,8 @@ BEGIN
 		-- nobody asked for it, or the candidate was submitted again since
 		PERFORM cudal1.retry_job(j, 'lost', r.measurement_id, coalesce(r.detail, 'the worker gave the measurement up'));
 		RETURN 'stored';
-	ELSIF j.kind = 'evaluate' THEN
+	ELSIF j.kind = 'evaluate' OR (j.kind = 'reverify' AND c.state IN ('queued', 'measuring', 'verifying')) THEN
+		-- an evaluation adds its row, no more; so does a re-measurement that a submission overtook
 		DELETE FROM cudal1.job AS x WHERE x.job_id = j.job_id;
 		RETURN 'stored';
 	ELSIF t.device_model <> d.model THEN
@@ -501,7 +502,8 @@ BEGIN
 									  WHERE x.device_id <> d.device_id AND x.model = d.model AND x.enabled AND x.cores >= j.cores
 										AND j.language = ANY (x.languages) AND x.last_seen > clock_timestamp() - '1 hour'::interval)
 						THEN '-infinity'::timestamptz
-					 ELSE clock_timestamp() + p.verify_wait END);
+					 ELSE clock_timestamp() + p.verify_wait END)
+			ON CONFLICT DO NOTHING;
 		UPDATE cudal1.candidate AS x SET state = 'verifying'
 			WHERE x.candidate_id = c.candidate_id AND x.state IN ('queued', 'measuring');
 		PERFORM cudal1.wake();

@@ -1,0 +1,197 @@
+/*
+ * Measurements beside the first: evaluations for published tables, re-verification by cron, scores from elsewhere, and the
+ * work of a restored database.
+ */
+
+CREATE FUNCTION @extschema@.cudal1_evaluate(candidate_ids bigint[], device text DEFAULT NULL, profile text DEFAULT 'paper_eval',
+	priority int DEFAULT 0)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	id		bigint;
+	n		bigint;
+BEGIN
+	IF cudal1_evaluate.candidate_ids IS NULL OR cudal1_evaluate.profile IS NULL OR cudal1_evaluate.priority IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'candidate_ids, profile and priority must not be null';
+	END IF;
+	IF array_position(cudal1_evaluate.candidate_ids, NULL) IS NOT NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'candidate_ids must not contain nulls';
+	END IF;
+	IF cudal1_evaluate.priority NOT BETWEEN -1000000000 AND 1000000000 THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'priority must lie between -1000000000 and 1000000000';
+	END IF;
+	IF cudal1_evaluate.device !~ '[^[:space:]]' THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'device must be a device class (cpu or cuda) or a device model';
+	END IF;
+	IF NOT EXISTS (SELECT FROM cudal1.profile AS p WHERE p.name = cudal1_evaluate.profile) THEN
+		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('profile "%s" does not exist', cudal1_evaluate.profile),
+			HINT = (SELECT 'Profiles are ' || string_agg(p.name, ', ' ORDER BY p.name) || '.' FROM cudal1.profile AS p);
+	END IF;
+	SELECT u.id INTO id FROM unnest(cudal1_evaluate.candidate_ids) AS u(id)
+		WHERE NOT EXISTS (SELECT FROM cudal1.candidate AS c WHERE c.candidate_id = u.id) LIMIT 1;
+	IF FOUND THEN
+		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('candidate %s does not exist', id);
+	END IF;
+
+	WITH added AS (
+		INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority)
+			SELECT 'evaluate', t.task_id, c.candidate_id, cudal1_evaluate.profile,
+					coalesce(cudal1_evaluate.device, t.device_model, t.device), t.cores, t.language, cudal1_evaluate.priority
+				FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id)
+				WHERE c.candidate_id = ANY (cudal1_evaluate.candidate_ids) AND c.state = 'successful'
+				ORDER BY c.candidate_id
+			ON CONFLICT DO NOTHING
+			RETURNING 1)
+	SELECT count(*) INTO n FROM added;
+	IF n > 0 THEN
+		PERFORM cudal1.wake();
+	END IF;
+	RETURN n;
+END
+$$;
+COMMENT ON FUNCTION @extschema@.cudal1_evaluate(bigint[], text, text, int) IS
+'queues a measurement for published tables (CUDA-L1, 3.2) of each successful candidate, on a device class or model (NULL: the task''s); returns the jobs queued.
+An evaluation adds a row to cudal1.measurement and never changes a reward. Candidates that are not successful are passed over; errors: 42704 for an unknown id or profile';
+
+CREATE FUNCTION @extschema@.cudal1_reverify(older_than interval DEFAULT '7 days', best_per_task int DEFAULT 1)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	n		bigint;
+BEGIN
+	IF cudal1_reverify.older_than IS NULL OR cudal1_reverify.best_per_task IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'older_than and best_per_task must not be null';
+	END IF;
+	IF cudal1_reverify.older_than < '0'::interval THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'older_than must not be negative';
+	END IF;
+	IF cudal1_reverify.best_per_task < 1 THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'best_per_task must be at least 1';
+	END IF;
+	-- cron may run late, or twice at once: the second has nothing to add
+	IF NOT pg_try_advisory_xact_lock(hashtextextended('cudal1_reverify', 0)) THEN
+		RETURN 0;
+	END IF;
+	WITH added AS (
+		INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority)
+			SELECT 'reverify', t.task_id, b.candidate_id, t.profile, coalesce(t.device_model, t.device), t.cores, t.language, -1000
+				FROM cudal1.task AS t
+					CROSS JOIN LATERAL (
+						SELECT c.candidate_id, c.decided_at FROM cudal1.candidate AS c
+							WHERE c.task_id = t.task_id AND c.state = 'successful' AND NOT c.imported AND c.purpose = 'normal'
+							ORDER BY c.reward DESC, c.candidate_id
+							LIMIT cudal1_reverify.best_per_task) AS b
+				WHERE b.decided_at <= now() - cudal1_reverify.older_than
+					AND NOT EXISTS (SELECT FROM cudal1.job AS j
+									WHERE j.candidate_id = b.candidate_id AND j.kind IN ('measure', 'verify', 'reverify'))
+				ORDER BY b.candidate_id
+			ON CONFLICT DO NOTHING
+			RETURNING 1)
+	SELECT count(*) INTO n FROM added;
+	IF n > 0 THEN
+		PERFORM cudal1.wake();
+	END IF;
+	RETURN n;
+END
+$$;
+COMMENT ON FUNCTION @extschema@.cudal1_reverify(interval, int) IS
+'queues, behind other work, another measurement of each task''s best measured candidates whose verdict is older than that; returns the jobs queued. The new verdict replaces reward and
+bucket in one transaction; a score that had to be verified stands as it is measured where it agrees with the old one, else it is verified again. What cron calls; overlapping calls queue once';
+
+CREATE FUNCTION @extschema@.cudal1_requeue()
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	t		cudal1.task;
+	id		bigint;
+	n		bigint := 0;
+BEGIN
+	FOR id IN
+		SELECT c.candidate_id FROM cudal1.candidate AS c
+			WHERE c.state IN ('queued', 'measuring', 'verifying')
+				AND NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = c.candidate_id AND j.kind IN ('measure', 'verify'))
+			ORDER BY c.candidate_id
+	LOOP
+		-- another session may have decided it, or queued it, since
+		UPDATE cudal1.candidate AS c SET state = 'queued'
+			WHERE c.candidate_id = id AND c.state IN ('queued', 'measuring', 'verifying')
+				AND NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = c.candidate_id AND j.kind IN ('measure', 'verify'));
+		IF FOUND THEN
+			SELECT x.* INTO t FROM cudal1.task AS x JOIN cudal1.candidate AS c USING (task_id) WHERE c.candidate_id = id;
+			PERFORM cudal1.enqueue_measure(t, id, 0, NULL);
+			n := n + 1;
+		END IF;
+	END LOOP;
+	IF n > 0 THEN
+		PERFORM cudal1.wake();
+	END IF;
+	RETURN n;
+END
+$$;
+COMMENT ON FUNCTION @extschema@.cudal1_requeue() IS
+'queues the measurement of every undecided candidate that has no job, as after a restore (jobs are not dumped); returns their number. A verification begins with its first measurement again';
+
+CREATE FUNCTION @extschema@.cudal1_import_result(task text, code text, speedup float8, method text, device text)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	t		cudal1.task;
+	c		cudal1.candidate;
+	problem	text := cudal1.check_submission(cudal1_import_result.code, cudal1_import_result.method, 0);
+	s		float8 := nullif(cudal1_import_result.speedup, 0);
+	body	text := replace(cudal1_import_result.code, E'\r\n', E'\n');
+	hash	bytea;
+BEGIN
+	IF problem IS NOT NULL THEN
+		PERFORM cudal1.bad_submission(problem);
+	END IF;
+	IF cudal1_import_result.device IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'device must not be null';
+	END IF;
+	IF cudal1_import_result.device !~ '[^[:space:]]' OR octet_length(cudal1_import_result.device) > 200 THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'device must be a name of 1 to 200 bytes';
+	END IF;
+	IF s NOT BETWEEN 1e-9 AND 1e9 THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'speedup must be null, 0 or lie between 1e-9 and 1e9';
+	END IF;
+	t := cudal1.find_task(cudal1_import_result.task);
+	hash := cudal1.code_hash(body);
+
+	INSERT INTO cudal1.candidate (task_id, code, code_hash) VALUES (t.task_id, body, hash)
+		ON CONFLICT (task_id, code_hash) DO NOTHING;
+	SELECT x.* INTO STRICT c FROM cudal1.candidate AS x WHERE x.task_id = t.task_id AND x.code_hash = hash FOR NO KEY UPDATE;
+	INSERT INTO cudal1.proposal (task_id, candidate_id, method) VALUES (t.task_id, c.candidate_id, cudal1_import_result.method);
+
+	IF c.state IN ('successful', 'failed') AND NOT c.imported
+		OR EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = c.candidate_id AND j.kind IN ('measure', 'verify')) THEN
+		RAISE NOTICE USING MESSAGE = format('candidate %s is measured here, its imported score is not used', c.candidate_id);
+	ELSE
+		PERFORM cudal1.lock_placement(t.task_id);
+		UPDATE cudal1.candidate AS x
+			SET state = CASE WHEN s IS NULL THEN 'failed' ELSE 'successful' END,
+				failure = CASE WHEN s IS NULL THEN 'reported' END,
+				detail = NULL, score = s,
+				reward = coalesce(@extschema@.cudal1_conservative_round(s), 0),
+				imported = true, import_device = cudal1_import_result.device, measurement_id = NULL, decided_at = now()
+			WHERE x.candidate_id = c.candidate_id;
+		PERFORM cudal1.place_candidate(c.candidate_id);
+		PERFORM cudal1.wake_waiters();
+		RETURN c.candidate_id;
+	END IF;
+	-- the proposal counts for islands all the same
+	IF c.state = 'successful' THEN
+		PERFORM cudal1.place_candidate(c.candidate_id);
+	END IF;
+	RETURN c.candidate_id;
+END
+$$;
+COMMENT ON FUNCTION @extschema@.cudal1_import_result(text, text, float8, text, text) IS
+'records a score measured elsewhere, on the device named, and returns its candidate; speedup NULL or 0 is a failed candidate. It takes part in buckets, sampling and reports, never in
+the decision what to verify. A measurement made here goes before it: a later submission of the code is measured and replaces it, and an import over one is only a proposal. Operators only';
