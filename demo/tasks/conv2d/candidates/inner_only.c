@@ -2,7 +2,8 @@
 #include <string.h>
 
 void
-solve(const float *restrict image, const float *restrict kernel, float *restrict out, int channels, int filters, int height, int width)
+solve(const float *restrict image, const float *restrict kernel, float *restrict out,
+	  int channels, int filters, int height, int width)
 {
 	memset(out, 0, sizeof(float) * filters * height * width);
 	for (int o = 0; o < filters; o++)

@@ -5,7 +5,8 @@
 #define SIDE 48
 
 void
-solve(const float *restrict image, const float *restrict kernel, float *restrict out, int channels, int filters, int height, int width)
+solve(const float *restrict image, const float *restrict kernel, float *restrict out,
+	  int channels, int filters, int height, int width)
 {
 	float		padded[CHANNELS][SIDE + 2][SIDE + 2];
 
