@@ -1,0 +1,126 @@
+/*
+ * Reports: the columns of the paper's tables 4 to 7.
+ *
+ * The reward that chose the best of many candidates is biased upwards: among equals the luckiest measurement wins.  So where
+ * any of a task's candidates has been evaluated (a measurement of its own, after the choice), evaluations alone speak for
+ * that task; where none has, its best reward does, and a NOTICE says so.
+ */
+
+CREATE FUNCTION cudal1.best_speedups(method text, device text)
+RETURNS TABLE (task_id bigint, level int, candidate_id bigint, speedup float8, evaluated boolean)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+	WITH asked AS (
+		-- what was asked for: a class, a model, or nothing
+		SELECT best_speedups.device AS name, best_speedups.device IN ('cpu', 'cuda') AS is_class,
+			   CASE WHEN best_speedups.device IN ('cpu', 'cuda') THEN best_speedups.device
+					ELSE (SELECT d.class FROM cudal1.device AS d WHERE d.model = best_speedups.device
+						  ORDER BY d.device_id LIMIT 1) END AS class
+	), tasks AS (
+		SELECT t.task_id, t.level, t.device_model
+		FROM cudal1.task AS t
+		CROSS JOIN asked AS a
+		CROSS JOIN LATERAL (
+			SELECT CASE WHEN t.device IN ('cpu', 'cuda') THEN t.device
+						WHEN t.language IN ('c', 'cuda') THEN CASE WHEN t.language = 'c' THEN 'cpu' ELSE 'cuda' END
+						ELSE (SELECT d.class FROM cudal1.device AS d WHERE d.model = t.device
+							  ORDER BY d.device_id LIMIT 1) END AS class) AS k
+		WHERE a.name IS NULL OR a.class IS NULL OR k.class IS NULL OR k.class = a.class
+	), results AS (
+		SELECT t.task_id, c.candidate_id, c.state, c.reward, COALESCE(m.device_model, c.import_device) AS model
+		FROM tasks AS t
+		JOIN cudal1.candidate AS c ON c.task_id = t.task_id
+		LEFT JOIN cudal1.measurement AS m ON m.measurement_id = c.measurement_id
+		WHERE c.purpose = 'normal'
+			AND (best_speedups.method IS NULL
+				 OR EXISTS (SELECT FROM cudal1.proposal AS p
+							WHERE p.candidate_id = c.candidate_id AND p.method = best_speedups.method))
+	), evaluations AS (
+		-- the last word on a candidate and a model; a failure there (reward 0) is one
+		SELECT DISTINCT ON (r.candidate_id) r.task_id, r.candidate_id, m.reward AS speedup
+		FROM results AS r
+		CROSS JOIN asked AS a
+		JOIN tasks AS t ON t.task_id = r.task_id
+		JOIN cudal1.measurement AS m ON m.candidate_id = r.candidate_id
+		WHERE m.kind = 'evaluate' AND m.reward IS NOT NULL
+			AND m.device_model = CASE WHEN a.name IS NULL OR a.is_class THEN COALESCE(t.device_model, m.device_model)
+									  ELSE a.name END
+		ORDER BY r.candidate_id, m.measurement_id DESC
+	), rewards AS (
+		SELECT r.task_id, r.candidate_id, r.reward AS speedup
+		FROM results AS r
+		CROSS JOIN asked AS a
+		WHERE r.state = 'successful' AND (a.name IS NULL OR a.is_class OR r.model = a.name)
+			AND NOT EXISTS (SELECT FROM evaluations AS e WHERE e.task_id = r.task_id)
+	)
+	SELECT DISTINCT ON (t.task_id) t.task_id, t.level, b.candidate_id, b.speedup, b.evaluated
+	FROM tasks AS t
+	LEFT JOIN (SELECT e.task_id, e.candidate_id, e.speedup, true AS evaluated FROM evaluations AS e WHERE e.speedup > 0
+			   UNION ALL
+			   SELECT w.task_id, w.candidate_id, w.speedup, false FROM rewards AS w) AS b ON b.task_id = t.task_id
+	ORDER BY t.task_id, b.speedup DESC NULLS LAST, b.candidate_id;
+END;
+COMMENT ON FUNCTION cudal1.best_speedups(text, text) IS
+'the best successful candidate of each task by a method (NULL: any) on a device class or model (NULL: each task''s own), one row a task; speedup NULL where none succeeded; evaluated tells evaluations from training rewards. With a device, tasks of another class are left out';
+
+CREATE FUNCTION cudal1_speedup_report(method text DEFAULT NULL, device text DEFAULT NULL, missing text DEFAULT 'zero')
+RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8, p25 float8, success bigint,
+			   speedup bigint)
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	levels int[];
+	speedups float8[];
+	trained bigint;
+BEGIN
+	IF cudal1_speedup_report.missing IS NULL OR cudal1_speedup_report.missing NOT IN ('zero', 'one', 'drop') THEN
+		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+			MESSAGE = 'argument "missing" must be "zero", "one" or "drop"';
+	END IF;
+	IF cudal1_speedup_report.device NOT IN ('cpu', 'cuda')
+		AND NOT EXISTS (SELECT FROM cudal1.device AS d WHERE d.model = cudal1_speedup_report.device)
+		AND NOT EXISTS (SELECT FROM cudal1.candidate AS c WHERE c.import_device = cudal1_speedup_report.device)
+		AND NOT EXISTS (SELECT FROM cudal1.task AS t WHERE t.device = cudal1_speedup_report.device)
+	THEN
+		RAISE EXCEPTION USING ERRCODE = 'undefined_object',
+			MESSAGE = format('device "%s" is not known', cudal1_speedup_report.device),
+			HINT = 'Name a class (cpu, cuda), or a model in cudal1.device or of an imported result.';
+	END IF;
+	IF cudal1_speedup_report.method IS NOT NULL
+		AND NOT EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.method = cudal1_speedup_report.method)
+	THEN
+		RAISE NOTICE 'nothing was proposed by method "%"', cudal1_speedup_report.method;
+	END IF;
+
+	SELECT array_agg(b.level ORDER BY b.task_id), array_agg(b.speedup ORDER BY b.task_id),
+		   count(*) FILTER (WHERE NOT b.evaluated)
+	INTO levels, speedups, trained
+	FROM cudal1.best_speedups(cudal1_speedup_report.method, cudal1_speedup_report.device) AS b;
+
+	RETURN QUERY
+	SELECT CASE WHEN grouping(b.level) = 1 THEN 'All' ELSE COALESCE(b.level::text, 'none') END,
+		   count(b.counted), avg(b.counted), max(b.counted),
+		   percentile_cont(0.75) WITHIN GROUP (ORDER BY b.counted),
+		   percentile_cont(0.5) WITHIN GROUP (ORDER BY b.counted),
+		   percentile_cont(0.25) WITHIN GROUP (ORDER BY b.counted),
+		   count(b.achieved), count(*) FILTER (WHERE b.achieved > 1.00)
+	FROM (SELECT u.level, u.achieved,
+				 CASE WHEN cudal1_speedup_report.missing = 'zero' THEN COALESCE(u.achieved, 0)
+					  WHEN cudal1_speedup_report.missing = 'one' THEN COALESCE(u.achieved, 1)
+					  ELSE u.achieved END AS counted
+		  FROM unnest(levels, speedups) AS u (level, achieved)) AS b
+	GROUP BY GROUPING SETS ((b.level), ())
+	ORDER BY grouping(b.level), b.level NULLS LAST;
+
+	IF trained > 0 THEN
+		RAISE NOTICE USING
+			MESSAGE = format('training rewards are shown for %s task(s)', trained),
+			DETAIL = 'The best of many training rewards is biased upwards; evaluations replace them where there are any.';
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1_speedup_report(text, text, text) IS
+'the columns of CUDA-L1''s tables 4 to 7: one row a level, ''none'' for tasks without one, and ''All''. Each task counts with its best successful candidate by the method (of a proposal; NULL: any) on the device (class or model; NULL: the task''s own). missing: zero (a task without success counts 0, the paper''s way), one (counts 1.00), drop (is left out of tasks, mean and percentiles). tasks = all of the level, attempted or not, on devices of the class asked for; percentiles are linear; success = tasks with a successful candidate; speedup = those above 1.00. Imported results count; null, certification and ablation candidates do not. Evaluations are preferred where a task has any; a NOTICE counts the tasks that show training rewards. Errors: 22023 bad missing, 42704 unknown device';
