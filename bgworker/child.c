@@ -351,6 +351,15 @@ send_input(Cudal1Child *child)
 	close_end(&child->in);
 }
 
+static void
+log_dropped(Cudal1Child *child)
+{
+	if (child->log_dropped > 0)
+		ereport(LOG,
+				(errmsg("%s: %d more lines", child->label, child->log_dropped)));
+	child->log_dropped = 0;
+}
+
 /* a line of standard error, made fit for the log whatever bytes it holds */
 static void
 log_line(Cudal1Child *child)
@@ -361,12 +370,9 @@ log_line(Cudal1Child *child)
 
 	if (now - child->log_window > LOG_WINDOW_MS)
 	{
-		if (child->log_dropped > 0)
-			ereport(LOG,
-					(errmsg("%s: %d more lines", child->label, child->log_dropped)));
+		log_dropped(child);
 		child->log_window = now;
 		child->log_lines = 0;
-		child->log_dropped = 0;
 	}
 	if (length > 0 && child->log_lines < LOG_LINES)
 	{
@@ -498,6 +504,7 @@ cudal1_child_poll(Cudal1Child *child)
 	/* descendants may hold the pipes open; nothing of theirs is awaited */
 	if (child->err_line.len > 0)
 		log_line(child);
+	log_dropped(child);
 	if (child->out_line.len > 0 && !child->overlong)
 		child->on_line(child->owner, child->out_line.data, child->out_line.len);
 	resetStringInfo(&child->out_line);

@@ -396,7 +396,9 @@ cudal1_jobs_begin(int64 device_id, const Cudal1Claim *claim, char **problem)
 	job->job_id = claim->job_id;
 	job->attempt = claim->attempt;
 	job->device_id = device_id;
-	job->last_beat = job->last_turn = cudal1_clock_ms();
+	job->last_turn = cudal1_clock_ms();
+	/* the first progress line goes out at once */
+	job->last_beat = job->last_turn - BEAT_MS;
 	job->limit_ms = ((int64) claim->limit_seconds + cudal1_child_grace) * 1000;
 	snprintf(label, sizeof(label), "cudal1-measure, job " INT64_FORMAT, claim->job_id);
 

@@ -1,0 +1,185 @@
+# A server whose workers run test/perl/scripted-measure, and what tests of workers ask of it.
+package Workers;
+
+use strict;
+use warnings;
+use Exporter 'import';
+use File::Copy ();
+use FindBin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+our @EXPORT = qw(new_server create_extension submit submit_many state_of wait_for trace children await_children
+  no_children consistent touch_file worker_pid scalar_of);
+
+my %scratch;
+
+# a started server named so; settings are lines of postgresql.conf; preload => 0 goes without the library
+sub new_server
+{
+	my ($name, %options) = @_;
+	my $node = PostgreSQL::Test::Cluster->new($name);
+	my $dir = PostgreSQL::Test::Utils::tempdir();
+
+	chmod 0755, $dir;
+	mkdir "$dir/scratch";
+	File::Copy::copy("$FindBin::RealBin/../perl/scripted-measure", "$dir/scripted-measure") or die $!;
+	chmod 0755, "$dir/scripted-measure";
+	$scratch{$name} = "$dir/scratch";
+
+	$node->init;
+	$node->append_conf('postgresql.conf', <<"END");
+shared_preload_libraries = '@{[ ($options{preload} // 1) ? 'cudal1' : '' ]}'
+restart_after_crash = on
+max_worker_processes = 16
+cudal1.measure_path = '$dir/scripted-measure'
+cudal1.scratch_dir = '$dir/scratch'
+cudal1.prefetch = 0
+# nothing but a wake-up moves a test along
+cudal1.idle_poll = 3600s
+cudal1.lease_seconds = 600
+@{[ $options{conf} // '' ]}
+END
+	$node->start;
+	create_extension($node, 'postgres') if $options{preload} // 1;
+	return $node;
+}
+
+sub create_extension
+{
+	my ($node, $database) = @_;
+	$node->safe_psql($database, <<'END');
+CREATE EXTENSION cudal1;
+SELECT cudal1_add_task('task', 'void solve(const float *a, float *c) {}', 'c',
+	'{"entry": "solve", "args": [{"name": "a", "dtype": "float32", "shape": [4], "role": "in", "init": "normal"},
+								 {"name": "c", "dtype": "float32", "shape": [4], "role": "out"}]}',
+	1, '{"profile": "quick", "device": "cpu"}');
+END
+	return;
+}
+
+sub quote
+{
+	my ($text) = @_;
+	$text =~ s/'/''/g;
+	return "'$text'";
+}
+
+# submits one script and returns the candidate's id
+sub submit
+{
+	my ($node, $code, %options) = @_;
+	my $priority = $options{priority} // 0;
+	return $node->safe_psql($options{database} // 'postgres',
+		"SELECT cudal1_submit('task', @{[ quote($code) ]}, priority => $priority)");
+}
+
+# one transaction, so that the order of claims is that of the list
+sub submit_many
+{
+	my ($node, @codes) = @_;
+	my $list = join ', ', map { quote($_) } @codes;
+	my $ids = $node->safe_psql('postgres',
+		"SELECT candidate_id FROM cudal1_submit_batch(array_fill('task'::text, ARRAY[@{[ scalar @codes ]}]), ARRAY[$list]) ORDER BY ordinal");
+	return split /\n/, $ids;
+}
+
+# state, reward, failure
+sub state_of
+{
+	my ($node, $id, $database) = @_;
+	return $node->safe_psql($database // 'postgres',
+		"SELECT concat_ws(' ', state, reward, failure) FROM cudal1.candidate WHERE candidate_id = $id");
+}
+
+sub scalar_of
+{
+	my ($node, $query, $database) = @_;
+	return $node->safe_psql($database // 'postgres', $query);
+}
+
+# until the query gives the wanted text; fails the test after three minutes
+sub wait_for
+{
+	my ($node, $query, $wanted, $name, $database) = @_;
+	ok($node->poll_query_until($database // 'postgres', $query, $wanted), $name);
+	return;
+}
+
+sub worker_pid
+{
+	my ($node, $database) = @_;
+	return $node->safe_psql('postgres',
+		"SELECT pid FROM cudal1.worker_state() WHERE database = '@{[ $database // 'postgres' ]}'");
+}
+
+# lines of the trace that match
+sub trace
+{
+	my ($node, $pattern) = @_;
+	open my $file, '<', $scratch{ $node->name } . '/trace' or return ();
+	my @lines = grep { chomp; !defined $pattern || $_ =~ $pattern } <$file>;
+	close $file;
+	return @lines;
+}
+
+sub touch_file
+{
+	my ($node, $name, $content) = @_;
+	open my $file, '>', $scratch{ $node->name } . "/$name" or die $!;
+	print $file $content if defined $content;
+	close $file;
+	return;
+}
+
+# processes of this server's measuring program that live, zombies apart
+sub children
+{
+	my ($node) = @_;
+	my @found;
+	for my $status (glob '/proc/[0-9]*/cmdline')
+	{
+		open my $file, '<', $status or next;
+		my $line = do { local $/; <$file> };
+		close $file;
+		next unless defined $line && $line =~ /^cudal1-scripted-measure \Q$scratch{ $node->name }\E/;
+		push @found, $1 if $status =~ m{/proc/(\d+)/};
+	}
+	return @found;
+}
+
+sub await_children
+{
+	my ($node, $count, $name) = @_;
+	my $until = time() + 180;
+	sleep 0.02 while children($node) != $count && time() < $until;
+	is(scalar children($node), $count, $name);
+	return;
+}
+
+sub no_children
+{
+	my ($node) = @_;
+	await_children($node, 0, 'no measuring program is left');
+	return;
+}
+
+# what must hold at rest: each undecided candidate has one job, and no job is without an undecided candidate
+sub consistent
+{
+	my ($node, $database) = @_;
+	is($node->safe_psql($database // 'postgres', <<'END'), '0|0|0', 'jobs and candidates agree');
+SELECT (SELECT count(*) FROM cudal1.candidate c
+		WHERE c.state IN ('queued', 'measuring', 'verifying')
+		AND (SELECT count(*) FROM cudal1.job j WHERE j.candidate_id = c.candidate_id AND j.kind IN ('measure', 'verify')) <> 1),
+	   (SELECT count(*) FROM cudal1.job j JOIN cudal1.candidate c USING (candidate_id)
+		WHERE j.kind IN ('measure', 'verify') AND c.state NOT IN ('queued', 'measuring', 'verifying')),
+	   (SELECT count(*) FROM (SELECT 1 FROM cudal1.measurement WHERE accepted AND kind = 'measure'
+							  GROUP BY candidate_id HAVING count(*) > 1) x)
+END
+	return;
+}
+
+1;
