@@ -1,0 +1,182 @@
+/*
+ * build.c
+ *		Compiles both sides, or starts the interpreters they will run in, in sandboxes, before the device is taken.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "measure.h"
+
+#define LIBRARY_LIMIT ((size_t) 256 << 20)
+#define C_FLAGS "-O3 -march=native -shared -fPIC -std=gnu17"
+
+static bool
+write_file(const char *path, const char *text)
+{
+	int			fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	size_t		length = strlen(text);
+	bool		good = fd >= 0 && write(fd, text, length) == (ssize_t) length;
+
+	if (fd >= 0)
+		good = close(fd) == 0 && good;
+	return good;
+}
+
+/* the compiler's words without the names of our folders */
+static void
+compiler_log(int fd, const char *folder, char *text, size_t size)
+{
+	char		raw[8192];
+	ssize_t		n = pread(fd, raw, sizeof(raw) - 1, 0);
+	size_t		length = strlen(folder);
+	char	   *at;
+
+	raw[n > 0 ? n : 0] = '\0';
+	while ((at = strstr(raw, folder)) != NULL)
+	{
+		size_t		skip = length + (at[length] == '/');
+
+		memmove(at, at + skip, strlen(at + skip) + 1);
+	}
+	clean_text(text, size, raw, strlen(raw));
+}
+
+bool
+build_c(Measure *m, Side side)
+{
+	char		folder[PATH_MAX - 64];
+	char		source[PATH_MAX];
+	char		text[1900];
+	const char *argv[] = {"/usr/bin/gcc", "-O3", "-march=native", "-shared", "-fPIC", "-std=gnu17", "-fdiagnostics-color=never", "-w",
+		"-o", m->library[side], source, "-lm", NULL};
+	static const char *const environment[] = {"PATH", "/usr/bin:/bin", "LANG", "C", "TMPDIR", "/tmp", NULL};
+	Sandbox		sandbox = {.argv = argv,.environment = environment,.tmp_bytes = LIBRARY_LIMIT,.file_bytes = LIBRARY_LIMIT,
+		.data_bytes = (size_t) 4096 << 20,.cpu_seconds = m->job->profile.build_seconds,.unsandboxed = m->options->unsandboxed};
+	struct stat st;
+	int			status;
+
+	snprintf(folder, sizeof(folder), "%s/%s", m->scratch, side == SIDE_REFERENCE ? "reference" : "candidate");
+	snprintf(source, sizeof(source), "%s/code.c", folder);
+	snprintf(m->library[side], sizeof(m->library[side]), "%s/code.so", folder);
+	if (mkdir(folder, 0700) != 0 || !write_file(source, side == SIDE_REFERENCE ? m->job->reference : m->job->code))
+		return conclude(m, OUTCOME_LOST, "can't write to the scratch folder: %s", strerror(errno));
+	sandbox.workdir = folder;
+	sandbox.binds[sandbox.nbinds++] = (SandboxBind) {folder, true};
+	sandbox.output_fd = log_file();
+	{
+		pid_t		pid = sandbox_start(&sandbox);
+
+		if (pid < 0)
+		{
+			close(sandbox.output_fd);
+			return conclude(m, OUTCOME_LOST, "the compiler's sandbox does not start: %s", strerror(errno));
+		}
+		if (!sandbox_wait(pid, m->job->profile.build_seconds, &status))
+		{
+			sandbox_end(pid);
+			close(sandbox.output_fd);
+			return conclude(m, side == SIDE_CANDIDATE ? OUTCOME_COMPILE_ERROR : OUTCOME_UNVERIFIED,
+							"compiling takes more than %g s", m->job->profile.build_seconds);
+		}
+	}
+	compiler_log(sandbox.output_fd, folder, text, sizeof(text));
+	close(sandbox.output_fd);
+	json_object_set_new(m->result.environment, "flags", json_string(C_FLAGS));
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || stat(m->library[side], &st) != 0 || !S_ISREG(st.st_mode))
+	{
+		if (side == SIDE_REFERENCE)
+			return conclude(m, OUTCOME_UNVERIFIED, "the reference does not compile: %s", text);
+		return conclude(m, OUTCOME_COMPILE_ERROR, "%s", text[0] ? text : "the compiler failed without a word");
+	}
+	return true;
+}
+
+/* task's source, then the candidate's (empty for the reference), each after its length */
+static int
+source_file(const char *reference, const char *code)
+{
+	uint32_t	length[2] = {(uint32_t) strlen(reference), (uint32_t) strlen(code)};
+	size_t		total = 8 + (size_t) length[0] + length[1];
+	char	   *bytes = malloc(total);
+	int			fd;
+
+	if (!bytes)
+		return -1;
+	memcpy(bytes, &length[0], 4);
+	memcpy(bytes + 4, reference, length[0]);
+	memcpy(bytes + 4 + length[0], &length[1], 4);
+	memcpy(bytes + 8 + length[0], code, length[1]);
+	fd = memory_file("source", bytes, total);
+	free(bytes);
+	return fd;
+}
+
+static void
+python_prefix(const char *python, char *prefix, size_t size)
+{
+	char		real[PATH_MAX];
+
+	prefix[0] = '\0';
+	/* an interpreter outside /usr brings its first folder along, a virtual environment's base interpreter included */
+	if (strncmp(python, "/usr/", 5) != 0 && python[0] == '/')
+	{
+		const char *slash = strchr(python + 1, '/');
+
+		snprintf(prefix, size, "%.*s", slash ? (int) (slash - python) : (int) strlen(python), python);
+	}
+	else if (realpath(python, real) && strncmp(real, "/usr/", 5) != 0)
+		python_prefix(real, prefix, size);
+}
+
+bool
+build_zygotes(Measure *m)
+{
+	char		script[PATH_MAX];
+	char		cores[16];
+	char		data[32];
+	char		prefix[PATH_MAX];
+	const char *argv[] = {m->options->python, "-I", "-B", script, cores, data, m->options->libdir, NULL};
+	const char *environment[] = {"PATH", "/usr/bin:/bin", "LANG", "C.UTF-8", "HOME", "/", "PYTHONDONTWRITEBYTECODE", "1",
+		"OMP_NUM_THREADS", cores, "OPENBLAS_NUM_THREADS", cores, "MKL_NUM_THREADS", cores,
+		"MALLOC_MMAP_MAX_", "0", "MALLOC_TRIM_THRESHOLD_", "-1", "MALLOC_TOP_PAD_", "16777216", "MALLOC_ARENA_MAX", "1", NULL};
+	char		text[1500] = "";
+	Zygote	   *all[] = {&m->zygote[0], &m->zygote[1], &m->generator_zygote};
+
+	snprintf(script, sizeof(script), "%s/exec_torch.py", m->options->libdir);
+	snprintf(cores, sizeof(cores), "%d", m->job->cores);
+	snprintf(data, sizeof(data), "%llu", (unsigned long long) m->job->profile.memory_mb << 20);
+	python_prefix(m->options->python, prefix, sizeof(prefix));
+	m->source_fd[SIDE_REFERENCE] = source_file(m->job->reference, "");
+	m->source_fd[SIDE_CANDIDATE] = source_file(m->job->reference, m->job->code);
+	if (m->source_fd[0] < 0 || m->source_fd[1] < 0)
+		return conclude(m, OUTCOME_LOST, "no memory for the sources");
+	for (int i = 0; i < 3; i++)
+	{
+		Sandbox		sandbox = {.argv = argv,.environment = environment,.file_bytes = (size_t) 16 << 20,
+			.unsandboxed = m->options->unsandboxed};
+
+		sandbox.binds[sandbox.nbinds++] = (SandboxBind) {m->options->libdir, false};
+		if (prefix[0])
+			sandbox.binds[sandbox.nbinds++] = (SandboxBind) {prefix, false};
+		/* all three import at the same time; who waits for whom comes below */
+		if (zygote_start(all[i], &sandbox, m->filter_fd) != EXECUTOR_OK)
+			return conclude(m, OUTCOME_LOST, "an interpreter's sandbox does not start: %s", strerror(errno));
+	}
+	for (int i = 0; i < 3; i++)
+	{
+		ExecutorResult result = zygote_ready(all[i], m->job->profile.build_seconds, text, sizeof(text));
+
+		if (result != EXECUTOR_OK)
+			return conclude(m, OUTCOME_LOST, "the interpreter %s can't import PyTorch%s%s", m->options->python, text[0] ? ": " : "", text);
+	}
+	return true;
+}

@@ -1,0 +1,28 @@
+/*
+ * clock.h
+ *		The one door through which time comes.
+ */
+#ifndef CUDAL1_CLOCK_H
+#define CUDAL1_CLOCK_H
+
+#include <time.h>
+
+/* seconds of a clock that is never set */
+static inline double
+clock_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double) t.tv_sec + (double) t.tv_nsec * 1e-9;
+}
+
+static inline void
+clock_sleep(double seconds)
+{
+	struct timespec t = {(time_t) seconds, (long) ((seconds - (double) (time_t) seconds) * 1e9)};
+
+	nanosleep(&t, NULL);
+}
+
+#endif							/* CUDAL1_CLOCK_H */

@@ -1,0 +1,283 @@
+/*
+ * device.c
+ *		Devices of this host, and holding one.
+ *
+ * A CPU device is a set of reserved cores, "cpu:1" or "cpu:2-3". Whoever measures holds a flock on the device's file for one
+ * measurement, whatever database asked: locks of a database would not see each other, and a lock for a worker's life would
+ * starve everyone else. The supervisor keeps to the other cores.
+ */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "measure.h"
+
+static bool
+first_line(const char *command, char *text, size_t size)
+{
+	FILE	   *pipe = popen(command, "r");
+	bool		good;
+
+	text[0] = '\0';
+	if (!pipe)
+		return false;
+	good = fgets(text, (int) size, pipe) != NULL;
+	text[strcspn(text, "\n")] = '\0';
+	return pclose(pipe) == 0 && good;
+}
+
+static const char *
+cpu_model(void)
+{
+	static char model[256];
+	FILE	   *file;
+	char		line[512];
+
+	if (model[0])
+		return model;
+	strcpy(model, "unknown CPU");
+	file = fopen("/proc/cpuinfo", "re");
+	while (file && fgets(line, sizeof(line), file))
+	{
+		char	   *colon = strchr(line, ':');
+
+		if (strncmp(line, "model name", 10) == 0 && colon)
+		{
+			colon[strcspn(colon, "\n")] = '\0';
+			snprintf(model, sizeof(model), "%s", colon + 2);
+			break;
+		}
+	}
+	if (file)
+		fclose(file);
+	return model;
+}
+
+/* "1" or "2-3,6": false if it names a core we may not use */
+static bool
+parse_cores(const char *list, const cpu_set_t *allowed, cpu_set_t *cores)
+{
+	CPU_ZERO(cores);
+	while (*list)
+	{
+		char	   *end;
+		long		from = strtol(list, &end, 10);
+		long		to = from;
+
+		if (end == list)
+			return false;
+		if (*end == '-')
+		{
+			list = end + 1;
+			to = strtol(list, &end, 10);
+			if (end == list)
+				return false;
+		}
+		if (from < 0 || to < from || to >= CPU_SETSIZE)
+			return false;
+		for (long i = from; i <= to; i++)
+		{
+			if (!CPU_ISSET(i, allowed))
+				return false;
+			CPU_SET(i, cores);
+		}
+		if (*end == ',')
+			end++;
+		else if (*end)
+			return false;
+		list = end;
+	}
+	return CPU_COUNT(cores) > 0;
+}
+
+/* the last core we may use: the first ones get the interrupts, and the server's other work */
+static int
+default_core(const cpu_set_t *allowed)
+{
+	for (int i = CPU_SETSIZE - 1; i >= 0; i--)
+		if (CPU_ISSET(i, allowed))
+			return i;
+	return 0;
+}
+
+static int
+lock_file(const char *key)
+{
+	static const char *const folders[] = {"/run/lock", "/tmp"};
+	char		path[512];
+
+	for (int i = 0; i < 2; i++)
+	{
+		int			fd;
+		size_t		length = (size_t) snprintf(path, sizeof(path), "%s/cudal1-", folders[i]);
+
+		for (const char *c = key; *c && length < sizeof(path) - 6; c++)
+			path[length++] = isalnum((unsigned char) *c) ? *c : '-';
+		strcpy(path + length, ".lock");
+		/* another user's file can be opened for reading, and a lock needs no more */
+		fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0 && errno == ENOENT)
+		{
+			fd = open(path, O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0444);
+			if (fd < 0)
+				fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+		}
+		if (fd >= 0)
+			return fd;
+	}
+	return -1;
+}
+
+bool
+device_prepare(Measure *m)
+{
+	cpu_set_t	allowed,
+				others;
+	const char *key = m->job->device_key;
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
+		return conclude(m, OUTCOME_LOST, "sched_getaffinity: %s", strerror(errno));
+	if (key)
+		snprintf(m->device_key, sizeof(m->device_key), "%s", key);
+	else
+		snprintf(m->device_key, sizeof(m->device_key), "cpu:%d", default_core(&allowed));
+	key = m->device_key;
+	if (strncmp(key, "cpu:", 4) != 0)
+		return conclude(m, OUTCOME_LOST, "this host has no device %s", key);
+	if (!parse_cores(key + 4, &allowed, &m->cores))
+		return conclude(m, OUTCOME_LOST, "device %s names cores that this process may not use", key);
+	CPU_XOR(&others, &allowed, &m->cores);
+	if (CPU_COUNT(&others) > 0)
+		sched_setaffinity(0, sizeof(others), &others);
+	if (CPU_COUNT(&m->cores) < m->job->cores)
+		return conclude(m, OUTCOME_LOST, "the task asks for %d cores, device %s has %d", m->job->cores, key, CPU_COUNT(&m->cores));
+	/* exactly as many as the task asks for */
+	for (int i = CPU_SETSIZE - 1; i >= 0 && CPU_COUNT(&m->cores) > m->job->cores; i--)
+		CPU_CLR(i, &m->cores);
+	return true;
+}
+
+bool
+device_take(Measure *m)
+{
+	m->device_lock = lock_file(m->device_key);
+	if (m->device_lock < 0)
+		return conclude(m, OUTCOME_LOST, "the lock file of device %s can't be opened: %s", m->device_key, strerror(errno));
+	while (flock(m->device_lock, LOCK_EX | LOCK_NB) != 0)
+	{
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return conclude(m, OUTCOME_LOST, "device %s can't be locked: %s", m->device_key, strerror(errno));
+		if (executor_cancelled)
+			return conclude(m, OUTCOME_CANCELLED, NULL);
+		measure_progress(m, "waiting", 0, 0, NAN, NAN, NAN, NAN, clock_now() - m->last_progress > 5);
+		clock_sleep(0.01);
+	}
+	m->locked_at = clock_now();
+	return true;
+}
+
+void
+device_environment(Measure *m)
+{
+	struct utsname host;
+	double		load[3] = {0};
+	char		seed[24];
+	json_t	   *e = m->result.environment;
+
+	uname(&host);
+	if (getloadavg(load, 3) < 1)
+		load[0] = NAN;
+	snprintf(seed, sizeof(seed), "%016llx", (unsigned long long) m->random.s[0]);
+	json_object_set_new(e, "runner", json_string(CUDAL1_VERSION));
+	json_object_set_new(e, "host", json_string(host.nodename));
+	json_object_set_new(e, "kernel", json_string(host.release));
+	json_object_set_new(e, "cpu", json_string(cpu_model()));
+	json_object_set_new(e, "cores", json_string(m->device_key + 4));
+	json_object_set_new(e, "load", json_real(round(load[0] * 100) / 100));
+	json_object_set_new(e, "sandbox", json_string(m->options->unsandboxed ? "none" : sandbox_version()));
+	if (m->job->language == LANGUAGE_C)
+	{
+		char		version[256];
+
+		if (first_line("gcc --version 2>/dev/null", version, sizeof(version)))
+			json_object_set_new(e, "compiler", json_string(version));
+	}
+	else
+	{
+		char		command[PATH_MAX + 128];
+		char		version[256];
+
+		snprintf(command, sizeof(command), "'%s' -c 'import importlib.metadata as m, sys; print(m.version(\"torch\"), \"python\", sys.version.split()[0])' "
+				 "2>/dev/null", m->options->python);
+		if (first_line(command, version, sizeof(version)))
+			json_object_set_new(e, "torch", json_string(version));
+	}
+}
+
+void
+device_list(const Options *options)
+{
+	cpu_set_t	allowed;
+	const char *problem = options->unsandboxed ? NULL : sandbox_problem();
+	json_t	   *languages = json_array();
+	json_t	   *problems = json_array();
+	json_t	   *details = json_object();
+	char		text[512];
+	char		command[PATH_MAX + 256];
+	char		key[32];
+	struct sysinfo memory;
+	json_t	   *device;
+	char	   *line;
+
+	sched_getaffinity(0, sizeof(allowed), &allowed);
+	snprintf(key, sizeof(key), "cpu:%d", default_core(&allowed));
+	if (sysinfo(&memory) == 0)
+		json_object_set_new(details, "memory_mb", json_integer((json_int_t) (memory.totalram * memory.mem_unit >> 20)));
+	json_object_set_new(details, "host_cores", json_integer(CPU_COUNT(&allowed)));
+	json_object_set_new(details, "runner", json_string(CUDAL1_VERSION));
+	json_object_set_new(details, "sandbox", json_string(options->unsandboxed ? "none" : sandbox_version()));
+	if (CPU_COUNT(&allowed) < 2)
+		json_array_append_new(problems, json_string("only one core: measurements share it with the server; expect noise"));
+	if (problem)
+		json_array_append_new(problems, json_string(problem));
+	if (first_line("gcc -dumpfullversion 2>/dev/null", text, sizeof(text)))
+	{
+		json_object_set_new(details, "gcc", json_string(text));
+		if (!problem)
+			json_array_append_new(languages, json_string("c"));
+	}
+	else
+		json_array_append_new(problems, json_string("no gcc: tasks in c can't be measured; install the package gcc"));
+	snprintf(command, sizeof(command), "'%s' -I -c 'import torch; print(torch.__version__)' 2>/dev/null", options->python);
+	if (first_line(command, text, sizeof(text)))
+	{
+		json_object_set_new(details, "torch", json_string(text));
+		json_object_set_new(details, "python", json_string(options->python));
+		if (!problem)
+			json_array_append_new(languages, json_string("pytorch"));
+	}
+	else
+	{
+		snprintf(text, sizeof(text), "%s has no PyTorch: tasks in pytorch can't be measured; install python3-torch or set cudal1.python",
+				 options->python);
+		json_array_append_new(problems, json_string(text));
+	}
+	json_object_set_new(details, "problems", problems);
+	device = json_pack("{s:s, s:s, s:s, s:i, s:o, s:o}", "key", key, "class", "cpu", "model", cpu_model(), "cores", 1,
+					   "languages", languages, "details", details);
+	line = json_dumps(device, JSON_COMPACT | JSON_PRESERVE_ORDER);
+	puts(line);
+	free(line);
+	json_decref(device);
+}

@@ -1,0 +1,627 @@
+/*
+ * executor.c
+ *		The supervisor's hold on an executor.
+ *
+ * An executor is stopped (SIGSTOP, and seen to be stopped, every thread of it) whenever it is not its turn. The clock of a block
+ * starts before it is let go and stops when it is seen to be stopped again: candidate code runs only inside the window, so
+ * there is no time before the command or after the answer in which work could be hidden, and outputs can be read at
+ * leisure from a process that can't change them. A candidate can't fork, so one process is all there is to stop.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "executor.h"
+#include "random.h"
+
+#define FREEZE_SECONDS 5.0
+
+volatile sig_atomic_t executor_cancelled;
+
+void
+clean_text(char *out, size_t size, const char *in, size_t length)
+{
+	size_t		o = 0;
+	size_t		i = 0;
+
+	while (i < length && in[i] != '\0' && o + 5 < size)
+	{
+		unsigned char c = (unsigned char) in[i];
+		int			extra = c < 0x80 ? 0 : c >= 0xC2 && c < 0xE0 ? 1 : c >= 0xE0 && c < 0xF0 ? 2 : c >= 0xF0 && c < 0xF5 ? 3 : -1;
+		bool		good = extra >= 0 && i + (size_t) extra < length;
+
+		for (int j = 1; good && j <= extra; j++)
+			good = ((unsigned char) in[i + (size_t) j] & 0xC0) == 0x80;
+		/* overlong forms, surrogates, and what lies beyond Unicode */
+		if (good && ((c == 0xE0 && (unsigned char) in[i + 1] < 0xA0) || (c == 0xED && (unsigned char) in[i + 1] > 0x9F)
+					 || (c == 0xF0 && (unsigned char) in[i + 1] < 0x90) || (c == 0xF4 && (unsigned char) in[i + 1] > 0x8F)))
+			good = false;
+		if (!good || (c < 0x20 && c != '\n' && c != '\t') || c == 0x7F)
+		{
+			out[o++] = '?';
+			i++;
+			continue;
+		}
+		for (int j = 0; j <= extra; j++)
+			out[o++] = in[i++];
+	}
+	out[o] = '\0';
+}
+
+int
+memory_file(const char *name, const void *bytes, size_t length)
+{
+	int			fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	size_t		done = 0;
+
+	while (fd >= 0 && done < length)
+	{
+		ssize_t		n = write(fd, (const char *) bytes + done, length - done);
+
+		if (n <= 0)
+		{
+			close(fd);
+			return -1;
+		}
+		done += (size_t) n;
+	}
+	if (fd >= 0)
+		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
+	return fd;
+}
+
+int
+log_file(void)
+{
+	int			fd = memfd_create("log", MFD_CLOEXEC);
+
+	if (fd >= 0)
+		fcntl(fd, F_SETFL, O_APPEND);
+	return fd;
+}
+
+/* shared memory of a fixed size */
+static int
+shared_memory(const char *name, size_t bytes, void **address)
+{
+	int			fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	*address = NULL;
+	if (fd < 0)
+		return -1;
+	if (ftruncate(fd, (off_t) bytes) != 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0)
+	{
+		close(fd);
+		return -1;
+	}
+	if (bytes > 0)
+	{
+		*address = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		if (*address == MAP_FAILED)
+		{
+			close(fd);
+			return -1;
+		}
+	}
+	return fd;
+}
+
+bool
+arena_create(Arena *arena, uint32_t slots, size_t input_slot_bytes, size_t output_slot_bytes, bool inputs_writable)
+{
+	memset(arena, 0, sizeof(*arena));
+	arena->inputs_fd = arena->outputs_fd = arena->master_fd = -1;
+	arena->slots = slots;
+	arena->input_slot_bytes = input_slot_bytes;
+	arena->output_slot_bytes = output_slot_bytes;
+	arena->inputs_fd = shared_memory("inputs", slots * input_slot_bytes, (void **) &arena->inputs);
+	arena->outputs_fd = shared_memory("outputs", slots * output_slot_bytes, (void **) &arena->outputs);
+	arena->master_fd = shared_memory("master", slots * input_slot_bytes, (void **) &arena->master);
+	if (arena->inputs_fd < 0 || arena->outputs_fd < 0 || arena->master_fd < 0)
+		return false;
+	/* the supervisor's own mapping stays writable; no one else's can become so */
+	if (!inputs_writable && fcntl(arena->inputs_fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) != 0)
+		return false;
+	return true;
+}
+
+static void
+drop(int *fd, void *address, size_t bytes)
+{
+	if (address && bytes > 0)
+		munmap(address, bytes);
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+void
+arena_destroy(Arena *arena)
+{
+	drop(&arena->inputs_fd, arena->inputs, arena->slots * arena->input_slot_bytes);
+	drop(&arena->outputs_fd, arena->outputs, arena->slots * arena->output_slot_bytes);
+	drop(&arena->master_fd, arena->master, arena->slots * arena->input_slot_bytes);
+	memset(arena, 0, sizeof(*arena));
+	arena->inputs_fd = arena->outputs_fd = arena->master_fd = -1;
+}
+
+void
+executor_init(Executor *executor)
+{
+	memset(executor, 0, sizeof(*executor));
+	executor->pidfd = executor->stat_fd = executor->sock = executor->log_fd = executor->control_fd = -1;
+}
+
+static int
+socket_pair(int pair[2])
+{
+	int			on = 1;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+		return -1;
+	return setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof(on));
+}
+
+/* waits for a datagram; pid: the sender's, as the kernel vouches */
+static ExecutorResult
+receive(int sock, WireMessage *message, double deadline, pid_t *pid)
+{
+	for (;;)
+	{
+		struct pollfd p = {.fd = sock,.events = POLLIN};
+		double		left = deadline - clock_now();
+		int			ready;
+		char		space[CMSG_SPACE(sizeof(struct ucred)) + 64];
+		struct iovec iov = {message, sizeof(*message)};
+		struct msghdr header = {.msg_iov = &iov,.msg_iovlen = 1,.msg_control = space,.msg_controllen = sizeof(space)};
+		ssize_t		got;
+
+		if (left <= 0 || executor_cancelled)
+			return EXECUTOR_TIMEOUT;
+		ready = poll(&p, 1, left > 1000 ? 1000000 : (int) (left * 1000) + 1);
+		if (ready < 0 && errno != EINTR)
+			return EXECUTOR_BROKEN;
+		if (ready <= 0)
+			continue;
+		got = recvmsg(sock, &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+		if (got < 0 && (errno == EAGAIN || errno == EINTR))
+			continue;
+		if (got <= 0)
+			return EXECUTOR_ENDED;
+		for (struct cmsghdr *c = CMSG_FIRSTHDR(&header); c; c = CMSG_NXTHDR(&header, c))
+		{
+			if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+			{
+				int			n = (int) ((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+
+				for (int i = 0; i < n; i++)
+					close(((int *) (void *) CMSG_DATA(c))[i]);
+			}
+			else if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS && pid)
+				*pid = ((struct ucred *) (void *) CMSG_DATA(c))->pid;
+		}
+		return got == sizeof(*message) ? EXECUTOR_OK : EXECUTOR_FORGED;
+	}
+}
+
+static ExecutorResult
+attach(Executor *executor, double seconds)
+{
+	WireMessage hello;
+	char		path[64];
+	ExecutorResult result = receive(executor->sock, &hello, clock_now() + seconds, &executor->pid);
+
+	if (result != EXECUTOR_OK)
+		return result == EXECUTOR_FORGED ? EXECUTOR_BROKEN : result;
+	if (hello.op != WIRE_HELLO || executor->pid <= 0)
+		return EXECUTOR_BROKEN;
+	executor->pidfd = (int) syscall(SYS_pidfd_open, executor->pid, 0);
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int) executor->pid);
+	executor->stat_fd = open(path, O_RDONLY | O_CLOEXEC);
+	return executor->pidfd >= 0 && executor->stat_fd >= 0 ? EXECUTOR_OK : EXECUTOR_BROKEN;
+}
+
+ExecutorResult
+executor_start(Executor *executor, Sandbox *sandbox, const Arena *arena, int call_fd, int filter_fd, double seconds)
+{
+	int			pair[2];
+	ExecutorResult result;
+
+	executor_init(executor);
+	executor->log_fd = log_file();
+	executor->control_fd = shared_memory("control", sizeof(WireControl), (void **) &executor->control);
+	if (executor->log_fd < 0 || executor->control_fd < 0 || socket_pair(pair) != 0)
+		return EXECUTOR_BROKEN;
+	executor->sock = pair[0];
+	sandbox->fds[0] = pair[1];
+	sandbox->fds[1] = executor->control_fd;
+	sandbox->fds[2] = arena->inputs_fd;
+	sandbox->fds[3] = arena->outputs_fd;
+	sandbox->fds[4] = call_fd;
+	sandbox->fds[5] = filter_fd;
+	sandbox->nfds = 6;
+	sandbox->output_fd = executor->log_fd;
+	executor->sandbox = sandbox_start(sandbox);
+	close(pair[1]);
+	if (executor->sandbox < 0)
+		return EXECUTOR_BROKEN;
+	result = attach(executor, seconds);
+	return result == EXECUTOR_ENDED ? EXECUTOR_BROKEN : result;
+}
+
+ExecutorResult
+zygote_start(Zygote *zygote, Sandbox *sandbox, int filter_fd)
+{
+	int			pair[2];
+
+	zygote->log_fd = log_file();
+	if (zygote->log_fd < 0 || socket_pair(pair) != 0)
+		return EXECUTOR_BROKEN;
+	zygote->sock = pair[0];
+	sandbox->fds[0] = pair[1];
+	sandbox->fds[1] = filter_fd;
+	sandbox->nfds = 2;
+	sandbox->output_fd = zygote->log_fd;
+	zygote->sandbox = sandbox_start(sandbox);
+	close(pair[1]);
+	if (zygote->sandbox < 0)
+		return EXECUTOR_BROKEN;
+	return EXECUTOR_OK;
+}
+
+ExecutorResult
+zygote_ready(Zygote *zygote, double seconds, char *text, size_t size)
+{
+	WireMessage hello;
+	int			status;
+	ExecutorResult result = receive(zygote->sock, &hello, clock_now() + seconds, NULL);
+
+	if (result == EXECUTOR_OK && hello.op == WIRE_HELLO)
+		return EXECUTOR_OK;
+	else
+	{
+		Executor	seen = {.log_fd = zygote->log_fd};
+
+		if (sandbox_wait(zygote->sandbox, 0.2, &status))
+			zygote->sandbox = 0;
+		executor_log(&seen, text, size);
+		return result == EXECUTOR_OK ? EXECUTOR_FORGED : result;
+	}
+}
+
+ExecutorResult
+executor_fork(Executor *executor, Zygote *zygote, const int *fds, int nfds, double seconds)
+{
+	int			pair[2];
+	int			all[8];
+	WireMessage command = {.op = WIRE_FORK,.nonce = random_secret()};
+	char		space[CMSG_SPACE(sizeof(all))];
+	struct iovec iov = {&command, sizeof(command)};
+	struct msghdr header = {.msg_iov = &iov,.msg_iovlen = 1,.msg_control = space};
+	struct cmsghdr *c;
+	int			n = 0;
+
+	executor_init(executor);
+	executor->zygote = zygote;
+	executor->log_fd = log_file();
+	executor->control_fd = shared_memory("control", sizeof(WireControl), (void **) &executor->control);
+	if (executor->log_fd < 0 || executor->control_fd < 0 || socket_pair(pair) != 0)
+		return EXECUTOR_BROKEN;
+	executor->sock = pair[0];
+	all[n++] = pair[1];
+	all[n++] = executor->control_fd;
+	all[n++] = executor->log_fd;
+	for (int i = 0; i < nfds && n < 8; i++)
+		all[n++] = fds[i];
+	memset(space, 0, sizeof(space));
+	header.msg_controllen = CMSG_SPACE((size_t) n * sizeof(int));
+	c = CMSG_FIRSTHDR(&header);
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN((size_t) n * sizeof(int));
+	memcpy(CMSG_DATA(c), all, (size_t) n * sizeof(int));
+	if (sendmsg(zygote->sock, &header, MSG_NOSIGNAL) != sizeof(command))
+	{
+		close(pair[1]);
+		return EXECUTOR_BROKEN;
+	}
+	close(pair[1]);
+	return attach(executor, seconds);
+}
+
+/* state and number of threads from a stat file; 0 if it can't be read */
+static char
+process_state(int fd, long *threads)
+{
+	char		text[512];
+	ssize_t		n = pread(fd, text, sizeof(text) - 1, 0);
+	char	   *end;
+	char		state = 0;
+
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	end = strrchr(text, ')');
+	if (!end || sscanf(end + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld", &state, threads) != 2)
+		return 0;
+	return state;
+}
+
+static bool
+is_still(char state)
+{
+	return state == 'T' || state == 't' || state == 'Z' || state == 'X';
+}
+
+static bool
+all_threads_still(pid_t pid)
+{
+	char		path[64];
+	DIR		   *tasks;
+	struct dirent *entry;
+	bool		still = true;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int) pid);
+	tasks = opendir(path);
+	if (!tasks)
+		return true;
+	while (still && (entry = readdir(tasks)) != NULL)
+	{
+		char		file[384];
+		int			fd;
+		long		threads;
+		char		state;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(file, sizeof(file), "%s/%s/stat", path, entry->d_name);
+		fd = open(file, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		state = process_state(fd, &threads);
+		close(fd);
+		if (state != 0 && !is_still(state))
+			still = false;
+	}
+	closedir(tasks);
+	return still;
+}
+
+ExecutorResult
+executor_freeze(Executor *executor)
+{
+	double		deadline = clock_now() + FREEZE_SECONDS;
+
+	if (executor->frozen)
+		return EXECUTOR_OK;
+	if (syscall(SYS_pidfd_send_signal, executor->pidfd, SIGSTOP, NULL, 0) != 0)
+		return EXECUTOR_ENDED;
+	for (int spins = 0;; spins++)
+	{
+		long		threads = 1;
+		char		state = process_state(executor->stat_fd, &threads);
+
+		if (state == 0)
+			return EXECUTOR_ENDED;
+		if (is_still(state) && (threads == 1 || all_threads_still(executor->pid)))
+		{
+			if (state == 'Z' && threads == 1)
+				return EXECUTOR_ENDED;
+			executor->frozen = true;
+			return EXECUTOR_OK;
+		}
+		if (spins > 200)
+			sched_yield();
+		if ((spins & 0xFF) == 0xFF && clock_now() > deadline)
+			return EXECUTOR_BROKEN;
+	}
+}
+
+ExecutorResult
+executor_thaw(Executor *executor)
+{
+	if (!executor->frozen)
+		return EXECUTOR_OK;
+	executor->frozen = false;
+	return syscall(SYS_pidfd_send_signal, executor->pidfd, SIGCONT, NULL, 0) == 0 ? EXECUTOR_OK : EXECUTOR_ENDED;
+}
+
+/* how a process ended whose socket fell silent */
+static void
+find_end(Executor *executor)
+{
+	int			status = 0;
+
+	executor->ended = true;
+	if (executor->zygote)
+	{
+		WireMessage message;
+		double		deadline = clock_now() + 2;
+
+		while (receive(executor->zygote->sock, &message, deadline, NULL) == EXECUTOR_OK)
+			if (message.op == WIRE_ENDED)
+			{
+				executor->wait_status = (int) message.value;
+				return;
+			}
+		executor->wait_status = -1;
+	}
+	else if (sandbox_wait(executor->sandbox, 2, &status))
+	{
+		/* bubblewrap passes a signal on as 128 + its number */
+		executor->sandbox = 0;
+		if (WIFEXITED(status) && WEXITSTATUS(status) > 128)
+			status = WEXITSTATUS(status) - 128;
+		executor->wait_status = status;
+	}
+	else
+		executor->wait_status = -1;
+}
+
+ExecutorResult
+executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed, double timeout, double *elapsed)
+{
+	WireMessage command = {.nonce = random_secret(),.op = op,.count = count,.flags = flags,.seed = seed};
+	WireMessage answer;
+	double		start = clock_now();
+	ExecutorResult result;
+	ExecutorResult freeze;
+
+	executor->text[0] = '\0';
+	if (send(executor->sock, &command, sizeof(command), MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(command))
+	{
+		find_end(executor);
+		return EXECUTOR_ENDED;
+	}
+	result = executor_thaw(executor);
+	if (result == EXECUTOR_OK)
+		result = receive(executor->sock, &answer, start + timeout, NULL);
+	if (result == EXECUTOR_ENDED)
+	{
+		find_end(executor);
+		return result;
+	}
+	freeze = executor_freeze(executor);
+	if (elapsed)
+		*elapsed = clock_now() - start;
+	if (result == EXECUTOR_TIMEOUT)
+		return result;
+	if (freeze == EXECUTOR_ENDED)
+	{
+		find_end(executor);
+		return freeze;
+	}
+	if (result != EXECUTOR_OK || freeze != EXECUTOR_OK)
+		return result != EXECUTOR_OK ? result : freeze;
+	if (answer.nonce != command.nonce || answer.op != op)
+		return EXECUTOR_FORGED;
+	executor->value = answer.value;
+	if (answer.status == WIRE_OK)
+		return EXECUTOR_OK;
+	clean_text(executor->text, sizeof(executor->text), executor->control->text, sizeof(executor->control->text));
+	return answer.status == WIRE_UNSUPPORTED ? EXECUTOR_UNSUPPORTED : EXECUTOR_FAILED;
+}
+
+static bool
+read_memory(pid_t pid, uint64_t address, void *out, size_t bytes)
+{
+	size_t		done = 0;
+
+	while (done < bytes)
+	{
+		struct iovec local = {(char *) out + done, bytes - done};
+		struct iovec remote = {(void *) (uintptr_t) (address + done), bytes - done};
+		ssize_t		n = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+
+		if (n <= 0)
+			return false;
+		done += (size_t) n;
+	}
+	return true;
+}
+
+ExecutorResult
+executor_read_tensor(Executor *executor, const WireTensor *tensor, const Tensor *layout, void *out)
+{
+	size_t		size = tensor_dtype_size(layout->dtype);
+	int64_t		expected = 1;
+	bool		contiguous = true;
+	uint64_t	span = 1;
+	char	   *memory;
+
+	if (layout->elements == 0)
+		return EXECUTOR_OK;
+	for (int d = (int) layout->ndim - 1; d >= 0; d--)
+	{
+		if (layout->shape[d] != 1 && tensor->stride[d] != expected)
+			contiguous = false;
+		expected *= layout->shape[d];
+		if (tensor->stride[d] < 0 || __builtin_add_overflow(span, (uint64_t) (layout->shape[d] - 1) * (uint64_t) tensor->stride[d], &span)
+			|| tensor->stride[d] > (int64_t) 1 << 40)
+			return EXECUTOR_FORGED;
+	}
+	if (contiguous)
+		return read_memory(executor->pid, tensor->address, out, layout->bytes) ? EXECUTOR_OK : EXECUTOR_FORGED;
+	/* a strided view: its whole span once, gathered here */
+	if (span > 64 * layout->elements + (1 << 20))
+		return EXECUTOR_FORGED;
+	memory = malloc(span * size);
+	if (!memory)
+		return EXECUTOR_BROKEN;
+	if (!read_memory(executor->pid, tensor->address, memory, span * size))
+	{
+		free(memory);
+		return EXECUTOR_FORGED;
+	}
+	for (size_t i = 0; i < layout->elements; i++)
+	{
+		size_t		rest = i;
+		size_t		place = 0;
+
+		for (int d = (int) layout->ndim - 1; d >= 0; d--)
+		{
+			place += (rest % (size_t) layout->shape[d]) * (size_t) tensor->stride[d];
+			rest /= (size_t) layout->shape[d];
+		}
+		memcpy((char *) out + i * size, memory + place * size, size);
+	}
+	free(memory);
+	return EXECUTOR_OK;
+}
+
+void
+executor_log(const Executor *executor, char *text, size_t size)
+{
+	char		raw[4096];
+	ssize_t		n = executor->log_fd >= 0 ? pread(executor->log_fd, raw, sizeof(raw), 0) : 0;
+
+	clean_text(text, size, raw, n > 0 ? (size_t) n : 0);
+}
+
+void
+executor_end(Executor *executor)
+{
+	if (executor->pidfd >= 0)
+		syscall(SYS_pidfd_send_signal, executor->pidfd, SIGKILL, NULL, 0);
+	if (executor->sandbox > 0)
+		sandbox_end(executor->sandbox);
+	if (executor->zygote && executor->pidfd >= 0 && !executor->ended)
+		find_end(executor);
+	if (executor->control)
+		munmap(executor->control, sizeof(WireControl));
+	for (int i = 0; i < 5; i++)
+	{
+		int			fd = (int[]){executor->pidfd, executor->stat_fd, executor->sock, executor->log_fd, executor->control_fd}[i];
+
+		if (fd >= 0)
+			close(fd);
+	}
+	executor_init(executor);
+}
+
+void
+zygote_end(Zygote *zygote)
+{
+	if (zygote->sandbox > 0)
+		sandbox_end(zygote->sandbox);
+	if (zygote->sock >= 0)
+		close(zygote->sock);
+	if (zygote->log_fd >= 0)
+		close(zygote->log_fd);
+	zygote->sandbox = 0;
+	zygote->sock = zygote->log_fd = -1;
+}

@@ -1,0 +1,105 @@
+/*
+ * executor.h
+ *		The supervisor's hold on an executor: start it, freeze and thaw it, have it run, read its outputs.
+ */
+#ifndef CUDAL1_EXECUTOR_H
+#define CUDAL1_EXECUTOR_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "sandbox.h"
+#include "tensor.h"
+#include "wire.h"
+
+/* set by a signal handler; every wait for an executor ends then */
+extern volatile sig_atomic_t executor_cancelled;
+
+typedef enum ExecutorResult
+{
+	EXECUTOR_OK,
+	EXECUTOR_FAILED,			/* the code raised an error; `text` says which */
+	EXECUTOR_UNSUPPORTED,		/* `text` says what */
+	EXECUTOR_TIMEOUT,
+	EXECUTOR_ENDED,				/* the process ended; `wait_status` says how */
+	EXECUTOR_FORGED,			/* a reply that no honest executor sends */
+	EXECUTOR_BROKEN,			/* this host failed, not the code */
+} ExecutorResult;
+
+/* a process that has imported PyTorch and forks executors */
+typedef struct Zygote
+{
+	pid_t		sandbox;
+	int			sock;
+	int			log_fd;
+} Zygote;
+
+typedef struct Executor
+{
+	pid_t		sandbox;		/* outermost process of its own sandbox; 0 if forked from a zygote */
+	Zygote	   *zygote;
+	pid_t		pid;			/* as the supervisor sees it */
+	int			pidfd;
+	int			stat_fd;		/* /proc/PID/stat */
+	int			sock;
+	int			log_fd;			/* what it printed */
+	int			control_fd;
+	WireControl *control;
+	bool		frozen;
+	bool		ended;
+	int			wait_status;
+	int64_t		value;			/* of the last reply */
+	char		text[2048];		/* the last error, valid UTF-8 */
+} Executor;
+
+/* memory shared with executors: slots of inputs, and of outputs where the executor writes into shared memory */
+typedef struct Arena
+{
+	int			inputs_fd;
+	int			outputs_fd;
+	char	   *inputs;
+	char	   *outputs;
+	char	   *master;			/* the inputs as the supervisor made them; never seen by a candidate */
+	int			master_fd;
+	uint32_t	slots;
+	size_t		input_slot_bytes;
+	size_t		output_slot_bytes;
+} Arena;
+
+extern bool arena_create(Arena *arena, uint32_t slots, size_t input_slot_bytes, size_t output_slot_bytes, bool inputs_writable);
+extern void arena_destroy(Arena *arena);
+
+/* a sealed memfd holding these bytes */
+extern int	memory_file(const char *name, const void *bytes, size_t length);
+extern int	log_file(void);
+
+/* the executor gets descriptors 3.. as wire.h says; `code` is appended to argv by the caller */
+/* nothing started yet; executor_end does nothing */
+extern void executor_init(Executor *executor);
+
+extern ExecutorResult executor_start(Executor *executor, Sandbox *sandbox, const Arena *arena, int call_fd, int filter_fd, double seconds);
+/* starts the interpreter; zygote_ready waits until it has imported PyTorch, else `text` is what it printed */
+extern ExecutorResult zygote_start(Zygote *zygote, Sandbox *sandbox, int filter_fd);
+extern ExecutorResult zygote_ready(Zygote *zygote, double seconds, char *text, size_t size);
+extern ExecutorResult executor_fork(Executor *executor, Zygote *zygote, const int *fds, int nfds, double seconds);
+extern void executor_end(Executor *executor);
+extern void zygote_end(Zygote *zygote);
+
+extern ExecutorResult executor_freeze(Executor *executor);
+extern ExecutorResult executor_thaw(Executor *executor);
+
+/* sends a command to a thawed or frozen executor (which it thaws), waits for the reply, leaves it frozen */
+extern ExecutorResult executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed, double timeout,
+									   double *elapsed);
+
+/* copies a run's output, gathered to be contiguous; layout: what is expected */
+extern ExecutorResult executor_read_tensor(Executor *executor, const WireTensor *tensor, const Tensor *layout, void *out);
+
+/* the first bytes of what it printed, valid UTF-8 */
+extern void executor_log(const Executor *executor, char *text, size_t size);
+
+/* copies text, replacing what is not UTF-8 and control characters */
+extern void clean_text(char *out, size_t size, const char *in, size_t length);
+
+#endif							/* CUDAL1_EXECUTOR_H */

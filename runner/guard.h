@@ -1,0 +1,23 @@
+/*
+ * guard.h
+ *		The filters and limits an executor puts on itself before it loads a candidate.
+ */
+#ifndef CUDAL1_GUARD_H
+#define CUDAL1_GUARD_H
+
+#include <stdint.h>
+
+/* reads both filters from WIRE_FD_FILTER and closes it; 0 or -1 */
+extern int	cudal1_guard_read(void);
+
+/* limits on memory, threads, descriptors, and the filter that holds while a candidate is loaded; 0 or -1 */
+extern int	cudal1_guard_enter(uint64_t data_bytes);
+
+/* the further filter that holds while it runs; 0 or -1 */
+extern int	cudal1_guard_seal(void);
+
+/* fills for the generator of PyTorch inputs */
+extern void cudal1_guard_fill_normal(float *out, uint64_t n, uint64_t seed);
+extern void cudal1_guard_fill_uniform(float *out, uint64_t n, uint64_t seed);
+
+#endif							/* CUDAL1_GUARD_H */

@@ -1,0 +1,825 @@
+/*
+ * measure.c
+ *		One measurement, from the build to the verdict.
+ *
+ * Order of events: build both sides without holding the device; take the device; let the reference run against itself in two
+ * processes; let the candidate run on the same inputs, checked; then rounds.c times fresh pairs. The supervisor alone knows the
+ * seeds, the expected outputs and the time.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "measure.h"
+
+#define OUTPUT_LIMIT	((off_t) 16 << 20)	/* what an executor may print */
+#define CHECK_SLOTS		16
+#define START_SECONDS	30.0
+
+/* set the outcome once; the first one stands. Always false, so that callers can return it. */
+bool
+conclude(Measure *m, Outcome outcome, const char *format,...)
+{
+	va_list		arguments;
+
+	if (m->result.outcome != OUTCOME_NONE)
+		return false;
+	m->result.outcome = outcome;
+	if (format)
+	{
+		char		text[4096];
+
+		va_start(arguments, format);
+		vsnprintf(text, sizeof(text), format, arguments);
+		va_end(arguments);
+		clean_text(m->result.detail, sizeof(m->result.detail), text, strlen(text));
+	}
+	return false;
+}
+
+static const char *
+signal_text(int number)
+{
+	switch (number)
+	{
+		case SIGSEGV:
+			return "SIGSEGV, a bad memory access";
+		case SIGBUS:
+			return "SIGBUS, a bad memory access";
+		case SIGFPE:
+			return "SIGFPE, an integer division by zero or overflow";
+		case SIGILL:
+			return "SIGILL, an illegal instruction";
+		case SIGABRT:
+			return "SIGABRT";
+		case SIGSYS:
+			return "a forbidden system call (processes, signals, sockets and files are closed to candidates)";
+		case SIGXFSZ:
+			return "printing more than it may";
+		case SIGKILL:
+			return "SIGKILL, perhaps for want of memory";
+		default:
+			return strsignal(number);
+	}
+}
+
+/* turns what went wrong into an outcome; false always */
+bool
+measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result, const char *when)
+{
+	char		log[900] = "";
+	struct stat st = {.st_size = 0};
+	const char *who = side == SIDE_CANDIDATE ? "the code" : "the reference";
+	/* whatever goes wrong with a reference is no candidate's fault */
+	Outcome		crash = side == SIDE_CANDIDATE ? OUTCOME_CRASH : OUTCOME_UNVERIFIED;
+
+	if (result == EXECUTOR_OK)
+		return true;
+	if (executor_cancelled)
+		return conclude(m, OUTCOME_CANCELLED, NULL);
+	executor_log(executor, log, sizeof(log));
+	if (executor->log_fd >= 0)
+		fstat(executor->log_fd, &st);
+	switch (result)
+	{
+		case EXECUTOR_OK:
+			break;
+		case EXECUTOR_FAILED:
+			if (side == SIDE_REFERENCE)
+				return conclude(m, OUTCOME_UNVERIFIED, "the reference fails %s: %s", when, executor->text);
+			if (st.st_size >= OUTPUT_LIMIT)
+				return conclude(m, OUTCOME_CRASH, "%s printed more than %d MiB %s", who, (int) (OUTPUT_LIMIT >> 20), when);
+			return conclude(m, strncmp(executor->text, "SyntaxError", 11) == 0 || strncmp(executor->text, "IndentationError", 16) == 0
+							? OUTCOME_COMPILE_ERROR : OUTCOME_LAUNCH_FAILURE, "%s fails %s: %s", who, when, executor->text);
+		case EXECUTOR_UNSUPPORTED:
+			return conclude(m, side == SIDE_CANDIDATE ? OUTCOME_LAUNCH_FAILURE : OUTCOME_UNVERIFIED, "%s: %s", who, executor->text);
+		case EXECUTOR_TIMEOUT:
+			return conclude(m, side == SIDE_CANDIDATE ? OUTCOME_TIMEOUT : OUTCOME_UNVERIFIED,
+							"%s did not end within its time limit %s%s%s", who, when, log[0] ? "; it printed: " : "", log);
+		case EXECUTOR_ENDED:
+			if (st.st_size >= OUTPUT_LIMIT)
+				return conclude(m, crash, "%s printed more than %d MiB %s", who, (int) (OUTPUT_LIMIT >> 20), when);
+			if (executor->wait_status >= 0 && WIFSIGNALED(executor->wait_status))
+				return conclude(m, crash, "%s ended by %s %s%s%s", who, signal_text(WTERMSIG(executor->wait_status)), when,
+								log[0] ? "; it printed: " : "", log);
+			return conclude(m, crash, "%s ended its process (status %d) %s%s%s", who,
+							executor->wait_status >= 0 ? WEXITSTATUS(executor->wait_status) : -1, when, log[0] ? "; it printed: " : "", log);
+		case EXECUTOR_FORGED:
+			json_object_set_new(m->result.evidence, "detector", json_string("protocol"));
+			return conclude(m, side == SIDE_CANDIDATE ? OUTCOME_CHEAT : OUTCOME_UNVERIFIED,
+							"%s interfered with the measurement %s", who, when);
+		case EXECUTOR_BROKEN:
+			break;
+	}
+	return conclude(m, OUTCOME_LOST, "an executor could not be started or reached %s: %s%s%s", when, strerror(errno),
+					log[0] ? "; it printed: " : "", log);
+}
+
+void
+measure_progress(Measure *m, const char *phase, int pairs, int rounds, double estimate, double lower, double upper, double left,
+				 bool force)
+{
+	double		now = clock_now();
+
+	if (!force && now - m->last_progress < 0.5)
+		return;
+	m->last_progress = now;
+	if (m->options->person)
+	{
+		fprintf(stderr, "\r\033[K%-12s", phase);
+		if (rounds > 0)
+			fprintf(stderr, " pairs %d, rounds %d", pairs, rounds);
+		if (isfinite(estimate))
+			fprintf(stderr, ", speedup %.3f", estimate);
+		if (isfinite(lower))
+			fprintf(stderr, " (%.3f to %.3f)", lower, upper);
+		if (isfinite(left))
+			fprintf(stderr, ", about %.1f s left", left);
+		return;
+	}
+	if (!m->options->lines)
+		return;
+	printf("{\"type\": \"progress\", \"phase\": \"%s\", \"pairs\": %d, \"rounds\": %d", phase, pairs, rounds);
+	if (isfinite(estimate))
+		printf(", \"estimate\": %.6g", estimate);
+	if (isfinite(lower) && isfinite(upper))
+		printf(", \"lower\": %.6g, \"upper\": %.6g", lower, upper);
+	if (isfinite(left))
+		printf(", \"seconds_left\": %.3g", left);
+	printf("}\n");
+	fflush(stdout);
+}
+
+static size_t
+align(size_t bytes)
+{
+	return bytes >= 4096 ? (bytes + 4095) & ~(size_t) 4095 : (bytes + 63) & ~(size_t) 63;
+}
+
+/* places the inputs (and, in shared memory, the outputs) within their slots */
+static void
+place_inputs(Measure *m)
+{
+	size_t		at = 0;
+
+	for (int i = 0; i < m->inputs; i++)
+	{
+		m->input[i].offset = at;
+		at += align(m->input[i].bytes);
+	}
+	m->input_slot_bytes = align(at);
+}
+
+static void
+place_outputs(Measure *m, bool shared)
+{
+	size_t		at = 0;
+
+	m->output_bytes = 0;
+	for (int i = 0; i < m->outputs; i++)
+	{
+		m->output[i].offset = at;
+		at += align(m->output[i].bytes);
+		m->output_bytes += m->output[i].bytes;
+	}
+	m->output_slot_bytes = shared ? align(at) : 0;
+}
+
+/* c: the signature's arrays; inout arrays are made with the inputs and staged among the outputs */
+static void
+layout_from_signature(Measure *m)
+{
+	const Signature *s = &m->job->signature;
+
+	for (int i = 0; i < s->arguments; i++)
+	{
+		const Argument *a = &s->argument[i];
+
+		if (a->role == ROLE_IN || a->role == ROLE_INOUT)
+			m->input[m->inputs++] = a->tensor;
+		if (a->role == ROLE_OUT || a->role == ROLE_INOUT)
+			m->output[m->outputs++] = a->tensor;
+	}
+	place_inputs(m);
+	place_outputs(m, true);
+}
+
+static int
+write_call(Measure *m, uint32_t slots)
+{
+	const Signature *s = &m->job->signature;
+	WireCall	call;
+	int			in = 0,
+				out = 0;
+
+	memset(&call, 0, sizeof(call));
+	strcpy(call.entry, s->entry);
+	call.arguments = (uint32_t) s->arguments;
+	call.slots = slots;
+	call.input_slot_bytes = m->input_slot_bytes;
+	call.output_slot_bytes = m->output_slot_bytes;
+	call.data_limit = (uint64_t) m->job->profile.memory_mb << 20;
+	for (int i = 0; i < s->arguments; i++)
+	{
+		const Argument *a = &s->argument[i];
+		WireArgument *w = &call.argument[i];
+
+		w->dtype = a->tensor.dtype;
+		memcpy(w->scalar, a->scalar, sizeof(w->scalar));
+		if (a->role == ROLE_SCALAR)
+			w->kind = WIRE_ARGUMENT_SCALAR;
+		else if (a->role == ROLE_IN)
+		{
+			w->kind = WIRE_ARGUMENT_INPUT;
+			w->offset = m->input[in++].offset;
+		}
+		else
+		{
+			in += a->role == ROLE_INOUT;
+			w->kind = WIRE_ARGUMENT_OUTPUT;
+			w->offset = m->output[out++].offset;
+		}
+	}
+	return memory_file("call", &call, sizeof(call));
+}
+
+bool
+measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena, uint64_t weight_seed)
+{
+	ExecutorResult result;
+
+	if (m->job->language == LANGUAGE_C)
+	{
+		char		program[PATH_MAX + 32];
+		const char *argv[] = {program, m->library[side], NULL};
+		static const char *const environment[] = {"PATH", "/usr/bin:/bin", "LANG", "C", NULL};
+		Sandbox		sandbox = {.argv = argv,.environment = environment,.cores = &m->cores,.file_bytes = OUTPUT_LIMIT,
+			.unsandboxed = m->options->unsandboxed};
+		int			call_fd = write_call(m, arena->slots);
+
+		snprintf(program, sizeof(program), "%s/exec-c", m->options->libdir);
+		sandbox.binds[sandbox.nbinds++] = (SandboxBind) {m->options->libdir, false};
+		sandbox.binds[sandbox.nbinds++] = (SandboxBind) {m->library[side], false};
+		result = executor_start(executor, &sandbox, arena, call_fd, m->filter_fd, START_SECONDS);
+		close(call_fd);
+	}
+	else
+	{
+		int			fds[] = {arena->inputs_fd, m->source_fd[side]};
+
+		result = executor_fork(executor, &m->zygote[seat], fds, 2, START_SECONDS);
+		if (result == EXECUTOR_OK)
+			sched_setaffinity(executor->pid, sizeof(m->cores), &m->cores);
+	}
+	if (result != EXECUTOR_OK)
+		return measure_failed(m, side, executor, result == EXECUTOR_TIMEOUT || result == EXECUTOR_ENDED ? EXECUTOR_BROKEN : result,
+							  "at its start");
+	executor_freeze(executor);
+	/* where the slots' inputs lie, for executors that make their own views of them */
+	executor->control->slot_bytes = m->input_slot_bytes;
+	executor->control->tensors = (uint32_t) m->inputs;
+	for (int i = 0; i < m->inputs; i++)
+	{
+		WireTensor *t = &executor->control->table[i];
+
+		executor->control->offsets[i] = m->input[i].offset;
+		t->dtype = m->input[i].dtype;
+		t->ndim = m->input[i].ndim;
+		t->address = m->input_value[i];
+		memcpy(t->shape, m->input[i].shape, sizeof(t->shape));
+	}
+	result = executor_command(executor, WIRE_LOAD, arena->slots, 0, weight_seed, m->job->profile.build_seconds, NULL);
+	return measure_failed(m, side, executor, result, "while it was loaded");
+}
+
+bool
+measure_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
+{
+	const Signature *s = &m->job->signature;
+
+	if (m->generating)
+	{
+		ExecutorResult result;
+
+		memcpy(m->generator.control->slots, slots, n * sizeof(*slots));
+		result = executor_command(&m->generator, WIRE_GENERATE, n, 0, random_next(&m->random), m->job->profile.build_seconds, NULL);
+		return measure_failed(m, SIDE_REFERENCE, &m->generator, result, "in get_inputs");
+	}
+	for (uint32_t r = 0; r < n; r++)
+	{
+		char	   *slot = arena->master + slots[r] * arena->input_slot_bytes;
+		int			in = 0;
+
+		for (int i = 0; i < s->arguments; i++)
+		{
+			const Argument *a = &s->argument[i];
+
+			if (a->role != ROLE_IN && a->role != ROLE_INOUT)
+				continue;
+			random_fill(slot + m->input[in].offset, a->tensor.dtype, a->tensor.elements, a->init, a->low, a->high, random_next(&m->random));
+			in++;
+		}
+	}
+	return true;
+}
+
+static void
+poison(Measure *m, char *out, size_t bytes)
+{
+	size_t		at = (size_t) random_below(&m->random, NOISE_BYTES / 2);
+
+	while (bytes > 0)
+	{
+		size_t		n = bytes < NOISE_BYTES - at ? bytes : NOISE_BYTES - at;
+
+		memcpy(out, m->noise + at, n);
+		out += n;
+		bytes -= n;
+		at = 0;
+	}
+}
+
+void
+measure_stage(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
+{
+	const Signature *s = &m->job->signature;
+
+	for (uint32_t r = 0; r < n; r++)
+	{
+		const char *from = arena->master + slots[r] * arena->input_slot_bytes;
+		char	   *in_slot = arena->inputs + slots[r] * arena->input_slot_bytes;
+		char	   *out_slot = arena->outputs + slots[r] * arena->output_slot_bytes;
+		int			in = 0,
+					out = 0;
+
+		if (m->job->language == LANGUAGE_PYTORCH)
+		{
+			memcpy(in_slot, from, arena->input_slot_bytes);
+			continue;
+		}
+		for (int i = 0; i < s->arguments; i++)
+		{
+			switch (s->argument[i].role)
+			{
+				case ROLE_IN:
+					memcpy(in_slot + m->input[in].offset, from + m->input[in].offset, m->input[in].bytes);
+					in++;
+					break;
+				case ROLE_INOUT:
+					memcpy(out_slot + m->output[out].offset, from + m->input[in].offset, m->input[in].bytes);
+					in++;
+					out++;
+					break;
+				case ROLE_OUT:
+					poison(m, out_slot + m->output[out].offset, m->output[out].bytes);
+					out++;
+					break;
+				case ROLE_SCALAR:
+					break;
+			}
+		}
+	}
+}
+
+bool
+measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, const uint64_t *seeds, uint32_t n, double timeout,
+			  double *elapsed)
+{
+	ExecutorResult result;
+
+	memcpy(executor->control->slots, slots, n * sizeof(*slots));
+	if (m->seeds_runs)
+		memcpy(executor->control->seeds, seeds, n * sizeof(*seeds));
+	result = executor_command(executor, WIRE_RUN, n, m->seeds_runs ? WIRE_FLAG_SEED_RUNS : 0, 0, timeout, elapsed);
+	m->result.clock_seconds += *elapsed;
+	return measure_failed(m, side, executor, result, "in a run");
+}
+
+/* the tensor table of a run, copied once */
+static bool
+copy_table(Measure *m, Executor *executor, Side side, uint32_t run, WireTensor *table)
+{
+	uint32_t	tensors = *(volatile uint32_t *) &executor->control->tensors;
+
+	if (tensors != (uint32_t) m->outputs)
+		return conclude(m, side == SIDE_CANDIDATE ? OUTCOME_WRONG_OUTPUT : OUTCOME_UNVERIFIED,
+						"%s returns %u tensors instead of %d", side == SIDE_CANDIDATE ? "the code" : "the reference", tensors, m->outputs);
+	memcpy(table, &executor->control->table[run * tensors], tensors * sizeof(*table));
+	return true;
+}
+
+bool
+measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out)
+{
+	WireTensor	table[WIRE_MAX_TENSORS];
+	char	   *to = out;
+
+	if (m->job->language == LANGUAGE_PYTORCH && !copy_table(m, executor, side, run, table))
+		return false;
+	for (int i = 0; i < m->outputs; i++)
+	{
+		const Tensor *layout = &m->output[i];
+
+		if (m->job->language == LANGUAGE_PYTORCH)
+		{
+			ExecutorResult result;
+
+			if (table[i].dtype != layout->dtype || table[i].ndim != layout->ndim
+				|| memcmp(table[i].shape, layout->shape, layout->ndim * sizeof(int64_t)) != 0)
+			{
+				Tensor		found = {.dtype = table[i].dtype,.ndim = table[i].ndim < WIRE_MAX_DIMS ? table[i].ndim : WIRE_MAX_DIMS};
+				char		want[200],
+							have[200];
+
+				memcpy(found.shape, table[i].shape, sizeof(found.shape));
+				tensor_describe(layout, want, sizeof(want));
+				tensor_describe(&found, have, sizeof(have));
+				return conclude(m, side == SIDE_CANDIDATE ? OUTCOME_WRONG_OUTPUT : OUTCOME_UNVERIFIED,
+								"output %d is %s, expected %s", i, have, want);
+			}
+			result = executor_read_tensor(executor, &table[i], layout, to);
+			if (result != EXECUTOR_OK)
+				return measure_failed(m, side, executor, result, "as an output was read");
+		}
+		else
+			memcpy(to, arena->outputs + slot * arena->output_slot_bytes + layout->offset, layout->bytes);
+		to += layout->bytes;
+	}
+	return true;
+}
+
+static void
+describe_index(const Tensor *tensor, size_t index, char *text, size_t size)
+{
+	size_t		length = 0;
+	size_t		stride = tensor->elements;
+
+	text[0] = '\0';
+	for (uint32_t d = 0; d < tensor->ndim && length < size; d++)
+	{
+		stride /= (size_t) tensor->shape[d];
+		length += (size_t) snprintf(text + length, size - length, "%s%zu", d ? ", " : "", (index / stride) % (size_t) tensor->shape[d]);
+	}
+}
+
+bool
+measure_compare(Measure *m, const void *expected, const void *found, Side blamed)
+{
+	size_t		at = 0;
+	double		start = clock_now();
+
+	for (int i = 0; i < m->outputs; i++)
+	{
+		const Tensor *t = &m->output[i];
+		Comparison	c;
+
+		tensor_compare((const char *) expected + at, (const char *) found + at, t->dtype, t->elements, m->job->tolerance, &c);
+		at += t->bytes;
+		if (!c.equal)
+		{
+			char		shape[200],
+						index[200];
+
+			tensor_describe(t, shape, sizeof(shape));
+			describe_index(t, c.first, index, sizeof(index));
+			if (blamed == SIDE_REFERENCE)
+				return conclude(m, OUTCOME_UNVERIFIED, "the reference does not agree with itself in two processes: output %d, %s, differs in "
+								"%zu of %zu elements", i, shape, c.mismatches, t->elements);
+			return conclude(m, OUTCOME_WRONG_OUTPUT, "output %d, %s: %zu of %zu elements are wrong, the first at [%s]: expected %.7g, found %.7g; "
+							"the largest deviation is %.3g tolerances", i, shape, c.mismatches, t->elements, index, c.expected, c.found, c.error);
+		}
+		if (blamed == SIDE_CANDIDATE && c.error > m->result.max_error)
+			m->result.max_error = c.error;
+	}
+	m->checked_seconds += clock_now() - start;
+	if (blamed == SIDE_CANDIDATE)
+		m->result.checks++;
+	return true;
+}
+
+double
+measure_run_limit(const Measure *m)
+{
+	const Profile *p = &m->job->profile;
+
+	return fmin(fmax(p->run_limit_factor * m->time[SIDE_REFERENCE], p->run_limit_min), p->run_limit_max);
+}
+
+bool
+measure_arena(Measure *m, Arena *arena, uint32_t slots)
+{
+	bool		python = m->job->language == LANGUAGE_PYTORCH;
+
+	if (!arena_create(arena, slots, m->input_slot_bytes, m->output_slot_bytes, python))
+		return conclude(m, OUTCOME_LOST, "no memory for %u slots of %zu bytes: %s", slots, m->input_slot_bytes + m->output_slot_bytes,
+						strerror(errno));
+	if (python)
+	{
+		int			fds[] = {arena->master_fd};
+		ExecutorResult result;
+
+		/* a generator is bound to its arena; a new arena gets a new one */
+		if (m->generating)
+			executor_end(&m->generator);
+		m->generating = true;
+		result = executor_fork(&m->generator, &m->generator_zygote, (int[]) {fds[0], m->source_fd[SIDE_REFERENCE]}, 2, START_SECONDS);
+		if (result != EXECUTOR_OK)
+			return measure_failed(m, SIDE_REFERENCE, &m->generator, EXECUTOR_BROKEN, "at the start of the generator");
+		executor_freeze(&m->generator);
+		m->generator.control->slot_bytes = m->input_slot_bytes;
+		for (int i = 0; i < m->inputs; i++)
+			m->generator.control->offsets[i] = m->input[i].offset;
+		result = executor_command(&m->generator, WIRE_DESCRIBE, slots, 0, random_next(&m->random), m->job->profile.build_seconds, NULL);
+		return measure_failed(m, SIDE_REFERENCE, &m->generator, result, "in get_inputs");
+	}
+	return true;
+}
+
+/* pytorch: what get_inputs gives */
+static bool
+layout_from_generator(Measure *m)
+{
+	Arena		empty;
+	uint32_t	n;
+
+	if (!measure_arena(m, &empty, 1))
+		return false;
+	n = m->generator.control->tensors;
+	if (n > WIRE_MAX_TENSORS)
+		return conclude(m, OUTCOME_UNVERIFIED, "get_inputs gives more than %d arguments", WIRE_MAX_TENSORS);
+	m->inputs = (int) n;
+	for (uint32_t i = 0; i < n; i++)
+	{
+		WireTensor	t = m->generator.control->table[i];
+
+		m->input[i] = (Tensor) {.dtype = t.dtype,.ndim = t.ndim};
+		if (t.dtype >= WIRE_PY_INT)
+		{
+			m->input_value[i] = t.address;
+			continue;
+		}
+		memcpy(m->input[i].shape, t.shape, sizeof(t.shape));
+		if (!tensor_finish(&m->input[i]))
+			return conclude(m, OUTCOME_UNVERIFIED, "get_inputs gives an array of an unsupported type or size");
+	}
+	place_inputs(m);
+	arena_destroy(&empty);
+	return true;
+}
+
+/* pytorch: the first run of the reference says what the outputs are */
+static bool
+layout_from_reference(Measure *m, Executor *executor)
+{
+	uint32_t	n = executor->control->tensors;
+
+	if (n < 1 || n > WIRE_MAX_TENSORS)
+		return conclude(m, OUTCOME_UNVERIFIED, "the reference returns %u tensors; 1 to %d are supported", n, WIRE_MAX_TENSORS);
+	m->outputs = (int) n;
+	for (uint32_t i = 0; i < n; i++)
+	{
+		WireTensor	t = executor->control->table[i];
+
+		m->output[i] = (Tensor) {.dtype = t.dtype,.ndim = t.ndim};
+		memcpy(m->output[i].shape, t.shape, sizeof(t.shape));
+		if (!tensor_finish(&m->output[i]))
+			return conclude(m, OUTCOME_UNVERIFIED, "the reference returns an array of an unsupported type or size");
+	}
+	place_outputs(m, false);
+	return true;
+}
+
+/* runs `n` single checks on slots 0 .. n - 1 */
+static bool
+run_checks(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n, const uint64_t *seeds, char *out, double timeout)
+{
+	for (uint32_t i = 0; i < n; i++)
+	{
+		double		elapsed;
+
+		measure_stage(m, arena, &i, 1);
+		if (!measure_block(m, executor, side, &i, &seeds[i], 1, timeout, &elapsed))
+			return false;
+		if (side == SIDE_REFERENCE && m->outputs == 0)
+		{
+			if (executor->value & 1)
+				m->seeds_runs = true;
+			if (!layout_from_reference(m, executor))
+				return false;
+		}
+		if (out && !measure_read(m, executor, side, arena, 0, i, out + i * m->output_bytes))
+			return false;
+		measure_progress(m, "checking", 0, 0, NAN, NAN, NAN, NAN, false);
+	}
+	return true;
+}
+
+/* seconds a run, from a block long enough to tell */
+static bool
+estimate(Measure *m, Executor *executor, Side side, Arena *arena, double timeout, double *time)
+{
+	uint32_t	slots[CHECK_SLOTS];
+	uint64_t	seeds[CHECK_SLOTS];
+	double		empty[5];
+	double		best = INFINITY;
+	uint32_t	n = arena->slots < CHECK_SLOTS ? arena->slots : CHECK_SLOTS;
+	double		first;
+
+	for (uint32_t i = 0; i < n; i++)
+	{
+		slots[i] = i;
+		seeds[i] = random_next(&m->random);
+	}
+	for (int i = 0; i < 5; i++)
+		if (!measure_block(m, executor, side, slots, seeds, 0, timeout, &empty[i]))
+			return false;
+	measure_stage(m, arena, slots, 1);
+	if (!measure_block(m, executor, side, slots, seeds, 1, timeout, &first))
+		return false;
+	if (first > 0.1)
+		n = 1;
+	for (int i = 0; i < (first > 1 ? 1 : 3); i++)
+	{
+		double		elapsed;
+
+		measure_stage(m, arena, slots, n);
+		if (!measure_block(m, executor, side, slots, seeds, n, timeout + 10 * n * first, &elapsed))
+			return false;
+		elapsed = fmax(elapsed - cudal1_score_median(empty, 5), 1e-8) / n;
+		best = fmin(best, elapsed);
+	}
+	*time = best;
+	return true;
+}
+
+static bool
+check_and_estimate(Measure *m)
+{
+	const Profile *p = &m->job->profile;
+	bool		python = m->job->language == LANGUAGE_PYTORCH;
+	uint32_t	n = (uint32_t) p->first_checks;
+	uint32_t	slots = n > CHECK_SLOTS ? n : CHECK_SLOTS;
+	size_t		budget = (size_t) p->arena_mb << 20;
+	Arena		arena;
+	Executor	reference,
+				other,
+				candidate;
+	uint64_t	weights = random_next(&m->random);
+	uint64_t   *seeds = calloc(slots, sizeof(*seeds));
+	uint32_t   *order = calloc(slots, sizeof(*order));
+	char	   *expected = NULL;
+	char	   *found = NULL;
+	bool		good = false;
+	double		start;
+
+	memset(&arena, 0, sizeof(arena));
+	executor_init(&reference);
+	executor_init(&other);
+	executor_init(&candidate);
+	while (slots > n && slots * (m->input_slot_bytes + m->output_slot_bytes) > budget)
+		slots--;
+	for (uint32_t i = 0; i < slots; i++)
+	{
+		seeds[i] = random_next(&m->random);
+		order[i] = i;
+	}
+	/* a first run may warm up for long: libraries initialise, code compiles itself */
+	if (!measure_arena(m, &arena, slots))
+		goto done;
+	start = clock_now();
+	if (!measure_generate(m, &arena, order, slots))
+		goto done;
+	m->generate_time = (clock_now() - start) / slots;
+	if (!measure_launch(m, &reference, SIDE_REFERENCE, 0, &arena, weights)
+		|| !run_checks(m, &reference, SIDE_REFERENCE, &arena, 1, seeds, NULL, p->build_seconds))
+		goto done;
+	expected = malloc(n * m->output_bytes + 1);
+	found = malloc(n * m->output_bytes + 1);
+	if (!expected || !found)
+	{
+		conclude(m, OUTCOME_LOST, "no memory for outputs of %zu bytes", m->output_bytes);
+		goto done;
+	}
+	if (m->seeds_runs || python)
+	{
+		/* the first run told whether random numbers are consumed; start again with the seed set */
+		executor_end(&reference);
+		if (!measure_launch(m, &reference, SIDE_REFERENCE, 0, &arena, weights))
+			goto done;
+	}
+	if (!run_checks(m, &reference, SIDE_REFERENCE, &arena, n, seeds, expected, p->build_seconds))
+		goto done;
+	if (!measure_launch(m, &other, SIDE_REFERENCE, 1, &arena, weights)
+		|| !run_checks(m, &other, SIDE_REFERENCE, &arena, n < 2 ? n : 2, seeds, found, p->build_seconds))
+		goto done;
+	for (uint32_t i = 0; i < (n < 2 ? n : 2); i++)
+		if (!measure_compare(m, expected + i * m->output_bytes, found + i * m->output_bytes, SIDE_REFERENCE))
+			goto done;
+	executor_end(&other);
+	if (!estimate(m, &reference, SIDE_REFERENCE, &arena, p->build_seconds, &m->time[SIDE_REFERENCE]))
+		goto done;
+
+	/* now the candidate; code that compiles itself has the build's limit for its first call */
+	if (!measure_launch(m, &candidate, SIDE_CANDIDATE, 1, &arena, weights)
+		|| !run_checks(m, &candidate, SIDE_CANDIDATE, &arena, 1, seeds, found, python ? p->build_seconds : measure_run_limit(m))
+		|| !run_checks(m, &candidate, SIDE_CANDIDATE, &arena, n, seeds, found, measure_run_limit(m)))
+		goto done;
+	start = clock_now();
+	for (uint32_t i = 0; i < n; i++)
+		if (!measure_compare(m, expected + i * m->output_bytes, found + i * m->output_bytes, SIDE_CANDIDATE))
+			goto done;
+	m->check_time = (clock_now() - start) / n;
+	m->checked_seconds = 0;
+	if (!estimate(m, &candidate, SIDE_CANDIDATE, &arena, measure_run_limit(m), &m->time[SIDE_CANDIDATE]))
+		goto done;
+	if (m->time[SIDE_CANDIDATE] > p->run_limit_factor * m->time[SIDE_REFERENCE])
+	{
+		conclude(m, OUTCOME_TIMEOUT, "the code takes %.3g s a run, more than %g times the reference", m->time[SIDE_CANDIDATE],
+				 p->run_limit_factor);
+		goto done;
+	}
+	good = true;
+done:
+	executor_end(&reference);
+	executor_end(&other);
+	executor_end(&candidate);
+	arena_destroy(&arena);
+	free(expected);
+	free(found);
+	free(seeds);
+	free(order);
+	return good;
+}
+
+static bool
+build(Measure *m)
+{
+	bool		python = m->job->language == LANGUAGE_PYTORCH;
+
+	measure_progress(m, "building", 0, 0, NAN, NAN, NAN, NAN, true);
+	m->filter_fd = sandbox_guard_filters(python);
+	if (m->filter_fd < 0)
+		return conclude(m, OUTCOME_LOST, "the system call filters could not be made");
+	switch (m->job->language)
+	{
+		case LANGUAGE_C:
+			layout_from_signature(m);
+			return build_c(m, SIDE_REFERENCE) && build_c(m, SIDE_CANDIDATE);
+		case LANGUAGE_PYTORCH:
+			return build_zygotes(m);
+		case LANGUAGE_CUDA:
+			break;
+	}
+	return conclude(m, OUTCOME_LOST, "this host measures no %s tasks", "cuda");
+}
+
+void
+measure_run(Measure *m)
+{
+	m->result.evidence = json_object();
+	m->result.environment = json_object();
+	m->result.score = m->result.lower = m->result.upper = m->result.variance = m->result.audit_bound = NAN;
+	m->result.reference_seconds = m->result.candidate_seconds = NAN;
+	m->filter_fd = m->source_fd[0] = m->source_fd[1] = -1;
+	for (int i = 0; i < 2; i++)
+		m->zygote[i].sock = m->zygote[i].log_fd = -1;
+	m->generator_zygote.sock = m->generator_zygote.log_fd = -1;
+	random_seed(&m->random, random_secret());
+	m->noise = malloc(NOISE_BYTES);
+	for (size_t i = 0; i < NOISE_BYTES; i += 8)
+	{
+		uint64_t	word = random_next(&m->random);
+
+		memcpy(m->noise + i, &word, 8);
+	}
+	if (device_prepare(m) && build(m))
+	{
+		m->result.build_seconds = clock_now() - m->started;
+		measure_progress(m, "waiting", 0, 0, NAN, NAN, NAN, NAN, true);
+		if (device_take(m))
+		{
+			device_environment(m);
+			measure_progress(m, "checking", 0, 0, NAN, NAN, NAN, NAN, true);
+			if ((m->job->language != LANGUAGE_PYTORCH || layout_from_generator(m)) && check_and_estimate(m))
+				rounds_run(m);
+			m->result.device_seconds = clock_now() - m->locked_at;
+		}
+	}
+	if (m->generating)
+		executor_end(&m->generator);
+	for (int i = 0; i < 2; i++)
+		zygote_end(&m->zygote[i]);
+	zygote_end(&m->generator_zygote);
+	if (m->device_lock >= 0)
+		close(m->device_lock);
+	free(m->noise);
+	m->result.wall_seconds = clock_now() - m->started;
+}

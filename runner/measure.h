@@ -1,0 +1,150 @@
+/*
+ * measure.h
+ *		One measurement: what its phases share.
+ */
+#ifndef CUDAL1_MEASURE_H
+#define CUDAL1_MEASURE_H
+
+#include <limits.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdbool.h>
+
+#include "executor.h"
+#include "job.h"
+
+typedef enum Outcome
+{
+	OUTCOME_NONE,
+	OUTCOME_SUCCESSFUL,
+	OUTCOME_UNSTABLE,
+	OUTCOME_COMPILE_ERROR,
+	OUTCOME_LAUNCH_FAILURE,
+	OUTCOME_TIMEOUT,
+	OUTCOME_CRASH,
+	OUTCOME_WRONG_OUTPUT,
+	OUTCOME_CHEAT,
+	OUTCOME_UNVERIFIED,
+	OUTCOME_LOST,
+	OUTCOME_CANCELLED,
+} Outcome;
+
+typedef enum Side
+{
+	SIDE_REFERENCE = 0,
+	SIDE_CANDIDATE = 1,
+} Side;
+
+typedef struct Options
+{
+	const char *libdir;
+	const char *scratch;
+	const char *python;
+	bool		unsandboxed;
+	bool		person;			/* progress for a person on a terminal */
+	bool		lines;			/* progress as lines of JSON */
+} Options;
+
+typedef struct Result
+{
+	Outcome		outcome;
+	char		detail[2001];
+	json_t	   *evidence;
+	json_t	   *environment;
+	double		score;			/* NAN where a number is absent */
+	double		lower;
+	double		upper;
+	double		variance;
+	int			pairs;
+	int			rounds;
+	double	   *buckets;
+	json_t	   *samples;
+	double		reference_seconds;
+	double		candidate_seconds;
+	int			checks;
+	double		max_error;
+	int			audits;
+	double		audit_bound;
+	double		build_seconds;
+	double		device_seconds;
+	double		clock_seconds;
+	double		wall_seconds;
+} Result;
+
+typedef struct Measure
+{
+	const Job  *job;
+	const Options *options;
+	Result		result;
+	double		started;
+	char		scratch[PATH_MAX];
+	int			scratch_lock;
+	int			device_lock;
+	double		locked_at;
+	char		device_key[256];
+	cpu_set_t	cores;			/* of the executors; the supervisor keeps to the others */
+	RandomStream random;		/* seeded from the kernel; everything a candidate must not guess comes from here */
+
+	/* how code is started */
+	char		library[2][PATH_MAX];	/* c: the shared object of each side */
+	int			filter_fd;
+	Zygote		zygote[2];		/* pytorch: two seats, each side takes each in turn */
+	Zygote		generator_zygote;
+	Executor	generator;
+	bool		generating;
+	int			source_fd[2];	/* pytorch: the task's source, and with the candidate's */
+
+	/* layout */
+	Tensor		input[WIRE_MAX_TENSORS];
+	uint64_t	input_value[WIRE_MAX_TENSORS];	/* of arguments that are no tensors */
+	int			inputs;
+	Tensor		output[WIRE_MAX_TENSORS];
+	int			outputs;
+	size_t		input_slot_bytes;
+	size_t		output_slot_bytes;	/* of slots in shared memory */
+	size_t		output_bytes;	/* of the outputs of one run, gathered */
+	bool		seeds_runs;		/* the reference consumes random numbers */
+	unsigned char *noise;		/* for poisoning */
+
+	/* estimates, in seconds a run */
+	double		time[2];
+	double		generate_time;
+	double		check_time;
+	double		checked_seconds;
+	double		last_progress;
+} Measure;
+
+#define NOISE_BYTES ((size_t) 1 << 20)
+
+/* measure.c */
+extern void measure_run(Measure *m);
+extern bool conclude(Measure *m, Outcome outcome, const char *format,...) __attribute__((format(printf, 3, 4)));
+extern bool measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result, const char *when);
+extern bool measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena, uint64_t weight_seed);
+extern bool measure_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n);
+extern void measure_stage(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n);
+extern bool measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, const uint64_t *seeds, uint32_t n,
+						  double timeout, double *elapsed);
+extern bool measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out);
+extern bool measure_compare(Measure *m, const void *expected, const void *found, Side blamed);
+extern double measure_run_limit(const Measure *m);
+extern void measure_progress(Measure *m, const char *phase, int pairs, int rounds, double estimate, double lower, double upper,
+							 double left, bool force);
+
+/* arena for timing, sized for both sides' blocks; false after conclude() */
+extern bool measure_arena(Measure *m, Arena *arena, uint32_t slots);
+
+/* rounds.c: from fresh pairs to a score */
+extern void rounds_run(Measure *m);
+
+/* build.c */
+extern bool build_c(Measure *m, Side side);
+extern bool build_zygotes(Measure *m);
+
+/* device.c */
+extern bool device_prepare(Measure *m);	/* before anything is started: who runs on which cores */
+extern bool device_take(Measure *m);	/* waits for the device's lock */
+extern void device_list(const Options *options);
+extern void device_environment(Measure *m);
+
+#endif							/* CUDAL1_MEASURE_H */

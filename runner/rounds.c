@@ -1,0 +1,582 @@
+/*
+ * rounds.c
+ *		From fresh pairs of executors to a score.
+ *
+ * A bucket is a fresh pair of processes in two halves: what the placement of code and memory adds to a time is constant within
+ * a pair and independent between pairs, so that the spread between buckets tells the error, which more rounds of one pair
+ * would only hide. The halves swap who starts first and, for PyTorch, who runs in which forked parent, and the bucket is the
+ * geometric mean of both. Within a half, a round times one block of each side on the same inputs in the same shared
+ * memory, in an order that is random but balanced.
+ */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "measure.h"
+
+#define ALONE_BLOCKS	3
+#define EMPTY_BLOCKS	9
+#define MAX_SAMPLES		4000
+
+typedef struct Values
+{
+	double	   *v;
+	size_t		n;
+	size_t		size;
+} Values;
+
+typedef struct Rounds
+{
+	Measure    *m;
+	Arena		arena;
+	uint32_t	runs[2];		/* runs in a block of each side */
+	uint32_t	slots;
+	uint32_t   *order;			/* a permutation of the slots */
+	uint64_t   *seeds;
+	char	   *kept[2];		/* outputs drawn for comparison */
+	uint32_t	kept_max;
+	int			rounds_a_half;
+	int			audits_a_half;
+	Values		ratios;			/* of the current bucket */
+	Values		all;			/* every ratio */
+	Values		buckets;
+	Values		times[2];		/* seconds a run, by block */
+	Values		audit[2];		/* seconds of audits */
+	int			rounds;
+	int			samples;
+	double		started;
+	double		lower;
+	double		upper;
+	int			disturbed;
+} Rounds;
+
+typedef struct Half
+{
+	Executor	executor[2];
+	double		empty[2];		/* cost of a block without runs */
+	Values		block[2];		/* seconds a run */
+	Values		ratio;
+} Half;
+
+static void
+append(Values *values, double value)
+{
+	if (values->n == values->size)
+	{
+		size_t		size = values->size ? 2 * values->size : 64;
+		double	   *v = realloc(values->v, size * sizeof(double));
+
+		if (!v)
+			return;
+		values->v = v;
+		values->size = size;
+	}
+	values->v[values->n++] = value;
+}
+
+static double
+median(const Values *values)
+{
+	return values->n > 0 ? cudal1_score_median(values->v, values->n) : NAN;
+}
+
+static void
+shuffle(Rounds *s, uint32_t *v, uint32_t n)
+{
+	for (uint32_t i = n; i > 1; i--)
+	{
+		uint32_t	j = (uint32_t) random_below(&s->m->random, i);
+		uint32_t	t = v[i - 1];
+
+		v[i - 1] = v[j];
+		v[j] = t;
+	}
+}
+
+static double
+timeout(const Rounds *s, Side side, uint32_t n)
+{
+	/* one run may take its limit; the others, ten times what they took before */
+	return measure_run_limit(s->m) + 10 * n * s->m->time[side] + 1;
+}
+
+/*
+ * One block of a side over `n` of the slots; keeps the outputs of its first `keep` slots. Its runs come in random order, so
+ * that their place in the block tells nothing of which are kept, or of which the other side ran too.
+ */
+static bool
+block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n, uint32_t keep, double *seconds)
+{
+	Measure    *m = s->m;
+	Executor   *executor = &half->executor[side];
+	uint32_t	at[WIRE_MAX_RUNS];
+	uint32_t	shuffled[WIRE_MAX_RUNS];
+	uint64_t	seeds[WIRE_MAX_RUNS];
+
+	for (uint32_t i = 0; i < n; i++)
+		at[i] = i;
+	shuffle(s, at, n);
+	for (uint32_t i = 0; i < n; i++)
+	{
+		shuffled[i] = slots[at[i]];
+		seeds[i] = s->seeds[shuffled[i]];
+	}
+	measure_stage(m, &s->arena, shuffled, n);
+	if (!measure_block(m, executor, side, shuffled, seeds, n, timeout(s, side, n), seconds))
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		if (at[i] < keep
+			&& !measure_read(m, executor, side, &s->arena, i, shuffled[i], s->kept[side] + at[i] * m->output_bytes))
+			return false;
+	return true;
+}
+
+static bool
+fresh_inputs(Rounds *s, uint32_t n)
+{
+	for (uint32_t i = 0; i < s->slots; i++)
+		s->order[i] = i;
+	shuffle(s, s->order, s->slots);
+	for (uint32_t i = 0; i < n; i++)
+		s->seeds[s->order[i]] = random_next(&s->m->random);
+	return measure_generate(s->m, &s->arena, s->order, n);
+}
+
+static bool
+compare_kept(Rounds *s, uint32_t keep)
+{
+	for (uint32_t i = 0; i < keep; i++)
+		if (!measure_compare(s->m, s->kept[SIDE_REFERENCE] + i * s->m->output_bytes, s->kept[SIDE_CANDIDATE] + i * s->m->output_bytes,
+							 SIDE_CANDIDATE))
+			return false;
+	return true;
+}
+
+/* how many outputs of the next round to compare: spread over all rounds, as many as their time allows */
+static uint32_t
+draws(Rounds *s, uint32_t common)
+{
+	const Profile *p = &s->m->job->profile;
+	int			total = 2 * p->pairs * s->rounds_a_half;
+	double		left = p->check_seconds - s->m->checked_seconds;
+	int			wanted = p->max_checks - s->m->result.checks;
+	int			rounds_left = total - s->rounds > 0 ? total - s->rounds : 1;
+	double		affordable = left / fmax(s->m->check_time, 1e-6) / rounds_left;
+	double		n;
+
+	if (s->m->result.checks >= p->max_checks)
+		return 0;
+	n = fmin((double) wanted / rounds_left, affordable);
+	if (s->m->result.checks < p->min_checks)
+		n = fmax(n, (double) (p->min_checks - s->m->result.checks) / rounds_left);
+	/* the fraction decides by lot */
+	n = floor(n) + ((double) random_below(&s->m->random, 1000000) < (n - floor(n)) * 1e6);
+	return (uint32_t) fmin(fmin(n, common), s->kept_max);
+}
+
+/* a round: both sides on the same fresh inputs; `single`: an audit, one run each */
+static bool
+run_round(Rounds *s, Half *half, bool reference_first, bool single)
+{
+	uint32_t	n[2] = {single ? 1 : s->runs[0], single ? 1 : s->runs[1]};
+	uint32_t	common = n[0] < n[1] ? n[0] : n[1];
+	uint32_t	keep;
+	double		seconds[2];
+
+	if (!fresh_inputs(s, n[0] > n[1] ? n[0] : n[1]))
+		return false;
+	keep = draws(s, common);
+	for (int turn = 0; turn < 2; turn++)
+	{
+		Side		side = (turn == 0) == reference_first ? SIDE_REFERENCE : SIDE_CANDIDATE;
+
+		if (!block(s, half, side, s->order, n[side], keep, &seconds[side]))
+			return false;
+		seconds[side] = fmax(seconds[side] - half->empty[side], 1e-9);
+	}
+	if (!compare_kept(s, keep))
+		return false;
+	if (single)
+	{
+		append(&s->audit[SIDE_REFERENCE], seconds[SIDE_REFERENCE]);
+		append(&s->audit[SIDE_CANDIDATE], seconds[SIDE_CANDIDATE]);
+		return true;
+	}
+	for (int side = 0; side < 2; side++)
+	{
+		append(&half->block[side], seconds[side] / n[side]);
+		append(&s->times[side], seconds[side] / n[side]);
+	}
+	append(&half->ratio, (seconds[SIDE_REFERENCE] / n[SIDE_REFERENCE]) / (seconds[SIDE_CANDIDATE] / n[SIDE_CANDIDATE]));
+	s->rounds++;
+	return true;
+}
+
+/* warm memory and page tables, then the constant cost of a block */
+static bool
+warm(Rounds *s, Half *half, Side side)
+{
+	double		empty[EMPTY_BLOCKS];
+	double		seconds;
+
+	if (!fresh_inputs(s, s->runs[side]) || !block(s, half, side, s->order, s->runs[side], 0, &seconds))
+		return false;
+	for (int i = 0; i < EMPTY_BLOCKS; i++)
+		if (!measure_block(s->m, &half->executor[side], side, s->order, s->seeds, 0, timeout(s, side, 1), &empty[i]))
+			return false;
+	half->empty[side] = cudal1_score_median(empty, EMPTY_BLOCKS);
+	return true;
+}
+
+static double
+shown_estimate(Rounds *s)
+{
+	return s->buckets.n > 0 ? median(&s->buckets) : s->all.n > 0 ? median(&s->all) : NAN;
+}
+
+static void
+show(Rounds *s, bool force)
+{
+	const Profile *p = &s->m->job->profile;
+	double		elapsed = clock_now() - s->started;
+	double		share = (double) s->rounds / (2.0 * p->pairs * s->rounds_a_half);
+
+	measure_progress(s->m, "measuring", (int) s->buckets.n, s->rounds, shown_estimate(s), s->lower, s->upper,
+					 share > 0.02 && share < 1 ? elapsed / share - elapsed : NAN, force);
+}
+
+/*
+ * One half of a pair. `alone` is set where the reference started first and was timed before the candidate existed: the
+ * reference's slowdown beside the candidate, or 1 if it can't be told from noise.
+ */
+static bool
+run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
+{
+	Measure    *m = s->m;
+	const Profile *p = &m->job->profile;
+	Half		half;
+	bool		reference_first = half_number == 0;
+	Side		first = reference_first ? SIDE_REFERENCE : SIDE_CANDIDATE;
+	uint64_t	weights = random_next(&m->random);
+	Values		alone = {0};
+	uint32_t	steps = (uint32_t) (s->rounds_a_half + s->audits_a_half);
+	uint32_t   *plan = calloc(steps, sizeof(*plan));
+	uint32_t	orders = (uint32_t) random_below(&m->random, 2);
+	bool		good = false;
+
+	memset(&half, 0, sizeof(half));
+	executor_init(&half.executor[0]);
+	executor_init(&half.executor[1]);
+	*disturbed = false;
+	for (int i = 0; i < 2; i++)
+	{
+		Side		side = i == 0 ? first : !first;
+
+		/* seats swap with the order: a seat's address layout then speaks once for each side */
+		if (!measure_launch(m, &half.executor[side], side, side == SIDE_REFERENCE ? half_number : !half_number, &s->arena, weights)
+			|| !warm(s, &half, side))
+			goto done;
+		for (int j = 0; i == 0 && reference_first && j < ALONE_BLOCKS; j++)
+		{
+			double		seconds;
+
+			if (!fresh_inputs(s, s->runs[side]) || !block(s, &half, side, s->order, s->runs[side], 0, &seconds))
+				goto done;
+			append(&alone, fmax(seconds - half.empty[side], 1e-9) / s->runs[side]);
+		}
+	}
+	for (uint32_t i = 0; i < steps; i++)
+		plan[i] = i;
+	shuffle(s, plan, steps);
+	for (uint32_t i = 0; i < steps; i++)
+	{
+		/* every other round of each kind begins with the reference, in random order */
+		if (!run_round(s, &half, (plan[i] + orders) % 2 == 0, plan[i] >= (uint32_t) s->rounds_a_half))
+			goto done;
+		show(s, false);
+	}
+	if (alone.n > 0 && p->precision_goal > 0 && half.block[SIDE_REFERENCE].n >= 4)
+	{
+		/* beyond the goal, and beyond what noise does: three quarters of its blocks slower than the slowest alone */
+		double		limit = 1 + p->disturbed_factor * p->precision_goal;
+
+		*disturbed = median(&half.block[SIDE_REFERENCE]) > limit * median(&alone)
+			&& cudal1_score_percentile(half.block[SIDE_REFERENCE].v, half.block[SIDE_REFERENCE].n, 0.25)
+			> cudal1_score_percentile(alone.v, alone.n, 1.0);
+		if (*disturbed && s->disturbed + 1 >= p->disturbed_attempts)
+		{
+			/* still so: take the reference's own time, and accuse nobody */
+			for (size_t i = 0; i < half.ratio.n; i++)
+				half.ratio.v[i] *= median(&alone) / median(&half.block[SIDE_REFERENCE]);
+		}
+	}
+	for (size_t i = 0; i < half.ratio.n; i++)
+		append(ratios, half.ratio.v[i]);
+	good = true;
+done:
+	executor_end(&half.executor[0]);
+	executor_end(&half.executor[1]);
+	free(half.block[0].v);
+	free(half.block[1].v);
+	free(half.ratio.v);
+	free(alone.v);
+	free(plan);
+	return good;
+}
+
+static double
+bucket_estimate(const Rounds *s, const Values *ratios)
+{
+	return s->m->job->profile.bucket_estimator == CUDAL1_ESTIMATE_MEAN
+		? cudal1_score_mean(ratios->v, ratios->n) : cudal1_score_median(ratios->v, ratios->n);
+}
+
+static void
+keep_samples(Rounds *s, const Values *ratios)
+{
+	json_t	   *bucket = json_array();
+
+	for (size_t i = 0; i < ratios->n; i++)
+	{
+		append(&s->all, ratios->v[i]);
+		if (s->samples++ < MAX_SAMPLES)
+			json_array_append_new(bucket, json_real(round(ratios->v[i] * 1e6) / 1e6));
+	}
+	if (!s->m->result.samples)
+		s->m->result.samples = json_array();
+	json_array_append_new(s->m->result.samples, bucket);
+}
+
+static bool
+run_pair(Rounds *s)
+{
+	double		estimate = 1;
+	Values		both = {0};
+
+	for (int half = 0; half < 2; half++)
+	{
+		Values		ratios = {0};
+		bool		disturbed;
+		int			rounds = s->rounds;
+
+		for (s->disturbed = 0;; s->disturbed++)
+		{
+			if (!run_half(s, half, &ratios, &disturbed))
+			{
+				free(ratios.v);
+				free(both.v);
+				return false;
+			}
+			if (!disturbed)
+				break;
+			json_object_set_new(s->m->result.evidence, "reference_disturbed",
+								json_integer(json_integer_value(json_object_get(s->m->result.evidence, "reference_disturbed")) + 1));
+			if (s->disturbed + 1 >= s->m->job->profile.disturbed_attempts)
+				break;
+			ratios.n = 0;
+			s->rounds = rounds;
+		}
+		estimate *= bucket_estimate(s, &ratios);
+		for (size_t i = 0; i < ratios.n; i++)
+			append(&both, ratios.v[i]);
+		free(ratios.v);
+	}
+	append(&s->buckets, sqrt(estimate));
+	keep_samples(s, &both);
+	free(both.v);
+	return true;
+}
+
+/* sizes of blocks, numbers of rounds; the arena that holds them */
+static bool
+plan(Rounds *s)
+{
+	Measure    *m = s->m;
+	const Profile *p = &m->job->profile;
+	/* a PyTorch executor keeps the outputs of a block in memory of its own */
+	size_t		run_bytes = 2 * m->input_slot_bytes + m->output_slot_bytes
+		+ (m->job->language == LANGUAGE_PYTORCH ? m->output_bytes : 0);
+	double		most = fmin(WIRE_MAX_RUNS, (double) ((size_t) p->arena_mb << 20) / (double) (run_bytes + 1));
+	double		round_seconds = 0;
+	double		half_seconds = p->bucket_seconds / 2;
+
+	/* making inputs must not take much longer than using them */
+	if (m->generate_time > 0)
+		most = fmin(most, fmax(8, 4 * p->block_seconds / m->generate_time));
+	for (int side = 0; side < 2; side++)
+	{
+		s->runs[side] = (uint32_t) fmax(1, fmin(most, round(p->block_seconds / m->time[side])));
+		round_seconds += s->runs[side] * m->time[side];
+	}
+	s->slots = s->runs[0] > s->runs[1] ? s->runs[0] : s->runs[1];
+	if (s->slots < 4 && most >= 4)
+		s->slots = 4;
+	s->rounds_a_half = (int) fmax(1, ceil(half_seconds / round_seconds));
+	if (s->rounds_a_half > 1)
+		s->rounds_a_half += s->rounds_a_half % 2;
+	/* where a block is one run, blocks are audits */
+	if (s->runs[0] > 1 || s->runs[1] > 1)
+	{
+		double		audit = m->time[0] + m->time[1] + 2e-4;
+		double		affordable = fmin(p->audits, p->audit_seconds / audit);
+
+		s->audits_a_half = (int) ceil(affordable / (2.0 * p->pairs));
+	}
+	s->kept_max = (uint32_t) fmax(1, fmin(64, 64e6 / (double) (m->output_bytes + 1)));
+	s->order = calloc(s->slots, sizeof(*s->order));
+	s->seeds = calloc(s->slots, sizeof(*s->seeds));
+	s->kept[0] = malloc(s->kept_max * m->output_bytes + 1);
+	s->kept[1] = malloc(s->kept_max * m->output_bytes + 1);
+	if (!s->order || !s->seeds || !s->kept[0] || !s->kept[1])
+		return conclude(m, OUTCOME_LOST, "no memory for outputs");
+	return measure_arena(m, &s->arena, s->slots);
+}
+
+/* comparisons up to the profile's minimum, where the rounds gave fewer */
+static bool
+top_up_checks(Rounds *s)
+{
+	const Profile *p = &s->m->job->profile;
+	double		deadline = clock_now() + fmax(p->check_seconds, 0.1);
+	Half		half;
+	bool		good = true;
+
+	if (s->m->result.checks >= p->min_checks)
+		return true;
+	memset(&half, 0, sizeof(half));
+	executor_init(&half.executor[0]);
+	executor_init(&half.executor[1]);
+	for (int side = 0; side < 2 && good; side++)
+		good = measure_launch(s->m, &half.executor[side], side, side, &s->arena, s->seeds[0]);
+	while (good && s->m->result.checks < p->min_checks && clock_now() < deadline)
+	{
+		double		seconds;
+
+		good = fresh_inputs(s, 1)
+			&& block(s, &half, SIDE_REFERENCE, s->order, 1, 1, &seconds)
+			&& block(s, &half, SIDE_CANDIDATE, s->order, 1, 1, &seconds)
+			&& compare_kept(s, 1);
+		measure_progress(s->m, "checking", (int) s->buckets.n, s->rounds, shown_estimate(s), s->lower, s->upper, NAN, false);
+	}
+	executor_end(&half.executor[0]);
+	executor_end(&half.executor[1]);
+	return good;
+}
+
+/*
+ * Audits are single runs, so no work of one run can hide in the next. What the candidate gains only in blocks is taken away; a
+ * candidate that differs from the reference by less than the margin, as honest ones do on colder caches, is left alone.
+ */
+static double
+audit_bound(Rounds *s)
+{
+	const Profile *p = &s->m->job->profile;
+	double		a[2],
+				error[2];
+	double		reference = median(&s->times[SIDE_REFERENCE]);
+	double		hidden;
+
+	if (s->audit[0].n < 8)
+		return NAN;
+	for (int side = 0; side < 2; side++)
+	{
+		a[side] = median(&s->audit[side]);
+		error[side] = cudal1_score_median_error(s->audit[side].v, s->audit[side].n);
+	}
+	hidden = a[SIDE_CANDIDATE] - a[SIDE_REFERENCE] - p->audit_sigma * hypot(error[0], error[1])
+		- p->audit_margin * a[SIDE_REFERENCE];
+	json_object_set_new(s->m->result.evidence, "audit_seconds", json_pack("[f, f]", a[0], a[1]));
+	return reference + hidden > 0 ? reference / (reference + hidden) : INFINITY;
+}
+
+static void
+conclude_score(Rounds *s, bool left, double half_width)
+{
+	Measure    *m = s->m;
+	Result	   *r = &m->result;
+	const Profile *p = &m->job->profile;
+	double		wide;
+
+	r->score = p->mean_of_ratios ? cudal1_score_mean(s->all.v, s->all.n) : median(&s->buckets);
+	r->audit_bound = audit_bound(s);
+	if (isfinite(r->audit_bound) && r->audit_bound < r->score)
+	{
+		json_object_set_new(r->evidence, "score_before_audit", json_real(r->score));
+		r->score = r->audit_bound;
+		s->lower = fmin(s->lower, r->score);
+		s->upper = fmin(s->upper, r->score);
+	}
+	r->lower = s->lower;
+	r->upper = s->upper;
+	r->variance = cudal1_score_variance(s->buckets.v, s->buckets.n);
+	wide = fmax(p->half_width_limit, p->precision_slope * fabs(log(r->score)));
+	if (!left && p->half_width_limit > 0 && half_width > wide)
+		conclude(m, OUTCOME_UNSTABLE, "the interval after %zu pairs is +-%.2f %%, wider than %.2f %%", s->buckets.n, 100 * half_width, 100 * wide);
+	else if (p->variance_limit > 0 && r->variance > p->variance_limit)
+		conclude(m, OUTCOME_UNSTABLE, "the variance across the buckets is %.4g, above %.4g", r->variance, p->variance_limit);
+	else
+		conclude(m, OUTCOME_SUCCESSFUL, NULL);
+}
+
+void
+rounds_run(Measure *m)
+{
+	const Profile *p = &m->job->profile;
+	Rounds		s = {.m = m,.lower = NAN,.upper = NAN};
+	double		half_width = INFINITY;
+	bool		left = false;
+	bool		done = false;
+
+	s.started = clock_now();
+	measure_progress(m, "calibrating", 0, 0, NAN, NAN, NAN, NAN, true);
+	if (!plan(&s))
+		goto end;
+	while (!done)
+	{
+		int			pairs;
+		bool		look = false;
+		double		score;
+
+		if (!run_pair(&s))
+			goto end;
+		pairs = (int) s.buckets.n;
+		if (pairs < 2)
+			continue;
+		cudal1_score_interval(s.buckets.v, s.buckets.n, p->confidence, p->nlooks, &s.lower, &s.upper, &half_width);
+		score = median(&s.buckets);
+		if (p->precision_goal > 0)
+		{
+			for (int i = 0; i < p->nlooks; i++)
+				look = look || pairs == p->looks[i];
+			left = p->futility_pairs > 0 && pairs >= p->futility_pairs && s.upper < 1;
+			done = left || pairs >= p->looks[p->nlooks - 1] || clock_now() - s.started > p->window_seconds
+				|| (look && half_width <= fmax(p->precision_goal, p->precision_slope * fabs(log(score))));
+		}
+		else
+			done = pairs >= p->pairs;
+		show(&s, true);
+	}
+	if (top_up_checks(&s))
+		conclude_score(&s, left, half_width);
+end:
+	m->result.pairs = (int) s.buckets.n;
+	m->result.rounds = s.rounds;
+	m->result.audits = (int) s.audit[0].n;
+	m->result.buckets = s.buckets.v;
+	m->result.reference_seconds = median(&s.times[SIDE_REFERENCE]);
+	m->result.candidate_seconds = median(&s.times[SIDE_CANDIDATE]);
+	arena_destroy(&s.arena);
+	for (int i = 0; i < 2; i++)
+	{
+		free(s.times[i].v);
+		free(s.audit[i].v);
+		free(s.kept[i]);
+	}
+	free(s.all.v);
+	free(s.ratios.v);
+	free(s.order);
+	free(s.seeds);
+}

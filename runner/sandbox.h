@@ -1,0 +1,57 @@
+/*
+ * sandbox.h
+ *		Starts a program in a bubblewrap sandbox: no network, no files but the system's and its own, limits, system call filters.
+ */
+#ifndef CUDAL1_SANDBOX_H
+#define CUDAL1_SANDBOX_H
+
+#include <sched.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#define SANDBOX_MAX_FDS		8
+#define SANDBOX_MAX_BINDS	16
+
+typedef struct SandboxBind
+{
+	const char *path;			/* bound at the same place inside */
+	bool		writable;
+} SandboxBind;
+
+typedef struct Sandbox
+{
+	const char *const *argv;	/* argv[0] is an absolute path */
+	const char *workdir;		/* NULL: / */
+	SandboxBind binds[SANDBOX_MAX_BINDS];
+	int			nbinds;
+	int			fds[SANDBOX_MAX_FDS];	/* become descriptors 3, 4, ... inside */
+	int			nfds;
+	int			output_fd;		/* standard output and error */
+	const char *const *environment;	/* NAME, value, NAME, value, ..., NULL */
+	cpu_set_t  *cores;			/* NULL: where the supervisor runs */
+	size_t		tmp_bytes;		/* size of a private /tmp; 0: none */
+	size_t		file_bytes;		/* RLIMIT_FSIZE */
+	size_t		data_bytes;		/* RLIMIT_DATA; 0: set by the executor itself */
+	double		cpu_seconds;	/* RLIMIT_CPU; 0: none */
+	bool		unsandboxed;	/* an administrator's choice: limits and filters only */
+} Sandbox;
+
+/* pid of the outermost process (it ends as the program ends, a signal as 128 + its number), or -1 with errno */
+extern pid_t sandbox_start(const Sandbox *sandbox);
+
+/* kills the program and whatever it started, reaps it, returns its wait status */
+extern int	sandbox_end(pid_t pid);
+
+/* waits for the end, at most so many seconds; false: still running */
+extern bool sandbox_wait(pid_t pid, double seconds, int *status);
+
+/* a descriptor with the two filters that an executor applies before and after loading a candidate; see guard.c */
+extern int	sandbox_guard_filters(bool opens_files);
+
+/* NULL if a sandbox starts here, else what is missing */
+extern const char *sandbox_problem(void);
+
+extern const char *sandbox_version(void);
+
+#endif							/* CUDAL1_SANDBOX_H */

@@ -1,0 +1,59 @@
+/*
+ * tensor.h
+ *		Element types, layouts, and the comparison of outputs.
+ */
+#ifndef CUDAL1_TENSOR_H
+#define CUDAL1_TENSOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire.h"
+
+typedef struct Tensor
+{
+	uint32_t	dtype;
+	uint32_t	ndim;
+	int64_t		shape[WIRE_MAX_DIMS];
+	size_t		elements;
+	size_t		bytes;
+	size_t		offset;			/* within its slot */
+} Tensor;
+
+extern size_t tensor_dtype_size(uint32_t dtype);	/* 0 for none */
+extern const char *tensor_dtype_name(uint32_t dtype);
+extern uint32_t tensor_dtype_parse(const char *name);	/* 0 if unknown */
+extern bool tensor_dtype_is_float(uint32_t dtype);
+
+extern void tensor_store_float(void *out, uint32_t dtype, size_t i, double value);
+extern void tensor_store_integer(void *out, uint32_t dtype, size_t i, int64_t value);
+extern double tensor_load(const void *in, uint32_t dtype, size_t i);
+
+/* fills elements and bytes from dtype and shape; false if it overflows or a dimension is negative */
+extern bool tensor_finish(Tensor *tensor);
+
+/* "float32 [16, 1024]" */
+extern void tensor_describe(const Tensor *tensor, char *text, size_t size);
+
+typedef struct Tolerance
+{
+	double		rtol;			/* relative to the expected element; < 0: the dtype's default */
+	double		atol;			/* relative to the root mean square of the expected output; < 0: likewise */
+} Tolerance;
+
+typedef struct Comparison
+{
+	bool		equal;
+	double		error;			/* largest deviation, in tolerances; infinity where NaN or integers differ */
+	size_t		mismatches;
+	size_t		first;			/* index of the first mismatch */
+	double		expected;		/* there */
+	double		found;
+} Comparison;
+
+/* |y - y*| <= atol rms(y*) + rtol |y*|; integers and booleans exactly; NaN equals NaN, an infinity itself */
+extern void tensor_compare(const void *expected, const void *found, uint32_t dtype, size_t n, Tolerance tolerance,
+						   Comparison *result);
+
+#endif							/* CUDAL1_TENSOR_H */

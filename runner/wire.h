@@ -1,0 +1,130 @@
+/*
+ * wire.h
+ *		What cudal1-measure and its executors say to each other.
+ *
+ * Commands and replies are single fixed-size datagrams on a SOCK_SEQPACKET pair; everything larger lies in shared memory
+ * with the fixed layout below. An executor is untrusted once it has loaded a candidate: of its replies only the nonce and the
+ * status are looked at, of its control memory only the tensor table and the text, each copied once before it is judged.
+ * exec_torch.py unpacks the same structures; its format strings stand beside the fields' names there.
+ */
+#ifndef CUDAL1_WIRE_H
+#define CUDAL1_WIRE_H
+
+#include <stdint.h>
+
+#define WIRE_MAX_RUNS		2048	/* runs in one block */
+#define WIRE_MAX_TENSORS	16		/* inputs, or outputs, of one run */
+#define WIRE_MAX_DIMS		8
+
+typedef enum WireOp
+{
+	WIRE_HELLO = 1,				/* executor -> supervisor, once: ready to load */
+	WIRE_LOAD = 2,				/* load the code; seed: of the initial weights */
+	WIRE_RUN = 3,				/* `count` runs over the slots listed in control memory */
+	WIRE_GENERATE = 4,			/* fill the listed slots with fresh inputs; seed: of the inputs */
+	WIRE_DESCRIBE = 5,			/* generator: write the inputs' tensors into control memory */
+	WIRE_FORK = 6,				/* zygote: fork an executor that takes the descriptors sent along */
+	WIRE_ENDED = 7,				/* zygote -> supervisor: a forked executor ended; value: its wait status */
+	WIRE_ARENA = 8,				/* generator: descriptors of the master memory come along */
+} WireOp;
+
+typedef enum WireStatus
+{
+	WIRE_OK = 0,
+	WIRE_FAILED = 1,			/* the code raised an error; control memory holds the text */
+	WIRE_UNSUPPORTED = 2,		/* the code is valid, but not what this executor can run; likewise */
+} WireStatus;
+
+#define WIRE_FLAG_SEED_RUNS		1	/* set the forward seed before each run */
+#define WIRE_FLAG_PROBE_RNG		2	/* report in `value` whether a run consumed random numbers */
+
+typedef struct WireMessage
+{
+	uint64_t	nonce;
+	uint32_t	op;
+	uint32_t	status;
+	uint32_t	count;
+	uint32_t	flags;
+	uint64_t	seed;
+	int64_t		value;
+} WireMessage;
+
+/* element types; exec_torch.py and job.c map their names to these */
+typedef enum WireDtype
+{
+	WIRE_FLOAT64 = 1,
+	WIRE_FLOAT32 = 2,
+	WIRE_FLOAT16 = 3,
+	WIRE_BFLOAT16 = 4,
+	WIRE_INT64 = 5,
+	WIRE_INT32 = 6,
+	WIRE_INT16 = 7,
+	WIRE_INT8 = 8,
+	WIRE_UINT8 = 9,
+	WIRE_BOOL = 10,
+	/* arguments of a PyTorch task that are no tensors: the value is in `address`, bit for bit */
+	WIRE_PY_INT = 32,
+	WIRE_PY_FLOAT = 33,
+	WIRE_PY_BOOL = 34,
+	WIRE_PY_NONE = 35,
+} WireDtype;
+
+typedef struct WireTensor
+{
+	uint64_t	address;		/* in the executor's address space */
+	uint32_t	dtype;
+	uint32_t	ndim;
+	int64_t		shape[WIRE_MAX_DIMS];
+	int64_t		stride[WIRE_MAX_DIMS];	/* in elements */
+} WireTensor;
+
+/* control memory, one memfd for each executor */
+typedef struct WireControl
+{
+	uint32_t	slots[WIRE_MAX_RUNS];	/* slot of each run, in order */
+	uint64_t	seeds[WIRE_MAX_RUNS];	/* forward seed, or input seed, of each run */
+	uint64_t	offsets[WIRE_MAX_TENSORS];	/* of each input within a slot */
+	uint64_t	slot_bytes;		/* distance between slots */
+	uint32_t	tensors;		/* entries for each run in the table */
+	char		text[8188];		/* an error, NUL-terminated UTF-8 */
+	WireTensor	table[WIRE_MAX_RUNS * WIRE_MAX_TENSORS];
+} WireControl;
+
+/* C executor: how to call the entry, one memfd written before it starts */
+typedef enum WireArgumentKind
+{
+	WIRE_ARGUMENT_INPUT = 1,	/* pointer into the input slots, mapped read-only */
+	WIRE_ARGUMENT_OUTPUT = 2,	/* pointer into the output slots (out and inout) */
+	WIRE_ARGUMENT_SCALAR = 3,
+} WireArgumentKind;
+
+typedef struct WireArgument
+{
+	uint32_t	kind;
+	uint32_t	dtype;
+	uint64_t	offset;			/* within the slot */
+	uint8_t		scalar[8];
+} WireArgument;
+
+#define WIRE_MAX_ARGUMENTS	32
+
+typedef struct WireCall
+{
+	char		entry[64];
+	uint32_t	arguments;
+	uint32_t	slots;
+	uint64_t	input_slot_bytes;
+	uint64_t	output_slot_bytes;
+	uint64_t	data_limit;		/* RLIMIT_DATA, bytes */
+	WireArgument argument[WIRE_MAX_ARGUMENTS];
+} WireCall;
+
+/* descriptors an executor is started with */
+#define WIRE_FD_SOCKET		3
+#define WIRE_FD_CONTROL		4
+#define WIRE_FD_INPUTS		5
+#define WIRE_FD_OUTPUTS		6
+#define WIRE_FD_CALL		7
+#define WIRE_FD_FILTER		8		/* system call filters as two length-prefixed BPF programs: before loading, after */
+
+#endif							/* CUDAL1_WIRE_H */
