@@ -1,0 +1,194 @@
+# cudal1-import: what it takes, what it leaves out, and that no text of a file becomes SQL.
+use strict;
+use warnings;
+use File::Path qw(make_path);
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $bin = `$ENV{PG_CONFIG} --bindir`;
+chomp $bin;
+my $program = "$bin/cudal1-import";
+
+my $node = PostgreSQL::Test::Cluster->new('import');
+$node->init;
+$node->start;
+$node->safe_psql('postgres', 'CREATE SCHEMA tools; CREATE EXTENSION cudal1 SCHEMA tools');
+
+my $dir = PostgreSQL::Test::Utils::tempdir;
+
+sub spew
+{
+	my ($path, $text) = @_;
+	(my $folder = "$dir/$path") =~ s{/[^/]*$}{};
+	make_path($folder);
+	open my $out, '>:raw', "$dir/$path" or die "$path: $!";
+	print $out $text;
+	close $out;
+	return;
+}
+
+# (exit status, standard output, standard error)
+sub import_files
+{
+	my (@arguments) = @_;
+	my ($out, $err) = ('', '');
+	local $ENV{PGDATABASE} = 'postgres';
+	local $ENV{PGHOST}     = $node->host;
+	local $ENV{PGPORT}     = $node->port;
+	IPC::Run::run([ $program, @arguments ], '<', \'', '>', \$out, '2>', \$err);
+	return ($? >> 8, $out, $err);
+}
+sub value { return $node->safe_psql('postgres', $_[0]); }
+
+my $task = <<'END';
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(n))
+
+    def forward(self, x):
+        return x * self.weight
+
+
+N = 64
+
+
+def get_inputs():
+    return [torch.randn(8, N)]
+
+
+def get_init_inputs():
+    return [N]
+END
+
+spew('kb/level1/12_Matmul_with_diagonal_matrices_.py', $task);
+spew('kb/level1/2_Second.py', $task =~ s/64/32/r);
+spew('kb/level2/7_Fused.py', $task =~ s/64/16/r);
+
+# tasks
+my ($status, $out, $err) = import_files("$dir/kb");
+is($status, 0, 'a folder of task files: exit status');
+is($out, "3 tasks added\n", 'a folder of task files: summary');
+is( value("SELECT string_agg(concat_ws(' ', name, language, level, problem), ', ' ORDER BY level, problem) FROM cudal1.task"),
+	'kernelbench/1/2_Second pytorch 1 2, kernelbench/1/12_Matmul_with_diagonal_matrices_ pytorch 1 12, '
+	  . 'kernelbench/2/7_Fused pytorch 2 7',
+	'names, levels and problem numbers come from the paths');
+is(value("SELECT reference FROM cudal1.task WHERE problem = 12"), $task, 'the reference is the file');
+($status, $out, $err) = import_files("$dir/kb");
+is("$status $out", "0 3 tasks already there\n", 'importing again adds nothing');
+
+# files that cannot be read are named and skipped, the others are imported
+spew('bad/level1/1_Latin1.py', "# caf\xe9\n$task");
+spew('bad/level1/2_Syntax.py', "def forward(:\n");
+spew('bad/level1/3_NoModel.py', "def get_inputs():\n    return []\n");
+spew('bad/level1/4_Empty.py', "\n");
+spew('bad/level1/5_Nul.py', "$task\0");
+spew('bad/level1/6_Good.py', "# six\n$task");
+spew('bad/level1/12_Matmul_with_diagonal_matrices_.py', "# changed\n$task");
+($status, $out, $err) = import_files("$dir/bad");
+is($status, 1, 'unreadable task files: exit status');
+is($out, "1 tasks added, 6 skipped\n", 'unreadable task files: summary');
+like($err, qr{1_Latin1\.py: not UTF-8 \(byte 5\)}, 'another encoding is named');
+like($err, qr{2_Syntax\.py: no Python: .*line 1}, 'a syntax error is named');
+like($err, qr{3_NoModel\.py: defines no class Model}, 'a file without a model is named');
+like($err, qr{4_Empty\.py: empty}, 'an empty file is named');
+like($err, qr{5_Nul\.py: contains a NUL}, 'a NUL character is named');
+like($err, qr{12_Matmul\S+: .*exists with other content}, 'another text under a task\'s name is refused, not taken');
+is(value("SELECT count(*) FROM cudal1.task WHERE reference LIKE '# changed%'"), '0', 'and the reference stays');
+
+# a task file is parsed, never run
+spew('evil/level1/9_Runs.py', "open('$dir/was-run', 'w')\n$task");
+import_files("$dir/evil");
+ok(!-e "$dir/was-run", 'a task file is not executed');
+
+# candidates in the shape of public result files
+my $hostile = "class ModelNew: pass  # '; DROP TABLE cudal1.candidate CASCADE; -- \$\$ :HOME :'PATH'\n"
+  . "\\! touch $dir/was-run\n\\q\n'; SELECT 1 \\gexec\nE'\\\\'' \\\\ \"\r\n";
+my $json_hostile = $hostile =~ s/\\/\\\\/gr =~ s/"/\\"/gr =~ s/\n/\\n/gr =~ s/\r/\\r/gr;
+spew('a100.json', join '', map { "$_\n" }
+	'{"level_id": 1, "task_id": 12, "ref_code": "x", "custom_code": "class ModelNew: one", "score_default": 3.5}',
+	'{"level_id": 1, "task_id": 2, "custom_code": null, "score_default": null}',
+	'{"level_id": 1, "task_id": 2, "custom_code": "None", "score_default": 1.25}',
+	'{"level_id": 2, "task_id": 7, "custom_code": "class ModelNew: two", "score_default": null}',
+	qq({"level_id": 2, "task_id": 7, "custom_code": "$json_hostile", "score_default": 0.5}),
+	'');
+($status, $out, $err) = import_files('--candidates', "$dir/a100.json", '--method', 'stage2');
+is($status, 0, 'JSON lines: exit status');
+is($out, "3 candidates submitted, 2 rows without a candidate\n", 'null and the text None are no candidates');
+is(value("SELECT count(DISTINCT candidate_id) FROM cudal1.proposal WHERE method = 'stage2'"), '3', 'method of the proposals');
+is(value("SELECT count(*) FROM cudal1.candidate WHERE code = 'None' OR code = ''"), '0', 'no candidate is empty or None');
+is(value("SELECT encode(sha256(convert_to(code, 'UTF8')), 'hex') FROM cudal1.candidate WHERE code LIKE '%DROP%'"),
+	value("SELECT encode(sha256('\\x" . unpack('H*', $hostile =~ s/\r\n/\n/gr) . "'::bytea), 'hex')"),
+	'quotes, backslashes, variables and psql commands arrive byte for byte, CRLF apart');
+ok(!-e "$dir/was-run", 'and run nothing');
+($status, $out, $err) = import_files('--candidates', "$dir/a100.json", '--method', 'stage2');
+is("$status $out", "0 3 candidates already there, 2 rows without a candidate\n", 'submitting again adds nothing');
+
+# bad rows do not stop the good ones
+spew('mixed.jsonl', join "\n",
+	'{"level": 1, "problem": 2, "code": "class ModelNew: three"}', '{broken', '[1]', '{"level": 1, "problem": 99, "code": "x"}',
+	'{"level": 1, "problem": 2}', '{"level": 1, "problem": 2, "code": 7}', '{"level": 1, "problem": 2, "code": "\ud800"}',
+	'{"task": "no such", "code": "x"}', '{"task": "kernelbench/2/7_Fused", "code": "class ModelNew: four"}');
+($status, $out, $err) = import_files('--candidates', "$dir/mixed.jsonl");
+is($status, 1, 'bad rows: exit status');
+is($out, "2 candidates submitted, 7 skipped\n", 'bad rows: summary');
+like($err, qr{mixed\.jsonl:2: no JSON},                       'a broken line is named');
+like($err, qr{mixed\.jsonl:4: no tasks of level 1, problem 99}, 'an unknown problem is named');
+like($err, qr{mixed\.jsonl:7: contains half of a surrogate}, 'half a character is named');
+like($err, qr{mixed\.jsonl:8: .*"no such"}, 'an unknown task is named');
+
+# one JSON array; another key
+spew('array.json', '[{"level_id": 1, "task_id": 2, "cudnn_code": "class ModelNew: five"}]');
+($status, $out, $err) = import_files('--candidates', "$dir/array.json", '--code-key', 'cudnn_code');
+is("$status $out", "0 1 candidates submitted\n", 'a JSON array, and the code under another key');
+
+# a folder of files
+spew('runs/level_1_problem_2_sample_0_kernel.py', "class ModelNew: six\n");
+spew('runs/level1/12_mine.py', "class ModelNew: seven\n");
+spew('runs/notes.md', "not a candidate\n");
+($status, $out, $err) = import_files('--candidates', "$dir/runs", '--method', 'runs');
+is("$status $out", "0 2 candidates submitted\n", 'a folder of candidates');
+is(value("SELECT string_agg(t.problem || ' ' || p.proposal_key, ', ' ORDER BY t.problem) FROM cudal1.proposal p"
+		. " JOIN cudal1.task t USING (task_id) WHERE method = 'runs'"),
+	'2 runs:level_1_problem_2_sample_0_kernel.py, 12 runs:level1/12_mine.py',
+	'files find their tasks by level and problem');
+
+# results measured elsewhere
+value("SELECT tools.cudal1_cancel(array_agg(candidate_id)) FROM cudal1.candidate");
+($status, $out, $err) = import_files('--results', "$dir/a100.json", '--method', 'published', '--device', 'NVIDIA A100');
+is("$status $out", "0 3 results imported, 2 rows without a candidate\n", 'results');
+is(value("SELECT string_agg(t.problem || ' ' || c.state || ' ' || c.reward, ', ' ORDER BY c.reward) FROM cudal1.proposal p"
+		. " JOIN cudal1.candidate c USING (candidate_id) JOIN cudal1.task t ON t.task_id = c.task_id WHERE method = 'published'"),
+	'7 failed 0, 7 successful 0.5, 12 successful 3.5', 'a null score is a failure, the others are rewards');
+($status, $out, $err) = import_files('--results', "$dir/a100.json", '--method', 'published', '--device', 'NVIDIA A100');
+is("$status $out", "0 3 results already there, 2 rows without a candidate\n", 'importing results again adds nothing');
+
+# task folders
+spew('own/double/task.json', '{"language": "c", "level": 1, "reference": "reference.c", "options": {"profile": "quick"}, '
+	  . '"signature": {"entry": "solve", "args": [{"name": "x", "dtype": "float32", "shape": [64], "role": "in"}, '
+	  . '{"name": "y", "dtype": "float32", "shape": [64], "role": "out"}]}}');
+spew('own/double/reference.c',
+	"void solve(const float *x, float *y)\n{\n\tfor (int i = 0; i < 64; i++)\n\t\ty[i] = 2 * x[i];\n}\n");
+spew('own/double/candidates/added.c',
+	"void solve(const float *x, float *y)\n{\n\tfor (int i = 0; i < 64; i++)\n\t\ty[i] = x[i] + x[i];\n}\n");
+($status, $out, $err) = import_files("$dir/own", '--candidates', "$dir/own");
+is("$status $out", "0 1 tasks added, 1 candidates submitted\n", 'task folders with their candidates');
+is(value("SELECT language || ' ' || profile FROM cudal1.task WHERE name = 'double'"), 'c quick', 'language and options of a folder');
+
+# usage, connection
+is((import_files())[0], 2, 'nothing named: usage');
+is((import_files('--results', "$dir/a100.json"))[0], 2, 'results without their device: usage');
+is((import_files('--options', '[', "$dir/kb"))[0], 2, 'options that are no JSON: usage');
+is((import_files('-d', 'template1', "$dir/kb"))[0], 3, 'a database without cudal1');
+is((import_files('-d', "host=$dir dbname=postgres", "$dir/kb"))[0], 3, 'no server');
+($status, $out, $err) = import_files('--help');
+like($out, qr{exit status}, '--help says what the exit status means');
+is((import_files('--dry-run', '-d', "host=$dir", "$dir/kb"))[0], 0, 'a dry run connects to nothing');
+
+$node->stop;
+done_testing();
