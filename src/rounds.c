@@ -242,8 +242,7 @@ cudal1_score_rounds(PG_FUNCTION_ARGS)
 	{
 		for (next = first; next < n && rounds[next].bucket == rounds[first].bucket;)
 			next++;
-		estimates[nbuckets++] = rule.mean_in_bucket ? cudal1_score_mean(ratios + first, next - first) :
-			cudal1_score_median(ratios + first, next - first);
+		estimates[nbuckets++] = (rule.mean_in_bucket ? cudal1_score_mean : cudal1_score_median) (ratios + first, next - first);
 	}
 
 	variance = cudal1_score_variance(estimates, nbuckets);

@@ -133,24 +133,25 @@ cudal1_score_percentile(const double *values, size_t n, double p)
 	return percentile;
 }
 
-/* summed with Neumaier's compensation, so that a mean of equal values is that value */
+/* about the first value, so that a mean of equal values is that value; summed with Neumaier's compensation */
 double
 cudal1_score_mean(const double *values, size_t n)
 {
 	double		sum = 0;
 	double		lost = 0;
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 1; i < n; i++)
 	{
-		double		next = sum + values[i];
+		double		distance = values[i] - values[0];
+		double		next = sum + distance;
 
-		if (fabs(sum) >= fabs(values[i]))
-			lost += (sum - next) + values[i];
+		if (fabs(sum) >= fabs(distance))
+			lost += (sum - next) + distance;
 		else
-			lost += (values[i] - next) + sum;
+			lost += (distance - next) + sum;
 		sum = next;
 	}
-	return (sum + lost) / (double) n;
+	return values[0] + (sum + lost) / (double) n;
 }
 
 double
