@@ -48,7 +48,7 @@ AS 'MODULE_PATHNAME', 'cudal1_compose_prompt';
 COMMENT ON FUNCTION cudal1.compose_prompt(boolean, text, boolean, text, text, text, text, text, text[], float8[]) IS
 'the words of a prompt; entry is NULL for pytorch, no other argument may be NULL; codes and scores in the order to be shown';
 
-CREATE FUNCTION cudal1_prompt(task text, n int DEFAULT 2, strategy text DEFAULT 'bucket', kind text DEFAULT 'contrastive',
+CREATE FUNCTION @extschema@.cudal1_prompt(task text, n int DEFAULT 2, strategy text DEFAULT 'bucket', kind text DEFAULT 'contrastive',
 							  temperature float8 DEFAULT NULL, seed bigint DEFAULT NULL)
 RETURNS TABLE (prompt_id bigint, prompt text, exemplars bigint[])
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
@@ -110,5 +110,5 @@ BEGIN
 	RETURN QUERY SELECT id, words, drawn.candidates::bigint[];
 END
 $$;
-COMMENT ON FUNCTION cudal1_prompt(text, int, text, text, float8, bigint) IS
+COMMENT ON FUNCTION @extschema@.cudal1_prompt(text, int, text, text, float8, bigint) IS
 'draws exemplars as cudal1_sample_exemplars does, builds a prompt and records both in cudal1.prompt with seed, temperature and probabilities, so that the draw can be repeated. kind contrastive (CUDA-L1, table 3): reference, exemplars in ascending score, or the reference at 1.00 where there is none yet; augment (table 1): the reference alone. Both demand the headings "## Performance Analysis", "## Algorithm Design" and "## Code Implementation". Strategy island founds the task''s islands if it has none. Errors: 42704 unknown task, 22023 unknown kind or strategy, n or temperature out of range';

@@ -64,7 +64,7 @@ END;
 COMMENT ON FUNCTION cudal1.best_speedups(text, text) IS
 'the best successful candidate of each task by a method (NULL: any) on a device class or model (NULL: each task''s own), one row a task; speedup NULL where none succeeded; evaluated tells evaluations from training rewards. With a device, tasks of another class are left out';
 
-CREATE FUNCTION cudal1_speedup_report(method text DEFAULT NULL, device text DEFAULT NULL, missing text DEFAULT 'zero')
+CREATE FUNCTION @extschema@.cudal1_speedup_report(method text DEFAULT NULL, device text DEFAULT NULL, missing text DEFAULT 'zero')
 RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8, p25 float8, success bigint,
 			   speedup bigint)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
@@ -122,5 +122,5 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1_speedup_report(text, text, text) IS
+COMMENT ON FUNCTION @extschema@.cudal1_speedup_report(text, text, text) IS
 'the columns of CUDA-L1''s tables 4 to 7: one row a level, ''none'' for tasks without one, and ''All''. Each task counts with its best successful candidate by the method (of a proposal; NULL: any) on the device (class or model; NULL: the task''s own). missing: zero (a task without success counts 0, the paper''s way), one (counts 1.00), drop (is left out of tasks, mean and percentiles). tasks = all of the level, attempted or not, on devices of the class asked for; percentiles are linear; success = tasks with a successful candidate; speedup = those above 1.00. Imported results count; null, certification and ablation candidates do not. Evaluations are preferred where a task has any; a NOTICE counts the tasks that show training rewards. Errors: 22023 bad missing, 42704 unknown device';

@@ -75,11 +75,16 @@ append_entry(StringInfo prompt, const PromptTask *task)
 	if (is_language(task, "pytorch"))
 	{
 		appendStringInfo(prompt,
-						 "Write one complete Python file that defines `class ModelNew(torch.nn.Module)`. Its constructor and its `forward` take "
-						 "the same arguments as those of `Model` in the reference and return outputs of the same shapes and dtypes. "
-						 "Give parameters and buffers the names and shapes they have in the reference where you can, since their values are "
-						 "copied by name; where you can't, create them in the same order with the same initialisation. "
-						 "Inputs and constructor arguments come from the reference's `get_inputs` and `get_init_inputs`; yours are not called. ");
+						 "Write one complete Python file that defines `class ModelNew(torch.nn.Module)`. Its "
+						 "constructor and its `forward` take "
+						 "the same arguments as those of `Model` in the reference and return outputs of the same "
+						 "shapes and dtypes. "
+						 "Give parameters and buffers the names and shapes they have in the reference where you can, "
+						 "since their values are "
+						 "copied by name; where you can't, create them in the same order with the same "
+						 "initialisation. "
+						 "Inputs and constructor arguments come from the reference's `get_inputs` and "
+						 "`get_init_inputs`; yours are not called. ");
 		if (task->gpu)
 			appendStringInfoString(prompt,
 								   "Everything runs on the GPU. Kernels of your own may come from CUDA C++ through "
@@ -94,12 +99,16 @@ append_entry(StringInfo prompt, const PromptTask *task)
 					 is_language(task, "cuda") ? "CUDA C++" : "C", task->entry);
 	if (is_language(task, "cuda"))
 		appendStringInfoString(prompt,
-							   "Arrays are device pointers, scalars are passed by value; launch your kernels from this function. It is compiled by "
-							   "nvcc with `-O3 -arch=native`. Allocate what you need beyond the arguments, and release it, within the call.\n\n");
+							   "Arrays are device pointers, scalars are passed by value; launch your kernels from "
+							   "this function. It is compiled by "
+							   "nvcc with `-O3 -arch=native`. Allocate what you need beyond the arguments, and "
+							   "release it, within the call.\n\n");
 	else
 		appendStringInfoString(prompt,
-							   "Arrays are pointers to contiguous memory in row-major order and do not overlap, scalars are passed by value. It is "
-							   "compiled by the system's C compiler with `-O3 -march=native`. Allocate what you need beyond the arguments, and "
+							   "Arrays are pointers to contiguous memory in row-major order and do not overlap, "
+							   "scalars are passed by value. It is "
+							   "compiled by the system's C compiler with `-O3 -march=native`. Allocate what you need "
+							   "beyond the arguments, and "
 							   "release it, within the call.\n\n");
 }
 
@@ -108,17 +117,23 @@ append_demands(StringInfo prompt, const PromptTask *task)
 {
 	appendStringInfoString(prompt, "**Requirements**\n\n");
 	appendStringInfo(prompt,
-					 "1. Compute what the reference computes, for any inputs of these shapes: %s. A wrong result scores 0.\n"
-					 "2. Compile and run as it stands on %s. Code that doesn't compile, crashes or doesn't end scores 0.\n"
+					 "1. Compute what the reference computes, for any inputs of these shapes: %s. A wrong result "
+					 "scores 0.\n"
+					 "2. Compile and run as it stands on %s. Code that doesn't compile, crashes or doesn't end "
+					 "scores 0.\n"
 					 "3. Stay numerically stable for large values, wherever the reference is.\n\n",
 					 task->tolerance, task->hardware);
 	appendStringInfo(prompt,
 					 "**Restrictions**\n\n"
-					 "1. Do all the work in every call. Keep no results, inputs or addresses from one call for another, and put no work off.\n"
-					 "2. Leave hyperparameters as they are: batch size, dimensions, dtypes, scaling factors and everything else the reference fixes.\n"
+					 "1. Do all the work in every call. Keep no results, inputs or addresses from one call for "
+					 "another, and put no work off.\n"
+					 "2. Leave hyperparameters as they are: batch size, dimensions, dtypes, scaling factors and "
+					 "everything else the reference fixes.\n"
 					 "3. Finish with the call: %s\n"
-					 "4. Use no files, network, other processes, environment variables, or the interpreter's or measurement's internals.\n\n",
-					 task->gpu ? "work on streams of your own counts until the whole device is idle, so streams are for overlap within a call only." :
+					 "4. Use no files, network, other processes, environment variables, or the interpreter's or "
+					 "measurement's internals.\n\n",
+					 task->gpu ? "work on streams of your own counts until the whole device is idle, so streams are for overlap "
+					 "within a call only." :
 					 "threads of your own must have done their work when it returns.");
 }
 
@@ -127,18 +142,22 @@ append_protocol(StringInfo prompt, bool contrastive)
 {
 	appendStringInfoString(prompt,
 						   "**Answer**\n\n"
-						   "Answer in three sections under exactly these headings, each on a line of its own with exactly two hash signs:\n\n"
+						   "Answer in three sections under exactly these headings, each on a line of its own with "
+						   "exactly two hash signs:\n\n"
 						   "## Performance Analysis\n");
 	if (contrastive)
 		appendStringInfoString(prompt,
 							   "Compare the implementations above:\n"
-							   "1. Which of them score best, and what in their algorithm or implementation is the reason?\n"
+							   "1. Which of them score best, and what in their algorithm or implementation is the "
+							   "reason?\n"
 							   "2. Which of their optimisations promise most if they are taken further?\n"
-							   "3. What limits the performance of each: memory traffic, arithmetic, latency, launches, allocation?\n"
+							   "3. What limits the performance of each: memory traffic, arithmetic, latency, "
+							   "launches, allocation?\n"
 							   "4. Which techniques of this platform has none of them used?\n"
 							   "5. Where is the largest gain still to be had?\n\n");
 	else
-		appendStringInfoString(prompt, "Say what limits the performance of the reference, and where the largest gain is to be had.\n\n");
+		appendStringInfoString(prompt,
+							   "Say what limits the performance of the reference, and where the largest gain is to be had.\n\n");
 	appendStringInfoString(prompt,
 						   "## Algorithm Design\n"
 						   "Describe your optimisation as numbered points in plain words.\n\n"
@@ -185,12 +204,16 @@ cudal1_compose_prompt(PG_FUNCTION_ARGS)
 	appendStringInfo(&prompt, "**Task: a faster implementation of %s**\n\nYou are an expert in %s. ", task.name, expertise(&task));
 	if (contrastive)
 		appendStringInfoString(&prompt,
-							   "Below are a reference and earlier implementations of the same function, each with its measured score: the "
-							   "reference's time divided by its own, so 1.00 is as fast as the reference and 2.00 takes half its time. Compare them, learn "
-							   "what makes the better ones fast, and write an implementation that does the same and scores higher than all of them.\n\n");
+							   "Below are a reference and earlier implementations of the same function, each with "
+							   "its measured score: the "
+							   "reference's time divided by its own, so 1.00 is as fast as the reference and 2.00 "
+							   "takes half its time. Compare them, learn "
+							   "what makes the better ones fast, and write an implementation that does the same and "
+							   "scores higher than all of them.\n\n");
 	else
 		appendStringInfoString(&prompt,
-							   "Below is a reference implementation. Write one that gives the same results in less time; its score is the reference's "
+							   "Below is a reference implementation. Write one that gives the same results in less "
+							   "time; its score is the reference's "
 							   "time divided by its own.\n\n");
 
 	append_entry(&prompt, &task);

@@ -28,7 +28,7 @@ typedef struct ScoreRule
 {
 	int			buckets;
 	int			looks;
-	bool		mean_in_bucket;
+	Cudal1Estimator bucket_estimator;
 	bool		mean_of_ratios;
 	double		confidence;
 	double		half_width_limit;	/* infinite: not judged */
@@ -111,7 +111,8 @@ read_rule(text *profile, ScoreRule *rule)
 				 errhint("Profiles are the rows of cudal1.profile.")));
 	rule->buckets = DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
 	rule->looks = DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2, &isnull));
-	rule->mean_in_bucket = DatumGetBool(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 3, &isnull));
+	rule->bucket_estimator = DatumGetBool(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 3, &isnull)) ?
+		CUDAL1_ESTIMATE_MEAN : CUDAL1_ESTIMATE_MEDIAN;
 	rule->mean_of_ratios = DatumGetBool(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 4, &isnull));
 	rule->confidence = limit_column(5);
 	rule->half_width_limit = limit_column(6);
@@ -131,6 +132,14 @@ positive_times(ArrayType *array, const char *argument, int *n)
 					 errmsg("argument \"%s\" must contain times above 0 only", argument),
 					 errdetail("Element %d is %s.", i + 1, float8out_internal(times[i]))));
 	return times;
+}
+
+static double
+estimate(const ScoreRule *rule, const double *ratios, size_t n)
+{
+	if (rule->bucket_estimator == CUDAL1_ESTIMATE_MEAN)
+		return cudal1_score_mean(ratios, n);
+	return cudal1_score_median(ratios, n);
 }
 
 typedef struct Round
@@ -242,7 +251,7 @@ cudal1_score_rounds(PG_FUNCTION_ARGS)
 	{
 		for (next = first; next < n && rounds[next].bucket == rounds[first].bucket;)
 			next++;
-		estimates[nbuckets++] = (rule.mean_in_bucket ? cudal1_score_mean : cudal1_score_median) (ratios + first, next - first);
+		estimates[nbuckets++] = estimate(&rule, ratios + first, next - first);
 	}
 
 	variance = cudal1_score_variance(estimates, nbuckets);

@@ -130,7 +130,8 @@ check_quantiles(void)
 	for (double p = 0.0625; p < 0.5; p += 0.0625)
 		odd &= cudal1_score_t_quantile(p, 6) == -cudal1_score_t_quantile(1 - p, 6);
 	check(odd && cudal1_score_t_quantile(0.5, 6) == 0, "quantiles are odd about one half");
-	check(isnan(cudal1_score_t_quantile(1, 6)) && isnan(cudal1_score_t_quantile(0.9, 0)), "there is no quantile of 1 or without freedom");
+	check(isnan(cudal1_score_t_quantile(1, 6)) && isnan(cudal1_score_t_quantile(0.9, 0)),
+		  "there is no quantile of 1 or without freedom");
 }
 
 static void
@@ -146,12 +147,15 @@ check_interval(void)
 	double		narrow;
 
 	cudal1_score_interval(same, 3, 0.95, 1, &lower, &upper, &half_width);
-	check(near(lower, 1.5, 1e-15) && near(upper, 1.5, 1e-15) && half_width == 0, "equal buckets give an interval of no width");
+	check(near(lower, 1.5, 1e-15) && near(upper, 1.5, 1e-15) && half_width == 0,
+		  "equal buckets give an interval of no width");
 	cudal1_score_interval(spread, 7, 0.95, 1, &lower, &upper, &narrow);
-	check(near(narrow, 0.012012937698023678, 1e-12) && lower < 1 && upper > 1 && near(upper / lower, (1 + narrow) * (1 + narrow), 1e-12),
+	check(near(narrow, 0.012012937698023678, 1e-12) && lower < 1 && upper > 1 &&
+		  near(upper / lower, (1 + narrow) * (1 + narrow), 1e-12),
 		  "the interval is Student's t over the logarithms");
 	cudal1_score_interval(spread, 7, 0.95, 3, &lower, &upper, &half_width);
-	check(near(log1p(half_width) / log1p(narrow), 3.2874551570881634 / 2.4469118511449693, 1e-9), "the error is divided over the looks");
+	check(near(log1p(half_width) / log1p(narrow), 3.2874551570881634 / 2.4469118511449693, 1e-9),
+		  "the error is divided over the looks");
 	cudal1_score_interval(skewed, 7, 0.05, 1, &lower, &upper, &half_width);
 	check(lower == 1.0 && upper > 1.0, "the interval holds the median");
 	cudal1_score_interval(spread, 1, 0.95, 1, &lower, &upper, &half_width);
