@@ -111,15 +111,15 @@ wait_for($node, "SELECT device_key LIKE '% cpu:2' FROM cudal1.measurement m JOIN
 	't', 'the other one measures');
 
 # agents outside the server are notified only while they say that they are idle
-sub notifications
+sub notified
 {
 	my ($announce) = @_;
-	return scalar_of($node, "LISTEN cudal1_work; @{[ $announce ? 'SELECT cudal1.announce_idle(60);' : '' ]} BEGIN; SELECT cudal1.wake(); COMMIT; SELECT 1")
-	  =~ /1/ ? $node->psql('postgres', "LISTEN cudal1_work; @{[ $announce ? 'SELECT cudal1.announce_idle(60);' : '' ]} SELECT cudal1.wake();", stdout => \my $out) == 0
-	  && $out =~ /Asynchronous notification "cudal1_work"/ : 0;
+	my ($out, $err);
+	$node->psql('postgres', "LISTEN cudal1_work;\n$announce;\nSELECT cudal1.wake();\nSELECT 1;", stdout => \$out, stderr => \$err);
+	return "$out$err" =~ /Asynchronous notification "cudal1_work"/;
 }
-ok(!notifications(0), 'busy agents are not notified');
-ok(notifications(1), 'idle agents are notified');
+ok(!notified('SELECT 1'), 'busy agents are not notified');
+ok(notified('SELECT cudal1.announce_idle(60)'), 'idle agents are notified');
 
 consistent($node);
 no_children($node);
