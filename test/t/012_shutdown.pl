@@ -1,0 +1,79 @@
+# An orderly end: programs are ended, claims given back, results at hand stored; the next start takes them up.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Workers;
+
+my $node = new_server('shutdown', conf => 'cudal1.prefetch = 1');
+
+my $measured = submit($node, "progress measuring 3\nfirst wait never\nresult 1.5");
+my $stubborn = submit($node, "stubborn\noffspring\nprogress measuring 4\nfirst wait never\nresult 1.6");
+my $queued = submit($node, "result 1.7");
+wait_for($node, "SELECT count(*) FROM cudal1.job WHERE phase = 'measuring'", '2', 'two programs run');
+$node->stop('fast');
+is(scalar(children($node)), 0, 'no program is left, stubborn ones and their offspring included');
+unlike($node->logfile && PostgreSQL::Test::Utils::slurp_file($node->logfile), qr/PANIC|was terminated by signal/, 'the server ended in peace');
+
+# without workers, to see what they left
+$node->append_conf('postgresql.conf', "cudal1.databases = ''");
+$node->start;
+is(scalar_of($node, "SELECT count(*) FROM cudal1.job WHERE state = 'queued' AND failures = 0 AND worker IS NULL"), '3',
+	'the claims were given back without a failure');
+is(scalar_of($node, "SELECT count(*) FROM cudal1.candidate WHERE state = 'queued'"), '3', 'the candidates wait');
+is(scalar_of($node, "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'cudal1 worker'"), '0', 'no database is listed, no worker runs');
+is(scalar_of($node, "SELECT count(*) FROM cudal1.worker_state()"), '0', 'nor is one shown');
+consistent($node);
+
+# a reload brings workers
+$node->append_conf('postgresql.conf', "cudal1.databases = 'postgres, nowhere, template0'");
+$node->reload;
+wait_for($node, "SELECT count(*) FROM cudal1.candidate WHERE state = 'successful'", '3', 'a listed database gets a worker, which takes all up');
+wait_for($node, "SELECT note FROM cudal1.worker_state() WHERE database = 'nowhere'", 'there is no such database', 'a missing one is named');
+is(scalar_of($node, "SELECT note FROM cudal1.worker_state() WHERE database = 'template0'"), 'the database does not accept connections',
+	'a closed one is named');
+is(scalar_of($node, "SELECT note FROM cudal1.worker_state() WHERE database = 'postgres'") =~ /^(idle|measuring)/, 1, 'the open one works');
+
+# a reload takes them away
+my $id = submit($node, "progress measuring 3\nfirst wait never\nresult 1.8");
+wait_for($node, "SELECT phase FROM cudal1.job", 'measuring', 'a program runs');
+$node->append_conf('postgresql.conf', "cudal1.databases = nowhere");
+$node->reload;
+wait_for($node, "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'cudal1 worker'", '0', 'a database no longer listed loses its worker');
+no_children($node);
+is(state_of($node, $id), 'queued', 'what it measured waits again');
+
+# a database that appears
+$node->safe_psql('postgres', "CREATE DATABASE nowhere");
+wait_for($node, "SELECT count(*) FROM cudal1.worker_state() WHERE database = 'nowhere' AND note = 'waiting for CREATE EXTENSION cudal1'", '1',
+	'a created database gets its worker at once');
+create_extension($node, 'nowhere');
+my $there = submit($node, "result 1.4", database => 'nowhere');
+wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $there", 'successful', 'and is served', 'nowhere');
+
+# no room for workers
+$node->append_conf('postgresql.conf', "cudal1.databases = 'postgres, nowhere'\nmax_worker_processes = 2\nmax_logical_replication_workers = 0");
+$node->restart;
+wait_for($node, "SELECT count(*) FROM cudal1.worker_state() WHERE note LIKE 'no background worker is free%'", '1',
+	'too few background workers are named as the reason');
+$node->append_conf('postgresql.conf', "max_worker_processes = 8");
+$node->restart;
+wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'with room all goes on');
+
+# bad settings are refused
+my ($ret, $out, $err) = $node->psql('postgres', "ALTER SYSTEM SET cudal1.databases = 'a, a'");
+like($err, qr/invalid value for parameter "cudal1.databases".*named twice/s, 'a name given twice is refused');
+($ret, $out, $err) = $node->psql('postgres', "ALTER SYSTEM SET cudal1.measure_path = 'bin/cudal1-measure'");
+like($err, qr/absolute path/, 'a relative path is refused');
+($ret, $out, $err) = $node->psql('postgres', "SET cudal1.allow_unsandboxed = on");
+like($err, qr/cannot be changed now/, 'a session cannot lift the sandbox');
+($ret, $out, $err) = $node->psql('postgres', "SET cudal1.databasess = 'x'");
+like($err, qr/invalid configuration parameter name/, 'a misspelt setting is refused');
+
+consistent($node);
+no_children($node);
+$node->stop;
+is(scalar(children($node)), 0, 'nothing is left after the server');
+done_testing();
