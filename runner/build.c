@@ -53,8 +53,8 @@ compiler_log(int fd, const char *folder, char *text, size_t size)
 bool
 build_c(Measure *m, Side side)
 {
-	char		folder[PATH_MAX - 64];
-	char		source[PATH_MAX];
+	char		folder[PATH_MAX + 16];
+	char		source[PATH_MAX + 32];
 	char		text[1900];
 	const char *argv[] = {"/usr/bin/gcc", "-O3", "-march=native", "-shared", "-fPIC", "-std=gnu17", "-fdiagnostics-color=never", "-w",
 		"-o", m->library[side], source, "-lm", NULL};

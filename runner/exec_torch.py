@@ -1,0 +1,415 @@
+"""The executor of PyTorch code, for references and candidates alike: exec_torch.py CORES DATA_BYTES LIBDIR.
+
+Started by cudal1-measure in a sandbox, it imports PyTorch once and then forks an executor whenever it is told to (a zygote). An
+executor loads a task and, on the candidate's side, the candidate's code, and runs the model over the slots it is told, each run
+on tensors of its own. It knows neither the time nor what the outputs should be; while it is not its turn it is stopped. A
+fork that is told to describe the inputs instead becomes the generator, which runs the task's get_inputs alone.
+
+Once candidate code is loaded nothing in its process is to be trusted, and nothing is: the supervisor reads the outputs out of
+the stopped process itself.
+"""
+import ctypes
+import gc
+import linecache
+import mmap
+import os
+import select
+import socket
+import struct
+import sys
+import traceback
+import types
+
+# wire.h: WireMessage (nonce, op, status, count, flags, seed, value), WireTensor (address, dtype, ndim, shape[8], stride[8])
+MESSAGE = struct.Struct("=QIIIIQq")
+TENSOR = struct.Struct("=QII8q8q")
+HELLO, LOAD, RUN, GENERATE, DESCRIBE, FORK, ENDED = 1, 2, 3, 4, 5, 6, 7
+OK, FAILED, UNSUPPORTED = 0, 1, 2
+SEED_RUNS = 1
+MAX_TENSORS, MAX_DIMS = 16, 8
+# wire.h: WireControl
+SLOTS_AT, SEEDS_AT, OFFSETS_AT, SLOT_BYTES_AT, TENSORS_AT, TEXT_AT, TABLE_AT = 0, 8192, 24576, 24704, 24712, 24716, 32904
+TEXT_BYTES = 8188
+FD_FILTER = 8
+PY_INT, PY_FLOAT, PY_BOOL, PY_NONE = 32, 33, 34, 35
+
+
+class Unsupported(Exception):
+    """The code is valid, but not what this executor can run."""
+
+
+def dtype_table():
+    names = {1: "float64", 2: "float32", 3: "float16", 4: "bfloat16", 5: "int64", 6: "int32", 7: "int16", 8: "int8", 9: "uint8",
+             10: "bool"}
+    return {code: getattr(torch, name) for code, name in names.items()}
+
+
+def load_guard(libdir):
+    guard = ctypes.CDLL(os.path.join(libdir, "libcudal1guard.so"))
+    guard.cudal1_guard_enter.argtypes = [ctypes.c_uint64]
+    for fill in (guard.cudal1_guard_fill_normal, guard.cudal1_guard_fill_uniform):
+        fill.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64]
+        fill.restype = None
+    return guard
+
+
+def own_data_bytes():
+    """What RLIMIT_DATA already counts, so that the limit is on what the code adds."""
+    with open("/proc/self/status") as status:
+        for line in status:
+            if line.startswith("VmData:"):
+                return int(line.split()[1]) * 1024
+    return 0
+
+
+def make_module(name, source):
+    """Executes source text as a module whose text tracebacks, inspect and Triton can find."""
+    module = types.ModuleType(name)
+    filename = f"<{name}>" if name == "task" else f"{name}.py"
+    module.__file__ = filename
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    sys.modules[name] = module
+    exec(compile(source, filename, "exec"), module.__dict__)
+    return module
+
+
+def explain(error):
+    """An error as a model or a person wants to read it: what, and where in the code."""
+    lines = [f"{type(error).__name__}: {error}"]
+    if isinstance(error, SyntaxError):
+        lines = [f"{type(error).__name__}: {error.msg} (line {error.lineno})", (error.text or "").rstrip()]
+    for frame in traceback.extract_tb(error.__traceback__):
+        if frame.filename in ("candidate.py", "<task>"):
+            lines.append(f"  line {frame.lineno}, in {frame.name}: {frame.line}")
+    return "\n".join(lines)
+
+
+class Control:
+    """The shared memory through which an executor and its supervisor exchange what does not fit a datagram."""
+
+    def __init__(self, fd):
+        self.memory = mmap.mmap(fd, 0)
+
+    def words(self, at, n, kind):
+        return struct.unpack_from(f"={n}{kind}", self.memory, at)
+
+    def text(self, message):
+        data = message.encode("utf-8", "replace")[:TEXT_BYTES - 1] + b"\0"
+        self.memory[TEXT_AT:TEXT_AT + len(data)] = data
+
+
+class Executor:
+    def __init__(self, sock, control_fd, memory_fd, source_fd, guard, data_bytes):
+        self.sock = socket.socket(fileno=sock)
+        self.control = Control(control_fd)
+        self.memory_fd = memory_fd
+        self.guard = guard
+        self.data_bytes = data_bytes
+        self.dtypes = dtype_table()
+        self.codes = {dtype: code for code, dtype in self.dtypes.items()}
+        with open(source_fd, "rb", closefd=True) as source:
+            source.seek(0)
+            data = source.read()
+        (length,) = struct.unpack_from("=I", data, 0)
+        (rest,) = struct.unpack_from("=I", data, 4 + length)
+        self.task_source = data[4:4 + length].decode()
+        self.code = data[8 + length:8 + length + rest].decode()
+        self.outputs = []
+        self.inputs = []
+        self.model = None
+        self.probed = False
+
+    def serve(self):
+        self.sock.send(MESSAGE.pack(0, HELLO, OK, 0, 0, 0, 0))
+        actions = {LOAD: self.load, RUN: self.run, DESCRIBE: self.describe, GENERATE: self.generate}
+        while True:
+            data = self.sock.recv(MESSAGE.size)
+            if len(data) != MESSAGE.size:
+                os._exit(0)
+            nonce, op, _, count, flags, seed, _ = MESSAGE.unpack(data)
+            status, value = OK, 0
+            try:
+                value = actions[op](count, flags, seed) or 0
+            except Unsupported as error:
+                status = UNSUPPORTED
+                self.control.text(str(error))
+            except BaseException as error:
+                status = FAILED
+                self.control.text(explain(error))
+            self.sock.send(MESSAGE.pack(nonce, op, status, 0, 0, 0, value))
+
+    # the executor
+
+    def map_inputs(self, slots):
+        memory = mmap.mmap(self.memory_fd, 0, flags=mmap.MAP_SHARED | getattr(mmap, "MAP_POPULATE", 0)) \
+            if os.fstat(self.memory_fd).st_size else None
+        (slot_bytes,) = self.control.words(SLOT_BYTES_AT, 1, "Q")
+        (n,) = self.control.words(TENSORS_AT, 1, "I")
+        offsets = self.control.words(OFFSETS_AT, MAX_TENSORS, "Q")
+        layouts = [TENSOR.unpack_from(self.control.memory, TABLE_AT + i * TENSOR.size) for i in range(n)]
+        for slot in range(slots):
+            arguments = []
+            for i, (value, dtype, ndim, *shape) in enumerate(layouts):
+                if dtype >= PY_INT:
+                    arguments.append(python_value(dtype, value))
+                    continue
+                shape = shape[:ndim]
+                count = 1
+                for size in shape:
+                    count *= size
+                if count == 0:
+                    arguments.append(torch.empty(shape, dtype=self.dtypes[dtype]))
+                    continue
+                arguments.append(torch.frombuffer(memory, dtype=self.dtypes[dtype], count=count,
+                                                  offset=slot * slot_bytes + offsets[i]).view(shape))
+            self.inputs.append(arguments)
+        os.close(self.memory_fd)
+
+    def load(self, slots, flags, seed):
+        torch.set_grad_enabled(False)
+        self.map_inputs(slots)
+        # forked siblings share the interpreter's state of random numbers; both sides start from the seed
+        if self.guard.cudal1_guard_enter(own_data_bytes() + self.data_bytes) != 0 or self.guard.cudal1_guard_seal() != 0:
+            raise Unsupported("the system call filter could not be set")
+        task = make_module("task", self.task_source)
+        for name in ("Model", "get_inputs"):
+            if not hasattr(task, name):
+                raise Unsupported(f"the task defines no {name}")
+        torch.manual_seed(seed)
+        arguments = task.get_init_inputs() if hasattr(task, "get_init_inputs") else []
+        arguments, keywords = (arguments if isinstance(arguments, (list, tuple)) else [arguments]), {}
+        if len(arguments) == 2 and isinstance(arguments[0], (list, tuple)) and isinstance(arguments[1], dict):
+            arguments, keywords = arguments
+        torch.manual_seed(seed)
+        model = task.Model(*arguments, **keywords)
+        if self.code:
+            state = {name: value.clone() for name, value in model.state_dict().items()} if hasattr(model, "state_dict") else {}
+            del model
+            code = make_module("candidate", self.code)
+            if not hasattr(code, "ModelNew"):
+                raise Unsupported("the code defines no class ModelNew")
+            torch.manual_seed(seed)
+            model = code.ModelNew(*arguments, **keywords)
+            if isinstance(model, torch.nn.Module):
+                own = model.state_dict(keep_vars=True)
+                for name, value in state.items():
+                    if name in own and own[name].shape == value.shape:
+                        own[name].data.copy_(value)
+        self.model = model
+        gc.collect()
+
+    def run(self, count, flags, seed):
+        slots = self.control.words(SLOTS_AT, count, "I")
+        # the first run of a reference tells whether the task draws random numbers
+        probing = count > 0 and not self.code and not self.probed
+        before = torch.get_rng_state() if probing else None
+        self.outputs.clear()
+        self.runs(slots, flags, self.outputs, self.inputs, self.model)
+        self.write_table(self.outputs)
+        if probing:
+            self.probed = True
+            return 0 if torch.equal(before, torch.get_rng_state()) else 1
+        return 0
+
+    def runs(self, slots, flags, outputs, inputs, model):
+        if flags & SEED_RUNS:
+            for slot, seed in zip(slots, self.control.words(SEEDS_AT, len(slots), "Q")):
+                torch.manual_seed(seed & 0x7FFFFFFFFFFFFFFF)
+                outputs.append(flatten(model(*inputs[slot])))
+        else:
+            for slot in slots:
+                outputs.append(flatten(model(*inputs[slot])))
+
+    def write_table(self, outputs):
+        if not outputs:
+            return
+        memory, codes, at = self.control.memory, self.codes, TABLE_AT
+        n = len(outputs[0])
+        if n > MAX_TENSORS:
+            raise Unsupported(f"a run returns {n} tensors; up to {MAX_TENSORS} are supported")
+        for tensors in outputs:
+            if len(tensors) != n:
+                raise Unsupported("the number of tensors returned changes from run to run")
+            for tensor in tensors:
+                shape, stride = tensor.shape, tensor.stride()
+                fill = (0,) * (MAX_DIMS - len(shape))
+                TENSOR.pack_into(memory, at, tensor.data_ptr(), codes.get(tensor.dtype, 0), len(shape), *shape, *fill, *stride, *fill)
+                at += TENSOR.size
+        struct.pack_into("=I", memory, TENSORS_AT, n)
+
+    # the generator
+
+    def describe(self, slots, flags, seed):
+        self.fast = FastRandom(self.guard)
+        if self.guard.cudal1_guard_enter(0) != 0:
+            raise Unsupported("the system call filter could not be set")
+        torch.set_grad_enabled(False)
+        self.task = make_module("task", self.task_source)
+        if not hasattr(self.task, "get_inputs"):
+            raise Unsupported("the task defines no get_inputs")
+        self.fast.seed(seed)
+        values = self.fresh()
+        if len(values) > MAX_TENSORS:
+            raise Unsupported(f"get_inputs gives {len(values)} arguments; up to {MAX_TENSORS} are supported")
+        at = TABLE_AT
+        self.shapes = []
+        for value in values:
+            self.shapes.append(described(value, self.codes))
+            TENSOR.pack_into(self.control.memory, at, *self.shapes[-1])
+            at += TENSOR.size
+        struct.pack_into("=I", self.control.memory, TENSORS_AT, len(values))
+        self.memory = mmap.mmap(self.memory_fd, 0) if os.fstat(self.memory_fd).st_size else None
+
+    def fresh(self):
+        values = self.task.get_inputs()
+        return list(values) if isinstance(values, (list, tuple)) else [values]
+
+    def generate(self, count, flags, seed):
+        (slot_bytes,) = self.control.words(SLOT_BYTES_AT, 1, "Q")
+        offsets = self.control.words(OFFSETS_AT, MAX_TENSORS, "Q")
+        self.fast.seed(seed)
+        for slot in self.control.words(SLOTS_AT, count, "I"):
+            for i, value in enumerate(self.fresh()):
+                if not isinstance(value, torch.Tensor):
+                    continue
+                if described(value, self.codes)[1:] != self.shapes[i][1:]:
+                    raise Unsupported("get_inputs gives arrays of changing type or shape")
+                if value.numel() > 0:
+                    torch.frombuffer(self.memory, dtype=value.dtype, count=value.numel(),
+                                     offset=slot * slot_bytes + offsets[i]).view(value.shape).copy_(value)
+
+
+class FastRandom:
+    """torch.rand and torch.randn of float32 from the supervisor's generator: inputs are made more often than they are used."""
+
+    def __init__(self, guard):
+        self.guard = guard
+        self.state = 0
+        torch.rand = self.replacement(torch.rand, guard.cudal1_guard_fill_uniform)
+        torch.randn = self.replacement(torch.randn, guard.cudal1_guard_fill_normal)
+
+    def seed(self, seed):
+        self.state = seed
+        torch.manual_seed(seed & 0x7FFFFFFFFFFFFFFF)
+
+    def replacement(self, original, fill):
+        def make(*size, **keywords):
+            if set(keywords) - {"dtype", "device"} or keywords.get("dtype", torch.float32) != torch.float32 \
+                    or str(keywords.get("device", "cpu")) != "cpu" or torch.get_default_dtype() != torch.float32:
+                return original(*size, **keywords)
+            if len(size) == 1 and isinstance(size[0], (list, tuple)):
+                size = size[0]
+            out = torch.empty(*size)
+            self.state = (self.state * 6364136223846793005 + 1442695040888963407) & 0xFFFFFFFFFFFFFFFF
+            fill(out.data_ptr(), out.numel(), self.state)
+            return out
+        return make
+
+
+def python_value(kind, value):
+    if kind == PY_FLOAT:
+        return struct.unpack("=d", struct.pack("=Q", value))[0]
+    if kind == PY_BOOL:
+        return value != 0
+    return None if kind == PY_NONE else struct.unpack("=q", struct.pack("=Q", value))[0]
+
+
+def described(value, codes):
+    """The fields of a WireTensor for an argument; where it is no tensor its value stands in the address."""
+    empty = (0,) * (2 * MAX_DIMS)
+    if isinstance(value, torch.Tensor):
+        if value.dim() > MAX_DIMS or value.dtype not in codes or value.layout != torch.strided:
+            raise Unsupported(f"get_inputs gives a tensor of type {value.dtype} with {value.dim()} dimensions")
+        fill = (0,) * (MAX_DIMS - value.dim())
+        return (0, codes[value.dtype], value.dim(), *value.shape, *fill, *((0,) * MAX_DIMS))
+    if value is None:
+        return (0, PY_NONE, 0, *empty)
+    if isinstance(value, bool):
+        return (int(value), PY_BOOL, 0, *empty)
+    if isinstance(value, int):
+        return (struct.unpack("=Q", struct.pack("=q", value))[0], PY_INT, 0, *empty)
+    if isinstance(value, float):
+        return (struct.unpack("=Q", struct.pack("=d", value))[0], PY_FLOAT, 0, *empty)
+    raise Unsupported(f"get_inputs gives a {type(value).__name__}; tensors, numbers and None are supported")
+
+
+def flatten(result):
+    """The tensors of a model's result, in order."""
+    if type(result) is torch.Tensor:
+        return (result,)
+    found = []
+
+    def visit(value):
+        if isinstance(value, torch.Tensor):
+            # a subclass may be anything, later; what counts is memory
+            if type(value) not in (torch.Tensor, torch.nn.Parameter) or value.layout != torch.strided or value.dim() > MAX_DIMS:
+                raise Unsupported(f"a run returns a {type(value).__name__} that is no plain tensor")
+            found.append(value)
+        elif isinstance(value, (list, tuple)):
+            for part in value:
+                visit(part)
+        elif isinstance(value, dict):
+            for part in value.values():
+                visit(part)
+        elif value is not None:
+            raise Unsupported(f"a run returns a {type(value).__name__}; tensors are supported")
+
+    visit(result)
+    if not found:
+        raise Unsupported("a run returns no tensor")
+    return tuple(found)
+
+
+def become_executor(zygote, fds, guard, data_bytes):
+    sock, control, log, memory, source = fds
+    zygote.close()
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    os.close(log)
+    Executor(sock, control, memory, source, guard, data_bytes).serve()
+
+
+def main():
+    cores, data_bytes, libdir = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+    zygote = socket.socket(fileno=3)
+    os.dup2(4, FD_FILTER)
+    os.close(4)
+    guard = load_guard(libdir)
+    if guard.cudal1_guard_read() != 0:
+        sys.exit("exec_torch: no system call filters")
+    torch.set_num_threads(cores)
+    gc.collect()
+    gc.freeze()
+    zygote.send(MESSAGE.pack(0, HELLO, OK, 0, 0, 0, 0))
+    children = {}
+    poll = select.poll()
+    poll.register(zygote, select.POLLIN)
+    while True:
+        for fd, _ in poll.poll():
+            if fd in children:
+                poll.unregister(fd)
+                os.close(fd)
+                _, status = os.waitpid(children.pop(fd), 0)
+                zygote.send(MESSAGE.pack(0, ENDED, OK, 0, 0, 0, status))
+                continue
+            data, fds, _, _ = socket.recv_fds(zygote, MESSAGE.size, 8)
+            if len(data) != MESSAGE.size:
+                os._exit(0)
+            child = os.fork()
+            if child == 0:
+                try:
+                    for pidfd in children:
+                        os.close(pidfd)
+                    become_executor(zygote, fds, guard, data_bytes)
+                finally:
+                    os._exit(121)
+            pidfd = os.pidfd_open(child)
+            children[pidfd] = child
+            poll.register(pidfd, select.POLLIN)
+            for handed in fds:
+                os.close(handed)
+
+
+if __name__ == "__main__":
+    import torch
+    main()

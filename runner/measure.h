@@ -86,7 +86,7 @@ typedef struct Measure
 	RandomStream random;		/* seeded from the kernel; everything a candidate must not guess comes from here */
 
 	/* how code is started */
-	char		library[2][PATH_MAX];	/* c: the shared object of each side */
+	char		library[2][PATH_MAX + 32];	/* c: the shared object of each side */
 	int			filter_fd;
 	Zygote		zygote[2];		/* pytorch: two seats, each side takes each in turn */
 	Zygote		generator_zygote;

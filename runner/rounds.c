@@ -113,7 +113,7 @@ block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n, uint3
 	Measure    *m = s->m;
 	Executor   *executor = &half->executor[side];
 	uint32_t	at[WIRE_MAX_RUNS];
-	uint32_t	shuffled[WIRE_MAX_RUNS];
+	uint32_t	shuffled[WIRE_MAX_RUNS] = {0};
 	uint64_t	seeds[WIRE_MAX_RUNS];
 
 	for (uint32_t i = 0; i < n; i++)
