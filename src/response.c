@@ -412,11 +412,11 @@ fence_text(const Fence *fence)
 	initStringInfo(&code);
 	if (end > fence->start && end[-1] == '\n')
 		end--;
-	for (const char *line = fence->start; line < end; line = line_end(line, end) + 1)
+	for (const char *line = fence->start, *stop; line <= end; line = stop + 1)
 	{
-		const char *stop = line_end(line, end);
 		const char *p = line;
 
+		stop = line_end(line, end);
 		while (p < stop && p - line < fence->indent && (*p == ' ' || *p == '\t'))
 			p++;
 		if (line > fence->start)
@@ -491,11 +491,15 @@ parse_response(const text *response, Datum *values, bool *nulls)
 
 	for (int kind = SECTION_ANALYSIS; kind <= SECTION_CODE; kind++)
 	{
-		Section    *section = &answer.sections[chosen[kind]];
+		Section    *section;
 
 		if (chosen[kind] < 0)
+		{
 			appendStringInfo(&reason, "%ssection \"## %s\" is missing", reason.len > 0 ? "; " : "", section_titles[kind]);
-		else if (kind != SECTION_CODE)
+			continue;
+		}
+		section = &answer.sections[chosen[kind]];
+		if (kind != SECTION_CODE)
 		{
 			values[kind] = PointerGetDatum(trimmed_text(section->start, section->end));
 			nulls[kind] = false;
