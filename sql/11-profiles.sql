@@ -69,6 +69,8 @@ BEGIN
 				MESSAGE = format('profile "%s" has measurements and is immutable', OLD.name),
 				HINT = 'Copy it under a new name with cudal1_add_profile() and change the copy.';
 		END IF;
+	ELSIF EXISTS (SELECT FROM cudal1.job AS j WHERE j.profile = OLD.name) THEN
+		RAISE EXCEPTION USING ERRCODE = '23503', MESSAGE = format('profile "%s" is wanted by jobs in the queue', OLD.name);
 	ELSE
 		RETURN OLD;
 	END IF;

@@ -28,9 +28,10 @@ END;
 COMMENT ON FUNCTION cudal1.json_int(jsonb, bigint, bigint) IS
 'the integer of a JSON value within [low, high]; NULL if it is no integer or lies outside';
 
+-- stable as convert_to() is: an immutable one would not be inlined
 CREATE FUNCTION cudal1.code_hash(code text)
 RETURNS bytea
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
 BEGIN ATOMIC
 	SELECT pg_catalog.sha256(pg_catalog.convert_to(code, 'UTF8'));
 END;

@@ -6,14 +6,16 @@
 
 CREATE FUNCTION cudal1.enqueue_measure(t cudal1.task, candidate_id bigint, priority int, deadline timestamptz)
 RETURNS void
-LANGUAGE sql VOLATILE PARALLEL UNSAFE
-BEGIN ATOMIC
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
 	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority, deadline)
-		VALUES ('measure', (enqueue_measure.t).task_id, enqueue_measure.candidate_id, (enqueue_measure.t).profile,
-				COALESCE((enqueue_measure.t).device_model, (enqueue_measure.t).device), (enqueue_measure.t).cores,
-				(enqueue_measure.t).language, enqueue_measure.priority, enqueue_measure.deadline)
+		VALUES ('measure', t.task_id, enqueue_measure.candidate_id, t.profile, coalesce(t.device_model, t.device), t.cores, t.language,
+				enqueue_measure.priority, enqueue_measure.deadline)
 		ON CONFLICT DO NOTHING;
-END;
+END
+$$;
 COMMENT ON FUNCTION cudal1.enqueue_measure(cudal1.task, bigint, int, timestamptz) IS
 'queues the measurement of a candidate by its task''s profile on its task''s device';
 
@@ -179,14 +181,48 @@ CREATE FUNCTION @extschema@.cudal1_submit(task text, code text, method text DEFA
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
+#variable_conflict use_column
 DECLARE
-	reason	text := cudal1.check_submission(code, method, priority);
+	reason	text := cudal1.check_submission(cudal1_submit.code, cudal1_submit.method, cudal1_submit.priority);
+	body	text := replace(cudal1_submit.code, E'\r\n', E'\n');
+	t		record;
+	id		bigint;
 BEGIN
 	IF reason IS NOT NULL THEN
 		PERFORM cudal1.bad_submission(reason);
 	END IF;
-	RETURN cudal1.accept_submission(cudal1.find_task(task), replace(code, E'\r\n', E'\n'), method, prompt_id, group_key, proposal_key,
-		priority, deadline, NULL, NULL);
+	-- what most submissions are, a new code without prompt or key, in as few statements as can be
+	IF cudal1_submit.prompt_id IS NULL AND cudal1_submit.proposal_key IS NULL THEN
+		SELECT x.task_id, x.profile, coalesce(x.device_model, x.device) AS device, x.cores, x.language INTO t
+			FROM cudal1.task AS x WHERE x.name = cudal1_submit.task;
+		IF FOUND THEN
+			WITH added AS (
+				INSERT INTO cudal1.candidate (task_id, code, code_hash)
+					VALUES (t.task_id, body, cudal1.code_hash(body))
+					ON CONFLICT (task_id, code_hash) DO NOTHING
+					RETURNING candidate_id),
+			proposed AS (
+				INSERT INTO cudal1.proposal (task_id, candidate_id, method, group_key)
+					SELECT t.task_id, added.candidate_id, cudal1_submit.method, cudal1_submit.group_key FROM added),
+			queued AS (
+				INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority, deadline)
+					SELECT 'measure', t.task_id, added.candidate_id, t.profile, t.device, t.cores, t.language, cudal1_submit.priority,
+							cudal1_submit.deadline
+						FROM added)
+			SELECT added.candidate_id INTO id FROM added;
+			IF FOUND THEN
+				IF NOT EXISTS (SELECT FROM cudal1.device AS d
+							   WHERE d.enabled AND (d.class = t.device OR d.model = t.device) AND t.language = ANY (d.languages)
+									AND d.cores >= t.cores) THEN
+					PERFORM cudal1.warn_no_device(cudal1.find_task(cudal1_submit.task));
+				END IF;
+				PERFORM cudal1.wake();
+				RETURN id;
+			END IF;
+		END IF;
+	END IF;
+	RETURN cudal1.accept_submission(cudal1.find_task(cudal1_submit.task), body, cudal1_submit.method, cudal1_submit.prompt_id,
+		cudal1_submit.group_key, cudal1_submit.proposal_key, cudal1_submit.priority, cudal1_submit.deadline, NULL, NULL);
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_submit(text, text, text, bigint, text, text, int, timestamptz) IS
