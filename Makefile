@@ -27,21 +27,18 @@ cudal1--$(EXTVERSION).sql: $(SQL_PARTS)
 	{ printf '%s\n' '\echo Use "CREATE EXTENSION cudal1" to load this file. \quit'; cat $^; } >$@
 
 all: runner
-install: install-runner install-import
+install: install-runner
 clean: clean-runner
 
 RUNNER_MAKE = $(MAKE) -C runner BINDIR='$(bindir)' LIBDIR='$(pkglibdir)/cudal1' VERSION='$(EXTVERSION)'
 
-.PHONY: runner install-runner clean-runner install-import
+.PHONY: runner install-runner clean-runner
 runner:
-	$(RUNNER_MAKE)
+	+$(RUNNER_MAKE)
 install-runner:
-	$(RUNNER_MAKE) install DESTDIR='$(DESTDIR)'
+	+$(RUNNER_MAKE) install DESTDIR='$(DESTDIR)'
 clean-runner:
-	$(RUNNER_MAKE) clean
-install-import: runner/cudal1-import
-	$(MKDIR_P) '$(DESTDIR)$(bindir)'
-	$(INSTALL_SCRIPT) $< '$(DESTDIR)$(bindir)/cudal1-import'
+	+$(RUNNER_MAKE) clean
 endif
 
 include make/project.mk

@@ -178,7 +178,8 @@ spew('own/double/candidates/added.c',
 	"void solve(const float *x, float *y)\n{\n\tfor (int i = 0; i < 64; i++)\n\t\ty[i] = x[i] + x[i];\n}\n");
 ($status, $out, $err) = import_files("$dir/own", '--candidates', "$dir/own");
 is("$status $out", "0 1 tasks added, 1 candidates submitted\n", 'task folders with their candidates');
-is(value("SELECT language || ' ' || profile FROM cudal1.task WHERE name = 'double'"), 'c quick', 'language and options of a folder');
+is(value("SELECT language || ' ' || profile FROM cudal1.task WHERE name = 'double'"),
+	'c quick', 'language and options of a folder');
 
 # usage, connection
 is((import_files())[0], 2, 'nothing named: usage');
