@@ -1,0 +1,118 @@
+-- Draws follow the law that the documentation states. Seeds are fixed: a test either passes always or never.
+BEGIN;
+SELECT plan(42);
+
+SELECT cudal1_add_task('t', 'ref', 'pytorch') AS t \gset
+SELECT cudal1_add_task('log', 'ref', 'pytorch', NULL, NULL, '{"score_scale": "log"}') AS log \gset
+SELECT cudal1_add_task('empty', 'ref', 'pytorch') AS empty \gset
+SELECT cudal1_add_task('isl', 'ref', 'pytorch', NULL, NULL, '{"strategy": "island", "islands": 3}') AS isl \gset
+
+CREATE FUNCTION pg_temp.score(task bigint, reward float8, purpose text DEFAULT 'normal', state text DEFAULT 'successful') RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE id bigint;
+BEGIN
+	INSERT INTO cudal1.candidate (task_id, code, code_hash, purpose, state, failure, reward, decided_at)
+	VALUES (task, 'code of ' || reward, sha256(nextval('cudal1.candidate_candidate_id_seq')::text::bytea), purpose, state,
+		CASE WHEN state = 'failed' THEN 'crash' END, CASE WHEN state = 'failed' THEN 0 ELSE reward END, now())
+	RETURNING candidate_id INTO id;
+	PERFORM cudal1.place_candidate(id);
+	RETURN id;
+END $$;
+CREATE FUNCTION pg_temp.near(got float8[], expected float8[]) RETURNS boolean LANGUAGE sql AS
+$$SELECT cardinality(got) = cardinality(expected) AND bool_and(abs(g - e) < 1e-8) FROM unnest(got, expected) AS u (g, e)$$;
+
+-- four buckets with means 0.9, 1.3, 2.1 and 3.4, the last of eight codes
+SELECT count(pg_temp.score(:t, r)) FROM unnest(ARRAY[0.88, 0.92, 1.26, 1.30, 1.34, 2.1, 3.30, 3.32, 3.34, 3.38, 3.42, 3.46, 3.48, 3.5 - 0.0]::float8[]) AS r \g /dev/null
+SELECT pg_temp.score(:t, 3.4, p) FROM unnest(ARRAY['null', 'certification', 'ablation']) AS p \g /dev/null
+SELECT pg_temp.score(:t, 0, 'normal', 'failed') \g /dev/null
+UPDATE cudal1.candidate SET reward = 3.49 WHERE task_id = :t AND reward = 3.5;
+UPDATE cudal1.candidate SET reward = 3.47 WHERE task_id = :t AND reward = 3.34;
+UPDATE cudal1.candidate SET reward = 3.35 WHERE task_id = :t AND reward = 3.38;
+UPDATE cudal1.candidate SET reward = 3.33 WHERE task_id = :t AND reward = 3.42;
+SELECT count(cudal1.place_candidate(candidate_id)) FROM cudal1.candidate WHERE task_id = :t \g /dev/null
+SELECT is_empty('SELECT * FROM cudal1.recount()', 'the buckets are exact');
+
+-- statistics
+SELECT results_eq($$SELECT bucket, lower, upper, codes, mean FROM cudal1_bucket_stats('t')$$,
+	$$VALUES (3, 0.75::float8, 1::float8, 2::bigint, 0.9::float8), (5, 1.25, 1.5, 3, 1.3), (8, 2, 2.25, 1, 2.1), (13, 3.25, 3.5, 8, 3.4)$$, 'buckets, bounds, counts and means');
+SELECT ok(pg_temp.near(array_agg(s.probability ORDER BY bucket), expected), format('probabilities at temperature %s', tau))
+FROM (VALUES (0.5::float8, ARRAY[.006147722, .013682007, .067767424, .912402847]::float8[]), (1, ARRAY[.055572735, .082904779, .184507978, .677014509]),
+			 (2, ARRAY[.132734004, .162121678, .241857123, .463287195])) AS v (tau, expected)
+CROSS JOIN LATERAL cudal1_bucket_stats('t', tau) AS s GROUP BY tau, expected ORDER BY tau;
+SELECT is(sum(probability), 1::float8, 'a tiny temperature neither overflows nor loses the sum') FROM cudal1_bucket_stats('t', 1e-5);
+SELECT is(count(*), 0::bigint, 'a task without candidates has no buckets') FROM cudal1_bucket_stats('empty');
+
+-- the law of pairs: p_i p_j / (1 - p_i) + p_j p_i / (1 - p_j)
+CREATE TEMP TABLE pair AS
+SELECT s.seed, min(d.bucket) AS low, max(d.bucket) AS high, count(*) AS n, bool_and(d.score = c.reward AND d.code = c.code) AS same
+FROM generate_series(1, 20000) AS s (seed) CROSS JOIN LATERAL cudal1_sample_exemplars('t', 2, 'bucket', 1, s.seed) AS d
+JOIN cudal1.candidate AS c ON c.candidate_id = d.candidate_id GROUP BY s.seed;
+SELECT ok(bool_and(n = 2 AND low < high AND same), 'each draw gives two codes of distinct buckets, with their rewards') FROM pair;
+SELECT ok(chi2 < 20.515, format('pairs follow the closed form (chi-square %s, 5 degrees of freedom, 0.1 %%)', round(chi2::numeric, 2)))
+FROM (SELECT sum((coalesce(got, 0) - 20000 * p) ^ 2 / (20000 * p)) AS chi2
+	FROM (VALUES (3, 5, .009902086), (3, 8, .023430494), (3, 13, .156324227), (5, 8, .035436896), (5, 13, .234979539), (8, 13, .539926758)) AS e (low, high, p)
+	LEFT JOIN (SELECT low, high, count(*)::float8 AS got FROM pair GROUP BY low, high) AS o USING (low, high)) AS x;
+SELECT ok(chi2 < 16.266, format('single draws follow the softmax (chi-square %s, 3 degrees of freedom, 0.1 %%)', round(chi2::numeric, 2)))
+FROM (SELECT sum((coalesce(got, 0) - 20000 * p) ^ 2 / (20000 * p)) AS chi2
+	FROM cudal1_bucket_stats('t', 2) AS e (bucket, a, b, c, d, p)
+	LEFT JOIN (SELECT d.bucket, count(*)::float8 AS got FROM generate_series(1, 20000) AS s (seed)
+			   CROSS JOIN LATERAL cudal1_sample_exemplars('t', 1, 'bucket', 2, s.seed) AS d GROUP BY 1) AS o USING (bucket)) AS x;
+SELECT ok(chi2 < 24.322 AND codes = 8, format('codes of a bucket are drawn uniformly (chi-square %s, 7 degrees of freedom, 0.1 %%)', round(chi2::numeric, 2)))
+FROM (SELECT sum((got - total / 8) ^ 2 / (total / 8)) AS chi2, count(*) AS codes FROM
+	(SELECT d.candidate_id, count(*)::float8 AS got, sum(count(*)) OVER ()::float8 AS total FROM generate_series(1, 20000) AS s (seed)
+	 CROSS JOIN LATERAL cudal1_sample_exemplars('t', 2, 'bucket', 1, s.seed) AS d WHERE d.bucket = 13 GROUP BY 1) AS o) AS x;
+SELECT ok(chi2 < 34.528 AND codes = 14, format('random: all codes alike (chi-square %s, 13 degrees of freedom, 0.1 %%)', round(chi2::numeric, 2)))
+FROM (SELECT sum((got - 40000.0 / 14) ^ 2 / (40000.0 / 14)) AS chi2, count(*) AS codes FROM
+	(SELECT d.candidate_id, count(*)::float8 AS got FROM generate_series(1, 20000) AS s (seed)
+	 CROSS JOIN LATERAL cudal1_sample_exemplars('t', 2, 'random', NULL, s.seed) AS d GROUP BY 1) AS o) AS x;
+
+-- order, number, replay
+SELECT ok(bool_and(score >= before), 'rows come in ascending score') FROM (SELECT score, lag(score, 1, 0::float8) OVER (PARTITION BY seed ORDER BY ordinality) AS before
+	FROM generate_series(1, 200) AS s (seed) CROSS JOIN LATERAL cudal1_sample_exemplars('t', 4, 'bucket', 1, seed) WITH ORDINALITY AS d) AS x;
+SELECT is(count(*), 4::bigint, 'fewer buckets than n give fewer rows') FROM cudal1_sample_exemplars('t', 9);
+SELECT is(count(DISTINCT candidate_id), 14::bigint, 'random: fewer codes than n give them all') FROM cudal1_sample_exemplars('t', 99, 'random');
+SELECT is(count(d), 0::bigint, 'no strategy finds a code where there is none') FROM unnest(ARRAY['bucket', 'island', 'random']) AS strategy
+CROSS JOIN LATERAL cudal1_sample_exemplars('empty', 2, strategy) AS d;
+SELECT results_eq(format('SELECT * FROM cudal1_sample_exemplars(''t'', 3, %L, 1, 42)', s), format('SELECT * FROM cudal1_sample_exemplars(''t'', 3, %L, 1, 42)', s), s || ': the same seed gives the same draw')
+FROM unnest(ARRAY['bucket', 'island', 'random']) AS s;
+SELECT results_eq($$SELECT bucket FROM cudal1_sample_exemplars('t', 2, 'bucket', 1, 1) UNION ALL SELECT bucket FROM cudal1_sample_exemplars('t', 2, 'bucket', 1, -9000000000000000000)$$,
+	$$VALUES (5), (13), (5), (13)$$, 'seeded draws are the same on every server');
+SELECT ok(count(DISTINCT l) > 1, 'draws without a seed differ') FROM (SELECT array_agg(d.candidate_id) AS l FROM generate_series(1, 40) AS i
+	CROSS JOIN LATERAL cudal1_sample_exemplars('t', 4, 'bucket', 1 + i * 0) AS d GROUP BY i) AS x;
+SELECT is(count(*), 2::bigint, 'a strategy of NULL is the task''s own') FROM cudal1_sample_exemplars('t', 2, NULL);
+
+-- the log scale
+SELECT count(pg_temp.score(:log, r)) FROM unnest(ARRAY[0.5, 1.0, 1.2, 120]::float8[]) AS r \g /dev/null
+SELECT ok(abs(mean - exp((ln(1.0) + ln(1.2)) / 2)) < 1e-9 AND lower = 1 AND abs(upper - exp(0.25)) < 1e-15, 'log: bounds and mean are speedups, the mean is geometric')
+FROM cudal1_bucket_stats('log') WHERE bucket = 0;
+SELECT ok(abs(probability - 120 / (0.5 + sqrt(1.2) + 120)) < 1e-9, 'log: at temperature 1 probabilities are as the speedups, not as their exponentials') FROM cudal1_bucket_stats('log') WHERE lower > 100;
+
+-- islands
+SELECT count(pg_temp.score(:isl, r)) FROM unnest(ARRAY[1, 1.05, 1.05, 1.2]::float8[]) AS r \g /dev/null
+UPDATE cudal1.island SET registrations = 0 WHERE task_id = :isl;
+SELECT ok(pg_temp.near(array_agg((c ->> 'probability')::float8 ORDER BY c ->> 'cluster'), ARRAY[.099623648, .164251628, .736124724]), 'island: clusters by softmax at temperature 0.1')
+FROM (SELECT jsonb_array_elements(probabilities -> 'clusters') AS c FROM cudal1.draw('isl', 1, 'island', NULL, 1)) AS x;
+SELECT ok(chi2 < 13.816, format('island: clusters follow the softmax (chi-square %s, 2 degrees of freedom, 0.1 %%)', round(chi2::numeric, 2)))
+FROM (SELECT sum((got - 20000 * p) ^ 2 / (20000 * p)) AS chi2 FROM (VALUES (1.0, .099623648), (1.05, .164251628), (1.2, .736124724)) AS e (score, p)
+	JOIN (SELECT d.score::numeric, count(*)::float8 AS got FROM generate_series(1, 20000) AS s (seed)
+		  CROSS JOIN LATERAL cudal1_sample_exemplars('isl', 1, 'island', NULL, s.seed) AS d GROUP BY 1) AS o USING (score)) AS x;
+SELECT ok(count(DISTINCT island) = 3 AND bool_and(n BETWEEN 250 AND 420), 'island: each island has the same chance')
+FROM (SELECT d.island, count(*) AS n FROM generate_series(1, 1000) AS s (seed) CROSS JOIN LATERAL cudal1.draw('isl', 1, 'island', NULL, s.seed) AS d GROUP BY 1) AS x;
+SELECT ok(bool_and(n = distinct_n) AND min(n) = 1 AND max(n) = 2, 'island: no code is shown twice, a cluster may be')
+FROM (SELECT count(*) AS n, count(DISTINCT d.candidate_id) AS distinct_n FROM generate_series(1, 500) AS s (seed) CROSS JOIN LATERAL cudal1_sample_exemplars('isl', 2, 'island', NULL, s.seed) AS d GROUP BY seed) AS x;
+UPDATE cudal1.island SET registrations = 15000 WHERE task_id = :isl;
+SELECT is((probabilities ->> 'temperature')::float8, 0.05::float8, 'island: the temperature falls with the registrations') FROM cudal1.draw('isl', 1, 'island', NULL, 1);
+SELECT is(min(score), 3.49::float8, 'island: before its islands are founded a task''s candidates are on all of them')
+FROM generate_series(1, 20) AS s (seed) CROSS JOIN LATERAL cudal1_sample_exemplars('t', 1, 'island', 0.001, s.seed) AS d;
+SELECT is(count(*), 0::bigint, 'and a draw founds none') FROM cudal1.island WHERE task_id = :t;
+
+-- bad arguments
+SELECT throws_ok(q, code, NULL, q) FROM (VALUES
+	($$SELECT * FROM cudal1_sample_exemplars('no such')$$, '42704'), ($$SELECT * FROM cudal1_sample_exemplars(NULL)$$, '22004'),
+	($$SELECT * FROM cudal1_sample_exemplars('t', 0)$$, '22023'), ($$SELECT * FROM cudal1_sample_exemplars('t', NULL)$$, '22023'),
+	($$SELECT * FROM cudal1_sample_exemplars('t', 2, 'best')$$, '22023'), ($$SELECT * FROM cudal1_sample_exemplars('t', 2, 'bucket', 0)$$, '22023'),
+	($$SELECT * FROM cudal1_sample_exemplars('t', 2, 'bucket', 'NaN')$$, '22023'), ($$SELECT * FROM cudal1_sample_exemplars('t', 2, 'random', -1)$$, '22023'),
+	($$SELECT * FROM cudal1_sample_exemplars('empty', 2, 'best')$$, '22023'),
+	($$SELECT * FROM cudal1_bucket_stats('no such')$$, '42704'), ($$SELECT * FROM cudal1_bucket_stats('t', 0)$$, '22023')) AS v (q, code);
+
+SELECT * FROM finish();
+ROLLBACK;

@@ -1,0 +1,90 @@
+-- Prompts say what is measured, show exemplars in ascending score, and are recorded with all that repeats their draw.
+BEGIN;
+SELECT plan(36);
+
+SELECT cudal1_add_task('product', 'void solve(const float *a, double *c, int32_t n) { /* ``` */ }', 'c',
+	'{"entry": "solve", "rtol": 0.002, "args": [{"name": "a", "dtype": "float32", "shape": [64, 64], "role": "in"},
+	  {"name": "c", "dtype": "float64", "shape": [64], "role": "out"}, {"name": "n", "dtype": "int32", "role": "scalar", "value": 64}]}') AS product \gset
+SELECT cudal1_add_task('kernel', 'extern "C" void solve(__half *x) {}', 'cuda',
+	'{"entry": "solve", "args": [{"name": "x", "dtype": "float16", "shape": [64], "role": "inout"}]}') AS kernel \gset
+SELECT cudal1_add_task('module', 'class Model: pass', 'pytorch', NULL, NULL, '{"device": "cuda", "temperature": 0.5}') AS module \gset
+
+CREATE FUNCTION pg_temp.score(task bigint, reward float8, code text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE id bigint;
+BEGIN
+	INSERT INTO cudal1.candidate (task_id, code, code_hash, state, reward, decided_at)
+	VALUES (task, code, sha256(convert_to(code, 'UTF8')), 'successful', reward, now()) RETURNING candidate_id INTO id;
+	PERFORM cudal1.place_candidate(id);
+	RETURN id;
+END $$;
+CREATE FUNCTION pg_temp.headings(prompt text) RETURNS text[] LANGUAGE sql AS
+$$SELECT array_agg(m[1]) FROM regexp_matches(prompt, '^(#.*)$', 'gn') AS m$$;
+
+-- no exemplar yet
+SELECT prompt_id AS id, prompt AS p, exemplars AS e FROM cudal1_prompt('product') \gset
+SELECT is(:'e'::bigint[], '{}', 'without a candidate there is no exemplar');
+SELECT ok(:'p' LIKE '%(score 1.00)%', 'and the reference is shown at 1.00');
+SELECT is((length(:'p') - length(replace(:'p', '/* ``` */', ''))) / 9, 2, 'once as the reference, once as an implementation');
+SELECT ok(:'p' LIKE E'%````c\nvoid solve(const float *a, double *c, int32_t n) { /* ``` */ }\n````%', 'a fence is longer than any run of backticks inside');
+SELECT ok(:'p' LIKE '%void solve(const float *a, double *c, int32_t n)%- `a`: float32, shape [[]64, 64], input%- `c`: float64, shape [[]64], output%- `n`: int32, always 64%'
+	OR :'p' LIKE '%void solve(const float *a, double *c, int32_t n)%- `a`: float32, shape [64, 64], input%- `c`: float64, shape [64], output%- `n`: int32, always 64%', 'c: the declaration and its arguments');
+SELECT ok(:'p' LIKE '%0.002 of the value%', 'the task''s tolerance is told');
+SELECT ok(:'p' ~ 'in C that defines' AND :'p' !~ 'CUDA', 'c: no word of CUDA');
+
+-- exemplars
+SELECT pg_temp.score(:product, 1.31, 'slower code') AS slower, pg_temp.score(:product, 3.10, E'faster code\n') AS faster \gset
+SELECT prompt_id AS id, prompt AS p, exemplars AS e FROM cudal1_prompt('product', 2, 'bucket', 'contrastive', 0.7, 11) \gset
+SELECT is(:'e'::bigint[], ARRAY[:slower, :faster]::bigint[], 'exemplars are told in ascending score');
+SELECT ok(:'p' LIKE E'%Implementation 1 (score 1.31)\n\n```c\nslower code\n```\n\nImplementation 2 (score 3.10)\n\n```c\nfaster code\n```\n%', 'and shown so, with their scores');
+SELECT is(pg_temp.headings(:'p'), ARRAY['## Performance Analysis', '## Algorithm Design', '## Code Implementation'], 'the prompt demands exactly three headings');
+SELECT ok(:'p' ~* 'keep no results' AND :'p' ~* 'hyperparameters' AND :'p' ~* 'scores 0', 'caching and changed hyperparameters are forbidden, a wrong result scores 0');
+
+-- the record
+SELECT row_eq(format('SELECT kind, strategy, temperature, seed, island, exemplars, scores, prompt = %L FROM cudal1.prompt WHERE prompt_id = %s', :'p', :id),
+	ROW('contrastive'::text, 'bucket'::text, 0.7::float8, 11::bigint, NULL::int, ARRAY[:slower, :faster]::bigint[], ARRAY[1.31, 3.1]::float8[], true), 'a prompt is recorded');
+SELECT is(jsonb_path_query_array(probabilities, '$.buckets[*].probability'), (SELECT jsonb_agg(probability ORDER BY bucket) FROM cudal1_bucket_stats('product', 0.7)), 'with the probabilities of its draw')
+FROM cudal1.prompt WHERE prompt_id = :id;
+SELECT count(*) FROM generate_series(1, 5), LATERAL (SELECT pg_temp.score(:product, 0.3 + generate_series / 3.0, 'code ' || generate_series)) AS x \g /dev/null
+SELECT prompt_id AS id, exemplars AS e FROM cudal1_prompt('product', 3) \gset
+SELECT results_eq(format('SELECT d.candidate_id FROM cudal1.prompt AS p, cudal1_sample_exemplars(''product'', 3, p.strategy, p.temperature, p.seed) AS d WHERE prompt_id = %s', :id),
+	format('SELECT unnest(%L::bigint[])', :'e'), 'a draw without a seed is repeated from its record');
+SELECT is(temperature, 1::float8, 'the task''s temperature is recorded where none was given') FROM cudal1.prompt WHERE prompt_id = :id;
+SELECT isnt(min(seed), max(seed), 'prompts without a seed have different ones') FROM cudal1.prompt WHERE seed <> 11;
+
+-- augment
+SELECT prompt_id AS id, prompt AS p, exemplars AS e FROM cudal1_prompt('product', kind => 'augment') \gset
+SELECT is(:'e'::bigint[], '{}', 'augment shows no exemplars');
+SELECT ok(:'p' LIKE '%Reference implementation (exact copy)%' AND :'p' !~ '\(score' AND :'p' ~ 'numerically stable', 'but an exact copy of the reference, and its demands');
+SELECT is(pg_temp.headings(:'p'), ARRAY['## Performance Analysis', '## Algorithm Design', '## Code Implementation'], 'under the same headings');
+SELECT is(kind || exemplars::text || probabilities::text, 'augment{}{}', 'and is recorded') FROM cudal1.prompt WHERE prompt_id = :id;
+
+-- languages
+SELECT prompt AS p FROM cudal1_prompt('kernel') \gset
+SELECT ok(:'p' LIKE '%extern "C" void solve(__half *x)%device pointers%nvcc%', 'cuda: device pointers, extern "C", nvcc');
+SELECT ok(:'p' ~ 'streams' AND :'p' ~ 'NVIDIA GPU', 'cuda: work on streams counts until the device is idle');
+SELECT prompt AS p FROM cudal1_prompt('module') \gset
+SELECT ok(:'p' LIKE E'%class ModelNew(torch.nn.Module)%load_inline%Triton%```python\nclass Model: pass\n```%', 'pytorch: ModelNew, with kernels of one''s own');
+SELECT is(temperature, 0.5::float8, 'the temperature is the task''s') FROM cudal1.prompt WHERE task_id = :module;
+
+-- islands
+SELECT prompt_id AS id FROM cudal1_prompt('product', 2, 'island', seed => 4) \gset
+SELECT is(count(*), 10::bigint, 'the first prompt by strategy island founds the islands') FROM cudal1.island WHERE task_id = :product;
+SELECT ok(island BETWEEN 0 AND 9 AND island_epoch = 0 AND temperature = 0.1 AND strategy = 'island', 'island and epoch are recorded') FROM cudal1.prompt WHERE prompt_id = :id;
+SELECT is_empty('SELECT * FROM cudal1.recount()', 'all of it exact');
+SELECT prompt_id AS id FROM cudal1_prompt('product', 2, 'island', 'augment') \gset
+SELECT is(island, NULL, 'kind augment belongs to no island') FROM cudal1.prompt WHERE prompt_id = :id;
+
+-- who may
+CREATE ROLE prompt_trainer;
+SELECT cudal1_grant('prompt_trainer', 'trainer') \g /dev/null
+SET ROLE prompt_trainer;
+SELECT is(count(*), 1::bigint, 'a trainer prompts without rights on tables') FROM cudal1_prompt('product');
+SELECT throws_ok($$INSERT INTO cudal1.prompt (task_id) VALUES (1)$$, '42501', NULL, 'and cannot forge a record');
+RESET ROLE;
+
+SELECT throws_ok(q, code, NULL, q) FROM (VALUES ($$SELECT cudal1_prompt('no such')$$, '42704'), ($$SELECT cudal1_prompt('product', 0)$$, '22023'),
+	($$SELECT cudal1_prompt('product', 2, 'best')$$, '22023'), ($$SELECT cudal1_prompt('product', kind => 'few-shot')$$, '22023'),
+	($$SELECT cudal1_prompt('product', temperature => 'NaN')$$, '22023'), ($$SELECT cudal1_prompt('product', 2, 'best', 'augment')$$, '22023')) AS v (q, code);
+
+SELECT * FROM finish();
+ROLLBACK;

@@ -1,0 +1,84 @@
+-- The report counts as the paper's tables do.
+BEGIN;
+SET client_min_messages = warning;
+SELECT plan(20);
+
+CREATE FUNCTION pg_temp.task(name text, level int, options jsonb DEFAULT '{}') RETURNS bigint LANGUAGE sql AS
+$$SELECT cudal1_add_task(name, 'ref', 'pytorch', NULL, level, options || '{"device": "cpu"}')$$;
+CREATE FUNCTION pg_temp.result(task bigint, reward float8, method text, purpose text DEFAULT 'normal', device text DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE id bigint;
+BEGIN
+	INSERT INTO cudal1.candidate (task_id, code, code_hash, purpose, state, failure, reward, decided_at, imported, import_device)
+	VALUES (task, 'c', sha256(nextval('cudal1.candidate_candidate_id_seq')::text::bytea), purpose, CASE WHEN reward > 0 THEN 'successful' ELSE 'failed' END,
+		CASE WHEN reward > 0 THEN NULL ELSE 'crash' END, reward, now(), device IS NOT NULL, device) RETURNING candidate_id INTO id;
+	INSERT INTO cudal1.proposal (task_id, candidate_id, method) VALUES (task, id, method);
+	PERFORM cudal1.place_candidate(id);
+	RETURN id;
+END $$;
+
+-- nothing at all
+SELECT results_eq($$SELECT level, tasks, mean, success FROM cudal1_speedup_report()$$, $$VALUES ('All', 0::bigint, NULL::float8, 0::bigint)$$, 'an empty database gives one row, All');
+
+-- level 1: five tasks; level 2: two; one without a level
+SELECT pg_temp.task('l1-' || i, 1) AS id FROM generate_series(1, 5) AS i \g /dev/null
+SELECT pg_temp.task('l2-' || i, 2) AS id FROM generate_series(1, 2) AS i \g /dev/null
+SELECT pg_temp.task('none', NULL) \g /dev/null
+SELECT pg_temp.result(t.task_id, v.reward, v.method, v.purpose) FROM (VALUES
+	('l1-1', 1.5::float8, 'a', 'normal'), ('l1-1', 2.5, 'a', 'normal'), ('l1-1', 9, 'b', 'normal'), ('l1-1', 99, 'a', 'null'), ('l1-1', 98, 'a', 'ablation'),
+	('l1-2', 1.0, 'a', 'normal'), ('l1-2', 0, 'a', 'normal'), ('l1-3', 0, 'a', 'normal'), ('l1-4', 0.5, 'a', 'normal'), ('l1-5', 4, 'b', 'normal'),
+	('l2-1', 120, 'a', 'normal'), ('none', 1.01, 'a', 'normal')) AS v (task, reward, method, purpose) JOIN cudal1.task AS t ON t.name = v.task \g /dev/null
+
+SELECT results_eq($$SELECT * FROM cudal1_speedup_report('a')$$, $$VALUES
+	('1', 5::bigint, (2.5 + 1 + 0 + 0.5 + 0)::float8 / 5, 2.5::float8, 1.0::float8, 0.5::float8, 0.0::float8, 3::bigint, 1::bigint),
+	('2', 2, 60, 120, 90, 60, 30, 1, 1), ('none', 1, 1.01, 1.01, 1.01, 1.01, 1.01, 1, 1),
+	('All', 8, (2.5 + 1 + 0.5 + 120 + 1.01) / 8::float8, 120, 1.3825, 0.75, 0, 5, 3)$$, 'zero: failed and missing tasks count 0');
+SELECT results_eq($$SELECT * FROM cudal1_speedup_report('a', NULL, 'one') WHERE level = '1'$$, $$VALUES
+	('1', 5::bigint, (2.5 + 1 + 1 + 0.5 + 1)::float8 / 5, 2.5::float8, 1.0::float8, 1.0::float8, 1.0::float8, 3::bigint, 1::bigint)$$, 'one: they count 1.00');
+SELECT results_eq($$SELECT * FROM cudal1_speedup_report('a', NULL, 'drop') WHERE level = '1'$$, $$VALUES
+	('1', 3::bigint, 4.0::float8 / 3, 2.5::float8, 1.75::float8, 1.0::float8, 0.75::float8, 3::bigint, 1::bigint)$$, 'drop: they are left out');
+SELECT results_eq($$SELECT level, max, success FROM cudal1_speedup_report() WHERE level = '1'$$, $$VALUES ('1', 9::float8, 4::bigint)$$, 'without a method all count');
+SELECT results_eq($$SELECT tasks, mean, success FROM cudal1_speedup_report('nobody') WHERE level = 'All'$$, $$VALUES (8::bigint, 0::float8, 0::bigint)$$, 'a method without proposals has no success');
+INSERT INTO cudal1.proposal (task_id, candidate_id, method) SELECT task_id, candidate_id, 'a' FROM cudal1.candidate WHERE reward = 9;
+SELECT is(max, 9::float8, 'the method is the proposal''s: a code proposed by two counts for both') FROM cudal1_speedup_report('a') WHERE level = '1';
+
+-- against another computation
+SELECT results_eq($$SELECT level, tasks, round(mean::numeric, 9), success, speedup FROM cudal1_speedup_report('a')$$, $$
+	WITH best AS (SELECT t.level, (SELECT max(c.reward) FROM cudal1.candidate AS c WHERE c.task_id = t.task_id AND c.purpose = 'normal' AND c.reward > 0
+		AND 'a' IN (SELECT method FROM cudal1.proposal AS p WHERE p.candidate_id = c.candidate_id)) AS r FROM cudal1.task AS t)
+	SELECT l, count(*), round((sum(coalesce(r, 0)) / count(*))::numeric, 9), count(r), sum((coalesce(r, 0) > 1)::int)
+	FROM (SELECT coalesce(level::text, 'none') AS l, r, 0 AS o FROM best UNION ALL SELECT 'All', r, 1 FROM best) AS x GROUP BY o, l ORDER BY o, l$$, 'an independent computation agrees');
+
+-- devices
+INSERT INTO cudal1.device (device_key, host, class, model, languages) VALUES ('h cpu', 'h', 'cpu', 'Xeon', '{c,pytorch}'), ('h gpu', 'h', 'cuda', 'A100', '{pytorch}'), ('h gpu2', 'h', 'cuda', 'H100', '{pytorch}');
+SELECT cudal1_add_task('gpu', 'ref', 'pytorch', NULL, 3, '{"device": "A100"}') AS gpu \gset
+UPDATE cudal1.task SET device_model = 'A100' WHERE task_id = :gpu;
+SELECT pg_temp.result(:gpu, 2.0, 'a', 'normal', 'A100') AS lucky, pg_temp.result(:gpu, 1.8, 'a', 'normal', 'A100') AS steady \gset
+SELECT results_eq($$SELECT level, tasks, max FROM cudal1_speedup_report('a', 'cuda')$$, $$VALUES ('3', 1::bigint, 2.0::float8), ('All', 1, 2.0)$$, 'a class keeps to its tasks');
+SELECT is(tasks, 8::bigint, 'the other class, too') FROM cudal1_speedup_report('a', 'cpu') WHERE level = 'All';
+SELECT is(max, 2.0::float8, 'a model counts what was measured or imported on it') FROM cudal1_speedup_report('a', 'A100') WHERE level = 'All';
+SELECT results_eq($$SELECT tasks, success FROM cudal1_speedup_report('a', 'H100') WHERE level = 'All'$$, $$VALUES (1::bigint, 0::bigint)$$, 'on another model of the class the task is not attempted');
+
+-- evaluations
+CREATE FUNCTION pg_temp.evaluate(candidate bigint, model text, reward float8, outcome text DEFAULT 'successful') RETURNS void LANGUAGE sql AS $$
+	INSERT INTO cudal1.measurement (task_id, candidate_id, kind, attempt, device_id, device_model, profile, outcome, score, reward, code_hash)
+	SELECT c.task_id, $1, 'evaluate', 1, d.device_id, $2, 'paper_eval', $4, $3, $3, c.code_hash FROM cudal1.candidate AS c, cudal1.device AS d
+	WHERE c.candidate_id = $1 AND d.model = $2 $$;
+SELECT pg_temp.evaluate(:steady, 'A100', 1.75) \g /dev/null
+SELECT is(max, 1.75::float8, 'evaluations speak before training rewards') FROM cudal1_speedup_report('a', 'A100') WHERE level = 'All';
+SELECT pg_temp.evaluate(:steady, 'A100', 1.7) \g /dev/null
+SELECT pg_temp.evaluate(:lucky, 'A100', 1.6) \g /dev/null
+SELECT pg_temp.evaluate(:steady, 'A100', NULL, 'lost') \g /dev/null
+SELECT is(max, 1.7::float8, 'the last evaluation of each candidate counts, a lost one does not') FROM cudal1_speedup_report('a', 'A100') WHERE level = 'All';
+SELECT pg_temp.evaluate(:lucky, 'H100', 3.3) \g /dev/null
+SELECT is(max, 3.3::float8, 'another model is known by its evaluations') FROM cudal1_speedup_report('a', 'H100') WHERE level = 'All';
+SELECT is(max, 1.7::float8, 'and does not change the report of the task''s own') FROM cudal1_speedup_report('a') WHERE level = '3';
+SELECT pg_temp.evaluate(:steady, 'A100', 0, 'wrong_output') \g /dev/null
+SELECT pg_temp.evaluate(:lucky, 'A100', 0, 'wrong_output') \g /dev/null
+SELECT is(success, 0::bigint, 'who fails the evaluation has no success') FROM cudal1_speedup_report('a', 'A100') WHERE level = '3';
+
+SELECT throws_ok($$SELECT * FROM cudal1_speedup_report(missing => 'two')$$, '22023', NULL, 'an unknown treatment of missing tasks is an error');
+SELECT throws_ok($$SELECT * FROM cudal1_speedup_report(missing => NULL)$$, '22023', NULL, 'NULL is none, either');
+SELECT throws_ok($$SELECT * FROM cudal1_speedup_report(device => 'abacus')$$, '42704', NULL, 'an unknown device is an error');
+
+SELECT * FROM finish();
+ROLLBACK;
