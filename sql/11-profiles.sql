@@ -47,7 +47,7 @@ VALUES
 	 NULL, NULL, 0.1, NULL);
 
 CREATE FUNCTION cudal1.guard_profile() RETURNS trigger
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	IF TG_OP = 'INSERT' THEN

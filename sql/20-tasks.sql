@@ -442,7 +442,7 @@ temperature (1), score_scale (linear; log), strategy (bucket; island, random), r
 island_period (30000), island_late (admit; reject)';
 
 CREATE FUNCTION cudal1.guard_task() RETURNS trigger
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RAISE EXCEPTION USING ERRCODE = '42501', MESSAGE = format('task "%s" is immutable', OLD.name),

@@ -1,0 +1,32 @@
+-- Profiles: the shipped rows hold the protocol's numbers and never change.
+BEGIN;
+SELECT plan(29);
+
+SELECT results_eq('SELECT name FROM cudal1.profile WHERE shipped ORDER BY name', ARRAY['default', 'paper', 'paper_eval', 'quick'],
+	'four profiles are shipped');
+SELECT is(p.value, e.value, format('%s: %s is %s', e.profile, e.key, e.value))
+FROM (VALUES
+	('default', 'pairs', '7'), ('default', 'looks', '[7, 14, 21]'), ('default', 'precision_goal', '0.005'), ('default', 'verify_wait', '"00:00:30"'),
+	('default', 'variance_limit', 'null'), ('default', 'unstable', '"lower_end"'),
+	('quick', 'bucket_seconds', '0.1'), ('quick', 'looks', '[7]'), ('quick', 'verify_above', '3'),
+	('paper', 'window_seconds', '1800'), ('paper', 'variance_limit', '0.005'), ('paper', 'bucket_estimator', '"mean"'), ('paper', 'unstable', '"discard"'),
+	('paper', 'score_estimator', '"median_of_buckets"'), ('paper', 'min_checks', '1000'), ('paper', 'verify_wait', 'null'),
+	('paper_eval', 'window_seconds', '1200'), ('paper_eval', 'score_estimator', '"mean_of_ratios"'), ('paper_eval', 'verify_above', 'null'))
+	AS e (profile, key, value)
+	LEFT JOIN LATERAL (SELECT j.value::text FROM cudal1.profile AS x, jsonb_each(to_jsonb(x)) AS j WHERE x.name = e.profile AND j.key = e.key) AS p ON true;
+
+SELECT throws_ok($$UPDATE cudal1.profile SET pairs = 8 WHERE name = 'default'$$, '42501', NULL, 'a shipped profile is not changed');
+SELECT throws_ok($$DELETE FROM cudal1.profile WHERE name = 'quick'$$, '42501', NULL, 'nor deleted');
+SELECT throws_ok($$INSERT INTO cudal1.profile SELECT (jsonb_populate_record(p, '{"name": "fake"}')).* FROM cudal1.profile AS p WHERE name = 'quick'$$,
+	'42501', NULL, 'nor added');
+
+SELECT is(cudal1_add_profile('mine', 'quick', '{"bucket_seconds": 0.2, "looks": [7, 14]}', 'for a test'), 'mine', 'a copy can be changed');
+SELECT results_eq($$SELECT bucket_seconds, looks, shipped, purpose, half_width_limit FROM cudal1.profile WHERE name = 'mine'$$,
+	$$VALUES (0.2::float8, '{7,14}'::int[], false, 'for a test', 0.05::float8)$$, 'it differs from its base as asked');
+SELECT throws_ok($$SELECT cudal1_add_profile('mine', 'quick', '{}', 'again')$$, '23505', NULL, 'a name is taken once');
+SELECT throws_ok($$SELECT cudal1_add_profile('x', 'quick', '{"bucket": 1}', 'x')$$, '22023', 'changes has the unknown member "bucket"', 'an unknown column is named');
+SELECT throws_ok($$SELECT cudal1_add_profile('x', 'quick', '{"looks": [7, 7]}', 'x')$$, '22023', NULL, 'looks ascend');
+SELECT throws_ok($$SELECT cudal1_add_profile('x', 'quick', '{"attempts": 0}', 'x')$$, '23514', NULL, 'values out of range are refused');
+
+SELECT * FROM finish();
+ROLLBACK;
