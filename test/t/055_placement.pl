@@ -1,0 +1,82 @@
+# Eight connections accept, re-score, withdraw and sample on one task at once: no deadlock, no error, buckets equal to a recount.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('placement');
+$node->init;
+$node->append_conf('postgresql.conf', "fsync = on\ndeadlock_timeout = '100ms'\nlog_lock_waits = off");
+$node->start;
+
+$node->safe_psql('postgres', <<'SQL');
+CREATE EXTENSION cudal1;
+SELECT cudal1_add_task('plain', 'ref', 'pytorch');
+SELECT cudal1_add_task('islands', 'ref', 'pytorch', NULL, NULL, '{"strategy": "island", "islands": 4, "island_reset": 50}');
+CREATE SEQUENCE codes;
+-- accepts n candidates, some of them answers to prompts of islands, in one transaction
+CREATE FUNCTION accept(task_name text, n int) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	t bigint := (SELECT task_id FROM cudal1.task WHERE name = task_name);
+	id bigint;
+	i int;
+BEGIN
+	FOR k IN 1 .. n LOOP
+		INSERT INTO cudal1.candidate (task_id, code, code_hash, state, reward, decided_at)
+		VALUES (t, 'c', sha256(nextval('codes')::text::bytea), 'successful', cudal1_conservative_round(0.3 + 4 * random()), now())
+		RETURNING candidate_id INTO id;
+		i := CASE WHEN random() < 0.7 THEN floor(random() * 4) END;
+		INSERT INTO cudal1.proposal (task_id, candidate_id, method, island, island_epoch) VALUES (t, id, 'm', i, 0 * i);
+		PERFORM cudal1.place_candidate(id);
+	END LOOP;
+END $$;
+CREATE FUNCTION rescore(task_name text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	id bigint;
+BEGIN
+	SELECT candidate_id INTO id FROM cudal1.candidate JOIN cudal1.task USING (task_id)
+	WHERE name = task_name AND state IN ('successful', 'failed') ORDER BY random() LIMIT 1 FOR NO KEY UPDATE OF candidate SKIP LOCKED;
+	IF random() < 0.3 THEN
+		UPDATE cudal1.candidate SET state = 'failed', failure = 'crash', reward = 0 WHERE candidate_id = id;
+	ELSE
+		UPDATE cudal1.candidate SET state = 'successful', failure = NULL, reward = cudal1_conservative_round(0.3 + 4 * random()) WHERE candidate_id = id;
+	END IF;
+	IF id IS NOT NULL THEN
+		PERFORM cudal1.place_candidate(id);
+	END IF;
+END $$;
+SELECT accept('plain', 20), accept('islands', 20);
+SQL
+
+my %load = (
+	accept => "SELECT accept('plain', 3);\nSELECT accept('islands', 2);",
+	rescore => "SELECT rescore('plain');\nSELECT rescore('islands');",
+	sample => "SELECT count(*) FROM cudal1_sample_exemplars('plain', 3);\n"
+	  . "SELECT count(*) FROM cudal1_sample_exemplars('islands', 3, 'island');\nSELECT count(*) FROM cudal1_prompt('islands', 2, 'island');",
+	rebucket => "\\set w random(1, 4)\nSELECT cudal1.rebucket('plain', :w * 0.1);",
+);
+my %weight = (accept => 10, rescore => 10, sample => 10, rebucket => 1);
+my @scripts;
+for my $name (sort keys %load)
+{
+	my $file = $node->basedir . "/$name.sql";
+	append_to_file($file, "$load{$name}\n");
+	push @scripts, '-f', "$file\@$weight{$name}";
+}
+my ($out, $err);
+my $ok = IPC::Run::run(
+	[ 'pgbench', '-n', '-c', '8', '-j', '2', '-t', '100', '--random-seed=7', @scripts, $node->connstr('postgres') ],
+	'>', \$out, '2>', \$err);
+ok($ok, 'eight connections go through') or diag($err);
+like($out, qr{number of transactions actually processed: 800/800}, 'all of their transactions');
+unlike(slurp_file($node->logfile), qr/deadlock|ERROR|PANIC/, 'no deadlock and no error in the log');
+is($node->safe_psql('postgres', 'SELECT * FROM cudal1.recount()'), '', 'buckets, slots and islands equal a recount');
+cmp_ok($node->safe_psql('postgres', "SELECT max(epoch) FROM cudal1.island"), '>', 0, 'islands were reset on the way');
+
+# what is in use after a crash is what was committed
+$node->stop('immediate');
+$node->start;
+is($node->safe_psql('postgres', 'SELECT * FROM cudal1.recount()'), '', 'and after a crash, too');
+$node->stop;
+done_testing();
