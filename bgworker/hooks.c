@@ -249,7 +249,7 @@ cudal1_check_database(PG_FUNCTION_ARGS)
 	cudal1_wake_worker_at_commit();
 	if (!cudal1_is_preloaded())
 	{
-		ereport(NOTICE,
+		ereport(WARNING,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("cudal1 is not preloaded, so this server measures nothing by itself"),
 				 errhint("Add cudal1 to shared_preload_libraries and restart the server, or let agents measure.")));

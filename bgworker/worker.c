@@ -62,6 +62,21 @@ handle_sigterm(SIGNAL_ARGS)
 	errno = saved;
 }
 
+/* the lock timeout arrives as SIGINT too; between calls there is nothing to cancel */
+static void
+handle_sigint(SIGNAL_ARGS)
+{
+	int			saved = errno;
+
+	if (cudal1_entry_in_call)
+	{
+		InterruptPending = true;
+		QueryCancelPending = true;
+	}
+	SetLatch(MyLatch);
+	errno = saved;
+}
+
 /* runs at every end of the process but a crash, where the parent-death signal does the same */
 static void
 end_children(int code, Datum arg)
@@ -246,7 +261,7 @@ cudal1_worker_main(Datum database)
 	bool		woken = true;
 
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
-	pqsignal(SIGINT, SIG_IGN);
+	pqsignal(SIGINT, handle_sigint);
 	pqsignal(SIGTERM, handle_sigterm);
 	BackgroundWorkerUnblockSignals();
 

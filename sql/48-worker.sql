@@ -36,7 +36,7 @@ CREATE FUNCTION cudal1.check_database() RETURNS boolean
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'cudal1_check_database';
 COMMENT ON FUNCTION cudal1.check_database() IS
-'whether this database has a worker; says with a notice or a warning why not';
+'whether this database has a worker; warns if not, and says why';
 
 CREATE FUNCTION cudal1.take_back(server text, worker text) RETURNS bigint
 LANGUAGE plpgsql VOLATILE STRICT SECURITY DEFINER PARALLEL UNSAFE
