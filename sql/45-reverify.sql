@@ -85,7 +85,7 @@ BEGIN
 							WHERE c.task_id = t.task_id AND c.state = 'successful' AND NOT c.imported AND c.purpose = 'normal'
 							ORDER BY c.reward DESC, c.candidate_id
 							LIMIT cudal1_reverify.best_per_task) AS b
-				WHERE b.decided_at <= now() - cudal1_reverify.older_than
+				WHERE b.decided_at <= clock_timestamp() - cudal1_reverify.older_than
 					AND NOT EXISTS (SELECT FROM cudal1.job AS j
 									WHERE j.candidate_id = b.candidate_id AND j.kind IN ('measure', 'verify', 'reverify'))
 				ORDER BY b.candidate_id

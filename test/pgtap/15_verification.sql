@@ -1,0 +1,118 @@
+-- Verification: what is too good is measured again; agreement, disagreement, and whom it waits for.
+BEGIN;
+SELECT plan(48);
+
+SELECT cudal1_add_task('t', 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
+SELECT cudal1_add_task('paper', 'class Model: pass', 'pytorch', options => '{"device": "cpu", "profile": "paper"}') \g /dev/null
+CREATE FUNCTION pg_temp.state(id bigint) RETURNS text LANGUAGE sql AS
+	'SELECT concat_ws('':'', state, failure, reward::text) FROM cudal1.candidate WHERE candidate_id = id';
+CREATE FUNCTION pg_temp.device(key text) RETURNS bigint LANGUAGE sql AS $$
+	SELECT cudal1.register_device('h', jsonb_build_object('key', key, 'class', 'cpu', 'model', 'M', 'languages', '["pytorch"]'::jsonb))
+$$;
+-- one whole claim: kind of the job, state after the result
+CREATE FUNCTION pg_temp.work(device bigint, outcome text, score float8 DEFAULT NULL, OUT kind text, OUT state text) LANGUAGE plpgsql AS $$
+DECLARE
+	c		record;
+BEGIN
+	SELECT * INTO c FROM cudal1.claim(device, 'w');
+	kind := c.job ->> 'kind';
+	PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', outcome, 'score', score, 'lower', score * 0.9, 'upper', score * 1.1));
+	state := pg_temp.state((c.job #>> '{candidate,candidate_id}')::bigint);
+END
+$$;
+CREATE FUNCTION pg_temp.both(device bigint, outcome text, score float8) RETURNS text LANGUAGE sql AS $$
+	SELECT kind || ' ' || state FROM pg_temp.work(device, outcome, score)
+$$;
+SELECT pg_temp.device('cpu:1') AS d1 \gset
+
+-- one device: it verifies itself, at once
+SELECT cudal1_submit('t', '2.0') AS a \gset
+SELECT is(pg_temp.both(:d1, 'successful', 2.0), 'measure successful:2', 'twice the best (1.00 if there is none) is accepted');
+SELECT is((SELECT count(*) FROM cudal1.job), 0::bigint, 'without more work');
+SELECT cudal1_submit('t', '3.05') AS b \gset
+SELECT is(pg_temp.both(:d1, 'successful', 3.05), 'measure verifying', 'above 3 it is verified');
+SELECT is(cudal1_reward(:b), NULL, 'until then it has no reward');
+SELECT results_eq('SELECT kind, priority, avoid_device, device FROM cudal1.job', format($$VALUES ('verify', 1000, %s::bigint, 'M')$$, :d1), 'the second measurement goes before other work');
+SELECT is(pg_temp.both(:d1, 'successful', 3.2), 'verify successful:3.05', 'agreement gives the lower score');
+SELECT results_eq('SELECT kind, accepted, same_device, score FROM cudal1.measurement WHERE candidate_id = ' || :b || ' ORDER BY measurement_id',
+	$$VALUES ('measure', true, NULL::boolean, 3.05::float8), ('verify', true, true, 3.2::float8)$$, 'both measurements decided; the second is marked as made on the same device');
+SELECT is((SELECT m.score FROM cudal1.candidate AS c JOIN cudal1.measurement AS m USING (measurement_id) WHERE c.candidate_id = :b), 3.05::float8, 'the candidate names the lower one');
+SELECT cudal1_submit('t', '5, then lower') AS c \gset
+SELECT is((pg_temp.work(:d1, 'successful', 5)).state, 'verifying', 'another');
+SELECT is((pg_temp.work(:d1, 'successful', 4.6)).state, 'successful:4.6', 'whose second score is the lower');
+SELECT cudal1_submit('t', '5, then 4.5') AS d \gset
+SELECT is((pg_temp.work(:d1, 'successful', 5)).state, 'verifying', 'a third');
+SELECT is((pg_temp.work(:d1, 'successful', 4.5)).state, 'discarded:unverified', 'exactly a tenth off is no agreement');
+SELECT is((SELECT detail FROM cudal1.candidate WHERE candidate_id = :d), 'two measurements disagree: 5.0000 and 4.5000', 'which is said');
+SELECT is((SELECT sum(codes) FROM cudal1.bucket), 3::numeric, 'it is in no bucket');
+
+-- the factor
+SELECT is((SELECT profile FROM cudal1.task WHERE name = 't'), 'default', 'in the default profile');
+SELECT cudal1_add_task('f', 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
+SELECT cudal1_submit('f', '0.5') \g /dev/null
+SELECT is((pg_temp.work(:d1, 'successful', 0.5)).state, 'successful:0.5', 'a slow candidate is accepted');
+SELECT cudal1_submit('f', '1.9') \g /dev/null
+SELECT is((pg_temp.work(:d1, 'successful', 1.9)).state, 'successful:1.9', 'the best is at least 1.00');
+SELECT cudal1_import_result('f', 'elsewhere', 0.9, 'import', 'A100') \g /dev/null
+SELECT cudal1_import_result('f', 'elsewhere, fast', 100, 'import', 'A100') \g /dev/null
+SELECT cudal1_add_task('g', 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
+SELECT cudal1_import_result('g', 'elsewhere, fast', 100, 'import', 'A100') \g /dev/null
+SELECT cudal1_submit('g', '2.5') \g /dev/null
+SELECT is((pg_temp.work(:d1, 'successful', 2.5)).state, 'verifying', 'more than twice the best is verified; an imported best does not count');
+SELECT is((pg_temp.work(:d1, 'crash')).state, 'failed:crash:0', 'a failure in the verification is a failure');
+SELECT cudal1_submit('g', '2.1') \g /dev/null
+SELECT is((pg_temp.work(:d1, 'successful', 2.1)).state, 'verifying', 'a failed one is no best');
+SELECT is((pg_temp.work(:d1, 'lost')).state, 'verifying', 'a lost verification is tried again');
+SELECT is((pg_temp.work(:d1, 'unverified')).state, 'verifying', 'and again');
+SELECT is((pg_temp.work(:d1, 'lost')).state, 'discarded:lost', 'as often as the profile allows');
+SELECT cudal1_submit('g', '2.1') \g /dev/null
+SELECT is((pg_temp.work(:d1, 'successful', 2.1)).state, 'verifying', 'submitted again it begins anew');
+SELECT is((pg_temp.work(:d1, 'unstable', 2.2)).state, 'verifying', 'an unstable verification is tried again');
+SELECT is((pg_temp.work(:d1, 'unstable', 2.2)).state, 'verifying', 'and again');
+SELECT is((pg_temp.work(:d1, 'unstable', 2.2)).state, 'successful:1.98', 'the last attempt''s lower end agrees');
+SELECT cudal1_submit('g', 'cancelled') AS x \gset
+SELECT is((pg_temp.work(:d1, 'successful', 9)).state, 'verifying', 'one more');
+SELECT is(cudal1_cancel(ARRAY[:x]), 1::bigint, 'can be cancelled');
+SELECT is(pg_temp.state(:x), 'discarded:cancelled', 'and is discarded');
+
+-- another device of the model
+SELECT pg_temp.device('cpu:2') AS d2 \gset
+SELECT cudal1_submit('t', 'for two') AS two \gset
+SELECT is((pg_temp.work(:d1, 'successful', 7)).state, 'verifying', 'with two devices');
+SELECT is((SELECT count(*) FROM cudal1.claim(:d1, 'w')), 0::bigint, 'the first waits for the other');
+SELECT ok((SELECT avoid_until BETWEEN now() + interval '20 seconds' AND now() + interval '50 seconds' FROM cudal1.job), 'for verify_wait');
+SELECT is((SELECT waits_for FROM cudal1.queue), NULL, 'the other can');
+SELECT is(pg_temp.both(:d2, 'successful', 6.9), 'verify successful:6.9', 'the other verifies');
+SELECT is((SELECT same_device FROM cudal1.measurement WHERE candidate_id = :two AND kind = 'verify'), false, 'which is marked');
+SELECT cudal1_submit('t', 'nobody free') \g /dev/null
+SELECT is((pg_temp.work(:d1, 'successful', 7)).state, 'verifying', 'if the other is never free');
+UPDATE cudal1.job SET avoid_until = clock_timestamp();
+SELECT is((pg_temp.work(:d1, 'successful', 7)).state, 'successful:7', 'the same verifies after verify_wait');
+
+-- paper waits for ever
+SELECT cudal1_submit('paper', 'x') \g /dev/null
+SELECT is((pg_temp.work(:d1, 'successful', 7)).state, 'verifying', 'in paper');
+SELECT is((SELECT avoid_until FROM cudal1.job), 'infinity', 'it waits for ever');
+SELECT cudal1_enable_device('h cpu:2', false) \g /dev/null
+SELECT is((SELECT waits_for FROM cudal1.queue), 'needs another device of the same model to verify', 'the queue says so');
+SELECT cudal1_enable_device('h cpu:2', true) \g /dev/null
+SELECT is((pg_temp.work(:d2, 'successful', 7)).state, 'successful:7', 'another device comes');
+
+-- a task pinned while two models measured it
+SELECT cudal1_add_task('p', 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
+SELECT cudal1.register_device('i', '{"key": "cpu:1", "class": "cpu", "model": "N", "languages": ["pytorch"]}') AS n \gset
+SELECT cudal1_submit('p', 'one') AS one \gset
+SELECT cudal1_submit('p', 'two') AS two \gset
+SELECT job_id AS j1, attempt AS a1 FROM cudal1.claim(:d1, 'w') \gset
+SELECT job_id AS j2, attempt AS a2 FROM cudal1.claim(:n, 'w') \gset
+SELECT is(cudal1.finish(:j2, :a2, '{"outcome": "successful", "score": 1.5}'), 'stored', 'the second model is first');
+SELECT is((SELECT device_model FROM cudal1.task WHERE name = 'p'), 'N', 'and pins the task');
+SELECT is(cudal1.finish(:j1, :a1, '{"outcome": "successful", "score": 1.7}'), 'stored', 'the result of the first is kept');
+SELECT is(pg_temp.state(:one), 'queued', 'but decides nothing');
+SELECT results_eq('SELECT device, failures FROM cudal1.job', $$VALUES ('N', 0)$$, 'the candidate waits for the pinned model');
+
+-- every bucket agrees with a recount
+SELECT is_empty('SELECT * FROM cudal1.recount()', 'a recount finds no difference');
+
+SELECT * FROM finish();
+ROLLBACK;

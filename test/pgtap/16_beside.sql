@@ -1,0 +1,109 @@
+-- Evaluations, re-verification, imports, and the work of a restored database.
+BEGIN;
+SELECT plan(72);
+
+SELECT cudal1_add_task(name, 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') FROM (VALUES ('t'), ('u'), ('i')) AS v (name) \g /dev/null
+CREATE FUNCTION pg_temp.state(id bigint) RETURNS text LANGUAGE sql AS
+	'SELECT concat_ws('':'', state, failure, reward::text) FROM cudal1.candidate WHERE candidate_id = id';
+CREATE FUNCTION pg_temp.work(device bigint, outcome text, score float8 DEFAULT NULL) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	c		record;
+BEGIN
+	SELECT * INTO c FROM cudal1.claim(device, 'w');
+	PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', outcome, 'score', score, 'lower', score * 0.9, 'upper', score * 1.1));
+	RETURN (c.job ->> 'kind') || ' ' || pg_temp.state((c.job #>> '{candidate,candidate_id}')::bigint);
+END
+$$;
+SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d1 \gset
+SELECT cudal1.register_device('h', '{"key": "cpu:2", "class": "cpu", "model": "N", "languages": ["pytorch"]}') AS other \gset
+SELECT cudal1_submit('t', 'best') AS a \gset
+SELECT cudal1_submit('t', 'second') AS b \gset
+SELECT cudal1_submit('u', 'only') AS c \gset
+SELECT cudal1_submit('u', 'failed') AS f \gset
+SELECT is(pg_temp.work(:d1, 'successful', 1.9), 'measure successful:1.9', 'one');
+SELECT is(pg_temp.work(:d1, 'successful', 1.5), 'measure successful:1.5', 'two');
+SELECT is(pg_temp.work(:d1, 'successful', 1.2), 'measure successful:1.2', 'three');
+SELECT is(pg_temp.work(:d1, 'crash'), 'measure failed:crash:0', 'four');
+
+-- evaluations
+SELECT is(cudal1_evaluate(ARRAY[:a, :c, :f, :a]), 2::bigint, 'successful candidates are evaluated, once each');
+SELECT is(cudal1_evaluate(ARRAY[:a]), 0::bigint, 'not twice at once');
+SELECT is(cudal1_evaluate(ARRAY[:a], 'N'), 1::bigint, 'but on another model');
+SELECT results_eq('SELECT kind, profile, device FROM cudal1.job ORDER BY job_id',
+	$$VALUES ('evaluate', 'paper_eval', 'M'), ('evaluate', 'paper_eval', 'M'), ('evaluate', 'paper_eval', 'N')$$, 'with the profile for tables');
+SELECT is(pg_temp.work(:other, 'successful', 9), 'evaluate successful:1.9', 'on the other model, which may measure it');
+SELECT is(pg_temp.work(:d1, 'successful', 2.5), 'evaluate successful:1.9', 'on its own');
+SELECT is(pg_temp.work(:d1, 'crash'), 'evaluate successful:1.2', 'even a crash changes no reward');
+SELECT results_eq($$SELECT device_model, score, reward, accepted FROM cudal1.measurement WHERE kind = 'evaluate' ORDER BY measurement_id$$,
+	$$VALUES ('N', 9::float8, 9::float8, false), ('M', 2.5, 2.5, false), ('M', NULL, 0, false)$$, 'each adds a measurement');
+SELECT is((SELECT count(*) FROM cudal1.job), 0::bigint, 'and no job');
+SELECT is(cudal1_evaluate(ARRAY[:c], NULL, 'quick', 3), 1::bigint, 'the profile can be chosen');
+SELECT is((pg_temp.work(:d1, 'lost')), 'evaluate successful:1.2', 'a lost evaluation');
+SELECT is((SELECT state || failures FROM cudal1.job), 'queued1', 'is tried again');
+SELECT pg_temp.work(:d1, 'lost') FROM generate_series(1, 2) \g /dev/null
+SELECT is((SELECT count(*) FROM cudal1.job), 0::bigint, 'and ends after the attempts');
+SELECT is(pg_temp.state(:c), 'successful:1.2', 'with no harm done');
+SELECT throws_ok(q, s, NULL, q) FROM (VALUES ($$SELECT cudal1_evaluate(NULL)$$, '22004'), ($$SELECT cudal1_evaluate(ARRAY[NULL::bigint])$$, '22004'), ($$SELECT cudal1_evaluate(ARRAY[-1])$$, '42704'),
+	($$SELECT cudal1_evaluate('{}', profile => 'nope')$$, '42704'), ($$SELECT cudal1_evaluate('{}', device => '')$$, '22023')) AS v (q, s);
+
+-- re-verification
+SELECT is(cudal1_reverify(), 0::bigint, 'nothing is a week old');
+UPDATE cudal1.candidate SET decided_at = decided_at - interval '8 days';
+SELECT is(cudal1_reverify(), 2::bigint, 'the best of each task is measured again');
+SELECT is(cudal1_reverify(), 0::bigint, 'once');
+SELECT is((SELECT array_agg(candidate_id ORDER BY candidate_id) FROM cudal1.job WHERE kind = 'reverify' AND priority < 0), ARRAY[:a, :c]::bigint[], 'behind other work');
+SELECT is(cudal1_reward(:a), 1.9::float8, 'rewards stay meanwhile');
+SELECT is(pg_temp.work(:d1, 'successful', 1.7), 'reverify successful:1.7', 'the new verdict replaces the reward');
+SELECT is_empty('SELECT * FROM cudal1.recount()', 'and its bucket');
+SELECT is(pg_temp.work(:d1, 'crash'), 'reverify successful:1.2', 'a crash of what worked before is tried again');
+SELECT is(pg_temp.work(:d1, 'lost'), 'reverify successful:1.2', 'a lost run, too');
+SELECT is(pg_temp.work(:d1, 'lost'), 'reverify successful:1.2', 'after the last attempt the verdict stays');
+SELECT is((SELECT count(*) FROM cudal1.job), 0::bigint, 'and the job ends');
+SELECT is(cudal1_reverify('0 seconds', 5), 3::bigint, 'more of each task, of any age');
+SELECT is(pg_temp.work(:d1, 'wrong_output'), 'reverify failed:wrong_output:0', 'wrong output is final');
+SELECT is(pg_temp.work(:d1, 'successful', 8), 'reverify successful:1.5', 'a score too good is verified first');
+SELECT is(pg_temp.work(:d1, 'successful', 7.9), 'verify successful:7.9', 'and then stands');
+SELECT is_empty('SELECT * FROM cudal1.recount()', 'buckets agree');
+SELECT is(pg_temp.work(:d1, 'successful', 1.25), 'reverify successful:1.25', 'the last one');
+SELECT is(cudal1_reverify('0 seconds'), 2::bigint, 'the best again');
+SELECT is(pg_temp.work(:d1, 'successful', 8.2), 'reverify successful:8.2', 'one that agrees with its verified score needs no second');
+SELECT is((SELECT count(*) FROM cudal1.job WHERE kind = 'verify'), 0::bigint, 'verification');
+SELECT pg_temp.work(:d1, 'successful', 1.25) \g /dev/null
+SELECT throws_ok(q, s, NULL, q) FROM (VALUES ($$SELECT cudal1_reverify(NULL)$$, '22004'), ($$SELECT cudal1_reverify('-1 day')$$, '22023'), ($$SELECT cudal1_reverify('1 day', 0)$$, '22023')) AS v (q, s);
+
+-- imports
+SELECT cudal1_import_result('i', 'x', 1.118, 'published', 'A100') AS x \gset
+SELECT is(pg_temp.state(:x), 'successful:1.11', 'an imported score is a reward');
+SELECT results_eq('SELECT imported, import_device, score FROM cudal1.candidate WHERE candidate_id = ' || :x, $$VALUES (true, 'A100', 1.118::float8)$$, 'marked as such');
+SELECT is((SELECT count(*) FROM cudal1.bucket_slot WHERE candidate_id = :x), 1::bigint, 'it is in a bucket');
+SELECT cudal1_import_result('i', 'y', NULL, 'published', 'A100') AS y \gset
+SELECT is(pg_temp.state(:y), 'failed:reported:0', 'no speedup is a failure');
+SELECT cudal1_import_result('i', 'y', 2, 'published', 'A100') \g /dev/null
+SELECT is(pg_temp.state(:y), 'successful:2', 'a later import replaces it');
+SELECT is((SELECT count(*) FROM cudal1.job), 0::bigint, 'imports are not measured');
+SELECT is(cudal1_submit('i', 'x'), :x::bigint, 'submitted here');
+SELECT is(pg_temp.state(:x), 'successful:1.11', 'it keeps its reward');
+SELECT is((SELECT count(*) FROM cudal1.job WHERE candidate_id = :x AND kind = 'measure'), 1::bigint, 'until it is measured');
+SELECT is(cudal1_import_result('i', 'x', 9, 'published', 'A100'), :x::bigint, 'an import meanwhile');
+SELECT is(pg_temp.work(:d1, 'successful', 1.5), 'measure successful:1.5', 'does not count: the measurement does');
+SELECT is((SELECT imported FROM cudal1.candidate WHERE candidate_id = :x), false, 'and replaces the import');
+SELECT is(cudal1_import_result('i', 'x', 9, 'published', 'A100'), :x::bigint, 'an import after it');
+SELECT is(pg_temp.state(:x), 'successful:1.5', 'is a proposal only');
+SELECT cudal1_submit('i', 'y') \g /dev/null
+SELECT is(pg_temp.work(:d1, 'crash'), 'measure failed:crash:0', 'a failure replaces an import as well');
+SELECT is_empty('SELECT * FROM cudal1.recount()', 'and takes it out of its bucket');
+SELECT throws_ok(q, s, NULL, q) FROM (VALUES ($$SELECT cudal1_import_result('nope', 'x', 1, 'm', 'd')$$, '42704'), ($$SELECT cudal1_import_result('i', 'x', 'NaN', 'm', 'd')$$, '22023'),
+	($$SELECT cudal1_import_result('i', 'x', -1, 'm', 'd')$$, '22023'), ($$SELECT cudal1_import_result('i', '', 1, 'm', 'd')$$, '22023'), ($$SELECT cudal1_import_result('i', 'x', 1, 'm', NULL)$$, '22004')) AS v (q, s);
+
+-- after a restore
+SELECT cudal1_submit('i', 'waiting ' || n) FROM generate_series(1, 3) AS n \g /dev/null
+SELECT job_id AS j, attempt AS a FROM cudal1.claim(:d1, 'w') \gset
+DELETE FROM cudal1.job;
+SELECT ok((SELECT bool_or(item = 'undecided without a job' AND value = '3') FROM cudal1_status()), 'cudal1_status() finds undecided candidates without jobs');
+SELECT is(cudal1_requeue(), 3::bigint, 'they are queued');
+SELECT is(cudal1_requeue(), 0::bigint, 'once');
+SELECT is((SELECT count(*) FROM cudal1.candidate WHERE state = 'queued'), 3::bigint, 'and wait');
+SELECT is(cudal1.finish(:j, :a, '{"outcome": "successful", "score": 2}'), 'lost', 'a result for a job of before is lost');
+
+SELECT * FROM finish();
+ROLLBACK;
