@@ -183,6 +183,12 @@ process_utility(PlannedStmt *pstmt, const char *queryString, bool readOnlyTree, 
 	{
 		Oid			database = database_to_vacate(statement);
 
+		/* the list of databases may now mean others */
+		if (!IsA(statement, RenameStmt) || ((RenameStmt *) statement)->renameType == OBJECT_DATABASE)
+		{
+			register_callback();
+			wake_launcher = true;
+		}
 		if (OidIsValid(database))
 			hold_database(database);
 	}

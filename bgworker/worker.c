@@ -43,6 +43,8 @@ static char worker_name[128];
 /* the extension was found, and what former workers left was taken back */
 static bool ready = false;
 static int64 extension_at = 0;
+static bool look_wanted = false;
+static int64 look_at = 0;
 static int64 poll_at = 0;
 static int64 expire_at = 0;
 
@@ -190,6 +192,8 @@ next_ms(void)
 	next = Min(cudal1_jobs_next_ms(), cudal1_devices_next_ms());
 	next = Min(next, expire_at - now);
 	next = Min(next, poll_at - now);
+	if (look_wanted)
+		next = Min(next, look_at - now);
 	return Max(1, next);
 }
 
@@ -218,7 +222,6 @@ reload(void)
 static void
 work(bool woken)
 {
-	static int64 looked_at = 0;
 	int64		now = cudal1_clock_ms();
 
 	if (!ready)
@@ -230,9 +233,11 @@ work(bool woken)
 	}
 
 	/* a wake-up may come from DROP EXTENSION; the calls below notice by themselves, but are not always due */
-	if (woken && now - looked_at >= EXTENSION_MS)
+	look_wanted |= woken;
+	if (look_wanted && now >= look_at)
 	{
-		looked_at = now;
+		look_wanted = false;
+		look_at = now + EXTENSION_MS;
 		if (cudal1_entry_still_there() == CUDAL1_CALL_GONE)
 		{
 			lose_extension();
