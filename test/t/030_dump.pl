@@ -1,0 +1,97 @@
+# A dump holds everything but the queue: the restored database gives the same rewards, buckets, draws and prompts, and
+# measures what was unfinished.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('dump');
+$node->init;
+$node->start;
+
+sub sql
+{
+	my ($database, $query) = @_;
+	return $node->safe_psql($database, $query);
+}
+
+$node->safe_psql('postgres', 'CREATE DATABASE origin');
+$node->safe_psql('origin', <<'SETUP');
+SET client_min_messages = error;
+CREATE EXTENSION cudal1;
+CREATE ROLE trainer_of_dump;
+SELECT cudal1_grant('trainer_of_dump', 'trainer');
+SELECT cudal1_add_profile('own', 'quick', '{"bucket_seconds": 0.05}', 'for this test');
+SELECT cudal1_add_task('t', E'class Model:\n    pass', 'pytorch', NULL, 1, '{"profile": "own", "device": "cpu"}');
+SELECT cudal1_add_task('l', 'class Model: pass', 'pytorch', NULL, 2, '{"score_scale": "log", "bucket_width": 0.1, "device": "cpu", "strategy": "island"}');
+SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}');
+SELECT count(*) FROM generate_series(1, 60) AS n, LATERAL cudal1_submit(CASE WHEN n % 3 = 0 THEN 'l' ELSE 't' END, 'code ' || n, 'method ' || n % 2, NULL, 'g' || n % 5, 'key ' || n);
+DO $$
+DECLARE
+	c		record;
+	n		int := 0;
+BEGIN
+	LOOP
+		SELECT * INTO c FROM cudal1.claim(1, 'w');
+		EXIT WHEN NOT FOUND OR n >= 40;
+		n := n + 1;
+		PERFORM cudal1.finish(c.job_id, c.attempt, CASE WHEN n % 7 = 0 THEN '{"outcome": "crash", "detail": "signal 11"}'::jsonb
+			ELSE jsonb_build_object('outcome', 'successful', 'score', 0.5 + n * 0.04, 'samples', '[[1.0]]'::jsonb, 'evidence', '{"x": 1}'::jsonb) END);
+	END LOOP;
+END
+$$;
+SELECT cudal1_import_result('t', 'elsewhere', 2.2, 'published', 'A100');
+SELECT cudal1_prompt('t', seed => 5), cudal1_prompt('l', strategy => 'island', seed => 6);
+SELECT cudal1_cancel(ARRAY[58]);
+SETUP
+
+my %looks = (
+	profiles => 'SELECT * FROM cudal1.profile ORDER BY name',
+	tasks => 'SELECT * FROM cudal1.task ORDER BY task_id',
+	devices => 'SELECT * FROM cudal1.device ORDER BY device_id',
+	candidates => 'SELECT * FROM cudal1.candidate ORDER BY candidate_id',
+	proposals => 'SELECT * FROM cudal1.proposal ORDER BY proposal_id',
+	prompts => 'SELECT * FROM cudal1.prompt ORDER BY prompt_id',
+	measurements => 'SELECT * FROM cudal1.measurement ORDER BY measurement_id',
+	buckets => 'SELECT * FROM cudal1_bucket_stats($$t$$) UNION ALL SELECT * FROM cudal1_bucket_stats($$l$$)',
+	slots => 'SELECT * FROM cudal1.bucket_slot ORDER BY task_id, bucket, slot',
+	islands => 'SELECT * FROM cudal1.island ORDER BY task_id, island',
+	draws => 'SELECT s, e.* FROM generate_series(1, 20) AS s, cudal1_sample_exemplars($$t$$, 2, $$bucket$$, NULL, s) AS e',
+	'island draws' => 'SELECT s, e.* FROM generate_series(1, 20) AS s, cudal1_sample_exemplars($$l$$, 2, $$island$$, NULL, s) AS e',
+	report => 'SELECT * FROM cudal1_speedup_report(missing => $$one$$)',
+	grants => q{SELECT has_function_privilege('trainer_of_dump', 'cudal1_submit(text, text, text, bigint, text, text, int, timestamptz)', 'EXECUTE'),
+		has_column_privilege('trainer_of_dump', 'cudal1.measurement', 'evidence', 'SELECT'), has_table_privilege('trainer_of_dump', 'cudal1.task', 'SELECT')});
+my %before = map { $_ => sql('origin', "SET client_min_messages = error; $looks{$_}") } keys %looks;
+isnt($before{$_}, '', "there are $_") for sort keys %looks;
+
+my $unfinished = sql('origin', q{SELECT count(*) FROM cudal1.candidate WHERE state IN ('queued', 'measuring', 'verifying')});
+cmp_ok($unfinished, '>', 10, 'and unfinished candidates');
+
+my $file = PostgreSQL::Test::Utils::tempdir() . '/origin.dump';
+for my $format ('custom', 'plain')
+{
+	my $copy = "copy_$format";
+	$node->command_ok([ 'pg_dump', '-F', substr($format, 0, 1), '-f', $file, '-d', $node->connstr('origin') ], "a $format dump is made");
+	sql('postgres', "CREATE DATABASE $copy");
+	$node->command_ok(
+		$format eq 'custom'
+		? [ 'pg_restore', '--exit-on-error', '-d', $node->connstr($copy), $file ]
+		: [ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr($copy), '-f', $file ],
+		'and restored without an error');
+	is(sql($copy, "SET client_min_messages = error; $looks{$_}"), $before{$_}, "$format: same $_") for sort keys %looks;
+	is(sql($copy, 'SELECT * FROM cudal1.recount()'), '', "$format: buckets equal a recount");
+	is(sql($copy, 'SELECT count(*) FROM cudal1.job'), '0', "$format: the queue is empty");
+	is(sql($copy, 'SELECT cudal1_requeue()'), $unfinished, "$format: unfinished work is queued again");
+	is(sql($copy, q{SELECT count(*) FROM cudal1.candidate AS c LEFT JOIN cudal1.job AS j USING (candidate_id)
+		WHERE c.state = 'queued' AND (j.kind, j.profile, j.state) IS DISTINCT FROM ('measure', (SELECT profile FROM cudal1.task AS t WHERE t.task_id = c.task_id), 'queued')}),
+		'0', "$format: each waits for its measurement");
+	# ids go on where they were
+	is(sql($copy, q{SELECT cudal1_submit('t', 'a new one') > max(candidate_id) FROM cudal1.candidate}), 't', "$format: new candidates get new ids");
+	is(sql($copy, q{SELECT cudal1_submit('t', 'other code', 'm', NULL, 'g1', 'key 1')}), '1', "$format: keys used before are known");
+}
+is(sql('copy_plain', q{SELECT shipped FROM cudal1.profile WHERE name = 'default'}), 't',
+	'shipped profiles come with the extension');
+
+$node->stop;
+done_testing();
