@@ -153,6 +153,7 @@ database_to_vacate(Node *statement)
 	{
 		ListCell   *cell;
 
+		name = "template1";
 		foreach(cell, ((CreatedbStmt *) statement)->options)
 		{
 			DefElem    *option = lfirst(cell);

@@ -58,6 +58,7 @@ typedef struct Job
 	char	   *result;
 	int64		result_at;
 	char	   *progress;		/* not sent yet */
+	bool		shown;			/* the first progress was sent, which does not wait */
 	bool		beat_soon;
 	int64		last_beat;
 	bool		waiting;		/* for the device, which does not count as its time */
@@ -189,7 +190,11 @@ hold_to_limits(Job *job, int64 now)
 static bool
 beat_is_due(const Job *job, int64 now)
 {
-	if (job->ending == ENDING_FENCED || now - job->last_beat < BEAT_MS)
+	if (job->ending == ENDING_FENCED)
+		return false;
+	if (job->progress != NULL && !job->shown)
+		return true;
+	if (now - job->last_beat < BEAT_MS)
 		return false;
 	return job->progress != NULL || job->beat_soon || now - job->last_beat >= (int64) cudal1_lease_seconds * 1000 / 3;
 }
@@ -201,6 +206,7 @@ heartbeat(Job *job, int64 now)
 	Cudal1Call	outcome = cudal1_entry_heartbeat(job->job_id, job->attempt, job->progress, &verdict);
 
 	job->last_beat = now;
+	job->shown |= job->progress != NULL;
 	job->beat_soon = outcome != CUDAL1_CALL_DONE;
 	if (outcome == CUDAL1_CALL_DONE || outcome == CUDAL1_CALL_FAILED)
 	{
@@ -396,9 +402,7 @@ cudal1_jobs_begin(int64 device_id, const Cudal1Claim *claim, char **problem)
 	job->job_id = claim->job_id;
 	job->attempt = claim->attempt;
 	job->device_id = device_id;
-	job->last_turn = cudal1_clock_ms();
-	/* the first progress line goes out at once */
-	job->last_beat = job->last_turn - BEAT_MS;
+	job->last_beat = job->last_turn = cudal1_clock_ms();
 	job->limit_ms = ((int64) claim->limit_seconds + cudal1_child_grace) * 1000;
 	snprintf(label, sizeof(label), "cudal1-measure, job " INT64_FORMAT, claim->job_id);
 

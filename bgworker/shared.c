@@ -428,14 +428,16 @@ cudal1_slot_must_leave(void)
 void
 cudal1_slot_note(const char *format,...)
 {
+	static char last[CUDAL1_NOTE_SIZE] = "";
 	char		note[CUDAL1_NOTE_SIZE];
 	va_list		args;
 
 	va_start(args, format);
 	vsnprintf(note, sizeof(note), format, args);
 	va_end(args);
-	if (my_slot < 0)
+	if (my_slot < 0 || strcmp(note, last) == 0)
 		return;
+	strlcpy(last, note, sizeof(last));
 	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
 	set_note(&shared->slots[my_slot], note);
 	LWLockRelease(shared->lock);

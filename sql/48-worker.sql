@@ -52,7 +52,7 @@ BEGIN
 		WHERE j.state = 'running'
 		AND starts_with(j.worker, server || ' ')
 		AND j.worker <> take_back.worker
-		ORDER BY j.job_id
+		ORDER BY j.candidate_id, j.job_id
 	LOOP
 		/*
 		 * A dead worker is no failure of its candidate. But a job that was claimed again and again without ever failing

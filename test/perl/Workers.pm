@@ -16,7 +16,7 @@ our @EXPORT = qw(new_server create_extension submit submit_many state_of wait_fo
 
 my %scratch;
 
-# a started server named so; settings are lines of postgresql.conf; preload => 0 goes without the library
+# a started server named so; conf: lines of postgresql.conf; preload => 0: without the library; streaming => 1: for a standby
 sub new_server
 {
 	my ($name, %options) = @_;
@@ -29,7 +29,7 @@ sub new_server
 	chmod 0755, "$dir/scripted-measure";
 	$scratch{$name} = "$dir/scratch";
 
-	$node->init;
+	$node->init(allows_streaming => $options{streaming} // 0);
 	$node->append_conf('postgresql.conf', <<"END");
 shared_preload_libraries = '@{[ ($options{preload} // 1) ? 'cudal1' : '' ]}'
 restart_after_crash = on

@@ -27,6 +27,18 @@ is(scalar_of($node, "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 
 is(scalar_of($node, "SELECT count(*) FROM cudal1.worker_state()"), '0', 'nor is one shown');
 consistent($node);
 
+# what a dead worker was measuring, and a stranger: only the former is taken back, as a failure once it has killed too many
+$node->safe_psql('postgres', <<'END');
+UPDATE cudal1.job SET state = 'running', device_id = (SELECT min(device_id) FROM cudal1.device), lease_until = now() + '1 hour',
+	worker = CASE rank WHEN 1 THEN 'server 1 worker 7' WHEN 2 THEN 'server 1 worker 8' ELSE 'server 11 worker 7' END,
+	attempt = CASE rank WHEN 2 THEN 10 ELSE 1 END
+FROM (SELECT job_id AS id, row_number() OVER (ORDER BY job_id) AS rank FROM cudal1.job) r WHERE id = job_id;
+END
+is(scalar_of($node, "SELECT cudal1.take_back('server 1', 'server 1 worker 9')"), '2', 'jobs of dead workers are taken back');
+is( scalar_of($node, "SELECT string_agg(concat_ws(' ', state, failures), ', ' ORDER BY job_id) FROM cudal1.job"),
+	'queued 0, queued 1, running 0', 'one that saw ten workers die has failed once, others are untouched');
+scalar_of($node, "SELECT cudal1.take_back('server 11', 'server 11 worker 9')");
+
 # a reload brings workers
 $node->append_conf('postgresql.conf', "cudal1.databases = 'postgres, nowhere, template0'");
 $node->reload;

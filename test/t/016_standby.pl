@@ -1,0 +1,31 @@
+# On a standby nothing is measured; once promoted, it takes up what the former primary was measuring.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Workers;
+
+my $primary = new_server('primary', conf => "wal_level = replica\nmax_wal_senders = 4\nhot_standby = on", streaming => 1);
+$primary->backup('copy');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($primary, 'copy', has_streaming => 1);
+$standby->start;
+
+my $measured = submit($primary, "progress measuring 1\nfirst wait never\nresult 1.5");
+my $queued = submit($primary, "result 1.6");
+wait_for($primary, "SELECT phase FROM cudal1.job WHERE state = 'running'", 'measuring', 'the primary measures');
+$primary->wait_for_catchup($standby, 'replay', $primary->lsn('write'));
+is(scalar_of($standby, "SELECT count(*) FROM cudal1.job"), '2', 'the standby sees the queue');
+is(scalar_of($standby, "SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'cudal1%'"), '0', 'and has no workers');
+
+$primary->stop('immediate');
+$standby->promote;
+wait_for($standby, "SELECT count(*) FROM cudal1.candidate WHERE state = 'successful'", '2', 'promoted, it measures what was left');
+is(scalar_of($standby, "SELECT count(*) FROM cudal1.measurement"), '2', 'each once');
+consistent($standby);
+no_children($primary);
+$standby->stop;
+done_testing();
