@@ -109,7 +109,9 @@ sub report
 	my $broken = grep { /^not ok/ } @bad;
 	my @why;
 	push @why, "stopped after $limit s" if $run->{stopped};
-	push @why, map { lcfirst } $parser->parse_errors if !defined $all;
+	my @errors = defined $all ? () : map { lcfirst } $parser->parse_errors;
+	splice @errors, 3, @errors, '...' if @errors > 4;
+	push @why, @errors;
 	push @why, $status & 127 ? 'died of signal ' . ($status & 127) : 'exit status ' . ($status >> 8)
 	  if $status && !$run->{stopped};
 	$passed  += $ok;
@@ -126,7 +128,7 @@ sub report
 	print "    $_\n" for map { split /\n/ } @bad;
 	my @err = split /\n/, slurp("$run->{base}.err");
 	# what led there: the last lines of standard error, or of the output where nothing was said there
-	@err = (split /\n/, $text) if !@err && !@bad;
+	@err = grep { !/^ok / } split /\n/, $text if !@err && !@bad;
 	splice @err, 0, @err - 40 if @err > 40;
 	print "    | $_\n" for @err;
 }

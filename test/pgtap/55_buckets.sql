@@ -32,7 +32,7 @@ SELECT throws_ok('SELECT cudal1.bucket_of(0, 0.25, ''linear'')', '22023', NULL, 
 
 -- placing
 SELECT pg_temp.score(:linear, 1.10) AS a, pg_temp.score(:linear, 1.20) AS b, pg_temp.score(:linear, 1.24) AS c \gset
-SELECT results_eq('SELECT bucket, codes, sum_micro FROM cudal1.bucket WHERE task_id = ' || :linear, 'VALUES (4, 3::bigint, 3540000::bigint)', 'three codes share a bucket') \g /dev/null
+SELECT results_eq('SELECT bucket, codes, sum_micro FROM cudal1.bucket WHERE task_id = ' || :linear, 'VALUES (4, 3::bigint, 3540000::bigint)', 'three codes share a bucket');
 SELECT results_eq(format('SELECT candidate_id, slot FROM cudal1.bucket_slot WHERE task_id = %s ORDER BY slot', :linear),
 	format('VALUES (%s::bigint, 0::bigint), (%s, 1), (%s, 2)', :a, :b, :c), 'slots are given in order');
 SELECT cudal1.place_candidate(:b) \g /dev/null
@@ -96,7 +96,7 @@ BEGIN
 END $$;
 SELECT pg_temp.score(:islands, 1.0) AS seed \gset
 SELECT results_eq('SELECT island, registrations, best_reward FROM cudal1.island WHERE task_id = ' || :islands || ' ORDER BY 1',
-	'SELECT i, 1::bigint, 1.0::float8 FROM generate_series(0, 4) AS i', 'a code without a prompt founds every island') \g /dev/null
+	'SELECT i, 1::bigint, 1.0::float8 FROM generate_series(0, 4) AS i', 'a code without a prompt founds every island');
 SELECT pg_temp.answer(:islands, 1.0 + i / 10.0, i, 0) FROM generate_series(0, 4) AS i \g /dev/null
 SELECT results_eq('SELECT island, registrations, best_reward FROM cudal1.island WHERE task_id = ' || :islands || ' ORDER BY 1',
 	'SELECT i, 2::bigint, (1.0 + i / 10.0)::float8 FROM generate_series(0, 4) AS i', 'the answer to an island''s prompt joins that island');
@@ -108,7 +108,7 @@ FROM cudal1.island AS i JOIN cudal1.island_cell AS s USING (task_id, island, epo
 SELECT cudal1.place_candidate(:seed) \g /dev/null
 SELECT is(count(*), 3::bigint, 'who was wiped stays wiped') FROM cudal1.island_slot AS s JOIN cudal1.island AS i USING (task_id, island, epoch) WHERE s.candidate_id = :seed;
 SELECT pg_temp.answer(:islands, 2.0, 0, 0) AS late \gset
-SELECT is(best_reward, 2.0::float8, 'a late answer joins the new epoch, as in FunSearch') FROM cudal1.island WHERE task_id = :islands AND island = 0 \g /dev/null
+SELECT is(best_reward, 2.0::float8, 'a late answer joins the new epoch, as in FunSearch') FROM cudal1.island WHERE task_id = :islands AND island = 0;
 SELECT pg_temp.propose(:seed, 1, 1) \g /dev/null
 SELECT cudal1.place_candidate(:seed) \g /dev/null
 SELECT ok(EXISTS (SELECT FROM cudal1.island_slot WHERE candidate_id = :seed AND island = 1 AND epoch = 1), 'a new proposal brings the wiped back');
