@@ -5,7 +5,8 @@
  * between any two calls, and created again, and nothing about it is remembered but its oid. Names are looked up at each call.
  *
  * The worker is a superuser, so it pins what a database or a role may have set for its session: an empty search path, no
- * timeouts but a lock timeout, and no wait for standbys, which would hold up a shutdown.
+ * timeouts but a lock timeout, no wait for standbys, which would hold up a shutdown, and no compilation of queries, which would
+ * take longer than all of them.
  */
 #include "postgres.h"
 
@@ -53,6 +54,7 @@ cudal1_entry_prepare_session(void)
 		{"default_transaction_isolation", "read committed"},
 		{"default_transaction_read_only", "off"},
 		{"row_security", "off"},
+		{"jit", "off"},
 		{"application_name", "cudal1 worker"},
 	};
 
