@@ -622,9 +622,9 @@ run_checks(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n, 
 	return true;
 }
 
-/* seconds a run, from a block long enough to tell */
+/* seconds a run, from a block long enough to tell; what a block costs besides its runs is the reference's for both */
 static bool
-estimate(Measure *m, Executor *executor, Side side, Arena *arena, double timeout, double *time)
+estimate(Measure *m, Executor *executor, Side side, Arena *arena, double timeout, double *block_cost)
 {
 	uint32_t	slots[CHECK_SLOTS];
 	uint64_t	seeds[CHECK_SLOTS];
@@ -638,9 +638,13 @@ estimate(Measure *m, Executor *executor, Side side, Arena *arena, double timeout
 		slots[i] = i;
 		seeds[i] = random_next(&m->random);
 	}
-	for (int i = 0; i < 5; i++)
-		if (!measure_block(m, executor, side, slots, seeds, 0, timeout, &empty[i]))
-			return false;
+	if (side == SIDE_REFERENCE)
+	{
+		for (int i = 0; i < 5; i++)
+			if (!measure_block(m, executor, side, slots, seeds, 0, timeout, &empty[i]))
+				return false;
+		*block_cost = cudal1_score_median(empty, 5);
+	}
 	measure_stage(m, arena, slots, 1);
 	if (!measure_block(m, executor, side, slots, seeds, 1, timeout, &first))
 		return false;
@@ -653,10 +657,10 @@ estimate(Measure *m, Executor *executor, Side side, Arena *arena, double timeout
 		measure_stage(m, arena, slots, n);
 		if (!measure_block(m, executor, side, slots, seeds, n, timeout + 10 * n * first, &elapsed))
 			return false;
-		elapsed = fmax(elapsed - cudal1_score_median(empty, 5), 1e-8) / n;
+		elapsed = fmax(elapsed - *block_cost, 1e-8) / n;
 		best = fmin(best, elapsed);
 	}
-	*time = best;
+	m->time[side] = best;
 	return true;
 }
 
@@ -679,6 +683,7 @@ check_and_estimate(Measure *m)
 	char	   *found = NULL;
 	bool		good = false;
 	double		start;
+	double		block_cost = 0;
 
 	memset(&arena, 0, sizeof(arena));
 	executor_init(&reference);
@@ -724,7 +729,7 @@ check_and_estimate(Measure *m)
 		if (!measure_compare(m, expected + i * m->output_bytes, found + i * m->output_bytes, SIDE_REFERENCE))
 			goto done;
 	executor_end(&other);
-	if (!estimate(m, &reference, SIDE_REFERENCE, &arena, p->build_seconds, &m->time[SIDE_REFERENCE]))
+	if (!estimate(m, &reference, SIDE_REFERENCE, &arena, p->build_seconds, &block_cost))
 		goto done;
 
 	/* now the candidate; code that compiles itself has the build's limit for its first call */
@@ -738,7 +743,7 @@ check_and_estimate(Measure *m)
 			goto done;
 	m->check_time = (clock_now() - start) / n;
 	m->checked_seconds = 0;
-	if (!estimate(m, &candidate, SIDE_CANDIDATE, &arena, measure_run_limit(m), &m->time[SIDE_CANDIDATE]))
+	if (!estimate(m, &candidate, SIDE_CANDIDATE, &arena, measure_run_limit(m), &block_cost))
 		goto done;
 	if (m->time[SIDE_CANDIDATE] > p->run_limit_factor * m->time[SIDE_REFERENCE])
 	{

@@ -56,7 +56,7 @@ typedef struct Rounds
 typedef struct Half
 {
 	Executor	executor[2];
-	double		empty[2];		/* cost of a block without runs */
+	double		empty;			/* cost of a block without runs */
 	Values		block[2];		/* seconds a run */
 	Values		ratio;
 } Half;
@@ -195,7 +195,7 @@ run_round(Rounds *s, Half *half, bool reference_first, bool single)
 
 		if (!block(s, half, side, s->order, n[side], keep, &seconds[side]))
 			return false;
-		seconds[side] = fmax(seconds[side] - half->empty[side], 1e-9);
+		seconds[side] = fmax(seconds[side] - half->empty, 1e-9);
 	}
 	if (!compare_kept(s, keep))
 		return false;
@@ -215,7 +215,10 @@ run_round(Rounds *s, Half *half, bool reference_first, bool single)
 	return true;
 }
 
-/* warm memory and page tables, then the constant cost of a block */
+/*
+ * Warms memory and page tables, then finds the constant cost of a block. The reference's own blocks tell it for both sides: a
+ * candidate that is slow when it has nothing to run would have that taken off its times.
+ */
 static bool
 warm(Rounds *s, Half *half, Side side)
 {
@@ -224,10 +227,12 @@ warm(Rounds *s, Half *half, Side side)
 
 	if (!fresh_inputs(s, s->runs[side]) || !block(s, half, side, s->order, s->runs[side], 0, &seconds))
 		return false;
+	if (side == SIDE_CANDIDATE)
+		return true;
 	for (int i = 0; i < EMPTY_BLOCKS; i++)
 		if (!measure_block(s->m, &half->executor[side], side, s->order, s->seeds, 0, timeout(s, side, 1), &empty[i]))
 			return false;
-	half->empty[side] = cudal1_score_median(empty, EMPTY_BLOCKS);
+	half->empty = cudal1_score_median(empty, EMPTY_BLOCKS);
 	return true;
 }
 
@@ -285,7 +290,7 @@ run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
 
 			if (!fresh_inputs(s, s->runs[side]) || !block(s, &half, side, s->order, s->runs[side], 0, &seconds))
 				goto done;
-			append(&alone, fmax(seconds - half.empty[side], 1e-9) / s->runs[side]);
+			append(&alone, fmax(seconds - half.empty, 1e-9) / s->runs[side]);
 		}
 	}
 	for (uint32_t i = 0; i < steps; i++)
