@@ -181,7 +181,8 @@ COMMENT ON FUNCTION cudal1.read_result(jsonb) IS
 CREATE FUNCTION cudal1.claim(device_id bigint, worker text, lease interval DEFAULT '60 seconds')
 RETURNS TABLE (job_id bigint, attempt int, job jsonb)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
--- the claim reads the head of an ordered index, also where the queue has grown since the table was last analysed
+-- the claim reads the head of an ordered index, also where the queue has grown since the table was last analysed; what is
+-- switched off here looks dear where it can't be avoided, and would be compiled for it
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET jit = off
 AS $$
 #variable_conflict use_column

@@ -1,0 +1,74 @@
+# Eight connections submit, measure, wait, sample, cancel, import and re-verify at once: no deadlock, no lost job, buckets equal
+# to a recount; and what is left in the queue comes to an end. bench/concurrency is the same for minutes, with figures.
+use strict;
+use warnings;
+use FindBin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $load = "$FindBin::RealBin/../../bench/load";
+my $node = PostgreSQL::Test::Cluster->new('concurrency');
+$node->init;
+$node->append_conf('postgresql.conf', "deadlock_timeout = '100ms'\nfsync = off");
+$node->start;
+$node->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('postgres'), '-f', "$load/setup.sql" ], 'tasks and devices are there');
+
+my %weight = (submit => 20, batch => 2, measure => 60, sample => 10, wait => 5, change => 3);
+my ($out, $err);
+ok(IPC::Run::run(
+		[ 'pgbench', '-n', '-c', '8', '-j', '2', '-t', '250', '-M', 'prepared', '--random-seed=11',
+			(map { ('-f', "$load/$_.sql\@$weight{$_}") } sort keys %weight), $node->connstr('postgres') ],
+		'>', \$out, '2>', \$err),
+	'eight connections go through')
+  or diag($err);
+like($out, qr{number of transactions actually processed: 2000/2000}, 'all of their transactions');
+unlike(slurp_file($node->logfile), qr/deadlock|ERROR|PANIC/, 'no deadlock and no error in the log');
+
+my $check = slurp_file("$load/check.sql");
+is($node->safe_psql('postgres', $check), '', 'states, jobs, rewards and buckets agree');
+cmp_ok($node->safe_psql('postgres', q{SELECT count(*) FROM cudal1.candidate WHERE state = 'successful'}), '>', 100, 'many candidates were measured');
+
+# two sessions with the same key, and with the same code, at the same moment: the second waits, then finds the first
+my $first = $node->background_psql('postgres');
+my $second = $node->background_psql('postgres');
+$first->query_safe(q{BEGIN; SELECT cudal1_submit('linear', 'raced 1', proposal_key => 'raced')});
+$second->{stdin} .= "SELECT 'answer ' || cudal1_submit('linear', 'raced 2', proposal_key => 'raced');\n\\echo raced\n";
+$second->{run}->pump_nb;
+$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%raced 2%'}) or die 'nobody waits';
+$first->query_safe('COMMIT');
+pump_until($second->{run}, $second->{timeout}, \$second->{stdout}, qr/^raced$/m) or die 'no answer';
+my ($answer) = $second->{stdout} =~ /answer (\d+)/;
+is($answer, $node->safe_psql('postgres', q{SELECT candidate_id FROM cudal1.candidate WHERE code = 'raced 1'}), 'a key used by two sessions at once belongs to the first');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM cudal1.candidate WHERE code = 'raced 2'}), '0', 'the code of the second leaves nothing');
+$_->quit for ($first, $second);
+
+# what is left: claims that nobody finishes, and the queue
+$node->safe_psql('postgres', q{UPDATE cudal1.job SET lease_until = '-infinity' WHERE state = 'running'; SELECT cudal1.expire_leases()});
+for my $round (1 .. 200)
+{
+	my $left = $node->safe_psql('postgres', <<'SQL');
+DO $$
+DECLARE
+	c		record;
+	d		bigint;
+BEGIN
+	FOREACH d IN ARRAY ARRAY[1, 2, 7, 8] LOOP
+		FOR n IN 1 .. 50 LOOP
+			SELECT * INTO c FROM cudal1.claim(d, 'last');
+			EXIT WHEN NOT FOUND;
+			PERFORM cudal1.finish(c.job_id, c.attempt, '{"outcome": "successful", "score": 1.5}');
+		END LOOP;
+	END LOOP;
+END
+$$;
+SELECT count(*) FROM cudal1.job;
+SQL
+	last if $left == 0;
+}
+is($node->safe_psql('postgres', 'SELECT count(*) FROM cudal1.job'), '0', 'the queue comes to its end');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM cudal1.candidate WHERE state IN ('queued', 'measuring', 'verifying')}), '0', 'every candidate is decided');
+is($node->safe_psql('postgres', $check), '', 'and everything agrees');
+
+$node->stop;
+done_testing();
