@@ -161,7 +161,7 @@ build_zygotes(Measure *m)
 		return conclude(m, OUTCOME_LOST, "no memory for the sources");
 	for (int i = 0; i < 3; i++)
 	{
-		Sandbox		sandbox = {.argv = argv,.environment = environment,.file_bytes = (size_t) 16 << 20,
+		Sandbox		sandbox = {.argv = argv,.environment = environment,.file_bytes = (size_t) 16 << 20,.first = true,
 			.unsandboxed = m->options->unsandboxed};
 
 		sandbox.binds[sandbox.nbinds++] = (SandboxBind) {m->options->libdir, false};

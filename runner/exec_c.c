@@ -23,6 +23,9 @@
 #include "guard.h"
 #include "wire.h"
 
+/* libraries, stacks, what the executor itself has mapped */
+#define SPARE_BYTES ((uint64_t) 1 << 30)
+
 static WireControl *control;
 static WireCall *call;
 static char *inputs;
@@ -103,7 +106,8 @@ load(const char *path)
 	mallopt(M_MMAP_MAX, 0);
 	mallopt(M_TRIM_THRESHOLD, -1);
 	mallopt(M_TOP_PAD, 1 << 20);
-	if (cudal1_guard_enter(call->data_limit) != 0)
+	if (cudal1_guard_space(call->data_limit + call->slots * (call->input_slot_bytes + call->output_slot_bytes) + SPARE_BYTES) != 0
+		|| cudal1_guard_enter(call->data_limit) != 0)
 		fail("guard");
 	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!handle)

@@ -31,6 +31,9 @@ MAX_TENSORS, MAX_DIMS = 16, 8
 SLOTS_AT, SEEDS_AT, OFFSETS_AT, SLOT_BYTES_AT, TENSORS_AT, TEXT_AT, TABLE_AT = 0, 8192, 24576, 24704, 24712, 24716, 32904
 TEXT_BYTES = 8188
 FD_FILTER = 8
+PR_SET_DUMPABLE = 4
+# stacks of threads and other mappings that are no data
+SPARE_BYTES = 1 << 30
 PY_INT, PY_FLOAT, PY_BOOL, PY_NONE = 32, 33, 34, 35
 
 
@@ -46,7 +49,7 @@ def dtype_table():
 
 def load_guard(libdir):
     guard = ctypes.CDLL(os.path.join(libdir, "libcudal1guard.so"))
-    guard.cudal1_guard_enter.argtypes = [ctypes.c_uint64]
+    guard.cudal1_guard_enter.argtypes = guard.cudal1_guard_space.argtypes = [ctypes.c_uint64]
     for fill in (guard.cudal1_guard_fill_normal, guard.cudal1_guard_fill_uniform):
         fill.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64]
         fill.restype = None
@@ -169,7 +172,8 @@ class Executor:
         torch.set_grad_enabled(False)
         self.map_inputs(slots)
         # forked siblings share the interpreter's state of random numbers; both sides start from the seed
-        if self.guard.cudal1_guard_enter(own_data_bytes() + self.data_bytes) != 0 or self.guard.cudal1_guard_seal() != 0:
+        if self.guard.cudal1_guard_space(self.data_bytes + SPARE_BYTES) != 0 \
+                or self.guard.cudal1_guard_enter(own_data_bytes() + self.data_bytes) != 0 or self.guard.cudal1_guard_seal() != 0:
             raise Unsupported("the system call filter could not be set")
         task = make_module("task", self.task_source)
         for name in ("Model", "get_inputs"):
@@ -377,6 +381,9 @@ def main():
     guard = load_guard(libdir)
     if guard.cudal1_guard_read() != 0:
         sys.exit("exec_torch: no system call filters")
+    # an executor runs as the same user as its parent and as later executors of the other side: none may write another's memory
+    if os.getpid() == 1 and ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
+        sys.exit("exec_torch: memory can't be closed to other processes")
     torch.set_num_threads(cores)
     gc.collect()
     gc.freeze()

@@ -7,9 +7,11 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -21,6 +23,7 @@
 #include "wire.h"
 
 #define MAX_THREADS 64
+#define STACK_BYTES ((uint64_t) 64 << 20)
 
 static struct sock_fprog program[2];
 
@@ -51,6 +54,21 @@ limit(int resource, uint64_t value)
 	return setrlimit(resource, &r);
 }
 
+/* the soft limit, which new threads take for their own, stays */
+static int
+limit_stack(void)
+{
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_STACK, &r) != 0)
+		return -1;
+	if (r.rlim_cur > STACK_BYTES)
+		r.rlim_cur = STACK_BYTES;
+	if (r.rlim_max > STACK_BYTES)
+		r.rlim_max = STACK_BYTES;
+	return setrlimit(RLIMIT_STACK, &r);
+}
+
 static int
 apply(const struct sock_fprog *filter)
 {
@@ -59,16 +77,56 @@ apply(const struct sock_fprog *filter)
 	return (int) syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, filter);
 }
 
+/*
+ * What a process may do to itself and not to its forked siblings or their parent, who share its user: signals to threads, limits.
+ * Its number is not known where the other filters are made.
+ */
+static int
+apply_own(void)
+{
+	uint32_t	self = (uint32_t) getpid();
+	uint32_t	number = offsetof(struct seccomp_data, nr);
+	uint32_t	target = offsetof(struct seccomp_data, args) + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0);
+	struct sock_filter own[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, number),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_tgkill, 3, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prlimit64, 0, 5),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, target),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 3, 1),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, target),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, self, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = {sizeof(own) / sizeof(own[0]), own};
+
+	return apply(&filter);
+}
+
+int
+cudal1_guard_space(uint64_t bytes)
+{
+	unsigned long pages = 0;
+	FILE	   *statm = fopen("/proc/self/statm", "re");
+
+	/* without a /proc the process is small */
+	if (statm && fscanf(statm, "%lu", &pages) != 1)
+		pages = 0;
+	if (statm)
+		fclose(statm);
+	return limit(RLIMIT_AS, pages * (uint64_t) sysconf(_SC_PAGESIZE) + bytes);
+}
+
 int
 cudal1_guard_enter(uint64_t data_bytes)
 {
 	/* counted within the sandbox's user namespace, so it bounds this executor's threads alone */
 	if (limit(RLIMIT_NPROC, MAX_THREADS) != 0 || limit(RLIMIT_NOFILE, 64) != 0 || limit(RLIMIT_CORE, 0) != 0
-		|| limit(RLIMIT_MEMLOCK, 0) != 0)
+		|| limit(RLIMIT_MEMLOCK, 0) != 0 || limit_stack() != 0)
 		return -1;
 	if (data_bytes > 0 && limit(RLIMIT_DATA, data_bytes) != 0)
 		return -1;
-	return apply(&program[0]);
+	return apply_own() == 0 ? apply(&program[0]) : -1;
 }
 
 int

@@ -261,7 +261,7 @@ measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena 
 		char		program[PATH_MAX + 32];
 		const char *argv[] = {program, m->library[side], NULL};
 		static const char *const environment[] = {"PATH", "/usr/bin:/bin", "LANG", "C", NULL};
-		Sandbox		sandbox = {.argv = argv,.environment = environment,.cores = &m->cores,.file_bytes = OUTPUT_LIMIT,
+		Sandbox		sandbox = {.argv = argv,.environment = environment,.cores = &m->cores,.file_bytes = OUTPUT_LIMIT,.no_proc = true,
 			.unsandboxed = m->options->unsandboxed};
 		int			call_fd = write_call(m, arena->slots);
 

@@ -4,7 +4,9 @@
  *
  * Two filters, because two trust levels: the outer one, applied by bubblewrap, keeps a compiler or an interpreter from reaching
  * out of its namespaces; the inner ones are applied by the executor itself right before and after it loads a candidate, take
- * process creation, signals, sockets and (for C) files away, and end the process on a try, so that a try is seen.
+ * process creation, signals, sockets and (for C) files away, and end the process on a try, so that a try is seen. What runs as the
+ * same user within a sandbox (bubblewrap's process 1, a forking parent) would be open to a candidate through /proc: so there is no
+ * /proc, or no such process and no memory that is dumpable.
  * What an executor may not do is listed, rather than what it may: PyTorch and CUDA use too many calls to list.
  */
 #define _GNU_SOURCE
@@ -53,7 +55,9 @@ static const char *const inner_killed[] = {
 
 /* these fail quietly, since libraries try them in good faith */
 static const char *const inner_refused[] = {
-	"sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr", "setpriority", "ioprio_set", "setpgid", "setsid", NULL
+	"sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr", "setpriority", "ioprio_set", "setpgid", "setsid",
+	/* timers fire on the core while their owner is stopped, and there may be thousands; setitimer has three */
+	"timer_create", NULL
 };
 
 static const char *const file_openers[] = {"open", "openat", "openat2", "creat", NULL};
@@ -137,7 +141,15 @@ sandbox_guard_filters(bool opens_files)
 				&& add_rules(context, SCMP_ACT_ERRNO(EPERM), inner_refused)
 				&& seccomp_rule_add(context, SCMP_ACT_KILL_PROCESS, SCMP_SYS(clone), 1,
 									SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)) == 0
-			/* shared anonymous memory escapes RLIMIT_DATA */
+			/* waits for the other thread in a state that no signal stops */
+				&& seccomp_rule_add(context, SCMP_ACT_KILL_PROCESS, SCMP_SYS(clone), 1,
+									SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_VFORK, CLONE_VFORK)) == 0
+			/* memory of others stays closed, and the end of the sandbox is the end */
+				&& seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prctl), 1, SCMP_A0(SCMP_CMP_EQ, PR_SET_DUMPABLE)) == 0
+				&& seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prctl), 1, SCMP_A0(SCMP_CMP_EQ, PR_SET_PDEATHSIG)) == 0
+			/* stacks and shared anonymous memory escape RLIMIT_DATA */
+				&& seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(mmap), 1,
+									SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_GROWSDOWN, MAP_GROWSDOWN)) == 0
 				&& seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(mmap), 1,
 									SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_SHARED | MAP_ANONYMOUS, MAP_SHARED | MAP_ANONYMOUS)) == 0;
 		}
@@ -220,8 +232,13 @@ bwrap_arguments(const Sandbox *sandbox, Arguments *arguments, char *tmp_size, ch
 	for (int i = 0; i < 4; i++)
 		if (exists(etc[i]))
 			push3(arguments, "--ro-bind", etc[i], etc[i]);
-	push(arguments, "--proc");
-	push(arguments, "/proc");
+	if (!sandbox->no_proc)
+	{
+		push(arguments, "--proc");
+		push(arguments, "/proc");
+	}
+	if (sandbox->first)
+		push(arguments, "--as-pid-1");
 	push(arguments, "--dev");
 	push(arguments, "/dev");
 	push(arguments, "--remount-ro");

@@ -34,6 +34,8 @@ typedef struct Sandbox
 	size_t		file_bytes;		/* RLIMIT_FSIZE */
 	size_t		data_bytes;		/* RLIMIT_DATA; 0: set by the executor itself */
 	double		cpu_seconds;	/* RLIMIT_CPU; 0: none */
+	bool		no_proc;		/* without a /proc, through which the memory of bubblewrap's own process could be written */
+	bool		first;			/* the program itself is process 1, so that there is no process of bubblewrap's inside */
 	bool		unsandboxed;	/* an administrator's choice: limits and filters only */
 } Sandbox;
 
