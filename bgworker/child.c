@@ -13,7 +13,8 @@
  * - under memory pressure the kernel is told to take the child first, never the server.
  *
  * A pidfd says when the child has ended; there is no SIGCHLD handler and no blocking wait. A zombie keeps its process
- * number, so the whole session is killed before the zombie is collected.
+ * number, so the whole session is killed before the zombie is collected. What a child leaves behind (sandboxes put themselves
+ * between) falls to the worker, which collects it when it has ended: not every host has an init that would.
  */
 #include "postgres.h"
 
@@ -53,6 +54,11 @@
 
 static int	epoll_descriptor = -1;
 
+/* children that are polled; all other zombies are what they left behind */
+#define MAX_ALIVE 1024
+static pid_t alive[MAX_ALIVE];
+static int	nalive = 0;
+
 int64
 cudal1_clock_ms(void)
 {
@@ -86,6 +92,54 @@ watch(int fd, uint32 events)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not watch a child program: %m")));
+}
+
+static bool
+is_alive(pid_t pid)
+{
+	for (int i = 0; i < nalive; i++)
+	{
+		if (alive[i] == pid)
+			return true;
+	}
+	return false;
+}
+
+static void
+strike_off(pid_t pid)
+{
+	for (int i = 0; i < nalive; i++)
+	{
+		if (alive[i] == pid)
+		{
+			alive[i] = alive[--nalive];
+			return;
+		}
+	}
+}
+
+void
+cudal1_children_adopt(void)
+{
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
+		elog(LOG, "could not become the parent of orphans: %m");
+}
+
+void
+cudal1_children_collect(void)
+{
+	for (;;)
+	{
+		siginfo_t	info;
+
+		memset(&info, 0, sizeof(info));
+		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid == 0)
+			return;
+		/* that one is polled, and the others are seen afterwards */
+		if (is_alive(info.si_pid))
+			return;
+		(void) waitpid(info.si_pid, NULL, WNOHANG);
+	}
 }
 
 /* closing takes a descriptor out of the epoll set, as no one else holds our end */
@@ -240,6 +294,11 @@ cudal1_child_start(Cudal1Child *child, const char *label, char **argv, const cha
 	pid_t		pid;
 	MemoryContext previous;
 
+	if (nalive >= MAX_ALIVE)
+	{
+		*problem = pstrdup("too many children");
+		return false;
+	}
 	if (access(argv[0], X_OK) != 0)
 	{
 		*problem = psprintf("cannot run \"%s\": %m", argv[0]);
@@ -298,6 +357,7 @@ cudal1_child_start(Cudal1Child *child, const char *label, char **argv, const cha
 		child->pid = 0;
 		goto failed;
 	}
+	alive[nalive++] = pid;
 	strlcpy(child->label, label, sizeof(child->label));
 	child->on_line = on_line;
 	child->owner = owner;
@@ -479,6 +539,7 @@ reap(Cudal1Child *child)
 		while (waitpid(child->pid, &child->status, 0) < 0 && errno == EINTR)
 			;
 	}
+	strike_off(child->pid);
 	child->pid = 0;
 	close_end(&child->pidfd);
 	return true;
@@ -532,6 +593,7 @@ cudal1_child_kill(Cudal1Child *child)
 		/* a process stuck in a driver does not die; the server must not wait for it */
 		for (int i = 0; i < KILL_WAIT_MS && waitpid(child->pid, &child->status, WNOHANG) == 0; i++)
 			pg_usleep(1000);
+		strike_off(child->pid);
 		child->pid = 0;
 	}
 	close_end(&child->pidfd);

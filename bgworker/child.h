@@ -51,6 +51,10 @@ extern int64 cudal1_clock_ms(void);
 /* the descriptor to wait for; becomes readable when any child wants attention */
 extern int	cudal1_children_epoll(void);
 
+/* orphans of children become children of this process; collect takes those that have ended out of the process table */
+extern void cudal1_children_adopt(void);
+extern void cudal1_children_collect(void);
+
 /*
  * Starts argv[0] with exactly these arguments and the clean environment of a child; input (copied) goes to its standard
  * input, which is then closed. Returns false with a reason in *problem (palloc'd) when it could not be started.

@@ -278,6 +278,7 @@ cudal1_worker_main(Datum database)
 	cudal1_entry_prepare_session();
 	name_worker();
 	(void) cudal1_children_epoll();
+	cudal1_children_adopt();
 
 	context = AllocSetContextCreate(TopMemoryContext, "cudal1 worker", ALLOCSET_DEFAULT_SIZES);
 	for (;;)
@@ -293,6 +294,7 @@ cudal1_worker_main(Datum database)
 		if (ConfigReloadPending)
 			reload();
 		work(woken);
+		cudal1_children_collect();
 		note_state();
 		MemoryContextReset(context);
 		if (ShutdownRequestPending)
