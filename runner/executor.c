@@ -163,7 +163,7 @@ void
 executor_init(Executor *executor)
 {
 	memset(executor, 0, sizeof(*executor));
-	executor->pidfd = executor->stat_fd = executor->sock = executor->log_fd = executor->control_fd = -1;
+	executor->pidfd = executor->stat_fd = executor->schedstat_fd = executor->sock = executor->log_fd = executor->control_fd = -1;
 }
 
 static int
@@ -232,6 +232,10 @@ attach(Executor *executor, double seconds)
 	executor->pidfd = (int) syscall(SYS_pidfd_open, executor->pid, 0);
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int) executor->pid);
 	executor->stat_fd = open(path, O_RDONLY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int) executor->pid);
+	executor->schedstat_fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (executor->schedstat_fd < 0 || clock_getcpuclockid(executor->pid, &executor->cpu_clock) != 0)
+		executor->one_core = false;
 	return executor->pidfd >= 0 && executor->stat_fd >= 0 ? EXECUTOR_OK : EXECUTOR_BROKEN;
 }
 
@@ -472,16 +476,57 @@ find_end(Executor *executor)
 		executor->wait_status = -1;
 }
 
+/*
+ * What the kernel accounts to a stopped executor. The delay is its first thread's, and grows too while other threads of it have
+ * the core: reading_seconds never goes below the CPU time of all of them, so threads gain nothing by it.
+ */
+static void
+read_usage(const Executor *executor, Reading *reading)
+{
+	char		text[96];
+	ssize_t		n;
+	struct timespec cpu;
+	unsigned long long running,
+				waiting;
+
+	reading->cpu = reading->delay = 0;
+	if (!executor->one_core)
+		return;
+	n = pread(executor->schedstat_fd, text, sizeof(text) - 1, 0);
+	text[n > 0 ? n : 0] = '\0';
+	if (sscanf(text, "%llu %llu", &running, &waiting) == 2 && clock_gettime(executor->cpu_clock, &cpu) == 0)
+	{
+		reading->delay = (double) waiting * 1e-9;
+		reading->cpu = (double) cpu.tv_sec + (double) cpu.tv_nsec * 1e-9;
+	}
+}
+
+double
+reading_seconds(const Executor *executor, const Reading *from, const Reading *to)
+{
+	double		wall = to->wall - from->wall;
+	double		busy = wall - (to->delay - from->delay);
+	double		cpu = to->cpu - from->cpu;
+
+	if (!executor->one_core || from->cpu == 0 || to->cpu == 0)
+		return wall;
+	return busy < cpu ? (cpu < wall ? cpu : wall) : busy;
+}
+
 ExecutorResult
 executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed, double timeout, double *elapsed)
 {
 	WireMessage command = {.nonce = random_secret(),.op = op,.count = count,.flags = flags,.seed = seed};
 	WireMessage answer;
-	double		start = clock_now();
+	Reading		from,
+				to;
+	double		start;
 	ExecutorResult result;
 	ExecutorResult freeze;
 
 	executor->text[0] = '\0';
+	read_usage(executor, &from);
+	start = from.wall = clock_now();
 	if (send(executor->sock, &command, sizeof(command), MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(command))
 	{
 		find_end(executor);
@@ -496,8 +541,12 @@ executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags
 		return result;
 	}
 	freeze = executor_freeze(executor);
+	to.wall = clock_now();
 	if (elapsed)
-		*elapsed = clock_now() - start;
+	{
+		read_usage(executor, &to);
+		*elapsed = reading_seconds(executor, &from, &to);
+	}
 	if (result == EXECUTOR_TIMEOUT)
 		return result;
 	if (freeze == EXECUTOR_ENDED)
@@ -603,9 +652,10 @@ executor_end(Executor *executor)
 		find_end(executor);
 	if (executor->control)
 		munmap(executor->control, sizeof(WireControl));
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i < 6; i++)
 	{
-		int			fd = (int[]){executor->pidfd, executor->stat_fd, executor->sock, executor->log_fd, executor->control_fd}[i];
+		int			fd = (int[]){executor->pidfd, executor->stat_fd, executor->schedstat_fd, executor->sock, executor->log_fd,
+			executor->control_fd}[i];
 
 		if (fd >= 0)
 			close(fd);

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "sandbox.h"
 #include "tensor.h"
@@ -42,6 +43,9 @@ typedef struct Executor
 	pid_t		pid;			/* as the supervisor sees it */
 	int			pidfd;
 	int			stat_fd;		/* /proc/PID/stat */
+	int			schedstat_fd;	/* /proc/PID/schedstat */
+	clockid_t	cpu_clock;		/* CPU time of all its threads */
+	bool		one_core;		/* pinned to a single core: time spent waiting for it can be told */
 	int			sock;
 	int			log_fd;			/* what it printed */
 	int			control_fd;
@@ -62,6 +66,7 @@ typedef struct Arena
 	char	   *outputs;
 	char	   *master;			/* the inputs as the supervisor made them; never seen by a candidate */
 	int			master_fd;
+	bool		direct;			/* read-only inputs are made in place, not copied from master before each block */
 	uint32_t	slots;
 	size_t		input_slot_bytes;
 	size_t		output_slot_bytes;
@@ -88,6 +93,19 @@ extern void zygote_end(Zygote *zygote);
 
 extern ExecutorResult executor_freeze(Executor *executor);
 extern ExecutorResult executor_thaw(Executor *executor);
+
+/*
+ * Seconds between two readings, without those in which the executor was ready to run but other processes had its core; never less
+ * than the CPU time it used.
+ */
+typedef struct Reading
+{
+	double		wall;
+	double		cpu;
+	double		delay;
+} Reading;
+
+extern double reading_seconds(const Executor *executor, const Reading *from, const Reading *to);
 
 /* sends a command to a thawed or frozen executor (which it thaws), waits for the reply, leaves it frozen */
 extern ExecutorResult executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed, double timeout,

@@ -22,6 +22,7 @@
 
 #define OUTPUT_LIMIT	((off_t) 16 << 20)	/* what an executor may print */
 #define CHECK_SLOTS		16
+#define ESTIMATE_BLOCKS	7
 #define START_SECONDS	30.0
 
 /* set the outcome once; the first one stands. Always false, so that callers can return it. */
@@ -283,6 +284,7 @@ measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena 
 		return measure_failed(m, side, executor, result == EXECUTOR_TIMEOUT || result == EXECUTOR_ENDED ? EXECUTOR_BROKEN : result,
 							  "at its start");
 	executor_freeze(executor);
+	executor->one_core = CPU_COUNT(&m->cores) == 1 && executor->schedstat_fd >= 0;
 	/* where the slots' inputs lie, for executors that make their own views of them */
 	executor->control->slot_bytes = m->input_slot_bytes;
 	executor->control->tensors = (uint32_t) m->inputs;
@@ -316,6 +318,7 @@ measure_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 	for (uint32_t r = 0; r < n; r++)
 	{
 		char	   *slot = arena->master + slots[r] * arena->input_slot_bytes;
+		char	   *direct = arena->inputs + slots[r] * arena->input_slot_bytes;
 		int			in = 0;
 
 		for (int i = 0; i < s->arguments; i++)
@@ -324,7 +327,8 @@ measure_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 
 			if (a->role != ROLE_IN && a->role != ROLE_INOUT)
 				continue;
-			random_fill(slot + m->input[in].offset, a->tensor.dtype, a->tensor.elements, a->init, a->low, a->high, random_next(&m->random));
+			random_fill((a->role == ROLE_IN && arena->direct ? direct : slot) + m->input[in].offset, a->tensor.dtype, a->tensor.elements,
+						a->init, a->low, a->high, random_next(&m->random));
 			in++;
 		}
 	}
@@ -370,7 +374,8 @@ measure_stage(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 			switch (s->argument[i].role)
 			{
 				case ROLE_IN:
-					memcpy(in_slot + m->input[in].offset, from + m->input[in].offset, m->input[in].bytes);
+					if (!arena->direct)
+						memcpy(in_slot + m->input[in].offset, from + m->input[in].offset, m->input[in].bytes);
 					in++;
 					break;
 				case ROLE_INOUT:
@@ -622,15 +627,19 @@ run_checks(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n, 
 	return true;
 }
 
-/* seconds a run, from a block long enough to tell; what a block costs besides its runs is the reference's for both */
+/*
+ * Seconds a run, from blocks of a few runs; on a busy machine single blocks lie, so the median of several speaks. What a block costs
+ * besides its runs is the reference's for both.
+ */
 static bool
 estimate(Measure *m, Executor *executor, Side side, Arena *arena, double timeout, double *block_cost)
 {
 	uint32_t	slots[CHECK_SLOTS];
 	uint64_t	seeds[CHECK_SLOTS];
-	double		empty[5];
-	double		best = INFINITY;
+	double		empty[ESTIMATE_BLOCKS];
+	double		full[ESTIMATE_BLOCKS];
 	uint32_t	n = arena->slots < CHECK_SLOTS ? arena->slots : CHECK_SLOTS;
+	int			blocks;
 	double		first;
 
 	for (uint32_t i = 0; i < n; i++)
@@ -640,27 +649,24 @@ estimate(Measure *m, Executor *executor, Side side, Arena *arena, double timeout
 	}
 	if (side == SIDE_REFERENCE)
 	{
-		for (int i = 0; i < 5; i++)
+		for (int i = 0; i < ESTIMATE_BLOCKS; i++)
 			if (!measure_block(m, executor, side, slots, seeds, 0, timeout, &empty[i]))
 				return false;
-		*block_cost = cudal1_score_median(empty, 5);
+		*block_cost = cudal1_score_median(empty, ESTIMATE_BLOCKS);
 	}
 	measure_stage(m, arena, slots, 1);
 	if (!measure_block(m, executor, side, slots, seeds, 1, timeout, &first))
 		return false;
-	if (first > 0.1)
+	blocks = first > 0.1 ? 1 : ESTIMATE_BLOCKS;
+	if (first > 0.02)
 		n = 1;
-	for (int i = 0; i < (first > 1 ? 1 : 3); i++)
+	for (int i = 0; i < blocks; i++)
 	{
-		double		elapsed;
-
 		measure_stage(m, arena, slots, n);
-		if (!measure_block(m, executor, side, slots, seeds, n, timeout + 10 * n * first, &elapsed))
+		if (!measure_block(m, executor, side, slots, seeds, n, timeout + 10 * n * first, &full[i]))
 			return false;
-		elapsed = fmax(elapsed - *block_cost, 1e-8) / n;
-		best = fmin(best, elapsed);
 	}
-	m->time[side] = best;
+	m->time[side] = fmax(cudal1_score_median(full, (size_t) blocks) - *block_cost, 1e-7) / n;
 	return true;
 }
 
@@ -698,6 +704,9 @@ check_and_estimate(Measure *m)
 	}
 	/* a first run may warm up for long: libraries initialise, code compiles itself */
 	if (!measure_arena(m, &arena, slots))
+		goto done;
+	/* once to touch the memory, once to see what it takes */
+	if (!measure_generate(m, &arena, order, slots))
 		goto done;
 	start = clock_now();
 	if (!measure_generate(m, &arena, order, slots))

@@ -20,6 +20,9 @@
 #define ALONE_BLOCKS	3
 #define EMPTY_BLOCKS	9
 #define MAX_SAMPLES		4000
+#define MIN_ROUNDS		8		/* of a half, where time is short */
+#define WALL_FACTOR		2.5		/* wall time of a half, in its clock time */
+#define DIRECT_BYTES	((size_t) 8 << 20)
 
 typedef struct Values
 {
@@ -169,7 +172,7 @@ draws(Rounds *s, uint32_t common)
 
 	if (s->m->result.checks >= p->max_checks)
 		return 0;
-	n = fmin((double) wanted / rounds_left, affordable);
+	n = fmax(0, fmin((double) wanted / rounds_left, affordable));
 	if (s->m->result.checks < p->min_checks)
 		n = fmax(n, (double) (p->min_checks - s->m->result.checks) / rounds_left);
 	/* the fraction decides by lot */
@@ -270,6 +273,7 @@ run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
 	uint32_t	steps = (uint32_t) (s->rounds_a_half + s->audits_a_half);
 	uint32_t   *plan = calloc(steps, sizeof(*plan));
 	uint32_t	orders = (uint32_t) random_below(&m->random, 2);
+	double		deadline;
 	bool		good = false;
 
 	memset(&half, 0, sizeof(half));
@@ -296,8 +300,12 @@ run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
 	for (uint32_t i = 0; i < steps; i++)
 		plan[i] = i;
 	shuffle(s, plan, steps);
+	deadline = clock_now() + WALL_FACTOR * p->bucket_seconds / 2;
 	for (uint32_t i = 0; i < steps; i++)
 	{
+		/* where staging takes longer than running, fewer rounds will do */
+		if (half.ratio.n >= MIN_ROUNDS && p->precision_goal > 0 && clock_now() > deadline)
+			break;
 		/* every other round of each kind begins with the reference, in random order */
 		if (!run_round(s, &half, (plan[i] + orders) % 2 == 0, plan[i] >= (uint32_t) s->rounds_a_half))
 			goto done;
@@ -408,9 +416,9 @@ plan(Rounds *s)
 	double		round_seconds = 0;
 	double		half_seconds = p->bucket_seconds / 2;
 
-	/* making inputs must not take much longer than using them */
+	/* making inputs must not take longer than using them */
 	if (m->generate_time > 0)
-		most = fmin(most, fmax(8, 4 * p->block_seconds / m->generate_time));
+		most = fmin(most, fmax(8, p->block_seconds / m->generate_time));
 	for (int side = 0; side < 2; side++)
 	{
 		s->runs[side] = (uint32_t) fmax(1, fmin(most, round(p->block_seconds / m->time[side])));
@@ -437,7 +445,11 @@ plan(Rounds *s)
 	s->kept[1] = malloc(s->kept_max * m->output_bytes + 1);
 	if (!s->order || !s->seeds || !s->kept[0] || !s->kept[1])
 		return conclude(m, OUTCOME_LOST, "no memory for outputs");
-	return measure_arena(m, &s->arena, s->slots);
+	if (!measure_arena(m, &s->arena, s->slots))
+		return false;
+	/* small inputs are copied before each block, so that both sides find the caches alike; large ones would only cost time */
+	s->arena.direct = m->job->language == LANGUAGE_C && s->slots * m->input_slot_bytes > DIRECT_BYTES;
+	return true;
 }
 
 /* comparisons up to the profile's minimum, where the rounds gave fewer */

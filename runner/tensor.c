@@ -261,6 +261,39 @@ mismatch(Comparison *result, size_t i, double expected, double found)
 	}
 }
 
+/* the common case, at memory speed; false where anything deviates or is not finite, and the careful loop decides */
+static bool
+compare_float32(const float *expected, const float *found, size_t n, double rtol, double atol, double *error)
+{
+	double		squares = 0;
+	float		worst = 0;
+	float		scale;
+
+	for (size_t from = 0; from < n; from += 4096)
+	{
+		size_t		to = from + 4096 < n ? from + 4096 : n;
+		float		sum = 0;
+
+		for (size_t i = from; i < to; i++)
+			sum += expected[i] * expected[i];
+		squares += sum;
+	}
+	if (!isfinite(squares))
+		return false;
+	scale = (float) (atol * sqrt(squares / (double) n));
+	if (!(scale > 0))
+		return memcmp(expected, found, n * sizeof(float)) == 0;
+	for (size_t i = 0; i < n; i++)
+	{
+		float		share = fabsf(found[i] - expected[i]) / (scale + (float) rtol * fabsf(expected[i]));
+
+		/* a NaN must not get lost in the comparison */
+		worst = share <= worst ? worst : share;
+	}
+	*error = worst;
+	return worst < 0.999f;
+}
+
 void
 tensor_compare(const void *expected, const void *found, uint32_t dtype, size_t n, Tolerance tolerance, Comparison *result)
 {
@@ -283,6 +316,9 @@ tensor_compare(const void *expected, const void *found, uint32_t dtype, size_t n
 		result->error = INFINITY;
 		return;
 	}
+	if (dtype == WIRE_FLOAT32 && compare_float32(expected, found, n, rtol, atol, &result->error))
+		return;
+	result->error = 0;
 	for (size_t i = 0; i < n; i++)
 	{
 		double		y = tensor_load(expected, dtype, i);
