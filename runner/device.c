@@ -198,7 +198,7 @@ device_environment(Measure *m)
 	uname(&host);
 	if (getloadavg(load, 3) < 1)
 		load[0] = NAN;
-	snprintf(seed, sizeof(seed), "%016llx", (unsigned long long) m->random.s[0]);
+	snprintf(seed, sizeof(seed), "%016llx", (unsigned long long) m->random.seed);
 	json_object_set_new(e, "runner", json_string(CUDAL1_VERSION));
 	json_object_set_new(e, "host", json_string(host.nodename));
 	json_object_set_new(e, "kernel", json_string(host.release));

@@ -1,6 +1,9 @@
 /*
  * random.c
- *		Fresh inputs at memory speed.
+ *		What a candidate must not guess, and fresh inputs at memory speed.
+ *
+ * A candidate sees its inputs, so it could find the seed behind them. Every seed and every choice is therefore drawn from a
+ * cipher's stream; knowing some of them tells nothing about the others.
  *
  * Every timed run gets inputs of its own, so filling them must not cost much more than running a memory-bound kernel does.
  * Eight interleaved xorshift-multiply streams vectorise; normal values come from a table of 2048 quantiles with linear
@@ -40,16 +43,70 @@ rotl(uint64_t x, int k)
 	return (x << k) | (x >> (64 - k));
 }
 
+static uint32_t
+rotl32(uint32_t x, int k)
+{
+	return (x << k) | (x >> (32 - k));
+}
+
+static void
+quarter(uint32_t *x, int a, int b, int c, int d)
+{
+	x[d] = rotl32(x[d] ^ (x[a] += x[b]), 16);
+	x[b] = rotl32(x[b] ^ (x[c] += x[d]), 12);
+	x[d] = rotl32(x[d] ^ (x[a] += x[b]), 8);
+	x[b] = rotl32(x[b] ^ (x[c] += x[d]), 7);
+}
+
 void
 random_seed(RandomStream *stream, uint64_t seed)
 {
+	static const char constant[] = "expand 32-byte k";
+
+	memset(stream, 0, sizeof(*stream));
+	stream->seed = seed;
+	memcpy(stream->state, constant, 16);
 	for (int i = 0; i < 4; i++)
-		stream->s[i] = splitmix(&seed);
+	{
+		uint64_t	word = splitmix(&seed);
+
+		memcpy(stream->state + 4 + 2 * i, &word, 8);
+	}
 }
 
-/* xoshiro256++ */
 uint64_t
 random_next(RandomStream *stream)
+{
+	if (stream->left == 0)
+	{
+		uint32_t	x[16];
+
+		memcpy(x, stream->state, sizeof(x));
+		for (int i = 0; i < 4; i++)
+		{
+			for (int j = 0; j < 4; j++)
+				quarter(x, j, 4 + j, 8 + j, 12 + j);
+			for (int j = 0; j < 4; j++)
+				quarter(x, j, 4 + (j + 1) % 4, 8 + (j + 2) % 4, 12 + (j + 3) % 4);
+		}
+		for (int i = 0; i < 16; i++)
+			x[i] += stream->state[i];
+		memcpy(stream->values, x, sizeof(x));
+		stream->left = 8;
+		if (++stream->state[12] == 0)
+			stream->state[13]++;
+	}
+	return stream->values[--stream->left];
+}
+
+/* xoshiro256++, for the elements of one array */
+typedef struct Elements
+{
+	uint64_t	s[4];
+} Elements;
+
+static uint64_t
+elements_next(Elements *stream)
 {
 	uint64_t   *s = stream->s;
 	uint64_t	result = rotl(s[0] + s[3], 23) + s[0];
@@ -64,10 +121,16 @@ random_next(RandomStream *stream)
 	return result;
 }
 
+static uint64_t
+scale(uint64_t value, uint64_t n)
+{
+	return (uint64_t) (((unsigned __int128) value * n) >> 64);
+}
+
 uint64_t
 random_below(RandomStream *stream, uint64_t n)
 {
-	return (uint64_t) (((unsigned __int128) random_next(stream) * n) >> 64);
+	return scale(random_next(stream), n);
 }
 
 uint64_t
@@ -193,9 +256,9 @@ random_fill_uniform(float *out, size_t n, float low, float high, uint64_t seed)
 }
 
 static double
-draw(RandomStream *stream, RandomInit init, double low, double high)
+draw(Elements *stream, RandomInit init, double low, double high)
 {
-	double		u = (double) (random_next(stream) >> 11) * 0x1p-53;
+	double		u = (double) (elements_next(stream) >> 11) * 0x1p-53;
 
 	if (init == RANDOM_UNIFORM)
 		return low + u * (high - low);
@@ -211,7 +274,7 @@ draw(RandomStream *stream, RandomInit init, double low, double high)
 void
 random_fill(void *out, uint32_t dtype, size_t n, RandomInit init, double low, double high, uint64_t seed)
 {
-	RandomStream stream;
+	Elements	stream;
 
 	if (init == RANDOM_ZERO)
 	{
@@ -229,13 +292,15 @@ random_fill(void *out, uint32_t dtype, size_t n, RandomInit init, double low, do
 		return;
 	}
 	pthread_once(&quantile_once, make_quantiles);
-	random_seed(&stream, seed);
+	for (int i = 0; i < 4; i++)
+		stream.s[i] = splitmix(&seed);
 	if (init == RANDOM_INTEGER)
 	{
 		uint64_t	span = (uint64_t) ((int64_t) high - (int64_t) low) + 1;
 
 		for (size_t i = 0; i < n; i++)
-			tensor_store_integer(out, dtype, i, (int64_t) low + (int64_t) (span == 0 ? random_next(&stream) : random_below(&stream, span)));
+			tensor_store_integer(out, dtype, i, (int64_t) low +
+								 (int64_t) (span == 0 ? elements_next(&stream) : scale(elements_next(&stream), span)));
 	}
 	else
 		for (size_t i = 0; i < n; i++)

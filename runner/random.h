@@ -1,6 +1,6 @@
 /*
  * random.h
- *		Fresh inputs at memory speed: seeded streams and fills for each element type.
+ *		What a candidate must not guess, and fresh inputs at memory speed: seeded streams and fills for each element type.
  */
 #ifndef CUDAL1_RANDOM_H
 #define CUDAL1_RANDOM_H
@@ -8,9 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* ChaCha with 8 rounds: who has seen inputs made from some of its values can't tell the next ones */
 typedef struct RandomStream
 {
-	uint64_t	s[4];
+	uint64_t	seed;
+	uint32_t	state[16];
+	uint64_t	values[8];
+	unsigned	left;			/* of `values` */
 } RandomStream;
 
 extern void random_seed(RandomStream *stream, uint64_t seed);

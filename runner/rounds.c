@@ -23,6 +23,7 @@
 #define MIN_ROUNDS		8		/* of a half, where time is short */
 #define WALL_FACTOR		2.5		/* wall time of a half, in its clock time */
 #define DIRECT_BYTES	((size_t) 8 << 20)
+#define CHECKS_A_HALF	2.0
 
 typedef struct Values
 {
@@ -158,7 +159,11 @@ compare_kept(Rounds *s, uint32_t keep)
 	return true;
 }
 
-/* how many outputs of the next round to compare: spread over all rounds, as many as their time allows */
+/*
+ * How many outputs of the next round to compare: spread over the pairs of the first look, as many as their time allows. After
+ * that, and beyond any limit, still some in every half: a candidate may tell by the clock when the others are used up, and
+ * can make later pairs necessary by being unsteady.
+ */
 static uint32_t
 draws(Rounds *s, uint32_t common)
 {
@@ -170,11 +175,10 @@ draws(Rounds *s, uint32_t common)
 	double		affordable = left / fmax(s->m->check_time, 1e-6) / rounds_left;
 	double		n;
 
-	if (s->m->result.checks >= p->max_checks)
-		return 0;
-	n = fmax(0, fmin((double) wanted / rounds_left, affordable));
+	n = fmin((double) wanted / rounds_left, affordable);
 	if (s->m->result.checks < p->min_checks)
 		n = fmax(n, (double) (p->min_checks - s->m->result.checks) / rounds_left);
+	n = fmax(n, CHECKS_A_HALF / fmin(s->rounds_a_half + s->audits_a_half, 4 * MIN_ROUNDS));
 	/* the fraction decides by lot */
 	n = floor(n) + ((double) random_below(&s->m->random, 1000000) < (n - floor(n)) * 1e6);
 	return (uint32_t) fmin(fmin(n, common), s->kept_max);
