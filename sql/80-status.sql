@@ -40,7 +40,7 @@ COMMENT ON COLUMN cudal1.queue.waits_for IS 'why no device can claim the job now
 
 CREATE FUNCTION cudal1.ago(since timestamptz)
 RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
 BEGIN ATOMIC
 	SELECT CASE WHEN s < 120 THEN pg_catalog.format('%s s', pg_catalog.round(s))
 				WHEN s < 7200 THEN pg_catalog.format('%s min', pg_catalog.round(s / 60))
@@ -143,7 +143,7 @@ BEGIN
 			min(j.enqueued_at) FILTER (WHERE j.state = 'queued') AS oldest
 		INTO r FROM cudal1.job AS j;
 	RETURN QUERY SELECT 'queue',
-		format('%s waiting, %s running', r.waiting, r.running) || coalesce(format(', the oldest waiting for %s', cudal1.ago(r.oldest)), ''),
+		format('%s waiting, %s running', r.waiting, r.running) || coalesce(', the oldest waiting for ' || cudal1.ago(r.oldest), ''),
 		CASE WHEN r.silent > 0 THEN format('%s claim(s) gave no sign of life in time; a living worker takes them over.', r.silent)
 			 WHEN r.waiting > 0 THEN (SELECT format('%s of them cannot be claimed now; cudal1.queue.waits_for says why.', count(*))
 									  FROM cudal1.queue AS q WHERE q.waits_for IS NOT NULL HAVING count(*) > 0) END;
@@ -157,7 +157,7 @@ BEGIN
 		FROM (SELECT x.* FROM cudal1.measurement AS x ORDER BY x.measurement_id DESC LIMIT 100) AS m
 		WHERE m.outcome IN ('lost', 'unverified') AND m.measured_at > clock_timestamp() - '1 hour'::interval;
 	IF r.n > 0 THEN
-		RETURN QUERY SELECT 'lost or unverified', format('%s of the last 100 measurements, within an hour', r.n), coalesce('The last one said: ' || r.detail, NULL);
+		RETURN QUERY SELECT 'lost or unverified', format('%s of the last 100 measurements, within an hour', r.n), 'The last one said: ' || r.detail;
 	END IF;
 END
 $$;

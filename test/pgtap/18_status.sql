@@ -1,0 +1,43 @@
+-- cudal1_status() and the views: what is missing is named, with a way to mend it.
+BEGIN;
+SELECT plan(22);
+
+CREATE FUNCTION pg_temp.status(wanted text) RETURNS text LANGUAGE sql AS $$
+	SELECT string_agg(value || coalesce(' -> ' || hint, ''), '; ') FROM cudal1_status() WHERE item LIKE wanted
+$$;
+SELECT is(pg_temp.status('version'), (SELECT extversion FROM pg_extension WHERE extname = 'cudal1'), 'the version');
+SELECT ok(pg_temp.status('preload') LIKE CASE WHEN cudal1.preloaded() THEN 'yes' ELSE 'no -> Add cudal1 to shared\_preload\_libraries%' END, 'preloading');
+SELECT ok(pg_temp.status('database') LIKE '%' || current_database() || '%', 'the database');
+SELECT ok(NOT cudal1.preloaded() OR pg_temp.status('database') LIKE '%is not listed in cudal1.databases -> ALTER SYSTEM SET cudal1.databases = %', 'how it gets a worker')
+	WHERE NOT EXISTS (SELECT FROM cudal1.worker_state() WHERE database = current_database());
+SELECT ok(pg_temp.status('devices') LIKE 'none -> %cudal1-measure --devices%', 'without a device it says how one comes');
+SELECT is(pg_temp.status('queue'), '0 waiting, 0 running', 'an empty queue');
+
+SELECT cudal1_add_task('t', 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
+SELECT ok(pg_temp.status('tasks in pytorch on cpu') LIKE 'no device can measure them -> They need an enabled device of class or model "cpu" with language pytorch and 1 core(s)%', 'tasks without a device');
+SELECT cudal1_submit('t', 'a') AS a \gset
+SELECT ok(pg_temp.status('queue') LIKE '1 waiting, 0 running, the oldest waiting for % -> 1 of them cannot be claimed now%', 'what cannot be claimed');
+SELECT is((SELECT waits_for FROM cudal1.queue), 'no enabled device cpu with language pytorch and 1 core(s)', 'and why');
+
+SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["c"], "details": {"gcc": "12.2.0", "sandbox": "bubblewrap 0.8.0", "problems": ["PyTorch was not found"]}}') AS d \gset
+SELECT ok(pg_temp.status('device h cpu:1') LIKE 'cpu, M, 1 core(s), languages: c; idle; seen % ago -> Problems: PyTorch was not found.', 'a device with its problems');
+SELECT is(pg_temp.status('devices'), NULL, 'there are devices');
+SELECT is(pg_temp.status('compilers on h'), 'gcc 12.2.0', 'compilers');
+SELECT is(pg_temp.status('sandbox on h'), 'bubblewrap 0.8.0', 'the sandbox');
+SELECT isnt(pg_temp.status('tasks in pytorch on cpu'), NULL, 'it does not measure pytorch');
+SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["c", "pytorch"], "details": {"sandbox": null}}') \g /dev/null
+SELECT is(pg_temp.status('tasks in%'), NULL, 'a device that comes back with the language does');
+SELECT is(pg_temp.status('sandbox on h'), 'none -> Install bubblewrap and allow unprivileged user namespaces.', 'a missing sandbox');
+SELECT cudal1_enable_device('h cpu:1', false) \g /dev/null
+SELECT ok(pg_temp.status('device h cpu:1') LIKE '%; disabled; % -> Enable it with SELECT cudal1\_enable\_device(''h cpu:1'', true).', 'a disabled device');
+SELECT cudal1_enable_device('h cpu:1', true) \g /dev/null
+SELECT job_id AS j, attempt AS n FROM cudal1.claim(:d, 'w') \gset
+SELECT ok(pg_temp.status('device h cpu:1') LIKE '%; measuring; %', 'a device at work');
+SELECT is(pg_temp.status('queue'), '0 waiting, 1 running', 'and its job');
+SELECT is(cudal1.heartbeat(:j, :n, lease => '-1 s'), 'continue', 'which falls silent');
+SELECT is(pg_temp.status('queue'), '0 waiting, 1 running -> 1 claim(s) gave no sign of life in time; a living worker takes them over.', 'is told');
+SELECT cudal1.finish(:j, :n, '{"outcome": "lost", "detail": "bwrap failed"}') \g /dev/null
+SELECT is(pg_temp.status('lost or unverified'), '1 of the last 100 measurements, within an hour -> The last one said: bwrap failed', 'losses are told');
+
+SELECT * FROM finish();
+ROLLBACK;
