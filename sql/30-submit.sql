@@ -64,6 +64,30 @@ $$;
 COMMENT ON FUNCTION cudal1.propose_again(cudal1.task, bigint, int, timestamptz) IS
 'what another proposal does to a candidate that exists: a discarded or imported one is queued, a waiting one becomes as urgent as its most urgent proposal; true if a job was queued';
 
+CREATE FUNCTION cudal1.place_again(candidate_ids bigint[])
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	c		record;
+BEGIN
+	FOR c IN
+		SELECT x.candidate_id, x.purpose FROM cudal1.candidate AS x
+			WHERE x.candidate_id = ANY (candidate_ids)
+				AND (x.purpose <> 'normal'
+					 OR x.state = 'successful' AND EXISTS (SELECT FROM cudal1.island AS i WHERE i.task_id = x.task_id))
+			ORDER BY x.task_id, x.candidate_id
+	LOOP
+		IF c.purpose <> 'normal' THEN
+			UPDATE cudal1.candidate AS x SET purpose = 'normal' WHERE x.candidate_id = c.candidate_id;
+		END IF;
+		PERFORM cudal1.place_candidate(c.candidate_id);
+	END LOOP;
+END
+$$;
+COMMENT ON FUNCTION cudal1.place_again(bigint[]) IS
+'what an ordinary proposal does to codes that exist: a successful one takes its place on the islands it was proposed from, one measured for another purpose becomes an ordinary candidate';
+
 CREATE FUNCTION cudal1.check_submission(code text, method text, priority int)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -81,7 +105,7 @@ COMMENT ON FUNCTION cudal1.check_submission(text, text, int) IS 'what is wrong w
 
 -- the one way in for a single submission; response is the model's whole answer, failure is set where that was malformed
 CREATE FUNCTION cudal1.accept_submission(t cudal1.task, code text, method text, prompt_id bigint, group_key text, proposal_key text,
-	priority int, deadline timestamptz, response text, reason text)
+	priority int, deadline timestamptz, response text, reason text, purpose text DEFAULT 'normal')
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -116,8 +140,8 @@ BEGIN
 	END IF;
 
 	IF accept_submission.reason IS NULL THEN
-		INSERT INTO cudal1.candidate (task_id, code, code_hash)
-			VALUES (t.task_id, accept_submission.code, hash)
+		INSERT INTO cudal1.candidate (task_id, code, code_hash, purpose)
+			VALUES (t.task_id, accept_submission.code, hash, accept_submission.purpose)
 			ON CONFLICT (task_id, code_hash) DO NOTHING
 			RETURNING candidate_id INTO id;
 	ELSE
@@ -165,19 +189,18 @@ BEGIN
 			PERFORM cudal1.wake();
 		END IF;
 	END IF;
-	-- a successful code proposed from another island takes its place there, too
-	IF NOT fresh AND EXISTS (SELECT FROM cudal1.island AS i WHERE i.task_id = t.task_id)
-		AND EXISTS (SELECT FROM cudal1.candidate AS x WHERE x.candidate_id = id AND x.state = 'successful') THEN
-		PERFORM cudal1.place_candidate(id);
+	IF NOT fresh AND accept_submission.purpose = 'normal' THEN
+		PERFORM cudal1.place_again(ARRAY[id]);
 	END IF;
 	RETURN id;
 END
 $$;
-COMMENT ON FUNCTION cudal1.accept_submission(cudal1.task, text, text, bigint, text, text, int, timestamptz, text, text) IS
+COMMENT ON FUNCTION cudal1.accept_submission(cudal1.task, text, text, bigint, text, text, int, timestamptz, text, text, text) IS
 'records a checked submission: candidate, proposal and, where needed, a job; returns the candidate';
 
 CREATE FUNCTION @extschema@.cudal1_submit(task text, code text, method text DEFAULT 'manual', prompt_id bigint DEFAULT NULL,
-	group_key text DEFAULT NULL, proposal_key text DEFAULT NULL, priority int DEFAULT 0, deadline timestamptz DEFAULT NULL)
+	group_key text DEFAULT NULL, proposal_key text DEFAULT NULL, priority int DEFAULT 0, deadline timestamptz DEFAULT NULL,
+	purpose text DEFAULT 'normal')
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -191,14 +214,18 @@ BEGIN
 	IF reason IS NOT NULL THEN
 		PERFORM cudal1.bad_submission(reason);
 	END IF;
+	IF cudal1_submit.purpose IS NULL OR cudal1_submit.purpose NOT IN ('normal', 'null', 'certification', 'ablation') THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('unknown purpose "%s"', cudal1_submit.purpose),
+			HINT = 'Purposes are normal, null, certification and ablation.';
+	END IF;
 	-- what most submissions are, a new code without prompt or key, in as few statements as can be
 	IF cudal1_submit.prompt_id IS NULL AND cudal1_submit.proposal_key IS NULL THEN
 		SELECT x.task_id, x.profile, coalesce(x.device_model, x.device) AS device, x.cores, x.language INTO t
 			FROM cudal1.task AS x WHERE x.name = cudal1_submit.task;
 		IF FOUND THEN
 			WITH added AS (
-				INSERT INTO cudal1.candidate (task_id, code, code_hash)
-					VALUES (t.task_id, body, cudal1.code_hash(body))
+				INSERT INTO cudal1.candidate (task_id, code, code_hash, purpose)
+					VALUES (t.task_id, body, cudal1.code_hash(body), cudal1_submit.purpose)
 					ON CONFLICT (task_id, code_hash) DO NOTHING
 					RETURNING candidate_id),
 			proposed AS (
@@ -222,13 +249,14 @@ BEGIN
 		END IF;
 	END IF;
 	RETURN cudal1.accept_submission(cudal1.find_task(cudal1_submit.task), body, cudal1_submit.method, cudal1_submit.prompt_id,
-		cudal1_submit.group_key, cudal1_submit.proposal_key, cudal1_submit.priority, cudal1_submit.deadline, NULL, NULL);
+		cudal1_submit.group_key, cudal1_submit.proposal_key, cudal1_submit.priority, cudal1_submit.deadline, NULL, NULL,
+		cudal1_submit.purpose);
 END
 $$;
-COMMENT ON FUNCTION @extschema@.cudal1_submit(text, text, text, bigint, text, text, int, timestamptz) IS
+COMMENT ON FUNCTION @extschema@.cudal1_submit(text, text, text, bigint, text, text, int, timestamptz, text) IS
 'proposes a code for a task and returns its candidate. Identical code (bytes after CRLF -> LF) is one candidate, measured once; each submission is a proposal.
 prompt_id: the prompt that led to it; group_key: submissions whose rewards are compared; proposal_key: a repeated key within (task, group) adds nothing;
-priority: higher first; deadline: cancelled if not begun by then. A discarded or imported candidate is queued again. A NOTICE says when no device can run the task';
+priority: higher first; deadline: cancelled if not begun by then; purpose: candidates that are not normal (null, certification, ablation) are neither sampled nor reported. A discarded or imported candidate is queued again. A NOTICE says when no device can run the task';
 
 CREATE FUNCTION cudal1.bad_submission(reason text)
 RETURNS void
@@ -393,7 +421,7 @@ BEGIN
 			DELETE FROM cudal1.candidate AS c
 				WHERE c.candidate_id = ANY (fresh) AND c.candidate_id <> ALL (coalesce(known, '{}'))
 				RETURNING c.candidate_id)
-		SELECT array_agg(f.id) INTO fresh FROM unnest(fresh) AS f(id) WHERE f.id NOT IN (SELECT orphan.candidate_id FROM orphan);
+		SELECT coalesce(array_agg(f.id), '{}') INTO fresh FROM unnest(fresh) AS f(id) WHERE f.id NOT IN (SELECT orphan.candidate_id FROM orphan);
 	END IF;
 
 	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority, deadline)
@@ -413,6 +441,8 @@ BEGIN
 			fresh := fresh || r.candidate_id;
 		END IF;
 	END LOOP;
+
+	PERFORM cudal1.place_again(ARRAY(SELECT k.id FROM unnest(known) AS k(id) WHERE k.id <> ALL (fresh)));
 
 	IF cardinality(fresh) > 0 THEN
 		PERFORM cudal1.warn_no_device(k) FROM cudal1.task AS k WHERE k.task_id = ANY (task_ids);

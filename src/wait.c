@@ -55,13 +55,20 @@ is_own(HeapTuple row, TupleDesc desc, int column)
 	return !isnull && TransactionIdIsCurrentTransactionId(DatumGetTransactionId(xmin));
 }
 
-/* the rows of a look, whose query has just run: errors for what can't be waited for; whether all are final */
-static bool
-judge_look(void)
+/* looks at the candidates of an array: errors for what can't be waited for; those that are not final, or NULL */
+static ArrayType *
+look(SPIPlanPtr plan, ArrayType *ids)
 {
-	TupleDesc	desc = SPI_tuptable->tupdesc;
-	bool		final = true;
+	Datum		values[1] = {PointerGetDatum(ids)};
+	TupleDesc	desc;
+	Datum	   *pending;
+	int			npending = 0;
+	ArrayType  *result;
 
+	if (SPI_execute_plan(plan, values, NULL, false, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not look at candidates");
+	desc = SPI_tuptable->tupdesc;
+	pending = palloc(sizeof(Datum) * (SPI_processed + 1));
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		HeapTuple	row = SPI_tuptable->vals[i];
@@ -80,9 +87,11 @@ judge_look(void)
 					 errdetail("No worker sees it before the transaction commits."),
 					 errhint("Commit first, then call cudal1_wait().")));
 		if (!DatumGetBool(SPI_getbinval(row, desc, LOOK_FINAL, &isnull)))
-			final = false;
+			pending[npending++] = Int64GetDatum(id);
 	}
-	return final;
+	result = npending == 0 ? NULL : construct_array(pending, npending, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
+	pfree(pending);
+	return result;
 }
 
 static int64
@@ -110,7 +119,6 @@ cudal1_wait(PG_FUNCTION_ARGS)
 	TimestampTz deadline;
 	SPIPlanPtr	plan;
 	Oid			types[1] = {INT8ARRAYOID};
-	Datum		values[1];
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		ereport(ERROR,
@@ -133,22 +141,29 @@ cudal1_wait(PG_FUNCTION_ARGS)
 	plan = SPI_prepare(look_query, 1, types);
 	if (plan == NULL)
 		elog(ERROR, "could not prepare \"%s\"", look_query);
-	values[0] = PointerGetDatum(ids);
 
 	cudal1_waiters_prepare();
 	for (;;)
 	{
-		long		left;
+		/* the answer, if there is nothing or no time left to wait for */
+		ArrayType  *pending = look(plan, ids);
+		long		left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), deadline);
 
-		if (SPI_execute_plan(plan, values, NULL, false, 0) != SPI_OK_SELECT)
-			elog(ERROR, "could not look at candidates");
-		if (judge_look())
+		if (pending == NULL || left <= 0)
 			break;
-		left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), deadline);
-		if (left <= 0)
-			break;
+
+		/* until then only those that are missing are looked at */
+		do
+		{
+			ArrayType  *before = pending;
+
+			SPI_freetuptable(SPI_tuptable);
+			cudal1_waiters_sleep(left);
+			pending = look(plan, before);
+			pfree(before);
+			left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), deadline);
+		} while (pending != NULL && left > 0);
 		SPI_freetuptable(SPI_tuptable);
-		cudal1_waiters_sleep(left);
 	}
 	cudal1_waiters_cancel();
 

@@ -1,6 +1,6 @@
 -- Submissions: a code is one candidate, a submission one proposal, whatever is repeated.
 BEGIN;
-SELECT plan(72);
+SELECT plan(80);
 
 SELECT cudal1_add_task(name, 'class Model: pass', 'pytorch', options => '{"profile": "quick"}') FROM (VALUES ('t'), ('u')) AS v (name) \g /dev/null
 CREATE FUNCTION pg_temp.proposals(id bigint) RETURNS bigint LANGUAGE sql AS 'SELECT count(*) FROM cudal1.proposal WHERE candidate_id = id';
@@ -103,6 +103,19 @@ SELECT is(pg_temp.state(:e), 'failed:malformed', 'so is an empty one');
 SELECT throws_ok('SELECT cudal1_submit_response(-1, $$x$$)', '42704', NULL, 'a prompt must exist');
 SELECT throws_ok('SELECT cudal1_submit($$u$$, $$x$$, prompt_id => ' || :prompt || ')', '22023', NULL, 'a prompt of another task is an error');
 
+-- purposes
+SELECT cudal1_submit('u', 'aa', purpose => 'null') AS aa \gset
+SELECT is((SELECT purpose FROM cudal1.candidate WHERE candidate_id = :aa), 'null', 'a candidate may have another purpose');
+SELECT cudal1_cancel(array_agg(candidate_id)) FROM cudal1.candidate WHERE candidate_id <> :aa \g /dev/null
+SELECT job_id AS j, attempt AS n FROM cudal1.claim(:device, 'w') \gset
+SELECT is(cudal1.finish(:j, :n, '{"outcome": "successful", "score": 1.2}'), 'stored', 'it is measured');
+SELECT is((SELECT count(*) FROM cudal1.bucket_slot WHERE candidate_id = :aa), 0::bigint, 'but in no bucket');
+SELECT is(cudal1_submit('u', 'aa', purpose => 'ablation'), :aa::bigint, 'proposed for another one');
+SELECT is((SELECT purpose FROM cudal1.candidate WHERE candidate_id = :aa), 'null', 'it stays what it is');
+SELECT is((SELECT candidate_id FROM cudal1_submit_batch('{u}', '{aa}')), :aa::bigint, 'proposed by somebody as any other');
+SELECT results_eq('SELECT purpose, (SELECT count(*) FROM cudal1.bucket_slot AS s WHERE s.candidate_id = c.candidate_id) FROM cudal1.candidate AS c WHERE candidate_id = ' || :aa,
+	$$VALUES ('normal', 1::bigint)$$, 'it is one');
+
 -- errors change nothing
 SELECT throws_ok(q, s, m, m) FROM (VALUES
 	($$SELECT cudal1_submit('nope', 'x')$$, '42704', 'task "nope" does not exist'),
@@ -111,6 +124,7 @@ SELECT throws_ok(q, s, m, m) FROM (VALUES
 	($$SELECT cudal1_submit('t', E'\n \t')$$, '22023', 'code must not be empty'),
 	($$SELECT cudal1_submit('t', repeat('x', 1048577))$$, '54000', 'code must not be longer than 1 MiB'),
 	($$SELECT cudal1_submit('t', 'x', prompt_id => -1)$$, '42704', 'prompt -1 does not exist'),
+	($$SELECT cudal1_submit('t', 'x', purpose => 'fun')$$, '22023', 'unknown purpose "fun"'),
 	($$SELECT cudal1_submit('t', 'x', method => ' ')$$, '22023', 'method must be a name of 1 to 200 bytes'))
 	AS v (q, s, m);
 SELECT is((SELECT count(*) FROM cudal1.candidate WHERE code = 'x'), 0::bigint, 'an error adds nothing');

@@ -60,7 +60,7 @@ my %looks = (
 	draws => 'SELECT s, e.* FROM generate_series(1, 20) AS s, cudal1_sample_exemplars($$t$$, 2, $$bucket$$, NULL, s) AS e',
 	'island draws' => 'SELECT s, e.* FROM generate_series(1, 20) AS s, cudal1_sample_exemplars($$l$$, 2, $$island$$, NULL, s) AS e',
 	report => 'SELECT * FROM cudal1_speedup_report(missing => $$one$$)',
-	grants => q{SELECT has_function_privilege('trainer_of_dump', 'cudal1_submit(text, text, text, bigint, text, text, int, timestamptz)', 'EXECUTE'),
+	grants => q{SELECT has_function_privilege('trainer_of_dump', 'cudal1_submit(text, text, text, bigint, text, text, int, timestamptz, text)', 'EXECUTE'),
 		has_column_privilege('trainer_of_dump', 'cudal1.measurement', 'evidence', 'SELECT'), has_table_privilege('trainer_of_dump', 'cudal1.task', 'SELECT')});
 my %before = map { $_ => sql('origin', "SET client_min_messages = error; $looks{$_}") } keys %looks;
 isnt($before{$_}, '', "there are $_") for sort keys %looks;
