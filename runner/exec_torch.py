@@ -169,6 +169,8 @@ class Executor:
         os.close(self.memory_fd)
 
     def load(self, slots, flags, seed):
+        # forks of one parent share its address layout; a random offset makes what placement does to time independent between pairs
+        self.padding = torch.empty(64 * int.from_bytes(os.urandom(2), "little") + 64, dtype=torch.uint8)
         torch.set_grad_enabled(False)
         self.map_inputs(slots)
         # forked siblings share the interpreter's state of random numbers; both sides start from the seed

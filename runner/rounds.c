@@ -572,8 +572,9 @@ rounds_run(Measure *m)
 		{
 			for (int i = 0; i < p->nlooks; i++)
 				look = look || pairs == p->looks[i];
-			/* left where it cannot be faster, and is known well enough to say how slow it is */
-			left = p->futility_pairs > 0 && pairs >= p->futility_pairs && s.upper < 1
+			/* left where its reward will be below 1.00 whatever follows, and is known well enough to say how slow it is */
+			left = p->futility_pairs > 0 && (look || pairs == p->futility_pairs)
+				&& cudal1_score_conservative_round(s.upper) < 1
 				&& half_width <= fmax(2 * p->precision_goal, p->precision_slope * fabs(log(score)));
 			done = left || pairs >= p->looks[p->nlooks - 1] || clock_now() - s.started > p->window_seconds
 				|| (look && half_width <= fmax(p->precision_goal, p->precision_slope * fabs(log(score))));
