@@ -14,10 +14,17 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "cuda.h"
 #include "measure.h"
 
 #define LIBRARY_LIMIT ((size_t) 256 << 20)
 #define C_FLAGS "-O3 -march=native -shared -fPIC -std=gnu17"
+
+/* goes into a library of CUDA code: its runtime is its own, and so is that runtime's last error */
+#define CUDA_PROBE \
+	"extern \"C\" int cudaGetLastError(void);\n" \
+	"extern \"C\" const char *cudaGetErrorString(int);\n" \
+	"extern \"C\" const char *cudal1_last_error(void) { int e = cudaGetLastError(); return e ? cudaGetErrorString(e) : 0; }\n"
 
 static bool
 write_file(const char *path, const char *text)
@@ -50,54 +57,93 @@ compiler_log(int fd, const char *folder, char *text, size_t size)
 	clean_text(text, size, raw, strlen(raw));
 }
 
-bool
-build_c(Measure *m, Side side)
+/* one run of a compiler, in a sandbox with a folder of its own */
+typedef struct Compilation
 {
+	Side		side;
 	char		folder[PATH_MAX + 16];
+	int			log;
+	pid_t		pid;
+	double		deadline;
+} Compilation;
+
+static bool
+compile_begin(Measure *m, Side side, Compilation *c)
+{
+	bool		cuda = m->job->language == LANGUAGE_CUDA;
 	char		source[PATH_MAX + 32];
-	char		text[1900];
-	const char *argv[] = {"/usr/bin/gcc", "-O3", "-march=native", "-shared", "-fPIC", "-std=gnu17", "-fdiagnostics-color=never", "-w",
+	char		probe[PATH_MAX + 32];
+	char		arch[32] = "";
+	const char *gcc[] = {"/usr/bin/gcc", "-O3", "-march=native", "-shared", "-fPIC", "-std=gnu17", "-fdiagnostics-color=never", "-w",
 		"-o", m->library[side], source, "-lm", NULL};
+	const char *nvcc[] = {cuda ? m->gpu->nvcc : "", "-O3", arch, "-shared", "-Xcompiler", "-fPIC,-fdiagnostics-color=never", "-w",
+		"-o", m->library[side], source, probe, "-lm", NULL};
 	static const char *const environment[] = {"PATH", "/usr/bin:/bin", "LANG", "C", "TMPDIR", "/tmp", NULL};
-	Sandbox		sandbox = {.argv = argv,.environment = environment,.tmp_bytes = LIBRARY_LIMIT,.file_bytes = LIBRARY_LIMIT,
+	Sandbox		sandbox = {.argv = cuda ? nvcc : gcc,.environment = environment,.tmp_bytes = LIBRARY_LIMIT,.file_bytes = LIBRARY_LIMIT,
 		.data_bytes = (size_t) 4096 << 20,.cpu_seconds = m->job->profile.build_seconds,.unsandboxed = m->options->unsandboxed};
+
+	c->side = side;
+	snprintf(c->folder, sizeof(c->folder), "%s/%s", m->scratch, side == SIDE_REFERENCE ? "reference" : "candidate");
+	snprintf(source, sizeof(source), "%s/code.%s", c->folder, cuda ? "cu" : "c");
+	snprintf(probe, sizeof(probe), "%s/errors.cpp", c->folder);
+	snprintf(m->library[side], sizeof(m->library[side]), "%s/code.so", c->folder);
+	if (mkdir(c->folder, 0700) != 0 || !write_file(source, side == SIDE_REFERENCE ? m->job->reference : m->job->code)
+		|| (cuda && !write_file(probe, CUDA_PROBE)))
+		return conclude(m, OUTCOME_LOST, "can't write to the scratch folder: %s", strerror(errno));
+	sandbox.workdir = c->folder;
+	sandbox.binds[sandbox.nbinds++] = (SandboxBind) {c->folder, true};
+	if (cuda)
+	{
+		snprintf(arch, sizeof(arch), "-arch=sm_%d%d", m->gpu->nvml.major_capability, m->gpu->nvml.minor_capability);
+		if (strncmp(m->gpu->toolkit, "/usr/", 5) != 0)
+			sandbox.binds[sandbox.nbinds++] = (SandboxBind) {m->gpu->toolkit, false};
+	}
+	sandbox.output_fd = c->log = log_file();
+	c->pid = sandbox_start(&sandbox);
+	c->deadline = clock_now() + m->job->profile.build_seconds;
+	if (c->pid < 0)
+		return conclude(m, OUTCOME_LOST, "the compiler's sandbox does not start: %s", strerror(errno));
+	json_object_set_new(m->result.environment, "flags", cuda ? json_sprintf("-O3 %s", arch) : json_string(C_FLAGS));
+	return true;
+}
+
+static bool
+compile_end(Measure *m, Compilation *c)
+{
+	char		text[1900];
 	struct stat st;
 	int			status;
 
-	snprintf(folder, sizeof(folder), "%s/%s", m->scratch, side == SIDE_REFERENCE ? "reference" : "candidate");
-	snprintf(source, sizeof(source), "%s/code.c", folder);
-	snprintf(m->library[side], sizeof(m->library[side]), "%s/code.so", folder);
-	if (mkdir(folder, 0700) != 0 || !write_file(source, side == SIDE_REFERENCE ? m->job->reference : m->job->code))
-		return conclude(m, OUTCOME_LOST, "can't write to the scratch folder: %s", strerror(errno));
-	sandbox.workdir = folder;
-	sandbox.binds[sandbox.nbinds++] = (SandboxBind) {folder, true};
-	sandbox.output_fd = log_file();
-	{
-		pid_t		pid = sandbox_start(&sandbox);
+	if (!sandbox_wait(c->pid, c->deadline - clock_now(), &status))
+		return conclude(m, c->side == SIDE_CANDIDATE ? OUTCOME_COMPILE_ERROR : OUTCOME_UNVERIFIED, "compiling takes more than %g s",
+						m->job->profile.build_seconds);
+	c->pid = -1;
+	compiler_log(c->log, c->folder, text, sizeof(text));
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && stat(m->library[c->side], &st) == 0 && S_ISREG(st.st_mode))
+		return true;
+	if (c->side == SIDE_REFERENCE)
+		return conclude(m, OUTCOME_UNVERIFIED, "the reference does not compile: %s", text);
+	return conclude(m, OUTCOME_COMPILE_ERROR, "%s", text[0] ? text : "the compiler failed without a word");
+}
 
-		if (pid < 0)
-		{
-			close(sandbox.output_fd);
-			return conclude(m, OUTCOME_LOST, "the compiler's sandbox does not start: %s", strerror(errno));
-		}
-		if (!sandbox_wait(pid, m->job->profile.build_seconds, &status))
-		{
-			sandbox_end(pid);
-			close(sandbox.output_fd);
-			return conclude(m, side == SIDE_CANDIDATE ? OUTCOME_COMPILE_ERROR : OUTCOME_UNVERIFIED,
-							"compiling takes more than %g s", m->job->profile.build_seconds);
-		}
-	}
-	compiler_log(sandbox.output_fd, folder, text, sizeof(text));
-	close(sandbox.output_fd);
-	json_object_set_new(m->result.environment, "flags", json_string(C_FLAGS));
-	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || stat(m->library[side], &st) != 0 || !S_ISREG(st.st_mode))
+/* both sides at the same time: a CUDA compiler takes a second or two */
+bool
+build_native(Measure *m)
+{
+	Compilation c[2] = {{.pid = -1,.log = -1}, {.pid = -1,.log = -1}};
+	bool		good;
+
+	if (m->job->language == LANGUAGE_CUDA && !gpu_find_nvcc(m->gpu))
+		return conclude(m, OUTCOME_LOST, "no nvcc; install the CUDA toolkit in /usr/local/cuda, or put nvcc on the PATH");
+	good = compile_begin(m, SIDE_REFERENCE, &c[0]) && compile_begin(m, SIDE_CANDIDATE, &c[1])
+		&& compile_end(m, &c[0]) && compile_end(m, &c[1]);
+	for (int i = 0; i < 2; i++)
 	{
-		if (side == SIDE_REFERENCE)
-			return conclude(m, OUTCOME_UNVERIFIED, "the reference does not compile: %s", text);
-		return conclude(m, OUTCOME_COMPILE_ERROR, "%s", text[0] ? text : "the compiler failed without a word");
+		sandbox_end(c[i].pid);
+		if (c[i].log >= 0)
+			close(c[i].log);
 	}
-	return true;
+	return good;
 }
 
 /* task's source, then the candidate's (empty for the reference), each after its length */
@@ -144,17 +190,22 @@ build_zygotes(Measure *m)
 	char		cores[16];
 	char		data[32];
 	char		prefix[PATH_MAX];
-	const char *argv[] = {m->options->python, "-I", "-B", script, cores, data, m->options->libdir, NULL};
-	const char *environment[] = {"PATH", "/usr/bin:/bin", "LANG", "C.UTF-8", "HOME", "/", "PYTHONDONTWRITEBYTECODE", "1",
+	const char *argv[] = {m->options->python, "-I", "-B", script, cores, data, m->options->libdir, m->gpu ? "cuda" : "cpu", NULL};
+	const char *environment[40] = {"PATH", "/usr/bin:/bin", "LANG", "C.UTF-8", "HOME", "/", "PYTHONDONTWRITEBYTECODE", "1",
 		"OMP_NUM_THREADS", cores, "OPENBLAS_NUM_THREADS", cores, "MKL_NUM_THREADS", cores,
 		"MALLOC_MMAP_MAX_", "0", "MALLOC_TRIM_THRESHOLD_", "-1", "MALLOC_TOP_PAD_", "16777216", "MALLOC_ARENA_MAX", "1", NULL};
 	char		text[1500] = "";
+	char		preload[PATH_MAX];
+	int			pairs = 0;
 	Zygote	   *all[] = {&m->zygote[0], &m->zygote[1], &m->generator_zygote};
 
 	snprintf(script, sizeof(script), "%s/exec_torch.py", m->options->libdir);
 	snprintf(cores, sizeof(cores), "%d", m->job->cores);
 	snprintf(data, sizeof(data), "%llu", (unsigned long long) m->job->profile.memory_mb << 20);
 	python_prefix(m->options->python, prefix, sizeof(prefix));
+	snprintf(preload, sizeof(preload), "%s/libcudal1pool.so", m->options->libdir);
+	while (environment[pairs])
+		pairs += 2;
 	m->source_fd[SIDE_REFERENCE] = source_file(m->job->reference, "");
 	m->source_fd[SIDE_CANDIDATE] = source_file(m->job->reference, m->job->code);
 	if (m->source_fd[0] < 0 || m->source_fd[1] < 0)
@@ -167,6 +218,14 @@ build_zygotes(Measure *m)
 		sandbox.binds[sandbox.nbinds++] = (SandboxBind) {m->options->libdir, false};
 		if (prefix[0])
 			sandbox.binds[sandbox.nbinds++] = (SandboxBind) {prefix, false};
+		if (m->gpu)
+		{
+			int			n = gpu_sandbox(m->gpu, &sandbox, environment, pairs);
+
+			environment[n++] = "LD_PRELOAD";
+			environment[n++] = preload;
+			environment[n] = NULL;
+		}
 		/* all three import at the same time; who waits for whom comes below */
 		if (zygote_start(all[i], &sandbox, m->filter_fd) != EXECUTOR_OK)
 			return conclude(m, OUTCOME_LOST, "an interpreter's sandbox does not start: %s", strerror(errno));

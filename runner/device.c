@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "cuda.h"
 #include "measure.h"
 
 static bool
@@ -152,7 +153,20 @@ device_prepare(Measure *m)
 		snprintf(m->device_key, sizeof(m->device_key), "%s", key);
 	else
 		snprintf(m->device_key, sizeof(m->device_key), "cpu:%d", default_core(&allowed));
+	if (m->job->language == LANGUAGE_CUDA && !key)
+		strcpy(m->device_key, "cuda");
 	key = m->device_key;
+	if (gpu_key(key))
+	{
+		char		wanted[sizeof(m->device_key)];
+
+		strcpy(wanted, key);
+		if (m->job->language == LANGUAGE_C)
+			return conclude(m, OUTCOME_LOST, "tasks in c are measured on CPU devices, not on %s", key);
+		return gpu_prepare(m, wanted, &allowed);
+	}
+	if (m->job->language == LANGUAGE_CUDA)
+		return conclude(m, OUTCOME_LOST, "tasks in cuda are measured on GPUs, not on %s", key);
 	if (strncmp(key, "cpu:", 4) != 0)
 		return conclude(m, OUTCOME_LOST, "this host has no device %s", key);
 	if (!parse_cores(key + 4, &allowed, &m->cores))
@@ -203,14 +217,22 @@ device_environment(Measure *m)
 	json_object_set_new(e, "host", json_string(host.nodename));
 	json_object_set_new(e, "kernel", json_string(host.release));
 	json_object_set_new(e, "cpu", json_string(cpu_model()));
-	json_object_set_new(e, "cores", json_string(m->device_key + 4));
+	if (m->gpu)
+		gpu_environment(m);
+	else
+		json_object_set_new(e, "cores", json_string(m->device_key + 4));
 	json_object_set_new(e, "load", json_real(round(load[0] * 100) / 100));
 	json_object_set_new(e, "sandbox", json_string(m->options->unsandboxed ? "none" : sandbox_version()));
-	if (m->job->language == LANGUAGE_C)
+	if (m->job->language != LANGUAGE_PYTORCH)
 	{
 		char		version[256];
+		char		command[PATH_MAX + 64];
 
-		if (first_line("gcc --version 2>/dev/null", version, sizeof(version)))
+		if (m->gpu)
+			snprintf(command, sizeof(command), "'%s' --version 2>/dev/null | tail -n 1", m->gpu->nvcc);
+		else
+			strcpy(command, "gcc --version 2>/dev/null");
+		if (first_line(command, version, sizeof(version)))
 			json_object_set_new(e, "compiler", json_string(version));
 	}
 	else
@@ -234,6 +256,8 @@ device_list(const Options *options)
 	json_t	   *problems = json_array();
 	json_t	   *details = json_object();
 	char		text[512];
+	char		torch[512] = "";
+	char	   *torch_cuda = torch;
 	char		command[PATH_MAX + 256];
 	char		key[32];
 	struct sysinfo memory;
@@ -259,10 +283,13 @@ device_list(const Options *options)
 	}
 	else
 		json_array_append_new(problems, json_string("no gcc: tasks in c can't be measured; install the package gcc"));
-	snprintf(command, sizeof(command), "'%s' -I -c 'import torch; print(torch.__version__)' 2>/dev/null", options->python);
-	if (first_line(command, text, sizeof(text)))
+	snprintf(command, sizeof(command), "'%s' -I -c 'import torch; print(torch.__version__, torch.version.cuda or \"\")' 2>/dev/null", options->python);
+	if (first_line(command, torch, sizeof(torch)))
 	{
-		json_object_set_new(details, "torch", json_string(text));
+		torch_cuda = torch + strcspn(torch, " ");
+		if (*torch_cuda)
+			*torch_cuda++ = '\0';
+		json_object_set_new(details, "torch", json_string(torch));
 		json_object_set_new(details, "python", json_string(options->python));
 		if (!problem)
 			json_array_append_new(languages, json_string("pytorch"));
@@ -280,4 +307,5 @@ device_list(const Options *options)
 	puts(line);
 	free(line);
 	json_decref(device);
+	gpu_list(options, problem, torch, torch_cuda);
 }

@@ -1,4 +1,4 @@
-"""The executor of PyTorch code, for references and candidates alike: exec_torch.py CORES DATA_BYTES LIBDIR.
+"""The executor of PyTorch code, for references and candidates alike: exec_torch.py CORES DATA_BYTES LIBDIR cpu|cuda.
 
 Started by cudal1-measure in a sandbox, it imports PyTorch once and then forks an executor whenever it is told to (a zygote). An
 executor loads a task and, on the candidate's side, the candidate's code, and runs the model over the slots it is told, each run
@@ -6,7 +6,7 @@ on tensors of its own. It knows neither the time nor what the outputs should be;
 fork that is told to describe the inputs instead becomes the generator, which runs the task's get_inputs alone.
 
 Once candidate code is loaded nothing in its process is to be trusted, and nothing is: the supervisor reads the outputs out of
-the stopped process itself.
+the stopped process itself, on a GPU out of the memory that libcudal1pool.so has PyTorch allocate from.
 """
 import ctypes
 import gc
@@ -24,11 +24,12 @@ import types
 MESSAGE = struct.Struct("=QIIIIQq")
 TENSOR = struct.Struct("=QII8q8q")
 HELLO, LOAD, RUN, GENERATE, DESCRIBE, FORK, ENDED = 1, 2, 3, 4, 5, 6, 7
-OK, FAILED, UNSUPPORTED = 0, 1, 2
+OK, FAILED, UNSUPPORTED, FAULTED = 0, 1, 2, 3
 SEED_RUNS = 1
 MAX_TENSORS, MAX_DIMS = 16, 8
 # wire.h: WireControl
 SLOTS_AT, SEEDS_AT, OFFSETS_AT, SLOT_BYTES_AT, TENSORS_AT, TEXT_AT, TABLE_AT = 0, 8192, 24576, 24704, 24712, 24716, 32904
+GPU_BYTES_AT = TABLE_AT + 2048 * 16 * TENSOR.size
 TEXT_BYTES = 8188
 FD_FILTER = 8
 PR_SET_DUMPABLE = 4
@@ -49,7 +50,8 @@ def dtype_table():
 
 def load_guard(libdir):
     guard = ctypes.CDLL(os.path.join(libdir, "libcudal1guard.so"))
-    guard.cudal1_guard_enter.argtypes = guard.cudal1_guard_space.argtypes = [ctypes.c_uint64]
+    for limit in (guard.cudal1_guard_enter, guard.cudal1_guard_enter_gpu, guard.cudal1_guard_space):
+        limit.argtypes = [ctypes.c_uint64]
     for fill in (guard.cudal1_guard_fill_normal, guard.cudal1_guard_fill_uniform):
         fill.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64]
         fill.restype = None
@@ -102,11 +104,12 @@ class Control:
 
 
 class Executor:
-    def __init__(self, sock, control_fd, memory_fd, source_fd, guard, data_bytes):
+    def __init__(self, sock, control_fd, memory_fd, source_fd, guard, data_bytes, gpu=None):
         self.sock = socket.socket(fileno=sock)
         self.control = Control(control_fd)
         self.memory_fd = memory_fd
         self.guard = guard
+        self.gpu = gpu
         self.data_bytes = data_bytes
         self.dtypes = dtype_table()
         self.codes = {dtype: code for code, dtype in self.dtypes.items()}
@@ -137,15 +140,22 @@ class Executor:
                 status = UNSUPPORTED
                 self.control.text(str(error))
             except BaseException as error:
-                status = FAILED
+                status = FAULTED if is_fault(error) else FAILED
                 self.control.text(explain(error))
             self.sock.send(MESSAGE.pack(nonce, op, status, 0, 0, 0, value))
 
     # the executor
 
     def map_inputs(self, slots):
-        memory = mmap.mmap(self.memory_fd, 0, flags=mmap.MAP_SHARED | getattr(mmap, "MAP_POPULATE", 0)) \
-            if os.fstat(self.memory_fd).st_size else None
+        if self.gpu:
+            view = self.gpu.view
+        else:
+            memory = mmap.mmap(self.memory_fd, 0, flags=mmap.MAP_SHARED | getattr(mmap, "MAP_POPULATE", 0)) \
+                if os.fstat(self.memory_fd).st_size else None
+
+            def view(dtype, count, offset, shape):
+                return torch.frombuffer(memory, dtype=dtype, count=count, offset=offset).view(shape)
+        os.close(self.memory_fd)
         (slot_bytes,) = self.control.words(SLOT_BYTES_AT, 1, "Q")
         (n,) = self.control.words(TENSORS_AT, 1, "I")
         offsets = self.control.words(OFFSETS_AT, MAX_TENSORS, "Q")
@@ -161,21 +171,20 @@ class Executor:
                 for size in shape:
                     count *= size
                 if count == 0:
-                    arguments.append(torch.empty(shape, dtype=self.dtypes[dtype]))
+                    arguments.append(torch.empty(shape, dtype=self.dtypes[dtype], device="cuda" if self.gpu else "cpu"))
                     continue
-                arguments.append(torch.frombuffer(memory, dtype=self.dtypes[dtype], count=count,
-                                                  offset=slot * slot_bytes + offsets[i]).view(shape))
+                arguments.append(view(self.dtypes[dtype], count, slot * slot_bytes + offsets[i], shape))
             self.inputs.append(arguments)
-        os.close(self.memory_fd)
 
     def load(self, slots, flags, seed):
         # forks of one parent share its address layout; a random offset makes what placement does to time independent between pairs
         self.padding = torch.empty(64 * int.from_bytes(os.urandom(2), "little") + 64, dtype=torch.uint8)
         torch.set_grad_enabled(False)
+        if self.gpu:
+            self.gpu.open(self.memory_fd, *self.control.words(GPU_BYTES_AT, 2, "Q"))
         self.map_inputs(slots)
         # forked siblings share the interpreter's state of random numbers; both sides start from the seed
-        if self.guard.cudal1_guard_space(self.data_bytes + SPARE_BYTES) != 0 \
-                or self.guard.cudal1_guard_enter(own_data_bytes() + self.data_bytes) != 0 or self.guard.cudal1_guard_seal() != 0:
+        if not self.enter_guard(own_data_bytes() + self.data_bytes) or self.guard.cudal1_guard_seal() != 0:
             raise Unsupported("the system call filter could not be set")
         task = make_module("task", self.task_source)
         for name in ("Model", "get_inputs"):
@@ -186,16 +195,14 @@ class Executor:
         arguments, keywords = (arguments if isinstance(arguments, (list, tuple)) else [arguments]), {}
         if len(arguments) == 2 and isinstance(arguments[0], (list, tuple)) and isinstance(arguments[1], dict):
             arguments, keywords = arguments
-        torch.manual_seed(seed)
-        model = task.Model(*arguments, **keywords)
+        model = self.construct(task.Model, arguments, keywords, seed)
         if self.code:
             state = {name: value.clone() for name, value in model.state_dict().items()} if hasattr(model, "state_dict") else {}
             del model
             code = make_module("candidate", self.code)
             if not hasattr(code, "ModelNew"):
                 raise Unsupported("the code defines no class ModelNew")
-            torch.manual_seed(seed)
-            model = code.ModelNew(*arguments, **keywords)
+            model = self.construct(code.ModelNew, arguments, keywords, seed)
             if isinstance(model, torch.nn.Module):
                 own = model.state_dict(keep_vars=True)
                 for name, value in state.items():
@@ -203,18 +210,45 @@ class Executor:
                         own[name].data.copy_(value)
         self.model = model
         gc.collect()
+        if self.gpu:
+            torch.cuda.synchronize()
+
+    def enter_guard(self, data_bytes):
+        """The CUDA driver reserves address space by the terabyte, so there the limit is on data alone."""
+        if self.gpu:
+            return self.guard.cudal1_guard_enter_gpu(data_bytes) == 0
+        return self.guard.cudal1_guard_space(self.data_bytes + SPARE_BYTES) == 0 and self.guard.cudal1_guard_enter(data_bytes) == 0
+
+    def construct(self, model, arguments, keywords, seed):
+        """A model from the weights' seed; on a GPU built there where it can be, since making large weights on a CPU takes long."""
+        torch.manual_seed(seed)
+        if not self.gpu:
+            return model(*arguments, **keywords)
+        try:
+            with torch.device("cuda"):
+                built = model(*arguments, **keywords)
+        except Exception:
+            torch.manual_seed(seed)
+            built = model(*arguments, **keywords)
+        return built.to("cuda") if isinstance(built, torch.nn.Module) else built
+
+    def rng_states(self):
+        return [torch.get_rng_state()] + ([torch.cuda.get_rng_state()] if self.gpu else [])
 
     def run(self, count, flags, seed):
         slots = self.control.words(SLOTS_AT, count, "I")
         # the first run of a reference tells whether the task draws random numbers
         probing = count > 0 and not self.code and not self.probed
-        before = torch.get_rng_state() if probing else None
+        before = self.rng_states() if probing else None
         self.outputs.clear()
         self.runs(slots, flags, self.outputs, self.inputs, self.model)
         self.write_table(self.outputs)
+        if self.gpu:
+            # the whole device, whatever streams were used
+            torch.cuda.synchronize()
         if probing:
             self.probed = True
-            return 0 if torch.equal(before, torch.get_rng_state()) else 1
+            return 0 if all(torch.equal(x, y) for x, y in zip(before, self.rng_states())) else 1
         return 0
 
     def runs(self, slots, flags, outputs, inputs, model):
@@ -230,6 +264,7 @@ class Executor:
         if not outputs:
             return
         memory, codes, at = self.control.memory, self.codes, TABLE_AT
+        base = self.gpu.base if self.gpu else 0
         n = len(outputs[0])
         if n > MAX_TENSORS:
             raise Unsupported(f"a run returns {n} tensors; up to {MAX_TENSORS} are supported")
@@ -239,21 +274,27 @@ class Executor:
             for tensor in tensors:
                 shape, stride = tensor.shape, tensor.stride()
                 fill = (0,) * (MAX_DIMS - len(shape))
-                TENSOR.pack_into(memory, at, tensor.data_ptr(), codes.get(tensor.dtype, 0), len(shape), *shape, *fill, *stride, *fill)
+                address = tensor.data_ptr() - base
+                if self.gpu and not (tensor.is_cuda and (0 <= address < self.gpu.bytes or tensor.numel() == 0)):
+                    raise Unsupported("a run returns a tensor that lies elsewhere than in memory of PyTorch's allocator for the GPU"
+                                      if tensor.is_cuda else "a run returns a tensor on the CPU; outputs belong on the GPU")
+                TENSOR.pack_into(memory, at, address if address >= 0 else 0, codes.get(tensor.dtype, 0), len(shape), *shape, *fill, *stride, *fill)
                 at += TENSOR.size
         struct.pack_into("=I", memory, TENSORS_AT, n)
 
     # the generator
 
     def describe(self, slots, flags, seed):
-        self.fast = FastRandom(self.guard)
-        if self.guard.cudal1_guard_enter(0) != 0:
+        self.fast = None if self.gpu else FastRandom(self.guard)
+        if self.gpu:
+            self.gpu.open(self.memory_fd, *self.control.words(GPU_BYTES_AT, 2, "Q"))
+        if (self.guard.cudal1_guard_enter_gpu if self.gpu else self.guard.cudal1_guard_enter)(0) != 0:
             raise Unsupported("the system call filter could not be set")
         torch.set_grad_enabled(False)
         self.task = make_module("task", self.task_source)
         if not hasattr(self.task, "get_inputs"):
             raise Unsupported("the task defines no get_inputs")
-        self.fast.seed(seed)
+        self.seed_inputs(seed)
         values = self.fresh()
         if len(values) > MAX_TENSORS:
             raise Unsupported(f"get_inputs gives {len(values)} arguments; up to {MAX_TENSORS} are supported")
@@ -264,25 +305,81 @@ class Executor:
             TENSOR.pack_into(self.control.memory, at, *self.shapes[-1])
             at += TENSOR.size
         struct.pack_into("=I", self.control.memory, TENSORS_AT, len(values))
-        self.memory = mmap.mmap(self.memory_fd, 0) if os.fstat(self.memory_fd).st_size else None
+        self.memory = mmap.mmap(self.memory_fd, 0) if not self.gpu and os.fstat(self.memory_fd).st_size else None
+
+    def seed_inputs(self, seed):
+        if self.fast:
+            self.fast.seed(seed)
+        else:
+            torch.manual_seed(seed & 0x7FFFFFFFFFFFFFFF)
 
     def fresh(self):
-        values = self.task.get_inputs()
+        """New inputs; on a GPU made there, unless get_inputs insists on the CPU."""
+        if self.gpu and self.gpu.makes_inputs:
+            try:
+                with torch.device("cuda"):
+                    values = self.task.get_inputs()
+            except Exception:
+                self.gpu.makes_inputs = False
+                values = self.task.get_inputs()
+        else:
+            values = self.task.get_inputs()
         return list(values) if isinstance(values, (list, tuple)) else [values]
 
     def generate(self, count, flags, seed):
         (slot_bytes,) = self.control.words(SLOT_BYTES_AT, 1, "Q")
         offsets = self.control.words(OFFSETS_AT, MAX_TENSORS, "Q")
-        self.fast.seed(seed)
+        self.seed_inputs(seed)
         for slot in self.control.words(SLOTS_AT, count, "I"):
             for i, value in enumerate(self.fresh()):
                 if not isinstance(value, torch.Tensor):
                     continue
                 if described(value, self.codes)[1:] != self.shapes[i][1:]:
                     raise Unsupported("get_inputs gives arrays of changing type or shape")
-                if value.numel() > 0:
-                    torch.frombuffer(self.memory, dtype=value.dtype, count=value.numel(),
-                                     offset=slot * slot_bytes + offsets[i]).view(value.shape).copy_(value)
+                if value.numel() == 0:
+                    continue
+                offset = slot * slot_bytes + offsets[i]
+                if self.gpu:
+                    place = self.gpu.view(value.dtype, value.numel(), offset, value.shape)
+                else:
+                    place = torch.frombuffer(self.memory, dtype=value.dtype, count=value.numel(), offset=offset).view(value.shape)
+                place.copy_(value)
+        if self.gpu:
+            torch.cuda.synchronize()
+
+
+class Gpu:
+    """The GPU memory that the supervisor handed over: the slots of the inputs, and a pool for all that PyTorch allocates."""
+
+    # types as the array interface names them; it has none for bfloat16
+    TYPES = {"torch.float64": "<f8", "torch.float32": "<f4", "torch.float16": "<f2", "torch.bfloat16": "<i2", "torch.int64": "<i8",
+             "torch.int32": "<i4", "torch.int16": "<i2", "torch.int8": "|i1", "torch.uint8": "|u1", "torch.bool": "|b1"}
+
+    def __init__(self, library, pool_fd):
+        self.library = library
+        self.pool_fd = pool_fd
+        self.makes_inputs = True
+        self.inputs = self.base = self.bytes = 0
+
+    def open(self, memory_fd, memory_bytes, pool_bytes):
+        inputs, base = ctypes.c_uint64(), ctypes.c_uint64()
+        error = self.library.cudal1_pool_open(memory_fd, ctypes.c_uint64(memory_bytes), self.pool_fd, ctypes.c_uint64(pool_bytes),
+                                              ctypes.byref(inputs), ctypes.byref(base))
+        if error != 0:
+            raise Unsupported(f"the GPU can't be opened: the driver's error {error}")
+        self.inputs, self.base, self.bytes = inputs.value, base.value, pool_bytes
+        if self.pool_fd >= 0:
+            os.close(self.pool_fd)
+        # a first launch, so that the driver has opened what it needs before the guard
+        probe = torch.zeros(1, device="cuda")
+        torch.cuda.synchronize()
+        if pool_bytes > 0 and not 0 <= probe.data_ptr() - self.base < pool_bytes:
+            raise Unsupported("this PyTorch allocates GPU memory past libcudal1pool.so (is its CUDA runtime linked statically?)")
+
+    def view(self, dtype, count, offset, shape):
+        interface = {"shape": (count,), "typestr": self.TYPES[str(dtype)], "data": (self.inputs + offset, False), "version": 3}
+        flat = torch.as_tensor(types.SimpleNamespace(__cuda_array_interface__=interface), device="cuda")
+        return (flat if flat.dtype == dtype else flat.view(dtype)).view(tuple(shape))
 
 
 class FastRandom:
@@ -366,13 +463,21 @@ def flatten(result):
     return tuple(found)
 
 
-def become_executor(zygote, fds, guard, data_bytes):
-    sock, control, log, memory, source = fds
+def is_fault(error):
+    """Whether a kernel ended by a fault, after which nothing works on the GPU any more."""
+    return isinstance(error, RuntimeError) and any(text in str(error) for text in (
+        "illegal memory access", "misaligned address", "illegal instruction", "device-side assert", "unspecified launch failure",
+        "hardware stack error", "invalid program counter"))
+
+
+def become_executor(zygote, fds, guard, data_bytes, pool):
+    sock, control, log, memory, source, *pool_fd = fds
     zygote.close()
     os.dup2(log, 1)
     os.dup2(log, 2)
     os.close(log)
-    Executor(sock, control, memory, source, guard, data_bytes).serve()
+    gpu = Gpu(pool, pool_fd[0] if pool_fd else -1) if pool else None
+    Executor(sock, control, memory, source, guard, data_bytes, gpu).serve()
 
 
 def main():
@@ -381,6 +486,8 @@ def main():
     os.dup2(4, FD_FILTER)
     os.close(4)
     guard = load_guard(libdir)
+    # preloaded already, so that PyTorch finds its cudaMalloc first; CUDA itself is left to the forks
+    pool = ctypes.CDLL(os.path.join(libdir, "libcudal1pool.so")) if sys.argv[4] == "cuda" else None
     if guard.cudal1_guard_read() != 0:
         sys.exit("exec_torch: no system call filters")
     # an executor runs as the same user as its parent and as later executors of the other side: none may write another's memory
@@ -409,7 +516,7 @@ def main():
                 try:
                     for pidfd in children:
                         os.close(pidfd)
-                    become_executor(zygote, fds, guard, data_bytes)
+                    become_executor(zygote, fds, guard, data_bytes, pool)
                 finally:
                     os._exit(121)
             pidfd = os.pidfd_open(child)

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "cuda.h"
 #include "executor.h"
 #include "random.h"
 
@@ -123,8 +124,7 @@ shared_memory(const char *name, size_t bytes, void **address)
 bool
 arena_create(Arena *arena, uint32_t slots, size_t input_slot_bytes, size_t output_slot_bytes, bool inputs_writable)
 {
-	memset(arena, 0, sizeof(*arena));
-	arena->inputs_fd = arena->outputs_fd = arena->master_fd = -1;
+	arena_init(arena);
 	arena->slots = slots;
 	arena->input_slot_bytes = input_slot_bytes;
 	arena->output_slot_bytes = output_slot_bytes;
@@ -137,6 +137,13 @@ arena_create(Arena *arena, uint32_t slots, size_t input_slot_bytes, size_t outpu
 	if (!inputs_writable && fcntl(arena->inputs_fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) != 0)
 		return false;
 	return true;
+}
+
+void
+arena_init(Arena *arena)
+{
+	memset(arena, 0, sizeof(*arena));
+	arena->inputs_fd = arena->outputs_fd = arena->master_fd = -1;
 }
 
 static void
@@ -152,11 +159,12 @@ drop(int *fd, void *address, size_t bytes)
 void
 arena_destroy(Arena *arena)
 {
+	if (arena->gpu)
+		gpu_arena_destroy(arena->gpu);
 	drop(&arena->inputs_fd, arena->inputs, arena->slots * arena->input_slot_bytes);
 	drop(&arena->outputs_fd, arena->outputs, arena->slots * arena->output_slot_bytes);
 	drop(&arena->master_fd, arena->master, arena->slots * arena->input_slot_bytes);
-	memset(arena, 0, sizeof(*arena));
-	arena->inputs_fd = arena->outputs_fd = arena->master_fd = -1;
+	arena_init(arena);
 }
 
 void
@@ -562,7 +570,7 @@ executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags
 	if (answer.status == WIRE_OK)
 		return EXECUTOR_OK;
 	clean_text(executor->text, sizeof(executor->text), executor->control->text, sizeof(executor->control->text));
-	return answer.status == WIRE_UNSUPPORTED ? EXECUTOR_UNSUPPORTED : EXECUTOR_FAILED;
+	return answer.status == WIRE_UNSUPPORTED ? EXECUTOR_UNSUPPORTED : answer.status == WIRE_FAULTED ? EXECUTOR_FAULTED : EXECUTOR_FAILED;
 }
 
 static bool
@@ -652,6 +660,8 @@ executor_end(Executor *executor)
 		find_end(executor);
 	if (executor->control)
 		munmap(executor->control, sizeof(WireControl));
+	if (executor->pool)
+		gpu_pool_destroy(executor->pool);
 	for (int i = 0; i < 6; i++)
 	{
 		int			fd = (int[]){executor->pidfd, executor->stat_fd, executor->schedstat_fd, executor->sock, executor->log_fd,

@@ -22,6 +22,7 @@ typedef enum ExecutorResult
 	EXECUTOR_OK,
 	EXECUTOR_FAILED,			/* the code raised an error; `text` says which */
 	EXECUTOR_UNSUPPORTED,		/* `text` says what */
+	EXECUTOR_FAULTED,			/* a kernel of the code ended by a fault; `text` says which */
 	EXECUTOR_TIMEOUT,
 	EXECUTOR_ENDED,				/* the process ended; `wait_status` says how */
 	EXECUTOR_FORGED,			/* a reply that no honest executor sends */
@@ -55,6 +56,7 @@ typedef struct Executor
 	int			wait_status;
 	int64_t		value;			/* of the last reply */
 	char		text[2048];		/* the last error, valid UTF-8 */
+	struct GpuMemory *pool;		/* on a GPU: what a PyTorch executor allocates from */
 } Executor;
 
 /* memory shared with executors: slots of inputs, and of outputs where the executor writes into shared memory */
@@ -70,9 +72,12 @@ typedef struct Arena
 	uint32_t	slots;
 	size_t		input_slot_bytes;
 	size_t		output_slot_bytes;
+	struct GpuArena *gpu;		/* the memory that the descriptors stand for, where it lies on a GPU */
 } Arena;
 
 extern bool arena_create(Arena *arena, uint32_t slots, size_t input_slot_bytes, size_t output_slot_bytes, bool inputs_writable);
+/* no memory yet; arena_destroy does nothing */
+extern void arena_init(Arena *arena);
 extern void arena_destroy(Arena *arena);
 
 /* a sealed memfd holding these bytes */

@@ -117,16 +117,28 @@ cudal1_guard_space(uint64_t bytes)
 	return limit(RLIMIT_AS, pages * (uint64_t) sysconf(_SC_PAGESIZE) + bytes);
 }
 
-int
-cudal1_guard_enter(uint64_t data_bytes)
+static int
+enter(uint64_t data_bytes, uint64_t descriptors)
 {
 	/* counted within the sandbox's user namespace, so it bounds this executor's threads alone */
-	if (limit(RLIMIT_NPROC, MAX_THREADS) != 0 || limit(RLIMIT_NOFILE, 64) != 0 || limit(RLIMIT_CORE, 0) != 0
+	if (limit(RLIMIT_NPROC, MAX_THREADS) != 0 || limit(RLIMIT_NOFILE, descriptors) != 0 || limit(RLIMIT_CORE, 0) != 0
 		|| limit(RLIMIT_MEMLOCK, 0) != 0 || limit_stack() != 0)
 		return -1;
 	if (data_bytes > 0 && limit(RLIMIT_DATA, data_bytes) != 0)
 		return -1;
 	return apply_own() == 0 ? apply(&program[0]) : -1;
+}
+
+int
+cudal1_guard_enter(uint64_t data_bytes)
+{
+	return enter(data_bytes, 64);
+}
+
+int
+cudal1_guard_enter_gpu(uint64_t data_bytes)
+{
+	return enter(data_bytes, 2048);
 }
 
 int

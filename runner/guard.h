@@ -19,6 +19,9 @@ extern int	cudal1_guard_enter(uint64_t data_bytes);
  */
 extern int	cudal1_guard_space(uint64_t bytes);
 
+/* the same where the CUDA driver is at work, which needs more descriptors */
+extern int	cudal1_guard_enter_gpu(uint64_t data_bytes);
+
 /* the further filter that holds while it runs; 0 or -1 */
 extern int	cudal1_guard_seal(void);
 

@@ -44,13 +44,14 @@ usage(FILE *to)
 		  "\n"
 		  "Without a file the job is read from standard input, and progress is written as lines of JSON.\n"
 		  "\n"
-		  "  --reference FILE     the task's reference: C, or Python as a KernelBench file\n"
+		  "  --reference FILE     the task's reference: C, CUDA C++, or Python as a KernelBench file\n"
 		  "  --candidate FILE     the code to measure\n"
-		  "  --signature FILE     JSON: the entry's name and arguments (C)\n"
-		  "  --language NAME      c or pytorch; default: by the reference's file name\n"
+		  "  --signature FILE     JSON: the entry's name and arguments (C, CUDA)\n"
+		  "  --language NAME      c, cuda or pytorch; default: by the reference's file name\n"
 		  "  --profile FILE       JSON with numbers of the protocol; default: those of profile 'default'\n"
 		  "  --quick              buckets of 0.1 s, one look\n"
-		  "  --device KEY         cpu:CORES, for instance cpu:1 or cpu:2-3; default: the last core\n"
+		  "  --device KEY         cpu:CORES, for instance cpu:1 or cpu:2-3; a GPU's UUID, or cuda:N, N as nvidia-smi counts; default: the last\n"
+		  "                       core, for CUDA the first GPU\n"
 		  "  --cores N            cores a run may use; default 1\n"
 		  "  --python FILE        interpreter with PyTorch; default /usr/bin/python3\n"
 		  "  --scratch FOLDER     where a private folder is made; default TMPDIR or /tmp\n"
@@ -365,7 +366,7 @@ main(int argc, char **argv)
 																		 "check_seconds", 0.5, "min_checks", 10, "audits", 50,
 																		 "audit_seconds", 0.3) : json_object();
 		json_t	   *root = json_pack("{s:{s:s, s:s, s:s, s:o, s:i}, s:{s:s}, s:o, s:{s:s*}}",
-									 "task", "name", reference, "language", language ? language : dot && strcmp(dot, ".py") == 0 ? "pytorch" : "c",
+									 "task", "name", reference, "language", language ? language : !dot ? "c" : strcmp(dot, ".py") == 0 ? "pytorch" : strcmp(dot, ".cu") == 0 ? "cuda" : "c",
 									 "reference", r, "signature", signature ? read_json(signature) : json_null(), "cores", cores,
 									 "candidate", "code", c, "profile", p, "device", "key", device);
 

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "cuda.h"
 #include "measure.h"
 
 #define OUTPUT_LIMIT	((off_t) 16 << 20)	/* what an executor may print */
@@ -100,6 +101,8 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 				return conclude(m, OUTCOME_CRASH, "%s printed more than %d MiB %s", who, (int) (OUTPUT_LIMIT >> 20), when);
 			return conclude(m, strncmp(executor->text, "SyntaxError", 11) == 0 || strncmp(executor->text, "IndentationError", 16) == 0
 							? OUTCOME_COMPILE_ERROR : OUTCOME_LAUNCH_FAILURE, "%s fails %s: %s", who, when, executor->text);
+		case EXECUTOR_FAULTED:
+			return conclude(m, crash, "%s: a kernel failed %s: %s", who, when, executor->text);
 		case EXECUTOR_UNSUPPORTED:
 			return conclude(m, side == SIDE_CANDIDATE ? OUTCOME_LAUNCH_FAILURE : OUTCOME_UNVERIFIED, "%s: %s", who, executor->text);
 		case EXECUTOR_TIMEOUT:
@@ -189,7 +192,7 @@ place_outputs(Measure *m, bool shared)
 	{
 		m->output[i].offset = at;
 		at += align(m->output[i].bytes);
-		m->output_bytes += m->output[i].bytes;
+		m->output_bytes += measure_gathered(&m->output[i]);
 	}
 	m->output_slot_bytes = shared ? align(at) : 0;
 }
@@ -252,31 +255,51 @@ write_call(Measure *m, uint32_t slots)
 	return memory_file("call", &call, sizeof(call));
 }
 
+/* c and cuda: a program of our own that loads the compiled code */
+static ExecutorResult
+launch_native(Measure *m, Executor *executor, Side side, const Arena *arena)
+{
+	bool		gpu = m->job->language == LANGUAGE_CUDA;
+	char		program[PATH_MAX + 32];
+	const char *argv[] = {program, m->library[side], NULL};
+	const char *environment[24] = {"PATH", "/usr/bin:/bin", "LANG", "C", NULL};
+	Sandbox		sandbox = {.argv = argv,.environment = environment,.cores = &m->cores,.file_bytes = OUTPUT_LIMIT,
+		/* the CUDA driver looks into /proc; with exec-cuda for process 1 there is no other process to be found there */
+		.no_proc = !gpu,.first = gpu,.unsandboxed = m->options->unsandboxed};
+	int			call_fd = write_call(m, arena->slots);
+	ExecutorResult result;
+
+	snprintf(program, sizeof(program), "%s/%s", m->options->libdir, gpu ? "exec-cuda" : "exec-c");
+	sandbox.binds[sandbox.nbinds++] = (SandboxBind) {m->options->libdir, false};
+	sandbox.binds[sandbox.nbinds++] = (SandboxBind) {m->library[side], false};
+	if (gpu)
+		gpu_sandbox(m->gpu, &sandbox, environment, 4);
+	result = executor_start(executor, &sandbox, arena, call_fd, m->filter_fd, START_SECONDS);
+	close(call_fd);
+	return result;
+}
+
 bool
 measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena, uint64_t weight_seed)
 {
 	ExecutorResult result;
 
-	if (m->job->language == LANGUAGE_C)
-	{
-		char		program[PATH_MAX + 32];
-		const char *argv[] = {program, m->library[side], NULL};
-		static const char *const environment[] = {"PATH", "/usr/bin:/bin", "LANG", "C", NULL};
-		Sandbox		sandbox = {.argv = argv,.environment = environment,.cores = &m->cores,.file_bytes = OUTPUT_LIMIT,.no_proc = true,
-			.unsandboxed = m->options->unsandboxed};
-		int			call_fd = write_call(m, arena->slots);
-
-		snprintf(program, sizeof(program), "%s/exec-c", m->options->libdir);
-		sandbox.binds[sandbox.nbinds++] = (SandboxBind) {m->options->libdir, false};
-		sandbox.binds[sandbox.nbinds++] = (SandboxBind) {m->library[side], false};
-		result = executor_start(executor, &sandbox, arena, call_fd, m->filter_fd, START_SECONDS);
-		close(call_fd);
-	}
+	if (m->job->language != LANGUAGE_PYTORCH)
+		result = launch_native(m, executor, side, arena);
 	else
 	{
-		int			fds[] = {arena->inputs_fd, m->source_fd[side]};
+		int			fds[] = {arena->inputs_fd, m->source_fd[side], -1};
+		struct GpuMemory *pool = NULL;
 
-		result = executor_fork(executor, &m->zygote[seat], fds, 2, START_SECONDS);
+		if (m->gpu)
+		{
+			pool = gpu_pool_create(m);
+			if (!pool)
+				return conclude(m, OUTCOME_LOST, "no memory on the GPU");
+			fds[2] = pool->fd;
+		}
+		result = executor_fork(executor, &m->zygote[seat], fds, m->gpu ? 3 : 2, START_SECONDS);
+		executor->pool = pool;
 		if (result == EXECUTOR_OK)
 			sched_setaffinity(executor->pid, sizeof(m->cores), &m->cores);
 	}
@@ -288,6 +311,8 @@ measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena 
 	/* where the slots' inputs lie, for executors that make their own views of them */
 	executor->control->slot_bytes = m->input_slot_bytes;
 	executor->control->tensors = (uint32_t) m->inputs;
+	executor->control->gpu_bytes[0] = wire_gpu_bytes(arena->slots * m->input_slot_bytes);
+	executor->control->gpu_bytes[1] = executor->pool ? executor->pool->bytes : 0;
 	for (int i = 0; i < m->inputs; i++)
 	{
 		WireTensor *t = &executor->control->table[i];
@@ -315,6 +340,8 @@ measure_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 		result = executor_command(&m->generator, WIRE_GENERATE, n, 0, random_next(&m->random), m->job->profile.build_seconds, NULL);
 		return measure_failed(m, SIDE_REFERENCE, &m->generator, result, "in get_inputs");
 	}
+	if (m->gpu)
+		return gpu_generate(m, arena, slots, n);
 	for (uint32_t r = 0; r < n; r++)
 	{
 		char	   *slot = arena->master + slots[r] * arena->input_slot_bytes;
@@ -351,11 +378,13 @@ poison(Measure *m, char *out, size_t bytes)
 	}
 }
 
-void
+bool
 measure_stage(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 {
 	const Signature *s = &m->job->signature;
 
+	if (m->gpu)
+		return gpu_stage(m, arena, slots, n);
 	for (uint32_t r = 0; r < n; r++)
 	{
 		const char *from = arena->master + slots[r] * arena->input_slot_bytes;
@@ -392,6 +421,7 @@ measure_stage(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 			}
 		}
 	}
+	return true;
 }
 
 bool
@@ -403,6 +433,8 @@ measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, 
 	memcpy(executor->control->slots, slots, n * sizeof(*slots));
 	if (m->seeds_runs)
 		memcpy(executor->control->seeds, seeds, n * sizeof(*seeds));
+	if (m->gpu)
+		return gpu_block(m, executor, side, slots, n, m->seeds_runs ? WIRE_FLAG_SEED_RUNS : 0, timeout, elapsed);
 	result = executor_command(executor, WIRE_RUN, n, m->seeds_runs ? WIRE_FLAG_SEED_RUNS : 0, 0, timeout, elapsed);
 	m->result.clock_seconds += *elapsed;
 	return measure_failed(m, side, executor, result, "in a run");
@@ -421,6 +453,23 @@ copy_table(Measure *m, Executor *executor, Side side, uint32_t run, WireTensor *
 	return true;
 }
 
+/* whether a tensor is of the type and shape of an output */
+bool
+measure_check_layout(Measure *m, Side side, int output, const WireTensor *found)
+{
+	const Tensor *layout = &m->output[output];
+	Tensor		other = {.dtype = found->dtype,.ndim = found->ndim < WIRE_MAX_DIMS ? found->ndim : WIRE_MAX_DIMS};
+	char		want[200],
+				have[200];
+
+	if (found->dtype == layout->dtype && found->ndim == layout->ndim && memcmp(found->shape, layout->shape, layout->ndim * sizeof(int64_t)) == 0)
+		return true;
+	memcpy(other.shape, found->shape, sizeof(other.shape));
+	tensor_describe(layout, want, sizeof(want));
+	tensor_describe(&other, have, sizeof(have));
+	return conclude(m, side == SIDE_CANDIDATE ? OUTCOME_WRONG_OUTPUT : OUTCOME_UNVERIFIED, "output %d is %s, expected %s", output, have, want);
+}
+
 bool
 measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out)
 {
@@ -429,6 +478,8 @@ measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint
 
 	if (m->job->language == LANGUAGE_PYTORCH && !copy_table(m, executor, side, run, table))
 		return false;
+	if (m->gpu)
+		return gpu_read(m, executor, side, arena, run, slot, out);
 	for (int i = 0; i < m->outputs; i++)
 	{
 		const Tensor *layout = &m->output[i];
@@ -437,28 +488,32 @@ measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint
 		{
 			ExecutorResult result;
 
-			if (table[i].dtype != layout->dtype || table[i].ndim != layout->ndim
-				|| memcmp(table[i].shape, layout->shape, layout->ndim * sizeof(int64_t)) != 0)
-			{
-				Tensor		found = {.dtype = table[i].dtype,.ndim = table[i].ndim < WIRE_MAX_DIMS ? table[i].ndim : WIRE_MAX_DIMS};
-				char		want[200],
-							have[200];
-
-				memcpy(found.shape, table[i].shape, sizeof(found.shape));
-				tensor_describe(layout, want, sizeof(want));
-				tensor_describe(&found, have, sizeof(have));
-				return conclude(m, side == SIDE_CANDIDATE ? OUTCOME_WRONG_OUTPUT : OUTCOME_UNVERIFIED,
-								"output %d is %s, expected %s", i, have, want);
-			}
+			if (!measure_check_layout(m, side, i, &table[i]))
+				return false;
 			result = executor_read_tensor(executor, &table[i], layout, to);
 			if (result != EXECUTOR_OK)
 				return measure_failed(m, side, executor, result, "as an output was read");
 		}
 		else
 			memcpy(to, arena->outputs + slot * arena->output_slot_bytes + layout->offset, layout->bytes);
-		to += layout->bytes;
+		to += measure_gathered(layout);
 	}
 	return true;
+}
+
+void *
+measure_alloc(Measure *m, size_t bytes)
+{
+	return m->gpu ? gpu_alloc(m, bytes) : malloc(bytes + 1);
+}
+
+void
+measure_free(Measure *m, void *memory)
+{
+	if (m->gpu)
+		gpu_free(m, memory);
+	else
+		free(memory);
 }
 
 static void
@@ -486,8 +541,11 @@ measure_compare(Measure *m, const void *expected, const void *found, Side blamed
 		const Tensor *t = &m->output[i];
 		Comparison	c;
 
-		tensor_compare((const char *) expected + at, (const char *) found + at, t->dtype, t->elements, m->job->tolerance, &c);
-		at += t->bytes;
+		if (!m->gpu)
+			tensor_compare((const char *) expected + at, (const char *) found + at, t->dtype, t->elements, m->job->tolerance, &c);
+		else if (!gpu_compare(m, (const char *) expected + at, (const char *) found + at, i, &c))
+			return false;
+		at += measure_gathered(t);
 		if (!c.equal)
 		{
 			char		shape[200],
@@ -523,7 +581,16 @@ measure_arena(Measure *m, Arena *arena, uint32_t slots)
 {
 	bool		python = m->job->language == LANGUAGE_PYTORCH;
 
-	if (!arena_create(arena, slots, m->input_slot_bytes, m->output_slot_bytes, python))
+	if (m->gpu)
+	{
+		arena_init(arena);
+		arena->slots = slots;
+		arena->input_slot_bytes = m->input_slot_bytes;
+		arena->output_slot_bytes = m->output_slot_bytes;
+		if (!gpu_arena_create(m, arena))
+			return false;
+	}
+	else if (!arena_create(arena, slots, m->input_slot_bytes, m->output_slot_bytes, python))
 		return conclude(m, OUTCOME_LOST, "no memory for %u slots of %zu bytes: %s", slots, m->input_slot_bytes + m->output_slot_bytes,
 						strerror(errno));
 	if (python)
@@ -540,6 +607,8 @@ measure_arena(Measure *m, Arena *arena, uint32_t slots)
 			return measure_failed(m, SIDE_REFERENCE, &m->generator, EXECUTOR_BROKEN, "at the start of the generator");
 		executor_freeze(&m->generator);
 		m->generator.control->slot_bytes = m->input_slot_bytes;
+		m->generator.control->gpu_bytes[0] = wire_gpu_bytes(slots * m->input_slot_bytes);
+		m->generator.control->gpu_bytes[1] = 0;
 		for (int i = 0; i < m->inputs; i++)
 			m->generator.control->offsets[i] = m->input[i].offset;
 		result = executor_command(&m->generator, WIRE_DESCRIBE, slots, 0, random_next(&m->random), m->job->profile.build_seconds, NULL);
@@ -610,8 +679,7 @@ run_checks(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n, 
 	{
 		double		elapsed;
 
-		measure_stage(m, arena, &i, 1);
-		if (!measure_block(m, executor, side, &i, &seeds[i], 1, timeout, &elapsed))
+		if (!measure_stage(m, arena, &i, 1) || !measure_block(m, executor, side, &i, &seeds[i], 1, timeout, &elapsed))
 			return false;
 		if (side == SIDE_REFERENCE && m->outputs == 0)
 		{
@@ -649,21 +717,22 @@ estimate(Measure *m, Executor *executor, Side side, Arena *arena, double timeout
 	}
 	if (side == SIDE_REFERENCE)
 	{
+		if (!measure_stage(m, arena, slots, n))
+			return false;
 		for (int i = 0; i < ESTIMATE_BLOCKS; i++)
 			if (!measure_block(m, executor, side, slots, seeds, 0, timeout, &empty[i]))
 				return false;
 		*block_cost = cudal1_score_median(empty, ESTIMATE_BLOCKS);
 	}
-	measure_stage(m, arena, slots, 1);
-	if (!measure_block(m, executor, side, slots, seeds, 1, timeout, &first))
+	if (!measure_stage(m, arena, slots, 1) || !measure_block(m, executor, side, slots, seeds, 1, timeout, &first))
 		return false;
 	blocks = first > 0.1 ? 1 : ESTIMATE_BLOCKS;
 	if (first > 0.02)
 		n = 1;
 	for (int i = 0; i < blocks; i++)
 	{
-		measure_stage(m, arena, slots, n);
-		if (!measure_block(m, executor, side, slots, seeds, n, timeout + 10 * n * first, &full[i]))
+		if (!measure_stage(m, arena, slots, n)
+			|| !measure_block(m, executor, side, slots, seeds, n, timeout + 10 * n * first, &full[i]))
 			return false;
 	}
 	m->time[side] = fmax(cudal1_score_median(full, (size_t) blocks) - *block_cost, 1e-7) / n;
@@ -677,7 +746,7 @@ check_and_estimate(Measure *m)
 	bool		python = m->job->language == LANGUAGE_PYTORCH;
 	uint32_t	n = (uint32_t) p->first_checks;
 	uint32_t	slots = n > CHECK_SLOTS ? n : CHECK_SLOTS;
-	size_t		budget = (size_t) p->arena_mb << 20;
+	size_t		budget = m->gpu ? m->gpu->arena_bytes : (size_t) p->arena_mb << 20;
 	Arena		arena;
 	Executor	reference,
 				other,
@@ -691,7 +760,7 @@ check_and_estimate(Measure *m)
 	double		start;
 	double		block_cost = 0;
 
-	memset(&arena, 0, sizeof(arena));
+	arena_init(&arena);
 	executor_init(&reference);
 	executor_init(&other);
 	executor_init(&candidate);
@@ -715,8 +784,8 @@ check_and_estimate(Measure *m)
 	if (!measure_launch(m, &reference, SIDE_REFERENCE, 0, &arena, weights)
 		|| !run_checks(m, &reference, SIDE_REFERENCE, &arena, 1, seeds, NULL, p->build_seconds))
 		goto done;
-	expected = malloc(n * m->output_bytes + 1);
-	found = malloc(n * m->output_bytes + 1);
+	expected = measure_alloc(m, n * m->output_bytes);
+	found = measure_alloc(m, n * m->output_bytes);
 	if (!expected || !found)
 	{
 		conclude(m, OUTCOME_LOST, "no memory for outputs of %zu bytes", m->output_bytes);
@@ -766,8 +835,8 @@ done:
 	executor_end(&other);
 	executor_end(&candidate);
 	arena_destroy(&arena);
-	free(expected);
-	free(found);
+	measure_free(m, expected);
+	measure_free(m, found);
 	free(seeds);
 	free(order);
 	return good;
@@ -779,20 +848,13 @@ build(Measure *m)
 	bool		python = m->job->language == LANGUAGE_PYTORCH;
 
 	measure_progress(m, "building", 0, 0, NAN, NAN, NAN, NAN, true);
-	m->filter_fd = sandbox_guard_filters(python);
+	m->filter_fd = sandbox_guard_filters(python || m->gpu, m->gpu != NULL);
 	if (m->filter_fd < 0)
 		return conclude(m, OUTCOME_LOST, "the system call filters could not be made");
-	switch (m->job->language)
-	{
-		case LANGUAGE_C:
-			layout_from_signature(m);
-			return build_c(m, SIDE_REFERENCE) && build_c(m, SIDE_CANDIDATE);
-		case LANGUAGE_PYTORCH:
-			return build_zygotes(m);
-		case LANGUAGE_CUDA:
-			break;
-	}
-	return conclude(m, OUTCOME_LOST, "this host measures no %s tasks", "cuda");
+	if (python)
+		return build_zygotes(m);
+	layout_from_signature(m);
+	return build_native(m);
 }
 
 void
@@ -818,7 +880,7 @@ measure_run(Measure *m)
 	{
 		m->result.build_seconds = clock_now() - m->started;
 		measure_progress(m, "waiting", 0, 0, NAN, NAN, NAN, NAN, true);
-		if (device_take(m))
+		if (device_take(m) && (!m->gpu || gpu_open(m)))
 		{
 			device_environment(m);
 			measure_progress(m, "checking", 0, 0, NAN, NAN, NAN, NAN, true);
@@ -832,6 +894,7 @@ measure_run(Measure *m)
 	for (int i = 0; i < 2; i++)
 		zygote_end(&m->zygote[i]);
 	zygote_end(&m->generator_zygote);
+	gpu_close(m);
 	if (m->device_lock >= 0)
 		close(m->device_lock);
 	free(m->noise);

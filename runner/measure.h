@@ -105,6 +105,7 @@ typedef struct Measure
 	size_t		output_bytes;	/* of the outputs of one run, gathered */
 	bool		seeds_runs;		/* the reference consumes random numbers */
 	unsigned char *noise;		/* for poisoning */
+	struct Gpu *gpu;			/* NULL on a CPU */
 
 	/* estimates, in seconds a run */
 	double		time[2];
@@ -122,14 +123,26 @@ extern bool conclude(Measure *m, Outcome outcome, const char *format,...) __attr
 extern bool measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result, const char *when);
 extern bool measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena, uint64_t weight_seed);
 extern bool measure_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n);
-extern void measure_stage(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n);
+extern bool measure_stage(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n);
 extern bool measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, const uint64_t *seeds, uint32_t n,
 						  double timeout, double *elapsed);
 extern bool measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out);
+extern bool measure_check_layout(Measure *m, Side side, int output, const WireTensor *found);
 extern bool measure_compare(Measure *m, const void *expected, const void *found, Side blamed);
 extern double measure_run_limit(const Measure *m);
 extern void measure_progress(Measure *m, const char *phase, int pairs, int rounds, double estimate, double lower, double upper,
 							 double left, bool force);
+
+/* memory for outputs drawn for comparison, where they are compared: on a GPU, an address of its own */
+extern void *measure_alloc(Measure *m, size_t bytes);
+extern void measure_free(Measure *m, void *memory);
+
+/* what an output takes among those of a run, aligned for every element type */
+static inline size_t
+measure_gathered(const Tensor *tensor)
+{
+	return (tensor->bytes + 15) & ~(size_t) 15;
+}
 
 /* arena for timing, sized for both sides' blocks; false after conclude() */
 extern bool measure_arena(Measure *m, Arena *arena, uint32_t slots);
@@ -138,7 +151,7 @@ extern bool measure_arena(Measure *m, Arena *arena, uint32_t slots);
 extern void rounds_run(Measure *m);
 
 /* build.c */
-extern bool build_c(Measure *m, Side side);
+extern bool build_native(Measure *m);	/* c and cuda */
 extern bool build_zygotes(Measure *m);
 
 /* device.c */

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "cuda.h"
 #include "measure.h"
 
 #define ALONE_BLOCKS	3
@@ -60,7 +61,8 @@ typedef struct Rounds
 typedef struct Half
 {
 	Executor	executor[2];
-	double		empty;			/* cost of a block without runs */
+	double		empty[2];		/* cost of a block without runs that stages what this side's do */
+	double		empty_single;	/* and one run's */
 	Values		block[2];		/* seconds a run */
 	Values		ratio;
 } Half;
@@ -123,13 +125,24 @@ block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n, uint3
 	for (uint32_t i = 0; i < n; i++)
 		at[i] = i;
 	shuffle(s, at, n);
+	/* sampled runs end the block: work that an answer leaves behind is that of its last runs */
+	for (uint32_t d = 0; m->gpu && d < 2 && d < m->gpu->drawn.n; d++)
+		for (uint32_t i = 0; i < n; i++)
+			if (slots[at[i]] == m->gpu->drawn.slot[d])
+			{
+				uint32_t	t = at[i];
+
+				at[i] = at[n - 1 - d];
+				at[n - 1 - d] = t;
+				break;
+			}
 	for (uint32_t i = 0; i < n; i++)
 	{
 		shuffled[i] = slots[at[i]];
 		seeds[i] = s->seeds[shuffled[i]];
 	}
-	measure_stage(m, &s->arena, shuffled, n);
-	if (!measure_block(m, executor, side, shuffled, seeds, n, timeout(s, side, n), seconds))
+	if (!measure_stage(m, &s->arena, shuffled, n)
+		|| !measure_block(m, executor, side, shuffled, seeds, n, timeout(s, side, n), seconds))
 		return false;
 	for (uint32_t i = 0; i < n; i++)
 		if (at[i] < keep
@@ -192,19 +205,22 @@ run_round(Rounds *s, Half *half, bool reference_first, bool single)
 	uint32_t	common = n[0] < n[1] ? n[0] : n[1];
 	uint32_t	keep;
 	double		seconds[2];
+	Measure    *m = s->m;
 
 	if (!fresh_inputs(s, n[0] > n[1] ? n[0] : n[1]))
 		return false;
 	keep = draws(s, common);
+	if (m->gpu)
+		gpu_draw(m, s->order, common);
 	for (int turn = 0; turn < 2; turn++)
 	{
 		Side		side = (turn == 0) == reference_first ? SIDE_REFERENCE : SIDE_CANDIDATE;
 
 		if (!block(s, half, side, s->order, n[side], keep, &seconds[side]))
 			return false;
-		seconds[side] = fmax(seconds[side] - half->empty, 1e-9);
+		seconds[side] = fmax(seconds[side] - (single ? half->empty_single : half->empty[side]), 1e-9);
 	}
-	if (!compare_kept(s, keep))
+	if (!compare_kept(s, keep) || (m->gpu && !gpu_check_samples(m)))
 		return false;
 	if (single)
 	{
@@ -222,6 +238,21 @@ run_round(Rounds *s, Half *half, bool reference_first, bool single)
 	return true;
 }
 
+/* on a GPU inputs are staged within the window: the cost of a block of the reference that stages these runs and has none */
+static bool
+empty_cost(Rounds *s, Half *half, uint32_t n, double *cost)
+{
+	double		empty[EMPTY_BLOCKS];
+
+	if (!measure_stage(s->m, &s->arena, s->order, n))
+		return false;
+	for (int i = 0; i < EMPTY_BLOCKS; i++)
+		if (!measure_block(s->m, &half->executor[SIDE_REFERENCE], SIDE_REFERENCE, s->order, s->seeds, 0, timeout(s, SIDE_REFERENCE, 1), &empty[i]))
+			return false;
+	*cost = cudal1_score_median(empty, EMPTY_BLOCKS);
+	return true;
+}
+
 /*
  * Warms memory and page tables, then finds the constant cost of a block. The reference's own blocks tell it for both sides: a
  * candidate that is slow when it has nothing to run would have that taken off its times.
@@ -236,10 +267,13 @@ warm(Rounds *s, Half *half, Side side)
 		return false;
 	if (side == SIDE_CANDIDATE)
 		return true;
+	if (s->m->gpu)
+		return empty_cost(s, half, s->runs[0], &half->empty[0]) && empty_cost(s, half, s->runs[1], &half->empty[1])
+			&& empty_cost(s, half, 1, &half->empty_single);
 	for (int i = 0; i < EMPTY_BLOCKS; i++)
 		if (!measure_block(s->m, &half->executor[side], side, s->order, s->seeds, 0, timeout(s, side, 1), &empty[i]))
 			return false;
-	half->empty = cudal1_score_median(empty, EMPTY_BLOCKS);
+	half->empty[0] = half->empty[1] = half->empty_single = cudal1_score_median(empty, EMPTY_BLOCKS);
 	return true;
 }
 
@@ -298,7 +332,7 @@ run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
 
 			if (!fresh_inputs(s, s->runs[side]) || !block(s, &half, side, s->order, s->runs[side], 0, &seconds))
 				goto done;
-			append(&alone, fmax(seconds - half.empty, 1e-9) / s->runs[side]);
+			append(&alone, fmax(seconds - half.empty[side], 1e-9) / s->runs[side]);
 		}
 	}
 	for (uint32_t i = 0; i < steps; i++)
@@ -330,6 +364,8 @@ run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
 				half.ratio.v[i] *= median(&alone) / median(&half.block[SIDE_REFERENCE]);
 		}
 	}
+	if (m->gpu && gpu_disturbed(m, half.executor, 2) && p->precision_goal > 0)
+		*disturbed = true;
 	for (size_t i = 0; i < half.ratio.n; i++)
 		append(ratios, half.ratio.v[i]);
 	good = true;
@@ -416,7 +452,8 @@ plan(Rounds *s)
 	/* a PyTorch executor keeps the outputs of a block in memory of its own */
 	size_t		run_bytes = 2 * m->input_slot_bytes + m->output_slot_bytes
 		+ (m->job->language == LANGUAGE_PYTORCH ? m->output_bytes : 0);
-	double		most = fmin(WIRE_MAX_RUNS, (double) ((size_t) p->arena_mb << 20) / (double) (run_bytes + 1));
+	size_t		arena_bytes = m->gpu ? m->gpu->arena_bytes : (size_t) p->arena_mb << 20;
+	double		most = fmin(WIRE_MAX_RUNS, (double) arena_bytes / (double) (run_bytes + 1));
 	double		round_seconds = 0;
 	double		half_seconds = p->bucket_seconds / 2;
 
@@ -445,8 +482,8 @@ plan(Rounds *s)
 	s->kept_max = (uint32_t) fmax(1, fmin(64, 64e6 / (double) (m->output_bytes + 1)));
 	s->order = calloc(s->slots, sizeof(*s->order));
 	s->seeds = calloc(s->slots, sizeof(*s->seeds));
-	s->kept[0] = malloc(s->kept_max * m->output_bytes + 1);
-	s->kept[1] = malloc(s->kept_max * m->output_bytes + 1);
+	s->kept[0] = measure_alloc(m, s->kept_max * m->output_bytes);
+	s->kept[1] = measure_alloc(m, s->kept_max * m->output_bytes);
 	if (!s->order || !s->seeds || !s->kept[0] || !s->kept[1])
 		return conclude(m, OUTCOME_LOST, "no memory for outputs");
 	if (!measure_arena(m, &s->arena, s->slots))
@@ -551,6 +588,7 @@ rounds_run(Measure *m)
 	bool		left = false;
 	bool		done = false;
 
+	arena_init(&s.arena);
 	s.started = clock_now();
 	measure_progress(m, "calibrating", 0, 0, NAN, NAN, NAN, NAN, true);
 	if (!plan(&s))
@@ -597,7 +635,7 @@ end:
 	{
 		free(s.times[i].v);
 		free(s.audit[i].v);
-		free(s.kept[i]);
+		measure_free(m, s.kept[i]);
 	}
 	free(s.all.v);
 	free(s.ratios.v);

@@ -124,7 +124,7 @@ outer_filter(void)
 }
 
 int
-sandbox_guard_filters(bool opens_files)
+sandbox_guard_filters(bool opens_files, bool gpu)
 {
 	int			fd = memfd_create("filters", MFD_CLOEXEC);
 	bool		good = fd >= 0;
@@ -147,11 +147,11 @@ sandbox_guard_filters(bool opens_files)
 			/* memory of others stays closed, and the end of the sandbox is the end */
 				&& seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prctl), 1, SCMP_A0(SCMP_CMP_EQ, PR_SET_DUMPABLE)) == 0
 				&& seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prctl), 1, SCMP_A0(SCMP_CMP_EQ, PR_SET_PDEATHSIG)) == 0
-			/* stacks and shared anonymous memory escape RLIMIT_DATA */
+			/* stacks and shared anonymous memory escape RLIMIT_DATA; but such is page-locked memory of the CUDA driver */
 				&& seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(mmap), 1,
 									SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_GROWSDOWN, MAP_GROWSDOWN)) == 0
-				&& seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(mmap), 1,
-									SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_SHARED | MAP_ANONYMOUS, MAP_SHARED | MAP_ANONYMOUS)) == 0;
+				&& (gpu || seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(mmap), 1,
+											SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_SHARED | MAP_ANONYMOUS, MAP_SHARED | MAP_ANONYMOUS)) == 0);
 		}
 		else if (!opens_files)
 			good = good && add_rules(context, SCMP_ACT_KILL_PROCESS, file_openers);
@@ -241,6 +241,8 @@ bwrap_arguments(const Sandbox *sandbox, Arguments *arguments, char *tmp_size, ch
 		push(arguments, "--as-pid-1");
 	push(arguments, "--dev");
 	push(arguments, "/dev");
+	for (int i = 0; i < sandbox->ndevices; i++)
+		push3(arguments, "--dev-bind", sandbox->devices[i], sandbox->devices[i]);
 	push(arguments, "--remount-ro");
 	push(arguments, "/dev");
 	if (sandbox->tmp_bytes > 0)
@@ -307,7 +309,7 @@ child(const Sandbox *sandbox, const Arguments *arguments, int filter_fd, pid_t p
 	syscall(SYS_close_range, 64, ~0U, 0);
 
 	limit(RLIMIT_CORE, 0);
-	limit(RLIMIT_NOFILE, 256);
+	limit(RLIMIT_NOFILE, sandbox->ndevices > 0 ? 4096 : 256);
 	if (sandbox->file_bytes > 0)
 		limit(RLIMIT_FSIZE, sandbox->file_bytes);
 	if (sandbox->data_bytes > 0)

@@ -12,6 +12,7 @@
 
 #define SANDBOX_MAX_FDS		8
 #define SANDBOX_MAX_BINDS	16
+#define SANDBOX_MAX_DEVICES	8
 
 typedef struct SandboxBind
 {
@@ -25,6 +26,8 @@ typedef struct Sandbox
 	const char *workdir;		/* NULL: / */
 	SandboxBind binds[SANDBOX_MAX_BINDS];
 	int			nbinds;
+	const char *devices[SANDBOX_MAX_DEVICES];	/* nodes in /dev */
+	int			ndevices;
 	int			fds[SANDBOX_MAX_FDS];	/* become descriptors 3, 4, ... inside */
 	int			nfds;
 	int			output_fd;		/* standard output and error */
@@ -49,7 +52,7 @@ extern int	sandbox_end(pid_t pid);
 extern bool sandbox_wait(pid_t pid, double seconds, int *status);
 
 /* a descriptor with the two filters that an executor applies before and after loading a candidate; see guard.c */
-extern int	sandbox_guard_filters(bool opens_files);
+extern int	sandbox_guard_filters(bool opens_files, bool gpu);
 
 /* NULL if a sandbox starts here, else what is missing */
 extern const char *sandbox_problem(void);

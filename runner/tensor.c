@@ -297,17 +297,27 @@ compare_float32(const float *expected, const float *found, size_t n, double rtol
 }
 
 void
+tensor_tolerance(uint32_t dtype, Tolerance tolerance, double *rtol, double *atol)
+{
+	const DtypeEntry *entry = find(dtype);
+
+	*rtol = tolerance.rtol >= 0 ? tolerance.rtol : entry->rtol;
+	*atol = tolerance.atol >= 0 ? tolerance.atol : entry->atol;
+}
+
+void
 tensor_compare(const void *expected, const void *found, uint32_t dtype, size_t n, Tolerance tolerance, Comparison *result)
 {
 	const DtypeEntry *entry = find(dtype);
-	double		rtol = tolerance.rtol >= 0 ? tolerance.rtol : entry->rtol;
-	double		atol = tolerance.atol >= 0 ? tolerance.atol : entry->atol;
+	double		rtol,
+				atol;
 	double		squares = 0;
 	size_t		finite = 0;
 	double		scale;
 
 	memset(result, 0, sizeof(*result));
 	result->equal = true;
+	tensor_tolerance(dtype, tolerance, &rtol, &atol);
 	if (!entry->is_float)
 	{
 		if (memcmp(expected, found, n * entry->size) == 0)

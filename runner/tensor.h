@@ -42,6 +42,9 @@ typedef struct Tolerance
 	double		atol;			/* relative to the root mean square of the expected output; < 0: likewise */
 } Tolerance;
 
+/* the numbers of a tolerance, with the dtype's defaults where it leaves them open */
+extern void tensor_tolerance(uint32_t dtype, Tolerance tolerance, double *rtol, double *atol);
+
 typedef struct Comparison
 {
 	bool		equal;

@@ -33,6 +33,7 @@ typedef enum WireStatus
 	WIRE_OK = 0,
 	WIRE_FAILED = 1,			/* the code raised an error; control memory holds the text */
 	WIRE_UNSUPPORTED = 2,		/* the code is valid, but not what this executor can run; likewise */
+	WIRE_FAULTED = 3,			/* a kernel of the code ended by a fault on the GPU; likewise */
 } WireStatus;
 
 #define WIRE_FLAG_SEED_RUNS		1	/* set the forward seed before each run */
@@ -71,7 +72,7 @@ typedef enum WireDtype
 
 typedef struct WireTensor
 {
-	uint64_t	address;		/* in the executor's address space */
+	uint64_t	address;		/* in the executor's address space; on a GPU, within its pool */
 	uint32_t	dtype;
 	uint32_t	ndim;
 	int64_t		shape[WIRE_MAX_DIMS];
@@ -88,7 +89,17 @@ typedef struct WireControl
 	uint32_t	tensors;		/* entries for each run in the table */
 	char		text[8188];		/* an error, NUL-terminated UTF-8 */
 	WireTensor	table[WIRE_MAX_RUNS * WIRE_MAX_TENSORS];
+	uint64_t	gpu_bytes[2];	/* on a GPU: size of the memory of the inputs, and of the pool for all else */
 } WireControl;
+
+/* allocations on a GPU are whole pages of 2 MiB */
+static inline uint64_t
+wire_gpu_bytes(uint64_t bytes)
+{
+	uint64_t	page = UINT64_C(2) << 20;
+
+	return bytes == 0 ? page : (bytes + page - 1) & ~(page - 1);
+}
 
 /* C executor: how to call the entry, one memfd written before it starts */
 typedef enum WireArgumentKind

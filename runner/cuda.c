@@ -1,0 +1,498 @@
+/*
+ * cuda.c
+ *		The honest block on a GPU, and the memory it needs.
+ *
+ * An executor is stopped outside its turn, but work it has sent to the GPU is not, so stopping alone hides nothing there. A
+ * block therefore begins, after the clock has started, with the supervisor copying the inputs to where the executor finds
+ * them: before that they hold something else, and no work on them can have begun. It ends, before the clock stops, with the
+ * supervisor reading elements of outputs that it drew by lot, the last runs' always among them; read again a moment later they
+ * must be the same, and the other side's must agree. What copying and reading cost is measured by blocks without runs and
+ * taken off both sides alike.
+ *
+ * Arrays are allocations of their own (cuMemCreate) that executors import by descriptor; legacy IPC handles do not cross
+ * process namespaces and expose what else lies in the same 2 MiB.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "cuda.h"
+
+/* the PTX, as text */
+__asm__(".section .rodata\n"
+		".global cudal1_kernels\n"
+		"cudal1_kernels:\n"
+		".incbin \"" CUDAL1_KERNELS "\"\n"
+		".byte 0\n"
+		".previous\n");
+extern const char cudal1_kernels[];
+
+#define THREADS 256
+
+/* false after conclude() if a call of our own fails: never the candidate's doing */
+static bool
+good(Measure *m, CuResult error, const char *doing)
+{
+	char		text[256];
+
+	if (error == 0)
+		return true;
+	cuda_driver_error(&m->gpu->driver, error, text, sizeof(text));
+	return conclude(m, OUTCOME_LOST, "the GPU fails %s: %s", doing, text);
+}
+
+static bool
+launch(Measure *m, CuFunctionRef function, uint32_t gx, uint32_t gy, void **parameters)
+{
+	return good(m, m->gpu->driver.LaunchKernel(function, gx, gy, 1, THREADS, 1, 1, 0, NULL, parameters, NULL), "to start a kernel");
+}
+
+/* enough blocks for `work` threads, not more than fill the device a few times */
+static uint32_t
+blocks(const Gpu *gpu, uint64_t work, uint32_t rows)
+{
+	uint64_t	wanted = (work + THREADS - 1) / THREADS;
+	uint64_t	most = (uint64_t) gpu->multiprocessors * 16 / (rows > 0 ? rows : 1) + 1;
+
+	return (uint32_t) (wanted < 1 ? 1 : wanted < most ? wanted : most);
+}
+
+static bool
+synchronize(Measure *m)
+{
+	return good(m, m->gpu->driver.CtxSynchronize(), "to end the supervisor's work");
+}
+
+/* memory */
+
+static void
+memory_destroy(GpuMemory *memory)
+{
+	if (memory->driver)
+	{
+		if (memory->address)
+		{
+			memory->driver->MemUnmap(memory->address, memory->bytes);
+			memory->driver->MemAddressFree(memory->address, memory->bytes);
+		}
+		if (memory->handle)
+			memory->driver->MemRelease(memory->handle);
+		if (memory->fd >= 0)
+			close(memory->fd);
+	}
+	memset(memory, 0, sizeof(*memory));
+	memory->fd = -1;
+}
+
+static bool
+memory_create(Measure *m, GpuMemory *memory, size_t bytes)
+{
+	Gpu		   *gpu = m->gpu;
+	CuAllocation allocation = {.type = 1,.handle_types = 1,.location = {1, gpu->device}};
+	CuAccess	access = {.location = {1, gpu->device},.flags = 3};
+	CuResult	error;
+
+	memset(memory, 0, sizeof(*memory));
+	memory->driver = &gpu->driver;
+	memory->fd = -1;
+	memory->bytes = wire_gpu_bytes(bytes);
+	error = gpu->driver.MemCreate(&memory->handle, memory->bytes, &allocation, 0);
+	if (error == 0)
+		error = gpu->driver.MemAddressReserve(&memory->address, memory->bytes, 0, 0, 0);
+	if (error == 0)
+		error = gpu->driver.MemMap(memory->address, memory->bytes, 0, memory->handle, 0);
+	if (error == 0)
+		error = gpu->driver.MemSetAccess(memory->address, memory->bytes, &access, 1);
+	if (error == 0)
+		error = gpu->driver.MemExportToShareableHandle(&memory->fd, memory->handle, 1, 0);
+	if (error == 0)
+		return true;
+	memory_destroy(memory);
+	return good(m, error, "to give shared memory");
+}
+
+bool
+gpu_arena_create(Measure *m, Arena *arena)
+{
+	GpuArena   *shared = calloc(1, sizeof(GpuArena));
+
+	if (!shared)
+		return conclude(m, OUTCOME_LOST, "no memory");
+	shared->inputs.fd = shared->outputs.fd = shared->master.fd = -1;
+	arena->gpu = shared;
+	if (!memory_create(m, &shared->inputs, arena->slots * arena->input_slot_bytes)
+		|| !memory_create(m, &shared->outputs, arena->slots * arena->output_slot_bytes)
+		|| !memory_create(m, &shared->master, arena->slots * arena->input_slot_bytes))
+		return false;
+	arena->inputs_fd = shared->inputs.fd;
+	arena->outputs_fd = shared->outputs.fd;
+	arena->master_fd = shared->master.fd;
+	/* closed with the arena */
+	shared->inputs.fd = shared->outputs.fd = shared->master.fd = -1;
+	m->gpu->staged = 0;
+	m->gpu->items_of = NULL;
+	return true;
+}
+
+void
+gpu_arena_destroy(GpuArena *arena)
+{
+	memory_destroy(&arena->inputs);
+	memory_destroy(&arena->outputs);
+	memory_destroy(&arena->master);
+	free(arena);
+}
+
+GpuMemory *
+gpu_pool_create(Measure *m)
+{
+	GpuMemory  *pool = calloc(1, sizeof(GpuMemory));
+
+	m->gpu->items_of = NULL;
+	if (pool && memory_create(m, pool, m->gpu->pool_bytes))
+		return pool;
+	free(pool);
+	return NULL;
+}
+
+void
+gpu_pool_destroy(GpuMemory *pool)
+{
+	memory_destroy(pool);
+	free(pool);
+}
+
+void *
+gpu_alloc(Measure *m, size_t bytes)
+{
+	CuAddress	address = 0;
+
+	return m->gpu->driver.MemAlloc(&address, bytes + 16) == 0 ? (void *) (uintptr_t) address : NULL;
+}
+
+void
+gpu_free(Measure *m, void *memory)
+{
+	if (memory)
+		m->gpu->driver.MemFree((CuAddress) (uintptr_t) memory);
+}
+
+/* opening */
+
+static bool
+load_kernels(Measure *m)
+{
+	Gpu		   *gpu = m->gpu;
+	CuModuleRef module;
+	struct
+	{
+		const char *name;
+		CuFunctionRef *function;
+	}			kernels[] = {
+		{"cudal1_fill", &gpu->fill}, {"cudal1_poison", &gpu->poison}, {"cudal1_stage", &gpu->stage}, {"cudal1_sample", &gpu->sample},
+		{"cudal1_gather", &gpu->gather}, {"cudal1_squares", &gpu->squares}, {"cudal1_compare", &gpu->compare}, {"cudal1_flush", &gpu->flush}
+	};
+
+	if (!good(m, gpu->driver.ModuleLoadData(&module, cudal1_kernels), "to load the supervisor's kernels"))
+		return false;
+	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++)
+		if (!good(m, gpu->driver.ModuleGetFunction(kernels[i].function, module, kernels[i].name), "to find the supervisor's kernels"))
+			return false;
+	return true;
+}
+
+bool
+gpu_open(Measure *m)
+{
+	Gpu		   *gpu = m->gpu;
+	int			value = 0;
+	size_t		left = 0,
+				total = 0;
+	void	   *memory;
+
+	/* by UUID, so that the first device is the one whatever order CUDA numbers them in; other GPUs are left alone */
+	setenv("CUDA_VISIBLE_DEVICES", m->device_key, 1);
+	setenv("CUDA_CACHE_DISABLE", "1", 1);
+	if (!good(m, gpu->driver.Init(0), "to start")
+		|| !good(m, gpu->driver.DeviceGet(&gpu->device, 0), "to be found")
+		|| !good(m, gpu->driver.DevicePrimaryCtxSetFlags(gpu->device, CU_SCHEDULE_SPIN), "to be set up")
+		|| !good(m, gpu->driver.DevicePrimaryCtxRetain(&gpu->context, gpu->device), "to open a context")
+		|| !good(m, gpu->driver.CtxSetCurrent(gpu->context), "to open a context"))
+		return false;
+	gpu->open = true;
+	if (!load_kernels(m))
+		return false;
+	gpu->driver.DeviceGetAttribute(&value, CU_ATTRIBUTE_MULTIPROCESSORS, gpu->device);
+	gpu->multiprocessors = value > 0 ? value : 1;
+	value = 0;
+	gpu->driver.DeviceGetAttribute(&value, CU_ATTRIBUTE_L2_BYTES, gpu->device);
+	gpu->l2_bytes = value > 0 ? (size_t) value : (size_t) 64 << 20;
+	/* half of `slots` lists what is staged, the other half what is made */
+	if (!good(m, gpu->driver.MemHostAlloc(&memory, 2 * WIRE_MAX_RUNS * sizeof(uint32_t), 3), "to give page-locked memory"))
+		return false;
+	gpu->slots = memory;
+	if (!good(m, gpu->driver.MemHostAlloc(&memory, GPU_MAX_SAMPLES * sizeof(CudaSample), 3), "to give page-locked memory"))
+		return false;
+	gpu->items = memory;
+	if (!good(m, gpu->driver.MemHostAlloc(&memory, 2 * GPU_MAX_SAMPLES * sizeof(uint64_t), 3), "to give page-locked memory")
+		|| !good(m, gpu->driver.MemAlloc(&gpu->comparison, sizeof(CudaComparison)), "to give memory"))
+		return false;
+	gpu->values = memory;
+	if (m->job->profile.cold_cache)
+	{
+		gpu->cold_bytes = 2 * gpu->l2_bytes;
+		if (!good(m, gpu->driver.MemAlloc(&gpu->cold, gpu->cold_bytes), "to give memory"))
+			return false;
+	}
+	if (!good(m, gpu->driver.MemGetInfo(&left, &total), "to tell its memory"))
+		return false;
+	/* copies of some GiB cost a block a millisecond, and as many runs as fit them are enough */
+	gpu->arena_bytes = (size_t) m->job->profile.arena_mb << 24;
+	if (gpu->arena_bytes > left / 4)
+		gpu->arena_bytes = left / 4;
+	gpu->pool_bytes = left / 5 < (size_t) 24 << 30 ? left / 5 : (size_t) 24 << 30;
+	return true;
+}
+
+void
+gpu_close(Measure *m)
+{
+	Gpu		   *gpu = m->gpu;
+
+	if (gpu && gpu->open)
+		gpu->driver.DevicePrimaryCtxRelease(gpu->device);
+	free(gpu);
+	m->gpu = NULL;
+}
+
+/* inputs */
+
+bool
+gpu_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
+{
+	Gpu		   *gpu = m->gpu;
+	const Signature *s = &m->job->signature;
+	uint32_t   *list = gpu->slots + WIRE_MAX_RUNS;
+	int			in = 0;
+
+	if (n == 0)
+		return true;
+	memcpy(list, slots, n * sizeof(*slots));
+	for (int i = 0; i < s->arguments; i++)
+	{
+		const Argument *a = &s->argument[i];
+		uint64_t	slot_bytes = arena->input_slot_bytes;
+		uint64_t	offset = m->input[in].offset;
+		uint64_t	elements = a->tensor.elements;
+		uint32_t	dtype = a->tensor.dtype;
+		uint32_t	init = (uint32_t) a->init;
+		double		low = a->low,
+					high = a->high;
+		uint64_t	seed = random_next(&m->random);
+		void	   *parameters[] = {&arena->gpu->master.address, &slot_bytes, &list, &offset, &elements, &dtype, &init, &low, &high, &seed};
+
+		if (a->role != ROLE_IN && a->role != ROLE_INOUT)
+			continue;
+		in++;
+		if (!launch(m, gpu->fill, blocks(gpu, (elements + 3) / 4, n), n, parameters))
+			return false;
+	}
+	return synchronize(m);
+}
+
+bool
+gpu_stage(Measure *m, const Arena *arena, const uint32_t *slots, uint32_t n)
+{
+	Gpu		   *gpu = m->gpu;
+	const Signature *s = &m->job->signature;
+	int			out = 0;
+
+	memcpy(gpu->slots, slots, n * sizeof(*slots));
+	gpu->staged = n;
+	gpu->arena = arena;
+	if (m->job->language == LANGUAGE_PYTORCH || n == 0)
+		return true;
+	for (int i = 0; i < s->arguments; i++)
+	{
+		uint64_t	slot_bytes = arena->output_slot_bytes;
+		uint64_t	offset = m->output[out].offset;
+		uint64_t	bytes = (m->output[out].bytes + 15) & ~(size_t) 15;
+		uint64_t	seed = random_next(&m->random);
+		void	   *parameters[] = {&arena->gpu->outputs.address, &slot_bytes, &gpu->slots, &offset, &bytes, &seed};
+
+		out += s->argument[i].role == ROLE_OUT || s->argument[i].role == ROLE_INOUT;
+		if (s->argument[i].role == ROLE_OUT && !launch(m, gpu->poison, blocks(gpu, bytes / 16, n), n, parameters))
+			return false;
+	}
+	return synchronize(m);
+}
+
+static void
+pieces_of(Measure *m, const Arena *arena, CudaPieces *pieces)
+{
+	const Signature *s = &m->job->signature;
+	int			in = 0,
+				out = 0;
+
+	memset(pieces, 0, sizeof(*pieces));
+	pieces->from_stride = arena->input_slot_bytes;
+	if (m->job->language == LANGUAGE_PYTORCH)
+	{
+		pieces->n = arena->input_slot_bytes > 0;
+		pieces->piece[0] = (CudaPiece) {arena->gpu->master.address, arena->gpu->inputs.address, arena->input_slot_bytes, arena->input_slot_bytes};
+		return;
+	}
+	for (int i = 0; i < s->arguments; i++)
+	{
+		ArgumentRole role = s->argument[i].role;
+		CudaPiece  *p = &pieces->piece[pieces->n];
+
+		if (role == ROLE_IN || role == ROLE_INOUT)
+		{
+			p->from = arena->gpu->master.address + m->input[in].offset;
+			p->bytes = (m->input[in].bytes + 15) & ~(size_t) 15;
+			if (role == ROLE_IN)
+			{
+				p->to = arena->gpu->inputs.address + m->input[in].offset;
+				p->to_stride = arena->input_slot_bytes;
+			}
+			else
+			{
+				p->to = arena->gpu->outputs.address + m->output[out].offset;
+				p->to_stride = arena->output_slot_bytes;
+			}
+			in++;
+			pieces->n++;
+		}
+		out += role == ROLE_OUT || role == ROLE_INOUT;
+	}
+}
+
+/* where an element lies that the executor says it wrote; 0 if it says nonsense */
+static CuAddress
+element_address(Measure *m, Executor *executor, const Arena *arena, uint32_t run, uint32_t slot, int output, uint64_t element)
+{
+	const Tensor *layout = &m->output[output];
+	size_t		size = tensor_dtype_size(layout->dtype);
+	WireTensor	t;
+	uint64_t	place = 0;
+
+	if (m->job->language != LANGUAGE_PYTORCH)
+		return arena->gpu->outputs.address + slot * arena->output_slot_bytes + layout->offset + element * size;
+	/* a copy, once: it lies in memory that the executor can write */
+	memcpy(&t, &executor->control->table[run * (uint32_t) m->outputs + (uint32_t) output], sizeof(t));
+	for (int d = (int) layout->ndim - 1; d >= 0; d--)
+	{
+		if (t.stride[d] < 0 || t.stride[d] > (int64_t) 1 << 40)
+			return 0;
+		place += (element % (uint64_t) layout->shape[d]) * (uint64_t) t.stride[d];
+		element /= (uint64_t) layout->shape[d];
+	}
+	if (t.address % size != 0 || t.address > executor->pool->bytes || place > executor->pool->bytes
+		|| t.address + (place + 1) * size > executor->pool->bytes)
+		return 0;
+	return executor->pool->address + t.address + place * size;
+}
+
+static bool
+read_samples(Measure *m, uint64_t *values)
+{
+	Gpu		   *gpu = m->gpu;
+	void	   *parameters[] = {&gpu->items, &gpu->nitems, &values};
+
+	if (gpu->nitems > 0 && !launch(m, gpu->sample, blocks(gpu, gpu->nitems, 1), 1, parameters))
+		return false;
+	return synchronize(m);
+}
+
+bool
+gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32_t n, uint32_t flags, double timeout, double *elapsed)
+{
+	Gpu		   *gpu = m->gpu;
+	const Arena *arena = gpu->arena;
+	GpuSamples *drawn = &gpu->drawn;
+	bool		own = drawn->n == 0 && n > 0;
+	uint32_t	run[GPU_SAMPLE_SLOTS] = {0};
+	CudaPieces	pieces;
+	ExecutorResult result;
+	double		start,
+				seconds = 0;
+
+	*elapsed = 0;
+	if (own)
+		gpu_draw(m, slots + (n > 2 ? n - 2 : 0), n > 2 ? 2 : n);
+	for (uint32_t i = 0; n > 0 && i < drawn->n; i++)
+		while (run[i] < n - 1 && slots[run[i]] != drawn->slot[i])
+			run[i]++;
+	pieces_of(m, arena, &pieces);
+
+	start = clock_now();
+	if (gpu->staged > 0 && pieces.n > 0)
+	{
+		void	   *parameters[] = {&gpu->slots, &pieces};
+
+		if (!launch(m, gpu->stage, blocks(gpu, pieces.piece[0].bytes / 16, gpu->staged), gpu->staged, parameters))
+			return false;
+	}
+	if (gpu->cold_bytes > 0)
+	{
+		uint64_t	words = gpu->cold_bytes / 16;
+		uint32_t	value = (uint32_t) random_next(&m->random);
+		void	   *parameters[] = {&gpu->cold, &words, &value};
+
+		if (!launch(m, gpu->flush, blocks(gpu, words, 1), 1, parameters))
+			return false;
+	}
+	if (!synchronize(m))
+		return false;
+	*elapsed = clock_now() - start;
+	/* between our own two shares of the window time passes by the executor's core, as on a CPU */
+	result = executor_command(executor, WIRE_RUN, n, flags, 0, timeout, &seconds);
+	start = clock_now();
+	if (result == EXECUTOR_OK && n > 0 && m->outputs > 0)
+	{
+		gpu->nitems = 0;
+		gpu->items_of = executor;
+		for (uint32_t i = 0; i < drawn->n; i++)
+			for (int o = 0; o < m->outputs; o++)
+			{
+				if (m->output[o].elements == 0)
+					continue;
+				for (int e = 0; e < GPU_SAMPLE_ELEMENTS; e++)
+				{
+					CuAddress	address = element_address(m, executor, arena, run[i], drawn->slot[i], o, drawn->element[i][o][e]);
+
+					/* nonsense is found out when tables are judged */
+					gpu->items[gpu->nitems++] = (CudaSample) {address ? address : gpu->comparison,
+						address ? tensor_dtype_size(m->output[o].dtype) : 1};
+				}
+			}
+	}
+	/* an empty block reads what was read last, if it was this executor's */
+	if (gpu->items_of != executor)
+		gpu->nitems = 0;
+	if (result == EXECUTOR_OK && !read_samples(m, gpu->values))
+		return false;
+	*elapsed += seconds + clock_now() - start;
+
+	m->result.clock_seconds += *elapsed;
+	if (result == EXECUTOR_OK && n > 0 && gpu->nitems > 0)
+	{
+		memcpy(drawn->value[side], gpu->values, gpu->nitems * sizeof(uint64_t));
+		if (!read_samples(m, gpu->values + GPU_MAX_SAMPLES))
+			return false;
+		gpu->sampled += (int) gpu->nitems;
+		if (memcmp(gpu->values, gpu->values + GPU_MAX_SAMPLES, gpu->nitems * sizeof(uint64_t)) != 0)
+		{
+			json_object_set_new(m->result.evidence, "detector", json_string("early_answer"));
+			conclude(m, side == SIDE_CANDIDATE ? OUTCOME_CHEAT : OUTCOME_UNVERIFIED,
+					 "%s answered before its outputs were written", side == SIDE_CANDIDATE ? "the code" : "the reference");
+			return false;
+		}
+	}
+	if (own)
+		drawn->n = 0;
+	return measure_failed(m, side, executor, result, "in a run");
+}

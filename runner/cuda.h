@@ -1,0 +1,134 @@
+/*
+ * cuda.h
+ *		The supervisor's hold on a GPU: its memory, and the honest block there.
+ */
+#ifndef CUDAL1_CUDA_H
+#define CUDAL1_CUDA_H
+
+#include "cuda_driver.h"
+#include "cuda_kernels.h"
+#include "cuda_nvml.h"
+#include "measure.h"
+
+/* an allocation of its own that another process can map by its descriptor */
+typedef struct GpuMemory
+{
+	const CuDriver *driver;
+	CuHandle	handle;
+	CuAddress	address;		/* in the supervisor */
+	size_t		bytes;
+	int			fd;
+} GpuMemory;
+
+/* arena.gpu: inputs and outputs are mapped by executors too, the master by the generator alone */
+typedef struct GpuArena
+{
+	GpuMemory	inputs;
+	GpuMemory	outputs;
+	GpuMemory	master;
+} GpuArena;
+
+#define GPU_SAMPLE_SLOTS	8	/* runs of a block that are sampled */
+#define GPU_SAMPLE_ELEMENTS 8	/* elements of each of their outputs */
+#define GPU_MAX_SAMPLES		(GPU_SAMPLE_SLOTS * GPU_SAMPLE_ELEMENTS * WIRE_MAX_TENSORS)
+
+typedef struct GpuSamples
+{
+	uint32_t	n;				/* slots drawn; 0: none */
+	uint32_t	slot[GPU_SAMPLE_SLOTS];
+	uint64_t	element[GPU_SAMPLE_SLOTS][WIRE_MAX_TENSORS][GPU_SAMPLE_ELEMENTS];
+	uint64_t	value[2][GPU_MAX_SAMPLES];	/* of each side, as read within its window */
+} GpuSamples;
+
+typedef struct Gpu
+{
+	CuDriver	driver;
+	NvmlDevice	nvml;
+	CuDevice	device;
+	CuContextRef context;
+	bool		open;
+	int			multiprocessors;
+	size_t		l2_bytes;
+	size_t		arena_bytes;	/* for inputs, outputs and masters together */
+	size_t		pool_bytes;		/* of each PyTorch executor */
+	CuFunctionRef fill,
+				poison,
+				stage,
+				sample,
+				gather,
+				squares,
+				compare,
+				flush;
+	uint32_t   *slots;			/* page-locked, read by kernels: those staged next */
+	uint32_t	staged;
+	const Arena *arena;
+	CudaSample *items;			/* page-locked */
+	uint64_t   *values;			/* page-locked, written by kernels: in the window, and again right after it */
+	uint32_t	nitems;
+	const Executor *items_of;
+	GpuSamples	drawn;
+	CuAddress	comparison;
+	CuAddress	cold;			/* what is written to turn out the caches */
+	size_t		cold_bytes;
+	double		rms[WIRE_MAX_TENSORS];	/* of the reference's outputs */
+	int			sampled;
+	/* what sandboxes and builds need */
+	char		node[32];
+	char		nvcc[PATH_MAX];
+	char		toolkit[PATH_MAX];	/* the folder above nvcc's */
+	/* seen in the course of a measurement */
+	int			sm_mhz[2];
+	int			temperature[2];
+	unsigned long long throttle;
+	int			foreign;
+} Gpu;
+
+/* whether a device's key names a GPU: "GPU-<uuid>", "cuda", "cuda:0" */
+extern bool gpu_key(const char *key);
+
+/* finds the GPU, turns m->device_key into its UUID, reserves a core; no context yet */
+extern bool gpu_prepare(Measure *m, const char *key, const cpu_set_t *allowed);
+
+/* once the device is held: context, kernels, memory */
+extern bool gpu_open(Measure *m);
+extern void gpu_close(Measure *m);
+
+/* one line for each GPU of this host; torch_cuda: the CUDA version of the interpreter's PyTorch, or empty */
+extern void gpu_list(const Options *options, const char *sandbox_problem, const char *torch, const char *torch_cuda);
+extern void gpu_environment(Measure *m);
+
+/* what sandboxes of code that uses the GPU need; `environment` takes pairs from index n on, and the new n is returned */
+extern int	gpu_sandbox(Gpu *gpu, Sandbox *sandbox, const char **environment, int n);
+
+extern bool gpu_arena_create(Measure *m, Arena *arena);
+extern void gpu_arena_destroy(GpuArena *arena);
+
+/* memory of a PyTorch executor, which the supervisor reads its outputs from */
+extern GpuMemory *gpu_pool_create(Measure *m);
+extern void gpu_pool_destroy(GpuMemory *pool);
+
+extern bool gpu_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n);
+
+/* outside the window: poison the outputs of these slots; their inputs follow within it */
+extern bool gpu_stage(Measure *m, const Arena *arena, const uint32_t *slots, uint32_t n);
+
+/* n = 0: the constant cost of a block that stages what was staged last */
+extern bool gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32_t n, uint32_t flags, double timeout,
+					  double *elapsed);
+
+/* which of these slots, run by both sides next, are sampled within their windows; the first two it names go last in a block */
+extern void gpu_draw(Measure *m, const uint32_t *slots, uint32_t n);
+extern bool gpu_check_samples(Measure *m);
+
+extern bool gpu_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out);
+extern bool gpu_compare(Measure *m, const void *expected, const void *found, int output, Comparison *result);
+extern void *gpu_alloc(Measure *m, size_t bytes);
+extern void gpu_free(Measure *m, void *memory);
+
+/* after each half: clocks and neighbours; true if the half should be measured again */
+extern bool gpu_disturbed(Measure *m, const Executor *executors, int n);
+
+/* sets gpu->nvcc; false: there is no compiler */
+extern bool gpu_find_nvcc(Gpu *gpu);
+
+#endif							/* CUDAL1_CUDA_H */

@@ -1,0 +1,118 @@
+/*
+ * cuda_driver.h
+ *		The part of the CUDA driver's interface that is used here, resolved at run time.
+ *
+ * No header and no library of NVIDIA's is needed to build, and a machine without a driver builds and runs the same: it has no
+ * such devices. Names and layouts are those of the driver's stable ABI (its versioned symbols).
+ */
+#ifndef CUDAL1_CUDA_DRIVER_H
+#define CUDAL1_CUDA_DRIVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int CuResult;			/* 0: success */
+typedef int CuDevice;
+typedef uint64_t CuAddress;		/* CUdeviceptr */
+typedef uint64_t CuHandle;		/* CUmemGenericAllocationHandle */
+typedef struct CuContext *CuContextRef;
+typedef struct CuModule *CuModuleRef;
+typedef struct CuFunction *CuFunctionRef;
+typedef struct CuStream *CuStreamRef;
+
+typedef struct CuLocation
+{
+	int			type;			/* 1: a device */
+	int			id;
+} CuLocation;
+
+typedef struct CuAllocation
+{
+	int			type;			/* 1: pinned */
+	int			handle_types;	/* 1: a POSIX descriptor */
+	CuLocation	location;
+	void	   *security;
+	struct
+	{
+		unsigned char compression;
+		unsigned char rdma;
+		unsigned short usage;
+		unsigned char reserved[4];
+	}			flags;
+} CuAllocation;
+
+typedef struct CuAccess
+{
+	CuLocation	location;
+	int			flags;			/* 1: read, 3: read and write */
+} CuAccess;
+
+#define CU_ERROR_OUT_OF_MEMORY		2
+#define CU_SCHEDULE_SPIN			1
+#define CU_ATTRIBUTE_MULTIPROCESSORS	16
+#define CU_ATTRIBUTE_L2_BYTES		38
+#define CU_ATTRIBUTE_MAJOR			75
+#define CU_ATTRIBUTE_MINOR			76
+
+/* X(name without "cu", symbol's suffix, parameters) */
+#define CU_FUNCTIONS(X) \
+	X(Init, "", (unsigned int flags)) \
+	X(DriverGetVersion, "", (int *version)) \
+	X(DeviceGetCount, "", (int *count)) \
+	X(DeviceGet, "", (CuDevice *device, int ordinal)) \
+	X(DeviceGetUuid, "", (unsigned char uuid[16], CuDevice device)) \
+	X(DeviceGetName, "", (char *name, int length, CuDevice device)) \
+	X(DeviceGetAttribute, "", (int *value, int attribute, CuDevice device)) \
+	X(DeviceTotalMem, "_v2", (size_t *bytes, CuDevice device)) \
+	X(DevicePrimaryCtxSetFlags, "_v2", (CuDevice device, unsigned int flags)) \
+	X(DevicePrimaryCtxRetain, "", (CuContextRef *context, CuDevice device)) \
+	X(DevicePrimaryCtxRelease, "_v2", (CuDevice device)) \
+	X(CtxSetCurrent, "", (CuContextRef context)) \
+	X(CtxSynchronize, "", (void)) \
+	X(MemGetInfo, "_v2", (size_t *left, size_t *total)) \
+	X(MemAlloc, "_v2", (CuAddress *address, size_t bytes)) \
+	X(MemFree, "_v2", (CuAddress address)) \
+	X(MemHostAlloc, "", (void **address, size_t bytes, unsigned int flags)) \
+	X(MemFreeHost, "", (void *address)) \
+	X(MemCreate, "", (CuHandle *handle, size_t bytes, const CuAllocation *allocation, unsigned long long flags)) \
+	X(MemRelease, "", (CuHandle handle)) \
+	X(MemAddressReserve, "", (CuAddress *address, size_t bytes, size_t alignment, CuAddress wish, unsigned long long flags)) \
+	X(MemAddressFree, "", (CuAddress address, size_t bytes)) \
+	X(MemMap, "", (CuAddress address, size_t bytes, size_t offset, CuHandle handle, unsigned long long flags)) \
+	X(MemUnmap, "", (CuAddress address, size_t bytes)) \
+	X(MemSetAccess, "", (CuAddress address, size_t bytes, const CuAccess *access, size_t count)) \
+	X(MemExportToShareableHandle, "", (void *shareable, CuHandle handle, int type, unsigned long long flags)) \
+	X(MemImportFromShareableHandle, "", (CuHandle *handle, void *shareable, int type)) \
+	X(MemcpyHtoD, "_v2", (CuAddress to, const void *from, size_t bytes)) \
+	X(MemcpyDtoH, "_v2", (void *to, CuAddress from, size_t bytes)) \
+	X(MemcpyDtoD, "_v2", (CuAddress to, CuAddress from, size_t bytes)) \
+	X(MemsetD8, "_v2", (CuAddress to, unsigned char value, size_t n)) \
+	X(ModuleLoadData, "", (CuModuleRef *module, const void *image)) \
+	X(ModuleGetFunction, "", (CuFunctionRef *function, CuModuleRef module, const char *name)) \
+	X(LaunchKernel, "", (CuFunctionRef function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx, unsigned int by, \
+						 unsigned int bz, unsigned int shared, CuStreamRef stream, void **parameters, void **extra)) \
+	X(GetErrorString, "", (CuResult error, const char **text)) \
+	X(GetErrorName, "", (CuResult error, const char **text))
+
+typedef struct CuDriver
+{
+#define CU_MEMBER(name, suffix, parameters) CuResult (*name) parameters;
+	CU_FUNCTIONS(CU_MEMBER)
+#undef CU_MEMBER
+	char		folder[4096];	/* of the library, for sandboxes */
+} CuDriver;
+
+/* false without a driver; `problem`, if not NULL, says what is missing */
+extern bool cuda_driver_load(CuDriver *driver, const char **problem);
+
+/* "an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS)" */
+extern void cuda_driver_error(const CuDriver *driver, CuResult error, char *text, size_t size);
+
+/* whether an error is a fault of a kernel that ran, and not of a call */
+extern bool cuda_driver_is_fault(CuResult error);
+
+/* maps an exported allocation of so many bytes into this process; 0 or an error */
+extern CuResult cuda_driver_import(const CuDriver *driver, CuDevice device, int fd, size_t bytes, CuAddress *address);
+
+#endif							/* CUDAL1_CUDA_DRIVER_H */

@@ -1,0 +1,165 @@
+/*
+ * exec_cuda.c
+ *		exec-cuda FILE.so: the executor of CUDA C++ code, for references and candidates alike.
+ *
+ * As exec-c, but the slots lie in GPU memory that the supervisor allocated: it imports them by descriptor and hands out device
+ * pointers. Nothing touches the GPU before the command to load. A block of runs ends with one synchronisation of the whole
+ * device; whether it took place is not asked here but seen in the outputs. The code's CUDA runtime is linked into its own
+ * library and finds the context that is made here, the device's primary one.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "cuda_driver.h"
+#include "entry.h"
+#include "guard.h"
+
+static WireControl *control;
+static WireCall *call;
+static CuDriver driver;
+static CuAddress inputs;
+static CuAddress outputs;
+static const char *(*last_error) (void);
+
+static uint32_t
+failed(const char *doing, CuResult error)
+{
+	char		text[300];
+
+	cuda_driver_error(&driver, error, text, sizeof(text));
+	snprintf(control->text, sizeof(control->text), "%s%s", doing, text);
+	return cuda_driver_is_fault(error) ? WIRE_FAULTED : WIRE_FAILED;
+}
+
+/* what RLIMIT_DATA already counts, so that the limit is on what the code adds */
+static uint64_t
+own_data_bytes(void)
+{
+	FILE	   *status = fopen("/proc/self/status", "re");
+	char		line[256];
+	unsigned long long kilobytes = 0;
+
+	while (status && fgets(line, sizeof(line), status))
+		if (sscanf(line, "VmData: %llu", &kilobytes) == 1)
+			break;
+	if (status)
+		fclose(status);
+	return kilobytes * 1024;
+}
+
+static CuResult
+open_device(void)
+{
+	CuDevice	device;
+	CuContextRef context;
+	CuResult	error = driver.Init(0);
+
+	if (error == 0)
+		error = driver.DeviceGet(&device, 0);
+	if (error == 0)
+		error = driver.DevicePrimaryCtxSetFlags(device, CU_SCHEDULE_SPIN);
+	if (error == 0)
+		error = driver.DevicePrimaryCtxRetain(&context, device);
+	if (error == 0)
+		error = driver.CtxSetCurrent(context);
+	if (error == 0)
+		error = cuda_driver_import(&driver, device, WIRE_FD_INPUTS, wire_gpu_bytes(call->slots * call->input_slot_bytes), &inputs);
+	if (error == 0)
+		error = cuda_driver_import(&driver, device, WIRE_FD_OUTPUTS, wire_gpu_bytes(call->slots * call->output_slot_bytes), &outputs);
+	/* a first launch, so that the driver has opened what it needs before files and processes are closed to it */
+	if (error == 0)
+		error = driver.MemsetD8(outputs, 0, 1);
+	if (error == 0)
+		error = driver.CtxSynchronize();
+	return error;
+}
+
+static uint32_t
+load(const char *path)
+{
+	const char *problem = NULL;
+	CuResult	error;
+	void	   *handle;
+
+	if (!cuda_driver_load(&driver, &problem))
+	{
+		snprintf(control->text, sizeof(control->text), "%s", problem);
+		return WIRE_FAILED;
+	}
+	error = open_device();
+	if (error != 0)
+		return failed("the GPU can't be opened: ", error);
+	close(WIRE_FD_INPUTS);
+	close(WIRE_FD_OUTPUTS);
+	if (cudal1_guard_enter_gpu(own_data_bytes() + call->data_limit) != 0)
+		entry_fail("guard");
+	handle = entry_load(call, path, control->text, sizeof(control->text));
+	if (!handle)
+		return WIRE_FAILED;
+	last_error = (const char *(*) (void)) dlsym(handle, "cudal1_last_error");
+	if (cudal1_guard_seal() != 0)
+		entry_fail("guard");
+	return WIRE_OK;
+}
+
+static uint32_t
+run(uint32_t count)
+{
+	CuResult	error;
+	const char *text;
+
+	entry_run(call, control->slots, count, (char *) (uintptr_t) inputs, (char *) (uintptr_t) outputs);
+	error = driver.CtxSynchronize();
+	if (error != 0)
+		return failed("", error);
+	text = last_error ? last_error() : NULL;
+	if (text)
+	{
+		snprintf(control->text, sizeof(control->text), "the CUDA runtime reports: %s", text);
+		return WIRE_FAILED;
+	}
+	return WIRE_OK;
+}
+
+int
+main(int argc, char **argv)
+{
+	WireMessage command = {.op = WIRE_HELLO};
+
+	if (argc != 2)
+	{
+		fprintf(stderr, "usage: exec-cuda FILE.so\nStarted by cudal1-measure, which hands it its descriptors.\n");
+		return 2;
+	}
+	control = entry_map(WIRE_FD_CONTROL, PROT_READ | PROT_WRITE);
+	call = entry_map(WIRE_FD_CALL, PROT_READ);
+	if (cudal1_guard_read() != 0)
+		entry_fail("filters");
+	close(WIRE_FD_CONTROL);
+	close(WIRE_FD_CALL);
+	setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
+	entry_reply(&command, WIRE_OK);
+	for (;;)
+	{
+		ssize_t		got = recv(WIRE_FD_SOCKET, &command, sizeof(command), 0);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got != sizeof(command))
+			_exit(0);
+		if (command.op == WIRE_LOAD)
+			entry_reply(&command, load(argv[1]));
+		else if (command.op == WIRE_RUN)
+			entry_reply(&command, run(command.count));
+		else
+			_exit(123);
+	}
+}
