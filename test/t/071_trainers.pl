@@ -1,0 +1,53 @@
+# examples/rewards.py: the reward functions that a trainer plugs in.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+use IPC::Run ();
+use Test::More;
+use Workers;
+
+my $python = '/usr/bin/python3';
+plan skip_all => 'python3-psycopg is not installed' if system("$python -c 'import psycopg' 2>/dev/null") != 0;
+
+my $node = new_server('trainers');
+$node->safe_psql('postgres', "CREATE ROLE trainer LOGIN; SELECT cudal1_grant('trainer', 'trainer')");
+
+my $program = <<'END';
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import rewards
+
+HEADINGS = "## Performance Analysis\nfine\n\n## Algorithm Design\n1. fine\n\n## Code Implementation\n"
+
+
+def answer(code):
+    return HEADINGS + "```c\n" + code + "\n```\n"
+
+
+rows = list(rewards.make_prompts(["task", "task"]))
+ids = [r["prompt_id"] for r in rows]
+texts = [answer("result 1.518"), [{"role": "assistant", "content": answer("result 2.5")}], answer("outcome crash died"), "no code\0"]
+found = rewards.speedup_reward([r["prompt"] for r in rows] * 2, texts, ids * 2, completion_ids=None)
+verl = [rewards.compute_score("cudal1", answer(code), None, {"prompt_id": ids[1]}) for code in ("result 1.25", "outcome crash no")]
+# the last, since it keeps the one device
+lost = rewards.wait([rewards.submit(ids[0], answer("wait never"), "grpo", None)], 0.2)
+print(json.dumps([len(rows), rows[0]["prompt"][:6], found, lost, verl]))
+END
+
+my ($out, $err) = ('', '');
+{
+	local $ENV{CUDAL1_DSN} = $node->connstr('postgres') . ' user=trainer';
+	IPC::Run::run([ $python, '-B', '-c', $program, "$FindBin::RealBin/../../examples" ], '>', \$out, '2>', \$err);
+}
+is($err, '', 'no complaints');
+is($out,
+	'[2, "**Task", [1.51, 2.5, 0.0, 0.0], [null], [{"score": 1.25, "measured": true}, {"score": 0.0, "measured": true}]]' . "\n",
+	'rewards in the order of the answers; failed and malformed 0; undecided none');
+is(scalar_of($node, "SELECT count(DISTINCT group_key) FROM cudal1.proposal WHERE group_key IS NOT NULL"), '2',
+	'answers to one prompt in one batch are a group');
+is(scalar_of($node, "SELECT count(*) FROM cudal1.proposal WHERE created_by <> 'trainer'"), '0', 'all by a role that is a mere trainer');
+
+$node->safe_psql('postgres', 'SELECT cudal1_cancel(array_agg(candidate_id)) FROM cudal1.candidate WHERE decided_at IS NULL');
+$node->stop('fast');
+done_testing();
