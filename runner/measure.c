@@ -681,6 +681,8 @@ run_checks(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n, 
 
 		if (!measure_stage(m, arena, &i, 1) || !measure_block(m, executor, side, &i, &seeds[i], 1, timeout, &elapsed))
 			return false;
+		if (m->time[side] == 0 || elapsed < m->time[side])
+			m->time[side] = elapsed;
 		if (side == SIDE_REFERENCE && m->outputs == 0)
 		{
 			if (executor->value & 1)
@@ -710,6 +712,9 @@ estimate(Measure *m, Executor *executor, Side side, Arena *arena, double timeout
 	int			blocks;
 	double		first;
 
+	/* long runs told their time while they were checked */
+	if (m->time[side] > MEASURE_SLOW)
+		return true;
 	for (uint32_t i = 0; i < n; i++)
 	{
 		slots[i] = i;
@@ -726,7 +731,7 @@ estimate(Measure *m, Executor *executor, Side side, Arena *arena, double timeout
 	}
 	if (!measure_stage(m, arena, slots, 1) || !measure_block(m, executor, side, slots, seeds, 1, timeout, &first))
 		return false;
-	blocks = first > 0.1 ? 1 : ESTIMATE_BLOCKS;
+	blocks = first > MEASURE_SLOW ? 1 : ESTIMATE_BLOCKS;
 	if (first > 0.02)
 		n = 1;
 	for (int i = 0; i < blocks; i++)
@@ -791,7 +796,7 @@ check_and_estimate(Measure *m)
 		conclude(m, OUTCOME_LOST, "no memory for outputs of %zu bytes", m->output_bytes);
 		goto done;
 	}
-	if (m->seeds_runs || python)
+	if (m->seeds_runs)
 	{
 		/* the first run told whether random numbers are consumed; start again with the seed set */
 		executor_end(&reference);

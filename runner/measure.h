@@ -115,6 +115,9 @@ typedef struct Measure
 	double		last_progress;
 } Measure;
 
+/* seconds: runs this long need no warming, tell their time at once, and are not repeated without need */
+#define MEASURE_SLOW	0.2
+
 #define NOISE_BYTES ((size_t) 1 << 20)
 
 /* measure.c */

@@ -263,7 +263,8 @@ warm(Rounds *s, Half *half, Side side)
 	double		empty[EMPTY_BLOCKS];
 	double		seconds;
 
-	if (!fresh_inputs(s, s->runs[side]) || !block(s, half, side, s->order, s->runs[side], 0, &seconds))
+	if ((s->m->gpu || s->m->time[side] < MEASURE_SLOW)
+		&& (!fresh_inputs(s, s->runs[side]) || !block(s, half, side, s->order, s->runs[side], 0, &seconds)))
 		return false;
 	if (side == SIDE_CANDIDATE)
 		return true;
@@ -326,7 +327,7 @@ run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
 		if (!measure_launch(m, &half.executor[side], side, side == SIDE_REFERENCE ? half_number : !half_number, &s->arena, weights)
 			|| !warm(s, &half, side))
 			goto done;
-		for (int j = 0; i == 0 && reference_first && j < ALONE_BLOCKS; j++)
+		for (int j = 0; i == 0 && reference_first && j < (m->time[side] < MEASURE_SLOW ? ALONE_BLOCKS : 1); j++)
 		{
 			double		seconds;
 
@@ -468,7 +469,8 @@ plan(Rounds *s)
 	s->slots = s->runs[0] > s->runs[1] ? s->runs[0] : s->runs[1];
 	if (s->slots < 4 && most >= 4)
 		s->slots = 4;
-	s->rounds_a_half = (int) fmax(1, ceil(half_seconds / round_seconds));
+	/* a median wants a few rounds, where they don't take seconds */
+	s->rounds_a_half = (int) fmax(round_seconds < 0.05 ? MIN_ROUNDS : round_seconds < 1 ? 4 : 1, ceil(half_seconds / round_seconds));
 	if (s->rounds_a_half > 1)
 		s->rounds_a_half += s->rounds_a_half % 2;
 	/* where a block is one run, blocks are audits */
