@@ -309,26 +309,45 @@ cudal1_score_t_quantile(double p, double df)
 	return p < 0.5 ? -t : t;
 }
 
+/*
+ * Mean and standard error of n sorted values without the `trim` smallest and largest (Yuen 1974): the error comes from the variance
+ * after these were set to their nearest neighbours that stay.
+ */
+static double
+trimmed_mean(double *sorted, size_t n, size_t trim, double *error)
+{
+	double		mean = cudal1_score_mean(sorted + trim, n - 2 * trim);
+	double		kept = (double) (n - 2 * trim) / (double) n;
+
+	for (size_t i = 0; i < trim; i++)
+	{
+		sorted[i] = sorted[trim];
+		sorted[n - 1 - i] = sorted[n - 1 - trim];
+	}
+	*error = sqrt(cudal1_score_variance(sorted, n) / (double) (n - 1)) / kept;
+	return mean;
+}
+
 void
 cudal1_score_interval(const double *buckets, size_t n, double confidence, int looks,
 					  double *lower, double *upper, double *half_width)
 {
 	double	   *logs;
+	size_t		trim = n >= CUDAL1_TRIM_FROM ? n * 15 / 100 : 0;
 	double		centre;
 	double		error;
 	double		median;
 	double		reach;
 
 	*lower = *upper = *half_width = NAN;
-	if (n < 2 || (logs = malloc(n * sizeof(double))) == NULL)
+	if (n < 2 || (logs = sorted_copy(buckets, n)) == NULL)
 		return;
 	for (size_t i = 0; i < n; i++)
-		logs[i] = log(buckets[i]);
-	centre = cudal1_score_mean(logs, n);
-	error = sqrt(cudal1_score_variance(logs, n) / (double) (n - 1));
+		logs[i] = log(logs[i]);
+	centre = trimmed_mean(logs, n, trim, &error);
 	free(logs);
 
-	reach = cudal1_score_t_quantile(1 - (1 - confidence) / (2.0 * looks), (double) (n - 1)) * error;
+	reach = cudal1_score_t_quantile(1 - (1 - confidence) / (2.0 * looks), (double) (n - 2 * trim - 1)) * error;
 	median = cudal1_score_median(buckets, n);
 	*lower = fmin(exp(centre - reach), median);
 	*upper = fmax(exp(centre + reach), median);

@@ -141,6 +141,7 @@ check_interval(void)
 	double		spread[] = {1.00, 1.01, 0.99, 1.02, 0.98, 1.00, 1.00};
 	double		skewed[] = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 2.0};
 	double		with_zero[] = {0, 1};
+	double		outlier[] = {1.00, 1.01, 0.99, 1.02, 0.98, 1.00, 1.00, 1.005, 0.995, 1.003, 0.997, 1.001, 0.999, 1.5};
 	double		lower;
 	double		upper;
 	double		half_width;
@@ -156,6 +157,8 @@ check_interval(void)
 	cudal1_score_interval(spread, 7, 0.95, 3, &lower, &upper, &half_width);
 	check(near(log1p(half_width) / log1p(narrow), 3.2874551570881634 / 2.4469118511449693, 1e-9),
 		  "the error is divided over the looks");
+	cudal1_score_interval(outlier, 14, 0.95, 1, &lower, &upper, &half_width);
+	check(near(half_width, 0.004642639187050106, 1e-12), "of 14 buckets the two at either end are trimmed");
 	cudal1_score_interval(skewed, 7, 0.05, 1, &lower, &upper, &half_width);
 	check(lower == 1.0 && upper > 1.0, "the interval holds the median");
 	cudal1_score_interval(spread, 1, 0.95, 1, &lower, &upper, &half_width);
