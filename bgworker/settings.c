@@ -28,6 +28,7 @@ int			cudal1_lease_seconds = 60;
 int			cudal1_idle_poll = 2000;
 int			cudal1_child_grace = 120;
 bool		cudal1_allow_unsandboxed = false;
+static bool cudal1_certify = true;
 
 static bool
 check_databases(char **newval, void **extra, GucSource source)
@@ -100,6 +101,13 @@ cudal1_settings_define(void)
 							 &cudal1_allow_unsandboxed,
 							 false,
 							 PGC_SIGHUP, GUC_SUPERUSER_ONLY,
+							 NULL, NULL, NULL);
+	DefineCustomBoolVariable("cudal1.certify",
+							 "Whether adding a task queues its null candidates.",
+							 "They show whether the task tells work from the lack of it. A task's option \"certify\" goes before.",
+							 &cudal1_certify,
+							 true,
+							 PGC_USERSET, 0,
 							 NULL, NULL, NULL);
 	DefineCustomIntVariable("cudal1.child_grace",
 							"Time that a measuring program may take beyond the limits of its profile.",

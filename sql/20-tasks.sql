@@ -286,7 +286,7 @@ DECLARE
 	class	text;
 	given	text;
 	valid	constant text[] := ARRAY['profile', 'device', 'cores', 'bucket_width', 'temperature', 'score_scale', 'strategy', 'rtol',
-		'atol', 'problem', 'islands', 'island_reset', 'island_temperature', 'island_period', 'island_late'];
+		'atol', 'problem', 'certify', 'islands', 'island_reset', 'island_temperature', 'island_period', 'island_late'];
 BEGIN
 	IF task IS NULL OR reference IS NULL OR language IS NULL OR options IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'task, reference, language and options must not be null';
@@ -379,6 +379,9 @@ BEGIN
 		PERFORM cudal1.bad_option('problem', 'an integer not below 0');
 	END IF;
 
+	IF options ? 'certify' AND jsonb_typeof(options -> 'certify') <> 'boolean' THEN
+		PERFORM cudal1.bad_option('certify', 'true or false');
+	END IF;
 	IF options ? 'islands' AND cudal1.json_int(options -> 'islands', 1, 1000) IS NULL THEN
 		PERFORM cudal1.bad_option('islands', 'an integer between 1 and 1000');
 	END IF;
@@ -430,6 +433,8 @@ BEGIN
 				DETAIL = 'A task''s reference, language, signature, level and options never change.',
 				HINT = 'Add the new version under another name.';
 		END IF;
+	ELSIF coalesce((options ->> 'certify')::boolean, coalesce(nullif(current_setting('cudal1.certify', true), ''), 'on')::boolean) THEN
+		PERFORM cudal1.certify(t.task_id);
 	END IF;
 	RETURN t.task_id;
 END
@@ -438,7 +443,7 @@ COMMENT ON FUNCTION @extschema@.cudal1_add_task(text, text, text, jsonb, int, js
 'adds a task and returns its id; the same content again returns the same id, other content under the name is a unique violation.
 language: c, cuda or pytorch. signature: for c and cuda, {"entry", "args": [{"name", "dtype", "shape", "role", "init", "low", "high", "value"}], "rtol", "atol"}.
 options: profile (default), device (class or model; c: cpu, cuda: cuda, pytorch: cuda if one is registered, else cpu), cores (1), bucket_width (0.25),
-temperature (1), score_scale (linear; log), strategy (bucket; island, random), rtol, atol (NULL: of each dtype), problem (number within the level), islands (10), island_reset (1000), island_temperature (0.1),
+temperature (1), score_scale (linear; log), strategy (bucket; island, random), rtol, atol (NULL: of each dtype), problem (number within the level), certify (the setting cudal1.certify: whether null candidates are measured, see cudal1_certify_task()), islands (10), island_reset (1000), island_temperature (0.1),
 island_period (30000), island_late (admit; reject)';
 
 CREATE FUNCTION cudal1.guard_task() RETURNS trigger

@@ -302,6 +302,9 @@ BEGIN
 			measurement_id = accept_score.measurement_id, decided_at = clock_timestamp()
 		WHERE x.candidate_id = c.candidate_id;
 	PERFORM cudal1.place_candidate(c.candidate_id);
+	IF c.purpose = 'certification' THEN
+		PERFORM cudal1.judge_certification(c.candidate_id);
+	END IF;
 END
 $$;
 COMMENT ON FUNCTION cudal1.accept_score(cudal1.candidate, float8, bigint, text) IS
@@ -321,6 +324,9 @@ BEGIN
 		WHERE x.candidate_id = c.candidate_id;
 	IF c.state = 'successful' THEN
 		PERFORM cudal1.place_candidate(c.candidate_id);
+	END IF;
+	IF c.purpose = 'certification' THEN
+		PERFORM cudal1.judge_certification(c.candidate_id);
 	END IF;
 END
 $$;
@@ -466,7 +472,9 @@ BEGIN
 	-- a score: from here on under the task's locks
 	PERFORM cudal1.lock_placement(j.task_id);
 	SELECT x.* INTO STRICT t FROM cudal1.task AS x WHERE x.task_id = j.task_id FOR NO KEY UPDATE;
-	IF t.device_model IS NULL THEN
+	IF t.device_model IS NULL AND c.purpose = 'certification' THEN
+		NULL;	-- where rewards are measured is not for a null candidate to decide
+	ELSIF t.device_model IS NULL THEN
 		UPDATE cudal1.task AS x SET device_model = d.model WHERE x.task_id = j.task_id;
 		PERFORM cudal1.pin_jobs(j.task_id, d.model);
 	ELSIF t.device_model <> d.model THEN

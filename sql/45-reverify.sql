@@ -123,7 +123,11 @@ BEGIN
 				AND NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = c.candidate_id AND j.kind IN ('measure', 'verify'));
 		IF FOUND THEN
 			SELECT x.* INTO t FROM cudal1.task AS x JOIN cudal1.candidate AS c USING (task_id) WHERE c.candidate_id = id;
-			PERFORM cudal1.enqueue_measure(t, id, 0, NULL);
+			IF EXISTS (SELECT FROM cudal1.null_candidate AS k WHERE k.candidate_id = id) THEN
+				PERFORM cudal1.enqueue_null(t, id);
+			ELSE
+				PERFORM cudal1.enqueue_measure(t, id, 0, NULL);
+			END IF;
 			n := n + 1;
 		END IF;
 	END LOOP;

@@ -2,8 +2,8 @@
 BEGIN;
 SELECT plan(29);
 
-SELECT results_eq('SELECT name FROM cudal1.profile WHERE shipped ORDER BY name', ARRAY['default', 'paper', 'paper_eval', 'quick'],
-	'four profiles are shipped');
+SELECT results_eq('SELECT name FROM cudal1.profile WHERE shipped ORDER BY name', ARRAY['certify', 'default', 'paper', 'paper_eval', 'quick'],
+	'five profiles are shipped');
 SELECT is(p.value, e.value, format('%s: %s is %s', e.profile, e.key, e.value))
 FROM (VALUES
 	('default', 'pairs', '7'), ('default', 'looks', '[7, 14, 21]'), ('default', 'precision_goal', '0.005'), ('default', 'verify_wait', '"00:00:30"'),

@@ -1,0 +1,90 @@
+-- Certification: null candidates, what they make of their task, and that they stay out of everything else.
+BEGIN;
+SELECT plan(40);
+SET LOCAL cudal1.certify = off;
+
+CREATE FUNCTION pg_temp.certified(name text) RETURNS text LANGUAGE sql AS 'SELECT certified FROM cudal1.task AS t WHERE t.name = certified.name';
+CREATE FUNCTION pg_temp.nulls(task text) RETURNS text LANGUAGE sql AS
+	'SELECT string_agg(n.name, '' '' ORDER BY n.name) FROM cudal1.null_candidate AS n JOIN cudal1.task AS t USING (task_id) WHERE t.name = task';
+-- ends the oldest null candidate
+CREATE FUNCTION pg_temp.work(device bigint, outcome text, score float8 DEFAULT NULL) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	c		record;
+BEGIN
+	SELECT * INTO c FROM cudal1.claim(device, 'w');
+	PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', outcome, 'score', score, 'lower', score, 'upper', score));
+	RETURN c.job #>> '{profile,name}';
+END
+$$;
+SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["c", "pytorch"]}') AS d \gset
+
+SELECT cudal1_add_task('p', 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
+SELECT is(pg_temp.nulls('p'), NULL, 'switched off, adding a task starts nothing');
+SELECT is(cudal1_certify_task('p'), 6::bigint, 'asked for, it is six null candidates');
+SELECT is(pg_temp.nulls('p'), 'half_work input_copy lower_precision mean other_inputs zeros', 'which are these');
+SELECT is(cudal1_certify_task('p'), 0::bigint, 'asked for again, none more');
+SELECT is(pg_temp.certified('p'), NULL, 'nothing is known yet');
+SELECT is((SELECT count(*) FROM cudal1.proposal), 0::bigint, 'nobody proposed them');
+SELECT results_eq('SELECT DISTINCT purpose, priority, profile FROM cudal1.job JOIN cudal1.candidate USING (candidate_id)',
+	$$VALUES ('certification', -1000000000, 'certify')$$, 'they wait behind everything else');
+SELECT cudal1_submit('p', 'class ModelNew: pass', priority => -1000) AS s \gset
+SELECT is(pg_temp.work(:d, 'crash'), 'default', 'a proposal goes before');
+SELECT is(pg_temp.work(:d, 'wrong_output'), 'certify', 'then they are measured');
+SELECT is(pg_temp.work(:d, 'crash'), 'certify', 'a crash does not pass');
+SELECT is(pg_temp.work(:d, 'compile_error'), 'certify', 'nor what does not compile');
+SELECT is(pg_temp.work(:d, 'timeout'), 'certify', 'nor what does not end');
+SELECT is(pg_temp.work(:d, 'cheat'), 'certify', 'nor what is caught');
+SELECT is(pg_temp.certified('p'), NULL, 'one is left');
+SELECT is(pg_temp.work(:d, 'wrong_output'), 'certify', 'the last one');
+SELECT is(pg_temp.certified('p'), 'passed', 'all failed: the task has passed');
+SELECT is((SELECT count(*) FROM cudal1.job), 0::bigint, 'nothing waits');
+
+-- a task that does not discriminate
+SELECT cudal1_add_task('w', 'class Model: pass', 'pytorch', options => '{"device": "cpu", "certify": true}') \g /dev/null
+SELECT is(pg_temp.nulls('w'), 'half_work input_copy lower_precision mean other_inputs zeros', 'the option goes before the setting');
+SELECT is(pg_temp.work(:d, 'successful', 1000), 'certify', 'one passes');
+SELECT is(pg_temp.certified('w'), 'weak', 'the task is weak at once');
+SELECT is((SELECT count(*) FROM cudal1.job WHERE kind = 'verify'), 0::bigint, 'how fast it was is not verified');
+SELECT is((SELECT device_model FROM cudal1.task WHERE name = 'w'), NULL, 'and pins the task to no device');
+SELECT is((SELECT count(*) FROM cudal1.bucket_slot), 0::bigint, 'it is in no bucket');
+SELECT is((SELECT count(*) FROM cudal1_sample_exemplars('w', 1)), 0::bigint, 'nor sampled');
+SELECT is((SELECT success FROM cudal1_speedup_report() WHERE level = 'All'), 0::bigint, 'nor reported');
+SELECT pg_temp.work(:d, 'wrong_output') FROM generate_series(1, 5) \g /dev/null
+SELECT is(pg_temp.certified('w'), 'weak', 'and stays weak when the others fail');
+-- the same text proposed is somebody's candidate
+SELECT c.code AS code, c.candidate_id AS null_id FROM cudal1.candidate AS c JOIN cudal1.null_candidate USING (candidate_id) JOIN cudal1.task AS t ON t.task_id = c.task_id
+	WHERE t.name = 'w' AND c.state = 'successful' \gset
+SELECT cudal1_submit('w', :'code') AS again \gset
+SELECT isnt(:again::bigint, :null_id::bigint, 'its text, proposed, is a candidate of its own');
+SELECT is((SELECT profile || ' ' || purpose FROM cudal1.job JOIN cudal1.candidate USING (candidate_id) WHERE candidate_id = :again), 'default normal', 'measured in full');
+SELECT pg_temp.work(:d, 'crash') \g /dev/null
+SELECT is(pg_temp.certified('w'), 'weak', 'whose verdict says nothing of the task');
+SELECT cudal1_submit('w', 'x', purpose => 'certification') \g /dev/null
+SELECT pg_temp.work(:d, 'crash') \g /dev/null
+SELECT is((SELECT count(*) FROM cudal1.null_candidate), 12::bigint, 'nor does what a user declares to be a certification');
+
+-- infrastructure is no verdict
+SELECT cudal1_add_task('i', 'class Model: pass', 'pytorch', options => '{"device": "cpu", "certify": true}') \g /dev/null
+SELECT pg_temp.work(:d, 'wrong_output') FROM generate_series(1, 5) \g /dev/null
+SELECT pg_temp.work(:d, 'lost') FROM generate_series(1, 3) \g /dev/null
+SELECT is(pg_temp.certified('i'), NULL, 'a null candidate that was lost leaves the question open');
+SELECT is(cudal1_certify_task('i'), 1::bigint, 'and is measured when asked for again');
+-- as after a restore
+DELETE FROM cudal1.job;
+SELECT is(cudal1_requeue(), 1::bigint, 'or after a restore');
+SELECT is(pg_temp.work(:d, 'wrong_output'), 'certify', 'with its own profile');
+SELECT is(pg_temp.certified('i'), 'passed', 'which closes it');
+
+-- what they are made of
+SELECT cudal1_add_task('c', 'void solve(const float *x, float *y, int n) {}', 'c', '{"entry": "solve", "args": [{"name": "x", "dtype": "float32", "shape": [4, 8], "role": "in"},
+	{"name": "y", "dtype": "float32", "shape": [8], "role": "out"}, {"name": "n", "dtype": "int32", "role": "scalar", "value": 4}]}', options => '{"certify": true}') \g /dev/null
+SELECT is(pg_temp.nulls('c'), 'half_work input_copy lower_precision mean other_inputs zeros', 'all apply to floating point arrays');
+SELECT cudal1_add_task('n', 'void solve(const int *x, unsigned char *y) {}', 'c', '{"entry": "solve", "args": [{"name": "x", "dtype": "int32", "shape": [8], "role": "in", "low": 0, "high": 9},
+	{"name": "y", "dtype": "uint8", "shape": [8], "role": "out"}]}', options => '{"certify": true}') \g /dev/null
+SELECT is(pg_temp.nulls('n'), 'half_work mean other_inputs zeros', 'not all to integers of two types');
+SELECT ok((SELECT bool_and(code LIKE '/* null candidate: %') FROM cudal1.candidate JOIN cudal1.null_candidate USING (candidate_id) JOIN cudal1.task AS t ON t.task_id = candidate.task_id WHERE t.language = 'c'),
+	'each says what it is');
+SELECT throws_ok($$SELECT cudal1_certify_task('none')$$, '42704', NULL, 'an unknown task');
+SELECT throws_ok($$SELECT cudal1_add_task('z', 'x', 'pytorch', options => '{"certify": 1}')$$, '22023', 'option "certify" must be true or false', 'an option of another type');
+SELECT * FROM finish();
+ROLLBACK;
