@@ -225,10 +225,12 @@ print_result(Measure *m)
 	json_decref(o);
 }
 
-static int
-measure(const Job *job, const Options *options)
+/* true if the measurement is to be made again, and nothing was printed */
+static bool
+measure_once(const Job *job, const Options *options, bool may_repeat)
 {
 	Measure    *m = calloc(1, sizeof(Measure));
+	bool		repeat;
 
 	m->job = job;
 	m->options = options;
@@ -242,16 +244,43 @@ measure(const Job *job, const Options *options)
 		m->result.environment = json_object();
 		conclude(m, OUTCOME_LOST, "can't make a folder in %s: %s", options->scratch, strerror(errno));
 		print_result(m);
-		return 0;
+		free(m);
+		return false;
 	}
 	m->scratch_lock = open(m->scratch, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	flock(m->scratch_lock, LOCK_EX);
 	measure_run(m);
 	remove_tree(m->scratch);
 	close(m->scratch_lock);
-	print_result(m);
+	repeat = may_repeat && m->killed && !executor_cancelled;
+	if (repeat)
+	{
+		json_decref(m->result.evidence);
+		json_decref(m->result.environment);
+		json_decref(m->result.samples);
+	}
+	else
+		print_result(m);
 	free(m->result.buckets);
 	free(m);
+	return repeat;
+}
+
+/*
+ * Code whose process, or whose compiler, was killed by someone else is measured once more: a person or the kernel short of memory
+ * may have done it. If it happens again it is the code's own doing, and its verdict.
+ */
+static int
+measure(const Job *job, const Options *options)
+{
+	cpu_set_t	allowed;
+	bool		known = sched_getaffinity(0, sizeof(allowed), &allowed) == 0;
+
+	if (measure_once(job, options, known))
+	{
+		sched_setaffinity(0, sizeof(allowed), &allowed);
+		measure_once(job, options, false);
+	}
 	return 0;
 }
 

@@ -1,0 +1,376 @@
+# Whatever is killed, frozen, full or late while real measurements run: nothing is lost, nothing is scored twice, nothing is left over.
+#
+# The kills follow a fixed random sequence: who, and how long after the one before. FAULTS=300 makes that many; by default it
+# is 60, so that the file ends within a few minutes.
+use strict;
+use warnings;
+use File::Basename qw(basename);
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+my $kills = $ENV{FAULTS} // 60;
+my $measure = `$ENV{PG_CONFIG} --bindir`;
+chomp $measure;
+$measure .= '/cudal1-measure';
+
+my $dir     = PostgreSQL::Test::Utils::tempdir();
+my $scratch = "$dir/scratch";
+chmod 0755, $dir;
+mkdir $scratch;
+
+my $node = PostgreSQL::Test::Cluster->new('faults');
+$node->init;
+$node->append_conf('postgresql.conf', <<"END");
+shared_preload_libraries = 'cudal1'
+restart_after_crash = on
+cudal1.measure_path = '$measure'
+cudal1.scratch_dir = '$scratch'
+cudal1.idle_poll = 500ms
+cudal1.lease_seconds = 20
+cudal1.child_grace = 2
+cudal1.certify = off
+log_min_messages = log
+END
+$node->start;
+
+# a statement that is repeated until a server answers it
+sub sql
+{
+	my ($query) = @_;
+	my $until = time() + 120;
+	for (;;)
+	{
+		my ($ret, $out, $err) = $node->psql('postgres', $query);
+		return $out if $ret == 0;
+		die "$query: $err" if $err =~ /ERROR/ || time() > $until;
+		sleep 0.1;
+	}
+}
+
+sub wait_until
+{
+	my ($name, $seconds, $test) = @_;
+	my $until = time() + $seconds;
+	my $good;
+	sleep 0.1 until ($good = $test->()) || time() > $until;
+	ok($good, $name);
+	return $good;
+}
+
+# ---- processes ----
+
+# descendants of the postmaster: [pid, command line]
+sub descendants
+{
+	my ($root) = @_;
+	my (%children, %line);
+	for my $stat (glob '/proc/[0-9]*/stat')
+	{
+		open my $in, '<', $stat or next;
+		my $text = <$in>;
+		close $in;
+		next unless defined $text && $text =~ /^(\d+) \(.*\) (\S) (\d+)/s && $2 ne 'Z';
+		my ($pid, $parent) = ($1, $3);
+		push @{ $children{$parent} }, $pid;
+		if (open my $command, '<', "/proc/$pid/cmdline")
+		{
+			local $/;
+			$line{$pid} = (<$command> // '') =~ s/\0/ /gr;
+			close $command;
+		}
+	}
+	my @found;
+	my @todo = @{ $children{$root} // [] };
+	while (defined(my $pid = shift @todo))
+	{
+		push @found, [ $pid, $line{$pid} // '' ];
+		push @todo, @{ $children{$pid} // [] };
+	}
+	return @found;
+}
+
+my %pattern = (
+	launcher => qr{^postgres: .*cudal1 launcher},
+	worker   => qr{^postgres: .*cudal1 worker},
+	session  => qr{^postgres: .*pg_sleep|^postgres: .*idle},
+	measure  => qr{^\S*cudal1-measure(?! --devices)\b},
+	sandbox  => qr{^bwrap },
+	executor => qr{^\S*/exec-c },
+	compiler => qr{^\S*(gcc|cc1|as|collect2|ld) },
+);
+
+sub postmaster
+{
+	open my $in, '<', $node->data_dir . '/postmaster.pid' or return 0;
+	my $pid = <$in> // 0;
+	close $in;
+	chomp $pid;
+	return $pid;
+}
+
+sub victims
+{
+	my ($kind) = @_;
+	my $root = postmaster() or return ();
+	return map { $_->[0] } grep { $_->[1] =~ $pattern{$kind} } descendants($root);
+}
+
+# every process that has to do with our scratch folder, whoever its parent is by now
+sub strays
+{
+	my @found;
+	for my $proc (glob '/proc/[0-9]*')
+	{
+		open my $in, '<', "$proc/cmdline" or next;
+		my $line = do { local $/; <$in> } // '';
+		close $in;
+		my $cwd = readlink("$proc/cwd") // '';
+		push @found, basename($proc) . ' ' . $line =~ s/\0/ /gr
+		  if index("$line $cwd", $scratch) >= 0 && basename($proc) != $$ && $line !~ /^perl/;
+	}
+	return @found;
+}
+
+# ---- work ----
+
+sql(<<'END');
+CREATE EXTENSION cudal1;
+SELECT cudal1_add_profile('tiny', 'quick', '{"pairs": 2, "looks": [2], "futility_pairs": null, "bucket_seconds": 0.01, "block_seconds": 0.001,
+	"window_seconds": 3, "half_width_limit": null, "first_checks": 2, "min_checks": 1, "check_seconds": 0.01, "audits": 2, "audit_seconds": 0.01,
+	"build_seconds": 6, "run_limit_max": 2, "attempts": 100, "disturbed_factor": 1000000, "verify_above": null, "verify_best_factor": null}', 'faults');
+SELECT cudal1_add_task('double ' || n, 'void solve(const float *x, float *y) { for (int i = 0; i < 4096; i++) y[i] = 2 * x[i]; }', 'c',
+	'{"entry": "solve", "args": [{"name": "x", "dtype": "float32", "shape": [4096], "role": "in"},
+								 {"name": "y", "dtype": "float32", "shape": [4096], "role": "out"}]}', 1, '{"profile": "tiny"}')
+	FROM generate_series(0, 2) AS n;
+END
+
+my $submitted = 0;
+
+# whose verdict is known: honest, wrong, or no C; a key makes it safe to repeat the statement
+sub submit
+{
+	my ($n) = @_;
+	for (1 .. $n)
+	{
+		$submitted++;
+		my ($word, $body) = @{ [
+			[ 'honest', 'for (int i = 0; i < 4096; i++) y[i] = x[i] + x[i];' ],
+			[ 'honest', 'for (int i = 4095; i >= 0; i--) y[i] = x[i] * 2;' ],
+			[ 'wrong',  'for (int i = 0; i < 4095; i++) y[i] = 2 * x[i]; y[4095] = 3 * x[4095];' ],
+			[ 'broken', 'for (int i = 0; i < 4096; i++) y[i] = 2 * x[i]' ] ]->[ $submitted % 4 ] };
+		sql("SELECT cudal1_submit('double @{[ $submitted % 3 ]}', '/* $word $submitted */ void solve(const float *x, float *y) { $body }',"
+			  . " proposal_key => 'key $submitted')");
+	}
+	return;
+}
+
+my $undecided = q{SELECT count(*) FROM cudal1.candidate WHERE state IN ('queued', 'measuring', 'verifying')};
+my $running   = q{SELECT count(*) FROM cudal1.job WHERE state = 'running' AND phase IS NOT NULL};
+
+sub drained
+{
+	my ($name) = @_;
+	wait_until($name, 300, sub { sql($undecided) == 0 && sql('SELECT count(*) FROM cudal1.job') == 0 })
+	  or diag(sql('SELECT * FROM cudal1.job'), sql('SELECT * FROM cudal1_status()'));
+	return;
+}
+
+sub nothing_lost
+{
+	my ($when) = @_;
+	is(sql('SELECT count(*), count(DISTINCT candidate_id) FROM cudal1.proposal'), "$submitted|$submitted", "$when: every submission is there, once");
+	is( sql(q{SELECT count(*) FROM cudal1.candidate WHERE NOT coalesce(CASE substr(code, 4, 3) WHEN 'hon' THEN state = 'successful' AND reward > 0
+			WHEN 'wro' THEN failure = 'wrong_output' ELSE failure = 'compile_error' END, false)}), '0', "$when: every candidate has the verdict it deserves")
+	  or diag(sql('SELECT candidate_id, substr(code, 1, 20), state, failure, detail FROM cudal1.candidate ORDER BY 3, 1'));
+	is( sql('SELECT count(*) FROM (SELECT c.candidate_id FROM cudal1.candidate c LEFT JOIN cudal1.measurement m ON m.candidate_id = c.candidate_id'
+			  . ' AND m.accepted GROUP BY 1 HAVING count(m.measurement_id) <> 1) AS x'), '0', "$when: each was scored exactly once");
+	is( sql(q{SELECT count(*) FROM cudal1.measurement WHERE NOT accepted AND outcome NOT IN ('lost', 'unverified')}), '0',
+		"$when: no verdict was reached and thrown away");
+	is(sql('SELECT * FROM cudal1.recount()'), '', "$when: buckets equal a recount");
+	return;
+}
+
+wait_until('a device is found', 120, sub { sql('SELECT count(*) FROM cudal1.device') > 0 });
+submit(4);
+drained('work is done while all is well');
+nothing_lost('untouched');
+
+# ---- kills ----
+
+srand 20250618;
+my @weights = (measure => 30, executor => 22, sandbox => 14, worker => 9, compiler => 8, server => 7, launcher => 5, session => 5);
+my %killed;
+
+sub draw_kind
+{
+	my $at = rand 100;
+	for (my $i = 0; $i < @weights; $i += 2)
+	{
+		return $weights[$i] if ($at -= $weights[ $i + 1 ]) < 0;
+	}
+	return 'measure';
+}
+
+# as soon as a victim of the kind is there; a supervisor where none comes
+sub strike
+{
+	my ($kind) = @_;
+	my $pick = rand;
+	if ($kind eq 'server')
+	{
+		if ($pick < 0.5) { $node->stop('immediate'); }
+		else
+		{
+			kill 'KILL', postmaster();
+			$node->_update_pid(0);
+		}
+		$killed{ $pick < 0.5 ? 'server stopped at once' : 'postmaster' }++;
+		# its processes notice within moments; until then their shared memory is in the way
+		my $until = time() + 60;
+		sleep 0.2 while !$node->start(fail_ok => 1) && time() < $until;
+		return;
+	}
+	my $session;
+	if ($kind eq 'session')
+	{
+		$session = $node->background_psql('postgres', on_error_stop => 0);
+		eval { $session->query('SELECT 1') };
+	}
+	my $until = time() + 3;
+	my @found;
+	sleep 0.002 until (@found = victims($kind)) || time() > $until;
+	@found = victims($kind = 'measure') if !@found;
+	if (@found)
+	{
+		kill 'KILL', $found[ int($pick * @found) ];
+		$killed{$kind}++;
+	}
+	else
+	{
+		$killed{'nobody there'}++;
+	}
+	eval { $session->quit } if $session;
+	return;
+}
+
+my $start = time();
+for my $n (1 .. $kills)
+{
+	submit(8) if sql($undecided) < 4;
+	sleep rand 0.5;
+	strike(draw_kind());
+}
+my $missed = delete $killed{'nobody there'} // 0;
+my $done = 0;
+$done += $_ for values %killed;
+note(sprintf '%d kills in %.0f s: %s', $done, time() - $start, join ', ', map { "$killed{$_} $_" } sort keys %killed);
+cmp_ok($missed, '<=', $kills / 10, 'the sequence of kills found its victims');
+
+drained('all work is done after the kills');
+nothing_lost("after $done kills");
+note('measurements: ' . sql(q{SELECT string_agg(outcome || ' ' || n, ', ' ORDER BY outcome) FROM (SELECT outcome, count(*) AS n FROM cudal1.measurement GROUP BY 1) x}));
+
+# ---- frozen ----
+
+# a supervisor that stops: the worker ends it after its limits, and measures again
+sub freeze_one
+{
+	my ($kind, $seconds) = @_;
+	submit(1) until $submitted % 4 == 3;
+	drained('the queue is empty');
+	submit(1);
+	my @found;
+	my $until = time() + 30;
+	sleep 0.002 until (@found = victims($kind)) || time() > $until;
+	ok(@found, "a victim to freeze: $kind");
+	kill 'STOP', @found;
+	drained("a frozen $kind stops nobody for ever");
+	ok(!grep({ my $pid = $_; grep { $_ == $pid } victims($kind) } @found), "and the frozen $kind is gone");
+	return;
+}
+freeze_one('measure');
+freeze_one('executor');
+nothing_lost('after freezes');
+
+# a worker that stops: its lease ends, another claims the job, and the first, awake again, is fenced off
+submit(1) until $submitted % 4 == 3;
+drained('the queue is empty again');
+submit(1);
+wait_until('a claim', 30, sub { sql("SELECT count(*) FROM cudal1.job WHERE state = 'running'") == 1 });
+my ($worker) = victims('worker');
+kill 'STOP', $worker;
+my ($job, $attempt, $device) = split /\|/, sql("SELECT job_id, attempt, device_id FROM cudal1.job WHERE state = 'running'");
+SKIP:
+{
+	skip 'the worker was faster', 5 unless defined $device;
+	# a step of the clock, as seen by a lease
+	sql("UPDATE cudal1.job SET lease_until = now() - interval '1 day'");
+	is(sql('SELECT cudal1.expire_leases()'), '1', 'the lease of a frozen worker ends');
+	is(sql("SELECT job_id, attempt FROM cudal1.claim($device, 'another')"), "$job|" . ($attempt + 1), 'another worker claims its job');
+	is(sql("SELECT cudal1.heartbeat($job, $attempt)"), 'lost', 'the first claim is over');
+	is(sql(qq{SELECT cudal1.finish($job, $attempt, '{"outcome": "successful", "score": 7}')}), 'lost', 'its result is refused');
+	kill 'CONT', $worker;
+	is(sql(qq{SELECT cudal1.finish($job, @{[ $attempt + 1 ]}, '{"outcome": "successful", "score": 1.5}')}), 'stored', 'that of the second counts');
+}
+kill 'CONT', $worker;
+drained('the woken worker changes nothing');
+nothing_lost('after two claims of one lease');
+
+# clock steps: a lease that lies far ahead ends with its worker, one that lies far behind with the next look
+submit(1) until $submitted % 4 == 3;
+drained('the queue is empty once more');
+for my $step ('1 year', '-1 year')
+{
+	submit(2);
+	wait_until('a claim', 30, sub { sql($running) >= 1 });
+	sql("UPDATE cudal1.job SET lease_until = now() + interval '$step', claimed_at = now() + interval '$step', enqueued_at = now() + interval '$step'"
+		  . " WHERE state = 'running'");
+	kill 'KILL', victims('worker') if $step eq '1 year';
+	drained("a clock that stepped by $step");
+}
+nothing_lost('after clock steps');
+
+# ---- a full disk under the scratch folder ----
+
+SKIP:
+{
+	my $full = "$dir/full";
+	mkdir $full;
+	my $mount = "mount -t tmpfs -o size=16k,nr_inodes=64 tmpfs $full";
+	skip 'no file system of its own can be mounted here', 3 if system("unshare -rm sh -c '$mount' 2>/dev/null") != 0;
+	spew("$dir/reference.c", 'void solve(const float *x, float *y) { for (int i = 0; i < 64; i++) y[i] = 2 * x[i]; }');
+	spew("$dir/candidate.c", 'void solve(const float *x, float *y) { for (int i = 0; i < 64; i++) y[i] = x[i] + x[i]; }');
+	spew("$dir/signature.json", '{"args": [{"name": "x", "dtype": "float32", "shape": [64], "role": "in"}, {"name": "y", "dtype": "float32", "shape": [64], "role": "out"}]}');
+	for my $left (0, 2, 4)
+	{
+		my $fill = $left == 0 ? "cat /dev/zero >$full/fill" : "dd if=/dev/zero of=$full/fill bs=4k count=@{[ 4 - $left ]}";
+		my $out = `unshare -rm sh -c '$mount && { $fill 2>/dev/null; $measure --quick --scratch $full --reference $dir/reference.c --candidate $dir/candidate.c --signature $dir/signature.json; }' 2>&1`;
+		like($out, qr/"outcome":"(lost|unverified)"/, "a disk with $left pages left is nobody's verdict");
+	}
+}
+
+sub spew
+{
+	my ($path, $text) = @_;
+	open my $out, '>', $path or die "$path: $!";
+	print $out $text;
+	close $out;
+	return;
+}
+
+# ---- what is left over ----
+
+# what killed supervisors left is swept by later ones, a minute after
+my @left = glob "$scratch/cudal1-measure-*";
+note(scalar(@left) . ' folders of killed supervisors');
+utime time() - 120, time() - 120, $_ for @left;
+submit(1);
+drained('a last measurement');
+is(join(' ', glob "$scratch/* $scratch/.[!.]*"), '', 'no file is left in the scratch folder');
+wait_until('no process of a measurement is left', 10, sub { !grep { !/^\d+ postgres: / } strays() }) or diag(join "\n", strays());
+nothing_lost('at the end');
+$node->stop;
+is(join("\n", strays()), '', 'no process is left after the server');
+done_testing();
