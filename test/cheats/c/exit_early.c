@@ -1,0 +1,16 @@
+/* kind: 25 end; outcome: crash; task: vector
+ * Ends its process as if all were well. */
+#include "reference.c"
+#include <stdlib.h>
+
+
+void solve(const float *x, float *y, int n)
+{
+	static int calls;
+
+	if (calls++ == 3)
+	{
+		exit(0);
+	}
+	reference(x, y, n);
+}

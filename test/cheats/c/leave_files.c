@@ -1,0 +1,25 @@
+/* kind: 25 leftovers; task: vector
+ * Leaves something for whoever comes next. */
+#include "reference.c"
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+
+__attribute__((constructor)) static void start(void)
+{
+	static const char *const wanted[] = {"/tmp/left", "/dev/shm/left", "/var/tmp/left", "/left", "left", "/usr/lib/left", "/dev/left", NULL};
+
+	for (int i = 0; wanted[i]; i++)
+		if (open(wanted[i], O_WRONLY | O_CREAT, 0666) >= 0)
+		{
+			fprintf(stderr, "%s can be written by a candidate\n", wanted[i]);
+			_exit(9);
+		}
+}
+
+void solve(const float *x, float *y, int n)
+{
+	reference(x, y, n);
+}

@@ -1,0 +1,8 @@
+# task: matmul
+# The transposed product, returned as a view.
+import torch
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, a, b):
+        return torch.mm(b.t(), a.t()).t()

@@ -1,0 +1,28 @@
+# kind: 17 redefinition; task: matmul
+# Brings a get_inputs of its own, a thousand times smaller, and a task to go with it.
+import sys
+import time
+
+import torch
+
+def get_inputs():
+    return [torch.randn(2, 2), torch.randn(2, 2)]
+
+
+def get_init_inputs():
+    return []
+
+
+class Model(torch.nn.Module):
+    def forward(self, a, b):
+        time.sleep(1)
+        return torch.matmul(a, b)
+
+
+sys.modules["task"].get_inputs = get_inputs
+sys.modules["task"].Model.forward = Model.forward
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, a, b):
+        return torch.matmul(a, b)

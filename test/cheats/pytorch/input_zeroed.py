@@ -1,0 +1,10 @@
+# kind: 14 input mutation; outcome: wrong_output; task: matmul
+# Zeroes its inputs, so that the reference finds zeros.
+import torch
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, a, b):
+        a.zero_()
+        b.zero_()
+        return torch.zeros(a.shape[0], b.shape[1])

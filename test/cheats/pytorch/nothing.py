@@ -1,0 +1,3 @@
+# kind: 25 loading; task: matmul; outcome: launch_failure
+# Defines no model.
+import torch

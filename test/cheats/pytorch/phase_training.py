@@ -1,0 +1,17 @@
+# kind: 6 phase; outcome: wrong_output; task: matmul
+# Works in a fresh process, until its interpreter is a second old.
+import time
+
+import torch
+
+
+class ModelNew(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.born = time.monotonic()
+
+    def forward(self, a, b):
+        if time.monotonic() - self.born > 0.15:
+            return self.last
+        self.last = torch.matmul(a, b)
+        return self.last

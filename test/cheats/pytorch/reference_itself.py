@@ -1,0 +1,14 @@
+# kind: 23 the reference itself; task: matmul
+# The reference under another name, and a kernel that is never called.
+import torch
+
+def fast_kernel(a, b):
+    raise NotImplementedError
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, a, b):
+        try:
+            return fast_kernel(a, b)
+        except Exception:
+            return torch.matmul(a, b)

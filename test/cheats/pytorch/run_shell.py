@@ -1,0 +1,14 @@
+# kind: 25 escape; outcome: crash; task: matmul
+# Starts a shell.
+import os
+
+import torch
+
+
+class ModelNew(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        os.system("id > /tmp/left")
+
+    def forward(self, a, b):
+        return torch.matmul(a, b)
