@@ -5,6 +5,9 @@
 #ifndef CUDAL1_CUDA_H
 #define CUDAL1_CUDA_H
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "cuda_driver.h"
 #include "cuda_kernels.h"
 #include "cuda_nvml.h"
@@ -27,6 +30,10 @@ typedef struct GpuArena
 	GpuMemory	outputs;
 	GpuMemory	master;
 } GpuArena;
+
+#define SPIN_OFF	0
+#define SPIN_ON		1
+#define SPIN_END	2
 
 #define GPU_SAMPLE_SLOTS	8	/* runs of a block that are sampled */
 #define GPU_SAMPLE_ELEMENTS 8	/* elements of each of their outputs */
@@ -67,6 +74,9 @@ typedef struct Gpu
 	uint32_t	nitems;
 	const Executor *items_of;
 	GpuSamples	drawn;
+	bool		spinning;		/* a thread keeps the executors' core awake between their turns */
+	pthread_t	spinner;
+	_Atomic uint32_t awake;
 	CuAddress	comparison;
 	CuAddress	cold;			/* what is written to turn out the caches */
 	size_t		cold_bytes;

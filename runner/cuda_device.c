@@ -69,6 +69,7 @@ gpu_prepare(Measure *m, const char *key, const cpu_set_t *allowed)
 	CPU_XOR(&others, allowed, &m->cores);
 	if (CPU_COUNT(&others) > 0)
 		sched_setaffinity(0, sizeof(others), &others);
+	m->spare_core = CPU_COUNT(&others) > 1;
 	return true;
 }
 

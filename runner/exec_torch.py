@@ -244,6 +244,9 @@ class Executor:
         self.runs(slots, flags, self.outputs, self.inputs, self.model)
         self.write_table(self.outputs)
         if self.gpu:
+            if count == 0:
+                # a block without runs tells what a block costs, the GPU's turning to this process included
+                self.gpu.probe.zero_()
             # the whole device, whatever streams were used
             torch.cuda.synchronize()
         if probing:
@@ -371,7 +374,7 @@ class Gpu:
         if self.pool_fd >= 0:
             os.close(self.pool_fd)
         # a first launch, so that the driver has opened what it needs before the guard
-        probe = torch.zeros(1, device="cuda")
+        probe = self.probe = torch.zeros(1, device="cuda")
         torch.cuda.synchronize()
         if pool_bytes > 0 and not 0 <= probe.data_ptr() - self.base < pool_bytes:
             raise Unsupported("this PyTorch allocates GPU memory past libcudal1pool.so (is its CUDA runtime linked statically?)")

@@ -30,6 +30,7 @@
 #include "random.h"
 
 #define FREEZE_SECONDS 5.0
+#define ATTENTION_SECONDS 0.1	/* how long a core is spent on waiting */
 
 volatile sig_atomic_t executor_cancelled;
 
@@ -224,6 +225,16 @@ receive(int sock, WireMessage *message, double deadline, pid_t *pid)
 		}
 		return got == sizeof(*message) ? EXECUTOR_OK : EXECUTOR_FORGED;
 	}
+}
+
+/* until a datagram is there or the deadline is over, without going to sleep: a sleeping virtual core takes long to wake */
+static void
+watch(int sock, double deadline)
+{
+	char		byte;
+
+	while (recv(sock, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN && clock_now() < deadline)
+		;
 }
 
 static ExecutorResult
@@ -522,39 +533,29 @@ reading_seconds(const Executor *executor, const Reading *from, const Reading *to
 }
 
 ExecutorResult
-executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed, double timeout, double *elapsed)
+executor_ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed, double timeout)
 {
-	WireMessage command = {.nonce = random_secret(),.op = op,.count = count,.flags = flags,.seed = seed};
-	WireMessage answer;
-	Reading		from,
-				to;
-	double		start;
+	double		start = clock_now();
 	ExecutorResult result;
-	ExecutorResult freeze;
 
 	executor->text[0] = '\0';
-	read_usage(executor, &from);
-	start = from.wall = clock_now();
-	if (send(executor->sock, &command, sizeof(command), MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(command))
-	{
-		find_end(executor);
-		return EXECUTOR_ENDED;
-	}
-	result = executor_thaw(executor);
+	executor->asked = (WireMessage) {.nonce = random_secret(),.op = op,.count = count,.flags = flags,.seed = seed};
+	if (send(executor->sock, &executor->asked, sizeof(executor->asked), MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(executor->asked))
+		result = EXECUTOR_ENDED;
+	else
+		result = executor_thaw(executor);
+	if (result == EXECUTOR_OK && executor->attentive)
+		watch(executor->sock, start + (timeout < ATTENTION_SECONDS ? timeout : ATTENTION_SECONDS));
 	if (result == EXECUTOR_OK)
-		result = receive(executor->sock, &answer, start + timeout, NULL);
+		result = receive(executor->sock, &executor->answer, start + timeout, NULL);
 	if (result == EXECUTOR_ENDED)
-	{
 		find_end(executor);
-		return result;
-	}
-	freeze = executor_freeze(executor);
-	to.wall = clock_now();
-	if (elapsed)
-	{
-		read_usage(executor, &to);
-		*elapsed = reading_seconds(executor, &from, &to);
-	}
+	return result;
+}
+
+static ExecutorResult
+judge(Executor *executor, ExecutorResult result, ExecutorResult freeze)
+{
 	if (result == EXECUTOR_TIMEOUT)
 		return result;
 	if (freeze == EXECUTOR_ENDED)
@@ -564,13 +565,43 @@ executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags
 	}
 	if (result != EXECUTOR_OK || freeze != EXECUTOR_OK)
 		return result != EXECUTOR_OK ? result : freeze;
-	if (answer.nonce != command.nonce || answer.op != op)
+	if (executor->answer.nonce != executor->asked.nonce || executor->answer.op != executor->asked.op)
 		return EXECUTOR_FORGED;
-	executor->value = answer.value;
-	if (answer.status == WIRE_OK)
+	executor->value = executor->answer.value;
+	if (executor->answer.status == WIRE_OK)
 		return EXECUTOR_OK;
 	clean_text(executor->text, sizeof(executor->text), executor->control->text, sizeof(executor->control->text));
-	return answer.status == WIRE_UNSUPPORTED ? EXECUTOR_UNSUPPORTED : answer.status == WIRE_FAULTED ? EXECUTOR_FAULTED : EXECUTOR_FAILED;
+	return executor->answer.status == WIRE_UNSUPPORTED ? EXECUTOR_UNSUPPORTED
+		: executor->answer.status == WIRE_FAULTED ? EXECUTOR_FAULTED : EXECUTOR_FAILED;
+}
+
+ExecutorResult
+executor_settle(Executor *executor, ExecutorResult result)
+{
+	return result == EXECUTOR_ENDED ? result : judge(executor, result, executor_freeze(executor));
+}
+
+ExecutorResult
+executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed, double timeout, double *elapsed)
+{
+	Reading		from,
+				to;
+	ExecutorResult result;
+	ExecutorResult freeze;
+
+	read_usage(executor, &from);
+	from.wall = clock_now();
+	result = executor_ask(executor, op, count, flags, seed, timeout);
+	if (result == EXECUTOR_ENDED)
+		return result;
+	freeze = executor_freeze(executor);
+	to.wall = clock_now();
+	if (elapsed)
+	{
+		read_usage(executor, &to);
+		*elapsed = reading_seconds(executor, &from, &to);
+	}
+	return judge(executor, result, freeze);
 }
 
 static bool

@@ -52,6 +52,9 @@ typedef struct Executor
 	int			control_fd;
 	WireControl *control;
 	bool		frozen;
+	bool		attentive;		/* the supervisor has a core to spend on waiting for its answers */
+	WireMessage asked;
+	WireMessage answer;
 	bool		ended;
 	int			wait_status;
 	int64_t		value;			/* of the last reply */
@@ -115,6 +118,10 @@ extern double reading_seconds(const Executor *executor, const Reading *from, con
 /* sends a command to a thawed or frozen executor (which it thaws), waits for the reply, leaves it frozen */
 extern ExecutorResult executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed, double timeout,
 									   double *elapsed);
+
+/* the two halves of a command, where something is to be done between the answer and the freeze */
+extern ExecutorResult executor_ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed, double timeout);
+extern ExecutorResult executor_settle(Executor *executor, ExecutorResult result);
 
 /* copies a run's output, gathered to be contiguous; layout: what is expected */
 extern ExecutorResult executor_read_tensor(Executor *executor, const WireTensor *tensor, const Tensor *layout, void *out);

@@ -309,6 +309,7 @@ measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena 
 		return measure_failed(m, side, executor, result == EXECUTOR_TIMEOUT || result == EXECUTOR_ENDED ? EXECUTOR_BROKEN : result,
 							  "at its start");
 	executor_freeze(executor);
+	executor->attentive = m->spare_core;
 	executor->one_core = CPU_COUNT(&m->cores) == 1 && executor->schedstat_fd >= 0;
 	/* where the slots' inputs lie, for executors that make their own views of them */
 	executor->control->slot_bytes = m->input_slot_bytes;

@@ -107,6 +107,7 @@ typedef struct Measure
 	bool		seeds_runs;		/* the reference consumes random numbers */
 	unsigned char *noise;		/* for poisoning */
 	struct Gpu *gpu;			/* NULL on a CPU */
+	bool		spare_core;		/* on a GPU: the supervisor may spin, there is another core for the rest of the host */
 
 	/* estimates, in seconds a run */
 	double		time[2];
