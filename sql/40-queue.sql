@@ -211,9 +211,9 @@ BEGIN
 		RETURN;
 	END IF;
 
-	-- jobs for the class and jobs for the model, the more urgent head first
+	-- jobs for the class, for the model and for the device itself, the most urgent head first
 	FOR place IN
-		SELECT p.place FROM unnest(ARRAY[d.class, d.model]) AS p(place)
+		SELECT p.place FROM unnest(ARRAY[d.class, d.model, d.device_key]) AS p(place)
 			CROSS JOIN LATERAL (SELECT x.priority, x.job_id FROM cudal1.job AS x
 								WHERE x.device = p.place AND x.state = 'queued'
 								ORDER BY x.priority DESC, x.job_id LIMIT 1) AS h
@@ -224,6 +224,9 @@ BEGIN
 			WHERE x.device = place AND x.state = 'queued'
 				AND x.not_before <= clock_timestamp()
 				AND x.cores <= d.cores AND x.language = ANY (d.languages)
+				-- a device that drifts shows by A/A measurements alone that it is well again
+				AND (d.untrusted_since IS NULL
+					 OR x.kind = 'evaluate' AND EXISTS (SELECT FROM cudal1.null_candidate AS k WHERE k.candidate_id = x.candidate_id))
 				AND (x.avoid_device IS NULL OR x.avoid_device <> d.device_id OR x.avoid_until <= clock_timestamp())
 				AND (x.kind = 'evaluate' OR EXISTS (SELECT FROM cudal1.task AS t WHERE t.task_id = x.task_id
 														AND coalesce(t.device_model, d.model) = d.model))
@@ -437,6 +440,9 @@ BEGIN
 		RETURNING measurement_id INTO r.measurement_id;
 	UPDATE cudal1.device AS x SET last_seen = clock_timestamp()
 		WHERE x.device_id = d.device_id AND x.last_seen < clock_timestamp() - '10 seconds'::interval;
+	IF EXISTS (SELECT FROM cudal1.null_candidate AS k WHERE k.candidate_id = c.candidate_id) THEN
+		PERFORM cudal1.judge_device(d.device_id);
+	END IF;
 	PERFORM cudal1.wake_waiters();
 
 	IF j.cancel_requested THEN

@@ -55,6 +55,24 @@ COMMENT ON FUNCTION @extschema@.cudal1_evaluate(bigint[], text, text, int) IS
 'queues a measurement for published tables (CUDA-L1, 3.2) of each successful candidate, on a device class or model (NULL: the task''s); returns the jobs queued.
 An evaluation adds a row to cudal1.measurement and never changes a reward. Candidates that are not successful are passed over; errors: 42704 for an unknown id or profile';
 
+CREATE FUNCTION cudal1.measured_otherwise(measurement_id bigint)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+	-- a member that either side does not know says nothing
+	SELECT EXISTS (
+		SELECT FROM cudal1.measurement AS m
+			CROSS JOIN LATERAL (
+				SELECT d.details FROM cudal1.device AS d
+					WHERE d.model = m.device_model AND d.enabled
+					ORDER BY d.last_seen DESC LIMIT 1) AS now
+			CROSS JOIN (VALUES ('runner'), ('driver')) AS k (member)
+			WHERE m.measurement_id = measured_otherwise.measurement_id
+				AND m.environment ->> k.member <> now.details ->> k.member);
+END;
+COMMENT ON FUNCTION cudal1.measured_otherwise(bigint) IS
+'whether a measurement was made with another driver or another version of cudal1-measure than the last seen device of its model has';
+
 CREATE FUNCTION @extschema@.cudal1_reverify(older_than interval DEFAULT '7 days', best_per_task int DEFAULT 1)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -81,11 +99,12 @@ BEGIN
 			SELECT 'reverify', t.task_id, b.candidate_id, t.profile, coalesce(t.device_model, t.device), t.cores, t.language, -1000
 				FROM cudal1.task AS t
 					CROSS JOIN LATERAL (
-						SELECT c.candidate_id, c.decided_at FROM cudal1.candidate AS c
+						SELECT c.candidate_id, c.decided_at, c.measurement_id FROM cudal1.candidate AS c
 							WHERE c.task_id = t.task_id AND c.state = 'successful' AND NOT c.imported AND c.purpose = 'normal'
 							ORDER BY c.reward DESC, c.candidate_id
 							LIMIT cudal1_reverify.best_per_task) AS b
-				WHERE b.decided_at <= clock_timestamp() - cudal1_reverify.older_than
+				WHERE (b.decided_at <= clock_timestamp() - cudal1_reverify.older_than
+					   OR cudal1.measured_otherwise(b.measurement_id))
 					AND NOT EXISTS (SELECT FROM cudal1.job AS j
 									WHERE j.candidate_id = b.candidate_id AND j.kind IN ('measure', 'verify', 'reverify'))
 				ORDER BY b.candidate_id
@@ -99,7 +118,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_reverify(interval, int) IS
-'queues, behind other work, another measurement of each task''s best measured candidates whose verdict is older than that; returns the jobs queued. The new verdict replaces reward and
+'queues, behind other work, another measurement of each task''s best measured candidates whose verdict is older than that, or was made with another driver or runner than the devices of its model have now; returns the jobs queued. The new verdict replaces reward and
 bucket in one transaction; a score that had to be verified stands as it is measured where it agrees with the old one, else it is verified again. What cron calls; overlapping calls queue once';
 
 CREATE FUNCTION @extschema@.cudal1_requeue()
@@ -172,6 +191,9 @@ BEGIN
 		ON CONFLICT (task_id, code_hash) DO NOTHING;
 	SELECT x.* INTO STRICT c FROM cudal1.candidate AS x WHERE x.task_id = t.task_id AND x.code_hash = hash FOR NO KEY UPDATE;
 	INSERT INTO cudal1.proposal (task_id, candidate_id, method) VALUES (t.task_id, c.candidate_id, cudal1_import_result.method);
+	INSERT INTO cudal1.imported_score (candidate_id, device, reward, score)
+		VALUES (c.candidate_id, cudal1_import_result.device, coalesce(@extschema@.cudal1_conservative_round(s), 0), s)
+		ON CONFLICT (candidate_id, device) DO UPDATE SET reward = excluded.reward, score = excluded.score, imported_at = now();
 
 	IF c.state IN ('successful', 'failed') AND NOT c.imported
 		OR EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = c.candidate_id AND j.kind IN ('measure', 'verify')) THEN
@@ -179,7 +201,7 @@ BEGIN
 	ELSE
 		PERFORM cudal1.lock_placement(t.task_id);
 		UPDATE cudal1.candidate AS x
-			SET state = CASE WHEN s IS NULL THEN 'failed' ELSE 'successful' END,
+			SET code = body, state = CASE WHEN s IS NULL THEN 'failed' ELSE 'successful' END,
 				failure = CASE WHEN s IS NULL THEN 'reported' END,
 				detail = NULL, score = s,
 				reward = coalesce(@extschema@.cudal1_conservative_round(s), 0),
@@ -198,4 +220,5 @@ END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_import_result(text, text, float8, text, text) IS
 'records a score measured elsewhere, on the device named, and returns its candidate; speedup NULL or 0 is a failed candidate. It takes part in buckets, sampling and reports, never in
-the decision what to verify. A measurement made here goes before it: a later submission of the code is measured and replaces it, and an import over one is only a proposal. Operators only';
+the decision what to verify. A measurement made here goes before it: a later submission of the code is measured and replaces it, and an import over one is only a proposal. The last import sets the reward; cudal1.imported_score keeps
+one score for each device, and reports of a device read it. Operators only';

@@ -21,9 +21,14 @@ CREATE VIEW cudal1.queue AS
 		   CASE WHEN j.deadline OPERATOR(pg_catalog.<=) pg_catalog.clock_timestamp() THEN 'its deadline has passed'
 				WHEN j.not_before OPERATOR(pg_catalog.>) pg_catalog.clock_timestamp() THEN pg_catalog.format('not before %s', j.not_before)
 				WHEN NOT EXISTS (SELECT FROM cudal1.device AS d
-								 WHERE d.enabled AND j.device IN (d.class, d.model) AND j.language OPERATOR(pg_catalog.=) ANY (d.languages)
+								 WHERE d.enabled AND j.device IN (d.class, d.model, d.device_key) AND j.language OPERATOR(pg_catalog.=) ANY (d.languages)
 									AND d.cores OPERATOR(pg_catalog.>=) j.cores)
 					THEN pg_catalog.format('no enabled device %s with language %s and %s core(s)', j.device, j.language, j.cores)
+				WHEN NOT EXISTS (SELECT FROM cudal1.null_candidate AS k
+								 WHERE k.candidate_id OPERATOR(pg_catalog.=) j.candidate_id AND j.kind OPERATOR(pg_catalog.=) 'evaluate')
+					AND NOT EXISTS (SELECT FROM cudal1.device AS d
+									WHERE d.enabled AND j.device IN (d.class, d.model, d.device_key) AND d.untrusted_since IS NULL)
+					THEN pg_catalog.format('the A/A measurements of every device %s drift', j.device)
 				WHEN j.avoid_until OPERATOR(pg_catalog.>) pg_catalog.clock_timestamp()
 					AND NOT EXISTS (SELECT FROM cudal1.device AS d
 									WHERE d.enabled AND j.device IN (d.class, d.model) AND j.language OPERATOR(pg_catalog.=) ANY (d.languages)
@@ -35,7 +40,7 @@ CREATE VIEW cudal1.queue AS
 	WHERE j.state OPERATOR(pg_catalog.=) 'queued'
 	ORDER BY j.priority DESC, j.job_id;
 COMMENT ON VIEW cudal1.queue IS 'jobs that wait, in the order in which they are claimed';
-COMMENT ON COLUMN cudal1.queue.device IS 'device class or model that may claim the job';
+COMMENT ON COLUMN cudal1.queue.device IS 'device class or model, or the key of the one device, that may claim the job';
 COMMENT ON COLUMN cudal1.queue.waits_for IS 'why no device can claim the job now; NULL: it waits its turn';
 
 CREATE FUNCTION cudal1.ago(since timestamptz)
@@ -106,9 +111,12 @@ BEGIN
 		RETURN QUERY SELECT 'device ' || d.device_key,
 			format('%s, %s, %s core(s), languages: %s; %s; seen %s ago', d.class, d.model, d.cores,
 				   coalesce(nullif(array_to_string(d.languages, ' '), ''), 'none'),
-				   CASE WHEN NOT d.enabled THEN 'disabled' WHEN d.running > 0 THEN 'measuring' ELSE 'idle' END, cudal1.ago(d.last_seen)),
+				   CASE WHEN NOT d.enabled THEN 'disabled' WHEN d.untrusted_since IS NOT NULL THEN 'not trusted' WHEN d.running > 0 THEN 'measuring' ELSE 'idle' END, cudal1.ago(d.last_seen)),
 			nullif(concat_ws(' ',
 				CASE WHEN NOT d.enabled THEN format('Enable it with SELECT cudal1_enable_device(%L, true).', d.device_key) END,
+				CASE WHEN d.untrusted_since IS NOT NULL
+					 THEN format('Its A/A measurements drift since %s (cudal1.null_chart), so its queue waits; mend it, then SELECT cudal1_trust_device(%L).',
+								 date_trunc('second', d.untrusted_since), d.device_key) END,
 				CASE WHEN jsonb_typeof(d.details -> 'problems') = 'array' AND jsonb_array_length(d.details -> 'problems') > 0
 					 THEN 'Problems: ' || (SELECT string_agg(p, '; ') FROM jsonb_array_elements_text(d.details -> 'problems') AS p) || '.' END), '');
 	END LOOP;

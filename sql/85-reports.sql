@@ -53,6 +53,14 @@ BEGIN ATOMIC
 		CROSS JOIN asked AS a
 		WHERE r.state = 'successful' AND (a.name IS NULL OR a.is_class OR r.model = a.name)
 			AND NOT EXISTS (SELECT FROM evaluations AS e WHERE e.task_id = r.task_id)
+		UNION ALL
+		-- the same code with its score on another device than the one its reward is from
+		SELECT r.task_id, r.candidate_id, i.reward
+		FROM results AS r
+		CROSS JOIN asked AS a
+		JOIN cudal1.imported_score AS i ON i.candidate_id = r.candidate_id AND i.device = a.name
+		WHERE i.reward > 0 AND NOT a.is_class AND r.model IS DISTINCT FROM a.name
+			AND NOT EXISTS (SELECT FROM evaluations AS e WHERE e.task_id = r.task_id)
 	)
 	SELECT DISTINCT ON (t.task_id) t.task_id, t.level, b.candidate_id, b.speedup, b.evaluated
 	FROM tasks AS t
@@ -63,6 +71,36 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION cudal1.best_speedups(text, text) IS
 'the best successful candidate of each task by a method (NULL: any) on a device class or model (NULL: each task''s own), one row a task; speedup NULL where none succeeded; evaluated tells evaluations from training rewards. With a device, tasks of another class are left out';
+
+CREATE FUNCTION cudal1.check_report(method text, device text, missing text DEFAULT 'zero')
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+	IF check_report.missing IS NULL OR check_report.missing NOT IN ('zero', 'one', 'drop') THEN
+		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+			MESSAGE = 'argument "missing" must be "zero", "one" or "drop"';
+	END IF;
+	IF check_report.device NOT IN ('cpu', 'cuda')
+		AND NOT EXISTS (SELECT FROM cudal1.device AS d WHERE d.model = check_report.device)
+		AND NOT EXISTS (SELECT FROM cudal1.imported_score AS i WHERE i.device = check_report.device)
+		AND NOT EXISTS (SELECT FROM cudal1.candidate AS c WHERE c.import_device = check_report.device)
+		AND NOT EXISTS (SELECT FROM cudal1.task AS t WHERE t.device = check_report.device)
+	THEN
+		RAISE EXCEPTION USING ERRCODE = 'undefined_object',
+			MESSAGE = format('device "%s" is not known', check_report.device),
+			HINT = 'Name a class (cpu, cuda), or a model in cudal1.device or of an imported result.';
+	END IF;
+	IF check_report.method IS NOT NULL
+		AND NOT EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.method = check_report.method)
+	THEN
+		RAISE NOTICE 'nothing was proposed by method "%"', check_report.method;
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.check_report(text, text, text) IS
+'arguments that reports share: error 22023 for a bad missing, 42704 for an unknown device, a NOTICE for a method without proposals';
 
 CREATE FUNCTION @extschema@.cudal1_speedup_report(method text DEFAULT NULL, device text DEFAULT NULL, missing text DEFAULT 'zero')
 RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8, p25 float8, success bigint,
@@ -76,24 +114,7 @@ DECLARE
 	speedups float8[];
 	trained bigint;
 BEGIN
-	IF cudal1_speedup_report.missing IS NULL OR cudal1_speedup_report.missing NOT IN ('zero', 'one', 'drop') THEN
-		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
-			MESSAGE = 'argument "missing" must be "zero", "one" or "drop"';
-	END IF;
-	IF cudal1_speedup_report.device NOT IN ('cpu', 'cuda')
-		AND NOT EXISTS (SELECT FROM cudal1.device AS d WHERE d.model = cudal1_speedup_report.device)
-		AND NOT EXISTS (SELECT FROM cudal1.candidate AS c WHERE c.import_device = cudal1_speedup_report.device)
-		AND NOT EXISTS (SELECT FROM cudal1.task AS t WHERE t.device = cudal1_speedup_report.device)
-	THEN
-		RAISE EXCEPTION USING ERRCODE = 'undefined_object',
-			MESSAGE = format('device "%s" is not known', cudal1_speedup_report.device),
-			HINT = 'Name a class (cpu, cuda), or a model in cudal1.device or of an imported result.';
-	END IF;
-	IF cudal1_speedup_report.method IS NOT NULL
-		AND NOT EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.method = cudal1_speedup_report.method)
-	THEN
-		RAISE NOTICE 'nothing was proposed by method "%"', cudal1_speedup_report.method;
-	END IF;
+	PERFORM cudal1.check_report(cudal1_speedup_report.method, cudal1_speedup_report.device, cudal1_speedup_report.missing);
 
 	SELECT array_agg(b.level ORDER BY b.task_id), array_agg(b.speedup ORDER BY b.task_id),
 		   count(*) FILTER (WHERE NOT b.evaluated)

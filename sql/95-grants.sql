@@ -10,12 +10,18 @@ AS $$
 	WITH allowed (kind, privilege, names) AS (VALUES
 		-- what reads
 		('analyst', 'EXECUTE', ARRAY['cudal1_reward', 'cudal1_bucket_stats', 'cudal1_parse_response', 'cudal1_conservative_round',
-			'cudal1_score_rounds', 'cudal1_group_advantages', 'cudal1_grpo_objective', 'cudal1_speedup_report', 'cudal1_status', 'cudal1_wait']),
+			'cudal1_score_rounds', 'cudal1_group_advantages', 'cudal1_grpo_objective', 'cudal1_speedup_report', 'cudal1_status', 'cudal1_wait',
+			'cudal1_level_report', 'cudal1_method_report', 'cudal1_device_report',
+			'cudal1_top_tasks', 'cudal1_speedup_histogram', 'cudal1_compare', 'cudal1_compare_tasks',
+			'cudal1_ablation_table', 'cudal1_ablation_effects', 'cudal1_ablation_gatekeepers', 'cudal1_check']),
 		-- what proposes
 		('trainer', 'EXECUTE', ARRAY['cudal1_add_task', 'cudal1_submit', 'cudal1_submit_batch', 'cudal1_submit_response', 'cudal1_wait',
 			'cudal1_cancel', 'cudal1_reward', 'cudal1_sample_exemplars', 'cudal1_bucket_stats', 'cudal1_prompt', 'cudal1_parse_response',
 			'cudal1_conservative_round', 'cudal1_score_rounds', 'cudal1_group_advantages', 'cudal1_grpo_objective', 'cudal1_speedup_report',
-			'cudal1_status', 'cudal1_certify_task']),
+			'cudal1_status', 'cudal1_certify_task', 'cudal1_level_report', 'cudal1_method_report', 'cudal1_device_report',
+			'cudal1_top_tasks', 'cudal1_speedup_histogram', 'cudal1_compare', 'cudal1_compare_tasks',
+			'cudal1_ablation_table', 'cudal1_ablation_effects', 'cudal1_ablation_gatekeepers',
+			'cudal1_ablate', 'cudal1_ablation_explain']),
 		-- what measures
 		('agent', 'EXECUTE', ARRAY['cudal1.register_device', 'cudal1.claim', 'cudal1.heartbeat', 'cudal1.finish', 'cudal1.release',
 			'cudal1.expire_leases', 'cudal1.announce_idle', 'cudal1.take_back', 'cudal1.wake', 'cudal1_status']),

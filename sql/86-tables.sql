@@ -1,0 +1,277 @@
+/*
+ * The paper's tables, one call each, and comparisons task by task.
+ *
+ * What a table makes of tasks without success decides its figures as much as the codes do, so every row says which convention
+ * it follows and for how many tasks. Single tasks carry means of speedups (one of 449 in 250 adds 1.8), so geometric and
+ * trimmed means stand beside them.
+ */
+
+CREATE FUNCTION cudal1.summarise(levels int[], speedups float8[], missing text, cut float8)
+RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8, p25 float8, success bigint, speedup bigint,
+			   geometric_mean float8, trimmed_mean float8, convention text)
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+	IF summarise.cut IS NULL OR NOT (summarise.cut >= 0 AND summarise.cut < 0.5) THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'argument "cut" must be a share of at least 0 and below 0.5';
+	END IF;
+	RETURN QUERY
+	WITH counted AS (
+		SELECT g.label, g.place, u.achieved,
+			   CASE WHEN summarise.missing = 'zero' THEN coalesce(u.achieved, 0)
+					WHEN summarise.missing = 'one' THEN coalesce(u.achieved, 1)
+					ELSE u.achieved END AS x
+		FROM unnest(summarise.levels, summarise.speedups) AS u (level, achieved)
+			CROSS JOIN LATERAL (VALUES (coalesce(u.level::text, 'none'), coalesce(u.level, 2147483647)::bigint),
+									   ('All', 2147483648)) AS g (label, place)
+	), ranked AS (
+		SELECT c.*, row_number() OVER w AS r, count(c.x) OVER (PARTITION BY c.label) AS n
+		FROM counted AS c WINDOW w AS (PARTITION BY c.label ORDER BY c.x NULLS LAST)
+	), rows AS (
+		SELECT r.label, r.place, count(r.x) AS tasks, avg(r.x) AS mean, max(r.x) AS max,
+			   percentile_cont(0.75) WITHIN GROUP (ORDER BY r.x) AS p75, percentile_cont(0.5) WITHIN GROUP (ORDER BY r.x) AS p50,
+			   percentile_cont(0.25) WITHIN GROUP (ORDER BY r.x) AS p25, count(r.achieved) AS success,
+			   count(*) FILTER (WHERE r.achieved > 1) AS speedup,
+			   CASE WHEN min(r.x) = 0 THEN 0 ELSE exp(avg(ln(nullif(r.x, 0)))) END AS geometric_mean,
+			   avg(r.x) FILTER (WHERE r.r > floor(r.n * summarise.cut) AND r.r <= r.n - floor(r.n * summarise.cut)) AS trimmed_mean,
+			   count(*) - count(r.achieved) AS without
+		FROM ranked AS r GROUP BY r.label, r.place)
+	SELECT x.label, x.tasks, x.mean, x.max, x.p75, x.p50, x.p25, x.success, x.speedup, x.geometric_mean, x.trimmed_mean,
+		   CASE summarise.missing WHEN 'zero' THEN format('%s without success count 0', x.without)
+								  WHEN 'one' THEN format('%s without success count 1.00', x.without)
+								  ELSE format('%s without success left out', x.without) END
+	FROM (SELECT * FROM rows
+		  UNION ALL
+		  SELECT 'All', 2147483648, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, 0
+		  WHERE NOT EXISTS (SELECT FROM rows)) AS x
+	ORDER BY x.place;
+END
+$$;
+COMMENT ON FUNCTION cudal1.summarise(int[], float8[], text, float8) IS
+'the figures of a table from one level and one best speedup (NULL: no success) a task; one row a level and All';
+
+CREATE FUNCTION @extschema@.cudal1_level_report(method text DEFAULT NULL, device text DEFAULT NULL, missing text DEFAULT 'zero',
+	without_weak boolean DEFAULT false, cut float8 DEFAULT 0.1)
+RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8, p25 float8, success bigint, speedup bigint,
+			   geometric_mean float8, trimmed_mean float8, convention text, evaluated bigint, weak bigint)
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+	IF cudal1_level_report.without_weak IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'without_weak must not be null';
+	END IF;
+	PERFORM cudal1.check_report(cudal1_level_report.method, cudal1_level_report.device, cudal1_level_report.missing);
+	RETURN QUERY
+	WITH best AS MATERIALIZED (
+		SELECT b.task_id, b.level, b.speedup, b.evaluated, t.certified IS NOT DISTINCT FROM 'weak' AS weak
+		FROM cudal1.best_speedups(cudal1_level_report.method, cudal1_level_report.device) AS b
+			JOIN cudal1.task AS t ON t.task_id = b.task_id
+		WHERE NOT (cudal1_level_report.without_weak AND t.certified IS NOT DISTINCT FROM 'weak')
+	), marks AS (
+		SELECT g.label, count(*) FILTER (WHERE b.evaluated) AS evaluated, count(*) FILTER (WHERE b.weak) AS weak
+		FROM best AS b CROSS JOIN LATERAL (VALUES (coalesce(b.level::text, 'none')), ('All')) AS g (label)
+		GROUP BY g.label)
+	SELECT s.level, s.tasks, s.mean, s.max, s.p75, s.p50, s.p25, s.success, s.speedup, s.geometric_mean, s.trimmed_mean, s.convention,
+		   coalesce(m.evaluated, 0), coalesce(m.weak, 0)
+	FROM cudal1.summarise((SELECT array_agg(b.level ORDER BY b.task_id) FROM best AS b),
+						  (SELECT array_agg(b.speedup ORDER BY b.task_id) FROM best AS b),
+						  cudal1_level_report.missing, cudal1_level_report.cut) WITH ORDINALITY AS s (level, tasks, mean, max, p75, p50, p25,
+							success, speedup, geometric_mean, trimmed_mean, convention, place)
+		LEFT JOIN marks AS m ON m.label = s.level
+	ORDER BY s.place;
+END
+$$;
+COMMENT ON FUNCTION @extschema@.cudal1_level_report(text, text, text, boolean, float8) IS
+'CUDA-L1, table 4: the columns of cudal1_speedup_report(), then geometric_mean (0 as soon as a task counts 0), trimmed_mean (without the share cut of the tasks at either end, 0.1 by default), convention (what was made of tasks without success, and how many), evaluated (tasks whose speedup is an evaluation, not a training reward), weak (tasks that certification found not to discriminate; without_weak leaves them out). Errors: 22023 bad missing or cut, 42704 unknown device';
+
+CREATE FUNCTION @extschema@.cudal1_method_report(methods text[] DEFAULT NULL, device text DEFAULT NULL, missing text DEFAULT 'zero',
+	without_weak boolean DEFAULT false, cut float8 DEFAULT 0.1)
+RETURNS TABLE (level text, method text, tasks bigint, mean float8, max float8, p75 float8, p50 float8, p25 float8, success bigint,
+			   speedup bigint, geometric_mean float8, trimmed_mean float8, convention text, evaluated bigint, weak bigint)
+LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+	SELECT r.level, m.name, r.tasks, r.mean, r.max, r.p75, r.p50, r.p25, r.success, r.speedup, r.geometric_mean, r.trimmed_mean,
+		   r.convention, r.evaluated, r.weak
+	FROM ROWS FROM (pg_catalog.unnest(COALESCE(cudal1_method_report.methods,
+						ARRAY(SELECT DISTINCT p.method FROM cudal1.proposal AS p
+								JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id AND c.purpose = 'normal'
+							  ORDER BY p.method)))) WITH ORDINALITY AS m (name, place)
+		CROSS JOIN LATERAL @extschema@.cudal1_level_report(m.name, cudal1_method_report.device, cudal1_method_report.missing,
+			cudal1_method_report.without_weak, cudal1_method_report.cut) AS r
+	ORDER BY r.level = 'All', r.level = 'none', pg_catalog.length(r.level), r.level, m.place;
+END;
+COMMENT ON FUNCTION @extschema@.cudal1_method_report(text[], text, text, boolean, float8) IS
+'CUDA-L1, tables 5 (rows All) and 11 (rows of the levels): cudal1_level_report() for each method, in the order given; NULL: all methods with ordinary candidates, by name';
+
+CREATE FUNCTION @extschema@.cudal1_device_report(devices text[] DEFAULT NULL, method text DEFAULT NULL, missing text DEFAULT 'zero',
+	without_weak boolean DEFAULT false, cut float8 DEFAULT 0.1)
+RETURNS TABLE (level text, device text, tasks bigint, mean float8, max float8, p75 float8, p50 float8, p25 float8, success bigint,
+			   speedup bigint, geometric_mean float8, trimmed_mean float8, convention text, evaluated bigint, weak bigint)
+LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+	SELECT r.level, m.name, r.tasks, r.mean, r.max, r.p75, r.p50, r.p25, r.success, r.speedup, r.geometric_mean, r.trimmed_mean,
+		   r.convention, r.evaluated, r.weak
+	FROM ROWS FROM (pg_catalog.unnest(COALESCE(cudal1_device_report.devices,
+						ARRAY(SELECT t.device_model FROM cudal1.task AS t WHERE t.device_model IS NOT NULL
+							  UNION SELECT i.device FROM cudal1.imported_score AS i
+							  UNION SELECT e.device_model FROM cudal1.measurement AS e WHERE e.kind = 'evaluate' AND e.reward IS NOT NULL
+							  ORDER BY 1)))) WITH ORDINALITY AS m (name, place)
+		CROSS JOIN LATERAL @extschema@.cudal1_level_report(cudal1_device_report.method, m.name, cudal1_device_report.missing,
+			cudal1_device_report.without_weak, cudal1_device_report.cut) AS r
+	ORDER BY r.level = 'All', r.level = 'none', pg_catalog.length(r.level), r.level, m.place;
+END;
+COMMENT ON FUNCTION @extschema@.cudal1_device_report(text[], text, text, boolean, float8) IS
+'CUDA-L1, tables 6 (rows All) and 7 (rows of the levels): cudal1_level_report() for each device model, in the order given; NULL: all models with rewards, evaluations or imported scores, by name';
+
+CREATE FUNCTION @extschema@.cudal1_top_tasks(n int DEFAULT 10, method text DEFAULT NULL, device text DEFAULT NULL,
+	without_weak boolean DEFAULT false)
+RETURNS TABLE (rank bigint, level int, problem int, task text, speedup float8, lower float8, upper float8, candidate_id bigint,
+			   methods text[], evaluated boolean)
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+	IF cudal1_top_tasks.n IS NULL OR cudal1_top_tasks.n < 1 THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'argument "n" must be at least 1';
+	END IF;
+	PERFORM cudal1.check_report(cudal1_top_tasks.method, cudal1_top_tasks.device);
+	RETURN QUERY
+	SELECT rank() OVER (ORDER BY b.speedup DESC), t.level, t.problem, t.name, b.speedup, m.lower, m.upper, b.candidate_id,
+		   ARRAY(SELECT DISTINCT p.method FROM cudal1.proposal AS p WHERE p.candidate_id = b.candidate_id ORDER BY p.method), b.evaluated
+	FROM cudal1.best_speedups(cudal1_top_tasks.method, cudal1_top_tasks.device) AS b
+		JOIN cudal1.task AS t ON t.task_id = b.task_id
+		LEFT JOIN cudal1.measurement AS m ON m.measurement_id = cudal1.speaking_measurement(b.candidate_id, b.speedup, b.evaluated)
+	WHERE b.speedup IS NOT NULL AND NOT (cudal1_top_tasks.without_weak AND t.certified IS NOT DISTINCT FROM 'weak')
+	ORDER BY b.speedup DESC, t.name
+	LIMIT cudal1_top_tasks.n;
+END
+$$;
+COMMENT ON FUNCTION @extschema@.cudal1_top_tasks(int, text, text, boolean) IS
+'CUDA-L1, table 8: the n tasks with the highest speedups; lower and upper: interval of the measurement it rests on (NULL: imported); methods: all that proposed the code. Errors: 22023 n below 1, 42704 unknown device';
+
+CREATE FUNCTION cudal1.speaking_measurement(candidate_id bigint, speedup float8, evaluated boolean)
+RETURNS bigint
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT CASE WHEN speaking_measurement.evaluated
+				THEN (SELECT pg_catalog.max(m.measurement_id) FROM cudal1.measurement AS m
+					  WHERE m.candidate_id = speaking_measurement.candidate_id AND m.kind = 'evaluate'
+						AND m.reward = speaking_measurement.speedup)
+				ELSE (SELECT c.measurement_id FROM cudal1.candidate AS c
+					  WHERE c.candidate_id = speaking_measurement.candidate_id AND c.reward = speaking_measurement.speedup) END;
+END;
+COMMENT ON FUNCTION cudal1.speaking_measurement(bigint, float8, boolean) IS
+'the measurement that a row of cudal1.best_speedups() rests on; NULL for an imported score';
+
+CREATE FUNCTION @extschema@.cudal1_speedup_histogram(method text DEFAULT NULL, device text DEFAULT NULL, width float8 DEFAULT 0.5,
+	without_weak boolean DEFAULT false)
+RETURNS TABLE (level text, lower float8, upper float8, speedup_from float8, speedup_to float8, tasks bigint, share float8)
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+	IF cudal1_speedup_histogram.width IS NULL OR NOT (cudal1_speedup_histogram.width >= 0.001 AND cudal1_speedup_histogram.width <= 10) THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'argument "width" must lie between 0.001 and 10';
+	END IF;
+	PERFORM cudal1.check_report(cudal1_speedup_histogram.method, cudal1_speedup_histogram.device);
+	RETURN QUERY
+	WITH best AS MATERIALIZED (
+		SELECT b.level, floor(ln(b.speedup) / cudal1_speedup_histogram.width)::int AS k
+		FROM cudal1.best_speedups(cudal1_speedup_histogram.method, cudal1_speedup_histogram.device) AS b
+			JOIN cudal1.task AS t ON t.task_id = b.task_id
+		WHERE b.speedup > 0 AND NOT (cudal1_speedup_histogram.without_weak AND t.certified IS NOT DISTINCT FROM 'weak')
+	), labelled AS (
+		SELECT g.label, g.place, b.k
+		FROM best AS b CROSS JOIN LATERAL (VALUES (coalesce(b.level::text, 'none'), coalesce(b.level, 2147483647)::bigint),
+												  ('All', 2147483648)) AS g (label, place)
+	), bins AS (
+		-- empty bins between the ends are bars of height 0
+		SELECT generate_series(min(b.k), max(b.k)) AS k FROM best AS b)
+	SELECT l.label, i.k * cudal1_speedup_histogram.width, (i.k + 1) * cudal1_speedup_histogram.width,
+		   exp(i.k * cudal1_speedup_histogram.width), exp((i.k + 1) * cudal1_speedup_histogram.width),
+		   count(x.k), count(x.k)::float8 / (SELECT count(*) FROM labelled AS y WHERE y.label = l.label)
+	FROM (SELECT DISTINCT y.label, y.place FROM labelled AS y) AS l
+		CROSS JOIN bins AS i
+		LEFT JOIN labelled AS x ON x.label = l.label AND x.k = i.k
+	GROUP BY l.label, l.place, i.k
+	ORDER BY l.place, i.k;
+END
+$$;
+COMMENT ON FUNCTION @extschema@.cudal1_speedup_histogram(text, text, float8, boolean) IS
+'CUDA-L1, figure 3: successful tasks by ln speedup in bins [lower, upper) of a width (0.5), which are [speedup_from, speedup_to) in speedup; all levels over the same bins, share within the level. Errors: 22023 bad width, 42704 unknown device';
+
+CREATE FUNCTION cudal1.paired_test(a float8[], b float8[], confidence float8, OUT pairs bigint, OUT a_better bigint, OUT b_better bigint,
+	OUT ratio float8, OUT lower float8, OUT upper float8, OUT signed_rank_p float8, OUT sign_p float8)
+RETURNS record
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'cudal1_paired_test';
+COMMENT ON FUNCTION cudal1.paired_test(float8[], float8[], float8) IS
+'compares speedups of two sides pair by pair. ratio: geometric mean of a / b, with Student''s t interval over the logarithms (NULL where a side is 0 and the other is not); signed_rank_p: Wilcoxon''s test, two-sided, zero differences dropped, ties at middle ranks, exact up to 400 pairs; sign_p: the exact two-sided sign test. Errors: 2202E lengths, 22023 negative speedups or bad confidence';
+
+CREATE FUNCTION @extschema@.cudal1_compare_tasks(method_a text, method_b text, device_a text DEFAULT NULL, device_b text DEFAULT NULL,
+	missing text DEFAULT 'one', without_weak boolean DEFAULT false)
+RETURNS TABLE (level int, task text, speedup_a float8, speedup_b float8, ratio float8, lower float8, upper float8)
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+	IF cudal1_compare_tasks.without_weak IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'without_weak must not be null';
+	END IF;
+	PERFORM cudal1.check_report(cudal1_compare_tasks.method_a, cudal1_compare_tasks.device_a, cudal1_compare_tasks.missing);
+	PERFORM cudal1.check_report(cudal1_compare_tasks.method_b, cudal1_compare_tasks.device_b);
+	RETURN QUERY
+	WITH sides AS (
+		SELECT s.side, s.task_id, s.speedup, nullif(ln(m.upper / m.lower) / 2, 0) AS half
+		FROM (SELECT 'a' AS side, x.* FROM cudal1.best_speedups(cudal1_compare_tasks.method_a, cudal1_compare_tasks.device_a) AS x
+			  UNION ALL
+			  SELECT 'b', x.* FROM cudal1.best_speedups(cudal1_compare_tasks.method_b, cudal1_compare_tasks.device_b) AS x) AS s
+			LEFT JOIN cudal1.measurement AS m
+				ON m.measurement_id = cudal1.speaking_measurement(s.candidate_id, s.speedup, s.evaluated) AND m.lower > 0)
+	SELECT t.level, t.name, v.a, v.b, v.ratio,
+		   v.ratio * exp(-sqrt(a.half ^ 2 + b.half ^ 2)), v.ratio * exp(sqrt(a.half ^ 2 + b.half ^ 2))
+	FROM sides AS a
+		JOIN sides AS b ON b.task_id = a.task_id AND b.side = 'b'
+		JOIN cudal1.task AS t ON t.task_id = a.task_id
+		CROSS JOIN (SELECT CASE cudal1_compare_tasks.missing WHEN 'zero' THEN 0::float8 WHEN 'one' THEN 1 END AS instead) AS i
+		CROSS JOIN LATERAL (SELECT coalesce(a.speedup, i.instead) AS a, coalesce(b.speedup, i.instead) AS b) AS w
+		CROSS JOIN LATERAL (SELECT w.a, w.b, CASE WHEN w.a = w.b THEN 1 WHEN w.b > 0 THEN w.a / w.b END AS ratio) AS v
+	WHERE a.side = 'a' AND v.a IS NOT NULL AND v.b IS NOT NULL
+		AND NOT (cudal1_compare_tasks.without_weak AND t.certified IS NOT DISTINCT FROM 'weak')
+	ORDER BY t.level NULLS LAST, t.task_id;
+END
+$$;
+COMMENT ON FUNCTION @extschema@.cudal1_compare_tasks(text, text, text, text, text, boolean) IS
+'two methods (NULL: any), or one on two devices, task by task: best speedups, their ratio a / b (NULL where only b is 0) and its interval from those of the two measurements (NULL: imported or missing). missing: one (no improvement counts 1.00), zero, or drop (tasks that only one side solved are left out)';
+
+CREATE FUNCTION @extschema@.cudal1_compare(method_a text, method_b text, device_a text DEFAULT NULL, device_b text DEFAULT NULL,
+	missing text DEFAULT 'one', without_weak boolean DEFAULT false, confidence float8 DEFAULT 0.95)
+RETURNS TABLE (level text, tasks bigint, a_better bigint, b_better bigint, ratio float8, lower float8, upper float8,
+			   signed_rank_p float8, sign_p float8, convention text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+	IF cudal1_compare.confidence IS NULL OR NOT (cudal1_compare.confidence > 0 AND cudal1_compare.confidence < 1) THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'argument "confidence" must lie between 0 and 1';
+	END IF;
+	RETURN QUERY
+	WITH pairs AS MATERIALIZED (
+		SELECT c.* FROM @extschema@.cudal1_compare_tasks(cudal1_compare.method_a, cudal1_compare.method_b, cudal1_compare.device_a,
+			cudal1_compare.device_b, cudal1_compare.missing, cudal1_compare.without_weak) AS c
+	), groups AS (
+		SELECT g.label, g.place, array_agg(p.speedup_a ORDER BY p.task) AS a, array_agg(p.speedup_b ORDER BY p.task) AS b
+		FROM pairs AS p CROSS JOIN LATERAL (VALUES (coalesce(p.level::text, 'none'), coalesce(p.level, 2147483647)::bigint),
+												   ('All', 2147483648)) AS g (label, place)
+		GROUP BY g.label, g.place)
+	SELECT g.label, t.pairs, t.a_better, t.b_better, t.ratio, t.lower, t.upper, t.signed_rank_p, t.sign_p,
+		   CASE cudal1_compare.missing WHEN 'zero' THEN 'missing results count 0' WHEN 'one' THEN 'missing results count 1.00'
+									   ELSE 'tasks with a missing result left out' END
+	FROM groups AS g CROSS JOIN LATERAL cudal1.paired_test(g.a, g.b, cudal1_compare.confidence) AS t
+	ORDER BY g.place;
+END
+$$;
+COMMENT ON FUNCTION @extschema@.cudal1_compare(text, text, text, text, text, boolean, float8) IS
+'two methods, or one on two devices, over the tasks of each level and All: how often each is better, the geometric mean of the ratios a / b with its interval at the confidence (Student''s t over ln ratio, tasks as the sample), and two paired tests, two-sided: Wilcoxon''s signed ranks (exact up to 400 tasks) and signs (exact). missing as in cudal1_compare_tasks(); under zero an interval is NULL where one side failed alone, the tests still count it. Errors: 22023 bad argument, 42704 unknown device';

@@ -1,0 +1,216 @@
+/*
+ * paired.c
+ *		Two results for each task, compared pair by pair.
+ *
+ * Speedups multiply, so what is compared is the logarithm of the ratio of the two.  A result of 0 (no success) against one
+ * above 0 is an infinite ratio: the tests, which look at ranks and signs, take it as it is, the interval, which looks at
+ * sizes, cannot.  The signed-rank test is the conditional one, exact also with ties: given the sizes, each sign is a fair
+ * coin, and the law of the sum of the positive ranks is counted out.  Beyond EXACT_PAIRS the counting would take long and the
+ * normal law is as good.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/float.h"
+
+#include "arrays.h"
+#include "score.h"
+
+PG_FUNCTION_INFO_V1(cudal1_paired_test);
+
+#define EXACT_PAIRS 400
+
+typedef struct Difference
+{
+	double		size;
+	bool		positive;
+	int			rank2;			/* twice the rank; ties share the middle of theirs */
+} Difference;
+
+static int
+by_size(const void *a, const void *b)
+{
+	double		x = ((const Difference *) a)->size;
+	double		y = ((const Difference *) b)->size;
+
+	return (x > y) - (x < y);
+}
+
+/* sorts by size and ranks; returns the sum over ties of t^3 - t */
+static double
+rank_differences(Difference *d, int n)
+{
+	double		ties = 0;
+
+	qsort(d, n, sizeof(Difference), by_size);
+	for (int first = 0, end; first < n; first = end)
+	{
+		double		t;
+
+		/* equal up to rounding: 2 / 1 and 4 / 2 may differ in the last bit */
+		for (end = first + 1; end < n && (d[end].size == d[first].size || d[end].size - d[first].size < 1e-12); end++)
+			;
+		for (int i = first; i < end; i++)
+			d[i].rank2 = first + 1 + end;
+		t = end - first;
+		ties += t * t * t - t;
+	}
+	return ties;
+}
+
+/* two-sided p of the signed-rank test of n ranked differences */
+static double
+signed_rank_p(const Difference *d, int n, double ties)
+{
+	int			most = n * (n + 1);
+	int			seen = 0;
+	double		p;
+
+	if (n == 0)
+		return 1;
+	for (int i = 0; i < n; i++)
+		if (d[i].positive)
+			seen += d[i].rank2;
+	if (n > EXACT_PAIRS)
+	{
+		double		mean = most / 2.0;
+		double		deviation = sqrt((double) n * (n + 1) * (2.0 * n + 1) / 6 - ties / 12);
+		double		away = Max(fabs(seen - mean) - 1, 0);	/* continuity: half a rank, and these are twice the ranks */
+
+		return erfc(away / deviation / sqrt(2));
+	}
+	else
+	{
+		double	   *law = palloc0((most + 1) * sizeof(double));
+		double		below = 0;
+		double		above = 0;
+		int			reach = 0;
+
+		law[0] = 1;
+		for (int i = 0; i < n; i++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			reach += d[i].rank2;
+			for (int s = reach; s >= 0; s--)
+				law[s] = 0.5 * (law[s] + (s >= d[i].rank2 ? law[s - d[i].rank2] : 0));
+		}
+		for (int s = 0; s <= most; s++)
+		{
+			if (s <= seen)
+				below += law[s];
+			if (s >= seen)
+				above += law[s];
+		}
+		pfree(law);
+		p = 2 * Min(below, above);
+	}
+	return Min(p, 1);
+}
+
+/* two-sided p of the sign test: k of n fair coins */
+static double
+sign_p(int k, int n)
+{
+	double		tail = 0;
+
+	k = Min(k, n - k);
+	for (int i = 0; i <= k; i++)
+		tail += exp(lgamma(n + 1.0) - lgamma(i + 1.0) - lgamma(n - i + 1.0) - n * M_LN2);
+	return Min(2 * tail, 1);
+}
+
+/*
+ * cudal1.paired_test(a float8[], b float8[], confidence float8, OUT pairs bigint, OUT a_better bigint, OUT b_better bigint,
+ *		OUT ratio float8, OUT lower float8, OUT upper float8, OUT signed_rank_p float8, OUT sign_p float8), STRICT
+ */
+Datum
+cudal1_paired_test(PG_FUNCTION_ARGS)
+{
+	int			n;
+	int			m;
+	double	   *a = cudal1_array_float8(PG_GETARG_ARRAYTYPE_P(0), "a", &n, NULL);
+	double	   *b = cudal1_array_float8(PG_GETARG_ARRAYTYPE_P(1), "b", &m, NULL);
+	double		confidence = PG_GETARG_FLOAT8(2);
+	TupleDesc	descriptor;
+	Difference *d;
+	double		sum = 0;
+	double		squares = 0;
+	double		ties;
+	bool		finite = true;
+	int			wins = 0;
+	int			losses = 0;
+	Datum		values[8];
+	bool		nulls[8] = {false};
+
+	if (n != m)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("arguments \"a\" and \"b\" must have the same length"),
+				 errdetail("Their lengths are %d and %d.", n, m)));
+	if (!(confidence > 0 && confidence < 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"confidence\" must lie between 0 and 1")));
+	if (n > 1000000)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("more than 1000000 pairs cannot be compared")));
+	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+
+	d = palloc((n + 1) * sizeof(Difference));
+	for (int i = 0; i < n; i++)
+	{
+		double		x;
+
+		if (a[i] < 0 || b[i] < 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("speedups must not be negative")));
+		x = a[i] == b[i] ? 0 : log(a[i]) - log(b[i]);
+		if (isinf(x))
+			finite = false;
+		sum += x;
+		/* what is equal favours neither side, and neither test counts it */
+		if (x != 0)
+		{
+			d[wins + losses].size = fabs(x);
+			d[wins + losses].positive = x > 0;
+			if (x > 0)
+				wins++;
+			else
+				losses++;
+		}
+	}
+	if (finite)
+		for (int i = 0; i < n; i++)
+		{
+			double		x = a[i] == b[i] ? 0 : log(a[i]) - log(b[i]);
+
+			squares += (x - sum / n) * (x - sum / n);
+		}
+	ties = rank_differences(d, wins + losses);
+
+	values[0] = Int64GetDatum(n);
+	values[1] = Int64GetDatum(wins);
+	values[2] = Int64GetDatum(losses);
+	nulls[3] = n == 0 || !finite;
+	nulls[4] = nulls[5] = nulls[3] || n < 2;
+	values[3] = nulls[3] ? (Datum) 0 : Float8GetDatum(exp(sum / n));
+	values[4] = values[5] = (Datum) 0;
+	if (!nulls[4])
+	{
+		double		half = cudal1_score_t_quantile(0.5 + confidence / 2, n - 1) * sqrt(squares / (n - 1) / n);
+
+		values[4] = Float8GetDatum(exp(sum / n - half));
+		values[5] = Float8GetDatum(exp(sum / n + half));
+	}
+	values[6] = Float8GetDatum(signed_rank_p(d, wins + losses, ties));
+	values[7] = Float8GetDatum(sign_p(wins, wins + losses));
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(descriptor), values, nulls)));
+}
