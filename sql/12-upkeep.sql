@@ -2,11 +2,11 @@
  * What operators' functions remember: the A/A candidate of each task, and which texts were given up.
  */
 
-CREATE TABLE cudal1.null_candidate (
+CREATE TABLE cudal1.aa_candidate (
 	task_id				bigint PRIMARY KEY REFERENCES cudal1.task (task_id),
 	candidate_id		bigint NOT NULL UNIQUE REFERENCES cudal1.candidate (candidate_id)
 );
-COMMENT ON TABLE cudal1.null_candidate IS 'the reference of a task as its own candidate, made by cudal1_measure_null(): its true speedup is 1, so what it measures is the device';
+COMMENT ON TABLE cudal1.aa_candidate IS 'the reference of a task as its own candidate, made by cudal1_measure_aa(): its true speedup is 1, so what it measures is the device';
 
 CREATE TABLE cudal1.pruned (
 	candidate_id		bigint PRIMARY KEY REFERENCES cudal1.candidate (candidate_id),

@@ -226,7 +226,7 @@ BEGIN
 				AND x.cores <= d.cores AND x.language = ANY (d.languages)
 				-- a device that drifts shows by A/A measurements alone that it is well again
 				AND (d.untrusted_since IS NULL
-					 OR x.kind = 'evaluate' AND EXISTS (SELECT FROM cudal1.null_candidate AS k WHERE k.candidate_id = x.candidate_id))
+					 OR x.kind = 'evaluate' AND EXISTS (SELECT FROM cudal1.aa_candidate AS k WHERE k.candidate_id = x.candidate_id))
 				AND (x.avoid_device IS NULL OR x.avoid_device <> d.device_id OR x.avoid_until <= clock_timestamp())
 				AND (x.kind = 'evaluate' OR EXISTS (SELECT FROM cudal1.task AS t WHERE t.task_id = x.task_id
 														AND coalesce(t.device_model, d.model) = d.model))
@@ -440,7 +440,7 @@ BEGIN
 		RETURNING measurement_id INTO r.measurement_id;
 	UPDATE cudal1.device AS x SET last_seen = clock_timestamp()
 		WHERE x.device_id = d.device_id AND x.last_seen < clock_timestamp() - '10 seconds'::interval;
-	IF EXISTS (SELECT FROM cudal1.null_candidate AS k WHERE k.candidate_id = c.candidate_id) THEN
+	IF EXISTS (SELECT FROM cudal1.aa_candidate AS k WHERE k.candidate_id = c.candidate_id) THEN
 		PERFORM cudal1.judge_device(d.device_id);
 	END IF;
 	PERFORM cudal1.wake_waiters();

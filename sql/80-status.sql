@@ -24,7 +24,7 @@ CREATE VIEW cudal1.queue AS
 								 WHERE d.enabled AND j.device IN (d.class, d.model, d.device_key) AND j.language OPERATOR(pg_catalog.=) ANY (d.languages)
 									AND d.cores OPERATOR(pg_catalog.>=) j.cores)
 					THEN pg_catalog.format('no enabled device %s with language %s and %s core(s)', j.device, j.language, j.cores)
-				WHEN NOT EXISTS (SELECT FROM cudal1.null_candidate AS k
+				WHEN NOT EXISTS (SELECT FROM cudal1.aa_candidate AS k
 								 WHERE k.candidate_id OPERATOR(pg_catalog.=) j.candidate_id AND j.kind OPERATOR(pg_catalog.=) 'evaluate')
 					AND NOT EXISTS (SELECT FROM cudal1.device AS d
 									WHERE d.enabled AND j.device IN (d.class, d.model, d.device_key) AND d.untrusted_since IS NULL)
@@ -115,7 +115,7 @@ BEGIN
 			nullif(concat_ws(' ',
 				CASE WHEN NOT d.enabled THEN format('Enable it with SELECT cudal1_enable_device(%L, true).', d.device_key) END,
 				CASE WHEN d.untrusted_since IS NOT NULL
-					 THEN format('Its A/A measurements drift since %s (cudal1.null_chart), so its queue waits; mend it, then SELECT cudal1_trust_device(%L).',
+					 THEN format('Its A/A measurements drift since %s (cudal1.aa_chart), so its queue waits; mend it, then SELECT cudal1_trust_device(%L).',
 								 date_trunc('second', d.untrusted_since), d.device_key) END,
 				CASE WHEN jsonb_typeof(d.details -> 'problems') = 'array' AND jsonb_array_length(d.details -> 'problems') > 0
 					 THEN 'Problems: ' || (SELECT string_agg(p, '; ') FROM jsonb_array_elements_text(d.details -> 'problems') AS p) || '.' END), '');

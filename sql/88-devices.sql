@@ -16,7 +16,7 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION cudal1.chart_mean(float8[]) IS 'exponentially weighted mean, weight 0.25, of values in the order of time, from 0';
 
-CREATE VIEW cudal1.null_chart AS
+CREATE VIEW cudal1.aa_chart AS
 	SELECT n.device_id, n.device_key AS device, n.measurement_id, n.measured_at, n.task, n.profile, n.outcome, n.score,
 		   n.half_width_limit AS "limit", n.deviation,
 		   cudal1.chart_mean(pg_catalog.array_agg(n.deviation) OVER
@@ -27,17 +27,17 @@ CREATE VIEW cudal1.null_chart AS
 				 CASE WHEN m.score > 0
 					  THEN GREATEST(-1.5, LEAST(1.5, pg_catalog.ln(m.score) / COALESCE(p.half_width_limit, 0.01)))
 					  ELSE -1.5 END AS deviation
-		  FROM cudal1.null_candidate AS k
+		  FROM cudal1.aa_candidate AS k
 			JOIN cudal1.measurement AS m ON m.candidate_id = k.candidate_id
 			JOIN cudal1.device AS d ON d.device_id = m.device_id
 			JOIN cudal1.task AS t ON t.task_id = k.task_id
 			JOIN cudal1.profile AS p ON p.name = m.profile
 		  WHERE m.outcome <> ALL (ARRAY['lost', 'cancelled', 'unverified'])
 			AND (d.chart_from IS NULL OR m.measured_at >= d.chart_from)) AS n;
-COMMENT ON VIEW cudal1.null_chart IS 'A/A measurements of each device as a control chart; a device is not trusted while the size of its last mean exceeds mean_limit';
-COMMENT ON COLUMN cudal1.null_chart."limit" IS 'the half-width that the profile allows a single measurement (0.01 where it has no limit)';
-COMMENT ON COLUMN cudal1.null_chart.deviation IS 'ln score over limit, cut at -1.5 and 1.5; -1.5 where the reference failed against itself';
-COMMENT ON COLUMN cudal1.null_chart.mean IS 'exponentially weighted mean of the deviations up to this one';
+COMMENT ON VIEW cudal1.aa_chart IS 'A/A measurements of each device as a control chart; a device is not trusted while the size of its last mean exceeds mean_limit';
+COMMENT ON COLUMN cudal1.aa_chart."limit" IS 'the half-width that the profile allows a single measurement (0.01 where it has no limit)';
+COMMENT ON COLUMN cudal1.aa_chart.deviation IS 'ln score over limit, cut at -1.5 and 1.5; -1.5 where the reference failed against itself';
+COMMENT ON COLUMN cudal1.aa_chart.mean IS 'exponentially weighted mean of the deviations up to this one';
 
 CREATE FUNCTION cudal1.judge_device(device_id bigint)
 RETURNS void
@@ -49,12 +49,12 @@ DECLARE
 	n		record;
 BEGIN
 	SELECT x.device_key, x.untrusted_since INTO d FROM cudal1.device AS x WHERE x.device_id = judge_device.device_id;
-	SELECT x.mean, x.mean_limit INTO n FROM cudal1.null_chart AS x
+	SELECT x.mean, x.mean_limit INTO n FROM cudal1.aa_chart AS x
 		WHERE x.device_id = judge_device.device_id ORDER BY x.measurement_id DESC LIMIT 1;
 	IF abs(n.mean) > n.mean_limit AND d.untrusted_since IS NULL THEN
 		UPDATE cudal1.device AS x SET untrusted_since = clock_timestamp() WHERE x.device_id = judge_device.device_id;
 		RAISE WARNING USING MESSAGE = format('A/A measurements of device "%s" drift, nothing else is measured on it', d.device_key),
-			DETAIL = format('Their weighted mean is %s, its limit %s (cudal1.null_chart).', round(n.mean::numeric, 3), n.mean_limit),
+			DETAIL = format('Their weighted mean is %s, its limit %s (cudal1.aa_chart).', round(n.mean::numeric, 3), n.mean_limit),
 			HINT = 'It is trusted again when they are back; cudal1_trust_device() begins a new chart.';
 	ELSIF coalesce(abs(n.mean), 0) <= coalesce(n.mean_limit, 0) AND d.untrusted_since IS NOT NULL THEN
 		UPDATE cudal1.device AS x SET untrusted_since = NULL WHERE x.device_id = judge_device.device_id;
@@ -65,16 +65,16 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.judge_device(bigint) IS 'trusts a device, or not, by the last point of its control chart; warns when it does so no longer';
 
-CREATE FUNCTION cudal1.null_code(t cudal1.task)
+CREATE FUNCTION cudal1.aa_code(t cudal1.task)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
 	SELECT t.reference || CASE t.language WHEN 'pytorch' THEN E'\n\n\n# the reference as its own candidate\nclass ModelNew(Model):\n    pass\n'
 										  ELSE E'\n/* the reference as its own candidate */\n' END;
 END;
-COMMENT ON FUNCTION cudal1.null_code(cudal1.task) IS 'the reference of a task as a candidate, its own code but for a comment';
+COMMENT ON FUNCTION cudal1.aa_code(cudal1.task) IS 'the reference of a task as a candidate, its own code but for a comment';
 
-CREATE FUNCTION @extschema@.cudal1_measure_null(task text DEFAULT NULL, device_key text DEFAULT NULL, priority int DEFAULT 1000)
+CREATE FUNCTION @extschema@.cudal1_measure_aa(task text DEFAULT NULL, device_key text DEFAULT NULL, priority int DEFAULT 1000)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -86,38 +86,38 @@ DECLARE
 	n		bigint := 0;
 	added	bigint;
 BEGIN
-	IF cudal1_measure_null.priority IS NULL OR cudal1_measure_null.priority NOT BETWEEN -1000000000 AND 1000000000 THEN
+	IF cudal1_measure_aa.priority IS NULL OR cudal1_measure_aa.priority NOT BETWEEN -1000000000 AND 1000000000 THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'priority must lie between -1000000000 and 1000000000';
 	END IF;
-	IF cudal1_measure_null.task IS NOT NULL THEN
-		PERFORM cudal1.find_task(cudal1_measure_null.task);
+	IF cudal1_measure_aa.task IS NOT NULL THEN
+		PERFORM cudal1.find_task(cudal1_measure_aa.task);
 	END IF;
-	IF cudal1_measure_null.device_key IS NOT NULL
-		AND NOT EXISTS (SELECT FROM cudal1.device AS x WHERE x.device_key = cudal1_measure_null.device_key) THEN
-		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('device "%s" does not exist', cudal1_measure_null.device_key),
+	IF cudal1_measure_aa.device_key IS NOT NULL
+		AND NOT EXISTS (SELECT FROM cudal1.device AS x WHERE x.device_key = cudal1_measure_aa.device_key) THEN
+		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('device "%s" does not exist', cudal1_measure_aa.device_key),
 			HINT = 'cudal1.device lists the devices.';
 	END IF;
 	FOR d IN
 		SELECT x.* FROM cudal1.device AS x
-			WHERE x.enabled AND x.device_key = coalesce(cudal1_measure_null.device_key, x.device_key) ORDER BY x.device_id
+			WHERE x.enabled AND x.device_key = coalesce(cudal1_measure_aa.device_key, x.device_key) ORDER BY x.device_id
 	LOOP
 		-- the same task again, so that the points of a chart can be compared
 		SELECT x.* INTO t
-			FROM cudal1.task AS x LEFT JOIN cudal1.null_candidate AS k ON k.task_id = x.task_id
-			WHERE x.name = coalesce(cudal1_measure_null.task, x.name)
+			FROM cudal1.task AS x LEFT JOIN cudal1.aa_candidate AS k ON k.task_id = x.task_id
+			WHERE x.name = coalesce(cudal1_measure_aa.task, x.name)
 				AND x.language = ANY (d.languages) AND x.cores <= d.cores
 				AND coalesce(x.device_model, d.model) = d.model AND (x.device IN (d.class, d.model))
 			ORDER BY k.candidate_id NULLS LAST, x.task_id
 			LIMIT 1;
 		CONTINUE WHEN NOT FOUND;
-		SELECT k.candidate_id INTO id FROM cudal1.null_candidate AS k WHERE k.task_id = t.task_id;
+		SELECT k.candidate_id INTO id FROM cudal1.aa_candidate AS k WHERE k.task_id = t.task_id;
 		IF NOT FOUND THEN
-			id := cudal1.accept_submission(t, cudal1.null_code(t), 'null', NULL, NULL, NULL, cudal1_measure_null.priority, NULL, NULL, NULL,
+			id := cudal1.accept_submission(t, cudal1.aa_code(t), 'a/a', NULL, NULL, NULL, cudal1_measure_aa.priority, NULL, NULL, NULL,
 										   'null');
-			INSERT INTO cudal1.null_candidate (task_id, candidate_id) VALUES (t.task_id, id) ON CONFLICT DO NOTHING;
+			INSERT INTO cudal1.aa_candidate (task_id, candidate_id) VALUES (t.task_id, id) ON CONFLICT DO NOTHING;
 		END IF;
 		INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority)
-			VALUES ('evaluate', t.task_id, id, t.profile, d.device_key, t.cores, t.language, cudal1_measure_null.priority)
+			VALUES ('evaluate', t.task_id, id, t.profile, d.device_key, t.cores, t.language, cudal1_measure_aa.priority)
 			ON CONFLICT DO NOTHING;
 		GET DIAGNOSTICS added = ROW_COUNT;
 		n := n + added;
@@ -128,8 +128,8 @@ BEGIN
 	RETURN n;
 END
 $$;
-COMMENT ON FUNCTION @extschema@.cudal1_measure_null(text, text, int) IS
-'queues an A/A measurement, a task''s reference against itself, on every enabled device, or on one; task NULL: the one measured so before, else the first that the device can measure. Returns the jobs queued; what waits already is not queued again. The points go into cudal1.null_chart; a device whose chart drifts measures nothing else. For cron. Errors: 42704 unknown task or device';
+COMMENT ON FUNCTION @extschema@.cudal1_measure_aa(text, text, int) IS
+'queues an A/A measurement, a task''s reference against itself, on every enabled device, or on one; task NULL: the one measured so before, else the first that the device can measure. Returns the jobs queued; what waits already is not queued again. The points go into cudal1.aa_chart; a device whose chart drifts measures nothing else. For cron. Errors: 42704 unknown task or device';
 
 CREATE FUNCTION @extschema@.cudal1_trust_device(device_key text)
 RETURNS void

@@ -71,6 +71,7 @@ BEGIN
 			WHERE x.state = 'failed' AND x.decided_at < clock_timestamp() - cudal1_prune.older_than
 				AND NOT EXISTS (SELECT FROM cudal1.pruned AS p WHERE p.candidate_id = x.candidate_id)
 				AND NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = x.candidate_id)
+				AND NOT EXISTS (SELECT FROM cudal1.aa_candidate AS k WHERE k.candidate_id = x.candidate_id)
 				AND NOT EXISTS (SELECT FROM cudal1.null_candidate AS k WHERE k.candidate_id = x.candidate_id)
 			ORDER BY x.candidate_id
 			FOR NO KEY UPDATE SKIP LOCKED) AS c;
@@ -108,7 +109,10 @@ BEGIN
 	RETURN QUERY
 	SELECT 'code hash', format('candidate %s', c.candidate_id), encode(cudal1.code_hash(c.code), 'hex'), encode(c.code_hash, 'hex')
 	FROM cudal1.candidate AS c
-	WHERE c.code_hash <> cudal1.code_hash(c.code) AND NOT EXISTS (SELECT FROM cudal1.pruned AS p WHERE p.candidate_id = c.candidate_id);
+	WHERE c.code_hash <> cudal1.code_hash(c.code)
+		AND NOT EXISTS (SELECT FROM cudal1.pruned AS p WHERE p.candidate_id = c.candidate_id)
+		-- whose hashes are salted
+		AND NOT EXISTS (SELECT FROM cudal1.null_candidate AS k WHERE k.candidate_id = c.candidate_id);
 	RETURN QUERY
 	SELECT 'reward of score', format('candidate %s', c.candidate_id), @extschema@.cudal1_conservative_round(c.score)::text, c.reward::text
 	FROM cudal1.candidate AS c
