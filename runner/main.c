@@ -63,6 +63,27 @@ usage(FILE *to)
 		  "Exit status: 0 if a result was written, 1 if not, 2 for wrong usage.\n", to);
 }
 
+/* executors beside this program, as in the folder it was built in, serve before the installed ones */
+static const char *
+find_libdir(void)
+{
+	static char folder[PATH_MAX];
+	char		path[PATH_MAX + 16];
+	ssize_t		n = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
+	char	   *slash;
+
+	folder[n > 0 ? n : 0] = '\0';
+	slash = strrchr(folder, '/');
+	if (slash)
+	{
+		*slash = '\0';
+		snprintf(path, sizeof(path), "%s/exec-c", folder);
+		if (access(path, X_OK) == 0)
+			return folder;
+	}
+	return CUDAL1_LIBDIR;
+}
+
 static void
 cancel(int number)
 {
@@ -303,7 +324,7 @@ main(int argc, char **argv)
 		{NULL, 0, NULL, 0}
 	};
 	const char *tmp = getenv("TMPDIR");
-	Options		options = {.libdir = CUDAL1_LIBDIR,.scratch = tmp && tmp[0] ? tmp : "/tmp",.python = "/usr/bin/python3"};
+	Options		options = {.libdir = find_libdir(),.scratch = tmp && tmp[0] ? tmp : "/tmp",.python = "/usr/bin/python3"};
 	const char *reference = NULL,
 			   *candidate = NULL,
 			   *signature = NULL,
