@@ -113,6 +113,7 @@ compile_end(Measure *m, Compilation *c)
 {
 	char		text[1900];
 	struct stat st;
+	struct statvfs disk;
 	int			status;
 
 	if (!sandbox_wait(c->pid, c->deadline - clock_now(), &status))
@@ -124,6 +125,12 @@ compile_end(Measure *m, Compilation *c)
 		return true;
 	if (c->side == SIDE_REFERENCE)
 		return conclude(m, OUTCOME_UNVERIFIED, "the reference does not compile: %s", text);
+	/* what the compiler wrote is gone by now: a disk that is still full was filled by others */
+	if (statvfs(m->scratch, &disk) == 0 && (disk.f_bavail == 0 || (disk.f_files > 0 && disk.f_favail == 0)))
+		return conclude(m, OUTCOME_LOST, "the scratch folder's disk is full");
+	/* a compiler that refuses a code says why, and of a part of it that was killed, that it was */
+	m->killed = text[0] == '\0' || strncmp(text, "gcc: fatal error: Killed signal", 31) == 0
+		|| strncmp(text, "collect2: fatal error: ld terminated with signal 9", 50) == 0 || strstr(text, "died due to signal 9 (") != NULL;
 	return conclude(m, OUTCOME_COMPILE_ERROR, "%s", text[0] ? text : "the compiler failed without a word");
 }
 

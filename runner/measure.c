@@ -831,7 +831,8 @@ check_and_estimate(Measure *m)
 	m->checked_seconds = 0;
 	if (!estimate(m, &candidate, SIDE_CANDIDATE, &arena, measure_run_limit(m), &block_cost))
 		goto done;
-	if (m->time[SIDE_CANDIDATE] > p->run_limit_factor * m->time[SIDE_REFERENCE])
+	/* a run shorter than what a block costs is not resolved here, and may be estimated as next to nothing */
+	if (m->time[SIDE_CANDIDATE] > p->run_limit_factor * fmax(m->time[SIDE_REFERENCE], block_cost))
 	{
 		conclude(m, OUTCOME_TIMEOUT, "the code takes %.3g s a run, more than %g times the reference", m->time[SIDE_CANDIDATE],
 				 p->run_limit_factor);

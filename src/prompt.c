@@ -178,15 +178,24 @@ text_argument(FunctionCallInfo fcinfo, int position)
 Datum
 cudal1_compose_prompt(PG_FUNCTION_ARGS)
 {
-	bool		contrastive = PG_GETARG_BOOL(0);
+	bool		contrastive;
 	PromptTask	task;
 	StringInfoData prompt;
 	Datum	   *codes;
 	bool	   *nulls;
 	int			ncodes;
 	int			nscores;
-	double	   *scores = cudal1_array_float8(PG_GETARG_ARRAYTYPE_P(9), "scores", &nscores, NULL);
+	double	   *scores;
 
+	for (int i = 0; i < PG_NARGS(); i++)
+	{
+		if (i != 6 && PG_ARGISNULL(i))
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("no argument but \"entry\" may be NULL")));
+	}
+	contrastive = PG_GETARG_BOOL(0);
+	scores = cudal1_array_float8(PG_GETARG_ARRAYTYPE_P(9), "scores", &nscores, NULL);
 	task.language = text_argument(fcinfo, 1);
 	task.gpu = PG_GETARG_BOOL(2);
 	task.hardware = text_argument(fcinfo, 3);
@@ -199,6 +208,13 @@ cudal1_compose_prompt(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 				 errmsg("arguments \"codes\" and \"scores\" must have the same length")));
+	for (int i = 0; i < ncodes; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("argument \"codes\" must not contain NULL")));
+	}
 
 	initStringInfo(&prompt);
 	appendStringInfo(&prompt, "**Task: a faster implementation of %s**\n\nYou are an expert in %s. ", task.name, expertise(&task));

@@ -40,7 +40,6 @@ cudal1.prefetch = 0
 # nothing but a wake-up moves a test along
 cudal1.idle_poll = 3600s
 cudal1.lease_seconds = 600
-cudal1.certify = off
 @{[ $options{conf} // '' ]}
 END
 	$node->start;

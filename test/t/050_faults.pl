@@ -30,7 +30,6 @@ cudal1.scratch_dir = '$scratch'
 cudal1.idle_poll = 500ms
 cudal1.lease_seconds = 20
 cudal1.child_grace = 2
-cudal1.certify = off
 log_min_messages = log
 END
 $node->start;
