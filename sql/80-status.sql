@@ -27,7 +27,8 @@ CREATE VIEW cudal1.queue AS
 				WHEN NOT EXISTS (SELECT FROM cudal1.aa_candidate AS k
 								 WHERE k.candidate_id OPERATOR(pg_catalog.=) j.candidate_id AND j.kind OPERATOR(pg_catalog.=) 'evaluate')
 					AND NOT EXISTS (SELECT FROM cudal1.device AS d
-									WHERE d.enabled AND j.device IN (d.class, d.model, d.device_key) AND d.untrusted_since IS NULL)
+									WHERE d.enabled AND d.untrusted_since IS NULL AND j.device IN (d.class, d.model, d.device_key)
+										AND j.language OPERATOR(pg_catalog.=) ANY (d.languages) AND d.cores OPERATOR(pg_catalog.>=) j.cores)
 					THEN pg_catalog.format('the A/A measurements of every device %s drift', j.device)
 				WHEN j.avoid_until OPERATOR(pg_catalog.>) pg_catalog.clock_timestamp()
 					AND NOT EXISTS (SELECT FROM cudal1.device AS d

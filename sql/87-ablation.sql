@@ -80,7 +80,7 @@ DECLARE
 	t		cudal1.task;
 	id		bigint;
 	variant	bigint;
-	code	text;
+	body	text;
 	n		int := cardinality(switches);
 BEGIN
 	IF cudal1_ablate.candidate_id IS NULL OR switches IS NULL OR cudal1_ablate.priority IS NULL
@@ -104,15 +104,15 @@ BEGIN
 	INSERT INTO cudal1.ablation (task_id, candidate_id, switches) VALUES (c.task_id, c.candidate_id, cudal1_ablate.switches)
 		RETURNING ablation_id INTO id;
 	FOR mask IN REVERSE (1 << n) - 1 .. 0 LOOP
-		code := c.code;
+		body := c.code;
 		FOR i IN 1 .. n LOOP
-			code := cudal1.set_switch(code, switches[i], mask >> (i - 1) & 1 = 1);
+			body := cudal1.set_switch(body, switches[i], mask >> (i - 1) & 1 = 1);
 		END LOOP;
 		-- the code as it stands is one of the combinations, and stays what it is
 		SELECT x.candidate_id INTO variant FROM cudal1.candidate AS x
-			WHERE x.task_id = c.task_id AND x.code_hash = cudal1.code_hash(code) AND x.state <> 'discarded' AND NOT x.imported;
+			WHERE x.task_id = c.task_id AND x.code_hash = cudal1.code_hash(body) AND x.state <> 'discarded' AND NOT x.imported;
 		IF NOT FOUND THEN
-			variant := cudal1.accept_submission(t, code, 'ablation', NULL, format('ablation %s', id), NULL, cudal1_ablate.priority,
+			variant := cudal1.accept_submission(t, body, 'ablation', NULL, format('ablation %s', id), NULL, cudal1_ablate.priority,
 												NULL, NULL, NULL, 'ablation');
 		END IF;
 		INSERT INTO cudal1.ablation_run (ablation_id, mask, candidate_id) VALUES (id, mask, variant);

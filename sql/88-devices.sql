@@ -2,7 +2,7 @@
  * Whether devices can be trusted, and whether scores hold.
  *
  * A/A measurements have a known answer, 1. Each device has a control chart of theirs: an exponentially weighted mean (weight
- * 0.25) of ln score in units of the profile's half_width_limit, each value cut at 1.5. Its limit 0.378 = sqrt(0.25 / 1.75)
+ * 0.25) of ln score in units of the profile's half_width_limit, each value cut at 1.2. Its limit 0.378 = sqrt(0.25 / 1.75)
  * is where the mean of independent values leaves the spread that the profile allows a single one. One outlier, however large,
  * stays below it; two that agree do not.
  */
@@ -25,8 +25,8 @@ CREATE VIEW cudal1.aa_chart AS
 	FROM (SELECT d.device_id, d.device_key, m.measurement_id, m.measured_at, t.name AS task, m.profile, m.outcome, m.score,
 				 COALESCE(p.half_width_limit, 0.01) AS half_width_limit,
 				 CASE WHEN m.score > 0
-					  THEN GREATEST(-1.5, LEAST(1.5, pg_catalog.ln(m.score) / COALESCE(p.half_width_limit, 0.01)))
-					  ELSE -1.5 END AS deviation
+					  THEN GREATEST(-1.2, LEAST(1.2, pg_catalog.ln(m.score) / COALESCE(p.half_width_limit, 0.01)))
+					  ELSE -1.2 END AS deviation
 		  FROM cudal1.aa_candidate AS k
 			JOIN cudal1.measurement AS m ON m.candidate_id = k.candidate_id
 			JOIN cudal1.device AS d ON d.device_id = m.device_id
@@ -36,7 +36,7 @@ CREATE VIEW cudal1.aa_chart AS
 			AND (d.chart_from IS NULL OR m.measured_at >= d.chart_from)) AS n;
 COMMENT ON VIEW cudal1.aa_chart IS 'A/A measurements of each device as a control chart; a device is not trusted while the size of its last mean exceeds mean_limit';
 COMMENT ON COLUMN cudal1.aa_chart."limit" IS 'the half-width that the profile allows a single measurement (0.01 where it has no limit)';
-COMMENT ON COLUMN cudal1.aa_chart.deviation IS 'ln score over limit, cut at -1.5 and 1.5; -1.5 where the reference failed against itself';
+COMMENT ON COLUMN cudal1.aa_chart.deviation IS 'ln score over limit, cut at -1.2 and 1.2; -1.2 where the reference failed against itself';
 COMMENT ON COLUMN cudal1.aa_chart.mean IS 'exponentially weighted mean of the deviations up to this one';
 
 CREATE FUNCTION cudal1.judge_device(device_id bigint)

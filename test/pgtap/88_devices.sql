@@ -1,0 +1,72 @@
+-- A device whose A/A measurements drift measures nothing else; scores measured again keep their history.
+BEGIN;
+SET client_min_messages = error;
+SET cudal1.certify = off;
+SELECT plan(31);
+
+SELECT cudal1_add_task('t', 'r', 'pytorch', NULL, 1, '{"device": "cpu", "profile": "quick"}') AS task \gset
+SELECT is(cudal1_measure_aa(), 0::bigint, 'without a device nothing is queued');
+SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"], "details": {"runner": "1"}}') AS one,
+	cudal1.register_device('h', '{"key": "cpu:2", "class": "cpu", "model": "M", "languages": ["pytorch"], "details": {"runner": "1"}}') AS two,
+	cudal1.register_device('h', '{"key": "cpu:3", "class": "cpu", "model": "M", "languages": ["c"]}') AS three \gset
+
+CREATE FUNCTION pg_temp.step(device bigint, score float8, runner text DEFAULT '1') RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	c	record;
+BEGIN
+	SELECT * INTO c FROM cudal1.claim(device, 'w');
+	IF NOT FOUND THEN
+		RETURN 'nothing';
+	END IF;
+	PERFORM cudal1.finish(c.job_id, c.attempt, CASE WHEN score > 0 THEN jsonb_build_object('outcome', 'successful', 'score', score, 'lower', score * 0.99,
+			'upper', score * 1.01) ELSE '{"outcome": "crash"}' END || jsonb_build_object('environment', jsonb_build_object('runner', runner)));
+	RETURN c.job ->> 'kind';
+END $$;
+-- one A/A measurement of a device, and what its queue would have to wait for
+CREATE FUNCTION pg_temp.aa(device bigint, score float8) RETURNS boolean LANGUAGE sql AS $$
+	SELECT cudal1_measure_aa(device_key => device_key) FROM cudal1.device WHERE device_id = $1;
+	SELECT pg_temp.step($1, $2);
+	SELECT untrusted_since IS NOT NULL FROM cudal1.device WHERE device_id = $1;
+$$;
+
+SELECT is(cudal1_measure_aa(), 2::bigint, 'one for each device that can measure');
+SELECT is(cudal1_measure_aa(), 0::bigint, 'what waits is not queued again');
+SELECT is((SELECT purpose FROM cudal1.candidate JOIN cudal1.aa_candidate USING (candidate_id)), 'null', 'the reference is its own candidate');
+SELECT is(pg_temp.step(:one, 1.0), 'measure', 'its own verdict first');
+SELECT is(pg_temp.step(:one, 1.001), 'evaluate', 'then the job for the device');
+SELECT is((SELECT count(*) FROM cudal1.job WHERE device = 'h cpu:2'), 1::bigint, 'that of another device is left to it');
+SELECT is(pg_temp.step(:one, 1.0), 'nothing', 'as here');
+SELECT is(pg_temp.step(:two, 0.999), 'evaluate', 'and taken there');
+SELECT is((SELECT array_agg(device ORDER BY measurement_id) FROM cudal1.aa_chart), '{h cpu:1,h cpu:1,h cpu:2}'::text[], 'the chart has all of them');
+
+SELECT is(pg_temp.aa(:one, 5.0), false, 'one outlier, however large, convicts nobody');
+SELECT is(pg_temp.aa(:one, 1.2), true, 'two that agree do');
+SELECT is((SELECT round((0.25 * (0.75 ^ 3 * 0 + 0.75 ^ 2 * ln(1.001) / 0.05 + 0.75 * 1.2 + 1.2))::numeric, 9) FROM cudal1.aa_chart WHERE device_id = :one ORDER BY measurement_id DESC LIMIT 1),
+	(SELECT round(mean::numeric, 9) FROM cudal1.aa_chart WHERE device_id = :one ORDER BY measurement_id DESC LIMIT 1), 'the mean is the one that is documented');
+SELECT cudal1_submit('t', 'code') AS code \gset
+SELECT is(pg_temp.step(:one, 2.0), 'nothing', 'the device measures nothing');
+SELECT is((SELECT waits_for FROM cudal1.queue), NULL, 'the queue waits for another device');
+SELECT cudal1_enable_device('h cpu:2', false) \g /dev/null
+SELECT is((SELECT waits_for FROM cudal1.queue WHERE kind = 'measure'), 'the A/A measurements of every device M drift', 'a device without trust is not counted on');
+SELECT matches((SELECT hint FROM cudal1_status() WHERE item = 'device h cpu:1'), 'A/A measurements drift', 'the status says why');
+SELECT is(cudal1_measure_aa(device_key => 'h cpu:1'), 1::bigint, 'but its A/A measurements go on');
+SELECT is(pg_temp.step(:one, 1.0), 'evaluate', 'and are measured');
+SELECT ok((SELECT untrusted_since IS NOT NULL FROM cudal1.device WHERE device_id = :one), 'one good one is not enough');
+SELECT is(pg_temp.aa(:one, 1.0), false, 'when the mean is back so is the trust');
+SELECT is(pg_temp.step(:one, 2.0), 'measure', 'and the queue moves');
+SELECT is(pg_temp.aa(:one, 0), false, 'a reference that fails against itself is an outlier');
+SELECT is(pg_temp.aa(:one, 0), true, 'twice, and the device is not trusted');
+SELECT lives_ok($$SELECT cudal1_trust_device('h cpu:1')$$, 'an operator says it is mended');
+SELECT is((SELECT count(*) FROM cudal1.aa_chart WHERE device_id = :one), 0::bigint, 'and its chart begins anew');
+
+-- re-verification
+SELECT is(cudal1_reverify('7 days'), 0::bigint, 'a verdict of today is not measured again');
+SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"], "details": {"runner": "2"}}') \g /dev/null
+UPDATE cudal1.device SET last_seen = now() - interval '1 hour' WHERE device_id = :two;
+SELECT is(cudal1_reverify('7 days'), 1::bigint, 'unless the runner is another one since');
+SELECT is(pg_temp.step(:one, 1.5, '2'), 'reverify', 'it is measured');
+SELECT results_eq('SELECT task, candidate_id, previous_reward, reward, round(change::numeric, 6), changed, differs FROM cudal1.drift',
+	format($$VALUES ('t', %s::bigint, 2::float8, 1.5::float8, -0.25, true, 'runner')$$, :code), 'the view of drift has both scores');
+SELECT is((SELECT codes FROM cudal1_bucket_stats('t') WHERE bucket = 6), 1::bigint, 'and the candidate is in the bucket of the new one');
+SELECT * FROM finish();
+ROLLBACK;

@@ -1,0 +1,87 @@
+-- What is derived can be recounted, what is not needed can go, and nothing else goes with it.
+BEGIN;
+SET client_min_messages = error;
+SET cudal1.certify = off;
+SELECT plan(32);
+
+SELECT cudal1_add_task('t', 'r', 'pytorch', NULL, 1, '{"device": "cpu", "profile": "quick"}') AS task \gset
+SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS device \gset
+CREATE FUNCTION pg_temp.measure(device bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	c	record;
+	n	bigint := 0;
+BEGIN
+	LOOP
+		SELECT * INTO c FROM cudal1.claim(device, 'w');
+		EXIT WHEN NOT FOUND;
+		n := n + 1;
+		PERFORM cudal1.finish(c.job_id, c.attempt, CASE WHEN c.job #>> '{candidate,code}' LIKE 'bad%' THEN '{"outcome": "crash", "detail": "signal 11", "samples": [[1.5]]}'::jsonb
+			ELSE jsonb_build_object('outcome', 'successful', 'score', 1.1 + n * 0.1, 'lower', 1, 'upper', 9, 'bucket_means', '[1, 2, 3]'::jsonb, 'variance', 2.0 / 3,
+				'samples', '[[1.5]]'::jsonb, 'device_seconds', 2, 'clock_seconds', 1) END);
+	END LOOP;
+	RETURN n;
+END $$;
+SELECT cudal1_submit('t', 'good ' || i) FROM generate_series(1, 5) AS i \g /dev/null
+SELECT cudal1_submit('t', 'bad ' || i, 'm') FROM generate_series(1, 3) AS i \g /dev/null
+SELECT pg_temp.measure(:device) \g /dev/null
+SELECT prompt_id AS prompt FROM cudal1_prompt('t') \gset
+SELECT cudal1_submit_response(:prompt, 'no code at all', 'm') AS malformed \gset
+SELECT cudal1_submit('t', 'dropped') AS dropped \gset
+SELECT cudal1_cancel(ARRAY[:dropped]) \g /dev/null
+SELECT cudal1_import_result('t', 'imported', 3.333, 'p', 'A100') AS imported \gset
+SELECT is_empty('SELECT * FROM cudal1_check()', 'a sound database has no differences');
+
+-- each derived number, set wrong, is found
+CREATE FUNCTION pg_temp.found(change text) RETURNS text[] LANGUAGE plpgsql AS $$
+DECLARE
+	names	text[];
+BEGIN
+	BEGIN
+		EXECUTE change;
+		SELECT coalesce(array_agg(DISTINCT subject), '{}') INTO names FROM cudal1_check();
+		RAISE EXCEPTION 'undo' USING ERRCODE = 'P0099';
+	EXCEPTION WHEN SQLSTATE 'P0099' THEN
+		RETURN names;
+	END;
+END $$;
+SELECT is(pg_temp.found('UPDATE cudal1.bucket SET sum_micro = sum_micro + 1 WHERE bucket = (SELECT min(bucket) FROM cudal1.bucket)'), '{bucket}', 'a sum');
+SELECT ok('slot' = ANY (pg_temp.found('DELETE FROM cudal1.bucket_slot WHERE candidate_id = (SELECT max(candidate_id) FROM cudal1.bucket_slot)')), 'a slot');
+SELECT is(pg_temp.found($$UPDATE cudal1.candidate SET code = 'other' WHERE code = 'good 1'$$), '{"code hash"}', 'a code');
+SELECT ok('reward of score' = ANY (pg_temp.found($$UPDATE cudal1.candidate SET score = score + 0.5 WHERE code = 'good 1'$$)), 'a score');
+SELECT ok('deciding measurement' = ANY (pg_temp.found($$UPDATE cudal1.candidate SET reward = 99, score = 99 WHERE code = 'good 1'$$)), 'a reward that no measurement gave');
+SELECT is(pg_temp.found($$UPDATE cudal1.candidate SET measurement_id = NULL WHERE code = 'good 2'$$), '{"deciding measurement"}', 'a verdict without a measurement');
+SELECT is(pg_temp.found($$UPDATE cudal1.imported_score SET reward = 1$$), '{"imported score"}', 'an imported score');
+SELECT is(pg_temp.found($$UPDATE cudal1.measurement SET variance = 0.5 WHERE variance IS NOT NULL AND measurement_id = (SELECT min(measurement_id) FROM cudal1.measurement)$$), '{"variance of buckets"}', 'a variance');
+SELECT ok('reward of measurement' = ANY (pg_temp.found($$UPDATE cudal1.measurement SET score = 7 WHERE measurement_id = (SELECT measurement_id FROM cudal1.candidate WHERE code = 'good 3')$$)), 'a measured score');
+SELECT is(pg_temp.found($$INSERT INTO cudal1.candidate (task_id, code, code_hash) SELECT task_id, 'x', cudal1.code_hash('x') FROM cudal1.task$$), '{"undecided without a job"}', 'a forgotten candidate');
+SELECT is(pg_temp.found($$UPDATE cudal1.task SET device_model = 'other'$$), '{"deciding measurement"}', 'rewards from two models');
+
+-- statistics
+SELECT results_eq('SELECT measurements, successful, failed, lost, device_seconds, clock_share FROM cudal1.stat_device', 'VALUES (8::bigint, 5::bigint, 3::bigint, 0::bigint, 10::float8, 0.5::float8)', 'statistics of a device');
+SELECT results_eq('SELECT task, candidates, waiting, successful, failed, discarded, best, measurements FROM cudal1.stat_task',
+	$$VALUES ('t', 11::bigint, 0::bigint, 6::bigint, 4::bigint, 1::bigint, 3.33::float8, 8::bigint)$$, 'of a task');
+SELECT results_eq($$SELECT method, proposals, successful, malformed, not_executable FROM cudal1.stat_method WHERE method = 'm'$$, $$VALUES ('m', 4::bigint, 0::bigint, 1::bigint, 3::bigint)$$, 'of a method');
+
+-- retention
+SELECT throws_ok($$SELECT * FROM cudal1_prune(NULL)$$, '22004', NULL, 'the age must be said');
+SELECT throws_ok($$SELECT * FROM cudal1_prune('-1 day')$$, '22023', NULL, 'and not lie ahead');
+SELECT results_eq($$SELECT texts FROM cudal1_prune('1 day')$$, 'VALUES (0::bigint), (0), (0)', 'what is young stays');
+SELECT results_eq($$SELECT * FROM cudal1_prune('0 days', true)$$, $$VALUES ('code', 4::bigint, 29::bigint), ('responses', 1, 14), ('samples', 3, 21)$$, 'a dry run counts');
+SELECT is((SELECT count(*) FROM cudal1.candidate WHERE code = ''), 0::bigint, 'and removes nothing');
+SELECT results_eq($$SELECT texts FROM cudal1_prune('0 days')$$, 'VALUES (4::bigint), (1), (3)', 'texts of failed candidates go');
+SELECT results_eq($$SELECT texts FROM cudal1_prune('0 days')$$, 'VALUES (0::bigint), (0), (0)', 'once');
+SELECT is((SELECT count(*) FROM cudal1.candidate WHERE code = ''), 4::bigint, 'those of others stay, discarded ones included');
+SELECT is((SELECT sum(bytes) FROM cudal1.pruned), 29::numeric, 'what went is on record');
+SELECT is((SELECT count(*) FROM cudal1.candidate WHERE failure = 'crash' AND detail = 'signal 11'), 3::bigint, 'verdict and detail stay');
+SELECT is_empty('SELECT * FROM cudal1_check()', 'and all numbers hold');
+SELECT is(cudal1_submit('t', 'bad 1'), (SELECT min(candidate_id) FROM cudal1.candidate WHERE code = ''), 'the same code is known');
+SELECT is((SELECT count(*) FROM cudal1.job), 0::bigint, 'and not measured again');
+SELECT throws_ok(format('SELECT cudal1_ablate(%s, $${A}$$)', (SELECT min(candidate_id) FROM cudal1.candidate WHERE code = '')), '55000', NULL, 'it has no switches any more');
+SELECT cudal1_import_result('t', 'imported', NULL, 'p', 'A100') \g /dev/null
+SELECT cudal1_prune('0 days') \g /dev/null
+SELECT is((SELECT code FROM cudal1.candidate WHERE candidate_id = :imported), '', 'an imported failure goes, too');
+SELECT cudal1_import_result('t', 'imported', 2, 'p', 'A100') \g /dev/null
+SELECT is((SELECT code FROM cudal1.candidate WHERE candidate_id = :imported), 'imported', 'and is back with an imported success');
+SELECT is_empty('SELECT * FROM cudal1_check()', 'all numbers hold still');
+SELECT * FROM finish();
+ROLLBACK;
