@@ -298,6 +298,13 @@ class Executor:
         if not hasattr(self.task, "get_inputs"):
             raise Unsupported("the task defines no get_inputs")
         self.seed_inputs(seed)
+        if self.gpu:
+            # made on the GPU, unless get_inputs insists on the CPU
+            torch.set_default_device("cuda")
+            try:
+                self.fresh()
+            except Exception:
+                torch.set_default_device("cpu")
         values = self.fresh()
         if len(values) > MAX_TENSORS:
             raise Unsupported(f"get_inputs gives {len(values)} arguments; up to {MAX_TENSORS} are supported")
@@ -317,16 +324,7 @@ class Executor:
             torch.manual_seed(seed & 0x7FFFFFFFFFFFFFFF)
 
     def fresh(self):
-        """New inputs; on a GPU made there, unless get_inputs insists on the CPU."""
-        if self.gpu and self.gpu.makes_inputs:
-            try:
-                with torch.device("cuda"):
-                    values = self.task.get_inputs()
-            except Exception:
-                self.gpu.makes_inputs = False
-                values = self.task.get_inputs()
-        else:
-            values = self.task.get_inputs()
+        values = self.task.get_inputs()
         return list(values) if isinstance(values, (list, tuple)) else [values]
 
     def generate(self, count, flags, seed):
@@ -343,7 +341,9 @@ class Executor:
                     continue
                 offset = slot * slot_bytes + offsets[i]
                 if self.gpu:
-                    place = self.gpu.view(value.dtype, value.numel(), offset, value.shape)
+                    place = self.gpu.places.get(offset)
+                    if place is None:
+                        place = self.gpu.places[offset] = self.gpu.view(value.dtype, value.numel(), offset, value.shape)
                 else:
                     place = torch.frombuffer(self.memory, dtype=value.dtype, count=value.numel(), offset=offset).view(value.shape)
                 place.copy_(value)
@@ -361,7 +361,7 @@ class Gpu:
     def __init__(self, library, pool_fd):
         self.library = library
         self.pool_fd = pool_fd
-        self.makes_inputs = True
+        self.places = {}
         self.inputs = self.base = self.bytes = 0
 
     def open(self, memory_fd, memory_bytes, pool_bytes):

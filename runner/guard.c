@@ -30,18 +30,20 @@ static struct sock_fprog program[2];
 int
 cudal1_guard_read(void)
 {
-	if (lseek(WIRE_FD_FILTER, 0, SEEK_SET) != 0)
-		return -1;
+	off_t		at = 0;
+
+	/* by position: others read the same open file at the same time */
 	for (int i = 0; i < 2; i++)
 	{
 		uint32_t	length;
 
-		if (read(WIRE_FD_FILTER, &length, sizeof(length)) != sizeof(length) || length % sizeof(struct sock_filter) != 0)
+		if (pread(WIRE_FD_FILTER, &length, sizeof(length), at) != sizeof(length) || length % sizeof(struct sock_filter) != 0)
 			return -1;
 		program[i].len = (unsigned short) (length / sizeof(struct sock_filter));
 		program[i].filter = malloc(length);
-		if (!program[i].filter || read(WIRE_FD_FILTER, program[i].filter, length) != (ssize_t) length)
+		if (!program[i].filter || pread(WIRE_FD_FILTER, program[i].filter, length, at + (off_t) sizeof(length)) != (ssize_t) length)
 			return -1;
+		at += (off_t) (sizeof(length) + length);
 	}
 	return close(WIRE_FD_FILTER);
 }

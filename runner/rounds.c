@@ -460,7 +460,7 @@ plan(Rounds *s)
 
 	/* making inputs must not take longer than using them */
 	if (m->generate_time > 0)
-		most = fmin(most, fmax(8, p->block_seconds / m->generate_time));
+		most = fmin(most, fmax(8, (m->gpu ? 2 : 1) * p->block_seconds / m->generate_time));
 	for (int side = 0; side < 2; side++)
 	{
 		s->runs[side] = (uint32_t) fmax(1, fmin(most, round(p->block_seconds / m->time[side])));
