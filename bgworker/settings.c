@@ -28,7 +28,7 @@ int			cudal1_lease_seconds = 60;
 int			cudal1_idle_poll = 2000;
 int			cudal1_child_grace = 120;
 bool		cudal1_allow_unsandboxed = false;
-static bool cudal1_certify = true;
+static bool cudal1_certify = false;
 
 static bool
 check_databases(char **newval, void **extra, GucSource source)
@@ -106,7 +106,7 @@ cudal1_settings_define(void)
 							 "Whether adding a task queues its null candidates.",
 							 "They show whether the task tells work from the lack of it. A task's option \"certify\" goes before.",
 							 &cudal1_certify,
-							 true,
+							 false,
 							 PGC_USERSET, 0,
 							 NULL, NULL, NULL);
 	DefineCustomIntVariable("cudal1.child_grace",

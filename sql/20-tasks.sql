@@ -433,7 +433,7 @@ BEGIN
 				DETAIL = 'A task''s reference, language, signature, level and options never change.',
 				HINT = 'Add the new version under another name.';
 		END IF;
-	ELSIF coalesce((options ->> 'certify')::boolean, coalesce(nullif(current_setting('cudal1.certify', true), ''), 'on')::boolean) THEN
+	ELSIF coalesce((options ->> 'certify')::boolean, coalesce(nullif(current_setting('cudal1.certify', true), ''), 'off')::boolean) THEN
 		PERFORM cudal1.certify(t.task_id);
 	END IF;
 	RETURN t.task_id;

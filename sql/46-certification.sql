@@ -322,4 +322,4 @@ END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_certify_task(text) IS
 'queues, behind all other work, the null candidates of a task (zeros, a copy of an input, the mean, the output for other inputs, half the work, lower precision) that have no verdict; returns their number.
-cudal1.task.certified then says weak where one passes, passed where all fail; cudal1.null_candidate names them. They are neither sampled nor reported. Adding a task does it, unless its option or the setting cudal1.certify says otherwise. Error 42704: unknown task';
+cudal1.task.certified then says weak where one passes, passed where all fail; cudal1.null_candidate names them. They are neither sampled nor reported. Adding a task does it where its option certify or, without one, the setting cudal1.certify (off) says so. Error 42704: unknown task';
