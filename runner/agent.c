@@ -1,0 +1,657 @@
+/*
+ * agent.c
+ *		cudal1-agent: the worker's job over libpq, for hosts without a server.
+ *
+ * One loop, one connection and any number of devices: it waits in one place, for the database, for children and for
+ * signals, and then looks at all that could have changed. Notifications make it look sooner; nothing depends on one.
+ *
+ * The order at a start is what keeps a measurement from being lost or made twice: the folder of the device is locked, results
+ * that a killed predecessor left are offered, then what else it had claimed is given back, and only then is anything claimed.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <limits.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent.h"
+#include "clock.h"
+
+/* registered again after this time, to show that the device is served */
+#define REFRESH			60.0
+#define SEARCH_SECONDS	240.0
+/* how long agents count as idle after they say so, and how long before its end they say it again */
+#define IDLE_SECONDS	60.0
+#define IDLE_MARGIN		20.0
+/* without --until-idle or --once the first connection is waited for */
+#define PILOT_PATIENCE	60.0
+
+AgentSettings agent_settings = {.device = "all", .prefetch = 1, .lease = 60, .grace = 120, .poll = 5, .until_idle = -1, .conninfo = ""};
+AgentMode	agent_mode = AGENT_WORK;
+
+static int	signal_descriptor = -1;
+static AgentDevice devices[AGENT_MAX_DEVICES];
+static int	ndevices = 0;
+
+/* ---- common ---- */
+
+void
+agent_log(const char *format, ...)
+{
+	va_list		arguments;
+	struct timespec now;
+	struct tm	local;
+	char		stamp[64];
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	localtime_r(&now.tv_sec, &local);
+	strftime(stamp, sizeof(stamp), "%Y-%m-%d %H:%M:%S", &local);
+	fprintf(stderr, "%s.%03ld cudal1-agent[%d]: ", stamp, now.tv_nsec / 1000000, (int) getpid());
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fputc('\n', stderr);
+	fflush(stderr);
+}
+
+void *
+agent_alloc(size_t size)
+{
+	void	   *memory = calloc(1, size ? size : 1);
+
+	if (!memory)
+	{
+		agent_log("out of memory");
+		exit(1);
+	}
+	return memory;
+}
+
+char *
+agent_copy(const char *text, size_t length)
+{
+	char	   *copy = agent_alloc(length + 1);
+
+	memcpy(copy, text, length);
+	return copy;
+}
+
+char *
+agent_format(const char *format, ...)
+{
+	va_list		arguments;
+	char	   *text;
+
+	va_start(arguments, format);
+	if (vasprintf(&text, format, arguments) < 0)
+	{
+		fputs("cudal1-agent: out of memory\n", stderr);
+		exit(1);
+	}
+	va_end(arguments);
+	return text;
+}
+
+static void
+take_signals(void)
+{
+	struct signalfd_siginfo info;
+
+	while (read(signal_descriptor, &info, sizeof(info)) == (ssize_t) sizeof(info))
+	{
+		if (info.ssi_signo == SIGUSR1 && agent_mode == AGENT_WORK)
+		{
+			agent_log("finishing what runs, claiming nothing more");
+			agent_mode = AGENT_DRAIN;
+		}
+		else if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT || info.ssi_signo == SIGHUP)
+			agent_mode = AGENT_LEAVE;
+	}
+}
+
+void
+agent_wait(int socket, short events, bool children, double until)
+{
+	struct pollfd fds[3] = {{.fd = signal_descriptor, .events = POLLIN}};
+	nfds_t		n = 1;
+
+	if (socket >= 0)
+		fds[n++] = (struct pollfd){.fd = socket, .events = events};
+	if (children)
+		fds[n++] = (struct pollfd){.fd = child_descriptor(), .events = POLLIN};
+	(void) poll(fds, n, (int) ceil(fmin(fmax(0, until - clock_now()), 3600) * 1000));
+	take_signals();
+}
+
+/* ---- devices ---- */
+
+static char *found[AGENT_MAX_DEVICES];
+static int	nfound = 0;
+
+static void
+take_device(void *owner, char *line, size_t length)
+{
+	if (nfound < AGENT_MAX_DEVICES && strlen(line) == length)
+		found[nfound++] = agent_copy(line, length);
+}
+
+/* what this host can measure on is the measuring program's knowledge; its lines go to the database as they are */
+static bool
+find_devices(void)
+{
+	AgentChild	search;
+	char	  **argv = job_command("--devices");
+	double		until = clock_now() + SEARCH_SECONDS;
+	bool		all = strcmp(agent_settings.device, "all") == 0;
+	bool		started = child_start(&search, "cudal1-measure --devices", argv, NULL, take_device, NULL);
+
+	free(argv);
+	if (!started)
+		return false;
+	while (!search.gone && clock_now() < until && agent_mode != AGENT_LEAVE)
+	{
+		agent_wait(-1, 0, true, until);
+		child_poll(&search);
+		child_collect_orphans();
+	}
+	child_kill(&search);
+	child_free(&search);
+	for (int i = 0; i < nfound; i++)
+	{
+		json_t	   *root = json_loads(found[i], 0, NULL);
+		const char *key = json_string_value(json_object_get(root, "key"));
+
+		if (key && (all || strcmp(key, agent_settings.device) == 0))
+		{
+			devices[ndevices].key = agent_copy(key, strlen(key));
+			devices[ndevices++].line = found[i];
+		}
+		json_decref(root);
+	}
+	if (ndevices > 0)
+		return true;
+	agent_log(nfound == 0 ? "%s --devices found no device" : "%s --devices found no device of the key asked for", agent_settings.measure);
+	return false;
+}
+
+/* offers a result that a former agent left; false: not now */
+static bool
+settle(int64_t job_id, int attempt, const char *result)
+{
+	bool		stored;
+	AgentCall	outcome = queue_finish(job_id, attempt, result, &stored);
+
+	if (outcome == CALL_CUT || outcome == CALL_TRANSIENT)
+		return false;
+	agent_log("job %" PRId64 ": the result of a former agent %s", job_id,
+		outcome == CALL_FAILED ? "was refused" : stored ? "is stored" : "came too late, another has the job");
+	return true;
+}
+
+static void
+retry_later(AgentDevice *device)
+{
+	device->failures++;
+	device->retry_at = clock_now() + fmin(60, 0.5 * (1 << (device->failures < 8 ? device->failures : 8)));
+}
+
+/* false: tried again later */
+static bool
+prepare_device(AgentDevice *device)
+{
+	int64_t		taken;
+
+	if (device->device_id == 0 && queue_register(device->line, &device->device_id) != CALL_DONE)
+		return false;
+	if (!device->recovered)
+	{
+		if (!spool_each(&device->spool, settle) || queue_take_back(device->name, &taken) != CALL_DONE)
+			return false;
+		device->recovered = true;
+		if (taken > 0)
+			agent_log("gave back %" PRId64 " jobs of a former agent on %s", taken, device->key);
+	}
+	if (device->unsettled)
+	{
+		char	   *claim = agent_format("%s pid %d claim %" PRId64, device->name, (int) getpid(), device->serial);
+		AgentCall	outcome = queue_take_back(claim, &taken);
+
+		free(claim);
+		if (outcome != CALL_DONE)
+			return false;
+		device->unsettled = false;
+	}
+	return true;
+}
+
+/* after the first connection, when it is known which database this is */
+static bool
+open_spools(void)
+{
+	int			n = 0;
+
+	for (int i = 0; i < ndevices; i++)
+	{
+		AgentDevice *device = &devices[i];
+
+		if (!spool_open(&device->spool, device->key))
+			continue;
+		snprintf(device->name, sizeof(device->name), "agent %s %.200s %.200s", device->spool.id, agent_settings.host, device->key);
+		if (n != i)
+			devices[n] = *device;
+		n++;
+	}
+	ndevices = n;
+	return n > 0;
+}
+
+/* ---- claims ---- */
+
+static void
+claim_for(AgentDevice *device)
+{
+	static time_t since = 0;
+	char		worker[AGENT_MAX_NAME + 100];
+	AgentClaim	claim;
+	AgentCall	outcome;
+
+	if (since == 0)
+		since = time(NULL);
+	snprintf(worker, sizeof(worker), "%s pid %d claim %" PRId64 " since %lld", device->name, (int) getpid(), ++device->serial, (long long) since);
+	outcome = queue_claim(device->device_id, worker, &claim);
+	if (outcome == CALL_CUT)
+	{
+		/* committed or not: its name will tell */
+		device->unsettled = true;
+		return;
+	}
+	if (outcome != CALL_DONE)
+	{
+		retry_later(device);
+		return;
+	}
+	if (claim.job_id == 0)
+		device->empty = true;
+	else if (job_begin(device, &claim))
+		device->claims++;
+	else
+		retry_later(device);
+	if (claim.job_id == 0 || device->retry_at < clock_now())
+		device->failures = 0;
+	free(claim.job);
+}
+
+static bool
+may_claim(const AgentDevice *device)
+{
+	return agent_mode == AGENT_WORK && queue_connected() && !device->empty && clock_now() >= device->retry_at &&
+		device->running <= agent_settings.prefetch && !(agent_settings.once && device->claims > 0);
+}
+
+/* breadth first: no device is given a job to build ahead while another has none */
+static void
+claim_all(bool look)
+{
+	for (int i = 0; i < ndevices && look; i++)
+		devices[i].empty = false;
+	for (int depth = 0; depth <= agent_settings.prefetch; depth++)
+		for (int i = 0; i < ndevices; i++)
+			if (may_claim(&devices[i]) && devices[i].running <= depth)
+			{
+				if (!prepare_device(&devices[i]))
+					retry_later(&devices[i]);
+				else
+					claim_for(&devices[i]);
+			}
+}
+
+static bool
+has_idle_device(void)
+{
+	for (int i = 0; i < ndevices; i++)
+		if (devices[i].empty && devices[i].running == 0)
+			return true;
+	return false;
+}
+
+/* whether nothing runs, nothing is to be had and nothing is owed */
+static bool
+is_idle(void)
+{
+	if (job_count() > 0 || !queue_connected())
+		return false;
+	for (int i = 0; i < ndevices; i++)
+		if (!devices[i].empty || !devices[i].recovered || devices[i].unsettled)
+			return false;
+	return true;
+}
+
+static bool
+has_finished(void)
+{
+	if (job_count() > 0)
+		return false;
+	if (agent_mode == AGENT_DRAIN)
+		return true;
+	if (!agent_settings.once)
+		return false;
+	for (int i = 0; i < ndevices; i++)
+		if (devices[i].claims == 0)
+			return false;
+	return true;
+}
+
+/* ---- loop ---- */
+
+static int
+leave(void)
+{
+	int64_t		taken;
+
+	agent_mode = AGENT_LEAVE;
+	if (job_count() > 0 && !queue_connected())
+		queue_connect(true);
+	job_leave();
+	for (int i = 0; i < ndevices; i++)
+		if (devices[i].unsettled && queue_connected() && devices[i].name[0])
+			(void) queue_take_back(devices[i].name, &taken);
+	queue_close();
+	return 0;
+}
+
+static int
+work(void)
+{
+	double		started = clock_now(),
+				poll_at = 0,
+				expire_at = 0,
+				refresh_at = 0,
+				idle_until = 0,
+				idle_since = -1;
+	bool		opened = false;
+	bool		was_connected = false;
+
+	for (;;)
+	{
+		double		now = clock_now(),
+					next;
+		bool		woken,
+					look;
+
+		if (agent_mode == AGENT_LEAVE)
+			return leave();
+		if (!queue_connect(false))
+			was_connected = false;
+		else if (!was_connected)
+		{
+			was_connected = true;
+			if (!opened && !open_spools())
+				return 1;
+			opened = true;
+			refresh_at = idle_until = 0;
+		}
+		if (!opened && (agent_settings.once || agent_settings.until_idle >= 0) && now - started > PILOT_PATIENCE)
+		{
+			agent_log("gave up: %s", queue_problem());
+			return 1;
+		}
+		woken = queue_notified();
+		child_collect_orphans();
+		look = job_turn(woken) > 0 || woken || now >= poll_at;
+		if (queue_connected())
+		{
+			int64_t		id;
+
+			if (now >= expire_at)
+			{
+				(void) queue_expire_leases();
+				expire_at = now + fmax(1, agent_settings.lease / 4.0);
+			}
+			for (int i = 0; i < ndevices && now >= refresh_at && queue_connected(); i++)
+				if (queue_register(devices[i].line, &id) == CALL_DONE)
+					devices[i].device_id = id;
+			if (now >= refresh_at)
+				refresh_at = now + REFRESH;
+			if (now >= poll_at)
+				poll_at = now + agent_settings.poll;
+			claim_all(look);
+			/* said before the last look, so that whoever submits after it is heard */
+			if (has_idle_device() && agent_mode == AGENT_WORK && idle_until < now + IDLE_MARGIN)
+			{
+				bool		said = queue_announce_idle(IDLE_SECONDS) == CALL_DONE;
+
+				idle_until = now + (said ? IDLE_SECONDS : IDLE_MARGIN + 1);
+				claim_all(said);
+			}
+		}
+		if (has_finished())
+			return leave();
+		if (!is_idle())
+			idle_since = -1;
+		else if (idle_since < 0)
+			idle_since = now;
+		if (idle_since >= 0 && agent_settings.until_idle >= 0 && now - idle_since >= agent_settings.until_idle)
+			return leave();
+
+		next = job_next();
+		if (!queue_connected())
+			next = fmin(next, queue_retry_at());
+		else
+			next = fmin(fmin(next, poll_at), fmin(expire_at, refresh_at));
+		if (queue_connected() && has_idle_device() && agent_mode == AGENT_WORK)
+			next = fmin(next, idle_until - IDLE_MARGIN);
+		for (int i = 0; i < ndevices; i++)
+			if (devices[i].retry_at > now)
+				next = fmin(next, devices[i].retry_at);
+		if (idle_since >= 0 && agent_settings.until_idle >= 0)
+			next = fmin(next, idle_since + agent_settings.until_idle);
+		agent_wait(queue_socket(), POLLIN, true, next);
+	}
+}
+
+/* ---- command line ---- */
+
+static void
+usage(FILE *to)
+{
+	fputs("cudal1-agent measures for a database of another host: it claims jobs, runs cudal1-measure and reports the results.\n"
+		  "\n"
+		  "Usage:\n"
+		  "  cudal1-agent [OPTION]... [CONNINFO]\n"
+		  "\n"
+		  "CONNINFO is a connection string or URI as of libpq; what it leaves open comes from PGHOST, PGPASSFILE and so on.\n"
+		  "The role needs no more than SELECT cudal1_grant('role', 'agent') gives.\n"
+		  "\n"
+		  "  --device KEY|all      device to serve, as cudal1-measure --devices names it; default all\n"
+		  "  --until-idle[=SEC]    leave when there has been no work for so long (0)\n"
+		  "  --once                one job a device, then leave\n"
+		  "  --prefetch N          jobs built ahead while another is measured; default 1\n"
+		  "  --poll SEC            time between two looks at the queue when nothing wakes the agent; default 5\n"
+		  "  --lease SEC           a job without a sign of life is given to another after this time; default 60\n"
+		  "  --grace SEC           time a job may take beyond the limits of its profile; default 120\n"
+		  "  --host NAME           name of this host in the database; default its own\n"
+		  "  --state FOLDER        locks, and results until they are stored; default ~/.local/state/cudal1-agent\n"
+		  "  --scratch FOLDER      working files; default TMPDIR or /tmp\n"
+		  "  --measure FILE        another cudal1-measure than the one beside this program\n"
+		  "  --python FILE         interpreter with PyTorch, for cudal1-measure\n"
+		  "  --allow-unsandboxed   let candidates run where no sandbox can be set up, with your rights\n"
+		  "  --version, --help\n"
+		  "\n"
+		  "SIGTERM and SIGINT give back what is being measured and leave; SIGUSR1 finishes it first.\n"
+		  "Exit status: 0 after leaving in order, 1 if it could not work, 2 for wrong usage.\n", to);
+}
+
+static double
+number(const char *option, const char *text, double low, double high)
+{
+	char	   *end;
+	double		value = strtod(text, &end);
+
+	if (end == text || *end || !(value >= low && value <= high))
+	{
+		fprintf(stderr, "cudal1-agent: --%s must be a number between %g and %g\n", option, low, high);
+		exit(2);
+	}
+	return value;
+}
+
+static const char *
+beside_ourselves(void)
+{
+	char		path[PATH_MAX];
+	ssize_t		n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	char	   *slash;
+
+	if (n <= 0)
+		return "/usr/bin/cudal1-measure";
+	path[n] = '\0';
+	slash = strrchr(path, '/');
+	return agent_format("%.*s/cudal1-measure", (int) (slash - path), path);
+}
+
+static void
+fill_settings(void)
+{
+	static char host[256];
+	const char *tmp = getenv("TMPDIR");
+	const char *state = getenv("XDG_STATE_HOME");
+	const char *home = getenv("HOME");
+
+	if (!agent_settings.host)
+	{
+		if (gethostname(host, sizeof(host) - 1) != 0)
+			snprintf(host, sizeof(host), "localhost");
+		agent_settings.host = host;
+	}
+	if (!agent_settings.measure)
+		agent_settings.measure = beside_ourselves();
+	if (!agent_settings.scratch)
+		agent_settings.scratch = tmp && tmp[0] ? tmp : "/tmp";
+	if (!agent_settings.state && state && state[0])
+		agent_settings.state = agent_format("%s/cudal1-agent", state);
+	if (!agent_settings.state && home && home[0])
+		agent_settings.state = agent_format("%s/.local/state/cudal1-agent", home);
+	if (!agent_settings.state)
+	{
+		fputs("cudal1-agent: HOME is not set: --state must name a folder that outlives the agent\n", stderr);
+		exit(2);
+	}
+}
+
+static void
+block_signals(void)
+{
+	sigset_t	ours;
+
+	/* taken from a descriptor, so that nothing interrupts what is not waiting */
+	sigemptyset(&ours);
+	sigaddset(&ours, SIGTERM);
+	sigaddset(&ours, SIGINT);
+	sigaddset(&ours, SIGHUP);
+	sigaddset(&ours, SIGUSR1);
+	(void) sigprocmask(SIG_BLOCK, &ours, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	signal_descriptor = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (signal_descriptor < 0)
+	{
+		agent_log("no descriptor for signals: %s", strerror(errno));
+		exit(1);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	enum
+	{
+		O_DEVICE = 256, O_UNTIL_IDLE, O_ONCE, O_PREFETCH, O_POLL, O_LEASE, O_GRACE, O_HOST, O_STATE, O_SCRATCH, O_MEASURE, O_PYTHON,
+		O_UNSANDBOXED, O_VERSION, O_HELP
+	};
+	static const struct option long_options[] = {
+		{"device", required_argument, NULL, O_DEVICE}, {"until-idle", optional_argument, NULL, O_UNTIL_IDLE}, {"once", no_argument, NULL, O_ONCE},
+		{"prefetch", required_argument, NULL, O_PREFETCH}, {"poll", required_argument, NULL, O_POLL}, {"lease", required_argument, NULL, O_LEASE},
+		{"grace", required_argument, NULL, O_GRACE}, {"host", required_argument, NULL, O_HOST}, {"state", required_argument, NULL, O_STATE},
+		{"scratch", required_argument, NULL, O_SCRATCH}, {"measure", required_argument, NULL, O_MEASURE},
+		{"python", required_argument, NULL, O_PYTHON}, {"allow-unsandboxed", no_argument, NULL, O_UNSANDBOXED},
+		{"version", no_argument, NULL, O_VERSION}, {"help", no_argument, NULL, O_HELP}, {NULL, 0, NULL, 0}
+	};
+	int			o;
+
+	while ((o = getopt_long(argc, argv, "h", long_options, NULL)) != -1)
+		switch (o)
+		{
+			case O_DEVICE:
+				agent_settings.device = optarg;
+				break;
+			case O_UNTIL_IDLE:
+				agent_settings.until_idle = optarg ? number("until-idle", optarg, 0, 1e6) : 0;
+				break;
+			case O_ONCE:
+				agent_settings.once = true;
+				break;
+			case O_PREFETCH:
+				agent_settings.prefetch = (int) number("prefetch", optarg, 0, 16);
+				break;
+			case O_POLL:
+				agent_settings.poll = number("poll", optarg, 0.01, 3600);
+				break;
+			case O_LEASE:
+				agent_settings.lease = (int) number("lease", optarg, 1, 86400);
+				break;
+			case O_GRACE:
+				agent_settings.grace = (int) number("grace", optarg, 0, 86400);
+				break;
+			case O_HOST:
+				agent_settings.host = optarg;
+				break;
+			case O_STATE:
+				agent_settings.state = optarg;
+				break;
+			case O_SCRATCH:
+				agent_settings.scratch = optarg;
+				break;
+			case O_MEASURE:
+				agent_settings.measure = optarg;
+				break;
+			case O_PYTHON:
+				agent_settings.python = optarg;
+				break;
+			case O_UNSANDBOXED:
+				agent_settings.unsandboxed = true;
+				break;
+			case O_VERSION:
+				puts("cudal1-agent " CUDAL1_VERSION);
+				return 0;
+			case O_HELP:
+			case 'h':
+				usage(stdout);
+				return 0;
+			default:
+				usage(stderr);
+				return 2;
+		}
+	if (optind + 1 < argc)
+	{
+		usage(stderr);
+		return 2;
+	}
+	if (optind < argc)
+		agent_settings.conninfo = argv[optind];
+	fill_settings();
+	block_signals();
+	srand48((long) time(NULL) ^ ((long) getpid() << 16));
+	if (!find_devices())
+		return agent_mode == AGENT_LEAVE ? 0 : 1;
+	return work();
+}

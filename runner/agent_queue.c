@@ -1,0 +1,465 @@
+/*
+ * agent_queue.c
+ *		The entry points of the queue over one libpq connection (docs/protocol.md, section 1).
+ *
+ * Each call is one short statement and its own transaction. None waits for ever: a statement that the server does not
+ * answer in time cuts the connection, and the caller is told that it can't know whether the statement took effect. What
+ * makes that harmless is the queue's, not ours: a result offered twice is refused, a claim that nobody took notice of is
+ * taken back by its name.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <inttypes.h>
+#include <libpq-fe.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent.h"
+#include "clock.h"
+
+#define CONNECT_SECONDS	15.0
+/* longer than the statement_timeout below: the server ends a slow statement, we end a dead connection */
+#define CALL_SECONDS	40.0
+/* how long a call in flight may hold up a shutdown */
+#define LEAVE_SECONDS	5.0
+#define MAX_BACKOFF		15.0
+#define MAX_COLUMNS		4
+
+static PGconn *connection = NULL;
+static bool failed_before = false;
+static int	failures = 0;
+static double retry_at = 0;
+static bool notified = false;
+static char *place = NULL;
+static char *problem = NULL;
+
+bool
+queue_connected(void)
+{
+	return connection != NULL;
+}
+
+double
+queue_retry_at(void)
+{
+	return retry_at;
+}
+
+int
+queue_socket(void)
+{
+	return connection ? PQsocket(connection) : -1;
+}
+
+const char *
+queue_place(void)
+{
+	return place;
+}
+
+const char *
+queue_problem(void)
+{
+	return problem ? problem : "no reason given";
+}
+
+/* the first line of what libpq or the server says, without its end */
+static void
+note_problem(const char *text)
+{
+	size_t		length = strcspn(text, "\n");
+
+	free(problem);
+	problem = agent_copy(text, length);
+}
+
+void
+queue_close(void)
+{
+	if (connection)
+		PQfinish(connection);
+	connection = NULL;
+}
+
+static AgentCall
+cut(const char *what)
+{
+	note_problem(what);
+	agent_log("the connection was lost: %s", problem);
+	queue_close();
+	retry_at = clock_now() + 0.05;
+	return CALL_CUT;
+}
+
+static double
+call_limit(double begun)
+{
+	return begun + (agent_mode == AGENT_LEAVE ? LEAVE_SECONDS : CALL_SECONDS);
+}
+
+static void
+take_notifications(void)
+{
+	PGnotify   *n;
+
+	while (connection && (n = PQnotifies(connection)) != NULL)
+	{
+		/* what our own calls enqueue, the turn after them sees */
+		notified |= n->be_pid != PQbackendPID(connection);
+		PQfreemem(n);
+	}
+}
+
+bool
+queue_notified(void)
+{
+	bool		was;
+
+	if (connection && !PQconsumeInput(connection))
+		cut(PQerrorMessage(connection));
+	take_notifications();
+	was = notified;
+	notified = false;
+	return was;
+}
+
+/* an error after which the same statement may succeed, by its SQLSTATE */
+static bool
+is_transient(const char *state)
+{
+	static const char *const classes[] = {"08", "25", "40", "53", "55", "57", "58"};
+	/* functions are missing while the extension is dropped, created or upgraded */
+	static const char *const states[] = {"42883", "3F000", "42P01", "42704"};
+
+	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
+		if (strncmp(state, classes[i], 2) == 0)
+			return true;
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+		if (strcmp(state, states[i]) == 0)
+			return true;
+	return false;
+}
+
+/* NULL: the connection was cut */
+static PGresult *
+await_result(void)
+{
+	double		begun = clock_now();
+	PGresult   *result = NULL;
+	PGresult   *next;
+	int			unsent;
+
+	while ((unsent = PQflush(connection)) != 0 || PQisBusy(connection))
+	{
+		if (unsent < 0 || !PQconsumeInput(connection))
+		{
+			cut(PQerrorMessage(connection));
+			return NULL;
+		}
+		if (unsent == 0 && !PQisBusy(connection))
+			break;
+		if (clock_now() > call_limit(begun))
+		{
+			cut("the server did not answer in time");
+			return NULL;
+		}
+		agent_wait(PQsocket(connection), unsent ? POLLIN | POLLOUT : POLLIN, false, call_limit(begun));
+	}
+	while ((next = PQgetResult(connection)) != NULL)
+	{
+		PQclear(result);
+		result = next;
+	}
+	take_notifications();
+	if (!result || PQstatus(connection) == CONNECTION_BAD)
+	{
+		PQclear(result);
+		cut(PQerrorMessage(connection));
+		return NULL;
+	}
+	return result;
+}
+
+/* columns of the first row, to be freed; all NULL without a row */
+static AgentCall
+run(const char *query, int n, const char *const *values, char **columns, int ncolumns)
+{
+	PGresult   *result;
+	AgentCall	outcome = CALL_DONE;
+
+	for (int i = 0; i < ncolumns; i++)
+		columns[i] = NULL;
+	if (!connection)
+		return CALL_CUT;
+	if (!PQsendQueryParams(connection, query, n, NULL, values, NULL, NULL, 0))
+		return cut(PQerrorMessage(connection));
+	result = await_result();
+	if (!result)
+		return CALL_CUT;
+	if (PQresultStatus(result) == PGRES_TUPLES_OK)
+	{
+		for (int i = 0; i < ncolumns && PQntuples(result) > 0 && i < PQnfields(result); i++)
+			if (!PQgetisnull(result, 0, i))
+				columns[i] = agent_copy(PQgetvalue(result, 0, i), (size_t) PQgetlength(result, 0, i));
+	}
+	else if (PQresultStatus(result) != PGRES_COMMAND_OK)
+	{
+		const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+		const char *primary = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+
+		note_problem(primary ? primary : PQresultErrorMessage(result));
+		agent_log("%s (SQLSTATE %s)", problem, state ? state : "none");
+		outcome = !state || is_transient(state) ? CALL_TRANSIENT : CALL_FAILED;
+	}
+	PQclear(result);
+	return outcome;
+}
+
+static void
+free_columns(char **columns, int n)
+{
+	for (int i = 0; i < n; i++)
+		free(columns[i]);
+}
+
+/* ---- connection ---- */
+
+static void
+take_notice(void *unused, const char *message)
+{
+	agent_log("%.*s", (int) strcspn(message, "\n"), message);
+}
+
+static bool
+establish(void)
+{
+	/* those before dbname are defaults that the connection string may change, those behind it are ours */
+	static const char *const keywords[] = {"fallback_application_name", "keepalives_idle", "keepalives_interval", "keepalives_count",
+										   "tcp_user_timeout", "dbname", "client_encoding", NULL};
+	const char *const values[] = {"cudal1-agent", "30", "10", "3", "30000", agent_settings.conninfo, "UTF8", NULL};
+	double		until = clock_now() + (agent_mode == AGENT_LEAVE ? LEAVE_SECONDS : CONNECT_SECONDS);
+	PostgresPollingStatusType status = PGRES_POLLING_WRITING;
+
+	connection = PQconnectStartParams(keywords, values, 1);
+	if (!connection)
+		return false;
+	PQsetNoticeProcessor(connection, take_notice, NULL);
+	while (PQstatus(connection) != CONNECTION_BAD && status != PGRES_POLLING_OK && status != PGRES_POLLING_FAILED)
+	{
+		if (clock_now() > until)
+		{
+			note_problem("the server did not answer in time");
+			return false;
+		}
+		agent_wait(PQsocket(connection), status == PGRES_POLLING_READING ? POLLIN : POLLOUT, false, until);
+		status = PQconnectPoll(connection);
+	}
+	if (PQstatus(connection) != CONNECTION_OK)
+	{
+		note_problem(PQerrorMessage(connection));
+		return false;
+	}
+	return PQsetnonblocking(connection, 1) == 0;
+}
+
+static bool
+prepare_session(void)
+{
+	static const char *const settings =
+		"SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', false), pg_catalog.set_config('lock_timeout', '10s', false),"
+		" pg_catalog.set_config('statement_timeout', '30s', false), pg_catalog.set_config('idle_session_timeout', '0', false),"
+		" pg_catalog.set_config('default_transaction_isolation', 'read committed', false),"
+		" pg_catalog.set_config('jit', 'off', false)";
+	static const char *const identity =
+		"SELECT s.system_identifier || '-' || d.oid || '-' || e.oid, pg_catalog.pg_is_in_recovery()"
+		" FROM pg_catalog.pg_control_system() AS s, pg_catalog.pg_database AS d, pg_catalog.pg_extension AS e"
+		" WHERE d.datname = pg_catalog.current_database() AND e.extname = 'cudal1'";
+	char	   *columns[2];
+
+	if (run(settings, 0, NULL, NULL, 0) != CALL_DONE || run(identity, 0, NULL, columns, 2) != CALL_DONE)
+		return false;
+	if (!columns[0] || strcmp(columns[1], "t") == 0)
+		note_problem(columns[0] ? "the server is a standby" : "the database has no extension cudal1");
+	else if (place && strcmp(place, columns[0]) != 0)
+	{
+		/* claims and results are those of the former; a person must say that this one is meant */
+		agent_log("the connection leads to another database or another installation of the extension than before");
+		job_abandon();
+		exit(1);
+	}
+	else if (run("LISTEN cudal1_work", 0, NULL, NULL, 0) == CALL_DONE)
+	{
+		free(place);
+		place = columns[0];
+		free(columns[1]);
+		return true;
+	}
+	free_columns(columns, 2);
+	return false;
+}
+
+bool
+queue_connect(bool at_once)
+{
+	if (connection)
+		return true;
+	if (!at_once && clock_now() < retry_at)
+		return false;
+	if (establish() && prepare_session())
+	{
+		if (failed_before)
+			agent_log("connected again");
+		failures = 0;
+		failed_before = true;
+		notified = true;
+		return true;
+	}
+	queue_close();
+	if (failures++ == 0 || failures % 10 == 0)
+		agent_log("no connection: %s", queue_problem());
+	failed_before = true;
+	/* not all agents of a cluster in one moment */
+	retry_at = clock_now() + (failures < 7 ? 0.2 * (1 << failures) : MAX_BACKOFF) * (0.75 + 0.5 * drand48());
+	return false;
+}
+
+/* ---- entry points ---- */
+
+static int64_t
+to_number(const char *text)
+{
+	return text ? strtoll(text, NULL, 10) : 0;
+}
+
+AgentCall
+queue_register(const char *line, int64_t *device_id)
+{
+	const char *values[] = {agent_settings.host, line};
+	char	   *columns[1];
+	AgentCall	outcome = run("SELECT cudal1.register_device($1, $2::jsonb)", 2, values, columns, 1);
+
+	*device_id = to_number(columns[0]);
+	free_columns(columns, 1);
+	return outcome;
+}
+
+AgentCall
+queue_take_back(const char *beginning, int64_t *taken)
+{
+	const char *values[] = {beginning};
+	char	   *columns[1];
+	AgentCall	outcome = run("SELECT cudal1.take_back($1, '')", 1, values, columns, 1);
+
+	*taken = to_number(columns[0]);
+	free_columns(columns, 1);
+	return outcome;
+}
+
+AgentCall
+queue_announce_idle(double seconds)
+{
+	char		text[32];
+	const char *values[] = {text};
+	char	   *columns[1];
+	AgentCall	outcome;
+
+	snprintf(text, sizeof(text), "%.3f", seconds);
+	outcome = run("SELECT cudal1.announce_idle($1::float8)", 1, values, columns, 1);
+	free_columns(columns, 1);
+	return outcome;
+}
+
+AgentCall
+queue_claim(int64_t device_id, const char *worker, AgentClaim *claim)
+{
+	/* what a measurement may take: builds, the window, checks and audits beside it, and some runs at their limit */
+	static const char *const query =
+		"SELECT c.job_id, c.attempt, c.job,"
+		" LEAST(1000000, pg_catalog.ceil(3 * COALESCE((p ->> 'build_seconds')::float8, 120)"
+		" + 2 * COALESCE((p ->> 'window_seconds')::float8, 1800)"
+		" + COALESCE((p ->> 'check_seconds')::float8, 3) + COALESCE((p ->> 'audit_seconds')::float8, 1)"
+		" + 10 * COALESCE((p ->> 'run_limit_max')::float8, 30)))::int"
+		" FROM cudal1.claim($1, $2, pg_catalog.make_interval(secs => $3)) AS c, LATERAL (SELECT c.job -> 'profile') AS x(p)";
+	char		device[32];
+	char		lease[16];
+	const char *values[] = {device, worker, lease};
+	char	   *columns[4];
+	AgentCall	outcome;
+
+	snprintf(device, sizeof(device), "%" PRId64, device_id);
+	snprintf(lease, sizeof(lease), "%d", agent_settings.lease);
+	outcome = run(query, 3, values, columns, 4);
+	claim->job_id = to_number(columns[0]);
+	claim->attempt = (int) to_number(columns[1]);
+	claim->job = columns[2];
+	columns[2] = NULL;
+	claim->limit = columns[3] ? (int) to_number(columns[3]) : 3600;
+	free_columns(columns, 4);
+	return outcome;
+}
+
+AgentCall
+queue_heartbeat(int64_t job_id, int attempt, const char *progress, AgentVerdict *verdict)
+{
+	char		id[32];
+	char		number[16];
+	char		lease[16];
+	const char *values[] = {id, number, progress, lease};
+	char	   *columns[1];
+	AgentCall	outcome;
+
+	snprintf(id, sizeof(id), "%" PRId64, job_id);
+	snprintf(number, sizeof(number), "%d", attempt);
+	snprintf(lease, sizeof(lease), "%d", agent_settings.lease);
+	outcome = run("SELECT cudal1.heartbeat($1, $2, $3::jsonb, pg_catalog.make_interval(secs => $4))", 4, values, columns, 1);
+	*verdict = !columns[0] || strcmp(columns[0], "continue") == 0 ? VERDICT_CONTINUE
+			 : strcmp(columns[0], "cancel") == 0				   ? VERDICT_CANCEL
+																   : VERDICT_LOST;
+	free_columns(columns, 1);
+	return outcome;
+}
+
+AgentCall
+queue_finish(int64_t job_id, int attempt, const char *result, bool *stored)
+{
+	char		id[32];
+	char		number[16];
+	const char *values[] = {id, number, result};
+	char	   *columns[1];
+	AgentCall	outcome;
+
+	snprintf(id, sizeof(id), "%" PRId64, job_id);
+	snprintf(number, sizeof(number), "%d", attempt);
+	outcome = run("SELECT cudal1.finish($1, $2, $3::jsonb)", 3, values, columns, 1);
+	*stored = columns[0] && strcmp(columns[0], "stored") == 0;
+	free_columns(columns, 1);
+	return outcome;
+}
+
+AgentCall
+queue_release(int64_t job_id, int attempt)
+{
+	char		id[32];
+	char		number[16];
+	const char *values[] = {id, number};
+	char	   *columns[1];
+	AgentCall	outcome;
+
+	snprintf(id, sizeof(id), "%" PRId64, job_id);
+	snprintf(number, sizeof(number), "%d", attempt);
+	outcome = run("SELECT cudal1.release($1, $2)", 2, values, columns, 1);
+	free_columns(columns, 1);
+	return outcome;
+}
+
+AgentCall
+queue_expire_leases(void)
+{
+	char	   *columns[1];
+	AgentCall	outcome = run("SELECT cudal1.expire_leases()", 0, NULL, columns, 1);
+
+	free_columns(columns, 1);
+	return outcome;
+}

@@ -1,0 +1,106 @@
+# An agent measures what is submitted, over a connection with no right but those of kind agent; it says it is idle, is woken
+# by a submission, obeys a cancellation, and leaves as it is told to.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+use Test::More;
+use Agents;
+use Workers;
+
+my $node = new_database('agents');
+my $agent = new_agent($node, 'host-a');
+
+# nothing but a notification wakes this one: its polls are an hour apart
+my $first = submit($node, "result 1.5");
+start_agent($agent, '--poll', '3600');
+wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $first", 'successful', 'what was queued before is measured');
+is(state_of($node, $first), 'successful 1.5', 'the reward is that of the result');
+is(scalar_of($node, "SELECT device_key FROM cudal1.device"), 'host-a cpu:1', 'the device bears the host\'s name');
+wait_for($node, "SELECT count(*) FROM pg_stat_activity WHERE usename = 'measurer' AND state = 'idle'",
+	'1', 'the agent waits');
+my $id = submit($node, "progress building 0\nwait go-building\nprogress measuring 80 1.31\nwait go-measuring\nresult 1.25");
+wait_for($node, "SELECT phase FROM cudal1.job", 'building', 'a submission wakes it, and its first progress is visible');
+is(state_of($node, $id), 'measuring', 'the candidate is being measured');
+is(scalar_of($node, "SELECT count(*) FROM pg_stat_activity WHERE usename = 'measurer' AND xact_start IS NOT NULL"),
+	'0', 'no transaction is open while it measures');
+touch_for($agent, 'go-building');
+wait_for($node, "SELECT concat_ws(' ', phase, rounds, estimate) FROM cudal1.job", 'measuring 80 1.31', 'progress goes on');
+touch_for($agent, 'go-measuring');
+wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'the result is stored');
+
+$id = submit($node, "progress measuring 1\nwait never\nresult 1.1");
+wait_for($node, "SELECT phase FROM cudal1.job WHERE candidate_id = $id", 'measuring', 'one is measured');
+is(scalar_of($node, "SELECT cudal1_cancel(ARRAY[$id])"), '1', 'and cancelled');
+wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'discarded', 'the agent hears of it');
+await(sub { agent_children($agent) == 0 }, 'the measuring program was ended');
+
+# what the program has of the agent
+$id = submit($node, "surroundings");
+wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'a look from within');
+my %found = map { split /\|/, $_, 2 } split /\n/, scalar_of($node,
+	"SELECT e.key, e.value FROM cudal1.measurement, jsonb_each_text(environment) e WHERE candidate_id = $id");
+is($found{foreign_descriptors}, '', 'no descriptor of the agent is open in the program');
+is($found{variables}, 'HOME LANG LC_ALL PATH TMPDIR', 'its environment was made anew');
+is($found{group}, 'own', 'it leads a group of its own');
+is(hex($found{ignored}) & ~0x80 | hex $found{blocked}, 0, 'no signal is ignored or blocked');
+
+# misbehaviour is a lost attempt, not an end of the agent
+$id = submit($node, "garbage 200\nwait never");
+wait_for($node, "SELECT concat_ws(' ', state, failure) FROM cudal1.candidate WHERE candidate_id = $id", 'discarded lost', 'nonsense is no result');
+$id = submit($node, "first die SEGV\nresult 1.3");
+wait_for($node, "SELECT concat_ws(' ', state, reward) FROM cudal1.candidate WHERE candidate_id = $id", 'successful 1.3',
+	'a program that dies is tried again');
+like(scalar_of($node, "SELECT detail FROM cudal1.measurement WHERE candidate_id = $id AND outcome = 'lost'"), qr/killed by signal 11/,
+	'its death is on record');
+$id = submit($node, "result 1.2\nlatin\n");
+wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'nothing counts after a result');
+
+# another agent of the same device is refused; the first goes on
+my $second = { %$agent };
+start_agent($second, '--device', 'cpu:1');
+agent_ended($second, 256, 'a second agent of the same host, device and database ends');
+like(agent_log($agent), qr/is served by another agent/, 'and says why');
+
+# leaving: claims are given back without a failure
+$id = submit($node, "first wait never\nresult 1.4");
+wait_for($node, "SELECT state FROM cudal1.job WHERE candidate_id = $id", 'running', 'one is measured');
+stop_agent($agent, 'SIGTERM ends the agent');
+is(scalar_of($node, "SELECT concat_ws(' ', state, failures, worker) FROM cudal1.job WHERE candidate_id = $id"), 'queued 0', 'its claim was given back');
+is(scalar(agent_children($agent)), 0, 'no program is left');
+is(scalar(spooled($agent)), 0, 'no result is left on disk');
+
+# pilots
+start_agent($agent, '--until-idle');
+agent_ended($agent, 0, 'a pilot leaves when the queue is empty');
+is(state_of($node, $id), 'successful 1.4', 'and has measured what was there');
+my @ids = sort { $a <=> $b } submit_many($node, "result 1.1\n# 1", "result 1.1\n# 2");
+start_agent($agent, '--once');
+agent_ended($agent, 0, 'one job and no more');
+is(scalar_of($node, "SELECT string_agg(state, ' ' ORDER BY candidate_id) FROM cudal1.candidate WHERE candidate_id IN ($ids[0], $ids[1])"),
+	'successful queued', 'the other waits');
+my $busy = submit($node, "wait go-drain\nresult 1.6", priority => 5);
+start_agent($agent);
+wait_for($node, "SELECT state FROM cudal1.job WHERE candidate_id = $busy", 'running', 'a job runs');
+kill 'USR1', $agent->{pid};
+await(sub { agent_log($agent) =~ /claiming nothing more/ }, 'the agent is told to drain');
+touch_for($agent, 'go-drain');
+agent_ended($agent, 0, 'it leaves');
+is(state_of($node, $busy), 'successful 1.6', 'after its measurement');
+is(state_of($node, $ids[1]), 'queued', 'and takes up no other');
+consistent($node);
+
+# a device that is not there, options that are wrong, a role that may not
+start_agent($agent, '--device', 'cpu:99');
+agent_ended($agent, 256, 'an unknown device is an error');
+start_agent($agent, '--poll', 'often');
+agent_ended($agent, 512, 'so is a number that is none');
+$node->safe_psql('postgres', "SELECT cudal1_revoke('measurer', 'agent')");
+start_agent($agent);
+await(sub { agent_log($agent) =~ /permission denied/ }, 'without its rights an agent says so');
+$node->safe_psql('postgres', "SELECT cudal1_grant('measurer', 'agent')");
+wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $ids[1]", 'successful', 'and goes on when it has them');
+stop_agent($agent, 'SIGTERM ends an idle agent');
+
+$node->stop;
+done_testing();

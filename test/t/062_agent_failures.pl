@@ -1,0 +1,119 @@
+# Nothing is lost or measured twice when the connection is cut, the server restarts, the agent is killed or two agents work on
+# one queue.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+use Test::More;
+use Agents;
+use Workers;
+
+my $node = new_database('agent_failures');
+my $a = new_agent($node, 'host-a');
+my $b = new_agent($node, 'host-b');
+my $backends = "FROM pg_stat_activity WHERE usename = 'measurer'";
+
+# two agents, one queue: each job is measured by one of them
+my @ids = submit_many($node, map { "sleep 0.05\nresult 1.1\n# $_" } 1 .. 40);
+start_agent($a);
+start_agent($b, '--prefetch', '2');
+wait_for($node, "SELECT count(*) FROM cudal1.candidate WHERE state = 'successful'", '40', 'two agents empty a queue');
+is(scalar_of($node, "SELECT count(*) FROM cudal1.measurement"), '40', 'each candidate was measured once');
+is(scalar(agent_trace($a, qr/^start/)) + scalar(agent_trace($b, qr/^start/)), 40, 'by one of them');
+ok(agent_trace($a, qr/^start/) > 0 && agent_trace($b, qr/^start/) > 0, 'both had work');
+stop_agent($b, 'one leaves');
+
+# the connection is cut while a measurement runs: the program goes on, its result arrives by the next connection
+my $id = submit($node, "progress measuring 1\nwait go-cut\nresult 1.21");
+wait_for($node, "SELECT phase FROM cudal1.job WHERE candidate_id = $id", 'measuring', 'a measurement runs');
+$node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) $backends");
+touch_for($a, 'go-cut');
+wait_for($node, "SELECT concat_ws(' ', state, reward) FROM cudal1.candidate WHERE candidate_id = $id", 'successful 1.21',
+	'the result outlives the connection');
+is(scalar_of($node, "SELECT count(*) FROM cudal1.measurement WHERE candidate_id = $id"), '1', 'it was measured once');
+is(scalar_of($node, "SELECT max(attempt) FROM cudal1.measurement WHERE candidate_id = $id"), '1', 'by one claim');
+
+# the server stops while a measurement runs, which ends while there is none
+for my $mode ('fast', 'immediate')
+{
+	$id = submit($node, "progress measuring 1\nwait go-$mode\nresult 1.22\n# $mode");
+	wait_for($node, "SELECT phase FROM cudal1.job WHERE candidate_id = $id", 'measuring', "a measurement runs before a stop, $mode");
+	$node->stop($mode);
+	touch_for($a, "go-$mode");
+	await(sub { spooled($a) == 1 }, 'it ends without a server, its result on disk');
+	$node->start;
+	wait_for($node, "SELECT concat_ws(' ', state, reward) FROM cudal1.candidate WHERE candidate_id = $id", 'successful 1.22',
+		'the result outlives the server');
+	is(scalar_of($node, "SELECT string_agg(attempt::text, ' ') FROM cudal1.measurement WHERE candidate_id = $id"), '1', 'it was measured once');
+	await(sub { spooled($a) == 0 }, 'and is no longer on disk');
+}
+
+# killed in the middle of a measurement: the program dies with it, the next agent begins anew at once
+$id = submit($node, "progress measuring 1\nfirst wait never\nresult 1.23");
+wait_for($node, "SELECT phase FROM cudal1.job WHERE candidate_id = $id", 'measuring', 'a measurement runs');
+kill_agent($a, 'kill -9 of the agent');
+await(sub { agent_children($a) == 0 }, 'ends its program');
+is(scalar_of($node, "SELECT state FROM cudal1.job WHERE candidate_id = $id"), 'running', 'the claim is left');
+start_agent($a, '--lease', '600');
+wait_for($node, "SELECT concat_ws(' ', state, reward) FROM cudal1.candidate WHERE candidate_id = $id", 'successful 1.23',
+	'the next agent gives it back and measures it');
+is(scalar_of($node, "SELECT string_agg(outcome || ' ' || attempt, ', ') FROM cudal1.measurement WHERE candidate_id = $id"), 'successful 2',
+	'which counts no failure');
+
+# killed between the result and its being stored: a lock keeps the verdict from the queue
+$id = submit($node, "progress measuring 1\nwait go-result\nresult 1.24");
+wait_for($node, "SELECT phase FROM cudal1.job WHERE candidate_id = $id", 'measuring', 'a measurement runs');
+my $blocker = $node->background_psql('postgres');
+$blocker->query_safe("BEGIN");
+$blocker->query_safe("LOCK TABLE cudal1.measurement IN EXCLUSIVE MODE");
+touch_for($a, 'go-result');
+await(sub { spooled($a) == 1 }, 'the result is on disk');
+wait_for($node, "SELECT count(*) > 0 $backends AND wait_event_type = 'Lock'", 't', 'and can not be stored');
+kill_agent($a, 'kill -9 of the agent');
+$node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) $backends");
+wait_for($node, "SELECT count(*) $backends", '0', 'its transaction is gone');
+$blocker->query_safe("COMMIT");
+$blocker->quit;
+start_agent($a);
+wait_for($node, "SELECT concat_ws(' ', state, reward) FROM cudal1.candidate WHERE candidate_id = $id", 'successful 1.24', 'the next agent stores it');
+is(scalar_of($node, "SELECT string_agg(attempt::text, ' ') FROM cudal1.measurement WHERE candidate_id = $id"), '1', 'without another measurement');
+await(sub { spooled($a) == 0 }, 'nothing is left on disk');
+
+# the lease runs out while the connection is down: another has the job, and the late result is refused
+$id = submit($node, "progress measuring 1\nfirst wait go-late\nresult 1.25");
+stop_agent($a, 'agent a restarts');
+start_agent($a, '--lease', '2');
+wait_for($node, "SELECT phase FROM cudal1.job WHERE candidate_id = $id", 'measuring', 'agent a measures, with a short lease');
+$node->safe_psql('postgres', "ALTER ROLE measurer NOLOGIN; SELECT pg_terminate_backend(pid) $backends");
+await(sub { agent_log($a) =~ /no connection: .*not permitted to log in/ }, 'agent a is shut out');
+wait_for($node, "SELECT lease_until < clock_timestamp() FROM cudal1.job WHERE candidate_id = $id", 't', 'its lease runs out');
+is(scalar_of($node, "SELECT cudal1.expire_leases()"), '1', 'and is expired');
+$node->safe_psql('postgres', "ALTER ROLE measurer LOGIN");
+# the attempt of another agent, which is still measuring
+my $claim = scalar_of($node, "SELECT attempt FROM cudal1.claim((SELECT device_id FROM cudal1.device WHERE host = 'host-b'), 'another', '600 s')");
+is($claim, '2', 'another claims it');
+touch_for($a, 'go-late');
+await(sub { agent_log($a) =~ /(given to another|came too late)/ }, 'agent a learns that it is too late');
+is(scalar_of($node, "SELECT count(*) FROM cudal1.measurement WHERE candidate_id = $id"), '0', 'its result is not stored');
+await(sub { spooled($a) == 0 }, 'and dropped');
+is(scalar_of($node, "SELECT cudal1.finish((SELECT job_id FROM cudal1.job WHERE candidate_id = $id), 2, '{\"outcome\": \"successful\", \"score\": 1.26}')"),
+	'stored', 'the other reports');
+is(state_of($node, $id), 'successful 1.26', 'and its result counts');
+
+# the connection is cut in the middle of claims, again and again
+@ids = submit_many($node, map { "result 1.3\n# cut $_" } 1 .. 60);
+start_agent($b);
+for (1 .. 15)
+{
+	$node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) $backends; SELECT pg_sleep(0.1)");
+}
+wait_for($node, "SELECT count(*) FROM cudal1.candidate WHERE state = 'successful' AND code LIKE '%# cut%'", '60', 'all is measured');
+is(scalar_of($node, "SELECT count(*) FROM cudal1.measurement m JOIN cudal1.candidate c USING (candidate_id) WHERE c.code LIKE '%# cut%' AND m.outcome = 'successful'"),
+	'60', 'and nothing stored twice');
+is(scalar_of($node, "SELECT count(*) FROM cudal1.measurement WHERE outcome = 'lost'"), '0', 'no attempt was lost');
+consistent($node);
+
+stop_agent($a, 'agent a leaves');
+stop_agent($b, 'agent b leaves');
+$node->stop;
+done_testing();
