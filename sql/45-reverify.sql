@@ -198,6 +198,9 @@ BEGIN
 	IF c.state IN ('successful', 'failed') AND NOT c.imported
 		OR EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = c.candidate_id AND j.kind IN ('measure', 'verify')) THEN
 		RAISE NOTICE USING MESSAGE = format('candidate %s is measured here, its imported score is not used', c.candidate_id);
+	ELSIF c.imported AND c.import_device <> cudal1_import_result.device THEN
+		-- a reward comes from one device; the other is a report's business
+		RETURN c.candidate_id;
 	ELSE
 		PERFORM cudal1.lock_placement(t.task_id);
 		UPDATE cudal1.candidate AS x
@@ -220,5 +223,5 @@ END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_import_result(text, text, float8, text, text) IS
 'records a score measured elsewhere, on the device named, and returns its candidate; speedup NULL or 0 is a failed candidate. It takes part in buckets, sampling and reports, never in
-the decision what to verify. A measurement made here goes before it: a later submission of the code is measured and replaces it, and an import over one is only a proposal. The last import sets the reward; cudal1.imported_score keeps
-one score for each device, and reports of a device read it. Operators only';
+the decision what to verify. A measurement made here goes before it: a later submission of the code is measured and replaces it, and an import over one is only a proposal. Of several devices the first sets the reward; cudal1.imported_score keeps
+the last score of each, and reports of a device read it. Operators only';

@@ -46,17 +46,17 @@ def make(path):
 
 
 def best(method=None, device=None):
-    """Task -> best speedup or None. Without a device a code counts with its last import."""
+    """Task -> best speedup or None. Without a device a code counts with its first import."""
     out = {task: None for task in LEVELS}
-    last = {}
+    first = {}
     for device_now in DEVICES:
         for (task, m, d), x in results().items():
             if d == device_now and method in (None, m):
                 if device is None:
-                    last[task, m] = x
+                    first.setdefault((task, m), x)
                 elif d == device:
-                    last[task, m] = x
-    for (task, _), x in last.items():
+                    first[task, m] = x
+    for (task, _), x in first.items():
         if x and (out[task] is None or x > out[task]):
             out[task] = x
     return out

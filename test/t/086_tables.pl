@@ -41,7 +41,7 @@ for my $name (sort keys %reports)
 }
 is($node->safe_psql('postgres', q{SELECT reward, import_device FROM cudal1.candidate WHERE code = 'grpo 1'}),
 	$node->safe_psql('postgres', q{SELECT i.reward, i.device FROM cudal1.imported_score AS i JOIN cudal1.candidate USING (candidate_id)
-		WHERE code = 'grpo 1' AND device = 'L40'}), 'the last import of a code sets its reward, the others stay on record');
+		WHERE code = 'grpo 1' AND device = 'A100'}), 'the first device of a code sets its reward, the others stay on record');
 
 # an imported failure, then a success, and the other way round
 is($node->safe_psql('postgres', q{SELECT cudal1_import_result('t1', 'moody', NULL, 'm', 'H20'); SELECT cudal1_import_result('t1', 'moody', 2, 'm', 'H20');

@@ -1,0 +1,45 @@
+# pg_cron calls what docs/operation.md tells it to: the best of each task is measured again, devices against themselves.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Workers;
+
+my $libraries = `$ENV{PG_CONFIG} --pkglibdir`;
+chomp $libraries;
+plan skip_all => 'pg_cron is not installed (postgresql-15-cron)' unless -e "$libraries/pg_cron.so";
+
+my $node = new_server('cron', conf => <<'END');
+shared_preload_libraries = 'cudal1, pg_cron'
+cron.database_name = 'postgres'
+cron.use_background_workers = on
+max_worker_processes = 24
+END
+$node->safe_psql('postgres', 'CREATE EXTENSION pg_cron');
+
+# a reference that the stand-in measures as itself
+$node->safe_psql('postgres', <<'END');
+SELECT cudal1_add_task('reference', 'result 1.0', 'c',
+	'{"entry": "solve", "args": [{"name": "c", "dtype": "float32", "shape": [4], "role": "inout"}]}', 1, '{"profile": "quick", "device": "cpu"}');
+END
+
+# a verdict of yesterday
+my $id = submit($node, 'result 1.5');
+wait_for($node, "SELECT state || ' ' || reward FROM cudal1.candidate WHERE candidate_id = $id", 'successful 1.5', 'a candidate is measured');
+$node->safe_psql('postgres', "UPDATE cudal1.candidate SET decided_at = now() - interval '1 day' WHERE candidate_id = $id");
+$node->safe_psql('postgres', <<'END');
+SELECT cron.schedule('reverify', '* * * * *', $$SELECT cudal1_reverify('12 hours')$$);
+SELECT cron.schedule('devices', '* * * * *', $$SELECT cudal1_measure_aa($a$reference$a$)$$);
+END
+# cron begins with the next minute
+wait_for($node, "SELECT count(*) FROM cudal1.measurement WHERE candidate_id = $id AND kind = 'reverify' AND accepted", '1', 'cron has it measured again');
+wait_for($node, "SELECT state || ' ' || reward FROM cudal1.candidate WHERE candidate_id = $id", 'successful 1.5', 'and it keeps its state');
+wait_for($node, 'SELECT EXISTS (SELECT FROM cudal1.aa_chart)', 't', 'a device has a point in its chart');
+is(scalar_of($node, "SELECT count(*) FROM cudal1.drift WHERE candidate_id = $id AND previous_reward = 1.5"), '1', 'the view of drift has both scores');
+is(scalar_of($node, "SELECT count(*) FROM cron.job_run_details WHERE status = 'failed'"), '0', 'no run of cron failed');
+is(scalar_of($node, 'SELECT count(*) FROM cudal1_check()'), '0', 'all derived numbers hold');
+
+$node->stop;
+done_testing();
