@@ -7,21 +7,11 @@
  * stays below it; two that agree do not.
  */
 
-CREATE FUNCTION cudal1.chart_mean(deviations float8[])
-RETURNS float8
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT pg_catalog.sum(0.25 * (0.75 ^ (pg_catalog.cardinality(chart_mean.deviations) - d.place)) * d.x)
-		FROM pg_catalog.unnest(chart_mean.deviations) WITH ORDINALITY AS d (x, place);
-END;
-COMMENT ON FUNCTION cudal1.chart_mean(float8[]) IS 'exponentially weighted mean, weight 0.25, of values in the order of time, from 0';
-
 CREATE VIEW cudal1.aa_chart AS
-	SELECT n.device_id, n.device_key AS device, n.measurement_id, n.measured_at, n.task, n.profile, n.outcome, n.score,
-		   n.half_width_limit AS "limit", n.deviation,
-		   cudal1.chart_mean(pg_catalog.array_agg(n.deviation) OVER
-			   (PARTITION BY n.device_id ORDER BY n.measurement_id ROWS BETWEEN 29 PRECEDING AND CURRENT ROW)) AS mean,
-		   0.378::float8 AS mean_limit
+	SELECT w.device_id, w.device_key AS device, w.measurement_id, w.measured_at, w.task, w.profile, w.outcome, w.score,
+		   w.half_width_limit AS "limit", w.deviation, e.mean, 0.378::float8 AS mean_limit
+	FROM (SELECT n.*, pg_catalog.array_agg(n.deviation) OVER
+				(PARTITION BY n.device_id ORDER BY n.measurement_id ROWS BETWEEN 29 PRECEDING AND CURRENT ROW) AS deviations
 	FROM (SELECT d.device_id, d.device_key, m.measurement_id, m.measured_at, t.name AS task, m.profile, m.outcome, m.score,
 				 COALESCE(p.half_width_limit, 0.01) AS half_width_limit,
 				 CASE WHEN m.score > 0
@@ -33,7 +23,11 @@ CREATE VIEW cudal1.aa_chart AS
 			JOIN cudal1.task AS t ON t.task_id = k.task_id
 			JOIN cudal1.profile AS p ON p.name = m.profile
 		  WHERE m.outcome <> ALL (ARRAY['lost', 'cancelled', 'unverified'])
-			AND (d.chart_from IS NULL OR m.measured_at >= d.chart_from)) AS n;
+			AND (d.chart_from IS NULL OR m.measured_at >= d.chart_from)) AS n) AS w
+		CROSS JOIN LATERAL (
+			-- older ones weigh less than 0.0002
+			SELECT pg_catalog.sum(0.25 * (0.75 ^ (pg_catalog.cardinality(w.deviations) - x.place)) * x.deviation) AS mean
+			FROM pg_catalog.unnest(w.deviations) WITH ORDINALITY AS x (deviation, place)) AS e;
 COMMENT ON VIEW cudal1.aa_chart IS 'A/A measurements of each device as a control chart; a device is not trusted while the size of its last mean exceeds mean_limit';
 COMMENT ON COLUMN cudal1.aa_chart."limit" IS 'the half-width that the profile allows a single measurement (0.01 where it has no limit)';
 COMMENT ON COLUMN cudal1.aa_chart.deviation IS 'ln score over limit, cut at -1.2 and 1.2; -1.2 where the reference failed against itself';

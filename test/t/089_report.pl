@@ -1,0 +1,83 @@
+# cudal1-report: one page that needs nothing from elsewhere, with the figures of the database and every text as text.
+use strict;
+use warnings;
+use FindBin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('report');
+$node->init;
+$node->append_conf('postgresql.conf', "shared_preload_libraries = 'cudal1'\ncudal1.databases = ''\n");
+$node->start;
+local $ENV{PGHOST} = $node->host;
+local $ENV{PGPORT} = $node->port;
+local $ENV{PGDATABASE} = 'postgres';
+my $dir = PostgreSQL::Test::Utils::tempdir();
+my $check = "$FindBin::RealBin/../data/page.py";
+
+command_fails_like(['cudal1-report'], qr/no extension cudal1/, 'a database without the extension is named as such');
+is(system('cudal1-report -d "host=/nowhere" >/dev/null 2>&1') >> 8, 3, 'no connection is exit status 3');
+is(system('cudal1-report --missing two >/dev/null 2>&1') >> 8, 2, 'a bad argument is 2');
+
+$node->safe_psql('postgres', 'CREATE EXTENSION cudal1');
+command_ok(['cudal1-report', '-o', "$dir/empty.html"], 'an empty database has a report');
+command_ok(['python3', $check, "$dir/empty.html"], 'which is sound');
+command_like(['cudal1-report', '--text'], qr/^All\s+0\s/m, 'as text, too');
+
+system('python3', "$FindBin::RealBin/../data/tables.py", 'make', "$dir/load.sql");
+$node->safe_psql('postgres', slurp_file("$dir/load.sql"));
+# everything that has a picture, and a name that would like to be markup
+$node->safe_psql('postgres', <<'SETUP');
+SET cudal1.certify = off;
+SELECT cudal1_add_task('<script>alert("x")</script> & ''quotes'' | bars', 'class Model: pass', 'pytorch', NULL, 2, '{"device": "cpu", "profile": "quick"}');
+SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}');
+DO $$
+DECLARE
+	c	record;
+	n	int := 0;
+BEGIN
+	PERFORM cudal1_ablate(cudal1_submit('<script>alert("x")</script> & ''quotes'' | bars', E'A = True\nB = True\n', '<b>bold</b>'), '{A,B}');
+	FOR i IN 1 .. 5 LOOP
+		PERFORM cudal1_measure_aa();
+		LOOP
+			SELECT * INTO c FROM cudal1.claim(1, 'w');
+			EXIT WHEN NOT FOUND;
+			n := n + 1;
+			PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', 'successful', 'score', 1 + n * 0.0625, 'lower', 0.99 + n * 0.0625,
+				'upper', 1.01 + n * 0.0625, 'candidate_seconds', 0.001, 'device_seconds', 60));
+		END LOOP;
+	END LOOP;
+	PERFORM cudal1_ablation_explain(1, '{}', '<i>everything</i>');
+END
+$$;
+SETUP
+for my $options ([], ['--missing', 'one'], ['--missing', 'drop'], ['--method', 'grpo', '--device', 'L40'], ['--without-weak'], ['--title', '<T>'])
+{
+	command_ok(['cudal1-report', '-o', "$dir/page.html", @$options], "a page with @$options");
+	command_ok(['python3', $check, "$dir/page.html"], 'is sound');
+}
+command_ok(['cudal1-report', '-o', "$dir/page.html"], 'the whole page');
+command_ok(['python3', $check, "$dir/page.html", 'By level', 'By method', 'By device', 'Distribution', 'Speedup of each task', 'Top tasks', 'Progress',
+	'What became of proposals', 'Noise of measurements', 'Devices measured against themselves', 'Ablation of candidate'], 'has every part');
+my $mean = $node->safe_psql('postgres', q{SELECT to_char(mean, 'FM990.00') FROM cudal1_level_report() WHERE level = 'All'});
+like(slurp_file("$dir/page.html"), qr/<b>\Q$mean\E<\/b><span>mean speedup/, 'with the mean of the database');
+my ($text, $err) = ('', '');
+run_log(['cudal1-report', '--text'], '>', \$text, '2>', \$err);
+like($text, qr/^All\s+53\s+\Q$mean\E\s/m, 'as has the text');
+like($text, qr/without success count 0/, 'which says its convention');
+like($text, qr/Ablation of candidate/, 'and shows ablations');
+is(system("cudal1-report -o $dir/no/such/folder/x 2>/dev/null") >> 8, 2, 'a file that cannot be written is said');
+$node->safe_psql('postgres', 'CREATE ROLE reader LOGIN; SELECT cudal1_grant($$reader$$, $$analyst$$)');
+{
+	local $ENV{PGUSER} = 'reader';
+	command_ok(['cudal1-report', '-o', "$dir/page.html"], 'an analyst needs no more rights');
+}
+$node->safe_psql('postgres', 'CREATE ROLE stranger LOGIN');
+{
+	local $ENV{PGUSER} = 'stranger';
+	is(system("cudal1-report -o $dir/page.html 2>/dev/null") >> 8, 3, 'a stranger gets none');
+}
+
+$node->stop;
+done_testing();
