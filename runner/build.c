@@ -19,6 +19,7 @@
 #include "measure.h"
 
 #define LIBRARY_LIMIT ((size_t) 256 << 20)
+#define BUILD_FAILED 3			/* exec_torch.py's status: a compiler refused the code */
 #define C_FLAGS "-O3 -march=native -shared -fPIC -std=gnu17"
 
 /* goes into a library of CUDA code: its runtime is its own, and so is that runtime's last error */
@@ -191,53 +192,193 @@ python_prefix(const char *python, char *prefix, size_t size)
 		python_prefix(real, prefix, size);
 }
 
-bool
-build_zygotes(Measure *m)
+/* what every interpreter is started with */
+typedef struct Interpreter
 {
 	char		script[PATH_MAX];
 	char		cores[16];
 	char		data[32];
 	char		prefix[PATH_MAX];
-	const char *argv[] = {m->options->python, "-I", "-B", script, cores, data, m->options->libdir, m->gpu ? "cuda" : "cpu", NULL};
-	const char *environment[40] = {"PATH", "/usr/bin:/bin", "LANG", "C.UTF-8", "HOME", "/", "PYTHONDONTWRITEBYTECODE", "1",
-		"OMP_NUM_THREADS", cores, "OPENBLAS_NUM_THREADS", cores, "MKL_NUM_THREADS", cores,
-		"MALLOC_MMAP_MAX_", "0", "MALLOC_TRIM_THRESHOLD_", "-1", "MALLOC_TOP_PAD_", "16777216", "MALLOC_ARENA_MAX", "1", NULL};
-	char		text[1500] = "";
+	char		path[2 * PATH_MAX];
 	char		preload[PATH_MAX];
-	int			pairs = 0;
+	char		extensions[PATH_MAX + 32];
+	char		triton[PATH_MAX + 32];
+	char		inductor[PATH_MAX + 32];
+	char		arch[16];
+	const char *argv[10];
+	const char *environment[64];
+	int			pairs;
+} Interpreter;
+
+static void
+set_environment(Interpreter *i, const char *name, const char *value)
+{
+	i->environment[i->pairs++] = name;
+	i->environment[i->pairs++] = value;
+	i->environment[i->pairs] = NULL;
+}
+
+static void
+prepare_interpreter(Measure *m, Interpreter *i, Sandbox *sandbox)
+{
+	const char *slash = strrchr(m->options->python, '/');
+
+	memset(i, 0, sizeof(*i));
+	memset(sandbox, 0, sizeof(*sandbox));
+	snprintf(i->script, sizeof(i->script), "%s/exec_torch.py", m->options->libdir);
+	snprintf(i->cores, sizeof(i->cores), "%d", m->job->cores);
+	snprintf(i->data, sizeof(i->data), "%llu", (unsigned long long) m->job->profile.memory_mb << 20);
+	python_prefix(m->options->python, i->prefix, sizeof(i->prefix));
+	snprintf(i->path, sizeof(i->path), "%.*s:%s%s/usr/bin:/bin", slash ? (int) (slash - m->options->python) : 0, m->options->python,
+			 m->gpu && m->gpu->toolkit[0] ? m->gpu->toolkit : "", m->gpu && m->gpu->toolkit[0] ? "/bin:" : "");
+	memcpy(i->argv, (const char *[]) {m->options->python, "-I", "-B", i->script, i->cores, i->data, m->options->libdir, m->gpu ? "cuda" : "cpu",
+		   NULL}, 9 * sizeof(char *));
+	set_environment(i, "PATH", i->path);
+	set_environment(i, "LANG", "C.UTF-8");
+	set_environment(i, "HOME", "/");
+	set_environment(i, "PYTHONDONTWRITEBYTECODE", "1");
+	set_environment(i, "OMP_NUM_THREADS", i->cores);
+	set_environment(i, "OPENBLAS_NUM_THREADS", i->cores);
+	set_environment(i, "MKL_NUM_THREADS", i->cores);
+	set_environment(i, "MALLOC_MMAP_MAX_", "0");
+	set_environment(i, "MALLOC_TRIM_THRESHOLD_", "-1");
+	set_environment(i, "MALLOC_TOP_PAD_", "16777216");
+	set_environment(i, "MALLOC_ARENA_MAX", "1");
+	sandbox->argv = i->argv;
+	sandbox->environment = i->environment;
+	sandbox->unsandboxed = m->options->unsandboxed;
+	sandbox->binds[sandbox->nbinds++] = (SandboxBind) {m->options->libdir, false};
+	if (i->prefix[0])
+		sandbox->binds[sandbox->nbinds++] = (SandboxBind) {i->prefix, false};
+	if (m->compiled[0])
+	{
+		sandbox->binds[sandbox->nbinds++] = (SandboxBind) {m->compiled, false};
+		snprintf(i->extensions, sizeof(i->extensions), "%s/extensions", m->compiled);
+		snprintf(i->triton, sizeof(i->triton), "%s/triton", m->compiled);
+		snprintf(i->inductor, sizeof(i->inductor), "%s/inductor", m->compiled);
+		set_environment(i, "TORCH_EXTENSIONS_DIR", i->extensions);
+		set_environment(i, "TRITON_CACHE_DIR", i->triton);
+		set_environment(i, "TORCHINDUCTOR_CACHE_DIR", i->inductor);
+		/* what autotuning chose is kept with what it compiled */
+		set_environment(i, "TRITON_CACHE_AUTOTUNING", "1");
+		if (m->gpu && m->gpu->toolkit[0])
+		{
+			snprintf(i->arch, sizeof(i->arch), "%d.%d", m->gpu->nvml.major_capability, m->gpu->nvml.minor_capability);
+			set_environment(i, "CUDA_HOME", m->gpu->toolkit);
+			set_environment(i, "TORCH_CUDA_ARCH_LIST", i->arch);
+		}
+	}
+}
+
+/* on a GPU: its nodes, and the library that PyTorch's memory comes through */
+static void
+admit_gpu(Measure *m, Interpreter *i, Sandbox *sandbox)
+{
+	if (!m->gpu)
+		return;
+	snprintf(i->preload, sizeof(i->preload), "%s/libcudal1pool.so", m->options->libdir);
+	i->pairs = gpu_sandbox(m->gpu, sandbox, i->environment, i->pairs);
+	set_environment(i, "LD_PRELOAD", i->preload);
+}
+
+/* whether code compiles parts of itself when it runs */
+static bool
+compiles_itself(const char *code)
+{
+	return strstr(code, "cpp_extension") || strstr(code, "triton") || strstr(code, "torch.compile");
+}
+
+/*
+ * Code that compiles itself does so here: the candidate runs once in a sandbox where it may start compilers and write to one folder,
+ * which executors then read and cannot write. Without the device first, since compilers take long; with it where kernels are
+ * compiled for what they are called with, or tuned. What fails here for another reason fails again, and is judged, in an executor.
+ */
+static bool
+build_compiled(Measure *m, bool with_gpu)
+{
+	Interpreter i;
+	Sandbox		sandbox;
+	pid_t		pid;
+	int			status;
+
+	prepare_interpreter(m, &i, &sandbox);
+	i.argv[8] = "build";
+	i.argv[9] = NULL;
+	for (int b = 0; b < sandbox.nbinds; b++)
+		if (sandbox.binds[b].path == m->compiled)
+			sandbox.binds[b].writable = true;
+	set_environment(&i, "TMPDIR", "/tmp");
+	set_environment(&i, "MAX_JOBS", "2");
+	if (with_gpu)
+		admit_gpu(m, &i, &sandbox);
+	else
+		set_environment(&i, "CUDA_VISIBLE_DEVICES", "");
+	sandbox.workdir = m->compiled;
+	sandbox.tmp_bytes = 4 * LIBRARY_LIMIT;
+	sandbox.file_bytes = LIBRARY_LIMIT;
+	sandbox.fds[sandbox.nfds++] = m->source_fd[SIDE_CANDIDATE];
+	sandbox.output_fd = log_file();
+	pid = sandbox_start(&sandbox);
+	if (pid < 0)
+	{
+		close(sandbox.output_fd);
+		return conclude(m, OUTCOME_LOST, "the compiler's sandbox does not start: %s", strerror(errno));
+	}
+	if (!sandbox_wait(pid, m->job->profile.build_seconds, &status))
+	{
+		sandbox_end(pid);
+		conclude(m, OUTCOME_COMPILE_ERROR, "compiling takes more than %g s", m->job->profile.build_seconds);
+	}
+	else if (WIFEXITED(status) && WEXITSTATUS(status) == BUILD_FAILED)
+	{
+		char		text[1900];
+
+		compiler_log(sandbox.output_fd, m->compiled, text, sizeof(text));
+		conclude(m, OUTCOME_COMPILE_ERROR, "%s", text);
+	}
+	close(sandbox.output_fd);
+	return m->result.outcome == OUTCOME_NONE;
+}
+
+bool
+build_on_device(Measure *m)
+{
+	return !m->compiled[0] || !m->gpu || !(strstr(m->job->code, "triton") || strstr(m->job->code, "torch.compile")) || build_compiled(m, true);
+}
+
+bool
+build_zygotes(Measure *m)
+{
+	char		text[1500] = "";
 	Zygote	   *all[] = {&m->zygote[0], &m->zygote[1], &m->generator_zygote};
 
-	snprintf(script, sizeof(script), "%s/exec_torch.py", m->options->libdir);
-	snprintf(cores, sizeof(cores), "%d", m->job->cores);
-	snprintf(data, sizeof(data), "%llu", (unsigned long long) m->job->profile.memory_mb << 20);
-	python_prefix(m->options->python, prefix, sizeof(prefix));
-	snprintf(preload, sizeof(preload), "%s/libcudal1pool.so", m->options->libdir);
-	while (environment[pairs])
-		pairs += 2;
 	m->source_fd[SIDE_REFERENCE] = source_file(m->job->reference, "");
 	m->source_fd[SIDE_CANDIDATE] = source_file(m->job->reference, m->job->code);
 	if (m->source_fd[0] < 0 || m->source_fd[1] < 0)
 		return conclude(m, OUTCOME_LOST, "no memory for the sources");
-	for (int i = 0; i < 3; i++)
+	if (m->gpu)
+		gpu_find_nvcc(m->gpu);
+	if (compiles_itself(m->job->code))
 	{
-		Sandbox		sandbox = {.argv = argv,.environment = environment,.file_bytes = (size_t) 16 << 20,.first = true,
-			.unsandboxed = m->options->unsandboxed};
+		snprintf(m->compiled, sizeof(m->compiled), "%s/compiled", m->scratch);
+		if (mkdir(m->compiled, 0700) != 0)
+			return conclude(m, OUTCOME_LOST, "can't write to the scratch folder: %s", strerror(errno));
+	}
+	for (int z = 0; z < 3; z++)
+	{
+		Interpreter i;
+		Sandbox		sandbox;
 
-		sandbox.binds[sandbox.nbinds++] = (SandboxBind) {m->options->libdir, false};
-		if (prefix[0])
-			sandbox.binds[sandbox.nbinds++] = (SandboxBind) {prefix, false};
-		if (m->gpu)
-		{
-			int			n = gpu_sandbox(m->gpu, &sandbox, environment, pairs);
-
-			environment[n++] = "LD_PRELOAD";
-			environment[n++] = preload;
-			environment[n] = NULL;
-		}
+		prepare_interpreter(m, &i, &sandbox);
+		admit_gpu(m, &i, &sandbox);
+		sandbox.file_bytes = (size_t) 16 << 20;
+		sandbox.first = true;
 		/* all three import at the same time; who waits for whom comes below */
-		if (zygote_start(all[i], &sandbox, m->filter_fd) != EXECUTOR_OK)
+		if (zygote_start(all[z], &sandbox, m->filter_fd) != EXECUTOR_OK)
 			return conclude(m, OUTCOME_LOST, "an interpreter's sandbox does not start: %s", strerror(errno));
 	}
+	if (m->compiled[0] && !build_compiled(m, false))
+		return false;
 	for (int i = 0; i < 3; i++)
 	{
 		ExecutorResult result = zygote_ready(all[i], m->job->profile.build_seconds, text, sizeof(text));

@@ -326,6 +326,8 @@ gpu_close(Measure *m)
 
 	if (gpu)
 		stop_spinning(gpu);
+	if (gpu && gpu->sampled > 0)
+		json_object_set_new(m->result.evidence, "samples", json_integer(gpu->sampled));
 	if (gpu && gpu->open)
 		gpu->driver.DevicePrimaryCtxRelease(gpu->device);
 	free(gpu);
@@ -553,9 +555,8 @@ gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint
 		gpu->sampled += (int) gpu->nitems;
 		if (memcmp(gpu->values, gpu->values + GPU_MAX_SAMPLES, gpu->nitems * sizeof(uint64_t)) != 0)
 		{
+			measure_failed(m, side, executor, EXECUTOR_FORGED, "in a run");
 			json_object_set_new(m->result.evidence, "detector", json_string("early_answer"));
-			conclude(m, side == SIDE_CANDIDATE ? OUTCOME_CHEAT : OUTCOME_UNVERIFIED,
-					 "%s answered before its outputs were written", side == SIDE_CANDIDATE ? "the code" : "the reference");
 			return false;
 		}
 	}

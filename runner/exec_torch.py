@@ -1,4 +1,4 @@
-"""The executor of PyTorch code, for references and candidates alike: exec_torch.py CORES DATA_BYTES LIBDIR cpu|cuda.
+"""The executor of PyTorch code, for references and candidates alike: exec_torch.py CORES DATA_BYTES LIBDIR cpu|cuda [build].
 
 Started by cudal1-measure in a sandbox, it imports PyTorch once and then forks an executor whenever it is told to (a zygote). An
 executor loads a task and, on the candidate's side, the candidate's code, and runs the model over the slots it is told, each run
@@ -10,6 +10,7 @@ the stopped process itself, on a GPU out of the memory that libcudal1pool.so has
 """
 import ctypes
 import gc
+import io
 import linecache
 import mmap
 import os
@@ -32,6 +33,7 @@ SLOTS_AT, SEEDS_AT, OFFSETS_AT, SLOT_BYTES_AT, TENSORS_AT, TEXT_AT, TABLE_AT = 0
 GPU_BYTES_AT = TABLE_AT + 2048 * 16 * TENSOR.size
 TEXT_BYTES = 8188
 FD_FILTER = 8
+BUILD_FAILED = 3
 PR_SET_DUMPABLE = 4
 # stacks of threads and other mappings that are no data
 SPARE_BYTES = 1 << 30
@@ -89,6 +91,23 @@ def explain(error):
     return "\n".join(lines)
 
 
+def read_sources(fd):
+    """The task's source, and the candidate's, empty for a reference. By position: others read the same open file."""
+    data = os.pread(fd, os.fstat(fd).st_size, 0)
+    os.close(fd)
+    (length,) = struct.unpack_from("=I", data, 0)
+    (rest,) = struct.unpack_from("=I", data, 4 + length)
+    return data[4:4 + length].decode(), data[8 + length:8 + length + rest].decode()
+
+
+def init_arguments(task):
+    arguments, keywords = (task.get_init_inputs() if hasattr(task, "get_init_inputs") else []), {}
+    arguments = arguments if isinstance(arguments, (list, tuple)) else [arguments]
+    if len(arguments) == 2 and isinstance(arguments[0], (list, tuple)) and isinstance(arguments[1], dict):
+        arguments, keywords = arguments
+    return arguments, keywords
+
+
 class Control:
     """The shared memory through which an executor and its supervisor exchange what does not fit a datagram."""
 
@@ -113,13 +132,7 @@ class Executor:
         self.data_bytes = data_bytes
         self.dtypes = dtype_table()
         self.codes = {dtype: code for code, dtype in self.dtypes.items()}
-        with open(source_fd, "rb", closefd=True) as source:
-            source.seek(0)
-            data = source.read()
-        (length,) = struct.unpack_from("=I", data, 0)
-        (rest,) = struct.unpack_from("=I", data, 4 + length)
-        self.task_source = data[4:4 + length].decode()
-        self.code = data[8 + length:8 + length + rest].decode()
+        self.task_source, self.code = read_sources(source_fd)
         self.outputs = []
         self.inputs = []
         self.model = None
@@ -191,10 +204,7 @@ class Executor:
             if not hasattr(task, name):
                 raise Unsupported(f"the task defines no {name}")
         torch.manual_seed(seed)
-        arguments = task.get_init_inputs() if hasattr(task, "get_init_inputs") else []
-        arguments, keywords = (arguments if isinstance(arguments, (list, tuple)) else [arguments]), {}
-        if len(arguments) == 2 and isinstance(arguments[0], (list, tuple)) and isinstance(arguments[1], dict):
-            arguments, keywords = arguments
+        arguments, keywords = init_arguments(task)
         model = self.construct(task.Model, arguments, keywords, seed)
         if self.code:
             state = {name: value.clone() for name, value in model.state_dict().items()} if hasattr(model, "state_dict") else {}
@@ -483,8 +493,74 @@ def become_executor(zygote, fds, guard, data_bytes, pool):
     Executor(sock, control, memory, source, guard, data_bytes, gpu).serve()
 
 
+def build(source_fd, device):
+    """Runs a candidate once where it may start compilers, so that what it compiles of itself lies in the folders of the environment."""
+    torch.set_grad_enabled(False)
+    task_source, code = read_sources(source_fd)
+    try:
+        task = make_module("task", task_source)
+        arguments, keywords = init_arguments(task)
+        model = make_module("candidate", code).ModelNew(*arguments, **keywords)
+        if os.environ.get("CUDA_VISIBLE_DEVICES") == "":
+            return 0
+        inputs = task.get_inputs()
+        inputs = [value.to(device) if isinstance(value, torch.Tensor) else value for value in inputs]
+        if isinstance(model, torch.nn.Module):
+            model.to(device)
+        for _ in range(2):
+            model(*inputs)
+        if device == "cuda":
+            torch.cuda.synchronize()
+    except BaseException as error:
+        text = f"{type(error).__name__}: {error}"
+        if "Error building extension" not in text and "CompilationError" not in text:
+            return 1
+        # the compilers' words, without the commands and what else was printed
+        os.ftruncate(1, 0)
+        print("\n".join(line for line in explain(error).splitlines() if len(line) < 300), flush=True)
+        return BUILD_FAILED
+    return 0
+
+
+def use_built():
+    """Before any fork: extensions are loaded as they were built, and Triton asks its compiler's version while it may start one."""
+    from torch.utils import cpp_extension
+
+    class Baton:
+        def __init__(self, *arguments):
+            pass
+
+        def try_acquire(self):
+            return True
+
+        def wait(self):
+            pass
+
+        release = wait
+
+    def open_source(name, mode="r", *arguments, **keywords):
+        # older versions write the sources each time, as they are there already
+        return io.StringIO() if "w" in mode else open(name, mode, *arguments, **keywords)
+
+    cpp_extension.FileBaton = Baton
+    cpp_extension.open = open_source
+    cpp_extension._write_ninja_file_and_build_library = lambda *arguments, **keywords: None
+    try:
+        from triton.backends.nvidia import compiler, driver
+        # remembered by both, and asked for in every process before a compiled kernel is looked up
+        driver.libcuda_dirs()
+        arch = os.environ.get("TORCH_CUDA_ARCH_LIST", "").replace(".", "")
+        if arch:
+            compiler.get_ptxas_version(int(arch))
+    except Exception:
+        pass
+
+
 def main():
     cores, data_bytes, libdir = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+    if sys.argv[5:] == ["build"]:
+        torch.set_num_threads(cores)
+        sys.exit(build(3, sys.argv[4]))
     zygote = socket.socket(fileno=3)
     os.dup2(4, FD_FILTER)
     os.close(4)
@@ -497,6 +573,8 @@ def main():
     if os.getpid() == 1 and ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
         sys.exit("exec_torch: memory can't be closed to other processes")
     torch.set_num_threads(cores)
+    if "TORCH_EXTENSIONS_DIR" in os.environ:
+        use_built()
     gc.collect()
     gc.freeze()
     zygote.send(MESSAGE.pack(0, HELLO, OK, 0, 0, 0, 0))

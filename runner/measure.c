@@ -889,7 +889,7 @@ measure_run(Measure *m)
 	{
 		m->result.build_seconds = clock_now() - m->started;
 		measure_progress(m, "waiting", 0, 0, NAN, NAN, NAN, NAN, true);
-		if (device_take(m) && (!m->gpu || gpu_open(m)))
+		if (device_take(m) && (!m->gpu || gpu_open(m)) && build_on_device(m))
 		{
 			device_environment(m);
 			measure_progress(m, "checking", 0, 0, NAN, NAN, NAN, NAN, true);

@@ -93,6 +93,7 @@ typedef struct Measure
 	Zygote		generator_zygote;
 	Executor	generator;
 	bool		generating;
+	char		compiled[PATH_MAX + 16];	/* pytorch: a folder of what the code compiled of itself, or empty */
 	int			source_fd[2];	/* pytorch: the task's source, and with the candidate's */
 
 	/* layout */
@@ -158,6 +159,7 @@ extern void rounds_run(Measure *m);
 /* build.c */
 extern bool build_native(Measure *m);	/* c and cuda */
 extern bool build_zygotes(Measure *m);
+extern bool build_on_device(Measure *m);	/* what can be compiled on the device alone, once it is held */
 
 /* device.c */
 extern bool device_prepare(Measure *m);	/* before anything is started: who runs on which cores */

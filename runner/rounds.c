@@ -461,6 +461,9 @@ plan(Rounds *s)
 	/* making inputs must not take longer than using them */
 	if (m->generate_time > 0)
 		most = fmin(most, fmax(8, (m->gpu ? 2 : 1) * p->block_seconds / m->generate_time));
+	/* caches are cold for the first run of a block alone */
+	if (m->gpu && p->cold_cache)
+		most = 1;
 	for (int side = 0; side < 2; side++)
 	{
 		s->runs[side] = (uint32_t) fmax(1, fmin(most, round(p->block_seconds / m->time[side])));
