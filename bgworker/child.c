@@ -370,15 +370,14 @@ cudal1_child_start(Cudal1Child *child, const char *label, char **argv, const cha
 	child->input = palloc(Max(input_length, 1));
 	memcpy(child->input, input, input_length);
 	child->input_length = input_length;
+	child->input_room = Max(input_length, 1);
 	MemoryContextSwitchTo(previous);
 
 	watch(child->pidfd, EPOLLIN);
 	watch(child->out, EPOLLIN);
 	watch(child->err, EPOLLIN);
-	if (input_length > 0)
-		watch(child->in, EPOLLOUT);
-	else
-		close_end(&child->in);
+	watch(child->in, EPOLLOUT);
+	child->input_watched = true;
 	return true;
 
 failed:
@@ -406,9 +405,58 @@ send_input(Cudal1Child *child)
 		else if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 			return;
 		else
-			break;				/* the child does not want it: its end will say why */
+		{
+			/* the child does not want it: its end will say why */
+			child->input_open = false;
+			break;
+		}
 	}
-	close_end(&child->in);
+	if (!child->input_open)
+		close_end(&child->in);
+	else if (child->in >= 0 && child->input_watched)
+	{
+		/* an empty pipe is always writable, so it is watched only while there is something to send */
+		(void) epoll_ctl(cudal1_children_epoll(), EPOLL_CTL_DEL, child->in, NULL);
+		child->input_watched = false;
+	}
+}
+
+void
+cudal1_child_keep_input(Cudal1Child *child)
+{
+	child->input_open = true;
+}
+
+void
+cudal1_child_send(Cudal1Child *child, const char *data, int length)
+{
+	if (child->in < 0 || !child->input_open)
+		return;
+	if (child->input_sent > 0)
+	{
+		child->input_length -= child->input_sent;
+		memmove(child->input, child->input + child->input_sent, child->input_length);
+		child->input_sent = 0;
+	}
+	if (child->input_room - child->input_length < length)
+	{
+		child->input_room = Max(child->input_length + length, child->input_room < MaxAllocSize / 2 ? child->input_room * 2 : 0);
+		child->input = repalloc_huge(child->input, child->input_room);
+	}
+	memcpy(child->input + child->input_length, data, length);
+	child->input_length += length;
+	if (!child->input_watched)
+	{
+		watch(child->in, EPOLLOUT);
+		child->input_watched = true;
+	}
+}
+
+void
+cudal1_child_end_input(Cudal1Child *child)
+{
+	child->input_open = false;
+	send_input(child);
 }
 
 static void
@@ -472,7 +520,7 @@ take_out(Cudal1Child *child, const char *data, ssize_t n)
 		const char *end = memchr(data, '\n', n);
 		ssize_t		length = end != NULL ? end - data : n;
 
-		if (child->out_line.len + length > CUDAL1_MAX_LINE)
+		if (child->out_line.len + length > (child->max_line > 0 ? child->max_line : CUDAL1_MAX_LINE))
 		{
 			child->overlong = true;
 			resetStringInfo(&child->out_line);

@@ -31,10 +31,14 @@ struct Cudal1Child
 	char	   *input;
 	int			input_length;
 	int			input_sent;
+	int			input_room;
+	bool		input_open;		/* more may be sent: not closed when all is sent */
+	bool		input_watched;
+	int			max_line;		/* 0: CUDAL1_MAX_LINE */
 	StringInfoData out_line;
 	StringInfoData err_line;
 	uint64		out_bytes;
-	bool		overlong;		/* wrote a line above CUDAL1_MAX_LINE */
+	bool		overlong;		/* wrote a line above its limit */
 	bool		closed;			/* has closed its standard output */
 	int			status;			/* as of waitpid, once reaped */
 	bool		gone;			/* ended and read to the end */
@@ -62,6 +66,13 @@ extern void cudal1_children_collect(void);
 extern bool cudal1_child_start(Cudal1Child *child, const char *label, char **argv, const char *scratch,
 							   const char *input, int input_length,
 							   cudal1_line_callback on_line, void *owner, char **problem);
+
+/* from the start on for a child with more than one message: its standard input stays open for cudal1_child_send */
+extern void cudal1_child_keep_input(Cudal1Child *child);
+extern void cudal1_child_send(Cudal1Child *child, const char *data, int length);
+
+/* closes standard input once all is sent */
+extern void cudal1_child_end_input(Cudal1Child *child);
 
 /* moves what can be moved without waiting; sets child->gone at the end */
 extern void cudal1_child_poll(Cudal1Child *child);

@@ -264,7 +264,7 @@ cudal1_entry_take_back(const char *server, const char *worker, int64 *taken)
 	TakeBack	call = {server, worker};
 	char	   *columns[1] = {NULL};
 	int			nrows;
-	Cudal1Call	outcome = run("SELECT cudal1.take_back($1, $2)", take_back_arguments, &call, columns, 1, &nrows, NULL);
+	Cudal1Call	outcome = run("SELECT cudal1.take_back($1, $2), cudal1.expire_requests($1, $2)", take_back_arguments, &call, columns, 1, &nrows, NULL);
 
 	*taken = columns[0] == NULL ? 0 : strtoll(columns[0], NULL, 10);
 	return outcome;
@@ -441,5 +441,150 @@ cudal1_entry_expire_leases(void)
 	char	   *columns[1] = {NULL};
 	int			nrows;
 
-	return run("SELECT cudal1.expire_leases()", NULL, NULL, columns, 1, &nrows, NULL);
+	return run("SELECT cudal1.expire_leases(), cudal1.expire_requests()", NULL, NULL, columns, 1, &nrows, NULL);
+}
+
+/* ---- requests to language models ---- */
+
+typedef struct RequestCall
+{
+	const char *text;
+	int			number;
+} RequestCall;
+
+static void
+worker_room_lease_arguments(Arguments *arguments, const void *call)
+{
+	const RequestCall *request = call;
+
+	add_utf8(arguments, request->text);
+	add_argument(arguments, INT4OID, Int32GetDatum(request->number), false);
+	add_lease(arguments);
+}
+
+static void
+worker_lease_arguments(Arguments *arguments, const void *call)
+{
+	const RequestCall *request = call;
+
+	add_utf8(arguments, request->text);
+	add_lease(arguments);
+}
+
+static void
+text_arguments(Arguments *arguments, const void *call)
+{
+	const RequestCall *request = call;
+
+	add_utf8(arguments, request->text);
+}
+
+static void
+worker_flag_arguments(Arguments *arguments, const void *call)
+{
+	const RequestCall *request = call;
+
+	add_utf8(arguments, request->text);
+	add_argument(arguments, BOOLOID, BoolGetDatum(request->number != 0), false);
+}
+
+/* to the encoding of programs */
+static char *
+lines_of(const char *column)
+{
+	return column == NULL ? pstrdup("") : pg_server_to_any(column, strlen(column), PG_UTF8);
+}
+
+Cudal1Call
+cudal1_entry_requests_claim(const char *worker, int most, char **jobs, int *count)
+{
+	RequestCall call = {worker, most};
+	char	   *columns[2] = {NULL, NULL};
+	int			nrows;
+	Cudal1Call	outcome = run("SELECT pg_catalog.string_agg(c.job::text || E'\n', ''), pg_catalog.count(*)"
+							  " FROM cudal1.claim_requests($1, $2 - (SELECT pg_catalog.count(*) FROM cudal1.request AS r"
+							  " WHERE r.state = 'running' AND r.worker = $1)::int, pg_catalog.make_interval(secs => $3)) AS c",
+							  worker_room_lease_arguments, &call, columns, 2, &nrows, NULL);
+
+	*count = columns[1] == NULL ? 0 : atoi(columns[1]);
+	*jobs = lines_of(columns[0]);
+	return outcome;
+}
+
+Cudal1Call
+cudal1_entry_requests_store(const char *answers, char **stored)
+{
+	RequestCall call = {answers, 0};
+	char	   *columns[1] = {NULL};
+	int			nrows;
+	Cudal1Call	outcome = run("SELECT cudal1.finish_requests($1)", text_arguments, &call, columns, 1, &nrows, NULL);
+
+	*stored = lines_of(columns[0]);
+	return outcome;
+}
+
+Cudal1Call
+cudal1_entry_requests_hold(const char *worker, char **cancels)
+{
+	RequestCall call = {worker, 0};
+	char	   *columns[1] = {NULL};
+	int			nrows;
+	Cudal1Call	outcome = run("SELECT pg_catalog.string_agg(pg_catalog.jsonb_build_object('type', 'cancel',"
+							  " 'request_id', h.request_id, 'attempt', h.attempt)::text || E'\n', '')"
+							  " FROM cudal1.hold_requests($1, pg_catalog.make_interval(secs => $2)) AS h",
+							  worker_lease_arguments, &call, columns, 1, &nrows, NULL);
+
+	*cancels = lines_of(columns[0]);
+	return outcome;
+}
+
+Cudal1Call
+cudal1_entry_requests_release(const char *worker, bool lost)
+{
+	RequestCall call = {worker, lost};
+	char	   *columns[1] = {NULL};
+	int			nrows;
+
+	return run("SELECT cudal1.release_requests($1, $2)", worker_flag_arguments, &call, columns, 1, &nrows, NULL);
+}
+
+Cudal1Call
+cudal1_entry_requests_next(int64 *next_ms)
+{
+	char	   *columns[1] = {NULL};
+	int			nrows;
+	Cudal1Call	outcome = run("SELECT LEAST(pg_catalog.ceil(cudal1.next_request() * 1000), 86400000)::bigint", NULL, NULL,
+							  columns, 1, &nrows, NULL);
+
+	*next_ms = columns[0] == NULL ? -1 : strtoll(columns[0], NULL, 10);
+	return outcome;
+}
+
+static Cudal1Call
+count_steps(const char *query, int64 *steps)
+{
+	char	   *columns[1] = {NULL};
+	int			nrows;
+	Cudal1Call	outcome = run(query, NULL, NULL, columns, 1, &nrows, NULL);
+
+	*steps = columns[0] == NULL ? 0 : strtoll(columns[0], NULL, 10);
+	return outcome;
+}
+
+Cudal1Call
+cudal1_entry_requests_take(int64 *steps)
+{
+	return count_steps("SELECT cudal1.take_answers()", steps);
+}
+
+Cudal1Call
+cudal1_entry_campaigns_advance(int64 *steps)
+{
+	return count_steps("SELECT cudal1.advance_campaigns()", steps);
+}
+
+Oid
+cudal1_entry_extension(void)
+{
+	return extension;
 }

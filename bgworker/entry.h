@@ -52,6 +52,22 @@ extern Cudal1Call cudal1_entry_finish(int64 job_id, int attempt, const char *res
 extern Cudal1Call cudal1_entry_release(int64 job_id, int attempt);
 extern Cudal1Call cudal1_entry_expire_leases(void);
 
+/* requests to language models (sql/72-models.sql); lines in the protocol of cudal1-generate, palloc'd, never NULL when DONE */
+extern Cudal1Call cudal1_entry_requests_claim(const char *worker, int most, char **jobs, int *count);
+extern Cudal1Call cudal1_entry_requests_store(const char *answers, char **stored);
+extern Cudal1Call cudal1_entry_requests_hold(const char *worker, char **cancels);
+extern Cudal1Call cudal1_entry_requests_release(const char *worker, bool lost);
+
+/* milliseconds until a waiting request may be sent, -1 when none waits */
+extern Cudal1Call cudal1_entry_requests_next(int64 *next_ms);
+
+/* turns answers into candidates and lets campaigns go on, a limited number of steps each; *steps: how many were made */
+extern Cudal1Call cudal1_entry_requests_take(int64 *steps);
+extern Cudal1Call cudal1_entry_campaigns_advance(int64 *steps);
+
+/* of the extension that was found; InvalidOid while there is none */
+extern Oid	cudal1_entry_extension(void);
+
 /* set by the worker's SIGTERM handler: ends a call that waits */
 extern volatile bool cudal1_entry_in_call;
 

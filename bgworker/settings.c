@@ -23,6 +23,9 @@ char	   *cudal1_devices = NULL;
 char	   *cudal1_measure_path = NULL;
 char	   *cudal1_scratch_dir = NULL;
 char	   *cudal1_python = NULL;
+char	   *cudal1_generate_path = NULL;
+char	   *cudal1_key_file = NULL;
+int			cudal1_max_requests = 256;
 int			cudal1_prefetch = 1;
 int			cudal1_lease_seconds = 60;
 int			cudal1_idle_poll = 2000;
@@ -137,6 +140,13 @@ cudal1_settings_define(void)
 							 true,
 							 PGC_SIGHUP, 0,
 							 NULL, NULL, NULL);
+	DefineCustomStringVariable("cudal1.generate_path",
+							   "Path of cudal1-generate.",
+							   "Empty means the one beside the server's programs.",
+							   &cudal1_generate_path,
+							   "",
+							   PGC_SIGHUP, GUC_SUPERUSER_ONLY,
+							   check_path, NULL, NULL);
 	DefineCustomIntVariable("cudal1.idle_poll",
 							"Time between two looks at the queue when nothing wakes the worker.",
 							NULL,
@@ -144,12 +154,26 @@ cudal1_settings_define(void)
 							2000, 100, 3600000,
 							PGC_SIGHUP, GUC_UNIT_MS,
 							NULL, NULL, NULL);
+	DefineCustomStringVariable("cudal1.key_file",
+							   "File with the keys of language models.",
+							   "A line NAME = key each; it must not be readable by others.",
+							   &cudal1_key_file,
+							   "",
+							   PGC_SIGHUP, GUC_SUPERUSER_ONLY,
+							   check_path, NULL, NULL);
 	DefineCustomIntVariable("cudal1.lease_seconds",
 							"Time after which a measurement without a sign of life is given to another worker.",
 							NULL,
 							&cudal1_lease_seconds,
 							60, 5, 86400,
 							PGC_SIGHUP, GUC_UNIT_S,
+							NULL, NULL, NULL);
+	DefineCustomIntVariable("cudal1.max_requests",
+							"Most requests to language models in flight at once.",
+							"0 sends none. Each model has its own limit besides.",
+							&cudal1_max_requests,
+							256, 0, 10000,
+							PGC_SIGHUP, 0,
 							NULL, NULL, NULL);
 	DefineCustomStringVariable("cudal1.measure_path",
 							   "Path of cudal1-measure.",
@@ -207,16 +231,28 @@ cudal1_settings_allow_device(const char *key)
 	return false;
 }
 
-char *
-cudal1_settings_program(void)
+static char *
+program(const char *setting, const char *name)
 {
 	char		path[MAXPGPATH];
 
-	if (cudal1_measure_path[0] != '\0')
-		return pstrdup(cudal1_measure_path);
+	if (setting[0] != '\0')
+		return pstrdup(setting);
 	strlcpy(path, my_exec_path, MAXPGPATH);
 	get_parent_directory(path);
-	return psprintf("%s/cudal1-measure", path);
+	return psprintf("%s/%s", path, name);
+}
+
+char *
+cudal1_settings_program(void)
+{
+	return program(cudal1_measure_path, "cudal1-measure");
+}
+
+char *
+cudal1_settings_generator(void)
+{
+	return program(cudal1_generate_path, "cudal1-generate");
 }
 
 char *

@@ -20,6 +20,9 @@ extern int	cudal1_lease_seconds;
 extern int	cudal1_idle_poll;		/* milliseconds */
 extern int	cudal1_child_grace;		/* seconds */
 extern bool cudal1_allow_unsandboxed;
+extern char *cudal1_generate_path;
+extern char *cudal1_key_file;
+extern int	cudal1_max_requests;
 
 extern void cudal1_settings_define(void);
 
@@ -28,6 +31,9 @@ extern List *cudal1_settings_databases(void);
 
 /* whether cudal1.devices lets this device be used */
 extern bool cudal1_settings_allow_device(const char *key);
+
+/* the cudal1-generate to run, palloc'd */
+extern char *cudal1_settings_generator(void);
 
 /* the cudal1-measure to run and the scratch directory, palloc'd */
 extern char *cudal1_settings_program(void);

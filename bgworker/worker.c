@@ -26,6 +26,7 @@
 #include "compat.h"
 #include "devices.h"
 #include "entry.h"
+#include "generate.h"
 #include "jobs.h"
 #include "settings.h"
 #include "shared.h"
@@ -85,6 +86,7 @@ end_children(int code, Datum arg)
 {
 	cudal1_devices_stop();
 	cudal1_jobs_drop();
+	cudal1_generate_drop();
 }
 
 static void
@@ -122,6 +124,7 @@ lose_extension(void)
 				(errmsg("cudal1 worker: the extension is gone, measurements are ended")));
 	cudal1_jobs_drop();
 	cudal1_devices_drop();
+	cudal1_generate_drop();
 	ready = false;
 	extension_at = 0;
 }
@@ -176,6 +179,8 @@ turn(bool woken)
 	look = woken || now >= poll_at || jobs == CUDAL1_TURN_ENDED || devices == CUDAL1_TURN_ENDED;
 	if (now >= poll_at)
 		poll_at = now + cudal1_idle_poll;
+	if (cudal1_generate_turn(worker_name, look) == CUDAL1_TURN_GONE)
+		return CUDAL1_TURN_GONE;
 	if (!cudal1_enabled)
 		return CUDAL1_TURN_QUIET;
 	return cudal1_devices_claim(worker_name, look);
@@ -190,6 +195,7 @@ next_ms(void)
 	if (!ready)
 		return Max(1, extension_at - now);
 	next = Min(cudal1_jobs_next_ms(), cudal1_devices_next_ms());
+	next = Min(next, cudal1_generate_next_ms());
 	next = Min(next, expire_at - now);
 	next = Min(next, poll_at - now);
 	if (look_wanted)
@@ -254,6 +260,7 @@ leave(bool vacate)
 	/* nothing may hold up a shutdown for long */
 	SetConfigOption("lock_timeout", "1s", PGC_SUSET, PGC_S_OVERRIDE);
 	cudal1_devices_stop();
+	cudal1_generate_leave(worker_name);
 	cudal1_jobs_leave(vacate ? VACATE_MS : SHUTDOWN_MS);
 	proc_exit(0);
 }

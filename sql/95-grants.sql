@@ -22,12 +22,19 @@ AS $$
 			'cudal1_top_tasks', 'cudal1_speedup_histogram', 'cudal1_compare', 'cudal1_compare_tasks',
 			'cudal1_ablation_table', 'cudal1_ablation_effects', 'cudal1_ablation_gatekeepers',
 			'cudal1_ablate', 'cudal1_ablation_explain']),
+		-- what asks models
+		('trainer', 'EXECUTE', ARRAY['cudal1_generate', 'cudal1_cancel_requests', 'cudal1_add_campaign', 'cudal1_pause_campaign',
+			'cudal1_resume_campaign', 'cudal1_end_campaign', 'cudal1_next_group', 'cudal1_answer_group', 'cudal1_group_result',
+			'cudal1_sft_dataset', 'cudal1_rl_dataset', 'cudal1_extract_techniques']),
+		('analyst', 'EXECUTE', ARRAY['cudal1_group_result', 'cudal1_sft_dataset', 'cudal1_rl_dataset']),
 		-- what measures
 		('agent', 'EXECUTE', ARRAY['cudal1.register_device', 'cudal1.claim', 'cudal1.heartbeat', 'cudal1.finish', 'cudal1.release',
 			'cudal1.expire_leases', 'cudal1.announce_idle', 'cudal1.take_back', 'cudal1.wake', 'cudal1_status']),
 		-- models in training see neither detectors nor evidence
 		('trainer', 'SELECT', ARRAY['cudal1.task', 'cudal1.candidate', 'cudal1.proposal', 'cudal1.prompt', 'cudal1.profile', 'cudal1.device',
-			'cudal1.activity', 'cudal1.queue', 'cudal1.bucket']),
+			'cudal1.activity', 'cudal1.queue', 'cudal1.bucket', 'cudal1.model', 'cudal1.model_use', 'cudal1.request', 'cudal1.campaign',
+			'cudal1.campaign_lane', 'cudal1.campaign_group', 'cudal1.campaign_progress', 'cudal1.technique', 'cudal1.candidate_technique',
+			'cudal1.technique_frequency']),
 		('trainer', 'SELECT WITHOUT evidence', ARRAY['cudal1.measurement']),
 		('analyst', 'SELECT', ARRAY['all']),
 		('operator', 'SELECT', ARRAY['all']),
@@ -140,7 +147,7 @@ BEGIN
 			EXECUTE pg_catalog.format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', o.objid::regprocedure);
 		ELSIF o.relkind IN ('r', 'S') AND o.relname NOT IN ('job', 'job_job_id_seq') THEN
 			PERFORM pg_catalog.pg_extension_config_dump(o.objid::regclass,
-				CASE o.relname WHEN 'profile' THEN 'WHERE NOT shipped' ELSE '' END);
+				CASE o.relname WHEN 'profile' THEN 'WHERE NOT shipped' WHEN 'technique' THEN 'WHERE pattern IS NULL' ELSE '' END);
 		END IF;
 	END LOOP;
 END

@@ -1,0 +1,408 @@
+/*
+ * Supervision of cudal1-generate.
+ *
+ * The worker carries lines between the program and the queue of requests and reads none of them: the queue makes the lines of
+ * jobs, of cancellations and of what was stored, the program those of answers. How many requests are in flight is asked of
+ * the database each time, so that no count of ours can go astray.
+ *
+ * The program keeps each answer in a file until it is told that the answer is stored, in a directory of its own for each
+ * database and extension. A new program first reports what it finds there, and only then, when it says that it is ready, are
+ * requests claimed: an answer that survived a crash thus meets its request before that is sent again.
+ */
+#include "postgres.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "child.h"
+#include "entry.h"
+#include "generate.h"
+#include "settings.h"
+
+/* looks at the database are at least this far apart */
+#define LOOK_MS 50
+/* a cancellation reaches the program within this time */
+#define HOLD_MS 1000
+#define RESTART_MS 1000
+#define MAX_RESTART_MS 60000
+#define STOP_MS 5000
+/* an answer of 4 MiB in which every byte is escaped */
+#define MAX_ANSWER_LINE (32 * 1024 * 1024)
+#define MAX_GARBAGE 100
+/* what is stored in one transaction */
+#define MAX_BATCH (8 * 1024 * 1024)
+
+static const char ready_line[] = "{\"type\": \"ready\"}";
+
+static Cudal1Child child;
+static bool started = false;
+static bool ready = false;
+static bool stopped = false;	/* we ended it: no failure */
+static bool stop_killed = false;
+static int64 stop_at = 0;
+static char *keys_in_use = NULL;
+static StringInfoData pending;	/* lines of answers that are not stored yet */
+static bool have_pending = false;
+static int	garbage = 0;
+static int	failures = 0;
+static int64 restart_at = 0;
+static int64 retry_at = 0;
+static int	tries = 0;
+static int64 look_at = 0;
+static bool look_wanted = false;
+static int64 due_at = -1;		/* when a waiting request may be sent, -1: none waits */
+static int64 held_at = 0;
+static bool hold_soon = false;
+
+static void
+take_line(void *owner, char *line, int length)
+{
+	if (length == sizeof(ready_line) - 1 && memcmp(line, ready_line, length) == 0)
+	{
+		ready = true;
+		look_wanted = true;
+		return;
+	}
+	for (int i = 0; i < length; i++)
+	{
+		if (line[i] < 0x20 || line[i] >= 0x7f)
+		{
+			garbage++;
+			return;
+		}
+	}
+	if (line[0] != '{')
+	{
+		garbage++;
+		return;
+	}
+	appendBinaryStringInfo(&pending, line, length);
+	appendStringInfoChar(&pending, '\n');
+}
+
+static void
+stop(const char *reason)
+{
+	if (stopped)
+		return;
+	if (reason != NULL)
+		ereport(LOG,
+				(errmsg("cudal1-generate: %s", reason)));
+	stopped = true;
+	stop_killed = false;
+	stop_at = cudal1_clock_ms();
+	cudal1_child_signal(&child, SIGTERM);
+}
+
+static char *
+make_spool(void)
+{
+	char	   *parent = psprintf("%s/cudal1", DataDir);
+
+	/* of the server's user alone; a directory that cannot be made is the program's complaint */
+	if (mkdir(parent, S_IRWXU) < 0 && errno != EEXIST)
+		ereport(LOG,
+				(errcode_for_file_access(),
+				 errmsg("could not create directory \"%s\": %m", parent)));
+	return psprintf("%s/%u-%u", parent, MyDatabaseId, cudal1_entry_extension());
+}
+
+static void
+start(int64 now)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	char	   *argv[6] = {NULL};
+	char	   *problem = NULL;
+	int			n = 0;
+	volatile bool running = false;
+
+	argv[n++] = cudal1_settings_generator();
+	argv[n++] = "--spool";
+	argv[n++] = make_spool();
+	if (cudal1_key_file[0] != '\0')
+	{
+		argv[n++] = "--keys";
+		argv[n++] = pstrdup(cudal1_key_file);
+	}
+	if (!have_pending)
+	{
+		MemoryContextSwitchTo(TopMemoryContext);
+		initStringInfo(&pending);
+		MemoryContextSwitchTo(caller);
+		have_pending = true;
+	}
+	ready = stopped = false;
+	garbage = 0;
+	PG_TRY();
+	{
+		running = cudal1_child_start(&child, "cudal1-generate", argv, cudal1_settings_scratch(), "", 0, take_line, NULL, &problem);
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(caller);
+		EmitErrorReport();
+		FlushErrorState();
+		if (child.pid != 0)
+			cudal1_child_kill(&child);
+		cudal1_child_free(&child);
+		problem = pstrdup("it could not be watched");
+	}
+	PG_END_TRY();
+	if (!running)
+	{
+		ereport(LOG,
+				(errmsg("cudal1-generate could not be started: %s", problem)));
+		failures++;
+		restart_at = now + Min(MAX_RESTART_MS, (int64) RESTART_MS << Min(failures - 1, 10));
+		return;
+	}
+	cudal1_child_keep_input(&child);
+	child.max_line = MAX_ANSWER_LINE;
+	if (keys_in_use != NULL)
+		pfree(keys_in_use);
+	keys_in_use = MemoryContextStrdup(TopMemoryContext, cudal1_key_file);
+	started = true;
+	held_at = now;
+}
+
+/* the first lines of what came in, at most MAX_BATCH bytes unless one line is longer */
+static Cudal1Call
+store(int64 now)
+{
+	Cudal1Call	outcome;
+	char	   *stored;
+	char	   *batch;
+	int			length = pending.len;
+
+	if (length > MAX_BATCH)
+	{
+		length = MAX_BATCH;
+		while (length < pending.len && pending.data[length - 1] != '\n')
+			length++;
+	}
+	batch = pnstrdup(pending.data, length);
+	outcome = cudal1_entry_requests_store(batch, &stored);
+	if (outcome == CUDAL1_CALL_DONE)
+	{
+		pending.len -= length;
+		memmove(pending.data, pending.data + length, pending.len);
+		pending.data[pending.len] = '\0';
+		tries = 0;
+		failures = 0;
+		if (started)
+			cudal1_child_send(&child, stored, strlen(stored));
+		pfree(stored);
+		look_wanted = true;
+	}
+	else if (outcome != CUDAL1_CALL_GONE)
+		retry_at = now + Min(10000, 100L << Min(++tries, 10));
+	pfree(batch);
+	return outcome;
+}
+
+static Cudal1Call
+hold(const char *worker, int64 now)
+{
+	char	   *cancels;
+	Cudal1Call	outcome = cudal1_entry_requests_hold(worker, &cancels);
+
+	held_at = now;
+	hold_soon = false;
+	if (outcome == CUDAL1_CALL_DONE)
+	{
+		cudal1_child_send(&child, cancels, strlen(cancels));
+		pfree(cancels);
+	}
+	return outcome;
+}
+
+/* the program has ended: its claims are open again, but what it kept is there for the next */
+static Cudal1Call
+clear(const char *worker, int64 now)
+{
+	bool		lost = !stopped && child.status != 0;
+	Cudal1Call	outcome = cudal1_entry_requests_release(worker, lost);
+
+	if (outcome != CUDAL1_CALL_DONE)
+	{
+		retry_at = now + 1000;
+		return outcome;
+	}
+	if (lost)
+	{
+		ereport(LOG,
+				(errmsg("cudal1-generate %s", cudal1_child_ending(&child))));
+		restart_at = now + Min(MAX_RESTART_MS, (int64) RESTART_MS << Min(failures, 10));
+		failures++;
+	}
+	cudal1_child_free(&child);
+	started = ready = false;
+	look_wanted = true;
+	return outcome;
+}
+
+/* all that depends on the database alone */
+static Cudal1Call
+look_at_database(const char *worker, int64 now)
+{
+	Cudal1Call	outcome;
+	int64		steps = 0;
+	int64		next;
+
+	look_wanted = false;
+	look_at = now + LOOK_MS;
+	outcome = cudal1_entry_requests_take(&steps);
+	if (outcome == CUDAL1_CALL_DONE && cudal1_enabled)
+	{
+		int64		advanced = 0;
+
+		outcome = cudal1_entry_campaigns_advance(&advanced);
+		steps += advanced;
+	}
+	if (outcome == CUDAL1_CALL_GONE)
+		return outcome;
+	/* more of it, but after a look at everything else */
+	look_wanted = steps > 0;
+
+	due_at = -1;
+	if (!cudal1_enabled || cudal1_max_requests == 0)
+		return CUDAL1_CALL_DONE;
+	outcome = cudal1_entry_requests_next(&next);
+	if (outcome != CUDAL1_CALL_DONE)
+		return outcome;
+	if (next >= 0)
+		due_at = now + next;
+	if (next != 0)
+		return CUDAL1_CALL_DONE;
+	if (!started)
+	{
+		if (now >= restart_at)
+			start(now);
+		due_at = started ? -1 : restart_at;
+	}
+	else if (ready && !stopped)
+	{
+		char	   *jobs;
+		int			count;
+
+		outcome = cudal1_entry_requests_claim(worker, cudal1_max_requests, &jobs, &count);
+		if (outcome != CUDAL1_CALL_DONE)
+			return outcome;
+		cudal1_child_send(&child, jobs, strlen(jobs));
+		pfree(jobs);
+		look_wanted |= count > 0;
+		/* what waits for a free place is sent when an answer comes; this is the net below that */
+		due_at = now + 1000;
+	}
+	return CUDAL1_CALL_DONE;
+}
+
+static void
+hold_to_limits(int64 now)
+{
+	if (child.overlong)
+		stop("it wrote a line that is too long");
+	else if (garbage > MAX_GARBAGE)
+		stop("it wrote lines that are not of its protocol");
+	else if (strcmp(keys_in_use, cudal1_key_file) != 0)
+		stop(NULL);
+	if (stopped && !stop_killed && now - stop_at > STOP_MS)
+	{
+		stop_killed = true;
+		cudal1_child_signal(&child, SIGKILL);
+	}
+}
+
+Cudal1Turn
+cudal1_generate_turn(const char *worker, bool look)
+{
+	int64		now = cudal1_clock_ms();
+	Cudal1Call	outcome = CUDAL1_CALL_DONE;
+
+	look_wanted |= look;
+	hold_soon |= look;
+	if (started && !child.gone)
+	{
+		cudal1_child_poll(&child);
+		hold_to_limits(now);
+	}
+	if (have_pending && pending.len > 0 && now >= retry_at)
+		outcome = store(now);
+	if (outcome != CUDAL1_CALL_GONE && started && child.gone && pending.len == 0 && now >= retry_at)
+		outcome = clear(worker, now);
+	if (outcome != CUDAL1_CALL_GONE && started && !child.gone &&
+		(now - held_at >= (int64) cudal1_lease_seconds * 1000 / 3 || (hold_soon && now - held_at >= HOLD_MS)))
+		outcome = hold(worker, now);
+	/* nothing is claimed before what came in is stored */
+	if (outcome != CUDAL1_CALL_GONE && (!have_pending || pending.len == 0) &&
+		now >= look_at && (look_wanted || (due_at >= 0 && now >= due_at)))
+		outcome = look_at_database(worker, now);
+	return outcome == CUDAL1_CALL_GONE ? CUDAL1_TURN_GONE : CUDAL1_TURN_QUIET;
+}
+
+long
+cudal1_generate_next_ms(void)
+{
+	int64		now = cudal1_clock_ms();
+	int64		next = now + 3600 * 1000;
+
+	if (have_pending && pending.len > 0)
+		return Max(1, retry_at - now);
+	if (started)
+	{
+		next = Min(next, held_at + (int64) cudal1_lease_seconds * 1000 / 3);
+		if (hold_soon)
+			next = Min(next, held_at + HOLD_MS);
+		if (stopped && !stop_killed)
+			next = Min(next, stop_at + STOP_MS + 1);
+		if (child.gone)
+			next = Min(next, retry_at);
+	}
+	if (look_wanted)
+		next = Min(next, look_at);
+	else if (due_at >= 0)
+		next = Min(next, Max(due_at, look_at));
+	return Max(1, next - now);
+}
+
+void
+cudal1_generate_drop(void)
+{
+	if (started)
+	{
+		cudal1_child_kill(&child);
+		cudal1_child_free(&child);
+	}
+	started = ready = false;
+	if (have_pending)
+		resetStringInfo(&pending);
+	due_at = -1;
+	tries = failures = 0;
+	restart_at = retry_at = look_at = 0;
+	look_wanted = true;
+}
+
+void
+cudal1_generate_leave(const char *worker)
+{
+	if (!started)
+		return;
+	/* what it has written so far counts; what it is about to write is in its spool */
+	cudal1_child_poll(&child);
+	cudal1_child_signal(&child, SIGKILL);
+	for (int i = 0; i < 100 && !child.gone; i++)
+	{
+		cudal1_child_poll(&child);
+		if (!child.gone)
+			pg_usleep(10000);
+	}
+	if (pending.len > 0)
+		(void) store(cudal1_clock_ms());
+	(void) cudal1_entry_requests_release(worker, false);
+	cudal1_generate_drop();
+}

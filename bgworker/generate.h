@@ -1,0 +1,23 @@
+/*
+ * Requests to language models: one cudal1-generate, started when a request waits, which sends them all.
+ */
+#ifndef CUDAL1_GENERATE_H
+#define CUDAL1_GENERATE_H
+
+#include "postgres.h"
+
+#include "jobs.h"
+
+/* stores what came in, takes answers, lets campaigns go on and sends requests; look: something may have changed in the database */
+extern Cudal1Turn cudal1_generate_turn(const char *worker, bool look);
+
+/* milliseconds until a turn is due though nothing happens */
+extern long cudal1_generate_next_ms(void);
+
+/* ends the program and reports nothing: the extension is gone, or the worker ends by an error */
+extern void cudal1_generate_drop(void);
+
+/* ends the program, stores what is at hand, gives the claims back */
+extern void cudal1_generate_leave(const char *worker);
+
+#endif							/* CUDAL1_GENERATE_H */

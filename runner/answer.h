@@ -1,0 +1,51 @@
+/*
+ * The body of an answer in the form of OpenAI's chat completions, whole or as a stream of server-sent events, fed in pieces
+ * as they arrive. Nothing here trusts the body: lengths are bounded, broken UTF-8 and lone surrogates become U+FFFD, as does NUL,
+ * which a database's text cannot hold.
+ */
+#ifndef CUDAL1_ANSWER_H
+#define CUDAL1_ANSWER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct Buffer
+{
+	char	   *data;			/* NUL-terminated once something was appended */
+	size_t		length;
+	size_t		room;
+} Buffer;
+
+extern void cudal1_buffer_append(Buffer *buffer, const char *data, size_t length);
+extern void cudal1_buffer_free(Buffer *buffer);
+
+typedef struct Answer
+{
+	size_t		max_text;		/* bytes of the model's text */
+	size_t		max_body;		/* bytes of the body */
+	bool		events;			/* server-sent events, else one JSON document */
+	Buffer		raw;			/* an unfinished line of a stream, or the document so far */
+	Buffer		event;			/* data lines of the event so far */
+	Buffer		text;
+	size_t		body_bytes;
+	char		finish_reason[64];
+	long long	prompt_tokens;	/* -1: not told */
+	long long	completion_tokens;
+	bool		finished;		/* the stream said that it ended */
+	const char *outcome;		/* NULL as long as all is well, else oversized or broken */
+	char		detail[512];
+} Answer;
+
+extern void cudal1_answer_begin(Answer *answer, size_t max_text, size_t max_body);
+
+/* false: the rest is not wanted, outcome says why */
+extern bool cudal1_answer_feed(Answer *answer, const char *data, size_t length);
+
+/* the body has ended: sets outcome to answered unless something is wrong or missing */
+extern void cudal1_answer_end(Answer *answer);
+extern void cudal1_answer_free(Answer *answer);
+
+/* a copy of a text made fit for JSON and database, malloc'd and NUL-terminated; escapes: also repairs lone \u surrogates */
+extern char *cudal1_text_repair(const char *data, size_t length, bool escapes, size_t *repaired_length);
+
+#endif							/* CUDAL1_ANSWER_H */

@@ -1,0 +1,493 @@
+/*
+ * Campaigns: the stages and baselines of CUDA-L1 as rows that the worker carries out.
+ *
+ * cudal1.advance_campaigns() looks at each open lane (a task and a model) and makes the requests that are due. It keeps no
+ * state but what follows from the rows, so it can be called by anybody at any time and after any crash. A request is under way
+ * in its lane until it is decided: failed, or its candidate has a verdict. Limits count what is under way, so that a stage that
+ * ends at two successful codes does not pay for many more.
+ */
+
+CREATE FUNCTION cudal1.campaign_options(kind text)
+RETURNS jsonb
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT '{"method": null, "ahead": 4, "priority": 0}'::jsonb || CASE kind
+		WHEN 'vanilla' THEN '{"attempts": 5}'::jsonb
+		WHEN 'augment' THEN '{"trials": 20, "successes": 2}'::jsonb
+		WHEN 'self_supervised' THEN '{"batch": 8, "rounds": 1, "pause": true}'::jsonb
+		WHEN 'evolve' THEN '{"exemplars": 2, "strategy": "bucket", "temperature": null, "max_tokens": null, "max_candidates": null, "max_seconds": null, "max_cost": null}'::jsonb
+		WHEN 'contrastive' THEN '{"exemplars": 2, "strategy": "bucket", "temperature": null, "group_size": 8, "groups": null}'::jsonb
+		END;
+END;
+COMMENT ON FUNCTION cudal1.campaign_options(text) IS
+'options of a kind of campaign and their defaults: attempts 5 (CUDA-L1, 3.3), trials 20 and successes 2 (2.2); ahead: requests under way for each task and model';
+
+CREATE FUNCTION @extschema@.cudal1_add_campaign(name text, kind text, models text[] DEFAULT NULL, tasks text[] DEFAULT NULL,
+	options jsonb DEFAULT '{}')
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	o		jsonb := cudal1.campaign_options(cudal1_add_campaign.kind);
+	id		bigint;
+	number	text;
+	wrong	text;
+BEGIN
+	IF cudal1_add_campaign.name IS NULL OR cudal1_add_campaign.name !~ '^[^[:cntrl:]]{1,100}$' THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'name must be a name of 1 to 100 characters';
+	END IF;
+	IF cudal1_add_campaign.kind IS NULL OR cudal1_add_campaign.kind NOT IN ('vanilla', 'augment', 'self_supervised', 'evolve', 'contrastive') THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('unknown kind of campaign "%s"', cudal1_add_campaign.kind),
+			HINT = 'Kinds are vanilla, augment, self_supervised, evolve and contrastive.';
+	END IF;
+	o := cudal1.check_options(cudal1_add_campaign.options, o);
+	FOREACH number IN ARRAY ARRAY['ahead', 'attempts', 'trials', 'successes', 'batch', 'rounds', 'exemplars', 'group_size', 'groups', 'max_tokens',
+			'max_candidates'] LOOP
+		IF coalesce(o -> number, 'null') <> 'null'
+			AND cudal1.json_int(o -> number, 1, CASE number WHEN 'exemplars' THEN 4 WHEN 'max_tokens' THEN 1000000000000000 ELSE 1000000 END) IS NULL THEN
+			RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('option "%s" must be an integer of at least 1', number),
+				HINT = CASE number WHEN 'exemplars' THEN 'At most 4 exemplars fit into a prompt.' ELSE 'See cudal1.campaign_options().' END;
+		END IF;
+	END LOOP;
+	FOREACH number IN ARRAY ARRAY['max_seconds', 'max_cost', 'temperature'] LOOP
+		IF coalesce(o -> number, 'null') <> 'null' AND coalesce(cudal1.json_float(o -> number, 0, 1e15), 0) = 0 THEN
+			RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('option "%s" must be a number above 0', number);
+		END IF;
+	END LOOP;
+	IF o ? 'strategy' AND coalesce(o ->> 'strategy', '') NOT IN ('bucket', 'island', 'random') THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('unknown strategy "%s"', o ->> 'strategy'),
+			HINT = 'Strategies are bucket, island and random.';
+	END IF;
+	IF cudal1.json_int(o -> 'priority', -1000000000, 1000000000) IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'option "priority" must be an integer between -1000000000 and 1000000000';
+	END IF;
+	IF o ->> 'method' IS NOT NULL AND (jsonb_typeof(o -> 'method') <> 'string' OR o ->> 'method' !~ '^[^[:cntrl:]]{1,90}$') THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'option "method" must be a name of 1 to 90 characters';
+	END IF;
+	IF cudal1_add_campaign.kind = 'evolve' AND num_nonnulls(o ->> 'max_tokens', o ->> 'max_candidates', o ->> 'max_seconds', o ->> 'max_cost') = 0 THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'a campaign of kind evolve needs a budget',
+			HINT = 'Give at least one of the options max_tokens, max_candidates, max_seconds and max_cost.';
+	END IF;
+	IF coalesce(cardinality(models), 0) = 0 THEN
+		IF cudal1_add_campaign.kind <> 'contrastive' THEN
+			RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('a campaign of kind %s needs models', cudal1_add_campaign.kind),
+				HINT = 'cudal1.model lists them.';
+		END IF;
+	ELSIF cudal1_add_campaign.kind = 'contrastive' AND o ->> 'groups' IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'a contrastive campaign that asks models itself needs the option groups',
+			HINT = 'groups is the number of groups for each task and model; without models a trainer takes groups by cudal1_next_group().';
+	END IF;
+	PERFORM cudal1.find_model(m.name) FROM unnest(models) AS m(name);
+	PERFORM cudal1.find_task(t.name) FROM unnest(tasks) AS t(name);
+
+	INSERT INTO cudal1.campaign (name, kind, options)
+		VALUES (cudal1_add_campaign.name, cudal1_add_campaign.kind, o)
+		RETURNING campaign_id INTO id;
+	INSERT INTO cudal1.campaign_lane (campaign_id, task_id, model_id, method)
+		SELECT id, t.task_id, m.model_id,
+				CASE WHEN m.model_id IS NULL THEN coalesce(o ->> 'method', cudal1_add_campaign.kind)
+					 WHEN o ->> 'method' IS NOT NULL AND cardinality(models) = 1 THEN o ->> 'method'
+					 ELSE coalesce(o ->> 'method', cudal1_add_campaign.kind) || ': ' || m.name END
+			FROM cudal1.task AS t
+				LEFT JOIN cudal1.model AS m ON m.name = ANY (models)
+			WHERE t.name = ANY (tasks) OR tasks IS NULL
+			ORDER BY t.task_id, m.model_id;
+	IF NOT FOUND THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'there are no tasks for the campaign', HINT = 'Add tasks with cudal1_add_task().';
+	END IF;
+	PERFORM cudal1.wake();
+	RETURN id;
+EXCEPTION WHEN unique_violation THEN
+	RAISE EXCEPTION USING ERRCODE = '23505', MESSAGE = format('campaign "%s" exists', cudal1_add_campaign.name);
+END
+$$;
+COMMENT ON FUNCTION @extschema@.cudal1_add_campaign(text, text, text[], text[], jsonb) IS
+'adds a campaign over tasks (NULL: all there are) and models, which the worker carries out at once. Kinds: vanilla (options attempts 5), augment (trials 20, successes 2: done at so many successful codes), self_supervised (batch 8, rounds 1, pause true: waits after each round
+for the model to be trained), evolve (exemplars 2, strategy bucket, temperature, and a budget: max_tokens, max_candidates, max_seconds, max_cost), contrastive (exemplars 2, strategy, group_size 8; without models a trainer takes the groups, with models groups for each lane). All: ahead 4 (requests under way for each
+task and model), method (NULL: the kind), priority. Candidates are proposed by the method "<method>: <model>". Errors: 42704 unknown task or model, 22023 options, 23505 the name is taken';
+
+CREATE FUNCTION cudal1.find_campaign(name text)
+RETURNS cudal1.campaign
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	c		cudal1.campaign;
+BEGIN
+	SELECT x.* INTO c FROM cudal1.campaign AS x WHERE x.name = find_campaign.name FOR NO KEY UPDATE;
+	IF NOT FOUND THEN
+		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('campaign "%s" does not exist', coalesce(find_campaign.name, 'NULL')),
+			HINT = 'cudal1.campaign_progress lists the campaigns.';
+	END IF;
+	RETURN c;
+END
+$$;
+COMMENT ON FUNCTION cudal1.find_campaign(text) IS 'the campaign of this name, locked; error 42704 where there is none';
+
+CREATE FUNCTION cudal1.set_campaign(c cudal1.campaign, state text, note text)
+RETURNS void
+LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+	UPDATE cudal1.campaign AS x
+		SET state = set_campaign.state, note = set_campaign.note,
+			active_seconds = x.active_seconds
+				+ CASE WHEN x.state = 'running' THEN extract(epoch FROM clock_timestamp() - x.resumed_at)::float8 ELSE 0 END,
+			resumed_at = clock_timestamp(),
+			finished_at = CASE WHEN set_campaign.state = 'finished' THEN clock_timestamp() END
+		WHERE x.campaign_id = c.campaign_id;
+$$;
+COMMENT ON FUNCTION cudal1.set_campaign(cudal1.campaign, text, text) IS 'changes the state of a campaign, keeping account of its running time';
+
+CREATE FUNCTION @extschema@.cudal1_pause_campaign(campaign text)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	c		cudal1.campaign := cudal1.find_campaign(campaign);
+BEGIN
+	IF c.state = 'finished' THEN
+		RAISE EXCEPTION USING ERRCODE = '55000', MESSAGE = format('campaign "%s" is finished', c.name);
+	END IF;
+	PERFORM cudal1.set_campaign(c, 'paused', 'paused by ' || SESSION_USER);
+END
+$$;
+COMMENT ON FUNCTION @extschema@.cudal1_pause_campaign(text) IS
+'makes no further requests; those that wait or are in flight are completed. Errors: 42704 unknown, 55000 finished';
+
+CREATE FUNCTION @extschema@.cudal1_resume_campaign(campaign text)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	c		cudal1.campaign := cudal1.find_campaign(campaign);
+BEGIN
+	IF c.state = 'finished' THEN
+		RAISE EXCEPTION USING ERRCODE = '55000', MESSAGE = format('campaign "%s" is finished', c.name);
+	END IF;
+	IF c.state = 'running' THEN
+		RETURN;
+	END IF;
+	UPDATE cudal1.campaign_lane AS l SET failures = 0 WHERE l.campaign_id = c.campaign_id AND l.failures > 0;
+	IF c.kind = 'self_supervised' AND NOT EXISTS (SELECT FROM cudal1.campaign_lane AS l WHERE l.campaign_id = c.campaign_id AND l.state = 'open') THEN
+		UPDATE cudal1.campaign AS x SET round = x.round + 1 WHERE x.campaign_id = c.campaign_id;
+		UPDATE cudal1.campaign_lane AS l SET state = 'open' WHERE l.campaign_id = c.campaign_id;
+	END IF;
+	PERFORM cudal1.set_campaign(c, 'running', NULL);
+	PERFORM cudal1.wake();
+END
+$$;
+COMMENT ON FUNCTION @extschema@.cudal1_resume_campaign(text) IS
+'goes on with a paused campaign; one of kind self_supervised that completed a round begins the next. Errors: 42704 unknown, 55000 finished';
+
+CREATE FUNCTION @extschema@.cudal1_end_campaign(campaign text)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	c		cudal1.campaign := cudal1.find_campaign(campaign);
+BEGIN
+	IF c.state = 'finished' THEN
+		RETURN;
+	END IF;
+	PERFORM @extschema@.cudal1_cancel_requests(ARRAY(SELECT r.request_id
+		FROM cudal1.request AS r JOIN cudal1.campaign_lane AS l USING (lane_id)
+		WHERE l.campaign_id = c.campaign_id AND NOT r.decided AND r.state IN ('queued', 'running')));
+	UPDATE cudal1.campaign_lane AS l SET state = 'done', note = coalesce(l.note, 'ended') WHERE l.campaign_id = c.campaign_id AND l.state = 'open';
+	PERFORM cudal1.set_campaign(c, 'finished', 'ended by ' || SESSION_USER);
+END
+$$;
+COMMENT ON FUNCTION @extschema@.cudal1_end_campaign(text) IS
+'ends a campaign for good: what waits or is in flight is cancelled, what was answered stays. Error 42704 unknown';
+
+CREATE FUNCTION cudal1.lane_prompt(l cudal1.campaign_lane, kind text, o jsonb)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	id		bigint := CASE WHEN kind IN ('vanilla', 'augment', 'self_supervised') THEN l.prompt_id END;
+	task	text;
+BEGIN
+	IF id IS NOT NULL THEN
+		RETURN id;
+	END IF;
+	SELECT t.name INTO STRICT task FROM cudal1.task AS t WHERE t.task_id = l.task_id;
+	IF kind IN ('vanilla', 'augment', 'self_supervised') THEN
+		SELECT p.prompt_id INTO STRICT id FROM @extschema@.cudal1_prompt(task, kind => 'augment') AS p;
+		UPDATE cudal1.campaign_lane AS x SET prompt_id = id WHERE x.lane_id = l.lane_id;
+	ELSE
+		SELECT p.prompt_id INTO STRICT id
+			FROM @extschema@.cudal1_prompt(task, (o ->> 'exemplars')::int, o ->> 'strategy', 'contrastive', (o ->> 'temperature')::float8) AS p;
+	END IF;
+	RETURN id;
+END
+$$;
+COMMENT ON FUNCTION cudal1.lane_prompt(cudal1.campaign_lane, text, jsonb) IS
+'the prompt of a lane''s next request: the same augmenting one each time, or a fresh draw of exemplars for evolve and contrastive';
+
+CREATE FUNCTION cudal1.make_group(c cudal1.campaign, l cudal1.campaign_lane)
+RETURNS cudal1.campaign_group
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	g		cudal1.campaign_group;
+BEGIN
+	INSERT INTO cudal1.campaign_group AS x (lane_id, prompt_id, group_key, size)
+		VALUES (l.lane_id, cudal1.lane_prompt(l, c.kind, c.options), format('%s/%s/%s', c.name, l.lane_id, l.groups + 1), (c.options ->> 'group_size')::int)
+		RETURNING x.* INTO g;
+	UPDATE cudal1.campaign_lane AS x SET groups = x.groups + 1 WHERE x.lane_id = l.lane_id;
+	RETURN g;
+END
+$$;
+COMMENT ON FUNCTION cudal1.make_group(cudal1.campaign, cudal1.campaign_lane) IS 'draws a prompt and opens a group for it';
+
+CREATE FUNCTION cudal1.advance_lane(c cudal1.campaign, l cudal1.campaign_lane, most int)
+RETURNS int
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off SET jit = off
+AS $$
+#variable_conflict use_column
+DECLARE
+	o			constant jsonb := c.options;
+	ahead		constant int := (o ->> 'ahead')::int;
+	busy		int;
+	successes	int;
+	want		int := 0;
+	over		text;
+	g			cudal1.campaign_group;
+	spent		record;
+	id			bigint;
+BEGIN
+	UPDATE cudal1.request AS r SET decided = true
+		FROM cudal1.candidate AS x
+		WHERE r.lane_id = l.lane_id AND NOT r.decided AND r.candidate_id = x.candidate_id
+			AND x.state IN ('successful', 'failed', 'discarded');
+	SELECT count(*) INTO busy FROM cudal1.request AS r WHERE r.lane_id = l.lane_id AND NOT r.decided;
+	-- counts as they are now: an answer or a failure may have been noted since the lane was read
+	SELECT x.* INTO STRICT l FROM cudal1.campaign_lane AS x WHERE x.lane_id = l.lane_id FOR NO KEY UPDATE;
+
+	CASE c.kind
+	WHEN 'vanilla' THEN
+		want := least((o ->> 'attempts')::int - l.trials, ahead - busy);
+		IF l.trials >= (o ->> 'attempts')::int AND busy = 0 THEN
+			over := 'all attempts made';
+		END IF;
+	WHEN 'augment' THEN
+		SELECT count(DISTINCT r.candidate_id) INTO successes
+			FROM cudal1.request AS r JOIN cudal1.candidate AS x USING (candidate_id)
+			WHERE r.lane_id = l.lane_id AND x.state = 'successful';
+		want := least((o ->> 'trials')::int - l.trials, (o ->> 'successes')::int - successes - busy, ahead - busy);
+		IF successes >= (o ->> 'successes')::int THEN
+			over := format('%s successful codes', successes);
+		ELSIF l.trials >= (o ->> 'trials')::int AND busy = 0 THEN
+			over := 'all trials made';
+		END IF;
+	WHEN 'self_supervised' THEN
+		want := least(c.round * (o ->> 'batch')::int - l.trials, ahead - busy);
+		IF l.trials >= c.round * (o ->> 'batch')::int AND busy = 0 THEN
+			over := format('round %s complete', c.round);
+		END IF;
+	WHEN 'evolve' THEN
+		SELECT sum(x.tokens) AS tokens, sum(x.trials) AS candidates, sum(x.cost) AS cost,
+				c.active_seconds + extract(epoch FROM clock_timestamp() - c.resumed_at) AS seconds
+			INTO spent FROM cudal1.campaign_lane AS x WHERE x.campaign_id = c.campaign_id;
+		over := CASE WHEN spent.tokens >= (o ->> 'max_tokens')::bigint THEN 'tokens spent'
+					 WHEN spent.candidates >= (o ->> 'max_candidates')::bigint THEN 'candidates made'
+					 WHEN spent.cost >= (o ->> 'max_cost')::float8 THEN 'cost reached'
+					 WHEN spent.seconds >= (o ->> 'max_seconds')::float8 THEN 'time over' END;
+		IF over IS NULL THEN
+			want := least(ahead - busy, coalesce((o ->> 'max_candidates')::bigint - spent.candidates, ahead));
+		ELSIF busy > 0 THEN
+			over := NULL;
+		END IF;
+	ELSE
+		-- contrastive with models: whole groups
+		IF l.model_id IS NULL THEN
+			RETURN 0;
+		ELSIF l.groups < (o ->> 'groups')::int AND busy < ahead THEN
+			g := cudal1.make_group(c, l);
+			want := g.size;
+			most := greatest(most, want);
+		ELSIF l.groups >= (o ->> 'groups')::int AND busy = 0 THEN
+			over := 'all groups answered';
+		END IF;
+	END CASE;
+
+	IF over IS NOT NULL THEN
+		-- of augment, what is still under way is not needed any more
+		PERFORM @extschema@.cudal1_cancel_requests(ARRAY(SELECT r.request_id FROM cudal1.request AS r
+			WHERE r.lane_id = l.lane_id AND NOT r.decided AND r.state IN ('queued', 'running')));
+		UPDATE cudal1.campaign_lane AS x SET state = 'done', note = over WHERE x.lane_id = l.lane_id;
+		RETURN 1;
+	END IF;
+	want := least(want, most);
+	IF want <= 0 THEN
+		RETURN 0;
+	END IF;
+	FOR i IN 1 .. want LOOP
+		IF id IS NULL OR c.kind = 'evolve' THEN
+			id := coalesce(g.prompt_id, cudal1.lane_prompt(l, c.kind, o));
+		END IF;
+		INSERT INTO cudal1.request (model_id, prompt_id, lane_id, method, group_key, priority, created_by)
+			VALUES (l.model_id, id, l.lane_id, l.method, g.group_key, (o ->> 'priority')::int, c.created_by);
+	END LOOP;
+	UPDATE cudal1.campaign_lane AS x SET trials = x.trials + want WHERE x.lane_id = l.lane_id;
+	RETURN want;
+END
+$$;
+COMMENT ON FUNCTION cudal1.advance_lane(cudal1.campaign, cudal1.campaign_lane, int) IS
+'notes verdicts, makes the requests that are due, or ends the lane; returns the number of changes';
+
+CREATE FUNCTION cudal1.advance_campaigns(most int DEFAULT 100)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	c		cudal1.campaign;
+	l		cudal1.campaign_lane;
+	n		int;
+	done	bigint := 0;
+	problem	text;
+BEGIN
+	FOR c IN
+		SELECT x.* FROM cudal1.campaign AS x
+			WHERE x.state = 'running' AND (x.kind <> 'contrastive' OR x.options ->> 'groups' IS NOT NULL)
+			ORDER BY x.campaign_id FOR NO KEY UPDATE SKIP LOCKED
+	LOOP
+		-- an endpoint that fails again and again is not asked for ever
+		SELECT r.error INTO problem
+			FROM cudal1.campaign_lane AS x JOIN cudal1.request AS r USING (lane_id)
+			WHERE x.campaign_id = c.campaign_id AND x.state = 'open' AND x.failures >= 3 AND r.state = 'failed'
+			ORDER BY r.request_id DESC LIMIT 1;
+		IF FOUND THEN
+			PERFORM cudal1.set_campaign(c, 'paused', 'requests fail: ' || coalesce(problem, 'no reason given'));
+			done := done + 1;
+			CONTINUE;
+		END IF;
+		-- the least served first
+		FOR l IN
+			SELECT x.* FROM cudal1.campaign_lane AS x WHERE x.campaign_id = c.campaign_id AND x.state = 'open'
+				ORDER BY x.trials, x.lane_id
+		LOOP
+			n := cudal1.advance_lane(c, l, most - done::int);
+			done := done + n;
+			EXIT WHEN done >= most;
+		END LOOP;
+		IF NOT EXISTS (SELECT FROM cudal1.campaign_lane AS x WHERE x.campaign_id = c.campaign_id AND x.state = 'open') THEN
+			IF c.kind = 'self_supervised' AND c.round < (c.options ->> 'rounds')::int THEN
+				IF (c.options ->> 'pause')::boolean THEN
+					PERFORM cudal1.set_campaign(c, 'paused', format('round %s of %s is complete: train the model, then resume', c.round, c.options ->> 'rounds'));
+				ELSE
+					UPDATE cudal1.campaign AS x SET round = x.round + 1 WHERE x.campaign_id = c.campaign_id;
+					UPDATE cudal1.campaign_lane AS x SET state = 'open' WHERE x.campaign_id = c.campaign_id;
+				END IF;
+			ELSE
+				PERFORM cudal1.set_campaign(c, 'finished', 'all tasks done');
+			END IF;
+			done := done + 1;
+		END IF;
+		EXIT WHEN done >= most;
+	END LOOP;
+	RETURN done;
+END
+$$;
+COMMENT ON FUNCTION cudal1.advance_campaigns(int) IS
+'takes the running campaigns a step further, about most requests at a time, and returns the number of changes; what the worker calls. A campaign of which three requests in a row failed is paused, with the reason';
+
+CREATE FUNCTION @extschema@.cudal1_next_group(campaign text)
+RETURNS TABLE (group_key text, prompt_id bigint, task text, prompt text, size int)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	c		cudal1.campaign;
+	l		cudal1.campaign_lane;
+	g		cudal1.campaign_group;
+BEGIN
+	SELECT x.* INTO c FROM cudal1.campaign AS x WHERE x.name = cudal1_next_group.campaign;
+	IF NOT FOUND THEN
+		c := cudal1.find_campaign(cudal1_next_group.campaign);
+	END IF;
+	IF c.kind <> 'contrastive' OR EXISTS (SELECT FROM cudal1.campaign_lane AS x WHERE x.campaign_id = c.campaign_id AND x.model_id IS NOT NULL) THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('campaign "%s" hands out no groups', c.name),
+			HINT = 'A campaign of kind contrastive without models does.';
+	END IF;
+	IF c.state <> 'running' THEN
+		RETURN;
+	END IF;
+	SELECT x.* INTO l FROM cudal1.campaign_lane AS x
+		WHERE x.campaign_id = c.campaign_id AND x.state = 'open'
+			AND (c.options ->> 'groups' IS NULL OR x.groups < (c.options ->> 'groups')::int)
+		ORDER BY x.groups, x.lane_id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
+	IF NOT FOUND THEN
+		RETURN;
+	END IF;
+	g := cudal1.make_group(c, l);
+	RETURN QUERY SELECT g.group_key, g.prompt_id, t.name, p.prompt, g.size
+		FROM cudal1.prompt AS p JOIN cudal1.task AS t USING (task_id) WHERE p.prompt_id = g.prompt_id;
+END
+$$;
+COMMENT ON FUNCTION @extschema@.cudal1_next_group(text) IS
+'the next prompt of a contrastive campaign, for a group of size answers; the task with the fewest groups comes first. No row while the campaign is paused, when it has made all its groups, or while other trainers take the last. Errors: 42704 unknown campaign, 22023 one of another kind';
+
+CREATE FUNCTION @extschema@.cudal1_answer_group(group_key text, responses text[])
+RETURNS TABLE (ordinal int, candidate_id bigint)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	g		record;
+BEGIN
+	SELECT x.*, l.method, c.options INTO g
+		FROM cudal1.campaign_group AS x JOIN cudal1.campaign_lane AS l USING (lane_id) JOIN cudal1.campaign AS c USING (campaign_id)
+		WHERE x.group_key = cudal1_answer_group.group_key FOR NO KEY UPDATE OF x;
+	IF NOT FOUND THEN
+		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('group "%s" does not exist', coalesce(cudal1_answer_group.group_key, 'NULL')),
+			HINT = 'Groups come from cudal1_next_group().';
+	END IF;
+	IF responses IS NULL OR array_position(responses, NULL) IS NOT NULL OR cardinality(responses) NOT BETWEEN 1 AND 10000 THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'responses must be an array of 1 to 10000 texts';
+	END IF;
+	UPDATE cudal1.campaign_group AS x SET answered_at = coalesce(x.answered_at, clock_timestamp()) WHERE x.group_id = g.group_id;
+	IF g.answered_at IS NULL THEN
+		UPDATE cudal1.campaign_lane AS l SET trials = l.trials + cardinality(responses) WHERE l.lane_id = g.lane_id;
+	END IF;
+	RETURN QUERY
+		SELECT u.ordinality::int, @extschema@.cudal1_submit_response(g.prompt_id, u.response, g.method, g.group_key, 'answer ' || u.ordinality,
+				(g.options ->> 'priority')::int)
+			FROM unnest(responses) WITH ORDINALITY AS u(response);
+END
+$$;
+COMMENT ON FUNCTION @extschema@.cudal1_answer_group(text, text[]) IS
+'submits the answers to a group''s prompt, in order; sent again, the same group adds nothing and gives the same candidates. Wait for them with cudal1_wait(). Errors: 42704 unknown group, 22023 no texts';
+
+CREATE FUNCTION @extschema@.cudal1_group_result(group_key text, variant text DEFAULT 'paper')
+RETURNS TABLE (ordinal int, candidate_id bigint, state text, reward float8, advantage float8)
+LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH member AS (
+		SELECT row_number() OVER (ORDER BY p.proposal_id)::int AS ordinal, p.candidate_id, c.state, c.reward
+			FROM cudal1.campaign_group AS g JOIN cudal1.campaign_lane AS l USING (lane_id)
+				JOIN cudal1.proposal AS p ON p.task_id = l.task_id AND coalesce(p.group_key, '') = g.group_key
+				JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
+			WHERE g.group_key = cudal1_group_result.group_key),
+	scored AS (
+		SELECT @extschema@.cudal1_group_advantages(array_agg(m.reward ORDER BY m.ordinal), cudal1_group_result.variant) AS advantages FROM member AS m)
+	SELECT m.ordinal, m.candidate_id, m.state, m.reward, s.advantages[m.ordinal] FROM member AS m, scored AS s ORDER BY m.ordinal;
+$$;
+COMMENT ON FUNCTION @extschema@.cudal1_group_result(text, text) IS
+'rewards and advantages of a group, in the order of its answers; NULL for what has no verdict (yet), which does not count. variant as in cudal1_group_advantages()';
+
+CREATE VIEW cudal1.campaign_progress AS
+	SELECT c.name, c.kind, c.state, c.note, c.round, count(*) AS lanes, count(*) FILTER (WHERE l.state = 'done') AS done,
+			sum(l.trials)::bigint AS trials, sum(u.waiting)::bigint AS waiting, sum(u.in_flight)::bigint AS in_flight,
+			sum(u.measuring)::bigint AS measuring,
+			sum(l.tokens)::bigint AS tokens, sum(l.cost) AS cost,
+			c.active_seconds + CASE WHEN c.state = 'running' THEN extract(epoch FROM clock_timestamp() - c.resumed_at)::float8 ELSE 0 END AS seconds
+		FROM cudal1.campaign AS c JOIN cudal1.campaign_lane AS l USING (campaign_id)
+			CROSS JOIN LATERAL (SELECT count(*) FILTER (WHERE r.state = 'queued') AS waiting,
+									count(*) FILTER (WHERE r.state = 'running') AS in_flight,
+									count(*) FILTER (WHERE r.state = 'answered') AS measuring
+								FROM cudal1.request AS r WHERE r.lane_id = l.lane_id AND NOT r.decided) AS u
+		GROUP BY c.campaign_id;
+COMMENT ON VIEW cudal1.campaign_progress IS 'each campaign: its lanes (a task and a model), how many are done, what is under way, and what it has cost';

@@ -1,0 +1,197 @@
+-- Campaigns: each kind asks for what it should and no more, ends when it should, and goes on after a pause.
+BEGIN;
+SELECT plan(80);
+
+SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', 1, options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b']) AS t \g /dev/null
+SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
+SELECT cudal1_add_model(m, 'http://127.0.0.1:1/v1', m, concurrency => 100, completion_price => 1e6, options => '{"max_tries": 1}') FROM unnest(ARRAY['m1', 'm2']) AS m \g /dev/null
+CREATE SEQUENCE pg_temp.n;
+GRANT ALL ON SEQUENCE pg_temp.n TO PUBLIC;
+
+-- claims what waits and answers it; code NULL: a refusal. Returns the number of requests
+CREATE FUNCTION pg_temp.answer(same text DEFAULT NULL, outcome text DEFAULT 'answered') RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	j	record;
+	n	bigint := 0;
+BEGIN
+	FOR j IN SELECT * FROM cudal1.claim_requests('w', 1000) LOOP
+		PERFORM cudal1.finish_request(jsonb_build_object('type', 'answer', 'request_id', j.request_id, 'attempt', j.attempt, 'outcome', outcome, 'completion_tokens', 10,
+			'text', E'## Performance Analysis\n\na\n\n## Algorithm Design\n\nb\n\n## Code Implementation\n\n```python\n' || coalesce(same, 'code ' || nextval('pg_temp.n')) || E'\n```\n'));
+		n := n + 1;
+	END LOOP;
+	PERFORM cudal1.take_answers(1000);
+	RETURN n;
+END
+$$;
+-- measures what waits, all with the same outcome
+CREATE FUNCTION pg_temp.measure(device bigint, score float8, most int DEFAULT 1000) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	j	record;
+	n	bigint := 0;
+BEGIN
+	WHILE n < most LOOP
+		SELECT * INTO j FROM cudal1.claim(device, 'w');
+		EXIT WHEN j.job_id IS NULL;
+		PERFORM cudal1.finish(j.job_id, j.attempt, CASE WHEN score IS NULL THEN '{"outcome": "crash"}'
+			ELSE jsonb_build_object('outcome', 'successful', 'score', score, 'lower', score, 'upper', score) END);
+		n := n + 1;
+	END LOOP;
+	RETURN n;
+END
+$$;
+CREATE FUNCTION pg_temp.advance() RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	n	bigint := 0;
+	s	bigint;
+BEGIN
+	LOOP
+		s := cudal1.advance_campaigns();
+		n := n + s;
+		EXIT WHEN s = 0;
+	END LOOP;
+	RETURN n;
+END
+$$;
+CREATE FUNCTION pg_temp.progress(campaign text) RETURNS text LANGUAGE sql AS
+	'SELECT concat_ws('' '', state, lanes, done, trials, waiting, in_flight, measuring, tokens) FROM cudal1.campaign_progress WHERE name = campaign';
+
+-- what is refused
+SELECT throws_ok(format('SELECT cudal1_add_campaign(%L, %L, %L, %L, %L)', n, k, m, t, o), s, NULL, 'refused: ' || concat_ws(' ', n, k, m, t, o))
+FROM (VALUES ('', 'vanilla', '{m1}', '{a}', '{}', '22023'), ('x', 'chocolate', '{m1}', '{a}', '{}', '22023'), ('x', 'vanilla', '{m3}', '{a}', '{}', '42704'),
+	('x', 'vanilla', '{m1}', '{z}', '{}', '42704'), ('x', 'vanilla', NULL, '{a}', '{}', '22023'), ('x', 'vanilla', '{m1}', '{a}', '{"trials": 1}', '22023'),
+	('x', 'vanilla', '{m1}', '{a}', '{"attempts": 0}', '22023'), ('x', 'vanilla', '{m1}', '{a}', '{"attempts": 1.5}', '22023'), ('x', 'evolve', '{m1}', '{a}', '{}', '22023'),
+	('x', 'evolve', '{m1}', '{a}', '{"max_tokens": 9, "exemplars": 5}', '22023'), ('x', 'evolve', '{m1}', '{a}', '{"max_tokens": 9, "strategy": "best"}', '22023'),
+	('x', 'evolve', '{m1}', '{a}', '{"max_seconds": -1}', '22023'), ('x', 'contrastive', '{m1}', '{a}', '{}', '22023'), ('x', 'vanilla', '{m1}', '{}', '{}', '22023'),
+	('x', 'vanilla', '{m1}', '{a}', '[]', '22023'), ('x', 'vanilla', '{m1}', '{a}', '{"method": ""}', '22023')) AS v (n, k, m, t, o, s);
+SELECT is((SELECT count(*) FROM cudal1.campaign), 0::bigint, 'and leaves nothing behind');
+
+-- vanilla: k attempts for each task and model
+SELECT isnt(cudal1_add_campaign('v', 'vanilla', '{m1,m2}', options => '{"attempts": 5}'), NULL, 'a campaign of all tasks');
+SELECT throws_ok($$SELECT cudal1_add_campaign('v', 'vanilla', '{m1}')$$, '23505', NULL, 'its name is taken');
+SELECT is(pg_temp.progress('v'), 'running 4 0 0 0 0 0 0', 'a lane for each task and model');
+SELECT pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('v'), 'running 4 0 16 16 0 0 0', 'four requests ahead in each');
+SELECT is((SELECT count(DISTINCT prompt_id) FROM cudal1.request), 4::bigint, 'of one prompt each');
+SELECT pg_temp.answer() \g /dev/null
+SELECT pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('v'), 'running 4 0 16 0 0 16 160', 'what is measured is under way still');
+SELECT pg_temp.measure(:d, 1.5) \g /dev/null
+SELECT pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('v'), 'running 4 0 20 4 0 0 160', 'then the fifth is asked for');
+SELECT pg_temp.answer('same') \g /dev/null
+SELECT pg_temp.measure(:d, NULL) \g /dev/null
+SELECT pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('v'), 'finished 4 4 20 0 0 0 200', 'and that is all');
+SELECT is((SELECT array_agg(DISTINCT method ORDER BY method) FROM cudal1.proposal), ARRAY['vanilla: m1', 'vanilla: m2'], 'methods name kind and model');
+SELECT is((SELECT row(tasks, success)::text FROM cudal1_speedup_report('vanilla: m1') WHERE level = 'All'), '(2,2)', 'and the report finds them');
+SELECT is(pg_temp.advance(), 0::bigint, 'a finished campaign does nothing');
+
+-- augment: until two codes succeed
+SELECT cudal1_add_campaign('g', 'augment', '{m1}', '{a}') \g /dev/null
+SELECT pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('g'), 'running 1 0 2 2 0 0 0', 'no more than may be needed');
+SELECT pg_temp.answer() \g /dev/null
+SELECT pg_temp.measure(:d, 1.2, 1), pg_temp.measure(:d, NULL) \g /dev/null
+SELECT pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('g'), 'running 1 0 3 1 0 0 20', 'one succeeded: one more');
+SELECT pg_temp.answer(), pg_temp.measure(:d, 1.3) \g /dev/null
+SELECT pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('g'), 'finished 1 1 3 0 0 0 30', 'two did: done');
+SELECT cudal1_add_campaign('g2', 'augment', '{m1}', '{a}', '{"trials": 3, "successes": 2, "method": "stage 1"}') \g /dev/null
+SELECT pg_temp.advance(), pg_temp.answer('x'), pg_temp.measure(:d, 1.2), pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('g2'), 'running 1 0 3 1 0 0 20', 'the same code twice is one success');
+SELECT pg_temp.answer('I do not know'), pg_temp.measure(:d, NULL), pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('g2'), 'finished 1 1 3 0 0 0 30', 'all trials made: done');
+SELECT is((SELECT note FROM cudal1.campaign_lane AS l JOIN cudal1.campaign USING (campaign_id) WHERE name = 'g2'), 'all trials made', 'and it says so');
+SELECT is((SELECT DISTINCT method FROM cudal1.campaign_lane AS l JOIN cudal1.campaign USING (campaign_id) WHERE name = 'g2'), 'stage 1', 'a method of its own');
+
+-- self_supervised: rounds with a pause between
+SELECT cudal1_add_campaign('s', 'self_supervised', '{m1}', options => '{"batch": 3, "rounds": 2}') \g /dev/null
+SELECT pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('s'), 'running 2 0 6 6 0 0 0', 'a batch for each task');
+SELECT pg_temp.answer(), pg_temp.measure(:d, 2.5, 4), pg_temp.measure(:d, NULL), pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('s'), 'paused 2 2 6 0 0 0 60', 'after it, a pause');
+SELECT like((SELECT note FROM cudal1.campaign WHERE name = 's'), 'round 1 of 2 is complete%', 'for training');
+SELECT is((SELECT count(*) FROM cudal1_sft_dataset(campaign => 's')), 4::bigint, 'with the successful ones');
+SELECT is((SELECT array_agg((j ->> 'reward')::int ORDER BY j ->> 'reward') FROM cudal1_rl_dataset(campaign => 's', reward => 'binary') AS j), ARRAY[0, 0, 1, 1, 1, 1], 'rewards are 1 or 0');
+SELECT is(pg_temp.advance(), 0::bigint, 'nothing happens meanwhile');
+SELECT cudal1_resume_campaign('s') \g /dev/null
+SELECT pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('s'), 'running 2 0 12 6 0 0 60', 'the second batch');
+SELECT pg_temp.answer(), pg_temp.measure(:d, 1.5), pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('s'), 'finished 2 2 12 0 0 0 120', 'and the end');
+SELECT throws_ok($$SELECT cudal1_resume_campaign('s')$$, '55000', NULL, 'which is final');
+
+-- evolve: a budget
+SELECT cudal1_add_campaign('e', 'evolve', '{m1}', '{a}', '{"max_candidates": 6, "exemplars": 2, "strategy": "island"}') \g /dev/null
+SELECT pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('e'), 'running 1 0 4 4 0 0 0', 'four under way');
+SELECT is((SELECT array_agg(DISTINCT concat_ws(' ', p.kind, p.strategy, cardinality(p.exemplars) > 0)) FROM cudal1.request AS r JOIN cudal1.prompt AS p USING (prompt_id) WHERE r.state = 'queued'),
+	ARRAY['contrastive island t'], 'each with exemplars of its own');
+SELECT is((SELECT count(DISTINCT prompt_id) FROM cudal1.request WHERE state = 'queued'), 4::bigint, 'from a draw of its own');
+SELECT pg_temp.answer(), pg_temp.measure(:d, 1.9), pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('e'), 'running 1 0 6 2 0 0 40', 'no more than the budget');
+SELECT pg_temp.answer(), pg_temp.measure(:d, 1.9), pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('e'), 'finished 1 1 6 0 0 0 60', 'which ends it');
+SELECT cudal1_add_campaign('e2', 'evolve', '{m1}', '{a}', '{"max_tokens": 35, "ahead": 2}') \g /dev/null
+SELECT pg_temp.advance(), pg_temp.answer(), pg_temp.measure(:d, 1.1), pg_temp.advance(), pg_temp.answer(), pg_temp.measure(:d, 1.1), pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('e2'), 'finished 1 1 4 0 0 0 40', 'tokens are a budget');
+SELECT cudal1_add_campaign('e3', 'evolve', '{m1}', '{a}', '{"max_cost": 15, "ahead": 1}') \g /dev/null
+SELECT pg_temp.advance(), pg_temp.answer(), pg_temp.measure(:d, 1.1), pg_temp.advance(), pg_temp.answer(), pg_temp.measure(:d, 1.1), pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('e3'), 'finished 1 1 2 0 0 0 20', 'cost is');
+SELECT cudal1_add_campaign('e4', 'evolve', '{m1}', '{a}', '{"max_seconds": 100}') \g /dev/null
+UPDATE cudal1.campaign SET active_seconds = 100 WHERE name = 'e4';
+SELECT pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('e4'), 'finished 1 1 0 0 0 0 0', 'time is');
+
+-- pause, end
+SELECT cudal1_add_campaign('p', 'vanilla', '{m1}', '{a}') \g /dev/null
+SELECT cudal1_pause_campaign('p') \g /dev/null
+SELECT is(pg_temp.advance(), 0::bigint, 'a paused campaign asks for nothing');
+SELECT cudal1_resume_campaign('p') \g /dev/null
+SELECT isnt(pg_temp.advance(), 0::bigint, 'and then it does');
+SELECT cudal1_end_campaign('p') \g /dev/null
+SELECT is(pg_temp.progress('p'), 'finished 1 1 0 0 0 0 0', 'ended, its requests are cancelled');
+SELECT throws_ok($$SELECT cudal1_pause_campaign('p')$$, '55000', NULL, 'an ended campaign is not paused');
+SELECT throws_ok($$SELECT cudal1_pause_campaign('nobody')$$, '42704', NULL, 'nor one that is none');
+
+-- an endpoint that fails
+SELECT cudal1_add_campaign('f', 'vanilla', '{m1}', '{a}') \g /dev/null
+SELECT pg_temp.advance(), pg_temp.answer(NULL, 'refused'), pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('f'), 'paused 1 0 0 0 0 0 40', 'failures are no trials, and pause the campaign');
+SELECT is((SELECT note FROM cudal1.campaign WHERE name = 'f'), 'requests fail: refused', 'with the reason');
+SELECT cudal1_resume_campaign('f') \g /dev/null
+SELECT pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('f'), 'running 1 0 4 4 0 0 40', 'resumed, it tries again');
+SELECT cudal1_end_campaign('f') \g /dev/null
+
+-- contrastive, with a trainer's policy
+SELECT cudal1_add_campaign('c', 'contrastive', options => '{"group_size": 4}') \g /dev/null
+SELECT is(pg_temp.advance(), 0::bigint, 'the worker leaves it alone');
+SELECT group_key AS k, prompt_id AS p, task AS t1 FROM cudal1_next_group('c') \gset
+SELECT isnt((SELECT task FROM cudal1_next_group('c')), :'t1', 'groups go round the tasks');
+SELECT is((SELECT array_agg(ordinal) FROM cudal1_answer_group(:'k', ARRAY[E'```\nx = 1\n```', 'nothing', E'## Performance Analysis\na\n## Algorithm Design\nb\n## Code Implementation\n```python\nx = 2\n```', 'nothing'])), ARRAY[1, 2, 3, 4], 'a group is answered');
+SELECT is((SELECT count(*) FROM cudal1.proposal WHERE group_key = :'k'), 4::bigint, 'with a proposal each');
+SELECT cudal1_answer_group(:'k', ARRAY[E'```\nx = 1\n```', 'nothing', E'## Performance Analysis\na\n## Algorithm Design\nb\n## Code Implementation\n```python\nx = 2\n```', 'nothing']) \g /dev/null
+SELECT is((SELECT count(*) FROM cudal1.proposal WHERE group_key = :'k'), 4::bigint, 'once');
+SELECT is((SELECT array_agg(reward) FROM cudal1_group_result(:'k')), ARRAY[0, 0, NULL, 0]::float8[], 'before the verdict');
+SELECT pg_temp.measure(:d, 3.0) \g /dev/null
+SELECT is((SELECT array_agg(reward) FROM cudal1_group_result(:'k')), ARRAY[0, 0, NULL, 0]::float8[], 'a high score is measured again');
+SELECT pg_temp.measure(:d, 3.0) \g /dev/null
+UPDATE cudal1.job SET avoid_until = '-infinity' WHERE kind = 'verify';
+SELECT pg_temp.measure(:d, 3.0) \g /dev/null
+SELECT is((SELECT array_agg(round(advantage::numeric, 4)) FROM cudal1_group_result(:'k')), ARRAY[-0.5774, -0.5774, 1.7321, -0.5774]::numeric[], 'rewards and advantages, in order');
+SELECT throws_ok($$SELECT cudal1_next_group('v')$$, '22023', NULL, 'other campaigns have no groups');
+SELECT throws_ok($$SELECT cudal1_answer_group('nobody', '{x}')$$, '42704', NULL, 'no such group');
+SELECT is((SELECT array_agg(round((j ->> 'advantage')::numeric, 4) ORDER BY j ->> 'proposal_id') FROM cudal1_rl_dataset(campaign => 'c') AS j WHERE j ->> 'task' = :'t1'),
+	ARRAY[-0.5774, -0.5774, 1.7321, -0.5774]::numeric[], 'the data set has the same');
+
+-- contrastive, with a model
+SELECT cudal1_add_campaign('c2', 'contrastive', '{m2}', '{b}', '{"group_size": 3, "groups": 2, "ahead": 1}') \g /dev/null
+SELECT pg_temp.advance() \g /dev/null
+SELECT is((SELECT row(count(*), count(DISTINCT prompt_id), count(DISTINCT group_key))::text FROM cudal1.request WHERE state = 'queued'), '(3,1,1)', 'a whole group of one prompt');
+SELECT pg_temp.answer(), pg_temp.measure(:d, 1.1), pg_temp.advance(), pg_temp.answer(), pg_temp.measure(:d, 1.1), pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('c2'), 'finished 1 1 6 0 0 0 60', 'and another');
+
+SELECT * FROM finish();
+ROLLBACK;
