@@ -69,7 +69,7 @@ BEGIN
 	END IF;
 	problem := CASE
 		WHEN cudal1_add_model.name !~ '^[^[:cntrl:]]{1,100}$' THEN 'name must be a name of 1 to 100 characters'
-		WHEN cudal1_add_model.model !~ '^[^[:cntrl:]]{1,500}$' THEN 'model must be a name of 1 to 500 characters'
+		WHEN cudal1_add_model.model !~ '^[^[:cntrl:]]{1,255}$' THEN 'model must be a name of 1 to 255 characters'
 		WHEN cudal1_add_model.endpoint !~ '^(https?://[][A-Za-z0-9._:-]+(/[A-Za-z0-9._~%/-]*)?|unix:/[^:[:cntrl:]]{1,107}:(/[A-Za-z0-9._~%/-]*)?)$'
 			THEN 'endpoint must be http://host/path, https://host/path or unix:/path/of/socket:/path, without user, query and blanks'
 		WHEN cudal1_add_model.key_name !~ '^[A-Za-z_][A-Za-z0-9_.-]{0,62}$' THEN 'key_name must be a name of letters, digits and _ . -, not the key itself'
@@ -332,7 +332,7 @@ CREATE FUNCTION cudal1.next_request()
 RETURNS float8
 LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
 AS $$
-	SELECT min(greatest(0, extract(epoch FROM greatest(m.not_before, f.first_due,
+	SELECT min(greatest(0, extract(epoch FROM greatest(statement_timestamp(), m.not_before, f.first_due,
 				CASE WHEN m.requests_per_minute IS NOT NULL AND isfinite(m.next_request)
 					 THEN m.next_request + make_interval(secs => 60 / m.requests_per_minute) END) - clock_timestamp())))::float8
 		FROM cudal1.model AS m
@@ -469,16 +469,13 @@ BEGIN
 			WHERE x.model_id = m.model_id;
 		PERFORM cudal1.retry_request(r, r.failures, 0, detail);
 	ELSIF coalesce(outcome, '') NOT IN ('refused', 'oversized') AND r.failures + 1 < m.max_tries AND r.attempt < 1000 THEN
-		pause := greatest(coalesce(least(cudal1.json_float(finish_request.answer -> 'retry_after', 0, 86400), 3600), 0),
+		pause := greatest(least(coalesce(cudal1.json_float(finish_request.answer -> 'retry_after', 0, 86400), 0), 3600),
 						  m.backoff_seconds * least(60, power(2, r.failures)) * (0.5 + random()));
 		PERFORM cudal1.retry_request(r, r.failures + 1, pause, detail);
 	ELSE
-		UPDATE cudal1.request AS x SET answer = nullif(finish_request.answer ->> 'text', ''), failures = x.failures + 1
-			WHERE x.request_id = r.request_id AND x.state = 'running';
-		IF NOT FOUND THEN
-			UPDATE cudal1.request AS x SET failures = x.failures + 1 WHERE x.request_id = r.request_id;
-		END IF;
 		PERFORM cudal1.end_request(r, 'failed', coalesce(detail, 'cudal1-generate gave no outcome'));
+		UPDATE cudal1.request AS x SET answer = nullif(finish_request.answer ->> 'text', ''), failures = x.failures + 1
+			WHERE x.request_id = r.request_id;
 	END IF;
 	RETURN 'stored';
 END
@@ -499,16 +496,17 @@ BEGIN
 		BEGIN
 			a := line::jsonb;
 		EXCEPTION WHEN OTHERS THEN
-			-- characters that this database cannot hold: the answer is broken, but whose it is can be read
+			-- characters that this database cannot hold: the answer is broken, but whose it is stands before them
 			BEGIN
-				a := jsonb_build_object('request_id', (line::json ->> 'request_id')::bigint, 'attempt', (line::json ->> 'attempt')::int,
+				a := jsonb_build_object('request_id', substring(line FROM '"request_id": ?(\d+)')::bigint,
+					'attempt', substring(line FROM '"attempt": ?(\d+)')::int,
 					'outcome', 'refused', 'detail', 'the answer cannot be stored: ' || SQLERRM);
 			EXCEPTION WHEN OTHERS THEN
 				RAISE LOG 'cudal1: an unreadable answer was left out: %', SQLERRM;
 				CONTINUE;
 			END;
 		END;
-		CONTINUE WHEN jsonb_typeof(a) <> 'object' OR a ->> 'type' IS DISTINCT FROM 'answer' AND a ->> 'outcome' IS NULL;
+		CONTINUE WHEN jsonb_typeof(a -> 'request_id') IS DISTINCT FROM 'number' OR jsonb_typeof(a -> 'attempt') IS DISTINCT FROM 'number';
 		PERFORM cudal1.finish_request(a);
 		acks := acks || jsonb_build_object('type', 'stored', 'request_id', a -> 'request_id', 'attempt', a -> 'attempt')::text || E'\n';
 	END LOOP;

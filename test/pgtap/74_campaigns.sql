@@ -2,7 +2,7 @@
 BEGIN;
 SELECT plan(80);
 
-SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', 1, options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b']) AS t \g /dev/null
+SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', NULL, 1, options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
 SELECT cudal1_add_model(m, 'http://127.0.0.1:1/v1', m, concurrency => 100, completion_price => 1e6, options => '{"max_tries": 1}') FROM unnest(ARRAY['m1', 'm2']) AS m \g /dev/null
 CREATE SEQUENCE pg_temp.n;
@@ -102,7 +102,7 @@ SELECT pg_temp.advance(), pg_temp.answer('x'), pg_temp.measure(:d, 1.2), pg_temp
 SELECT is(pg_temp.progress('g2'), 'running 1 0 3 1 0 0 20', 'the same code twice is one success');
 SELECT pg_temp.answer('I do not know'), pg_temp.measure(:d, NULL), pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('g2'), 'finished 1 1 3 0 0 0 30', 'all trials made: done');
-SELECT is((SELECT note FROM cudal1.campaign_lane AS l JOIN cudal1.campaign USING (campaign_id) WHERE name = 'g2'), 'all trials made', 'and it says so');
+SELECT is((SELECT l.note FROM cudal1.campaign_lane AS l JOIN cudal1.campaign USING (campaign_id) WHERE name = 'g2'), 'all trials made', 'and it says so');
 SELECT is((SELECT DISTINCT method FROM cudal1.campaign_lane AS l JOIN cudal1.campaign USING (campaign_id) WHERE name = 'g2'), 'stage 1', 'a method of its own');
 
 -- self_supervised: rounds with a pause between

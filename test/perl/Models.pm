@@ -1,0 +1,93 @@
+# A scripted endpoint (test/http/scripted-model) on a unix socket, and a server of module Workers that may ask it.
+package Models;
+
+use strict;
+use warnings;
+use Exporter 'import';
+use FindBin;
+use IPC::Run;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(sleep time);
+use Workers;
+
+our @EXPORT = qw(start_endpoint stop_endpoint endpoint_lines touch_endpoint add_model generators requests_by_state);
+
+my (%directory, %process);
+
+# name of the address; for a unix socket unless tcp is asked for
+sub start_endpoint
+{
+	my ($name, $tcp) = @_;
+	# the path of a socket is short
+	my $dir = PostgreSQL::Test::Utils::tempdir_short();
+	my $address = $tcp ? '127.0.0.1' : "$dir/socket";
+	chmod 0755, $dir;
+	$directory{$name} = $dir;
+	$process{$name} = IPC::Run::start([ 'python3', "$FindBin::RealBin/../http/scripted-model", $address, $dir ], '<', \undef);
+	my $until = time() + 60;
+	sleep 0.02 while !-e ($tcp ? "$dir/port" : "$dir/socket") && time() < $until;
+	return "unix:$dir/socket:/v1" unless $tcp;
+	return 'http://127.0.0.1:' . PostgreSQL::Test::Utils::slurp_file("$dir/port") . '/v1';
+}
+
+sub stop_endpoint
+{
+	my ($name) = @_;
+	$process{$name}->kill_kill if $process{$name};
+	delete $process{$name};
+	return;
+}
+
+END { local $?; stop_endpoint($_) for keys %process; }
+
+# lines of requests or answers that match
+sub endpoint_lines
+{
+	my ($name, $file, $pattern) = @_;
+	open my $lines, '<', "$directory{$name}/$file" or return ();
+	return grep { !defined $pattern || $_ =~ $pattern } <$lines>;
+}
+
+sub touch_endpoint
+{
+	my ($name, $file) = @_;
+	open my $touched, '>', "$directory{$name}/$file" or die $!;
+	close $touched;
+	return;
+}
+
+# a model that does what its name says; more: further arguments of cudal1_add_model, as SQL
+sub add_model
+{
+	my ($node, $endpoint, $script, %options) = @_;
+	my $name = $options{name} // $script;
+	my $more = $options{more} // '';
+	my $limits = $options{options} // '{}';
+	return $node->safe_psql('postgres',
+		"SELECT cudal1_add_model('$name', '$endpoint', '$script', options => '{\"backoff_seconds\": 0.05}'::jsonb || '$limits' $more)");
+}
+
+# processes of cudal1-generate that belong to this server
+sub generators
+{
+	my ($node) = @_;
+	my @found;
+	for my $file (glob '/proc/[0-9]*/cmdline')
+	{
+		open my $status, '<', $file or next;
+		my $line = do { local $/; <$status> };
+		close $status;
+		push @found, $1 if defined $line && $line =~ /cudal1-generate\0--spool\0\Q@{[ $node->data_dir ]}\E/ && $file =~ m{/proc/(\d+)/};
+	}
+	return @found;
+}
+
+sub requests_by_state
+{
+	my ($node, $where) = @_;
+	return $node->safe_psql('postgres',
+		"SELECT string_agg(state || ' ' || n, ', ' ORDER BY state) FROM (SELECT state, count(*) AS n FROM cudal1.request WHERE @{[ $where // 'true' ]} GROUP BY state) AS x");
+}
+
+1;

@@ -1,0 +1,140 @@
+-- Models and their requests: who may be asked how often, what each outcome leads to, and that no answer is lost or counted twice.
+BEGIN;
+SELECT plan(75);
+
+SELECT cudal1_add_task('t', 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
+SELECT prompt_id AS p FROM cudal1_prompt('t', kind => 'augment') \gset
+-- an answer of cudal1-generate to a claim
+CREATE FUNCTION pg_temp.answer(request bigint, outcome text, more jsonb DEFAULT '{}', attempt int DEFAULT NULL) RETURNS text LANGUAGE sql AS $$
+	SELECT cudal1.finish_request(jsonb_build_object('type', 'answer', 'request_id', request, 'outcome', outcome,
+		'attempt', coalesce(attempt, (SELECT r.attempt FROM cudal1.request AS r WHERE r.request_id = request))) || more)
+$$;
+CREATE FUNCTION pg_temp.state(id bigint) RETURNS text LANGUAGE sql AS
+	'SELECT concat_ws('' '', state, failures, status) FROM cudal1.request WHERE request_id = id';
+CREATE FUNCTION pg_temp.claim(room int DEFAULT 100) RETURNS bigint LANGUAGE sql AS
+	'SELECT count(*) FROM cudal1.claim_requests(''server 1 worker 1'', room)';
+CREATE FUNCTION pg_temp.code(code text) RETURNS jsonb LANGUAGE sql AS $$
+	SELECT jsonb_build_object('text', E'## Performance Analysis\n\na\n\n## Algorithm Design\n\nb\n\n## Code Implementation\n\n```python\n' || code || E'\n```\n', 'status', 200,
+		'finish_reason', 'stop', 'prompt_tokens', 1000, 'completion_tokens', 500, 'seconds', 1.5)
+$$;
+
+-- models
+SELECT lives_ok($$SELECT cudal1_add_model('m', 'http://127.0.0.1:1/v1/', 'gpt', 'openai', '{"temperature": 0.7}', 2, NULL, 2, 8, '{"max_tries": 3, "backoff_seconds": 0.001}')$$, 'a model is added');
+SELECT is((SELECT endpoint FROM cudal1.model), 'http://127.0.0.1:1/v1', 'its address without the last slash');
+SELECT is(cudal1_add_model('m', 'http://127.0.0.1:1/v1', 'gpt', 'openai', '{"temperature": 0.7}', 3, NULL, 2, 8, '{"max_tries": 3, "backoff_seconds": 0.001}'), (SELECT model_id FROM cudal1.model), 'added again it is the same');
+SELECT is((SELECT concurrency FROM cudal1.model), 3, 'with new limits');
+SELECT throws_ok($$SELECT cudal1_add_model('m', 'http://127.0.0.1:1/v1', 'other')$$, '23505', NULL, 'another content under its name is refused');
+SELECT throws_ok(format('SELECT cudal1_add_model(%L, %L, %L, %L, %L, %s, options => %L)', n, e, 'x', k, a, c, o), '22023', NULL, 'refused: ' || concat_ws(' ', n, e, k, a, c, o))
+FROM (VALUES ('', 'http://h/v1', NULL, '{}', 1, '{}'), ('x', 'ftp://h/v1', NULL, '{}', 1, '{}'), ('x', 'file:///etc/passwd', NULL, '{}', 1, '{}'), ('x', 'http://u:p@h/v1', NULL, '{}', 1, '{}'),
+	('x', 'http://h/v1?key=1', NULL, '{}', 1, '{}'), ('x', 'unix:relative:/v1', NULL, '{}', 1, '{}'), ('x', 'http://h/v1', 'sk-very secret', '{}', 1, '{}'),
+	('x', 'http://h/v1', NULL, '[]', 1, '{}'), ('x', 'http://h/v1', NULL, '{"messages": []}', 1, '{}'), ('x', 'http://h/v1', NULL, '{}', 0, '{}'),
+	('x', 'http://h/v1', NULL, '{}', 1, '{"max_tries": 0}'), ('x', 'http://h/v1', NULL, '{}', 1, '{"stall": 1}'), ('x', 'http://h/v1', NULL, '{}', 1, '{"stall_seconds": "1"}'),
+	('x', 'http://h/v1', NULL, '{}', 1, '{"stall_seconds": 0}'))
+	AS v (n, e, k, a, c, o);
+SELECT lives_ok($$SELECT cudal1_add_model('s', 'unix:/run/model.sock:/v1', 'x', requests_per_minute => 60)$$, 'a unix socket is an address');
+
+-- asking
+SELECT throws_ok($$SELECT cudal1_generate(0, 'm')$$, '42704', NULL, 'no such prompt');
+SELECT throws_ok(format('SELECT cudal1_generate(%s, %L)', :p, 'nobody'), '42704', NULL, 'no such model');
+SELECT throws_ok(format('SELECT cudal1_generate(%s, %L, 0)', :p, 'm'), '22023', NULL, 'n must be positive');
+SELECT is((SELECT count(*) FROM cudal1_generate(:p, 'm', 5, 'vanilla', 'g')), 5::bigint, 'five answers are asked for');
+SELECT min(request_id) AS r FROM cudal1.request \gset
+SELECT is(cudal1.next_request(), 0::float8, 'one may be sent now');
+SELECT is((SELECT count(*) FROM cudal1.claim_requests('server 1 worker 1', 2)), 2::bigint, 'no more are claimed than there is room');
+SELECT is((SELECT array_agg(job ORDER BY request_id) FROM cudal1.claim_requests('server 1 worker 1', 100)),
+	(SELECT ARRAY[jsonb_build_object('type', 'job', 'request_id', :r + 2, 'attempt', 1, 'endpoint', 'http://127.0.0.1:1/v1', 'key', 'openai', 'connect_seconds', 10, 'stall_seconds', 120,
+		'total_seconds', 1800, 'max_answer_bytes', 1048576, 'max_body_bytes', 67108864, 'body', jsonb_build_object('model', 'gpt', 'temperature', 0.7, 'stream', true,
+		'stream_options', '{"include_usage": true}'::jsonb, 'messages', jsonb_build_array(jsonb_build_object('role', 'user', 'content', prompt))))] FROM cudal1.prompt WHERE prompt_id = :p),
+	'nor than the model takes at once; a job has all that cudal1-generate needs, but no key');
+SELECT is(pg_temp.claim(), 0::bigint, 'the model takes three');
+
+-- what comes of it
+SELECT is(pg_temp.answer(:r, 'answered', pg_temp.code('a')), 'stored', 'an answer is stored');
+SELECT is(pg_temp.answer(:r, 'answered', pg_temp.code('a')), 'lost', 'once');
+SELECT is((SELECT row(state, prompt_tokens, completion_tokens, cost, candidate_id)::text FROM cudal1.request WHERE request_id = :r), '(answered,1000,500,0.006,)', 'with tokens and cost, before it is looked at');
+SELECT is(cudal1.take_answers(), 1::bigint, 'then it is taken');
+SELECT is(cudal1.take_answers(), 0::bigint, 'once');
+SELECT is((SELECT concat_ws(' ', p.method, p.group_key, p.prompt_id = :p, c.state, c.code) FROM cudal1.request AS r JOIN cudal1.candidate AS c USING (candidate_id) JOIN cudal1.proposal AS p USING (candidate_id) WHERE request_id = :r),
+	'vanilla g t queued a', 'and is a candidate like any other');
+SELECT is(pg_temp.claim(), 1::bigint, 'its place is free');
+SELECT pg_temp.answer(:r + 1, 'answered', '{"text": "I do not know."}') \g /dev/null
+SELECT is((SELECT count(*) FROM cudal1.take_answers()), 1::bigint, 'an answer without a code is taken');
+SELECT is((SELECT c.failure FROM cudal1.request AS r JOIN cudal1.candidate AS c USING (candidate_id) WHERE request_id = :r + 1), 'malformed', 'and fails');
+
+-- tries
+SELECT is(pg_temp.answer(:r + 2, 'unavailable', '{"status": 503}'), 'stored', 'an error is stored');
+SELECT is(pg_temp.state(:r + 2), 'queued 1 503', 'the request waits for another try');
+SELECT isnt((SELECT not_before FROM cudal1.request WHERE request_id = :r + 2), '-infinity', 'not at once');
+SELECT pg_sleep(0.02) \g /dev/null
+SELECT pg_temp.claim() \g /dev/null
+SELECT is(pg_temp.answer(:r + 2, 'answered', pg_temp.code('old'), 1), 'lost', 'an answer to the first try comes too late');
+SELECT pg_temp.answer(:r + 2, 'broken', '{"text": "half", "completion_tokens": 5}') \g /dev/null
+SELECT pg_sleep(0.02) \g /dev/null
+SELECT pg_temp.claim() \g /dev/null
+SELECT pg_temp.answer(:r + 2, 'stalled', '{"text": "half an answer", "completion_tokens": 5}') \g /dev/null
+SELECT is((SELECT row(state, failures, answer, completion_tokens, candidate_id)::text FROM cudal1.request WHERE request_id = :r + 2), '(failed,3,"half an answer",10,)', 'after max_tries it has failed; what came is kept');
+SELECT is(pg_temp.answer(:r + 3, 'refused', '{"status": 401, "detail": "no"}'), 'stored', 'a refusal');
+SELECT is(pg_temp.state(:r + 3), 'failed 1 401', 'is final at once');
+
+-- being told to slow down
+SELECT pg_temp.claim() \g /dev/null
+SELECT is(pg_temp.answer(:r + 4, 'throttled', '{"status": 429, "retry_after": 30}'), 'stored', 'told to slow down');
+SELECT is(pg_temp.state(:r + 4), 'queued 0 429', 'it is no failure');
+SELECT is(pg_temp.claim(), 0::bigint, 'nothing is sent meanwhile');
+SELECT ok(cudal1.next_request() BETWEEN 20 AND 30, 'but after the time that was asked for');
+UPDATE cudal1.model SET not_before = '-infinity';
+
+-- leases and fencing
+SELECT is(pg_temp.claim(), 1::bigint, 'sent again');
+SELECT is((SELECT count(*) FROM cudal1.hold_requests('server 1 worker 1')), 0::bigint, 'nothing to cancel');
+SELECT is(cudal1.expire_requests('server 1', 'server 1 worker 1'), 0::bigint, 'what the worker itself has in flight stays');
+SELECT is(cudal1.expire_requests('server 1', 'server 1 worker 2'), 1::bigint, 'what a former worker had in flight is open again');
+SELECT is(pg_temp.state(:r + 4), 'queued 0 429', 'without a failure');
+SELECT is(pg_temp.answer(:r + 4, 'answered', pg_temp.code('kept')), 'stored', 'an answer that was kept still counts');
+SELECT is(pg_temp.claim(), 0::bigint, 'and nothing is paid for twice');
+SELECT cudal1_generate(:p, 'm') AS q \gset
+SELECT pg_temp.claim() \g /dev/null
+UPDATE cudal1.request SET lease_until = '-infinity' WHERE request_id = :q;
+SELECT is(cudal1.expire_requests(), 1::bigint, 'a lease ends');
+SELECT pg_temp.claim() \g /dev/null
+SELECT is(pg_temp.answer(:q, 'answered', pg_temp.code('late'), 1), 'lost', 'after another claim the answer of the first is refused');
+SELECT is(cudal1.release_requests('server 1 worker 1', true), 1::bigint, 'the program died');
+SELECT is(pg_temp.state(:q), 'queued 1', 'of it, perhaps');
+SELECT is(cudal1_cancel_requests(ARRAY[:q]), 1::bigint, 'a waiting request is cancelled');
+SELECT is(pg_temp.state(:q), 'cancelled 1', 'at once');
+SELECT cudal1_generate(:p, 'm') AS q \gset
+SELECT pg_temp.claim() \g /dev/null
+SELECT cudal1_cancel_requests(ARRAY[:q]) \g /dev/null
+SELECT is((SELECT request_id FROM cudal1.hold_requests('server 1 worker 1')), :q::bigint, 'one in flight is told to its sender');
+SELECT pg_temp.answer(:q, 'cancelled') \g /dev/null
+SELECT is(pg_temp.state(:q), 'cancelled 0', 'who ends it');
+
+-- lines
+SELECT cudal1_generate(:p, 'm') AS q \gset
+SELECT pg_temp.claim() \g /dev/null
+SELECT is(cudal1.finish_requests(E'no json\n{"type": "answer"}\n[]\n\n' || jsonb_build_object('type', 'answer', 'request_id', :q, 'attempt', 1, 'outcome', 'answered', 'text', 'x')::text || E'\n'),
+	format(E'{"type": "stored", "attempt": 1, "request_id": %s}\n', :q), 'what is stored is told, whatever else comes');
+SELECT cudal1_generate(:p, 'm') AS q \gset
+SELECT pg_temp.claim() \g /dev/null
+SELECT cudal1.finish_requests(format('{"type": "answer", "request_id": %s, "attempt": 1, "outcome": "answered", "text": "\u0000"}', :q)) \g /dev/null
+SELECT is((SELECT state FROM cudal1.request WHERE request_id = :q), 'failed', 'an answer that the database cannot hold fails, and is not asked for again');
+
+-- rate
+SELECT cudal1_generate(:p, 's', 3) \g /dev/null
+SELECT is(pg_temp.claim(), 1::bigint, 'sixty a minute: one now');
+SELECT is(pg_temp.claim(), 0::bigint, 'the next');
+SELECT ok(cudal1.next_request() BETWEEN 0.5 AND 1, 'a second later');
+UPDATE cudal1.model SET next_request = next_request - interval '1 second' WHERE name = 's';
+SELECT is(pg_temp.claim(), 1::bigint, 'then it is sent');
+SELECT lives_ok($$SELECT cudal1_enable_model('s', false)$$, 'a model can be switched off');
+UPDATE cudal1.model SET next_request = '-infinity' WHERE name = 's';
+SELECT is(pg_temp.claim(), 0::bigint, 'then nothing is sent');
+SELECT is(cudal1.next_request(), NULL, 'and nothing waited for');
+
+-- impossible states
+SELECT throws_ok($$UPDATE cudal1.request SET answer = NULL WHERE state = 'answered'$$, '23514', NULL, 'an answered request has an answer');
+SELECT throws_ok($$UPDATE cudal1.request SET lease_until = now() WHERE state = 'answered'$$, '23514', NULL, 'and no lease');
+SELECT is((SELECT row(answered, failed, waiting, in_flight)::text FROM cudal1.model_use WHERE name = 'm'), '(4,3,0,0)', 'the use of a model');
+
+SELECT * FROM finish();
+ROLLBACK;
