@@ -5,7 +5,7 @@ export PG_CONFIG PYTORCH PYTHON
 # a change of a header rebuilds what may include it
 $(OBJS): $(wildcard src/*.h bgworker/*.h)
 
-.PHONY: deps ready demo test lint
+.PHONY: deps ready demo test lint sanitize
 deps:
 	@tools/deps
 
@@ -22,3 +22,7 @@ test: ready
 
 lint: deps
 	@test/run lint
+
+# the runner under sanitizers, and the fuzzers
+sanitize: deps
+	@tools/sanitize

@@ -220,15 +220,16 @@ sub strike
 	if ($kind eq 'server')
 	{
 		if ($pick < 0.5) { $node->stop('immediate'); }
-		else
-		{
-			kill 'KILL', postmaster();
-			$node->_update_pid(0);
-		}
+		else { $node->kill9; }
 		$killed{ $pick < 0.5 ? 'server stopped at once' : 'postmaster' }++;
 		# its processes notice within moments; until then their shared memory is in the way
 		my $until = time() + 60;
-		sleep 0.2 while !$node->start(fail_ok => 1) && time() < $until;
+		until ($node->start(fail_ok => 1) || time() > $until)
+		{
+			# a start that failed takes the dead server's file for one that runs
+			$node->{_pid} = undef;
+			sleep 0.2;
+		}
 		return;
 	}
 	my $session;

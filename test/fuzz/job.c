@@ -1,0 +1,57 @@
+/*
+ * job.c
+ *		libFuzzer driver of the job parser: whatever the bytes are, a job is refused with a reason, or everything in it lies in the
+ *		range that the rest of the runner relies on. `make sanitize` builds and runs it.
+ */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../runner/job.h"
+
+int			LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define HOLDS(condition) do { if (!(condition)) { fprintf(stderr, "broken: %s\n", #condition); abort(); } } while (0)
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	Job			job;
+	char		error[512] = "";
+	char	   *text = malloc(size + 1);
+
+	memcpy(text, data, size);
+	text[size] = '\0';
+	if (!job_parse(&job, text, size, error, sizeof(error)))
+		HOLDS(error[0] != '\0');
+	else
+	{
+		const Profile *p = &job.profile;
+
+		HOLDS(job.reference != NULL && job.code != NULL && job.task != NULL && job.cores >= 1);
+		HOLDS(p->nlooks >= 1 && p->nlooks <= 8 && p->pairs >= 1 && p->pairs <= 1000);
+		for (int i = 0; i < p->nlooks; i++)
+			HOLDS(p->looks[i] >= 2 && p->looks[i] <= 1000);
+		HOLDS(isfinite(p->bucket_seconds) && p->bucket_seconds > 0 && isfinite(p->run_limit_max) && isfinite(p->build_seconds));
+		if (job.language != LANGUAGE_PYTORCH)
+		{
+			HOLDS(job.signature.arguments >= 1 && job.signature.arguments <= WIRE_MAX_ARGUMENTS);
+			for (int i = 0; i < job.signature.arguments; i++)
+			{
+				const Argument *a = &job.signature.argument[i];
+				size_t		elements = 1;
+
+				HOLDS(memchr(a->name, '\0', sizeof(a->name)) != NULL && a->tensor.ndim <= WIRE_MAX_DIMS);
+				for (uint32_t d = 0; d < a->tensor.ndim; d++)
+					elements *= (size_t) a->tensor.shape[d];
+				HOLDS(a->tensor.elements == elements && a->tensor.bytes == elements * tensor_dtype_size(a->tensor.dtype));
+				HOLDS(a->role == ROLE_SCALAR || (a->low <= a->high && isfinite(a->low) && isfinite(a->high)));
+			}
+		}
+	}
+	job_free(&job);
+	free(text);
+	return 0;
+}
