@@ -25,4 +25,15 @@ clock_sleep(double seconds)
 	nanosleep(&t, NULL);
 }
 
+/* for a loop that waits for another core */
+static inline void
+clock_pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
 #endif							/* CUDAL1_CLOCK_H */

@@ -26,11 +26,12 @@ MESSAGE = struct.Struct("=QIIIIQq")
 TENSOR = struct.Struct("=QII8q8q")
 HELLO, LOAD, RUN, GENERATE, DESCRIBE, FORK, ENDED = 1, 2, 3, 4, 5, 6, 7
 OK, FAILED, UNSUPPORTED, FAULTED = 0, 1, 2, 3
-SEED_RUNS = 1
+SEED_RUNS, GATED = 1, 4
 MAX_TENSORS, MAX_DIMS = 16, 8
 # wire.h: WireControl
 SLOTS_AT, SEEDS_AT, OFFSETS_AT, SLOT_BYTES_AT, TENSORS_AT, TEXT_AT, TABLE_AT = 0, 8192, 24576, 24704, 24712, 24716, 32904
 GPU_BYTES_AT = TABLE_AT + 2048 * 16 * TENSOR.size
+GATE_AT = GPU_BYTES_AT + 16
 TEXT_BYTES = 8188
 FD_FILTER = 8
 BUILD_FAILED = 3
@@ -251,6 +252,9 @@ class Executor:
         probing = count > 0 and not self.code and not self.probed
         before = self.rng_states() if probing else None
         self.outputs.clear()
+        if flags & GATED:
+            self.gated_runs(slots, flags, self.outputs, self.inputs, self.model)
+            return 0
         self.runs(slots, flags, self.outputs, self.inputs, self.model)
         self.write_table(self.outputs)
         if self.gpu:
@@ -273,10 +277,23 @@ class Executor:
             for slot in slots:
                 outputs.append(flatten(model(*inputs[slot])))
 
-    def write_table(self, outputs):
+    def gated_runs(self, slots, flags, outputs, inputs, model):
+        seeds = self.control.words(SEEDS_AT, len(slots), "Q") if flags & SEED_RUNS else None
+        with memoryview(self.control.memory) as memory, memory[GATE_AT:GATE_AT + 8] as gates, gates.cast("I") as gate:
+            for run, slot in enumerate(slots):
+                while gate[0] <= run:
+                    pass
+                if seeds:
+                    torch.manual_seed(seeds[run] & 0x7FFFFFFFFFFFFFFF)
+                outputs.append(flatten(model(*inputs[slot])))
+                self.write_table(outputs[run:], run)
+                gate[1] = run + 1
+
+    def write_table(self, outputs, first=0):
         if not outputs:
             return
-        memory, codes, at = self.control.memory, self.codes, TABLE_AT
+        memory, codes = self.control.memory, self.codes
+        at = TABLE_AT + first * len(outputs[0]) * TENSOR.size
         base = self.gpu.base if self.gpu else 0
         n = len(outputs[0])
         if n > MAX_TENSORS:

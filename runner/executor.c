@@ -532,18 +532,23 @@ reading_seconds(const Executor *executor, const Reading *from, const Reading *to
 	return busy < cpu ? (cpu < wall ? cpu : wall) : busy;
 }
 
+static ExecutorResult
+ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed)
+{
+	executor->text[0] = '\0';
+	executor->asked = (WireMessage) {.nonce = random_secret(),.op = op,.count = count,.flags = flags,.seed = seed};
+	if (send(executor->sock, &executor->asked, sizeof(executor->asked), MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(executor->asked))
+		return EXECUTOR_ENDED;
+	return executor_thaw(executor);
+}
+
 ExecutorResult
 executor_ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed, double timeout)
 {
 	double		start = clock_now();
 	ExecutorResult result;
 
-	executor->text[0] = '\0';
-	executor->asked = (WireMessage) {.nonce = random_secret(),.op = op,.count = count,.flags = flags,.seed = seed};
-	if (send(executor->sock, &executor->asked, sizeof(executor->asked), MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(executor->asked))
-		result = EXECUTOR_ENDED;
-	else
-		result = executor_thaw(executor);
+	result = ask(executor, op, count, flags, seed);
 	if (result == EXECUTOR_OK && executor->attentive)
 		watch(executor->sock, start + (timeout < ATTENTION_SECONDS ? timeout : ATTENTION_SECONDS));
 	if (result == EXECUTOR_OK)
@@ -601,6 +606,62 @@ executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags
 		read_usage(executor, &to);
 		*elapsed = reading_seconds(executor, &from, &to);
 	}
+	return judge(executor, result, freeze);
+}
+
+/* waits without sleeping, as a sleeper's core goes cold; false: there is an answer, an end, or no time left */
+static bool
+await_run(Executor *executor, uint32_t run, double deadline)
+{
+	for (uint32_t spins = 1;; spins++)
+	{
+		if (__atomic_load_n(&executor->control->done, __ATOMIC_ACQUIRE) > run)
+			return true;
+		if (spins % 1024 == 0)
+		{
+			struct pollfd p = {.fd = executor->sock,.events = POLLIN};
+
+			if (poll(&p, 1, 0) != 0 || clock_now() > deadline || executor_cancelled)
+				return __atomic_load_n(&executor->control->done, __ATOMIC_ACQUIRE) > run;
+		}
+		clock_pause();
+	}
+}
+
+ExecutorResult
+executor_gated(Executor *executor, uint32_t op, uint32_t runs, uint32_t flags, void (*between) (void *context, uint32_t run, uint32_t runs),
+			   void *context, double timeout, double *elapsed)
+{
+	Reading		from,
+				to;
+	ExecutorResult result;
+	ExecutorResult freeze;
+	uint32_t	run = 0;
+
+	executor->control->gate = executor->control->done = 0;
+	read_usage(executor, &from);
+	from.wall = clock_now();
+	result = ask(executor, op, runs, flags | WIRE_FLAG_GATED, 0);
+	if (result == EXECUTOR_OK)
+	{
+		do
+		{
+			between(context, run, runs);
+			__atomic_store_n(&executor->control->gate, run + 1, __ATOMIC_RELEASE);
+		} while (await_run(executor, run, from.wall + timeout) && ++run < runs);
+		if (run == runs)
+			between(context, run, runs);
+		result = receive(executor->sock, &executor->answer, from.wall + timeout, NULL);
+	}
+	if (result == EXECUTOR_ENDED)
+	{
+		find_end(executor);
+		return result;
+	}
+	freeze = executor_freeze(executor);
+	to.wall = clock_now();
+	read_usage(executor, &to);
+	*elapsed = reading_seconds(executor, &from, &to);
 	return judge(executor, result, freeze);
 }
 

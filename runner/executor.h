@@ -123,6 +123,14 @@ extern ExecutorResult executor_command(Executor *executor, uint32_t op, uint32_t
 extern ExecutorResult executor_ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed, double timeout);
 extern ExecutorResult executor_settle(Executor *executor, ExecutorResult result);
 
+/*
+ * A command with a gate before each run: `between` is called before run 0, between the runs, and after the last one, each time when
+ * the executor says that the run before is done; then the gate of the next is opened.
+ */
+extern ExecutorResult executor_gated(Executor *executor, uint32_t op, uint32_t runs, uint32_t flags,
+									 void (*between) (void *context, uint32_t run, uint32_t runs), void *context, double timeout,
+									 double *elapsed);
+
 /* copies a run's output, gathered to be contiguous; layout: what is expected */
 extern ExecutorResult executor_read_tensor(Executor *executor, const WireTensor *tensor, const Tensor *layout, void *out);
 

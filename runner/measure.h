@@ -153,6 +153,12 @@ measure_gathered(const Tensor *tensor)
 /* arena for timing, sized for both sides' blocks; false after conclude() */
 extern bool measure_arena(Measure *m, Arena *arena, uint32_t slots);
 
+/* audit.c: `n` runs whose inputs come true one by one; the output of run `sample` into `out`; seconds of all; seeds: by slot */
+#define AUDIT_MAX_RUNS	12
+extern bool audit_possible(const Measure *m);
+extern bool audit_run(Measure *m, Executor *executor, Side side, Arena *arena, const uint32_t *slots, const uint64_t *seeds, uint32_t n,
+					  uint32_t sample, void *out, double timeout, double *seconds);
+
 /* rounds.c: from fresh pairs to a score */
 extern void rounds_run(Measure *m);
 

@@ -38,6 +38,7 @@ typedef enum WireStatus
 
 #define WIRE_FLAG_SEED_RUNS		1	/* set the forward seed before each run */
 #define WIRE_FLAG_PROBE_RNG		2	/* report in `value` whether a run consumed random numbers */
+#define WIRE_FLAG_GATED			4	/* wait for the gate before each run, say when it is done */
 
 typedef struct WireMessage
 {
@@ -90,6 +91,8 @@ typedef struct WireControl
 	char		text[8188];		/* an error, NUL-terminated UTF-8 */
 	WireTensor	table[WIRE_MAX_RUNS * WIRE_MAX_TENSORS];
 	uint64_t	gpu_bytes[2];	/* on a GPU: size of the memory of the inputs, and of the pool for all else */
+	uint32_t	gate;			/* runs that may start */
+	uint32_t	done;			/* runs that have answered, their part of the table included */
 } WireControl;
 
 /* allocations on a GPU are whole pages of 2 MiB */
