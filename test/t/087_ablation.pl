@@ -6,22 +6,26 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
+# on a busy machine measurements take their turns
+$PostgreSQL::Test::Utils::timeout_default = 1200;
 my $node = PostgreSQL::Test::Cluster->new('ablation');
 $node->init;
 $node->append_conf('postgresql.conf', "shared_preload_libraries = 'cudal1'\n");
 $node->start;
-$node->safe_psql('postgres', "ALTER SYSTEM SET cudal1.certify = off; SELECT pg_reload_conf(); CREATE EXTENSION cudal1");
+$node->safe_psql('postgres', "CREATE EXTENSION cudal1");
 ok($node->poll_query_until('postgres', q{SELECT EXISTS (SELECT FROM cudal1.device WHERE 'c' = ANY (languages))}), 'a device is there');
 
 my $code = slurp_file("$FindBin::RealBin/../data/switches.c");
 my $reference = slurp_file("$FindBin::RealBin/../../demo/tasks/matmul/reference.c");
 $node->safe_psql('postgres', <<"END");
-SET cudal1.certify = off;
+-- as quick, but that one attempt has to do, whoever else is busy here: no figure is a verdict
+SELECT cudal1_add_profile('once', 'quick', '{"bucket_seconds": 0.04, "futility_pairs": null, "attempts": 1, "disturbed_factor": 1e6, "audits": 0,
+	"verify_above": null, "verify_best_factor": null, "check_seconds": 0.1, "min_checks": 1}', 'for this test');
 SELECT cudal1_add_task('matmul', \$r\$$reference\$r\$, 'c', '{"entry": "solve",
 	"args": [{"name": "a", "dtype": "float32", "shape": [96, 96], "role": "in", "init": "normal"},
 			 {"name": "b", "dtype": "float32", "shape": [96, 96], "role": "in", "init": "normal"},
 			 {"name": "c", "dtype": "float32", "shape": [96, 96], "role": "out"},
-			 {"name": "n", "dtype": "int32", "role": "scalar", "value": 96}]}', 1, '{"profile": "quick"}');
+			 {"name": "n", "dtype": "int32", "role": "scalar", "value": 96}]}', 1, '{"profile": "once", "certify": false}');
 END
 my $ablation = $node->safe_psql('postgres', <<"END");
 SELECT cudal1_ablate(cudal1_submit('matmul', \$c\$$code\$c\$), '{USE_ROW_ORDER,USE_RESTRICT,USE_TILING,USE_UNROLL}');
