@@ -26,3 +26,7 @@ lint: deps
 # the runner under sanitizers, and the fuzzers
 sanitize: deps
 	@tools/sanitize
+
+# the archive that PGXN distributes: what is committed, and nothing else
+dist:
+	git archive --format=zip --prefix=cudal1-$(EXTVERSION)/ -o cudal1-$(EXTVERSION).zip HEAD

@@ -44,6 +44,8 @@ $$;
 SELECT cudal1_import_result('t', 'elsewhere', 2.2, 'published', 'A100');
 SELECT cudal1_prompt('t', seed => 5), cudal1_prompt('l', strategy => 'island', seed => 6);
 SELECT cudal1_cancel(ARRAY[58]);
+SELECT cudal1_ablation_explain(cudal1_ablate(cudal1_submit('t', E'A = True\nB = True\n'), '{A,B}'), '{A}', 'found by looking');
+SELECT cudal1_measure_aa(), cudal1_prune('0 days');
 SETUP
 
 my %looks = (
@@ -52,6 +54,10 @@ my %looks = (
 	devices => 'SELECT * FROM cudal1.device ORDER BY device_id',
 	candidates => 'SELECT * FROM cudal1.candidate ORDER BY candidate_id',
 	proposals => 'SELECT * FROM cudal1.proposal ORDER BY proposal_id',
+	'imported scores' => 'SELECT * FROM cudal1.imported_score ORDER BY candidate_id, device',
+	ablations => 'SELECT a.*, r.* FROM cudal1.ablation AS a JOIN cudal1.ablation_run AS r USING (ablation_id) ORDER BY a.ablation_id, r.mask',
+	'A/A candidates' => 'SELECT * FROM cudal1.aa_candidate ORDER BY task_id',
+	'pruned candidates' => 'SELECT * FROM cudal1.pruned ORDER BY candidate_id',
 	prompts => 'SELECT * FROM cudal1.prompt ORDER BY prompt_id',
 	measurements => 'SELECT * FROM cudal1.measurement ORDER BY measurement_id',
 	buckets => 'SELECT * FROM cudal1_bucket_stats($$t$$) UNION ALL SELECT * FROM cudal1_bucket_stats($$l$$)',
@@ -81,6 +87,7 @@ for my $format ('custom', 'plain')
 		'and restored without an error');
 	is(sql($copy, "SET client_min_messages = error; $looks{$_}"), $before{$_}, "$format: same $_") for sort keys %looks;
 	is(sql($copy, 'SELECT * FROM cudal1.recount()'), '', "$format: buckets equal a recount");
+	is(sql($copy, q{SELECT DISTINCT subject FROM cudal1_check()}), 'undecided without a job', "$format: all that is off is the queue");
 	is(sql($copy, 'SELECT count(*) FROM cudal1.job'), '0', "$format: the queue is empty");
 	is(sql($copy, 'SELECT cudal1_requeue()'), $unfinished, "$format: unfinished work is queued again");
 	is(sql($copy, q{SELECT count(*) FROM cudal1.candidate AS c LEFT JOIN cudal1.job AS j USING (candidate_id)
