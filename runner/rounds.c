@@ -50,6 +50,8 @@ typedef struct Rounds
 	Values		ratios;			/* of the current bucket */
 	Values		all;			/* every ratio */
 	Values		buckets;
+	Values		references;		/* the reference's seconds a run, by bucket */
+	double		half_reference; /* likewise of the last half */
 	Values		times[2];		/* seconds a run, by block */
 	Values		audit[2];		/* seconds a run, of audits */
 	Values		audit_more;		/* what the candidate took more than the reference, audit by audit */
@@ -411,6 +413,7 @@ run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
 		*disturbed = true;
 	for (size_t i = 0; i < half.ratio.n; i++)
 		append(ratios, half.ratio.v[i]);
+	s->half_reference = median(&half.block[SIDE_REFERENCE]);
 	good = true;
 done:
 	executor_end(&half.executor[0]);
@@ -450,6 +453,7 @@ static bool
 run_pair(Rounds *s)
 {
 	double		estimate = 1;
+	double		reference = 1;
 	Values		both = {0};
 
 	for (int half = 0; half < 2; half++)
@@ -476,11 +480,13 @@ run_pair(Rounds *s)
 			s->rounds = rounds;
 		}
 		estimate *= bucket_estimate(s, &ratios);
+		reference *= s->half_reference;
 		for (size_t i = 0; i < ratios.n; i++)
 			append(&both, ratios.v[i]);
 		free(ratios.v);
 	}
 	append(&s->buckets, sqrt(estimate));
+	append(&s->references, sqrt(reference));
 	keep_samples(s, &both);
 	free(both.v);
 	return true;
@@ -594,6 +600,19 @@ audit_bound(Rounds *s)
 	return reference + hidden > 0 ? reference / (reference + hidden) : INFINITY;
 }
 
+/* the reference's own times spread so widely that what they say of a candidate is not the candidate's fault */
+static bool
+host_is_noisy(const Rounds *s, double wide)
+{
+	double		lower,
+				upper,
+				half_width;
+
+	cudal1_score_interval(s->references.v, s->references.n, s->m->job->profile.confidence, s->m->job->profile.nlooks, &lower, &upper,
+						  &half_width);
+	return half_width > 2 * wide;
+}
+
 static void
 conclude_score(Rounds *s, bool left, double half_width)
 {
@@ -615,7 +634,10 @@ conclude_score(Rounds *s, bool left, double half_width)
 	r->upper = s->upper;
 	r->variance = cudal1_score_variance(s->buckets.v, s->buckets.n);
 	wide = fmax(p->half_width_limit, p->precision_slope * fabs(log(r->score)));
-	if (!left && p->half_width_limit > 0 && half_width > wide)
+	if (!left && p->half_width_limit > 0 && half_width > wide && host_is_noisy(s, wide))
+		conclude(m, OUTCOME_UNVERIFIED, "the reference's own times are unstable here: the interval after %zu pairs is +-%.2f %%, wider than %.2f %%",
+				 s->buckets.n, 100 * half_width, 100 * wide);
+	else if (!left && p->half_width_limit > 0 && half_width > wide)
 		conclude(m, OUTCOME_UNSTABLE, "the interval after %zu pairs is +-%.2f %%, wider than %.2f %%", s->buckets.n, 100 * half_width, 100 * wide);
 	else if (p->variance_limit > 0 && r->variance > p->variance_limit)
 		conclude(m, OUTCOME_UNSTABLE, "the variance across the buckets is %.4g, above %.4g", r->variance, p->variance_limit);
@@ -683,6 +705,7 @@ end:
 	}
 	free(s.audit_more.v);
 	free(s.all.v);
+	free(s.references.v);
 	free(s.ratios.v);
 	free(s.order);
 	free(s.seeds);
