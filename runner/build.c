@@ -236,6 +236,8 @@ prepare_interpreter(Measure *m, Interpreter *i, Sandbox *sandbox)
 	set_environment(i, "PATH", i->path);
 	set_environment(i, "LANG", "C.UTF-8");
 	set_environment(i, "HOME", "/");
+	/* there is no user database inside */
+	set_environment(i, "LOGNAME", "candidate");
 	set_environment(i, "PYTHONDONTWRITEBYTECODE", "1");
 	set_environment(i, "OMP_NUM_THREADS", i->cores);
 	set_environment(i, "OPENBLAS_NUM_THREADS", i->cores);
@@ -261,6 +263,7 @@ prepare_interpreter(Measure *m, Interpreter *i, Sandbox *sandbox)
 		set_environment(i, "TORCHINDUCTOR_CACHE_DIR", i->inductor);
 		/* what autotuning chose is kept with what it compiled */
 		set_environment(i, "TRITON_CACHE_AUTOTUNING", "1");
+		set_environment(i, "TORCHINDUCTOR_COMPILE_THREADS", "1");
 		if (m->gpu && m->gpu->toolkit[0])
 		{
 			snprintf(i->arch, sizeof(i->arch), "%d.%d", m->gpu->nvml.major_capability, m->gpu->nvml.minor_capability);
@@ -268,17 +271,6 @@ prepare_interpreter(Measure *m, Interpreter *i, Sandbox *sandbox)
 			set_environment(i, "TORCH_CUDA_ARCH_LIST", i->arch);
 		}
 	}
-}
-
-/* on a GPU: its nodes, and the library that PyTorch's memory comes through */
-static void
-admit_gpu(Measure *m, Interpreter *i, Sandbox *sandbox)
-{
-	if (!m->gpu)
-		return;
-	snprintf(i->preload, sizeof(i->preload), "%s/libcudal1pool.so", m->options->libdir);
-	i->pairs = gpu_sandbox(m->gpu, sandbox, i->environment, i->pairs);
-	set_environment(i, "LD_PRELOAD", i->preload);
 }
 
 /* whether code compiles parts of itself when it runs */
@@ -310,7 +302,7 @@ build_compiled(Measure *m, bool with_gpu)
 	set_environment(&i, "TMPDIR", "/tmp");
 	set_environment(&i, "MAX_JOBS", "2");
 	if (with_gpu)
-		admit_gpu(m, &i, &sandbox);
+		i.pairs = gpu_sandbox(m->gpu, &sandbox, i.environment, i.pairs);
 	else
 		set_environment(&i, "CUDA_VISIBLE_DEVICES", "");
 	sandbox.workdir = m->compiled;
@@ -335,6 +327,13 @@ build_compiled(Measure *m, bool with_gpu)
 
 		compiler_log(sandbox.output_fd, m->compiled, text, sizeof(text));
 		conclude(m, OUTCOME_COMPILE_ERROR, "%s", text);
+	}
+	else if (status != 0)
+	{
+		char		text[1900];
+
+		compiler_log(sandbox.output_fd, m->compiled, text, sizeof(text));
+		fprintf(stderr, "cudal1-measure: code that compiles itself ended early (wait status %d): %s\n", status, text);
 	}
 	close(sandbox.output_fd);
 	return m->result.outcome == OUTCOME_NONE;
@@ -370,7 +369,13 @@ build_zygotes(Measure *m)
 		Sandbox		sandbox;
 
 		prepare_interpreter(m, &i, &sandbox);
-		admit_gpu(m, &i, &sandbox);
+		if (m->gpu)
+		{
+			i.pairs = gpu_sandbox(m->gpu, &sandbox, i.environment, i.pairs);
+			/* the memory of PyTorch's allocator comes through it */
+			snprintf(i.preload, sizeof(i.preload), "%s/libcudal1pool.so", m->options->libdir);
+			set_environment(&i, "LD_PRELOAD", i.preload);
+		}
 		sandbox.file_bytes = (size_t) 16 << 20;
 		sandbox.first = true;
 		/* all three import at the same time; who waits for whom comes below */

@@ -531,6 +531,7 @@ def build(source_fd, device):
     except BaseException as error:
         text = f"{type(error).__name__}: {error}"
         if "Error building extension" not in text and "CompilationError" not in text:
+            print(explain(error), flush=True)
             return 1
         # the compilers' words, without the commands and what else was printed
         os.ftruncate(1, 0)
@@ -541,7 +542,11 @@ def build(source_fd, device):
 
 def use_built():
     """Before any fork: extensions are loaded as they were built, and Triton asks its compiler's version while it may start one."""
+    # the import asks whether there is a GPU, and whoever asks CUDA before a fork has none after it
+    asked = torch.cuda.is_available
+    torch.cuda.is_available = lambda: True
     from torch.utils import cpp_extension
+    torch.cuda.is_available = asked
 
     class Baton:
         def __init__(self, *arguments):
@@ -564,8 +569,11 @@ def use_built():
     cpp_extension._write_ninja_file_and_build_library = lambda *arguments, **keywords: None
     try:
         from triton.backends.nvidia import compiler, driver
+        from triton.runtime import build
         # remembered by both, and asked for in every process before a compiled kernel is looked up
-        driver.libcuda_dirs()
+        for remembered in (getattr(driver, "libcuda_dirs", None), getattr(build, "platform_key", None)):
+            if remembered:
+                remembered()
         arch = os.environ.get("TORCH_CUDA_ARCH_LIST", "").replace(".", "")
         if arch:
             compiler.get_ptxas_version(int(arch))
