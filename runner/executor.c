@@ -30,6 +30,7 @@
 #include "random.h"
 
 #define FREEZE_SECONDS 5.0
+#define PIECES 512
 #define ATTENTION_SECONDS 0.1	/* how long a core is spent on waiting */
 
 volatile sig_atomic_t executor_cancelled;
@@ -134,8 +135,12 @@ arena_create(Arena *arena, uint32_t slots, size_t input_slot_bytes, size_t outpu
 	arena->master_fd = shared_memory("master", slots * input_slot_bytes, (void **) &arena->master);
 	if (arena->inputs_fd < 0 || arena->outputs_fd < 0 || arena->master_fd < 0)
 		return false;
-	/* the supervisor's own mapping stays writable; no one else's can become so */
-	if (!inputs_writable && fcntl(arena->inputs_fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) != 0)
+	/*
+	 * The supervisor's own mapping stays writable; no one else's can become so. And none of this is a candidate's to change, who
+	 * could keep the reference from mapping its inputs by a seal of his own.
+	 */
+	if (fcntl(arena->inputs_fd, F_ADD_SEALS, (inputs_writable ? 0 : F_SEAL_FUTURE_WRITE) | F_SEAL_SEAL) != 0
+		|| fcntl(arena->outputs_fd, F_ADD_SEALS, F_SEAL_SEAL) != 0 || fcntl(arena->master_fd, F_ADD_SEALS, F_SEAL_SEAL) != 0)
 		return false;
 	return true;
 }
@@ -561,8 +566,9 @@ executor_ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, ui
 static ExecutorResult
 judge(Executor *executor, ExecutorResult result, ExecutorResult freeze)
 {
-	if (result == EXECUTOR_TIMEOUT)
-		return result;
+	/* what can't be stopped has not ended */
+	if (result == EXECUTOR_TIMEOUT || freeze == EXECUTOR_BROKEN)
+		return EXECUTOR_TIMEOUT;
 	if (freeze == EXECUTOR_ENDED)
 	{
 		find_end(executor);
@@ -683,12 +689,48 @@ read_memory(pid_t pid, uint64_t address, void *out, size_t bytes)
 	return true;
 }
 
+/* distance of element i of a view from its first, in elements */
+static size_t
+place_of(const WireTensor *tensor, const Tensor *layout, size_t i)
+{
+	size_t		place = 0;
+
+	for (int d = (int) layout->ndim - 1; d >= 0; d--)
+	{
+		place += (i % (size_t) layout->shape[d]) * (size_t) tensor->stride[d];
+		i /= (size_t) layout->shape[d];
+	}
+	return place;
+}
+
+/* a view with wide gaps: piece by piece, so that a small output of a large array costs little, wherever the code says it is */
+static bool
+read_pieces(pid_t pid, const WireTensor *tensor, const Tensor *layout, size_t piece, char *out)
+{
+	struct iovec remote[PIECES];
+	size_t		size = tensor_dtype_size(layout->dtype);
+	size_t		pieces = layout->elements / piece;
+
+	for (size_t done = 0; done < pieces;)
+	{
+		size_t		n = pieces - done < PIECES ? pieces - done : PIECES;
+		struct iovec local = {out + done * piece * size, n * piece * size};
+
+		for (size_t i = 0; i < n; i++)
+			remote[i] = (struct iovec) {(void *) (uintptr_t) (tensor->address + place_of(tensor, layout, (done + i) * piece) * size), piece * size};
+		if (process_vm_readv(pid, &local, 1, remote, n, 0) != (ssize_t) local.iov_len)
+			return false;
+		done += n;
+	}
+	return true;
+}
+
 ExecutorResult
 executor_read_tensor(Executor *executor, const WireTensor *tensor, const Tensor *layout, void *out)
 {
 	size_t		size = tensor_dtype_size(layout->dtype);
-	int64_t		expected = 1;
-	bool		contiguous = true;
+	size_t		piece = 1;		/* elements that follow each other */
+	bool		whole = true;
 	uint64_t	span = 1;
 	char	   *memory;
 
@@ -696,18 +738,18 @@ executor_read_tensor(Executor *executor, const WireTensor *tensor, const Tensor 
 		return EXECUTOR_OK;
 	for (int d = (int) layout->ndim - 1; d >= 0; d--)
 	{
-		if (layout->shape[d] != 1 && tensor->stride[d] != expected)
-			contiguous = false;
-		expected *= layout->shape[d];
-		if (tensor->stride[d] < 0 || __builtin_add_overflow(span, (uint64_t) (layout->shape[d] - 1) * (uint64_t) tensor->stride[d], &span)
-			|| tensor->stride[d] > (int64_t) 1 << 40)
+		if (tensor->stride[d] < 0 || tensor->stride[d] > (int64_t) 1 << 40
+			|| __builtin_add_overflow(span, (uint64_t) (layout->shape[d] - 1) * (uint64_t) tensor->stride[d], &span) || span > (uint64_t) 1 << 44)
 			return EXECUTOR_FORGED;
+		whole = whole && (layout->shape[d] == 1 || (size_t) tensor->stride[d] == piece);
+		if (whole)
+			piece *= (size_t) layout->shape[d];
 	}
-	if (contiguous)
+	if (whole)
 		return read_memory(executor->pid, tensor->address, out, layout->bytes) ? EXECUTOR_OK : EXECUTOR_FORGED;
-	/* a strided view: its whole span once, gathered here */
-	if (span > 64 * layout->elements + (1 << 20))
-		return EXECUTOR_FORGED;
+	if (span > 4 * layout->elements + (1 << 16))
+		return read_pieces(executor->pid, tensor, layout, piece, out) ? EXECUTOR_OK : EXECUTOR_FORGED;
+	/* a view with narrow gaps, or a turned one: all between its ends once, gathered here */
 	memory = malloc(span * size);
 	if (!memory)
 		return EXECUTOR_BROKEN;
@@ -717,17 +759,7 @@ executor_read_tensor(Executor *executor, const WireTensor *tensor, const Tensor 
 		return EXECUTOR_FORGED;
 	}
 	for (size_t i = 0; i < layout->elements; i++)
-	{
-		size_t		rest = i;
-		size_t		place = 0;
-
-		for (int d = (int) layout->ndim - 1; d >= 0; d--)
-		{
-			place += (rest % (size_t) layout->shape[d]) * (size_t) tensor->stride[d];
-			rest /= (size_t) layout->shape[d];
-		}
-		memcpy((char *) out + i * size, memory + place * size, size);
-	}
+		memcpy((char *) out + i * size, memory + place_of(tensor, layout, i) * size, size);
 	free(memory);
 	return EXECUTOR_OK;
 }

@@ -113,6 +113,7 @@ typedef struct Measure
 	/* estimates, in seconds a run */
 	double		time[2];
 	double		generate_time;
+	double		load_seconds[2];	/* spent on loading each side's code */
 	double		check_time;
 	double		checked_seconds;
 	double		last_progress;

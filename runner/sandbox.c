@@ -34,6 +34,7 @@
 #define BWRAP "bwrap"
 #define SECCOMP_TARGET_FD 20
 #define MAX_ARGUMENTS 256
+#define FILTER_FLAG_NEW_LISTENER 8	/* of seccomp(2), in linux/seccomp.h since 5.0 */
 
 /* refused everywhere: ways out of the namespaces, into the kernel, or into other processes */
 static const char *const outer_denied[] = {
@@ -144,9 +145,14 @@ sandbox_guard_filters(bool opens_files, bool gpu)
 			/* waits for the other thread in a state that no signal stops */
 				&& seccomp_rule_add(context, SCMP_ACT_KILL_PROCESS, SCMP_SYS(clone), 1,
 									SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_VFORK, CLONE_VFORK)) == 0
-			/* memory of others stays closed, and the end of the sandbox is the end */
-				&& seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prctl), 1, SCMP_A0(SCMP_CMP_EQ, PR_SET_DUMPABLE)) == 0
-				&& seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prctl), 1, SCMP_A0(SCMP_CMP_EQ, PR_SET_PDEATHSIG)) == 0
+			/* nor does one stop a call that waits for the listener of a filter */
+				&& seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(seccomp), 1,
+									SCMP_A1(SCMP_CMP_MASKED_EQ, FILTER_FLAG_NEW_LISTENER, FILTER_FLAG_NEW_LISTENER)) == 0
+			/* memory of others stays closed, and the end of the sandbox is the end; the kernel looks at 32 bits of the option */
+				&& seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prctl), 1,
+									SCMP_A0(SCMP_CMP_MASKED_EQ, 0xFFFFFFFF, PR_SET_DUMPABLE)) == 0
+				&& seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prctl), 1,
+									SCMP_A0(SCMP_CMP_MASKED_EQ, 0xFFFFFFFF, PR_SET_PDEATHSIG)) == 0
 			/* stacks and shared anonymous memory escape RLIMIT_DATA; but such is page-locked memory of the CUDA driver */
 				&& seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(mmap), 1,
 									SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_GROWSDOWN, MAP_GROWSDOWN)) == 0

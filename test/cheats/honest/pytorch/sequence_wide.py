@@ -10,4 +10,4 @@ class ModelNew(torch.nn.Module):
 
     def forward(self, x):
         y = torch.relu(self.linear(x))
-        return torch.cat([y, y], 2)[:, -1, 64:]
+        return torch.cat([y, y, y, y], 2)[:, -1, 192:]
