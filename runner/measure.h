@@ -160,6 +160,12 @@ extern bool audit_possible(const Measure *m);
 extern bool audit_run(Measure *m, Executor *executor, Side side, Arena *arena, const uint32_t *slots, const uint64_t *seeds, uint32_t n,
 					  uint32_t sample, void *out, double timeout, double *seconds);
 
+/* pytorch: the first run of the reference says what the outputs are */
+extern bool measure_layout_outputs(Measure *m, Executor *executor);
+
+/* checks.c: correct on first inputs, and how long a run takes */
+extern bool checks_run(Measure *m);
+
 /* rounds.c: from fresh pairs to a score */
 extern void rounds_run(Measure *m);
 
