@@ -6,7 +6,9 @@ CREATE FUNCTION cudal1.plain_prompt(task_id bigint)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT cudal1.compose_prompt(false, t.language, coalesce(t.device_model, t.device) = 'cuda' OR t.language = 'cuda',
+	SELECT cudal1.compose_prompt(false, t.language,
+			coalesce((SELECT bool_or(d.class = 'cuda') FROM cudal1.device AS d WHERE d.model = coalesce(t.device_model, t.device)),
+					 CASE WHEN t.device IN ('cpu', 'cuda') THEN t.device = 'cuda' ELSE t.language = 'cuda' END),
 			coalesce(t.device_model, CASE WHEN t.device = 'cpu' THEN 'a modern CPU' WHEN t.device = 'cuda' THEN 'a modern NVIDIA GPU' ELSE t.device END),
 			t.name, t.reference, cudal1.entry_declaration(t.language, t.signature), cudal1.tolerance_words(t.rtol, t.atol), '{}', '{}')
 		FROM cudal1.task AS t WHERE t.task_id = plain_prompt.task_id;

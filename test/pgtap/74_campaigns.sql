@@ -1,6 +1,6 @@
 -- Campaigns: each kind asks for what it should and no more, ends when it should, and goes on after a pause.
 BEGIN;
-SELECT plan(80);
+SELECT plan(72);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', NULL, 1, options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
@@ -111,7 +111,7 @@ SELECT pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('s'), 'running 2 0 6 6 0 0 0', 'a batch for each task');
 SELECT pg_temp.answer(), pg_temp.measure(:d, 2.5, 4), pg_temp.measure(:d, NULL), pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('s'), 'paused 2 2 6 0 0 0 60', 'after it, a pause');
-SELECT like((SELECT note FROM cudal1.campaign WHERE name = 's'), 'round 1 of 2 is complete%', 'for training');
+SELECT alike((SELECT note FROM cudal1.campaign WHERE name = 's'), 'round 1 of 2 is complete%', 'for training');
 SELECT is((SELECT count(*) FROM cudal1_sft_dataset(campaign => 's')), 4::bigint, 'with the successful ones');
 SELECT is((SELECT array_agg((j ->> 'reward')::int ORDER BY j ->> 'reward') FROM cudal1_rl_dataset(campaign => 's', reward => 'binary') AS j), ARRAY[0, 0, 1, 1, 1, 1], 'rewards are 1 or 0');
 SELECT is(pg_temp.advance(), 0::bigint, 'nothing happens meanwhile');
@@ -175,11 +175,7 @@ SELECT is((SELECT count(*) FROM cudal1.proposal WHERE group_key = :'k'), 4::bigi
 SELECT cudal1_answer_group(:'k', ARRAY[E'```\nx = 1\n```', 'nothing', E'## Performance Analysis\na\n## Algorithm Design\nb\n## Code Implementation\n```python\nx = 2\n```', 'nothing']) \g /dev/null
 SELECT is((SELECT count(*) FROM cudal1.proposal WHERE group_key = :'k'), 4::bigint, 'once');
 SELECT is((SELECT array_agg(reward) FROM cudal1_group_result(:'k')), ARRAY[0, 0, NULL, 0]::float8[], 'before the verdict');
-SELECT pg_temp.measure(:d, 3.0) \g /dev/null
-SELECT is((SELECT array_agg(reward) FROM cudal1_group_result(:'k')), ARRAY[0, 0, NULL, 0]::float8[], 'a high score is measured again');
-SELECT pg_temp.measure(:d, 3.0) \g /dev/null
-UPDATE cudal1.job SET avoid_until = '-infinity' WHERE kind = 'verify';
-SELECT pg_temp.measure(:d, 3.0) \g /dev/null
+SELECT pg_temp.measure(:d, 1.5) \g /dev/null
 SELECT is((SELECT array_agg(round(advantage::numeric, 4)) FROM cudal1_group_result(:'k')), ARRAY[-0.5774, -0.5774, 1.7321, -0.5774]::numeric[], 'rewards and advantages, in order');
 SELECT throws_ok($$SELECT cudal1_next_group('v')$$, '22023', NULL, 'other campaigns have no groups');
 SELECT throws_ok($$SELECT cudal1_answer_group('nobody', '{x}')$$, '42704', NULL, 'no such group');

@@ -1,0 +1,80 @@
+-- What trainers get, and what codes do: data sets without duplicates, techniques by keywords and by a model.
+BEGIN;
+SELECT plan(34);
+
+SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', NULL, 1, options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b']) AS t \g /dev/null
+SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
+CREATE FUNCTION pg_temp.measure(device bigint, score float8) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	j	record;
+	n	bigint := 0;
+BEGIN
+	LOOP
+		SELECT * INTO j FROM cudal1.claim(device, 'w');
+		EXIT WHEN j.job_id IS NULL;
+		PERFORM cudal1.finish(j.job_id, j.attempt, CASE WHEN score IS NULL THEN '{"outcome": "crash"}'
+			ELSE jsonb_build_object('outcome', 'successful', 'score', score, 'lower', score, 'upper', score) END);
+		n := n + 1;
+	END LOOP;
+	RETURN n;
+END
+$$;
+CREATE FUNCTION pg_temp.words(code text) RETURNS text LANGUAGE sql AS
+	$$SELECT E'## Performance Analysis\na\n## Algorithm Design\nb\n## Code Implementation\n```python\n' || code || E'\n```\n'$$;
+SELECT prompt_id AS p FROM cudal1_prompt('a', kind => 'augment') \gset
+SELECT prompt_id AS p2 FROM cudal1_prompt('b', kind => 'augment') \gset
+
+SELECT cudal1_submit('a', 'one', 'manual'), cudal1_submit_response(:p, pg_temp.words('one'), 'x', 'g', 'k1'), cudal1_submit_response(:p, pg_temp.words('two'), 'x', 'g', 'k2'),
+	cudal1_submit_response(:p2, pg_temp.words('three'), 'y') \g /dev/null
+SELECT pg_temp.measure(:d, 1.5) \g /dev/null
+SELECT cudal1_submit('b', 'four', 'manual'), cudal1_submit('b', 'null', 'manual', purpose => 'null') \g /dev/null
+SELECT pg_temp.measure(:d, 1.8) \g /dev/null
+SELECT cudal1_submit_response(:p, pg_temp.words('bad'), 'x', 'g', 'k3'), cudal1_submit_response(:p, 'nothing', 'x', 'g', 'k4') \g /dev/null
+SELECT pg_temp.measure(:d, NULL) \g /dev/null
+SELECT cudal1_submit_response(:p, pg_temp.words('waits'), 'x', 'g', 'k5') \g /dev/null
+
+-- supervised fine-tuning
+SELECT is((SELECT array_agg(s ->> 'task' || ' ' || (s ->> 'method') || ' ' || (s ->> 'reward')) FROM cudal1_sft_dataset() AS s), ARRAY['a x 1.5', 'a x 1.5', 'b manual 1.8', 'b y 1.5'],
+	'a row for each successful code, best first, an answer before a bare code');
+SELECT is((SELECT s #>> '{messages,0,content}' FROM cudal1_sft_dataset() AS s LIMIT 1), (SELECT prompt FROM cudal1.prompt WHERE prompt_id = :p), 'the question is the prompt');
+SELECT is((SELECT s #>> '{messages,1,content}' FROM cudal1_sft_dataset() AS s LIMIT 1), pg_temp.words('one'), 'the answer is the whole answer');
+SELECT is((SELECT array_agg(s #>> '{messages,0,role}' || ' ' || (s #>> '{messages,1,role}')) FROM cudal1_sft_dataset(methods => '{y}') AS s), ARRAY['user assistant'], 'roles are those of a chat');
+SELECT is((SELECT s #>> '{messages,1,content}' FROM cudal1_sft_dataset(methods => '{manual}', tasks => '{b}') AS s), E'## Code Implementation\n\n```python\nfour\n```\n', 'a bare code is an answer of its own');
+SELECT is((SELECT s #>> '{messages,0,content}' FROM cudal1_sft_dataset(methods => '{manual}', tasks => '{b}') AS s), (SELECT prompt FROM cudal1_prompt('b', kind => 'augment')), 'to the prompt that would be asked');
+SELECT is((SELECT count(*) FROM cudal1_sft_dataset(above => 1.5)), 1::bigint, 'above a reward');
+SELECT is((SELECT count(*) FROM cudal1_sft_dataset(per_task => 1)), 2::bigint, 'the best of each task');
+SELECT is((SELECT count(*) FROM cudal1_sft_dataset(tasks => '{a}')), 2::bigint, 'of some tasks');
+SELECT throws_ok('SELECT cudal1_sft_dataset(above => ''NaN'')', '22023', NULL, 'above must be a number');
+SELECT throws_ok('SELECT cudal1_sft_dataset(per_task => 0)', '22023', NULL, 'per_task must be positive');
+SELECT throws_ok('SELECT cudal1_sft_dataset(campaign => ''z'')', '42704', NULL, 'an unknown campaign');
+
+-- reinforcement learning
+SELECT is((SELECT array_agg((s ->> 'reward')::float8) FROM cudal1_rl_dataset(tasks => '{a}') AS s), ARRAY[1.5, 1.5, 0, 0, NULL]::float8[], 'all answers, with what has no verdict as NULL');
+SELECT is((SELECT array_agg((s ->> 'advantage')::float8) FROM cudal1_rl_dataset(tasks => '{a}') AS s), ARRAY[1, 1, -1, -1, NULL]::float8[], 'advantages within the group');
+SELECT is((SELECT array_agg((s ->> 'advantage')::float8) FROM cudal1_rl_dataset(tasks => '{a}', variant => 'dr_grpo') AS s), ARRAY[0.75, 0.75, -0.75, -0.75, NULL]::float8[], 'of any variant');
+SELECT is((SELECT array_agg((s ->> 'reward')::float8) FROM cudal1_rl_dataset(tasks => '{a}', reward => 'binary') AS s), ARRAY[1, 1, 0, 0, NULL]::float8[], 'or as success and failure');
+SELECT is((SELECT array_agg(DISTINCT s ->> 'group') FROM cudal1_rl_dataset() AS s), ARRAY['key g', 'prompt ' || :p2], 'without a key the prompt makes the group');
+SELECT is((SELECT row(s ->> 'state', s ->> 'failure')::text FROM cudal1_rl_dataset() AS s WHERE s ->> 'response' = 'nothing'), '(failed,malformed)', 'what failed says why');
+SELECT throws_ok('SELECT cudal1_rl_dataset(reward => ''best'')', '22023', NULL, 'no such reward');
+SELECT throws_ok('SELECT cudal1_rl_dataset(variant => ''best'')', '22023', NULL, 'no such variant');
+
+-- techniques
+SELECT is(ARRAY(SELECT cudal1.techniques_of(code)), names, left(code, 40))
+FROM (VALUES ('x = x + 1', '{}'::text[]), ('__shared__ float tile[32][33];', '{shared memory usage,tiling}'), ('v = __shfl_down_sync(m, v, 16);', '{warp-level optimization}'),
+	('#pragma omp parallel for', '{multithreading}'), ('y = x.to(memory_format=torch.channels_last)', '{memory layout optimization}')) AS v (code, names);
+SELECT cudal1_submit('a', '__shared__ float s[32]; #pragma unroll', 'manual') AS c \gset
+SELECT pg_temp.measure(:d, 1.6) \g /dev/null
+SELECT is(cudal1_extract_techniques(), 6::bigint, 'all successful codes are looked at');
+SELECT is((SELECT array_agg(technique ORDER BY technique) FROM cudal1.candidate_technique WHERE candidate_id = :c), '{"loop unrolling","register optimization","shared memory usage"}', 'and what they use is noted');
+SELECT is((SELECT row(candidates, tasks, share, median_reward)::text FROM cudal1.technique_frequency WHERE technique = 'loop unrolling'), '(1,1,1,1.6)', 'and counted');
+SELECT is(cudal1_extract_techniques(ARRAY[:c]), 1::bigint, 'again, it adds nothing');
+SELECT cudal1_add_model('m', 'http://127.0.0.1:1/v1', 'm') \g /dev/null
+SELECT is(cudal1_extract_techniques(ARRAY[:c], 'm'), 1::bigint, 'a model is asked');
+SELECT is(cudal1_extract_techniques(ARRAY[:c], 'm'), 0::bigint, 'once');
+SELECT matches(job #>> '{body,messages,0,content}', 'shared memory usage.*__shared__ float s\[32\]', 'with the terms and the code') FROM cudal1.claim_requests('w', 10);
+SELECT cudal1.finish_request(jsonb_build_object('request_id', request_id, 'attempt', 1, 'outcome', 'answered', 'text', E'Sure: ["Tiling", "bank conflict padding"]')) FROM cudal1.request \g /dev/null
+SELECT cudal1.take_answers() \g /dev/null
+SELECT is((SELECT array_agg(technique ORDER BY technique) FROM cudal1.candidate_technique WHERE candidate_id = :c AND source = 'm'), '{"bank conflict padding",tiling}', 'its terms are noted, also new ones');
+
+SELECT * FROM finish();
+ROLLBACK;
