@@ -264,7 +264,8 @@ cudal1_entry_take_back(const char *server, const char *worker, int64 *taken)
 	TakeBack	call = {server, worker};
 	char	   *columns[1] = {NULL};
 	int			nrows;
-	Cudal1Call	outcome = run("SELECT cudal1.take_back($1, $2), cudal1.expire_requests($1, $2)", take_back_arguments, &call, columns, 1, &nrows, NULL);
+	Cudal1Call	outcome = run("SELECT cudal1.take_back($1, $2), cudal1.expire_requests($1, $2)",
+							  take_back_arguments, &call, columns, 1, &nrows, NULL);
 
 	*taken = columns[0] == NULL ? 0 : strtoll(columns[0], NULL, 10);
 	return outcome;

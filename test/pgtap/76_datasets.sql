@@ -1,6 +1,6 @@
 -- What trainers get, and what codes do: data sets without duplicates, techniques by keywords and by a model.
 BEGIN;
-SELECT plan(34);
+SELECT plan(33);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', NULL, 1, options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset

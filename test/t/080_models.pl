@@ -110,8 +110,10 @@ wait_for($node, "SELECT count(*) FROM cudal1.request WHERE request_id IN ($id) A
 isnt((generators($node))[0], $pid, 'by another program');
 touch_endpoint('models', 'go');
 wait_for($node, "SELECT count(*) FROM cudal1.request WHERE request_id IN ($id) AND candidate_id IS NOT NULL", '50', 'each is answered');
-is($node->safe_psql('postgres', "SELECT count(*) || ' ' || count(DISTINCT p.proposal_key) FROM cudal1.proposal AS p JOIN cudal1.request AS r ON p.proposal_key = 'request ' || r.request_id WHERE r.request_id IN ($id)"),
-	'50 50', 'and proposed once');
+is($node->safe_psql('postgres', <<"END"), '50 50', 'and proposed once');
+SELECT count(*) || ' ' || count(DISTINCT p.proposal_key)
+FROM cudal1.proposal AS p JOIN cudal1.request AS r ON p.proposal_key = 'request ' || r.request_id WHERE r.request_id IN ($id)
+END
 
 # killed again and again while answers come
 $id = ask('slow:0.3', 600);
@@ -148,6 +150,16 @@ $node->start;
 wait_for($node, "SELECT concat_ws(' ', state, attempt, candidate_id IS NOT NULL) FROM cudal1.request WHERE request_id = $id", 'answered 1 t',
 	'after a crash of the server the answer is there, without another request');
 is(scalar(endpoint_lines('models', 'requests', qr/ wait:held /)), 1, 'it was paid for once');
+
+# a campaign, carried out by the worker alone, over a restart in its middle
+add_model($node, $endpoint, 'slow:0.1');
+$node->safe_psql('postgres', "SELECT cudal1_add_campaign('five', 'vanilla', '{ok,slow:0.1}', options => '{\"ahead\": 2}')");
+$node->poll_query_until('postgres', "SELECT trials > 2 FROM cudal1.campaign_progress WHERE name = 'five'");
+$node->restart;
+wait_for($node, "SELECT concat_ws(' ', state, done, trials) FROM cudal1.campaign_progress WHERE name = 'five'", 'finished 2 10', 'a campaign is carried out');
+is($node->safe_psql('postgres', "SELECT count(DISTINCT candidate_id) FROM cudal1.proposal JOIN cudal1.candidate USING (candidate_id) WHERE method LIKE 'vanilla: %' AND state = 'successful'"),
+	'10', 'each answer has a verdict');
+is($node->safe_psql('postgres', "SELECT success FROM cudal1_speedup_report('vanilla: ok') WHERE level = 'All'"), '1', 'and the report shows the method');
 
 # switched off
 $node->safe_psql('postgres', 'ALTER SYSTEM SET cudal1.enabled = off');
