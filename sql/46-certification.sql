@@ -88,7 +88,8 @@ BEGIN
 			buffers := buffers || format(E'\tstatic char *%1$s_copy;\n\tif (!%1$s_copy)\n\t\t%1$s_copy = (char *) CUDAL1_MEMORY(%2$s);\n'
 				|| E'\tCUDAL1_COPY(%1$s_copy, %1$s, %2$s);\n', arg.id, arg.bytes);
 			halves := halves || format(E'\tCUDAL1_ZERO(%1$s_copy + %2$s, %3$s);\n', arg.id, div(arg.bytes, 2), arg.bytes - div(arg.bytes, 2));
-			rounds := rounds || coalesce(format(E'\t%1$s(%2$s_copy, %3$s, %4$s);\n', arg.masker, arg.id, arg.elements, arg.mask), '');
+			rounds := rounds || CASE WHEN arg.mask IS NULL THEN '' ELSE
+				format(E'\t%1$s(%2$s_copy, %3$s, %4$s);\n', arg.masker, arg.id, arg.elements, arg.mask) END;
 		ELSE
 			zeros := zeros || format(E'\tCUDAL1_ZERO(%s, %s);\n', arg.id, arg.bytes);
 			keep := keep || format(E'\tstatic char *%1$s_first;\n', arg.id);
@@ -106,7 +107,8 @@ BEGIN
 				-- to leave it as it is, is to answer with the input
 				can_copy := true;
 				halves := halves || format(E'\tCUDAL1_ZERO((char *) %1$s + %2$s, %3$s);\n', arg.id, div(arg.bytes, 2), arg.bytes - div(arg.bytes, 2));
-				rounds := rounds || coalesce(format(E'\t%1$s((char *) %2$s, %3$s, %4$s);\n', arg.masker, arg.id, arg.elements, arg.mask), '');
+				rounds := rounds || CASE WHEN arg.mask IS NULL THEN '' ELSE
+					format(E'\t%1$s((char *) %2$s, %3$s, %4$s);\n', arg.masker, arg.id, arg.elements, arg.mask) END;
 			ELSE
 				SELECT format(E'\tfor (unsigned long i = 0; i < %1$s; i += %2$s)\n\t\tCUDAL1_COPY((char *) %3$s + i, %4$s, %1$s - i < %2$s ? %1$s - i : %2$s);\n',
 							  arg.bytes, s.bytes, arg.id, 'cudal1_a' || s.ordinality) INTO source

@@ -1,6 +1,6 @@
 -- Every function of the extension, called with everything its argument types can hold: errors have a reason, none is internal, nothing crashes.
 BEGIN;
-SELECT plan(6);
+SELECT plan(9);
 SET LOCAL statement_timeout = '20s';
 SET LOCAL client_min_messages = error;
 
@@ -109,5 +109,61 @@ SELECT is_empty($$SELECT candidate_id, reward FROM cudal1.candidate WHERE reward
 -- what they are made of may complain of anything, as long as the server stands
 SELECT pg_temp.try(f, 10) FROM ours WHERE internal ORDER BY f::text \g /dev/null
 SELECT is_empty($$SELECT DISTINCT ON (function) function, state, message, left(call, 300) FROM answers WHERE state = 'XX000' ORDER BY function$$, 'nor of the functions beneath');
+
+-- documents from outside, changed in every place, by a fixed sequence: a member gone, doubled into a string, or of another type
+CREATE FUNCTION pg_temp.paths(document jsonb) RETURNS SETOF text[] LANGUAGE sql AS $$
+	WITH RECURSIVE p (path, value) AS (
+		SELECT '{}'::text[], document
+		UNION ALL
+		SELECT p.path || k.key, k.value FROM p CROSS JOIN LATERAL (
+			SELECT key, value FROM jsonb_each(CASE jsonb_typeof(p.value) WHEN 'object' THEN p.value END)
+			UNION ALL
+			SELECT (ordinality - 1)::text, value FROM jsonb_array_elements(CASE jsonb_typeof(p.value) WHEN 'array' THEN p.value END) WITH ORDINALITY) AS k)
+	SELECT path FROM p WHERE path <> '{}' ORDER BY path
+$$;
+-- a place that an earlier change took away stays as it is
+CREATE FUNCTION pg_temp.change(document jsonb, path text[], value jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN CASE WHEN value IS NULL THEN document #- path ELSE jsonb_set(document, path, value) END;
+EXCEPTION WHEN invalid_text_representation THEN
+	RETURN document;
+END
+$$;
+CREATE FUNCTION pg_temp.mutants(document jsonb) RETURNS SETOF jsonb LANGUAGE sql AS $$
+	WITH one AS MATERIALIZED (
+		SELECT row_number() OVER (ORDER BY p.path, v.n) AS n, p.path, v.value FROM pg_temp.paths(document) AS p(path),
+			unnest(ARRAY[NULL, 'null', 'true', '0', '-1', '1.5', '1e400', '-1e400', '1e-400', '9223372036854775808', '""', '"x"', '"NaN"', '[]', '[[]]', '{}', '{"a": 1}']::jsonb[])
+				WITH ORDINALITY AS v(value, n)),
+	single AS (SELECT n, CASE WHEN value IS NULL THEN document #- path ELSE jsonb_set(document, path, value) END AS d FROM one)
+	SELECT d FROM single
+	UNION ALL
+	-- two changes at once
+	SELECT pg_temp.change(s.d, o.path, o.value)
+		FROM single AS s CROSS JOIN generate_series(1, 8) AS k JOIN one AS o ON o.n = 1 + abs(hashint8(s.n * 7919 + k)) % (SELECT count(*) FROM one)
+$$;
+CREATE TEMPORARY TABLE mutations (subject text, state text, result text);
+CREATE FUNCTION pg_temp.feed(subject text, call text, document jsonb) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	d		jsonb;
+	result	text;
+BEGIN
+	FOR d IN SELECT m FROM pg_temp.mutants(document) AS m LOOP
+		BEGIN
+			EXECUTE call INTO result USING d;
+			INSERT INTO mutations VALUES (subject, '00000', result);
+		EXCEPTION WHEN OTHERS THEN
+			INSERT INTO mutations VALUES (subject, SQLSTATE, left(SQLERRM, 200) || ' ' || left(d::text, 300));
+		END;
+	END LOOP;
+END
+$$;
+SELECT pg_temp.feed('signature', 'SELECT cudal1.check_signature($1)::text', '{"entry": "solve", "rtol": 1e-4, "atol": 1e-5, "args": [
+	{"name": "a", "dtype": "float32", "shape": [16, 2], "role": "in", "init": "uniform", "low": -1, "high": 1}, {"name": "b", "dtype": "int64", "shape": [3], "role": "inout", "init": "integer", "low": 0, "high": 9},
+	{"name": "c", "dtype": "bfloat16", "shape": [16], "role": "out"}, {"name": "n", "dtype": "int32", "role": "scalar", "value": 16}]}') \g /dev/null
+SELECT is_empty($$SELECT DISTINCT state, result FROM mutations WHERE subject = 'signature' AND state NOT IN ('00000', '22023') LIMIT 5$$, 'a signature is accepted or called malformed, whatever it holds');
+SELECT pg_temp.feed('result', 'SELECT (cudal1.read_result($1)).outcome', '{"type": "result", "outcome": "successful", "score": 1.5, "lower": 1.4, "upper": 1.6, "variance": 0.001, "pairs": 2, "rounds": 40,
+	"bucket_means": [1.5, 1.6], "samples": [[1.5, 1.4], [1.6]], "reference_seconds": 0.001, "checks": 5, "max_error": 0.1, "audits": 2, "audit_bound": 3, "detail": "d", "environment": {"host": "h"}, "evidence": {}}') \g /dev/null
+SELECT is_empty($$SELECT DISTINCT state, result FROM mutations WHERE subject = 'result' AND state <> '00000' LIMIT 5$$, 'no result raises an error');
+SELECT is_empty($$SELECT result FROM mutations WHERE subject = 'result' AND result IS NULL LIMIT 5$$, 'each has an outcome');
 SELECT * FROM finish();
 ROLLBACK;

@@ -342,11 +342,13 @@ SKIP:
 	skip 'no file system of its own can be mounted here', 3 if system("unshare -rm sh -c '$mount' 2>/dev/null") != 0;
 	spew("$dir/reference.c", 'void solve(const float *x, float *y) { for (int i = 0; i < 64; i++) y[i] = 2 * x[i]; }');
 	spew("$dir/candidate.c", 'void solve(const float *x, float *y) { for (int i = 0; i < 64; i++) y[i] = x[i] + x[i]; }');
-	spew("$dir/signature.json", '{"args": [{"name": "x", "dtype": "float32", "shape": [64], "role": "in"}, {"name": "y", "dtype": "float32", "shape": [64], "role": "out"}]}');
+	spew("$dir/signature.json", '{"args": [{"name": "x", "dtype": "float32", "shape": [64], "role": "in"},'
+		  . ' {"name": "y", "dtype": "float32", "shape": [64], "role": "out"}]}');
 	for my $left (0, 2, 4)
 	{
 		my $fill = $left == 0 ? "cat /dev/zero >$full/fill" : "dd if=/dev/zero of=$full/fill bs=4k count=@{[ 4 - $left ]}";
-		my $out = `unshare -rm sh -c '$mount && { $fill 2>/dev/null; $measure --quick --scratch $full --reference $dir/reference.c --candidate $dir/candidate.c --signature $dir/signature.json; }' 2>&1`;
+		my $command = "$measure --quick --scratch $full --reference $dir/reference.c --candidate $dir/candidate.c --signature $dir/signature.json";
+		my $out = `unshare -rm sh -c '$mount && { $fill 2>/dev/null; $command; }' 2>&1`;
 		like($out, qr/"outcome":"(lost|unverified)"/, "a disk with $left pages left is nobody's verdict");
 	}
 }

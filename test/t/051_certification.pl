@@ -1,0 +1,88 @@
+# Null candidates, really measured: they compile, run and fail where a task asks for work, and pass where it asks for none.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('certification');
+my $dir  = PostgreSQL::Test::Utils::tempdir();
+chmod 0755, $dir;
+mkdir "$dir/scratch";
+$node->init;
+$node->append_conf('postgresql.conf', "shared_preload_libraries = 'cudal1'\ncudal1.scratch_dir = '$dir/scratch'\n");
+$node->start;
+
+sub verdicts
+{
+	my ($task) = @_;
+	ok($node->poll_query_until('postgres', 'SELECT count(*) = 0 FROM cudal1.job'), "$task: all null candidates are decided");
+	return $node->safe_psql('postgres',
+		"SELECT string_agg(n.name || ' ' || coalesce(c.failure, c.state), ', ' ORDER BY n.name) FROM cudal1.null_candidate n JOIN cudal1.candidate c USING (candidate_id)"
+		  . " JOIN cudal1.task t ON t.task_id = c.task_id WHERE t.name = '$task'");
+}
+sub certified { return $node->safe_psql('postgres', "SELECT certified FROM cudal1.task WHERE name = '$_[0]'"); }
+
+$node->safe_psql('postgres', 'CREATE EXTENSION cudal1');
+ok($node->poll_query_until('postgres', 'SELECT count(*) > 0 FROM cudal1.device'), 'a device is found');
+
+# every kind of argument
+$node->safe_psql('postgres', <<'END');
+SELECT cudal1_add_task('work', $$
+void solve(const float *x, const int *at, float *y, double *z, int n, float scale)
+{
+	for (int i = 0; i < n; i++)
+	{
+		y[i] = scale * x[at[i]] + i;
+		z[i] = z[i] * z[i] + y[i];
+	}
+}
+$$, 'c', '{"entry": "solve", "args": [{"name": "x", "dtype": "float32", "shape": [8, 32], "role": "in"}, {"name": "at", "dtype": "int32", "shape": [256], "role": "in", "low": 0, "high": 255},
+	{"name": "y", "dtype": "float32", "shape": [256], "role": "out"}, {"name": "z", "dtype": "float64", "shape": [256], "role": "inout"},
+	{"name": "n", "dtype": "int32", "role": "scalar", "value": 256}, {"name": "scale", "dtype": "float32", "role": "scalar", "value": 3.5}]}', options => '{"certify": true}')
+END
+is(verdicts('work'), join(', ', map { "$_ wrong_output" } qw(half_work input_copy lower_precision mean other_inputs zeros)), 'work: each is wrong');
+is(certified('work'), 'passed', 'work: the task has passed');
+
+# an output that the tolerance cannot tell from a constant
+$node->safe_psql('postgres', <<'END');
+SELECT cudal1_add_task('idle', $$void solve(const float *x, float *y) { for (int i = 0; i < 64; i++) y[i] = 100 + 0.001f * x[i]; }$$, 'c',
+	'{"entry": "solve", "args": [{"name": "x", "dtype": "float32", "shape": [64], "role": "in"}, {"name": "y", "dtype": "float32", "shape": [64], "role": "out"}]}', options => '{"certify": true}')
+END
+is(verdicts('idle'),
+	'half_work successful, input_copy wrong_output, lower_precision wrong_output, mean successful, other_inputs successful, zeros wrong_output',
+	'idle: what ignores the input passes');
+is(certified('idle'), 'weak', 'idle: the task is weak');
+is($node->safe_psql('postgres', q{SELECT success FROM cudal1_speedup_report() WHERE level = 'All'}), '0', 'and the report knows of no success');
+
+SKIP:
+{
+	skip 'no PyTorch', 3 if ($ENV{PYTORCH} // '') eq 'no'
+	  || $node->safe_psql('postgres', q{SELECT count(*) FROM cudal1.device WHERE 'pytorch' = ANY (languages)}) == 0;
+	$node->safe_psql('postgres', <<'END');
+SELECT cudal1_add_task('model', $$import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self, n):
+        super(Model, self).__init__()
+        self.linear = torch.nn.Linear(n, n)
+
+    def forward(self, x, y):
+        return self.linear(x) * y, x.sum(dim=1)
+
+
+def get_inputs():
+    return [torch.randn(16, 32), torch.randn(16, 32)]
+
+
+def get_init_inputs():
+    return [32]
+$$, 'pytorch', options => '{"device": "cpu", "certify": true}')
+END
+	is(verdicts('model'), join(', ', map { "$_ wrong_output" } qw(half_work input_copy lower_precision mean other_inputs zeros)),
+		'model: each is wrong');
+	is(certified('model'), 'passed', 'model: the task has passed');
+}
+$node->stop;
+done_testing();
