@@ -208,7 +208,8 @@ gpu_compare(Measure *m, const void *expected, const void *found, int output, Com
 	{
 		result->equal = false;
 		result->first = c.first;
-		if (!good(m, gpu->driver.MemcpyDtoH(value[0], y + c.first * size, size)) || !good(m, gpu->driver.MemcpyDtoH(value[1], x + c.first * size, size)))
+		if (!good(m, gpu->driver.MemcpyDtoH(value[0], y + c.first * size, size))
+			|| !good(m, gpu->driver.MemcpyDtoH(value[1], x + c.first * size, size)))
 			return false;
 		result->expected = tensor_load(value[0], dtype, 0);
 		result->found = tensor_load(value[1], dtype, 0);

@@ -33,6 +33,7 @@ cuda_driver_load(CuDriver *driver, const char **problem)
 			*problem = "no NVIDIA driver";
 		return false;
 	}
+/* clang-format off */
 #define CU_RESOLVE(name, suffix, parameters) \
 	driver->name = (CuResult (*) parameters) dlsym(library, "cu" #name suffix); \
 	if (!driver->name) \
@@ -43,6 +44,7 @@ cuda_driver_load(CuDriver *driver, const char **problem)
 	}
 	CU_FUNCTIONS(CU_RESOLVE)
 #undef CU_RESOLVE
+/* clang-format on */
 	if (dladdr((void *) driver->Init, &where) && where.dli_fname && strchr(where.dli_fname, '/'))
 	{
 		snprintf(driver->folder, sizeof(driver->folder), "%s", where.dli_fname);

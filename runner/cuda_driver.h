@@ -56,6 +56,7 @@ typedef struct CuAccess
 #define CU_ATTRIBUTE_MINOR			76
 
 /* X(name without "cu", symbol's suffix, parameters) */
+/* clang-format off */
 #define CU_FUNCTIONS(X) \
 	X(Init, "", (unsigned int flags)) \
 	X(DriverGetVersion, "", (int *version)) \
@@ -100,6 +101,7 @@ typedef struct CuDriver
 #define CU_MEMBER(name, suffix, parameters) CuResult (*name) parameters;
 	CU_FUNCTIONS(CU_MEMBER)
 #undef CU_MEMBER
+/* clang-format on */
 	char		folder[4096];	/* of the library, for sandboxes */
 } CuDriver;
 

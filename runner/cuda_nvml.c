@@ -28,6 +28,7 @@ typedef struct NvmlProcess
 	unsigned int compute_instance;
 } NvmlProcess;
 
+/* clang-format off */
 #define NVML_FUNCTIONS(X) \
 	X(Init_v2, (void)) \
 	X(DeviceGetCount_v2, (unsigned int *count)) \
@@ -51,6 +52,7 @@ static struct
 	NVML_FUNCTIONS(NVML_MEMBER)
 #undef NVML_MEMBER
 }			nvml;
+/* clang-format on */
 
 static const char *const libraries[] = {
 	"libnvidia-ml.so.1", "/usr/local/nvidia/lib64/libnvidia-ml.so.1", "/usr/local/nvidia/lib/libnvidia-ml.so.1",
@@ -71,9 +73,11 @@ nvml_count(void)
 		library = dlopen(*name, RTLD_NOW | RTLD_LOCAL);
 	if (!library)
 		return 0;
+/* clang-format off */
 #define NVML_RESOLVE(name, parameters) nvml.name = (int (*) parameters) dlsym(library, "nvml" #name);
 	NVML_FUNCTIONS(NVML_RESOLVE)
 #undef NVML_RESOLVE
+/* clang-format on */
 	if (!nvml.Init_v2 || !nvml.DeviceGetCount_v2 || !nvml.DeviceGetHandleByIndex_v2 || !nvml.DeviceGetUUID
 		|| nvml.Init_v2() != 0 || nvml.DeviceGetCount_v2(&count) != 0)
 		return 0;

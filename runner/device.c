@@ -283,7 +283,8 @@ device_list(const Options *options)
 	}
 	else
 		json_array_append_new(problems, json_string("no gcc: tasks in c can't be measured; install the package gcc"));
-	snprintf(command, sizeof(command), "'%s' -I -c 'import torch; print(torch.__version__, torch.version.cuda or \"\")' 2>/dev/null", options->python);
+	snprintf(command, sizeof(command), "'%s' -I -c 'import torch; print(torch.__version__, torch.version.cuda or \"\")' 2>/dev/null",
+			 options->python);
 	if (first_line(command, torch, sizeof(torch)))
 	{
 		torch_cuda = torch + strcspn(torch, " ");
