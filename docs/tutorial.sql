@@ -14,7 +14,8 @@ SELECT item, value FROM cudal1_status() WHERE item <> 'version';
 
 -- ## A task
 --
---+ A task is a reference with a signature. This one sums the columns of a matrix, one column after the other:
+--+ A task is a reference with a signature. This one sums the columns of a matrix, one column after the other. The profile `quick`
+-- is for trying things; training takes `default`:
 
 SELECT cudal1_add_task('column sums', $c$
 void solve(const float *x, float *sums)
@@ -29,7 +30,8 @@ void solve(const float *x, float *sums)
 }
 $c$, 'c', '{"entry": "solve", "args": [
     {"name": "x", "dtype": "float32", "shape": [400, 320], "role": "in", "init": "uniform"},
-    {"name": "sums", "dtype": "float32", "shape": [320], "role": "out"}]}');
+    {"name": "sums", "dtype": "float32", "shape": [320], "role": "out"}]}',
+    options => '{"profile": "quick"}');
 
 -- ## Candidates
 --
