@@ -9,7 +9,7 @@
 -- ## Is anything being measured here?
 
 CREATE EXTENSION cudal1;
-SELECT pg_sleep(3) \g /dev/null
+DO 'BEGIN FOR i IN 1..100 LOOP EXIT WHEN EXISTS (SELECT FROM cudal1.device); PERFORM pg_sleep(0.3); END LOOP; END';
 SELECT item, value FROM cudal1_status() WHERE item <> 'version';
 
 -- ## A task
