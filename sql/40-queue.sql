@@ -575,12 +575,19 @@ RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+	due		bigint[];
 	j		cudal1.job;
 	n		bigint := 0;
 BEGIN
+	-- by the index of deadlines first: asked for in the order of locks, the planner may walk the whole queue, and each claim would
+	due := ARRAY(SELECT x.job_id FROM cudal1.job AS x WHERE x.state = 'queued' AND x.deadline <= clock_timestamp()
+				 ORDER BY x.deadline LIMIT 1000);
+	IF due = '{}' THEN
+		RETURN 0;
+	END IF;
 	FOR j IN
 		SELECT x.* FROM cudal1.job AS x
-			WHERE x.state = 'queued' AND x.deadline <= clock_timestamp()
+			WHERE x.job_id = ANY (due) AND x.state = 'queued' AND x.deadline <= clock_timestamp()
 			ORDER BY x.candidate_id
 			FOR UPDATE SKIP LOCKED
 	LOOP
@@ -600,12 +607,16 @@ RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+	ended	bigint[];
 	j		cudal1.job;
 	n		bigint := 0;
 BEGIN
+	-- by the index of leases first, for the same reason as in cancel_overdue()
+	ended := ARRAY(SELECT x.job_id FROM cudal1.job AS x WHERE x.state = 'running' AND x.lease_until < clock_timestamp()
+				   ORDER BY x.lease_until);
 	FOR j IN
 		SELECT x.* FROM cudal1.job AS x
-			WHERE x.state = 'running' AND x.lease_until < clock_timestamp()
+			WHERE x.job_id = ANY (ended) AND x.state = 'running' AND x.lease_until < clock_timestamp()
 			ORDER BY x.candidate_id
 			FOR UPDATE SKIP LOCKED
 	LOOP
