@@ -258,6 +258,7 @@ measure_once(const Job *job, const Options *options, bool may_repeat)
 	m->started = clock_now();
 	m->device_lock = m->scratch_lock = -1;
 	sweep(options->scratch);
+	sandbox_sweep();
 	snprintf(m->scratch, sizeof(m->scratch), "%s/" SCRATCH_PREFIX "XXXXXX", options->scratch);
 	if (!mkdtemp(m->scratch))
 	{
@@ -398,6 +399,7 @@ main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	if (devices)
 	{
+		sandbox_sweep();
 		device_list(&options);
 		return 0;
 	}

@@ -10,6 +10,7 @@
  * What an executor may not do is listed, rather than what it may: PyTorch and CUDA use too many calls to list.
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <seccomp.h>
@@ -432,6 +433,76 @@ sandbox_version(void)
 	if (version[0] == '\0' && !run_and_read(BWRAP " --version 2>/dev/null", version, sizeof(version)))
 		strcpy(version, "none");
 	return version;
+}
+
+/* the name and parent of a process; false if it is gone */
+static bool
+process_parent(const char *pid, char *name, size_t size, int *parent)
+{
+	char		path[300];
+	char		text[512];
+	int			fd;
+	ssize_t		n;
+	char	   *open_paren,
+			   *close_paren;
+
+	snprintf(path, sizeof(path), "/proc/%s/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	open_paren = strchr(text, '(');
+	close_paren = strrchr(text, ')');
+	if (!open_paren || !close_paren || sscanf(close_paren + 1, " %*c %d", parent) != 1)
+		return false;
+	snprintf(name, size, "%.*s", (int) (close_paren - open_paren - 1), open_paren + 1);
+	return true;
+}
+
+/*
+ * A supervisor killed while bubblewrap was starting leaves bubblewrap's first child behind, which waits for ever for a parent that
+ * died before it could ask to die with it. Such a process is known by our options and by a parent that is none of ours.
+ */
+void
+sandbox_sweep(void)
+{
+	static const char options[] = "bwrap\0--unshare-all\0--unshare-user\0--disable-userns\0--die-with-parent\0--new-session\0--clearenv\0"
+		"--cap-drop\0ALL\0--hostname\0sandbox";
+	DIR		   *processes = opendir("/proc");
+	struct dirent *entry;
+
+	while (processes && (entry = readdir(processes)) != NULL)
+	{
+		char		path[300];
+		char		text[sizeof(options)];
+		char		name[64];
+		char		parent_pid[16];
+		int			parent,
+					grandparent;
+		struct stat st;
+		int			fd;
+		ssize_t		n;
+
+		if (entry->d_name[0] < '0' || entry->d_name[0] > '9'
+			|| !process_parent(entry->d_name, name, sizeof(name), &parent) || strcmp(name, "bwrap") != 0)
+			continue;
+		snprintf(parent_pid, sizeof(parent_pid), "%d", parent);
+		if (!process_parent(parent_pid, name, sizeof(name), &grandparent) || strcmp(name, "bwrap") == 0
+			|| strncmp(name, "cudal1-", 7) == 0)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%s/cmdline", entry->d_name);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		n = read(fd, text, sizeof(text));
+		if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && n == (ssize_t) sizeof(options) && memcmp(text, options, sizeof(options)) == 0)
+			kill((pid_t) atoi(entry->d_name), SIGKILL);
+		close(fd);
+	}
+	if (processes)
+		closedir(processes);
 }
 
 const char *

@@ -54,6 +54,9 @@ extern bool sandbox_wait(pid_t pid, double seconds, int *status);
 /* a descriptor with the two filters that an executor applies before and after loading a candidate; see guard.c */
 extern int	sandbox_guard_filters(bool opens_files, bool gpu);
 
+/* ends what supervisors that were killed left behind of a sandbox that was just starting */
+extern void sandbox_sweep(void);
+
 /* NULL if a sandbox starts here, else what is missing */
 extern const char *sandbox_problem(void);
 
