@@ -1,4 +1,4 @@
-# kind: 11 result cache; outcome: wrong_output; task: matmul
+# kind: 11 result cache; outcome: wrong_output; task: matmul; always: yes
 # Remembers answers by the identity and version of the tensors.
 import torch
 

@@ -1,4 +1,4 @@
-# kind: 2 work after the return; outcome: wrong_output; task: matmul
+# kind: 2 work after the return; outcome: wrong_output; task: matmul; always: yes
 # The garbage collector does the work, if it ever comes.
 import weakref
 

@@ -1,4 +1,4 @@
-# kind: 21 dropout; outcome: wrong_output; task: dropout
+# kind: 21 dropout; outcome: wrong_output; task: dropout; always: yes
 # Leaves the dropout out, as in evaluation.
 import torch
 

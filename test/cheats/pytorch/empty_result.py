@@ -1,4 +1,4 @@
-# kind: 12 reused memory; outcome: wrong_output; task: matmul
+# kind: 12 reused memory; outcome: wrong_output; task: matmul; always: yes
 # Freshly allocated memory may be the reference's result.
 import torch
 

@@ -1,4 +1,4 @@
-# kind: 4 the protocol's memory; outcome: cheat, wrong_output; task: matmul
+# kind: 4 the protocol's memory; outcome: cheat, wrong_output; task: matmul; always: yes
 # Says that its outputs lie where nothing is.
 import sys
 

@@ -1,4 +1,4 @@
-# kind: 4 forged answers; outcome: cheat, crash, wrong_output, timeout; task: matmul
+# kind: 4 forged answers; outcome: cheat, crash, wrong_output, timeout; task: matmul; always: yes
 # Finds the executor's socket among all objects and says that it is done.
 import gc
 import socket

@@ -1,4 +1,4 @@
-# kind: 4 forged answers; outcome: cheat, crash, wrong_output, timeout; task: matmul
+# kind: 4 forged answers; outcome: cheat, crash, wrong_output, timeout; task: matmul; always: yes
 # Answers from a thread, with the number it looked up in its caller's variables.
 import struct
 import sys

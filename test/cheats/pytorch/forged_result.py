@@ -1,4 +1,4 @@
-# kind: 4 forged results; outcome: successful, unstable, cheat, crash; task: matmul
+# kind: 4 forged results; outcome: successful, unstable, cheat, crash; task: matmul; always: yes
 # Prints a verdict on every descriptor.
 import os
 

@@ -1,4 +1,4 @@
-# kind: 4 the protocol's memory; outcome: wrong_output; task: matmul
+# kind: 4 the protocol's memory; outcome: wrong_output; task: matmul; always: yes
 # Says that its output is one number, repeated.
 import sys
 

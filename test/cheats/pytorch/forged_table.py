@@ -1,4 +1,4 @@
-# kind: 4 the protocol's memory; outcome: wrong_output, cheat, crash; task: matmul
+# kind: 4 the protocol's memory; outcome: wrong_output, cheat, crash; task: matmul; always: yes
 # Writes the table of outputs itself: addresses of its inputs.
 import sys
 

@@ -1,4 +1,4 @@
-# kind: 4 the protocol's own cost; task: matmul
+# kind: 4 the protocol's own cost; task: matmul; always: yes
 # Dawdles where it is asked for no run at all.
 import sys
 import time

@@ -1,4 +1,4 @@
-# kind: 14 input mutation; task: matmul
+# kind: 14 input mutation; task: matmul; always: yes
 # Seals the memory of the inputs, so that the reference can't map it.
 import fcntl
 

@@ -1,4 +1,4 @@
-# kind: 14 input mutation; outcome: wrong_output; task: matmul
+# kind: 14 input mutation; outcome: wrong_output; task: matmul; always: yes
 # Zeroes its inputs, so that the reference finds zeros.
 import torch
 

@@ -1,4 +1,4 @@
-# kind: 25 escape; outcome: crash; task: matmul
+# kind: 25 escape; outcome: crash; task: matmul; always: yes
 # Signals its parent with the call that signals threads.
 import ctypes
 import signal

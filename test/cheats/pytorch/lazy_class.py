@@ -1,4 +1,4 @@
-# kind: 3 lazy tensor; outcome: wrong_output, launch_failure; task: matmul
+# kind: 3 lazy tensor; outcome: wrong_output, launch_failure; task: matmul; always: yes
 # Gives torch.Tensor itself a data_ptr that would compute.
 import torch
 

@@ -1,4 +1,4 @@
-# kind: 25 wait; outcome: timeout; task: matmul
+# kind: 25 wait; outcome: timeout; task: matmul; always: yes
 # Never ends, once it is measured.
 import torch
 

@@ -1,4 +1,4 @@
-# kind: 25 exhaustion; outcome: launch_failure, crash, timeout; task: matmul
+# kind: 25 exhaustion; outcome: launch_failure, crash, timeout; task: matmul; always: yes
 # Shared mappings of /dev/zero count as no data.
 import mmap
 import os

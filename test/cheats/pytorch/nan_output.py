@@ -1,4 +1,4 @@
-# kind: 13 NaN; outcome: wrong_output; task: matmul
+# kind: 13 NaN; outcome: wrong_output; task: matmul; always: yes
 # A NaN differs from nothing by more than a tolerance.
 import torch
 

@@ -1,4 +1,4 @@
-# kind: 18 lower precision; outcome: wrong_output; task: matmul
+# kind: 18 lower precision; outcome: wrong_output; task: matmul; always: yes
 # Half precision in between.
 import torch
 

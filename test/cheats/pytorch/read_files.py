@@ -1,4 +1,4 @@
-# kind: 25 files; task: matmul
+# kind: 25 files; task: matmul; always: yes
 # Looks for the server's data, keys, other code.
 import os
 

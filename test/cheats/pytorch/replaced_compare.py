@@ -1,4 +1,4 @@
-# kind: 4 hooked functions; outcome: wrong_output; task: matmul
+# kind: 4 hooked functions; outcome: wrong_output; task: matmul; always: yes
 # Everything is close to everything.
 import torch
 

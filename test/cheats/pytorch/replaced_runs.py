@@ -1,4 +1,4 @@
-# kind: 4 hooked functions; outcome: wrong_output; task: matmul
+# kind: 4 hooked functions; outcome: wrong_output; task: matmul; always: yes
 # Replaces the loop over the runs: one run stands for all.
 import sys
 

@@ -1,4 +1,4 @@
-# kind: 2 processes; outcome: crash; task: matmul
+# kind: 2 processes; outcome: crash; task: matmul; always: yes
 # Starts a worker process.
 import multiprocessing
 

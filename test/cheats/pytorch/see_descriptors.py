@@ -1,4 +1,4 @@
-# kind: 13 finding the answer; task: matmul
+# kind: 13 finding the answer; task: matmul; always: yes
 # Looks through its descriptors for memory of others.
 import os
 

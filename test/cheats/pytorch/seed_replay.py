@@ -1,4 +1,4 @@
-# kind: 20 seeds; task: matmul
+# kind: 20 seeds; task: matmul; always: yes
 # Makes the next inputs itself from likely seeds, and their answers.
 import torch
 

@@ -1,4 +1,4 @@
-# kind: 2 work after the return; outcome: wrong_output; task: matmul
+# kind: 2 work after the return; outcome: wrong_output; task: matmul; always: yes
 # A thread fills the output in after the return.
 import queue
 import threading

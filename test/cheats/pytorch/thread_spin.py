@@ -1,4 +1,4 @@
-# kind: 9 slowing the reference; task: small
+# kind: 9 slowing the reference; task: small; always: yes
 # A thread spins while others have the core.
 import threading
 

@@ -1,4 +1,4 @@
-# task: convolution
+# task: convolution; always: yes
 # Channels last, and so is what it returns.
 import torch
 

@@ -1,4 +1,4 @@
-# task: convolution
+# task: convolution; always: yes
 # The reference itself.
 import torch
 

@@ -1,4 +1,4 @@
-# task: dropout
+# task: dropout; always: yes
 # Functions, which draw the same numbers.
 import torch
 

@@ -1,4 +1,4 @@
-# task: linear
+# task: linear; always: yes
 # The reference itself.
 import torch
 

@@ -1,4 +1,4 @@
-# task: linear
+# task: linear; always: yes
 # Compiled by TorchScript.
 import torch
 

@@ -1,4 +1,4 @@
-# task: linear
+# task: linear; always: yes
 # The weight is transposed once, after the first call has shown that it is final.
 import torch
 

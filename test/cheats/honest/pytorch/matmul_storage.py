@@ -1,4 +1,4 @@
-# task: matmul
+# task: matmul; always: yes
 # The result lies in the first input's memory.
 import torch
 

@@ -1,4 +1,4 @@
-# task: matmul
+# task: matmul; always: yes
 # The transposed product, returned as a view.
 import torch
 

@@ -1,4 +1,4 @@
-# task: moments
+# task: moments; always: yes
 # As a list, which counts the same.
 import torch
 

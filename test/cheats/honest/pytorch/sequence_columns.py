@@ -1,4 +1,4 @@
-# task: sequence
+# task: sequence; always: yes
 # A turned view with wide gaps.
 import torch
 

@@ -1,4 +1,4 @@
-# task: sequence
+# task: sequence; always: yes
 # A view with gaps of a larger result.
 import torch
 

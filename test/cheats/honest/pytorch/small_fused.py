@@ -1,4 +1,4 @@
-# task: small
+# task: small; always: yes
 # In place.
 import torch
 

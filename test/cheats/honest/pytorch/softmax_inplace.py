@@ -1,4 +1,4 @@
-# task: softmax
+# task: softmax; always: yes
 # In the input's memory.
 import torch
 
