@@ -20,6 +20,7 @@
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -246,6 +247,27 @@ print_result(Measure *m)
 	json_decref(o);
 }
 
+/*
+ * What is still a child when all executors have ended: a sandbox whose outer process was killed in the moment before the inner one
+ * had asked to die with it comes to us as an orphan, and would wait for ever.
+ */
+static void
+end_orphans(void)
+{
+	char		path[64];
+	FILE	   *children;
+	int			pid;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int) getpid());
+	children = fopen(path, "re");
+	while (children && fscanf(children, "%d", &pid) == 1)
+		kill(pid, SIGKILL);
+	if (children)
+		fclose(children);
+	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+		;
+}
+
 /* true if the measurement is to be made again, and nothing was printed */
 static bool
 measure_once(const Job *job, const Options *options, bool may_repeat)
@@ -272,6 +294,7 @@ measure_once(const Job *job, const Options *options, bool may_repeat)
 	m->scratch_lock = open(m->scratch, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	flock(m->scratch_lock, LOCK_EX);
 	measure_run(m);
+	end_orphans();
 	remove_tree(m->scratch);
 	close(m->scratch_lock);
 	repeat = may_repeat && m->killed && !executor_cancelled;
@@ -298,6 +321,7 @@ measure(const Job *job, const Options *options)
 	cpu_set_t	allowed;
 	bool		known = sched_getaffinity(0, sizeof(allowed), &allowed) == 0;
 
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (measure_once(job, options, known))
 	{
 		sched_setaffinity(0, sizeof(allowed), &allowed);
