@@ -43,7 +43,11 @@ my %found = map { split /\|/, $_, 2 } split /\n/, scalar_of($node,
 is($found{foreign_descriptors}, '', 'no descriptor of the agent is open in the program');
 is($found{variables}, 'HOME LANG LC_ALL PATH TMPDIR', 'its environment was made anew');
 is($found{group}, 'own', 'it leads a group of its own');
-is(hex($found{ignored}) & ~0x80 | hex $found{blocked}, 0, 'no signal is ignored or blocked');
+{
+	# signals 32 and 33 are the C library's own, and can't be reset through it
+	no warnings 'portable';
+	is((hex($found{ignored}) | hex $found{blocked}) & ~0x180000080, 0, 'no signal is ignored or blocked');
+}
 
 # misbehaviour is a lost attempt, not an end of the agent
 $id = submit($node, "garbage 200\nwait never");
@@ -63,7 +67,7 @@ agent_ended($second, 256, 'a second agent of the same host, device and database 
 like(agent_log($agent), qr/is served by another agent/, 'and says why');
 
 # leaving: claims are given back without a failure
-$id = submit($node, "first wait never\nresult 1.4");
+$id = submit($node, "wait go-pilot\nresult 1.4");
 wait_for($node, "SELECT state FROM cudal1.job WHERE candidate_id = $id", 'running', 'one is measured');
 stop_agent($agent, 'SIGTERM ends the agent');
 is(scalar_of($node, "SELECT concat_ws(' ', state, failures, worker) FROM cudal1.job WHERE candidate_id = $id"), 'queued 0', 'its claim was given back');
@@ -71,6 +75,7 @@ is(scalar(agent_children($agent)), 0, 'no program is left');
 is(scalar(spooled($agent)), 0, 'no result is left on disk');
 
 # pilots
+touch_for($agent, 'go-pilot');
 start_agent($agent, '--until-idle');
 agent_ended($agent, 0, 'a pilot leaves when the queue is empty');
 is(state_of($node, $id), 'successful 1.4', 'and has measured what was there');
