@@ -51,6 +51,7 @@ for my $mode ('fast', 'immediate')
 # killed in the middle of a measurement: the program dies with it, the next agent begins anew at once
 $id = submit($node, "progress measuring 1\nfirst wait never\nresult 1.23");
 wait_for($node, "SELECT phase FROM cudal1.job WHERE candidate_id = $id", 'measuring', 'a measurement runs');
+await_first($a, $id);
 kill_agent($a, 'kill -9 of the agent');
 await(sub { agent_children($a) == 0 }, 'ends its program');
 is(scalar_of($node, "SELECT state FROM cudal1.job WHERE candidate_id = $id"), 'running', 'the claim is left');
@@ -80,18 +81,19 @@ is(scalar_of($node, "SELECT string_agg(attempt::text, ' ') FROM cudal1.measureme
 await(sub { spooled($a) == 0 }, 'nothing is left on disk');
 
 # the lease runs out while the connection is down: another has the job, and the late result is refused
-$id = submit($node, "progress measuring 1\nfirst wait go-late\nresult 1.25");
 stop_agent($a, 'agent a restarts');
 start_agent($a, '--lease', '2');
+$id = submit($node, "progress measuring 1\nfirst wait go-late\nresult 1.25");
 wait_for($node, "SELECT phase FROM cudal1.job WHERE candidate_id = $id", 'measuring', 'agent a measures, with a short lease');
+await_first($a, $id);
 $node->safe_psql('postgres', "ALTER ROLE measurer NOLOGIN; SELECT pg_terminate_backend(pid) $backends");
 await(sub { agent_log($a) =~ /no connection: .*not permitted to log in/ }, 'agent a is shut out');
 wait_for($node, "SELECT lease_until < clock_timestamp() FROM cudal1.job WHERE candidate_id = $id", 't', 'its lease runs out');
 is(scalar_of($node, "SELECT cudal1.expire_leases()"), '1', 'and is expired');
-$node->safe_psql('postgres', "ALTER ROLE measurer LOGIN");
 # the attempt of another agent, which is still measuring
 my $claim = scalar_of($node, "SELECT attempt FROM cudal1.claim((SELECT device_id FROM cudal1.device WHERE host = 'host-b'), 'another', '600 s')");
 is($claim, '2', 'another claims it');
+$node->safe_psql('postgres', "ALTER ROLE measurer LOGIN");
 touch_for($a, 'go-late');
 await(sub { agent_log($a) =~ /(given to another|came too late)/ }, 'agent a learns that it is too late');
 is(scalar_of($node, "SELECT count(*) FROM cudal1.measurement WHERE candidate_id = $id"), '0', 'its result is not stored');
