@@ -234,6 +234,7 @@ print_result(Measure *m)
 	put_number(o, "audit_bound", r->audit_bound);
 	put_number(o, "build_seconds", r->build_seconds);
 	put_number(o, "device_seconds", r->device_seconds);
+	put_number(o, "startup_seconds", r->startup_seconds);
 	put_number(o, "clock_seconds", r->clock_seconds);
 	put_number(o, "wall_seconds", r->wall_seconds);
 	json_object_set_new(o, "environment", r->environment);

@@ -67,6 +67,7 @@ typedef struct Result
 	double		audit_bound;
 	double		build_seconds;
 	double		device_seconds;
+	double		startup_seconds;	/* of these, starts, loads and ends of executors */
 	double		clock_seconds;
 	double		wall_seconds;
 } Result;
@@ -93,6 +94,7 @@ typedef struct Measure
 	Zygote		generator_zygote;
 	Executor	generator;
 	bool		generating;
+	char		allocator[PATH_MAX];	/* pytorch on a CPU: the library that replaces libc's, or empty */
 	char		compiled[PATH_MAX + 16];	/* pytorch: a folder of what the code compiled of itself, or empty */
 	int			source_fd[2];	/* pytorch: the task's source, and with the candidate's */
 
@@ -129,6 +131,7 @@ extern void measure_run(Measure *m);
 extern bool conclude(Measure *m, Outcome outcome, const char *format,...) __attribute__((format(printf, 3, 4)));
 extern bool measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result, const char *when);
 extern bool measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena, uint64_t weight_seed);
+extern void measure_end(Measure *m, Executor *executor);
 extern bool measure_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n);
 extern bool measure_stage(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n);
 extern bool measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, const uint64_t *seeds, uint32_t n,
@@ -178,6 +181,7 @@ extern bool build_on_device(Measure *m);	/* what can be compiled on the device a
 extern bool device_prepare(Measure *m);	/* before anything is started: who runs on which cores */
 extern bool device_take(Measure *m);	/* waits for the device's lock */
 extern void device_list(const Options *options);
+extern void device_versions(Measure *m);
 extern void device_environment(Measure *m);
 
 #endif							/* CUDAL1_MEASURE_H */

@@ -113,6 +113,7 @@ BEGIN
 		r.audit_bound := cudal1.json_float(result -> 'audit_bound', 0);
 		r.build_seconds := cudal1.json_float(result -> 'build_seconds', 0, 1e9);
 		r.device_seconds := cudal1.json_float(result -> 'device_seconds', 0, 1e9);
+		r.startup_seconds := cudal1.json_float(result -> 'startup_seconds', 0, 1e9);
 		r.clock_seconds := cudal1.json_float(result -> 'clock_seconds', 0, 1e9);
 		r.wall_seconds := cudal1.json_float(result -> 'wall_seconds', 0, 1e9);
 		r.samples := result -> 'samples';
@@ -125,7 +126,8 @@ BEGIN
 						 ('reference_seconds', r.reference_seconds IS NULL), ('candidate_seconds', r.candidate_seconds IS NULL),
 						 ('checks', r.checks IS NULL), ('max_error', r.max_error IS NULL), ('audits', r.audits IS NULL),
 						 ('audit_bound', r.audit_bound IS NULL), ('build_seconds', r.build_seconds IS NULL),
-						 ('device_seconds', r.device_seconds IS NULL), ('clock_seconds', r.clock_seconds IS NULL),
+						 ('device_seconds', r.device_seconds IS NULL), ('startup_seconds', r.startup_seconds IS NULL),
+						 ('clock_seconds', r.clock_seconds IS NULL),
 						 ('wall_seconds', r.wall_seconds IS NULL)) AS m(name, missing)
 			WHERE m.missing AND result ? m.name
 			LIMIT 1;
@@ -430,13 +432,13 @@ BEGIN
 
 	INSERT INTO cudal1.measurement (task_id, candidate_id, kind, attempt, device_id, device_model, profile, outcome, same_device,
 			score, reward, lower, upper, variance, pairs, rounds, bucket_means, reference_seconds, candidate_seconds, checks, max_error,
-			audits, audit_bound, detail, build_seconds, device_seconds, clock_seconds, wall_seconds, code_hash, environment, samples,
-			evidence)
+			audits, audit_bound, detail, build_seconds, device_seconds, startup_seconds, clock_seconds, wall_seconds, code_hash, environment,
+			samples, evidence)
 		VALUES (j.task_id, j.candidate_id, j.kind, j.attempt, d.device_id, d.model, j.profile, r.outcome,
 			CASE WHEN j.kind = 'verify' THEN first.device_id = d.device_id END,
 			r.score, r.reward, r.lower, r.upper, r.variance, r.pairs, r.rounds, r.bucket_means, r.reference_seconds, r.candidate_seconds,
-			r.checks, r.max_error, r.audits, r.audit_bound, r.detail, r.build_seconds, r.device_seconds, r.clock_seconds, r.wall_seconds,
-			c.code_hash, r.environment, r.samples, r.evidence)
+			r.checks, r.max_error, r.audits, r.audit_bound, r.detail, r.build_seconds, r.device_seconds, r.startup_seconds, r.clock_seconds,
+			r.wall_seconds, c.code_hash, r.environment, r.samples, r.evidence)
 		RETURNING measurement_id INTO r.measurement_id;
 	UPDATE cudal1.device AS x SET last_seen = clock_timestamp()
 		WHERE x.device_id = d.device_id AND x.last_seen < clock_timestamp() - '10 seconds'::interval;
