@@ -201,6 +201,38 @@ device_take(Measure *m)
 	return true;
 }
 
+/* what compiles or interprets the code; found before the device is taken, as it starts a program */
+void
+device_versions(Measure *m)
+{
+	json_t	   *e = m->result.environment;
+
+	if (m->job->language != LANGUAGE_PYTORCH)
+	{
+		char		version[256];
+		char		command[PATH_MAX + 64];
+
+		if (m->gpu)
+			snprintf(command, sizeof(command), "'%s' --version 2>/dev/null | tail -n 1", m->gpu->nvcc);
+		else
+			strcpy(command, "gcc --version 2>/dev/null");
+		if (first_line(command, version, sizeof(version)))
+			json_object_set_new(e, "compiler", json_string(version));
+	}
+	else
+	{
+		char		command[PATH_MAX + 128];
+		char		version[256];
+
+		snprintf(command, sizeof(command), "'%s' -c 'import importlib.metadata as m, sys; "
+				 "print(m.version(\"torch\"), \"python\", sys.version.split()[0])' 2>/dev/null", m->options->python);
+		if (first_line(command, version, sizeof(version)))
+			json_object_set_new(e, "torch", json_string(version));
+		if (!m->gpu)
+			json_object_set_new(e, "allocator", json_string(m->allocator[0] ? m->allocator : "libc"));
+	}
+}
+
 void
 device_environment(Measure *m)
 {
@@ -223,28 +255,6 @@ device_environment(Measure *m)
 		json_object_set_new(e, "cores", json_string(m->device_key + 4));
 	json_object_set_new(e, "load", json_real(round(load[0] * 100) / 100));
 	json_object_set_new(e, "sandbox", json_string(m->options->unsandboxed ? "none" : sandbox_version()));
-	if (m->job->language != LANGUAGE_PYTORCH)
-	{
-		char		version[256];
-		char		command[PATH_MAX + 64];
-
-		if (m->gpu)
-			snprintf(command, sizeof(command), "'%s' --version 2>/dev/null | tail -n 1", m->gpu->nvcc);
-		else
-			strcpy(command, "gcc --version 2>/dev/null");
-		if (first_line(command, version, sizeof(version)))
-			json_object_set_new(e, "compiler", json_string(version));
-	}
-	else
-	{
-		char		command[PATH_MAX + 128];
-		char		version[256];
-
-		snprintf(command, sizeof(command), "'%s' -c 'import importlib.metadata as m, sys; "
-				 "print(m.version(\"torch\"), \"python\", sys.version.split()[0])' 2>/dev/null", m->options->python);
-		if (first_line(command, version, sizeof(version)))
-			json_object_set_new(e, "torch", json_string(version));
-	}
 }
 
 void

@@ -193,6 +193,13 @@ class Executor:
     def load(self, slots, flags, seed):
         # forks of one parent share its address layout; a random offset makes what placement does to time independent between pairs
         self.padding = torch.empty(64 * int.from_bytes(os.urandom(2), "little") + 64, dtype=torch.uint8)
+        for _ in range(os.urandom(1)[0]):
+            # jemalloc draws where in its first page a large array begins
+            torch.empty(1 << 16, dtype=torch.uint8)
+        self.kept = [[] for _ in range(int.from_bytes(os.urandom(2), "little") % 1024)]
+        for _ in range(os.urandom(1)[0]):
+            # each type looked into takes a number; which attributes share a place in the interpreter's cache follows from that
+            getattr(type("Spare", (), {}), "name", None)
         torch.set_grad_enabled(False)
         if self.gpu:
             self.gpu.open(self.memory_fd, *self.control.words(GPU_BYTES_AT, 2, "Q"))

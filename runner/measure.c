@@ -23,6 +23,7 @@
 
 #define OUTPUT_LIMIT	((off_t) 16 << 20)	/* what an executor may print */
 #define START_SECONDS	30.0
+#define BUILD_APART_CORES	4
 
 /* set the outcome once; the first one stands. Always false, so that callers can return it. */
 bool
@@ -279,8 +280,8 @@ launch_native(Measure *m, Executor *executor, Side side, const Arena *arena)
 	return result;
 }
 
-bool
-measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena, uint64_t weight_seed)
+static bool
+launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena, uint64_t weight_seed)
 {
 	ExecutorResult result;
 	double		limit,
@@ -334,6 +335,25 @@ measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena 
 	result = executor_command(executor, WIRE_LOAD, arena->slots, 0, weight_seed, limit, NULL);
 	m->load_seconds[side] += clock_now() - started;
 	return measure_failed(m, side, executor, result, "while it was loaded");
+}
+
+bool
+measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena, uint64_t weight_seed)
+{
+	double		started = clock_now();
+	bool		good = launch(m, executor, side, seat, arena, weight_seed);
+
+	m->result.startup_seconds += clock_now() - started;
+	return good;
+}
+
+void
+measure_end(Measure *m, Executor *executor)
+{
+	double		started = clock_now();
+
+	executor_end(executor);
+	m->result.startup_seconds += clock_now() - started;
 }
 
 bool
@@ -695,9 +715,28 @@ build(Measure *m)
 	return build_native(m);
 }
 
+/*
+ * On a host with few cores a compiler beside a measurement takes memory bandwidth from it: on 2 cores the buckets of a transpose spread
+ * three times as widely. There the device is taken before the build, elsewhere after it.
+ */
+static bool
+builds_disturb(const Measure *m)
+{
+	return !m->gpu && sysconf(_SC_NPROCESSORS_ONLN) < BUILD_APART_CORES;
+}
+
+static bool
+take(Measure *m)
+{
+	measure_progress(m, "waiting", 0, 0, NAN, NAN, NAN, NAN, true);
+	return device_take(m);
+}
+
 void
 measure_run(Measure *m)
 {
+	double		started;
+
 	m->result.evidence = json_object();
 	m->result.environment = json_object();
 	m->result.score = m->result.lower = m->result.upper = m->result.variance = m->result.audit_bound = NAN;
@@ -714,11 +753,13 @@ measure_run(Measure *m)
 
 		memcpy(m->noise + i, &word, 8);
 	}
-	if (device_prepare(m) && build(m))
+	if (device_prepare(m) && (!builds_disturb(m) || take(m)))
 	{
-		m->result.build_seconds = clock_now() - m->started;
-		measure_progress(m, "waiting", 0, 0, NAN, NAN, NAN, NAN, true);
-		if (device_take(m) && (!m->gpu || gpu_open(m)) && build_on_device(m))
+		started = clock_now();
+		if (build(m))
+			device_versions(m);
+		m->result.build_seconds = clock_now() - started;
+		if (m->result.outcome == OUTCOME_NONE && (builds_disturb(m) || take(m)) && (!m->gpu || gpu_open(m)) && build_on_device(m))
 		{
 			device_environment(m);
 			measure_progress(m, "checking", 0, 0, NAN, NAN, NAN, NAN, true);

@@ -420,8 +420,8 @@ run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
 	s->half_reference = median(&half.block[SIDE_REFERENCE]);
 	good = true;
 done:
-	executor_end(&half.executor[0]);
-	executor_end(&half.executor[1]);
+	measure_end(m, &half.executor[0]);
+	measure_end(m, &half.executor[1]);
 	free(half.block[0].v);
 	free(half.block[1].v);
 	free(half.ratio.v);
@@ -453,6 +453,19 @@ keep_samples(Rounds *s, const Values *ratios)
 	json_array_append_new(s->m->result.samples, bucket);
 }
 
+/* memory on other pages: which of them share sets of a cache holds for as long as they are mapped, and differs between pairs like all placement */
+static bool
+fresh_arena(Rounds *s)
+{
+	bool		direct = s->arena.direct;
+
+	arena_destroy(&s->arena);
+	if (!measure_arena(s->m, &s->arena, s->slots))
+		return false;
+	s->arena.direct = direct;
+	return true;
+}
+
 static bool
 run_pair(Rounds *s)
 {
@@ -460,6 +473,8 @@ run_pair(Rounds *s)
 	double		reference = 1;
 	Values		both = {0};
 
+	if (!s->m->gpu && s->buckets.n > 0 && !fresh_arena(s))
+		return false;
 	for (int half = 0; half < 2; half++)
 	{
 		Values		ratios = {0};
@@ -578,8 +593,8 @@ top_up_checks(Rounds *s)
 			&& compare_kept(s, 1);
 		measure_progress(s->m, "checking", (int) s->buckets.n, s->rounds, shown_estimate(s), s->lower, s->upper, NAN, false);
 	}
-	executor_end(&half.executor[0]);
-	executor_end(&half.executor[1]);
+	measure_end(s->m, &half.executor[0]);
+	measure_end(s->m, &half.executor[1]);
 	return good;
 }
 
@@ -678,8 +693,8 @@ more_audits(Rounds *s)
 			audit_doubt(s, &clear);
 		measure_progress(s->m, "auditing", (int) s->buckets.n, s->rounds, shown_estimate(s), s->lower, s->upper, NAN, false);
 	}
-	executor_end(&half.executor[0]);
-	executor_end(&half.executor[1]);
+	measure_end(s->m, &half.executor[0]);
+	measure_end(s->m, &half.executor[1]);
 	return good;
 }
 

@@ -1,4 +1,4 @@
-/* one pass; equal neighbours go to different tables, so that no count waits for the store before it */
+/* one pass over the bytes; neighbours go to different tables, so that no count waits for the store before it */
 #include <string.h>
 
 void
