@@ -23,6 +23,7 @@
 #define MAX_SAMPLES		4000
 #define MIN_ROUNDS		8		/* of a half, where time is short */
 #define WALL_FACTOR		2.5		/* wall time of a half, in its clock time */
+#define WALL_FACTOR_GPU	2.0		/* where staging is within the window and steady */
 #define DIRECT_BYTES	((size_t) 8 << 20)
 #define CHECKS_A_HALF	2.0
 #define AUDIT_GROUPS	8
@@ -387,7 +388,7 @@ run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
 	for (uint32_t i = 0; i < steps; i++)
 		plan[i] = i;
 	shuffle(s, plan, steps);
-	deadline = clock_now() + WALL_FACTOR * p->bucket_seconds / 2;
+	deadline = clock_now() + (m->gpu ? WALL_FACTOR_GPU : WALL_FACTOR) * p->bucket_seconds / 2;
 	for (uint32_t i = 0; i < steps; i++)
 	{
 		/* where staging takes longer than running, fewer rounds will do */
