@@ -22,6 +22,8 @@
 #define EMPTY_BLOCKS	9
 #define MAX_SAMPLES		4000
 #define MIN_ROUNDS		8		/* of a half, where time is short */
+#define MIN_ORDERED		2		/* rounds of an order, for a median of their own */
+#define LIKE_BLOCKS		1.25	/* speeds up to which both sides' blocks have the same number of runs */
 #define WALL_FACTOR		2.5		/* wall time of a half, in its clock time */
 #define WALL_FACTOR_GPU	2.0		/* where staging is within the window and steady */
 #define DIRECT_BYTES	((size_t) 8 << 20)
@@ -76,7 +78,7 @@ typedef struct Half
 	double		empty[2];		/* cost of a block without runs that stages what this side's do */
 	double		empty_single;	/* and one run's */
 	Values		block[2];		/* seconds a run */
-	Values		ratio;
+	Values		ratio[2];		/* of rounds that the candidate began, and of those that the reference began */
 } Half;
 
 static void
@@ -282,7 +284,7 @@ run_round(Rounds *s, Half *half, bool reference_first, bool single)
 		append(&half->block[side], seconds[side] / n[side]);
 		append(&s->times[side], seconds[side] / n[side]);
 	}
-	append(&half->ratio, (seconds[SIDE_REFERENCE] / n[SIDE_REFERENCE]) / (seconds[SIDE_CANDIDATE] / n[SIDE_CANDIDATE]));
+	append(&half->ratio[reference_first], (seconds[SIDE_REFERENCE] / n[SIDE_REFERENCE]) / (seconds[SIDE_CANDIDATE] / n[SIDE_CANDIDATE]));
 	s->rounds++;
 	return true;
 }
@@ -392,7 +394,7 @@ run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
 	for (uint32_t i = 0; i < steps; i++)
 	{
 		/* where staging takes longer than running, fewer rounds will do */
-		if (half.ratio.n >= MIN_ROUNDS && p->precision_goal > 0 && clock_now() > deadline)
+		if (half.ratio[0].n + half.ratio[1].n >= MIN_ROUNDS && p->precision_goal > 0 && clock_now() > deadline)
 			break;
 		/* every other round of each kind begins with the reference, in random order */
 		if (!run_round(s, &half, (plan[i] + orders) % 2 == 0, plan[i] >= (uint32_t) s->rounds_a_half))
@@ -410,14 +412,16 @@ run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
 		if (*disturbed && s->disturbed + 1 >= p->disturbed_attempts)
 		{
 			/* still so: take the reference's own time, and accuse nobody */
-			for (size_t i = 0; i < half.ratio.n; i++)
-				half.ratio.v[i] *= median(&alone) / median(&half.block[SIDE_REFERENCE]);
+			for (int first = 0; first < 2; first++)
+				for (size_t i = 0; i < half.ratio[first].n; i++)
+					half.ratio[first].v[i] *= median(&alone) / median(&half.block[SIDE_REFERENCE]);
 		}
 	}
 	if (m->gpu && gpu_disturbed(m, half.executor, 2) && p->precision_goal > 0)
 		*disturbed = true;
-	for (size_t i = 0; i < half.ratio.n; i++)
-		append(ratios, half.ratio.v[i]);
+	for (int first = 0; first < 2; first++)
+		for (size_t i = 0; i < half.ratio[first].n; i++)
+			append(&ratios[first], half.ratio[first].v[i]);
 	s->half_reference = median(&half.block[SIDE_REFERENCE]);
 	good = true;
 done:
@@ -425,17 +429,25 @@ done:
 	measure_end(m, &half.executor[1]);
 	free(half.block[0].v);
 	free(half.block[1].v);
-	free(half.ratio.v);
+	free(half.ratio[0].v);
+	free(half.ratio[1].v);
 	free(alone.v);
 	free(plan);
 	return good;
 }
 
+/*
+ * Who comes second in a round may find the inputs in a cache: ratios then lie in two heaps, one for each order, and a median of
+ * all would fall into the gap. So each order has its median, and what the order does cancels.
+ */
 static double
-bucket_estimate(const Rounds *s, const Values *ratios)
+half_estimate(const Rounds *s, const Values ratios[2], const Values *both)
 {
-	return s->m->job->profile.bucket_estimator == CUDAL1_ESTIMATE_MEAN
-		? cudal1_score_mean(ratios->v, ratios->n) : cudal1_score_median(ratios->v, ratios->n);
+	if (s->m->job->profile.bucket_estimator == CUDAL1_ESTIMATE_MEAN)
+		return cudal1_score_mean(both->v, both->n);
+	if (ratios[0].n < MIN_ORDERED || ratios[1].n < MIN_ORDERED)
+		return median(both);
+	return sqrt(median(&ratios[0]) * median(&ratios[1]));
 }
 
 static void
@@ -472,44 +484,55 @@ run_pair(Rounds *s)
 {
 	double		estimate = 1;
 	double		reference = 1;
-	Values		both = {0};
+	Values		bucket = {0};
+	bool		good = true;
 
 	if (!s->m->gpu && s->buckets.n > 0 && !fresh_arena(s))
 		return false;
-	for (int half = 0; half < 2; half++)
+	for (int half = 0; half < 2 && good; half++)
 	{
-		Values		ratios = {0};
+		Values		ratios[2] = {{0}};
+		Values		both = {0};
 		bool		disturbed;
 		int			rounds = s->rounds;
 
 		for (s->disturbed = 0;; s->disturbed++)
 		{
-			if (!run_half(s, half, &ratios, &disturbed))
-			{
-				free(ratios.v);
-				free(both.v);
-				return false;
-			}
-			if (!disturbed)
+			good = run_half(s, half, ratios, &disturbed);
+			if (!good || !disturbed)
 				break;
 			json_object_set_new(s->m->result.evidence, "reference_disturbed",
 								json_integer(json_integer_value(json_object_get(s->m->result.evidence, "reference_disturbed")) + 1));
 			if (s->disturbed + 1 >= s->m->job->profile.disturbed_attempts)
 				break;
-			ratios.n = 0;
+			ratios[0].n = ratios[1].n = 0;
 			s->rounds = rounds;
 		}
-		estimate *= bucket_estimate(s, &ratios);
-		reference *= s->half_reference;
-		for (size_t i = 0; i < ratios.n; i++)
-			append(&both, ratios.v[i]);
-		free(ratios.v);
+		for (int first = 0; first < 2; first++)
+		{
+			for (size_t i = 0; i < ratios[first].n; i++)
+			{
+				append(&both, ratios[first].v[i]);
+				append(&bucket, ratios[first].v[i]);
+			}
+		}
+		if (good)
+		{
+			estimate *= half_estimate(s, ratios, &both);
+			reference *= s->half_reference;
+		}
+		free(ratios[0].v);
+		free(ratios[1].v);
+		free(both.v);
 	}
-	append(&s->buckets, sqrt(estimate));
-	append(&s->references, sqrt(reference));
-	keep_samples(s, &both);
-	free(both.v);
-	return true;
+	if (good)
+	{
+		append(&s->buckets, sqrt(estimate));
+		append(&s->references, sqrt(reference));
+		keep_samples(s, &bucket);
+	}
+	free(bucket.v);
+	return good;
 }
 
 /* sizes of blocks, numbers of rounds; the arena that holds them */
@@ -535,8 +558,12 @@ plan(Rounds *s)
 	for (int side = 0; side < 2; side++)
 	{
 		s->runs[side] = (uint32_t) fmax(1, fmin(most, round(p->block_seconds / m->time[side])));
-		round_seconds += s->runs[side] * m->time[side];
 	}
+	/* runs beyond those that both sides have lie on inputs that nobody read just before */
+	if (fmax(m->time[0], m->time[1]) < LIKE_BLOCKS * fmin(m->time[0], m->time[1]))
+		s->runs[SIDE_CANDIDATE] = s->runs[SIDE_REFERENCE];
+	for (int side = 0; side < 2; side++)
+		round_seconds += s->runs[side] * m->time[side];
 	s->gated = audit_possible(m);
 	s->slots = s->runs[0] > s->runs[1] ? s->runs[0] : s->runs[1];
 	if (s->slots < 4 && most >= 4)
