@@ -5,8 +5,11 @@ measured speedup over the reference, 0 for code that fails, and None where nothi
 
     CUDAL1_DSN    connection string, default "": libpq's environment (PGHOST, PGDATABASE, ...)
 
-The role needs `SELECT cudal1_grant('trainer_role', 'trainer')`.
+The role needs `SELECT cudal1_grant('trainer_role', 'trainer')`. A batch is one statement. Each answer has a key of its own,
+so that what is sent again, because the connection or the trainer broke, adds nothing; no transaction is open while
+anything is waited for.
 """
+import hashlib
 import os
 import threading
 import time
@@ -15,6 +18,9 @@ import uuid
 import psycopg
 
 _local = threading.local()
+
+LIMIT = 3600        # seconds for a batch
+PATIENCE = 300      # seconds in which a lost server may come back
 
 
 def connection():
@@ -25,29 +31,51 @@ def connection():
     return _local.connection
 
 
+def query(statement, parameters):
+    """Rows of a statement that may be repeated; when the connection is lost, it is, on another one."""
+    deadline, pause = time.monotonic() + PATIENCE, 0.2
+    while True:
+        try:
+            return connection().execute(statement, parameters).fetchall()
+        except psycopg.OperationalError:
+            if time.monotonic() > deadline:
+                raise
+            if getattr(_local, "pid", None) == os.getpid():
+                _local.connection.close()
+            time.sleep(pause)
+            pause = min(2 * pause, 10)
+
+
 def make_prompts(tasks, n=2, strategy="bucket"):
     """Rows for a trainer's data set: the prompt and the id under which answers to it are submitted."""
     for task in tasks:
-        prompt_id, prompt, _exemplars = connection().execute(
-            "SELECT * FROM cudal1_prompt(%s, %s, %s)", (task, n, strategy)).fetchone()
+        prompt_id, prompt, _exemplars = query("SELECT * FROM cudal1_prompt(%s, %s, %s)", (task, n, strategy))[0]
         yield {"prompt": prompt, "prompt_id": prompt_id}
 
 
-def submit(prompt_id, answer, method, group):
-    """The candidate of an answer; a malformed one is a failed candidate, not an error."""
-    return connection().execute("SELECT cudal1_submit_response(%s, %s, %s, %s)",
-                                (prompt_id, answer.replace("\0", ""), method, group)).fetchone()[0]
+def submit(prompt_ids, answers, method, groups, keys):
+    """The candidates of answers, in their order; a malformed one is a failed candidate, not an error."""
+    rows = query("SELECT cudal1_submit_response(u.prompt_id, u.answer, %s, u.grp, u.key)"
+                 " FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::text[]) WITH ORDINALITY AS u (prompt_id, answer, grp, key, n)"
+                 " ORDER BY u.n", (method, prompt_ids, [a.replace("\0", "") for a in answers], groups, keys))
+    return [candidate for candidate, in rows]
 
 
-def wait(candidates, limit):
+def wait(candidates, limit=LIMIT):
     """Rewards in the order of the candidates, once all are decided; None for what is not decided after limit seconds."""
     deadline = time.monotonic() + limit
     while True:
         rest = max(0.0, min(30.0, deadline - time.monotonic()))
-        rows = connection().execute("SELECT state, reward FROM cudal1_wait(%s, make_interval(secs => %s))",
-                                    (candidates, rest)).fetchall()
+        rows = query("SELECT state, reward FROM cudal1_wait(%s, make_interval(secs => %s))", (candidates, rest))
         if rest == 0 or all(state in ("successful", "failed", "discarded") for state, _ in rows):
             return [reward for _, reward in rows]
+
+
+def rewards_of(prompt_ids, answers, method="grpo", step=None):
+    """One batch. Its name follows from its content and step, so that a batch that is evaluated again is the same one."""
+    name = hashlib.sha256(repr((step, list(prompt_ids), list(answers))).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    groups = [f"{name}/{p}" for p in prompt_ids]
+    return wait(submit(list(prompt_ids), list(answers), method, groups, [str(i) for i in range(len(groups))]))
 
 
 def text_of(completion):
@@ -56,18 +84,30 @@ def text_of(completion):
 
 
 def speedup_reward(prompts, completions, prompt_id, **kwargs):
-    """For TRL: GRPOTrainer(reward_funcs=speedup_reward), with prompt_id a column of the data set.
+    """For TRL: GRPOTrainer(reward_funcs=speedup_reward), with prompt_id a column of the data set. None is left out of its group by TRL."""
+    step = getattr(kwargs.get("trainer_state"), "global_step", None)
+    return rewards_of(prompt_id, [text_of(c) for c in completions], step=step)
 
-    All answers of the batch are queued before the first is waited for. None is left out of its group by TRL.
-    """
-    batch = uuid.uuid4().hex
-    candidates = [submit(p, text_of(c), "grpo", f"{batch}/{p}") for p, c in zip(prompt_id, completions)]
-    return wait(candidates, limit=3600)
+
+def verl_score(reward):
+    """verl demands a float, so what could not be measured counts 0 and is told apart by the second key."""
+    return {"score": reward or 0.0, "measured": reward is not None}
+
+
+def compute_score_batch(data_sources, solution_strs, ground_truths, extra_infos, **kwargs):
+    """For verl with reward_manager=batch: custom_reward_function.path=examples/rewards.py, .name=compute_score_batch; extra_info holds prompt_id."""
+    return [verl_score(r) for r in rewards_of([e["prompt_id"] for e in extra_infos], solution_strs)]
 
 
 def compute_score(data_source, solution_str, ground_truth, extra_info=None, **kwargs):
-    """For verl: custom_reward_function.path=examples/rewards.py, .name=compute_score; extra_info holds prompt_id."""
-    candidate = submit(extra_info["prompt_id"], solution_str, "grpo", None)
-    reward = wait([candidate], limit=3600)[0]
-    # a float is demanded, so what could not be measured counts 0 and is told apart by the second key
-    return {"score": reward or 0.0, "measured": reward is not None}
+    """For verl's other managers, which ask for one answer at a time: .name=compute_score. Each call is a sample of its own."""
+    return verl_score(wait(submit([extra_info["prompt_id"]], [solution_str], "grpo", [None], [uuid.uuid4().hex]))[0])
+
+
+def reward_func(queries, prompts, labels, **kwargs):
+    """For OpenRLHF: --reward.remote_url examples/rewards.py; a label holds the prompt's id, a query begins with the prompt."""
+    answers = [q[len(p):] if q.startswith(p) else q for q, p in zip(queries, prompts)]
+    keys = [uuid.uuid4().hex for _ in answers]
+    found = wait(submit([int(label) for label in labels], answers, "grpo", [None] * len(keys), keys))
+    scores = [r or 0.0 for r in found]
+    return {"rewards": scores, "scores": [min(s, 1.0) for s in scores], "extra_logs": {"measured": [float(r is not None) for r in found]}}

@@ -40,10 +40,10 @@ BEGIN
 							CASE d.language WHEN 'pytorch' THEN 'python' ELSE d.language END, rtrim(d.code, E'\n'))))),
 				'task', d.task, 'level', d.level, 'candidate_id', d.candidate_id, 'proposal_id', d.proposal_id, 'prompt_id', d.prompt_id,
 				'request_id', d.request_id, 'method', d.method, 'reward', d.reward, 'device', d.device)
-			FROM (SELECT DISTINCT ON (c.candidate_id) c.candidate_id, c.code, c.reward, t.task_id, t.name AS task, t.language, t.level,
+			FROM (SELECT x.*, row_number() OVER (PARTITION BY x.task_id ORDER BY x.reward DESC, x.candidate_id) AS place FROM (
+				SELECT DISTINCT ON (c.candidate_id) c.candidate_id, c.code, c.reward, t.task_id, t.name AS task, t.language, t.level,
 						coalesce(c.import_device, t.device_model, t.device) AS device,
-						p.proposal_id, p.method, p.prompt_id, p.response, q.prompt, r.request_id,
-						row_number() OVER (PARTITION BY c.task_id ORDER BY c.reward DESC, c.candidate_id, p.response IS NULL, p.proposal_id) AS any_rank
+						p.proposal_id, p.method, p.prompt_id, p.response, q.prompt, r.request_id
 					FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id) JOIN cudal1.proposal AS p USING (candidate_id)
 						LEFT JOIN cudal1.prompt AS q ON q.prompt_id = p.prompt_id
 						LEFT JOIN cudal1.request AS r ON p.proposal_key = 'request ' || r.request_id AND r.candidate_id = c.candidate_id
@@ -56,13 +56,8 @@ BEGIN
 						AND (cudal1_sft_dataset.tasks IS NULL OR t.name = ANY (cudal1_sft_dataset.tasks))
 						AND (cudal1_sft_dataset.campaign IS NULL OR k.name = cudal1_sft_dataset.campaign)
 					-- one row a code: the first that came as an answer, else the first
-					ORDER BY c.candidate_id, p.response IS NULL, p.proposal_id) AS d
-			WHERE per_task IS NULL
-				OR (SELECT count(*) FROM cudal1.candidate AS b
-					WHERE b.task_id = d.task_id AND b.state = 'successful' AND b.purpose = 'normal'
-						AND (b.reward > d.reward OR b.reward = d.reward AND b.candidate_id < d.candidate_id)
-						AND EXISTS (SELECT FROM cudal1.proposal AS bp WHERE bp.candidate_id = b.candidate_id
-									AND (methods IS NULL OR bp.method = ANY (methods)))) < per_task
+					ORDER BY c.candidate_id, p.response IS NULL, p.proposal_id) AS x) AS d
+			WHERE per_task IS NULL OR d.place <= per_task
 			ORDER BY d.task_id, d.reward DESC, d.candidate_id;
 END
 $$;

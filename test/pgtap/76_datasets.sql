@@ -1,6 +1,6 @@
 -- What trainers get, and what codes do: data sets without duplicates, techniques by keywords and by a model.
 BEGIN;
-SELECT plan(33);
+SELECT plan(34);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', NULL, 1, options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
@@ -43,6 +43,7 @@ SELECT is((SELECT s #>> '{messages,1,content}' FROM cudal1_sft_dataset(methods =
 SELECT is((SELECT s #>> '{messages,0,content}' FROM cudal1_sft_dataset(methods => '{manual}', tasks => '{b}') AS s), (SELECT prompt FROM cudal1_prompt('b', kind => 'augment')), 'to the prompt that would be asked');
 SELECT is((SELECT count(*) FROM cudal1_sft_dataset(above => 1.5)), 1::bigint, 'above a reward');
 SELECT is((SELECT count(*) FROM cudal1_sft_dataset(per_task => 1)), 2::bigint, 'the best of each task');
+SELECT is((SELECT array_agg(s ->> 'reward') FROM cudal1_sft_dataset(methods => '{y}', per_task => 1) AS s), ARRAY['1.5'], 'the best of those that are asked for, not of all');
 SELECT is((SELECT count(*) FROM cudal1_sft_dataset(tasks => '{a}')), 2::bigint, 'of some tasks');
 SELECT throws_ok('SELECT cudal1_sft_dataset(above => ''NaN'')', '22023', NULL, 'above must be a number');
 SELECT throws_ok('SELECT cudal1_sft_dataset(per_task => 0)', '22023', NULL, 'per_task must be positive');

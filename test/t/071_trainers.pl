@@ -30,9 +30,23 @@ ids = [r["prompt_id"] for r in rows]
 texts = [answer("result 1.518"), [{"role": "assistant", "content": answer("result 2.5")}], answer("outcome crash died"), "no code\0"]
 found = rewards.speedup_reward([r["prompt"] for r in rows] * 2, texts, ids * 2, completion_ids=None)
 verl = [rewards.compute_score("cudal1", answer(code), None, {"prompt_id": ids[1]}) for code in ("result 1.25", "outcome crash no")]
+info = [{"prompt_id": i} for i in ids]
+solutions = [answer("result 1.25"), answer("result 1.75")]
+batch = rewards.compute_score_batch(["cudal1"] * 2, solutions, [None] * 2, info, reward_router_address=None)
+# the trainer evaluates the same batch again, as after a crash, and on the way to the server the connection is lost
+rewards.connection().close()
+again = rewards.compute_score_batch(["cudal1"] * 2, solutions, [None] * 2, info)
+broken = rewards.connection()
+try:
+    broken.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+except Exception:
+    pass
+third = rewards.compute_score_batch(["cudal1"] * 2, solutions, [None] * 2, info)
+rlhf = rewards.reward_func(["Question" + answer("result 1.125")], ["Question"], [str(ids[0])])
 # the last, since it keeps the one device
-lost = rewards.wait([rewards.submit(ids[0], answer("wait never"), "grpo", None)], 0.2)
+lost = rewards.wait(rewards.submit([ids[0]], [answer("wait never")], "grpo", [None], ["last"]), 0.2)
 print(json.dumps([len(rows), rows[0]["prompt"][:6], found, lost, verl]))
+print(json.dumps([batch, again == batch, third == batch, rlhf]))
 END
 
 my ($out, $err) = ('', '');
@@ -42,10 +56,13 @@ my ($out, $err) = ('', '');
 }
 is($err, '', 'no complaints');
 is($out,
-	'[2, "**Task", [1.51, 2.5, 0.0, 0.0], [null], [{"score": 1.25, "measured": true}, {"score": 0.0, "measured": true}]]' . "\n",
+	'[2, "**Task", [1.51, 2.5, 0.0, 0.0], [null], [{"score": 1.25, "measured": true}, {"score": 0.0, "measured": true}]]' . "\n"
+	  . '[[{"score": 1.25, "measured": true}, {"score": 1.75, "measured": true}], true, true,'
+	  . ' {"rewards": [1.12], "scores": [1.0], "extra_logs": {"measured": [1.0]}}]' . "\n",
 	'rewards in the order of the answers; failed and malformed 0; undecided none');
-is(scalar_of($node, "SELECT count(DISTINCT group_key) FROM cudal1.proposal WHERE group_key IS NOT NULL"), '2',
+is(scalar_of($node, "SELECT count(DISTINCT group_key) FROM cudal1.proposal WHERE group_key IS NOT NULL"), '4',
 	'answers to one prompt in one batch are a group');
+is(scalar_of($node, "SELECT count(*) FROM cudal1.proposal WHERE group_key IS NOT NULL"), '6', 'a batch that is evaluated again adds nothing');
 is(scalar_of($node, "SELECT count(*) FROM cudal1.proposal WHERE created_by <> 'trainer'"), '0', 'all by a role that is a mere trainer');
 
 $node->safe_psql('postgres', 'SELECT cudal1_cancel(array_agg(candidate_id)) FROM cudal1.candidate WHERE decided_at IS NULL');
