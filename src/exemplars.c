@@ -281,39 +281,40 @@ load_buckets(const Task *task, Cell **cells, int *n)
 	}
 }
 
-/* more noise or more probability first */
-static int
-compare_keys(const void *a, const void *b)
+/* whether a cell is drawn before another one: more noise or more probability; ties go to the lower number */
+static bool
+precedes(const Cell *x, const Cell *y)
 {
-	const Cell *x = a;
-	const Cell *y = b;
-
-	if (x->key != y->key)
-		return x->key > y->key ? -1 : 1;
-	return (x->number > y->number) - (x->number < y->number);
+	return x->key != y->key ? x->key > y->key : x->number < y->number;
 }
 
 static void
 draw_buckets(Draw *draw, int n, Draws *draws)
 {
-	Cell	   *ranked;
+	Cell	  **first;
 
 	load_buckets(&draw->task, &draw->cells, &draw->ncells);
-	compute_probabilities(draw->cells, draw->ncells, draw->temperature);
-
-	ranked = palloc(Max(draw->ncells, 1) * sizeof(Cell));
+	first = palloc((Min(n, draw->ncells) + 1) * sizeof(Cell *));
 	for (int i = 0; i < draw->ncells; i++)
 	{
-		ranked[i] = draw->cells[i];
+		Cell	   *cell = &draw->cells[i];
+		int			place = draw->npicks;
+
 		/* the constant ln of the softmax's sum is left out */
-		ranked[i].key = ranked[i].mean / draw->temperature - log(-log(draw_fraction(draws)));
+		cell->key = cell->mean / draw->temperature - log(-log(draw_fraction(draws)));
+		while (place > 0 && precedes(cell, first[place - 1]))
+			place--;
+		if (place == n)
+			continue;
+		if (draw->npicks < n)
+			draw->npicks++;
+		memmove(&first[place + 1], &first[place], (draw->npicks - place - 1) * sizeof(Cell *));
+		first[place] = cell;
 	}
-	qsort(ranked, draw->ncells, sizeof(Cell), compare_keys);
-	draw->npicks = Min(n, draw->ncells);
 	for (int i = 0; i < draw->npicks; i++)
 	{
-		draw->picks[i].number = ranked[i].number;
-		draw->picks[i].slot = draw_below(draws, ranked[i].codes);
+		draw->picks[i].number = first[i]->number;
+		draw->picks[i].slot = draw_below(draws, first[i]->codes);
 	}
 }
 
@@ -615,6 +616,8 @@ return_draw(FunctionCallInfo fcinfo, bool for_prompt)
 
 	if (for_prompt)
 	{
+		if (draw.strategy == STRATEGY_BUCKET)
+			compute_probabilities(draw.cells, draw.ncells, draw.temperature);
 		values[4] = Int32GetDatum(draw.island);
 		values[5] = Int32GetDatum(draw.epoch);
 		nulls[4] = nulls[5] = !draw.has_island;
