@@ -439,7 +439,7 @@ class FastRandom:
                 return original(*size, **keywords)
             if len(size) == 1 and isinstance(size[0], (list, tuple)):
                 size = size[0]
-            out = torch.empty(*size)
+            out = torch.empty(tuple(size))
             self.state = (self.state * 6364136223846793005 + 1442695040888963407) & 0xFFFFFFFFFFFFFFFF
             fill(out.data_ptr(), out.numel(), self.state)
             return out

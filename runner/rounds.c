@@ -19,6 +19,7 @@
 #include "measure.h"
 
 #define ALONE_BLOCKS	3
+#define NEIGHBOUR_BLOCKS	6
 #define EMPTY_BLOCKS	9
 #define MAX_SAMPLES		4000
 #define MIN_ROUNDS		8		/* of a half, where time is short */
@@ -70,6 +71,7 @@ typedef struct Rounds
 	double		lower;
 	double		upper;
 	int			disturbed;
+	double		neighbour;		/* how much slower the reference is in turn with another reference than alone */
 } Rounds;
 
 typedef struct Half
@@ -347,6 +349,41 @@ show(Rounds *s, bool force)
 }
 
 /*
+ * Whoever runs in turn with another process finds the caches that this one leaves, and is slower than alone by up to a fifth where arrays are
+ * large. What a second reference does to the first in this way is no disturbance when a candidate does it.
+ */
+static bool
+meet_neighbour(Rounds *s, Half *half, const Values *alone, uint64_t weights)
+{
+	Measure    *m = s->m;
+	Half		other;
+	Values		paired = {0};
+	bool		good;
+
+	memset(&other, 0, sizeof(other));
+	executor_init(&other.executor[0]);
+	executor_init(&other.executor[1]);
+	good = measure_launch(m, &other.executor[SIDE_REFERENCE], SIDE_REFERENCE, 1, &s->arena, weights) && warm(s, &other, SIDE_REFERENCE);
+	for (int i = 0; good && i < NEIGHBOUR_BLOCKS; i++)
+	{
+		double		seconds[2] = {0};
+
+		good = fresh_inputs(s, s->runs[SIDE_REFERENCE]);
+		for (int turn = 0; good && turn < 2; turn++)
+		{
+			int			which = (turn + i) % 2;
+
+			good = block(s, which ? &other : half, SIDE_REFERENCE, s->order, s->runs[SIDE_REFERENCE], 0, &seconds[which]);
+		}
+		append(&paired, fmax(seconds[0] - half->empty[SIDE_REFERENCE], 1e-9) / s->runs[SIDE_REFERENCE]);
+	}
+	measure_end(m, &other.executor[SIDE_REFERENCE]);
+	s->neighbour = fmax(1, median(&paired) / median(alone));
+	free(paired.v);
+	return good;
+}
+
+/*
  * One half of a pair. `alone` is set where the reference started first and was timed before the candidate existed: the
  * reference's slowdown beside the candidate, or 1 if it can't be told from noise.
  */
@@ -386,6 +423,12 @@ run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
 				goto done;
 			append(&alone, fmax(seconds - half.empty[side], 1e-9) / s->runs[side]);
 		}
+		if (alone.n > 0 && i == 0 && s->neighbour == 0)
+		{
+			s->neighbour = 1;
+			if (!m->gpu && p->precision_goal > 0 && m->time[side] < MEASURE_SLOW && !meet_neighbour(s, &half, &alone, weights))
+				goto done;
+		}
 	}
 	for (uint32_t i = 0; i < steps; i++)
 		plan[i] = i;
@@ -404,17 +447,17 @@ run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
 	if (alone.n > 0 && p->precision_goal > 0 && half.block[SIDE_REFERENCE].n >= 4)
 	{
 		/* beyond the goal, and beyond what noise does: three quarters of its blocks slower than the slowest alone */
-		double		limit = 1 + p->disturbed_factor * p->precision_goal;
+		double		limit = s->neighbour * (1 + p->disturbed_factor * p->precision_goal);
 
 		*disturbed = median(&half.block[SIDE_REFERENCE]) > limit * median(&alone)
 			&& cudal1_score_percentile(half.block[SIDE_REFERENCE].v, half.block[SIDE_REFERENCE].n, 0.25)
-			> cudal1_score_percentile(alone.v, alone.n, 1.0);
+			> s->neighbour * cudal1_score_percentile(alone.v, alone.n, 1.0);
 		if (*disturbed && s->disturbed + 1 >= p->disturbed_attempts)
 		{
 			/* still so: take the reference's own time, and accuse nobody */
 			for (int first = 0; first < 2; first++)
 				for (size_t i = 0; i < half.ratio[first].n; i++)
-					half.ratio[first].v[i] *= median(&alone) / median(&half.block[SIDE_REFERENCE]);
+					half.ratio[first].v[i] *= s->neighbour * median(&alone) / median(&half.block[SIDE_REFERENCE]);
 		}
 	}
 	if (m->gpu && gpu_disturbed(m, half.executor, 2) && p->precision_goal > 0)
