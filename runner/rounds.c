@@ -55,7 +55,6 @@ typedef struct Rounds
 	uint32_t	kept_max;
 	int			rounds_a_half;
 	int			audits_a_half;
-	Values		ratios;			/* of the current bucket */
 	Values		all;			/* every ratio */
 	Values		buckets;
 	Values		references;		/* the reference's seconds a run, by bucket */
@@ -888,7 +887,6 @@ end:
 	free(s.audit_more.v);
 	free(s.all.v);
 	free(s.references.v);
-	free(s.ratios.v);
 	free(s.order);
 	free(s.seeds);
 }
