@@ -52,6 +52,7 @@ typedef struct Executor
 	int			control_fd;
 	WireControl *control;
 	bool		frozen;
+	bool		met;			/* has had a block with runs */
 	bool		attentive;		/* the supervisor has a core to spend on waiting for its answers */
 	WireMessage asked;
 	WireMessage answer;

@@ -199,6 +199,20 @@ put_number(json_t *object, const char *name, double value)
 		json_object_set_new(object, name, json_real(value));
 }
 
+/* in milliseconds' precision: where the time of a device went */
+static json_t *
+spendings(const Result *r)
+{
+	static const char *const names[SPENDINGS] = {
+		"start", "memory", "load", "first", "inputs", "stage", "block", "settle", "compare", "end"
+	};
+	json_t	   *o = json_object();
+
+	for (int i = 0; i < SPENDINGS; i++)
+		json_object_set_new(o, names[i], json_real(round(fmax(r->spent[i], 0) * 1000) / 1000));
+	return o;
+}
+
 static void
 print_result(Measure *m)
 {
@@ -237,6 +251,7 @@ print_result(Measure *m)
 	put_number(o, "startup_seconds", r->startup_seconds);
 	put_number(o, "clock_seconds", r->clock_seconds);
 	put_number(o, "wall_seconds", r->wall_seconds);
+	json_object_set_new(r->evidence, "seconds", spendings(r));
 	json_object_set_new(o, "environment", r->environment);
 	json_object_set_new(o, "evidence", r->evidence);
 	line = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(9));

@@ -163,6 +163,15 @@ measure_progress(Measure *m, const char *phase, int pairs, int rounds, double es
 	fflush(stdout);
 }
 
+double
+measure_spent(Measure *m, Spending on, double start)
+{
+	double		now = clock_now();
+
+	m->result.spent[on] += now - start;
+	return now;
+}
+
 static size_t
 align(size_t bytes)
 {
@@ -296,7 +305,10 @@ launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena, 
 
 		if (m->gpu)
 		{
+			started = clock_now();
 			pool = gpu_pool_create(m);
+			started = measure_spent(m, SPENT_MEMORY, started) - started;
+			m->result.spent[SPENT_START] -= started;
 			if (!pool)
 				return conclude(m, OUTCOME_LOST, "no memory on the GPU");
 			fds[2] = pool->fd;
@@ -341,9 +353,13 @@ bool
 measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena, uint64_t weight_seed)
 {
 	double		started = clock_now();
+	double		loading = m->load_seconds[side];
 	bool		good = launch(m, executor, side, seat, arena, weight_seed);
 
-	m->result.startup_seconds += clock_now() - started;
+	loading = m->load_seconds[side] - loading;
+	m->result.spent[SPENT_LOAD] += loading;
+	m->result.spent[SPENT_START] -= loading;
+	m->result.startup_seconds += measure_spent(m, SPENT_START, started) - started;
 	return good;
 }
 
@@ -353,11 +369,11 @@ measure_end(Measure *m, Executor *executor)
 	double		started = clock_now();
 
 	executor_end(executor);
-	m->result.startup_seconds += clock_now() - started;
+	m->result.startup_seconds += measure_spent(m, SPENT_END, started) - started;
 }
 
-bool
-measure_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
+static bool
+generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 {
 	const Signature *s = &m->job->signature;
 
@@ -391,6 +407,16 @@ measure_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 	return true;
 }
 
+bool
+measure_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
+{
+	double		started = clock_now();
+	bool		good = generate(m, arena, slots, n);
+
+	measure_spent(m, SPENT_INPUTS, started);
+	return good;
+}
+
 static void
 poison(Measure *m, char *out, size_t bytes)
 {
@@ -407,8 +433,8 @@ poison(Measure *m, char *out, size_t bytes)
 	}
 }
 
-bool
-measure_stage(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
+static bool
+stage(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 {
 	const Signature *s = &m->job->signature;
 
@@ -454,8 +480,17 @@ measure_stage(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 }
 
 bool
-measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, const uint64_t *seeds, uint32_t n, double timeout,
-			  double *elapsed)
+measure_stage(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
+{
+	double		started = clock_now();
+	bool		good = stage(m, arena, slots, n);
+
+	measure_spent(m, SPENT_STAGE, started);
+	return good;
+}
+
+static bool
+block(Measure *m, Executor *executor, Side side, const uint32_t *slots, const uint64_t *seeds, uint32_t n, double timeout, double *elapsed)
 {
 	ExecutorResult result;
 
@@ -467,6 +502,28 @@ measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, 
 	result = executor_command(executor, WIRE_RUN, n, m->seeds_runs ? WIRE_FLAG_SEED_RUNS : 0, 0, timeout, elapsed);
 	m->result.clock_seconds += *elapsed;
 	return measure_failed(m, side, executor, result, "in a run");
+}
+
+/*
+ * An executor's first block loads libraries and kernels: what it takes longer than its runs is part of
+ * the start.
+ */
+bool
+measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, const uint64_t *seeds, uint32_t n, double timeout,
+			  double *elapsed)
+{
+	double		started = clock_now();
+	bool		good = block(m, executor, side, slots, seeds, n, timeout, elapsed);
+
+	m->result.spent[SPENT_SETTLE] -= *elapsed;
+	measure_spent(m, SPENT_SETTLE, started);
+	m->result.spent[executor->met ? SPENT_BLOCK : SPENT_FIRST] += *elapsed;
+	if (!executor->met && n > 0)
+	{
+		executor->met = true;
+		m->result.startup_seconds += fmax(*elapsed - n * m->time[side], 0);
+	}
+	return good;
 }
 
 /* the tensor table of a run, copied once */
@@ -499,8 +556,8 @@ measure_check_layout(Measure *m, Side side, int output, const WireTensor *found)
 	return conclude(m, side == SIDE_CANDIDATE ? OUTCOME_WRONG_OUTPUT : OUTCOME_UNVERIFIED, "output %d is %s, expected %s", output, have, want);
 }
 
-bool
-measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out)
+static bool
+read_outputs(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out)
 {
 	WireTensor	table[WIRE_MAX_TENSORS];
 	char	   *to = out;
@@ -528,6 +585,16 @@ measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint
 		to += measure_gathered(layout);
 	}
 	return true;
+}
+
+bool
+measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out)
+{
+	double		started = clock_now();
+	bool		good = read_outputs(m, executor, side, arena, run, slot, out);
+
+	measure_spent(m, SPENT_COMPARE, started);
+	return good;
 }
 
 void *
@@ -591,7 +658,7 @@ measure_compare(Measure *m, const void *expected, const void *found, Side blamed
 		if (blamed == SIDE_CANDIDATE && c.error > m->result.max_error)
 			m->result.max_error = c.error;
 	}
-	m->checked_seconds += clock_now() - start;
+	m->checked_seconds += measure_spent(m, SPENT_COMPARE, start) - start;
 	if (blamed == SIDE_CANDIDATE)
 		m->result.checks++;
 	return true;

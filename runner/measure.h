@@ -45,6 +45,22 @@ typedef struct Options
 	bool		lines;			/* progress as lines of JSON */
 } Options;
 
+/* what a device's time is spent on */
+typedef enum Spending
+{
+	SPENT_START,				/* processes */
+	SPENT_MEMORY,				/* the GPU memory that PyTorch's executors allocate from */
+	SPENT_LOAD,					/* GPU contexts, code, models */
+	SPENT_FIRST,				/* the first block of an executor, which loads libraries and kernels */
+	SPENT_INPUTS,				/* making them */
+	SPENT_STAGE,
+	SPENT_BLOCK,				/* the clock running, first blocks apart */
+	SPENT_SETTLE,				/* stopping an executor, reading samples again */
+	SPENT_COMPARE,				/* reading and comparing outputs */
+	SPENT_END,
+	SPENDINGS
+} Spending;
+
 typedef struct Result
 {
 	Outcome		outcome;
@@ -70,6 +86,7 @@ typedef struct Result
 	double		startup_seconds;	/* of these, starts, loads and ends of executors */
 	double		clock_seconds;
 	double		wall_seconds;
+	double		spent[SPENDINGS];
 } Result;
 
 typedef struct Measure
@@ -139,6 +156,8 @@ extern bool measure_block(Measure *m, Executor *executor, Side side, const uint3
 extern bool measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out);
 extern bool measure_check_layout(Measure *m, Side side, int output, const WireTensor *found);
 extern bool measure_compare(Measure *m, const void *expected, const void *found, Side blamed);
+/* adds what passed since `start` to a spending; the time now */
+extern double measure_spent(Measure *m, Spending on, double start);
 extern double measure_run_limit(const Measure *m);
 extern void measure_progress(Measure *m, const char *phase, int pairs, int rounds, double estimate, double lower, double upper,
 							 double left, bool force);
