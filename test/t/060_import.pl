@@ -111,7 +111,7 @@ my $hostile = "class ModelNew: pass  # '; DROP TABLE cudal1.candidate CASCADE; -
   . "\\! touch $dir/was-run\n\\q\n'; SELECT 1 \\gexec\nE'\\\\'' \\\\ \"\r\n";
 my $json_hostile = $hostile =~ s/\\/\\\\/gr =~ s/"/\\"/gr =~ s/\n/\\n/gr =~ s/\r/\\r/gr;
 spew('a100.json', join '', map { "$_\n" }
-	'{"level_id": 1, "task_id": 12, "ref_code": "x", "custom_code": "class ModelNew: one", "score_default": 3.5}',
+	'{"level_id": 1, "task_id": 12, "custom_code": "class ModelNew: one", "score_default": 3.5}',
 	'{"level_id": 1, "task_id": 2, "custom_code": null, "score_default": null}',
 	'{"level_id": 1, "task_id": 2, "custom_code": "None", "score_default": 1.25}',
 	'{"level_id": 2, "task_id": 7, "custom_code": "class ModelNew: two", "score_default": null}',
@@ -161,12 +161,52 @@ is(value("SELECT string_agg(t.problem || ' ' || p.proposal_key, ', ' ORDER BY t.
 # results measured elsewhere
 value("SELECT tools.cudal1_cancel(array_agg(candidate_id)) FROM cudal1.candidate");
 ($status, $out, $err) = import_files('--results', "$dir/a100.json", '--method', 'published', '--device', 'NVIDIA A100');
-is("$status $out", "0 3 results imported, 2 rows without a candidate\n", 'results');
+is("$status $out", "0 3 results imported, 1 rows without a candidate, 1 scores without their code\n", 'results');
 is(value("SELECT string_agg(t.problem || ' ' || c.state || ' ' || c.reward, ', ' ORDER BY c.reward) FROM cudal1.proposal p"
 		. " JOIN cudal1.candidate c USING (candidate_id) JOIN cudal1.task t ON t.task_id = c.task_id WHERE method = 'published'"),
 	'7 failed 0, 7 successful 0.5, 12 successful 3.5', 'a null score is a failure, the others are rewards');
 ($status, $out, $err) = import_files('--results', "$dir/a100.json", '--method', 'published', '--device', 'NVIDIA A100');
-is("$status $out", "0 3 results already there, 2 rows without a candidate\n", 'importing results again adds nothing');
+is("$status $out", "0 3 results already there, 1 rows without a candidate, 1 scores without their code\n", 'importing results again adds nothing');
+
+# public result files as they come: one a device, named after it, with the references of their tasks
+sub reference { return "class Model:\n    size = $_[0]\n\n\ndef get_inputs():\n    return []\n" =~ s/\n/\\n/gr; }
+sub rows_of
+{
+	my (@rows) = @_;
+	return join '', map { my ($level, $problem, $code, $score) = @$_;
+		sprintf qq({"level_id": %d, "task_id": %d, "ref_code": "%s", "custom_code": %s, "cudnn_code": "x", "score_default": %s, "score_cudnn": 9}\n),
+		  $level, $problem, reference($problem), $code, $score } @rows;
+}
+my $fast = '"class ModelNew: fast"';
+spew('public/a100.json', rows_of([1, 31, $fast, 3.456], [1, 32, 'null', 'null'], [1, 33, '"None"', 1.5], [3, 31, '"class ModelNew: deep"', 449.129]));
+spew('public/rtx_3090.json', rows_of([1, 31, $fast, 2.5], [1, 32, '"class ModelNew: small"', 1.018], [1, 33, 'null', 'null'], [3, 31, 'null', 'null']));
+my @public = ('--results', "$dir/public/a100.json", "$dir/public/rtx_3090.json", '--method', 'public', '--prefix', 'public');
+($status, $out, $err) = import_files(@public);
+is("$status $out", "0 4 tasks added, 4 results imported, 3 rows without a candidate, 1 scores without their code\n", 'public files: one command');
+is(value("SELECT string_agg(format('%s %s %s', name, level, problem), ', ' ORDER BY level, problem) FROM cudal1.task WHERE name LIKE 'public/%'"),
+	'public/1/31 1 31, public/1/32 1 32, public/1/33 1 33, public/3/31 3 31', 'their tasks come from them, solved or not');
+is(value("SELECT string_agg(concat_ws(' ', t.name, i.device, i.score), ', ' ORDER BY t.name, i.device) FROM cudal1.imported_score i"
+		. " JOIN cudal1.candidate c USING (candidate_id) JOIN cudal1.task t ON t.task_id = c.task_id WHERE t.name LIKE 'public/%'"),
+	'public/1/31 A100 3.456, public/1/31 RTX 3090 2.5, public/1/32 RTX 3090 1.018, public/3/31 A100 449.129', 'and each score its device from the name of its file');
+($status, $out, $err) = import_files(@public);
+is("$status $out", "0 4 results already there, 3 rows without a candidate, 1 scores without their code\n", 'again: nothing new');
+is(value("SELECT count(*) FROM cudal1.proposal WHERE method = 'public'"), '4', 'no proposal either');
+# the title of a task comes later, or its reference is another one
+spew('titles/level1/31_With_a_title.py', reference(31) =~ s/\\n/\n/gr . "# layout and comments do not count\n");
+($status, $out, $err) = import_files("$dir/titles", '--prefix', 'public');
+is("$status $out", "0 1 tasks already there\n", 'a task file of a known reference adds no second task');
+spew('public/h100.json', rows_of([1, 31, $fast, 4]) =~ s/size = 31/size = 30/r);
+($status, $out, $err) = import_files('--results', "$dir/public/h100.json", '--prefix', 'public');
+is($status, 1, 'a score over another reference');
+like($err, qr{h100\.json:1: the reference of public/1/31 is another one}, 'is left out');
+# older files: an object of lists by level, another name of the score; and files that no device names
+spew('public/l40.json', '{"1": [{"task_id": 31, "ref_code": "' . reference(31) . '", "custom_code": ' . $fast . ', "score": 2.25}], "3": []}');
+($status, $out, $err) = import_files('--results', "$dir/public/l40.json", '--prefix', 'public');
+is("$status $out", "0 1 results imported\n", 'lists by level');
+spew('public/step_400.json', rows_of([1, 31, $fast, 2]));
+($status, $out, $err) = import_files('--results', "$dir/public/step_400.json", '--prefix', 'public');
+is($status, 1, 'a file that is not named after a device');
+like($err, qr{step_400\.json: is not named after a device, say it by --device}, 'wants to be told');
 
 # task folders
 spew('own/double/task.json', '{"language": "c", "level": 1, "reference": "reference.c", "options": {"profile": "quick"}, '
@@ -183,7 +223,6 @@ is(value("SELECT language || ' ' || profile FROM cudal1.task WHERE name = 'doubl
 
 # usage, connection
 is((import_files())[0], 2, 'nothing named: usage');
-is((import_files('--results', "$dir/a100.json"))[0], 2, 'results without their device: usage');
 is((import_files('--options', '[', "$dir/kb"))[0], 2, 'options that are no JSON: usage');
 is((import_files('-d', 'template1', "$dir/kb"))[0], 3, 'a database without cudal1');
 is((import_files('-d', "host=$dir dbname=postgres", "$dir/kb"))[0], 3, 'no server');
