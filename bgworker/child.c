@@ -241,18 +241,29 @@ become(const Launch *launch)
 	_exit(127);
 }
 
-/* nothing of the server's environment but the search path; no PG*, no LD_* */
+/* nothing of the server's environment but the search path and what begins with pass; no PG*, no LD_* */
 static char **
-child_environment(const char *scratch)
+child_environment(const char *scratch, const char *pass)
 {
 	const char *path = getenv("PATH");
-	char	  **environment = palloc0(sizeof(char *) * 6);
+	char	  **environment;
+	int			n = 6;
+
+	for (char **e = environ; *e != NULL; e++)
+		n += pass != NULL && strncmp(*e, pass, strlen(pass)) == 0;
+	environment = palloc0(sizeof(char *) * n);
 
 	environment[0] = psprintf("PATH=%s", path != NULL && path[0] != '\0' ? path : "/usr/local/bin:/usr/bin:/bin");
 	environment[1] = "LANG=C";
 	environment[2] = "LC_ALL=C";
 	environment[3] = psprintf("HOME=%s", scratch);
 	environment[4] = psprintf("TMPDIR=%s", scratch);
+	n = 5;
+	for (char **e = environ; *e != NULL; e++)
+	{
+		if (pass != NULL && strncmp(*e, pass, strlen(pass)) == 0)
+			environment[n++] = *e;
+	}
 	return environment;
 }
 
@@ -281,7 +292,7 @@ acquire_descriptors(void)
 }
 
 bool
-cudal1_child_start(Cudal1Child *child, const char *label, char **argv, const char *scratch,
+cudal1_child_start(Cudal1Child *child, const char *label, char **argv, const char *scratch, const char *pass,
 				   const char *input, int input_length,
 				   cudal1_line_callback on_line, void *owner, char **problem)
 {
@@ -318,7 +329,7 @@ cudal1_child_start(Cudal1Child *child, const char *label, char **argv, const cha
 	}
 
 	launch.argv = argv;
-	launch.environment = child_environment(scratch);
+	launch.environment = child_environment(scratch, pass);
 	launch.scratch = scratch;
 	launch.in = in[0];
 	launch.out = out[1];

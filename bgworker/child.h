@@ -60,10 +60,11 @@ extern void cudal1_children_adopt(void);
 extern void cudal1_children_collect(void);
 
 /*
- * Starts argv[0] with exactly these arguments and the clean environment of a child; input (copied) goes to its standard
+ * Starts argv[0] with exactly these arguments and the clean environment of a child, to which
+ * variables of the server's are added whose names begin with pass, if that is not NULL; input (copied) goes to its standard
  * input, which is then closed. Returns false with a reason in *problem (palloc'd) when it could not be started.
  */
-extern bool cudal1_child_start(Cudal1Child *child, const char *label, char **argv, const char *scratch,
+extern bool cudal1_child_start(Cudal1Child *child, const char *label, char **argv, const char *scratch, const char *pass,
 							   const char *input, int input_length,
 							   cudal1_line_callback on_line, void *owner, char **problem);
 

@@ -151,7 +151,7 @@ begin_search(void)
 	searching = true;
 	search_killed = false;
 	if (cudal1_child_start(&search, "cudal1-measure --devices", cudal1_jobs_command("--devices"),
-						   cudal1_settings_scratch(), "", 0, take_line, NULL, &reason))
+						   cudal1_settings_scratch(), NULL, "", 0, take_line, NULL, &reason))
 	{
 		search_until = cudal1_clock_ms() + ((int64) SEARCH_SECONDS + cudal1_child_grace) * 1000;
 		return;

@@ -45,7 +45,7 @@ static bool ready = false;
 static bool stopped = false;	/* we ended it: no failure */
 static bool stop_killed = false;
 static int64 stop_at = 0;
-static char *keys_in_use = NULL;
+static char *settings_in_use = NULL;
 static StringInfoData pending;	/* lines of answers that are not stored yet */
 static bool have_pending = false;
 static int	garbage = 0;
@@ -112,11 +112,18 @@ make_spool(void)
 	return psprintf("%s/%u-%u", parent, MyDatabaseId, cudal1_entry_extension());
 }
 
+/* what the program was told when it was started; when that changes, another takes its place */
+static char *
+settings(void)
+{
+	return psprintf("%s\n%s", cudal1_key_file, cudal1_ca_file);
+}
+
 static void
 start(int64 now)
 {
 	MemoryContext caller = CurrentMemoryContext;
-	char	   *argv[6] = {NULL};
+	char	   *argv[8] = {NULL};
 	char	   *problem = NULL;
 	int			n = 0;
 	volatile bool running = false;
@@ -129,6 +136,11 @@ start(int64 now)
 		argv[n++] = "--keys";
 		argv[n++] = pstrdup(cudal1_key_file);
 	}
+	if (cudal1_ca_file[0] != '\0')
+	{
+		argv[n++] = "--ca";
+		argv[n++] = pstrdup(cudal1_ca_file);
+	}
 	if (!have_pending)
 	{
 		MemoryContextSwitchTo(TopMemoryContext);
@@ -140,7 +152,8 @@ start(int64 now)
 	garbage = 0;
 	PG_TRY();
 	{
-		running = cudal1_child_start(&child, "cudal1-generate", argv, cudal1_settings_scratch(), "", 0, take_line, NULL, &problem);
+		running = cudal1_child_start(&child, "cudal1-generate", argv, cudal1_settings_scratch(), "CUDAL1_KEY_",
+									 "", 0, take_line, NULL, &problem);
 	}
 	PG_CATCH();
 	{
@@ -163,9 +176,9 @@ start(int64 now)
 	}
 	cudal1_child_keep_input(&child);
 	child.max_line = MAX_ANSWER_LINE;
-	if (keys_in_use != NULL)
-		pfree(keys_in_use);
-	keys_in_use = MemoryContextStrdup(TopMemoryContext, cudal1_key_file);
+	if (settings_in_use != NULL)
+		pfree(settings_in_use);
+	settings_in_use = MemoryContextStrdup(TopMemoryContext, settings());
 	started = true;
 	held_at = now;
 }
@@ -309,7 +322,7 @@ hold_to_limits(int64 now)
 		stop("it wrote a line that is too long");
 	else if (garbage > MAX_GARBAGE)
 		stop("it wrote lines that are not of its protocol");
-	else if (strcmp(keys_in_use, cudal1_key_file) != 0)
+	else if (strcmp(settings_in_use, settings()) != 0)
 		stop(NULL);
 	if (stopped && !stop_killed && now - stop_at > STOP_MS)
 	{

@@ -412,7 +412,7 @@ cudal1_jobs_begin(int64 device_id, const Cudal1Claim *claim, char **problem)
 	PG_TRY();
 	{
 		started = cudal1_child_start(&job->child, label, cudal1_jobs_command(NULL), cudal1_settings_scratch(),
-									 input, strlen(input), take_line, job, problem);
+									 NULL, input, strlen(input), take_line, job, problem);
 	}
 	PG_CATCH();
 	{

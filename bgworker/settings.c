@@ -24,6 +24,7 @@ char	   *cudal1_measure_path = NULL;
 char	   *cudal1_scratch_dir = NULL;
 char	   *cudal1_python = NULL;
 char	   *cudal1_generate_path = NULL;
+char	   *cudal1_ca_file = NULL;
 char	   *cudal1_key_file = NULL;
 int			cudal1_max_requests = 256;
 int			cudal1_prefetch = 1;
@@ -105,6 +106,13 @@ cudal1_settings_define(void)
 							 false,
 							 PGC_SIGHUP, GUC_SUPERUSER_ONLY,
 							 NULL, NULL, NULL);
+	DefineCustomStringVariable("cudal1.ca_file",
+							   "Certificates of the authorities that language models' endpoints may be certified by.",
+							   "PEM; empty means the system's. Which certificate an endpoint shows is always checked.",
+							   &cudal1_ca_file,
+							   "",
+							   PGC_SIGHUP, GUC_SUPERUSER_ONLY,
+							   check_path, NULL, NULL);
 	DefineCustomBoolVariable("cudal1.certify",
 							 "Whether adding a task queues its null candidates.",
 							 "They show whether the task tells work from the lack of it. A task's option \"certify\" goes before.",

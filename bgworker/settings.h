@@ -21,6 +21,7 @@ extern int	cudal1_idle_poll;		/* milliseconds */
 extern int	cudal1_child_grace;		/* seconds */
 extern bool cudal1_allow_unsandboxed;
 extern char *cudal1_generate_path;
+extern char *cudal1_ca_file;
 extern char *cudal1_key_file;
 extern int	cudal1_max_requests;
 

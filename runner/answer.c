@@ -167,7 +167,9 @@ take_text(Answer *answer, const json_t *text)
 		while (length > 0 && ((unsigned char) data[length] & 0xc0) == 0x80)
 			length--;
 		cudal1_buffer_append(&answer->text, data, length);
-		return fail(answer, "oversized", "the text is longer than the model's max_answer_bytes");
+		/* the model's fault, not the endpoint's: an answer, cut off */
+		snprintf(answer->finish_reason, sizeof(answer->finish_reason), "max_answer_bytes");
+		return fail(answer, "answered", "the text is longer than the model's max_answer_bytes");
 	}
 	cudal1_buffer_append(&answer->text, data, length);
 	return true;
@@ -278,6 +280,8 @@ cudal1_answer_feed(Answer *answer, const char *data, size_t length)
 	size_t		left;
 
 	answer->body_bytes += length;
+	if (answer->body_bytes > answer->max_body && answer->finished)
+		return fail(answer, "answered", "the body did not end with the answer");
 	if (answer->body_bytes > answer->max_body)
 		return fail(answer, "oversized", "the body is longer than the model's max_body_bytes");
 	cudal1_buffer_append(&answer->raw, data, length);

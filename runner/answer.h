@@ -32,7 +32,7 @@ typedef struct Answer
 	long long	prompt_tokens;	/* -1: not told */
 	long long	completion_tokens;
 	bool		finished;		/* the stream said that it ended */
-	const char *outcome;		/* NULL as long as all is well, else oversized or broken */
+	const char *outcome;		/* NULL as long as more is wanted; then answered, oversized or broken */
 	char		detail[512];
 } Answer;
 

@@ -5,6 +5,9 @@
  * is kept. An answer that was paid for is written to the spool before it is reported, and stays there until the other side
  * has stored it: whichever side dies in between, the next cudal1-generate reports it again.
  *
+ * Output waits in memory while the other side is busy, so that requests in flight are served all the same: data that arrived
+ * meanwhile is an answer, not a stall.
+ *
  * Keys come from a file or from the environment, never through standard input, and are taken out of whatever an endpoint says.
  */
 #define _GNU_SOURCE
@@ -13,6 +16,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -28,6 +33,8 @@
 
 #define MAX_INPUT_LINE ((size_t) 64 * 1024 * 1024)
 #define MAX_SPOOLED ((long) 64 * 1024 * 1024)
+/* what may come after an answer that said it was complete: usage, [DONE] */
+#define LINGER_SECONDS 5
 /* of an error's body, what an operator is shown */
 #define EXCERPT 300
 
@@ -52,6 +59,8 @@ static CURLM *multi;
 static Transfer *transfers = NULL;
 static const char *spool = NULL;
 static const char *keys = NULL;
+static const char *authorities = NULL;
+static Buffer output = {0};		/* lines that the other side has not taken yet */
 
 static double
 now(void)
@@ -85,6 +94,26 @@ write_all(int fd, const char *data, size_t length)
 		data += n;
 		length -= n;
 	}
+}
+
+/* what can be written without waiting: a pipe that polls writable takes PIPE_BUF bytes */
+static void
+flush_output(bool wait)
+{
+	size_t		sent = 0;
+
+	while (sent < output.length)
+	{
+		struct pollfd ready = {.fd = STDOUT_FILENO,.events = POLLOUT};
+		size_t		piece = output.length - sent < PIPE_BUF ? output.length - sent : PIPE_BUF;
+
+		if (poll(&ready, 1, wait ? -1 : 0) <= 0 && !wait)
+			break;
+		write_all(STDOUT_FILENO, output.data + sent, piece);
+		sent += piece;
+	}
+	memmove(output.data, output.data + sent, output.length - sent);
+	output.length -= sent;
 }
 
 static char *
@@ -230,7 +259,7 @@ report(json_int_t request_id, json_int_t attempt, const char *outcome, const cha
 		text[length] = '\n';
 		if (paid && spool != NULL)
 			keep(request_id, attempt, text, length + 1);
-		write_all(STDOUT_FILENO, text, length + 1);
+		cudal1_buffer_append(&output, text, length + 1);
 	}
 	free(text);
 	json_decref(line);
@@ -364,9 +393,10 @@ free_transfer(Transfer *transfer)
 }
 
 static const char *
-outcome_of_status(long status)
+outcome_of_status(long status, curl_off_t retry_after)
 {
-	if (status == 429)
+	/* a server that says when it will be there again is as good as one that says so many are enough */
+	if (status == 429 || (status == 503 && retry_after > 0))
 		return "throttled";
 	if (status == 408 || status == 409 || status == 425 || status >= 500)
 		return "unavailable";
@@ -404,8 +434,16 @@ conclude(Transfer *transfer, CURLcode code)
 	const char *detail = NULL;
 	char		words[EXCERPT + 64];
 	long		status = 0;
+	curl_off_t	retry_after = 0;
 
 	curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
+	/* the answer was there, whatever became of the connection after it */
+	if (answer->outcome == NULL && answer->finished && status >= 200 && status <= 299 &&
+		(transfer->ending == NULL || strcmp(transfer->ending, "stalled") == 0))
+	{
+		transfer->ending = NULL;
+		code = CURLE_OK;
+	}
 	if (transfer->ending != NULL)
 	{
 		outcome = transfer->ending;
@@ -424,7 +462,8 @@ conclude(Transfer *transfer, CURLcode code)
 	}
 	else if (code == CURLE_OK || (code == CURLE_WRITE_ERROR && status > 0))
 	{
-		outcome = outcome_of_status(status);
+		curl_easy_getinfo(transfer->easy, CURLINFO_RETRY_AFTER, &retry_after);
+		outcome = outcome_of_status(status, retry_after);
 		snprintf(words, sizeof(words), "HTTP status %ld%s%.*s", status, answer->raw.length > 0 ? ": " : "", EXCERPT,
 				 status >= 300 && status <= 399 ? ": redirects are not followed" : answer->raw.length > 0 ? answer->raw.data : "");
 		detail = words;
@@ -530,6 +569,11 @@ begin(const json_t *job, json_int_t request_id, json_int_t attempt)
 	/* nothing of the server's surroundings decides where a key goes */
 	curl_easy_setopt(transfer->easy, CURLOPT_PROXY, "");
 	curl_easy_setopt(transfer->easy, CURLOPT_NETRC, CURL_NETRC_IGNORED);
+	if (authorities != NULL)
+	{
+		curl_easy_setopt(transfer->easy, CURLOPT_CAINFO, authorities);
+		curl_easy_setopt(transfer->easy, CURLOPT_CAPATH, NULL);
+	}
 	curl_easy_setopt(transfer->easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(transfer->easy, CURLOPT_POST, 1L);
 	curl_easy_setopt(transfer->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t) strlen(transfer->body));
@@ -634,13 +678,15 @@ look_at_silence(void)
 
 	for (Transfer *t = transfers; t != NULL; t = following)
 	{
+		double		patience = t->answer.finished && t->stall_seconds > LINGER_SECONDS ? LINGER_SECONDS : t->stall_seconds;
+
 		following = t->next;
-		if (t->ending == NULL && time - t->heard > t->stall_seconds)
+		if (t->ending == NULL && time - t->heard > patience)
 			t->ending = "stalled";
 		if (t->ending != NULL)
 			conclude(t, CURLE_OK);
-		else if (t->heard + t->stall_seconds - time < next)
-			next = t->heard + t->stall_seconds - time;
+		else if (t->heard + patience - time < next)
+			next = t->heard + patience - time;
 	}
 	return next < 0.001 ? 1 : (int) (next * 1000) + 1;
 }
@@ -652,9 +698,11 @@ work(void)
 
 	while (open || transfers != NULL)
 	{
-		struct curl_waitfd input = {.fd = STDIN_FILENO,.events = CURL_WAIT_POLLIN};
+		struct curl_waitfd ends[2] = {{.fd = STDOUT_FILENO,.events = CURL_WAIT_POLLOUT}, {.fd = STDIN_FILENO,.events = CURL_WAIT_POLLIN}};
+		bool		full;
 		int			running;
 		int			left;
+		int			wait_ms;
 		CURLMsg    *message;
 
 		if (curl_multi_perform(multi, &running) != CURLM_OK)
@@ -669,18 +717,22 @@ work(void)
 			curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
 			conclude(transfer, code);
 		}
-		if (curl_multi_poll(multi, &input, open ? 1 : 0, look_at_silence(), NULL) != CURLM_OK)
+		wait_ms = look_at_silence();
+		flush_output(false);
+		full = output.length > 0;
+		if (curl_multi_poll(multi, full ? ends : ends + 1, full + open, wait_ms, NULL) != CURLM_OK)
 			die("cannot wait for the requests in flight");
-		if (open && input.revents != 0)
+		if (open && ends[1].revents != 0)
 			open = read_input();
 	}
+	flush_output(true);
 }
 
 static void
 usage(FILE *out)
 {
 	fputs("cudal1-generate sends requests to language models and writes their answers.\n\n"
-		  "  cudal1-generate [--keys FILE] [--spool DIR]\n\n"
+		  "  cudal1-generate [--keys FILE] [--ca FILE] [--spool DIR]\n\n"
 		  "Standard input, one JSON object a line:\n"
 		  "  {\"type\": \"job\", \"request_id\": 1, \"attempt\": 1, \"endpoint\": \"http://127.0.0.1:8080/v1\", \"key\": null,\n"
 		  "   \"connect_seconds\": 10, \"stall_seconds\": 120, \"total_seconds\": 1800, \"max_answer_bytes\": 1048576,\n"
@@ -693,6 +745,7 @@ usage(FILE *out)
 		  "refused, oversized, cancelled. It ends when its input has ended and nothing is in flight.\n\n"
 		  "  --keys FILE    keys, a line NAME = key each; readable by its owner alone. Without it a key is the value of the\n"
 		  "                 environment variable CUDAL1_KEY_NAME\n"
+		  "  --ca FILE      certificates of the authorities that endpoints may be certified by, PEM, instead of the system's\n"
 		  "  --spool DIR    keeps answers there until they are said to be stored; what is left is written first\n"
 		  "  --help, --version\n", out);
 }
@@ -706,6 +759,8 @@ main(int argc, char **argv)
 	{
 		if (strcmp(argv[i], "--keys") == 0 && i + 1 < argc)
 			keys = argv[++i];
+		else if (strcmp(argv[i], "--ca") == 0 && i + 1 < argc)
+			authorities = argv[++i];
 		else if (strcmp(argv[i], "--spool") == 0 && i + 1 < argc)
 			spool = argv[++i];
 		else if (strcmp(argv[i], "--help") == 0)

@@ -87,7 +87,7 @@ COMMENT ON COLUMN cudal1.campaign_lane.method IS 'under which its candidates are
 COMMENT ON COLUMN cudal1.campaign_lane.prompt_id IS 'the prompt that all its requests share, where they do';
 COMMENT ON COLUMN cudal1.campaign_lane.trials IS 'requests made, those that failed without an answer apart';
 COMMENT ON COLUMN cudal1.campaign_lane.failures IS 'requests that failed since the last answer';
-COMMENT ON COLUMN cudal1.campaign_lane.tokens IS 'prompt and completion tokens, as the endpoint counts them';
+COMMENT ON COLUMN cudal1.campaign_lane.tokens IS 'prompt and completion tokens, as the endpoint counts them, else estimated';
 CREATE UNIQUE INDEX campaign_lane_unique ON cudal1.campaign_lane (campaign_id, task_id, (COALESCE(model_id, 0)));
 
 CREATE TABLE cudal1.campaign_group (
@@ -145,6 +145,7 @@ CREATE TABLE cudal1.request (
 	finish_reason		text,
 	prompt_tokens		bigint NOT NULL DEFAULT 0,
 	completion_tokens	bigint NOT NULL DEFAULT 0,
+	tokens_estimated	boolean NOT NULL DEFAULT false,
 	cost				float8 NOT NULL DEFAULT 0,
 	seconds				float8,
 	created_at			timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
@@ -167,7 +168,8 @@ COMMENT ON COLUMN cudal1.request.failures IS 'tries that failed, those apart tha
 COMMENT ON COLUMN cudal1.request.status IS 'HTTP status of the last try';
 COMMENT ON COLUMN cudal1.request.error IS 'what went wrong in the last failed try, or with taking the answer';
 COMMENT ON COLUMN cudal1.request.answer IS 'the model''s text as it came; of a failed request what had come until then';
-COMMENT ON COLUMN cudal1.request.prompt_tokens IS 'as the endpoint counts them, all tries together; 0 where it does not';
+COMMENT ON COLUMN cudal1.request.prompt_tokens IS 'as the endpoint counts them, all tries together';
+COMMENT ON COLUMN cudal1.request.tokens_estimated IS 'the endpoint did not count the tokens of a try, so a quarter of the bytes was taken: a budget must end somewhere';
 COMMENT ON COLUMN cudal1.request.cost IS 'by the prices of the model at that time';
 COMMENT ON COLUMN cudal1.request.seconds IS 'seconds of the last try';
 COMMENT ON COLUMN cudal1.request.taken_at IS 'when the answer was turned into what it was asked for';

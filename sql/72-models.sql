@@ -430,6 +430,7 @@ DECLARE
 	detail		text := coalesce(finish_request.answer ->> 'detail', outcome);
 	tokens_in	bigint := coalesce(cudal1.json_int(finish_request.answer -> 'prompt_tokens', 0, 1000000000), 0);
 	tokens_out	bigint := coalesce(cudal1.json_int(finish_request.answer -> 'completion_tokens', 0, 1000000000), 0);
+	estimated	boolean := false;
 	price		float8;
 	pause		float8;
 BEGIN
@@ -439,9 +440,16 @@ BEGIN
 		RETURN 'lost';
 	END IF;
 	SELECT x.* INTO STRICT m FROM cudal1.model AS x WHERE x.model_id = r.model_id;
+	IF NOT finish_request.answer ?| ARRAY['prompt_tokens', 'completion_tokens'] AND finish_request.answer ? 'text' THEN
+		estimated := true;
+		tokens_in := ceil(octet_length(coalesce((SELECT p.prompt FROM cudal1.prompt AS p WHERE p.prompt_id = r.prompt_id),
+												cudal1.technique_question(r.about), '')) / 4.0);
+		tokens_out := ceil(octet_length(finish_request.answer ->> 'text') / 4.0);
+	END IF;
 	price := (tokens_in * coalesce(m.prompt_price, 0) + tokens_out * coalesce(m.completion_price, 0)) / 1e6;
 	UPDATE cudal1.request AS x
-		SET prompt_tokens = x.prompt_tokens + tokens_in, completion_tokens = x.completion_tokens + tokens_out, cost = x.cost + price,
+		SET prompt_tokens = x.prompt_tokens + tokens_in, completion_tokens = x.completion_tokens + tokens_out,
+			tokens_estimated = x.tokens_estimated OR estimated, cost = x.cost + price,
 			status = coalesce(cudal1.json_int(finish_request.answer -> 'status', 100, 999)::int, x.status),
 			seconds = coalesce(cudal1.json_float(finish_request.answer -> 'seconds', 0, 1e6), x.seconds)
 		WHERE x.request_id = r.request_id;
@@ -463,13 +471,14 @@ BEGIN
 		PERFORM cudal1.end_request(r, 'cancelled', 'cancelled while it was in flight');
 	ELSIF outcome = 'throttled' AND r.attempt < 1000 THEN
 		-- the endpoint means all of us
-		pause := coalesce(cudal1.json_float(finish_request.answer -> 'retry_after', 0, 86400), m.backoff_seconds * (0.5 + random()));
+		pause := coalesce(cudal1.json_float(finish_request.answer -> 'retry_after', 0, 1e15),
+						  m.backoff_seconds * least(60, power(2, least(r.attempt - r.failures, 10) - 1)) * (0.5 + random()));
 		UPDATE cudal1.model AS x
 			SET not_before = greatest(x.not_before, clock_timestamp() + make_interval(secs => least(pause, 3600)))
 			WHERE x.model_id = m.model_id;
 		PERFORM cudal1.retry_request(r, r.failures, 0, detail);
 	ELSIF coalesce(outcome, '') NOT IN ('refused', 'oversized') AND r.failures + 1 < m.max_tries AND r.attempt < 1000 THEN
-		pause := greatest(least(coalesce(cudal1.json_float(finish_request.answer -> 'retry_after', 0, 86400), 0), 3600),
+		pause := greatest(least(coalesce(cudal1.json_float(finish_request.answer -> 'retry_after', 0, 1e15), 0), 3600),
 						  m.backoff_seconds * least(60, power(2, r.failures)) * (0.5 + random()));
 		PERFORM cudal1.retry_request(r, r.failures + 1, pause, detail);
 	ELSE

@@ -15,20 +15,20 @@ our @EXPORT = qw(start_endpoint stop_endpoint endpoint_lines touch_endpoint add_
 
 my (%directory, %process);
 
-# name of the address; for a unix socket unless tcp is asked for
+# name of the address; for a unix socket unless tcp is asked for; with a certificate it speaks TLS there
 sub start_endpoint
 {
-	my ($name, $tcp) = @_;
+	my ($name, $tcp, $certificate) = @_;
 	# the path of a socket is short
 	my $dir = PostgreSQL::Test::Utils::tempdir_short();
 	my $address = $tcp ? '127.0.0.1' : "$dir/socket";
 	chmod 0755, $dir;
 	$directory{$name} = $dir;
-	$process{$name} = IPC::Run::start([ 'python3', "$FindBin::RealBin/../http/scripted-model", $address, $dir ], '<', \undef);
+	$process{$name} = IPC::Run::start([ 'python3', "$FindBin::RealBin/../http/scripted-model", $address, $dir, $certificate // () ], '<', \undef);
 	my $until = time() + 60;
 	sleep 0.02 while !-e ($tcp ? "$dir/port" : "$dir/socket") && time() < $until;
 	return "unix:$dir/socket:/v1" unless $tcp;
-	return 'http://127.0.0.1:' . PostgreSQL::Test::Utils::slurp_file("$dir/port") . '/v1';
+	return ($certificate ? 'https' : 'http') . '://127.0.0.1:' . PostgreSQL::Test::Utils::slurp_file("$dir/port") . '/v1';
 }
 
 sub stop_endpoint
@@ -45,8 +45,9 @@ END { local $?; stop_endpoint($_) for keys %process; }
 sub endpoint_lines
 {
 	my ($name, $file, $pattern) = @_;
-	open my $lines, '<', "$directory{$name}/$file" or return ();
-	return grep { !defined $pattern || $_ =~ $pattern } <$lines>;
+	my @lines;
+	if (open my $in, '<', "$directory{$name}/$file") { @lines = <$in> }
+	return grep { !defined $pattern || $_ =~ $pattern } @lines;
 }
 
 sub touch_endpoint

@@ -1,6 +1,6 @@
 -- Models and their requests: who may be asked how often, what each outcome leads to, and that no answer is lost or counted twice.
 BEGIN;
-SELECT plan(75);
+SELECT plan(89);
 
 SELECT cudal1_add_task('t', 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
 SELECT prompt_id AS p FROM cudal1_prompt('t', kind => 'augment') \gset
@@ -119,6 +119,45 @@ SELECT pg_temp.claim() \g /dev/null
 SELECT cudal1.finish_requests(format('{"type": "answer", "request_id": %s, "attempt": 1, "outcome": "answered", "text": "\u0000"}', :q)) \g /dev/null
 SELECT is((SELECT state FROM cudal1.request WHERE request_id = :q), 'failed', 'an answer that the database cannot hold fails, and is not asked for again');
 
+-- every answer is a candidate, whatever it holds
+CREATE FUNCTION pg_temp.becomes(text text, more jsonb DEFAULT '{}') RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	q	bigint := (SELECT cudal1_generate((SELECT min(prompt_id) FROM cudal1.prompt), 'm'));
+BEGIN
+	PERFORM pg_temp.claim();
+	PERFORM pg_temp.answer(q, 'answered', more || jsonb_build_object('text', text));
+	PERFORM cudal1.take_answers();
+	RETURN (SELECT concat_ws(' ', r.state, r.decided, c.state, c.failure, c.reward) FROM cudal1.request AS r LEFT JOIN cudal1.candidate AS c USING (candidate_id) WHERE r.request_id = q);
+END
+$$;
+SELECT is(pg_temp.becomes(t), 'answered f failed malformed 0', 'an answer of ' || n)
+FROM (VALUES ('nothing', ''), ('blanks', E' \n\t'), ('words', 'I would rather not.'), ('one character 4 MiB long', repeat('x', 4194304)), ('a heading', '## Code Implementation'),
+	('an empty code', E'## Performance Analysis\na\n## Algorithm Design\nb\n## Code Implementation\n```python\n\n```\n'),
+	('a code cut off', E'## Performance Analysis\na\n## Algorithm Design\nb\n## Code Implementation\n```python\nx = 1\n'),
+	('a code beyond 1 MiB', E'## Performance Analysis\na\n## Algorithm Design\nb\n## Code Implementation\n```python\n' || repeat(E'x = 1\n', 200000) || '```')) AS v (n, t);
+SELECT is(pg_temp.becomes('I would rather not.'), 'answered f failed malformed 0', 'the same again');
+SELECT is((SELECT count(*) FROM cudal1.request WHERE state = 'answered' AND taken_at IS NOT NULL AND candidate_id IS NULL), 0::bigint, 'none is without');
+
+-- tokens that nobody counted
+SELECT is((SELECT row(prompt_tokens, completion_tokens, tokens_estimated)::text FROM cudal1.request WHERE answer = 'I would rather not.' ORDER BY request_id LIMIT 1),
+	(SELECT format('(%s,5,t)', ceil(octet_length(prompt) / 4.0)) FROM cudal1.prompt WHERE prompt_id = :p), 'tokens that the endpoint does not count are estimated');
+SELECT pg_temp.becomes('x', '{"prompt_tokens": 0, "completion_tokens": 0}') \g /dev/null
+SELECT is((SELECT row(prompt_tokens, completion_tokens, tokens_estimated)::text FROM cudal1.request ORDER BY request_id DESC LIMIT 1), '(0,0,f)', 'those that it counts are not');
+
+-- being told to slow down again and again, without a time
+UPDATE cudal1.model SET backoff_seconds = 1 WHERE name = 'm';
+SELECT cudal1_generate(:p, 'm') AS q \gset
+UPDATE cudal1.request SET attempt = 4 WHERE request_id = :q;
+SELECT pg_temp.claim() \g /dev/null
+SELECT pg_temp.answer(:q, 'throttled', '{"status": 429}') \g /dev/null
+SELECT ok(cudal1.next_request() BETWEEN 7 AND 24, 'the pause grows');
+UPDATE cudal1.model SET not_before = '-infinity', backoff_seconds = 0.001 WHERE name = 'm';
+SELECT pg_temp.claim() \g /dev/null
+SELECT pg_temp.answer(:q, 'throttled', '{"status": 429, "retry_after": 999999}') \g /dev/null
+SELECT ok(cudal1.next_request() BETWEEN 3500 AND 3600, 'a time that was asked for counts up to an hour');
+UPDATE cudal1.model SET not_before = '-infinity' WHERE name = 'm';
+SELECT cudal1_cancel_requests(ARRAY[:q]) \g /dev/null
+
 -- rate
 SELECT cudal1_generate(:p, 's', 3) \g /dev/null
 SELECT is(pg_temp.claim(), 1::bigint, 'sixty a minute: one now');
@@ -134,7 +173,7 @@ SELECT is(cudal1.next_request(), NULL, 'and nothing waited for');
 -- impossible states
 SELECT throws_ok($$UPDATE cudal1.request SET answer = NULL WHERE state = 'answered'$$, '23514', NULL, 'an answered request has an answer');
 SELECT throws_ok($$UPDATE cudal1.request SET lease_until = now() WHERE state = 'answered'$$, '23514', NULL, 'and no lease');
-SELECT is((SELECT row(answered, failed, waiting, in_flight)::text FROM cudal1.model_use WHERE name = 'm'), '(4,3,0,0)', 'the use of a model');
+SELECT is((SELECT row(answered, failed, waiting, in_flight)::text FROM cudal1.model_use WHERE name = 'm'), '(14,3,0,0)', 'the use of a model');
 
 SELECT * FROM finish();
 ROLLBACK;

@@ -50,9 +50,10 @@ unlike($node->safe_psql('postgres', 'SELECT string_agg(r::text, chr(10)) FROM cu
 # what endpoints do
 my %cases = (
 	'document' => 'answered 1 0 200', 'nodone' => 'answered 1 0 200', 'bare' => 'answered 1 0 200', 'utf8' => 'answered 1 0 200',
-	'throttle:2' => 'answered 3 0 200', 'busy:2' => 'answered 3 2 200', 'cut:2' => 'answered 3 2 200',
+	'throttle:2' => 'answered 3 0 200', 'later:1' => 'answered 2 0 200', 'busy:2' => 'answered 3 0 200', 'full:2' => 'answered 3 2 200', 'cut:2' => 'answered 3 2 200',
+	'linger' => 'answered 1 0 200', 'chatter' => 'answered 1 0 200', 'endless' => 'answered 1 0 200',
 	'error' => 'failed 3 3 500', 'broken' => 'failed 3 3 200', 'complaint' => 'failed 3 3 200', 'stall' => 'failed 3 3 200', 'silent' => 'failed 3 3',
-	'denied' => 'failed 1 1 401', 'redirect' => 'failed 1 1 302', 'endless' => 'failed 1 1 200', 'comments' => 'failed 1 1 200', 'huge' => 'failed 1 1 200');
+	'denied' => 'failed 1 1 401', 'redirect' => 'failed 1 1 302', 'comments' => 'failed 1 1 200', 'huge' => 'failed 1 1 200');
 my %ids;
 for my $case (sort keys %cases)
 {
@@ -66,6 +67,11 @@ is($node->safe_psql('postgres', "SELECT answer FROM cudal1.request WHERE request
 like($node->safe_psql('postgres', "SELECT error FROM cudal1.request WHERE request_id = $ids{denied}"), qr/wrong key: Bearer \*\*\*/,
 	'a key that an endpoint repeats is taken out');
 is($node->safe_psql('postgres', "SELECT answer FROM cudal1.request WHERE request_id = $ids{stall}"), 'the beginning', 'what had come is kept');
+is($node->safe_psql('postgres', "SELECT concat_ws(' ', r.finish_reason, length(r.answer), c.state, c.failure) FROM cudal1.request AS r JOIN cudal1.candidate AS c USING (candidate_id) WHERE request_id = $ids{endless}"),
+	'max_answer_bytes 20000 failed malformed', 'a text without end is a malformed answer');
+is($node->safe_psql('postgres', "SELECT string_agg(tokens_estimated::text, ' ') FROM cudal1.request WHERE request_id IN ($ids{bare}, $ids{utf8})"), 'true true',
+	'tokens that nobody counted are estimated');
+is($node->safe_psql('postgres', "SELECT count(*) FROM cudal1.request WHERE state = 'answered' AND candidate_id IS NULL"), '0', 'each answer is a candidate');
 is(scalar(endpoint_lines('models', 'requests', qr/ throttle:2 /)), 3, 'a throttled request was sent as often as it was answered');
 
 # addresses and keys that lead nowhere
