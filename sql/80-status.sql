@@ -67,7 +67,9 @@ DECLARE
 	r		record;
 	here	constant text := current_database();
 BEGIN
-	RETURN QUERY SELECT 'version', e.extversion, NULL::text FROM pg_extension AS e WHERE e.extname = 'cudal1';
+	RETURN QUERY SELECT 'version', e.extversion, (SELECT format('Run ALTER EXTENSION cudal1 UPDATE; this server has version %s.', a.default_version)
+												  FROM pg_available_extensions AS a WHERE a.name = 'cudal1' AND a.default_version <> e.extversion)
+		FROM pg_extension AS e WHERE e.extname = 'cudal1';
 
 	-- the server
 	IF cudal1.preloaded() THEN
