@@ -35,12 +35,14 @@ BEGIN
 				WHERE j.candidate_id = propose_again.candidate_id AND j.kind IN ('measure', 'verify')
 					AND (j.cancel_requested
 						 OR (j.state = 'queued'
-							 AND (j.priority < propose_again.priority OR j.deadline < coalesce(propose_again.deadline, 'infinity'))))
+							 AND (j.trainer NOT IN ('*', SESSION_USER) OR j.priority < propose_again.priority OR j.deadline < coalesce(propose_again.deadline, 'infinity'))))
 				ORDER BY j.job_id
 				FOR UPDATE)
 		UPDATE cudal1.job AS j
 			SET cancel_requested = false,
 				priority = greatest(j.priority, propose_again.priority),
+				-- who waits for a code of another trainer's does not wait for the rest of that trainer's
+				trainer = CASE WHEN j.trainer = SESSION_USER THEN j.trainer ELSE '*' END,
 				deadline = CASE WHEN propose_again.deadline IS NOT NULL THEN greatest(j.deadline, propose_again.deadline) END
 			FROM due WHERE j.job_id = due.job_id;
 		RETURN false;

@@ -180,6 +180,13 @@ $$;
 COMMENT ON FUNCTION cudal1.read_result(jsonb) IS
 'a result of cudal1-measure as the columns of a measurement that it fills; a malformed one becomes the outcome lost, with what is wrong as detail';
 
+/*
+ * Turns. The most urgent level goes first. Within a level trainers take turns, one job each, and within a trainer tasks take turns
+ * of a group's size, so that groups become complete one after the other; each device goes round by itself. So who has one
+ * candidate waits for one job of each other trainer and device, not for their backlog, and a claim reads a few index entries
+ * however long the queue is. What is stepped over (another device's, or locked by a claim) is read, too. Every eighth claim of a
+ * device takes what has waited longest, if it has waited for a minute, whatever its level: no priority of others starves a job.
+ */
 CREATE FUNCTION cudal1.claim(device_id bigint, worker text, lease interval DEFAULT '60 seconds')
 RETURNS TABLE (job_id bigint, attempt int, job jsonb)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -189,10 +196,19 @@ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET j
 AS $$
 #variable_conflict use_column
 DECLARE
-	d		cudal1.device;
-	j		cudal1.job;
-	heads	int[];
-	place	text;
+	oldest_each	CONSTANT int := 8;
+	patience	CONSTANT interval := '1 minute';
+	task_turn	CONSTANT int := 16;
+	d			cudal1.device;
+	j			cudal1.job;
+	places		text[];		-- jobs for the class, for the model and for the device itself
+	place		text;
+	level		int;
+	turns		bigint;
+	last		text COLLATE "C";
+	asked		text COLLATE "C";
+	around		boolean;
+	from_task	bigint;
 BEGIN
 	IF claim.worker IS NULL OR claim.worker = '' THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'worker must be a name';
@@ -213,33 +229,100 @@ BEGIN
 		RETURN;
 	END IF;
 
-	-- jobs for the class, for the model and for the device itself, the most urgent head first
-	FOR place IN
-		SELECT p.place FROM unnest(ARRAY[d.class, d.model, d.device_key]) AS p(place)
-			CROSS JOIN LATERAL (SELECT x.priority, x.job_id FROM cudal1.job AS x
-								WHERE x.device = p.place AND x.state = 'queued'
-								ORDER BY x.priority DESC, x.job_id LIMIT 1) AS h
-			ORDER BY h.priority DESC, h.job_id
-	LOOP
-		SELECT x.* INTO j
-			FROM cudal1.job AS x
-			WHERE x.device = place AND x.state = 'queued'
-				AND x.not_before <= clock_timestamp()
-				AND x.cores <= d.cores AND x.language = ANY (d.languages)
-				-- a device that drifts shows by A/A measurements alone that it is well again
-				AND (d.untrusted_since IS NULL
-					 OR x.kind = 'evaluate' AND EXISTS (SELECT FROM cudal1.aa_candidate AS k WHERE k.candidate_id = x.candidate_id))
-				AND (x.avoid_device IS NULL OR x.avoid_device <> d.device_id OR x.avoid_until <= clock_timestamp())
-				AND (x.kind = 'evaluate' OR EXISTS (SELECT FROM cudal1.task AS t WHERE t.task_id = x.task_id
-														AND coalesce(t.device_model, d.model) = d.model))
-			ORDER BY x.priority DESC, x.job_id
-			LIMIT 1
-			FOR UPDATE OF x SKIP LOCKED;
-		EXIT WHEN FOUND;
+	SELECT x.claims, x.trainer INTO turns, last FROM cudal1.turn AS x WHERE x.device_id = d.device_id ORDER BY x.claims DESC LIMIT 1;
+	turns := coalesce(turns, 0) + 1;
+	last := coalesce(last, '');
+	places := ARRAY[d.class, d.model, d.device_key];
+
+	IF turns % oldest_each = 0 THEN
+		FOR place IN
+			SELECT p.place FROM unnest(places) AS p(place)
+				CROSS JOIN LATERAL (SELECT x.job_id, x.enqueued_at FROM cudal1.job AS x WHERE x.device = p.place AND x.state = 'queued'
+									ORDER BY x.job_id LIMIT 1) AS h
+				WHERE h.enqueued_at < clock_timestamp() - patience
+				ORDER BY h.job_id
+		LOOP
+			SELECT x.* INTO j
+				FROM cudal1.job AS x
+				WHERE x.device = place AND x.state = 'queued'
+					AND x.enqueued_at < clock_timestamp() - patience
+					AND x.not_before <= clock_timestamp()
+					AND x.cores <= d.cores AND x.language = ANY (d.languages)
+					AND (d.untrusted_since IS NULL
+						 OR x.kind = 'evaluate' AND EXISTS (SELECT FROM cudal1.aa_candidate AS k WHERE k.candidate_id = x.candidate_id))
+					AND (x.avoid_device IS NULL OR x.avoid_device <> d.device_id OR x.avoid_until <= clock_timestamp())
+					AND (x.kind = 'evaluate' OR EXISTS (SELECT FROM cudal1.task AS t WHERE t.task_id = x.task_id
+															AND coalesce(t.device_model, d.model) = d.model))
+				ORDER BY x.job_id
+				LIMIT 1
+				FOR UPDATE OF x SKIP LOCKED;
+			EXIT WHEN FOUND;
+		END LOOP;
+	END IF;
+
+	level := 2147483647;
+	<<levels>>
+	WHILE j.job_id IS NULL LOOP
+		SELECT max(h.priority) INTO level FROM unnest(places) AS p(place)
+			CROSS JOIN LATERAL (SELECT x.priority FROM cudal1.job AS x
+								WHERE x.device = p.place AND x.state = 'queued' AND x.priority < level
+								ORDER BY x.priority DESC LIMIT 1) AS h;
+		EXIT WHEN level IS NULL;
+		-- once around, from the trainer after the one that was served last
+		asked := last;
+		around := false;
+		LOOP
+			SELECT min(h.trainer) INTO asked FROM unnest(places) AS p(place)
+				CROSS JOIN LATERAL (SELECT x.trainer FROM cudal1.job AS x
+									WHERE x.device = p.place AND x.state = 'queued' AND x.priority = level AND x.trainer > asked
+									ORDER BY x.trainer, x.task_id, x.job_id LIMIT 1) AS h;
+			IF asked IS NULL AND NOT around THEN
+				around := true;
+				asked := '';
+				CONTINUE;
+			END IF;
+			EXIT WHEN asked IS NULL OR (around AND asked > last);
+			SELECT CASE WHEN x.served < task_turn THEN x.task_id ELSE x.task_id + 1 END INTO from_task
+				FROM cudal1.turn AS x WHERE x.device_id = d.device_id AND x.trainer = asked;
+			from_task := coalesce(from_task, 0);
+			FOR half IN 1 .. 2 LOOP
+				FOR place IN
+					SELECT p.place FROM unnest(places) AS p(place)
+						CROSS JOIN LATERAL (SELECT x.task_id, x.job_id FROM cudal1.job AS x
+											WHERE x.device = p.place AND x.state = 'queued' AND x.priority = level AND x.trainer = asked
+												AND x.task_id >= CASE half WHEN 1 THEN from_task ELSE 0 END
+											ORDER BY x.task_id, x.job_id LIMIT 1) AS h
+						ORDER BY h.task_id, h.job_id
+				LOOP
+					SELECT x.* INTO j
+						FROM cudal1.job AS x
+						WHERE x.device = place AND x.state = 'queued' AND x.priority = level AND x.trainer = asked
+							AND x.task_id >= CASE half WHEN 1 THEN from_task ELSE 0 END
+							AND x.not_before <= clock_timestamp()
+							AND x.cores <= d.cores AND x.language = ANY (d.languages)
+							-- a device that drifts shows by A/A measurements alone that it is well again
+							AND (d.untrusted_since IS NULL
+								 OR x.kind = 'evaluate' AND EXISTS (SELECT FROM cudal1.aa_candidate AS k WHERE k.candidate_id = x.candidate_id))
+							AND (x.avoid_device IS NULL OR x.avoid_device <> d.device_id OR x.avoid_until <= clock_timestamp())
+							AND (x.kind = 'evaluate' OR EXISTS (SELECT FROM cudal1.task AS t WHERE t.task_id = x.task_id
+																	AND coalesce(t.device_model, d.model) = d.model))
+						ORDER BY x.task_id, x.job_id
+						LIMIT 1
+						FOR UPDATE OF x SKIP LOCKED;
+					EXIT levels WHEN FOUND;
+				END LOOP;
+				EXIT WHEN from_task = 0;
+			END LOOP;
+		END LOOP;
 	END LOOP;
 	IF j.job_id IS NULL THEN
 		RETURN;
 	END IF;
+	INSERT INTO cudal1.turn AS x (device_id, trainer, claims, task_id, served)
+		VALUES (d.device_id, j.trainer, turns, j.task_id, 1)
+		ON CONFLICT (device_id, trainer) DO UPDATE
+			SET claims = excluded.claims, task_id = excluded.task_id,
+				served = CASE WHEN x.task_id = excluded.task_id AND x.served < task_turn THEN x.served + 1 ELSE 1 END;
 
 	UPDATE cudal1.job AS x
 		SET state = 'running', attempt = x.attempt + 1, worker = claim.worker, device_id = d.device_id, claimed_at = clock_timestamp(),
@@ -261,7 +344,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.claim(bigint, text, interval) IS
-'gives a device its next job, highest priority and then oldest first, under a lease; no row when there is none. attempt is the fencing number of the claim';
+'gives a device its next job under a lease: highest priority first, among equals trainers in turn and, of a trainer, tasks in turns of 16, oldest first; every eighth claim of a device takes the oldest job of all, if it waits for more than a minute. No row when there is none. attempt is the fencing number of the claim';
 
 CREATE FUNCTION cudal1.heartbeat(job_id bigint, attempt int, progress jsonb DEFAULT NULL, lease interval DEFAULT '60 seconds')
 RETURNS text
@@ -509,10 +592,10 @@ BEGIN
 		-- a re-measurement that agrees with the score it repeats is its own verification
 		AND NOT (j.kind = 'reverify' AND c.state = 'successful' AND NOT c.imported
 				 AND abs(s - c.score) < p.verify_agreement * c.score) THEN
-		INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority, first_measurement,
+		INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority, trainer, first_measurement,
 				avoid_device, avoid_until)
-			VALUES ('verify', j.task_id, j.candidate_id, j.profile, d.model, j.cores, j.language, j.priority + 1000, r.measurement_id,
-				d.device_id,
+			VALUES ('verify', j.task_id, j.candidate_id, j.profile, d.model, j.cores, j.language, j.priority + 1000, j.trainer,
+				r.measurement_id, d.device_id,
 				CASE WHEN p.verify_wait IS NULL THEN 'infinity'::timestamptz
 					 -- nobody to wait for
 					 WHEN NOT EXISTS (SELECT FROM cudal1.device AS x

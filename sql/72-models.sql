@@ -544,6 +544,10 @@ BEGIN
 		BEGIN
 			IF r.purpose = 'candidate' THEN
 				id := @extschema@.cudal1_submit_response(r.prompt_id, r.answer, r.method, r.group_key, 'request ' || r.request_id, r.priority);
+				-- in the turn of who asked, not in that of the worker
+				UPDATE cudal1.job AS j SET trainer = r.created_by
+					WHERE j.candidate_id = id AND j.kind = 'measure' AND j.state = 'queued' AND j.trainer = SESSION_USER
+						AND j.trainer <> r.created_by;
 			ELSE
 				PERFORM cudal1.take_techniques(r.about, r.answer, (SELECT m.name FROM cudal1.model AS m WHERE m.model_id = r.model_id));
 			END IF;

@@ -4,12 +4,44 @@
  * The reward that chose the best of many candidates is biased upwards: among equals the luckiest measurement wins.  So where
  * any of a task's candidates has been evaluated (a measurement of its own, after the choice), evaluations alone speak for
  * that task; where none has, its best reward does, and a NOTICE says so.
+ *
+ * A report costs tasks, evaluations and imports, not candidates: the best reward of a task is the head of an index.
  */
+
+CREATE FUNCTION cudal1.best_reward(task_id bigint, method text, OUT candidate_id bigint, OUT reward float8)
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
+AS $$
+#variable_conflict use_column
+BEGIN
+	SELECT b.candidate_id, b.reward INTO candidate_id, reward
+		FROM (SELECT c.candidate_id, c.reward FROM cudal1.candidate AS c
+				WHERE c.task_id = best_reward.task_id AND c.state = 'successful' AND c.purpose = 'normal' AND NOT c.imported
+				ORDER BY c.reward DESC, c.candidate_id LIMIT 1000) AS b
+		WHERE best_reward.method IS NULL
+			OR EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.candidate_id = b.candidate_id AND p.method = best_reward.method)
+		ORDER BY b.reward DESC, b.candidate_id LIMIT 1;
+	IF FOUND OR best_reward.method IS NULL THEN
+		RETURN;
+	END IF;
+	-- a method that is not among the best: by its own proposals
+	SELECT c.candidate_id, c.reward INTO candidate_id, reward
+		FROM cudal1.proposal AS p JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
+		WHERE p.task_id = best_reward.task_id AND p.method = best_reward.method
+			AND c.state = 'successful' AND c.purpose = 'normal' AND NOT c.imported
+		ORDER BY c.reward DESC, c.candidate_id LIMIT 1;
+END
+$$;
+COMMENT ON FUNCTION cudal1.best_reward(bigint, text) IS
+'the best candidate of a task that was measured here, by a method (NULL: any), and its reward; NULL where there is none. Reads one row, with a method up to 1000 of the best, then those the method proposed';
 
 CREATE FUNCTION cudal1.best_speedups(method text, device text)
 RETURNS TABLE (task_id bigint, level int, candidate_id bigint, speedup float8, evaluated boolean)
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
+-- jit: what is switched off looks dear where it can't be avoided, and would be compiled for it
+SET enable_seqscan = off SET jit = off
 BEGIN ATOMIC
 	WITH asked AS (
 		-- what was asked for: a class, a model, or nothing
@@ -27,40 +59,56 @@ BEGIN ATOMIC
 						ELSE (SELECT d.class FROM cudal1.device AS d WHERE d.model = t.device
 							  ORDER BY d.device_id LIMIT 1) END AS class) AS k
 		WHERE a.name IS NULL OR a.class IS NULL OR k.class IS NULL OR k.class = a.class
-	), results AS (
-		SELECT t.task_id, c.candidate_id, c.state, c.reward, COALESCE(m.device_model, c.import_device) AS model
-		FROM tasks AS t
-		JOIN cudal1.candidate AS c ON c.task_id = t.task_id
-		LEFT JOIN cudal1.measurement AS m ON m.measurement_id = c.measurement_id
-		WHERE c.purpose = 'normal'
+	), evaluations AS (
+		-- the last word on a candidate and a model; a failure there (reward 0) is one
+		SELECT DISTINCT ON (m.candidate_id) m.task_id, m.candidate_id, m.reward AS speedup
+		FROM cudal1.measurement AS m
+		CROSS JOIN asked AS a
+		JOIN tasks AS t ON t.task_id = m.task_id
+		JOIN cudal1.candidate AS c ON c.candidate_id = m.candidate_id
+		WHERE m.kind = 'evaluate' AND m.reward IS NOT NULL AND c.purpose = 'normal'
+			AND m.device_model = CASE WHEN a.name IS NULL OR a.is_class THEN COALESCE(t.device_model, m.device_model)
+									  ELSE a.name END
 			AND (best_speedups.method IS NULL
 				 OR EXISTS (SELECT FROM cudal1.proposal AS p
 							WHERE p.candidate_id = c.candidate_id AND p.method = best_speedups.method))
-	), evaluations AS (
-		-- the last word on a candidate and a model; a failure there (reward 0) is one
-		SELECT DISTINCT ON (r.candidate_id) r.task_id, r.candidate_id, m.reward AS speedup
-		FROM results AS r
-		CROSS JOIN asked AS a
-		JOIN tasks AS t ON t.task_id = r.task_id
-		JOIN cudal1.measurement AS m ON m.candidate_id = r.candidate_id
-		WHERE m.kind = 'evaluate' AND m.reward IS NOT NULL
-			AND m.device_model = CASE WHEN a.name IS NULL OR a.is_class THEN COALESCE(t.device_model, m.device_model)
-									  ELSE a.name END
-		ORDER BY r.candidate_id, m.measurement_id DESC
+		ORDER BY m.candidate_id, m.measurement_id DESC
+	), imports AS MATERIALIZED (
+		SELECT c.task_id, c.candidate_id, c.reward, c.import_device FROM cudal1.candidate AS c
+		WHERE c.imported AND c.state = 'successful' AND c.purpose = 'normal'
+			AND (best_speedups.method IS NULL
+				 OR EXISTS (SELECT FROM cudal1.proposal AS p
+							WHERE p.candidate_id = c.candidate_id AND p.method = best_speedups.method))
+	), unevaluated AS (
+		SELECT t.task_id, t.device_model FROM tasks AS t
+		WHERE NOT EXISTS (SELECT FROM evaluations AS e WHERE e.task_id = t.task_id)
 	), rewards AS (
-		SELECT r.task_id, r.candidate_id, r.reward AS speedup
-		FROM results AS r
+		-- measured here, which is on one model for each task
+		SELECT t.task_id, b.candidate_id, b.reward AS speedup
+		FROM unevaluated AS t
 		CROSS JOIN asked AS a
-		WHERE r.state = 'successful' AND (a.name IS NULL OR a.is_class OR r.model = a.name)
-			AND NOT EXISTS (SELECT FROM evaluations AS e WHERE e.task_id = r.task_id)
+		CROSS JOIN LATERAL cudal1.best_reward(t.task_id, best_speedups.method) AS b
+		WHERE b.reward IS NOT NULL AND (a.name IS NULL OR a.is_class OR t.device_model = a.name)
+		UNION ALL
+		-- imported as a reward
+		SELECT t.task_id, c.candidate_id, c.reward
+		FROM unevaluated AS t
+		CROSS JOIN asked AS a
+		JOIN imports AS c ON c.task_id = t.task_id
+		WHERE a.name IS NULL OR a.is_class OR c.import_device = a.name
 		UNION ALL
 		-- the same code with its score on another device than the one its reward is from
-		SELECT r.task_id, r.candidate_id, i.reward
-		FROM results AS r
-		CROSS JOIN asked AS a
-		JOIN cudal1.imported_score AS i ON i.candidate_id = r.candidate_id AND i.device = a.name
-		WHERE i.reward > 0 AND NOT a.is_class AND r.model IS DISTINCT FROM a.name
-			AND NOT EXISTS (SELECT FROM evaluations AS e WHERE e.task_id = r.task_id)
+		SELECT t.task_id, c.candidate_id, i.reward
+		FROM asked AS a
+		JOIN cudal1.imported_score AS i ON i.device = a.name
+		JOIN cudal1.candidate AS c ON c.candidate_id = i.candidate_id
+		JOIN unevaluated AS t ON t.task_id = c.task_id
+		LEFT JOIN cudal1.measurement AS m ON m.measurement_id = c.measurement_id
+		WHERE i.reward > 0 AND NOT a.is_class AND c.purpose = 'normal'
+			AND COALESCE(m.device_model, c.import_device) IS DISTINCT FROM a.name
+			AND (best_speedups.method IS NULL
+				 OR EXISTS (SELECT FROM cudal1.proposal AS p
+							WHERE p.candidate_id = c.candidate_id AND p.method = best_speedups.method))
 	)
 	SELECT DISTINCT ON (t.task_id) t.task_id, t.level, b.candidate_id, b.speedup, b.evaluated
 	FROM tasks AS t
@@ -85,7 +133,7 @@ BEGIN
 	IF check_report.device NOT IN ('cpu', 'cuda')
 		AND NOT EXISTS (SELECT FROM cudal1.device AS d WHERE d.model = check_report.device)
 		AND NOT EXISTS (SELECT FROM cudal1.imported_score AS i WHERE i.device = check_report.device)
-		AND NOT EXISTS (SELECT FROM cudal1.candidate AS c WHERE c.import_device = check_report.device)
+		AND NOT EXISTS (SELECT FROM cudal1.candidate AS c WHERE c.imported AND c.import_device = check_report.device)
 		AND NOT EXISTS (SELECT FROM cudal1.task AS t WHERE t.device = check_report.device)
 	THEN
 		RAISE EXCEPTION USING ERRCODE = 'undefined_object',

@@ -129,7 +129,7 @@ END;
 COMMENT ON FUNCTION @extschema@.cudal1_revoke(name, text) IS
 'takes back what cudal1_grant() gave for the kind; grant what another kind of the same role needs anew. Errors: 42704 unknown role, 22023 unknown kind';
 
--- nothing is open to PUBLIC, and everything but the queue is part of a dump
+-- nothing is open to PUBLIC, and everything but the queue and its turns is part of a dump
 DO $$
 DECLARE
 	o		record;
@@ -145,7 +145,7 @@ BEGIN
 	LOOP
 		IF o.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::regclass THEN
 			EXECUTE pg_catalog.format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', o.objid::regprocedure);
-		ELSIF o.relkind IN ('r', 'S') AND o.relname NOT IN ('job', 'job_job_id_seq') THEN
+		ELSIF o.relkind IN ('r', 'S') AND o.relname NOT IN ('job', 'job_job_id_seq', 'turn') THEN
 			PERFORM pg_catalog.pg_extension_config_dump(o.objid::regclass,
 				CASE o.relname WHEN 'profile' THEN 'WHERE NOT shipped' WHEN 'technique' THEN 'WHERE pattern IS NULL' ELSE '' END);
 		END IF;

@@ -2,10 +2,11 @@
  * exemplars.c
  *		Draws of exemplars: by bucket, by island, at random.
  *
- * A draw reads the bucket rows of one task (or the cluster rows of one island) and then one index entry a code: slots are
- * dense, so a uniform pick is a number below the count.  Its cost depends on the number of buckets, not of candidates.  All
- * its queries use the snapshot of the calling statement; otherwise a code that moves between two of them would leave a slot
- * that nobody finds.
+ * A draw reads bucket rows of one task (or cluster rows of one island) and then one index entry a code: slots are dense, so a
+ * uniform pick is a number below the count.  Its cost does not depend on the number of candidates, nor, where the strategy
+ * prefers high scores, on how many buckets there are: it reads them from the best one down and stops where none that follows
+ * can win.  All its queries use the snapshot of the calling statement; otherwise a code that moves between two of them would
+ * leave a slot that nobody finds.
  *
  * Randomness comes through one door, a counter hashed with a seed: draw i of seed s is the same on every server and in every
  * session, and the seed of a draw that was not given one is taken from the system's source.
@@ -36,6 +37,9 @@ PG_FUNCTION_INFO_V1(cudal1_random_seed);
 /* more codes than any prompt holds, few enough for comparing each with each */
 #define MAX_EXEMPLARS	1000
 
+/* buckets or clusters read by one query: more than most draws need */
+#define BUCKETS_AT_ONCE	64
+
 typedef struct Draws
 {
 	uint64		key;
@@ -60,7 +64,6 @@ typedef struct Cell
 	int64		codes;
 	double		mean;			/* on the task's scale */
 	double		probability;
-	double		key;
 } Cell;
 
 typedef struct Pick
@@ -122,11 +125,11 @@ next_draw(Draws *draws)
 	return mix(draws->key + ++draws->counter * UINT64CONST(0x9e3779b97f4a7c15));
 }
 
-/* in (0, 1), both ends excluded */
+/* in (0, 1), both ends excluded: the largest is 1 - 2^-53, the number below 1 */
 static double
 draw_fraction(Draws *draws)
 {
-	return ((double) (next_draw(draws) >> 11) + 0.5) * 0x1p-53;
+	return ((double) (next_draw(draws) >> 12) + 0.5) * 0x1p-52;
 }
 
 /* uniform in 0 .. n - 1; numbers of the incomplete last stretch are drawn again */
@@ -256,6 +259,16 @@ compute_probabilities(Cell *cells, int n, double temperature)
 		cells[i].probability /= sum;
 }
 
+/* a row of bucket, codes, sum_micro, sum_ln_nano */
+static void
+read_bucket(const Task *task, uint64 row, Cell *cell)
+{
+	cell->number = DatumGetInt32(column(row, 1, NULL));
+	cell->codes = DatumGetInt64(column(row, 2, NULL));
+	cell->mean = task->log_scale ? (double) DatumGetInt64(column(row, 4, NULL)) / 1e9 / (double) cell->codes
+		: (double) DatumGetInt64(column(row, 3, NULL)) / 1e6 / (double) cell->codes;
+}
+
 static void
 load_buckets(const Task *task, Cell **cells, int *n)
 {
@@ -268,54 +281,81 @@ load_buckets(const Task *task, Cell **cells, int *n)
 	*n = (int) SPI_processed;
 	*cells = palloc(Max(*n, 1) * sizeof(Cell));
 	for (int i = 0; i < *n; i++)
-	{
-		Cell	   *cell = &(*cells)[i];
-		double		sum_micro;
-		double		sum_ln_nano;
+		read_bucket(task, i, &(*cells)[i]);
+}
 
-		cell->number = DatumGetInt32(column(i, 1, NULL));
-		cell->codes = DatumGetInt64(column(i, 2, NULL));
-		sum_micro = (double) DatumGetInt64(column(i, 3, NULL));
-		sum_ln_nano = (double) DatumGetInt64(column(i, 4, NULL));
-		cell->mean = task->log_scale ? sum_ln_nano / 1e9 / (double) cell->codes : sum_micro / 1e6 / (double) cell->codes;
+/* descending order becomes ascending */
+static void
+reverse_cells(Cell *cells, int n)
+{
+	for (int i = 0; i < n / 2; i++)
+	{
+		Cell		other = cells[i];
+
+		cells[i] = cells[n - 1 - i];
+		cells[n - 1 - i] = other;
 	}
 }
 
-/* whether a cell is drawn before another one: more noise or more probability; ties go to the lower number */
-static bool
-precedes(const Cell *x, const Cell *y)
-{
-	return x->key != y->key ? x->key > y->key : x->number < y->number;
-}
-
+/*
+ * Means fall with the number of the bucket, since intervals don't overlap, and the noise is bounded, since it is made of 52
+ * bits: where even the largest noise would not lift a bucket over the n-th key, it and all below it are out.  What is left
+ * out changes no draw, and probabilities by less than what a double holds of them.
+ */
 static void
 draw_buckets(Draw *draw, int n, Draws *draws)
 {
-	Cell	  **first;
+	static SPIPlanPtr plan = NULL;
+	Oid			types[] = {INT8OID, INT8OID};
+	Datum		args[] = {Int64GetDatum(draw->task.id), Int64GetDatum(PG_INT64_MAX)};
+	double		largest_noise = 53 * M_LN2; /* of the fraction 1 - 2^-53 */
+	Pick	   *first = draw->picks;
+	double	   *keys = palloc(n * sizeof(double));
+	int			room = BUCKETS_AT_ONCE;
+	bool		over = false;
 
-	load_buckets(&draw->task, &draw->cells, &draw->ncells);
-	first = palloc((Min(n, draw->ncells) + 1) * sizeof(Cell *));
-	for (int i = 0; i < draw->ncells; i++)
+	draw->cells = palloc(room * sizeof(Cell));
+	while (!over)
 	{
-		Cell	   *cell = &draw->cells[i];
-		int			place = draw->npicks;
+		execute(&plan, "SELECT bucket, codes, sum_micro, sum_ln_nano FROM cudal1.bucket"
+				" WHERE task_id = $1 AND bucket < $2 AND codes > 0 ORDER BY bucket DESC LIMIT " CppAsString2(BUCKETS_AT_ONCE),
+				2, types, args);
+		if (draw->ncells + BUCKETS_AT_ONCE > room)
+			draw->cells = repalloc(draw->cells, (room *= 2) * sizeof(Cell));
+		over = SPI_processed < BUCKETS_AT_ONCE;
+		for (uint64 row = 0; row < SPI_processed; row++)
+		{
+			Cell	   *cell = &draw->cells[draw->ncells];
+			int			place = draw->npicks;
+			double		key;
 
-		/* the constant ln of the softmax's sum is left out */
-		cell->key = cell->mean / draw->temperature - log(-log(draw_fraction(draws)));
-		while (place > 0 && precedes(cell, first[place - 1]))
-			place--;
-		if (place == n)
-			continue;
-		if (draw->npicks < n)
-			draw->npicks++;
-		memmove(&first[place + 1], &first[place], (draw->npicks - place - 1) * sizeof(Cell *));
-		first[place] = cell;
+			read_bucket(&draw->task, row, cell);
+			/* the constant ln of the softmax's sum is left out */
+			key = cell->mean / draw->temperature;
+			if (draw->npicks == n && keys[n - 1] > key + largest_noise)
+			{
+				over = true;
+				break;
+			}
+			draw->ncells++;
+			args[1] = Int64GetDatum(cell->number);
+			key -= log(-log(draw_fraction(draws)));
+			while (place > 0 && key > keys[place - 1])
+				place--;
+			if (place == n)
+				continue;
+			if (draw->npicks < n)
+				draw->npicks++;
+			memmove(&keys[place + 1], &keys[place], (draw->npicks - place - 1) * sizeof(double));
+			memmove(&first[place + 1], &first[place], (draw->npicks - place - 1) * sizeof(Pick));
+			keys[place] = key;
+			first[place].number = cell->number;
+			first[place].slot = cell->codes;
+		}
 	}
 	for (int i = 0; i < draw->npicks; i++)
-	{
-		draw->picks[i].number = first[i]->number;
-		draw->picks[i].slot = draw_below(draws, first[i]->codes);
-	}
+		first[i].slot = draw_below(draws, first[i].slot);
+	reverse_cells(draw->cells, draw->ncells);
 }
 
 static bool
@@ -369,6 +409,60 @@ draw_random(Draw *draw, int n, Draws *draws)
 	}
 }
 
+/* the temperature falls to 0 in a period of registrations, and starts anew */
+static void
+cool_down(Draw *draw)
+{
+	draw->temperature *= 1 - (double) (draw->registrations % draw->task.island_period) / (double) draw->task.island_period;
+}
+
+/* the reward of a cluster on the task's scale */
+static double
+cluster_mean(const Draw *draw, int64 number)
+{
+	double		reward = (double) number / 100;
+
+	return draw->task.log_scale ? log(fmax(reward, 0.005)) : reward;
+}
+
+/*
+ * Clusters of an island from the best one down; what is left out has, all together, less than a 1e-20th of the probability.
+ * The slots are drawn with replacement, each by one number of 52 bits, so no draw could tell.
+ */
+static void
+load_cells(Draw *draw, SPIPlanPtr *plan, Datum *args)
+{
+	Oid			types[] = {INT8OID, INT4OID, INT4OID, INT8OID};
+	int			room = BUCKETS_AT_ONCE;
+	bool		over = false;
+
+	args[3] = Int64GetDatum(PG_INT64_MAX);
+	draw->cells = palloc0(room * sizeof(Cell));
+	while (!over)
+	{
+		execute(plan, "SELECT cluster, codes FROM cudal1.island_cell WHERE task_id = $1 AND island = $2 AND epoch = $3"
+				" AND cluster < $4 AND codes > 0 ORDER BY cluster DESC LIMIT " CppAsString2(BUCKETS_AT_ONCE), 4, types, args);
+		if (draw->ncells + BUCKETS_AT_ONCE > room)
+			draw->cells = repalloc(draw->cells, (room *= 2) * sizeof(Cell));
+		over = SPI_processed < BUCKETS_AT_ONCE;
+		for (uint64 row = 0; row < SPI_processed; row++)
+		{
+			Cell	   *cell = &draw->cells[draw->ncells];
+
+			cell->number = DatumGetInt64(column(row, 1, NULL));
+			cell->codes = DatumGetInt64(column(row, 2, NULL));
+			if ((cluster_mean(draw, draw->cells[0].number) - cluster_mean(draw, cell->number)) / draw->temperature > 70)
+			{
+				over = true;
+				break;
+			}
+			args[3] = Int64GetDatum(cell->number);
+			draw->ncells++;
+		}
+	}
+	reverse_cells(draw->cells, draw->ncells);
+}
+
 /*
  * Clusters of one island that holds anything, each island with the same chance.  Where the task has no islands yet, every
  * candidate would be on all of them: the clusters are then counted from the candidates.
@@ -379,8 +473,8 @@ load_clusters(Draw *draw, Draws *draws)
 	static SPIPlanPtr islands = NULL;
 	static SPIPlanPtr cells = NULL;
 	static SPIPlanPtr unfounded = NULL;
-	Oid			types[] = {INT8OID, INT4OID, INT4OID};
-	Datum		args[3] = {Int64GetDatum(draw->task.id)};
+	Oid			types[] = {INT8OID};
+	Datum		args[4] = {Int64GetDatum(draw->task.id)};
 
 	execute(&islands, "SELECT i.island, i.epoch, i.registrations, EXISTS (SELECT FROM cudal1.island_cell AS c"
 			" WHERE c.task_id = i.task_id AND c.island = i.island AND c.epoch = i.epoch AND c.codes > 0)"
@@ -402,15 +496,8 @@ load_clusters(Draw *draw, Draws *draws)
 
 		args[1] = Int32GetDatum(draw->island);
 		args[2] = Int32GetDatum(draw->epoch);
-		execute(&cells, "SELECT cluster, codes FROM cudal1.island_cell"
-				" WHERE task_id = $1 AND island = $2 AND epoch = $3 AND codes > 0 ORDER BY cluster", 3, types, args);
-		draw->ncells = (int) SPI_processed;
-		draw->cells = palloc0(Max(draw->ncells, 1) * sizeof(Cell));
-		for (int i = 0; i < draw->ncells; i++)
-		{
-			draw->cells[i].number = DatumGetInt64(column(i, 1, NULL));
-			draw->cells[i].codes = DatumGetInt64(column(i, 2, NULL));
-		}
+		cool_down(draw);
+		load_cells(draw, &cells, args);
 		return;
 	}
 
@@ -418,6 +505,7 @@ load_clusters(Draw *draw, Draws *draws)
 			" JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id"
 			" WHERE s.task_id = $1 ORDER BY 2, 1", 1, types, args);
 	draw->registrations = SPI_processed;
+	cool_down(draw);
 	draw->cells = MemoryContextAllocExtended(CurrentMemoryContext, Max(SPI_processed, 1) * sizeof(Cell),
 											 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	draw->members = MemoryContextAllocExtended(CurrentMemoryContext, Max(SPI_processed, 1) * sizeof(int64),
@@ -443,13 +531,8 @@ draw_island(Draw *draw, int n, Draws *draws)
 	int			wanted;
 
 	load_clusters(draw, draws);
-	draw->temperature *= 1 - (double) (draw->registrations % draw->task.island_period) / (double) draw->task.island_period;
 	for (int i = 0; i < draw->ncells; i++)
-	{
-		double		reward = (double) draw->cells[i].number / 100;
-
-		draw->cells[i].mean = draw->task.log_scale ? log(fmax(reward, 0.005)) : reward;
-	}
+		draw->cells[i].mean = cluster_mean(draw, draw->cells[i].number);
 	compute_probabilities(draw->cells, draw->ncells, draw->temperature);
 
 	wanted = Min(n, draw->ncells);

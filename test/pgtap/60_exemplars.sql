@@ -75,7 +75,7 @@ CROSS JOIN LATERAL cudal1_sample_exemplars('empty', 2, strategy) AS d;
 SELECT results_eq(format('SELECT * FROM cudal1_sample_exemplars(''t'', 3, %L, 1, 42)', s), format('SELECT * FROM cudal1_sample_exemplars(''t'', 3, %L, 1, 42)', s), s || ': the same seed gives the same draw')
 FROM unnest(ARRAY['bucket', 'island', 'random']) AS s;
 SELECT results_eq($$SELECT bucket FROM cudal1_sample_exemplars('t', 2, 'bucket', 1, 1) UNION ALL SELECT bucket FROM cudal1_sample_exemplars('t', 2, 'bucket', 1, -9000000000000000000)$$,
-	$$VALUES (5), (13), (5), (13)$$, 'seeded draws are the same on every server');
+	$$VALUES (8), (13), (3), (8)$$, 'seeded draws are the same on every server');
 SELECT ok(count(DISTINCT l) > 1, 'draws without a seed differ') FROM (SELECT array_agg(d.candidate_id) AS l FROM generate_series(1, 40) AS i
 	CROSS JOIN LATERAL cudal1_sample_exemplars('t', 4, 'bucket', 1 + i * 0) AS d GROUP BY i) AS x;
 SELECT is(count(*), 2::bigint, 'a strategy of NULL is the task''s own') FROM cudal1_sample_exemplars('t', 2, NULL);

@@ -1,7 +1,7 @@
 -- The report counts as the paper's tables do.
 BEGIN;
 SET client_min_messages = warning;
-SELECT plan(20);
+SELECT plan(24);
 
 CREATE FUNCTION pg_temp.task(name text, level int, options jsonb DEFAULT '{}') RETURNS bigint LANGUAGE sql AS
 $$SELECT cudal1_add_task(name, 'ref', 'pytorch', NULL, level, options || '{"device": "cpu"}')$$;
@@ -75,6 +75,19 @@ SELECT is(max, 1.7::float8, 'and does not change the report of the task''s own')
 SELECT pg_temp.evaluate(:steady, 'A100', 0, 'wrong_output') \g /dev/null
 SELECT pg_temp.evaluate(:lucky, 'A100', 0, 'wrong_output') \g /dev/null
 SELECT is(success, 0::bigint, 'who fails the evaluation has no success') FROM cudal1_speedup_report('a', 'A100') WHERE level = '3';
+
+-- a long task: three thousand codes of one method, far above the three of another
+SELECT pg_temp.task('long', 9) AS long \gset
+INSERT INTO cudal1.candidate (task_id, code, code_hash, state, reward, decided_at)
+	SELECT :long, 'c', sha256(('long ' || g)::bytea), 'successful', 2 + g % 7 * 0.5, now() FROM generate_series(1, 3000) AS g;
+INSERT INTO cudal1.proposal (task_id, candidate_id, method) SELECT task_id, candidate_id, 'many' FROM cudal1.candidate WHERE task_id = :long;
+SELECT pg_temp.result(:long, r, 'few') FROM unnest(ARRAY[0.5, 1.2, 0]::float8[]) AS r \g /dev/null
+SELECT idx_tup_fetch + seq_tup_read AS read FROM pg_stat_xact_user_tables WHERE relid = 'cudal1.candidate'::regclass \gset
+SELECT is(max, 5::float8, 'the best of many is found') FROM cudal1_speedup_report() WHERE level = '9';
+SELECT ok(idx_tup_fetch + seq_tup_read - :read < 500, format('by reading %s candidates', idx_tup_fetch + seq_tup_read - :read))
+FROM pg_stat_xact_user_tables WHERE relid = 'cudal1.candidate'::regclass;
+SELECT is(max, 1.2::float8, 'the best of a method that is not among the thousand best') FROM cudal1_speedup_report('few') WHERE level = '9';
+SELECT is((cudal1.best_reward(:long, NULL)).candidate_id, (SELECT min(candidate_id) FROM cudal1.candidate WHERE task_id = :long AND reward = 5), 'of equals the first');
 
 SELECT throws_ok($$SELECT * FROM cudal1_speedup_report(missing => 'two')$$, '22023', NULL, 'an unknown treatment of missing tasks is an error');
 SELECT throws_ok($$SELECT * FROM cudal1_speedup_report(missing => NULL)$$, '22023', NULL, 'NULL is none, either');

@@ -1,0 +1,124 @@
+-- Nobody waits for another's backlog: turns of trainers and of tasks, levels of priority, and what has waited too long.
+BEGIN;
+SELECT plan(24);
+
+SELECT cudal1_add_task(name, 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') FROM (VALUES ('t'), ('u'), ('v')) AS v (name) \g /dev/null
+SELECT cudal1.register_device('h', jsonb_build_object('key', k, 'class', 'cpu', 'model', 'M', 'languages', '["pytorch"]'::jsonb)) AS d FROM unnest(ARRAY['cpu:1', 'cpu:2']) AS k ORDER BY k \g /dev/null
+SELECT min(device_id) AS d1, max(device_id) AS d2 FROM cudal1.device \gset
+CREATE ROLE turn_anna;
+CREATE ROLE turn_bert;
+CREATE ROLE turn_carl;
+SELECT cudal1_grant(r, 'trainer') FROM unnest(ARRAY['turn_anna', 'turn_bert', 'turn_carl']::name[]) AS r \g /dev/null
+
+CREATE FUNCTION pg_temp.submit(task text, prefix text, n int, priority int DEFAULT 0) RETURNS bigint LANGUAGE sql AS $$
+	SELECT count(*) FROM cudal1_submit_batch(array_fill(task, ARRAY[n]), ARRAY(SELECT prefix || g FROM generate_series(1, n) AS g), priority => priority)
+$$;
+-- so many claims one after the other, none finished: the codes, without their numbers
+CREATE FUNCTION pg_temp.claims(device bigint, n int) RETURNS text LANGUAGE sql AS $$
+	SELECT string_agg(rtrim(c.job #>> '{candidate,code}', '0123456789'), '' ORDER BY g)
+		FROM generate_series(1, n) AS g, LATERAL (SELECT x.job FROM cudal1.claim(device, 'w' || g * 0) AS x OFFSET 0) AS c
+$$;
+CREATE FUNCTION pg_temp.clear() RETURNS void LANGUAGE sql AS $$DELETE FROM cudal1.job; DELETE FROM cudal1.turn$$;
+GRANT USAGE ON SCHEMA public TO PUBLIC;
+
+-- trainers
+SET SESSION AUTHORIZATION turn_anna;
+SELECT pg_temp.submit('t', 'a', 1000) \g /dev/null
+SET SESSION AUTHORIZATION turn_bert;
+SELECT pg_temp.submit('t', 'b', 1) \g /dev/null
+RESET SESSION AUTHORIZATION;
+SELECT is(array_agg(DISTINCT trainer ORDER BY trainer)::text, '{turn_anna,turn_bert}', 'a job belongs to who proposed it') FROM cudal1.job;
+SELECT is(pg_temp.claims(:d1, 4), 'abaa', 'one candidate does not wait for a thousand of another trainer''s');
+SET SESSION AUTHORIZATION turn_bert;
+SELECT pg_temp.submit('t', 'bb', 500) \g /dev/null
+SET SESSION AUTHORIZATION turn_carl;
+SELECT pg_temp.submit('u', 'c', 500) \g /dev/null
+RESET SESSION AUTHORIZATION;
+SELECT is(pg_temp.claims(:d1, 9), 'bbcabbcabbca', 'trainers take turns');
+SELECT is(pg_temp.claims(:d2, 6), 'abbcabbc', 'for each device by itself');
+SELECT is(pg_temp.claims(:d1, 3), 'bbca', 'undisturbed by the other');
+
+-- a claim reads a few entries, however long the queue is
+SELECT idx_tup_fetch + seq_tup_read AS read FROM pg_stat_xact_user_tables WHERE relid = 'cudal1.job'::regclass \gset
+SELECT pg_temp.claims(:d1, 10) \g /dev/null
+SELECT ok(idx_tup_fetch + seq_tup_read - :read <= 10 * 60, format('ten claims of some two thousand jobs read %s rows', idx_tup_fetch + seq_tup_read - :read))
+FROM pg_stat_xact_user_tables WHERE relid = 'cudal1.job'::regclass;
+
+-- tasks of one trainer
+SELECT pg_temp.clear() \g /dev/null
+SET SESSION AUTHORIZATION turn_anna;
+SELECT pg_temp.submit('t', 't', 100), pg_temp.submit('u', 'u', 3), pg_temp.submit('v', 'v', 20) \g /dev/null
+RESET SESSION AUTHORIZATION;
+SELECT is(pg_temp.claims(:d1, 60), repeat('t', 16) || 'uuu' || repeat('v', 16) || repeat('t', 16) || repeat('v', 4) || repeat('t', 5),
+	'tasks take turns of a group''s size, and a short one is over sooner');
+
+-- what several trainers wait for
+SELECT pg_temp.clear() \g /dev/null
+SET SESSION AUTHORIZATION turn_anna;
+SELECT pg_temp.submit('t', 'x', 50) \g /dev/null
+SET SESSION AUTHORIZATION turn_bert;
+SELECT cudal1_submit('t', 'x50') AS shared \gset
+RESET SESSION AUTHORIZATION;
+SELECT is((SELECT trainer FROM cudal1.job WHERE candidate_id = :shared), '*', 'a code of several trainers has a turn of its own');
+SELECT is((SELECT (x.job #>> '{candidate,candidate_id}')::bigint FROM cudal1.claim(:d1, 'w') AS x), :shared::bigint, 'and waits for nobody''s backlog');
+SET SESSION AUTHORIZATION turn_anna;
+SELECT cudal1_submit('t', 'x49') \g /dev/null
+RESET SESSION AUTHORIZATION;
+SELECT is((SELECT count(*) FROM cudal1.job WHERE trainer = '*'), 1::bigint, 'proposing it twice oneself changes nothing');
+
+-- places: an unpinned task waits with the class, a pinned one with the model
+SELECT pg_temp.clear() \g /dev/null
+UPDATE cudal1.task SET device_model = 'M' WHERE name = 't';
+SET SESSION AUTHORIZATION turn_anna;
+SELECT pg_temp.submit('t', 'p', 100) \g /dev/null
+SET SESSION AUTHORIZATION turn_bert;
+SELECT pg_temp.submit('u', 'q', 4) \g /dev/null
+RESET SESSION AUTHORIZATION;
+SELECT is(pg_temp.claims(:d1, 8), 'pqpqpqpq', 'turns hold across the class and the model');
+SET SESSION AUTHORIZATION turn_anna;
+SELECT pg_temp.submit('u', 'o', 2) \g /dev/null
+RESET SESSION AUTHORIZATION;
+SELECT is(pg_temp.claims(:d1, 15), repeat('p', 12) || 'oop', 'as do those of one trainer''s tasks');
+
+-- levels
+SELECT pg_temp.clear() \g /dev/null
+SET SESSION AUTHORIZATION turn_anna;
+SELECT pg_temp.submit('t', 'l', 5) \g /dev/null
+SET SESSION AUTHORIZATION turn_bert;
+SELECT pg_temp.submit('t', 'h', 40, 5) \g /dev/null
+RESET SESSION AUTHORIZATION;
+SELECT is(pg_temp.claims(:d1, 20), repeat('h', 20), 'the more urgent level goes first');
+UPDATE cudal1.job SET enqueued_at = clock_timestamp() - interval '2 minutes' WHERE priority = 0;
+SELECT is(pg_temp.claims(:d1, 16), repeat('h', 3) || 'l' || repeat('h', 7) || 'l' || repeat('h', 4), 'but one claim of eight takes what has waited for more than a minute');
+SELECT is(pg_temp.claims(:d1, 20), repeat('h', 3) || 'l' || repeat('h', 3) || 'll', 'until all have had their turn');
+SELECT is(pg_temp.claims(:d1, 1), NULL, 'and nothing is left');
+
+-- what is not for this device does not disturb the order beneath
+SELECT pg_temp.clear() \g /dev/null
+SET SESSION AUTHORIZATION turn_anna;
+SELECT pg_temp.submit('t', 'e', 30, 7), pg_temp.submit('t', 'f', 10) \g /dev/null
+SET SESSION AUTHORIZATION turn_bert;
+SELECT pg_temp.submit('t', 'g', 10) \g /dev/null
+RESET SESSION AUTHORIZATION;
+UPDATE cudal1.job SET avoid_device = :d1, avoid_until = 'infinity' WHERE priority = 7;
+SELECT is(pg_temp.claims(:d1, 6), 'fgfgfg', 'turns go on beneath a level that is for another device');
+SELECT is(pg_temp.claims(:d2, 3), 'eee', 'which takes it');
+UPDATE cudal1.job SET cores = 4 WHERE trainer = 'turn_anna' AND priority = 0 AND state = 'queued';
+SELECT is(pg_temp.claims(:d1, 3), 'ggg', 'a trainer none of whose jobs fits is passed over');
+UPDATE cudal1.job SET cores = 1;
+SELECT is(pg_temp.claims(:d1, 4), 'fgfg', 'and has its turn again when one does');
+
+-- the worker's own jobs belong to who asked for them
+SELECT pg_temp.clear() \g /dev/null
+SET SESSION AUTHORIZATION turn_anna;
+SELECT cudal1_submit('v', 'good') AS c \gset
+RESET SESSION AUTHORIZATION;
+SELECT job_id AS j, attempt AS n FROM cudal1.claim(:d1, 'w') \gset
+SELECT cudal1.finish(:j, :n, '{"outcome": "successful", "score": 5}') \g /dev/null
+SELECT is((SELECT kind || ' ' || trainer FROM cudal1.job), 'verify turn_anna', 'a verification is in the turn of the candidate''s trainer');
+
+SELECT is((SELECT count(*) FROM cudal1.turn AS t WHERE NOT EXISTS (SELECT FROM cudal1.device AS d WHERE d.device_id = t.device_id)), 0::bigint, 'turns are of devices');
+SELECT is((SELECT relpersistence::text FROM pg_class WHERE oid = 'cudal1.turn'::regclass), 'u', 'and cost no log');
+SELECT is((SELECT count(*) FROM pg_extension WHERE extname = 'cudal1' AND 'cudal1.turn'::regclass = ANY (extconfig)), 0::bigint, 'nor a place in dumps');
+SELECT * FROM finish();
+ROLLBACK;
