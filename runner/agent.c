@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <limits.h>
 #include <math.h>
 #include <poll.h>
@@ -30,19 +29,17 @@
 
 /* registered again after this time, to show that the device is served */
 #define REFRESH			60.0
-#define SEARCH_SECONDS	240.0
 /* how long agents count as idle after they say so, and how long before its end they say it again */
 #define IDLE_SECONDS	60.0
 #define IDLE_MARGIN		20.0
-/* without --until-idle or --once the first connection is waited for */
-#define PILOT_PATIENCE	60.0
 
-AgentSettings agent_settings = {.device = "all", .prefetch = 1, .lease = 60, .grace = 120, .poll = 5, .until_idle = -1, .conninfo = ""};
+AgentSettings agent_settings = {.device = "all", .prefetch = 1, .lease = 60, .grace = 120, .poll = 5, .until_idle = -1,
+	.patience = 120, .conninfo = ""};
 AgentMode	agent_mode = AGENT_WORK;
 
 static int	signal_descriptor = -1;
 static AgentDevice devices[AGENT_MAX_DEVICES];
-static int	ndevices = 0;
+static int	ndevices;
 
 /* ---- common ---- */
 
@@ -135,55 +132,6 @@ agent_wait(int socket, short events, bool children, double until)
 }
 
 /* ---- devices ---- */
-
-static char *found[AGENT_MAX_DEVICES];
-static int	nfound = 0;
-
-static void
-take_device(void *owner, char *line, size_t length)
-{
-	if (nfound < AGENT_MAX_DEVICES && strlen(line) == length)
-		found[nfound++] = agent_copy(line, length);
-}
-
-/* what this host can measure on is the measuring program's knowledge; its lines go to the database as they are */
-static bool
-find_devices(void)
-{
-	AgentChild	search;
-	char	  **argv = job_command("--devices");
-	double		until = clock_now() + SEARCH_SECONDS;
-	bool		all = strcmp(agent_settings.device, "all") == 0;
-	bool		started = child_start(&search, "cudal1-measure --devices", argv, NULL, take_device, NULL);
-
-	free(argv);
-	if (!started)
-		return false;
-	while (!search.gone && clock_now() < until && agent_mode != AGENT_LEAVE)
-	{
-		agent_wait(-1, 0, true, until);
-		child_poll(&search);
-		child_collect_orphans();
-	}
-	child_kill(&search);
-	child_free(&search);
-	for (int i = 0; i < nfound; i++)
-	{
-		json_t	   *root = json_loads(found[i], 0, NULL);
-		const char *key = json_string_value(json_object_get(root, "key"));
-
-		if (key && (all || strcmp(key, agent_settings.device) == 0))
-		{
-			devices[ndevices].key = agent_copy(key, strlen(key));
-			devices[ndevices++].line = found[i];
-		}
-		json_decref(root);
-	}
-	if (ndevices > 0)
-		return true;
-	agent_log(nfound == 0 ? "%s --devices found no device" : "%s --devices found no device of the key asked for", agent_settings.measure);
-	return false;
-}
 
 /* offers a result that a former agent left; false: not now */
 static bool
@@ -355,7 +303,7 @@ has_finished(void)
 /* ---- loop ---- */
 
 static int
-leave(void)
+leave(int status)
 {
 	int64_t		taken;
 
@@ -367,13 +315,21 @@ leave(void)
 		if (devices[i].unsettled && queue_connected() && devices[i].name[0])
 			(void) queue_take_back(devices[i].name, &taken);
 	queue_close();
-	return 0;
+	return status;
+}
+
+/* a pilot that measures nothing keeps its device from others: it does not wait for a server for ever */
+static bool
+is_out_of_patience(double disconnected_since)
+{
+	return (agent_settings.once || agent_settings.until_idle >= 0) && !queue_connected() && job_measuring() == 0 &&
+		clock_now() - disconnected_since > agent_settings.patience;
 }
 
 static int
 work(void)
 {
-	double		started = clock_now(),
+	double		connected_at = clock_now(),
 				poll_at = 0,
 				expire_at = 0,
 				refresh_at = 0,
@@ -390,10 +346,12 @@ work(void)
 					look;
 
 		if (agent_mode == AGENT_LEAVE)
-			return leave();
+			return leave(0);
 		if (!queue_connect(false))
 			was_connected = false;
-		else if (!was_connected)
+		else
+			connected_at = now;
+		if (queue_connected() && !was_connected)
 		{
 			was_connected = true;
 			if (!opened && !open_spools())
@@ -401,10 +359,10 @@ work(void)
 			opened = true;
 			refresh_at = idle_until = 0;
 		}
-		if (!opened && (agent_settings.once || agent_settings.until_idle >= 0) && now - started > PILOT_PATIENCE)
+		if (is_out_of_patience(connected_at) || (!opened && queue_mismatch()))
 		{
 			agent_log("gave up: %s", queue_problem());
-			return 1;
+			return opened ? leave(1) : 1;
 		}
 		woken = queue_notified();
 		child_collect_orphans();
@@ -422,7 +380,13 @@ work(void)
 				if (queue_register(devices[i].line, &id) == CALL_DONE)
 					devices[i].device_id = id;
 			if (now >= refresh_at)
+			{
+				queue_check_version();
 				refresh_at = now + REFRESH;
+			}
+			/* an upgrade of the database under an agent that runs: what it measures is still welcome */
+			if (queue_mismatch() && agent_mode == AGENT_WORK)
+				agent_mode = AGENT_DRAIN;
 			if (now >= poll_at)
 				poll_at = now + agent_settings.poll;
 			claim_all(look);
@@ -436,17 +400,17 @@ work(void)
 			}
 		}
 		if (has_finished())
-			return leave();
+			return leave(queue_mismatch() ? 1 : 0);
 		if (!is_idle())
 			idle_since = -1;
 		else if (idle_since < 0)
 			idle_since = now;
 		if (idle_since >= 0 && agent_settings.until_idle >= 0 && now - idle_since >= agent_settings.until_idle)
-			return leave();
+			return leave(0);
 
 		next = job_next();
 		if (!queue_connected())
-			next = fmin(next, queue_retry_at());
+			next = fmin(next, fmax(queue_retry_at(), now));
 		else
 			next = fmin(fmin(next, poll_at), fmin(expire_at, refresh_at));
 		if (queue_connected() && has_idle_device() && agent_mode == AGENT_WORK)
@@ -473,9 +437,11 @@ usage(FILE *to)
 		  "CONNINFO is a connection string or URI as of libpq; what it leaves open comes from PGHOST, PGPASSFILE and so on.\n"
 		  "The role needs no more than SELECT cudal1_grant('role', 'agent') gives.\n"
 		  "\n"
-		  "  --device KEY|all      device to serve, as cudal1-measure --devices names it; default all\n"
+		  "  --device WHICH        what to serve: a key as cudal1-measure --devices names it, cpu, cuda or all; default all.\n"
+		  "                        Of the GPUs only those in CUDA_VISIBLE_DEVICES, where that is set\n"
 		  "  --until-idle[=SEC]    leave when there has been no work for so long (0)\n"
 		  "  --once                one job a device, then leave\n"
+		  "  --patience SEC        with either of these: leave after so long without a connection, unless something is measured; default 120\n"
 		  "  --prefetch N          jobs built ahead while another is measured; default 1\n"
 		  "  --poll SEC            time between two looks at the queue when nothing wakes the agent; default 5\n"
 		  "  --lease SEC           a job without a sign of life is given to another after this time; default 60\n"
@@ -575,11 +541,12 @@ main(int argc, char **argv)
 {
 	enum
 	{
-		O_DEVICE = 256, O_UNTIL_IDLE, O_ONCE, O_PREFETCH, O_POLL, O_LEASE, O_GRACE, O_HOST, O_STATE, O_SCRATCH, O_MEASURE, O_PYTHON,
+		O_DEVICE = 256, O_UNTIL_IDLE, O_ONCE, O_PATIENCE, O_PREFETCH, O_POLL, O_LEASE, O_GRACE, O_HOST, O_STATE, O_SCRATCH, O_MEASURE, O_PYTHON,
 		O_UNSANDBOXED, O_VERSION, O_HELP
 	};
 	static const struct option long_options[] = {
 		{"device", required_argument, NULL, O_DEVICE}, {"until-idle", optional_argument, NULL, O_UNTIL_IDLE}, {"once", no_argument, NULL, O_ONCE},
+		{"patience", required_argument, NULL, O_PATIENCE},
 		{"prefetch", required_argument, NULL, O_PREFETCH}, {"poll", required_argument, NULL, O_POLL}, {"lease", required_argument, NULL, O_LEASE},
 		{"grace", required_argument, NULL, O_GRACE}, {"host", required_argument, NULL, O_HOST}, {"state", required_argument, NULL, O_STATE},
 		{"scratch", required_argument, NULL, O_SCRATCH}, {"measure", required_argument, NULL, O_MEASURE},
@@ -599,6 +566,9 @@ main(int argc, char **argv)
 				break;
 			case O_ONCE:
 				agent_settings.once = true;
+				break;
+			case O_PATIENCE:
+				agent_settings.patience = number("patience", optarg, 0, 1e6);
 				break;
 			case O_PREFETCH:
 				agent_settings.prefetch = (int) number("prefetch", optarg, 0, 16);
@@ -651,7 +621,8 @@ main(int argc, char **argv)
 	fill_settings();
 	block_signals();
 	srand48((long) time(NULL) ^ ((long) getpid() << 16));
-	if (!find_devices())
+	ndevices = devices_find(devices);
+	if (ndevices == 0)
 		return agent_mode == AGENT_LEAVE ? 0 : 1;
 	return work();
 }

@@ -18,7 +18,7 @@
 typedef struct
 {
 	const char *conninfo;
-	const char *device;			/* a key, or "all" */
+	const char *device;			/* a key, "cpu", "cuda" or "all" */
 	const char *host;
 	const char *measure;
 	const char *python;			/* NULL: the measuring program's own choice */
@@ -29,6 +29,7 @@ typedef struct
 	int			grace;			/* seconds beyond the limits of a job's profile */
 	double		poll;			/* seconds between two looks at the queue when nothing wakes */
 	double		until_idle;		/* leave after so long without work, below 0: never */
+	double		patience;		/* seconds without a connection after which a pilot leaves */
 	bool		once;
 	bool		unsandboxed;
 } AgentSettings;
@@ -133,6 +134,9 @@ extern bool queue_notified(void);
 /* which database this is: server, database and extension; NULL before the first connection */
 extern const char *queue_place(void);
 extern const char *queue_problem(void);
+/* whether the database's extension is of another version than we, so that nothing may be claimed; queue_problem() says it */
+extern bool queue_mismatch(void);
+extern void queue_check_version(void);
 extern AgentCall queue_register(const char *line, int64_t *device_id);
 extern AgentCall queue_take_back(const char *beginning, int64_t *taken);
 extern AgentCall queue_announce_idle(double seconds);
@@ -177,10 +181,17 @@ typedef struct
 	int64_t		claims;			/* begun since the start */
 } AgentDevice;
 
+/* ---- agent_devices.c: what of this host's devices is ours ---- */
+
+/* fills key and line of at most AGENT_MAX_DEVICES devices; their number, 0 with the reason logged */
+extern int	devices_find(AgentDevice *devices);
+
 /* argv of the measuring program; free the array alone */
 extern char **job_command(const char *option);
 extern bool job_begin(AgentDevice *device, const AgentClaim *claim);
 extern int	job_count(void);
+/* those whose program has not ended */
+extern int	job_measuring(void);
 /* one look at every job; the number that ended. woken: heartbeats may be due sooner */
 extern int	job_turn(bool woken);
 extern double job_next(void);

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "agent.h"
 #include "clock.h"
@@ -31,6 +32,8 @@
 #define MAX_OUTPUT		((uint64_t) 256 << 20)
 #define MAX_PROGRESS	16384
 #define MAX_DETAIL		2000
+/* how long an end that a signal brought waits for the same signal to reach us */
+#define OUR_SIGNAL		2.0
 /* refusals of a verdict that is not ours to change */
 #define MAX_REFUSALS	3
 
@@ -52,6 +55,7 @@ typedef struct
 	char	   *reason;
 	char	   *result;
 	double		result_at;
+	bool		given_up;		/* the program was told to stop, and not by us */
 	char	   *progress;		/* not sent yet */
 	bool		shown;			/* the first progress was sent, which does not wait */
 	bool		beat_soon;
@@ -76,6 +80,16 @@ int
 job_count(void)
 {
 	return njobs;
+}
+
+int
+job_measuring(void)
+{
+	int			n = 0;
+
+	for (int i = 0; i < njobs; i++)
+		n += !jobs[i]->child.gone;
+	return n;
 }
 
 char **
@@ -116,6 +130,25 @@ stop(Job *job, Ending ending, const char *reason)
 	child_signal(&job->child, SIGTERM);
 }
 
+/*
+ * A batch system signals all processes of a job, in any order, and the program may have answered before we are told. That is no
+ * verdict and no failure: the claim is given back if our own signal follows. If none does, somebody stopped this program alone.
+ */
+static void
+give_up(Job *job)
+{
+	job->given_up = true;
+	job->retry_at = clock_now() + OUR_SIGNAL;
+}
+
+static bool
+ended_by_signal(const AgentChild *child)
+{
+	int			number = WIFSIGNALED(child->status) ? WTERMSIG(child->status) : 0;
+
+	return number == SIGTERM || number == SIGINT || number == SIGHUP || number == SIGKILL;
+}
+
 static void
 take_line(void *owner, char *line, size_t length)
 {
@@ -123,6 +156,7 @@ take_line(void *owner, char *line, size_t length)
 	json_t	   *root;
 	const char *type;
 	const char *phase;
+	const char *outcome;
 
 	/* after a result, and after it was told to stop, nothing it says counts */
 	if (job->result || job->ending != ENDING_NONE)
@@ -130,11 +164,15 @@ take_line(void *owner, char *line, size_t length)
 	root = json_loadb(line, length, 0, NULL);
 	type = json_string_value(json_object_get(root, "type"));
 	phase = json_string_value(json_object_get(root, "phase"));
+	outcome = json_string_value(json_object_get(root, "outcome"));
 	if (type && strcmp(type, "result") == 0)
 	{
 		job->result = agent_copy(line, length);
 		job->result_at = clock_now();
-		spool_keep(&job->device->spool, job->job_id, job->attempt, job->result);
+		if (outcome && strcmp(outcome, "cancelled") == 0)
+			give_up(job);
+		else
+			spool_keep(&job->device->spool, job->job_id, job->attempt, job->result);
 	}
 	else if (type && strcmp(type, "progress") == 0 && length <= MAX_PROGRESS)
 	{
@@ -272,6 +310,8 @@ conclude(Job *job, double now)
 		spool_drop(&job->device->spool, job->job_id, job->attempt);
 		return;
 	}
+	if (!job->result && !job->given_up && job->ending == ENDING_NONE && ended_by_signal(&job->child))
+		give_up(job);
 	if (!queue_connected())
 		return;
 	if (now < job->retry_at)
@@ -466,7 +506,7 @@ job_leave(void)
 
 		if (!job->child.gone)
 			child_kill(&job->child);
-		if (job->ending != ENDING_FENCED)
+		if (job->ending != ENDING_FENCED && !job->given_up)
 		{
 			char	   *verdict = verdict_of(job);
 			AgentCall	outcome = queue_finish(job->job_id, job->attempt, verdict, &stored);

@@ -34,6 +34,7 @@ static double retry_at = 0;
 static bool notified = false;
 static char *place = NULL;
 static char *problem = NULL;
+static bool mismatch = false;
 
 bool
 queue_connected(void)
@@ -63,6 +64,12 @@ const char *
 queue_problem(void)
 {
 	return problem ? problem : "no reason given";
+}
+
+bool
+queue_mismatch(void)
+{
+	return mismatch;
 }
 
 /* the first line of what libpq or the server says, without its end */
@@ -264,6 +271,42 @@ establish(void)
 	return PQsetnonblocking(connection, 1) == 0;
 }
 
+/* releases that differ in the last number only speak the same protocol */
+static bool
+same_protocol(const char *theirs)
+{
+	static const char ours[] = CUDAL1_VERSION;
+	const char *end = strrchr(ours, '.');
+	size_t		length = end ? (size_t) (end - ours) : strlen(ours);
+
+	return strncmp(theirs, ours, length) == 0 && (theirs[length] == '.' || theirs[length] == '\0');
+}
+
+static void
+judge_version(const char *theirs)
+{
+	bool		was = mismatch;
+
+	mismatch = !same_protocol(theirs);
+	if (!mismatch)
+		return;
+	free(problem);
+	problem = agent_format("the database has version %s of the extension cudal1, this agent is of version " CUDAL1_VERSION
+						   ": install the same on both", theirs);
+	if (!was && place)
+		agent_log("%s; nothing more is claimed", problem);
+}
+
+void
+queue_check_version(void)
+{
+	char	   *columns[1];
+
+	if (run("SELECT extversion FROM pg_catalog.pg_extension WHERE extname = 'cudal1'", 0, NULL, columns, 1) == CALL_DONE && columns[0])
+		judge_version(columns[0]);
+	free_columns(columns, 1);
+}
+
 static bool
 prepare_session(void)
 {
@@ -273,13 +316,15 @@ prepare_session(void)
 		" pg_catalog.set_config('default_transaction_isolation', 'read committed', false),"
 		" pg_catalog.set_config('jit', 'off', false)";
 	static const char *const identity =
-		"SELECT s.system_identifier || '-' || d.oid || '-' || e.oid, pg_catalog.pg_is_in_recovery()"
+		"SELECT s.system_identifier || '-' || d.oid || '-' || e.oid, pg_catalog.pg_is_in_recovery(), e.extversion"
 		" FROM pg_catalog.pg_control_system() AS s, pg_catalog.pg_database AS d, pg_catalog.pg_extension AS e"
 		" WHERE d.datname = pg_catalog.current_database() AND e.extname = 'cudal1'";
-	char	   *columns[2];
+	char	   *columns[3];
 
-	if (run(settings, 0, NULL, NULL, 0) != CALL_DONE || run(identity, 0, NULL, columns, 2) != CALL_DONE)
+	if (run(settings, 0, NULL, NULL, 0) != CALL_DONE || run(identity, 0, NULL, columns, 3) != CALL_DONE)
 		return false;
+	if (columns[2])
+		judge_version(columns[2]);
 	if (!columns[0] || strcmp(columns[1], "t") == 0)
 		note_problem(columns[0] ? "the server is a standby" : "the database has no extension cudal1");
 	else if (place && strcmp(place, columns[0]) != 0)
@@ -289,14 +334,18 @@ prepare_session(void)
 		job_abandon();
 		exit(1);
 	}
+	/* results of a former version's claims are offered to the new one, which takes them or says what it misses in them */
+	else if (mismatch && !place)
+		;
 	else if (run("LISTEN cudal1_work", 0, NULL, NULL, 0) == CALL_DONE)
 	{
 		free(place);
 		place = columns[0];
 		free(columns[1]);
+		free(columns[2]);
 		return true;
 	}
-	free_columns(columns, 2);
+	free_columns(columns, 3);
 	return false;
 }
 

@@ -313,6 +313,8 @@ measure_once(const Job *job, const Options *options, bool may_repeat)
 	end_orphans();
 	remove_tree(m->scratch);
 	close(m->scratch_lock);
+	if (m->killed && executor_cancelled)
+		m->result.outcome = OUTCOME_CANCELLED;
 	repeat = may_repeat && m->killed && !executor_cancelled;
 	if (repeat)
 	{

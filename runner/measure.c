@@ -72,6 +72,13 @@ signal_text(int number)
 	}
 }
 
+/* a person, the kernel short of memory, or a batch system that ends all processes of a job, us a moment later than the code */
+static bool
+is_from_outside(int number)
+{
+	return number == SIGKILL || number == SIGTERM || number == SIGINT || number == SIGHUP;
+}
+
 /* turns what went wrong into an outcome; false always */
 bool
 measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result, const char *when)
@@ -111,7 +118,7 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 			if (st.st_size >= OUTPUT_LIMIT)
 				return conclude(m, crash, "%s printed more than %d MiB %s", who, (int) (OUTPUT_LIMIT >> 20), when);
 			m->killed = side == SIDE_CANDIDATE && executor->wait_status >= 0
-				&& WIFSIGNALED(executor->wait_status) && WTERMSIG(executor->wait_status) == SIGKILL;
+				&& WIFSIGNALED(executor->wait_status) && is_from_outside(WTERMSIG(executor->wait_status));
 			if (executor->wait_status >= 0 && WIFSIGNALED(executor->wait_status))
 				return conclude(m, crash, "%s ended by %s %s%s%s", who, signal_text(WTERMSIG(executor->wait_status)), when,
 								log[0] ? "; it printed: " : "", log);

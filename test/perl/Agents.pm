@@ -48,6 +48,7 @@ sub new_agent
 	return { name => $name, node => $node, dir => $dir, scratch => "$dir/scratch", state => "$dir/state", real => $options{real} };
 }
 
+# environment and conninfo of the agent's hash are its own, where they are set
 sub start_agent
 {
 	my ($agent, @options) = @_;
@@ -55,13 +56,14 @@ sub start_agent
 		$agent->{node}->config_data('--bindir') . '/cudal1-agent', '--host', $agent->{name}, '--state', $agent->{state},
 		'--scratch', $agent->{scratch}, '--prefetch', '0', '--poll', '0.5',
 		($agent->{real} ? () : ('--measure', "$agent->{dir}/scripted-measure")),
-		@options, $agent->{node}->connstr('postgres') . ' user=measurer');
+		@options, $agent->{conninfo} // $agent->{node}->connstr('postgres') . ' user=measurer');
 	my $pid = fork;
 
 	die "fork: $!" unless defined $pid;
 	if ($pid == 0)
 	{
 		delete @ENV{qw(CUDA_HOME CUDA_VISIBLE_DEVICES NVIDIA_VISIBLE_DEVICES)};
+		%ENV = (%ENV, %{ $agent->{environment} // {} });
 		open STDERR, '>>', "$agent->{dir}/log";
 		open STDIN, '<', '/dev/null';
 		exec @command or POSIX::_exit(127);

@@ -1,0 +1,143 @@
+/*
+ * agent_devices.c
+ *		Which devices an agent serves.
+ *
+ * What the host has is the measuring program's knowledge: its lines go to the database as they are. It asks the driver, which
+ * names every GPU of the host, also those that a batch system gave to others and keeps apart by CUDA_VISIBLE_DEVICES alone. So
+ * that variable is obeyed here, as CUDA itself obeys it: numbers and beginnings of UUIDs, up to the first that fits none.
+ */
+#define _GNU_SOURCE
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent.h"
+#include "clock.h"
+
+#define SEARCH_SECONDS	240.0
+
+typedef struct
+{
+	char	   *line;
+	char	   *key;
+	bool		gpu;
+	int			index;			/* of a GPU, in the order of the bus */
+	bool		visible;
+} Found;
+
+static Found found[AGENT_MAX_DEVICES];
+static int	nfound = 0;
+
+static void
+take_device(void *owner, char *line, size_t length)
+{
+	json_t	   *root;
+	const char *key;
+	const char *class;
+	json_t	   *index;
+
+	if (nfound == AGENT_MAX_DEVICES || strlen(line) != length)
+		return;
+	root = json_loads(line, 0, NULL);
+	key = json_string_value(json_object_get(root, "key"));
+	class = json_string_value(json_object_get(root, "class"));
+	index = json_object_get(json_object_get(root, "details"), "index");
+	if (key && class)
+		found[nfound++] = (Found){.line = agent_copy(line, length), .key = agent_copy(key, strlen(key)),
+			.gpu = strcmp(class, "cuda") == 0, .index = json_is_integer(index) ? (int) json_integer_value(index) : -1};
+	json_decref(root);
+}
+
+static bool
+ask(void)
+{
+	AgentChild	search;
+	char	  **argv = job_command("--devices");
+	double		until = clock_now() + SEARCH_SECONDS;
+	bool		started = child_start(&search, "cudal1-measure --devices", argv, NULL, take_device, NULL);
+
+	free(argv);
+	if (!started)
+		return false;
+	while (!search.gone && clock_now() < until && agent_mode != AGENT_LEAVE)
+	{
+		agent_wait(-1, 0, true, until);
+		child_poll(&search);
+		child_collect_orphans();
+	}
+	child_kill(&search);
+	child_free(&search);
+	return true;
+}
+
+/* one member of CUDA_VISIBLE_DEVICES; false: it is none of our GPUs */
+static bool
+show(const char *word, size_t length)
+{
+	bool		number = length > 0 && length < 6 && strspn(word, "0123456789") >= length;
+	int			index = number ? atoi(word) : -1;
+
+	for (int i = 0; i < nfound; i++)
+		if (found[i].gpu && (number ? found[i].index == index : length > 4 && strncmp(found[i].key, word, length) == 0))
+		{
+			found[i].visible = true;
+			return true;
+		}
+	return false;
+}
+
+static void
+obey_visible(const char *list)
+{
+	bool		known = true;
+
+	for (int i = 0; i < nfound; i++)
+		found[i].visible = !found[i].gpu || !list;
+	while (list && known)
+	{
+		size_t		length;
+
+		list += strspn(list, " ");
+		length = strcspn(list, ", ");
+		known = show(list, length);
+		list += strcspn(list, ",");
+		list = *list ? list + 1 : NULL;
+	}
+}
+
+static bool
+is_chosen(const Found *f)
+{
+	const char *which = agent_settings.device;
+
+	return strcmp(which, "all") == 0 || strcmp(which, f->gpu ? "cuda" : "cpu") == 0 || strcmp(which, f->key) == 0;
+}
+
+int
+devices_find(AgentDevice *devices)
+{
+	int			n = 0;
+	int			hidden = 0;
+
+	if (!ask())
+		return 0;
+	obey_visible(getenv("CUDA_VISIBLE_DEVICES"));
+	for (int i = 0; i < nfound; i++)
+	{
+		if (!is_chosen(&found[i]))
+			continue;
+		if (!found[i].visible)
+		{
+			hidden++;
+			continue;
+		}
+		devices[n].key = found[i].key;
+		devices[n++].line = found[i].line;
+	}
+	if (n == 0)
+		agent_log("%s --devices found no device%s%s", agent_settings.measure,
+			strcmp(agent_settings.device, "all") == 0 ? "" : " of the key or class asked for",
+			hidden > 0 ? " that CUDA_VISIBLE_DEVICES shows" : "");
+	return n;
+}
