@@ -65,6 +65,8 @@ typedef struct Compilation
 {
 	Side		side;
 	char		folder[PATH_MAX + 16];
+	char	   *key;			/* cuda: what the result is kept under */
+	bool		found;
 	int			log;
 	pid_t		pid;
 	double		deadline;
@@ -90,6 +92,15 @@ compile_begin(Measure *m, Side side, Compilation *c)
 	snprintf(source, sizeof(source), "%s/code.%s", c->folder, cuda ? "cu" : "c");
 	snprintf(probe, sizeof(probe), "%s/errors.cpp", c->folder);
 	snprintf(m->library[side], sizeof(m->library[side]), "%s/code.so", c->folder);
+	if (cuda)
+	{
+		snprintf(arch, sizeof(arch), "-arch=sm_%d%d", m->gpu->nvml.major_capability, m->gpu->nvml.minor_capability);
+		c->key = build_cache_key(m, arch, side);
+	}
+	json_object_set_new(m->result.environment, "flags", cuda ? json_sprintf("-O3 %s", arch) : json_string(C_FLAGS));
+	c->found = build_cache_find(m, c->key, c->folder);
+	if (c->found)
+		return true;
 	if (mkdir(c->folder, 0700) != 0 || !write_file(source, side == SIDE_REFERENCE ? m->job->reference : m->job->code)
 		|| (cuda && !write_file(probe, CUDA_PROBE)))
 		return conclude(m, OUTCOME_LOST, "can't write to the scratch folder: %s", strerror(errno));
@@ -97,7 +108,6 @@ compile_begin(Measure *m, Side side, Compilation *c)
 	sandbox.binds[sandbox.nbinds++] = (SandboxBind) {c->folder, true};
 	if (cuda)
 	{
-		snprintf(arch, sizeof(arch), "-arch=sm_%d%d", m->gpu->nvml.major_capability, m->gpu->nvml.minor_capability);
 		if (strncmp(m->gpu->toolkit, "/usr/", 5) != 0)
 			sandbox.binds[sandbox.nbinds++] = (SandboxBind) {m->gpu->toolkit, false};
 	}
@@ -106,8 +116,20 @@ compile_begin(Measure *m, Side side, Compilation *c)
 	c->deadline = clock_now() + m->job->profile.build_seconds;
 	if (c->pid < 0)
 		return conclude(m, OUTCOME_LOST, "the compiler's sandbox does not start: %s", strerror(errno));
-	json_object_set_new(m->result.environment, "flags", cuda ? json_sprintf("-O3 %s", arch) : json_string(C_FLAGS));
 	return true;
+}
+
+static void
+note_kept(Measure *m, Side side)
+{
+	json_t	   *kept = json_object_get(m->result.environment, "kept_builds");
+
+	if (!kept)
+	{
+		kept = json_array();
+		json_object_set_new(m->result.environment, "kept_builds", kept);
+	}
+	json_array_append_new(kept, json_string(side == SIDE_REFERENCE ? "reference" : "candidate"));
 }
 
 static bool
@@ -118,13 +140,21 @@ compile_end(Measure *m, Compilation *c)
 	struct statvfs disk;
 	int			status;
 
+	if (c->found)
+	{
+		note_kept(m, c->side);
+		return true;
+	}
 	if (!sandbox_wait(c->pid, c->deadline - clock_now(), &status))
 		return conclude(m, c->side == SIDE_CANDIDATE ? OUTCOME_COMPILE_ERROR : OUTCOME_UNVERIFIED, "compiling takes more than %g s",
 						m->job->profile.build_seconds);
 	c->pid = -1;
 	compiler_log(c->log, c->folder, text, sizeof(text));
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && stat(m->library[c->side], &st) == 0 && S_ISREG(st.st_mode))
+	{
+		build_cache_keep(m, c->key, c->folder);
 		return true;
+	}
 	if (c->side == SIDE_REFERENCE)
 		return conclude(m, OUTCOME_UNVERIFIED, "the reference does not compile: %s", text);
 	/* what the compiler wrote is gone by now: a disk that is still full was filled by others */
@@ -150,6 +180,7 @@ build_native(Measure *m)
 	for (int i = 0; i < 2; i++)
 	{
 		sandbox_end(c[i].pid);
+		free(c[i].key);
 		if (c[i].log >= 0)
 			close(c[i].log);
 	}
@@ -363,6 +394,7 @@ build_compiled(Measure *m, bool with_gpu)
 	{
 		char		text[1900];
 
+		m->compiled_in_part = true;
 		compiler_log(sandbox.output_fd, m->compiled, text, sizeof(text));
 		fprintf(stderr, "cudal1-measure: code that compiles itself ended early (wait status %d): %s\n", status, text);
 	}
@@ -370,10 +402,21 @@ build_compiled(Measure *m, bool with_gpu)
 	return m->result.outcome == OUTCOME_NONE;
 }
 
+/* the last build: what all of them made is kept now */
 bool
 build_on_device(Measure *m)
 {
-	return !m->compiled[0] || !m->gpu || !(strstr(m->job->code, "triton") || strstr(m->job->code, "torch.compile")) || build_compiled(m, true);
+	bool		good = true;
+
+	if (!m->compiled_key)
+		return true;
+	if (m->gpu && (strstr(m->job->code, "triton") || strstr(m->job->code, "torch.compile")))
+		good = build_compiled(m, true);
+	if (good && !m->compiled_in_part)
+		build_cache_keep(m, m->compiled_key, m->compiled);
+	free(m->compiled_key);
+	m->compiled_key = NULL;
+	return good;
 }
 
 bool
@@ -386,12 +429,17 @@ build_zygotes(Measure *m)
 	m->source_fd[SIDE_CANDIDATE] = source_file(m->job->reference, m->job->code);
 	if (m->source_fd[0] < 0 || m->source_fd[1] < 0)
 		return conclude(m, OUTCOME_LOST, "no memory for the sources");
-	if (m->gpu)
-		gpu_find_nvcc(m->gpu);
 	if (compiles_itself(m->job->code))
 	{
 		snprintf(m->compiled, sizeof(m->compiled), "%s/compiled", m->scratch);
-		if (mkdir(m->compiled, 0700) != 0)
+		m->compiled_key = build_cache_key(m, "compiled", SIDE_CANDIDATE);
+		if (build_cache_find(m, m->compiled_key, m->compiled))
+		{
+			note_kept(m, SIDE_CANDIDATE);
+			free(m->compiled_key);
+			m->compiled_key = NULL;
+		}
+		else if (mkdir(m->compiled, 0700) != 0)
 			return conclude(m, OUTCOME_LOST, "can't write to the scratch folder: %s", strerror(errno));
 	}
 	for (int z = 0; z < 3; z++)
@@ -413,7 +461,9 @@ build_zygotes(Measure *m)
 		if (zygote_start(all[z], &sandbox, m->filter_fd) != EXECUTOR_OK)
 			return conclude(m, OUTCOME_LOST, "an interpreter's sandbox does not start: %s", strerror(errno));
 	}
-	if (m->compiled[0] && !build_compiled(m, false))
+	if (!m->gpu)
+		json_object_set_new(m->result.environment, "allocator", json_string(m->allocator[0] ? m->allocator : "libc"));
+	if (m->compiled_key && !build_compiled(m, false))
 		return false;
 	for (int i = 0; i < 3; i++)
 	{

@@ -543,8 +543,8 @@ gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint
 		return false;
 	}
 	*elapsed = clock_now() - start;
-	keep_awake(gpu, true);
 	result = executor_settle(executor, result);
+	keep_awake(gpu, true);
 
 	m->result.clock_seconds += *elapsed;
 	if (result == EXECUTOR_OK && n > 0 && gpu->nitems > 0)

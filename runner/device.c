@@ -228,8 +228,6 @@ device_versions(Measure *m)
 				 "print(m.version(\"torch\"), \"python\", sys.version.split()[0])' 2>/dev/null", m->options->python);
 		if (first_line(command, version, sizeof(version)))
 			json_object_set_new(e, "torch", json_string(version));
-		if (!m->gpu)
-			json_object_set_new(e, "allocator", json_string(m->allocator[0] ? m->allocator : "libc"));
 	}
 }
 

@@ -783,6 +783,9 @@ build(Measure *m)
 	m->filter_fd = sandbox_guard_filters(python || m->gpu, m->gpu != NULL);
 	if (m->filter_fd < 0)
 		return conclude(m, OUTCOME_LOST, "the system call filters could not be made");
+	if (m->gpu)
+		gpu_find_nvcc(m->gpu);
+	device_versions(m);
 	if (python)
 		return build_zygotes(m);
 	layout_from_signature(m);
@@ -830,8 +833,7 @@ measure_run(Measure *m)
 	if (device_prepare(m) && (!builds_disturb(m) || take(m)))
 	{
 		started = clock_now();
-		if (build(m))
-			device_versions(m);
+		build(m);
 		m->result.build_seconds = clock_now() - started;
 		if (m->result.outcome == OUTCOME_NONE && (builds_disturb(m) || take(m)) && (!m->gpu || gpu_open(m)) && build_on_device(m))
 		{
@@ -848,6 +850,7 @@ measure_run(Measure *m)
 		zygote_end(&m->zygote[i]);
 	zygote_end(&m->generator_zygote);
 	gpu_close(m);
+	free(m->compiled_key);
 	if (m->device_lock >= 0)
 		close(m->device_lock);
 	free(m->noise);

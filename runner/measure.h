@@ -112,6 +112,8 @@ typedef struct Measure
 	Executor	generator;
 	bool		generating;
 	char		allocator[PATH_MAX];	/* pytorch on a CPU: the library that replaces libc's, or empty */
+	char	   *compiled_key;	/* until it is kept for the next measurement */
+	bool		compiled_in_part;	/* it ended early, for a reason that an executor will judge */
 	char		compiled[PATH_MAX + 16];	/* pytorch: a folder of what the code compiled of itself, or empty */
 	int			source_fd[2];	/* pytorch: the task's source, and with the candidate's */
 
@@ -192,6 +194,12 @@ extern bool checks_run(Measure *m);
 extern void rounds_run(Measure *m);
 
 /* build.c */
+
+/* build_cache.c: what was built for a key, into a folder that is not there yet; keeping a folder for a key (both: NULL, nothing) */
+extern char *build_cache_key(const Measure *m, const char *kind, Side side);
+extern bool build_cache_find(Measure *m, const char *key, const char *folder);
+extern void build_cache_keep(Measure *m, const char *key, const char *folder);
+
 extern bool build_native(Measure *m);	/* c and cuda */
 extern bool build_zygotes(Measure *m);
 extern bool build_on_device(Measure *m);	/* what can be compiled on the device alone, once it is held */

@@ -26,7 +26,7 @@
 #define MIN_ORDERED		2		/* rounds of an order, for a median of their own */
 #define LIKE_BLOCKS		1.25	/* speeds up to which both sides' blocks have the same number of runs */
 #define WALL_FACTOR		2.5		/* wall time of a half, in its clock time */
-#define WALL_FACTOR_GPU	2.0		/* where staging is within the window and steady */
+#define WALL_FACTOR_GPU	1.7		/* where staging is within the window and steady */
 #define DIRECT_BYTES	((size_t) 8 << 20)
 #define CHECKS_A_HALF	2.0
 #define AUDIT_GROUPS	8
