@@ -37,6 +37,11 @@ DECLARE
 	c	record;
 	n	int := 0;
 BEGIN
+	FOR i IN 1 .. 3 LOOP
+		PERFORM cudal1_submit('<script>alert("x")</script> & ''quotes'' | bars', 'better ' || i, '<b>bold</b>');
+		SELECT * INTO c FROM cudal1.claim(1, 'w');
+		PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', 'successful', 'score', 1 + i * 0.1));
+	END LOOP;
 	PERFORM cudal1_ablate(cudal1_submit('<script>alert("x")</script> & ''quotes'' | bars', E'A = True\nB = True\n', '<b>bold</b>'), '{A,B}');
 	FOR i IN 1 .. 5 LOOP
 		PERFORM cudal1_measure_aa();
@@ -61,6 +66,34 @@ command_ok(['cudal1-report', '-o', "$dir/page.html"], 'the whole page');
 command_ok(['python3', $check, "$dir/page.html", 'By level', 'By method', 'By device', 'Distribution', 'Speedup of each task', 'Top tasks', 'Progress',
 	'What became of proposals', 'Noise of measurements', 'Devices measured against themselves', 'Ablation of candidate'], 'has every part');
 my $mean = $node->safe_psql('postgres', q{SELECT to_char(mean, 'FM990.00') FROM cudal1_level_report() WHERE level = 'All'});
+# in a real browser: a copy of the page that says of itself what does not fit, and a picture in each theme
+my ($browser) = grep { -x } map { ("$_/chromium", "$_/chromium-browser", "$_/google-chrome") } split /:/, $ENV{PATH};
+SKIP:
+{
+	skip 'no chromium here', 8 unless $browser;
+	my @headless = ($browser, '--headless', '--no-sandbox', '--disable-gpu', '--hide-scrollbars', "--user-data-dir=$dir/profile");
+	my $probe = slurp_file("$FindBin::RealBin/../data/probe.html");
+	append_to_file("$dir/probe.html", slurp_file("$dir/page.html") =~ s{</body>}{$probe</body>}r);
+	for my $width (1200, 700, 420)
+	{
+		my ($dom, $said) = ('', '');
+		IPC::Run::run([@headless, "--window-size=$width,900", '--dump-dom', "file://$dir/probe.html"], '>', \$dom, '2>', \$said);
+		is(($dom =~ m{<title>looked: (.*?)</title>})[0], '', "$width pixels wide, nothing lies outside of its place") or diag(substr($said, -500));
+	}
+	my %size;
+	for my $theme ([light => '1'], [dark => '0'])
+	{
+		my $picture = "$dir/$theme->[0].png";
+		run_log([@headless, "--blink-settings=preferredColorScheme=$theme->[1]", '--window-size=1200,6000', "--screenshot=$picture", "file://$dir/page.html"],
+			'>', \my $out, '2>', \my $err);
+		ok(-s $picture, "a picture of it, $theme->[0]");
+		my $png = -s $picture ? slurp_file($picture) : '';
+		is(join(' ', unpack('x16 N N', $png)), '1200 6000', 'as large as asked for');
+		$size{$theme->[0]} = length $png;
+	}
+	# a page without content is some 20 kB
+	cmp_ok($size{light}, '>', 100_000, 'with something on it');
+}
 like(slurp_file("$dir/page.html"), qr/<b>\Q$mean\E<\/b><span>mean speedup/, 'with the mean of the database');
 my ($text, $err) = ('', '');
 run_log(['cudal1-report', '--text'], '>', \$text, '2>', \$err);
