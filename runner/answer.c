@@ -1,6 +1,7 @@
 /*
  * Reading answers. Servers differ in what they leave out: the closing [DONE], usage, the stream itself where one was asked
- * for. A stream counts as complete when it said [DONE] or gave a reason for its end; a document when it parses.
+ * for. A stream counts as complete when it gave a reason for its end, or said [DONE] after some text and then ended as
+ * its connection should (llama-cpp-python's server says [DONE] and hangs up when another request interrupts one); a document when it parses.
  */
 #include "answer.h"
 
@@ -240,7 +241,7 @@ end_event(Answer *answer)
 	if (answer->event.length > 0)
 	{
 		if (strcmp(answer->event.data, "[DONE]") == 0)
-			answer->finished = true;
+			answer->done = true;
 		else
 			good = take_document(answer, answer->event.data, answer->event.length);
 	}
@@ -316,7 +317,7 @@ cudal1_answer_end(Answer *answer)
 		return;
 	if (!end_event(answer))
 		return;
-	if (answer->finished)
+	if (answer->finished || (answer->done && answer->text.length > 0))
 		answer->outcome = "answered";
 	else
 		(void) fail(answer, "broken", "the stream ended before the answer did");

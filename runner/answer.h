@@ -31,7 +31,8 @@ typedef struct Answer
 	char		finish_reason[64];
 	long long	prompt_tokens;	/* -1: not told */
 	long long	completion_tokens;
-	bool		finished;		/* the stream said that it ended */
+	bool		finished;		/* a reason for its end was given */
+	bool		done;			/* the stream said [DONE] */
 	const char *outcome;		/* NULL as long as more is wanted; then answered, oversized or broken */
 	char		detail[512];
 } Answer;

@@ -50,7 +50,8 @@ unlike($node->safe_psql('postgres', 'SELECT string_agg(r::text, chr(10)) FROM cu
 # what endpoints do
 my %cases = (
 	'document' => 'answered 1 0 200', 'nodone' => 'answered 1 0 200', 'bare' => 'answered 1 0 200', 'utf8' => 'answered 1 0 200',
-	'throttle:2' => 'answered 3 0 200', 'later:1' => 'answered 2 0 200', 'busy:2' => 'answered 3 0 200', 'full:2' => 'answered 3 2 200', 'cut:2' => 'answered 3 2 200',
+	'throttle:2' => 'answered 3 0 200', 'later:1' => 'answered 2 0 200', 'busy:2' => 'answered 3 0 200', 'full:2' => 'answered 3 2 200', 'cut:2' => 'answered 3 2 200', 'interrupted:1' => 'answered 2 1 200',
+	'void:1' => 'answered 2 1 200',
 	'linger' => 'answered 1 0 200', 'chatter' => 'answered 1 0 200', 'endless' => 'answered 1 0 200',
 	'error' => 'failed 3 3 500', 'broken' => 'failed 3 3 200', 'complaint' => 'failed 3 3 200', 'stall' => 'failed 3 3 200', 'silent' => 'failed 3 3',
 	'denied' => 'failed 1 1 401', 'redirect' => 'failed 1 1 302', 'comments' => 'failed 1 1 200', 'huge' => 'failed 1 1 200');
