@@ -1,0 +1,15 @@
+# task: gpu_matmul
+# Into memory that is kept from call to call, copied on return.
+import torch
+
+
+class ModelNew(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.kept = None
+
+    def forward(self, a, b):
+        if self.kept is None:
+            self.kept = torch.empty(a.shape[0], b.shape[1], device=a.device)
+        torch.mm(a, b, out=self.kept)
+        return self.kept.clone()

