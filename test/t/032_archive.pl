@@ -1,0 +1,35 @@
+# What the archive for PGXN holds builds and installs by itself, in a place where nothing was built and no git is.
+use strict;
+use warnings;
+use FindBin;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $top = "$FindBin::RealBin/../..";
+my $dir = PostgreSQL::Test::Utils::tempdir();
+my $pg_config = $ENV{PG_CONFIG};
+my ($version) = slurp_file("$top/cudal1.control") =~ /^default_version = '(.*)'/m;
+my $home = "$dir/cudal1-$version";
+mkdir $home or die $!;
+# as `make dist` does, from files as they stand: a test has no repository
+is(system("tar -C '$top' --exclude=./tmp_check --exclude='./cudal1--*' -cf - . | tar -C '$home' -xf -"), 0, 'unpacked');
+ok(!-e "$home/cudal1.so" && !-e "$home/runner/build" && !-e "$home/.git", 'nothing is built there');
+
+my $log = '';
+my @make = ('make', '-s', '-j2', '-C', $home, "PG_CONFIG=$pg_config");
+ok(run_log([@make, 'all'], '>', \$log, '2>&1'), 'it builds') or diag(substr($log, -2000));
+ok(run_log([@make, 'install', "DESTDIR=$dir/staged"], '>', \$log, '2>&1'), 'and installs, staged as packages are') or diag(substr($log, -2000));
+
+my %place = map { my $p = `$pg_config --$_`; chomp $p; $_ => "$dir/staged$p" } 'sharedir', 'pkglibdir', 'bindir';
+my @wanted = ((map { "$place{sharedir}/extension/$_" } 'cudal1.control', "cudal1--$version.sql"),
+	"$place{pkglibdir}/cudal1.so", map { "$place{bindir}/$_" } 'cudal1-measure', 'cudal1-agent', 'cudal1-generate', 'cudal1-import', 'cudal1-report');
+ok(-s $_, s{^\Q$dir\E/staged}{}r . ' is there') for @wanted;
+my @scripts = map { s{.*/}{}r } glob("$place{sharedir}/extension/cudal1--*.sql");
+for my $released (grep { $_ ne $version } map { /^cudal1--([\d.]+)\.sql$/ } @scripts)
+{
+	ok((grep { /^cudal1--\Q$released\E--[\d.]+\.sql$/ } @scripts), "a script upgrades from $released");
+}
+my $says = `'$place{bindir}/cudal1-measure' --version 2>&1`;
+like($says, qr/\Q$version\E/, 'of this version');
+
+done_testing();
