@@ -9,6 +9,7 @@ The role needs `SELECT cudal1_grant('trainer_role', 'trainer')`. A batch is one 
 so that what is sent again, because the connection or the trainer broke, adds nothing; no transaction is open while
 anything is waited for.
 """
+import asyncio
 import hashlib
 import os
 import threading
@@ -21,6 +22,7 @@ _local = threading.local()
 
 LIMIT = 3600        # seconds for a batch
 PATIENCE = 300      # seconds in which a lost server may come back
+GATHERING = 0.05    # seconds in which single answers become a batch
 
 
 def connection():
@@ -97,6 +99,40 @@ def verl_score(reward):
 def compute_score_batch(data_sources, solution_strs, ground_truths, extra_infos, **kwargs):
     """For verl with reward_manager=batch: custom_reward_function.path=examples/rewards.py, .name=compute_score_batch; extra_info holds prompt_id."""
     return [verl_score(r) for r in rewards_of([e["prompt_id"] for e in extra_infos], solution_strs)]
+
+
+_gathered = {}
+
+
+def _send(loop):
+    batch = _gathered.pop(loop)
+
+    def rate():
+        keys = [uuid.uuid4().hex for _ in batch]
+        return wait(submit([p for p, _, _ in batch], [s for _, s, _ in batch], "grpo", [None] * len(batch), keys))
+
+    def deliver(rated):
+        for i, (_, _, future) in enumerate(batch):
+            if future.done():
+                continue
+            if rated.exception() is not None:
+                future.set_exception(rated.exception())
+            else:
+                future.set_result(rated.result()[i])
+
+    loop.run_in_executor(None, rate).add_done_callback(deliver)
+
+
+async def compute_score_gathered(data_source, solution_str, ground_truth, extra_info=None, **kwargs):
+    """For verl's reward loop, which asks for many answers at once, each by itself: .name=compute_score_gathered. What comes within
+    GATHERING seconds is one statement and one wait, where compute_score keeps a thread and a connection for each."""
+    loop = asyncio.get_running_loop()
+    future = loop.create_future()
+    if loop not in _gathered:
+        _gathered[loop] = []
+        loop.call_later(GATHERING, _send, loop)
+    _gathered[loop].append((extra_info["prompt_id"], solution_str, future))
+    return verl_score(await future)
 
 
 def compute_score(data_source, solution_str, ground_truth, extra_info=None, **kwargs):

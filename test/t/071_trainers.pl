@@ -14,7 +14,7 @@ my $node = new_server('trainers');
 $node->safe_psql('postgres', "CREATE ROLE trainer LOGIN; SELECT cudal1_grant('trainer', 'trainer')");
 
 my $program = <<'END';
-import json, sys
+import asyncio, json, sys
 sys.path.insert(0, sys.argv[1])
 import rewards
 
@@ -31,6 +31,18 @@ texts = [answer("result 1.518"), [{"role": "assistant", "content": answer("resul
 found = rewards.speedup_reward([r["prompt"] for r in rows] * 2, texts, ids * 2, completion_ids=None)
 verl = [rewards.compute_score("cudal1", answer(code), None, {"prompt_id": ids[1]}) for code in ("result 1.25", "outcome crash no")]
 info = [{"prompt_id": i} for i in ids]
+
+
+async def gathered():
+    return await asyncio.gather(*(rewards.compute_score_gathered("cudal1", answer(c), None, {"prompt_id": ids[0]})
+                                  for c in ("result 1.5", "outcome crash at once", "result 1.518")))
+
+
+statements = []
+inner = rewards.query
+rewards.query = lambda statement, parameters: statements.append(statement.split("(")[0]) or inner(statement, parameters)
+several = asyncio.run(gathered())
+rewards.query = inner
 solutions = [answer("result 1.25"), answer("result 1.75")]
 batch = rewards.compute_score_batch(["cudal1"] * 2, solutions, [None] * 2, info, reward_router_address=None)
 # the trainer evaluates the same batch again, as after a crash, and on the way to the server the connection is lost
@@ -46,6 +58,7 @@ rlhf = rewards.reward_func(["Question" + answer("result 1.125")], ["Question"], 
 # the last, since it keeps the one device
 lost = rewards.wait(rewards.submit([ids[0]], [answer("wait never")], "grpo", [None], ["last"]), 0.2)
 print(json.dumps([len(rows), rows[0]["prompt"][:6], found, lost, verl]))
+print(json.dumps([several, statements.count("SELECT cudal1_submit_response")]))
 print(json.dumps([batch, again == batch, third == batch, rlhf]))
 END
 
@@ -57,6 +70,7 @@ my ($out, $err) = ('', '');
 is($err, '', 'no complaints');
 is($out,
 	'[2, "**Task", [1.51, 2.5, 0.0, 0.0], [null], [{"score": 1.25, "measured": true}, {"score": 0.0, "measured": true}]]' . "\n"
+	  . '[[{"score": 1.5, "measured": true}, {"score": 0.0, "measured": true}, {"score": 1.51, "measured": true}], 1]' . "\n"
 	  . '[[{"score": 1.25, "measured": true}, {"score": 1.75, "measured": true}], true, true,'
 	  . ' {"rewards": [1.12], "scores": [1.0], "extra_logs": {"measured": [1.0]}}]' . "\n",
 	'rewards in the order of the answers; failed and malformed 0; undecided none');
