@@ -60,6 +60,8 @@ estimate(Measure *m, Executor *executor, Side side, Arena *arena, double timeout
 	int			blocks;
 	double		first;
 
+	while (m->gpu && n > 1 && n * m->output_bytes > m->gpu->pool_bytes / OUTPUTS_SHARE)
+		n--;
 	/* long runs told their time while they were checked */
 	if (m->time[side] > MEASURE_SLOW)
 		return true;
@@ -142,7 +144,7 @@ checks_run(Measure *m)
 		goto done;
 	first = clock_now() - start;
 	/* of outputs by the gigabyte fewer are kept; those that are missing here are compared in the rounds */
-	while (n > 1 && 2 * n * m->output_bytes > (m->gpu ? budget : HOST_OUTPUTS * budget))
+	while (n > 1 && 2 * n * m->output_bytes > (m->gpu ? budget / 2 : HOST_OUTPUTS * budget))
 		n--;
 	expected = measure_alloc(m, n * m->output_bytes);
 	found = measure_alloc(m, n * m->output_bytes);

@@ -32,6 +32,7 @@ __asm__(".section .rodata\n"
 extern const char cudal1_kernels[];
 
 #define THREADS 256
+#define POOL_BYTES ((size_t) 40 << 30)
 
 /* false after conclude() if a call of our own fails: never the candidate's doing */
 static bool
@@ -276,6 +277,8 @@ gpu_open(Measure *m)
 	/* by UUID, so that the first device is the one whatever order CUDA numbers them in; other GPUs are left alone */
 	setenv("CUDA_VISIBLE_DEVICES", m->device_key, 1);
 	setenv("CUDA_CACHE_DISABLE", "1", 1);
+	/* one stream is all that is used here, and queues for more take half of the time that a context takes */
+	setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 1);
 	if (!good(m, gpu->driver.Init(0), "to start")
 		|| !good(m, gpu->driver.DeviceGet(&gpu->device, 0), "to be found")
 		|| !good(m, gpu->driver.DevicePrimaryCtxSetFlags(gpu->device, CU_SCHEDULE_SPIN), "to be set up")
@@ -315,7 +318,8 @@ gpu_open(Measure *m)
 		gpu->arena_bytes = left / 4;
 	if (m->spare_core)
 		start_spinning(m);
-	gpu->pool_bytes = left / 5 < (size_t) 24 << 30 ? left / 5 : (size_t) 24 << 30;
+	/* at most two executors are alive at a time */
+	gpu->pool_bytes = left / 4 < POOL_BYTES ? left / 4 : POOL_BYTES;
 	return true;
 }
 

@@ -79,11 +79,14 @@ cuda_driver_import(const CuDriver *driver, CuDevice device, int fd, size_t bytes
 	CuResult	error = driver->MemImportFromShareableHandle(&handle, (void *) (intptr_t) fd, 1);
 
 	*address = 0;
-	if (error == 0)
-		error = driver->MemAddressReserve(address, bytes, 0, 0, 0);
+	if (error != 0)
+		return error;
+	error = driver->MemAddressReserve(address, bytes, 0, 0, 0);
 	if (error == 0)
 		error = driver->MemMap(*address, bytes, 0, handle, 0);
 	if (error == 0)
 		error = driver->MemSetAccess(*address, bytes, &access, 1);
+	/* the mapping holds the memory */
+	driver->MemRelease(handle);
 	return error;
 }

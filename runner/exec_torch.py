@@ -24,7 +24,7 @@ import types
 # wire.h: WireMessage (nonce, op, status, count, flags, seed, value), WireTensor (address, dtype, ndim, shape[8], stride[8])
 MESSAGE = struct.Struct("=QIIIIQq")
 TENSOR = struct.Struct("=QII8q8q")
-HELLO, LOAD, RUN, GENERATE, DESCRIBE, FORK, ENDED = 1, 2, 3, 4, 5, 6, 7
+HELLO, LOAD, RUN, GENERATE, DESCRIBE, FORK, ENDED, ARENA = 1, 2, 3, 4, 5, 6, 7, 8
 OK, FAILED, UNSUPPORTED, FAULTED = 0, 1, 2, 3
 SEED_RUNS, GATED = 1, 4
 MAX_TENSORS, MAX_DIMS = 16, 8
@@ -138,12 +138,16 @@ class Executor:
         self.inputs = []
         self.model = None
         self.probed = False
+        self.generating = False
 
     def serve(self):
         self.sock.send(MESSAGE.pack(0, HELLO, OK, 0, 0, 0, 0))
-        actions = {LOAD: self.load, RUN: self.run, DESCRIBE: self.describe, GENERATE: self.generate}
+        actions = {LOAD: self.load, RUN: self.run, DESCRIBE: self.describe, GENERATE: self.generate, ARENA: self.change_memory}
         while True:
-            data = self.sock.recv(MESSAGE.size)
+            if self.generating:
+                data, self.handed, _, _ = socket.recv_fds(self.sock, MESSAGE.size, 1)
+            else:
+                data = self.sock.recv(MESSAGE.size)
             if len(data) != MESSAGE.size:
                 os._exit(0)
             nonce, op, _, count, flags, seed, _ = MESSAGE.unpack(data)
@@ -323,7 +327,10 @@ class Executor:
 
     def describe(self, slots, flags, seed):
         self.fast = None if self.gpu else FastRandom(self.guard)
+        self.generating = True
         if self.gpu:
+            # its context needs no queues for streams, which take half of the time to make
+            os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "1"
             self.gpu.open(self.memory_fd, *self.control.words(GPU_BYTES_AT, 2, "Q"))
         if (self.guard.cudal1_guard_enter_gpu if self.gpu else self.guard.cudal1_guard_enter)(0) != 0:
             raise Unsupported("the system call filter could not be set")
@@ -349,7 +356,19 @@ class Executor:
             TENSOR.pack_into(self.control.memory, at, *self.shapes[-1])
             at += TENSOR.size
         struct.pack_into("=I", self.control.memory, TENSORS_AT, len(values))
-        self.memory = mmap.mmap(self.memory_fd, 0) if not self.gpu and os.fstat(self.memory_fd).st_size else None
+        if not self.gpu:
+            self.map_memory(self.memory_fd)
+
+    def map_memory(self, fd):
+        self.memory = mmap.mmap(fd, 0) if os.fstat(fd).st_size else None
+        os.close(fd)
+
+    def change_memory(self, slots, flags, seed):
+        (fd,) = self.handed
+        if self.gpu:
+            self.gpu.change_inputs(fd, *self.control.words(GPU_BYTES_AT, 1, "Q"))
+        else:
+            self.map_memory(fd)
 
     def seed_inputs(self, seed):
         if self.fast:
@@ -412,6 +431,15 @@ class Gpu:
         torch.cuda.synchronize()
         if pool_bytes > 0 and not 0 <= probe.data_ptr() - self.base < pool_bytes:
             raise Unsupported("this PyTorch allocates GPU memory past libcudal1pool.so (is its CUDA runtime linked statically?)")
+
+    def change_inputs(self, memory_fd, memory_bytes):
+        inputs = ctypes.c_uint64()
+        error = self.library.cudal1_pool_change(memory_fd, ctypes.c_uint64(memory_bytes), ctypes.byref(inputs))
+        os.close(memory_fd)
+        if error != 0:
+            raise Unsupported(f"memory for inputs can't be mapped: the driver's error {error}")
+        self.inputs = inputs.value
+        self.places.clear()
 
     def view(self, dtype, count, offset, shape):
         interface = {"shape": (count,), "typestr": self.TYPES[str(dtype)], "data": (self.inputs + offset, False), "version": 3}

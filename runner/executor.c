@@ -177,7 +177,7 @@ void
 executor_init(Executor *executor)
 {
 	memset(executor, 0, sizeof(*executor));
-	executor->pidfd = executor->stat_fd = executor->schedstat_fd = executor->sock = executor->log_fd = executor->control_fd = -1;
+	executor->pidfd = executor->stat_fd = executor->schedstat_fd = executor->sock = executor->log_fd = executor->control_fd = executor->handed = -1;
 }
 
 static int
@@ -537,12 +537,35 @@ reading_seconds(const Executor *executor, const Reading *from, const Reading *to
 	return busy < cpu ? (cpu < wall ? cpu : wall) : busy;
 }
 
+static bool
+send_command(Executor *executor)
+{
+	struct iovec iov = {&executor->asked, sizeof(executor->asked)};
+	char		space[CMSG_SPACE(sizeof(int))] = {0};
+	struct msghdr header = {.msg_iov = &iov,.msg_iovlen = 1};
+
+	if (executor->handed >= 0)
+	{
+		struct cmsghdr *c;
+
+		header.msg_control = space;
+		header.msg_controllen = sizeof(space);
+		c = CMSG_FIRSTHDR(&header);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(c), &executor->handed, sizeof(int));
+		executor->handed = -1;
+	}
+	return sendmsg(executor->sock, &header, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(executor->asked);
+}
+
 static ExecutorResult
 ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed)
 {
 	executor->text[0] = '\0';
 	executor->asked = (WireMessage) {.nonce = random_secret(),.op = op,.count = count,.flags = flags,.seed = seed};
-	if (send(executor->sock, &executor->asked, sizeof(executor->asked), MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(executor->asked))
+	if (!send_command(executor))
 		return EXECUTOR_ENDED;
 	return executor_thaw(executor);
 }

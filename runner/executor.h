@@ -54,6 +54,7 @@ typedef struct Executor
 	bool		frozen;
 	bool		met;			/* has had a block with runs */
 	bool		attentive;		/* the supervisor has a core to spend on waiting for its answers */
+	int			handed;			/* a descriptor that goes along with the next command, or -1 */
 	WireMessage asked;
 	WireMessage answer;
 	bool		ended;

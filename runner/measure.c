@@ -698,14 +698,17 @@ measure_arena(Measure *m, Arena *arena, uint32_t slots)
 						strerror(errno));
 	if (python)
 	{
-		int			fds[] = {arena->master_fd};
-		ExecutorResult result;
+		ExecutorResult result = EXECUTOR_OK;
+		WireOp		op = m->generating ? WIRE_ARENA : WIRE_DESCRIBE;
+		double		start = clock_now();
 
-		/* a generator is bound to its arena; a new arena gets a new one */
+		/* it runs the task's own code, so one will do for a measurement; a new arena is handed to it */
 		if (m->generating)
-			executor_end(&m->generator);
+			m->generator.handed = arena->master_fd;
+		else
+			result = executor_fork(&m->generator, &m->generator_zygote, (int[]) {arena->master_fd, m->source_fd[SIDE_REFERENCE]}, 2,
+								   START_SECONDS);
 		m->generating = true;
-		result = executor_fork(&m->generator, &m->generator_zygote, (int[]) {fds[0], m->source_fd[SIDE_REFERENCE]}, 2, START_SECONDS);
 		if (result != EXECUTOR_OK)
 			return measure_failed(m, SIDE_REFERENCE, &m->generator, EXECUTOR_BROKEN, "at the start of the generator");
 		executor_freeze(&m->generator);
@@ -714,7 +717,8 @@ measure_arena(Measure *m, Arena *arena, uint32_t slots)
 		m->generator.control->gpu_bytes[1] = 0;
 		for (int i = 0; i < m->inputs; i++)
 			m->generator.control->offsets[i] = m->input[i].offset;
-		result = executor_command(&m->generator, WIRE_DESCRIBE, slots, 0, random_next(&m->random), m->job->profile.build_seconds, NULL);
+		result = executor_command(&m->generator, op, slots, 0, random_next(&m->random), m->job->profile.build_seconds, NULL);
+		measure_spent(m, SPENT_INPUTS, start);
 		return measure_failed(m, SIDE_REFERENCE, &m->generator, result, "in get_inputs");
 	}
 	return true;

@@ -143,6 +143,9 @@ typedef struct Measure
 /* seconds: runs this long need no warming, tell their time at once, and are not repeated without need */
 #define MEASURE_SLOW	0.2
 
+/* of a PyTorch executor's memory on a GPU, the outputs of a block at most: one in ... */
+#define OUTPUTS_SHARE	4
+
 #define NOISE_BYTES ((size_t) 1 << 20)
 
 /* measure.c */

@@ -5,7 +5,9 @@
  * A bucket is a fresh pair of processes in two halves: what the placement of code and memory adds to a time is constant within
  * a pair and independent between pairs, so that the spread between buckets tells the error, which more rounds of one pair
  * would only hide. The halves swap who starts first and, for PyTorch, who runs in which forked parent, and the bucket is the
- * geometric mean of both. Within a half, a round times one block of each side on the same inputs in the same shared
+ * geometric mean of both. On a GPU the candidate of the first half stays for the second, with a new reference: contexts take a tenth
+ * of a second to make, one at a time on a whole host, and were half of what a measurement took. Within a half, a round times one block
+ * of each side on the same inputs in the same shared
  * memory, in an order that is random but balanced.
  */
 #define _GNU_SOURCE
@@ -16,7 +18,7 @@
 
 #include "clock.h"
 #include "cuda.h"
-#include "measure.h"
+#include "rounds.h"
 
 #define ALONE_BLOCKS	3
 #define NEIGHBOUR_BLOCKS	6
@@ -29,61 +31,10 @@
 #define WALL_FACTOR_GPU	1.7		/* where staging is within the window and steady */
 #define DIRECT_BYTES	((size_t) 8 << 20)
 #define CHECKS_A_HALF	2.0
-#define AUDIT_GROUPS	8
-#define AUDIT_CLEAR		0.1		/* of the reference's time, doubt up to which audits speak clearly */
-#define AUDIT_MATTERS	1.5		/* scores above this must be confirmed */
-#define AUDIT_PATIENCE	4		/* times audit_seconds */
-#define WARM_SHARE		0.4		/* of audit_margin: the caches of audit.c's audits are nearly those of a block */
 #define MIN_STEPS		4		/* runs of an audit: up to 12, so that none can be told to be the last */
 
-typedef struct Values
-{
-	double	   *v;
-	size_t		n;
-	size_t		size;
-} Values;
-
-typedef struct Rounds
-{
-	Measure    *m;
-	Arena		arena;
-	uint32_t	runs[2];		/* runs in a block of each side */
-	uint32_t	slots;
-	uint32_t   *order;			/* a permutation of the slots */
-	uint64_t   *seeds;
-	char	   *kept[2];		/* outputs drawn for comparison */
-	uint32_t	kept_max;
-	int			rounds_a_half;
-	int			audits_a_half;
-	Values		all;			/* every ratio */
-	Values		buckets;
-	Values		references;		/* the reference's seconds a run, by bucket */
-	double		half_reference; /* likewise of the last half */
-	Values		times[2];		/* seconds a run, by block */
-	Values		audit[2];		/* seconds a run, of audits */
-	Values		audit_more;		/* what the candidate took more than the reference, audit by audit */
-	int			audits;			/* runs in them */
-	bool		gated;
-	int			rounds;
-	int			samples;
-	double		started;
-	double		lower;
-	double		upper;
-	int			disturbed;
-	double		neighbour;		/* how much slower the reference is in turn with another reference than alone */
-} Rounds;
-
-typedef struct Half
-{
-	Executor	executor[2];
-	double		empty[2];		/* cost of a block without runs that stages what this side's do */
-	double		empty_single;	/* and one run's */
-	Values		block[2];		/* seconds a run */
-	Values		ratio[2];		/* of rounds that the candidate began, and of those that the reference began */
-} Half;
-
-static void
-append(Values *values, double value)
+void
+values_append(Values *values, double value)
 {
 	if (values->n == values->size)
 	{
@@ -98,8 +49,8 @@ append(Values *values, double value)
 	values->v[values->n++] = value;
 }
 
-static double
-median(const Values *values)
+double
+values_median(const Values *values)
 {
 	return values->n > 0 ? cudal1_score_median(values->v, values->n) : NAN;
 }
@@ -117,8 +68,8 @@ shuffle(Rounds *s, uint32_t *v, uint32_t n)
 	}
 }
 
-static double
-timeout(const Rounds *s, Side side, uint32_t n)
+double
+rounds_timeout(const Rounds *s, Side side, uint32_t n)
 {
 	/* one run may take its limit; the others, ten times what they took before */
 	return measure_run_limit(s->m) + 10 * n * s->m->time[side] + 1;
@@ -128,8 +79,8 @@ timeout(const Rounds *s, Side side, uint32_t n)
  * One block of a side over `n` of the slots; keeps the outputs of its first `keep` slots. Its runs come in random order, so
  * that their place in the block tells nothing of which are kept, or of which the other side ran too.
  */
-static bool
-block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n, uint32_t keep, double *seconds)
+bool
+rounds_block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n, uint32_t keep, double *seconds)
 {
 	Measure    *m = s->m;
 	Executor   *executor = &half->executor[side];
@@ -157,7 +108,7 @@ block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n, uint3
 		seeds[i] = s->seeds[shuffled[i]];
 	}
 	if (!measure_stage(m, &s->arena, shuffled, n)
-		|| !measure_block(m, executor, side, shuffled, seeds, n, timeout(s, side, n), seconds))
+		|| !measure_block(m, executor, side, shuffled, seeds, n, rounds_timeout(s, side, n), seconds))
 		return false;
 	for (uint32_t i = 0; i < n; i++)
 		if (at[i] < keep
@@ -166,8 +117,8 @@ block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n, uint3
 	return true;
 }
 
-static bool
-fresh_inputs(Rounds *s, uint32_t n)
+bool
+rounds_inputs(Rounds *s, uint32_t n)
 {
 	for (uint32_t i = 0; i < s->slots; i++)
 		s->order[i] = i;
@@ -177,8 +128,8 @@ fresh_inputs(Rounds *s, uint32_t n)
 	return measure_generate(s->m, &s->arena, s->order, n);
 }
 
-static bool
-compare_kept(Rounds *s, uint32_t keep)
+bool
+rounds_compare(Rounds *s, uint32_t keep)
 {
 	for (uint32_t i = 0; i < keep; i++)
 		if (!measure_compare(s->m, s->kept[SIDE_REFERENCE] + i * s->m->output_bytes, s->kept[SIDE_CANDIDATE] + i * s->m->output_bytes,
@@ -215,15 +166,15 @@ draws(Rounds *s, uint32_t common)
 static void
 note_audit(Rounds *s, const double *taken, int runs)
 {
-	append(&s->audit[SIDE_REFERENCE], taken[SIDE_REFERENCE]);
-	append(&s->audit[SIDE_CANDIDATE], taken[SIDE_CANDIDATE]);
-	append(&s->audit_more, taken[SIDE_CANDIDATE] - taken[SIDE_REFERENCE]);
+	values_append(&s->audit[SIDE_REFERENCE], taken[SIDE_REFERENCE]);
+	values_append(&s->audit[SIDE_CANDIDATE], taken[SIDE_CANDIDATE]);
+	values_append(&s->audit_more, taken[SIDE_CANDIDATE] - taken[SIDE_REFERENCE]);
 	s->audits += runs;
 }
 
 /* a few runs of each side, see audit.c; the output of one of them, the same on both sides, is compared */
-static bool
-audit(Rounds *s, Half *half, bool reference_first)
+bool
+rounds_audit(Rounds *s, Half *half, bool reference_first)
 {
 	Measure    *m = s->m;
 	uint32_t	n = MIN_STEPS + (uint32_t) random_below(&m->random, AUDIT_MAX_RUNS - MIN_STEPS + 1);
@@ -232,20 +183,20 @@ audit(Rounds *s, Half *half, bool reference_first)
 
 	n = n < s->slots ? n : s->slots;
 	sample = (uint32_t) random_below(&m->random, n);
-	if (!fresh_inputs(s, n))
+	if (!rounds_inputs(s, n))
 		return false;
 	for (int turn = 0; turn < 2; turn++)
 	{
 		Side		side = (turn == 0) == reference_first ? SIDE_REFERENCE : SIDE_CANDIDATE;
 		double		seconds;
 
-		if (!audit_run(m, &half->executor[side], side, &s->arena, s->order, s->seeds, n, sample, s->kept[side], timeout(s, side, n),
+		if (!audit_run(m, &half->executor[side], side, &s->arena, s->order, s->seeds, n, sample, s->kept[side], rounds_timeout(s, side, n),
 					   &seconds))
 			return false;
 		taken[side] = fmax(seconds - half->empty_single, 1e-9) / n;
 	}
 	note_audit(s, taken, (int) n);
-	return compare_kept(s, 1);
+	return rounds_compare(s, 1);
 }
 
 /* a round: both sides on the same fresh inputs; `single`: an audit, of one run each where audit.c's are not possible */
@@ -259,8 +210,8 @@ run_round(Rounds *s, Half *half, bool reference_first, bool single)
 	Measure    *m = s->m;
 
 	if (single && s->gated)
-		return audit(s, half, reference_first);
-	if (!fresh_inputs(s, n[0] > n[1] ? n[0] : n[1]))
+		return rounds_audit(s, half, reference_first);
+	if (!rounds_inputs(s, n[0] > n[1] ? n[0] : n[1]))
 		return false;
 	keep = draws(s, common);
 	if (m->gpu)
@@ -269,11 +220,11 @@ run_round(Rounds *s, Half *half, bool reference_first, bool single)
 	{
 		Side		side = (turn == 0) == reference_first ? SIDE_REFERENCE : SIDE_CANDIDATE;
 
-		if (!block(s, half, side, s->order, n[side], keep, &seconds[side]))
+		if (!rounds_block(s, half, side, s->order, n[side], keep, &seconds[side]))
 			return false;
 		seconds[side] = fmax(seconds[side] - (single ? half->empty_single : half->empty[side]), 1e-9);
 	}
-	if (!compare_kept(s, keep) || (m->gpu && !gpu_check_samples(m)))
+	if (!rounds_compare(s, keep) || (m->gpu && !gpu_check_samples(m)))
 		return false;
 	if (single)
 	{
@@ -282,10 +233,10 @@ run_round(Rounds *s, Half *half, bool reference_first, bool single)
 	}
 	for (int side = 0; side < 2; side++)
 	{
-		append(&half->block[side], seconds[side] / n[side]);
-		append(&s->times[side], seconds[side] / n[side]);
+		values_append(&half->block[side], seconds[side] / n[side]);
+		values_append(&s->times[side], seconds[side] / n[side]);
 	}
-	append(&half->ratio[reference_first], (seconds[SIDE_REFERENCE] / n[SIDE_REFERENCE]) / (seconds[SIDE_CANDIDATE] / n[SIDE_CANDIDATE]));
+	values_append(&half->ratio[reference_first], (seconds[SIDE_REFERENCE] / n[SIDE_REFERENCE]) / (seconds[SIDE_CANDIDATE] / n[SIDE_CANDIDATE]));
 	s->rounds++;
 	return true;
 }
@@ -299,7 +250,7 @@ empty_cost(Rounds *s, Half *half, uint32_t n, double *cost)
 	if (!measure_stage(s->m, &s->arena, s->order, n))
 		return false;
 	for (int i = 0; i < EMPTY_BLOCKS; i++)
-		if (!measure_block(s->m, &half->executor[SIDE_REFERENCE], SIDE_REFERENCE, s->order, s->seeds, 0, timeout(s, SIDE_REFERENCE, 1), &empty[i]))
+		if (!measure_block(s->m, &half->executor[SIDE_REFERENCE], SIDE_REFERENCE, s->order, s->seeds, 0, rounds_timeout(s, SIDE_REFERENCE, 1), &empty[i]))
 			return false;
 	*cost = cudal1_score_median(empty, EMPTY_BLOCKS);
 	return true;
@@ -309,14 +260,14 @@ empty_cost(Rounds *s, Half *half, uint32_t n, double *cost)
  * Warms memory and page tables, then finds the constant cost of a block. The reference's own blocks tell it for both sides: a
  * candidate that is slow when it has nothing to run would have that taken off its times.
  */
-static bool
-warm(Rounds *s, Half *half, Side side)
+bool
+rounds_warm(Rounds *s, Half *half, Side side)
 {
 	double		empty[EMPTY_BLOCKS];
 	double		seconds;
 
 	if ((s->m->gpu || s->m->time[side] < MEASURE_SLOW)
-		&& (!fresh_inputs(s, s->runs[side]) || !block(s, half, side, s->order, s->runs[side], 0, &seconds)))
+		&& (!rounds_inputs(s, s->runs[side]) || !rounds_block(s, half, side, s->order, s->runs[side], 0, &seconds)))
 		return false;
 	if (side == SIDE_CANDIDATE)
 		return true;
@@ -324,16 +275,16 @@ warm(Rounds *s, Half *half, Side side)
 		return empty_cost(s, half, s->runs[0], &half->empty[0]) && empty_cost(s, half, s->runs[1], &half->empty[1])
 			&& empty_cost(s, half, 1, &half->empty_single);
 	for (int i = 0; i < EMPTY_BLOCKS; i++)
-		if (!measure_block(s->m, &half->executor[side], side, s->order, s->seeds, 0, timeout(s, side, 1), &empty[i]))
+		if (!measure_block(s->m, &half->executor[side], side, s->order, s->seeds, 0, rounds_timeout(s, side, 1), &empty[i]))
 			return false;
 	half->empty[0] = half->empty[1] = half->empty_single = cudal1_score_median(empty, EMPTY_BLOCKS);
 	return true;
 }
 
-static double
-shown_estimate(Rounds *s)
+double
+rounds_estimate(Rounds *s)
 {
-	return s->buckets.n > 0 ? median(&s->buckets) : s->all.n > 0 ? median(&s->all) : NAN;
+	return s->buckets.n > 0 ? values_median(&s->buckets) : s->all.n > 0 ? values_median(&s->all) : NAN;
 }
 
 static void
@@ -343,7 +294,7 @@ show(Rounds *s, bool force)
 	double		elapsed = clock_now() - s->started;
 	double		share = (double) s->rounds / (2.0 * p->pairs * s->rounds_a_half);
 
-	measure_progress(s->m, "measuring", (int) s->buckets.n, s->rounds, shown_estimate(s), s->lower, s->upper,
+	measure_progress(s->m, "measuring", (int) s->buckets.n, s->rounds, rounds_estimate(s), s->lower, s->upper,
 					 share > 0.02 && share < 1 ? elapsed / share - elapsed : NAN, force);
 }
 
@@ -352,7 +303,7 @@ show(Rounds *s, bool force)
  * large. What a second reference does to the first in this way is no disturbance when a candidate does it.
  */
 static bool
-meet_neighbour(Rounds *s, Half *half, const Values *alone, uint64_t weights)
+meet_neighbour(Rounds *s, Half *half, const Values *alone)
 {
 	Measure    *m = s->m;
 	Half		other;
@@ -362,24 +313,36 @@ meet_neighbour(Rounds *s, Half *half, const Values *alone, uint64_t weights)
 	memset(&other, 0, sizeof(other));
 	executor_init(&other.executor[0]);
 	executor_init(&other.executor[1]);
-	good = measure_launch(m, &other.executor[SIDE_REFERENCE], SIDE_REFERENCE, 1, &s->arena, weights) && warm(s, &other, SIDE_REFERENCE);
+	good = measure_launch(m, &other.executor[SIDE_REFERENCE], SIDE_REFERENCE, 1, &s->arena, s->weights) && rounds_warm(s, &other, SIDE_REFERENCE);
 	for (int i = 0; good && i < NEIGHBOUR_BLOCKS; i++)
 	{
 		double		seconds[2] = {0};
 
-		good = fresh_inputs(s, s->runs[SIDE_REFERENCE]);
+		good = rounds_inputs(s, s->runs[SIDE_REFERENCE]);
 		for (int turn = 0; good && turn < 2; turn++)
 		{
 			int			which = (turn + i) % 2;
 
-			good = block(s, which ? &other : half, SIDE_REFERENCE, s->order, s->runs[SIDE_REFERENCE], 0, &seconds[which]);
+			good = rounds_block(s, which ? &other : half, SIDE_REFERENCE, s->order, s->runs[SIDE_REFERENCE], 0, &seconds[which]);
 		}
-		append(&paired, fmax(seconds[0] - half->empty[SIDE_REFERENCE], 1e-9) / s->runs[SIDE_REFERENCE]);
+		values_append(&paired, fmax(seconds[0] - half->empty[SIDE_REFERENCE], 1e-9) / s->runs[SIDE_REFERENCE]);
 	}
 	measure_end(m, &other.executor[SIDE_REFERENCE]);
-	s->neighbour = fmax(1, median(&paired) / median(alone));
+	s->neighbour = fmax(1, values_median(&paired) / values_median(alone));
 	free(paired.v);
 	return good;
+}
+
+/*
+ * Seats swap with the order: a seat's address layout then speaks once for each side. On a GPU, where the candidate of both halves is one
+ * process, both sides sit in the same seat, another one in each pair.
+ */
+static int
+seat(const Rounds *s, Side side, int half_number)
+{
+	if (s->m->gpu)
+		return (int) (s->buckets.n % 2);
+	return side == SIDE_REFERENCE ? half_number : !half_number;
 }
 
 /*
@@ -394,7 +357,7 @@ run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
 	Half		half;
 	bool		reference_first = half_number == 0;
 	Side		first = reference_first ? SIDE_REFERENCE : SIDE_CANDIDATE;
-	uint64_t	weights = random_next(&m->random);
+	bool		carried = s->carrying;
 	Values		alone = {0};
 	uint32_t	steps = (uint32_t) (s->rounds_a_half + s->audits_a_half);
 	uint32_t   *plan = calloc(steps, sizeof(*plan));
@@ -406,26 +369,32 @@ run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
 	executor_init(&half.executor[0]);
 	executor_init(&half.executor[1]);
 	*disturbed = false;
+	if (carried)
+		half.executor[SIDE_CANDIDATE] = s->carried;
+	else
+		s->weights = random_next(&m->random);
+	s->carrying = false;
 	for (int i = 0; i < 2; i++)
 	{
 		Side		side = i == 0 ? first : !first;
 
-		/* seats swap with the order: a seat's address layout then speaks once for each side */
-		if (!measure_launch(m, &half.executor[side], side, side == SIDE_REFERENCE ? half_number : !half_number, &s->arena, weights)
-			|| !warm(s, &half, side))
+		if (carried && side == SIDE_CANDIDATE)
+			continue;
+		if (!measure_launch(m, &half.executor[side], side, seat(s, side, half_number), &s->arena, s->weights)
+			|| !rounds_warm(s, &half, side))
 			goto done;
 		for (int j = 0; i == 0 && reference_first && j < (m->time[side] < MEASURE_SLOW ? ALONE_BLOCKS : 1); j++)
 		{
 			double		seconds;
 
-			if (!fresh_inputs(s, s->runs[side]) || !block(s, &half, side, s->order, s->runs[side], 0, &seconds))
+			if (!rounds_inputs(s, s->runs[side]) || !rounds_block(s, &half, side, s->order, s->runs[side], 0, &seconds))
 				goto done;
-			append(&alone, fmax(seconds - half.empty[side], 1e-9) / s->runs[side]);
+			values_append(&alone, fmax(seconds - half.empty[side], 1e-9) / s->runs[side]);
 		}
 		if (alone.n > 0 && i == 0 && s->neighbour == 0)
 		{
 			s->neighbour = 1;
-			if (!m->gpu && p->precision_goal > 0 && m->time[side] < MEASURE_SLOW && !meet_neighbour(s, &half, &alone, weights))
+			if (!m->gpu && p->precision_goal > 0 && m->time[side] < MEASURE_SLOW && !meet_neighbour(s, &half, &alone))
 				goto done;
 		}
 	}
@@ -448,7 +417,7 @@ run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
 		/* beyond the goal, and beyond what noise does: three quarters of its blocks slower than the slowest alone */
 		double		limit = s->neighbour * (1 + p->disturbed_factor * p->precision_goal);
 
-		*disturbed = median(&half.block[SIDE_REFERENCE]) > limit * median(&alone)
+		*disturbed = values_median(&half.block[SIDE_REFERENCE]) > limit * values_median(&alone)
 			&& cudal1_score_percentile(half.block[SIDE_REFERENCE].v, half.block[SIDE_REFERENCE].n, 0.25)
 			> s->neighbour * cudal1_score_percentile(alone.v, alone.n, 1.0);
 		if (*disturbed && s->disturbed + 1 >= p->disturbed_attempts)
@@ -456,17 +425,23 @@ run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
 			/* still so: take the reference's own time, and accuse nobody */
 			for (int first = 0; first < 2; first++)
 				for (size_t i = 0; i < half.ratio[first].n; i++)
-					half.ratio[first].v[i] *= s->neighbour * median(&alone) / median(&half.block[SIDE_REFERENCE]);
+					half.ratio[first].v[i] *= s->neighbour * values_median(&alone) / values_median(&half.block[SIDE_REFERENCE]);
 		}
 	}
 	if (m->gpu && gpu_disturbed(m, half.executor, 2) && p->precision_goal > 0)
 		*disturbed = true;
 	for (int first = 0; first < 2; first++)
 		for (size_t i = 0; i < half.ratio[first].n; i++)
-			append(&ratios[first], half.ratio[first].v[i]);
-	s->half_reference = median(&half.block[SIDE_REFERENCE]);
+			values_append(&ratios[first], half.ratio[first].v[i]);
+	s->half_reference = values_median(&half.block[SIDE_REFERENCE]);
 	good = true;
 done:
+	if (good && m->gpu && half_number == 0 && !*disturbed)
+	{
+		s->carried = half.executor[SIDE_CANDIDATE];
+		s->carrying = true;
+		executor_init(&half.executor[SIDE_CANDIDATE]);
+	}
 	measure_end(m, &half.executor[0]);
 	measure_end(m, &half.executor[1]);
 	free(half.block[0].v);
@@ -488,8 +463,8 @@ half_estimate(const Rounds *s, const Values ratios[2], const Values *both)
 	if (s->m->job->profile.bucket_estimator == CUDAL1_ESTIMATE_MEAN)
 		return cudal1_score_mean(both->v, both->n);
 	if (ratios[0].n < MIN_ORDERED || ratios[1].n < MIN_ORDERED)
-		return median(both);
-	return sqrt(median(&ratios[0]) * median(&ratios[1]));
+		return values_median(both);
+	return sqrt(values_median(&ratios[0]) * values_median(&ratios[1]));
 }
 
 static void
@@ -499,7 +474,7 @@ keep_samples(Rounds *s, const Values *ratios)
 
 	for (size_t i = 0; i < ratios->n; i++)
 	{
-		append(&s->all, ratios->v[i]);
+		values_append(&s->all, ratios->v[i]);
 		if (s->samples++ < MAX_SAMPLES)
 			json_array_append_new(bucket, json_real(round(ratios->v[i] * 1e6) / 1e6));
 	}
@@ -554,8 +529,8 @@ run_pair(Rounds *s)
 		{
 			for (size_t i = 0; i < ratios[first].n; i++)
 			{
-				append(&both, ratios[first].v[i]);
-				append(&bucket, ratios[first].v[i]);
+				values_append(&both, ratios[first].v[i]);
+				values_append(&bucket, ratios[first].v[i]);
 			}
 		}
 		if (good)
@@ -569,8 +544,8 @@ run_pair(Rounds *s)
 	}
 	if (good)
 	{
-		append(&s->buckets, sqrt(estimate));
-		append(&s->references, sqrt(reference));
+		values_append(&s->buckets, sqrt(estimate));
+		values_append(&s->references, sqrt(reference));
 		keep_samples(s, &bucket);
 	}
 	free(bucket.v);
@@ -591,6 +566,9 @@ plan(Rounds *s)
 	double		round_seconds = 0;
 	double		half_seconds = p->bucket_seconds / 2;
 
+	/* a PyTorch executor holds a block's outputs, and wants room for its own arrays */
+	if (m->gpu && m->output_bytes > 0)
+		most = fmin(most, fmax(1, (double) m->gpu->pool_bytes / OUTPUTS_SHARE / (double) m->output_bytes));
 	/* making inputs must not take longer than using them */
 	if (m->generate_time > 0)
 		most = fmin(most, fmax(8, (m->gpu ? 2 : 1) * p->block_seconds / m->generate_time));
@@ -637,195 +615,6 @@ plan(Rounds *s)
 	return true;
 }
 
-/* comparisons up to the profile's minimum, where the rounds gave fewer */
-static bool
-top_up_checks(Rounds *s)
-{
-	const Profile *p = &s->m->job->profile;
-	double		deadline = clock_now() + fmax(p->check_seconds, 0.1);
-	Half		half;
-	bool		good = true;
-
-	if (s->m->result.checks >= p->min_checks)
-		return true;
-	memset(&half, 0, sizeof(half));
-	executor_init(&half.executor[0]);
-	executor_init(&half.executor[1]);
-	for (int side = 0; side < 2 && good; side++)
-		good = measure_launch(s->m, &half.executor[side], side, side, &s->arena, s->seeds[0]);
-	while (good && s->m->result.checks < p->min_checks && clock_now() < deadline)
-	{
-		double		seconds;
-
-		good = fresh_inputs(s, 1)
-			&& block(s, &half, SIDE_REFERENCE, s->order, 1, 1, &seconds)
-			&& block(s, &half, SIDE_CANDIDATE, s->order, 1, 1, &seconds)
-			&& compare_kept(s, 1);
-		measure_progress(s->m, "checking", (int) s->buckets.n, s->rounds, shown_estimate(s), s->lower, s->upper, NAN, false);
-	}
-	measure_end(s->m, &half.executor[0]);
-	measure_end(s->m, &half.executor[1]);
-	return good;
-}
-
-/*
- * What the candidate takes more than the reference where no work of a run can hide in another, seconds a run, and its standard
- * error. Other work on the host only ever adds to a time, and skipping work in some audits shows in an output, so the lower
- * quartiles speak; groups of audits tell how steady they are. A GPU's single runs have a floor of their own: there the
- * differences of pairs are steadier.
- */
-static double
-audit_more(const Rounds *s, double *error)
-{
-	double		of_group[AUDIT_GROUPS];
-	size_t		n = s->audit_more.n;
-
-	if (!s->gated || n < 4 * AUDIT_GROUPS)
-	{
-		*error = cudal1_score_median_error(s->audit_more.v, n);
-		return median(&s->audit_more);
-	}
-	for (size_t g = 0; g < AUDIT_GROUPS; g++)
-	{
-		size_t		from = g * n / AUDIT_GROUPS;
-		size_t		size = (g + 1) * n / AUDIT_GROUPS - from;
-
-		of_group[g] = cudal1_score_percentile(s->audit[SIDE_CANDIDATE].v + from, size, 0.25)
-			- cudal1_score_percentile(s->audit[SIDE_REFERENCE].v + from, size, 0.25);
-	}
-	*error = sqrt(cudal1_score_variance(of_group, AUDIT_GROUPS) / AUDIT_GROUPS);
-	return cudal1_score_median(of_group, AUDIT_GROUPS);
-}
-
-/*
- * What the candidate gains only in blocks is taken away; one that differs from the reference by less than the margin, as honest ones
- * do on colder caches, is left alone. `doubt`: seconds that noise may account for.
- */
-static double
-audit_bound(Rounds *s, double doubt)
-{
-	const Profile *p = &s->m->job->profile;
-	double		reference = median(&s->times[SIDE_REFERENCE]);
-	double		error;
-	double		more;
-	double		left;
-
-	if (s->audit_more.n < 8)
-		return NAN;
-	more = audit_more(s, &error);
-	left = reference + more - doubt
-		- p->audit_margin * (s->gated ? WARM_SHARE * reference : median(&s->audit[SIDE_REFERENCE]));
-	json_object_set_new(s->m->result.evidence, "audit_seconds",
-						json_pack("[f, f, f, f]", median(&s->audit[0]), median(&s->audit[1]), more, error));
-	return left > 0 ? reference / left : INFINITY;
-}
-
-/* seconds that noise may account for; `clear`: little enough to tell a candidate that is no faster from a fast one */
-static double
-audit_doubt(const Rounds *s, bool *clear)
-{
-	double		error = 0;
-	double		doubt;
-
-	if (s->audit_more.n < 8)
-	{
-		*clear = false;
-		return 0;
-	}
-	audit_more(s, &error);
-	doubt = s->m->job->profile.audit_sigma * error;
-	*clear = doubt <= AUDIT_CLEAR * median(&s->times[SIDE_REFERENCE]);
-	return doubt;
-}
-
-/* a score that matters, and audits too noisy to confirm it: more of them, with a pair of their own */
-static bool
-more_audits(Rounds *s)
-{
-	double		deadline = clock_now() + AUDIT_PATIENCE * s->m->job->profile.audit_seconds;
-	Half		half;
-	bool		clear;
-	bool		good = true;
-	uint64_t	weights = random_next(&s->m->random);
-
-	audit_doubt(s, &clear);
-	if (clear || !s->gated || s->audits_a_half == 0 || median(&s->buckets) < AUDIT_MATTERS)
-		return true;
-	memset(&half, 0, sizeof(half));
-	executor_init(&half.executor[0]);
-	executor_init(&half.executor[1]);
-	for (int side = 0; side < 2 && good; side++)
-		good = measure_launch(s->m, &half.executor[side], side, side, &s->arena, weights) && warm(s, &half, side);
-	for (int i = 0; good && !clear && clock_now() < deadline; i++)
-	{
-		good = audit(s, &half, i % 2 == 0);
-		if (i % 32 == 31)
-			audit_doubt(s, &clear);
-		measure_progress(s->m, "auditing", (int) s->buckets.n, s->rounds, shown_estimate(s), s->lower, s->upper, NAN, false);
-	}
-	measure_end(s->m, &half.executor[0]);
-	measure_end(s->m, &half.executor[1]);
-	return good;
-}
-
-
-/* the reference's own times spread so widely that what they say of a candidate is not the candidate's fault */
-static bool
-host_is_noisy(const Rounds *s, double wide)
-{
-	double		lower,
-				upper,
-				half_width;
-
-	cudal1_score_interval(s->references.v, s->references.n, s->m->job->profile.confidence, s->m->job->profile.nlooks, &lower, &upper,
-						  &half_width);
-	return half_width > 2 * wide;
-}
-
-static void
-conclude_score(Rounds *s, bool left, double half_width)
-{
-	Measure    *m = s->m;
-	Result	   *r = &m->result;
-	const Profile *p = &m->job->profile;
-	double		wide;
-	bool		clear;
-	double		doubt = audit_doubt(s, &clear);
-
-	r->score = p->mean_of_ratios ? cudal1_score_mean(s->all.v, s->all.n) : median(&s->buckets);
-	r->audit_bound = audit_bound(s, doubt);
-	if (isfinite(r->audit_bound) && r->audit_bound < r->score)
-	{
-		json_object_set_new(r->evidence, "score_before_audit", json_real(r->score));
-		r->score = r->audit_bound;
-		s->lower = fmin(s->lower, r->score);
-		s->upper = fmin(s->upper, r->score);
-	}
-	if (s->gated && s->audits_a_half > 0 && !clear && r->score > AUDIT_MATTERS)
-	{
-		/* the benefit of the doubt is for small doubts: what comes of it after the last attempt is the lower end */
-		double		strict = audit_bound(s, 0);
-
-		s->lower = isfinite(strict) ? fmin(s->lower, strict) : s->lower;
-		r->lower = s->lower;
-		r->upper = s->upper;
-		conclude(m, OUTCOME_UNSTABLE, "runs whose inputs come one by one are too unsteady to confirm the score");
-	}
-	r->lower = s->lower;
-	r->upper = s->upper;
-	r->variance = cudal1_score_variance(s->buckets.v, s->buckets.n);
-	wide = fmax(p->half_width_limit, p->precision_slope * fabs(log(r->score)));
-	if (!left && p->half_width_limit > 0 && half_width > wide && host_is_noisy(s, wide))
-		conclude(m, OUTCOME_UNVERIFIED, "the reference's own times are unstable here: the interval after %zu pairs is +-%.2f %%, wider than %.2f %%",
-				 s->buckets.n, 100 * half_width, 100 * wide);
-	else if (!left && p->half_width_limit > 0 && half_width > wide)
-		conclude(m, OUTCOME_UNSTABLE, "the interval after %zu pairs is +-%.2f %%, wider than %.2f %%", s->buckets.n, 100 * half_width, 100 * wide);
-	else if (p->variance_limit > 0 && r->variance > p->variance_limit)
-		conclude(m, OUTCOME_UNSTABLE, "the variance across the buckets is %.4g, above %.4g", r->variance, p->variance_limit);
-	else
-		conclude(m, OUTCOME_SUCCESSFUL, NULL);
-}
-
 void
 rounds_run(Measure *m)
 {
@@ -852,7 +641,7 @@ rounds_run(Measure *m)
 		if (pairs < 2)
 			continue;
 		cudal1_score_interval(s.buckets.v, s.buckets.n, p->confidence, p->nlooks, &s.lower, &s.upper, &half_width);
-		score = median(&s.buckets);
+		score = values_median(&s.buckets);
 		if (p->precision_goal > 0)
 		{
 			for (int i = 0; i < p->nlooks; i++)
@@ -868,15 +657,17 @@ rounds_run(Measure *m)
 			done = pairs >= p->pairs;
 		show(&s, true);
 	}
-	if (top_up_checks(&s) && more_audits(&s))
-		conclude_score(&s, left, half_width);
+	if (verdict_top_up(&s) && verdict_more_audits(&s))
+		verdict_conclude(&s, left, half_width);
 end:
 	m->result.pairs = (int) s.buckets.n;
 	m->result.rounds = s.rounds;
 	m->result.audits = s.audits;
 	m->result.buckets = s.buckets.v;
-	m->result.reference_seconds = median(&s.times[SIDE_REFERENCE]);
-	m->result.candidate_seconds = median(&s.times[SIDE_CANDIDATE]);
+	m->result.reference_seconds = values_median(&s.times[SIDE_REFERENCE]);
+	m->result.candidate_seconds = values_median(&s.times[SIDE_CANDIDATE]);
+	if (s.carrying)
+		measure_end(m, &s.carried);
 	arena_destroy(&s.arena);
 	for (int i = 0; i < 2; i++)
 	{

@@ -31,7 +31,10 @@ typedef struct Span
 
 static CuDriver driver;
 static bool loaded;
+static CuDevice device;
 static CuAddress base;
+static CuAddress mapped;	/* what was handed over */
+static uint64_t mapped_bytes;
 static Span *spans;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -39,7 +42,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 int
 cudal1_pool_open(int memory_fd, uint64_t memory_bytes, int pool_fd, uint64_t pool_bytes, uint64_t *memory, uint64_t *pool)
 {
-	CuDevice	device;
 	CuContextRef context;
 	CuResult	error;
 
@@ -57,6 +59,8 @@ cudal1_pool_open(int memory_fd, uint64_t memory_bytes, int pool_fd, uint64_t poo
 		error = driver.CtxSetCurrent(context);
 	if (error == 0 && memory_fd >= 0)
 		error = cuda_driver_import(&driver, device, memory_fd, memory_bytes, memory);
+	mapped = *memory;
+	mapped_bytes = memory_bytes;
 	if (error == 0 && pool_fd >= 0)
 	{
 		error = cuda_driver_import(&driver, device, pool_fd, pool_bytes, &base);
@@ -67,6 +71,25 @@ cudal1_pool_open(int memory_fd, uint64_t memory_bytes, int pool_fd, uint64_t poo
 		*pool = base;
 	}
 	loaded = error == 0;
+	return error;
+}
+
+/* maps other memory instead of what was handed over before */
+int
+cudal1_pool_change(int memory_fd, uint64_t memory_bytes, uint64_t *memory)
+{
+	CuResult	error = driver.CtxSynchronize();
+
+	*memory = 0;
+	if (error == 0 && mapped)
+		error = driver.MemUnmap(mapped, mapped_bytes);
+	if (error == 0 && mapped)
+		error = driver.MemAddressFree(mapped, mapped_bytes);
+	mapped = 0;
+	if (error == 0)
+		error = cuda_driver_import(&driver, device, memory_fd, memory_bytes, memory);
+	mapped = *memory;
+	mapped_bytes = memory_bytes;
 	return error;
 }
 

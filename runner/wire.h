@@ -25,7 +25,7 @@ typedef enum WireOp
 	WIRE_DESCRIBE = 5,			/* generator: write the inputs' tensors into control memory */
 	WIRE_FORK = 6,				/* zygote: fork an executor that takes the descriptors sent along */
 	WIRE_ENDED = 7,				/* zygote -> supervisor: a forked executor ended; value: its wait status */
-	WIRE_ARENA = 8,				/* generator: descriptors of the master memory come along */
+	WIRE_ARENA = 8,				/* generator: other memory to fill comes along; count: its slots */
 } WireOp;
 
 typedef enum WireStatus

@@ -1,0 +1,75 @@
+/*
+ * rounds.h
+ *		What the parts of timing share: rounds.c makes buckets, verdict.c an outcome of them.
+ */
+#ifndef CUDAL1_ROUNDS_H
+#define CUDAL1_ROUNDS_H
+
+#include "measure.h"
+
+typedef struct Values
+{
+	double	   *v;
+	size_t		n;
+	size_t		size;
+} Values;
+
+typedef struct Rounds
+{
+	Measure    *m;
+	Arena		arena;
+	uint32_t	runs[2];		/* runs in a block of each side */
+	uint32_t	slots;
+	uint32_t   *order;			/* a permutation of the slots */
+	uint64_t   *seeds;
+	char	   *kept[2];		/* outputs drawn for comparison */
+	uint32_t	kept_max;
+	int			rounds_a_half;
+	int			audits_a_half;
+	Values		all;			/* every ratio */
+	Values		buckets;
+	Values		references;		/* the reference's seconds a run, by bucket */
+	double		half_reference; /* likewise of the last half */
+	Values		times[2];		/* seconds a run, by block */
+	Values		audit[2];		/* seconds a run, of audits */
+	Values		audit_more;		/* what the candidate took more than the reference, audit by audit */
+	int			audits;			/* runs in them */
+	bool		gated;
+	int			rounds;
+	int			samples;
+	double		started;
+	double		lower;
+	double		upper;
+	int			disturbed;
+	Executor	carried;		/* on a GPU: the candidate of a pair's first half, for its second */
+	bool		carrying;
+	uint64_t	weights;		/* of the models of a half; on a GPU, of a pair */
+	double		neighbour;		/* how much slower the reference is in turn with another reference than alone */
+} Rounds;
+
+typedef struct Half
+{
+	Executor	executor[2];
+	double		empty[2];		/* cost of a block without runs that stages what this side's do */
+	double		empty_single;	/* and one run's */
+	Values		block[2];		/* seconds a run */
+	Values		ratio[2];		/* of rounds that the candidate began, and of those that the reference began */
+} Half;
+
+/* rounds.c */
+extern void values_append(Values *values, double value);
+extern double values_median(const Values *values);
+extern double rounds_timeout(const Rounds *s, Side side, uint32_t n);
+extern bool rounds_inputs(Rounds *s, uint32_t n);
+extern bool rounds_block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n, uint32_t keep, double *seconds);
+extern bool rounds_compare(Rounds *s, uint32_t keep);
+extern bool rounds_audit(Rounds *s, Half *half, bool reference_first);
+extern bool rounds_warm(Rounds *s, Half *half, Side side);
+extern double rounds_estimate(Rounds *s);
+
+/* verdict.c */
+extern bool verdict_top_up(Rounds *s);
+extern bool verdict_more_audits(Rounds *s);
+extern void verdict_conclude(Rounds *s, bool left, double half_width);
+
+#endif

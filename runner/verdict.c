@@ -1,0 +1,209 @@
+/*
+ * verdict.c
+ *		From the buckets to an outcome.
+ *
+ * Comparisons that are missing are made, audits are asked whether they confirm the score, and what is too unsteady to say anything is told
+ * from what the candidate is to blame for.
+ */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "cuda.h"
+#include "rounds.h"
+
+#define AUDIT_GROUPS	8
+#define AUDIT_CLEAR		0.1		/* of the reference's time, doubt up to which audits speak clearly */
+#define AUDIT_MATTERS	1.5		/* scores above this must be confirmed */
+#define AUDIT_PATIENCE	4		/* times audit_seconds */
+#define WARM_SHARE		0.4		/* of audit_margin: the caches of audit.c's audits are nearly those of a block */
+
+/* comparisons up to the profile's minimum, where the rounds gave fewer */
+bool
+verdict_top_up(Rounds *s)
+{
+	const Profile *p = &s->m->job->profile;
+	double		deadline = clock_now() + fmax(p->check_seconds, 0.1);
+	Half		half;
+	bool		good = true;
+
+	if (s->m->result.checks >= p->min_checks)
+		return true;
+	memset(&half, 0, sizeof(half));
+	executor_init(&half.executor[0]);
+	executor_init(&half.executor[1]);
+	for (int side = 0; side < 2 && good; side++)
+		good = measure_launch(s->m, &half.executor[side], side, side, &s->arena, s->seeds[0]);
+	while (good && s->m->result.checks < p->min_checks && clock_now() < deadline)
+	{
+		double		seconds;
+
+		good = rounds_inputs(s, 1)
+			&& rounds_block(s, &half, SIDE_REFERENCE, s->order, 1, 1, &seconds)
+			&& rounds_block(s, &half, SIDE_CANDIDATE, s->order, 1, 1, &seconds)
+			&& rounds_compare(s, 1);
+		measure_progress(s->m, "checking", (int) s->buckets.n, s->rounds, rounds_estimate(s), s->lower, s->upper, NAN, false);
+	}
+	measure_end(s->m, &half.executor[0]);
+	measure_end(s->m, &half.executor[1]);
+	return good;
+}
+
+/*
+ * What the candidate takes more than the reference where no work of a run can hide in another, seconds a run, and its standard
+ * error. Other work on the host only ever adds to a time, and skipping work in some audits shows in an output, so the lower
+ * quartiles speak; groups of audits tell how steady they are. A GPU's single runs have a floor of their own: there the
+ * differences of pairs are steadier.
+ */
+static double
+audit_more(const Rounds *s, double *error)
+{
+	double		of_group[AUDIT_GROUPS];
+	size_t		n = s->audit_more.n;
+
+	if (!s->gated || n < 4 * AUDIT_GROUPS)
+	{
+		*error = cudal1_score_median_error(s->audit_more.v, n);
+		return values_median(&s->audit_more);
+	}
+	for (size_t g = 0; g < AUDIT_GROUPS; g++)
+	{
+		size_t		from = g * n / AUDIT_GROUPS;
+		size_t		size = (g + 1) * n / AUDIT_GROUPS - from;
+
+		of_group[g] = cudal1_score_percentile(s->audit[SIDE_CANDIDATE].v + from, size, 0.25)
+			- cudal1_score_percentile(s->audit[SIDE_REFERENCE].v + from, size, 0.25);
+	}
+	*error = sqrt(cudal1_score_variance(of_group, AUDIT_GROUPS) / AUDIT_GROUPS);
+	return cudal1_score_median(of_group, AUDIT_GROUPS);
+}
+
+/*
+ * What the candidate gains only in blocks is taken away; one that differs from the reference by less than the margin, as honest ones
+ * do on colder caches, is left alone. `doubt`: seconds that noise may account for.
+ */
+static double
+audit_bound(Rounds *s, double doubt)
+{
+	const Profile *p = &s->m->job->profile;
+	double		reference = values_median(&s->times[SIDE_REFERENCE]);
+	double		error;
+	double		more;
+	double		left;
+
+	if (s->audit_more.n < 8)
+		return NAN;
+	more = audit_more(s, &error);
+	left = reference + more - doubt
+		- p->audit_margin * (s->gated ? WARM_SHARE * reference : values_median(&s->audit[SIDE_REFERENCE]));
+	json_object_set_new(s->m->result.evidence, "audit_seconds",
+						json_pack("[f, f, f, f]", values_median(&s->audit[0]), values_median(&s->audit[1]), more, error));
+	return left > 0 ? reference / left : INFINITY;
+}
+
+/* seconds that noise may account for; `clear`: little enough to tell a candidate that is no faster from a fast one */
+static double
+audit_doubt(const Rounds *s, bool *clear)
+{
+	double		error = 0;
+	double		doubt;
+
+	if (s->audit_more.n < 8)
+	{
+		*clear = false;
+		return 0;
+	}
+	audit_more(s, &error);
+	doubt = s->m->job->profile.audit_sigma * error;
+	*clear = doubt <= AUDIT_CLEAR * values_median(&s->times[SIDE_REFERENCE]);
+	return doubt;
+}
+
+/* a score that matters, and audits too noisy to confirm it: more of them, with a pair of their own */
+bool
+verdict_more_audits(Rounds *s)
+{
+	double		deadline = clock_now() + AUDIT_PATIENCE * s->m->job->profile.audit_seconds;
+	Half		half;
+	bool		clear;
+	bool		good = true;
+	uint64_t	weights = random_next(&s->m->random);
+
+	audit_doubt(s, &clear);
+	if (clear || !s->gated || s->audits_a_half == 0 || values_median(&s->buckets) < AUDIT_MATTERS)
+		return true;
+	memset(&half, 0, sizeof(half));
+	executor_init(&half.executor[0]);
+	executor_init(&half.executor[1]);
+	for (int side = 0; side < 2 && good; side++)
+		good = measure_launch(s->m, &half.executor[side], side, side, &s->arena, weights) && rounds_warm(s, &half, side);
+	for (int i = 0; good && !clear && clock_now() < deadline; i++)
+	{
+		good = rounds_audit(s, &half, i % 2 == 0);
+		if (i % 32 == 31)
+			audit_doubt(s, &clear);
+		measure_progress(s->m, "auditing", (int) s->buckets.n, s->rounds, rounds_estimate(s), s->lower, s->upper, NAN, false);
+	}
+	measure_end(s->m, &half.executor[0]);
+	measure_end(s->m, &half.executor[1]);
+	return good;
+}
+
+/* the reference's own times spread so widely that what they say of a candidate is not the candidate's fault */
+static bool
+host_is_noisy(const Rounds *s, double wide)
+{
+	double		lower,
+				upper,
+				half_width;
+
+	cudal1_score_interval(s->references.v, s->references.n, s->m->job->profile.confidence, s->m->job->profile.nlooks, &lower, &upper,
+						  &half_width);
+	return half_width > 2 * wide;
+}
+
+void
+verdict_conclude(Rounds *s, bool left, double half_width)
+{
+	Measure    *m = s->m;
+	Result	   *r = &m->result;
+	const Profile *p = &m->job->profile;
+	double		wide;
+	bool		clear;
+	double		doubt = audit_doubt(s, &clear);
+
+	r->score = p->mean_of_ratios ? cudal1_score_mean(s->all.v, s->all.n) : values_median(&s->buckets);
+	r->audit_bound = audit_bound(s, doubt);
+	if (isfinite(r->audit_bound) && r->audit_bound < r->score)
+	{
+		json_object_set_new(r->evidence, "score_before_audit", json_real(r->score));
+		r->score = r->audit_bound;
+		s->lower = fmin(s->lower, r->score);
+		s->upper = fmin(s->upper, r->score);
+	}
+	if (s->gated && s->audits_a_half > 0 && !clear && r->score > AUDIT_MATTERS)
+	{
+		/* the benefit of the doubt is for small doubts: what comes of it after the last attempt is the lower end */
+		double		strict = audit_bound(s, 0);
+
+		s->lower = isfinite(strict) ? fmin(s->lower, strict) : s->lower;
+		r->lower = s->lower;
+		r->upper = s->upper;
+		conclude(m, OUTCOME_UNSTABLE, "runs whose inputs come one by one are too unsteady to confirm the score");
+	}
+	r->lower = s->lower;
+	r->upper = s->upper;
+	r->variance = cudal1_score_variance(s->buckets.v, s->buckets.n);
+	wide = fmax(p->half_width_limit, p->precision_slope * fabs(log(r->score)));
+	if (!left && p->half_width_limit > 0 && half_width > wide && host_is_noisy(s, wide))
+		conclude(m, OUTCOME_UNVERIFIED, "the reference's own times are unstable here: the interval after %zu pairs is +-%.2f %%, wider than %.2f %%",
+				 s->buckets.n, 100 * half_width, 100 * wide);
+	else if (!left && p->half_width_limit > 0 && half_width > wide)
+		conclude(m, OUTCOME_UNSTABLE, "the interval after %zu pairs is +-%.2f %%, wider than %.2f %%", s->buckets.n, 100 * half_width, 100 * wide);
+	else if (p->variance_limit > 0 && r->variance > p->variance_limit)
+		conclude(m, OUTCOME_UNSTABLE, "the variance across the buckets is %.4g, above %.4g", r->variance, p->variance_limit);
+	else
+		conclude(m, OUTCOME_SUCCESSFUL, NULL);
+}
