@@ -184,7 +184,7 @@ CREATE TABLE cudal1.candidate (
 	UNIQUE (task_id, code_hash),
 	CONSTRAINT candidate_is_possible
 		CHECK (cudal1.candidate_is_possible(state, failure, detail, reward, decided_at IS NOT NULL, purpose, imported, import_device))
-);
+) WITH (toast_tuple_target = 512);	-- a change of state writes the row anew, but not a code that lies beside it
 COMMENT ON TABLE cudal1.candidate IS 'one row for each distinct code of a task, measured once';
 COMMENT ON COLUMN cudal1.candidate.code_hash IS 'SHA-256 of the code after CRLF -> LF (of the raw response where malformed)';
 COMMENT ON COLUMN cudal1.candidate.purpose IS 'normal, null, certification or ablation; only normal candidates are sampled and reported';

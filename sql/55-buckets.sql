@@ -18,7 +18,6 @@ COMMENT ON FUNCTION cudal1.bucket_of(float8, float8, text) IS
 CREATE FUNCTION cudal1.reward_micro(reward float8)
 RETURNS bigint
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
 	SELECT pg_catalog.round(LEAST(reward, 1e9) * 1e6)::bigint;
 END;
@@ -28,7 +27,6 @@ COMMENT ON FUNCTION cudal1.reward_micro(float8) IS
 CREATE FUNCTION cudal1.reward_ln_nano(reward float8)
 RETURNS bigint
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
 	SELECT pg_catalog.round(pg_catalog.ln(reward) * 1e9)::bigint;
 END;
@@ -37,7 +35,6 @@ COMMENT ON FUNCTION cudal1.reward_ln_nano(float8) IS 'a reward''s share of bucke
 CREATE FUNCTION cudal1.reward_cluster(reward float8)
 RETURNS bigint
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
 	SELECT pg_catalog.round(LEAST(reward, 1e9) * 100)::bigint;
 END;
@@ -46,7 +43,6 @@ COMMENT ON FUNCTION cudal1.reward_cluster(float8) IS 'the cluster of an island t
 CREATE FUNCTION cudal1.lock_placement(task_id bigint)
 RETURNS void
 LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
 	SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashint8extended(task_id, 7166185011));
 END;
@@ -73,7 +69,6 @@ COMMENT ON FUNCTION cudal1.island_constants(jsonb) IS
 CREATE FUNCTION cudal1.register_on_island(task_id bigint, island int, epoch int, cluster bigint, candidate_id bigint)
 RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
 	WITH cell AS (
 		INSERT INTO cudal1.island_cell AS c (task_id, island, epoch, cluster, codes)
@@ -119,7 +114,6 @@ COMMENT ON FUNCTION cudal1.leave_island(bigint, int, int, bigint, bigint) IS
 CREATE FUNCTION cudal1.note_best(task_id bigint)
 RETURNS void
 LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
 	UPDATE cudal1.island AS i SET best_reward = best.reward
 	FROM (SELECT j.island, (SELECT c.cluster / 100.0::float8 FROM cudal1.island_cell AS c

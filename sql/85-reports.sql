@@ -11,7 +11,7 @@
 CREATE FUNCTION cudal1.best_reward(task_id bigint, method text, OUT candidate_id bigint, OUT reward float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
 AS $$
 #variable_conflict use_column
 BEGIN

@@ -4,42 +4,62 @@ CREATE EXTENSION IF NOT EXISTS cudal1;
 CREATE SCHEMA bench;
 
 -- texts of 8 kB that compress as code does: lines of few words and many numbers
-CREATE TABLE bench.pool AS
-	SELECT k, string_agg(format(E'\tfor (int i%s = %s; i%s < n - %s; i%s++) acc%s += a[i%s * %s + %s] * w[%s];\n', x % 7, y % 16, x % 7, y % 64,
-								x % 7, x % 4, x % 7, y % 128, x % 512, (x * 31 + y) % 997), '' ORDER BY l) AS code
+CREATE TABLE bench.pool (k int, code bytea);
+ALTER TABLE bench.pool ALTER code SET STORAGE EXTERNAL;
+INSERT INTO bench.pool
+	SELECT k, convert_to(string_agg(format(E'\tfor (int i%s = %s; i%s < n - %s; i%s++) acc%s += a[i%s * %s + %s] * w[%s];\n', x % 7, y % 16, x % 7,
+										   y % 64, x % 7, x % 4, x % 7, y % 128, x % 512, (x * 31 + y) % 997), '' ORDER BY l), 'UTF8')
 		FROM (SELECT k, l, (random() * 1e6)::int AS x, (random() * 1e6)::int AS y
 			  FROM generate_series(0, 255) AS k, generate_series(1, 120) AS l) AS r
 		GROUP BY k;
 CREATE UNIQUE INDEX ON bench.pool (k);
 
 -- a code of 2 to 8 kB that no other is equal to
-CREATE FUNCTION bench.code(n bigint) RETURNS text LANGUAGE sql STABLE AS
-$$SELECT '// ' || n || E'\n' || substr(p.code, 1, 2000 + (n * 7919 % 6000)::int) FROM bench.pool AS p WHERE p.k = n * 31 % 256$$;
+CREATE FUNCTION bench.bytes(n bigint) RETURNS bytea LANGUAGE sql STABLE AS
+$$SELECT convert_to('// ' || n || E'\n', 'UTF8') || substr(p.code, 1, 2000 + (n * 7919 % 6000)::int) FROM bench.pool AS p WHERE p.k = n * 31 % 256$$;
+CREATE FUNCTION bench.code(n bigint) RETURNS text LANGUAGE sql STABLE AS $$SELECT convert_from(bench.bytes(n), 'UTF8')$$;
 
--- a task with so many decided candidates: three in ten failed, the others with scores as training leaves them, most near 1, few far above
-CREATE FUNCTION bench.fill(name text, n bigint) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-	t bigint := cudal1_add_task(name, '// ' || name, 'c', '{"entry": "solve", "args": [{"name": "c", "dtype": "float32", "shape": [4], "role": "out"}]}',
-		1, '{"device": "cpu", "profile": "quick"}');
-BEGIN
+CREATE FUNCTION bench.add(name text) RETURNS bigint LANGUAGE sql AS $$
+	SELECT cudal1_add_task(name, '// ' || name, 'c', '{"entry": "solve", "args": [{"name": "c", "dtype": "float32", "shape": [4], "role": "out"}]}',
+		1, '{"device": "cpu", "profile": "quick"}')
+$$;
+
+-- decided candidates of a task: three in ten failed, the others with scores as training leaves them, most near 1, few far above
+CREATE FUNCTION bench.load(t bigint, first bigint, last bigint) RETURNS void LANGUAGE sql SET synchronous_commit = off AS $$
 	WITH added AS (
 		INSERT INTO cudal1.candidate (task_id, code, code_hash, state, failure, reward, score, decided_at)
-			SELECT t, c.code, sha256(c.code::bytea), CASE WHEN s.good THEN 'successful' ELSE 'failed' END, CASE WHEN NOT s.good THEN 'wrong_output' END,
+			SELECT t, convert_from(c.code, 'UTF8'), sha256(c.code), CASE WHEN s.good THEN 'successful' ELSE 'failed' END,
+					CASE WHEN NOT s.good THEN 'wrong_output' END,
 					CASE WHEN s.good THEN greatest(0.01, cudal1_conservative_round(s.score)) ELSE 0 END, CASE WHEN s.good THEN s.score END, now()
-				FROM generate_series(1, n) AS g, LATERAL bench.code(g * 1000 + t) AS c(code),
-					LATERAL (SELECT random() < 0.7 + 0 * g AS good, exp(0.2 - 0.6 * ln(random() + 1e-9 + 0 * g) - 0.5) AS score) AS s
+				FROM generate_series(first, last) AS g, LATERAL (SELECT bench.bytes(g * 1000 + t) OFFSET 0) AS c(code),
+					LATERAL (SELECT random() < 0.7 + 0 * g AS good, exp(0.2 - 0.6 * ln(random() + 1e-9 + 0 * g) - 0.5) AS score OFFSET 0) AS s
 			RETURNING candidate_id)
-	INSERT INTO cudal1.proposal (task_id, candidate_id, method) SELECT t, candidate_id, 'bench' FROM added;
+	INSERT INTO cudal1.proposal (task_id, candidate_id, method) SELECT t, candidate_id, 'bench' FROM added
+$$;
+
+-- what acceptance derives from them: buckets, ten islands
+CREATE FUNCTION bench.derive(name text) RETURNS void LANGUAGE plpgsql SET synchronous_commit = off AS $$
+DECLARE
+	t bigint := (SELECT task_id FROM cudal1.task AS x WHERE x.name = derive.name);
+BEGIN
 	PERFORM cudal1.rebucket(name);
-	INSERT INTO cudal1.island (task_id, island, registrations) SELECT t, i, n / 10 FROM generate_series(0, 9) AS i;
+	INSERT INTO cudal1.island (task_id, island, registrations) SELECT t, i, 1000 FROM generate_series(0, 9) AS i;
 	INSERT INTO cudal1.island_slot (task_id, island, epoch, cluster, slot, candidate_id)
 		SELECT t, s.candidate_id % 10, 0, k, row_number() OVER (PARTITION BY s.candidate_id % 10, k ORDER BY s.candidate_id) - 1, s.candidate_id
-			FROM cudal1.bucket_slot AS s JOIN cudal1.candidate AS c USING (candidate_id), LATERAL cudal1.reward_cluster(c.reward) AS k
+			FROM cudal1.bucket_slot AS s, LATERAL cudal1.reward_cluster(s.micro / 1e6) AS k
 			WHERE s.task_id = t;
 	INSERT INTO cudal1.island_cell (task_id, island, epoch, cluster, codes)
 		SELECT task_id, island, epoch, cluster, count(*) FROM cudal1.island_slot WHERE task_id = t GROUP BY 1, 2, 3, 4;
 	PERFORM cudal1.note_best(t);
 END $$;
+
+-- so many thousand jobs: of one task, or of all that are called many
+CREATE FUNCTION bench.enqueue(tasks text[], thousands int) RETURNS bigint LANGUAGE sql AS $$
+	SELECT count(*) FROM generate_series(1, thousands) AS b,
+		LATERAL (SELECT array_agg(tasks[1 + g % cardinality(tasks)]) AS t, array_agg(bench.code((random() * 1e12)::bigint * 1000 + g + 0 * b)) AS c
+				 FROM generate_series(1, 1000) AS g) AS x,
+		LATERAL cudal1_submit_batch(x.t, x.c)
+$$;
 
 -- median | 10th | 90th percentile
 CREATE FUNCTION bench.percentiles(ms float8[]) RETURNS text LANGUAGE sql AS $$
