@@ -120,7 +120,7 @@ devices_find(AgentDevice *devices)
 	int			n = 0;
 	int			hidden = 0;
 
-	if (!ask())
+	if (!ask() || agent_mode == AGENT_LEAVE)
 		return 0;
 	obey_visible(getenv("CUDA_VISIBLE_DEVICES"));
 	for (int i = 0; i < nfound; i++)

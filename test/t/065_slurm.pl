@@ -1,0 +1,267 @@
+# Pilots under a real Slurm of two nodes, with real measurements: whatever happens to a pilot, its node or the server, nothing is lost and
+# nothing is scored twice. Where Slurm is installed; its daemons listen on the loopback of a network that is the test's own.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+use PrivateNetwork;
+my $private;
+# before PostgreSQL's modules turn the output of this process to their log
+BEGIN { $private = enter_private_network() }
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(sleep time);
+use Slurm;
+
+plan skip_all => 'Slurm is not installed: slurm-wlm and munge' if !have_slurm();
+plan skip_all => 'no namespaces of its own are to be had here' if !$private;
+
+my $load = $ENV{SLURM_LOAD} // 24;
+my $pilot = "$FindBin::RealBin/../../examples/slurm/pilot.sbatch";
+my $dir = PostgreSQL::Test::Utils::tempdir();
+chmod 0755, $dir;
+mkdir "$dir/$_" for qw(scratch state);
+
+my $node = PostgreSQL::Test::Cluster->new('slurm');
+$node->init;
+$node->append_conf('postgresql.conf', "fsync = on\nrestart_after_crash = on\ncudal1.certify = off\n");
+$node->start;
+
+# repeated until a server answers it
+sub sql
+{
+	my ($query) = @_;
+	my $until = time() + 120;
+	for (;;)
+	{
+		my ($ret, $out, $err) = $node->psql('postgres', $query);
+		return $out if $ret == 0;
+		die "$query: $err" if $err =~ /ERROR/ || time() > $until;
+		sleep 0.1;
+	}
+}
+
+sub await
+{
+	my ($name, $test, $seconds) = @_;
+	my $until = time() + ($seconds // 120);
+	my $good;
+	sleep 0.05 until ($good = $test->()) || time() > $until;
+	# a machine that stood still meanwhile is asked once more
+	$good ||= $test->();
+	ok($good, $name) or diag(slurm('squeue'), "\n", slurm('sinfo'), "\n", sql('SELECT * FROM cudal1.job'), "\n", map { PostgreSQL::Test::Utils::slurp_file($_) } glob "$dir/pilot-*");
+	return $good;
+}
+
+sql(<<'END');
+CREATE EXTENSION cudal1;
+CREATE ROLE measurer LOGIN;
+SELECT cudal1_grant('measurer', 'agent');
+SELECT cudal1_add_profile('tiny', 'quick', '{"pairs": 2, "looks": [2], "futility_pairs": null, "bucket_seconds": 0.05, "block_seconds": 0.005,
+	"window_seconds": 3, "half_width_limit": null, "first_checks": 2, "min_checks": 1, "check_seconds": 0.01, "audits": 2, "audit_seconds": 0.01,
+	"build_seconds": 20, "run_limit_max": 2, "attempts": 100, "disturbed_factor": 1000000, "verify_above": null, "verify_best_factor": null}', 'pilots');
+SELECT cudal1_add_task('double ' || n, 'void solve(const float *x, float *y) { for (int i = 0; i < 4096; i++) y[i] = 2 * x[i]; }', 'c',
+	'{"entry": "solve", "args": [{"name": "x", "dtype": "float32", "shape": [4096], "role": "in"},
+								 {"name": "y", "dtype": "float32", "shape": [4096], "role": "out"}]}', 1, '{"profile": "tiny"}')
+	FROM generate_series(0, 2) AS n;
+END
+
+my $submitted = 0;
+
+# whose verdict is known: honest, wrong, or no C; a key makes it safe to repeat the statement
+sub submit
+{
+	my ($n) = @_;
+	for (1 .. $n)
+	{
+		$submitted++;
+		my ($word, $body) = @{ [
+			[ 'honest', 'for (int i = 0; i < 4096; i++) y[i] = x[i] + x[i];' ],
+			[ 'honest', 'for (int i = 4095; i >= 0; i--) y[i] = x[i] * 2;' ],
+			[ 'wrong',  'for (int i = 0; i < 4095; i++) y[i] = 2 * x[i]; y[4095] = 3 * x[4095];' ],
+			[ 'broken', 'for (int i = 0; i < 4096; i++) y[i] = 2 * x[i]' ] ]->[ $submitted % 4 ] };
+		sql("SELECT cudal1_submit('double @{[ $submitted % 3 ]}', '/* $word $submitted */ void solve(const float *x, float *y) { $body }',"
+			  . " proposal_key => 'key $submitted')");
+	}
+	return;
+}
+
+my $undecided = q{SELECT count(*) FROM cudal1.candidate WHERE state IN ('queued', 'measuring', 'verifying')};
+sub nothing_lost
+{
+	my ($when) = @_;
+	is(sql('SELECT count(*), count(DISTINCT candidate_id) FROM cudal1.proposal'), "$submitted|$submitted", "$when: every submission is there, once");
+	is(sql(q{SELECT count(*) FROM cudal1.candidate WHERE NOT coalesce(CASE substr(code, 4, 3) WHEN 'hon' THEN state = 'successful' AND reward > 0
+			WHEN 'wro' THEN failure = 'wrong_output' ELSE failure = 'compile_error' END, false)}), '0', "$when: every candidate has the verdict it deserves")
+	  or diag(sql('SELECT candidate_id, substr(code, 4, 10), state, failure, left(detail, 100) FROM cudal1.candidate ORDER BY state, failure, candidate_id'));
+	is(sql('SELECT count(*) FROM (SELECT c.candidate_id FROM cudal1.candidate c LEFT JOIN cudal1.measurement m ON m.candidate_id = c.candidate_id'
+			  . ' AND m.accepted GROUP BY 1 HAVING count(m.measurement_id) <> 1) AS x'), '0', "$when: each was scored exactly once");
+	is(sql(q{SELECT count(*) FROM cudal1.measurement WHERE NOT accepted AND outcome NOT IN ('lost', 'unverified')}), '0',
+		"$when: no verdict was reached and thrown away");
+	is(sql('SELECT * FROM cudal1.recount()'), '', "$when: buckets equal a recount");
+	is(sql('SELECT * FROM cudal1_check()'), '', "$when: every derived number agrees");
+	is(sql('SELECT count(*) FROM cudal1.job'), '0', "$when: no claim and no lease is left");
+	return;
+}
+
+sub drained
+{
+	my ($when) = @_;
+	await("$when: the queue is worked off", sub { sql($undecided) == 0 && sql('SELECT count(*) FROM cudal1.job') == 0 }, 300);
+	nothing_lost($when);
+	return;
+}
+
+# ---- the cluster ----
+
+my $slurm = start_slurm();
+is(node_state('n1') . ' ' . node_state('n2'), 'idle idle', 'a cluster of two nodes');
+is(slurm('sh', '-c', q{ss -Hltn | awk '{ print $4 }' | grep -v '^127\.0\.0\.1:' || true}), '', 'which listens on the loopback alone');
+
+my $bindir = $node->config_data('--bindir');
+delete @ENV{qw(CUDA_HOME CUDA_VISIBLE_DEVICES NVIDIA_VISIBLE_DEVICES)};
+@ENV{qw(PATH PGHOST PGPORT PGDATABASE CUDAL1_STATE CUDAL1_LEASE TMPDIR)} =
+  ("$bindir:$ENV{PATH}", $node->host, $node->port, 'postgres', "$dir/state", 5, "$dir/scratch");
+
+# options of sbatch, then of the agent; the job's number
+sub pilot
+{
+	my ($sbatch, @agent) = @_;
+	local $ENV{PGUSER} = 'measurer';
+	my $said = slurm('sbatch', '--parsable', "--output=$dir/pilot-%j", @$sbatch, $pilot, '--prefetch', '0', '--poll', '1', @agent);
+	return $said =~ /^(\d+)/ ? $1 : BAIL_OUT("sbatch: $said");
+}
+sub pilots_on { my ($where) = @_; return grep { $_->[2] eq $where } pilots() }
+# the pilot there whose claim is being worked on
+sub measuring
+{
+	my ($where) = @_;
+	for my $one (pilots_on($where))
+	{
+		return $one if sql("SELECT count(*) FROM cudal1.job WHERE state = 'running' AND phase IS NOT NULL AND worker LIKE 'agent % $where % pid $one->[0] claim %'");
+	}
+	return;
+}
+sub state_of_job { my ($job) = @_; return slurm('scontrol', 'show', 'job', $job) =~ /JobState=(\w+)/ ? $1 : '' }
+# keeps work there until the condition holds
+sub await_under_load
+{
+	my ($name, $test) = @_;
+	return await($name, sub { submit(4) if sql($undecided) < 6; return $test->() });
+}
+
+# ---- work while all is well: an array of pilots, which leave when there is no more ----
+
+submit($load);
+my $began = time();
+my $array = pilot([ '--array=1-2' ], '--until-idle=2');
+await('both nodes measure', sub { measuring('n1') && measuring('n2') });
+drained('two pilots');
+note(sprintf '%d candidates in %.1f s', $load, time() - $began);
+await('idle pilots leave', sub { slurm('squeue', '--noheader') eq '' });
+is(state_of_job("${array}_1") . ' ' . state_of_job("${array}_2"), 'COMPLETED COMPLETED', 'in order');
+is(sql("SELECT string_agg(host || ' ' || class, ', ' ORDER BY host) FROM cudal1.device"), 'n1 cpu, n2 cpu', 'devices bear the names of nodes');
+
+# ---- an agent is killed ----
+
+my %met;
+submit($load);
+pilot([ '--array=1-4' ]);
+for my $where ('n1', 'n2', 'n1')
+{
+	my $victim = await_under_load("$where measures", sub { measuring($where) });
+	kill 'KILL', $victim->[0];
+	$met{'agents killed'}++;
+	await("the job of the agent killed on $where has failed", sub { state_of_job($victim->[1]) eq 'FAILED' });
+	pilot([]) if $where eq 'n1';
+}
+await_under_load('the next pilot measures', sub { measuring('n1') });
+
+# ---- a pilot is cancelled, requeued, told to drain, told of its time limit: no failure is counted in any of these ----
+
+my $failures = q{SELECT count(*) FROM cudal1.measurement WHERE outcome IN ('lost', 'cancelled')};
+my $before = sql($failures);
+for (1 .. 4)
+{
+	pilot([]) if slurm('squeue', '--noheader', '--states=PENDING') eq '';
+	my $victim = await_under_load('n1 measures', sub { measuring('n1') });
+	slurm('scancel', $victim->[1]);
+	$met{'jobs cancelled'}++;
+	await('the cancelled pilot is gone', sub { !grep { $_->[0] == $victim->[0] } pilots() });
+	await('as Slurm says', sub { state_of_job($victim->[1]) eq 'CANCELLED' });
+}
+pilot([]) if !pilots_on('n1') && slurm('squeue', '--noheader', '--states=PENDING') eq '';
+my $victim = await_under_load('n1 measures', sub { measuring('n1') });
+slurm('scancel', '--state=PENDING', '--user', scalar getpwuid $<);
+slurm('scontrol', 'requeue', $victim->[1]);
+$met{'jobs requeued'}++;
+await_under_load('a requeued pilot comes back', sub { grep { $_->[1] == $victim->[1] && $_->[0] != $victim->[0] } pilots() });
+
+# drained: nothing new begins on the node, the pilot there ends what it measures when it is told to
+pilot([ '--nodelist=n2' ]) if !pilots_on('n2');
+await_under_load('n2 measures', sub { measuring('n2') });
+slurm('scontrol', 'update', 'nodename=n2', 'state=drain', 'reason=test');
+$met{'nodes drained'}++;
+await('a node is drained', sub { node_state('n2') =~ /^dr/ });
+pilot([]);
+my ($last) = pilots_on('n2');
+ok($last, 'its pilot goes on');
+slurm('scancel', '--batch', '--signal=USR1', $last->[1]);
+await_under_load('until it is told to finish', sub { !pilots_on('n2') });
+await('its job ends in order', sub { state_of_job($last->[1]) eq 'COMPLETED' });
+await_under_load('others work meanwhile', sub { measuring('n1') });
+is(node_state('n2'), 'drain', 'nothing runs on the drained node');
+is(scalar(pilots_on('n2')), 0, 'and no pilot was begun there, though one waits');
+slurm('scancel', '--state=PENDING', '--user', scalar getpwuid $<);
+slurm('scontrol', 'update', 'nodename=n2', 'state=resume');
+
+# the time limit: Slurm looks at it twice a minute, and minutes are the least
+my $limited = pilot([ '--nodelist=n2', '--time=1', '--signal=B:USR1@30' ]);
+await_under_load('a pilot with a minute', sub { measuring('n2') && state_of_job($limited) eq 'RUNNING' });
+await_under_load('is told of its end and leaves', sub { state_of_job($limited) eq 'COMPLETED' });
+like(PostgreSQL::Test::Utils::slurp_file("$dir/pilot-$limited"), qr/claiming nothing more/, 'by the signal before the limit');
+$met{'time limits'}++;
+is(sql($failures), $before, 'none of these was anybody\'s failure');
+
+# ---- the server restarts under load ----
+
+pilot([ '--array=1-3' ]);
+for my $mode ('fast', 'immediate', 'immediate', 'fast', 'immediate')
+{
+	await_under_load("both nodes measure before a stop, $mode", sub { measuring('n1') && measuring('n2') });
+	$node->stop($mode);
+	sleep 0.5;
+	$node->start;
+	$met{"servers stopped, $mode"}++;
+	pilot([]) if slurm('squeue', '--noheader', '--states=PENDING') eq '';
+}
+
+# ---- what is left ----
+
+pilot([]);
+drained('after all of it');
+is(sql($failures), $before, 'no restart cost an attempt');
+note(join ', ', (map { "$met{$_} $_" } sort keys %met), "$submitted candidates", sql(q{SELECT string_agg(outcome || ' ' || n, ', ' ORDER BY outcome)
+	FROM (SELECT outcome, count(*) AS n FROM cudal1.measurement GROUP BY 1) AS x}), sql('SELECT max(attempt) FROM cudal1.measurement') . ' attempts at most');
+slurm('scancel', '--user', scalar getpwuid $<);
+await('all jobs end', sub { slurm('squeue', '--noheader') eq '' && !pilots() });
+is(join(' ', glob "$dir/state/*/*/*/*.result*"), '', 'no result is left on disk');
+# swept by a later measurement, a minute after (050_faults.pl)
+cmp_ok(scalar(my @left = glob "$dir/scratch/*"), '<=', $met{'agents killed'}, 'no working files are left but those of killed agents');
+is(slurm('sh', '-c', q{ps -eo args | grep -E '^[^ ]*(cudal1-measure|exec-c) ' || true}), '', 'no process of a measurement is left');
+
+# ---- GPUs: two jobs on one node, each with the GPU that Slurm gave it ----
+
+mkdir "$dir/gpus";
+PostgreSQL::Test::Utils::append_to_file("$dir/gpus/devices", join '',
+	map { qq({"key": "GPU-$_", "class": "cuda", "model": "G", "cores": 1, "languages": ["cuda"], "details": {"index": $_}}\n) } 0, 1);
+my $two = pilot([ '--array=1-2', '--gres=gpu:1', '--cpus-per-task=1' ], '--measure', "$FindBin::RealBin/../perl/scripted-measure", '--scratch', "$dir/gpus",
+	'--until-idle=600');
+await('each of two pilots serves its GPU', sub { sql("SELECT string_agg(device_key, ', ' ORDER BY device_key) FROM cudal1.device WHERE class = 'cuda'") eq 'n1 GPU-0, n1 GPU-1' });
+is(scalar(pilots_on('n1')), 2, 'on one node');
+slurm('scancel', $two);
+await('both leave', sub { !pilots() });
+nothing_lost('at the end');
+$node->stop;
+done_testing();
