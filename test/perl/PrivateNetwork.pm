@@ -12,6 +12,8 @@ our @EXPORT = qw(enter_private_network);
 sub enter_private_network
 {
 	return 1 if $ENV{CUDAL1_PRIVATE_NETWORK};
+	# a check of the syntax alone
+	return 0 if $^C;
 	local $ENV{PATH} = "$ENV{PATH}:/usr/sbin:/sbin";
 	my ($gid) = split ' ', $(;
 	# an address that is none of the loopback's, without which names are not resolved; it belongs to documentation and leads nowhere
