@@ -259,28 +259,12 @@ clear(const char *worker, int64 now)
 	return outcome;
 }
 
-/* all that depends on the database alone */
+/* fills the free places; what waits for one was made ahead, so that this need not wait for anything else */
 static Cudal1Call
-look_at_database(const char *worker, int64 now)
+fill(const char *worker, int64 now)
 {
 	Cudal1Call	outcome;
-	int64		steps = 0;
 	int64		next;
-
-	look_wanted = false;
-	look_at = now + LOOK_MS;
-	outcome = cudal1_entry_requests_take(&steps);
-	if (outcome == CUDAL1_CALL_DONE && cudal1_enabled)
-	{
-		int64		advanced = 0;
-
-		outcome = cudal1_entry_campaigns_advance(&advanced);
-		steps += advanced;
-	}
-	if (outcome == CUDAL1_CALL_GONE)
-		return outcome;
-	/* more of it, but after a look at everything else */
-	look_wanted = steps > 0;
 
 	due_at = -1;
 	if (!cudal1_enabled || cudal1_max_requests == 0)
@@ -313,6 +297,30 @@ look_at_database(const char *worker, int64 now)
 		due_at = now + 1000;
 	}
 	return CUDAL1_CALL_DONE;
+}
+
+/* all that depends on the database alone */
+static Cudal1Call
+look_at_database(const char *worker, int64 now)
+{
+	Cudal1Call	outcome;
+	int64		steps = 0;
+
+	look_wanted = false;
+	look_at = now + LOOK_MS;
+	if (fill(worker, now) == CUDAL1_CALL_GONE)
+		return CUDAL1_CALL_GONE;
+	outcome = cudal1_entry_requests_take(&steps);
+	if (outcome == CUDAL1_CALL_DONE && cudal1_enabled)
+	{
+		int64		advanced = 0;
+
+		outcome = cudal1_entry_campaigns_advance(&advanced);
+		steps += advanced;
+	}
+	/* more of it, but after a look at everything else */
+	look_wanted |= steps > 0;
+	return outcome == CUDAL1_CALL_GONE ? outcome : CUDAL1_CALL_DONE;
 }
 
 static void

@@ -257,10 +257,6 @@ DECLARE
 	spent		record;
 	id			bigint;
 BEGIN
-	UPDATE cudal1.request AS r SET decided = true
-		FROM cudal1.candidate AS x
-		WHERE r.lane_id = l.lane_id AND NOT r.decided AND r.candidate_id = x.candidate_id
-			AND x.state IN ('successful', 'failed', 'discarded');
 	SELECT count(*) INTO busy FROM cudal1.request AS r WHERE r.lane_id = l.lane_id AND NOT r.decided;
 	-- counts as they are now: an answer or a failure may have been noted since the lane was read
 	SELECT x.* INTO STRICT l FROM cudal1.campaign_lane AS x WHERE x.lane_id = l.lane_id FOR NO KEY UPDATE;
@@ -335,11 +331,12 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.advance_lane(cudal1.campaign, cudal1.campaign_lane, int) IS
-'notes verdicts, makes the requests that are due, or ends the lane; returns the number of changes';
+'makes the requests that are due, or ends the lane; returns the number of changes';
 
 CREATE FUNCTION cudal1.advance_campaigns(most int DEFAULT 100)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off SET jit = off
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -364,9 +361,16 @@ BEGIN
 			done := done + 1;
 			CONTINUE;
 		END IF;
-		-- the least served first
+		UPDATE cudal1.request AS r SET decided = true
+			FROM cudal1.campaign_lane AS x, cudal1.candidate AS v
+			WHERE x.campaign_id = c.campaign_id AND r.lane_id = x.lane_id AND NOT r.decided AND r.candidate_id = v.candidate_id
+				AND v.state IN ('successful', 'failed', 'discarded');
+		-- the least served first; those that have all under way that they may have need no look
 		FOR l IN
-			SELECT x.* FROM cudal1.campaign_lane AS x WHERE x.campaign_id = c.campaign_id AND x.state = 'open'
+			SELECT x.* FROM cudal1.campaign_lane AS x
+				WHERE x.campaign_id = c.campaign_id AND x.state = 'open'
+					AND (SELECT count(*) FROM cudal1.request AS r WHERE r.lane_id = x.lane_id AND NOT r.decided)
+						< least((c.options ->> 'ahead')::int, (c.options ->> 'successes')::int)
 				ORDER BY x.trials, x.lane_id
 		LOOP
 			n := cudal1.advance_lane(c, l, most - done::int);
