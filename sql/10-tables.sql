@@ -149,7 +149,7 @@ RETURNS boolean
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	RETURN purpose IN ('normal', 'null', 'certification', 'ablation')
+	RETURN purpose IN ('normal', 'null', 'certification', 'ablation', 'withheld')
 		AND imported = (import_device IS NOT NULL)
 		AND coalesce(octet_length(detail) <= 2000, true)
 		AND CASE
@@ -187,7 +187,7 @@ CREATE TABLE cudal1.candidate (
 ) WITH (toast_tuple_target = 512);	-- a change of state writes the row anew, but not a code that lies beside it
 COMMENT ON TABLE cudal1.candidate IS 'one row for each distinct code of a task, measured once';
 COMMENT ON COLUMN cudal1.candidate.code_hash IS 'SHA-256 of the code after CRLF -> LF (of the raw response where malformed)';
-COMMENT ON COLUMN cudal1.candidate.purpose IS 'normal, null, certification or ablation; only normal candidates are sampled and reported';
+COMMENT ON COLUMN cudal1.candidate.purpose IS 'normal, null, certification, ablation, or withheld (a score was published without its code); only normal candidates are sampled, they and withheld ones are reported';
 COMMENT ON COLUMN cudal1.candidate.state IS 'queued, measuring, verifying; final: successful, failed, discarded';
 COMMENT ON COLUMN cudal1.candidate.failure IS 'why it failed (reward 0): malformed, compile_error, launch_failure, timeout, crash, wrong_output, cheat, reported (an imported failure); or was discarded (reward NULL): unverified, lost, cancelled';
 COMMENT ON COLUMN cudal1.candidate.detail IS 'what a model or a person learns from: compiler output, first mismatch, signal; at most 2000 bytes';

@@ -40,7 +40,7 @@ BEGIN
 			SELECT 'evaluate', t.task_id, c.candidate_id, cudal1_evaluate.profile,
 					coalesce(cudal1_evaluate.device, t.device_model, t.device), t.cores, t.language, cudal1_evaluate.priority
 				FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id)
-				WHERE c.candidate_id = ANY (cudal1_evaluate.candidate_ids) AND c.state = 'successful'
+				WHERE c.candidate_id = ANY (cudal1_evaluate.candidate_ids) AND c.state = 'successful' AND c.purpose <> 'withheld'
 				ORDER BY c.candidate_id
 			ON CONFLICT DO NOTHING
 			RETURNING 1)
@@ -167,9 +167,10 @@ AS $$
 DECLARE
 	t		cudal1.task;
 	c		cudal1.candidate;
-	problem	text := cudal1.check_submission(cudal1_import_result.code, cudal1_import_result.method, 0);
+	withheld constant boolean := cudal1_import_result.code IS NULL;
+	problem	text := cudal1.check_submission(coalesce(cudal1_import_result.code, '-'), cudal1_import_result.method, 0);
 	s		float8 := nullif(cudal1_import_result.speedup, 0);
-	body	text := replace(cudal1_import_result.code, E'\r\n', E'\n');
+	body	text := coalesce(replace(cudal1_import_result.code, E'\r\n', E'\n'), '');
 	hash	bytea;
 BEGIN
 	IF problem IS NOT NULL THEN
@@ -185,9 +186,11 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'speedup must be null, 0 or lie between 1e-9 and 1e9';
 	END IF;
 	t := cudal1.find_task(cudal1_import_result.task);
-	hash := cudal1.code_hash(body);
+	-- of codes that nobody has seen, there is one for each method; no text has that hash, since none holds a zero byte
+	hash := CASE WHEN withheld THEN sha256('\x00'::bytea || convert_to(cudal1_import_result.method, 'UTF8')) ELSE cudal1.code_hash(body) END;
 
-	INSERT INTO cudal1.candidate (task_id, code, code_hash) VALUES (t.task_id, body, hash)
+	INSERT INTO cudal1.candidate (task_id, code, code_hash, purpose)
+		VALUES (t.task_id, body, hash, CASE WHEN withheld THEN 'withheld' ELSE 'normal' END)
 		ON CONFLICT (task_id, code_hash) DO NOTHING;
 	SELECT x.* INTO STRICT c FROM cudal1.candidate AS x WHERE x.task_id = t.task_id AND x.code_hash = hash FOR NO KEY UPDATE;
 	INSERT INTO cudal1.proposal (task_id, candidate_id, method) VALUES (t.task_id, c.candidate_id, cudal1_import_result.method);
@@ -222,6 +225,6 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_import_result(text, text, float8, text, text) IS
-'records a score measured elsewhere, on the device named, and returns its candidate; speedup NULL or 0 is a failed candidate. It takes part in buckets, sampling and reports, never in
+'records a score measured elsewhere, on the device named, and returns its candidate; speedup NULL or 0 is a failed candidate, code NULL a score that was published without its code, which only reports see. It takes part in buckets, sampling and reports, never in
 the decision what to verify. A measurement made here goes before it: a later submission of the code is measured and replaces it, and an import over one is only a proposal. Of several devices the first sets the reward; cudal1.imported_score keeps
 the last score of each, and reports of a device read it. Operators only';

@@ -75,7 +75,7 @@ BEGIN ATOMIC
 		ORDER BY m.candidate_id, m.measurement_id DESC
 	), imports AS MATERIALIZED (
 		SELECT c.task_id, c.candidate_id, c.reward, c.import_device FROM cudal1.candidate AS c
-		WHERE c.imported AND c.state = 'successful' AND c.purpose = 'normal'
+		WHERE c.imported AND c.state = 'successful' AND c.purpose IN ('normal', 'withheld')
 			AND (best_speedups.method IS NULL
 				 OR EXISTS (SELECT FROM cudal1.proposal AS p
 							WHERE p.candidate_id = c.candidate_id AND p.method = best_speedups.method))
@@ -104,7 +104,7 @@ BEGIN ATOMIC
 		JOIN cudal1.candidate AS c ON c.candidate_id = i.candidate_id
 		JOIN unevaluated AS t ON t.task_id = c.task_id
 		LEFT JOIN cudal1.measurement AS m ON m.measurement_id = c.measurement_id
-		WHERE i.reward > 0 AND NOT a.is_class AND c.purpose = 'normal'
+		WHERE i.reward > 0 AND NOT a.is_class AND c.purpose IN ('normal', 'withheld')
 			AND COALESCE(m.device_model, c.import_device) IS DISTINCT FROM a.name
 			AND (best_speedups.method IS NULL
 				 OR EXISTS (SELECT FROM cudal1.proposal AS p

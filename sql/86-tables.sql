@@ -6,7 +6,7 @@
  * trimmed means stand beside them.
  */
 
-CREATE FUNCTION cudal1.summarise(levels int[], speedups float8[], missing text, cut float8)
+CREATE FUNCTION cudal1.summarise(levels int[], speedups float8[], missing text, cut float8, faster_than float8)
 RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8, p25 float8, success bigint, speedup bigint,
 			   geometric_mean float8, trimmed_mean float8, convention text)
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -15,6 +15,9 @@ AS $$
 BEGIN
 	IF summarise.cut IS NULL OR NOT (summarise.cut >= 0 AND summarise.cut < 0.5) THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'argument "cut" must be a share of at least 0 and below 0.5';
+	END IF;
+	IF summarise.faster_than IS NULL OR NOT (summarise.faster_than >= 0 AND summarise.faster_than < 'infinity') THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'argument "faster_than" must be a speedup, for instance 1';
 	END IF;
 	RETURN QUERY
 	WITH counted AS (
@@ -32,7 +35,7 @@ BEGIN
 		SELECT r.label, r.place, count(r.x) AS tasks, avg(r.x) AS mean, max(r.x) AS max,
 			   percentile_cont(0.75) WITHIN GROUP (ORDER BY r.x) AS p75, percentile_cont(0.5) WITHIN GROUP (ORDER BY r.x) AS p50,
 			   percentile_cont(0.25) WITHIN GROUP (ORDER BY r.x) AS p25, count(r.achieved) AS success,
-			   count(*) FILTER (WHERE r.achieved > 1) AS speedup,
+			   count(*) FILTER (WHERE r.achieved > summarise.faster_than) AS speedup,
 			   CASE WHEN min(r.x) = 0 THEN 0 ELSE exp(avg(ln(nullif(r.x, 0)))) END AS geometric_mean,
 			   avg(r.x) FILTER (WHERE r.r > floor(r.n * summarise.cut) AND r.r <= r.n - floor(r.n * summarise.cut)) AS trimmed_mean,
 			   count(*) - count(r.achieved) AS without
@@ -48,24 +51,57 @@ BEGIN
 	ORDER BY x.place;
 END
 $$;
-COMMENT ON FUNCTION cudal1.summarise(int[], float8[], text, float8) IS
+COMMENT ON FUNCTION cudal1.summarise(int[], float8[], text, float8, float8) IS
 'the figures of a table from one level and one best speedup (NULL: no success) a task; one row a level and All';
 
+CREATE FUNCTION cudal1.speaking_measurement(candidate_id bigint, speedup float8, evaluated boolean)
+RETURNS bigint
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT CASE WHEN speaking_measurement.evaluated
+				THEN (SELECT pg_catalog.max(m.measurement_id) FROM cudal1.measurement AS m
+					  WHERE m.candidate_id = speaking_measurement.candidate_id AND m.kind = 'evaluate'
+						AND m.reward = speaking_measurement.speedup)
+				ELSE (SELECT c.measurement_id FROM cudal1.candidate AS c
+					  WHERE c.candidate_id = speaking_measurement.candidate_id AND c.reward = speaking_measurement.speedup) END;
+END;
+COMMENT ON FUNCTION cudal1.speaking_measurement(bigint, float8, boolean) IS
+'the measurement that a row of cudal1.best_speedups() rests on; NULL for an imported score';
+
+CREATE FUNCTION cudal1.unrounded(candidate_id bigint, speedup float8, evaluated boolean, device text)
+RETURNS float8
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT COALESCE(
+		CASE WHEN unrounded.evaluated
+			 THEN (SELECT m.score FROM cudal1.measurement AS m
+				   WHERE m.measurement_id = cudal1.speaking_measurement(unrounded.candidate_id, unrounded.speedup, true)) END,
+		(SELECT i.score FROM cudal1.imported_score AS i JOIN cudal1.candidate AS c ON c.candidate_id = i.candidate_id
+		 WHERE i.candidate_id = unrounded.candidate_id AND i.device = COALESCE(unrounded.device, c.import_device)
+			AND i.reward = unrounded.speedup),
+		(SELECT c.score FROM cudal1.candidate AS c WHERE c.candidate_id = unrounded.candidate_id AND c.reward = unrounded.speedup),
+		unrounded.speedup);
+END;
+COMMENT ON FUNCTION cudal1.unrounded(bigint, float8, boolean, text) IS
+'the score that the speedup in a row of cudal1.best_speedups() was rounded from';
+
 CREATE FUNCTION @extschema@.cudal1_level_report(method text DEFAULT NULL, device text DEFAULT NULL, missing text DEFAULT 'zero',
-	without_weak boolean DEFAULT false, cut float8 DEFAULT 0.1)
+	without_weak boolean DEFAULT false, cut float8 DEFAULT 0.1, faster_than float8 DEFAULT 1, unrounded boolean DEFAULT false)
 RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8, p25 float8, success bigint, speedup bigint,
 			   geometric_mean float8, trimmed_mean float8, convention text, evaluated bigint, weak bigint)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
-	IF cudal1_level_report.without_weak IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'without_weak must not be null';
+	IF cudal1_level_report.without_weak IS NULL OR cudal1_level_report.unrounded IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'without_weak and unrounded must not be null';
 	END IF;
 	PERFORM cudal1.check_report(cudal1_level_report.method, cudal1_level_report.device, cudal1_level_report.missing);
 	RETURN QUERY
 	WITH best AS MATERIALIZED (
-		SELECT b.task_id, b.level, b.speedup, b.evaluated, t.certified IS NOT DISTINCT FROM 'weak' AS weak
+		SELECT b.task_id, b.level, b.evaluated, t.certified IS NOT DISTINCT FROM 'weak' AS weak,
+			   CASE WHEN cudal1_level_report.unrounded AND b.speedup IS NOT NULL
+					THEN cudal1.unrounded(b.candidate_id, b.speedup, b.evaluated, cudal1_level_report.device) ELSE b.speedup END AS speedup
 		FROM cudal1.best_speedups(cudal1_level_report.method, cudal1_level_report.device) AS b
 			JOIN cudal1.task AS t ON t.task_id = b.task_id
 		WHERE NOT (cudal1_level_report.without_weak AND t.certified IS NOT DISTINCT FROM 'weak')
@@ -77,17 +113,17 @@ BEGIN
 		   coalesce(m.evaluated, 0), coalesce(m.weak, 0)
 	FROM cudal1.summarise((SELECT array_agg(b.level ORDER BY b.task_id) FROM best AS b),
 						  (SELECT array_agg(b.speedup ORDER BY b.task_id) FROM best AS b),
-						  cudal1_level_report.missing, cudal1_level_report.cut) WITH ORDINALITY AS s (level, tasks, mean, max, p75, p50, p25,
+						  cudal1_level_report.missing, cudal1_level_report.cut, cudal1_level_report.faster_than) WITH ORDINALITY AS s (level, tasks, mean, max, p75, p50, p25,
 							success, speedup, geometric_mean, trimmed_mean, convention, place)
 		LEFT JOIN marks AS m ON m.label = s.level
 	ORDER BY s.place;
 END
 $$;
-COMMENT ON FUNCTION @extschema@.cudal1_level_report(text, text, text, boolean, float8) IS
-'CUDA-L1, table 4: the columns of cudal1_speedup_report(), then geometric_mean (0 as soon as a task counts 0), trimmed_mean (without the share cut of the tasks at either end, 0.1 by default), convention (what was made of tasks without success, and how many), evaluated (tasks whose speedup is an evaluation, not a training reward), weak (tasks that certification found not to discriminate; without_weak leaves them out). Errors: 22023 bad missing or cut, 42704 unknown device';
+COMMENT ON FUNCTION @extschema@.cudal1_level_report(text, text, text, boolean, float8, float8, boolean) IS
+'CUDA-L1, table 4: the columns of cudal1_speedup_report(), then geometric_mean (0 as soon as a task counts 0), trimmed_mean (without the share cut of the tasks at either end, 0.1 by default), convention (what was made of tasks without success, and how many), evaluated (tasks whose speedup is an evaluation, not a training reward), weak (tasks that certification found not to discriminate; without_weak leaves them out). faster_than: what the column speedup counts above (1); unrounded: scores as they were measured or imported, not rewards, which are rounded to two decimals towards 1. Errors: 22023 bad missing, cut or faster_than, 42704 unknown device';
 
 CREATE FUNCTION @extschema@.cudal1_method_report(methods text[] DEFAULT NULL, device text DEFAULT NULL, missing text DEFAULT 'zero',
-	without_weak boolean DEFAULT false, cut float8 DEFAULT 0.1)
+	without_weak boolean DEFAULT false, cut float8 DEFAULT 0.1, faster_than float8 DEFAULT 1, unrounded boolean DEFAULT false)
 RETURNS TABLE (level text, method text, tasks bigint, mean float8, max float8, p75 float8, p50 float8, p25 float8, success bigint,
 			   speedup bigint, geometric_mean float8, trimmed_mean float8, convention text, evaluated bigint, weak bigint)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -96,17 +132,17 @@ BEGIN ATOMIC
 		   r.convention, r.evaluated, r.weak
 	FROM ROWS FROM (pg_catalog.unnest(COALESCE(cudal1_method_report.methods,
 						ARRAY(SELECT DISTINCT p.method FROM cudal1.proposal AS p
-								JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id AND c.purpose = 'normal'
+								JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id AND c.purpose IN ('normal', 'withheld')
 							  ORDER BY p.method)))) WITH ORDINALITY AS m (name, place)
 		CROSS JOIN LATERAL @extschema@.cudal1_level_report(m.name, cudal1_method_report.device, cudal1_method_report.missing,
-			cudal1_method_report.without_weak, cudal1_method_report.cut) AS r
+			cudal1_method_report.without_weak, cudal1_method_report.cut, cudal1_method_report.faster_than, cudal1_method_report.unrounded) AS r
 	ORDER BY r.level = 'All', r.level = 'none', pg_catalog.length(r.level), r.level, m.place;
 END;
-COMMENT ON FUNCTION @extschema@.cudal1_method_report(text[], text, text, boolean, float8) IS
+COMMENT ON FUNCTION @extschema@.cudal1_method_report(text[], text, text, boolean, float8, float8, boolean) IS
 'CUDA-L1, tables 5 (rows All) and 11 (rows of the levels): cudal1_level_report() for each method, in the order given; NULL: all methods with ordinary candidates, by name';
 
 CREATE FUNCTION @extschema@.cudal1_device_report(devices text[] DEFAULT NULL, method text DEFAULT NULL, missing text DEFAULT 'zero',
-	without_weak boolean DEFAULT false, cut float8 DEFAULT 0.1)
+	without_weak boolean DEFAULT false, cut float8 DEFAULT 0.1, faster_than float8 DEFAULT 1, unrounded boolean DEFAULT false)
 RETURNS TABLE (level text, device text, tasks bigint, mean float8, max float8, p75 float8, p50 float8, p25 float8, success bigint,
 			   speedup bigint, geometric_mean float8, trimmed_mean float8, convention text, evaluated bigint, weak bigint)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -119,10 +155,10 @@ BEGIN ATOMIC
 							  UNION SELECT e.device_model FROM cudal1.measurement AS e WHERE e.kind = 'evaluate' AND e.reward IS NOT NULL
 							  ORDER BY 1)))) WITH ORDINALITY AS m (name, place)
 		CROSS JOIN LATERAL @extschema@.cudal1_level_report(cudal1_device_report.method, m.name, cudal1_device_report.missing,
-			cudal1_device_report.without_weak, cudal1_device_report.cut) AS r
+			cudal1_device_report.without_weak, cudal1_device_report.cut, cudal1_device_report.faster_than, cudal1_device_report.unrounded) AS r
 	ORDER BY r.level = 'All', r.level = 'none', pg_catalog.length(r.level), r.level, m.place;
 END;
-COMMENT ON FUNCTION @extschema@.cudal1_device_report(text[], text, text, boolean, float8) IS
+COMMENT ON FUNCTION @extschema@.cudal1_device_report(text[], text, text, boolean, float8, float8, boolean) IS
 'CUDA-L1, tables 6 (rows All) and 7 (rows of the levels): cudal1_level_report() for each device model, in the order given; NULL: all models with rewards, evaluations or imported scores, by name';
 
 CREATE FUNCTION @extschema@.cudal1_top_tasks(n int DEFAULT 10, method text DEFAULT NULL, device text DEFAULT NULL,
@@ -150,20 +186,6 @@ END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_top_tasks(int, text, text, boolean) IS
 'CUDA-L1, table 8: the n tasks with the highest speedups; lower and upper: interval of the measurement it rests on (NULL: imported); methods: all that proposed the code. Errors: 22023 n below 1, 42704 unknown device';
-
-CREATE FUNCTION cudal1.speaking_measurement(candidate_id bigint, speedup float8, evaluated boolean)
-RETURNS bigint
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT CASE WHEN speaking_measurement.evaluated
-				THEN (SELECT pg_catalog.max(m.measurement_id) FROM cudal1.measurement AS m
-					  WHERE m.candidate_id = speaking_measurement.candidate_id AND m.kind = 'evaluate'
-						AND m.reward = speaking_measurement.speedup)
-				ELSE (SELECT c.measurement_id FROM cudal1.candidate AS c
-					  WHERE c.candidate_id = speaking_measurement.candidate_id AND c.reward = speaking_measurement.speedup) END;
-END;
-COMMENT ON FUNCTION cudal1.speaking_measurement(bigint, float8, boolean) IS
-'the measurement that a row of cudal1.best_speedups() rests on; NULL for an imported score';
 
 CREATE FUNCTION @extschema@.cudal1_speedup_histogram(method text DEFAULT NULL, device text DEFAULT NULL, width float8 DEFAULT 0.5,
 	without_weak boolean DEFAULT false)

@@ -109,7 +109,7 @@ BEGIN
 	RETURN QUERY
 	SELECT 'code hash', format('candidate %s', c.candidate_id), encode(cudal1.code_hash(c.code), 'hex'), encode(c.code_hash, 'hex')
 	FROM cudal1.candidate AS c
-	WHERE c.code_hash <> cudal1.code_hash(c.code)
+	WHERE c.code_hash <> cudal1.code_hash(c.code) AND c.purpose <> 'withheld'
 		AND NOT EXISTS (SELECT FROM cudal1.pruned AS p WHERE p.candidate_id = c.candidate_id)
 		-- whose hashes are salted
 		AND NOT EXISTS (SELECT FROM cudal1.null_candidate AS k WHERE k.candidate_id = c.candidate_id);

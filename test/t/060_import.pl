@@ -161,12 +161,12 @@ is(value("SELECT string_agg(t.problem || ' ' || p.proposal_key, ', ' ORDER BY t.
 # results measured elsewhere
 value("SELECT tools.cudal1_cancel(array_agg(candidate_id)) FROM cudal1.candidate");
 ($status, $out, $err) = import_files('--results', "$dir/a100.json", '--method', 'published', '--device', 'NVIDIA A100');
-is("$status $out", "0 3 results imported, 1 rows without a candidate, 1 scores without their code\n", 'results');
+is("$status $out", "0 3 results imported, 1 rows without a candidate, 1 scores imported without their code\n", 'results');
 is(value("SELECT string_agg(t.problem || ' ' || c.state || ' ' || c.reward, ', ' ORDER BY c.reward) FROM cudal1.proposal p"
 		. " JOIN cudal1.candidate c USING (candidate_id) JOIN cudal1.task t ON t.task_id = c.task_id WHERE method = 'published'"),
-	'7 failed 0, 7 successful 0.5, 12 successful 3.5', 'a null score is a failure, the others are rewards');
+	'7 failed 0, 7 successful 0.5, 2 successful 1.25, 12 successful 3.5', 'a null score is a failure, the others are rewards');
 ($status, $out, $err) = import_files('--results', "$dir/a100.json", '--method', 'published', '--device', 'NVIDIA A100');
-is("$status $out", "0 3 results already there, 1 rows without a candidate, 1 scores without their code\n", 'importing results again adds nothing');
+is("$status $out", "0 4 results already there, 1 rows without a candidate\n", 'importing results again adds nothing');
 
 # public result files as they come: one a device, named after it, with the references of their tasks
 sub reference { return "class Model:\n    size = $_[0]\n\n\ndef get_inputs():\n    return []\n" =~ s/\n/\\n/gr; }
@@ -182,15 +182,21 @@ spew('public/a100.json', rows_of([1, 31, $fast, 3.456], [1, 32, 'null', 'null'],
 spew('public/rtx_3090.json', rows_of([1, 31, $fast, 2.5], [1, 32, '"class ModelNew: small"', 1.018], [1, 33, 'null', 'null'], [3, 31, 'null', 'null']));
 my @public = ('--results', "$dir/public/a100.json", "$dir/public/rtx_3090.json", '--method', 'public', '--prefix', 'public');
 ($status, $out, $err) = import_files(@public);
-is("$status $out", "0 4 tasks added, 4 results imported, 3 rows without a candidate, 1 scores without their code\n", 'public files: one command');
+is("$status $out", "0 4 tasks added, 4 results imported, 3 rows without a candidate, 1 scores imported without their code\n", 'public files: one command');
 is(value("SELECT string_agg(format('%s %s %s', name, level, problem), ', ' ORDER BY level, problem) FROM cudal1.task WHERE name LIKE 'public/%'"),
 	'public/1/31 1 31, public/1/32 1 32, public/1/33 1 33, public/3/31 3 31', 'their tasks come from them, solved or not');
 is(value("SELECT string_agg(concat_ws(' ', t.name, i.device, i.score), ', ' ORDER BY t.name, i.device) FROM cudal1.imported_score i"
 		. " JOIN cudal1.candidate c USING (candidate_id) JOIN cudal1.task t ON t.task_id = c.task_id WHERE t.name LIKE 'public/%'"),
-	'public/1/31 A100 3.456, public/1/31 RTX 3090 2.5, public/1/32 RTX 3090 1.018, public/3/31 A100 449.129', 'and each score its device from the name of its file');
+	'public/1/31 A100 3.456, public/1/31 RTX 3090 2.5, public/1/32 RTX 3090 1.018, public/1/33 A100 1.5, public/3/31 A100 449.129', 'and each score its device from the name of its file');
 ($status, $out, $err) = import_files(@public);
-is("$status $out", "0 4 results already there, 3 rows without a candidate, 1 scores without their code\n", 'again: nothing new');
-is(value("SELECT count(*) FROM cudal1.proposal WHERE method = 'public'"), '4', 'no proposal either');
+is("$status $out", "0 5 results already there, 3 rows without a candidate\n", 'again: nothing new');
+is(value("SELECT count(*) FROM cudal1.proposal WHERE method = 'public'"), '5', 'no proposal either');
+is(value("SELECT concat_ws(' ', c.state, c.purpose, c.reward, c.code = '', (SELECT count(*) FROM cudal1.bucket_slot s WHERE s.candidate_id = c.candidate_id))"
+		. " FROM cudal1.candidate c JOIN cudal1.task t USING (task_id) WHERE t.name = 'public/1/33'"), 'successful withheld 1.5 t 0', 'a score without its code is sampled by nobody');
+is(value("SELECT string_agg(concat_ws(' ', device, level, tasks, success, speedup, round(mean::numeric, 6), max), ', ' ORDER BY device, level)"
+		. " FROM tools.cudal1_device_report(method => 'public', missing => 'one', faster_than => 1.02, unrounded => true)"
+		. " WHERE level = 'All'"), 'A100 All 9 3 3 51.120556 449.129, NVIDIA A100 All 9 0 0 1.000000 1, RTX 3090 All 9 2 1 1.168667 2.5', 'and counts in reports, which know what was not rounded');
+is(value('SELECT count(*) FROM tools.cudal1_check()'), '0', 'all derived numbers hold');
 # the title of a task comes later, or its reference is another one
 spew('titles/level1/31_With_a_title.py', reference(31) =~ s/\\n/\n/gr . "# layout and comments do not count\n");
 ($status, $out, $err) = import_files("$dir/titles", '--prefix', 'public');

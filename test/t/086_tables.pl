@@ -20,6 +20,9 @@ my %reports = (
 	levels => "SELECT 'any', x.* FROM cudal1_level_report() AS x",
 	levels_one => "SELECT 'any', x.* FROM cudal1_level_report(missing => 'one') AS x",
 	levels_drop => "SELECT 'any', x.* FROM cudal1_level_report(missing => 'drop') AS x",
+	levels_unrounded => "SELECT 'any', x.* FROM cudal1_level_report(missing => 'one', faster_than => 1.01, unrounded => true) AS x",
+	devices_unrounded => q{SELECT device, level, tasks, mean, max, p75, p50, p25, success, speedup, geometric_mean, trimmed_mean, convention, evaluated, weak
+		FROM cudal1_device_report(method => 'grpo', unrounded => true)},
 	without_weak => "SELECT 'any', x.* FROM cudal1_level_report(without_weak => true) AS x",
 	methods => 'SELECT method, level, tasks, mean, max, p75, p50, p25, success, speedup, geometric_mean, trimmed_mean, convention, evaluated, weak FROM cudal1_method_report()',
 	devices => q{SELECT device, level, tasks, mean, max, p75, p50, p25, success, speedup, geometric_mean, trimmed_mean, convention, evaluated, weak
