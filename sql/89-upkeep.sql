@@ -98,6 +98,10 @@ RETURNS TABLE (subject text, place text, expected text, found text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
+DECLARE
+	a		record;
+	r		record;
+	body	text;
 BEGIN
 	-- buckets, slots, islands
 	RETURN QUERY
@@ -136,6 +140,10 @@ BEGIN
 		LEFT JOIN cudal1.imported_score AS i ON i.candidate_id = c.candidate_id AND i.device = c.import_device
 	WHERE c.imported AND i.reward IS DISTINCT FROM c.reward;
 	RETURN QUERY
+	SELECT 'reward of import', format('candidate %s on %s', i.candidate_id, i.device), @extschema@.cudal1_conservative_round(i.score)::text, i.reward::text
+	FROM cudal1.imported_score AS i
+	WHERE i.score IS NOT NULL AND i.reward <> @extschema@.cudal1_conservative_round(i.score);
+	RETURN QUERY
 	SELECT 'undecided without a job', format('candidate %s', c.candidate_id), 'a job', c.state
 	FROM cudal1.candidate AS c
 	WHERE c.state IN ('queued', 'measuring', 'verifying')
@@ -158,7 +166,49 @@ BEGIN
 	SELECT 'ablation', format('ablation %s', a.ablation_id), (1 << cardinality(a.switches))::text, count(r.mask)::text
 	FROM cudal1.ablation AS a LEFT JOIN cudal1.ablation_run AS r ON r.ablation_id = a.ablation_id
 	GROUP BY a.ablation_id, a.switches HAVING count(r.mask) <> 1 << cardinality(a.switches);
+	FOR a IN
+		SELECT x.ablation_id, x.switches, c.code FROM cudal1.ablation AS x JOIN cudal1.candidate AS c ON c.candidate_id = x.candidate_id
+			WHERE NOT EXISTS (SELECT FROM cudal1.pruned AS p WHERE p.candidate_id = x.candidate_id)
+			ORDER BY x.ablation_id
+	LOOP
+		FOR r IN SELECT x.mask, c.candidate_id, c.code_hash FROM cudal1.ablation_run AS x
+				JOIN cudal1.candidate AS c ON c.candidate_id = x.candidate_id WHERE x.ablation_id = a.ablation_id
+		LOOP
+			body := a.code;
+			FOR i IN 1 .. cardinality(a.switches) LOOP
+				body := cudal1.set_switch(body, a.switches[i], r.mask >> (i - 1) & 1 = 1);
+			END LOOP;
+			IF cudal1.code_hash(body) <> r.code_hash THEN
+				RETURN QUERY SELECT 'code of combination', format('ablation %s, candidate %s', a.ablation_id, r.candidate_id),
+					encode(cudal1.code_hash(body), 'hex'), encode(r.code_hash, 'hex');
+			END IF;
+		END LOOP;
+	END LOOP;
+
+	-- judgements on tasks and devices
+	RETURN QUERY
+	SELECT 'certification', format('task "%s"', t.name), n.verdict, t.certified
+	FROM cudal1.task AS t
+		JOIN (SELECT k.task_id, CASE WHEN bool_or(c.state = 'successful') THEN 'weak' WHEN bool_and(c.state = 'failed') THEN 'passed' END AS verdict
+			  FROM cudal1.null_candidate AS k JOIN cudal1.candidate AS c ON c.candidate_id = k.candidate_id
+			  GROUP BY k.task_id) AS n ON n.task_id = t.task_id
+	WHERE t.certified IS DISTINCT FROM n.verdict;
+	RETURN QUERY
+	SELECT 'trust in device', format('device "%s"', d.device_key), CASE WHEN n.drifts THEN 'not trusted' ELSE 'trusted' END,
+		   CASE WHEN d.untrusted_since IS NULL THEN 'trusted' ELSE 'not trusted' END
+	FROM cudal1.device AS d
+		CROSS JOIN LATERAL (SELECT COALESCE((SELECT abs(x.mean) > x.mean_limit FROM cudal1.aa_chart AS x WHERE x.device_id = d.device_id
+											 ORDER BY x.measurement_id DESC LIMIT 1), false) AS drifts) AS n
+	WHERE n.drifts <> (d.untrusted_since IS NOT NULL);
+
+	-- campaigns
+	RETURN QUERY
+	SELECT 'tokens and cost', format('lane %s of campaign %s', l.lane_id, l.campaign_id), format('%s, %s', n.tokens, n.cost), format('%s, %s', l.tokens, l.cost)
+	FROM cudal1.campaign_lane AS l
+		CROSS JOIN LATERAL (SELECT COALESCE(sum(q.prompt_tokens + q.completion_tokens), 0) AS tokens, COALESCE(sum(q.cost), 0) AS cost
+							FROM cudal1.request AS q WHERE q.lane_id = l.lane_id) AS n
+	WHERE l.tokens <> n.tokens OR abs(l.cost - n.cost) > 1e-9 * abs(n.cost) + 1e-12;
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_check() IS
-'recounts every derived number, buckets, islands, rewards, hashes, variances, from what it is derived of, and says what is off: one row a difference, none where all agree. Changes nothing; reads every candidate and measurement. cudal1.rebucket() repairs buckets, cudal1_requeue() undecided candidates';
+'recounts every derived number, buckets, islands, rewards, hashes, variances, combinations of switches, certification, trust in devices, tokens and cost of campaigns, from what it is derived of, and says what is off: one row a difference, none where all agree. Changes nothing; reads every candidate and measurement. cudal1.rebucket() repairs buckets, cudal1_requeue() undecided candidates';

@@ -2,7 +2,7 @@
 BEGIN;
 SET client_min_messages = error;
 SET cudal1.certify = off;
-SELECT plan(32);
+SELECT plan(39);
 
 SELECT cudal1_add_task('t', 'r', 'pytorch', NULL, 1, '{"device": "cpu", "profile": "quick"}') AS task \gset
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS device \gset
@@ -50,11 +50,23 @@ SELECT is(pg_temp.found($$UPDATE cudal1.candidate SET code = 'other' WHERE code 
 SELECT ok('reward of score' = ANY (pg_temp.found($$UPDATE cudal1.candidate SET score = score + 0.5 WHERE code = 'good 1'$$)), 'a score');
 SELECT ok('deciding measurement' = ANY (pg_temp.found($$UPDATE cudal1.candidate SET reward = 99, score = 99 WHERE code = 'good 1'$$)), 'a reward that no measurement gave');
 SELECT is(pg_temp.found($$UPDATE cudal1.candidate SET measurement_id = NULL WHERE code = 'good 2'$$), '{"deciding measurement"}', 'a verdict without a measurement');
-SELECT is(pg_temp.found($$UPDATE cudal1.imported_score SET reward = 1$$), '{"imported score"}', 'an imported score');
+SELECT is(pg_temp.found($$UPDATE cudal1.imported_score SET reward = 1$$), '{"imported score","reward of import"}', 'an imported score');
 SELECT is(pg_temp.found($$UPDATE cudal1.measurement SET variance = 0.5 WHERE variance IS NOT NULL AND measurement_id = (SELECT min(measurement_id) FROM cudal1.measurement)$$), '{"variance of buckets"}', 'a variance');
 SELECT ok('reward of measurement' = ANY (pg_temp.found($$UPDATE cudal1.measurement SET score = 7 WHERE measurement_id = (SELECT measurement_id FROM cudal1.candidate WHERE code = 'good 3')$$)), 'a measured score');
 SELECT is(pg_temp.found($$INSERT INTO cudal1.candidate (task_id, code, code_hash) SELECT task_id, 'x', cudal1.code_hash('x') FROM cudal1.task$$), '{"undecided without a job"}', 'a forgotten candidate');
 SELECT is(pg_temp.found($$UPDATE cudal1.task SET device_model = 'other'$$), '{"deciding measurement"}', 'rewards from two models');
+
+-- what others derive
+SELECT is(pg_temp.found($$UPDATE cudal1.imported_score SET score = 5$$), '{"reward of import"}', 'the rounding of an imported score');
+SELECT is(pg_temp.found($$UPDATE cudal1.device SET untrusted_since = now()$$), '{"trust in device"}', 'a device that is not trusted for nothing');
+SELECT is(pg_temp.found($x$SELECT cudal1_ablate(cudal1_submit('t', E'A = True\nB = True\n'), '{A,B}');
+	UPDATE cudal1.ablation_run AS r SET candidate_id = (SELECT candidate_id FROM cudal1.ablation_run WHERE mask = 3) WHERE r.mask = 1$x$),
+	'{"code of combination"}', 'a combination with the code of another');
+SELECT is(pg_temp.found($x$SELECT cudal1_ablate(cudal1_submit('t', E'A = True\nB = True\n'), '{A,B}')$x$), '{}', 'an ablation is sound');
+SELECT is(pg_temp.found($x$SELECT cudal1_certify_task('t'); UPDATE cudal1.task SET certified = 'passed'$x$), '{certification}', 'a certificate that nobody gave');
+SELECT is(pg_temp.found($x$SELECT cudal1_certify_task('t')$x$), '{}', 'null candidates are sound');
+SELECT is(pg_temp.found($x$SELECT cudal1_add_model('m', 'http://127.0.0.1:9/v1', 'm');
+	SELECT cudal1_add_campaign('c', 'vanilla', '{m}', '{t}'); UPDATE cudal1.campaign_lane SET tokens = 7$x$), '{"tokens and cost"}', 'tokens that no request took');
 
 -- statistics
 SELECT results_eq('SELECT measurements, successful, failed, lost, device_seconds, clock_share FROM cudal1.stat_device', 'VALUES (8::bigint, 5::bigint, 3::bigint, 0::bigint, 10::float8, 0.5::float8)', 'statistics of a device');
