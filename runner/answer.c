@@ -119,8 +119,8 @@ cudal1_text_repair(const char *data, size_t length, bool escapes, size_t *repair
 			}
 			else
 				n = length - i < 2 ? 1 : 2;
-			/* what follows a backslash may itself begin a broken character */
-			if (n == 2 && (unsigned char) data[i + 1] >= 0x80)
+			/* what follows a backslash may itself be a NUL, or begin a broken character */
+			if (n == 2 && (data[i + 1] == '\0' || (unsigned char) data[i + 1] >= 0x80))
 				n = 1;
 			cudal1_buffer_append(&out, data + i, n);
 			i += n;

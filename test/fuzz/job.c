@@ -15,8 +15,8 @@ int			LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define HOLDS(condition) do { if (!(condition)) { fprintf(stderr, "broken: %s\n", #condition); abort(); } } while (0)
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void
+check_job(const uint8_t *data, size_t size)
 {
 	Job			job;
 	char		error[512] = "";
@@ -53,5 +53,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	job_free(&job);
 	free(text);
+}
+
+#ifndef SIGNATURE
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	check_job(data, size);
 	return 0;
 }
+#endif

@@ -1,0 +1,44 @@
+/*
+ * response.c
+ *		libFuzzer driver of the parser of models' answers: whatever the text is, it gives all three sections or a reason, and nothing that
+ *		did not stand in the text. `make sanitize` builds and runs it.
+ */
+#include "server.h"
+
+#include "../../src/response.c"
+
+void
+InitMaterializedSRF(FunctionCallInfo fcinfo, bits32 flags)
+{
+}
+
+void
+tuplestore_putvalues(Tuplestorestate *state, TupleDesc description, Datum *values, bool *nulls)
+{
+}
+
+struct varlena *
+pg_detoast_datum_packed(struct varlena *datum)
+{
+	return datum;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	Datum		values[4] = {0};
+	bool		nulls[4];
+	char	   *copy = malloc(size + 1);
+
+	/* what a database's text cannot hold never comes here */
+	for (size_t i = 0; i < size; i++)
+		copy[i] = data[i] == '\0' ? '\n' : (char) data[i];
+	parse_response(cstring_to_text_with_len(copy, (int) size), values, nulls);
+	HOLDS(!nulls[3] || (!nulls[0] && !nulls[1] && !nulls[2]));
+	for (int i = 0; i < 3; i++)
+		HOLDS(nulls[i] || VARSIZE_ANY_EXHDR(DatumGetPointer(values[i])) <= size);
+	HOLDS(nulls[3] || VARSIZE_ANY_EXHDR(DatumGetPointer(values[3])) > 0);
+	free(copy);
+	free_pieces();
+	return 0;
+}
