@@ -1,0 +1,29 @@
+-- What bench/agents works on, after database.sql: tasks, devices, results of the size that measurements have.
+SET client_min_messages = error;
+SELECT cudal1_add_task('t' || t, '// t' || t, 'c', '{"entry": "solve", "args": [{"name": "c", "dtype": "float32", "shape": [4], "role": "out"}]}',
+		1, '{"device": "cpu", "profile": "quick"}') FROM generate_series(1, 32) AS t;
+
+-- a device for each connection
+CREATE TABLE bench.device AS
+	SELECT c AS client, cudal1.register_device('host ' || c, '{"key": "cpu:1", "class": "cpu", "model": "M", "cores": 1, "languages": ["c"], "details": {}}') AS device_id
+		FROM generate_series(0, 1023) AS c;
+CREATE UNIQUE INDEX ON bench.device (client);
+
+CREATE TABLE bench.result AS
+	SELECT n, jsonb_build_object('type', 'result', 'outcome', 'successful', 'score', s.score, 'lower', s.score * 0.997, 'upper', s.score * 1.003,
+			'variance', 1e-6, 'pairs', 7, 'rounds', 280, 'bucket_means', (SELECT jsonb_agg(s.score + 0 * g) FROM generate_series(1, 7) AS g),
+			'reference_seconds', 1.1e-4, 'candidate_seconds', 1.1e-4 / s.score, 'checks', 140, 'max_error', 0.02, 'audits', 400,
+			'device_seconds', 4.9, 'clock_seconds', 3.5, 'wall_seconds', 5.3, 'samples',
+			(SELECT jsonb_agg(b.samples) FROM (SELECT jsonb_agg(round((0.99 + 0.02 * random())::numeric, 5)) AS samples
+											   FROM generate_series(0, 279) AS g GROUP BY g % 7) AS b),
+			'environment', '{"compiler": "gcc", "flags": "-O3 -march=native", "cores": "1", "runner": "0.1.0", "kernel": "6.1"}'::jsonb) AS result
+		FROM generate_series(0, 63) AS n, LATERAL (SELECT round((0.9 + random() + 0 * n)::numeric, 4) AS score) AS s;
+CREATE UNIQUE INDEX ON bench.result (n);
+
+-- as many jobs more, spread over so many of the tasks
+CREATE SEQUENCE bench.serial;
+CREATE FUNCTION bench.enqueue(jobs int, tasks int) RETURNS bigint LANGUAGE sql AS $$
+	SELECT count(r.candidate_id) FROM generate_series(1, (jobs + 999) / 1000) AS b,
+		LATERAL (SELECT array_agg('t' || 1 + g % tasks) AS t, array_agg(bench.code(nextval('bench.serial') * 100003 + b + 0 * g)) AS c FROM generate_series(1, 1000) AS g) AS x,
+		LATERAL cudal1_submit_batch(x.t, x.c) AS r
+$$;
