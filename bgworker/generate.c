@@ -24,8 +24,10 @@
 #include "generate.h"
 #include "settings.h"
 
-/* looks at the database are at least this far apart */
+/* looks at answers and campaigns are at least this far apart */
 #define LOOK_MS 50
+/* as are claims: a free place costs money, but so does a commit for each */
+#define FILL_MS 10
 /* a cancellation reaches the program within this time */
 #define HOLD_MS 1000
 #define RESTART_MS 1000
@@ -55,6 +57,8 @@ static int64 retry_at = 0;
 static int	tries = 0;
 static int64 look_at = 0;
 static bool look_wanted = false;
+static int64 fill_at = 0;
+static bool fill_wanted = false;
 static int64 due_at = -1;		/* when a waiting request may be sent, -1: none waits */
 static int64 held_at = 0;
 static bool hold_soon = false;
@@ -65,7 +69,7 @@ take_line(void *owner, char *line, int length)
 	if (length == sizeof(ready_line) - 1 && memcmp(line, ready_line, length) == 0)
 	{
 		ready = true;
-		look_wanted = true;
+		fill_wanted = true;
 		return;
 	}
 	for (int i = 0; i < length; i++)
@@ -210,7 +214,7 @@ store(int64 now)
 		if (started)
 			cudal1_child_send(&child, stored, strlen(stored));
 		pfree(stored);
-		look_wanted = true;
+		fill_wanted = look_wanted = true;
 	}
 	else if (outcome != CUDAL1_CALL_GONE)
 		retry_at = now + Min(10000, 100L << Min(++tries, 10));
@@ -255,7 +259,7 @@ clear(const char *worker, int64 now)
 	}
 	cudal1_child_free(&child);
 	started = ready = false;
-	look_wanted = true;
+	fill_wanted = true;
 	return outcome;
 }
 
@@ -266,6 +270,8 @@ fill(const char *worker, int64 now)
 	Cudal1Call	outcome;
 	int64		next;
 
+	fill_wanted = false;
+	fill_at = now + FILL_MS;
 	due_at = -1;
 	if (!cudal1_enabled || cudal1_max_requests == 0)
 		return CUDAL1_CALL_DONE;
@@ -292,24 +298,22 @@ fill(const char *worker, int64 now)
 			return outcome;
 		cudal1_child_send(&child, jobs, strlen(jobs));
 		pfree(jobs);
-		look_wanted |= count > 0;
+		fill_wanted |= count > 0;
 		/* what waits for a free place is sent when an answer comes; this is the net below that */
 		due_at = now + 1000;
 	}
 	return CUDAL1_CALL_DONE;
 }
 
-/* all that depends on the database alone */
+/* turns answers into candidates, and takes campaigns a step further: little at a time, as places may become free meanwhile */
 static Cudal1Call
-look_at_database(const char *worker, int64 now)
+advance(int64 now)
 {
 	Cudal1Call	outcome;
 	int64		steps = 0;
 
 	look_wanted = false;
 	look_at = now + LOOK_MS;
-	if (fill(worker, now) == CUDAL1_CALL_GONE)
-		return CUDAL1_CALL_GONE;
 	outcome = cudal1_entry_requests_take(&steps);
 	if (outcome == CUDAL1_CALL_DONE && cudal1_enabled)
 	{
@@ -320,7 +324,8 @@ look_at_database(const char *worker, int64 now)
 	}
 	/* more of it, but after a look at everything else */
 	look_wanted |= steps > 0;
-	return outcome == CUDAL1_CALL_GONE ? outcome : CUDAL1_CALL_DONE;
+	fill_wanted |= steps > 0;
+	return outcome;
 }
 
 static void
@@ -346,6 +351,7 @@ cudal1_generate_turn(const char *worker, bool look)
 	Cudal1Call	outcome = CUDAL1_CALL_DONE;
 
 	look_wanted |= look;
+	fill_wanted |= look;
 	hold_soon |= look;
 	if (started && !child.gone)
 	{
@@ -360,9 +366,13 @@ cudal1_generate_turn(const char *worker, bool look)
 		(now - held_at >= (int64) cudal1_lease_seconds * 1000 / 3 || (hold_soon && now - held_at >= HOLD_MS)))
 		outcome = hold(worker, now);
 	/* nothing is claimed before what came in is stored */
-	if (outcome != CUDAL1_CALL_GONE && (!have_pending || pending.len == 0) &&
-		now >= look_at && (look_wanted || (due_at >= 0 && now >= due_at)))
-		outcome = look_at_database(worker, now);
+	if (outcome != CUDAL1_CALL_GONE && (!have_pending || pending.len == 0))
+	{
+		if (now >= fill_at && (fill_wanted || (due_at >= 0 && now >= due_at)))
+			outcome = fill(worker, now);
+		if (outcome != CUDAL1_CALL_GONE && now >= look_at && look_wanted)
+			outcome = advance(now);
+	}
 	return outcome == CUDAL1_CALL_GONE ? CUDAL1_TURN_GONE : CUDAL1_TURN_QUIET;
 }
 
@@ -386,8 +396,10 @@ cudal1_generate_next_ms(void)
 	}
 	if (look_wanted)
 		next = Min(next, look_at);
+	if (fill_wanted)
+		next = Min(next, fill_at);
 	else if (due_at >= 0)
-		next = Min(next, Max(due_at, look_at));
+		next = Min(next, Max(due_at, fill_at));
 	return Max(1, next - now);
 }
 
@@ -404,8 +416,8 @@ cudal1_generate_drop(void)
 		resetStringInfo(&pending);
 	due_at = -1;
 	tries = failures = 0;
-	restart_at = retry_at = look_at = 0;
-	look_wanted = true;
+	restart_at = retry_at = look_at = fill_at = 0;
+	look_wanted = fill_wanted = true;
 }
 
 void

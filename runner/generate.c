@@ -194,20 +194,27 @@ replay(void)
 	closedir(dir);
 }
 
-/* an endpoint's words without the key in them */
-static char *
-scrubbed(const char *words, const char *key)
+/* an endpoint's words without the key in them; fit for JSON, as they come from anywhere */
+static json_t *
+scrubbed(const char *words, size_t length, const char *key)
 {
-	size_t		length;
-	char	   *copy = cudal1_text_repair(words, strlen(words), false, &length);
+	char	   *copy = cudal1_text_repair(words, length, false, &length);
+	Buffer		clean = {0};
+	char	   *start = copy;
 	char	   *found;
+	json_t	   *text;
 
-	while (key != NULL && strlen(key) > 3 && (found = strstr(copy, key)) != NULL)
+	while (key != NULL && strlen(key) > 3 && (found = strstr(start, key)) != NULL)
 	{
-		memmove(found + 3, found + strlen(key), strlen(found + strlen(key)) + 1);
-		memcpy(found, "***", 3);
+		cudal1_buffer_append(&clean, start, found - start);
+		cudal1_buffer_append(&clean, "***", 3);
+		start = found + strlen(key);
 	}
-	return copy;
+	cudal1_buffer_append(&clean, start, copy + length - start);
+	text = json_stringn(clean.data, clean.length);
+	cudal1_buffer_free(&clean);
+	free(copy);
+	return text;
 }
 
 static void
@@ -219,12 +226,7 @@ report(json_int_t request_id, json_int_t attempt, const char *outcome, const cha
 	char	   *text;
 
 	if (detail != NULL && detail[0] != '\0')
-	{
-		char	   *words = scrubbed(detail, key);
-
-		json_object_set_new(line, "detail", json_string(words));
-		free(words);
-	}
+		json_object_set_new(line, "detail", scrubbed(detail, strlen(detail), key));
 	if (transfer != NULL)
 	{
 		const Answer *answer = &transfer->answer;
@@ -239,11 +241,11 @@ report(json_int_t request_id, json_int_t attempt, const char *outcome, const cha
 			json_object_set_new(line, "retry_after", json_integer(retry_after));
 		if (answer->text.length > 0 || strcmp(outcome, "answered") == 0)
 		{
-			json_object_set_new(line, "text", json_stringn(answer->text.data, answer->text.length));
+			json_object_set_new(line, "text", scrubbed(answer->text.data, answer->text.length, key));
 			paid = true;
 		}
 		if (answer->finish_reason[0] != '\0')
-			json_object_set_new(line, "finish_reason", json_string(answer->finish_reason));
+			json_object_set_new(line, "finish_reason", scrubbed(answer->finish_reason, strlen(answer->finish_reason), key));
 		if (answer->prompt_tokens >= 0)
 			json_object_set_new(line, "prompt_tokens", json_integer(answer->prompt_tokens));
 		if (answer->completion_tokens >= 0)

@@ -440,7 +440,7 @@ BEGIN
 		RETURN 'lost';
 	END IF;
 	SELECT x.* INTO STRICT m FROM cudal1.model AS x WHERE x.model_id = r.model_id;
-	IF NOT finish_request.answer ?| ARRAY['prompt_tokens', 'completion_tokens'] AND finish_request.answer ? 'text' THEN
+	IF NOT finish_request.answer ?| ARRAY['prompt_tokens', 'completion_tokens'] AND jsonb_typeof(finish_request.answer -> 'text') = 'string' THEN
 		estimated := true;
 		tokens_in := ceil(octet_length(coalesce((SELECT p.prompt FROM cudal1.prompt AS p WHERE p.prompt_id = r.prompt_id),
 												cudal1.technique_question(r.about), '')) / 4.0);
@@ -492,34 +492,64 @@ $$;
 COMMENT ON FUNCTION cudal1.finish_request(jsonb) IS
 'stores what cudal1-generate reports of one try: an answer, or what went wrong, which is tried again after a pause, or ends the request; stored, or lost where the claim was fenced off (nothing is written)';
 
+CREATE FUNCTION cudal1.finish_line(line text, doubtful boolean)
+RETURNS text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	a		jsonb;
+	problem	text;
+BEGIN
+	BEGIN
+		a := line::jsonb;
+		IF doubtful THEN
+			PERFORM cudal1.finish_request(a);
+		END IF;
+	EXCEPTION WHEN OTHERS THEN
+		IF left(SQLSTATE, 2) IN ('40', '53', '55', '57', '58') THEN
+			RAISE;
+		END IF;
+		-- characters that this database cannot hold, or worse: the answer is broken, but whose it is stands before them
+		problem := SQLERRM;
+	END;
+	IF problem IS NOT NULL THEN
+		BEGIN
+			a := jsonb_build_object('request_id', substring(line FROM '"request_id": ?(\d+)')::bigint,
+				'attempt', substring(line FROM '"attempt": ?(\d+)')::int,
+				'outcome', 'refused', 'detail', 'the answer cannot be stored: ' || problem);
+			PERFORM cudal1.finish_request(a);
+		EXCEPTION WHEN data_exception THEN
+			a := NULL;
+		END;
+	ELSIF NOT doubtful AND jsonb_typeof(a -> 'request_id') = 'number' AND jsonb_typeof(a -> 'attempt') = 'number' THEN
+		PERFORM cudal1.finish_request(a);
+	END IF;
+	IF jsonb_typeof(a -> 'request_id') IS DISTINCT FROM 'number' OR jsonb_typeof(a -> 'attempt') IS DISTINCT FROM 'number' THEN
+		RAISE LOG 'cudal1: an unreadable answer was left out: %', coalesce(problem, 'it names no request');
+		RETURN '';
+	END IF;
+	RETURN jsonb_build_object('type', 'stored', 'request_id', a -> 'request_id', 'attempt', a -> 'attempt')::text || E'\n';
+END
+$$;
+COMMENT ON FUNCTION cudal1.finish_line(text, boolean) IS
+'cudal1.finish_request() for one line of cudal1-generate; returns the line that tells it to forget what is stored, empty where the line names no request. doubtful: an answer that cannot be stored ends its request, instead of failing';
+
 CREATE FUNCTION cudal1.finish_requests(answers text)
 RETURNS text
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	line	text;
-	a		jsonb;
-	acks	text := '';
+	lines	text[] := ARRAY(SELECT l FROM unnest(string_to_array(answers, E'\n')) WITH ORDINALITY AS u(l, n) WHERE l <> '' ORDER BY n);
 BEGIN
-	FOR line IN SELECT l FROM unnest(string_to_array(answers, E'\n')) AS l WHERE l <> '' LOOP
-		BEGIN
-			a := line::jsonb;
-		EXCEPTION WHEN OTHERS THEN
-			-- characters that this database cannot hold: the answer is broken, but whose it is stands before them
-			BEGIN
-				a := jsonb_build_object('request_id', substring(line FROM '"request_id": ?(\d+)')::bigint,
-					'attempt', substring(line FROM '"attempt": ?(\d+)')::int,
-					'outcome', 'refused', 'detail', 'the answer cannot be stored: ' || SQLERRM);
-			EXCEPTION WHEN OTHERS THEN
-				RAISE LOG 'cudal1: an unreadable answer was left out: %', SQLERRM;
-				CONTINUE;
-			END;
-		END;
-		CONTINUE WHEN jsonb_typeof(a -> 'request_id') IS DISTINCT FROM 'number' OR jsonb_typeof(a -> 'attempt') IS DISTINCT FROM 'number';
-		PERFORM cudal1.finish_request(a);
-		acks := acks || jsonb_build_object('type', 'stored', 'request_id', a -> 'request_id', 'attempt', a -> 'attempt')::text || E'\n';
-	END LOOP;
-	RETURN acks;
+	BEGIN
+		RETURN (SELECT coalesce(string_agg(cudal1.finish_line(l, false), ''), '') FROM unnest(lines) AS l);
+	EXCEPTION WHEN OTHERS THEN
+		IF left(SQLSTATE, 2) IN ('40', '53', '55', '57', '58') THEN
+			RAISE;
+		END IF;
+	END;
+	-- one of them cannot be stored, which must not hold up the others for ever
+	RETURN (SELECT coalesce(string_agg(cudal1.finish_line(l, true), ''), '') FROM unnest(lines) AS l);
 END
 $$;
 COMMENT ON FUNCTION cudal1.finish_requests(text) IS

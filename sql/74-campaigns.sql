@@ -351,6 +351,17 @@ BEGIN
 			WHERE x.state = 'running' AND (x.kind <> 'contrastive' OR x.options ->> 'groups' IS NOT NULL)
 			ORDER BY x.campaign_id FOR NO KEY UPDATE SKIP LOCKED
 	LOOP
+		-- what an endpoint does not take of one task, while it answers others (a prompt too long for its model), ends that lane alone
+		UPDATE cudal1.campaign_lane AS x SET state = 'done', note = 'requests fail: ' || f.error
+			FROM (SELECT DISTINCT ON (r.lane_id) r.lane_id, r.status, r.error
+					FROM cudal1.campaign_lane AS y JOIN cudal1.request AS r USING (lane_id)
+					WHERE y.campaign_id = c.campaign_id AND y.state = 'open' AND y.failures >= 3 AND r.state = 'failed'
+					ORDER BY r.lane_id, r.request_id DESC) AS f
+			WHERE x.lane_id = f.lane_id AND f.status IN (400, 413, 422)
+				AND EXISTS (SELECT FROM cudal1.campaign_lane AS z JOIN cudal1.request AS r USING (lane_id)
+							WHERE z.campaign_id = c.campaign_id AND z.model_id = x.model_id AND z.lane_id <> x.lane_id AND r.state = 'answered');
+		GET DIAGNOSTICS n = ROW_COUNT;
+		done := done + n;
 		-- an endpoint that fails again and again is not asked for ever
 		SELECT r.error INTO problem
 			FROM cudal1.campaign_lane AS x JOIN cudal1.request AS r USING (lane_id)
@@ -396,7 +407,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.advance_campaigns(int) IS
-'takes the running campaigns a step further, about most requests at a time, and returns the number of changes; what the worker calls. A campaign of which three requests in a row failed is paused, with the reason';
+'takes the running campaigns a step further, about most requests at a time, and returns the number of changes; what the worker calls. A campaign of which three requests in a row failed is paused, with the reason; where the endpoint refused those of one task and answered those of others, that lane ends';
 
 CREATE FUNCTION @extschema@.cudal1_next_group(campaign text)
 RETURNS TABLE (group_key text, prompt_id bigint, task text, prompt text, size int)

@@ -93,14 +93,20 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-	list	text := substring(answer FROM '\[[^][]*\]');
+	list	text;
 	names	text[];
 BEGIN
-	BEGIN
-		names := ARRAY(SELECT DISTINCT lower(btrim(e)) FROM jsonb_array_elements_text(list::jsonb) AS e);
-	EXCEPTION WHEN OTHERS THEN
-		names := NULL;
-	END;
+	-- models think aloud, index arrays and count before they answer: the last array of strings is the answer
+	FOR list IN SELECT x.m[1] FROM regexp_matches(regexp_replace(answer, '<think>.*</think>', ''), '\[[^][]*\]', 'g') AS x(m) LOOP
+		BEGIN
+			IF NOT EXISTS (SELECT FROM jsonb_array_elements(list::jsonb) AS e WHERE jsonb_typeof(e) <> 'string')
+				AND (names IS NULL OR list::jsonb <> '[]') THEN
+				names := ARRAY(SELECT DISTINCT lower(btrim(e)) FROM jsonb_array_elements_text(list::jsonb) AS e);
+			END IF;
+		EXCEPTION WHEN data_exception THEN
+			CONTINUE;
+		END;
+	END LOOP;
 	IF names IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'the answer holds no JSON array of strings';
 	END IF;

@@ -1,6 +1,6 @@
 -- Models and their requests: who may be asked how often, what each outcome leads to, and that no answer is lost or counted twice.
 BEGIN;
-SELECT plan(89);
+SELECT plan(92);
 
 SELECT cudal1_add_task('t', 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
 SELECT prompt_id AS p FROM cudal1_prompt('t', kind => 'augment') \gset
@@ -119,6 +119,17 @@ SELECT pg_temp.claim() \g /dev/null
 SELECT cudal1.finish_requests(format('{"type": "answer", "request_id": %s, "attempt": 1, "outcome": "answered", "text": "\u0000"}', :q)) \g /dev/null
 SELECT is((SELECT state FROM cudal1.request WHERE request_id = :q), 'failed', 'an answer that the database cannot hold fails, and is not asked for again');
 
+-- one answer that fails in the middle of a batch, whatever the reason
+SELECT array_agg(q) AS many FROM cudal1_generate(:p, 'm', 3) AS q \gset
+SELECT pg_temp.claim() \g /dev/null
+ALTER TABLE cudal1.request ADD CONSTRAINT contrary CHECK (answer <> 'contrary');
+SELECT is((SELECT count(*) FROM regexp_matches(cudal1.finish_requests((SELECT string_agg(jsonb_build_object('type', 'answer', 'request_id', q, 'attempt', 1, 'outcome', 'answered',
+	'text', CASE n WHEN 2 THEN 'contrary' ELSE 'word ' || n END)::text, E'\n' ORDER BY n) FROM unnest(:'many'::bigint[]) WITH ORDINALITY AS u (q, n))), 'stored', 'g')), 3::bigint, 'a batch with an answer that cannot be stored');
+SELECT is((SELECT array_agg(state ORDER BY request_id) FROM cudal1.request WHERE request_id = ANY (:'many')), '{answered,failed,answered}', 'leaves the others alone');
+SELECT matches((SELECT error FROM cudal1.request WHERE request_id = ANY (:'many') AND state = 'failed'), 'cannot be stored.*contrary', 'and says why');
+ALTER TABLE cudal1.request DROP CONSTRAINT contrary;
+SELECT cudal1.take_answers() \g /dev/null
+
 -- every answer is a candidate, whatever it holds
 CREATE FUNCTION pg_temp.becomes(text text, more jsonb DEFAULT '{}') RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -173,7 +184,7 @@ SELECT is(cudal1.next_request(), NULL, 'and nothing waited for');
 -- impossible states
 SELECT throws_ok($$UPDATE cudal1.request SET answer = NULL WHERE state = 'answered'$$, '23514', NULL, 'an answered request has an answer');
 SELECT throws_ok($$UPDATE cudal1.request SET lease_until = now() WHERE state = 'answered'$$, '23514', NULL, 'and no lease');
-SELECT is((SELECT row(answered, failed, waiting, in_flight)::text FROM cudal1.model_use WHERE name = 'm'), '(14,3,0,0)', 'the use of a model');
+SELECT is((SELECT row(answered, failed, waiting, in_flight)::text FROM cudal1.model_use WHERE name = 'm'), '(16,4,0,0)', 'the use of a model');
 
 SELECT * FROM finish();
 ROLLBACK;

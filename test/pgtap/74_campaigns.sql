@@ -1,6 +1,6 @@
 -- Campaigns: each kind asks for what it should and no more, ends when it should, and goes on after a pause.
 BEGIN;
-SELECT plan(72);
+SELECT plan(74);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', NULL, 1, options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
@@ -164,6 +164,18 @@ SELECT cudal1_resume_campaign('f') \g /dev/null
 SELECT pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('f'), 'running 1 0 4 4 0 0 40', 'resumed, it tries again');
 SELECT cudal1_end_campaign('f') \g /dev/null
+
+-- an endpoint that refuses one task
+SELECT cudal1_add_campaign('r', 'vanilla', '{m1}', options => '{"attempts": 3}') \g /dev/null
+SELECT pg_temp.advance() \g /dev/null
+SELECT cudal1.finish_request(jsonb_build_object('type', 'answer', 'request_id', j.request_id, 'attempt', j.attempt, 'status', 400, 'detail', 'the prompt is too long',
+		'outcome', CASE WHEN t.name = 'b' THEN 'refused' ELSE 'answered' END, 'text', CASE WHEN t.name = 'a' THEN 'words' ELSE '' END))
+FROM cudal1.claim_requests('w', 1000) AS j JOIN cudal1.request AS r USING (request_id) JOIN cudal1.prompt AS p USING (prompt_id) JOIN cudal1.task AS t USING (task_id) \g /dev/null
+SELECT cudal1.take_answers(), pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('r'), 'finished 2 2 3 0 0 0 ' || (SELECT sum(tokens) FROM cudal1.campaign_lane JOIN cudal1.campaign USING (campaign_id) WHERE name = 'r'),
+	'what one task alone suffers ends one lane');
+SELECT is((SELECT array_agg(l.note ORDER BY l.lane_id) FROM cudal1.campaign_lane AS l JOIN cudal1.campaign USING (campaign_id) WHERE name = 'r'),
+	ARRAY['all attempts made', 'requests fail: the prompt is too long'], 'which says so');
 
 -- contrastive, with a trainer's policy
 SELECT cudal1_add_campaign('c', 'contrastive', options => '{"group_size": 4}') \g /dev/null

@@ -1,6 +1,6 @@
 -- What trainers get, and what codes do: data sets without duplicates, techniques by keywords and by a model.
 BEGIN;
-SELECT plan(34);
+SELECT plan(44);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', NULL, 1, options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
@@ -76,6 +76,12 @@ SELECT matches(job #>> '{body,messages,0,content}', 'shared memory usage.*__shar
 SELECT cudal1.finish_request(jsonb_build_object('request_id', request_id, 'attempt', 1, 'outcome', 'answered', 'text', E'Sure: ["Tiling", "bank conflict padding"]')) FROM cudal1.request \g /dev/null
 SELECT cudal1.take_answers() \g /dev/null
 SELECT is((SELECT array_agg(technique ORDER BY technique) FROM cudal1.candidate_technique WHERE candidate_id = :c AND source = 'm'), '{"bank conflict padding",tiling}', 'its terms are noted, also new ones');
+CREATE TEMP TABLE named AS
+	SELECT * FROM (VALUES ('with an index', E'[1] It uses a[i] and x[0]: ["tiling"]', '{tiling}'::text[]), ('in a fence', E'```json\n["Loop Unrolling", "tiling"]\n```', '{loop unrolling,tiling}'),
+		('that thinks', E'<think>["prefetch"]? no</think>["tiling"]', '{tiling}'), ('of none', '[]', '{}'), ('that says more', E'["tiling"] as in float x[];', '{tiling}')) AS v (n, answer, names);
+SELECT cudal1.take_techniques(:c, answer, n) FROM named \g /dev/null
+SELECT is(ARRAY(SELECT technique FROM cudal1.candidate_technique WHERE source = n ORDER BY 1), names, 'of an answer ' || n) FROM named;
+SELECT throws_ok(format('SELECT cudal1.take_techniques(%s, %L, ''m'')', :c, t), '22023', NULL, 'no list: ' || t) FROM (VALUES (''), ('tiling'), ('[tiling]'), ('[1, 2]'), ('{"a": 1}')) AS v (t);
 
 SELECT * FROM finish();
 ROLLBACK;
