@@ -575,13 +575,13 @@ count_steps(const char *query, int64 *steps)
 Cudal1Call
 cudal1_entry_requests_take(int64 *steps)
 {
-	return count_steps("SELECT cudal1.take_answers(32)", steps);
+	return count_steps("SELECT cudal1.take_answers(16)", steps);
 }
 
 Cudal1Call
 cudal1_entry_campaigns_advance(int64 *steps)
 {
-	return count_steps("SELECT cudal1.advance_campaigns(32)", steps);
+	return count_steps("SELECT cudal1.advance_campaigns(16)", steps);
 }
 
 Oid

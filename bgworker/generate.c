@@ -25,7 +25,7 @@
 #include "settings.h"
 
 /* looks at answers and campaigns are at least this far apart */
-#define LOOK_MS 50
+#define LOOK_MS 20
 /* as are claims: a free place costs money, but so does a commit for each */
 #define FILL_MS 10
 /* a cancellation reaches the program within this time */

@@ -3,6 +3,7 @@
 use strict;
 use warnings;
 use FindBin;
+use JSON::PP ();
 use lib "$FindBin::RealBin/../perl";
 use Models;
 use PostgreSQL::Test::Utils;
@@ -172,6 +173,17 @@ wait_for($node, "SELECT concat_ws(' ', state, done, trials) FROM cudal1.campaign
 is($node->safe_psql('postgres', "SELECT count(DISTINCT candidate_id) FROM cudal1.proposal JOIN cudal1.candidate USING (candidate_id) WHERE method LIKE 'vanilla: %' AND state = 'successful'"),
 	'10', 'each answer has a verdict');
 is($node->safe_psql('postgres', "SELECT success FROM cudal1_speedup_report('vanilla: ok') WHERE level = 'All'"), '1', 'and the report shows the method');
+
+# what trainers read, one JSON object a line
+$node->safe_psql('postgres', q{SELECT cudal1_submit('task', E'result 1.25\n# \\\\ \\\\t " caf\u00e9', 'odd')});
+wait_for($node, "SELECT count(*) FROM cudal1_sft_dataset(methods => '{odd}')", '1', 'a code with marks in it');
+for my $how ('SELECT cudal1_sft_dataset()', q{COPY (SELECT cudal1_sft_dataset()) TO STDOUT (FORMAT csv, QUOTE e'\x01', DELIMITER e'\x02')})
+{
+	my @rows = map { eval { JSON::PP->new->utf8->decode($_) } } split /\n/, $node->safe_psql('postgres', $how);
+	is(scalar @rows, $node->safe_psql('postgres', 'SELECT count(*) FROM cudal1_sft_dataset()'), 'each line is an object');
+	is((grep { $_->{method} eq 'odd' } @rows)[0]->{messages}[1]{content}, "## Code Implementation\n\n```c\nresult 1.25\n# \\ \\t \" caf\x{e9}\n```\n",
+		'as it was: ' . substr $how, 0, 6);
+}
 
 # switched off
 $node->safe_psql('postgres', 'ALTER SYSTEM SET cudal1.enabled = off');
