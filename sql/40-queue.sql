@@ -560,7 +560,8 @@ BEGIN
 		RETURN 'stored';
 	END IF;
 
-	-- a score: from here on under the task's locks
+	-- a score: from here on under the task's locks, which no flush of the log prolongs
+	PERFORM cudal1.unlock_before_flush();
 	PERFORM cudal1.lock_placement(j.task_id);
 	SELECT x.* INTO STRICT t FROM cudal1.task AS x WHERE x.task_id = j.task_id FOR NO KEY UPDATE;
 	IF t.device_model IS NULL AND c.purpose = 'certification' THEN

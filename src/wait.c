@@ -21,6 +21,7 @@
 #include "utils/timestamp.h"
 
 #include "../bgworker/bgworker.h"
+#include "commit.h"
 
 PG_FUNCTION_INFO_V1(cudal1_wait);
 
@@ -166,6 +167,8 @@ cudal1_wait(PG_FUNCTION_ARGS)
 		SPI_freetuptable(SPI_tuptable);
 	}
 	cudal1_waiters_cancel();
+	/* a verdict that a crash could still undo is none */
+	cudal1_commit_flush_visible();
 
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
