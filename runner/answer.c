@@ -279,15 +279,16 @@ cudal1_answer_feed(Answer *answer, const char *data, size_t length)
 	char	   *start;
 	char	   *end;
 	size_t		left;
+	bool		over = length > answer->max_body - answer->body_bytes;
+	static const char too_long[] = "the body is longer than the model's max_body_bytes";
 
+	/* the first max_body bytes count, however they come in pieces */
+	if (over)
+		length = answer->max_body - answer->body_bytes;
 	answer->body_bytes += length;
-	if (answer->body_bytes > answer->max_body && answer->finished)
-		return fail(answer, "answered", "the body did not end with the answer");
-	if (answer->body_bytes > answer->max_body)
-		return fail(answer, "oversized", "the body is longer than the model's max_body_bytes");
 	cudal1_buffer_append(&answer->raw, data, length);
 	if (!answer->events)
-		return true;
+		return over ? fail(answer, "oversized", too_long) : true;
 	start = answer->raw.data;
 	left = answer->raw.length;
 	while ((end = memchr(start, '\n', left)) != NULL)
@@ -299,7 +300,9 @@ cudal1_answer_feed(Answer *answer, const char *data, size_t length)
 	}
 	memmove(answer->raw.data, start, left);
 	answer->raw.length = left;
-	return true;
+	if (over && answer->finished)
+		return fail(answer, "answered", "the body did not end with the answer");
+	return over ? fail(answer, "oversized", too_long) : true;
 }
 
 void
