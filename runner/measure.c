@@ -117,8 +117,7 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 		case EXECUTOR_ENDED:
 			if (st.st_size >= OUTPUT_LIMIT)
 				return conclude(m, crash, "%s printed more than %d MiB %s", who, (int) (OUTPUT_LIMIT >> 20), when);
-			m->killed = side == SIDE_CANDIDATE && executor->wait_status >= 0
-				&& WIFSIGNALED(executor->wait_status) && is_from_outside(WTERMSIG(executor->wait_status));
+			m->killed = executor->wait_status >= 0 && WIFSIGNALED(executor->wait_status) && is_from_outside(WTERMSIG(executor->wait_status));
 			if (executor->wait_status >= 0 && WIFSIGNALED(executor->wait_status))
 				return conclude(m, crash, "%s ended by %s %s%s%s", who, signal_text(WTERMSIG(executor->wait_status)), when,
 								log[0] ? "; it printed: " : "", log);

@@ -4,6 +4,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/../perl";
 use Test::More;
+use Time::HiRes qw(sleep);
 use Agents;
 use Workers;
 
@@ -21,13 +22,57 @@ SELECT cudal1_submit('scale', $$void solve(const float *a, float *c) { for (int 
 SELECT cudal1_submit('scale', $$void solve(const float *a, float *c) { for (int i = 0; i < 4096; i++) c[i] = 3 * a[i]; }$$);
 SELECT cudal1_submit('scale', $$void solve(const float *a, float *c) { no such language }$$);
 END
-start_agent($agent, '--until-idle', '--prefetch', '1');
+# without a Python there is no PyTorch to look for
+my @quickly = ('--python', '/bin/false');
+start_agent($agent, '--until-idle', '--prefetch', '1', @quickly);
 agent_ended($agent, 0, 'a pilot measures what is there and leaves');
 # on a machine with much else to do a right code may stay unverified; it is never called wrong, nor lost
 like(scalar_of($node, "SELECT string_agg(coalesce(failure, state), ' ' ORDER BY candidate_id) FROM cudal1.candidate"),
 	qr/^(successful|unverified) wrong_output compile_error$/, 'the verdicts are those of the measuring program');
 is(scalar_of($node, "SELECT count(DISTINCT candidate_id) FROM cudal1.measurement WHERE wall_seconds > 0"), '3',
 	'with all that it says of the measurement');
+
+# a batch system signals all processes of a job, at worst the code's first: the claim is given back, whatever was going on
+sub descendants
+{
+	my ($root) = @_;
+	my (%children, @found);
+	for my $stat (glob '/proc/[0-9]*/stat')
+	{
+		open my $in, '<', $stat or next;
+		push @{ $children{$3} }, [ $1, $2 ] if (<$in> // '') =~ /^(\d+) \((.*)\) \S (\d+)/s;
+		close $in;
+	}
+	my @todo = @{ $children{$root} // [] };
+	while (my $next = shift @todo)
+	{
+		push @found, $next;
+		push @todo, @{ $children{ $next->[0] } // [] };
+	}
+	return @found;
+}
+my $id = $node->safe_psql('postgres', <<'END');
+SELECT cudal1_submit('scale', $$void solve(const float *a, float *c) { for (int i = 4095; i >= 0; i--) c[i] = a[i] + a[i]; }$$)
+END
+for my $later (0, 0.2, 0.5)
+{
+	start_agent($agent, @quickly);
+	wait_for($node, "SELECT state FROM cudal1.job WHERE candidate_id = $id", 'running', 'a measurement runs');
+	sleep $later;
+	for my $process (reverse descendants($agent->{pid}))
+	{
+		# the supervisor is told when it has long seen what became of its executors
+		sleep 0.05 if $process->[1] eq 'cudal1-measure';
+		kill 'TERM', $process->[0];
+	}
+	sleep 0.3;
+	stop_agent($agent, 'all of its processes get SIGTERM, the agent at last');
+	is(scalar_of($node, "SELECT concat_ws(' ', state, failures) FROM cudal1.job WHERE candidate_id = $id"), 'queued 0', 'the claim is given back');
+}
+is(scalar_of($node, "SELECT count(*) FROM cudal1.measurement WHERE candidate_id = $id"), '0', 'no verdict was made of it');
+start_agent($agent, '--until-idle', @quickly);
+agent_ended($agent, 0, 'a last pilot');
+like(state_of($node, $id), qr/^successful|unverified/, 'measures it');
 consistent($node);
 
 $node->stop;
