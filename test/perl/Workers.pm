@@ -49,9 +49,9 @@ END
 
 sub create_extension
 {
-	my ($node, $database) = @_;
+	my ($node, $database, $version) = @_;
+	$node->safe_psql($database, 'CREATE EXTENSION cudal1' . (defined $version ? " VERSION '$version'" : ''));
 	$node->safe_psql($database, <<'END');
-CREATE EXTENSION cudal1;
 SELECT cudal1_add_task('task', 'void solve(const float *a, float *c) {}', 'c',
 	'{"entry": "solve", "args": [{"name": "a", "dtype": "float32", "shape": [4], "role": "in", "init": "normal"},
 								 {"name": "c", "dtype": "float32", "shape": [4], "role": "out"}]}',
