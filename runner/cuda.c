@@ -32,6 +32,7 @@ __asm__(".section .rodata\n"
 extern const char cudal1_kernels[];
 
 #define THREADS 256
+#define MEMORY_PATIENCE 5.0		/* seconds */
 #define POOL_BYTES ((size_t) 40 << 30)
 
 /* false after conclude() if a call of our own fails: never the candidate's doing */
@@ -102,6 +103,14 @@ memory_create(Measure *m, GpuMemory *memory, size_t bytes)
 	memory->fd = -1;
 	memory->bytes = wire_gpu_bytes(bytes);
 	error = gpu->driver.MemCreate(&memory->handle, memory->bytes, &allocation, 0);
+	/* a process that was killed gives its memory back a little later */
+	for (double start = clock_now(); error == CU_OUT_OF_MEMORY && clock_now() < start + MEMORY_PATIENCE;)
+	{
+		usleep(20000);
+		error = gpu->driver.MemCreate(&memory->handle, memory->bytes, &allocation, 0);
+	}
+	if (error == CU_OUT_OF_MEMORY && m->candidates > 0)
+		return conclude(m, OUTCOME_CRASH, "the code holds so much of the GPU's memory that too little is left for the reference");
 	if (error == 0)
 		error = gpu->driver.MemAddressReserve(&memory->address, memory->bytes, 0, 0, 0);
 	if (error == 0)
@@ -171,8 +180,14 @@ void *
 gpu_alloc(Measure *m, size_t bytes)
 {
 	CuAddress	address = 0;
+	CuResult	error = m->gpu->driver.MemAlloc(&address, bytes + 16);
 
-	return m->gpu->driver.MemAlloc(&address, bytes + 16) == 0 ? (void *) (uintptr_t) address : NULL;
+	for (double start = clock_now(); error == CU_OUT_OF_MEMORY && clock_now() < start + MEMORY_PATIENCE;)
+	{
+		usleep(20000);
+		error = m->gpu->driver.MemAlloc(&address, bytes + 16);
+	}
+	return error == 0 ? (void *) (uintptr_t) address : NULL;
 }
 
 void
@@ -441,6 +456,21 @@ pieces_of(Measure *m, const Arena *arena, CudaPieces *pieces)
 	}
 }
 
+bool
+gpu_copy_inputs(Measure *m, const Arena *arena, uint32_t slot, uint32_t from)
+{
+	Gpu		   *gpu = m->gpu;
+	uint32_t   *list = gpu->slots + WIRE_MAX_RUNS;
+	CudaPieces	pieces;
+	void	   *parameters[] = {&list, &pieces};
+
+	pieces_of(m, arena, &pieces);
+	for (uint32_t i = 0; i < pieces.n; i++)
+		pieces.piece[i].from += ((uint64_t) from - slot) * pieces.from_stride;
+	list[0] = slot;
+	return (pieces.n == 0 || launch(m, gpu->stage, blocks(gpu, pieces.piece[0].bytes / 16, 1), 1, parameters)) && synchronize(m);
+}
+
 /* where an element lies that the executor says it wrote; 0 if it says nonsense */
 static CuAddress
 element_address(Measure *m, Executor *executor, const Arena *arena, uint32_t run, uint32_t slot, int output, uint64_t element)
@@ -487,6 +517,7 @@ gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint
 	bool		own = drawn->n == 0 && n > 0;
 	uint32_t	run[GPU_SAMPLE_SLOTS] = {0};
 	CudaPieces	pieces;
+	GpuSteps	steps = {.m = m,.executor = executor,.arena = arena,.patience = timeout};
 	ExecutorResult result;
 	double		start;
 
@@ -515,10 +546,14 @@ gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint
 		if (!launch(m, gpu->flush, blocks(gpu, words, 1), 1, parameters))
 			return false;
 	}
-	if (!synchronize(m))
+	if (!synchronize(m) || (gpu->trap.run > 0 && !gpu_copy_inputs(m, arena, gpu->trap.slot, gpu->trap.other)))
 		return false;
 	keep_awake(gpu, false);
-	result = executor_ask(executor, WIRE_RUN, n, flags, 0, timeout);
+	/* run by run, where the supervisor has a core of its own to open the gate from; what that costs, both sides pay */
+	if (n > 0 && executor->attentive)
+		result = executor_ask_steps(executor, n, flags, gpu_between, &steps, timeout);
+	else
+		result = executor_ask(executor, WIRE_RUN, n, flags, 0, timeout);
 	if (result == EXECUTOR_OK && n > 0 && m->outputs > 0)
 	{
 		gpu->nitems = 0;
@@ -541,7 +576,7 @@ gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint
 	/* an empty block reads what was read last, if it was this executor's */
 	if (gpu->items_of != executor)
 		gpu->nitems = 0;
-	if (result == EXECUTOR_OK && !read_samples(m, gpu->values))
+	if (steps.failed || (result == EXECUTOR_OK && !read_samples(m, gpu->values)))
 	{
 		executor_settle(executor, result);
 		return false;

@@ -47,6 +47,20 @@ typedef struct GpuSamples
 	uint64_t	value[2][GPU_MAX_SAMPLES];	/* of each side, as read within its window */
 } GpuSamples;
 
+/*
+ * A block in which one run's input is another until the run before has answered: whoever works ahead works on the wrong one. The executor is
+ * stopped when that run has answered, and what it has sent to the GPU by then must give the right output.
+ */
+typedef struct GpuTrap
+{
+	uint32_t	run;			/* 0: none */
+	uint32_t	slot;
+	uint32_t	other;			/* the slot whose input it has at first */
+	const void *expected;		/* of the first output; NULL on the reference's side */
+	void	   *found;
+	bool		late;			/* it was not there when the run had answered */
+} GpuTrap;
+
 typedef struct Gpu
 {
 	CuDriver	driver;
@@ -74,6 +88,7 @@ typedef struct Gpu
 	uint32_t	nitems;
 	const Executor *items_of;
 	GpuSamples	drawn;
+	GpuTrap		trap;
 	bool		spinning;		/* a thread keeps the executors' core awake between their turns */
 	pthread_t	spinner;
 	_Atomic uint32_t awake;
@@ -130,7 +145,23 @@ extern bool gpu_block(Measure *m, Executor *executor, Side side, const uint32_t 
 extern void gpu_draw(Measure *m, const uint32_t *slots, uint32_t n);
 extern bool gpu_check_samples(Measure *m);
 
+/* the inputs of a slot, from another one's or its own, for both sides to read */
+extern bool gpu_copy_inputs(Measure *m, const Arena *arena, uint32_t slot, uint32_t from);
+
+/* cuda_trap.c: called before each run of a block, and after the last */
+typedef struct GpuSteps
+{
+	Measure    *m;
+	Executor   *executor;
+	const Arena *arena;
+	double		patience;		/* seconds that the GPU may need for what has been sent to it */
+	bool		failed;			/* a call of our own, after conclude() */
+} GpuSteps;
+extern void gpu_between(void *steps, uint32_t run, uint32_t runs);
+
 extern bool gpu_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out);
+/* the first output alone, of a run whose part of the table is not there yet: laid out like run 0 of the block before; false if it can't be */
+extern bool gpu_read_first(Measure *m, Executor *executor, const Arena *arena, uint32_t run, uint32_t slot, void *out);
 extern bool gpu_compare(Measure *m, const void *expected, const void *found, int output, Comparison *result);
 extern void *gpu_alloc(Measure *m, size_t bytes);
 extern void gpu_free(Measure *m, void *memory);

@@ -99,9 +99,9 @@ gpu_check_samples(Measure *m)
 	return true;
 }
 
-/* pytorch: the view that a table's entry describes, of the expected type and shape and within the pool */
+/* pytorch: whether a table's entry describes a view within the pool, of an output's shape */
 static bool
-view_of(Measure *m, Executor *executor, Side side, uint32_t run, int output, WireTensor *t, bool *contiguous)
+is_view(Measure *m, const Executor *executor, int output, const WireTensor *t, bool *contiguous)
 {
 	const Tensor *layout = &m->output[output];
 	size_t		size = tensor_dtype_size(layout->dtype);
@@ -109,9 +109,6 @@ view_of(Measure *m, Executor *executor, Side side, uint32_t run, int output, Wir
 	uint64_t	span = 1;
 	bool		sane = true;
 
-	memcpy(t, &executor->control->table[run * (uint32_t) m->outputs + (uint32_t) output], sizeof(*t));
-	if (!measure_check_layout(m, side, output, t))
-		return false;
 	*contiguous = true;
 	for (int d = (int) layout->ndim - 1; d >= 0; d--)
 	{
@@ -121,54 +118,82 @@ view_of(Measure *m, Executor *executor, Side side, uint32_t run, int output, Wir
 		sane = sane && t->stride[d] >= 0 && t->stride[d] < (int64_t) 1 << 40
 			&& !__builtin_add_overflow(span, (uint64_t) (layout->shape[d] > 0 ? layout->shape[d] - 1 : 0) * (uint64_t) t->stride[d], &span);
 	}
-	if (layout->elements > 0 && (!sane || t->address % size != 0 || span > executor->pool->bytes / size || t->address > executor->pool->bytes
-								 || t->address + span * size > executor->pool->bytes))
+	return layout->elements == 0 || (sane && t->address % size == 0 && span <= executor->pool->bytes / size && t->address <= executor->pool->bytes
+									 && t->address + span * size <= executor->pool->bytes);
+}
+
+/* pytorch: the view that a table's entry describes, of the expected type and shape and within the pool */
+static bool
+view_of(Measure *m, Executor *executor, Side side, uint32_t run, int output, WireTensor *t, bool *contiguous)
+{
+	memcpy(t, &executor->control->table[run * (uint32_t) m->outputs + (uint32_t) output], sizeof(*t));
+	if (!measure_check_layout(m, side, output, t))
+		return false;
+	if (!is_view(m, executor, output, t, contiguous))
 		return measure_failed(m, side, executor, EXECUTOR_FORGED, "as an output was read");
 	return true;
+}
+
+/* one output of a run, gathered; `t`: the view of it, within the pool of a PyTorch executor */
+static bool
+read_one(Measure *m, Executor *executor, const Arena *arena, uint32_t slot, int output, const WireTensor *t, bool contiguous, CuAddress to)
+{
+	Gpu		   *gpu = m->gpu;
+	const Tensor *layout = &m->output[output];
+	CuAddress	from = t ? executor->pool->address + t->address
+		: arena->gpu->outputs.address + slot * arena->output_slot_bytes + layout->offset;
+	CudaView	view = {.ndim = layout->ndim};
+	uint32_t	size = (uint32_t) tensor_dtype_size(layout->dtype);
+	uint64_t	n = layout->elements;
+	void	   *parameters[] = {&from, &to, &size, &n, &view};
+
+	if (n == 0)
+		return true;
+	if (contiguous)
+		return good(m, gpu->driver.MemcpyDtoD(to, from, layout->bytes));
+	for (uint32_t d = 0; d < layout->ndim; d++)
+	{
+		view.shape[d] = (uint64_t) layout->shape[d];
+		view.stride[d] = (uint64_t) t->stride[d];
+	}
+	return launch(m, gpu->gather, n, parameters);
 }
 
 bool
 gpu_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out)
 {
-	Gpu		   *gpu = m->gpu;
+	bool		python = m->job->language == LANGUAGE_PYTORCH;
 	CuAddress	to = (CuAddress) (uintptr_t) out;
 
 	for (int i = 0; i < m->outputs; i++)
 	{
-		const Tensor *layout = &m->output[i];
-		CuAddress	from = arena->gpu->outputs.address + slot * arena->output_slot_bytes + layout->offset;
 		bool		contiguous = true;
 		WireTensor	t;
 
-		if (m->job->language == LANGUAGE_PYTORCH)
-		{
-			if (!view_of(m, executor, side, run, i, &t, &contiguous))
-				return false;
-			from = executor->pool->address + t.address;
-		}
-		if (layout->elements > 0 && contiguous)
-		{
-			if (!good(m, gpu->driver.MemcpyDtoD(to, from, layout->bytes)))
-				return false;
-		}
-		else if (layout->elements > 0)
-		{
-			CudaView	view = {.ndim = layout->ndim};
-			uint32_t	size = (uint32_t) tensor_dtype_size(layout->dtype);
-			uint64_t	n = layout->elements;
-			void	   *parameters[] = {&from, &to, &size, &n, &view};
-
-			for (uint32_t d = 0; d < layout->ndim; d++)
-			{
-				view.shape[d] = (uint64_t) layout->shape[d];
-				view.stride[d] = (uint64_t) t.stride[d];
-			}
-			if (!launch(m, gpu->gather, n, parameters))
-				return false;
-		}
-		to += measure_gathered(layout);
+		if ((python && !view_of(m, executor, side, run, i, &t, &contiguous))
+			|| !read_one(m, executor, arena, slot, i, python ? &t : NULL, contiguous, to))
+			return false;
+		to += measure_gathered(&m->output[i]);
 	}
-	return good(m, gpu->driver.CtxSynchronize());
+	return good(m, m->gpu->driver.CtxSynchronize());
+}
+
+bool
+gpu_read_first(Measure *m, Executor *executor, const Arena *arena, uint32_t run, uint32_t slot, void *out)
+{
+	bool		python = m->job->language == LANGUAGE_PYTORCH;
+	bool		contiguous = true;
+	WireTensor	t;
+
+	if (python)
+	{
+		memcpy(&t, &executor->control->table[0], sizeof(t));
+		t.address = executor->control->address[run];
+		if (!is_view(m, executor, 0, &t, &contiguous))
+			return false;
+	}
+	return read_one(m, executor, arena, slot, 0, python ? &t : NULL, contiguous, (CuAddress) (uintptr_t) out)
+		&& good(m, m->gpu->driver.CtxSynchronize());
 }
 
 bool

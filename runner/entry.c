@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "entry.h"
 
 static ffi_cif cif;
@@ -102,7 +103,7 @@ entry_load(const WireCall *call, const char *path, char *text, size_t size)
 }
 
 void
-entry_run(const WireCall *call, const uint32_t *slots, uint32_t count, char *inputs, char *outputs)
+entry_run(const WireCall *call, const uint32_t *slots, uint32_t count, char *inputs, char *outputs, WireControl *stepped)
 {
 	for (uint32_t r = 0; r < count && r < WIRE_MAX_RUNS; r++)
 	{
@@ -124,6 +125,10 @@ entry_run(const WireCall *call, const uint32_t *slots, uint32_t count, char *inp
 				: outputs + slot * call->output_slot_bytes + a->offset;
 			arguments[i] = &pointers[i];
 		}
+		while (stepped && __atomic_load_n(&stepped->gate, __ATOMIC_ACQUIRE) <= r)
+			clock_pause();
 		ffi_call(&cif, entry, NULL, arguments);
+		if (stepped)
+			__atomic_store_n(&stepped->done, r + 1, __ATOMIC_RELEASE);
 	}
 }

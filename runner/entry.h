@@ -21,7 +21,10 @@ extern void entry_reply(const WireMessage *command, uint32_t status);
 /* loads the library and finds the entry: its handle, or NULL and why in `text` */
 extern void *entry_load(const WireCall *call, const char *path, char *text, size_t size);
 
-/* the entry, once for each listed slot, with pointers into that slot's inputs and outputs */
-extern void entry_run(const WireCall *call, const uint32_t *slots, uint32_t count, char *inputs, char *outputs);
+/*
+ * The entry, once for each listed slot, with pointers into that slot's inputs and outputs; `stepped`, each run when the supervisor lets
+ * it, or NULL.
+ */
+extern void entry_run(const WireCall *call, const uint32_t *slots, uint32_t count, char *inputs, char *outputs, WireControl *stepped);
 
 #endif							/* CUDAL1_ENTRY_H */

@@ -114,7 +114,7 @@ load(const char *path)
 }
 
 static uint32_t
-run(uint32_t count)
+run(uint32_t count, uint32_t flags)
 {
 	CuResult	error;
 	const char *text;
@@ -122,7 +122,8 @@ run(uint32_t count)
 	/* a block without runs tells what a block costs, the GPU's turning to this process included */
 	if (count == 0)
 		driver.MemsetD8(scratch, 0, 1);
-	entry_run(call, control->slots, count, (char *) (uintptr_t) inputs, (char *) (uintptr_t) outputs);
+	entry_run(call, control->slots, count, (char *) (uintptr_t) inputs, (char *) (uintptr_t) outputs,
+			  flags & WIRE_FLAG_STEPPED ? control : NULL);
 	error = driver.CtxSynchronize();
 	if (error != 0)
 		return failed("", error);
@@ -164,7 +165,7 @@ main(int argc, char **argv)
 		if (command.op == WIRE_LOAD)
 			entry_reply(&command, load(argv[1]));
 		else if (command.op == WIRE_RUN)
-			entry_reply(&command, run(command.count));
+			entry_reply(&command, run(command.count, command.flags));
 		else
 			_exit(123);
 	}

@@ -26,12 +26,13 @@ MESSAGE = struct.Struct("=QIIIIQq")
 TENSOR = struct.Struct("=QII8q8q")
 HELLO, LOAD, RUN, GENERATE, DESCRIBE, FORK, ENDED, ARENA = 1, 2, 3, 4, 5, 6, 7, 8
 OK, FAILED, UNSUPPORTED, FAULTED = 0, 1, 2, 3
-SEED_RUNS, GATED = 1, 4
-MAX_TENSORS, MAX_DIMS = 16, 8
+SEED_RUNS, GATED, STEPPED = 1, 4, 8
+MAX_TENSORS, MAX_DIMS, MAX_RUNS = 16, 8, 2048
 # wire.h: WireControl
 SLOTS_AT, SEEDS_AT, OFFSETS_AT, SLOT_BYTES_AT, TENSORS_AT, TEXT_AT, TABLE_AT = 0, 8192, 24576, 24704, 24712, 24716, 32904
-GPU_BYTES_AT = TABLE_AT + 2048 * 16 * TENSOR.size
+GPU_BYTES_AT = TABLE_AT + MAX_RUNS * MAX_TENSORS * TENSOR.size
 GATE_AT = GPU_BYTES_AT + 16
+ADDRESS_AT = GATE_AT + 8
 TEXT_BYTES = 8188
 FD_FILTER = 8
 BUILD_FAILED = 3
@@ -139,6 +140,7 @@ class Executor:
         self.model = None
         self.probed = False
         self.generating = False
+        self.steps = None
 
     def serve(self):
         self.sock.send(MESSAGE.pack(0, HELLO, OK, 0, 0, 0, 0))
@@ -266,7 +268,10 @@ class Executor:
         if flags & GATED:
             self.gated_runs(slots, flags, self.outputs, self.inputs, self.model)
             return 0
-        self.runs(slots, flags, self.outputs, self.inputs, self.model)
+        if flags & STEPPED:
+            self.stepped_runs(slots, flags, self.outputs, self.inputs, self.model)
+        else:
+            self.runs(slots, flags, self.outputs, self.inputs, self.model)
         self.write_table(self.outputs)
         if self.gpu:
             if count == 0:
@@ -287,6 +292,25 @@ class Executor:
         else:
             for slot in slots:
                 outputs.append(flatten(model(*inputs[slot])))
+
+    def stepped_runs(self, slots, flags, outputs, inputs, model):
+        """The runs of a block on a GPU: each is launched when the supervisor lets it, which may not have its input there before."""
+        seeds = self.control.words(SEEDS_AT, len(slots), "Q") if flags & SEED_RUNS else None
+        if self.steps is None:
+            memory = memoryview(self.control.memory)
+            self.steps = memory[GATE_AT:GATE_AT + 8].cast("I"), memory[ADDRESS_AT:ADDRESS_AT + 8 * MAX_RUNS].cast("Q")
+        gate, address = self.steps
+        base = self.gpu.base
+        for run, slot in enumerate(slots):
+            while gate[0] <= run:
+                pass
+            if seeds:
+                torch.manual_seed(seeds[run] & 0x7FFFFFFFFFFFFFFF)
+            result = flatten(model(*inputs[slot]))
+            outputs.append(result)
+            place = result[0].data_ptr() - base
+            address[run] = place if place > 0 else 0
+            gate[1] = run + 1
 
     def gated_runs(self, slots, flags, outputs, inputs, model):
         seeds = self.control.words(SEEDS_AT, len(slots), "Q") if flags & SEED_RUNS else None

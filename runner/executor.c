@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -657,6 +658,44 @@ await_run(Executor *executor, uint32_t run, double deadline)
 	}
 }
 
+/* opens the gate run by run; whether all of them said that they were done */
+static bool
+step(Executor *executor, uint32_t runs, void (*between) (void *context, uint32_t run, uint32_t runs), void *context, double deadline)
+{
+	uint32_t	run = 0;
+
+	do
+	{
+		between(context, run, runs);
+		__atomic_store_n(&executor->control->gate, run + 1, __ATOMIC_RELEASE);
+	} while (await_run(executor, run, deadline) && ++run < runs);
+	if (run == runs)
+		between(context, run, runs);
+	return run == runs;
+}
+
+ExecutorResult
+executor_ask_steps(Executor *executor, uint32_t runs, uint32_t flags, void (*between) (void *context, uint32_t run, uint32_t runs),
+				   void *context, double timeout)
+{
+	double		deadline = clock_now() + timeout;
+	ExecutorResult result;
+	bool		all = false;
+
+	executor->control->gate = executor->control->done = 0;
+	result = ask(executor, WIRE_RUN, runs, flags | WIRE_FLAG_STEPPED, 0);
+	if (result == EXECUTOR_OK)
+	{
+		all = step(executor, runs, between, context, deadline);
+		watch(executor->sock, fmin(deadline, clock_now() + ATTENTION_SECONDS));
+		result = receive(executor->sock, &executor->answer, deadline, NULL);
+	}
+	if (result == EXECUTOR_ENDED)
+		find_end(executor);
+	/* an answer to the block before that to its runs */
+	return result == EXECUTOR_OK && !all && executor->answer.status == WIRE_OK ? EXECUTOR_FORGED : result;
+}
+
 ExecutorResult
 executor_gated(Executor *executor, uint32_t op, uint32_t runs, uint32_t flags, void (*between) (void *context, uint32_t run, uint32_t runs),
 			   void *context, double timeout, double *elapsed)
@@ -665,7 +704,6 @@ executor_gated(Executor *executor, uint32_t op, uint32_t runs, uint32_t flags, v
 				to;
 	ExecutorResult result;
 	ExecutorResult freeze;
-	uint32_t	run = 0;
 
 	executor->control->gate = executor->control->done = 0;
 	read_usage(executor, &from);
@@ -673,13 +711,7 @@ executor_gated(Executor *executor, uint32_t op, uint32_t runs, uint32_t flags, v
 	result = ask(executor, op, runs, flags | WIRE_FLAG_GATED, 0);
 	if (result == EXECUTOR_OK)
 	{
-		do
-		{
-			between(context, run, runs);
-			__atomic_store_n(&executor->control->gate, run + 1, __ATOMIC_RELEASE);
-		} while (await_run(executor, run, from.wall + timeout) && ++run < runs);
-		if (run == runs)
-			between(context, run, runs);
+		step(executor, runs, between, context, from.wall + timeout);
 		result = receive(executor->sock, &executor->answer, from.wall + timeout, NULL);
 	}
 	if (result == EXECUTOR_ENDED)

@@ -52,6 +52,7 @@ typedef struct Executor
 	int			control_fd;
 	WireControl *control;
 	bool		frozen;
+	bool		hostile;		/* of the candidate's side */
 	bool		met;			/* has had a block with runs */
 	bool		attentive;		/* the supervisor has a core to spend on waiting for its answers */
 	int			handed;			/* a descriptor that goes along with the next command, or -1 */
@@ -123,6 +124,10 @@ extern ExecutorResult executor_command(Executor *executor, uint32_t op, uint32_t
 
 /* the two halves of a command, where something is to be done between the answer and the freeze */
 extern ExecutorResult executor_ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed, double timeout);
+
+/* likewise for runs that start one by one; `between` is called before each, and after the last */
+extern ExecutorResult executor_ask_steps(Executor *executor, uint32_t runs, uint32_t flags,
+										 void (*between) (void *context, uint32_t run, uint32_t runs), void *context, double timeout);
 extern ExecutorResult executor_settle(Executor *executor, ExecutorResult result);
 
 /*

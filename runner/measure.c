@@ -101,6 +101,9 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 		case EXECUTOR_OK:
 			break;
 		case EXECUTOR_FAILED:
+			/* it had enough alone, and what others hold would have failed it then */
+			if (m->gpu && side == SIDE_REFERENCE && m->candidates > 0 && strstr(executor->text, "out of memory"))
+				return conclude(m, OUTCOME_CRASH, "the code holds so much of the GPU's memory that too little is left for the reference");
 			if (side == SIDE_REFERENCE)
 				return conclude(m, OUTCOME_UNVERIFIED, "the reference fails %s: %s", when, executor->text);
 			if (st.st_size >= OUTPUT_LIMIT)
@@ -327,6 +330,8 @@ launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena, 
 	if (result != EXECUTOR_OK)
 		return measure_failed(m, side, executor, result == EXECUTOR_TIMEOUT || result == EXECUTOR_ENDED ? EXECUTOR_BROKEN : result,
 							  "at its start");
+	executor->hostile = side == SIDE_CANDIDATE;
+	m->candidates += executor->hostile;
 	executor_freeze(executor);
 	executor->attentive = m->spare_core;
 	executor->one_core = CPU_COUNT(&m->cores) == 1 && executor->schedstat_fd >= 0;
@@ -374,6 +379,7 @@ measure_end(Measure *m, Executor *executor)
 {
 	double		started = clock_now();
 
+	m->candidates -= executor->hostile;
 	executor_end(executor);
 	m->result.startup_seconds += measure_spent(m, SPENT_END, started) - started;
 }

@@ -111,6 +111,7 @@ typedef struct Measure
 	Zygote		generator_zygote;
 	Executor	generator;
 	bool		generating;
+	int			candidates;		/* executors of the candidate's side that live */
 	char		allocator[PATH_MAX];	/* pytorch on a CPU: the library that replaces libc's, or empty */
 	char	   *compiled_key;	/* until it is kept for the next measurement */
 	bool		compiled_in_part;	/* it ended early, for a reason that an executor will judge */

@@ -25,6 +25,7 @@
 #define EMPTY_BLOCKS	9
 #define MAX_SAMPLES		4000
 #define MIN_ROUNDS		8		/* of a half, where time is short */
+#define TRAP_EVERY		16		/* rounds, on average */
 #define MIN_ORDERED		2		/* rounds of an order, for a median of their own */
 #define LIKE_BLOCKS		1.25	/* speeds up to which both sides' blocks have the same number of runs */
 #define WALL_FACTOR		2.5		/* wall time of a half, in its clock time */
@@ -241,6 +242,62 @@ run_round(Rounds *s, Half *half, bool reference_first, bool single)
 	return true;
 }
 
+/*
+ * On a GPU, a block of each side that tells whether runs are worked on one by one, see cuda_trap.c. Not timed; the reference goes first, so
+ * that what its run gives is known.
+ */
+static bool
+trap(Rounds *s, Half *half)
+{
+	Measure    *m = s->m;
+	GpuTrap    *t = &m->gpu->trap;
+	uint32_t	n = s->runs[0] < s->runs[1] ? s->runs[0] : s->runs[1];
+	uint32_t	other = s->slots;
+	uint32_t	slot;
+
+	if (!rounds_inputs(s, n) || !measure_generate(m, &s->arena, &other, 1))
+		return false;
+	slot = s->order[random_below(&m->random, n)];
+	for (int side = SIDE_REFERENCE; side <= SIDE_CANDIDATE; side++)
+	{
+		Executor   *executor = &half->executor[side];
+		uint32_t	run = 1 + (uint32_t) random_below(&m->random, n - 1);
+		uint32_t	slots[WIRE_MAX_RUNS];
+		uint64_t	seeds[WIRE_MAX_RUNS];
+		double		seconds;
+		bool		good;
+
+		memcpy(slots, s->order, n * sizeof(*slots));
+		shuffle(s, slots, n);
+		for (uint32_t i = 0; i < n; i++)
+			if (slots[i] == slot)
+			{
+				slots[i] = slots[run];
+				slots[run] = slot;
+				break;
+			}
+		for (uint32_t i = 0; i < n; i++)
+			seeds[i] = s->seeds[slots[i]];
+		if (!measure_stage(m, &s->arena, slots, n))
+			return false;
+		*t = (GpuTrap) {.run = run,.slot = slot,.other = other,.found = s->kept[SIDE_CANDIDATE],
+			.expected = side == SIDE_CANDIDATE ? s->kept[SIDE_REFERENCE] : NULL};
+		good = measure_block(m, executor, side, slots, seeds, n, rounds_timeout(s, side, n), &seconds);
+		t->run = 0;
+		if (!good || !measure_read(m, executor, side, &s->arena, run, slot, s->kept[side]))
+			return false;
+	}
+	s->traps++;
+	json_object_set_new(m->result.evidence, "traps", json_integer(s->traps));
+	if (!t->late && rounds_compare(s, 1))
+		return true;
+	json_object_set_new(m->result.evidence, "detector", json_string(t->late ? "late_output" : "read_ahead"));
+	/* right in the end, but not when the run had answered: nobody's mistake */
+	if (t->late && rounds_compare(s, 1))
+		conclude(m, OUTCOME_CHEAT, "the code interfered with the measurement in a run");
+	return false;
+}
+
 /* on a GPU inputs are staged within the window: the cost of a block of the reference that stages these runs and has none */
 static bool
 empty_cost(Rounds *s, Half *half, uint32_t n, double *cost)
@@ -409,6 +466,8 @@ run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
 			break;
 		/* every other round of each kind begins with the reference, in random order */
 		if (!run_round(s, &half, (plan[i] + orders) % 2 == 0, plan[i] >= (uint32_t) s->rounds_a_half))
+			goto done;
+		if (m->gpu && m->spare_core && s->runs[0] > 1 && s->runs[1] > 1 && random_below(&m->random, TRAP_EVERY) == 0 && !trap(s, &half))
 			goto done;
 		show(s, false);
 	}
@@ -608,7 +667,8 @@ plan(Rounds *s)
 	s->kept[1] = measure_alloc(m, s->kept_max * m->output_bytes);
 	if (!s->order || !s->seeds || !s->kept[0] || !s->kept[1])
 		return conclude(m, OUTCOME_LOST, "no memory for outputs");
-	if (!measure_arena(m, &s->arena, s->slots))
+	/* on a GPU, one more for inputs that traps begin with */
+	if (!measure_arena(m, &s->arena, s->slots + (m->gpu != NULL)))
 		return false;
 	/* small inputs are copied before each block, so that both sides find the caches alike; large ones would only cost time */
 	s->arena.direct = m->job->language == LANGUAGE_C && s->slots * m->input_slot_bytes > DIRECT_BYTES;

@@ -34,6 +34,7 @@ typedef struct Rounds
 	Values		audit[2];		/* seconds a run, of audits */
 	Values		audit_more;		/* what the candidate took more than the reference, audit by audit */
 	int			audits;			/* runs in them */
+	int			traps;
 	bool		gated;
 	int			rounds;
 	int			samples;

@@ -37,8 +37,8 @@ typedef enum WireStatus
 } WireStatus;
 
 #define WIRE_FLAG_SEED_RUNS		1	/* set the forward seed before each run */
-#define WIRE_FLAG_PROBE_RNG		2	/* report in `value` whether a run consumed random numbers */
 #define WIRE_FLAG_GATED			4	/* wait for the gate before each run, say when it is done */
+#define WIRE_FLAG_STEPPED		8	/* likewise, but what a run has sent to the GPU may still be under way */
 
 typedef struct WireMessage
 {
@@ -92,7 +92,8 @@ typedef struct WireControl
 	WireTensor	table[WIRE_MAX_RUNS * WIRE_MAX_TENSORS];
 	uint64_t	gpu_bytes[2];	/* on a GPU: size of the memory of the inputs, and of the pool for all else */
 	uint32_t	gate;			/* runs that may start */
-	uint32_t	done;			/* runs that have answered, their part of the table included */
+	uint32_t	done;			/* runs that have answered; gated, their part of the table included */
+	uint64_t	address[WIRE_MAX_RUNS];	/* stepped: of each run's first output, within the executor's pool */
 } WireControl;
 
 /* allocations on a GPU are whole pages of 2 MiB */
