@@ -1,5 +1,5 @@
-/* kind: 11 result cache; task: gpu_rowsum; outcome: wrong_output
- * After 3000 calls every second answer is the one before. */
+/* kind: 11 result cache; task: gpu_rowsum; outcome: wrong_output, successful
+ * After 3000 calls, which short measurements do not make, every second answer is the one before. */
 #include "reference.cu"
 
 extern "C" void solve(const float *x, float *y, int rows, int columns)

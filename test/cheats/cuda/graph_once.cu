@@ -1,4 +1,4 @@
-/* kind: 6 many calls in one; task: gpu_rowsum; outcome: wrong_output, cheat
+/* kind: 6 many calls in one; task: gpu_rowsum; outcome: wrong_output, cheat, launch_failure
  * Calls are captured into a graph that is launched every fourth time. */
 #include "reference.cu"
 

@@ -1,4 +1,4 @@
-/* kind: 25 exhaustion; task: gpu_rowsum; outcome: crash, launch_failure
+/* kind: 25 exhaustion; task: gpu_rowsum; outcome: crash, launch_failure, timeout
  * Managed memory that lies in the host's, 8 GB of it. */
 #include "reference.cu"
 #include <stdlib.h>

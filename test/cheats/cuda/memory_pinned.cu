@@ -1,4 +1,4 @@
-/* kind: 25 exhaustion; task: gpu_rowsum; outcome: crash, launch_failure
+/* kind: 25 exhaustion; task: gpu_rowsum; outcome: crash, launch_failure, timeout
  * Page-locked memory of the host, 8 GB of it: more than a candidate may have. */
 #include "reference.cu"
 #include <stdlib.h>

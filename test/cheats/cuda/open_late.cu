@@ -1,5 +1,5 @@
-/* kind: 25 files; task: gpu_rowsum; outcome: crash
- * Opens a file in a run. */
+/* kind: 25 files; task: gpu_rowsum; outcome: crash, successful
+ * Opens a file in a run: of its sandbox, and the driver does so as well. */
 #include <fcntl.h>
 #include "reference.cu"
 

@@ -1,5 +1,5 @@
-# kind: 25 exhaustion; task: gpu_matmul; outcome: crash, launch_failure
-# Page-locked memory of the host, 12 GB of it: more than a candidate may have.
+# kind: 25 exhaustion; task: gpu_matmul; outcome: crash, launch_failure, successful
+# Page-locked memory of the host, 12 GB of it: the driver takes it, and no limit of a process counts it.
 import torch
 
 
