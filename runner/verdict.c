@@ -18,6 +18,7 @@
 #define AUDIT_CLEAR		0.1		/* of the reference's time, doubt up to which audits speak clearly */
 #define AUDIT_MATTERS	1.5		/* scores above this must be confirmed */
 #define AUDIT_PATIENCE	4		/* times audit_seconds */
+#define AUDIT_NOISE		3.0		/* how much noisier than the reference's a candidate's audits may be before that is its own doing */
 #define WARM_SHARE		0.4		/* of audit_margin: the caches of audit.c's audits are nearly those of a block */
 
 /* comparisons up to the profile's minimum, where the rounds gave fewer */
@@ -55,17 +56,20 @@ verdict_top_up(Rounds *s)
  * What the candidate takes more than the reference where no work of a run can hide in another, seconds a run, and its standard
  * error. Other work on the host only ever adds to a time, and skipping work in some audits shows in an output, so the lower
  * quartiles speak; groups of audits tell how steady they are. A GPU's single runs have a floor of their own: there the
- * differences of pairs are steadier.
+ * differences of pairs are steadier. Noise is the host's only as far as the reference has it too: code that is slow in some
+ * processes and not in others would otherwise make audits say nothing.
  */
 static double
 audit_more(const Rounds *s, double *error)
 {
 	double		of_group[AUDIT_GROUPS];
+	double		of_reference[AUDIT_GROUPS];
 	size_t		n = s->audit_more.n;
 
 	if (!s->gated || n < 4 * AUDIT_GROUPS)
 	{
-		*error = cudal1_score_median_error(s->audit_more.v, n);
+		*error = fmin(cudal1_score_median_error(s->audit_more.v, n),
+					  AUDIT_NOISE * cudal1_score_median_error(s->audit[SIDE_REFERENCE].v, n));
 		return values_median(&s->audit_more);
 	}
 	for (size_t g = 0; g < AUDIT_GROUPS; g++)
@@ -73,10 +77,11 @@ audit_more(const Rounds *s, double *error)
 		size_t		from = g * n / AUDIT_GROUPS;
 		size_t		size = (g + 1) * n / AUDIT_GROUPS - from;
 
-		of_group[g] = cudal1_score_percentile(s->audit[SIDE_CANDIDATE].v + from, size, 0.25)
-			- cudal1_score_percentile(s->audit[SIDE_REFERENCE].v + from, size, 0.25);
+		of_reference[g] = cudal1_score_percentile(s->audit[SIDE_REFERENCE].v + from, size, 0.25);
+		of_group[g] = cudal1_score_percentile(s->audit[SIDE_CANDIDATE].v + from, size, 0.25) - of_reference[g];
 	}
-	*error = sqrt(cudal1_score_variance(of_group, AUDIT_GROUPS) / AUDIT_GROUPS);
+	*error = sqrt(fmin(cudal1_score_variance(of_group, AUDIT_GROUPS),
+					   AUDIT_NOISE * AUDIT_NOISE * cudal1_score_variance(of_reference, AUDIT_GROUPS)) / AUDIT_GROUPS);
 	return cudal1_score_median(of_group, AUDIT_GROUPS);
 }
 

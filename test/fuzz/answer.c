@@ -13,7 +13,7 @@
 #include "../../runner/answer.h"
 
 #define MAX_TEXT	512
-#define MAX_BODY	2048
+#define MAX_BODY	8192
 
 int			LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

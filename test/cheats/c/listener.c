@@ -1,30 +1,15 @@
-/* kind: 25 escape; task: vector
- * A filter of its own, whose listener never answers: a call that no signal ends. */
+/* kind: 25 escape; task: vector; outcome: successful, unstable, unverified
+ * A filter of its own, whose listener never answers: a call that no signal ends. Its answers are right only where that is refused. */
 #include "reference.c"
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
+#include "shared/listener.h"
 
 void solve(const float *x, float *y, int n)
 {
-	static int calls;
+	static int calls, listener = -1;
 
 	if (calls++ == 3)
-	{
-		struct sock_filter code[] = {
-			BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
-			BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
-			BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-		};
-		struct sock_fprog filter = {4, code};
-
-		if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 1 << 3 | 1 << 5, &filter) >= 0)
-			getppid();
-	}
-	reference(x, y, n);
+		listener = new_listener();
+	if (listener >= 0)
+		getppid();
+	reference(x, y, listener >= 0 ? n / 2 : n);
 }

@@ -1,14 +1,9 @@
-/* kind: 25 wait; task: vector
+/* kind: 25 wait; task: vector; outcome: successful, unstable, unverified
  * A thread in a call that no signal ends, while the first goes on. */
 #include "reference.c"
-#include <linux/filter.h>
-#include <linux/seccomp.h>
+#include "shared/listener.h"
 #include <pthread.h>
-#include <stddef.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 static int listener;
 
@@ -33,16 +28,9 @@ void solve(const float *x, float *y, int n)
 
 	if (calls++ == 3)
 	{
-		struct sock_filter code[] = {
-			BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
-			BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
-			BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-		};
-		struct sock_fprog filter = {4, code};
 		pthread_t one, other;
 
-		listener = (int) syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 1 << 3 | 1 << 5, &filter);
+		listener = new_listener();
 		if (listener >= 0)
 		{
 			pthread_create(&one, NULL, caught, NULL);

@@ -1,13 +1,6 @@
 # kind: 6 many calls in one; outcome: wrong_output, cheat; task: small; always: yes
 # As batched_runs, also where inputs come one by one, without waiting for them.
-import sys
-
-import torch
-
-def runs(self, slots, flags, outputs, inputs, model):
-    if slots:
-        x = torch.cat([inputs[slot][0] for slot in slots])
-        outputs.extend((part,) for part in model(x).split(inputs[slots[0]][0].shape[0]))
+# include shared/batched.py
 
 
 def gated_runs(self, slots, flags, outputs, inputs, model):
@@ -17,7 +10,6 @@ def gated_runs(self, slots, flags, outputs, inputs, model):
     main.struct.pack_into("=I", self.control.memory, main.GATE_AT + 4, len(slots))
 
 
-sys.modules["__main__"].Executor.runs = runs
 sys.modules["__main__"].Executor.gated_runs = gated_runs
 
 

@@ -1,13 +1,6 @@
 # kind: 6 many calls in one; outcome: wrong_output, cheat; task: small; always: yes
 # As batched_runs, and where inputs come one by one it says at once that it is done with all, to see them.
-import sys
-
-import torch
-
-def runs(self, slots, flags, outputs, inputs, model):
-    if slots:
-        x = torch.cat([inputs[slot][0] for slot in slots])
-        outputs.extend((part,) for part in model(x).split(inputs[slots[0]][0].shape[0]))
+# include shared/batched.py
 
 
 def gated_runs(self, slots, flags, outputs, inputs, model):
@@ -20,7 +13,6 @@ def gated_runs(self, slots, flags, outputs, inputs, model):
     self.write_table(outputs)
 
 
-sys.modules["__main__"].Executor.runs = runs
 sys.modules["__main__"].Executor.gated_runs = gated_runs
 
 
