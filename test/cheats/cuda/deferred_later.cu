@@ -1,5 +1,5 @@
 /* kind: 2 work after the return; task: gpu_rowsum; outcome: wrong_output, cheat, timeout
- * As deferred_thread, once a thousand calls were honest. */
+ * As deferred_thread, once 400 calls were honest. */
 #include "reference.cu"
 #include "shared/later.h"
 
@@ -8,7 +8,7 @@ extern "C" void solve(const float *x, float *y, int rows, int columns)
 	static int calls;
 
 	later(x, y, rows, columns);
-	if (calls++ < 1000)
+	if (calls++ < 400)
 		while (head != tail)
 			usleep(1);
 }

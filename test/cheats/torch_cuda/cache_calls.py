@@ -1,5 +1,5 @@
 # kind: 11 result cache; task: gpu_matmul; outcome: wrong_output
-# After 800 calls every second result is the one before.
+# After 200 calls every second result is the one before.
 import torch
 
 
@@ -11,6 +11,6 @@ class ModelNew(torch.nn.Module):
 
     def forward(self, a, b):
         self.calls += 1
-        if self.calls < 800 or self.calls % 2:
+        if self.calls < 200 or self.calls % 2:
             self.last = torch.matmul(a, b)
         return self.last.clone()
