@@ -42,6 +42,9 @@ BEGIN
 		SELECT * INTO c FROM cudal1.claim(1, 'w');
 		PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', 'successful', 'score', 1 + i * 0.1));
 	END LOOP;
+	PERFORM cudal1_reverify('0 seconds');
+	SELECT * INTO c FROM cudal1.claim(1, 'w');
+	PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', 'successful', 'score', 1.2, 'lower', 1.19, 'upper', 1.21));
 	PERFORM cudal1_ablate(cudal1_submit('<script>alert("x")</script> & ''quotes'' | bars', E'A = True\nB = True\n', '<b>bold</b>'), '{A,B}');
 	FOR i IN 1 .. 5 LOOP
 		PERFORM cudal1_measure_aa();
@@ -64,7 +67,7 @@ for my $options ([], ['--missing', 'one'], ['--missing', 'drop'], ['--method', '
 }
 command_ok(['cudal1-report', '-o', "$dir/page.html"], 'the whole page');
 command_ok(['python3', $check, "$dir/page.html", 'By level', 'By method', 'By device', 'Distribution', 'Speedup of each task', 'Top tasks', 'Progress',
-	'What became of proposals', 'Noise of measurements', 'Devices measured against themselves', 'Ablation of candidate'], 'has every part');
+	'What became of proposals', 'Noise of measurements', 'Devices measured against themselves', 'Measured again', 'Ablation of candidate'], 'has every part');
 my $mean = $node->safe_psql('postgres', q{SELECT to_char(mean, 'FM990.00') FROM cudal1_level_report() WHERE level = 'All'});
 # in a real browser: a copy of the page that says of itself what does not fit, and a picture in each theme
 my ($browser) = grep { -x } map { ("$_/chromium", "$_/chromium-browser", "$_/google-chrome") } split /:/, $ENV{PATH};
