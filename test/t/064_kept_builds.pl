@@ -1,0 +1,82 @@
+# What compilers built for code that compiles itself is kept for that code alone, and out of reach of any.
+use strict;
+use warnings;
+use File::Temp qw(tempdir);
+use JSON::PP;
+use Test::More;
+
+my $bindir = `${\($ENV{PG_CONFIG} || "pg_config")} --bindir`;
+chomp $bindir;
+my $devices = `'$bindir/cudal1-measure' --devices`;
+plan skip_all => 'no sandbox here, or no PyTorch' if $devices !~ /"languages": ?\[[^]]*"pytorch"/ || $devices !~ /"problems": ?\[\]/;
+
+my $reference = <<'END';
+import torch
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.relu(x)
+def get_inputs():
+    return [torch.rand(64, 64) - 0.5]
+def get_init_inputs():
+    return []
+END
+my $code = <<'END';
+import torch
+from torch.utils.cpp_extension import load_inline
+built = load_inline(name="own_relu", cpp_sources="torch::Tensor run(torch::Tensor x) { return x.clamp_min(0); }", functions=["run"])
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        return built.run(x)
+END
+my %profile = (bucket_seconds => 0.02, looks => [2], pairs => 2, check_seconds => 0.1, min_checks => 2, audits => 0, disturbed_attempts => 1,
+	half_width_limit => 10);
+
+sub measure
+{
+	my ($scratch, $candidate) = @_;
+	my $job = encode_json({ task => { name => 'relu', language => 'pytorch', reference => $reference, cores => 1 },
+		candidate => { code => $candidate }, profile => \%profile });
+	open my $to, '>', "$scratch.job" or die $!;
+	print $to $job;
+	close $to;
+	my @lines = `'$bindir/cudal1-measure' --scratch '$scratch' <'$scratch.job'`;
+	return decode_json($lines[-1]);
+}
+
+sub found { join ' ', @{ $_[0]{environment}{kept_builds} // [] } }
+
+my $root = tempdir(CLEANUP => 1);
+my $scratch = "$root/scratch";
+mkdir $scratch;
+my $first = measure($scratch, $code);
+plan skip_all => "no C++ compiler for extensions: $first->{detail}" if $first->{outcome} eq 'compile_error' || ($first->{detail} // '') =~ /ninja/i;
+like($first->{outcome}, qr/^(successful|unverified|unstable)$/, 'code with an extension in C++ is measured') or diag $first->{detail};
+is(found($first), '', 'built for the first time');
+
+my $kept = "$scratch/cudal1-builds-$>";
+my @entries = glob "$kept/*";
+is(@entries, 1, 'and kept');
+is(join(' ', map { sprintf '%o', (stat)[2] & 07777 } $kept, @entries), '700 700', 'where nobody else reads or writes');
+is(join(' ', grep { !m{/cudal1-builds-} } glob "$scratch/*"), '', 'nothing else is left');
+
+my $second = measure($scratch, $code);
+like($second->{outcome}, qr/^(successful|unverified|unstable)$/, 'the same code again') or diag $second->{detail};
+is(found($second), 'candidate', 'is not built again');
+
+# what code does to its build when it runs stays out of the entry
+(my $vandal = $code) =~ s/^(built = .*)$/$1\nimport glob, os\nfor path in glob.glob(os.environ["TORCH_EXTENSIONS_DIR"] + "\/**\/*", recursive=True):\n    try:\n        open(path, "ab").write(b"spoiled")\n    except OSError:\n        pass/m;
+isnt($vandal, $code, 'other code');
+my $other = measure($scratch, $vandal);
+is(found($other), '', 'has no part in it');
+my $again = measure($scratch, $vandal);
+is(found($again), 'candidate', 'but has its own');
+my $third = measure($scratch, $code);
+is(found($third), 'candidate', 'the first is there as before');
+like($third->{outcome}, qr/^(successful|unverified|unstable)$/, 'and works') or diag $third->{detail};
+
+# a folder that others could have written is not believed
+chmod 0777, $kept;
+my $open = measure($scratch, $code);
+is(found($open), '', 'a folder open to others is left alone');
+like($open->{outcome}, qr/^(successful|unverified|unstable)$/, 'and the code built afresh') or diag $open->{detail};
+done_testing();
