@@ -64,7 +64,15 @@ like($second->{outcome}, qr/^(successful|unverified|unstable)$/, 'the same code 
 is(found($second), 'candidate', 'is not built again');
 
 # what code does to its build when it runs stays out of the entry
-(my $vandal = $code) =~ s/^(built = .*)$/$1\nimport glob, os\nfor path in glob.glob(os.environ["TORCH_EXTENSIONS_DIR"] + "\/**\/*", recursive=True):\n    try:\n        open(path, "ab").write(b"spoiled")\n    except OSError:\n        pass/m;
+my $spoil = <<'END';
+import glob, os
+for path in glob.glob(os.environ["TORCH_EXTENSIONS_DIR"] + "/**/*", recursive=True):
+    try:
+        open(path, "ab").write(b"spoiled")
+    except OSError:
+        pass
+END
+(my $vandal = $code) =~ s/^(?=class)/$spoil/m;
 isnt($vandal, $code, 'other code');
 my $other = measure($scratch, $vandal);
 is(found($other), '', 'has no part in it');
