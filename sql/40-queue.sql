@@ -355,6 +355,8 @@ DECLARE
 	device	bigint;
 	cancel	boolean;
 BEGIN
+	-- of a lease of a minute a crash may take back half a second
+	PERFORM cudal1.commit_without_flush();
 	UPDATE cudal1.job AS j
 		SET lease_until = clock_timestamp() + coalesce(heartbeat.lease, '60 seconds'::interval),
 			phase = CASE WHEN jsonb_typeof(progress -> 'phase') = 'string' THEN left(progress ->> 'phase', 40) ELSE j.phase END,

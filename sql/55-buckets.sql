@@ -56,6 +56,13 @@ AS 'MODULE_PATHNAME', 'cudal1_unlock_before_flush';
 COMMENT ON FUNCTION cudal1.unlock_before_flush() IS
 'this transaction''s commit frees its locks before it waits for its log to be flushed, and its client hears of it after that; does nothing where the session asks for less (synchronous_commit off) or there are synchronous standbys';
 
+CREATE FUNCTION cudal1.commit_without_flush()
+RETURNS void
+LANGUAGE C VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'cudal1_commit_without_flush';
+COMMENT ON FUNCTION cudal1.commit_without_flush() IS
+'where the statement is a transaction of its own, its commit does not wait for the log: for what a crash may take back';
+
 /*
  * Islands.  Constants are FunSearch's but for the period of the reset, which counts registrations where FunSearch counts four
  * hours: a count is reproducible and does not depend on how fast the devices are.

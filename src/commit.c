@@ -23,17 +23,34 @@
 #include "commit.h"
 
 PG_FUNCTION_INFO_V1(cudal1_unlock_before_flush);
+PG_FUNCTION_INFO_V1(cudal1_commit_without_flush);
 
 static bool flush_pending = false;
+static bool unflushed = false;	/* this transaction began as one that need not be flushed */
 
 static void
 flush_after_locks(ResourceReleasePhase phase, bool is_commit, bool is_top_level, void *arg)
 {
-	if (!flush_pending || !is_top_level || phase != RESOURCE_RELEASE_AFTER_LOCKS)
+	bool		flush = flush_pending;
+
+	if (!is_top_level || phase != RESOURCE_RELEASE_AFTER_LOCKS)
 		return;
-	flush_pending = false;
-	if (is_commit)
+	flush_pending = unflushed = false;
+	if (flush && is_commit)
 		XLogFlush(XactLastCommitEnd);
+}
+
+static void
+commit_asynchronously(void)
+{
+	static bool registered = false;
+
+	if (!registered)
+	{
+		RegisterResourceReleaseCallback(flush_after_locks, NULL);
+		registered = true;
+	}
+	(void) set_config_option("synchronous_commit", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
 }
 
 /*
@@ -42,17 +59,26 @@ flush_after_locks(ResourceReleasePhase phase, bool is_commit, bool is_top_level,
 Datum
 cudal1_unlock_before_flush(PG_FUNCTION_ARGS)
 {
-	static bool registered = false;
-
-	if (synchronous_commit <= SYNCHRONOUS_COMMIT_OFF || (SyncRepStandbyNames != NULL && SyncRepStandbyNames[0] != '\0'))
+	if (synchronous_commit > SYNCHRONOUS_COMMIT_OFF && (SyncRepStandbyNames == NULL || SyncRepStandbyNames[0] == '\0'))
+		commit_asynchronously();
+	else if (!unflushed)
 		PG_RETURN_VOID();
-	if (!registered)
-	{
-		RegisterResourceReleaseCallback(flush_after_locks, NULL);
-		registered = true;
-	}
-	(void) set_config_option("synchronous_commit", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
 	flush_pending = true;
+	PG_RETURN_VOID();
+}
+
+/*
+ * cudal1.commit_without_flush() RETURNS void
+ *
+ * For what may be lost in a crash, in a statement that is a transaction of its own; in a larger one there is more to keep.
+ */
+Datum
+cudal1_commit_without_flush(PG_FUNCTION_ARGS)
+{
+	if (synchronous_commit <= SYNCHRONOUS_COMMIT_OFF || IsInTransactionBlock(true))
+		PG_RETURN_VOID();
+	commit_asynchronously();
+	unflushed = true;
 	PG_RETURN_VOID();
 }
 

@@ -57,10 +57,22 @@ $settings = $node->safe_psql('postgres', "SET synchronous_commit = local; SELECT
 	  . "BEGIN; $finish \\g /dev/null\nSHOW synchronous_commit; COMMIT");
 is($settings, 'local', 'with synchronous standbys commits are ordinary ones');
 
-# a waiting trainer hears of what is on disk
+# heartbeats need not be kept; what goes with one is
+my $beat = "SELECT cudal1.heartbeat(job_id, attempt) FROM cudal1.job WHERE state = 'running'";
 $node->append_conf('postgresql.conf', "synchronous_standby_names = ''");
 $node->reload;
 $node->poll_query_until('postgres', q{SELECT current_setting('synchronous_standby_names') = ''}) or die 'not reloaded';
+claim();
+is($node->safe_psql('postgres', "BEGIN; $beat \\g /dev/null\nSHOW synchronous_commit; COMMIT"), 'on', 'a heartbeat in a larger transaction changes nothing');
+is($node->safe_psql('postgres', "$beat \\g /dev/null\nSHOW synchronous_commit"), 'on', 'nor the session');
+my $before = decided();
+is($node->safe_psql('postgres', "SELECT cudal1.heartbeat(job_id, attempt) || cudal1.finish(job_id, attempt, $score) FROM cudal1.job WHERE state = 'running'"),
+	'continuestored', 'a result that follows a heartbeat in one statement');
+$node->stop('immediate');
+$node->start;
+is(decided(), $before + 1, 'is kept');
+
+# a waiting trainer hears of what is on disk
 $node->safe_psql('postgres', "SET synchronous_commit = off; SELECT count(*) FROM cudal1.claim(1, 'w'); $finish");
 my $told = $node->safe_psql('postgres', q{SELECT count(*) FROM cudal1_wait(ARRAY(SELECT candidate_id FROM cudal1.candidate WHERE state = 'successful'))});
 $node->stop('immediate');
