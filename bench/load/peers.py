@@ -80,8 +80,8 @@ class ShinkaEvolve:
 
     def insert(self, n):
         code, score, _ = program(n)
-        added = self.program(id=str(n), code=code, combined_score=score, correct=True, complexity=1.0, embedding=[0.0], generation=n % 1000,
-                             metadata={})
+        added = self.program(id=str(n), code=code, combined_score=score, correct=True, complexity=1.0, embedding=[0.0], generation=1 + n % 1000,
+                             parent_id=str(n * 7919 % min(n, 200)) if n else None, metadata={})
         return lambda: (self.database.add(added), self.database.check_scheduled_operations())
 
     def fill(self, size, until):
