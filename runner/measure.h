@@ -83,7 +83,7 @@ typedef struct Result
 	double		audit_bound;
 	double		build_seconds;
 	double		device_seconds;
-	double		startup_seconds;	/* of these, starts, loads and ends of executors */
+	double		startup_seconds;	/* of these, starts, loads and ends of executors, and what their first blocks take longer than their runs */
 	double		clock_seconds;
 	double		wall_seconds;
 	double		spent[SPENDINGS];

@@ -292,7 +292,7 @@ COMMENT ON COLUMN cudal1.measurement.reference_seconds IS 'median time of one ru
 COMMENT ON COLUMN cudal1.measurement.max_error IS 'largest deviation found in accepted outputs, in tolerances (1 = just tolerated)';
 COMMENT ON COLUMN cudal1.measurement.audit_bound IS 'the bound on the score that audits set; NULL without audits';
 COMMENT ON COLUMN cudal1.measurement.device_seconds IS 'seconds the device was held';
-COMMENT ON COLUMN cudal1.measurement.startup_seconds IS 'seconds of these that executors took to start, to load their code and to end';
+COMMENT ON COLUMN cudal1.measurement.startup_seconds IS 'seconds of these that executors took to start, to load their code (what a first block takes longer than its runs included) and to end';
 COMMENT ON COLUMN cudal1.measurement.clock_seconds IS 'seconds the clock ran';
 COMMENT ON COLUMN cudal1.measurement.samples IS 'the single ratios by bucket';
 COMMENT ON COLUMN cudal1.measurement.evidence IS 'which detectors spoke and static findings; for operators, not for models in training';
