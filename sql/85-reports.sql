@@ -20,7 +20,8 @@ BEGIN
 				WHERE c.task_id = best_reward.task_id AND c.state = 'successful' AND c.purpose = 'normal' AND NOT c.imported
 				ORDER BY c.reward DESC, c.candidate_id LIMIT 1000) AS b
 		WHERE best_reward.method IS NULL
-			OR EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.candidate_id = b.candidate_id AND p.method = best_reward.method)
+			-- OFFSET 0: asked row by row until one is found, not joined to all that the method proposed
+			OR EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.candidate_id = b.candidate_id AND p.method = best_reward.method OFFSET 0)
 		ORDER BY b.reward DESC, b.candidate_id LIMIT 1;
 	IF FOUND OR best_reward.method IS NULL THEN
 		RETURN;
