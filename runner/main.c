@@ -313,8 +313,14 @@ measure_once(const Job *job, const Options *options, bool may_repeat)
 	end_orphans();
 	remove_tree(m->scratch);
 	close(m->scratch_lock);
-	if (m->killed && executor_cancelled)
-		m->result.outcome = OUTCOME_CANCELLED;
+	/* a batch system signals all processes of a job, us perhaps a moment after those whose end we saw: that is no verdict */
+	if (m->killed || m->result.outcome == OUTCOME_LOST || m->result.outcome == OUTCOME_UNVERIFIED)
+	{
+		if (!executor_cancelled)
+			clock_sleep(0.1);
+		if (executor_cancelled)
+			m->result.outcome = OUTCOME_CANCELLED;
+	}
 	repeat = may_repeat && m->killed && !executor_cancelled;
 	if (repeat)
 	{
