@@ -402,9 +402,25 @@ seat(const Rounds *s, Side side, int half_number)
 	return side == SIDE_REFERENCE ? half_number : !half_number;
 }
 
+/* the reference's seconds a run while no candidate exists */
+static bool
+time_alone(Rounds *s, Half *half, Values *alone)
+{
+	for (int j = 0; j < (s->m->time[SIDE_REFERENCE] < MEASURE_SLOW ? ALONE_BLOCKS : 1); j++)
+	{
+		double		seconds;
+
+		if (!rounds_inputs(s, s->runs[SIDE_REFERENCE])
+			|| !rounds_block(s, half, SIDE_REFERENCE, s->order, s->runs[SIDE_REFERENCE], 0, &seconds))
+			return false;
+		values_append(alone, fmax(seconds - half->empty[SIDE_REFERENCE], 1e-9) / s->runs[SIDE_REFERENCE]);
+	}
+	return true;
+}
+
 /*
- * One half of a pair. `alone` is set where the reference started first and was timed before the candidate existed: the
- * reference's slowdown beside the candidate, or 1 if it can't be told from noise.
+ * One half of a pair. The reference is timed alone where it started first, before the candidate exists. On a GPU, where kernels can go on
+ * while their process is stopped, it is also timed after the candidate's end in the other half, or slowing it there would pay.
  */
 static bool
 run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
@@ -420,6 +436,7 @@ run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
 	uint32_t   *plan = calloc(steps, sizeof(*plan));
 	uint32_t	orders = (uint32_t) random_below(&m->random, 2);
 	double		deadline;
+	bool		foreign = false;
 	bool		good = false;
 
 	memset(&half, 0, sizeof(half));
@@ -440,14 +457,8 @@ run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
 		if (!measure_launch(m, &half.executor[side], side, seat(s, side, half_number), &s->arena, s->weights)
 			|| !rounds_warm(s, &half, side))
 			goto done;
-		for (int j = 0; i == 0 && reference_first && j < (m->time[side] < MEASURE_SLOW ? ALONE_BLOCKS : 1); j++)
-		{
-			double		seconds;
-
-			if (!rounds_inputs(s, s->runs[side]) || !rounds_block(s, &half, side, s->order, s->runs[side], 0, &seconds))
-				goto done;
-			values_append(&alone, fmax(seconds - half.empty[side], 1e-9) / s->runs[side]);
-		}
+		if (i == 0 && reference_first && !time_alone(s, &half, &alone))
+			goto done;
 		if (alone.n > 0 && i == 0 && s->neighbour == 0)
 		{
 			s->neighbour = 1;
@@ -471,6 +482,14 @@ run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
 			goto done;
 		show(s, false);
 	}
+	if (m->gpu && gpu_disturbed(m, half.executor, 2) && p->precision_goal > 0)
+		foreign = true;
+	if (m->gpu && !reference_first && p->precision_goal > 0)
+	{
+		measure_end(m, &half.executor[SIDE_CANDIDATE]);
+		if (!time_alone(s, &half, &alone))
+			goto done;
+	}
 	if (alone.n > 0 && p->precision_goal > 0 && half.block[SIDE_REFERENCE].n >= 4)
 	{
 		/* beyond the goal, and beyond what noise does: three quarters of its blocks slower than the slowest alone */
@@ -487,8 +506,7 @@ run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
 					half.ratio[first].v[i] *= s->neighbour * values_median(&alone) / values_median(&half.block[SIDE_REFERENCE]);
 		}
 	}
-	if (m->gpu && gpu_disturbed(m, half.executor, 2) && p->precision_goal > 0)
-		*disturbed = true;
+	*disturbed = *disturbed || foreign;
 	for (int first = 0; first < 2; first++)
 		for (size_t i = 0; i < half.ratio[first].n; i++)
 			values_append(&ratios[first], half.ratio[first].v[i]);
