@@ -63,19 +63,22 @@ my $second = measure($scratch, $code);
 like($second->{outcome}, qr/^(successful|unverified|unstable)$/, 'the same code again') or diag $second->{detail};
 is(found($second), 'candidate', 'is not built again');
 
-# what code does to its build when it runs stays out of the entry
-my $spoil = <<'END';
+# code that builds nothing, and tries to write where it is built
+my $vandal = <<'END';
 import glob, os
+import torch
+import torch.utils.cpp_extension
 for path in glob.glob(os.environ["TORCH_EXTENSIONS_DIR"] + "/**/*", recursive=True):
     try:
         open(path, "ab").write(b"spoiled")
     except OSError:
         pass
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        return torch.relu(x)
 END
-(my $vandal = $code) =~ s/^(?=class)/$spoil/m;
-isnt($vandal, $code, 'other code');
 my $other = measure($scratch, $vandal);
-is(found($other), '', 'has no part in it');
+is(found($other), '', 'other code has no part in it');
 my $again = measure($scratch, $vandal);
 is(found($again), 'candidate', 'but has its own');
 my $third = measure($scratch, $code);
@@ -84,7 +87,7 @@ like($third->{outcome}, qr/^(successful|unverified|unstable)$/, 'and works') or 
 
 # a folder that others could have written is not believed
 chmod 0777, $kept;
-my $open = measure($scratch, $code);
+my $open = measure($scratch, $vandal);
 is(found($open), '', 'a folder open to others is left alone');
 like($open->{outcome}, qr/^(successful|unverified|unstable)$/, 'and the code built afresh') or diag $open->{detail};
 done_testing();
