@@ -238,9 +238,9 @@ BEGIN
 		FOR place IN
 			SELECT p.place FROM unnest(places) AS p(place)
 				CROSS JOIN LATERAL (SELECT x.job_id, x.enqueued_at FROM cudal1.job AS x WHERE x.device = p.place AND x.state = 'queued'
-									ORDER BY x.job_id LIMIT 1) AS h
+									ORDER BY x.enqueued_at, x.job_id LIMIT 1) AS h
 				WHERE h.enqueued_at < clock_timestamp() - patience
-				ORDER BY h.job_id
+				ORDER BY h.enqueued_at, h.job_id
 		LOOP
 			SELECT x.* INTO j
 				FROM cudal1.job AS x
@@ -253,7 +253,7 @@ BEGIN
 					AND (x.avoid_device IS NULL OR x.avoid_device <> d.device_id OR x.avoid_until <= clock_timestamp())
 					AND (x.kind = 'evaluate' OR EXISTS (SELECT FROM cudal1.task AS t WHERE t.task_id = x.task_id
 															AND coalesce(t.device_model, d.model) = d.model))
-				ORDER BY x.job_id
+				ORDER BY x.enqueued_at, x.job_id
 				LIMIT 1
 				FOR UPDATE OF x SKIP LOCKED;
 			EXIT WHEN FOUND;
