@@ -173,7 +173,7 @@ build_native(Measure *m)
 	Compilation c[2] = {{.pid = -1,.log = -1}, {.pid = -1,.log = -1}};
 	bool		good;
 
-	if (m->job->language == LANGUAGE_CUDA && !gpu_find_nvcc(m->gpu))
+	if (m->job->language == LANGUAGE_CUDA && !m->gpu->nvcc[0])
 		return conclude(m, OUTCOME_LOST, "no nvcc; install the CUDA toolkit in /usr/local/cuda, or put nvcc on the PATH");
 	good = compile_begin(m, SIDE_REFERENCE, &c[0]) && compile_begin(m, SIDE_CANDIDATE, &c[1])
 		&& compile_end(m, &c[0]) && compile_end(m, &c[1]);

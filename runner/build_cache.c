@@ -117,18 +117,6 @@ add_size(const char *path, const struct stat *st, int type, struct FTW *level)
 	return 0;
 }
 
-static int
-remove_one(const char *path, const struct stat *st, int type, struct FTW *level)
-{
-	return remove(path);
-}
-
-static void
-remove_entry(const char *path)
-{
-	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
 static bool
 same_key(const char *entry, const char *key)
 {
@@ -163,7 +151,7 @@ build_cache_find(Measure *m, const char *key, const char *folder)
 	if (!link_tree(content, folder))
 	{
 		/* another measurement removed it in this moment */
-		remove_entry(folder);
+		remove_tree(folder);
 		return false;
 	}
 	utimensat(AT_FDCWD, entry, NULL, 0);
@@ -206,7 +194,7 @@ make_room(const char *root)
 		if (strncmp(found->d_name, NEW_PREFIX, strlen(NEW_PREFIX)) == 0)
 		{
 			if (lstat(path, &st) == 0 && time(NULL) - st.st_mtime > ABANDONED_SECONDS)
-				remove_entry(path);
+				remove_tree(path);
 			continue;
 		}
 		if (found->d_name[0] == '.' || strlen(found->d_name) >= sizeof(entries->name) || lstat(path, &st) != 0)
@@ -231,7 +219,7 @@ make_room(const char *root)
 		char		path[PATH_MAX + 64];
 
 		snprintf(path, sizeof(path), "%s/%s", root, entries[i].name);
-		remove_entry(path);
+		remove_tree(path);
 		all -= entries[i].bytes;
 	}
 	free(entries);
@@ -262,6 +250,6 @@ build_cache_keep(Measure *m, const char *key, const char *folder)
 	snprintf(path, sizeof(path), "%s/content", fresh);
 	/* in one step: an entry is whole or not there; one that another measurement has just made is as good */
 	if (!good || !link_tree(folder, path) || rename(fresh, entry) != 0)
-		remove_entry(fresh);
+		remove_tree(fresh);
 	make_room(root);
 }

@@ -90,25 +90,29 @@ memory_destroy(GpuMemory *memory)
 	memory->fd = -1;
 }
 
+/* a process that was killed gives its memory back a little later: after a pause, whether to ask again */
+static bool
+may_come(CuResult error, double deadline)
+{
+	return error == CU_OUT_OF_MEMORY && clock_now() < deadline && usleep(20000) == 0;
+}
+
 static bool
 memory_create(Measure *m, GpuMemory *memory, size_t bytes)
 {
 	Gpu		   *gpu = m->gpu;
 	CuAllocation allocation = {.type = 1,.handle_types = 1,.location = {1, gpu->device}};
 	CuAccess	access = {.location = {1, gpu->device},.flags = 3};
+	double		deadline = clock_now() + MEMORY_PATIENCE;
 	CuResult	error;
 
 	memset(memory, 0, sizeof(*memory));
 	memory->driver = &gpu->driver;
 	memory->fd = -1;
 	memory->bytes = wire_gpu_bytes(bytes);
-	error = gpu->driver.MemCreate(&memory->handle, memory->bytes, &allocation, 0);
-	/* a process that was killed gives its memory back a little later */
-	for (double start = clock_now(); error == CU_OUT_OF_MEMORY && clock_now() < start + MEMORY_PATIENCE;)
-	{
-		usleep(20000);
+	do
 		error = gpu->driver.MemCreate(&memory->handle, memory->bytes, &allocation, 0);
-	}
+	while (may_come(error, deadline));
 	if (error == CU_OUT_OF_MEMORY && m->candidates > 0)
 		return conclude(m, OUTCOME_CRASH, "the code holds so much of the GPU's memory that too little is left for the reference");
 	if (error == 0)
@@ -180,13 +184,12 @@ void *
 gpu_alloc(Measure *m, size_t bytes)
 {
 	CuAddress	address = 0;
-	CuResult	error = m->gpu->driver.MemAlloc(&address, bytes + 16);
+	double		deadline = clock_now() + MEMORY_PATIENCE;
+	CuResult	error;
 
-	for (double start = clock_now(); error == CU_OUT_OF_MEMORY && clock_now() < start + MEMORY_PATIENCE;)
-	{
-		usleep(20000);
+	do
 		error = m->gpu->driver.MemAlloc(&address, bytes + 16);
-	}
+	while (may_come(error, deadline));
 	return error == 0 ? (void *) (uintptr_t) address : NULL;
 }
 

@@ -169,7 +169,7 @@ extern void gpu_free(Measure *m, void *memory);
 /* after each half: clocks and neighbours; true if the half should be measured again */
 extern bool gpu_disturbed(Measure *m, const Executor *executors, int n);
 
-/* sets gpu->nvcc; false: there is no compiler */
-extern bool gpu_find_nvcc(Gpu *gpu);
+/* sets gpu->nvcc and its toolkit; empty: there is no compiler */
+extern void gpu_find_nvcc(Gpu *gpu);
 
 #endif							/* CUDAL1_CUDA_H */

@@ -94,16 +94,18 @@ find_nvcc(char *path)
 	return false;
 }
 
-bool
+void
 gpu_find_nvcc(Gpu *gpu)
 {
 	if (!find_nvcc(gpu->nvcc))
-		return false;
+	{
+		gpu->nvcc[0] = '\0';
+		return;
+	}
 	strcpy(gpu->toolkit, gpu->nvcc);
 	for (int i = 0; i < 2; i++)
 		if (strchr(gpu->toolkit + 1, '/'))
 			*strrchr(gpu->toolkit, '/') = '\0';
-	return true;
 }
 
 int

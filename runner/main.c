@@ -97,7 +97,7 @@ remove_entry(const char *path, const struct stat *st, int type, struct FTW *leve
 	return remove(path);
 }
 
-static void
+void
 remove_tree(const char *path)
 {
 	nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
