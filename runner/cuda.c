@@ -418,8 +418,8 @@ gpu_stage(Measure *m, const Arena *arena, const uint32_t *slots, uint32_t n)
 	return good(m, gpu->driver.MemsetD8(gpu->comparison, 0, sizeof(CudaComparison)), "to be used") && synchronize(m);
 }
 
-static void
-pieces_of(Measure *m, const Arena *arena, CudaPieces *pieces)
+void
+gpu_pieces(Measure *m, const Arena *arena, CudaPieces *pieces)
 {
 	const Signature *s = &m->job->signature;
 	int			in = 0,
@@ -467,7 +467,7 @@ gpu_copy_inputs(Measure *m, const Arena *arena, uint32_t slot, uint32_t from)
 	CudaPieces	pieces;
 	void	   *parameters[] = {&list, &pieces};
 
-	pieces_of(m, arena, &pieces);
+	gpu_pieces(m, arena, &pieces);
 	for (uint32_t i = 0; i < pieces.n; i++)
 		pieces.piece[i].from += ((uint64_t) from - slot) * pieces.from_stride;
 	list[0] = slot;
@@ -520,7 +520,7 @@ gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint
 	bool		own = drawn->n == 0 && n > 0;
 	uint32_t	run[GPU_SAMPLE_SLOTS] = {0};
 	CudaPieces	pieces;
-	GpuSteps	steps = {.m = m,.executor = executor,.arena = arena,.patience = timeout};
+	GpuSteps	steps = {.m = m,.executor = executor,.arena = arena,.patience = timeout / 2};
 	ExecutorResult result;
 	double		start;
 
@@ -530,7 +530,7 @@ gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint
 	for (uint32_t i = 0; n > 0 && i < drawn->n; i++)
 		while (run[i] < n - 1 && slots[run[i]] != drawn->slot[i])
 			run[i]++;
-	pieces_of(m, arena, &pieces);
+	gpu_pieces(m, arena, &pieces);
 
 	start = clock_now();
 	if (gpu->staged > 0 && pieces.n > 0)
@@ -549,7 +549,7 @@ gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint
 		if (!launch(m, gpu->flush, blocks(gpu, words, 1), 1, parameters))
 			return false;
 	}
-	if (!synchronize(m) || (gpu->trap.run > 0 && !gpu_copy_inputs(m, arena, gpu->trap.slot, gpu->trap.other)))
+	if (!synchronize(m) || (gpu->trap.run > 0 && !gpu_trap_begin(m, arena)))
 		return false;
 	keep_awake(gpu, false);
 	/* run by run, where the supervisor has a core of its own to open the gate from; what that costs, both sides pay */
@@ -557,6 +557,7 @@ gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint
 		result = executor_ask_steps(executor, n, flags, gpu_between, &steps, timeout);
 	else
 		result = executor_ask(executor, WIRE_RUN, n, flags, 0, timeout);
+	gpu_trap_end(m);
 	if (result == EXECUTOR_OK && n > 0 && m->outputs > 0)
 	{
 		gpu->nitems = 0;

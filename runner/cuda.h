@@ -54,12 +54,29 @@ typedef struct GpuSamples
 typedef struct GpuTrap
 {
 	uint32_t	run;			/* 0: none */
+	uint32_t	from;			/* the true input is on its way when this run may start; `run`: not before the one before it has answered */
 	uint32_t	slot;
 	uint32_t	other;			/* the slot whose input it has at first */
 	const void *expected;		/* of the first output; NULL on the reference's side */
 	void	   *found;
 	bool		late;			/* it was not there when the run had answered */
 } GpuTrap;
+
+/* a thread that brings a run's true input while other runs go on: started for a block, ended with it */
+typedef struct GpuCarrier
+{
+	pthread_t	thread;
+	bool		running;
+	_Atomic bool go;
+	_Atomic bool stop;
+	_Atomic bool arrived;
+	CuResult	error;
+	CuStreamRef stream;
+	char	   *input;			/* page-locked: the true input */
+	size_t		bytes;
+	uint32_t	n;
+	CuCopy		copy[WIRE_MAX_ARGUMENTS];
+} GpuCarrier;
 
 typedef struct Gpu
 {
@@ -89,6 +106,7 @@ typedef struct Gpu
 	const Executor *items_of;
 	GpuSamples	drawn;
 	GpuTrap		trap;
+	GpuCarrier	carrier;
 	bool		spinning;		/* a thread keeps the executors' core awake between their turns */
 	pthread_t	spinner;
 	_Atomic uint32_t awake;
@@ -148,7 +166,15 @@ extern bool gpu_check_samples(Measure *m);
 /* the inputs of a slot, from another one's or its own, for both sides to read */
 extern bool gpu_copy_inputs(Measure *m, const Arena *arena, uint32_t slot, uint32_t from);
 
-/* cuda_trap.c: called before each run of a block, and after the last */
+/* the pieces of memory that a run's input is made of, from the master to where executors find them */
+extern void gpu_pieces(Measure *m, const Arena *arena, CudaPieces *pieces);
+
+/* cuda_trap.c: sets m->gpu->trap for a block of these runs, the last known time between two of which is `step_seconds` */
+extern bool gpu_trap_set(Measure *m, const Arena *arena, uint32_t slot, uint32_t other, uint32_t runs, double step_seconds);
+extern bool gpu_trap_begin(Measure *m, const Arena *arena);
+extern void gpu_trap_end(Measure *m);
+
+/* called before each run of a block, and after the last */
 typedef struct GpuSteps
 {
 	Measure    *m;

@@ -48,6 +48,27 @@ typedef struct CuAccess
 	int			flags;			/* 1: read, 3: read and write */
 } CuAccess;
 
+/* CUDA_MEMCPY2D; memory types: 1 the host's, 2 the device's */
+typedef struct CuCopy
+{
+	size_t		from_x;
+	size_t		from_y;
+	int			from_type;
+	const void *from_host;
+	CuAddress	from;
+	void	   *from_array;
+	size_t		from_pitch;
+	size_t		to_x;
+	size_t		to_y;
+	int			to_type;
+	void	   *to_host;
+	CuAddress	to;
+	void	   *to_array;
+	size_t		to_pitch;
+	size_t		width;
+	size_t		height;
+} CuCopy;
+
 #define CU_ERROR_OUT_OF_MEMORY		2
 #define CU_OUT_OF_MEMORY	2
 #define CU_SCHEDULE_SPIN			1
@@ -89,6 +110,9 @@ typedef struct CuAccess
 	X(MemcpyHtoD, "_v2", (CuAddress to, const void *from, size_t bytes)) \
 	X(MemcpyDtoH, "_v2", (void *to, CuAddress from, size_t bytes)) \
 	X(MemcpyDtoD, "_v2", (CuAddress to, CuAddress from, size_t bytes)) \
+	X(Memcpy2DAsync, "_v2", (const CuCopy *copy, CuStreamRef stream)) \
+	X(StreamCreate, "", (CuStreamRef *stream, unsigned int flags)) \
+	X(StreamSynchronize, "", (CuStreamRef stream)) \
 	X(MemsetD8, "_v2", (CuAddress to, unsigned char value, size_t n)) \
 	X(ModuleLoadData, "", (CuModuleRef *module, const void *image)) \
 	X(ModuleGetFunction, "", (CuFunctionRef *function, CuModuleRef module, const char *name)) \

@@ -663,12 +663,14 @@ static bool
 step(Executor *executor, uint32_t runs, void (*between) (void *context, uint32_t run, uint32_t runs), void *context, double deadline)
 {
 	uint32_t	run = 0;
+	double		start = clock_now();
 
 	do
 	{
 		between(context, run, runs);
 		__atomic_store_n(&executor->control->gate, run + 1, __ATOMIC_RELEASE);
 	} while (await_run(executor, run, deadline) && ++run < runs);
+	executor->step_seconds = (clock_now() - start) / (run + 1);
 	if (run == runs)
 		between(context, run, runs);
 	return run == runs;

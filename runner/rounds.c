@@ -24,6 +24,7 @@
 #define NEIGHBOUR_BLOCKS	6
 #define EMPTY_BLOCKS	9
 #define MAX_SAMPLES		4000
+#define MAX_BESIDE		32
 #define MIN_ROUNDS		8		/* of a half, where time is short */
 #define TRAP_EVERY		16		/* rounds, on average */
 #define MIN_ORDERED		2		/* rounds of an order, for a median of their own */
@@ -237,6 +238,7 @@ run_round(Rounds *s, Half *half, bool reference_first, bool single)
 		values_append(&half->block[side], seconds[side] / n[side]);
 		values_append(&s->times[side], seconds[side] / n[side]);
 	}
+	values_append(&half->own[reference_first], seconds[SIDE_REFERENCE] / n[SIDE_REFERENCE]);
 	values_append(&half->ratio[reference_first], (seconds[SIDE_REFERENCE] / n[SIDE_REFERENCE]) / (seconds[SIDE_CANDIDATE] / n[SIDE_CANDIDATE]));
 	s->rounds++;
 	return true;
@@ -261,12 +263,17 @@ trap(Rounds *s, Half *half)
 	for (int side = SIDE_REFERENCE; side <= SIDE_CANDIDATE; side++)
 	{
 		Executor   *executor = &half->executor[side];
-		uint32_t	run = 1 + (uint32_t) random_below(&m->random, n - 1);
 		uint32_t	slots[WIRE_MAX_RUNS];
 		uint64_t	seeds[WIRE_MAX_RUNS];
 		double		seconds;
+		uint32_t	run;
 		bool		good;
 
+		if (!gpu_trap_set(m, &s->arena, slot, other, n, executor->step_seconds))
+			return false;
+		run = t->run;
+		t->found = s->kept[SIDE_CANDIDATE];
+		t->expected = side == SIDE_CANDIDATE ? s->kept[SIDE_REFERENCE] : NULL;
 		memcpy(slots, s->order, n * sizeof(*slots));
 		shuffle(s, slots, n);
 		for (uint32_t i = 0; i < n; i++)
@@ -278,11 +285,8 @@ trap(Rounds *s, Half *half)
 			}
 		for (uint32_t i = 0; i < n; i++)
 			seeds[i] = s->seeds[slots[i]];
-		if (!measure_stage(m, &s->arena, slots, n))
-			return false;
-		*t = (GpuTrap) {.run = run,.slot = slot,.other = other,.found = s->kept[SIDE_CANDIDATE],
-			.expected = side == SIDE_CANDIDATE ? s->kept[SIDE_REFERENCE] : NULL};
-		good = measure_block(m, executor, side, slots, seeds, n, rounds_timeout(s, side, n), &seconds);
+		good = measure_stage(m, &s->arena, slots, n)
+			&& measure_block(m, executor, side, slots, seeds, n, rounds_timeout(s, side, n), &seconds);
 		t->run = 0;
 		if (!good || !measure_read(m, executor, side, &s->arena, run, slot, s->kept[side]))
 			return false;
@@ -419,6 +423,48 @@ time_alone(Rounds *s, Half *half, Values *alone)
 }
 
 /*
+ * Whether the reference is slower beside the candidate than alone: beyond the goal, and beyond what noise does, the more of its blocks are
+ * slower than the slowest alone the lower `share`.
+ */
+static bool
+is_slowed(Rounds *s, Values *beside, Values *alone, double share)
+{
+	const Profile *p = &s->m->job->profile;
+
+	return beside->n > 0
+		&& values_median(beside) > s->neighbour * (1 + p->disturbed_factor * p->precision_goal) * values_median(alone)
+		&& cudal1_score_percentile(beside->v, beside->n, share) > s->neighbour * cudal1_score_percentile(alone->v, alone->n, 1.0);
+}
+
+/* for whoever doubts a score: how much slower the reference was beside the candidate than alone, by half and order */
+static void
+note_beside(Rounds *s, const Half *half, const Values *alone)
+{
+	json_t	   *all = json_object_get(s->m->result.evidence, "beside");
+
+	if (!all && json_object_set_new(s->m->result.evidence, "beside", all = json_array()) != 0)
+		return;
+	for (int first = 1; first >= 0 && json_array_size(all) < MAX_BESIDE; first--)
+		if (half->own[first].n > 0)
+			json_array_append_new(all, json_real(round(values_median(&half->own[first]) / values_median(alone) * 1e4) / 1e4));
+}
+
+/*
+ * Takes the reference's own time, and accuses nobody. On a GPU, where code can choose which blocks to slow, each block's time is replaced;
+ * elsewhere their median, since what a noisy host does to both sides of a round cancels.
+ */
+static void
+price(Rounds *s, Half *half, const Values *alone)
+{
+	double		own = s->neighbour * values_median(alone);
+	double		beside = values_median(&half->block[SIDE_REFERENCE]);
+
+	for (int first = 0; first < 2; first++)
+		for (size_t i = 0; i < half->ratio[first].n; i++)
+			half->ratio[first].v[i] *= own / (s->m->gpu ? half->own[first].v[i] : beside);
+}
+
+/*
  * One half of a pair. The reference is timed alone where it started first, before the candidate exists. On a GPU, where kernels can go on
  * while their process is stopped, it is also timed after the candidate's end in the other half, or slowing it there would pay.
  */
@@ -492,19 +538,11 @@ run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
 	}
 	if (alone.n > 0 && p->precision_goal > 0 && half.block[SIDE_REFERENCE].n >= 4)
 	{
-		/* beyond the goal, and beyond what noise does: three quarters of its blocks slower than the slowest alone */
-		double		limit = s->neighbour * (1 + p->disturbed_factor * p->precision_goal);
-
-		*disturbed = values_median(&half.block[SIDE_REFERENCE]) > limit * values_median(&alone)
-			&& cudal1_score_percentile(half.block[SIDE_REFERENCE].v, half.block[SIDE_REFERENCE].n, 0.25)
-			> s->neighbour * cudal1_score_percentile(alone.v, alone.n, 1.0);
+		note_beside(s, &half, &alone);
+		*disturbed = m->gpu ? is_slowed(s, &half.own[0], &alone, 0.5) || is_slowed(s, &half.own[1], &alone, 0.5)
+			: is_slowed(s, &half.block[SIDE_REFERENCE], &alone, 0.25);
 		if (*disturbed && s->disturbed + 1 >= p->disturbed_attempts)
-		{
-			/* still so: take the reference's own time, and accuse nobody */
-			for (int first = 0; first < 2; first++)
-				for (size_t i = 0; i < half.ratio[first].n; i++)
-					half.ratio[first].v[i] *= s->neighbour * values_median(&alone) / values_median(&half.block[SIDE_REFERENCE]);
-		}
+			price(s, &half, &alone);
 	}
 	*disturbed = *disturbed || foreign;
 	for (int first = 0; first < 2; first++)
@@ -523,6 +561,8 @@ done:
 	measure_end(m, &half.executor[1]);
 	free(half.block[0].v);
 	free(half.block[1].v);
+	free(half.own[0].v);
+	free(half.own[1].v);
 	free(half.ratio[0].v);
 	free(half.ratio[1].v);
 	free(alone.v);

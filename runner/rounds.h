@@ -54,6 +54,7 @@ typedef struct Half
 	double		empty[2];		/* cost of a block without runs that stages what this side's do */
 	double		empty_single;	/* and one run's */
 	Values		block[2];		/* seconds a run */
+	Values		own[2];			/* the reference's alone, of rounds that the candidate began, and of those that it began */
 	Values		ratio[2];		/* of rounds that the candidate began, and of those that the reference began */
 } Half;
 
