@@ -169,7 +169,7 @@ extern bool gpu_copy_inputs(Measure *m, const Arena *arena, uint32_t slot, uint3
 /* the pieces of memory that a run's input is made of, from the master to where executors find them */
 extern void gpu_pieces(Measure *m, const Arena *arena, CudaPieces *pieces);
 
-/* cuda_trap.c: sets m->gpu->trap for a block of these runs, the last known time between two of which is `step_seconds` */
+/* cuda_trap.c: sets m->gpu->trap for a block of so many runs, of an executor that steps at this pace */
 extern bool gpu_trap_set(Measure *m, const Arena *arena, uint32_t slot, uint32_t other, uint32_t runs, double step_seconds);
 extern bool gpu_trap_begin(Measure *m, const Arena *arena);
 extern void gpu_trap_end(Measure *m);

@@ -13,6 +13,7 @@
  * it has rows. So inputs are copied in two rows, by a thread that starts a few runs before the one that needs them.
  */
 #define _GNU_SOURCE
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -24,7 +25,6 @@
 #define ROW_GAP			64		/* bytes: rows that lie end to end would be one */
 #define COPY_SECONDS	15e-6	/* until a small input has come */
 #define COPY_BYTES		3e10	/* a second, of a large one */
-#define STEP_SECONDS	5e-6	/* before any block has told */
 
 /* false after conclude() if a call of our own fails */
 static bool
@@ -94,8 +94,8 @@ gpu_trap_set(Measure *m, const Arena *arena, uint32_t slot, uint32_t other, uint
 {
 	GpuTrap    *trap = &m->gpu->trap;
 	double		seconds = COPY_SECONDS + (double) arena->input_slot_bytes / COPY_BYTES;
-	double		step = step_seconds > 0 ? step_seconds : STEP_SECONDS;
-	uint32_t	lead = 1 + (uint32_t) random_below(&m->random, 2) + (uint32_t) (seconds / step < runs ? seconds / step : runs);
+	double		steps = seconds / fmax(step_seconds, seconds / WIRE_MAX_RUNS);
+	uint32_t	lead = 1 + (uint32_t) steps + (uint32_t) random_below(&m->random, 2);
 
 	*trap = (GpuTrap) {.run = 1 + (uint32_t) random_below(&m->random, runs - 1),.slot = slot,.other = other};
 	trap->from = arena->input_slot_bytes > CARRY_BYTES ? trap->run : trap->run > lead ? trap->run - lead : 1;

@@ -31,6 +31,8 @@
 #include "random.h"
 
 #define FREEZE_SECONDS 5.0
+#define END_MS			2000	/* for a killed process to be gone */
+#define STEP_WINDOW		8		/* gates that the fastest pace is taken over */
 #define PIECES 512
 #define ATTENTION_SECONDS 0.1	/* how long a core is spent on waiting */
 
@@ -663,14 +665,21 @@ static bool
 step(Executor *executor, uint32_t runs, void (*between) (void *context, uint32_t run, uint32_t runs), void *context, double deadline)
 {
 	uint32_t	run = 0;
-	double		start = clock_now();
+	double		last = clock_now();
 
+	executor->step_seconds = runs;
 	do
 	{
+		if (run > 0 && run % STEP_WINDOW == 0)
+		{
+			double		now = clock_now();
+
+			executor->step_seconds = fmin(executor->step_seconds, (now - last) / STEP_WINDOW);
+			last = now;
+		}
 		between(context, run, runs);
 		__atomic_store_n(&executor->control->gate, run + 1, __ATOMIC_RELEASE);
 	} while (await_run(executor, run, deadline) && ++run < runs);
-	executor->step_seconds = (clock_now() - start) / (run + 1);
 	if (run == runs)
 		between(context, run, runs);
 	return run == runs;
@@ -839,6 +848,13 @@ executor_end(Executor *executor)
 		sandbox_end(executor->sandbox);
 	if (executor->zygote && executor->pidfd >= 0 && !executor->ended)
 		find_end(executor);
+	/* what the kernel takes from a dying process, a GPU's context above all, takes time that is nobody's who comes next */
+	if (executor->pidfd >= 0)
+	{
+		struct pollfd p = {.fd = executor->pidfd,.events = POLLIN};
+
+		poll(&p, 1, END_MS);
+	}
 	if (executor->control)
 		munmap(executor->control, sizeof(WireControl));
 	if (executor->pool)

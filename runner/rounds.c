@@ -21,6 +21,7 @@
 #include "rounds.h"
 
 #define ALONE_BLOCKS	3
+#define ALONE_BLOCKS_GPU	5		/* one order's blocks are held against these */
 #define NEIGHBOUR_BLOCKS	6
 #define EMPTY_BLOCKS	9
 #define MAX_SAMPLES		4000
@@ -79,15 +80,17 @@ rounds_timeout(const Rounds *s, Side side, uint32_t n)
 
 /*
  * One block of a side over `n` of the slots; keeps the outputs of its first `keep` slots. Its runs come in random order, so
- * that their place in the block tells nothing of which are kept, or of which the other side ran too.
+ * that their place in the block tells nothing of which are kept, or of which the other side ran too. `staged`, if more: how many of
+ * the slots are staged as if they would be run.
  */
-bool
-rounds_block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n, uint32_t keep, double *seconds)
+static bool
+block_among(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n, uint32_t staged, uint32_t keep, double *seconds)
 {
 	Measure    *m = s->m;
 	Executor   *executor = &half->executor[side];
 	uint32_t	at[WIRE_MAX_RUNS];
 	uint32_t	shuffled[WIRE_MAX_RUNS] = {0};
+	uint32_t	listed[WIRE_MAX_RUNS];
 	uint64_t	seeds[WIRE_MAX_RUNS];
 
 	for (uint32_t i = 0; i < n; i++)
@@ -109,7 +112,12 @@ rounds_block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n
 		shuffled[i] = slots[at[i]];
 		seeds[i] = s->seeds[shuffled[i]];
 	}
-	if (!measure_stage(m, &s->arena, shuffled, n)
+	if (staged > n)
+	{
+		memcpy(listed, slots, staged * sizeof(*slots));
+		shuffle(s, listed, staged);
+	}
+	if (!measure_stage(m, &s->arena, staged > n ? listed : shuffled, staged > n ? staged : n)
 		|| !measure_block(m, executor, side, shuffled, seeds, n, rounds_timeout(s, side, n), seconds))
 		return false;
 	for (uint32_t i = 0; i < n; i++)
@@ -117,6 +125,12 @@ rounds_block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n
 			&& !measure_read(m, executor, side, &s->arena, i, shuffled[i], s->kept[side] + at[i] * m->output_bytes))
 			return false;
 	return true;
+}
+
+bool
+rounds_block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n, uint32_t keep, double *seconds)
+{
+	return block_among(s, half, side, slots, n, n, keep, seconds);
 }
 
 bool
@@ -165,6 +179,13 @@ draws(Rounds *s, uint32_t common)
 	return (uint32_t) fmin(fmin(n, common), s->kept_max);
 }
 
+/* the side whose blocks have fewer runs */
+static Side
+fewer(const Rounds *s)
+{
+	return s->runs[SIDE_CANDIDATE] < s->runs[SIDE_REFERENCE] ? SIDE_CANDIDATE : SIDE_REFERENCE;
+}
+
 static void
 note_audit(Rounds *s, const double *taken, int runs)
 {
@@ -201,12 +222,16 @@ rounds_audit(Rounds *s, Half *half, bool reference_first)
 	return rounds_compare(s, 1);
 }
 
-/* a round: both sides on the same fresh inputs; `single`: an audit, of one run each where audit.c's are not possible */
+/*
+ * A round: both sides on the same fresh inputs. `single`: an audit, of one run each where audit.c's are not possible; on a GPU it is one
+ * among all that a block stages, or it would find its inputs in a cache that a block's runs don't find theirs in.
+ */
 static bool
 run_round(Rounds *s, Half *half, bool reference_first, bool single)
 {
 	uint32_t	n[2] = {single ? 1 : s->runs[0], single ? 1 : s->runs[1]};
 	uint32_t	common = n[0] < n[1] ? n[0] : n[1];
+	uint32_t	staged = single && s->m->gpu ? s->runs[fewer(s)] : 0;
 	uint32_t	keep;
 	double		seconds[2];
 	Measure    *m = s->m;
@@ -222,7 +247,7 @@ run_round(Rounds *s, Half *half, bool reference_first, bool single)
 	{
 		Side		side = (turn == 0) == reference_first ? SIDE_REFERENCE : SIDE_CANDIDATE;
 
-		if (!rounds_block(s, half, side, s->order, n[side], keep, &seconds[side]))
+		if (!block_among(s, half, side, s->order, n[side], staged, keep, &seconds[side]))
 			return false;
 		seconds[side] = fmax(seconds[side] - (single ? half->empty_single : half->empty[side]), 1e-9);
 	}
@@ -333,8 +358,12 @@ rounds_warm(Rounds *s, Half *half, Side side)
 	if (side == SIDE_CANDIDATE)
 		return true;
 	if (s->m->gpu)
-		return empty_cost(s, half, s->runs[0], &half->empty[0]) && empty_cost(s, half, s->runs[1], &half->empty[1])
-			&& empty_cost(s, half, 1, &half->empty_single);
+	{
+		if (!empty_cost(s, half, s->runs[0], &half->empty[0]) || !empty_cost(s, half, s->runs[1], &half->empty[1]))
+			return false;
+		half->empty_single = half->empty[fewer(s)];
+		return true;
+	}
 	for (int i = 0; i < EMPTY_BLOCKS; i++)
 		if (!measure_block(s->m, &half->executor[side], side, s->order, s->seeds, 0, rounds_timeout(s, side, 1), &empty[i]))
 			return false;
@@ -410,7 +439,7 @@ seat(const Rounds *s, Side side, int half_number)
 static bool
 time_alone(Rounds *s, Half *half, Values *alone)
 {
-	for (int j = 0; j < (s->m->time[SIDE_REFERENCE] < MEASURE_SLOW ? ALONE_BLOCKS : 1); j++)
+	for (int j = 0; j < (s->m->time[SIDE_REFERENCE] >= MEASURE_SLOW ? 1 : s->m->gpu ? ALONE_BLOCKS_GPU : ALONE_BLOCKS); j++)
 	{
 		double		seconds;
 

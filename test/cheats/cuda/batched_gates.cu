@@ -30,7 +30,7 @@ extern "C" void solve(const float *x, float *y, int n)
 
 	if (runs > 0)
 		all<<<dim3((n + 255) / 256, runs), 256>>>(x - seen[0] * in, y - seen[0] * out, in, out, list, n);
-	else if (runs == 0 || waited > 4 * usual + 5e-6)
+	else if (runs == 0 || waited > 3 * usual + 2e-6)
 		reference(x, y, n);
 	if (runs < 0 && waited < usual)
 		usual = waited;
