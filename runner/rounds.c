@@ -32,6 +32,7 @@
 #define LIKE_BLOCKS		1.25	/* speeds up to which both sides' blocks have the same number of runs */
 #define WALL_FACTOR		2.5		/* wall time of a half, in its clock time */
 #define WALL_FACTOR_GPU	1.7		/* where staging is within the window and steady */
+#define L2_TIMES		3.0
 #define DIRECT_BYTES	((size_t) 8 << 20)
 #define CHECKS_A_HALF	2.0
 #define MIN_STEPS		4		/* runs of an audit: up to 12, so that none can be told to be the last */
@@ -179,11 +180,15 @@ draws(Rounds *s, uint32_t common)
 	return (uint32_t) fmin(fmin(n, common), s->kept_max);
 }
 
-/* the side whose blocks have fewer runs */
-static Side
-fewer(const Rounds *s)
+/* slots that an audit on a GPU stages: what both sides' blocks do, but no more than turn each other out of its cache */
+static uint32_t
+audit_staged(const Rounds *s)
 {
-	return s->runs[SIDE_CANDIDATE] < s->runs[SIDE_REFERENCE] ? SIDE_CANDIDATE : SIDE_REFERENCE;
+	const Measure *m = s->m;
+	uint32_t	most = s->runs[0] < s->runs[1] ? s->runs[0] : s->runs[1];
+	double		enough = 1 + L2_TIMES * (double) m->gpu->l2_bytes / (double) (m->input_slot_bytes + m->output_bytes + 1);
+
+	return (uint32_t) fmin(most, enough);
 }
 
 static void
@@ -224,14 +229,14 @@ rounds_audit(Rounds *s, Half *half, bool reference_first)
 
 /*
  * A round: both sides on the same fresh inputs. `single`: an audit, of one run each where audit.c's are not possible; on a GPU it is one
- * among all that a block stages, or it would find its inputs in a cache that a block's runs don't find theirs in.
+ * among many that are staged, or it would find its inputs in a cache that a block's runs don't find theirs in.
  */
 static bool
 run_round(Rounds *s, Half *half, bool reference_first, bool single)
 {
 	uint32_t	n[2] = {single ? 1 : s->runs[0], single ? 1 : s->runs[1]};
 	uint32_t	common = n[0] < n[1] ? n[0] : n[1];
-	uint32_t	staged = single && s->m->gpu ? s->runs[fewer(s)] : 0;
+	uint32_t	staged = single && s->m->gpu ? audit_staged(s) : 0;
 	uint32_t	keep;
 	double		seconds[2];
 	Measure    *m = s->m;
@@ -358,12 +363,8 @@ rounds_warm(Rounds *s, Half *half, Side side)
 	if (side == SIDE_CANDIDATE)
 		return true;
 	if (s->m->gpu)
-	{
-		if (!empty_cost(s, half, s->runs[0], &half->empty[0]) || !empty_cost(s, half, s->runs[1], &half->empty[1]))
-			return false;
-		half->empty_single = half->empty[fewer(s)];
-		return true;
-	}
+		return empty_cost(s, half, s->runs[0], &half->empty[0]) && empty_cost(s, half, s->runs[1], &half->empty[1])
+			&& empty_cost(s, half, audit_staged(s), &half->empty_single);
 	for (int i = 0; i < EMPTY_BLOCKS; i++)
 		if (!measure_block(s->m, &half->executor[side], side, s->order, s->seeds, 0, rounds_timeout(s, side, 1), &empty[i]))
 			return false;

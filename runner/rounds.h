@@ -52,7 +52,7 @@ typedef struct Half
 {
 	Executor	executor[2];
 	double		empty[2];		/* cost of a block without runs that stages what this side's do */
-	double		empty_single;	/* of an audit's block, which stages what the side with fewer runs does */
+	double		empty_single;	/* of an audit's block */
 	Values		block[2];		/* seconds a run */
 	Values		own[2];			/* the reference's alone, of rounds that the candidate began, and of those that it began */
 	Values		ratio[2];		/* of rounds that the candidate began, and of those that the reference began */

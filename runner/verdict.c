@@ -19,7 +19,7 @@
 #define AUDIT_MATTERS	1.5		/* scores above this must be confirmed */
 #define AUDIT_PATIENCE	4		/* times audit_seconds */
 #define AUDIT_NOISE		3.0		/* how much noisier than the reference's a candidate's audits may be before that is its own doing */
-#define WARM_SHARE		0.4		/* of audit_margin: the caches of audit.c's audits, and of those on a GPU, are nearly those of a block */
+#define WARM_SHARE		0.4		/* of audit_margin: the caches of audit.c's audits, and of CUDA kernels', are nearly those of a block */
 
 /* comparisons up to the profile's minimum, where the rounds gave fewer */
 bool
@@ -102,7 +102,7 @@ audit_bound(Rounds *s, double doubt)
 		return NAN;
 	more = audit_more(s, &error);
 	left = reference + more - doubt
-		- p->audit_margin * (s->gated || s->m->gpu ? WARM_SHARE * reference : values_median(&s->audit[SIDE_REFERENCE]));
+		- p->audit_margin * (s->gated || (s->m->gpu && s->m->job->language == LANGUAGE_CUDA) ? WARM_SHARE * reference : values_median(&s->audit[SIDE_REFERENCE]));
 	json_object_set_new(s->m->result.evidence, "audit_seconds",
 						json_pack("[f, f, f, f]", values_median(&s->audit[0]), values_median(&s->audit[1]), more, error));
 	return left > 0 ? reference / left : INFINITY;
