@@ -60,6 +60,9 @@ typedef struct GpuTrap
 	const void *expected;		/* of the first output; NULL on the reference's side */
 	void	   *found;
 	bool		late;			/* it was not there when the run had answered */
+	uint32_t	late_run;
+	bool		readable;		/* as last looked at, and what of it was wrong */
+	uint64_t	wrong;
 } GpuTrap;
 
 /* a thread that brings a run's true input while other runs go on: started for a block, ended with it */

@@ -166,12 +166,13 @@ is_there(GpuSteps *s)
 	GpuTrap    *trap = &m->gpu->trap;
 	Comparison	found;
 
-	if (!gpu_read_first(m, s->executor, s->arena, trap->run, trap->slot, trap->found)
-		|| !gpu_compare(m, trap->expected, trap->found, 0, &found))
+	trap->readable = gpu_read_first(m, s->executor, s->arena, trap->run, trap->slot, trap->found);
+	if (!trap->readable || !gpu_compare(m, trap->expected, trap->found, 0, &found))
 	{
 		s->failed = m->result.outcome != OUTCOME_NONE;
 		return false;
 	}
+	trap->wrong = found.mismatches;
 	return found.equal;
 }
 
@@ -196,6 +197,7 @@ gpu_between(void *context, uint32_t run, uint32_t runs)
 		if (clock_now() > deadline)
 		{
 			trap->late = true;
+			trap->late_run = run - 1;
 			break;
 		}
 		usleep(LOOK_AGAIN_US);

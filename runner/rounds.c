@@ -59,8 +59,8 @@ values_median(const Values *values)
 	return values->n > 0 ? cudal1_score_median(values->v, values->n) : NAN;
 }
 
-static void
-shuffle(Rounds *s, uint32_t *v, uint32_t n)
+void
+rounds_shuffle(Rounds *s, uint32_t *v, uint32_t n)
 {
 	for (uint32_t i = n; i > 1; i--)
 	{
@@ -91,12 +91,12 @@ block_among(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n,
 	Executor   *executor = &half->executor[side];
 	uint32_t	at[WIRE_MAX_RUNS];
 	uint32_t	shuffled[WIRE_MAX_RUNS] = {0};
-	uint32_t	listed[WIRE_MAX_RUNS];
+	uint32_t	listed[WIRE_MAX_RUNS] = {0};
 	uint64_t	seeds[WIRE_MAX_RUNS];
 
 	for (uint32_t i = 0; i < n; i++)
 		at[i] = i;
-	shuffle(s, at, n);
+	rounds_shuffle(s, at, n);
 	/* sampled runs end the block: work that an answer leaves behind is that of its last runs */
 	for (uint32_t d = 0; m->gpu && d < 2 && d < m->gpu->drawn.n; d++)
 		for (uint32_t i = 0; i < n; i++)
@@ -116,7 +116,7 @@ block_among(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n,
 	if (staged > n)
 	{
 		memcpy(listed, slots, staged * sizeof(*slots));
-		shuffle(s, listed, staged);
+		rounds_shuffle(s, listed, staged);
 	}
 	if (!measure_stage(m, &s->arena, staged > n ? listed : shuffled, staged > n ? staged : n)
 		|| !measure_block(m, executor, side, shuffled, seeds, n, rounds_timeout(s, side, n), seconds))
@@ -139,7 +139,7 @@ rounds_inputs(Rounds *s, uint32_t n)
 {
 	for (uint32_t i = 0; i < s->slots; i++)
 		s->order[i] = i;
-	shuffle(s, s->order, s->slots);
+	rounds_shuffle(s, s->order, s->slots);
 	for (uint32_t i = 0; i < n; i++)
 		s->seeds[s->order[i]] = random_next(&s->m->random);
 	return measure_generate(s->m, &s->arena, s->order, n);
@@ -272,64 +272,6 @@ run_round(Rounds *s, Half *half, bool reference_first, bool single)
 	values_append(&half->ratio[reference_first], (seconds[SIDE_REFERENCE] / n[SIDE_REFERENCE]) / (seconds[SIDE_CANDIDATE] / n[SIDE_CANDIDATE]));
 	s->rounds++;
 	return true;
-}
-
-/*
- * On a GPU, a block of each side that tells whether runs are worked on one by one, see cuda_trap.c. Not timed; the reference goes first, so
- * that what its run gives is known.
- */
-static bool
-trap(Rounds *s, Half *half)
-{
-	Measure    *m = s->m;
-	GpuTrap    *t = &m->gpu->trap;
-	uint32_t	n = s->runs[0] < s->runs[1] ? s->runs[0] : s->runs[1];
-	uint32_t	other = s->slots;
-	uint32_t	slot;
-
-	if (!rounds_inputs(s, n) || !measure_generate(m, &s->arena, &other, 1))
-		return false;
-	slot = s->order[random_below(&m->random, n)];
-	for (int side = SIDE_REFERENCE; side <= SIDE_CANDIDATE; side++)
-	{
-		Executor   *executor = &half->executor[side];
-		uint32_t	slots[WIRE_MAX_RUNS];
-		uint64_t	seeds[WIRE_MAX_RUNS];
-		double		seconds;
-		uint32_t	run;
-		bool		good;
-
-		if (!gpu_trap_set(m, &s->arena, slot, other, n, executor->step_seconds))
-			return false;
-		run = t->run;
-		t->found = s->kept[SIDE_CANDIDATE];
-		t->expected = side == SIDE_CANDIDATE ? s->kept[SIDE_REFERENCE] : NULL;
-		memcpy(slots, s->order, n * sizeof(*slots));
-		shuffle(s, slots, n);
-		for (uint32_t i = 0; i < n; i++)
-			if (slots[i] == slot)
-			{
-				slots[i] = slots[run];
-				slots[run] = slot;
-				break;
-			}
-		for (uint32_t i = 0; i < n; i++)
-			seeds[i] = s->seeds[slots[i]];
-		good = measure_stage(m, &s->arena, slots, n)
-			&& measure_block(m, executor, side, slots, seeds, n, rounds_timeout(s, side, n), &seconds);
-		t->run = 0;
-		if (!good || !measure_read(m, executor, side, &s->arena, run, slot, s->kept[side]))
-			return false;
-	}
-	s->traps++;
-	json_object_set_new(m->result.evidence, "traps", json_integer(s->traps));
-	if (!t->late && rounds_compare(s, 1))
-		return true;
-	json_object_set_new(m->result.evidence, "detector", json_string(t->late ? "late_output" : "read_ahead"));
-	/* right in the end, but not when the run had answered: nobody's mistake */
-	if (t->late && rounds_compare(s, 1))
-		conclude(m, OUTCOME_CHEAT, "the code interfered with the measurement in a run");
-	return false;
 }
 
 /* on a GPU inputs are staged within the window: the cost of a block of the reference that stages these runs and has none */
@@ -544,7 +486,7 @@ run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
 	}
 	for (uint32_t i = 0; i < steps; i++)
 		plan[i] = i;
-	shuffle(s, plan, steps);
+	rounds_shuffle(s, plan, steps);
 	deadline = clock_now() + (m->gpu ? WALL_FACTOR_GPU : WALL_FACTOR) * p->bucket_seconds / 2;
 	for (uint32_t i = 0; i < steps; i++)
 	{
@@ -554,7 +496,7 @@ run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
 		/* every other round of each kind begins with the reference, in random order */
 		if (!run_round(s, &half, (plan[i] + orders) % 2 == 0, plan[i] >= (uint32_t) s->rounds_a_half))
 			goto done;
-		if (m->gpu && m->spare_core && s->runs[0] > 1 && s->runs[1] > 1 && random_below(&m->random, TRAP_EVERY) == 0 && !trap(s, &half))
+		if (m->gpu && m->spare_core && s->runs[0] > 1 && s->runs[1] > 1 && random_below(&m->random, TRAP_EVERY) == 0 && !rounds_trap(s, &half))
 			goto done;
 		show(s, false);
 	}

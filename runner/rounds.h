@@ -35,6 +35,7 @@ typedef struct Rounds
 	Values		audit_more;		/* what the candidate took more than the reference, audit by audit */
 	int			audits;			/* runs in them */
 	int			traps;
+	bool		untrapped;		/* the reference's own outputs come late: traps say nothing of this task */
 	bool		gated;
 	int			rounds;
 	int			samples;
@@ -62,12 +63,16 @@ typedef struct Half
 extern void values_append(Values *values, double value);
 extern double values_median(const Values *values);
 extern double rounds_timeout(const Rounds *s, Side side, uint32_t n);
+extern void rounds_shuffle(Rounds *s, uint32_t *v, uint32_t n);
 extern bool rounds_inputs(Rounds *s, uint32_t n);
 extern bool rounds_block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n, uint32_t keep, double *seconds);
 extern bool rounds_compare(Rounds *s, uint32_t keep);
 extern bool rounds_audit(Rounds *s, Half *half, bool reference_first);
 extern bool rounds_warm(Rounds *s, Half *half, Side side);
 extern double rounds_estimate(Rounds *s);
+
+/* trap.c: on a GPU, blocks that tell whether runs are worked on one by one */
+extern bool rounds_trap(Rounds *s, Half *half);
 
 /* verdict.c */
 extern bool verdict_top_up(Rounds *s);

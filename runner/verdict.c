@@ -85,6 +85,13 @@ audit_more(const Rounds *s, double *error)
 	return cudal1_score_median(of_group, AUDIT_GROUPS);
 }
 
+/* whether a run of an audit finds caches as it would in a block; PyTorch on a GPU finds the host's cold */
+static bool
+is_warm(const Rounds *s)
+{
+	return s->gated || (s->m->gpu && s->m->job->language == LANGUAGE_CUDA);
+}
+
 /*
  * What the candidate gains only in blocks is taken away; one that differs from the reference by less than the margin, as honest ones
  * do on colder caches, is left alone. `doubt`: seconds that noise may account for.
@@ -102,7 +109,7 @@ audit_bound(Rounds *s, double doubt)
 		return NAN;
 	more = audit_more(s, &error);
 	left = reference + more - doubt
-		- p->audit_margin * (s->gated || (s->m->gpu && s->m->job->language == LANGUAGE_CUDA) ? WARM_SHARE * reference : values_median(&s->audit[SIDE_REFERENCE]));
+		- p->audit_margin * (is_warm(s) ? WARM_SHARE * reference : values_median(&s->audit[SIDE_REFERENCE]));
 	json_object_set_new(s->m->result.evidence, "audit_seconds",
 						json_pack("[f, f, f, f]", values_median(&s->audit[0]), values_median(&s->audit[1]), more, error));
 	return left > 0 ? reference / left : INFINITY;
