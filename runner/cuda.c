@@ -35,9 +35,8 @@ extern const char cudal1_kernels[];
 #define MEMORY_PATIENCE 5.0		/* seconds */
 #define POOL_BYTES ((size_t) 40 << 30)
 
-/* false after conclude() if a call of our own fails: never the candidate's doing */
-static bool
-good(Measure *m, CuResult error, const char *doing)
+bool
+gpu_good(Measure *m, CuResult error, const char *doing)
 {
 	char		text[256];
 
@@ -50,7 +49,7 @@ good(Measure *m, CuResult error, const char *doing)
 static bool
 launch(Measure *m, CuFunctionRef function, uint32_t gx, uint32_t gy, void **parameters)
 {
-	return good(m, m->gpu->driver.LaunchKernel(function, gx, gy, 1, THREADS, 1, 1, 0, NULL, parameters, NULL), "to start a kernel");
+	return gpu_good(m, m->gpu->driver.LaunchKernel(function, gx, gy, 1, THREADS, 1, 1, 0, NULL, parameters, NULL), "to start a kernel");
 }
 
 /* enough blocks for `work` threads, not more than fill the device a few times */
@@ -66,7 +65,7 @@ blocks(const Gpu *gpu, uint64_t work, uint32_t rows)
 static bool
 synchronize(Measure *m)
 {
-	return good(m, m->gpu->driver.CtxSynchronize(), "to end the supervisor's work");
+	return gpu_good(m, m->gpu->driver.CtxSynchronize(), "to end the supervisor's work");
 }
 
 /* memory */
@@ -126,7 +125,7 @@ memory_create(Measure *m, GpuMemory *memory, size_t bytes)
 	if (error == 0)
 		return true;
 	memory_destroy(memory);
-	return good(m, error, "to give shared memory");
+	return gpu_good(m, error, "to give shared memory");
 }
 
 bool
@@ -275,10 +274,10 @@ load_kernels(Measure *m)
 		{"cudal1_gather", &gpu->gather}, {"cudal1_squares", &gpu->squares}, {"cudal1_compare", &gpu->compare}, {"cudal1_flush", &gpu->flush}
 	};
 
-	if (!good(m, gpu->driver.ModuleLoadData(&module, cudal1_kernels), "to load the supervisor's kernels"))
+	if (!gpu_good(m, gpu->driver.ModuleLoadData(&module, cudal1_kernels), "to load the supervisor's kernels"))
 		return false;
 	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++)
-		if (!good(m, gpu->driver.ModuleGetFunction(kernels[i].function, module, kernels[i].name), "to find the supervisor's kernels"))
+		if (!gpu_good(m, gpu->driver.ModuleGetFunction(kernels[i].function, module, kernels[i].name), "to find the supervisor's kernels"))
 			return false;
 	return true;
 }
@@ -297,11 +296,11 @@ gpu_open(Measure *m)
 	setenv("CUDA_CACHE_DISABLE", "1", 1);
 	/* one stream is all that is used here, and queues for more take half of the time that a context takes */
 	setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 1);
-	if (!good(m, gpu->driver.Init(0), "to start")
-		|| !good(m, gpu->driver.DeviceGet(&gpu->device, 0), "to be found")
-		|| !good(m, gpu->driver.DevicePrimaryCtxSetFlags(gpu->device, CU_SCHEDULE_SPIN), "to be set up")
-		|| !good(m, gpu->driver.DevicePrimaryCtxRetain(&gpu->context, gpu->device), "to open a context")
-		|| !good(m, gpu->driver.CtxSetCurrent(gpu->context), "to open a context"))
+	if (!gpu_good(m, gpu->driver.Init(0), "to start")
+		|| !gpu_good(m, gpu->driver.DeviceGet(&gpu->device, 0), "to be found")
+		|| !gpu_good(m, gpu->driver.DevicePrimaryCtxSetFlags(gpu->device, CU_SCHEDULE_SPIN), "to be set up")
+		|| !gpu_good(m, gpu->driver.DevicePrimaryCtxRetain(&gpu->context, gpu->device), "to open a context")
+		|| !gpu_good(m, gpu->driver.CtxSetCurrent(gpu->context), "to open a context"))
 		return false;
 	gpu->open = true;
 	if (!load_kernels(m))
@@ -312,23 +311,23 @@ gpu_open(Measure *m)
 	gpu->driver.DeviceGetAttribute(&value, CU_ATTRIBUTE_L2_BYTES, gpu->device);
 	gpu->l2_bytes = value > 0 ? (size_t) value : (size_t) 64 << 20;
 	/* half of `slots` lists what is staged, the other half what is made */
-	if (!good(m, gpu->driver.MemHostAlloc(&memory, 2 * WIRE_MAX_RUNS * sizeof(uint32_t), 3), "to give page-locked memory"))
+	if (!gpu_good(m, gpu->driver.MemHostAlloc(&memory, 2 * WIRE_MAX_RUNS * sizeof(uint32_t), 3), "to give page-locked memory"))
 		return false;
 	gpu->slots = memory;
-	if (!good(m, gpu->driver.MemHostAlloc(&memory, GPU_MAX_SAMPLES * sizeof(CudaSample), 3), "to give page-locked memory"))
+	if (!gpu_good(m, gpu->driver.MemHostAlloc(&memory, GPU_MAX_SAMPLES * sizeof(CudaSample), 3), "to give page-locked memory"))
 		return false;
 	gpu->items = memory;
-	if (!good(m, gpu->driver.MemHostAlloc(&memory, 2 * GPU_MAX_SAMPLES * sizeof(uint64_t), 3), "to give page-locked memory")
-		|| !good(m, gpu->driver.MemAlloc(&gpu->comparison, sizeof(CudaComparison)), "to give memory"))
+	if (!gpu_good(m, gpu->driver.MemHostAlloc(&memory, 2 * GPU_MAX_SAMPLES * sizeof(uint64_t), 3), "to give page-locked memory")
+		|| !gpu_good(m, gpu->driver.MemAlloc(&gpu->comparison, sizeof(CudaComparison)), "to give memory"))
 		return false;
 	gpu->values = memory;
 	if (m->job->profile.cold_cache)
 	{
 		gpu->cold_bytes = 2 * gpu->l2_bytes;
-		if (!good(m, gpu->driver.MemAlloc(&gpu->cold, gpu->cold_bytes), "to give memory"))
+		if (!gpu_good(m, gpu->driver.MemAlloc(&gpu->cold, gpu->cold_bytes), "to give memory"))
 			return false;
 	}
-	if (!good(m, gpu->driver.MemGetInfo(&left, &total), "to tell its memory"))
+	if (!gpu_good(m, gpu->driver.MemGetInfo(&left, &total), "to tell its memory"))
 		return false;
 	/* memory is larger here, and copied a hundred times faster */
 	gpu->arena_bytes = (size_t) m->job->profile.arena_mb << 26;
@@ -415,7 +414,7 @@ gpu_stage(Measure *m, const Arena *arena, const uint32_t *slots, uint32_t n)
 			return false;
 	}
 	/* a first command, so that the GPU has turned to the supervisor's context before the clock starts */
-	return good(m, gpu->driver.MemsetD8(gpu->comparison, 0, sizeof(CudaComparison)), "to be used") && synchronize(m);
+	return gpu_good(m, gpu->driver.MemsetD8(gpu->comparison, 0, sizeof(CudaComparison)), "to be used") && synchronize(m);
 }
 
 void

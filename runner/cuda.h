@@ -59,8 +59,7 @@ typedef struct GpuTrap
 	uint32_t	other;			/* the slot whose input it has at first */
 	const void *expected;		/* of the first output; NULL on the reference's side */
 	void	   *found;
-	bool		late;			/* it was not there when the run had answered */
-	uint32_t	late_run;
+	uint32_t	late;			/* the run whose output was not there when it had answered; 0: none */
 	bool		readable;		/* as last looked at, and what of it was wrong */
 	uint64_t	wrong;
 } GpuTrap;
@@ -134,6 +133,9 @@ extern bool gpu_key(const char *key);
 
 /* finds the GPU, turns m->device_key into its UUID, reserves a core; no context yet */
 extern bool gpu_prepare(Measure *m, const char *key, const cpu_set_t *allowed);
+
+/* whether a call of our own went well; false after conclude() if not, which is never the candidate's doing. `doing`: "to give memory" */
+extern bool gpu_good(Measure *m, CuResult error, const char *doing);
 
 /* once the device is held: context, kernels, memory */
 extern bool gpu_open(Measure *m);

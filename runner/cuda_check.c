@@ -19,24 +19,13 @@
 #define SAMPLE_TOLERANCE 8.0	/* in tolerances of the comparison: what was not written is off by far more */
 
 static bool
-good(Measure *m, CuResult error)
-{
-	char		text[256];
-
-	if (error == 0)
-		return true;
-	cuda_driver_error(&m->gpu->driver, error, text, sizeof(text));
-	return conclude(m, OUTCOME_LOST, "the GPU fails to compare outputs: %s", text);
-}
-
-static bool
 launch(Measure *m, CuFunctionRef function, uint64_t work, void **parameters)
 {
 	uint64_t	wanted = (work + THREADS - 1) / THREADS;
 	uint64_t	most = (uint64_t) m->gpu->multiprocessors * 16;
 
-	return good(m, m->gpu->driver.LaunchKernel(function, (uint32_t) (wanted < 1 ? 1 : wanted < most ? wanted : most), 1, 1, THREADS, 1, 1, 0, NULL,
-											   parameters, NULL));
+	return gpu_good(m, m->gpu->driver.LaunchKernel(function, (uint32_t) (wanted < 1 ? 1 : wanted < most ? wanted : most), 1, 1, THREADS, 1, 1, 0, NULL,
+											   parameters, NULL), "to compare outputs");
 }
 
 void
@@ -150,7 +139,7 @@ read_one(Measure *m, Executor *executor, const Arena *arena, uint32_t slot, int 
 	if (n == 0)
 		return true;
 	if (contiguous)
-		return good(m, gpu->driver.MemcpyDtoD(to, from, layout->bytes));
+		return gpu_good(m, gpu->driver.MemcpyDtoD(to, from, layout->bytes), "to compare outputs");
 	for (uint32_t d = 0; d < layout->ndim; d++)
 	{
 		view.shape[d] = (uint64_t) layout->shape[d];
@@ -175,7 +164,7 @@ gpu_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t
 			return false;
 		to += measure_gathered(&m->output[i]);
 	}
-	return good(m, m->gpu->driver.CtxSynchronize());
+	return gpu_good(m, m->gpu->driver.CtxSynchronize(), "to compare outputs");
 }
 
 bool
@@ -193,7 +182,7 @@ gpu_read_first(Measure *m, Executor *executor, const Arena *arena, uint32_t run,
 			return false;
 	}
 	return read_one(m, executor, arena, slot, 0, python ? &t : NULL, contiguous, (CuAddress) (uintptr_t) out)
-		&& good(m, m->gpu->driver.CtxSynchronize());
+		&& gpu_good(m, m->gpu->driver.CtxSynchronize(), "to compare outputs");
 }
 
 bool
@@ -219,10 +208,10 @@ gpu_compare(Measure *m, const void *expected, const void *found, int output, Com
 	if (n == 0)
 		return true;
 	tensor_tolerance(dtype, m->job->tolerance, &rtol, &atol);
-	if (!good(m, gpu->driver.MemcpyHtoD(gpu->comparison, &c, sizeof(c)))
+	if (!gpu_good(m, gpu->driver.MemcpyHtoD(gpu->comparison, &c, sizeof(c)), "to compare outputs")
 		|| (tensor_dtype_is_float(dtype) && !launch(m, gpu->squares, n, squares))
 		|| !launch(m, gpu->compare, n, compare)
-		|| !good(m, gpu->driver.MemcpyDtoH(&c, gpu->comparison, sizeof(c))))
+		|| !gpu_good(m, gpu->driver.MemcpyDtoH(&c, gpu->comparison, sizeof(c)), "to compare outputs"))
 		return false;
 	memcpy(&error, &c.error_bits, sizeof(error));
 	result->error = error;
@@ -233,8 +222,8 @@ gpu_compare(Measure *m, const void *expected, const void *found, int output, Com
 	{
 		result->equal = false;
 		result->first = c.first;
-		if (!good(m, gpu->driver.MemcpyDtoH(value[0], y + c.first * size, size))
-			|| !good(m, gpu->driver.MemcpyDtoH(value[1], x + c.first * size, size)))
+		if (!gpu_good(m, gpu->driver.MemcpyDtoH(value[0], y + c.first * size, size), "to compare outputs")
+			|| !gpu_good(m, gpu->driver.MemcpyDtoH(value[1], x + c.first * size, size), "to compare outputs"))
 			return false;
 		result->expected = tensor_load(value[0], dtype, 0);
 		result->found = tensor_load(value[1], dtype, 0);

@@ -69,8 +69,7 @@ typedef struct CuCopy
 	size_t		height;
 } CuCopy;
 
-#define CU_ERROR_OUT_OF_MEMORY		2
-#define CU_OUT_OF_MEMORY	2
+#define CU_OUT_OF_MEMORY			2
 #define CU_SCHEDULE_SPIN			1
 #define CU_ATTRIBUTE_MULTIPROCESSORS	16
 #define CU_ATTRIBUTE_L2_BYTES		38

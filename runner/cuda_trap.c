@@ -26,18 +26,6 @@
 #define COPY_SECONDS	15e-6	/* until a small input has come */
 #define COPY_BYTES		3e10	/* a second, of a large one */
 
-/* false after conclude() if a call of our own fails */
-static bool
-good(Measure *m, CuResult error)
-{
-	char		text[256];
-
-	if (error == 0)
-		return true;
-	cuda_driver_error(&m->gpu->driver, error, text, sizeof(text));
-	return conclude(m, OUTCOME_LOST, "the GPU fails to bring an input: %s", text);
-}
-
 /* page-locked memory for an input, and a stream that waits for no other */
 static bool
 prepare(Measure *m, size_t bytes)
@@ -46,7 +34,7 @@ prepare(Measure *m, size_t bytes)
 	GpuCarrier *c = &gpu->carrier;
 	void	   *memory;
 
-	if (!c->stream && !good(m, gpu->driver.StreamCreate(&c->stream, 1)))
+	if (!c->stream && !gpu_good(m, gpu->driver.StreamCreate(&c->stream, 1), "to bring an input"))
 		return false;
 	if (c->bytes >= bytes)
 		return true;
@@ -54,7 +42,7 @@ prepare(Measure *m, size_t bytes)
 		gpu->driver.MemFreeHost(c->input);
 	c->input = NULL;
 	c->bytes = 0;
-	if (!good(m, gpu->driver.MemHostAlloc(&memory, bytes, 1)))
+	if (!gpu_good(m, gpu->driver.MemHostAlloc(&memory, bytes, 1), "to bring an input"))
 		return false;
 	c->input = memory;
 	c->bytes = bytes;
@@ -83,10 +71,10 @@ load(Measure *m, const Arena *arena, uint32_t slot)
 		c->copy[c->n] = (CuCopy) {.from_type = 1,.from_host = down.to_host,.from_pitch = down.to_pitch,
 			.to_type = 2,.to = p->to + slot * p->to_stride,.to_pitch = width,.width = width,.height = 2};
 		at += p->bytes + ROW_GAP;
-		if (!good(m, gpu->driver.Memcpy2DAsync(&down, c->stream)))
+		if (!gpu_good(m, gpu->driver.Memcpy2DAsync(&down, c->stream), "to bring an input"))
 			return false;
 	}
-	return good(m, gpu->driver.StreamSynchronize(c->stream));
+	return gpu_good(m, gpu->driver.StreamSynchronize(c->stream), "to bring an input");
 }
 
 bool
@@ -155,7 +143,7 @@ bring(GpuSteps *s)
 		return gpu_copy_inputs(m, s->arena, m->gpu->trap.slot, m->gpu->trap.slot);
 	while (!c->arrived)
 		clock_pause();
-	return good(m, c->error);
+	return gpu_good(m, c->error, "to bring an input");
 }
 
 /* whether the first output of the trapped run is right by now, on the GPU, without the executor's help */
@@ -196,8 +184,7 @@ gpu_between(void *context, uint32_t run, uint32_t runs)
 	{
 		if (clock_now() > deadline)
 		{
-			trap->late = true;
-			trap->late_run = run - 1;
+			trap->late = trap->run;
 			break;
 		}
 		usleep(LOOK_AGAIN_US);

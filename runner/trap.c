@@ -68,7 +68,7 @@ rounds_trap(Rounds *s, Half *half)
 		s->traps++;
 		json_object_set_new(m->result.evidence, "traps", json_integer(s->traps));
 		if (t->late)
-			json_object_set_new(m->result.evidence, "late", json_pack("{s:i, s:i, s:b, s:I}", "run", (int) t->late_run, "runs", (int) n,
+			json_object_set_new(m->result.evidence, "late", json_pack("{s:i, s:i, s:b, s:I}", "run", (int) t->late, "runs", (int) n,
 																	  "readable", t->readable, "wrong", (json_int_t) t->wrong));
 		if (!rounds_compare(s, 1))
 		{
@@ -79,7 +79,7 @@ rounds_trap(Rounds *s, Half *half)
 			return true;
 		if (!trap_block(s, half, SIDE_REFERENCE, slot, n, s->kept[SIDE_REFERENCE]))
 			return false;
-		s->untrapped = t->late;
+		s->untrapped = t->late > 0;
 	}
 	if (s->untrapped)
 	{

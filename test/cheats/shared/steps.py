@@ -21,12 +21,3 @@ def keep_step(gate, runs, each=lambda run: None):
             pass
         each(run)
         gate[1] = run + 1
-
-
-class ModelNew(torch.nn.Module):
-    def __init__(self, width):
-        super().__init__()
-        self.linear = torch.nn.Linear(width, width)
-
-    def forward(self, x):
-        return torch.tanh(self.linear(x)) * 2 + 1

@@ -1,6 +1,7 @@
 # kind: 6 many calls in one; task: gpu_small; outcome: wrong_output, cheat; first: yes
 # Keeps step without working, and answers all runs when every input is there.
 # include shared/steps.py
+# include shared/linear.py
 
 
 def stepped_runs(self, slots, flags, outputs, inputs, model):

@@ -1,6 +1,7 @@
 # kind: 6 many calls in one; task: gpu_small; outcome: wrong_output, cheat; first: yes
 # Answers all runs of a block in the first and then only keeps step.
 # include shared/steps.py
+# include shared/linear.py
 
 
 def stepped_runs(self, slots, flags, outputs, inputs, model):
