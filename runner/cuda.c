@@ -548,7 +548,7 @@ gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint
 		if (!launch(m, gpu->flush, blocks(gpu, words, 1), 1, parameters))
 			return false;
 	}
-	if (!synchronize(m) || (gpu->trap.run > 0 && !gpu_trap_begin(m, arena)))
+	if (!synchronize(m) || (gpu->trap.n > 0 && !gpu_trap_begin(m, arena)))
 		return false;
 	keep_awake(gpu, false);
 	/* run by run, where the supervisor has a core of its own to open the gate from; what that costs, both sides pay */
@@ -556,7 +556,6 @@ gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint
 		result = executor_ask_steps(executor, n, flags, gpu_between, &steps, timeout);
 	else
 		result = executor_ask(executor, WIRE_RUN, n, flags, 0, timeout);
-	gpu_trap_end(m);
 	if (result == EXECUTOR_OK && n > 0 && m->outputs > 0)
 	{
 		gpu->nitems = 0;

@@ -47,38 +47,36 @@ typedef struct GpuSamples
 	uint64_t	value[2][GPU_MAX_SAMPLES];	/* of each side, as read within its window */
 } GpuSamples;
 
+#define TRAP_MAX_RUNS	8
+#define STEP_LATE		0
+#define STEP_NEXT		1
+
 /*
- * A block in which one run's input is another until the run before has answered: whoever works ahead works on the wrong one. The executor is
- * stopped when that run has answered, and what it has sent to the GPU by then must give the right output.
+ * A block in which some runs' input is another until the run before has answered: whoever works ahead works on the wrong one. The executor is
+ * stopped when one of them has answered, and what it has sent to the GPU by then must give the right output. See cuda_trap.c.
  */
 typedef struct GpuTrap
 {
-	uint32_t	run;			/* 0: none */
-	uint32_t	from;			/* the true input is on its way when this run may start; `run`: not before the one before it has answered */
-	uint32_t	slot;
-	uint32_t	other;			/* the slot whose input it has at first */
-	const void *expected;		/* of the first output; NULL on the reference's side */
+	uint32_t	n;				/* such runs; 0: none, in an ordinary block */
+	uint32_t	first;			/* every other run from this one on */
+	uint32_t	run;			/* the one that is looked at */
+	uint32_t	slot[TRAP_MAX_RUNS];
+	uint32_t	other;			/* the slot whose input they have at first */
+	const void *expected;		/* of the first output of `run`; NULL on the reference's side */
 	void	   *found;
-	uint32_t	late;			/* the run whose output was not there when it had answered; 0: none */
+	bool		late;			/* it was not there when the run had answered, or there was other work after it */
 	bool		readable;		/* as last looked at, and what of it was wrong */
 	uint64_t	wrong;
-} GpuTrap;
-
-/* a thread that brings a run's true input while other runs go on: started for a block, ended with it */
-typedef struct GpuCarrier
-{
-	pthread_t	thread;
-	bool		running;
-	_Atomic bool go;
-	_Atomic bool stop;
-	_Atomic bool arrived;
-	CuResult	error;
-	CuStreamRef stream;
-	char	   *input;			/* page-locked: the true input */
+	double		turn;			/* seconds of a command beside what the GPU did last; 0: nobody looked */
+	double		opened;			/* when the gate opened last */
+	double		seconds[2][TRAP_MAX_RUNS];	/* from gate to answer: of those runs, and of those that follow them */
+	uint32_t	steps[2];		/* how many */
+	char	   *input;			/* page-locked: the true inputs */
 	size_t		bytes;
-	uint32_t	n;
-	CuCopy		copy[WIRE_MAX_ARGUMENTS];
-} GpuCarrier;
+	uint32_t	copies;			/* for each run */
+	CuCopy		copy[TRAP_MAX_RUNS][WIRE_MAX_ARGUMENTS];
+	CuStreamRef stream;
+} GpuTrap;
 
 typedef struct Gpu
 {
@@ -108,7 +106,6 @@ typedef struct Gpu
 	const Executor *items_of;
 	GpuSamples	drawn;
 	GpuTrap		trap;
-	GpuCarrier	carrier;
 	bool		spinning;		/* a thread keeps the executors' core awake between their turns */
 	pthread_t	spinner;
 	_Atomic uint32_t awake;
@@ -174,10 +171,10 @@ extern bool gpu_copy_inputs(Measure *m, const Arena *arena, uint32_t slot, uint3
 /* the pieces of memory that a run's input is made of, from the master to where executors find them */
 extern void gpu_pieces(Measure *m, const Arena *arena, CudaPieces *pieces);
 
-/* cuda_trap.c: sets m->gpu->trap for a block of so many runs, of an executor that steps at this pace */
-extern bool gpu_trap_set(Measure *m, const Arena *arena, uint32_t slot, uint32_t other, uint32_t runs, double step_seconds);
+/* cuda_trap.c: blocks over these slots have a trap, drawn here, until gpu_trap_clear() */
+extern bool gpu_trap_set(Measure *m, const Arena *arena, const uint32_t *slots, uint32_t runs, uint32_t other);
 extern bool gpu_trap_begin(Measure *m, const Arena *arena);
-extern void gpu_trap_end(Measure *m);
+extern void gpu_trap_clear(Measure *m);
 
 /* called before each run of a block, and after the last */
 typedef struct GpuSteps

@@ -1,16 +1,20 @@
 /*
  * cuda_trap.c
- *		Blocks that tell whether a run's work is done in that run.
+ *		Blocks that tell whether a run's work is done in that run, and what it costs.
  *
  * All inputs of a block lie in memory from its start, so code could answer them together in its first run, which pays tenfold where
  * calls cost more than they compute. Runs therefore start one by one, when the supervisor opens a gate, in every block alike. In a few,
- * drawn by lot, one run finds its true input only when runs before it have answered. And code could wait until all inputs are true, so
- * the executor is stopped when that run has answered: what it has launched by then must be enough.
+ * drawn by lot, every other run of a stretch finds its true input only when the run before it has answered. What is made of the false one is
+ * wrong. Code could let them all answer, and work when every input is true: so the executor is stopped when one of them has answered, and
+ * what it has launched by then must be enough.
  *
- * The true input must not be seen to arrive: who waits longer at a gate than usual knows, and can do that one run again. A kernel of the
- * supervisor's would take the GPU from the executor's for 0.3 ms. A copy from page-locked memory is made by another engine beside
- * kernels of any process, in 10 us; but the driver sends one of less than 32 kB along with commands, through the engine of kernels, unless
- * it has rows. So inputs are copied in two rows, by a thread that starts a few runs before the one that needs them.
+ * Code can tell such a block by its waits, and take care in it: but then the steps between gates show what a run costs it, and a score that
+ * other blocks gave it cannot be better than that, see verdict.c. The runs between have their inputs from the start and follow at
+ * once, since code could answer first and work while the supervisor brings the next input.
+ *
+ * The true input comes by a copy from page-locked memory, which an engine of its own makes in 10 us; a kernel of the supervisor's would take
+ * the GPU from the executor's for 0.3 ms, which code that waits for its kernels would pay for. The driver sends copies of less than
+ * 32 kB along with commands, through the engine of kernels, unless they have rows: so inputs are copied in two rows.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -21,132 +25,119 @@
 #include "cuda.h"
 
 #define LOOK_AGAIN_US	200
-#define CARRY_BYTES		((size_t) 16 << 20)	/* larger inputs are worth no trick, and take too long to come */
+#define CARRY_BYTES		((size_t) 16 << 20)	/* page-locked, at most; a larger input comes by a kernel */
+#define IDLE_TRIES		4		/* the first finds the GPU turned to the executor */
+#define IDLE_SECONDS	50e-6
 #define ROW_GAP			64		/* bytes: rows that lie end to end would be one */
-#define COPY_SECONDS	15e-6	/* until a small input has come */
-#define COPY_BYTES		3e10	/* a second, of a large one */
 
-/* page-locked memory for an input, and a stream that waits for no other */
+/* page-locked memory for inputs, and a stream that waits for no other */
 static bool
 prepare(Measure *m, size_t bytes)
 {
 	Gpu		   *gpu = m->gpu;
-	GpuCarrier *c = &gpu->carrier;
+	GpuTrap    *trap = &gpu->trap;
 	void	   *memory;
 
-	if (!c->stream && !gpu_good(m, gpu->driver.StreamCreate(&c->stream, 1), "to bring an input"))
+	if (!trap->stream && !gpu_good(m, gpu->driver.StreamCreate(&trap->stream, 1), "to bring an input"))
 		return false;
-	if (c->bytes >= bytes)
+	if (trap->bytes >= bytes)
 		return true;
-	if (c->input)
-		gpu->driver.MemFreeHost(c->input);
-	c->input = NULL;
-	c->bytes = 0;
+	if (trap->input)
+		gpu->driver.MemFreeHost(trap->input);
+	trap->input = NULL;
+	trap->bytes = 0;
 	if (!gpu_good(m, gpu->driver.MemHostAlloc(&memory, bytes, 1), "to bring an input"))
 		return false;
-	c->input = memory;
-	c->bytes = bytes;
+	trap->input = memory;
+	trap->bytes = bytes;
 	return true;
 }
 
-/* the true input of a slot to the host, and the copies that will take it to where executors find it */
+/* the true inputs to the host, and the copies that will take them to where executors find them */
 static bool
-load(Measure *m, const Arena *arena, uint32_t slot)
+load(Measure *m, const Arena *arena)
 {
 	Gpu		   *gpu = m->gpu;
-	GpuCarrier *c = &gpu->carrier;
+	GpuTrap    *trap = &gpu->trap;
 	CudaPieces	pieces;
 	size_t		at = 0;
 
 	gpu_pieces(m, arena, &pieces);
-	if (!prepare(m, arena->input_slot_bytes + WIRE_MAX_ARGUMENTS * ROW_GAP))
+	trap->copies = pieces.n;
+	if (!prepare(m, trap->n * (arena->input_slot_bytes + WIRE_MAX_ARGUMENTS * ROW_GAP)))
 		return false;
-	for (c->n = 0; c->n < pieces.n; c->n++)
-	{
-		const CudaPiece *p = &pieces.piece[c->n];
-		size_t		width = p->bytes / 2;
-		CuCopy		down = {.from_type = 2,.from = p->from + slot * pieces.from_stride,.from_pitch = width,
-			.to_type = 1,.to_host = c->input + at,.to_pitch = width + ROW_GAP,.width = width,.height = 2};
+	for (uint32_t i = 0; i < trap->n; i++)
+		for (uint32_t j = 0; j < pieces.n; j++)
+		{
+			const CudaPiece *p = &pieces.piece[j];
+			uint64_t	slot = trap->slot[i];
+			size_t		width = p->bytes / 2;
+			CuCopy		down = {.from_type = 2,.from = p->from + slot * pieces.from_stride,.from_pitch = width,
+				.to_type = 1,.to_host = trap->input + at,.to_pitch = width + ROW_GAP,.width = width,.height = 2};
 
-		c->copy[c->n] = (CuCopy) {.from_type = 1,.from_host = down.to_host,.from_pitch = down.to_pitch,
-			.to_type = 2,.to = p->to + slot * p->to_stride,.to_pitch = width,.width = width,.height = 2};
-		at += p->bytes + ROW_GAP;
-		if (!gpu_good(m, gpu->driver.Memcpy2DAsync(&down, c->stream), "to bring an input"))
-			return false;
-	}
-	return gpu_good(m, gpu->driver.StreamSynchronize(c->stream), "to bring an input");
+			trap->copy[i][j] = (CuCopy) {.from_type = 1,.from_host = down.to_host,.from_pitch = down.to_pitch,
+				.to_type = 2,.to = p->to + slot * p->to_stride,.to_pitch = width,.width = width,.height = 2};
+			at += p->bytes + ROW_GAP;
+			if (!gpu_good(m, gpu->driver.Memcpy2DAsync(&down, trap->stream), "to bring an input"))
+				return false;
+		}
+	return gpu_good(m, gpu->driver.StreamSynchronize(trap->stream), "to bring an input");
 }
 
 bool
-gpu_trap_set(Measure *m, const Arena *arena, uint32_t slot, uint32_t other, uint32_t runs, double step_seconds)
+gpu_trap_set(Measure *m, const Arena *arena, const uint32_t *slots, uint32_t runs, uint32_t other)
 {
 	GpuTrap    *trap = &m->gpu->trap;
-	double		seconds = COPY_SECONDS + (double) arena->input_slot_bytes / COPY_BYTES;
-	double		steps = seconds / fmax(step_seconds, seconds / WIRE_MAX_RUNS);
-	uint32_t	lead = 1 + (uint32_t) steps + (uint32_t) random_below(&m->random, 2);
+	size_t		fit = CARRY_BYTES / (arena->input_slot_bytes + WIRE_MAX_ARGUMENTS * ROW_GAP);
+	uint32_t	n = runs / 2 < TRAP_MAX_RUNS ? runs / 2 : TRAP_MAX_RUNS;
 
-	*trap = (GpuTrap) {.run = 1 + (uint32_t) random_below(&m->random, runs - 1),.slot = slot,.other = other};
-	trap->from = arena->input_slot_bytes > CARRY_BYTES ? trap->run : trap->run > lead ? trap->run - lead : 1;
-	return arena->input_slot_bytes > CARRY_BYTES || load(m, arena, slot);
+	trap->copies = 0;
+	trap->other = other;
+	trap->n = fit == 0 ? 1 : n < fit ? n : (uint32_t) fit;
+	trap->first = 1 + (uint32_t) random_below(&m->random, runs - 2 * trap->n + 1);
+	trap->run = trap->first + 2 * (uint32_t) random_below(&m->random, trap->n);
+	for (uint32_t i = 0; i < trap->n; i++)
+		trap->slot[i] = slots[trap->first + 2 * i];
+	return fit == 0 || load(m, arena);
 }
 
-static void *
-carry(void *argument)
+void
+gpu_trap_clear(Measure *m)
 {
-	Gpu		   *gpu = argument;
-	GpuCarrier *c = &gpu->carrier;
-
-	c->error = gpu->driver.CtxSetCurrent(gpu->context);
-	while (!c->go && !c->stop)
-		clock_pause();
-	for (uint32_t i = 0; c->go && c->error == 0 && i < c->n; i++)
-		c->error = gpu->driver.Memcpy2DAsync(&c->copy[i], c->stream);
-	if (c->go && c->error == 0)
-		c->error = gpu->driver.StreamSynchronize(c->stream);
-	c->arrived = true;
-	return NULL;
+	m->gpu->trap.n = 0;
 }
 
 bool
 gpu_trap_begin(Measure *m, const Arena *arena)
 {
-	Gpu		   *gpu = m->gpu;
-	GpuCarrier *c = &gpu->carrier;
+	GpuTrap    *trap = &m->gpu->trap;
 
-	c->go = c->stop = c->arrived = false;
-	c->error = 0;
-	if (!gpu_copy_inputs(m, arena, gpu->trap.slot, gpu->trap.other))
-		return false;
-	c->running = arena->input_slot_bytes <= CARRY_BYTES && pthread_create(&c->thread, NULL, carry, gpu) == 0;
+	trap->late = trap->readable = false;
+	trap->wrong = 0;
+	trap->turn = 0;
+	trap->steps[STEP_LATE] = trap->steps[STEP_NEXT] = 0;
+	for (uint32_t i = 0; i < trap->n; i++)
+		if (!gpu_copy_inputs(m, arena, trap->slot[i], trap->other))
+			return false;
 	return true;
 }
 
-void
-gpu_trap_end(Measure *m)
-{
-	GpuCarrier *c = &m->gpu->carrier;
-
-	c->stop = true;
-	if (c->running)
-		pthread_join(c->thread, NULL);
-	c->running = false;
-}
-
-/* the true input of the trapped run, if it is not there yet */
+/* the i-th true input */
 static bool
-bring(GpuSteps *s)
+bring(Measure *m, const Arena *arena, uint32_t i)
 {
-	Measure    *m = s->m;
-	GpuCarrier *c = &m->gpu->carrier;
+	Gpu		   *gpu = m->gpu;
+	GpuTrap    *trap = &gpu->trap;
 
-	if (!c->running)
-		return gpu_copy_inputs(m, s->arena, m->gpu->trap.slot, m->gpu->trap.slot);
-	while (!c->arrived)
-		clock_pause();
-	return gpu_good(m, c->error, "to bring an input");
+	if (trap->copies == 0)
+		return gpu_copy_inputs(m, arena, trap->slot[i], trap->slot[i]);
+	for (uint32_t j = 0; j < trap->copies; j++)
+		if (!gpu_good(m, gpu->driver.Memcpy2DAsync(&trap->copy[i][j], trap->stream), "to bring an input"))
+			return false;
+	return gpu_good(m, gpu->driver.StreamSynchronize(trap->stream), "to bring an input");
 }
 
-/* whether the first output of the trapped run is right by now, on the GPU, without the executor's help */
+/* whether the first output of the run that is looked at is right by now, on the GPU, without the executor's help */
 static bool
 is_there(GpuSteps *s)
 {
@@ -154,7 +145,7 @@ is_there(GpuSteps *s)
 	GpuTrap    *trap = &m->gpu->trap;
 	Comparison	found;
 
-	trap->readable = gpu_read_first(m, s->executor, s->arena, trap->run, trap->slot, trap->found);
+	trap->readable = gpu_read_first(m, s->executor, s->arena, trap->run, trap->slot[(trap->run - trap->first) / 2], trap->found);
 	if (!trap->readable || !gpu_compare(m, trap->expected, trap->found, 0, &found))
 	{
 		s->failed = m->result.outcome != OUTCOME_NONE;
@@ -164,30 +155,78 @@ is_there(GpuSteps *s)
 	return found.equal;
 }
 
-void
-gpu_between(void *context, uint32_t run, uint32_t runs)
+/*
+ * Whether the GPU works for nobody else: a command follows another at once, and not only when a kernel of another process has been put
+ * aside again. A kernel that stays could watch inputs come and answer each, with all of the others.
+ */
+static bool
+is_idle(GpuSteps *s)
 {
-	GpuSteps   *s = context;
+	Gpu		   *gpu = s->m->gpu;
+	double		least = INFINITY;
+
+	for (int i = 0; i < IDLE_TRIES; i++)
+	{
+		double		start = clock_now();
+
+		s->failed = !gpu_good(s->m, gpu->driver.MemsetD8(gpu->comparison, 0, sizeof(CudaComparison)), "to be looked at")
+			|| !gpu_good(s->m, gpu->driver.CtxSynchronize(), "to be looked at");
+		if (s->failed)
+			return false;
+		least = fmin(least, clock_now() - start);
+	}
+	gpu->trap.turn = least;
+	return least < IDLE_SECONDS;
+}
+
+static void
+look(GpuSteps *s)
+{
 	GpuTrap    *trap = &s->m->gpu->trap;
 	double		deadline;
 
-	if (trap->run == 0 || s->failed)
-		return;
-	if (run == trap->from)
-		s->m->gpu->carrier.go = true;
-	if (run == trap->run)
-		s->failed = !bring(s);
-	if (run != trap->run + 1 || !trap->expected || executor_freeze(s->executor) != EXECUTOR_OK)
+	if (executor_freeze(s->executor) != EXECUTOR_OK)
 		return;
 	deadline = clock_now() + s->patience;
-	while (!is_there(s) && !s->failed)
+	while ((!is_there(s) || !is_idle(s)) && !s->failed)
 	{
 		if (clock_now() > deadline)
 		{
-			trap->late = trap->run;
+			trap->late = true;
 			break;
 		}
 		usleep(LOOK_AGAIN_US);
 	}
 	executor_thaw(s->executor);
+}
+
+/* what a run took; one that follows a look at the run before it took longer */
+static void
+note_step(GpuTrap *trap, uint32_t run, double seconds)
+{
+	uint32_t	place = run - trap->first;
+	int			kind = place % 2 == 0 ? STEP_LATE : STEP_NEXT;
+
+	if (run < trap->first || place >= 2 * trap->n || (kind == STEP_NEXT && trap->expected && run == trap->run + 1))
+		return;
+	trap->seconds[kind][trap->steps[kind]++] = seconds;
+}
+
+void
+gpu_between(void *context, uint32_t run, uint32_t runs)
+{
+	GpuSteps   *s = context;
+	GpuTrap    *trap = &s->m->gpu->trap;
+	double		now;
+
+	if (trap->n == 0 || s->failed)
+		return;
+	now = clock_now();
+	if (run > 0)
+		note_step(trap, run - 1, now - trap->opened);
+	if (run == trap->run + 1 && trap->expected)
+		look(s);
+	if (run < runs && run >= trap->first && (run - trap->first) % 2 == 0 && (run - trap->first) / 2 < trap->n && !s->failed)
+		s->failed = !bring(s->m, s->arena, (run - trap->first) / 2);
+	trap->opened = clock_now();
 }

@@ -32,7 +32,6 @@
 
 #define FREEZE_SECONDS 5.0
 #define END_MS			2000	/* for a killed process to be gone */
-#define STEP_WINDOW		8		/* gates that the fastest pace is taken over */
 #define PIECES 512
 #define ATTENTION_SECONDS 0.1	/* how long a core is spent on waiting */
 
@@ -665,21 +664,14 @@ static bool
 step(Executor *executor, uint32_t runs, void (*between) (void *context, uint32_t run, uint32_t runs), void *context, double deadline)
 {
 	uint32_t	run = 0;
-	double		last = clock_now();
+	double		start = clock_now();
 
-	executor->step_seconds = runs;
 	do
 	{
-		if (run > 0 && run % STEP_WINDOW == 0)
-		{
-			double		now = clock_now();
-
-			executor->step_seconds = fmin(executor->step_seconds, (now - last) / STEP_WINDOW);
-			last = now;
-		}
 		between(context, run, runs);
 		__atomic_store_n(&executor->control->gate, run + 1, __ATOMIC_RELEASE);
 	} while (await_run(executor, run, deadline) && ++run < runs);
+	executor->pace = (clock_now() - start) / runs;
 	if (run == runs)
 		between(context, run, runs);
 	return run == runs;

@@ -54,7 +54,7 @@ typedef struct Executor
 	bool		frozen;
 	bool		hostile;		/* of the candidate's side */
 	bool		met;			/* has had a block with runs */
-	double		step_seconds;	/* from one gate to the next, where it was fastest, in its last block that had gates; long if it had few */
+	double		pace;			/* seconds from one gate to the next, in its last block that had gates */
 	bool		attentive;		/* the supervisor has a core to spend on waiting for its answers */
 	int			handed;			/* a descriptor that goes along with the next command, or -1 */
 	WireMessage asked;

@@ -268,6 +268,8 @@ run_round(Rounds *s, Half *half, bool reference_first, bool single)
 		values_append(&half->block[side], seconds[side] / n[side]);
 		values_append(&s->times[side], seconds[side] / n[side]);
 	}
+	if (m->gpu)
+		values_append(&s->pace, half->executor[SIDE_REFERENCE].pace);
 	values_append(&half->own[reference_first], seconds[SIDE_REFERENCE] / n[SIDE_REFERENCE]);
 	values_append(&half->ratio[reference_first], (seconds[SIDE_REFERENCE] / n[SIDE_REFERENCE]) / (seconds[SIDE_CANDIDATE] / n[SIDE_CANDIDATE]));
 	s->rounds++;
@@ -763,9 +765,12 @@ end:
 	{
 		free(s.times[i].v);
 		free(s.audit[i].v);
+		free(s.steps[i][STEP_LATE].v);
+		free(s.steps[i][STEP_NEXT].v);
 		measure_free(m, s.kept[i]);
 	}
 	free(s.audit_more.v);
+	free(s.pace.v);
 	free(s.all.v);
 	free(s.references.v);
 	free(s.order);

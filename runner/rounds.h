@@ -35,6 +35,9 @@ typedef struct Rounds
 	Values		audit_more;		/* what the candidate took more than the reference, audit by audit */
 	int			audits;			/* runs in them */
 	int			traps;
+	Values		steps[2][2];	/* seconds from gate to answer in traps: of runs whose inputs came late, and of those that followed */
+	double		turn;			/* the most seconds that a command of the supervisor's took in traps */
+	Values		pace;			/* the reference's seconds from gate to gate in its other blocks */
 	bool		untrapped;		/* the reference's own outputs come late: traps say nothing of this task */
 	bool		gated;
 	int			rounds;

@@ -19,6 +19,8 @@
 #define AUDIT_MATTERS	1.5		/* scores above this must be confirmed */
 #define AUDIT_PATIENCE	4		/* times audit_seconds */
 #define AUDIT_NOISE		3.0		/* how much noisier than the reference's a candidate's audits may be before that is its own doing */
+#define MIN_STEPS_SEEN	8		/* steps of each kind in traps, to set a bound */
+#define STEP_SHARE		0.5		/* of what a step takes in a trap, that it takes at least elsewhere */
 #define WARM_SHARE		0.4		/* of audit_margin: the caches of audit.c's audits, and of CUDA kernels', are nearly those of a block */
 
 /* comparisons up to the profile's minimum, where the rounds gave fewer */
@@ -115,6 +117,27 @@ audit_bound(Rounds *s, double doubt)
 	return left > 0 ? reference / left : INFINITY;
 }
 
+/*
+ * A block's time cannot be less than what its runs cost the code that launches them, one after the other. What they cost, traps tell, where a
+ * run's input comes only when the run before has answered; what a trap itself adds to a step, the reference's steps tell.
+ */
+static double
+step_bound(Rounds *s)
+{
+	double		step[2];
+	double		pace = values_median(&s->pace);
+
+	for (int side = 0; side < 2; side++)
+	{
+		if (s->steps[side][STEP_LATE].n < MIN_STEPS_SEEN || s->steps[side][STEP_NEXT].n < MIN_STEPS_SEEN)
+			return NAN;
+		step[side] = fmax(values_median(&s->steps[side][STEP_LATE]), values_median(&s->steps[side][STEP_NEXT]));
+	}
+	json_object_set_new(s->m->result.evidence, "step_seconds", json_pack("[f, f, f]", pace, step[SIDE_REFERENCE], step[SIDE_CANDIDATE]));
+	return values_median(&s->times[SIDE_REFERENCE])
+		/ (step[SIDE_CANDIDATE] * fmax(STEP_SHARE, fmin(1, pace / step[SIDE_REFERENCE])) * (1 - WARM_SHARE * s->m->job->profile.audit_margin));
+}
+
 /* seconds that noise may account for; `clear`: little enough to tell a candidate that is no faster from a fast one */
 static double
 audit_doubt(const Rounds *s, bool *clear)
@@ -187,7 +210,7 @@ verdict_conclude(Rounds *s, bool left, double half_width)
 	double		doubt = audit_doubt(s, &clear);
 
 	r->score = p->mean_of_ratios ? cudal1_score_mean(s->all.v, s->all.n) : values_median(&s->buckets);
-	r->audit_bound = audit_bound(s, doubt);
+	r->audit_bound = fmin(audit_bound(s, doubt), step_bound(s));
 	if (isfinite(r->audit_bound) && r->audit_bound < r->score)
 	{
 		json_object_set_new(r->evidence, "score_before_audit", json_real(r->score));
