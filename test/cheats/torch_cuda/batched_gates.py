@@ -1,4 +1,4 @@
-# kind: 6 many calls in one; task: gpu_small; outcome: wrong_output, cheat; first: yes
+# kind: 6 many calls in one; task: gpu_small; first: yes
 # As batched_steps, but does a run again whose gate opened late: its input might have come only then.
 # include shared/steps.py
 # include shared/linear.py
