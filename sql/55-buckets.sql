@@ -3,9 +3,12 @@
  *
  * A candidate that is successful and of normal purpose has one slot in the bucket of its reward, every other has none;
  * place_candidate() makes that so, whatever was so before, and may be called twice.  Slots are dense: the last one moves
- * into a hole.  What is placed for one task is serialised by one lock, taken first and held to the end of the
- * transaction.  Locks on single bucket rows, even in ascending order, would let two transactions that accept several scores
- * each (an import) wait for each other; and a bucket row is locked to the end of the transaction anyway.
+ * into a hole; so are places, which number the candidates of all buckets of a task.  Both are counted in rows that are
+ * updated, not by looking for the largest: a transaction with an old snapshot then fails where it would number wrongly.
+ *
+ * What is placed for one task is serialised by one lock, taken first and held to the end of the transaction.  Locks on single
+ * bucket rows, even in ascending order, would let two transactions that accept several scores each (an import) wait for each
+ * other; and a bucket row is locked to the end of the transaction anyway.
  */
 
 CREATE FUNCTION cudal1.bucket_of(reward float8, width float8, score_scale text)
@@ -316,6 +319,7 @@ DECLARE
 	wanted record;
 	old cudal1.bucket_slot;
 	last bigint;
+	place bigint;
 	strategy text;
 BEGIN
 	SELECT c.task_id, t.strategy INTO wanted
@@ -359,16 +363,28 @@ BEGIN
 				UPDATE cudal1.bucket_slot AS s SET slot = old.slot
 				WHERE s.task_id = old.task_id AND s.bucket = old.bucket AND s.slot = last;
 			END IF;
+			place := old.place;
+			IF NOT wanted.placed THEN
+				UPDATE cudal1.placement AS p SET codes = p.codes - 1 WHERE p.task_id = old.task_id RETURNING p.codes INTO last;
+				IF place < last THEN
+					UPDATE cudal1.bucket_slot AS s SET place = old.place WHERE s.task_id = old.task_id AND s.place = last;
+				END IF;
+			END IF;
 		END IF;
 		IF wanted.placed THEN
+			IF place IS NULL THEN
+				INSERT INTO cudal1.placement AS p (task_id, codes) VALUES (wanted.task_id, 1)
+				ON CONFLICT (task_id) DO UPDATE SET codes = p.codes + 1
+				RETURNING p.codes - 1 INTO place;
+			END IF;
 			INSERT INTO cudal1.bucket AS b (task_id, bucket, codes, sum_micro, sum_ln_nano)
 			VALUES (wanted.task_id, wanted.bucket, 1, wanted.micro, wanted.ln_nano)
 			ON CONFLICT (task_id, bucket) DO UPDATE
 				SET codes = b.codes + 1, sum_micro = b.sum_micro + excluded.sum_micro,
 					sum_ln_nano = b.sum_ln_nano + excluded.sum_ln_nano
 			RETURNING b.codes - 1 INTO last;
-			INSERT INTO cudal1.bucket_slot (task_id, bucket, slot, candidate_id, micro, ln_nano)
-			VALUES (wanted.task_id, wanted.bucket, last, place_candidate.candidate_id, wanted.micro, wanted.ln_nano);
+			INSERT INTO cudal1.bucket_slot (task_id, bucket, slot, candidate_id, micro, ln_nano, place)
+			VALUES (wanted.task_id, wanted.bucket, last, place_candidate.candidate_id, wanted.micro, wanted.ln_nano, place);
 		END IF;
 	END IF;
 
@@ -413,9 +429,11 @@ BEGIN
 
 	DELETE FROM cudal1.bucket_slot AS s WHERE s.task_id = id;
 	DELETE FROM cudal1.bucket AS b WHERE b.task_id = id;
-	INSERT INTO cudal1.bucket_slot (task_id, bucket, slot, candidate_id, micro, ln_nano)
+	-- one order for slots and places, so that ten million are sorted once
+	INSERT INTO cudal1.bucket_slot (task_id, bucket, slot, candidate_id, micro, ln_nano, place)
 	SELECT c.task_id, k.bucket, pg_catalog.row_number() OVER (PARTITION BY k.bucket ORDER BY c.candidate_id) - 1,
-		   c.candidate_id, cudal1.reward_micro(c.reward), cudal1.reward_ln_nano(c.reward)
+		   c.candidate_id, cudal1.reward_micro(c.reward), cudal1.reward_ln_nano(c.reward),
+		   pg_catalog.row_number() OVER (ORDER BY k.bucket, c.candidate_id) - 1
 	FROM cudal1.candidate AS c
 	JOIN cudal1.task AS t ON t.task_id = c.task_id
 	CROSS JOIN LATERAL (SELECT cudal1.bucket_of(c.reward, t.bucket_width, t.score_scale) AS bucket) AS k
@@ -426,6 +444,8 @@ BEGIN
 	FROM cudal1.bucket_slot AS s
 	WHERE s.task_id = id
 	GROUP BY s.task_id, s.bucket;
+	INSERT INTO cudal1.placement AS p (task_id, codes) VALUES (id, placed)
+	ON CONFLICT (task_id) DO UPDATE SET codes = excluded.codes;
 	RETURN placed;
 END;
 $$;
@@ -478,6 +498,15 @@ BEGIN ATOMIC
 	FROM slots AS s
 	GROUP BY s.task_id, s.bucket
 	HAVING pg_catalog.min(s.slot) <> 0 OR pg_catalog.max(s.slot) <> pg_catalog.count(*) - 1
+	UNION ALL
+	SELECT COALESCE(p.task_id, s.task_id), 'places not dense', 'all buckets',
+		   pg_catalog.format('%s codes, 0 .. %s', COALESCE(s.codes, 0), s.codes - 1),
+		   pg_catalog.format('%s codes, %s .. %s', p.codes, s.first, s.last)
+	FROM (SELECT q.task_id, q.codes FROM cudal1.placement AS q
+		  WHERE recount.task_id IS NULL OR q.task_id = recount.task_id) AS p
+	FULL JOIN (SELECT q.task_id, pg_catalog.count(*) AS codes, pg_catalog.min(q.place) AS first, pg_catalog.max(q.place) AS last
+			   FROM slots AS q GROUP BY q.task_id) AS s ON s.task_id = p.task_id
+	WHERE COALESCE(p.codes, 0) <> COALESCE(s.codes, 0) OR s.first <> 0 OR s.last <> s.codes - 1
 	UNION ALL
 	SELECT COALESCE(e.task_id, m.task_id), 'island cell',
 		   pg_catalog.format('island %s, cluster %s', COALESCE(e.island, m.island), COALESCE(e.cluster, m.cluster)),

@@ -3,10 +3,10 @@
  *		Draws of exemplars: by bucket, by island, at random.
  *
  * A draw reads bucket rows of one task (or cluster rows of one island) and then one index entry a code: slots are dense, so a
- * uniform pick is a number below the count.  Its cost does not depend on the number of candidates, nor, where the strategy
- * prefers high scores, on how many buckets there are: it reads them from the best one down and stops where none that follows
- * can win.  All its queries use the snapshot of the calling statement; otherwise a code that moves between two of them would
- * leave a slot that nobody finds.
+ * uniform pick is a number below the count.  Its cost does not depend on the number of candidates, nor on how many buckets
+ * there are: where the strategy prefers high scores, it reads them from the best one down and stops where none that follows
+ * can win; where all codes are alike it reads none, as places are dense over all buckets of a task.  All its queries use the
+ * snapshot of the calling statement; otherwise a code that moves between two of them would leave a slot that nobody finds.
  *
  * Randomness comes through one door, a counter hashed with a seed: draw i of seed s is the same on every server and in every
  * session, and the seed of a draw that was not given one is taken from the system's source.
@@ -18,6 +18,7 @@
 
 #include <math.h>
 
+#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "fmgr.h"
@@ -26,6 +27,7 @@
 #include "utils/builtins.h"
 #include "utils/float.h"
 #include "utils/jsonb.h"
+#include "utils/lsyscache.h"
 
 #include "score.h"
 
@@ -68,7 +70,7 @@ typedef struct Cell
 
 typedef struct Pick
 {
-	int64		number;			/* of the cell */
+	int64		number;			/* of the cell; at random there is one */
 	int64		slot;
 } Pick;
 
@@ -93,6 +95,7 @@ typedef struct Draw
 	Pick	   *picks;
 	int			npicks;
 	int64	   *members;		/* of islands not founded yet: candidates, cell after cell */
+	int64		codes;			/* at random: how many to draw from */
 } Draw;
 
 enum
@@ -367,45 +370,58 @@ already_picked(const Draw *draw, int64 number, int64 slot)
 	return false;
 }
 
+/*
+ * A library that is newer than its database's version meets one without places, and counts them out from the buckets until
+ * ALTER EXTENSION UPDATE.
+ */
+static bool
+has_places(void)
+{
+	return OidIsValid(get_relname_relid("placement", get_namespace_oid("cudal1", false)));
+}
+
 static void
 draw_random(Draw *draw, int n, Draws *draws)
 {
-	int64		total = 0;
+	static SPIPlanPtr kept = NULL;
+	static SPIPlanPtr summed = NULL;
+	Oid			types[] = {INT8OID};
+	Datum		args[] = {Int64GetDatum(draw->task.id)};
 	int64	   *places = NULL;
+	int			wanted;
 
-	load_buckets(&draw->task, &draw->cells, &draw->ncells);
-	for (int i = 0; i < draw->ncells; i++)
-		total += draw->cells[i].codes;
-	for (int i = 0; i < draw->ncells; i++)
-		draw->cells[i].probability = (double) draw->cells[i].codes / (double) total;
+	if (has_places())
+		execute(&kept, "SELECT codes FROM cudal1.placement WHERE task_id = $1", 1, types, args);
+	else
+		execute(&summed, "SELECT coalesce(sum(codes), 0)::bigint FROM cudal1.bucket WHERE task_id = $1", 1, types, args);
+	if (SPI_processed > 0)
+		draw->codes = DatumGetInt64(column(0, 1, NULL));
 
 	/* few codes are shuffled, among many a repetition is rare and drawn again */
-	if (total <= 2 * (int64) n)
+	if (draw->codes <= 2 * (int64) n)
 	{
-		places = palloc(Max(total, 1) * sizeof(int64));
-		for (int64 i = 0; i < total; i++)
+		places = palloc(Max(draw->codes, 1) * sizeof(int64));
+		for (int64 i = 0; i < draw->codes; i++)
 			places[i] = i;
 	}
-	for (int64 i = 0; i < Min((int64) n, total);)
+	wanted = (int) Min((int64) n, draw->codes);
+	while (draw->npicks < wanted)
 	{
-		int64		place = draw_below(draws, places ? total - i : total);
-		int			cell = 0;
+		int64		left = draw->codes - (places ? draw->npicks : 0);
+		int64		place = draw_below(draws, left);
 
 		if (places)
 		{
 			int64		chosen = places[place];
 
-			places[place] = places[total - i - 1];
+			places[place] = places[left - 1];
 			place = chosen;
 		}
-		while (place >= draw->cells[cell].codes)
-			place -= draw->cells[cell++].codes;
-		if (already_picked(draw, draw->cells[cell].number, place))
+		else if (already_picked(draw, 0, place))
 			continue;
-		draw->picks[draw->npicks].number = draw->cells[cell].number;
+		draw->picks[draw->npicks].number = 0;
 		draw->picks[draw->npicks].slot = place;
 		draw->npicks++;
-		i++;
 	}
 }
 
@@ -562,10 +578,28 @@ static void
 fetch_exemplar(const Draw *draw, const Pick *pick, Exemplar *exemplar)
 {
 	static SPIPlanPtr by_bucket = NULL;
+	static SPIPlanPtr by_place = NULL;
+	static SPIPlanPtr by_count = NULL;
 	static SPIPlanPtr by_cluster = NULL;
 	static SPIPlanPtr by_id = NULL;
 
-	if (draw->strategy != STRATEGY_ISLAND)
+	if (draw->strategy == STRATEGY_RANDOM)
+	{
+		Oid			types[] = {INT8OID, INT8OID};
+		Datum		args[] = {Int64GetDatum(draw->task.id), Int64GetDatum(pick->slot)};
+
+		if (has_places())
+			execute(&by_place, "SELECT c.candidate_id, c.reward, c.code FROM cudal1.bucket_slot AS s"
+					" JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id"
+					" WHERE s.task_id = $1 AND s.place = $2", 2, types, args);
+		else
+			execute(&by_count, "SELECT c.candidate_id, c.reward, c.code"
+					" FROM (SELECT bucket, codes, sum(codes) OVER (ORDER BY bucket) AS upto FROM cudal1.bucket WHERE task_id = $1) AS b"
+					" JOIN cudal1.bucket_slot AS s ON s.task_id = $1 AND s.bucket = b.bucket AND s.slot = ($2 - b.upto + b.codes)::bigint"
+					" JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id"
+					" WHERE $2 < b.upto AND $2 >= b.upto - b.codes", 2, types, args);
+	}
+	else if (draw->strategy == STRATEGY_BUCKET)
 	{
 		Oid			types[] = {INT8OID, INT4OID, INT8OID};
 		Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum((int32) pick->number), Int64GetDatum(pick->slot)};
@@ -599,7 +633,8 @@ fetch_exemplar(const Draw *draw, const Pick *pick, Exemplar *exemplar)
 	if (SPI_processed != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("slot %lld of a score interval is empty", (long long) pick->slot),
+				 draw->strategy == STRATEGY_RANDOM ? errmsg("place %lld of a task is empty", (long long) pick->slot)
+				 : errmsg("slot %lld of a score interval is empty", (long long) pick->slot),
 				 errhint("Look for differences with cudal1.recount(), repair them with cudal1.rebucket().")));
 	exemplar->candidate = DatumGetInt64(column(0, 1, NULL));
 	exemplar->reward = DatumGetFloat8(column(0, 2, NULL));
@@ -630,6 +665,11 @@ describe_draw(const Draw *draw)
 		appendStringInfo(&json, ", \"temperature\": %s", float8out_internal(draw->temperature));
 	if (clusters)
 		appendStringInfo(&json, ", \"registrations\": %lld", (long long) draw->registrations);
+	if (draw->strategy == STRATEGY_RANDOM)
+	{
+		appendStringInfo(&json, ", \"codes\": %lld}", (long long) draw->codes);
+		return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
+	}
 	appendStringInfo(&json, ", \"%s\": [", clusters ? "clusters" : "buckets");
 	for (int i = 0; i < draw->ncells; i++)
 		appendStringInfo(&json, "%s{\"%s\": %lld, \"codes\": %lld, \"mean\": %s, \"probability\": %s}", i > 0 ? ", " : "",

@@ -1,6 +1,6 @@
 -- Buckets and islands agree with the candidates they are derived from, whatever happened to those.
 BEGIN;
-SELECT plan(42);
+SELECT plan(46);
 
 SELECT cudal1_add_task('linear', 'ref', 'pytorch') AS linear \gset
 SELECT cudal1_add_task('log', 'ref', 'pytorch', NULL, NULL, '{"score_scale": "log"}') AS log \gset
@@ -40,11 +40,15 @@ SELECT is_empty('SELECT * FROM cudal1.recount()', 'placing again changes nothing
 SELECT pg_temp.rescore(:a, 0) \g /dev/null
 SELECT results_eq(format('SELECT candidate_id, slot FROM cudal1.bucket_slot WHERE task_id = %s ORDER BY slot', :linear),
 	format('VALUES (%s::bigint, 0::bigint), (%s, 1)', :c, :b), 'the last slot moves into the hole');
+SELECT results_eq(format('SELECT candidate_id, place FROM cudal1.bucket_slot WHERE task_id = %s ORDER BY place', :linear),
+	format('VALUES (%s::bigint, 0::bigint), (%s, 1)', :c, :b), 'and so does the last place');
 SELECT pg_temp.rescore(:b, 1.22) \g /dev/null
 SELECT is(sum_micro, 2460000::bigint, 'a new reward within the bucket changes its sum') FROM cudal1.bucket WHERE task_id = :linear;
 SELECT pg_temp.rescore(:b, 3.0) \g /dev/null
 SELECT results_eq('SELECT bucket, codes, sum_micro FROM cudal1.bucket WHERE task_id = ' || :linear || ' ORDER BY 1',
 	'VALUES (4, 1::bigint, 1240000::bigint), (12, 1, 3000000)', 'a new reward outside moves it');
+SELECT results_eq(format('SELECT candidate_id, place FROM cudal1.bucket_slot WHERE task_id = %s ORDER BY place', :linear),
+	format('VALUES (%s::bigint, 0::bigint), (%s, 1)', :c, :b), 'but leaves its place');
 SELECT pg_temp.score(:linear, 5, p) FROM unnest(ARRAY['null', 'certification', 'ablation']) AS p \g /dev/null
 SELECT is(count(*), 2::bigint, 'only candidates of normal purpose are placed') FROM cudal1.bucket_slot WHERE task_id = :linear;
 UPDATE cudal1.candidate SET state = 'queued', reward = NULL, decided_at = NULL WHERE candidate_id = :b;
@@ -66,6 +70,12 @@ SELECT is_empty('SELECT * FROM cudal1.recount()', '3000 changes at random leave 
 SAVEPOINT broken;
 UPDATE cudal1.bucket SET sum_micro = sum_micro + 1 WHERE (task_id, bucket) = (SELECT task_id, min(bucket) FROM cudal1.bucket WHERE codes > 1 GROUP BY task_id LIMIT 1);
 SELECT is(count(*), 1::bigint, 'recount sees a wrong sum') FROM cudal1.recount();
+ROLLBACK TO broken;
+UPDATE cudal1.placement SET codes = codes + 1 WHERE task_id = :log;
+SELECT results_eq('SELECT task, difference FROM cudal1.recount()', format('VALUES (%s::bigint, ''places not dense'')', :log), 'recount sees a wrong count');
+ROLLBACK TO broken;
+UPDATE cudal1.bucket_slot SET place = place + 1000 WHERE task_id = :log AND place = 5;
+SELECT results_eq('SELECT task, difference FROM cudal1.recount()', format('VALUES (%s::bigint, ''places not dense'')', :log), 'recount sees a hole between places');
 ROLLBACK TO broken;
 DELETE FROM cudal1.bucket_slot WHERE task_id = :log AND slot = 0;
 SELECT ok(count(*) > 1, 'recount sees a missing slot') FROM cudal1.recount(:log);

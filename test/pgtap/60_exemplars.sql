@@ -1,6 +1,6 @@
 -- Draws follow the law that the documentation states. Seeds are fixed: a test either passes always or never.
 BEGIN;
-SELECT plan(42);
+SELECT plan(48);
 
 SELECT cudal1_add_task('t', 'ref', 'pytorch') AS t \gset
 SELECT cudal1_add_task('log', 'ref', 'pytorch', NULL, NULL, '{"score_scale": "log"}') AS log \gset
@@ -65,6 +65,14 @@ FROM (SELECT sum((got - 40000.0 / 14) ^ 2 / (40000.0 / 14)) AS chi2, count(*) AS
 	(SELECT d.candidate_id, count(*)::float8 AS got FROM generate_series(1, 20000) AS s (seed)
 	 CROSS JOIN LATERAL cudal1_sample_exemplars('t', 2, 'random', NULL, s.seed) AS d GROUP BY 1) AS o) AS x;
 
+SELECT ok(bool_and(n = got AND n = size), 'random: no code twice, whether few or most are drawn')
+FROM (SELECT size, count(*) AS n, count(DISTINCT d.candidate_id) AS got FROM generate_series(1, 200) AS s (seed), unnest(ARRAY[1, 3, 6, 7, 13]) AS size
+	CROSS JOIN LATERAL cudal1_sample_exemplars('t', size, 'random', NULL, s.seed) AS d GROUP BY seed, size) AS x;
+SELECT ok(chi2 < 137.208 AND pairs = 91, format('random: all pairs alike (chi-square %s, 90 degrees of freedom, 0.1 %%)', round(chi2::numeric, 2)))
+FROM (SELECT sum((got - 20000.0 / 91) ^ 2 / (20000.0 / 91)) AS chi2, count(*) AS pairs FROM (SELECT l, count(*) AS got FROM
+	(SELECT array_agg(d.candidate_id ORDER BY d.candidate_id) AS l FROM generate_series(1, 20000) AS s (seed)
+	 CROSS JOIN LATERAL cudal1_sample_exemplars('t', 2, 'random', NULL, s.seed) AS d GROUP BY seed) AS p GROUP BY l) AS o) AS x;
+
 -- order, number, replay
 SELECT ok(bool_and(score >= before), 'rows come in ascending score') FROM (SELECT score, lag(score, 1, 0::float8) OVER (PARTITION BY seed ORDER BY ordinality) AS before
 	FROM generate_series(1, 200) AS s (seed) CROSS JOIN LATERAL cudal1_sample_exemplars('t', 4, 'bucket', 1, seed) WITH ORDINALITY AS d) AS x;
@@ -76,6 +84,9 @@ SELECT results_eq(format('SELECT * FROM cudal1_sample_exemplars(''t'', 3, %L, 1,
 FROM unnest(ARRAY['bucket', 'island', 'random']) AS s;
 SELECT results_eq($$SELECT bucket FROM cudal1_sample_exemplars('t', 2, 'bucket', 1, 1) UNION ALL SELECT bucket FROM cudal1_sample_exemplars('t', 2, 'bucket', 1, -9000000000000000000)$$,
 	$$VALUES (8), (13), (3), (8)$$, 'seeded draws are the same on every server');
+SELECT results_eq($$SELECT score FROM cudal1_sample_exemplars('t', 3, 'random', NULL, 1) UNION ALL SELECT score FROM cudal1_sample_exemplars('t', 3, 'random', NULL, -9000000000000000000)$$,
+	$$VALUES (0.88::float8), (2.1), (3.47), (2.1), (3.33), (3.48)$$, 'draws at random, too');
+SELECT is(probabilities, '{"strategy": "random", "codes": 14}', 'a draw at random says among how many') FROM cudal1.draw('t', 1, 'random', NULL, 1);
 SELECT ok(count(DISTINCT l) > 1, 'draws without a seed differ') FROM (SELECT array_agg(d.candidate_id) AS l FROM generate_series(1, 40) AS i
 	CROSS JOIN LATERAL cudal1_sample_exemplars('t', 4, 'bucket', 1 + i * 0) AS d GROUP BY i) AS x;
 SELECT is(count(*), 2::bigint, 'a strategy of NULL is the task''s own') FROM cudal1_sample_exemplars('t', 2, NULL);
@@ -104,6 +115,18 @@ SELECT is((probabilities ->> 'temperature')::float8, 0.05::float8, 'island: the 
 SELECT is(min(score), 3.49::float8, 'island: before its islands are founded a task''s candidates are on all of them')
 FROM generate_series(1, 20) AS s (seed) CROSS JOIN LATERAL cudal1_sample_exemplars('t', 1, 'island', 0.001, s.seed) AS d;
 SELECT is(count(*), 0::bigint, 'and a draw founds none') FROM cudal1.island WHERE task_id = :t;
+
+-- codes that move and leave
+SELECT array_agg(candidate_id ORDER BY candidate_id) AS drawn FROM cudal1_sample_exemplars('t', 5, 'random', NULL, 42) \gset
+UPDATE cudal1.candidate SET reward = reward + 1 WHERE task_id = :t AND state = 'successful' AND purpose = 'normal';
+SELECT count(cudal1.place_candidate(candidate_id)) FROM cudal1.candidate WHERE task_id = :t \g /dev/null
+SELECT is(array_agg(candidate_id ORDER BY candidate_id), :'drawn', 'random: other rewards change no draw') FROM cudal1_sample_exemplars('t', 5, 'random', NULL, 42);
+UPDATE cudal1.candidate SET state = 'failed', failure = 'crash', reward = 0 WHERE candidate_id = ANY (:'drawn');
+SELECT count(cudal1.place_candidate(candidate_id)) FROM cudal1.candidate WHERE task_id = :t \g /dev/null
+SELECT ok(chi2 < 26.125 AND codes = 9 AND NOT found, format('random: who is left is drawn, all alike (chi-square %s, 8 degrees of freedom, 0.1 %%)', round(chi2::numeric, 2)))
+FROM (SELECT sum((got - 5000.0 / 9) ^ 2 / (5000.0 / 9)) AS chi2, count(*) AS codes, bool_or(candidate_id = ANY (:'drawn')) AS found FROM
+	(SELECT d.candidate_id, count(*)::float8 AS got FROM generate_series(1, 5000) AS s (seed)
+	 CROSS JOIN LATERAL cudal1_sample_exemplars('t', 1, 'random', NULL, s.seed) AS d GROUP BY 1) AS o) AS x;
 
 -- bad arguments
 SELECT throws_ok(q, code, NULL, q) FROM (VALUES

@@ -64,6 +64,7 @@ my %looks = (
 	slots => 'SELECT * FROM cudal1.bucket_slot ORDER BY task_id, bucket, slot',
 	islands => 'SELECT * FROM cudal1.island ORDER BY task_id, island',
 	draws => 'SELECT s, e.* FROM generate_series(1, 20) AS s, cudal1_sample_exemplars($$t$$, 2, $$bucket$$, NULL, s) AS e',
+	'draws at random' => 'SELECT s, e.* FROM generate_series(1, 20) AS s, cudal1_sample_exemplars($$t$$, 2, $$random$$, NULL, s) AS e',
 	'island draws' => 'SELECT s, e.* FROM generate_series(1, 20) AS s, cudal1_sample_exemplars($$l$$, 2, $$island$$, NULL, s) AS e',
 	report => 'SELECT * FROM cudal1_speedup_report(missing => $$one$$)',
 	grants => q{SELECT has_function_privilege('trainer_of_dump', 'cudal1_submit(text, text, text, bigint, text, text, int, timestamptz, text)', 'EXECUTE'),

@@ -100,6 +100,7 @@ my %looks = (
 	jobs => 'SELECT kind, candidate_id, state, attempt FROM cudal1.job ORDER BY job_id',
 	buckets => 'SELECT * FROM cudal1_bucket_stats($$t$$) UNION ALL SELECT * FROM cudal1_bucket_stats($$l$$)',
 	draws => 'SELECT s, e.* FROM generate_series(1, 20) AS s, cudal1_sample_exemplars($$t$$, 2, $$bucket$$, NULL, s) AS e',
+	'draws at random' => 'SELECT s, e.* FROM generate_series(1, 20) AS s, cudal1_sample_exemplars($$t$$, 2, $$random$$, NULL, s) AS e',
 	report => 'SELECT * FROM cudal1_speedup_report()');
 
 for my $version (@released)
@@ -140,6 +141,16 @@ SETUP
 	is(sql($database, q{SELECT hint FROM cudal1_status() WHERE item = 'version'}), "Run ALTER EXTENSION cudal1 UPDATE; this server has version $newest.",
 		"$version: the status says that there is a newer one") if $version ne '0.1.0';
 
+	# a dump of the old version, restored beside the new one
+	my $file = PostgreSQL::Test::Utils::tempdir() . '/dump';
+	$node->command_ok(['pg_dump', '-Fc', '-f', $file, '-d', $node->connstr($database)], "$version: a dump before it");
+	sql('postgres', "CREATE DATABASE old_$database");
+	sql("old_$database", "CREATE EXTENSION cudal1 VERSION '$version'");
+	$node->command_ok(['pg_restore', '--exit-on-error', '-d', $node->connstr("old_$database"), $file], 'is restored into its version');
+	sql("old_$database", 'ALTER EXTENSION cudal1 UPDATE');
+	is(sql("old_$database", $looks{$_}), $before{$_}, "$version: same $_ after the restore and the upgrade") for grep { $_ ne 'jobs' } sort keys %looks;
+	is(sql("old_$database", 'SELECT DISTINCT subject FROM cudal1_check()'), 'undecided without a job', "$version: all that is off is the queue");
+
 	sql($database, 'ALTER EXTENSION cudal1 UPDATE');
 	is(sql($database, q{SELECT extversion FROM pg_extension WHERE extname = 'cudal1'}), $newest, "$version becomes $newest");
 	is(sql($database, $looks{$_}), $before{$_}, "$version: same $_") for sort keys %looks;
@@ -173,7 +184,6 @@ END
 $$;
 SELECT concat_ws(' ', state, reward, failure, detail) FROM cudal1.candidate WHERE code = 'after it';
 MEASURE
-	my $file = PostgreSQL::Test::Utils::tempdir() . '/dump';
 	%before = map { $_ => sql($database, $looks{$_}) } grep { $_ ne 'jobs' } keys %looks;
 	$node->command_ok(['pg_dump', '-Fc', '-f', $file, '-d', $node->connstr($database)], "$version: a dump of it");
 	sql('postgres', "CREATE DATABASE copy_$database");

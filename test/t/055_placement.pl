@@ -53,6 +53,7 @@ my %load = (
 	accept => "SELECT accept('plain', 3);\nSELECT accept('islands', 2);",
 	rescore => "SELECT rescore('plain');\nSELECT rescore('islands');",
 	sample => "SELECT count(*) FROM cudal1_sample_exemplars('plain', 3);\n"
+	  . "SELECT 1 / (count(DISTINCT candidate_id) = 3)::int FROM cudal1_sample_exemplars('plain', 3, 'random');\n"
 	  . "SELECT count(*) FROM cudal1_sample_exemplars('islands', 3, 'island');\nSELECT count(*) FROM cudal1_prompt('islands', 2, 'island');",
 	rebucket => "\\set w random(1, 4)\nSELECT cudal1.rebucket('plain', :w * 0.1);",
 );
@@ -64,6 +65,7 @@ for my $name (sort keys %load)
 	append_to_file($file, "$load{$name}\n");
 	push @scripts, '-f', "$file\@$weight{$name}";
 }
+append_to_file($node->basedir . "/plain_$_.sql", "SELECT $_('plain'" . ($_ eq 'accept' ? ', 1' : '') . ");\n") for qw(accept rescore);
 my ($out, $err);
 my $ok = IPC::Run::run(
 	[ 'pgbench', '-n', '-c', '8', '-j', '2', '-t', '100', '--random-seed=7', @scripts, $node->connstr('postgres') ],
@@ -73,6 +75,16 @@ like($out, qr{number of transactions actually processed: 800/800}, 'all of their
 unlike(slurp_file($node->logfile), qr/deadlock|ERROR|PANIC/, 'no deadlock and no error in the log');
 is($node->safe_psql('postgres', 'SELECT * FROM cudal1.recount()'), '', 'buckets, slots and islands equal a recount');
 cmp_ok($node->safe_psql('postgres', "SELECT max(epoch) FROM cudal1.island"), '>', 0, 'islands were reset on the way');
+
+# whose snapshot is older than what others placed fails, and is right the second time
+($out, $err) = ('', '');
+$ok = IPC::Run::run(
+	[ 'env', 'PGOPTIONS=-c default_transaction_isolation=repeatable\\ read', 'pgbench', '-n', '-c', '4', '-j', '2', '-t', '50', '--random-seed=8',
+		'--max-tries=1000', (map { ('-f', $node->basedir . "/plain_$_.sql") } qw(accept rescore)), $node->connstr('postgres') ],
+	'>', \$out, '2>', \$err);
+ok($ok, 'four connections with snapshots for whole transactions go through') or diag($err);
+like($out, qr{number of transactions retried: [1-9]}, 'some at another try');
+is($node->safe_psql('postgres', 'SELECT * FROM cudal1.recount()'), '', 'and buckets, slots and places equal a recount');
 
 # what is in use after a crash is what was committed
 $node->stop('immediate');
