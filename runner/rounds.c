@@ -369,8 +369,8 @@ meet_neighbour(Rounds *s, Half *half, const Values *alone)
 }
 
 /*
- * Seats swap with the order: a seat's address layout then speaks once for each side. On a GPU, where both halves have the same processes,
- * both sides sit in the same seat, another one in each pair.
+ * Seats swap with the order: a seat's address layout then speaks once for each side. On a GPU, where the candidate of both halves is one
+ * process, both sides sit in the same seat, another one in each pair.
  */
 static int
 seat(const Rounds *s, Side side, int half_number)
@@ -440,8 +440,7 @@ price(Rounds *s, Half *half, const Values *alone)
 
 /*
  * One half of a pair. The reference is timed alone where it started first, before the candidate exists. On a GPU, where kernels can go on
- * while their process is stopped, it is also timed after the candidate's end in the other half, or slowing it there would pay. There both
- * halves have the same processes: a context takes 0.2 s, which GPUs of a host make one after the other.
+ * while their process is stopped, it is also timed after the candidate's end in the other half, or slowing it there would pay.
  */
 static bool
 run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
@@ -465,14 +464,16 @@ run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
 	executor_init(&half.executor[1]);
 	*disturbed = false;
 	if (carried)
-		half = s->carried;
+		half.executor[SIDE_CANDIDATE] = s->carried;
 	else
 		s->weights = random_next(&m->random);
 	s->carrying = false;
-	for (int i = 0; i < 2 && !carried; i++)
+	for (int i = 0; i < 2; i++)
 	{
 		Side		side = i == 0 ? first : !first;
 
+		if (carried && side == SIDE_CANDIDATE)
+			continue;
 		if (!measure_launch(m, &half.executor[side], side, seat(s, side, half_number), &s->arena, s->weights)
 			|| !rounds_warm(s, &half, side))
 			goto done;
@@ -526,13 +527,9 @@ run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
 done:
 	if (good && m->gpu && half_number == 0 && !*disturbed)
 	{
-		memset(&s->carried, 0, sizeof(s->carried));
-		memcpy(s->carried.empty, half.empty, sizeof(half.empty));
-		s->carried.empty_single = half.empty_single;
-		memcpy(s->carried.executor, half.executor, sizeof(half.executor));
+		s->carried = half.executor[SIDE_CANDIDATE];
 		s->carrying = true;
-		executor_init(&half.executor[0]);
-		executor_init(&half.executor[1]);
+		executor_init(&half.executor[SIDE_CANDIDATE]);
 	}
 	measure_end(m, &half.executor[0]);
 	measure_end(m, &half.executor[1]);
@@ -761,8 +758,8 @@ end:
 	m->result.buckets = s.buckets.v;
 	m->result.reference_seconds = values_median(&s.times[SIDE_REFERENCE]);
 	m->result.candidate_seconds = values_median(&s.times[SIDE_CANDIDATE]);
-	for (int i = 0; i < 2 && s.carrying; i++)
-		measure_end(m, &s.carried.executor[i]);
+	if (s.carrying)
+		measure_end(m, &s.carried);
 	arena_destroy(&s.arena);
 	for (int i = 0; i < 2; i++)
 	{

@@ -14,16 +14,6 @@ typedef struct Values
 	size_t		size;
 } Values;
 
-typedef struct Half
-{
-	Executor	executor[2];
-	double		empty[2];		/* cost of a block without runs that stages what this side's do */
-	double		empty_single;	/* of an audit's block */
-	Values		block[2];		/* seconds a run */
-	Values		own[2];			/* the reference's alone, of rounds that the candidate began, and of those that it began */
-	Values		ratio[2];		/* of rounds that the candidate began, and of those that the reference began */
-} Half;
-
 typedef struct Rounds
 {
 	Measure    *m;
@@ -56,11 +46,21 @@ typedef struct Rounds
 	double		lower;
 	double		upper;
 	int			disturbed;
-	Half		carried;		/* on a GPU: the executors of a pair's first half and their costs, for its second */
+	Executor	carried;		/* on a GPU: the candidate of a pair's first half, for its second */
 	bool		carrying;
 	uint64_t	weights;		/* of the models of a half; on a GPU, of a pair */
 	double		neighbour;		/* how much slower the reference is in turn with another reference than alone */
 } Rounds;
+
+typedef struct Half
+{
+	Executor	executor[2];
+	double		empty[2];		/* cost of a block without runs that stages what this side's do */
+	double		empty_single;	/* of an audit's block */
+	Values		block[2];		/* seconds a run */
+	Values		own[2];			/* the reference's alone, of rounds that the candidate began, and of those that it began */
+	Values		ratio[2];		/* of rounds that the candidate began, and of those that the reference began */
+} Half;
 
 /* rounds.c */
 extern void values_append(Values *values, double value);
