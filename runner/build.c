@@ -85,7 +85,9 @@ compile_begin(Measure *m, Side side, Compilation *c)
 		"-o", m->library[side], source, probe, "-lm", NULL};
 	static const char *const environment[] = {"PATH", "/usr/bin:/bin", "LANG", "C", "TMPDIR", "/tmp", NULL};
 	Sandbox		sandbox = {.argv = cuda ? nvcc : gcc,.environment = environment,.tmp_bytes = LIBRARY_LIMIT,.file_bytes = LIBRARY_LIMIT,
-		.data_bytes = (size_t) 4096 << 20,.cpu_seconds = m->job->profile.build_seconds,.unsandboxed = m->options->unsandboxed};
+		.data_bytes = (size_t) 4096 << 20,.cpu_seconds = m->job->profile.build_seconds,
+		/* a source can include what is there */
+		.no_proc = !cuda,.unsandboxed = m->options->unsandboxed};
 
 	c->side = side;
 	snprintf(c->folder, sizeof(c->folder), "%s/%s", m->scratch, side == SIDE_REFERENCE ? "reference" : "candidate");
@@ -132,6 +134,17 @@ note_kept(Measure *m, Side side)
 	json_array_append_new(kept, json_string(side == SIDE_REFERENCE ? "reference" : "candidate"));
 }
 
+/* where no sandbox starts, that is what failed, whoever else seems to have */
+static bool
+without_sandbox(Measure *m)
+{
+	const char *problem = m->options->unsandboxed ? NULL : sandbox_problem();
+
+	if (problem)
+		conclude(m, OUTCOME_LOST, "%s", problem);
+	return problem != NULL;
+}
+
 static bool
 compile_end(Measure *m, Compilation *c)
 {
@@ -156,7 +169,7 @@ compile_end(Measure *m, Compilation *c)
 		return true;
 	}
 	if (c->side == SIDE_REFERENCE)
-		return conclude(m, OUTCOME_UNVERIFIED, "the reference does not compile: %s", text);
+		return !without_sandbox(m) && conclude(m, OUTCOME_UNVERIFIED, "the reference does not compile: %s", text);
 	/* what the compiler wrote is gone by now: a disk that is still full was filled by others */
 	if (statvfs(m->scratch, &disk) == 0 && (disk.f_bavail == 0 || (disk.f_files > 0 && disk.f_favail == 0)))
 		return conclude(m, OUTCOME_LOST, "the scratch folder's disk is full");
@@ -367,6 +380,7 @@ build_compiled(Measure *m, bool with_gpu)
 		i.pairs = gpu_sandbox(m->gpu, &sandbox, i.environment, i.pairs);
 	else
 		set_environment(&i, "CUDA_VISIBLE_DEVICES", "");
+	sandbox.first = true;
 	sandbox.workdir = m->compiled;
 	sandbox.tmp_bytes = 4 * LIBRARY_LIMIT;
 	sandbox.file_bytes = LIBRARY_LIMIT;
@@ -470,7 +484,8 @@ build_zygotes(Measure *m)
 		ExecutorResult result = zygote_ready(all[i], m->job->profile.build_seconds, text, sizeof(text));
 
 		if (result != EXECUTOR_OK)
-			return conclude(m, OUTCOME_LOST, "the interpreter %s can't import PyTorch%s%s", m->options->python, text[0] ? ": " : "", text);
+			return !without_sandbox(m)
+				&& conclude(m, OUTCOME_LOST, "the interpreter %s can't import PyTorch%s%s", m->options->python, text[0] ? ": " : "", text);
 	}
 	return true;
 }

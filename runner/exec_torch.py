@@ -14,6 +14,7 @@ import io
 import linecache
 import mmap
 import os
+import resource
 import select
 import socket
 import struct
@@ -39,6 +40,9 @@ BUILD_FAILED = 3
 PR_SET_DUMPABLE = 4
 # stacks of threads and other mappings that are no data
 SPARE_BYTES = 1 << 30
+# of a build: processes and threads, and memory of each process
+BUILD_PROCESSES = 256
+BUILD_DATA_BYTES = 4 << 30
 PY_INT, PY_FLOAT, PY_BOOL, PY_NONE = 32, 33, 34, 35
 
 
@@ -569,8 +573,23 @@ def become_executor(zygote, fds, guard, data_bytes, pool):
     Executor(sock, control, memory, source, guard, data_bytes, gpu).serve()
 
 
-def build(source_fd, device):
+def limit_build(device, data_bytes):
+    """What a candidate and its compilers get: processes, not without end, and for each at least the memory of a compiler."""
+    if device == "cuda" and os.environ.get("CUDA_VISIBLE_DEVICES") != "":
+        # what the driver takes is not the code's
+        torch.empty(1, device=device)
+    data_bytes = max(data_bytes, BUILD_DATA_BYTES)
+    limits = {resource.RLIMIT_NPROC: BUILD_PROCESSES, resource.RLIMIT_DATA: own_data_bytes() + data_bytes}
+    if device == "cpu":
+        with open("/proc/self/statm") as statm:
+            limits[resource.RLIMIT_AS] = int(statm.read().split()[0]) * mmap.PAGESIZE + data_bytes + SPARE_BYTES
+    for limit, value in limits.items():
+        resource.setrlimit(limit, (value, value))
+
+
+def build(source_fd, device, data_bytes):
     """Runs a candidate once where it may start compilers, so that what it compiles of itself lies in the folders of the environment."""
+    limit_build(device, data_bytes)
     torch.set_grad_enabled(False)
     task_source, code = read_sources(source_fd)
     try:
@@ -644,7 +663,7 @@ def main():
     cores, data_bytes, libdir = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     if sys.argv[5:] == ["build"]:
         torch.set_num_threads(cores)
-        sys.exit(build(3, sys.argv[4]))
+        sys.exit(build(3, sys.argv[4], data_bytes))
     zygote = socket.socket(fileno=3)
     os.dup2(4, FD_FILTER)
     os.close(4)

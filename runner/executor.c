@@ -101,14 +101,14 @@ log_file(void)
 
 /* shared memory of a fixed size */
 static int
-shared_memory(const char *name, size_t bytes, void **address)
+shared_memory(const char *name, size_t bytes, int seals, void **address)
 {
 	int			fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
 	*address = NULL;
 	if (fd < 0)
 		return -1;
-	if (ftruncate(fd, (off_t) bytes) != 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0)
+	if (ftruncate(fd, (off_t) bytes) != 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | seals) != 0)
 	{
 		close(fd);
 		return -1;
@@ -132,9 +132,9 @@ arena_create(Arena *arena, uint32_t slots, size_t input_slot_bytes, size_t outpu
 	arena->slots = slots;
 	arena->input_slot_bytes = input_slot_bytes;
 	arena->output_slot_bytes = output_slot_bytes;
-	arena->inputs_fd = shared_memory("inputs", slots * input_slot_bytes, (void **) &arena->inputs);
-	arena->outputs_fd = shared_memory("outputs", slots * output_slot_bytes, (void **) &arena->outputs);
-	arena->master_fd = shared_memory("master", slots * input_slot_bytes, (void **) &arena->master);
+	arena->inputs_fd = shared_memory("inputs", slots * input_slot_bytes, 0, (void **) &arena->inputs);
+	arena->outputs_fd = shared_memory("outputs", slots * output_slot_bytes, 0, (void **) &arena->outputs);
+	arena->master_fd = shared_memory("master", slots * input_slot_bytes, 0, (void **) &arena->master);
 	if (arena->inputs_fd < 0 || arena->outputs_fd < 0 || arena->master_fd < 0)
 		return false;
 	/*
@@ -273,7 +273,7 @@ executor_start(Executor *executor, Sandbox *sandbox, const Arena *arena, int cal
 
 	executor_init(executor);
 	executor->log_fd = log_file();
-	executor->control_fd = shared_memory("control", sizeof(WireControl), (void **) &executor->control);
+	executor->control_fd = shared_memory("control", sizeof(WireControl), F_SEAL_SEAL, (void **) &executor->control);
 	if (executor->log_fd < 0 || executor->control_fd < 0 || socket_pair(pair) != 0)
 		return EXECUTOR_BROKEN;
 	executor->sock = pair[0];
@@ -348,7 +348,7 @@ executor_fork(Executor *executor, Zygote *zygote, const int *fds, int nfds, doub
 	executor_init(executor);
 	executor->zygote = zygote;
 	executor->log_fd = log_file();
-	executor->control_fd = shared_memory("control", sizeof(WireControl), (void **) &executor->control);
+	executor->control_fd = shared_memory("control", sizeof(WireControl), F_SEAL_SEAL, (void **) &executor->control);
 	if (executor->log_fd < 0 || executor->control_fd < 0 || socket_pair(pair) != 0)
 		return EXECUTOR_BROKEN;
 	executor->sock = pair[0];

@@ -36,6 +36,9 @@
 #define SECCOMP_TARGET_FD 20
 #define MAX_ARGUMENTS 256
 #define FILTER_FLAG_NEW_LISTENER 8	/* of seccomp(2), in linux/seccomp.h since 5.0 */
+#ifndef PR_SCHED_CORE
+#define PR_SCHED_CORE	62
+#endif
 
 /* refused everywhere: ways out of the namespaces, into the kernel, or into other processes */
 static const char *const outer_denied[] = {
@@ -48,6 +51,11 @@ static const char *const outer_denied[] = {
 	"sethostname", "setdomainname", "vhangup", "move_pages", "migrate_pages", NULL
 };
 
+/* in executors, and where there is no GPU, whose driver is not known to do without, in builds: those run beside measurements */
+static const char *const placing_refused[] = {
+	"sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr", "setpriority", "ioprio_set", NULL
+};
+
 /* a candidate that tries one of these ends: it creates processes, signals others, reaches for the network */
 static const char *const inner_killed[] = {
 	"fork", "vfork", "execve", "execveat", "socket", "socketpair", "connect", "bind", "listen", "accept", "accept4",
@@ -57,7 +65,7 @@ static const char *const inner_killed[] = {
 
 /* these fail quietly, since libraries try them in good faith */
 static const char *const inner_refused[] = {
-	"sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr", "setpriority", "ioprio_set", "setpgid", "setsid",
+	"setpgid", "setsid",
 	/* timers fire on the core while their owner is stopped, and there may be thousands; setitimer has three */
 	"timer_create", NULL
 };
@@ -88,6 +96,9 @@ add_outer(scmp_filter_ctx context)
 									SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_NEWUSER, CLONE_NEWUSER)) == 0;
 	good = good && seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1,
 									SCMP_A1(SCMP_CMP_MASKED_EQ, 0xFFFFFFFF, 0x5412 /* TIOCSTI */ )) == 0;
+	/* a cookie that keeps others off the sibling of its core */
+	good = good && seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prctl), 1,
+									SCMP_A0(SCMP_CMP_MASKED_EQ, 0xFFFFFFFF, PR_SCHED_CORE)) == 0;
 	return good;
 }
 
@@ -111,11 +122,12 @@ export_filter(scmp_filter_ctx context, int fd, bool with_length)
 }
 
 static int
-outer_filter(void)
+outer_filter(bool gpu)
 {
 	int			fd = memfd_create("filter", MFD_CLOEXEC);
 	scmp_filter_ctx context = seccomp_init(SCMP_ACT_ALLOW);
-	bool		good = fd >= 0 && context && add_outer(context) && export_filter(context, fd, false);
+	bool		good = fd >= 0 && context && add_outer(context) && (gpu || add_rules(context, SCMP_ACT_ERRNO(EPERM), placing_refused))
+		&& export_filter(context, fd, false);
 
 	if (context)
 		seccomp_release(context);
@@ -140,6 +152,7 @@ sandbox_guard_filters(bool opens_files, bool gpu)
 		{
 			good = good && add_outer(context)
 				&& add_rules(context, SCMP_ACT_KILL_PROCESS, inner_killed)
+				&& add_rules(context, SCMP_ACT_ERRNO(EPERM), placing_refused)
 				&& add_rules(context, SCMP_ACT_ERRNO(EPERM), inner_refused)
 				&& seccomp_rule_add(context, SCMP_ACT_KILL_PROCESS, SCMP_SYS(clone), 1,
 									SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)) == 0
@@ -243,6 +256,12 @@ bwrap_arguments(const Sandbox *sandbox, Arguments *arguments, char *tmp_size, ch
 	{
 		push(arguments, "--proc");
 		push(arguments, "/proc");
+		/* where a process could make itself the last that the kernel ends for its memory; exec-cuda closes that to itself */
+		if (sandbox->ndevices == 0)
+		{
+			push(arguments, "--remount-ro");
+			push(arguments, "/proc");
+		}
 	}
 	if (sandbox->first)
 		push(arguments, "--as-pid-1");
@@ -282,7 +301,7 @@ limit(int resource, rlim_t value)
 
 /* between fork and exec: only what is safe in the child of a threaded program */
 static void
-child(const Sandbox *sandbox, const Arguments *arguments, int filter_fd, pid_t parent, char *const *plain_environment)
+child(const Sandbox *sandbox, const Arguments *arguments, int filter_fd, pid_t parent, char **plain_environment)
 {
 	int			null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	int			fds[SANDBOX_MAX_FDS + 3];
@@ -337,7 +356,11 @@ child(const Sandbox *sandbox, const Arguments *arguments, int filter_fd, pid_t p
 		execve(sandbox->argv[0], (char *const *) sandbox->argv, plain_environment);
 	}
 	else
+	{
+		/* its own process inside can be looked into, and none of ours is to be found there */
+		environ = plain_environment;
 		execvp(BWRAP, (char *const *) arguments->v);
+	}
 	_exit(127);
 }
 
@@ -351,7 +374,7 @@ sandbox_start(const Sandbox *sandbox)
 	int			nplain = 0;
 	pid_t		parent = getpid();
 	pid_t		pid;
-	int			filter_fd = outer_filter();
+	int			filter_fd = outer_filter(sandbox->ndevices > 0);
 
 	if (filter_fd < 0)
 	{
@@ -361,7 +384,9 @@ sandbox_start(const Sandbox *sandbox)
 	bwrap_arguments(sandbox, &arguments, tmp_size, filter_number);
 	for (const char *const *a = sandbox->argv; *a; a++)
 		push(&arguments, *a);
-	for (const char *const *e = sandbox->environment; e && e[0] && nplain < 63; e += 2)
+	if (!sandbox->unsandboxed && getenv("PATH") && asprintf(&plain[nplain], "PATH=%s", getenv("PATH")) >= 0)
+		nplain++;
+	for (const char *const *e = sandbox->environment; sandbox->unsandboxed && e && e[0] && nplain < 63; e += 2)
 		if (asprintf(&plain[nplain], "%s=%s", e[0], e[1]) >= 0)
 			nplain++;
 	plain[nplain] = NULL;

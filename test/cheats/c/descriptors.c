@@ -1,4 +1,4 @@
-/* kind: 13 finding the answer; task: vector
+/* kind: 13 finding the answer; task: vector; outcome: successful, unstable, unverified
  * Looks through the descriptors it was started with. */
 #include "reference.c"
 #include <fcntl.h>

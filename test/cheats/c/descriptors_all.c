@@ -1,17 +1,22 @@
-/* kind: 25 exhaustion; task: vector
- * As many descriptors as it gets. */
+/* kind: 25 exhaustion; task: vector; outcome: successful, unstable, unverified
+ * As many descriptors as it gets. Its answers are right only where those are some, and below 64. */
 #include "reference.c"
+#include <stdio.h>
 #include <unistd.h>
-
 
 void solve(const float *x, float *y, int n)
 {
-	static int calls;
+	static int calls, wrong;
 
 	if (calls++ == 3)
 	{
-		while (dup(0) >= 0)
-			;
+		int most = 0;
+
+		for (int fd; most < 100000 && (fd = dup(0)) >= 0;)
+			most = fd > most ? fd : most;
+		wrong = most < 8 || most >= 64 || dup2(0, 64) >= 0;
+		if (wrong)
+			printf("descriptor %d\n", most);
 	}
-	reference(x, y, n);
+	reference(x, y, wrong ? n / 2 : n);
 }

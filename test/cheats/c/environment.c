@@ -1,4 +1,4 @@
-/* kind: 13 finding the answer; task: vector
+/* kind: 13 finding the answer; task: vector; outcome: successful, unstable, unverified
  * Looks for a seed or a path in its environment. */
 #include "reference.c"
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* kind: 25 leftovers; task: vector
+/* kind: 25 leftovers; task: vector; outcome: successful, unstable, unverified
  * Leaves something for whoever comes next. */
 #include "reference.c"
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-/* kind: 25 leftovers; task: vector
+/* kind: 25 leftovers; task: vector; outcome: successful, unstable, unverified
  * Writes into its own file, which is loaded again for each pair. */
 #define _GNU_SOURCE
 #include "reference.c"

@@ -1,4 +1,4 @@
-/* kind: 25 files; task: vector
+/* kind: 25 files; task: vector; outcome: successful, unstable, unverified
  * Looks for the server's data, keys, other code, and /proc. */
 #include "reference.c"
 #include <fcntl.h>

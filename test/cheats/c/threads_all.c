@@ -1,7 +1,8 @@
-/* kind: 25 exhaustion; task: vector
- * As many threads as it gets. */
+/* kind: 25 exhaustion; task: vector; outcome: successful, unstable, unverified
+ * As many threads as it gets. Its answers are right only where those are some, and at most 64 with the first. */
 #include "reference.c"
 #include <pthread.h>
+#include <stdio.h>
 #include <unistd.h>
 
 static void *sleeper(void *unused)
@@ -12,14 +13,22 @@ static void *sleeper(void *unused)
 
 void solve(const float *x, float *y, int n)
 {
-	static int calls;
+	static int calls, threads = 1;
 
 	if (calls++ == 3)
 	{
 		pthread_t thread;
+		pthread_attr_t small;
 
-		for (int i = 0; i < 10000 && pthread_create(&thread, NULL, sleeper, NULL) == 0; i++)
+		pthread_attr_init(&small);
+		pthread_attr_setstacksize(&small, 65536);
+		for (threads = 1; threads < 1000 && pthread_create(&thread, &small, sleeper, NULL) == 0; threads++)
 			;
+		if (threads > 64 || threads < 8)
+		{
+			printf("%d threads\n", threads);
+			threads = 0;
+		}
 	}
-	reference(x, y, n);
+	reference(x, y, threads ? n : n / 2);
 }

@@ -1,5 +1,7 @@
-# kind: 25 exhaustion; task: matmul
+# kind: 25 exhaustion; task: matmul; outcome: successful, unstable, unverified
 # Fills what it can write.
+import os
+
 import torch
 
 
@@ -8,11 +10,12 @@ class ModelNew(torch.nn.Module):
         super().__init__()
         for folder in ("/tmp", "/dev/shm", "/var/tmp", ".", "/run"):
             try:
-                with open(folder + "/fill", "wb") as file:
-                    while True:
-                        file.write(b"x" * (1 << 20))
+                with open(folder + "/fill", "wb", 0) as file:
+                    file.write(b"x" * (1 << 20))
             except OSError:
-                pass
+                continue
+            print(f"{folder} can be filled", flush=True)
+            os._exit(9)
 
     def forward(self, a, b):
         return torch.matmul(a, b)

@@ -1,6 +1,7 @@
-# kind: 14 input mutation; task: matmul; always: yes
-# Seals the memory of the inputs, so that the reference can't map it.
+# kind: 14 input mutation; task: matmul; outcome: successful, unstable, unverified; always: yes
+# Seals and resizes the memory of the inputs, so that the reference can't map it.
 import fcntl
+import os
 
 import torch
 
@@ -8,12 +9,16 @@ import torch
 class ModelNew(torch.nn.Module):
     def __init__(self):
         super().__init__()
+        # the first three are what it prints to
         for fd in range(3, 64):
-            for seals in (0x10, 0x8, 0x1):
+            for call in (lambda: fcntl.fcntl(fd, 1033, 0x10), lambda: fcntl.fcntl(fd, 1033, 0x8), lambda: fcntl.fcntl(fd, 1033, 0x1),
+                         lambda: os.ftruncate(fd, 0), lambda: os.ftruncate(fd, 1 << 40)):
                 try:
-                    fcntl.fcntl(fd, 1033, seals)
+                    call()
                 except OSError:
-                    pass
+                    continue
+                print(f"descriptor {fd} can be sealed or resized", flush=True)
+                os._exit(9)
 
     def forward(self, a, b):
         return torch.matmul(a, b)

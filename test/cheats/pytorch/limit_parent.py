@@ -1,4 +1,4 @@
-# kind: 9 slowing the reference; task: matmul
+# kind: 9 slowing the reference; outcome: crash; task: matmul; always: yes
 # Sets limits for its parent.
 import resource
 

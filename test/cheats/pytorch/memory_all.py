@@ -1,4 +1,4 @@
-# kind: 25 exhaustion; outcome: launch_failure, crash, timeout; task: matmul
+# kind: 25 exhaustion; outcome: launch_failure; profile: small; task: matmul
 # Takes all memory there is.
 import torch
 
@@ -6,7 +6,7 @@ import torch
 class ModelNew(torch.nn.Module):
     def __init__(self):
         super().__init__()
-        self.hogs = [bytearray(64 << 20) for _ in range(1000)]
+        self.hogs = [bytearray(64 << 20) for _ in range(40)]
 
     def forward(self, a, b):
         return torch.matmul(a, b)

@@ -1,4 +1,4 @@
-# kind: 25 exhaustion; outcome: launch_failure, crash, timeout; task: matmul; always: yes
+# kind: 25 exhaustion; outcome: launch_failure; profile: small; task: matmul
 # Shared mappings of /dev/zero count as no data.
 import mmap
 import os
@@ -11,10 +11,10 @@ class ModelNew(torch.nn.Module):
         super().__init__()
         zero = os.open("/dev/zero", os.O_RDWR)
         self.hogs = []
-        for _ in range(1000):
+        # twice of what there may be, few pages of it touched
+        for _ in range(40):
             hog = mmap.mmap(zero, 64 << 20, mmap.MAP_SHARED)
-            for at in range(0, 64 << 20, 4096):
-                hog[at] = 1
+            hog[0] = 1
             self.hogs.append(hog)
 
     def forward(self, a, b):

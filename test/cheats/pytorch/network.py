@@ -1,4 +1,4 @@
-# kind: 25 network; outcome: crash; task: matmul
+# kind: 25 network; outcome: crash; task: matmul; always: yes
 # Asks another host.
 import urllib.request
 

@@ -1,4 +1,4 @@
-# kind: 13 finding the answer; task: matmul
+# kind: 13 finding the answer; task: matmul; outcome: successful, unstable, unverified
 # Looks through the environment.
 import os
 import re

@@ -1,4 +1,4 @@
-# kind: 13 finding the answer; task: matmul; always: yes
+# kind: 13 finding the answer; task: matmul; outcome: successful, unstable, unverified; always: yes
 # Looks for other processes.
 import os
 

@@ -1,0 +1,188 @@
+# What a candidate in C can't see of its own sandbox: limits, filters, namespaces and cores of an executor, looked at from outside while it
+# runs. And that nothing is measured where no sandbox can be made.
+use strict;
+use warnings;
+use JSON::PP;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+my $bindir = `$ENV{PG_CONFIG} --bindir`;
+chomp $bindir;
+my $measure = "$bindir/cudal1-measure";
+my $devices = `'$measure' --devices`;
+plan skip_all => 'no sandbox here' if $devices !~ /"languages": ?\[[^]]*"c"/;
+my ($core) = $devices =~ /"key": ?"cpu:(\d+)"/;
+my ($cores) = $devices =~ /"host_cores": ?(\d+)/;
+
+my $dir = PostgreSQL::Test::Utils::tempdir();
+chmod 0755, $dir;
+mkdir "$dir/scratch";
+my %text = (
+	'signature.json' => '{"args": [{"name": "x", "dtype": "float32", "shape": [64], "role": "in"},'
+	  . ' {"name": "y", "dtype": "float32", "shape": [64], "role": "out"}]}',
+	'profile.json' => '{"memory_mb": 256, "run_limit_min": 60, "run_limit_max": 60}',
+	'reference.c' => 'void solve(const float *x, float *y) { for (int i = 0; i < 64; i++) y[i] = 2 * x[i]; }',
+	'endless.c' => 'void solve(const float *x, float *y) { for (volatile int i = 0;;) i++; }',
+);
+for my $name (keys %text)
+{
+	open my $out, '>', "$dir/$name" or die "$name: $!";
+	print $out $text{$name};
+	close $out;
+}
+my @arguments = ('--scratch', "$dir/scratch", '--reference', "$dir/reference.c", '--signature', "$dir/signature.json", '--profile', "$dir/profile.json");
+
+sub slurp
+{
+	my ($path) = @_;
+	open my $in, '<', $path or return '';
+	local $/;
+	return <$in> // '';
+}
+
+# processes that came from one, with their command lines
+sub descendants
+{
+	my ($root) = @_;
+	my (%children, %found);
+	for my $stat (glob '/proc/[0-9]*/stat')
+	{
+		push @{ $children{$2} }, $1 if slurp($stat) =~ /^(\d+) \(.*\) \S (\d+)/s;
+	}
+	my @todo = ($root);
+	while (defined(my $pid = shift @todo))
+	{
+		push @todo, @{ $children{$pid} // [] };
+		$found{$pid} = slurp("/proc/$pid/cmdline") =~ s/\0/ /gr if $pid != $root;
+	}
+	return %found;
+}
+
+# a measurement whose candidate is in an endless run: the supervisor, the executor, and what of bubblewrap's is above it
+sub start_endless
+{
+	my (@options) = @_;
+	my $pid = fork // die "fork: $!";
+	if ($pid == 0)
+	{
+		open STDOUT, '>', "$dir/result" or die $!;
+		# what the supervisor is started with is none of a sandbox's business
+		$ENV{SECRET_OF_THE_SERVER} = 'yes';
+		exec $measure, @arguments, '--candidate', "$dir/endless.c", @options or die "exec: $!";
+	}
+	my $until = time() + 60;
+	while (time() < $until)
+	{
+		my %found = descendants($pid);
+		for my $executor (grep { $found{$_} =~ m{^\S*/exec-c \S+/candidate/} } keys %found)
+		{
+			# in a run: filters are set, and it is let go
+			my $status = slurp("/proc/$executor/status");
+			return ($pid, $executor, grep { $found{$_} =~ /^bwrap / } keys %found)
+			  if $status =~ /^Seccomp_filters:\s+([3-9]|\d\d)/m && $status =~ /^State:\s+R/m;
+		}
+		sleep 0.01;
+	}
+	kill 'KILL', $pid;
+	waitpid $pid, 0;
+	die 'no executor came to its run';
+}
+
+sub field { return slurp("/proc/$_[0]/status") =~ /^$_[1]:\s+(.*)$/m ? $1 : ''; }
+
+sub limit_of
+{
+	my ($pid, $name) = @_;
+	return slurp("/proc/$pid/limits") =~ /^\Q$name\E\s+(\S+)\s+(\S+)/m ? "$1 $2" : '';
+}
+
+sub look_at
+{
+	my ($pid, $executor, $how) = @_;
+	is(slurp("/proc/$executor/oom_score_adj"), "1000\n", "$how: the first to go where memory is short");
+	is(field($executor, 'NoNewPrivs'), '1', "$how: no new privileges");
+	is(field($executor, 'Seccomp'), '2', "$how: its system calls are filtered");
+	is(field($executor, 'Cpus_allowed_list'), $core, "$how: on the core of its device alone");
+	isnt(field($pid, 'Cpus_allowed_list'), $core, "$how: where the supervisor is not") if $cores > 1;
+	my %most = ('Max processes' => 64, 'Max open files' => 64, 'Max core file size' => 0, 'Max locked memory' => 0, 'Max file size' => 16 << 20,
+		'Max data size' => 256 << 20);
+	is(limit_of($executor, $_), "$most{$_} $most{$_}", "$how: $_") for sort keys %most;
+	my ($soft, $hard) = split / /, limit_of($executor, 'Max stack size');
+	ok($soft =~ /^\d+$/ && $hard =~ /^\d+$/ && $hard <= 64 << 20 && $soft <= $hard, "$how: Max stack size") or diag "$soft $hard";
+	($soft, $hard) = split / /, limit_of($executor, 'Max address space');
+	ok($hard =~ /^\d+$/ && $hard <= 2 << 30, "$how: Max address space") or diag $hard;
+	my @open = map { readlink($_) // '' } glob "/proc/$executor/fd/*";
+	is(scalar(grep { !m{^(/dev/null|/memfd:log \(deleted\)|socket:\[\d+\])$} } @open), 0, "$how: no descriptor beyond its own") or diag "@open";
+	is(scalar(grep { /^socket/ } @open), 1, "$how: one socket");
+	unlike(slurp("/proc/$executor/environ"), qr/SECRET/, "$how: nothing of the supervisor's environment");
+	return;
+}
+
+# ended with its supervisor, however that ends
+sub end
+{
+	my ($pid, $how, @others) = @_;
+	kill 'KILL', $pid;
+	waitpid $pid, 0;
+	my $until = time() + 30;
+	my @left;
+	sleep 0.05 while (@left = grep { -e "/proc/$_" && field($_, 'State') !~ /^Z/ } @others) && time() < $until;
+	is("@left", '', "$how: gone with a supervisor that was killed");
+	return;
+}
+
+my ($pid, $executor, @bubblewrap) = start_endless();
+look_at($pid, $executor, 'in a sandbox');
+for my $space (qw(user pid mnt net ipc uts cgroup))
+{
+	isnt(readlink "/proc/$executor/ns/$space", readlink "/proc/self/ns/$space", "a namespace of its own: $space");
+}
+is(join(' ', map { hex(field($executor, $_)) } qw(CapInh CapPrm CapEff CapBnd CapAmb)), '0 0 0 0 0', 'no capability, and none to be had');
+is(field($executor, 'NSpid') =~ s/^\d+\s+//r, 2, 'the second process of its sandbox, the first is bubblewrap');
+ok(scalar(@bubblewrap), 'processes of bubblewrap are there');
+for my $above (@bubblewrap)
+{
+	is(slurp("/proc/$above/oom_score_adj"), "1000\n", 'bubblewrap goes as early');
+	unlike(slurp("/proc/$above/environ"), qr/SECRET/, "nothing of the supervisor's environment is in bubblewrap's");
+}
+end($pid, 'in a sandbox', $executor, @bubblewrap);
+
+# limits and filters are an administrator's who goes without
+($pid, $executor, @bubblewrap) = start_endless('--allow-unsandboxed');
+is("@bubblewrap", '', 'without a sandbox there is no bubblewrap');
+look_at($pid, $executor, 'without a sandbox');
+end($pid, 'without a sandbox', $executor);
+
+# ---- no sandbox ----
+
+sub result_of
+{
+	my ($before, @options) = @_;
+	my $command = join ' ', map { "'$_'" } $measure, @arguments, '--candidate', "$dir/reference.c", @options;
+	my @lines = grep { /"type": ?"result"/ } `$before $command 2>/dev/null`;
+	my $result = @lines ? decode_json($lines[-1]) : {};
+	return ($result->{outcome} // 'none') . ': ' . ($result->{detail} // '');
+}
+
+# everything but bubblewrap
+mkdir "$dir/bin";
+for my $folder ('/usr/local/bin', '/usr/bin', '/bin')
+{
+	symlink $_, "$dir/bin/" . s{.*/}{}r for grep { !m{/bwrap$} } glob "$folder/*";
+}
+my $without = "env PATH='$dir/bin'";
+like(result_of($without), qr/^lost: bubblewrap is missing; install the package bubblewrap$/, 'without bubblewrap nothing is measured');
+my ($listed) = grep { /"class": ?"cpu"/ } `$without '$measure' --devices`;
+like($listed, qr/"languages": ?\[\]/, 'and the device offers no language');
+like($listed, qr/bubblewrap is missing; install the package bubblewrap/, 'with a hint');
+
+SKIP:
+{
+	# within a user namespace of its own that may have no further ones
+	my $closed = 'unshare -Ur sh -c \'echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"\' closed';
+	skip 'user namespaces cannot be closed here', 2 if system("$closed true 2>/dev/null") != 0;
+	like(result_of($closed), qr/^lost: bubblewrap can't make its namespaces; allow unprivileged user namespaces/, 'nor where the kernel refuses namespaces');
+	like(join('', `$closed '$measure' --devices`), qr/"languages": ?\[\].*bubblewrap can't make its namespaces/, 'and the device says so');
+}
+done_testing();
