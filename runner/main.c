@@ -64,6 +64,15 @@ usage(FILE *to)
 		  "Exit status: 0 if a result was written, 1 if not, 2 for wrong usage.\n", to);
 }
 
+/* what a sandbox binds is named from the root */
+static const char *
+absolute(const char *path)
+{
+	const char *real = realpath(path, NULL);
+
+	return real ? real : path;
+}
+
 /* executors beside this program, as in the folder it was built in, serve before the installed ones */
 static const char *
 find_libdir(void)
@@ -422,10 +431,10 @@ main(int argc, char **argv)
 				options.python = optarg;
 				break;
 			case O_SCRATCH:
-				options.scratch = optarg;
+				options.scratch = absolute(optarg);
 				break;
 			case O_LIBDIR:
-				options.libdir = optarg;
+				options.libdir = absolute(optarg);
 				break;
 			case O_UNSANDBOXED:
 				options.unsandboxed = true;

@@ -22,6 +22,7 @@ my %text = (
 	'signature.json' => '{"args": [{"name": "x", "dtype": "float32", "shape": [64], "role": "in"},'
 	  . ' {"name": "y", "dtype": "float32", "shape": [64], "role": "out"}]}',
 	'profile.json' => '{"memory_mb": 256, "run_limit_min": 60, "run_limit_max": 60}',
+	'profile-short.json' => '{"bucket_seconds": 0.01, "looks": [2], "pairs": 2, "check_seconds": 0.05, "min_checks": 1, "audits": 2, "audit_seconds": 0.01}',
 	'reference.c' => 'void solve(const float *x, float *y) { for (int i = 0; i < 64; i++) y[i] = 2 * x[i]; }',
 	'endless.c' => 'void solve(const float *x, float *y) { for (volatile int i = 0;;) i++; }',
 );
@@ -164,6 +165,9 @@ sub result_of
 	my $result = @lines ? decode_json($lines[-1]) : {};
 	return ($result->{outcome} // 'none') . ': ' . ($result->{detail} // '');
 }
+
+like(result_of("cd '$dir' && ", '--profile', 'profile-short.json', '--scratch', 'scratch'), qr/^(successful|unstable): /,
+	'a scratch folder may be named from where one is');
 
 # everything but bubblewrap
 mkdir "$dir/bin";
