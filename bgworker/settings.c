@@ -32,7 +32,7 @@ int			cudal1_lease_seconds = 60;
 int			cudal1_idle_poll = 2000;
 int			cudal1_child_grace = 120;
 bool		cudal1_allow_unsandboxed = false;
-static bool cudal1_certify = false;
+static bool cudal1_certify = true;
 
 static bool
 check_databases(char **newval, void **extra, GucSource source)
@@ -114,10 +114,10 @@ cudal1_settings_define(void)
 							   PGC_SIGHUP, GUC_SUPERUSER_ONLY,
 							   check_path, NULL, NULL);
 	DefineCustomBoolVariable("cudal1.certify",
-							 "Whether adding a task queues its null candidates.",
+							 "Whether a device that has had nothing to do for half a minute measures the null candidates of a task that has had none.",
 							 "They show whether the task tells work from the lack of it. A task's option \"certify\" goes before.",
 							 &cudal1_certify,
-							 false,
+							 true,
 							 PGC_USERSET, 0,
 							 NULL, NULL, NULL);
 	DefineCustomIntVariable("cudal1.child_grace",

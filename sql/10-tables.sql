@@ -129,6 +129,7 @@ CREATE TABLE cudal1.task (
 	atol				float8 CHECK (atol >= 0 AND atol < 'Infinity'),
 	content_hash		bytea NOT NULL,
 	certified			text CHECK (certified IN ('passed', 'weak')),
+	nulls_at			timestamptz,
 	created_at			timestamptz NOT NULL DEFAULT pg_catalog.now(),
 	created_by			text NOT NULL DEFAULT CURRENT_USER,
 	CHECK ((language IN ('c', 'cuda')) = (signature IS NOT NULL))
@@ -141,6 +142,8 @@ COMMENT ON COLUMN cudal1.task.bucket_width IS 'width of a score interval, in spe
 COMMENT ON COLUMN cudal1.task.rtol IS 'relative tolerance; NULL: the default of each dtype';
 COMMENT ON COLUMN cudal1.task.atol IS 'tolerance as a multiple of the output''s root mean square; NULL: the default of each dtype';
 COMMENT ON COLUMN cudal1.task.certified IS 'weak: a null candidate passes, so the task does not discriminate; NULL: not certified yet';
+COMMENT ON COLUMN cudal1.task.nulls_at IS 'when its null candidates were queued first; NULL: not yet';
+CREATE INDEX task_uncertified ON cudal1.task (task_id) WHERE nulls_at IS NULL;
 
 -- one function, since the expressions of a CHECK are built anew for each INSERT: spelled out they cost more than the row
 CREATE FUNCTION cudal1.candidate_is_possible(state text, failure text, detail text, reward float8, decided boolean, purpose text,
@@ -372,11 +375,13 @@ CREATE UNLOGGED TABLE cudal1.turn (
 	claims				bigint NOT NULL,
 	task_id				bigint NOT NULL,
 	served				int NOT NULL,
+	claimed_at			timestamptz NOT NULL DEFAULT '-infinity',
 	PRIMARY KEY (device_id, trainer)
 ) WITH (fillfactor = 50);
 COMMENT ON TABLE cudal1.turn IS 'how far each device has come in taking turns between trainers and their tasks; not dumped';
 COMMENT ON COLUMN cudal1.turn.claims IS 'number of the device''s claim that served the trainer last; the largest belongs to the last claim';
 COMMENT ON COLUMN cudal1.turn.served IS 'jobs of the task that were claimed one after the other in the trainer''s present turn';
+COMMENT ON COLUMN cudal1.turn.claimed_at IS 'when the device last claimed a job of the trainer''s, null candidates apart';
 
 CREATE TABLE cudal1.bucket (
 	task_id				bigint NOT NULL,

@@ -433,7 +433,7 @@ BEGIN
 				DETAIL = 'A task''s reference, language, signature, level and options never change.',
 				HINT = 'Add the new version under another name.';
 		END IF;
-	ELSIF coalesce((options ->> 'certify')::boolean, coalesce(nullif(current_setting('cudal1.certify', true), ''), 'off')::boolean) THEN
+	ELSIF (options ->> 'certify')::boolean THEN
 		PERFORM cudal1.certify(t.task_id);
 	END IF;
 	RETURN t.task_id;
@@ -443,7 +443,7 @@ COMMENT ON FUNCTION @extschema@.cudal1_add_task(text, text, text, jsonb, int, js
 'adds a task and returns its id; the same content again returns the same id, other content under the name is a unique violation.
 language: c, cuda or pytorch. signature: for c and cuda, {"entry", "args": [{"name", "dtype", "shape", "role", "init", "low", "high", "value"}], "rtol", "atol"}.
 options: profile (default), device (class or model; c: cpu, cuda: cuda, pytorch: cuda if one is registered, else cpu), cores (1), bucket_width (0.25),
-temperature (1), score_scale (linear; log), strategy (bucket; island, random), rtol, atol (NULL: of each dtype), problem (number within the level), certify (the setting cudal1.certify: whether null candidates are measured, see cudal1_certify_task()), islands (10), island_reset (1000), island_temperature (0.1),
+temperature (1), score_scale (linear; log), strategy (bucket; island, random), rtol, atol (NULL: of each dtype), problem (number within the level), certify (true: queues null candidates at once, false: never, else a device that has nothing to do starts them where the setting cudal1.certify says so; see cudal1_certify_task()), islands (10), island_reset (1000), island_temperature (0.1),
 island_period (30000), island_late (admit; reject)';
 
 CREATE FUNCTION cudal1.guard_task() RETURNS trigger

@@ -316,12 +316,13 @@ BEGIN
 		END LOOP;
 	END LOOP;
 	IF j.job_id IS NULL THEN
+		PERFORM cudal1.certify_idle(d);
 		RETURN;
 	END IF;
-	INSERT INTO cudal1.turn AS x (device_id, trainer, claims, task_id, served)
-		VALUES (d.device_id, j.trainer, turns, j.task_id, 1)
+	INSERT INTO cudal1.turn AS x (device_id, trainer, claims, task_id, served, claimed_at)
+		VALUES (d.device_id, j.trainer, turns, j.task_id, 1, CASE WHEN j.priority > -1000000000 THEN clock_timestamp() ELSE '-infinity' END)
 		ON CONFLICT (device_id, trainer) DO UPDATE
-			SET claims = excluded.claims, task_id = excluded.task_id,
+			SET claims = excluded.claims, task_id = excluded.task_id, claimed_at = greatest(x.claimed_at, excluded.claimed_at),
 				served = CASE WHEN x.task_id = excluded.task_id AND x.served < task_turn THEN x.served + 1 ELSE 1 END;
 
 	UPDATE cudal1.job AS x
@@ -344,7 +345,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.claim(bigint, text, interval) IS
-'gives a device its next job under a lease: highest priority first, among equals trainers in turn and, of a trainer, tasks in turns of 16, oldest first; every eighth claim of a device takes the oldest job of all, if it waits for more than a minute. No row when there is none. attempt is the fencing number of the claim';
+'gives a device its next job under a lease: highest priority first, among equals trainers in turn and, of a trainer, tasks in turns of 16, oldest first; every eighth claim of a device takes the oldest job of all, if it waits for more than a minute. No row when there is none: then a device that has had no job for half a minute queues the null candidates of a task (setting cudal1.certify). attempt is the fencing number of the claim';
 
 CREATE FUNCTION cudal1.heartbeat(job_id bigint, attempt int, progress jsonb DEFAULT NULL, lease interval DEFAULT '60 seconds')
 RETURNS text

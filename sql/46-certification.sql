@@ -266,6 +266,7 @@ BEGIN
 		PERFORM cudal1.enqueue_null(t, c.candidate_id);
 		n := n + 1;
 	END LOOP;
+	UPDATE cudal1.task AS x SET nulls_at = clock_timestamp() WHERE x.task_id = t.task_id AND x.nulls_at IS NULL;
 	IF n > 0 THEN
 		PERFORM cudal1.wake();
 	END IF;
@@ -274,6 +275,39 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.certify(bigint) IS
 'queues the null candidates of a task that were not measured yet; returns their number';
+
+CREATE FUNCTION cudal1.certify_idle(d cudal1.device)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	idle	CONSTANT interval := '30 seconds';
+	id		bigint;
+BEGIN
+	IF NOT coalesce(nullif(current_setting('cudal1.certify', true), ''), 'on')::boolean OR d.untrusted_since IS NOT NULL
+		OR EXISTS (SELECT FROM cudal1.turn AS x WHERE x.device_id = d.device_id AND x.claimed_at > clock_timestamp() - idle) THEN
+		RETURN;
+	END IF;
+	UPDATE cudal1.task AS t SET nulls_at = clock_timestamp()
+		WHERE t.task_id = (SELECT x.task_id FROM cudal1.task AS x
+						   WHERE x.nulls_at IS NULL AND x.created_at < clock_timestamp() - idle
+							   AND (x.options ->> 'certify') IS DISTINCT FROM 'false'
+							   AND coalesce(x.device_model, x.device) IN (d.class, d.model, d.device_key)
+							   AND x.cores <= d.cores AND x.language = ANY (d.languages)
+						   ORDER BY x.task_id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
+		RETURNING t.task_id INTO id;
+	IF FOUND THEN
+		-- a task that none can be made of must not keep devices from working
+		BEGIN
+			PERFORM cudal1.certify(id);
+		EXCEPTION WHEN OTHERS THEN
+			RAISE WARNING USING ERRCODE = SQLSTATE, MESSAGE = format('task %s has no null candidates: %s', id, SQLERRM);
+		END;
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.certify_idle(cudal1.device) IS
+'queues the null candidates of the first task that has had none, if this device can measure it and has had nothing to do for half a minute';
 
 CREATE FUNCTION cudal1.enqueue_null(t cudal1.task, candidate_id bigint)
 RETURNS void
@@ -324,4 +358,4 @@ END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_certify_task(text) IS
 'queues, behind all other work, the null candidates of a task (zeros, a copy of an input, the mean, the output for other inputs, half the work, lower precision) that have no verdict; returns their number.
-cudal1.task.certified then says weak where one passes, passed where all fail; cudal1.null_candidate names them. They are neither sampled nor reported. Adding a task does it where its option certify or, without one, the setting cudal1.certify (off) says so. Error 42704: unknown task';
+cudal1.task.certified then says weak where one passes, passed where all fail; cudal1.null_candidate names them. They are neither sampled nor reported. Without being asked, a device that has had nothing to do for half a minute does it for a task, unless the setting cudal1.certify (on) or the task''s option certify says no. Error 42704: unknown task';

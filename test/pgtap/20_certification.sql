@@ -1,6 +1,6 @@
 -- Certification: null candidates, what they make of their task, and that they stay out of everything else.
 BEGIN;
-SELECT plan(40);
+SELECT plan(47);
 SET LOCAL cudal1.certify = off;
 
 CREATE FUNCTION pg_temp.certified(name text) RETURNS text LANGUAGE sql AS 'SELECT certified FROM cudal1.task AS t WHERE t.name = certified.name';
@@ -74,6 +74,31 @@ DELETE FROM cudal1.job;
 SELECT is(cudal1_requeue(), 1::bigint, 'or after a restore');
 SELECT is(pg_temp.work(:d, 'wrong_output'), 'certify', 'with its own profile');
 SELECT is(pg_temp.certified('i'), 'passed', 'which closes it');
+
+-- without being asked: a device that has had nothing to do
+CREATE FUNCTION pg_temp.idle(device bigint) RETURNS bigint LANGUAGE sql AS $$
+	SELECT c.job_id FROM cudal1.claim(device, 'w') AS c;
+	SELECT count(*) FROM cudal1.null_candidate JOIN cudal1.task AS t USING (task_id) WHERE t.name LIKE 'idle%'
+$$;
+SELECT cudal1_add_task('idle', 'class Model: pass', 'pytorch', options => '{"device": "cpu"}'),
+	cudal1_add_task('idle not', 'class Model: pass # not', 'pytorch', options => '{"device": "cpu", "certify": false}'),
+	cudal1_add_task('idle wide', 'class Model: pass # wide', 'pytorch', options => '{"device": "cpu", "cores": 64}') \g /dev/null
+UPDATE cudal1.turn SET claimed_at = '-infinity';
+SET LOCAL cudal1.certify = on;
+SELECT is(pg_temp.idle(:d), 0::bigint, 'a task that has just come is left alone');
+UPDATE cudal1.task SET created_at = now() - '1 minute'::interval WHERE name LIKE 'idle%';
+UPDATE cudal1.turn SET claimed_at = now();
+SELECT is(pg_temp.idle(:d), 0::bigint, 'as long as the device has had work');
+UPDATE cudal1.turn SET claimed_at = '-infinity';
+SET LOCAL cudal1.certify = off;
+SELECT is(pg_temp.idle(:d), 0::bigint, 'or the setting says no');
+SET LOCAL cudal1.certify = on;
+SELECT is(pg_temp.idle(:d), 6::bigint, 'then its null candidates are queued');
+SELECT is(pg_temp.nulls('idle'), 'half_work input_copy lower_precision mean other_inputs zeros', 'all of them');
+SELECT is(pg_temp.work(:d, 'wrong_output'), 'certify', 'and measured') FROM generate_series(1, 1);
+SELECT pg_temp.work(:d, 'wrong_output') FROM generate_series(1, 5) \g /dev/null
+SELECT is(pg_temp.idle(:d), 6::bigint, 'what says no, or what this device cannot measure, is left alone');
+SET LOCAL cudal1.certify = off;
 
 -- what they are made of
 SELECT cudal1_add_task('c', 'void solve(const float *x, float *y, int n) {}', 'c', '{"entry": "solve", "args": [{"name": "x", "dtype": "float32", "shape": [4, 8], "role": "in"},

@@ -10,7 +10,7 @@ my $dir  = PostgreSQL::Test::Utils::tempdir();
 chmod 0755, $dir;
 mkdir "$dir/scratch";
 $node->init;
-$node->append_conf('postgresql.conf', "shared_preload_libraries = 'cudal1'\ncudal1.scratch_dir = '$dir/scratch'\n");
+$node->append_conf('postgresql.conf', "shared_preload_libraries = 'cudal1'\ncudal1.certify = on\ncudal1.scratch_dir = '$dir/scratch'\n");
 $node->start;
 
 sub verdicts
@@ -43,6 +43,14 @@ $$, 'c', '{"entry": "solve", "args": [{"name": "x", "dtype": "float32", "shape":
 END
 is(verdicts('work'), join(', ', map { "$_ wrong_output" } qw(half_work input_copy lower_precision mean other_inputs zeros)), 'work: each is wrong');
 is(certified('work'), 'passed', 'work: the task has passed');
+
+# nobody asked, and the device has nothing to do
+$node->safe_psql('postgres', <<'END');
+SELECT cudal1_add_task('unasked', $$void solve(const float *x, float *y) { for (int i = 0; i < 64; i++) y[i] = 2 * x[i]; }$$, 'c',
+	'{"entry": "solve", "args": [{"name": "x", "dtype": "float32", "shape": [64], "role": "in"}, {"name": "y", "dtype": "float32", "shape": [64], "role": "out"}]}');
+UPDATE cudal1.task SET created_at = now() - '1 minute'::interval WHERE name = 'unasked';
+END
+ok($node->poll_query_until('postgres', q{SELECT certified = 'passed' FROM cudal1.task WHERE name = 'unasked'}), 'unasked: the task has passed in time');
 
 # an output that the tolerance cannot tell from a constant
 $node->safe_psql('postgres', <<'END');
