@@ -623,8 +623,13 @@ def use_built():
     # the import asks whether there is a GPU, and whoever asks CUDA before a fork has none after it
     asked = torch.cuda.is_available
     torch.cuda.is_available = lambda: True
-    from torch.utils import cpp_extension
-    torch.cuda.is_available = asked
+    try:
+        from torch.utils import cpp_extension
+    except ImportError:
+        # it wants setuptools; code that wants it fails by itself
+        cpp_extension = types.SimpleNamespace()
+    finally:
+        torch.cuda.is_available = asked
 
     class Baton:
         def __init__(self, *arguments):

@@ -1,6 +1,7 @@
 # What compilers built for code that compiles itself is kept for that code alone, and out of reach of any.
 use strict;
 use warnings;
+use File::Path qw(make_path);
 use File::Temp qw(tempdir);
 use JSON::PP;
 use Test::More;
@@ -33,13 +34,13 @@ my %profile = (bucket_seconds => 0.02, looks => [2], pairs => 2, check_seconds =
 
 sub measure
 {
-	my ($scratch, $candidate) = @_;
+	my ($scratch, $candidate, @options) = @_;
 	my $job = encode_json({ task => { name => 'relu', language => 'pytorch', reference => $reference, cores => 1 },
 		candidate => { code => $candidate }, profile => \%profile });
 	open my $to, '>', "$scratch.job" or die $!;
 	print $to $job;
 	close $to;
-	my @lines = `'$bindir/cudal1-measure' --scratch '$scratch' <'$scratch.job'`;
+	my @lines = `'$bindir/cudal1-measure' --scratch '$scratch' @options <'$scratch.job'`;
 	return decode_json($lines[-1]);
 }
 
@@ -90,4 +91,22 @@ chmod 0777, $kept;
 my $open = measure($scratch, $vandal);
 is(found($open), '', 'a folder open to others is left alone');
 like($open->{outcome}, qr/^(successful|unverified|unstable)$/, 'and the code built afresh') or diag $open->{detail};
+
+# an interpreter without setuptools, which PyTorch's module of extensions imports
+my $version = `/usr/bin/python3 -c 'import sys; print("python%d.%d" % sys.version_info[:2])'`;
+chomp $version;
+my $site = "$root/plain/lib/$version/site-packages";
+make_path("$root/plain/bin", $site);
+symlink '/usr/bin/python3', "$root/plain/bin/python3";
+for my $file (['plain/pyvenv.cfg', "home = /usr/bin\ninclude-system-site-packages = true\n"],
+	["plain/lib/$version/site-packages/setuptools.py", "raise ImportError('it is not here')\n"])
+{
+	open my $to, '>', "$root/$file->[0]" or die $!;
+	print $to $file->[1];
+	close $to;
+}
+my @plain = ('--python', "'$root/plain/bin/python3'");
+my $named = measure($scratch, "# no torch.compile\n" . $reference =~ s/class Model/class ModelNew/r, @plain);
+like($named->{outcome}, qr/^(successful|unverified|unstable)$/, 'code that only names a compiler is measured without setuptools') or diag $named->{detail};
+is(measure($scratch, $code, @plain)->{outcome}, 'launch_failure', 'and code that needs it fails by itself');
 done_testing();
