@@ -41,7 +41,8 @@ RUNNER_MAKE = $(MAKE) -C runner BINDIR='$(bindir)' LIBDIR='$(pkglibdir)/cudal1' 
 .PHONY: runner install-runner clean-runner
 runner:
 	+$(RUNNER_MAKE)
-install-runner:
+# after runner: both would build the same files at once
+install-runner: runner
 	+$(RUNNER_MAKE) install DESTDIR='$(DESTDIR)'
 clean-runner:
 	+$(RUNNER_MAKE) clean
