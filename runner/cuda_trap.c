@@ -200,14 +200,20 @@ look(GpuSteps *s)
 	executor_thaw(s->executor);
 }
 
+/* whether a run's input comes late */
+static bool
+is_late(const GpuTrap *trap, uint32_t run)
+{
+	return run >= trap->first && (run - trap->first) % 2 == 0 && (run - trap->first) / 2 < trap->n;
+}
+
 /* what a run took; one that follows a look at the run before it took longer */
 static void
 note_step(GpuTrap *trap, uint32_t run, double seconds)
 {
-	uint32_t	place = run - trap->first;
-	int			kind = place % 2 == 0 ? STEP_LATE : STEP_NEXT;
+	int			kind = is_late(trap, run) ? STEP_LATE : STEP_NEXT;
 
-	if (run < trap->first || place >= 2 * trap->n || (kind == STEP_NEXT && trap->expected && run == trap->run + 1))
+	if (kind == STEP_NEXT && (run == 0 || !is_late(trap, run - 1) || (trap->expected && run == trap->run + 1)))
 		return;
 	trap->seconds[kind][trap->steps[kind]++] = seconds;
 }
@@ -226,7 +232,7 @@ gpu_between(void *context, uint32_t run, uint32_t runs)
 		note_step(trap, run - 1, now - trap->opened);
 	if (run == trap->run + 1 && trap->expected)
 		look(s);
-	if (run < runs && run >= trap->first && (run - trap->first) % 2 == 0 && (run - trap->first) / 2 < trap->n && !s->failed)
+	if (is_late(trap, run) && !s->failed)
 		s->failed = !bring(s->m, s->arena, (run - trap->first) / 2);
 	trap->opened = clock_now();
 }

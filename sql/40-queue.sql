@@ -320,7 +320,7 @@ BEGIN
 		RETURN;
 	END IF;
 	INSERT INTO cudal1.turn AS x (device_id, trainer, claims, task_id, served, claimed_at)
-		VALUES (d.device_id, j.trainer, turns, j.task_id, 1, CASE WHEN j.priority > -1000000000 THEN clock_timestamp() ELSE '-infinity' END)
+		VALUES (d.device_id, j.trainer, turns, j.task_id, 1, CASE WHEN j.profile = 'certify' THEN '-infinity' ELSE clock_timestamp() END)
 		ON CONFLICT (device_id, trainer) DO UPDATE
 			SET claims = excluded.claims, task_id = excluded.task_id, claimed_at = greatest(x.claimed_at, excluded.claimed_at),
 				served = CASE WHEN x.task_id = excluded.task_id AND x.served < task_turn THEN x.served + 1 ELSE 1 END;

@@ -96,6 +96,7 @@ typedef struct Draw
 	int			npicks;
 	int64	   *members;		/* of islands not founded yet: candidates, cell after cell */
 	int64		codes;			/* at random: how many to draw from */
+	bool		has_places;		/* likewise: they are numbered */
 } Draw;
 
 enum
@@ -390,7 +391,8 @@ draw_random(Draw *draw, int n, Draws *draws)
 	int64	   *places = NULL;
 	int			wanted;
 
-	if (has_places())
+	draw->has_places = has_places();
+	if (draw->has_places)
 		execute(&kept, "SELECT codes FROM cudal1.placement WHERE task_id = $1", 1, types, args);
 	else
 		execute(&summed, "SELECT coalesce(sum(codes), 0)::bigint FROM cudal1.bucket WHERE task_id = $1", 1, types, args);
@@ -588,7 +590,7 @@ fetch_exemplar(const Draw *draw, const Pick *pick, Exemplar *exemplar)
 		Oid			types[] = {INT8OID, INT8OID};
 		Datum		args[] = {Int64GetDatum(draw->task.id), Int64GetDatum(pick->slot)};
 
-		if (has_places())
+		if (draw->has_places)
 			execute(&by_place, "SELECT c.candidate_id, c.reward, c.code FROM cudal1.bucket_slot AS s"
 					" JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id"
 					" WHERE s.task_id = $1 AND s.place = $2", 2, types, args);

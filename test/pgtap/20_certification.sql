@@ -95,7 +95,7 @@ SELECT is(pg_temp.idle(:d), 0::bigint, 'or the setting says no');
 SET LOCAL cudal1.certify = on;
 SELECT is(pg_temp.idle(:d), 6::bigint, 'then its null candidates are queued');
 SELECT is(pg_temp.nulls('idle'), 'half_work input_copy lower_precision mean other_inputs zeros', 'all of them');
-SELECT is(pg_temp.work(:d, 'wrong_output'), 'certify', 'and measured') FROM generate_series(1, 1);
+SELECT is(pg_temp.work(:d, 'wrong_output'), 'certify', 'and measured');
 SELECT pg_temp.work(:d, 'wrong_output') FROM generate_series(1, 5) \g /dev/null
 SELECT is(pg_temp.idle(:d), 6::bigint, 'what says no, or what this device cannot measure, is left alone');
 SET LOCAL cudal1.certify = off;
