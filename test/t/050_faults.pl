@@ -251,7 +251,13 @@ sub strike
 	my $until = time() + 3;
 	my @found;
 	sleep 0.002 until (@found = candidates($kind)) || time() > $until;
-	@found = candidates($kind = 'measure') if !@found;
+	if (!@found)
+	{
+		# there is work, so a measurement comes; on a busy machine, late
+		$kind = 'measure';
+		$until = time() + 60;
+		sleep 0.002 until (@found = candidates($kind)) || time() > $until || sql($undecided) == 0;
+	}
 	if (@found)
 	{
 		my ($pid, undef, $supervisor) = @{ $found[ int($pick * @found) ] };
