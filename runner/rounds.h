@@ -19,6 +19,8 @@ typedef struct Rounds
 	Measure    *m;
 	Arena		arena;
 	uint32_t	runs[2];		/* runs in a block of each side */
+	double		most;			/* that there is memory and time for */
+	int			resized;
 	uint32_t	slots;
 	uint32_t   *order;			/* a permutation of the slots */
 	uint64_t   *seeds;

@@ -21,13 +21,24 @@ def get_inputs():
 def get_init_inputs():
     return []
 END
+# PyTorch's headers alone would cost half a minute, so the extension does without them
 my $code = <<'END';
+import ctypes, os
 import torch
-from torch.utils.cpp_extension import load_inline
-built = load_inline(name="own_relu", cpp_sources="torch::Tensor run(torch::Tensor x) { return x.clamp_min(0); }", functions=["run"])
+from torch.utils.cpp_extension import load
+folder = os.environ["TORCH_EXTENSIONS_DIR"]
+source = folder + "/own_relu.cpp"
+if not os.path.exists(source):
+    os.makedirs(folder, exist_ok=True)
+    with open(source, "w") as file:
+        file.write('extern "C" void run(const float *x, float *y, long n) { for (long i = 0; i < n; i++) y[i] = x[i] > 0 ? x[i] : 0; }')
+load(name="own_relu", sources=[source], is_python_module=False)
+built = ctypes.CDLL(folder + "/own_relu/own_relu.so")
 class ModelNew(torch.nn.Module):
     def forward(self, x):
-        return built.run(x)
+        y = torch.empty_like(x)
+        built.run(ctypes.c_void_p(x.data_ptr()), ctypes.c_void_p(y.data_ptr()), ctypes.c_long(x.numel()))
+        return y
 END
 my %profile = (bucket_seconds => 0.02, looks => [2], pairs => 2, check_seconds => 0.1, min_checks => 2, audits => 0, disturbed_attempts => 1,
 	half_width_limit => 10);
