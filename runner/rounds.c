@@ -732,7 +732,6 @@ static void
 unplan(Rounds *s)
 {
 	arena_destroy(&s->arena);
-	arena_init(&s->arena);
 	for (int side = 0; side < 2; side++)
 	{
 		measure_free(s->m, s->kept[side]);
