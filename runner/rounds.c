@@ -31,8 +31,8 @@
 #define MIN_ORDERED		2		/* rounds of an order, for a median of their own */
 #define LIKE_BLOCKS		1.25	/* speeds up to which both sides' blocks have the same number of runs */
 #define LIKE_SECONDS	2.0		/* how much longer one side's blocks may take than the other's */
-#define UNEVEN_BLOCKS	1.5		/* how far numbers of runs may be from what the times of a pair ask for */
-#define MAX_RESIZED		3
+#define UNEVEN_BLOCKS	1.5		/* how much less alike blocks may be than those that the times of a pair ask for */
+#define MAX_RESIZED		3		/* times in a measurement */
 #define WALL_FACTOR		2.5		/* wall time of a half, in its clock time */
 #define WALL_FACTOR_GPU	1.7		/* where staging is within the window and steady */
 #define L2_TIMES		3.0
@@ -743,6 +743,15 @@ unplan(Rounds *s)
 	s->seeds = NULL;
 }
 
+/* how many times as long as the other's one side's blocks take */
+static double
+unevenness(const uint32_t *runs, const double *time)
+{
+	double		quotient = (runs[0] * time[0]) / (runs[1] * time[1]);
+
+	return fmax(quotient, 1 / quotient);
+}
+
 /*
  * A pair whose blocks turn out to be uneven counts for nothing, and they are sized anew. First times are of few runs on inputs that come back;
  * code that keeps results, or lies in wait for them, would have blocks much longer than its reference's.
@@ -753,8 +762,6 @@ pair_of_like_blocks(Rounds *s, bool *counts)
 	Rounds		before = *s;
 	uint32_t	runs[2];
 	double		time[2];
-	double		had = (double) s->runs[0] / s->runs[1];
-	double		wanted;
 
 	*counts = true;
 	if (!run_pair(s))
@@ -764,8 +771,7 @@ pair_of_like_blocks(Rounds *s, bool *counts)
 	for (int side = 0; side < 2; side++)
 		time[side] = cudal1_score_median(s->times[side].v + before.times[side].n, s->times[side].n - before.times[side].n);
 	size_blocks(s, s->most, time, runs);
-	wanted = (double) runs[0] / runs[1];
-	if (fmax(wanted, had) <= UNEVEN_BLOCKS * fmin(wanted, had))
+	if (unevenness(s->runs, time) <= UNEVEN_BLOCKS * unevenness(runs, time))
 		return true;
 	*counts = false;
 	for (int side = 0; side < 2; side++)
