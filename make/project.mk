@@ -17,6 +17,8 @@ ready: deps
 demo: ready
 	@demo/run
 
+# single tests look for more, and skip themselves without
+test: export EXTRAS ?= yes
 test: ready
 	@test/run
 
