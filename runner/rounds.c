@@ -652,7 +652,7 @@ run_pair(Rounds *s)
  * than it is. So where memory or the making of inputs keeps one side's blocks short, the other's are shortened as well, on a CPU.
  */
 static void
-size_blocks(const Rounds *s, double most, const double *time, uint32_t *runs)
+size_blocks(const Rounds *s, const double *time, uint32_t *runs)
 {
 	const Profile *p = &s->m->job->profile;
 
@@ -661,8 +661,8 @@ size_blocks(const Rounds *s, double most, const double *time, uint32_t *runs)
 		double		seconds = p->block_seconds;
 
 		if (!s->m->gpu)
-			seconds = fmin(seconds, LIKE_SECONDS * most * time[!side]);
-		runs[side] = (uint32_t) fmax(1, fmin(most, round(seconds / time[side])));
+			seconds = fmin(seconds, LIKE_SECONDS * s->most * time[!side]);
+		runs[side] = (uint32_t) fmax(1, fmin(s->most, round(seconds / time[side])));
 	}
 	/* runs beyond those that both sides have lie on inputs that nobody read just before */
 	if (fmax(time[0], time[1]) < LIKE_BLOCKS * fmin(time[0], time[1]))
@@ -693,7 +693,7 @@ plan(Rounds *s)
 	if (m->gpu && p->cold_cache)
 		most = 1;
 	s->most = fmax(1, most);
-	size_blocks(s, s->most, m->time, s->runs);
+	size_blocks(s, m->time, s->runs);
 	for (int side = 0; side < 2; side++)
 		round_seconds += s->runs[side] * m->time[side];
 	s->gated = audit_possible(m);
@@ -770,7 +770,7 @@ pair_of_like_blocks(Rounds *s, bool *counts)
 		return true;
 	for (int side = 0; side < 2; side++)
 		time[side] = cudal1_score_median(s->times[side].v + before.times[side].n, s->times[side].n - before.times[side].n);
-	size_blocks(s, s->most, time, runs);
+	size_blocks(s, time, runs);
 	if (unevenness(s->runs, time) <= UNEVEN_BLOCKS * unevenness(runs, time))
 		return true;
 	*counts = false;
