@@ -163,10 +163,19 @@ gpu_arena_destroy(GpuArena *arena)
 GpuMemory *
 gpu_pool_create(Measure *m)
 {
-	GpuMemory  *pool = calloc(1, sizeof(GpuMemory));
+	Gpu		   *gpu = m->gpu;
+	GpuMemory  *pool = gpu->pool_aside;
+	bool		swap = gpu->swap_pools;
 
-	m->gpu->items_of = NULL;
-	if (pool && memory_create(m, pool, m->gpu->pool_bytes))
+	gpu->items_of = NULL;
+	gpu->pool_aside = NULL;
+	gpu->swap_pools = false;
+	if (pool)
+		return pool;
+	if (swap && !(gpu->pool_aside = gpu_pool_create(m)))
+		return NULL;
+	pool = calloc(1, sizeof(GpuMemory));
+	if (pool && memory_create(m, pool, gpu->pool_bytes))
 		return pool;
 	free(pool);
 	return NULL;
@@ -347,6 +356,8 @@ gpu_close(Measure *m)
 
 	if (gpu)
 		stop_spinning(gpu);
+	if (gpu && gpu->pool_aside)
+		gpu_pool_destroy(gpu->pool_aside);
 	if (gpu && gpu->sampled > 0)
 		json_object_set_new(m->result.evidence, "samples", json_integer(gpu->sampled));
 	if (gpu && gpu->open)

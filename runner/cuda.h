@@ -89,6 +89,8 @@ typedef struct Gpu
 	size_t		l2_bytes;
 	size_t		arena_bytes;	/* for inputs, outputs and masters together */
 	size_t		pool_bytes;		/* of each PyTorch executor */
+	bool		swap_pools;		/* the next executor but one gets the memory that is asked for first */
+	struct GpuMemory *pool_aside;	/* which that is */
 	CuFunctionRef fill,
 				poison,
 				stage,

@@ -47,7 +47,10 @@ typedef struct Rounds
 	double		started;
 	double		lower;
 	double		upper;
-	int			disturbed;
+	int			disturbed;		/* attempts at the half under way that were */
+	int			attempts;		/* that it has */
+	int			priced;			/* halves in which all of them were disturbed */
+	double		alone;			/* the reference's seconds a run before the candidate existed, in this pair */
 	Executor	carried;		/* on a GPU: the candidate of a pair's first half, for its second */
 	bool		carrying;
 	uint64_t	weights;		/* of the models of a half; on a GPU, of a pair */
