@@ -70,6 +70,19 @@ static const char *const inner_refused[] = {
 	"timer_create", NULL
 };
 
+/* likewise, where there is no GPU, whose driver is not known to do without: timers behind descriptors, news of files, holes in them */
+static const char *const inner_refused_cpu[] = {
+	"timerfd_create", "inotify_init", "fallocate", NULL
+};
+
+/*
+ * Advice that takes shared pages from others: who maps the slots too has to fault each in again, which made a reference slower by a third.
+ */
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE	25
+#endif
+static const int advice_refused[] = {MADV_REMOVE, MADV_PAGEOUT, MADV_COLLAPSE};
+
 static const char *const file_openers[] = {"open", "openat", "openat2", "creat", NULL};
 
 static bool
@@ -99,6 +112,17 @@ add_outer(scmp_filter_ctx context)
 	/* a cookie that keeps others off the sibling of its core */
 	good = good && seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prctl), 1,
 									SCMP_A0(SCMP_CMP_MASKED_EQ, 0xFFFFFFFF, PR_SCHED_CORE)) == 0;
+	return good;
+}
+
+static bool
+add_advice(scmp_filter_ctx context)
+{
+	bool		good = true;
+
+	for (size_t i = 0; i < sizeof(advice_refused) / sizeof(advice_refused[0]); i++)
+		good = good && seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(madvise), 1,
+										SCMP_A2(SCMP_CMP_MASKED_EQ, 0xFFFFFFFF, (scmp_datum_t) advice_refused[i])) == 0;
 	return good;
 }
 
@@ -154,6 +178,7 @@ sandbox_guard_filters(bool opens_files, bool gpu)
 				&& add_rules(context, SCMP_ACT_KILL_PROCESS, inner_killed)
 				&& add_rules(context, SCMP_ACT_ERRNO(EPERM), placing_refused)
 				&& add_rules(context, SCMP_ACT_ERRNO(EPERM), inner_refused)
+				&& (gpu || (add_rules(context, SCMP_ACT_ERRNO(EPERM), inner_refused_cpu) && add_advice(context)))
 				&& seccomp_rule_add(context, SCMP_ACT_KILL_PROCESS, SCMP_SYS(clone), 1,
 									SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)) == 0
 			/* waits for the other thread in a state that no signal stops */
