@@ -120,6 +120,11 @@ checks_run(Measure *m)
 	executor_init(&reference);
 	executor_init(&other);
 	executor_init(&candidate);
+	if (!seeds || !order)
+	{
+		conclude(m, OUTCOME_LOST, "no memory");
+		goto done;
+	}
 	while (slots > n && slots * (m->input_slot_bytes + m->output_slot_bytes) > budget)
 		slots--;
 	for (uint32_t i = 0; i < slots; i++)

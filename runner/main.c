@@ -300,6 +300,11 @@ measure_once(const Job *job, const Options *options, bool may_repeat)
 	Measure    *m = calloc(1, sizeof(Measure));
 	bool		repeat;
 
+	if (!m)
+	{
+		fputs("cudal1-measure: out of memory\n", stderr);
+		exit(1);
+	}
 	m->job = job;
 	m->options = options;
 	m->started = clock_now();

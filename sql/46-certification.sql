@@ -80,7 +80,7 @@ BEGIN
 			|| CASE WHEN cuda AND arg.role <> 'scalar' THEN format('cudal1_any{(void *) %s}', arg.id) ELSE arg.id END;
 		halved := halved || CASE WHEN halved = '' THEN '' ELSE ', ' END
 			|| CASE WHEN arg.role = 'scalar' THEN arg.id
-					ELSE format(CASE WHEN cuda THEN 'cudal1_any{(void *) %s}' ELSE '%s' END,
+					ELSE format(CASE WHEN cuda THEN 'cudal1_any{(void *) %s}' ELSE '(void *) %s' END,
 								CASE arg.role WHEN 'in' THEN arg.id || '_copy' ELSE arg.id END) END;
 		CONTINUE WHEN arg.role = 'scalar';
 

@@ -64,7 +64,7 @@ SKIP:
 	my %address = (
 		good => make('good', 'IP:127.0.0.1', '-days', 30, @signed),
 		other => make('other', 'DNS:models.example', '-days', 30, @signed),
-		late => make('late', 'IP:127.0.0.1', '-days', -1, @signed),
+		late => make('late', 'IP:127.0.0.1', '-days', 0, @signed),
 		own => make('own', 'IP:127.0.0.1', '-days', 30, '-signkey', "$dir/own.key"));
 
 	# the system's authorities know none of these
