@@ -21,9 +21,6 @@
 /* libraries, stacks, what the executor itself has mapped */
 #define SPARE_BYTES ((uint64_t) 1 << 30)
 
-/* libraries, stacks, what the executor itself has mapped */
-#define SPARE_BYTES ((uint64_t) 1 << 30)
-
 static WireControl *control;
 static WireCall *call;
 static char *inputs;

@@ -405,13 +405,13 @@ time_alone(Rounds *s, Half *half, Values *alone)
 }
 
 /*
- * The same when the candidate has ended. The driver then clears what it held, and kernels are up to a third slower for some hundredths of
+ * The same when the candidate has ended. A GPU's driver then clears what it held, and kernels are up to a third slower for some hundredths of
  * a second; the reference would seem undisturbed beside it.
  */
 static bool
 time_alone_again(Rounds *s, Half *half, Values *alone)
 {
-	for (int i = 0; i < ALONE_AGAIN; i++)
+	for (int i = 0; i < (s->m->gpu ? ALONE_AGAIN : 1); i++)
 	{
 		if (!time_alone(s, half, alone))
 			return false;
@@ -464,8 +464,8 @@ price(Rounds *s, Half *half, const Values *alone)
 }
 
 /*
- * One half of a pair. The reference is timed alone where it started first, before the candidate exists. On a GPU, where kernels can go on
- * while their process is stopped, it is also timed after the candidate's end in the other half, or slowing it there would pay.
+ * One half of a pair. The reference is timed alone where it started first, before the candidate exists, and in the other half after the
+ * candidate's end, or slowing it there would pay.
  */
 static bool
 run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
@@ -538,7 +538,7 @@ run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
 		foreign = true;
 		s->attempts = p->disturbed_attempts;
 	}
-	if (m->gpu && !reference_first && p->precision_goal > 0)
+	if (!reference_first && p->precision_goal > 0)
 	{
 		measure_end(m, &half.executor[SIDE_CANDIDATE]);
 		if (!time_alone_again(s, &half, &alone))
