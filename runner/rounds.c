@@ -370,7 +370,7 @@ meet_neighbour(Rounds *s, Half *half, const Values *alone)
 	}
 	measure_end(m, &other.executor[SIDE_REFERENCE]);
 	s->neighbour = fmax(1, values_median(&paired) / values_median(alone));
-	json_object_set_new(s->m->result.evidence, "neighbour", json_real(round(s->neighbour * 1e4) / 1e4));
+	json_object_set_new(m->result.evidence, "neighbour", json_real(round(s->neighbour * 1e4) / 1e4));
 	free(paired.v);
 	return good;
 }
@@ -491,9 +491,11 @@ run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
 	if (carried)
 		half.executor[SIDE_CANDIDATE] = s->carried;
 	else
+	{
 		s->weights = random_next(&m->random);
-	if (m->gpu && !carried)
-		m->gpu->swap_pools = random_below(&m->random, 2) == 0;
+		if (m->gpu)
+			m->gpu->swap_pools = random_below(&m->random, 2) == 0;
+	}
 	s->carrying = false;
 	for (int i = 0; i < 2; i++)
 	{
@@ -641,7 +643,7 @@ run_pair(Rounds *s)
 		bool		disturbed;
 		int			rounds = s->rounds;
 
-		/* who slows the reference again and again is not worth the GPU's time three times over */
+		/* who slows the reference again and again is not worth the device's time three times over */
 		s->attempts = s->priced < MAX_PRICED ? s->m->job->profile.disturbed_attempts : 1;
 		for (s->disturbed = 0;; s->disturbed++)
 		{
