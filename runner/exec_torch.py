@@ -43,6 +43,8 @@ SPARE_BYTES = 1 << 30
 # of a build: processes and threads, and memory of each process
 BUILD_PROCESSES = 256
 BUILD_DATA_BYTES = 4 << 30
+# of the interpreter's allocator: its largest objects, what it takes at once, and how many of these an executor keeps
+SMALL_BYTES, ARENA_BYTES, SPARE_ARENAS = 448, 1 << 20, 2
 PY_INT, PY_FLOAT, PY_BOOL, PY_NONE = 32, 33, 34, 35
 
 
@@ -210,6 +212,10 @@ class Executor:
         for _ in range(os.urandom(1)[0]):
             # each type looked into takes a number; which attributes share a place in the interpreter's cache follows from that
             getattr(type("Spare", (), {}), "name", None)
+        # the interpreter gives an arena back when its last object goes, as a block's results do: one object holds each
+        arenas = [bytes(SMALL_BYTES) for _ in range(SPARE_ARENAS * ARENA_BYTES // SMALL_BYTES)]
+        self.held = arenas[::ARENA_BYTES // SMALL_BYTES]
+        del arenas
         torch.set_grad_enabled(False)
         if self.gpu:
             self.gpu.open(self.memory_fd, *self.control.words(GPU_BYTES_AT, 2, "Q"))

@@ -21,6 +21,7 @@ typedef struct Rounds
 	uint32_t	runs[2];		/* runs in a block of each side */
 	double		most;			/* that there is memory and time for */
 	int			resized;
+	int			settling;		/* blocks of a process before it is timed, alone and beside another */
 	uint32_t	slots;
 	uint32_t   *order;			/* a permutation of the slots */
 	uint64_t   *seeds;
