@@ -12,6 +12,7 @@ import ctypes
 import gc
 import io
 import linecache
+import math
 import mmap
 import os
 import resource
@@ -45,6 +46,8 @@ BUILD_PROCESSES = 256
 BUILD_DATA_BYTES = 4 << 30
 # of the interpreter's allocator: its largest objects, what it takes at once, and how many of these an executor keeps
 SMALL_BYTES, ARENA_BYTES, SPARE_ARENAS = 448, 1 << 20, 2
+# of inputs made at once on a GPU
+BATCH_BYTES = 64 << 20
 PY_INT, PY_FLOAT, PY_BOOL, PY_NONE = 32, 33, 34, 35
 
 
@@ -360,7 +363,8 @@ class Executor:
     # the generator
 
     def describe(self, slots, flags, seed):
-        self.fast = None if self.gpu else FastRandom(self.guard)
+        self.fast = BatchedRandom() if self.gpu else FastRandom(self.guard)
+        self.on_gpu = self.gpu is not None
         self.generating = True
         if self.gpu:
             # its context needs no queues for streams, which take half of the time to make
@@ -375,19 +379,18 @@ class Executor:
         self.seed_inputs(seed)
         if self.gpu:
             # made on the GPU, unless get_inputs insists on the CPU
-            torch.set_default_device("cuda")
             try:
                 self.fresh()
             except Exception:
-                torch.set_default_device("cpu")
+                self.on_gpu = False
         values = self.fresh()
         if len(values) > MAX_TENSORS:
             raise Unsupported(f"get_inputs gives {len(values)} arguments; up to {MAX_TENSORS} are supported")
         at = TABLE_AT
         self.shapes = []
         for value in values:
-            self.shapes.append(described(value, self.codes))
-            TENSOR.pack_into(self.control.memory, at, *self.shapes[-1])
+            TENSOR.pack_into(self.control.memory, at, *described(value, self.codes))
+            self.shapes.append((value.dtype, value.shape) if isinstance(value, torch.Tensor) else None)
             at += TENSOR.size
         struct.pack_into("=I", self.control.memory, TENSORS_AT, len(values))
         if not self.gpu:
@@ -405,37 +408,50 @@ class Executor:
             self.map_memory(fd)
 
     def seed_inputs(self, seed):
-        if self.fast:
-            self.fast.seed(seed)
-        else:
-            torch.manual_seed(seed & 0x7FFFFFFFFFFFFFFF)
+        self.fast.seed(seed)
 
     def fresh(self):
-        values = self.task.get_inputs()
+        if self.on_gpu:
+            with torch.device("cuda"):
+                values = self.task.get_inputs()
+        else:
+            values = self.task.get_inputs()
         return list(values) if isinstance(values, (list, tuple)) else [values]
 
     def generate(self, count, flags, seed):
         (slot_bytes,) = self.control.words(SLOT_BYTES_AT, 1, "Q")
         offsets = self.control.words(OFFSETS_AT, MAX_TENSORS, "Q")
         self.seed_inputs(seed)
-        for slot in self.control.words(SLOTS_AT, count, "I"):
-            for i, value in enumerate(self.fresh()):
-                if not isinstance(value, torch.Tensor):
-                    continue
-                if described(value, self.codes)[1:] != self.shapes[i][1:]:
-                    raise Unsupported("get_inputs gives arrays of changing type or shape")
-                if value.numel() == 0:
-                    continue
-                offset = slot * slot_bytes + offsets[i]
-                if self.gpu:
-                    place = self.gpu.places.get(offset)
-                    if place is None:
-                        place = self.gpu.places[offset] = self.gpu.view(value.dtype, value.numel(), offset, value.shape)
-                else:
-                    place = torch.frombuffer(self.memory, dtype=value.dtype, count=value.numel(), offset=offset).view(value.shape)
-                place.copy_(value)
+        slots = self.control.words(SLOTS_AT, count, "I")
+        # on a GPU the interpreter takes longer than small arrays do: they are made, and copied, many at once
+        at_once = max(1, BATCH_BYTES // max(1, slot_bytes)) if self.gpu else 1
+        for first in range(0, count, at_once):
+            places, values = [], []
+            self.fast.begin(min(at_once, count - first))
+            for slot in slots[first:first + at_once]:
+                for i, value in enumerate(self.fresh()):
+                    if not isinstance(value, torch.Tensor):
+                        continue
+                    if (value.dtype, value.shape) != self.shapes[i]:
+                        raise Unsupported("get_inputs gives arrays of changing type or shape")
+                    if value.numel() > 0:
+                        places.append(self.place(value, slot * slot_bytes + offsets[i]))
+                        values.append(value)
+            if len(values) > 1 and hasattr(torch, "_foreach_copy_"):
+                torch._foreach_copy_(places, values)
+            else:
+                for place, value in zip(places, values):
+                    place.copy_(value)
         if self.gpu:
             torch.cuda.synchronize()
+
+    def place(self, value, offset):
+        if not self.gpu:
+            return torch.frombuffer(self.memory, dtype=value.dtype, count=value.numel(), offset=offset).view(value.shape)
+        place = self.gpu.places.get(offset)
+        if place is None:
+            place = self.gpu.places[offset] = self.gpu.view(value.dtype, value.numel(), offset, value.shape)
+        return place
 
 
 class Gpu:
@@ -494,6 +510,9 @@ class FastRandom:
         self.state = seed
         torch.manual_seed(seed & 0x7FFFFFFFFFFFFFFF)
 
+    def begin(self, slots):
+        pass
+
     def replacement(self, original, fill):
         def make(*size, **keywords):
             if set(keywords) - {"dtype", "device"} or keywords.get("dtype", torch.float32) != torch.float32 \
@@ -505,6 +524,38 @@ class FastRandom:
             self.state = (self.state * 6364136223846793005 + 1442695040888963407) & 0xFFFFFFFFFFFFFFFF
             fill(out.data_ptr(), out.numel(), self.state)
             return out
+        return make
+
+
+class BatchedRandom:
+    """torch.rand and torch.randn on a GPU, of as many slots at once as are made together: a launch takes longer than a small array does."""
+
+    def __init__(self):
+        self.ready = {}
+        self.slots = 1
+        torch.rand = self.replacement(torch.rand)
+        torch.randn = self.replacement(torch.randn)
+
+    def seed(self, seed):
+        torch.manual_seed(seed & 0x7FFFFFFFFFFFFFFF)
+
+    def begin(self, slots):
+        self.ready.clear()
+        self.slots = slots
+
+    def replacement(self, original):
+        def make(*size, **keywords):
+            if len(size) == 1 and isinstance(size[0], (list, tuple)):
+                size = tuple(size[0])
+            if keywords or not size or any(type(n) is not int or n < 1 for n in size):
+                return original(*size, **keywords)
+            key = original, size, torch.get_default_dtype()
+            if not self.ready.get(key):
+                slots = min(self.slots, BATCH_BYTES // (8 * math.prod(size)))
+                if slots < 2:
+                    return original(*size)
+                self.ready[key] = list(original(slots, *size).unbind(0))
+            return self.ready[key].pop()
         return make
 
 
