@@ -26,6 +26,7 @@
 #define EMPTY_BLOCKS	9
 #define MAX_SETTLING	6		/* blocks, until a process is as fast as it becomes */
 #define SETTLING_SECONDS	0.25
+#define LONG_ROUND		0.05	/* seconds */
 #define SETTLED			0.97	/* of the fastest block so far: two that are no faster end it */
 #define MAX_SAMPLES		4000
 #define MAX_BESIDE		32
@@ -320,8 +321,11 @@ settle_alone(Rounds *s, Half *half, Side side)
 	double		spent = 0;
 	int			since = 0;
 	int			settling = 0;
-	bool		finding = s->settling == 0;
+	bool		finding;
 
+	if (side == SIDE_CANDIDATE && s->settling == 0)
+		s->settling = 1;
+	finding = s->settling == 0;
 	if (!rounds_inputs(s, s->runs[side]))
 		return false;
 	for (int n = 0; finding ? since < 2 && n < MAX_SETTLING && spent < SETTLING_SECONDS : n < s->settling;)
@@ -345,10 +349,11 @@ settle_alone(Rounds *s, Half *half, Side side)
 	return true;
 }
 
+/* blocks of one long run or two need none of this */
 static bool
 settle_both(Rounds *s, Half *half)
 {
-	if (!s->m->gpu && fmax(s->m->time[0], s->m->time[1]) >= MEASURE_SLOW)
+	if (s->runs[0] * s->m->time[0] + s->runs[1] * s->m->time[1] >= LONG_ROUND)
 		return true;
 	if (!rounds_inputs(s, s->runs[0] > s->runs[1] ? s->runs[0] : s->runs[1]))
 		return false;
@@ -805,7 +810,7 @@ plan(Rounds *s)
 	if (s->slots < 4 && most >= 4)
 		s->slots = 4;
 	/* a median wants a few rounds, where they don't take seconds */
-	s->rounds_a_half = (int) fmax(round_seconds < 0.05 ? MIN_ROUNDS : round_seconds < 1 ? 4 : 1, ceil(half_seconds / round_seconds));
+	s->rounds_a_half = (int) fmax(round_seconds < LONG_ROUND ? MIN_ROUNDS : round_seconds < 1 ? 4 : 1, ceil(half_seconds / round_seconds));
 	if (s->rounds_a_half > 1)
 		s->rounds_a_half += s->rounds_a_half % 2;
 	/* where a block is one run, blocks are audits */
