@@ -311,8 +311,8 @@ alone_blocks(const Rounds *s)
 /*
  * A process becomes faster for some blocks, pages being touched for the first time and allocators finding their places, and then again when another
  * process has started, since a cache that is contested takes lines in slowly. With runs of 4 us in PyTorch each of six blocks is some
- * percent faster than the one before, and whoever had run a few more than the other seemed 1 % faster. So all processes that start first run as many
- * blocks alone, and then both sides as many in turn, before any is timed. The first reference tells how many.
+ * percent faster than the one before, and whoever had run a few more than the other seemed 1 % faster. So each process runs as many
+ * blocks alone when it has started, and then both sides as many in turn, before any is timed. The first reference tells how many.
  */
 static bool
 settle_alone(Rounds *s, Half *half, Side side)
@@ -328,14 +328,14 @@ settle_alone(Rounds *s, Half *half, Side side)
 	finding = s->settling == 0;
 	if (!rounds_inputs(s, s->runs[side]))
 		return false;
-	for (int n = 0; finding ? since < 2 && n < MAX_SETTLING && spent < SETTLING_SECONDS : n < s->settling;)
+	for (int n = 0; spent < SETTLING_SECONDS && (finding ? since < 2 && n < MAX_SETTLING : n < s->settling);)
 	{
 		double		seconds;
 
 		if (!rounds_block(s, half, side, s->order, s->runs[side], 0, &seconds))
 			return false;
-		n++;
-		spent += seconds;
+		/* the first may load libraries */
+		spent += n++ > 0 ? seconds : 0;
 		since = seconds < SETTLED * best ? 0 : since + 1;
 		best = fmin(best, seconds);
 		if (finding)
@@ -349,10 +349,12 @@ settle_alone(Rounds *s, Half *half, Side side)
 	return true;
 }
 
-/* blocks of one long run or two need none of this */
+/* blocks of one long run or two need none of this; whoever dawdles here goes without */
 static bool
 settle_both(Rounds *s, Half *half)
 {
+	double		spent[2] = {0};
+
 	if (s->runs[0] * s->m->time[0] + s->runs[1] * s->m->time[1] >= LONG_ROUND)
 		return true;
 	if (!rounds_inputs(s, s->runs[0] > s->runs[1] ? s->runs[0] : s->runs[1]))
@@ -362,8 +364,11 @@ settle_both(Rounds *s, Half *half)
 		Side		side = i % 2 == 0 ? SIDE_REFERENCE : SIDE_CANDIDATE;
 		double		seconds;
 
+		if (spent[side] >= SETTLING_SECONDS)
+			continue;
 		if (!rounds_block(s, half, side, s->order, s->runs[side], 0, &seconds))
 			return false;
+		spent[side] += seconds;
 	}
 	return true;
 }
