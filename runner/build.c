@@ -335,7 +335,9 @@ prepare_interpreter(Measure *m, Interpreter *i, Sandbox *sandbox)
 		snprintf(i->inductor, sizeof(i->inductor), "%s/inductor", m->compiled);
 		set_environment(i, "TORCH_EXTENSIONS_DIR", i->extensions);
 		set_environment(i, "TRITON_CACHE_DIR", i->triton);
-		set_environment(i, "TORCHINDUCTOR_CACHE_DIR", i->inductor);
+		/* by which an interpreter also knows that it will be wanted */
+		if (strstr(m->job->code, "torch.compile"))
+			set_environment(i, "TORCHINDUCTOR_CACHE_DIR", i->inductor);
 		/* what autotuning chose is kept with what it compiled */
 		set_environment(i, "TRITON_CACHE_AUTOTUNING", "1");
 		set_environment(i, "TORCHINDUCTOR_COMPILE_THREADS", "1");
@@ -361,7 +363,7 @@ compiles_itself(const char *code)
  * compiled for what they are called with, or tuned. What fails here for another reason fails again, and is judged, in an executor.
  */
 static bool
-build_compiled(Measure *m, bool with_gpu)
+build_compiled(Measure *m, bool with_device)
 {
 	Interpreter i;
 	Sandbox		sandbox;
@@ -376,9 +378,9 @@ build_compiled(Measure *m, bool with_gpu)
 			sandbox.binds[b].writable = true;
 	set_environment(&i, "TMPDIR", "/tmp");
 	set_environment(&i, "MAX_JOBS", "2");
-	if (with_gpu)
+	if (with_device && m->gpu)
 		i.pairs = gpu_sandbox(m->gpu, &sandbox, i.environment, i.pairs);
-	else
+	if (!with_device)
 		set_environment(&i, "CUDA_VISIBLE_DEVICES", "");
 	sandbox.first = true;
 	sandbox.workdir = m->compiled;
@@ -424,7 +426,7 @@ build_on_device(Measure *m)
 
 	if (!m->compiled_key)
 		return true;
-	if (m->gpu && (strstr(m->job->code, "triton") || strstr(m->job->code, "torch.compile")))
+	if ((m->gpu && strstr(m->job->code, "triton")) || strstr(m->job->code, "torch.compile"))
 		good = build_compiled(m, true);
 	if (good && !m->compiled_in_part)
 		build_cache_keep(m, m->compiled_key, m->compiled);

@@ -10,6 +10,7 @@ the stopped process itself, on a GPU out of the memory that libcudal1pool.so has
 """
 import ctypes
 import gc
+import importlib
 import io
 import linecache
 import math
@@ -20,6 +21,7 @@ import select
 import socket
 import struct
 import sys
+import tempfile
 import traceback
 import types
 
@@ -721,6 +723,72 @@ def use_built():
         pass
 
 
+class NoLock:
+    """In the place of locks on files that nobody writes to any more."""
+
+    def __init__(self, *arguments, **keywords):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *arguments):
+        pass
+
+    def acquire(self, *arguments, **keywords):
+        return self
+
+    def release(self, *arguments, **keywords):
+        pass
+
+
+def use_compiled():
+    """
+    Before any fork, for torch.compile: it wants a folder for files that come and go, locks, and to know its compilers, before it looks up
+    what it compiled. None of that may ask for a GPU, which no fork could use then.
+    """
+    def refuse(*arguments, **keywords):
+        raise RuntimeError("not before a fork")
+
+    asked = torch.cuda.is_available, torch.cuda.device_count, torch.cuda._lazy_init
+    torch.cuda.is_available, torch.cuda.device_count, torch.cuda._lazy_init = lambda: True, lambda: 1, refuse
+    tempfile.tempdir = "/"
+    for attempt in (import_compiler, remember_compilers):
+        try:
+            attempt()
+        except Exception as error:
+            # without torch.compile, or another version's: what code asks of it fails by itself
+            print(explain(error), flush=True)
+    torch.cuda.is_available, torch.cuda.device_count, torch.cuda._lazy_init = asked
+
+
+def import_compiler():
+    # writes a module to a file as it is imported, of which nothing is wanted here
+    remote = types.ModuleType("torch.distributed.nn.jit.instantiator")
+    remote.instantiate_scriptable_remote_module_template = remote.instantiate_non_scriptable_remote_module_template = lambda *arguments: None
+    sys.modules.setdefault(remote.__name__, remote)
+    importlib.import_module("torch._dynamo")
+    importlib.import_module("torch._inductor.compile_fx")
+    for name in ("filelock", "torch.utils._filelock", *(name for name in sys.modules if name.startswith("torch._inductor"))):
+        module = sys.modules.get(name)
+        if hasattr(module, "FileLock"):
+            module.FileLock = NoLock
+
+
+def remember_compilers():
+    importlib.import_module("torch._inductor.codecache").torch_key()
+    builder = importlib.import_module("torch._inductor.cpp_builder")
+    builder.get_compiler_version_info(builder.get_cpp_compiler())
+
+
+def remember_instructions():
+    """Which instructions a processor's code may use: found out by compiling, so asked when the build has left its answers."""
+    try:
+        importlib.import_module("torch._inductor.cpu_vec_isa").pick_vec_isa()
+    except Exception as error:
+        print(explain(error), flush=True)
+
+
 def main():
     cores, data_bytes, libdir = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     if sys.argv[5:] == ["build"]:
@@ -740,6 +808,9 @@ def main():
     torch.set_num_threads(cores)
     if "TORCH_EXTENSIONS_DIR" in os.environ:
         use_built()
+    compiled = "TORCHINDUCTOR_CACHE_DIR" in os.environ
+    if compiled:
+        use_compiled()
     gc.collect()
     gc.freeze()
     zygote.send(MESSAGE.pack(0, HELLO, OK, 0, 0, 0, 0))
@@ -757,6 +828,9 @@ def main():
             data, fds, _, _ = socket.recv_fds(zygote, MESSAGE.size, 8)
             if len(data) != MESSAGE.size:
                 os._exit(0)
+            if compiled and sys.argv[4] == "cpu":
+                remember_instructions()
+            compiled = False
             child = os.fork()
             if child == 0:
                 try:

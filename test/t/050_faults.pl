@@ -42,7 +42,9 @@ sub sql
 	my $until = time() + 120;
 	for (;;)
 	{
-		my ($ret, $out, $err) = $node->psql('postgres', $query);
+		# a client that finds no server may be gone before the statement has been written to it
+		my ($ret, $out, $err) = eval { $node->psql('postgres', $query) };
+		($ret, $err) = (1, $@) if !defined $ret;
 		return $out if $ret == 0;
 		die "$query: $err" if $err =~ /ERROR/ || time() > $until;
 		sleep 0.1;

@@ -24,6 +24,7 @@ my %text = (
 	'profile.json' => '{"memory_mb": 256, "run_limit_min": 60, "run_limit_max": 60}',
 	'profile-short.json' => '{"bucket_seconds": 0.01, "looks": [2], "pairs": 2, "check_seconds": 0.05, "min_checks": 1, "audits": 2, "audit_seconds": 0.01}',
 	'reference.c' => 'void solve(const float *x, float *y) { for (int i = 0; i < 64; i++) y[i] = 2 * x[i]; }',
+	'crash.c' => 'void solve(const float *x, float *y) { *(volatile int *) 8 = 1; }',
 	'endless.c' => 'void solve(const float *x, float *y) { for (volatile int i = 0;;) i++; }',
 );
 for my $name (keys %text)
@@ -168,6 +169,11 @@ sub result_of
 
 unlike(result_of("cd '$dir' && ", '--profile', 'profile-short.json', '--scratch', 'scratch'), qr/^none|^lost|compile/,
 	'a scratch folder may be named from where one is');
+
+my ($crashed) = map { decode_json($_) } grep { /"type": ?"result"/ } `@{[ join ' ', map { "'$_'" } $measure, @arguments, '--candidate', "$dir/crash.c" ]} 2>/dev/null`;
+is($crashed->{outcome}, 'crash', 'code that ends in its first run crashes');
+is_deeply([ grep { !($crashed->{$_} >= 0 && $crashed->{$_} <= $crashed->{wall_seconds}) } qw(device_seconds startup_seconds clock_seconds) ], [],
+	'and no time of it is longer than all of it');
 
 # everything but bubblewrap
 mkdir "$dir/bin";

@@ -120,4 +120,17 @@ my @plain = ('--python', "'$root/plain/bin/python3'");
 my $named = measure($scratch, "# no torch.compile\n" . $reference =~ s/class Model/class ModelNew/r, @plain);
 like($named->{outcome}, qr/^(successful|unverified|unstable)$/, 'code that only names a compiler is measured without setuptools') or diag $named->{detail};
 is(measure($scratch, $code, @plain)->{outcome}, 'launch_failure', 'and code that needs it fails by itself');
+
+SKIP:
+{
+	skip 'this PyTorch has no torch.compile', 4 if system(q{/usr/bin/python3 -c 'import sys, torch; sys.exit(not hasattr(torch, "compile"))'}) != 0;
+	my $compiling = $reference =~ s/class Model/class ModelNew/r =~ s/torch\.relu\(x\)/compiled(x)/r;
+	$compiling .= "compiled = torch.compile(lambda x: torch.relu(x) + 0 * x)\n";
+	for my $when ('', 'candidate')
+	{
+		my $result = measure($scratch, $compiling);
+		like($result->{outcome}, qr/^(successful|unverified|unstable)$/, 'torch.compile finds what it compiled, ' . ($when ? 'kept' : 'new')) or diag $result->{detail};
+		is(found($result), $when, 'as was said');
+	}
+}
 done_testing();
