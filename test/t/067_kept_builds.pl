@@ -126,9 +126,10 @@ SKIP:
 	skip 'this PyTorch has no torch.compile', 4 if system(q{/usr/bin/python3 -c 'import sys, torch; sys.exit(not hasattr(torch, "compile"))'}) != 0;
 	my $compiling = $reference =~ s/class Model/class ModelNew/r =~ s/torch\.relu\(x\)/compiled(x)/r;
 	$compiling .= "compiled = torch.compile(lambda x: torch.relu(x) + 0 * x)\n";
+	mkdir "$root/other";
 	for my $when ('', 'candidate')
 	{
-		my $result = measure($scratch, $compiling);
+		my $result = measure("$root/other", $compiling);
 		like($result->{outcome}, qr/^(successful|unverified|unstable)$/, 'torch.compile finds what it compiled, ' . ($when ? 'kept' : 'new')) or diag $result->{detail};
 		is(found($result), $when, 'as was said');
 	}
