@@ -379,13 +379,17 @@ class Executor:
         if not hasattr(self.task, "get_inputs"):
             raise Unsupported("the task defines no get_inputs")
         self.seed_inputs(seed)
+        others = None
         if self.gpu:
             # made on the GPU, unless get_inputs insists on the CPU
             try:
-                self.fresh()
+                others = self.fresh()
             except Exception:
                 self.on_gpu = False
         values = self.fresh()
+        # arrays that are filled anew each time must be copied each time
+        places = {value.data_ptr() for value in values if isinstance(value, torch.Tensor)}
+        self.apart = others is not None and not any(isinstance(value, torch.Tensor) and value.data_ptr() in places for value in others)
         if len(values) > MAX_TENSORS:
             raise Unsupported(f"get_inputs gives {len(values)} arguments; up to {MAX_TENSORS} are supported")
         at = TABLE_AT
@@ -426,7 +430,7 @@ class Executor:
         self.seed_inputs(seed)
         slots = self.control.words(SLOTS_AT, count, "I")
         # on a GPU the interpreter takes longer than small arrays do: they are made, and copied, many at once
-        at_once = max(1, BATCH_BYTES // max(1, slot_bytes)) if self.gpu else 1
+        at_once = max(1, BATCH_BYTES // max(1, slot_bytes)) if self.apart else 1
         for first in range(0, count, at_once):
             places, values = [], []
             self.fast.begin(min(at_once, count - first))
