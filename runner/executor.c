@@ -625,6 +625,8 @@ executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags
 	ExecutorResult result;
 	ExecutorResult freeze;
 
+	if (elapsed)
+		*elapsed = 0;
 	read_usage(executor, &from);
 	from.wall = clock_now();
 	result = executor_ask(executor, op, count, flags, seed, timeout);
@@ -708,6 +710,7 @@ executor_gated(Executor *executor, uint32_t op, uint32_t runs, uint32_t flags, v
 	ExecutorResult result;
 	ExecutorResult freeze;
 
+	*elapsed = 0;
 	executor->control->gate = executor->control->done = 0;
 	read_usage(executor, &from);
 	from.wall = clock_now();

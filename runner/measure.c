@@ -506,7 +506,6 @@ block(Measure *m, Executor *executor, Side side, const uint32_t *slots, const ui
 {
 	ExecutorResult result;
 
-	*elapsed = 0;
 	memcpy(executor->control->slots, slots, n * sizeof(*slots));
 	if (m->seeds_runs)
 		memcpy(executor->control->seeds, seeds, n * sizeof(*seeds));
