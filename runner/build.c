@@ -287,6 +287,12 @@ find_allocator(char *path, size_t size)
 	return path[0] != '\0';
 }
 
+static bool
+compiles_graphs(const char *code)
+{
+	return strstr(code, "torch.compile") != NULL;
+}
+
 static void
 prepare_interpreter(Measure *m, Interpreter *i, Sandbox *sandbox)
 {
@@ -336,7 +342,7 @@ prepare_interpreter(Measure *m, Interpreter *i, Sandbox *sandbox)
 		set_environment(i, "TORCH_EXTENSIONS_DIR", i->extensions);
 		set_environment(i, "TRITON_CACHE_DIR", i->triton);
 		/* by which an interpreter also knows that it will be wanted */
-		if (strstr(m->job->code, "torch.compile"))
+		if (compiles_graphs(m->job->code))
 			set_environment(i, "TORCHINDUCTOR_CACHE_DIR", i->inductor);
 		/* what autotuning chose is kept with what it compiled */
 		set_environment(i, "TRITON_CACHE_AUTOTUNING", "1");
@@ -354,7 +360,7 @@ prepare_interpreter(Measure *m, Interpreter *i, Sandbox *sandbox)
 static bool
 compiles_itself(const char *code)
 {
-	return strstr(code, "cpp_extension") || strstr(code, "triton") || strstr(code, "torch.compile");
+	return strstr(code, "cpp_extension") || strstr(code, "triton") || compiles_graphs(code);
 }
 
 /*
@@ -426,7 +432,7 @@ build_on_device(Measure *m)
 
 	if (!m->compiled_key)
 		return true;
-	if ((m->gpu && strstr(m->job->code, "triton")) || strstr(m->job->code, "torch.compile"))
+	if ((m->gpu && strstr(m->job->code, "triton")) || compiles_graphs(m->job->code))
 		good = build_compiled(m, true);
 	if (good && !m->compiled_in_part)
 		build_cache_keep(m, m->compiled_key, m->compiled);

@@ -320,7 +320,7 @@ settle_alone(Rounds *s, Half *half, Side side)
 	double		best = INFINITY;
 	double		spent = 0;
 	int			since = 0;
-	int			settling = 0;
+	int			n = 0;
 	bool		finding;
 
 	if (side == SIDE_CANDIDATE && s->settling == 0)
@@ -328,7 +328,7 @@ settle_alone(Rounds *s, Half *half, Side side)
 	finding = s->settling == 0;
 	if (!rounds_inputs(s, s->runs[side]))
 		return false;
-	for (int n = 0; spent < SETTLING_SECONDS && (finding ? since < 2 && n < MAX_SETTLING : n < s->settling);)
+	while (spent < SETTLING_SECONDS && (finding ? since < 2 && n < MAX_SETTLING : n < s->settling))
 	{
 		double		seconds;
 
@@ -338,12 +338,11 @@ settle_alone(Rounds *s, Half *half, Side side)
 		spent += n++ > 0 ? seconds : 0;
 		since = seconds < SETTLED * best ? 0 : since + 1;
 		best = fmin(best, seconds);
-		if (finding)
-			settling = n - since;
 	}
 	if (finding)
 	{
-		s->settling = settling > 0 ? settling : 1;
+		/* at least the first */
+		s->settling = n - since;
 		json_object_set_new(s->m->result.evidence, "settling", json_integer(s->settling));
 	}
 	return true;
