@@ -1,11 +1,13 @@
 /*
  * rounds.h
- *		What the parts of timing share: rounds.c makes buckets, verdict.c an outcome of them.
+ *		What the parts of timing share: rounds.c makes buckets, alone.c says what the reference takes by itself, verdict.c makes an outcome of them.
  */
 #ifndef CUDAL1_ROUNDS_H
 #define CUDAL1_ROUNDS_H
 
 #include "measure.h"
+
+#define LONG_ROUND		0.05	/* seconds; of longer rounds a few will do, and none to settle in turn */
 
 typedef struct Values
 {
@@ -77,8 +79,18 @@ extern bool rounds_inputs(Rounds *s, uint32_t n);
 extern bool rounds_block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n, uint32_t keep, double *seconds);
 extern bool rounds_compare(Rounds *s, uint32_t keep);
 extern bool rounds_audit(Rounds *s, Half *half, bool reference_first);
-extern bool rounds_warm(Rounds *s, Half *half, Side side);
 extern double rounds_estimate(Rounds *s);
+extern uint32_t rounds_audit_staged(const Rounds *s);
+
+/* alone.c: how fast the reference is by itself, and what is done where the candidate slows it */
+extern bool alone_warm(Rounds *s, Half *half, Side side);
+extern bool alone_settle_both(Rounds *s, Half *half);
+extern bool alone_time(Rounds *s, Half *half, Values *alone);
+extern bool alone_time_again(Rounds *s, Half *half, Values *alone);
+extern bool alone_meet_neighbour(Rounds *s, Half *half, const Values *alone);
+extern bool alone_is_slowed(Rounds *s, Values *beside, Values *alone, double share);
+extern void alone_note_beside(Rounds *s, const Half *half, const Values *alone);
+extern void alone_price(Rounds *s, Half *half, const Values *alone);
 
 /* trap.c: on a GPU, blocks that tell whether runs are worked on one by one */
 extern bool rounds_trap(Rounds *s, Half *half);

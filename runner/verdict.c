@@ -173,7 +173,7 @@ verdict_more_audits(Rounds *s)
 	executor_init(&half.executor[0]);
 	executor_init(&half.executor[1]);
 	for (int side = 0; side < 2 && good; side++)
-		good = measure_launch(s->m, &half.executor[side], side, side, &s->arena, weights) && rounds_warm(s, &half, side);
+		good = measure_launch(s->m, &half.executor[side], side, side, &s->arena, weights) && alone_warm(s, &half, side);
 	for (int i = 0; good && !clear && clock_now() < deadline; i++)
 	{
 		good = rounds_audit(s, &half, i % 2 == 0);

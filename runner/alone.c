@@ -1,0 +1,246 @@
+/*
+ * alone.c
+ *		What speed a process has by itself, and what another beside it does to that.
+ *
+ * Processes settle before they are timed. The reference is timed alone, where the candidate does not exist yet or any more, and in turn
+ * with a second reference; what a candidate slows it beyond that is found, and priced.
+ */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rounds.h"
+
+#define ALONE_BLOCKS	3
+#define ALONE_BLOCKS_GPU	5		/* one order's blocks are held against these */
+#define NEIGHBOUR_BLOCKS	6
+#define EMPTY_BLOCKS	9
+#define MAX_SETTLING	6		/* blocks, until a process is as fast as it becomes */
+#define SETTLING_SECONDS	0.25
+#define SETTLED			0.97	/* of the fastest block so far: two that are no faster end it */
+#define MAX_BESIDE		32
+#define ALONE_AGAIN		4		/* times that the reference is timed alone, at most, after a candidate on a GPU */
+#define ALONE_ALIKE		1.01
+
+/* on a GPU inputs are staged within the window: the cost of a block of the reference that stages these runs and has none */
+static bool
+empty_cost(Rounds *s, Half *half, uint32_t n, double *cost)
+{
+	double		empty[EMPTY_BLOCKS];
+
+	if (!measure_stage(s->m, &s->arena, s->order, n))
+		return false;
+	for (int i = 0; i < EMPTY_BLOCKS; i++)
+		if (!measure_block(s->m, &half->executor[SIDE_REFERENCE], SIDE_REFERENCE, s->order, s->seeds, 0, rounds_timeout(s, SIDE_REFERENCE, 1), &empty[i]))
+			return false;
+	*cost = cudal1_score_median(empty, EMPTY_BLOCKS);
+	return true;
+}
+
+/* for the reference's time alone */
+static int
+alone_blocks(const Rounds *s)
+{
+	return s->m->time[SIDE_REFERENCE] >= MEASURE_SLOW ? 1 : s->m->gpu ? ALONE_BLOCKS_GPU : ALONE_BLOCKS;
+}
+
+/*
+ * A process becomes faster for some blocks, pages being touched for the first time and allocators finding their places, and then again when another
+ * process has started, since a cache that is contested takes lines in slowly. With runs of 4 us in PyTorch each of six blocks is some
+ * percent faster than the one before, and whoever had run a few more than the other seemed 1 % faster. So each process runs as many
+ * blocks alone when it has started, and then both sides as many in turn, before any is timed. The first reference tells how many.
+ */
+static bool
+settle_alone(Rounds *s, Half *half, Side side)
+{
+	double		best = INFINITY;
+	double		spent = 0;
+	int			since = 0;
+	int			n = 0;
+	bool		finding;
+
+	if (side == SIDE_CANDIDATE && s->settling == 0)
+		s->settling = 1;
+	finding = s->settling == 0;
+	if (!rounds_inputs(s, s->runs[side]))
+		return false;
+	while (spent < SETTLING_SECONDS && (finding ? since < 2 && n < MAX_SETTLING : n < s->settling))
+	{
+		double		seconds;
+
+		if (!rounds_block(s, half, side, s->order, s->runs[side], 0, &seconds))
+			return false;
+		/* the first may load libraries */
+		spent += n++ > 0 ? seconds : 0;
+		since = seconds < SETTLED * best ? 0 : since + 1;
+		best = fmin(best, seconds);
+	}
+	if (finding)
+	{
+		/* at least the first */
+		s->settling = n - since;
+		json_object_set_new(s->m->result.evidence, "settling", json_integer(s->settling));
+	}
+	return true;
+}
+
+/* blocks of one long run or two need none of this; whoever dawdles here goes without */
+bool
+alone_settle_both(Rounds *s, Half *half)
+{
+	double		spent[2] = {0};
+
+	if (s->runs[0] * s->m->time[0] + s->runs[1] * s->m->time[1] >= LONG_ROUND)
+		return true;
+	if (!rounds_inputs(s, s->runs[0] > s->runs[1] ? s->runs[0] : s->runs[1]))
+		return false;
+	for (int i = 0; i < 2 * s->settling; i++)
+	{
+		Side		side = i % 2 == 0 ? SIDE_REFERENCE : SIDE_CANDIDATE;
+		double		seconds;
+
+		if (spent[side] >= SETTLING_SECONDS)
+			continue;
+		if (!rounds_block(s, half, side, s->order, s->runs[side], 0, &seconds))
+			return false;
+		spent[side] += seconds;
+	}
+	return true;
+}
+
+/*
+ * Warms what a process has, then finds the constant cost of a block. The reference's own blocks tell it for both sides: a candidate that is slow when
+ * it has nothing to run would have that taken off its times.
+ */
+bool
+alone_warm(Rounds *s, Half *half, Side side)
+{
+	double		empty[EMPTY_BLOCKS];
+
+	if ((s->m->gpu || s->m->time[side] < MEASURE_SLOW) && !settle_alone(s, half, side))
+		return false;
+	if (side == SIDE_CANDIDATE)
+		return true;
+	if (s->m->gpu)
+		return empty_cost(s, half, s->runs[0], &half->empty[0]) && empty_cost(s, half, s->runs[1], &half->empty[1])
+			&& empty_cost(s, half, rounds_audit_staged(s), &half->empty_single);
+	for (int i = 0; i < EMPTY_BLOCKS; i++)
+		if (!measure_block(s->m, &half->executor[side], side, s->order, s->seeds, 0, rounds_timeout(s, side, 1), &empty[i]))
+			return false;
+	half->empty[0] = half->empty[1] = half->empty_single = cudal1_score_median(empty, EMPTY_BLOCKS);
+	return true;
+}
+
+/*
+ * Whoever runs in turn with another process finds the caches that this one leaves, and is slower than alone by up to a fifth where arrays are
+ * large, on a GPU by some 1 %. What a second reference does to the first in this way is no disturbance when a candidate does it.
+ */
+bool
+alone_meet_neighbour(Rounds *s, Half *half, const Values *alone)
+{
+	Measure    *m = s->m;
+	Half		other;
+	Values		paired = {0};
+	bool		good;
+
+	memset(&other, 0, sizeof(other));
+	executor_init(&other.executor[0]);
+	executor_init(&other.executor[1]);
+	good = measure_launch(m, &other.executor[SIDE_REFERENCE], SIDE_REFERENCE, 1, &s->arena, s->weights) && alone_warm(s, &other, SIDE_REFERENCE);
+	for (int i = 0; good && i < s->settling + NEIGHBOUR_BLOCKS; i++)
+	{
+		double		seconds[2] = {0};
+
+		good = rounds_inputs(s, s->runs[SIDE_REFERENCE]);
+		for (int turn = 0; good && turn < 2; turn++)
+		{
+			int			which = (turn + i) % 2;
+
+			good = rounds_block(s, which ? &other : half, SIDE_REFERENCE, s->order, s->runs[SIDE_REFERENCE], 0, &seconds[which]);
+		}
+		if (i >= s->settling)
+			values_append(&paired, fmax(seconds[0] - half->empty[SIDE_REFERENCE], 1e-9) / s->runs[SIDE_REFERENCE]);
+	}
+	measure_end(m, &other.executor[SIDE_REFERENCE]);
+	s->neighbour = fmax(1, values_median(&paired) / values_median(alone));
+	json_object_set_new(m->result.evidence, "neighbour", json_real(round(s->neighbour * 1e4) / 1e4));
+	free(paired.v);
+	return good;
+}
+
+/* the reference's seconds a run while no candidate exists */
+bool
+alone_time(Rounds *s, Half *half, Values *alone)
+{
+	alone->n = 0;
+	for (int j = 0; j < alone_blocks(s); j++)
+	{
+		double		seconds;
+
+		if (!rounds_inputs(s, s->runs[SIDE_REFERENCE])
+			|| !rounds_block(s, half, SIDE_REFERENCE, s->order, s->runs[SIDE_REFERENCE], 0, &seconds))
+			return false;
+		values_append(alone, fmax(seconds - half->empty[SIDE_REFERENCE], 1e-9) / s->runs[SIDE_REFERENCE]);
+	}
+	return true;
+}
+
+/*
+ * The same when the candidate has ended. A GPU's driver then clears what it held, and kernels are up to a third slower for some hundredths of
+ * a second; the reference would seem undisturbed beside it.
+ */
+bool
+alone_time_again(Rounds *s, Half *half, Values *alone)
+{
+	for (int i = 0; i < (s->m->gpu ? ALONE_AGAIN : 1); i++)
+	{
+		if (!alone_time(s, half, alone))
+			return false;
+		if (values_median(alone) <= ALONE_ALIKE * s->alone)
+			break;
+	}
+	return true;
+}
+
+/*
+ * Whether the reference is slower beside the candidate than alone: beyond the goal, and beyond what noise does, the more of its blocks are
+ * slower than the slowest alone the lower `share`.
+ */
+bool
+alone_is_slowed(Rounds *s, Values *beside, Values *alone, double share)
+{
+	const Profile *p = &s->m->job->profile;
+
+	return beside->n > 0
+		&& values_median(beside) > s->neighbour * (1 + p->disturbed_factor * p->precision_goal) * values_median(alone)
+		&& cudal1_score_percentile(beside->v, beside->n, share) > s->neighbour * cudal1_score_percentile(alone->v, alone->n, 1.0);
+}
+
+/* for whoever doubts a score: how much slower the reference was beside the candidate than alone, by half and order */
+void
+alone_note_beside(Rounds *s, const Half *half, const Values *alone)
+{
+	json_t	   *all = json_object_get(s->m->result.evidence, "beside");
+
+	if (!all && json_object_set_new(s->m->result.evidence, "beside", all = json_array()) != 0)
+		return;
+	for (int first = 1; first >= 0 && json_array_size(all) < MAX_BESIDE; first--)
+		if (half->own[first].n > 0)
+			json_array_append_new(all, json_real(round(values_median(&half->own[first]) / values_median(alone) * 1e4) / 1e4));
+}
+
+/*
+ * Takes the reference's own time, and accuses nobody. On a GPU, where code can choose which blocks to slow, each block's time is replaced;
+ * elsewhere their median, since what a noisy host does to both sides of a round cancels.
+ */
+void
+alone_price(Rounds *s, Half *half, const Values *alone)
+{
+	double		own = s->neighbour * values_median(alone);
+	double		beside = values_median(&half->block[SIDE_REFERENCE]);
+
+	for (int first = 0; first < 2; first++)
+		for (size_t i = 0; i < half->ratio[first].n; i++)
+			half->ratio[first].v[i] *= own / (s->m->gpu ? half->own[first].v[i] : beside);
+}
