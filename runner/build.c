@@ -441,6 +441,16 @@ build_on_device(Measure *m)
 	return good;
 }
 
+/* torch.compile, imported by an interpreter while the code is built, wants this folder to be there, and cannot make it */
+static bool
+make_inductor(Measure *m)
+{
+	char		folder[PATH_MAX + 32];
+
+	snprintf(folder, sizeof(folder), "%s/inductor", m->compiled);
+	return !compiles_graphs(m->job->code) || mkdir(folder, 0700) == 0;
+}
+
 bool
 build_zygotes(Measure *m)
 {
@@ -461,7 +471,7 @@ build_zygotes(Measure *m)
 			free(m->compiled_key);
 			m->compiled_key = NULL;
 		}
-		else if (mkdir(m->compiled, 0700) != 0)
+		else if (mkdir(m->compiled, 0700) != 0 || !make_inductor(m))
 			return conclude(m, OUTCOME_LOST, "can't write to the scratch folder: %s", strerror(errno));
 	}
 	for (int z = 0; z < 3; z++)

@@ -365,8 +365,7 @@ class Executor:
     # the generator
 
     def describe(self, slots, flags, seed):
-        self.fast = BatchedRandom() if self.gpu else FastRandom(self.guard)
-        self.on_gpu = self.gpu is not None
+        self.fast = BatchedRandom("cuda") if self.gpu else FastRandom(self.guard)
         self.generating = True
         if self.gpu:
             # its context needs no queues for streams, which take half of the time to make
@@ -385,7 +384,7 @@ class Executor:
             try:
                 others = self.fresh()
             except Exception:
-                self.on_gpu = False
+                self.fast.device = None
         values = self.fresh()
         # arrays that are filled anew each time must be copied each time
         places = {value.data_ptr() for value in values if isinstance(value, torch.Tensor)}
@@ -417,8 +416,8 @@ class Executor:
         self.fast.seed(seed)
 
     def fresh(self):
-        if self.on_gpu:
-            with torch.device("cuda"):
+        if self.fast.device:
+            with torch.device(self.fast.device):
                 values = self.task.get_inputs()
         else:
             values = self.task.get_inputs()
@@ -506,6 +505,9 @@ class Gpu:
 class FastRandom:
     """torch.rand and torch.randn of float32 from the supervisor's generator: inputs are made more often than they are used."""
 
+    # where arrays are made that name no place themselves, if it is not the CPU
+    device = None
+
     def __init__(self, guard):
         self.guard = guard
         self.state = 0
@@ -536,7 +538,8 @@ class FastRandom:
 class BatchedRandom:
     """torch.rand and torch.randn on a GPU, of as many slots at once as are made together: a launch takes longer than a small array does."""
 
-    def __init__(self):
+    def __init__(self, device):
+        self.device = device
         self.ready = {}
         self.slots = 1
         torch.rand = self.replacement(torch.rand)
@@ -553,14 +556,17 @@ class BatchedRandom:
         def make(*size, **keywords):
             if len(size) == 1 and isinstance(size[0], (list, tuple)):
                 size = tuple(size[0])
-            if keywords or not size or any(type(n) is not int or n < 1 for n in size):
+            # torch.device() as a context knows the functions that it found in torch alone
+            if self.device and keywords.get("device") is None:
+                keywords["device"] = self.device
+            if not self.device or keywords != {"device": self.device} or not size or any(type(n) is not int or n < 1 for n in size):
                 return original(*size, **keywords)
             key = original, size, torch.get_default_dtype()
             if not self.ready.get(key):
                 slots = min(self.slots, BATCH_BYTES // (8 * math.prod(size)))
                 if slots < 2:
-                    return original(*size)
-                self.ready[key] = list(original(slots, *size).unbind(0))
+                    return original(*size, **keywords)
+                self.ready[key] = list(original(slots, *size, **keywords).unbind(0))
             return self.ready[key].pop()
         return make
 
@@ -656,6 +662,8 @@ def build(source_fd, device, data_bytes):
     torch.set_grad_enabled(False)
     task_source, code = read_sources(source_fd)
     try:
+        if "TORCHINDUCTOR_CACHE_DIR" in os.environ:
+            leave_headers()
         task = make_module("task", task_source)
         arguments, keywords = init_arguments(task)
         model = make_module("candidate", code).ModelNew(*arguments, **keywords)
@@ -757,13 +765,20 @@ def use_compiled():
     asked = torch.cuda.is_available, torch.cuda.device_count, torch.cuda._lazy_init
     torch.cuda.is_available, torch.cuda.device_count, torch.cuda._lazy_init = lambda: True, lambda: 1, refuse
     tempfile.tempdir = "/"
-    for attempt in (import_compiler, remember_compilers):
+    for attempt in (leave_headers, import_compiler, remember_compilers):
         try:
             attempt()
         except Exception as error:
             # without torch.compile, or another version's: what code asks of it fails by itself
             print(explain(error), flush=True)
     torch.cuda.is_available, torch.cuda.device_count, torch.cuda._lazy_init = asked
+
+
+def leave_headers():
+    """Headers of generated C++ aren't compiled ahead: a compiler would be asked for them before what was compiled is looked up."""
+    config = importlib.import_module("torch._inductor.config")
+    if hasattr(config, "cpp_cache_precompile_headers"):
+        config.cpp_cache_precompile_headers = False
 
 
 def import_compiler():
