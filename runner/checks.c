@@ -17,6 +17,7 @@
 #define CHECK_SLOTS		16
 #define ESTIMATE_BLOCKS	7
 #define HOST_OUTPUTS	16		/* the host's memory for outputs, in arenas; a GPU's is kept small for the executors' sake */
+#define LEAST_SHARE		8		/* of what a slot takes among few, what it takes among many, at least */
 #define FIRST_SECONDS	10.0	/* what the first run of a process may take for its libraries, besides ten times the reference's */
 
 /* runs `n` single checks on slots 0 .. n - 1 */
@@ -94,6 +95,21 @@ estimate(Measure *m, Executor *executor, Side side, Arena *arena, double timeout
 	return true;
 }
 
+/* on a GPU, where inputs are made many at once, a call costs more than what it makes: how long another slot takes */
+static bool
+one_more_input(Measure *m, Arena *arena, const uint32_t *order, uint32_t slots)
+{
+	double		all = slots * m->generate_time;
+	double		start = clock_now();
+
+	if (slots < 2)
+		return true;
+	if (!measure_generate(m, arena, order, 1))
+		return false;
+	m->generate_time = fmax((all - (clock_now() - start)) / (slots - 1), all / slots / LEAST_SHARE);
+	return true;
+}
+
 bool
 checks_run(Measure *m)
 {
@@ -142,6 +158,8 @@ checks_run(Measure *m)
 	if (!measure_generate(m, &arena, order, slots))
 		goto done;
 	m->generate_time = (clock_now() - start) / slots;
+	if (m->gpu && !one_more_input(m, &arena, order, slots))
+		goto done;
 	if (!measure_launch(m, &reference, SIDE_REFERENCE, 0, &arena, weights))
 		goto done;
 	start = clock_now();

@@ -392,9 +392,13 @@ run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
 	if (alone.n > 0 && p->precision_goal > 0 && half.block[SIDE_REFERENCE].n >= 4)
 	{
 		alone_note_beside(s, &half, &alone);
-		*disturbed = m->gpu ? alone_is_slowed(s, &half.own[0], &alone, 0.5) || alone_is_slowed(s, &half.own[1], &alone, 0.5)
-			: alone_is_slowed(s, &half.block[SIDE_REFERENCE], &alone, 0.25);
-		if (*disturbed && s->disturbed + 1 >= s->attempts)
+		*disturbed = alone_is_slowed(s, &half, &alone);
+		if (*disturbed && alone_is_slowed_little(s, &half, &alone))
+		{
+			alone_cap(s, &half, &alone);
+			*disturbed = false;
+		}
+		else if (*disturbed && s->disturbed + 1 >= s->attempts)
 		{
 			alone_price(s, &half, &alone);
 			s->priced++;

@@ -53,6 +53,7 @@ typedef struct Rounds
 	int			disturbed;		/* attempts at the half under way that were */
 	int			attempts;		/* that it has */
 	int			priced;			/* halves in which all of them were disturbed */
+	int			capped;			/* halves in which the reference was a little slower than is allowed */
 	double		alone;			/* the reference's seconds a run before the candidate existed, in this pair */
 	Executor	carried;		/* on a GPU: the candidate of a pair's first half, for its second */
 	bool		carrying;
@@ -88,9 +89,11 @@ extern bool alone_settle_both(Rounds *s, Half *half);
 extern bool alone_time(Rounds *s, Half *half, Values *alone);
 extern bool alone_time_again(Rounds *s, Half *half, Values *alone);
 extern bool alone_meet_neighbour(Rounds *s, Half *half, const Values *alone);
-extern bool alone_is_slowed(Rounds *s, Values *beside, Values *alone, double share);
+extern bool alone_is_slowed(Rounds *s, const Half *half, Values *alone);
+extern bool alone_is_slowed_little(const Rounds *s, const Half *half, const Values *alone);
 extern void alone_note_beside(Rounds *s, const Half *half, const Values *alone);
 extern void alone_price(Rounds *s, Half *half, const Values *alone);
+extern void alone_cap(Rounds *s, Half *half, const Values *alone);
 
 /* trap.c: on a GPU, blocks that tell whether runs are worked on one by one */
 extern bool rounds_trap(Rounds *s, Half *half);
