@@ -23,6 +23,7 @@
 #define MAX_SAMPLES		4000
 #define MAX_PRICED		2		/* halves, before disturbances are not tried again */
 #define MIN_ROUNDS		8		/* of a half, where time is short */
+#define KNOWN			0.5		/* of the goal: standard error of a half that needs no more rounds */
 #define TRAP_EVERY		16		/* rounds, on average */
 #define MIN_ORDERED		2		/* rounds of an order, for a median of their own */
 #define LIKE_BLOCKS		1.25	/* speeds up to which both sides' blocks have the same number of runs */
@@ -163,7 +164,8 @@ static uint32_t
 draws(Rounds *s, uint32_t common)
 {
 	const Profile *p = &s->m->job->profile;
-	int			total = 2 * p->pairs * s->rounds_a_half;
+	/* a half may do with fewer rounds than were planned */
+	int			total = p->pairs * (s->buckets.n > 0 ? s->rounds_in_buckets / (int) s->buckets.n : 2 * s->rounds_a_half);
 	double		left = p->check_seconds - s->m->checked_seconds;
 	int			wanted = p->max_checks - s->m->result.checks;
 	int			rounds_left = total - s->rounds > 0 ? total - s->rounds : 1;
@@ -276,7 +278,7 @@ run_round(Rounds *s, Half *half, bool reference_first, bool single)
 }
 
 double
-rounds_estimate(Rounds *s)
+rounds_estimate(const Rounds *s)
 {
 	return s->buckets.n > 0 ? values_median(&s->buckets) : s->all.n > 0 ? values_median(&s->all) : NAN;
 }
@@ -305,6 +307,27 @@ seat(const Rounds *s, Side side, int half_number)
 }
 
 /*
+ * Whether the rounds of a half tell its ratio better than pairs repeat each other. On a GPU most of a pair's time is its processes' start: where blocks
+ * are steady and pairs are not, more pairs say more than longer ones.
+ */
+static bool
+is_known(const Rounds *s, const Half *half)
+{
+	const Profile *p = &s->m->job->profile;
+	double		goal = p->precision_goal;
+	double		variance = 0;
+
+	if (!s->m->gpu || half->ratio[0].n < MIN_ROUNDS / 2 || half->ratio[1].n < MIN_ROUNDS / 2)
+		return false;
+	if (s->buckets.n > 0)
+		goal = fmax(goal, p->precision_slope * fabs(log(rounds_estimate(s))));
+	/* of the mean of two medians' logarithms */
+	for (int first = 0; first < 2; first++)
+		variance += pow(cudal1_score_median_error(half->ratio[first].v, half->ratio[first].n) / values_median(&half->ratio[first]) / 2, 2);
+	return sqrt(variance) <= KNOWN * goal;
+}
+
+/*
  * One half of a pair. The reference is timed alone where it started first, before the candidate exists, and in the other half after the
  * candidate's end, or slowing it there would pay.
  */
@@ -323,6 +346,7 @@ run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
 	uint32_t	orders = (uint32_t) random_below(&m->random, 2);
 	double		deadline;
 	bool		foreign = false;
+	bool		known = false;
 	bool		good = false;
 
 	memset(&half, 0, sizeof(half));
@@ -368,11 +392,19 @@ run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
 	deadline = clock_now() + (m->gpu ? WALL_FACTOR_GPU : WALL_FACTOR) * p->bucket_seconds / 2;
 	for (uint32_t i = 0; i < steps; i++)
 	{
-		/* where staging takes longer than running, fewer rounds will do */
-		if (half.ratio[0].n + half.ratio[1].n >= MIN_ROUNDS && p->precision_goal > 0 && clock_now() > deadline)
-			break;
+		bool		audit = plan[i] >= (uint32_t) s->rounds_a_half;
+
+		if (half.ratio[0].n + half.ratio[1].n >= MIN_ROUNDS && p->precision_goal > 0)
+		{
+			/* where staging takes longer than running, fewer rounds will do */
+			if (clock_now() > deadline)
+				break;
+			known = known || is_known(s, &half);
+		}
+		if (known && !audit)
+			continue;
 		/* every other round of each kind begins with the reference, in random order */
-		if (!run_round(s, &half, (plan[i] + orders) % 2 == 0, plan[i] >= (uint32_t) s->rounds_a_half))
+		if (!run_round(s, &half, (plan[i] + orders) % 2 == 0, audit))
 			goto done;
 		if (m->gpu && m->spare_core && s->runs[0] > 1 && s->runs[1] > 1 && random_below(&m->random, TRAP_EVERY) == 0 && !rounds_trap(s, &half))
 			goto done;
@@ -525,6 +557,7 @@ run_pair(Rounds *s)
 	{
 		values_append(&s->buckets, sqrt(estimate));
 		values_append(&s->references, sqrt(reference));
+		s->rounds_in_buckets = s->rounds;
 		keep_samples(s, &bucket);
 	}
 	free(bucket.v);
@@ -664,7 +697,7 @@ pair_of_like_blocks(Rounds *s, bool *counts)
 	s->all.n = before.all.n;
 	s->buckets.n = before.buckets.n;
 	s->references.n = before.references.n;
-	s->rounds = before.rounds;
+	s->rounds = s->rounds_in_buckets = before.rounds;
 	s->samples = before.samples;
 	json_array_remove(s->m->result.samples, json_array_size(s->m->result.samples) - 1);
 	json_object_set_new(s->m->result.evidence, "resized", json_pack("[i, i, i, i]", (int) s->runs[0], (int) s->runs[1], (int) runs[0], (int) runs[1]));

@@ -46,6 +46,7 @@ typedef struct Rounds
 	bool		untrapped;		/* the reference's own outputs come late: traps say nothing of this task */
 	bool		gated;
 	int			rounds;
+	int			rounds_in_buckets;	/* those of whole pairs */
 	int			samples;
 	double		started;
 	double		lower;
@@ -80,7 +81,7 @@ extern bool rounds_inputs(Rounds *s, uint32_t n);
 extern bool rounds_block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n, uint32_t keep, double *seconds);
 extern bool rounds_compare(Rounds *s, uint32_t keep);
 extern bool rounds_audit(Rounds *s, Half *half, bool reference_first);
-extern double rounds_estimate(Rounds *s);
+extern double rounds_estimate(const Rounds *s);
 extern uint32_t rounds_audit_staged(const Rounds *s);
 
 /* alone.c: how fast the reference is by itself, and what is done where the candidate slows it */
