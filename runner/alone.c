@@ -22,7 +22,7 @@
 #define SETTLING_SECONDS	0.25
 #define SETTLED			0.97	/* of the fastest block so far: two that are no faster end it */
 #define MAX_BESIDE		32
-#define ALONE_AGAIN		4		/* times that the reference is timed alone, at most, after a candidate on a GPU */
+#define ALONE_AGAIN		4		/* times as many blocks that the reference is timed alone, at most, after a candidate on a GPU */
 #define ALONE_ALIKE		1.01
 
 /* on a GPU inputs are staged within the window: the cost of a block of the reference that stages these runs and has none */
@@ -189,36 +189,46 @@ alone_meet_neighbour(Rounds *s, Half *half, const Values *alone)
 	return true;
 }
 
+static bool
+alone_block(Rounds *s, Half *half, Values *alone)
+{
+	double		seconds;
+
+	if (!rounds_inputs(s, s->runs[SIDE_REFERENCE])
+		|| !rounds_block(s, half, SIDE_REFERENCE, s->order, s->runs[SIDE_REFERENCE], 0, &seconds))
+		return false;
+	values_append(alone, fmax(seconds - half->empty[SIDE_REFERENCE], 1e-9) / s->runs[SIDE_REFERENCE]);
+	return true;
+}
+
 /* the reference's seconds a run while no candidate exists */
 bool
 alone_time(Rounds *s, Half *half, Values *alone)
 {
 	alone->n = 0;
 	for (int j = 0; j < alone_blocks(s); j++)
-	{
-		double		seconds;
-
-		if (!rounds_inputs(s, s->runs[SIDE_REFERENCE])
-			|| !rounds_block(s, half, SIDE_REFERENCE, s->order, s->runs[SIDE_REFERENCE], 0, &seconds))
+		if (!alone_block(s, half, alone))
 			return false;
-		values_append(alone, fmax(seconds - half->empty[SIDE_REFERENCE], 1e-9) / s->runs[SIDE_REFERENCE]);
-	}
 	return true;
 }
 
 /*
  * The same when the candidate has ended. A GPU's driver then clears what it held, and kernels are up to a third slower for some hundredths of
- * a second; the reference would seem undisturbed beside it.
+ * a second; the reference would seem undisturbed beside it. So the last blocks count, when they take no longer than they did before.
  */
 bool
 alone_time_again(Rounds *s, Half *half, Values *alone)
 {
-	for (int i = 0; i < (s->m->gpu ? ALONE_AGAIN : 1); i++)
+	size_t		n = (size_t) alone_blocks(s);
+
+	if (!alone_time(s, half, alone))
+		return false;
+	for (size_t more = s->m->gpu ? (ALONE_AGAIN - 1) * n : 0; more > 0 && values_median(alone) > ALONE_ALIKE * s->alone; more--)
 	{
-		if (!alone_time(s, half, alone))
+		if (!alone_block(s, half, alone))
 			return false;
-		if (values_median(alone) <= ALONE_ALIKE * s->alone)
-			break;
+		memmove(alone->v, alone->v + 1, n * sizeof(*alone->v));
+		alone->n = n;
 	}
 	return true;
 }

@@ -536,7 +536,7 @@ class FastRandom:
 
 
 class BatchedRandom:
-    """torch.rand and torch.randn on a GPU, of as many slots at once as are made together: a launch takes longer than a small array does."""
+    """Random arrays on a GPU, those of as many slots at once as are made together: a launch takes longer than a small array does."""
 
     def __init__(self, device):
         self.device = device
@@ -544,6 +544,7 @@ class BatchedRandom:
         self.slots = 1
         torch.rand = self.replacement(torch.rand)
         torch.randn = self.replacement(torch.randn)
+        torch.randint = self.replacement(torch.randint, bounded=True)
 
     def seed(self, seed):
         torch.manual_seed(seed & 0x7FFFFFFFFFFFFFFF)
@@ -552,21 +553,25 @@ class BatchedRandom:
         self.ready.clear()
         self.slots = slots
 
-    def replacement(self, original):
-        def make(*size, **keywords):
-            if len(size) == 1 and isinstance(size[0], (list, tuple)):
-                size = tuple(size[0])
+    def replacement(self, original, bounded=False):
+        def make(*arguments, **keywords):
             # torch.device() as a context knows the functions that it found in torch alone
             if self.device and keywords.get("device") is None:
                 keywords["device"] = self.device
-            if not self.device or keywords != {"device": self.device} or not size or any(type(n) is not int or n < 1 for n in size):
-                return original(*size, **keywords)
-            key = original, size, torch.get_default_dtype()
+            bounds, size = (arguments[:-1], arguments[-1:]) if bounded else ((), arguments)
+            if len(size) == 1 and isinstance(size[0], (list, tuple)):
+                size = tuple(size[0])
+            elif bounded:
+                return original(*arguments, **keywords)
+            plain = self.device and keywords == {"device": self.device} and size and all(type(n) is int and n > 0 for n in size)
+            if not plain:
+                return original(*arguments, **keywords)
+            key = original, bounds, size, torch.get_default_dtype()
             if not self.ready.get(key):
                 slots = min(self.slots, BATCH_BYTES // (8 * math.prod(size)))
                 if slots < 2:
-                    return original(*size, **keywords)
-                self.ready[key] = list(original(slots, *size, **keywords).unbind(0))
+                    return original(*arguments, **keywords)
+                self.ready[key] = list(original(*bounds, (slots, *size), **keywords).unbind(0))
             return self.ready[key].pop()
         return make
 

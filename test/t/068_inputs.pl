@@ -25,15 +25,16 @@ def count(original):
         return original(*size, **keywords)
     return make
 
-torch.rand, torch.randn = count(torch.rand), count(torch.randn)
+torch.rand, torch.randn, torch.randint = count(torch.rand), count(torch.randn), count(torch.randint)
 random = executor.BatchedRandom("meta")
 # PyTorch before 2.0 has no such context; what is tested must not need it
 with torch.device("meta") if hasattr(torch.device, "__enter__") else contextlib.nullcontext():
     random.begin(3)
     arrays = [torch.rand(4, 2) for _ in range(3)]
     say(all(x.device.type == "meta" and x.shape == (4, 2) and x.is_contiguous() for x in arrays), "arrays of the slots lie on the device")
-    say(made == [(3, 4, 2)], "and are made by one call")
-    say(torch.randn((4, 2)).device.type == "meta" and made[1:] == [(3, 4, 2)], "other numbers and another way to say the size: another call")
+    say(made == [((3, 4, 2),)], "and are made by one call")
+    say(torch.randn((4, 2)).device.type == "meta" and made[1:] == [((3, 4, 2),)], "other numbers and another way to say the size: another call")
+    say(torch.randint(5, (4, 2)).device.type == "meta" and torch.randint(0, 5, (4,)).shape == (4,) and made[2:] == [(5, (3, 4, 2)), (0, 5, (3, 4))], "whole numbers likewise")
     del made[:]
     say(torch.rand(4, 2, device="cpu").device.type == "cpu", "an array that get_inputs wants elsewhere is made there")
     say(torch.rand(4, 2, dtype=torch.float64).dtype == torch.float64 and torch.rand(2, 0).shape == (2, 0), "a type or an empty size is kept")
@@ -54,5 +55,5 @@ while (my $line = <$pipe>)
 	ok(!$1, $2);
 }
 ok(close $pipe, 'the program ends well');
-is(Test::More->builder->current_test, 10, 'nothing was left out');
+is(Test::More->builder->current_test, 11, 'nothing was left out');
 done_testing();
