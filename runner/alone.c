@@ -175,16 +175,18 @@ meet_another(Rounds *s, Half *half, const Values *alone, double *slower)
 bool
 alone_meet_neighbour(Rounds *s, Half *half, const Values *alone)
 {
-	const Profile *p = &s->m->job->profile;
+	double		goal = s->m->job->profile.precision_goal;
 	double		slower[NEIGHBOURS];
-	size_t		n = 0;
+	size_t		wanted = 1;
 
-	do
+	for (size_t n = 0; n < wanted; n++)
 	{
 		if (!meet_another(s, half, alone, &slower[n]))
 			return false;
-	} while (++n < NEIGHBOURS && s->m->gpu && (n > 1 || slower[0] < 1 - p->precision_goal || slower[0] > 1 + p->precision_goal));
-	s->neighbour = fmax(1, cudal1_score_median(slower, n));
+		if (s->m->gpu && fabs(slower[0] - 1) > goal)
+			wanted = NEIGHBOURS;
+	}
+	s->neighbour = fmax(1, cudal1_score_median(slower, wanted));
 	json_object_set_new(s->m->result.evidence, "neighbour", json_real(round(s->neighbour * 1e4) / 1e4));
 	return true;
 }

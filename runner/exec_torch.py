@@ -48,8 +48,8 @@ BUILD_PROCESSES = 256
 BUILD_DATA_BYTES = 4 << 30
 # of the interpreter's allocator: its largest objects, what it takes at once, and how many of these an executor keeps
 SMALL_BYTES, ARENA_BYTES, SPARE_ARENAS = 448, 1 << 20, 2
-# of inputs made at once on a GPU
-BATCH_BYTES = 64 << 20
+# of inputs made at once on a GPU, and from which on PyTorch gives back what they took
+BATCH_BYTES, LARGE_BYTES = 64 << 20, 1 << 30
 PY_INT, PY_FLOAT, PY_BOOL, PY_NONE = 32, 33, 34, 35
 
 
@@ -385,7 +385,11 @@ class Executor:
                 others = self.fresh()
             except Exception:
                 self.fast.device = None
-        values = self.fresh()
+        if others is not None and bytes_of(others) > BATCH_BYTES:
+            # two of these may be more than there is room for, and they are copied one by one
+            values, others = others, None
+        else:
+            values = self.fresh()
         # arrays that are filled anew each time must be copied each time
         places = {value.data_ptr() for value in values if isinstance(value, torch.Tensor)}
         self.apart = others is not None and not any(isinstance(value, torch.Tensor) and value.data_ptr() in places for value in others)
@@ -398,8 +402,12 @@ class Executor:
             self.shapes.append((value.dtype, value.shape) if isinstance(value, torch.Tensor) else None)
             at += TENSOR.size
         struct.pack_into("=I", self.control.memory, TENSORS_AT, len(values))
+        large = bytes_of(values) > LARGE_BYTES
+        value = values = others = None
         if not self.gpu:
             self.map_memory(self.memory_fd)
+        elif large:
+            torch.cuda.empty_cache()
 
     def map_memory(self, fd):
         self.memory = mmap.mmap(fd, 0) if os.fstat(fd).st_size else None
@@ -447,8 +455,12 @@ class Executor:
             else:
                 for place, value in zip(places, values):
                     place.copy_(value)
+            # before others are made: there may be no room for both
+            value = values = None
         if self.gpu:
             torch.cuda.synchronize()
+            if slot_bytes > LARGE_BYTES:
+                torch.cuda.empty_cache()
 
     def place(self, value, offset):
         if not self.gpu:
@@ -601,6 +613,10 @@ def described(value, codes):
     if isinstance(value, float):
         return (struct.unpack("=Q", struct.pack("=d", value))[0], PY_FLOAT, 0, *empty)
     raise Unsupported(f"get_inputs gives a {type(value).__name__}; tensors, numbers and None are supported")
+
+
+def bytes_of(values):
+    return sum(value.numel() * value.element_size() for value in values if isinstance(value, torch.Tensor))
 
 
 def flatten(result):

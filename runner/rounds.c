@@ -638,7 +638,7 @@ plan(Rounds *s)
 	if (!s->order || !s->seeds || !s->kept[0] || !s->kept[1])
 		return conclude(m, OUTCOME_LOST, "no memory for outputs");
 	/* on a GPU, one more for inputs that traps begin with */
-	if (!measure_arena(m, &s->arena, s->slots + (m->gpu != NULL)))
+	if (!measure_arena(m, &s->arena, s->slots + (m->gpu && s->runs[0] > 1 && s->runs[1] > 1)))
 		return false;
 	/* small inputs are copied before each block, so that both sides find the caches alike; large ones would only cost time */
 	s->arena.direct = m->job->language == LANGUAGE_C && s->slots * m->input_slot_bytes > DIRECT_BYTES;
