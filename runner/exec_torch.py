@@ -10,8 +10,7 @@ the stopped process itself, on a GPU out of the memory that libcudal1pool.so has
 """
 import ctypes
 import gc
-import importlib
-import io
+import importlib.util
 import linecache
 import math
 import mmap
@@ -21,7 +20,6 @@ import select
 import socket
 import struct
 import sys
-import tempfile
 import traceback
 import types
 
@@ -677,14 +675,22 @@ def limit_build(device, data_bytes):
         resource.setrlimit(limit, (value, value))
 
 
-def build(source_fd, device, data_bytes):
+def load_builds(libdir):
+    """torch_builds.py, which an interpreter that is apart from its environment does not find by itself."""
+    spec = importlib.util.spec_from_file_location("torch_builds", os.path.join(libdir, "torch_builds.py"))
+    builds = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(builds)
+    return builds
+
+
+def build(source_fd, device, data_bytes, libdir):
     """Runs a candidate once where it may start compilers, so that what it compiles of itself lies in the folders of the environment."""
     limit_build(device, data_bytes)
     torch.set_grad_enabled(False)
     task_source, code = read_sources(source_fd)
     try:
         if "TORCHINDUCTOR_CACHE_DIR" in os.environ:
-            leave_headers()
+            load_builds(libdir).leave_headers()
         task = make_module("task", task_source)
         arguments, keywords = init_arguments(task)
         model = make_module("candidate", code).ModelNew(*arguments, **keywords)
@@ -710,117 +716,6 @@ def build(source_fd, device, data_bytes):
     return 0
 
 
-def use_built():
-    """Before any fork: extensions are loaded as they were built, and Triton asks its compiler's version while it may start one."""
-    # the import asks whether there is a GPU, and whoever asks CUDA before a fork has none after it
-    asked = torch.cuda.is_available
-    torch.cuda.is_available = lambda: True
-    try:
-        from torch.utils import cpp_extension
-    except ImportError:
-        # it wants setuptools; code that wants it fails by itself
-        cpp_extension = types.SimpleNamespace()
-    finally:
-        torch.cuda.is_available = asked
-
-    class Baton:
-        def __init__(self, *arguments):
-            pass
-
-        def try_acquire(self):
-            return True
-
-        def wait(self):
-            pass
-
-        release = wait
-
-    def open_source(name, mode="r", *arguments, **keywords):
-        # older versions write the sources each time, as they are there already
-        return io.StringIO() if "w" in mode else open(name, mode, *arguments, **keywords)
-
-    cpp_extension.FileBaton = Baton
-    cpp_extension.open = open_source
-    cpp_extension._write_ninja_file_and_build_library = lambda *arguments, **keywords: None
-    try:
-        from triton.backends.nvidia import compiler, driver
-        from triton.runtime import build
-        # remembered by both, and asked for in every process before a compiled kernel is looked up
-        for remembered in (getattr(driver, "libcuda_dirs", None), getattr(build, "platform_key", None)):
-            if remembered:
-                remembered()
-        arch = os.environ.get("TORCH_CUDA_ARCH_LIST", "").replace(".", "")
-        if arch:
-            compiler.get_ptxas_version(int(arch))
-    except Exception:
-        pass
-
-
-class NoLock:
-    """In the place of locks on files that nobody writes to any more."""
-
-    def __init__(self, *arguments, **keywords):
-        pass
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *arguments):
-        pass
-
-    def acquire(self, *arguments, **keywords):
-        return self
-
-    def release(self, *arguments, **keywords):
-        pass
-
-
-def use_compiled():
-    """
-    Before any fork, for torch.compile: it wants a folder for files that come and go, locks, and to know its compilers, before it looks up
-    what it compiled. None of that may ask for a GPU, which no fork could use then.
-    """
-    def refuse(*arguments, **keywords):
-        raise RuntimeError("not before a fork")
-
-    asked = torch.cuda.is_available, torch.cuda.device_count, torch.cuda._lazy_init
-    torch.cuda.is_available, torch.cuda.device_count, torch.cuda._lazy_init = lambda: True, lambda: 1, refuse
-    tempfile.tempdir = "/"
-    for attempt in (leave_headers, import_compiler, remember_compilers):
-        try:
-            attempt()
-        except Exception as error:
-            # without torch.compile, or another version's: what code asks of it fails by itself
-            print(explain(error), flush=True)
-    torch.cuda.is_available, torch.cuda.device_count, torch.cuda._lazy_init = asked
-
-
-def leave_headers():
-    """Headers of generated C++ aren't compiled ahead: a compiler would be asked for them before what was compiled is looked up."""
-    config = importlib.import_module("torch._inductor.config")
-    if hasattr(config, "cpp_cache_precompile_headers"):
-        config.cpp_cache_precompile_headers = False
-
-
-def import_compiler():
-    # writes a module to a file as it is imported, of which nothing is wanted here
-    remote = types.ModuleType("torch.distributed.nn.jit.instantiator")
-    remote.instantiate_scriptable_remote_module_template = remote.instantiate_non_scriptable_remote_module_template = lambda *arguments: None
-    sys.modules.setdefault(remote.__name__, remote)
-    importlib.import_module("torch._dynamo")
-    importlib.import_module("torch._inductor.compile_fx")
-    for name in ("filelock", "torch.utils._filelock", *(name for name in sys.modules if name.startswith("torch._inductor"))):
-        module = sys.modules.get(name)
-        if hasattr(module, "FileLock"):
-            module.FileLock = NoLock
-
-
-def remember_compilers():
-    importlib.import_module("torch._inductor.codecache").torch_key()
-    builder = importlib.import_module("torch._inductor.cpp_builder")
-    builder.get_compiler_version_info(builder.get_cpp_compiler())
-
-
 def open_cudnn():
     """Before any fork: cuDNN opens its other libraries when it is first used, which takes a tenth of a second in each process."""
     with open("/proc/self/maps") as maps:
@@ -834,19 +729,11 @@ def open_cudnn():
                     print(error, flush=True)
 
 
-def remember_instructions():
-    """Which instructions a processor's code may use: found out by compiling, so asked when the build has left its answers."""
-    try:
-        importlib.import_module("torch._inductor.cpu_vec_isa").pick_vec_isa()
-    except Exception as error:
-        print(explain(error), flush=True)
-
-
 def main():
     cores, data_bytes, libdir = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     if sys.argv[5:] == ["build"]:
         torch.set_num_threads(cores)
-        sys.exit(build(3, sys.argv[4], data_bytes))
+        sys.exit(build(3, sys.argv[4], data_bytes, libdir))
     zygote = socket.socket(fileno=3)
     os.dup2(4, FD_FILTER)
     os.close(4)
@@ -861,11 +748,12 @@ def main():
     if os.getpid() == 1 and ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
         sys.exit("exec_torch: memory can't be closed to other processes")
     torch.set_num_threads(cores)
-    if "TORCH_EXTENSIONS_DIR" in os.environ:
-        use_built()
+    builds = load_builds(libdir) if "TORCH_EXTENSIONS_DIR" in os.environ else None
     compiled = "TORCHINDUCTOR_CACHE_DIR" in os.environ
+    if builds:
+        builds.use_built()
     if compiled:
-        use_compiled()
+        builds.use_compiled()
     gc.collect()
     gc.freeze()
     zygote.send(MESSAGE.pack(0, HELLO, OK, 0, 0, 0, 0))
@@ -884,7 +772,7 @@ def main():
             if len(data) != MESSAGE.size:
                 os._exit(0)
             if compiled and sys.argv[4] == "cpu":
-                remember_instructions()
+                builds.remember_instructions()
             compiled = False
             child = os.fork()
             if child == 0:
