@@ -25,13 +25,13 @@
 #define ALONE_AGAIN		4		/* times as many blocks that the reference is timed alone, at most, after a candidate on a GPU */
 #define ALONE_ALIKE		1.01
 
-/* on a GPU inputs are staged within the window: the cost of a block of the reference that stages these runs and has none */
+/* the cost of a block of the reference that has no run; on a GPU, where inputs are staged within the window, of one that stages `n` */
 static bool
 empty_cost(Rounds *s, Half *half, uint32_t n, double *cost)
 {
 	double		empty[EMPTY_BLOCKS];
 
-	if (!measure_stage(s->m, &s->arena, s->order, n))
+	if (s->m->gpu && !measure_stage(s->m, &s->arena, s->order, n))
 		return false;
 	for (int i = 0; i < EMPTY_BLOCKS; i++)
 		if (!measure_block(s->m, &half->executor[SIDE_REFERENCE], SIDE_REFERENCE, s->order, s->seeds, 0, rounds_timeout(s, SIDE_REFERENCE, 1), &empty[i]))
@@ -118,8 +118,6 @@ alone_settle_both(Rounds *s, Half *half)
 bool
 alone_warm(Rounds *s, Half *half, Side side)
 {
-	double		empty[EMPTY_BLOCKS];
-
 	if ((s->m->gpu || s->m->time[side] < MEASURE_SLOW) && !settle_alone(s, half, side))
 		return false;
 	if (side == SIDE_CANDIDATE)
@@ -127,10 +125,9 @@ alone_warm(Rounds *s, Half *half, Side side)
 	if (s->m->gpu)
 		return empty_cost(s, half, s->runs[0], &half->empty[0]) && empty_cost(s, half, s->runs[1], &half->empty[1])
 			&& empty_cost(s, half, rounds_audit_staged(s), &half->empty_single);
-	for (int i = 0; i < EMPTY_BLOCKS; i++)
-		if (!measure_block(s->m, &half->executor[side], side, s->order, s->seeds, 0, rounds_timeout(s, side, 1), &empty[i]))
-			return false;
-	half->empty[0] = half->empty[1] = half->empty_single = cudal1_score_median(empty, EMPTY_BLOCKS);
+	if (!empty_cost(s, half, 0, &half->empty_single))
+		return false;
+	half->empty[0] = half->empty[1] = half->empty_single;
 	return true;
 }
 
@@ -314,5 +311,5 @@ alone_cap(Rounds *s, Half *half, const Values *alone)
 	for (int first = 0; first < 2; first++)
 		for (size_t i = 0; i < half->ratio[first].n; i++)
 			half->ratio[first].v[i] *= fmin(1, allowed / half->own[first].v[i]);
-	json_object_set_new(s->m->result.evidence, "reference_capped", json_integer(++s->capped));
+	rounds_count(s, "reference_capped");
 }

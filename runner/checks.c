@@ -141,10 +141,8 @@ checks_run(Measure *m)
 		conclude(m, OUTCOME_LOST, "no memory");
 		goto done;
 	}
-	while (slots > n && slots * (m->input_slot_bytes + m->output_slot_bytes) > budget)
-		slots--;
-	/* inputs by the gigabyte, which a GPU holds twice: what is not compared here is in the rounds */
-	while (m->gpu && slots > 1 && slots * (2 * m->input_slot_bytes + m->output_slot_bytes) > budget)
+	/* a GPU holds inputs twice, and of those by the gigabyte fewer: what is not compared here is in the rounds */
+	while (slots > (m->gpu ? 1 : n) && slots * ((m->gpu ? 2 : 1) * m->input_slot_bytes + m->output_slot_bytes) > budget)
 		slots--;
 	n = n < slots ? n : slots;
 	for (uint32_t i = 0; i < slots; i++)

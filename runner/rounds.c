@@ -283,6 +283,22 @@ rounds_estimate(const Rounds *s)
 	return s->buckets.n > 0 ? values_median(&s->buckets) : s->all.n > 0 ? values_median(&s->all) : NAN;
 }
 
+/* one more of what the evidence counts */
+void
+rounds_count(Rounds *s, const char *what)
+{
+	json_t	   *evidence = s->m->result.evidence;
+
+	json_object_set_new(evidence, what, json_integer(json_integer_value(json_object_get(evidence, what)) + 1));
+}
+
+/* a single run has nothing to be ahead of */
+static bool
+has_traps(const Rounds *s)
+{
+	return s->m->gpu && s->runs[0] > 1 && s->runs[1] > 1;
+}
+
 static void
 show(Rounds *s, bool force)
 {
@@ -406,7 +422,7 @@ run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
 		/* every other round of each kind begins with the reference, in random order */
 		if (!run_round(s, &half, (plan[i] + orders) % 2 == 0, audit))
 			goto done;
-		if (m->gpu && m->spare_core && s->runs[0] > 1 && s->runs[1] > 1 && random_below(&m->random, TRAP_EVERY) == 0 && !rounds_trap(s, &half))
+		if (has_traps(s) && m->spare_core && random_below(&m->random, TRAP_EVERY) == 0 && !rounds_trap(s, &half))
 			goto done;
 		show(s, false);
 	}
@@ -529,8 +545,7 @@ run_pair(Rounds *s)
 			good = run_half(s, half, ratios, &disturbed);
 			if (!good || !disturbed)
 				break;
-			json_object_set_new(s->m->result.evidence, "reference_disturbed",
-								json_integer(json_integer_value(json_object_get(s->m->result.evidence, "reference_disturbed")) + 1));
+			rounds_count(s, "reference_disturbed");
 			if (s->disturbed + 1 >= s->attempts)
 				break;
 			ratios[0].n = ratios[1].n = 0;
@@ -638,7 +653,7 @@ plan(Rounds *s)
 	if (!s->order || !s->seeds || !s->kept[0] || !s->kept[1])
 		return conclude(m, OUTCOME_LOST, "no memory for outputs");
 	/* on a GPU, one more for inputs that traps begin with */
-	if (!measure_arena(m, &s->arena, s->slots + (m->gpu && s->runs[0] > 1 && s->runs[1] > 1)))
+	if (!measure_arena(m, &s->arena, s->slots + has_traps(s)))
 		return false;
 	/* small inputs are copied before each block, so that both sides find the caches alike; large ones would only cost time */
 	s->arena.direct = m->job->language == LANGUAGE_C && s->slots * m->input_slot_bytes > DIRECT_BYTES;

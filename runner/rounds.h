@@ -54,7 +54,6 @@ typedef struct Rounds
 	int			disturbed;		/* attempts at the half under way that were */
 	int			attempts;		/* that it has */
 	int			priced;			/* halves in which all of them were disturbed */
-	int			capped;			/* halves in which the reference was a little slower than is allowed */
 	double		alone;			/* the reference's seconds a run before the candidate existed, in this pair */
 	Executor	carried;		/* on a GPU: the candidate of a pair's first half, for its second */
 	bool		carrying;
@@ -82,6 +81,7 @@ extern bool rounds_block(Rounds *s, Half *half, Side side, const uint32_t *slots
 extern bool rounds_compare(Rounds *s, uint32_t keep);
 extern bool rounds_audit(Rounds *s, Half *half, bool reference_first);
 extern double rounds_estimate(const Rounds *s);
+extern void rounds_count(Rounds *s, const char *what);
 extern uint32_t rounds_audit_staged(const Rounds *s);
 
 /* alone.c: how fast the reference is by itself, and what is done where the candidate slows it */
