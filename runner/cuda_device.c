@@ -14,28 +14,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cores.h"
 #include "cuda.h"
 
 bool
 gpu_key(const char *key)
 {
 	return strncmp(key, "GPU-", 4) == 0 || strncmp(key, "cuda", 4) == 0;
-}
-
-/*
- * Each GPU has a core of its own, downwards from the last but one; the last is that of the CPU device.
- */
-static void
-reserve_core(const cpu_set_t *allowed, int index, cpu_set_t *cores)
-{
-	int			wanted = CPU_COUNT(allowed) - 2 - index;
-
-	CPU_ZERO(cores);
-	if (wanted < 0)
-		wanted = 0;
-	for (int i = 0; i < CPU_SETSIZE; i++)
-		if (CPU_ISSET(i, allowed) && wanted-- == 0)
-			CPU_SET(i, cores);
 }
 
 bool
@@ -65,8 +50,9 @@ gpu_prepare(Measure *m, const char *key, const cpu_set_t *allowed)
 		return conclude(m, OUTCOME_LOST, "this host has no device %s", key);
 	snprintf(m->device_key, sizeof(m->device_key), "%s", gpu->nvml.uuid);
 	gpu->sm_mhz[0] = gpu->temperature[0] = INT_MAX;
-	reserve_core(allowed, gpu->nvml.index, &m->cores);
-	CPU_XOR(&others, allowed, &m->cores);
+	CPU_ZERO(&m->cores);
+	CPU_SET(cores_device(allowed, 1 + gpu->nvml.index, n), &m->cores);
+	cores_others(allowed, &m->cores, n, &others);
 	if (CPU_COUNT(&others) > 0)
 		sched_setaffinity(0, sizeof(others), &others);
 	m->spare_core = CPU_COUNT(&others) > 1;

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "cores.h"
 #include "cuda.h"
 #include "measure.h"
 
@@ -65,53 +66,6 @@ cpu_model(void)
 	return model;
 }
 
-/* "1" or "2-3,6": false if it names a core we may not use */
-static bool
-parse_cores(const char *list, const cpu_set_t *allowed, cpu_set_t *cores)
-{
-	CPU_ZERO(cores);
-	while (*list)
-	{
-		char	   *end;
-		long		from = strtol(list, &end, 10);
-		long		to = from;
-
-		if (end == list)
-			return false;
-		if (*end == '-')
-		{
-			list = end + 1;
-			to = strtol(list, &end, 10);
-			if (end == list)
-				return false;
-		}
-		if (from < 0 || to < from || to >= CPU_SETSIZE)
-			return false;
-		for (long i = from; i <= to; i++)
-		{
-			if (!CPU_ISSET(i, allowed))
-				return false;
-			CPU_SET(i, cores);
-		}
-		if (*end == ',')
-			end++;
-		else if (*end)
-			return false;
-		list = end;
-	}
-	return CPU_COUNT(cores) > 0;
-}
-
-/* the last core we may use: the first ones get the interrupts, and the server's other work */
-static int
-default_core(const cpu_set_t *allowed)
-{
-	for (int i = CPU_SETSIZE - 1; i >= 0; i--)
-		if (CPU_ISSET(i, allowed))
-			return i;
-	return 0;
-}
-
 static int
 lock_file(const char *key)
 {
@@ -146,13 +100,14 @@ device_prepare(Measure *m)
 	cpu_set_t	allowed,
 				others;
 	const char *key = m->job->device_key;
+	bool		named;
 
 	if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
 		return conclude(m, OUTCOME_LOST, "sched_getaffinity: %s", strerror(errno));
 	if (key)
 		snprintf(m->device_key, sizeof(m->device_key), "%s", key);
 	else
-		snprintf(m->device_key, sizeof(m->device_key), "cpu:%d", default_core(&allowed));
+		snprintf(m->device_key, sizeof(m->device_key), "cpu:%d", cores_device(&allowed, 0, 0));
 	if (m->job->language == LANGUAGE_CUDA && !key)
 		strcpy(m->device_key, "cuda");
 	key = m->device_key;
@@ -169,9 +124,11 @@ device_prepare(Measure *m)
 		return conclude(m, OUTCOME_LOST, "tasks in cuda are measured on GPUs, not on %s", key);
 	if (strncmp(key, "cpu:", 4) != 0)
 		return conclude(m, OUTCOME_LOST, "this host has no device %s", key);
-	if (!parse_cores(key + 4, &allowed, &m->cores))
+	named = cores_parse(key + 4, &m->cores);
+	CPU_AND(&others, &m->cores, &allowed);
+	if (!named || !CPU_EQUAL(&others, &m->cores))
 		return conclude(m, OUTCOME_LOST, "device %s names cores that this process may not use", key);
-	CPU_XOR(&others, &allowed, &m->cores);
+	cores_others(&allowed, &m->cores, 0, &others);
 	if (CPU_COUNT(&others) > 0)
 		sched_setaffinity(0, sizeof(others), &others);
 	if (CPU_COUNT(&m->cores) < m->job->cores)
@@ -273,7 +230,7 @@ device_list(const Options *options)
 	char	   *line;
 
 	sched_getaffinity(0, sizeof(allowed), &allowed);
-	snprintf(key, sizeof(key), "cpu:%d", default_core(&allowed));
+	snprintf(key, sizeof(key), "cpu:%d", cores_device(&allowed, 0, 0));
 	if (sysinfo(&memory) == 0)
 		json_object_set_new(details, "memory_mb", json_integer((json_int_t) (memory.totalram * memory.mem_unit >> 20)));
 	json_object_set_new(details, "host_cores", json_integer(CPU_COUNT(&allowed)));

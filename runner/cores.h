@@ -1,0 +1,15 @@
+/*
+ * cores.h
+ *		Which cores of a host are whose.
+ */
+#ifndef CUDAL1_CORES_H
+#define CUDAL1_CORES_H
+
+#include <sched.h>
+#include <stdbool.h>
+
+extern bool cores_parse(const char *list, cpu_set_t *cores);
+extern int	cores_device(const cpu_set_t *allowed, int number, int gpus);
+extern void cores_others(const cpu_set_t *allowed, const cpu_set_t *own, int gpus, cpu_set_t *others);
+
+#endif
