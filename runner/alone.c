@@ -16,7 +16,7 @@
 #define ALONE_BLOCKS_GPU	5		/* one order's blocks are held against these */
 #define NEIGHBOUR_BLOCKS	6
 #define NEIGHBOURS		3		/* of the first reference, at most */
-#define LITTLE			1.1		/* times what is allowed: beyond that a half is tried again */
+#define LITTLE			1.1		/* times what is allowed: what luck may do to a half on a GPU */
 #define EMPTY_BLOCKS	9
 #define MAX_SETTLING	6		/* blocks, until a process is as fast as it becomes */
 #define SETTLING_SECONDS	0.25
@@ -184,6 +184,9 @@ alone_meet_neighbour(Rounds *s, Half *half, const Values *alone)
 			wanted = NEIGHBOURS;
 	}
 	s->neighbour = fmax(1, cudal1_score_median(slower, wanted));
+	for (size_t n = 0; n < wanted; n++)
+		slower[n] = log(slower[n]);
+	s->doubt = wanted > 1 ? sqrt(cudal1_score_variance(slower, wanted) / (double) (wanted - 1)) : 0;
 	json_object_set_new(s->m->result.evidence, "neighbour", json_real(round(s->neighbour * 1e4) / 1e4));
 	return true;
 }
@@ -264,16 +267,6 @@ alone_is_slowed(Rounds *s, const Half *half, Values *alone)
 		&& (s->m->gpu ? beside : cudal1_score_percentile(blocks->v, blocks->n, 0.25)) > slowest;
 }
 
-/*
- * On a GPU, PyTorch runs of 10 us are 0 to 10 % slower beside any process than alone, as luck has it. Trying halves anew in which the reference had bad
- * luck, and never those in which the candidate had, took half a percent from honest scores and a third of the time.
- */
-bool
-alone_is_slowed_little(const Rounds *s, const Half *half, const Values *alone)
-{
-	return s->m->gpu && seconds_beside(s, half) < LITTLE * allowed_beside(s, alone);
-}
-
 /* for whoever doubts a score: how much slower the reference was beside the candidate than alone, by half and order */
 void
 alone_note_beside(Rounds *s, const Half *half, const Values *alone)
@@ -288,8 +281,7 @@ alone_note_beside(Rounds *s, const Half *half, const Values *alone)
 }
 
 /*
- * Takes the reference's own time, and accuses nobody. On a GPU, where code can choose which blocks to slow, each block's time is replaced;
- * elsewhere their median, since what a noisy host does to both sides of a round cancels.
+ * Takes the reference's own time, and accuses nobody: the median of its blocks, since what a noisy host does to both sides of a round cancels.
  */
 void
 alone_price(Rounds *s, Half *half, const Values *alone)
@@ -299,17 +291,61 @@ alone_price(Rounds *s, Half *half, const Values *alone)
 
 	for (int first = 0; first < 2; first++)
 		for (size_t i = 0; i < half->ratio[first].n; i++)
-			half->ratio[first].v[i] *= own / (s->m->gpu ? half->own[first].v[i] : beside);
+			half->ratio[first].v[i] *= own / beside;
 }
 
-/* no block of the reference counts for more than it may take beside a candidate that leaves it alone */
+/*
+ * On a GPU, PyTorch runs of 10 us are 0 to 10 % slower beside any process than alone, as luck has it, and on hosts that others use, too, what the
+ * reference takes alone and beside differs by as much. Trying halves anew, or capping them, in which the reference had bad luck, and never those in
+ * which the candidate had, took up to 1.3 % from honest scores. So no half is tried anew, and what all of them say together decides whether any is capped
+ * (alone_was_slowed). Then each block counts for no more than it may take, since code can choose which blocks to slow; in a half that is slower by
+ * another tenth, for no more than beside a reference.
+ */
 void
-alone_cap(Rounds *s, Half *half, const Values *alone)
+alone_cap(Rounds *s, Half *half, Values *alone)
 {
+	double		beside = seconds_beside(s, half);
 	double		allowed = allowed_beside(s, alone);
+	double		own = s->neighbour * values_median(alone);
+	bool		slowed = alone_is_slowed(s, half, alone);
+	double		limit = beside > LITTLE * allowed ? own : allowed;
 
+	values_append(&s->excess, log(beside / own));
+	s->slowed += slowed;
 	for (int first = 0; first < 2; first++)
 		for (size_t i = 0; i < half->ratio[first].n; i++)
-			half->ratio[first].v[i] *= fmin(1, allowed / half->own[first].v[i]);
-	rounds_count(s, "reference_capped");
+		{
+			double		ratio = half->ratio[first].v[i];
+
+			values_append(&half->capped[first], slowed ? ratio * fmin(1, limit / half->own[first].v[i]) : ratio);
+			half->ratio[first].v[i] = ratio * fmin(1, LITTLE * allowed / beside);
+		}
+}
+
+/*
+ * Whether all halves together say that the candidate slows the reference: by their mean, beyond what is allowed and beyond its error and the
+ * neighbour's. The mean with halves cut at a tenth sees many that are a little slower, the one without, few that are much slower.
+ */
+bool
+alone_was_slowed(const Rounds *s, double *slower, double *error)
+{
+	const Profile *p = &s->m->job->profile;
+	double		allowed = log(1 + p->disturbed_factor * p->precision_goal);
+	bool		slowed = false;
+	Values		cut = {0};
+
+	if (s->excess.n < 2)
+		return false;
+	for (size_t i = 0; i < s->excess.n; i++)
+		values_append(&cut, fmax(-log(LITTLE), fmin(log(LITTLE), s->excess.v[i])));
+	for (int i = 0; i < 2; i++)
+	{
+		const Values *v = i == 0 ? &s->excess : &cut;
+
+		*slower = cudal1_score_mean(v->v, v->n);
+		*error = sqrt(cudal1_score_variance(v->v, v->n) / (double) (v->n - 1) + s->doubt * s->doubt);
+		slowed = slowed || *slower - *error > allowed;
+	}
+	free(cut.v);
+	return slowed;
 }

@@ -348,7 +348,7 @@ is_known(const Rounds *s, const Half *half)
  * candidate's end, or slowing it there would pay.
  */
 static bool
-run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
+run_half(Rounds *s, int half_number, Values *plain, Values *capped, bool *disturbed)
 {
 	Measure    *m = s->m;
 	const Profile *p = &m->job->profile;
@@ -440,22 +440,25 @@ run_half(Rounds *s, int half_number, Values *ratios, bool *disturbed)
 	if (alone.n > 0 && p->precision_goal > 0 && half.block[SIDE_REFERENCE].n >= 4)
 	{
 		alone_note_beside(s, &half, &alone);
-		*disturbed = alone_is_slowed(s, &half, &alone);
-		if (*disturbed && alone_is_slowed_little(s, &half, &alone))
-		{
+		if (m->gpu)
 			alone_cap(s, &half, &alone);
-			*disturbed = false;
-		}
-		else if (*disturbed && s->disturbed + 1 >= s->attempts)
+		else if (alone_is_slowed(s, &half, &alone))
 		{
-			alone_price(s, &half, &alone);
-			s->priced++;
+			*disturbed = true;
+			if (s->disturbed + 1 >= s->attempts)
+			{
+				alone_price(s, &half, &alone);
+				s->priced++;
+			}
 		}
 	}
 	*disturbed = *disturbed || foreign;
 	for (int first = 0; first < 2; first++)
 		for (size_t i = 0; i < half.ratio[first].n; i++)
-			values_append(&ratios[first], half.ratio[first].v[i]);
+		{
+			values_append(&plain[first], half.ratio[first].v[i]);
+			values_append(&capped[first], (half.capped[first].n > 0 ? &half.capped[first] : &half.ratio[first])->v[i]);
+		}
 	s->half_reference = values_median(&half.block[SIDE_REFERENCE]);
 	good = true;
 done:
@@ -473,6 +476,8 @@ done:
 	free(half.own[1].v);
 	free(half.ratio[0].v);
 	free(half.ratio[1].v);
+	free(half.capped[0].v);
+	free(half.capped[1].v);
 	free(alone.v);
 	free(plan);
 	return good;
@@ -521,10 +526,32 @@ fresh_arena(Rounds *s)
 	return true;
 }
 
+/* what halves say together can turn over what a half seemed to say, so all buckets are chosen anew */
+static void
+choose_buckets(Rounds *s)
+{
+	json_t	   *evidence = s->m->result.evidence;
+	double		slower;
+	double		error;
+	bool		slowed = alone_was_slowed(s, &slower, &error);
+	const Values *chosen = slowed ? &s->capped : &s->plain;
+
+	s->buckets.n = 0;
+	for (size_t i = 0; i < chosen->n; i++)
+		values_append(&s->buckets, chosen->v[i]);
+	if (s->excess.n >= 2)
+		json_object_set_new(evidence, "reference_slower", json_pack("[f, f]", round(expm1(slower) * 1e4) / 1e4, round(error * 1e4) / 1e4));
+	if (slowed)
+		json_object_set_new(evidence, "reference_capped", json_integer(s->slowed));
+	else
+		json_object_del(evidence, "reference_capped");
+}
+
 static bool
 run_pair(Rounds *s)
 {
-	double		estimate = 1;
+	double		plain = 1;
+	double		capped = 1;
 	double		reference = 1;
 	Values		bucket = {0};
 	bool		good = true;
@@ -533,44 +560,52 @@ run_pair(Rounds *s)
 		return false;
 	for (int half = 0; half < 2 && good; half++)
 	{
-		Values		ratios[2] = {{0}};
-		Values		both = {0};
+		Values		ratios[2][2] = {{{0}}};
+		Values		both[2] = {{0}};
 		bool		disturbed;
-		int			rounds = s->rounds;
+		Rounds		before = *s;
 
 		/* who slows the reference again and again is not worth the device's time three times over */
 		s->attempts = s->priced < MAX_PRICED ? s->m->job->profile.disturbed_attempts : 1;
 		for (s->disturbed = 0;; s->disturbed++)
 		{
-			good = run_half(s, half, ratios, &disturbed);
+			good = run_half(s, half, ratios[0], ratios[1], &disturbed);
 			if (!good || !disturbed)
 				break;
 			rounds_count(s, "reference_disturbed");
 			if (s->disturbed + 1 >= s->attempts)
 				break;
-			ratios[0].n = ratios[1].n = 0;
-			s->rounds = rounds;
+			ratios[0][0].n = ratios[0][1].n = ratios[1][0].n = ratios[1][1].n = 0;
+			s->rounds = before.rounds;
+			s->excess.n = before.excess.n;
+			s->slowed = before.slowed;
 		}
-		for (int first = 0; first < 2; first++)
-		{
-			for (size_t i = 0; i < ratios[first].n; i++)
-			{
-				values_append(&both, ratios[first].v[i]);
-				values_append(&bucket, ratios[first].v[i]);
-			}
-		}
+		for (int kind = 0; kind < 2; kind++)
+			for (int first = 0; first < 2; first++)
+				for (size_t i = 0; i < ratios[kind][first].n; i++)
+				{
+					values_append(&both[kind], ratios[kind][first].v[i]);
+					if (kind == 0)
+						values_append(&bucket, ratios[kind][first].v[i]);
+				}
 		if (good)
 		{
-			estimate *= half_estimate(s, ratios, &both);
+			plain *= half_estimate(s, ratios[0], &both[0]);
+			capped *= half_estimate(s, ratios[1], &both[1]);
 			reference *= s->half_reference;
 		}
-		free(ratios[0].v);
-		free(ratios[1].v);
-		free(both.v);
+		for (int kind = 0; kind < 2; kind++)
+		{
+			free(ratios[kind][0].v);
+			free(ratios[kind][1].v);
+			free(both[kind].v);
+		}
 	}
 	if (good)
 	{
-		values_append(&s->buckets, sqrt(estimate));
+		values_append(&s->plain, sqrt(plain));
+		values_append(&s->capped, sqrt(capped));
+		choose_buckets(s);
 		values_append(&s->references, sqrt(reference));
 		s->rounds_in_buckets = s->rounds;
 		keep_samples(s, &bucket);
@@ -710,7 +745,11 @@ pair_of_like_blocks(Rounds *s, bool *counts)
 		s->times[side].n = before.times[side].n;
 	s->pace.n = before.pace.n;
 	s->all.n = before.all.n;
-	s->buckets.n = before.buckets.n;
+	s->plain.n = before.plain.n;
+	s->capped.n = before.capped.n;
+	s->excess.n = before.excess.n;
+	s->slowed = before.slowed;
+	choose_buckets(s);
 	s->references.n = before.references.n;
 	s->rounds = s->rounds_in_buckets = before.rounds;
 	s->samples = before.samples;
@@ -787,5 +826,8 @@ end:
 	free(s.audit_more.v);
 	free(s.pace.v);
 	free(s.all.v);
+	free(s.plain.v);
+	free(s.capped.v);
+	free(s.excess.v);
 	free(s.references.v);
 }

@@ -32,7 +32,10 @@ typedef struct Rounds
 	int			rounds_a_half;
 	int			audits_a_half;
 	Values		all;			/* every ratio */
-	Values		buckets;
+	Values		buckets;		/* one of the next two, as the halves so far speak */
+	Values		plain;
+	Values		capped;			/* where the reference counts for no more than it may take beside any process */
+	Values		excess;			/* on a GPU: logarithms of how much slower it was than beside another reference, by half */
 	Values		references;		/* the reference's seconds a run, by bucket */
 	double		half_reference; /* likewise of the last half */
 	Values		times[2];		/* seconds a run, by block */
@@ -59,6 +62,8 @@ typedef struct Rounds
 	bool		carrying;
 	uint64_t	weights;		/* of the models of a half; on a GPU, of a pair */
 	double		neighbour;		/* how much slower the reference is in turn with another reference than alone */
+	double		doubt;			/* standard error of its logarithm */
+	int			slowed;			/* halves on a GPU in which the reference was slower than it may be */
 } Rounds;
 
 typedef struct Half
@@ -69,6 +74,7 @@ typedef struct Half
 	Values		block[2];		/* seconds a run */
 	Values		own[2];			/* the reference's alone, of rounds that the candidate began, and of those that it began */
 	Values		ratio[2];		/* of rounds that the candidate began, and of those that the reference began */
+	Values		capped[2];		/* the same if the candidate slows the reference; empty: no different */
 } Half;
 
 /* rounds.c */
@@ -91,10 +97,10 @@ extern bool alone_time(Rounds *s, Half *half, Values *alone);
 extern bool alone_time_again(Rounds *s, Half *half, Values *alone);
 extern bool alone_meet_neighbour(Rounds *s, Half *half, const Values *alone);
 extern bool alone_is_slowed(Rounds *s, const Half *half, Values *alone);
-extern bool alone_is_slowed_little(const Rounds *s, const Half *half, const Values *alone);
 extern void alone_note_beside(Rounds *s, const Half *half, const Values *alone);
 extern void alone_price(Rounds *s, Half *half, const Values *alone);
-extern void alone_cap(Rounds *s, Half *half, const Values *alone);
+extern void alone_cap(Rounds *s, Half *half, Values *alone);
+extern bool alone_was_slowed(const Rounds *s, double *slower, double *error);
 
 /* trap.c: on a GPU, blocks that tell whether runs are worked on one by one */
 extern bool rounds_trap(Rounds *s, Half *half);

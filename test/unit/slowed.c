@@ -1,0 +1,214 @@
+/*
+ * slowed.c
+ *		On a GPU: what halves say of a reference beside a candidate. Luck takes nothing from honest code, slowing gains nothing.
+ */
+#define _GNU_SOURCE
+#include "../../runner/alone.c"
+
+#include <stdio.h>
+
+static int	tests = 0;
+static int	failures = 0;
+static Measure measure;
+static Job	job;
+
+void
+values_append(Values *values, double value)
+{
+	values->v = realloc(values->v, (values->n + 1) * sizeof(double));
+	values->v[values->n++] = value;
+}
+
+double
+values_median(const Values *values)
+{
+	return values->n > 0 ? cudal1_score_median(values->v, values->n) : NAN;
+}
+
+/* what alone.c does with processes is not tried here */
+bool
+measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena, uint64_t weight_seed)
+{
+	abort();
+}
+
+void
+measure_end(Measure *m, Executor *executor)
+{
+	abort();
+}
+
+bool
+measure_stage(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
+{
+	abort();
+}
+
+bool
+measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, const uint64_t *seeds, uint32_t n, double timeout, double *seconds)
+{
+	abort();
+}
+
+double
+rounds_timeout(const Rounds *s, Side side, uint32_t n)
+{
+	abort();
+}
+
+bool
+rounds_inputs(Rounds *s, uint32_t n)
+{
+	abort();
+}
+
+bool
+rounds_block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n, uint32_t keep, double *seconds)
+{
+	abort();
+}
+
+uint32_t
+rounds_audit_staged(const Rounds *s)
+{
+	abort();
+}
+
+void
+executor_init(Executor *executor)
+{
+	abort();
+}
+
+static void
+check(bool passed, const char *promise)
+{
+	tests++;
+	failures += !passed;
+	printf("%s %d - %s\n", passed ? "ok" : "not ok", tests, promise);
+}
+
+static bool
+near(double value, double expected)
+{
+	if (fabs(value - expected) < 1e-9)
+		return true;
+	printf("# got %.12g, expected %.12g\n", value, expected);
+	return false;
+}
+
+static Rounds
+begin(double neighbour, double doubt)
+{
+	return (Rounds) {.m = &measure,.neighbour = neighbour,.doubt = doubt};
+}
+
+/*
+ * One half: the reference takes 10 us alone and `slower` times that beside the candidate, in the blocks of a round that either starts; both sides
+ * are slowed by `host` while they run side by side, and a candidate takes 10 us when nobody slows it.
+ */
+static void
+half(Rounds *s, double slower, double host, double *plain, double *capped)
+{
+	Half		half = {0};
+	Values		alone = {0};
+
+	for (int i = 0; i < 5; i++)
+		values_append(&alone, 10e-6 * (1 + 1e-4 * i));
+	for (int first = 0; first < 2; first++)
+		for (int i = 0; i < 5; i++)
+		{
+			double		own = 10e-6 * slower * host * (1 + 1e-4 * i);
+
+			values_append(&half.own[first], own);
+			values_append(&half.block[SIDE_REFERENCE], own);
+			values_append(&half.ratio[first], own / (10e-6 * host));
+		}
+	alone_cap(s, &half, &alone);
+	*plain = values_median(&half.ratio[0]);
+	*capped = values_median(&half.capped[0]);
+	for (int first = 0; first < 2; first++)
+	{
+		free(half.own[first].v);
+		free(half.ratio[first].v);
+		free(half.capped[first].v);
+	}
+	free(half.block[SIDE_REFERENCE].v);
+	free(alone.v);
+}
+
+int
+main(void)
+{
+	/* what a host shared with others did to the same code on both sides: beside / alone of 32 halves */
+	static const double shared[] = {0.9263, 0.9405, 0.9876, 0.9638, 1.0352, 1.0141, 0.9912, 1.006, 1.0543, 0.9936, 0.9923, 1.0115, 0.8802, 0.918,
+		0.9851, 1.0207, 0.9952, 1.0441, 1.0081, 1.0075, 1.0228, 1.2265, 1.073, 1.0041, 1.0573, 1.0088, 0.9246, 0.9831, 0.9763, 0.9624,
+	0.9712, 1.0009};
+	Rounds		s;
+	double		plain;
+	double		capped;
+	double		slower;
+	double		error;
+	bool		all;
+
+	job.profile.precision_goal = 0.005;
+	job.profile.disturbed_factor = 2;
+	measure.job = &job;
+	measure.gpu = (struct Gpu *) &measure;
+
+	s = begin(1, 0);
+	half(&s, 1, 1, &plain, &capped);
+	check(near(plain, 1.0002) && near(capped, 1.0002) && s.slowed == 0, "who slows nobody is not capped");
+	half(&s, 1.005, 1, &plain, &capped);
+	check(near(capped, plain) && s.slowed == 0, "nor who does within the goal");
+	check(!alone_was_slowed(&s, &slower, &error), "and is not found to");
+
+	s = begin(1, 0);
+	half(&s, 1.05, 1, &plain, &capped);
+	check(!alone_was_slowed(&s, &slower, &error), "one half says nothing");
+	for (int i = 0; i < 5; i++)
+		half(&s, 1.05, 1, &plain, &capped);
+	check(alone_was_slowed(&s, &slower, &error) && near(slower, log(1.05)), "who slows the reference by 5 % in every half is found to");
+	check(capped < 1.0103 && plain > 1.05, "and is paid for what any process may do");
+	half(&s, 1.5, 1, &plain, &capped);
+	check(near(capped, 1.0002), "in a half that is much slower for nothing");
+	check(plain < 1.12, "whatever is found, no half counts for much more");
+
+	s = begin(1, 0);
+	for (int i = 0; i < 14; i++)
+		half(&s, i % 2 == 0 ? 2 : 1, 1, &plain, &capped);
+	check(alone_was_slowed(&s, &slower, &error) && s.slowed == 7, "who doubles the reference's time in every other half is found to");
+	s = begin(1, 0);
+	for (int i = 0; i < 14; i++)
+		half(&s, i % 4 == 0 ? 3 : 1, 1, &plain, &capped);
+	check(alone_was_slowed(&s, &slower, &error), "or in every fourth");
+	s = begin(1, 0);
+	for (int i = 0; i < 42; i++)
+		half(&s, i % 2 == 0 ? 1.05 : 1, 1, &plain, &capped);
+	check(alone_was_slowed(&s, &slower, &error), "or who slows it by 5 % in every other");
+
+	s = begin(1, 0);
+	all = true;
+	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
+	{
+		half(&s, 1, shared[i], &plain, &capped);
+		all = all && (near(plain, 1.0002) || shared[i] > 1.1);
+	}
+	check(s.slowed > 6 && !alone_was_slowed(&s, &slower, &error), "a host whose speed changes from half to half is not taken for a candidate's doing");
+	check(all, "and no half counts for less for it that is not a tenth slower");
+
+	s = begin(1, 0.03);
+	for (int i = 0; i < 14; i++)
+		half(&s, 1.03, 1, &plain, &capped);
+	check(!alone_was_slowed(&s, &slower, &error), "3 % are nothing where other references are as far apart");
+	s = begin(1.04, 0.005);
+	for (int i = 0; i < 14; i++)
+		half(&s, 1.04, 1, &plain, &capped);
+	check(!alone_was_slowed(&s, &slower, &error) && s.slowed == 0, "nor 4 % where a reference does as much");
+	s = begin(1.04, 0.005);
+	for (int i = 0; i < 14; i++)
+		half(&s, 1.09, 1, &plain, &capped);
+	check(alone_was_slowed(&s, &slower, &error), "but 9 % are");
+	printf("1..%d\n", tests);
+	return failures > 0;
+}
