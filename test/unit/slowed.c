@@ -183,6 +183,14 @@ main(void)
 		half(&s, i % 4 == 0 ? 3 : 1, 1, &plain, &capped);
 	check(alone_was_slowed(&s, &slower, &error), "or in every fourth");
 	s = begin(1, 0);
+	for (int i = 0; i < 14; i++)
+		half(&s, i % 7 == 0 ? 20 : 1, 1, &plain, &capped);
+	check(alone_was_slowed(&s, &slower, &error), "or, much more, in two of fourteen");
+	s = begin(1, 0);
+	for (int i = 0; i < 14; i++)
+		half(&s, 1.03, i == 0 ? 0.3 : 1, &plain, &capped);
+	check(alone_was_slowed(&s, &slower, &error), "one half in which the host was three times as fast hides nobody");
+	s = begin(1, 0);
 	for (int i = 0; i < 42; i++)
 		half(&s, i % 2 == 0 ? 1.05 : 1, 1, &plain, &capped);
 	check(alone_was_slowed(&s, &slower, &error), "or who slows it by 5 % in every other");
