@@ -9,13 +9,17 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #define MOST	10000000
+#define CHAINS	8
+#define ROUNDS	4000
 
 static volatile bool end;
+static volatile uint64_t seed = 1;
 static float taken[MOST];
 static float sorted[MOST];
 
@@ -38,29 +42,31 @@ keep_to(int core)
 	return sched_setaffinity(0, sizeof(cores), &cores) == 0;
 }
 
-/* four chains, so that a second thread of the core has something to take away */
-static double
+/* as many chains as keep all units busy, so that a second thread of the core has something to take away */
+static uint64_t
 work(void)
 {
-	double		a = 1,
-				b = 2,
-				c = 3,
-				d = 4;
+	uint64_t	chain[CHAINS];
+	uint64_t	sum = 0;
 
-	for (int i = 0; i < 8000; i++)
-	{
-		a = a * 0.999 + 0.1;
-		b = b * 0.998 + 0.2;
-		c = c * 0.997 + 0.3;
-		d = d * 0.996 + 0.4;
-	}
-	return a + b + c + d;
+	for (int c = 0; c < CHAINS; c++)
+		chain[c] = seed + (uint64_t) c;
+	for (int i = 0; i < ROUNDS; i++)
+		for (int c = 0; c < CHAINS; c++)
+		{
+			chain[c] ^= chain[c] << 13;
+			chain[c] ^= chain[c] >> 7;
+			chain[c] ^= chain[c] << 17;
+		}
+	for (int c = 0; c < CHAINS; c++)
+		sum ^= chain[c];
+	return sum;
 }
 
 static void *
 busy(void *core)
 {
-	volatile double sum = 0;
+	volatile uint64_t sum = 0;
 
 	if (!keep_to(*(int *) core))
 		return NULL;
@@ -92,7 +98,7 @@ main(int argc, char **argv)
 {
 	double		seconds = argc > 2 ? atof(argv[2]) : 1;
 	int			other = argc > 3 ? atoi(argv[3]) : -1;
-	volatile double sum = 0;
+	volatile uint64_t sum = 0;
 	double		start,
 				last,
 				window,
