@@ -129,7 +129,10 @@ cores_device(const cpu_set_t *allowed, int number, int gpus)
 	return first;
 }
 
-/* what is left beside a device's cores for its supervisor, two threads if that can be: off all devices' cores, or off its own, or off its threads */
+/*
+ * What is left beside a device's cores for its supervisor, and what that starts. Off all devices' cores, where that leaves each GPU's supervisor one to wait on
+ * without sleeping, and one for the rest; or off its own; or off its threads.
+ */
 void
 cores_others(const cpu_set_t *allowed, const cpu_set_t *own, int gpus, cpu_set_t *others)
 {
@@ -139,7 +142,7 @@ cores_others(const cpu_set_t *allowed, const cpu_set_t *own, int gpus, cpu_set_t
 		CPU_SET(cores_device(allowed, i, gpus), &devices);
 	*others = *allowed;
 	remove_cores(others, &devices);
-	if (CPU_COUNT(others) >= 2)
+	if (CPU_COUNT(others) >= 2 && CPU_COUNT(others) > gpus)
 		return;
 	*others = *allowed;
 	remove_cores(others, own);

@@ -103,7 +103,7 @@ main(void)
 	check(others(&allowed, "14", 4, "0-2,8-10"), "nor do supervisors there");
 	allowed = host(16, 1);
 	check(devices(&allowed, 8, "15 14 13 12 11 10 9 8 7"), "with fewer cores than devices and one more, devices share them");
-	check(others(&allowed, "14", 8, "0-5"), "supervisors still keep off");
+	check(others(&allowed, "14", 8, "0-13"), "and supervisors, which would be too many for the rest, keep off their own's alone");
 	allowed = host(4, 1);
 	check(devices(&allowed, 1, "3 2"), "two cores for two devices and the rest: the devices have one of them");
 	check(others(&allowed, "2", 1, "0-1"), "the rest the other");
