@@ -28,6 +28,8 @@
 
 /* heartbeats of a job are at least this far apart */
 #define BEAT_MS 1000
+/* how long a child is taken to wait that does not say so again: it does so every five seconds, and one that is stopped does not */
+#define WAITING_MS 15000
 /* between SIGTERM, or a result, and SIGKILL */
 #define STOP_MS 5000
 /* lines that are neither progress nor result, and bytes in all, before a child is ended */
@@ -61,7 +63,7 @@ typedef struct Job
 	bool		shown;			/* the first progress was sent, which does not wait */
 	bool		beat_soon;
 	int64		last_beat;
-	bool		waiting;		/* for the device, which does not count as its time */
+	int64		waits_until;	/* for the device, as it said last, which does not count as its time */
 	int64		last_turn;
 	int64		used_ms;
 	int64		limit_ms;
@@ -131,7 +133,7 @@ take_line(void *owner, char *line, int length)
 			if (job->progress != NULL)
 				pfree(job->progress);
 			job->progress = MemoryContextStrdup(job->context, line);
-			job->waiting = waiting;
+			job->waits_until = waiting ? cudal1_clock_ms() + WAITING_MS : 0;
 			break;
 		case CUDAL1_MESSAGE_RESULT:
 			job->result = MemoryContextStrdup(job->context, line);
@@ -163,8 +165,7 @@ stop(Job *job, Ending ending, const char *reason)
 static void
 hold_to_limits(Job *job, int64 now)
 {
-	if (!job->waiting)
-		job->used_ms += now - job->last_turn;
+	job->used_ms += Max(0, now - Max(job->last_turn, job->waits_until));
 	job->last_turn = now;
 
 	if (job->child.overlong)
@@ -369,8 +370,8 @@ cudal1_jobs_next_ms(void)
 			next = Min(next, job->retry_at);
 		else
 		{
-			if (job->result == NULL && !job->waiting && job->ending == ENDING_NONE)
-				next = Min(next, job->last_turn + job->limit_ms - job->used_ms + 1);
+			if (job->result == NULL && job->ending == ENDING_NONE)
+				next = Min(next, Max(job->last_turn, job->waits_until) + job->limit_ms - job->used_ms + 1);
 			if (job->stop_at != 0 && !job->killed)
 				next = Min(next, job->stop_at + STOP_MS + 1);
 			if (job->result != NULL && !job->killed)

@@ -24,6 +24,8 @@
 /* heartbeats with news are at least this far apart, and without news at most this far (or a third of the lease) */
 #define BEAT			1.0
 #define QUIET_BEAT		5.0
+/* how long a child is taken to wait that does not say so again: it does so every five seconds, and one that is stopped does not */
+#define WAITING			15.0
 /* between SIGTERM, or a result, and SIGKILL; and at the end of the agent */
 #define STOP			5.0
 #define LEAVE			1.0
@@ -60,7 +62,7 @@ typedef struct
 	bool		shown;			/* the first progress was sent, which does not wait */
 	bool		beat_soon;
 	double		last_beat;
-	bool		waiting;		/* for the device, which does not count as its time */
+	double		waits_until;	/* for the device, as it said last, which does not count as its time */
 	double		last_turn;
 	double		used;
 	double		limit;
@@ -178,7 +180,7 @@ take_line(void *owner, char *line, size_t length)
 	{
 		free(job->progress);
 		job->progress = agent_copy(line, length);
-		job->waiting = phase && strcmp(phase, "waiting") == 0;
+		job->waits_until = phase && strcmp(phase, "waiting") == 0 ? clock_now() + WAITING : 0;
 	}
 	else
 		job->garbage++;
@@ -188,8 +190,7 @@ take_line(void *owner, char *line, size_t length)
 static void
 hold_to_limits(Job *job, double now)
 {
-	if (!job->waiting)
-		job->used += now - job->last_turn;
+	job->used += fmax(0, now - fmax(job->last_turn, job->waits_until));
 	job->last_turn = now;
 
 	if (job->child.overlong)
@@ -422,8 +423,8 @@ job_next(void)
 		}
 		if (!job->child.gone)
 		{
-			if (!job->result && !job->waiting && job->ending == ENDING_NONE)
-				next = fmin(next, job->last_turn + job->limit - job->used + 0.001);
+			if (!job->result && job->ending == ENDING_NONE)
+				next = fmin(next, fmax(job->last_turn, job->waits_until) + job->limit - job->used + 0.001);
 			if (job->stop_at > 0 && !job->killed)
 				next = fmin(next, job->stop_at + STOP + 0.001);
 			if (job->result && !job->killed)
