@@ -6,20 +6,10 @@
 #define CUDAL1_SIBLINGS "siblings-%d"
 #include "../../runner/cores.c"
 
-#include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
 
-static int	tests = 0;
-static int	failures = 0;
-
-static void
-check(bool passed, const char *promise)
-{
-	tests++;
-	failures += !passed;
-	printf("%s %d - %s\n", passed ? "ok" : "not ok", tests, promise);
-}
+#include "tap.h"
 
 /* the kernel's files for a host whose threads i and i + `apart` share a core; 0: there are no files */
 static cpu_set_t
@@ -124,6 +114,5 @@ main(void)
 	}
 	if (chdir("/") == 0)
 		rmdir(folder);
-	printf("1..%d\n", tests);
-	return failures > 0;
+	return done();
 }

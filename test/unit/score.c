@@ -6,30 +6,9 @@
  */
 #include "score.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-static int	tests = 0;
-static int	failures = 0;
-
-static void
-check(bool passed, const char *promise)
-{
-	tests++;
-	failures += !passed;
-	printf("%s %d - %s\n", passed ? "ok" : "not ok", tests, promise);
-}
-
-static bool
-near(double value, double expected, double relative)
-{
-	bool		is_near = fabs(value - expected) <= relative * fmax(fabs(expected), 1e-300);
-
-	if (!is_near)
-		printf("# got %.17g, expected %.17g\n", value, expected);
-	return is_near;
-}
+#include "tap.h"
 
 static void
 check_rounding(void)
@@ -175,6 +154,5 @@ main(void)
 	check_statistics();
 	check_quantiles();
 	check_interval();
-	printf("1..%d\n", tests);
-	return failures > 0;
+	return done();
 }
