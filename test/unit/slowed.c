@@ -118,6 +118,27 @@ half(Rounds *s, double slower, double host, double *plain, double *capped)
 	free(alone.v);
 }
 
+/* `n` halves, of which the first of every `every` has the reference slowed */
+static Rounds
+halves(Rounds s, int n, int every, double slower)
+{
+	double		plain;
+	double		capped;
+
+	for (int i = 0; i < n; i++)
+		half(&s, i % every == 0 ? slower : 1, 1, &plain, &capped);
+	return s;
+}
+
+static bool
+was_slowed(const Rounds *s)
+{
+	double		slower;
+	double		error;
+
+	return alone_was_slowed(s, &slower, &error);
+}
+
 int
 main(void)
 {
@@ -142,11 +163,11 @@ main(void)
 	check(near(plain, 1.0002, 1e-10) && near(capped, 1.0002, 1e-10) && s.slowed == 0, "who slows nobody is not capped");
 	half(&s, 1.005, 1, &plain, &capped);
 	check(near(capped, plain, 1e-10) && s.slowed == 0, "nor who does within the goal");
-	check(!alone_was_slowed(&s, &slower, &error), "and is not found to");
+	check(!was_slowed(&s), "and is not found to");
 
 	s = begin(1, 0);
 	half(&s, 1.05, 1, &plain, &capped);
-	check(!alone_was_slowed(&s, &slower, &error), "one half says nothing");
+	check(!was_slowed(&s), "one half says nothing");
 	for (int i = 0; i < 5; i++)
 		half(&s, 1.05, 1, &plain, &capped);
 	check(alone_was_slowed(&s, &slower, &error) && near(slower, log(1.05), 1e-10), "who slows the reference by 5 % in every half is found to");
@@ -155,26 +176,18 @@ main(void)
 	check(near(capped, 1.0002, 1e-10), "in a half that is much slower for nothing");
 	check(plain < 1.12, "whatever is found, no half counts for much more");
 
-	s = begin(1, 0);
-	for (int i = 0; i < 14; i++)
-		half(&s, i % 2 == 0 ? 2 : 1, 1, &plain, &capped);
-	check(alone_was_slowed(&s, &slower, &error) && s.slowed == 7, "who doubles the reference's time in every other half is found to");
-	s = begin(1, 0);
-	for (int i = 0; i < 14; i++)
-		half(&s, i % 4 == 0 ? 3 : 1, 1, &plain, &capped);
-	check(alone_was_slowed(&s, &slower, &error), "or in every fourth");
-	s = begin(1, 0);
-	for (int i = 0; i < 14; i++)
-		half(&s, i % 7 == 0 ? 20 : 1, 1, &plain, &capped);
-	check(alone_was_slowed(&s, &slower, &error), "or, much more, in two of fourteen");
+	s = halves(begin(1, 0), 14, 2, 2);
+	check(was_slowed(&s) && s.slowed == 7, "who doubles the reference's time in every other half is found to");
+	s = halves(begin(1, 0), 14, 4, 3);
+	check(was_slowed(&s), "or in every fourth");
+	s = halves(begin(1, 0), 14, 7, 20);
+	check(was_slowed(&s), "or, much more, in two of fourteen");
 	s = begin(1, 0);
 	for (int i = 0; i < 14; i++)
 		half(&s, 1.03, i == 0 ? 0.3 : 1, &plain, &capped);
-	check(alone_was_slowed(&s, &slower, &error), "one half in which the host was three times as fast hides nobody");
-	s = begin(1, 0);
-	for (int i = 0; i < 42; i++)
-		half(&s, i % 2 == 0 ? 1.05 : 1, 1, &plain, &capped);
-	check(alone_was_slowed(&s, &slower, &error), "or who slows it by 5 % in every other");
+	check(was_slowed(&s), "one half in which the host was three times as fast hides nobody");
+	s = halves(begin(1, 0), 42, 2, 1.05);
+	check(was_slowed(&s), "or who slows it by 5 % in every other");
 
 	s = begin(1, 0);
 	all = true;
@@ -183,20 +196,14 @@ main(void)
 		half(&s, 1, shared[i], &plain, &capped);
 		all = all && (near(plain, 1.0002, 1e-10) || shared[i] > 1.1);
 	}
-	check(s.slowed > 6 && !alone_was_slowed(&s, &slower, &error), "a host whose speed changes from half to half is not taken for a candidate's doing");
+	check(s.slowed > 6 && !was_slowed(&s), "a host whose speed changes from half to half is not taken for a candidate's doing");
 	check(all, "and no half counts for less for it that is not a tenth slower");
 
-	s = begin(1, 0.03);
-	for (int i = 0; i < 14; i++)
-		half(&s, 1.03, 1, &plain, &capped);
-	check(!alone_was_slowed(&s, &slower, &error), "3 % are nothing where other references are as far apart");
-	s = begin(1.04, 0.005);
-	for (int i = 0; i < 14; i++)
-		half(&s, 1.04, 1, &plain, &capped);
-	check(!alone_was_slowed(&s, &slower, &error) && s.slowed == 0, "nor 4 % where a reference does as much");
-	s = begin(1.04, 0.005);
-	for (int i = 0; i < 14; i++)
-		half(&s, 1.09, 1, &plain, &capped);
-	check(alone_was_slowed(&s, &slower, &error), "but 9 % are");
+	s = halves(begin(1, 0.03), 14, 1, 1.03);
+	check(!was_slowed(&s), "3 % are nothing where other references are as far apart");
+	s = halves(begin(1.04, 0.005), 14, 1, 1.04);
+	check(!was_slowed(&s) && s.slowed == 0, "nor 4 % where a reference does as much");
+	s = halves(begin(1.04, 0.005), 14, 1, 1.09);
+	check(was_slowed(&s), "but 9 % are");
 	return done();
 }
