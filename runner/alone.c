@@ -244,12 +244,26 @@ seconds_beside(const Rounds *s, const Half *half)
 	return values_median(&half->block[SIDE_REFERENCE]);
 }
 
+/* the reference's seconds a run beside another process that does no more to it than a second reference */
 static double
-allowed_beside(const Rounds *s, const Values *alone)
+own_beside(const Rounds *s, const Values *alone)
+{
+	return s->neighbour * values_median(alone);
+}
+
+/* times that, at most, beside a candidate */
+static double
+allowed_factor(const Rounds *s)
 {
 	const Profile *p = &s->m->job->profile;
 
-	return s->neighbour * (1 + p->disturbed_factor * p->precision_goal) * values_median(alone);
+	return 1 + p->disturbed_factor * p->precision_goal;
+}
+
+static double
+allowed_beside(const Rounds *s, const Values *alone)
+{
+	return allowed_factor(s) * own_beside(s, alone);
 }
 
 /*
@@ -286,7 +300,7 @@ alone_note_beside(Rounds *s, const Half *half, const Values *alone)
 void
 alone_price(Rounds *s, Half *half, const Values *alone)
 {
-	double		own = s->neighbour * values_median(alone);
+	double		own = own_beside(s, alone);
 	double		beside = values_median(&half->block[SIDE_REFERENCE]);
 
 	for (int first = 0; first < 2; first++)
@@ -306,7 +320,7 @@ alone_cap(Rounds *s, Half *half, Values *alone)
 {
 	double		beside = seconds_beside(s, half);
 	double		allowed = allowed_beside(s, alone);
-	double		own = s->neighbour * values_median(alone);
+	double		own = own_beside(s, alone);
 	bool		slowed = alone_is_slowed(s, half, alone);
 	double		limit = beside > LITTLE * allowed ? own : allowed;
 
@@ -329,8 +343,7 @@ alone_cap(Rounds *s, Half *half, Values *alone)
 bool
 alone_was_slowed(const Rounds *s, double *slower, double *error)
 {
-	const Profile *p = &s->m->job->profile;
-	double		allowed = log(1 + p->disturbed_factor * p->precision_goal);
+	double		allowed = log(allowed_factor(s));
 	bool		slowed = false;
 	Values		cut = {0};
 
