@@ -133,7 +133,7 @@ cores_device(const cpu_set_t *allowed, int number, int gpus)
  * What is left beside a device's cores for its supervisor, and what that starts. Off all devices' cores, where that leaves each GPU's supervisor one to wait on
  * without sleeping, and one for the rest; or off its own; or off its threads.
  */
-void
+static void
 cores_others(const cpu_set_t *allowed, const cpu_set_t *own, int gpus, cpu_set_t *others)
 {
 	cpu_set_t	devices = *own;
@@ -149,4 +149,16 @@ cores_others(const cpu_set_t *allowed, const cpu_set_t *own, int gpus, cpu_set_t
 	if (CPU_COUNT(others) >= 2)
 		return;
 	CPU_XOR(others, allowed, own);
+}
+
+/* keeps this process, and what it starts, to the threads left beside a device's cores, if any are; returns how many */
+int
+cores_keep_off(const cpu_set_t *allowed, const cpu_set_t *own, int gpus)
+{
+	cpu_set_t	others;
+
+	cores_others(allowed, own, gpus, &others);
+	if (CPU_COUNT(&others) > 0)
+		sched_setaffinity(0, sizeof(others), &others);
+	return CPU_COUNT(&others);
 }

@@ -30,7 +30,6 @@ gpu_prepare(Measure *m, const char *key, const cpu_set_t *allowed)
 	const char *problem = NULL;
 	bool		found = false;
 	int			n = nvml_count();
-	cpu_set_t	others;
 
 	m->gpu = gpu;
 	if (!gpu)
@@ -52,10 +51,7 @@ gpu_prepare(Measure *m, const char *key, const cpu_set_t *allowed)
 	gpu->sm_mhz[0] = gpu->temperature[0] = INT_MAX;
 	CPU_ZERO(&m->cores);
 	CPU_SET(cores_device(allowed, 1 + gpu->nvml.index, n), &m->cores);
-	cores_others(allowed, &m->cores, n, &others);
-	if (CPU_COUNT(&others) > 0)
-		sched_setaffinity(0, sizeof(others), &others);
-	m->spare_core = CPU_COUNT(&others) > 1;
+	m->spare_core = cores_keep_off(allowed, &m->cores, n) > 1;
 	return true;
 }
 

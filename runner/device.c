@@ -98,7 +98,7 @@ bool
 device_prepare(Measure *m)
 {
 	cpu_set_t	allowed,
-				others;
+				usable;
 	const char *key = m->job->device_key;
 	bool		named;
 
@@ -125,12 +125,10 @@ device_prepare(Measure *m)
 	if (strncmp(key, "cpu:", 4) != 0)
 		return conclude(m, OUTCOME_LOST, "this host has no device %s", key);
 	named = cores_parse(key + 4, &m->cores);
-	CPU_AND(&others, &m->cores, &allowed);
-	if (!named || !CPU_EQUAL(&others, &m->cores))
+	CPU_AND(&usable, &m->cores, &allowed);
+	if (!named || !CPU_EQUAL(&usable, &m->cores))
 		return conclude(m, OUTCOME_LOST, "device %s names cores that this process may not use", key);
-	cores_others(&allowed, &m->cores, 0, &others);
-	if (CPU_COUNT(&others) > 0)
-		sched_setaffinity(0, sizeof(others), &others);
+	cores_keep_off(&allowed, &m->cores, 0);
 	if (CPU_COUNT(&m->cores) < m->job->cores)
 		return conclude(m, OUTCOME_LOST, "the task asks for %d cores, device %s has %d", m->job->cores, key, CPU_COUNT(&m->cores));
 	/* exactly as many as the task asks for */
