@@ -105,7 +105,8 @@ main(int argc, char **argv)
 				slow = 0,
 				all = 0;
 	float		lowest = 1e9f,
-				highest = 0;
+				highest = 0,
+				median;
 	size_t		n = 0,
 				from = 0;
 	pthread_t	thread;
@@ -125,8 +126,7 @@ main(int argc, char **argv)
 		last = t;
 		if (t - window > 0.1)
 		{
-			float		median = median_of(taken + from, n - from);
-
+			median = median_of(taken + from, n - from);
 			lowest = median < lowest ? median : lowest;
 			highest = median > highest ? median : highest;
 			from = n;
@@ -137,12 +137,12 @@ main(int argc, char **argv)
 	end = true;
 	if (other >= 0)
 		pthread_join(thread, NULL);
-	(void) median_of(taken, n);
+	median = median_of(taken, n);
 	for (size_t i = 0; i < n; i++)
 	{
 		all += sorted[i];
-		slow += sorted[i] > 1.5f * sorted[n / 2] ? sorted[i] : 0;
+		slow += sorted[i] > 1.5f * median ? sorted[i] : 0;
 	}
-	printf("%.2f %.2f %.2f %.1f %.2f %.2f %.4f\n", sorted[0], sorted[n / 2], sorted[(size_t) (0.99 * (double) n)], sorted[n - 1], lowest, highest, slow / all);
+	printf("%.2f %.2f %.2f %.1f %.2f %.2f %.4f\n", sorted[0], median, sorted[(size_t) (0.99 * (double) n)], sorted[n - 1], lowest, highest, slow / all);
 	return 0;
 }
