@@ -4,6 +4,7 @@
 # is 60, so that the file ends within a few minutes.
 use strict;
 use warnings;
+use Fcntl qw(:flock);
 use File::Basename qw(basename);
 use List::Util qw(sum0);
 use PostgreSQL::Test::Cluster;
@@ -295,23 +296,38 @@ note('measurements: ' . sql(q{SELECT string_agg(outcome || ' ' || n, ', ' ORDER 
 
 # ---- frozen ----
 
-# a supervisor that stops: the worker ends it after its limits, and measures again
+# the CPU device, as whoever measures takes it
+sub take_device
+{
+	my $key = sql(q{SELECT regexp_replace(device_key, '^.*cpu:', '') FROM cudal1.device WHERE class = 'cpu'}) =~ s/[^A-Za-z0-9]/-/gr;
+	my $lock;
+	open($lock, '<', "/run/lock/cudal1-cpu-$key.lock") || open($lock, '<', "/tmp/cudal1-cpu-$key.lock") or die "no lock of device cpu:$key: $!";
+	flock($lock, LOCK_EX) or die "device cpu:$key: $!";
+	return $lock;
+}
+
+# a supervisor that stops, also one that waits for a device that is held: the worker ends it after its limits, and measures again
 sub freeze_one
 {
-	my ($kind, $seconds) = @_;
+	my ($kind, $held) = @_;
+	my $name = $kind . ($held ? ' that waits for its device' : '');
 	submit(1) until $submitted % 4 == 3;
 	drained('the queue is empty');
+	my $lock = $held ? take_device() : undef;
 	submit(1);
+	wait_until('it waits for its device', 30, sub { sql(q{SELECT count(*) FROM cudal1.activity WHERE phase = 'waiting'}) == 1 }) if $held;
 	my @found;
 	my $until = time() + 30;
 	sleep 0.002 until (@found = victims($kind)) || time() > $until;
-	ok(@found, "a victim to freeze: $kind");
+	ok(@found, "a victim to freeze: $name");
 	kill 'STOP', @found;
-	drained("a frozen $kind stops nobody for ever");
-	ok(!grep({ my $pid = $_; grep { $_ == $pid } victims($kind) } @found), "and the frozen $kind is gone");
+	close $lock if $held;
+	drained("a frozen $name stops nobody for ever");
+	ok(!grep({ my $pid = $_; grep { $_ == $pid } victims($kind) } @found), "and the frozen $name is gone");
 	return;
 }
 freeze_one('measure');
+freeze_one('measure', 1);
 freeze_one('executor');
 nothing_lost('after freezes');
 
