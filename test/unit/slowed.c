@@ -9,6 +9,7 @@
 
 static Measure measure;
 static Job	job;
+static Rounds s;
 
 void
 values_append(Values *values, double value)
@@ -78,10 +79,11 @@ executor_init(Executor *executor)
 	abort();
 }
 
-static Rounds
+static void
 begin(double neighbour, double doubt)
 {
-	return (Rounds) {.m = &measure,.neighbour = neighbour,.doubt = doubt};
+	free(s.excess.v);
+	s = (Rounds) {.m = &measure,.neighbour = neighbour,.doubt = doubt};
 }
 
 /*
@@ -89,7 +91,7 @@ begin(double neighbour, double doubt)
  * are slowed by `host` while they run side by side, and a candidate takes 10 us when nobody slows it.
  */
 static void
-half(Rounds *s, double slower, double host, double *plain, double *capped)
+half(double slower, double host, double *plain, double *capped)
 {
 	Half		half = {0};
 	Values		alone = {0};
@@ -105,7 +107,7 @@ half(Rounds *s, double slower, double host, double *plain, double *capped)
 			values_append(&half.block[SIDE_REFERENCE], own);
 			values_append(&half.ratio[first], own / (10e-6 * host));
 		}
-	alone_cap(s, &half, &alone);
+	alone_cap(&s, &half, &alone);
 	*plain = values_median(&half.ratio[0]);
 	*capped = values_median(&half.capped[0]);
 	for (int first = 0; first < 2; first++)
@@ -119,24 +121,23 @@ half(Rounds *s, double slower, double host, double *plain, double *capped)
 }
 
 /* `n` halves, of which the first of every `every` has the reference slowed */
-static Rounds
-halves(Rounds s, int n, int every, double slower)
+static void
+halves(int n, int every, double slower)
 {
 	double		plain;
 	double		capped;
 
 	for (int i = 0; i < n; i++)
-		half(&s, i % every == 0 ? slower : 1, 1, &plain, &capped);
-	return s;
+		half(i % every == 0 ? slower : 1, 1, &plain, &capped);
 }
 
 static bool
-was_slowed(const Rounds *s)
+was_slowed(void)
 {
 	double		slower;
 	double		error;
 
-	return alone_was_slowed(s, &slower, &error);
+	return alone_was_slowed(&s, &slower, &error);
 }
 
 int
@@ -146,7 +147,6 @@ main(void)
 	static const double shared[] = {0.9263, 0.9405, 0.9876, 0.9638, 1.0352, 1.0141, 0.9912, 1.006, 1.0543, 0.9936, 0.9923, 1.0115, 0.8802, 0.918,
 		0.9851, 1.0207, 0.9952, 1.0441, 1.0081, 1.0075, 1.0228, 1.2265, 1.073, 1.0041, 1.0573, 1.0088, 0.9246, 0.9831, 0.9763, 0.9624,
 	0.9712, 1.0009};
-	Rounds		s;
 	double		plain;
 	double		capped;
 	double		slower;
@@ -158,52 +158,59 @@ main(void)
 	measure.job = &job;
 	measure.gpu = (struct Gpu *) &measure;
 
-	s = begin(1, 0);
-	half(&s, 1, 1, &plain, &capped);
+	begin(1, 0);
+	half(1, 1, &plain, &capped);
 	check(near(plain, 1.0002, 1e-10) && near(capped, 1.0002, 1e-10) && s.slowed == 0, "who slows nobody is not capped");
-	half(&s, 1.005, 1, &plain, &capped);
+	half(1.005, 1, &plain, &capped);
 	check(near(capped, plain, 1e-10) && s.slowed == 0, "nor who does within the goal");
-	check(!was_slowed(&s), "and is not found to");
+	check(!was_slowed(), "and is not found to");
 
-	s = begin(1, 0);
-	half(&s, 1.05, 1, &plain, &capped);
-	check(!was_slowed(&s), "one half says nothing");
+	begin(1, 0);
+	half(1.05, 1, &plain, &capped);
+	check(!was_slowed(), "one half says nothing");
 	for (int i = 0; i < 5; i++)
-		half(&s, 1.05, 1, &plain, &capped);
+		half(1.05, 1, &plain, &capped);
 	check(alone_was_slowed(&s, &slower, &error) && near(slower, log(1.05), 1e-10), "who slows the reference by 5 % in every half is found to");
 	check(capped < 1.0103 && plain > 1.05, "and is paid for what any process may do");
-	half(&s, 1.5, 1, &plain, &capped);
+	half(1.5, 1, &plain, &capped);
 	check(near(capped, 1.0002, 1e-10), "in a half that is much slower for nothing");
 	check(plain < 1.12, "whatever is found, no half counts for much more");
 
-	s = halves(begin(1, 0), 14, 2, 2);
-	check(was_slowed(&s) && s.slowed == 7, "who doubles the reference's time in every other half is found to");
-	s = halves(begin(1, 0), 14, 4, 3);
-	check(was_slowed(&s), "or in every fourth");
-	s = halves(begin(1, 0), 14, 7, 20);
-	check(was_slowed(&s), "or, much more, in two of fourteen");
-	s = begin(1, 0);
+	begin(1, 0);
+	halves(14, 2, 2);
+	check(was_slowed() && s.slowed == 7, "who doubles the reference's time in every other half is found to");
+	begin(1, 0);
+	halves(14, 4, 3);
+	check(was_slowed(), "or in every fourth");
+	begin(1, 0);
+	halves(14, 7, 20);
+	check(was_slowed(), "or, much more, in two of fourteen");
+	begin(1, 0);
 	for (int i = 0; i < 14; i++)
-		half(&s, 1.03, i == 0 ? 0.3 : 1, &plain, &capped);
-	check(was_slowed(&s), "one half in which the host was three times as fast hides nobody");
-	s = halves(begin(1, 0), 42, 2, 1.05);
-	check(was_slowed(&s), "or who slows it by 5 % in every other");
+		half(1.03, i == 0 ? 0.3 : 1, &plain, &capped);
+	check(was_slowed(), "one half in which the host was three times as fast hides nobody");
+	begin(1, 0);
+	halves(42, 2, 1.05);
+	check(was_slowed(), "or who slows it by 5 % in every other");
 
-	s = begin(1, 0);
+	begin(1, 0);
 	all = true;
 	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
 	{
-		half(&s, 1, shared[i], &plain, &capped);
+		half(1, shared[i], &plain, &capped);
 		all = all && (near(plain, 1.0002, 1e-10) || shared[i] > 1.1);
 	}
-	check(s.slowed > 6 && !was_slowed(&s), "a host whose speed changes from half to half is not taken for a candidate's doing");
+	check(s.slowed > 6 && !was_slowed(), "a host whose speed changes from half to half is not taken for a candidate's doing");
 	check(all, "and no half counts for less for it that is not a tenth slower");
 
-	s = halves(begin(1, 0.03), 14, 1, 1.03);
-	check(!was_slowed(&s), "3 % are nothing where other references are as far apart");
-	s = halves(begin(1.04, 0.005), 14, 1, 1.04);
-	check(!was_slowed(&s) && s.slowed == 0, "nor 4 % where a reference does as much");
-	s = halves(begin(1.04, 0.005), 14, 1, 1.09);
-	check(was_slowed(&s), "but 9 % are");
+	begin(1, 0.03);
+	halves(14, 1, 1.03);
+	check(!was_slowed(), "3 % are nothing where other references are as far apart");
+	begin(1.04, 0.005);
+	halves(14, 1, 1.04);
+	check(!was_slowed() && s.slowed == 0, "nor 4 % where a reference does as much");
+	begin(1.04, 0.005);
+	halves(14, 1, 1.09);
+	check(was_slowed(), "but 9 % are");
 	return done();
 }
