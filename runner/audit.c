@@ -5,8 +5,13 @@
  * Within a block all inputs lie in memory from its start, so code could answer them together in its first run: where calls cost
  * more than they compute, that paid 4 times. In an audit every run's inputs are false in a few random elements (values of other
  * elements, so that nothing shows which) until the run before has answered. The supervisor waits for that answer on another core
- * without sleeping, so caches stay as warm as in a block. Of one run, drawn by lot, it reads the output the moment that run
- * says it is done, before it opens the next: who says so early, to get at the next inputs, is found out.
+ * without sleeping, so caches stay as warm as in a block.
+ *
+ * The moment that a run says it is done, and before the next is opened, the supervisor reads a few places of its outputs, drawn by lot,
+ * which must be the same when all have ended: who says so early, to get at the next inputs or to answer several together, is
+ * found out. It does so for each run alike. One run, drawn by lot too, is compared, but is not read as a whole before the process
+ * is stopped: a gate that stayed shut for it alone would tell code which run it can't leave undone, and leave it the time to do it, for as
+ * long as it can make the reading take. Making all of them take long only makes its audits longer.
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -17,6 +22,8 @@
 
 #define CANARIES		6		/* false elements of an array, at most */
 #define MAX_CANARIES	(WIRE_MAX_TENSORS * CANARIES)
+#define PLACES			4		/* of a run's outputs that are read at once; as many wherever they lie, for the time it takes */
+#define PLACE_BYTES		512		/* of each, at most */
 
 typedef struct Canary
 {
@@ -32,10 +39,13 @@ typedef struct Audit
 	Side		side;
 	Arena	   *arena;
 	const uint32_t *slots;
-	uint32_t	sample;			/* run whose output is read */
-	void	   *out;
-	bool		read;
+	uint32_t	looked;			/* runs whose places have been read */
 	bool		good;
+	WireTensor	table[AUDIT_MAX_RUNS][WIRE_MAX_TENSORS];	/* where outputs lay when their run was done */
+	struct iovec place[AUDIT_MAX_RUNS * PLACES];
+	size_t		places;
+	char		seen[AUDIT_MAX_RUNS * PLACES * PLACE_BYTES];
+	size_t		seen_bytes;
 	int			canaries[AUDIT_MAX_RUNS];
 	Canary		canary[AUDIT_MAX_RUNS][MAX_CANARIES];
 } Audit;
@@ -120,17 +130,94 @@ correct_run(Audit *a, uint32_t run)
 	}
 }
 
+/* C: outputs in shared memory, described as PyTorch's are */
+static void
+slot_table(Audit *a, uint32_t run)
+{
+	for (int i = 0; i < a->m->outputs; i++)
+	{
+		const Tensor *layout = &a->m->output[i];
+		WireTensor *t = &a->table[run][i];
+		int64_t		stride = 1;
+
+		t->address = (uint64_t) (uintptr_t) (a->arena->outputs + a->slots[run] * a->arena->output_slot_bytes + layout->offset);
+		for (int d = (int) layout->ndim - 1; d >= 0; d--)
+		{
+			t->stride[d] = stride;
+			stride *= layout->shape[d];
+		}
+	}
+}
+
+/* `n` of the places, wherever this language keeps its outputs */
+static bool
+read_places(const Audit *a, const struct iovec *places, size_t n, char *out)
+{
+	if (a->m->job->language == LANGUAGE_PYTORCH)
+		return n == 0 || executor_read_places(a->executor, places, n, out);
+	for (size_t i = 0; i < n; i++)
+	{
+		memcpy(out, places[i].iov_base, places[i].iov_len);
+		out += places[i].iov_len;
+	}
+	return true;
+}
+
+/* a few places of a run that says it is done */
+static bool
+look(Audit *a, uint32_t run)
+{
+	Measure    *m = a->m;
+	bool		python = m->job->language == LANGUAGE_PYTORCH;
+	size_t		first = a->places;
+	size_t		bytes = 0;
+
+	if (!python)
+		slot_table(a, run);
+	else if (!measure_table(m, a->executor, a->side, run, a->table[run]))
+		return false;
+	for (int i = 0; python && i < m->outputs; i++)
+		if (!measure_check_layout(m, a->side, i, &a->table[run][i]))
+			return false;
+	for (int i = 0; i < PLACES; i++)
+	{
+		int			output = (int) random_below(&m->random, (uint64_t) m->outputs);
+
+		if (m->output[output].elements == 0)
+			continue;
+		if (!executor_find_piece(&a->table[run][output], &m->output[output], random_next(&m->random), PLACE_BYTES, &a->place[a->places]))
+			return measure_failed(m, a->side, a->executor, EXECUTOR_FORGED, "as an output was read");
+		bytes += a->place[a->places++].iov_len;
+	}
+	if (!read_places(a, a->place + first, a->places - first, a->seen + a->seen_bytes))
+		return measure_failed(m, a->side, a->executor, EXECUTOR_FORGED, "as an output was read");
+	a->seen_bytes += bytes;
+	a->looked++;
+	return true;
+}
+
+/* the same places again, of a stopped process */
+static bool
+look_again(const Audit *a)
+{
+	static char again[sizeof(a->seen)];
+
+	if (!read_places(a, a->place, a->places, again))
+		return measure_failed(a->m, a->side, a->executor, EXECUTOR_FORGED, "as an output was read");
+	if (memcmp(again, a->seen, a->seen_bytes) != 0)
+		return conclude(a->m, a->side == SIDE_CANDIDATE ? OUTCOME_WRONG_OUTPUT : OUTCOME_UNVERIFIED,
+						"an output of %s changed after its run had said that it was done", a->side == SIDE_CANDIDATE ? "the code" : "the reference");
+	return true;
+}
+
 /* between run - 1 and run */
 static void
 between(void *context, uint32_t run, uint32_t runs)
 {
 	Audit	   *a = context;
 
-	if (run == a->sample + 1)
-	{
-		a->read = true;
-		a->good = measure_read(a->m, a->executor, a->side, a->arena, a->sample, a->slots[a->sample], a->out);
-	}
+	if (run > 0 && a->good)
+		a->good = look(a, run - 1);
 	if (run < runs)
 		correct_run(a, run);
 }
@@ -150,9 +237,9 @@ audit_run(Measure *m, Executor *executor, Side side, Arena *arena, const uint32_
 	a.side = side;
 	a.arena = arena;
 	a.slots = slots;
-	a.sample = sample;
-	a.out = out;
-	a.read = a.good = false;
+	a.good = true;
+	a.looked = 0;
+	a.places = a.seen_bytes = 0;
 	if (!measure_stage(m, arena, slots, n))
 		return false;
 	for (uint32_t i = 0; i < n; i++)
@@ -168,8 +255,13 @@ audit_run(Measure *m, Executor *executor, Side side, Arena *arena, const uint32_
 		correct_run(&a, i);
 	if (!measure_failed(m, side, executor, result, "in a run"))
 		return false;
+	if (!a.good)
+		return false;
 	/* an answer to the block before that to its runs */
-	if (!a.read)
+	if (a.looked < n)
 		return measure_failed(m, side, executor, EXECUTOR_FORGED, "in a run");
-	return a.good;
+	if (!look_again(&a))
+		return false;
+	return m->job->language == LANGUAGE_PYTORCH ? measure_read_table(m, executor, side, a.table[sample], out)
+		: measure_read(m, executor, side, arena, sample, slots[sample], out);
 }

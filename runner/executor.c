@@ -786,27 +786,68 @@ read_pieces(pid_t pid, const WireTensor *tensor, const Tensor *layout, size_t pi
 	return true;
 }
 
+/* piece: elements that follow each other; span: elements from the first to the last; false: no view */
+static bool
+is_view(const WireTensor *tensor, const Tensor *layout, size_t *piece, uint64_t *span)
+{
+	bool		whole = true;
+
+	*piece = *span = 1;
+	for (int d = (int) layout->ndim - 1; d >= 0; d--)
+	{
+		if (tensor->stride[d] < 0 || tensor->stride[d] > (int64_t) 1 << 40
+			|| __builtin_add_overflow(*span, (uint64_t) (layout->shape[d] - 1) * (uint64_t) tensor->stride[d], span) || *span > (uint64_t) 1 << 44)
+			return false;
+		whole = whole && (layout->shape[d] == 1 || (size_t) tensor->stride[d] == *piece);
+		if (whole)
+			*piece *= (size_t) layout->shape[d];
+	}
+	return true;
+}
+
+bool
+executor_find_piece(const WireTensor *tensor, const Tensor *layout, uint64_t lot, size_t most, struct iovec *found)
+{
+	size_t		size = tensor_dtype_size(layout->dtype);
+	size_t		piece;
+	size_t		elements;
+	uint64_t	span;
+	size_t		at;
+
+	if (!is_view(tensor, layout, &piece, &span))
+		return false;
+	elements = piece < most / size ? piece : most / size;
+	at = lot % layout->elements;
+	/* one that would end beyond its piece begins earlier */
+	if (at % piece > piece - elements)
+		at -= at % piece - (piece - elements);
+	*found = (struct iovec) {(void *) (uintptr_t) (tensor->address + place_of(tensor, layout, at) * size), elements * size};
+	return true;
+}
+
+bool
+executor_read_places(Executor *executor, const struct iovec *places, size_t n, void *out)
+{
+	struct iovec local = {out, 0};
+
+	for (size_t i = 0; i < n; i++)
+		local.iov_len += places[i].iov_len;
+	return process_vm_readv(executor->pid, &local, 1, places, n, 0) == (ssize_t) local.iov_len;
+}
+
 ExecutorResult
 executor_read_tensor(Executor *executor, const WireTensor *tensor, const Tensor *layout, void *out)
 {
 	size_t		size = tensor_dtype_size(layout->dtype);
-	size_t		piece = 1;		/* elements that follow each other */
-	bool		whole = true;
-	uint64_t	span = 1;
+	size_t		piece;
+	uint64_t	span;
 	char	   *memory;
 
 	if (layout->elements == 0)
 		return EXECUTOR_OK;
-	for (int d = (int) layout->ndim - 1; d >= 0; d--)
-	{
-		if (tensor->stride[d] < 0 || tensor->stride[d] > (int64_t) 1 << 40
-			|| __builtin_add_overflow(span, (uint64_t) (layout->shape[d] - 1) * (uint64_t) tensor->stride[d], &span) || span > (uint64_t) 1 << 44)
-			return EXECUTOR_FORGED;
-		whole = whole && (layout->shape[d] == 1 || (size_t) tensor->stride[d] == piece);
-		if (whole)
-			piece *= (size_t) layout->shape[d];
-	}
-	if (whole)
+	if (!is_view(tensor, layout, &piece, &span))
+		return EXECUTOR_FORGED;
+	if (piece == layout->elements)
 		return read_memory(executor->pid, tensor->address, out, layout->bytes) ? EXECUTOR_OK : EXECUTOR_FORGED;
 	if (span > 4 * layout->elements + (1 << 16))
 		return read_pieces(executor->pid, tensor, layout, piece, out) ? EXECUTOR_OK : EXECUTOR_FORGED;

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 #include <time.h>
 
 #include "sandbox.h"
@@ -141,6 +142,12 @@ extern ExecutorResult executor_gated(Executor *executor, uint32_t op, uint32_t r
 
 /* copies a run's output, gathered to be contiguous; layout: what is expected */
 extern ExecutorResult executor_read_tensor(Executor *executor, const WireTensor *tensor, const Tensor *layout, void *out);
+
+/* where in an output that is not empty `lot` falls: elements that follow each other, up to `most` bytes of them; false: no view */
+extern bool executor_find_piece(const WireTensor *tensor, const Tensor *layout, uint64_t lot, size_t most, struct iovec *found);
+
+/* all of these places in one call, one after the other into `out` */
+extern bool executor_read_places(Executor *executor, const struct iovec *places, size_t n, void *out);
 
 /* the first bytes of what it printed, valid UTF-8 */
 extern void executor_log(const Executor *executor, char *text, size_t size);

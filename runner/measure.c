@@ -547,9 +547,8 @@ measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, 
 	return good;
 }
 
-/* the tensor table of a run, copied once */
-static bool
-copy_table(Measure *m, Executor *executor, Side side, uint32_t run, WireTensor *table)
+bool
+measure_table(Measure *m, Executor *executor, Side side, uint32_t run, WireTensor *table)
 {
 	uint32_t	tensors = *(volatile uint32_t *) &executor->control->tensors;
 
@@ -577,33 +576,41 @@ measure_check_layout(Measure *m, Side side, int output, const WireTensor *found)
 	return conclude(m, side == SIDE_CANDIDATE ? OUTCOME_WRONG_OUTPUT : OUTCOME_UNVERIFIED, "output %d is %s, expected %s", output, have, want);
 }
 
+bool
+measure_read_table(Measure *m, Executor *executor, Side side, const WireTensor *table, void *out)
+{
+	char	   *to = out;
+
+	for (int i = 0; i < m->outputs; i++)
+	{
+		ExecutorResult result;
+
+		if (!measure_check_layout(m, side, i, &table[i]))
+			return false;
+		result = executor_read_tensor(executor, &table[i], &m->output[i], to);
+		if (result != EXECUTOR_OK)
+			return measure_failed(m, side, executor, result, "as an output was read");
+		to += measure_gathered(&m->output[i]);
+	}
+	return true;
+}
+
 static bool
 read_outputs(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out)
 {
 	WireTensor	table[WIRE_MAX_TENSORS];
 	char	   *to = out;
 
-	if (m->job->language == LANGUAGE_PYTORCH && !copy_table(m, executor, side, run, table))
+	if (m->job->language == LANGUAGE_PYTORCH && !measure_table(m, executor, side, run, table))
 		return false;
 	if (m->gpu)
 		return gpu_read(m, executor, side, arena, run, slot, out);
+	if (m->job->language == LANGUAGE_PYTORCH)
+		return measure_read_table(m, executor, side, table, out);
 	for (int i = 0; i < m->outputs; i++)
 	{
-		const Tensor *layout = &m->output[i];
-
-		if (m->job->language == LANGUAGE_PYTORCH)
-		{
-			ExecutorResult result;
-
-			if (!measure_check_layout(m, side, i, &table[i]))
-				return false;
-			result = executor_read_tensor(executor, &table[i], layout, to);
-			if (result != EXECUTOR_OK)
-				return measure_failed(m, side, executor, result, "as an output was read");
-		}
-		else
-			memcpy(to, arena->outputs + slot * arena->output_slot_bytes + layout->offset, layout->bytes);
-		to += measure_gathered(layout);
+		memcpy(to, arena->outputs + slot * arena->output_slot_bytes + m->output[i].offset, m->output[i].bytes);
+		to += measure_gathered(&m->output[i]);
 	}
 	return true;
 }

@@ -163,6 +163,9 @@ extern bool measure_stage(Measure *m, Arena *arena, const uint32_t *slots, uint3
 extern bool measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, const uint64_t *seeds, uint32_t n,
 						  double timeout, double *elapsed);
 extern bool measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out);
+/* pytorch: the tensor table of a run, copied once; the outputs where a copy says that they lie */
+extern bool measure_table(Measure *m, Executor *executor, Side side, uint32_t run, WireTensor *table);
+extern bool measure_read_table(Measure *m, Executor *executor, Side side, const WireTensor *table, void *out);
 extern bool measure_check_layout(Measure *m, Side side, int output, const WireTensor *found);
 extern bool measure_compare(Measure *m, const void *expected, const void *found, Side blamed);
 /* adds what passed since `start` to a spending; the time now */
