@@ -15,6 +15,7 @@
 #include "rounds.h"
 
 #define AUDIT_GROUPS	8
+#define MIN_AUDITS		8		/* to set a bound */
 #define AUDIT_CLEAR		0.1		/* of the reference's time, doubt up to which audits speak clearly */
 #define AUDIT_MATTERS	1.5		/* scores above this must be confirmed */
 #define AUDIT_PATIENCE	4		/* times audit_seconds */
@@ -107,7 +108,7 @@ audit_bound(Rounds *s, double doubt)
 	double		more;
 	double		left;
 
-	if (s->audit_more.n < 8)
+	if (s->audit_more.n < MIN_AUDITS)
 		return NAN;
 	more = audit_more(s, &error);
 	left = reference + more - doubt
@@ -145,7 +146,7 @@ audit_doubt(const Rounds *s, bool *clear)
 	double		error = 0;
 	double		doubt;
 
-	if (s->audit_more.n < 8)
+	if (s->audit_more.n < MIN_AUDITS)
 	{
 		*clear = false;
 		return 0;
@@ -156,25 +157,30 @@ audit_doubt(const Rounds *s, bool *clear)
 	return doubt;
 }
 
-/* a score that matters, and audits too noisy to confirm it: more of them, with a pair of their own */
+/*
+ * A score that matters, and audits too noisy to confirm it: more of them, with a pair of their own. And too few of them to confirm any:
+ * a half whose inputs take long to make ends before all its audits are made.
+ */
 bool
 verdict_more_audits(Rounds *s)
 {
 	double		deadline = clock_now() + AUDIT_PATIENCE * s->m->job->profile.audit_seconds;
 	Half		half;
 	bool		clear;
+	bool		matters = values_median(&s->buckets) >= AUDIT_MATTERS;
 	bool		good = true;
 	uint64_t	weights = random_next(&s->m->random);
 
 	audit_doubt(s, &clear);
-	if (clear || !s->gated || s->audits_a_half == 0 || values_median(&s->buckets) < AUDIT_MATTERS)
+	if (!s->gated || s->audits_a_half == 0
+		|| (s->audit_more.n < MIN_AUDITS ? values_median(&s->buckets) <= 1 : clear || !matters))
 		return true;
 	memset(&half, 0, sizeof(half));
 	executor_init(&half.executor[0]);
 	executor_init(&half.executor[1]);
 	for (int side = 0; side < 2 && good; side++)
 		good = measure_launch(s->m, &half.executor[side], side, side, &s->arena, weights) && alone_warm(s, &half, side);
-	for (int i = 0; good && !clear && clock_now() < deadline; i++)
+	for (int i = 0; good && (s->audit_more.n < MIN_AUDITS || (matters && !clear && clock_now() < deadline)); i++)
 	{
 		good = rounds_audit(s, &half, i % 2 == 0);
 		if (i % 32 == 31)
