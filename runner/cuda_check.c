@@ -99,16 +99,19 @@ is_view(Measure *m, const Executor *executor, int output, const WireTensor *t, b
 	bool		sane = true;
 
 	*contiguous = true;
+	/* its other dimensions may be anything */
+	if (layout->elements == 0)
+		return true;
 	for (int d = (int) layout->ndim - 1; d >= 0; d--)
 	{
 		if (layout->shape[d] != 1 && t->stride[d] != expected)
 			*contiguous = false;
 		expected *= layout->shape[d];
 		sane = sane && t->stride[d] >= 0 && t->stride[d] < (int64_t) 1 << 40
-			&& !__builtin_add_overflow(span, (uint64_t) (layout->shape[d] > 0 ? layout->shape[d] - 1 : 0) * (uint64_t) t->stride[d], &span);
+			&& !__builtin_add_overflow(span, (uint64_t) (layout->shape[d] - 1) * (uint64_t) t->stride[d], &span);
 	}
-	return layout->elements == 0 || (sane && t->address % size == 0 && span <= executor->pool->bytes / size && t->address <= executor->pool->bytes
-									 && t->address + span * size <= executor->pool->bytes);
+	return sane && t->address % size == 0 && span <= executor->pool->bytes / size && t->address <= executor->pool->bytes
+		&& t->address + span * size <= executor->pool->bytes;
 }
 
 /* pytorch: the view that a table's entry describes, of the expected type and shape and within the pool */

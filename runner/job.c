@@ -185,7 +185,7 @@ parse_argument(Argument *a, const json_t *o, int index, char *error, size_t size
 		if (a->tensor.shape[i] < 1)
 			return wrong(error, size, "signature: argument \"%s\": sizes must be integers of at least 1", name);
 	}
-	if (!tensor_finish(&a->tensor) || a->tensor.bytes > (size_t) 1 << 40)
+	if (!tensor_finish(&a->tensor))
 		return wrong(error, size, "signature: argument \"%s\" is too large", name);
 	for (int i = 0; i < 4; i++)
 		if (init && strcmp(init, inits[i]) == 0)

@@ -745,6 +745,17 @@ measure_arena(Measure *m, Arena *arena, uint32_t slots)
 	return true;
 }
 
+/*
+ * pytorch: what a task's own code says of its arrays is no more than its memory holds (0: whatever). Views of few elements, many times over,
+ * could be larger, and the supervisor's copies of them would take the host's memory.
+ */
+static bool
+fits(Measure *m, const char *who, size_t bytes, size_t limit)
+{
+	return limit == 0 || bytes <= limit
+		|| conclude(m, OUTCOME_UNVERIFIED, "%s arrays of %zu MiB together, more than a run's memory holds (%zu MiB)", who, bytes >> 20, limit >> 20);
+}
+
 /* pytorch: what get_inputs gives */
 static bool
 layout_from_generator(Measure *m)
@@ -774,7 +785,7 @@ layout_from_generator(Measure *m)
 	}
 	place_inputs(m);
 	arena_destroy(&empty);
-	return true;
+	return fits(m, "get_inputs gives", m->input_slot_bytes, m->gpu ? 0 : (size_t) m->job->profile.memory_mb << 20);
 }
 
 /* pytorch: the first run of the reference says what the outputs are */
@@ -796,7 +807,7 @@ measure_layout_outputs(Measure *m, Executor *executor)
 			return conclude(m, OUTCOME_UNVERIFIED, "the reference returns an array of an unsupported type or size");
 	}
 	place_outputs(m, false);
-	return true;
+	return fits(m, "the reference returns", m->output_bytes, m->gpu ? m->gpu->pool_bytes : (size_t) m->job->profile.memory_mb << 20);
 }
 
 static bool

@@ -235,7 +235,7 @@ tensor_finish(Tensor *tensor)
 			return false;
 	}
 	tensor->elements = elements;
-	return !__builtin_mul_overflow(elements, tensor_dtype_size(tensor->dtype), &tensor->bytes);
+	return !__builtin_mul_overflow(elements, tensor_dtype_size(tensor->dtype), &tensor->bytes) && tensor->bytes <= TENSOR_MAX_BYTES;
 }
 
 void

@@ -11,6 +11,9 @@
 
 #include "wire.h"
 
+/* bytes; so small that no sum over a run's arrays, times the runs of a block, can overflow, whoever says what there is */
+#define TENSOR_MAX_BYTES	((size_t) 1 << 40)
+
 typedef struct Tensor
 {
 	uint32_t	dtype;
@@ -30,7 +33,7 @@ extern void tensor_store_float(void *out, uint32_t dtype, size_t i, double value
 extern void tensor_store_integer(void *out, uint32_t dtype, size_t i, int64_t value);
 extern double tensor_load(const void *in, uint32_t dtype, size_t i);
 
-/* fills elements and bytes from dtype and shape; false if it overflows or a dimension is negative */
+/* fills elements and bytes from dtype and shape; false if there are more than TENSOR_MAX_BYTES or a dimension is negative */
 extern bool tensor_finish(Tensor *tensor);
 
 /* "float32 [16, 1024]" */
