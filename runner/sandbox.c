@@ -13,12 +13,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -83,6 +85,13 @@ static const char *const inner_refused_cpu[] = {
 #endif
 static const int advice_refused[] = {MADV_REMOVE, MADV_PAGEOUT, MADV_COLLAPSE};
 
+/*
+ * What makes the kernel signal whoever asked. With SIGCONT, when anyone on the host reads a file or a terminal has worked through a
+ * line, a process that is stopped would be awake in the other side's turn. Drivers of GPUs need none of them.
+ */
+static const int signals_refused[] = {F_SETSIG, F_SETOWN, F_SETOWN_EX, F_NOTIFY, F_SETLEASE};
+static const int signal_requests_refused[] = {FIOASYNC, FIOSETOWN, SIOCSPGRP};
+
 static const char *const file_openers[] = {"open", "openat", "openat2", "creat", NULL};
 
 static bool
@@ -124,6 +133,24 @@ add_advice(scmp_filter_ctx context)
 		good = good && seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(madvise), 1,
 										SCMP_A2(SCMP_CMP_MASKED_EQ, 0xFFFFFFFF, (scmp_datum_t) advice_refused[i])) == 0;
 	return good;
+}
+
+static bool
+add_signals(scmp_filter_ctx context)
+{
+	bool		good = true;
+
+	for (size_t i = 0; i < sizeof(signals_refused) / sizeof(signals_refused[0]); i++)
+		good = good && seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(fcntl), 1,
+										SCMP_A1(SCMP_CMP_MASKED_EQ, 0xFFFFFFFF, (scmp_datum_t) signals_refused[i])) == 0;
+	good = good && seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(fcntl), 2,
+									SCMP_A1(SCMP_CMP_MASKED_EQ, 0xFFFFFFFF, F_SETFL), SCMP_A2(SCMP_CMP_MASKED_EQ, O_ASYNC, O_ASYNC)) == 0;
+	for (size_t i = 0; i < sizeof(signal_requests_refused) / sizeof(signal_requests_refused[0]); i++)
+		good = good && seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1,
+										SCMP_A1(SCMP_CMP_MASKED_EQ, 0xFFFFFFFF, (scmp_datum_t) signal_requests_refused[i])) == 0;
+	/* a thread could have the others go on while they are being stopped */
+	return good && seccomp_rule_add(context, SCMP_ACT_KILL_PROCESS, SCMP_SYS(tgkill), 1,
+									SCMP_A2(SCMP_CMP_MASKED_EQ, 0xFFFFFFFF, SIGCONT)) == 0;
 }
 
 static bool
@@ -178,6 +205,7 @@ sandbox_guard_filters(bool opens_files, bool gpu)
 				&& add_rules(context, SCMP_ACT_KILL_PROCESS, inner_killed)
 				&& add_rules(context, SCMP_ACT_ERRNO(EPERM), placing_refused)
 				&& add_rules(context, SCMP_ACT_ERRNO(EPERM), inner_refused)
+				&& add_signals(context)
 				&& (gpu || (add_rules(context, SCMP_ACT_ERRNO(EPERM), inner_refused_cpu) && add_advice(context)))
 				&& seccomp_rule_add(context, SCMP_ACT_KILL_PROCESS, SCMP_SYS(clone), 1,
 									SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)) == 0
@@ -292,6 +320,11 @@ bwrap_arguments(const Sandbox *sandbox, Arguments *arguments, char *tmp_size, ch
 		push(arguments, "--as-pid-1");
 	push(arguments, "--dev");
 	push(arguments, "/dev");
+	/* no terminals: the kernel works for them, and signals whose they are */
+	push(arguments, "--tmpfs");
+	push(arguments, "/dev/pts");
+	push(arguments, "--remount-ro");
+	push(arguments, "/dev/pts");
 	for (int i = 0; i < sandbox->ndevices; i++)
 		push3(arguments, "--dev-bind", sandbox->devices[i], sandbox->devices[i]);
 	push(arguments, "--remount-ro");
