@@ -8,7 +8,6 @@
  * leisure from a process that can't change them. A candidate can't fork, so one process is all there is to stop.
  */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -29,6 +28,7 @@
 #include "cuda.h"
 #include "executor.h"
 #include "random.h"
+#include "stopped.h"
 
 #define FREEZE_SECONDS 5.0
 #define END_MS			2000	/* for a killed process to be gone */
@@ -373,64 +373,6 @@ executor_fork(Executor *executor, Zygote *zygote, const int *fds, int nfds, doub
 	return attach(executor, seconds);
 }
 
-/* state and number of threads from a stat file; 0 if it can't be read */
-static char
-process_state(int fd, long *threads)
-{
-	char		text[512];
-	ssize_t		n = pread(fd, text, sizeof(text) - 1, 0);
-	char	   *end;
-	char		state = 0;
-
-	if (n <= 0)
-		return 0;
-	text[n] = '\0';
-	end = strrchr(text, ')');
-	if (!end || sscanf(end + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld", &state, threads) != 2)
-		return 0;
-	return state;
-}
-
-static bool
-is_still(char state)
-{
-	return state == 'T' || state == 't' || state == 'Z' || state == 'X';
-}
-
-static bool
-all_threads_still(pid_t pid)
-{
-	char		path[64];
-	DIR		   *tasks;
-	struct dirent *entry;
-	bool		still = true;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", (int) pid);
-	tasks = opendir(path);
-	if (!tasks)
-		return true;
-	while (still && (entry = readdir(tasks)) != NULL)
-	{
-		char		file[384];
-		int			fd;
-		long		threads;
-		char		state;
-
-		if (entry->d_name[0] == '.')
-			continue;
-		snprintf(file, sizeof(file), "%s/%s/stat", path, entry->d_name);
-		fd = open(file, O_RDONLY | O_CLOEXEC);
-		if (fd < 0)
-			continue;
-		state = process_state(fd, &threads);
-		close(fd);
-		if (state != 0 && !is_still(state))
-			still = false;
-	}
-	closedir(tasks);
-	return still;
-}
-
 ExecutorResult
 executor_freeze(Executor *executor)
 {
@@ -442,14 +384,13 @@ executor_freeze(Executor *executor)
 		return EXECUTOR_ENDED;
 	for (int spins = 0;; spins++)
 	{
-		long		threads = 1;
-		char		state = process_state(executor->stat_fd, &threads);
+		ProcessState process = stopped_look(executor->stat_fd);
 
-		if (state == 0)
+		if (process.letter == 0)
 			return EXECUTOR_ENDED;
-		if (is_still(state) && (threads == 1 || all_threads_still(executor->pid)))
+		if (process.still && (process.threads == 1 || stopped_threads(executor->pid)))
 		{
-			if (state == 'Z' && threads == 1)
+			if (process.letter == 'Z' && process.threads == 1)
 				return EXECUTOR_ENDED;
 			executor->frozen = true;
 			return EXECUTOR_OK;
@@ -467,6 +408,7 @@ executor_thaw(Executor *executor)
 	if (!executor->frozen)
 		return EXECUTOR_OK;
 	executor->frozen = false;
+	stopped_released(executor->pidfd);
 	return syscall(SYS_pidfd_send_signal, executor->pidfd, SIGCONT, NULL, 0) == 0 ? EXECUTOR_OK : EXECUTOR_ENDED;
 }
 
@@ -591,6 +533,8 @@ executor_ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, ui
 static ExecutorResult
 judge(Executor *executor, ExecutorResult result, ExecutorResult freeze)
 {
+	if (executor->frozen)
+		stopped_noted(executor->pidfd, executor->stat_fd, executor->pid, executor->hostile);
 	/* what can't be stopped has not ended */
 	if (result == EXECUTOR_TIMEOUT || freeze == EXECUTOR_BROKEN)
 		return EXECUTOR_TIMEOUT;
@@ -612,6 +556,23 @@ judge(Executor *executor, ExecutorResult result, ExecutorResult freeze)
 }
 
 ExecutorResult
+executor_look(Executor *executor)
+{
+	switch (stopped_check())
+	{
+		case STOPPED_ALL:
+			break;
+		case STOPPED_NOT_REFERENCE:
+			executor->intruder = false;
+			return EXECUTOR_AWAKE;
+		case STOPPED_NOT_CANDIDATE:
+			executor->intruder = true;
+			return EXECUTOR_AWAKE;
+	}
+	return EXECUTOR_OK;
+}
+
+ExecutorResult
 executor_settle(Executor *executor, ExecutorResult result)
 {
 	return result == EXECUTOR_ENDED ? result : judge(executor, result, executor_freeze(executor));
@@ -627,6 +588,9 @@ executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags
 
 	if (elapsed)
 		*elapsed = 0;
+	result = executor_look(executor);
+	if (result != EXECUTOR_OK)
+		return result;
 	read_usage(executor, &from);
 	from.wall = clock_now();
 	result = executor_ask(executor, op, count, flags, seed, timeout);
@@ -711,6 +675,9 @@ executor_gated(Executor *executor, uint32_t op, uint32_t runs, uint32_t flags, v
 	ExecutorResult freeze;
 
 	*elapsed = 0;
+	result = executor_look(executor);
+	if (result != EXECUTOR_OK)
+		return result;
 	executor->control->gate = executor->control->done = 0;
 	read_usage(executor, &from);
 	from.wall = clock_now();
@@ -879,7 +846,10 @@ void
 executor_end(Executor *executor)
 {
 	if (executor->pidfd >= 0)
+	{
+		stopped_ended(executor->pidfd);
 		syscall(SYS_pidfd_send_signal, executor->pidfd, SIGKILL, NULL, 0);
+	}
 	if (executor->sandbox > 0)
 		sandbox_end(executor->sandbox);
 	if (executor->zygote && executor->pidfd >= 0 && !executor->ended)

@@ -27,6 +27,7 @@ typedef enum ExecutorResult
 	EXECUTOR_TIMEOUT,
 	EXECUTOR_ENDED,				/* the process ended; `wait_status` says how */
 	EXECUTOR_FORGED,			/* a reply that no honest executor sends */
+	EXECUTOR_AWAKE,				/* one that was stopped, this or another, was at work; `intruder` says whose */
 	EXECUTOR_BROKEN,			/* this host failed, not the code */
 } ExecutorResult;
 
@@ -54,6 +55,7 @@ typedef struct Executor
 	WireControl *control;
 	bool		frozen;
 	bool		hostile;		/* of the candidate's side */
+	bool		intruder;		/* with EXECUTOR_AWAKE: it was of the candidate's side */
 	bool		met;			/* has had a block with runs */
 	double		pace;			/* seconds from one gate to the next, in its last block that had gates */
 	bool		attentive;		/* the supervisor has a core to spend on waiting for its answers */
@@ -106,6 +108,9 @@ extern void zygote_end(Zygote *zygote);
 
 extern ExecutorResult executor_freeze(Executor *executor);
 extern ExecutorResult executor_thaw(Executor *executor);
+
+/* whether all that should be stopped are; every command but executor_ask's looks before its clock starts */
+extern ExecutorResult executor_look(Executor *executor);
 
 /*
  * Seconds between two readings, without those in which the executor was ready to run but other processes had its core; never less

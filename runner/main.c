@@ -25,6 +25,7 @@
 
 #include "clock.h"
 #include "measure.h"
+#include "stopped.h"
 
 #define SCRATCH_PREFIX	"cudal1-measure-"
 #define JOB_LIMIT		((size_t) 64 << 20)
@@ -98,6 +99,12 @@ static void
 cancel(int number)
 {
 	executor_cancelled = 1;
+}
+
+static void
+note_continued(int number)
+{
+	stopped_continued = stopped_continued + 1;
 }
 
 static int
@@ -404,6 +411,7 @@ main(int argc, char **argv)
 	Job			job;
 	int			status;
 	struct sigaction action = {.sa_handler = cancel};
+	struct sigaction again = {.sa_handler = note_continued,.sa_flags = SA_RESTART};
 
 	while ((o = getopt_long(argc, argv, "h", long_options, NULL)) != -1)
 		switch (o)
@@ -516,6 +524,7 @@ main(int argc, char **argv)
 	free(text);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGCONT, &again, NULL);
 	status = measure(&job, &options);
 	job_free(&job);
 	return status;

@@ -130,6 +130,10 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 			json_object_set_new(m->result.evidence, "detector", json_string("protocol"));
 			return conclude(m, side == SIDE_CANDIDATE ? OUTCOME_CHEAT : OUTCOME_UNVERIFIED,
 							"%s interfered with the measurement %s", who, when);
+		case EXECUTOR_AWAKE:
+			json_object_set_new(m->result.evidence, "detector", json_string("awake"));
+			return conclude(m, executor->intruder ? OUTCOME_CHEAT : OUTCOME_UNVERIFIED,
+							"%s had itself woken: it was at work while it was stopped, outside its turn", executor->intruder ? "the code" : "the reference");
 		case EXECUTOR_BROKEN:
 			break;
 	}
@@ -519,7 +523,15 @@ block(Measure *m, Executor *executor, Side side, const uint32_t *slots, const ui
 	if (m->seeds_runs)
 		memcpy(executor->control->seeds, seeds, n * sizeof(*seeds));
 	if (m->gpu)
+	{
+		result = executor_look(executor);
+		if (result != EXECUTOR_OK)
+		{
+			*elapsed = 0;
+			return measure_failed(m, side, executor, result, "in a run");
+		}
 		return gpu_block(m, executor, side, slots, n, m->seeds_runs ? WIRE_FLAG_SEED_RUNS : 0, timeout, elapsed);
+	}
 	result = executor_command(executor, WIRE_RUN, n, m->seeds_runs ? WIRE_FLAG_SEED_RUNS : 0, 0, timeout, elapsed);
 	m->result.clock_seconds += *elapsed;
 	return measure_failed(m, side, executor, result, "in a run");

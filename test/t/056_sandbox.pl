@@ -1,8 +1,9 @@
 # What a candidate in C can't see of its own sandbox: limits, filters, namespaces and cores of an executor, looked at from outside while it
-# runs. And that nothing is measured where no sandbox can be made.
+# runs. That it is found out where it is awake outside its turn. And that nothing is measured where no sandbox can be made.
 use strict;
 use warnings;
 use JSON::PP;
+use POSIX ':sys_wait_h';
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep time);
@@ -25,6 +26,12 @@ my %text = (
 	'profile-short.json' => '{"bucket_seconds": 0.01, "looks": [2], "pairs": 2, "check_seconds": 0.05, "min_checks": 1, "audits": 2, "audit_seconds": 0.01}',
 	'reference.c' => 'void solve(const float *x, float *y) { for (int i = 0; i < 64; i++) y[i] = 2 * x[i]; }',
 	'crash.c' => 'void solve(const float *x, float *y) { *(volatile int *) 8 = 1; }',
+	'profile-long.json' => '{"bucket_seconds": 1, "looks": [4], "pairs": 4, "check_seconds": 0.05, "min_checks": 1, "audits": 2, "audit_seconds": 0.01, "half_width_limit": 10,'
+	  . ' "futility_pairs": null}',
+	# a thread that is at work whenever nobody stops it
+	'spinning.c' => "#include <pthread.h>\nstatic void *spin(void *x) { for (volatile int i = 0;;) i++; return x; }\n"
+	  . '__attribute__((constructor)) static void begin(void) { pthread_t t; pthread_create(&t, 0, spin, 0); }'
+	  . "\nvoid solve(const float *x, float *y) { for (int i = 0; i < 64; i++) y[i] = 2 * x[i]; }",
 	'endless.c' => 'void solve(const float *x, float *y) { for (volatile int i = 0;;) i++; }',
 );
 for my $name (keys %text)
@@ -155,6 +162,44 @@ end($pid, 'in a sandbox', $executor, @bubblewrap);
 is("@bubblewrap", '', 'without a sandbox there is no bubblewrap');
 look_at($pid, $executor, 'without a sandbox');
 end($pid, 'without a sandbox', $executor);
+
+# ---- woken ----
+
+# a measurement during which those whose command line matches, in a sandbox or none, are woken whenever they have been stopped for a moment
+sub wake
+{
+	my ($which, $supervisor_too) = @_;
+	my $pid = fork // die "fork: $!";
+	if ($pid == 0)
+	{
+		open STDOUT, '>', "$dir/woken" or die $!;
+		exec $measure, @arguments, '--candidate', "$dir/spinning.c", '--profile', "$dir/profile-long.json" or die "exec: $!";
+	}
+	my ($woken, $until) = (0, time() + 120);
+	while (waitpid($pid, WNOHANG) == 0)
+	{
+		kill 'KILL', $pid if time() > $until;
+		my %found = descendants($pid);
+		my @stopped = grep { $found{$_} =~ $which && field($_, 'State') =~ /^T/ } keys %found;
+		sleep 0.002;
+		@stopped = grep { field($_, 'State') =~ /^T/ } @stopped;
+		next if !@stopped;
+		kill 'CONT', @stopped, $supervisor_too ? $pid : ();
+		$woken++;
+		sleep 0.1;
+	}
+	my $result = decode_json((grep { /"type": ?"result"/ } split /\n/, slurp("$dir/woken"))[-1] // '{}');
+	return ($woken, $result->{outcome} // 'none', $result->{detail} // '', $result->{evidence}{detector} // '');
+}
+
+my ($woken, $outcome, $detail, $detector) = wake(qr{/exec-c \S+/candidate/});
+is("$outcome: $detail", 'cheat: the code had itself woken: it was at work while it was stopped, outside its turn', 'code that is awake outside its turn is found out');
+is($detector, 'awake', 'and by what');
+($woken, $outcome, $detail) = wake(qr{/exec-c \S+/reference/});
+like("$outcome: $detail", qr/^unverified: the reference had itself woken/, 'a reference that is awake is no fault of the candidate');
+($woken, $outcome, $detail) = wake(qr{/exec-c }, 1);
+cmp_ok($woken, '>', 0, 'whoever wakes all');
+unlike($outcome, qr/cheat|none|lost/, 'accuses nobody') or diag $detail;
 
 # ---- no sandbox ----
 

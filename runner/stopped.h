@@ -1,0 +1,47 @@
+/*
+ * stopped.h
+ *		Whether processes that should be stopped are.
+ */
+#ifndef CUDAL1_STOPPED_H
+#define CUDAL1_STOPPED_H
+
+#include <stdbool.h>
+#include <signal.h>
+#include <sys/types.h>
+
+typedef struct ProcessState
+{
+	char		letter;			/* as in proc(5); 0: gone */
+	bool		still;			/* stopped, or at its end */
+	bool		exiting;
+	long		threads;
+} ProcessState;
+
+/* of the first thread, from a descriptor of /proc/PID/stat */
+extern ProcessState stopped_look(int stat_fd);
+
+/* whether every thread of a process is stopped, or at its end */
+extern bool stopped_threads(pid_t pid);
+
+/* a process was seen to be stopped, and should stay so; it is let go; it is ended. Of the same one, by its descriptor, again and again */
+extern void stopped_noted(int pidfd, int stat_fd, pid_t pid, bool hostile);
+extern void stopped_released(int pidfd);
+extern void stopped_ended(int pidfd);
+
+typedef enum StoppedVerdict
+{
+	STOPPED_ALL,
+	STOPPED_NOT_REFERENCE,
+	STOPPED_NOT_CANDIDATE,
+} StoppedVerdict;
+
+/*
+ * Whether those that were noted and not let go have been stopped all the time. Takes about 10 us for each. One that someone outside has
+ * woken, who wakes all, is stopped again.
+ */
+extern StoppedVerdict stopped_check(void);
+
+/* counted by a handler of SIGCONT: who wakes the supervisor may have woken all */
+extern volatile sig_atomic_t stopped_continued;
+
+#endif							/* CUDAL1_STOPPED_H */
