@@ -22,6 +22,7 @@
 
 #include "cuda.h"
 #include "measure.h"
+#include "tree.h"
 
 #define CACHE_BYTES		((off_t) 1 << 30)
 #define ENTRY_BYTES		(CACHE_BYTES / 4)

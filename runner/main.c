@@ -10,7 +10,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <getopt.h>
 #include <math.h>
 #include <signal.h>
@@ -26,6 +25,7 @@
 #include "clock.h"
 #include "measure.h"
 #include "stopped.h"
+#include "tree.h"
 
 #define SCRATCH_PREFIX	"cudal1-measure-"
 #define JOB_LIMIT		((size_t) 64 << 20)
@@ -105,18 +105,6 @@ static void
 note_continued(int number)
 {
 	stopped_continued = stopped_continued + 1;
-}
-
-static int
-remove_entry(const char *path, const struct stat *st, int type, struct FTW *level)
-{
-	return remove(path);
-}
-
-void
-remove_tree(const char *path)
-{
-	nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 /* folders whose owner is gone */

@@ -149,9 +149,6 @@ typedef struct Measure
 
 #define NOISE_BYTES ((size_t) 1 << 20)
 
-/* main.c: a folder and all in it */
-extern void remove_tree(const char *path);
-
 /* measure.c */
 extern void measure_run(Measure *m);
 extern bool conclude(Measure *m, Outcome outcome, const char *format,...) __attribute__((format(printf, 3, 4)));
