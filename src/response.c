@@ -16,6 +16,7 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "lib/stringinfo.h"
+#include "miscadmin.h"
 #include "nodes/pg_list.h"
 #include "utils/builtins.h"
 
@@ -36,11 +37,12 @@ typedef struct Section
 	SectionKind kind;
 	const char *start;			/* behind the title */
 	const char *end;
+	int			fence;			/* index of its first fence: its fences lie side by side */
+	int			nfences;
 } Section;
 
 typedef struct Fence
 {
-	int			section;		/* index of its section, -1 before the first */
 	char		mark;			/* backtick or tilde */
 	int			length;			/* number of marks */
 	int			indent;			/* columns to take off each line */
@@ -221,50 +223,73 @@ match_fence_close(const char *line, const char *end, const Fence *fence)
 	return p == end || *p == '<';
 }
 
+/* behind a closing tag at p that has its line to itself from there on, blanks apart; else NULL */
+static const char *
+match_closing_line(const char *p, const char *end, const char *closing)
+{
+	const char *text = skip_blanks(p, end);
+
+	if (end - text < strlen(closing) || pg_strncasecmp(text, closing, strlen(closing)) != 0)
+		return NULL;
+	text = skip_blanks(text + strlen(closing), end);
+	return text == end || *text == '\n' ? text : NULL;
+}
+
 /*
  * Where the answer begins, behind the model's reasoning: a block <think> ... </think>, or everything up to a line that is
  * nothing but the closing tag (chat templates put the opening tag into the prompt).  NULL: the reasoning never ends.
+ *
+ * Of the lines with a closing tag only the last counts, so they are looked for once, however many blocks there are; behind
+ * a block only what is left of its own line can be another.
  */
 static const char *
 skip_reasoning(const char *p, const char *end)
 {
-	static const char *const tags[] = {"think", "thinking", "reasoning"};
+	static const char *const openings[] = {"<think>", "<thinking>", "<reasoning>"};
+	static const char *const closings[] = {"</think>", "</thinking>", "</reasoning>"};
+	const char *last[lengthof(closings)] = {NULL};	/* lines, and where they end */
+	const char *last_end[lengthof(closings)] = {NULL};
 	bool		again;
+
+	for (const char *line = p; line < end; line = line_end(line, end) + 1)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (int i = 0; i < lengthof(closings); i++)
+		{
+			const char *stop = match_closing_line(line, end, closings[i]);
+
+			if (stop != NULL)
+			{
+				last[i] = line;
+				last_end[i] = stop;
+			}
+		}
+	}
 
 	do
 	{
+		CHECK_FOR_INTERRUPTS();
 		again = false;
-		for (int i = 0; i < lengthof(tags); i++)
+		for (int i = 0; i < lengthof(openings); i++)
 		{
-			char		opening[16];
-			char		closing[16];
-			const char *found;
 			const char *start = p;
+			const char *stop;
 
-			snprintf(opening, sizeof(opening), "<%s>", tags[i]);
-			snprintf(closing, sizeof(closing), "</%s>", tags[i]);
 			while (start < end && (is_blank(*start) || *start == '\n'))
 				start++;
-			if (end - start >= strlen(opening) && pg_strncasecmp(start, opening, strlen(opening)) == 0)
+			if (end - start >= strlen(openings[i]) && pg_strncasecmp(start, openings[i], strlen(openings[i])) == 0)
 			{
-				found = strstr(start, closing);
+				const char *found = strstr(start, closings[i]);
+
 				if (found == NULL)
 					return NULL;
-				p = found + strlen(closing);
+				p = found + strlen(closings[i]);
 				again = true;
 			}
-			else
-			{
-				for (const char *line = p; line < end; line = line_end(line, end) + 1)
-				{
-					const char *text = skip_blanks(line, end);
-					const char *stop = line_end(line, end);
-
-					if (stop - text >= strlen(closing) && pg_strncasecmp(text, closing, strlen(closing)) == 0 &&
-						skip_blanks(text + strlen(closing), stop) == stop)
-						p = stop;
-				}
-			}
+			else if (last[i] != NULL && last[i] >= p)
+				p = last_end[i];
+			else if ((stop = match_closing_line(p, end, closings[i])) != NULL)
+				p = stop;
 		}
 	} while (again);
 	return p;
@@ -293,9 +318,11 @@ scan_answer(const char *text, const char *end, Answer *answer)
 		const char *stop = line_end(line, end);
 		const char *rest;
 		bool		hashed;
-		SectionKind current = answer->nsections > 0 ? answer->sections[answer->nsections - 1].kind : SECTION_NONE;
+		Section    *section = answer->nsections > 0 ? &answer->sections[answer->nsections - 1] : NULL;
+		SectionKind current = section ? section->kind : SECTION_NONE;
 		SectionKind kind;
 
+		CHECK_FOR_INTERRUPTS();
 		if (open)
 		{
 			Fence	   *fence = &answer->fences[answer->nfences - 1];
@@ -327,6 +354,8 @@ scan_answer(const char *text, const char *end, Answer *answer)
 			answer->sections[answer->nsections].kind = kind;
 			answer->sections[answer->nsections].start = rest;
 			answer->sections[answer->nsections].end = end;
+			answer->sections[answer->nsections].fence = answer->nfences;
+			answer->sections[answer->nsections].nfences = 0;
 			answer->nsections++;
 			continue;
 		}
@@ -340,7 +369,8 @@ scan_answer(const char *text, const char *end, Answer *answer)
 		{
 			Fence	   *fence = &answer->fences[answer->nfences++];
 
-			fence->section = answer->nsections - 1;
+			if (section != NULL)
+				section->nfences++;
 			fence->start = Min(stop + 1, end);
 			fence->end = end;
 			open = true;
@@ -358,8 +388,10 @@ is_empty(const char *p, const char *end)
 
 /* the fence that holds a section's code, or NULL */
 static Fence *
-choose_fence(Answer *answer, int section)
+choose_fence(Answer *answer, const Section *section)
 {
+	Fence	   *first = &answer->fences[section->fence];
+	Fence	   *behind = first + section->nfences;
 	Fence	   *chosen = NULL;
 
 	/* fences with the label of something else count only where there is no other */
@@ -367,21 +399,13 @@ choose_fence(Answer *answer, int section)
 	{
 		ptrdiff_t	longest = 0;
 
-		for (int i = 0; i < answer->nfences; i++)
-		{
-			Fence	   *fence = &answer->fences[i];
-
-			if (fence->section == section && fence->prose == (pass == 1) && !is_empty(fence->start, fence->end))
+		for (Fence *fence = first; fence < behind; fence++)
+			if (fence->prose == (pass == 1) && !is_empty(fence->start, fence->end))
 				longest = Max(longest, fence->end - fence->start);
-		}
-		for (int i = 0; i < answer->nfences; i++)
-		{
-			Fence	   *fence = &answer->fences[i];
-
-			if (fence->section == section && fence->prose == (pass == 1) && !is_empty(fence->start, fence->end) &&
+		for (Fence *fence = first; fence < behind; fence++)
+			if (fence->prose == (pass == 1) && !is_empty(fence->start, fence->end) &&
 				2 * (fence->end - fence->start) >= longest)
 				chosen = fence;
-		}
 	}
 	return chosen;
 }
@@ -457,6 +481,7 @@ parse_response(const text *response, Datum *values, bool *nulls)
 	const char *start;
 	Answer		answer;
 	int			chosen[3] = {-1, -1, -1};
+	Fence	   *fence = NULL;	/* that holds the code */
 	StringInfoData reason;
 
 	memset(nulls, true, 4 * sizeof(bool));
@@ -479,10 +504,16 @@ parse_response(const text *response, Datum *values, bool *nulls)
 
 	/* the code: the last section of code that has a fence, else the last; the others: the last before it, else the last */
 	for (int i = 0; i < answer.nsections; i++)
-		if (answer.sections[i].kind == SECTION_CODE &&
-			(chosen[SECTION_CODE] < 0 || choose_fence(&answer, i) != NULL ||
-			 choose_fence(&answer, chosen[SECTION_CODE]) == NULL))
+		if (answer.sections[i].kind == SECTION_CODE)
+		{
+			Fence	   *other = choose_fence(&answer, &answer.sections[i]);
+
+			CHECK_FOR_INTERRUPTS();
+			if (other == NULL && fence != NULL)
+				continue;
 			chosen[SECTION_CODE] = i;
+			fence = other;
+		}
 	for (int kind = SECTION_ANALYSIS; kind <= SECTION_DESIGN; kind++)
 		for (int i = 0; i < answer.nsections; i++)
 			if (answer.sections[i].kind == kind &&
@@ -506,8 +537,6 @@ parse_response(const text *response, Datum *values, bool *nulls)
 		}
 		else
 		{
-			Fence	   *fence = choose_fence(&answer, chosen[kind]);
-
 			if (fence != NULL && !fence->closed)
 				appendStringInfo(&reason, "%sthe code fence is not closed: the answer was cut off", reason.len > 0 ? "; " : "");
 			else if (fence != NULL)
@@ -518,11 +547,9 @@ parse_response(const text *response, Datum *values, bool *nulls)
 			else
 			{
 				text	   *bare = trimmed_text(section->start, section->end);
-				bool		only_fences = VARSIZE_ANY_EXHDR(bare) == 0;
 
-				for (int i = 0; i < answer.nfences; i++)
-					only_fences |= answer.fences[i].section == chosen[kind];
-				if (only_fences)
+				/* nothing, or only fences that hold nothing */
+				if (VARSIZE_ANY_EXHDR(bare) == 0 || section->nfences > 0)
 					appendStringInfo(&reason, "%ssection \"## %s\" holds no code", reason.len > 0 ? "; " : "",
 									 section_titles[kind]);
 				else

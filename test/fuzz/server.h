@@ -34,6 +34,14 @@ MemoryContext CurrentMemoryContext;
 sigjmp_buf *PG_exception_stack;
 ErrorContextCallback *error_context_stack;
 
+/* nobody cancels */
+volatile sig_atomic_t InterruptPending;
+
+void
+ProcessInterrupts(void)
+{
+}
+
 static void *
 linked(Piece *piece)
 {

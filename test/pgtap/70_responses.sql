@@ -1,6 +1,6 @@
 -- Answers of models: what is meant is found, what is missing is named, nothing raises.
 BEGIN;
-SELECT plan(61);
+SELECT plan(66);
 
 CREATE TEMP TABLE answer (name text, response text, code text, reason text);
 CREATE FUNCTION pg_temp.whole(body text) RETURNS text LANGUAGE sql AS
@@ -44,6 +44,9 @@ INSERT INTO answer VALUES
 ('reasoning before', E'<think>\n## Code Implementation\n```c\nwrong\n</think>\n' || pg_temp.whole(E'```\nx\n```'), 'x', NULL),
 ('reasoning without its opening tag', E'hm\n## Code Implementation\n```c\nwrong\n</think>\n' || pg_temp.whole(E'```\nx\n```'), 'x', NULL),
 ('reasoning twice', E'<think>a</think>\n<think>b</think>\n' || pg_temp.whole(E'```\nx\n```'), 'x', NULL),
+('another tag on the line of a block''s end', E'<think>\na</think> </reasoning> \n' || pg_temp.whole(E'```\nx\n```'), 'x', NULL),
+('the last of several closing tags', E'<think>a</think>\n</think>\n## Code Implementation\n```\nwrong\n</reasoning>\n<thinking>b</thinking>' || pg_temp.whole(E'```\nx\n```'), 'x', NULL),
+('a closing tag before a block that follows', E'<think>\na</reasoning>\n</thinking>\n<think></think>\nb\n</thinking>\n' || pg_temp.whole(E'```\nx\n```'), 'x', NULL),
 ('a closing tag inside the code', pg_temp.whole(E'```\nputs("</think>");\n```'), 'puts("</think>");', NULL),
 ('characters of several bytes', pg_temp.whole(E'```\n// größer → schneller\n```'), '// größer → schneller', NULL),
 ('inline code is no fence', pg_temp.whole(E'```int y;``` is short\n```\nx\n```'), 'x', NULL),
@@ -87,6 +90,14 @@ JOIN piece AS p ON true WHERE p.n = abs(hashint8extended(i, s)) % 19 GROUP BY s;
 SELECT is(count(*), 20000::bigint, 'random pieces give one row each') FROM fuzz CROSS JOIN LATERAL cudal1_parse_response(response);
 SELECT is(count(*), 0::bigint, 'without a reason all three sections are there')
 FROM fuzz CROSS JOIN LATERAL cudal1_parse_response(response) AS p WHERE p.reason IS NULL AND (p.analysis IS NULL OR p.design IS NULL OR p.code IS NULL);
+
+-- read in a fraction of a second; the limit is for a reading that begins anew at each piece, which takes minutes
+SET LOCAL statement_timeout = '1 min';
+SELECT is(code, 'x', 'as many blocks of reasoning as 12 MB hold are read')
+FROM cudal1_parse_response(repeat('<think></think>', 800000) || pg_temp.whole(E'```\nx\n```'));
+SELECT is(code, 'x', 'as many sections of code with two fences as 12 MB hold are read')
+FROM cudal1_parse_response(pg_temp.whole('') || repeat(E'# Code Implementation\n```\ny\n```\n```\nx\n```\n', 300000));
+RESET statement_timeout;
 
 SELECT * FROM finish();
 ROLLBACK;
