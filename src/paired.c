@@ -67,8 +67,8 @@ rank_differences(Difference *d, int n)
 static double
 signed_rank_p(const Difference *d, int n, double ties)
 {
-	int			most = n * (n + 1);
-	int			seen = 0;
+	int64		most = (int64) n * (n + 1);
+	int64		seen = 0;
 	double		p;
 
 	if (n == 0)
@@ -78,9 +78,9 @@ signed_rank_p(const Difference *d, int n, double ties)
 			seen += d[i].rank2;
 	if (n > EXACT_PAIRS)
 	{
-		double		mean = most / 2.0;
+		double		mean = (double) most / 2;
 		double		deviation = sqrt((double) n * (n + 1) * (2.0 * n + 1) / 6 - ties / 12);
-		double		away = Max(fabs(seen - mean) - 1, 0);	/* continuity: half a rank, and these are twice the ranks */
+		double		away = Max(fabs((double) seen - mean) - 1, 0);	/* continuity: half a rank, and these are twice the ranks */
 
 		return erfc(away / deviation / sqrt(2));
 	}
@@ -99,7 +99,7 @@ signed_rank_p(const Difference *d, int n, double ties)
 			for (int s = reach; s >= 0; s--)
 				law[s] = 0.5 * (law[s] + (s >= d[i].rank2 ? law[s - d[i].rank2] : 0));
 		}
-		for (int s = 0; s <= most; s++)
+		for (int64 s = 0; s <= most; s++)
 		{
 			if (s <= seen)
 				below += law[s];

@@ -1,7 +1,7 @@
 -- The report counts as the paper's tables do.
 BEGIN;
 SET client_min_messages = warning;
-SELECT plan(24);
+SELECT plan(28);
 
 CREATE FUNCTION pg_temp.task(name text, level int, options jsonb DEFAULT '{}') RETURNS bigint LANGUAGE sql AS
 $$SELECT cudal1_add_task(name, 'ref', 'pytorch', NULL, level, options || '{"device": "cpu"}')$$;
@@ -92,6 +92,19 @@ SELECT is((cudal1.best_reward(:long, NULL)).candidate_id, (SELECT min(candidate_
 SELECT throws_ok($$SELECT * FROM cudal1_speedup_report(missing => 'two')$$, '22023', NULL, 'an unknown treatment of missing tasks is an error');
 SELECT throws_ok($$SELECT * FROM cudal1_speedup_report(missing => NULL)$$, '22023', NULL, 'NULL is none, either');
 SELECT throws_ok($$SELECT * FROM cudal1_speedup_report(device => 'abacus')$$, '42704', NULL, 'an unknown device is an error');
+
+-- pairs whose ranks add up beyond 32 bits; the expected values are the normal law's, by Python's erfc
+CREATE FUNCTION pg_temp.pairs(n int, better text, size text, OUT signed_rank_p numeric, OUT sign_p numeric) LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('SELECT round(p.signed_rank_p::numeric, 8), round(p.sign_p::numeric, 8) FROM cudal1.paired_test('
+		'ARRAY(SELECT CASE WHEN %1$s THEN %2$s ELSE 1 END FROM generate_series(1, $1) AS i),'
+		'ARRAY(SELECT CASE WHEN %1$s THEN 1 ELSE %2$s END FROM generate_series(1, $1) AS i), 0.95) AS p', better, size) INTO signed_rank_p, sign_p USING n;
+END $$;
+SELECT is(signed_rank_p, 0.99717919, '60 000 pairs without a difference between the sides') FROM pg_temp.pairs(60000, 'i % 2 = 1', 'exp(1e-6::float8 * i)');
+SELECT is(signed_rank_p, 0.04613339, '120 000 pairs with a small one') FROM pg_temp.pairs(120000, 'i % 2 = 1 OR i > 119600', 'exp(1e-6::float8 * i)');
+SELECT results_eq($$SELECT signed_rank_p, round(sign_p, 3) FROM pg_temp.pairs(60000, 'i <= 30245', '2::float8')$$, 'VALUES (0.04545531, 0.046)',
+	'where all sizes are equal, ranks say what signs say');
+SELECT is(signed_rank_p, 0.04550026, 'also for as many pairs as are compared') FROM pg_temp.pairs(1000000, 'i <= 501000', '2::float8');
 
 SELECT * FROM finish();
 ROLLBACK;
