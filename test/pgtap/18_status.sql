@@ -1,6 +1,6 @@
 -- cudal1_status() and the views: what is missing is named, with a way to mend it.
 BEGIN;
-SELECT plan(22);
+SELECT plan(25);
 
 CREATE FUNCTION pg_temp.status(wanted text) RETURNS text LANGUAGE sql AS $$
 	SELECT string_agg(value || coalesce(' -> ' || hint, ''), '; ') FROM cudal1_status() WHERE item LIKE wanted
@@ -38,6 +38,16 @@ SELECT is(cudal1.heartbeat(:j, :n, lease => '-1 s'), 'continue', 'which falls si
 SELECT is(pg_temp.status('queue'), '0 waiting, 1 running -> 1 claim(s) gave no sign of life in time; a living worker takes them over.', 'is told');
 SELECT cudal1.finish(:j, :n, '{"outcome": "lost", "detail": "bwrap failed"}') \g /dev/null
 SELECT is(pg_temp.status('lost or unverified'), '1 of the last 100 measurements, within an hour -> The last one said: bwrap failed', 'losses are told');
+
+-- one that waits without a job, among three thousand that are decided
+INSERT INTO cudal1.candidate (task_id, code, code_hash, state, reward, decided_at)
+	SELECT task_id, 'c', sha256(('many ' || g)::bytea), 'successful', 2, now() FROM cudal1.task, generate_series(1, 3000) AS g;
+INSERT INTO cudal1.candidate (task_id, code, code_hash) SELECT task_id, 'c', sha256('one') FROM cudal1.task;
+SELECT idx_tup_fetch + seq_tup_read AS read FROM pg_stat_xact_user_tables WHERE relid = 'cudal1.candidate'::regclass \gset
+SELECT is(pg_temp.status('undecided%'), '1 -> After a restore, SELECT cudal1_requeue() queues them again.', 'what has no job');
+SELECT is(cudal1_requeue(), 1::bigint, 'gets one');
+SELECT ok(idx_tup_fetch + seq_tup_read - :read < 500, format('by reading %s candidates', idx_tup_fetch + seq_tup_read - :read))
+FROM pg_stat_xact_user_tables WHERE relid = 'cudal1.candidate'::regclass;
 
 SELECT * FROM finish();
 ROLLBACK;
