@@ -7,8 +7,8 @@ RETURNS TABLE (candidate_id bigint, state text, reward float8)
 LANGUAGE c VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'cudal1_wait';
 COMMENT ON FUNCTION @extschema@.cudal1_wait(bigint[], interval) IS
-'one row per element, in order, as soon as all candidates are final or, at the timeout, as they stand; call it in a loop. A candidate with an imported score is final once
-no measurement of it is queued. Errors: 42704 unknown id; 25001 for candidates written by the current transaction, or above READ COMMITTED';
+'one row per element, in order, as soon as all candidates are final or, at the timeout, as they stand; call it in a loop, with a timeout of tens of seconds:
+a call keeps its snapshot, so that until it returns VACUUM cannot clean up behind the queue. A candidate with an imported score is final once no measurement of it is queued. Errors: 42704 unknown id; 25001 for candidates written by the current transaction, or above READ COMMITTED';
 
 CREATE FUNCTION @extschema@.cudal1_cancel(candidate_ids bigint[])
 RETURNS bigint

@@ -5,6 +5,10 @@
  * things would make it wait for what it can't see, so they are errors: a candidate or job written by its own transaction,
  * which no worker sees before it commits, and a transaction snapshot, which never shows a verdict.
  *
+ * The snapshot of the calling query stays as long as the call: who joins the answer with tables reads those by it
+ * afterwards, so a function can't give it up. VACUUM keeps for it what has ended since, and who waits for hours makes claims
+ * slow for all; hence timeouts of tens of seconds, and a loop.
+ *
  * Final is a candidate whose state is final, unless its score was measured elsewhere and a measurement here is queued:
  * who submitted that code waits for the measurement.
  */
