@@ -5,7 +5,8 @@
  * A draw reads bucket rows of one task (or cluster rows of one island) and then one index entry a code: slots are dense, so a
  * uniform pick is a number below the count.  Its cost does not depend on the number of candidates, nor on how many buckets
  * there are: where the strategy prefers high scores, it reads them from the best one down and stops where none that follows
- * can win; where all codes are alike it reads none, as places are dense over all buckets of a task.  All its queries use the
+ * can win; where all codes are alike it reads none, as places are dense over all buckets of a task.  Only before a task's
+ * islands are founded the codes of a cluster that is drawn are counted, since nothing numbers them.  All its queries use the
  * snapshot of the calling statement; otherwise a code that moves between two of them would leave a slot that nobody finds.
  *
  * Randomness comes through one door, a counter hashed with a seed: draw i of seed s is the same on every server and in every
@@ -63,7 +64,7 @@ typedef struct Task
 typedef struct Cell
 {
 	int64		number;			/* k of a bucket, hundredths of a cluster */
-	int64		codes;
+	int64		codes;			/* 0: not counted yet */
 	double		mean;			/* on the task's scale */
 	double		probability;
 } Cell;
@@ -94,8 +95,7 @@ typedef struct Draw
 	int64		registrations;
 	Pick	   *picks;
 	int			npicks;
-	int64	   *members;		/* of islands not founded yet: candidates, cell after cell */
-	int64		codes;			/* at random: how many to draw from */
+	int64		codes;			/* at random, or before islands are founded: how many the task has */
 	bool		has_places;		/* likewise: they are numbered */
 } Draw;
 
@@ -382,14 +382,12 @@ has_places(void)
 }
 
 static void
-draw_random(Draw *draw, int n, Draws *draws)
+count_codes(Draw *draw)
 {
 	static SPIPlanPtr kept = NULL;
 	static SPIPlanPtr summed = NULL;
 	Oid			types[] = {INT8OID};
 	Datum		args[] = {Int64GetDatum(draw->task.id)};
-	int64	   *places = NULL;
-	int			wanted;
 
 	draw->has_places = has_places();
 	if (draw->has_places)
@@ -398,6 +396,15 @@ draw_random(Draw *draw, int n, Draws *draws)
 		execute(&summed, "SELECT coalesce(sum(codes), 0)::bigint FROM cudal1.bucket WHERE task_id = $1", 1, types, args);
 	if (SPI_processed > 0)
 		draw->codes = DatumGetInt64(column(0, 1, NULL));
+}
+
+static void
+draw_random(Draw *draw, int n, Draws *draws)
+{
+	int64	   *places = NULL;
+	int			wanted;
+
+	count_codes(draw);
 
 	/* few codes are shuffled, among many a repetition is rare and drawn again */
 	if (draw->codes <= 2 * (int64) n)
@@ -481,16 +488,81 @@ load_cells(Draw *draw, SPIPlanPtr *plan, Datum *args)
 	reverse_cells(draw->cells, draw->ncells);
 }
 
+/* the lowest reward of a cluster, to the last bit: rewards are rounded to hundredths, those above 1e9 count as 1e9 */
+static double
+cluster_edge(int64 number)
+{
+	double		edge = ((double) number - 0.5) / 100;
+
+	if (number > INT64CONST(100000000000))
+		return get_float8_infinity();
+	while (rint(edge * 100) >= (double) number)
+		edge = nextafter(edge, -INFINITY);
+	while (rint(edge * 100) < (double) number)
+		edge = nextafter(edge, INFINITY);
+	return edge;
+}
+
+/* what would be on every island, were they founded */
+#define PLACED_CANDIDATES "FROM cudal1.candidate WHERE task_id = $1 AND state = 'successful' AND purpose = 'normal'"
+
 /*
- * Clusters of one island that holds anything, each island with the same chance.  Where the task has no islands yet, every
- * candidate would be on all of them: the clusters are then counted from the candidates.
+ * Likewise where the task has no islands yet, and every candidate would be on all of them: the index of a task's best leads
+ * from each cluster to the next one below it.  Its codes are counted where it is drawn.
+ */
+static void
+load_unfounded_cells(Draw *draw)
+{
+	static SPIPlanPtr plan = NULL;
+	Oid			types[] = {INT8OID, FLOAT8OID};
+	Datum		args[] = {Int64GetDatum(draw->task.id), Float8GetDatum(get_float8_infinity())};
+	int			room = BUCKETS_AT_ONCE;
+
+	draw->cells = palloc0(room * sizeof(Cell));
+	for (;;)
+	{
+		Cell	   *cell;
+
+		execute(&plan, "SELECT cudal1.reward_cluster(reward) " PLACED_CANDIDATES " AND reward < $2 ORDER BY reward DESC LIMIT 1",
+				2, types, args);
+		if (SPI_processed == 0)
+			break;
+		if (draw->ncells == room)
+			draw->cells = repalloc(draw->cells, (room *= 2) * sizeof(Cell));
+		cell = &draw->cells[draw->ncells];
+		cell->number = DatumGetInt64(column(0, 1, NULL));
+		cell->codes = 0;
+		SPI_freetuptable(SPI_tuptable);
+		if ((cluster_mean(draw, draw->cells[0].number) - cluster_mean(draw, cell->number)) / draw->temperature > 70)
+			break;
+		args[1] = Float8GetDatum(cluster_edge(cell->number));
+		draw->ncells++;
+	}
+	reverse_cells(draw->cells, draw->ncells);
+}
+
+static void
+count_cell(const Draw *draw, Cell *cell)
+{
+	static SPIPlanPtr plan = NULL;
+	Oid			types[] = {INT8OID, FLOAT8OID, FLOAT8OID};
+	Datum		args[] = {Int64GetDatum(draw->task.id), Float8GetDatum(cluster_edge(cell->number)),
+	Float8GetDatum(cluster_edge(cell->number + 1))};
+
+	if (cell->codes > 0)
+		return;
+	execute(&plan, "SELECT count(*) " PLACED_CANDIDATES " AND reward >= $2 AND reward < $3", 3, types, args);
+	cell->codes = DatumGetInt64(column(0, 1, NULL));
+}
+
+/*
+ * Clusters of one island that holds anything, each island with the same chance.
  */
 static void
 load_clusters(Draw *draw, Draws *draws)
 {
 	static SPIPlanPtr islands = NULL;
 	static SPIPlanPtr cells = NULL;
-	static SPIPlanPtr unfounded = NULL;
 	Oid			types[] = {INT8OID};
 	Datum		args[4] = {Int64GetDatum(draw->task.id)};
 
@@ -519,24 +591,10 @@ load_clusters(Draw *draw, Draws *draws)
 		return;
 	}
 
-	execute(&unfounded, "SELECT s.candidate_id, cudal1.reward_cluster(c.reward) FROM cudal1.bucket_slot AS s"
-			" JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id"
-			" WHERE s.task_id = $1 ORDER BY 2, 1", 1, types, args);
-	draw->registrations = SPI_processed;
+	count_codes(draw);
+	draw->registrations = draw->codes;
 	cool_down(draw);
-	draw->cells = MemoryContextAllocExtended(CurrentMemoryContext, Max(SPI_processed, 1) * sizeof(Cell),
-											 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	draw->members = MemoryContextAllocExtended(CurrentMemoryContext, Max(SPI_processed, 1) * sizeof(int64),
-											   MCXT_ALLOC_HUGE);
-	for (uint64 i = 0; i < SPI_processed; i++)
-	{
-		int64		cluster = DatumGetInt64(column(i, 2, NULL));
-
-		draw->members[i] = DatumGetInt64(column(i, 1, NULL));
-		if (draw->ncells == 0 || draw->cells[draw->ncells - 1].number != cluster)
-			draw->cells[draw->ncells++].number = cluster;
-		draw->cells[draw->ncells - 1].codes++;
-	}
+	load_unfounded_cells(draw);
 }
 
 /*
@@ -565,6 +623,7 @@ draw_island(Draw *draw, int n, Draws *draws)
 			fraction -= draw->cells[cell++].probability;
 		for (int p = 0; p < draw->npicks; p++)
 			taken += draw->picks[p].number == draw->cells[cell].number;
+		count_cell(draw, &draw->cells[cell]);
 		if (taken >= draw->cells[cell].codes)
 			continue;
 		do
@@ -583,7 +642,7 @@ fetch_exemplar(const Draw *draw, const Pick *pick, Exemplar *exemplar)
 	static SPIPlanPtr by_place = NULL;
 	static SPIPlanPtr by_count = NULL;
 	static SPIPlanPtr by_cluster = NULL;
-	static SPIPlanPtr by_id = NULL;
+	static SPIPlanPtr by_rank = NULL;
 
 	if (draw->strategy == STRATEGY_RANDOM)
 	{
@@ -623,14 +682,12 @@ fetch_exemplar(const Draw *draw, const Pick *pick, Exemplar *exemplar)
 	}
 	else
 	{
-		Oid			types[] = {INT8OID};
-		Datum		args[1];
-		int64		first = 0;
+		Oid			types[] = {INT8OID, FLOAT8OID, FLOAT8OID, INT8OID};
+		Datum		args[] = {Int64GetDatum(draw->task.id), Float8GetDatum(cluster_edge(pick->number)),
+		Float8GetDatum(cluster_edge(pick->number + 1)), Int64GetDatum(pick->slot)};
 
-		for (int i = 0; draw->cells[i].number != pick->number; i++)
-			first += draw->cells[i].codes;
-		args[0] = Int64GetDatum(draw->members[first + pick->slot]);
-		execute(&by_id, "SELECT candidate_id, reward, code FROM cudal1.candidate WHERE candidate_id = $1", 1, types, args);
+		execute(&by_rank, "SELECT candidate_id, reward, code " PLACED_CANDIDATES " AND reward >= $2 AND reward < $3"
+				" ORDER BY reward DESC, candidate_id OFFSET $4 LIMIT 1", 4, types, args);
 	}
 	if (SPI_processed != 1)
 		ereport(ERROR,
@@ -674,10 +731,14 @@ describe_draw(const Draw *draw)
 	}
 	appendStringInfo(&json, ", \"%s\": [", clusters ? "clusters" : "buckets");
 	for (int i = 0; i < draw->ncells; i++)
-		appendStringInfo(&json, "%s{\"%s\": %lld, \"codes\": %lld, \"mean\": %s, \"probability\": %s}", i > 0 ? ", " : "",
-						 clusters ? "cluster" : "bucket", (long long) draw->cells[i].number,
-						 (long long) draw->cells[i].codes, float8out_internal(draw->cells[i].mean),
+	{
+		appendStringInfo(&json, "%s{\"%s\": %lld, ", i > 0 ? ", " : "", clusters ? "cluster" : "bucket",
+						 (long long) draw->cells[i].number);
+		if (draw->cells[i].codes > 0)
+			appendStringInfo(&json, "\"codes\": %lld, ", (long long) draw->cells[i].codes);
+		appendStringInfo(&json, "\"mean\": %s, \"probability\": %s}", float8out_internal(draw->cells[i].mean),
 						 float8out_internal(draw->cells[i].probability));
+	}
 	appendStringInfoString(&json, "]}");
 	return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
 }

@@ -1,6 +1,6 @@
 -- Draws follow the law that the documentation states. Seeds are fixed: a test either passes always or never.
 BEGIN;
-SELECT plan(48);
+SELECT plan(53);
 
 SELECT cudal1_add_task('t', 'ref', 'pytorch') AS t \gset
 SELECT cudal1_add_task('log', 'ref', 'pytorch', NULL, NULL, '{"score_scale": "log"}') AS log \gset
@@ -115,6 +115,23 @@ SELECT is((probabilities ->> 'temperature')::float8, 0.05::float8, 'island: the 
 SELECT is(min(score), 3.49::float8, 'island: before its islands are founded a task''s candidates are on all of them')
 FROM generate_series(1, 20) AS s (seed) CROSS JOIN LATERAL cudal1_sample_exemplars('t', 1, 'island', 0.001, s.seed) AS d;
 SELECT is(count(*), 0::bigint, 'and a draw founds none') FROM cudal1.island WHERE task_id = :t;
+SELECT cudal1_add_task('edges', 'ref', 'pytorch') AS edges \gset
+SELECT count(pg_temp.score(:edges, r)) FROM unnest(ARRAY[.004, .005, .015, .994, 1.005, 1.005, 1.015, 1.025, 2.675, 1e8 + .005, 1e9 - .005, 1e9, 2e9, 1e300]::float8[]) AS r \g /dev/null
+SELECT pg_temp.score(:edges, r, 'null') FROM unnest(ARRAY[.5, 1.005, 2]::float8[]) AS r \g /dev/null
+SELECT set_eq($$SELECT (jsonb_array_elements(probabilities -> 'clusters') ->> 'cluster')::bigint FROM cudal1.draw('edges', 1, 'island', 1e9, 1)$$,
+	format('SELECT cudal1.reward_cluster(reward) FROM cudal1.candidate WHERE task_id = %s AND purpose = $$normal$$', :edges), 'on clusters as they would be founded');
+SELECT set_eq($$SELECT d.candidate_id FROM generate_series(1, 400) AS s (seed) CROSS JOIN LATERAL cudal1_sample_exemplars('edges', 2, 'island', 1e9, s.seed) AS d$$,
+	format('SELECT candidate_id FROM cudal1.candidate WHERE task_id = %s AND purpose = $$normal$$', :edges), 'each code can be drawn');
+INSERT INTO cudal1.candidate (task_id, code, code_hash, state, reward, decided_at)
+	SELECT :empty, 'c', sha256(('old ' || g)::bytea), 'successful', (100 + g % 500) / 100.0::float8, now() FROM generate_series(1, 3000) AS g;
+SELECT cudal1.rebucket('empty') \g /dev/null
+SELECT ok(chi2 < 20.515 AND codes = 6, format('the codes of a cluster alike (chi-square %s, 5 degrees of freedom, 0.1 %%)', round(chi2::numeric, 2)))
+FROM (SELECT sum((got - 100) ^ 2 / 100) AS chi2, count(*) AS codes FROM (SELECT count(*)::float8 AS got FROM generate_series(1, 600) AS s (seed)
+	CROSS JOIN LATERAL cudal1_sample_exemplars('empty', 1, 'island', .0001, s.seed) AS d GROUP BY d.candidate_id) AS o) AS x;
+SELECT idx_tup_fetch + seq_tup_read AS read FROM pg_stat_xact_user_tables WHERE relid = 'cudal1.candidate'::regclass \gset
+SELECT is(count(*), 2::bigint, 'and a draw') FROM cudal1_sample_exemplars('empty', 2, 'island', .01, 1);
+SELECT ok(idx_tup_fetch + seq_tup_read - :read < 300, format('reads %s of 3000 candidates', idx_tup_fetch + seq_tup_read - :read))
+FROM pg_stat_xact_user_tables WHERE relid = 'cudal1.candidate'::regclass;
 
 -- codes that move and leave
 SELECT array_agg(candidate_id ORDER BY candidate_id) AS drawn FROM cudal1_sample_exemplars('t', 5, 'random', NULL, 42) \gset
