@@ -80,33 +80,35 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('campaign "%s" does not exist', cudal1_rl_dataset.campaign);
 	END IF;
 	RETURN QUERY
+		-- a group is all that was proposed in it: what this call leaves out, or cudal1_prune() took the answer of, was compared all the same
 		WITH member AS (
-			SELECT p.proposal_id, p.task_id, t.name AS task, t.level, p.prompt_id, q.prompt, p.response, p.method, p.group_key, c.candidate_id, c.state, c.failure,
-					coalesce('key ' || p.group_key, 'prompt ' || p.prompt_id, 'proposal ' || p.proposal_id) AS grp,
+			SELECT p.proposal_id, p.task_id, coalesce('key ' || p.group_key, 'prompt ' || p.prompt_id) AS grp,
 					CASE WHEN cudal1_rl_dataset.reward = 'speedup' THEN c.reward ELSE (c.reward > 0)::int::float8 END AS value
 				FROM cudal1.proposal AS p JOIN cudal1.candidate AS c USING (candidate_id) JOIN cudal1.task AS t ON t.task_id = p.task_id
-					JOIN cudal1.prompt AS q ON q.prompt_id = p.prompt_id
-					LEFT JOIN cudal1.request AS r ON p.proposal_key = 'request ' || r.request_id AND r.candidate_id = c.candidate_id
-					LEFT JOIN cudal1.campaign_lane AS l ON l.lane_id = r.lane_id
-					LEFT JOIN cudal1.campaign_group AS g ON g.group_key = p.group_key
-					LEFT JOIN cudal1.campaign_lane AS gl ON gl.lane_id = g.lane_id
-					LEFT JOIN cudal1.campaign AS k ON k.campaign_id = coalesce(l.campaign_id, gl.campaign_id)
-				WHERE p.response IS NOT NULL AND c.purpose = 'normal'
-					AND (methods IS NULL OR p.method = ANY (methods))
-					AND (cudal1_rl_dataset.tasks IS NULL OR t.name = ANY (cudal1_rl_dataset.tasks))
-					AND (cudal1_rl_dataset.campaign IS NULL OR k.name = cudal1_rl_dataset.campaign)),
+				WHERE num_nonnulls(p.group_key, p.prompt_id) > 0
+					AND (cudal1_rl_dataset.tasks IS NULL OR t.name = ANY (cudal1_rl_dataset.tasks))),
 		numbered AS (
 			SELECT m.*, row_number() OVER (PARTITION BY m.task_id, m.grp ORDER BY m.proposal_id) AS place FROM member AS m),
 		scored AS (
 			SELECT n.task_id, n.grp, @extschema@.cudal1_group_advantages(array_agg(n.value ORDER BY n.place), cudal1_rl_dataset.variant) AS advantages
 				FROM numbered AS n GROUP BY n.task_id, n.grp)
-		SELECT jsonb_build_object('prompt', n.prompt, 'response', n.response, 'reward', n.value, 'advantage', s.advantages[n.place],
-				'group', n.grp, 'task', n.task, 'level', n.level, 'method', n.method, 'state', n.state, 'failure', n.failure,
-				'candidate_id', n.candidate_id, 'proposal_id', n.proposal_id, 'prompt_id', n.prompt_id)
-			FROM numbered AS n JOIN scored AS s USING (task_id, grp)
-			ORDER BY n.task_id, s.grp, n.place;
+		SELECT jsonb_build_object('prompt', q.prompt, 'response', p.response, 'reward', n.value, 'advantage', s.advantages[n.place],
+				'group', n.grp, 'task', t.name, 'level', t.level, 'method', p.method, 'state', c.state, 'failure', c.failure,
+				'candidate_id', c.candidate_id, 'proposal_id', p.proposal_id, 'prompt_id', p.prompt_id)
+			FROM numbered AS n JOIN scored AS s USING (task_id, grp) JOIN cudal1.proposal AS p USING (proposal_id)
+				JOIN cudal1.candidate AS c USING (candidate_id) JOIN cudal1.task AS t ON t.task_id = p.task_id
+				JOIN cudal1.prompt AS q ON q.prompt_id = p.prompt_id
+				LEFT JOIN cudal1.request AS r ON p.proposal_key = 'request ' || r.request_id AND r.candidate_id = c.candidate_id
+				LEFT JOIN cudal1.campaign_lane AS l ON l.lane_id = r.lane_id
+				LEFT JOIN cudal1.campaign_group AS g ON g.group_key = p.group_key
+				LEFT JOIN cudal1.campaign_lane AS gl ON gl.lane_id = g.lane_id
+				LEFT JOIN cudal1.campaign AS k ON k.campaign_id = coalesce(l.campaign_id, gl.campaign_id)
+			WHERE p.response IS NOT NULL AND c.purpose = 'normal'
+				AND (methods IS NULL OR p.method = ANY (methods))
+				AND (cudal1_rl_dataset.campaign IS NULL OR k.name = cudal1_rl_dataset.campaign)
+			ORDER BY n.task_id, n.grp, n.place;
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_rl_dataset(text[], text[], text, text, text) IS
-'prompts, answers, rewards and advantages for reinforcement learning, one row for each answer. Members: prompt, response, reward (NULL: no verdict), advantage, group (answers of one group_key, else of one prompt), task, level, method, state, failure, candidate_id, proposal_id, prompt_id.
-methods, tasks, campaign: NULL is all; variant as in cudal1_group_advantages(); reward: speedup, or binary (1 successful, 0 not: CUDA-L1, 2.3)';
+'prompts, answers, rewards and advantages for reinforcement learning, one row for each answer. Members: prompt, response, reward (NULL: no verdict), advantage, group (what was proposed under one group_key, else for one prompt), task, level, method, state, failure, candidate_id, proposal_id, prompt_id.
+methods, tasks, campaign: NULL is all; they choose rows, while advantages are those within the whole group. variant as in cudal1_group_advantages(); reward: speedup, or binary (1 successful, 0 not: CUDA-L1, 2.3)';
