@@ -246,24 +246,25 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.find_task(text) IS 'the task of a name; error 42704 if there is none';
 
-CREATE FUNCTION cudal1.warn_no_device(t cudal1.task)
+CREATE FUNCTION cudal1.warn_no_device(t cudal1.task, device text DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	wanted	text := coalesce(t.device_model, t.device);
+	wanted	text := coalesce(warn_no_device.device, t.device_model, t.device);
 BEGIN
 	IF NOT EXISTS (SELECT FROM cudal1.device AS d
-				   WHERE d.enabled AND (d.class = wanted OR d.model = wanted)
+				   WHERE d.enabled AND wanted IN (d.class, d.model, d.device_key)
 						AND t.language = ANY (d.languages) AND d.cores >= t.cores) THEN
 		RAISE NOTICE USING
 			MESSAGE = format('no device can measure task "%s" now', t.name),
-			DETAIL = format('It needs a device of class or model "%s" with language %s and %s core(s).', wanted, t.language, t.cores),
+			DETAIL = format('It needs an enabled device "%s" with language %s and %s core(s).', wanted, t.language, t.cores),
 			HINT = 'Its candidates wait in the queue; cudal1_status() says what is missing.';
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.warn_no_device(cudal1.task) IS 'a NOTICE where no enabled device can measure the task';
+COMMENT ON FUNCTION cudal1.warn_no_device(cudal1.task, text) IS
+'a NOTICE where no enabled device of that class, model or key (NULL: the task''s) can measure the task';
 
 CREATE FUNCTION cudal1.bad_option(option text, expected text)
 RETURNS void

@@ -12,6 +12,7 @@ AS $$
 DECLARE
 	id		bigint;
 	n		bigint;
+	tasks	bigint[];
 BEGIN
 	IF cudal1_evaluate.candidate_ids IS NULL OR cudal1_evaluate.profile IS NULL OR cudal1_evaluate.priority IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'candidate_ids, profile and priority must not be null';
@@ -23,7 +24,13 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'priority must lie between -1000000000 and 1000000000';
 	END IF;
 	IF cudal1_evaluate.device !~ '[^[:space:]]' THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'device must be a device class (cpu or cuda) or a device model';
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'device must be a device class (cpu or cuda), a device model or a device''s key';
+	END IF;
+	-- a class may find its first device later; a model or key that nobody has is a slip, and its jobs would wait for ever
+	IF cudal1_evaluate.device NOT IN ('cpu', 'cuda')
+		AND NOT EXISTS (SELECT FROM cudal1.device AS d WHERE cudal1_evaluate.device IN (d.model, d.device_key)) THEN
+		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('device "%s" is not known', cudal1_evaluate.device),
+			HINT = 'Name a class (cpu, cuda), or a model or device_key in cudal1.device.';
 	END IF;
 	IF NOT EXISTS (SELECT FROM cudal1.profile AS p WHERE p.name = cudal1_evaluate.profile) THEN
 		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('profile "%s" does not exist', cudal1_evaluate.profile),
@@ -36,24 +43,26 @@ BEGIN
 	END IF;
 
 	WITH added AS (
-		INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority)
+		INSERT INTO cudal1.job AS j (kind, task_id, candidate_id, profile, device, cores, language, priority)
 			SELECT 'evaluate', t.task_id, c.candidate_id, cudal1_evaluate.profile,
 					coalesce(cudal1_evaluate.device, t.device_model, t.device), t.cores, t.language, cudal1_evaluate.priority
 				FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id)
 				WHERE c.candidate_id = ANY (cudal1_evaluate.candidate_ids) AND c.state = 'successful' AND c.purpose <> 'withheld'
 				ORDER BY c.candidate_id
-			ON CONFLICT DO NOTHING
-			RETURNING 1)
-	SELECT count(*) INTO n FROM added;
+			-- one that is being withdrawn is wanted again
+			ON CONFLICT (candidate_id, kind, profile, device) DO UPDATE SET cancel_requested = false WHERE j.cancel_requested
+			RETURNING j.task_id)
+	SELECT count(*), array_agg(DISTINCT added.task_id) INTO n, tasks FROM added;
 	IF n > 0 THEN
+		PERFORM cudal1.warn_no_device(t, cudal1_evaluate.device) FROM cudal1.task AS t WHERE t.task_id = ANY (tasks);
 		PERFORM cudal1.wake();
 	END IF;
 	RETURN n;
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_evaluate(bigint[], text, text, int) IS
-'queues a measurement for published tables (CUDA-L1, 3.2) of each successful candidate, on a device class or model (NULL: the task''s); returns the jobs queued.
-An evaluation adds a row to cudal1.measurement and never changes a reward. Candidates that are not successful are passed over; errors: 42704 for an unknown id or profile';
+'queues a measurement for published tables (CUDA-L1, 3.2) of each successful candidate, on a device class, model or key (NULL: the task''s); returns the jobs queued.
+An evaluation adds a row to cudal1.measurement and never changes a reward. Candidates that are not successful are passed over. A NOTICE says when no device can run it now. Errors: 42704 for an unknown id, profile or device. cudal1_cancel_jobs() withdraws it';
 
 CREATE FUNCTION cudal1.measured_otherwise(measurement_id bigint)
 RETURNS boolean
@@ -120,6 +129,47 @@ $$;
 COMMENT ON FUNCTION @extschema@.cudal1_reverify(interval, int) IS
 'queues, behind other work, another measurement of each task''s best measured candidates whose verdict is older than that, or was made with another driver or runner than the devices of its model have now; returns the jobs queued. The new verdict replaces reward and
 bucket in one transaction; a score that had to be verified stands as it is measured where it agrees with the old one, else it is verified again. What cron calls; overlapping calls queue once';
+
+CREATE FUNCTION @extschema@.cudal1_cancel_jobs(job_ids bigint[])
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	j		cudal1.job;
+	n		bigint := 0;
+BEGIN
+	IF cudal1_cancel_jobs.job_ids IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'job_ids must not be null';
+	END IF;
+	IF array_position(cudal1_cancel_jobs.job_ids, NULL) IS NOT NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'job_ids must not contain nulls';
+	END IF;
+	FOR j IN
+		SELECT x.* FROM cudal1.job AS x
+			WHERE x.job_id = ANY (cudal1_cancel_jobs.job_ids) AND NOT x.cancel_requested
+			ORDER BY x.candidate_id, x.job_id
+			FOR UPDATE
+	LOOP
+		-- its candidate has a state of its own, and perhaps somebody who waits for it
+		IF j.kind IN ('measure', 'verify') THEN
+			RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('job %s decides candidate %s', j.job_id, j.candidate_id),
+				HINT = 'cudal1_cancel() takes candidates back.';
+		ELSIF j.state = 'running' THEN
+			UPDATE cudal1.job AS x SET cancel_requested = true WHERE x.job_id = j.job_id;
+		ELSE
+			PERFORM cudal1.end_job(j, 'cancelled', NULL, NULL);
+		END IF;
+		n := n + 1;
+	END LOOP;
+	IF n > 0 THEN
+		PERFORM cudal1.wake();
+	END IF;
+	RETURN n;
+END
+$$;
+COMMENT ON FUNCTION @extschema@.cudal1_cancel_jobs(bigint[]) IS
+'withdraws evaluations, re-verifications and A/A measurements by the job_id of cudal1.queue and cudal1.activity, and returns how many: waiting ones are removed, running ones end as soon as their worker has stopped. Rewards stay as they are; an evaluation that was measured before its worker heard of it is stored. Jobs that have ended don''t count. Operators only. Error 22023 for a job that decides a candidate (cudal1_cancel)';
 
 CREATE FUNCTION @extschema@.cudal1_requeue()
 RETURNS bigint

@@ -1,6 +1,6 @@
 -- Evaluations, re-verification, imports, and the work of a restored database.
 BEGIN;
-SELECT plan(72);
+SELECT plan(93);
 
 SELECT cudal1_add_task(name, 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') FROM (VALUES ('t'), ('u'), ('i')) AS v (name) \g /dev/null
 CREATE FUNCTION pg_temp.state(id bigint) RETURNS text LANGUAGE sql AS
@@ -45,7 +45,36 @@ SELECT pg_temp.work(:d1, 'lost') FROM generate_series(1, 2) \g /dev/null
 SELECT is((SELECT count(*) FROM cudal1.job), 0::bigint, 'and ends after the attempts');
 SELECT is(pg_temp.state(:c), 'successful:1.2', 'with no harm done');
 SELECT throws_ok(q, s, NULL, q) FROM (VALUES ($$SELECT cudal1_evaluate(NULL)$$, '22004'), ($$SELECT cudal1_evaluate(ARRAY[NULL::bigint])$$, '22004'), ($$SELECT cudal1_evaluate(ARRAY[-1])$$, '42704'),
-	($$SELECT cudal1_evaluate('{}', profile => 'nope')$$, '42704'), ($$SELECT cudal1_evaluate('{}', device => '')$$, '22023')) AS v (q, s);
+	($$SELECT cudal1_evaluate('{}', profile => 'nope')$$, '42704'), ($$SELECT cudal1_evaluate('{}', device => '')$$, '22023'),
+	($$SELECT cudal1_evaluate('{}', device => 'zz')$$, '42704'), ($$SELECT cudal1_cancel_jobs(NULL)$$, '22004'), ($$SELECT cudal1_cancel_jobs(ARRAY[NULL::bigint])$$, '22004')) AS v (q, s);
+CREATE FUNCTION pg_temp.one_device(id bigint) RETURNS text LANGUAGE sql AS 'SELECT device_key FROM cudal1.device WHERE device_id = id';
+SELECT is(cudal1_evaluate(ARRAY[:a], device => pg_temp.one_device(:other)), 1::bigint, 'a device can be named by its key');
+SELECT is(cudal1_evaluate(ARRAY[:a], device => 'cuda'), 1::bigint, 'and a class before it has a device');
+
+-- and withdrawn
+SELECT is(cudal1_cancel(ARRAY[:a]), 0::bigint, 'an evaluation is nothing that a trainer takes back');
+SELECT is(cudal1_cancel_jobs(ARRAY(SELECT job_id FROM cudal1.job) || -1), 2::bigint, 'an operator withdraws it');
+SELECT is((SELECT count(*) FROM cudal1.job), 0::bigint, 'what waits is gone');
+SELECT cudal1_evaluate(ARRAY[:a]) \g /dev/null
+SELECT job_id AS j, attempt AS n FROM cudal1.claim(:d1, 'w') \gset
+SELECT is(cudal1_cancel_jobs(ARRAY[:j]), 1::bigint, 'what runs');
+SELECT is(cudal1_cancel_jobs(ARRAY[:j]), 0::bigint, '(once)');
+SELECT is(cudal1.heartbeat(:j, :n), 'cancel', 'is told to end');
+SELECT is(cudal1_evaluate(ARRAY[:a]), 1::bigint, 'asked for again');
+SELECT is(cudal1.heartbeat(:j, :n), 'continue', 'it goes on');
+SELECT cudal1_cancel_jobs(ARRAY[:j]) \g /dev/null
+SELECT is(cudal1.finish(:j, :n, '{"outcome": "cancelled"}'), 'stored', 'ended');
+SELECT is((SELECT count(*) FROM cudal1.job), 0::bigint, 'it does not come again');
+SELECT is(pg_temp.state(:a), 'successful:1.9', 'and its candidate has what it had');
+SELECT cudal1_submit('i', 'decides') AS m \gset
+SELECT throws_ok('SELECT cudal1_cancel_jobs(ARRAY(SELECT job_id FROM cudal1.job))', '22023', NULL, 'what decides a candidate is refused');
+SELECT cudal1_cancel(ARRAY[:m]) \g /dev/null
+SELECT cudal1_reverify('0 seconds') \g /dev/null
+SELECT job_id AS j, attempt AS n FROM cudal1.claim(:d1, 'w') \gset
+SELECT is(cudal1_cancel_jobs(ARRAY(SELECT job_id FROM cudal1.job)), 2::bigint, 'a re-verification is withdrawn');
+SELECT is(cudal1.finish(:j, :n, '{"outcome": "successful", "score": 0.5}'), 'stored', 'and if it was measured all the same');
+SELECT is((SELECT array_agg(pg_temp.state(x) ORDER BY x) FROM unnest(ARRAY[:a, :c]::bigint[]) AS x), ARRAY['successful:1.9', 'successful:1.2'], 'it changes no reward');
+SELECT is((SELECT count(*) FROM cudal1.job), 0::bigint, 'nothing is left of it');
 
 -- re-verification
 SELECT is(cudal1_reverify(), 0::bigint, 'nothing is a week old');
