@@ -299,6 +299,18 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.clip(text, int) IS 'the text cut to at most so many bytes, between characters';
 
+CREATE FUNCTION cudal1.read_response(response text, OUT body text, OUT reason text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	SELECT r.code, r.reason INTO body, reason FROM @extschema@.cudal1_parse_response(read_response.response) AS r;
+	reason := coalesce(reason, cudal1.check_submission(body, '-', 0));
+	body := CASE WHEN reason IS NULL THEN replace(body, E'\r\n', E'\n') ELSE read_response.response END;
+END
+$$;
+COMMENT ON FUNCTION cudal1.read_response(text) IS
+'what a model''s answer is known by: its code, or the answer itself where it is malformed, with the reason';
+
 CREATE FUNCTION @extschema@.cudal1_submit_response(prompt_id bigint, response text, method text DEFAULT 'model', group_key text DEFAULT NULL,
 	proposal_key text DEFAULT NULL, priority int DEFAULT 0, deadline timestamptz DEFAULT NULL)
 RETURNS bigint
@@ -307,7 +319,7 @@ AS $$
 #variable_conflict use_column
 DECLARE
 	t			cudal1.task;
-	parsed		record;
+	answer		record;
 	problem		text;
 BEGIN
 	IF cudal1_submit_response.prompt_id IS NULL OR cudal1_submit_response.response IS NULL THEN
@@ -326,18 +338,10 @@ BEGIN
 	IF problem IS NOT NULL THEN
 		PERFORM cudal1.bad_submission(problem);
 	END IF;
-	SELECT r.code, r.reason INTO parsed FROM @extschema@.cudal1_parse_response(cudal1_submit_response.response) AS r;
-	IF parsed.reason IS NULL THEN
-		parsed.reason := cudal1.check_submission(parsed.code, cudal1_submit_response.method, cudal1_submit_response.priority);
-	END IF;
-	IF parsed.reason IS NULL THEN
-		RETURN cudal1.accept_submission(t, replace(parsed.code, E'\r\n', E'\n'), cudal1_submit_response.method,
-			cudal1_submit_response.prompt_id, cudal1_submit_response.group_key, cudal1_submit_response.proposal_key,
-			cudal1_submit_response.priority, cudal1_submit_response.deadline, cudal1_submit_response.response, NULL);
-	END IF;
-	RETURN cudal1.accept_submission(t, cudal1_submit_response.response, cudal1_submit_response.method,
+	SELECT r.* INTO answer FROM cudal1.read_response(cudal1_submit_response.response) AS r;
+	RETURN cudal1.accept_submission(t, answer.body, cudal1_submit_response.method,
 		cudal1_submit_response.prompt_id, cudal1_submit_response.group_key, cudal1_submit_response.proposal_key,
-		cudal1_submit_response.priority, cudal1_submit_response.deadline, cudal1_submit_response.response, parsed.reason);
+		cudal1_submit_response.priority, cudal1_submit_response.deadline, cudal1_submit_response.response, answer.reason);
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_submit_response(bigint, text, text, text, text, int, timestamptz) IS

@@ -452,8 +452,9 @@ AS $$
 #variable_conflict use_column
 DECLARE
 	g		record;
+	n		bigint;
 BEGIN
-	SELECT x.*, l.method, c.options INTO g
+	SELECT x.*, l.method, l.task_id, c.options INTO g
 		FROM cudal1.campaign_group AS x JOIN cudal1.campaign_lane AS l USING (lane_id) JOIN cudal1.campaign AS c USING (campaign_id)
 		WHERE x.group_key = cudal1_answer_group.group_key FOR NO KEY UPDATE OF x;
 	IF NOT FOUND THEN
@@ -463,10 +464,36 @@ BEGIN
 	IF responses IS NULL OR array_position(responses, NULL) IS NOT NULL OR cardinality(responses) NOT BETWEEN 1 AND 10000 THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'responses must be an array of 1 to 10000 texts';
 	END IF;
-	UPDATE cudal1.campaign_group AS x SET answered_at = coalesce(x.answered_at, clock_timestamp()) WHERE x.group_id = g.group_id;
-	IF g.answered_at IS NULL THEN
-		UPDATE cudal1.campaign_lane AS l SET trials = l.trials + cardinality(responses) WHERE l.lane_id = g.lane_id;
+	IF g.answered_at IS NOT NULL THEN
+		SELECT count(*) INTO n FROM cudal1.proposal AS p
+			WHERE p.task_id = g.task_id AND coalesce(p.group_key, '') = g.group_key AND p.proposal_key ~ '^answer [0-9]+$';
+		IF n <> cardinality(responses) THEN
+			RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('group "%s" was answered with %s responses, not %s', g.group_key, n, cardinality(responses)),
+				HINT = 'A group is answered once; cudal1_next_group() gives another.';
+		END IF;
+		SELECT u.ordinality INTO n
+			FROM unnest(responses) WITH ORDINALITY AS u(response)
+				LEFT JOIN cudal1.proposal AS p
+					ON p.task_id = g.task_id AND coalesce(p.group_key, '') = g.group_key AND p.proposal_key = 'answer ' || u.ordinality
+				LEFT JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
+			-- of an answer that was pruned, the hash of its code is left
+			WHERE CASE WHEN p.response IS NOT NULL THEN p.response <> u.response
+					   ELSE c.code_hash IS DISTINCT FROM (SELECT cudal1.code_hash(r.body) FROM cudal1.read_response(u.response) AS r) END
+			ORDER BY u.ordinality LIMIT 1;
+		IF FOUND THEN
+			RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('response %s is not the one that group "%s" was answered with', n, g.group_key),
+				HINT = 'A group is answered once; cudal1_next_group() gives another.';
+		END IF;
+		RETURN QUERY
+			SELECT u.ordinality::int, p.candidate_id
+				FROM unnest(responses) WITH ORDINALITY AS u(response)
+					JOIN cudal1.proposal AS p
+						ON p.task_id = g.task_id AND coalesce(p.group_key, '') = g.group_key AND p.proposal_key = 'answer ' || u.ordinality
+				ORDER BY u.ordinality;
+		RETURN;
 	END IF;
+	UPDATE cudal1.campaign_group AS x SET answered_at = clock_timestamp() WHERE x.group_id = g.group_id;
+	UPDATE cudal1.campaign_lane AS l SET trials = l.trials + cardinality(responses) WHERE l.lane_id = g.lane_id;
 	RETURN QUERY
 		SELECT u.ordinality::int, @extschema@.cudal1_submit_response(g.prompt_id, u.response, g.method, g.group_key, 'answer ' || u.ordinality,
 				(g.options ->> 'priority')::int)
@@ -474,7 +501,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_answer_group(text, text[]) IS
-'submits the answers to a group''s prompt, in order; sent again, the same group adds nothing and gives the same candidates. Wait for them with cudal1_wait(). Errors: 42704 unknown group, 22023 no texts';
+'submits the answers to a group''s prompt, in order; sent again, the same answers add nothing and give the same candidates. Wait for them with cudal1_wait(). Errors: 42704 unknown group, 22023 no texts, or others than those that the group was answered with';
 
 CREATE FUNCTION @extschema@.cudal1_group_result(group_key text, variant text DEFAULT 'paper')
 RETURNS TABLE (ordinal int, candidate_id bigint, state text, reward float8, advantage float8)

@@ -1,6 +1,6 @@
 -- Campaigns: each kind asks for what it should and no more, ends when it should, and goes on after a pause.
 BEGIN;
-SELECT plan(74);
+SELECT plan(82);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', NULL, 1, options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
@@ -184,8 +184,14 @@ SELECT group_key AS k, prompt_id AS p, task AS t1 FROM cudal1_next_group('c') \g
 SELECT isnt((SELECT task FROM cudal1_next_group('c')), :'t1', 'groups go round the tasks');
 SELECT is((SELECT array_agg(ordinal) FROM cudal1_answer_group(:'k', ARRAY[E'```\nx = 1\n```', 'nothing', E'## Performance Analysis\na\n## Algorithm Design\nb\n## Code Implementation\n```python\nx = 2\n```', 'nothing'])), ARRAY[1, 2, 3, 4], 'a group is answered');
 SELECT is((SELECT count(*) FROM cudal1.proposal WHERE group_key = :'k'), 4::bigint, 'with a proposal each');
-SELECT cudal1_answer_group(:'k', ARRAY[E'```\nx = 1\n```', 'nothing', E'## Performance Analysis\na\n## Algorithm Design\nb\n## Code Implementation\n```python\nx = 2\n```', 'nothing']) \g /dev/null
+CREATE TEMP TABLE sent AS SELECT ARRAY[E'```\nx = 1\n```', 'nothing', E'## Performance Analysis\na\n## Algorithm Design\nb\n## Code Implementation\n```python\nx = 2\n```', 'nothing'] AS r;
+GRANT SELECT ON sent TO PUBLIC;
+CREATE FUNCTION pg_temp.known(key text) RETURNS bigint[] LANGUAGE sql AS $$SELECT array_agg(candidate_id ORDER BY proposal_id) FROM cudal1.proposal WHERE group_key = key$$;
+SELECT is((SELECT array_agg(candidate_id ORDER BY ordinal) FROM sent, cudal1_answer_group(:'k', r)), pg_temp.known(:'k'), 'sent again, the same answers have the same candidates');
 SELECT is((SELECT count(*) FROM cudal1.proposal WHERE group_key = :'k'), 4::bigint, 'once');
+SELECT throws_ok(format('SELECT cudal1_answer_group(%L, r %s) FROM sent', :'k', change), '22023', NULL, 'another answer is none of this group: ' || change)
+FROM (VALUES ($$|| 'more'::text$$), ('[:3]'), ($$[:3] || 'other'::text$$), ('[3:4] || r[1:2]')) AS v (change);
+SELECT is((SELECT trials FROM cudal1.campaign_lane JOIN cudal1.campaign_group USING (lane_id) WHERE group_key = :'k'), 4, 'and is no trial');
 SELECT is((SELECT array_agg(reward) FROM cudal1_group_result(:'k')), ARRAY[0, 0, NULL, 0]::float8[], 'before the verdict');
 SELECT pg_temp.measure(:d, 1.5) \g /dev/null
 SELECT is((SELECT array_agg(round(advantage::numeric, 4)) FROM cudal1_group_result(:'k')), ARRAY[-0.5774, -0.5774, 1.7321, -0.5774]::numeric[], 'rewards and advantages, in order');
@@ -193,6 +199,10 @@ SELECT throws_ok($$SELECT cudal1_next_group('v')$$, '22023', NULL, 'other campai
 SELECT throws_ok($$SELECT cudal1_answer_group('nobody', '{x}')$$, '42704', NULL, 'no such group');
 SELECT is((SELECT array_agg(round((j ->> 'advantage')::numeric, 4) ORDER BY j ->> 'proposal_id') FROM cudal1_rl_dataset(campaign => 'c') AS j WHERE j ->> 'task' = :'t1'),
 	ARRAY[-0.5774, -0.5774, 1.7321, -0.5774]::numeric[], 'the data set has the same');
+
+SELECT cudal1_prune('0 days') \g /dev/null
+SELECT is((SELECT array_agg(candidate_id ORDER BY ordinal) FROM sent, cudal1_answer_group(:'k', r)), pg_temp.known(:'k'), 'answers that were pruned are known by their hash');
+SELECT throws_ok(format('SELECT cudal1_answer_group(%L, r[:3] || ''other''::text) FROM sent', :'k'), '22023', NULL, 'others are not');
 
 -- contrastive, with a model
 SELECT cudal1_add_campaign('c2', 'contrastive', '{m2}', '{b}', '{"group_size": 3, "groups": 2, "ahead": 1}') \g /dev/null
