@@ -193,10 +193,19 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_
 AS $$
 DECLARE
 	r		cudal1.request;
+	id		bigint;
 	n		bigint := 0;
 BEGIN
 	IF request_ids IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'request_ids must not be null';
+	END IF;
+	IF array_position(request_ids, NULL) IS NOT NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'request_ids must not contain nulls';
+	END IF;
+	SELECT u.id INTO id FROM unnest(request_ids) AS u(id)
+		WHERE NOT EXISTS (SELECT FROM cudal1.request AS x WHERE x.request_id = u.id) LIMIT 1;
+	IF FOUND THEN
+		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('request %s does not exist', id);
 	END IF;
 	FOR r IN
 		SELECT x.* FROM cudal1.request AS x
@@ -217,7 +226,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_cancel_requests(bigint[]) IS
-'cancels requests that are waiting or in flight and returns their number; an answer that arrives first is kept';
+'cancels requests that are waiting or in flight and returns their number; an answer that arrives first is kept. Error 42704 for an unknown id';
 
 CREATE FUNCTION cudal1.end_request(r cudal1.request, state text, error text)
 RETURNS void

@@ -505,20 +505,35 @@ COMMENT ON FUNCTION @extschema@.cudal1_answer_group(text, text[]) IS
 
 CREATE FUNCTION @extschema@.cudal1_group_result(group_key text, variant text DEFAULT 'paper')
 RETURNS TABLE (ordinal int, candidate_id bigint, state text, reward float8, advantage float8)
-LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-	WITH member AS (
-		SELECT row_number() OVER (ORDER BY p.proposal_id)::int AS ordinal, p.candidate_id, c.state, c.reward
-			FROM cudal1.campaign_group AS g JOIN cudal1.campaign_lane AS l USING (lane_id)
-				JOIN cudal1.proposal AS p ON p.task_id = l.task_id AND coalesce(p.group_key, '') = g.group_key
-				JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
-			WHERE g.group_key = cudal1_group_result.group_key),
-	scored AS (
-		SELECT @extschema@.cudal1_group_advantages(array_agg(m.reward ORDER BY m.ordinal), cudal1_group_result.variant) AS advantages FROM member AS m)
-	SELECT m.ordinal, m.candidate_id, m.state, m.reward, s.advantages[m.ordinal] FROM member AS m, scored AS s ORDER BY m.ordinal;
+#variable_conflict use_column
+DECLARE
+	-- a campaign's group is one task's, whoever else uses its key
+	its_task	bigint := (SELECT l.task_id FROM cudal1.campaign_group AS g JOIN cudal1.campaign_lane AS l USING (lane_id)
+							WHERE g.group_key = cudal1_group_result.group_key);
+BEGIN
+	IF its_task IS NULL
+		AND NOT EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.group_key = cudal1_group_result.group_key)
+		AND NOT EXISTS (SELECT FROM cudal1.request AS r WHERE r.group_key = cudal1_group_result.group_key) THEN
+		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('group "%s" does not exist', coalesce(cudal1_group_result.group_key, 'NULL')),
+			HINT = 'Groups come from cudal1_next_group(), or are the group_key of submissions.';
+	END IF;
+	RETURN QUERY
+		WITH member AS (
+			SELECT row_number() OVER (ORDER BY p.proposal_id)::int AS ordinal, p.candidate_id, c.state, c.reward, p.task_id,
+					row_number() OVER (PARTITION BY p.task_id ORDER BY p.proposal_id) AS place
+				FROM cudal1.proposal AS p JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
+				WHERE p.group_key = cudal1_group_result.group_key AND (its_task IS NULL OR p.task_id = its_task)),
+		scored AS (
+			SELECT m.task_id, @extschema@.cudal1_group_advantages(array_agg(m.reward ORDER BY m.place), cudal1_group_result.variant) AS advantages
+				FROM member AS m GROUP BY m.task_id)
+		SELECT m.ordinal, m.candidate_id, m.state, m.reward, s.advantages[m.place]
+			FROM member AS m JOIN scored AS s USING (task_id) ORDER BY m.ordinal;
+END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_group_result(text, text) IS
-'rewards and advantages of a group, in the order of its answers; NULL for what has no verdict (yet), which does not count. variant as in cudal1_group_advantages()';
+'rewards and advantages of a group, in the order of its answers; NULL for what has no verdict (yet), which does not count. The group is a campaign''s, or all that was submitted under the group_key, within each task. variant as in cudal1_group_advantages(). Error 42704 unknown group';
 
 CREATE VIEW cudal1.campaign_progress AS
 	SELECT c.name, c.kind, c.state, c.note, c.round, count(*) AS lanes, count(*) FILTER (WHERE l.state = 'done') AS done,

@@ -31,6 +31,7 @@ BEGIN
 	IF campaign IS NOT NULL AND NOT EXISTS (SELECT FROM cudal1.campaign AS c WHERE c.name = cudal1_sft_dataset.campaign) THEN
 		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('campaign "%s" does not exist', campaign);
 	END IF;
+	PERFORM cudal1.find_task(t.name) FROM unnest(cudal1_sft_dataset.tasks) AS t(name);
 	RETURN QUERY
 		SELECT jsonb_build_object(
 				'messages', jsonb_build_array(
@@ -63,7 +64,7 @@ END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_sft_dataset(text[], text[], text, float8, int) IS
 'chat messages of successful codes for supervised fine-tuning, one row for each code (identical ones are one candidate), best first within a task. Members: messages (user: the prompt, assistant: the whole answer, or the code alone where it did not come as an answer), task, level, reward, device, method, candidate_id, proposal_id, prompt_id, request_id.
-methods, tasks, campaign: NULL is all; above: rewards above it; per_task: at most so many of the best of each task. COPY (SELECT cudal1_sft_dataset()) TO STDOUT is not yet JSONL, as COPY doubles backslashes: use psql -At or COPY ... (FORMAT csv, QUOTE e''\x01'', DELIMITER e''\x02'')';
+methods, tasks, campaign: NULL is all; above: rewards above it; per_task: at most so many of the best of each task. Errors: 42704 unknown task or campaign, 22023 above or per_task out of range. COPY (SELECT cudal1_sft_dataset()) TO STDOUT is not yet JSONL, as COPY doubles backslashes: use psql -At or COPY ... (FORMAT csv, QUOTE e''\x01'', DELIMITER e''\x02'')';
 
 CREATE FUNCTION @extschema@.cudal1_rl_dataset(methods text[] DEFAULT NULL, tasks text[] DEFAULT NULL, campaign text DEFAULT NULL,
 	variant text DEFAULT 'paper', reward text DEFAULT 'speedup')
@@ -79,6 +80,7 @@ BEGIN
 	IF cudal1_rl_dataset.campaign IS NOT NULL AND NOT EXISTS (SELECT FROM cudal1.campaign AS c WHERE c.name = cudal1_rl_dataset.campaign) THEN
 		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('campaign "%s" does not exist', cudal1_rl_dataset.campaign);
 	END IF;
+	PERFORM cudal1.find_task(t.name) FROM unnest(cudal1_rl_dataset.tasks) AS t(name);
 	RETURN QUERY
 		-- a group is all that was proposed in it: what this call leaves out, or cudal1_prune() took the answer of, was compared all the same
 		WITH member AS (
@@ -111,4 +113,4 @@ END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_rl_dataset(text[], text[], text, text, text) IS
 'prompts, answers, rewards and advantages for reinforcement learning, one row for each answer. Members: prompt, response, reward (NULL: no verdict), advantage, group (what was proposed under one group_key, else for one prompt), task, level, method, state, failure, candidate_id, proposal_id, prompt_id.
-methods, tasks, campaign: NULL is all; they choose rows, while advantages are those within the whole group. variant as in cudal1_group_advantages(); reward: speedup, or binary (1 successful, 0 not: CUDA-L1, 2.3)';
+methods, tasks, campaign: NULL is all; they choose rows, while advantages are those within the whole group. variant as in cudal1_group_advantages(); reward: speedup, or binary (1 successful, 0 not: CUDA-L1, 2.3). Errors: 42704 unknown task or campaign, 22023 unknown variant or reward';

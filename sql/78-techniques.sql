@@ -43,8 +43,17 @@ AS $$
 #variable_conflict use_column
 DECLARE
 	m		cudal1.model;
+	id		bigint;
 	n		bigint;
 BEGIN
+	IF array_position(cudal1_extract_techniques.candidate_ids, NULL) IS NOT NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'candidate_ids must not contain nulls';
+	END IF;
+	SELECT u.id INTO id FROM unnest(cudal1_extract_techniques.candidate_ids) AS u(id)
+		WHERE NOT EXISTS (SELECT FROM cudal1.candidate AS c WHERE c.candidate_id = u.id) LIMIT 1;
+	IF FOUND THEN
+		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('candidate %s does not exist', id);
+	END IF;
 	IF cudal1_extract_techniques.model IS NOT NULL THEN
 		m := cudal1.find_model(cudal1_extract_techniques.model);
 		INSERT INTO cudal1.request (model_id, purpose, about, method)
@@ -73,7 +82,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_extract_techniques(bigint[], text) IS
-'notes the techniques of candidates (NULL: all successful ones) in cudal1.candidate_technique: found by keywords, or asked of a model, which answers by and by. Returns the number of candidates looked at, or of requests made (none for those asked before). Error 42704 unknown model';
+'notes the techniques of candidates (NULL: all successful ones) in cudal1.candidate_technique: found by keywords, or asked of a model, which answers by and by. Returns the number of candidates looked at, or of requests made (none for those asked before). Error 42704 unknown candidate or model';
 
 CREATE FUNCTION cudal1.technique_question(candidate_id bigint)
 RETURNS text

@@ -1,6 +1,6 @@
 -- Models and their requests: who may be asked how often, what each outcome leads to, and that no answer is lost or counted twice.
 BEGIN;
-SELECT plan(92);
+SELECT plan(94);
 
 SELECT cudal1_add_task('t', 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
 SELECT prompt_id AS p FROM cudal1_prompt('t', kind => 'augment') \gset
@@ -100,6 +100,8 @@ SELECT pg_temp.claim() \g /dev/null
 SELECT is(pg_temp.answer(:q, 'answered', pg_temp.code('late'), 1), 'lost', 'after another claim the answer of the first is refused');
 SELECT is(cudal1.release_requests('server 1 worker 1', true), 1::bigint, 'the program died');
 SELECT is(pg_temp.state(:q), 'queued 1', 'of it, perhaps');
+SELECT throws_ok('SELECT cudal1_cancel_requests(ARRAY[-1])', '42704', NULL, 'an unknown request');
+SELECT throws_ok('SELECT cudal1_cancel_requests(ARRAY[NULL::bigint])', '22004', NULL, 'or none');
 SELECT is(cudal1_cancel_requests(ARRAY[:q]), 1::bigint, 'a waiting request is cancelled');
 SELECT is(pg_temp.state(:q), 'cancelled 1', 'at once');
 SELECT cudal1_generate(:p, 'm') AS q \gset

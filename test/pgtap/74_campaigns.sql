@@ -1,6 +1,6 @@
 -- Campaigns: each kind asks for what it should and no more, ends when it should, and goes on after a pause.
 BEGIN;
-SELECT plan(82);
+SELECT plan(86);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', NULL, 1, options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
@@ -203,6 +203,15 @@ SELECT is((SELECT array_agg(round((j ->> 'advantage')::numeric, 4) ORDER BY j ->
 SELECT cudal1_prune('0 days') \g /dev/null
 SELECT is((SELECT array_agg(candidate_id ORDER BY ordinal) FROM sent, cudal1_answer_group(:'k', r)), pg_temp.known(:'k'), 'answers that were pruned are known by their hash');
 SELECT throws_ok(format('SELECT cudal1_answer_group(%L, r[:3] || ''other''::text) FROM sent', :'k'), '22023', NULL, 'others are not');
+
+-- groups of a trainer without a campaign
+SELECT throws_ok('SELECT cudal1_group_result(' || k || ')', '42704', NULL, 'no results of an unknown group: ' || k) FROM (VALUES ($$'nobody'$$), ('NULL')) AS v (k);
+SELECT cudal1_submit(t, x, group_key => 'step 1') FROM (VALUES ('a', 'x = 3'), ('b', 'x = 4'), ('a', 'x = 2')) AS v (t, x) \g /dev/null
+SELECT pg_temp.measure(:d, 2.5, 1), pg_temp.measure(:d, 1.1, 1), pg_temp.measure(:d, 1.3) \g /dev/null
+SELECT is((SELECT array_agg(candidate_id ORDER BY ordinal) FROM cudal1_group_result('step 1')), pg_temp.known('step 1'), 'a group_key of submissions is a group');
+SELECT is((SELECT array_agg(advantage ORDER BY ordinal) FROM cudal1_group_result('step 1')),
+	(SELECT ARRAY[x[1], 0, x[2]] FROM (SELECT cudal1_group_advantages(array_agg(reward ORDER BY proposal_id)) AS x FROM cudal1.proposal JOIN cudal1.candidate USING (candidate_id)
+		WHERE group_key = 'step 1' AND proposal.task_id = (SELECT task_id FROM cudal1.task WHERE name = 'a')) AS y), 'within each task');
 
 -- contrastive, with a model
 SELECT cudal1_add_campaign('c2', 'contrastive', '{m2}', '{b}', '{"group_size": 3, "groups": 2, "ahead": 1}') \g /dev/null

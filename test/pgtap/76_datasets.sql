@@ -1,6 +1,6 @@
 -- What trainers get, and what codes do: data sets without duplicates, techniques by keywords and by a model.
 BEGIN;
-SELECT plan(48);
+SELECT plan(53);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', NULL, 1, options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
@@ -48,6 +48,7 @@ SELECT is((SELECT count(*) FROM cudal1_sft_dataset(tasks => '{a}')), 2::bigint, 
 SELECT throws_ok('SELECT cudal1_sft_dataset(above => ''NaN'')', '22023', NULL, 'above must be a number');
 SELECT throws_ok('SELECT cudal1_sft_dataset(per_task => 0)', '22023', NULL, 'per_task must be positive');
 SELECT throws_ok('SELECT cudal1_sft_dataset(campaign => ''z'')', '42704', NULL, 'an unknown campaign');
+SELECT throws_ok('SELECT cudal1_sft_dataset(tasks => ''{a,z}'')', '42704', NULL, 'an unknown task');
 
 -- reinforcement learning
 SELECT is((SELECT array_agg((s ->> 'reward')::float8) FROM cudal1_rl_dataset(tasks => '{a}') AS s), ARRAY[1.5, 1.5, 0, 0, NULL]::float8[], 'all answers, with what has no verdict as NULL');
@@ -57,7 +58,9 @@ SELECT is((SELECT array_agg((s ->> 'reward')::float8) FROM cudal1_rl_dataset(tas
 SELECT is((SELECT array_agg(DISTINCT s ->> 'group') FROM cudal1_rl_dataset() AS s), ARRAY['key g', 'prompt ' || :p2], 'without a key the prompt makes the group');
 SELECT is((SELECT row(s ->> 'state', s ->> 'failure')::text FROM cudal1_rl_dataset() AS s WHERE s ->> 'response' = 'nothing'), '(failed,malformed)', 'what failed says why');
 SELECT throws_ok('SELECT cudal1_rl_dataset(reward => ''best'')', '22023', NULL, 'no such reward');
-SELECT throws_ok('SELECT cudal1_rl_dataset(variant => ''best'')', '22023', NULL, 'no such variant');
+SELECT throws_ok('SELECT cudal1_rl_dataset(variant => ''best'')', '22023', NULL, 'no such variant');SELECT throws_ok('SELECT cudal1_rl_dataset(tasks => ''{z}'')', '42704', NULL, 'no such task');
+SELECT throws_ok('SELECT cudal1_rl_dataset(campaign => ''z'')', '42704', NULL, 'no such campaign');
+
 -- what is left out was compared all the same
 SELECT cudal1_submit_response(:p2, pg_temp.words('three'), 'y', 'h'), cudal1_submit_response(:p2, 'nothing', 'z', 'h'), cudal1_submit('b', 'four', 'w', group_key => 'h') \g /dev/null
 SELECT is((SELECT array_agg(round((s ->> 'advantage')::numeric, 4)) FROM cudal1_rl_dataset(methods => '{y}') AS s WHERE s ->> 'group' = 'key h'), ARRAY[0.5080], 'a method''s answers keep the advantages of their group');
@@ -76,6 +79,8 @@ SELECT is(cudal1_extract_techniques(), 6::bigint, 'all successful codes are look
 SELECT is((SELECT array_agg(technique ORDER BY technique) FROM cudal1.candidate_technique WHERE candidate_id = :c), '{"loop unrolling","register optimization","shared memory usage"}', 'and what they use is noted');
 SELECT is((SELECT row(candidates, tasks, share, median_reward)::text FROM cudal1.technique_frequency WHERE technique = 'loop unrolling'), '(1,1,1,1.6)', 'and counted');
 SELECT is(cudal1_extract_techniques(ARRAY[:c]), 1::bigint, 'again, it adds nothing');
+SELECT throws_ok('SELECT cudal1_extract_techniques(ARRAY[-1])', '42704', NULL, 'an unknown candidate');
+SELECT throws_ok('SELECT cudal1_extract_techniques(ARRAY[NULL::bigint])', '22004', NULL, 'or none');
 SELECT cudal1_add_model('m', 'http://127.0.0.1:1/v1', 'm') \g /dev/null
 SELECT is(cudal1_extract_techniques(ARRAY[:c], 'm'), 1::bigint, 'a model is asked');
 SELECT is(cudal1_extract_techniques(ARRAY[:c], 'm'), 0::bigint, 'once');
