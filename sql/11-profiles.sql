@@ -100,9 +100,16 @@ DECLARE
 	p		cudal1.profile;
 	valid	text[];
 	unknown	text;
+	m		record;
+	broken	text;
+	members	text[];
+	rule	text;
 BEGIN
 	IF cudal1_add_profile.name IS NULL OR base IS NULL OR changes IS NULL OR cudal1_add_profile.purpose IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'name, base, changes and purpose must not be null';
+	END IF;
+	IF cudal1_add_profile.name !~ '^[a-z][a-z0-9_]{0,62}$' THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'name must be a lower case letter, and up to 62 lower case letters, digits and _ after it';
 	END IF;
 	IF jsonb_typeof(changes) <> 'object' THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'changes must be a JSON object of profile columns';
@@ -121,17 +128,45 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('changes has the unknown member "%s"', unknown),
 			HINT = format('Valid members are %s.', array_to_string(valid, ', '));
 	END IF;
-	p := jsonb_populate_record(p, changes);
+	FOR m IN
+		SELECT e.key, e.value, a.attnotnull AS needed, format_type(a.atttypid, NULL) AS type
+			FROM jsonb_each(changes) AS e JOIN pg_attribute AS a ON a.attrelid = 'cudal1.profile'::regclass AND a.attname = e.key
+			ORDER BY a.attnum
+	LOOP
+		IF m.value = 'null' AND m.needed THEN
+			RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('member "%s" of changes must not be null', m.key);
+		END IF;
+		BEGIN
+			p := jsonb_populate_record(p, jsonb_build_object(m.key, m.value));
+		EXCEPTION WHEN data_exception THEN
+			RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('member "%s" of changes must be of type %s', m.key, m.type);
+		END;
+		IF m.type = 'double precision' AND to_jsonb(p) ->> m.key IN ('NaN', 'Infinity', '-Infinity') THEN
+			RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('member "%s" of changes must be finite', m.key);
+		END IF;
+	END LOOP;
 	p.name := cudal1_add_profile.name;
 	p.shipped := false;
 	p.purpose := cudal1_add_profile.purpose;
-	IF EXISTS (SELECT FROM unnest(p.looks) WITH ORDINALITY AS l(pairs, i)
+	IF array_ndims(p.looks) > 1 OR EXISTS (SELECT FROM unnest(p.looks) WITH ORDINALITY AS l(pairs, i)
 			   WHERE l.pairs IS NULL OR l.pairs < 2 OR l.pairs <= p.looks[l.i - 1]) THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'looks must be ascending numbers of pairs, each at least 2';
 	END IF;
-	INSERT INTO cudal1.profile SELECT p.*;
+	BEGIN
+		INSERT INTO cudal1.profile SELECT p.*;
+	EXCEPTION WHEN check_violation THEN
+		-- ranges stand in the table alone
+		GET STACKED DIAGNOSTICS broken = CONSTRAINT_NAME;
+		SELECT (SELECT array_agg(a.attname::text ORDER BY a.attnum) FROM pg_attribute AS a WHERE a.attrelid = k.conrelid AND a.attnum = ANY (k.conkey)),
+				substring(regexp_replace(pg_get_constraintdef(k.oid, true), '::(text|double precision)', '', 'g') FROM '^CHECK \((.*)\)$')
+			INTO members, rule
+			FROM pg_constraint AS k WHERE k.conrelid = 'cudal1.profile'::regclass AND k.conname = broken;
+		RAISE EXCEPTION USING ERRCODE = '22023', HINT = format('Valid is %s.', rule),
+			MESSAGE = CASE cardinality(members) WHEN 1 THEN format('member "%s" of changes is out of range', members[1])
+						   ELSE format('members %s of the profile don''t go together', array_to_string(members, ', ')) END;
+	END;
 	RETURN p.name;
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_add_profile(text, text, jsonb, text) IS
-'adds a measurement profile: a copy of base with the columns in changes replaced; returns its name. A taken name is a unique violation, an unknown column or a value out of range an error';
+'adds a measurement profile: a copy of base with the columns in changes replaced; returns its name. Errors: 42704 unknown base, 23505 a name that is taken, 22023 a bad name, an unknown column, a value of another type or out of range';

@@ -1,6 +1,6 @@
 -- Profiles: the shipped rows hold the protocol's numbers and never change.
 BEGIN;
-SELECT plan(29);
+SELECT plan(44);
 
 SELECT results_eq('SELECT name FROM cudal1.profile WHERE shipped ORDER BY name', ARRAY['certify', 'default', 'paper', 'paper_eval', 'quick'],
 	'five profiles are shipped');
@@ -26,7 +26,30 @@ SELECT results_eq($$SELECT bucket_seconds, looks, shipped, purpose, half_width_l
 SELECT throws_ok($$SELECT cudal1_add_profile('mine', 'quick', '{}', 'again')$$, '23505', NULL, 'a name is taken once');
 SELECT throws_ok($$SELECT cudal1_add_profile('x', 'quick', '{"bucket": 1}', 'x')$$, '22023', 'changes has the unknown member "bucket"', 'an unknown column is named');
 SELECT throws_ok($$SELECT cudal1_add_profile('x', 'quick', '{"looks": [7, 7]}', 'x')$$, '22023', NULL, 'looks ascend');
-SELECT throws_ok($$SELECT cudal1_add_profile('x', 'quick', '{"attempts": 0}', 'x')$$, '23514', NULL, 'values out of range are refused');
+CREATE FUNCTION pg_temp.refusal(name text, changes jsonb) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	message	text;
+	hint	text;
+BEGIN
+	RETURN cudal1_add_profile(name, 'quick', changes, 'x');
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
+	RETURN concat_ws(' ', SQLSTATE, message, nullif(hint, ''));
+END
+$$;
+SELECT is(pg_temp.refusal('x', changes::jsonb), '22023 ' || says, 'refused: ' || changes)
+FROM (VALUES ('{"attempts": 0}', 'member "attempts" of changes is out of range Valid is attempts >= 1 AND attempts <= 100.'),
+	('{"unstable": "x"}', 'member "unstable" of changes is out of range Valid is unstable = ANY (ARRAY[''lower_end'', ''discard'']).'),
+	('{"looks": []}', 'member "looks" of changes is out of range Valid is cardinality(looks) >= 1 AND cardinality(looks) <= 8.'),
+	('{"max_checks": 1}', 'members min_checks, max_checks of the profile don''t go together Valid is max_checks >= min_checks.'),
+	('{"futility_pairs": 9}', 'members pairs, futility_pairs, precision_goal of the profile don''t go together Valid is precision_goal = 0 OR futility_pairs IS NULL OR futility_pairs <= pairs.'),
+	('{"pairs": null}', 'member "pairs" of changes must not be null'), ('{"pairs": "x"}', 'member "pairs" of changes must be of type integer'),
+	('{"pairs": 1e30}', 'member "pairs" of changes must be of type integer'), ('{"looks": 7}', 'member "looks" of changes must be of type integer[]'),
+	('{"verify_wait": "soon"}', 'member "verify_wait" of changes must be of type interval'), ('{"cold_cache": 2.5}', 'member "cold_cache" of changes must be of type boolean'),
+	('{"window_seconds": "NaN"}', 'member "window_seconds" of changes must be finite'), ('{"window_seconds": "inf"}', 'member "window_seconds" of changes must be finite'),
+	('{"looks": [[7, 14], [21, 28]]}', 'looks must be ascending numbers of pairs, each at least 2')) AS v (changes, says);
+SELECT is(pg_temp.refusal('Mine!', '{}'), '22023 name must be a lower case letter, and up to 62 lower case letters, digits and _ after it', 'a bad name, too');
+SELECT is(pg_temp.refusal('x', '{"half_width_limit": null, "verify_wait": null}'), 'x', 'what may be null can be');
 
 SELECT * FROM finish();
 ROLLBACK;
