@@ -47,7 +47,7 @@ BEGIN
 		IF coalesce(o -> number, 'null') <> 'null'
 			AND cudal1.json_int(o -> number, 1, CASE number WHEN 'exemplars' THEN 4 WHEN 'max_tokens' THEN 1000000000000000 ELSE 1000000 END) IS NULL THEN
 			RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('option "%s" must be an integer of at least 1', number),
-				HINT = CASE number WHEN 'exemplars' THEN 'At most 4 exemplars fit into a prompt.' ELSE 'See cudal1.campaign_options().' END;
+				HINT = CASE number WHEN 'exemplars' THEN 'At most 4 exemplars fit into a prompt.' ELSE format('See cudal1.campaign_options(%L).', cudal1_add_campaign.kind) END;
 		END IF;
 	END LOOP;
 	FOREACH number IN ARRAY ARRAY['max_seconds', 'max_cost', 'temperature'] LOOP

@@ -25,8 +25,8 @@ AS $$
 		-- what asks models
 		('trainer', 'EXECUTE', ARRAY['cudal1_generate', 'cudal1_cancel_requests', 'cudal1_add_campaign', 'cudal1_pause_campaign',
 			'cudal1_resume_campaign', 'cudal1_end_campaign', 'cudal1_next_group', 'cudal1_answer_group', 'cudal1_group_result',
-			'cudal1_sft_dataset', 'cudal1_rl_dataset', 'cudal1_extract_techniques']),
-		('analyst', 'EXECUTE', ARRAY['cudal1_group_result', 'cudal1_sft_dataset', 'cudal1_rl_dataset']),
+			'cudal1_sft_dataset', 'cudal1_rl_dataset', 'cudal1_extract_techniques', 'cudal1.campaign_options']),
+		('analyst', 'EXECUTE', ARRAY['cudal1_group_result', 'cudal1_sft_dataset', 'cudal1_rl_dataset', 'cudal1.campaign_options']),
 		-- what measures
 		('agent', 'EXECUTE', ARRAY['cudal1.register_device', 'cudal1.claim', 'cudal1.heartbeat', 'cudal1.finish', 'cudal1.release',
 			'cudal1.expire_leases', 'cudal1.announce_idle', 'cudal1.take_back', 'cudal1.wake', 'cudal1_status']),
@@ -85,7 +85,8 @@ BEGIN
 						   AND f.proname NOT IN ('cudal1_grant', 'cudal1_revoke', 'change_privileges')
 						   -- what other functions are made of stays with the owner
 						   AND (f.pronamespace = home OR f.proname IN ('register_device', 'claim', 'heartbeat', 'finish', 'release',
-								'expire_leases', 'announce_idle', 'take_back', 'wake', 'worker_state', 'preloaded', 'rebucket', 'recount')))
+								'expire_leases', 'announce_idle', 'take_back', 'wake', 'worker_state', 'preloaded', 'rebucket', 'recount',
+								'campaign_options')))
 						OR (f.pronamespace = home AND f.proname = p.object)
 						OR (f.pronamespace = 'cudal1'::regnamespace AND 'cudal1.' || f.proname = p.object)
 			LOOP

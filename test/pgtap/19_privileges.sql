@@ -1,6 +1,6 @@
 -- Privileges: PUBLIC may do nothing, a role what its kind does, and nobody writes a table.
 BEGIN;
-SELECT plan(63);
+SELECT plan(65);
 
 CREATE ROLE cudal1_test_nobody;
 CREATE ROLE cudal1_test_trainer;
@@ -42,11 +42,11 @@ FROM (VALUES
 		'cudal1_level_report', 'cudal1_method_report', 'cudal1_device_report', 'cudal1_top_tasks', 'cudal1_speedup_histogram', 'cudal1_compare', 'cudal1_compare_tasks',
 		'cudal1_ablation_table', 'cudal1_ablation_effects', 'cudal1_ablation_gatekeepers', 'cudal1_ablate', 'cudal1_ablation_explain', 'cudal1_certify_task', 'cudal1_speedup_report', 'cudal1_status',
 		'cudal1_generate', 'cudal1_cancel_requests', 'cudal1_add_campaign', 'cudal1_pause_campaign', 'cudal1_resume_campaign', 'cudal1_end_campaign', 'cudal1_next_group',
-		'cudal1_answer_group', 'cudal1_group_result', 'cudal1_sft_dataset', 'cudal1_rl_dataset', 'cudal1_extract_techniques']),
+		'cudal1_answer_group', 'cudal1_group_result', 'cudal1_sft_dataset', 'cudal1_rl_dataset', 'cudal1_extract_techniques', 'campaign_options']),
 	('analyst', ARRAY['cudal1_wait', 'cudal1_reward', 'cudal1_bucket_stats', 'cudal1_parse_response', 'cudal1_conservative_round', 'cudal1_score_rounds', 'cudal1_group_advantages',
 		'cudal1_level_report', 'cudal1_method_report', 'cudal1_device_report', 'cudal1_top_tasks', 'cudal1_speedup_histogram', 'cudal1_compare', 'cudal1_compare_tasks',
 		'cudal1_ablation_table', 'cudal1_ablation_effects', 'cudal1_ablation_gatekeepers', 'cudal1_check', 'cudal1_grpo_objective', 'cudal1_speedup_report', 'cudal1_status',
-		'cudal1_group_result', 'cudal1_sft_dataset', 'cudal1_rl_dataset']),
+		'cudal1_group_result', 'cudal1_sft_dataset', 'cudal1_rl_dataset', 'campaign_options']),
 	('agent', ARRAY['register_device', 'claim', 'heartbeat', 'finish', 'release', 'expire_leases', 'announce_idle', 'take_back', 'wake', 'cudal1_status'])) AS v (kind, names);
 SELECT is_empty($$SELECT signature FROM pg_temp.function WHERE nspname <> 'cudal1' AND proname NOT IN ('cudal1_grant', 'cudal1_revoke') AND NOT has_function_privilege('cudal1_test_operator', oid, 'EXECUTE')$$,
 	'an operator calls every function for users but those that grant');
@@ -88,6 +88,7 @@ SELECT is(pg_temp.as_role('trainer', $$SELECT cudal1_reward(3)$$), '0', 'reads r
 SELECT is(pg_temp.as_role('trainer', $$SELECT tasks FROM cudal1_speedup_report() WHERE level = 'All'$$), '1', 'reports');
 SELECT is(pg_temp.as_role('trainer', $$SELECT score FROM cudal1_score_rounds(array_fill(2.0::float8, '{7}'), array_fill(1.0::float8, '{7}'))$$), '2', 'scores rounds');
 SELECT isnt(pg_temp.as_role('trainer', $$SELECT count(*) FROM cudal1_status()$$), '42501', 'asks for the status');
+SELECT is(pg_temp.as_role(k, $$SELECT cudal1.campaign_options('vanilla') ->> 'attempts'$$), '5', k || ': looks options of campaigns up') FROM unnest(ARRAY['trainer', 'operator']) AS k;
 SELECT is(pg_temp.as_role('trainer', 'SELECT count(*) FROM cudal1.' || x), n, 'reads cudal1.' || x)
 FROM (VALUES ('task', '1'), ('candidate', '3'), ('proposal', '3'), ('prompt', '1'), ('activity', '0'), ('queue', '1'), ('device', '0')) AS v (x, n);
 SELECT is(pg_temp.as_role('trainer', 'SELECT count(score) FROM cudal1.measurement'), '0', 'reads measurements');
