@@ -34,7 +34,8 @@ AS $$
 		('trainer', 'SELECT', ARRAY['cudal1.task', 'cudal1.candidate', 'cudal1.proposal', 'cudal1.prompt', 'cudal1.profile', 'cudal1.device',
 			'cudal1.activity', 'cudal1.queue', 'cudal1.bucket', 'cudal1.model', 'cudal1.model_use', 'cudal1.request', 'cudal1.campaign',
 			'cudal1.campaign_lane', 'cudal1.campaign_group', 'cudal1.campaign_progress', 'cudal1.technique', 'cudal1.candidate_technique',
-			'cudal1.technique_frequency']),
+			'cudal1.technique_frequency', 'cudal1.imported_score', 'cudal1.ablation', 'cudal1.ablation_run', 'cudal1.drift', 'cudal1.aa_chart',
+			'cudal1.stat_device', 'cudal1.stat_task', 'cudal1.stat_method']),
 		('trainer', 'SELECT WITHOUT evidence', ARRAY['cudal1.measurement']),
 		('analyst', 'SELECT', ARRAY['all']),
 		('operator', 'SELECT', ARRAY['all']),
@@ -118,7 +119,7 @@ BEGIN ATOMIC
 	SELECT cudal1.change_privileges(role, kind, true);
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_grant(name, text) IS
-'lets a role do what its kind does. trainer: add tasks, submit, wait, cancel, sample, prompt, report; read tasks, candidates and measurements, not the evidence of detectors. analyst: read everything.
+'lets a role do what its kind does. trainer: add tasks, submit, wait, cancel, sample, prompt, report; read tasks, candidates, measurements, statistics, not the queue''s own table nor the evidence of detectors. analyst: read everything.
 operator: everything a user can do, imports, evaluations and switches included. agent: claim jobs and report results. For the extension''s owner; errors: 42704 unknown role, 22023 unknown kind';
 
 CREATE FUNCTION @extschema@.cudal1_revoke(role name, kind text)
