@@ -11,6 +11,7 @@ anything is waited for.
 """
 import asyncio
 import hashlib
+import logging
 import os
 import threading
 import time
@@ -18,7 +19,9 @@ import uuid
 
 import psycopg
 
+log = logging.getLogger("cudal1")
 _local = threading.local()
+_known = False      # has this process ever had a connection?
 
 LIMIT = 3600        # seconds for a batch
 PATIENCE = 300      # seconds in which a lost server may come back
@@ -27,21 +30,27 @@ GATHERING = 0.05    # seconds in which single answers become a batch
 
 def connection():
     """One connection a thread of a process; autocommit, since waiting inside a transaction would wait for ever."""
+    global _known
     if getattr(_local, "pid", None) != os.getpid() or _local.connection.closed:
         _local.connection = psycopg.connect(os.environ.get("CUDAL1_DSN", ""), autocommit=True)
         _local.pid = os.getpid()
+        _known = True
     return _local.connection
 
 
 def query(statement, parameters):
-    """Rows of a statement that may be repeated; when the connection is lost, it is, on another one."""
-    deadline, pause = time.monotonic() + PATIENCE, 0.2
+    """Rows of a statement that may be repeated; when the connection is lost, it is, on another one. A first connection that fails is an
+    error at once: its address is more likely wrong than its server away."""
+    deadline, pause = None, 0.2
     while True:
         try:
             return connection().execute(statement, parameters).fetchall()
-        except psycopg.OperationalError:
-            if time.monotonic() > deadline:
+        except psycopg.OperationalError as error:
+            if not _known or deadline is not None and time.monotonic() > deadline:
                 raise
+            if deadline is None:
+                deadline = time.monotonic() + PATIENCE
+                log.warning("trying again for %d s: %s", PATIENCE, error)
             if getattr(_local, "pid", None) == os.getpid():
                 _local.connection.close()
             time.sleep(pause)

@@ -14,16 +14,45 @@ my $node = new_server('trainers');
 $node->safe_psql('postgres', "CREATE ROLE trainer LOGIN; SELECT cudal1_grant('trainer', 'trainer')");
 
 my $program = <<'END';
-import asyncio, json, sys
+import asyncio, json, os, sys
 sys.path.insert(0, sys.argv[1])
-import rewards
+import psycopg, rewards
 
+said = []
+rewards.log.addFilter(lambda record: said.append(record.getMessage()))
 HEADINGS = "## Performance Analysis\nfine\n\n## Algorithm Design\n1. fine\n\n## Code Implementation\n"
 
 
 def answer(code):
     return HEADINGS + "```c\n" + code + "\n```\n"
 
+
+class Slept(Exception):
+    pass
+
+
+def nap(_seconds):
+    raise Slept
+
+
+def come_back(_seconds):
+    os.environ["CUDAL1_DSN"] = dsn
+
+
+# a wrong connection is no lost one; what there was may come back
+dsn, pause = os.environ["CUDAL1_DSN"], rewards.time.sleep
+wrong = []
+os.environ["CUDAL1_DSN"], rewards.time.sleep = dsn + " dbname=nope", nap
+try:
+    rewards.query("SELECT 1", ())
+except (psycopg.OperationalError, Slept) as e:
+    wrong.append(type(e).__name__)
+os.environ["CUDAL1_DSN"] = dsn
+wrong.append(len(rewards.query("SELECT 1", ())))
+rewards.connection().close()
+os.environ["CUDAL1_DSN"], rewards.time.sleep = dsn + " dbname=nope", come_back
+wrong += [len(rewards.query("SELECT 1", ())), [m.count('"nope" does not exist') for m in said]]
+rewards.time.sleep = pause
 
 rows = list(rewards.make_prompts(["task", "task"]))
 ids = [r["prompt_id"] for r in rows]
@@ -57,6 +86,7 @@ third = rewards.compute_score_batch(["cudal1"] * 2, solutions, [None] * 2, info)
 rlhf = rewards.reward_func(["Question" + answer("result 1.125")], ["Question"], [str(ids[0])])
 # the last, since it keeps the one device
 lost = rewards.wait(rewards.submit([ids[0]], [answer("wait never")], "grpo", [None], ["last"]), 0.2)
+print(json.dumps(wrong))
 print(json.dumps([len(rows), rows[0]["prompt"][:6], found, lost, verl]))
 print(json.dumps([several, statements.count("SELECT cudal1_submit_response")]))
 print(json.dumps([batch, again == batch, third == batch, rlhf]))
@@ -68,6 +98,7 @@ my ($out, $err) = ('', '');
 	IPC::Run::run([ $python, '-B', '-c', $program, "$FindBin::RealBin/../../examples" ], '>', \$out, '2>', \$err);
 }
 is($err, '', 'no complaints');
+is($out =~ s/^(.*)\n// ? $1 : '', '["OperationalError", 1, 1, [1]]', 'a first connection that fails is an error at once, a lost server is waited for, and said to be');
 is($out,
 	'[2, "**Task", [1.51, 2.5, 0.0, 0.0], [null], [{"score": 1.25, "measured": true}, {"score": 0.0, "measured": true}]]' . "\n"
 	  . '[[{"score": 1.5, "measured": true}, {"score": 0.0, "measured": true}, {"score": 1.51, "measured": true}], 1]' . "\n"
