@@ -27,6 +27,9 @@ LIMIT = 3600        # seconds for a batch
 PATIENCE = 300      # seconds in which a lost server may come back
 GATHERING = 0.05    # seconds in which single answers become a batch
 
+# what another try may cure: another session was in the way, no place was free, the server shut down, starts, or ended an idle session
+PASSING = ("40001", "40P01", "53300", "57P01", "57P02", "57P03", "57P05")
+
 
 def connection():
     """One connection a thread of a process; autocommit, since waiting inside a transaction would wait for ever."""
@@ -38,15 +41,21 @@ def connection():
     return _local.connection
 
 
+def passes(error):
+    """May the statement succeed on another connection? A lost one has no state; OperationalError also stands for a statement that is too
+    large, is cancelled or meets a full disk."""
+    return error.sqlstate is None or error.sqlstate.startswith("08") or error.sqlstate in PASSING
+
+
 def query(statement, parameters):
-    """Rows of a statement that may be repeated; when the connection is lost, it is, on another one. A first connection that fails is an
-    error at once: its address is more likely wrong than its server away."""
+    """Rows of a statement that may be repeated; when the connection is lost, it is, on another one. What the server says of the statement
+    is raised, as is a first connection that fails: its address is more likely wrong than its server away."""
     deadline, pause = None, 0.2
     while True:
         try:
             return connection().execute(statement, parameters).fetchall()
         except psycopg.OperationalError as error:
-            if not _known or deadline is not None and time.monotonic() > deadline:
+            if not _known or not passes(error) or deadline is not None and time.monotonic() > deadline:
                 raise
             if deadline is None:
                 deadline = time.monotonic() + PATIENCE

@@ -4,6 +4,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/../perl";
 use IPC::Run ();
+use JSON::PP ();
 use Test::More;
 use Workers;
 
@@ -12,6 +13,16 @@ plan skip_all => 'python3-psycopg is not installed' if system("$python -c 'impor
 
 my $node = new_server('trainers');
 $node->safe_psql('postgres', "CREATE ROLE trainer LOGIN; SELECT cudal1_grant('trainer', 'trainer')");
+$node->safe_psql('postgres', <<'SQL');
+CREATE FUNCTION fail_in(pid int, state text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	IF pid = pg_backend_pid() THEN
+		RAISE USING ERRCODE = state, MESSAGE = 'as asked';
+	END IF;
+END
+$$
+SQL
+my @again = qw(08000 08006 40001 40P01 53300 57P01 57P02 57P03 57P05);
 
 my $program = <<'END';
 import asyncio, json, os, sys
@@ -52,6 +63,16 @@ wrong.append(len(rewards.query("SELECT 1", ())))
 rewards.connection().close()
 os.environ["CUDAL1_DSN"], rewards.time.sleep = dsn + " dbname=nope", come_back
 wrong += [len(rewards.query("SELECT 1", ())), [m.count('"nope" does not exist') for m in said]]
+
+# what the database says about a statement is raised, what concerns the connection or other sessions is tried again, on another connection
+repeated = []
+for state in sys.argv[2].split():
+    pid = rewards.query("SELECT pg_backend_pid()", ())[0][0]
+    try:
+        rewards.query("SELECT fail_in(%s, %s)", (pid, state))
+        repeated.append(state)
+    except psycopg.Error:
+        assert rewards.query("SELECT pg_backend_pid()", ())[0][0] == pid, state
 rewards.time.sleep = pause
 
 rows = list(rewards.make_prompts(["task", "task"]))
@@ -86,7 +107,7 @@ third = rewards.compute_score_batch(["cudal1"] * 2, solutions, [None] * 2, info)
 rlhf = rewards.reward_func(["Question" + answer("result 1.125")], ["Question"], [str(ids[0])])
 # the last, since it keeps the one device
 lost = rewards.wait(rewards.submit([ids[0]], [answer("wait never")], "grpo", [None], ["last"]), 0.2)
-print(json.dumps(wrong))
+print(json.dumps([wrong, repeated]))
 print(json.dumps([len(rows), rows[0]["prompt"][:6], found, lost, verl]))
 print(json.dumps([several, statements.count("SELECT cudal1_submit_response")]))
 print(json.dumps([batch, again == batch, third == batch, rlhf]))
@@ -95,10 +116,14 @@ END
 my ($out, $err) = ('', '');
 {
 	local $ENV{CUDAL1_DSN} = $node->connstr('postgres') . ' user=trainer';
-	IPC::Run::run([ $python, '-B', '-c', $program, "$FindBin::RealBin/../../examples" ], '>', \$out, '2>', \$err);
+	IPC::Run::run([ $python, '-B', '-c', $program, "$FindBin::RealBin/../../examples",
+		"@again 22023 53100 53200 54000 55P03 57014 57P04 58030 XX000" ], '>', \$out, '2>', \$err);
 }
 is($err, '', 'no complaints');
-is($out =~ s/^(.*)\n// ? $1 : '', '["OperationalError", 1, 1, [1]]', 'a first connection that fails is an error at once, a lost server is waited for, and said to be');
+my $tried = $out =~ s/^(.*)\n// ? JSON::PP::decode_json($1) : [];
+is_deeply($tried->[0], [ 'OperationalError', 1, 1, [1] ],
+	'a first connection that fails is an error at once, a lost server is waited for, and said to be');
+is_deeply($tried->[1], \@again, 'statements are tried again where that may help, and nowhere else');
 is($out,
 	'[2, "**Task", [1.51, 2.5, 0.0, 0.0], [null], [{"score": 1.25, "measured": true}, {"score": 0.0, "measured": true}]]' . "\n"
 	  . '[[{"score": 1.5, "measured": true}, {"score": 0.0, "measured": true}, {"score": 1.51, "measured": true}], 1]' . "\n"
