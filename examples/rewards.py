@@ -73,11 +73,16 @@ def make_prompts(tasks, n=2, strategy="bucket"):
         yield {"prompt": prompt, "prompt_id": prompt_id}
 
 
+def clean(text):
+    """What the server can hold of a text: no NUL, and where half a surrogate pair stands, a replacement character."""
+    return text.replace("\0", "").encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
 def submit(prompt_ids, answers, method, groups, keys):
     """The candidates of answers, in their order; a malformed one is a failed candidate, not an error."""
     rows = query("SELECT cudal1_submit_response(u.prompt_id, u.answer, %s, u.grp, u.key)"
                  " FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::text[]) WITH ORDINALITY AS u (prompt_id, answer, grp, key, n)"
-                 " ORDER BY u.n", (method, prompt_ids, [a.replace("\0", "") for a in answers], groups, keys))
+                 " ORDER BY u.n", (method, prompt_ids, [clean(a) for a in answers], groups, keys))
     return [candidate for candidate, in rows]
 
 
@@ -99,8 +104,8 @@ def rewards_of(prompt_ids, answers, method="grpo", step=None):
 
 
 def text_of(completion):
-    """A completion is a string or, in a conversation, a list of messages."""
-    return completion if isinstance(completion, str) else "".join(m["content"] for m in completion if m["role"] == "assistant")
+    """A completion is a string or, in a conversation, a list of messages, some perhaps without a text."""
+    return completion if isinstance(completion, str) else "".join(m.get("content") or "" for m in completion if m["role"] == "assistant")
 
 
 def speedup_reward(prompts, completions, prompt_id, **kwargs):
