@@ -189,7 +189,7 @@ CREATE TABLE cudal1.candidate (
 		CHECK (cudal1.candidate_is_possible(state, failure, detail, reward, decided_at IS NOT NULL, purpose, imported, import_device))
 ) WITH (toast_tuple_target = 512);	-- a change of state writes the row anew, but not a code that lies beside it
 COMMENT ON TABLE cudal1.candidate IS 'one row for each distinct code of a task, measured once';
-COMMENT ON COLUMN cudal1.candidate.code_hash IS 'SHA-256 of the code after CRLF -> LF (of the raw response where malformed)';
+COMMENT ON COLUMN cudal1.candidate.code_hash IS 'SHA-256 of the code after CRLF -> LF (of the raw response where malformed; of one longer than 4 MiB, of its beginning and a line with its own SHA-256)';
 COMMENT ON COLUMN cudal1.candidate.purpose IS 'normal, null, certification, ablation, or withheld (a score was published without its code); only normal candidates are sampled, they and withheld ones are reported';
 COMMENT ON COLUMN cudal1.candidate.state IS 'queued, measuring, verifying; final: successful, failed, discarded';
 COMMENT ON COLUMN cudal1.candidate.failure IS 'why it failed (reward 0): malformed, compile_error, launch_failure, timeout, crash, wrong_output, cheat, reported (an imported failure); or was discarded (reward NULL): unverified, lost, cancelled';
@@ -243,7 +243,7 @@ CREATE TABLE cudal1.proposal (
 COMMENT ON TABLE cudal1.proposal IS 'one row for each submission; several proposals may name one candidate';
 COMMENT ON COLUMN cudal1.proposal.group_key IS 'the trainer''s group (GRPO): submissions whose rewards are compared';
 COMMENT ON COLUMN cudal1.proposal.proposal_key IS 'idempotency key: a repeated key within (task, group) adds nothing';
-COMMENT ON COLUMN cudal1.proposal.response IS 'the model''s whole answer, where it was submitted as one';
+COMMENT ON COLUMN cudal1.proposal.response IS 'the model''s whole answer, where it was submitted as one; the first 4 MiB of a longer one';
 CREATE UNIQUE INDEX proposal_key_unique ON cudal1.proposal (task_id, (COALESCE(group_key, '')), proposal_key)
 	WHERE proposal_key IS NOT NULL;
 CREATE INDEX proposal_candidate ON cudal1.proposal (candidate_id);

@@ -299,17 +299,26 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.clip(text, int) IS 'the text cut to at most so many bytes, between characters';
 
-CREATE FUNCTION cudal1.read_response(response text, OUT body text, OUT reason text)
+CREATE FUNCTION cudal1.read_response(response text, OUT body text, OUT reason text, OUT kept text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	SELECT r.code, r.reason INTO body, reason FROM @extschema@.cudal1_parse_response(read_response.response) AS r;
+	IF octet_length(read_response.response) > 4194304 THEN
+		-- a model that found no end: its beginning is enough to look at, but the whole decides which candidate it is
+		kept := cudal1.clip(left(read_response.response, 4194304), 4194304);
+		reason := 'the response is longer than 4 MiB';
+		body := format(E'%s\n[cut off: %s bytes in all, SHA-256 %s]\n', kept, octet_length(read_response.response),
+					   encode(cudal1.code_hash(read_response.response), 'hex'));
+		RETURN;
+	END IF;
+	kept := read_response.response;
+	SELECT r.code, r.reason INTO body, reason FROM @extschema@.cudal1_parse_response(kept) AS r;
 	reason := coalesce(reason, cudal1.check_submission(body, '-', 0));
-	body := CASE WHEN reason IS NULL THEN replace(body, E'\r\n', E'\n') ELSE read_response.response END;
+	body := CASE WHEN reason IS NULL THEN replace(body, E'\r\n', E'\n') ELSE kept END;
 END
 $$;
 COMMENT ON FUNCTION cudal1.read_response(text) IS
-'what a model''s answer is known by: its code, or the answer itself where it is malformed, with the reason';
+'what a model''s answer is known by: its code, or the answer itself where it is malformed, with the reason; and what is kept of it';
 
 CREATE FUNCTION @extschema@.cudal1_submit_response(prompt_id bigint, response text, method text DEFAULT 'model', group_key text DEFAULT NULL,
 	proposal_key text DEFAULT NULL, priority int DEFAULT 0, deadline timestamptz DEFAULT NULL)
@@ -325,9 +334,6 @@ BEGIN
 	IF cudal1_submit_response.prompt_id IS NULL OR cudal1_submit_response.response IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'prompt_id and response must not be null';
 	END IF;
-	IF octet_length(cudal1_submit_response.response) > 4194304 THEN
-		RAISE EXCEPTION USING ERRCODE = '54000', MESSAGE = 'response must not be longer than 4 MiB';
-	END IF;
 	SELECT x.* INTO t FROM cudal1.prompt AS q JOIN cudal1.task AS x USING (task_id)
 		WHERE q.prompt_id = cudal1_submit_response.prompt_id;
 	IF NOT FOUND THEN
@@ -341,11 +347,11 @@ BEGIN
 	SELECT r.* INTO answer FROM cudal1.read_response(cudal1_submit_response.response) AS r;
 	RETURN cudal1.accept_submission(t, answer.body, cudal1_submit_response.method,
 		cudal1_submit_response.prompt_id, cudal1_submit_response.group_key, cudal1_submit_response.proposal_key,
-		cudal1_submit_response.priority, cudal1_submit_response.deadline, cudal1_submit_response.response, answer.reason);
+		cudal1_submit_response.priority, cudal1_submit_response.deadline, answer.kept, answer.reason);
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_submit_response(bigint, text, text, text, text, int, timestamptz) IS
-'proposes the code of a model''s answer to a prompt and returns its candidate; a malformed answer becomes a failed candidate (reward 0), identified by its raw text.
+'proposes the code of a model''s answer to a prompt and returns its candidate; a malformed answer becomes a failed candidate (reward 0), identified by its raw text, as does one longer than 4 MiB, of which that much is kept.
 Further arguments as in cudal1_submit()';
 
 CREATE FUNCTION @extschema@.cudal1_submit_batch(tasks text[], codes text[], method text DEFAULT 'manual', group_keys text[] DEFAULT NULL,

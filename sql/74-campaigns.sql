@@ -476,8 +476,8 @@ BEGIN
 				LEFT JOIN cudal1.proposal AS p
 					ON p.task_id = g.task_id AND coalesce(p.group_key, '') = g.group_key AND p.proposal_key = 'answer ' || u.ordinality
 				LEFT JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
-			-- of an answer that was pruned, the hash of its code is left
-			WHERE CASE WHEN p.response IS NOT NULL THEN p.response <> u.response
+			-- of an answer that was pruned, the hash of its code is left, of a very long one its beginning
+			WHERE CASE WHEN p.response IS NOT NULL AND octet_length(u.response) <= 4194304 THEN p.response <> u.response
 					   ELSE c.code_hash IS DISTINCT FROM (SELECT cudal1.code_hash(r.body) FROM cudal1.read_response(u.response) AS r) END
 			ORDER BY u.ordinality LIMIT 1;
 		IF FOUND THEN

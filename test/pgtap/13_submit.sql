@@ -1,6 +1,6 @@
 -- Submissions: a code is one candidate, a submission one proposal, whatever is repeated.
 BEGIN;
-SELECT plan(80);
+SELECT plan(89);
 
 SELECT cudal1_add_task(name, 'class Model: pass', 'pytorch', options => '{"profile": "quick"}') FROM (VALUES ('t'), ('u')) AS v (name) \g /dev/null
 CREATE FUNCTION pg_temp.proposals(id bigint) RETURNS bigint LANGUAGE sql AS 'SELECT count(*) FROM cudal1.proposal WHERE candidate_id = id';
@@ -100,6 +100,21 @@ SELECT is(pg_temp.jobs(:m), 0::bigint, 'and no job');
 SELECT is(cudal1_submit_response(:prompt, E'I refuse.\r\n'), :m::bigint, 'the same answer is the same candidate');
 SELECT cudal1_submit_response(:prompt, '') AS e \gset
 SELECT is(pg_temp.state(:e), 'failed:malformed', 'so is an empty one');
+
+-- answers without end: one byte more than is kept, in the middle of a character
+CREATE FUNCTION pg_temp.endless(last text DEFAULT '') RETURNS text LANGUAGE sql AS $$SELECT 'x' || repeat('é', 2097152) || last$$;
+SELECT cudal1_submit_response(:prompt, pg_temp.endless(), group_key => 'endless', proposal_key => 'k') AS l \gset
+SELECT is((SELECT concat_ws(' ', state, failure, reward, detail) FROM cudal1.candidate WHERE candidate_id = :l), 'failed malformed 0 the response is longer than 4 MiB',
+	'an answer of more than 4 MiB is a failed candidate');
+SELECT ok((SELECT response = left(pg_temp.endless(), -1) FROM cudal1.proposal WHERE candidate_id = :l), 'its beginning is kept, up to the end of a character');
+SELECT ok((SELECT starts_with(code, left(pg_temp.endless(), -1)) AND octet_length(code) < 4194304 + 200 FROM cudal1.candidate WHERE candidate_id = :l), 'as code, too');
+SELECT is(cudal1_submit_response(:prompt, pg_temp.endless()), :l::bigint, 'the same answer is the same candidate');
+SELECT is(cudal1_submit_response(:prompt, pg_temp.endless(), group_key => 'endless', proposal_key => 'k'), :l::bigint, 'and by its key the same proposal');
+SELECT is((SELECT count(*) FROM cudal1.proposal WHERE group_key = 'endless'), 1::bigint, 'of which there is one');
+SELECT isnt(cudal1_submit_response(:prompt, pg_temp.endless('y')), :l::bigint, 'one that differs behind its beginning is another');
+SELECT is(pg_temp.state(cudal1_submit_response(:prompt, E'## Performance Analysis\nx\n## Algorithm Design\ny\n## Code Implementation\n```python\nx = 1\n```\n' || repeat(' ', 4194304))),
+	'failed:malformed', 'a code within does not save it');
+SELECT is_empty('SELECT * FROM cudal1_check() WHERE subject = $$code hash$$', 'their hashes can be told from what is kept');
 SELECT throws_ok('SELECT cudal1_submit_response(-1, $$x$$)', '42704', NULL, 'a prompt must exist');
 SELECT throws_ok('SELECT cudal1_submit($$u$$, $$x$$, prompt_id => ' || :prompt || ')', '22023', NULL, 'a prompt of another task is an error');
 

@@ -78,8 +78,8 @@ rewards.time.sleep = pause
 rows = list(rewards.make_prompts(["task", "task"]))
 ids = [r["prompt_id"] for r in rows]
 texts = [answer("result 1.518"), [{"role": "assistant", "content": answer("result 2.5")}], answer("outcome crash died"), "no code\0", "half \ud800, two \ud83d\ude00",
-         [{"role": "assistant", "content": None}]]
-found = rewards.speedup_reward([r["prompt"] for r in rows] * 3, texts, ids * 3, completion_ids=None)
+         [{"role": "assistant", "content": None}], answer("result 1.25") + 4194304 * " "]
+found = rewards.speedup_reward([r["prompt"] for r in rows] * 4, texts, (ids * 4)[:7], completion_ids=None)
 verl = [rewards.compute_score("cudal1", answer(code), None, {"prompt_id": ids[1]}) for code in ("result 1.25", "outcome crash no")]
 info = [{"prompt_id": i} for i in ids]
 
@@ -126,14 +126,14 @@ is_deeply($tried->[0], [ 'OperationalError', 1, 1, [1] ],
 	'a first connection that fails is an error at once, a lost server is waited for, and said to be');
 is_deeply($tried->[1], \@again, 'statements are tried again where that may help, and nowhere else');
 is($out,
-	'[2, "**Task", [1.51, 2.5, 0.0, 0.0, 0.0, 0.0], [null], [{"score": 1.25, "measured": true}, {"score": 0.0, "measured": true}]]' . "\n"
+	'[2, "**Task", [1.51, 2.5, 0.0, 0.0, 0.0, 0.0, 0.0], [null], [{"score": 1.25, "measured": true}, {"score": 0.0, "measured": true}]]' . "\n"
 	  . '[[{"score": 1.5, "measured": true}, {"score": 0.0, "measured": true}, {"score": 1.51, "measured": true}], 1]' . "\n"
 	  . '[[{"score": 1.25, "measured": true}, {"score": 1.75, "measured": true}], true, true,'
 	  . ' {"rewards": [1.12], "scores": [1.0], "extra_logs": {"measured": [1.0]}}]' . "\n",
 	'rewards in the order of the answers; failed and malformed 0; undecided none');
 is(scalar_of($node, "SELECT count(DISTINCT group_key) FROM cudal1.proposal WHERE group_key IS NOT NULL"), '4',
 	'answers to one prompt in one batch are a group');
-is(scalar_of($node, "SELECT count(*) FROM cudal1.proposal WHERE group_key IS NOT NULL"), '8', 'a batch that is evaluated again adds nothing');
+is(scalar_of($node, "SELECT count(*) FROM cudal1.proposal WHERE group_key IS NOT NULL"), '9', 'a batch that is evaluated again adds nothing');
 is(scalar_of($node, "SELECT count(*) FROM cudal1.proposal WHERE response = U&'half \\FFFD, two \\+01F600'"), '1', 'a character that is none is replaced');
 is(scalar_of($node, "SELECT count(*) FROM cudal1.proposal WHERE created_by <> 'trainer'"), '0', 'all by a role that is a mere trainer');
 
