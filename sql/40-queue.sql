@@ -664,19 +664,21 @@ RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+	-- the index ends at a value, but at a volatile function it is read to its end
+	moment	CONSTANT timestamptz := clock_timestamp();
 	due		bigint[];
 	j		cudal1.job;
 	n		bigint := 0;
 BEGIN
 	-- by the index of deadlines first: asked for in the order of locks, the planner may walk the whole queue, and each claim would
-	due := ARRAY(SELECT x.job_id FROM cudal1.job AS x WHERE x.state = 'queued' AND x.deadline <= clock_timestamp()
+	due := ARRAY(SELECT x.job_id FROM cudal1.job AS x WHERE x.state = 'queued' AND x.deadline <= moment
 				 ORDER BY x.deadline LIMIT 1000);
 	IF due = '{}' THEN
 		RETURN 0;
 	END IF;
 	FOR j IN
 		SELECT x.* FROM cudal1.job AS x
-			WHERE x.job_id = ANY (due) AND x.state = 'queued' AND x.deadline <= clock_timestamp()
+			WHERE x.job_id = ANY (due) AND x.state = 'queued' AND x.deadline <= moment
 			ORDER BY x.candidate_id
 			FOR UPDATE SKIP LOCKED
 	LOOP
@@ -696,16 +698,17 @@ RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+	moment	CONSTANT timestamptz := clock_timestamp();
 	ended	bigint[];
 	j		cudal1.job;
 	n		bigint := 0;
 BEGIN
-	-- by the index of leases first, for the same reason as in cancel_overdue()
-	ended := ARRAY(SELECT x.job_id FROM cudal1.job AS x WHERE x.state = 'running' AND x.lease_until < clock_timestamp()
+	-- by the index of leases first and up to a value, for the same reasons as in cancel_overdue()
+	ended := ARRAY(SELECT x.job_id FROM cudal1.job AS x WHERE x.state = 'running' AND x.lease_until < moment
 				   ORDER BY x.lease_until);
 	FOR j IN
 		SELECT x.* FROM cudal1.job AS x
-			WHERE x.job_id = ANY (ended) AND x.state = 'running' AND x.lease_until < clock_timestamp()
+			WHERE x.job_id = ANY (ended) AND x.state = 'running' AND x.lease_until < moment
 			ORDER BY x.candidate_id
 			FOR UPDATE SKIP LOCKED
 	LOOP

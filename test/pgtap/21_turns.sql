@@ -1,6 +1,6 @@
 -- Nobody waits for another's backlog: turns of trainers and of tasks, levels of priority, and what has waited too long.
 BEGIN;
-SELECT plan(24);
+SELECT plan(25);
 
 SELECT cudal1_add_task(name, 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') FROM (VALUES ('t'), ('u'), ('v')) AS v (name) \g /dev/null
 SELECT cudal1.register_device('h', jsonb_build_object('key', k, 'class', 'cpu', 'model', 'M', 'languages', '["pytorch"]'::jsonb)) AS d FROM unnest(ARRAY['cpu:1', 'cpu:2']) AS k ORDER BY k \g /dev/null
@@ -42,6 +42,13 @@ SELECT is(pg_temp.claims(:d1, 3), 'bbca', 'undisturbed by the other');
 SELECT idx_tup_fetch + seq_tup_read AS read FROM pg_stat_xact_user_tables WHERE relid = 'cudal1.job'::regclass \gset
 SELECT pg_temp.claims(:d1, 10) \g /dev/null
 SELECT ok(idx_tup_fetch + seq_tup_read - :read <= 10 * 60, format('ten claims of some two thousand jobs read %s rows', idx_tup_fetch + seq_tup_read - :read))
+FROM pg_stat_xact_user_tables WHERE relid = 'cudal1.job'::regclass;
+
+-- nor what has time until its deadline
+UPDATE cudal1.job SET deadline = clock_timestamp() + interval '1 hour' WHERE state = 'queued';
+SELECT idx_tup_fetch + seq_tup_read AS read FROM pg_stat_xact_user_tables WHERE relid = 'cudal1.job'::regclass \gset
+SELECT pg_temp.claims(:d1, 10) \g /dev/null
+SELECT ok(idx_tup_fetch + seq_tup_read - :read <= 10 * 60, format('ten claims of jobs with deadlines read %s rows', idx_tup_fetch + seq_tup_read - :read))
 FROM pg_stat_xact_user_tables WHERE relid = 'cudal1.job'::regclass;
 
 -- tasks of one trainer
