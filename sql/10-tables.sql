@@ -364,9 +364,10 @@ COMMENT ON COLUMN cudal1.job.deadline IS 'a job not claimed by then is cancelled
 COMMENT ON COLUMN cudal1.job.attempt IS 'fencing number: counts claims; a heartbeat or result of an older claim is refused';
 COMMENT ON COLUMN cudal1.job.failures IS 'attempts that ended lost or unstable; compared with the profile''s attempts';
 COMMENT ON COLUMN cudal1.job.avoid_device IS 'verification: the device of the first measurement, avoided until avoid_until (infinity: always)';
-CREATE INDEX job_claim ON cudal1.job (device, priority DESC, trainer, task_id, job_id) WHERE state = 'queued';
+-- what decides whether a device can take a job at all comes first: a claim reads nothing of what it can't take
+CREATE INDEX job_claim ON cudal1.job (device, language, cores, priority DESC, trainer, task_id, job_id) WHERE state = 'queued';
 -- an order that the primary key can't give: for a place without jobs it would be read from end to end
-CREATE INDEX job_oldest ON cudal1.job (device, enqueued_at, job_id) WHERE state = 'queued';
+CREATE INDEX job_oldest ON cudal1.job (device, language, cores, enqueued_at, job_id) WHERE state = 'queued';
 CREATE INDEX job_deadline ON cudal1.job (deadline) WHERE deadline IS NOT NULL AND state = 'queued';
 CREATE INDEX job_lease ON cudal1.job (lease_until) WHERE state = 'running';
 

@@ -184,25 +184,32 @@ COMMENT ON FUNCTION cudal1.read_result(jsonb) IS
  * Turns. The most urgent level goes first. Within a level trainers take turns, one job each, and within a trainer tasks take turns
  * of a group's size, so that groups become complete one after the other; each device goes round by itself. So who has one
  * candidate waits for one job of each other trainer and device, not for their backlog, and a claim reads a few index entries
- * however long the queue is. What is stepped over (another device's, or locked by a claim) is read, too. Every eighth claim of a
+ * however long the queue is. It asks in the places alone that hold jobs for the device, by class, model or key, language and cores,
+ * and merges them; what is stepped over there (to be avoided, not due, locked by a claim) is read, too. Every eighth claim of a
  * device takes what has waited longest, if it has waited for a minute, whatever its level: no priority of others starves a job.
  */
 CREATE FUNCTION cudal1.claim(device_id bigint, worker text, lease interval DEFAULT '60 seconds')
 RETURNS TABLE (job_id bigint, attempt int, job jsonb)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 -- the claim reads the head of an ordered index, also where the queue has grown since the table was last analysed; what is
--- switched off here looks dear where it can't be avoided, and would be compiled for it
-SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET jit = off
+-- switched off here looks dear where it can't be avoided, and would be compiled for it. With values a plan looks cheaper but is
+-- the same: making it anew for each claim takes longer than running it
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET jit = off SET plan_cache_mode = force_generic_plan
 AS $$
 #variable_conflict use_column
 DECLARE
 	oldest_each	CONSTANT int := 8;
 	patience	CONSTANT interval := '1 minute';
 	task_turn	CONSTANT int := 16;
+	moment		CONSTANT timestamptz := clock_timestamp();
 	d			cudal1.device;
 	j			cudal1.job;
-	places		text[];		-- jobs for the class, for the model and for the device itself
-	place		text;
+	id			bigint;
+	-- places with jobs, one element each
+	names		text[];		-- the class, the model or the device itself
+	languages	text[];
+	widths		int[];
+	place		record;
 	level		int;
 	turns		bigint;
 	last		text COLLATE "C";
@@ -232,25 +239,51 @@ BEGIN
 	SELECT x.claims, x.trainer INTO turns, last FROM cudal1.turn AS x WHERE x.device_id = d.device_id ORDER BY x.claims DESC LIMIT 1;
 	turns := coalesce(turns, 0) + 1;
 	last := coalesce(last, '');
-	places := ARRAY[d.class, d.model, d.device_key];
+	IF d.untrusted_since IS NOT NULL THEN
+		-- a device that drifts shows by A/A measurements alone that it is well again: few candidates, whose jobs are asked for by name
+		FOR id IN
+			SELECT h.job_id
+				FROM cudal1.aa_candidate AS k
+					CROSS JOIN LATERAL (SELECT x.* FROM cudal1.job AS x
+										WHERE x.candidate_id = k.candidate_id AND x.kind = 'evaluate' OFFSET 0) AS h
+				WHERE h.state = 'queued' AND h.device IN (d.class, d.model, d.device_key) AND h.not_before <= moment
+					AND h.cores <= d.cores AND h.language = ANY (d.languages)
+				ORDER BY h.priority DESC, h.job_id
+		LOOP
+			SELECT x.* INTO j FROM cudal1.job AS x WHERE x.job_id = id AND x.state = 'queued' FOR UPDATE SKIP LOCKED;
+			EXIT WHEN FOUND;
+		END LOOP;
+	ELSE
+		WITH RECURSIVE w AS (
+			SELECT p.name, l.language, h.cores
+				FROM unnest(ARRAY[d.class, d.model, d.device_key]) AS p(name) CROSS JOIN unnest(d.languages) AS l(language)
+					CROSS JOIN LATERAL (SELECT x.cores FROM cudal1.job AS x
+										WHERE x.device = p.name AND x.language = l.language AND x.state = 'queued' AND x.cores <= d.cores
+										ORDER BY x.cores LIMIT 1) AS h
+			UNION ALL
+			SELECT w.name, w.language, h.cores
+				FROM w CROSS JOIN LATERAL (SELECT x.cores FROM cudal1.job AS x
+										   WHERE x.device = w.name AND x.language = w.language AND x.state = 'queued'
+											   AND x.cores > w.cores AND x.cores <= d.cores
+										   ORDER BY x.cores LIMIT 1) AS h)
+		SELECT array_agg(w.name), array_agg(w.language), array_agg(w.cores) INTO names, languages, widths FROM w;
+	END IF;
 
 	IF turns % oldest_each = 0 THEN
 		FOR place IN
-			SELECT p.place FROM unnest(places) AS p(place)
-				CROSS JOIN LATERAL (SELECT x.job_id, x.enqueued_at FROM cudal1.job AS x WHERE x.device = p.place AND x.state = 'queued'
+			SELECT p.* FROM unnest(names, languages, widths) AS p(name, language, cores)
+				CROSS JOIN LATERAL (SELECT x.job_id, x.enqueued_at FROM cudal1.job AS x
+									WHERE x.device = p.name AND x.language = p.language AND x.cores = p.cores AND x.state = 'queued'
 									ORDER BY x.enqueued_at, x.job_id LIMIT 1) AS h
-				WHERE h.enqueued_at < clock_timestamp() - patience
+				WHERE h.enqueued_at < moment - patience
 				ORDER BY h.enqueued_at, h.job_id
 		LOOP
 			SELECT x.* INTO j
 				FROM cudal1.job AS x
-				WHERE x.device = place AND x.state = 'queued'
-					AND x.enqueued_at < clock_timestamp() - patience
-					AND x.not_before <= clock_timestamp()
-					AND x.cores <= d.cores AND x.language = ANY (d.languages)
-					AND (d.untrusted_since IS NULL
-						 OR x.kind = 'evaluate' AND EXISTS (SELECT FROM cudal1.aa_candidate AS k WHERE k.candidate_id = x.candidate_id))
-					AND (x.avoid_device IS NULL OR x.avoid_device <> d.device_id OR x.avoid_until <= clock_timestamp())
+				WHERE x.device = place.name AND x.language = place.language AND x.cores = place.cores AND x.state = 'queued'
+					AND x.enqueued_at < moment - patience
+					AND x.not_before <= moment
+					AND (x.avoid_device IS NULL OR x.avoid_device <> d.device_id OR x.avoid_until <= moment)
 					AND (x.kind = 'evaluate' OR EXISTS (SELECT FROM cudal1.task AS t WHERE t.task_id = x.task_id
 															AND coalesce(t.device_model, d.model) = d.model))
 				ORDER BY x.enqueued_at, x.job_id
@@ -263,18 +296,20 @@ BEGIN
 	level := 2147483647;
 	<<levels>>
 	WHILE j.job_id IS NULL LOOP
-		SELECT max(h.priority) INTO level FROM unnest(places) AS p(place)
+		SELECT max(h.priority) INTO level FROM unnest(names, languages, widths) AS p(name, language, cores)
 			CROSS JOIN LATERAL (SELECT x.priority FROM cudal1.job AS x
-								WHERE x.device = p.place AND x.state = 'queued' AND x.priority < level
+								WHERE x.device = p.name AND x.language = p.language AND x.cores = p.cores AND x.state = 'queued'
+									AND x.priority < level
 								ORDER BY x.priority DESC LIMIT 1) AS h;
 		EXIT WHEN level IS NULL;
 		-- once around, from the trainer after the one that was served last
 		asked := last;
 		around := false;
 		LOOP
-			SELECT min(h.trainer) INTO asked FROM unnest(places) AS p(place)
+			SELECT min(h.trainer) INTO asked FROM unnest(names, languages, widths) AS p(name, language, cores)
 				CROSS JOIN LATERAL (SELECT x.trainer FROM cudal1.job AS x
-									WHERE x.device = p.place AND x.state = 'queued' AND x.priority = level AND x.trainer > asked
+									WHERE x.device = p.name AND x.language = p.language AND x.cores = p.cores AND x.state = 'queued'
+										AND x.priority = level AND x.trainer > asked
 									ORDER BY x.trainer, x.task_id, x.job_id LIMIT 1) AS h;
 			IF asked IS NULL AND NOT around THEN
 				around := true;
@@ -287,23 +322,21 @@ BEGIN
 			from_task := coalesce(from_task, 0);
 			FOR half IN 1 .. 2 LOOP
 				FOR place IN
-					SELECT p.place FROM unnest(places) AS p(place)
+					SELECT p.* FROM unnest(names, languages, widths) AS p(name, language, cores)
 						CROSS JOIN LATERAL (SELECT x.task_id, x.job_id FROM cudal1.job AS x
-											WHERE x.device = p.place AND x.state = 'queued' AND x.priority = level AND x.trainer = asked
+											WHERE x.device = p.name AND x.language = p.language AND x.cores = p.cores AND x.state = 'queued'
+												AND x.priority = level AND x.trainer = asked
 												AND x.task_id >= CASE half WHEN 1 THEN from_task ELSE 0 END
 											ORDER BY x.task_id, x.job_id LIMIT 1) AS h
 						ORDER BY h.task_id, h.job_id
 				LOOP
 					SELECT x.* INTO j
 						FROM cudal1.job AS x
-						WHERE x.device = place AND x.state = 'queued' AND x.priority = level AND x.trainer = asked
+						WHERE x.device = place.name AND x.language = place.language AND x.cores = place.cores AND x.state = 'queued'
+							AND x.priority = level AND x.trainer = asked
 							AND x.task_id >= CASE half WHEN 1 THEN from_task ELSE 0 END
-							AND x.not_before <= clock_timestamp()
-							AND x.cores <= d.cores AND x.language = ANY (d.languages)
-							-- a device that drifts shows by A/A measurements alone that it is well again
-							AND (d.untrusted_since IS NULL
-								 OR x.kind = 'evaluate' AND EXISTS (SELECT FROM cudal1.aa_candidate AS k WHERE k.candidate_id = x.candidate_id))
-							AND (x.avoid_device IS NULL OR x.avoid_device <> d.device_id OR x.avoid_until <= clock_timestamp())
+							AND x.not_before <= moment
+							AND (x.avoid_device IS NULL OR x.avoid_device <> d.device_id OR x.avoid_until <= moment)
 							AND (x.kind = 'evaluate' OR EXISTS (SELECT FROM cudal1.task AS t WHERE t.task_id = x.task_id
 																	AND coalesce(t.device_model, d.model) = d.model))
 						ORDER BY x.task_id, x.job_id

@@ -1,6 +1,6 @@
 -- Nobody waits for another's backlog: turns of trainers and of tasks, levels of priority, and what has waited too long.
 BEGIN;
-SELECT plan(25);
+SELECT plan(31);
 
 SELECT cudal1_add_task(name, 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') FROM (VALUES ('t'), ('u'), ('v')) AS v (name) \g /dev/null
 SELECT cudal1.register_device('h', jsonb_build_object('key', k, 'class', 'cpu', 'model', 'M', 'languages', '["pytorch"]'::jsonb)) AS d FROM unnest(ARRAY['cpu:1', 'cpu:2']) AS k ORDER BY k \g /dev/null
@@ -51,6 +51,26 @@ SELECT pg_temp.claims(:d1, 10) \g /dev/null
 SELECT ok(idx_tup_fetch + seq_tup_read - :read <= 10 * 60, format('ten claims of jobs with deadlines read %s rows', idx_tup_fetch + seq_tup_read - :read))
 FROM pg_stat_xact_user_tables WHERE relid = 'cudal1.job'::regclass;
 
+-- nor what a device can't take
+CREATE FUNCTION pg_temp.reads(device bigint, OUT claimed bigint, OUT read bigint) LANGUAGE plpgsql AS $$
+DECLARE
+	before	bigint;
+BEGIN
+	SELECT idx_tup_fetch + seq_tup_read INTO before FROM pg_stat_xact_user_tables WHERE relid = 'cudal1.job'::regclass;
+	claimed := (SELECT count(*) FROM cudal1.claim(device, 'w'));
+	SELECT idx_tup_fetch + seq_tup_read - before INTO read FROM pg_stat_xact_user_tables WHERE relid = 'cudal1.job'::regclass;
+END $$;
+SELECT cudal1.register_device('h', '{"key": "c", "class": "cpu", "model": "M", "languages": ["c"]}') AS d3,
+	cudal1.register_device('h', '{"key": "drifts", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d4,
+	cudal1.register_device('h', '{"key": "both", "class": "cpu", "model": "M", "cores": 2, "languages": ["c", "pytorch"]}') AS d5 \gset
+UPDATE cudal1.device SET untrusted_since = now() WHERE device_id = :d4;
+SELECT results_eq(format('SELECT claimed, read <= 5 FROM pg_temp.reads(%s)', :d3), 'VALUES (0::bigint, true)', 'a device without the language does not read the queue');
+SELECT results_eq(format('SELECT claimed, read <= 5 FROM pg_temp.reads(%s)', :d4), 'VALUES (0::bigint, true)', 'nor one that is not trusted');
+UPDATE cudal1.job SET cores = 3 WHERE state = 'queued';
+SELECT results_eq(format('SELECT claimed, read <= 5 FROM pg_temp.reads(%s)', :d5), 'VALUES (0::bigint, true)', 'nor one with too few cores');
+SELECT pg_temp.submit('t', 'narrow', 1) \g /dev/null
+SELECT results_eq(format('SELECT claimed, read <= 60 FROM pg_temp.reads(%s)', :d5), 'VALUES (1::bigint, true)', 'what it can take is found beside all that');
+
 -- tasks of one trainer
 SELECT pg_temp.clear() \g /dev/null
 SET SESSION AUTHORIZATION turn_anna;
@@ -86,6 +106,23 @@ SET SESSION AUTHORIZATION turn_anna;
 SELECT pg_temp.submit('u', 'o', 2) \g /dev/null
 RESET SESSION AUTHORIZATION;
 SELECT is(pg_temp.claims(:d1, 15), repeat('p', 12) || 'oop', 'as do those of one trainer''s tasks');
+
+-- and across languages and cores
+SELECT pg_temp.clear() \g /dev/null
+SELECT cudal1_add_task('k', 'void solve(float *x) {}', 'c', '{"entry": "solve", "args": [{"name": "x", "dtype": "float32", "shape": [4], "role": "inout"}]}', options => '{"device": "cpu"}'),
+	cudal1_add_task('w', 'class Model: pass # wide', 'pytorch', options => '{"device": "cpu", "cores": 2}') \g /dev/null
+SET SESSION AUTHORIZATION turn_anna;
+SELECT pg_temp.submit('w', 'w', 20), pg_temp.submit('k', 'k', 20), pg_temp.submit('u', 'z', 20) \g /dev/null
+SET SESSION AUTHORIZATION turn_bert;
+SELECT pg_temp.submit('k', 's', 4) \g /dev/null
+RESET SESSION AUTHORIZATION;
+SELECT is(pg_temp.claims(:d5, 44), repeat('zs', 4) || repeat('z', 12) || repeat('k', 16) || repeat('w', 8), 'turns hold across languages and cores');
+SELECT pg_temp.clear() \g /dev/null
+SET SESSION AUTHORIZATION turn_anna;
+SELECT pg_temp.submit('w', 'v', 1), pg_temp.submit('k', 'l', 1), pg_temp.submit('u', 'y', 20, 5) \g /dev/null
+RESET SESSION AUTHORIZATION;
+UPDATE cudal1.job SET enqueued_at = clock_timestamp() - interval '2 minutes' - interval '1 minute' * (2 - cores) WHERE priority = 0;
+SELECT is(pg_temp.claims(:d5, 16), repeat('y', 7) || 'l' || repeat('y', 7) || 'v', 'and so does the order of what has waited longest');
 
 -- levels
 SELECT pg_temp.clear() \g /dev/null
