@@ -28,7 +28,10 @@ DECLARE
 	c		record;
 BEGIN
 	SELECT x.state, x.imported INTO c FROM cudal1.candidate AS x WHERE x.candidate_id = propose_again.candidate_id;
-	IF c.state IN ('queued', 'measuring', 'verifying') THEN
+	IF c.state IN ('queued', 'measuring', 'verifying')
+		-- its job may be for the class still where the task has been pinned to a model, so no constraint keeps a second one out
+		OR c.imported AND EXISTS (SELECT FROM cudal1.job AS j
+								  WHERE j.candidate_id = propose_again.candidate_id AND j.kind IN ('measure', 'verify')) THEN
 		-- the job serves the most urgent of its proposals; a row locked by its worker is left alone unless it is being cancelled
 		WITH due AS MATERIALIZED (
 			SELECT j.job_id FROM cudal1.job AS j
@@ -54,7 +57,10 @@ BEGIN
 				SET state = 'queued', failure = NULL, detail = NULL, score = NULL, decided_at = NULL, measurement_id = NULL,
 					imported = false, import_device = NULL
 				WHERE x.candidate_id = propose_again.candidate_id;
-		ELSIF NOT c.imported THEN
+		ELSIF NOT c.imported
+			-- another session was faster
+			OR EXISTS (SELECT FROM cudal1.job AS j
+					   WHERE j.candidate_id = propose_again.candidate_id AND j.kind IN ('measure', 'verify')) THEN
 			RETURN false;
 		END IF;
 		PERFORM cudal1.enqueue_measure(t, propose_again.candidate_id, propose_again.priority, propose_again.deadline);
@@ -64,7 +70,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.propose_again(cudal1.task, bigint, int, timestamptz) IS
-'what another proposal does to a candidate that exists: a discarded or imported one is queued, a waiting one becomes as urgent as its most urgent proposal; true if a job was queued';
+'what another proposal does to a candidate that exists: a discarded or imported one is queued, a waiting one, imported or not, becomes as urgent as its most urgent proposal; true if a job was queued';
 
 CREATE FUNCTION cudal1.place_again(candidate_ids bigint[])
 RETURNS void

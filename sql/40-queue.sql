@@ -482,6 +482,11 @@ RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
+	-- what waits or runs there already does the work; of this one nothing is left to requeue
+	DELETE FROM cudal1.job AS x
+		WHERE x.job_id = j.job_id AND requeue_job.device <> x.device
+			AND EXISTS (SELECT FROM cudal1.job AS y
+						WHERE y.candidate_id = x.candidate_id AND y.kind = x.kind AND y.profile = x.profile AND y.device = requeue_job.device);
 	UPDATE cudal1.job AS x
 		SET state = 'queued', failures = requeue_job.failures, device = coalesce(requeue_job.device, x.device),
 			worker = NULL, device_id = NULL, claimed_at = NULL, lease_until = NULL, phase = NULL, pairs = NULL, rounds = NULL,
@@ -492,7 +497,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.requeue_job(cudal1.job, int, text) IS
-'puts a running job back into the queue with a number of failures, and where needed for another device';
+'puts a running job back into the queue with a number of failures, and where needed for another device; if that device has the same job already, it is dropped';
 
 CREATE FUNCTION cudal1.retry_job(j cudal1.job, failure text, measurement_id bigint, detail text)
 RETURNS void

@@ -1,6 +1,6 @@
 -- Evaluations, re-verification, imports, and the work of a restored database.
 BEGIN;
-SELECT plan(93);
+SELECT plan(98);
 
 SELECT cudal1_add_task(name, 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') FROM (VALUES ('t'), ('u'), ('i')) AS v (name) \g /dev/null
 CREATE FUNCTION pg_temp.state(id bigint) RETURNS text LANGUAGE sql AS
@@ -122,6 +122,24 @@ SELECT is(pg_temp.state(:x), 'successful:1.5', 'is a proposal only');
 SELECT cudal1_submit('i', 'y') \g /dev/null
 SELECT is(pg_temp.work(:d1, 'crash'), 'measure failed:crash:0', 'a failure replaces an import as well');
 SELECT is_empty('SELECT * FROM cudal1.recount()', 'and takes it out of its bucket');
+-- submitted again while its first job runs for the class, and the task is pinned to another model meanwhile
+SELECT cudal1_add_task('p', 'class Model: pass # p', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
+SELECT cudal1_import_result('p', 'z', 1.3, 'published', 'A100') AS z \gset
+SELECT cudal1_submit('p', 'z') \g /dev/null
+SELECT job_id AS j, attempt AS a FROM cudal1.claim(:other, 'w') \gset
+SELECT cudal1_submit('p', 'pins') \g /dev/null
+SELECT is(pg_temp.work(:d1, 'successful', 1.2), 'measure successful:1.2', 'another of the task is measured');
+SELECT cudal1_cancel(ARRAY[:z]) \g /dev/null
+SELECT cudal1_submit('p', 'z', priority => 7) \g /dev/null
+SELECT cudal1_submit_batch(ARRAY['p'], ARRAY['z']) \g /dev/null
+SELECT results_eq($$SELECT device, cancel_requested FROM cudal1.job WHERE candidate_id = $$ || :z, $$VALUES ('cpu', false)$$,
+	'an imported candidate that waits gets no second job, and its first goes on');
+-- as two sessions at once might leave it
+INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language)
+	SELECT kind, task_id, candidate_id, profile, 'M', cores, language FROM cudal1.job WHERE job_id = :j;
+SELECT is(cudal1.finish(:j, :a, '{"outcome": "successful", "score": 1.4}'), 'stored', 'of two jobs, the one that was measured on the other model');
+SELECT results_eq($$SELECT device, state, failures FROM cudal1.job WHERE candidate_id = $$ || :z, $$VALUES ('M', 'queued', 0)$$, 'leaves the work to its twin');
+SELECT is(pg_temp.work(:d1, 'successful', 1.5), 'measure successful:1.5', 'which decides');
 SELECT throws_ok(q, s, NULL, q) FROM (VALUES ($$SELECT cudal1_import_result('nope', 'x', 1, 'm', 'd')$$, '42704'), ($$SELECT cudal1_import_result('i', 'x', 'NaN', 'm', 'd')$$, '22023'),
 	($$SELECT cudal1_import_result('i', 'x', -1, 'm', 'd')$$, '22023'), ($$SELECT cudal1_import_result('i', '', 1, 'm', 'd')$$, '22023'), ($$SELECT cudal1_import_result('i', 'x', 1, 'm', NULL)$$, '22004')) AS v (q, s);
 
