@@ -35,8 +35,8 @@
 /* lines that are neither progress nor result, and bytes in all, before a child is ended */
 #define MAX_GARBAGE 100
 #define MAX_OUTPUT (UINT64CONST(256) * 1024 * 1024)
-/* tries to store a verdict */
-#define MAX_TRIES 8
+/* refusals of a verdict; while it waits for others' locks it is tried on */
+#define MAX_REFUSALS 8
 /* errors in the supervision itself before the job is given up */
 #define MAX_ERRORS 5
 
@@ -71,6 +71,7 @@ typedef struct Job
 	int64		stop_at;		/* 0: not told to stop */
 	bool		killed;
 	int			tries;
+	int			refusals;
 	int64		retry_at;
 	int			errors;
 	bool		done;
@@ -271,15 +272,18 @@ conclude(Job *job, int64 now)
 		job->reason = MemoryContextStrdup(job->context,
 										  psprintf("the result could not be stored: %s", problem ? problem : "no reason given"));
 	}
-	if (++job->tries >= MAX_TRIES)
+	job->tries++;
+	job->refusals += outcome == CUDAL1_CALL_FAILED;
+	if (job->refusals >= MAX_REFUSALS)
 	{
 		ereport(WARNING,
 				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("%s: gave up storing the verdict after %d tries", job->child.label, job->tries),
+				 errmsg("%s: gave up storing the verdict after %d tries", job->child.label, job->refusals),
 				 errdetail("The job is measured again when its lease ends.")));
 		job->done = true;
 	}
-	job->retry_at = now + Min(10000, 100L << job->tries);
+	/* the call itself may have waited */
+	job->retry_at = cudal1_clock_ms() + Min(10000, 100L << Min(job->tries, 8));
 	return outcome;
 }
 

@@ -350,7 +350,7 @@ conclude(Job *job, double now)
 			/* FALLTHROUGH */
 		case CALL_TRANSIENT:
 			job->tries++;
-			job->retry_at = now + fmin(10, 0.1 * (1 << (job->tries < 8 ? job->tries : 8)));
+			job->retry_at = clock_now() + fmin(10, 0.1 * (1 << (job->tries < 8 ? job->tries : 8)));
 			break;
 	}
 }
