@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
 #include "executor/spi.h"
@@ -49,7 +50,8 @@ cudal1_entry_prepare_session(void)
 		{"search_path", "pg_catalog"},
 		{"synchronous_commit", "local"},
 		{"statement_timeout", "0"},
-		{"lock_timeout", "5s"},
+		/* all jobs of the worker wait meanwhile; a call that gives up is made again */
+		{"lock_timeout", "1s"},
 		{"idle_in_transaction_session_timeout", "0"},
 		{"default_transaction_isolation", "read committed"},
 		{"default_transaction_read_only", "off"},
@@ -72,13 +74,43 @@ add_argument(Arguments *arguments, Oid type, Datum value, bool isnull)
 	arguments->n++;
 }
 
+/* what the database's encoding lacks becomes a question mark: a compiler's quotation marks must not cost a verdict */
+static char *
+to_server(const char *text)
+{
+	int			left = strlen(text);
+	Oid			conversion;
+	StringInfoData out;
+
+	if (GetDatabaseEncoding() == PG_UTF8 || GetDatabaseEncoding() == PG_SQL_ASCII ||
+		!OidIsValid(conversion = FindDefaultConversionProc(PG_UTF8, GetDatabaseEncoding())))
+		return pg_any_to_server(text, left, PG_UTF8);
+	pg_verify_mbstr(PG_UTF8, text, left, false);
+	initStringInfo(&out);
+	while (left > 0)
+	{
+		unsigned char piece[4096];
+		int			taken = pg_do_encoding_conversion_buf(conversion, PG_UTF8, GetDatabaseEncoding(),
+														  (unsigned char *) unconstify(char *, text), Min(left, 1024),
+														  piece, sizeof(piece), true);
+
+		appendStringInfoString(&out, (char *) piece);
+		if (taken == 0)
+		{
+			appendStringInfoChar(&out, '?');
+			taken = pg_encoding_mblen(PG_UTF8, text);
+		}
+		text += taken;
+		left -= taken;
+	}
+	return out.data;
+}
+
 /* text that came from outside, which is UTF-8 whatever the database's encoding is */
 static void
 add_utf8(Arguments *arguments, const char *text)
 {
-	add_argument(arguments, TEXTOID,
-				 text == NULL ? (Datum) 0 : CStringGetTextDatum(pg_any_to_server(text, strlen(text), PG_UTF8)),
-				 text == NULL);
+	add_argument(arguments, TEXTOID, text == NULL ? (Datum) 0 : CStringGetTextDatum(to_server(text)), text == NULL);
 }
 
 static void
@@ -135,7 +167,8 @@ after_call(void)
 
 /*
  * Runs one query that gives at most one row of at most four columns, whose text forms are copied to the caller's
- * context. make builds the arguments inside the transaction, since a conversion may fail.
+ * context, in the encoding of programs. make builds the arguments inside the transaction, since conversions look for
+ * their functions and may fail.
  */
 typedef void (*make_arguments) (Arguments *arguments, const void *call);
 
@@ -167,7 +200,8 @@ run(const char *query, make_arguments make, const void *call, char **columns, in
 				{
 					char	   *value = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, i + 1);
 
-					columns[i] = value == NULL ? NULL : MemoryContextStrdup(caller_context, value);
+					columns[i] = value == NULL ? NULL :
+						MemoryContextStrdup(caller_context, pg_server_to_any(value, strlen(value), PG_UTF8));
 				}
 			}
 		}
@@ -349,7 +383,7 @@ cudal1_entry_claim(int64 device_id, const char *worker, Cudal1Claim *claim)
 		return outcome;
 	claim->job_id = strtoll(columns[0], NULL, 10);
 	claim->attempt = atoi(columns[1]);
-	claim->job = pg_server_to_any(columns[2], strlen(columns[2]), PG_UTF8);
+	claim->job = columns[2];
 	claim->limit_seconds = columns[3] == NULL ? 3600 : atoi(columns[3]);
 	return CUDAL1_CALL_DONE;
 }
@@ -489,11 +523,10 @@ worker_flag_arguments(Arguments *arguments, const void *call)
 	add_argument(arguments, BOOLOID, BoolGetDatum(request->number != 0), false);
 }
 
-/* to the encoding of programs */
 static char *
-lines_of(const char *column)
+lines_of(char *column)
 {
-	return column == NULL ? pstrdup("") : pg_server_to_any(column, strlen(column), PG_UTF8);
+	return column == NULL ? pstrdup("") : column;
 }
 
 Cudal1Call
