@@ -60,7 +60,8 @@ BEGIN
 	IF cudal1_enable_device.device_key IS NULL OR cudal1_enable_device.enabled IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'device_key and enabled must not be null';
 	END IF;
-	UPDATE cudal1.device AS d SET enabled = cudal1_enable_device.enabled WHERE d.device_key = cudal1_enable_device.device_key;
+	UPDATE cudal1.device AS d SET enabled = cudal1_enable_device.enabled, lost = 0, lost_candidate = NULL, rests_until = NULL
+		WHERE d.device_key = cudal1_enable_device.device_key;
 	IF NOT FOUND THEN
 		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('device "%s" does not exist', cudal1_enable_device.device_key),
 			HINT = 'cudal1.device lists the devices.';
@@ -69,7 +70,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_enable_device(text, boolean) IS
-'an operator''s switch: a disabled device gets no new jobs; what it measures now is completed';
+'an operator''s switch: a disabled device gets no new jobs; what it measures now is completed. One that rests after lost measurements goes on';
 
 -- the result of cudal1-measure as the columns it fills; whatever it is, it becomes a row: a malformed one is outcome lost
 CREATE FUNCTION cudal1.read_result(result jsonb)
@@ -232,7 +233,7 @@ BEGIN
 		UPDATE cudal1.device AS x SET last_seen = clock_timestamp() WHERE x.device_id = d.device_id;
 	END IF;
 	PERFORM cudal1.cancel_overdue();
-	IF NOT d.enabled THEN
+	IF NOT d.enabled OR d.rests_until > clock_timestamp() THEN
 		RETURN;
 	END IF;
 
@@ -391,6 +392,7 @@ DECLARE
 BEGIN
 	-- of a lease of a minute a crash may take back half a second
 	PERFORM cudal1.commit_without_flush();
+	-- nor does it wait for who changes the job, and may leave that transaction open (cudal1_cancel): the next one prolongs the lease
 	UPDATE cudal1.job AS j
 		SET lease_until = clock_timestamp() + coalesce(heartbeat.lease, '60 seconds'::interval),
 			phase = CASE WHEN jsonb_typeof(progress -> 'phase') = 'string' THEN left(progress ->> 'phase', 40) ELSE j.phase END,
@@ -400,10 +402,15 @@ BEGIN
 			lower = coalesce(cudal1.json_float(progress -> 'lower'), j.lower),
 			upper = coalesce(cudal1.json_float(progress -> 'upper'), j.upper),
 			seconds_left = coalesce(cudal1.json_float(progress -> 'seconds_left'), j.seconds_left)
-		WHERE j.job_id = heartbeat.job_id AND j.attempt = heartbeat.attempt AND j.state = 'running'
+		FROM (SELECT x.job_id FROM cudal1.job AS x
+			  WHERE x.job_id = heartbeat.job_id AND x.attempt = heartbeat.attempt AND x.state = 'running'
+			  FOR NO KEY UPDATE SKIP LOCKED) AS mine
+		WHERE j.job_id = mine.job_id
 		RETURNING j.device_id, j.cancel_requested INTO device, cancel;
 	IF NOT FOUND THEN
-		RETURN 'lost';
+		RETURN CASE WHEN EXISTS (SELECT FROM cudal1.job AS x
+								 WHERE x.job_id = heartbeat.job_id AND x.attempt = heartbeat.attempt AND x.state = 'running')
+			THEN 'continue' ELSE 'lost' END;
 	END IF;
 	UPDATE cudal1.device AS d SET last_seen = clock_timestamp()
 		WHERE d.device_id = device AND d.last_seen < clock_timestamp() - '10 seconds'::interval;
@@ -499,13 +506,57 @@ $$;
 COMMENT ON FUNCTION cudal1.requeue_job(cudal1.job, int, text) IS
 'puts a running job back into the queue with a number of failures, and where needed for another device; if that device has the same job already, it is dropped';
 
-CREATE FUNCTION cudal1.retry_job(j cudal1.job, failure text, measurement_id bigint, detail text)
+/*
+ * A device whose host is in disorder (a full disk, a driver that is gone) loses whatever it is given, within no time, so it is always
+ * the idle one: it would take job after job and spend their attempts. So from the fifth candidate in a row on it rests, longer each time, what
+ * it loses then counts against no candidate, and its jobs are for others first. Until then, and where a candidate is lost twice
+ * running, the candidate may be what causes it.
+ */
+CREATE FUNCTION cudal1.note_lost(j cudal1.job, detail text)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	rests_from	CONSTANT int := 5;
+	d			cudal1.device;
+	another		boolean;
+	rest		interval;
+BEGIN
+	SELECT x.* INTO STRICT d FROM cudal1.device AS x WHERE x.device_id = j.device_id FOR NO KEY UPDATE;
+	another := d.lost_candidate IS DISTINCT FROM j.candidate_id;
+	d.lost := d.lost + another::int;
+	IF d.lost >= rests_from THEN
+		rest := least(300, 2 ^ least(d.lost - rests_from, 10)) * '1 second'::interval;
+		RAISE LOG '% candidates in a row were lost on device %, which rests for % s: %',
+			d.lost, d.device_key, extract(epoch FROM rest)::int, coalesce(note_lost.detail, 'no reason given');
+	END IF;
+	UPDATE cudal1.device AS x
+		SET lost = d.lost, lost_candidate = j.candidate_id, rests_until = clock_timestamp() + rest
+		WHERE x.device_id = d.device_id;
+	IF rest IS NULL THEN
+		RETURN true;
+	END IF;
+	-- for twice the rest, so that another candidate is next here; a verification keeps off the device of the first measurement, too
+	UPDATE cudal1.job AS x
+		SET avoid_device = CASE WHEN x.kind = 'verify' THEN x.avoid_device ELSE d.device_id END,
+			avoid_until = CASE WHEN x.kind = 'verify' THEN x.avoid_until ELSE clock_timestamp() + 2 * rest END,
+			not_before = CASE WHEN x.kind = 'verify' THEN clock_timestamp() + 2 * rest ELSE x.not_before END
+		WHERE x.job_id = j.job_id;
+	RETURN NOT another;
+END
+$$;
+COMMENT ON FUNCTION cudal1.note_lost(cudal1.job, text) IS
+'counts a lost measurement of a device, which rests after several; returns whether it counts against the candidate';
+
+CREATE FUNCTION cudal1.retry_job(j cudal1.job, failure text, measurement_id bigint, detail text, counts boolean DEFAULT true)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	IF j.cancel_requested THEN
 		PERFORM cudal1.end_job(j, 'cancelled', measurement_id, 'cancelled while it was measured');
+	ELSIF NOT counts THEN
+		PERFORM cudal1.requeue_job(j, j.failures);
 	ELSIF j.failures + 1 < (SELECT p.attempts FROM cudal1.profile AS p WHERE p.name = j.profile) THEN
 		PERFORM cudal1.requeue_job(j, j.failures + 1);
 	ELSE
@@ -513,8 +564,8 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.retry_job(cudal1.job, text, bigint, text) IS
-'after an attempt without a verdict: another one, or after the profile''s attempts the end';
+COMMENT ON FUNCTION cudal1.retry_job(cudal1.job, text, bigint, text, boolean) IS
+'after an attempt without a verdict: another one, or after the profile''s attempts that count the end';
 
 CREATE FUNCTION cudal1.finish(job_id bigint, attempt int, result jsonb)
 RETURNS text
@@ -533,6 +584,7 @@ DECLARE
 	s1		float8;				-- that of the first, for a verification
 	best	float8;
 	last	boolean;			-- the profile allows no further attempt
+	counts	boolean := true;	-- against the candidate
 BEGIN
 	SELECT x.* INTO j FROM cudal1.job AS x WHERE x.job_id = finish.job_id FOR UPDATE;
 	IF NOT FOUND OR j.state <> 'running' OR j.attempt IS DISTINCT FROM finish.attempt THEN
@@ -566,6 +618,11 @@ BEGIN
 		RETURNING measurement_id INTO r.measurement_id;
 	UPDATE cudal1.device AS x SET last_seen = clock_timestamp()
 		WHERE x.device_id = d.device_id AND x.last_seen < clock_timestamp() - '10 seconds'::interval;
+	IF r.outcome = 'lost' AND result ->> 'outcome' = 'lost' THEN
+		counts := cudal1.note_lost(j, r.detail);
+	ELSIF d.lost > 0 AND r.outcome NOT IN ('lost', 'cancelled') THEN
+		UPDATE cudal1.device AS x SET lost = 0, lost_candidate = NULL, rests_until = NULL WHERE x.device_id = d.device_id;
+	END IF;
 	IF EXISTS (SELECT FROM cudal1.aa_candidate AS k WHERE k.candidate_id = c.candidate_id) THEN
 		PERFORM cudal1.judge_device(d.device_id);
 	END IF;
@@ -575,7 +632,7 @@ BEGIN
 		PERFORM cudal1.end_job(j, 'cancelled', r.measurement_id, 'cancelled while it was measured');
 		RETURN 'stored';
 	ELSIF r.outcome IN ('unverified', 'lost') OR (r.outcome = 'unstable' AND s IS NULL) THEN
-		PERFORM cudal1.retry_job(j, CASE r.outcome WHEN 'lost' THEN 'lost' ELSE 'unverified' END, r.measurement_id, r.detail);
+		PERFORM cudal1.retry_job(j, CASE r.outcome WHEN 'lost' THEN 'lost' ELSE 'unverified' END, r.measurement_id, r.detail, counts);
 		RETURN 'stored';
 	ELSIF r.outcome = 'cancelled' THEN
 		-- nobody asked for it, or the candidate was submitted again since

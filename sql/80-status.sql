@@ -30,6 +30,11 @@ CREATE VIEW cudal1.queue AS
 									WHERE d.enabled AND d.untrusted_since IS NULL AND j.device IN (d.class, d.model, d.device_key)
 										AND j.language OPERATOR(pg_catalog.=) ANY (d.languages) AND d.cores OPERATOR(pg_catalog.>=) j.cores)
 					THEN pg_catalog.format('the A/A measurements of every device %s drift', j.device)
+				WHEN NOT EXISTS (SELECT FROM cudal1.device AS d
+								 WHERE d.enabled AND COALESCE(d.rests_until OPERATOR(pg_catalog.<=) pg_catalog.clock_timestamp(), true)
+									AND j.device IN (d.class, d.model, d.device_key) AND j.language OPERATOR(pg_catalog.=) ANY (d.languages)
+									AND d.cores OPERATOR(pg_catalog.>=) j.cores)
+					THEN pg_catalog.format('every device %s rests, since it lost what it measured', j.device)
 				WHEN j.avoid_until OPERATOR(pg_catalog.>) pg_catalog.clock_timestamp()
 					AND NOT EXISTS (SELECT FROM cudal1.device AS d
 									WHERE d.enabled AND j.device IN (d.class, d.model) AND j.language OPERATOR(pg_catalog.=) ANY (d.languages)
@@ -114,12 +119,19 @@ BEGIN
 		RETURN QUERY SELECT 'device ' || d.device_key,
 			format('%s, %s, %s core(s), languages: %s; %s; seen %s ago', d.class, d.model, d.cores,
 				   coalesce(nullif(array_to_string(d.languages, ' '), ''), 'none'),
-				   CASE WHEN NOT d.enabled THEN 'disabled' WHEN d.untrusted_since IS NOT NULL THEN 'not trusted' WHEN d.running > 0 THEN 'measuring' ELSE 'idle' END, cudal1.ago(d.last_seen)),
+				   CASE WHEN NOT d.enabled THEN 'disabled' WHEN d.untrusted_since IS NOT NULL THEN 'not trusted' WHEN d.running > 0 THEN 'measuring'
+						WHEN d.rests_until > clock_timestamp() THEN 'resting' ELSE 'idle' END, cudal1.ago(d.last_seen)),
 			nullif(concat_ws(' ',
 				CASE WHEN NOT d.enabled THEN format('Enable it with SELECT cudal1_enable_device(%L, true).', d.device_key) END,
 				CASE WHEN d.untrusted_since IS NOT NULL
 					 THEN format('Its A/A measurements drift since %s (cudal1.aa_chart), so its queue waits; mend it, then SELECT cudal1_trust_device(%L).',
 								 date_trunc('second', d.untrusted_since), d.device_key) END,
+				CASE WHEN d.rests_until IS NOT NULL
+					 THEN format('The last measurements of %s candidates were lost here, so it rests until %s after each: %s. Mend the host, then SELECT cudal1_enable_device(%L, true).',
+								 d.lost, date_trunc('second', d.rests_until),
+								 coalesce((SELECT rtrim(left(m.detail, 200), '.') FROM cudal1.measurement AS m WHERE m.candidate_id = d.lost_candidate
+										   AND m.device_id = d.device_id AND m.outcome = 'lost' ORDER BY m.measurement_id DESC LIMIT 1), 'no reason given'),
+								 d.device_key) END,
 				CASE WHEN jsonb_typeof(d.details -> 'problems') = 'array' AND jsonb_array_length(d.details -> 'problems') > 0
 					 THEN 'Problems: ' || (SELECT string_agg(p, '; ') FROM jsonb_array_elements_text(d.details -> 'problems') AS p) || '.' END), '');
 	END LOOP;

@@ -15,3 +15,5 @@ CREATE TABLE cudal1.placement (
 
 INSERT INTO cudal1.placement (task_id, codes)
 SELECT s.task_id, pg_catalog.count(*) FROM cudal1.bucket_slot AS s GROUP BY s.task_id;
+
+ALTER TABLE cudal1.device ADD COLUMN lost int NOT NULL DEFAULT 0, ADD COLUMN lost_candidate bigint, ADD COLUMN rests_until timestamptz;
