@@ -283,7 +283,7 @@ conclude(Job *job, int64 now)
 		job->done = true;
 	}
 	/* the call itself may have waited */
-	job->retry_at = cudal1_clock_ms() + Min(10000, 100L << Min(job->tries, 8));
+	job->retry_at = cudal1_clock_ms() + Min(3000, 100L << Min(job->tries, 8));
 	return outcome;
 }
 
