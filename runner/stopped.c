@@ -29,6 +29,7 @@
 #define TIMES			3		/* that it must come up */
 #define WITHIN			64		/* looks */
 #define PATIENCE		0.2		/* seconds, for a process that is being killed to be gone, and for a signal to reach us too */
+#define SETTLING_READS	1000	/* of a clock that goes on, some hundreds of microseconds */
 #define FLAG_EXITING	0x4		/* PF_EXITING of the kernel */
 
 typedef struct Stopped
@@ -139,6 +140,26 @@ used(const Stopped *s)
 	return s->clocked && clock_gettime(s->clock, &t) == 0 ? (double) t.tv_sec + (double) t.tv_nsec * 1e-9 : 0;
 }
 
+/*
+ * A process is seen to be stopped before it has left its core, and uses time until it has; where others' machines share the host, that core
+ * may be taken away just then, for milliseconds. Once the clock stands still it has left.
+ */
+static double
+used_at_rest(const Stopped *s)
+{
+	double		before = used(s);
+
+	for (int i = 0; i < SETTLING_READS; i++)
+	{
+		double		now = used(s);
+
+		if (now == before)
+			break;
+		before = now;
+	}
+	return before;
+}
+
 void
 stopped_noted(int pidfd, int stat_fd, pid_t pid, bool hostile)
 {
@@ -154,7 +175,7 @@ stopped_noted(int pidfd, int stat_fd, pid_t pid, bool hostile)
 	}
 	s->hostile = hostile;
 	s->should = true;
-	s->cpu = used(s);
+	s->cpu = used_at_rest(s);
 }
 
 void
@@ -224,7 +245,7 @@ stop(Stopped *s)
 	syscall(SYS_pidfd_send_signal, s->pidfd, SIGSTOP, NULL, 0);
 	while (look_at_threads(s->pid).awake && clock_now() < deadline)
 		sched_yield();
-	s->cpu = used(s);
+	s->cpu = used_at_rest(s);
 }
 
 StoppedVerdict

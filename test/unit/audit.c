@@ -36,6 +36,42 @@ static Outcome outcome;
 static uint64_t lot;
 
 /* what is not tried here */
+ProcessState
+stopped_look(int stat_fd)
+{
+	abort();
+}
+
+bool
+stopped_threads(pid_t pid)
+{
+	abort();
+}
+
+void
+stopped_noted(int pidfd, int stat_fd, pid_t pid, bool hostile)
+{
+	abort();
+}
+
+void
+stopped_released(int pidfd)
+{
+	abort();
+}
+
+void
+stopped_ended(int pidfd)
+{
+	abort();
+}
+
+StoppedVerdict
+stopped_check(void)
+{
+	abort();
+}
+
 bool
 sandbox_wait(pid_t pid, double seconds, int *status)
 {
