@@ -38,28 +38,6 @@
 #define MIN_STEPS		4		/* runs of an audit: up to 12, so that none can be told to be the last */
 
 void
-values_append(Values *values, double value)
-{
-	if (values->n == values->size)
-	{
-		size_t		size = values->size ? 2 * values->size : 64;
-		double	   *v = realloc(values->v, size * sizeof(double));
-
-		if (!v)
-			return;
-		values->v = v;
-		values->size = size;
-	}
-	values->v[values->n++] = value;
-}
-
-double
-values_median(const Values *values)
-{
-	return values->n > 0 ? cudal1_score_median(values->v, values->n) : NAN;
-}
-
-void
 rounds_shuffle(Rounds *s, uint32_t *v, uint32_t n)
 {
 	for (uint32_t i = n; i > 1; i--)

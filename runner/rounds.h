@@ -6,15 +6,9 @@
 #define CUDAL1_ROUNDS_H
 
 #include "measure.h"
+#include "values.h"
 
 #define LONG_ROUND		0.05	/* seconds; of longer rounds a few will do, and none to settle in turn */
-
-typedef struct Values
-{
-	double	   *v;
-	size_t		n;
-	size_t		size;
-} Values;
 
 typedef struct Rounds
 {
@@ -78,8 +72,6 @@ typedef struct Half
 } Half;
 
 /* rounds.c */
-extern void values_append(Values *values, double value);
-extern double values_median(const Values *values);
 extern double rounds_timeout(const Rounds *s, Side side, uint32_t n);
 extern void rounds_shuffle(Rounds *s, uint32_t *v, uint32_t n);
 extern bool rounds_inputs(Rounds *s, uint32_t n);

@@ -4,25 +4,13 @@
  */
 #define _GNU_SOURCE
 #include "../../runner/alone.c"
+#include "../../runner/values.c"
 
 #include "tap.h"
 
 static Measure measure;
 static Job	job;
 static Rounds s;
-
-void
-values_append(Values *values, double value)
-{
-	values->v = realloc(values->v, (values->n + 1) * sizeof(double));
-	values->v[values->n++] = value;
-}
-
-double
-values_median(const Values *values)
-{
-	return values->n > 0 ? cudal1_score_median(values->v, values->n) : NAN;
-}
 
 /* what alone.c does with processes is not tried here */
 bool

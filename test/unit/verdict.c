@@ -4,25 +4,13 @@
  */
 #define _GNU_SOURCE
 #include "../../runner/verdict.c"
+#include "../../runner/values.c"
 
 #include "tap.h"
 
 static Job	job = {.profile = {.audit_sigma = 3,.audit_margin = 0.25}};
 static Measure measure = {.job = &job};
 static int	made;
-
-void
-values_append(Values *values, double value)
-{
-	values->v = realloc(values->v, (values->n + 1) * sizeof(double));
-	values->v[values->n++] = value;
-}
-
-double
-values_median(const Values *values)
-{
-	return values->n > 0 ? cudal1_score_median(values->v, values->n) : NAN;
-}
 
 bool
 rounds_audit(Rounds *s, Half *half, bool reference_first)
