@@ -149,14 +149,13 @@ AS $$
 #variable_conflict use_column
 BEGIN
 	-- who asks for a prompt may keep the transaction open, and with it the lock, which verdicts wait for: taken only to found them
-	FOR i IN 1 .. 2 LOOP
-		IF EXISTS (SELECT FROM cudal1.island AS i WHERE i.task_id = found_islands.task_id) THEN
-			RETURN;
-		END IF;
-		IF i = 1 THEN
-			PERFORM cudal1.lock_placement(found_islands.task_id);
-		END IF;
-	END LOOP;
+	IF NOT EXISTS (SELECT FROM cudal1.island AS i WHERE i.task_id = found_islands.task_id) THEN
+		PERFORM cudal1.lock_placement(found_islands.task_id);
+	END IF;
+	-- as before, or by another session that had the lock
+	IF EXISTS (SELECT FROM cudal1.island AS i WHERE i.task_id = found_islands.task_id) THEN
+		RETURN;
+	END IF;
 	INSERT INTO cudal1.island (task_id, island, registrations)
 	SELECT t.task_id, i.island,
 		   (SELECT pg_catalog.count(*) FROM cudal1.bucket_slot AS s WHERE s.task_id = t.task_id)
