@@ -246,6 +246,37 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.find_task(text) IS 'the task of a name; error 42704 if there is none';
 
+CREATE FUNCTION cudal1.check_ids(argument text, ids bigint[])
+RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF ids IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = format('%s must not be null', argument);
+	END IF;
+	IF array_position(ids, NULL) IS NOT NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = format('%s must not contain nulls', argument);
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.check_ids(text, bigint[]) IS 'error 22004 where an argument that names rows is null or contains nulls';
+
+CREATE FUNCTION cudal1.check_candidates(candidate_ids bigint[])
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	unknown	bigint;
+BEGIN
+	SELECT u.id INTO unknown FROM unnest(candidate_ids) AS u(id)
+		WHERE NOT EXISTS (SELECT FROM cudal1.candidate AS c WHERE c.candidate_id = u.id) LIMIT 1;
+	IF FOUND THEN
+		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('candidate %s does not exist', unknown);
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.check_candidates(bigint[]) IS 'error 42704 where one of these does not exist';
+
 CREATE FUNCTION cudal1.warn_no_device(t cudal1.task, device text DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp

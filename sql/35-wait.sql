@@ -22,17 +22,8 @@ DECLARE
 	hit		boolean;
 	n		bigint := 0;
 BEGIN
-	IF cudal1_cancel.candidate_ids IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'candidate_ids must not be null';
-	END IF;
-	IF array_position(cudal1_cancel.candidate_ids, NULL) IS NOT NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'candidate_ids must not contain nulls';
-	END IF;
-	SELECT u.id INTO id FROM unnest(cudal1_cancel.candidate_ids) AS u(id)
-		WHERE NOT EXISTS (SELECT FROM cudal1.candidate AS x WHERE x.candidate_id = u.id) LIMIT 1;
-	IF FOUND THEN
-		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('candidate %s does not exist', id);
-	END IF;
+	PERFORM cudal1.check_ids('candidate_ids', cudal1_cancel.candidate_ids);
+	PERFORM cudal1.check_candidates(cudal1_cancel.candidate_ids);
 
 	FOR id IN SELECT DISTINCT u.id FROM unnest(cudal1_cancel.candidate_ids) AS u(id) ORDER BY u.id LOOP
 		hit := false;

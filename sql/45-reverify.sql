@@ -10,16 +10,13 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_
 AS $$
 #variable_conflict use_column
 DECLARE
-	id		bigint;
 	n		bigint;
 	tasks	bigint[];
 BEGIN
 	IF cudal1_evaluate.candidate_ids IS NULL OR cudal1_evaluate.profile IS NULL OR cudal1_evaluate.priority IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'candidate_ids, profile and priority must not be null';
 	END IF;
-	IF array_position(cudal1_evaluate.candidate_ids, NULL) IS NOT NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'candidate_ids must not contain nulls';
-	END IF;
+	PERFORM cudal1.check_ids('candidate_ids', cudal1_evaluate.candidate_ids);
 	IF cudal1_evaluate.priority NOT BETWEEN -1000000000 AND 1000000000 THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'priority must lie between -1000000000 and 1000000000';
 	END IF;
@@ -36,11 +33,7 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('profile "%s" does not exist', cudal1_evaluate.profile),
 			HINT = (SELECT 'Profiles are ' || string_agg(p.name, ', ' ORDER BY p.name) || '.' FROM cudal1.profile AS p);
 	END IF;
-	SELECT u.id INTO id FROM unnest(cudal1_evaluate.candidate_ids) AS u(id)
-		WHERE NOT EXISTS (SELECT FROM cudal1.candidate AS c WHERE c.candidate_id = u.id) LIMIT 1;
-	IF FOUND THEN
-		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('candidate %s does not exist', id);
-	END IF;
+	PERFORM cudal1.check_candidates(cudal1_evaluate.candidate_ids);
 
 	WITH added AS (
 		INSERT INTO cudal1.job AS j (kind, task_id, candidate_id, profile, device, cores, language, priority)
@@ -139,12 +132,7 @@ DECLARE
 	j		cudal1.job;
 	n		bigint := 0;
 BEGIN
-	IF cudal1_cancel_jobs.job_ids IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'job_ids must not be null';
-	END IF;
-	IF array_position(cudal1_cancel_jobs.job_ids, NULL) IS NOT NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'job_ids must not contain nulls';
-	END IF;
+	PERFORM cudal1.check_ids('job_ids', cudal1_cancel_jobs.job_ids);
 	FOR j IN
 		SELECT x.* FROM cudal1.job AS x
 			WHERE x.job_id = ANY (cudal1_cancel_jobs.job_ids) AND NOT x.cancel_requested

@@ -196,12 +196,7 @@ DECLARE
 	id		bigint;
 	n		bigint := 0;
 BEGIN
-	IF request_ids IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'request_ids must not be null';
-	END IF;
-	IF array_position(request_ids, NULL) IS NOT NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'request_ids must not contain nulls';
-	END IF;
+	PERFORM cudal1.check_ids('request_ids', request_ids);
 	SELECT u.id INTO id FROM unnest(request_ids) AS u(id)
 		WHERE NOT EXISTS (SELECT FROM cudal1.request AS x WHERE x.request_id = u.id) LIMIT 1;
 	IF FOUND THEN

@@ -43,16 +43,11 @@ AS $$
 #variable_conflict use_column
 DECLARE
 	m		cudal1.model;
-	id		bigint;
 	n		bigint;
 BEGIN
-	IF array_position(cudal1_extract_techniques.candidate_ids, NULL) IS NOT NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'candidate_ids must not contain nulls';
-	END IF;
-	SELECT u.id INTO id FROM unnest(cudal1_extract_techniques.candidate_ids) AS u(id)
-		WHERE NOT EXISTS (SELECT FROM cudal1.candidate AS c WHERE c.candidate_id = u.id) LIMIT 1;
-	IF FOUND THEN
-		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('candidate %s does not exist', id);
+	IF cudal1_extract_techniques.candidate_ids IS NOT NULL THEN
+		PERFORM cudal1.check_ids('candidate_ids', cudal1_extract_techniques.candidate_ids);
+		PERFORM cudal1.check_candidates(cudal1_extract_techniques.candidate_ids);
 	END IF;
 	IF cudal1_extract_techniques.model IS NOT NULL THEN
 		m := cudal1.find_model(cudal1_extract_techniques.model);
