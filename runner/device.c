@@ -179,7 +179,8 @@ device_versions(Measure *m)
 		char		command[PATH_MAX + 128];
 		char		version[256];
 
-		snprintf(command, sizeof(command), "'%s' -c 'import importlib.metadata as m, sys; "
+		/* -I: modules that lie in the folder we are in, or where the environment says, are anybody's */
+		snprintf(command, sizeof(command), "'%s' -I -c 'import importlib.metadata as m, sys; "
 				 "print(m.version(\"torch\"), \"python\", sys.version.split()[0])' 2>/dev/null", m->options->python);
 		if (first_line(command, version, sizeof(version)))
 			json_object_set_new(e, "torch", json_string(version));

@@ -215,6 +215,27 @@ sub result_of
 unlike(result_of("cd '$dir' && ", '--profile', 'profile-short.json', '--scratch', 'scratch'), qr/^none|^lost|compile/,
 	'a scratch folder may be named from where one is');
 
+# whoever may write to the folder that a measurement is started in, /tmp for a worker, runs nothing as its user
+SKIP:
+{
+	my ($planted, $ran) = ("$dir/planted", "$dir/ran");
+	mkdir $planted;
+	for my $module (qw(csv email zipfile))
+	{
+		open my $out, '>', "$planted/$module.py" or die $!;
+		print $out "open('$ran', 'w').close()\nraise ImportError('planted')\n";
+		close $out;
+	}
+	system("cd '$planted' && /usr/bin/python3 -c 'import importlib.metadata' 2>/dev/null");
+	skip 'this interpreter looks for none of them', 1 if !-e $ran;
+	unlink $ran;
+	open my $out, '>', "$dir/planted.json" or die $!;
+	print $out encode_json({ task => { name => 'planted', language => 'pytorch', reference => '', cores => 1 }, candidate => { code => '' } });
+	close $out;
+	system("cd '$planted' && '$measure' --scratch '$dir/scratch' '$dir/planted.json' >/dev/null 2>&1");
+	ok(!-e $ran, 'a module planted where a measurement is started is not run');
+}
+
 my ($crashed) = map { decode_json($_) } grep { /"type": ?"result"/ } `@{[ join ' ', map { "'$_'" } $measure, @arguments, '--candidate', "$dir/crash.c" ]} 2>/dev/null`;
 is($crashed->{outcome}, 'crash', 'code that ends in its first run crashes');
 is_deeply([ grep { !($crashed->{$_} >= 0 && $crashed->{$_} <= $crashed->{wall_seconds}) } qw(device_seconds startup_seconds clock_seconds) ], [],
