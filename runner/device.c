@@ -2,7 +2,7 @@
  * device.c
  *		Devices of this host, and holding one.
  *
- * A CPU device is a set of reserved cores, "cpu:1" or "cpu:2-3". Whoever measures holds a flock on the device's file for one
+ * A CPU device is a set of reserved cores, "cpu:1" or "cpu:2-3". Whoever measures holds a flock on the device's files for one
  * measurement, whatever database asked: locks of a database would not see each other, and a lock for a worker's life would
  * starve everyone else. The supervisor keeps to the other cores.
  */
@@ -66,32 +66,26 @@ cpu_model(void)
 	return model;
 }
 
+/* the device's file in a folder; -1 where it is not there and can't be made */
 static int
-lock_file(const char *key)
+lock_file(const char *folder, const char *key)
 {
-	static const char *const folders[] = {"/run/lock", "/tmp"};
 	char		path[512];
+	size_t		length = (size_t) snprintf(path, sizeof(path), "%s/cudal1-", folder);
+	int			fd;
 
-	for (int i = 0; i < 2; i++)
+	for (const char *c = key; *c && length < sizeof(path) - 6; c++)
+		path[length++] = isalnum((unsigned char) *c) ? *c : '-';
+	strcpy(path + length, ".lock");
+	/* another user's file can be opened for reading, and a lock needs no more */
+	fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT)
 	{
-		int			fd;
-		size_t		length = (size_t) snprintf(path, sizeof(path), "%s/cudal1-", folders[i]);
-
-		for (const char *c = key; *c && length < sizeof(path) - 6; c++)
-			path[length++] = isalnum((unsigned char) *c) ? *c : '-';
-		strcpy(path + length, ".lock");
-		/* another user's file can be opened for reading, and a lock needs no more */
-		fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-		if (fd < 0 && errno == ENOENT)
-		{
-			fd = open(path, O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0444);
-			if (fd < 0)
-				fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-		}
-		if (fd >= 0)
-			return fd;
+		fd = open(path, O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0444);
+		if (fd < 0)
+			fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	}
-	return -1;
+	return fd;
 }
 
 bool
@@ -137,13 +131,10 @@ device_prepare(Measure *m)
 	return true;
 }
 
-bool
-device_take(Measure *m)
+static bool
+take_lock(Measure *m, int lock)
 {
-	m->device_lock = lock_file(m->device_key);
-	if (m->device_lock < 0)
-		return conclude(m, OUTCOME_LOST, "the lock file of device %s can't be opened: %s", m->device_key, strerror(errno));
-	while (flock(m->device_lock, LOCK_EX | LOCK_NB) != 0)
+	while (flock(lock, LOCK_EX | LOCK_NB) != 0)
 	{
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return conclude(m, OUTCOME_LOST, "device %s can't be locked: %s", m->device_key, strerror(errno));
@@ -152,8 +143,41 @@ device_take(Measure *m)
 		measure_progress(m, "waiting", 0, 0, NAN, NAN, NAN, NAN, clock_now() - m->last_progress > 5);
 		clock_sleep(0.01);
 	}
+	return true;
+}
+
+/*
+ * Both folders' locks, in this order: not everyone may write to the first, which is root's on some systems, and who can't has the second
+ * alone.
+ */
+bool
+device_take(Measure *m)
+{
+	static const char *const folders[DEVICE_LOCKS] = {"/run/lock", "/tmp"};
+	bool		any = false;
+
+	for (int i = 0; i < DEVICE_LOCKS; i++)
+	{
+		m->device_lock[i] = lock_file(folders[i], m->device_key);
+		if (m->device_lock[i] >= 0 && !take_lock(m, m->device_lock[i]))
+			return false;
+		any = any || m->device_lock[i] >= 0;
+	}
+	if (!any)
+		return conclude(m, OUTCOME_LOST, "the lock file of device %s can't be opened: %s", m->device_key, strerror(errno));
 	m->locked_at = clock_now();
 	return true;
+}
+
+void
+device_release(Measure *m)
+{
+	for (int i = 0; i < DEVICE_LOCKS; i++)
+	{
+		if (m->device_lock[i] >= 0)
+			close(m->device_lock[i]);
+		m->device_lock[i] = -1;
+	}
 }
 
 /* what compiles or interprets the code; found before the device is taken, as it starts a program */

@@ -303,7 +303,7 @@ measure_once(const Job *job, const Options *options, bool may_repeat)
 	m->job = job;
 	m->options = options;
 	m->started = clock_now();
-	m->device_lock = m->scratch_lock = -1;
+	m->device_lock[0] = m->device_lock[1] = m->scratch_lock = -1;
 	sweep(options->scratch);
 	sandbox_sweep();
 	snprintf(m->scratch, sizeof(m->scratch), "%s/" SCRATCH_PREFIX "XXXXXX", options->scratch);

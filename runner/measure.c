@@ -899,8 +899,7 @@ measure_run(Measure *m)
 	zygote_end(&m->generator_zygote);
 	gpu_close(m);
 	free(m->compiled_key);
-	if (m->device_lock >= 0)
-		close(m->device_lock);
+	device_release(m);
 	free(m->noise);
 	m->result.wall_seconds = clock_now() - m->started;
 }

@@ -89,6 +89,8 @@ typedef struct Result
 	double		spent[SPENDINGS];
 } Result;
 
+#define DEVICE_LOCKS	2
+
 typedef struct Measure
 {
 	const Job  *job;
@@ -98,8 +100,8 @@ typedef struct Measure
 	double		started;
 	char		scratch[PATH_MAX];
 	int			scratch_lock;
-	int			device_lock;
-	double		locked_at;
+	int			device_lock[DEVICE_LOCKS];	/* -1: none */
+	double		locked_at;		/* 0: not yet */
 	char		device_key[256];
 	cpu_set_t	cores;			/* of the executors; the supervisor keeps to the others */
 	RandomStream random;		/* seeded from the kernel; everything a candidate must not guess comes from here */
@@ -213,7 +215,8 @@ extern bool build_on_device(Measure *m);	/* what can be compiled on the device a
 
 /* device.c */
 extern bool device_prepare(Measure *m);	/* before anything is started: who runs on which cores */
-extern bool device_take(Measure *m);	/* waits for the device's lock */
+extern bool device_take(Measure *m);	/* waits for the device's locks */
+extern void device_release(Measure *m);
 extern void device_list(const Options *options);
 extern void device_versions(Measure *m);
 extern void device_environment(Measure *m);

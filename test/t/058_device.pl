@@ -1,0 +1,71 @@
+# Whoever measures has the device for himself, whoever else may write where on the host.
+use strict;
+use warnings;
+use Fcntl qw(:DEFAULT :flock);
+use JSON::PP;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $bindir = `$ENV{PG_CONFIG} --bindir`;
+chomp $bindir;
+my $measure = "$bindir/cudal1-measure";
+my $devices = `'$measure' --devices`;
+plan skip_all => 'no sandbox here' if $devices !~ /"languages": ?\[[^]]*"c"/;
+my ($core) = $devices =~ /"key": ?"cpu:(\d+)"/;
+
+my $dir = PostgreSQL::Test::Utils::tempdir();
+sub job
+{
+	my ($name, $code) = @_;
+	open my $out, '>', "$dir/$name.json" or die "$name: $!";
+	print $out encode_json({
+		task => { name => $name, language => 'c', cores => 1, reference => 'void solve(const float *x, float *y) { for (int i = 0; i < 64; i++) y[i] = 2 * x[i]; }',
+			signature => { args => [ { name => 'x', dtype => 'float32', shape => [64], role => 'in' }, { name => 'y', dtype => 'float32', shape => [64], role => 'out' } ] } },
+		candidate => { code => $code },
+		profile => { bucket_seconds => 0.01, looks => [2], pairs => 2, check_seconds => 0.05, min_checks => 1, audits => 2, audit_seconds => 0.01 } });
+	close $out;
+	return "$dir/$name.json";
+}
+
+# progress lines as they come, then the result
+sub start
+{
+	my ($job) = @_;
+	my $pid = open my $lines, '-|', "exec '$measure' --scratch '$dir' <'$job' 2>/dev/null" or die "measure: $!";
+	return $lines;
+}
+
+sub next_phase
+{
+	my ($lines) = @_;
+	while (my $line = <$lines>)
+	{
+		my $said = decode_json($line);
+		return $said->{type} eq 'result' ? $said : $said->{phase} if $said->{type} eq 'result' || $said->{phase} ne 'building';
+	}
+	return 'nothing';
+}
+
+my $result;
+my $lines = start(job('whole', 'void solve(const float *x, float *y) { for (int i = 63; i >= 0; i--) y[i] = x[i] + x[i]; }'));
+1 until ref($result = next_phase($lines)) || $result eq 'nothing';
+is(ref $result, 'HASH', 'a measurement of its own');
+
+for my $folder ('/run/lock', '/tmp')
+{
+	SKIP:
+	{
+		# who may not write to the first folder has the second file alone
+		my ($lock, $file) = (undef, "$folder/cudal1-cpu-$core.lock");
+		open($lock, '<', $file) || sysopen($lock, $file, O_RDONLY | O_CREAT, 0444) or skip "no lock files in $folder here", 3;
+		flock($lock, LOCK_EX) or die "$folder: $!";
+		$lines = start("$dir/whole.json");
+		is(next_phase($lines), 'waiting', "the device is held by its file in $folder: it is waited for");
+		is(next_phase($lines), 'waiting', 'and goes on being waited for');
+		close $lock;
+		1 until ref($result = next_phase($lines)) || $result eq 'nothing';
+		is(ref $result, 'HASH', 'until it is free');
+	}
+}
+
+done_testing();
