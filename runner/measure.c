@@ -889,7 +889,6 @@ measure_run(Measure *m)
 			measure_progress(m, "checking", 0, 0, NAN, NAN, NAN, NAN, true);
 			if ((m->job->language != LANGUAGE_PYTORCH || layout_from_generator(m)) && checks_run(m))
 				rounds_run(m);
-			m->result.device_seconds = clock_now() - m->locked_at;
 		}
 	}
 	if (m->generating)
@@ -899,6 +898,8 @@ measure_run(Measure *m)
 	zygote_end(&m->generator_zygote);
 	gpu_close(m);
 	free(m->compiled_key);
+	if (m->locked_at > 0)
+		m->result.device_seconds = clock_now() - m->locked_at;
 	device_release(m);
 	free(m->noise);
 	m->result.wall_seconds = clock_now() - m->started;

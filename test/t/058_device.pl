@@ -1,4 +1,4 @@
-# Whoever measures has the device for himself, whoever else may write where on the host.
+# Whoever measures has the device for himself, whoever else may write where on the host; and what it took of the device is all that it took.
 use strict;
 use warnings;
 use Fcntl qw(:DEFAULT :flock);
@@ -12,6 +12,7 @@ my $measure = "$bindir/cudal1-measure";
 my $devices = `'$measure' --devices`;
 plan skip_all => 'no sandbox here' if $devices !~ /"languages": ?\[[^]]*"c"/;
 my ($core) = $devices =~ /"key": ?"cpu:(\d+)"/;
+my ($cores) = $devices =~ /"host_cores": ?(\d+)/;
 
 my $dir = PostgreSQL::Test::Utils::tempdir();
 sub job
@@ -50,6 +51,7 @@ my $result;
 my $lines = start(job('whole', 'void solve(const float *x, float *y) { for (int i = 63; i >= 0; i--) y[i] = x[i] + x[i]; }'));
 1 until ref($result = next_phase($lines)) || $result eq 'nothing';
 is(ref $result, 'HASH', 'a measurement of its own');
+cmp_ok($result->{device_seconds}, '<=', $result->{wall_seconds}, 'held the device no longer than it took');
 
 for my $folder ('/run/lock', '/tmp')
 {
@@ -67,5 +69,11 @@ for my $folder ('/run/lock', '/tmp')
 		is(ref $result, 'HASH', 'until it is free');
 	}
 }
+
+$lines = start(job('broken', 'this is no C'));
+1 until ref($result = next_phase($lines)) || $result eq 'nothing';
+is($result->{outcome}, 'compile_error', 'code that does not compile');
+# a few cores build while the device is held, more of them before
+cmp_ok($result->{device_seconds}, $cores < 4 ? '>=' : '==', $cores < 4 ? $result->{build_seconds} : 0, 'took the device as long as it held it');
 
 done_testing();
