@@ -491,16 +491,17 @@ element_address(Measure *m, Executor *executor, const Arena *arena, uint32_t run
 	const Tensor *layout = &m->output[output];
 	size_t		size = tensor_dtype_size(layout->dtype);
 	WireTensor	t;
+	uint64_t	span;
 	uint64_t	place = 0;
 
 	if (m->job->language != LANGUAGE_PYTORCH)
 		return arena->gpu->outputs.address + slot * arena->output_slot_bytes + layout->offset + element * size;
 	/* a copy, once: it lies in memory that the executor can write */
 	memcpy(&t, &executor->control->table[run * (uint32_t) m->outputs + (uint32_t) output], sizeof(t));
+	if (!tensor_span(layout, t.stride, &span))
+		return 0;
 	for (int d = (int) layout->ndim - 1; d >= 0; d--)
 	{
-		if (t.stride[d] < 0 || t.stride[d] > (int64_t) 1 << 40)
-			return 0;
 		place += (element % (uint64_t) layout->shape[d]) * (uint64_t) t.stride[d];
 		element /= (uint64_t) layout->shape[d];
 	}

@@ -95,8 +95,7 @@ is_view(Measure *m, const Executor *executor, int output, const WireTensor *t, b
 	const Tensor *layout = &m->output[output];
 	size_t		size = tensor_dtype_size(layout->dtype);
 	int64_t		expected = 1;
-	uint64_t	span = 1;
-	bool		sane = true;
+	uint64_t	span;
 
 	*contiguous = true;
 	/* its other dimensions may be anything */
@@ -107,11 +106,9 @@ is_view(Measure *m, const Executor *executor, int output, const WireTensor *t, b
 		if (layout->shape[d] != 1 && t->stride[d] != expected)
 			*contiguous = false;
 		expected *= layout->shape[d];
-		sane = sane && t->stride[d] >= 0 && t->stride[d] < (int64_t) 1 << 40
-			&& !__builtin_add_overflow(span, (uint64_t) (layout->shape[d] - 1) * (uint64_t) t->stride[d], &span);
 	}
-	return sane && t->address % size == 0 && span <= executor->pool->bytes / size && t->address <= executor->pool->bytes
-		&& t->address + span * size <= executor->pool->bytes;
+	return tensor_span(layout, t->stride, &span) && t->address % size == 0 && span <= executor->pool->bytes / size
+		&& t->address <= executor->pool->bytes && t->address + span * size <= executor->pool->bytes;
 }
 
 /* pytorch: the view that a table's entry describes, of the expected type and shape and within the pool */

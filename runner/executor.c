@@ -759,17 +759,14 @@ is_view(const WireTensor *tensor, const Tensor *layout, size_t *piece, uint64_t 
 {
 	bool		whole = true;
 
-	*piece = *span = 1;
+	*piece = 1;
 	for (int d = (int) layout->ndim - 1; d >= 0; d--)
 	{
-		if (tensor->stride[d] < 0 || tensor->stride[d] > (int64_t) 1 << 40
-			|| __builtin_add_overflow(*span, (uint64_t) (layout->shape[d] - 1) * (uint64_t) tensor->stride[d], span) || *span > (uint64_t) 1 << 44)
-			return false;
-		whole = whole && (layout->shape[d] == 1 || (size_t) tensor->stride[d] == *piece);
+		whole = whole && (layout->shape[d] == 1 || (uint64_t) tensor->stride[d] == *piece);
 		if (whole)
 			*piece *= (size_t) layout->shape[d];
 	}
-	return true;
+	return tensor_span(layout, tensor->stride, span);
 }
 
 bool

@@ -238,6 +238,21 @@ tensor_finish(Tensor *tensor)
 	return !__builtin_mul_overflow(elements, tensor_dtype_size(tensor->dtype), &tensor->bytes) && tensor->bytes <= TENSOR_MAX_BYTES;
 }
 
+bool
+tensor_span(const Tensor *layout, const int64_t *stride, uint64_t *span)
+{
+	*span = 1;
+	for (uint32_t d = 0; d < layout->ndim; d++)
+	{
+		uint64_t	reach;
+
+		if (stride[d] < 0 || __builtin_mul_overflow((uint64_t) layout->shape[d] - 1, (uint64_t) stride[d], &reach)
+			|| __builtin_add_overflow(*span, reach, span) || *span > TENSOR_MAX_BYTES)
+			return false;
+	}
+	return true;
+}
+
 void
 tensor_describe(const Tensor *tensor, char *text, size_t size)
 {

@@ -36,6 +36,12 @@ extern double tensor_load(const void *in, uint32_t dtype, size_t i);
 /* fills elements and bytes from dtype and shape; false if there are more than TENSOR_MAX_BYTES or a dimension is negative */
 extern bool tensor_finish(Tensor *tensor);
 
+/*
+ * Elements from the first to the last of a view that is not empty, the first included; strides in elements. False where one is negative, or the
+ * view reaches farther than TENSOR_MAX_BYTES elements: code says where its outputs lie, and none of this may overflow.
+ */
+extern bool tensor_span(const Tensor *layout, const int64_t *stride, uint64_t *span);
+
 /* "float32 [16, 1024]" */
 extern void tensor_describe(const Tensor *tensor, char *text, size_t size);
 

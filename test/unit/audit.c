@@ -263,6 +263,10 @@ main(void)
 {
 	struct iovec found;
 	WireTensor	backwards = {.dtype = WIRE_FLOAT32,.ndim = 2,.shape = {ROWS, COLUMNS},.stride = {COLUMNS, -1}};
+	/* from the first element to the last it is 2^64 elements, which is none to a counter of 64 bits */
+	Tensor		long_one = {.dtype = WIRE_FLOAT32,.ndim = 1,.shape = {(1 << 25) + 1}};
+	WireTensor	around = {.dtype = WIRE_FLOAT32,.ndim = 1,.shape = {(1 << 25) + 1},.stride = {(int64_t) 1 << 39},
+	.address = (uint64_t) (uintptr_t) memory};
 
 	tensor_finish(&measure.output[0]);
 	arena.outputs = (char *) memory;
@@ -278,6 +282,9 @@ main(void)
 	check(covers((int64_t[]) {GAP, 1}, 1 << 20, COLUMNS), "places in rows far apart are no longer than a row");
 	check(covers((int64_t[]) {1, ROWS}, 1 << 20, 1), "places in a turned view are single elements");
 	check(!executor_find_piece(&backwards, &measure.output[0], 0, 40, &found), "a view that runs backwards has no places");
+	tensor_finish(&long_one);
+	check(!executor_find_piece(&around, &long_one, 0, 40, &found), "nor has one whose elements lie as far apart as numbers reach");
+	check(executor_read_tensor(&executor, &around, &long_one, NULL) == EXECUTOR_FORGED, "which is read nowhere");
 	free(executor.control);
 	return done();
 }

@@ -14,6 +14,16 @@ finishes(uint32_t dtype, uint32_t ndim, int64_t a, int64_t b, int64_t c, size_t 
 	return tensor_finish(&t) && t.bytes == bytes;
 }
 
+/* of a view of a x b elements; 0: none */
+static uint64_t
+span(int64_t a, int64_t b, int64_t stride_a, int64_t stride_b)
+{
+	Tensor		t = {.dtype = WIRE_UINT8,.ndim = 2,.shape = {a, b}};
+	uint64_t	elements;
+
+	return tensor_finish(&t) && tensor_span(&t, (int64_t[]) {stride_a, stride_b}, &elements) ? elements : 0;
+}
+
 int
 main(void)
 {
@@ -28,5 +38,12 @@ main(void)
 	check(!finishes(WIRE_FLOAT64, 1, -1, 0, 0, 0), "a negative size");
 	check(!finishes(0, 1, 1, 0, 0, 0) && !finishes(WIRE_PY_INT, 1, 1, 0, 0, 0), "no element type");
 	check(!finishes(WIRE_UINT8, WIRE_MAX_DIMS + 1, 1, 1, 1, 1), "too many dimensions");
+	check(span(3, 5, 5, 1) == 15 && span(3, 5, 1, 3) == 15, "a view without gaps reaches as far as it has elements, whichever way it is turned");
+	check(span(3, 5, 100, 1) == 205 && span(3, 5, 0, 0) == 1, "farther with gaps, and not at all if all lie in one place");
+	check(span(1, 1, INT64_MAX, INT64_MAX) == 1, "a stride that is never taken may be any");
+	check(span(3, 5, -1, 1) == 0, "backwards is no view");
+	check(span(2, 2, (int64_t) 1 << 41, 1) == 0, "nor is what reaches farther than memory");
+	check(span((1 << 25) + 1, 1, (int64_t) 1 << 39, 1) == 0, "a product that overflows to none");
+	check(span(3, 3, INT64_MAX, INT64_MAX) == 0, "nor does a sum overflow");
 	return done();
 }
