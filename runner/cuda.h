@@ -125,6 +125,9 @@ typedef struct Gpu
 	int			temperature[2];
 	unsigned long long throttle;
 	int			foreign;
+	int			half_mhz;		/* when the half under way began; -1: not known */
+	int			clock_changes;	/* halves in which the clock changed */
+	int			disturbed;		/* halves in a row that should be measured again */
 } Gpu;
 
 /* whether a device's key names a GPU: "GPU-<uuid>", "cuda", "cuda:0" */
@@ -196,7 +199,8 @@ extern bool gpu_compare(Measure *m, const void *expected, const void *found, int
 extern void *gpu_alloc(Measure *m, size_t bytes);
 extern void gpu_free(Measure *m, void *memory);
 
-/* after each half: clocks and neighbours; true if the half should be measured again */
+/* before the rounds of each half, and after them: clocks and neighbours; true if the half should be measured again */
+extern void gpu_begin_half(Measure *m);
 extern bool gpu_disturbed(Measure *m, const Executor *executors, int n);
 
 /* sets gpu->nvcc and its toolkit; empty: there is no compiler */

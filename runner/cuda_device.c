@@ -17,6 +17,10 @@
 #include "cores.h"
 #include "cuda.h"
 
+#define LISTED			64		/* processes that are known by number */
+#define CLOCK_CHANGE	0.02	/* of the clock: more than a step of it or two */
+#define MAX_HALVES		32		/* whose clocks are noted */
+
 bool
 gpu_key(const char *key)
 {
@@ -136,13 +140,14 @@ static int
 foreign_processes(const NvmlState *state, const Executor *const *ours, int n)
 {
 	int			foreign = 0;
+	int			listed = state->processes <= LISTED ? state->processes : 0;
 	bool		self = false;
 
-	for (int i = 0; i < state->processes; i++)
+	for (int i = 0; i < listed; i++)
 		self = self || state->pid[i] == getpid();
 	if (!self)
 		return state->processes > n + 1 ? state->processes - n - 1 : 0;
-	for (int i = 0; i < state->processes; i++)
+	for (int i = 0; i < listed; i++)
 	{
 		bool		known = state->pid[i] == getpid();
 
@@ -153,6 +158,32 @@ foreign_processes(const NvmlState *state, const Executor *const *ours, int n)
 	return foreign;
 }
 
+void
+gpu_begin_half(Measure *m)
+{
+	m->gpu->half_mhz = nvml_clock(m->gpu->nvml.index);
+}
+
+/* notes a half's clocks; whether they differ */
+static bool
+clock_changed(Measure *m, int mhz)
+{
+	int			first = m->gpu->half_mhz;
+	json_t	   *all = json_object_get(m->result.evidence, "sm_mhz");
+
+	if (first < 0 || mhz < 0)
+		return false;
+	if (!all)
+		json_object_set_new(m->result.evidence, "sm_mhz", all = json_array());
+	if (json_array_size(all) < MAX_HALVES)
+		json_array_append_new(all, json_pack("[i, i]", first, mhz));
+	return abs(mhz - first) > CLOCK_CHANGE * (mhz > first ? mhz : first);
+}
+
+/*
+ * Foreign processes, throttling and a clock that changes want another try. But what stays, and clocks that never rest, are not waited for in each half anew:
+ * that would make a measurement take three times as long and gain nothing.
+ */
 bool
 gpu_disturbed(Measure *m, const Executor *executors, int n)
 {
@@ -160,7 +191,10 @@ gpu_disturbed(Measure *m, const Executor *executors, int n)
 	const Executor *ours[4];
 	int			nours = 0;
 	NvmlState	state;
+	int			patience = 2 * m->job->profile.disturbed_attempts;
 	int			foreign;
+	bool		changed;
+	bool		disturbed;
 	char		text[200];
 
 	if (!nvml_state(gpu->nvml.index, &state))
@@ -191,7 +225,11 @@ gpu_disturbed(Measure *m, const Executor *executors, int n)
 	json_object_set_new(m->result.environment, "throttle", json_string(text));
 	if (foreign > 0)
 		json_object_set_new(m->result.evidence, "foreign_processes", json_integer(gpu->foreign));
-	return foreign > 0 || (state.throttle & NVML_THROTTLE_SEVERE) != 0;
+	changed = clock_changed(m, state.sm_mhz);
+	gpu->clock_changes += changed;
+	disturbed = foreign > 0 || (state.throttle & NVML_THROTTLE_SEVERE) != 0 || (changed && gpu->clock_changes <= patience);
+	gpu->disturbed = disturbed ? gpu->disturbed + 1 : 0;
+	return disturbed && gpu->disturbed <= patience;
 }
 
 void

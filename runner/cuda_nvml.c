@@ -11,6 +11,8 @@
 
 #include "cuda_nvml.h"
 
+#define MORE_THAN_ROOM	7		/* NVML_ERROR_INSUFFICIENT_SIZE */
+
 typedef struct NvmlHandle *NvmlRef;
 
 typedef struct NvmlMemory
@@ -119,6 +121,15 @@ nvml_device(int index, NvmlDevice *device)
 	return true;
 }
 
+int
+nvml_clock(int index)
+{
+	NvmlRef		ref;
+	unsigned int value;
+
+	return handle(index, &ref) && nvml.DeviceGetClockInfo && nvml.DeviceGetClockInfo(ref, 1, &value) == 0 ? (int) value : -1;
+}
+
 bool
 nvml_state(int index, NvmlState *state)
 {
@@ -126,13 +137,13 @@ nvml_state(int index, NvmlState *state)
 	unsigned int value;
 	NvmlProcess process[64];
 	unsigned int n = 64;
+	int			answer;
 
 	memset(state, 0, sizeof(*state));
 	state->sm_mhz = state->memory_mhz = state->temperature = state->power_watts = state->processes = -1;
 	if (!handle(index, &ref))
 		return false;
-	if (nvml.DeviceGetClockInfo && nvml.DeviceGetClockInfo(ref, 1, &value) == 0)
-		state->sm_mhz = (int) value;
+	state->sm_mhz = nvml_clock(index);
 	if (nvml.DeviceGetClockInfo && nvml.DeviceGetClockInfo(ref, 2, &value) == 0)
 		state->memory_mhz = (int) value;
 	if (nvml.DeviceGetTemperature && nvml.DeviceGetTemperature(ref, 0, &value) == 0)
@@ -141,12 +152,11 @@ nvml_state(int index, NvmlState *state)
 		state->power_watts = (int) (value / 1000);
 	if (nvml.DeviceGetCurrentClocksThrottleReasons)
 		nvml.DeviceGetCurrentClocksThrottleReasons(ref, &state->throttle);
-	if (nvml.DeviceGetComputeRunningProcesses_v3 && nvml.DeviceGetComputeRunningProcesses_v3(ref, &n, process) == 0)
-	{
+	answer = nvml.DeviceGetComputeRunningProcesses_v3 ? nvml.DeviceGetComputeRunningProcesses_v3(ref, &n, process) : -1;
+	if (answer == 0 || answer == MORE_THAN_ROOM)
 		state->processes = (int) n;
-		for (unsigned int i = 0; i < n && i < 64; i++)
-			state->pid[i] = (pid_t) process[i].pid;
-	}
+	for (unsigned int i = 0; answer == 0 && i < n && i < 64; i++)
+		state->pid[i] = (pid_t) process[i].pid;
 	return true;
 }
 

@@ -30,7 +30,7 @@ typedef struct NvmlState
 	int			power_watts;
 	unsigned long long throttle;	/* NVML's clocks event reasons */
 	int			processes;		/* computing on it, -1 where not known */
-	pid_t		pid[64];
+	pid_t		pid[64];		/* of the first; none where there are more */
 } NvmlState;
 
 /* reasons that change a measurement: hardware and thermal slowdown, power brake; not idling, caps or the application's clocks */
@@ -40,6 +40,8 @@ typedef struct NvmlState
 extern int	nvml_count(void);
 extern bool nvml_device(int index, NvmlDevice *device);
 extern bool nvml_state(int index, NvmlState *state);
+/* MHz of the multiprocessors; -1 where not known */
+extern int	nvml_clock(int index);
 
 /* "hw_thermal_slowdown, ..." */
 extern void nvml_throttle_text(unsigned long long reasons, char *text, size_t size);

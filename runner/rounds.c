@@ -380,6 +380,8 @@ run_half(Rounds *s, int half_number, Values *plain, Values *capped, bool *distur
 	}
 	if (!alone_settle_both(s, &half))
 		goto done;
+	if (m->gpu)
+		gpu_begin_half(m);
 	for (uint32_t i = 0; i < steps; i++)
 		plan[i] = i;
 	rounds_shuffle(s, plan, steps);
