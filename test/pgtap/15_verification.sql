@@ -1,6 +1,6 @@
 -- Verification: what is too good is measured again; agreement, disagreement, and whom it waits for.
 BEGIN;
-SELECT plan(48);
+SELECT plan(56);
 
 SELECT cudal1_add_task('t', 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
 SELECT cudal1_add_task('paper', 'class Model: pass', 'pytorch', options => '{"device": "cpu", "profile": "paper"}') \g /dev/null
@@ -110,6 +110,26 @@ SELECT is((SELECT device_model FROM cudal1.task WHERE name = 'p'), 'N', 'and pin
 SELECT is(cudal1.finish(:j1, :a1, '{"outcome": "successful", "score": 1.7}'), 'stored', 'the result of the first is kept');
 SELECT is(pg_temp.state(:one), 'queued', 'but decides nothing');
 SELECT results_eq('SELECT device, failures FROM cudal1.job', $$VALUES ('N', 0)$$, 'the candidate waits for the pinned model');
+
+-- a GPU is the same one under whatever name of its host, as containers have new ones
+CREATE FUNCTION pg_temp.gpu(host text, key text) RETURNS bigint LANGUAGE sql AS $$
+	SELECT cudal1.register_device(host, jsonb_build_object('key', key, 'class', 'cuda', 'model', 'G', 'languages', '["pytorch"]'::jsonb))
+$$;
+SELECT pg_temp.gpu('i', 'GPU-1') AS g1, pg_temp.gpu('j', 'GPU-1') AS g1_again \gset
+SELECT cudal1_add_task('u', 'class Model: pass', 'pytorch', options => '{"device": "cuda"}') \g /dev/null
+SELECT cudal1_submit('u', 'alone') AS alone \gset
+SELECT is((pg_temp.work(:g1, 'successful', 7)).state, 'verifying', 'with one GPU of two names');
+SELECT is((SELECT avoid_until FROM cudal1.job WHERE candidate_id = :alone), '-infinity', 'there is nobody to wait for');
+SELECT is(pg_temp.both(:g1_again, 'successful', 6.9), 'verify successful:6.9', 'it verifies itself');
+SELECT is((SELECT same_device FROM cudal1.measurement WHERE candidate_id = :alone AND kind = 'verify'), true, 'which is marked');
+SELECT pg_temp.gpu('i', 'GPU-2') AS g2 \gset
+SELECT cudal1_submit('u', 'beside another') AS beside \gset
+SELECT is((pg_temp.work(:g1, 'successful', 20)).state, 'verifying', 'beside another GPU');
+SELECT is((SELECT count(*) FROM cudal1.claim(:g1_again, 'w')), 0::bigint, 'it waits for that one, by either name');
+UPDATE cudal1.device SET enabled = false WHERE device_id = :g2;
+SELECT matches((SELECT waits_for FROM cudal1.queue WHERE candidate_id = :beside), '^waits for another device of the same model', 'which the queue says where it is away');
+UPDATE cudal1.device SET enabled = true WHERE device_id = :g2;
+SELECT is(pg_temp.both(:g2, 'successful', 20), 'verify successful:20', 'and which verifies');
 
 -- every bucket agrees with a recount
 SELECT is_empty('SELECT * FROM cudal1.recount()', 'a recount finds no difference');
