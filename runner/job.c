@@ -211,7 +211,8 @@ parse_signature(Signature *s, const json_t *o, char *error, size_t size)
 {
 	const char *entry = json_string_value(json_object_get(o, "entry"));
 	const json_t *args = json_object_get(o, "args");
-	bool		outputs = false;
+	int			inputs = 0;
+	int			outputs = 0;
 
 	if (!json_is_object(o) || !json_is_array(args))
 		return wrong(error, size, "\"signature\" must be an object with \"args\"");
@@ -229,10 +230,15 @@ parse_signature(Signature *s, const json_t *o, char *error, size_t size)
 	{
 		if (!parse_argument(&s->argument[i], json_array_get(args, (size_t) i), i, error, size))
 			return false;
-		outputs = outputs || s->argument[i].role == ROLE_OUT || s->argument[i].role == ROLE_INOUT;
+		inputs += s->argument[i].role == ROLE_IN || s->argument[i].role == ROLE_INOUT;
+		outputs += s->argument[i].role == ROLE_OUT || s->argument[i].role == ROLE_INOUT;
 	}
-	if (!outputs)
+	if (outputs == 0)
 		return wrong(error, size, "signature: at least one argument must be out or inout");
+	if (inputs > WIRE_MAX_TENSORS)
+		return wrong(error, size, "signature: at most %d arguments may be in or inout", WIRE_MAX_TENSORS);
+	if (outputs > WIRE_MAX_TENSORS)
+		return wrong(error, size, "signature: at most %d arguments may be out or inout", WIRE_MAX_TENSORS);
 	return true;
 }
 

@@ -50,6 +50,23 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.bad_signature(text, text) IS 'raises the error of a malformed signature';
 
+CREATE FUNCTION cudal1.plain_number(value jsonb, integral boolean)
+RETURNS jsonb
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	x		numeric := (value #>> '{}')::numeric;
+BEGIN
+	IF integral THEN
+		RETURN to_jsonb(trunc(x));
+	END IF;
+	-- a parser would take so many digits without a point for an integer that it has no type for
+	RETURN to_jsonb(CASE WHEN abs(x) >= 1e18 THEN x + 0.0 ELSE x END);
+END
+$$;
+COMMENT ON FUNCTION cudal1.plain_number(jsonb, boolean) IS
+'a JSON number as every parser reads it: an integer without decimals (4 for 4.0), else one that has a point where it is too large for an integer';
+
 CREATE FUNCTION cudal1.check_signature(signature jsonb)
 RETURNS jsonb
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -70,6 +87,10 @@ DECLARE
 	highest		constant jsonb := '{"float64": 1.7e308, "float32": 3.4e38, "float16": 65504, "bfloat16": 3.3e38,
 									"int64": 9223372036854775807, "int32": 2147483647, "uint8": 255, "bool": 1}';
 	most_bytes	constant numeric := 17179869184;
+	-- what cudal1-measure has room for
+	most_args	constant int := 32;
+	most_arrays	constant int := 16;
+	most_number	constant numeric := 9e18;
 	arg			jsonb;
 	i			bigint;
 	key			text;
@@ -80,8 +101,10 @@ DECLARE
 	init		text;
 	integral	boolean;
 	dim			jsonb;
+	shape		jsonb;
 	elements	numeric;
 	bytes		numeric := 0;
+	inputs		int := 0;
 	outputs		int := 0;
 	limits		numeric[];
 	args		jsonb := '[]';
@@ -99,13 +122,13 @@ BEGIN
 		PERFORM cudal1.bad_signature('entry must be the name of a C function', 'For instance "entry": "solve".');
 	END IF;
 	FOREACH key IN ARRAY ARRAY['rtol', 'atol'] LOOP
-		IF jsonb_typeof(signature -> key) <> 'null' AND cudal1.json_float(signature -> key, 0) IS NULL THEN
-			PERFORM cudal1.bad_signature(format('%s must be a number not below 0', key));
+		IF jsonb_typeof(signature -> key) <> 'null' AND cudal1.json_float(signature -> key, 0, 1e9) IS NULL THEN
+			PERFORM cudal1.bad_signature(format('%s must be a number between 0 and 1e9', key));
 		END IF;
 	END LOOP;
 	IF jsonb_typeof(signature -> 'args') IS DISTINCT FROM 'array'
-		OR jsonb_array_length(signature -> 'args') NOT BETWEEN 1 AND 64 THEN
-		PERFORM cudal1.bad_signature('args must be an array of 1 to 64 arguments');
+		OR jsonb_array_length(signature -> 'args') NOT BETWEEN 1 AND most_args THEN
+		PERFORM cudal1.bad_signature(format('args must be an array of 1 to %s arguments', most_args));
 	END IF;
 
 	FOR arg, i IN SELECT a.value, a.ordinality FROM jsonb_array_elements(signature -> 'args') WITH ORDINALITY AS a LOOP
@@ -160,25 +183,28 @@ BEGIN
 				OR (integral AND (arg ->> 'value')::numeric <> trunc((arg ->> 'value')::numeric)) THEN
 				PERFORM cudal1.bad_signature(format('%s: value is out of range for %s', label, dtype));
 			END IF;
+			arg := jsonb_set(arg, '{value}', cudal1.plain_number(arg -> 'value', integral));
 		ELSE
 			IF jsonb_typeof(arg -> 'shape') IS DISTINCT FROM 'array'
 				OR jsonb_array_length(arg -> 'shape') NOT BETWEEN 1 AND 8 THEN
 				PERFORM cudal1.bad_signature(label || ' needs a shape of 1 to 8 dimensions');
 			END IF;
 			elements := 1;
+			shape := '[]';
 			FOR dim IN SELECT jsonb_array_elements(arg -> 'shape') LOOP
 				IF cudal1.json_int(dim, 1, 4294967296) IS NULL THEN
 					PERFORM cudal1.bad_signature(label || ': each dimension must be an integer of at least 1');
 				END IF;
 				elements := elements * (dim #>> '{}')::numeric;
+				shape := shape || cudal1.plain_number(dim, true);
 			END LOOP;
+			arg := jsonb_set(arg, '{shape}', shape);
 			bytes := bytes + elements * (widths ->> dtype)::numeric;
 			IF bytes > most_bytes THEN
 				PERFORM cudal1.bad_signature('the arrays take more than 16 GiB together');
 			END IF;
-			IF role <> 'in' THEN
-				outputs := outputs + 1;
-			END IF;
+			inputs := inputs + (role <> 'out')::int;
+			outputs := outputs + (role <> 'in')::int;
 		END IF;
 
 		IF role IN ('in', 'inout') THEN
@@ -207,11 +233,14 @@ BEGIN
 				END IF;
 				limits := ARRAY[(arg ->> 'low')::numeric, (arg ->> 'high')::numeric];
 				IF limits[1] >= limits[2]
-					OR limits[1] < (lowest ->> dtype)::numeric OR limits[2] > (highest ->> dtype)::numeric
+					OR limits[1] < greatest((lowest ->> dtype)::numeric, -most_number) OR limits[2] > least((highest ->> dtype)::numeric, most_number)
 					OR (init = 'integer' AND limits <> ARRAY[trunc(limits[1]), trunc(limits[2])]) THEN
 					PERFORM cudal1.bad_signature(format('%s: low and high must be %s with low < high, in the range of %s',
-						label, CASE init WHEN 'integer' THEN 'integers' ELSE 'numbers' END, dtype));
+						label, CASE init WHEN 'integer' THEN 'integers' ELSE 'numbers' END, dtype),
+						CASE WHEN greatest(abs(limits[1]), abs(limits[2])) > most_number THEN 'They may not lie beyond -9e18 and 9e18.' END);
 				END IF;
+				arg := arg || jsonb_build_object('low', cudal1.plain_number(arg -> 'low', init = 'integer'),
+												 'high', cudal1.plain_number(arg -> 'high', init = 'integer'));
 			END IF;
 		END IF;
 		args := args || jsonb_build_array(arg);
@@ -219,6 +248,10 @@ BEGIN
 
 	IF outputs = 0 THEN
 		PERFORM cudal1.bad_signature('no argument has the role out or inout');
+	END IF;
+	IF inputs > most_arrays OR outputs > most_arrays THEN
+		PERFORM cudal1.bad_signature(format('more than %s arguments have the role %s or inout', most_arrays,
+											CASE WHEN inputs > most_arrays THEN 'in' ELSE 'out' END));
 	END IF;
 	RETURN jsonb_set(signature, '{args}', args);
 END
@@ -398,13 +431,13 @@ BEGIN
 		PERFORM cudal1.bad_option('strategy', 'bucket, island or random');
 	END IF;
 	-- the option goes before the signature's member of the same name
-	t.rtol := cudal1.json_float(coalesce(options -> 'rtol', t.signature -> 'rtol'), 0);
+	t.rtol := cudal1.json_float(coalesce(options -> 'rtol', t.signature -> 'rtol'), 0, 1e9);
 	IF t.rtol IS NULL AND options ? 'rtol' THEN
-		PERFORM cudal1.bad_option('rtol', 'a number not below 0');
+		PERFORM cudal1.bad_option('rtol', 'a number between 0 and 1e9');
 	END IF;
-	t.atol := cudal1.json_float(coalesce(options -> 'atol', t.signature -> 'atol'), 0);
+	t.atol := cudal1.json_float(coalesce(options -> 'atol', t.signature -> 'atol'), 0, 1e9);
 	IF t.atol IS NULL AND options ? 'atol' THEN
-		PERFORM cudal1.bad_option('atol', 'a number not below 0');
+		PERFORM cudal1.bad_option('atol', 'a number between 0 and 1e9');
 	END IF;
 	t.problem := cudal1.json_int(options -> 'problem');
 	IF t.problem IS NULL AND options ? 'problem' THEN

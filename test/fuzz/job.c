@@ -37,6 +37,9 @@ check_job(const uint8_t *data, size_t size)
 		HOLDS(isfinite(p->bucket_seconds) && p->bucket_seconds > 0 && isfinite(p->run_limit_max) && isfinite(p->build_seconds));
 		if (job.language != LANGUAGE_PYTORCH)
 		{
+			int			inputs = 0;
+			int			outputs = 0;
+
 			HOLDS(job.signature.arguments >= 1 && job.signature.arguments <= WIRE_MAX_ARGUMENTS);
 			for (int i = 0; i < job.signature.arguments; i++)
 			{
@@ -47,8 +50,11 @@ check_job(const uint8_t *data, size_t size)
 				for (uint32_t d = 0; d < a->tensor.ndim; d++)
 					elements *= (size_t) a->tensor.shape[d];
 				HOLDS(a->tensor.elements == elements && a->tensor.bytes == elements * tensor_dtype_size(a->tensor.dtype));
+				inputs += a->role == ROLE_IN || a->role == ROLE_INOUT;
+				outputs += a->role == ROLE_OUT || a->role == ROLE_INOUT;
 				HOLDS(a->role == ROLE_SCALAR || (a->low <= a->high && isfinite(a->low) && isfinite(a->high)));
 			}
+			HOLDS(inputs <= WIRE_MAX_TENSORS && outputs >= 1 && outputs <= WIRE_MAX_TENSORS);
 		}
 	}
 	job_free(&job);

@@ -1,6 +1,6 @@
 -- Tasks: everything is validated and resolved when they are added, and never changes after.
 BEGIN;
-SELECT plan(79);
+SELECT plan(88);
 
 CREATE FUNCTION pg_temp.arg(changes text DEFAULT '{}', removed text DEFAULT '') RETURNS jsonb LANGUAGE sql AS $$
 	SELECT ('{"name": "x", "dtype": "float32", "shape": [16], "role": "inout"}'::jsonb || changes::jsonb) - removed
@@ -11,6 +11,11 @@ $$;
 CREATE FUNCTION pg_temp.add(name text, signature jsonb DEFAULT pg_temp.signature(pg_temp.arg()), options jsonb DEFAULT '{}', reference text DEFAULT 'void solve(float *x) {}')
 RETURNS bigint LANGUAGE sql AS $$
 	SELECT cudal1_add_task(name, reference, 'c', signature, 1, options)
+$$;
+
+CREATE FUNCTION pg_temp.arrays(many int, role text, others int, other_role text) RETURNS jsonb LANGUAGE sql AS $$
+	SELECT pg_temp.signature(VARIADIC array_agg(pg_temp.arg(jsonb_build_object('name', 'x' || i, 'role', CASE WHEN i <= many THEN role ELSE other_role END)::text)))
+	FROM generate_series(1, many + others) AS i
 $$;
 
 -- identity
@@ -74,7 +79,7 @@ FROM (VALUES
 	($$SELECT cudal1_add_task('z', 'x', 'pytorch', options => '{"temperature": -1}')$$, '22023', 'option "temperature" must be a number between 1e-6 and 1e6'),
 	($$SELECT cudal1_add_task('z', 'x', 'pytorch', options => '{"score_scale": "sqrt"}')$$, '22023', 'option "score_scale" must be linear or log'),
 	($$SELECT cudal1_add_task('z', 'x', 'pytorch', options => '{"strategy": 1}')$$, '22023', 'option "strategy" must be bucket, island or random'),
-	($$SELECT cudal1_add_task('z', 'x', 'pytorch', options => '{"rtol": -0.1}')$$, '22023', 'option "rtol" must be a number not below 0'),
+	($$SELECT cudal1_add_task('z', 'x', 'pytorch', options => '{"rtol": -0.1}')$$, '22023', 'option "rtol" must be a number between 0 and 1e9'),
 	($$SELECT cudal1_add_task('z', 'x', 'pytorch', options => '{"problem": 1.5}')$$, '22023', 'option "problem" must be an integer not below 0'),
 	($$SELECT cudal1_add_task('z', 'x', 'pytorch', options => '{"islands": 0}')$$, '22023', 'option "islands" must be an integer between 1 and 1000'))
 	AS v (q, s, m);
@@ -92,7 +97,12 @@ FROM (VALUES
 	(pg_temp.signature(pg_temp.arg()) || '{"entry": "while"}', 'an entry that is a keyword'),
 	(pg_temp.signature(pg_temp.arg()) || '{"outputs": 1}', 'an unknown member'),
 	(pg_temp.signature(pg_temp.arg()) || '{"rtol": "1"}', 'a tolerance that is no number'),
+	(pg_temp.signature(pg_temp.arg()) || '{"rtol": 1e30}', 'a tolerance without bounds'),
 	(pg_temp.signature(pg_temp.arg('{"role": "in"}')), 'no output'),
+	(pg_temp.arrays(17, 'in', 1, 'out'), 'more inputs than the measuring program has room for'),
+	(pg_temp.arrays(1, 'in', 17, 'out'), 'more outputs'),
+	(pg_temp.arrays(9, 'inout', 8, 'in'), 'arrays that are both count as either'),
+	(pg_temp.arrays(16, 'in', 17, 'out'), 'more arguments'),
 	(pg_temp.signature(pg_temp.arg(), pg_temp.arg()), 'a name twice'),
 	(pg_temp.signature(pg_temp.arg('{}', 'name')), 'no name'),
 	(pg_temp.signature(pg_temp.arg('{"name": "a b"}')), 'a name that is no identifier'),
@@ -109,6 +119,7 @@ FROM (VALUES
 	(pg_temp.signature(pg_temp.arg('{"init": "integer"}')), 'integers without a range'),
 	(pg_temp.signature(pg_temp.arg('{"init": "integer", "low": 5, "high": 5}')), 'an empty range'),
 	(pg_temp.signature(pg_temp.arg('{"dtype": "uint8", "init": "integer", "low": 0, "high": 256}')), 'a range beyond the dtype'),
+	(pg_temp.signature(pg_temp.arg('{"dtype": "int64", "init": "integer", "low": -9223372036854775808, "high": 0}')), 'a range that the measuring program does not have'),
 	(pg_temp.signature(pg_temp.arg(), '{"name": "n", "dtype": "int32", "role": "scalar"}'), 'a scalar without a value'),
 	(pg_temp.signature(pg_temp.arg(), '{"name": "n", "dtype": "int32", "role": "scalar", "value": 2147483648}'), 'a scalar out of range'),
 	(pg_temp.signature(pg_temp.arg(), '{"name": "n", "dtype": "int32", "role": "scalar", "value": 1.5}'), 'a broken integer'),
@@ -122,6 +133,18 @@ SELECT lives_ok(format('SELECT pg_temp.add(%L, %L)', 'wide', pg_temp.signature(p
 	pg_temp.arg('{"name": "w", "dtype": "bfloat16", "init": "zero", "role": "in"}'), '{"name": "n", "dtype": "float64", "role": "scalar", "value": 0.5}',
 	'{"name": "m", "dtype": "bool", "role": "scalar", "value": true}')), 'a signature with all roles and inits is accepted');
 SELECT is((SELECT signature #>> '{args,2,high}' FROM cudal1.task WHERE name = 'wide'), '1', 'booleans range from 0 to 1');
+
+SELECT lives_ok(format('SELECT pg_temp.add(%L, %L)', 'full', pg_temp.arrays(16, 'in', 16, 'out')), 'as many arrays as there is room for');
+
+-- other languages write 4.0 for 4, and JSONB writes 1e30 without an exponent: the measuring program reads neither
+SELECT lives_ok(format('SELECT pg_temp.add(%L, %L)', 'decimals', pg_temp.signature(pg_temp.arg('{"shape": [4.0, 1.6e1], "init": "uniform", "low": 0.0, "high": 0.5}'),
+	pg_temp.arg('{"name": "y", "dtype": "int32", "init": "integer", "low": 0.0, "high": 7.00}'), '{"name": "n", "dtype": "int64", "role": "scalar", "value": 64.0}',
+	'{"name": "m", "dtype": "float64", "role": "scalar", "value": 1e30}')), 'integers with decimals are integers');
+SELECT is((SELECT signature ->> 'args' FROM cudal1.task WHERE name = 'decimals'),
+	'[{"low": 0.0, "high": 0.5, "init": "uniform", "name": "x", "role": "inout", "dtype": "float32", "shape": [4, 16]}, '
+	'{"low": 0, "high": 7, "init": "integer", "name": "y", "role": "inout", "dtype": "int32", "shape": [16]}, '
+	'{"name": "n", "role": "scalar", "dtype": "int64", "value": 64}, '
+	'{"name": "m", "role": "scalar", "dtype": "float64", "value": 1000000000000000000000000000000.0}]', 'and are stored as such, large numbers with a point');
 
 SELECT * FROM finish();
 ROLLBACK;
