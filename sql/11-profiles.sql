@@ -99,6 +99,14 @@ AS $$
 DECLARE
 	p		cudal1.profile;
 	valid	text[];
+	-- what cudal1-measure takes (runner/job.c); NULL is fine wherever the table has it
+	limits	constant jsonb := '{"futility_pairs": [2, 1000], "bucket_seconds": [1e-3, 1e5], "block_seconds": [1e-5, 100], "window_seconds": [1e-2, 1e6],
+		"precision_goal": [0, 1], "precision_slope": [0, 1], "confidence": [0.5, 0.999999], "half_width_limit": [1e-6, 10], "variance_limit": [1e-12, 1e6],
+		"first_checks": [1, 1000], "min_checks": [0, 1e6], "max_checks": [0, 1e6], "check_seconds": [0, 1e5],
+		"audits": [0, 1e6], "audit_seconds": [0, 1e5], "audit_sigma": [0, 100], "audit_margin": [0, 100],
+		"run_limit_factor": [1, 1e9], "run_limit_min": [1e-3, 1e5], "run_limit_max": [1e-3, 1e5], "build_seconds": [0.1, 1e5],
+		"memory_mb": [64, 1073741824], "arena_mb": [1, 1048576], "disturbed_factor": [1e-3, 1e6], "disturbed_attempts": [1, 100],
+		"verify_above": [1, 1e9], "verify_best_factor": [1, 1e9], "verify_agreement": [1e-9, 1e9]}';
 	unknown	text;
 	m		record;
 	broken	text;
@@ -149,8 +157,8 @@ BEGIN
 	p.shipped := false;
 	p.purpose := cudal1_add_profile.purpose;
 	IF array_ndims(p.looks) > 1 OR EXISTS (SELECT FROM unnest(p.looks) WITH ORDINALITY AS l(pairs, i)
-			   WHERE l.pairs IS NULL OR l.pairs < 2 OR l.pairs <= p.looks[l.i - 1]) THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'looks must be ascending numbers of pairs, each at least 2';
+			   WHERE l.pairs IS NULL OR l.pairs NOT BETWEEN 2 AND 1000 OR l.pairs <= p.looks[l.i - 1]) THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'looks must be ascending numbers of pairs, each between 2 and 1000';
 	END IF;
 	BEGIN
 		INSERT INTO cudal1.profile SELECT p.*;
@@ -165,6 +173,16 @@ BEGIN
 			MESSAGE = CASE cardinality(members) WHEN 1 THEN format('member "%s" of changes is out of range', members[1])
 						   ELSE format('members %s of the profile don''t go together', array_to_string(members, ', ')) END;
 	END;
+	-- also what base brought from a version that took more
+	FOR m IN
+		SELECT l.key, (l.value ->> 0)::float8 AS low, (l.value ->> 1)::float8 AS high
+			FROM jsonb_each(limits) AS l JOIN jsonb_each_text(to_jsonb(p)) AS v USING (key)
+			WHERE v.value::float8 NOT BETWEEN (l.value ->> 0)::float8 AND (l.value ->> 1)::float8
+			ORDER BY l.key LIMIT 1
+	LOOP
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('member "%s" of changes is out of range', m.key),
+			HINT = format('Valid is %s to %s.', m.low, m.high);
+	END LOOP;
 	RETURN p.name;
 END
 $$;

@@ -1,6 +1,6 @@
 -- Profiles: the shipped rows hold the protocol's numbers and never change.
 BEGIN;
-SELECT plan(44);
+SELECT plan(49);
 
 SELECT results_eq('SELECT name FROM cudal1.profile WHERE shipped ORDER BY name', ARRAY['certify', 'default', 'paper', 'paper_eval', 'quick'],
 	'five profiles are shipped');
@@ -47,9 +47,14 @@ FROM (VALUES ('{"attempts": 0}', 'member "attempts" of changes is out of range V
 	('{"pairs": 1e30}', 'member "pairs" of changes must be of type integer'), ('{"looks": 7}', 'member "looks" of changes must be of type integer[]'),
 	('{"verify_wait": "soon"}', 'member "verify_wait" of changes must be of type interval'), ('{"cold_cache": 2.5}', 'member "cold_cache" of changes must be of type boolean'),
 	('{"window_seconds": "NaN"}', 'member "window_seconds" of changes must be finite'), ('{"window_seconds": "inf"}', 'member "window_seconds" of changes must be finite'),
-	('{"looks": [[7, 14], [21, 28]]}', 'looks must be ascending numbers of pairs, each at least 2')) AS v (changes, says);
+	('{"looks": [[7, 14], [21, 28]]}', 'looks must be ascending numbers of pairs, each between 2 and 1000'),
+	('{"looks": [7, 1001]}', 'looks must be ascending numbers of pairs, each between 2 and 1000'),
+	('{"half_width_limit": 100}', 'member "half_width_limit" of changes is out of range Valid is 1e-06 to 10.'),
+	('{"confidence": 0.4}', 'member "confidence" of changes is out of range Valid is 0.5 to 0.999999.'),
+	('{"verify_best_factor": 1e30}', 'member "verify_best_factor" of changes is out of range Valid is 1 to 1000000000.')) AS v (changes, says);
 SELECT is(pg_temp.refusal('Mine!', '{}'), '22023 name must be a lower case letter, and up to 62 lower case letters, digits and _ after it', 'a bad name, too');
 SELECT is(pg_temp.refusal('x', '{"half_width_limit": null, "verify_wait": null}'), 'x', 'what may be null can be');
+SELECT is(pg_temp.refusal('y', '{"verify_above": 1e9, "confidence": 0.999, "first_checks": 1000}'), 'y', 'cudal1-measure takes all that is accepted');
 
 SELECT * FROM finish();
 ROLLBACK;
