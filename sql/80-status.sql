@@ -106,7 +106,7 @@ BEGIN
 	ELSIF cudal1.preloaded() THEN
 		RETURN QUERY SELECT 'database', format('%s is not listed in cudal1.databases', here),
 			format('ALTER SYSTEM SET cudal1.databases = %L; then SELECT pg_reload_conf();',
-				   (SELECT string_agg(n.name, ', ') FROM (SELECT s.database AS name FROM cudal1.worker_state() AS s
+				   (SELECT string_agg(quote_ident(n.name), ', ') FROM (SELECT s.database AS name FROM cudal1.worker_state() AS s
 														  UNION SELECT here) AS n));
 	ELSE
 		RETURN QUERY SELECT 'database', here, 'Its worker starts once the library is preloaded and cudal1.databases names it (default: postgres).';

@@ -65,6 +65,18 @@ create_extension($node, 'nowhere');
 my $there = submit($node, "result 1.4", database => 'nowhere');
 wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $there", 'successful', 'and is served', 'nowhere');
 
+# what cudal1_status() advises can be done as it stands, whatever the database is called
+my $odd = q{Odd, "lab"};
+$node->safe_psql('postgres', 'CREATE DATABASE "Odd, ""lab"""');
+create_extension($node, $odd);
+my ($setting, $reload) = $node->safe_psql($odd, "SELECT hint FROM cudal1_status() WHERE item = 'database'") =~ /^(ALTER SYSTEM .*;) then (SELECT .*)$/;
+$node->safe_psql('postgres', $setting);
+$node->safe_psql('postgres', $reload);
+my $oddly = submit($node, "result 1.3", database => $odd);
+wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $oddly", 'successful', 'a name that must be quoted is, in advice', $odd);
+is(scalar_of($node, "SELECT string_agg(database, ';' ORDER BY database COLLATE \"C\") FROM cudal1.worker_state()"), "$odd;nowhere", 'and leaves out nobody');
+$node->safe_psql('postgres', "ALTER SYSTEM RESET cudal1.databases");
+
 # no room for workers
 $node->append_conf('postgresql.conf', "cudal1.databases = 'postgres, nowhere'\nmax_worker_processes = 2\nmax_logical_replication_workers = 0");
 $node->restart;
