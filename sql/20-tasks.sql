@@ -287,7 +287,7 @@ BEGIN
 	IF ids IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = format('%s must not be null', argument);
 	END IF;
-	IF array_position(ids, NULL) IS NOT NULL THEN
+	IF EXISTS (SELECT FROM unnest(ids) AS u(id) WHERE u.id IS NULL) THEN
 		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = format('%s must not contain nulls', argument);
 	END IF;
 END

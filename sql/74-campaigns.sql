@@ -461,7 +461,7 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('group "%s" does not exist', coalesce(cudal1_answer_group.group_key, 'NULL')),
 			HINT = 'Groups come from cudal1_next_group().';
 	END IF;
-	IF responses IS NULL OR array_position(responses, NULL) IS NOT NULL OR cardinality(responses) NOT BETWEEN 1 AND 10000 THEN
+	IF responses IS NULL OR EXISTS (SELECT FROM unnest(responses) AS u(response) WHERE u.response IS NULL) OR cardinality(responses) NOT BETWEEN 1 AND 10000 THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'responses must be an array of 1 to 10000 texts';
 	END IF;
 	IF g.answered_at IS NOT NULL THEN

@@ -84,13 +84,15 @@ DECLARE
 	n		int := cardinality(switches);
 BEGIN
 	IF cudal1_ablate.candidate_id IS NULL OR switches IS NULL OR cudal1_ablate.priority IS NULL
-		OR array_position(switches, NULL) IS NOT NULL THEN
+		OR EXISTS (SELECT FROM unnest(switches) AS u(s) WHERE u.s IS NULL) THEN
 		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'candidate_id, switches and priority must not be null';
 	END IF;
 	IF n NOT BETWEEN 1 AND 8 OR array_ndims(switches) <> 1 THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'switches must be 1 to 8 names',
 			DETAIL = format('They are %s; all combinations of 8 are 256 measurements.', n);
 	END IF;
+	-- numbered from 1, wherever the caller's begin
+	switches := switches[:];
 	IF n > (SELECT count(DISTINCT s) FROM unnest(switches) AS s) THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'switches must not repeat a name';
 	END IF;

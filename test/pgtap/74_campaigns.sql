@@ -1,6 +1,6 @@
 -- Campaigns: each kind asks for what it should and no more, ends when it should, and goes on after a pause.
 BEGIN;
-SELECT plan(86);
+SELECT plan(87);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', NULL, 1, options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
@@ -196,6 +196,7 @@ SELECT is((SELECT array_agg(reward) FROM cudal1_group_result(:'k')), ARRAY[0, 0,
 SELECT pg_temp.measure(:d, 1.5) \g /dev/null
 SELECT is((SELECT array_agg(round(advantage::numeric, 4)) FROM cudal1_group_result(:'k')), ARRAY[-0.5774, -0.5774, 1.7321, -0.5774]::numeric[], 'rewards and advantages, in order');
 SELECT throws_ok($$SELECT cudal1_next_group('v')$$, '22023', NULL, 'other campaigns have no groups');
+SELECT throws_ok(format($$SELECT cudal1_answer_group(%L, '{{x,y},{z,NULL}}')$$, :'k'), '22023', 'responses must be an array of 1 to 10000 texts', 'nor one that is missing');
 SELECT throws_ok($$SELECT cudal1_answer_group('nobody', '{x}')$$, '42704', NULL, 'no such group');
 SELECT is((SELECT array_agg(round((j ->> 'advantage')::numeric, 4) ORDER BY j ->> 'proposal_id') FROM cudal1_rl_dataset(campaign => 'c') AS j WHERE j ->> 'task' = :'t1'),
 	ARRAY[-0.5774, -0.5774, 1.7321, -0.5774]::numeric[], 'the data set has the same');

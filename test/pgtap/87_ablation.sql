@@ -2,7 +2,7 @@
 BEGIN;
 SET client_min_messages = warning;
 SET cudal1.certify = off;
-SELECT plan(31);
+SELECT plan(33);
 
 -- switches
 SELECT is(cudal1.set_switch(E'# x\nUSE_A = True\nif USE_A == True:\n    pass\n', 'USE_A', false), E'# x\nUSE_A = False\nif USE_A == True:\n    pass\n', 'Python: the assignment, not the comparison');
@@ -59,6 +59,9 @@ SELECT is((SELECT bottleneck FROM cudal1_ablation_table(:ablation) WHERE configu
 SELECT throws_ok(format($$SELECT cudal1_ablation_explain(%s, '{D}', 'x')$$, :ablation), '42704', NULL, 'an unknown switch is none');
 SELECT throws_ok($$SELECT * FROM cudal1_ablation_table(-1)$$, '42704', 'ablation -1 does not exist', 'nor an unknown ablation');
 SELECT throws_ok(format($$SELECT cudal1_ablate(%s, '{A,A}')$$, :whole), '22023', NULL, 'a switch counts once');
+SELECT throws_ok(format($$SELECT cudal1_ablate(%s, '{{A,B},{C,D}}')$$, :whole), '22023', 'switches must be 1 to 8 names', 'they are a list');
+SELECT cudal1_ablate(:whole, '[3:5]={A,B,C}') AS numbered \gset
+SELECT is((SELECT switches FROM cudal1.ablation WHERE ablation_id = :numbered), '{A,B,C}', 'which may be numbered from anywhere');
 SELECT throws_ok(format($$SELECT cudal1_ablate(%s, '{}')$$, :whole), '22023', NULL, 'none is no ablation');
 
 -- a failed combination leaves the effects that do not need it
