@@ -225,7 +225,7 @@ BEGIN
 	END IF;
 	t := cudal1.find_task(cudal1_import_result.task);
 	-- of codes that nobody has seen, there is one for each method; no text has that hash, since none holds a zero byte
-	hash := CASE WHEN withheld THEN sha256('\x00'::bytea || convert_to(cudal1_import_result.method, 'UTF8')) ELSE cudal1.code_hash(body) END;
+	hash := CASE WHEN withheld THEN sha256(decode('00', 'hex') || convert_to(cudal1_import_result.method, 'UTF8')) ELSE cudal1.code_hash(body) END;
 
 	INSERT INTO cudal1.candidate (task_id, code, code_hash, purpose)
 		VALUES (t.task_id, body, hash, CASE WHEN withheld THEN 'withheld' ELSE 'normal' END)

@@ -518,8 +518,8 @@ BEGIN
 	END;
 	IF problem IS NOT NULL THEN
 		BEGIN
-			a := jsonb_build_object('request_id', substring(line FROM '"request_id": ?(\d+)')::bigint,
-				'attempt', substring(line FROM '"attempt": ?(\d+)')::int,
+			a := jsonb_build_object('request_id', substring(line FROM '"request_id": ?([0-9]+)')::bigint,
+				'attempt', substring(line FROM '"attempt": ?([0-9]+)')::int,
 				'outcome', 'refused', 'detail', 'the answer cannot be stored: ' || problem);
 			PERFORM cudal1.finish_request(a);
 		EXCEPTION WHEN data_exception THEN

@@ -93,7 +93,7 @@ COMMENT ON FUNCTION cudal1.technique_question(bigint) IS 'what a model is asked 
 
 CREATE FUNCTION cudal1.take_techniques(candidate_id bigint, answer text, source text)
 RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -30,7 +30,7 @@ COMMENT ON COLUMN cudal1.ablation_run.bottleneck IS 'what holds this combination
 
 CREATE FUNCTION cudal1.set_switch(code text, switch text, is_on boolean)
 RETURNS text
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
 AS $$
 DECLARE
 	-- USE_X = True, self.USE_X = True, static const int USE_X = 1; a value of its own kind comes back

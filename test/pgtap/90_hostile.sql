@@ -1,6 +1,6 @@
 -- Every function of the extension, called with everything its argument types can hold: errors have a reason, none is internal, nothing crashes.
 BEGIN;
-SELECT plan(9);
+SELECT plan(11);
 SET LOCAL statement_timeout = '20s';
 SET LOCAL client_min_messages = error;
 
@@ -165,5 +165,11 @@ SELECT pg_temp.feed('result', 'SELECT (cudal1.read_result($1)).outcome', '{"type
 	"bucket_means": [1.5, 1.6], "samples": [[1.5, 1.4], [1.6]], "reference_seconds": 0.001, "checks": 5, "max_error": 0.1, "audits": 2, "audit_bound": 3, "detail": "d", "environment": {"host": "h"}, "evidence": {}}') \g /dev/null
 SELECT is_empty($$SELECT DISTINCT state, result FROM mutations WHERE subject = 'result' AND state <> '00000' LIMIT 5$$, 'no result raises an error');
 SELECT is_empty($$SELECT result FROM mutations WHERE subject = 'result' AND result IS NULL LIMIT 5$$, 'each has an outcome');
+-- a session may read backslashes as old programs do: texts of functions are read as they were written
+SET LOCAL standard_conforming_strings = off;
+SELECT lives_ok($$SELECT cudal1_import_result('t', NULL, 2, 'published', 'A100')$$, 'a code that nobody has seen is imported');
+SELECT is(cudal1.set_switch('USE_X = True', 'USE_X', false), 'USE_X = False', 'a switch is found');
+RESET standard_conforming_strings;
+
 SELECT * FROM finish();
 ROLLBACK;
