@@ -1,0 +1,76 @@
+# What of bubblewrap a supervisor left that was killed in an unlucky moment is swept by the next, whoever it fell to; what belongs to one that
+# lives is left alone.
+use strict;
+use warnings;
+use POSIX ':sys_wait_h';
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $bindir = `$ENV{PG_CONFIG} --bindir`;
+chomp $bindir;
+my $dir = PostgreSQL::Test::Utils::tempdir();
+my @options = qw(bwrap --unshare-all --unshare-user --disable-userns --die-with-parent --new-session --clearenv --cap-drop ALL --hostname sandbox);
+
+# a process of a name with a child that looks like bubblewrap's; it ends when the child does
+open my $source, '>', "$dir/parent.c" or die $!;
+print $source <<'END';
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int n, char **argv)
+{
+	int status = 0;
+	pid_t child;
+	if (strcmp(argv[0], "bwrap") == 0)
+	{
+		puts("ready");
+		fflush(stdout);
+		for (;;)
+			pause();
+	}
+	prctl(PR_SET_NAME, argv[1]);
+	child = fork();
+	if (child == 0)
+	{
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		execv(argv[2], argv + 3);
+		_exit(1);
+	}
+	waitpid(child, &status, 0);
+	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+END
+close $source;
+plan skip_all => 'no compiler here' if system("gcc -o '$dir/parent' '$dir/parent.c' && cp '$dir/parent' '$dir/bwrap'") != 0;
+
+# whether such a child is killed when devices are listed
+sub is_swept
+{
+	my ($parent) = @_;
+	my $pid = open my $out, '-|', "$dir/parent", $parent, "$dir/bwrap", @options or die $!;
+	<$out>;
+	system("'$bindir/cudal1-measure' --python /bin/false --scratch '$dir' --devices >/dev/null 2>&1");
+	my $swept = waitpid($pid, WNOHANG) == $pid;
+	# killed, and its parent about to say so
+	for (1 .. 100)
+	{
+		last if $swept;
+		open my $children, '<', "/proc/$pid/task/$pid/children" or last;
+		last if (<$children> // '') =~ /\d/;
+		select undef, undef, undef, 0.02;
+		$swept = waitpid($pid, WNOHANG) == $pid;
+	}
+	kill 'KILL', $pid if !$swept;
+	waitpid $pid, 0;
+	return $swept ? 'swept' : 'left alone';
+}
+
+is(is_swept('postgres'), 'swept', 'one that fell to a worker');
+is(is_swept('systemd'), 'swept', 'or to the first process of all');
+is(is_swept('cudal1-agent'), 'swept', 'or to an agent');
+is(is_swept('cudal1-measure'), 'left alone', 'one of a measurement that lives');
+is(is_swept('bwrap'), 'left alone', 'and the second process of a sandbox');
+done_testing();
