@@ -25,6 +25,8 @@
 #include "cuda.h"
 #include "measure.h"
 
+#define LOCK_MODE	0444
+
 static bool
 first_line(const char *command, char *text, size_t size)
 {
@@ -66,25 +68,36 @@ cpu_model(void)
 	return model;
 }
 
-/* the device's file in a folder; -1 where it is not there and can't be made */
+/*
+ * The device's file in a folder; -1 where it is not there and can't be made, or after conclude() where it is there and can't be opened. Other users must be
+ * able to, or they would see no lock: workers and agents start us under a mask that would keep it to ourselves.
+ */
 static int
-lock_file(const char *folder, const char *key)
+lock_file(Measure *m, const char *folder)
 {
 	char		path[512];
 	size_t		length = (size_t) snprintf(path, sizeof(path), "%s/cudal1-", folder);
+	struct stat st;
 	int			fd;
 
-	for (const char *c = key; *c && length < sizeof(path) - 6; c++)
+	for (const char *c = m->device_key; *c && length < sizeof(path) - 6; c++)
 		path[length++] = isalnum((unsigned char) *c) ? *c : '-';
 	strcpy(path + length, ".lock");
 	/* another user's file can be opened for reading, and a lock needs no more */
 	fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
 	{
-		fd = open(path, O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0444);
+		mode_t		mask = umask(0);
+
+		fd = open(path, O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, LOCK_MODE);
+		umask(mask);
 		if (fd < 0)
 			fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	}
+	if (fd < 0 && lstat(path, &st) == 0)
+		conclude(m, OUTCOME_LOST, "the lock file %s can't be opened: %s; remove it while nobody measures", path, strerror(errno));
+	else if (fd >= 0 && fstat(fd, &st) == 0 && (st.st_mode & 0777) != LOCK_MODE)
+		fchmod(fd, LOCK_MODE);
 	return fd;
 }
 
@@ -158,8 +171,8 @@ device_take(Measure *m)
 
 	for (int i = 0; i < DEVICE_LOCKS; i++)
 	{
-		m->device_lock[i] = lock_file(folders[i], m->device_key);
-		if (m->device_lock[i] >= 0 && !take_lock(m, m->device_lock[i]))
+		m->device_lock[i] = lock_file(m, folders[i]);
+		if (m->result.outcome != OUTCOME_NONE || (m->device_lock[i] >= 0 && !take_lock(m, m->device_lock[i])))
 			return false;
 		any = any || m->device_lock[i] >= 0;
 	}

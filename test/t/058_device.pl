@@ -17,12 +17,12 @@ my ($cores) = $devices =~ /"host_cores": ?(\d+)/;
 my $dir = PostgreSQL::Test::Utils::tempdir();
 sub job
 {
-	my ($name, $code) = @_;
+	my ($name, $code, $device) = @_;
 	open my $out, '>', "$dir/$name.json" or die "$name: $!";
 	print $out encode_json({
 		task => { name => $name, language => 'c', cores => 1, reference => 'void solve(const float *x, float *y) { for (int i = 0; i < 64; i++) y[i] = 2 * x[i]; }',
 			signature => { args => [ { name => 'x', dtype => 'float32', shape => [64], role => 'in' }, { name => 'y', dtype => 'float32', shape => [64], role => 'out' } ] } },
-		candidate => { code => $code },
+		candidate => { code => $code }, device => { key => $device // "cpu:$core" },
 		profile => { bucket_seconds => 0.01, looks => [2], pairs => 2, check_seconds => 0.05, min_checks => 1, audits => 2, audit_seconds => 0.01 } });
 	close $out;
 	return "$dir/$name.json";
@@ -68,6 +68,38 @@ for my $folder ('/run/lock', '/tmp')
 		1 until ref($result = next_phase($lines)) || $result eq 'nothing';
 		is(ref $result, 'HASH', 'until it is free');
 	}
+}
+
+SKIP:
+{
+	# a device that nobody else has
+	skip 'a single core', 5 if $cores < 2;
+	my $key = 'cpu:' . join ',', 0, $core;
+	my @files = map { "$_/cudal1-" . $key =~ s/[^A-Za-z0-9]/-/gr . '.lock' } '/run/lock', '/tmp';
+	my $job = job('shared', 'void solve(const float *x, float *y) { for (int i = 0; i < 64; i++) y[i] = x[i] + x[i]; }', $key);
+	unlink @files;
+	# as workers and agents start it
+	my $mask = umask 077;
+	$lines = start($job);
+	1 until ref($result = next_phase($lines)) || $result eq 'nothing';
+	umask $mask;
+	my @made = grep { -e } @files;
+	ok(scalar(@made), 'lock files are made');
+	is(join(' ', map { sprintf '%o', (stat)[2] & 07777 } @made), join(' ', ('444') x @made), 'that users other than their maker can open');
+	chmod 0400, @made;
+	$lines = start($job);
+	1 until ref($result = next_phase($lines)) || $result eq 'nothing';
+	is(join(' ', map { sprintf '%o', (stat)[2] & 07777 } @made), join(' ', ('444') x @made), 'as their maker sees to later, too');
+	SKIP:
+	{
+		skip 'root may open all', 2 if $> == 0;
+		chmod 0, $made[-1];
+		$lines = start($job);
+		1 until ref($result = next_phase($lines)) || $result eq 'nothing';
+		is($result->{outcome}, 'lost', 'a device whose lock cannot be seen is not measured on');
+		like($result->{detail}, qr/^the lock file \Q$made[-1]\E can't be opened: Permission denied/, 'which is said');
+	}
+	unlink @files;
 }
 
 $lines = start(job('broken', 'this is no C'));
