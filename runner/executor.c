@@ -31,6 +31,7 @@
 #include "stopped.h"
 
 #define FREEZE_SECONDS 5.0
+#define FREEZE_AGAIN	0.02	/* seconds; most are stopped within a thousandth of that */
 #define END_MS			2000	/* for a killed process to be gone */
 #define PIECES 512
 #define ATTENTION_SECONDS 0.1	/* how long a core is spent on waiting */
@@ -377,6 +378,7 @@ ExecutorResult
 executor_freeze(Executor *executor)
 {
 	double		deadline = clock_now() + FREEZE_SECONDS;
+	double		again = clock_now() + FREEZE_AGAIN;
 
 	if (executor->frozen)
 		return EXECUTOR_OK;
@@ -397,8 +399,16 @@ executor_freeze(Executor *executor)
 		}
 		if (spins > 200)
 			sched_yield();
-		if ((spins & 0xFF) == 0xFF && clock_now() > deadline)
+		if ((spins & 0xFF) != 0xFF)
+			continue;
+		if (clock_now() > deadline)
 			return EXECUTOR_BROKEN;
+		/* whoever lets it go on, as batch systems do with all that they stopped, takes back a stop that we have not seen yet */
+		if (clock_now() > again)
+		{
+			syscall(SYS_pidfd_send_signal, executor->pidfd, SIGSTOP, NULL, 0);
+			again = clock_now() + FREEZE_AGAIN;
+		}
 	}
 }
 

@@ -1,0 +1,102 @@
+/*
+ * freeze.c
+ *		A process that somebody lets go on before it was seen to be stopped is stopped again, and not taken for one that can't be.
+ */
+#define _GNU_SOURCE
+#include "../../runner/executor.c"
+
+#define stopped_look look_really
+#include "../../runner/stopped.c"
+#undef stopped_look
+
+#include "tap.h"
+
+static pid_t child;
+static int	wakings;			/* before as many looks somebody wakes it */
+
+ProcessState
+stopped_look(int stat_fd)
+{
+	if (wakings-- > 0)
+		kill(child, SIGCONT);
+	return look_really(stat_fd);
+}
+
+/* what executor.c does elsewhere is not tried here */
+size_t
+tensor_dtype_size(uint32_t dtype)
+{
+	abort();
+}
+
+bool
+tensor_span(const Tensor *layout, const int64_t *stride, uint64_t *span)
+{
+	abort();
+}
+
+bool
+sandbox_wait(pid_t pid, double seconds, int *status)
+{
+	abort();
+}
+
+pid_t
+sandbox_start(const Sandbox *sandbox)
+{
+	abort();
+}
+
+int
+sandbox_end(pid_t pid)
+{
+	abort();
+}
+
+void
+gpu_arena_destroy(struct GpuArena *memory)
+{
+	abort();
+}
+
+void
+gpu_pool_destroy(struct GpuMemory *pool)
+{
+	abort();
+}
+
+uint64_t
+random_secret(void)
+{
+	abort();
+}
+
+int
+main(void)
+{
+	Executor	executor;
+	char		path[64];
+
+	executor_init(&executor);
+	child = fork();
+	if (child == 0)
+		for (;;)
+			pause();
+	executor.pid = child;
+	executor.pidfd = (int) syscall(SYS_pidfd_open, child, 0);
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int) child);
+	executor.stat_fd = open(path, O_RDONLY | O_CLOEXEC);
+	wakings = 0;
+	check(executor_freeze(&executor) == EXECUTOR_OK && executor.frozen, "a process is stopped");
+	check(executor_thaw(&executor) == EXECUTOR_OK && !executor.frozen, "and goes on");
+	wakings = 1;
+	check(executor_freeze(&executor) == EXECUTOR_OK && look_really(executor.stat_fd).still, "one that is woken before it was seen to stop is stopped again");
+	executor_thaw(&executor);
+	wakings = 100;
+	check(executor_freeze(&executor) == EXECUTOR_OK && look_really(executor.stat_fd).still, "as often as it takes");
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	executor.frozen = false;
+	check(executor_freeze(&executor) == EXECUTOR_ENDED, "one that is gone is not");
+	return done();
+}
