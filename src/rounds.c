@@ -3,7 +3,7 @@
  *		Rounds of a measurement as SQL sees them: ratios, buckets, score, reward.
  *
  * The arithmetic is score.c's, the numbers are the profile's; what is here checks arguments.  A trainer or a reviewer can
- * so recompute a reward from the times that a measurement recorded, or judge times measured elsewhere by the same rule.
+ * so judge times measured elsewhere by the rule that is in force here.
  */
 #include "postgres.h"
 
@@ -32,6 +32,7 @@ typedef struct ScoreRule
 	bool		mean_of_ratios;
 	double		confidence;
 	double		half_width_limit;	/* infinite: not judged */
+	double		precision_slope;
 	double		variance_limit; /* infinite: not judged */
 } ScoreRule;
 
@@ -95,7 +96,7 @@ read_rule(text *profile, ScoreRule *rule)
 	{
 		Oid			type = TEXTOID;
 		SPIPlanPtr	prepared = SPI_prepare("SELECT pairs, pg_catalog.cardinality(looks), bucket_estimator = 'mean',"
-										   " score_estimator = 'mean_of_ratios', confidence, half_width_limit, variance_limit"
+										   " score_estimator = 'mean_of_ratios', confidence, half_width_limit, variance_limit, precision_slope"
 										   " FROM cudal1.profile WHERE name = $1", 1, &type);
 
 		if (prepared == NULL || SPI_keepplan(prepared) != 0)
@@ -117,6 +118,7 @@ read_rule(text *profile, ScoreRule *rule)
 	rule->confidence = limit_column(5);
 	rule->half_width_limit = limit_column(6);
 	rule->variance_limit = limit_column(7);
+	rule->precision_slope = limit_column(8);
 	SPI_finish();
 }
 
@@ -262,9 +264,10 @@ cudal1_score_rounds(PG_FUNCTION_ARGS)
 				 errmsg("the score of these rounds is out of range")));
 	cudal1_score_interval(estimates, nbuckets, rule.confidence, rule.looks, &lower, &upper, &half_width);
 
-	/* an interval that can't be had, from a single bucket, satisfies no limit */
+	/* as cudal1-measure judges; an interval that can't be had, from a single bucket, satisfies no limit */
 	accepted = variance <= rule.variance_limit &&
-		(isinf(rule.half_width_limit) || half_width <= rule.half_width_limit);
+		(isinf(rule.half_width_limit) ||
+		 half_width <= fmax(rule.half_width_limit, rule.precision_slope * fabs(log(score))));
 
 	InitMaterializedSRF(fcinfo, 0);
 	values[0] = PointerGetDatum(cudal1_array_from_float8(estimates, NULL, nbuckets));
