@@ -4,8 +4,8 @@
  *
  * Within a block all inputs lie in memory from its start, so code could answer them together in its first run: where calls cost
  * more than they compute, that paid 4 times. In an audit every run's inputs are false in a few random elements (values of other
- * elements, so that nothing shows which) until the run before has answered. The supervisor waits for that answer on another core
- * without sleeping, so caches stay as warm as in a block.
+ * elements, of earlier inputs, so that nothing shows which, and no run's show what another's will be) until the run before has answered.
+ * The supervisor waits for that answer on another core without sleeping, so caches stay as warm as in a block.
  *
  * The moment that a run says it is done, and before the next is opened, the supervisor reads a few places of its outputs, drawn by lot,
  * which must be the same when all have ended: who says so early, to get at the next inputs or to answer several together, is
@@ -22,6 +22,7 @@
 
 #define CANARIES		6		/* false elements of an array, at most */
 #define MAX_CANARIES	(WIRE_MAX_TENSORS * CANARIES)
+#define DRAWS			512		/* of an element and a false value for it, until they differ: most of an array may be zeros */
 #define PLACES			4		/* of a run's outputs that are read at once; as many wherever they lie, for the time it takes */
 #define PLACE_BYTES		512		/* of each, at most */
 
@@ -39,6 +40,7 @@ typedef struct Audit
 	Side		side;
 	Arena	   *arena;
 	const uint32_t *slots;
+	uint32_t	runs;
 	uint32_t	looked;			/* runs whose places have been read */
 	bool		good;
 	WireTensor	table[AUDIT_MAX_RUNS][WIRE_MAX_TENSORS];	/* where outputs lay when their run was done */
@@ -62,21 +64,52 @@ audit_possible(const Measure *m)
 	return CPU_COUNT(&shared) == 0;
 }
 
-static void
-falsify(Audit *a, uint32_t run, char *array, const Tensor *layout)
+static bool
+is_false(const Audit *a, uint32_t run, const char *at)
 {
-	size_t		size = layout->elements > 0 ? layout->bytes / layout->elements : 0;
-	size_t		wanted = layout->elements / 2 < CANARIES ? layout->elements / 2 : CANARIES;
+	for (int i = 0; i < a->canaries[run]; i++)
+		if (a->canary[run][i].at == at)
+			return true;
+	return false;
+}
 
-	for (size_t i = 0; i < wanted && size <= 8; i++)
+static bool
+has_slot(const Audit *a, uint32_t slot)
+{
+	for (uint32_t i = 0; i < a->runs; i++)
+		if (a->slots[i] == slot)
+			return true;
+	return false;
+}
+
+/*
+ * `inputs`: where the array's like lie in other slots, one for each of the arena's. Code could answer for all values that it sees, so
+ * those of an array of few elements must be of no other run of the audit, where the arena has more slots.
+ */
+static void
+falsify(Audit *a, uint32_t run, char *array, const char *inputs, const Tensor *layout)
+{
+	RandomStream *random = &a->m->random;
+	size_t		size = layout->elements > 0 ? layout->bytes / layout->elements : 0;
+	size_t		wanted = (layout->elements + 1) / 2 < CANARIES ? (layout->elements + 1) / 2 : CANARIES;
+
+	if (size > 8)
+		return;
+	for (int draw = 0; wanted > 0 && draw < DRAWS; draw++)
 	{
+		char	   *at = array + random_below(random, layout->elements) * size;
+		uint32_t	slot = (uint32_t) random_below(random, a->arena->slots);
+		const char *value = inputs + slot * a->arena->input_slot_bytes + random_below(random, layout->elements) * size;
 		Canary	   *c = &a->canary[run][a->canaries[run]];
 
-		c->at = array + random_below(&a->m->random, layout->elements) * size;
+		if (memcmp(at, value, size) == 0 || is_false(a, run, at) || (draw < DRAWS / 2 && has_slot(a, slot)))
+			continue;
+		c->at = at;
 		c->size = size;
-		memcpy(c->truth, c->at, size);
-		memcpy(c->at, array + random_below(&a->m->random, layout->elements) * size, size);
+		memcpy(c->truth, at, size);
+		memcpy(at, value, size);
 		a->canaries[run]++;
+		wanted--;
 	}
 }
 
@@ -85,8 +118,9 @@ static void
 falsify_run(Audit *a, uint32_t run)
 {
 	Measure    *m = a->m;
-	char	   *in_slot = a->arena->inputs + a->slots[run] * a->arena->input_slot_bytes;
-	char	   *out_slot = a->arena->outputs + a->slots[run] * a->arena->output_slot_bytes;
+	const Arena *arena = a->arena;
+	char	   *in_slot = arena->inputs + a->slots[run] * arena->input_slot_bytes;
+	char	   *out_slot = arena->outputs + a->slots[run] * arena->output_slot_bytes;
 	int			in = 0,
 				out = 0;
 
@@ -95,18 +129,19 @@ falsify_run(Audit *a, uint32_t run)
 	{
 		for (int i = 0; i < m->inputs; i++)
 			if (m->input[i].dtype < WIRE_PY_INT)
-				falsify(a, run, in_slot + m->input[i].offset, &m->input[i]);
+				falsify(a, run, in_slot + m->input[i].offset, arena->master + m->input[i].offset, &m->input[i]);
 		return;
 	}
 	for (int i = 0; i < m->job->signature.arguments; i++)
 		switch (m->job->signature.argument[i].role)
 		{
 			case ROLE_IN:
-				falsify(a, run, in_slot + m->input[in].offset, &m->input[in]);
+				falsify(a, run, in_slot + m->input[in].offset, (arena->direct ? arena->inputs : arena->master) + m->input[in].offset,
+						&m->input[in]);
 				in++;
 				break;
 			case ROLE_INOUT:
-				falsify(a, run, out_slot + m->output[out].offset, &m->output[out]);
+				falsify(a, run, out_slot + m->output[out].offset, arena->master + m->input[in].offset, &m->output[out]);
 				in++;
 				out++;
 				break;
@@ -118,7 +153,6 @@ falsify_run(Audit *a, uint32_t run)
 		}
 }
 
-/* backwards, so that an element that was drawn twice ends as it was */
 static void
 correct_run(Audit *a, uint32_t run)
 {
@@ -237,6 +271,7 @@ audit_run(Measure *m, Executor *executor, Side side, Arena *arena, const uint32_
 	a.side = side;
 	a.arena = arena;
 	a.slots = slots;
+	a.runs = n;
 	a.good = true;
 	a.looked = 0;
 	a.places = a.seen_bytes = 0;

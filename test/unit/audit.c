@@ -1,6 +1,7 @@
 /*
  * audit.c
- *		What audits look at: places of every run's outputs before the next run may begin, and again when all have ended.
+ *		What audits look at: places of every run's outputs before the next run may begin, and again when all have ended; and which
+ *		inputs are false until then.
  */
 #define _GNU_SOURCE
 #include "../../runner/executor.c"
@@ -10,6 +11,7 @@
 
 #define RUNS	6
 #define SAMPLE	2
+#define SLOTS	(2 * RUNS)
 #define ROWS	4
 #define COLUMNS	32
 #define GAP		5000
@@ -24,12 +26,17 @@ static ExecutorResult simulated(Executor *executor, uint32_t op, uint32_t runs, 
 
 static Job	job = {.signature = {.arguments = 1,.argument = {{.role = ROLE_OUT}}}};
 static Measure measure = {.job = &job,.outputs = 1,.output = {{.dtype = WIRE_FLOAT32,.ndim = 2,.shape = {ROWS, COLUMNS}}}};
-static Arena arena = {.slots = RUNS,.output_slot_bytes = ROWS * COLUMNS * sizeof(float)};
+static Arena arena = {.slots = SLOTS,.output_slot_bytes = ROWS * COLUMNS * sizeof(float)};
 static Executor executor;
 static float memory[RUNS * ROWS * COLUMNS];
 static float out[ROWS * COLUMNS];
 static bool late;			/* all runs but the one that is compared come after their answer */
 static bool at_end;
+static float inputs[SLOTS * COLUMNS];
+static float truths[SLOTS * COLUMNS];
+static int	false_runs;			/* whose inputs are not theirs before their turn */
+static int	untrue_runs;		/* nor in it */
+static int	told_runs;			/* whose first number another run's input shows before */
 static int	whole_reads;
 static int	early_reads;		/* of a whole output, before all runs have ended */
 static Outcome outcome;
@@ -172,6 +179,12 @@ measure_read(Measure *m, Executor *of, Side side, const Arena *slots_of, uint32_
 	return true;
 }
 
+static bool
+is_true(uint32_t run)
+{
+	return memcmp(inputs + run * COLUMNS, truths + run * COLUMNS, sizeof(inputs) / SLOTS) == 0;
+}
+
 static void
 answer(uint32_t run)
 {
@@ -189,7 +202,11 @@ simulated(Executor *of, uint32_t op, uint32_t runs, uint32_t flags, void (*at) (
 
 		if (run > 0 && !tardy)
 			answer(run - 1);
+		false_runs += run < runs && !is_true(run);
+		for (uint32_t other = run + 1; other < runs; other++)
+			told_runs += inputs[other * COLUMNS] == truths[run * COLUMNS];
 		at(context, run, runs);
+		untrue_runs += run < runs && !is_true(run);
 		if (run > 0 && tardy)
 			answer(run - 1);
 	}
@@ -207,7 +224,7 @@ audit(JobLanguage language, bool is_late)
 	job.language = language;
 	late = is_late;
 	at_end = false;
-	whole_reads = early_reads = 0;
+	whole_reads = early_reads = false_runs = untrue_runs = told_runs = 0;
 	outcome = OUTCOME_NONE;
 	memset(memory, 0, sizeof(memory));
 	memset(out, 0, sizeof(out));
@@ -218,6 +235,26 @@ audit(JobLanguage language, bool is_late)
 		.shape = {ROWS, COLUMNS},.stride = {COLUMNS, 1}};
 	}
 	return audit_run(&measure, &executor, SIDE_CANDIDATE, &arena, slots, seeds, RUNS, SAMPLE, out, 1, &seconds);
+}
+
+/* whether no run of many audits has its inputs before its turn, and each has them in it, where an array has these elements */
+static bool
+comes_late(size_t elements, size_t zeros)
+{
+	bool		good = true;
+
+	measure.inputs = 1;
+	measure.input[0] = (Tensor) {.dtype = WIRE_FLOAT32,.ndim = 1,.shape = {(int64_t) elements}};
+	tensor_finish(&measure.input[0]);
+	for (int n = 0; n < TIMES; n++)
+	{
+		for (size_t i = 0; i < SLOTS * COLUMNS; i++)
+			truths[i] = inputs[i] = i % COLUMNS < zeros ? 0 : (float) (1 + random_below(NULL, 1000000));
+		good = audit(LANGUAGE_PYTORCH, false) && false_runs == RUNS && untrue_runs == 0 && (zeros > 0 || told_runs == 0)
+			&& memcmp(inputs, truths, sizeof(inputs)) == 0 && good;
+	}
+	measure.inputs = 0;
+	return good;
 }
 
 static void
@@ -270,12 +307,18 @@ main(void)
 
 	tensor_finish(&measure.output[0]);
 	arena.outputs = (char *) memory;
+	arena.inputs = (char *) inputs;
+	arena.master = (char *) truths;
+	arena.input_slot_bytes = COLUMNS * sizeof(float);
 	executor.pid = getpid();
 	executor.control = calloc(1, sizeof(WireControl));
 	check_language(LANGUAGE_C, "C that answers in time is left alone, and read as a whole when all runs have ended",
 				   "C that says it is done before it is has changed its output, whichever run is compared");
 	check_language(LANGUAGE_PYTORCH, "PyTorch that answers in time is left alone, and read as a whole when all runs have ended",
 				   "PyTorch that says it is done before it is has changed its output, whichever run is compared");
+	check(comes_late(COLUMNS, 0), "inputs come with a run's turn");
+	check(comes_late(1, 0), "so does a single number, which no other run shows");
+	check(comes_late(COLUMNS, COLUMNS - 1), "so does an array of zeros but one");
 	check(covers((int64_t[]) {COLUMNS, 1}, 1 << 20, ROWS * COLUMNS), "all of a small output is one place");
 	check(covers((int64_t[]) {COLUMNS, 1}, 40, 10), "places in an array lie within it, and reach all of it");
 	check(covers((int64_t[]) {GAP, 1}, 40, 10), "places in rows far apart lie within a row, and reach all of it");
