@@ -20,6 +20,7 @@
 #define AUDIT_MATTERS	1.5		/* scores above this must be confirmed */
 #define AUDIT_PATIENCE	4		/* times audit_seconds */
 #define AUDIT_NOISE		3.0		/* how much noisier than the reference's a candidate's audits may be before that is its own doing */
+#define MAX_SLOWER		4.0		/* times that blocks of a busy host may take longer than audits */
 #define MIN_STEPS_SEEN	8		/* steps of each kind in traps, to set a bound */
 #define STEP_SHARE		0.5		/* of what a step takes in a trap, that it takes at least elsewhere */
 #define WARM_SHARE		0.4		/* of audit_margin: the caches of audit.c's audits, and of CUDA kernels', are nearly those of a block */
@@ -96,6 +97,18 @@ is_warm(const Rounds *s)
 }
 
 /*
+ * How much longer the reference takes in blocks than in audits. On a busy host that is twice as long: audits' lower quartiles are of its quiet
+ * moments, and the median of blocks is not. What a candidate that is 20 times as fast takes less is then that much less in blocks, too.
+ */
+static double
+slower_in_blocks(const Rounds *s)
+{
+	double		audit = s->gated ? cudal1_score_percentile(s->audit[SIDE_REFERENCE].v, s->audit[SIDE_REFERENCE].n, 0.25) : 0;
+
+	return audit > 0 ? fmin(fmax(1, values_median(&s->times[SIDE_REFERENCE]) / audit), MAX_SLOWER) : 1;
+}
+
+/*
  * What the candidate gains only in blocks is taken away; one that differs from the reference by less than the margin, as honest ones
  * do on colder caches, is left alone. `doubt`: seconds that noise may account for.
  */
@@ -111,7 +124,7 @@ audit_bound(Rounds *s, double doubt)
 	if (s->audit_more.n < MIN_AUDITS)
 		return NAN;
 	more = audit_more(s, &error);
-	left = reference + more - doubt
+	left = reference + slower_in_blocks(s) * (more - doubt)
 		- p->audit_margin * (is_warm(s) ? WARM_SHARE * reference : values_median(&s->audit[SIDE_REFERENCE]));
 	json_object_set_new(s->m->result.evidence, "audit_seconds",
 						json_pack("[f, f, f, f]", values_median(&s->audit[0]), values_median(&s->audit[1]), more, error));

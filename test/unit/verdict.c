@@ -106,9 +106,37 @@ more(double score, int audits, bool planned)
 	return made;
 }
 
+/* what audits leave of a score, where the reference takes 1 ms in them */
+static double
+bound(double block, double candidate)
+{
+	Rounds		s = {.m = &measure,.gated = true};
+	double		found;
+
+	measure.result.evidence = json_object();
+	values_append(&s.times[SIDE_REFERENCE], block);
+	for (int i = 0; i < 40; i++)
+	{
+		values_append(&s.audit[SIDE_REFERENCE], 1e-3);
+		values_append(&s.audit[SIDE_CANDIDATE], candidate);
+		values_append(&s.audit_more, candidate - 1e-3);
+	}
+	found = audit_bound(&s, 0);
+	json_decref(measure.result.evidence);
+	free(s.times[SIDE_REFERENCE].v);
+	free(s.audit[SIDE_REFERENCE].v);
+	free(s.audit[SIDE_CANDIDATE].v);
+	free(s.audit_more.v);
+	return found;
+}
+
 int
 main(void)
 {
+	check(bound(1e-3, 0.25e-3) > 4, "code that audits find four times as fast may be so");
+	check(bound(2e-3, 0.25e-3) > 4, "nor does it pay for a host that slows blocks more than audits");
+	check(bound(2e-3, 1e-3) < 1.15 && bound(0.5e-3, 1e-3) < 1.15, "code that audits find no faster is not, on whatever host");
+	check(bound(1e-3, 0.5e-3) < 3 && bound(2e-3, 0.5e-3) < 3, "code that audits find twice as fast is hardly faster");
 	check(more(1.2, 3, true) == 5, "a score above 1 that few audits confirm gets those that a bound needs");
 	check(more(2.0, 0, true) == 8, "a high score that no audit confirms gets them, too");
 	check(more(1.2, 8, true) == 0, "a score that enough audits confirm gets no more");
