@@ -294,15 +294,16 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.check_ids(text, bigint[]) IS 'error 22004 where an argument that names rows is null or contains nulls';
 
+-- each is looked up, whatever the cached plan of a session was made for: OFFSET 0 keeps the look-up from becoming a join
 CREATE FUNCTION cudal1.check_candidates(candidate_ids bigint[])
 RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
 AS $$
 DECLARE
 	unknown	bigint;
 BEGIN
 	SELECT u.id INTO unknown FROM unnest(candidate_ids) AS u(id)
-		WHERE NOT EXISTS (SELECT FROM cudal1.candidate AS c WHERE c.candidate_id = u.id) LIMIT 1;
+		WHERE NOT EXISTS (SELECT FROM cudal1.candidate AS c WHERE c.candidate_id = u.id OFFSET 0) LIMIT 1;
 	IF FOUND THEN
 		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('candidate %s does not exist', unknown);
 	END IF;

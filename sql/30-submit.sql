@@ -2,6 +2,10 @@
  * Submissions. A code is a candidate once, however often it is proposed: the unique index on (task, hash) arbitrates
  * between sessions, as does the one on (task, group, key) for idempotency keys; nothing else is locked. What inserts many
  * rows inserts them in the order of these indexes, so that two batches wait for each other in one direction only.
+ *
+ * enable_seqscan: a session keeps the plans that it made while there were few candidates, those of foreign keys included; by
+ * these a batch of n would read n candidates for each of its rows, until statistics are gathered anew. jit: what is switched
+ * off looks dear where it can't be avoided, and would be compiled for it.
  */
 
 CREATE FUNCTION cudal1.enqueue_measure(t cudal1.task, candidate_id bigint, priority int, deadline timestamptz)
@@ -211,7 +215,7 @@ CREATE FUNCTION @extschema@.cudal1_submit(task text, code text, method text DEFA
 	group_key text DEFAULT NULL, proposal_key text DEFAULT NULL, priority int DEFAULT 0, deadline timestamptz DEFAULT NULL,
 	purpose text DEFAULT 'normal')
 RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -329,7 +333,7 @@ COMMENT ON FUNCTION cudal1.read_response(text) IS
 CREATE FUNCTION @extschema@.cudal1_submit_response(prompt_id bigint, response text, method text DEFAULT 'model', group_key text DEFAULT NULL,
 	proposal_key text DEFAULT NULL, priority int DEFAULT 0, deadline timestamptz DEFAULT NULL)
 RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -363,7 +367,7 @@ Further arguments as in cudal1_submit()';
 CREATE FUNCTION @extschema@.cudal1_submit_batch(tasks text[], codes text[], method text DEFAULT 'manual', group_keys text[] DEFAULT NULL,
 	proposal_keys text[] DEFAULT NULL, priority int DEFAULT 0, deadline timestamptz DEFAULT NULL)
 RETURNS TABLE (ordinal int, candidate_id bigint, reason text)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
 AS $$
 #variable_conflict use_column
 DECLARE

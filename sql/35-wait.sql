@@ -10,9 +10,10 @@ COMMENT ON FUNCTION @extschema@.cudal1_wait(bigint[], interval) IS
 'one row per element, in order, as soon as all candidates are final or, at the timeout, as they stand; call it in a loop, with a timeout of tens of seconds:
 a call keeps its snapshot, so that until it returns VACUUM cannot clean up behind the queue. A candidate with an imported score is final once no measurement of it is queued. Errors: 42704 unknown id; 25001 for candidates written by the current transaction, or above READ COMMITTED';
 
+-- enable_seqscan: a session's cached plans, made while the queue was short, must not read all of a long one for each candidate
 CREATE FUNCTION @extschema@.cudal1_cancel(candidate_ids bigint[])
 RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -457,9 +457,10 @@ $$;
 COMMENT ON FUNCTION cudal1.accept_score(cudal1.candidate, float8, bigint, text) IS
 'makes a candidate successful with the reward of a score; the caller holds the locks of candidate and task';
 
+-- enable_seqscan here and below: plans that a session made while there were few candidates and jobs, and keeps
 CREATE FUNCTION cudal1.reject_candidate(c cudal1.candidate, failure text, measurement_id bigint, detail text)
 RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
 AS $$
 BEGIN
 	UPDATE cudal1.candidate AS x
@@ -483,7 +484,7 @@ COMMENT ON FUNCTION cudal1.reject_candidate(cudal1.candidate, text, bigint, text
 -- ends a job without a verdict: an undecided candidate is discarded, one that was decided before keeps what it has
 CREATE FUNCTION cudal1.end_job(j cudal1.job, failure text, measurement_id bigint, detail text)
 RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
 AS $$
 DECLARE
 	c		cudal1.candidate;

@@ -6,7 +6,7 @@
 CREATE FUNCTION @extschema@.cudal1_evaluate(candidate_ids bigint[], device text DEFAULT NULL, profile text DEFAULT 'paper_eval',
 	priority int DEFAULT 0)
 RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -199,7 +199,7 @@ COMMENT ON FUNCTION @extschema@.cudal1_requeue() IS
 
 CREATE FUNCTION @extschema@.cudal1_import_result(task text, code text, speedup float8, method text, device text)
 RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
 AS $$
 #variable_conflict use_column
 DECLARE
