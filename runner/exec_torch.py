@@ -690,7 +690,9 @@ def build(source_fd, device, data_bytes, libdir):
     task_source, code = read_sources(source_fd)
     try:
         if "TORCHINDUCTOR_CACHE_DIR" in os.environ:
-            load_builds(libdir).leave_headers()
+            builds = load_builds(libdir)
+            builds.leave_headers()
+            builds.note_instructions()
         task = make_module("task", task_source)
         arguments, keywords = init_arguments(task)
         model = make_module("candidate", code).ModelNew(*arguments, **keywords)

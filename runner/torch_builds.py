@@ -3,13 +3,17 @@
 Nothing may be compiled or written there any more, and nobody may ask for a GPU before a fork: compilers' versions, locks and
 folders, which extensions, Triton and torch.compile want before they look anything up, are answered here.
 """
+import hashlib
 import importlib
 import io
+import json
 import os
 import sys
 import tempfile
 import types
 import torch
+
+NOTE_BYTES = 1 << 16
 
 
 def use_built():
@@ -123,9 +127,55 @@ def remember_compilers():
     builder.get_compiler_version_info(builder.get_cpp_compiler())
 
 
-def remember_instructions():
-    """Which instructions a processor's code may use: found out by compiling, so asked when the build has left its answers."""
+def note_of_instructions():
+    return os.path.join(os.environ["TORCHINDUCTOR_CACHE_DIR"], "instructions")
+
+
+def question(instructions, code):
+    """Whether a processor has certain instructions, as PyTorch asks it."""
+    return [str(instructions), str(getattr(instructions, "_arch_flags", "")), hashlib.sha256(code.encode()).hexdigest()]
+
+
+def note_instructions():
+    """In a build: which instructions code may use is found out by compiling some, and by a program that loads it. The answers are kept."""
     try:
-        importlib.import_module("torch._inductor.cpu_vec_isa").pick_vec_isa()
+        vectors = importlib.import_module("torch._inductor.cpu_vec_isa").VecISA
+    except ImportError:
+        return
+    ask = vectors.check_build
+
+    def check_build(self, code):
+        asked = question(self, code)
+        answer = ask(self, code)
+        with open(note_of_instructions(), "a") as note:
+            note.write(json.dumps([asked, answer]) + "\n")
+        return answer
+
+    vectors.check_build = check_build
+
+
+def remember_instructions():
+    """
+    Before any fork, when the build has left its answers. PyTorch itself would load again what was compiled for it; but that is the candidate's by now, and
+    would run beside the reference, where no filter keeps it from that.
+    """
+    def refuse(*arguments, **keywords):
+        raise RuntimeError("not here")
+
+    try:
+        # whatever a candidate has put in its place, nobody waits for it
+        with open(note_of_instructions(), opener=lambda path, flags: os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)) as note:
+            answers = [json.loads(line) for line in note.read(NOTE_BYTES).splitlines()]
+        instructions = importlib.import_module("torch._inductor.cpu_vec_isa")
+        ask = instructions.VecISA.check_build
+        builder = importlib.import_module("torch._inductor.cpp_builder").CppBuilder
+        # for what else is asked on the way, of compilers, and remembered
+        instructions.VecISA.check_build = lambda self, code: (ask(self, code), [question(self, code), True] in answers)[1]
+        instructions.subprocess = types.SimpleNamespace(check_call=lambda *arguments, **keywords: 0)
+        compile_code, builder.build = builder.build, refuse
+        try:
+            instructions.pick_vec_isa()
+        finally:
+            builder.build = compile_code
     except Exception as error:
         print(f"{type(error).__name__}: {error}", flush=True)
