@@ -401,6 +401,7 @@ main(int argc, char **argv)
 	struct sigaction action = {.sa_handler = cancel};
 	struct sigaction again = {.sa_handler = note_continued,.sa_flags = SA_RESTART};
 
+	(void) prctl(PR_SET_NAME, SANDBOX_SUPERVISOR);
 	while ((o = getopt_long(argc, argv, "h", long_options, NULL)) != -1)
 		switch (o)
 		{

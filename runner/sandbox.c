@@ -35,7 +35,6 @@
 #include "sandbox.h"
 
 #define BWRAP "bwrap"
-#define SUPERVISOR "cudal1-measure"	/* whose sandboxes are its own; an agent gets orphans alone */
 #define SECCOMP_TARGET_FD 20
 #define MAX_ARGUMENTS 256
 #define FILTER_FLAG_NEW_LISTENER 8	/* of seccomp(2), in linux/seccomp.h since 5.0 */
@@ -574,7 +573,7 @@ sandbox_sweep(void)
 			continue;
 		snprintf(parent_pid, sizeof(parent_pid), "%d", parent);
 		if (!process_parent(parent_pid, name, sizeof(name), &grandparent) || strcmp(name, "bwrap") == 0
-			|| strncmp(name, SUPERVISOR, strlen(SUPERVISOR)) == 0)
+			|| strcmp(name, SANDBOX_SUPERVISOR) == 0)
 			continue;
 		snprintf(path, sizeof(path), "/proc/%s/cmdline", entry->d_name);
 		fd = open(path, O_RDONLY | O_CLOEXEC);

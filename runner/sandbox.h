@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+/* what a supervisor calls its process, whatever its file is called: children of others are what a killed one left */
+#define SANDBOX_SUPERVISOR	"cudal1-measure"
+
 #define SANDBOX_MAX_FDS		8
 #define SANDBOX_MAX_BINDS	16
 #define SANDBOX_MAX_DEVICES	8

@@ -73,4 +73,18 @@ is(is_swept('systemd'), 'swept', 'or to the first process of all');
 is(is_swept('cudal1-agent'), 'swept', 'or to an agent');
 is(is_swept('cudal1-measure'), 'left alone', 'one of a measurement that lives');
 is(is_swept('bwrap'), 'left alone', 'and the second process of a sandbox');
+
+# a program under another name, as cudal1.measure_path may have it, calls itself the same
+system("cp '$bindir/cudal1-measure' '$dir/other'") == 0 or die 'cp';
+my $pid = open my $job, '|-', "exec '$dir/other' --scratch '$dir' >/dev/null 2>&1" or die $!;
+my $name = '';
+for (1 .. 500)
+{
+	open my $comm, '<', "/proc/$pid/comm" or last;
+	chomp($name = <$comm> // '');
+	last if $name eq 'cudal1-measure';
+	select undef, undef, undef, 0.02;
+}
+is($name, 'cudal1-measure', 'whatever its file is called');
+close $job;
 done_testing();
