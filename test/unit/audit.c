@@ -7,6 +7,7 @@
 #include "../../runner/executor.c"
 #include "../../runner/tensor.c"
 
+#include "executor_alone.h"
 #include "tap.h"
 
 #define RUNS	6
@@ -75,42 +76,6 @@ stopped_ended(int pidfd)
 
 StoppedVerdict
 stopped_check(void)
-{
-	abort();
-}
-
-bool
-sandbox_wait(pid_t pid, double seconds, int *status)
-{
-	abort();
-}
-
-pid_t
-sandbox_start(const Sandbox *sandbox)
-{
-	abort();
-}
-
-int
-sandbox_end(pid_t pid)
-{
-	abort();
-}
-
-void
-gpu_arena_destroy(struct GpuArena *memory)
-{
-	abort();
-}
-
-void
-gpu_pool_destroy(struct GpuMemory *pool)
-{
-	abort();
-}
-
-uint64_t
-random_secret(void)
 {
 	abort();
 }

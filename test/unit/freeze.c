@@ -9,6 +9,7 @@
 #include "../../runner/stopped.c"
 #undef stopped_look
 
+#include "executor_alone.h"
 #include "tap.h"
 
 static pid_t child;
@@ -31,42 +32,6 @@ tensor_dtype_size(uint32_t dtype)
 
 bool
 tensor_span(const Tensor *layout, const int64_t *stride, uint64_t *span)
-{
-	abort();
-}
-
-bool
-sandbox_wait(pid_t pid, double seconds, int *status)
-{
-	abort();
-}
-
-pid_t
-sandbox_start(const Sandbox *sandbox)
-{
-	abort();
-}
-
-int
-sandbox_end(pid_t pid)
-{
-	abort();
-}
-
-void
-gpu_arena_destroy(struct GpuArena *memory)
-{
-	abort();
-}
-
-void
-gpu_pool_destroy(struct GpuMemory *pool)
-{
-	abort();
-}
-
-uint64_t
-random_secret(void)
 {
 	abort();
 }

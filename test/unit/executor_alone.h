@@ -1,0 +1,44 @@
+/*
+ * executor_alone.h
+ *		Stand-ins for what executor.c calls elsewhere to start and to end processes, where a test does neither.
+ */
+#ifndef CUDAL1_EXECUTOR_ALONE_H
+#define CUDAL1_EXECUTOR_ALONE_H
+
+bool
+sandbox_wait(pid_t pid, double seconds, int *status)
+{
+	abort();
+}
+
+pid_t
+sandbox_start(const Sandbox *sandbox)
+{
+	abort();
+}
+
+int
+sandbox_end(pid_t pid)
+{
+	abort();
+}
+
+void
+gpu_arena_destroy(struct GpuArena *memory)
+{
+	abort();
+}
+
+void
+gpu_pool_destroy(struct GpuMemory *pool)
+{
+	abort();
+}
+
+uint64_t
+random_secret(void)
+{
+	abort();
+}
+
+#endif							/* CUDAL1_EXECUTOR_ALONE_H */
