@@ -51,20 +51,6 @@ $$;
 COMMENT ON FUNCTION cudal1.register_device(text, jsonb) IS
 'inserts or refreshes the row of a device, one line of cudal1-measure --devices; returns its device_id. The operator''s switch (enabled) stays';
 
-CREATE FUNCTION cudal1.rows_of_device(device_id bigint)
-RETURNS bigint[]
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT array_agg(x.device_id)
-		FROM cudal1.device AS d JOIN cudal1.device AS x
-			ON x.device_id = d.device_id
-				OR (d.class = 'cuda' AND x.class = 'cuda' AND substr(d.device_key, length(d.host) + 2) LIKE 'GPU-%'
-					AND substr(x.device_key, length(x.host) + 2) = substr(d.device_key, length(d.host) + 2))
-		WHERE d.device_id = rows_of_device.device_id
-$$;
-COMMENT ON FUNCTION cudal1.rows_of_device(bigint) IS
-'the rows of one device, itself among them: a GPU is the same by its UUID, whatever its host was called, as containers have new names';
-
 CREATE FUNCTION @extschema@.cudal1_enable_device(device_key text, enabled boolean)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -252,7 +238,7 @@ BEGIN
 		RETURN;
 	END IF;
 
-	same := CASE d.class WHEN 'cuda' THEN cudal1.rows_of_device(d.device_id) ELSE ARRAY[d.device_id] END;
+	same := CASE d.class WHEN 'cuda' THEN ARRAY(SELECT x.device_id FROM cudal1.device AS x WHERE x.hardware = d.hardware) ELSE ARRAY[d.device_id] END;
 	SELECT x.claims, x.trainer INTO turns, last FROM cudal1.turn AS x WHERE x.device_id = d.device_id ORDER BY x.claims DESC LIMIT 1;
 	turns := coalesce(turns, 0) + 1;
 	last := coalesce(last, '');
@@ -628,7 +614,7 @@ BEGIN
 			audits, audit_bound, detail, build_seconds, device_seconds, startup_seconds, clock_seconds, wall_seconds, code_hash, environment,
 			samples, evidence)
 		VALUES (j.task_id, j.candidate_id, j.kind, j.attempt, d.device_id, d.model, j.profile, r.outcome,
-			CASE WHEN j.kind = 'verify' THEN first.device_id = ANY (cudal1.rows_of_device(d.device_id)) END,
+			CASE WHEN j.kind = 'verify' THEN (SELECT x.hardware = d.hardware FROM cudal1.device AS x WHERE x.device_id = first.device_id) END,
 			r.score, r.reward, r.lower, r.upper, r.variance, r.pairs, r.rounds, r.bucket_means, r.reference_seconds, r.candidate_seconds,
 			r.checks, r.max_error, r.audits, r.audit_bound, r.detail, r.build_seconds, r.device_seconds, r.startup_seconds, r.clock_seconds,
 			r.wall_seconds, c.code_hash, r.environment, r.samples, r.evidence)
@@ -715,7 +701,7 @@ BEGIN
 				CASE WHEN p.verify_wait IS NULL THEN 'infinity'::timestamptz
 					 -- nobody to wait for
 					 WHEN NOT EXISTS (SELECT FROM cudal1.device AS x
-									  WHERE x.device_id <> ALL (cudal1.rows_of_device(d.device_id)) AND x.model = d.model AND x.enabled AND x.cores >= j.cores
+									  WHERE x.hardware <> d.hardware AND x.model = d.model AND x.enabled AND x.cores >= j.cores
 										AND j.language = ANY (x.languages) AND x.last_seen > clock_timestamp() - '1 hour'::interval)
 						THEN '-infinity'::timestamptz
 					 ELSE clock_timestamp() + p.verify_wait END)

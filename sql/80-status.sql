@@ -39,14 +39,9 @@ CREATE VIEW cudal1.queue AS
 					AND NOT EXISTS (SELECT FROM cudal1.device AS d
 									WHERE d.enabled AND j.device IN (d.class, d.model) AND j.language OPERATOR(pg_catalog.=) ANY (d.languages)
 										AND d.cores OPERATOR(pg_catalog.>=) j.cores
-										-- as in cudal1.rows_of_device()
 										AND NOT EXISTS (SELECT FROM cudal1.device AS a
 														WHERE a.device_id OPERATOR(pg_catalog.=) j.avoid_device
-															AND (a.device_id OPERATOR(pg_catalog.=) d.device_id
-																OR a.class OPERATOR(pg_catalog.=) 'cuda' AND d.class OPERATOR(pg_catalog.=) 'cuda'
-																	AND pg_catalog.substr(a.device_key, pg_catalog.length(a.host) + 2) LIKE 'GPU-%'
-																	AND pg_catalog.substr(a.device_key, pg_catalog.length(a.host) + 2)
-																		OPERATOR(pg_catalog.=) pg_catalog.substr(d.device_key, pg_catalog.length(d.host) + 2))))
+															AND a.hardware OPERATOR(pg_catalog.=) d.hardware))
 					THEN CASE WHEN j.avoid_until OPERATOR(pg_catalog.=) 'infinity'::timestamptz THEN 'needs another device of the same model to verify'
 						 ELSE pg_catalog.format('waits for another device of the same model until %s', j.avoid_until) END
 		   END AS waits_for

@@ -16,4 +16,7 @@ CREATE TABLE cudal1.placement (
 INSERT INTO cudal1.placement (task_id, codes)
 SELECT s.task_id, pg_catalog.count(*) FROM cudal1.bucket_slot AS s GROUP BY s.task_id;
 
-ALTER TABLE cudal1.device ADD COLUMN lost int NOT NULL DEFAULT 0, ADD COLUMN lost_candidate bigint, ADD COLUMN rests_until timestamptz;
+ALTER TABLE cudal1.device ADD COLUMN lost int NOT NULL DEFAULT 0, ADD COLUMN lost_candidate bigint, ADD COLUMN rests_until timestamptz,
+	ADD COLUMN hardware text NOT NULL GENERATED ALWAYS AS (
+		CASE WHEN class = 'cuda' AND pg_catalog.starts_with(pg_catalog.substr(device_key, pg_catalog.length(host) + 2), 'GPU-')
+			 THEN pg_catalog.substr(device_key, pg_catalog.length(host) + 2) ELSE device_key END) STORED;
