@@ -3,18 +3,13 @@
 use strict;
 use warnings;
 use JSON::PP;
+use Measuring;
 use POSIX ':sys_wait_h';
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-my $bindir = `$ENV{PG_CONFIG} --bindir`;
-chomp $bindir;
-my $measure = "$bindir/cudal1-measure";
-my $devices = `'$measure' --devices`;
-plan skip_all => 'no sandbox here' if $devices !~ /"languages": ?\[[^]]*"c"/;
-my ($core) = $devices =~ /"key": ?"cpu:(\d+)"/;
-my ($cores) = $devices =~ /"host_cores": ?(\d+)/;
+plan skip_all => 'no sandbox here' if !can_measure('c');
 
 my $dir = PostgreSQL::Test::Utils::tempdir();
 chmod 0755, $dir;

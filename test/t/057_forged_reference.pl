@@ -3,12 +3,10 @@ use strict;
 use warnings;
 use File::Temp qw(tempdir);
 use JSON::PP;
+use Measuring;
 use Test::More;
 
-my $bindir = `${\($ENV{PG_CONFIG} || "pg_config")} --bindir`;
-chomp $bindir;
-my $devices = `'$bindir/cudal1-measure' --devices`;
-plan skip_all => 'no sandbox here, or no PyTorch' if $devices !~ /"languages": ?\[[^]]*"pytorch"/ || $devices !~ /"problems": ?\[\]/;
+plan skip_all => 'no sandbox here, or no PyTorch' if !can_measure('pytorch');
 
 my $scratch = tempdir(CLEANUP => 1);
 my $candidate = "import torch\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n        return x + 1\n";
@@ -20,7 +18,7 @@ sub measure
 	print $to encode_json({ task => { name => $name, language => 'pytorch', reference => $reference, cores => 1 }, candidate => { code => $candidate },
 		profile => { bucket_seconds => 0.02, looks => [2], pairs => 2, memory_mb => 4096 } });
 	close $to;
-	my @lines = grep { /"type": ?"result"/ } `'$bindir/cudal1-measure' --scratch '$scratch' <'$scratch/$name.job'`;
+	my @lines = grep { /"type": ?"result"/ } `'$measure' --scratch '$scratch' <'$scratch/$name.job'`;
 	return @lines ? decode_json($lines[-1]) : { outcome => "none, status $?", detail => '' };
 }
 

@@ -3,16 +3,11 @@ use strict;
 use warnings;
 use Fcntl qw(:DEFAULT :flock);
 use JSON::PP;
+use Measuring;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $bindir = `$ENV{PG_CONFIG} --bindir`;
-chomp $bindir;
-my $measure = "$bindir/cudal1-measure";
-my $devices = `'$measure' --devices`;
-plan skip_all => 'no sandbox here' if $devices !~ /"languages": ?\[[^]]*"c"/;
-my ($core) = $devices =~ /"key": ?"cpu:(\d+)"/;
-my ($cores) = $devices =~ /"host_cores": ?(\d+)/;
+plan skip_all => 'no sandbox here' if !can_measure('c');
 
 my $dir = PostgreSQL::Test::Utils::tempdir();
 sub job

@@ -2,12 +2,11 @@
 # lives is left alone.
 use strict;
 use warnings;
+use Measuring;
 use POSIX ':sys_wait_h';
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $bindir = `$ENV{PG_CONFIG} --bindir`;
-chomp $bindir;
 my $dir = PostgreSQL::Test::Utils::tempdir();
 my @options = qw(bwrap --unshare-all --unshare-user --disable-userns --die-with-parent --new-session --clearenv --cap-drop ALL --hostname sandbox);
 
@@ -52,7 +51,7 @@ sub is_swept
 	my ($parent) = @_;
 	my $pid = open my $out, '-|', "$dir/parent", $parent, "$dir/bwrap", @options or die $!;
 	<$out>;
-	system("'$bindir/cudal1-measure' --python /bin/false --scratch '$dir' --devices >/dev/null 2>&1");
+	system("'$measure' --python /bin/false --scratch '$dir' --devices >/dev/null 2>&1");
 	my $swept = waitpid($pid, WNOHANG) == $pid;
 	# killed, and its parent about to say so
 	for (1 .. 100)
@@ -75,7 +74,7 @@ is(is_swept('cudal1-measure'), 'left alone', 'one of a measurement that lives');
 is(is_swept('bwrap'), 'left alone', 'and the second process of a sandbox');
 
 # a program under another name, as cudal1.measure_path may have it, calls itself the same
-system("cp '$bindir/cudal1-measure' '$dir/other'") == 0 or die 'cp';
+system("cp '$measure' '$dir/other'") == 0 or die 'cp';
 my $pid = open my $job, '|-', "exec '$dir/other' --scratch '$dir' >/dev/null 2>&1" or die $!;
 my $name = '';
 for (1 .. 500)

@@ -4,12 +4,10 @@ use warnings;
 use File::Path qw(make_path);
 use File::Temp qw(tempdir);
 use JSON::PP;
+use Measuring;
 use Test::More;
 
-my $bindir = `${\($ENV{PG_CONFIG} || "pg_config")} --bindir`;
-chomp $bindir;
-my $devices = `'$bindir/cudal1-measure' --devices`;
-plan skip_all => 'no sandbox here, or no PyTorch' if $devices !~ /"languages": ?\[[^]]*"pytorch"/ || $devices !~ /"problems": ?\[\]/;
+plan skip_all => 'no sandbox here, or no PyTorch' if !can_measure('pytorch');
 
 my $reference = <<'END';
 import torch
@@ -51,7 +49,7 @@ sub measure
 	open my $to, '>', "$scratch.job" or die $!;
 	print $to $job;
 	close $to;
-	my @lines = `'$bindir/cudal1-measure' --scratch '$scratch' @options <'$scratch.job'`;
+	my @lines = `'$measure' --scratch '$scratch' @options <'$scratch.job'`;
 	return decode_json($lines[-1]);
 }
 
