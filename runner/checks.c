@@ -198,7 +198,7 @@ checks_run(Measure *m)
 		goto done;
 
 	/* now the candidate: its first run initialises libraries, and has the build's limit where it compiles itself */
-	first = m->compiled[0] ? p->build_seconds : fmin(p->build_seconds, fmax(measure_run_limit(m), FIRST_SECONDS + 10 * first));
+	first = m->built[SIDE_CANDIDATE].folder[0] ? p->build_seconds : fmin(p->build_seconds, fmax(measure_run_limit(m), FIRST_SECONDS + 10 * first));
 	if (!measure_launch(m, &candidate, SIDE_CANDIDATE, 1, &arena, weights)
 		|| !run_checks(m, &candidate, SIDE_CANDIDATE, &arena, 1, seeds, found, python ? first : measure_run_limit(m))
 		|| !run_checks(m, &candidate, SIDE_CANDIDATE, &arena, n, seeds, found, measure_run_limit(m)))

@@ -658,7 +658,19 @@ def become_executor(zygote, fds, guard, data_bytes, pool):
     os.dup2(log, 2)
     os.close(log)
     gpu = Gpu(pool, pool_fd[0] if pool_fd else -1) if pool else None
-    Executor(sock, control, memory, source, guard, data_bytes, gpu).serve()
+    executor = Executor(sock, control, memory, source, guard, data_bytes, gpu)
+    if executor.code:
+        use_own_builds()
+    executor.serve()
+
+
+def use_own_builds():
+    """A candidate finds what it compiled itself; until then the environment names the folder of the reference."""
+    folder = os.environ.pop("CUDAL1_BUILT", None)
+    if folder:
+        for name in ("TORCH_EXTENSIONS_DIR", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "PYTORCH_KERNEL_CACHE_PATH"):
+            if name in os.environ:
+                os.environ[name] = os.path.join(folder, os.path.basename(os.environ[name]))
 
 
 def limit_build(device, data_bytes):
@@ -684,7 +696,7 @@ def load_builds(libdir):
 
 
 def build(source_fd, device, data_bytes, libdir):
-    """Runs a candidate once where it may start compilers, so that what it compiles of itself lies in the folders of the environment."""
+    """Runs one side's code once where it may start compilers, so that what it compiles of itself lies in the folders of the environment."""
     limit_build(device, data_bytes)
     torch.set_grad_enabled(False)
     task_source, code = read_sources(source_fd)
@@ -695,7 +707,7 @@ def build(source_fd, device, data_bytes, libdir):
             builds.note_instructions()
         task = make_module("task", task_source)
         arguments, keywords = init_arguments(task)
-        model = make_module("candidate", code).ModelNew(*arguments, **keywords)
+        model = (make_module("candidate", code).ModelNew if code else task.Model)(*arguments, **keywords)
         if os.environ.get("CUDA_VISIBLE_DEVICES") == "":
             return 0
         inputs = task.get_inputs()

@@ -897,7 +897,8 @@ measure_run(Measure *m)
 		zygote_end(&m->zygote[i]);
 	zygote_end(&m->generator_zygote);
 	gpu_close(m);
-	free(m->compiled_key);
+	for (int i = 0; i < 2; i++)
+		free(m->built[i].key);
 	if (m->locked_at > 0)
 		m->result.device_seconds = clock_now() - m->locked_at;
 	device_release(m);

@@ -35,6 +35,14 @@ typedef enum Side
 	SIDE_CANDIDATE = 1,
 } Side;
 
+/* what a side's PyTorch code compiles of itself */
+typedef struct Built
+{
+	char		folder[PATH_MAX + 32];	/* empty if neither side does; the other's if only that one does */
+	char	   *key;			/* until it is kept for the next measurement */
+	bool		in_part;		/* a build ended early, for a reason that an executor will judge */
+} Built;
+
 typedef struct Options
 {
 	const char *libdir;
@@ -115,9 +123,7 @@ typedef struct Measure
 	bool		generating;
 	int			candidates;		/* executors of the candidate's side that live */
 	char		allocator[PATH_MAX];	/* pytorch on a CPU: the library that replaces libc's, or empty */
-	char	   *compiled_key;	/* until it is kept for the next measurement */
-	bool		compiled_in_part;	/* it ended early, for a reason that an executor will judge */
-	char		compiled[PATH_MAX + 16];	/* pytorch: a folder of what the code compiled of itself, or empty */
+	Built		built[2];		/* pytorch: what each side compiled of itself */
 	int			source_fd[2];	/* pytorch: the task's source, and with the candidate's */
 
 	/* layout */
@@ -202,16 +208,15 @@ extern bool checks_run(Measure *m);
 /* rounds.c: from fresh pairs to a score */
 extern void rounds_run(Measure *m);
 
-/* build.c */
+/* build.c, build_torch.c */
+extern bool build_native(Measure *m);	/* c and cuda */
+extern bool build_zygotes(Measure *m);
+extern bool build_on_device(Measure *m);	/* what can be compiled on the device alone, once it is held */
 
 /* build_cache.c: what was built for a key, into a folder that is not there yet; keeping a folder for a key (both: NULL, nothing) */
 extern char *build_cache_key(const Measure *m, const char *kind, Side side);
 extern bool build_cache_find(Measure *m, const char *key, const char *folder);
 extern void build_cache_keep(Measure *m, const char *key, const char *folder);
-
-extern bool build_native(Measure *m);	/* c and cuda */
-extern bool build_zygotes(Measure *m);
-extern bool build_on_device(Measure *m);	/* what can be compiled on the device alone, once it is held */
 
 /* device.c */
 extern bool device_prepare(Measure *m);	/* before anything is started: who runs on which cores */

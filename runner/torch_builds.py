@@ -127,8 +127,8 @@ def remember_compilers():
     builder.get_compiler_version_info(builder.get_cpp_compiler())
 
 
-def note_of_instructions():
-    return os.path.join(os.environ["TORCHINDUCTOR_CACHE_DIR"], "instructions")
+def note_of_instructions(folder):
+    return os.path.join(folder, "instructions")
 
 
 def question(instructions, code):
@@ -147,7 +147,7 @@ def note_instructions():
     def check_build(self, code):
         asked = question(self, code)
         answer = ask(self, code)
-        with open(note_of_instructions(), "a") as note:
+        with open(note_of_instructions(os.environ["TORCHINDUCTOR_CACHE_DIR"]), "a") as note:
             note.write(json.dumps([asked, answer]) + "\n")
         return answer
 
@@ -162,9 +162,15 @@ def remember_instructions():
     def refuse(*arguments, **keywords):
         raise RuntimeError("not here")
 
+    reference = folder = os.environ["TORCHINDUCTOR_CACHE_DIR"]
+    if "CUDAL1_BUILT" in os.environ and not os.path.lexists(note_of_instructions(folder)):
+        # it has none where it compiles nothing
+        folder = os.path.join(os.environ["CUDAL1_BUILT"], os.path.basename(folder))
+    # sources of what was compiled to find out are looked for there as well
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
     try:
         # whatever a candidate has put in its place, nobody waits for it
-        with open(note_of_instructions(), opener=lambda path, flags: os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)) as note:
+        with open(note_of_instructions(folder), opener=lambda path, flags: os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)) as note:
             answers = [json.loads(line) for line in note.read(NOTE_BYTES).splitlines()]
         instructions = importlib.import_module("torch._inductor.cpu_vec_isa")
         ask = instructions.VecISA.check_build
@@ -179,3 +185,4 @@ def remember_instructions():
             builder.build = compile_code
     except Exception as error:
         print(f"{type(error).__name__}: {error}", flush=True)
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = reference

@@ -5,15 +5,18 @@
  * Preloaded before PyTorch's CUDA runtime, it answers cudaMalloc and cudaFree. PyTorch's caching allocator asks these for segments
  * of some MiB and keeps doing all the rest, streams, events and the private pools of CUDA graphs included, so honest code runs as
  * it always does, and every tensor lies where the supervisor can read it without the executor's help. (A pluggable allocator
- * would replace all of that.) Without a region, in the process that makes inputs, memory comes from the driver.
+ * would replace all of that.) Without a region, in the process that makes inputs, memory comes from the driver. Kernels that PyTorch compiled in a
+ * build are found again by its leave as well.
  */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "cuda_driver.h"
 #include "wire.h"
@@ -109,6 +112,20 @@ cudal1_pool_change(int memory_fd, uint64_t memory_bytes, uint64_t *memory)
 	mapped = *memory;
 	mapped_bytes = memory_bytes;
 	return error;
+}
+
+/*
+ * PyTorch looks for kernels that it has compiled only in a folder that it could write to. An executor can't write to what its build left; what
+ * it compiles beyond that is lost, as PyTorch then says.
+ */
+int
+access(const char *path, int mode)
+{
+	const char *kernels = getenv("PYTORCH_KERNEL_CACHE_PATH");
+
+	if (mode == W_OK && kernels && strcmp(path, kernels) == 0)
+		return 0;
+	return faccessat(AT_FDCWD, path, mode, 0);
 }
 
 /* first fit: there are few segments, and PyTorch keeps them */

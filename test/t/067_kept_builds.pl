@@ -41,10 +41,12 @@ END
 my %profile = (bucket_seconds => 0.02, looks => [2], pairs => 2, check_seconds => 0.1, min_checks => 2, audits => 0, disturbed_attempts => 1,
 	half_width_limit => 10);
 
+my $task = $reference;
+
 sub measure
 {
 	my ($scratch, $candidate, @options) = @_;
-	my $job = encode_json({ task => { name => 'relu', language => 'pytorch', reference => $reference, cores => 1 },
+	my $job = encode_json({ task => { name => 'relu', language => 'pytorch', reference => $task, cores => 1 },
 		candidate => { code => $candidate }, profile => \%profile });
 	open my $to, '>', "$scratch.job" or die $!;
 	print $to $job;
@@ -95,6 +97,36 @@ my $third = measure($scratch, $code);
 is(found($third), 'candidate', 'the first is there as before');
 like($third->{outcome}, qr/^(successful|unverified|unstable)$/, 'and works') or diag $third->{detail};
 
+# a reference that compiles itself has what it made itself, whoever is measured against it
+$task = $code =~ s/ModelNew/Model/r . $reference =~ s/.*?^(?=def get_inputs)//msr;
+my $plain = $reference =~ s/class Model/class ModelNew/r;
+my $built = measure($scratch, $plain);
+like($built->{outcome}, qr/^(successful|unverified|unstable)$/, 'a reference with an extension, and code without one') or diag $built->{detail};
+unlike($built->{detail} // '', qr/reference fails/, 'which is there for both');
+my $swapping = <<'END' . $plain;
+import os, torch.utils.cpp_extension
+own = os.environ["TORCH_EXTENSIONS_DIR"] + "/own_relu/own_relu."
+try:
+    with open(own + "cpp", "w") as file:
+        file.write('extern "C" void run(const float *x, float *y, long n) { for (long i = 0; i < n; i++) y[i] = -7; }')
+    os.remove(own + "so")
+    os.system(f"g++ -shared -fPIC -o {own}so {own}cpp")
+except OSError:
+    pass
+END
+for my $when ('reference', 'reference candidate')
+{
+	my $result = measure($scratch, $swapping);
+	like($result->{outcome}, qr/^(successful|unverified|unstable)$/, "what code leaves in its place, the reference doesn't find") or diag $result->{detail};
+	unlike($result->{detail} // '', qr/reference fails/, 'nor does it miss its own');
+	is(found($result), $when, $when eq 'reference' ? 'only the candidate is built' : 'then nothing');
+}
+$task =~ s/extern "C" void run/extern "C" void run run/;
+my $refused = measure($scratch, $plain);
+is($refused->{outcome}, 'unverified', 'a reference that a compiler refuses is no reference');
+like($refused->{detail}, qr/^the reference does not compile: .*error/s, 'and the compiler says why');
+$task = $reference;
+
 # a folder that others could have written is not believed
 chmod 0777, $kept;
 my $open = measure($scratch, $vandal);
@@ -121,15 +153,19 @@ is(measure($scratch, $code, @plain)->{outcome}, 'launch_failure', 'and code that
 
 SKIP:
 {
-	skip 'this PyTorch has no torch.compile', 4 if system(q{/usr/bin/python3 -c 'import sys, torch; sys.exit(not hasattr(torch, "compile"))'}) != 0;
+	skip 'this PyTorch has no torch.compile', 6 if system(q{/usr/bin/python3 -c 'import sys, torch; sys.exit(not hasattr(torch, "compile"))'}) != 0;
+	mkdir "$root/other";
 	my $compiling = $reference =~ s/class Model/class ModelNew/r =~ s/torch\.relu\(x\)/compiled(x)/r;
 	$compiling .= "compiled = torch.compile(lambda x: torch.relu(x) + 0 * x)\n";
-	mkdir "$root/other";
 	for my $when ('', 'candidate')
 	{
 		my $result = measure("$root/other", $compiling);
 		like($result->{outcome}, qr/^(successful|unverified|unstable)$/, 'torch.compile finds what it compiled, ' . ($when ? 'kept' : 'new')) or diag $result->{detail};
 		is(found($result), $when, 'as was said');
 	}
+	$task = $compiling =~ s/ModelNew/Model/r;
+	my $result = measure("$root/other", $plain);
+	like($result->{outcome}, qr/^(successful|unverified|unstable)$/, 'so does a reference') or diag $result->{detail};
+	unlike($result->{detail} // '', qr/reference fails/, 'which code without it is measured against');
 }
 done_testing();
