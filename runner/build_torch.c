@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -259,17 +260,15 @@ prepare_interpreter(Measure *m, Side side, Interpreter *i, Sandbox *sandbox)
 
 /*
  * A side's code runs once: without the device first, since compilers take long; with it where kernels are compiled for what they are called
- * with, or tuned. What fails here for another reason than a compiler's fails again, and is judged, in an executor.
+ * with, or tuned. An interpreter for that is started with all others, and waits, its PyTorch imported, until the device is held.
  */
 static bool
-build_side(Measure *m, Side side, bool with_device)
+start_build(Measure *m, Side side, bool with_device)
 {
 	Built	   *built = &m->built[side];
-	const char *whose = side == SIDE_REFERENCE ? "the reference does not compile: " : "";
 	Interpreter i;
 	Sandbox		sandbox;
-	pid_t		pid;
-	int			status;
+	int			pair[2] = {-1, -1};
 
 	prepare_interpreter(m, side, &i, &sandbox);
 	i.argv[8] = "build";
@@ -288,34 +287,71 @@ build_side(Measure *m, Side side, bool with_device)
 	sandbox.tmp_bytes = 4 * LIBRARY_LIMIT;
 	sandbox.file_bytes = LIBRARY_LIMIT;
 	sandbox.fds[sandbox.nfds++] = m->source_fd[side];
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+		return conclude(m, OUTCOME_LOST, "no socket for a build: %s", strerror(errno));
+	sandbox.fds[sandbox.nfds++] = pair[1];
 	sandbox.output_fd = log_file();
-	pid = sandbox_start(&sandbox);
-	if (pid < 0)
-	{
-		close(sandbox.output_fd);
-		return conclude(m, OUTCOME_LOST, "the compiler's sandbox does not start: %s", strerror(errno));
-	}
-	if (!sandbox_wait(pid, m->job->profile.build_seconds, &status))
-	{
-		sandbox_end(pid);
-		conclude(m, side == SIDE_REFERENCE ? OUTCOME_UNVERIFIED : OUTCOME_COMPILE_ERROR, "%scompiling takes more than %g s", whose,
-				 m->job->profile.build_seconds);
-	}
-	else if (status != 0)
-	{
-		char		text[1900];
+	built->build[with_device] = (Build) {.pid = sandbox_start(&sandbox),.go = pair[0],.log = sandbox.output_fd};
+	close(pair[1]);
+	return built->build[with_device].pid > 0
+		|| conclude(m, OUTCOME_LOST, "the compiler's sandbox does not start: %s", strerror(errno));
+}
 
-		build_log(sandbox.output_fd, built->folder, text, sizeof(text));
-		if (WIFEXITED(status) && WEXITSTATUS(status) == BUILD_FAILED)
-			conclude(m, side == SIDE_REFERENCE ? OUTCOME_UNVERIFIED : OUTCOME_COMPILE_ERROR, "%s%s", whose, text);
-		else
+static void
+end_build(Build *build)
+{
+	if (build->pid == 0)
+		return;
+	sandbox_end(build->pid);
+	close(build->go);
+	close(build->log);
+	build->pid = 0;
+}
+
+/* what fails here for another reason than a compiler's fails again, and is judged, in an executor */
+static bool
+let_build(Measure *m, Side side, bool with_device)
+{
+	Built	   *built = &m->built[side];
+	Build	   *build = &built->build[with_device];
+	Outcome		outcome = side == SIDE_REFERENCE ? OUTCOME_UNVERIFIED : OUTCOME_COMPILE_ERROR;
+	const char *whose = side == SIDE_REFERENCE ? "the reference does not compile: " : "";
+	int			status;
+
+	/* who has ended already says so by its status */
+	send(build->go, "", 1, MSG_NOSIGNAL);
+	if (!sandbox_wait(build->pid, m->job->profile.build_seconds, &status))
+		conclude(m, outcome, "%scompiling takes more than %g s", whose, m->job->profile.build_seconds);
+	else
+	{
+		build->pid = -1;
+		if (status != 0)
 		{
-			built->in_part = true;
-			fprintf(stderr, "cudal1-measure: code that compiles itself ended early (wait status %d): %s\n", status, text);
+			char		text[1900];
+
+			build_log(build->log, built->folder, text, sizeof(text));
+			if (WIFEXITED(status) && WEXITSTATUS(status) == BUILD_FAILED)
+				conclude(m, outcome, "%s%s", whose, text);
+			else
+			{
+				built->in_part = true;
+				fprintf(stderr, "cudal1-measure: code that compiles itself ended early (wait status %d): %s\n", status, text);
+			}
 		}
 	}
-	close(sandbox.output_fd);
+	end_build(build);
 	return m->result.outcome == OUTCOME_NONE;
+}
+
+void
+build_end(Measure *m)
+{
+	for (int side = 0; side < 2; side++)
+	{
+		end_build(&m->built[side].build[0]);
+		end_build(&m->built[side].build[1]);
+		free(m->built[side].key);
+	}
 }
 
 /* the last builds: what they and those before them made is kept now */
@@ -331,7 +367,7 @@ build_on_device(Measure *m)
 		if (!built->key)
 			continue;
 		if (compiles_on_device(m, side))
-			good = build_side(m, side, true);
+			good = let_build(m, side, true);
 		if (good && !built->in_part)
 			build_cache_keep(m, built->key, built->folder);
 		free(built->key);
@@ -420,7 +456,10 @@ build_zygotes(Measure *m)
 	if (!m->gpu)
 		json_object_set_new(m->result.environment, "allocator", json_string(m->allocator[0] ? m->allocator : "libc"));
 	for (Side side = SIDE_REFERENCE; side <= SIDE_CANDIDATE; side++)
-		if (m->built[side].key && compiles_early(m, side) && !build_side(m, side, false))
+		if (m->built[side].key && compiles_on_device(m, side) && !start_build(m, side, true))
+			return false;
+	for (Side side = SIDE_REFERENCE; side <= SIDE_CANDIDATE; side++)
+		if (m->built[side].key && compiles_early(m, side) && !(start_build(m, side, false) && let_build(m, side, false)))
 			return false;
 	for (int i = 0; i < 3; i++)
 	{

@@ -36,7 +36,7 @@ run_checks(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n, 
 		{
 			if (executor->value & 1)
 				m->seeds_runs = true;
-			if (!measure_layout_outputs(m, executor))
+			if (!layout_from_reference(m, executor))
 				return false;
 		}
 		if (out && !measure_read(m, executor, side, arena, 0, i, out + i * m->output_bytes))

@@ -747,6 +747,10 @@ def main():
     cores, data_bytes, libdir = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     if sys.argv[5:] == ["build"]:
         torch.set_num_threads(cores)
+        # the device may not be held yet
+        if not os.read(4, 1):
+            sys.exit("exec_torch: the build is not wanted any more")
+        os.close(4)
         sys.exit(build(3, sys.argv[4], data_bytes, libdir))
     zygote = socket.socket(fileno=3)
     os.dup2(4, FD_FILTER)

@@ -35,9 +35,18 @@ typedef enum Side
 	SIDE_CANDIDATE = 1,
 } Side;
 
-/* what a side's PyTorch code compiles of itself */
+/* PyTorch code that compiles itself, run once for that */
+typedef struct Build
+{
+	pid_t		pid;			/* 0: none; -1: it has ended */
+	int			go;				/* it waits until something comes from here */
+	int			log;
+} Build;
+
+/* what it has compiled */
 typedef struct Built
 {
+	Build		build[2];		/* without the device, and with it */
 	char		folder[PATH_MAX + 32];	/* empty if neither side does; the other's if only that one does */
 	char	   *key;			/* until it is kept for the next measurement */
 	bool		in_part;		/* a build ended early, for a reason that an executor will judge */
@@ -167,18 +176,20 @@ extern bool measure_generate(Measure *m, Arena *arena, const uint32_t *slots, ui
 extern bool measure_stage(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n);
 extern bool measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, const uint64_t *seeds, uint32_t n,
 						  double timeout, double *elapsed);
-extern bool measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out);
-/* pytorch: the tensor table of a run, copied once; the outputs where a copy says that they lie */
-extern bool measure_table(Measure *m, Executor *executor, Side side, uint32_t run, WireTensor *table);
-extern bool measure_read_table(Measure *m, Executor *executor, Side side, const WireTensor *table, void *out);
-extern bool measure_check_layout(Measure *m, Side side, int output, const WireTensor *found);
-extern bool measure_compare(Measure *m, const void *expected, const void *found, Side blamed);
 /* adds what passed since `start` to a spending; the time now */
 extern double measure_spent(Measure *m, Spending on, double start);
 extern double measure_run_limit(const Measure *m);
 extern void measure_progress(Measure *m, const char *phase, int pairs, int rounds, double estimate, double lower, double upper,
 							 double left, bool force);
 
+/* outputs.c: what a run has left */
+extern bool measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out);
+extern bool measure_compare(Measure *m, const void *expected, const void *found, Side blamed);
+/* whether a tensor is of the type and shape of an output */
+extern bool measure_check_layout(Measure *m, Side side, int output, const WireTensor *found);
+/* pytorch: the tensor table of a run, copied once; the outputs where a copy says that they lie */
+extern bool measure_table(Measure *m, Executor *executor, Side side, uint32_t run, WireTensor *table);
+extern bool measure_read_table(Measure *m, Executor *executor, Side side, const WireTensor *table, void *out);
 /* memory for outputs drawn for comparison, where they are compared: on a GPU, an address of its own */
 extern void *measure_alloc(Measure *m, size_t bytes);
 extern void measure_free(Measure *m, void *memory);
@@ -199,8 +210,10 @@ extern bool audit_possible(const Measure *m);
 extern bool audit_run(Measure *m, Executor *executor, Side side, Arena *arena, const uint32_t *slots, const uint64_t *seeds, uint32_t n,
 					  uint32_t sample, void *out, double timeout, double *seconds);
 
-/* pytorch: the first run of the reference says what the outputs are */
-extern bool measure_layout_outputs(Measure *m, Executor *executor);
+/* layout.c: which arrays there are */
+extern void layout_from_signature(Measure *m);	/* c, cuda */
+extern bool layout_from_generator(Measure *m);	/* pytorch: inputs, as get_inputs gives them */
+extern bool layout_from_reference(Measure *m, Executor *executor);	/* pytorch: outputs, after a first run */
 
 /* checks.c: correct on first inputs, and how long a run takes */
 extern bool checks_run(Measure *m);
@@ -212,6 +225,7 @@ extern void rounds_run(Measure *m);
 extern bool build_native(Measure *m);	/* c and cuda */
 extern bool build_zygotes(Measure *m);
 extern bool build_on_device(Measure *m);	/* what can be compiled on the device alone, once it is held */
+extern void build_end(Measure *m);
 
 /* build_cache.c: what was built for a key, into a folder that is not there yet; keeping a folder for a key (both: NULL, nothing) */
 extern char *build_cache_key(const Measure *m, const char *kind, Side side);
