@@ -194,6 +194,13 @@ compiles_itself(const Measure *m, Side side)
 	return compiles_early(m, side) || compiles_on_device(m, side);
 }
 
+/* by either side */
+static bool
+wanted(const Measure *m, BuiltKind kind)
+{
+	return compiles(m, SIDE_REFERENCE, kind) || compiles(m, SIDE_CANDIDATE, kind);
+}
+
 static void
 prepare_interpreter(Measure *m, Side side, Interpreter *i, Sandbox *sandbox)
 {
@@ -240,8 +247,8 @@ prepare_interpreter(Measure *m, Side side, Interpreter *i, Sandbox *sandbox)
 		sandbox->binds[sandbox->nbinds++] = (SandboxBind) {folder, false};
 		for (int kind = 0; kind < BUILT_KINDS; kind++)
 		{
-			/* by which an interpreter also knows that torch.compile will be wanted */
-			if (kind == BUILT_GRAPHS && !compiles(m, SIDE_REFERENCE, kind) && !compiles(m, SIDE_CANDIDATE, kind))
+			/* by which an interpreter also knows that Triton or torch.compile will be wanted, the one by the other as well */
+			if ((kind == BUILT_GRAPHS && !wanted(m, BUILT_GRAPHS)) || (kind == BUILT_TRITON && !wanted(m, BUILT_TRITON) && !wanted(m, BUILT_GRAPHS)))
 				continue;
 			snprintf(i->built[kind], sizeof(i->built[kind]), "%s/%s", folder, built_kinds[kind].folder);
 			set_environment(i, built_kinds[kind].variable, i->built[kind]);

@@ -48,18 +48,23 @@ def use_built():
     cpp_extension.FileBaton = Baton
     cpp_extension.open = open_source
     cpp_extension._write_ninja_file_and_build_library = lambda *arguments, **keywords: None
-    try:
-        from triton.backends.nvidia import compiler, driver
-        from triton.runtime import build
-        # remembered by both, and asked for in every process before a compiled kernel is looked up
-        for remembered in (getattr(driver, "libcuda_dirs", None), getattr(build, "platform_key", None)):
-            if remembered:
-                remembered()
-        arch = os.environ.get("TORCH_CUDA_ARCH_LIST", "").replace(".", "")
-        if arch:
-            compiler.get_ptxas_version(int(arch))
-    except Exception:
-        pass
+    if "TRITON_CACHE_DIR" in os.environ:
+        remember_triton()
+
+
+def remember_triton():
+    """What each process would ask before it looks a kernel up, and remember: a hash of Triton's own 400 MB, folders, versions."""
+    questions = [("triton.runtime.cache", "triton_key"), ("triton.compiler.compiler", "triton_key"), ("triton.runtime.build", "platform_key"),
+                 ("triton.backends.nvidia.driver", "libcuda_dirs")]
+    arch = os.environ.get("TORCH_CUDA_ARCH_LIST", "").replace(".", "")
+    if arch:
+        questions.append(("triton.backends.nvidia.compiler", "get_ptxas_version", int(arch)))
+    for module, name, *arguments in questions:
+        try:
+            getattr(importlib.import_module(module), name)(*arguments)
+        except Exception:
+            # not in this version, or not on this host: a process that wants it asks by itself
+            pass
 
 
 class NoLock:
