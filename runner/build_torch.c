@@ -164,7 +164,8 @@ compiles(const Measure *m, Side side, BuiltKind kind)
 		case BUILT_EXTENSIONS:
 			return strstr(code, "cpp_extension") != NULL;
 		case BUILT_TRITON:
-			return strstr(code, "triton") != NULL;
+			/* what torch.compile makes for a GPU is Triton's */
+			return strstr(code, "triton") || strstr(code, "torch.compile");
 		case BUILT_GRAPHS:
 			return strstr(code, "torch.compile") != NULL;
 		case BUILT_KERNELS:
@@ -178,7 +179,7 @@ compiles(const Measure *m, Side side, BuiltKind kind)
 static bool
 compiles_early(const Measure *m, Side side)
 {
-	return compiles(m, side, BUILT_EXTENSIONS) || compiles(m, side, BUILT_TRITON) || compiles(m, side, BUILT_GRAPHS);
+	return compiles(m, side, BUILT_EXTENSIONS) || compiles(m, side, BUILT_TRITON);
 }
 
 /* for what it is called with, or for the device it runs on */
@@ -247,8 +248,8 @@ prepare_interpreter(Measure *m, Side side, Interpreter *i, Sandbox *sandbox)
 		sandbox->binds[sandbox->nbinds++] = (SandboxBind) {folder, false};
 		for (int kind = 0; kind < BUILT_KINDS; kind++)
 		{
-			/* by which an interpreter also knows that Triton or torch.compile will be wanted, the one by the other as well */
-			if ((kind == BUILT_GRAPHS && !wanted(m, BUILT_GRAPHS)) || (kind == BUILT_TRITON && !wanted(m, BUILT_TRITON) && !wanted(m, BUILT_GRAPHS)))
+			/* by these an interpreter also knows that Triton or torch.compile will be wanted */
+			if ((kind == BUILT_TRITON || kind == BUILT_GRAPHS) && !wanted(m, kind))
 				continue;
 			snprintf(i->built[kind], sizeof(i->built[kind]), "%s/%s", folder, built_kinds[kind].folder);
 			set_environment(i, built_kinds[kind].variable, i->built[kind]);

@@ -651,7 +651,7 @@ def is_fault(error):
         "hardware stack error", "invalid program counter"))
 
 
-def become_executor(zygote, fds, guard, data_bytes, pool):
+def become_executor(zygote, fds, guard, data_bytes, pool, builds):
     sock, control, log, memory, source, *pool_fd = fds
     zygote.close()
     os.dup2(log, 1)
@@ -659,18 +659,9 @@ def become_executor(zygote, fds, guard, data_bytes, pool):
     os.close(log)
     gpu = Gpu(pool, pool_fd[0] if pool_fd else -1) if pool else None
     executor = Executor(sock, control, memory, source, guard, data_bytes, gpu)
-    if executor.code:
-        use_own_builds()
+    if builds and executor.code:
+        builds.use_own()
     executor.serve()
-
-
-def use_own_builds():
-    """A candidate finds what it compiled itself; until then the environment names the folder of the reference."""
-    folder = os.environ.pop("CUDAL1_BUILT", None)
-    if folder:
-        for name in ("TORCH_EXTENSIONS_DIR", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "PYTORCH_KERNEL_CACHE_PATH"):
-            if name in os.environ:
-                os.environ[name] = os.path.join(folder, os.path.basename(os.environ[name]))
 
 
 def limit_build(device, data_bytes):
@@ -797,7 +788,7 @@ def main():
                 try:
                     for pidfd in children:
                         os.close(pidfd)
-                    become_executor(zygote, fds, guard, data_bytes, pool)
+                    become_executor(zygote, fds, guard, data_bytes, pool, builds)
                 finally:
                     os._exit(121)
             pidfd = os.pidfd_open(child)

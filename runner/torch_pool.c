@@ -121,9 +121,9 @@ cudal1_pool_change(int memory_fd, uint64_t memory_bytes, uint64_t *memory)
 int
 access(const char *path, int mode)
 {
-	const char *kernels = getenv("PYTORCH_KERNEL_CACHE_PATH");
+	const char *kernels = mode == W_OK ? getenv("PYTORCH_KERNEL_CACHE_PATH") : NULL;
 
-	if (mode == W_OK && kernels && strcmp(path, kernels) == 0)
+	if (kernels && strcmp(path, kernels) == 0)
 		return 0;
 	return faccessat(AT_FDCWD, path, mode, 0);
 }
