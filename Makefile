@@ -4,14 +4,10 @@ EXTENSION = cudal1
 EXTVERSION = $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" cudal1.control)
 MODULE_big = cudal1
 OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c bgworker/*.c)))
-# the last version that was released, from which the script that upgrades to this one is made
-RELEASED = $(shell ls sql/upgrade/cudal1--*.sql | sed -n 's|.*/cudal1--\([0-9.]*\)\.sql$$|\1|p' | sort -V | tail -n 1)
-UPGRADE = cudal1--$(RELEASED)--$(EXTVERSION).sql
-DATA_built = cudal1--$(EXTVERSION).sql $(UPGRADE)
-DATA = $(wildcard sql/upgrade/cudal1--*.sql)
+DATA_built = cudal1--$(EXTVERSION).sql
 PG_CPPFLAGS = -I$(srcdir)/src -DCUDAL1_VERSION='"$(EXTVERSION)"'
 PG_CFLAGS = -std=gnu11 -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
-EXTRA_CLEAN = cudal1--*.sql cudal1--*.sql.new
+EXTRA_CLEAN = cudal1--*.sql
 
 PG_CONFIG ?= pg_config
 override with_llvm = no
@@ -28,9 +24,6 @@ SQL_PARTS = $(sort $(wildcard sql/*.sql))
 
 cudal1--$(EXTVERSION).sql: $(SQL_PARTS)
 	{ printf '%s\n' '\echo Use "CREATE EXTENSION cudal1" to load this file. \quit'; cat $^; } >$@
-
-$(UPGRADE): tools/upgrade $(SQL_PARTS) $(wildcard sql/upgrade/*.sql)
-	tools/upgrade $(RELEASED) $(EXTVERSION) >$@.new && mv $@.new $@
 
 all: runner
 install: install-runner

@@ -96,7 +96,6 @@ typedef struct Draw
 	Pick	   *picks;
 	int			npicks;
 	int64		codes;			/* at random, or before islands are founded: how many the task has */
-	bool		has_places;		/* likewise: they are numbered */
 } Draw;
 
 enum
@@ -371,29 +370,14 @@ already_picked(const Draw *draw, int64 number, int64 slot)
 	return false;
 }
 
-/*
- * A library that is newer than its database's version meets one without places, and counts them out from the buckets until
- * ALTER EXTENSION UPDATE.
- */
-static bool
-has_places(void)
-{
-	return OidIsValid(get_relname_relid("placement", get_namespace_oid("cudal1", false)));
-}
-
 static void
 count_codes(Draw *draw)
 {
-	static SPIPlanPtr kept = NULL;
-	static SPIPlanPtr summed = NULL;
+	static SPIPlanPtr plan = NULL;
 	Oid			types[] = {INT8OID};
 	Datum		args[] = {Int64GetDatum(draw->task.id)};
 
-	draw->has_places = has_places();
-	if (draw->has_places)
-		execute(&kept, "SELECT codes FROM cudal1.placement WHERE task_id = $1", 1, types, args);
-	else
-		execute(&summed, "SELECT coalesce(sum(codes), 0)::bigint FROM cudal1.bucket WHERE task_id = $1", 1, types, args);
+	execute(&plan, "SELECT codes FROM cudal1.placement WHERE task_id = $1", 1, types, args);
 	if (SPI_processed > 0)
 		draw->codes = DatumGetInt64(column(0, 1, NULL));
 }
@@ -640,7 +624,6 @@ fetch_exemplar(const Draw *draw, const Pick *pick, Exemplar *exemplar)
 {
 	static SPIPlanPtr by_bucket = NULL;
 	static SPIPlanPtr by_place = NULL;
-	static SPIPlanPtr by_count = NULL;
 	static SPIPlanPtr by_cluster = NULL;
 	static SPIPlanPtr by_rank = NULL;
 
@@ -649,16 +632,9 @@ fetch_exemplar(const Draw *draw, const Pick *pick, Exemplar *exemplar)
 		Oid			types[] = {INT8OID, INT8OID};
 		Datum		args[] = {Int64GetDatum(draw->task.id), Int64GetDatum(pick->slot)};
 
-		if (draw->has_places)
-			execute(&by_place, "SELECT c.candidate_id, c.reward, c.code FROM cudal1.bucket_slot AS s"
-					" JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id"
-					" WHERE s.task_id = $1 AND s.place = $2", 2, types, args);
-		else
-			execute(&by_count, "SELECT c.candidate_id, c.reward, c.code"
-					" FROM (SELECT bucket, codes, sum(codes) OVER (ORDER BY bucket) AS upto FROM cudal1.bucket WHERE task_id = $1) AS b"
-					" JOIN cudal1.bucket_slot AS s ON s.task_id = $1 AND s.bucket = b.bucket AND s.slot = ($2 - b.upto + b.codes)::bigint"
-					" JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id"
-					" WHERE $2 < b.upto AND $2 >= b.upto - b.codes", 2, types, args);
+		execute(&by_place, "SELECT c.candidate_id, c.reward, c.code FROM cudal1.bucket_slot AS s"
+				" JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id"
+				" WHERE s.task_id = $1 AND s.place = $2", 2, types, args);
 	}
 	else if (draw->strategy == STRATEGY_BUCKET)
 	{

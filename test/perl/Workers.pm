@@ -49,8 +49,8 @@ END
 
 sub create_extension
 {
-	my ($node, $database, $version) = @_;
-	$node->safe_psql($database, 'CREATE EXTENSION cudal1' . (defined $version ? " VERSION '$version'" : ''));
+	my ($node, $database) = @_;
+	$node->safe_psql($database, 'CREATE EXTENSION cudal1');
 	$node->safe_psql($database, <<'END');
 SELECT cudal1_add_task('task', 'void solve(const float *a, float *c) {}', 'c',
 	'{"entry": "solve", "args": [{"name": "a", "dtype": "float32", "shape": [4], "role": "in", "init": "normal"},
