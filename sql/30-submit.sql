@@ -322,7 +322,7 @@ BEGIN
 		RETURN;
 	END IF;
 	kept := read_response.response;
-	SELECT r.code, r.reason INTO body, reason FROM @extschema@.cudal1_parse_response(kept) AS r;
+	SELECT r.code, r.reason INTO body, reason FROM cudal1.parse_response(kept) AS r;
 	reason := coalesce(reason, cudal1.check_submission(body, '-', 0));
 	body := CASE WHEN reason IS NULL THEN replace(body, E'\r\n', E'\n') ELSE kept END;
 END
@@ -330,10 +330,10 @@ $$;
 COMMENT ON FUNCTION cudal1.read_response(text) IS
 'what a model''s answer is known by: its code, or the answer itself where it is malformed, with the reason; and what is kept of it';
 
-CREATE FUNCTION @extschema@.cudal1_submit_response(prompt_id bigint, response text, method text DEFAULT 'model', group_key text DEFAULT NULL,
-	proposal_key text DEFAULT NULL, priority int DEFAULT 0, deadline timestamptz DEFAULT NULL)
+CREATE FUNCTION cudal1.submit_response(prompt_id bigint, response text, method text, group_key text,
+	proposal_key text, priority int, deadline timestamptz)
 RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -341,25 +341,34 @@ DECLARE
 	answer		record;
 	problem		text;
 BEGIN
-	IF cudal1_submit_response.prompt_id IS NULL OR cudal1_submit_response.response IS NULL THEN
+	IF submit_response.prompt_id IS NULL OR submit_response.response IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'prompt_id and response must not be null';
 	END IF;
 	SELECT x.* INTO t FROM cudal1.prompt AS q JOIN cudal1.task AS x USING (task_id)
-		WHERE q.prompt_id = cudal1_submit_response.prompt_id;
+		WHERE q.prompt_id = submit_response.prompt_id;
 	IF NOT FOUND THEN
-		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('prompt %s does not exist', cudal1_submit_response.prompt_id),
+		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('prompt %s does not exist', submit_response.prompt_id),
 			HINT = 'Prompts come from cudal1_prompt().';
 	END IF;
-	problem := cudal1.check_submission('-', cudal1_submit_response.method, cudal1_submit_response.priority);
+	problem := cudal1.check_submission('-', submit_response.method, submit_response.priority);
 	IF problem IS NOT NULL THEN
 		PERFORM cudal1.bad_submission(problem);
 	END IF;
-	SELECT r.* INTO answer FROM cudal1.read_response(cudal1_submit_response.response) AS r;
-	RETURN cudal1.accept_submission(t, answer.body, cudal1_submit_response.method,
-		cudal1_submit_response.prompt_id, cudal1_submit_response.group_key, cudal1_submit_response.proposal_key,
-		cudal1_submit_response.priority, cudal1_submit_response.deadline, answer.kept, answer.reason);
+	SELECT r.* INTO answer FROM cudal1.read_response(submit_response.response) AS r;
+	RETURN cudal1.accept_submission(t, answer.body, submit_response.method,
+		submit_response.prompt_id, submit_response.group_key, submit_response.proposal_key,
+		submit_response.priority, submit_response.deadline, answer.kept, answer.reason);
 END
 $$;
+COMMENT ON FUNCTION cudal1.submit_response(bigint, text, text, text, text, int, timestamptz) IS 'what cudal1_submit_response() does';
+
+CREATE FUNCTION @extschema@.cudal1_submit_response(prompt_id bigint, response text, method text DEFAULT 'model', group_key text DEFAULT NULL,
+	proposal_key text DEFAULT NULL, priority int DEFAULT 0, deadline timestamptz DEFAULT NULL)
+RETURNS bigint
+LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+	SELECT cudal1.submit_response(prompt_id, response, method, group_key, proposal_key, priority, deadline);
+END;
 COMMENT ON FUNCTION @extschema@.cudal1_submit_response(bigint, text, text, text, text, int, timestamptz) IS
 'proposes the code of a model''s answer to a prompt and returns its candidate; a malformed answer becomes a failed candidate (reward 0), identified by its raw text, as does one longer than 4 MiB, of which that much is kept.
 Further arguments as in cudal1_submit()';

@@ -431,7 +431,7 @@ AS $$
 BEGIN
 	UPDATE cudal1.candidate AS x
 		SET state = 'successful', failure = NULL, detail = accept_score.detail, score = accept_score.score,
-			reward = @extschema@.cudal1_conservative_round(accept_score.score), imported = false, import_device = NULL,
+			reward = cudal1.conservative_round(accept_score.score), imported = false, import_device = NULL,
 			measurement_id = accept_score.measurement_id, decided_at = clock_timestamp()
 		WHERE x.candidate_id = c.candidate_id;
 	PERFORM cudal1.place_candidate(c.candidate_id);
@@ -607,7 +607,7 @@ BEGIN
 			  WHEN r.outcome = 'unstable' AND last AND p.unstable = 'lower_end' THEN r.lower END;
 	r.reward := CASE WHEN r.outcome IN ('unverified', 'lost', 'cancelled', 'unstable') AND s IS NULL THEN NULL
 					 WHEN s IS NULL THEN 0
-					 ELSE @extschema@.cudal1_conservative_round(s) END;
+					 ELSE cudal1.conservative_round(s) END;
 
 	INSERT INTO cudal1.measurement (task_id, candidate_id, kind, attempt, device_id, device_model, profile, outcome, same_device,
 			score, reward, lower, upper, variance, pairs, rounds, bucket_means, reference_seconds, candidate_seconds, checks, max_error,

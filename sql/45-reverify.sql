@@ -233,7 +233,7 @@ BEGIN
 	SELECT x.* INTO STRICT c FROM cudal1.candidate AS x WHERE x.task_id = t.task_id AND x.code_hash = hash FOR NO KEY UPDATE;
 	INSERT INTO cudal1.proposal (task_id, candidate_id, method) VALUES (t.task_id, c.candidate_id, cudal1_import_result.method);
 	INSERT INTO cudal1.imported_score (candidate_id, device, reward, score)
-		VALUES (c.candidate_id, cudal1_import_result.device, coalesce(@extschema@.cudal1_conservative_round(s), 0), s)
+		VALUES (c.candidate_id, cudal1_import_result.device, coalesce(cudal1.conservative_round(s), 0), s)
 		ON CONFLICT (candidate_id, device) DO UPDATE SET reward = excluded.reward, score = excluded.score, imported_at = now();
 
 	IF c.state IN ('successful', 'failed') AND NOT c.imported
@@ -248,7 +248,7 @@ BEGIN
 			SET code = body, state = CASE WHEN s IS NULL THEN 'failed' ELSE 'successful' END,
 				failure = CASE WHEN s IS NULL THEN 'reported' END,
 				detail = NULL, score = s,
-				reward = coalesce(@extschema@.cudal1_conservative_round(s), 0),
+				reward = coalesce(cudal1.conservative_round(s), 0),
 				imported = true, import_device = cudal1_import_result.device, measurement_id = NULL, decided_at = now()
 			WHERE x.candidate_id = c.candidate_id;
 		PERFORM cudal1.place_candidate(c.candidate_id);

@@ -48,31 +48,31 @@ AS 'MODULE_PATHNAME', 'cudal1_compose_prompt';
 COMMENT ON FUNCTION cudal1.compose_prompt(boolean, text, boolean, text, text, text, text, text, text[], float8[]) IS
 'the words of a prompt; entry is NULL for pytorch, no other argument may be NULL; codes and scores in the order to be shown';
 
-CREATE FUNCTION @extschema@.cudal1_prompt(task text, n int DEFAULT 2, strategy text DEFAULT 'bucket', kind text DEFAULT 'contrastive',
-							  temperature float8 DEFAULT NULL, seed bigint DEFAULT NULL)
+CREATE FUNCTION cudal1.make_prompt(task text, n int, strategy text, kind text,
+							  temperature float8, seed bigint)
 RETURNS TABLE (prompt_id bigint, prompt text, exemplars bigint[])
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
 	t			cudal1.task;
 	used		text;
-	used_seed	bigint := COALESCE(cudal1_prompt.seed, cudal1.random_seed());
+	used_seed	bigint := COALESCE(make_prompt.seed, cudal1.random_seed());
 	heat		float8;
 	gpu			boolean;
 	drawn		record;
 	words		text;
 	id			bigint;
 BEGIN
-	t := cudal1.find_task(cudal1_prompt.task);
-	IF cudal1_prompt.kind IS NULL OR cudal1_prompt.kind NOT IN ('contrastive', 'augment') THEN
+	t := cudal1.find_task(make_prompt.task);
+	IF make_prompt.kind IS NULL OR make_prompt.kind NOT IN ('contrastive', 'augment') THEN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
-			MESSAGE = format('kind "%s" does not exist', cudal1_prompt.kind),
+			MESSAGE = format('kind "%s" does not exist', make_prompt.kind),
 			HINT = 'Valid kinds are "contrastive" and "augment".';
 	END IF;
-	used := COALESCE(cudal1_prompt.strategy, t.strategy);
-	IF used = 'island' AND cudal1_prompt.kind = 'contrastive' THEN
+	used := COALESCE(make_prompt.strategy, t.strategy);
+	IF used = 'island' AND make_prompt.kind = 'contrastive' THEN
 		PERFORM cudal1.found_islands(t.task_id);
 	END IF;
 
@@ -83,19 +83,19 @@ BEGIN
 		   max(d.island) AS island, max(d.epoch) AS epoch,
 		   COALESCE((array_agg(d.probabilities))[1], '{}') AS probabilities
 	INTO drawn
-	FROM cudal1.draw(cudal1_prompt.task, cudal1_prompt.n, used, cudal1_prompt.temperature, used_seed) AS d;
-	IF cudal1_prompt.kind = 'augment' THEN
+	FROM cudal1.draw(make_prompt.task, make_prompt.n, used, make_prompt.temperature, used_seed) AS d;
+	IF make_prompt.kind = 'augment' THEN
 		SELECT '{}'::bigint[] AS candidates, '{}'::float8[] AS scores, '{}'::text[] AS codes, NULL::int AS island,
 			   NULL::int AS epoch, '{}'::jsonb AS probabilities INTO drawn;
 	END IF;
-	IF used <> 'random' AND cudal1_prompt.kind = 'contrastive' THEN
-		heat := COALESCE(cudal1_prompt.temperature, CASE WHEN used = 'bucket' THEN t.temperature
+	IF used <> 'random' AND make_prompt.kind = 'contrastive' THEN
+		heat := COALESCE(make_prompt.temperature, CASE WHEN used = 'bucket' THEN t.temperature
 							ELSE (SELECT k.temperature FROM cudal1.island_constants(t.options) AS k) END);
 	END IF;
 
 	gpu := COALESCE((SELECT bool_or(d.class = 'cuda') FROM cudal1.device AS d WHERE d.model = COALESCE(t.device_model, t.device)),
 					CASE WHEN t.device IN ('cpu', 'cuda') THEN t.device = 'cuda' ELSE t.language = 'cuda' END);
-	words := cudal1.compose_prompt(cudal1_prompt.kind = 'contrastive', t.language, gpu,
+	words := cudal1.compose_prompt(make_prompt.kind = 'contrastive', t.language, gpu,
 		CASE WHEN t.device_model IS NOT NULL THEN t.device_model
 			 WHEN t.device NOT IN ('cpu', 'cuda') THEN t.device
 			 WHEN gpu THEN 'a modern NVIDIA GPU' ELSE 'a modern CPU' END,
@@ -104,11 +104,20 @@ BEGIN
 
 	INSERT INTO cudal1.prompt (task_id, kind, strategy, temperature, seed, island, island_epoch, exemplars, scores,
 							   probabilities, prompt)
-	VALUES (t.task_id, cudal1_prompt.kind, used, heat, used_seed, drawn.island, drawn.epoch, drawn.candidates, drawn.scores,
+	VALUES (t.task_id, make_prompt.kind, used, heat, used_seed, drawn.island, drawn.epoch, drawn.candidates, drawn.scores,
 			drawn.probabilities, words)
 	RETURNING prompt_id INTO id;
 	RETURN QUERY SELECT id, words, drawn.candidates::bigint[];
 END
 $$;
+COMMENT ON FUNCTION cudal1.make_prompt(text, int, text, text, float8, bigint) IS 'what cudal1_prompt() does';
+
+CREATE FUNCTION @extschema@.cudal1_prompt(task text, n int DEFAULT 2, strategy text DEFAULT 'bucket', kind text DEFAULT 'contrastive',
+	temperature float8 DEFAULT NULL, seed bigint DEFAULT NULL)
+RETURNS TABLE (prompt_id bigint, prompt text, exemplars bigint[])
+LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+	SELECT p.prompt_id, p.prompt, p.exemplars FROM cudal1.make_prompt(task, n, strategy, kind, temperature, seed) AS p;
+END;
 COMMENT ON FUNCTION @extschema@.cudal1_prompt(text, int, text, text, float8, bigint) IS
 'draws exemplars as cudal1_sample_exemplars does, builds a prompt and records both in cudal1.prompt with seed, temperature and probabilities, so that the draw can be repeated. kind contrastive (CUDA-L1, table 3): reference, exemplars in ascending score, or the reference at 1.00 where there is none yet; augment (table 1): the reference alone. Both demand the headings "## Performance Analysis", "## Algorithm Design" and "## Code Implementation". Strategy island founds the task''s islands if it has none. Errors: 42704 unknown task, 22023 unknown kind or strategy, n or temperature out of range';

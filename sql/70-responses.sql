@@ -2,6 +2,12 @@
  * What models send.
  */
 
+CREATE FUNCTION cudal1.parse_response(response text)
+RETURNS TABLE (analysis text, design text, code text, reason text)
+LANGUAGE C IMMUTABLE PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'cudal1_parse_response';
+COMMENT ON FUNCTION cudal1.parse_response(text) IS 'what cudal1_parse_response() does';
+
 CREATE FUNCTION @extschema@.cudal1_parse_response(response text)
 RETURNS TABLE (analysis text, design text, code text, reason text)
 LANGUAGE C IMMUTABLE PARALLEL SAFE

@@ -187,9 +187,9 @@ $$;
 COMMENT ON FUNCTION @extschema@.cudal1_generate(bigint, text, int, text, text, int) IS
 'asks a model for n (1 to 10000) answers to a prompt and returns the requests; each answer becomes a candidate. method: NULL is the model''s name; further arguments as in cudal1_submit(). Errors: 42704 unknown prompt or model, 22023 n out of range';
 
-CREATE FUNCTION @extschema@.cudal1_cancel_requests(request_ids bigint[])
+CREATE FUNCTION cudal1.cancel_requests(request_ids bigint[])
 RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	r		cudal1.request;
@@ -220,6 +220,14 @@ BEGIN
 	RETURN n;
 END
 $$;
+COMMENT ON FUNCTION cudal1.cancel_requests(bigint[]) IS 'what cudal1_cancel_requests() does';
+
+CREATE FUNCTION @extschema@.cudal1_cancel_requests(request_ids bigint[])
+RETURNS bigint
+LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+	SELECT cudal1.cancel_requests(request_ids);
+END;
 COMMENT ON FUNCTION @extschema@.cudal1_cancel_requests(bigint[]) IS
 'cancels requests that are waiting or in flight and returns their number; an answer that arrives first is kept. Error 42704 for an unknown id';
 
@@ -577,7 +585,7 @@ BEGIN
 		problem := NULL;
 		BEGIN
 			IF r.purpose = 'candidate' THEN
-				id := @extschema@.cudal1_submit_response(r.prompt_id, r.answer, r.method, r.group_key, 'request ' || r.request_id, r.priority);
+				id := cudal1.submit_response(r.prompt_id, r.answer, r.method, r.group_key, 'request ' || r.request_id, r.priority, NULL);
 				-- in the turn of who asked, not in that of the worker
 				UPDATE cudal1.job AS j SET trainer = r.created_by
 					WHERE j.candidate_id = id AND j.kind = 'measure' AND j.state = 'queued' AND j.trainer = SESSION_USER

@@ -189,7 +189,7 @@ BEGIN
 	IF c.state = 'finished' THEN
 		RETURN;
 	END IF;
-	PERFORM @extschema@.cudal1_cancel_requests(ARRAY(SELECT r.request_id
+	PERFORM cudal1.cancel_requests(ARRAY(SELECT r.request_id
 		FROM cudal1.request AS r JOIN cudal1.campaign_lane AS l USING (lane_id)
 		WHERE l.campaign_id = c.campaign_id AND NOT r.decided AND r.state IN ('queued', 'running')));
 	UPDATE cudal1.campaign_lane AS l SET state = 'done', note = coalesce(l.note, 'ended') WHERE l.campaign_id = c.campaign_id AND l.state = 'open';
@@ -212,11 +212,11 @@ BEGIN
 	END IF;
 	SELECT t.name INTO STRICT task FROM cudal1.task AS t WHERE t.task_id = l.task_id;
 	IF kind IN ('vanilla', 'augment', 'self_supervised') THEN
-		SELECT p.prompt_id INTO STRICT id FROM @extschema@.cudal1_prompt(task, kind => 'augment') AS p;
+		SELECT p.prompt_id INTO STRICT id FROM cudal1.make_prompt(task, 2, 'bucket', 'augment', NULL, NULL) AS p;
 		UPDATE cudal1.campaign_lane AS x SET prompt_id = id WHERE x.lane_id = l.lane_id;
 	ELSE
 		SELECT p.prompt_id INTO STRICT id
-			FROM @extschema@.cudal1_prompt(task, (o ->> 'exemplars')::int, o ->> 'strategy', 'contrastive', (o ->> 'temperature')::float8) AS p;
+			FROM cudal1.make_prompt(task, (o ->> 'exemplars')::int, o ->> 'strategy', 'contrastive', (o ->> 'temperature')::float8, NULL) AS p;
 	END IF;
 	RETURN id;
 END
@@ -310,7 +310,7 @@ BEGIN
 
 	IF over IS NOT NULL THEN
 		-- of augment, what is still under way is not needed any more
-		PERFORM @extschema@.cudal1_cancel_requests(ARRAY(SELECT r.request_id FROM cudal1.request AS r
+		PERFORM cudal1.cancel_requests(ARRAY(SELECT r.request_id FROM cudal1.request AS r
 			WHERE r.lane_id = l.lane_id AND NOT r.decided AND r.state IN ('queued', 'running')));
 		UPDATE cudal1.campaign_lane AS x SET state = 'done', note = over WHERE x.lane_id = l.lane_id;
 		RETURN 1;
@@ -495,8 +495,8 @@ BEGIN
 	UPDATE cudal1.campaign_group AS x SET answered_at = clock_timestamp() WHERE x.group_id = g.group_id;
 	UPDATE cudal1.campaign_lane AS l SET trials = l.trials + cardinality(responses) WHERE l.lane_id = g.lane_id;
 	RETURN QUERY
-		SELECT u.ordinality::int, @extschema@.cudal1_submit_response(g.prompt_id, u.response, g.method, g.group_key, 'answer ' || u.ordinality,
-				(g.options ->> 'priority')::int)
+		SELECT u.ordinality::int, cudal1.submit_response(g.prompt_id, u.response, g.method, g.group_key, 'answer ' || u.ordinality,
+				(g.options ->> 'priority')::int, NULL)
 			FROM unnest(responses) WITH ORDINALITY AS u(response);
 END
 $$;
@@ -526,7 +526,7 @@ BEGIN
 				FROM cudal1.proposal AS p JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
 				WHERE p.group_key = cudal1_group_result.group_key AND (its_task IS NULL OR p.task_id = its_task)),
 		scored AS (
-			SELECT m.task_id, @extschema@.cudal1_group_advantages(array_agg(m.reward ORDER BY m.place), cudal1_group_result.variant) AS advantages
+			SELECT m.task_id, cudal1.group_advantages(array_agg(m.reward ORDER BY m.place), cudal1_group_result.variant) AS advantages
 				FROM member AS m GROUP BY m.task_id)
 		SELECT m.ordinal, m.candidate_id, m.state, m.reward, s.advantages[m.place]
 			FROM member AS m JOIN scored AS s USING (task_id) ORDER BY m.ordinal;

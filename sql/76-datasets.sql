@@ -92,7 +92,7 @@ BEGIN
 		numbered AS (
 			SELECT m.*, row_number() OVER (PARTITION BY m.task_id, m.grp ORDER BY m.proposal_id) AS place FROM member AS m),
 		scored AS (
-			SELECT n.task_id, n.grp, @extschema@.cudal1_group_advantages(array_agg(n.value ORDER BY n.place), cudal1_rl_dataset.variant) AS advantages
+			SELECT n.task_id, n.grp, cudal1.group_advantages(array_agg(n.value ORDER BY n.place), cudal1_rl_dataset.variant) AS advantages
 				FROM numbered AS n GROUP BY n.task_id, n.grp)
 		SELECT jsonb_build_object('prompt', q.prompt, 'response', p.response, 'reward', n.value, 'advantage', s.advantages[n.place],
 				'group', n.grp, 'task', t.name, 'level', t.level, 'method', p.method, 'state', c.state, 'failure', c.failure,

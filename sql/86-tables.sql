@@ -85,26 +85,26 @@ END;
 COMMENT ON FUNCTION cudal1.unrounded(bigint, float8, boolean, text) IS
 'the score that the speedup in a row of cudal1.best_speedups() was rounded from';
 
-CREATE FUNCTION @extschema@.cudal1_level_report(method text DEFAULT NULL, device text DEFAULT NULL, missing text DEFAULT 'zero',
-	without_weak boolean DEFAULT false, cut float8 DEFAULT 0.1, faster_than float8 DEFAULT 1, unrounded boolean DEFAULT false)
+CREATE FUNCTION cudal1.level_report(method text, device text, missing text,
+	without_weak boolean, cut float8, faster_than float8, unrounded boolean)
 RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8, p25 float8, success bigint, speedup bigint,
 			   geometric_mean float8, trimmed_mean float8, convention text, evaluated bigint, weak bigint)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
-	IF cudal1_level_report.without_weak IS NULL OR cudal1_level_report.unrounded IS NULL THEN
+	IF level_report.without_weak IS NULL OR level_report.unrounded IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'without_weak and unrounded must not be null';
 	END IF;
-	PERFORM cudal1.check_report(cudal1_level_report.method, cudal1_level_report.device, cudal1_level_report.missing);
+	PERFORM cudal1.check_report(level_report.method, level_report.device, level_report.missing);
 	RETURN QUERY
 	WITH best AS MATERIALIZED (
 		SELECT b.task_id, b.level, b.evaluated, t.certified IS NOT DISTINCT FROM 'weak' AS weak,
-			   CASE WHEN cudal1_level_report.unrounded AND b.speedup IS NOT NULL
-					THEN cudal1.unrounded(b.candidate_id, b.speedup, b.evaluated, cudal1_level_report.device) ELSE b.speedup END AS speedup
-		FROM cudal1.best_speedups(cudal1_level_report.method, cudal1_level_report.device) AS b
+			   CASE WHEN level_report.unrounded AND b.speedup IS NOT NULL
+					THEN cudal1.unrounded(b.candidate_id, b.speedup, b.evaluated, level_report.device) ELSE b.speedup END AS speedup
+		FROM cudal1.best_speedups(level_report.method, level_report.device) AS b
 			JOIN cudal1.task AS t ON t.task_id = b.task_id
-		WHERE NOT (cudal1_level_report.without_weak AND t.certified IS NOT DISTINCT FROM 'weak')
+		WHERE NOT (level_report.without_weak AND t.certified IS NOT DISTINCT FROM 'weak')
 	), marks AS (
 		SELECT g.label, count(*) FILTER (WHERE b.evaluated) AS evaluated, count(*) FILTER (WHERE b.weak) AS weak
 		FROM best AS b CROSS JOIN LATERAL (VALUES (coalesce(b.level::text, 'none')), ('All')) AS g (label)
@@ -113,12 +113,22 @@ BEGIN
 		   coalesce(m.evaluated, 0), coalesce(m.weak, 0)
 	FROM cudal1.summarise((SELECT array_agg(b.level ORDER BY b.task_id) FROM best AS b),
 						  (SELECT array_agg(b.speedup ORDER BY b.task_id) FROM best AS b),
-						  cudal1_level_report.missing, cudal1_level_report.cut, cudal1_level_report.faster_than) WITH ORDINALITY AS s (level, tasks, mean, max, p75, p50, p25,
+						  level_report.missing, level_report.cut, level_report.faster_than) WITH ORDINALITY AS s (level, tasks, mean, max, p75, p50, p25,
 							success, speedup, geometric_mean, trimmed_mean, convention, place)
 		LEFT JOIN marks AS m ON m.label = s.level
 	ORDER BY s.place;
 END
 $$;
+COMMENT ON FUNCTION cudal1.level_report(text, text, text, boolean, float8, float8, boolean) IS 'what cudal1_level_report() does';
+
+CREATE FUNCTION @extschema@.cudal1_level_report(method text DEFAULT NULL, device text DEFAULT NULL, missing text DEFAULT 'zero',
+	without_weak boolean DEFAULT false, cut float8 DEFAULT 0.1, faster_than float8 DEFAULT 1, unrounded boolean DEFAULT false)
+RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8, p25 float8, success bigint, speedup bigint,
+			   geometric_mean float8, trimmed_mean float8, convention text, evaluated bigint, weak bigint)
+LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+	SELECT r.* FROM cudal1.level_report(method, device, missing, without_weak, cut, faster_than, unrounded) AS r;
+END;
 COMMENT ON FUNCTION @extschema@.cudal1_level_report(text, text, text, boolean, float8, float8, boolean) IS
 'CUDA-L1, table 4: the columns of cudal1_speedup_report(), then geometric_mean (0 as soon as a task counts 0), trimmed_mean (without the share cut of the tasks at either end, 0.1 by default), convention (what was made of tasks without success, and how many), evaluated (tasks whose speedup is an evaluation, not a training reward), weak (tasks that certification found not to discriminate; without_weak leaves them out). faster_than: what the column speedup counts above (1); unrounded: scores as they were measured or imported, not rewards, which are rounded to two decimals towards 1. Errors: 22023 bad missing, cut or faster_than, 42704 unknown device';
 
@@ -134,7 +144,7 @@ BEGIN ATOMIC
 						ARRAY(SELECT DISTINCT p.method FROM cudal1.proposal AS p
 								JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id AND c.purpose IN ('normal', 'withheld')
 							  ORDER BY p.method)))) WITH ORDINALITY AS m (name, place)
-		CROSS JOIN LATERAL @extschema@.cudal1_level_report(m.name, cudal1_method_report.device, cudal1_method_report.missing,
+		CROSS JOIN LATERAL cudal1.level_report(m.name, cudal1_method_report.device, cudal1_method_report.missing,
 			cudal1_method_report.without_weak, cudal1_method_report.cut, cudal1_method_report.faster_than, cudal1_method_report.unrounded) AS r
 	ORDER BY r.level = 'All', r.level = 'none', pg_catalog.length(r.level), r.level, m.place;
 END;
@@ -154,7 +164,7 @@ BEGIN ATOMIC
 							  UNION SELECT i.device FROM cudal1.imported_score AS i
 							  UNION SELECT e.device_model FROM cudal1.measurement AS e WHERE e.kind = 'evaluate' AND e.reward IS NOT NULL
 							  ORDER BY 1)))) WITH ORDINALITY AS m (name, place)
-		CROSS JOIN LATERAL @extschema@.cudal1_level_report(cudal1_device_report.method, m.name, cudal1_device_report.missing,
+		CROSS JOIN LATERAL cudal1.level_report(cudal1_device_report.method, m.name, cudal1_device_report.missing,
 			cudal1_device_report.without_weak, cudal1_device_report.cut, cudal1_device_report.faster_than, cudal1_device_report.unrounded) AS r
 	ORDER BY r.level = 'All', r.level = 'none', pg_catalog.length(r.level), r.level, m.place;
 END;
@@ -232,24 +242,24 @@ AS 'MODULE_PATHNAME', 'cudal1_paired_test';
 COMMENT ON FUNCTION cudal1.paired_test(float8[], float8[], float8) IS
 'compares speedups of two sides pair by pair. ratio: geometric mean of a / b, with Student''s t interval over the logarithms (NULL where a side is 0 and the other is not); signed_rank_p: Wilcoxon''s test, two-sided, zero differences dropped, ties at middle ranks, exact up to 400 pairs; sign_p: the exact two-sided sign test. Errors: 2202E lengths, 22023 negative speedups or bad confidence';
 
-CREATE FUNCTION @extschema@.cudal1_compare_tasks(method_a text, method_b text, device_a text DEFAULT NULL, device_b text DEFAULT NULL,
-	missing text DEFAULT 'one', without_weak boolean DEFAULT false)
+CREATE FUNCTION cudal1.compare_tasks(method_a text, method_b text, device_a text, device_b text,
+	missing text, without_weak boolean)
 RETURNS TABLE (level int, task text, speedup_a float8, speedup_b float8, ratio float8, lower float8, upper float8)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
-	IF cudal1_compare_tasks.without_weak IS NULL THEN
+	IF compare_tasks.without_weak IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'without_weak must not be null';
 	END IF;
-	PERFORM cudal1.check_report(cudal1_compare_tasks.method_a, cudal1_compare_tasks.device_a, cudal1_compare_tasks.missing);
-	PERFORM cudal1.check_report(cudal1_compare_tasks.method_b, cudal1_compare_tasks.device_b);
+	PERFORM cudal1.check_report(compare_tasks.method_a, compare_tasks.device_a, compare_tasks.missing);
+	PERFORM cudal1.check_report(compare_tasks.method_b, compare_tasks.device_b);
 	RETURN QUERY
 	WITH sides AS (
 		SELECT s.side, s.task_id, s.speedup, nullif(ln(m.upper / m.lower) / 2, 0) AS half
-		FROM (SELECT 'a' AS side, x.* FROM cudal1.best_speedups(cudal1_compare_tasks.method_a, cudal1_compare_tasks.device_a) AS x
+		FROM (SELECT 'a' AS side, x.* FROM cudal1.best_speedups(compare_tasks.method_a, compare_tasks.device_a) AS x
 			  UNION ALL
-			  SELECT 'b', x.* FROM cudal1.best_speedups(cudal1_compare_tasks.method_b, cudal1_compare_tasks.device_b) AS x) AS s
+			  SELECT 'b', x.* FROM cudal1.best_speedups(compare_tasks.method_b, compare_tasks.device_b) AS x) AS s
 			LEFT JOIN cudal1.measurement AS m
 				ON m.measurement_id = cudal1.speaking_measurement(s.candidate_id, s.speedup, s.evaluated) AND m.lower > 0)
 	SELECT t.level, t.name, v.a, v.b, v.ratio,
@@ -257,14 +267,23 @@ BEGIN
 	FROM sides AS a
 		JOIN sides AS b ON b.task_id = a.task_id AND b.side = 'b'
 		JOIN cudal1.task AS t ON t.task_id = a.task_id
-		CROSS JOIN (SELECT CASE cudal1_compare_tasks.missing WHEN 'zero' THEN 0::float8 WHEN 'one' THEN 1 END AS instead) AS i
+		CROSS JOIN (SELECT CASE compare_tasks.missing WHEN 'zero' THEN 0::float8 WHEN 'one' THEN 1 END AS instead) AS i
 		CROSS JOIN LATERAL (SELECT coalesce(a.speedup, i.instead) AS a, coalesce(b.speedup, i.instead) AS b) AS w
 		CROSS JOIN LATERAL (SELECT w.a, w.b, CASE WHEN w.a = w.b THEN 1 WHEN w.b > 0 THEN w.a / w.b END AS ratio) AS v
 	WHERE a.side = 'a' AND v.a IS NOT NULL AND v.b IS NOT NULL
-		AND NOT (cudal1_compare_tasks.without_weak AND t.certified IS NOT DISTINCT FROM 'weak')
+		AND NOT (compare_tasks.without_weak AND t.certified IS NOT DISTINCT FROM 'weak')
 	ORDER BY t.level NULLS LAST, t.task_id;
 END
 $$;
+COMMENT ON FUNCTION cudal1.compare_tasks(text, text, text, text, text, boolean) IS 'what cudal1_compare_tasks() does';
+
+CREATE FUNCTION @extschema@.cudal1_compare_tasks(method_a text, method_b text, device_a text DEFAULT NULL, device_b text DEFAULT NULL,
+	missing text DEFAULT 'one', without_weak boolean DEFAULT false)
+RETURNS TABLE (level int, task text, speedup_a float8, speedup_b float8, ratio float8, lower float8, upper float8)
+LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+	SELECT r.* FROM cudal1.compare_tasks(method_a, method_b, device_a, device_b, missing, without_weak) AS r;
+END;
 COMMENT ON FUNCTION @extschema@.cudal1_compare_tasks(text, text, text, text, text, boolean) IS
 'two methods (NULL: any), or one on two devices, task by task: best speedups, their ratio a / b (NULL where only b is 0) and its interval from those of the two measurements (NULL: imported or missing). missing: one (no improvement counts 1.00), zero, or drop (tasks that only one side solved are left out)';
 
@@ -281,7 +300,7 @@ BEGIN
 	END IF;
 	RETURN QUERY
 	WITH pairs AS MATERIALIZED (
-		SELECT c.* FROM @extschema@.cudal1_compare_tasks(cudal1_compare.method_a, cudal1_compare.method_b, cudal1_compare.device_a,
+		SELECT c.* FROM cudal1.compare_tasks(cudal1_compare.method_a, cudal1_compare.method_b, cudal1_compare.device_a,
 			cudal1_compare.device_b, cudal1_compare.missing, cudal1_compare.without_weak) AS c
 	), groups AS (
 		SELECT g.label, g.place, array_agg(p.speedup_a ORDER BY p.task) AS a, array_agg(p.speedup_b ORDER BY p.task) AS b

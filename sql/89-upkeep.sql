@@ -118,9 +118,9 @@ BEGIN
 		-- whose hashes are salted
 		AND NOT EXISTS (SELECT FROM cudal1.null_candidate AS k WHERE k.candidate_id = c.candidate_id);
 	RETURN QUERY
-	SELECT 'reward of score', format('candidate %s', c.candidate_id), @extschema@.cudal1_conservative_round(c.score)::text, c.reward::text
+	SELECT 'reward of score', format('candidate %s', c.candidate_id), cudal1.conservative_round(c.score)::text, c.reward::text
 	FROM cudal1.candidate AS c
-	WHERE c.state = 'successful' AND c.score >= 0 AND c.score < 'infinity' AND c.reward <> @extschema@.cudal1_conservative_round(c.score);
+	WHERE c.state = 'successful' AND c.score >= 0 AND c.score < 'infinity' AND c.reward <> cudal1.conservative_round(c.score);
 	RETURN QUERY
 	SELECT 'deciding measurement', format('candidate %s', c.candidate_id),
 		   CASE WHEN m.measurement_id IS NULL THEN 'a measurement' ELSE format('reward %s of this code and task, accepted, on %s', c.reward, t.device_model) END,
@@ -140,9 +140,9 @@ BEGIN
 		LEFT JOIN cudal1.imported_score AS i ON i.candidate_id = c.candidate_id AND i.device = c.import_device
 	WHERE c.imported AND i.reward IS DISTINCT FROM c.reward;
 	RETURN QUERY
-	SELECT 'reward of import', format('candidate %s on %s', i.candidate_id, i.device), @extschema@.cudal1_conservative_round(i.score)::text, i.reward::text
+	SELECT 'reward of import', format('candidate %s on %s', i.candidate_id, i.device), cudal1.conservative_round(i.score)::text, i.reward::text
 	FROM cudal1.imported_score AS i
-	WHERE i.score IS NOT NULL AND i.reward <> @extschema@.cudal1_conservative_round(i.score);
+	WHERE i.score IS NOT NULL AND i.reward <> cudal1.conservative_round(i.score);
 	RETURN QUERY
 	SELECT 'undecided without a job', format('candidate %s', c.candidate_id), 'a job', c.state
 	FROM cudal1.candidate AS c
@@ -151,10 +151,10 @@ BEGIN
 
 	-- measurements
 	RETURN QUERY
-	SELECT 'reward of measurement', format('measurement %s', m.measurement_id), @extschema@.cudal1_conservative_round(m.score)::text, m.reward::text
+	SELECT 'reward of measurement', format('measurement %s', m.measurement_id), cudal1.conservative_round(m.score)::text, m.reward::text
 	FROM cudal1.measurement AS m
 	WHERE m.outcome = 'successful' AND m.score >= 0 AND m.score < 'infinity'
-		AND m.reward IS DISTINCT FROM @extschema@.cudal1_conservative_round(m.score);
+		AND m.reward IS DISTINCT FROM cudal1.conservative_round(m.score);
 	RETURN QUERY
 	SELECT 'variance of buckets', format('measurement %s', m.measurement_id), v.variance::text, m.variance::text
 	FROM cudal1.measurement AS m CROSS JOIN LATERAL (SELECT var_pop(b) AS variance FROM unnest(m.bucket_means) AS b) AS v
