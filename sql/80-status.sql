@@ -79,6 +79,25 @@ BEGIN
 												  FROM pg_available_extensions AS a WHERE a.name = 'cudal1' AND a.default_version <> e.extversion)
 		FROM pg_extension AS e WHERE e.extname = 'cudal1';
 
+	-- what others may put beside the functions; what the extension itself calls is elsewhere, but a user's call may mean it
+	FOR r IN
+		SELECT n.nspname, string_agg(DISTINCT CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END, ', ') AS roles
+			FROM pg_extension AS e JOIN pg_namespace AS n ON n.oid = e.extnamespace CROSS JOIN LATERAL aclexplode(n.nspacl) AS a
+			WHERE e.extname = 'cudal1' AND a.privilege_type = 'CREATE' AND a.grantee NOT IN (n.nspowner, e.extowner)
+			GROUP BY n.nspname
+	LOOP
+		RETURN QUERY SELECT 'schema', format('%s may create in schema %s', r.roles, quote_ident(r.nspname)),
+			format('REVOKE CREATE ON SCHEMA %I FROM %s; a function there with the name of one of cudal1''s may be called in its place.', r.nspname, r.roles);
+	END LOOP;
+	SELECT string_agg(f.oid::regprocedure::text, ', ' ORDER BY f.oid::regprocedure::text) AS signatures INTO r
+		FROM pg_extension AS e JOIN pg_proc AS f ON f.pronamespace = e.extnamespace
+		WHERE e.extname = 'cudal1' AND starts_with(f.proname::text, 'cudal1_')
+			AND NOT EXISTS (SELECT FROM pg_depend AS d WHERE d.classid = 'pg_proc'::regclass AND d.objid = f.oid AND d.deptype = 'e'
+								AND d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid);
+	IF r.signatures IS NOT NULL THEN
+		RETURN QUERY SELECT 'foreign functions', cudal1.clip(r.signatures), 'They are not the extension''s but bear such names, and may be called in place of its own: drop them.';
+	END IF;
+
 	-- the server
 	IF cudal1.preloaded() THEN
 		RETURN QUERY SELECT 'preload', 'yes', NULL;

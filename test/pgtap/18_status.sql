@@ -1,6 +1,6 @@
 -- cudal1_status() and the views: what is missing is named, with a way to mend it.
 BEGIN;
-SELECT plan(25);
+SELECT plan(29);
 
 CREATE FUNCTION pg_temp.status(wanted text) RETURNS text LANGUAGE sql AS $$
 	SELECT string_agg(value || coalesce(' -> ' || hint, ''), '; ') FROM cudal1_status() WHERE item LIKE wanted
@@ -10,6 +10,15 @@ SELECT ok(pg_temp.status('preload') LIKE CASE WHEN cudal1.preloaded() THEN 'yes'
 SELECT ok(pg_temp.status('database') LIKE '%' || current_database() || '%', 'the database');
 SELECT ok(NOT cudal1.preloaded() OR pg_temp.status('database') LIKE '%is not listed in cudal1.databases -> ALTER SYSTEM SET cudal1.databases = %', 'how it gets a worker')
 	WHERE NOT EXISTS (SELECT FROM cudal1.worker_state() WHERE database = current_database());
+SELECT is(pg_temp.status('foreign functions'), NULL, 'no function of others bears such a name');
+CREATE FUNCTION public.cudal1_submit(text, text) RETURNS int LANGUAGE sql AS 'SELECT 1';
+SELECT ok(pg_temp.status('foreign functions') LIKE 'public.cudal1_submit(text,text) -> %', 'one that does is named');
+DROP FUNCTION public.cudal1_submit(text, text);
+REVOKE CREATE ON SCHEMA public FROM PUBLIC;
+SELECT is(pg_temp.status('schema'), NULL, 'the schema is the owner''s alone');
+GRANT CREATE ON SCHEMA public TO PUBLIC;
+SELECT ok(pg_temp.status('schema') LIKE 'PUBLIC may create in schema public -> REVOKE CREATE ON SCHEMA public FROM PUBLIC;%', 'or others may create there');
+REVOKE CREATE ON SCHEMA public FROM PUBLIC;
 SELECT ok(pg_temp.status('devices') LIKE 'none -> %cudal1-measure --devices%', 'without a device it says how one comes');
 SELECT is(pg_temp.status('queue'), '0 waiting, 0 running', 'an empty queue');
 
