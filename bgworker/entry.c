@@ -47,7 +47,7 @@ void
 cudal1_entry_prepare_session(void)
 {
 	static const char *const settings[][2] = {
-		{"search_path", "pg_catalog"},
+		{"search_path", "pg_catalog, pg_temp"},
 		{"synchronous_commit", "local"},
 		{"statement_timeout", "0"},
 		/* all jobs of the worker wait meanwhile; a call that gives up is made again */
