@@ -3,7 +3,8 @@
 A prompt is made by the database and carries its id; an answer is submitted under that id, and its reward is the
 measured speedup over the reference, 0 for code that fails, and None where nothing could be measured.
 
-    CUDAL1_DSN    connection string, default "": libpq's environment (PGHOST, PGDATABASE, ...)
+    CUDAL1_DSN      connection string, default "": libpq's environment (PGHOST, PGDATABASE, ...)
+    CUDAL1_METHOD   the method that reports print, default "grpo"; it belongs to the role that uses it first
 
 The role needs `SELECT cudal1_grant('trainer_role', 'trainer')`. A batch is one statement. Each answer has a key of its own,
 so that what is sent again, because the connection or the trainer broke, adds nothing; no transaction is open while
@@ -26,6 +27,7 @@ _known = False      # has this process ever had a connection?
 LIMIT = 3600        # seconds for a batch
 PATIENCE = 300      # seconds in which a lost server may come back
 GATHERING = 0.05    # seconds in which single answers become a batch
+METHOD = os.environ.get("CUDAL1_METHOD", "grpo")
 
 # what another try may cure: another session was in the way, no place was free, the server shut down, starts, or ended an idle session
 PASSING = ("40001", "40P01", "53300", "57P01", "57P02", "57P03", "57P05")
@@ -96,7 +98,7 @@ def wait(candidates, limit=LIMIT):
             return [reward for _, reward in rows]
 
 
-def rewards_of(prompt_ids, answers, method="grpo", step=None):
+def rewards_of(prompt_ids, answers, method=METHOD, step=None):
     """One batch. Its name follows from its content and step, so that a batch that is evaluated again is the same one."""
     name = hashlib.sha256(repr((step, list(prompt_ids), list(answers))).encode("utf-8", "surrogatepass")).hexdigest()[:32]
     groups = [f"{name}/{p}" for p in prompt_ids]
@@ -132,7 +134,7 @@ def _send(loop):
 
     def rate():
         keys = [uuid.uuid4().hex for _ in batch]
-        return wait(submit([p for p, _, _ in batch], [s for _, s, _ in batch], "grpo", [None] * len(batch), keys))
+        return wait(submit([p for p, _, _ in batch], [s for _, s, _ in batch], METHOD, [None] * len(batch), keys))
 
     def deliver(rated):
         for i, (_, _, future) in enumerate(batch):
@@ -160,13 +162,13 @@ async def compute_score_gathered(data_source, solution_str, ground_truth, extra_
 
 def compute_score(data_source, solution_str, ground_truth, extra_info=None, **kwargs):
     """For verl's other managers, which ask for one answer at a time: .name=compute_score. Each call is a sample of its own."""
-    return verl_score(wait(submit([extra_info["prompt_id"]], [solution_str], "grpo", [None], [uuid.uuid4().hex]))[0])
+    return verl_score(wait(submit([extra_info["prompt_id"]], [solution_str], METHOD, [None], [uuid.uuid4().hex]))[0])
 
 
 def reward_func(queries, prompts, labels, **kwargs):
     """For OpenRLHF: --reward.remote_url examples/rewards.py; a label holds the prompt's id, a query begins with the prompt."""
     answers = [q[len(p):] if q.startswith(p) else q for q, p in zip(queries, prompts)]
     keys = [uuid.uuid4().hex for _ in answers]
-    found = wait(submit([int(label) for label in labels], answers, "grpo", [None] * len(keys), keys))
+    found = wait(submit([int(label) for label in labels], answers, METHOD, [None] * len(keys), keys))
     scores = [r or 0.0 for r in found]
     return {"rewards": scores, "scores": [min(s, 1.0) for s in scores], "extra_logs": {"measured": [float(r is not None) for r in found]}}

@@ -29,7 +29,7 @@ CREATE TABLE cudal1.model (
 	not_before			timestamptz NOT NULL DEFAULT '-infinity',
 	next_request		timestamptz NOT NULL DEFAULT '-infinity',
 	created_at			timestamptz NOT NULL DEFAULT pg_catalog.now(),
-	created_by			text NOT NULL DEFAULT SESSION_USER
+	created_by			text NOT NULL DEFAULT cudal1.caller()
 );
 COMMENT ON TABLE cudal1.model IS 'language models behind endpoints that speak OpenAI''s chat completions';
 COMMENT ON COLUMN cudal1.model.name IS 'the name by which campaigns and methods know it';
@@ -57,7 +57,7 @@ CREATE TABLE cudal1.campaign (
 	active_seconds		float8 NOT NULL DEFAULT 0,
 	resumed_at			timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
 	created_at			timestamptz NOT NULL DEFAULT pg_catalog.now(),
-	created_by			text NOT NULL DEFAULT SESSION_USER,
+	created_by			text NOT NULL DEFAULT cudal1.caller(),
 	finished_at			timestamptz,
 	CHECK ((state = 'finished') = (finished_at IS NOT NULL))
 );
@@ -149,7 +149,7 @@ CREATE TABLE cudal1.request (
 	cost				float8 NOT NULL DEFAULT 0,
 	seconds				float8,
 	created_at			timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
-	created_by			text NOT NULL DEFAULT SESSION_USER,
+	created_by			text NOT NULL DEFAULT cudal1.caller(),
 	finished_at			timestamptz,
 	taken_at			timestamptz,
 	candidate_id		bigint REFERENCES cudal1.candidate (candidate_id),

@@ -488,7 +488,7 @@ BEGIN
 	INSERT INTO cudal1.task (name, language, level, problem, reference, signature, options, profile, device, cores,
 			bucket_width, temperature, score_scale, strategy, rtol, atol, content_hash, created_by)
 		VALUES (t.name, t.language, t.level, t.problem, t.reference, t.signature, t.options, t.profile, t.device, t.cores,
-			t.bucket_width, t.temperature, t.score_scale, t.strategy, t.rtol, t.atol, t.content_hash, session_user)
+			t.bucket_width, t.temperature, t.score_scale, t.strategy, t.rtol, t.atol, t.content_hash, cudal1.caller())
 		ON CONFLICT (name) DO NOTHING
 		RETURNING task_id INTO t.task_id;
 	IF NOT FOUND THEN

@@ -1,6 +1,6 @@
 /*
  * Submissions. A code is a candidate once, however often it is proposed: the unique index on (task, hash) arbitrates
- * between sessions, as does the one on (task, group, key) for idempotency keys; nothing else is locked. What inserts many
+ * between sessions, as does the one on (role, task, group, key) for idempotency keys; nothing else is locked. What inserts many
  * rows inserts them in the order of these indexes, so that two batches wait for each other in one direction only.
  *
  * enable_seqscan: a session keeps the plans that it made while there were few candidates, those of foreign keys included; by
@@ -8,22 +8,22 @@
  * off looks dear where it can't be avoided, and would be compiled for it.
  */
 
-CREATE FUNCTION cudal1.enqueue_measure(t cudal1.task, candidate_id bigint, priority int, deadline timestamptz)
+CREATE FUNCTION cudal1.enqueue_measure(t cudal1.task, candidate_id bigint, priority int, deadline timestamptz, owner text)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
-	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority, deadline)
+	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority, deadline, trainer)
 		VALUES ('measure', t.task_id, enqueue_measure.candidate_id, t.profile, coalesce(t.device_model, t.device), t.cores, t.language,
-				enqueue_measure.priority, enqueue_measure.deadline)
+				enqueue_measure.priority, enqueue_measure.deadline, enqueue_measure.owner)
 		ON CONFLICT DO NOTHING;
 END
 $$;
-COMMENT ON FUNCTION cudal1.enqueue_measure(cudal1.task, bigint, int, timestamptz) IS
-'queues the measurement of a candidate by its task''s profile on its task''s device';
+COMMENT ON FUNCTION cudal1.enqueue_measure(cudal1.task, bigint, int, timestamptz, text) IS
+'queues the measurement of a candidate by its task''s profile on its task''s device, in the turn of a role';
 
-CREATE FUNCTION cudal1.propose_again(t cudal1.task, candidate_id bigint, priority int, deadline timestamptz)
+CREATE FUNCTION cudal1.propose_again(t cudal1.task, candidate_id bigint, priority int, deadline timestamptz, owner text)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -42,18 +42,23 @@ BEGIN
 				WHERE j.candidate_id = propose_again.candidate_id AND j.kind IN ('measure', 'verify')
 					AND (j.cancel_requested
 						 OR (j.state = 'queued'
-							 AND (j.trainer NOT IN ('*', SESSION_USER) OR j.priority < propose_again.priority OR j.deadline < coalesce(propose_again.deadline, 'infinity'))))
+							 AND (j.trainer NOT IN ('*', propose_again.owner) OR j.priority < propose_again.priority OR j.deadline < coalesce(propose_again.deadline, 'infinity'))))
 				ORDER BY j.job_id
 				FOR UPDATE)
 		UPDATE cudal1.job AS j
 			SET cancel_requested = false,
 				priority = greatest(j.priority, propose_again.priority),
 				-- who waits for a code of another trainer's does not wait for the rest of that trainer's
-				trainer = CASE WHEN j.trainer = SESSION_USER THEN j.trainer ELSE '*' END,
+				trainer = CASE WHEN j.trainer = propose_again.owner THEN j.trainer ELSE '*' END,
 				deadline = CASE WHEN propose_again.deadline IS NOT NULL THEN greatest(j.deadline, propose_again.deadline) END
 			FROM due WHERE j.job_id = due.job_id;
-		RETURN false;
-	ELSIF c.state = 'discarded' OR c.imported THEN
+		-- cancelled by those that wanted it before, while its job was waited for: it is wanted again
+		SELECT x.state, x.imported INTO c FROM cudal1.candidate AS x WHERE x.candidate_id = propose_again.candidate_id;
+		IF c.state <> 'discarded' THEN
+			RETURN false;
+		END IF;
+	END IF;
+	IF c.state = 'discarded' OR c.imported THEN
 		SELECT x.state, x.imported INTO c FROM cudal1.candidate AS x
 			WHERE x.candidate_id = propose_again.candidate_id FOR NO KEY UPDATE;
 		IF c.state = 'discarded' THEN
@@ -67,13 +72,13 @@ BEGIN
 					   WHERE j.candidate_id = propose_again.candidate_id AND j.kind IN ('measure', 'verify')) THEN
 			RETURN false;
 		END IF;
-		PERFORM cudal1.enqueue_measure(t, propose_again.candidate_id, propose_again.priority, propose_again.deadline);
+		PERFORM cudal1.enqueue_measure(t, propose_again.candidate_id, propose_again.priority, propose_again.deadline, propose_again.owner);
 		RETURN true;
 	END IF;
 	RETURN false;
 END
 $$;
-COMMENT ON FUNCTION cudal1.propose_again(cudal1.task, bigint, int, timestamptz) IS
+COMMENT ON FUNCTION cudal1.propose_again(cudal1.task, bigint, int, timestamptz, text) IS
 'what another proposal does to a candidate that exists: a discarded or imported one is queued, a waiting one, imported or not, becomes as urgent as its most urgent proposal; true if a job was queued';
 
 CREATE FUNCTION cudal1.place_again(candidate_ids bigint[])
@@ -118,7 +123,7 @@ COMMENT ON FUNCTION cudal1.check_submission(text, text, int) IS 'what is wrong w
 
 -- the one way in for a single submission; response is the model's whole answer, failure is set where that was malformed
 CREATE FUNCTION cudal1.accept_submission(t cudal1.task, code text, method text, prompt_id bigint, group_key text, proposal_key text,
-	priority int, deadline timestamptz, response text, reason text, purpose text DEFAULT 'normal')
+	priority int, deadline timestamptz, response text, reason text, purpose text, owner text)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -134,19 +139,22 @@ DECLARE
 BEGIN
 	IF accept_submission.proposal_key IS NOT NULL THEN
 		SELECT x.candidate_id INTO id FROM cudal1.proposal AS x
-			WHERE x.task_id = t.task_id AND coalesce(x.group_key, '') = coalesce(accept_submission.group_key, '')
+			WHERE x.created_by = accept_submission.owner AND x.task_id = t.task_id
+				AND coalesce(x.group_key, '') = coalesce(accept_submission.group_key, '')
 				AND x.proposal_key = accept_submission.proposal_key;
 		IF FOUND THEN
 			RETURN id;
 		END IF;
 	END IF;
 	IF accept_submission.prompt_id IS NOT NULL THEN
-		SELECT x.task_id, x.island, x.island_epoch INTO p FROM cudal1.prompt AS x WHERE x.prompt_id = accept_submission.prompt_id;
+		SELECT x.task_id, x.island, x.island_epoch, x.created_by INTO p FROM cudal1.prompt AS x WHERE x.prompt_id = accept_submission.prompt_id;
 		IF NOT FOUND THEN
 			RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('prompt %s does not exist', accept_submission.prompt_id);
 		ELSIF p.task_id <> t.task_id THEN
 			RAISE EXCEPTION USING ERRCODE = '22023',
 				MESSAGE = format('prompt %s was made for another task than "%s"', accept_submission.prompt_id, t.name);
+		ELSIF p.created_by <> accept_submission.owner THEN
+			PERFORM cudal1.check_owner(format('prompt %s', accept_submission.prompt_id), p.created_by);
 		END IF;
 	ELSE
 		SELECT NULL::int AS island, NULL::int AS island_epoch INTO p;
@@ -169,19 +177,21 @@ BEGIN
 	END IF;
 
 	IF accept_submission.proposal_key IS NULL THEN
-		INSERT INTO cudal1.proposal (task_id, candidate_id, method, prompt_id, group_key, island, island_epoch, response)
+		INSERT INTO cudal1.proposal (task_id, candidate_id, method, prompt_id, group_key, island, island_epoch, response, created_by)
 			VALUES (t.task_id, id, accept_submission.method, accept_submission.prompt_id, accept_submission.group_key,
-					p.island, p.island_epoch, accept_submission.response);
+					p.island, p.island_epoch, accept_submission.response, accept_submission.owner);
 	ELSE
-		INSERT INTO cudal1.proposal (task_id, candidate_id, method, prompt_id, group_key, proposal_key, island, island_epoch, response)
+		INSERT INTO cudal1.proposal (task_id, candidate_id, method, prompt_id, group_key, proposal_key, island, island_epoch, response,
+				created_by)
 			VALUES (t.task_id, id, accept_submission.method, accept_submission.prompt_id, accept_submission.group_key,
-					accept_submission.proposal_key, p.island, p.island_epoch, accept_submission.response)
+					accept_submission.proposal_key, p.island, p.island_epoch, accept_submission.response, accept_submission.owner)
 			ON CONFLICT DO NOTHING
 			RETURNING proposal_id INTO proposal;
 		IF NOT FOUND THEN
 			-- another session used the key since we looked: its proposal stands, and a code of ours that it doesn't share goes
 			SELECT x.candidate_id INTO STRICT earlier FROM cudal1.proposal AS x
-				WHERE x.task_id = t.task_id AND coalesce(x.group_key, '') = coalesce(accept_submission.group_key, '')
+				WHERE x.created_by = accept_submission.owner AND x.task_id = t.task_id
+					AND coalesce(x.group_key, '') = coalesce(accept_submission.group_key, '')
 					AND x.proposal_key = accept_submission.proposal_key;
 			IF fresh THEN
 				DELETE FROM cudal1.candidate AS x WHERE x.candidate_id = id;
@@ -192,10 +202,10 @@ BEGIN
 
 	IF accept_submission.reason IS NULL THEN
 		IF fresh THEN
-			PERFORM cudal1.enqueue_measure(t, id, accept_submission.priority, accept_submission.deadline);
+			PERFORM cudal1.enqueue_measure(t, id, accept_submission.priority, accept_submission.deadline, accept_submission.owner);
 			queued := true;
 		ELSE
-			queued := cudal1.propose_again(t, id, accept_submission.priority, accept_submission.deadline);
+			queued := cudal1.propose_again(t, id, accept_submission.priority, accept_submission.deadline, accept_submission.owner);
 		END IF;
 		IF queued THEN
 			PERFORM cudal1.warn_no_device(t);
@@ -208,8 +218,8 @@ BEGIN
 	RETURN id;
 END
 $$;
-COMMENT ON FUNCTION cudal1.accept_submission(cudal1.task, text, text, bigint, text, text, int, timestamptz, text, text, text) IS
-'records a checked submission: candidate, proposal and, where needed, a job; returns the candidate';
+COMMENT ON FUNCTION cudal1.accept_submission(cudal1.task, text, text, bigint, text, text, int, timestamptz, text, text, text, text) IS
+'records a checked submission of a role: candidate, proposal and, where needed, a job; returns the candidate. Error 42501 where the prompt is another role''s';
 
 CREATE FUNCTION @extschema@.cudal1_submit(task text, code text, method text DEFAULT 'manual', prompt_id bigint DEFAULT NULL,
 	group_key text DEFAULT NULL, proposal_key text DEFAULT NULL, priority int DEFAULT 0, deadline timestamptz DEFAULT NULL,
@@ -221,6 +231,7 @@ AS $$
 DECLARE
 	reason	text := cudal1.check_submission(cudal1_submit.code, cudal1_submit.method, cudal1_submit.priority);
 	body	text := replace(cudal1_submit.code, E'\r\n', E'\n');
+	proposer text := cudal1.caller();
 	t		record;
 	id		bigint;
 BEGIN
@@ -230,6 +241,9 @@ BEGIN
 	IF cudal1_submit.purpose IS NULL OR cudal1_submit.purpose NOT IN ('normal', 'null', 'certification', 'ablation') THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('unknown purpose "%s"', cudal1_submit.purpose),
 			HINT = 'Purposes are normal, null, certification and ablation.';
+	END IF;
+	IF NOT EXISTS (SELECT FROM cudal1.method AS m WHERE m.name = cudal1_submit.method AND (m.is_open OR m.owner = proposer)) THEN
+		PERFORM cudal1.use_method(cudal1_submit.method, proposer);
 	END IF;
 	-- what most submissions are, a new code without prompt or key, in as few statements as can be
 	IF cudal1_submit.prompt_id IS NULL AND cudal1_submit.proposal_key IS NULL THEN
@@ -242,12 +256,12 @@ BEGIN
 					ON CONFLICT (task_id, code_hash) DO NOTHING
 					RETURNING candidate_id),
 			proposed AS (
-				INSERT INTO cudal1.proposal (task_id, candidate_id, method, group_key)
-					SELECT t.task_id, added.candidate_id, cudal1_submit.method, cudal1_submit.group_key FROM added),
+				INSERT INTO cudal1.proposal (task_id, candidate_id, method, group_key, created_by)
+					SELECT t.task_id, added.candidate_id, cudal1_submit.method, cudal1_submit.group_key, proposer FROM added),
 			queued AS (
-				INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority, deadline)
+				INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority, deadline, trainer)
 					SELECT 'measure', t.task_id, added.candidate_id, t.profile, t.device, t.cores, t.language, cudal1_submit.priority,
-							cudal1_submit.deadline
+							cudal1_submit.deadline, proposer
 						FROM added)
 			SELECT added.candidate_id INTO id FROM added;
 			IF FOUND THEN
@@ -263,13 +277,13 @@ BEGIN
 	END IF;
 	RETURN cudal1.accept_submission(cudal1.find_task(cudal1_submit.task), body, cudal1_submit.method, cudal1_submit.prompt_id,
 		cudal1_submit.group_key, cudal1_submit.proposal_key, cudal1_submit.priority, cudal1_submit.deadline, NULL, NULL,
-		cudal1_submit.purpose);
+		cudal1_submit.purpose, proposer);
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_submit(text, text, text, bigint, text, text, int, timestamptz, text) IS
 'proposes a code for a task and returns its candidate. Identical code (bytes after CRLF -> LF) is one candidate, measured once; each submission is a proposal.
-prompt_id: the prompt that led to it; group_key: submissions whose rewards are compared; proposal_key: a repeated key within (task, group) adds nothing;
-priority: higher first; deadline: cancelled if not begun by then; purpose: candidates that are not normal (null, certification, ablation) are neither sampled nor reported. A discarded or imported candidate is queued again. A NOTICE says when no device can run the task';
+method: who proposes, in reports; it belongs to the role that uses it first, but for manual, model and contrastive, which all share. prompt_id: the caller''s prompt that led to it; group_key: its submissions whose rewards are compared; proposal_key: a key that it repeats within (task, group) adds nothing;
+priority: higher first; deadline: cancelled if not begun by then; purpose: candidates that are not normal (null, certification, ablation) are neither sampled nor reported. A discarded or imported candidate is queued again. A NOTICE says when no device can run the task. Error 42501: method or prompt is another role''s';
 
 CREATE FUNCTION cudal1.bad_submission(reason text)
 RETURNS void
@@ -331,7 +345,7 @@ COMMENT ON FUNCTION cudal1.read_response(text) IS
 'what a model''s answer is known by: its code, or the answer itself where it is malformed, with the reason; and what is kept of it';
 
 CREATE FUNCTION cudal1.submit_response(prompt_id bigint, response text, method text, group_key text,
-	proposal_key text, priority int, deadline timestamptz)
+	proposal_key text, priority int, deadline timestamptz, owner text)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
 AS $$
@@ -354,20 +368,25 @@ BEGIN
 	IF problem IS NOT NULL THEN
 		PERFORM cudal1.bad_submission(problem);
 	END IF;
+	IF submit_response.owner IS NULL THEN
+		PERFORM cudal1.use_method(submit_response.method, cudal1.caller());
+	END IF;
 	SELECT r.* INTO answer FROM cudal1.read_response(submit_response.response) AS r;
 	RETURN cudal1.accept_submission(t, answer.body, submit_response.method,
 		submit_response.prompt_id, submit_response.group_key, submit_response.proposal_key,
-		submit_response.priority, submit_response.deadline, answer.kept, answer.reason);
+		submit_response.priority, submit_response.deadline, answer.kept, answer.reason, 'normal',
+		coalesce(submit_response.owner, cudal1.caller()));
 END
 $$;
-COMMENT ON FUNCTION cudal1.submit_response(bigint, text, text, text, text, int, timestamptz) IS 'what cudal1_submit_response() does';
+COMMENT ON FUNCTION cudal1.submit_response(bigint, text, text, text, text, int, timestamptz, text) IS
+'what cudal1_submit_response() does. owner: the role whose request or group is answered, by a method that was checked then; NULL: the caller proposes';
 
 CREATE FUNCTION @extschema@.cudal1_submit_response(prompt_id bigint, response text, method text DEFAULT 'model', group_key text DEFAULT NULL,
 	proposal_key text DEFAULT NULL, priority int DEFAULT 0, deadline timestamptz DEFAULT NULL)
 RETURNS bigint
 LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-	SELECT cudal1.submit_response(prompt_id, response, method, group_key, proposal_key, priority, deadline);
+	SELECT cudal1.submit_response(prompt_id, response, method, group_key, proposal_key, priority, deadline, NULL);
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_submit_response(bigint, text, text, text, text, int, timestamptz) IS
 'proposes the code of a model''s answer to a prompt and returns its candidate; a malformed answer becomes a failed candidate (reward 0), identified by its raw text, as does one longer than 4 MiB, of which that much is kept.
@@ -381,6 +400,7 @@ AS $$
 #variable_conflict use_column
 DECLARE
 	n			int := cardinality(tasks);
+	proposer	text := cudal1.caller();
 	problem		text;
 	-- one element a row of the batch
 	task_ids	bigint[];
@@ -406,6 +426,8 @@ BEGIN
 		PERFORM cudal1.bad_submission(problem);
 	END IF;
 
+	PERFORM cudal1.use_method(method, proposer);
+
 	-- judge the rows; a key that was used before ends its row here
 	SELECT array_agg(v.task_id ORDER BY v.ord), array_agg(v.hash ORDER BY v.ord), array_agg(v.reason ORDER BY v.ord),
 			array_agg(CASE WHEN v.key IS NOT NULL AND v.reason IS NULL THEN v.leader ELSE v.ord END ORDER BY v.ord),
@@ -419,8 +441,8 @@ BEGIN
 					FROM unnest(tasks, codes, group_keys, proposal_keys) WITH ORDINALITY AS u(task, code, grp, key, ord)
 						LEFT JOIN cudal1.task AS k ON k.name = u.task) AS w) AS v
 			LEFT JOIN cudal1.proposal AS p
-				ON v.reason IS NULL AND v.key IS NOT NULL AND p.task_id = v.task_id AND coalesce(p.group_key, '') = coalesce(v.grp, '')
-					AND p.proposal_key = v.key;
+				ON v.reason IS NULL AND v.key IS NOT NULL AND p.created_by = proposer AND p.task_id = v.task_id
+					AND coalesce(p.group_key, '') = coalesce(v.grp, '') AND p.proposal_key = v.key;
 
 	-- candidates, in the order of their index
 	WITH added AS (
@@ -436,8 +458,8 @@ BEGIN
 
 	-- proposals; keyed ones in the order of their index
 	WITH added AS (
-		INSERT INTO cudal1.proposal (task_id, candidate_id, method, group_key, proposal_key)
-			SELECT v.task_id, c.candidate_id, method, v.grp, v.key
+		INSERT INTO cudal1.proposal (task_id, candidate_id, method, group_key, proposal_key, created_by)
+			SELECT v.task_id, c.candidate_id, method, v.grp, v.key, proposer
 				FROM unnest(task_ids, hashes, reasons, ids, leaders, group_keys, proposal_keys) WITH ORDINALITY
 						AS v(task_id, hash, reason, id, leader, grp, key, ord)
 					JOIN cudal1.candidate AS c ON c.task_id = v.task_id AND c.code_hash = v.hash
@@ -456,9 +478,9 @@ BEGIN
 		SELECT coalesce(array_agg(f.id), '{}') INTO fresh FROM unnest(fresh) AS f(id) WHERE f.id NOT IN (SELECT orphan.candidate_id FROM orphan);
 	END IF;
 
-	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority, deadline)
+	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority, deadline, trainer)
 		SELECT 'measure', k.task_id, c.candidate_id, k.profile, coalesce(k.device_model, k.device), k.cores, k.language,
-				cudal1_submit_batch.priority, cudal1_submit_batch.deadline
+				cudal1_submit_batch.priority, cudal1_submit_batch.deadline, proposer
 			FROM cudal1.candidate AS c JOIN cudal1.task AS k USING (task_id)
 			WHERE c.candidate_id = ANY (fresh)
 			ORDER BY c.candidate_id;
@@ -469,7 +491,7 @@ BEGIN
 				AND (c.state NOT IN ('successful', 'failed') OR c.imported)
 			ORDER BY c.candidate_id
 	LOOP
-		IF cudal1.propose_again(r.task, r.candidate_id, cudal1_submit_batch.priority, cudal1_submit_batch.deadline) THEN
+		IF cudal1.propose_again(r.task, r.candidate_id, cudal1_submit_batch.priority, cudal1_submit_batch.deadline, proposer) THEN
 			fresh := fresh || r.candidate_id;
 		END IF;
 	END LOOP;
@@ -485,8 +507,8 @@ BEGIN
 		SELECT v.ord::int, coalesce(v.id, p.candidate_id, c.candidate_id), v.reason
 			FROM unnest(task_ids, hashes, reasons, ids, group_keys, proposal_keys) WITH ORDINALITY AS v(task_id, hash, reason, id, grp, key, ord)
 				LEFT JOIN cudal1.proposal AS p
-					ON v.reason IS NULL AND v.key IS NOT NULL AND p.task_id = v.task_id AND coalesce(p.group_key, '') = coalesce(v.grp, '')
-						AND p.proposal_key = v.key
+					ON v.reason IS NULL AND v.key IS NOT NULL AND p.created_by = proposer AND p.task_id = v.task_id
+						AND coalesce(p.group_key, '') = coalesce(v.grp, '') AND p.proposal_key = v.key
 				LEFT JOIN cudal1.candidate AS c
 					ON v.reason IS NULL AND v.key IS NULL AND c.task_id = v.task_id AND c.code_hash = v.hash
 			ORDER BY v.ord;
@@ -494,7 +516,7 @@ END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_submit_batch(text[], text[], text, text[], text[], int, timestamptz) IS
 'many submissions at once, aligned by position; a row that is not accepted has a reason and does not hinder the others. Arguments as in cudal1_submit();
-group_keys and proposal_keys may be null, as may their elements. Error 2202E where lengths differ';
+group_keys and proposal_keys may be null, as may their elements. Errors: 2202E where lengths differ, 42501 where the method is another role''s';
 
 CREATE FUNCTION @extschema@.cudal1_reward(candidate_id bigint)
 RETURNS float8

@@ -20,14 +20,31 @@ DECLARE
 	id		bigint;
 	j		cudal1.job;
 	c		cudal1.candidate;
+	-- an operator's cancelling withdraws all proposals
+	all_of	constant boolean := cudal1.is_operator();
 	hit		boolean;
 	n		bigint := 0;
 BEGIN
 	PERFORM cudal1.check_ids('candidate_ids', cudal1_cancel.candidate_ids);
 	PERFORM cudal1.check_candidates(cudal1_cancel.candidate_ids);
+	IF NOT all_of THEN
+		SELECT u.id INTO id FROM unnest(cudal1_cancel.candidate_ids) AS u(id)
+			WHERE NOT EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.candidate_id = u.id AND cudal1.owns(p.created_by)) LIMIT 1;
+		IF FOUND THEN
+			RAISE EXCEPTION USING ERRCODE = '42501', MESSAGE = format('candidate %s was not proposed by role "%s"', id, cudal1.caller()),
+				DETAIL = (SELECT format('It was proposed by %s.', string_agg(DISTINCT format('role "%s"', p.created_by), ', '))
+							FROM cudal1.proposal AS p WHERE p.candidate_id = id),
+				HINT = 'A role cancels what it proposed, or what a role proposed that it is a member of.';
+		END IF;
+	END IF;
 
 	FOR id IN SELECT DISTINCT u.id FROM unnest(cudal1_cancel.candidate_ids) AS u(id) ORDER BY u.id LOOP
 		hit := false;
+		-- no job is locked for a candidate that others want: they would wait for this transaction. Where two roles cancel at the
+		-- same moment, each sees the other's proposal, and the measurement goes on
+		UPDATE cudal1.proposal AS p SET wanted = false
+			WHERE p.candidate_id = id AND p.wanted AND (all_of OR cudal1.owns(p.created_by));
+		CONTINUE WHEN EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.candidate_id = id AND p.wanted);
 		-- who holds the job may be about to replace it by its verification: look again until there is nothing left
 		LOOP
 			SELECT x.* INTO j FROM cudal1.job AS x
@@ -38,6 +55,8 @@ BEGIN
 									  WHERE x.candidate_id = id AND x.kind IN ('measure', 'verify') AND NOT x.cancel_requested);
 				CONTINUE;
 			END IF;
+			-- proposed again while the job was waited for
+			EXIT WHEN EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.candidate_id = id AND p.wanted);
 			IF j.state = 'running' THEN
 				UPDATE cudal1.job AS x SET cancel_requested = true WHERE x.job_id = j.job_id;
 			ELSE
@@ -66,5 +85,5 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_cancel(bigint[]) IS
-'cancels the measurement of candidates and returns how many were cancelled: waiting ones are discarded at once, running ones as soon as their worker has stopped, whatever it reports.
-Decided candidates stay as they are and don''t count; a repeated submission queues a cancelled one again. Error 42704 for an unknown id';
+'withdraws the caller''s proposals of candidates and cancels their measurement; returns how many were cancelled. A candidate that another role proposed, too, goes on and does not count. Waiting ones are discarded at once, running ones as soon as their worker has stopped, whatever it reports.
+Decided candidates stay as they are and don''t count; a repeated submission queues a cancelled one again. Errors: 42704 unknown id, 42501 a candidate that the caller did not propose: then none is cancelled';

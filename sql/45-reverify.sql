@@ -183,7 +183,9 @@ BEGIN
 			IF EXISTS (SELECT FROM cudal1.null_candidate AS k WHERE k.candidate_id = id) THEN
 				PERFORM cudal1.enqueue_null(t, id);
 			ELSE
-				PERFORM cudal1.enqueue_measure(t, id, 0, NULL);
+				PERFORM cudal1.enqueue_measure(t, id, 0, NULL,
+					(SELECT CASE WHEN min(p.created_by) = max(p.created_by) THEN min(p.created_by) ELSE '*' END
+						FROM cudal1.proposal AS p WHERE p.candidate_id = id AND p.wanted));
 			END IF;
 			n := n + 1;
 		END IF;
@@ -224,6 +226,7 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'speedup must be null, 0 or lie between 1e-9 and 1e9';
 	END IF;
 	t := cudal1.find_task(cudal1_import_result.task);
+	PERFORM cudal1.use_method(cudal1_import_result.method, NULL);
 	-- of codes that nobody has seen, there is one for each method; no text has that hash, since none holds a zero byte
 	hash := CASE WHEN withheld THEN sha256(decode('00', 'hex') || convert_to(cudal1_import_result.method, 'UTF8')) ELSE cudal1.code_hash(body) END;
 
@@ -231,7 +234,8 @@ BEGIN
 		VALUES (t.task_id, body, hash, CASE WHEN withheld THEN 'withheld' ELSE 'normal' END)
 		ON CONFLICT (task_id, code_hash) DO NOTHING;
 	SELECT x.* INTO STRICT c FROM cudal1.candidate AS x WHERE x.task_id = t.task_id AND x.code_hash = hash FOR NO KEY UPDATE;
-	INSERT INTO cudal1.proposal (task_id, candidate_id, method) VALUES (t.task_id, c.candidate_id, cudal1_import_result.method);
+	INSERT INTO cudal1.proposal (task_id, candidate_id, method, wanted)
+		VALUES (t.task_id, c.candidate_id, cudal1_import_result.method, false);
 	INSERT INTO cudal1.imported_score (candidate_id, device, reward, score)
 		VALUES (c.candidate_id, cudal1_import_result.device, coalesce(cudal1.conservative_round(s), 0), s)
 		ON CONFLICT (candidate_id, device) DO UPDATE SET reward = excluded.reward, score = excluded.score, imported_at = now();

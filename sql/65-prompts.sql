@@ -49,7 +49,7 @@ COMMENT ON FUNCTION cudal1.compose_prompt(boolean, text, boolean, text, text, te
 'the words of a prompt; entry is NULL for pytorch, no other argument may be NULL; codes and scores in the order to be shown';
 
 CREATE FUNCTION cudal1.make_prompt(task text, n int, strategy text, kind text,
-							  temperature float8, seed bigint)
+							  temperature float8, seed bigint, owner text)
 RETURNS TABLE (prompt_id bigint, prompt text, exemplars bigint[])
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -103,21 +103,21 @@ BEGIN
 		drawn.codes, drawn.scores);
 
 	INSERT INTO cudal1.prompt (task_id, kind, strategy, temperature, seed, island, island_epoch, exemplars, scores,
-							   probabilities, prompt)
+							   probabilities, prompt, created_by)
 	VALUES (t.task_id, make_prompt.kind, used, heat, used_seed, drawn.island, drawn.epoch, drawn.candidates, drawn.scores,
-			drawn.probabilities, words)
+			drawn.probabilities, words, make_prompt.owner)
 	RETURNING prompt_id INTO id;
 	RETURN QUERY SELECT id, words, drawn.candidates::bigint[];
 END
 $$;
-COMMENT ON FUNCTION cudal1.make_prompt(text, int, text, text, float8, bigint) IS 'what cudal1_prompt() does';
+COMMENT ON FUNCTION cudal1.make_prompt(text, int, text, text, float8, bigint, text) IS 'what cudal1_prompt() does, for a role';
 
 CREATE FUNCTION @extschema@.cudal1_prompt(task text, n int DEFAULT 2, strategy text DEFAULT 'bucket', kind text DEFAULT 'contrastive',
 	temperature float8 DEFAULT NULL, seed bigint DEFAULT NULL)
 RETURNS TABLE (prompt_id bigint, prompt text, exemplars bigint[])
 LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-	SELECT p.prompt_id, p.prompt, p.exemplars FROM cudal1.make_prompt(task, n, strategy, kind, temperature, seed) AS p;
+	SELECT p.prompt_id, p.prompt, p.exemplars FROM cudal1.make_prompt(task, n, strategy, kind, temperature, seed, cudal1.caller()) AS p;
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_prompt(text, int, text, text, float8, bigint) IS
 'draws exemplars as cudal1_sample_exemplars does, builds a prompt and records both in cudal1.prompt with seed, temperature and probabilities, so that the draw can be repeated. kind contrastive (CUDA-L1, table 3): reference, exemplars in ascending score, or the reference at 1.00 where there is none yet; augment (table 1): the reference alone. Both demand the headings "## Performance Analysis", "## Algorithm Design" and "## Code Implementation". Strategy island founds the task''s islands if it has none. Errors: 42704 unknown task, 22023 unknown kind or strategy, n or temperature out of range';

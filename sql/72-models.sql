@@ -162,6 +162,7 @@ AS $$
 #variable_conflict use_column
 DECLARE
 	m		cudal1.model := cudal1.find_model(cudal1_generate.model);
+	owner	text;
 	problem	text;
 BEGIN
 	IF cudal1_generate.n IS NULL OR cudal1_generate.n NOT BETWEEN 1 AND 10000 THEN
@@ -171,9 +172,16 @@ BEGIN
 	IF problem IS NOT NULL THEN
 		PERFORM cudal1.bad_submission(problem);
 	END IF;
-	IF cudal1_generate.prompt_id IS NULL OR NOT EXISTS (SELECT FROM cudal1.prompt AS p WHERE p.prompt_id = cudal1_generate.prompt_id) THEN
+	SELECT p.created_by INTO owner FROM cudal1.prompt AS p WHERE p.prompt_id = cudal1_generate.prompt_id;
+	IF NOT FOUND THEN
 		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('prompt %s does not exist', coalesce(cudal1_generate.prompt_id::text, 'NULL')),
 			HINT = 'Prompts come from cudal1_prompt().';
+	END IF;
+	PERFORM cudal1.check_owner(format('prompt %s', cudal1_generate.prompt_id), owner);
+	IF coalesce(cudal1_generate.method, m.name) = m.name THEN
+		PERFORM cudal1.use_default_method(m.name);
+	ELSE
+		PERFORM cudal1.use_method(cudal1_generate.method, cudal1.caller());
 	END IF;
 	PERFORM cudal1.wake();
 	RETURN QUERY
@@ -185,7 +193,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_generate(bigint, text, int, text, text, int) IS
-'asks a model for n (1 to 10000) answers to a prompt and returns the requests; each answer becomes a candidate. method: NULL is the model''s name; further arguments as in cudal1_submit(). Errors: 42704 unknown prompt or model, 22023 n out of range';
+'asks a model for n (1 to 10000) answers to a prompt and returns the requests; each answer becomes a candidate. method: NULL is the model''s name; further arguments as in cudal1_submit(). Errors: 42704 unknown prompt or model, 42501 prompt or method of another role, 22023 n out of range';
 
 CREATE FUNCTION cudal1.cancel_requests(request_ids bigint[])
 RETURNS bigint
@@ -194,6 +202,7 @@ AS $$
 DECLARE
 	r		cudal1.request;
 	id		bigint;
+	owner	text;
 	n		bigint := 0;
 BEGIN
 	PERFORM cudal1.check_ids('request_ids', request_ids);
@@ -201,6 +210,11 @@ BEGIN
 		WHERE NOT EXISTS (SELECT FROM cudal1.request AS x WHERE x.request_id = u.id) LIMIT 1;
 	IF FOUND THEN
 		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('request %s does not exist', id);
+	END IF;
+	SELECT x.request_id, x.created_by INTO id, owner FROM cudal1.request AS x
+		WHERE x.request_id = ANY (request_ids) AND NOT cudal1.owns(x.created_by) LIMIT 1;
+	IF FOUND THEN
+		PERFORM cudal1.check_owner(format('request %s', id), owner);
 	END IF;
 	FOR r IN
 		SELECT x.* FROM cudal1.request AS x
@@ -229,7 +243,7 @@ BEGIN ATOMIC
 	SELECT cudal1.cancel_requests(request_ids);
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_cancel_requests(bigint[]) IS
-'cancels requests that are waiting or in flight and returns their number; an answer that arrives first is kept. Error 42704 for an unknown id';
+'cancels requests that are waiting or in flight and returns their number; an answer that arrives first is kept. Errors: 42704 unknown id, 42501 a request of another role: none is cancelled then';
 
 CREATE FUNCTION cudal1.end_request(r cudal1.request, state text, error text)
 RETURNS void
@@ -585,11 +599,8 @@ BEGIN
 		problem := NULL;
 		BEGIN
 			IF r.purpose = 'candidate' THEN
-				id := cudal1.submit_response(r.prompt_id, r.answer, r.method, r.group_key, 'request ' || r.request_id, r.priority, NULL);
-				-- in the turn of who asked, not in that of the worker
-				UPDATE cudal1.job AS j SET trainer = r.created_by
-					WHERE j.candidate_id = id AND j.kind = 'measure' AND j.state = 'queued' AND j.trainer = SESSION_USER
-						AND j.trainer <> r.created_by;
+				id := cudal1.submit_response(r.prompt_id, r.answer, r.method, r.group_key, 'request ' || r.request_id, r.priority, NULL,
+											 r.created_by);
 			ELSE
 				PERFORM cudal1.take_techniques(r.about, r.answer, (SELECT m.name FROM cudal1.model AS m WHERE m.model_id = r.model_id));
 			END IF;

@@ -32,7 +32,7 @@ DECLARE
 	o		jsonb := cudal1.campaign_options(cudal1_add_campaign.kind);
 	id		bigint;
 	number	text;
-	wrong	text;
+	method	text;
 BEGIN
 	IF cudal1_add_campaign.name IS NULL OR cudal1_add_campaign.name !~ '^[^[:cntrl:]]{1,100}$' THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'name must be a name of 1 to 100 characters';
@@ -96,6 +96,13 @@ BEGIN
 	IF NOT FOUND THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'there are no tasks for the campaign', HINT = 'Add tasks with cudal1_add_task().';
 	END IF;
+	FOR method IN SELECT DISTINCT l.method FROM cudal1.campaign_lane AS l WHERE l.campaign_id = id ORDER BY l.method LOOP
+		IF o ->> 'method' IS NULL THEN
+			PERFORM cudal1.use_default_method(method);
+		ELSE
+			PERFORM cudal1.use_method(method, cudal1.caller());
+		END IF;
+	END LOOP;
 	PERFORM cudal1.wake();
 	RETURN id;
 EXCEPTION WHEN unique_violation THEN
@@ -105,7 +112,7 @@ $$;
 COMMENT ON FUNCTION @extschema@.cudal1_add_campaign(text, text, text[], text[], jsonb) IS
 'adds a campaign over tasks (NULL: all there are) and models, which the worker carries out at once. Kinds: vanilla (options attempts 5), augment (trials 20, successes 2: done at so many successful codes), self_supervised (batch 8, rounds 1, pause true: waits after each round
 for the model to be trained), evolve (exemplars 2, strategy bucket, temperature, and a budget: max_tokens, max_candidates, max_seconds, max_cost), contrastive (exemplars 2, strategy, group_size 8; without models a trainer takes the groups, with models groups for each lane). All: ahead 4 (requests under way for each
-task and model), method (NULL: the kind), priority. Candidates are proposed by the method "<method>: <model>". Errors: 42704 unknown task or model, 22023 options, 23505 the name is taken';
+task and model), method (NULL: the kind), priority. Candidates are proposed by the method "<method>: <model>". The campaign, its prompts, requests and groups belong to the caller. Errors: 42704 unknown task or model, 42501 a method of another role, 22023 options, 23505 the name is taken';
 
 CREATE FUNCTION cudal1.find_campaign(name text)
 RETURNS cudal1.campaign
@@ -114,15 +121,18 @@ AS $$
 DECLARE
 	c		cudal1.campaign;
 BEGIN
-	SELECT x.* INTO c FROM cudal1.campaign AS x WHERE x.name = find_campaign.name FOR NO KEY UPDATE;
+	-- whose it is, is looked at first: a lock would make its owner wait
+	SELECT x.* INTO c FROM cudal1.campaign AS x WHERE x.name = find_campaign.name;
 	IF NOT FOUND THEN
 		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('campaign "%s" does not exist', coalesce(find_campaign.name, 'NULL')),
 			HINT = 'cudal1.campaign_progress lists the campaigns.';
 	END IF;
+	PERFORM cudal1.check_owner(format('campaign "%s"', c.name), c.created_by);
+	SELECT x.* INTO STRICT c FROM cudal1.campaign AS x WHERE x.campaign_id = c.campaign_id FOR NO KEY UPDATE;
 	RETURN c;
 END
 $$;
-COMMENT ON FUNCTION cudal1.find_campaign(text) IS 'the campaign of this name, locked; error 42704 where there is none';
+COMMENT ON FUNCTION cudal1.find_campaign(text) IS 'the caller''s campaign of this name, locked; error 42704 where there is none, 42501 where it is another role''s';
 
 CREATE FUNCTION cudal1.set_campaign(c cudal1.campaign, state text, note text)
 RETURNS void
@@ -148,11 +158,11 @@ BEGIN
 	IF c.state = 'finished' THEN
 		RAISE EXCEPTION USING ERRCODE = '55000', MESSAGE = format('campaign "%s" is finished', c.name);
 	END IF;
-	PERFORM cudal1.set_campaign(c, 'paused', 'paused by ' || SESSION_USER);
+	PERFORM cudal1.set_campaign(c, 'paused', 'paused by ' || cudal1.caller());
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_pause_campaign(text) IS
-'makes no further requests; those that wait or are in flight are completed. Errors: 42704 unknown, 55000 finished';
+'makes no further requests; those that wait or are in flight are completed. Errors: 42704 unknown, 42501 another role''s, 55000 finished';
 
 CREATE FUNCTION @extschema@.cudal1_resume_campaign(campaign text)
 RETURNS void
@@ -177,7 +187,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_resume_campaign(text) IS
-'goes on with a paused campaign; one of kind self_supervised that completed a round begins the next. Errors: 42704 unknown, 55000 finished';
+'goes on with a paused campaign; one of kind self_supervised that completed a round begins the next. Errors: 42704 unknown, 42501 another role''s, 55000 finished';
 
 CREATE FUNCTION @extschema@.cudal1_end_campaign(campaign text)
 RETURNS void
@@ -193,35 +203,37 @@ BEGIN
 		FROM cudal1.request AS r JOIN cudal1.campaign_lane AS l USING (lane_id)
 		WHERE l.campaign_id = c.campaign_id AND NOT r.decided AND r.state IN ('queued', 'running')));
 	UPDATE cudal1.campaign_lane AS l SET state = 'done', note = coalesce(l.note, 'ended') WHERE l.campaign_id = c.campaign_id AND l.state = 'open';
-	PERFORM cudal1.set_campaign(c, 'finished', 'ended by ' || SESSION_USER);
+	PERFORM cudal1.set_campaign(c, 'finished', 'ended by ' || cudal1.caller());
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_end_campaign(text) IS
-'ends a campaign for good: what waits or is in flight is cancelled, what was answered stays. Error 42704 unknown';
+'ends a campaign for good: what waits or is in flight is cancelled, what was answered stays. Errors: 42704 unknown, 42501 another role''s';
 
-CREATE FUNCTION cudal1.lane_prompt(l cudal1.campaign_lane, kind text, o jsonb)
+CREATE FUNCTION cudal1.lane_prompt(c cudal1.campaign, l cudal1.campaign_lane)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	id		bigint := CASE WHEN kind IN ('vanilla', 'augment', 'self_supervised') THEN l.prompt_id END;
+	id		bigint := CASE WHEN c.kind IN ('vanilla', 'augment', 'self_supervised') THEN l.prompt_id END;
+	o		constant jsonb := c.options;
 	task	text;
 BEGIN
 	IF id IS NOT NULL THEN
 		RETURN id;
 	END IF;
 	SELECT t.name INTO STRICT task FROM cudal1.task AS t WHERE t.task_id = l.task_id;
-	IF kind IN ('vanilla', 'augment', 'self_supervised') THEN
-		SELECT p.prompt_id INTO STRICT id FROM cudal1.make_prompt(task, 2, 'bucket', 'augment', NULL, NULL) AS p;
+	IF c.kind IN ('vanilla', 'augment', 'self_supervised') THEN
+		SELECT p.prompt_id INTO STRICT id FROM cudal1.make_prompt(task, 2, 'bucket', 'augment', NULL, NULL, c.created_by) AS p;
 		UPDATE cudal1.campaign_lane AS x SET prompt_id = id WHERE x.lane_id = l.lane_id;
 	ELSE
 		SELECT p.prompt_id INTO STRICT id
-			FROM cudal1.make_prompt(task, (o ->> 'exemplars')::int, o ->> 'strategy', 'contrastive', (o ->> 'temperature')::float8, NULL) AS p;
+			FROM cudal1.make_prompt(task, (o ->> 'exemplars')::int, o ->> 'strategy', 'contrastive', (o ->> 'temperature')::float8, NULL,
+									 c.created_by) AS p;
 	END IF;
 	RETURN id;
 END
 $$;
-COMMENT ON FUNCTION cudal1.lane_prompt(cudal1.campaign_lane, text, jsonb) IS
+COMMENT ON FUNCTION cudal1.lane_prompt(cudal1.campaign, cudal1.campaign_lane) IS
 'the prompt of a lane''s next request: the same augmenting one each time, or a fresh draw of exemplars for evolve and contrastive';
 
 CREATE FUNCTION cudal1.make_group(c cudal1.campaign, l cudal1.campaign_lane)
@@ -232,7 +244,7 @@ DECLARE
 	g		cudal1.campaign_group;
 BEGIN
 	INSERT INTO cudal1.campaign_group AS x (lane_id, prompt_id, group_key, size)
-		VALUES (l.lane_id, cudal1.lane_prompt(l, c.kind, c.options), format('%s/%s/%s', c.name, l.lane_id, l.groups + 1), (c.options ->> 'group_size')::int)
+		VALUES (l.lane_id, cudal1.lane_prompt(c, l), format('%s/%s/%s', c.name, l.lane_id, l.groups + 1), (c.options ->> 'group_size')::int)
 		RETURNING x.* INTO g;
 	UPDATE cudal1.campaign_lane AS x SET groups = x.groups + 1 WHERE x.lane_id = l.lane_id;
 	RETURN g;
@@ -321,7 +333,7 @@ BEGIN
 	END IF;
 	FOR i IN 1 .. want LOOP
 		IF id IS NULL OR c.kind = 'evolve' THEN
-			id := coalesce(g.prompt_id, cudal1.lane_prompt(l, c.kind, o));
+			id := coalesce(g.prompt_id, cudal1.lane_prompt(c, l));
 		END IF;
 		INSERT INTO cudal1.request (model_id, prompt_id, lane_id, method, group_key, priority, created_by)
 			VALUES (l.model_id, id, l.lane_id, l.method, g.group_key, (o ->> 'priority')::int, c.created_by);
@@ -420,7 +432,7 @@ DECLARE
 	g		cudal1.campaign_group;
 BEGIN
 	SELECT x.* INTO c FROM cudal1.campaign AS x WHERE x.name = cudal1_next_group.campaign;
-	IF NOT FOUND THEN
+	IF NOT FOUND OR NOT cudal1.owns(c.created_by) THEN
 		c := cudal1.find_campaign(cudal1_next_group.campaign);
 	END IF;
 	IF c.kind <> 'contrastive' OR EXISTS (SELECT FROM cudal1.campaign_lane AS x WHERE x.campaign_id = c.campaign_id AND x.model_id IS NOT NULL) THEN
@@ -443,7 +455,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_next_group(text) IS
-'the next prompt of a contrastive campaign, for a group of size answers; the task with the fewest groups comes first. No row while the campaign is paused, when it has made all its groups, or while other trainers take the last. Errors: 42704 unknown campaign, 22023 one of another kind';
+'the next prompt of a contrastive campaign, for a group of size answers; the task with the fewest groups comes first. No row while the campaign is paused, when it has made all its groups, or while other sessions take the last. Errors: 42704 unknown campaign, 42501 another role''s, 22023 one of another kind';
 
 CREATE FUNCTION @extschema@.cudal1_answer_group(group_key text, responses text[])
 RETURNS TABLE (ordinal int, candidate_id bigint)
@@ -454,19 +466,22 @@ DECLARE
 	g		record;
 	n		bigint;
 BEGIN
-	SELECT x.*, l.method, l.task_id, c.options INTO g
+	SELECT x.*, l.method, l.task_id, c.options, c.created_by AS owner INTO g
 		FROM cudal1.campaign_group AS x JOIN cudal1.campaign_lane AS l USING (lane_id) JOIN cudal1.campaign AS c USING (campaign_id)
-		WHERE x.group_key = cudal1_answer_group.group_key FOR NO KEY UPDATE OF x;
+		WHERE x.group_key = cudal1_answer_group.group_key;
 	IF NOT FOUND THEN
 		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('group "%s" does not exist', coalesce(cudal1_answer_group.group_key, 'NULL')),
 			HINT = 'Groups come from cudal1_next_group().';
 	END IF;
+	PERFORM cudal1.check_owner(format('group "%s"', g.group_key), g.owner);
+	SELECT x.answered_at INTO g.answered_at FROM cudal1.campaign_group AS x WHERE x.group_id = g.group_id FOR NO KEY UPDATE;
 	IF responses IS NULL OR EXISTS (SELECT FROM unnest(responses) AS u(response) WHERE u.response IS NULL) OR cardinality(responses) NOT BETWEEN 1 AND 10000 THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'responses must be an array of 1 to 10000 texts';
 	END IF;
 	IF g.answered_at IS NOT NULL THEN
 		SELECT count(*) INTO n FROM cudal1.proposal AS p
-			WHERE p.task_id = g.task_id AND coalesce(p.group_key, '') = g.group_key AND p.proposal_key ~ '^answer [0-9]+$';
+			WHERE p.created_by = g.owner AND p.task_id = g.task_id AND coalesce(p.group_key, '') = g.group_key
+				AND p.proposal_key ~ '^answer [0-9]+$';
 		IF n <> cardinality(responses) THEN
 			RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('group "%s" was answered with %s responses, not %s', g.group_key, n, cardinality(responses)),
 				HINT = 'A group is answered once; cudal1_next_group() gives another.';
@@ -474,7 +489,8 @@ BEGIN
 		SELECT u.ordinality INTO n
 			FROM unnest(responses) WITH ORDINALITY AS u(response)
 				LEFT JOIN cudal1.proposal AS p
-					ON p.task_id = g.task_id AND coalesce(p.group_key, '') = g.group_key AND p.proposal_key = 'answer ' || u.ordinality
+					ON p.created_by = g.owner AND p.task_id = g.task_id AND coalesce(p.group_key, '') = g.group_key
+						AND p.proposal_key = 'answer ' || u.ordinality
 				LEFT JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
 			-- of an answer that was pruned, the hash of its code is left, of a very long one its beginning
 			WHERE CASE WHEN p.response IS NOT NULL AND octet_length(u.response) <= 4194304 THEN p.response <> u.response
@@ -488,7 +504,8 @@ BEGIN
 			SELECT u.ordinality::int, p.candidate_id
 				FROM unnest(responses) WITH ORDINALITY AS u(response)
 					JOIN cudal1.proposal AS p
-						ON p.task_id = g.task_id AND coalesce(p.group_key, '') = g.group_key AND p.proposal_key = 'answer ' || u.ordinality
+						ON p.created_by = g.owner AND p.task_id = g.task_id AND coalesce(p.group_key, '') = g.group_key
+							AND p.proposal_key = 'answer ' || u.ordinality
 				ORDER BY u.ordinality;
 		RETURN;
 	END IF;
@@ -496,27 +513,65 @@ BEGIN
 	UPDATE cudal1.campaign_lane AS l SET trials = l.trials + cardinality(responses) WHERE l.lane_id = g.lane_id;
 	RETURN QUERY
 		SELECT u.ordinality::int, cudal1.submit_response(g.prompt_id, u.response, g.method, g.group_key, 'answer ' || u.ordinality,
-				(g.options ->> 'priority')::int, NULL)
+				(g.options ->> 'priority')::int, NULL, g.owner)
 			FROM unnest(responses) WITH ORDINALITY AS u(response);
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_answer_group(text, text[]) IS
-'submits the answers to a group''s prompt, in order; sent again, the same answers add nothing and give the same candidates. Wait for them with cudal1_wait(). Errors: 42704 unknown group, 22023 no texts, or others than those that the group was answered with';
+'submits the answers to a group''s prompt, in order; sent again, the same answers add nothing and give the same candidates. Wait for them with cudal1_wait(). Errors: 42704 unknown group, 42501 another role''s, 22023 no texts, or others than those that the group was answered with';
 
-CREATE FUNCTION @extschema@.cudal1_group_result(group_key text, variant text DEFAULT 'paper')
+CREATE FUNCTION cudal1.group_owner(group_key text)
+RETURNS text
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	owners	text[];
+	usable	text[];
+BEGIN
+	SELECT array_agg(DISTINCT o.name ORDER BY o.name) INTO owners FROM (
+		SELECT p.created_by AS name FROM cudal1.proposal AS p WHERE p.group_key = group_owner.group_key
+		UNION ALL
+		SELECT r.created_by FROM cudal1.request AS r WHERE r.group_key = group_owner.group_key
+		UNION ALL
+		SELECT c.created_by FROM cudal1.campaign_group AS g JOIN cudal1.campaign_lane AS l USING (lane_id) JOIN cudal1.campaign AS c USING (campaign_id)
+			WHERE g.group_key = group_owner.group_key) AS o;
+	IF cudal1.caller() = ANY (owners) THEN
+		RETURN cudal1.caller();
+	END IF;
+	usable := ARRAY(SELECT o FROM unnest(owners) AS o WHERE cudal1.owns(o) ORDER BY o);
+	IF cardinality(usable) > 1 THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('group "%s" is one of several roles', group_owner.group_key),
+			HINT = format('Name one of them as owner: %s.', array_to_string(usable, ', '));
+	END IF;
+	IF usable = '{}' THEN
+		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('group "%s" does not exist', coalesce(group_owner.group_key, 'NULL')),
+			HINT = CASE WHEN owners IS NULL THEN 'Groups come from cudal1_next_group(), or are the group_key of submissions.'
+						ELSE format('To read that of another role, name it as owner: %s.', array_to_string(owners, ', ')) END;
+	END IF;
+	RETURN usable[1];
+END
+$$;
+COMMENT ON FUNCTION cudal1.group_owner(text) IS
+'whose group the caller means by a key: its own, else that of a role whose things it may use; error 42704 where there is none, 22023 where there are several';
+
+CREATE FUNCTION @extschema@.cudal1_group_result(group_key text, variant text DEFAULT 'paper', owner text DEFAULT NULL)
 RETURNS TABLE (ordinal int, candidate_id bigint, state text, reward float8, advantage float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-	-- a campaign's group is one task's, whoever else uses its key
-	its_task	bigint := (SELECT l.task_id FROM cudal1.campaign_group AS g JOIN cudal1.campaign_lane AS l USING (lane_id)
-							WHERE g.group_key = cudal1_group_result.group_key);
+	its_owner	text := coalesce(cudal1_group_result.owner, cudal1.group_owner(cudal1_group_result.group_key));
+	-- a campaign's group is one task's, whatever else its owner proposes by its key
+	its_task	bigint := (SELECT l.task_id
+							FROM cudal1.campaign_group AS g JOIN cudal1.campaign_lane AS l USING (lane_id) JOIN cudal1.campaign AS c USING (campaign_id)
+							WHERE g.group_key = cudal1_group_result.group_key AND c.created_by = its_owner);
 BEGIN
 	IF its_task IS NULL
-		AND NOT EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.group_key = cudal1_group_result.group_key)
-		AND NOT EXISTS (SELECT FROM cudal1.request AS r WHERE r.group_key = cudal1_group_result.group_key) THEN
-		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('group "%s" does not exist', coalesce(cudal1_group_result.group_key, 'NULL')),
+		AND NOT EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.group_key = cudal1_group_result.group_key AND p.created_by = its_owner)
+		AND NOT EXISTS (SELECT FROM cudal1.request AS r WHERE r.group_key = cudal1_group_result.group_key AND r.created_by = its_owner) THEN
+		RAISE EXCEPTION USING ERRCODE = '42704',
+			MESSAGE = format('role "%s" has no group "%s"', its_owner, coalesce(cudal1_group_result.group_key, 'NULL')),
 			HINT = 'Groups come from cudal1_next_group(), or are the group_key of submissions.';
 	END IF;
 	RETURN QUERY
@@ -524,7 +579,7 @@ BEGIN
 			SELECT row_number() OVER (ORDER BY p.proposal_id)::int AS ordinal, p.candidate_id, c.state, c.reward, p.task_id,
 					row_number() OVER (PARTITION BY p.task_id ORDER BY p.proposal_id) AS place
 				FROM cudal1.proposal AS p JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
-				WHERE p.group_key = cudal1_group_result.group_key AND (its_task IS NULL OR p.task_id = its_task)),
+				WHERE p.group_key = cudal1_group_result.group_key AND p.created_by = its_owner AND (its_task IS NULL OR p.task_id = its_task)),
 		scored AS (
 			SELECT m.task_id, cudal1.group_advantages(array_agg(m.reward ORDER BY m.place), cudal1_group_result.variant) AS advantages
 				FROM member AS m GROUP BY m.task_id)
@@ -532,8 +587,8 @@ BEGIN
 			FROM member AS m JOIN scored AS s USING (task_id) ORDER BY m.ordinal;
 END
 $$;
-COMMENT ON FUNCTION @extschema@.cudal1_group_result(text, text) IS
-'rewards and advantages of a group, in the order of its answers; NULL for what has no verdict (yet), which does not count. The group is a campaign''s, or all that was submitted under the group_key, within each task. variant as in cudal1_group_advantages(). Error 42704 unknown group';
+COMMENT ON FUNCTION @extschema@.cudal1_group_result(text, text, text) IS
+'rewards and advantages of a group, in the order of its answers; NULL for what has no verdict (yet), which does not count. The group is a campaign''s, or all that a role submitted under the group_key, within each task. variant as in cudal1_group_advantages(); owner: whose group; NULL: the caller''s, else that of a role it is a member of (for operators, of any). Errors: 42704 unknown group, 22023 several roles'' groups';
 
 CREATE VIEW cudal1.campaign_progress AS
 	SELECT c.name, c.kind, c.state, c.note, c.round, count(*) AS lanes, count(*) FILTER (WHERE l.state = 'done') AS done,

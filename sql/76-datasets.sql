@@ -47,11 +47,13 @@ BEGIN
 						p.proposal_id, p.method, p.prompt_id, p.response, q.prompt, r.request_id
 					FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id) JOIN cudal1.proposal AS p USING (candidate_id)
 						LEFT JOIN cudal1.prompt AS q ON q.prompt_id = p.prompt_id
-						LEFT JOIN cudal1.request AS r ON p.proposal_key = 'request ' || r.request_id AND r.candidate_id = c.candidate_id
+						LEFT JOIN cudal1.request AS r
+							ON p.proposal_key = 'request ' || r.request_id AND r.candidate_id = c.candidate_id AND r.created_by = p.created_by
 						LEFT JOIN cudal1.campaign_lane AS l ON l.lane_id = r.lane_id
 						LEFT JOIN cudal1.campaign_group AS g ON g.group_key = p.group_key
 						LEFT JOIN cudal1.campaign_lane AS gl ON gl.lane_id = g.lane_id
-						LEFT JOIN cudal1.campaign AS k ON k.campaign_id = coalesce(l.campaign_id, gl.campaign_id)
+						LEFT JOIN cudal1.campaign AS k
+							ON k.campaign_id = coalesce(l.campaign_id, gl.campaign_id) AND k.created_by = p.created_by
 					WHERE c.state = 'successful' AND c.purpose = 'normal' AND c.reward > above
 						AND (methods IS NULL OR p.method = ANY (methods))
 						AND (cudal1_sft_dataset.tasks IS NULL OR t.name = ANY (cudal1_sft_dataset.tasks))
@@ -84,7 +86,8 @@ BEGIN
 	RETURN QUERY
 		-- a group is all that was proposed in it: what this call leaves out, or cudal1_prune() took the answer of, was compared all the same
 		WITH member AS (
-			SELECT p.proposal_id, p.task_id, coalesce('key ' || p.group_key, 'prompt ' || p.prompt_id) AS grp,
+			SELECT p.proposal_id, p.task_id, coalesce('key ' || p.group_key || CASE WHEN p.created_by <> cudal1.caller() THEN ' of ' || p.created_by ELSE '' END,
+							 'prompt ' || p.prompt_id) AS grp,
 					CASE WHEN cudal1_rl_dataset.reward = 'speedup' THEN c.reward ELSE (c.reward > 0)::int::float8 END AS value
 				FROM cudal1.proposal AS p JOIN cudal1.candidate AS c USING (candidate_id) JOIN cudal1.task AS t ON t.task_id = p.task_id
 				WHERE num_nonnulls(p.group_key, p.prompt_id) > 0
@@ -100,11 +103,12 @@ BEGIN
 			FROM numbered AS n JOIN scored AS s USING (task_id, grp) JOIN cudal1.proposal AS p USING (proposal_id)
 				JOIN cudal1.candidate AS c USING (candidate_id) JOIN cudal1.task AS t ON t.task_id = p.task_id
 				JOIN cudal1.prompt AS q ON q.prompt_id = p.prompt_id
-				LEFT JOIN cudal1.request AS r ON p.proposal_key = 'request ' || r.request_id AND r.candidate_id = c.candidate_id
+				LEFT JOIN cudal1.request AS r
+					ON p.proposal_key = 'request ' || r.request_id AND r.candidate_id = c.candidate_id AND r.created_by = p.created_by
 				LEFT JOIN cudal1.campaign_lane AS l ON l.lane_id = r.lane_id
 				LEFT JOIN cudal1.campaign_group AS g ON g.group_key = p.group_key
 				LEFT JOIN cudal1.campaign_lane AS gl ON gl.lane_id = g.lane_id
-				LEFT JOIN cudal1.campaign AS k ON k.campaign_id = coalesce(l.campaign_id, gl.campaign_id)
+				LEFT JOIN cudal1.campaign AS k ON k.campaign_id = coalesce(l.campaign_id, gl.campaign_id) AND k.created_by = p.created_by
 			WHERE p.response IS NOT NULL AND c.purpose = 'normal'
 				AND (methods IS NULL OR p.method = ANY (methods))
 				AND (cudal1_rl_dataset.campaign IS NULL OR k.name = cudal1_rl_dataset.campaign)
@@ -112,5 +116,5 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_rl_dataset(text[], text[], text, text, text) IS
-'prompts, answers, rewards and advantages for reinforcement learning, one row for each answer. Members: prompt, response, reward (NULL: no verdict), advantage, group (what was proposed under one group_key, else for one prompt), task, level, method, state, failure, candidate_id, proposal_id, prompt_id.
+'prompts, answers, rewards and advantages for reinforcement learning, one row for each answer. Members: prompt, response, reward (NULL: no verdict), advantage, group (what a role proposed under one group_key, with the role where it is not the caller; else what was proposed for one prompt), task, level, method, state, failure, candidate_id, proposal_id, prompt_id.
 methods, tasks, campaign: NULL is all; they choose rows, while advantages are those within the whole group. variant as in cudal1_group_advantages(); reward: speedup, or binary (1 successful, 0 not: CUDA-L1, 2.3). Errors: 42704 unknown task or campaign, 22023 unknown variant or reward';

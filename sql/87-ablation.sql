@@ -12,7 +12,7 @@ CREATE TABLE cudal1.ablation (
 	switches			text[] NOT NULL CHECK (pg_catalog.cardinality(switches) OPERATOR(pg_catalog.>=) 1
 											   AND pg_catalog.cardinality(switches) OPERATOR(pg_catalog.<=) 8),
 	created_at			timestamptz NOT NULL DEFAULT pg_catalog.now(),
-	created_by			text NOT NULL DEFAULT SESSION_USER
+	created_by			text NOT NULL DEFAULT cudal1.caller()
 );
 COMMENT ON TABLE cudal1.ablation IS 'a code whose named switches are measured in all combinations';
 COMMENT ON COLUMN cudal1.ablation.candidate_id IS 'the candidate whose code holds the switches';
@@ -115,7 +115,7 @@ BEGIN
 			WHERE x.task_id = c.task_id AND x.code_hash = cudal1.code_hash(body) AND x.state <> 'discarded' AND NOT x.imported;
 		IF NOT FOUND THEN
 			variant := cudal1.accept_submission(t, body, 'ablation', NULL, format('ablation %s', id), NULL, cudal1_ablate.priority,
-												NULL, NULL, NULL, 'ablation');
+												NULL, NULL, NULL, 'ablation', cudal1.caller());
 		END IF;
 		INSERT INTO cudal1.ablation_run (ablation_id, mask, candidate_id) VALUES (id, mask, variant);
 	END LOOP;
@@ -258,6 +258,7 @@ DECLARE
 	wanted	int := 0;
 	s		text;
 BEGIN
+	PERFORM cudal1.check_owner(format('ablation %s', a.ablation_id), a.created_by);
 	IF switches_on IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'switches_on must not be null', HINT = 'The empty array is the baseline.';
 	END IF;

@@ -107,7 +107,7 @@ BEGIN
 		SELECT k.candidate_id INTO id FROM cudal1.aa_candidate AS k WHERE k.task_id = t.task_id;
 		IF NOT FOUND THEN
 			id := cudal1.accept_submission(t, cudal1.aa_code(t), 'a/a', NULL, NULL, NULL, cudal1_measure_aa.priority, NULL, NULL, NULL,
-										   'null');
+										   'null', cudal1.caller());
 			INSERT INTO cudal1.aa_candidate (task_id, candidate_id) VALUES (t.task_id, id) ON CONFLICT DO NOTHING;
 		END IF;
 		INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority)

@@ -35,7 +35,7 @@ AS $$
 			'cudal1.activity', 'cudal1.queue', 'cudal1.bucket', 'cudal1.model', 'cudal1.model_use', 'cudal1.request', 'cudal1.campaign',
 			'cudal1.campaign_lane', 'cudal1.campaign_group', 'cudal1.campaign_progress', 'cudal1.technique', 'cudal1.candidate_technique',
 			'cudal1.technique_frequency', 'cudal1.imported_score', 'cudal1.ablation', 'cudal1.ablation_run', 'cudal1.drift', 'cudal1.aa_chart',
-			'cudal1.stat_device', 'cudal1.stat_task', 'cudal1.stat_method']),
+			'cudal1.stat_device', 'cudal1.stat_task', 'cudal1.stat_method', 'cudal1.method']),
 		('trainer', 'SELECT WITHOUT evidence', ARRAY['cudal1.measurement']),
 		('analyst', 'SELECT', ARRAY['all']),
 		('operator', 'SELECT', ARRAY['all']),
@@ -87,7 +87,7 @@ BEGIN
 						   -- what other functions are made of stays with the owner
 						   AND (f.pronamespace = home OR f.proname IN ('register_device', 'claim', 'heartbeat', 'finish', 'release',
 								'expire_leases', 'announce_idle', 'take_back', 'wake', 'worker_state', 'preloaded', 'rebucket', 'recount',
-								'campaign_options')))
+								'campaign_options', 'is_operator')))
 						OR (f.pronamespace = home AND f.proname = p.object)
 						OR (f.pronamespace = 'cudal1'::regnamespace AND 'cudal1.' || f.proname = p.object)
 			LOOP
@@ -149,7 +149,7 @@ BEGIN
 			EXECUTE pg_catalog.format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', o.objid::regprocedure);
 		ELSIF o.relkind IN ('r', 'S') AND o.relname NOT IN ('job', 'job_job_id_seq', 'turn') THEN
 			PERFORM pg_catalog.pg_extension_config_dump(o.objid::regclass,
-				CASE o.relname WHEN 'profile' THEN 'WHERE NOT shipped' WHEN 'technique' THEN 'WHERE pattern IS NULL' ELSE '' END);
+				CASE WHEN o.relname IN ('profile', 'method') THEN 'WHERE NOT shipped' WHEN o.relname = 'technique' THEN 'WHERE pattern IS NULL' ELSE '' END);
 		END IF;
 	END LOOP;
 END

@@ -54,6 +54,7 @@ my %looks = (
 	devices => 'SELECT * FROM cudal1.device ORDER BY device_id',
 	candidates => 'SELECT * FROM cudal1.candidate ORDER BY candidate_id',
 	proposals => 'SELECT * FROM cudal1.proposal ORDER BY proposal_id',
+	methods => 'SELECT * FROM cudal1.method WHERE NOT shipped ORDER BY name',
 	'imported scores' => 'SELECT * FROM cudal1.imported_score ORDER BY candidate_id, device',
 	ablations => 'SELECT a.*, r.* FROM cudal1.ablation AS a JOIN cudal1.ablation_run AS r USING (ablation_id) ORDER BY a.ablation_id, r.mask',
 	'A/A candidates' => 'SELECT * FROM cudal1.aa_candidate ORDER BY task_id',

@@ -41,6 +41,26 @@ pump_until($second->{run}, $second->{timeout}, \$second->{stdout}, qr/^raced$/m)
 my ($answer) = $second->{stdout} =~ /answer (\d+)/;
 is($answer, $node->safe_psql('postgres', q{SELECT candidate_id FROM cudal1.candidate WHERE code = 'raced 1'}), 'a key used by two sessions at once belongs to the first');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM cudal1.candidate WHERE code = 'raced 2'}), '0', 'the code of the second leaves nothing');
+
+# a method's name is not waited for longer than a second: the transaction that takes it may stay open
+$first->query_safe(q{BEGIN; SELECT cudal1_submit('linear', 'first of its method', 'taken')});
+my ($status, undef, $words) = $node->psql('postgres', q{SELECT cudal1_submit('linear', 'second of its method', 'taken')}, timeout => 60);
+like($words, qr/method "taken" is being taken by a transaction that has not ended/, 'a method that an open transaction takes is refused to others');
+is($node->psql('postgres', q{SELECT cudal1_submit('linear', 'of another method', 'free')}), 0, 'and holds up no other');
+$first->query_safe('ROLLBACK');
+is($node->psql('postgres', q{SELECT cudal1_submit('linear', 'second of its method', 'taken')}), 0, 'until it is free again');
+
+# a role cancels what another proposes at that moment: the second proposal stands
+$node->safe_psql('postgres', q{CREATE ROLE anna; CREATE ROLE bert; SELECT cudal1_grant(r, 'trainer') FROM unnest('{anna,bert}'::name[]) AS r;
+	SET ROLE anna; SELECT cudal1_submit('linear', 'wanted by both')});
+$first->query_safe(q{SET ROLE anna; BEGIN; SELECT cudal1_cancel(ARRAY(SELECT candidate_id FROM cudal1.candidate WHERE code = 'wanted by both'))});
+$second->{stdin} .= "SET ROLE bert; SELECT cudal1_submit('linear', 'wanted by both');\n\\echo proposed\n";
+$second->{run}->pump_nb;
+$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%wanted by both%'}) or die 'nobody waits';
+$first->query_safe('COMMIT');
+pump_until($second->{run}, $second->{timeout}, \$second->{stdout}, qr/^proposed$/m) or die 'no answer';
+is($node->safe_psql('postgres', q{SELECT c.state || ' ' || j.trainer FROM cudal1.candidate AS c JOIN cudal1.job AS j USING (candidate_id) WHERE c.code = 'wanted by both'}),
+	'queued bert', 'what one role cancels while another proposes it is queued for the other');
 $_->quit for ($first, $second);
 
 # what is left: claims that nobody finishes, and the queue
