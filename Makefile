@@ -3,9 +3,9 @@
 EXTENSION = cudal1
 EXTVERSION = $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" cudal1.control)
 MODULE_big = cudal1
-OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c bgworker/*.c)))
+OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c supervise/*.c bgworker/*.c)))
 DATA_built = cudal1--$(EXTVERSION).sql
-PG_CPPFLAGS = -I$(srcdir)/src -DCUDAL1_VERSION='"$(EXTVERSION)"'
+PG_CPPFLAGS = -I$(srcdir) -I$(srcdir)/src -DCUDAL1_VERSION='"$(EXTVERSION)"'
 PG_CFLAGS = -std=gnu11 -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
 EXTRA_CLEAN = cudal1--*.sql
 

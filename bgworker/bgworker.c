@@ -1,18 +1,22 @@
 /*
- * Where the workers begin: settings in every process, the rest only while the server preloads the library.
+ * The library's entry: settings in every process, the rest only while the server preloads the library.
  */
 #include "postgres.h"
 
+#include "fmgr.h"
 #include "miscadmin.h"
 
-#include "bgworker.h"
 #include "hooks.h"
 #include "launcher.h"
 #include "settings.h"
 #include "shared.h"
 
+PG_MODULE_MAGIC;
+
+extern PGDLLEXPORT void _PG_init(void);
+
 void
-cudal1_bgworker_init(void)
+_PG_init(void)
 {
 	cudal1_settings_define();
 	if (!process_shared_preload_libraries_in_progress)

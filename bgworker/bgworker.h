@@ -1,5 +1,5 @@
 /*
- * What the rest of the extension knows of the workers: how to start them, how to wake them, how to wait for them.
+ * What the rest of the extension knows of the workers: how to wake them, how to wait for them.
  *
  * Everything here may be called without shared_preload_libraries; waking then does nothing and waiting is a plain sleep,
  * so that callers which look again at every return need no second way.
@@ -8,9 +8,6 @@
 #define CUDAL1_BGWORKER_H
 
 #include "postgres.h"
-
-/* called once from _PG_init: settings always; shared memory, hooks and the launcher only while preloading */
-extern void cudal1_bgworker_init(void);
 
 /* whether this server preloaded the library, so that shared memory and workers exist */
 extern bool cudal1_is_preloaded(void);

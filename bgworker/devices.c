@@ -16,7 +16,6 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "child.h"
 #include "devices.h"
 #include "entry.h"
 #include "message.h"
@@ -125,7 +124,7 @@ cudal1_devices_drop(void)
 /* ---- search ---- */
 
 static void
-take_line(void *owner, char *line, int length)
+take_line(void *owner, char *line, size_t length)
 {
 	if (nlines < MAX_DEVICES && length <= MAX_DEVICE_LINE && strlen(line) == length)
 		lines[nlines++] = MemoryContextStrdup(context, line);
@@ -143,15 +142,15 @@ search_failed(const char *text)
 static void
 begin_search(void)
 {
-	char	   *reason = NULL;
+	Cudal1Program program = {.label = "cudal1-measure --devices",.argv = cudal1_worker_jobs_command("--devices"),
+		.scratch = cudal1_settings_scratch(),.on_line = take_line};
+	const char *reason;
 
 	search_wanted = false;
 	forget_devices();
-	search.gone = true;
 	searching = true;
 	search_killed = false;
-	if (cudal1_child_start(&search, "cudal1-measure --devices", cudal1_jobs_command("--devices"),
-						   cudal1_settings_scratch(), NULL, "", 0, take_line, NULL, &reason))
+	if (cudal1_child_start(&search, &program, &reason))
 	{
 		search_until = cudal1_clock_ms() + ((int64) SEARCH_SECONDS + cudal1_child_grace) * 1000;
 		return;
@@ -195,7 +194,7 @@ register_device(const char *line)
 static Cudal1Turn
 end_search(void)
 {
-	char	   *ending = cudal1_child_ending(&search);
+	const char *ending = cudal1_child_ending(&search);
 	bool		failed = false;
 
 	cudal1_child_free(&search);
@@ -274,7 +273,7 @@ claim_for(Device *device, const char *worker)
 {
 	Cudal1Claim claim;
 	Cudal1Call	outcome = cudal1_entry_claim(device->device_id, worker, &claim);
-	char	   *reason = NULL;
+	const char *reason;
 
 	if (outcome == CUDAL1_CALL_GONE)
 		return CUDAL1_TURN_GONE;
@@ -290,7 +289,7 @@ claim_for(Device *device, const char *worker)
 		device->empty = true;
 		return CUDAL1_TURN_QUIET;
 	}
-	if (!cudal1_jobs_begin(device->device_id, &claim, &reason))
+	if (!cudal1_jobs_begin(device, &claim, cudal1_worker_jobs_command(NULL), cudal1_settings_scratch(), cudal1_child_grace, &reason))
 	{
 		note_problem(reason);
 		device->failures++;
@@ -315,7 +314,7 @@ cudal1_devices_claim(const char *worker, bool look)
 			Device	   *device = &devices[i];
 
 			if (device->empty || cudal1_clock_ms() < device->retry_at ||
-				cudal1_jobs_on_device(device->device_id) > depth)
+				cudal1_jobs_on_device(device) > depth)
 				continue;
 			if (claim_for(device, worker) == CUDAL1_TURN_GONE)
 				return CUDAL1_TURN_GONE;

@@ -23,7 +23,6 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
-#include "child.h"
 #include "compat.h"
 #include "entry.h"
 #include "settings.h"

@@ -8,28 +8,7 @@
 
 #include "postgres.h"
 
-typedef enum Cudal1Call
-{
-	CUDAL1_CALL_DONE,
-	CUDAL1_CALL_GONE,			/* the extension is not there, or not the one that was there before */
-	CUDAL1_CALL_TRANSIENT,		/* worth another try: lock timeout, deadlock, resources, cancelled */
-	CUDAL1_CALL_FAILED			/* the same call would fail again */
-} Cudal1Call;
-
-typedef struct Cudal1Claim
-{
-	int64		job_id;			/* 0: nothing to do */
-	int			attempt;
-	char	   *job;			/* UTF-8, palloc'd in the caller's context */
-	int			limit_seconds;	/* how long the profile lets it take, apart from waiting for the device */
-} Cudal1Claim;
-
-typedef enum Cudal1Verdict
-{
-	CUDAL1_VERDICT_CONTINUE,
-	CUDAL1_VERDICT_CANCEL,
-	CUDAL1_VERDICT_LOST
-} Cudal1Verdict;
+#include "supervise/jobs.h"
 
 /* settings of the worker's session; once after connecting */
 extern void cudal1_entry_prepare_session(void);

@@ -19,7 +19,6 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "child.h"
 #include "entry.h"
 #include "generate.h"
 #include "settings.h"
@@ -64,7 +63,7 @@ static int64 held_at = 0;
 static bool hold_soon = false;
 
 static void
-take_line(void *owner, char *line, int length)
+take_line(void *owner, char *line, size_t length)
 {
 	if (length == sizeof(ready_line) - 1 && memcmp(line, ready_line, length) == 0)
 	{
@@ -72,7 +71,7 @@ take_line(void *owner, char *line, int length)
 		fill_wanted = true;
 		return;
 	}
-	for (int i = 0; i < length; i++)
+	for (size_t i = 0; i < length; i++)
 	{
 		if (line[i] < 0x20 || line[i] >= 0x7f)
 		{
@@ -128,9 +127,10 @@ start(int64 now)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	char	   *argv[8] = {NULL};
-	char	   *problem = NULL;
+	Cudal1Program program = {.label = "cudal1-generate",.argv = argv,.scratch = cudal1_settings_scratch(),.pass = "CUDAL1_KEY_",
+		.keep_input = true,.on_line = take_line};
+	const char *problem;
 	int			n = 0;
-	volatile bool running = false;
 
 	argv[n++] = cudal1_settings_generator();
 	argv[n++] = "--spool";
@@ -154,23 +154,7 @@ start(int64 now)
 	}
 	ready = stopped = false;
 	garbage = 0;
-	PG_TRY();
-	{
-		running = cudal1_child_start(&child, "cudal1-generate", argv, cudal1_settings_scratch(), "CUDAL1_KEY_",
-									 "", 0, take_line, NULL, &problem);
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(caller);
-		EmitErrorReport();
-		FlushErrorState();
-		if (child.pid != 0)
-			cudal1_child_kill(&child);
-		cudal1_child_free(&child);
-		problem = pstrdup("it could not be watched");
-	}
-	PG_END_TRY();
-	if (!running)
+	if (!cudal1_child_start(&child, &program, &problem))
 	{
 		ereport(LOG,
 				(errmsg("cudal1-generate could not be started: %s", problem)));
@@ -178,7 +162,6 @@ start(int64 now)
 		restart_at = now + Min(MAX_RESTART_MS, (int64) RESTART_MS << Min(failures - 1, 10));
 		return;
 	}
-	cudal1_child_keep_input(&child);
 	child.max_line = MAX_ANSWER_LINE;
 	if (settings_in_use != NULL)
 		pfree(settings_in_use);

@@ -6,15 +6,12 @@
 #include "postgres.h"
 
 #include "common/jsonapi.h"
-#include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "utils/json.h"
 #include "utils/memutils.h"
 
 #include "compat.h"
 #include "message.h"
-
-#define MAX_DETAIL 2000
 
 typedef struct Reading
 {
@@ -23,6 +20,7 @@ typedef struct Reading
 	char	  **expected;		/* where the next scalar goes, NULL: nowhere */
 	char	   *type;
 	char	   *phase;
+	char	   *outcome;
 } Reading;
 
 static CUDAL1_JSON_ACTION
@@ -45,6 +43,8 @@ field_start(void *state, char *name, bool isnull)
 		reading->expected = &reading->type;
 	else if (reading->lexer->lex_level == 1 && strcmp(name, "phase") == 0)
 		reading->expected = &reading->phase;
+	else if (reading->lexer->lex_level == 1 && strcmp(name, "outcome") == 0)
+		reading->expected = &reading->outcome;
 	CUDAL1_JSON_CONTINUE;
 }
 
@@ -59,18 +59,17 @@ scalar(void *state, char *token, JsonTokenType type)
 	CUDAL1_JSON_CONTINUE;
 }
 
-Cudal1MessageType
-cudal1_message_classify(char *line, int length, bool *waiting)
+Cudal1Message
+cudal1_message_read(char *line, size_t length)
 {
-	volatile Cudal1MessageType type = CUDAL1_MESSAGE_INVALID;
+	volatile Cudal1Message message = {.type = CUDAL1_MESSAGE_INVALID};
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext context;
 	JsonSemAction actions;
 	Reading		reading;
 
-	*waiting = false;
 	if (memchr(line, '\0', length) != NULL || pg_encoding_verifymbstr(PG_UTF8, line, length) != length)
-		return CUDAL1_MESSAGE_INVALID;
+		return message;
 
 	context = AllocSetContextCreate(caller, "cudal1 message", ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(context);
@@ -88,10 +87,11 @@ cudal1_message_classify(char *line, int length, bool *waiting)
 		if (pg_parse_json(reading.lexer, &actions) == JSON_SUCCESS && reading.is_object && reading.type != NULL)
 		{
 			if (strcmp(reading.type, "result") == 0)
-				type = CUDAL1_MESSAGE_RESULT;
-			else if (strcmp(reading.type, "progress") == 0 && length <= CUDAL1_MAX_PROGRESS)
-				type = CUDAL1_MESSAGE_PROGRESS;
-			*waiting = reading.phase != NULL && strcmp(reading.phase, "waiting") == 0;
+				message.type = CUDAL1_MESSAGE_RESULT;
+			else if (strcmp(reading.type, "progress") == 0)
+				message.type = CUDAL1_MESSAGE_PROGRESS;
+			message.waiting = reading.phase != NULL && strcmp(reading.phase, "waiting") == 0;
+			message.cancelled = reading.outcome != NULL && strcmp(reading.outcome, "cancelled") == 0;
 		}
 	}
 	PG_CATCH();
@@ -101,25 +101,5 @@ cudal1_message_classify(char *line, int length, bool *waiting)
 	PG_END_TRY();
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(context);
-	return type;
-}
-
-char *
-cudal1_message_result(const char *outcome, const char *detail)
-{
-	StringInfoData result;
-
-	initStringInfo(&result);
-	appendStringInfo(&result, "{\"type\": \"result\", \"outcome\": \"%s\", \"detail\": ", outcome);
-	if (detail == NULL)
-		appendStringInfoString(&result, "null");
-	else
-	{
-		char	   *cut = pnstrdup(detail, pg_mbcliplen(detail, strlen(detail), MAX_DETAIL));
-
-		escape_json(&result, cut);
-		pfree(cut);
-	}
-	appendStringInfoChar(&result, '}');
-	return result.data;
+	return message;
 }

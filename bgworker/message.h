@@ -6,20 +6,9 @@
 
 #include "postgres.h"
 
-typedef enum Cudal1MessageType
-{
-	CUDAL1_MESSAGE_INVALID,		/* no JSON object in UTF-8, or one without a type we know */
-	CUDAL1_MESSAGE_PROGRESS,
-	CUDAL1_MESSAGE_RESULT
-} Cudal1MessageType;
+#include "supervise/jobs.h"
 
-/* the longest progress line that is passed on */
-#define CUDAL1_MAX_PROGRESS (16 * 1024)
-
-/* *waiting: a progress line whose phase is "waiting", that is, another measurement holds the device */
-extern Cudal1MessageType cudal1_message_classify(char *line, int length, bool *waiting);
-
-/* a result made here, palloc'd: outcome lost or cancelled, with a detail of at most 2000 bytes or NULL */
-extern char *cudal1_message_result(const char *outcome, const char *detail);
+/* no error leaves it, whatever the line holds */
+extern Cudal1Message cudal1_message_read(char *line, size_t length);
 
 #endif							/* CUDAL1_MESSAGE_H */

@@ -22,7 +22,6 @@
 #include "utils/guc.h"
 #include "utils/memutils.h"
 
-#include "child.h"
 #include "compat.h"
 #include "devices.h"
 #include "entry.h"
@@ -160,13 +159,12 @@ static Cudal1Turn
 turn(bool woken)
 {
 	int64		now = cudal1_clock_ms();
-	Cudal1Turn	jobs;
+	int			ended;
 	Cudal1Turn	devices;
 	bool		look;
 
-	jobs = cudal1_jobs_turn(woken);
-	if (jobs == CUDAL1_TURN_GONE)
-		return jobs;
+	if (cudal1_jobs_turn(woken, &ended) == CUDAL1_CALL_GONE)
+		return CUDAL1_TURN_GONE;
 	devices = cudal1_devices_turn();
 	if (devices == CUDAL1_TURN_GONE)
 		return devices;
@@ -176,7 +174,7 @@ turn(bool woken)
 			return CUDAL1_TURN_GONE;
 		expire_at = now + Max(1000, (int64) cudal1_lease_seconds * 250);
 	}
-	look = woken || now >= poll_at || jobs == CUDAL1_TURN_ENDED || devices == CUDAL1_TURN_ENDED;
+	look = woken || now >= poll_at || ended > 0 || devices == CUDAL1_TURN_ENDED;
 	if (now >= poll_at)
 		poll_at = now + cudal1_idle_poll;
 	if (cudal1_generate_turn(worker_name, look) == CUDAL1_TURN_GONE)
@@ -284,8 +282,13 @@ cudal1_worker_main(Datum database)
 	BackgroundWorkerInitializeConnectionByOid(DatumGetObjectId(database), InvalidOid, 0);
 	cudal1_entry_prepare_session();
 	name_worker();
-	(void) cudal1_children_epoll();
-	cudal1_children_adopt();
+	cudal1_worker_jobs_prepare();
+	if (cudal1_children_epoll() < 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not create an epoll descriptor: %m")));
+	if (!cudal1_children_adopt())
+		elog(LOG, "could not become the parent of orphans: %m");
 
 	context = AllocSetContextCreate(TopMemoryContext, "cudal1 worker", ALLOCSET_DEFAULT_SIZES);
 	for (;;)

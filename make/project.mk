@@ -3,7 +3,7 @@
 export PG_CONFIG PYTORCH PYTHON
 
 # a change of a header rebuilds what may include it
-$(OBJS): $(wildcard src/*.h bgworker/*.h)
+$(OBJS): $(wildcard src/*.h supervise/*.h bgworker/*.h)
 
 .PHONY: deps ready demo test lint sanitize
 deps:

@@ -1,7 +1,7 @@
 /*
  * message.c
- *		libFuzzer driver of what the worker reads from cudal1-measure: a line is progress or a result only if it is a JSON object in
- *		UTF-8 that says so, and what the worker writes itself is one whatever its detail holds. `make sanitize` builds and runs it.
+ *		libFuzzer driver of what the worker reads from cudal1-measure: a line is progress or a result only if it is a
+ *		JSON object in UTF-8 that says so. `make sanitize` builds and runs it.
  */
 #include "server.h"
 
@@ -34,51 +34,18 @@ pg_re_throw(void)
 	abort();
 }
 
-/* as the server's, in characters */
-int
-pg_mbcliplen(const char *text, int length, int limit)
-{
-	int			at = 0;
-
-	while (at < length)
-	{
-		int			n = pg_encoding_mblen(PG_UTF8, text + at);
-
-		if (at + n > limit || at + n > length)
-			break;
-		at += n;
-	}
-	return at;
-}
-
-void
-escape_json(StringInfo out, const char *text)
-{
-	appendStringInfoCharMacro(out, '"');
-	for (; *text; text++)
-		if (*text == '"' || *text == '\\')
-			appendStringInfo(out, "\\%c", *text);
-		else if ((unsigned char) *text < ' ')
-			appendStringInfo(out, "\\u%04x", *text);
-		else
-			appendStringInfoCharMacro(out, *text);
-	appendStringInfoCharMacro(out, '"');
-}
-
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char	   *line = malloc(size + 1);
-	bool		waiting;
-	Cudal1MessageType type;
+	Cudal1Message message;
 	json_t	   *document;
-	char	   *result;
 
 	memcpy(line, data, size);
 	line[size] = '\0';
-	type = cudal1_message_classify(line, (int) size, &waiting);
+	message = cudal1_message_read(line, size);
 	HOLDS(memcmp(line, data, size) == 0);
-	if (type != CUDAL1_MESSAGE_INVALID)
+	if (message.type != CUDAL1_MESSAGE_INVALID)
 	{
 		/* jansson refuses what is too deep or too large a number; what it accepts must say the same */
 		document = json_loadb(line, size, 0, NULL);
@@ -86,20 +53,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		{
 			const char *said = json_string_value(json_object_get(document, "type"));
 
-			HOLDS(said && strcmp(said, type == CUDAL1_MESSAGE_RESULT ? "result" : "progress") == 0);
+			HOLDS(said && strcmp(said, message.type == CUDAL1_MESSAGE_RESULT ? "result" : "progress") == 0);
 		}
 		json_decref(document);
 	}
 	else
-		HOLDS(!waiting || size > 0);
-	if (pg_encoding_verifymbstr(PG_UTF8, line, (int) strlen(line)) == (int) strlen(line))
-	{
-		result = cudal1_message_result("lost", line);
-		document = json_loads(result, 0, NULL);
-		HOLDS(document != NULL && strlen(json_string_value(json_object_get(document, "detail"))) <= MAX_DETAIL);
-		json_decref(document);
-		HOLDS(cudal1_message_classify(result, (int) strlen(result), &waiting) == CUDAL1_MESSAGE_RESULT);
-	}
+		HOLDS(!message.waiting && !message.cancelled);
 	free(line);
 	free_pieces();
 	return 0;

@@ -1,5 +1,5 @@
 /*
- * agent_queue.c
+ * queue.c
  *		The entry points of the queue over one libpq connection (docs/protocol.md, section 1).
  *
  * Each call is one short statement and its own transaction. None waits for ever: a statement that the server does not
@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent.h"
-#include "clock.h"
+#include "queue.h"
+#include "../clock.h"
 
 #define CONNECT_SECONDS	15.0
 /* longer than the statement_timeout below: the server ends a slow statement, we end a dead connection */
@@ -90,14 +90,14 @@ queue_close(void)
 	connection = NULL;
 }
 
-static AgentCall
+static Cudal1Call
 cut(const char *what)
 {
 	note_problem(what);
 	agent_log("the connection was lost: %s", problem);
 	queue_close();
 	retry_at = clock_now() + 0.05;
-	return CALL_CUT;
+	return CUDAL1_CALL_CUT;
 }
 
 static double
@@ -190,21 +190,21 @@ await_result(void)
 }
 
 /* columns of the first row, to be freed; all NULL without a row */
-static AgentCall
+static Cudal1Call
 run(const char *query, int n, const char *const *values, char **columns, int ncolumns)
 {
 	PGresult   *result;
-	AgentCall	outcome = CALL_DONE;
+	Cudal1Call	outcome = CUDAL1_CALL_DONE;
 
 	for (int i = 0; i < ncolumns; i++)
 		columns[i] = NULL;
 	if (!connection)
-		return CALL_CUT;
+		return CUDAL1_CALL_CUT;
 	if (!PQsendQueryParams(connection, query, n, NULL, values, NULL, NULL, 0))
 		return cut(PQerrorMessage(connection));
 	result = await_result();
 	if (!result)
-		return CALL_CUT;
+		return CUDAL1_CALL_CUT;
 	if (PQresultStatus(result) == PGRES_TUPLES_OK)
 	{
 		for (int i = 0; i < ncolumns && PQntuples(result) > 0 && i < PQnfields(result); i++)
@@ -218,7 +218,7 @@ run(const char *query, int n, const char *const *values, char **columns, int nco
 
 		note_problem(primary ? primary : PQresultErrorMessage(result));
 		agent_log("%s (SQLSTATE %s)", problem, state ? state : "none");
-		outcome = !state || is_transient(state) ? CALL_TRANSIENT : CALL_FAILED;
+		outcome = !state || is_transient(state) ? CUDAL1_CALL_TRANSIENT : CUDAL1_CALL_FAILED;
 	}
 	PQclear(result);
 	return outcome;
@@ -302,7 +302,7 @@ queue_check_version(void)
 {
 	char	   *columns[1];
 
-	if (run("SELECT extversion FROM pg_catalog.pg_extension WHERE extname = 'cudal1'", 0, NULL, columns, 1) == CALL_DONE && columns[0])
+	if (run("SELECT extversion FROM pg_catalog.pg_extension WHERE extname = 'cudal1'", 0, NULL, columns, 1) == CUDAL1_CALL_DONE && columns[0])
 		judge_version(columns[0]);
 	free_columns(columns, 1);
 }
@@ -321,7 +321,7 @@ prepare_session(void)
 		" WHERE d.datname = pg_catalog.current_database() AND e.extname = 'cudal1'";
 	char	   *columns[3];
 
-	if (run(settings, 0, NULL, NULL, 0) != CALL_DONE || run(identity, 0, NULL, columns, 3) != CALL_DONE)
+	if (run(settings, 0, NULL, NULL, 0) != CUDAL1_CALL_DONE || run(identity, 0, NULL, columns, 3) != CUDAL1_CALL_DONE)
 		return false;
 	if (columns[2])
 		judge_version(columns[2]);
@@ -331,13 +331,13 @@ prepare_session(void)
 	{
 		/* claims and results are those of the former; a person must say that this one is meant */
 		agent_log("the connection leads to another database or another installation of the extension than before");
-		job_abandon();
+		cudal1_jobs_drop();
 		exit(1);
 	}
 	/* results of a former version's claims are offered to the new one, which takes them or says what it misses in them */
 	else if (mismatch && !place)
 		;
-	else if (run("LISTEN cudal1_work", 0, NULL, NULL, 0) == CALL_DONE)
+	else if (run("LISTEN cudal1_work", 0, NULL, NULL, 0) == CUDAL1_CALL_DONE)
 	{
 		free(place);
 		place = columns[0];
@@ -382,37 +382,37 @@ to_number(const char *text)
 	return text ? strtoll(text, NULL, 10) : 0;
 }
 
-AgentCall
+Cudal1Call
 queue_register(const char *line, int64_t *device_id)
 {
 	const char *values[] = {agent_settings.host, line};
 	char	   *columns[1];
-	AgentCall	outcome = run("SELECT cudal1.register_device($1, $2::jsonb)", 2, values, columns, 1);
+	Cudal1Call	outcome = run("SELECT cudal1.register_device($1, $2::jsonb)", 2, values, columns, 1);
 
 	*device_id = to_number(columns[0]);
 	free_columns(columns, 1);
 	return outcome;
 }
 
-AgentCall
+Cudal1Call
 queue_take_back(const char *beginning, int64_t *taken)
 {
 	const char *values[] = {beginning};
 	char	   *columns[1];
-	AgentCall	outcome = run("SELECT cudal1.take_back($1, '')", 1, values, columns, 1);
+	Cudal1Call	outcome = run("SELECT cudal1.take_back($1, '')", 1, values, columns, 1);
 
 	*taken = to_number(columns[0]);
 	free_columns(columns, 1);
 	return outcome;
 }
 
-AgentCall
+Cudal1Call
 queue_announce_idle(double seconds)
 {
 	char		text[32];
 	const char *values[] = {text};
 	char	   *columns[1];
-	AgentCall	outcome;
+	Cudal1Call	outcome;
 
 	snprintf(text, sizeof(text), "%.3f", seconds);
 	outcome = run("SELECT cudal1.announce_idle($1::float8)", 1, values, columns, 1);
@@ -420,8 +420,8 @@ queue_announce_idle(double seconds)
 	return outcome;
 }
 
-AgentCall
-queue_claim(int64_t device_id, const char *worker, AgentClaim *claim)
+Cudal1Call
+queue_claim(int64_t device_id, const char *worker, Cudal1Claim *claim)
 {
 	/* what a measurement may take: builds, the window, checks and audits beside it, and some runs at their limit */
 	static const char *const query =
@@ -435,7 +435,7 @@ queue_claim(int64_t device_id, const char *worker, AgentClaim *claim)
 	char		lease[16];
 	const char *values[] = {device, worker, lease};
 	char	   *columns[4];
-	AgentCall	outcome;
+	Cudal1Call	outcome;
 
 	snprintf(device, sizeof(device), "%" PRId64, device_id);
 	snprintf(lease, sizeof(lease), "%d", agent_settings.lease);
@@ -444,72 +444,72 @@ queue_claim(int64_t device_id, const char *worker, AgentClaim *claim)
 	claim->attempt = (int) to_number(columns[1]);
 	claim->job = columns[2];
 	columns[2] = NULL;
-	claim->limit = columns[3] ? (int) to_number(columns[3]) : 3600;
+	claim->limit_seconds = columns[3] ? (int) to_number(columns[3]) : 3600;
 	free_columns(columns, 4);
 	return outcome;
 }
 
-AgentCall
-queue_heartbeat(int64_t job_id, int attempt, const char *progress, AgentVerdict *verdict)
+Cudal1Call
+queue_heartbeat(const Cudal1Claim *claim, const char *progress, Cudal1Verdict *verdict)
 {
 	char		id[32];
 	char		number[16];
 	char		lease[16];
 	const char *values[] = {id, number, progress, lease};
 	char	   *columns[1];
-	AgentCall	outcome;
+	Cudal1Call	outcome;
 
-	snprintf(id, sizeof(id), "%" PRId64, job_id);
-	snprintf(number, sizeof(number), "%d", attempt);
+	snprintf(id, sizeof(id), "%" PRId64, claim->job_id);
+	snprintf(number, sizeof(number), "%d", claim->attempt);
 	snprintf(lease, sizeof(lease), "%d", agent_settings.lease);
 	/* the only call that a crash may undo: a lease then ends some seconds sooner. It waits for no flush of the log */
 	outcome = run("SELECT cudal1.heartbeat($1, $2, $3::jsonb, pg_catalog.make_interval(secs => $4)),"
 				  " pg_catalog.set_config('synchronous_commit', 'off', true)", 4, values, columns, 1);
-	*verdict = !columns[0] || strcmp(columns[0], "continue") == 0 ? VERDICT_CONTINUE
-			 : strcmp(columns[0], "cancel") == 0				   ? VERDICT_CANCEL
-																   : VERDICT_LOST;
+	*verdict = !columns[0] || strcmp(columns[0], "continue") == 0 ? CUDAL1_VERDICT_CONTINUE
+			 : strcmp(columns[0], "cancel") == 0				   ? CUDAL1_VERDICT_CANCEL
+																   : CUDAL1_VERDICT_LOST;
 	free_columns(columns, 1);
 	return outcome;
 }
 
-AgentCall
-queue_finish(int64_t job_id, int attempt, const char *result, bool *stored)
+Cudal1Call
+queue_finish(const Cudal1Claim *claim, const char *result, bool *stored)
 {
 	char		id[32];
 	char		number[16];
 	const char *values[] = {id, number, result};
 	char	   *columns[1];
-	AgentCall	outcome;
+	Cudal1Call	outcome;
 
-	snprintf(id, sizeof(id), "%" PRId64, job_id);
-	snprintf(number, sizeof(number), "%d", attempt);
+	snprintf(id, sizeof(id), "%" PRId64, claim->job_id);
+	snprintf(number, sizeof(number), "%d", claim->attempt);
 	outcome = run("SELECT cudal1.finish($1, $2, $3::jsonb)", 3, values, columns, 1);
 	*stored = columns[0] && strcmp(columns[0], "stored") == 0;
 	free_columns(columns, 1);
 	return outcome;
 }
 
-AgentCall
-queue_release(int64_t job_id, int attempt)
+Cudal1Call
+queue_release(const Cudal1Claim *claim)
 {
 	char		id[32];
 	char		number[16];
 	const char *values[] = {id, number};
 	char	   *columns[1];
-	AgentCall	outcome;
+	Cudal1Call	outcome;
 
-	snprintf(id, sizeof(id), "%" PRId64, job_id);
-	snprintf(number, sizeof(number), "%d", attempt);
+	snprintf(id, sizeof(id), "%" PRId64, claim->job_id);
+	snprintf(number, sizeof(number), "%d", claim->attempt);
 	outcome = run("SELECT cudal1.release($1, $2)", 2, values, columns, 1);
 	free_columns(columns, 1);
 	return outcome;
 }
 
-AgentCall
+Cudal1Call
 queue_expire_leases(void)
 {
 	char	   *columns[1];
-	AgentCall	outcome = run("SELECT cudal1.expire_leases()", 0, NULL, columns, 1);
+	Cudal1Call	outcome = run("SELECT cudal1.expire_leases()", 0, NULL, columns, 1);
 
 	free_columns(columns, 1);
 	return outcome;

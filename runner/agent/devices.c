@@ -1,5 +1,5 @@
 /*
- * agent_devices.c
+ * devices.c
  *		Which devices an agent serves.
  *
  * What the host has is the measuring program's knowledge: its lines go to the database as they are. It asks the driver, which
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent.h"
-#include "clock.h"
+#include "devices.h"
+#include "../clock.h"
 
 #define SEARCH_SECONDS	240.0
 
@@ -52,22 +52,27 @@ take_device(void *owner, char *line, size_t length)
 static bool
 ask(void)
 {
-	AgentChild	search;
-	char	  **argv = job_command("--devices");
+	Cudal1Child search;
+	Cudal1Program program = {.label = "cudal1-measure --devices",.argv = agent_command("--devices"),
+		.scratch = agent_settings.scratch,.on_line = take_device};
+	const char *problem;
 	double		until = clock_now() + SEARCH_SECONDS;
-	bool		started = child_start(&search, "cudal1-measure --devices", argv, NULL, take_device, NULL);
+	bool		started = cudal1_child_start(&search, &program, &problem);
 
-	free(argv);
+	free(program.argv);
 	if (!started)
+	{
+		agent_log("%s", problem);
 		return false;
+	}
 	while (!search.gone && clock_now() < until && agent_mode != AGENT_LEAVE)
 	{
 		agent_wait(-1, 0, true, until);
-		child_poll(&search);
-		child_collect_orphans();
+		cudal1_child_poll(&search);
+		cudal1_children_collect();
 	}
-	child_kill(&search);
-	child_free(&search);
+	cudal1_child_kill(&search);
+	cudal1_child_free(&search);
 	return true;
 }
 

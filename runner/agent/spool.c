@@ -1,5 +1,5 @@
 /*
- * agent_spool.c
+ * spool.c
  *		What an agent that was killed leaves to the next one.
  *
  * A result is written to disk before the database is asked to store it, and removed when the database has answered; the next
@@ -23,7 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent.h"
+#include "spool.h"
 
 #define ENDING ".result"
 
@@ -78,7 +78,7 @@ read_id(AgentSpool *spool)
 }
 
 bool
-spool_open(AgentSpool *spool, const char *device_key)
+spool_open(AgentSpool *spool, const char *place, const char *device_key)
 {
 	char	   *host = tame(agent_settings.host);
 	char	   *key = tame(device_key);
@@ -86,7 +86,7 @@ spool_open(AgentSpool *spool, const char *device_key)
 	bool		good = false;
 
 	spool->lock = -1;
-	spool->folder = agent_format("%s/%s/%s/%s", agent_settings.state, queue_place(), host, key);
+	spool->folder = agent_format("%s/%s/%s/%s", agent_settings.state, place, host, key);
 	lock = agent_format("%s/lock", spool->folder);
 	free(host);
 	free(key);
@@ -125,10 +125,16 @@ sync_folder(const char *folder)
 	close(fd);
 }
 
-void
-spool_keep(const AgentSpool *spool, int64_t job_id, int attempt, const char *result)
+static char *
+path_of(const AgentSpool *spool, const Cudal1Claim *claim)
 {
-	char	   *path = agent_format("%s/%" PRId64 "-%d" ENDING, spool->folder, job_id, attempt);
+	return agent_format("%s/%" PRId64 "-%d" ENDING, spool->folder, claim->job_id, claim->attempt);
+}
+
+void
+spool_keep(const AgentSpool *spool, const Cudal1Claim *claim, const char *result)
+{
+	char	   *path = path_of(spool, claim);
 	char	   *begun = agent_format("%s.begun", path);
 	size_t		length = strlen(result);
 	int			fd = open(begun, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -159,9 +165,9 @@ spool_keep(const AgentSpool *spool, int64_t job_id, int attempt, const char *res
 }
 
 void
-spool_drop(const AgentSpool *spool, int64_t job_id, int attempt)
+spool_drop(const AgentSpool *spool, const Cudal1Claim *claim)
 {
-	char	   *path = agent_format("%s/%" PRId64 "-%d" ENDING, spool->folder, job_id, attempt);
+	char	   *path = path_of(spool, claim);
 
 	(void) unlink(path);
 	free(path);
@@ -175,7 +181,7 @@ read_result(const char *folder, const char *name)
 	struct stat st;
 	char	   *text = NULL;
 
-	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= AGENT_MAX_LINE)
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= CUDAL1_MAX_LINE)
 	{
 		text = agent_alloc((size_t) st.st_size + 1);
 		if (read(fd, text, (size_t) st.st_size) != st.st_size)
@@ -191,7 +197,7 @@ read_result(const char *folder, const char *name)
 }
 
 bool
-spool_each(const AgentSpool *spool, bool (*settle)(int64_t job_id, int attempt, const char *result))
+spool_each(const AgentSpool *spool, bool (*settle) (const Cudal1Claim *claim, const char *result))
 {
 	DIR		   *folder = opendir(spool->folder);
 	struct dirent *entry;
@@ -199,16 +205,15 @@ spool_each(const AgentSpool *spool, bool (*settle)(int64_t job_id, int attempt, 
 
 	while (folder && all && (entry = readdir(folder)) != NULL)
 	{
-		int64_t		job_id;
-		int			attempt;
+		Cudal1Claim claim = {0};
 		int			length = 0;
 		char	   *result;
 
-		if (sscanf(entry->d_name, "%" SCNd64 "-%d%n", &job_id, &attempt, &length) != 2 || strcmp(entry->d_name + length, ENDING) != 0)
+		if (sscanf(entry->d_name, "%" SCNd64 "-%d%n", &claim.job_id, &claim.attempt, &length) != 2 || strcmp(entry->d_name + length, ENDING) != 0)
 			continue;
 		result = read_result(spool->folder, entry->d_name);
-		if (result && settle(job_id, attempt, result))
-			spool_drop(spool, job_id, attempt);
+		if (result && settle(&claim, result))
+			spool_drop(spool, &claim);
 		else
 			all = result == NULL && all;
 		free(result);

@@ -24,7 +24,7 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
-#include "../bgworker/bgworker.h"
+#include "bgworker.h"
 #include "commit.h"
 
 PG_FUNCTION_INFO_V1(cudal1_wait);

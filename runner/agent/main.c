@@ -1,5 +1,5 @@
 /*
- * agent.c
+ * main.c
  *		cudal1-agent: the worker's job over libpq, for hosts without a server.
  *
  * One loop, one connection and any number of devices: it waits in one place, for the database, for children and for
@@ -9,141 +9,47 @@
  * that a killed predecessor left are offered, then what else it had claimed is given back, and only then is anything claimed.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "agent.h"
-#include "clock.h"
+#include "devices.h"
+#include "jobs.h"
+#include "queue.h"
+#include "../clock.h"
 
 /* registered again after this time, to show that the device is served */
 #define REFRESH			60.0
 /* how long agents count as idle after they say so, and how long before its end they say it again */
 #define IDLE_SECONDS	60.0
 #define IDLE_MARGIN		20.0
+/* what children get to end in, when the agent leaves */
+#define LEAVE_MS		1000
 
-AgentSettings agent_settings = {.device = "all", .prefetch = 1, .lease = 60, .grace = 120, .poll = 5, .until_idle = -1,
-	.patience = 120, .conninfo = ""};
-AgentMode	agent_mode = AGENT_WORK;
-
-static int	signal_descriptor = -1;
 static AgentDevice devices[AGENT_MAX_DEVICES];
 static int	ndevices;
-
-/* ---- common ---- */
-
-void
-agent_log(const char *format, ...)
-{
-	va_list		arguments;
-	struct timespec now;
-	struct tm	local;
-	char		stamp[64];
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	localtime_r(&now.tv_sec, &local);
-	strftime(stamp, sizeof(stamp), "%Y-%m-%d %H:%M:%S", &local);
-	fprintf(stderr, "%s.%03ld cudal1-agent[%d]: ", stamp, now.tv_nsec / 1000000, (int) getpid());
-	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
-	va_end(arguments);
-	fputc('\n', stderr);
-	fflush(stderr);
-}
-
-void *
-agent_alloc(size_t size)
-{
-	void	   *memory = calloc(1, size ? size : 1);
-
-	if (!memory)
-	{
-		agent_log("out of memory");
-		exit(1);
-	}
-	return memory;
-}
-
-char *
-agent_copy(const char *text, size_t length)
-{
-	char	   *copy = agent_alloc(length + 1);
-
-	memcpy(copy, text, length);
-	return copy;
-}
-
-char *
-agent_format(const char *format, ...)
-{
-	va_list		arguments;
-	char	   *text;
-
-	va_start(arguments, format);
-	if (vasprintf(&text, format, arguments) < 0)
-	{
-		fputs("cudal1-agent: out of memory\n", stderr);
-		exit(1);
-	}
-	va_end(arguments);
-	return text;
-}
-
-static void
-take_signals(void)
-{
-	struct signalfd_siginfo info;
-
-	while (read(signal_descriptor, &info, sizeof(info)) == (ssize_t) sizeof(info))
-	{
-		if (info.ssi_signo == SIGUSR1 && agent_mode == AGENT_WORK)
-		{
-			agent_log("finishing what runs, claiming nothing more");
-			agent_mode = AGENT_DRAIN;
-		}
-		else if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT || info.ssi_signo == SIGHUP)
-			agent_mode = AGENT_LEAVE;
-	}
-}
-
-void
-agent_wait(int socket, short events, bool children, double until)
-{
-	struct pollfd fds[3] = {{.fd = signal_descriptor, .events = POLLIN}};
-	nfds_t		n = 1;
-
-	if (socket >= 0)
-		fds[n++] = (struct pollfd){.fd = socket, .events = events};
-	if (children)
-		fds[n++] = (struct pollfd){.fd = child_descriptor(), .events = POLLIN};
-	(void) poll(fds, n, (int) ceil(fmin(fmax(0, until - clock_now()), 3600) * 1000));
-	take_signals();
-}
 
 /* ---- devices ---- */
 
 /* offers a result that a former agent left; false: not now */
 static bool
-settle(int64_t job_id, int attempt, const char *result)
+settle(const Cudal1Claim *claim, const char *result)
 {
 	bool		stored;
-	AgentCall	outcome = queue_finish(job_id, attempt, result, &stored);
+	Cudal1Call	outcome = queue_finish(claim, result, &stored);
 
-	if (outcome == CALL_CUT || outcome == CALL_TRANSIENT)
+	if (outcome == CUDAL1_CALL_CUT || outcome == CUDAL1_CALL_TRANSIENT)
 		return false;
-	agent_log("job %" PRId64 ": the result of a former agent %s", job_id,
-		outcome == CALL_FAILED ? "was refused" : stored ? "is stored" : "came too late, another has the job");
+	agent_log("job %" PRId64 ": the result of a former agent %s", claim->job_id,
+		outcome == CUDAL1_CALL_FAILED ? "was refused" : stored ? "is stored" : "came too late, another has the job");
 	return true;
 }
 
@@ -160,11 +66,11 @@ prepare_device(AgentDevice *device)
 {
 	int64_t		taken;
 
-	if (device->device_id == 0 && queue_register(device->line, &device->device_id) != CALL_DONE)
+	if (device->device_id == 0 && queue_register(device->line, &device->device_id) != CUDAL1_CALL_DONE)
 		return false;
 	if (!device->recovered)
 	{
-		if (!spool_each(&device->spool, settle) || queue_take_back(device->name, &taken) != CALL_DONE)
+		if (!spool_each(&device->spool, settle) || queue_take_back(device->name, &taken) != CUDAL1_CALL_DONE)
 			return false;
 		device->recovered = true;
 		if (taken > 0)
@@ -173,10 +79,10 @@ prepare_device(AgentDevice *device)
 	if (device->unsettled)
 	{
 		char	   *claim = agent_format("%s pid %d claim %" PRId64, device->name, (int) getpid(), device->serial);
-		AgentCall	outcome = queue_take_back(claim, &taken);
+		Cudal1Call	outcome = queue_take_back(claim, &taken);
 
 		free(claim);
-		if (outcome != CALL_DONE)
+		if (outcome != CUDAL1_CALL_DONE)
 			return false;
 		device->unsettled = false;
 	}
@@ -193,7 +99,7 @@ open_spools(void)
 	{
 		AgentDevice *device = &devices[i];
 
-		if (!spool_open(&device->spool, device->key))
+		if (!spool_open(&device->spool, queue_place(), device->key))
 			continue;
 		snprintf(device->name, sizeof(device->name), "agent %s %.200s %.200s", device->spool.id, agent_settings.host, device->key);
 		if (n != i)
@@ -211,27 +117,27 @@ claim_for(AgentDevice *device)
 {
 	static time_t since = 0;
 	char		worker[AGENT_MAX_NAME + 100];
-	AgentClaim	claim;
-	AgentCall	outcome;
+	Cudal1Claim	claim;
+	Cudal1Call	outcome;
 
 	if (since == 0)
 		since = time(NULL);
 	snprintf(worker, sizeof(worker), "%s pid %d claim %" PRId64 " since %lld", device->name, (int) getpid(), ++device->serial, (long long) since);
 	outcome = queue_claim(device->device_id, worker, &claim);
-	if (outcome == CALL_CUT)
+	if (outcome == CUDAL1_CALL_CUT)
 	{
 		/* committed or not: its name will tell */
 		device->unsettled = true;
 		return;
 	}
-	if (outcome != CALL_DONE)
+	if (outcome != CUDAL1_CALL_DONE)
 	{
 		retry_later(device);
 		return;
 	}
 	if (claim.job_id == 0)
 		device->empty = true;
-	else if (job_begin(device, &claim))
+	else if (jobs_begin(device, &claim))
 		device->claims++;
 	else
 		retry_later(device);
@@ -244,7 +150,7 @@ static bool
 may_claim(const AgentDevice *device)
 {
 	return agent_mode == AGENT_WORK && queue_connected() && !device->empty && clock_now() >= device->retry_at &&
-		device->running <= agent_settings.prefetch && !(agent_settings.once && device->claims > 0);
+		cudal1_jobs_on_device(device) <= agent_settings.prefetch && !(agent_settings.once && device->claims > 0);
 }
 
 /* breadth first: no device is given a job to build ahead while another has none */
@@ -255,7 +161,7 @@ claim_all(bool look)
 		devices[i].empty = false;
 	for (int depth = 0; depth <= agent_settings.prefetch; depth++)
 		for (int i = 0; i < ndevices; i++)
-			if (may_claim(&devices[i]) && devices[i].running <= depth)
+			if (may_claim(&devices[i]) && cudal1_jobs_on_device(&devices[i]) <= depth)
 			{
 				if (!prepare_device(&devices[i]))
 					retry_later(&devices[i]);
@@ -268,7 +174,7 @@ static bool
 has_idle_device(void)
 {
 	for (int i = 0; i < ndevices; i++)
-		if (devices[i].empty && devices[i].running == 0)
+		if (devices[i].empty && cudal1_jobs_on_device(&devices[i]) == 0)
 			return true;
 	return false;
 }
@@ -277,7 +183,7 @@ has_idle_device(void)
 static bool
 is_idle(void)
 {
-	if (job_count() > 0 || !queue_connected())
+	if (cudal1_jobs_count() > 0 || !queue_connected())
 		return false;
 	for (int i = 0; i < ndevices; i++)
 		if (!devices[i].empty || !devices[i].recovered || devices[i].unsettled)
@@ -288,7 +194,7 @@ is_idle(void)
 static bool
 has_finished(void)
 {
-	if (job_count() > 0)
+	if (cudal1_jobs_count() > 0)
 		return false;
 	if (agent_mode == AGENT_DRAIN)
 		return true;
@@ -308,9 +214,9 @@ leave(int status)
 	int64_t		taken;
 
 	agent_mode = AGENT_LEAVE;
-	if (job_count() > 0 && !queue_connected())
+	if (cudal1_jobs_count() > 0 && !queue_connected())
 		queue_connect(true);
-	job_leave();
+	cudal1_jobs_leave(LEAVE_MS);
 	for (int i = 0; i < ndevices; i++)
 		if (devices[i].unsettled && queue_connected() && devices[i].name[0])
 			(void) queue_take_back(devices[i].name, &taken);
@@ -322,7 +228,7 @@ leave(int status)
 static bool
 is_out_of_patience(double disconnected_since)
 {
-	return (agent_settings.once || agent_settings.until_idle >= 0) && !queue_connected() && job_measuring() == 0 &&
+	return (agent_settings.once || agent_settings.until_idle >= 0) && !queue_connected() && cudal1_jobs_measuring() == 0 &&
 		clock_now() - disconnected_since > agent_settings.patience;
 }
 
@@ -344,6 +250,7 @@ work(void)
 					next;
 		bool		woken,
 					look;
+		int			ended;
 
 		if (agent_mode == AGENT_LEAVE)
 			return leave(0);
@@ -365,8 +272,9 @@ work(void)
 			return opened ? leave(1) : 1;
 		}
 		woken = queue_notified();
-		child_collect_orphans();
-		look = job_turn(woken) > 0 || woken || now >= poll_at;
+		cudal1_children_collect();
+		(void) cudal1_jobs_turn(woken, &ended);
+		look = ended > 0 || woken || now >= poll_at;
 		if (queue_connected())
 		{
 			int64_t		id;
@@ -377,7 +285,7 @@ work(void)
 				expire_at = now + fmax(1, agent_settings.lease / 4.0);
 			}
 			for (int i = 0; i < ndevices && now >= refresh_at && queue_connected(); i++)
-				if (queue_register(devices[i].line, &id) == CALL_DONE)
+				if (queue_register(devices[i].line, &id) == CUDAL1_CALL_DONE)
 					devices[i].device_id = id;
 			if (now >= refresh_at)
 			{
@@ -393,7 +301,7 @@ work(void)
 			/* said before the last look, so that whoever submits after it is heard */
 			if (has_idle_device() && agent_mode == AGENT_WORK && idle_until < now + IDLE_MARGIN)
 			{
-				bool		said = queue_announce_idle(IDLE_SECONDS) == CALL_DONE;
+				bool		said = queue_announce_idle(IDLE_SECONDS) == CUDAL1_CALL_DONE;
 
 				idle_until = now + (said ? IDLE_SECONDS : IDLE_MARGIN + 1);
 				claim_all(said);
@@ -408,7 +316,7 @@ work(void)
 		if (idle_since >= 0 && agent_settings.until_idle >= 0 && now - idle_since >= agent_settings.until_idle)
 			return leave(0);
 
-		next = job_next();
+		next = now + cudal1_jobs_next_ms() / 1000.0;
 		if (!queue_connected())
 			next = fmin(next, fmax(queue_retry_at(), now));
 		else
@@ -515,27 +423,6 @@ fill_settings(void)
 	}
 }
 
-static void
-block_signals(void)
-{
-	sigset_t	ours;
-
-	/* taken from a descriptor, so that nothing interrupts what is not waiting */
-	sigemptyset(&ours);
-	sigaddset(&ours, SIGTERM);
-	sigaddset(&ours, SIGINT);
-	sigaddset(&ours, SIGHUP);
-	sigaddset(&ours, SIGUSR1);
-	(void) sigprocmask(SIG_BLOCK, &ours, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	signal_descriptor = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (signal_descriptor < 0)
-	{
-		agent_log("no descriptor for signals: %s", strerror(errno));
-		exit(1);
-	}
-}
-
 int
 main(int argc, char **argv)
 {
@@ -619,7 +506,8 @@ main(int argc, char **argv)
 	if (optind < argc)
 		agent_settings.conninfo = argv[optind];
 	fill_settings();
-	block_signals();
+	agent_block_signals();
+	jobs_prepare();
 	srand48((long) time(NULL) ^ ((long) getpid() << 16));
 	ndevices = devices_find(devices);
 	if (ndevices == 0)

@@ -1,0 +1,115 @@
+/*
+ * jobs.c
+ *		What the shared supervision of measurements needs of an agent: its log, the queue over libpq, results on disk.
+ *
+ * A result is on disk before the database is told of it, and is offered until the database has answered: `stored`, or
+ * `lost`, where the lease ran out while the connection was down and another has the job. The child goes on measuring
+ * through both.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "jobs.h"
+#include "queue.h"
+
+static void
+write_log(const char *text)
+{
+	agent_log("%s", text);
+}
+
+static int64_t
+quiet_beat(void)
+{
+	return (int64_t) agent_settings.lease * 1000 / 3;
+}
+
+static bool
+is_text(const json_t *object, const char *member, const char *text)
+{
+	const char *value = json_string_value(json_object_get(object, member));
+
+	return value && strcmp(value, text) == 0;
+}
+
+static Cudal1Message
+read_line(char *line, size_t length)
+{
+	json_t	   *root = json_loadb(line, length, 0, NULL);
+	Cudal1Message message = {.type = CUDAL1_MESSAGE_INVALID};
+
+	if (is_text(root, "type", "result"))
+		message.type = CUDAL1_MESSAGE_RESULT;
+	else if (is_text(root, "type", "progress"))
+		message.type = CUDAL1_MESSAGE_PROGRESS;
+	message.waiting = is_text(root, "phase", "waiting");
+	message.cancelled = is_text(root, "outcome", "cancelled");
+	json_decref(root);
+	return message;
+}
+
+static Cudal1Call
+heartbeat(void *device, const Cudal1Claim *claim, const char *progress, Cudal1Verdict *verdict)
+{
+	return queue_heartbeat(claim, progress, verdict);
+}
+
+static Cudal1Call
+finish(void *device, const Cudal1Claim *claim, const char *result, bool *stored, const char **problem)
+{
+	Cudal1Call	outcome = queue_finish(claim, result, stored);
+
+	*problem = queue_problem();
+	return outcome;
+}
+
+static Cudal1Call
+release(void *device, const Cudal1Claim *claim)
+{
+	return queue_release(claim);
+}
+
+static void
+keep(void *device, const Cudal1Claim *claim, const char *result)
+{
+	spool_keep(&((AgentDevice *) device)->spool, claim, result);
+}
+
+static void
+settled(void *device, const Cudal1Claim *claim)
+{
+	spool_drop(&((AgentDevice *) device)->spool, claim);
+}
+
+void
+jobs_prepare(void)
+{
+	static const Cudal1Host host = {.log = write_log};
+	static const Cudal1Queue queue = {.connected = queue_connected, .quiet_beat = quiet_beat, .read = read_line,
+		.heartbeat = heartbeat, .finish = finish, .release = release, .keep = keep, .settled = settled};
+
+	cudal1_jobs_queue(&host, &queue);
+	if (cudal1_children_epoll() < 0)
+	{
+		agent_log("no epoll descriptor: %s", strerror(errno));
+		exit(1);
+	}
+	if (!cudal1_children_adopt())
+		agent_log("could not become the parent of orphans: %s", strerror(errno));
+}
+
+bool
+jobs_begin(AgentDevice *device, const Cudal1Claim *claim)
+{
+	char	  **argv = agent_command(NULL);
+	const char *problem;
+	bool		begun = cudal1_jobs_begin(device, claim, argv, agent_settings.scratch, agent_settings.grace, &problem);
+
+	free(argv);
+	if (!begun)
+		agent_log("%s", problem);
+	return begun;
+}

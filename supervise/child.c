@@ -1,0 +1,742 @@
+/*
+ * child.c
+ *		Child programs.
+ *
+ * Nothing of the host may reach the child, and the child's end may not reach the host:
+ *
+ * - between fork and exec only calls that are safe in a signal handler, on strings made before the fork; the way out is
+ *   _exit, since exit would run the server's callbacks in the child and take the worker's place in shared memory away;
+ * - every descriptor but the three pipes is closed: PostgreSQL 15 opens relation files and WAL without O_CLOEXEC, and an
+ *   agent holds its connection to the database. A program that holds them can write to them whatever sandbox it enters;
+ * - the environment is made anew, so no password of a service file or PGPASSWORD is in it;
+ * - signals are blocked around the fork, so that no handler of the host runs in the child and sets the worker's latch;
+ * - a session of its own keeps signals to the host's process group away, so the parent-death signal takes their place. It
+ *   is lost if the parent died before it was asked for, hence the look at getppid;
+ * - under memory pressure the kernel is told to take the child first, never the host.
+ *
+ * A pidfd says when the child has ended; there is no SIGCHLD handler and no blocking wait. A zombie keeps its process
+ * number, so the whole session is killed before the zombie is collected. What a child leaves behind (sandboxes put
+ * themselves between) falls to the host, which collects it when it has ended: not every machine has an init that would.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "child.h"
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
+/* of one turn, so that one talkative child does not keep the others waiting */
+#define READ_BUDGET (256 * 1024)
+/* lines of standard error that reach the log in ten seconds */
+#define LOG_WINDOW_MS 10000
+#define LOG_LINES 20
+#define LOG_LINE_BYTES 1000
+
+#define CHILD_FDS 4
+#define KILL_WAIT_MS 1000
+#define MAX_PASSED 64
+
+static const Cudal1Host *host;
+static int	epoll_descriptor = -1;
+
+/* children that are polled; all other zombies are what they left behind */
+#define MAX_ALIVE 1024
+static pid_t alive[MAX_ALIVE];
+static int	nalive = 0;
+
+static char words[256];			/* of a problem or an ending */
+
+void
+cudal1_children_host(const Cudal1Host *calls)
+{
+	host = calls;
+}
+
+int64_t
+cudal1_clock_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void
+cudal1_text_append(Cudal1Text *text, const char *data, size_t length)
+{
+	if (text->length + length + 1 > text->size)
+	{
+		size_t		size = (text->length + length + 1) * 2;
+		char	   *larger = realloc(text->data, size);
+
+		if (!larger)
+		{
+			text->lost = true;
+			return;
+		}
+		text->data = larger;
+		text->size = size;
+	}
+	if (length > 0)
+		memcpy(text->data + text->length, data, length);
+	text->length += length;
+	text->data[text->length] = '\0';
+}
+
+static void
+free_text(Cudal1Text *text)
+{
+	free(text->data);
+	memset(text, 0, sizeof(*text));
+}
+
+static const char *say(const char *format,...) __attribute__((format(printf, 1, 2)));
+
+static const char *
+say(const char *format,...)
+{
+	va_list		arguments;
+
+	va_start(arguments, format);
+	vsnprintf(words, sizeof(words), format, arguments);
+	va_end(arguments);
+	return words;
+}
+
+int
+cudal1_children_epoll(void)
+{
+	if (epoll_descriptor < 0)
+	{
+		if (host->take_descriptors && !host->take_descriptors(1))
+		{
+			errno = EMFILE;
+			return -1;
+		}
+		epoll_descriptor = epoll_create1(EPOLL_CLOEXEC);
+		if (epoll_descriptor < 0 && host->give_descriptors)
+			host->give_descriptors(1);
+	}
+	return epoll_descriptor;
+}
+
+static bool
+watch(int fd, uint32_t events)
+{
+	struct epoll_event event = {.events = events,.data.fd = fd};
+
+	return epoll_ctl(cudal1_children_epoll(), EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+static bool
+is_alive(pid_t pid)
+{
+	for (int i = 0; i < nalive; i++)
+	{
+		if (alive[i] == pid)
+			return true;
+	}
+	return false;
+}
+
+static void
+strike_off(pid_t pid)
+{
+	for (int i = 0; i < nalive; i++)
+	{
+		if (alive[i] == pid)
+		{
+			alive[i] = alive[--nalive];
+			return;
+		}
+	}
+}
+
+bool
+cudal1_children_adopt(void)
+{
+	return prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
+}
+
+void
+cudal1_children_collect(void)
+{
+	for (;;)
+	{
+		siginfo_t	info;
+
+		memset(&info, 0, sizeof(info));
+		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid == 0)
+			return;
+		/* that one is polled, and the others are seen afterwards */
+		if (is_alive(info.si_pid))
+			return;
+		(void) waitpid(info.si_pid, NULL, WNOHANG);
+	}
+}
+
+/* closing takes a descriptor out of the epoll set, as no one else holds our end */
+static void
+close_end(int *fd)
+{
+	if (*fd < 0)
+		return;
+	close(*fd);
+	*fd = -1;
+	if (host->give_descriptors)
+		host->give_descriptors(1);
+}
+
+/* ---- start ---- */
+
+typedef struct Launch
+{
+	const Cudal1Program *program;
+	char	   *environment[MAX_PASSED];
+	int			ends[3];
+	pid_t		parent;
+	char		failure[512];	/* what to print when exec fails, made before the fork */
+} Launch;
+
+static void
+close_from_three(void)
+{
+	if (syscall(SYS_close_range, 3U, ~0U, 0U) == 0)
+		return;
+	for (long fd = sysconf(_SC_OPEN_MAX) - 1; fd >= 3; fd--)
+		close((int) fd);
+}
+
+static void
+write_text(int fd, const char *text)
+{
+	ssize_t		ignored = write(fd, text, strlen(text));
+
+	(void) ignored;
+}
+
+/* moves the three pipe ends out of the way of 0, 1 and 2 first, as the parent may have had those closed */
+static bool
+adopt_pipes(const Launch *launch)
+{
+	int			ends[3];
+
+	for (int i = 0; i < 3; i++)
+	{
+		ends[i] = fcntl(launch->ends[i], F_DUPFD, 3);
+		if (ends[i] < 0)
+			return false;
+	}
+	for (int i = 0; i < 3; i++)
+	{
+		if (dup2(ends[i], i) < 0)
+			return false;
+	}
+	return true;
+}
+
+/* in the child; only async-signal-safe calls from here on */
+static void
+become(const Launch *launch)
+{
+	struct sigaction standard;
+	sigset_t	none;
+	int			fd;
+
+	setsid();
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != launch->parent)
+		_exit(126);
+
+	memset(&standard, 0, sizeof(standard));
+	standard.sa_handler = SIG_DFL;
+	for (int number = 1; number < NSIG; number++)
+		(void) sigaction(number, &standard, NULL);
+
+	if (!adopt_pipes(launch))
+		_exit(126);
+	close_from_three();
+
+	fd = open("/proc/self/oom_score_adj", O_WRONLY);
+	if (fd >= 0)
+	{
+		write_text(fd, "900\n");
+		close(fd);
+	}
+	if (chdir(launch->program->scratch) < 0 && chdir("/") < 0)
+		_exit(126);
+	umask(077);
+	sigemptyset(&none);
+	(void) sigprocmask(SIG_SETMASK, &none, NULL);
+	execve(launch->program->argv[0], launch->program->argv, launch->environment);
+	write_text(2, launch->failure);
+	_exit(127);
+}
+
+static bool
+is_passed(const char *variable, const char *pass)
+{
+	/* which GPUs a batch system or an operator gave to us */
+	static const char *const gpus[] = {"CUDA_HOME=", "CUDA_VISIBLE_DEVICES=", "NVIDIA_VISIBLE_DEVICES="};
+
+	for (size_t i = 0; i < sizeof(gpus) / sizeof(gpus[0]); i++)
+	{
+		if (strncmp(variable, gpus[i], strlen(gpus[i])) == 0)
+			return true;
+	}
+	return pass && strncmp(variable, pass, strlen(pass)) == 0;
+}
+
+/* PATH, HOME and TMPDIR in `made`, which the caller frees; no PG*, no LD_* */
+static bool
+make_environment(Launch *launch, char *made[3])
+{
+	const char *path = getenv("PATH");
+	const char *scratch = launch->program->scratch;
+	int			n = 0;
+
+	if (asprintf(&made[0], "PATH=%s", path && path[0] ? path : "/usr/local/bin:/usr/bin:/bin") < 0)
+		made[0] = NULL;
+	if (asprintf(&made[1], "HOME=%s", scratch) < 0)
+		made[1] = NULL;
+	if (asprintf(&made[2], "TMPDIR=%s", scratch) < 0)
+		made[2] = NULL;
+	for (int i = 0; i < 3; i++)
+		launch->environment[n++] = made[i];
+	launch->environment[n++] = (char *) "LANG=C";
+	launch->environment[n++] = (char *) "LC_ALL=C";
+	for (char **e = environ; *e && n < MAX_PASSED - 1; e++)
+	{
+		if (is_passed(*e, launch->program->pass))
+			launch->environment[n++] = *e;
+	}
+	launch->environment[n] = NULL;
+	return made[0] && made[1] && made[2];
+}
+
+static pid_t
+fork_child(Launch *launch)
+{
+	sigset_t	all;
+	sigset_t	before;
+	pid_t		pid;
+
+	launch->parent = getpid();
+	sigfillset(&all);
+	(void) sigprocmask(SIG_SETMASK, &all, &before);
+	pid = fork();
+	if (pid == 0)
+		become(launch);
+	(void) sigprocmask(SIG_SETMASK, &before, NULL);
+	return pid;
+}
+
+static void
+close_pair(int pair[2])
+{
+	for (int i = 0; i < 2; i++)
+	{
+		if (pair[i] >= 0)
+			close(pair[i]);
+	}
+}
+
+/* the pipes, their child's ends in launch->ends, and a process on them */
+static bool
+launch_child(Cudal1Child *child, Launch *launch, const char **problem)
+{
+	int			pipes[3][2] = {{-1, -1}, {-1, -1}, {-1, -1}};
+
+	for (int i = 0; i < 3; i++)
+	{
+		/* the child reads its first pipe, and writes the others */
+		int			ours = i == 0 ? 1 : 0;
+
+		if (pipe2(pipes[i], O_CLOEXEC) < 0 || fcntl(pipes[i][ours], F_SETFL, O_NONBLOCK) < 0)
+		{
+			*problem = say("cannot make pipes: %s", strerror(errno));
+			goto failed;
+		}
+		launch->ends[i] = pipes[i][!ours];
+	}
+	child->pid = fork_child(launch);
+	if (child->pid < 0)
+	{
+		*problem = say("cannot fork: %s", strerror(errno));
+		goto failed;
+	}
+	child->pidfd = (int) syscall(SYS_pidfd_open, child->pid, 0);
+	if (child->pidfd < 0)
+	{
+		/* since Linux 5.3; without it the end would stay unknown */
+		*problem = say("cannot open a pidfd: %s", strerror(errno));
+		(void) kill(child->pid, SIGKILL);
+		(void) waitpid(child->pid, NULL, 0);
+		goto failed;
+	}
+	child->in = pipes[0][1];
+	child->out = pipes[1][0];
+	child->err = pipes[2][0];
+	for (int i = 0; i < 3; i++)
+		close(launch->ends[i]);
+	return true;
+
+failed:
+	child->pid = 0;
+	for (int i = 0; i < 3; i++)
+		close_pair(pipes[i]);
+	return false;
+}
+
+bool
+cudal1_child_start(Cudal1Child *child, const Cudal1Program *program, const char **problem)
+{
+	Launch		launch = {.program = program};
+	char	   *made[3];
+	bool		started;
+
+	memset(child, 0, sizeof(*child));
+	child->pidfd = child->in = child->out = child->err = -1;
+	child->gone = true;
+	if (nalive >= MAX_ALIVE)
+	{
+		*problem = "too many children";
+		return false;
+	}
+	if (access(program->argv[0], X_OK) != 0)
+	{
+		*problem = say("cannot run \"%s\": %s", program->argv[0], strerror(errno));
+		return false;
+	}
+	if (host->take_descriptors && !host->take_descriptors(CHILD_FDS))
+	{
+		*problem = "too many open files: raise max_files_per_process";
+		return false;
+	}
+	snprintf(launch.failure, sizeof(launch.failure), "could not execute \"%s\"\n", program->argv[0]);
+	*problem = "out of memory";
+	started = make_environment(&launch, made) && launch_child(child, &launch, problem);
+	for (int i = 0; i < 3; i++)
+		free(made[i]);
+	if (!started)
+	{
+		if (host->give_descriptors)
+			host->give_descriptors(CHILD_FDS);
+		return false;
+	}
+	alive[nalive++] = child->pid;
+	child->gone = false;
+	snprintf(child->label, sizeof(child->label), "%s", program->label);
+	child->on_line = program->on_line;
+	child->owner = program->owner;
+	child->input_open = program->keep_input;
+	cudal1_text_append(&child->input, program->input ? program->input : "", program->input ? strlen(program->input) : 0);
+	child->input_watched = true;
+	if (child->input.lost || !watch(child->pidfd, EPOLLIN) || !watch(child->out, EPOLLIN) || !watch(child->err, EPOLLIN)
+		|| !watch(child->in, EPOLLOUT))
+	{
+		*problem = say("cannot watch a child program: %s", strerror(errno));
+		cudal1_child_kill(child);
+		cudal1_child_free(child);
+		return false;
+	}
+	return true;
+}
+
+/* ---- pipes ---- */
+
+static void
+send_input(Cudal1Child *child)
+{
+	while (child->in >= 0 && child->input_sent < child->input.length)
+	{
+		ssize_t		n = write(child->in, child->input.data + child->input_sent, child->input.length - child->input_sent);
+
+		if (n > 0)
+			child->input_sent += (size_t) n;
+		else if (n < 0 && errno == EINTR)
+			continue;
+		else if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+			return;
+		else
+		{
+			/* the child does not want it: its end will say why */
+			child->input_open = false;
+			break;
+		}
+	}
+	if (!child->input_open)
+		close_end(&child->in);
+	else if (child->in >= 0 && child->input_watched)
+	{
+		/* an empty pipe is always writable, so it is watched only while there is something to send */
+		(void) epoll_ctl(cudal1_children_epoll(), EPOLL_CTL_DEL, child->in, NULL);
+		child->input_watched = false;
+	}
+}
+
+void
+cudal1_child_send(Cudal1Child *child, const char *data, size_t length)
+{
+	if (child->in < 0 || !child->input_open)
+		return;
+	if (child->input_sent > 0)
+	{
+		child->input.length -= child->input_sent;
+		memmove(child->input.data, child->input.data + child->input_sent, child->input.length);
+		child->input_sent = 0;
+	}
+	cudal1_text_append(&child->input, data, length);
+	if (child->input.lost)
+	{
+		/* half a conversation is none: the end of its input ends the child */
+		child->input_open = false;
+		close_end(&child->in);
+	}
+	else if (!child->input_watched)
+		child->input_watched = watch(child->in, EPOLLOUT);
+}
+
+void
+cudal1_child_end_input(Cudal1Child *child)
+{
+	child->input_open = false;
+	send_input(child);
+}
+
+static void
+log_dropped(Cudal1Child *child)
+{
+	char		text[128];
+
+	if (child->log_dropped > 0)
+	{
+		snprintf(text, sizeof(text), "%s: %d more lines", child->label, child->log_dropped);
+		host->log(text);
+	}
+	child->log_dropped = 0;
+}
+
+/* a line of standard error, made fit for the log whatever bytes it holds */
+static void
+log_line(Cudal1Child *child)
+{
+	char	   *line = child->err_line.data;
+	size_t		length = child->err_line.length < LOG_LINE_BYTES ? child->err_line.length : LOG_LINE_BYTES;
+	int64_t		now = cudal1_clock_ms();
+	char		text[LOG_LINE_BYTES + 128];
+
+	if (now - child->log_window > LOG_WINDOW_MS)
+	{
+		log_dropped(child);
+		child->log_window = now;
+		child->log_lines = 0;
+	}
+	if (length > 0 && child->log_lines < LOG_LINES)
+	{
+		child->log_lines++;
+		for (size_t i = 0; i < length; i++)
+		{
+			if ((unsigned char) line[i] < 0x20 || (unsigned char) line[i] >= 0x7f)
+				line[i] = line[i] == '\t' ? ' ' : '?';
+		}
+		snprintf(text, sizeof(text), "%s: %.*s%s", child->label, (int) length, line,
+				 child->err_line.length > LOG_LINE_BYTES ? " ..." : "");
+		host->log(text);
+	}
+	else if (length > 0)
+		child->log_dropped++;
+	child->err_line.length = 0;
+}
+
+static void
+take_err(Cudal1Child *child, const char *data, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+	{
+		if (data[i] == '\n')
+			log_line(child);
+		else if (child->err_line.length <= LOG_LINE_BYTES)
+			cudal1_text_append(&child->err_line, data + i, 1);
+	}
+}
+
+static void
+take_out(Cudal1Child *child, const char *data, size_t n)
+{
+	size_t		most = child->max_line > 0 ? child->max_line : CUDAL1_MAX_LINE;
+
+	child->out_bytes += n;
+	while (n > 0)
+	{
+		const char *end = memchr(data, '\n', n);
+		size_t		length = end ? (size_t) (end - data) : n;
+
+		if (child->out_line.length + length > most)
+			child->overlong = true;
+		else
+			cudal1_text_append(&child->out_line, data, length);
+		child->overlong |= child->out_line.lost;
+		if (child->overlong)
+			child->out_line.length = 0;
+		if (!end)
+			return;
+		if (!child->overlong && child->out_line.length > 0)
+			child->on_line(child->owner, child->out_line.data, child->out_line.length);
+		child->out_line.length = 0;
+		n -= length + 1;
+		data = end + 1;
+	}
+}
+
+/* reads what is there; true when the pipe is empty for now or closed */
+static bool
+drain(Cudal1Child *child, int *fd, void (*take) (Cudal1Child *, const char *, size_t))
+{
+	static char buffer[65536];
+	ssize_t		budget = READ_BUDGET;
+
+	while (*fd >= 0 && budget > 0)
+	{
+		ssize_t		n = read(*fd, buffer, sizeof(buffer));
+
+		if (n > 0)
+		{
+			budget -= n;
+			take(child, buffer, (size_t) n);
+		}
+		else if (n < 0 && errno == EINTR)
+			continue;
+		else if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+			return true;
+		else
+			close_end(fd);
+	}
+	return *fd < 0;
+}
+
+/* collects the child if it has ended; its session, which may outlive it, ends with it */
+static bool
+reap(Cudal1Child *child)
+{
+	siginfo_t	info;
+
+	if (child->pid == 0)
+		return true;
+	memset(&info, 0, sizeof(info));
+	if (waitid(P_PID, (id_t) child->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
+	{
+		if (errno == EINTR)
+			return false;
+		/* collected by other code of this process; how it ended is lost */
+		child->status = 0;
+	}
+	else if (info.si_pid == 0)
+		return false;
+	else
+	{
+		(void) kill(-child->pid, SIGKILL);
+		while (waitpid(child->pid, &child->status, 0) < 0 && errno == EINTR)
+			;
+	}
+	strike_off(child->pid);
+	child->pid = 0;
+	close_end(&child->pidfd);
+	return true;
+}
+
+void
+cudal1_child_poll(Cudal1Child *child)
+{
+	bool		ended;
+	bool		err_empty;
+	bool		out_empty;
+
+	if (child->gone)
+		return;
+	/* first the end, then the pipes: what it wrote before it ended is then surely in them */
+	ended = reap(child);
+	send_input(child);
+	err_empty = drain(child, &child->err, take_err);
+	out_empty = drain(child, &child->out, take_out);
+	if (!ended || !err_empty || !out_empty)
+		return;
+
+	child->gone = true;
+	/* descendants may hold the pipes open; nothing of theirs is awaited */
+	if (child->err_line.length > 0)
+		log_line(child);
+	log_dropped(child);
+	if (child->out_line.length > 0 && !child->overlong)
+		child->on_line(child->owner, child->out_line.data, child->out_line.length);
+	child->out_line.length = 0;
+	close_end(&child->in);
+	close_end(&child->out);
+	close_end(&child->err);
+}
+
+void
+cudal1_child_signal(Cudal1Child *child, int number)
+{
+	if (child->pid == 0)
+		return;
+	(void) kill(child->pid, number);
+	if (number == SIGKILL)
+		(void) kill(-child->pid, SIGKILL);
+}
+
+void
+cudal1_child_kill(Cudal1Child *child)
+{
+	if (child->pid != 0)
+	{
+		struct timespec pause = {0, 1000000};
+
+		cudal1_child_signal(child, SIGKILL);
+		/* a process stuck in a driver does not die; the host must not wait for it */
+		for (int i = 0; i < KILL_WAIT_MS && waitpid(child->pid, &child->status, WNOHANG) == 0; i++)
+			(void) nanosleep(&pause, NULL);
+		strike_off(child->pid);
+		child->pid = 0;
+	}
+	close_end(&child->pidfd);
+	close_end(&child->in);
+	close_end(&child->out);
+	close_end(&child->err);
+	child->gone = true;
+}
+
+void
+cudal1_child_free(Cudal1Child *child)
+{
+	free_text(&child->input);
+	free_text(&child->out_line);
+	free_text(&child->err_line);
+}
+
+const char *
+cudal1_child_ending(const Cudal1Child *child)
+{
+	if (WIFSIGNALED(child->status))
+		return say("was killed by signal %d (%s)", WTERMSIG(child->status), strsignal(WTERMSIG(child->status)));
+	return say("ended with exit status %d", WEXITSTATUS(child->status));
+}

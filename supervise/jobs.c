@@ -1,0 +1,589 @@
+/*
+ * jobs.c
+ *		From a claim to its verdict.
+ *
+ * A job here is in one of three conditions: its child runs; its child was told to stop, and why is written in `ending`; its
+ * child is gone and the verdict is being stored. That order has no way back. What the child did decides nothing beyond that:
+ * the document stored is the child's result if it wrote one, and otherwise one made here that says how the child ended.
+ *
+ * The claim was committed before the child starts, so a death of this process at any point leaves a running job with a
+ * lease, and nothing that would have to be undone.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "jobs.h"
+
+#define MAX_JOBS 512
+
+/* heartbeats with news are at least this far apart, and without news at most this far */
+#define BEAT_MS 1000
+#define QUIET_BEAT_MS 5000
+/* a "waiting" report expires after this time: a child that waits repeats it every five seconds, and a stopped one does not */
+#define WAITING_MS 15000
+/* between SIGTERM, or a result, and SIGKILL */
+#define STOP_MS 5000
+/* lines that are neither progress nor result, and bytes in all, before a child is ended */
+#define MAX_GARBAGE 100
+#define MAX_OUTPUT ((uint64_t) 256 << 20)
+/* an end that a signal brought waits this long for the same signal to reach this process */
+#define OUR_SIGNAL_MS 2000
+/* refusals of a verdict; while it waits for others' locks it is tried on */
+#define MAX_REFUSALS 8
+#define MAX_RETRY_MS 3000
+
+typedef enum Ending
+{
+	ENDING_NONE,
+	ENDING_CANCELLED,
+	ENDING_FENCED,				/* another has the job: report nothing */
+	ENDING_LOST					/* overdue or misbehaved, see reason */
+} Ending;
+
+typedef struct Job
+{
+	Cudal1Child child;
+	void	   *device;
+	Cudal1Claim claim;			/* without its text */
+	Ending		ending;
+	char		reason[CUDAL1_MAX_DETAIL + 1];
+	char	   *result;
+	int64_t		result_at;
+	bool		given_up;		/* the program was told to stop, and not by us */
+	char	   *progress;		/* not sent yet */
+	bool		shown;			/* the first progress was sent, which does not wait */
+	bool		beat_soon;
+	int64_t		last_beat;
+	int64_t		waits_until;	/* for the device, as it said last, which does not count as its time */
+	int64_t		last_turn;
+	int64_t		used_ms;
+	int64_t		limit_ms;
+	int			garbage;
+	int64_t		stop_at;		/* 0: not told to stop */
+	bool		killed;
+	int			tries;
+	int			refusals;
+	int64_t		retry_at;
+	bool		done;
+} Job;
+
+static const Cudal1Host *host;
+static const Cudal1Queue *queue;
+static Job *jobs[MAX_JOBS];
+static int	njobs = 0;
+
+static int64_t
+least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t
+most(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+void
+cudal1_jobs_queue(const Cudal1Host *calls, const Cudal1Queue *entries)
+{
+	host = calls;
+	queue = entries;
+	cudal1_children_host(calls);
+}
+
+int
+cudal1_jobs_count(void)
+{
+	return njobs;
+}
+
+int
+cudal1_jobs_measuring(void)
+{
+	int			n = 0;
+
+	for (int i = 0; i < njobs; i++)
+		n += !jobs[i]->child.gone;
+	return n;
+}
+
+int
+cudal1_jobs_on_device(const void *device)
+{
+	int			n = 0;
+
+	for (int i = 0; i < njobs; i++)
+		n += jobs[i]->device == device;
+	return n;
+}
+
+static void
+note(const Job *job, const char *what)
+{
+	char		text[CUDAL1_MAX_DETAIL + 128];
+
+	snprintf(text, sizeof(text), "%s: %s", job->child.label, what);
+	host->log(text);
+}
+
+static void
+replace(char **text, char *with)
+{
+	free(*text);
+	*text = with;
+}
+
+/* cut between characters of UTF-8 */
+static void
+set_reason(Job *job, const char *first, const char *second)
+{
+	size_t		length;
+
+	snprintf(job->reason, sizeof(job->reason), "%s%s", first, second);
+	length = strlen(job->reason);
+	if (length < CUDAL1_MAX_DETAIL)
+		return;
+	while (length > 0 && ((unsigned char) job->reason[length - 1] & 0xc0) == 0x80)
+		length--;
+	job->reason[length > 0 ? length - 1 : 0] = '\0';
+}
+
+/* ---- what the child writes ---- */
+
+static void
+stop(Job *job, Ending ending, const char *reason)
+{
+	if (job->ending != ENDING_NONE)
+		return;
+	job->ending = ending;
+	if (reason)
+	{
+		set_reason(job, reason, "");
+		note(job, reason);
+	}
+	job->stop_at = cudal1_clock_ms();
+	cudal1_child_signal(&job->child, SIGTERM);
+}
+
+/*
+ * A batch system signals all processes of a job, in any order, and the program may have answered before this process is
+ * told. That is no verdict and no failure: the claim is given back if our own signal follows. If none does, somebody stopped
+ * this program alone.
+ */
+static void
+give_up(Job *job)
+{
+	job->given_up = true;
+	job->retry_at = cudal1_clock_ms() + OUR_SIGNAL_MS;
+}
+
+static bool
+ended_by_signal(const Cudal1Child *child)
+{
+	int			number = WIFSIGNALED(child->status) ? WTERMSIG(child->status) : 0;
+
+	return number == SIGTERM || number == SIGINT || number == SIGHUP || number == SIGKILL;
+}
+
+static void
+take_line(void *owner, char *line, size_t length)
+{
+	Job		   *job = owner;
+	Cudal1Message message;
+
+	/* after a result, and after it was told to stop, nothing it says counts */
+	if (job->result || job->ending != ENDING_NONE)
+		return;
+	message = queue->read(line, length);
+	if (message.type == CUDAL1_MESSAGE_PROGRESS && length <= CUDAL1_MAX_PROGRESS)
+	{
+		replace(&job->progress, strdup(line));
+		job->waits_until = message.waiting ? cudal1_clock_ms() + WAITING_MS : 0;
+	}
+	else if (message.type == CUDAL1_MESSAGE_RESULT && (job->result = strdup(line)) != NULL)
+	{
+		job->result_at = cudal1_clock_ms();
+		if (message.cancelled)
+			give_up(job);
+		else if (queue->keep)
+			queue->keep(job->device, &job->claim, job->result);
+	}
+	else
+		job->garbage++;
+}
+
+/* ends a child that goes beyond what it may */
+static void
+hold_to_limits(Job *job, int64_t now)
+{
+	job->used_ms += most(0, now - most(job->last_turn, job->waits_until));
+	job->last_turn = now;
+
+	if (job->child.overlong)
+		stop(job, ENDING_LOST, "the measuring program wrote a line that is too long");
+	else if (job->garbage > MAX_GARBAGE)
+		stop(job, ENDING_LOST, "the measuring program wrote lines that are not of its protocol");
+	else if (job->child.out_bytes > MAX_OUTPUT)
+		stop(job, ENDING_LOST, "the measuring program wrote too much");
+	else if (!job->result && job->used_ms > job->limit_ms)
+		stop(job, ENDING_LOST, "the measuring program did not end in time");
+
+	if (!job->killed && ((job->stop_at != 0 && now - job->stop_at > STOP_MS) || (job->result && now - job->result_at > STOP_MS)))
+	{
+		job->killed = true;
+		cudal1_child_signal(&job->child, SIGKILL);
+	}
+}
+
+/* ---- what goes to the queue ---- */
+
+static int64_t
+quiet_beat(void)
+{
+	return least(QUIET_BEAT_MS, queue->quiet_beat());
+}
+
+static bool
+beat_is_due(const Job *job, int64_t now)
+{
+	if (job->ending == ENDING_FENCED || !queue->connected())
+		return false;
+	if (job->progress && !job->shown)
+		return true;
+	if (now - job->last_beat < BEAT_MS)
+		return false;
+	return job->progress || job->beat_soon || now - job->last_beat >= quiet_beat();
+}
+
+static Cudal1Call
+heartbeat(Job *job, int64_t now)
+{
+	Cudal1Verdict verdict = CUDAL1_VERDICT_CONTINUE;
+	Cudal1Call	outcome = queue->heartbeat(job->device, &job->claim, job->progress, &verdict);
+
+	job->last_beat = now;
+	job->shown |= job->progress != NULL;
+	job->beat_soon = outcome != CUDAL1_CALL_DONE;
+	/* sent, or not fit to be sent */
+	if (outcome == CUDAL1_CALL_DONE || outcome == CUDAL1_CALL_FAILED)
+		replace(&job->progress, NULL);
+	if (outcome != CUDAL1_CALL_DONE)
+		return outcome;
+	if (verdict == CUDAL1_VERDICT_LOST)
+	{
+		/* whatever it was told to stop for, the job is another's now */
+		if (job->ending == ENDING_NONE)
+			stop(job, ENDING_FENCED, "given to another");
+		job->ending = ENDING_FENCED;
+	}
+	else if (verdict == CUDAL1_VERDICT_CANCEL && !job->result)
+		stop(job, ENDING_CANCELLED, NULL);
+	return outcome;
+}
+
+/* a string of JSON, without quotation marks around it */
+static void
+append_escaped(Cudal1Text *text, const char *string)
+{
+	char		escaped[8];
+
+	for (const unsigned char *c = (const unsigned char *) string; *c; c++)
+	{
+		if (*c < 0x20 || *c == '"' || *c == '\\')
+		{
+			snprintf(escaped, sizeof(escaped), "\\u%04x", *c);
+			cudal1_text_append(text, escaped, 6);
+		}
+		else
+			cudal1_text_append(text, (const char *) c, 1);
+	}
+}
+
+/* a result made here; `text` holds it */
+static const char *
+make_result(Cudal1Text *text, const char *outcome, const char *detail)
+{
+	static const char without_memory[] = "{\"type\": \"result\", \"outcome\": \"lost\", \"detail\": null}";
+	char		head[80];
+
+	snprintf(head, sizeof(head), "{\"type\": \"result\", \"outcome\": \"%s\", \"detail\": ", outcome);
+	cudal1_text_append(text, head, strlen(head));
+	cudal1_text_append(text, detail ? "\"" : "null", detail ? 1 : 4);
+	if (detail)
+	{
+		append_escaped(text, detail);
+		cudal1_text_append(text, "\"", 1);
+	}
+	cudal1_text_append(text, "}", 1);
+	return text->lost ? without_memory : text->data;
+}
+
+static const char *
+verdict_of(Job *job, Cudal1Text *made)
+{
+	if (job->ending == ENDING_CANCELLED)
+		return make_result(made, "cancelled", NULL);
+	if (job->ending == ENDING_NONE && job->result)
+		return job->result;
+	if (job->ending == ENDING_NONE)
+	{
+		char		ending[200];
+
+		snprintf(ending, sizeof(ending), "cudal1-measure %s", cudal1_child_ending(&job->child));
+		set_reason(job, ending, " before it wrote a result");
+		if (job->tries == 0)
+			note(job, job->reason);
+	}
+	return make_result(made, "lost", job->reason);
+}
+
+static void
+settle(Job *job)
+{
+	job->done = true;
+	if (queue->settled)
+		queue->settled(job->device, &job->claim);
+}
+
+static Cudal1Call
+offer(Job *job, bool *stored, const char **problem)
+{
+	Cudal1Text	made = {0};
+	Cudal1Call	outcome = queue->finish(job->device, &job->claim, verdict_of(job, &made), stored, problem);
+
+	free(made.data);
+	return outcome;
+}
+
+static Cudal1Call
+conclude(Job *job, int64_t now)
+{
+	Cudal1Call	outcome;
+	bool		stored = false;
+	const char *problem = NULL;
+
+	if (job->ending == ENDING_FENCED)
+	{
+		settle(job);
+		return CUDAL1_CALL_DONE;
+	}
+	if (!job->result && !job->given_up && job->ending == ENDING_NONE && ended_by_signal(&job->child))
+		give_up(job);
+	if (!queue->connected())
+		return CUDAL1_CALL_CUT;
+	if (now < job->retry_at)
+		return beat_is_due(job, now) ? heartbeat(job, now) : CUDAL1_CALL_DONE;
+
+	outcome = offer(job, &stored, &problem);
+	if (outcome == CUDAL1_CALL_DONE)
+	{
+		if (!stored)
+			note(job, "the verdict came too late, another has the job");
+		settle(job);
+		return outcome;
+	}
+	if (outcome == CUDAL1_CALL_GONE || outcome == CUDAL1_CALL_CUT)
+		return outcome;
+
+	/* a result that the database refuses becomes a lost attempt: tried again as often as the profile says */
+	if (outcome == CUDAL1_CALL_FAILED && job->ending == ENDING_NONE)
+	{
+		job->ending = ENDING_LOST;
+		set_reason(job, "the result could not be stored: ", problem ? problem : "no reason given");
+	}
+	job->tries++;
+	job->refusals += outcome == CUDAL1_CALL_FAILED;
+	if (job->refusals >= MAX_REFUSALS)
+	{
+		note(job, "the verdict was refused again and again; the job is measured again when its lease ends");
+		settle(job);
+	}
+	/* the call itself may have waited */
+	job->retry_at = cudal1_clock_ms() + least(MAX_RETRY_MS, 100L << (job->tries < 8 ? job->tries : 8));
+	return outcome;
+}
+
+static Cudal1Call
+advance(Job *job, bool woken)
+{
+	int64_t		now = cudal1_clock_ms();
+
+	cudal1_child_poll(&job->child);
+	job->beat_soon |= woken;
+	if (job->child.gone)
+		return conclude(job, now);
+	hold_to_limits(job, now);
+	return beat_is_due(job, now) ? heartbeat(job, now) : CUDAL1_CALL_DONE;
+}
+
+static void
+forget(int i)
+{
+	Job		   *job = jobs[i];
+
+	jobs[i] = jobs[--njobs];
+	if (!job->child.gone)
+		cudal1_child_kill(&job->child);
+	cudal1_child_free(&job->child);
+	free(job->result);
+	free(job->progress);
+	free(job);
+}
+
+Cudal1Call
+cudal1_jobs_turn(bool woken, int *ended)
+{
+	*ended = 0;
+	for (int i = njobs - 1; i >= 0; i--)
+	{
+		if (advance(jobs[i], woken) == CUDAL1_CALL_GONE)
+			return CUDAL1_CALL_GONE;
+		if (jobs[i]->done)
+		{
+			forget(i);
+			(*ended)++;
+		}
+	}
+	return CUDAL1_CALL_DONE;
+}
+
+int64_t
+cudal1_jobs_next_ms(void)
+{
+	int64_t		now = cudal1_clock_ms();
+	int64_t		next = now + 3600 * 1000;
+
+	for (int i = 0; i < njobs; i++)
+	{
+		Job		   *job = jobs[i];
+
+		if (queue->connected() && job->ending != ENDING_FENCED)
+		{
+			next = least(next, job->last_beat + (job->progress || job->beat_soon ? BEAT_MS : quiet_beat()));
+			if (job->child.gone)
+				next = least(next, job->retry_at);
+		}
+		if (job->child.gone)
+			continue;
+		if (!job->result && job->ending == ENDING_NONE)
+			next = least(next, most(job->last_turn, job->waits_until) + job->limit_ms - job->used_ms + 1);
+		if (job->stop_at != 0 && !job->killed)
+			next = least(next, job->stop_at + STOP_MS + 1);
+		if (job->result && !job->killed)
+			next = least(next, job->result_at + STOP_MS + 1);
+	}
+	return most(1, next - now);
+}
+
+bool
+cudal1_jobs_begin(void *device, const Cudal1Claim *claim, char **argv, const char *scratch, int grace_seconds,
+				  const char **problem)
+{
+	Cudal1Program program = {.argv = argv,.scratch = scratch,.on_line = take_line};
+	Cudal1Text	input = {0};
+	char		label[64];
+	Job		   *job = njobs < MAX_JOBS ? calloc(1, sizeof(*job)) : NULL;
+	bool		started = false;
+
+	cudal1_text_append(&input, claim->job, strlen(claim->job));
+	cudal1_text_append(&input, "\n", 1);
+	if (!job || input.lost)
+		*problem = njobs < MAX_JOBS ? "out of memory" : "too many jobs at once";
+	else
+	{
+		snprintf(label, sizeof(label), "cudal1-measure, job %lld", (long long) claim->job_id);
+		job->device = device;
+		job->claim = *claim;
+		job->claim.job = NULL;
+		job->last_beat = job->last_turn = cudal1_clock_ms();
+		job->limit_ms = ((int64_t) claim->limit_seconds + grace_seconds) * 1000;
+		program.label = label;
+		program.input = input.data;
+		program.owner = job;
+		started = cudal1_child_start(&job->child, &program, problem);
+	}
+	free(input.data);
+	if (started)
+		jobs[njobs++] = job;
+	else
+	{
+		free(job);
+		(void) queue->release(device, claim);
+	}
+	return started;
+}
+
+void
+cudal1_jobs_drop(void)
+{
+	for (int i = 0; i < njobs; i++)
+		cudal1_child_signal(&jobs[i]->child, SIGKILL);
+	while (njobs > 0)
+		forget(njobs - 1);
+}
+
+/* a last offer; what is neither stored nor kept on disk is given back */
+static void
+leave_job(Job *job)
+{
+	bool		stored = false;
+	const char *problem;
+
+	if (!job->child.gone)
+		cudal1_child_kill(&job->child);
+	if (job->ending != ENDING_FENCED && !job->given_up)
+	{
+		Cudal1Call	outcome = offer(job, &stored, &problem);
+
+		if (outcome == CUDAL1_CALL_DONE)
+		{
+			settle(job);
+			return;
+		}
+		if (queue->keep && job->result && outcome != CUDAL1_CALL_FAILED)
+		{
+			note(job, "the result stays on disk for the next agent");
+			return;
+		}
+	}
+	(void) queue->release(job->device, &job->claim);
+}
+
+void
+cudal1_jobs_leave(int grace_ms)
+{
+	int64_t		until = cudal1_clock_ms() + grace_ms;
+	bool		running = true;
+
+	for (int i = 0; i < njobs; i++)
+		cudal1_child_signal(&jobs[i]->child, SIGTERM);
+	while (running && cudal1_clock_ms() < until)
+	{
+		struct pollfd ready = {.fd = cudal1_children_epoll(),.events = POLLIN};
+
+		running = false;
+		for (int i = 0; i < njobs; i++)
+		{
+			/* what it writes from now on is the answer to our signal */
+			if (!jobs[i]->result && jobs[i]->ending == ENDING_NONE)
+				jobs[i]->ending = ENDING_FENCED;
+			cudal1_child_poll(&jobs[i]->child);
+			running |= !jobs[i]->child.gone;
+		}
+		if (running)
+			(void) poll(&ready, 1, 10);
+	}
+	while (njobs > 0)
+	{
+		leave_job(jobs[njobs - 1]);
+		forget(njobs - 1);
+	}
+}
