@@ -92,10 +92,7 @@ BEGIN
 	IF cudal1_reverify.best_per_task < 1 THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'best_per_task must be at least 1';
 	END IF;
-	-- cron may run late, or twice at once: the second has nothing to add
-	IF NOT pg_try_advisory_xact_lock(hashtextextended('cudal1_reverify', 0)) THEN
-		RETURN 0;
-	END IF;
+	-- cron may run late, or twice at once: the second waits at the first job that both queue, and has nothing to add
 	WITH added AS (
 		INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority)
 			SELECT 'reverify', t.task_id, b.candidate_id, t.profile, coalesce(t.device_model, t.device), t.cores, t.language, -1000

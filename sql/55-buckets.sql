@@ -43,12 +43,22 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION cudal1.reward_cluster(float8) IS 'the cluster of an island that a reward belongs to';
 
+-- a row, since any role may take any advisory lock; a task has it from the first time on that something is placed
 CREATE FUNCTION cudal1.lock_placement(task_id bigint)
 RETURNS void
-LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
-BEGIN ATOMIC
-	SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashint8extended(task_id, 7166185011));
-END;
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+AS $$
+BEGIN
+	PERFORM FROM cudal1.placement AS p WHERE p.task_id = lock_placement.task_id FOR NO KEY UPDATE;
+	IF NOT FOUND THEN
+		-- what another session inserts meanwhile is waited for and locked
+		INSERT INTO cudal1.placement AS p (task_id, codes) VALUES (lock_placement.task_id, 0)
+			ON CONFLICT ON CONSTRAINT placement_pkey DO UPDATE SET codes = p.codes;
+	END IF;
+END
+$$;
 COMMENT ON FUNCTION cudal1.lock_placement(bigint) IS
 'serialises, to the end of the transaction, everything that writes the buckets and islands of one task';
 
