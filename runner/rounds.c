@@ -35,6 +35,8 @@
 #define L2_TIMES		3.0
 #define DIRECT_BYTES	((size_t) 8 << 20)
 #define CHECKS_A_HALF	2.0
+#define EXTRAS_A_HALF	1.0		/* comparisons of runs that the reference's blocks do not have */
+#define EXTRA_SHARE		0.1		/* of the reference's runs, that it makes for these at most */
 #define MIN_STEPS		4		/* runs of an audit: up to 12, so that none can be told to be the last */
 
 void
@@ -58,12 +60,12 @@ rounds_timeout(const Rounds *s, Side side, uint32_t n)
 }
 
 /*
- * One block of a side over `n` of the slots; keeps the outputs of its first `keep` slots. Its runs come in random order, so
- * that their place in the block tells nothing of which are kept, or of which the other side ran too. `staged`, if more: how many of
+ * One block of a side over `n` of the slots; keeps the outputs of its first `keep` slots, from place `from` on. Its runs come in random
+ * order, so that their place in the block tells nothing of which are kept, or of which the other side ran too. `staged`, if more: how many of
  * the slots are staged as if they would be run.
  */
 static bool
-block_among(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n, uint32_t staged, uint32_t keep, double *seconds)
+block_among(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n, uint32_t staged, uint32_t keep, uint32_t from, double *seconds)
 {
 	Measure    *m = s->m;
 	Executor   *executor = &half->executor[side];
@@ -101,7 +103,7 @@ block_among(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n,
 		return false;
 	for (uint32_t i = 0; i < n; i++)
 		if (at[i] < keep
-			&& !measure_read(m, executor, side, &s->arena, i, shuffled[i], s->kept[side] + at[i] * m->output_bytes))
+			&& !measure_read(m, executor, side, &s->arena, i, shuffled[i], s->kept[side] + (from + at[i]) * m->output_bytes))
 			return false;
 	return true;
 }
@@ -109,7 +111,7 @@ block_among(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n,
 bool
 rounds_block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n, uint32_t keep, double *seconds)
 {
-	return block_among(s, half, side, slots, n, n, keep, seconds);
+	return block_among(s, half, side, slots, n, n, keep, 0, seconds);
 }
 
 bool
@@ -133,6 +135,13 @@ rounds_compare(Rounds *s, uint32_t keep)
 	return true;
 }
 
+/* a number of which the fraction decides by lot */
+static double
+by_lot(Rounds *s, double n)
+{
+	return floor(n) + ((double) random_below(&s->m->random, 1000000) < (n - floor(n)) * 1e6);
+}
+
 /*
  * How many outputs of the next round to compare: spread over the pairs of the first look, as many as their time allows. After
  * that, and beyond any limit, still some in every half: a candidate may tell by the clock when the others are used up, and
@@ -154,9 +163,23 @@ draws(Rounds *s, uint32_t common)
 	if (s->m->result.checks < p->min_checks)
 		n = fmax(n, (double) (p->min_checks - s->m->result.checks) / rounds_left);
 	n = fmax(n, CHECKS_A_HALF / fmin(s->rounds_a_half + s->audits_a_half, 4 * MIN_ROUNDS));
-	/* the fraction decides by lot */
-	n = floor(n) + ((double) random_below(&s->m->random, 1000000) < (n - floor(n)) * 1e6);
-	return (uint32_t) fmin(fmin(n, common), s->kept_max);
+	return (uint32_t) fmin(fmin(by_lot(s, n), common), s->kept_max);
+}
+
+/*
+ * And how many of those that the candidate's block alone has. Code could tell them by the caches, where the reference went first, and leave
+ * them undone. The reference runs some of them after the round, drawn by lot as the others are, but for its time.
+ */
+static uint32_t
+extra_draws(Rounds *s, const uint32_t *n, uint32_t keep)
+{
+	double		extra;
+
+	if (n[SIDE_CANDIDATE] <= n[SIDE_REFERENCE])
+		return 0;
+	extra = fmin((double) keep * (n[SIDE_CANDIDATE] - n[SIDE_REFERENCE]) / n[SIDE_REFERENCE], EXTRA_SHARE * n[SIDE_REFERENCE]);
+	extra = fmax(extra, EXTRAS_A_HALF / fmin(s->rounds_a_half, 4 * MIN_ROUNDS));
+	return (uint32_t) fmin(fmin(by_lot(s, extra), n[SIDE_CANDIDATE] - n[SIDE_REFERENCE]), s->kept_max - keep);
 }
 
 /* slots that an audit on a GPU stages: what both sides' blocks do, but no more than turn each other out of its cache */
@@ -206,6 +229,19 @@ rounds_audit(Rounds *s, Half *half, bool reference_first)
 	return rounds_compare(s, 1);
 }
 
+/* the reference's runs of slots that its block did not have; their time is that of comparing */
+static bool
+run_extra(Rounds *s, Half *half, const uint32_t *slots, uint32_t n, uint32_t from)
+{
+	double		started = clock_now();
+	double		seconds;
+
+	if (!block_among(s, half, SIDE_REFERENCE, slots, n, n, n, from, &seconds))
+		return false;
+	s->m->checked_seconds += clock_now() - started;
+	return true;
+}
+
 /*
  * A round: both sides on the same fresh inputs. `single`: an audit, of one run each where audit.c's are not possible; on a GPU it is one
  * among many that are staged, or it would find its inputs in a cache that a block's runs don't find theirs in.
@@ -216,8 +252,11 @@ run_round(Rounds *s, Half *half, bool reference_first, bool single)
 	uint32_t	n[2] = {single ? 1 : s->runs[0], single ? 1 : s->runs[1]};
 	uint32_t	common = n[0] < n[1] ? n[0] : n[1];
 	uint32_t	staged = single && s->m->gpu ? rounds_audit_staged(s) : 0;
+	uint32_t	own[WIRE_MAX_RUNS];
 	uint32_t	keep;
+	uint32_t	extra;
 	double		seconds[2];
+	double		pace;
 	Measure    *m = s->m;
 
 	if (single && s->gated)
@@ -225,17 +264,30 @@ run_round(Rounds *s, Half *half, bool reference_first, bool single)
 	if (!rounds_inputs(s, n[0] > n[1] ? n[0] : n[1]))
 		return false;
 	keep = draws(s, common);
+	extra = extra_draws(s, n, keep);
 	if (m->gpu)
 		gpu_draw(m, s->order, common);
+	/* those of the candidate's that are compared come first */
+	memcpy(own, s->order, (staged > n[SIDE_CANDIDATE] ? staged : n[SIDE_CANDIDATE]) * sizeof(*own));
+	for (uint32_t i = 0; i < extra; i++)
+	{
+		uint32_t	t = own[keep + i];
+
+		own[keep + i] = own[n[SIDE_REFERENCE] + i];
+		own[n[SIDE_REFERENCE] + i] = t;
+	}
 	for (int turn = 0; turn < 2; turn++)
 	{
 		Side		side = (turn == 0) == reference_first ? SIDE_REFERENCE : SIDE_CANDIDATE;
 
-		if (!block_among(s, half, side, s->order, n[side], staged, keep, &seconds[side]))
+		if (!block_among(s, half, side, side == SIDE_CANDIDATE ? own : s->order, n[side], staged, side == SIDE_CANDIDATE ? keep + extra : keep, 0,
+						 &seconds[side]))
 			return false;
 		seconds[side] = fmax(seconds[side] - (single ? half->empty_single : half->empty[side]), 1e-9);
 	}
-	if (!rounds_compare(s, keep) || (m->gpu && !gpu_check_samples(m)))
+	pace = half->executor[SIDE_REFERENCE].pace;
+	if ((m->gpu && !gpu_check_samples(m))
+		|| (extra > 0 && !run_extra(s, half, s->order + n[SIDE_REFERENCE], extra, keep)) || !rounds_compare(s, keep + extra))
 		return false;
 	if (single)
 	{
@@ -248,7 +300,7 @@ run_round(Rounds *s, Half *half, bool reference_first, bool single)
 		values_append(&s->times[side], seconds[side] / n[side]);
 	}
 	if (m->gpu)
-		values_append(&s->pace, half->executor[SIDE_REFERENCE].pace);
+		values_append(&s->pace, pace);
 	values_append(&half->own[reference_first], seconds[SIDE_REFERENCE] / n[SIDE_REFERENCE]);
 	values_append(&half->ratio[reference_first], (seconds[SIDE_REFERENCE] / n[SIDE_REFERENCE]) / (seconds[SIDE_CANDIDATE] / n[SIDE_CANDIDATE]));
 	s->rounds++;

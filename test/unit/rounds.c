@@ -1,0 +1,335 @@
+/*
+ * rounds.c
+ *		Whole measurements of made-up processes in made-up time: which runs are compared.
+ */
+#define _GNU_SOURCE
+#include <time.h>
+
+static int	made_up_clock(clockid_t id, struct timespec *t);
+
+#define clock_gettime made_up_clock
+#include "../../runner/rounds.c"
+#include "../../runner/verdict.c"
+#include "../../runner/values.c"
+
+#include "tap.h"
+
+#define SLOTS	4096
+
+static Job	job;
+static Measure *measure;		/* of the supervisor's that is under way */
+static double moment;
+static uint64_t state;
+
+/* what the code takes */
+static double reference_run;
+static double candidate_run;
+
+/* which runs were done */
+static bool skips;				/* the candidate leaves undone what the reference did not run, where that went first */
+static bool reference_was_first;
+static bool done_by_reference[SLOTS];
+static bool undone[SLOTS];
+static int	compared;
+static int	wrong;
+static int	reads[2];
+
+static double
+random_share(void)
+{
+	state = state * 6364136223846793005ul + 1442695040888963407ul;
+	return ((double) (state >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static int
+made_up_clock(clockid_t id, struct timespec *t)
+{
+	t->tv_sec = (time_t) moment;
+	t->tv_nsec = (long) ((moment - (double) t->tv_sec) * 1e9);
+	return 0;
+}
+
+uint64_t
+random_next(RandomStream *stream)
+{
+	return (uint64_t) (random_share() * 18446744073709549568.0);
+}
+
+uint64_t
+random_below(RandomStream *stream, uint64_t n)
+{
+	return (uint64_t) (random_share() * (double) n);
+}
+
+bool
+conclude(Measure *m, Outcome outcome, const char *format,...)
+{
+	if (m->result.outcome == OUTCOME_NONE)
+		m->result.outcome = outcome;
+	return false;
+}
+
+bool
+measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena, uint64_t weight_seed)
+{
+	moment += 0.02;
+	return true;
+}
+
+void
+measure_end(Measure *m, Executor *executor)
+{
+}
+
+bool
+measure_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
+{
+	memset(done_by_reference, 0, sizeof(done_by_reference));
+	memset(undone, 0, sizeof(undone));
+	reference_was_first = false;
+	return true;
+}
+
+bool
+measure_stage(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
+{
+	return true;
+}
+
+bool
+measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, const uint64_t *seeds, uint32_t n, double timeout, double *elapsed)
+{
+	bool		candidate = side == SIDE_CANDIDATE;
+
+	*elapsed = n * (candidate ? candidate_run : reference_run);
+	for (uint32_t i = 0; i < n; i++)
+	{
+		if (candidate)
+			undone[slots[i]] = skips && reference_was_first && !done_by_reference[slots[i]];
+		else
+			done_by_reference[slots[i]] = true;
+	}
+	reference_was_first |= !candidate;
+	moment += *elapsed;
+	return true;
+}
+
+/* an output is the number of its slot, or, undone, nothing */
+bool
+measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out)
+{
+	uint32_t	answer = side == SIDE_CANDIDATE && undone[slot] ? UINT32_MAX : slot;
+
+	memcpy(out, &answer, sizeof(answer));
+	reads[side]++;
+	return true;
+}
+
+bool
+measure_compare(Measure *m, const void *expected, const void *found, Side blamed)
+{
+	compared++;
+	m->result.checks++;
+	wrong += memcmp(expected, found, sizeof(uint32_t)) != 0;
+	return true;
+}
+
+void *
+measure_alloc(Measure *m, size_t bytes)
+{
+	return malloc(bytes + 1);
+}
+
+void
+measure_free(Measure *m, void *memory)
+{
+	free(memory);
+}
+
+bool
+measure_arena(Measure *m, Arena *arena, uint32_t slots)
+{
+	arena->slots = slots;
+	return true;
+}
+
+double
+measure_run_limit(const Measure *m)
+{
+	return 30;
+}
+
+void
+measure_progress(Measure *m, const char *phase, int pairs, int rounds, double estimate, double lower, double upper, double left, bool force)
+{
+}
+
+void
+arena_init(Arena *arena)
+{
+	memset(arena, 0, sizeof(*arena));
+}
+
+void
+arena_destroy(Arena *arena)
+{
+}
+
+void
+executor_init(Executor *executor)
+{
+	memset(executor, 0, sizeof(*executor));
+}
+
+bool
+audit_possible(const Measure *m)
+{
+	return false;
+}
+
+bool
+audit_run(Measure *m, Executor *executor, Side side, Arena *arena, const uint32_t *slots, const uint64_t *seeds, uint32_t n, uint32_t sample,
+		  void *out, double timeout, double *seconds)
+{
+	abort();
+}
+
+bool
+rounds_trap(Rounds *s, Half *half)
+{
+	abort();
+}
+
+void
+gpu_begin_half(Measure *m)
+{
+	abort();
+}
+
+bool
+gpu_disturbed(Measure *m, const Executor *executors, int n)
+{
+	abort();
+}
+
+void
+gpu_draw(Measure *m, const uint32_t *slots, uint32_t n)
+{
+	abort();
+}
+
+bool
+gpu_check_samples(Measure *m)
+{
+	abort();
+}
+
+/* no process settles, or slows another, here */
+bool
+alone_warm(Rounds *s, Half *half, Side side)
+{
+	return true;
+}
+
+bool
+alone_settle_both(Rounds *s, Half *half)
+{
+	return true;
+}
+
+bool
+alone_time(Rounds *s, Half *half, Values *alone)
+{
+	return true;
+}
+
+bool
+alone_time_again(Rounds *s, Half *half, Values *alone)
+{
+	return true;
+}
+
+bool
+alone_meet_neighbour(Rounds *s, Half *half, const Values *alone)
+{
+	return true;
+}
+
+bool
+alone_is_slowed(Rounds *s, const Half *half, Values *alone)
+{
+	return false;
+}
+
+void
+alone_note_beside(Rounds *s, const Half *half, const Values *alone)
+{
+}
+
+void
+alone_price(Rounds *s, Half *half, const Values *alone)
+{
+}
+
+void
+alone_cap(Rounds *s, Half *half, Values *alone)
+{
+}
+
+bool
+alone_was_slowed(const Rounds *s, double *slower, double *error)
+{
+	*slower = *error = 0;
+	return false;
+}
+
+/* a measurement of code that takes so long, by profile `default`; the seconds it took */
+static double
+run(uint64_t seed, double reference, double candidate)
+{
+	static Measure m;
+
+	json_decref(m.result.evidence);
+	json_decref(m.result.samples);
+	free(m.result.buckets);
+	m = (Measure) {.job = &job,.output_bytes = sizeof(uint32_t),.input_slot_bytes = 64,.output_slot_bytes = 64,.check_time = 1e-6,
+		.time = {reference, candidate},.result.evidence = json_object()};
+	measure = &m;
+	state = seed;
+	moment = 1000;
+	reference_run = reference;
+	candidate_run = candidate;
+	compared = wrong = 0;
+	memset(reads, 0, sizeof(reads));
+	rounds_run(&m);
+	return moment - 1000;
+}
+
+static void
+check_runs(void)
+{
+	/* the candidate's blocks have twenty runs, or as many as fit, the reference's two */
+	run(1, 4e-3, 4e-4);
+	check(wrong == 0 && compared >= 50 && reads[0] == compared && reads[1] == compared, "what both sides ran is compared, each with its like");
+	skips = true;
+	run(1, 4e-3, 4e-4);
+	check(wrong > 10, "code that leaves undone what the reference did not run is seen to, in every pair");
+	run(1, 1e-3, 1e-3);
+	check(wrong == 0, "where both run the same there is nothing that only one has");
+	skips = false;
+	run(1, 1e-3, 8e-3);
+	check(wrong == 0 && compared >= 50, "nor where the reference has more");
+}
+
+int
+main(void)
+{
+	job.profile = (Profile) {
+		.pairs = 7,.looks = {7, 14, 21},.nlooks = 3,.futility_pairs = 3,.bucket_seconds = 0.5,.block_seconds = 0.010,.window_seconds = 1800,
+		.precision_goal = 0.005,.precision_slope = 0.05,.confidence = 0.95,.half_width_limit = 0.01,
+		.min_checks = 50,.max_checks = 1000,.check_seconds = 3,.audit_sigma = 3,.audit_margin = 0.25,
+		.arena_mb = 256,.disturbed_factor = 2,.disturbed_attempts = 3
+	};
+	check_runs();
+	return done();
+}
