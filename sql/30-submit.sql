@@ -50,7 +50,8 @@ BEGIN
 				priority = greatest(j.priority, propose_again.priority),
 				-- who waits for a code of another trainer's does not wait for the rest of that trainer's
 				trainer = CASE WHEN j.trainer = propose_again.owner THEN j.trainer ELSE '*' END,
-				deadline = CASE WHEN propose_again.deadline IS NOT NULL THEN greatest(j.deadline, propose_again.deadline) END
+				-- none at all is the latest
+				deadline = CASE WHEN num_nulls(j.deadline, propose_again.deadline) = 0 THEN greatest(j.deadline, propose_again.deadline) END
 			FROM due WHERE j.job_id = due.job_id;
 		-- cancelled by those that wanted it before, while its job was waited for: it is wanted again
 		SELECT x.state, x.imported INTO c FROM cudal1.candidate AS x WHERE x.candidate_id = propose_again.candidate_id;
