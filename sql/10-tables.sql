@@ -208,7 +208,7 @@ CREATE TABLE cudal1.candidate (
 		CHECK (cudal1.candidate_is_possible(state, failure, detail, reward, decided_at IS NOT NULL, purpose, imported, import_device))
 ) WITH (toast_tuple_target = 512);	-- a change of state writes the row anew, but not a code that lies beside it
 COMMENT ON TABLE cudal1.candidate IS 'one row for each distinct code of a task, measured once';
-COMMENT ON COLUMN cudal1.candidate.code_hash IS 'SHA-256 of the code after CRLF -> LF (of the raw response where malformed; of one longer than 4 MiB, of its beginning and a line with its own SHA-256)';
+COMMENT ON COLUMN cudal1.candidate.code_hash IS 'SHA-256 of the code after CRLF -> LF. Salted, of the raw response where malformed (of one longer than 4 MiB, of its beginning and a line with its own SHA-256), and of null candidates: the same text proposed as a code is another candidate';
 COMMENT ON COLUMN cudal1.candidate.purpose IS 'normal, null, certification, ablation, or withheld (a score was published without its code); only normal candidates are sampled, they and withheld ones are reported';
 COMMENT ON COLUMN cudal1.candidate.state IS 'queued, measuring, verifying; final: successful, failed, discarded';
 COMMENT ON COLUMN cudal1.candidate.failure IS 'why it failed (reward 0): malformed, compile_error, launch_failure, timeout, crash, wrong_output, cheat, reported (an imported failure); or was discarded (reward NULL): unverified, lost, cancelled';

@@ -37,6 +37,15 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION cudal1.code_hash(text) IS 'SHA-256 of a text in UTF-8: the identity of a code within its task';
 
+CREATE FUNCTION cudal1.salted_hash(kind text, body text)
+RETURNS bytea
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT pg_catalog.sha256('\x0000'::bytea || pg_catalog.convert_to(kind, 'UTF8') || '\x00'::bytea || pg_catalog.convert_to(body, 'UTF8'));
+END;
+COMMENT ON FUNCTION cudal1.salted_hash(text, text) IS
+'the identity of a text that is no proposed code: a malformed answer, a null candidate. No code has it, since none holds a zero byte';
+
 CREATE FUNCTION cudal1.bad_signature(problem text, hint text DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp

@@ -133,7 +133,8 @@ DECLARE
 	p			record;
 	id			bigint;
 	earlier		bigint;
-	hash		bytea := cudal1.code_hash(accept_submission.code);
+	hash		bytea := CASE WHEN accept_submission.reason IS NULL THEN cudal1.code_hash(accept_submission.code)
+								  ELSE cudal1.salted_hash('malformed', accept_submission.code) END;
 	fresh		boolean;
 	queued		boolean := false;
 	proposal	bigint;

@@ -252,7 +252,7 @@ BEGIN
 			WHERE k.task_id = t.task_id AND k.name = v.name;
 		IF NOT FOUND THEN
 			INSERT INTO cudal1.candidate (task_id, code, code_hash, purpose)
-				VALUES (t.task_id, v.code, cudal1.code_hash('null candidate ' || v.code), 'certification')
+				VALUES (t.task_id, v.code, cudal1.salted_hash('null candidate', v.code), 'certification')
 				RETURNING * INTO c;
 			INSERT INTO cudal1.null_candidate (task_id, name, candidate_id) VALUES (t.task_id, v.name, c.candidate_id);
 		ELSIF c.state = 'discarded' THEN

@@ -494,7 +494,8 @@ BEGIN
 				LEFT JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
 			-- of an answer that was pruned, the hash of its code is left, of a very long one its beginning
 			WHERE CASE WHEN p.response IS NOT NULL AND octet_length(u.response) <= 4194304 THEN p.response <> u.response
-					   ELSE c.code_hash IS DISTINCT FROM (SELECT cudal1.code_hash(r.body) FROM cudal1.read_response(u.response) AS r) END
+					   ELSE c.code_hash IS DISTINCT FROM (SELECT CASE WHEN r.reason IS NULL THEN cudal1.code_hash(r.body) ELSE cudal1.salted_hash('malformed', r.body) END
+													   FROM cudal1.read_response(u.response) AS r) END
 			ORDER BY u.ordinality LIMIT 1;
 		IF FOUND THEN
 			RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('response %s is not the one that group "%s" was answered with', n, g.group_key),

@@ -111,12 +111,15 @@ BEGIN
 
 	-- candidates
 	RETURN QUERY
-	SELECT 'code hash', format('candidate %s', c.candidate_id), encode(cudal1.code_hash(c.code), 'hex'), encode(c.code_hash, 'hex')
+	SELECT 'code hash', format('candidate %s', c.candidate_id), encode(h.hash, 'hex'), encode(c.code_hash, 'hex')
 	FROM cudal1.candidate AS c
-	WHERE c.code_hash <> cudal1.code_hash(c.code) AND c.purpose <> 'withheld'
-		AND NOT EXISTS (SELECT FROM cudal1.pruned AS p WHERE p.candidate_id = c.candidate_id)
-		-- whose hashes are salted
-		AND NOT EXISTS (SELECT FROM cudal1.null_candidate AS k WHERE k.candidate_id = c.candidate_id);
+		LEFT JOIN cudal1.null_candidate AS k ON k.candidate_id = c.candidate_id
+		CROSS JOIN LATERAL (
+			SELECT CASE WHEN k.candidate_id IS NOT NULL THEN cudal1.salted_hash('null candidate', c.code)
+						WHEN c.failure = 'malformed' THEN cudal1.salted_hash('malformed', c.code)
+						ELSE cudal1.code_hash(c.code) END AS hash) AS h
+	WHERE c.code_hash <> h.hash AND c.purpose <> 'withheld'
+		AND NOT EXISTS (SELECT FROM cudal1.pruned AS p WHERE p.candidate_id = c.candidate_id);
 	RETURN QUERY
 	SELECT 'reward of score', format('candidate %s', c.candidate_id), cudal1.conservative_round(c.score)::text, c.reward::text
 	FROM cudal1.candidate AS c

@@ -95,7 +95,7 @@ SELECT is((SELECT state || ':' || code FROM cudal1.candidate WHERE candidate_id 
 SELECT results_eq('SELECT prompt_id, method, left(response, 2) FROM cudal1.proposal WHERE candidate_id = ' || :r, 'VALUES (' || :prompt || $$::bigint, 'model', '##')$$, 'with prompt and answer');
 SELECT cudal1_submit_response(:prompt, E'I refuse.\r\n') AS m \gset
 SELECT is(pg_temp.state(:m), 'failed:malformed', 'an answer without code is a failed candidate');
-SELECT is((SELECT reward || ':' || (detail <> '') || ':' || (code_hash = sha256(E'I refuse.\\015\\012'::bytea)) FROM cudal1.candidate WHERE candidate_id = :m), '0:true:true', 'with reward 0, a reason, and the raw text as identity');
+SELECT is((SELECT reward || ':' || (detail <> '') || ':' || (code_hash = cudal1.salted_hash('malformed', E'I refuse.\r\n')) FROM cudal1.candidate WHERE candidate_id = :m), '0:true:true', 'with reward 0, a reason, and the raw text as identity');
 SELECT is(pg_temp.jobs(:m), 0::bigint, 'and no job');
 SELECT is(cudal1_submit_response(:prompt, E'I refuse.\r\n'), :m::bigint, 'the same answer is the same candidate');
 SELECT cudal1_submit_response(:prompt, '') AS e \gset

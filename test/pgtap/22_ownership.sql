@@ -1,6 +1,6 @@
 -- What a role made is its own: others neither answer, cancel nor take over its prompts, keys, groups, requests, campaigns and methods.
 BEGIN;
-SELECT plan(78);
+SELECT plan(83);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', options => '{"device": "cpu"}') FROM unnest(ARRAY['t', 'u']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
@@ -140,6 +140,15 @@ SELECT is(pg_temp.by('bert', $$SELECT cudal1_submit('t', 'both''s')$$), :'both',
 SELECT is(pg_temp.by('bert', format('SELECT cudal1_cancel(ARRAY[%s])', :'both')), '1', 'for the role that wants it, alone');
 SELECT pg_temp.by('anna', $$SELECT cudal1_submit('t', 'again')$$) AS again, pg_temp.by('bert', $$SELECT cudal1_submit('t', 'again')$$) \gset
 SELECT is(pg_temp.by('ops', format('SELECT cudal1_cancel(ARRAY[%s])', :'again')), '1', 'an operator cancels for all');
+
+-- what a role proposes first, or again, spoils nothing for the next
+SELECT pg_temp.by('bert', format('SELECT cudal1_submit_response((SELECT prompt_id FROM cudal1_prompt(%L)), %L)', 't', 'no headings, but a code')) AS spoilt \gset
+SELECT is(pg_temp.state(pg_temp.by('anna', $$SELECT cudal1_submit('t', 'no headings, but a code')$$)::bigint), 'queued', 'a code is measured that another role''s malformed answer consisted of');
+SELECT is(pg_temp.state(pg_temp.by('anna', format('SELECT cudal1_submit_response((SELECT prompt_id FROM cudal1_prompt(%L)), %L)', 't', 'a1'))::bigint), 'failed', 'and a malformed answer that is another''s code is malformed');
+SELECT is(pg_temp.by('bert', format('SELECT cudal1_submit(%L, %L)', 't', 'null candidate ' || code)) ~ '^[0-9]+$', true, 'what null candidates say is proposed') FROM cudal1.task CROSS JOIN LATERAL cudal1.null_codes_of_model(task) WHERE task.name = 't' AND null_codes_of_model.name = 'zeros';
+SELECT is(pg_temp.by('anna', $$SELECT cudal1_certify_task('t') > 0$$), 'true', 'without being in their way');
+SELECT pg_temp.by('anna', $$SELECT cudal1_submit('t', 'patient')$$) AS patient, pg_temp.by('bert', $$SELECT cudal1_submit('t', 'patient', deadline => now())$$) \gset
+SELECT is((SELECT deadline FROM cudal1.job WHERE candidate_id = :patient), NULL, 'a job without a deadline gets none from another role');
 
 SELECT * FROM finish();
 ROLLBACK;
