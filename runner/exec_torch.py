@@ -12,7 +12,6 @@ import ctypes
 import gc
 import importlib.util
 import linecache
-import math
 import mmap
 import os
 import resource
@@ -23,8 +22,8 @@ import sys
 import traceback
 import types
 
-# wire.h: WireMessage (nonce, op, status, count, flags, seed, value), WireTensor (address, dtype, ndim, shape[8], stride[8])
-MESSAGE = struct.Struct("=QIIIIQq")
+# wire.h: WireMessage (nonce, op, status, count, flags, seed, value, secret), WireTensor (address, dtype, ndim, shape[8], stride[8])
+MESSAGE = struct.Struct("=QIIIIQq32s")
 TENSOR = struct.Struct("=QII8q8q")
 HELLO, LOAD, RUN, GENERATE, DESCRIBE, FORK, ENDED, ARENA = 1, 2, 3, 4, 5, 6, 7, 8
 OK, FAILED, UNSUPPORTED, FAULTED = 0, 1, 2, 3
@@ -46,8 +45,8 @@ BUILD_PROCESSES = 256
 BUILD_DATA_BYTES = 4 << 30
 # of the interpreter's allocator: its largest objects, what it takes at once, and how many of these an executor keeps
 SMALL_BYTES, ARENA_BYTES, SPARE_ARENAS = 448, 1 << 20, 2
-# of inputs made at once on a GPU, and from which on PyTorch gives back what they took
-BATCH_BYTES, LARGE_BYTES = 64 << 20, 1 << 30
+# of inputs on a GPU, from which on PyTorch gives back what they took
+LARGE_BYTES = 1 << 30
 PY_INT, PY_FLOAT, PY_BOOL, PY_NONE = 32, 33, 34, 35
 
 
@@ -65,9 +64,10 @@ def load_guard(libdir):
     guard = ctypes.CDLL(os.path.join(libdir, "libcudal1guard.so"))
     for limit in (guard.cudal1_guard_enter, guard.cudal1_guard_enter_gpu, guard.cudal1_guard_space):
         limit.argtypes = [ctypes.c_uint64]
-    for fill in (guard.cudal1_guard_fill_normal, guard.cudal1_guard_fill_uniform):
-        fill.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64]
-        fill.restype = None
+    guard.cudal1_guard_seed.argtypes = [ctypes.c_char_p]
+    guard.cudal1_guard_fill.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_double, ctypes.c_double]
+    guard.cudal1_guard_seed.restype = guard.cudal1_guard_fill.restype = None
+    guard.cudal1_guard_next.restype = ctypes.c_uint64
     return guard
 
 
@@ -134,11 +134,12 @@ class Control:
 
 
 class Executor:
-    def __init__(self, sock, control_fd, memory_fd, source_fd, guard, data_bytes, gpu=None):
+    def __init__(self, sock, control_fd, memory_fd, source_fd, guard, libdir, data_bytes, gpu=None):
         self.sock = socket.socket(fileno=sock)
         self.control = Control(control_fd)
         self.memory_fd = memory_fd
         self.guard = guard
+        self.libdir = libdir
         self.gpu = gpu
         self.data_bytes = data_bytes
         self.dtypes = dtype_table()
@@ -152,7 +153,7 @@ class Executor:
         self.steps = None
 
     def serve(self):
-        self.sock.send(MESSAGE.pack(0, HELLO, OK, 0, 0, 0, 0))
+        self.sock.send(MESSAGE.pack(0, HELLO, OK, 0, 0, 0, 0, b""))
         actions = {LOAD: self.load, RUN: self.run, DESCRIBE: self.describe, GENERATE: self.generate, ARENA: self.change_memory}
         while True:
             if self.generating:
@@ -161,7 +162,7 @@ class Executor:
                 data = self.sock.recv(MESSAGE.size)
             if len(data) != MESSAGE.size:
                 os._exit(0)
-            nonce, op, _, count, flags, seed, _ = MESSAGE.unpack(data)
+            nonce, op, _, count, flags, seed, _, self.secret = MESSAGE.unpack(data)
             status, value = OK, 0
             try:
                 value = actions[op](count, flags, seed) or 0
@@ -171,7 +172,7 @@ class Executor:
             except BaseException as error:
                 status = FAULTED if is_fault(error) else FAILED
                 self.control.text(explain(error))
-            self.sock.send(MESSAGE.pack(nonce, op, status, 0, 0, 0, value))
+            self.sock.send(MESSAGE.pack(nonce, op, status, 0, 0, 0, value, b""))
 
     # the executor
 
@@ -363,7 +364,11 @@ class Executor:
     # the generator
 
     def describe(self, slots, flags, seed):
-        self.fast = BatchedRandom("cuda") if self.gpu else FastRandom(self.guard)
+        part = load_part(self.libdir, "torch_inputs")
+        self.batch_bytes = part.BATCH_BYTES
+        self.random = part.CipherRandom(self.guard)
+        if self.gpu:
+            self.random = part.BatchedRandom("cuda", self.random)
         self.generating = True
         if self.gpu:
             # its context needs no queues for streams, which take half of the time to make
@@ -375,15 +380,15 @@ class Executor:
         self.task = make_module("task", self.task_source)
         if not hasattr(self.task, "get_inputs"):
             raise Unsupported("the task defines no get_inputs")
-        self.seed_inputs(seed)
+        self.random.seed(self.secret)
         others = None
         if self.gpu:
             # made on the GPU, unless get_inputs insists on the CPU
             try:
                 others = self.fresh()
             except Exception:
-                self.fast.device = None
-        if others is not None and bytes_of(others) > BATCH_BYTES:
+                self.random.device = None
+        if others is not None and bytes_of(others) > self.batch_bytes:
             # two of these may be more than there is room for, and they are copied one by one
             values, others = others, None
         else:
@@ -418,12 +423,9 @@ class Executor:
         else:
             self.map_memory(fd)
 
-    def seed_inputs(self, seed):
-        self.fast.seed(seed)
-
     def fresh(self):
-        if self.fast.device:
-            with torch.device(self.fast.device):
+        if self.random.device:
+            with torch.device(self.random.device):
                 values = self.task.get_inputs()
         else:
             values = self.task.get_inputs()
@@ -432,13 +434,13 @@ class Executor:
     def generate(self, count, flags, seed):
         (slot_bytes,) = self.control.words(SLOT_BYTES_AT, 1, "Q")
         offsets = self.control.words(OFFSETS_AT, MAX_TENSORS, "Q")
-        self.seed_inputs(seed)
+        self.random.seed(self.secret)
         slots = self.control.words(SLOTS_AT, count, "I")
         # on a GPU the interpreter takes longer than small arrays do: they are made, and copied, many at once
-        at_once = max(1, BATCH_BYTES // max(1, slot_bytes)) if self.apart else 1
+        at_once = max(1, self.batch_bytes // max(1, slot_bytes)) if self.apart else 1
         for first in range(0, count, at_once):
             places, values = [], []
-            self.fast.begin(min(at_once, count - first))
+            self.random.begin(min(at_once, count - first))
             for slot in slots[first:first + at_once]:
                 for i, value in enumerate(self.fresh()):
                     if not isinstance(value, torch.Tensor):
@@ -512,80 +514,6 @@ class Gpu:
         return (flat if flat.dtype == dtype else flat.view(dtype)).view(tuple(shape))
 
 
-class FastRandom:
-    """torch.rand and torch.randn of float32 from the supervisor's generator: inputs are made more often than they are used."""
-
-    # where arrays are made that name no place themselves, if it is not the CPU
-    device = None
-
-    def __init__(self, guard):
-        self.guard = guard
-        self.state = 0
-        torch.rand = self.replacement(torch.rand, guard.cudal1_guard_fill_uniform)
-        torch.randn = self.replacement(torch.randn, guard.cudal1_guard_fill_normal)
-
-    def seed(self, seed):
-        self.state = seed
-        torch.manual_seed(seed & 0x7FFFFFFFFFFFFFFF)
-
-    def begin(self, slots):
-        pass
-
-    def replacement(self, original, fill):
-        def make(*size, **keywords):
-            if set(keywords) - {"dtype", "device"} or keywords.get("dtype", torch.float32) != torch.float32 \
-                    or str(keywords.get("device", "cpu")) != "cpu" or torch.get_default_dtype() != torch.float32:
-                return original(*size, **keywords)
-            if len(size) == 1 and isinstance(size[0], (list, tuple)):
-                size = size[0]
-            out = torch.empty(tuple(size))
-            self.state = (self.state * 6364136223846793005 + 1442695040888963407) & 0xFFFFFFFFFFFFFFFF
-            fill(out.data_ptr(), out.numel(), self.state)
-            return out
-        return make
-
-
-class BatchedRandom:
-    """Random arrays on a GPU, those of as many slots at once as are made together: a launch takes longer than a small array does."""
-
-    def __init__(self, device):
-        self.device = device
-        self.ready = {}
-        self.slots = 1
-        torch.rand = self.replacement(torch.rand)
-        torch.randn = self.replacement(torch.randn)
-        torch.randint = self.replacement(torch.randint, bounded=True)
-
-    def seed(self, seed):
-        torch.manual_seed(seed & 0x7FFFFFFFFFFFFFFF)
-
-    def begin(self, slots):
-        self.ready.clear()
-        self.slots = slots
-
-    def replacement(self, original, bounded=False):
-        def make(*arguments, **keywords):
-            # torch.device() as a context knows the functions that it found in torch alone
-            if self.device and keywords.get("device") is None:
-                keywords["device"] = self.device
-            bounds, size = (arguments[:-1], arguments[-1:]) if bounded else ((), arguments)
-            if len(size) == 1 and isinstance(size[0], (list, tuple)):
-                size = tuple(size[0])
-            elif bounded:
-                return original(*arguments, **keywords)
-            plain = self.device and keywords == {"device": self.device} and size and all(type(n) is int and n > 0 for n in size)
-            if not plain:
-                return original(*arguments, **keywords)
-            key = original, bounds, size, torch.get_default_dtype()
-            if not self.ready.get(key):
-                slots = min(self.slots, BATCH_BYTES // (8 * math.prod(size)))
-                if slots < 2:
-                    return original(*arguments, **keywords)
-                self.ready[key] = list(original(*bounds, (slots, *size), **keywords).unbind(0))
-            return self.ready[key].pop()
-        return make
-
-
 def python_value(kind, value):
     if kind == PY_FLOAT:
         return struct.unpack("=d", struct.pack("=Q", value))[0]
@@ -651,14 +579,14 @@ def is_fault(error):
         "hardware stack error", "invalid program counter"))
 
 
-def become_executor(zygote, fds, guard, data_bytes, pool, builds):
+def become_executor(zygote, fds, guard, libdir, data_bytes, pool, builds):
     sock, control, log, memory, source, *pool_fd = fds
     zygote.close()
     os.dup2(log, 1)
     os.dup2(log, 2)
     os.close(log)
     gpu = Gpu(pool, pool_fd[0] if pool_fd else -1) if pool else None
-    executor = Executor(sock, control, memory, source, guard, data_bytes, gpu)
+    executor = Executor(sock, control, memory, source, guard, libdir, data_bytes, gpu)
     if builds and executor.code:
         builds.use_own()
     executor.serve()
@@ -678,12 +606,12 @@ def limit_build(device, data_bytes):
         resource.setrlimit(limit, (value, value))
 
 
-def load_builds(libdir):
-    """torch_builds.py, which an interpreter that is apart from its environment does not find by itself."""
-    spec = importlib.util.spec_from_file_location("torch_builds", os.path.join(libdir, "torch_builds.py"))
-    builds = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(builds)
-    return builds
+def load_part(libdir, name):
+    """A module beside this one, which an interpreter that is apart from its environment does not find by itself."""
+    spec = importlib.util.spec_from_file_location(name, os.path.join(libdir, name + ".py"))
+    part = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(part)
+    return part
 
 
 def build(source_fd, device, data_bytes, libdir):
@@ -693,7 +621,7 @@ def build(source_fd, device, data_bytes, libdir):
     task_source, code = read_sources(source_fd)
     try:
         if "TORCHINDUCTOR_CACHE_DIR" in os.environ:
-            builds = load_builds(libdir)
+            builds = load_part(libdir, "torch_builds")
             builds.leave_headers()
             builds.note_instructions()
         task = make_module("task", task_source)
@@ -757,7 +685,7 @@ def main():
     if os.getpid() == 1 and ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
         sys.exit("exec_torch: memory can't be closed to other processes")
     torch.set_num_threads(cores)
-    builds = load_builds(libdir) if "TORCH_EXTENSIONS_DIR" in os.environ else None
+    builds = load_part(libdir, "torch_builds") if "TORCH_EXTENSIONS_DIR" in os.environ else None
     compiled = "TORCHINDUCTOR_CACHE_DIR" in os.environ
     if builds:
         builds.use_built()
@@ -765,7 +693,7 @@ def main():
         builds.use_compiled()
     gc.collect()
     gc.freeze()
-    zygote.send(MESSAGE.pack(0, HELLO, OK, 0, 0, 0, 0))
+    zygote.send(MESSAGE.pack(0, HELLO, OK, 0, 0, 0, 0, b""))
     children = {}
     poll = select.poll()
     poll.register(zygote, select.POLLIN)
@@ -775,7 +703,7 @@ def main():
                 poll.unregister(fd)
                 os.close(fd)
                 _, status = os.waitpid(children.pop(fd), 0)
-                zygote.send(MESSAGE.pack(0, ENDED, OK, 0, 0, 0, status))
+                zygote.send(MESSAGE.pack(0, ENDED, OK, 0, 0, 0, status, b""))
                 continue
             data, fds, _, _ = socket.recv_fds(zygote, MESSAGE.size, 8)
             if len(data) != MESSAGE.size:
@@ -788,7 +716,7 @@ def main():
                 try:
                     for pidfd in children:
                         os.close(pidfd)
-                    become_executor(zygote, fds, guard, data_bytes, pool, builds)
+                    become_executor(zygote, fds, guard, libdir, data_bytes, pool, builds)
                 finally:
                     os._exit(121)
             pidfd = os.pidfd_open(child)

@@ -27,7 +27,6 @@
 #include "clock.h"
 #include "cuda.h"
 #include "executor.h"
-#include "random.h"
 #include "stopped.h"
 
 #define FREEZE_SECONDS 5.0
@@ -519,6 +518,7 @@ ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t se
 {
 	executor->text[0] = '\0';
 	executor->asked = (WireMessage) {.nonce = random_secret(),.op = op,.count = count,.flags = flags,.seed = seed};
+	memcpy(executor->asked.secret, &executor->secret, sizeof(executor->asked.secret));
 	if (!send_command(executor))
 		return EXECUTOR_ENDED;
 	return executor_thaw(executor);

@@ -11,6 +11,7 @@
 #include <sys/uio.h>
 #include <time.h>
 
+#include "random.h"
 #include "sandbox.h"
 #include "tensor.h"
 #include "wire.h"
@@ -60,6 +61,7 @@ typedef struct Executor
 	double		pace;			/* seconds from one gate to the next, in its last block that had gates */
 	bool		attentive;		/* the supervisor has a core to spend on waiting for its answers */
 	int			handed;			/* a descriptor that goes along with the next command, or -1 */
+	RandomKey	secret;			/* of a generator: drawn for each command */
 	WireMessage asked;
 	WireMessage answer;
 	bool		ended;

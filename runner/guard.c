@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -26,6 +27,7 @@
 #define STACK_BYTES ((uint64_t) 64 << 20)
 
 static struct sock_fprog program[2];
+static RandomStream inputs;
 
 int
 cudal1_guard_read(void)
@@ -150,13 +152,25 @@ cudal1_guard_seal(void)
 }
 
 void
-cudal1_guard_fill_normal(float *out, uint64_t n, uint64_t seed)
+cudal1_guard_seed(const void *secret)
 {
-	random_fill_normal(out, n, seed);
+	RandomKey	key;
+
+	memcpy(&key, secret, sizeof(key));
+	random_seed(&inputs, &key);
 }
 
 void
-cudal1_guard_fill_uniform(float *out, uint64_t n, uint64_t seed)
+cudal1_guard_fill(void *out, uint64_t n, uint32_t dtype, uint32_t init, double low, double high)
 {
-	random_fill_uniform(out, n, 0.0f, 1.0f, seed);
+	RandomKey	key;
+
+	random_key(&inputs, &key);
+	random_fill(out, dtype, n, (RandomInit) init, low, high, &key);
+}
+
+uint64_t
+cudal1_guard_next(void)
+{
+	return random_next(&inputs);
 }

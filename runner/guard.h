@@ -25,8 +25,14 @@ extern int	cudal1_guard_enter_gpu(uint64_t data_bytes);
 /* the further filter that holds while it runs; 0 or -1 */
 extern int	cudal1_guard_seal(void);
 
-/* fills for the generator of PyTorch inputs */
-extern void cudal1_guard_fill_normal(float *out, uint64_t n, uint64_t seed);
-extern void cudal1_guard_fill_uniform(float *out, uint64_t n, uint64_t seed);
+/*
+ * For the generator of PyTorch's inputs: arrays from a cipher, each by a key of its own, all of
+ * which follow from a secret of 32 bytes. dtype: WireDtype; init: RandomInit. A candidate's process
+ * maps this too, but is given no secret.
+ */
+extern void cudal1_guard_seed(const void *secret);
+extern void cudal1_guard_fill(void *out, uint64_t n, uint32_t dtype, uint32_t init, double low,
+							  double high);
+extern uint64_t cudal1_guard_next(void);
 
 #endif							/* CUDAL1_GUARD_H */

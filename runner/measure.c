@@ -353,7 +353,8 @@ generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 		ExecutorResult result;
 
 		memcpy(m->generator.control->slots, slots, n * sizeof(*slots));
-		result = executor_command(&m->generator, WIRE_GENERATE, n, 0, random_next(&m->random), m->job->profile.build_seconds, NULL);
+		random_key(&m->random, &m->generator.secret);
+		result = executor_command(&m->generator, WIRE_GENERATE, n, 0, 0, m->job->profile.build_seconds, NULL);
 		return measure_failed(m, SIDE_REFERENCE, &m->generator, result, "in get_inputs");
 	}
 	if (m->gpu)
@@ -367,11 +368,13 @@ generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 		for (int i = 0; i < s->arguments; i++)
 		{
 			const Argument *a = &s->argument[i];
+			RandomKey	key;
 
 			if (a->role != ROLE_IN && a->role != ROLE_INOUT)
 				continue;
+			random_key(&m->random, &key);
 			random_fill((a->role == ROLE_IN && arena->direct ? direct : slot) + m->input[in].offset, a->tensor.dtype, a->tensor.elements,
-						a->init, a->low, a->high, random_next(&m->random));
+						a->init, a->low, a->high, &key);
 			in++;
 		}
 	}
@@ -551,7 +554,8 @@ measure_arena(Measure *m, Arena *arena, uint32_t slots)
 		m->generator.control->gpu_bytes[1] = 0;
 		for (int i = 0; i < m->inputs; i++)
 			m->generator.control->offsets[i] = m->input[i].offset;
-		result = executor_command(&m->generator, op, slots, 0, random_next(&m->random), m->job->profile.build_seconds, NULL);
+		random_key(&m->random, &m->generator.secret);
+		result = executor_command(&m->generator, op, slots, 0, 0, m->job->profile.build_seconds, NULL);
 		measure_spent(m, SPENT_INPUTS, start);
 		return measure_failed(m, SIDE_REFERENCE, &m->generator, result, "in get_inputs");
 	}
@@ -596,6 +600,7 @@ take(Measure *m)
 void
 measure_run(Measure *m)
 {
+	RandomKey	key;
 	double		started;
 
 	m->result.evidence = json_object();
@@ -606,14 +611,11 @@ measure_run(Measure *m)
 	for (int i = 0; i < 2; i++)
 		m->zygote[i].sock = m->zygote[i].log_fd = -1;
 	m->generator_zygote.sock = m->generator_zygote.log_fd = -1;
-	random_seed(&m->random, random_secret());
+	random_secret_key(&key);
+	random_seed(&m->random, &key);
 	m->noise = malloc(NOISE_BYTES);
-	for (size_t i = 0; i < NOISE_BYTES; i += 8)
-	{
-		uint64_t	word = random_next(&m->random);
-
-		memcpy(m->noise + i, &word, 8);
-	}
+	random_key(&m->random, &key);
+	random_fill(m->noise, WIRE_UINT8, NOISE_BYTES, RANDOM_INTEGER, 0, 255, &key);
 	if (device_prepare(m) && (!builds_disturb(m) || take(m)))
 	{
 		started = clock_now();

@@ -121,7 +121,7 @@ typedef struct Measure
 	double		locked_at;		/* 0: not yet */
 	char		device_key[256];
 	cpu_set_t	cores;			/* of the executors; the supervisor keeps to the others */
-	RandomStream random;		/* seeded from the kernel; everything a candidate must not guess comes from here */
+	RandomStream random;		/* keyed from the kernel; everything a candidate must not guess comes from here */
 
 	/* how code is started */
 	char		library[2][PATH_MAX + 32];	/* c: the shared object of each side */

@@ -99,31 +99,6 @@ half_to_float(uint16_t h)
 	return value;
 }
 
-static uint16_t
-float_to_half(float value)
-{
-	uint32_t	bits;
-	uint16_t	sign;
-	float		magnitude = fabsf(value);
-
-	memcpy(&bits, &value, sizeof(bits));
-	sign = (uint16_t) ((bits >> 16) & 0x8000);
-	if (isnan(value))
-		return sign | 0x7E00;
-	if (magnitude >= 65520.0f)
-		return sign | 0x7C00;
-	if (magnitude < 0x1p-14f)
-		return sign | (uint16_t) lrintf(magnitude * 0x1p24f);
-	else
-	{
-		uint32_t	m;
-
-		memcpy(&m, &magnitude, sizeof(m));
-		m += 0xFFF + ((m >> 13) & 1);	/* round to nearest, ties to even */
-		return sign | (uint16_t) ((m >> 13) - (112 << 10));
-	}
-}
-
 static float
 bfloat_to_float(uint16_t b)
 {
@@ -132,18 +107,6 @@ bfloat_to_float(uint16_t b)
 
 	memcpy(&value, &bits, sizeof(value));
 	return value;
-}
-
-static uint16_t
-float_to_bfloat(float value)
-{
-	uint32_t	bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	if (isnan(value))
-		return (uint16_t) ((bits >> 16) | 0x40);
-	bits += 0x7FFF + ((bits >> 16) & 1);
-	return (uint16_t) (bits >> 16);
 }
 
 void
@@ -158,10 +121,10 @@ tensor_store_float(void *out, uint32_t dtype, size_t i, double value)
 			((float *) out)[i] = (float) value;
 			break;
 		case WIRE_FLOAT16:
-			((uint16_t *) out)[i] = float_to_half((float) value);
+			((uint16_t *) out)[i] = tensor_half((float) value);
 			break;
 		case WIRE_BFLOAT16:
-			((uint16_t *) out)[i] = float_to_bfloat((float) value);
+			((uint16_t *) out)[i] = tensor_bfloat((float) value);
 			break;
 		default:
 			tensor_store_integer(out, dtype, i, (int64_t) value);

@@ -21,8 +21,8 @@ typedef enum WireOp
 	WIRE_HELLO = 1,				/* executor -> supervisor, once: ready to load */
 	WIRE_LOAD = 2,				/* load the code; seed: of the initial weights */
 	WIRE_RUN = 3,				/* `count` runs over the slots listed in control memory */
-	WIRE_GENERATE = 4,			/* fill the listed slots with fresh inputs; seed: of the inputs */
-	WIRE_DESCRIBE = 5,			/* generator: write the inputs' tensors into control memory */
+	WIRE_GENERATE = 4,			/* generator: fill the listed slots with fresh inputs, from `secret` */
+	WIRE_DESCRIBE = 5,			/* generator: write the inputs' tensors into control memory; likewise */
 	WIRE_FORK = 6,				/* zygote: fork an executor that takes the descriptors sent along */
 	WIRE_ENDED = 7,				/* zygote -> supervisor: a forked executor ended; value: its wait status */
 	WIRE_ARENA = 8,				/* generator: other memory to fill comes along; count: its slots */
@@ -49,6 +49,7 @@ typedef struct WireMessage
 	uint32_t	flags;
 	uint64_t	seed;
 	int64_t		value;
+	uint8_t		secret[32];		/* to the generator: what the keys of all arrays follow from that a command makes; else zeros */
 } WireMessage;
 
 /* element types; exec_torch.py and job.c map their names to these */
@@ -84,7 +85,7 @@ typedef struct WireTensor
 typedef struct WireControl
 {
 	uint32_t	slots[WIRE_MAX_RUNS];	/* slot of each run, in order */
-	uint64_t	seeds[WIRE_MAX_RUNS];	/* forward seed, or input seed, of each run */
+	uint64_t	seeds[WIRE_MAX_RUNS];	/* forward seed of each run */
 	uint64_t	offsets[WIRE_MAX_TENSORS];	/* of each input within a slot */
 	uint64_t	slot_bytes;		/* distance between slots */
 	uint32_t	tensors;		/* entries for each run in the table */

@@ -1,23 +1,123 @@
-# Inputs for a GPU are made there, those of many slots at once, whatever get_inputs says or leaves open. Shown on PyTorch's device without data.
+# What get_inputs draws: on a CPU from the cipher, whichever way it asks; on a GPU there, for many slots at once, whatever it says or leaves open.
+# The latter is shown on PyTorch's device without data.
 use strict;
 use warnings;
-use FindBin;
 use Test::More;
 
 my $python = '/usr/bin/python3';
 plan skip_all => 'no PyTorch' if ($ENV{PYTORCH} // '') eq 'no' || system("$python -c 'import torch' 2>/dev/null") != 0;
+chomp(my $installed = `@{[$ENV{PG_CONFIG} // 'pg_config']} --pkglibdir`);
 
-my $program = <<'END';
-import contextlib, importlib.util, sys
-import torch
-spec = importlib.util.spec_from_file_location("exec_torch", sys.argv[1])
-executor = importlib.util.module_from_spec(spec)
-executor.torch = torch
-spec.loader.exec_module(executor)
+# each program gets the folder of the modules and of the library
+sub run_program
+{
+	my $program = shift;
+	my $start = <<'END';
+import contextlib, ctypes, importlib.util, os, random, sys
+import numpy, torch
+def load(path, name):
+    spec = importlib.util.spec_from_file_location(name, os.path.join(path, name + ".py"))
+    part = importlib.util.module_from_spec(spec)
+    part.torch = torch
+    spec.loader.exec_module(part)
+    return part
+
+executor, part = load(sys.argv[1], "exec_torch"), load(sys.argv[1], "torch_inputs")
+guard = executor.load_guard(sys.argv[1])
 
 def say(good, name):
-    print("ok" if good else "not ok", "-", name)
+    print("ok" if good else "not ok", "-", name, flush=True)
 
+END
+	open my $pipe, '-|', $python, '-c', $start . $program, "$installed/cudal1" or die "$python: $!";
+	while (my $line = <$pipe>)
+	{
+		next unless $line =~ /^(not )?ok - (.*)/;
+		ok(!$1, $2);
+	}
+	ok(close $pipe, 'the program ends well');
+}
+
+run_program(<<'END');
+original = {name: getattr(torch, name) for name in ("rand", "randn", "randint", "randperm")}
+cipher = part.CipherRandom(guard)
+one, other = bytes(range(32)), bytes(range(1, 33))
+
+def drawn(make, secret):
+    cipher.seed(secret)
+    return make()
+
+ways = {
+    "torch.rand": lambda: torch.rand(3, 40), "torch.rand of float64": lambda: torch.rand((3, 40), dtype=torch.float64),
+    "torch.randn": lambda: torch.randn([3, 40]), "torch.randn of float64": lambda: torch.randn(120, dtype=torch.float64),
+    "torch.randint": lambda: torch.randint(1000, (120,)), "torch.randint of int32": lambda: torch.randint(-9, 2000000, (3, 40), dtype=torch.int32),
+    "torch.randint of uint8": lambda: torch.randint(0, 256, (120,), dtype=torch.uint8),
+    "torch.randint beyond a double": lambda: torch.randint(-2 ** 63, 2 ** 63 - 1, (120,)),
+    "torch.rand of bfloat16": lambda: torch.rand(120, dtype=torch.bfloat16), "torch.randperm": lambda: torch.randperm(120),
+    "torch.bernoulli": lambda: torch.bernoulli(torch.full((120,), 0.5)), "torch.normal": lambda: torch.normal(0.0, 1.0, (120,)),
+    "torch.randn_like": lambda: torch.randn_like(torch.empty(120)), "Tensor.normal_": lambda: torch.empty(120).normal_(),
+    "Tensor.uniform_": lambda: torch.empty(120).uniform_(), "Tensor.random_": lambda: torch.empty(120, dtype=torch.int64).random_(),
+    "Tensor.exponential_": lambda: torch.empty(120).exponential_(), "dropout": lambda: torch.nn.functional.dropout(torch.ones(120)),
+    "random": lambda: torch.tensor([random.random() for _ in range(120)]), "random.randrange": lambda: torch.tensor([random.randrange(1000) for _ in range(120)]),
+    "random.gauss": lambda: torch.tensor([random.gauss(0, 1) for _ in range(121)]), "random.sample": lambda: torch.tensor(random.sample(range(1000), 120)),
+}
+for name, make in ways.items():
+    first = drawn(make, one)
+    say(torch.equal(first, drawn(make, one)) and not torch.equal(first, drawn(make, other)) and not torch.equal(first, make()),
+        f"{name} follows from the secret, and is another each time")
+
+def after_seed(make):
+    torch.manual_seed(0)
+    random.seed(0)
+    numpy.random.seed(0)
+    return make()
+
+ways["numpy.random.rand"] = lambda: torch.from_numpy(numpy.random.rand(120))
+ways["numpy.random.randint"] = lambda: torch.from_numpy(numpy.random.randint(0, 1000, 120))
+ways["numpy.random.randn"] = lambda: torch.from_numpy(numpy.random.randn(120))
+say([name for name, make in ways.items() if torch.equal(after_seed(make), after_seed(make))] == [], "a seed that get_inputs sets fixes nothing")
+
+# what follows from PyTorch's own state, were it not renewed
+def follows(make, native):
+    make()
+    state = torch.get_rng_state()
+    found = make()
+    torch.set_rng_state(state)
+    return torch.equal(found, native())
+
+say(not follows(ways["torch.randperm"], lambda: original["randperm"](120)), "what one call drew does not tell the next")
+say(follows(lambda: original["randperm"](120), lambda: original["randperm"](120)), "as PyTorch's own state does")
+cipher.seed(one)
+state = torch.get_rng_state()
+for name in ("torch.rand", "torch.randn", "torch.randint", "random", "numpy.random.rand"):
+    ways[name]()
+say(torch.equal(state, torch.get_rng_state()), "most draw nothing of PyTorch's own generator")
+cipher.drawn = False
+cipher.begin(1)
+say(torch.equal(state, torch.get_rng_state()), "and where none does it keeps its state from run to run")
+original["randperm"](120)
+cipher.seed(one)
+state = torch.get_rng_state()
+cipher.begin(1)
+say(not torch.equal(state, torch.get_rng_state()), "otherwise each run has another")
+x = drawn(lambda: torch.rand(1000, 100), one)
+say(0 <= x.min() and x.max() < 1 and abs(x.mean() - 0.5) < 0.01, "uniform numbers lie between 0 and 1")
+x = drawn(lambda: torch.randn(1000, 100, dtype=torch.float64), one)
+say(abs(x.mean()) < 0.02 and abs(x.std() - 1) < 0.02 and x.dtype == torch.float64, "normal ones have mean 0 and deviation 1")
+x = drawn(lambda: torch.randint(-3, 4, (1000, 100)), one)
+say(x.min() == -3 and x.max() == 3 and x.dtype == torch.int64, "integers reach both bounds")
+say(torch.rand(()).shape == () and torch.rand(2, 0).shape == (2, 0) and torch.randn(torch.Size([2, 3])).shape == (2, 3) and torch.rand(size=(2, 3)).shape == (2, 3)
+    and torch.randint(high=5, size=(2, 3)).shape == (2, 3), "shapes are as they are asked for, in all ways to say them")
+say(torch.randint(0, 2, (9,), dtype=torch.float32).dtype == torch.float32 and torch.rand(2, requires_grad=True).requires_grad, "and so are types and options")
+def refused(make):
+    try:
+        make()
+    except RuntimeError:
+        return True
+say(refused(lambda: torch.randint(5, 5, (3,))) and refused(lambda: torch.randint(0, 300, (3,), dtype=torch.uint8)), "what PyTorch refuses is refused")
+END
+
+run_program(<<'END');
 made = []
 def count(original):
     def make(*size, **keywords):
@@ -26,7 +126,7 @@ def count(original):
     return make
 
 torch.rand, torch.randn, torch.randint = count(torch.rand), count(torch.randn), count(torch.randint)
-random = executor.BatchedRandom("meta")
+random = part.BatchedRandom("meta")
 # PyTorch before 2.0 has no such context; what is tested must not need it
 with torch.device("meta") if hasattr(torch.device, "__enter__") else contextlib.nullcontext():
     random.begin(3)
@@ -48,12 +148,5 @@ with torch.device("meta") if hasattr(torch.device, "__enter__") else contextlib.
 random.device = None
 say(torch.rand(4, 2).device.type == "cpu", "without a device, all are on the CPU")
 END
-open my $pipe, '-|', $python, '-c', $program, "$FindBin::RealBin/../../runner/exec_torch.py" or die "$python: $!";
-while (my $line = <$pipe>)
-{
-	next unless $line =~ /^(not )?ok - (.*)/;
-	ok(!$1, $2);
-}
-ok(close $pipe, 'the program ends well');
-is(Test::More->builder->current_test, 11, 'nothing was left out');
+is(Test::More->builder->current_test, 46, 'nothing was left out');
 done_testing();

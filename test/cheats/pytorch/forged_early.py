@@ -1,6 +1,5 @@
 # kind: 4 forged answers; outcome: cheat, crash, wrong_output, timeout; task: matmul; always: yes
 # Answers from a thread, with the number it looked up in its caller's variables.
-import struct
 import sys
 
 import torch
@@ -13,5 +12,6 @@ class ModelNew(torch.nn.Module):
             frame = frame.f_back
         if frame:
             me = frame.f_locals["self"]
-            me.sock.send(struct.pack("=QIIIIQq", frame.f_locals["nonce"], frame.f_locals["op"], 0, 0, 0, 0, 0))
+            message = sys.modules["__main__"].MESSAGE
+            me.sock.send(message.pack(frame.f_locals["nonce"], frame.f_locals["op"], 0, 0, 0, 0, 0, b""))
         return torch.matmul(a, b)

@@ -1,0 +1,219 @@
+"""Random numbers for a task's get_inputs, in the process that runs nothing else.
+
+A candidate sees its inputs, and what PyTorch's, NumPy's and Python's own generators give next follows
+from what they gave. So arrays on a CPU come from the supervisor's cipher (random.c), each by a key of
+its own. What is left to PyTorch's generator is drawn from a new state each time, all of it from the
+cipher. On a GPU that generator counts and has a key: it gets a new seed of 64 bits.
+"""
+import ctypes
+import math
+import os
+import random
+
+import torch
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
+# random.h: RandomInit; wire.h: WireDtype
+NORMAL, UNIFORM, INTEGER = 0, 1, 2
+FLOATS = {torch.float64: 1, torch.float32: 2}
+INTEGERS = {torch.int64: 5, torch.int32: 6, torch.int16: 7, torch.int8: 8, torch.uint8: 9}
+# bounds of integers go through a C double
+EXACT = 1 << 53
+# what else draws from PyTorch's own generator
+DRAWING = ("alpha_dropout", "bernoulli", "binomial", "dropout", "feature_alpha_dropout",
+           "feature_dropout", "multinomial", "normal", "poisson", "rand_like", "randint_like",
+           "randn_like", "randperm", "rrelu")
+DRAWING_METHODS = ("bernoulli", "bernoulli_", "cauchy_", "exponential_", "geometric_", "log_normal_",
+                   "multinomial", "normal_", "random_", "uniform_")
+# of at::CPUGeneratorImpl's state: its bytes, and where in words of 64 bits the 624 of the Mersenne
+# Twister lie
+STATE_BYTES, STATE_FROM, STATE_TO = 5056, 3, 627
+# of inputs made at once on a GPU
+BATCH_BYTES = 64 << 20
+
+
+class CipherRandom:
+    """What is random on a CPU, in torch, random and numpy."""
+
+    # where arrays are made that name no place themselves, if it is not the CPU
+    device = None
+
+    def __init__(self, guard):
+        self.guard = guard
+        self.fill = guard.cudal1_guard_fill
+        self.reseed = torch.manual_seed
+        self.reseed(0)
+        self.state = torch.get_rng_state()
+        # whether get_inputs drew from PyTorch's own generator, which then has a new state for each
+        # run
+        self.drawn = False
+        if hasattr(torch.utils, "_device"):
+            # torch.device() as a context knows the functions that it finds in torch when it is
+            # first used
+            torch.utils._device._device_constructors()
+        torch.rand = self.floats(torch.rand, UNIFORM)
+        torch.randn = self.floats(torch.randn, NORMAL)
+        torch.randint = self.integers(torch.randint)
+        for where, names in ((torch, DRAWING), (torch.Tensor, DRAWING_METHODS)):
+            for name in names:
+                if hasattr(where, name):
+                    setattr(where, name, self.renewed(getattr(where, name)))
+        # what get_inputs seeds itself would make the same inputs again
+        torch.manual_seed = lambda seed: torch.default_generator
+        self.numbers = Numbers(self)
+        replace(random, self.numbers)
+        if numpy:
+            # it counts and has a key, so it need not be new for each array
+            key = int.from_bytes(os.urandom(16), "little")
+            replace(numpy.random, numpy.random.RandomState(numpy.random.Philox(key=key)))
+            numpy.random.seed = numpy.random.set_state = lambda *arguments, **keywords: None
+
+    def seed(self, secret):
+        """The keys of all arrays that a command makes follow from its secret, 32 bytes."""
+        self.drawn = self.drawn or not torch.equal(torch.get_rng_state(), self.state)
+        self.guard.cudal1_guard_seed(secret)
+        self.numbers.gauss_next = None
+        self.renew()
+
+    def begin(self, slots):
+        if self.drawn:
+            self.renew()
+
+    def bytes(self, n):
+        out = ctypes.create_string_buffer(n)
+        self.fill(ctypes.addressof(out), n, INTEGERS[torch.uint8], INTEGER, 0, 255)
+        return out.raw
+
+    def renew(self):
+        if self.state.numel() == STATE_BYTES:
+            words = self.state.view(torch.int64)[STATE_FROM:STATE_TO]
+            self.fill(words.data_ptr(), words.numel(), INTEGERS[torch.int64], INTEGER, 0, 2 ** 32 - 1)
+            torch.set_rng_state(self.state)
+        else:
+            self.reseed(self.guard.cudal1_guard_next())
+            self.state = torch.get_rng_state()
+
+    def is_plain(self, keywords, dtype, kinds):
+        return (dtype in kinds and not set(keywords) - {"dtype", "device"}
+                and str(keywords.get("device") or "cpu") == "cpu")
+
+    def renewed(self, original):
+        def draw(*arguments, **keywords):
+            self.renew()
+            return original(*arguments, **keywords)
+        return draw
+
+    def floats(self, original, init):
+        native = self.renewed(original)
+
+        def make(*size, **keywords):
+            dtype = keywords.get("dtype") or torch.get_default_dtype()
+            if not self.is_plain(keywords, dtype, FLOATS):
+                return native(*size, **keywords)
+            if len(size) == 1 and isinstance(size[0], (list, tuple)):
+                size = size[0]
+            out = torch.empty(tuple(size), dtype=dtype)
+            self.fill(out.data_ptr(), out.numel(), FLOATS[dtype], init, 0, 1)
+            return out
+        return make
+
+    def integers(self, original):
+        native = self.renewed(original)
+
+        def make(*arguments, **keywords):
+            dtype = keywords.get("dtype") or torch.int64
+            *bounds, size = arguments or (None,)
+            low, high = (0, *bounds)[-2:] if bounds else (0, 0)
+            if not (self.is_plain(keywords, dtype, INTEGERS) and isinstance(size, (list, tuple))
+                    and all(type(bound) is int and abs(bound) <= EXACT for bound in (low, high))
+                    and torch.iinfo(dtype).min <= low < high <= torch.iinfo(dtype).max + 1):
+                return native(*arguments, **keywords)
+            out = torch.empty(tuple(size), dtype=dtype)
+            self.fill(out.data_ptr(), out.numel(), INTEGERS[dtype], INTEGER, low, high - 1)
+            return out
+        return make
+
+
+def replace(module, numbers):
+    """The functions of a module by the methods of the same name."""
+    for name in module.__all__:
+        if not isinstance(getattr(module, name), type) and hasattr(numbers, name):
+            setattr(module, name, getattr(numbers, name))
+
+
+class Numbers(random.Random):
+    """Python's own functions, from the cipher; a seed changes nothing, nor does a state."""
+
+    def __init__(self, cipher):
+        self.cipher = cipher
+        super().__init__()
+
+    def random(self):
+        return (int.from_bytes(self.cipher.bytes(7), "little") >> 3) * 2.0 ** -53
+
+    def getrandbits(self, k):
+        n = (k + 7) // 8
+        return int.from_bytes(self.cipher.bytes(n), "little") >> (8 * n - k)
+
+    def seed(self, *arguments, **keywords):
+        pass
+
+    def getstate(self):
+        return None
+
+    def setstate(self, state):
+        pass
+
+
+class BatchedRandom:
+    """Random arrays on a GPU, made at once for many slots: a launch takes longer than a small array."""
+
+    def __init__(self, device, cpu=None):
+        self.device = device
+        self.cpu = cpu
+        self.ready = {}
+        self.slots = 1
+        torch.rand = self.replacement(torch.rand)
+        torch.randn = self.replacement(torch.randn)
+        torch.randint = self.replacement(torch.randint, bounded=True)
+
+    def seed(self, secret):
+        self.cpu.seed(secret)
+        self.renew()
+
+    def begin(self, slots):
+        self.ready.clear()
+        self.slots = slots
+        if self.cpu:
+            self.cpu.begin(slots)
+            self.renew()
+
+    def renew(self):
+        if self.cpu:
+            torch.cuda.manual_seed(self.cpu.guard.cudal1_guard_next())
+
+    def replacement(self, original, bounded=False):
+        def make(*arguments, **keywords):
+            # torch.device() as a context knows the functions that it found in torch alone
+            if self.device and keywords.get("device") is None:
+                keywords["device"] = self.device
+            bounds, size = (arguments[:-1], arguments[-1:]) if bounded else ((), arguments)
+            if len(size) == 1 and isinstance(size[0], (list, tuple)):
+                size = tuple(size[0])
+            elif bounded:
+                return original(*arguments, **keywords)
+            plain = (self.device and keywords == {"device": self.device} and size
+                     and all(type(n) is int and n > 0 for n in size))
+            key = original, bounds, size, torch.get_default_dtype()
+            slots = min(self.slots, BATCH_BYTES // (8 * math.prod(size))) if plain else 1
+            if plain and self.ready.get(key):
+                return self.ready[key].pop()
+            self.renew()
+            if slots < 2:
+                return original(*arguments, **keywords)
+            self.ready[key] = list(original(*bounds, (slots, *size), **keywords).unbind(0))
+            return self.ready[key].pop()
+        return make
