@@ -318,7 +318,7 @@ COMMENT ON COLUMN cudal1.measurement.lower IS 'lower end of the interval of the 
 COMMENT ON COLUMN cudal1.measurement.bucket_means IS 'the estimate of each bucket (median or mean of its ratios, as the profile says)';
 COMMENT ON COLUMN cudal1.measurement.reference_seconds IS 'median time of one run of the reference';
 COMMENT ON COLUMN cudal1.measurement.max_error IS 'largest deviation found in accepted outputs, in tolerances (1 = just tolerated)';
-COMMENT ON COLUMN cudal1.measurement.audit_bound IS 'the bound on the score that audits, and on a GPU traps, set; NULL without them';
+COMMENT ON COLUMN cudal1.measurement.audit_bound IS 'the bound on the score that audits, and on a GPU traps, set; NULL without them; for operators, not for models in training';
 COMMENT ON COLUMN cudal1.measurement.device_seconds IS 'seconds the device was held';
 COMMENT ON COLUMN cudal1.measurement.startup_seconds IS 'seconds of these that executors took to start, to load their code (what a first block takes longer than its runs included) and to end';
 COMMENT ON COLUMN cudal1.measurement.clock_seconds IS 'seconds the clock ran';

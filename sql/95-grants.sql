@@ -30,7 +30,7 @@ AS $$
 		-- what measures
 		('agent', 'EXECUTE', ARRAY['cudal1.register_device', 'cudal1.claim', 'cudal1.heartbeat', 'cudal1.finish', 'cudal1.release',
 			'cudal1.expire_leases', 'cudal1.announce_idle', 'cudal1.take_back', 'cudal1.wake', 'cudal1_status']),
-		-- models in training see neither detectors nor evidence
+		-- models in training see neither detectors nor evidence, nor how far audits follow them
 		('trainer', 'SELECT', ARRAY['cudal1.task', 'cudal1.candidate', 'cudal1.proposal', 'cudal1.prompt', 'cudal1.profile', 'cudal1.device',
 			'cudal1.activity', 'cudal1.queue', 'cudal1.bucket', 'cudal1.model', 'cudal1.model_use', 'cudal1.request', 'cudal1.campaign',
 			'cudal1.campaign_lane', 'cudal1.campaign_group', 'cudal1.campaign_progress', 'cudal1.technique', 'cudal1.candidate_technique',
@@ -97,7 +97,7 @@ BEGIN
 			FOR o IN
 				SELECT c.oid::regclass AS relation,
 						(SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) FROM pg_attribute AS a
-							WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attname <> 'evidence') AS columns
+							WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attname NOT IN ('evidence', 'audit_bound')) AS columns
 					FROM pg_class AS c
 					WHERE c.relnamespace = 'cudal1'::regnamespace AND c.relkind IN ('r', 'v', 'm')
 						AND (p.object = 'all' OR 'cudal1.' || c.relname = p.object)
@@ -119,7 +119,7 @@ BEGIN ATOMIC
 	SELECT cudal1.change_privileges(role, kind, true);
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_grant(name, text) IS
-'lets a role do what its kind does. trainer: add tasks, submit, wait, cancel, sample, prompt, report; read tasks, candidates, measurements, statistics, not the queue''s own table nor the evidence of detectors. analyst: read everything.
+'lets a role do what its kind does. trainer: add tasks, submit, wait, cancel, sample, prompt, report; read tasks, candidates, measurements, statistics, not the queue''s own table, the evidence of detectors nor the bound that audits set. analyst: read everything.
 operator: everything a user can do, imports, evaluations and switches included. agent: claim jobs and report results. For the extension''s owner; errors: 42704 unknown role, 22023 unknown kind';
 
 CREATE FUNCTION @extschema@.cudal1_revoke(role name, kind text)
