@@ -18,6 +18,8 @@
 #include "cuda.h"
 #include "measure.h"
 
+#define LIBRARY "code.so"
+#define PROBE "errors.cpp"
 #define C_FLAGS "-O3 -march=native -shared -fPIC -std=gnu17"
 
 /* goes into a library of CUDA code: its runtime is its own, and so is that runtime's last error */
@@ -44,16 +46,9 @@ build_log(int fd, const char *folder, char *text, size_t size)
 {
 	char		raw[8192];
 	ssize_t		n = pread(fd, raw, sizeof(raw) - 1, 0);
-	size_t		length = strlen(folder);
-	char	   *at;
 
 	raw[n > 0 ? n : 0] = '\0';
-	while ((at = strstr(raw, folder)) != NULL)
-	{
-		size_t		skip = length + (at[length] == '/');
-
-		memmove(at, at + skip, strlen(at + skip) + 1);
-	}
+	measure_leave_out(raw, folder);
 	clean_text(text, size, raw, strlen(raw));
 }
 
@@ -73,13 +68,16 @@ static bool
 compile_begin(Measure *m, Side side, Compilation *c)
 {
 	bool		cuda = m->job->language == LANGUAGE_CUDA;
-	char		source[PATH_MAX + 32];
-	char		probe[PATH_MAX + 32];
+	/* by names of its own folder, so that messages and __FILE__ tell of no other */
+	const char *source = cuda ? "code.cu" : "code.c";
+	char		inside[32];
+	char		source_path[PATH_MAX + 32];
+	char		probe_path[PATH_MAX + 32];
 	char		arch[32] = "";
 	const char *gcc[] = {"/usr/bin/gcc", "-O3", "-march=native", "-shared", "-fPIC", "-std=gnu17", "-fdiagnostics-color=never", "-w",
-		"-o", m->library[side], source, "-lm", NULL};
+		"-o", LIBRARY, source, "-lm", NULL};
 	const char *nvcc[] = {cuda ? m->gpu->nvcc : "", "-O3", arch, "-shared", "-Xcompiler", "-fPIC,-fdiagnostics-color=never", "-w",
-		"-o", m->library[side], source, probe, "-lm", NULL};
+		"-o", LIBRARY, source, PROBE, "-lm", NULL};
 	static const char *const environment[] = {"PATH", "/usr/bin:/bin", "LANG", "C", "TMPDIR", "/tmp", NULL};
 	Sandbox		sandbox = {.argv = cuda ? nvcc : gcc,.environment = environment,.tmp_bytes = LIBRARY_LIMIT,.file_bytes = LIBRARY_LIMIT,
 		.data_bytes = (size_t) 4096 << 20,.cpu_seconds = m->job->profile.build_seconds,
@@ -88,9 +86,10 @@ compile_begin(Measure *m, Side side, Compilation *c)
 
 	c->side = side;
 	snprintf(c->folder, sizeof(c->folder), "%s/%s", m->scratch, side == SIDE_REFERENCE ? "reference" : "candidate");
-	snprintf(source, sizeof(source), "%s/code.%s", c->folder, cuda ? "cu" : "c");
-	snprintf(probe, sizeof(probe), "%s/errors.cpp", c->folder);
-	snprintf(m->library[side], sizeof(m->library[side]), "%s/code.so", c->folder);
+	snprintf(inside, sizeof(inside), "/code/%s", side == SIDE_REFERENCE ? "reference" : "candidate");
+	snprintf(source_path, sizeof(source_path), "%s/%s", c->folder, source);
+	snprintf(probe_path, sizeof(probe_path), "%s/" PROBE, c->folder);
+	snprintf(m->library[side], sizeof(m->library[side]), "%s/" LIBRARY, c->folder);
 	if (cuda)
 	{
 		snprintf(arch, sizeof(arch), "-arch=sm_%d%d", m->gpu->nvml.major_capability, m->gpu->nvml.minor_capability);
@@ -100,11 +99,11 @@ compile_begin(Measure *m, Side side, Compilation *c)
 	c->found = build_cache_find(m, c->key, c->folder);
 	if (c->found)
 		return true;
-	if (mkdir(c->folder, 0700) != 0 || !write_file(source, side == SIDE_REFERENCE ? m->job->reference : m->job->code)
-		|| (cuda && !write_file(probe, CUDA_PROBE)))
+	if (mkdir(c->folder, 0700) != 0 || !write_file(source_path, side == SIDE_REFERENCE ? m->job->reference : m->job->code)
+		|| (cuda && !write_file(probe_path, CUDA_PROBE)))
 		return conclude(m, OUTCOME_LOST, "can't write to the scratch folder: %s", strerror(errno));
-	sandbox.workdir = c->folder;
-	sandbox.binds[sandbox.nbinds++] = (SandboxBind) {c->folder, true};
+	sandbox.workdir = m->options->unsandboxed ? c->folder : inside;
+	sandbox.binds[sandbox.nbinds++] = (SandboxBind) {c->folder, true, inside};
 	if (cuda)
 	{
 		if (strncmp(m->gpu->toolkit, "/usr/", 5) != 0)

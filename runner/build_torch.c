@@ -206,6 +206,7 @@ static void
 prepare_interpreter(Measure *m, Side side, Interpreter *i, Sandbox *sandbox)
 {
 	const char *folder = m->built[side].folder;
+	const char *inside = m->built[side].inside;
 	const char *slash = strrchr(m->options->python, '/');
 
 	memset(i, 0, sizeof(*i));
@@ -245,13 +246,13 @@ prepare_interpreter(Measure *m, Side side, Interpreter *i, Sandbox *sandbox)
 		sandbox->binds[sandbox->nbinds++] = (SandboxBind) {i->prefix, false};
 	if (folder[0])
 	{
-		sandbox->binds[sandbox->nbinds++] = (SandboxBind) {folder, false};
+		sandbox->binds[sandbox->nbinds++] = (SandboxBind) {folder, false, inside};
 		for (int kind = 0; kind < BUILT_KINDS; kind++)
 		{
 			/* by these an interpreter also knows that Triton or torch.compile will be wanted */
 			if ((kind == BUILT_TRITON || kind == BUILT_GRAPHS) && !wanted(m, kind))
 				continue;
-			snprintf(i->built[kind], sizeof(i->built[kind]), "%s/%s", folder, built_kinds[kind].folder);
+			snprintf(i->built[kind], sizeof(i->built[kind]), "%s/%s", inside, built_kinds[kind].folder);
 			set_environment(i, built_kinds[kind].variable, i->built[kind]);
 		}
 		/* what autotuning chose is kept with what it compiled */
@@ -291,7 +292,7 @@ start_build(Measure *m, Side side, bool with_device)
 	if (!with_device)
 		set_environment(&i, "CUDA_VISIBLE_DEVICES", "");
 	sandbox.first = true;
-	sandbox.workdir = built->folder;
+	sandbox.workdir = built->inside;
 	sandbox.tmp_bytes = 4 * LIBRARY_LIMIT;
 	sandbox.file_bytes = LIBRARY_LIMIT;
 	sandbox.fds[sandbox.nfds++] = m->source_fd[side];
@@ -337,7 +338,7 @@ let_build(Measure *m, Side side, bool with_device)
 		{
 			char		text[1900];
 
-			build_log(build->log, built->folder, text, sizeof(text));
+			build_log(build->log, built->inside, text, sizeof(text));
 			if (WIFEXITED(status) && WEXITSTATUS(status) == BUILD_FAILED)
 				conclude(m, outcome, "%s%s", whose, text);
 			else
@@ -392,6 +393,7 @@ prepare_built(Measure *m, Side side)
 	char		path[PATH_MAX + 64];
 
 	snprintf(built->folder, sizeof(built->folder), "%s/%s", m->scratch, side == SIDE_REFERENCE ? "compiled-reference" : "compiled");
+	strcpy(built->inside, m->options->unsandboxed ? built->folder : side == SIDE_REFERENCE ? "/compiled-reference" : "/compiled-candidate");
 	if (compiles_itself(m, side))
 	{
 		built->key = build_cache_key(m, side == SIDE_REFERENCE ? "compiled reference" : "compiled", side);
@@ -432,7 +434,10 @@ build_zygotes(Measure *m)
 			return false;
 		/* the task's code is loaded by a candidate's executor as well, which then finds the reference's, if nothing of its own */
 		if (!compiles_itself(m, SIDE_CANDIDATE))
+		{
 			strcpy(m->built[SIDE_CANDIDATE].folder, m->built[SIDE_REFERENCE].folder);
+			strcpy(m->built[SIDE_CANDIDATE].inside, m->built[SIDE_REFERENCE].inside);
+		}
 		else if (!prepare_built(m, SIDE_CANDIDATE))
 			return false;
 	}
@@ -445,8 +450,8 @@ build_zygotes(Measure *m)
 		prepare_interpreter(m, SIDE_REFERENCE, &i, &sandbox);
 		if (strcmp(m->built[SIDE_CANDIDATE].folder, m->built[SIDE_REFERENCE].folder) != 0)
 		{
-			sandbox.binds[sandbox.nbinds++] = (SandboxBind) {m->built[SIDE_CANDIDATE].folder, false};
-			set_environment(&i, "CUDAL1_BUILT", m->built[SIDE_CANDIDATE].folder);
+			sandbox.binds[sandbox.nbinds++] = (SandboxBind) {m->built[SIDE_CANDIDATE].folder, false, m->built[SIDE_CANDIDATE].inside};
+			set_environment(&i, "CUDAL1_BUILT", m->built[SIDE_CANDIDATE].inside);
 		}
 		if (m->gpu)
 		{

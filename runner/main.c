@@ -311,7 +311,7 @@ measure_once(const Job *job, const Options *options, bool may_repeat)
 	{
 		m->result.evidence = json_object();
 		m->result.environment = json_object();
-		conclude(m, OUTCOME_LOST, "can't make a folder in %s: %s", options->scratch, strerror(errno));
+		conclude(m, OUTCOME_LOST, "can't make a folder in the scratch folder: %s", strerror(errno));
 		print_result(m);
 		free(m);
 		return false;

@@ -48,6 +48,7 @@ typedef struct Built
 {
 	Build		build[2];		/* without the device, and with it */
 	char		folder[PATH_MAX + 32];	/* empty if neither side does; the other's if only that one does */
+	char		inside[PATH_MAX + 32];	/* where its code finds the folder */
 	char	   *key;			/* until it is kept for the next measurement */
 	bool		in_part;		/* a build ended early, for a reason that an executor will judge */
 } Built;
@@ -168,6 +169,7 @@ typedef struct Measure
 
 /* measure.c */
 extern void measure_run(Measure *m);
+extern void measure_leave_out(char *text, const char *folder);
 extern bool conclude(Measure *m, Outcome outcome, const char *format,...) __attribute__((format(printf, 3, 4)));
 extern bool measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result, const char *when);
 extern bool measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena, uint64_t weight_seed);

@@ -338,7 +338,8 @@ bwrap_arguments(const Sandbox *sandbox, Arguments *arguments, char *tmp_size, ch
 		push(arguments, "/tmp");
 	}
 	for (int i = 0; i < sandbox->nbinds; i++)
-		push3(arguments, sandbox->binds[i].writable ? "--bind" : "--ro-bind", sandbox->binds[i].path, sandbox->binds[i].path);
+		push3(arguments, sandbox->binds[i].writable ? "--bind" : "--ro-bind", sandbox->binds[i].path,
+			  sandbox->binds[i].inside ? sandbox->binds[i].inside : sandbox->binds[i].path);
 	push3(arguments, "--remount-ro", "/", "--chdir");
 	push(arguments, sandbox->workdir ? sandbox->workdir : "/");
 	for (const char *const *e = sandbox->environment; e && e[0]; e += 2)

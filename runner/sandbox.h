@@ -19,8 +19,9 @@
 
 typedef struct SandboxBind
 {
-	const char *path;			/* bound at the same place inside */
+	const char *path;
 	bool		writable;
+	const char *inside;			/* where the code finds it, unless it is unsandboxed; NULL: at the same place */
 } SandboxBind;
 
 typedef struct Sandbox

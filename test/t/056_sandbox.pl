@@ -236,6 +236,37 @@ is($crashed->{outcome}, 'crash', 'code that ends in its first run crashes');
 is_deeply([ grep { !($crashed->{$_} >= 0 && $crashed->{$_} <= $crashed->{wall_seconds}) } qw(device_seconds startup_seconds clock_seconds) ], [],
 	'and no time of it is longer than all of it');
 
+# what comes back of a code's own words, of its compiler's and of ours names no folder of the host
+$text{'telling.c'} = <<'C';
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+void solve(const float *x, float *y)
+{
+	Dl_info i;
+	char b[4096];
+	dladdr(solve, &i);
+	printf("from %s, library %s, in %s\\n", __FILE__, i.dli_fname, getcwd(b, sizeof(b)));
+	fflush(stdout);
+	abort();
+}
+C
+$text{'asserting.c'} = "#include <assert.h>\nvoid solve(const float *x, float *y) { assert(!x); }\n";
+$text{'refused.c'} = "#include \"none.h\"\nvoid solve(const float *x, float *y) { int i = \"x\" * 2; }\n";
+$text{'unlinked.c'} = "extern void nowhere(void);\nvoid solve(const float *x, float *y) { nowhere(); }\n__asm__(\".include \\\"none.s\\\"\");\n";
+for my $name (qw(telling.c asserting.c refused.c unlinked.c))
+{
+	open my $out, '>', "$dir/$name" or die $!;
+	print $out $text{$name};
+	close $out;
+	my ($result) = map { decode_json($_) } grep { /"type": ?"result"/ } `@{[ join ' ', map { "'$_'" } $measure, @arguments, '--candidate', "$dir/$name" ]} 2>/dev/null`;
+	like($result->{detail}, qr/code\.(c|so)|none\.s/, "$name is told where in the code it fails");
+	unlike($result->{detail}, qr/\Q$dir\E|scratch|cudal1-/, 'and not where that lay') or diag $result->{detail};
+}
+unlike(result_of('', '--scratch', "$dir/none"), qr/\Q$dir\E/, 'a scratch folder that is not there is not named either');
+
 # everything but bubblewrap
 mkdir "$dir/bin";
 for my $folder ('/usr/local/bin', '/usr/bin', '/bin')
