@@ -35,7 +35,7 @@ typedef struct Profile
 	double		precision_goal;
 	double		precision_slope;
 	double		confidence;
-	double		half_width_limit;	/* 0: not judged */
+	double		half_width_limit;	/* 0: no interval is wide */
 	double		variance_limit; /* 0: not judged */
 	int			first_checks;
 	int			min_checks;

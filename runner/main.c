@@ -231,6 +231,9 @@ print_result(Measure *m)
 	put_number(o, "score", r->score);
 	put_number(o, "lower", r->lower);
 	put_number(o, "upper", r->upper);
+	put_number(o, "half_width", r->half_width);
+	if (isfinite(r->half_width))
+		json_object_set_new(o, "wide", json_boolean(r->wide));
 	put_number(o, "variance", r->variance);
 	if (r->pairs > 0)
 	{

@@ -57,6 +57,9 @@ conclude(Measure *m, Outcome outcome, const char *format,...)
 
 	if (m->result.outcome != OUTCOME_NONE)
 		return false;
+	/* nothing that goes wrong between two references is a candidate's doing */
+	if (m->aa && outcome != OUTCOME_LOST && outcome != OUTCOME_CANCELLED)
+		outcome = OUTCOME_UNVERIFIED;
 	m->result.outcome = outcome;
 	if (format)
 	{
@@ -110,7 +113,7 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 {
 	char		log[900] = "";
 	struct stat st = {.st_size = 0};
-	const char *who = side == SIDE_CANDIDATE ? "the code" : "the reference";
+	const char *who = side == SIDE_CANDIDATE && !m->aa ? "the code" : "the reference";
 	/* whatever goes wrong with a reference is no candidate's fault */
 	Outcome		crash = side == SIDE_CANDIDATE ? OUTCOME_CRASH : OUTCOME_UNVERIFIED;
 
@@ -349,8 +352,13 @@ bool
 measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena, uint64_t weight_seed)
 {
 	double		started = clock_now();
-	double		loading = m->load_seconds[side];
-	bool		good = launch(m, executor, side, seat, arena, weight_seed);
+	double		loading;
+	bool		good;
+
+	if (m->aa)
+		side = SIDE_REFERENCE;
+	loading = m->load_seconds[side];
+	good = launch(m, executor, side, seat, arena, weight_seed);
 
 	loading = m->load_seconds[side] - loading;
 	m->result.spent[SPENT_LOAD] += loading;
@@ -631,7 +639,7 @@ measure_run(Measure *m)
 
 	m->result.evidence = json_object();
 	m->result.environment = json_object();
-	m->result.score = m->result.lower = m->result.upper = m->result.variance = m->result.audit_bound = NAN;
+	m->result.score = m->result.lower = m->result.upper = m->result.half_width = m->result.variance = m->result.audit_bound = NAN;
 	m->result.reference_seconds = m->result.candidate_seconds = NAN;
 	m->filter_fd = m->source_fd[0] = m->source_fd[1] = -1;
 	for (int i = 0; i < 2; i++)

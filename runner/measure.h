@@ -88,6 +88,8 @@ typedef struct Result
 	double		score;			/* NAN where a number is absent */
 	double		lower;
 	double		upper;
+	double		half_width;
+	bool		wide;			/* the score is an end of the interval */
 	double		variance;
 	int			pairs;
 	int			rounds;
@@ -132,6 +134,7 @@ typedef struct Measure
 	Executor	generator;
 	bool		generating;
 	int			candidates;		/* executors of the candidate's side that live */
+	bool		aa;				/* the reference runs on both sides */
 	char		allocator[PATH_MAX];	/* pytorch on a CPU: the library that replaces libc's, or empty */
 	Built		built[2];		/* pytorch: what each side compiled of itself */
 	int			source_fd[2];	/* pytorch: the task's source, and with the candidate's */

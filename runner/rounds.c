@@ -326,16 +326,18 @@ rounds_count(Rounds *s, const char *what)
 static bool
 has_traps(const Rounds *s)
 {
-	return s->m->gpu && s->runs[0] > 1 && s->runs[1] > 1;
+	return s->m->gpu && s->runs[0] > 1 && s->runs[1] > 1 && !s->of;
 }
 
 static void
-show(Rounds *s, bool force)
+show(const Rounds *s, bool force)
 {
 	const Profile *p = &s->m->job->profile;
 	double		elapsed = clock_now() - s->started;
 	double		share = (double) s->rounds / (2.0 * p->pairs * s->rounds_a_half);
 
+	if (s->of)
+		s = s->of;
 	measure_progress(s->m, "measuring", (int) s->buckets.n, s->rounds, rounds_estimate(s), s->lower, s->upper,
 					 share > 0.02 && share < 1 ? elapsed / share - elapsed : NAN, force);
 }
@@ -442,6 +444,7 @@ run_half(Rounds *s, int half_number, Values *plain, Values *capped, bool *distur
 	{
 		bool		audit = plan[i] >= (uint32_t) s->rounds_a_half;
 
+
 		if (half.ratio[0].n + half.ratio[1].n >= MIN_ROUNDS && p->precision_goal > 0)
 		{
 			/* where staging takes longer than running, fewer rounds will do */
@@ -491,7 +494,6 @@ run_half(Rounds *s, int half_number, Values *plain, Values *capped, bool *distur
 			values_append(&plain[first], half.ratio[first].v[i]);
 			values_append(&capped[first], (half.capped[first].n > 0 ? &half.capped[first] : &half.ratio[first])->v[i]);
 		}
-	s->half_reference = values_median(&half.block[SIDE_REFERENCE]);
 	good = true;
 done:
 	if (good && m->gpu && half_number == 0 && !*disturbed)
@@ -579,16 +581,15 @@ choose_buckets(Rounds *s)
 		json_object_del(evidence, "reference_capped");
 }
 
-static bool
-run_pair(Rounds *s)
+bool
+rounds_pair(Rounds *s)
 {
 	double		plain = 1;
 	double		capped = 1;
-	double		reference = 1;
 	Values		bucket = {0};
 	bool		good = true;
 
-	if (!s->m->gpu && s->buckets.n > 0 && !fresh_arena(s))
+	if (!s->m->gpu && (s->buckets.n > 0 || s->of) && !fresh_arena(s))
 		return false;
 	for (int half = 0; half < 2 && good; half++)
 	{
@@ -624,7 +625,6 @@ run_pair(Rounds *s)
 		{
 			plain *= half_estimate(s, ratios[0], &both[0]);
 			capped *= half_estimate(s, ratios[1], &both[1]);
-			reference *= s->half_reference;
 		}
 		for (int kind = 0; kind < 2; kind++)
 		{
@@ -638,7 +638,6 @@ run_pair(Rounds *s)
 		values_append(&s->plain, sqrt(plain));
 		values_append(&s->capped, sqrt(capped));
 		choose_buckets(s);
-		values_append(&s->references, sqrt(reference));
 		s->rounds_in_buckets = s->rounds;
 		keep_samples(s, &bucket);
 	}
@@ -763,7 +762,7 @@ pair_of_like_blocks(Rounds *s, bool *counts)
 	double		time[2];
 
 	*counts = true;
-	if (!run_pair(s))
+	if (!rounds_pair(s))
 		return false;
 	if (s->resized >= MAX_RESIZED)
 		return true;
@@ -782,7 +781,6 @@ pair_of_like_blocks(Rounds *s, bool *counts)
 	s->excess.n = before.excess.n;
 	s->slowed = before.slowed;
 	choose_buckets(s);
-	s->references.n = before.references.n;
 	s->rounds = s->rounds_in_buckets = before.rounds;
 	s->samples = before.samples;
 	json_array_remove(s->m->result.samples, json_array_size(s->m->result.samples) - 1);
@@ -793,12 +791,30 @@ pair_of_like_blocks(Rounds *s, bool *counts)
 	return plan(s);
 }
 
+/* all but the buckets, which the result has */
+static void
+forget(Rounds *s)
+{
+	for (int i = 0; i < 2; i++)
+	{
+		free(s->times[i].v);
+		free(s->audit[i].v);
+		free(s->steps[i][STEP_LATE].v);
+		free(s->steps[i][STEP_NEXT].v);
+	}
+	free(s->audit_more.v);
+	free(s->pace.v);
+	free(s->all.v);
+	free(s->plain.v);
+	free(s->capped.v);
+	free(s->excess.v);
+}
+
 void
 rounds_run(Measure *m)
 {
 	const Profile *p = &m->job->profile;
-	Rounds		s = {.m = m,.lower = NAN,.upper = NAN};
-	double		half_width = INFINITY;
+	Rounds		s = {.m = m,.lower = NAN,.upper = NAN,.half_width = NAN};
 	bool		left = false;
 	bool		done = false;
 
@@ -814,12 +830,12 @@ rounds_run(Measure *m)
 		bool		counts;
 		double		score;
 
-		if (!pair_of_like_blocks(&s, &counts))
+		if ((aa_due(&s) && !aa_pair(&s)) || !pair_of_like_blocks(&s, &counts))
 			goto end;
 		pairs = (int) s.buckets.n;
 		if (!counts || pairs < 2)
 			continue;
-		cudal1_score_interval(s.buckets.v, s.buckets.n, p->confidence, p->nlooks, &s.lower, &s.upper, &half_width);
+		cudal1_score_interval(s.buckets.v, s.buckets.n, p->confidence, p->nlooks, &s.lower, &s.upper, &s.half_width);
 		score = values_median(&s.buckets);
 		if (p->precision_goal > 0)
 		{
@@ -828,16 +844,16 @@ rounds_run(Measure *m)
 			/* left where its reward will be below 1.00 whatever follows, and is known well enough to say how slow it is */
 			left = p->futility_pairs > 0 && (look || pairs == p->futility_pairs)
 				&& cudal1_score_conservative_round(s.upper) < 1
-				&& half_width <= fmax(2 * p->precision_goal, p->precision_slope * fabs(log(score)));
+				&& s.half_width <= fmax(2 * p->precision_goal, p->precision_slope * fabs(log(score)));
 			done = left || pairs >= p->looks[p->nlooks - 1] || clock_now() - s.started > p->window_seconds
-				|| (look && half_width <= fmax(p->precision_goal, p->precision_slope * fabs(log(score))));
+				|| (look && s.half_width <= fmax(p->precision_goal, p->precision_slope * fabs(log(score))));
 		}
 		else
 			done = pairs >= p->pairs;
 		show(&s, true);
 	}
-	if (verdict_top_up(&s) && verdict_more_audits(&s))
-		verdict_conclude(&s, left, half_width);
+	if ((left || !verdict_asks_aa(&s, s.half_width) || aa_complete(&s)) && verdict_top_up(&s) && verdict_more_audits(&s))
+		verdict_conclude(&s, left);
 end:
 	m->result.pairs = (int) s.buckets.n;
 	m->result.rounds = s.rounds;
@@ -848,18 +864,13 @@ end:
 	if (s.carrying)
 		measure_end(m, &s.carried);
 	unplan(&s);
-	for (int i = 0; i < 2; i++)
+	forget(&s);
+	if (s.aa)
 	{
-		free(s.times[i].v);
-		free(s.audit[i].v);
-		free(s.steps[i][STEP_LATE].v);
-		free(s.steps[i][STEP_NEXT].v);
+		if (s.aa->carrying)
+			measure_end(m, &s.aa->carried);
+		free(s.aa->buckets.v);
+		forget(s.aa);
+		free(s.aa);
 	}
-	free(s.audit_more.v);
-	free(s.pace.v);
-	free(s.all.v);
-	free(s.plain.v);
-	free(s.capped.v);
-	free(s.excess.v);
-	free(s.references.v);
 }

@@ -1,6 +1,7 @@
 /*
  * rounds.h
- *		What the parts of timing share: rounds.c makes buckets, alone.c says what the reference takes by itself, verdict.c makes an outcome of them.
+ *		What the parts of timing share: rounds.c makes buckets, alone.c says what the reference takes by itself, aa.c how wide its own intervals
+ *		are, verdict.c makes an outcome of them.
  */
 #ifndef CUDAL1_ROUNDS_H
 #define CUDAL1_ROUNDS_H
@@ -30,8 +31,6 @@ typedef struct Rounds
 	Values		plain;
 	Values		capped;			/* where the reference counts for no more than it may take beside any process */
 	Values		excess;			/* on a GPU: logarithms of how much slower it was than beside another reference, by half */
-	Values		references;		/* the reference's seconds a run, by bucket */
-	double		half_reference; /* likewise of the last half */
 	Values		times[2];		/* seconds a run, by block */
 	Values		audit[2];		/* seconds a run, of audits */
 	Values		audit_more;		/* what the candidate took more than the reference, audit by audit */
@@ -48,6 +47,7 @@ typedef struct Rounds
 	double		started;
 	double		lower;
 	double		upper;
+	double		half_width;
 	int			disturbed;		/* attempts at the half under way that were */
 	int			attempts;		/* that it has */
 	int			priced;			/* halves in which all of them were disturbed */
@@ -58,6 +58,8 @@ typedef struct Rounds
 	double		neighbour;		/* how much slower the reference is in turn with another reference than alone */
 	double		doubt;			/* standard error of its logarithm */
 	int			slowed;			/* halves on a GPU in which the reference was slower than it may be */
+	struct Rounds *aa;			/* pairs of the reference with itself; NULL: none */
+	const struct Rounds *of;	/* of such pairs: the candidate's */
 } Rounds;
 
 typedef struct Half
@@ -81,6 +83,13 @@ extern bool rounds_audit(Rounds *s, Half *half, bool reference_first);
 extern double rounds_estimate(const Rounds *s);
 extern void rounds_count(Rounds *s, const char *what);
 extern uint32_t rounds_audit_staged(const Rounds *s);
+extern bool rounds_pair(Rounds *s);
+
+/* aa.c: pairs of the reference with itself */
+#define AA_PAIRS	7
+extern bool aa_pair(Rounds *s);
+extern bool aa_due(const Rounds *s);
+extern bool aa_complete(Rounds *s);
 
 /* alone.c: how fast the reference is by itself, and what is done where the candidate slows it */
 extern bool alone_warm(Rounds *s, Half *half, Side side);
@@ -100,6 +109,8 @@ extern bool rounds_trap(Rounds *s, Half *half);
 /* verdict.c */
 extern bool verdict_top_up(Rounds *s);
 extern bool verdict_more_audits(Rounds *s);
-extern void verdict_conclude(Rounds *s, bool left, double half_width);
+/* whether the reward of a wide interval depends on who made it wide */
+extern bool verdict_asks_aa(const Rounds *s, double half_width);
+extern void verdict_conclude(Rounds *s, bool left);
 
 #endif

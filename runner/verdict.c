@@ -23,6 +23,8 @@
 #define MAX_SLOWER		4.0		/* times that blocks of a busy host may take longer than audits */
 #define MIN_STEPS_SEEN	8		/* steps of each kind in traps, to set a bound */
 #define STEP_SHARE		0.5		/* of what a step takes in a trap, that it takes at least elsewhere */
+#define LEAST			1e-6	/* a score */
+#define MOST			1e9		/* an upper end */
 #define WARM_SHARE		0.4		/* of audit_margin: the caches of audit.c's audits, and of CUDA kernels', are nearly those of a block */
 
 /* comparisons up to the profile's minimum, where the rounds gave fewer */
@@ -205,59 +207,103 @@ verdict_more_audits(Rounds *s)
 	return good;
 }
 
-/* the reference's own times spread so widely that what they say of a candidate is not the candidate's fault */
-static bool
-host_is_noisy(const Rounds *s, double wide)
+/* the half-width from which an interval is wide; INFINITY where none is */
+static double
+wide_from(const Rounds *s)
 {
-	double		lower,
-				upper,
-				half_width;
+	const Profile *p = &s->m->job->profile;
 
-	cudal1_score_interval(s->references.v, s->references.n, s->m->job->profile.confidence, s->m->job->profile.nlooks, &lower, &upper,
-						  &half_width);
-	return half_width > 2 * wide;
+	return p->half_width_limit > 0 ? fmax(p->half_width_limit, p->precision_slope * fabs(log(values_median(&s->buckets)))) : INFINITY;
+}
+
+bool
+verdict_asks_aa(const Rounds *s, double half_width)
+{
+	double		end = cudal1_score_nearer_end(s->lower, s->upper);
+
+	return half_width > wide_from(s) && cudal1_score_conservative_round(end) > cudal1_score_conservative_round(s->lower);
+}
+
+/*
+ * What a score is worth whose interval is wide. From 1 on that is the lower end, whoever made it wide. Below 1 the nearer end is above what was
+ * measured: so the candidate is granted no more doubt than intervals of the reference itself show, none where theirs are not wide, and gets the
+ * lower end where its pairs spread more than the reference's do.
+ */
+static double
+careful_score(Rounds *s, double score, const char **why)
+{
+	const Profile *p = &s->m->job->profile;
+	json_t	   *evidence = json_pack("{s:f}", "estimate", score);
+	json_t	   *pairs = json_array();
+	double		doubt;
+	bool		own;
+
+	json_object_set_new(s->m->result.evidence, "wide", evidence);
+	*why = "the score is its end nearer to 1.00";
+	if (!verdict_asks_aa(s, s->half_width))
+		return cudal1_score_nearer_end(s->lower, s->upper);
+	*why = "the score is its lower end";
+	if (!s->aa || s->aa->buckets.n < AA_PAIRS)
+		return s->lower;
+	doubt = cudal1_score_doubt(s->buckets.v, s->buckets.n, s->aa->buckets.v, s->aa->buckets.n, p->confidence, p->nlooks, &own);
+	for (size_t i = 0; i < s->aa->buckets.n; i++)
+		json_array_append_new(pairs, json_real(s->aa->buckets.v[i]));
+	json_object_set_new(evidence, "aa", pairs);
+	json_object_set_new(evidence, "own", json_boolean(own));
+	*why = "pairs of the reference with itself spread less, so the score is its lower end";
+	if (own)
+		return s->lower;
+	json_object_set_new(evidence, "doubt", json_real(doubt));
+	*why = "pairs of the reference with itself spread as much, so the score is its end nearer to 1.00, as far as theirs would reach";
+	return cudal1_score_nearer_end(s->lower, fmin(s->upper, doubt > wide_from(s) ? score * (1 + doubt) : score));
 }
 
 void
-verdict_conclude(Rounds *s, bool left, double half_width)
+verdict_conclude(Rounds *s, bool left)
 {
 	Measure    *m = s->m;
 	Result	   *r = &m->result;
 	const Profile *p = &m->job->profile;
-	double		wide;
+	const char *why = NULL;
 	bool		clear;
 	double		doubt = audit_doubt(s, &clear);
+	double		estimate = p->mean_of_ratios ? cudal1_score_mean(s->all.v, s->all.n) : values_median(&s->buckets);
 
-	r->score = p->mean_of_ratios ? cudal1_score_mean(s->all.v, s->all.n) : values_median(&s->buckets);
+	r->half_width = fmin(s->half_width, MOST);
+	r->variance = cudal1_score_variance(s->buckets.v, s->buckets.n);
+	if (p->variance_limit > 0 && r->variance > p->variance_limit)
+		conclude(m, OUTCOME_UNSTABLE, "the variance across the buckets is %.4g, above %.4g", r->variance, p->variance_limit);
+	if (p->half_width_limit > 0 && isnan(s->half_width))
+		conclude(m, OUTCOME_UNVERIFIED, "a single pair has no interval");
+	r->wide = !left && s->half_width > wide_from(s);
+	r->score = r->wide ? careful_score(s, estimate, &why) : estimate;
 	r->audit_bound = fmin(audit_bound(s, doubt), step_bound(s));
-	if (isfinite(r->audit_bound) && r->audit_bound < r->score)
+	if (isfinite(r->audit_bound) && r->audit_bound < estimate)
 	{
 		json_object_set_new(r->evidence, "score_before_audit", json_real(r->score));
-		r->score = r->audit_bound;
-		s->lower = fmin(s->lower, r->score);
-		s->upper = fmin(s->upper, r->score);
+		estimate = r->audit_bound;
+		r->score = fmin(r->score, estimate);
+		s->lower = fmin(s->lower, estimate);
+		s->upper = fmin(s->upper, estimate);
 	}
-	if (s->gated && s->audits_a_half > 0 && !clear && r->score > AUDIT_MATTERS)
+	if (s->gated && s->audits_a_half > 0 && !clear && estimate > AUDIT_MATTERS)
 	{
-		/* the benefit of the doubt is for small doubts: what comes of it after the last attempt is the lower end */
+		/* the benefit of the doubt is for small doubts: without it, what has been shown is the lower end */
 		double		strict = audit_bound(s, 0);
 
 		s->lower = isfinite(strict) ? fmin(s->lower, strict) : s->lower;
-		r->lower = s->lower;
-		r->upper = s->upper;
-		conclude(m, OUTCOME_UNSTABLE, "runs whose inputs come one by one are too unsteady to confirm the score");
+		r->score = fmin(r->score, s->lower);
+		r->wide = true;
+		conclude(m, OUTCOME_SUCCESSFUL, "runs whose inputs come one by one are too unsteady to confirm %.4g: the score is what they show without a doubt",
+				 estimate);
 	}
+	/* what a column takes */
+	r->score = fmax(r->score, LEAST);
 	r->lower = s->lower;
-	r->upper = s->upper;
-	r->variance = cudal1_score_variance(s->buckets.v, s->buckets.n);
-	wide = fmax(p->half_width_limit, p->precision_slope * fabs(log(r->score)));
-	if (!left && p->half_width_limit > 0 && half_width > wide && host_is_noisy(s, wide))
-		conclude(m, OUTCOME_UNVERIFIED, "the reference's own times are unstable here: the interval after %zu pairs is +-%.2f %%, wider than %.2f %%",
-				 s->buckets.n, 100 * half_width, 100 * wide);
-	else if (!left && p->half_width_limit > 0 && half_width > wide)
-		conclude(m, OUTCOME_UNSTABLE, "the interval after %zu pairs is +-%.2f %%, wider than %.2f %%", s->buckets.n, 100 * half_width, 100 * wide);
-	else if (p->variance_limit > 0 && r->variance > p->variance_limit)
-		conclude(m, OUTCOME_UNSTABLE, "the variance across the buckets is %.4g, above %.4g", r->variance, p->variance_limit);
+	r->upper = fmin(s->upper, MOST);
+	if (r->wide)
+		conclude(m, OUTCOME_SUCCESSFUL, "the interval after %zu pairs is +-%.2f %%, wider than %.2f %%: %s", s->buckets.n,
+				 100 * r->half_width, 100 * wide_from(s), why);
 	else
 		conclude(m, OUTCOME_SUCCESSFUL, NULL);
 }

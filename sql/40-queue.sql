@@ -103,6 +103,8 @@ BEGIN
 		r.score := cudal1.json_float(result -> 'score', 1e-9, 1e9);
 		r.lower := cudal1.json_float(result -> 'lower', 0, 1e12);
 		r.upper := cudal1.json_float(result -> 'upper', 0, 1e12);
+		r.half_width := cudal1.json_float(result -> 'half_width', 0);
+		r.wide := coalesce((result -> 'wide')::text = 'true', false);
 		r.variance := cudal1.json_float(result -> 'variance', 0);
 		r.pairs := cudal1.json_int(result -> 'pairs');
 		r.rounds := cudal1.json_int(result -> 'rounds');
@@ -122,7 +124,7 @@ BEGIN
 		r.evidence := result -> 'evidence';
 		-- a member that is there but became NULL is of another type or out of range
 		SELECT 'member ' || m.name || ' is no number in its range' INTO problem
-			FROM (VALUES ('score', r.score IS NULL), ('lower', r.lower IS NULL), ('upper', r.upper IS NULL),
+			FROM (VALUES ('score', r.score IS NULL), ('lower', r.lower IS NULL), ('upper', r.upper IS NULL), ('half_width', r.half_width IS NULL),
 						 ('variance', r.variance IS NULL), ('pairs', r.pairs IS NULL), ('rounds', r.rounds IS NULL),
 						 ('reference_seconds', r.reference_seconds IS NULL), ('candidate_seconds', r.candidate_seconds IS NULL),
 						 ('checks', r.checks IS NULL), ('max_error', r.max_error IS NULL), ('audits', r.audits IS NULL),
@@ -156,8 +158,8 @@ BEGIN
 	IF problem IS NULL THEN
 		problem := CASE
 			WHEN r.outcome = 'successful' AND r.score IS NULL THEN 'a successful one needs a score'
-			WHEN r.outcome = 'unstable' AND (r.score IS NULL OR r.lower IS NULL OR r.lower < 1e-9)
-				THEN 'an unstable one needs a score and the lower end of its interval'
+			WHEN result ? 'wide' AND jsonb_typeof(result -> 'wide') <> 'boolean' THEN 'member wide is neither true nor false'
+			WHEN r.wide AND r.half_width IS NULL THEN 'a wide one needs a half_width'
 			WHEN r.lower > r.upper THEN 'its interval is empty'
 			WHEN jsonb_typeof(r.environment) <> 'object' THEN 'member environment is no object'
 			WHEN octet_length(r.environment::text) > 65536 THEN 'member environment takes more than 64 kB'
@@ -172,6 +174,7 @@ BEGIN
 	IF problem IS NOT NULL THEN
 		r := NULL;
 		r.outcome := 'lost';
+		r.wide := false;
 		r.environment := '{}';
 		r.detail := cudal1.clip('malformed result: ' || problem);
 	END IF;
@@ -431,9 +434,10 @@ AS $$
 BEGIN
 	UPDATE cudal1.candidate AS x
 		SET state = 'successful', failure = NULL, detail = accept_score.detail, score = accept_score.score,
-			reward = cudal1.conservative_round(accept_score.score), imported = false, import_device = NULL,
-			measurement_id = accept_score.measurement_id, decided_at = clock_timestamp()
-		WHERE x.candidate_id = c.candidate_id;
+			reward = cudal1.conservative_round(accept_score.score), wide = m.wide, half_width = m.half_width,
+			imported = false, import_device = NULL, measurement_id = m.measurement_id, decided_at = clock_timestamp()
+		FROM cudal1.measurement AS m
+		WHERE x.candidate_id = c.candidate_id AND m.measurement_id = accept_score.measurement_id;
 	PERFORM cudal1.place_candidate(c.candidate_id);
 	IF c.purpose = 'certification' THEN
 		PERFORM cudal1.judge_certification(c.candidate_id);
@@ -453,7 +457,7 @@ BEGIN
 		SET state = CASE WHEN reject_candidate.failure IN ('unverified', 'lost', 'cancelled') THEN 'discarded' ELSE 'failed' END,
 			reward = CASE WHEN reject_candidate.failure IN ('unverified', 'lost', 'cancelled') THEN NULL ELSE 0 END,
 			failure = reject_candidate.failure, detail = cudal1.clip(reject_candidate.detail), score = NULL,
-			imported = false, import_device = NULL,
+			wide = false, half_width = NULL, imported = false, import_device = NULL,
 			measurement_id = reject_candidate.measurement_id, decided_at = clock_timestamp()
 		WHERE x.candidate_id = c.candidate_id;
 	IF c.state = 'successful' THEN
@@ -599,24 +603,23 @@ BEGIN
 	SELECT x.* INTO STRICT d FROM cudal1.device AS x WHERE x.device_id = j.device_id;
 	IF j.first_measurement IS NOT NULL THEN
 		SELECT x.* INTO STRICT first FROM cudal1.measurement AS x WHERE x.measurement_id = j.first_measurement;
-		s1 := CASE first.outcome WHEN 'unstable' THEN first.lower ELSE first.score END;
+		s1 := first.score;
 	END IF;
 	r := cudal1.read_result(result);
 	last := j.failures + 1 >= p.attempts;
-	s := CASE WHEN r.outcome = 'successful' THEN r.score
-			  WHEN r.outcome = 'unstable' AND last AND p.unstable = 'lower_end' THEN r.lower END;
-	r.reward := CASE WHEN r.outcome IN ('unverified', 'lost', 'cancelled', 'unstable') AND s IS NULL THEN NULL
+	s := CASE WHEN r.outcome = 'successful' THEN r.score END;
+	r.reward := CASE WHEN r.outcome IN ('unverified', 'lost', 'cancelled', 'unstable') THEN NULL
 					 WHEN s IS NULL THEN 0
 					 ELSE cudal1.conservative_round(s) END;
 
 	INSERT INTO cudal1.measurement (task_id, candidate_id, kind, attempt, device_id, device_model, profile, outcome, same_device,
-			score, reward, lower, upper, variance, pairs, rounds, bucket_means, reference_seconds, candidate_seconds, checks, max_error,
-			audits, audit_bound, detail, build_seconds, device_seconds, startup_seconds, clock_seconds, wall_seconds, code_hash, environment,
+			score, reward, lower, upper, half_width, wide, variance, pairs, rounds, bucket_means, reference_seconds, candidate_seconds, checks,
+			max_error, audits, audit_bound, detail, build_seconds, device_seconds, startup_seconds, clock_seconds, wall_seconds, code_hash, environment,
 			samples, evidence)
 		VALUES (j.task_id, j.candidate_id, j.kind, j.attempt, d.device_id, d.model, j.profile, r.outcome,
 			CASE WHEN j.kind = 'verify' THEN (SELECT x.hardware = d.hardware FROM cudal1.device AS x WHERE x.device_id = first.device_id) END,
-			r.score, r.reward, r.lower, r.upper, r.variance, r.pairs, r.rounds, r.bucket_means, r.reference_seconds, r.candidate_seconds,
-			r.checks, r.max_error, r.audits, r.audit_bound, r.detail, r.build_seconds, r.device_seconds, r.startup_seconds, r.clock_seconds,
+			r.score, r.reward, r.lower, r.upper, r.half_width, r.wide, r.variance, r.pairs, r.rounds, r.bucket_means, r.reference_seconds,
+			r.candidate_seconds, r.checks, r.max_error, r.audits, r.audit_bound, r.detail, r.build_seconds, r.device_seconds, r.startup_seconds, r.clock_seconds,
 			r.wall_seconds, c.code_hash, r.environment, r.samples, r.evidence)
 		RETURNING measurement_id INTO r.measurement_id;
 	UPDATE cudal1.device AS x SET last_seen = clock_timestamp()
@@ -634,7 +637,7 @@ BEGIN
 	IF j.cancel_requested THEN
 		PERFORM cudal1.end_job(j, 'cancelled', r.measurement_id, 'cancelled while it was measured');
 		RETURN 'stored';
-	ELSIF r.outcome IN ('unverified', 'lost') OR (r.outcome = 'unstable' AND s IS NULL) THEN
+	ELSIF r.outcome IN ('unverified', 'lost', 'unstable') THEN
 		PERFORM cudal1.retry_job(j, CASE r.outcome WHEN 'lost' THEN 'lost' ELSE 'unverified' END, r.measurement_id, r.detail, counts);
 		RETURN 'stored';
 	ELSIF r.outcome = 'cancelled' THEN
@@ -677,9 +680,11 @@ BEGIN
 	DELETE FROM cudal1.job AS x WHERE x.job_id = j.job_id;
 
 	IF j.kind = 'verify' THEN
-		IF abs(s - s1) < p.verify_agreement * s1 THEN
+		-- of intervals that are wide the ends need not agree: the lower one has been shown twice
+		IF r.wide OR first.wide OR abs(s - s1) < p.verify_agreement * s1 THEN
 			UPDATE cudal1.measurement AS m SET accepted = true WHERE m.measurement_id IN (first.measurement_id, r.measurement_id);
-			PERFORM cudal1.accept_score(c, least(s, s1), CASE WHEN s < s1 THEN r.measurement_id ELSE first.measurement_id END, r.detail);
+			PERFORM cudal1.accept_score(c, least(s, s1), CASE WHEN s < s1 THEN r.measurement_id ELSE first.measurement_id END,
+				CASE WHEN s < s1 THEN r.detail ELSE first.detail END);
 		ELSE
 			PERFORM cudal1.reject_candidate(c, 'unverified', r.measurement_id,
 				format('two measurements disagree: %s and %s', round(s1::numeric, 4), round(s::numeric, 4)));

@@ -248,7 +248,7 @@ BEGIN
 		UPDATE cudal1.candidate AS x
 			SET code = body, state = CASE WHEN s IS NULL THEN 'failed' ELSE 'successful' END,
 				failure = CASE WHEN s IS NULL THEN 'reported' END,
-				detail = NULL, score = s,
+				detail = NULL, score = s, wide = false, half_width = NULL,
 				reward = coalesce(cudal1.conservative_round(s), 0),
 				imported = true, import_device = cudal1_import_result.device, measurement_id = NULL, decided_at = now()
 			WHERE x.candidate_id = c.candidate_id;

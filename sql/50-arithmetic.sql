@@ -22,7 +22,7 @@ LANGUAGE C STABLE PARALLEL RESTRICTED SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'cudal1_score_rounds';
 COMMENT ON FUNCTION @extschema@.cudal1_score_rounds(float8[], float8[], text, int[]) IS
-'score of a measurement from the times of its rounds, one reference and one candidate time a round in any one unit (CUDA-L1, eq. 2 and 3). Estimators and limits are the profile''s (the interval''s half-width may be the larger of half_width_limit and precision_slope * |ln score|, as in a measurement); without buckets the rounds are split contiguously into profile.pairs buckets of sizes that differ by at most one, else equal numbers mean one bucket. variance is the population variance across the buckets; reward is NULL unless accepted. Errors: 22023 times not above 0, NaN, too few rounds; 2202E lengths differ; 42704 unknown profile';
+'score of a measurement from the times of its rounds, one reference and one candidate time a round in any one unit (CUDA-L1, eq. 2 and 3). Estimators and limits are the profile''s; without buckets the rounds are split contiguously into profile.pairs buckets of sizes that differ by at most one, else equal numbers mean one bucket. variance is the population variance across the buckets; accepted: the variance is within the profile''s limit, and there is more than one bucket where it has one for intervals; reward is NULL otherwise. Where the interval''s half-width exceeds the larger of half_width_limit and precision_slope * |ln score|, the reward is that of its end nearer to 1. Errors: 22023 times not above 0, NaN, too few rounds; 2202E lengths differ; 42704 unknown profile';
 
 CREATE FUNCTION cudal1.group_advantages(rewards float8[], variant text)
 RETURNS float8[]

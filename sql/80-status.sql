@@ -13,7 +13,7 @@ COMMENT ON VIEW cudal1.activity IS 'what is being measured now, one row for each
 COMMENT ON COLUMN cudal1.activity.phase IS 'building, waiting (for the device), checking, calibrating, measuring or auditing; NULL before the first word of the child';
 COMMENT ON COLUMN cudal1.activity.estimate IS 'score so far, with the interval from lower to upper';
 COMMENT ON COLUMN cudal1.activity.seconds_left IS 'estimated seconds until the measurement ends';
-COMMENT ON COLUMN cudal1.activity.failures IS 'attempts that ended lost or unstable before this one';
+COMMENT ON COLUMN cudal1.activity.failures IS 'attempts that ended lost, unverified or unstable before this one';
 
 CREATE VIEW cudal1.queue AS
 	SELECT j.job_id, j.kind, t.name AS task, j.candidate_id, j.device, j.language, j.priority, j.profile, j.enqueued_at, j.deadline,

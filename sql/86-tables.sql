@@ -174,7 +174,7 @@ COMMENT ON FUNCTION @extschema@.cudal1_device_report(text[], text, text, boolean
 CREATE FUNCTION @extschema@.cudal1_top_tasks(n int DEFAULT 10, method text DEFAULT NULL, device text DEFAULT NULL,
 	without_weak boolean DEFAULT false)
 RETURNS TABLE (rank bigint, level int, problem int, task text, speedup float8, lower float8, upper float8, candidate_id bigint,
-			   methods text[], evaluated boolean)
+			   methods text[], evaluated boolean, wide boolean)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -185,7 +185,8 @@ BEGIN
 	PERFORM cudal1.check_report(cudal1_top_tasks.method, cudal1_top_tasks.device);
 	RETURN QUERY
 	SELECT rank() OVER (ORDER BY b.speedup DESC), t.level, t.problem, t.name, b.speedup, m.lower, m.upper, b.candidate_id,
-		   ARRAY(SELECT DISTINCT p.method FROM cudal1.proposal AS p WHERE p.candidate_id = b.candidate_id ORDER BY p.method), b.evaluated
+		   ARRAY(SELECT DISTINCT p.method FROM cudal1.proposal AS p WHERE p.candidate_id = b.candidate_id ORDER BY p.method), b.evaluated,
+		   coalesce(m.wide, false)
 	FROM cudal1.best_speedups(cudal1_top_tasks.method, cudal1_top_tasks.device) AS b
 		JOIN cudal1.task AS t ON t.task_id = b.task_id
 		LEFT JOIN cudal1.measurement AS m ON m.measurement_id = cudal1.speaking_measurement(b.candidate_id, b.speedup, b.evaluated)
@@ -195,7 +196,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_top_tasks(int, text, text, boolean) IS
-'CUDA-L1, table 8: the n tasks with the highest speedups; lower and upper: interval of the measurement it rests on (NULL: imported); methods: all that proposed the code. Errors: 22023 n below 1, 42704 unknown device';
+'CUDA-L1, table 8: the n tasks with the highest speedups; lower and upper: interval of the measurement it rests on (NULL: imported); methods: all that proposed the code; wide: the speedup is an end of that interval. Errors: 22023 n below 1, 42704 unknown device';
 
 CREATE FUNCTION @extschema@.cudal1_speedup_histogram(method text DEFAULT NULL, device text DEFAULT NULL, width float8 DEFAULT 0.5,
 	without_weak boolean DEFAULT false)

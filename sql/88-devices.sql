@@ -4,7 +4,7 @@
  * A/A measurements have a known answer, 1. Each device has a control chart of theirs: an exponentially weighted mean (weight
  * 0.25) of ln score in units of the profile's half_width_limit, each value cut at 1.2. Its limit 0.378 = sqrt(0.25 / 1.75)
  * is where the mean of independent values leaves the spread that the profile allows a single one. One outlier, however large,
- * stays below it; two that agree do not.
+ * stays below it; two that agree do not. A wide one counts by its score, the end nearer to 1: a host that is merely busy drifts nowhere.
  */
 
 CREATE VIEW cudal1.aa_chart AS

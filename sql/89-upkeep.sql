@@ -4,28 +4,31 @@
 
 CREATE VIEW cudal1.stat_device AS
 	SELECT d.device_key AS device, d.class, d.model, d.enabled, d.untrusted_since, s.measurements, s.successful, s.failed, s.lost,
-		   s.device_seconds, s.clock_seconds, s.clock_seconds / NULLIF(s.device_seconds, 0) AS clock_share, s.last_measured, d.last_seen
+		   s.wide, s.device_seconds, s.clock_seconds, s.clock_seconds / NULLIF(s.device_seconds, 0) AS clock_share, s.last_measured, d.last_seen
 	FROM cudal1.device AS d
 		LEFT JOIN LATERAL (
 			SELECT pg_catalog.count(*) AS measurements,
 				   pg_catalog.count(*) FILTER (WHERE m.reward > 0) AS successful,
 				   pg_catalog.count(*) FILTER (WHERE m.reward = 0) AS failed,
 				   pg_catalog.count(*) FILTER (WHERE m.reward IS NULL) AS lost,
+				   pg_catalog.count(*) FILTER (WHERE m.wide) AS wide,
 				   pg_catalog.sum(m.device_seconds) AS device_seconds, pg_catalog.sum(m.clock_seconds) AS clock_seconds,
 				   pg_catalog.max(m.measured_at) AS last_measured
 			FROM cudal1.measurement AS m WHERE m.device_id = d.device_id) AS s ON true;
 COMMENT ON VIEW cudal1.stat_device IS 'one row a device: how much it measured, how that ended, and for how long it was held';
-COMMENT ON COLUMN cudal1.stat_device.lost IS 'measurements without a verdict: lost, unverified, unstable and to be repeated, cancelled';
+COMMENT ON COLUMN cudal1.stat_device.lost IS 'measurements without a verdict: lost, unverified, unstable, cancelled';
+COMMENT ON COLUMN cudal1.stat_device.wide IS 'measurements whose score is an end of a wide interval; many of them tell of a host that does something else beside';
 COMMENT ON COLUMN cudal1.stat_device.clock_share IS 'share of the time held in which the clock ran';
 
 CREATE VIEW cudal1.stat_task AS
-	SELECT t.name AS task, t.level, t.device_model AS device, c.candidates, c.waiting, c.successful, c.failed, c.discarded, c.best, m.measurements,
+	SELECT t.name AS task, t.level, t.device_model AS device, c.candidates, c.waiting, c.successful, c.wide, c.failed, c.discarded, c.best, m.measurements,
 		   m.device_seconds, c.last_decided
 	FROM cudal1.task AS t
 		LEFT JOIN LATERAL (
 			SELECT pg_catalog.count(*) AS candidates,
 				   pg_catalog.count(*) FILTER (WHERE x.state IN ('queued', 'measuring', 'verifying')) AS waiting,
 				   pg_catalog.count(*) FILTER (WHERE x.state = 'successful') AS successful,
+				   pg_catalog.count(*) FILTER (WHERE x.wide) AS wide,
 				   pg_catalog.count(*) FILTER (WHERE x.state = 'failed') AS failed,
 				   pg_catalog.count(*) FILTER (WHERE x.state = 'discarded') AS discarded,
 				   pg_catalog.max(x.reward) AS best, pg_catalog.max(x.decided_at) AS last_decided
@@ -34,6 +37,7 @@ CREATE VIEW cudal1.stat_task AS
 			SELECT x.task_id, pg_catalog.count(*) AS measurements, pg_catalog.sum(x.device_seconds) AS device_seconds
 			FROM cudal1.measurement AS x GROUP BY x.task_id) AS m ON m.task_id = t.task_id;
 COMMENT ON VIEW cudal1.stat_task IS 'one row a task: its candidates by what became of them, the best reward, and the device time they took; measurements of every purpose count';
+COMMENT ON COLUMN cudal1.stat_task.wide IS 'candidates whose reward is an end of a wide interval';
 
 CREATE VIEW cudal1.stat_method AS
 	SELECT p.method, pg_catalog.count(*) AS proposals, pg_catalog.count(DISTINCT p.candidate_id) AS candidates,
@@ -128,15 +132,16 @@ BEGIN
 	SELECT 'deciding measurement', format('candidate %s', c.candidate_id),
 		   CASE WHEN m.measurement_id IS NULL THEN 'a measurement' ELSE format('reward %s of this code and task, accepted, on %s', c.reward, t.device_model) END,
 		   CASE WHEN m.measurement_id IS NULL THEN 'none'
-				ELSE format('reward %s%s%s%s, on %s', m.reward, CASE WHEN m.code_hash <> c.code_hash THEN ' of another code' END,
+				ELSE format('reward %s%s%s%s%s, on %s', m.reward, CASE WHEN m.code_hash <> c.code_hash THEN ' of another code' END,
 							CASE WHEN m.task_id <> c.task_id OR m.candidate_id <> c.candidate_id THEN ' of another candidate' END,
-							CASE WHEN NOT m.accepted THEN ', not accepted' END, m.device_model) END
+							CASE WHEN NOT m.accepted THEN ', not accepted' END,
+							CASE WHEN m.wide <> c.wide THEN CASE WHEN m.wide THEN ', wide' ELSE ', not wide' END END, m.device_model) END
 	FROM cudal1.candidate AS c
 		JOIN cudal1.task AS t ON t.task_id = c.task_id
 		LEFT JOIN cudal1.measurement AS m ON m.measurement_id = c.measurement_id
 	WHERE c.state = 'successful' AND NOT c.imported
 		AND (m.measurement_id IS NULL OR m.reward IS DISTINCT FROM c.reward OR m.code_hash <> c.code_hash OR m.task_id <> c.task_id
-			 OR m.candidate_id <> c.candidate_id OR NOT m.accepted OR m.device_model IS DISTINCT FROM t.device_model);
+			 OR m.candidate_id <> c.candidate_id OR NOT m.accepted OR m.wide <> c.wide OR m.device_model IS DISTINCT FROM t.device_model);
 	RETURN QUERY
 	SELECT 'imported score', format('candidate %s', c.candidate_id), i.reward::text, c.reward::text
 	FROM cudal1.candidate AS c

@@ -31,7 +31,7 @@ typedef struct ScoreRule
 	Cudal1Estimator bucket_estimator;
 	bool		mean_of_ratios;
 	double		confidence;
-	double		half_width_limit;	/* infinite: not judged */
+	double		half_width_limit;	/* infinite: no interval is wide */
 	double		precision_slope;
 	double		variance_limit; /* infinite: not judged */
 } ScoreRule;
@@ -185,6 +185,7 @@ cudal1_score_rounds(PG_FUNCTION_ARGS)
 	double		lower;
 	double		upper;
 	double		half_width = 0;
+	bool		wide;
 	bool		accepted;
 	Datum		values[5];
 	bool		nulls[5] = {false};
@@ -264,16 +265,15 @@ cudal1_score_rounds(PG_FUNCTION_ARGS)
 				 errmsg("the score of these rounds is out of range")));
 	cudal1_score_interval(estimates, nbuckets, rule.confidence, rule.looks, &lower, &upper, &half_width);
 
-	/* as cudal1-measure judges; an interval that can't be had, from a single bucket, satisfies no limit */
-	accepted = variance <= rule.variance_limit &&
-		(isinf(rule.half_width_limit) ||
-		 half_width <= fmax(rule.half_width_limit, rule.precision_slope * fabs(log(score))));
+	/* as cudal1-measure judges without pairs of the reference with itself; from a single bucket there is no interval to judge by */
+	wide = half_width > fmax(rule.half_width_limit, rule.precision_slope * fabs(log(score)));
+	accepted = variance <= rule.variance_limit && (isinf(rule.half_width_limit) || !isnan(half_width));
 
 	InitMaterializedSRF(fcinfo, 0);
 	values[0] = PointerGetDatum(cudal1_array_from_float8(estimates, NULL, nbuckets));
 	values[1] = Float8GetDatum(variance);
 	values[2] = Float8GetDatum(score);
-	values[3] = Float8GetDatum(cudal1_score_conservative_round(score));
+	values[3] = Float8GetDatum(cudal1_score_conservative_round(wide ? cudal1_score_nearer_end(lower, upper) : score));
 	nulls[3] = !accepted;
 	values[4] = BoolGetDatum(accepted);
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);

@@ -309,6 +309,28 @@ cudal1_score_t_quantile(double p, double df)
 	return p < 0.5 ? -t : t;
 }
 
+double
+cudal1_score_f_tail(double f, double df1, double df2)
+{
+	double		a = df1 / 2;
+	double		b = df2 / 2;
+	double		x = df1 * f / (df1 * f + df2);
+	double		y = df2 / (df1 * f + df2);
+	double		front;
+
+	if (!(f >= 0 && df1 > 0 && df2 > 0))
+		return NAN;
+	if (f == 0)
+		return 1;
+	if (isinf(f))
+		return 0;
+	/* I_y(b, a), by the fraction that converges */
+	front = exp(a * log(x) + b * log(y) + lgamma(a + b) - lgamma(a) - lgamma(b));
+	if (y < (b + 1) / (a + b + 2))
+		return front * beta_fraction(b, a, y) / b;
+	return 1 - front * beta_fraction(a, b, x) / a;
+}
+
 /*
  * Mean and standard error of n sorted values without the `trim` smallest and largest (Yuen 1974): the error comes from the variance
  * after these were set to their nearest neighbours that stay.
@@ -328,30 +350,95 @@ trimmed_mean(double *sorted, size_t n, size_t trim, double *error)
 	return mean;
 }
 
+/* how many of n estimates are trimmed at either end */
+static size_t
+trimmed(size_t n, size_t from)
+{
+	return n >= from ? n * 15 / 100 : 0;
+}
+
+/* centre and spread of the logarithms of n >= 2 estimates, of which `trim` at either end are trimmed */
+static bool
+log_spread(const double *buckets, size_t n, size_t trim, double *centre, double *spread)
+{
+	double	   *logs;
+	double		error;
+
+	if (n < 2 || (logs = sorted_copy(buckets, n)) == NULL)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		logs[i] = log(logs[i]);
+	*centre = trimmed_mean(logs, n, trim, &error);
+	free(logs);
+	*spread = error * sqrt((double) n);
+	return true;
+}
+
+static double
+freedom(size_t n, size_t trim)
+{
+	return (double) (n - 2 * trim - 1);
+}
+
+/* how far the mean of n logarithms may be from the truth, their spread being known with so many degrees of freedom */
+static double
+log_reach(double spread, double df, size_t n, double confidence, int looks)
+{
+	return cudal1_score_t_quantile(1 - (1 - confidence) / (2.0 * looks), df) * spread / sqrt((double) n);
+}
+
 void
 cudal1_score_interval(const double *buckets, size_t n, double confidence, int looks,
 					  double *lower, double *upper, double *half_width)
 {
-	double	   *logs;
-	size_t		trim = n >= CUDAL1_TRIM_FROM ? n * 15 / 100 : 0;
+	size_t		trim = trimmed(n, CUDAL1_TRIM_FROM);
 	double		centre;
-	double		error;
+	double		spread;
 	double		median;
 	double		reach;
 
 	*lower = *upper = *half_width = NAN;
-	if (n < 2 || (logs = sorted_copy(buckets, n)) == NULL)
+	if (!log_spread(buckets, n, trim, &centre, &spread))
 		return;
-	for (size_t i = 0; i < n; i++)
-		logs[i] = log(logs[i]);
-	centre = trimmed_mean(logs, n, trim, &error);
-	free(logs);
-
-	reach = cudal1_score_t_quantile(1 - (1 - confidence) / (2.0 * looks), (double) (n - 2 * trim - 1)) * error;
+	reach = log_reach(spread, freedom(n, trim), n, confidence, looks);
 	median = cudal1_score_median(buckets, n);
 	*lower = fmin(exp(centre - reach), median);
 	*upper = fmax(exp(centre + reach), median);
 	*half_width = expm1(reach);
+}
+
+double
+cudal1_score_foreseen(const double *buckets, size_t n, size_t later, double confidence, int looks)
+{
+	double		centre;
+	double		spread;
+
+	if (!log_spread(buckets, n, trimmed(n, CUDAL1_TRIM_FROM), &centre, &spread))
+		return NAN;
+	return expm1(log_reach(spread, freedom(later, trimmed(later, CUDAL1_TRIM_FROM)), later, confidence, looks));
+}
+
+double
+cudal1_score_doubt(const double *buckets, size_t n, const double *aa, size_t naa, double confidence, int looks, bool *own)
+{
+	size_t		trim[] = {trimmed(n, 0), trimmed(naa, 0)};
+	double		df[] = {freedom(n, trim[0]), freedom(naa, trim[1])};
+	double		centre;
+	double		spread[2];
+
+	*own = true;
+	if (!log_spread(buckets, n, trim[0], &centre, &spread[0]) || !log_spread(aa, naa, trim[1], &centre, &spread[1]))
+		return 0;
+	*own = !(spread[0] == 0
+			 || (spread[1] > 0 && cudal1_score_f_tail(pow(spread[0] / spread[1], 2), df[0], df[1]) >= CUDAL1_OWN_WIDTH));
+	/* with the candidate's freedom: as wide as its own interval where both spread alike, or it would gain by what the reference's lacks */
+	return *own ? 0 : expm1(log_reach(spread[1], freedom(n, trimmed(n, CUDAL1_TRIM_FROM)), n, confidence, looks));
+}
+
+double
+cudal1_score_nearer_end(double lower, double upper)
+{
+	return fmax(lower, fmin(upper, 1));
 }
 
 double

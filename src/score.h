@@ -50,6 +50,26 @@ extern double cudal1_score_t_quantile(double p, double df);
 extern void cudal1_score_interval(const double *buckets, size_t n, double confidence, int looks,
 								  double *lower, double *upper, double *half_width);
 
+/* that Fisher's F exceeds f >= 0, with df1, df2 > 0 degrees of freedom */
+extern double cudal1_score_f_tail(double f, double df1, double df2);
+
+/* the half-width to be expected of the interval over `later` buckets, from the spread of the first n >= 2 */
+extern double cudal1_score_foreseen(const double *buckets, size_t n, size_t later, double confidence, int looks);
+
+/*
+ * Whose doing the width of an interval is: n >= 2 bucket estimates of a candidate, and naa >= 2 of pairs of the reference
+ * with itself (A/A). The variances of their logarithms, 15 % trimmed at either end, are compared by Fisher's F. `own`: the
+ * candidate's is larger, at a level of CUDAL1_OWN_WIDTH (docs/protocol.md has what that is where noise has outliers), or there is
+ * nothing to compare it with. Else the result is the relative half-width that an interval over n buckets has where they spread
+ * as the reference's; 0 where `own`.
+ */
+#define CUDAL1_OWN_WIDTH 0.005
+
+extern double cudal1_score_doubt(const double *buckets, size_t n, const double *aa, size_t naa, double confidence, int looks, bool *own);
+
+/* the end of an interval that is nearer to 1, and 1 if that lies within */
+extern double cudal1_score_nearer_end(double lower, double upper);
+
 /* standard error of a median of n values, from their interquartile range; 0 for n < 4 */
 extern double cudal1_score_median_error(const double *values, size_t n);
 

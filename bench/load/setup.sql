@@ -11,7 +11,7 @@ CREATE FUNCTION any_task() RETURNS text LANGUAGE sql VOLATILE AS $$SELECT (ARRAY
 -- what a runner might answer: mostly successes, some failures, losses and nonsense
 CREATE FUNCTION any_result() RETURNS jsonb LANGUAGE sql VOLATILE AS $$
 	SELECT CASE WHEN r < 0.75 THEN jsonb_build_object('outcome', 'successful', 'score', exp(s))
-				WHEN r < 0.80 THEN jsonb_build_object('outcome', 'unstable', 'score', exp(s), 'lower', exp(s) * 0.9, 'upper', exp(s) * 1.1)
+				WHEN r < 0.80 THEN jsonb_build_object('outcome', 'successful', 'score', exp(s), 'lower', exp(s) * 0.9, 'upper', exp(s) * 1.1, 'half_width', 0.1, 'wide', true)
 				WHEN r < 0.90 THEN '{"outcome": "wrong_output", "detail": "first mismatch at 3"}'
 				WHEN r < 0.93 THEN '{"outcome": "unverified"}'
 				WHEN r < 0.97 THEN '{"outcome": "lost"}'

@@ -1,6 +1,6 @@
 -- The queue: who gets what, what a result does, and that nobody reports for another.
 BEGIN;
-SELECT plan(100);
+SELECT plan(105);
 
 SELECT cudal1_add_task(name, 'class Model: pass', 'pytorch', options => options::jsonb)
 FROM (VALUES ('t', '{}'), ('wide', '{"cores": 2}')) AS v (name, options) \g /dev/null
@@ -69,16 +69,17 @@ SELECT is(cudal1.heartbeat(-1, 1), 'lost', 'as that of no job');
 -- a score
 SELECT is(cudal1.finish(:job, :attempt + 1, '{"outcome": "successful", "score": 9}'), 'lost', 'the result of another attempt is fenced off');
 SELECT is((SELECT count(*) FROM cudal1.measurement), 0::bigint, 'and leaves nothing');
-SELECT is(cudal1.finish(:job, :attempt, '{"type": "result", "outcome": "successful", "detail": null, "score": 1.3127, "lower": 1.305, "upper": 1.321, "variance": 1e-5, "pairs": 7,
+SELECT is(cudal1.finish(:job, :attempt, '{"type": "result", "outcome": "successful", "detail": null, "score": 1.3127, "lower": 1.305, "upper": 1.321, "half_width": 0.006, "wide": false, "variance": 1e-5, "pairs": 7,
 	"rounds": 280, "bucket_means": [1.31, 1.32], "samples": [[1.30, 1.32], [1.31]], "reference_seconds": 1.1e-4, "candidate_seconds": 8.4e-5, "checks": 140, "max_error": 0.02,
 	"audits": 400, "audit_bound": 1.45, "build_seconds": 0.2, "device_seconds": 4.9, "startup_seconds": 0.8, "clock_seconds": 3.5, "wall_seconds": 5.3, "environment": {"seed": "1"}, "evidence": {"d": 1}}'),
 	'stored', 'a result is stored');
 SELECT is(pg_temp.state(:u), 'successful:1.31', 'the reward is rounded conservatively');
 SELECT is(cudal1.finish(:job, :attempt, '{"outcome": "successful", "score": 9}'), 'lost', 'a second one is lost');
-SELECT results_eq($$SELECT kind, attempt, device_model, profile, outcome, accepted, score, reward, lower, upper, variance, pairs, rounds, bucket_means, reference_seconds, candidate_seconds, checks,
+SELECT results_eq($$SELECT kind, attempt, device_model, profile, outcome, accepted, score, reward, lower, upper, half_width, wide, variance, pairs, rounds, bucket_means, reference_seconds, candidate_seconds, checks,
 		max_error, audits, audit_bound, build_seconds, device_seconds, startup_seconds, clock_seconds, wall_seconds, samples::text, environment::text, evidence::text FROM cudal1.measurement$$,
-	$$VALUES ('measure', 1, 'M', 'default', 'successful', true, 1.3127::float8, 1.31::float8, 1.305::float8, 1.321::float8, 1e-5::float8, 7, 280, '{1.31,1.32}'::float8[], 1.1e-4::float8, 8.4e-5::float8,
+	$$VALUES ('measure', 1, 'M', 'default', 'successful', true, 1.3127::float8, 1.31::float8, 1.305::float8, 1.321::float8, 0.006::float8, false, 1e-5::float8, 7, 280, '{1.31,1.32}'::float8[], 1.1e-4::float8, 8.4e-5::float8,
 		140, 0.02::float8, 400, 1.45::float8, 0.2::float8, 4.9::float8, 0.8::float8, 3.5::float8, 5.3::float8, '[[1.30, 1.32], [1.31]]', '{"seed": "1"}', '{"d": 1}')$$, 'every member has its column');
+SELECT results_eq('SELECT wide, half_width FROM cudal1.candidate WHERE candidate_id = ' || :u, $$VALUES (false, 0.006::float8)$$, 'the candidate has its half-width, too');
 SELECT is((SELECT measurement_id FROM cudal1.candidate WHERE candidate_id = :u), (SELECT measurement_id FROM cudal1.measurement), 'the candidate names what decided');
 SELECT is((SELECT device_model FROM cudal1.task WHERE name = 't'), 'M', 'the task is pinned to the model');
 SELECT is((SELECT device FROM cudal1.job WHERE candidate_id = :a), 'M', 'as are its waiting jobs');
@@ -129,25 +130,32 @@ SELECT is((pg_temp.work(:d1, jsonb_build_object('outcome', o))).state, 'failed:'
 FROM unnest(ARRAY['compile_error', 'launch_failure', 'timeout', 'crash', 'cheat']) AS o, LATERAL (SELECT cudal1_submit('t', 'fails by ' || o)) AS s;
 SELECT is((SELECT bool_and(accepted AND reward = 0) FROM cudal1.measurement WHERE outcome IN ('wrong_output', 'compile_error', 'cheat')), true, 'their measurements decided');
 
--- unstable
-SELECT cudal1_submit('t', 'unstable') AS n \gset
-SELECT is((pg_temp.work(:d1, '{"outcome": "unstable", "score": 1.5, "lower": 1.2, "upper": 1.9}')).state, 'queued', 'an unstable one is tried again');
-SELECT is((pg_temp.work(:d1, '{"outcome": "unstable", "score": 1.5, "lower": 1.2, "upper": 1.9}')).state, 'queued', 'and again');
-SELECT is((pg_temp.work(:d1, '{"outcome": "unstable", "score": 1.5, "lower": 1.236, "upper": 1.9}')).state, 'successful:1.23', 'the last attempt takes the lower end');
-SELECT is((SELECT array_agg(reward ORDER BY measurement_id) FROM cudal1.measurement WHERE candidate_id = :n), ARRAY[NULL, NULL, 1.23]::float8[], 'only the last has a reward');
+-- wide intervals, and what the paper discards
+SELECT cudal1_submit('t', 'wide') AS n \gset
+SELECT is((pg_temp.work(:d1, '{"outcome": "successful", "score": 1.236, "lower": 1.236, "upper": 1.9, "half_width": 0.24, "wide": true, "detail": "the lower end"}')).state,
+	'successful:1.23', 'a wide interval is paid at once');
+SELECT results_eq('SELECT c.wide, c.half_width, c.detail, m.wide, m.half_width, m.outcome FROM cudal1.candidate AS c JOIN cudal1.measurement AS m USING (measurement_id)
+	WHERE c.candidate_id = ' || :n, $$VALUES (true, 0.24::float8, 'the lower end', true, 0.24::float8, 'successful')$$, 'and marked, with its half-width and the reason');
+SELECT results_eq($$SELECT wide FROM cudal1.stat_task WHERE task = 't' UNION ALL SELECT wide FROM cudal1.stat_device WHERE device = 'h cpu:1'$$, ARRAY[1, 1]::bigint[],
+	'as statistics show');
+SELECT results_eq($$SELECT candidate_id, wide FROM cudal1_top_tasks() WHERE task = 't'$$, format('VALUES (%s::bigint, false)', :u), 'reports mark it: another one is the best');
+SELECT throws_ok($$UPDATE cudal1.candidate SET wide = true WHERE state = 'failed'$$, '23514', NULL, 'no failed candidate is wide');
 SELECT cudal1_add_task('strict', 'class Model: pass', 'pytorch', options => '{"profile": "paper", "device": "cpu"}') \g /dev/null
 SELECT cudal1_submit('strict', 'unstable') AS n \gset
 SELECT pg_temp.work(:d1, '{"outcome": "unstable", "score": 1.5, "lower": 1.2, "upper": 1.9}') FROM generate_series(1, 2) \g /dev/null
-SELECT is((pg_temp.work(:d1, '{"outcome": "unstable", "score": 1.5, "lower": 1.2, "upper": 1.9}')).state, 'discarded:unverified', 'in paper it is discarded');
+SELECT is((pg_temp.work(:d1, '{"outcome": "unstable", "score": 1.5, "lower": 1.2, "upper": 1.9}')).state, 'discarded:unverified',
+	'what the paper''s limit on the variance discards three times is discarded');
+SELECT is((SELECT count(*) FROM cudal1.measurement WHERE outcome = 'unstable' AND reward IS NULL), 3::bigint, 'none of them has a reward');
 
 -- results that are none
-SELECT cudal1_submit('t', 'result ' || n, deadline => now() + interval '1 hour') FROM generate_series(1, 18) AS n \g /dev/null
+SELECT cudal1_submit('t', 'result ' || n, deadline => now() + interval '1 hour') FROM generate_series(1, 20) AS n \g /dev/null
 SELECT matches((pg_temp.work(:d1, r::jsonb)).state, '^(queued|discarded:lost)$', 'malformed counts as lost: ' || left(r, 60))
 FROM unnest(ARRAY['[]', 'null', '"x"', '{}', '{"outcome": "great"}', '{"outcome": "successful"}', '{"outcome": "successful", "score": "2"}', '{"outcome": "successful", "score": 0}',
 	'{"outcome": "successful", "score": -1}', '{"outcome": "successful", "score": 1e400}', '{"outcome": "successful", "score": 2, "lower": 3, "upper": 1}', '{"outcome": "successful", "score": 2, "pairs": 1.5}',
 	'{"outcome": "successful", "score": 2, "rounds": 1e10}', '{"outcome": "successful", "score": 2, "bucket_means": [1, "x"]}', '{"outcome": "successful", "score": 2, "samples": [1]}',
-	'{"outcome": "successful", "score": 2, "samples": [["x"]]}', '{"outcome": "successful", "score": 2, "environment": []}', '{"outcome": "unstable", "score": 2}']) AS r;
-SELECT is((SELECT count(*) FROM cudal1.measurement WHERE outcome = 'lost' AND detail LIKE 'malformed result: %'), 18::bigint, 'each says what is wrong');
+	'{"outcome": "successful", "score": 2, "samples": [["x"]]}', '{"outcome": "successful", "score": 2, "environment": []}', '{"outcome": "successful", "score": 2, "wide": 1}', '{"outcome": "successful", "score": 2, "wide": true}',
+	'{"outcome": "successful", "score": 2, "half_width": -1}']) AS r;
+SELECT is((SELECT count(*) FROM cudal1.measurement WHERE outcome = 'lost' AND detail LIKE 'malformed result: %'), 20::bigint, 'each says what is wrong');
 SELECT is(octet_length(cudal1.clip(repeat('é', 1500))), 2000, 'a detail is cut at 2000 bytes');
 SELECT is(octet_length(cudal1.clip('x' || repeat('é', 1500))), 1999, 'between characters');
 SELECT is(octet_length(cudal1.clip('xy' || repeat('😀', 600))), 1998, 'of any size');

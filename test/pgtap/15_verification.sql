@@ -1,6 +1,6 @@
 -- Verification: what is too good is measured again; agreement, disagreement, and whom it waits for.
 BEGIN;
-SELECT plan(56);
+SELECT plan(58);
 
 SELECT cudal1_add_task('t', 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
 SELECT cudal1_add_task('paper', 'class Model: pass', 'pytorch', options => '{"device": "cpu", "profile": "paper"}') \g /dev/null
@@ -10,13 +10,13 @@ CREATE FUNCTION pg_temp.device(key text) RETURNS bigint LANGUAGE sql AS $$
 	SELECT cudal1.register_device('h', jsonb_build_object('key', key, 'class', 'cpu', 'model', 'M', 'languages', '["pytorch"]'::jsonb))
 $$;
 -- one whole claim: kind of the job, state after the result
-CREATE FUNCTION pg_temp.work(device bigint, outcome text, score float8 DEFAULT NULL, OUT kind text, OUT state text) LANGUAGE plpgsql AS $$
+CREATE FUNCTION pg_temp.work(device bigint, outcome text, score float8 DEFAULT NULL, wide boolean DEFAULT false, OUT kind text, OUT state text) LANGUAGE plpgsql AS $$
 DECLARE
 	c		record;
 BEGIN
 	SELECT * INTO c FROM cudal1.claim(device, 'w');
 	kind := c.job ->> 'kind';
-	PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', outcome, 'score', score, 'lower', score * 0.9, 'upper', score * 1.1));
+	PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', outcome, 'score', score, 'lower', score * 0.9, 'upper', score * 1.1, 'wide', wide, 'half_width', 0.1));
 	state := pg_temp.state((c.job #>> '{candidate,candidate_id}')::bigint);
 END
 $$;
@@ -67,9 +67,12 @@ SELECT is((pg_temp.work(:d1, 'unverified')).state, 'verifying', 'and again');
 SELECT is((pg_temp.work(:d1, 'lost')).state, 'discarded:lost', 'as often as the profile allows');
 SELECT cudal1_submit('g', '2.1') \g /dev/null
 SELECT is((pg_temp.work(:d1, 'successful', 2.1)).state, 'verifying', 'submitted again it begins anew');
-SELECT is((pg_temp.work(:d1, 'unstable', 2.2)).state, 'verifying', 'an unstable verification is tried again');
-SELECT is((pg_temp.work(:d1, 'unstable', 2.2)).state, 'verifying', 'and again');
-SELECT is((pg_temp.work(:d1, 'unstable', 2.2)).state, 'successful:1.98', 'the last attempt''s lower end agrees');
+SELECT is((pg_temp.work(:d1, 'successful', 1.7, true)).state, 'successful:1.7', 'a wide verification never disagrees: the lower score counts');
+SELECT results_eq($$SELECT wide, half_width FROM cudal1.candidate WHERE reward = 1.7$$, $$VALUES (true, 0.1::float8)$$, 'marked as the measurement that decided');
+SELECT cudal1_submit('g', '8, wide') \g /dev/null
+SELECT is((pg_temp.work(:d1, 'successful', 8, true)).state, 'verifying', 'one whose first measurement is wide');
+SELECT is((pg_temp.work(:d1, 'successful', 2)).state, 'successful:2', 'nor does another than a wide one');
+SELECT is((SELECT wide FROM cudal1.candidate WHERE reward = 2 AND task_id = (SELECT task_id FROM cudal1.task WHERE name = 'g')), false, 'which is not wide itself');
 SELECT cudal1_submit('g', 'cancelled') AS x \gset
 SELECT is((pg_temp.work(:d1, 'successful', 9)).state, 'verifying', 'one more');
 SELECT is(cudal1_cancel(ARRAY[:x]), 1::bigint, 'can be cancelled');

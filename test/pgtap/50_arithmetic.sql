@@ -1,6 +1,6 @@
 -- Rounds, rewards and groups: what is computed agrees with formulas written down elsewhere.
 BEGIN;
-SELECT plan(72);
+SELECT plan(74);
 
 CREATE FUNCTION pg_temp.close_to(got float8[], expected float8[], tolerance float8 DEFAULT 1e-8) RETURNS boolean
 LANGUAGE sql AS $$
@@ -39,12 +39,16 @@ SELECT ok(accepted, 'paper: a variance below 0.005 is accepted')
 FROM cudal1_score_rounds(ARRAY[1,1,1,1,1,1,1.15]::float8[], array_fill(1.0::float8, ARRAY[7]), 'paper');
 SELECT ok(accepted AND reward = 100, 'default: a fast candidate is not thrown away for its absolute variance')
 FROM cudal1_score_rounds(ARRAY[100,100.1,99.9,100.2,99.8,100,100]::float8[], array_fill(1.0::float8, ARRAY[7]));
-SELECT ok(NOT accepted, 'default: a wide interval is not accepted')
+SELECT ok(accepted AND reward = 1, 'default: a wide interval that holds 1 is paid 1.00')
 FROM cudal1_score_rounds(ARRAY[1,1.1,0.9,1,1,1.05,0.95]::float8[], array_fill(1.0::float8, ARRAY[7]));
 SELECT ok(accepted AND reward = 3.05, 'far from 1 it may be wider, as in a measurement')
 FROM cudal1_score_rounds(ARRAY[2.95,3.0,3.05,3.1,3.2,2.9,3.15]::float8[], array_fill(1.0::float8, ARRAY[7]));
-SELECT ok(NOT accepted, 'by a share of the distance')
+SELECT ok(accepted AND score = 3.05 AND reward BETWEEN 2.3 AND 2.7, 'by a share of the distance; a wider one is paid at its lower end')
 FROM cudal1_score_rounds(ARRAY[2.5,3.0,3.05,3.1,3.6,2.7,3.5]::float8[], array_fill(1.0::float8, ARRAY[7]));
+SELECT ok(accepted AND score = 0.5 AND reward BETWEEN 0.52 AND 0.6, 'below 1 at its upper end')
+FROM cudal1_score_rounds(ARRAY[0.5,0.55,0.45,0.5,0.5,0.53,0.47]::float8[], array_fill(1.0::float8, ARRAY[7]));
+SELECT ok(NOT accepted AND reward IS NULL, 'one bucket has no interval')
+FROM cudal1_score_rounds(ARRAY[1,1]::float8[], ARRAY[1,1]::float8[], 'default', ARRAY[1,1]);
 SELECT throws_ok($$SELECT * FROM cudal1_score_rounds(ARRAY[1,2]::float8[], ARRAY[1]::float8[])$$, '2202E', NULL, 'times come in pairs');
 SELECT throws_ok($$SELECT * FROM cudal1_score_rounds(ARRAY[1,0,1,1,1,1,1]::float8[], ARRAY[1,1,1,1,1,1,1]::float8[])$$, '22023', NULL, 'a time of 0 is an error');
 SELECT throws_ok($$SELECT * FROM cudal1_score_rounds(ARRAY[1,'NaN',1,1,1,1,1]::float8[], ARRAY[1,1,1,1,1,1,1]::float8[])$$, '22023', NULL, 'a time of NaN is an error');

@@ -1,6 +1,6 @@
 /*
  * rounds.c
- *		Whole measurements of made-up processes in made-up time: which runs are compared.
+ *		Whole measurements of made-up processes in made-up time: which runs are compared, when references are measured beside each other.
  */
 #define _GNU_SOURCE
 #include <time.h>
@@ -9,6 +9,7 @@ static int	made_up_clock(clockid_t id, struct timespec *t);
 
 #define clock_gettime made_up_clock
 #include "../../runner/rounds.c"
+#include "../../runner/aa.c"
 #include "../../runner/verdict.c"
 #include "../../runner/values.c"
 
@@ -24,6 +25,9 @@ static uint64_t state;
 /* what the code takes */
 static double reference_run;
 static double candidate_run;
+static double candidate_spread; /* of its processes, as a factor's logarithm */
+static double host_spread;		/* of all processes */
+static double process[2];		/* factors of those that live */
 
 /* which runs were done */
 static bool skips;				/* the candidate leaves undone what the reference did not run, where that went first */
@@ -33,12 +37,23 @@ static bool undone[SLOTS];
 static int	compared;
 static int	wrong;
 static int	reads[2];
+static int	launched[2];		/* processes: the candidate's, and references in its place */
+static int	alive;				/* of the candidate's */
+static bool met;				/* a reference in its place while one of them lived */
 
 static double
 random_share(void)
 {
 	state = state * 6364136223846793005ul + 1442695040888963407ul;
 	return ((double) (state >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double
+random_normal(void)
+{
+	double		radius = sqrt(-2 * log(random_share()));
+
+	return radius * cos(6.283185307179586 * random_share());
 }
 
 static int
@@ -72,6 +87,11 @@ conclude(Measure *m, Outcome outcome, const char *format,...)
 bool
 measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena, uint64_t weight_seed)
 {
+	executor->hostile = side == SIDE_CANDIDATE && !m->aa;
+	alive += executor->hostile;
+	met |= m->aa && alive > 0;
+	launched[m->aa] += side == SIDE_CANDIDATE;
+	process[side] = exp(host_spread * random_normal() + (executor->hostile ? candidate_spread * random_normal() : 0));
 	moment += 0.02;
 	return true;
 }
@@ -79,6 +99,8 @@ measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena 
 void
 measure_end(Measure *m, Executor *executor)
 {
+	alive -= executor->hostile;
+	executor->hostile = false;
 }
 
 bool
@@ -99,9 +121,9 @@ measure_stage(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 bool
 measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, const uint64_t *seeds, uint32_t n, double timeout, double *elapsed)
 {
-	bool		candidate = side == SIDE_CANDIDATE;
+	bool		candidate = side == SIDE_CANDIDATE && !m->aa;
 
-	*elapsed = n * (candidate ? candidate_run : reference_run);
+	*elapsed = n * (candidate ? candidate_run : reference_run) * process[side];
 	for (uint32_t i = 0; i < n; i++)
 	{
 		if (candidate)
@@ -299,8 +321,10 @@ run(uint64_t seed, double reference, double candidate)
 	moment = 1000;
 	reference_run = reference;
 	candidate_run = candidate;
-	compared = wrong = 0;
+	compared = wrong = alive = 0;
 	memset(reads, 0, sizeof(reads));
+	memset(launched, 0, sizeof(launched));
+	met = false;
 	rounds_run(&m);
 	return moment - 1000;
 }
@@ -321,6 +345,31 @@ check_runs(void)
 	check(wrong == 0 && compared >= 50, "nor where the reference has more");
 }
 
+static void
+check_aa(void)
+{
+	int			ones = 0;
+
+	run(4, 1e-4, 1e-4);
+	check(launched[true] == 0 && !measure->result.wide, "on a quiet host no reference is measured beside another");
+	host_spread = 0.1;
+	for (int i = 0; i < 200; i++)
+	{
+		run((uint64_t) (100 + i), 1e-4, 1e-4);
+		ones += measure->result.outcome == OUTCOME_SUCCESSFUL && measure->result.wide && cudal1_score_conservative_round(measure->result.score) == 1;
+	}
+	check(ones >= 190, "on a host where every process is off by a tenth the same code is worth 1.00");
+	check(launched[true] == 14 && !met, "beside seven pairs of the reference, while no process of the candidate lives");
+	run(5, 1e-4, 5e-5);
+	check(launched[true] == 0 && measure->result.wide && measure->result.score > 1.5 && measure->result.score < 2, "of which code that is faster needs none");
+	host_spread = 0;
+	candidate_spread = 0.3;
+	run(6, 1e-4, 1.3e-4);
+	check(launched[true] == 14 && measure->result.wide && measure->result.score == measure->result.lower && measure->result.score < 0.75,
+		  "code that makes its own interval wide, where the reference's is not, gets the lower end");
+	candidate_spread = 0;
+}
+
 int
 main(void)
 {
@@ -331,5 +380,6 @@ main(void)
 		.arena_mb = 256,.disturbed_factor = 2,.disturbed_attempts = 3
 	};
 	check_runs();
+	check_aa();
 	return done();
 }

@@ -144,6 +144,123 @@ check_interval(void)
 	check(isnan(lower) && isnan(upper) && isnan(half_width), "there is no interval of one bucket");
 	cudal1_score_interval(with_zero, 2, 0.95, 1, &lower, &upper, &half_width);
 	check(!(half_width <= 1), "a bucket of 0 satisfies no limit");
+	check(near(cudal1_score_foreseen(spread, 7, 7, 0.95, 1), narrow, 1e-12), "what is foreseen of the buckets there are is what they have");
+	check(cudal1_score_foreseen(spread, 7, 14, 0.95, 1) < narrow / sqrt(2), "more of them make it narrower");
+}
+
+static void
+check_tails(void)
+{
+	/* by mpmath */
+	static const double cases[][4] = {
+		{1, 6, 6, 0.5}, {8.466125340850162, 6, 6, 0.01}, {5.0, 14, 6, 0.028773798802060241}, {0.2, 20, 6, 0.99718981632000003},
+		{3.2, 1, 3, 0.1715859283334758},
+	};
+	bool		all = true;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		all &= near(cudal1_score_f_tail(cases[i][0], cases[i][1], cases[i][2]), cases[i][3], 1e-9);
+	check(all, "tails of Fisher's F are exact to 1e-9");
+	check(cudal1_score_f_tail(0, 6, 6) == 1 && cudal1_score_f_tail(INFINITY, 6, 6) == 0 && isnan(cudal1_score_f_tail(1, 0, 6)),
+		  "at their ends, too");
+}
+
+static double
+uniform(unsigned long *state)
+{
+	*state = *state * 6364136223846793005ul + 1442695040888963407ul;
+	return ((double) (*state >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double
+normal(unsigned long *state)
+{
+	double		radius = sqrt(-2 * log(uniform(state)));
+
+	return radius * cos(6.283185307179586 * uniform(state));
+}
+
+/* the share of candidates whose pairs spread `wider` times as much as the reference's that are found to, and the mean end above the truth */
+static double
+found(size_t n, size_t naa, double outliers, double wider, double *gain)
+{
+	unsigned long state = 1;
+	double		v[2][21];
+	int			tries = 4000;
+	int			owns = 0;
+
+	*gain = 0;
+	for (int t = 0; t < tries; t++)
+	{
+		double		lower;
+		double		upper;
+		double		half_width;
+		double		doubt;
+		bool		own;
+
+		for (int side = 0; side < 2; side++)
+			for (size_t i = 0; i < (side ? naa : n); i++)
+			{
+				double		x = normal(&state);
+
+				v[side][i] = exp(0.02 * (side ? 1 : wider) * (uniform(&state) < outliers ? 5 * x : x));
+			}
+		cudal1_score_interval(v[0], n, 0.95, 3, &lower, &upper, &half_width);
+		doubt = cudal1_score_doubt(v[0], n, v[1], naa, 0.95, 3, &own);
+		*gain += (own ? lower : fmin(upper, cudal1_score_median(v[0], n) * (1 + doubt))) - 1;
+		owns += own;
+	}
+	*gain /= tries;
+	return (double) owns / tries;
+}
+
+static void
+check_doubt(void)
+{
+	double		same[] = {1, 1, 1};
+	double		some[] = {1.00, 1.01, 0.99, 1.02, 0.98, 1.00, 1.00};
+	double		honest;
+	double		wider;
+	double		doubt;
+	double		lower;
+	double		upper;
+	double		half_width;
+	bool		own;
+	bool		level = true;
+	bool		pays = false;
+
+	for (int outliers = 0; outliers < 2; outliers++)
+		for (int last = 7; last <= 21; last += 7)
+		{
+			level &= found((size_t) last, 7, 0.1 * outliers, 1, &honest) < 0.02;
+			for (double by = 1.5; by < 5; by += 0.5)
+			{
+				found((size_t) last, 7, 0.1 * outliers, by, &wider);
+				pays |= wider > honest + 0.1 * 0.02;
+			}
+			/* the table of docs/protocol.md */
+			for (double by = 1; last == 21 && by < 5; by += by < 2 ? 0.5 : 1)
+			{
+				double		share = found(21, 7, 0.1 * outliers, by, &wider);
+
+				printf("# %s: spread x %.1f, own %.1f %%, mean paid %+.2f %%\n", outliers ? "outliers" : "normal", by, 100 * share, 100 * wider);
+			}
+		}
+	check(level, "of candidates that spread as the reference less than 2 % are taken to spread more, with outliers, too");
+	check(!pays, "spreading more than it gains less than a tenth of what it spreads, in the mean, at any width");
+	check(found(21, 7, 0, 4, &wider) > 0.4 && wider < 0, "and costs where it is four times as much");
+
+	doubt = cudal1_score_doubt(some, 7, some, 7, 0.95, 3, &own);
+	cudal1_score_interval(some, 7, 0.95, 3, &lower, &upper, &half_width);
+	check(!own && doubt > 0.5 * half_width && doubt < 2 * half_width, "a candidate that spreads as the reference is granted an interval like its own");
+	cudal1_score_doubt(same, 3, some, 7, 0.95, 3, &own);
+	check(!own, "one that does not spread has nothing of its own");
+	doubt = cudal1_score_doubt(some, 7, same, 3, 0.95, 3, &own);
+	check(own && doubt == 0, "where the reference does not spread, all of it is the candidate's");
+	doubt = cudal1_score_doubt(some, 7, same, 1, 0.95, 3, &own);
+	check(own && doubt == 0, "as it is where nothing is known of the reference");
+	check(cudal1_score_nearer_end(1.1, 1.3) == 1.1 && cudal1_score_nearer_end(0.9, 1.3) == 1 && cudal1_score_nearer_end(0.7, 0.9) == 0.9,
+		  "the end nearer to 1 is the lower, 1 itself, or the upper");
 }
 
 int
@@ -154,5 +271,7 @@ main(void)
 	check_statistics();
 	check_quantiles();
 	check_interval();
+	check_tails();
+	check_doubt();
 	return done();
 }

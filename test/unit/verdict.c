@@ -1,6 +1,6 @@
 /*
  * verdict.c
- *		Which scores get more audits, and how many at least.
+ *		Which scores get more audits, and how many at least; and what a score is worth whose interval is wide.
  */
 #define _GNU_SOURCE
 #include "../../runner/verdict.c"
@@ -8,7 +8,10 @@
 
 #include "tap.h"
 
-static Job	job = {.profile = {.audit_sigma = 3,.audit_margin = 0.25}};
+static Job	job = {.profile = {
+	.audit_sigma = 3,.audit_margin = 0.25,
+	.confidence = 0.95,.nlooks = 3,.precision_goal = 0.005,.precision_slope = 0.05,.half_width_limit = 0.01
+}};
 static Measure measure = {.job = &job};
 static int	made;
 
@@ -65,7 +68,9 @@ random_next(RandomStream *stream)
 bool
 conclude(Measure *m, Outcome outcome, const char *format,...)
 {
-	abort();
+	if (m->result.outcome == OUTCOME_NONE)
+		m->result.outcome = outcome;
+	return false;
 }
 
 bool
@@ -130,9 +135,119 @@ bound(double block, double candidate)
 	return found;
 }
 
+/* n buckets about a speed, whose logarithms are those quantiles of a normal distribution that have an nth of it between them, mixed */
+static void
+spread(Values *buckets, size_t n, double speed, double deviation)
+{
+	for (size_t i = 0; i < n; i++)
+	{
+		double		p = (double) (i * 5 % n + 0.5) / (double) n;
+
+		values_append(buckets, speed * exp(deviation * cudal1_score_t_quantile(p, 1e9)));
+	}
+}
+
+/* the score of a speed that n pairs found, their logarithms having a deviation, beside so many A/A pairs with one of theirs */
+static double
+paid(size_t n, double speed, double deviation, size_t aa, double aa_deviation)
+{
+	Rounds		of_reference = {.m = &measure};
+	Rounds		s = {.m = &measure,.aa = aa > 0 ? &of_reference : NULL};
+
+	measure.result = (Result) {.evidence = json_object()};
+	spread(&s.buckets, n, speed, deviation);
+	spread(&of_reference.buckets, aa, 1, aa_deviation);
+	cudal1_score_interval(s.buckets.v, n, job.profile.confidence, job.profile.nlooks, &s.lower, &s.upper, &s.half_width);
+	verdict_conclude(&s, false);
+	json_decref(measure.result.evidence);
+	free(s.buckets.v);
+	free(of_reference.buckets.v);
+	return measure.result.score;
+}
+
+static void
+check_wide(void)
+{
+	const Result *r = &measure.result;
+	double		honest;
+	double		score;
+	double		most = 0;
+
+	score = paid(21, 0.995, 0.004, 0, 0);
+	check(near(score, 0.995, 1e-12) && !r->wide && r->half_width < 0.01 && r->outcome == OUTCOME_SUCCESSFUL, "a narrow interval is paid at its middle");
+	score = paid(21, 1.5, 0.1, 0, 0);
+	check(score == r->lower && score > 1.3 && r->wide && r->half_width > 0.05, "a wide one above 1 at its lower end, and marked");
+	check(r->outcome == OUTCOME_SUCCESSFUL, "it is no failure");
+	score = paid(21, 1.02, 0.06, 7, 0.06);
+	check(score == 1 && r->lower < 1 && r->wide, "one that holds 1, where the reference's own are as wide, at 1.00");
+	score = paid(21, 0.99, 0.06, 7, 0.06);
+	check(score == 1, "from below as well");
+	honest = paid(21, 0.8, 0.06, 7, 0.06);
+	check(honest > 0.82 && honest <= r->upper && r->wide, "one below 1 near its upper end, as far as an interval of the reference's spread reaches");
+	score = paid(21, 0.99, 0.06, 7, 0.01);
+	check(score == r->lower && r->wide, "but at its lower end where the reference's pairs spread less");
+	score = paid(21, 1.02, 0.06, 7, 0.01);
+	check(score == r->lower && score < 1, "even if it holds 1");
+	score = paid(21, 0.99, 0.02, 7, 0.012);
+	check(near(score, 0.99, 1e-12) && r->wide, "at its middle where they spread hardly less, and theirs would be narrow");
+	score = paid(14, 0.97, 0.06, 6, 0.06);
+	check(score == r->lower, "at its lower end where too few of them could be made");
+	score = paid(14, 0.97, 0.06, 0, 0);
+	check(score == r->lower && r->outcome == OUTCOME_SUCCESSFUL, "or none");
+	for (double wider = 1; wider < 50; wider *= 1.1)
+		most = fmax(most, paid(21, 0.8, 0.06 * wider, 7, 0.06));
+	check(near(most, honest, 1e-12), "no candidate below 1 gains by spreading more than the reference does");
+	most = 0;
+	for (double wider = 1; wider < 50; wider *= 1.1)
+		most = fmax(most, paid(21, 0.8, 0.005 * wider, 7, 0.005));
+	check(near(most, 0.8, 1e-12), "nor does it where the reference's pairs are steady");
+	score = paid(3, 0.02, 20, 0, 0);
+	check(score >= 1e-6 && r->lower >= 0 && r->upper <= 1e9 && r->half_width <= 1e9 && r->outcome == OUTCOME_SUCCESSFUL,
+		  "whatever the spread, the numbers are those that a result can have");
+
+	job.profile.half_width_limit = 0;
+	score = paid(21, 0.8, 0.1, 0, 0);
+	check(near(score, 0.8, 1e-12) && !r->wide, "without a limit no interval is wide");
+	job.profile.variance_limit = 0.005;
+	paid(7, 1.1, 0.2, 0, 0);
+	check(r->outcome == OUTCOME_UNSTABLE, "the paper's limit on the variance discards");
+	job.profile.variance_limit = 0;
+	job.profile.half_width_limit = 0.01;
+}
+
+/* audits that say nothing clear: a score of 2, where the candidate's audits take as long as the reference's, and both spread */
+static void
+check_unclear(void)
+{
+	Rounds		s = {.m = &measure,.gated = true,.audits_a_half = 1};
+
+	measure.result = (Result) {.evidence = json_object()};
+	for (int i = 0; i < 7; i++)
+		values_append(&s.buckets, 2);
+	values_append(&s.times[SIDE_REFERENCE], 1e-3);
+	for (int i = 0; i < 40; i++)
+	{
+		values_append(&s.audit[SIDE_REFERENCE], 1e-3 * (1 + 0.9 * (i / 5 % 2)));
+		values_append(&s.audit[SIDE_CANDIDATE], 1e-3 * (1 + 0.9 * (i / 10 % 2)));
+		values_append(&s.audit_more, s.audit[SIDE_CANDIDATE].v[i] - s.audit[SIDE_REFERENCE].v[i]);
+	}
+	cudal1_score_interval(s.buckets.v, s.buckets.n, 0.95, 3, &s.lower, &s.upper, &s.half_width);
+	verdict_conclude(&s, false);
+	check(measure.result.outcome == OUTCOME_SUCCESSFUL && measure.result.wide, "audits too unsteady to confirm a score don't take it away");
+	check(measure.result.score < 1.2 && measure.result.score == measure.result.lower, "it is what they show without a doubt granted");
+	json_decref(measure.result.evidence);
+	free(s.buckets.v);
+	free(s.times[SIDE_REFERENCE].v);
+	free(s.audit[SIDE_REFERENCE].v);
+	free(s.audit[SIDE_CANDIDATE].v);
+	free(s.audit_more.v);
+}
+
 int
 main(void)
 {
+	check_wide();
+	check_unclear();
 	check(bound(1e-3, 0.25e-3) > 4, "code that audits find four times as fast may be so");
 	check(bound(2e-3, 0.25e-3) > 4, "nor does it pay for a host that slows blocks more than audits");
 	check(bound(2e-3, 1e-3) < 1.15 && bound(0.5e-3, 1e-3) < 1.15, "code that audits find no faster is not, on whatever host");
