@@ -28,6 +28,7 @@ begin(Rounds *s)
 		s->aa->started = s->started;
 	}
 	s->aa->of = s;
+	s->aa->budget = s->budget;
 	s->aa->arena = s->arena;
 	s->aa->runs[0] = s->aa->runs[1] = s->runs[SIDE_REFERENCE];
 	s->aa->most = s->most;
@@ -92,6 +93,8 @@ aa_complete(Rounds *s)
 {
 	while (!s->aa || s->aa->buckets.n < AA_PAIRS)
 	{
+		if (rounds_over_budget(s))
+			return true;
 		if (!aa_pair(s))
 			return false;
 	}

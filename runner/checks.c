@@ -196,6 +196,7 @@ checks_run(Measure *m)
 	measure_end(m, &other);
 	if (!estimate(m, &reference, SIDE_REFERENCE, &arena, p->build_seconds, &block_cost))
 		goto done;
+	m->start_time = m->result.startup_seconds / (m->seeds_runs ? 3 : 2);
 
 	/* now the candidate: its first run initialises libraries, and has the build's limit where it compiles itself */
 	first = m->built[SIDE_CANDIDATE].folder[0] ? p->build_seconds : fmin(p->build_seconds, fmax(measure_run_limit(m), FIRST_SECONDS + 10 * first));

@@ -20,7 +20,8 @@ const Profile job_default_profile = {
 	.first_checks = 5,.min_checks = 50,.max_checks = 1000,.check_seconds = 3,
 	.audits = 400,.audit_seconds = 1,.audit_sigma = 3,.audit_margin = 0.25,
 	.run_limit_factor = 1000,.run_limit_min = 1,.run_limit_max = 30,.build_seconds = 120,
-	.memory_mb = 4096,.arena_mb = 256,.disturbed_factor = 2,.disturbed_attempts = 3,.cold_cache = false,
+	.memory_mb = 4096,.arena_mb = 256,.disturbed_factor = 2,.disturbed_attempts = 3,
+	.budget_factor = 8,.budget_min = 120,.cold_cache = false,
 };
 
 static bool
@@ -128,7 +129,9 @@ parse_profile(Profile *p, const json_t *o, char *error, size_t size)
 		|| !integer(o, "memory_mb", 64, 1 << 30, false, &p->memory_mb, error, size)
 		|| !integer(o, "arena_mb", 1, 1 << 20, false, &p->arena_mb, error, size)
 		|| !number(o, "disturbed_factor", 1e-3, 1e6, false, &p->disturbed_factor, error, size)
-		|| !integer(o, "disturbed_attempts", 1, 100, false, &p->disturbed_attempts, error, size))
+		|| !integer(o, "disturbed_attempts", 1, 100, false, &p->disturbed_attempts, error, size)
+		|| !number(o, "budget_factor", 1, 1e6, true, &p->budget_factor, error, size)
+		|| !number(o, "budget_min", 1e-3, 1e6, false, &p->budget_min, error, size))
 		return false;
 	p->bucket_estimator = bucket_estimator ? CUDAL1_ESTIMATE_MEAN : CUDAL1_ESTIMATE_MEDIAN;
 	p->mean_of_ratios = score_estimator != 0;
@@ -297,6 +300,8 @@ job_parse(Job *job, const char *text, size_t length, char *error, size_t size)
 		return wrong(error, size, "task: \"cores\" must be at least 1");
 	if (json_object_get(job->root, "profile") && !parse_profile(&job->profile, json_object_get(job->root, "profile"), error, size))
 		return false;
+	if (json_is_number(json_object_get(job->root, "budget_seconds")))
+		job->budget_seconds = fmax(0, json_number_value(json_object_get(job->root, "budget_seconds")));
 	job->device_key = json_string_value(json_object_get(device, "key"));
 	job->device_class = json_string_value(json_object_get(device, "class"));
 	return true;

@@ -53,6 +53,8 @@ typedef struct Profile
 	int			arena_mb;
 	double		disturbed_factor;
 	int			disturbed_attempts;
+	double		budget_factor;	/* 0: no budget */
+	double		budget_min;
 	bool		cold_cache;
 } Profile;
 
@@ -93,6 +95,7 @@ typedef struct Job
 	Tolerance	tolerance;
 	Profile		profile;
 	int			cores;
+	double		budget_seconds; /* of the device, from the first check on; 0: not given */
 	const char *device_key;
 	const char *device_class;
 } Job;

@@ -659,6 +659,7 @@ measure_run(Measure *m)
 		{
 			device_environment(m);
 			measure_progress(m, "checking", 0, 0, NAN, NAN, NAN, NAN, true);
+			m->checks_began = clock_now();
 			if ((m->job->language != LANGUAGE_PYTORCH || layout_from_generator(m)) && checks_run(m))
 				rounds_run(m);
 		}

@@ -157,6 +157,8 @@ typedef struct Measure
 	double		time[2];
 	double		generate_time;
 	double		load_seconds[2];	/* spent on loading each side's code */
+	double		start_time;		/* of a reference's process: its start, its first block, its end */
+	double		checks_began;
 	double		check_time;
 	double		checked_seconds;
 	double		last_progress;

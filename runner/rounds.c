@@ -26,6 +26,9 @@
 #define KNOWN			0.5		/* of the goal: standard error of a half that needs no more rounds */
 #define TRAP_EVERY		16		/* rounds, on average */
 #define MIN_ORDERED		2		/* rounds of an order, for a median of their own */
+#define BUDGET_ROUNDS	2		/* of a half, where the budget is used up */
+#define BUDGET_PAIRS	3		/* that are made whatever they take: an interval of two says next to nothing */
+#define WALL_OF_PAIR	2.0		/* wall time of a pair beside its processes' starts, in the clock time of its blocks */
 #define LIKE_BLOCKS		1.25	/* speeds up to which both sides' blocks have the same number of runs */
 #define LIKE_SECONDS	2.0		/* how much longer one side's blocks may take than the other's */
 #define UNEVEN_BLOCKS	1.5		/* how much less alike blocks may be than those that the times of a pair ask for */
@@ -444,11 +447,12 @@ run_half(Rounds *s, int half_number, Values *plain, Values *capped, bool *distur
 	{
 		bool		audit = plan[i] >= (uint32_t) s->rounds_a_half;
 
+		bool		over = rounds_over_budget(s);
 
-		if (half.ratio[0].n + half.ratio[1].n >= MIN_ROUNDS && p->precision_goal > 0)
+		if (half.ratio[0].n + half.ratio[1].n >= (over ? BUDGET_ROUNDS : MIN_ROUNDS) && p->precision_goal > 0)
 		{
 			/* where staging takes longer than running, fewer rounds will do */
-			if (clock_now() > deadline)
+			if (over || clock_now() > deadline)
 				break;
 			known = known || is_known(s, &half);
 		}
@@ -599,7 +603,7 @@ rounds_pair(Rounds *s)
 		Rounds		before = *s;
 
 		/* who slows the reference again and again is not worth the device's time three times over */
-		s->attempts = s->priced < MAX_PRICED ? s->m->job->profile.disturbed_attempts : 1;
+		s->attempts = s->priced < MAX_PRICED && !rounds_over_budget(s) ? s->m->job->profile.disturbed_attempts : 1;
 		for (s->disturbed = 0;; s->disturbed++)
 		{
 			good = run_half(s, half, ratios[0], ratios[1], &disturbed);
@@ -608,6 +612,8 @@ rounds_pair(Rounds *s)
 			rounds_count(s, "reference_disturbed");
 			if (s->disturbed + 1 >= s->attempts)
 				break;
+			if (rounds_over_budget(s))
+				s->attempts = s->disturbed + 2;
 			ratios[0][0].n = ratios[0][1].n = ratios[1][0].n = ratios[1][1].n = 0;
 			s->rounds = before.rounds;
 			s->excess.n = before.excess.n;
@@ -791,6 +797,28 @@ pair_of_like_blocks(Rounds *s, bool *counts)
 	return plan(s);
 }
 
+/* seconds that a measurement is worth: as the job says, by what its task took before, or what the first look takes at the reference's speed */
+static double
+budget(const Rounds *s)
+{
+	const Measure *m = s->m;
+	const Profile *p = &m->job->profile;
+	double		blocks = 4 * s->rounds_a_half * fmax(m->time[SIDE_REFERENCE], fmin(p->block_seconds, s->most * m->time[SIDE_REFERENCE]));
+	double		pair = WALL_OF_PAIR * fmax(p->bucket_seconds, blocks) + 4 * m->start_time;
+
+	if (p->budget_factor == 0)
+		return INFINITY;
+	if (m->job->budget_seconds > 0)
+		return m->job->budget_seconds;
+	return fmax(p->budget_min, p->budget_factor * p->looks[0] * pair);
+}
+
+bool
+rounds_over_budget(const Rounds *s)
+{
+	return clock_now() - s->m->checks_began > s->budget;
+}
+
 /* all but the buckets, which the result has */
 static void
 forget(Rounds *s)
@@ -814,7 +842,7 @@ void
 rounds_run(Measure *m)
 {
 	const Profile *p = &m->job->profile;
-	Rounds		s = {.m = m,.lower = NAN,.upper = NAN,.half_width = NAN};
+	Rounds		s = {.m = m,.budget = INFINITY,.lower = NAN,.upper = NAN,.half_width = NAN};
 	bool		left = false;
 	bool		done = false;
 
@@ -823,6 +851,7 @@ rounds_run(Measure *m)
 	measure_progress(m, "calibrating", 0, 0, NAN, NAN, NAN, NAN, true);
 	if (!plan(&s))
 		goto end;
+	s.budget = budget(&s);
 	while (!done)
 	{
 		int			pairs;
@@ -845,7 +874,8 @@ rounds_run(Measure *m)
 			left = p->futility_pairs > 0 && (look || pairs == p->futility_pairs)
 				&& cudal1_score_conservative_round(s.upper) < 1
 				&& s.half_width <= fmax(2 * p->precision_goal, p->precision_slope * fabs(log(score)));
-			done = left || pairs >= p->looks[p->nlooks - 1] || clock_now() - s.started > p->window_seconds
+			s.over_budget = pairs >= BUDGET_PAIRS && rounds_over_budget(&s);
+			done = left || s.over_budget || pairs >= p->looks[p->nlooks - 1] || clock_now() - s.started > p->window_seconds
 				|| (look && s.half_width <= fmax(p->precision_goal, p->precision_slope * fabs(log(score))));
 		}
 		else

@@ -45,6 +45,8 @@ typedef struct Rounds
 	int			rounds_in_buckets;	/* those of whole pairs */
 	int			samples;
 	double		started;
+	double		budget;			/* seconds from the first check on; INFINITY: none */
+	bool		over_budget;	/* that ended the measurement */
 	double		lower;
 	double		upper;
 	double		half_width;
@@ -84,6 +86,7 @@ extern double rounds_estimate(const Rounds *s);
 extern void rounds_count(Rounds *s, const char *what);
 extern uint32_t rounds_audit_staged(const Rounds *s);
 extern bool rounds_pair(Rounds *s);
+extern bool rounds_over_budget(const Rounds *s);
 
 /* aa.c: pairs of the reference with itself */
 #define AA_PAIRS	7

@@ -227,7 +227,7 @@ verdict_asks_aa(const Rounds *s, double half_width)
 /*
  * What a score is worth whose interval is wide. From 1 on that is the lower end, whoever made it wide. Below 1 the nearer end is above what was
  * measured: so the candidate is granted no more doubt than intervals of the reference itself show, none where theirs are not wide, and gets the
- * lower end where its pairs spread more than the reference's do.
+ * lower end where its pairs spread more than the reference's do, or where its budget left no time to tell.
  */
 static double
 careful_score(Rounds *s, double score, const char **why)
@@ -302,8 +302,9 @@ verdict_conclude(Rounds *s, bool left)
 	r->lower = s->lower;
 	r->upper = fmin(s->upper, MOST);
 	if (r->wide)
-		conclude(m, OUTCOME_SUCCESSFUL, "the interval after %zu pairs is +-%.2f %%, wider than %.2f %%: %s", s->buckets.n,
-				 100 * r->half_width, 100 * wide_from(s), why);
+		conclude(m, OUTCOME_SUCCESSFUL, "the interval after %zu pairs%s is +-%.2f %%, wider than %.2f %%: %s", s->buckets.n,
+				 s->over_budget ? ", when the time that a measurement of this task may take was used up," : "", 100 * r->half_width,
+				 100 * wide_from(s), why);
 	else
 		conclude(m, OUTCOME_SUCCESSFUL, NULL);
 }

@@ -61,6 +61,9 @@ CREATE TABLE cudal1.profile (
 	disturbed_factor	float8 NOT NULL CHECK (disturbed_factor > 0),
 	disturbed_attempts	int NOT NULL CHECK (disturbed_attempts >= 1),
 	cold_cache			boolean NOT NULL DEFAULT false,
+	-- device time
+	budget_factor		float8 CHECK (budget_factor >= 1),
+	budget_min			float8 NOT NULL CHECK (budget_min > 0),
 	-- verification
 	verify_above		float8 CHECK (verify_above > 1),
 	verify_best_factor	float8 CHECK (verify_best_factor > 1),
@@ -87,6 +90,8 @@ COMMENT ON COLUMN cudal1.profile.run_limit_factor IS 'a steady run may take this
 COMMENT ON COLUMN cudal1.profile.build_seconds IS 'limit for compiling, and for the first call of code that compiles itself';
 COMMENT ON COLUMN cudal1.profile.arena_mb IS 'memory for the inputs and outputs of one block, in MiB';
 COMMENT ON COLUMN cudal1.profile.disturbed_factor IS 'a reference slower beside the candidate than alone by more than this multiple of precision_goal is disturbed';
+COMMENT ON COLUMN cudal1.profile.budget_factor IS 'a measurement may take this many times the median device time of its task''s first 15, or, before there are as many, of what the first look takes at the reference''s speed; NULL: any';
+COMMENT ON COLUMN cudal1.profile.budget_min IS 'least budget, in seconds from the first check on; after it three pairs are completed, and a wide interval is paid at its lower end';
 COMMENT ON COLUMN cudal1.profile.verify_above IS 'scores above this are measured again; NULL: never';
 COMMENT ON COLUMN cudal1.profile.verify_best_factor IS 'scores above this multiple of the task''s best are measured again';
 COMMENT ON COLUMN cudal1.profile.verify_agreement IS 'the second score must lie within this share of the first, unless either interval is wide';
@@ -147,6 +152,7 @@ CREATE TABLE cudal1.task (
 	content_hash		bytea NOT NULL,
 	certified			text CHECK (certified IN ('passed', 'weak')),
 	nulls_at			timestamptz,
+	measured_seconds	float8[] NOT NULL DEFAULT '{}',
 	created_at			timestamptz NOT NULL DEFAULT pg_catalog.now(),
 	created_by			text NOT NULL DEFAULT cudal1.caller(),
 	CHECK ((language IN ('c', 'cuda')) = (signature IS NOT NULL))
@@ -160,6 +166,7 @@ COMMENT ON COLUMN cudal1.task.rtol IS 'relative tolerance; NULL: the default of 
 COMMENT ON COLUMN cudal1.task.atol IS 'tolerance as a multiple of the output''s root mean square; NULL: the default of each dtype';
 COMMENT ON COLUMN cudal1.task.certified IS 'weak: a null candidate passes, so the task does not discriminate; NULL: not certified yet';
 COMMENT ON COLUMN cudal1.task.nulls_at IS 'when its null candidates were queued first; NULL: not yet';
+COMMENT ON COLUMN cudal1.task.measured_seconds IS 'device seconds of the first 15 measurements with the task''s profile whose intervals were not wide; a budget is a multiple of their median';
 CREATE INDEX task_uncertified ON cudal1.task (task_id) WHERE nulls_at IS NULL;
 
 -- one function, since the expressions of a CHECK are built anew for each INSERT: spelled out they cost more than the row

@@ -10,7 +10,7 @@ INSERT INTO cudal1.profile
 	 first_checks, min_checks, max_checks, check_seconds,
 	 audits, audit_seconds, audit_sigma, audit_margin,
 	 run_limit_factor, run_limit_min, run_limit_max, build_seconds, memory_mb, arena_mb,
-	 attempts, disturbed_factor, disturbed_attempts, cold_cache,
+	 attempts, disturbed_factor, disturbed_attempts, cold_cache, budget_factor, budget_min,
 	 verify_above, verify_best_factor, verify_agreement, verify_wait)
 VALUES
 	('default', true, 'training rewards: stops as soon as the interval is narrow enough, a few seconds for most candidates',
@@ -19,7 +19,7 @@ VALUES
 	 5, 50, 1000, 3,
 	 400, 1, 3, 0.25,
 	 1000, 1, 30, 120, 4096, 256,
-	 3, 2, 3, false,
+	 3, 2, 3, false, 8, 120,
 	 3, 2, 0.1, '30 seconds'),
 	('quick', true, 'demonstrations and tests: seven buckets of 0.1 s, wider intervals, fewer checks',
 	 7, '{7}', 3, 0.1, 0.010, 1800,
@@ -27,7 +27,7 @@ VALUES
 	 5, 10, 1000, 0.5,
 	 50, 0.3, 3, 0.25,
 	 1000, 1, 30, 120, 4096, 256,
-	 3, 2, 3, false,
+	 3, 2, 3, false, 8, 60,
 	 3, 2, 0.1, '0 seconds'),
 	('certify', true, 'null candidates of a task: whether the checks are passed counts, so times are hardly taken and nothing is verified',
 	 2, '{2}', NULL, 0.02, 0.002, 60,
@@ -35,7 +35,7 @@ VALUES
 	 5, 10, 50, 0.2,
 	 0, 0, 3, 0.25,
 	 1000, 1, 30, 120, 4096, 256,
-	 3, 1000000, 3, false,
+	 3, 1000000, 3, false, NULL, 120,
 	 NULL, NULL, 0.1, NULL),
 	('paper', true, 'the letter of CUDA-L1, section 2.4.4: 30 minutes a candidate, 7 buckets of means, variance limit 0.005',
 	 7, '{7}', NULL, 1800.0 / 7, 0.010, 1800,
@@ -43,7 +43,7 @@ VALUES
 	 5, 1000, 1000, 3,
 	 400, 1, 3, 0.25,
 	 1000, 1, 30, 120, 4096, 256,
-	 3, 2, 3, false,
+	 3, 2, 3, false, NULL, 120,
 	 3, 2, 0.1, NULL),
 	('paper_eval', true, 'published tables, CUDA-L1, section 3.2: 20 minutes a candidate, the mean of all ratios, no verification',
 	 7, '{7}', NULL, 1200.0 / 7, 0.010, 1200,
@@ -51,7 +51,7 @@ VALUES
 	 5, 1000, 1000, 3,
 	 400, 1, 3, 0.25,
 	 1000, 1, 30, 120, 4096, 256,
-	 3, 2, 3, false,
+	 3, 2, 3, false, NULL, 120,
 	 NULL, NULL, 0.1, NULL);
 
 CREATE FUNCTION cudal1.guard_profile() RETURNS trigger
@@ -105,7 +105,7 @@ DECLARE
 		"first_checks": [1, 1000], "min_checks": [0, 1e6], "max_checks": [0, 1e6], "check_seconds": [0, 1e5],
 		"audits": [0, 1e6], "audit_seconds": [0, 1e5], "audit_sigma": [0, 100], "audit_margin": [0, 100],
 		"run_limit_factor": [1, 1e9], "run_limit_min": [1e-3, 1e5], "run_limit_max": [1e-3, 1e5], "build_seconds": [0.1, 1e5],
-		"memory_mb": [64, 1073741824], "arena_mb": [1, 1048576], "disturbed_factor": [1e-3, 1e6], "disturbed_attempts": [1, 100],
+		"memory_mb": [64, 1073741824], "arena_mb": [1, 1048576], "disturbed_factor": [1e-3, 1e6], "disturbed_attempts": [1, 100], "budget_factor": [1, 1e6], "budget_min": [1e-3, 1e6],
 		"verify_above": [1, 1e9], "verify_best_factor": [1, 1e9], "verify_agreement": [1e-9, 1e9]}';
 	unknown	text;
 	m		record;

@@ -184,6 +184,17 @@ $$;
 COMMENT ON FUNCTION cudal1.read_result(jsonb) IS
 'a result of cudal1-measure as the columns of a measurement that it fills; a malformed one becomes the outcome lost, with what is wrong as detail';
 
+CREATE FUNCTION cudal1.budget_seconds(p cudal1.profile, measured_seconds float8[])
+RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT greatest((p).budget_min, (p).budget_factor * percentile_cont(0.5) WITHIN GROUP (ORDER BY s))
+		FROM unnest(measured_seconds) AS s
+		HAVING count(*) >= 15 AND (p).budget_factor IS NOT NULL;
+END;
+COMMENT ON FUNCTION cudal1.budget_seconds(cudal1.profile, float8[]) IS
+'seconds of a device that a measurement may take, from those that its task''s first ones took; NULL: too few of them, so cudal1-measure reckons with the reference''s speed, or the profile has no budget';
+
 /*
  * Turns. The most urgent level goes first. Within a level trainers take turns, one job each, and within a trainer tasks take turns
  * of a group's size, so that groups become complete one after the other; each device goes round by itself. So who has one
@@ -378,7 +389,8 @@ BEGIN
 										   'signature', t.signature, 'cores', t.cores, 'rtol', t.rtol, 'atol', t.atol),
 				'candidate', jsonb_build_object('candidate_id', c.candidate_id, 'code', c.code),
 				'profile', to_jsonb(p),
-				'device', jsonb_build_object('key', substr(d.device_key, length(d.host) + 2), 'class', d.class))
+				'device', jsonb_build_object('key', substr(d.device_key, length(d.host) + 2), 'class', d.class),
+				'budget_seconds', CASE WHEN j.profile = t.profile THEN cudal1.budget_seconds(p, t.measured_seconds) END)
 			FROM cudal1.task AS t, cudal1.candidate AS c, cudal1.profile AS p
 			WHERE t.task_id = j.task_id AND c.candidate_id = j.candidate_id AND p.name = j.profile;
 END
@@ -678,6 +690,10 @@ BEGIN
 		RETURN 'stored';
 	END IF;
 	DELETE FROM cudal1.job AS x WHERE x.job_id = j.job_id;
+	-- the first ones alone: a trainer's slow codes would raise the budgets of those that follow, and these the next
+	IF j.profile = t.profile AND c.purpose = 'normal' AND NOT r.wide AND r.device_seconds > 0 AND cardinality(t.measured_seconds) < 15 THEN
+		UPDATE cudal1.task AS x SET measured_seconds = x.measured_seconds || r.device_seconds WHERE x.task_id = j.task_id;
+	END IF;
 
 	IF j.kind = 'verify' THEN
 		-- of intervals that are wide the ends need not agree: the lower one has been shown twice

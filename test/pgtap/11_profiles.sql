@@ -1,15 +1,15 @@
 -- Profiles: the shipped rows hold the protocol's numbers and never change.
 BEGIN;
-SELECT plan(49);
+SELECT plan(54);
 
 SELECT results_eq('SELECT name FROM cudal1.profile WHERE shipped ORDER BY name', ARRAY['certify', 'default', 'paper', 'paper_eval', 'quick'],
 	'five profiles are shipped');
 SELECT is(p.value, e.value, format('%s: %s is %s', e.profile, e.key, e.value))
 FROM (VALUES
 	('default', 'pairs', '7'), ('default', 'looks', '[7, 14, 21]'), ('default', 'precision_goal', '0.005'), ('default', 'verify_wait', '"00:00:30"'),
-	('default', 'variance_limit', 'null'),
+	('default', 'variance_limit', 'null'), ('default', 'budget_factor', '8'), ('default', 'budget_min', '120'),
 	('quick', 'bucket_seconds', '0.1'), ('quick', 'looks', '[7]'), ('quick', 'verify_above', '3'),
-	('paper', 'window_seconds', '1800'), ('paper', 'variance_limit', '0.005'), ('paper', 'bucket_estimator', '"mean"'), ('paper', 'half_width_limit', 'null'),
+	('paper', 'window_seconds', '1800'), ('paper', 'variance_limit', '0.005'), ('paper', 'bucket_estimator', '"mean"'), ('paper', 'half_width_limit', 'null'), ('paper', 'budget_factor', 'null'),
 	('paper', 'score_estimator', '"median_of_buckets"'), ('paper', 'min_checks', '1000'), ('paper', 'verify_wait', 'null'),
 	('paper_eval', 'window_seconds', '1200'), ('paper_eval', 'score_estimator', '"mean_of_ratios"'), ('paper_eval', 'verify_above', 'null'))
 	AS e (profile, key, value)
@@ -41,6 +41,8 @@ SELECT alike(pg_temp.refusal('x', changes::jsonb), '22023 ' || says, 'refused: '
 FROM (VALUES ('{"attempts": 0}', 'member "attempts" of changes is out of range Valid is attempts >= 1 AND attempts <= 100.'),
 	('{"bucket_estimator": "x"}', 'member "bucket_estimator" of changes is out of range Valid is bucket_estimator = ANY (ARRAY[''median'', ''mean'']).'),
 	('{"unstable": "discard"}', 'changes has the unknown member "unstable" Valid members are%'),
+	('{"budget_factor": 0.5}', 'member "budget_factor" of changes is out of range Valid is budget_factor >= 1.'),
+	('{"budget_min": 1e9}', 'member "budget_min" of changes is out of range Valid is 0.001 to 1000000.'),
 	('{"looks": []}', 'member "looks" of changes is out of range Valid is cardinality(looks) >= 1 AND cardinality(looks) <= 8.'),
 	('{"max_checks": 1}', 'members min_checks, max_checks of the profile don''t go together Valid is max_checks >= min_checks.'),
 	('{"futility_pairs": 9}', 'members pairs, futility_pairs, precision_goal of the profile don''t go together Valid is precision_goal = 0 OR futility_pairs IS NULL OR futility_pairs <= pairs.'),
@@ -54,7 +56,7 @@ FROM (VALUES ('{"attempts": 0}', 'member "attempts" of changes is out of range V
 	('{"confidence": 0.4}', 'member "confidence" of changes is out of range Valid is 0.5 to 0.999999.'),
 	('{"verify_best_factor": 1e30}', 'member "verify_best_factor" of changes is out of range Valid is 1 to 1000000000.')) AS v (changes, says);
 SELECT is(pg_temp.refusal('Mine!', '{}'), '22023 name must be a lower case letter, and up to 62 lower case letters, digits and _ after it', 'a bad name, too');
-SELECT is(pg_temp.refusal('x', '{"half_width_limit": null, "verify_wait": null}'), 'x', 'what may be null can be');
+SELECT is(pg_temp.refusal('x', '{"half_width_limit": null, "verify_wait": null, "budget_factor": null}'), 'x', 'what may be null can be');
 SELECT is(pg_temp.refusal('y', '{"verify_above": 1e9, "confidence": 0.999, "first_checks": 1000}'), 'y', 'cudal1-measure takes all that is accepted');
 
 SELECT * FROM finish();

@@ -1,6 +1,7 @@
 /*
  * rounds.c
- *		Whole measurements of made-up processes in made-up time: which runs are compared, when references are measured beside each other.
+ *		Whole measurements of made-up processes in made-up time: which runs are compared, when a budget ends, when references are measured beside
+ *		each other.
  */
 #define _GNU_SOURCE
 #include <time.h>
@@ -26,6 +27,7 @@ static uint64_t state;
 static double reference_run;
 static double candidate_run;
 static double candidate_spread; /* of its processes, as a factor's logarithm */
+static double candidate_sleeps; /* seconds a run at random, up to these */
 static double host_spread;		/* of all processes */
 static double process[2];		/* factors of those that live */
 
@@ -126,6 +128,8 @@ measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, 
 	*elapsed = n * (candidate ? candidate_run : reference_run) * process[side];
 	for (uint32_t i = 0; i < n; i++)
 	{
+		if (candidate)
+			*elapsed += candidate_sleeps * random_share();
 		if (candidate)
 			undone[slots[i]] = skips && reference_was_first && !done_by_reference[slots[i]];
 		else
@@ -315,10 +319,11 @@ run(uint64_t seed, double reference, double candidate)
 	json_decref(m.result.samples);
 	free(m.result.buckets);
 	m = (Measure) {.job = &job,.output_bytes = sizeof(uint32_t),.input_slot_bytes = 64,.output_slot_bytes = 64,.check_time = 1e-6,
-		.time = {reference, candidate},.result.evidence = json_object()};
+		.time = {reference, candidate + candidate_sleeps / 2},.start_time = 0.02,.result.evidence = json_object()};
 	measure = &m;
 	state = seed;
 	moment = 1000;
+	m.checks_began = moment;
 	reference_run = reference;
 	candidate_run = candidate;
 	compared = wrong = alive = 0;
@@ -343,6 +348,37 @@ check_runs(void)
 	skips = false;
 	run(1, 1e-3, 8e-3);
 	check(wrong == 0 && compared >= 50, "nor where the reference has more");
+}
+
+static void
+check_budget(void)
+{
+	double		seconds;
+
+	candidate_sleeps = 2.4;
+	seconds = run(2, 0.03, 0.1);
+	check(seconds > job.profile.budget_min && seconds < job.profile.budget_min + 30, "code that sleeps at random ends at its budget");
+	check(measure->result.outcome == OUTCOME_SUCCESSFUL && measure->result.wide && measure->result.score == measure->result.lower
+		  && measure->result.score < 0.05, "at the lower end of what is known, and marked");
+	job.budget_seconds = 20;
+	seconds = run(2, 0.03, 0.1);
+	check(seconds > 20 && seconds < 50 && measure->result.pairs >= 3, "sooner where the job says so");
+	job.budget_seconds = 1;
+	run(2, 0.03, 0.1);
+	check(measure->result.pairs == 3, "but with three pairs");
+	job.budget_seconds = 0;
+	job.profile.budget_factor = 0;
+	job.profile.precision_slope = 0;
+	seconds = run(2, 0.03, 0.1);
+	check(seconds > job.profile.budget_min && measure->result.pairs == 21, "or with the last look, without a budget");
+	job.profile.precision_slope = 0.05;
+	job.profile.budget_factor = 8;
+	candidate_sleeps = 0;
+
+	seconds = run(3, 0.05, 1);
+	check(!measure->result.wide && near(measure->result.score, 0.05, 0.01) && seconds < 60, "honest code twenty times as slow has its score");
+	seconds = run(3, 1, 20);
+	check(!measure->result.wide && near(measure->result.score, 0.05, 0.01), "also where the reference takes a second");
 }
 
 static void
@@ -377,9 +413,10 @@ main(void)
 		.pairs = 7,.looks = {7, 14, 21},.nlooks = 3,.futility_pairs = 3,.bucket_seconds = 0.5,.block_seconds = 0.010,.window_seconds = 1800,
 		.precision_goal = 0.005,.precision_slope = 0.05,.confidence = 0.95,.half_width_limit = 0.01,
 		.min_checks = 50,.max_checks = 1000,.check_seconds = 3,.audit_sigma = 3,.audit_margin = 0.25,
-		.arena_mb = 256,.disturbed_factor = 2,.disturbed_attempts = 3
+		.arena_mb = 256,.disturbed_factor = 2,.disturbed_attempts = 3,.budget_factor = 8,.budget_min = 60
 	};
 	check_runs();
+	check_budget();
 	check_aa();
 	return done();
 }
