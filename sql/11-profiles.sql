@@ -116,7 +116,7 @@ BEGIN
 	IF cudal1_add_profile.name IS NULL OR base IS NULL OR changes IS NULL OR cudal1_add_profile.purpose IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'name, base, changes and purpose must not be null';
 	END IF;
-	IF cudal1_add_profile.name !~ '^[a-z][a-z0-9_]{0,62}$' THEN
+	IF NOT cudal1.matches(cudal1_add_profile.name, '^[a-z][a-z0-9_]{0,62}$', 63) THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'name must be a lower case letter, and up to 62 lower case letters, digits and _ after it';
 	END IF;
 	IF jsonb_typeof(changes) <> 'object' THEN

@@ -46,6 +46,15 @@ END;
 COMMENT ON FUNCTION cudal1.salted_hash(text, text) IS
 'the identity of a text that is no proposed code: a malformed answer, a null candidate. No code has it, since none holds a zero byte';
 
+CREATE FUNCTION cudal1.matches(value text, pattern text, most_bytes int)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT CASE WHEN pg_catalog.octet_length(value) > most_bytes THEN false ELSE value ~ pattern END;
+END;
+COMMENT ON FUNCTION cudal1.matches(text, text, int) IS
+'whether a text that takes at most so many bytes matches a regular expression. A longer one does not, and is not looked at: of a text of 268 million characters a regular expression makes an internal error';
+
 CREATE FUNCTION cudal1.bad_signature(problem text, hint text DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -127,7 +136,7 @@ BEGIN
 		END IF;
 	END LOOP;
 	IF jsonb_typeof(signature -> 'entry') IS DISTINCT FROM 'string'
-		OR NOT (signature ->> 'entry') ~ identifier OR (signature ->> 'entry') = ANY (keywords) THEN
+		OR NOT cudal1.matches(signature ->> 'entry', identifier, 1000) OR (signature ->> 'entry') = ANY (keywords) THEN
 		PERFORM cudal1.bad_signature('entry must be the name of a C function', 'For instance "entry": "solve".');
 	END IF;
 	FOREACH key IN ARRAY ARRAY['rtol', 'atol'] LOOP
@@ -146,7 +155,7 @@ BEGIN
 			PERFORM cudal1.bad_signature(label || ' must be a JSON object');
 		END IF;
 		IF jsonb_typeof(arg -> 'name') IS DISTINCT FROM 'string'
-			OR NOT (arg ->> 'name') ~ identifier OR (arg ->> 'name') = ANY (keywords) THEN
+			OR NOT cudal1.matches(arg ->> 'name', identifier, 1000) OR (arg ->> 'name') = ANY (keywords) THEN
 			PERFORM cudal1.bad_signature(label || ' must have a name that is a C identifier');
 		END IF;
 		label := format('%s (%s)', label, arg ->> 'name');
@@ -366,15 +375,15 @@ BEGIN
 	IF task IS NULL OR reference IS NULL OR language IS NULL OR options IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'task, reference, language and options must not be null';
 	END IF;
-	IF task !~ '[^[:space:]]' OR octet_length(task) > 1000 OR task ~ '[[:cntrl:]]' THEN
+	IF NOT cudal1.matches(task, '[^[:space:]]', 1000) OR cudal1.matches(task, '[[:cntrl:]]', 1000) THEN
 		RAISE EXCEPTION USING ERRCODE = '22023',
 			MESSAGE = 'task must be a name of 1 to 1000 bytes without control characters';
 	END IF;
-	IF reference !~ '[^[:space:]]' THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'reference must not be empty';
-	END IF;
 	IF octet_length(reference) > 1048576 THEN
 		RAISE EXCEPTION USING ERRCODE = '54000', MESSAGE = 'reference must not be longer than 1 MiB';
+	END IF;
+	IF NOT cudal1.matches(reference, '[^[:space:]]', 1048576) THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'reference must not be empty';
 	END IF;
 	IF language NOT IN ('c', 'cuda', 'pytorch') THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('unknown language "%s"', language),
@@ -482,7 +491,7 @@ BEGIN
 						 THEN 'cuda' ELSE 'cpu' END
 					END;
 	ELSE
-		IF jsonb_typeof(options -> 'device') <> 'string' OR given !~ '[^[:space:]]' OR octet_length(given) > 200 THEN
+		IF jsonb_typeof(options -> 'device') <> 'string' OR NOT cudal1.matches(given, '[^[:space:]]', 200) THEN
 			PERFORM cudal1.bad_option('device', 'a device class (cpu or cuda) or a device model');
 		END IF;
 		SELECT d.class INTO class FROM cudal1.device AS d WHERE d.class = given OR d.model = given LIMIT 1;

@@ -113,10 +113,11 @@ BEGIN ATOMIC
 	SELECT CASE WHEN code IS NULL THEN 'code must not be null'
 				WHEN method IS NULL THEN 'method must not be null'
 				WHEN priority IS NULL THEN 'priority must not be null'
-				-- an expression over a whole code costs more than the rest of a submission; its beginning decides nearly always
-				WHEN pg_catalog.left(code, 64) !~ '[^[:space:]]' AND code !~ '[^[:space:]]' THEN 'code must not be empty'
 				WHEN pg_catalog.octet_length(code) > 1048576 THEN 'code must not be longer than 1 MiB'
-				WHEN method !~ '[^[:space:]]' OR pg_catalog.octet_length(method) > 200 THEN 'method must be a name of 1 to 200 bytes'
+				-- an expression over a whole code costs more than the rest of a submission; its beginning decides nearly always
+				WHEN NOT cudal1.matches(pg_catalog.left(code, 64), '[^[:space:]]', 256)
+					AND NOT cudal1.matches(code, '[^[:space:]]', 1048576) THEN 'code must not be empty'
+				WHEN NOT cudal1.matches(method, '[^[:space:]]', 200) THEN 'method must be a name of 1 to 200 bytes'
 				WHEN priority NOT BETWEEN -1000000000 AND 1000000000 THEN 'priority must lie between -1000000000 and 1000000000'
 		   END;
 END;

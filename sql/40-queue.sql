@@ -16,12 +16,12 @@ DECLARE
 	problem	text;
 BEGIN
 	problem := CASE
-		WHEN register_device.host IS NULL OR register_device.host !~ '^[^[:cntrl:]]{1,200}$' THEN 'host must be a name of 1 to 200 characters'
+		WHEN register_device.host IS NULL OR NOT cudal1.matches(register_device.host, '^[^[:cntrl:]]{1,200}$', 800) THEN 'host must be a name of 1 to 200 characters'
 		WHEN jsonb_typeof(device) IS DISTINCT FROM 'object' THEN 'device must be a JSON object'
-		WHEN jsonb_typeof(device -> 'key') IS DISTINCT FROM 'string' OR device ->> 'key' !~ '^[^[:cntrl:]]{1,200}$'
+		WHEN jsonb_typeof(device -> 'key') IS DISTINCT FROM 'string' OR NOT cudal1.matches(device ->> 'key', '^[^[:cntrl:]]{1,200}$', 800)
 			THEN 'key of device must be a string of 1 to 200 characters'
 		WHEN coalesce(device ->> 'class', '') NOT IN ('cpu', 'cuda') THEN 'class of device must be cpu or cuda'
-		WHEN jsonb_typeof(device -> 'model') IS DISTINCT FROM 'string' OR device ->> 'model' !~ '^[^[:cntrl:]]{1,200}$'
+		WHEN jsonb_typeof(device -> 'model') IS DISTINCT FROM 'string' OR NOT cudal1.matches(device ->> 'model', '^[^[:cntrl:]]{1,200}$', 800)
 			OR device ->> 'model' IN ('cpu', 'cuda') THEN 'model of device must be a string of 1 to 200 characters, and no class'
 		WHEN device ? 'cores' AND cudal1.json_int(device -> 'cores', 1, 1024) IS NULL
 			THEN 'cores of device must be an integer between 1 and 1024'

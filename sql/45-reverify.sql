@@ -20,7 +20,7 @@ BEGIN
 	IF cudal1_evaluate.priority NOT BETWEEN -1000000000 AND 1000000000 THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'priority must lie between -1000000000 and 1000000000';
 	END IF;
-	IF cudal1_evaluate.device !~ '[^[:space:]]' THEN
+	IF NOT cudal1.matches(cudal1_evaluate.device, '[^[:space:]]', 2000) THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'device must be a device class (cpu or cuda), a device model or a device''s key';
 	END IF;
 	-- a class may find its first device later; a model or key that nobody has is a slip, and its jobs would wait for ever
@@ -216,7 +216,7 @@ BEGIN
 	IF cudal1_import_result.device IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'device must not be null';
 	END IF;
-	IF cudal1_import_result.device !~ '[^[:space:]]' OR octet_length(cudal1_import_result.device) > 200 THEN
+	IF NOT cudal1.matches(cudal1_import_result.device, '[^[:space:]]', 200) THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'device must be a name of 1 to 200 bytes';
 	END IF;
 	IF s NOT BETWEEN 1e-9 AND 1e9 THEN

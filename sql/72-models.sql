@@ -68,11 +68,12 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'name, endpoint, model, parameters and concurrency must not be null';
 	END IF;
 	problem := CASE
-		WHEN cudal1_add_model.name !~ '^[^[:cntrl:]]{1,100}$' THEN 'name must be a name of 1 to 100 characters'
-		WHEN cudal1_add_model.model !~ '^[^[:cntrl:]]{1,255}$' THEN 'model must be a name of 1 to 255 characters'
-		WHEN cudal1_add_model.endpoint !~ '^(https?://[][A-Za-z0-9._:-]+(/[A-Za-z0-9._~%/-]*)?|unix:/[^:[:cntrl:]]{1,107}:(/[A-Za-z0-9._~%/-]*)?)$'
+		WHEN NOT cudal1.matches(cudal1_add_model.name, '^[^[:cntrl:]]{1,100}$', 400) THEN 'name must be a name of 1 to 100 characters'
+		WHEN NOT cudal1.matches(cudal1_add_model.model, '^[^[:cntrl:]]{1,255}$', 1020) THEN 'model must be a name of 1 to 255 characters'
+		WHEN NOT cudal1.matches(cudal1_add_model.endpoint,
+				'^(https?://[][A-Za-z0-9._:-]+(/[A-Za-z0-9._~%/-]*)?|unix:/[^:[:cntrl:]]{1,107}:(/[A-Za-z0-9._~%/-]*)?)$', 2000)
 			THEN 'endpoint must be http://host/path, https://host/path or unix:/path/of/socket:/path, without user, query and blanks'
-		WHEN cudal1_add_model.key_name !~ '^[A-Za-z_][A-Za-z0-9_.-]{0,62}$' THEN 'key_name must be a name of letters, digits and _ . -, not the key itself'
+		WHEN NOT cudal1.matches(cudal1_add_model.key_name, '^[A-Za-z_][A-Za-z0-9_.-]{0,62}$', 63) THEN 'key_name must be a name of letters, digits and _ . -, not the key itself'
 		WHEN jsonb_typeof(cudal1_add_model.parameters) <> 'object' THEN 'parameters must be a JSON object'
 		WHEN cudal1_add_model.parameters ?| ARRAY['model', 'messages', 'stream', 'stream_options', 'n']
 			THEN 'parameters must not contain model, messages, stream, stream_options or n'

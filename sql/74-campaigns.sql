@@ -34,7 +34,7 @@ DECLARE
 	number	text;
 	method	text;
 BEGIN
-	IF cudal1_add_campaign.name IS NULL OR cudal1_add_campaign.name !~ '^[^[:cntrl:]]{1,100}$' THEN
+	IF cudal1_add_campaign.name IS NULL OR NOT cudal1.matches(cudal1_add_campaign.name, '^[^[:cntrl:]]{1,100}$', 400) THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'name must be a name of 1 to 100 characters';
 	END IF;
 	IF cudal1_add_campaign.kind IS NULL OR cudal1_add_campaign.kind NOT IN ('vanilla', 'augment', 'self_supervised', 'evolve', 'contrastive') THEN
@@ -62,7 +62,7 @@ BEGIN
 	IF cudal1.json_int(o -> 'priority', -1000000000, 1000000000) IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'option "priority" must be an integer between -1000000000 and 1000000000';
 	END IF;
-	IF o ->> 'method' IS NOT NULL AND (jsonb_typeof(o -> 'method') <> 'string' OR o ->> 'method' !~ '^[^[:cntrl:]]{1,90}$') THEN
+	IF o ->> 'method' IS NOT NULL AND (jsonb_typeof(o -> 'method') <> 'string' OR NOT cudal1.matches(o ->> 'method', '^[^[:cntrl:]]{1,90}$', 360)) THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'option "method" must be a name of 1 to 90 characters';
 	END IF;
 	IF cudal1_add_campaign.kind = 'evolve' AND num_nonnulls(o ->> 'max_tokens', o ->> 'max_candidates', o ->> 'max_seconds', o ->> 'max_cost') = 0 THEN

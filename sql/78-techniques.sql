@@ -114,7 +114,7 @@ BEGIN
 	IF names IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'the answer holds no JSON array of strings';
 	END IF;
-	names := ARRAY(SELECT n FROM unnest(names) AS n WHERE n ~ '^[[:alnum:]][^[:cntrl:]]{1,79}$' ORDER BY n LIMIT 50);
+	names := ARRAY(SELECT n FROM unnest(names) AS n WHERE cudal1.matches(n, '^[[:alnum:]][^[:cntrl:]]{1,79}$', 320) ORDER BY n LIMIT 50);
 	INSERT INTO cudal1.technique (name) SELECT n FROM unnest(names) AS n ON CONFLICT DO NOTHING;
 	INSERT INTO cudal1.candidate_technique (candidate_id, technique, source)
 		SELECT take_techniques.candidate_id, n, take_techniques.source FROM unnest(names) AS n ON CONFLICT DO NOTHING;

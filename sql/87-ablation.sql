@@ -43,7 +43,7 @@ DECLARE
 	places		int := 0;
 	found		text;
 BEGIN
-	IF switch !~ '^[A-Za-z_][A-Za-z0-9_]{0,99}$' THEN
+	IF NOT cudal1.matches(switch, '^[A-Za-z_][A-Za-z0-9_]{0,99}$', 100) THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('switch "%s" is no name', switch),
 			HINT = 'A switch is a constant of the code, for instance USE_TILING.';
 	END IF;

@@ -1,6 +1,6 @@
 -- Every function of the extension, called with everything its argument types can hold: errors have a reason, none is internal, nothing crashes.
 BEGIN;
-SELECT plan(11);
+SELECT plan(12);
 SET LOCAL statement_timeout = '20s';
 SET LOCAL client_min_messages = error;
 
@@ -170,6 +170,29 @@ SET LOCAL standard_conforming_strings = off;
 SELECT lives_ok($$SELECT cudal1_import_result('t', NULL, 2, 'published', 'A100')$$, 'a code that nobody has seen is imported');
 SELECT is(cudal1.set_switch('USE_X = True', 'USE_X', false), 'USE_X = False', 'a switch is found');
 RESET standard_conforming_strings;
+
+-- texts longer than a regular expression takes
+CREATE FUNCTION pg_temp.states_of(calls text[]) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	call	text;
+	long	text := repeat(repeat(' ', 1000), 270000);
+BEGIN
+	FOREACH call IN ARRAY calls LOOP
+		BEGIN
+			EXECUTE call USING long;
+			RETURN NEXT '00000 ' || call;
+		EXCEPTION WHEN OTHERS THEN
+			RETURN NEXT SQLSTATE || ' ' || call;
+		END;
+	END LOOP;
+END
+$$;
+SELECT is_empty($$SELECT s FROM pg_temp.states_of(ARRAY['SELECT cudal1_add_task($1, ''r'', ''pytorch'')', 'SELECT cudal1_add_task(''long'', $1, ''pytorch'')',
+	'SELECT cudal1_submit(''t'', $1)', 'SELECT cudal1_submit(''t'', ''c'', $1)', 'SELECT cudal1_import_result(''t'', ''c'', 2, ''m'', $1)',
+	'SELECT cudal1_evaluate(ARRAY[1], device => $1)', 'SELECT cudal1_add_profile($1, ''quick'', ''{}'', ''p'')',
+	'SELECT cudal1_add_model($1, ''http://h/'', ''m'', NULL, ''{}'', 1)', 'SELECT cudal1_add_campaign($1, ''augment'', ''{t}'', ''{m}'')',
+	'SELECT cudal1.register_device($1, ''{}'')', 'SELECT cudal1.set_switch(''c'', $1, true)']) AS s WHERE left(s, 5) NOT IN ('22023', '54000')$$,
+	'a text that is too long for a regular expression is called too long');
 
 SELECT * FROM finish();
 ROLLBACK;
