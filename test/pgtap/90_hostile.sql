@@ -98,7 +98,10 @@ CREATE TEMPORARY VIEW ours AS
 		WHERE p.prorettype <> 'trigger'::regtype;
 
 -- a session of another time may set what it can; it waits for nobody
-SELECT pg_temp.try(f, 40) FROM ours WHERE NOT internal ORDER BY f::text \g /dev/null
+-- one statement a function, so that each has the whole time
+\o /dev/null
+SELECT format('SELECT pg_temp.try(%L, 40)', f) FROM ours WHERE NOT internal ORDER BY f::text \gexec
+\o
 SELECT cmp_ok((SELECT count(*) FROM answers), '>=', 2000::bigint, 'all functions for users are called');
 SELECT is_empty($$SELECT DISTINCT ON (function) function, state, message, left(call, 300) FROM answers WHERE state LIKE 'XX%' OR state IN ('0A000', '22P02', '42883', '42P01', '42703', '58000') ORDER BY function$$,
 	'no error of theirs is internal, or about their own text');
@@ -107,7 +110,9 @@ SELECT is_empty('SELECT * FROM cudal1.recount()', 'buckets equal a recount');
 SELECT is_empty($$SELECT candidate_id, reward FROM cudal1.candidate WHERE reward IN ('NaN', 'Infinity') OR reward < 0$$, 'no reward is out of this world');
 
 -- what they are made of may complain of anything, as long as the server stands
-SELECT pg_temp.try(f, 10) FROM ours WHERE internal ORDER BY f::text \g /dev/null
+\o /dev/null
+SELECT format('SELECT pg_temp.try(%L, 10)', f) FROM ours WHERE internal ORDER BY f::text \gexec
+\o
 SELECT is_empty($$SELECT DISTINCT ON (function) function, state, message, left(call, 300) FROM answers WHERE state = 'XX000' ORDER BY function$$, 'nor of the functions beneath');
 
 -- documents from outside, changed in every place, by a fixed sequence: a member gone, doubled into a string, or of another type
