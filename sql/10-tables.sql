@@ -369,6 +369,7 @@ CREATE TABLE cudal1.job (
 	language			text NOT NULL,
 	priority			int NOT NULL DEFAULT 0,
 	trainer				text COLLATE pg_catalog."C" NOT NULL DEFAULT cudal1.caller(),
+	proposer			text NOT NULL DEFAULT cudal1.caller(),
 	state				text NOT NULL DEFAULT 'queued',
 	not_before			timestamptz NOT NULL DEFAULT '-infinity',
 	deadline			timestamptz,
@@ -397,6 +398,7 @@ CREATE TABLE cudal1.job (
 COMMENT ON TABLE cudal1.job IS 'work to do: a row lives from its enqueueing to its verdict; not dumped, cudal1_requeue() re-creates unfinished work';
 COMMENT ON COLUMN cudal1.job.device IS 'device class or model, or the key of the one device, that may claim the job';
 COMMENT ON COLUMN cudal1.job.trainer IS 'the role whose turn the job takes: who proposed it, or * where several did';
+COMMENT ON COLUMN cudal1.job.proposer IS 'the role in whose quota of queued candidates the job counts: that which queued it; empty: nobody''s';
 COMMENT ON COLUMN cudal1.job.deadline IS 'a job not claimed by then is cancelled; one begun is completed';
 COMMENT ON COLUMN cudal1.job.attempt IS 'fencing number: counts claims; a heartbeat or result of an older claim is refused';
 COMMENT ON COLUMN cudal1.job.failures IS 'attempts that ended lost, unverified or unstable; compared with the profile''s attempts';
@@ -406,6 +408,7 @@ CREATE INDEX job_claim ON cudal1.job (device, language, cores, priority DESC, tr
 -- an order that the primary key can't give: for a place without jobs it would be read from end to end
 CREATE INDEX job_oldest ON cudal1.job (device, language, cores, enqueued_at, job_id) WHERE state = 'queued';
 CREATE INDEX job_deadline ON cudal1.job (deadline) WHERE deadline IS NOT NULL AND state = 'queued';
+CREATE INDEX job_proposer ON cudal1.job (proposer) WHERE state = 'queued' AND kind = 'measure';
 CREATE INDEX job_lease ON cudal1.job (lease_until) WHERE state = 'running';
 
 -- each device has its own rows, so that claims don't wait for each other; what a crash empties begins anew

@@ -174,6 +174,7 @@ COMMENT ON COLUMN cudal1.request.cost IS 'by the prices of the model at that tim
 COMMENT ON COLUMN cudal1.request.seconds IS 'seconds of the last try';
 COMMENT ON COLUMN cudal1.request.taken_at IS 'when the answer was turned into what it was asked for';
 CREATE INDEX request_claim ON cudal1.request (model_id, priority DESC, request_id) WHERE state = 'queued';
+CREATE INDEX request_under_way ON cudal1.request (created_by) WHERE state IN ('queued', 'running');
 CREATE INDEX request_running ON cudal1.request (model_id) WHERE state = 'running';
 CREATE INDEX request_answered ON cudal1.request (request_id) WHERE state = 'answered' AND taken_at IS NULL;
 CREATE INDEX request_undecided ON cudal1.request (lane_id) WHERE NOT decided;

@@ -517,8 +517,11 @@ BEGIN
 				DETAIL = 'A task''s reference, language, signature, level and options never change.',
 				HINT = 'Add the new version under another name.';
 		END IF;
-	ELSIF (options ->> 'certify')::boolean THEN
-		PERFORM cudal1.certify(t.task_id);
+	ELSE
+		PERFORM cudal1.store(cudal1.caller(), 0, 1024 + octet_length(t.reference));
+		IF (options ->> 'certify')::boolean THEN
+			PERFORM cudal1.certify(t.task_id);
+		END IF;
 	END IF;
 	RETURN t.task_id;
 END

@@ -14,14 +14,14 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
-	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority, deadline, trainer)
+	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority, deadline, trainer, proposer)
 		VALUES ('measure', t.task_id, enqueue_measure.candidate_id, t.profile, coalesce(t.device_model, t.device), t.cores, t.language,
-				enqueue_measure.priority, enqueue_measure.deadline, enqueue_measure.owner)
+				enqueue_measure.priority, enqueue_measure.deadline, enqueue_measure.owner, enqueue_measure.owner)
 		ON CONFLICT DO NOTHING;
 END
 $$;
 COMMENT ON FUNCTION cudal1.enqueue_measure(cudal1.task, bigint, int, timestamptz, text) IS
-'queues the measurement of a candidate by its task''s profile on its task''s device, in the turn of a role';
+'queues the measurement of a candidate by its task''s profile on its task''s device, in the turn and the quota of a role';
 
 CREATE FUNCTION cudal1.propose_again(t cudal1.task, candidate_id bigint, priority int, deadline timestamptz, owner text)
 RETURNS boolean
@@ -136,6 +136,7 @@ DECLARE
 	earlier		bigint;
 	hash		bytea := CASE WHEN accept_submission.reason IS NULL THEN cudal1.code_hash(accept_submission.code)
 								  ELSE cudal1.salted_hash('malformed', accept_submission.code) END;
+	new_code	text := accept_submission.code;
 	fresh		boolean;
 	queued		boolean := false;
 	proposal	bigint;
@@ -203,6 +204,9 @@ BEGIN
 		END IF;
 	END IF;
 
+	IF NOT fresh THEN
+		new_code := NULL;
+	END IF;
 	IF accept_submission.reason IS NULL THEN
 		IF fresh THEN
 			PERFORM cudal1.enqueue_measure(t, id, accept_submission.priority, accept_submission.deadline, accept_submission.owner);
@@ -215,6 +219,7 @@ BEGIN
 			PERFORM cudal1.wake();
 		END IF;
 	END IF;
+	PERFORM cudal1.store(accept_submission.owner, queued::int, cudal1.proposal_bytes(new_code, accept_submission.response));
 	IF NOT fresh AND accept_submission.purpose = 'normal' THEN
 		PERFORM cudal1.place_again(ARRAY[id]);
 	END IF;
@@ -261,6 +266,8 @@ BEGIN
 			proposed AS (
 				INSERT INTO cudal1.proposal (task_id, candidate_id, method, group_key, created_by)
 					SELECT t.task_id, added.candidate_id, cudal1_submit.method, cudal1_submit.group_key, proposer FROM added),
+			stored AS (
+				INSERT INTO cudal1.stored (role, bytes) SELECT proposer, cudal1.proposal_bytes(body, NULL) FROM added),
 			queued AS (
 				INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority, deadline, trainer)
 					SELECT 'measure', t.task_id, added.candidate_id, t.profile, t.device, t.cores, t.language, cudal1_submit.priority,
@@ -268,6 +275,9 @@ BEGIN
 						FROM added)
 			SELECT added.candidate_id INTO id FROM added;
 			IF FOUND THEN
+				IF NOT cudal1.take_room(proposer, 1, cudal1.proposal_bytes(body, NULL)) THEN
+					PERFORM cudal1.check_room(proposer, 1, cudal1.proposal_bytes(body, NULL));
+				END IF;
 				IF NOT EXISTS (SELECT FROM cudal1.device AS d
 							   WHERE d.enabled AND (d.class = t.device OR d.model = t.device) AND t.language = ANY (d.languages)
 									AND d.cores >= t.cores) THEN
@@ -286,7 +296,7 @@ $$;
 COMMENT ON FUNCTION @extschema@.cudal1_submit(text, text, text, bigint, text, text, int, timestamptz, text) IS
 'proposes a code for a task and returns its candidate. Identical code (bytes after CRLF -> LF) is one candidate, measured once; each submission is a proposal.
 method: who proposes, in reports; it belongs to the role that uses it first, but for manual, model and contrastive, which all share. prompt_id: the caller''s prompt that led to it; group_key: its submissions whose rewards are compared; proposal_key: a key that it repeats within (task, group) adds nothing;
-priority: higher first; deadline: cancelled if not begun by then; purpose: candidates that are not normal (null, certification, ablation) are neither sampled nor reported. A discarded or imported candidate is queued again. A NOTICE says when no device can run the task. Error 42501: method or prompt is another role''s';
+priority: higher first; deadline: cancelled if not begun by then; purpose: candidates that are not normal (null, certification, ablation) are neither sampled nor reported. A discarded or imported candidate is queued again. A NOTICE says when no device can run the task. Errors: 42501 method or prompt is another role''s, 53400 a quota is used up (cudal1_set_quota())';
 
 CREATE FUNCTION cudal1.bad_submission(reason text)
 RETURNS void
@@ -395,6 +405,37 @@ COMMENT ON FUNCTION @extschema@.cudal1_submit_response(bigint, text, text, text,
 'proposes the code of a model''s answer to a prompt and returns its candidate; a malformed answer becomes a failed candidate (reward 0), identified by its raw text, as does one longer than 4 MiB, of which that much is kept.
 Further arguments as in cudal1_submit()';
 
+CREATE FUNCTION cudal1.refuse_rows(owner text, candidates bigint, bytes bigint, task_ids bigint[], codes text[], hashes bytea[], reasons text[],
+	leaders int[], ids bigint[])
+RETURNS text[]
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
+AS $$
+	WITH row AS (
+		SELECT v.*, v.reason IS NULL AND v.id IS NULL AND v.leader = v.ord AS proposes,
+				min(v.ord) FILTER (WHERE v.reason IS NULL AND v.id IS NULL AND v.leader = v.ord) OVER (PARTITION BY v.task_id, v.hash) AS first
+			FROM unnest(task_ids, codes, hashes, reasons, leaders, ids) WITH ORDINALITY AS v(task_id, code, hash, reason, leader, id, ord)),
+	needs AS (
+		-- a code is stored with its first row, and queued if it is not known, or was discarded or imported
+		SELECT r.*, (r.ord = r.first AND (c.candidate_id IS NULL OR c.state = 'discarded' OR c.imported))::int AS queues,
+				cudal1.proposal_bytes(CASE WHEN r.ord = r.first AND c.candidate_id IS NULL THEN r.code END, NULL) AS stores
+			FROM row AS r LEFT JOIN cudal1.candidate AS c ON r.proposes AND c.task_id = r.task_id AND c.code_hash = r.hash),
+	summed AS (
+		SELECT s.*, sum(s.queues) FILTER (WHERE s.proposes) OVER (ORDER BY s.ord) AS queued,
+				sum(s.stores) FILTER (WHERE s.proposes) OVER (ORDER BY s.ord) AS stored
+			FROM needs AS s),
+	judged AS (
+		SELECT s.ord, s.leader, CASE WHEN s.reason IS NOT NULL THEN s.reason
+									 WHEN NOT s.proposes THEN NULL
+									 -- a code's later rows go with its first
+									 WHEN f.queued > refuse_rows.candidates AND f.queues > 0 THEN cudal1.quota_reason(refuse_rows.owner, 'candidates')
+									 WHEN s.stored > refuse_rows.bytes OR f.stored > refuse_rows.bytes THEN cudal1.quota_reason(refuse_rows.owner, 'bytes')
+								END AS reason
+			FROM summed AS s LEFT JOIN summed AS f ON f.ord = s.first)
+	SELECT array_agg(coalesce(j.reason, k.reason) ORDER BY j.ord) FROM judged AS j LEFT JOIN judged AS k ON k.ord = j.leader;
+$$;
+COMMENT ON FUNCTION cudal1.refuse_rows(text, bigint, bigint, bigint[], text[], bytea[], text[], int[], bigint[]) IS
+'the reasons of a batch''s rows, with those of rows that need more candidates or bytes than a role has room for; the arrays as in cudal1_submit_batch()';
+
 CREATE FUNCTION @extschema@.cudal1_submit_batch(tasks text[], codes text[], method text DEFAULT 'manual', group_keys text[] DEFAULT NULL,
 	proposal_keys text[] DEFAULT NULL, priority int DEFAULT 0, deadline timestamptz DEFAULT NULL)
 RETURNS TABLE (ordinal int, candidate_id bigint, reason text)
@@ -413,7 +454,9 @@ DECLARE
 	ids			bigint[];
 	-- sets
 	fresh		bigint[];	-- candidates added
+	bytes		bigint;		-- of their codes
 	known		bigint[];	-- candidates that existed and got a proposal
+	proposals	bigint;		-- how many were added
 	r			record;
 BEGIN
 	IF tasks IS NULL OR codes IS NULL THEN
@@ -447,6 +490,15 @@ BEGIN
 				ON v.reason IS NULL AND v.key IS NOT NULL AND p.created_by = proposer AND p.task_id = v.task_id
 					AND coalesce(p.group_key, '') = coalesce(v.grp, '') AND p.proposal_key = v.key;
 
+	-- quotas: the whole batch fits nearly always
+	bytes := (SELECT sum(cudal1.proposal_bytes(c, NULL)) FROM unnest(codes) AS c);
+	IF n > 0 AND NOT cudal1.take_room(proposer, n, bytes) THEN
+		r := cudal1.count_room(proposer, n, bytes);
+		IF r.candidates < n OR r.bytes < bytes THEN
+			reasons := cudal1.refuse_rows(proposer, r.candidates, r.bytes, task_ids, codes, hashes, reasons, leaders, ids);
+		END IF;
+	END IF;
+
 	-- candidates, in the order of their index
 	WITH added AS (
 		INSERT INTO cudal1.candidate (task_id, code, code_hash)
@@ -456,8 +508,8 @@ BEGIN
 				WHERE v.reason IS NULL AND v.id IS NULL AND v.leader = v.ord
 				ORDER BY v.task_id, v.hash
 			ON CONFLICT (task_id, code_hash) DO NOTHING
-			RETURNING candidate_id)
-	SELECT coalesce(array_agg(added.candidate_id), '{}') INTO fresh FROM added;
+			RETURNING candidate_id, octet_length(code) AS bytes)
+	SELECT coalesce(array_agg(added.candidate_id), '{}'), coalesce(sum(added.bytes), 0) INTO fresh, bytes FROM added;
 
 	-- proposals; keyed ones in the order of their index
 	WITH added AS (
@@ -470,16 +522,19 @@ BEGIN
 				ORDER BY CASE WHEN v.key IS NOT NULL THEN v.task_id END, CASE WHEN v.key IS NOT NULL THEN coalesce(v.grp, '') END, v.key, v.ord
 			ON CONFLICT DO NOTHING
 			RETURNING candidate_id)
-	SELECT array_agg(DISTINCT added.candidate_id) INTO known FROM added;
+	SELECT array_agg(DISTINCT added.candidate_id), count(*) INTO known, proposals FROM added;
 
 	-- a key that another session used meanwhile: its proposal stands, and a code of ours that nobody else proposed goes
 	IF proposal_keys IS NOT NULL THEN
 		WITH orphan AS (
 			DELETE FROM cudal1.candidate AS c
 				WHERE c.candidate_id = ANY (fresh) AND c.candidate_id <> ALL (coalesce(known, '{}'))
-				RETURNING c.candidate_id)
-		SELECT coalesce(array_agg(f.id), '{}') INTO fresh FROM unnest(fresh) AS f(id) WHERE f.id NOT IN (SELECT orphan.candidate_id FROM orphan);
+				RETURNING c.candidate_id, octet_length(c.code) AS bytes)
+		SELECT coalesce(array_agg(f.id), '{}'), bytes - coalesce((SELECT sum(orphan.bytes) FROM orphan), 0) INTO fresh, bytes
+			FROM unnest(fresh) AS f(id) WHERE f.id NOT IN (SELECT orphan.candidate_id FROM orphan);
 	END IF;
+	INSERT INTO cudal1.stored (role, bytes)
+		SELECT proposer, bytes + p.n * cudal1.proposal_bytes(NULL, NULL) FROM (SELECT proposals AS n) AS p WHERE p.n > 0;
 
 	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority, deadline, trainer)
 		SELECT 'measure', k.task_id, c.candidate_id, k.profile, coalesce(k.device_model, k.device), k.cores, k.language,
@@ -519,7 +574,7 @@ END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_submit_batch(text[], text[], text, text[], text[], int, timestamptz) IS
 'many submissions at once, aligned by position; a row that is not accepted has a reason and does not hinder the others. Arguments as in cudal1_submit();
-group_keys and proposal_keys may be null, as may their elements. Errors: 2202E where lengths differ, 42501 where the method is another role''s';
+group_keys and proposal_keys may be null, as may their elements. A row that passes a quota is not accepted, nor is any after it that would need more of it. Errors: 2202E where lengths differ, 42501 where the method is another role''s';
 
 CREATE FUNCTION @extschema@.cudal1_reward(candidate_id bigint)
 RETURNS float8

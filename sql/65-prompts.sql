@@ -107,6 +107,7 @@ BEGIN
 	VALUES (t.task_id, make_prompt.kind, used, heat, used_seed, drawn.island, drawn.epoch, drawn.candidates, drawn.scores,
 			drawn.probabilities, words, make_prompt.owner)
 	RETURNING prompt_id INTO id;
+	PERFORM cudal1.store(make_prompt.owner, 0, 256 + octet_length(words));
 	RETURN QUERY SELECT id, words, drawn.candidates::bigint[];
 END
 $$;

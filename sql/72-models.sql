@@ -164,6 +164,7 @@ AS $$
 DECLARE
 	m		cudal1.model := cudal1.find_model(cudal1_generate.model);
 	owner	text;
+	room	record;
 	problem	text;
 BEGIN
 	IF cudal1_generate.n IS NULL OR cudal1_generate.n NOT BETWEEN 1 AND 10000 THEN
@@ -184,6 +185,10 @@ BEGIN
 	ELSE
 		PERFORM cudal1.use_method(cudal1_generate.method, cudal1.caller());
 	END IF;
+	room := cudal1.request_room(cudal1.caller());
+	IF room.requests < n THEN
+		PERFORM cudal1.refuse(cudal1.caller(), room.quota, room.used, n);
+	END IF;
 	PERFORM cudal1.wake();
 	RETURN QUERY
 		INSERT INTO cudal1.request AS r (model_id, prompt_id, method, group_key, priority)
@@ -194,7 +199,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_generate(bigint, text, int, text, text, int) IS
-'asks a model for n (1 to 10000) answers to a prompt and returns the requests; each answer becomes a candidate. method: NULL is the model''s name; further arguments as in cudal1_submit(). Errors: 42704 unknown prompt or model, 42501 prompt or method of another role, 22023 n out of range';
+'asks a model for n (1 to 10000) answers to a prompt and returns the requests; each answer becomes a candidate. method: NULL is the model''s name; further arguments as in cudal1_submit(). Errors: 42704 unknown prompt or model, 42501 prompt or method of another role, 22023 n out of range, 53400 a quota is used up (cudal1_set_quota())';
 
 CREATE FUNCTION cudal1.cancel_requests(request_ids bigint[])
 RETURNS bigint
@@ -492,6 +497,7 @@ BEGIN
 			SET state = 'answered', answer = finish_request.answer ->> 'text', finish_reason = left(finish_request.answer ->> 'finish_reason', 100),
 				error = NULL, worker = NULL, lease_until = NULL, finished_at = clock_timestamp()
 			WHERE x.request_id = r.request_id;
+		PERFORM cudal1.store(r.created_by, 0, octet_length(finish_request.answer ->> 'text'));
 		RETURN 'stored';
 	END IF;
 	IF outcome = 'cancelled' AND r.cancel_requested THEN

@@ -312,6 +312,9 @@ BEGIN
 		IF l.model_id IS NULL THEN
 			RETURN 0;
 		ELSIF l.groups < (o ->> 'groups')::int AND busy < ahead THEN
+			IF (cudal1.request_room(c.created_by)).requests < (o ->> 'group_size')::int THEN
+				RETURN 0;
+			END IF;
 			g := cudal1.make_group(c, l);
 			want := g.size;
 			most := greatest(most, want);
@@ -327,7 +330,8 @@ BEGIN
 		UPDATE cudal1.campaign_lane AS x SET state = 'done', note = over WHERE x.lane_id = l.lane_id;
 		RETURN 1;
 	END IF;
-	want := least(want, most);
+	-- above a quota of its owner's a campaign waits
+	want := least(want, most, CASE WHEN want > 0 THEN (cudal1.request_room(c.created_by)).requests END);
 	IF want <= 0 THEN
 		RETURN 0;
 	END IF;

@@ -43,6 +43,7 @@ AS $$
 #variable_conflict use_column
 DECLARE
 	m		cudal1.model;
+	room	record;
 	n		bigint;
 BEGIN
 	IF cudal1_extract_techniques.candidate_ids IS NOT NULL THEN
@@ -60,6 +61,10 @@ BEGIN
 				ORDER BY c.candidate_id;
 		GET DIAGNOSTICS n = ROW_COUNT;
 		IF n > 0 THEN
+			room := cudal1.request_room(cudal1.caller());
+			IF room.requests < 0 THEN
+				PERFORM cudal1.refuse(cudal1.caller(), room.quota, room.used - n, n);
+			END IF;
 			PERFORM cudal1.wake();
 		END IF;
 		RETURN n;
@@ -77,7 +82,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_extract_techniques(bigint[], text) IS
-'notes the techniques of candidates (NULL: all successful ones) in cudal1.candidate_technique: found by keywords, or asked of a model, which answers by and by. Returns the number of candidates looked at, or of requests made (none for those asked before). Error 42704 unknown candidate or model';
+'notes the techniques of candidates (NULL: all successful ones) in cudal1.candidate_technique: found by keywords, or asked of a model, which answers by and by. Returns the number of candidates looked at, or of requests made (none for those asked before). Errors: 42704 unknown candidate or model, 53400 a quota is used up';
 
 CREATE FUNCTION cudal1.technique_question(candidate_id bigint)
 RETURNS text

@@ -86,6 +86,15 @@ BEGIN
 	RETURN QUERY SELECT 'samples', count(*), coalesce(sum(octet_length(m.samples::text)), 0)::bigint
 		FROM cudal1.measurement AS m WHERE m.candidate_id = ANY (ids) AND m.samples IS NOT NULL;
 	IF NOT cudal1_prune.dry_run THEN
+		-- what was removed counts no more against those that stored it: a code against the role that proposed it first
+		INSERT INTO cudal1.stored (role, bytes)
+			SELECT v.role, -sum(v.bytes) FROM (
+				SELECT (SELECT p.created_by FROM cudal1.proposal AS p WHERE p.candidate_id = c.candidate_id ORDER BY p.proposal_id LIMIT 1) AS role,
+						octet_length(c.code) AS bytes
+					FROM cudal1.candidate AS c WHERE c.candidate_id = ANY (ids)
+				UNION ALL
+				SELECT p.created_by, octet_length(p.response) FROM cudal1.proposal AS p WHERE p.candidate_id = ANY (ids) AND p.response IS NOT NULL) AS v
+				WHERE v.role IS NOT NULL GROUP BY v.role HAVING sum(v.bytes) > 0;
 		INSERT INTO cudal1.pruned (candidate_id, bytes)
 			SELECT c.candidate_id, octet_length(c.code) FROM cudal1.candidate AS c WHERE c.candidate_id = ANY (ids);
 		UPDATE cudal1.candidate AS c SET code = '' WHERE c.candidate_id = ANY (ids);

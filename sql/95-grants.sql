@@ -35,7 +35,7 @@ AS $$
 			'cudal1.activity', 'cudal1.queue', 'cudal1.bucket', 'cudal1.model', 'cudal1.model_use', 'cudal1.request', 'cudal1.campaign',
 			'cudal1.campaign_lane', 'cudal1.campaign_group', 'cudal1.campaign_progress', 'cudal1.technique', 'cudal1.candidate_technique',
 			'cudal1.technique_frequency', 'cudal1.imported_score', 'cudal1.ablation', 'cudal1.ablation_run', 'cudal1.drift', 'cudal1.aa_chart',
-			'cudal1.stat_device', 'cudal1.stat_task', 'cudal1.stat_method', 'cudal1.method']),
+			'cudal1.stat_device', 'cudal1.stat_task', 'cudal1.stat_method', 'cudal1.method', 'cudal1.quota', 'cudal1.quota_use']),
 		('trainer', 'SELECT WITHOUT evidence', ARRAY['cudal1.measurement']),
 		('analyst', 'SELECT', ARRAY['all']),
 		('operator', 'SELECT', ARRAY['all']),

@@ -46,6 +46,7 @@ SELECT cudal1_prompt('t', seed => 5), cudal1_prompt('l', strategy => 'island', s
 SELECT cudal1_cancel(ARRAY[58]);
 SELECT cudal1_ablation_explain(cudal1_ablate(cudal1_submit('t', E'A = True\nB = True\n'), '{A,B}'), '{A}', 'found by looking');
 SELECT cudal1_measure_aa(), cudal1_prune('0 days');
+SELECT cudal1_set_quota('trainer_of_dump', 5), cudal1_set_quota(NULL, requests => 7);
 SETUP
 
 my %looks = (
@@ -54,6 +55,8 @@ my %looks = (
 	devices => 'SELECT * FROM cudal1.device ORDER BY device_id',
 	candidates => 'SELECT * FROM cudal1.candidate ORDER BY candidate_id',
 	proposals => 'SELECT * FROM cudal1.proposal ORDER BY proposal_id',
+	'stored bytes' => 'SELECT role, sum(bytes) FROM cudal1.stored GROUP BY role ORDER BY role',
+	quotas => 'SELECT * FROM cudal1.quota ORDER BY role',
 	methods => 'SELECT * FROM cudal1.method WHERE NOT shipped ORDER BY name',
 	'imported scores' => 'SELECT * FROM cudal1.imported_score ORDER BY candidate_id, device',
 	ablations => 'SELECT a.*, r.* FROM cudal1.ablation AS a JOIN cudal1.ablation_run AS r USING (ablation_id) ORDER BY a.ablation_id, r.mask',
