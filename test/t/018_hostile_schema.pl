@@ -135,7 +135,7 @@ clean_psql('trapped', 'SET ROLE attacker; CREATE FUNCTION home.cudal1_reward(can
 like($err, qr/function "cudal1_reward" already exists/, 'nor is a function');
 clean_psql('trapped', 'DROP FUNCTION home.cudal1_reward(bigint)');
 ($code, $out, $err) = $node->psql('trapped', "SET standard_conforming_strings = off; CREATE EXTENSION cudal1 SCHEMA home");
-like($err, qr/standard_conforming_strings must be on/, 'texts are not read in another way than they were written');
+like($err, qr/ERROR: .*(standard_conforming_strings must be on|invalid byte sequence)/, 'texts are not read in another way than they were written');
 is(clean_psql('trapped', "SELECT count(*) FROM pg_namespace WHERE nspname = 'cudal1'"), '0', 'what failed left nothing');
 is(sprung(), '', 'nothing was called until it failed');
 
@@ -206,5 +206,31 @@ my @called = $calls =~ /;$/mg;
 cmp_ok(scalar(@called), '>', 150, 'every function is called');
 cmp_ok(scalar(@failed), '<', @called / 3, 'most of them do something');
 is(sprung(), '', 'none of them calls one');
+# the programs that an operator runs there
+mkdir(my $tasks = PostgreSQL::Test::Utils::tempdir() . '/tasks');
+append_to_file("$tasks/1_Double.py", "import torch\n\n\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return 2 * x\n\n\n"
+	  . "def get_inputs():\n    return [torch.randn(64)]\n\n\ndef get_init_inputs():\n    return []\n");
+chomp(my $bin = `pg_config --bindir`);
+# overloads in the extension's schema make calls of users ambiguous, which is an error; without them
+my $bare = $node->connstr('public_trapped');
+clean_psql('public_trapped', <<'SQL');
+DO $$
+DECLARE
+	f	regprocedure;
+BEGIN
+	FOR f IN SELECT p.oid FROM pg_proc AS p WHERE p.proname LIKE 'cudal1%' AND p.pronamespace = 'public'::regnamespace
+				AND NOT EXISTS (SELECT FROM pg_depend AS d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e') LOOP
+		EXECUTE format('DROP FUNCTION %s', f);
+	END LOOP;
+END
+$$
+SQL
+for my $command ([ "$bin/cudal1-import", '-d', $bare, $tasks ], [ "$bin/cudal1-report", '-d', $bare, '-o', "$tasks/report.html" ])
+{
+	my $said;
+	ok(IPC::Run::run($command, '<', \'', '>', \$said, '2>&1'), "$command->[0] does its work") or diag $said;
+}
+is(sprung(), '', 'nor do the programs');
+
 is($node->safe_psql('postgres', "SELECT rolsuper FROM pg_roles WHERE rolname = 'attacker'"), 'f', 'the attacker is no superuser');
 done_testing();
