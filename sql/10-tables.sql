@@ -382,6 +382,7 @@ CREATE TABLE cudal1.job (
 	worker				text,
 	device_id			bigint REFERENCES cudal1.device (device_id),
 	claimed_at			timestamptz,
+	charged				float8,
 	lease_until			timestamptz,
 	phase				text,
 	pairs				int,
@@ -397,16 +398,19 @@ CREATE TABLE cudal1.job (
 ) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 200, autovacuum_vacuum_cost_delay = 0);
 COMMENT ON TABLE cudal1.job IS 'work to do: a row lives from its enqueueing to its verdict; not dumped, cudal1_requeue() re-creates unfinished work';
 COMMENT ON COLUMN cudal1.job.device IS 'device class or model, or the key of the one device, that may claim the job';
-COMMENT ON COLUMN cudal1.job.trainer IS 'the role whose turn the job takes: who proposed it, or * where several did';
+COMMENT ON COLUMN cudal1.job.trainer IS
+'the role whose turn the job takes: that which proposed it, * where several did, empty where no
+trainer asked for it';
+COMMENT ON COLUMN cudal1.job.charged IS
+'seconds of the device that the claim charged its trainer with, to be corrected when they are known';
 COMMENT ON COLUMN cudal1.job.proposer IS 'the role in whose quota of queued candidates the job counts: that which queued it; empty: nobody''s';
 COMMENT ON COLUMN cudal1.job.deadline IS 'a job not claimed by then is cancelled; one begun is completed';
 COMMENT ON COLUMN cudal1.job.attempt IS 'fencing number: counts claims; a heartbeat or result of an older claim is refused';
 COMMENT ON COLUMN cudal1.job.failures IS 'attempts that ended lost, unverified or unstable; compared with the profile''s attempts';
 COMMENT ON COLUMN cudal1.job.avoid_device IS 'verification: the device of the first measurement; else one that lost it and rests; avoided until avoid_until (infinity: always)';
--- what decides whether a device can take a job at all comes first: a claim reads nothing of what it can't take
-CREATE INDEX job_claim ON cudal1.job (device, language, cores, priority DESC, trainer, task_id, job_id) WHERE state = 'queued';
--- an order that the primary key can't give: for a place without jobs it would be read from end to end
-CREATE INDEX job_oldest ON cudal1.job (device, language, cores, enqueued_at, job_id) WHERE state = 'queued';
+-- what decides whether a device can take a job comes first: a claim reads nothing that it can't take
+CREATE INDEX job_claim ON cudal1.job
+	(device, language, cores, trainer, priority DESC, task_id, job_id) WHERE state = 'queued';
 CREATE INDEX job_deadline ON cudal1.job (deadline) WHERE deadline IS NOT NULL AND state = 'queued';
 CREATE INDEX job_proposer ON cudal1.job (proposer) WHERE state = 'queued' AND kind = 'measure';
 CREATE INDEX job_lease ON cudal1.job (lease_until) WHERE state = 'running';
@@ -415,16 +419,57 @@ CREATE INDEX job_lease ON cudal1.job (lease_until) WHERE state = 'running';
 CREATE UNLOGGED TABLE cudal1.turn (
 	device_id			bigint NOT NULL,
 	trainer				text COLLATE pg_catalog."C" NOT NULL,
-	claims				bigint NOT NULL,
-	task_id				bigint NOT NULL,
-	served				int NOT NULL,
+	used				float8,
+	weight				float8 NOT NULL DEFAULT 1,
+	claims				bigint NOT NULL DEFAULT 0,
+	started				float8 NOT NULL DEFAULT 0,
+	looked				text COLLATE pg_catalog."C",
+	task_id				bigint,
+	task_started		float8 NOT NULL DEFAULT 0,
 	claimed_at			timestamptz NOT NULL DEFAULT '-infinity',
 	PRIMARY KEY (device_id, trainer)
 ) WITH (fillfactor = 50);
-COMMENT ON TABLE cudal1.turn IS 'how far each device has come in taking turns between trainers and their tasks; not dumped';
-COMMENT ON COLUMN cudal1.turn.claims IS 'number of the device''s claim that served the trainer last; the largest belongs to the last claim';
-COMMENT ON COLUMN cudal1.turn.served IS 'jobs of the task that were claimed one after the other in the trainer''s present turn';
-COMMENT ON COLUMN cudal1.turn.claimed_at IS 'when the device last claimed a job of the trainer''s, null candidates apart';
+COMMENT ON TABLE cudal1.turn IS
+'turns of trainers on each device, by its seconds: the one with the least used is served; not dumped';
+COMMENT ON COLUMN cudal1.turn.trainer IS
+'cudal1.job.trainer; the empty name is for what no trainer asked for';
+COMMENT ON COLUMN cudal1.turn.used IS
+'seconds of the device that the trainer''s jobs took, over its weight, counted from where it began;
+NULL: it had nothing to do, and begins where the last claim started';
+COMMENT ON COLUMN cudal1.turn.weight IS 'the trainer''s weight when the device served it last';
+COMMENT ON COLUMN cudal1.turn.claims IS
+'number of the device''s claim that served the trainer last; the largest belongs to the last claim';
+COMMENT ON COLUMN cudal1.turn.started IS 'what used was before that claim';
+COMMENT ON COLUMN cudal1.turn.looked IS
+'the name up to which that claim looked for trainers with jobs; NULL: it came to the end';
+COMMENT ON COLUMN cudal1.turn.task_id IS 'the task whose turn it is among those of the trainer';
+COMMENT ON COLUMN cudal1.turn.task_started IS 'task_turn.used of that task when its turn began';
+COMMENT ON COLUMN cudal1.turn.claimed_at IS
+'when the device last claimed a job of the trainer''s, null candidates apart';
+
+CREATE UNLOGGED TABLE cudal1.task_turn (
+	device_id			bigint NOT NULL,
+	trainer				text COLLATE pg_catalog."C" NOT NULL,
+	task_id				bigint NOT NULL,
+	used				float8,
+	recent				float8[] NOT NULL DEFAULT '{}',
+	PRIMARY KEY (device_id, trainer, task_id)
+) WITH (fillfactor = 50);
+COMMENT ON TABLE cudal1.task_turn IS
+'turns of a trainer''s tasks on each device, by its seconds; not dumped';
+COMMENT ON COLUMN cudal1.task_turn.used IS
+'seconds of the device that the trainer''s jobs of the task took; NULL: it had nothing to do, and
+begins where the turn of the present task began';
+COMMENT ON COLUMN cudal1.task_turn.recent IS
+'seconds of the last nine measurements; a claim is charged with their median until its own are known';
+
+CREATE TABLE cudal1.weight (
+	trainer				text PRIMARY KEY CHECK (trainer <> ''),
+	weight				float8 NOT NULL CHECK (weight >= 0.001 AND weight <= 1000)
+);
+COMMENT ON TABLE cudal1.weight IS
+'shares of trainers in devices: seconds are divided in proportion to weights, which are 1 where
+there is no row; set by cudal1_set_weight()';
 
 CREATE TABLE cudal1.bucket (
 	task_id				bigint NOT NULL,

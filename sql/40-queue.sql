@@ -195,14 +195,6 @@ END;
 COMMENT ON FUNCTION cudal1.budget_seconds(cudal1.profile, float8[]) IS
 'seconds of a device that a measurement may take, from those that its task''s first ones took; NULL: too few of them, so cudal1-measure reckons with the reference''s speed, or the profile has no budget';
 
-/*
- * Turns. The most urgent level goes first. Within a level trainers take turns, one job each, and within a trainer tasks take turns
- * of a group's size, so that groups become complete one after the other; each device goes round by itself. So who has one
- * candidate waits for one job of each other trainer and device, not for their backlog, and a claim reads a few index entries
- * however long the queue is. It asks in the places alone that hold jobs for the device, by class, model or key, language and cores,
- * and merges them; what is stepped over there (to be avoided, not due, locked by a claim) is read, too. Every eighth claim of a
- * device takes what has waited longest, if it has waited for a minute, whatever its level: no priority of others starves a job.
- */
 CREATE FUNCTION cudal1.claim(device_id bigint, worker text, lease interval DEFAULT '60 seconds')
 RETURNS TABLE (job_id bigint, attempt int, job jsonb)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -213,25 +205,10 @@ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET j
 AS $$
 #variable_conflict use_column
 DECLARE
-	oldest_each	CONSTANT int := 8;
-	patience	CONSTANT interval := '1 minute';
-	task_turn	CONSTANT int := 16;
-	moment		CONSTANT timestamptz := clock_timestamp();
-	d			cudal1.device;
-	j			cudal1.job;
-	id			bigint;
-	-- places with jobs, one element each
-	names		text[];		-- the class, the model or the device itself
-	languages	text[];
-	widths		int[];
-	place		record;
-	same		bigint[];
-	level		int;
-	turns		bigint;
-	last		text COLLATE "C";
-	asked		text COLLATE "C";
-	around		boolean;
-	from_task	bigint;
+	-- the index of deadlines ends at a value, but at a volatile function it is read to its end
+	moment	CONSTANT timestamptz := clock_timestamp();
+	d		cudal1.device;
+	j		cudal1.job;
 BEGIN
 	IF claim.worker IS NULL OR claim.worker = '' THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'worker must be a name';
@@ -247,138 +224,21 @@ BEGIN
 	IF d.last_seen < clock_timestamp() - '10 seconds'::interval THEN
 		UPDATE cudal1.device AS x SET last_seen = clock_timestamp() WHERE x.device_id = d.device_id;
 	END IF;
-	PERFORM cudal1.cancel_overdue();
+	IF EXISTS (SELECT FROM cudal1.job AS x WHERE x.state = 'queued' AND x.deadline <= moment) THEN
+		PERFORM cudal1.cancel_overdue();
+	END IF;
 	IF NOT d.enabled OR d.rests_until > clock_timestamp() THEN
 		RETURN;
 	END IF;
-
-	same := CASE d.class WHEN 'cuda' THEN ARRAY(SELECT x.device_id FROM cudal1.device AS x WHERE x.hardware = d.hardware) ELSE ARRAY[d.device_id] END;
-	SELECT x.claims, x.trainer INTO turns, last FROM cudal1.turn AS x WHERE x.device_id = d.device_id ORDER BY x.claims DESC LIMIT 1;
-	turns := coalesce(turns, 0) + 1;
-	last := coalesce(last, '');
-	IF d.untrusted_since IS NOT NULL THEN
-		-- a device that drifts shows by A/A measurements alone that it is well again: few candidates, whose jobs are asked for by name
-		FOR id IN
-			SELECT h.job_id
-				FROM cudal1.aa_candidate AS k
-					CROSS JOIN LATERAL (SELECT x.* FROM cudal1.job AS x
-										WHERE x.candidate_id = k.candidate_id AND x.kind = 'evaluate' OFFSET 0) AS h
-				WHERE h.state = 'queued' AND h.device IN (d.class, d.model, d.device_key) AND h.not_before <= moment
-					AND h.cores <= d.cores AND h.language = ANY (d.languages)
-				ORDER BY h.priority DESC, h.job_id
-		LOOP
-			SELECT x.* INTO j FROM cudal1.job AS x WHERE x.job_id = id AND x.state = 'queued' FOR UPDATE SKIP LOCKED;
-			EXIT WHEN FOUND;
-		END LOOP;
-	ELSE
-		WITH RECURSIVE w AS (
-			SELECT p.name, l.language, h.cores
-				FROM unnest(ARRAY[d.class, d.model, d.device_key]) AS p(name) CROSS JOIN unnest(d.languages) AS l(language)
-					CROSS JOIN LATERAL (SELECT x.cores FROM cudal1.job AS x
-										WHERE x.device = p.name AND x.language = l.language AND x.state = 'queued' AND x.cores <= d.cores
-										ORDER BY x.cores LIMIT 1) AS h
-			UNION ALL
-			SELECT w.name, w.language, h.cores
-				FROM w CROSS JOIN LATERAL (SELECT x.cores FROM cudal1.job AS x
-										   WHERE x.device = w.name AND x.language = w.language AND x.state = 'queued'
-											   AND x.cores > w.cores AND x.cores <= d.cores
-										   ORDER BY x.cores LIMIT 1) AS h)
-		SELECT array_agg(w.name), array_agg(w.language), array_agg(w.cores) INTO names, languages, widths FROM w;
-	END IF;
-
-	IF turns % oldest_each = 0 THEN
-		FOR place IN
-			SELECT p.* FROM unnest(names, languages, widths) AS p(name, language, cores)
-				CROSS JOIN LATERAL (SELECT x.job_id, x.enqueued_at FROM cudal1.job AS x
-									WHERE x.device = p.name AND x.language = p.language AND x.cores = p.cores AND x.state = 'queued'
-									ORDER BY x.enqueued_at, x.job_id LIMIT 1) AS h
-				WHERE h.enqueued_at < moment - patience
-				ORDER BY h.enqueued_at, h.job_id
-		LOOP
-			SELECT x.* INTO j
-				FROM cudal1.job AS x
-				WHERE x.device = place.name AND x.language = place.language AND x.cores = place.cores AND x.state = 'queued'
-					AND x.enqueued_at < moment - patience
-					AND x.not_before <= moment
-					AND (x.avoid_device IS NULL OR x.avoid_device <> ALL (same) OR x.avoid_until <= moment)
-					AND (x.kind = 'evaluate' OR EXISTS (SELECT FROM cudal1.task AS t WHERE t.task_id = x.task_id
-															AND coalesce(t.device_model, d.model) = d.model))
-				ORDER BY x.enqueued_at, x.job_id
-				LIMIT 1
-				FOR UPDATE OF x SKIP LOCKED;
-			EXIT WHEN FOUND;
-		END LOOP;
-	END IF;
-
-	level := 2147483647;
-	<<levels>>
-	WHILE j.job_id IS NULL LOOP
-		SELECT max(h.priority) INTO level FROM unnest(names, languages, widths) AS p(name, language, cores)
-			CROSS JOIN LATERAL (SELECT x.priority FROM cudal1.job AS x
-								WHERE x.device = p.name AND x.language = p.language AND x.cores = p.cores AND x.state = 'queued'
-									AND x.priority < level
-								ORDER BY x.priority DESC LIMIT 1) AS h;
-		EXIT WHEN level IS NULL;
-		-- once around, from the trainer after the one that was served last
-		asked := last;
-		around := false;
-		LOOP
-			SELECT min(h.trainer) INTO asked FROM unnest(names, languages, widths) AS p(name, language, cores)
-				CROSS JOIN LATERAL (SELECT x.trainer FROM cudal1.job AS x
-									WHERE x.device = p.name AND x.language = p.language AND x.cores = p.cores AND x.state = 'queued'
-										AND x.priority = level AND x.trainer > asked
-									ORDER BY x.trainer, x.task_id, x.job_id LIMIT 1) AS h;
-			IF asked IS NULL AND NOT around THEN
-				around := true;
-				asked := '';
-				CONTINUE;
-			END IF;
-			EXIT WHEN asked IS NULL OR (around AND asked > last);
-			SELECT CASE WHEN x.served < task_turn THEN x.task_id ELSE x.task_id + 1 END INTO from_task
-				FROM cudal1.turn AS x WHERE x.device_id = d.device_id AND x.trainer = asked;
-			from_task := coalesce(from_task, 0);
-			FOR half IN 1 .. 2 LOOP
-				FOR place IN
-					SELECT p.* FROM unnest(names, languages, widths) AS p(name, language, cores)
-						CROSS JOIN LATERAL (SELECT x.task_id, x.job_id FROM cudal1.job AS x
-											WHERE x.device = p.name AND x.language = p.language AND x.cores = p.cores AND x.state = 'queued'
-												AND x.priority = level AND x.trainer = asked
-												AND x.task_id >= CASE half WHEN 1 THEN from_task ELSE 0 END
-											ORDER BY x.task_id, x.job_id LIMIT 1) AS h
-						ORDER BY h.task_id, h.job_id
-				LOOP
-					SELECT x.* INTO j
-						FROM cudal1.job AS x
-						WHERE x.device = place.name AND x.language = place.language AND x.cores = place.cores AND x.state = 'queued'
-							AND x.priority = level AND x.trainer = asked
-							AND x.task_id >= CASE half WHEN 1 THEN from_task ELSE 0 END
-							AND x.not_before <= moment
-							AND (x.avoid_device IS NULL OR x.avoid_device <> ALL (same) OR x.avoid_until <= moment)
-							AND (x.kind = 'evaluate' OR EXISTS (SELECT FROM cudal1.task AS t WHERE t.task_id = x.task_id
-																	AND coalesce(t.device_model, d.model) = d.model))
-						ORDER BY x.task_id, x.job_id
-						LIMIT 1
-						FOR UPDATE OF x SKIP LOCKED;
-					EXIT levels WHEN FOUND;
-				END LOOP;
-				EXIT WHEN from_task = 0;
-			END LOOP;
-		END LOOP;
-	END LOOP;
+	j := cudal1.next_job(d);
 	IF j.job_id IS NULL THEN
 		PERFORM cudal1.certify_idle(d);
 		RETURN;
 	END IF;
-	INSERT INTO cudal1.turn AS x (device_id, trainer, claims, task_id, served, claimed_at)
-		VALUES (d.device_id, j.trainer, turns, j.task_id, 1, CASE WHEN j.profile = 'certify' THEN '-infinity' ELSE clock_timestamp() END)
-		ON CONFLICT (device_id, trainer) DO UPDATE
-			SET claims = excluded.claims, task_id = excluded.task_id, claimed_at = greatest(x.claimed_at, excluded.claimed_at),
-				served = CASE WHEN x.task_id = excluded.task_id AND x.served < task_turn THEN x.served + 1 ELSE 1 END;
-
 	UPDATE cudal1.job AS x
 		SET state = 'running', attempt = x.attempt + 1, worker = claim.worker, device_id = d.device_id, claimed_at = clock_timestamp(),
-			lease_until = clock_timestamp() + claim.lease, phase = NULL, pairs = NULL, rounds = NULL, estimate = NULL, lower = NULL,
-			upper = NULL, seconds_left = NULL
+			charged = j.charged, lease_until = clock_timestamp() + claim.lease, phase = NULL,
+			pairs = NULL, rounds = NULL, estimate = NULL, lower = NULL, upper = NULL, seconds_left = NULL
 		WHERE x.job_id = j.job_id;
 	UPDATE cudal1.candidate AS c SET state = 'measuring' WHERE c.candidate_id = j.candidate_id AND c.state = 'queued' AND j.kind = 'measure';
 
@@ -396,7 +256,11 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.claim(bigint, text, interval) IS
-'gives a device its next job under a lease: highest priority first, among equals trainers in turn and, of a trainer, tasks in turns of 16, oldest first; every eighth claim of a device takes the oldest job of all, if it waits for more than a minute. No row when there is none: then a device that has had no job for half a minute queues the null candidates of a task (setting cudal1.certify). attempt is the fencing number of the claim';
+'gives a device its next job under a lease: one of the trainer that has used the device least, in
+seconds over its weight; of its jobs the most urgent first, among equals tasks in turns of 80
+seconds, oldest first. Re-verifications and null candidates have an eighth of a trainer''s share. No
+row when there is none: then a device that has had no job for half a minute queues the null
+candidates of a task (setting cudal1.certify). attempt is the fencing number of the claim';
 
 CREATE FUNCTION cudal1.heartbeat(job_id bigint, attempt int, progress jsonb DEFAULT NULL, lease interval DEFAULT '60 seconds')
 RETURNS text
@@ -515,8 +379,8 @@ BEGIN
 						WHERE y.candidate_id = x.candidate_id AND y.kind = x.kind AND y.profile = x.profile AND y.device = requeue_job.device);
 	UPDATE cudal1.job AS x
 		SET state = 'queued', failures = requeue_job.failures, device = coalesce(requeue_job.device, x.device),
-			worker = NULL, device_id = NULL, claimed_at = NULL, lease_until = NULL, phase = NULL, pairs = NULL, rounds = NULL,
-			estimate = NULL, lower = NULL, upper = NULL, seconds_left = NULL
+			worker = NULL, device_id = NULL, claimed_at = NULL, charged = NULL, lease_until = NULL,
+			phase = NULL, pairs = NULL, rounds = NULL, estimate = NULL, lower = NULL, upper = NULL, seconds_left = NULL
 		WHERE x.job_id = j.job_id;
 	UPDATE cudal1.candidate AS c SET state = 'queued' WHERE c.candidate_id = j.candidate_id AND c.state = 'measuring' AND j.kind = 'measure';
 	PERFORM cudal1.wake();
@@ -634,6 +498,7 @@ BEGIN
 			r.candidate_seconds, r.checks, r.max_error, r.audits, r.audit_bound, r.detail, r.build_seconds, r.device_seconds, r.startup_seconds, r.clock_seconds,
 			r.wall_seconds, c.code_hash, r.environment, r.samples, r.evidence)
 		RETURNING measurement_id INTO r.measurement_id;
+	PERFORM cudal1.settle_turn(j, r.device_seconds);
 	UPDATE cudal1.device AS x SET last_seen = clock_timestamp()
 		WHERE x.device_id = d.device_id AND x.last_seen < clock_timestamp() - '10 seconds'::interval;
 	IF r.outcome = 'lost' AND result ->> 'outcome' = 'lost' THEN
@@ -766,6 +631,7 @@ BEGIN
 	IF NOT FOUND OR j.state <> 'running' OR j.attempt IS DISTINCT FROM release.attempt THEN
 		RETURN 'lost';
 	END IF;
+	PERFORM cudal1.settle_turn(j, 0);
 	IF j.cancel_requested THEN
 		PERFORM cudal1.end_job(j, 'cancelled', NULL, 'cancelled while it was measured');
 		PERFORM cudal1.wake_waiters();

@@ -94,8 +94,10 @@ BEGIN
 	END IF;
 	-- cron may run late, or twice at once: the second waits at the first job that both queue, and has nothing to add
 	WITH added AS (
-		INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority)
-			SELECT 'reverify', t.task_id, b.candidate_id, t.profile, coalesce(t.device_model, t.device), t.cores, t.language, -1000
+		INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language,
+				priority, trainer)
+			SELECT 'reverify', t.task_id, b.candidate_id, t.profile,
+					coalesce(t.device_model, t.device), t.cores, t.language, -1000, ''
 				FROM cudal1.task AS t
 					CROSS JOIN LATERAL (
 						SELECT c.candidate_id, c.decided_at, c.measurement_id FROM cudal1.candidate AS c

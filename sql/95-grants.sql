@@ -35,7 +35,8 @@ AS $$
 			'cudal1.activity', 'cudal1.queue', 'cudal1.bucket', 'cudal1.model', 'cudal1.model_use', 'cudal1.request', 'cudal1.campaign',
 			'cudal1.campaign_lane', 'cudal1.campaign_group', 'cudal1.campaign_progress', 'cudal1.technique', 'cudal1.candidate_technique',
 			'cudal1.technique_frequency', 'cudal1.imported_score', 'cudal1.ablation', 'cudal1.ablation_run', 'cudal1.drift', 'cudal1.aa_chart',
-			'cudal1.stat_device', 'cudal1.stat_task', 'cudal1.stat_method', 'cudal1.method', 'cudal1.quota', 'cudal1.quota_use']),
+			'cudal1.stat_device', 'cudal1.stat_task', 'cudal1.stat_method', 'cudal1.method', 'cudal1.quota', 'cudal1.quota_use',
+			'cudal1.weight']),
 		('trainer', 'SELECT WITHOUT evidence', ARRAY['cudal1.measurement']),
 		('analyst', 'SELECT', ARRAY['all']),
 		('operator', 'SELECT', ARRAY['all']),
@@ -147,7 +148,7 @@ BEGIN
 	LOOP
 		IF o.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::regclass THEN
 			EXECUTE pg_catalog.format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', o.objid::regprocedure);
-		ELSIF o.relkind IN ('r', 'S') AND o.relname NOT IN ('job', 'job_job_id_seq', 'turn') THEN
+		ELSIF o.relkind IN ('r', 'S') AND o.relname NOT IN ('job', 'job_job_id_seq', 'turn', 'task_turn') THEN
 			PERFORM pg_catalog.pg_extension_config_dump(o.objid::regclass,
 				CASE WHEN o.relname IN ('profile', 'method') THEN 'WHERE NOT shipped' WHEN o.relname = 'technique' THEN 'WHERE pattern IS NULL' ELSE '' END);
 		END IF;

@@ -1,6 +1,6 @@
--- Nobody waits for another's backlog: turns of trainers and of tasks, levels of priority, and what has waited too long.
+-- No trainer waits for another's backlog: turns of trainers and of tasks by seconds of the device, weights, and priorities among one's own jobs.
 BEGIN;
-SELECT plan(31);
+SELECT plan(54);
 
 SELECT cudal1_add_task(name, 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') FROM (VALUES ('t'), ('u'), ('v')) AS v (name) \g /dev/null
 SELECT cudal1.register_device('h', jsonb_build_object('key', k, 'class', 'cpu', 'model', 'M', 'languages', '["pytorch"]'::jsonb)) AS d FROM unnest(ARRAY['cpu:1', 'cpu:2']) AS k ORDER BY k \g /dev/null
@@ -18,8 +18,25 @@ CREATE FUNCTION pg_temp.claims(device bigint, n int) RETURNS text LANGUAGE sql A
 	SELECT string_agg(rtrim(c.job #>> '{candidate,code}', '0123456789'), '' ORDER BY g)
 		FROM generate_series(1, n) AS g, LATERAL (SELECT x.job FROM cudal1.claim(device, 'w' || g * 0) AS x OFFSET 0) AS c
 $$;
-CREATE FUNCTION pg_temp.clear() RETURNS void LANGUAGE sql AS $$DELETE FROM cudal1.job; DELETE FROM cudal1.turn$$;
+CREATE FUNCTION pg_temp.clear() RETURNS void LANGUAGE sql AS $$DELETE FROM cudal1.job; DELETE FROM cudal1.turn; DELETE FROM cudal1.task_turn$$;
 GRANT USAGE ON SCHEMA public TO PUBLIC;
+-- so many measurements one after the other, which hold the device for the seconds given for the first letter of the code (NULL: not known):
+-- the seconds of each letter
+CREATE FUNCTION pg_temp.measure(device bigint, seconds jsonb, n int) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+	c		record;
+	letter	text;
+	used	jsonb := '{}';
+BEGIN
+	FOR i IN 1 .. n LOOP
+		SELECT * INTO c FROM cudal1.claim(device, 'w');
+		EXIT WHEN NOT FOUND;
+		letter := left(c.job #>> '{candidate,code}', 1);
+		PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', 'crash', 'device_seconds', seconds -> letter));
+		used := used || jsonb_build_object(letter, coalesce((used -> letter)::int, 0) + coalesce((seconds -> letter)::int, 0));
+	END LOOP;
+	RETURN used;
+END $$;
 
 -- trainers
 SET SESSION AUTHORIZATION turn_anna;
@@ -34,9 +51,9 @@ SELECT pg_temp.submit('t', 'bb', 500) \g /dev/null
 SET SESSION AUTHORIZATION turn_carl;
 SELECT pg_temp.submit('u', 'c', 500) \g /dev/null
 RESET SESSION AUTHORIZATION;
-SELECT is(pg_temp.claims(:d1, 9), 'bbcabbcabbca', 'trainers take turns');
+SELECT is(pg_temp.claims(:d1, 9), 'cbbacbbacbba', 'trainers take turns, the one that waited longest first');
 SELECT is(pg_temp.claims(:d2, 6), 'abbcabbc', 'for each device by itself');
-SELECT is(pg_temp.claims(:d1, 3), 'bbca', 'undisturbed by the other');
+SELECT is(pg_temp.claims(:d1, 3), 'cbba', 'undisturbed by the other');
 
 -- a claim reads a few entries, however long the queue is
 SELECT idx_tup_fetch + seq_tup_read AS read FROM pg_stat_xact_user_tables WHERE relid = 'cudal1.job'::regclass \gset
@@ -117,25 +134,129 @@ SET SESSION AUTHORIZATION turn_bert;
 SELECT pg_temp.submit('k', 's', 4) \g /dev/null
 RESET SESSION AUTHORIZATION;
 SELECT is(pg_temp.claims(:d5, 44), repeat('zs', 4) || repeat('z', 12) || repeat('k', 16) || repeat('w', 8), 'turns hold across languages and cores');
-SELECT pg_temp.clear() \g /dev/null
-SET SESSION AUTHORIZATION turn_anna;
-SELECT pg_temp.submit('w', 'v', 1), pg_temp.submit('k', 'l', 1), pg_temp.submit('u', 'y', 20, 5) \g /dev/null
-RESET SESSION AUTHORIZATION;
-UPDATE cudal1.job SET enqueued_at = clock_timestamp() - interval '2 minutes' - interval '1 minute' * (2 - cores) WHERE priority = 0;
-SELECT is(pg_temp.claims(:d5, 16), repeat('y', 7) || 'l' || repeat('y', 7) || 'v', 'and so does the order of what has waited longest');
 
--- levels
+-- levels order a trainer's own jobs
 SELECT pg_temp.clear() \g /dev/null
 SET SESSION AUTHORIZATION turn_anna;
-SELECT pg_temp.submit('t', 'l', 5) \g /dev/null
-SET SESSION AUTHORIZATION turn_bert;
-SELECT pg_temp.submit('t', 'h', 40, 5) \g /dev/null
+SELECT pg_temp.submit('t', 'l', 5), pg_temp.submit('u', 'h', 20, 5) \g /dev/null
 RESET SESSION AUTHORIZATION;
-SELECT is(pg_temp.claims(:d1, 20), repeat('h', 20), 'the more urgent level goes first');
-UPDATE cudal1.job SET enqueued_at = clock_timestamp() - interval '2 minutes' WHERE priority = 0;
-SELECT is(pg_temp.claims(:d1, 16), repeat('h', 3) || 'l' || repeat('h', 7) || 'l' || repeat('h', 4), 'but one claim of eight takes what has waited for more than a minute');
-SELECT is(pg_temp.claims(:d1, 20), repeat('h', 3) || 'l' || repeat('h', 3) || 'll', 'until all have had their turn');
-SELECT is(pg_temp.claims(:d1, 1), NULL, 'and nothing is left');
+SELECT is(pg_temp.claims(:d1, 25), repeat('h', 20) || repeat('l', 5), 'the more urgent level of a trainer goes first');
+SELECT pg_temp.clear() \g /dev/null
+SET SESSION AUTHORIZATION turn_anna;
+SELECT pg_temp.submit('t', 'F', 300, 1000000000) \g /dev/null
+RESET SESSION AUTHORIZATION;
+SELECT is(pg_temp.claims(:d1, 1), 'F', 'one of 300 jobs of priority 1e9 is under way');
+SET SESSION AUTHORIZATION turn_bert;
+SELECT pg_temp.submit('t', 'O', 1) \g /dev/null
+RESET SESSION AUTHORIZATION;
+SELECT is(pg_temp.claims(:d1, 2), 'OF', 'they hold no job of another trainer beyond it');
+SET SESSION AUTHORIZATION turn_bert;
+SELECT pg_temp.submit('t', 'P', 3, -1000000000) \g /dev/null
+RESET SESSION AUTHORIZATION;
+SELECT is(pg_temp.claims(:d1, 6), 'PFPFPF', 'however little urgent that is for itself');
+
+-- seconds
+SELECT pg_temp.clear() \g /dev/null
+SET SESSION AUTHORIZATION turn_anna;
+SELECT pg_temp.submit('t', 'a long', 20) \g /dev/null
+SET SESSION AUTHORIZATION turn_bert;
+SELECT pg_temp.submit('u', 'b short', 600) \g /dev/null
+RESET SESSION AUTHORIZATION;
+SELECT results_eq($$SELECT (used -> 'a')::int, abs((used -> 'a')::int - (used -> 'b')::int) <= 300 FROM pg_temp.measure($$ || :d1 || $$, '{"a": 300, "b": 3}', 202) AS used$$,
+	'VALUES (600, true)', 'a trainer whose jobs take 300 s and one whose jobs take 3 s get as many seconds');
+SELECT is(pg_temp.claims(:d1, 3), 'a longb shortb short', 'a claim counts as the median of its task');
+SELECT pg_temp.clear() \g /dev/null
+SET SESSION AUTHORIZATION turn_anna;
+SELECT pg_temp.submit('t', 'A', 10) \g /dev/null
+SET SESSION AUTHORIZATION turn_bert;
+SELECT pg_temp.submit('u', 'B', 10) \g /dev/null
+RESET SESSION AUTHORIZATION;
+SELECT is(pg_temp.measure(:d1, '{"A": 300}', 5), '{"A": 300, "B": 0}', 'what is not known counts as what was expected');
+SELECT is(pg_temp.claims(:d1, 6), 'BBBBBB', 'what is known counts at once');
+SELECT cudal1.release(job_id, attempt) FROM cudal1.job WHERE state = 'running' \g /dev/null
+SELECT is((SELECT round(used) FROM cudal1.turn WHERE device_id = :d1 AND trainer = 'turn_bert'), 20::float8, 'what is given back costs nothing');
+
+-- two claims at once, as for a worker that builds ahead: what was charged too much is given back, though others were served meanwhile
+SELECT pg_temp.clear() \g /dev/null
+SET SESSION AUTHORIZATION turn_anna;
+SELECT pg_temp.submit('t', 'aa', 20) \g /dev/null
+SET SESSION AUTHORIZATION turn_bert;
+SELECT pg_temp.submit('u', 'bb', 20) \g /dev/null
+RESET SESSION AUTHORIZATION;
+INSERT INTO cudal1.task_turn (device_id, trainer, task_id, recent)
+	SELECT :d1, v.trainer, t.task_id, '{60}' FROM (VALUES ('turn_anna', 't'), ('turn_bert', 'u')) AS v (trainer, task) JOIN cudal1.task AS t ON t.name = v.task;
+SELECT job_id AS j, attempt AS n FROM cudal1.claim(:d1, 'w') \gset
+SELECT is(pg_temp.claims(:d1, 1), 'bb', 'another trainer''s job is built ahead');
+SELECT cudal1.finish(:j, :n, '{"outcome": "crash", "device_seconds": 1}') \g /dev/null
+SELECT is((SELECT jsonb_object_agg(trainer, used) FROM cudal1.turn WHERE device_id = :d1), '{"turn_anna": 1, "turn_bert": 60}', 'each has used what it used');
+SELECT is(pg_temp.measure(:d1, '{"a": 1}', 3), '{"a": 3}', 'and is served by that');
+
+-- weights
+SELECT pg_temp.clear() \g /dev/null
+SELECT cudal1_set_weight('turn_anna', 3) \g /dev/null
+SET SESSION AUTHORIZATION turn_anna;
+SELECT pg_temp.submit('t', 'aaa', 100) \g /dev/null
+SET SESSION AUTHORIZATION turn_bert;
+SELECT pg_temp.submit('t', 'bbb', 100) \g /dev/null
+RESET SESSION AUTHORIZATION;
+SELECT is(pg_temp.measure(:d1, '{"a": 6, "b": 6}', 80), '{"a": 360, "b": 120}', 'seconds are divided by weights');
+SELECT cudal1_set_weight('turn_anna', 1) \g /dev/null
+SELECT throws_ok($$SELECT cudal1_set_weight('turn_anna', 0)$$, '22023', NULL, 'which are above 0');
+SELECT throws_ok($$SELECT cudal1_set_weight('turn_anna', 'NaN')$$, '22023', NULL, 'and numbers');
+SELECT throws_ok($$SELECT cudal1_set_weight('turn_nobody', 2)$$, '42704', NULL, 'of roles that exist');
+SET SESSION AUTHORIZATION turn_anna;
+SELECT throws_ok($$SELECT cudal1_set_weight('turn_anna', 2)$$, '42501', NULL, 'and not a trainer''s to set');
+RESET SESSION AUTHORIZATION;
+
+-- nothing is saved up by waiting
+SELECT pg_temp.clear() \g /dev/null
+SET SESSION AUTHORIZATION turn_anna;
+SELECT pg_temp.submit('t', 'aaaa', 100) \g /dev/null
+SET SESSION AUTHORIZATION turn_bert;
+SELECT pg_temp.submit('t', 'bbbb', 50) \g /dev/null
+RESET SESSION AUTHORIZATION;
+UPDATE cudal1.job SET avoid_device = :d1, avoid_until = 'infinity' WHERE trainer = 'turn_bert';
+SELECT is(pg_temp.measure(:d1, '{"a": 100, "b": 100}', 10), '{"a": 1000}', 'one trainer works while the jobs of another are not for the device');
+UPDATE cudal1.job SET avoid_device = NULL, avoid_until = NULL;
+SELECT is(pg_temp.measure(:d1, '{"a": 100, "b": 100}', 9), '{"a": 400, "b": 500}', 'which has no more than its share afterwards');
+DELETE FROM cudal1.job WHERE trainer = 'turn_bert';
+SELECT is(pg_temp.measure(:d1, '{"a": 100}', 10), '{"a": 1000}', 'one trainer works alone');
+SET SESSION AUTHORIZATION turn_bert;
+SELECT pg_temp.submit('t', 'bbbbb', 50) \g /dev/null
+RESET SESSION AUTHORIZATION;
+SELECT is(pg_temp.measure(:d1, '{"a": 100, "b": 100}', 9), '{"a": 400, "b": 500}', 'and so has one that comes back');
+
+-- tasks of a trainer, too
+SELECT pg_temp.clear() \g /dev/null
+SET SESSION AUTHORIZATION turn_anna;
+SELECT pg_temp.submit('t', 'x long', 20), pg_temp.submit('u', 'y short', 600) \g /dev/null
+RESET SESSION AUTHORIZATION;
+SELECT ok(abs((used -> 'x')::int - (used -> 'y')::int) <= 300, format('tasks get as many seconds, be their jobs long or short: %s', used))
+	FROM pg_temp.measure(:d1, '{"x": 300, "y": 3}', 202) AS used;
+
+-- what no trainer asked for
+SELECT pg_temp.clear() \g /dev/null
+SET SESSION AUTHORIZATION turn_anna;
+SELECT pg_temp.submit('t', 'work', 400) \g /dev/null
+RESET SESSION AUTHORIZATION;
+SELECT cudal1_certify_task('v') \g /dev/null
+SELECT is((SELECT string_agg(DISTINCT trainer, ',') FROM cudal1.job WHERE profile = 'certify'), '', 'null candidates are nobody''s jobs');
+SELECT is(pg_temp.measure(:d1, '{"w": 5, "c": 5}', 12), '{"w": 60}', 'they wait for a minute behind those of trainers');
+SELECT is((pg_temp.measure(:d1, '{"w": 5, "c": 5}', 46) -> 'w')::int, 40 * 5, 'and get an eighth of a share then');
+SELECT pg_temp.clear() \g /dev/null
+
+-- one of many trainers
+SET SESSION AUTHORIZATION turn_anna;
+SELECT pg_temp.submit('t', 'many', 400) \g /dev/null
+RESET SESSION AUTHORIZATION;
+UPDATE cudal1.job SET trainer = 'turn ' || lpad((job_id % 40)::text, 2, '0') WHERE state = 'queued';
+SELECT pg_temp.claims(:d1, 60) \g /dev/null
+SELECT is((SELECT count(*) FROM cudal1.turn WHERE device_id = :d1 AND used IS NOT NULL), 40::bigint, 'every trainer that waits is found');
+SET SESSION AUTHORIZATION turn_bert;
+SELECT pg_temp.submit('u', 'late', 1) \g /dev/null
+RESET SESSION AUTHORIZATION;
+SELECT matches(pg_temp.claims(:d1, 14 + 1), 'late', 'one that comes to forty waits for as many claims as it takes to look at their names');
+SELECT is(pg_temp.claims(:d1, 40) || 'x', repeat('many', 40) || 'x', 'and they for each other');
 
 -- what is not for this device does not disturb the order beneath
 SELECT pg_temp.clear() \g /dev/null
@@ -146,9 +267,9 @@ SELECT pg_temp.submit('t', 'g', 10) \g /dev/null
 RESET SESSION AUTHORIZATION;
 UPDATE cudal1.job SET avoid_device = :d1, avoid_until = 'infinity' WHERE priority = 7;
 SELECT is(pg_temp.claims(:d1, 6), 'fgfgfg', 'turns go on beneath a level that is for another device');
-SELECT is(pg_temp.claims(:d2, 3), 'eee', 'which takes it');
+SELECT is(pg_temp.claims(:d2, 6), 'egegeg', 'which takes it in turns');
 UPDATE cudal1.job SET cores = 4 WHERE trainer = 'turn_anna' AND priority = 0 AND state = 'queued';
-SELECT is(pg_temp.claims(:d1, 3), 'ggg', 'a trainer none of whose jobs fits is passed over');
+SELECT is(pg_temp.claims(:d1, 2), 'gg', 'a trainer none of whose jobs fits is passed over');
 UPDATE cudal1.job SET cores = 1;
 SELECT is(pg_temp.claims(:d1, 4), 'fgfg', 'and has its turn again when one does');
 
