@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda.h"
 #include "rounds.h"
 
 #define ALONE_BLOCKS	3
@@ -18,26 +19,106 @@
 #define NEIGHBOURS		3		/* of the first reference, at most */
 #define LITTLE			1.1		/* times what is allowed: what luck may do to a half on a GPU */
 #define EMPTY_BLOCKS	9
+#define LOOP_BLOCKS		2
+#define LOOP_RUNS		8		/* of a block, for what the executor's loop takes to matter */
 #define MAX_SETTLING	6		/* blocks, until a process is as fast as it becomes */
 #define SETTLING_SECONDS	0.25
 #define SETTLED			0.97	/* of the fastest block so far: two that are no faster end it */
 #define MAX_BESIDE		32
 #define ALONE_AGAIN		4		/* times as many blocks that the reference is timed alone, at most, after a candidate on a GPU */
+#define NET_SHARE		0.1		/* of the constant cost: the least that is left of a block without it */
+#define LEAST_SINGLE	1e-6	/* of a block of a single run */
+#define IDLE_RUNS		5
 #define ALONE_ALIKE		1.01
 
-/* the cost of a block of the reference that has no run; on a GPU, where inputs are staged within the window, of one that stages `n` */
+/*
+ * The cost of a block of the reference that has no run; on a GPU, where inputs are staged within the window, of one that stages `n`. `reading`: what
+ * of that is reading samples
+ */
 static bool
-empty_cost(Rounds *s, Half *half, uint32_t n, double *cost)
+empty_cost(Rounds *s, Half *half, uint32_t n, double *cost, double *reading)
 {
 	double		empty[EMPTY_BLOCKS];
+	double		read[EMPTY_BLOCKS] = {0};
 
-	if (s->m->gpu && !measure_stage(s->m, &s->arena, s->order, n))
+	if (s->m->gpu && !measure_stage(s->m, &s->arena, SIDE_REFERENCE, s->order, n))
 		return false;
 	for (int i = 0; i < EMPTY_BLOCKS; i++)
+	{
 		if (!measure_block(s->m, &half->executor[SIDE_REFERENCE], SIDE_REFERENCE, s->order, s->seeds, 0, rounds_timeout(s, SIDE_REFERENCE, 1), &empty[i]))
 			return false;
+		if (s->m->gpu)
+			read[i] = s->m->gpu->read_seconds;
+	}
 	*cost = cudal1_score_median(empty, EMPTY_BLOCKS);
+	if (reading)
+		*reading = cudal1_score_median(read, EMPTY_BLOCKS);
 	return true;
+}
+
+/*
+ * What the GPU's turning to another process and back takes, and how it shows: a block for which it did not turn must not have that taken off. Code
+ * that works by copies and on the CPU alone has no such turns, and would be left with less time than none.
+ */
+static bool
+turn_cost(Rounds *s, Half *half)
+{
+	Executor   *executor = &half->executor[SIDE_REFERENCE];
+	double		cost,
+				reading[2];
+	bool		good;
+
+	if (!empty_cost(s, half, s->runs[0], &half->empty[0], &reading[0]))
+		return false;
+	executor->idle = true;
+	good = empty_cost(s, half, s->runs[0], &cost, &reading[1]);
+	executor->idle = false;
+	half->turn = s->turns = fmax(half->empty[0] - cost, 0);
+	half->read_turned = (reading[0] + reading[1]) / 2;
+	return good;
+}
+
+/*
+ * PyTorch on a GPU: what a run takes in which no module is called, but everything else is done that the executor does for a run. A candidate can't take
+ * less, unless its own machine code stands in the executor's place.
+ */
+static bool
+loop_cost(Rounds *s, Half *half)
+{
+	Executor   *executor = &half->executor[SIDE_REFERENCE];
+	uint32_t	n = s->runs[SIDE_REFERENCE];
+	bool		good = true;
+
+	executor->idle = true;
+	for (int i = 0; i < LOOP_BLOCKS && good; i++)
+	{
+		double		seconds;
+
+		good = rounds_block(s, half, SIDE_REFERENCE, s->order, n, 0, &seconds);
+		if (good)
+			values_append(&s->loop, fmax(alone_net(s, half, seconds, half->empty[SIDE_REFERENCE]), 0) / n);
+	}
+	executor->idle = false;
+	return good;
+}
+
+/* on a GPU: what runs of an audit take in which no code is called */
+static bool
+idle_runs(Rounds *s, Half *half)
+{
+	Measure    *m = s->m;
+	Executor   *executor = &half->executor[SIDE_REFERENCE];
+	uint32_t	n = s->slots < IDLE_RUNS ? s->slots : IDLE_RUNS;
+	double		seconds;
+	bool		good;
+
+	executor->idle = true;
+	good = gpu_audit_set(m, &s->arena, s->order, n, false) && rounds_block(s, half, SIDE_REFERENCE, s->order, n, 0, &seconds);
+	executor->idle = false;
+	gpu_audit_clear(m);
+	if (good)
+		values_append(&s->late_idle, cudal1_score_mean(m->gpu->audit.seconds, n - 1));
+	return good;
 }
 
 /* for the reference's time alone */
@@ -123,12 +204,32 @@ alone_warm(Rounds *s, Half *half, Side side)
 	if (side == SIDE_CANDIDATE)
 		return true;
 	if (s->m->gpu)
-		return empty_cost(s, half, s->runs[0], &half->empty[0]) && empty_cost(s, half, s->runs[1], &half->empty[1])
-			&& empty_cost(s, half, rounds_audit_staged(s), &half->empty_single);
-	if (!empty_cost(s, half, 0, &half->empty_single))
+		return turn_cost(s, half) && empty_cost(s, half, s->runs[1], &half->empty[1], NULL)
+			&& empty_cost(s, half, rounds_audit_staged(s), &half->empty_single, NULL)
+			&& (s->steps_a_half == 0 || idle_runs(s, half))
+			&& (s->m->job->language != LANGUAGE_PYTORCH || s->runs[SIDE_REFERENCE] < LOOP_RUNS || loop_cost(s, half));
+	if (!empty_cost(s, half, 0, &half->empty_single, NULL))
 		return false;
 	half->empty[0] = half->empty[1] = half->empty_single;
 	return true;
+}
+
+/* on a GPU, its turns are taken off a block only where there were some */
+double
+alone_net(const Rounds *s, const Half *half, double seconds, double empty)
+{
+	bool		turned = !s->m->gpu || s->m->gpu->read_seconds > half->read_turned;
+
+	return seconds - (turned ? empty : empty - half->turn);
+}
+
+/* Never next to nothing: less than this is not told from the constant cost of a block. What a single run takes at least, audits tell. */
+double
+alone_counted(const Rounds *s, const Half *half, uint32_t n, double seconds, double empty)
+{
+	double		least = !s->m->gpu ? 1e-9 : n == 1 ? LEAST_SINGLE : NET_SHARE * empty;
+
+	return fmax(alone_net(s, half, seconds, empty), least);
 }
 
 /* how much slower the reference of a half is in turn with a fresh one than alone */
@@ -156,7 +257,8 @@ meet_another(Rounds *s, Half *half, const Values *alone, double *slower)
 			good = rounds_block(s, which ? &other : half, SIDE_REFERENCE, s->order, s->runs[SIDE_REFERENCE], 0, &seconds[which]);
 		}
 		if (i >= s->settling)
-			values_append(&paired, fmax(seconds[0] - half->empty[SIDE_REFERENCE], 1e-9) / s->runs[SIDE_REFERENCE]);
+			values_append(&paired, alone_counted(s, half, s->runs[SIDE_REFERENCE], seconds[0], half->empty[SIDE_REFERENCE])
+						  / s->runs[SIDE_REFERENCE]);
 	}
 	measure_end(m, &other.executor[SIDE_REFERENCE]);
 	*slower = values_median(&paired) / values_median(alone);
@@ -199,7 +301,8 @@ alone_block(Rounds *s, Half *half, Values *alone)
 	if (!rounds_inputs(s, s->runs[SIDE_REFERENCE])
 		|| !rounds_block(s, half, SIDE_REFERENCE, s->order, s->runs[SIDE_REFERENCE], 0, &seconds))
 		return false;
-	values_append(alone, fmax(seconds - half->empty[SIDE_REFERENCE], 1e-9) / s->runs[SIDE_REFERENCE]);
+	seconds = alone_counted(s, half, s->runs[SIDE_REFERENCE], seconds, half->empty[SIDE_REFERENCE]);
+	values_append(alone, seconds / s->runs[SIDE_REFERENCE]);
 	return true;
 }
 

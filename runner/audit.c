@@ -275,7 +275,7 @@ audit_run(Measure *m, Executor *executor, Side side, Arena *arena, const uint32_
 	a.good = true;
 	a.looked = 0;
 	a.places = a.seen_bytes = 0;
-	if (!measure_stage(m, arena, slots, n))
+	if (!measure_stage(m, arena, side, slots, n))
 		return false;
 	for (uint32_t i = 0; i < n; i++)
 	{

@@ -28,7 +28,7 @@ run_checks(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n, 
 	{
 		double		elapsed;
 
-		if (!measure_stage(m, arena, &i, 1) || !measure_block(m, executor, side, &i, &seeds[i], 1, timeout, &elapsed))
+		if (!measure_stage(m, arena, side, &i, 1) || !measure_block(m, executor, side, &i, &seeds[i], 1, timeout, &elapsed))
 			return false;
 		if (m->time[side] == 0 || elapsed < m->time[side])
 			m->time[side] = elapsed;
@@ -73,21 +73,21 @@ estimate(Measure *m, Executor *executor, Side side, Arena *arena, double timeout
 	}
 	if (side == SIDE_REFERENCE)
 	{
-		if (!measure_stage(m, arena, slots, n))
+		if (!measure_stage(m, arena, side, slots, n))
 			return false;
 		for (int i = 0; i < ESTIMATE_BLOCKS; i++)
 			if (!measure_block(m, executor, side, slots, seeds, 0, timeout, &empty[i]))
 				return false;
 		*block_cost = cudal1_score_median(empty, ESTIMATE_BLOCKS);
 	}
-	if (!measure_stage(m, arena, slots, 1) || !measure_block(m, executor, side, slots, seeds, 1, timeout, &first))
+	if (!measure_stage(m, arena, side, slots, 1) || !measure_block(m, executor, side, slots, seeds, 1, timeout, &first))
 		return false;
 	blocks = first > MEASURE_SLOW ? 1 : ESTIMATE_BLOCKS;
 	if (first > 0.02)
 		n = 1;
 	for (int i = 0; i < blocks; i++)
 	{
-		if (!measure_stage(m, arena, slots, n)
+		if (!measure_stage(m, arena, side, slots, n)
 			|| !measure_block(m, executor, side, slots, seeds, n, timeout + 10 * n * first, &full[i]))
 			return false;
 	}
@@ -141,8 +141,9 @@ checks_run(Measure *m)
 		conclude(m, OUTCOME_LOST, "no memory");
 		goto done;
 	}
-	/* a GPU holds inputs twice, and of those by the gigabyte fewer: what is not compared here is in the rounds */
-	while (slots > (m->gpu ? 1 : n) && slots * ((m->gpu ? 2 : 1) * m->input_slot_bytes + m->output_slot_bytes) > budget)
+	/* a GPU holds inputs three times, and of those by the gigabyte fewer: what is not compared here is in the rounds */
+	while (slots > (m->gpu ? 1 : n)
+		   && slots * ((m->gpu ? 3 : 1) * m->input_slot_bytes + (m->gpu ? 2 : 1) * m->output_slot_bytes) > budget)
 		slots--;
 	n = n < slots ? n : slots;
 	for (uint32_t i = 0; i < slots; i++)
@@ -151,7 +152,7 @@ checks_run(Measure *m)
 		order[i] = i;
 	}
 	/* a first run may warm up for long: libraries initialise, code compiles itself */
-	if (!measure_arena(m, &arena, slots))
+	if (!measure_arena(m, &arena, slots, 0))
 		goto done;
 	/* once to touch the memory, once to see what it takes */
 	if (!measure_generate(m, &arena, order, slots))

@@ -10,7 +10,8 @@
  * taken off both sides alike.
  *
  * Arrays are allocations of their own (cuMemCreate) that executors import by descriptor; legacy IPC handles do not cross
- * process namespaces and expose what else lies in the same 2 MiB.
+ * process namespaces and expose what else lies in the same 2 MiB. Each side has its own, since what a stopped process has sent to
+ * the GPU goes on: it could wait for what is staged for the reference, change it, or copy what the reference makes of it.
  */
 #define _GNU_SOURCE
 #include <linux/futex.h>
@@ -34,6 +35,7 @@ extern const char cudal1_kernels[];
 #define THREADS 256
 #define MEMORY_PATIENCE 5.0		/* seconds */
 #define POOL_BYTES ((size_t) 40 << 30)
+#define ARENA_TIMES 96			/* of what a CPU's inputs and outputs may take */
 
 bool
 gpu_good(Measure *m, CuResult error, const char *doing)
@@ -135,17 +137,19 @@ gpu_arena_create(Measure *m, Arena *arena)
 
 	if (!shared)
 		return conclude(m, OUTCOME_LOST, "no memory");
-	shared->inputs.fd = shared->outputs.fd = shared->master.fd = -1;
+	shared->master.fd = -1;
+	for (int i = 0; i < 2; i++)
+		shared->inputs[i].fd = shared->outputs[i].fd = -1;
 	arena->gpu = shared;
-	if (!memory_create(m, &shared->inputs, arena->slots * arena->input_slot_bytes)
-		|| !memory_create(m, &shared->outputs, arena->slots * arena->output_slot_bytes)
-		|| !memory_create(m, &shared->master, arena->slots * arena->input_slot_bytes))
+	for (int i = 0; i < 2; i++)
+		if (!memory_create(m, &shared->inputs[i], arena->slots * arena->input_slot_bytes)
+			|| !memory_create(m, &shared->outputs[i], arena->slots * arena->output_slot_bytes))
+			return false;
+	if (!memory_create(m, &shared->master, (arena->slots + arena->spare) * arena->input_slot_bytes))
 		return false;
-	arena->inputs_fd = shared->inputs.fd;
-	arena->outputs_fd = shared->outputs.fd;
 	arena->master_fd = shared->master.fd;
 	/* closed with the arena */
-	shared->inputs.fd = shared->outputs.fd = shared->master.fd = -1;
+	shared->master.fd = -1;
 	m->gpu->staged = 0;
 	m->gpu->items_of = NULL;
 	return true;
@@ -154,10 +158,41 @@ gpu_arena_create(Measure *m, Arena *arena)
 void
 gpu_arena_destroy(GpuArena *arena)
 {
-	memory_destroy(&arena->inputs);
-	memory_destroy(&arena->outputs);
+	for (int i = 0; i < 2; i++)
+	{
+		memory_destroy(&arena->inputs[i]);
+		memory_destroy(&arena->outputs[i]);
+	}
 	memory_destroy(&arena->master);
 	free(arena);
+}
+
+static int
+place_of(const Arena *arena, Side side)
+{
+	return arena->gpu->swapped ? !side : side;
+}
+
+Arena
+gpu_arena_of(const Arena *arena, Side side)
+{
+	Arena		own = *arena;
+
+	own.inputs_fd = arena->gpu->inputs[place_of(arena, side)].fd;
+	own.outputs_fd = arena->gpu->outputs[place_of(arena, side)].fd;
+	return own;
+}
+
+void
+gpu_arena_swap(Measure *m, Arena *arena)
+{
+	arena->gpu->swapped = random_below(&m->random, 2) == 0;
+}
+
+CuAddress
+gpu_outputs(const Arena *arena, Side side, uint32_t slot)
+{
+	return arena->gpu->outputs[place_of(arena, side)].address + slot * arena->output_slot_bytes;
 }
 
 GpuMemory *
@@ -339,7 +374,7 @@ gpu_open(Measure *m)
 	if (!gpu_good(m, gpu->driver.MemGetInfo(&left, &total), "to tell its memory"))
 		return false;
 	/* memory is larger here, and copied a hundred times faster */
-	gpu->arena_bytes = (size_t) m->job->profile.arena_mb << 26;
+	gpu->arena_bytes = (size_t) m->job->profile.arena_mb * ARENA_TIMES << 20;
 	if (gpu->arena_bytes > left / 4)
 		gpu->arena_bytes = left / 4;
 	if (m->spare_core)
@@ -402,7 +437,7 @@ gpu_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 }
 
 bool
-gpu_stage(Measure *m, const Arena *arena, const uint32_t *slots, uint32_t n)
+gpu_stage(Measure *m, const Arena *arena, Side side, const uint32_t *slots, uint32_t n)
 {
 	Gpu		   *gpu = m->gpu;
 	const Signature *s = &m->job->signature;
@@ -418,7 +453,8 @@ gpu_stage(Measure *m, const Arena *arena, const uint32_t *slots, uint32_t n)
 		uint64_t	offset = m->output[out].offset;
 		uint64_t	bytes = (m->output[out].bytes + 15) & ~(size_t) 15;
 		uint64_t	seed = random_next(&m->random);
-		void	   *parameters[] = {&arena->gpu->outputs.address, &slot_bytes, &gpu->slots, &offset, &bytes, &seed};
+		CuAddress	outputs = gpu_outputs(arena, side, 0);
+		void	   *parameters[] = {&outputs, &slot_bytes, &gpu->slots, &offset, &bytes, &seed};
 
 		out += s->argument[i].role == ROLE_OUT || s->argument[i].role == ROLE_INOUT;
 		if (s->argument[i].role == ROLE_OUT && !launch(m, gpu->poison, blocks(gpu, bytes / 16, n), n, parameters))
@@ -429,9 +465,11 @@ gpu_stage(Measure *m, const Arena *arena, const uint32_t *slots, uint32_t n)
 }
 
 void
-gpu_pieces(Measure *m, const Arena *arena, CudaPieces *pieces)
+gpu_pieces(Measure *m, const Arena *arena, Side side, CudaPieces *pieces)
 {
 	const Signature *s = &m->job->signature;
+	CuAddress	inputs = arena->gpu->inputs[place_of(arena, side)].address;
+	CuAddress	outputs = gpu_outputs(arena, side, 0);
 	int			in = 0,
 				out = 0;
 
@@ -440,7 +478,7 @@ gpu_pieces(Measure *m, const Arena *arena, CudaPieces *pieces)
 	if (m->job->language == LANGUAGE_PYTORCH)
 	{
 		pieces->n = arena->input_slot_bytes > 0;
-		pieces->piece[0] = (CudaPiece) {arena->gpu->master.address, arena->gpu->inputs.address, arena->input_slot_bytes, arena->input_slot_bytes};
+		pieces->piece[0] = (CudaPiece) {arena->gpu->master.address, inputs, arena->input_slot_bytes, arena->input_slot_bytes};
 		return;
 	}
 	for (int i = 0; i < s->arguments; i++)
@@ -454,12 +492,12 @@ gpu_pieces(Measure *m, const Arena *arena, CudaPieces *pieces)
 			p->bytes = (m->input[in].bytes + 15) & ~(size_t) 15;
 			if (role == ROLE_IN)
 			{
-				p->to = arena->gpu->inputs.address + m->input[in].offset;
+				p->to = inputs + m->input[in].offset;
 				p->to_stride = arena->input_slot_bytes;
 			}
 			else
 			{
-				p->to = arena->gpu->outputs.address + m->output[out].offset;
+				p->to = outputs + m->output[out].offset;
 				p->to_stride = arena->output_slot_bytes;
 			}
 			in++;
@@ -470,23 +508,19 @@ gpu_pieces(Measure *m, const Arena *arena, CudaPieces *pieces)
 }
 
 bool
-gpu_copy_inputs(Measure *m, const Arena *arena, uint32_t slot, uint32_t from)
+gpu_copy_pieces(Measure *m, const CudaPieces *pieces, uint32_t slot)
 {
 	Gpu		   *gpu = m->gpu;
 	uint32_t   *list = gpu->slots + WIRE_MAX_RUNS;
-	CudaPieces	pieces;
-	void	   *parameters[] = {&list, &pieces};
+	CudaPieces	copied = *pieces;
+	void	   *parameters[] = {&list, &copied};
 
-	gpu_pieces(m, arena, &pieces);
-	for (uint32_t i = 0; i < pieces.n; i++)
-		pieces.piece[i].from += ((uint64_t) from - slot) * pieces.from_stride;
 	list[0] = slot;
-	return (pieces.n == 0 || launch(m, gpu->stage, blocks(gpu, pieces.piece[0].bytes / 16, 1), 1, parameters)) && synchronize(m);
+	return (pieces->n == 0 || launch(m, gpu->stage, blocks(gpu, pieces->piece[0].bytes / 16, 1), 1, parameters)) && synchronize(m);
 }
 
-/* where an element lies that the executor says it wrote; 0 if it says nonsense */
-static CuAddress
-element_address(Measure *m, Executor *executor, const Arena *arena, uint32_t run, uint32_t slot, int output, uint64_t element)
+CuAddress
+gpu_element(Measure *m, Executor *executor, const Arena *arena, uint32_t run, uint32_t slot, int output, uint64_t element)
 {
 	const Tensor *layout = &m->output[output];
 	size_t		size = tensor_dtype_size(layout->dtype);
@@ -495,7 +529,7 @@ element_address(Measure *m, Executor *executor, const Arena *arena, uint32_t run
 	uint64_t	place = 0;
 
 	if (m->job->language != LANGUAGE_PYTORCH)
-		return arena->gpu->outputs.address + slot * arena->output_slot_bytes + layout->offset + element * size;
+		return gpu_outputs(arena, executor_side(executor), slot) + layout->offset + element * size;
 	/* a copy, once: it lies in memory that the executor can write */
 	memcpy(&t, &executor->control->table[run * (uint32_t) m->outputs + (uint32_t) output], sizeof(t));
 	if (!tensor_span(layout, t.stride, &span))
@@ -511,8 +545,8 @@ element_address(Measure *m, Executor *executor, const Arena *arena, uint32_t run
 	return executor->pool->address + t.address + place * size;
 }
 
-static bool
-read_samples(Measure *m, uint64_t *values)
+bool
+gpu_read_samples(Measure *m, uint64_t *values)
 {
 	Gpu		   *gpu = m->gpu;
 	void	   *parameters[] = {&gpu->items, &gpu->nitems, &values};
@@ -531,9 +565,10 @@ gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint
 	bool		own = drawn->n == 0 && n > 0;
 	uint32_t	run[GPU_SAMPLE_SLOTS] = {0};
 	CudaPieces	pieces;
-	GpuSteps	steps = {.m = m,.executor = executor,.arena = arena,.patience = timeout / 2};
+	GpuSteps	steps = {.m = m,.executor = executor,.side = side,.arena = arena,.slots = slots,.patience = timeout / 2};
 	ExecutorResult result;
 	double		start;
+	double		answered;
 
 	*elapsed = 0;
 	if (own)
@@ -541,7 +576,7 @@ gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint
 	for (uint32_t i = 0; n > 0 && i < drawn->n; i++)
 		while (run[i] < n - 1 && slots[run[i]] != drawn->slot[i])
 			run[i]++;
-	gpu_pieces(m, arena, &pieces);
+	gpu_pieces(m, arena, side, &pieces);
 
 	start = clock_now();
 	if (gpu->staged > 0 && pieces.n > 0)
@@ -560,12 +595,16 @@ gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint
 		if (!launch(m, gpu->flush, blocks(gpu, words, 1), 1, parameters))
 			return false;
 	}
-	if (!synchronize(m) || (gpu->trap.n > 0 && !gpu_trap_begin(m, arena)))
+	if (!synchronize(m) || !gpu_late_begin(m, arena, side))
 		return false;
+	gpu_trap_begin(m);
+	gpu_audit_begin(m);
 	keep_awake(gpu, false);
 	/* run by run, where the supervisor has a core of its own to open the gate from; what that costs, both sides pay */
-	if (n > 0 && executor->attentive)
-		result = executor_ask_steps(executor, n, flags, gpu_between, &steps, timeout);
+	if (n > 0 && gpu->audit.on)
+		result = executor_ask_steps(executor, n, flags | WIRE_FLAG_GATED, gpu_audit_between, &steps, timeout);
+	else if (n > 0 && executor->attentive)
+		result = executor_ask_steps(executor, n, flags | WIRE_FLAG_STEPPED, gpu_trap_between, &steps, timeout);
 	else
 		result = executor_ask(executor, WIRE_RUN, n, flags, 0, timeout);
 	if (result == EXECUTOR_OK && n > 0 && m->outputs > 0)
@@ -579,7 +618,7 @@ gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint
 					continue;
 				for (int e = 0; e < GPU_SAMPLE_ELEMENTS; e++)
 				{
-					CuAddress	address = element_address(m, executor, arena, run[i], drawn->slot[i], o, drawn->element[i][o][e]);
+					CuAddress	address = gpu_element(m, executor, arena, run[i], drawn->slot[i], o, drawn->element[i][o][e]);
 
 					/* nonsense is found out when tables are judged */
 					gpu->items[gpu->nitems++] = (CudaSample) {address ? address : gpu->comparison,
@@ -590,12 +629,14 @@ gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint
 	/* an empty block reads what was read last, if it was this executor's */
 	if (gpu->items_of != executor)
 		gpu->nitems = 0;
-	if (steps.failed || (result == EXECUTOR_OK && !read_samples(m, gpu->values)))
+	answered = clock_now();
+	if (steps.failed || (result == EXECUTOR_OK && !gpu_read_samples(m, gpu->values)))
 	{
 		executor_settle(executor, result);
 		return false;
 	}
 	*elapsed = clock_now() - start;
+	gpu->read_seconds = *elapsed - (answered - start);
 	result = executor_settle(executor, result);
 	keep_awake(gpu, true);
 
@@ -603,7 +644,7 @@ gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint
 	if (result == EXECUTOR_OK && n > 0 && gpu->nitems > 0)
 	{
 		memcpy(drawn->value[side], gpu->values, gpu->nitems * sizeof(uint64_t));
-		if (!read_samples(m, gpu->values + GPU_MAX_SAMPLES))
+		if (!gpu_read_samples(m, gpu->values + GPU_MAX_SAMPLES))
 			return false;
 		gpu->sampled += (int) gpu->nitems;
 		if (memcmp(gpu->values, gpu->values + GPU_MAX_SAMPLES, gpu->nitems * sizeof(uint64_t)) != 0)

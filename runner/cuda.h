@@ -23,12 +23,13 @@ typedef struct GpuMemory
 	int			fd;
 } GpuMemory;
 
-/* arena.gpu: inputs and outputs are mapped by executors too, the master by the generator alone */
+/* arena.gpu: each side's executors map the inputs and outputs of that side alone, the generator the master */
 typedef struct GpuArena
 {
-	GpuMemory	inputs;
-	GpuMemory	outputs;
+	GpuMemory	inputs[2];
+	GpuMemory	outputs[2];
 	GpuMemory	master;
+	bool		swapped;		/* which of the two is whose: where arrays lie makes a kernel up to 1 % faster or slower */
 } GpuArena;
 
 #define SPIN_OFF	0
@@ -47,36 +48,74 @@ typedef struct GpuSamples
 	uint64_t	value[2][GPU_MAX_SAMPLES];	/* of each side, as read within its window */
 } GpuSamples;
 
-#define TRAP_MAX_RUNS	8
-#define STEP_LATE		0
-#define STEP_NEXT		1
+#define GPU_LATE_RUNS	8
 
-/*
- * A block in which some runs' input is another until the run before has answered: whoever works ahead works on the wrong one. The executor is
- * stopped when one of them has answered, and what it has sent to the GPU by then must give the right output. See cuda_trap.c.
- */
-typedef struct GpuTrap
+/* Runs of a block whose input is another until the run before has answered: whoever works ahead works on the wrong one. See cuda_late.c. */
+typedef struct GpuLate
 {
 	uint32_t	n;				/* such runs; 0: none, in an ordinary block */
-	uint32_t	first;			/* every other run from this one on */
+	uint32_t	first;			/* which they are: this one, */
+	uint32_t	apart;			/* and as many runs later */
+	uint32_t	slot[GPU_LATE_RUNS];
+	uint32_t	copies;			/* of each run: arrays */
+	uint64_t	part[WIRE_MAX_ARGUMENTS];	/* bytes of each that are false at first */
+	uint64_t	offset[GPU_LATE_RUNS][WIRE_MAX_ARGUMENTS];
+	size_t		at[GPU_LATE_RUNS][WIRE_MAX_ARGUMENTS];	/* where the true ones lie in: */
+	char	   *input;			/* page-locked */
+	size_t		bytes;
+} GpuLate;
+
+/* steps of a trap: of late runs, of those that follow them, and of late runs before which the GPU was at rest */
+#define STEP_LATE		0
+#define STEP_NEXT		1
+#define STEP_RESTED		2
+#define STEPS			3
+
+typedef enum Lateness
+{
+	LATE_NOT,
+	LATE_OUTPUT,				/* an output was not there when its run had answered */
+	LATE_KERNEL,				/* the GPU did not come to rest */
+	LATE_ALONE,					/* an output was made without the executor */
+} Lateness;
+
+/* A block with late inputs; the executor is stopped when one of these runs has answered. See cuda_trap.c. */
+typedef struct GpuTrap
+{
+	bool		on;
 	uint32_t	run;			/* the one that is looked at */
-	uint32_t	slot[TRAP_MAX_RUNS];
-	uint32_t	other;			/* the slot whose input they have at first */
-	const void *expected;		/* of the first output of `run`; NULL on the reference's side */
+	uint32_t	next;			/* the late run after it; 0: none */
+	uint32_t	rested;			/* a bit for each late run before which the GPU comes to rest */
+	const void *expected;		/* of the first output of `run`; NULL where only steps are taken */
+	const void *expected_next;	/* likewise of `next`, if it is known */
 	void	   *found;
-	bool		late;			/* it was not there when the run had answered, or there was other work after it */
+	Lateness	late;
 	bool		readable;		/* as last looked at, and what of it was wrong */
 	uint64_t	wrong;
 	double		turn;			/* seconds of a command beside what the GPU did last; 0: nobody looked */
 	double		opened;			/* when the gate opened last */
-	double		seconds[2][TRAP_MAX_RUNS];	/* from gate to answer: of those runs, and of those that follow them */
-	uint32_t	steps[2];		/* how many */
-	char	   *input;			/* page-locked: the true inputs */
-	size_t		bytes;
-	uint32_t	copies;			/* for each run */
-	CuCopy		copy[TRAP_MAX_RUNS][WIRE_MAX_ARGUMENTS];
-	CuStreamRef stream;
+	double		seconds[STEPS][GPU_LATE_RUNS];	/* from gate to answer */
+	uint32_t	steps[STEPS];	/* how many */
 } GpuTrap;
+
+/* elements of an output that were read when its run said that it was done */
+typedef struct GpuEarly
+{
+	uint64_t	value[2];
+	CuAddress	at[2];
+	uint32_t	bytes;
+	uint32_t	n;
+} GpuEarly;
+
+/* A block whose runs but the first find their inputs late, and end before they answer. See cuda_audit.c. */
+typedef struct GpuAudit
+{
+	bool		on;
+	double		opened;
+	double		seconds[GPU_LATE_RUNS];	/* from gate to answer, of each late run */
+	uint32_t	looked;
+	GpuEarly   *early;			/* page-locked */
+} GpuAudit;
 
 typedef struct Gpu
 {
@@ -107,7 +146,11 @@ typedef struct Gpu
 	uint32_t	nitems;
 	const Executor *items_of;
 	GpuSamples	drawn;
+	double		read_seconds;	/* that reading samples took last: longer where the GPU had to turn */
+	CuStreamRef stream;			/* for copies that wait for no kernel */
+	GpuLate		late;
 	GpuTrap		trap;
+	GpuAudit	audit;
 	bool		spinning;		/* a thread keeps the executors' core awake between their turns */
 	pthread_t	spinner;
 	_Atomic uint32_t awake;
@@ -153,6 +196,12 @@ extern int	gpu_sandbox(Gpu *gpu, Sandbox *sandbox, const char **environment, int
 extern bool gpu_arena_create(Measure *m, Arena *arena);
 extern void gpu_arena_destroy(GpuArena *arena);
 
+/* the arena as executors of a side see it, for as long as the whole lives */
+extern Arena gpu_arena_of(const Arena *arena, Side side);
+
+/* gives the sides each other's memory, or not, by lot; while no candidate exists, since a process that maps memory keeps it */
+extern void gpu_arena_swap(Measure *m, Arena *arena);
+
 /* memory of a PyTorch executor, which the supervisor reads its outputs from */
 extern GpuMemory *gpu_pool_create(Measure *m);
 extern void gpu_pool_destroy(GpuMemory *pool);
@@ -160,7 +209,7 @@ extern void gpu_pool_destroy(GpuMemory *pool);
 extern bool gpu_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n);
 
 /* outside the window: poison the outputs of these slots; their inputs follow within it */
-extern bool gpu_stage(Measure *m, const Arena *arena, const uint32_t *slots, uint32_t n);
+extern bool gpu_stage(Measure *m, const Arena *arena, Side side, const uint32_t *slots, uint32_t n);
 
 /* n = 0: the constant cost of a block that stages what was staged last */
 extern bool gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32_t n, uint32_t flags, double timeout,
@@ -170,27 +219,54 @@ extern bool gpu_block(Measure *m, Executor *executor, Side side, const uint32_t 
 extern void gpu_draw(Measure *m, const uint32_t *slots, uint32_t n);
 extern bool gpu_check_samples(Measure *m);
 
-/* the inputs of a slot, from another one's or its own, for both sides to read */
-extern bool gpu_copy_inputs(Measure *m, const Arena *arena, uint32_t slot, uint32_t from);
+/* pieces of one slot */
+extern bool gpu_copy_pieces(Measure *m, const CudaPieces *pieces, uint32_t slot);
 
-/* the pieces of memory that a run's input is made of, from the master to where executors find them */
-extern void gpu_pieces(Measure *m, const Arena *arena, CudaPieces *pieces);
+/* the pieces of memory that a run's input is made of, from the master to where executors of a side find them */
+extern void gpu_pieces(Measure *m, const Arena *arena, Side side, CudaPieces *pieces);
 
-/* cuda_trap.c: blocks over these slots have a trap, drawn here, until gpu_trap_clear() */
-extern bool gpu_trap_set(Measure *m, const Arena *arena, const uint32_t *slots, uint32_t runs, uint32_t other);
-extern bool gpu_trap_begin(Measure *m, const Arena *arena);
-extern void gpu_trap_clear(Measure *m);
+/* where a slot's outputs lie that executors of a side write */
+extern CuAddress gpu_outputs(const Arena *arena, Side side, uint32_t slot);
 
-/* called before each run of a block, and after the last */
+/* what a block's steps know */
 typedef struct GpuSteps
 {
 	Measure    *m;
 	Executor   *executor;
+	Side		side;
 	const Arena *arena;
+	const uint32_t *slots;		/* of its runs */
 	double		patience;		/* seconds that the GPU may need for what has been sent to it */
 	bool		failed;			/* a call of our own, after conclude() */
 } GpuSteps;
-extern void gpu_between(void *steps, uint32_t run, uint32_t runs);
+
+/* cuda_late.c: how many runs' inputs can be late; drawing them; before a block's gates; the i-th true input; whether a run is late */
+extern uint32_t gpu_late_most(const Arena *arena, uint32_t wanted);
+extern bool gpu_late_set(Measure *m, Arena *arena, const uint32_t *slots, uint32_t first, uint32_t apart, uint32_t n);
+extern void gpu_late_clear(Measure *m);
+extern bool gpu_late_begin(Measure *m, const Arena *arena, Side side);
+extern bool gpu_late_bring(Measure *m, const Arena *arena, Side side, uint32_t i);
+extern bool gpu_late_is(const GpuLate *late, uint32_t run, uint32_t *i);
+extern bool gpu_stream(Measure *m);
+
+/* cuda_trap.c: blocks over these slots have a trap, drawn here, until gpu_trap_clear() */
+extern bool gpu_trap_set(Measure *m, Arena *arena, const uint32_t *slots, uint32_t runs);
+extern void gpu_trap_begin(Measure *m);
+extern void gpu_trap_clear(Measure *m);
+/* called before each run of a block, and after the last */
+extern void gpu_trap_between(void *steps, uint32_t run, uint32_t runs);
+extern bool gpu_is_idle(Measure *m, bool *failed);
+
+/* cuda_audit.c: likewise, blocks are audits; `late`: of their runs but the first the inputs come late */
+extern bool gpu_audit_set(Measure *m, Arena *arena, const uint32_t *slots, uint32_t runs, bool late);
+extern void gpu_audit_begin(Measure *m);
+extern void gpu_audit_clear(Measure *m);
+extern void gpu_audit_between(void *steps, uint32_t run, uint32_t runs);
+extern bool gpu_audit_same(Measure *m, bool *same);
+
+/* where an element lies that the executor says it wrote; 0 if it says nonsense; the samples listed in gpu->items */
+extern CuAddress gpu_element(Measure *m, Executor *executor, const Arena *arena, uint32_t run, uint32_t slot, int output, uint64_t element);
+extern bool gpu_read_samples(Measure *m, uint64_t *values);
 
 extern bool gpu_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out);
 /* the first output alone, of a run whose part of the table is not there yet: laid out like run 0 of the block before; false if it can't be */

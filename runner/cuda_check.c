@@ -130,7 +130,7 @@ read_one(Measure *m, Executor *executor, const Arena *arena, uint32_t slot, int 
 	Gpu		   *gpu = m->gpu;
 	const Tensor *layout = &m->output[output];
 	CuAddress	from = t ? executor->pool->address + t->address
-		: arena->gpu->outputs.address + slot * arena->output_slot_bytes + layout->offset;
+		: gpu_outputs(arena, executor_side(executor), slot) + layout->offset;
 	CudaView	view = {.ndim = layout->ndim};
 	uint32_t	size = (uint32_t) tensor_dtype_size(layout->dtype);
 	uint64_t	n = layout->elements;

@@ -103,7 +103,8 @@ entry_load(const WireCall *call, const char *path, char *text, size_t size)
 }
 
 void
-entry_run(const WireCall *call, const uint32_t *slots, uint32_t count, char *inputs, char *outputs, WireControl *stepped)
+entry_run(const WireCall *call, const uint32_t *slots, uint32_t count, char *inputs, char *outputs, WireControl *stepped,
+		  void (*end_run) (void))
 {
 	for (uint32_t r = 0; r < count && r < WIRE_MAX_RUNS; r++)
 	{
@@ -128,6 +129,8 @@ entry_run(const WireCall *call, const uint32_t *slots, uint32_t count, char *inp
 		while (stepped && __atomic_load_n(&stepped->gate, __ATOMIC_ACQUIRE) <= r)
 			clock_pause();
 		ffi_call(&cif, entry, NULL, arguments);
+		if (end_run)
+			end_run();
 		if (stepped)
 			__atomic_store_n(&stepped->done, r + 1, __ATOMIC_RELEASE);
 	}

@@ -52,7 +52,7 @@ run_gated(uint32_t count)
 	{
 		while (__atomic_load_n(&control->gate, __ATOMIC_ACQUIRE) <= r)
 			clock_pause();
-		entry_run(call, control->slots + r, 1, inputs, outputs, NULL);
+		entry_run(call, control->slots + r, 1, inputs, outputs, NULL, NULL);
 		__atomic_store_n(&control->done, r + 1, __ATOMIC_RELEASE);
 	}
 }
@@ -94,7 +94,7 @@ main(int argc, char **argv)
 			if (command.flags & WIRE_FLAG_GATED)
 				run_gated(command.count);
 			else
-				entry_run(call, control->slots, command.count, inputs, outputs, NULL);
+				entry_run(call, control->slots, command.count, inputs, outputs, NULL, NULL);
 			entry_reply(&command, WIRE_OK);
 		}
 		else

@@ -19,6 +19,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "cuda_driver.h"
 #include "entry.h"
 #include "guard.h"
@@ -114,17 +115,41 @@ load(const char *path)
 	return WIRE_OK;
 }
 
+/* an error stays, and is found at the end of the block */
+static void
+end_run(void)
+{
+	driver.CtxSynchronize();
+}
+
+/* a launch and the wait for it, run by run */
+static void
+idle_runs(uint32_t count)
+{
+	for (uint32_t r = 0; r < count; r++)
+	{
+		while (__atomic_load_n(&control->gate, __ATOMIC_ACQUIRE) <= r)
+			clock_pause();
+		driver.MemsetD8(scratch, 0, 1);
+		end_run();
+		__atomic_store_n(&control->done, r + 1, __ATOMIC_RELEASE);
+	}
+}
+
 static uint32_t
 run(uint32_t count, uint32_t flags)
 {
 	CuResult	error;
 	const char *text;
 
-	/* a block without runs tells what a block costs, the GPU's turning to this process included */
-	if (count == 0)
+	/* a block without runs tells what a block costs, the GPU's turning to this process included, or not */
+	if (count == 0 && !(flags & WIRE_FLAG_IDLE))
 		driver.MemsetD8(scratch, 0, 1);
-	entry_run(call, control->slots, count, (char *) (uintptr_t) inputs, (char *) (uintptr_t) outputs,
-			  flags & WIRE_FLAG_STEPPED ? control : NULL);
+	if (count > 0 && flags & WIRE_FLAG_IDLE)
+		idle_runs(count);
+	else
+		entry_run(call, control->slots, count, (char *) (uintptr_t) inputs, (char *) (uintptr_t) outputs,
+				  flags & (WIRE_FLAG_STEPPED | WIRE_FLAG_GATED) ? control : NULL, flags & WIRE_FLAG_GATED ? end_run : NULL);
 	error = driver.CtxSynchronize();
 	if (error != 0)
 		return failed("", error);

@@ -662,7 +662,7 @@ executor_ask_steps(Executor *executor, uint32_t runs, uint32_t flags, void (*bet
 	bool		all = false;
 
 	executor->control->gate = executor->control->done = 0;
-	result = ask(executor, WIRE_RUN, runs, flags | WIRE_FLAG_STEPPED, 0);
+	result = ask(executor, WIRE_RUN, runs, flags, 0);
 	if (result == EXECUTOR_OK)
 	{
 		all = step(executor, runs, between, context, deadline);

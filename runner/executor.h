@@ -56,10 +56,12 @@ typedef struct Executor
 	WireControl *control;
 	bool		frozen;
 	bool		hostile;		/* of the candidate's side */
+	int			side;			/* whose memory it maps on a GPU */
 	bool		intruder;		/* with EXECUTOR_AWAKE: it was of the candidate's side */
 	bool		met;			/* has had a block with runs */
 	double		pace;			/* seconds from one gate to the next, in its last block that had gates */
 	bool		attentive;		/* the supervisor has a core to spend on waiting for its answers */
+	bool		idle;			/* it is asked for blocks in which its code is not called, and nothing sent to the GPU */
 	int			handed;			/* a descriptor that goes along with the next command, or -1 */
 	RandomKey	secret;			/* of a generator: drawn for each command */
 	WireMessage asked;
@@ -82,6 +84,7 @@ typedef struct Arena
 	int			master_fd;
 	bool		direct;			/* read-only inputs are made in place, not copied from master before each block */
 	uint32_t	slots;
+	uint32_t	spare;			/* more slots, of the master alone */
 	size_t		input_slot_bytes;
 	size_t		output_slot_bytes;
 	struct GpuArena *gpu;		/* the memory that the descriptors stand for, where it lies on a GPU */
@@ -134,7 +137,7 @@ extern ExecutorResult executor_command(Executor *executor, uint32_t op, uint32_t
 /* the two halves of a command, where something is to be done between the answer and the freeze */
 extern ExecutorResult executor_ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed, double timeout);
 
-/* likewise for runs that start one by one; `between` is called before each, and after the last */
+/* likewise for runs that start one by one, as `flags` say; `between` is called before each, and after the last */
 extern ExecutorResult executor_ask_steps(Executor *executor, uint32_t runs, uint32_t flags,
 										 void (*between) (void *context, uint32_t run, uint32_t runs), void *context, double timeout);
 extern ExecutorResult executor_settle(Executor *executor, ExecutorResult result);

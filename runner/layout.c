@@ -79,7 +79,7 @@ layout_from_generator(Measure *m)
 	Arena		empty;
 	uint32_t	n;
 
-	if (!measure_arena(m, &empty, 1))
+	if (!measure_arena(m, &empty, 1, 0))
 		return false;
 	n = m->generator.control->tensors;
 	if (n > WIRE_MAX_TENSORS)

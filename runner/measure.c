@@ -287,8 +287,10 @@ launch_native(Measure *m, Executor *executor, Side side, const Arena *arena)
 }
 
 static bool
-launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena, uint64_t weight_seed)
+launch(Measure *m, Executor *executor, Side side, int seat, const Arena *shared, uint64_t weight_seed)
 {
+	Arena		own = m->gpu ? gpu_arena_of(shared, side) : *shared;
+	const Arena *arena = &own;
 	ExecutorResult result;
 	double		limit,
 				started;
@@ -319,6 +321,7 @@ launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena, 
 		return measure_failed(m, side, executor, result == EXECUTOR_TIMEOUT || result == EXECUTOR_ENDED ? EXECUTOR_BROKEN : result,
 							  "at its start");
 	executor->hostile = side == SIDE_CANDIDATE;
+	executor->side = (int) side;
 	m->candidates += executor->hostile;
 	executor_freeze(executor);
 	executor->attentive = m->spare_core;
@@ -442,12 +445,12 @@ poison(Measure *m, char *out, size_t bytes)
 }
 
 static bool
-stage(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
+stage(Measure *m, Arena *arena, Side side, const uint32_t *slots, uint32_t n)
 {
 	const Signature *s = &m->job->signature;
 
 	if (m->gpu)
-		return gpu_stage(m, arena, slots, n);
+		return gpu_stage(m, arena, side, slots, n);
 	for (uint32_t r = 0; r < n; r++)
 	{
 		const char *from = arena->master + slots[r] * arena->input_slot_bytes;
@@ -488,10 +491,10 @@ stage(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 }
 
 bool
-measure_stage(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
+measure_stage(Measure *m, Arena *arena, Side side, const uint32_t *slots, uint32_t n)
 {
 	double		started = clock_now();
-	bool		good = stage(m, arena, slots, n);
+	bool		good = stage(m, arena, side, slots, n);
 
 	measure_spent(m, SPENT_STAGE, started);
 	return good;
@@ -513,7 +516,8 @@ block(Measure *m, Executor *executor, Side side, const uint32_t *slots, const ui
 			*elapsed = 0;
 			return measure_failed(m, side, executor, result, "in a run");
 		}
-		return gpu_block(m, executor, side, slots, n, m->seeds_runs ? WIRE_FLAG_SEED_RUNS : 0, timeout, elapsed);
+		return gpu_block(m, executor, side, slots, n,
+						 (m->seeds_runs ? WIRE_FLAG_SEED_RUNS : 0) | (executor->idle ? WIRE_FLAG_IDLE : 0), timeout, elapsed);
 	}
 	result = executor_command(executor, WIRE_RUN, n, m->seeds_runs ? WIRE_FLAG_SEED_RUNS : 0, 0, timeout, elapsed);
 	m->result.clock_seconds += *elapsed;
@@ -551,7 +555,7 @@ measure_run_limit(const Measure *m)
 }
 
 bool
-measure_arena(Measure *m, Arena *arena, uint32_t slots)
+measure_arena(Measure *m, Arena *arena, uint32_t slots, uint32_t spare)
 {
 	bool		python = m->job->language == LANGUAGE_PYTORCH;
 
@@ -559,6 +563,7 @@ measure_arena(Measure *m, Arena *arena, uint32_t slots)
 	{
 		arena_init(arena);
 		arena->slots = slots;
+		arena->spare = spare;
 		arena->input_slot_bytes = m->input_slot_bytes;
 		arena->output_slot_bytes = m->output_slot_bytes;
 		if (!gpu_arena_create(m, arena))
@@ -584,7 +589,7 @@ measure_arena(Measure *m, Arena *arena, uint32_t slots)
 			return measure_failed(m, SIDE_REFERENCE, &m->generator, EXECUTOR_BROKEN, "at the start of the generator");
 		executor_freeze(&m->generator);
 		m->generator.control->slot_bytes = m->input_slot_bytes;
-		m->generator.control->gpu_bytes[0] = wire_gpu_bytes(slots * m->input_slot_bytes);
+		m->generator.control->gpu_bytes[0] = wire_gpu_bytes((slots + spare) * m->input_slot_bytes);
 		m->generator.control->gpu_bytes[1] = 0;
 		for (int i = 0; i < m->inputs; i++)
 			m->generator.control->offsets[i] = m->input[i].offset;

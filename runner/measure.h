@@ -35,6 +35,12 @@ typedef enum Side
 	SIDE_CANDIDATE = 1,
 } Side;
 
+static inline Side
+executor_side(const Executor *executor)
+{
+	return (Side) executor->side;
+}
+
 /* PyTorch code that compiles itself, run once for that */
 typedef struct Build
 {
@@ -180,7 +186,7 @@ extern bool measure_failed(Measure *m, Side side, Executor *executor, ExecutorRe
 extern bool measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena, uint64_t weight_seed);
 extern void measure_end(Measure *m, Executor *executor);
 extern bool measure_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n);
-extern bool measure_stage(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n);
+extern bool measure_stage(Measure *m, Arena *arena, Side side, const uint32_t *slots, uint32_t n);
 extern bool measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, const uint64_t *seeds, uint32_t n,
 						  double timeout, double *elapsed);
 /* adds what passed since `start` to a spending; the time now */
@@ -208,8 +214,8 @@ measure_gathered(const Tensor *tensor)
 	return (tensor->bytes + 15) & ~(size_t) 15;
 }
 
-/* arena for timing, sized for both sides' blocks; false after conclude() */
-extern bool measure_arena(Measure *m, Arena *arena, uint32_t slots);
+/* arena for timing, sized for both sides' blocks; `spare`: on a GPU, more slots of the master; false after conclude() */
+extern bool measure_arena(Measure *m, Arena *arena, uint32_t slots, uint32_t spare);
 
 /* audit.c: `n` runs whose inputs come true one by one; the output of run `sample` into `out`; seconds of all; seeds: by slot */
 #define AUDIT_MAX_RUNS	12

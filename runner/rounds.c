@@ -25,6 +25,10 @@
 #define MIN_ROUNDS		8		/* of a half, where time is short */
 #define KNOWN			0.5		/* of the goal: standard error of a half that needs no more rounds */
 #define TRAP_EVERY		16		/* rounds, on average */
+#define TRAP_EVERY_LATE	4		/* after a late output */
+#define MIN_TRAPPED		8		/* runs of a block, for what runs cost to matter */
+#define STEP_RUNS		5		/* of an audit on a GPU: the first has it turn to the executor */
+#define STEP_SECONDS	5e-3	/* of longer runs the constant cost of a block is next to nothing */
 #define MIN_ORDERED		2		/* rounds of an order, for a median of their own */
 #define BUDGET_ROUNDS	2		/* of a half, where the budget is used up */
 #define BUDGET_PAIRS	3		/* that are made whatever they take: an interval of two says next to nothing */
@@ -33,6 +37,8 @@
 #define LIKE_SECONDS	2.0		/* how much longer one side's blocks may take than the other's */
 #define UNEVEN_BLOCKS	1.5		/* how much less alike blocks may be than those that the times of a pair ask for */
 #define MAX_RESIZED		3		/* times in a measurement */
+#define UNEVEN_LAST		4.0		/* the same, when blocks are not resized any more */
+#define MAX_UNEVEN		3		/* pairs that don't count then, before the measurement ends */
 #define WALL_FACTOR		2.5		/* wall time of a half, in its clock time */
 #define WALL_FACTOR_GPU	1.7		/* where staging is within the window and steady */
 #define L2_TIMES		3.0
@@ -101,7 +107,7 @@ block_among(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n,
 		memcpy(listed, slots, staged * sizeof(*slots));
 		rounds_shuffle(s, listed, staged);
 	}
-	if (!measure_stage(m, &s->arena, staged > n ? listed : shuffled, staged > n ? staged : n)
+	if (!measure_stage(m, &s->arena, side, staged > n ? listed : shuffled, staged > n ? staged : n)
 		|| !measure_block(m, executor, side, shuffled, seeds, n, rounds_timeout(s, side, n), seconds))
 		return false;
 	for (uint32_t i = 0; i < n; i++)
@@ -206,8 +212,8 @@ note_audit(Rounds *s, const double *taken, int runs)
 }
 
 /* a few runs of each side, see audit.c; the output of one of them, the same on both sides, is compared */
-bool
-rounds_audit(Rounds *s, Half *half, bool reference_first)
+static bool
+gated_audit(Rounds *s, Half *half, bool reference_first)
 {
 	Measure    *m = s->m;
 	uint32_t	n = MIN_STEPS + (uint32_t) random_below(&m->random, AUDIT_MAX_RUNS - MIN_STEPS + 1);
@@ -246,6 +252,48 @@ run_extra(Rounds *s, Half *half, const uint32_t *slots, uint32_t n, uint32_t fro
 }
 
 /*
+ * On a GPU, an audit whose runs begin one by one and end before they answer, see cuda_audit.c. Their inputs come just before and lie in the
+ * cache, so that runs of other audits may take longer, but not less.
+ */
+static bool
+step_audit(Rounds *s, Half *half, bool reference_first)
+{
+	Measure    *m = s->m;
+	uint32_t	n = s->slots < STEP_RUNS ? s->slots : STEP_RUNS;
+	uint32_t	sample;
+	double		taken[2];
+	bool		good;
+
+	n = 1 + gpu_late_most(&s->arena, n - 1);
+	sample = (uint32_t) random_below(&m->random, n);
+	good = rounds_inputs(s, n) && gpu_audit_set(m, &s->arena, s->order, n, true);
+	for (int turn = 0; turn < 2 && good; turn++)
+	{
+		Side		side = (turn == 0) == reference_first ? SIDE_REFERENCE : SIDE_CANDIDATE;
+		Executor   *executor = &half->executor[side];
+		uint64_t	seeds[STEP_RUNS];
+		double		seconds;
+		bool		same;
+
+		for (uint32_t i = 0; i < n; i++)
+			seeds[i] = s->seeds[s->order[i]];
+		good = measure_stage(m, &s->arena, side, s->order, n)
+			&& measure_block(m, executor, side, s->order, seeds, n, rounds_timeout(s, side, n), &seconds)
+			&& gpu_audit_same(m, &same);
+		if (good && !same)
+			good = conclude(m, side == SIDE_CANDIDATE ? OUTCOME_WRONG_OUTPUT : OUTCOME_UNVERIFIED,
+							"an output of %s changed after its run had said that it was done", side == SIDE_CANDIDATE ? "the code" : "the reference");
+		good = good && measure_read(m, executor, side, &s->arena, sample, s->order[sample], s->kept[side]);
+		taken[side] = cudal1_score_mean(m->gpu->audit.seconds, n - 1);
+	}
+	gpu_audit_clear(m);
+	for (int side = 0; side < 2 && good; side++)
+		values_append(&s->late_runs[side], taken[side]);
+	s->audits += (int) n - 1;
+	return good && rounds_compare(s, 1);
+}
+
+/*
  * A round: both sides on the same fresh inputs. `single`: an audit, of one run each where audit.c's are not possible; on a GPU it is one
  * among many that are staged, or it would find its inputs in a cache that a block's runs don't find theirs in.
  */
@@ -263,7 +311,7 @@ run_round(Rounds *s, Half *half, bool reference_first, bool single)
 	Measure    *m = s->m;
 
 	if (single && s->gated)
-		return rounds_audit(s, half, reference_first);
+		return gated_audit(s, half, reference_first);
 	if (!rounds_inputs(s, n[0] > n[1] ? n[0] : n[1]))
 		return false;
 	keep = draws(s, common);
@@ -286,7 +334,10 @@ run_round(Rounds *s, Half *half, bool reference_first, bool single)
 		if (!block_among(s, half, side, side == SIDE_CANDIDATE ? own : s->order, n[side], staged, side == SIDE_CANDIDATE ? keep + extra : keep, 0,
 						 &seconds[side]))
 			return false;
-		seconds[side] = fmax(seconds[side] - (single ? half->empty_single : half->empty[side]), 1e-9);
+		if (single)
+			seconds[side] = alone_net(s, half, seconds[side], half->empty_single);
+		else
+			seconds[side] = alone_counted(s, half, n[side], seconds[side], half->empty[side]);
 	}
 	pace = half->executor[SIDE_REFERENCE].pace;
 	if ((m->gpu && !gpu_check_samples(m))
@@ -310,6 +361,12 @@ run_round(Rounds *s, Half *half, bool reference_first, bool single)
 	return true;
 }
 
+bool
+rounds_audit(Rounds *s, Half *half, bool reference_first)
+{
+	return run_round(s, half, reference_first, true);
+}
+
 double
 rounds_estimate(const Rounds *s)
 {
@@ -329,7 +386,13 @@ rounds_count(Rounds *s, const char *what)
 static bool
 has_traps(const Rounds *s)
 {
-	return s->m->gpu && s->runs[0] > 1 && s->runs[1] > 1 && !s->of;
+	return s->m->gpu && s->m->spare_core && s->runs[0] > 1 && s->runs[1] > 1 && !s->of;
+}
+
+bool
+rounds_traps_due(const Rounds *s)
+{
+	return has_traps(s) && s->runs[0] >= MIN_TRAPPED && s->runs[1] >= MIN_TRAPPED;
 }
 
 static void
@@ -392,7 +455,7 @@ run_half(Rounds *s, int half_number, Values *plain, Values *capped, bool *distur
 	Side		first = reference_first ? SIDE_REFERENCE : SIDE_CANDIDATE;
 	bool		carried = s->carrying;
 	Values		alone = {0};
-	uint32_t	steps = (uint32_t) (s->rounds_a_half + s->audits_a_half);
+	uint32_t	steps = (uint32_t) (s->rounds_a_half + s->audits_a_half + s->steps_a_half);
 	uint32_t   *plan = calloc(steps, sizeof(*plan));
 	uint32_t	orders = (uint32_t) random_below(&m->random, 2);
 	double		deadline;
@@ -410,7 +473,10 @@ run_half(Rounds *s, int half_number, Values *plain, Values *capped, bool *distur
 	{
 		s->weights = random_next(&m->random);
 		if (m->gpu)
+		{
 			m->gpu->swap_pools = random_below(&m->random, 2) == 0;
+			gpu_arena_swap(m, &s->arena);
+		}
 	}
 	s->carrying = false;
 	for (int i = 0; i < 2; i++)
@@ -446,6 +512,7 @@ run_half(Rounds *s, int half_number, Values *plain, Values *capped, bool *distur
 	for (uint32_t i = 0; i < steps; i++)
 	{
 		bool		audit = plan[i] >= (uint32_t) s->rounds_a_half;
+		bool		step = plan[i] >= (uint32_t) (s->rounds_a_half + s->audits_a_half);
 
 		bool		over = rounds_over_budget(s);
 
@@ -459,9 +526,9 @@ run_half(Rounds *s, int half_number, Values *plain, Values *capped, bool *distur
 		if (known && !audit)
 			continue;
 		/* every other round of each kind begins with the reference, in random order */
-		if (!run_round(s, &half, (plan[i] + orders) % 2 == 0, audit))
+		if (!(step ? step_audit(s, &half, (plan[i] + orders) % 2 == 0) : run_round(s, &half, (plan[i] + orders) % 2 == 0, audit)))
 			goto done;
-		if (has_traps(s) && m->spare_core && random_below(&m->random, TRAP_EVERY) == 0 && !rounds_trap(s, &half))
+		if (has_traps(s) && random_below(&m->random, s->late > 0 ? TRAP_EVERY_LATE : TRAP_EVERY) == 0 && !rounds_trap(s, &half))
 			goto done;
 		show(s, false);
 	}
@@ -558,7 +625,7 @@ fresh_arena(Rounds *s)
 	bool		direct = s->arena.direct;
 
 	arena_destroy(&s->arena);
-	if (!measure_arena(s->m, &s->arena, s->slots))
+	if (!measure_arena(s->m, &s->arena, s->slots, 0))
 		return false;
 	s->arena.direct = direct;
 	return true;
@@ -680,10 +747,12 @@ plan(Rounds *s)
 	Measure    *m = s->m;
 	const Profile *p = &m->job->profile;
 	/* a PyTorch executor keeps the outputs of a block in memory of its own */
-	size_t		run_bytes = 2 * m->input_slot_bytes + m->output_slot_bytes
+	size_t		run_bytes = (m->gpu ? 3 : 2) * m->input_slot_bytes + (m->gpu ? 2 : 1) * m->output_slot_bytes
 		+ (m->job->language == LANGUAGE_PYTORCH ? m->output_bytes : 0);
 	size_t		arena_bytes = m->gpu ? m->gpu->arena_bytes : (size_t) p->arena_mb << 20;
 	double		most = fmin(WIRE_MAX_RUNS, (double) arena_bytes / (double) (run_bytes + 1));
+	uint32_t	spare;
+	double		room;
 	double		round_seconds = 0;
 	double		half_seconds = p->bucket_seconds / 2;
 
@@ -693,6 +762,7 @@ plan(Rounds *s)
 	/* making inputs must not take longer than using them */
 	if (m->generate_time > 0)
 		most = fmin(most, fmax(8, (m->gpu ? 2 : 1) * p->block_seconds / m->generate_time));
+	room = most;
 	/* caches are cold for the first run of a block alone */
 	if (m->gpu && p->cold_cache)
 		most = 1;
@@ -704,6 +774,9 @@ plan(Rounds *s)
 	s->slots = s->runs[0] > s->runs[1] ? s->runs[0] : s->runs[1];
 	if (s->slots < 4 && most >= 4)
 		s->slots = 4;
+	/* audits have a few runs where blocks have one */
+	if (m->gpu && m->time[SIDE_REFERENCE] < STEP_SECONDS)
+		s->slots = (uint32_t) fmax(s->slots, fmin(STEP_RUNS, floor(room)));
 	/* a median wants a few rounds, where they don't take seconds */
 	s->rounds_a_half = (int) fmax(round_seconds < LONG_ROUND ? MIN_ROUNDS : round_seconds < 1 ? 4 : 1, ceil(half_seconds / round_seconds));
 	if (s->rounds_a_half > 1)
@@ -717,6 +790,14 @@ plan(Rounds *s)
 
 		s->audits_a_half = (int) ceil(affordable / (2.0 * p->pairs));
 	}
+	s->steps_a_half = 0;
+	if (m->gpu && m->spare_core && s->slots > 1 && m->time[SIDE_REFERENCE] < STEP_SECONDS)
+	{
+		double		audit = STEP_RUNS * (m->time[0] + m->time[1] + 2 * m->generate_time) + 1e-3;
+		double		affordable = fmin(p->audits / (STEP_RUNS - 1), p->audit_seconds / audit);
+
+		s->steps_a_half = (int) ceil(affordable / (2.0 * p->pairs));
+	}
 	s->kept_max = (uint32_t) fmax(1, fmin(64, 64e6 / (double) (m->output_bytes + 1)));
 	s->order = calloc(s->slots, sizeof(*s->order));
 	s->seeds = calloc(s->slots, sizeof(*s->seeds));
@@ -724,8 +805,9 @@ plan(Rounds *s)
 	s->kept[1] = measure_alloc(m, s->kept_max * m->output_bytes);
 	if (!s->order || !s->seeds || !s->kept[0] || !s->kept[1])
 		return conclude(m, OUTCOME_LOST, "no memory for outputs");
-	/* on a GPU, one more for inputs that traps begin with */
-	if (!measure_arena(m, &s->arena, s->slots + has_traps(s)))
+	/* on a GPU, more for inputs that late runs begin with: of a trap every other one, of an audit all but one */
+	spare = !m->gpu ? 0 : s->steps_a_half > 0 ? s->slots - 1 : s->slots / 2;
+	if (!measure_arena(m, &s->arena, s->slots, spare < GPU_LATE_RUNS ? spare : GPU_LATE_RUNS))
 		return false;
 	/* small inputs are copied before each block, so that both sides find the caches alike; large ones would only cost time */
 	s->arena.direct = m->job->language == LANGUAGE_C && s->slots * m->input_slot_bytes > DIRECT_BYTES;
@@ -770,14 +852,13 @@ pair_of_like_blocks(Rounds *s, bool *counts)
 	*counts = true;
 	if (!rounds_pair(s))
 		return false;
-	if (s->resized >= MAX_RESIZED)
-		return true;
 	for (int side = 0; side < 2; side++)
 		time[side] = cudal1_score_median(s->times[side].v + before.times[side].n, s->times[side].n - before.times[side].n);
 	size_blocks(s, time, runs);
-	if (unevenness(s->runs, time) <= UNEVEN_BLOCKS * unevenness(runs, time))
+	if (unevenness(s->runs, time) <= (s->resized < MAX_RESIZED ? UNEVEN_BLOCKS : UNEVEN_LAST) * unevenness(runs, time))
 		return true;
 	*counts = false;
+	s->least = fmin(s->least, s->plain.v[s->plain.n - 1]);
 	for (int side = 0; side < 2; side++)
 		s->times[side].n = before.times[side].n;
 	s->pace.n = before.pace.n;
@@ -790,6 +871,8 @@ pair_of_like_blocks(Rounds *s, bool *counts)
 	s->rounds = s->rounds_in_buckets = before.rounds;
 	s->samples = before.samples;
 	json_array_remove(s->m->result.samples, json_array_size(s->m->result.samples) - 1);
+	if (s->resized >= MAX_RESIZED)
+		return s->uneven++ < MAX_UNEVEN || verdict_uneven(s);
 	json_object_set_new(s->m->result.evidence, "resized", json_pack("[i, i, i, i]", (int) s->runs[0], (int) s->runs[1], (int) runs[0], (int) runs[1]));
 	s->resized++;
 	memcpy(s->m->time, time, sizeof(time));
@@ -827,11 +910,14 @@ forget(Rounds *s)
 	{
 		free(s->times[i].v);
 		free(s->audit[i].v);
-		free(s->steps[i][STEP_LATE].v);
-		free(s->steps[i][STEP_NEXT].v);
+		free(s->late_runs[i].v);
+		for (int kind = 0; kind < STEPS; kind++)
+			free(s->steps[i][kind].v);
 	}
 	free(s->audit_more.v);
 	free(s->pace.v);
+	free(s->loop.v);
+	free(s->late_idle.v);
 	free(s->all.v);
 	free(s->plain.v);
 	free(s->capped.v);
@@ -842,7 +928,7 @@ void
 rounds_run(Measure *m)
 {
 	const Profile *p = &m->job->profile;
-	Rounds		s = {.m = m,.budget = INFINITY,.lower = NAN,.upper = NAN,.half_width = NAN};
+	Rounds		s = {.m = m,.budget = INFINITY,.lower = NAN,.upper = NAN,.half_width = NAN,.least = INFINITY};
 	bool		left = false;
 	bool		done = false;
 
@@ -882,7 +968,8 @@ rounds_run(Measure *m)
 			done = pairs >= p->pairs;
 		show(&s, true);
 	}
-	if ((left || !verdict_asks_aa(&s, s.half_width) || aa_complete(&s)) && verdict_top_up(&s) && verdict_more_audits(&s))
+	if ((left || !verdict_asks_aa(&s, s.half_width) || aa_complete(&s)) && verdict_top_up(&s) && verdict_more_audits(&s)
+		&& verdict_more_traps(&s))
 		verdict_conclude(&s, left);
 end:
 	m->result.pairs = (int) s.buckets.n;

@@ -18,6 +18,8 @@ typedef struct Rounds
 	uint32_t	runs[2];		/* runs in a block of each side */
 	double		most;			/* that there is memory and time for */
 	int			resized;
+	int			uneven;			/* pairs whose blocks were uneven when they could not be resized any more */
+	double		least;			/* what pairs that did not count gave at least */
 	int			settling;		/* blocks of a process before it is timed, alone and beside another */
 	uint32_t	slots;
 	uint32_t   *order;			/* a permutation of the slots */
@@ -36,10 +38,15 @@ typedef struct Rounds
 	Values		audit_more;		/* what the candidate took more than the reference, audit by audit */
 	int			audits;			/* runs in them */
 	int			traps;
-	Values		steps[2][2];	/* seconds from gate to answer in traps: of runs whose inputs came late, and of those that followed */
+	Values		steps[2][3];	/* seconds from gate to answer in traps, by kind: cuda.h's STEPS */
 	double		turn;			/* the most seconds that a command of the supervisor's took in traps */
+	double		turns;			/* seconds that the GPU's turning to an executor and back takes a block */
 	Values		pace;			/* the reference's seconds from gate to gate in its other blocks */
-	bool		untrapped;		/* the reference's own outputs come late: traps say nothing of this task */
+	int			late;			/* traps in which outputs of the candidate came late */
+	Values		loop;			/* PyTorch on a GPU: seconds that a run takes in which no module is called */
+	Values		late_runs[2];	/* on a GPU: seconds a run, of audits whose inputs come late, by audit */
+	Values		late_idle;		/* and of such runs in which no code is called */
+	int			steps_a_half;	/* such audits */
 	bool		gated;
 	int			rounds;
 	int			rounds_in_buckets;	/* those of whole pairs */
@@ -69,6 +76,8 @@ typedef struct Half
 	Executor	executor[2];
 	double		empty[2];		/* cost of a block without runs that stages what this side's do */
 	double		empty_single;	/* of an audit's block */
+	double		turn;			/* of that, what the GPU's turning to the executor and back takes */
+	double		read_turned;	/* reading samples takes longer than this where the GPU had to turn back */
 	Values		block[2];		/* seconds a run */
 	Values		own[2];			/* the reference's alone, of rounds that the candidate began, and of those that it began */
 	Values		ratio[2];		/* of rounds that the candidate began, and of those that the reference began */
@@ -88,6 +97,9 @@ extern uint32_t rounds_audit_staged(const Rounds *s);
 extern bool rounds_pair(Rounds *s);
 extern bool rounds_over_budget(const Rounds *s);
 
+/* on a GPU: whether traps are due, and say what runs cost */
+extern bool rounds_traps_due(const Rounds *s);
+
 /* aa.c: pairs of the reference with itself */
 #define AA_PAIRS	7
 extern bool aa_pair(Rounds *s);
@@ -95,6 +107,9 @@ extern bool aa_due(const Rounds *s);
 extern bool aa_complete(Rounds *s);
 
 /* alone.c: how fast the reference is by itself, and what is done where the candidate slows it */
+/* what the block just made took, less what the reference's tell of its constant cost; and for a block of `n` runs what of that counts */
+extern double alone_net(const Rounds *s, const Half *half, double seconds, double empty);
+extern double alone_counted(const Rounds *s, const Half *half, uint32_t n, double seconds, double empty);
 extern bool alone_warm(Rounds *s, Half *half, Side side);
 extern bool alone_settle_both(Rounds *s, Half *half);
 extern bool alone_time(Rounds *s, Half *half, Values *alone);
@@ -112,6 +127,9 @@ extern bool rounds_trap(Rounds *s, Half *half);
 /* verdict.c */
 extern bool verdict_top_up(Rounds *s);
 extern bool verdict_more_audits(Rounds *s);
+extern bool verdict_more_traps(Rounds *s);
+/* blocks are uneven, time and again: false after conclude() */
+extern bool verdict_uneven(Rounds *s);
 /* whether the reward of a wide interval depends on who made it wide */
 extern bool verdict_asks_aa(const Rounds *s, double half_width);
 extern void verdict_conclude(Rounds *s, bool left);

@@ -22,6 +22,7 @@
 #define AUDIT_NOISE		3.0		/* how much noisier than the reference's a candidate's audits may be before that is its own doing */
 #define MAX_SLOWER		4.0		/* times that blocks of a busy host may take longer than audits */
 #define MIN_STEPS_SEEN	8		/* steps of each kind in traps, to set a bound */
+#define MORE_TRAPS		32		/* for that, at most */
 #define STEP_SHARE		0.5		/* of what a step takes in a trap, that it takes at least elsewhere */
 #define LEAST			1e-6	/* a score */
 #define MOST			1e9		/* an upper end */
@@ -111,6 +112,28 @@ slower_in_blocks(const Rounds *s)
 }
 
 /*
+ * On a GPU: what a run of the candidate's takes at least, by audits whose inputs come late, less what such runs take without any code; negative where it is not
+ * known. In other audits, and in blocks of a single run, the GPU's turns are taken off, and work of the CPU could hide in them.
+ */
+static double
+late_seconds(const Rounds *s)
+{
+	if (s->late_runs[SIDE_CANDIDATE].n < MIN_AUDITS || s->late_idle.n == 0)
+		return -1;
+	return values_median(&s->late_runs[SIDE_CANDIDATE]) - values_median(&s->late_idle);
+}
+
+/* where blocks are single runs; NAN where there are no such audits */
+static double
+late_bound(const Rounds *s)
+{
+	double		seconds = late_seconds(s);
+
+	return s->runs[0] > 1 || s->runs[1] > 1 || seconds <= 0 ? NAN
+		: values_median(&s->times[SIDE_REFERENCE]) / (seconds * (1 - WARM_SHARE * s->m->job->profile.audit_margin));
+}
+
+/*
  * What the candidate gains only in blocks is taken away; one that differs from the reference by less than the margin, as honest ones
  * do on colder caches, is left alone. `doubt`: seconds that noise may account for.
  */
@@ -124,13 +147,39 @@ audit_bound(Rounds *s, double doubt)
 	double		left;
 
 	if (s->audit_more.n < MIN_AUDITS)
-		return NAN;
-	more = audit_more(s, &error);
+		return late_bound(s);
+	more = fmax(audit_more(s, &error), late_seconds(s) - values_median(&s->audit[SIDE_REFERENCE]));
 	left = reference + slower_in_blocks(s) * (more - doubt)
 		- p->audit_margin * (is_warm(s) ? WARM_SHARE * reference : values_median(&s->audit[SIDE_REFERENCE]));
+	if (s->late_idle.n > 0)
+		json_object_set_new(s->m->result.evidence, "late_seconds",
+							json_pack("[f, f, f]", values_median(&s->late_runs[0]), values_median(&s->late_runs[1]), values_median(&s->late_idle)));
 	json_object_set_new(s->m->result.evidence, "audit_seconds",
 						json_pack("[f, f, f, f]", values_median(&s->audit[0]), values_median(&s->audit[1]), more, error));
 	return left > 0 ? reference / left : INFINITY;
+}
+
+/* whether traps have told what runs cost */
+static bool
+steps_known(const Rounds *s)
+{
+	for (int side = 0; side < 2; side++)
+		for (int kind = 0; kind < STEPS; kind++)
+			if (s->steps[side][kind].n < MIN_STEPS_SEEN)
+				return false;
+	return true;
+}
+
+/* what a score can be at most whose runs take nothing but what the executor's own loop takes; NAN where that is not known */
+static double
+loop_bound(Rounds *s)
+{
+	double		loop = values_median(&s->loop);
+
+	if (s->loop.n == 0)
+		return NAN;
+	json_object_set_new(s->m->result.evidence, "loop_seconds", json_real(loop));
+	return values_median(&s->times[SIDE_REFERENCE]) / (loop * (1 - WARM_SHARE * s->m->job->profile.audit_margin));
 }
 
 /*
@@ -143,11 +192,15 @@ step_bound(Rounds *s)
 	double		step[2];
 	double		pace = values_median(&s->pace);
 
+	if (!steps_known(s))
+		return NAN;
 	for (int side = 0; side < 2; side++)
 	{
-		if (s->steps[side][STEP_LATE].n < MIN_STEPS_SEEN || s->steps[side][STEP_NEXT].n < MIN_STEPS_SEEN)
-			return NAN;
-		step[side] = fmax(values_median(&s->steps[side][STEP_LATE]), values_median(&s->steps[side][STEP_NEXT]));
+		double		rested = values_median(&s->steps[side][STEP_RESTED]);
+
+		/* code that waits for its kernels waits for the GPU's turning to it, then */
+		rested -= rested > s->turns / 2 ? s->turns / 2 : 0;
+		step[side] = fmax(rested, fmax(values_median(&s->steps[side][STEP_LATE]), values_median(&s->steps[side][STEP_NEXT])));
 	}
 	json_object_set_new(s->m->result.evidence, "step_seconds", json_pack("[f, f, f]", pace, step[SIDE_REFERENCE], step[SIDE_CANDIDATE]));
 	return values_median(&s->times[SIDE_REFERENCE])
@@ -187,7 +240,7 @@ verdict_more_audits(Rounds *s)
 	uint64_t	weights = random_next(&s->m->random);
 
 	audit_doubt(s, &clear);
-	if (!s->gated || s->audits_a_half == 0
+	if ((!s->gated && !s->m->gpu) || s->audits_a_half == 0
 		|| (s->audit_more.n < MIN_AUDITS ? values_median(&s->buckets) <= 1 : clear || !matters))
 		return true;
 	memset(&half, 0, sizeof(half));
@@ -205,6 +258,62 @@ verdict_more_audits(Rounds *s)
 	measure_end(s->m, &half.executor[0]);
 	measure_end(s->m, &half.executor[1]);
 	return good;
+}
+
+/*
+ * Traps are drawn by lot, and those in which an output came late say nothing of what runs cost. A score that would be a reward gets as many more as it
+ * takes to know that.
+ */
+bool
+verdict_more_traps(Rounds *s)
+{
+	Half		half;
+	bool		good = true;
+	uint64_t	weights = random_next(&s->m->random);
+
+	if (!rounds_traps_due(s) || steps_known(s) || values_median(&s->buckets) <= 1)
+		return true;
+	memset(&half, 0, sizeof(half));
+	executor_init(&half.executor[0]);
+	executor_init(&half.executor[1]);
+	for (int side = 0; side < 2 && good; side++)
+		good = measure_launch(s->m, &half.executor[side], side, side, &s->arena, weights) && alone_warm(s, &half, side);
+	for (int i = 0; good && i < MORE_TRAPS && !steps_known(s); i++)
+	{
+		good = rounds_trap(s, &half);
+		measure_progress(s->m, "auditing", (int) s->buckets.n, s->rounds, rounds_estimate(s), s->lower, s->upper, NAN, false);
+	}
+	measure_end(s->m, &half.executor[0]);
+	measure_end(s->m, &half.executor[1]);
+	return good;
+}
+
+bool
+verdict_uneven(Rounds *s)
+{
+	Result	   *r = &s->m->result;
+
+	r->score = r->lower = fmax(fmin(s->least, 1), LEAST);
+	r->upper = 1;
+	r->half_width = MOST;
+	r->wide = true;
+	return conclude(s->m, OUTCOME_SUCCESSFUL, "runs take longer in blocks of some sizes than in others, time and again: the score is the least of them");
+}
+
+/* what can't be told of a task on a GPU, whoever is to blame for it; false after conclude() */
+static bool
+is_told(Rounds *s)
+{
+	Measure    *m = s->m;
+	double		reference = values_median(&s->times[SIDE_REFERENCE]);
+
+	if (!m->gpu || values_median(&s->buckets) <= 1)
+		return true;
+	if (s->runs[SIDE_REFERENCE] == 1 && reference < s->turns && late_seconds(s) <= 0)
+		return conclude(m, OUTCOME_UNVERIFIED, "a run of %.3g s by itself is shorter than the GPU's turning to a process, %.3g s", reference, s->turns);
+	if (rounds_traps_due(s) && !steps_known(s))
+		return conclude(m, OUTCOME_UNVERIFIED, "what a run costs could not be told");
+	return true;
 }
 
 /* the half-width from which an interval is wide; INFINITY where none is */
@@ -275,9 +384,11 @@ verdict_conclude(Rounds *s, bool left)
 		conclude(m, OUTCOME_UNSTABLE, "the variance across the buckets is %.4g, above %.4g", r->variance, p->variance_limit);
 	if (p->half_width_limit > 0 && isnan(s->half_width))
 		conclude(m, OUTCOME_UNVERIFIED, "a single pair has no interval");
+	if (!is_told(s))
+		return;
 	r->wide = !left && s->half_width > wide_from(s);
 	r->score = r->wide ? careful_score(s, estimate, &why) : estimate;
-	r->audit_bound = fmin(audit_bound(s, doubt), step_bound(s));
+	r->audit_bound = fmin(fmin(audit_bound(s, doubt), step_bound(s)), loop_bound(s));
 	if (isfinite(r->audit_bound) && r->audit_bound < estimate)
 	{
 		json_object_set_new(r->evidence, "score_before_audit", json_real(r->score));

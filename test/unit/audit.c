@@ -94,7 +94,7 @@ random_below(RandomStream *stream, uint64_t n)
 }
 
 bool
-measure_stage(Measure *m, Arena *slots_of, const uint32_t *slots, uint32_t n)
+measure_stage(Measure *m, Arena *slots_of, Side side, const uint32_t *slots, uint32_t n)
 {
 	return true;
 }

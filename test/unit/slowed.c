@@ -26,7 +26,7 @@ measure_end(Measure *m, Executor *executor)
 }
 
 bool
-measure_stage(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
+measure_stage(Measure *m, Arena *arena, Side side, const uint32_t *slots, uint32_t n)
 {
 	abort();
 }
@@ -65,6 +65,21 @@ void
 executor_init(Executor *executor)
 {
 	abort();
+}
+
+/* what counts of a block on a GPU that took `seconds`, of which reading samples took `reading` */
+static double
+counted(uint32_t runs, double seconds, double reading)
+{
+	static Gpu	gpu;
+	Half		half = {.turn = 0.28e-3,.read_turned = 0.08e-3};
+	double		found;
+
+	gpu.read_seconds = reading;
+	measure.gpu = &gpu;
+	found = alone_counted(&s, &half, runs, seconds, 0.32e-3);
+	measure.gpu = NULL;
+	return found;
 }
 
 static void
@@ -200,5 +215,11 @@ main(void)
 	begin(1.04, 0.005);
 	halves(14, 1, 1.09);
 	check(was_slowed(), "but 9 % are");
+
+	/* a block's constant cost of 0.32 ms, of which turns of the GPU are 0.28 ms */
+	check(near(counted(1, 1.32e-3, 0.15e-3), 1e-3, 1e-9), "a block's constant cost is taken off");
+	check(near(counted(1, 0.42e-3, 0.01e-3), 0.38e-3, 1e-9), "but no turns of the GPU that it did not have");
+	check(counted(9, 0.2e-3, 0.15e-3) > 3e-5, "nor is next to nothing left of several runs");
+	check(counted(1, 0.2e-3, 0.15e-3) > 9e-7, "or of one");
 	return done();
 }

@@ -91,6 +91,25 @@ rounds_compare(Rounds *s, uint32_t keep)
 	abort();
 }
 
+/* a candidate's steps in traps */
+static double steps[STEPS] = {5e-6, 5e-6, 5e-6};
+
+bool
+rounds_traps_due(const Rounds *s)
+{
+	return s->runs[0] >= 8;
+}
+
+bool
+rounds_trap(Rounds *s, Half *half)
+{
+	made++;
+	for (int side = 0; side < 2; side++)
+		for (int kind = 0; kind < STEPS; kind++)
+			values_append(&s->steps[side][kind], side == SIDE_CANDIDATE ? steps[kind] : 40e-6);
+	return true;
+}
+
 /* how many more a score gets that has `audits`, all alike; no time is left for more than must be */
 static int
 more(double score, int audits, bool planned)
@@ -243,11 +262,107 @@ check_unclear(void)
 	free(s.audit_more.v);
 }
 
+/* traps that a score gets on a GPU whose steps so many traps have told */
+static int
+more_traps(double score, int known, uint32_t runs)
+{
+	Rounds		s = {.m = &measure,.runs = {runs, runs}};
+
+	values_append(&s.buckets, score);
+	for (int i = 0; i < known; i++)
+		rounds_trap(&s, NULL);
+	made = 0;
+	check(verdict_more_traps(&s), "the measurement goes on");
+	free(s.buckets.v);
+	for (int side = 0; side < 2; side++)
+		for (int kind = 0; kind < STEPS; kind++)
+			free(s.steps[side][kind].v);
+	return made;
+}
+
+/* what a run's steps of 5 us, and an executor's loop of so many, leave of a score where the reference takes 40 us */
+static double
+step_or_loop(double loop)
+{
+	Rounds		s = {.m = &measure,.turns = 280e-6};
+	double		found;
+
+	measure.result.evidence = json_object();
+	values_append(&s.times[SIDE_REFERENCE], 40e-6);
+	values_append(&s.pace, 40e-6);
+	for (int i = 0; i < MIN_STEPS_SEEN; i++)
+		rounds_trap(&s, NULL);
+	if (loop > 0)
+		values_append(&s.loop, loop);
+	found = fmin(step_bound(&s), loop_bound(&s));
+	json_decref(measure.result.evidence);
+	free(s.times[SIDE_REFERENCE].v);
+	free(s.pace.v);
+	free(s.loop.v);
+	for (int side = 0; side < 2; side++)
+		for (int kind = 0; kind < STEPS; kind++)
+			free(s.steps[side][kind].v);
+	return found;
+}
+
+/* what audits leave of a score on a GPU where the reference takes 100 us; `single`, `late`: what the candidate takes in audits of either kind */
+static double
+gpu_bound(double single, double late, uint32_t runs)
+{
+	static Gpu	gpu;
+	Rounds		s = {.m = &measure,.runs = {runs, runs}};
+	double		found;
+
+	measure.gpu = &gpu;
+	job.language = LANGUAGE_CUDA;
+	measure.result.evidence = json_object();
+	values_append(&s.times[SIDE_REFERENCE], 100e-6);
+	values_append(&s.late_idle, 8e-6);
+	for (int i = 0; i < 20; i++)
+	{
+		if (runs > 1)
+		{
+			values_append(&s.audit[SIDE_REFERENCE], 100e-6);
+			values_append(&s.audit[SIDE_CANDIDATE], single);
+			values_append(&s.audit_more, single - 100e-6);
+		}
+		values_append(&s.late_runs[SIDE_REFERENCE], 68e-6);
+		values_append(&s.late_runs[SIDE_CANDIDATE], late);
+	}
+	found = audit_bound(&s, 0);
+	json_decref(measure.result.evidence);
+	measure.gpu = NULL;
+	free(s.times[SIDE_REFERENCE].v);
+	free(s.late_idle.v);
+	free(s.audit_more.v);
+	for (int side = 0; side < 2; side++)
+	{
+		free(s.audit[side].v);
+		free(s.late_runs[side].v);
+	}
+	return found;
+}
+
 int
 main(void)
 {
 	check_wide();
 	check_unclear();
+	check(gpu_bound(40e-6, 36e-6, 90) > 2.5, "code that takes 40 us of 100 in audits of single runs may be so fast");
+	check(gpu_bound(40e-6, 36e-6, 1) > 2.5, "also where blocks are such runs");
+	check(gpu_bound(-100e-6, 115e-6, 90) < 1.2, "but not code whose work hides in the turns that are taken off, and takes 115 us with late inputs");
+	check(gpu_bound(-100e-6, 115e-6, 1) < 1.2, "nor where blocks are such runs");
+	check(more_traps(1.2, 0, 100) == MIN_STEPS_SEEN, "a score above 1 whose steps no trap has told gets traps");
+	check(more_traps(1.2, 5, 100) == MIN_STEPS_SEEN - 5, "as many as that takes");
+	check(more_traps(0.9, 0, 100) == 0, "one that is no reward gets none");
+	check(more_traps(1.2, 0, 2) == 0, "nor does one of runs that are few and long");
+	check(fabs(step_or_loop(0) - 40 / 4.5) < 1e-6, "a score is no more than runs cost the code that launches them");
+	check(fabs(step_or_loop(8e-6) - 40 / 7.2) < 1e-6, "nor than they cost the executor's own loop");
+	steps[STEP_LATE] = steps[STEP_NEXT] = 0.1e-6;
+	check(fabs(step_or_loop(0) - 40 / 4.5) < 1e-6, "also where a kernel that stays does it, which has to be launched anew after a rest");
+	steps[STEP_LATE] = steps[STEP_NEXT] = 40e-6;
+	steps[STEP_RESTED] = 175e-6;
+	check(fabs(step_or_loop(0) - 40 / 36.) < 1e-6, "but code that waits for its kernels is not blamed for the GPU's turns");
 	check(bound(1e-3, 0.25e-3) > 4, "code that audits find four times as fast may be so");
 	check(bound(2e-3, 0.25e-3) > 4, "nor does it pay for a host that slows blocks more than audits");
 	check(bound(2e-3, 1e-3) < 1.15 && bound(0.5e-3, 1e-3) < 1.15, "code that audits find no faster is not, on whatever host");
