@@ -2,10 +2,11 @@
  * quota.c
  *		What a session may submit before its role's quotas are looked at again.
  *
- * To count what a role has queued and stored takes time in proportion to it, too much for each submission.  So a count gives the
- * session some room, a fiftieth of the quota or a sixteenth of what is left of it, which submissions use up without
- * counting.  Rolled back submissions have used theirs, too; the next count puts that right.  Many sessions of a role can pass its
- * quota, at most by their rooms together.
+ * To count what a role has queued and stored takes time in proportion to it, too much for each
+ * submission.  So a count gives the session some room, a fiftieth of the quota or a sixteenth of
+ * what is left of it, which submissions use up without counting.  Rolled back submissions have used
+ * theirs, too; the next count puts that right.  Many sessions of a role can pass its quota, at most
+ * by their rooms together.
  */
 #include "postgres.h"
 
@@ -42,8 +43,10 @@ cudal1_take_room(PG_FUNCTION_ARGS)
 	int64		bytes = PG_GETARG_INT64(2);
 	size_t		length = VARSIZE_ANY_EXHDR(owner);
 
-	if (room.caller != GetOuterUserId() || candidates < 0 || candidates > room.candidates || bytes < 0 || bytes > room.bytes ||
-		length != strlen(NameStr(room.owner)) || memcmp(VARDATA_ANY(owner), NameStr(room.owner), length) != 0 ||
+	if (room.caller != GetOuterUserId() ||
+		candidates < 0 || candidates > room.candidates || bytes < 0 || bytes > room.bytes ||
+		length != strlen(NameStr(room.owner)) ||
+		memcmp(VARDATA_ANY(owner), NameStr(room.owner), length) != 0 ||
 		TimestampDifferenceExceeds(room.given, GetCurrentTimestamp(), ROOM_LASTS))
 		PG_RETURN_BOOL(false);
 	room.candidates -= candidates;
