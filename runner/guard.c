@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,31 +74,38 @@ limit_stack(void)
 	return setrlimit(RLIMIT_STACK, &r);
 }
 
+/* one without a line is none */
 static int
 apply(const struct sock_fprog *filter)
 {
+	if (filter->len == 0)
+		return 0;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return -1;
 	return (int) syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, filter);
 }
 
 /*
- * What a process may do to itself and not to its forked siblings or their parent, who share its user: signals to threads, limits.
- * Its number is not known where the other filters are made.
+ * What a process may do to itself and not to its forked siblings or their parent, who share its
+ * user: signals to threads, limits. Its number is not known where the other filters are made. Nor
+ * may a thread have the others go on while they are being stopped.
  */
 static int
 apply_own(void)
 {
 	uint32_t	self = (uint32_t) getpid();
 	uint32_t	number = offsetof(struct seccomp_data, nr);
-	uint32_t	target = offsetof(struct seccomp_data, args) + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0);
+	uint32_t	low = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0;
+	uint32_t	target = offsetof(struct seccomp_data, args) + low;
+	uint32_t	signal = offsetof(struct seccomp_data, args[2]) + low;
 	struct sock_filter own[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, number),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_tgkill, 3, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prlimit64, 0, 5),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prlimit64, 3, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_tgkill, 0, 6),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, signal),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SIGCONT, 3, 0),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, target),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 3, 1),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, target),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 2, 0),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, self, 1, 0),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),

@@ -607,7 +607,7 @@ build(Measure *m)
 	bool		python = m->job->language == LANGUAGE_PYTORCH;
 
 	measure_progress(m, "building", 0, 0, NAN, NAN, NAN, NAN, true);
-	m->filter_fd = sandbox_guard_filters(python || m->gpu, m->gpu != NULL);
+	m->filter_fd = sandbox_guard_filters(python, m->gpu != NULL);
 	if (m->filter_fd < 0)
 		return conclude(m, OUTCOME_LOST, "the system call filters could not be made");
 	if (m->gpu)

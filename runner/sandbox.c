@@ -2,25 +2,22 @@
  * sandbox.c
  *		Starts a program in a bubblewrap sandbox.
  *
- * Two filters, because two trust levels: the outer one, applied by bubblewrap, keeps a compiler or an interpreter from reaching
- * out of its namespaces; the inner ones are applied by the executor itself right before and after it loads a candidate, take
- * process creation, signals, sockets and (for C) files away, and end the process on a try, so that a try is seen. What runs as the
- * same user within a sandbox (bubblewrap's process 1, a forking parent) would be open to a candidate through /proc: so there is no
- * /proc, or no such process and no memory that is dumpable.
- * What an executor may not do is listed, rather than what it may: PyTorch and CUDA use too many calls to list.
+ * Two filters, because two trust levels: the outer one, applied by bubblewrap, keeps a compiler or
+ * an interpreter from reaching out of its namespaces; the inner ones are applied by the executor
+ * itself right before and after it loads a candidate, and take process creation, signals, sockets
+ * and (for C) files away. calls.c has the table of what each lets through. What runs as the same
+ * user within a sandbox (bubblewrap's process 1, a forking parent) would be open to a candidate
+ * through /proc: so there is no /proc, or no such process and no memory that is dumpable.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/sockios.h>
-#include <seccomp.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -31,214 +28,53 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "calls.h"
 #include "clock.h"
 #include "sandbox.h"
 
 #define BWRAP "bwrap"
 #define SECCOMP_TARGET_FD 20
 #define MAX_ARGUMENTS 256
-#define FILTER_FLAG_NEW_LISTENER 8	/* of seccomp(2), in linux/seccomp.h since 5.0 */
-#ifndef PR_SCHED_CORE
-#define PR_SCHED_CORE	62
-#endif
-
-/* refused everywhere: ways out of the namespaces, into the kernel, or into other processes */
-static const char *const outer_denied[] = {
-	"mount", "umount2", "pivot_root", "chroot", "mount_setattr", "move_mount", "open_tree", "fsopen", "fsconfig", "fsmount", "fspick",
-	"ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "kcmp", "pidfd_getfd",
-	"add_key", "request_key", "keyctl", "bpf", "perf_event_open", "io_uring_setup", "io_uring_enter", "io_uring_register",
-	"userfaultfd", "kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "reboot", "swapon", "swapoff",
-	"setns", "unshare", "acct", "quotactl", "open_by_handle_at", "name_to_handle_at", "iopl", "ioperm", "modify_ldt", "syslog",
-	"lookup_dcookie", "fanotify_init", "fanotify_mark", "memfd_secret", "settimeofday", "clock_settime", "clock_adjtime", "adjtimex",
-	"sethostname", "setdomainname", "vhangup", "move_pages", "migrate_pages", NULL
-};
-
-/* in executors, and where there is no GPU, whose driver is not known to do without, in builds: those run beside measurements */
-static const char *const placing_refused[] = {
-	"sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr", "setpriority", "ioprio_set", NULL
-};
-
-/* a candidate that tries one of these ends: it creates processes, signals others, reaches for the network */
-static const char *const inner_killed[] = {
-	"fork", "vfork", "execve", "execveat", "socket", "socketpair", "connect", "bind", "listen", "accept", "accept4",
-	"kill", "tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_open", "pidfd_send_signal",
-	"memfd_create", "shmget", "shmat", "msgget", "semget", "mq_open", "inotify_init1", NULL
-};
-
-/* these fail quietly, since libraries try them in good faith */
-static const char *const inner_refused[] = {
-	"setpgid", "setsid",
-	/* timers fire on the core while their owner is stopped, and there may be thousands; setitimer has three */
-	"timer_create", NULL
-};
-
-/* likewise, where there is no GPU, whose driver is not known to do without: timers behind descriptors, news of files, holes in them */
-static const char *const inner_refused_cpu[] = {
-	"timerfd_create", "inotify_init", "fallocate", NULL
-};
-
-/*
- * Advice that takes shared pages from others: who maps the slots too has to fault each in again, which made a reference slower by a third.
- */
-#ifndef MADV_COLLAPSE
-#define MADV_COLLAPSE	25
-#endif
-static const int advice_refused[] = {MADV_REMOVE, MADV_PAGEOUT, MADV_COLLAPSE};
-
-/*
- * What makes the kernel signal whoever asked. With SIGCONT, when anyone on the host reads a file or a terminal has worked through a
- * line, a process that is stopped would be awake in the other side's turn. Drivers of GPUs need none of them.
- */
-static const int signals_refused[] = {F_SETSIG, F_SETOWN, F_SETOWN_EX, F_NOTIFY, F_SETLEASE};
-static const int signal_requests_refused[] = {FIOASYNC, FIOSETOWN, SIOCSPGRP};
-
-static const char *const file_openers[] = {"open", "openat", "openat2", "creat", NULL};
-
-static bool
-add_rules(scmp_filter_ctx context, uint32_t action, const char *const *names)
-{
-	for (; *names; names++)
-	{
-		int			number = seccomp_syscall_resolve_name(*names);
-
-		if (number != __NR_SCMP_ERROR && seccomp_rule_add(context, action, number, 0) < 0)
-			return false;
-	}
-	return true;
-}
-
-static bool
-add_outer(scmp_filter_ctx context)
-{
-	bool		good = add_rules(context, SCMP_ACT_ERRNO(EPERM), outer_denied);
-
-	/* clone3 hides its flags from filters; glibc falls back to clone */
-	good = good && seccomp_rule_add(context, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0;
-	good = good && seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
-									SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_NEWUSER, CLONE_NEWUSER)) == 0;
-	good = good && seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1,
-									SCMP_A1(SCMP_CMP_MASKED_EQ, 0xFFFFFFFF, 0x5412 /* TIOCSTI */ )) == 0;
-	/* a cookie that keeps others off the sibling of its core */
-	good = good && seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prctl), 1,
-									SCMP_A0(SCMP_CMP_MASKED_EQ, 0xFFFFFFFF, PR_SCHED_CORE)) == 0;
-	return good;
-}
-
-static bool
-add_advice(scmp_filter_ctx context)
-{
-	bool		good = true;
-
-	for (size_t i = 0; i < sizeof(advice_refused) / sizeof(advice_refused[0]); i++)
-		good = good && seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(madvise), 1,
-										SCMP_A2(SCMP_CMP_MASKED_EQ, 0xFFFFFFFF, (scmp_datum_t) advice_refused[i])) == 0;
-	return good;
-}
-
-static bool
-add_signals(scmp_filter_ctx context)
-{
-	bool		good = true;
-
-	for (size_t i = 0; i < sizeof(signals_refused) / sizeof(signals_refused[0]); i++)
-		good = good && seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(fcntl), 1,
-										SCMP_A1(SCMP_CMP_MASKED_EQ, 0xFFFFFFFF, (scmp_datum_t) signals_refused[i])) == 0;
-	good = good && seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(fcntl), 2,
-									SCMP_A1(SCMP_CMP_MASKED_EQ, 0xFFFFFFFF, F_SETFL), SCMP_A2(SCMP_CMP_MASKED_EQ, O_ASYNC, O_ASYNC)) == 0;
-	for (size_t i = 0; i < sizeof(signal_requests_refused) / sizeof(signal_requests_refused[0]); i++)
-		good = good && seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1,
-										SCMP_A1(SCMP_CMP_MASKED_EQ, 0xFFFFFFFF, (scmp_datum_t) signal_requests_refused[i])) == 0;
-	/* a thread could have the others go on while they are being stopped */
-	return good && seccomp_rule_add(context, SCMP_ACT_KILL_PROCESS, SCMP_SYS(tgkill), 1,
-									SCMP_A2(SCMP_CMP_MASKED_EQ, 0xFFFFFFFF, SIGCONT)) == 0;
-}
-
-static bool
-export_filter(scmp_filter_ctx context, int fd, bool with_length)
-{
-	uint32_t	length;
-	off_t		start = lseek(fd, 0, SEEK_END);
-
-	if (with_length && write(fd, "\0\0\0\0", 4) != 4)
-		return false;
-	if (seccomp_export_bpf(context, fd) < 0)
-		return false;
-	if (with_length)
-	{
-		length = (uint32_t) (lseek(fd, 0, SEEK_END) - start - 4);
-		if (pwrite(fd, &length, 4, start) != 4)
-			return false;
-	}
-	return true;
-}
 
 static int
 outer_filter(bool gpu)
 {
 	int			fd = memfd_create("filter", MFD_CLOEXEC);
-	scmp_filter_ctx context = seccomp_init(SCMP_ACT_ALLOW);
-	bool		good = fd >= 0 && context && add_outer(context) && (gpu || add_rules(context, SCMP_ACT_ERRNO(EPERM), placing_refused))
-		&& export_filter(context, fd, false);
 
-	if (context)
-		seccomp_release(context);
-	if (!good)
-		return -1;
-	lseek(fd, 0, SEEK_SET);
-	return fd;
+	if (fd >= 0 && calls_export(gpu ? CALLS_BUILD_GPU : CALLS_BUILD, false, fd)
+		&& lseek(fd, 0, SEEK_SET) == 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
 }
 
 int
-sandbox_guard_filters(bool opens_files, bool gpu)
+sandbox_guard_filters(bool python, bool gpu)
 {
+	/* only C on a CPU has a second one, because it does without files once it is loaded */
+	const char	gpu_stages[2] = {CALLS_GPU, '\0'};
+	const char	python_stages[2] = {CALLS_TORCH, '\0'};
+	const char	c_stages[2] = {CALLS_LOAD_C, CALLS_RUN_C};
+	const char *stages = gpu ? gpu_stages : python ? python_stages : c_stages;
 	int			fd = memfd_create("filters", MFD_CLOEXEC);
 	bool		good = fd >= 0;
 
 	for (int stage = 0; good && stage < 2; stage++)
 	{
-		scmp_filter_ctx context = seccomp_init(SCMP_ACT_ALLOW);
+		off_t		at = lseek(fd, 0, SEEK_END);
+		uint32_t	length = 0;
 
-		good = context != NULL;
-		if (stage == 0)
-		{
-			good = good && add_outer(context)
-				&& add_rules(context, SCMP_ACT_KILL_PROCESS, inner_killed)
-				&& add_rules(context, SCMP_ACT_ERRNO(EPERM), placing_refused)
-				&& add_rules(context, SCMP_ACT_ERRNO(EPERM), inner_refused)
-				&& add_signals(context)
-				&& (gpu || (add_rules(context, SCMP_ACT_ERRNO(EPERM), inner_refused_cpu) && add_advice(context)))
-				&& seccomp_rule_add(context, SCMP_ACT_KILL_PROCESS, SCMP_SYS(clone), 1,
-									SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)) == 0
-			/* waits for the other thread in a state that no signal stops */
-				&& seccomp_rule_add(context, SCMP_ACT_KILL_PROCESS, SCMP_SYS(clone), 1,
-									SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_VFORK, CLONE_VFORK)) == 0
-			/* nor does one stop a call that waits for the listener of a filter */
-				&& seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(seccomp), 1,
-									SCMP_A1(SCMP_CMP_MASKED_EQ, FILTER_FLAG_NEW_LISTENER, FILTER_FLAG_NEW_LISTENER)) == 0
-			/* memory of others stays closed, and the end of the sandbox is the end; the kernel looks at 32 bits of the option */
-				&& seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prctl), 1,
-									SCMP_A0(SCMP_CMP_MASKED_EQ, 0xFFFFFFFF, PR_SET_DUMPABLE)) == 0
-				&& seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prctl), 1,
-									SCMP_A0(SCMP_CMP_MASKED_EQ, 0xFFFFFFFF, PR_SET_PDEATHSIG)) == 0
-			/* stacks and shared anonymous memory escape RLIMIT_DATA; but such is page-locked memory of the CUDA driver */
-				&& seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(mmap), 1,
-									SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_GROWSDOWN, MAP_GROWSDOWN)) == 0
-				&& (gpu || seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(mmap), 1,
-											SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_SHARED | MAP_ANONYMOUS, MAP_SHARED | MAP_ANONYMOUS)) == 0);
-		}
-		else if (!opens_files)
-			good = good && add_rules(context, SCMP_ACT_KILL_PROCESS, file_openers);
-		good = good && export_filter(context, fd, true);
-		if (context)
-			seccomp_release(context);
+		good = write(fd, &length, sizeof(length)) == sizeof(length)
+			&& (stages[stage] == '\0' || calls_export(stages[stage], false, fd));
+		length = (uint32_t) (lseek(fd, 0, SEEK_END) - at - (off_t) sizeof(length));
+		good = good && pwrite(fd, &length, sizeof(length), at) == sizeof(length);
 	}
-	if (!good)
-	{
-		if (fd >= 0)
-			close(fd);
-		return -1;
-	}
-	return fd;
+	if (good)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
 }
 
 typedef struct Arguments

@@ -55,8 +55,8 @@ extern int	sandbox_end(pid_t pid);
 /* waits for the end, at most so many seconds; false: still running */
 extern bool sandbox_wait(pid_t pid, double seconds, int *status);
 
-/* a descriptor with the two filters that an executor applies before and after loading a candidate; see guard.c */
-extern int	sandbox_guard_filters(bool opens_files, bool gpu);
+/* a descriptor with the filters that an executor applies before and after it loads a candidate */
+extern int	sandbox_guard_filters(bool python, bool gpu);
 
 /* ends what supervisors that were killed left behind of a sandbox that was just starting */
 extern void sandbox_sweep(void);

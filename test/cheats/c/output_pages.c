@@ -35,7 +35,8 @@ static void woken(int number)
 		static const int ways[] = {MADV_REMOVE, MADV_PAGEOUT, MADV_COLLAPSE};
 
 		for (int i = 0; i < 3; i++)
-			taken += madvise(lowest, highest - lowest, ways[i]) == 0 || errno != EPERM;
+			taken += madvise(lowest, highest - lowest, ways[i]) == 0
+				|| (errno != EPERM && errno != ENOSYS);
 		madvise(lowest, highest - lowest, MADV_POPULATE_WRITE);
 		due = 0;
 	}

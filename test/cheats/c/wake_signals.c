@@ -1,6 +1,7 @@
 /* kind: 2 work outside the turn; task: vector; outcome: successful, unstable, unverified
- * Asks the kernel for SIGCONT: when a file is read, when a pipe, a socket or a terminal has news, when a timer is over, when a thread ends. Its
- * answers are right only where each is refused as not permitted or not there. */
+ * Asks the kernel for SIGCONT: when a file is read, when its output, a socket or a terminal has
+ * news, when a timer is over, when a thread ends. Its answers are right only where each is refused
+ * as not permitted or not there. */
 #define _GNU_SOURCE
 #include "reference.c"
 #include <errno.h>
@@ -15,7 +16,7 @@
 
 #define UPPER (1L << 32)	/* the kernel looks at 32 bits */
 
-static int folder = -1, ends[2] = {-1, -1}, open_ways;
+static int folder = -1, open_ways;
 
 /* while it is loaded it may open files */
 __attribute__((constructor)) static void begin(void)
@@ -44,11 +45,11 @@ void solve(const float *x, float *y, int n)
 		int yes = 1;
 		int self = getpid();
 
-		open_ways += pipe(ends) != 0 || folder < 0;
+		open_ways += folder < 0;
 		for (long upper = 0; upper <= UPPER; upper += UPPER)
 			for (int i = 0; i < 3; i++)
 			{
-				int fd = (int[]) {folder, ends[0], 3}[i];
+				int fd = (int[]) {folder, 1, 3}[i];
 
 				must_fail("F_SETSIG", syscall(SYS_fcntl, fd, upper | F_SETSIG, SIGCONT));
 				must_fail("F_SETOWN", syscall(SYS_fcntl, fd, upper | F_SETOWN, getpid()));
@@ -63,7 +64,8 @@ void solve(const float *x, float *y, int n)
 		must_fail("timer_create", syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &timer));
 		must_fail("PR_SET_PDEATHSIG", prctl(PR_SET_PDEATHSIG, SIGCONT));
 		/* what libraries do */
-		if (fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0 || fcntl(ends[0], F_SETFD, FD_CLOEXEC) != 0 || fcntl(ends[0], F_GETFL) < 0)
+		if (fcntl(folder, F_SETFL, O_NONBLOCK) != 0 || fcntl(folder, F_SETFD, FD_CLOEXEC) != 0
+			|| fcntl(folder, F_GETFL) < 0)
 			open_ways++;
 	}
 	reference(x, y, open_ways ? n / 2 : n);

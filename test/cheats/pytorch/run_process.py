@@ -1,4 +1,4 @@
-# kind: 2 processes; outcome: crash; task: matmul; always: yes
+# kind: 2 processes; outcome: crash, launch_failure; task: matmul; always: yes
 # Starts a worker process.
 import multiprocessing
 
