@@ -24,8 +24,22 @@
 #include "random.h"
 #include "wire.h"
 
-#define MAX_THREADS 64
 #define STACK_BYTES ((uint64_t) 64 << 20)
+
+/*
+ * docs/security.md names them. Threads and signals that wait are counted within the sandbox's user
+ * namespace, so these bound this executor's alone.
+ */
+static const struct
+{
+	int			resource;
+	uint64_t	value;
+} limits[] = {
+	{RLIMIT_NPROC, 64},
+	{RLIMIT_SIGPENDING, 128},
+	{RLIMIT_CORE, 0},
+	{RLIMIT_MEMLOCK, 0},
+};
 
 static struct sock_fprog program[2];
 static RandomStream inputs;
@@ -132,9 +146,10 @@ cudal1_guard_space(uint64_t bytes)
 static int
 enter(uint64_t data_bytes, uint64_t descriptors)
 {
-	/* counted within the sandbox's user namespace, so it bounds this executor's threads alone */
-	if (limit(RLIMIT_NPROC, MAX_THREADS) != 0 || limit(RLIMIT_NOFILE, descriptors) != 0 || limit(RLIMIT_CORE, 0) != 0
-		|| limit(RLIMIT_MEMLOCK, 0) != 0 || limit_stack() != 0)
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+		if (limit(limits[i].resource, limits[i].value) != 0)
+			return -1;
+	if (limit(RLIMIT_NOFILE, descriptors) != 0 || limit_stack() != 0)
 		return -1;
 	if (data_bytes > 0 && limit(RLIMIT_DATA, data_bytes) != 0)
 		return -1;

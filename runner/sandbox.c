@@ -36,6 +36,19 @@
 #define SECCOMP_TARGET_FD 20
 #define MAX_ARGUMENTS 256
 
+/* docs/security.md names them; compilers and interpreters have these, executors less (guard.c) */
+static const struct
+{
+	int			resource;
+	rlim_t		value;
+} limits[] = {
+	{RLIMIT_CORE, 0},
+	{RLIMIT_SIGPENDING, 256},
+	{RLIMIT_MSGQUEUE, 0},
+	{RLIMIT_NICE, 0},
+	{RLIMIT_RTPRIO, 0},
+};
+
 static int
 outer_filter(bool gpu)
 {
@@ -229,7 +242,11 @@ child(const Sandbox *sandbox, const Arguments *arguments, int filter_fd, pid_t p
 	dup2(fds[sandbox->nfds + 1], SECCOMP_TARGET_FD);
 	syscall(SYS_close_range, 64, ~0U, 0);
 
-	limit(RLIMIT_CORE, 0);
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+		limit(limits[i].resource, limits[i].value);
+	/* the driver of a GPU is not known to do without */
+	if (sandbox->ndevices == 0)
+		limit(RLIMIT_MEMLOCK, 0);
 	limit(RLIMIT_NOFILE, sandbox->ndevices > 0 ? 4096 : 256);
 	if (sandbox->file_bytes > 0)
 		limit(RLIMIT_FSIZE, sandbox->file_bytes);

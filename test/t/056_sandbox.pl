@@ -109,7 +109,10 @@ sub look_at
 	is(field($executor, 'Seccomp'), '2', "$how: its system calls are filtered");
 	is(field($executor, 'Cpus_allowed_list'), $core, "$how: on the core of its device alone");
 	isnt(field($pid, 'Cpus_allowed_list'), $core, "$how: where the supervisor is not") if $cores > 1;
-	my %most = ('Max processes' => 64, 'Max open files' => 64, 'Max core file size' => 0, 'Max locked memory' => 0, 'Max file size' => 16 << 20,
+	my %most = ('Max pending signals' => 128, 'Max msgqueue size' => 0,
+		'Max nice priority' => 0, 'Max realtime priority' => 0, 'Max processes' => 64,
+		'Max open files' => 64, 'Max core file size' => 0, 'Max locked memory' => 0,
+		'Max file size' => 16 << 20,
 		'Max data size' => 256 << 20);
 	is(limit_of($executor, $_), "$most{$_} $most{$_}", "$how: $_") for sort keys %most;
 	my ($soft, $hard) = split / /, limit_of($executor, 'Max stack size');
