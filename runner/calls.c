@@ -11,7 +11,7 @@
  * other interfaces, i386 and x32.
  *
  * A call whose arguments match no line gets ENOSYS as well, because libseccomp has one action for
- * all that no rule names.
+ * all that no rule names. `cudal1-measure --refused` tells what a program would be refused.
  */
 #define _GNU_SOURCE
 #include <asm/prctl.h>

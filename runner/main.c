@@ -24,6 +24,7 @@
 
 #include "clock.h"
 #include "measure.h"
+#include "refused.h"
 #include "stopped.h"
 #include "tree.h"
 
@@ -60,6 +61,8 @@ usage(FILE *to)
 		  "  --libdir FOLDER      where the executors are\n"
 		  "  --allow-unsandboxed  run without bubblewrap: only for code you would run by hand\n"
 		  "  --devices            print this host's devices, one a line\n"
+		  "  --refused cpu|gpu COMMAND [ARGUMENT]...\n"
+		  "                       run a command, print the system calls a sandbox would refuse\n"
 		  "  --version, --help\n"
 		  "\n"
 		  "Exit status: 0 if a result was written, 1 if not, 2 for wrong usage.\n", to);
@@ -405,6 +408,9 @@ main(int argc, char **argv)
 	struct sigaction again = {.sa_handler = note_continued,.sa_flags = SA_RESTART};
 
 	(void) prctl(PR_SET_NAME, SANDBOX_SUPERVISOR);
+	/* what follows are the command's own options */
+	if (argc > 3 && strcmp(argv[1], "--refused") == 0)
+		return refused_list(argv[2], argv + 3);
 	while ((o = getopt_long(argc, argv, "h", long_options, NULL)) != -1)
 		switch (o)
 		{
