@@ -258,7 +258,7 @@ static const CallLine lines[] = {
 	{"BD", CALL_PRETENDED,
 		"fsync fdatasync fadvise64",
 	"the order of writes and the cache of files are the host's; a build outlives no crash of it"},
-	{"BD", CALL_ALLOWED,
+	{"GBD", CALL_ALLOWED,
 		"msync",
 		"tells whether memory is mapped",
 	{ONE_OF(2, MS_SYNC, 0)}},
