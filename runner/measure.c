@@ -254,12 +254,12 @@ write_call(Measure *m, uint32_t slots)
 
 /* c and cuda: a program of our own that loads the compiled code */
 static ExecutorResult
-launch_native(Measure *m, Executor *executor, Side side, const Arena *arena)
+launch_native(Measure *m, Executor *executor, Side code, const Arena *arena)
 {
 	bool		gpu = m->job->language == LANGUAGE_CUDA;
 	char		program[PATH_MAX + 32];
-	const char *inside = side == SIDE_REFERENCE ? "/code/reference/code.so" : "/code/candidate/code.so";
-	const char *argv[] = {program, m->options->unsandboxed ? m->library[side] : inside, NULL};
+	const char *inside = code == SIDE_REFERENCE ? "/code/reference/code.so" : "/code/candidate/code.so";
+	const char *argv[] = {program, m->options->unsandboxed ? m->library[code] : inside, NULL};
 	const char *environment[24] = {"PATH", "/usr/bin:/bin", "LANG", "C", NULL};
 	Sandbox		sandbox = {.argv = argv,.environment = environment,.cores = &m->cores,.file_bytes = OUTPUT_LIMIT,
 		/* the CUDA driver looks into /proc; with exec-cuda for process 1 there is no other process to be found there */
@@ -269,7 +269,7 @@ launch_native(Measure *m, Executor *executor, Side side, const Arena *arena)
 
 	snprintf(program, sizeof(program), "%s/%s", m->options->libdir, gpu ? "exec-cuda" : "exec-c");
 	sandbox.binds[sandbox.nbinds++] = (SandboxBind) {m->options->libdir, false};
-	sandbox.binds[sandbox.nbinds++] = (SandboxBind) {m->library[side], false, inside};
+	sandbox.binds[sandbox.nbinds++] = (SandboxBind) {m->library[code], false, inside};
 	if (gpu)
 	{
 		int			n = gpu_sandbox(m->gpu, &sandbox, environment, 4);
@@ -286,8 +286,9 @@ launch_native(Measure *m, Executor *executor, Side side, const Arena *arena)
 	return result;
 }
 
+/* `code`: whose code it runs, `side`: in whose memory on a GPU, which is what blocks of that side are staged in */
 static bool
-launch(Measure *m, Executor *executor, Side side, int seat, const Arena *shared, uint64_t weight_seed)
+launch(Measure *m, Executor *executor, Side code, Side side, int seat, const Arena *shared, uint64_t weight_seed)
 {
 	Arena		own = m->gpu ? gpu_arena_of(shared, side) : *shared;
 	const Arena *arena = &own;
@@ -296,10 +297,10 @@ launch(Measure *m, Executor *executor, Side side, int seat, const Arena *shared,
 				started;
 
 	if (m->job->language != LANGUAGE_PYTORCH)
-		result = launch_native(m, executor, side, arena);
+		result = launch_native(m, executor, code, arena);
 	else
 	{
-		int			fds[] = {arena->inputs_fd, m->source_fd[side], -1};
+		int			fds[] = {arena->inputs_fd, m->source_fd[code], -1};
 		struct GpuMemory *pool = NULL;
 
 		if (m->gpu)
@@ -318,9 +319,9 @@ launch(Measure *m, Executor *executor, Side side, int seat, const Arena *shared,
 			sched_setaffinity(executor->pid, sizeof(m->cores), &m->cores);
 	}
 	if (result != EXECUTOR_OK)
-		return measure_failed(m, side, executor, result == EXECUTOR_TIMEOUT || result == EXECUTOR_ENDED ? EXECUTOR_BROKEN : result,
+		return measure_failed(m, code, executor, result == EXECUTOR_TIMEOUT || result == EXECUTOR_ENDED ? EXECUTOR_BROKEN : result,
 							  "at its start");
-	executor->hostile = side == SIDE_CANDIDATE;
+	executor->hostile = code == SIDE_CANDIDATE;
 	executor->side = (int) side;
 	m->candidates += executor->hostile;
 	executor_freeze(executor);
@@ -343,27 +344,23 @@ launch(Measure *m, Executor *executor, Side side, int seat, const Arena *shared,
 	}
 	/* every pair loads the code afresh: its limit is on all of that together, beyond what the reference's loading takes */
 	limit = m->job->profile.build_seconds;
-	if (side == SIDE_CANDIDATE)
+	if (code == SIDE_CANDIDATE)
 		limit = fmax(limit + m->load_seconds[SIDE_REFERENCE] - m->load_seconds[SIDE_CANDIDATE], 0.1);
 	started = clock_now();
 	result = executor_command(executor, WIRE_LOAD, arena->slots, 0, weight_seed, limit, NULL);
-	m->load_seconds[side] += clock_now() - started;
-	return measure_failed(m, side, executor, result, "while it was loaded");
+	m->load_seconds[code] += clock_now() - started;
+	return measure_failed(m, code, executor, result, "while it was loaded");
 }
 
 bool
 measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena, uint64_t weight_seed)
 {
+	Side		code = m->aa ? SIDE_REFERENCE : side;
 	double		started = clock_now();
-	double		loading;
-	bool		good;
+	double		loading = m->load_seconds[code];
+	bool		good = launch(m, executor, code, side, seat, arena, weight_seed);
 
-	if (m->aa)
-		side = SIDE_REFERENCE;
-	loading = m->load_seconds[side];
-	good = launch(m, executor, side, seat, arena, weight_seed);
-
-	loading = m->load_seconds[side] - loading;
+	loading = m->load_seconds[code] - loading;
 	m->result.spent[SPENT_LOAD] += loading;
 	m->result.spent[SPENT_START] -= loading;
 	m->result.startup_seconds += measure_spent(m, SPENT_START, started) - started;

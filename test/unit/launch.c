@@ -1,0 +1,187 @@
+/*
+ * launch.c
+ *		What a process is started with: whose code, whose memory on a GPU, and that both sides' blocks are staged in the memory that it maps.
+ */
+#define _GNU_SOURCE
+#include "../../runner/measure.c"
+
+#include "tap.h"
+
+volatile sig_atomic_t executor_cancelled;
+
+static Job	job = {.language = LANGUAGE_CUDA,.reference = "",.code = "",.profile.build_seconds = 60};
+static Options options = {.libdir = "lib",.unsandboxed = true};
+static Gpu	gpu;
+static Measure measure;
+static WireControl control;
+
+/* of the process started last: descriptors of its memory, and its code */
+static int	inputs,
+			outputs,
+			source;
+static char library[PATH_MAX];
+
+/* descriptors of a side's memory */
+Arena
+gpu_arena_of(const Arena *arena, Side side)
+{
+	Arena		own = *arena;
+
+	own.inputs_fd = 10 + (int) side;
+	own.outputs_fd = 20 + (int) side;
+	return own;
+}
+
+static ExecutorResult
+started(Executor *executor)
+{
+	executor->control = &control;
+	return EXECUTOR_OK;
+}
+
+ExecutorResult
+executor_start(Executor *executor, Sandbox *sandbox, const Arena *arena, int call_fd, int filter_fd, double seconds)
+{
+	inputs = arena->inputs_fd;
+	outputs = arena->outputs_fd;
+	snprintf(library, sizeof(library), "%s", sandbox->argv[1]);
+	return started(executor);
+}
+
+ExecutorResult
+executor_fork(Executor *executor, Zygote *zygote, const int *fds, int nfds, double seconds)
+{
+	inputs = fds[0];
+	source = fds[1];
+	return started(executor);
+}
+
+ExecutorResult
+executor_freeze(Executor *executor)
+{
+	return EXECUTOR_OK;
+}
+
+ExecutorResult
+executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed, double timeout, double *elapsed)
+{
+	return EXECUTOR_OK;
+}
+
+void
+executor_end(Executor *executor)
+{
+}
+
+GpuMemory *
+gpu_pool_create(Measure *m)
+{
+	static GpuMemory pool;
+
+	return &pool;
+}
+
+int
+gpu_sandbox(Gpu *of, Sandbox *sandbox, const char **environment, int n)
+{
+	return n;
+}
+
+int
+memory_file(const char *name, const void *bytes, size_t length)
+{
+	return -1;
+}
+
+/* nothing else of a measurement happens here */
+/* clang-format off */
+#define UNUSED(result, name, ...) result name(__VA_ARGS__){abort();}
+
+UNUSED(bool, arena_create, Arena *arena, uint32_t slots, size_t in, size_t out, bool writable)
+UNUSED(void, arena_init, Arena *arena)
+UNUSED(void, build_end, Measure *m)
+UNUSED(bool, build_native, Measure *m)
+UNUSED(bool, build_on_device, Measure *m)
+UNUSED(bool, build_zygotes, Measure *m)
+UNUSED(bool, checks_run, Measure *m)
+UNUSED(void, clean_text, char *out, size_t size, const char *in, size_t length)
+UNUSED(void, device_environment, Measure *m)
+UNUSED(bool, device_prepare, Measure *m)
+UNUSED(void, device_release, Measure *m)
+UNUSED(bool, device_take, Measure *m)
+UNUSED(void, device_versions, Measure *m)
+UNUSED(void, executor_log, const Executor *executor, char *text, size_t size)
+UNUSED(ExecutorResult, executor_look, Executor *executor)
+UNUSED(bool, gpu_arena_create, Measure *m, Arena *arena)
+UNUSED(bool, gpu_block, Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32_t n, uint32_t flags, double timeout,
+	   double *elapsed)
+UNUSED(void, gpu_close, Measure *m)
+UNUSED(void, gpu_find_nvcc, Gpu *of)
+UNUSED(bool, gpu_generate, Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
+UNUSED(bool, gpu_open, Measure *m)
+UNUSED(bool, gpu_stage, Measure *m, const Arena *arena, Side side, const uint32_t *slots, uint32_t n)
+UNUSED(bool, layout_from_generator, Measure *m)
+UNUSED(void, layout_from_signature, Measure *m)
+UNUSED(uint64_t, random_below, RandomStream *stream, uint64_t n)
+UNUSED(void, random_fill, void *out, uint32_t dtype, size_t n, RandomInit init, double low, double high, const RandomKey *key)
+UNUSED(void, random_key, RandomStream *stream, RandomKey *key)
+UNUSED(void, random_secret_key, RandomKey *key)
+UNUSED(void, random_seed, RandomStream *stream, const RandomKey *key)
+UNUSED(void, rounds_run, Measure *m)
+UNUSED(int, sandbox_guard_filters, bool python, bool on_gpu)
+UNUSED(void, zygote_end, Zygote *zygote)
+/* clang-format on */
+
+/* a process for this side, as it was started */
+static Executor
+start(JobLanguage language, bool aa, Side side)
+{
+	Executor	executor = {.pid = -1};
+	Arena		arena = {.inputs_fd = 1,.outputs_fd = 2,.slots = 4};
+
+	job.language = language;
+	measure.aa = aa;
+	inputs = outputs = source = -1;
+	library[0] = '\0';
+	check(measure_launch(&measure, &executor, side, 0, &arena, 0), "a process starts");
+	return executor;
+}
+
+static bool
+runs(Side code)
+{
+	return job.language == LANGUAGE_PYTORCH ? source == 30 + (int) code : strcmp(library, measure.library[code]) == 0;
+}
+
+/* what is staged and read for a side is in that side's memory, and outputs are read where the process says it has them */
+static bool
+maps(const Executor *executor, Side side)
+{
+	return inputs == 10 + (int) side && (outputs == 20 + (int) side || job.language == LANGUAGE_PYTORCH) && executor_side(executor) == side;
+}
+
+static void
+check_sides(JobLanguage language)
+{
+	for (int aa = 0; aa < 2; aa++)
+		for (int side = 0; side < 2; side++)
+		{
+			Executor	executor = start(language, aa, (Side) side);
+
+			check(runs(aa ? SIDE_REFERENCE : (Side) side), aa ? "the reference's code runs on both sides" : "each side runs its own code");
+			check(maps(&executor, (Side) side), "in the memory of the side whose blocks it gets");
+			check(executor.hostile == (!aa && side == SIDE_CANDIDATE) && measure.candidates == executor.hostile,
+				  "and only the candidate's code counts as a candidate's");
+			measure_end(&measure, &executor);
+		}
+	check(measure.candidates == 0, "until it ends");
+}
+
+int
+main(void)
+{
+	measure = (Measure) {.job = &job,.options = &options,.gpu = &gpu,.library = {"reference.so", "candidate.so"},.source_fd = {30, 31}};
+	check_sides(LANGUAGE_CUDA);
+	check_sides(LANGUAGE_PYTORCH);
+	return done();
+}
