@@ -29,6 +29,8 @@ sub new_server
 	chmod 0755, "$dir/scripted-measure";
 	$scratch{$name} = "$dir/scratch";
 
+	# those that show GPUs come along where they are set
+	delete @ENV{qw(CUDA_HOME CUDA_VISIBLE_DEVICES NVIDIA_VISIBLE_DEVICES)};
 	$node->init(allows_streaming => $options{streaming} // 0);
 	$node->append_conf('postgresql.conf', <<"END");
 shared_preload_libraries = '@{[ ($options{preload} // 1) ? 'cudal1' : '' ]}'
