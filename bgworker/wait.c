@@ -48,7 +48,8 @@ static const char look_query[] =
 " LEFT JOIN cudal1.candidate AS c ON c.candidate_id = u.id"
 " LEFT JOIN LATERAL (SELECT x.job_id, x.xmin FROM cudal1.job AS x"
 " WHERE x.candidate_id = c.candidate_id AND x.kind IN ('measure', 'verify')"
-" AND (c.imported OR c.state IN ('queued', 'measuring', 'verifying')) LIMIT 1) AS j ON true"
+" AND (c.imported OR c.state IN ('queued', 'measuring', 'verifying'))"
+" ORDER BY x.job_id DESC LIMIT 1) AS j ON true"
 " ORDER BY u.i";
 
 static bool

@@ -369,7 +369,6 @@ CREATE TABLE cudal1.job (
 	language			text NOT NULL,
 	priority			int NOT NULL DEFAULT 0,
 	trainer				text COLLATE pg_catalog."C" NOT NULL DEFAULT cudal1.caller(),
-	proposer			text NOT NULL DEFAULT cudal1.caller(),
 	state				text NOT NULL DEFAULT 'queued',
 	not_before			timestamptz NOT NULL DEFAULT '-infinity',
 	deadline			timestamptz,
@@ -392,18 +391,18 @@ CREATE TABLE cudal1.job (
 	upper				float8,
 	seconds_left		float8,
 	enqueued_at			timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
-	UNIQUE (candidate_id, kind, profile, device),
+	UNIQUE (candidate_id, kind, profile, device, trainer),
 	CONSTRAINT job_is_possible
 		CHECK (cudal1.job_is_possible(kind, state, worker, device_id, lease_until, first_measurement))
 ) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 200, autovacuum_vacuum_cost_delay = 0);
 COMMENT ON TABLE cudal1.job IS 'work to do: a row lives from its enqueueing to its verdict; not dumped, cudal1_requeue() re-creates unfinished work';
 COMMENT ON COLUMN cudal1.job.device IS 'device class or model, or the key of the one device, that may claim the job';
 COMMENT ON COLUMN cudal1.job.trainer IS
-'the role whose turn the job takes: that which proposed it, * where several did, empty where no
-trainer asked for it';
+'the role that queued the job, whose turn it takes and in whose quota it counts; empty where no
+trainer asked for it. Each role that proposes a candidate has a job of its own; the first one that is
+claimed serves all';
 COMMENT ON COLUMN cudal1.job.charged IS
 'seconds of the device that the claim charged its trainer with, to be corrected when they are known';
-COMMENT ON COLUMN cudal1.job.proposer IS 'the role in whose quota of queued candidates the job counts: that which queued it; empty: nobody''s';
 COMMENT ON COLUMN cudal1.job.deadline IS 'a job not claimed by then is cancelled; one begun is completed';
 COMMENT ON COLUMN cudal1.job.attempt IS 'fencing number: counts claims; a heartbeat or result of an older claim is refused';
 COMMENT ON COLUMN cudal1.job.failures IS 'attempts that ended lost, unverified or unstable; compared with the profile''s attempts';
@@ -412,7 +411,10 @@ COMMENT ON COLUMN cudal1.job.avoid_device IS 'verification: the device of the fi
 CREATE INDEX job_claim ON cudal1.job
 	(device, language, cores, trainer, priority DESC, task_id, job_id) WHERE state = 'queued';
 CREATE INDEX job_deadline ON cudal1.job (deadline) WHERE deadline IS NOT NULL AND state = 'queued';
-CREATE INDEX job_proposer ON cudal1.job (proposer) WHERE state = 'queued' AND kind = 'measure';
+CREATE INDEX job_trainer ON cudal1.job (trainer) WHERE state = 'queued' AND kind = 'measure';
+-- whatever operator asks for it, an evaluation is made once
+CREATE UNIQUE INDEX job_evaluation ON cudal1.job (candidate_id, profile, device)
+	WHERE kind = 'evaluate';
 CREATE INDEX job_lease ON cudal1.job (lease_until) WHERE state = 'running';
 
 -- each device has its own rows, so that claims don't wait for each other; what a crash empties begins anew

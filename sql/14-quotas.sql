@@ -52,7 +52,7 @@ CREATE FUNCTION cudal1.queued_of(owner text)
 RETURNS bigint
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
-	SELECT pg_catalog.count(*) FROM cudal1.job AS j WHERE j.proposer = queued_of.owner AND j.state = 'queued' AND j.kind = 'measure';
+	SELECT pg_catalog.count(*) FROM cudal1.job AS j WHERE j.trainer = queued_of.owner AND j.state = 'queued' AND j.kind = 'measure';
 END;
 COMMENT ON FUNCTION cudal1.queued_of(text) IS 'candidates of a role that wait for their measurement';
 
@@ -117,14 +117,6 @@ BEGIN
 	q := cudal1.quota_of(count_room.owner);
 	bytes := q.stored_bytes - bytes;
 	candidates := q.queued_candidates - cudal1.queued_of(count_room.owner);
-	IF candidates < more_candidates THEN
-		-- without those that the role cancelled and others wait for
-		candidates := q.queued_candidates - (
-			SELECT count(*) FROM cudal1.job AS j
-				WHERE j.proposer = count_room.owner AND j.state = 'queued' AND j.kind = 'measure'
-					AND EXISTS (SELECT FROM cudal1.proposal AS p
-								WHERE p.candidate_id = j.candidate_id AND p.created_by = count_room.owner AND p.wanted));
-	END IF;
 	IF candidates >= more_candidates AND bytes >= more_bytes THEN
 		PERFORM cudal1.give_room(count_room.owner,
 			least(candidates - more_candidates, greatest(q.queued_candidates / 50, candidates / 16)),
@@ -275,7 +267,7 @@ CREATE VIEW cudal1.quota_use AS
 				SELECT COALESCE(has_function_privilege(to_regrole(quote_ident(r.role))::oid, 'cudal1.is_operator()', 'EXECUTE'), false) AS exempt) AS e
 			CROSS JOIN LATERAL (
 				SELECT count(*) AS candidates FROM cudal1.job AS y
-					WHERE y.proposer = r.role AND y.state = 'queued' AND y.kind = 'measure') AS j
+					WHERE y.trainer = r.role AND y.state = 'queued' AND y.kind = 'measure') AS j
 			CROSS JOIN LATERAL (
 				SELECT count(*) AS requests FROM cudal1.request AS y WHERE y.created_by = r.role AND y.state IN ('queued', 'running')) AS x
 			CROSS JOIN LATERAL (SELECT sum(y.bytes)::bigint AS bytes FROM cudal1.stored AS y WHERE y.role = r.role) AS s

@@ -8,22 +8,27 @@
  * off looks dear where it can't be avoided, and would be compiled for it.
  */
 
-CREATE FUNCTION cudal1.enqueue_measure(t cudal1.task, candidate_id bigint, priority int, deadline timestamptz, owner text)
+CREATE FUNCTION cudal1.enqueue_measure(t cudal1.task, candidate_id bigint, priority int,
+	deadline timestamptz, owner text)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
-	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority, deadline, trainer, proposer)
-		VALUES ('measure', t.task_id, enqueue_measure.candidate_id, t.profile, coalesce(t.device_model, t.device), t.cores, t.language,
-				enqueue_measure.priority, enqueue_measure.deadline, enqueue_measure.owner, enqueue_measure.owner)
+	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority,
+			deadline, trainer)
+		VALUES ('measure', t.task_id, enqueue_measure.candidate_id, t.profile,
+				coalesce(t.device_model, t.device), t.cores, t.language, enqueue_measure.priority,
+				enqueue_measure.deadline, enqueue_measure.owner)
 		ON CONFLICT DO NOTHING;
 END
 $$;
 COMMENT ON FUNCTION cudal1.enqueue_measure(cudal1.task, bigint, int, timestamptz, text) IS
-'queues the measurement of a candidate by its task''s profile on its task''s device, in the turn and the quota of a role';
+'queues the measurement of a candidate by its task''s profile on its task''s device, in the turn and
+the quota of a role';
 
-CREATE FUNCTION cudal1.propose_again(t cudal1.task, candidate_id bigint, priority int, deadline timestamptz, owner text)
+CREATE FUNCTION cudal1.propose_again(t cudal1.task, candidate_id bigint, priority int,
+	deadline timestamptz, owner text)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -31,30 +36,40 @@ AS $$
 DECLARE
 	c		record;
 BEGIN
-	SELECT x.state, x.imported INTO c FROM cudal1.candidate AS x WHERE x.candidate_id = propose_again.candidate_id;
+	SELECT x.state, x.imported INTO c FROM cudal1.candidate AS x
+		WHERE x.candidate_id = propose_again.candidate_id;
 	IF c.state IN ('queued', 'measuring', 'verifying')
-		-- its job may be for the class still where the task has been pinned to a model, so no constraint keeps a second one out
 		OR c.imported AND EXISTS (SELECT FROM cudal1.job AS j
-								  WHERE j.candidate_id = propose_again.candidate_id AND j.kind IN ('measure', 'verify')) THEN
-		-- the job serves the most urgent of its proposals; a row locked by its worker is left alone unless it is being cancelled
-		WITH due AS MATERIALIZED (
-			SELECT j.job_id FROM cudal1.job AS j
-				WHERE j.candidate_id = propose_again.candidate_id AND j.kind IN ('measure', 'verify')
-					AND (j.cancel_requested
-						 OR (j.state = 'queued'
-							 AND (j.trainer NOT IN ('*', propose_again.owner) OR j.priority < propose_again.priority OR j.deadline < coalesce(propose_again.deadline, 'infinity'))))
-				ORDER BY j.job_id
-				FOR UPDATE)
+								  WHERE j.candidate_id = propose_again.candidate_id
+									  AND j.kind IN ('measure', 'verify')) THEN
+		-- the jobs of other roles are left alone: their work would wait for this transaction. One
+		-- that its worker has is left alone, too, unless it is being cancelled
 		UPDATE cudal1.job AS j
 			SET cancel_requested = false,
 				priority = greatest(j.priority, propose_again.priority),
-				-- who waits for a code of another trainer's does not wait for the rest of that trainer's
-				trainer = CASE WHEN j.trainer = propose_again.owner THEN j.trainer ELSE '*' END,
 				-- none at all is the latest
-				deadline = CASE WHEN num_nulls(j.deadline, propose_again.deadline) = 0 THEN greatest(j.deadline, propose_again.deadline) END
-			FROM due WHERE j.job_id = due.job_id;
-		-- cancelled by those that wanted it before, while its job was waited for: it is wanted again
-		SELECT x.state, x.imported INTO c FROM cudal1.candidate AS x WHERE x.candidate_id = propose_again.candidate_id;
+				deadline = CASE WHEN num_nulls(j.deadline, propose_again.deadline) = 0
+								THEN greatest(j.deadline, propose_again.deadline) END
+			WHERE j.candidate_id = propose_again.candidate_id AND j.kind IN ('measure', 'verify')
+				AND j.trainer = propose_again.owner
+				AND (j.cancel_requested
+					 OR j.state = 'queued'
+						AND (j.priority < propose_again.priority
+							 OR j.deadline < coalesce(propose_again.deadline, 'infinity')));
+		-- its job may be for the class still where the task has been pinned to a model. A role that
+		-- has used up its quota waits for the jobs of the others
+		IF NOT EXISTS (SELECT FROM cudal1.job AS j
+						WHERE j.candidate_id = propose_again.candidate_id
+							AND j.kind IN ('measure', 'verify') AND j.trainer = propose_again.owner)
+			AND (cudal1.take_room(propose_again.owner, 1, 0)
+				 OR (SELECT r.candidates > 0 FROM cudal1.count_room(propose_again.owner, 1, 0) AS r))
+		THEN
+			PERFORM cudal1.enqueue_measure(t, propose_again.candidate_id, propose_again.priority,
+										   propose_again.deadline, propose_again.owner);
+		END IF;
+		-- cancelled by those that wanted it before, in the meantime: it is wanted again
+		SELECT x.state, x.imported INTO c FROM cudal1.candidate AS x
+			WHERE x.candidate_id = propose_again.candidate_id;
 		IF c.state <> 'discarded' THEN
 			RETURN false;
 		END IF;
@@ -64,23 +79,27 @@ BEGIN
 			WHERE x.candidate_id = propose_again.candidate_id FOR NO KEY UPDATE;
 		IF c.state = 'discarded' THEN
 			UPDATE cudal1.candidate AS x
-				SET state = 'queued', failure = NULL, detail = NULL, score = NULL, decided_at = NULL, measurement_id = NULL,
-					imported = false, import_device = NULL
+				SET state = 'queued', failure = NULL, detail = NULL, score = NULL, decided_at = NULL,
+					measurement_id = NULL, imported = false, import_device = NULL
 				WHERE x.candidate_id = propose_again.candidate_id;
 		ELSIF NOT c.imported
 			-- another session was faster
 			OR EXISTS (SELECT FROM cudal1.job AS j
-					   WHERE j.candidate_id = propose_again.candidate_id AND j.kind IN ('measure', 'verify')) THEN
+					   WHERE j.candidate_id = propose_again.candidate_id
+						   AND j.kind IN ('measure', 'verify')) THEN
 			RETURN false;
 		END IF;
-		PERFORM cudal1.enqueue_measure(t, propose_again.candidate_id, propose_again.priority, propose_again.deadline, propose_again.owner);
+		PERFORM cudal1.enqueue_measure(t, propose_again.candidate_id, propose_again.priority,
+									   propose_again.deadline, propose_again.owner);
 		RETURN true;
 	END IF;
 	RETURN false;
 END
 $$;
 COMMENT ON FUNCTION cudal1.propose_again(cudal1.task, bigint, int, timestamptz, text) IS
-'what another proposal does to a candidate that exists: a discarded or imported one is queued, a waiting one, imported or not, becomes as urgent as its most urgent proposal; true if a job was queued';
+'what another proposal does to a candidate that exists: a discarded or imported one is queued; for one
+that waits, imported or not, the role gets a job of its own, or its job becomes as urgent as its most
+urgent proposal. True if the candidate was queued';
 
 CREATE FUNCTION cudal1.place_again(candidate_ids bigint[])
 RETURNS void

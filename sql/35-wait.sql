@@ -40,11 +40,20 @@ BEGIN
 
 	FOR id IN SELECT DISTINCT u.id FROM unnest(cudal1_cancel.candidate_ids) AS u(id) ORDER BY u.id LOOP
 		hit := false;
-		-- no job is locked for a candidate that others want: they would wait for this transaction. Where two roles cancel at the
-		-- same moment, each sees the other's proposal, and the measurement goes on
 		UPDATE cudal1.proposal AS p SET wanted = false
 			WHERE p.candidate_id = id AND p.wanted AND (all_of OR cudal1.owns(p.created_by));
-		CONTINUE WHEN EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.candidate_id = id AND p.wanted);
+		-- no job of another role is locked for a candidate that it wants: it would wait for this
+		-- transaction. Where two roles cancel at the same moment, each sees the other's proposal, and
+		-- the measurement goes on
+		IF EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.candidate_id = id AND p.wanted) THEN
+			DELETE FROM cudal1.job AS x
+				WHERE x.candidate_id = id AND x.kind = 'measure' AND x.state = 'queued'
+					AND cudal1.owns(x.trainer)
+					AND EXISTS (SELECT FROM cudal1.job AS y
+								WHERE y.candidate_id = id AND y.kind IN ('measure', 'verify')
+									AND NOT cudal1.owns(y.trainer));
+			CONTINUE;
+		END IF;
 		-- who holds the job may be about to replace it by its verification: look again until there is nothing left
 		LOOP
 			SELECT x.* INTO j FROM cudal1.job AS x

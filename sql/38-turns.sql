@@ -30,7 +30,7 @@ DECLARE
 	moment	CONSTANT timestamptz := clock_timestamp();
 	level	int := 2147483647;
 	parts	record;			-- places, each with the task to look for
-	j		cudal1.job;
+	hit		record;
 BEGIN
 	LOOP
 		SELECT max(h.priority) INTO level
@@ -73,28 +73,45 @@ BEGIN
 									AND k.trainer = take_job.trainer AND k.task_id = w.task_id
 							ORDER BY coalesce(k.used, task_level), w.task_id) AS o;
 			END IF;
-			SELECT f.* INTO j
-				FROM unnest(parts.places, parts.tasks) AS p(name, language, cores, task_id)
-					CROSS JOIN LATERAL (
-						SELECT x.* FROM cudal1.job AS x
-							WHERE x.device = p.name AND x.language = p.language
-								AND x.cores = p.cores AND x.state = 'queued'
-								AND x.trainer = take_job.trainer AND x.priority = level
-								AND x.task_id = p.task_id
-								AND x.not_before <= moment
-								AND (x.avoid_device IS NULL OR x.avoid_device <> ALL (same)
-									 OR x.avoid_until <= moment)
-								AND (x.kind = 'evaluate'
-									 OR EXISTS (SELECT FROM cudal1.task AS t
-												WHERE t.task_id = x.task_id
-													AND coalesce(t.device_model, take_job.model)
-														= take_job.model))
-							ORDER BY x.job_id
-							LIMIT 1
-							FOR UPDATE OF x SKIP LOCKED) AS f
-				LIMIT 1;
-			IF FOUND THEN
-				RETURN j;
+			LOOP
+				-- with its candidate, so that of two jobs of one candidate one is claimed
+				SELECT f.* INTO hit
+					FROM unnest(parts.places, parts.tasks) AS p(name, language, cores, task_id)
+						CROSS JOIN LATERAL (
+							SELECT x AS job, x.kind = 'measure' AND NOT c.imported
+									AND c.state IN ('successful', 'failed') AS is_over
+								FROM cudal1.job AS x JOIN cudal1.candidate AS c USING (candidate_id)
+								WHERE x.device = p.name AND x.language = p.language
+									AND x.cores = p.cores AND x.state = 'queued'
+									AND x.trainer = take_job.trainer AND x.priority = level
+									AND x.task_id = p.task_id
+									AND x.not_before <= moment
+									AND (x.avoid_device IS NULL OR x.avoid_device <> ALL (same)
+										 OR x.avoid_until <= moment)
+									AND (x.kind = 'evaluate'
+										 OR EXISTS (SELECT FROM cudal1.task AS t
+													WHERE t.task_id = x.task_id
+														AND coalesce(t.device_model, take_job.model)
+															= take_job.model))
+									AND CASE WHEN x.kind IN ('evaluate', 'reverify') THEN true
+											 WHEN x.kind = 'measure' AND NOT c.imported
+											 THEN c.state NOT IN ('measuring', 'verifying')
+											 ELSE NOT EXISTS (
+												SELECT FROM cudal1.job AS y
+													WHERE y.candidate_id = x.candidate_id
+														AND y.state = 'running'
+														AND y.kind IN ('measure', 'verify')
+													OFFSET 0) END
+								ORDER BY x.job_id
+								LIMIT 1
+								FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF c SKIP LOCKED) AS f
+					LIMIT 1;
+				EXIT WHEN NOT FOUND OR NOT hit.is_over;
+				-- queued by a transaction that did not see the verdict yet
+				DELETE FROM cudal1.job AS x WHERE x.job_id = (hit.job).job_id;
+			END LOOP;
+			IF (hit.job).job_id IS NOT NULL THEN
+				RETURN hit.job;
 			END IF;
 		END LOOP;
 	END LOOP;

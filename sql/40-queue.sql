@@ -186,12 +186,17 @@ COMMENT ON FUNCTION cudal1.read_result(jsonb) IS
 
 CREATE FUNCTION cudal1.budget_seconds(p cudal1.profile, measured_seconds float8[])
 RETURNS float8
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT greatest((p).budget_min, (p).budget_factor * percentile_cont(0.5) WITHIN GROUP (ORDER BY s))
-		FROM unnest(measured_seconds) AS s
-		HAVING count(*) >= 15 AND (p).budget_factor IS NOT NULL;
-END;
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF p.budget_factor IS NULL OR measured_seconds IS NULL OR cardinality(measured_seconds) < 15 THEN
+		RETURN NULL;
+	END IF;
+	RETURN (SELECT greatest(p.budget_min,
+							p.budget_factor * percentile_cont(0.5) WITHIN GROUP (ORDER BY s))
+				FROM unnest(measured_seconds) AS s);
+END
+$$;
 COMMENT ON FUNCTION cudal1.budget_seconds(cudal1.profile, float8[]) IS
 'seconds of a device that a measurement may take, from those that its task''s first ones took; NULL: too few of them, so cudal1-measure reckons with the reference''s speed, or the profile has no budget';
 
@@ -240,7 +245,13 @@ BEGIN
 			charged = j.charged, lease_until = clock_timestamp() + claim.lease, phase = NULL,
 			pairs = NULL, rounds = NULL, estimate = NULL, lower = NULL, upper = NULL, seconds_left = NULL
 		WHERE x.job_id = j.job_id;
-	UPDATE cudal1.candidate AS c SET state = 'measuring' WHERE c.candidate_id = j.candidate_id AND c.state = 'queued' AND j.kind = 'measure';
+	IF j.kind = 'measure' THEN
+		-- one that was discarded was proposed again by a transaction that did not see it yet
+		UPDATE cudal1.candidate AS c
+			SET state = 'measuring', failure = NULL, detail = NULL, score = NULL, decided_at = NULL,
+				measurement_id = NULL
+			WHERE c.candidate_id = j.candidate_id AND c.state IN ('queued', 'discarded');
+	END IF;
 
 	RETURN QUERY
 		SELECT j.job_id, j.attempt + 1, jsonb_build_object(
@@ -303,6 +314,22 @@ COMMENT ON FUNCTION cudal1.heartbeat(bigint, int, jsonb, interval) IS
 
 -- candidate states: each way a candidate can end or wait, one function
 
+CREATE FUNCTION cudal1.drop_jobs(candidate_id bigint)
+RETURNS void
+LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	SET enable_seqscan = off SET jit = off
+AS $$
+	-- one that is locked by its role, or not committed yet, is dropped when its turn comes
+	DELETE FROM cudal1.job AS x
+		WHERE x.job_id = ANY (ARRAY(
+			SELECT y.job_id FROM cudal1.job AS y
+				WHERE y.candidate_id = drop_jobs.candidate_id AND y.kind IN ('measure', 'verify')
+					AND y.state = 'queued'
+				FOR UPDATE SKIP LOCKED));
+$$;
+COMMENT ON FUNCTION cudal1.drop_jobs(bigint) IS
+'removes the jobs by which other roles wait for a candidate that has its verdict';
+
 CREATE FUNCTION cudal1.accept_score(c cudal1.candidate, score float8, measurement_id bigint, detail text)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -314,6 +341,7 @@ BEGIN
 			imported = false, import_device = NULL, measurement_id = m.measurement_id, decided_at = clock_timestamp()
 		FROM cudal1.measurement AS m
 		WHERE x.candidate_id = c.candidate_id AND m.measurement_id = accept_score.measurement_id;
+	PERFORM cudal1.drop_jobs(c.candidate_id);
 	PERFORM cudal1.place_candidate(c.candidate_id);
 	IF c.purpose = 'certification' THEN
 		PERFORM cudal1.judge_certification(c.candidate_id);
@@ -336,6 +364,7 @@ BEGIN
 			wide = false, half_width = NULL, imported = false, import_device = NULL,
 			measurement_id = reject_candidate.measurement_id, decided_at = clock_timestamp()
 		WHERE x.candidate_id = c.candidate_id;
+	PERFORM cudal1.drop_jobs(c.candidate_id);
 	IF c.state = 'successful' THEN
 		PERFORM cudal1.place_candidate(c.candidate_id);
 	END IF;
@@ -347,7 +376,6 @@ $$;
 COMMENT ON FUNCTION cudal1.reject_candidate(cudal1.candidate, text, bigint, text) IS
 'makes a candidate failed (reward 0) or, for unverified, lost and cancelled, discarded (reward NULL); the caller holds the candidate''s lock';
 
--- ends a job without a verdict: an undecided candidate is discarded, one that was decided before keeps what it has
 CREATE FUNCTION cudal1.end_job(j cudal1.job, failure text, measurement_id bigint, detail text)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
@@ -358,14 +386,23 @@ BEGIN
 	DELETE FROM cudal1.job AS x WHERE x.job_id = j.job_id;
 	IF j.kind IN ('measure', 'verify') THEN
 		SELECT x.* INTO c FROM cudal1.candidate AS x WHERE x.candidate_id = j.candidate_id FOR NO KEY UPDATE;
-		IF c.state IN ('queued', 'measuring', 'verifying') THEN
+		IF failure = 'cancelled'
+			AND EXISTS (SELECT FROM cudal1.job AS x
+						WHERE x.candidate_id = j.candidate_id AND x.kind IN ('measure', 'verify')) THEN
+			UPDATE cudal1.candidate AS x SET state = 'queued'
+				WHERE x.candidate_id = j.candidate_id AND x.state IN ('measuring', 'verifying')
+					AND NOT EXISTS (SELECT FROM cudal1.job AS y
+									WHERE y.candidate_id = j.candidate_id AND y.state = 'running'
+										AND y.kind IN ('measure', 'verify'));
+		ELSIF c.state IN ('queued', 'measuring', 'verifying') THEN
 			PERFORM cudal1.reject_candidate(c, failure, measurement_id, detail);
 		END IF;
 	END IF;
 END
 $$;
 COMMENT ON FUNCTION cudal1.end_job(cudal1.job, text, bigint, text) IS
-'ends a job without a verdict: an undecided candidate is discarded with the failure, a decided one stays as it is';
+'ends a job without a verdict: an undecided candidate is discarded with the failure, a decided one stays
+as it is. One that is cancelled and that another role waits for, too, waits for that role''s job';
 
 CREATE FUNCTION cudal1.requeue_job(j cudal1.job, failures int, device text DEFAULT NULL)
 RETURNS void
@@ -376,12 +413,20 @@ BEGIN
 	DELETE FROM cudal1.job AS x
 		WHERE x.job_id = j.job_id AND requeue_job.device <> x.device
 			AND EXISTS (SELECT FROM cudal1.job AS y
-						WHERE y.candidate_id = x.candidate_id AND y.kind = x.kind AND y.profile = x.profile AND y.device = requeue_job.device);
+						WHERE y.candidate_id = x.candidate_id AND y.kind = x.kind AND y.profile = x.profile
+							AND y.device = requeue_job.device AND y.trainer = x.trainer);
 	UPDATE cudal1.job AS x
 		SET state = 'queued', failures = requeue_job.failures, device = coalesce(requeue_job.device, x.device),
 			worker = NULL, device_id = NULL, claimed_at = NULL, charged = NULL, lease_until = NULL,
 			phase = NULL, pairs = NULL, rounds = NULL, estimate = NULL, lower = NULL, upper = NULL, seconds_left = NULL
 		WHERE x.job_id = j.job_id;
+	-- the attempts are the candidate's, whatever role's job they were made by
+	UPDATE cudal1.job AS x SET failures = requeue_job.failures
+		WHERE x.job_id = ANY (ARRAY(
+			SELECT y.job_id FROM cudal1.job AS y
+				WHERE y.candidate_id = j.candidate_id AND y.kind = j.kind AND y.state = 'queued'
+					AND j.kind = 'measure' AND y.failures < requeue_job.failures
+				FOR UPDATE SKIP LOCKED));
 	UPDATE cudal1.candidate AS c SET state = 'queued' WHERE c.candidate_id = j.candidate_id AND c.state = 'measuring' AND j.kind = 'measure';
 	PERFORM cudal1.wake();
 END
@@ -450,6 +495,30 @@ $$;
 COMMENT ON FUNCTION cudal1.retry_job(cudal1.job, text, bigint, text, boolean) IS
 'after an attempt without a verdict: another one, or after the profile''s attempts that count the end';
 
+CREATE FUNCTION cudal1.lock_claim(job_id bigint, attempt int)
+RETURNS cudal1.job
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	j		cudal1.job;
+BEGIN
+	SELECT x.* INTO j FROM cudal1.job AS x JOIN cudal1.candidate AS c USING (candidate_id)
+		WHERE x.job_id = lock_claim.job_id AND x.state = 'running'
+			AND x.attempt = lock_claim.attempt
+		FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF c SKIP LOCKED;
+	IF NOT FOUND AND EXISTS (SELECT FROM cudal1.job AS x
+							 WHERE x.job_id = lock_claim.job_id AND x.state = 'running'
+								 AND x.attempt = lock_claim.attempt) THEN
+		j.state := 'later';
+	END IF;
+	RETURN j;
+END
+$$;
+COMMENT ON FUNCTION cudal1.lock_claim(bigint, int) IS
+'locks a claimed job and its candidate without waiting. state of what it returns: running; later,
+where another transaction has one of them; NULL, where the claim was fenced off';
+
 CREATE FUNCTION cudal1.finish(job_id bigint, attempt int, result jsonb)
 RETURNS text
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -469,11 +538,11 @@ DECLARE
 	last	boolean;			-- the profile allows no further attempt
 	counts	boolean := true;	-- against the candidate
 BEGIN
-	SELECT x.* INTO j FROM cudal1.job AS x WHERE x.job_id = finish.job_id FOR UPDATE;
-	IF NOT FOUND OR j.state <> 'running' OR j.attempt IS DISTINCT FROM finish.attempt THEN
-		RETURN 'lost';
+	j := cudal1.lock_claim(finish.job_id, finish.attempt);
+	IF j.state IS DISTINCT FROM 'running' THEN
+		RETURN coalesce(j.state, 'lost');
 	END IF;
-	SELECT x.* INTO c FROM cudal1.candidate AS x WHERE x.candidate_id = j.candidate_id FOR NO KEY UPDATE;
+	SELECT x.* INTO STRICT c FROM cudal1.candidate AS x WHERE x.candidate_id = j.candidate_id;
 	SELECT x.* INTO STRICT t FROM cudal1.task AS x WHERE x.task_id = j.task_id;
 	SELECT x.* INTO STRICT p FROM cudal1.profile AS x WHERE x.name = j.profile;
 	SELECT x.* INTO STRICT d FROM cudal1.device AS x WHERE x.device_id = j.device_id;
@@ -603,7 +672,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.finish(bigint, int, jsonb) IS
-'stores the result of a claim: measurement, the candidate''s successor state, buckets, the next job; stored, or lost where the claim was fenced off (nothing is written).
+'stores the result of a claim: measurement, the candidate''s successor state, buckets, the next job;
+stored; lost where the claim was fenced off, or later where a session is changing the job at this
+moment (cudal1_cancel() in an open transaction): then nothing is written, and the call is made again.
 A malformed result counts as the outcome lost';
 
 CREATE FUNCTION cudal1.pin_jobs(task_id bigint, model text)
@@ -627,9 +698,9 @@ AS $$
 DECLARE
 	j		cudal1.job;
 BEGIN
-	SELECT x.* INTO j FROM cudal1.job AS x WHERE x.job_id = release.job_id FOR UPDATE;
-	IF NOT FOUND OR j.state <> 'running' OR j.attempt IS DISTINCT FROM release.attempt THEN
-		RETURN 'lost';
+	j := cudal1.lock_claim(release.job_id, release.attempt);
+	IF j.state IS DISTINCT FROM 'running' THEN
+		RETURN coalesce(j.state, 'lost');
 	END IF;
 	PERFORM cudal1.settle_turn(j, 0);
 	IF j.cancel_requested THEN
@@ -642,7 +713,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.release(bigint, int) IS
-'gives a claim back untouched, for an orderly shutdown; released, or lost where it was fenced off. Does not count as a failure';
+'gives a claim back untouched, for an orderly shutdown; released, lost where it was fenced off, or
+later as in cudal1.finish(). Does not count as a failure';
 
 CREATE FUNCTION cudal1.cancel_overdue()
 RETURNS bigint
@@ -662,10 +734,10 @@ BEGIN
 		RETURN 0;
 	END IF;
 	FOR j IN
-		SELECT x.* FROM cudal1.job AS x
+		SELECT x.* FROM cudal1.job AS x JOIN cudal1.candidate AS c USING (candidate_id)
 			WHERE x.job_id = ANY (due) AND x.state = 'queued' AND x.deadline <= moment
 			ORDER BY x.candidate_id
-			FOR UPDATE SKIP LOCKED
+			FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF c SKIP LOCKED
 	LOOP
 		PERFORM cudal1.end_job(j, 'cancelled', NULL, 'its deadline passed before a device was free');
 		n := n + 1;
@@ -692,10 +764,10 @@ BEGIN
 	ended := ARRAY(SELECT x.job_id FROM cudal1.job AS x WHERE x.state = 'running' AND x.lease_until < moment
 				   ORDER BY x.lease_until);
 	FOR j IN
-		SELECT x.* FROM cudal1.job AS x
+		SELECT x.* FROM cudal1.job AS x JOIN cudal1.candidate AS c USING (candidate_id)
 			WHERE x.job_id = ANY (ended) AND x.state = 'running' AND x.lease_until < moment
 			ORDER BY x.candidate_id
-			FOR UPDATE SKIP LOCKED
+			FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF c SKIP LOCKED
 	LOOP
 		PERFORM cudal1.retry_job(j, 'lost', NULL, format('the worker %s was lost while it measured', j.worker));
 		n := n + 1;

@@ -43,7 +43,8 @@ BEGIN
 				WHERE c.candidate_id = ANY (cudal1_evaluate.candidate_ids) AND c.state = 'successful' AND c.purpose <> 'withheld'
 				ORDER BY c.candidate_id
 			-- one that is being withdrawn is wanted again
-			ON CONFLICT (candidate_id, kind, profile, device) DO UPDATE SET cancel_requested = false WHERE j.cancel_requested
+			ON CONFLICT (candidate_id, profile, device) WHERE kind = 'evaluate'
+				DO UPDATE SET cancel_requested = false WHERE j.cancel_requested
 			RETURNING j.task_id)
 	SELECT count(*), array_agg(DISTINCT added.task_id) INTO n, tasks FROM added;
 	IF n > 0 THEN
@@ -182,9 +183,12 @@ BEGIN
 			IF EXISTS (SELECT FROM cudal1.null_candidate AS k WHERE k.candidate_id = id) THEN
 				PERFORM cudal1.enqueue_null(t, id);
 			ELSE
-				PERFORM cudal1.enqueue_measure(t, id, 0, NULL,
-					(SELECT CASE WHEN min(p.created_by) = max(p.created_by) THEN min(p.created_by) ELSE '*' END
-						FROM cudal1.proposal AS p WHERE p.candidate_id = id AND p.wanted));
+				PERFORM cudal1.enqueue_measure(t, id, 0, NULL, o.name)
+					FROM (SELECT DISTINCT p.created_by AS name FROM cudal1.proposal AS p
+							WHERE p.candidate_id = id AND p.wanted) AS o;
+				IF NOT FOUND THEN
+					PERFORM cudal1.enqueue_measure(t, id, 0, NULL, cudal1.caller());
+				END IF;
 			END IF;
 			n := n + 1;
 		END IF;

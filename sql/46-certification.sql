@@ -314,9 +314,9 @@ RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
 	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority,
-			trainer, proposer)
+			trainer)
 		VALUES ('measure', t.task_id, enqueue_null.candidate_id, 'certify',
-				COALESCE(t.device_model, t.device), t.cores, t.language, -1000000000, '', '')
+				COALESCE(t.device_model, t.device), t.cores, t.language, -1000000000, '')
 		ON CONFLICT DO NOTHING;
 END;
 COMMENT ON FUNCTION cudal1.enqueue_null(cudal1.task, bigint) IS 'queues the measurement of a null candidate, behind all other work';

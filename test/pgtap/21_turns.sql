@@ -1,6 +1,6 @@
 -- No trainer waits for another's backlog: turns of trainers and of tasks by seconds of the device, weights, and priorities among one's own jobs.
 BEGIN;
-SELECT plan(54);
+SELECT plan(65);
 
 SELECT cudal1_add_task(name, 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') FROM (VALUES ('t'), ('u'), ('v')) AS v (name) \g /dev/null
 SELECT cudal1.register_device('h', jsonb_build_object('key', k, 'class', 'cpu', 'model', 'M', 'languages', '["pytorch"]'::jsonb)) AS d FROM unnest(ARRAY['cpu:1', 'cpu:2']) AS k ORDER BY k \g /dev/null
@@ -103,12 +103,50 @@ SELECT pg_temp.submit('t', 'x', 50) \g /dev/null
 SET SESSION AUTHORIZATION turn_bert;
 SELECT cudal1_submit('t', 'x50') AS shared \gset
 RESET SESSION AUTHORIZATION;
-SELECT is((SELECT trainer FROM cudal1.job WHERE candidate_id = :shared), '*', 'a code of several trainers has a turn of its own');
-SELECT is((SELECT (x.job #>> '{candidate,candidate_id}')::bigint FROM cudal1.claim(:d1, 'w') AS x), :shared::bigint, 'and waits for nobody''s backlog');
+SELECT results_eq('SELECT trainer COLLATE "default" FROM cudal1.job WHERE candidate_id = ' || :shared || ' ORDER BY 1', ARRAY['turn_anna', 'turn_bert'], 'a code of several trainers has a job of each');
 SET SESSION AUTHORIZATION turn_anna;
-SELECT cudal1_submit('t', 'x49') \g /dev/null
+SELECT cudal1_submit('t', 'x50', priority => 7) \g /dev/null
 RESET SESSION AUTHORIZATION;
-SELECT is((SELECT count(*) FROM cudal1.job WHERE trainer = '*'), 1::bigint, 'proposing it twice oneself changes nothing');
+SELECT is((SELECT string_agg(trainer || priority, ' ' ORDER BY trainer) FROM cudal1.job WHERE candidate_id = :shared), 'turn_anna7 turn_bert0', 'by which it is as urgent as its own trainer says');
+UPDATE cudal1.job SET priority = 0;
+SELECT pg_temp.claims(:d1, 1) \g /dev/null
+SELECT job_id AS j, attempt AS n, (job #>> '{candidate,candidate_id}')::bigint AS c FROM cudal1.claim(:d1, 'w') \gset
+SELECT is(:c::bigint, :shared::bigint, 'it waits for no backlog of the other');
+SELECT is(pg_temp.claims(:d2, 60), repeat('x', 48), 'and is measured once');
+SELECT cudal1.finish(:j, :n, '{"outcome": "unverified"}') \g /dev/null
+SELECT is((SELECT string_agg(failures::text, ' ') FROM cudal1.job WHERE candidate_id = :shared), '1 1', 'its attempts are one count');
+SELECT job_id AS j, attempt AS n, (job #>> '{candidate,candidate_id}')::bigint AS c FROM cudal1.claim(:d1, 'w') \gset
+SELECT is(:c::bigint, :shared::bigint, 'it is tried again');
+SELECT cudal1.finish(:j, :n, '{"outcome": "crash"}') \g /dev/null
+SELECT is((SELECT count(*) FROM cudal1.job WHERE candidate_id = :shared), 0::bigint, 'its verdict ends the jobs of all');
+
+-- of two that want a candidate one gives it up
+SET SESSION AUTHORIZATION turn_anna;
+SELECT cudal1_submit('t', 'both 1') AS one, cudal1_submit('t', 'both 2') AS two \gset
+SET SESSION AUTHORIZATION turn_bert;
+SELECT cudal1_submit('t', 'both 1'), cudal1_submit('t', 'both 2') \g /dev/null
+SELECT is(cudal1_cancel(ARRAY[:one]), 0::bigint, 'a candidate that another trainer waits for is not cancelled');
+RESET SESSION AUTHORIZATION;
+SELECT is((SELECT string_agg(trainer, ' ') FROM cudal1.job WHERE candidate_id = :one), 'turn_anna', 'and waits in the turn of that one');
+SELECT job_id AS j, attempt AS n FROM cudal1.claim(:d1, 'w') \gset
+UPDATE cudal1.job SET cancel_requested = true WHERE job_id = :j;
+SELECT candidate_id AS c FROM cudal1.job WHERE job_id = :j \gset
+INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, trainer)
+	SELECT kind, task_id, candidate_id, profile, device, cores, language, 'turn_carl' FROM cudal1.job WHERE job_id = :j;
+SELECT cudal1.finish(:j, :n, '{"outcome": "cancelled"}') \g /dev/null
+SELECT is((SELECT state FROM cudal1.candidate WHERE candidate_id = :c), 'queued', 'what is cancelled while it is measured for one is measured for another');
+SELECT is((SELECT string_agg(trainer, ' ') FROM cudal1.job WHERE candidate_id = :c AND state = 'queued' AND trainer = 'turn_carl'), 'turn_carl', 'by that one''s job');
+
+-- jobs whose transaction did not see the verdict
+SELECT pg_temp.clear() \g /dev/null
+SET SESSION AUTHORIZATION turn_anna;
+SELECT cudal1_submit('t', 'over') AS over, cudal1_submit('t', 'dropped') AS dropped \gset
+RESET SESSION AUTHORIZATION;
+UPDATE cudal1.candidate SET state = 'failed', failure = 'crash', reward = 0, decided_at = now() WHERE candidate_id = :over;
+UPDATE cudal1.candidate SET state = 'discarded', failure = 'cancelled', decided_at = now() WHERE candidate_id = :dropped;
+SELECT is((SELECT (x.job #>> '{candidate,candidate_id}')::bigint FROM cudal1.claim(:d1, 'w') AS x), :dropped::bigint, 'a candidate that was discarded meanwhile is measured');
+SELECT is((SELECT concat_ws(' ', state, failure) FROM cudal1.candidate WHERE candidate_id = :dropped), 'measuring', 'as if it were new');
+SELECT is((SELECT count(*) FROM cudal1.job WHERE candidate_id = :over), 0::bigint, 'one that has its verdict is not');
 
 -- places: an unpinned task waits with the class, a pinned one with the model
 SELECT pg_temp.clear() \g /dev/null
