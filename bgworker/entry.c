@@ -456,7 +456,7 @@ cudal1_entry_finish(int64 job_id, int attempt, const char *result, bool *stored,
 							  problem);
 
 	*stored = columns[0] != NULL && strcmp(columns[0], "stored") == 0;
-	return outcome;
+	return columns[0] != NULL && strcmp(columns[0], "later") == 0 ? CUDAL1_CALL_LATER : outcome;
 }
 
 Cudal1Call
@@ -545,14 +545,16 @@ cudal1_entry_requests_claim(const char *worker, int most, char **jobs, int *coun
 }
 
 Cudal1Call
-cudal1_entry_requests_store(const char *answers, char **stored)
+cudal1_entry_requests_store(const char *answers, char **stored, char **left_over)
 {
 	RequestCall call = {answers, 0};
-	char	   *columns[1] = {NULL};
+	char	   *columns[2] = {NULL, NULL};
 	int			nrows;
-	Cudal1Call	outcome = run("SELECT cudal1.finish_requests($1)", text_arguments, &call, columns, 1, &nrows, NULL);
+	Cudal1Call	outcome = run("SELECT f.stored, f.left_over FROM cudal1.finish_requests($1) AS f",
+							  text_arguments, &call, columns, 2, &nrows, NULL);
 
 	*stored = lines_of(columns[0]);
+	*left_over = lines_of(columns[1]);
 	return outcome;
 }
 

@@ -33,7 +33,8 @@ extern Cudal1Call cudal1_entry_expire_leases(void);
 
 /* requests to language models (sql/72-models.sql); lines in the protocol of cudal1-generate, palloc'd, never NULL when DONE */
 extern Cudal1Call cudal1_entry_requests_claim(const char *worker, int most, char **jobs, int *count);
-extern Cudal1Call cudal1_entry_requests_store(const char *answers, char **stored);
+/* left_over: those of the answers that are to be offered again, as a session is changing their requests */
+extern Cudal1Call cudal1_entry_requests_store(const char *answers, char **stored, char **left_over);
 extern Cudal1Call cudal1_entry_requests_hold(const char *worker, char **cancels);
 extern Cudal1Call cudal1_entry_requests_release(const char *worker, bool lost);
 

@@ -32,6 +32,8 @@
 #define RESTART_MS 1000
 #define MAX_RESTART_MS 60000
 #define STOP_MS 5000
+/* an answer whose request a session is changing is offered again after this time */
+#define LEFT_OVER_MS 1000
 /* an answer of 4 MiB in which every byte is escaped */
 #define MAX_ANSWER_LINE (32 * 1024 * 1024)
 #define MAX_GARBAGE 100
@@ -48,7 +50,9 @@ static bool stop_killed = false;
 static int64 stop_at = 0;
 static char *settings_in_use = NULL;
 static StringInfoData pending;	/* lines of answers that are not stored yet */
+static StringInfoData left_over;	/* those whose request a session is changing */
 static bool have_pending = false;
+static int64 left_over_at = 0;
 static int	garbage = 0;
 static int	failures = 0;
 static int64 restart_at = 0;
@@ -149,6 +153,7 @@ start(int64 now)
 	{
 		MemoryContextSwitchTo(TopMemoryContext);
 		initStringInfo(&pending);
+		initStringInfo(&left_over);
 		MemoryContextSwitchTo(caller);
 		have_pending = true;
 	}
@@ -176,6 +181,7 @@ store(int64 now)
 {
 	Cudal1Call	outcome;
 	char	   *stored;
+	char	   *rest;
 	char	   *batch;
 	int			length = pending.len;
 
@@ -186,23 +192,33 @@ store(int64 now)
 			length++;
 	}
 	batch = pnstrdup(pending.data, length);
-	outcome = cudal1_entry_requests_store(batch, &stored);
+	outcome = cudal1_entry_requests_store(batch, &stored, &rest);
 	if (outcome == CUDAL1_CALL_DONE)
 	{
 		pending.len -= length;
 		memmove(pending.data, pending.data + length, pending.len);
 		pending.data[pending.len] = '\0';
+		appendStringInfoString(&left_over, rest);
+		left_over_at = now + LEFT_OVER_MS;
 		tries = 0;
 		failures = 0;
 		if (started)
 			cudal1_child_send(&child, stored, strlen(stored));
 		pfree(stored);
+		pfree(rest);
 		fill_wanted = look_wanted = true;
 	}
 	else if (outcome != CUDAL1_CALL_GONE)
 		retry_at = now + Min(10000, 100L << Min(++tries, 10));
 	pfree(batch);
 	return outcome;
+}
+
+static void
+offer_left_over(void)
+{
+	appendBinaryStringInfo(&pending, left_over.data, left_over.len);
+	resetStringInfo(&left_over);
 }
 
 static Cudal1Call
@@ -341,6 +357,8 @@ cudal1_generate_turn(const char *worker, bool look)
 		cudal1_child_poll(&child);
 		hold_to_limits(now);
 	}
+	if (have_pending && left_over.len > 0 && now >= left_over_at)
+		offer_left_over();
 	if (have_pending && pending.len > 0 && now >= retry_at)
 		outcome = store(now);
 	if (outcome != CUDAL1_CALL_GONE && started && child.gone && pending.len == 0 && now >= retry_at)
@@ -367,6 +385,8 @@ cudal1_generate_next_ms(void)
 
 	if (have_pending && pending.len > 0)
 		return Max(1, retry_at - now);
+	if (have_pending && left_over.len > 0)
+		next = Min(next, left_over_at);
 	if (started)
 	{
 		next = Min(next, held_at + (int64) cudal1_lease_seconds * 1000 / 3);
@@ -396,7 +416,10 @@ cudal1_generate_drop(void)
 	}
 	started = ready = false;
 	if (have_pending)
+	{
 		resetStringInfo(&pending);
+		resetStringInfo(&left_over);
+	}
 	due_at = -1;
 	tries = failures = 0;
 	restart_at = retry_at = look_at = fill_at = 0;
@@ -417,6 +440,7 @@ cudal1_generate_leave(const char *worker)
 		if (!child.gone)
 			pg_usleep(10000);
 	}
+	offer_left_over();
 	if (pending.len > 0)
 		(void) store(cudal1_clock_ms());
 	(void) cudal1_entry_requests_release(worker, false);

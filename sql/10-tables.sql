@@ -508,6 +508,16 @@ CREATE TABLE cudal1.placement (
 ) WITH (fillfactor = 50);
 COMMENT ON TABLE cudal1.placement IS 'how many candidates of a task are in buckets';
 
+CREATE TABLE cudal1.unplaced (
+	task_id				bigint NOT NULL,
+	candidate_id		bigint
+);
+COMMENT ON TABLE cudal1.unplaced IS
+'what the next claim is to place: a trainer''s transaction that placed it itself would hold up every
+verdict of the task until it ends';
+COMMENT ON COLUMN cudal1.unplaced.candidate_id IS
+'a candidate that was proposed again; NULL: the task''s islands are to be founded';
+
 CREATE TABLE cudal1.island (
 	task_id				bigint NOT NULL REFERENCES cudal1.task (task_id),
 	island				int NOT NULL CHECK (island >= 0),

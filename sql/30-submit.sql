@@ -105,25 +105,17 @@ CREATE FUNCTION cudal1.place_again(candidate_ids bigint[])
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
-DECLARE
-	c		record;
 BEGIN
-	FOR c IN
-		SELECT x.candidate_id, x.purpose FROM cudal1.candidate AS x
-			WHERE x.candidate_id = ANY (candidate_ids)
-				AND (x.purpose <> 'normal'
-					 OR x.state = 'successful' AND EXISTS (SELECT FROM cudal1.island AS i WHERE i.task_id = x.task_id))
-			ORDER BY x.task_id, x.candidate_id
-	LOOP
-		IF c.purpose <> 'normal' THEN
-			UPDATE cudal1.candidate AS x SET purpose = 'normal' WHERE x.candidate_id = c.candidate_id;
-		END IF;
-		PERFORM cudal1.place_candidate(c.candidate_id);
-	END LOOP;
+	PERFORM cudal1.place_later(x.task_id, x.candidate_id) FROM cudal1.candidate AS x
+		WHERE x.candidate_id = ANY (candidate_ids)
+			AND (x.purpose <> 'normal'
+				 OR x.state = 'successful'
+					AND EXISTS (SELECT FROM cudal1.island AS i WHERE i.task_id = x.task_id));
 END
 $$;
 COMMENT ON FUNCTION cudal1.place_again(bigint[]) IS
-'what an ordinary proposal does to codes that exist: a successful one takes its place on the islands it was proposed from, one measured for another purpose becomes an ordinary candidate';
+'what an ordinary proposal does to codes that exist: cudal1.place_waiting() will place a successful
+one on the islands it was proposed from, and make one measured for another purpose an ordinary one';
 
 CREATE FUNCTION cudal1.check_submission(code text, method text, priority int)
 RETURNS text

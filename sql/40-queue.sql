@@ -232,6 +232,9 @@ BEGIN
 	IF EXISTS (SELECT FROM cudal1.job AS x WHERE x.state = 'queued' AND x.deadline <= moment) THEN
 		PERFORM cudal1.cancel_overdue();
 	END IF;
+	IF EXISTS (SELECT FROM cudal1.unplaced) THEN
+		PERFORM cudal1.place_waiting();
+	END IF;
 	IF NOT d.enabled OR d.rests_until > clock_timestamp() THEN
 		RETURN;
 	END IF;
@@ -776,8 +779,10 @@ BEGIN
 		PERFORM cudal1.wake_waiters();
 	END IF;
 	PERFORM cudal1.cancel_overdue();
+	PERFORM cudal1.place_waiting();
 	RETURN n;
 END
 $$;
 COMMENT ON FUNCTION cudal1.expire_leases() IS
-'requeues running jobs whose lease ended, each a failure, or ends them after the profile''s attempts; returns their number';
+'requeues running jobs whose lease ended, each a failure, or ends them after the profile''s attempts;
+returns their number. Cancels what has passed its deadline and places what waits for it, too';

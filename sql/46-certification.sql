@@ -242,8 +242,8 @@ DECLARE
 	c		cudal1.candidate;
 	n		bigint := 0;
 BEGIN
-	-- two callers at once: the second finds what the first has added
-	SELECT x.* INTO STRICT t FROM cudal1.task AS x WHERE x.task_id = certify.task_id FOR NO KEY UPDATE;
+	-- the task is not locked, since its verdicts would wait for this transaction
+	SELECT x.* INTO STRICT t FROM cudal1.task AS x WHERE x.task_id = certify.task_id;
 	FOR v IN
 		SELECT s.* FROM cudal1.null_codes_of_signature(t) AS s WHERE t.language <> 'pytorch'
 		UNION ALL SELECT s.* FROM cudal1.null_codes_of_model(t) AS s WHERE t.language = 'pytorch'
@@ -253,7 +253,10 @@ BEGIN
 		IF NOT FOUND THEN
 			INSERT INTO cudal1.candidate (task_id, code, code_hash, purpose)
 				VALUES (t.task_id, v.code, cudal1.salted_hash('null candidate', v.code), 'certification')
+				ON CONFLICT (task_id, code_hash) DO NOTHING
 				RETURNING * INTO c;
+			-- another session added it meanwhile
+			CONTINUE WHEN NOT FOUND;
 			INSERT INTO cudal1.null_candidate (task_id, name, candidate_id) VALUES (t.task_id, v.name, c.candidate_id);
 		ELSIF c.state = 'discarded' THEN
 			UPDATE cudal1.candidate AS x
@@ -266,7 +269,6 @@ BEGIN
 		PERFORM cudal1.enqueue_null(t, c.candidate_id);
 		n := n + 1;
 	END LOOP;
-	UPDATE cudal1.task AS x SET nulls_at = clock_timestamp() WHERE x.task_id = t.task_id AND x.nulls_at IS NULL;
 	IF n > 0 THEN
 		PERFORM cudal1.wake();
 	END IF;
@@ -279,6 +281,7 @@ COMMENT ON FUNCTION cudal1.certify(bigint) IS
 CREATE FUNCTION cudal1.certify_idle(d cudal1.device)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	SET lock_timeout = '20ms'
 AS $$
 DECLARE
 	idle	CONSTANT interval := '30 seconds';
@@ -288,26 +291,28 @@ BEGIN
 		OR EXISTS (SELECT FROM cudal1.turn AS x WHERE x.device_id = d.device_id AND x.claimed_at > clock_timestamp() - idle) THEN
 		RETURN;
 	END IF;
-	UPDATE cudal1.task AS t SET nulls_at = clock_timestamp()
-		WHERE t.task_id = (SELECT x.task_id FROM cudal1.task AS x
-						   WHERE x.nulls_at IS NULL AND x.created_at < clock_timestamp() - idle
-							   AND (x.options ->> 'certify') IS DISTINCT FROM 'false'
-							   AND coalesce(x.device_model, x.device) IN (d.class, d.model, d.device_key)
-							   AND x.cores <= d.cores AND x.language = ANY (d.languages)
-						   ORDER BY x.task_id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
-		RETURNING t.task_id INTO id;
+	-- not always the same one, since a session may be certifying it in a transaction that stays open
+	SELECT x.task_id INTO id FROM cudal1.task AS x
+		WHERE x.nulls_at IS NULL AND x.created_at < clock_timestamp() - idle
+			AND (x.options ->> 'certify') IS DISTINCT FROM 'false'
+			AND coalesce(x.device_model, x.device) IN (d.class, d.model, d.device_key)
+			AND x.cores <= d.cores AND x.language = ANY (d.languages)
+		ORDER BY random() LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
 	IF FOUND THEN
 		-- a task that none can be made of must not keep devices from working
 		BEGIN
 			PERFORM cudal1.certify(id);
-		EXCEPTION WHEN OTHERS THEN
+		EXCEPTION WHEN lock_not_available THEN
+			RETURN;
+		WHEN OTHERS THEN
 			RAISE WARNING USING ERRCODE = SQLSTATE, MESSAGE = format('task %s has no null candidates: %s', id, SQLERRM);
 		END;
+		UPDATE cudal1.task AS t SET nulls_at = clock_timestamp() WHERE t.task_id = id;
 	END IF;
 END
 $$;
 COMMENT ON FUNCTION cudal1.certify_idle(cudal1.device) IS
-'queues the null candidates of the first task that has had none, if this device can measure it and has had nothing to do for half a minute';
+'queues the null candidates of a task that has had none, if this device can measure it and has had nothing to do for half a minute';
 
 CREATE FUNCTION cudal1.enqueue_null(t cudal1.task, candidate_id bigint)
 RETURNS void

@@ -158,10 +158,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
-	-- who asks for a prompt may keep the transaction open, and with it the lock, which verdicts wait for: taken only to found them
-	IF NOT EXISTS (SELECT FROM cudal1.island AS i WHERE i.task_id = found_islands.task_id) THEN
-		PERFORM cudal1.lock_placement(found_islands.task_id);
-	END IF;
+	PERFORM cudal1.lock_placement(found_islands.task_id);
 	-- as before, or by another session that had the lock
 	IF EXISTS (SELECT FROM cudal1.island AS i WHERE i.task_id = found_islands.task_id) THEN
 		RETURN;
@@ -411,6 +408,59 @@ END;
 $$;
 COMMENT ON FUNCTION cudal1.place_candidate(bigint) IS
 'makes bucket, slot and islands agree with a candidate''s present state and reward: one slot where it is successful and of normal purpose, else none; calling it again changes nothing. To be called in every transaction that changes a candidate''s state or reward, or adds a proposal to a successful one. Error 42704: unknown candidate';
+
+CREATE FUNCTION cudal1.place_later(task_id bigint, candidate_id bigint)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+	INSERT INTO cudal1.unplaced (task_id, candidate_id)
+		SELECT place_later.task_id, place_later.candidate_id
+			WHERE NOT EXISTS (
+				SELECT FROM cudal1.unplaced AS u
+					WHERE u.task_id = place_later.task_id
+						AND u.candidate_id IS NOT DISTINCT FROM place_later.candidate_id);
+	PERFORM cudal1.wake();
+END
+$$;
+COMMENT ON FUNCTION cudal1.place_later(bigint, bigint) IS
+'leaves it to the next claim to place a candidate that was proposed again or, where that is NULL, to
+found a task''s islands';
+
+CREATE FUNCTION cudal1.place_waiting()
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	u		record;
+	n		bigint := 0;
+BEGIN
+	FOR u IN
+		SELECT x.ctid AS id, x.* FROM cudal1.unplaced AS x
+			ORDER BY x.task_id, x.candidate_id LIMIT 100 FOR UPDATE SKIP LOCKED
+	LOOP
+		IF u.candidate_id IS NULL THEN
+			PERFORM cudal1.found_islands(u.task_id);
+		ELSE
+			-- one that a session has just now is placed the next time
+			PERFORM FROM cudal1.candidate AS c
+				WHERE c.candidate_id = u.candidate_id FOR NO KEY UPDATE SKIP LOCKED;
+			CONTINUE WHEN NOT FOUND;
+			UPDATE cudal1.candidate AS c SET purpose = 'normal'
+				WHERE c.candidate_id = u.candidate_id AND c.purpose <> 'normal';
+			PERFORM cudal1.place_candidate(u.candidate_id);
+		END IF;
+		DELETE FROM cudal1.unplaced AS x WHERE x.ctid = u.id;
+		n := n + 1;
+	END LOOP;
+	RETURN n;
+END
+$$;
+COMMENT ON FUNCTION cudal1.place_waiting() IS
+'places what trainers left to be placed: a successful code on the islands it was proposed from, too;
+one measured for another purpose becomes an ordinary candidate; islands are founded. Returns how many';
 
 CREATE FUNCTION cudal1.rebucket(task text, bucket_width float8 DEFAULT NULL, score_scale text DEFAULT NULL)
 RETURNS bigint

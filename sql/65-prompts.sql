@@ -60,6 +60,7 @@ DECLARE
 	used		text;
 	used_seed	bigint := COALESCE(make_prompt.seed, cudal1.random_seed());
 	heat		float8;
+	unfounded	boolean;
 	gpu			boolean;
 	drawn		record;
 	words		text;
@@ -72,8 +73,10 @@ BEGIN
 			HINT = 'Valid kinds are "contrastive" and "augment".';
 	END IF;
 	used := COALESCE(make_prompt.strategy, t.strategy);
-	IF used = 'island' AND make_prompt.kind = 'contrastive' THEN
-		PERFORM cudal1.found_islands(t.task_id);
+	unfounded := used = 'island' AND make_prompt.kind = 'contrastive'
+		AND NOT EXISTS (SELECT FROM cudal1.island AS i WHERE i.task_id = t.task_id);
+	IF unfounded THEN
+		PERFORM cudal1.place_later(t.task_id, NULL);
 	END IF;
 
 	-- an augmenting prompt shows no exemplars, but its arguments are checked alike
@@ -84,6 +87,12 @@ BEGIN
 		   COALESCE((array_agg(d.probabilities))[1], '{}') AS probabilities
 	INTO drawn
 	FROM cudal1.draw(make_prompt.task, make_prompt.n, used, make_prompt.temperature, used_seed) AS d;
+	IF unfounded THEN
+		-- all of them will hold what was drawn from
+		SELECT drawn.candidates, drawn.scores, drawn.codes,
+				abs(hashint8extended(used_seed, 0) % k.islands)::int AS island, 0 AS epoch, drawn.probabilities
+			INTO drawn FROM cudal1.island_constants(t.options) AS k;
+	END IF;
 	IF make_prompt.kind = 'augment' THEN
 		SELECT '{}'::bigint[] AS candidates, '{}'::float8[] AS scores, '{}'::text[] AS codes, NULL::int AS island,
 			   NULL::int AS epoch, '{}'::jsonb AS probabilities INTO drawn;
@@ -121,4 +130,4 @@ BEGIN ATOMIC
 	SELECT p.prompt_id, p.prompt, p.exemplars FROM cudal1.make_prompt(task, n, strategy, kind, temperature, seed, cudal1.caller()) AS p;
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_prompt(text, int, text, text, float8, bigint) IS
-'draws exemplars as cudal1_sample_exemplars does, builds a prompt and records both in cudal1.prompt with seed, temperature and probabilities, so that the draw can be repeated. kind contrastive (CUDA-L1, table 3): reference, exemplars in ascending score, or the reference at 1.00 where there is none yet; augment (table 1): the reference alone. Both demand the headings "## Performance Analysis", "## Algorithm Design" and "## Code Implementation". Strategy island founds the task''s islands if it has none. Errors: 42704 unknown task, 22023 unknown kind or strategy, n or temperature out of range';
+'draws exemplars as cudal1_sample_exemplars does, builds a prompt and records both in cudal1.prompt with seed, temperature and probabilities, so that the draw can be repeated. kind contrastive (CUDA-L1, table 3): reference, exemplars in ascending score, or the reference at 1.00 where there is none yet; augment (table 1): the reference alone. Both demand the headings "## Performance Analysis", "## Algorithm Design" and "## Code Implementation". Strategy island has the task''s islands founded, if it has none, when a device claims its next job. Errors: 42704 unknown task, 22023 unknown kind or strategy, n or temperature out of range';

@@ -1,7 +1,7 @@
 /*
  * Models and requests. Everything that moves a request is here; cudal1-generate makes one try at a time and decides nothing.
  *
- * Order of locks: model, request, lane, then those of a submission. An answer is accepted for the newest claim alone, but also
+ * Order of locks: model, request, then those of a submission. An answer is accepted for the newest claim alone, but also
  * when that claim's lease has ended meanwhile, as long as nobody claimed the request again: it was paid for.
  */
 
@@ -263,9 +263,8 @@ BEGIN
 		WHERE x.request_id = r.request_id;
 	-- what brought no answer is no trial of its campaign
 	IF r.lane_id IS NOT NULL THEN
-		UPDATE cudal1.campaign_lane AS l
-			SET trials = greatest(l.trials - 1, 0), failures = l.failures + (end_request.state = 'failed')::int
-			WHERE l.lane_id = r.lane_id;
+		INSERT INTO cudal1.lane_note (lane_id, trials, failures)
+			VALUES (r.lane_id, -1, (end_request.state = 'failed')::int);
 	END IF;
 END
 $$;
@@ -397,8 +396,9 @@ DECLARE
 	n		bigint := 0;
 BEGIN
 	FOR r IN
+		-- what a session is cancelling just now waits for its lease to end
 		SELECT x.* FROM cudal1.request AS x WHERE x.state = 'running' AND x.worker = release_requests.worker
-			ORDER BY x.request_id FOR UPDATE
+			ORDER BY x.request_id FOR UPDATE SKIP LOCKED
 	LOOP
 		PERFORM cudal1.lose_request(r, lost, 'cudal1-generate ended before the answer had come');
 		n := n + 1;
@@ -458,6 +458,8 @@ AS $$
 DECLARE
 	r			cudal1.request;
 	m			cudal1.model;
+	id			CONSTANT bigint := cudal1.json_int(finish_request.answer -> 'request_id', 1, 9223372036854775807);
+	number		CONSTANT bigint := cudal1.json_int(finish_request.answer -> 'attempt', 1);
 	outcome		text := finish_request.answer ->> 'outcome';
 	detail		text := coalesce(finish_request.answer ->> 'detail', outcome);
 	tokens_in	bigint := coalesce(cudal1.json_int(finish_request.answer -> 'prompt_tokens', 0, 1000000000), 0);
@@ -467,9 +469,13 @@ DECLARE
 	pause		float8;
 BEGIN
 	SELECT x.* INTO r FROM cudal1.request AS x
-		WHERE x.request_id = cudal1.json_int(finish_request.answer -> 'request_id', 1, 9223372036854775807) FOR UPDATE;
-	IF NOT FOUND OR r.attempt IS DISTINCT FROM cudal1.json_int(finish_request.answer -> 'attempt', 1) OR r.state NOT IN ('running', 'queued') THEN
-		RETURN 'lost';
+		WHERE x.request_id = id AND x.attempt = number AND x.state IN ('running', 'queued')
+		FOR UPDATE SKIP LOCKED;
+	IF NOT FOUND THEN
+		RETURN CASE WHEN EXISTS (SELECT FROM cudal1.request AS x
+								 WHERE x.request_id = id AND x.attempt = number
+									 AND x.state IN ('running', 'queued'))
+					THEN 'later' ELSE 'lost' END;
 	END IF;
 	SELECT x.* INTO STRICT m FROM cudal1.model AS x WHERE x.model_id = r.model_id;
 	IF NOT finish_request.answer ?| ARRAY['prompt_tokens', 'completion_tokens'] AND jsonb_typeof(finish_request.answer -> 'text') = 'string' THEN
@@ -486,10 +492,8 @@ BEGIN
 			seconds = coalesce(cudal1.json_float(finish_request.answer -> 'seconds', 0, 1e6), x.seconds)
 		WHERE x.request_id = r.request_id;
 	IF r.lane_id IS NOT NULL THEN
-		UPDATE cudal1.campaign_lane AS l
-			SET tokens = l.tokens + tokens_in + tokens_out, cost = l.cost + price,
-				failures = CASE outcome WHEN 'answered' THEN 0 ELSE l.failures END
-			WHERE l.lane_id = r.lane_id;
+		INSERT INTO cudal1.lane_note (lane_id, tokens, cost, answered)
+			VALUES (r.lane_id, tokens_in + tokens_out, price, coalesce(outcome = 'answered', false));
 	END IF;
 
 	IF outcome = 'answered' AND jsonb_typeof(finish_request.answer -> 'text') = 'string' THEN
@@ -523,7 +527,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.finish_request(jsonb) IS
-'stores what cudal1-generate reports of one try: an answer, or what went wrong, which is tried again after a pause, or ends the request; stored, or lost where the claim was fenced off (nothing is written)';
+'stores what cudal1-generate reports of one try: an answer, or what went wrong, which is tried again
+after a pause, or ends the request; stored; lost where the claim was fenced off, or later where a
+session is changing the request at this moment: then nothing is written';
 
 CREATE FUNCTION cudal1.finish_line(line text, doubtful boolean)
 RETURNS text
@@ -532,11 +538,12 @@ AS $$
 DECLARE
 	a		jsonb;
 	problem	text;
+	outcome	text;
 BEGIN
 	BEGIN
 		a := line::jsonb;
 		IF doubtful THEN
-			PERFORM cudal1.finish_request(a);
+			outcome := cudal1.finish_request(a);
 		END IF;
 	EXCEPTION WHEN OTHERS THEN
 		IF left(SQLSTATE, 2) IN ('40', '53', '55', '57', '58') THEN
@@ -550,56 +557,72 @@ BEGIN
 			a := jsonb_build_object('request_id', substring(line FROM '"request_id": ?([0-9]+)')::bigint,
 				'attempt', substring(line FROM '"attempt": ?([0-9]+)')::int,
 				'outcome', 'refused', 'detail', 'the answer cannot be stored: ' || problem);
-			PERFORM cudal1.finish_request(a);
+			outcome := cudal1.finish_request(a);
 		EXCEPTION WHEN data_exception THEN
 			a := NULL;
 		END;
 	ELSIF NOT doubtful AND jsonb_typeof(a -> 'request_id') = 'number' AND jsonb_typeof(a -> 'attempt') = 'number' THEN
-		PERFORM cudal1.finish_request(a);
+		outcome := cudal1.finish_request(a);
 	END IF;
 	IF jsonb_typeof(a -> 'request_id') IS DISTINCT FROM 'number' OR jsonb_typeof(a -> 'attempt') IS DISTINCT FROM 'number' THEN
 		RAISE LOG 'cudal1: an unreadable answer was left out: %', coalesce(problem, 'it names no request');
 		RETURN '';
 	END IF;
+	IF outcome = 'later' THEN
+		RETURN NULL;
+	END IF;
 	RETURN jsonb_build_object('type', 'stored', 'request_id', a -> 'request_id', 'attempt', a -> 'attempt')::text || E'\n';
 END
 $$;
 COMMENT ON FUNCTION cudal1.finish_line(text, boolean) IS
-'cudal1.finish_request() for one line of cudal1-generate; returns the line that tells it to forget what is stored, empty where the line names no request. doubtful: an answer that cannot be stored ends its request, instead of failing';
+'cudal1.finish_request() for one line of cudal1-generate; returns the line that tells it to forget what
+is stored, empty where the line names no request, NULL where it is to be given later. doubtful: an
+answer that cannot be stored ends its request, instead of failing';
 
-CREATE FUNCTION cudal1.finish_requests(answers text)
-RETURNS text
+CREATE FUNCTION cudal1.finish_requests(answers text, OUT stored text, OUT left_over text)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	lines	text[] := ARRAY(SELECT l FROM unnest(string_to_array(answers, E'\n')) WITH ORDINALITY AS u(l, n) WHERE l <> '' ORDER BY n);
+	doubtful boolean;
+	lines	CONSTANT text[] := ARRAY(SELECT l FROM unnest(string_to_array(answers, E'\n')) WITH ORDINALITY AS u(l, n) WHERE l <> '' ORDER BY n);
 BEGIN
-	BEGIN
-		RETURN (SELECT coalesce(string_agg(cudal1.finish_line(l, false), ''), '') FROM unnest(lines) AS l);
-	EXCEPTION WHEN OTHERS THEN
-		IF left(SQLSTATE, 2) IN ('40', '53', '55', '57', '58') THEN
-			RAISE;
-		END IF;
-	END;
-	-- one of them cannot be stored, which must not hold up the others for ever
-	RETURN (SELECT coalesce(string_agg(cudal1.finish_line(l, true), ''), '') FROM unnest(lines) AS l);
+	-- where one cannot be stored, which must not hold up the others for ever, again with care
+	FOREACH doubtful IN ARRAY ARRAY[false, true] LOOP
+		BEGIN
+			SELECT coalesce(string_agg(s.said, '' ORDER BY s.n), ''),
+					coalesce(string_agg(s.line || E'\n', '' ORDER BY s.n) FILTER (WHERE s.said IS NULL), '')
+				INTO stored, left_over
+				FROM (SELECT u.line, u.n, cudal1.finish_line(u.line, doubtful) AS said
+						FROM unnest(lines) WITH ORDINALITY AS u(line, n) OFFSET 0) AS s;
+			RETURN;
+		EXCEPTION WHEN OTHERS THEN
+			IF doubtful OR left(SQLSTATE, 2) IN ('40', '53', '55', '57', '58') THEN
+				RAISE;
+			END IF;
+		END;
+	END LOOP;
 END
 $$;
 COMMENT ON FUNCTION cudal1.finish_requests(text) IS
-'cudal1.finish_request() for lines of cudal1-generate; returns the lines that tell it to forget what is stored';
+'cudal1.finish_request() for lines of cudal1-generate. stored: the lines that tell it to forget what is
+stored; left_over: those of the lines that are to be given later';
 
 CREATE FUNCTION cudal1.take_answers(most int DEFAULT 100)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+-- a code that an open transaction is submitting, too, is waited for as long, then its answer later
+SET lock_timeout = '20ms'
 AS $$
 DECLARE
 	r		cudal1.request;
 	id		bigint;
 	problem	text;
+	waits	int := 0;
 	n		bigint := 0;
 BEGIN
 	FOR r IN
-		SELECT x.* FROM cudal1.request AS x WHERE x.state = 'answered' AND x.taken_at IS NULL
+		SELECT x.* FROM cudal1.request AS x
+			WHERE x.state = 'answered' AND x.taken_at IS NULL AND x.not_before <= clock_timestamp()
 			ORDER BY x.request_id LIMIT most FOR UPDATE SKIP LOCKED
 	LOOP
 		id := NULL;
@@ -611,7 +634,15 @@ BEGIN
 			ELSE
 				PERFORM cudal1.take_techniques(r.about, r.answer, (SELECT m.name FROM cudal1.model AS m WHERE m.model_id = r.model_id));
 			END IF;
-		EXCEPTION WHEN OTHERS THEN
+		EXCEPTION WHEN lock_not_available THEN
+			UPDATE cudal1.request AS x
+				SET not_before = clock_timestamp() + least('1 minute'::interval, greatest('1 second',
+					(clock_timestamp() - x.finished_at) / 4))
+				WHERE x.request_id = r.request_id;
+			waits := waits + 1;
+			EXIT WHEN waits >= 3;
+			CONTINUE;
+		WHEN OTHERS THEN
 			-- what another moment may cure is tried again; the answer stays
 			IF left(SQLSTATE, 2) IN ('40', '53', '55', '57', '58') THEN
 				RAISE;
@@ -627,7 +658,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.take_answers(int) IS
-'turns stored answers into what they were asked for, candidates or techniques, and returns their number; an answer that cannot be taken stays, with the reason in error';
+'turns stored answers into what they were asked for, candidates or techniques, and returns their number; an answer that cannot be taken stays, with the reason in error; one
+whose code an open transaction is submitting at this moment is taken later';
 
 CREATE VIEW cudal1.model_use AS
 	SELECT m.name, m.enabled, count(r.request_id) FILTER (WHERE r.state = 'queued') AS waiting,

@@ -271,7 +271,11 @@ DECLARE
 BEGIN
 	SELECT count(*) INTO busy FROM cudal1.request AS r WHERE r.lane_id = l.lane_id AND NOT r.decided;
 	-- counts as they are now: an answer or a failure may have been noted since the lane was read
-	SELECT x.* INTO STRICT l FROM cudal1.campaign_lane AS x WHERE x.lane_id = l.lane_id FOR NO KEY UPDATE;
+	SELECT x.* INTO l FROM cudal1.campaign_lane AS x
+		WHERE x.lane_id = l.lane_id FOR NO KEY UPDATE SKIP LOCKED;
+	IF NOT FOUND THEN
+		RETURN 0;
+	END IF;
 
 	CASE c.kind
 	WHEN 'vanilla' THEN
@@ -326,7 +330,8 @@ BEGIN
 	IF over IS NOT NULL THEN
 		-- of augment, what is still under way is not needed any more
 		PERFORM cudal1.cancel_requests(ARRAY(SELECT r.request_id FROM cudal1.request AS r
-			WHERE r.lane_id = l.lane_id AND NOT r.decided AND r.state IN ('queued', 'running')));
+			WHERE r.lane_id = l.lane_id AND NOT r.decided AND r.state IN ('queued', 'running')
+			ORDER BY r.request_id FOR UPDATE SKIP LOCKED));
 		UPDATE cudal1.campaign_lane AS x SET state = 'done', note = over WHERE x.lane_id = l.lane_id;
 		RETURN 1;
 	END IF;
@@ -349,6 +354,34 @@ $$;
 COMMENT ON FUNCTION cudal1.advance_lane(cudal1.campaign, cudal1.campaign_lane, int) IS
 'makes the requests that are due, or ends the lane; returns the number of changes';
 
+CREATE FUNCTION cudal1.add_notes()
+RETURNS void
+LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH held AS (
+		SELECT l.lane_id FROM cudal1.campaign_lane AS l
+			WHERE l.lane_id = ANY (ARRAY(SELECT DISTINCT n.lane_id FROM cudal1.lane_note AS n))
+			ORDER BY l.lane_id FOR NO KEY UPDATE SKIP LOCKED),
+	gone AS (
+		DELETE FROM cudal1.lane_note AS n USING held AS h WHERE n.lane_id = h.lane_id RETURNING n.*),
+	last AS (
+		SELECT g.*, max(g.note_id) FILTER (WHERE g.answered) OVER (PARTITION BY g.lane_id) AS answer
+			FROM gone AS g),
+	added AS (
+		SELECT g.lane_id, sum(g.trials) AS trials, sum(g.tokens) AS tokens, sum(g.cost) AS cost,
+				bool_or(g.answered) AS answered,
+				coalesce(sum(g.failures) FILTER (WHERE g.answer IS NULL OR g.note_id > g.answer), 0)
+					AS failures
+			FROM last AS g GROUP BY g.lane_id)
+	UPDATE cudal1.campaign_lane AS l
+		SET trials = greatest(l.trials + a.trials, 0), tokens = l.tokens + a.tokens,
+			cost = l.cost + a.cost,
+			failures = CASE WHEN a.answered THEN 0 ELSE l.failures END + a.failures
+		FROM added AS a WHERE a.lane_id = l.lane_id;
+$$;
+COMMENT ON FUNCTION cudal1.add_notes() IS
+'adds the notes of lanes up, those apart that another transaction has at this moment';
+
 CREATE FUNCTION cudal1.advance_campaigns(most int DEFAULT 100)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -362,6 +395,7 @@ DECLARE
 	done	bigint := 0;
 	problem	text;
 BEGIN
+	PERFORM cudal1.add_notes();
 	FOR c IN
 		SELECT x.* FROM cudal1.campaign AS x
 			WHERE x.state = 'running' AND (x.kind <> 'contrastive' OR x.options ->> 'groups' IS NOT NULL)
@@ -374,6 +408,10 @@ BEGIN
 					WHERE y.campaign_id = c.campaign_id AND y.state = 'open' AND y.failures >= 3 AND r.state = 'failed'
 					ORDER BY r.lane_id, r.request_id DESC) AS f
 			WHERE x.lane_id = f.lane_id AND f.status IN (400, 413, 422)
+				AND x.lane_id = ANY (ARRAY(SELECT y.lane_id FROM cudal1.campaign_lane AS y
+											WHERE y.campaign_id = c.campaign_id AND y.state = 'open'
+												AND y.failures >= 3
+											ORDER BY y.lane_id FOR NO KEY UPDATE SKIP LOCKED))
 				AND EXISTS (SELECT FROM cudal1.campaign_lane AS z JOIN cudal1.request AS r USING (lane_id)
 							WHERE z.campaign_id = c.campaign_id AND z.model_id = x.model_id AND z.lane_id <> x.lane_id AND r.state = 'answered');
 		GET DIAGNOSTICS n = ROW_COUNT;
@@ -389,9 +427,13 @@ BEGIN
 			CONTINUE;
 		END IF;
 		UPDATE cudal1.request AS r SET decided = true
-			FROM cudal1.campaign_lane AS x, cudal1.candidate AS v
-			WHERE x.campaign_id = c.campaign_id AND r.lane_id = x.lane_id AND NOT r.decided AND r.candidate_id = v.candidate_id
-				AND v.state IN ('successful', 'failed', 'discarded');
+			WHERE r.request_id = ANY (ARRAY(
+				SELECT y.request_id
+					FROM cudal1.campaign_lane AS x JOIN cudal1.request AS y USING (lane_id)
+						JOIN cudal1.candidate AS v ON v.candidate_id = y.candidate_id
+					WHERE x.campaign_id = c.campaign_id AND NOT y.decided
+						AND v.state IN ('successful', 'failed', 'discarded')
+					ORDER BY y.request_id FOR UPDATE OF y SKIP LOCKED));
 		-- the least served first; those that have all under way that they may have need no look
 		FOR l IN
 			SELECT x.* FROM cudal1.campaign_lane AS x
@@ -515,7 +557,7 @@ BEGIN
 		RETURN;
 	END IF;
 	UPDATE cudal1.campaign_group AS x SET answered_at = clock_timestamp() WHERE x.group_id = g.group_id;
-	UPDATE cudal1.campaign_lane AS l SET trials = l.trials + cardinality(responses) WHERE l.lane_id = g.lane_id;
+	INSERT INTO cudal1.lane_note (lane_id, trials) VALUES (g.lane_id, cardinality(responses));
 	RETURN QUERY
 		SELECT u.ordinality::int, cudal1.submit_response(g.prompt_id, u.response, g.method, g.group_key, 'answer ' || u.ordinality,
 				(g.options ->> 'priority')::int, NULL, g.owner)
@@ -597,14 +639,17 @@ COMMENT ON FUNCTION @extschema@.cudal1_group_result(text, text, text) IS
 
 CREATE VIEW cudal1.campaign_progress AS
 	SELECT c.name, c.kind, c.state, c.note, c.round, count(*) AS lanes, count(*) FILTER (WHERE l.state = 'done') AS done,
-			sum(l.trials)::bigint AS trials, sum(u.waiting)::bigint AS waiting, sum(u.in_flight)::bigint AS in_flight,
+			sum(l.trials + n.trials)::bigint AS trials, sum(u.waiting)::bigint AS waiting, sum(u.in_flight)::bigint AS in_flight,
 			sum(u.measuring)::bigint AS measuring,
-			sum(l.tokens)::bigint AS tokens, sum(l.cost) AS cost,
+			sum(l.tokens + n.tokens)::bigint AS tokens, sum(l.cost + n.cost) AS cost,
 			c.active_seconds + CASE WHEN c.state = 'running' THEN extract(epoch FROM clock_timestamp() - c.resumed_at)::float8 ELSE 0 END AS seconds
 		FROM cudal1.campaign AS c JOIN cudal1.campaign_lane AS l USING (campaign_id)
 			CROSS JOIN LATERAL (SELECT count(*) FILTER (WHERE r.state = 'queued') AS waiting,
 									count(*) FILTER (WHERE r.state = 'running') AS in_flight,
 									count(*) FILTER (WHERE r.state = 'answered') AS measuring
 								FROM cudal1.request AS r WHERE r.lane_id = l.lane_id AND NOT r.decided) AS u
+			CROSS JOIN LATERAL (SELECT COALESCE(sum(k.trials), 0) AS trials, COALESCE(sum(k.tokens), 0) AS tokens,
+									COALESCE(sum(k.cost), 0::float8) AS cost
+								FROM cudal1.lane_note AS k WHERE k.lane_id = l.lane_id) AS n
 		GROUP BY c.campaign_id;
 COMMENT ON VIEW cudal1.campaign_progress IS 'each campaign: its lanes (a task and a model), how many are done, what is under way, and what it has cost';

@@ -68,6 +68,7 @@ typedef struct Job
 	int			garbage;
 	int64_t		stop_at;		/* 0: not told to stop */
 	bool		killed;
+	bool		deferred;		/* the verdict waits for a session's transaction */
 	int			tries;
 	int			refusals;
 	int64_t		retry_at;
@@ -121,7 +122,7 @@ cudal1_jobs_on_device(const void *device)
 	int			n = 0;
 
 	for (int i = 0; i < njobs; i++)
-		n += jobs[i]->device == device;
+		n += jobs[i]->device == device && !jobs[i]->deferred;
 	return n;
 }
 
@@ -393,6 +394,7 @@ conclude(Job *job, int64_t now)
 	if (outcome == CUDAL1_CALL_GONE || outcome == CUDAL1_CALL_CUT)
 		return outcome;
 
+	job->deferred = outcome == CUDAL1_CALL_LATER;
 	/* a result that the database refuses becomes a lost attempt: tried again as often as the profile says */
 	if (outcome == CUDAL1_CALL_FAILED && job->ending == ENDING_NONE)
 	{

@@ -16,6 +16,7 @@ typedef enum Cudal1Call
 	CUDAL1_CALL_GONE,			/* worker: the extension is not there, or not the one that was there before */
 	CUDAL1_CALL_CUT,			/* agent: no connection; it may have happened or not */
 	CUDAL1_CALL_TRANSIENT,		/* worth another try: lock timeout, deadlock, resources, cancelled */
+	CUDAL1_CALL_LATER,			/* finish: a session is changing the job just now, in a transaction that may stay open */
 	CUDAL1_CALL_FAILED			/* the same call would fail again */
 } Cudal1Call;
 
@@ -83,6 +84,7 @@ extern int64_t cudal1_jobs_next_ms(void);
 extern int	cudal1_jobs_count(void);
 /* those whose program has not ended */
 extern int	cudal1_jobs_measuring(void);
+/* those apart whose verdict waits for a session: their device is free */
 extern int	cudal1_jobs_on_device(const void *device);
 
 /* ends all children and reports nothing */

@@ -39,18 +39,20 @@ static int	ndevices;
 
 /* ---- devices ---- */
 
-/* offers a result that a former agent left; false: not now */
-static bool
+/* offers a result that a former agent left */
+static SpoolVerdict
 settle(const Cudal1Claim *claim, const char *result)
 {
 	bool		stored;
 	Cudal1Call	outcome = queue_finish(claim, result, &stored);
 
 	if (outcome == CUDAL1_CALL_CUT || outcome == CUDAL1_CALL_TRANSIENT)
-		return false;
+		return SPOOL_STOP;
+	if (outcome == CUDAL1_CALL_LATER)
+		return SPOOL_KEPT;
 	agent_log("job %" PRId64 ": the result of a former agent %s", claim->job_id,
 		outcome == CUDAL1_CALL_FAILED ? "was refused" : stored ? "is stored" : "came too late, another has the job");
-	return true;
+	return SPOOL_SETTLED;
 }
 
 static void

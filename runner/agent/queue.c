@@ -485,6 +485,8 @@ queue_finish(const Cudal1Claim *claim, const char *result, bool *stored)
 	snprintf(number, sizeof(number), "%d", claim->attempt);
 	outcome = run("SELECT cudal1.finish($1, $2, $3::jsonb)", 3, values, columns, 1);
 	*stored = columns[0] && strcmp(columns[0], "stored") == 0;
+	if (columns[0] && strcmp(columns[0], "later") == 0)
+		outcome = CUDAL1_CALL_LATER;
 	free_columns(columns, 1);
 	return outcome;
 }

@@ -197,7 +197,7 @@ read_result(const char *folder, const char *name)
 }
 
 bool
-spool_each(const AgentSpool *spool, bool (*settle) (const Cudal1Claim *claim, const char *result))
+spool_each(const AgentSpool *spool, SpoolVerdict (*settle) (const Cudal1Claim *claim, const char *result))
 {
 	DIR		   *folder = opendir(spool->folder);
 	struct dirent *entry;
@@ -212,10 +212,14 @@ spool_each(const AgentSpool *spool, bool (*settle) (const Cudal1Claim *claim, co
 		if (sscanf(entry->d_name, "%" SCNd64 "-%d%n", &claim.job_id, &claim.attempt, &length) != 2 || strcmp(entry->d_name + length, ENDING) != 0)
 			continue;
 		result = read_result(spool->folder, entry->d_name);
-		if (result && settle(&claim, result))
-			spool_drop(spool, &claim);
-		else
-			all = result == NULL && all;
+		if (result)
+		{
+			SpoolVerdict verdict = settle(&claim, result);
+
+			if (verdict == SPOOL_SETTLED)
+				spool_drop(spool, &claim);
+			all = verdict != SPOOL_STOP;
+		}
 		free(result);
 	}
 	if (folder)

@@ -22,7 +22,14 @@ extern bool spool_open(AgentSpool *spool, const char *place, const char *device_
 extern void spool_keep(const AgentSpool *spool, const Cudal1Claim *claim, const char *result);
 extern void spool_drop(const AgentSpool *spool, const Cudal1Claim *claim);
 
-/* hands over what is there; each is dropped that the callee says is settled. False: some are left */
-extern bool spool_each(const AgentSpool *spool, bool (*settle) (const Cudal1Claim *claim, const char *result));
+typedef enum SpoolVerdict
+{
+	SPOOL_SETTLED,				/* may be dropped */
+	SPOOL_KEPT,					/* for another agent; the others can be handed over */
+	SPOOL_STOP					/* none can be handed over now */
+} SpoolVerdict;
+
+/* hands over what is there. False: it was stopped */
+extern bool spool_each(const AgentSpool *spool, SpoolVerdict (*settle) (const Cudal1Claim *claim, const char *result));
 
 #endif							/* CUDAL1_AGENT_SPOOL_H */

@@ -128,8 +128,9 @@ SELECT is((SELECT count(*) FROM cudal1.bucket_slot WHERE candidate_id = :aa), 0:
 SELECT is(cudal1_submit('u', 'aa', purpose => 'ablation'), :aa::bigint, 'proposed for another one');
 SELECT is((SELECT purpose FROM cudal1.candidate WHERE candidate_id = :aa), 'null', 'it stays what it is');
 SELECT is((SELECT candidate_id FROM cudal1_submit_batch('{u}', '{aa}')), :aa::bigint, 'proposed by somebody as any other');
+SELECT count(*) FROM cudal1.claim(:device, 'w') \g /dev/null
 SELECT results_eq('SELECT purpose, (SELECT count(*) FROM cudal1.bucket_slot AS s WHERE s.candidate_id = c.candidate_id) FROM cudal1.candidate AS c WHERE candidate_id = ' || :aa,
-	$$VALUES ('normal', 1::bigint)$$, 'it is one');
+	$$VALUES ('normal', 1::bigint)$$, 'it is one from the next claim on');
 
 -- errors change nothing
 SELECT throws_ok(q, s, m, m) FROM (VALUES

@@ -50,7 +50,7 @@ INSERT INTO argument VALUES ('models', 'text[]', 'NULL', 'cudal1_add_campaign', 
 	('method', 'text', '''manual''', 'cudal1_submit_batch', 'codes and keys'),
 	('method', 'text', '''manual''', 'cudal1_submit_response', 'prompt');
 
--- what must stay as it is: all of bert's and of the first agent's. Left out is how urgent a job is, which its proposals decide together, and when null candidates were queued
+-- what must stay as it is: all of bert's and of the first agent's. Left out is when null candidates were queued
 CREATE FUNCTION pg_temp.things() RETURNS text LANGUAGE sql AS $$
 	SELECT md5(string_agg(x::text, ' ' ORDER BY x::text)) FROM (
 		SELECT to_jsonb(p) FROM cudal1.proposal AS p WHERE p.created_by = 'roles_bert'
@@ -60,7 +60,7 @@ CREATE FUNCTION pg_temp.things() RETURNS text LANGUAGE sql AS $$
 		UNION ALL SELECT to_jsonb(g) FROM cudal1.campaign_group AS g
 		UNION ALL SELECT to_jsonb(a) || to_jsonb(r) FROM cudal1.ablation AS a JOIN cudal1.ablation_run AS r USING (ablation_id) WHERE a.created_by = 'roles_bert'
 		UNION ALL SELECT to_jsonb(c) FROM cudal1.candidate AS c JOIN cudal1.proposal AS p USING (candidate_id) WHERE p.created_by = 'roles_bert'
-		UNION ALL SELECT to_jsonb(j) - 'trainer' - 'priority' FROM cudal1.job AS j JOIN cudal1.proposal AS p USING (candidate_id) WHERE p.created_by = 'roles_bert'
+		UNION ALL SELECT to_jsonb(j) FROM cudal1.job AS j WHERE j.trainer = 'roles_bert'
 		UNION ALL SELECT to_jsonb(m) FROM cudal1.measurement AS m
 		UNION ALL SELECT to_jsonb(m) FROM cudal1.method AS m WHERE m.owner = 'roles_bert'
 		UNION ALL SELECT to_jsonb(t) - 'nulls_at' FROM cudal1.task AS t WHERE t.created_by = 'roles_bert'
@@ -184,15 +184,15 @@ INSERT INTO line VALUES
 INSERT INTO line SELECT n, '- - - -', 'refused' FROM unnest(ARRAY['cudal1_add_model', 'cudal1_add_profile', 'cudal1_cancel_jobs', 'cudal1_enable_device', 'cudal1_enable_model', 'cudal1_evaluate', 'cudal1_grant',
 	'cudal1_import_result', 'cudal1_measure_aa', 'cudal1_prune', 'cudal1_requeue', 'cudal1_reverify', 'cudal1_revoke', 'cudal1_set_quota', 'cudal1_set_weight', 'cudal1_trust_device']) AS n;
 -- what those are made of, for nobody
-INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['aa_code', 'ablation_scores', 'accept_score', 'accept_submission', 'advance_campaigns', 'advance_lane', 'ago', 'bad_option', 'bad_signature', 'bad_submission', 'best_reward',
+INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['aa_code', 'ablation_scores', 'accept_score', 'accept_submission', 'add_notes', 'advance_campaigns', 'advance_lane', 'ago', 'bad_option', 'bad_signature', 'bad_submission', 'best_reward',
 	'best_speedups', 'bucket_of', 'budget_seconds', 'caller', 'cancel_overdue', 'cancel_requests', 'candidate_is_possible', 'certify', 'certify_idle', 'change_privileges',
 	'check_candidates', 'check_database', 'check_ids', 'check_options', 'check_owner', 'check_report', 'check_room', 'charge_claim', 'check_signature', 'check_submission', 'claim_requests', 'clip',
-	'code_hash', 'commit_without_flush', 'compare_tasks', 'compose_prompt', 'conservative_round', 'count_room', 'draw', 'end_job', 'end_request', 'enqueue_measure', 'enqueue_null',
+	'code_hash', 'commit_without_flush', 'compare_tasks', 'compose_prompt', 'conservative_round', 'count_room', 'draw', 'drop_jobs', 'end_job', 'end_request', 'enqueue_measure', 'enqueue_null',
 	'entry_declaration', 'expire_requests', 'find_ablation', 'find_campaign', 'find_model', 'find_task', 'finish_line', 'finish_request', 'finish_requests', 'found_islands',
 	'give_room', 'group_advantages', 'group_owner', 'guard_profile', 'guard_task', 'hold_requests', 'is_exempt', 'is_operator', 'island_constants', 'job_is_possible', 'json_float',
-	'json_int', 'judge_certification', 'judge_device', 'lane_prompt', 'leave_island', 'level_report', 'lock_placement', 'lose_request', 'make_group', 'make_prompt', 'matches',
+	'json_int', 'judge_certification', 'judge_device', 'lane_prompt', 'leave_island', 'level_report', 'lock_claim', 'lock_placement', 'lose_request', 'make_group', 'make_prompt', 'matches',
 	'measured_otherwise', 'next_job', 'next_request', 'note_best', 'note_lost', 'null_codes_of_model', 'null_codes_of_signature', 'owns', 'paired_test', 'parse_response', 'pin_jobs',
-	'place_again', 'place_candidate', 'place_on_islands', 'plain_number', 'plain_prompt', 'preloaded', 'privileges', 'proposal_bytes', 'propose_again', 'queued_of', 'quota_of',
+	'place_again', 'place_candidate', 'place_later', 'place_on_islands', 'place_waiting', 'plain_number', 'plain_prompt', 'preloaded', 'privileges', 'proposal_bytes', 'propose_again', 'queued_of', 'quota_of',
 	'quota_reason', 'random_seed', 'read_response', 'read_result', 'rebucket', 'recount', 'refuse', 'refuse_rows', 'register_on_island', 'reject_candidate', 'release_requests',
 	'request_is_possible', 'request_room', 'requests_of', 'requeue_job', 'reset_islands', 'retry_job', 'retry_request', 'reward_cluster', 'reward_ln_nano', 'reward_micro',
 	'salted_hash', 'set_campaign', 'set_switch', 'settle_turn', 'shape_elements', 'speaking_measurement', 'store', 'submit_response', 'sum_stored', 'summarise', 'take_aa_job', 'take_answers', 'take_job', 'take_method',
@@ -206,7 +206,7 @@ INSERT INTO relation_line SELECT 'cudal1.' || n, '- all all -' FROM unnest(ARRAY
 	'candidate', 'candidate_technique', 'device', 'drift', 'imported_score', 'method', 'model', 'model_use', 'profile', 'prompt', 'proposal', 'queue', 'quota', 'quota_use', 'request', 'stat_device', 'stat_method', 'stat_task',
 	'task', 'technique', 'technique_frequency', 'weight']) AS n;
 INSERT INTO relation_line VALUES ('cudal1.measurement', '- all but:audit_bound,evidence -');
-INSERT INTO relation_line SELECT 'cudal1.' || n, '- all - -' FROM unnest(ARRAY['aa_candidate', 'bucket_slot', 'island', 'island_cell', 'island_slot', 'job', 'null_candidate', 'placement', 'pruned', 'stored', 'task_turn', 'turn']) AS n;
+INSERT INTO relation_line SELECT 'cudal1.' || n, '- all - -' FROM unnest(ARRAY['aa_candidate', 'bucket_slot', 'island', 'island_cell', 'island_slot', 'job', 'lane_note', 'null_candidate', 'placement', 'pruned', 'stored', 'task_turn', 'turn', 'unplaced']) AS n;
 
 CREATE TEMPORARY VIEW relation AS
 	SELECT c.oid, c.oid::regclass::text AS name, c.relkind FROM pg_class AS c JOIN pg_depend AS d ON d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e'

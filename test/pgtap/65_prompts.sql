@@ -1,6 +1,6 @@
 -- Prompts say what is measured, show exemplars in ascending score, and are recorded with all that repeats their draw.
 BEGIN;
-SELECT plan(36);
+SELECT plan(37);
 
 SELECT cudal1_add_task('product', 'void solve(const float *a, double *c, int32_t n) { /* ``` */ }', 'c',
 	'{"entry": "solve", "rtol": 0.002, "args": [{"name": "a", "dtype": "float32", "shape": [64, 64], "role": "in"},
@@ -68,7 +68,9 @@ SELECT is(temperature, 0.5::float8, 'the temperature is the task''s') FROM cudal
 
 -- islands
 SELECT prompt_id AS id FROM cudal1_prompt('product', 2, 'island', seed => 4) \gset
-SELECT is(count(*), 10::bigint, 'the first prompt by strategy island founds the islands') FROM cudal1.island WHERE task_id = :product;
+SELECT is(count(*), 0::bigint, 'a prompt by strategy island founds no islands itself') FROM cudal1.island WHERE task_id = :product;
+SELECT cudal1.place_waiting() \g /dev/null
+SELECT is(count(*), 10::bigint, 'the first one has them founded') FROM cudal1.island WHERE task_id = :product;
 SELECT ok(island BETWEEN 0 AND 9 AND island_epoch = 0 AND temperature = 0.1 AND strategy = 'island', 'island and epoch are recorded') FROM cudal1.prompt WHERE prompt_id = :id;
 SELECT is_empty('SELECT * FROM cudal1.recount()', 'all of it exact');
 SELECT prompt_id AS id FROM cudal1_prompt('product', 2, 'island', 'augment') \gset

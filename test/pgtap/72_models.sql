@@ -114,7 +114,7 @@ SELECT is(pg_temp.state(:q), 'cancelled 0', 'who ends it');
 -- lines
 SELECT cudal1_generate(:p, 'm') AS q \gset
 SELECT pg_temp.claim() \g /dev/null
-SELECT is(cudal1.finish_requests(E'no json\n{"type": "answer"}\n[]\n\n' || jsonb_build_object('type', 'answer', 'request_id', :q, 'attempt', 1, 'outcome', 'answered', 'text', 'x')::text || E'\n'),
+SELECT is((cudal1.finish_requests(E'no json\n{"type": "answer"}\n[]\n\n' || jsonb_build_object('type', 'answer', 'request_id', :q, 'attempt', 1, 'outcome', 'answered', 'text', 'x')::text || E'\n')).stored,
 	format(E'{"type": "stored", "attempt": 1, "request_id": %s}\n', :q), 'what is stored is told, whatever else comes');
 SELECT cudal1_generate(:p, 'm') AS q \gset
 SELECT pg_temp.claim() \g /dev/null
@@ -125,8 +125,8 @@ SELECT is((SELECT state FROM cudal1.request WHERE request_id = :q), 'failed', 'a
 SELECT array_agg(q) AS many FROM cudal1_generate(:p, 'm', 3) AS q \gset
 SELECT pg_temp.claim() \g /dev/null
 ALTER TABLE cudal1.request ADD CONSTRAINT contrary CHECK (answer <> 'contrary');
-SELECT is((SELECT count(*) FROM regexp_matches(cudal1.finish_requests((SELECT string_agg(jsonb_build_object('type', 'answer', 'request_id', q, 'attempt', 1, 'outcome', 'answered',
-	'text', CASE n WHEN 2 THEN 'contrary' ELSE 'word ' || n END)::text, E'\n' ORDER BY n) FROM unnest(:'many'::bigint[]) WITH ORDINALITY AS u (q, n))), 'stored', 'g')), 3::bigint, 'a batch with an answer that cannot be stored');
+SELECT is((SELECT count(*) FROM regexp_matches((cudal1.finish_requests((SELECT string_agg(jsonb_build_object('type', 'answer', 'request_id', q, 'attempt', 1, 'outcome', 'answered',
+	'text', CASE n WHEN 2 THEN 'contrary' ELSE 'word ' || n END)::text, E'\n' ORDER BY n) FROM unnest(:'many'::bigint[]) WITH ORDINALITY AS u (q, n)))).stored, 'stored', 'g')), 3::bigint, 'a batch with an answer that cannot be stored');
 SELECT is((SELECT array_agg(state ORDER BY request_id) FROM cudal1.request WHERE request_id = ANY (:'many')), '{answered,failed,answered}', 'leaves the others alone');
 SELECT matches((SELECT error FROM cudal1.request WHERE request_id = ANY (:'many') AND state = 'failed'), 'cannot be stored.*contrary', 'and says why');
 ALTER TABLE cudal1.request DROP CONSTRAINT contrary;

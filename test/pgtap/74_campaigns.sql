@@ -191,6 +191,7 @@ SELECT is((SELECT array_agg(candidate_id ORDER BY ordinal) FROM sent, cudal1_ans
 SELECT is((SELECT count(*) FROM cudal1.proposal WHERE group_key = :'k'), 4::bigint, 'once');
 SELECT throws_ok(format('SELECT cudal1_answer_group(%L, r %s) FROM sent', :'k', change), '22023', NULL, 'another answer is none of this group: ' || change)
 FROM (VALUES ($$|| 'more'::text$$), ('[:3]'), ($$[:3] || 'other'::text$$), ('[3:4] || r[1:2]')) AS v (change);
+SELECT cudal1.add_notes() \g /dev/null
 SELECT is((SELECT trials FROM cudal1.campaign_lane JOIN cudal1.campaign_group USING (lane_id) WHERE group_key = :'k'), 4, 'and is no trial');
 SELECT is((SELECT array_agg(reward) FROM cudal1_group_result(:'k')), ARRAY[0, 0, NULL, 0]::float8[], 'before the verdict');
 SELECT pg_temp.measure(:d, 1.5) \g /dev/null
