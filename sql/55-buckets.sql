@@ -415,12 +415,13 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
+	-- a candidate's row is never shared with another proposal: one that is being placed just now is
+	-- placed without this transaction's proposal
 	INSERT INTO cudal1.unplaced (task_id, candidate_id)
 		SELECT place_later.task_id, place_later.candidate_id
-			WHERE NOT EXISTS (
-				SELECT FROM cudal1.unplaced AS u
-					WHERE u.task_id = place_later.task_id
-						AND u.candidate_id IS NOT DISTINCT FROM place_later.candidate_id);
+			WHERE place_later.candidate_id IS NOT NULL
+				OR NOT EXISTS (SELECT FROM cudal1.unplaced AS u
+								WHERE u.task_id = place_later.task_id AND u.candidate_id IS NULL);
 	PERFORM cudal1.wake();
 END
 $$;
@@ -438,20 +439,23 @@ DECLARE
 	n		bigint := 0;
 BEGIN
 	FOR u IN
-		SELECT x.ctid AS id, x.* FROM cudal1.unplaced AS x
-			ORDER BY x.task_id, x.candidate_id LIMIT 100 FOR UPDATE SKIP LOCKED
+		SELECT x.ctid AS id, x.task_id FROM cudal1.unplaced AS x
+			WHERE x.candidate_id IS NULL ORDER BY x.task_id FOR UPDATE SKIP LOCKED
 	LOOP
-		IF u.candidate_id IS NULL THEN
-			PERFORM cudal1.found_islands(u.task_id);
-		ELSE
-			-- one that a session has just now is placed the next time
-			PERFORM FROM cudal1.candidate AS c
-				WHERE c.candidate_id = u.candidate_id FOR NO KEY UPDATE SKIP LOCKED;
-			CONTINUE WHEN NOT FOUND;
-			UPDATE cudal1.candidate AS c SET purpose = 'normal'
-				WHERE c.candidate_id = u.candidate_id AND c.purpose <> 'normal';
-			PERFORM cudal1.place_candidate(u.candidate_id);
-		END IF;
+		PERFORM cudal1.found_islands(u.task_id);
+		DELETE FROM cudal1.unplaced AS x WHERE x.ctid = u.id;
+		n := n + 1;
+	END LOOP;
+	-- one that a session has just now is placed the next time
+	FOR u IN
+		SELECT x.ctid AS id, x.candidate_id FROM cudal1.unplaced AS x
+				JOIN cudal1.candidate AS c USING (candidate_id)
+			ORDER BY x.task_id, x.candidate_id LIMIT 100
+			FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF c SKIP LOCKED
+	LOOP
+		UPDATE cudal1.candidate AS c SET purpose = 'normal'
+			WHERE c.candidate_id = u.candidate_id AND c.purpose <> 'normal';
+		PERFORM cudal1.place_candidate(u.candidate_id);
 		DELETE FROM cudal1.unplaced AS x WHERE x.ctid = u.id;
 		n := n + 1;
 	END LOOP;

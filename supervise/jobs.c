@@ -38,6 +38,8 @@
 /* refusals of a verdict; while it waits for others' locks it is tried on */
 #define MAX_REFUSALS 8
 #define MAX_RETRY_MS 3000
+/* verdicts that wait for sessions; the lease of a job beyond them runs out */
+#define MAX_DEFERRED 128
 
 typedef enum Ending
 {
@@ -364,6 +366,16 @@ offer(Job *job, bool *stored, const char **problem)
 	return outcome;
 }
 
+static int
+count_deferred(void)
+{
+	int			n = 0;
+
+	for (int i = 0; i < njobs; i++)
+		n += jobs[i]->deferred;
+	return n;
+}
+
 static Cudal1Call
 conclude(Job *job, int64_t now)
 {
@@ -395,6 +407,11 @@ conclude(Job *job, int64_t now)
 		return outcome;
 
 	job->deferred = outcome == CUDAL1_CALL_LATER;
+	if (job->deferred && count_deferred() > MAX_DEFERRED)
+	{
+		note(job, "too many verdicts wait for sessions; the job is measured again when its lease ends");
+		settle(job);
+	}
 	/* a result that the database refuses becomes a lost attempt: tried again as often as the profile says */
 	if (outcome == CUDAL1_CALL_FAILED && job->ending == ENDING_NONE)
 	{

@@ -258,6 +258,16 @@ for my $function (@functions)
 }
 is(sql(q{SELECT count(*) FROM cudal1.request WHERE state = 'answered' AND taken_at IS NULL}), '0', 'every answer is taken in the end');
 is(sql('SELECT * FROM cudal1.recount()'), '', 'buckets equal a recount');
+
+# a code that is placed while another transaction proposes it, whose proposal that placing does not see
+sql(q{SET ROLE anna; SELECT count(*) FROM cudal1_prompt('islands', strategy => 'island'); RESET ROLE; SELECT cudal1.place_waiting()});
+my $code = q{(SELECT c.code FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id) WHERE t.name = 'islands' AND c.state = 'successful' AND c.purpose = 'normal' ORDER BY candidate_id LIMIT 1)};
+sql("SELECT cudal1_submit('islands', $code)");
+$anna->query('BEGIN');
+$anna->query("SELECT cudal1_submit('islands', $code)");
+is(sql('SELECT cudal1.place_waiting()'), '1', 'a code is placed');
+$anna->query('COMMIT');
+is(sql('SELECT cudal1.place_waiting()'), '1', 'and again for the proposal that was not seen then');
 $anna->quit;
 $node->stop;
 
