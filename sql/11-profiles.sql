@@ -123,10 +123,7 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'changes must be a JSON object of profile columns';
 	END IF;
 	SELECT * INTO p FROM cudal1.profile AS b WHERE b.name = base;
-	IF NOT FOUND THEN
-		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('profile "%s" does not exist', base),
-			HINT = (SELECT 'Profiles are ' || string_agg(b.name, ', ' ORDER BY b.name) || '.' FROM cudal1.profile AS b);
-	END IF;
+	PERFORM cudal1.check_profile(base);
 	SELECT array_agg(a.attname::text ORDER BY a.attnum) INTO valid
 		FROM pg_attribute AS a
 		WHERE a.attrelid = 'cudal1.profile'::regclass AND a.attnum > 0 AND NOT a.attisdropped

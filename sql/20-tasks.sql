@@ -277,6 +277,40 @@ $$;
 COMMENT ON FUNCTION cudal1.check_signature(jsonb) IS
 'the signature of a c or cuda task with its defaults filled in; error 22023 where it is malformed, naming the argument';
 
+CREATE FUNCTION cudal1.nearest(name text, names text[])
+RETURNS text
+LANGUAGE C IMMUTABLE PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'cudal1_nearest';
+COMMENT ON FUNCTION cudal1.nearest(text, text[]) IS
+'a sentence with up to three of the names that a mistyped one may have meant, nearest first; NULL where none is near';
+
+CREATE FUNCTION cudal1.does_not_exist(subject text, name text, names text[], hint text)
+RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('%s "%s" does not exist', subject, coalesce(name, 'NULL')),
+		HINT = concat_ws(' ', cudal1.nearest(name, names), hint);
+END
+$$;
+COMMENT ON FUNCTION cudal1.does_not_exist(text, text, text[], text) IS
+'error 42704 for a name that is none of these; the hint says which of them are near';
+
+CREATE FUNCTION cudal1.check_profile(profile text)
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	names	text[];
+BEGIN
+	IF NOT EXISTS (SELECT FROM cudal1.profile AS p WHERE p.name = check_profile.profile) THEN
+		names := ARRAY(SELECT p.name FROM cudal1.profile AS p ORDER BY p.name);
+		PERFORM cudal1.does_not_exist('profile', profile, names, format('Profiles are %s.', array_to_string(names, ', ')));
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.check_profile(text) IS 'error 42704 where no profile has this name';
+
 CREATE FUNCTION cudal1.find_task(task text)
 RETURNS cudal1.task
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -289,8 +323,8 @@ BEGIN
 	END IF;
 	SELECT * INTO t FROM cudal1.task AS x WHERE x.name = find_task.task;
 	IF NOT FOUND THEN
-		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('task "%s" does not exist', find_task.task),
-			HINT = 'Add it with cudal1_add_task(); cudal1.task lists those that exist.';
+		PERFORM cudal1.does_not_exist('task', task, ARRAY(SELECT x.name FROM cudal1.task AS x ORDER BY x.name),
+			'Add it with cudal1_add_task(); cudal1.task lists those that exist.');
 	END IF;
 	RETURN t;
 END
@@ -425,10 +459,7 @@ BEGIN
 	-- an option given as null is one left open
 	options := jsonb_strip_nulls(options);
 	t.profile := coalesce(options ->> 'profile', 'default');
-	IF jsonb_typeof(options -> 'profile') <> 'string' OR NOT EXISTS (SELECT FROM cudal1.profile AS p WHERE p.name = t.profile) THEN
-		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('profile "%s" does not exist', t.profile),
-			HINT = (SELECT 'Profiles are ' || string_agg(p.name, ', ' ORDER BY p.name) || '.' FROM cudal1.profile AS p);
-	END IF;
+	PERFORM cudal1.check_profile(t.profile);
 	t.cores := CASE WHEN options ? 'cores' THEN cudal1.json_int(options -> 'cores', 1, 1024) ELSE 1 END;
 	IF t.cores IS NULL THEN
 		PERFORM cudal1.bad_option('cores', 'an integer between 1 and 1024');

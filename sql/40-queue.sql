@@ -63,8 +63,8 @@ BEGIN
 	UPDATE cudal1.device AS d SET enabled = cudal1_enable_device.enabled, lost = 0, lost_candidate = NULL, rests_until = NULL
 		WHERE d.device_key = cudal1_enable_device.device_key;
 	IF NOT FOUND THEN
-		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('device "%s" does not exist', cudal1_enable_device.device_key),
-			HINT = 'cudal1.device lists the devices.';
+		PERFORM cudal1.does_not_exist('device', cudal1_enable_device.device_key, ARRAY(SELECT x.device_key FROM cudal1.device AS x ORDER BY x.device_key),
+			'cudal1.device lists the devices.');
 	END IF;
 	PERFORM cudal1.wake();
 END

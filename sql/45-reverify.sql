@@ -29,10 +29,7 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('device "%s" is not known', cudal1_evaluate.device),
 			HINT = 'Name a class (cpu, cuda), or a model or device_key in cudal1.device.';
 	END IF;
-	IF NOT EXISTS (SELECT FROM cudal1.profile AS p WHERE p.name = cudal1_evaluate.profile) THEN
-		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('profile "%s" does not exist', cudal1_evaluate.profile),
-			HINT = (SELECT 'Profiles are ' || string_agg(p.name, ', ' ORDER BY p.name) || '.' FROM cudal1.profile AS p);
-	END IF;
+	PERFORM cudal1.check_profile(cudal1_evaluate.profile);
 	PERFORM cudal1.check_candidates(cudal1_evaluate.candidate_ids);
 
 	WITH added AS (

@@ -484,11 +484,7 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
 			MESSAGE = 'argument "score_scale" must be "linear" or "log"';
 	END IF;
-	SELECT t.task_id INTO id FROM cudal1.task AS t WHERE t.name = rebucket.task;
-	IF NOT FOUND THEN
-		RAISE EXCEPTION USING ERRCODE = 'undefined_object',
-			MESSAGE = pg_catalog.format('task "%s" does not exist', rebucket.task);
-	END IF;
+	id := (cudal1.find_task(rebucket.task)).task_id;
 	PERFORM cudal1.lock_placement(id);
 	UPDATE cudal1.task AS t
 	SET bucket_width = COALESCE(rebucket.bucket_width, t.bucket_width),

@@ -17,8 +17,8 @@ BEGIN
 	END IF;
 	SELECT x.* INTO m FROM cudal1.model AS x WHERE x.name = find_model.name;
 	IF NOT FOUND THEN
-		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('model "%s" does not exist', find_model.name),
-			HINT = 'cudal1.model lists the models; an operator adds one with cudal1_add_model().';
+		PERFORM cudal1.does_not_exist('model', find_model.name, ARRAY(SELECT x.name FROM cudal1.model AS x ORDER BY x.name),
+			'cudal1.model lists the models; an operator adds one with cudal1_add_model().');
 	END IF;
 	RETURN m;
 END

@@ -57,7 +57,7 @@ BEGIN
 	END LOOP;
 	IF o ? 'strategy' AND coalesce(o ->> 'strategy', '') NOT IN ('bucket', 'island', 'random') THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('unknown strategy "%s"', o ->> 'strategy'),
-			HINT = 'Strategies are bucket, island and random.';
+			HINT = concat_ws(' ', cudal1.nearest(o ->> 'strategy', '{bucket,island,random}'), 'Strategies are bucket, island and random.');
 	END IF;
 	IF cudal1.json_int(o -> 'priority', -1000000000, 1000000000) IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'option "priority" must be an integer between -1000000000 and 1000000000';
@@ -124,8 +124,8 @@ BEGIN
 	-- whose it is, is looked at first: a lock would make its owner wait
 	SELECT x.* INTO c FROM cudal1.campaign AS x WHERE x.name = find_campaign.name;
 	IF NOT FOUND THEN
-		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('campaign "%s" does not exist', coalesce(find_campaign.name, 'NULL')),
-			HINT = 'cudal1.campaign_progress lists the campaigns.';
+		PERFORM cudal1.does_not_exist('campaign', find_campaign.name, ARRAY(SELECT x.name FROM cudal1.campaign AS x ORDER BY x.name),
+			'cudal1.campaign_progress lists the campaigns.');
 	END IF;
 	PERFORM cudal1.check_owner(format('campaign "%s"', c.name), c.created_by);
 	SELECT x.* INTO STRICT c FROM cudal1.campaign AS x WHERE x.campaign_id = c.campaign_id FOR NO KEY UPDATE;

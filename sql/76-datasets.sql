@@ -29,7 +29,8 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'per_task must be at least 1';
 	END IF;
 	IF campaign IS NOT NULL AND NOT EXISTS (SELECT FROM cudal1.campaign AS c WHERE c.name = cudal1_sft_dataset.campaign) THEN
-		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('campaign "%s" does not exist', campaign);
+		PERFORM cudal1.does_not_exist('campaign', campaign, ARRAY(SELECT c.name FROM cudal1.campaign AS c ORDER BY c.name),
+			'cudal1.campaign_progress lists the campaigns.');
 	END IF;
 	PERFORM cudal1.find_task(t.name) FROM unnest(cudal1_sft_dataset.tasks) AS t(name);
 	RETURN QUERY
@@ -80,7 +81,8 @@ BEGIN
 			HINT = 'Rewards are speedup (the reward itself) and binary (1 for a successful code, 0 else).';
 	END IF;
 	IF cudal1_rl_dataset.campaign IS NOT NULL AND NOT EXISTS (SELECT FROM cudal1.campaign AS c WHERE c.name = cudal1_rl_dataset.campaign) THEN
-		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('campaign "%s" does not exist', cudal1_rl_dataset.campaign);
+		PERFORM cudal1.does_not_exist('campaign', cudal1_rl_dataset.campaign, ARRAY(SELECT c.name FROM cudal1.campaign AS c ORDER BY c.name),
+			'cudal1.campaign_progress lists the campaigns.');
 	END IF;
 	PERFORM cudal1.find_task(t.name) FROM unnest(cudal1_rl_dataset.tasks) AS t(name);
 	RETURN QUERY

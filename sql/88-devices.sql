@@ -88,8 +88,8 @@ BEGIN
 	END IF;
 	IF cudal1_measure_aa.device_key IS NOT NULL
 		AND NOT EXISTS (SELECT FROM cudal1.device AS x WHERE x.device_key = cudal1_measure_aa.device_key) THEN
-		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('device "%s" does not exist', cudal1_measure_aa.device_key),
-			HINT = 'cudal1.device lists the devices.';
+		PERFORM cudal1.does_not_exist('device', cudal1_measure_aa.device_key, ARRAY(SELECT x.device_key FROM cudal1.device AS x ORDER BY x.device_key),
+			'cudal1.device lists the devices.');
 	END IF;
 	FOR d IN
 		SELECT x.* FROM cudal1.device AS x
@@ -137,8 +137,8 @@ BEGIN
 	UPDATE cudal1.device AS d SET untrusted_since = NULL, chart_from = clock_timestamp()
 		WHERE d.device_key = cudal1_trust_device.device_key;
 	IF NOT FOUND THEN
-		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('device "%s" does not exist', cudal1_trust_device.device_key),
-			HINT = 'cudal1.device lists the devices.';
+		PERFORM cudal1.does_not_exist('device', cudal1_trust_device.device_key, ARRAY(SELECT x.device_key FROM cudal1.device AS x ORDER BY x.device_key),
+			'cudal1.device lists the devices.');
 	END IF;
 	PERFORM cudal1.wake();
 END

@@ -30,6 +30,7 @@
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 
+#include "nearest.h"
 #include "score.h"
 
 PG_FUNCTION_INFO_V1(cudal1_bucket_stats);
@@ -199,6 +200,7 @@ static void
 load_task(text *name, Task *task)
 {
 	static SPIPlanPtr plan = NULL;
+	static SPIPlanPtr absent = NULL;
 	Oid			types[] = {TEXTOID};
 	Datum		args[] = {PointerGetDatum(name)};
 
@@ -206,10 +208,7 @@ load_task(text *name, Task *task)
 			" FROM cudal1.task AS t CROSS JOIN LATERAL cudal1.island_constants(t.options) AS k WHERE t.name = $1",
 			1, types, args);
 	if (SPI_processed == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("task \"%s\" does not exist", text_to_cstring(name)),
-				 errhint("Add it with cudal1_add_task; tasks are listed in cudal1.task.")));
+		execute(&absent, "SELECT cudal1.find_task($1)", 1, types, args);	/* raises the error */
 	task->id = DatumGetInt64(column(0, 1, NULL));
 	task->width = DatumGetFloat8(column(0, 2, NULL));
 	task->log_scale = DatumGetBool(column(0, 3, NULL));
@@ -731,6 +730,7 @@ return_draw(FunctionCallInfo fcinfo, bool for_prompt)
 	text	   *name = check_task(fcinfo);
 	int			n = PG_ARGISNULL(1) ? 0 : PG_GETARG_INT32(1);
 	char	   *strategy = PG_ARGISNULL(2) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(2));
+	char	   *nearest;
 	Exemplar   *exemplars;
 	Datum		values[7];
 	bool		nulls[7] = {false};
@@ -765,10 +765,11 @@ return_draw(FunctionCallInfo fcinfo, bool for_prompt)
 			draw_random(&draw, n, &draws);
 			break;
 		default:
+			nearest = cudal1_nearest_words(strategy, strategies, lengthof(strategies));
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("strategy \"%s\" does not exist", strategy),
-					 errhint("Valid strategies are \"bucket\", \"island\" and \"random\".")));
+					 errhint("%s%sValid strategies are \"bucket\", \"island\" and \"random\".", nearest ? nearest : "", nearest ? " " : "")));
 	}
 
 	exemplars = palloc(Max(draw.npicks, 1) * sizeof(Exemplar));

@@ -89,12 +89,12 @@ read_rule(text *profile, ScoreRule *rule)
 {
 	static SPIPlanPtr plan = NULL;
 	Datum		argument = PointerGetDatum(profile);
+	Oid			type = TEXTOID;
 	bool		isnull;
 
 	SPI_connect();
 	if (plan == NULL)
 	{
-		Oid			type = TEXTOID;
 		SPIPlanPtr	prepared = SPI_prepare("SELECT pairs, pg_catalog.cardinality(looks), bucket_estimator = 'mean',"
 										   " score_estimator = 'mean_of_ratios', confidence, half_width_limit, variance_limit, precision_slope"
 										   " FROM cudal1.profile WHERE name = $1", 1, &type);
@@ -106,10 +106,7 @@ read_rule(text *profile, ScoreRule *rule)
 	if (SPI_execute_plan(plan, &argument, NULL, true, 1) != SPI_OK_SELECT)
 		elog(ERROR, "could not look up a profile");
 	if (SPI_processed == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("profile \"%s\" does not exist", text_to_cstring(profile)),
-				 errhint("Profiles are the rows of cudal1.profile.")));
+		SPI_execute_with_args("SELECT cudal1.check_profile($1)", 1, &type, &argument, NULL, true, 1);	/* raises the error */
 	rule->buckets = DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
 	rule->looks = DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2, &isnull));
 	rule->bucket_estimator = DatumGetBool(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 3, &isnull)) ?

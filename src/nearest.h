@@ -1,0 +1,14 @@
+/*
+ * nearest.h
+ *		Names that a mistyped one may have meant.
+ */
+#ifndef CUDAL1_NEAREST_H
+#define CUDAL1_NEAREST_H
+
+/*
+ * "Did you mean "a" or "b"?" with up to three of the n names, nearest first; NULL where none is near. The names are in the
+ * server's encoding.
+ */
+extern char *cudal1_nearest_words(const char *name, const char *const *names, int n);
+
+#endif							/* CUDAL1_NEAREST_H */
