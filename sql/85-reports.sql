@@ -37,7 +37,39 @@ $$;
 COMMENT ON FUNCTION cudal1.best_reward(bigint, text) IS
 'the best candidate of a task that was measured here, by a method (NULL: any), and its reward; NULL where there is none. Reads one row, with a method up to 1000 of the best, then those the method proposed';
 
-CREATE FUNCTION cudal1.best_speedups(method text, device text)
+CREATE FUNCTION cudal1.choose_tasks(tasks text[])
+RETURNS bigint[]
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	wanted	text;
+	fits	bigint[];
+	ids		bigint[];
+BEGIN
+	FOREACH wanted IN ARRAY coalesce(tasks, '{}') LOOP
+		IF wanted IS NULL THEN
+			RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'argument "tasks" must not contain nulls';
+		END IF;
+		-- a name stands for its task alone, also where it would do as a pattern
+		fits := ARRAY(SELECT t.task_id FROM cudal1.task AS t WHERE t.name = wanted);
+		IF fits = '{}' AND (length(wanted) - length(rtrim(wanted, '\'))) % 2 = 1 THEN
+			RAISE EXCEPTION USING ERRCODE = '22025', MESSAGE = 'a pattern of argument "tasks" must not end with a backslash';
+		ELSIF fits = '{}' THEN
+			fits := ARRAY(SELECT t.task_id FROM cudal1.task AS t WHERE t.name LIKE wanted);
+		END IF;
+		IF fits = '{}' THEN
+			PERFORM cudal1.does_not_exist('task', wanted, ARRAY(SELECT t.name FROM cudal1.task AS t ORDER BY t.name),
+				'tasks are names or LIKE patterns.');
+		END IF;
+		ids := ids || fits;
+	END LOOP;
+	RETURN CASE WHEN tasks IS NOT NULL THEN coalesce(ids, '{}') END;
+END
+$$;
+COMMENT ON FUNCTION cudal1.choose_tasks(text[]) IS
+'the ids of tasks by names or LIKE patterns; NULL for NULL, which is all. Errors: 42704 one that fits no task, 22004 nulls, 22025 a pattern that ends with a backslash';
+
+CREATE FUNCTION cudal1.best_speedups(method text, device text, task_ids bigint[] DEFAULT NULL)
 RETURNS TABLE (task_id bigint, level int, candidate_id bigint, speedup float8, evaluated boolean)
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
@@ -59,7 +91,8 @@ BEGIN ATOMIC
 						WHEN t.language IN ('c', 'cuda') THEN CASE WHEN t.language = 'c' THEN 'cpu' ELSE 'cuda' END
 						ELSE (SELECT d.class FROM cudal1.device AS d WHERE d.model = t.device
 							  ORDER BY d.device_id LIMIT 1) END AS class) AS k
-		WHERE a.name IS NULL OR a.class IS NULL OR k.class IS NULL OR k.class = a.class
+		WHERE (a.name IS NULL OR a.class IS NULL OR k.class IS NULL OR k.class = a.class)
+			AND (best_speedups.task_ids IS NULL OR t.task_id = ANY (best_speedups.task_ids))
 	), evaluations AS (
 		-- the last word on a candidate and a model; a failure there (reward 0) is one
 		SELECT DISTINCT ON (m.candidate_id) m.task_id, m.candidate_id, m.reward AS speedup
@@ -118,8 +151,8 @@ BEGIN ATOMIC
 			   SELECT w.task_id, w.candidate_id, w.speedup, false FROM rewards AS w) AS b ON b.task_id = t.task_id
 	ORDER BY t.task_id, b.speedup DESC NULLS LAST, b.candidate_id;
 END;
-COMMENT ON FUNCTION cudal1.best_speedups(text, text) IS
-'the best successful candidate of each task by a method (NULL: any) on a device class or model (NULL: each task''s own), one row a task; speedup NULL where none succeeded; evaluated tells evaluations from training rewards. With a device, tasks of another class are left out';
+COMMENT ON FUNCTION cudal1.best_speedups(text, text, bigint[]) IS
+'the best successful candidate of each task by a method (NULL: any) on a device class or model (NULL: each task''s own), one row a task; speedup NULL where none succeeded; evaluated tells evaluations from training rewards. With a device, tasks of another class are left out; task_ids (NULL: all) chooses among the rest';
 
 CREATE FUNCTION cudal1.check_report(method text, device text, missing text DEFAULT 'zero')
 RETURNS void
@@ -144,47 +177,33 @@ BEGIN
 	IF check_report.method IS NOT NULL
 		AND NOT EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.method = check_report.method)
 	THEN
+		-- a name that is taken, or shipped, may be proposed by yet
+		IF NOT EXISTS (SELECT FROM cudal1.method AS m WHERE m.name = check_report.method) THEN
+			PERFORM cudal1.does_not_exist('method', check_report.method, ARRAY(SELECT m.name FROM cudal1.method AS m ORDER BY m.name),
+				'cudal1.stat_method lists the methods with proposals.');
+		END IF;
 		RAISE NOTICE 'nothing was proposed by method "%"', check_report.method;
 	END IF;
 END
 $$;
 COMMENT ON FUNCTION cudal1.check_report(text, text, text) IS
-'arguments that reports share: error 22023 for a bad missing, 42704 for an unknown device, a NOTICE for a method without proposals';
+'arguments that reports share: error 22023 for a bad missing, 42704 for an unknown device or method, a NOTICE for a method without proposals';
 
-CREATE FUNCTION @extschema@.cudal1_speedup_report(method text DEFAULT NULL, device text DEFAULT NULL, missing text DEFAULT 'zero')
+CREATE FUNCTION cudal1.speedup_report(method text, device text, missing text, chosen text[])
 RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8, p25 float8, success bigint,
 			   speedup bigint)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
-	levels int[];
-	speedups float8[];
 	trained bigint;
 BEGIN
-	PERFORM cudal1.check_report(cudal1_speedup_report.method, cudal1_speedup_report.device, cudal1_speedup_report.missing);
-
-	SELECT array_agg(b.level ORDER BY b.task_id), array_agg(b.speedup ORDER BY b.task_id),
-		   count(*) FILTER (WHERE NOT b.evaluated)
-	INTO levels, speedups, trained
-	FROM cudal1.best_speedups(cudal1_speedup_report.method, cudal1_speedup_report.device) AS b;
-
-	RETURN QUERY
-	SELECT CASE WHEN grouping(b.level) = 1 THEN 'All' ELSE COALESCE(b.level::text, 'none') END,
-		   count(b.counted), avg(b.counted), max(b.counted),
-		   percentile_cont(0.75) WITHIN GROUP (ORDER BY b.counted),
-		   percentile_cont(0.5) WITHIN GROUP (ORDER BY b.counted),
-		   percentile_cont(0.25) WITHIN GROUP (ORDER BY b.counted),
-		   count(b.achieved), count(*) FILTER (WHERE b.achieved > 1.00)
-	FROM (SELECT u.level, u.achieved,
-				 CASE WHEN cudal1_speedup_report.missing = 'zero' THEN COALESCE(u.achieved, 0)
-					  WHEN cudal1_speedup_report.missing = 'one' THEN COALESCE(u.achieved, 1)
-					  ELSE u.achieved END AS counted
-		  FROM unnest(levels, speedups) AS u (level, achieved)) AS b
-	GROUP BY GROUPING SETS ((b.level), ())
-	ORDER BY grouping(b.level), b.level NULLS LAST;
-
+	FOR level, tasks, mean, max, p75, p50, p25, success, speedup, trained IN
+		SELECT r.level, r.tasks, r.mean, r.max, r.p75, r.p50, r.p25, r.success, r.speedup, r.success - r.evaluated
+		FROM cudal1.level_report(speedup_report.method, speedup_report.device, speedup_report.missing, false, 0.1, 1, false, chosen) AS r
+	LOOP
+		RETURN NEXT;
+	END LOOP;
+	-- of the last row, All
 	IF trained > 0 THEN
 		RAISE NOTICE USING
 			MESSAGE = format('training rewards are shown for %s task(s)', trained),
@@ -192,5 +211,15 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION @extschema@.cudal1_speedup_report(text, text, text) IS
-'the columns of CUDA-L1''s tables 4 to 7: one row a level, ''none'' for tasks without one, and ''All''. Each task counts with its best successful candidate by the method (of a proposal; NULL: any) on the device (class or model; NULL: the task''s own). missing: zero (a task without success counts 0, the paper''s way), one (counts 1.00), drop (is left out of tasks, mean and percentiles). tasks = all of the level, attempted or not, on devices of the class asked for; percentiles are linear; success = tasks with a successful candidate; speedup = those above 1.00. Imported results count; null, certification and ablation candidates do not. Evaluations are preferred where a task has any; a NOTICE counts the tasks that show training rewards. Errors: 22023 bad missing, 42704 unknown device';
+COMMENT ON FUNCTION cudal1.speedup_report(text, text, text, text[]) IS 'what cudal1_speedup_report() does';
+
+CREATE FUNCTION @extschema@.cudal1_speedup_report(method text DEFAULT NULL, device text DEFAULT NULL, missing text DEFAULT 'zero',
+	tasks text[] DEFAULT NULL)
+RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8, p25 float8, success bigint,
+			   speedup bigint)
+LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+	SELECT r.* FROM cudal1.speedup_report(method, device, missing, cudal1_speedup_report.tasks) AS r;
+END;
+COMMENT ON FUNCTION @extschema@.cudal1_speedup_report(text, text, text, text[]) IS
+'the columns of CUDA-L1''s tables 4 to 7: one row a level, ''none'' for tasks without one, and ''All''. Each task counts with its best successful candidate by the method (of a proposal; NULL: any) on the device (class or model; NULL: the task''s own). missing: zero (a task without success counts 0, the paper''s way), one (counts 1.00), drop (is left out of tasks, mean and percentiles). tasks = all of the level, attempted or not, on devices of the class asked for; percentiles are linear; success = tasks with a successful candidate; speedup = those above 1.00. Imported results count; null, certification and ablation candidates do not. Evaluations are preferred where a task has any; a NOTICE counts the tasks that show training rewards. tasks: names or LIKE patterns of the tasks that count (NULL: all). Errors: 22023 bad missing, 42704 unknown method, device or task';

@@ -33,8 +33,9 @@ BEGIN
 		FROM counted AS c WINDOW w AS (PARTITION BY c.label ORDER BY c.x NULLS LAST)
 	), rows AS (
 		SELECT r.label, r.place, count(r.x) AS tasks, avg(r.x) AS mean, max(r.x) AS max,
-			   percentile_cont(0.75) WITHIN GROUP (ORDER BY r.x) AS p75, percentile_cont(0.5) WITHIN GROUP (ORDER BY r.x) AS p50,
-			   percentile_cont(0.25) WITHIN GROUP (ORDER BY r.x) AS p25, count(r.achieved) AS success,
+			   -- numeric: of two rewards between which a percentile lies, what binary fractions add in the 16th digit is cut
+			   percentile_cont(0.75) WITHIN GROUP (ORDER BY r.x)::numeric::float8 AS p75, percentile_cont(0.5) WITHIN GROUP (ORDER BY r.x)::numeric::float8 AS p50,
+			   percentile_cont(0.25) WITHIN GROUP (ORDER BY r.x)::numeric::float8 AS p25, count(r.achieved) AS success,
 			   count(*) FILTER (WHERE r.achieved > summarise.faster_than) AS speedup,
 			   CASE WHEN min(r.x) = 0 THEN 0 ELSE exp(avg(ln(nullif(r.x, 0)))) END AS geometric_mean,
 			   avg(r.x) FILTER (WHERE r.r > floor(r.n * summarise.cut) AND r.r <= r.n - floor(r.n * summarise.cut)) AS trimmed_mean,
@@ -86,7 +87,7 @@ COMMENT ON FUNCTION cudal1.unrounded(bigint, float8, boolean, text) IS
 'the score that the speedup in a row of cudal1.best_speedups() was rounded from';
 
 CREATE FUNCTION cudal1.level_report(method text, device text, missing text,
-	without_weak boolean, cut float8, faster_than float8, unrounded boolean)
+	without_weak boolean, cut float8, faster_than float8, unrounded boolean, chosen text[])
 RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8, p25 float8, success bigint, speedup bigint,
 			   geometric_mean float8, trimmed_mean float8, convention text, evaluated bigint, weak bigint)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -102,7 +103,7 @@ BEGIN
 		SELECT b.task_id, b.level, b.evaluated, t.certified IS NOT DISTINCT FROM 'weak' AS weak,
 			   CASE WHEN level_report.unrounded AND b.speedup IS NOT NULL
 					THEN cudal1.unrounded(b.candidate_id, b.speedup, b.evaluated, level_report.device) ELSE b.speedup END AS speedup
-		FROM cudal1.best_speedups(level_report.method, level_report.device) AS b
+		FROM cudal1.best_speedups(level_report.method, level_report.device, cudal1.choose_tasks(level_report.chosen)) AS b
 			JOIN cudal1.task AS t ON t.task_id = b.task_id
 		WHERE NOT (level_report.without_weak AND t.certified IS NOT DISTINCT FROM 'weak')
 	), marks AS (
@@ -119,21 +120,23 @@ BEGIN
 	ORDER BY s.place;
 END
 $$;
-COMMENT ON FUNCTION cudal1.level_report(text, text, text, boolean, float8, float8, boolean) IS 'what cudal1_level_report() does';
+COMMENT ON FUNCTION cudal1.level_report(text, text, text, boolean, float8, float8, boolean, text[]) IS 'what cudal1_level_report() does';
 
 CREATE FUNCTION @extschema@.cudal1_level_report(method text DEFAULT NULL, device text DEFAULT NULL, missing text DEFAULT 'zero',
-	without_weak boolean DEFAULT false, cut float8 DEFAULT 0.1, faster_than float8 DEFAULT 1, unrounded boolean DEFAULT false)
+	without_weak boolean DEFAULT false, cut float8 DEFAULT 0.1, faster_than float8 DEFAULT 1, unrounded boolean DEFAULT false,
+	tasks text[] DEFAULT NULL)
 RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8, p25 float8, success bigint, speedup bigint,
 			   geometric_mean float8, trimmed_mean float8, convention text, evaluated bigint, weak bigint)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-	SELECT r.* FROM cudal1.level_report(method, device, missing, without_weak, cut, faster_than, unrounded) AS r;
+	SELECT r.* FROM cudal1.level_report(method, device, missing, without_weak, cut, faster_than, unrounded, cudal1_level_report.tasks) AS r;
 END;
-COMMENT ON FUNCTION @extschema@.cudal1_level_report(text, text, text, boolean, float8, float8, boolean) IS
-'CUDA-L1, table 4: the columns of cudal1_speedup_report(), then geometric_mean (0 as soon as a task counts 0), trimmed_mean (without the share cut of the tasks at either end, 0.1 by default), convention (what was made of tasks without success, and how many), evaluated (tasks whose speedup is an evaluation, not a training reward), weak (tasks that certification found not to discriminate; without_weak leaves them out). faster_than: what the column speedup counts above (1); unrounded: scores as they were measured or imported, not rewards, which are rounded to two decimals towards 1. Errors: 22023 bad missing, cut or faster_than, 42704 unknown device';
+COMMENT ON FUNCTION @extschema@.cudal1_level_report(text, text, text, boolean, float8, float8, boolean, text[]) IS
+'CUDA-L1, table 4: the columns of cudal1_speedup_report(), then geometric_mean (0 as soon as a task counts 0), trimmed_mean (without the share cut of the tasks at either end, 0.1 by default), convention (what was made of tasks without success, and how many), evaluated (tasks whose speedup is an evaluation, not a training reward), weak (tasks that certification found not to discriminate; without_weak leaves them out). faster_than: what the column speedup counts above (1); unrounded: scores as they were measured or imported, not rewards, which are rounded to two decimals towards 1. tasks: names or LIKE patterns of the tasks that count (NULL: all). Errors: 22023 bad missing, cut or faster_than, 42704 unknown method, device or task';
 
 CREATE FUNCTION @extschema@.cudal1_method_report(methods text[] DEFAULT NULL, device text DEFAULT NULL, missing text DEFAULT 'zero',
-	without_weak boolean DEFAULT false, cut float8 DEFAULT 0.1, faster_than float8 DEFAULT 1, unrounded boolean DEFAULT false)
+	without_weak boolean DEFAULT false, cut float8 DEFAULT 0.1, faster_than float8 DEFAULT 1, unrounded boolean DEFAULT false,
+	tasks text[] DEFAULT NULL)
 RETURNS TABLE (level text, method text, tasks bigint, mean float8, max float8, p75 float8, p50 float8, p25 float8, success bigint,
 			   speedup bigint, geometric_mean float8, trimmed_mean float8, convention text, evaluated bigint, weak bigint)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -145,14 +148,16 @@ BEGIN ATOMIC
 								JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id AND c.purpose IN ('normal', 'withheld')
 							  ORDER BY p.method)))) WITH ORDINALITY AS m (name, place)
 		CROSS JOIN LATERAL cudal1.level_report(m.name, cudal1_method_report.device, cudal1_method_report.missing,
-			cudal1_method_report.without_weak, cudal1_method_report.cut, cudal1_method_report.faster_than, cudal1_method_report.unrounded) AS r
+			cudal1_method_report.without_weak, cudal1_method_report.cut, cudal1_method_report.faster_than, cudal1_method_report.unrounded,
+			cudal1_method_report.tasks) AS r
 	ORDER BY r.level = 'All', r.level = 'none', pg_catalog.length(r.level), r.level, m.place;
 END;
-COMMENT ON FUNCTION @extschema@.cudal1_method_report(text[], text, text, boolean, float8, float8, boolean) IS
+COMMENT ON FUNCTION @extschema@.cudal1_method_report(text[], text, text, boolean, float8, float8, boolean, text[]) IS
 'CUDA-L1, tables 5 (rows All) and 11 (rows of the levels): cudal1_level_report() for each method, in the order given; NULL: all methods with ordinary candidates, by name';
 
 CREATE FUNCTION @extschema@.cudal1_device_report(devices text[] DEFAULT NULL, method text DEFAULT NULL, missing text DEFAULT 'zero',
-	without_weak boolean DEFAULT false, cut float8 DEFAULT 0.1, faster_than float8 DEFAULT 1, unrounded boolean DEFAULT false)
+	without_weak boolean DEFAULT false, cut float8 DEFAULT 0.1, faster_than float8 DEFAULT 1, unrounded boolean DEFAULT false,
+	tasks text[] DEFAULT NULL)
 RETURNS TABLE (level text, device text, tasks bigint, mean float8, max float8, p75 float8, p50 float8, p25 float8, success bigint,
 			   speedup bigint, geometric_mean float8, trimmed_mean float8, convention text, evaluated bigint, weak bigint)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -165,14 +170,15 @@ BEGIN ATOMIC
 							  UNION SELECT e.device_model FROM cudal1.measurement AS e WHERE e.kind = 'evaluate' AND e.reward IS NOT NULL
 							  ORDER BY 1)))) WITH ORDINALITY AS m (name, place)
 		CROSS JOIN LATERAL cudal1.level_report(cudal1_device_report.method, m.name, cudal1_device_report.missing,
-			cudal1_device_report.without_weak, cudal1_device_report.cut, cudal1_device_report.faster_than, cudal1_device_report.unrounded) AS r
+			cudal1_device_report.without_weak, cudal1_device_report.cut, cudal1_device_report.faster_than, cudal1_device_report.unrounded,
+			cudal1_device_report.tasks) AS r
 	ORDER BY r.level = 'All', r.level = 'none', pg_catalog.length(r.level), r.level, m.place;
 END;
-COMMENT ON FUNCTION @extschema@.cudal1_device_report(text[], text, text, boolean, float8, float8, boolean) IS
+COMMENT ON FUNCTION @extschema@.cudal1_device_report(text[], text, text, boolean, float8, float8, boolean, text[]) IS
 'CUDA-L1, tables 6 (rows All) and 7 (rows of the levels): cudal1_level_report() for each device model, in the order given; NULL: all models with rewards, evaluations or imported scores, by name';
 
 CREATE FUNCTION @extschema@.cudal1_top_tasks(n int DEFAULT 10, method text DEFAULT NULL, device text DEFAULT NULL,
-	without_weak boolean DEFAULT false)
+	without_weak boolean DEFAULT false, tasks text[] DEFAULT NULL)
 RETURNS TABLE (rank bigint, level int, problem int, task text, speedup float8, lower float8, upper float8, candidate_id bigint,
 			   methods text[], evaluated boolean, wide boolean)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -187,7 +193,7 @@ BEGIN
 	SELECT rank() OVER (ORDER BY b.speedup DESC), t.level, t.problem, t.name, b.speedup, m.lower, m.upper, b.candidate_id,
 		   ARRAY(SELECT DISTINCT p.method FROM cudal1.proposal AS p WHERE p.candidate_id = b.candidate_id ORDER BY p.method), b.evaluated,
 		   coalesce(m.wide, false)
-	FROM cudal1.best_speedups(cudal1_top_tasks.method, cudal1_top_tasks.device) AS b
+	FROM cudal1.best_speedups(cudal1_top_tasks.method, cudal1_top_tasks.device, cudal1.choose_tasks(cudal1_top_tasks.tasks)) AS b
 		JOIN cudal1.task AS t ON t.task_id = b.task_id
 		LEFT JOIN cudal1.measurement AS m ON m.measurement_id = cudal1.speaking_measurement(b.candidate_id, b.speedup, b.evaluated)
 	WHERE b.speedup IS NOT NULL AND NOT (cudal1_top_tasks.without_weak AND t.certified IS NOT DISTINCT FROM 'weak')
@@ -195,26 +201,25 @@ BEGIN
 	LIMIT cudal1_top_tasks.n;
 END
 $$;
-COMMENT ON FUNCTION @extschema@.cudal1_top_tasks(int, text, text, boolean) IS
-'CUDA-L1, table 8: the n tasks with the highest speedups; lower and upper: interval of the measurement it rests on (NULL: imported); methods: all that proposed the code; wide: the speedup is an end of that interval. Errors: 22023 n below 1, 42704 unknown device';
+COMMENT ON FUNCTION @extschema@.cudal1_top_tasks(int, text, text, boolean, text[]) IS
+'CUDA-L1, table 8: the n tasks with the highest speedups; lower and upper: interval of the measurement it rests on (NULL: imported); methods: all that proposed the code; wide: the speedup is an end of that interval. tasks as in cudal1_speedup_report(). Errors: 22023 n below 1, 42704 unknown method, device or task';
 
-CREATE FUNCTION @extschema@.cudal1_speedup_histogram(method text DEFAULT NULL, device text DEFAULT NULL, width float8 DEFAULT 0.5,
-	without_weak boolean DEFAULT false)
+CREATE FUNCTION cudal1.speedup_histogram(method text, device text, width float8, without_weak boolean, chosen text[])
 RETURNS TABLE (level text, lower float8, upper float8, speedup_from float8, speedup_to float8, tasks bigint, share float8)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
-	IF cudal1_speedup_histogram.width IS NULL OR NOT (cudal1_speedup_histogram.width >= 0.001 AND cudal1_speedup_histogram.width <= 10) THEN
+	IF speedup_histogram.width IS NULL OR NOT (speedup_histogram.width >= 0.001 AND speedup_histogram.width <= 10) THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'argument "width" must lie between 0.001 and 10';
 	END IF;
-	PERFORM cudal1.check_report(cudal1_speedup_histogram.method, cudal1_speedup_histogram.device);
+	PERFORM cudal1.check_report(speedup_histogram.method, speedup_histogram.device);
 	RETURN QUERY
 	WITH best AS MATERIALIZED (
-		SELECT b.level, floor(ln(b.speedup) / cudal1_speedup_histogram.width)::int AS k
-		FROM cudal1.best_speedups(cudal1_speedup_histogram.method, cudal1_speedup_histogram.device) AS b
+		SELECT b.level, floor(ln(b.speedup) / speedup_histogram.width)::int AS k
+		FROM cudal1.best_speedups(speedup_histogram.method, speedup_histogram.device, cudal1.choose_tasks(chosen)) AS b
 			JOIN cudal1.task AS t ON t.task_id = b.task_id
-		WHERE b.speedup > 0 AND NOT (cudal1_speedup_histogram.without_weak AND t.certified IS NOT DISTINCT FROM 'weak')
+		WHERE b.speedup > 0 AND NOT (speedup_histogram.without_weak AND t.certified IS NOT DISTINCT FROM 'weak')
 	), labelled AS (
 		SELECT g.label, g.place, b.k
 		FROM best AS b CROSS JOIN LATERAL (VALUES (coalesce(b.level::text, 'none'), coalesce(b.level, 2147483647)::bigint),
@@ -222,8 +227,8 @@ BEGIN
 	), bins AS (
 		-- empty bins between the ends are bars of height 0
 		SELECT generate_series(min(b.k), max(b.k)) AS k FROM best AS b)
-	SELECT l.label, i.k * cudal1_speedup_histogram.width, (i.k + 1) * cudal1_speedup_histogram.width,
-		   exp(i.k * cudal1_speedup_histogram.width), exp((i.k + 1) * cudal1_speedup_histogram.width),
+	SELECT l.label, i.k * speedup_histogram.width, (i.k + 1) * speedup_histogram.width,
+		   exp(i.k * speedup_histogram.width), exp((i.k + 1) * speedup_histogram.width),
 		   count(x.k), count(x.k)::float8 / (SELECT count(*) FROM labelled AS y WHERE y.label = l.label)
 	FROM (SELECT DISTINCT y.label, y.place FROM labelled AS y) AS l
 		CROSS JOIN bins AS i
@@ -232,8 +237,17 @@ BEGIN
 	ORDER BY l.place, i.k;
 END
 $$;
-COMMENT ON FUNCTION @extschema@.cudal1_speedup_histogram(text, text, float8, boolean) IS
-'CUDA-L1, figure 3: successful tasks by ln speedup in bins [lower, upper) of a width (0.5), which are [speedup_from, speedup_to) in speedup; all levels over the same bins, share within the level. Errors: 22023 bad width, 42704 unknown device';
+COMMENT ON FUNCTION cudal1.speedup_histogram(text, text, float8, boolean, text[]) IS 'what cudal1_speedup_histogram() does';
+
+CREATE FUNCTION @extschema@.cudal1_speedup_histogram(method text DEFAULT NULL, device text DEFAULT NULL, width float8 DEFAULT 0.5,
+	without_weak boolean DEFAULT false, tasks text[] DEFAULT NULL)
+RETURNS TABLE (level text, lower float8, upper float8, speedup_from float8, speedup_to float8, tasks bigint, share float8)
+LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+	SELECT r.* FROM cudal1.speedup_histogram(method, device, width, without_weak, cudal1_speedup_histogram.tasks) AS r;
+END;
+COMMENT ON FUNCTION @extschema@.cudal1_speedup_histogram(text, text, float8, boolean, text[]) IS
+'CUDA-L1, figure 3: successful tasks by ln speedup in bins [lower, upper) of a width (0.5), which are [speedup_from, speedup_to) in speedup; all levels over the same bins, share within the level. tasks as in cudal1_speedup_report(). Errors: 22023 bad width, 42704 unknown method, device or task';
 
 CREATE FUNCTION cudal1.paired_test(a float8[], b float8[], confidence float8, OUT pairs bigint, OUT a_better bigint, OUT b_better bigint,
 	OUT ratio float8, OUT lower float8, OUT upper float8, OUT signed_rank_p float8, OUT sign_p float8)
@@ -244,11 +258,13 @@ COMMENT ON FUNCTION cudal1.paired_test(float8[], float8[], float8) IS
 'compares speedups of two sides pair by pair. ratio: geometric mean of a / b, with Student''s t interval over the logarithms (NULL where a side is 0 and the other is not); signed_rank_p: Wilcoxon''s test, two-sided, zero differences dropped, ties at middle ranks, exact up to 400 pairs; sign_p: the exact two-sided sign test. Errors: 2202E lengths, 22023 negative speedups or bad confidence';
 
 CREATE FUNCTION cudal1.compare_tasks(method_a text, method_b text, device_a text, device_b text,
-	missing text, without_weak boolean)
+	missing text, without_weak boolean, tasks text[])
 RETURNS TABLE (level int, task text, speedup_a float8, speedup_b float8, ratio float8, lower float8, upper float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
+DECLARE
+	chosen	constant bigint[] := cudal1.choose_tasks(compare_tasks.tasks);
 BEGIN
 	IF compare_tasks.without_weak IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'without_weak must not be null';
@@ -258,9 +274,9 @@ BEGIN
 	RETURN QUERY
 	WITH sides AS (
 		SELECT s.side, s.task_id, s.speedup, nullif(ln(m.upper / m.lower) / 2, 0) AS half
-		FROM (SELECT 'a' AS side, x.* FROM cudal1.best_speedups(compare_tasks.method_a, compare_tasks.device_a) AS x
+		FROM (SELECT 'a' AS side, x.* FROM cudal1.best_speedups(compare_tasks.method_a, compare_tasks.device_a, chosen) AS x
 			  UNION ALL
-			  SELECT 'b', x.* FROM cudal1.best_speedups(compare_tasks.method_b, compare_tasks.device_b) AS x) AS s
+			  SELECT 'b', x.* FROM cudal1.best_speedups(compare_tasks.method_b, compare_tasks.device_b, chosen) AS x) AS s
 			LEFT JOIN cudal1.measurement AS m
 				ON m.measurement_id = cudal1.speaking_measurement(s.candidate_id, s.speedup, s.evaluated) AND m.lower > 0)
 	SELECT t.level, t.name, v.a, v.b, v.ratio,
@@ -276,44 +292,54 @@ BEGIN
 	ORDER BY t.level NULLS LAST, t.task_id;
 END
 $$;
-COMMENT ON FUNCTION cudal1.compare_tasks(text, text, text, text, text, boolean) IS 'what cudal1_compare_tasks() does';
+COMMENT ON FUNCTION cudal1.compare_tasks(text, text, text, text, text, boolean, text[]) IS 'what cudal1_compare_tasks() does';
 
 CREATE FUNCTION @extschema@.cudal1_compare_tasks(method_a text, method_b text, device_a text DEFAULT NULL, device_b text DEFAULT NULL,
-	missing text DEFAULT 'one', without_weak boolean DEFAULT false)
+	missing text DEFAULT 'one', without_weak boolean DEFAULT false, tasks text[] DEFAULT NULL)
 RETURNS TABLE (level int, task text, speedup_a float8, speedup_b float8, ratio float8, lower float8, upper float8)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-	SELECT r.* FROM cudal1.compare_tasks(method_a, method_b, device_a, device_b, missing, without_weak) AS r;
+	SELECT r.* FROM cudal1.compare_tasks(method_a, method_b, device_a, device_b, missing, without_weak, tasks) AS r;
 END;
-COMMENT ON FUNCTION @extschema@.cudal1_compare_tasks(text, text, text, text, text, boolean) IS
-'two methods (NULL: any), or one on two devices, task by task: best speedups, their ratio a / b (NULL where only b is 0) and its interval from those of the two measurements (NULL: imported or missing). missing: one (no improvement counts 1.00), zero, or drop (tasks that only one side solved are left out)';
+COMMENT ON FUNCTION @extschema@.cudal1_compare_tasks(text, text, text, text, text, boolean, text[]) IS
+'two methods (NULL: any), or one on two devices, task by task: best speedups, their ratio a / b (NULL where only b is 0) and its interval from those of the two measurements (NULL: imported or missing). missing: one (no improvement counts 1.00), zero, or drop (tasks that only one side solved are left out). tasks as in cudal1_speedup_report()';
 
-CREATE FUNCTION @extschema@.cudal1_compare(method_a text, method_b text, device_a text DEFAULT NULL, device_b text DEFAULT NULL,
-	missing text DEFAULT 'one', without_weak boolean DEFAULT false, confidence float8 DEFAULT 0.95)
+CREATE FUNCTION cudal1.compare(method_a text, method_b text, device_a text, device_b text, missing text, without_weak boolean,
+	confidence float8, chosen text[])
 RETURNS TABLE (level text, tasks bigint, a_better bigint, b_better bigint, ratio float8, lower float8, upper float8,
 			   signed_rank_p float8, sign_p float8, convention text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
-	IF cudal1_compare.confidence IS NULL OR NOT (cudal1_compare.confidence > 0 AND cudal1_compare.confidence < 1) THEN
+	IF compare.confidence IS NULL OR NOT (compare.confidence > 0 AND compare.confidence < 1) THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'argument "confidence" must lie between 0 and 1';
 	END IF;
 	RETURN QUERY
 	WITH pairs AS MATERIALIZED (
-		SELECT c.* FROM cudal1.compare_tasks(cudal1_compare.method_a, cudal1_compare.method_b, cudal1_compare.device_a,
-			cudal1_compare.device_b, cudal1_compare.missing, cudal1_compare.without_weak) AS c
+		SELECT c.* FROM cudal1.compare_tasks(compare.method_a, compare.method_b, compare.device_a,
+			compare.device_b, compare.missing, compare.without_weak, compare.chosen) AS c
 	), groups AS (
 		SELECT g.label, g.place, array_agg(p.speedup_a ORDER BY p.task) AS a, array_agg(p.speedup_b ORDER BY p.task) AS b
 		FROM pairs AS p CROSS JOIN LATERAL (VALUES (coalesce(p.level::text, 'none'), coalesce(p.level, 2147483647)::bigint),
 												   ('All', 2147483648)) AS g (label, place)
 		GROUP BY g.label, g.place)
 	SELECT g.label, t.pairs, t.a_better, t.b_better, t.ratio, t.lower, t.upper, t.signed_rank_p, t.sign_p,
-		   CASE cudal1_compare.missing WHEN 'zero' THEN 'missing results count 0' WHEN 'one' THEN 'missing results count 1.00'
+		   CASE compare.missing WHEN 'zero' THEN 'missing results count 0' WHEN 'one' THEN 'missing results count 1.00'
 									   ELSE 'tasks with a missing result left out' END
-	FROM groups AS g CROSS JOIN LATERAL cudal1.paired_test(g.a, g.b, cudal1_compare.confidence) AS t
+	FROM groups AS g CROSS JOIN LATERAL cudal1.paired_test(g.a, g.b, compare.confidence) AS t
 	ORDER BY g.place;
 END
 $$;
-COMMENT ON FUNCTION @extschema@.cudal1_compare(text, text, text, text, text, boolean, float8) IS
-'two methods, or one on two devices, over the tasks of each level and All: how often each is better, the geometric mean of the ratios a / b with its interval at the confidence (Student''s t over ln ratio, tasks as the sample), and two paired tests, two-sided: Wilcoxon''s signed ranks (exact up to 400 tasks) and signs (exact). missing as in cudal1_compare_tasks(); under zero an interval is NULL where one side failed alone, the tests still count it. Errors: 22023 bad argument, 42704 unknown device';
+COMMENT ON FUNCTION cudal1.compare(text, text, text, text, text, boolean, float8, text[]) IS 'what cudal1_compare() does';
+
+CREATE FUNCTION @extschema@.cudal1_compare(method_a text, method_b text, device_a text DEFAULT NULL, device_b text DEFAULT NULL,
+	missing text DEFAULT 'one', without_weak boolean DEFAULT false, confidence float8 DEFAULT 0.95, tasks text[] DEFAULT NULL)
+RETURNS TABLE (level text, tasks bigint, a_better bigint, b_better bigint, ratio float8, lower float8, upper float8,
+			   signed_rank_p float8, sign_p float8, convention text)
+LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+	SELECT r.* FROM cudal1.compare(method_a, method_b, device_a, device_b, missing, without_weak, confidence, cudal1_compare.tasks) AS r;
+END;
+COMMENT ON FUNCTION @extschema@.cudal1_compare(text, text, text, text, text, boolean, float8, text[]) IS
+'two methods, or one on two devices, over the tasks of each level and All: how often each is better, the geometric mean of the ratios a / b with its interval at the confidence (Student''s t over ln ratio, tasks as the sample), and two paired tests, two-sided: Wilcoxon''s signed ranks (exact up to 400 tasks) and signs (exact). missing as in cudal1_compare_tasks(); under zero an interval is NULL where one side failed alone, the tests still count it. tasks as in cudal1_speedup_report(). Errors: 22023 bad argument, 42704 unknown method, device or task';

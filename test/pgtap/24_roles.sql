@@ -41,7 +41,7 @@ INSERT INTO argument (name, type, expression) VALUES
 	('device', 'text', 'NULL'), ('device_a', 'text', 'NULL'), ('device_b', 'text', 'NULL'), ('since', 'timestamptz', 'now()'), ('owner', 'text', '''roles_bert'''), ('role', 'name', '''roles_anna'''), ('n', 'int', '1'), ('seconds', 'float8', '1'), ('priority', 'int', '0'), ('timeout', 'interval', '''1 ms'''), ('deadline', 'timestamptz', 'now() - interval ''1 day'''),
 	('rewards', 'float8[]', '''{1,2}'''), ('lengths', 'int[]', '''{1,1}'''), ('reference_times', 'float8[]', 'array_fill(1::float8, ARRAY[7])'), ('candidate_times', 'float8[]', 'array_fill(1::float8, ARRAY[7])'),
 	('logp', 'float8[]', '''{0,0}'''), ('logp_old', 'float8[]', '''{0,0}'''), ('logp_ref', 'float8[]', '''{0,0}'''), ('advantages', 'float8[]', '''{0,0}'''), ('epsilon', 'float8', '0.2'), ('beta', 'float8', '0.04'), ('epsilon_high', 'float8', '0.2'),
-	('temperature', 'float8', '1'), ('cut', 'float8', '0.1'), ('faster_than', 'float8', '1'), ('confidence', 'float8', '0.95'), ('width', 'float8', '0.5'), ('tolerance', 'float8', '0.1'), ('above', 'float8', '0'), ('speedup', 'float8', '1.5'),
+	('temperature', 'float8', '1'), ('cut', 'float8', '0.1'), ('fractions', 'float8[]', '''{0.5}'''), ('p', 'float8[]', '''{1}'''), ('faster_than', 'float8', '1'), ('confidence', 'float8', '0.95'), ('width', 'float8', '0.5'), ('tolerance', 'float8', '0.1'), ('above', 'float8', '0'), ('speedup', 'float8', '1.5'),
 	('without_weak', 'boolean', 'false'), ('unrounded', 'boolean', 'false'), ('max_order', 'int', '1'), ('options', 'jsonb', '''{}'''), ('lease', 'interval', '''1 minute'''), ('token', 'text', '''guess'''), ('token', 'uuid', 'gen_random_uuid()'), ('token', 'bytea', '''\x00'''), ('token', 'bigint', '1');
 -- the same with some of anna's own
 INSERT INTO argument VALUES ('models', 'text[]', 'NULL', 'cudal1_add_campaign', ''),
@@ -152,6 +152,7 @@ INSERT INTO line VALUES
 	('cudal1_device_report', '- yes yes -', 'reads'),
 	('cudal1_end_campaign', '- - 42501 -', 'another''s campaign'),
 	('cudal1_extract_techniques', '- - yes -', 'a request of one''s own about a shared code'),
+	('cudal1_fast_p', '- yes yes -', 'reads'),
 	('cudal1_generate', '- - 42501 -', 'another''s prompt'),
 	('cudal1_group_advantages', '- yes yes -', 'computes'),
 	('cudal1_group_result', '- yes yes -', 'reads, as the owner is named'),
@@ -161,6 +162,7 @@ INSERT INTO line VALUES
 	('cudal1_next_group', '- - 42501 -', 'another''s campaign'),
 	('cudal1_parse_response', '- yes yes -', 'computes'),
 	('cudal1_pause_campaign', '- - 42501 -', 'another''s campaign'),
+	('cudal1_percentiles', '- yes yes -', 'reads'),
 	('cudal1_prompt', '- - yes -', 'a prompt of one''s own for a shared task'),
 	('cudal1_resume_campaign', '- - 42501 -', 'another''s campaign'),
 	('cudal1_reward', '- yes yes -', 'reads'),
@@ -178,6 +180,7 @@ INSERT INTO line VALUES
 	('cudal1_submit_batch: codes and keys', '- - yes -', 'proposals of one''s own of shared codes'),
 	('cudal1_submit_response', '- - 42501 -', 'another''s method'),
 	('cudal1_submit_response: prompt', '- - 42501 -', 'another''s prompt'),
+	('cudal1_task_report', '- yes yes -', 'reads'),
 	('cudal1_top_tasks', '- yes yes -', 'reads'),
 	('cudal1_wait', '- 25001 25001 -', 'reads; this test is one transaction');
 -- for operators, the extension's owner and the worker alone
@@ -186,16 +189,16 @@ INSERT INTO line SELECT n, '- - - -', 'refused' FROM unnest(ARRAY['cudal1_add_mo
 -- what those are made of, for nobody
 INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['aa_code', 'ablation_scores', 'accept_score', 'accept_submission', 'add_notes', 'advance_campaigns', 'advance_lane', 'ago', 'bad_option', 'bad_signature', 'bad_submission', 'best_reward',
 	'best_speedups', 'bucket_of', 'budget_seconds', 'caller', 'cancel_overdue', 'cancel_requests', 'candidate_is_possible', 'certify', 'certify_idle', 'change_privileges',
-	'check_candidates', 'check_database', 'check_ids', 'check_options', 'check_owner', 'check_profile', 'check_report', 'check_room', 'charge_claim', 'check_signature', 'check_submission', 'claim_requests', 'clip',
-	'code_hash', 'commit_without_flush', 'compare_tasks', 'compose_prompt', 'conservative_round', 'count_room', 'does_not_exist', 'draw', 'drop_jobs', 'end_job', 'end_request', 'enqueue_measure', 'enqueue_null',
-	'entry_declaration', 'expire_requests', 'find_ablation', 'find_campaign', 'find_model', 'find_task', 'finish_line', 'finish_request', 'finish_requests', 'found_islands',
+	'check_candidates', 'check_database', 'check_ids', 'check_options', 'check_owner', 'check_profile', 'check_report', 'check_room', 'charge_claim', 'check_signature', 'check_submission', 'choose_tasks', 'claim_requests', 'clip',
+	'code_hash', 'commit_without_flush', 'compare', 'compare_tasks', 'compose_prompt', 'conservative_round', 'count_room', 'counted_speedups', 'does_not_exist', 'draw', 'drop_jobs', 'end_job', 'end_request', 'enqueue_measure', 'enqueue_null',
+	'entry_declaration', 'expire_requests', 'fast_p', 'find_ablation', 'find_campaign', 'find_model', 'find_task', 'finish_line', 'finish_request', 'finish_requests', 'found_islands',
 	'give_room', 'group_advantages', 'group_owner', 'guard_profile', 'guard_task', 'hold_requests', 'is_exempt', 'is_operator', 'island_constants', 'job_is_possible', 'json_float',
 	'json_int', 'judge_certification', 'judge_device', 'lane_prompt', 'leave_island', 'level_report', 'lock_claim', 'lock_placement', 'lose_request', 'make_group', 'make_prompt', 'matches',
 	'measured_otherwise', 'nearest', 'next_job', 'next_request', 'note_best', 'note_lost', 'null_codes_of_model', 'null_codes_of_signature', 'owns', 'paired_test', 'parse_response', 'pin_jobs',
 	'place_again', 'place_candidate', 'place_later', 'place_on_islands', 'place_waiting', 'plain_number', 'plain_prompt', 'preloaded', 'privileges', 'proposal_bytes', 'propose_again', 'queued_of', 'quota_of',
 	'quota_reason', 'random_seed', 'read_response', 'read_result', 'rebucket', 'recount', 'refuse', 'refuse_rows', 'register_on_island', 'reject_candidate', 'release_requests',
 	'request_is_possible', 'request_room', 'requests_of', 'requeue_job', 'reset_islands', 'retry_job', 'retry_request', 'reward_cluster', 'reward_ln_nano', 'reward_micro',
-	'salted_hash', 'set_campaign', 'set_switch', 'settle_turn', 'shape_elements', 'speaking_measurement', 'store', 'submit_response', 'sum_stored', 'summarise', 'take_aa_job', 'take_answers', 'take_job', 'take_method',
+	'salted_hash', 'set_campaign', 'set_switch', 'settle_turn', 'shape_elements', 'speaking_measurement', 'speedup_histogram', 'speedup_report', 'store', 'submit_response', 'sum_stored', 'summarise', 'take_aa_job', 'take_answers', 'take_job', 'take_method',
 	'take_room', 'take_techniques', 'technique_question', 'techniques_of', 'tolerance_words', 'unlock_before_flush', 'unrounded', 'use_default_method', 'use_method', 'wake_waiters',
 	'warn_no_device', 'worker_state']) AS n;
 
