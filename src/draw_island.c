@@ -1,0 +1,264 @@
+/*
+ * draw_island.c
+ *		Strategy island (FunSearch): a cluster of one island, then a code of the cluster.
+ *
+ * A cluster holds the codes of an island whose rewards are equal in hundredths.  All islands that
+ * hold a code are as likely.  Clusters are drawn with replacement by softmax(reward / temperature),
+ * and the temperature falls with the island's registrations.
+ *
+ * A draw writes nothing, so it founds no islands.  Before a task's islands are founded, all of its
+ * codes would be on each of them.  The draw then reads the same clusters from the index of the
+ * task's best candidates, one index entry a cluster.  Nothing numbers the codes of such a cluster,
+ * so they are counted when the cluster is drawn.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "utils/float.h"
+
+#include "draw.h"
+
+/* the candidates that found_islands() puts on every island of task $1 */
+#define PLACED_CANDIDATES \
+	" FROM cudal1.candidate WHERE task_id = $1 AND state = 'successful' AND purpose = 'normal'"
+
+/*
+ * Where the clusters of a draw are.  The query finds up to `most` of those below number $4, whose
+ * rewards are below $5, the highest first.
+ */
+typedef struct Source
+{
+	SPIPlanPtr	plan;
+	const char *query;
+	int			most;
+} Source;
+
+static Source of_island = {NULL,
+	"SELECT cluster, codes FROM cudal1.island_cell"
+	" WHERE task_id = $1 AND island = $2 AND epoch = $3 AND cluster < $4 AND codes > 0"
+	" ORDER BY cluster DESC LIMIT " CppAsString2(CUDAL1_CELLS_AT_ONCE),
+CUDAL1_CELLS_AT_ONCE};
+
+static Source of_task = {NULL,
+	"SELECT cudal1.reward_cluster(reward), 0::bigint" PLACED_CANDIDATES
+	" AND reward < $5 ORDER BY reward DESC LIMIT 1",
+1};
+
+/* the temperature falls to 0 within a period of registrations, and starts anew */
+static void
+cool_down(Cudal1Draw *draw)
+{
+	int64		period = draw->task.island_period;
+
+	draw->temperature *= 1 - (double) (draw->registrations % period) / (double) period;
+}
+
+/* the reward of a cluster on the task's scale */
+static double
+cluster_mean(const Cudal1Draw *draw, int64 number)
+{
+	double		reward = (double) number / 100;
+
+	return draw->task.log_scale ? log(fmax(reward, 0.005)) : reward;
+}
+
+/*
+ * The lowest reward of a cluster, to the last bit.  Rewards are rounded to hundredths, those above
+ * 1e9 count as 1e9, and no cluster is above that one.
+ */
+static double
+cluster_edge(int64 number)
+{
+	double		edge = ((double) number - 0.5) / 100;
+
+	if (number > INT64CONST(100000000000))
+		return get_float8_infinity();
+	while (rint(edge * 100) >= (double) number)
+		edge = nextafter(edge, -INFINITY);
+	while (rint(edge * 100) < (double) number)
+		edge = nextafter(edge, INFINITY);
+	return edge;
+}
+
+/*
+ * Clusters are read from the best one down.  All that are left out have together less than a
+ * 1e-20th of the probability.  A cluster is drawn by a number of 52 bits, so leaving them out
+ * changes no draw.
+ */
+static void
+load_clusters(Cudal1Draw *draw, Source *source)
+{
+	Oid			types[] = {INT8OID, INT4OID, INT4OID, INT8OID, FLOAT8OID};
+	Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum(draw->island),
+		Int32GetDatum(draw->epoch), Int64GetDatum(PG_INT64_MAX),
+	Float8GetDatum(get_float8_infinity())};
+	bool		over = false;
+
+	while (!over)
+	{
+		cudal1_draw_execute(&source->plan, source->query, 5, types, args);
+		cudal1_draw_reserve_cells(draw);
+		over = SPI_processed < source->most;
+		for (uint64 row = 0; row < SPI_processed; row++)
+		{
+			Cudal1Cell *cell = &draw->cells[draw->ncells];
+
+			cell->number = DatumGetInt64(cudal1_draw_column(row, 1));
+			cell->codes = DatumGetInt64(cudal1_draw_column(row, 2));
+			cell->mean = cluster_mean(draw, cell->number);
+			if ((draw->cells[0].mean - cell->mean) / draw->temperature > 70)
+			{
+				over = true;
+				break;
+			}
+			args[3] = Int64GetDatum(cell->number);
+			args[4] = Float8GetDatum(cluster_edge(cell->number));
+			draw->ncells++;
+		}
+		SPI_freetuptable(SPI_tuptable);
+	}
+	cudal1_draw_reverse_cells(draw);
+}
+
+/*
+ * One island that holds anything, each with the same chance.  False: the task has no islands yet.
+ */
+static bool
+choose_island(Cudal1Draw *draw)
+{
+	static SPIPlanPtr plan = NULL;
+	Oid			types[] = {INT8OID};
+	Datum		args[] = {Int64GetDatum(draw->task.id)};
+	int64		inhabited = 0;
+	int64		chosen;
+
+	cudal1_draw_execute(&plan,
+						"SELECT i.island, i.epoch, i.registrations,"
+						" EXISTS (SELECT FROM cudal1.island_cell AS c WHERE c.task_id = i.task_id"
+						" AND c.island = i.island AND c.epoch = i.epoch AND c.codes > 0)"
+						" FROM cudal1.island AS i WHERE i.task_id = $1 ORDER BY 4 DESC, i.island",
+						1, types, args);
+	if (SPI_processed == 0)
+		return false;
+	while (inhabited < SPI_processed && DatumGetBool(cudal1_draw_column(inhabited, 4)))
+		inhabited++;
+	if (inhabited > 0)
+	{
+		chosen = cudal1_draw_below(draw, inhabited);
+		draw->has_island = true;
+		draw->island = DatumGetInt32(cudal1_draw_column(chosen, 1));
+		draw->epoch = DatumGetInt32(cudal1_draw_column(chosen, 2));
+		draw->registrations = DatumGetInt64(cudal1_draw_column(chosen, 3));
+	}
+	return true;
+}
+
+static void
+count_cluster(const Cudal1Draw *draw, Cudal1Cell *cell)
+{
+	static SPIPlanPtr plan = NULL;
+	Oid			types[] = {INT8OID, FLOAT8OID, FLOAT8OID};
+	Datum		args[] = {Int64GetDatum(draw->task.id), Float8GetDatum(cluster_edge(cell->number)),
+	Float8GetDatum(cluster_edge(cell->number + 1))};
+
+	cudal1_draw_execute(&plan,
+						"SELECT count(*)" PLACED_CANDIDATES " AND reward >= $2 AND reward < $3",
+						3, types, args);
+	cell->codes = DatumGetInt64(cudal1_draw_column(0, 1));
+}
+
+/* the cluster in whose share of the probability a fraction lies */
+static Cudal1Cell *
+cluster_at(const Cudal1Draw *draw, double fraction)
+{
+	int			i = 0;
+
+	while (i < draw->ncells - 1 && fraction >= draw->cells[i].probability)
+		fraction -= draw->cells[i++].probability;
+	return &draw->cells[i];
+}
+
+/*
+ * Draws min(clusters, n) clusters.  A code is shown once: where a cluster is drawn again, another
+ * code of it is taken, and none if it has no other.
+ */
+void
+cudal1_draw_islands(Cudal1Draw *draw, int n)
+{
+	bool		founded = choose_island(draw);
+	int			wanted;
+
+	if (isnan(draw->temperature))
+		draw->temperature = draw->task.island_temperature;
+	if (founded && !draw->has_island)
+		return;
+	if (!founded)
+	{
+		cudal1_draw_count_codes(draw);
+		draw->registrations = draw->codes;
+	}
+	cool_down(draw);
+	load_clusters(draw, founded ? &of_island : &of_task);
+	cudal1_draw_probabilities(draw->cells, draw->ncells, draw->temperature);
+
+	wanted = Min(n, draw->ncells);
+	for (int i = 0; i < wanted; i++)
+	{
+		Cudal1Cell *cell = cluster_at(draw, cudal1_draw_fraction(draw));
+		int64		taken = 0;
+		int64		slot;
+
+		for (int p = 0; p < draw->npicks; p++)
+			taken += draw->picks[p].number == cell->number;
+		if (cell->codes == 0)
+			count_cluster(draw, cell);
+		if (taken >= cell->codes)
+			continue;
+		do
+			slot = cudal1_draw_below(draw, cell->codes);
+		while (cudal1_draw_is_picked(draw, cell->number, slot));
+		cudal1_draw_pick(draw, cell->number, slot);
+	}
+}
+
+static void
+fetch_by_slot(const Cudal1Draw *draw, const Cudal1Pick *pick)
+{
+	static SPIPlanPtr plan = NULL;
+	Oid			types[] = {INT8OID, INT4OID, INT4OID, INT8OID, INT8OID};
+	Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum(draw->island),
+		Int32GetDatum(draw->epoch), Int64GetDatum(pick->number), Int64GetDatum(pick->slot)};
+
+	cudal1_draw_execute(&plan,
+						"SELECT c.candidate_id, c.reward, c.code FROM cudal1.island_slot AS s"
+						" JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id"
+						" WHERE s.task_id = $1 AND s.island = $2 AND s.epoch = $3"
+						" AND s.cluster = $4 AND s.slot = $5",
+						5, types, args);
+}
+
+static void
+fetch_by_rank(const Cudal1Draw *draw, const Cudal1Pick *pick)
+{
+	static SPIPlanPtr plan = NULL;
+	Oid			types[] = {INT8OID, FLOAT8OID, FLOAT8OID, INT8OID};
+	Datum		args[] = {Int64GetDatum(draw->task.id), Float8GetDatum(cluster_edge(pick->number)),
+	Float8GetDatum(cluster_edge(pick->number + 1)), Int64GetDatum(pick->slot)};
+
+	cudal1_draw_execute(&plan,
+						"SELECT candidate_id, reward, code" PLACED_CANDIDATES
+						" AND reward >= $2 AND reward < $3"
+						" ORDER BY reward DESC, candidate_id OFFSET $4 LIMIT 1",
+						4, types, args);
+}
+
+void
+cudal1_draw_island_code(const Cudal1Draw *draw, const Cudal1Pick *pick)
+{
+	if (draw->has_island)
+		fetch_by_slot(draw, pick);
+	else
+		fetch_by_rank(draw, pick);
+}
