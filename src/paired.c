@@ -2,11 +2,13 @@
  * paired.c
  *		Two results for each task, compared pair by pair.
  *
- * Speedups multiply, so what is compared is the logarithm of the ratio of the two.  A result of 0 (no success) against one
- * above 0 is an infinite ratio: the tests, which look at ranks and signs, take it as it is, the interval, which looks at
- * sizes, cannot.  The signed-rank test is the conditional one, exact also with ties: given the sizes, each sign is a fair
- * coin, and the law of the sum of the positive ranks is counted out.  Beyond EXACT_PAIRS the counting would take long and the
- * normal law is as good.
+ * Speedups multiply, so the logarithms of the ratios are compared.  A result of 0 (no success)
+ * against one above 0 is an infinite ratio.  The tests use ranks and signs, so they count it; the
+ * interval uses sizes, so it is NULL then.
+ *
+ * The signed-rank test is the conditional one, which is exact also with ties: given the sizes, each
+ * sign is a fair coin, and the law of the sum of the positive ranks is counted out.  Above
+ * EXACT_PAIRS pairs the counting would take long, and the normal law is as good.
  */
 #include "postgres.h"
 
@@ -53,8 +55,9 @@ rank_differences(Difference *d, int n)
 		double		t;
 
 		/* equal up to rounding: 2 / 1 and 4 / 2 may differ in the last bit */
-		for (end = first + 1; end < n && (d[end].size == d[first].size || d[end].size - d[first].size < 1e-12); end++)
-			;
+		for (end = first + 1; end < n; end++)
+			if (d[end].size != d[first].size && d[end].size - d[first].size >= 1e-12)
+				break;
 		for (int i = first; i < end; i++)
 			d[i].rank2 = first + 1 + end;
 		t = end - first;
@@ -63,53 +66,58 @@ rank_differences(Difference *d, int n)
 	return ties;
 }
 
+/* two-sided p of twice the sum of positive ranks, by the normal law */
+static double
+normal_p(int64 seen, int n, double ties)
+{
+	double		mean = (double) n * (n + 1) / 2;
+	double		deviation = sqrt((double) n * (n + 1) * (2.0 * n + 1) / 6 - ties / 12);
+
+	/* the correction for continuity is half a rank, and these are twice the ranks */
+	return erfc(Max(fabs((double) seen - mean) - 1, 0) / deviation / sqrt(2));
+}
+
+/* the same by counting: law[s] is the probability that twice the sum of positive ranks is s */
+static double
+exact_p(int64 seen, const Difference *d, int n)
+{
+	int64		most = (int64) n * (n + 1);
+	double	   *law = palloc0((most + 1) * sizeof(double));
+	double		below = 0;
+	double		above = 0;
+	int			reach = 0;
+
+	law[0] = 1;
+	for (int i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		reach += d[i].rank2;
+		for (int s = reach; s >= 0; s--)
+			law[s] = 0.5 * (law[s] + (s >= d[i].rank2 ? law[s - d[i].rank2] : 0));
+	}
+	for (int64 s = 0; s <= most; s++)
+	{
+		if (s <= seen)
+			below += law[s];
+		if (s >= seen)
+			above += law[s];
+	}
+	pfree(law);
+	return Min(2 * Min(below, above), 1);
+}
+
 /* two-sided p of the signed-rank test of n ranked differences */
 static double
 signed_rank_p(const Difference *d, int n, double ties)
 {
-	int64		most = (int64) n * (n + 1);
 	int64		seen = 0;
-	double		p;
 
 	if (n == 0)
 		return 1;
 	for (int i = 0; i < n; i++)
 		if (d[i].positive)
 			seen += d[i].rank2;
-	if (n > EXACT_PAIRS)
-	{
-		double		mean = (double) most / 2;
-		double		deviation = sqrt((double) n * (n + 1) * (2.0 * n + 1) / 6 - ties / 12);
-		double		away = Max(fabs((double) seen - mean) - 1, 0);	/* continuity: half a rank, and these are twice the ranks */
-
-		return erfc(away / deviation / sqrt(2));
-	}
-	else
-	{
-		double	   *law = palloc0((most + 1) * sizeof(double));
-		double		below = 0;
-		double		above = 0;
-		int			reach = 0;
-
-		law[0] = 1;
-		for (int i = 0; i < n; i++)
-		{
-			CHECK_FOR_INTERRUPTS();
-			reach += d[i].rank2;
-			for (int s = reach; s >= 0; s--)
-				law[s] = 0.5 * (law[s] + (s >= d[i].rank2 ? law[s - d[i].rank2] : 0));
-		}
-		for (int64 s = 0; s <= most; s++)
-		{
-			if (s <= seen)
-				below += law[s];
-			if (s >= seen)
-				above += law[s];
-		}
-		pfree(law);
-		p = 2 * Min(below, above);
-	}
-	return Min(p, 1);
+	return n > EXACT_PAIRS ? normal_p(seen, n, ties) : exact_p(seen, d, n);
 }
 
 /* two-sided p of the sign test: k of n fair coins */
@@ -124,9 +132,66 @@ sign_p(int k, int n)
 	return Min(2 * tail, 1);
 }
 
+typedef struct Comparison
+{
+	Difference *differences;	/* of the pairs that are not equal */
+	int			wins;
+	int			losses;
+	double	   *logs;			/* of all ratios */
+	double		sum;			/* of these */
+	bool		finite;			/* no ratio is 0 or infinite */
+} Comparison;
+
+static Comparison
+compare_pairs(const double *a, const double *b, int n)
+{
+	Comparison	comparison = {.finite = true};
+
+	comparison.differences = palloc((n + 1) * sizeof(Difference));
+	comparison.logs = palloc((n + 1) * sizeof(double));
+	for (int i = 0; i < n; i++)
+	{
+		double		x;
+		Difference *difference;
+
+		if (a[i] < 0 || b[i] < 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("speedups must not be negative")));
+		x = a[i] == b[i] ? 0 : log(a[i]) - log(b[i]);
+		comparison.logs[i] = x;
+		comparison.sum += x;
+		comparison.finite &= !isinf(x);
+		/* an equal pair favours neither side, and neither test counts it */
+		if (x == 0)
+			continue;
+		difference = &comparison.differences[comparison.wins + comparison.losses];
+		difference->size = fabs(x);
+		difference->positive = x > 0;
+		if (x > 0)
+			comparison.wins++;
+		else
+			comparison.losses++;
+	}
+	return comparison;
+}
+
+/* half the width of the interval of the mean of n >= 2 logarithms */
+static double
+half_interval(const Comparison *comparison, int n, double confidence)
+{
+	double		mean = comparison->sum / n;
+	double		squares = 0;
+
+	for (int i = 0; i < n; i++)
+		squares += (comparison->logs[i] - mean) * (comparison->logs[i] - mean);
+	return cudal1_score_t_quantile(0.5 + confidence / 2, n - 1) * sqrt(squares / (n - 1) / n);
+}
+
 /*
- * cudal1.paired_test(a float8[], b float8[], confidence float8, OUT pairs bigint, OUT a_better bigint, OUT b_better bigint,
- *		OUT ratio float8, OUT lower float8, OUT upper float8, OUT signed_rank_p float8, OUT sign_p float8), STRICT
+ * cudal1.paired_test(a float8[], b float8[], confidence float8, OUT pairs bigint,
+ *					  OUT a_better bigint, OUT b_better bigint, OUT ratio float8, OUT lower float8,
+ *					  OUT upper float8, OUT signed_rank_p float8, OUT sign_p float8), STRICT
  */
 Datum
 cudal1_paired_test(PG_FUNCTION_ARGS)
@@ -137,14 +202,10 @@ cudal1_paired_test(PG_FUNCTION_ARGS)
 	double	   *b = cudal1_array_float8(PG_GETARG_ARRAYTYPE_P(1), "b", &m, NULL);
 	double		confidence = PG_GETARG_FLOAT8(2);
 	TupleDesc	descriptor;
-	Difference *d;
-	double		sum = 0;
-	double		squares = 0;
+	Comparison	comparison;
+	int			unequal;
 	double		ties;
-	bool		finite = true;
-	int			wins = 0;
-	int			losses = 0;
-	Datum		values[8];
+	Datum		values[8] = {0};
 	bool		nulls[8] = {false};
 
 	if (n != m)
@@ -163,54 +224,25 @@ cudal1_paired_test(PG_FUNCTION_ARGS)
 	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 
-	d = palloc((n + 1) * sizeof(Difference));
-	for (int i = 0; i < n; i++)
-	{
-		double		x;
-
-		if (a[i] < 0 || b[i] < 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("speedups must not be negative")));
-		x = a[i] == b[i] ? 0 : log(a[i]) - log(b[i]);
-		if (isinf(x))
-			finite = false;
-		sum += x;
-		/* what is equal favours neither side, and neither test counts it */
-		if (x != 0)
-		{
-			d[wins + losses].size = fabs(x);
-			d[wins + losses].positive = x > 0;
-			if (x > 0)
-				wins++;
-			else
-				losses++;
-		}
-	}
-	if (finite)
-		for (int i = 0; i < n; i++)
-		{
-			double		x = a[i] == b[i] ? 0 : log(a[i]) - log(b[i]);
-
-			squares += (x - sum / n) * (x - sum / n);
-		}
-	ties = rank_differences(d, wins + losses);
+	comparison = compare_pairs(a, b, n);
+	unequal = comparison.wins + comparison.losses;
+	ties = rank_differences(comparison.differences, unequal);
 
 	values[0] = Int64GetDatum(n);
-	values[1] = Int64GetDatum(wins);
-	values[2] = Int64GetDatum(losses);
-	nulls[3] = n == 0 || !finite;
+	values[1] = Int64GetDatum(comparison.wins);
+	values[2] = Int64GetDatum(comparison.losses);
+	nulls[3] = n == 0 || !comparison.finite;
 	nulls[4] = nulls[5] = nulls[3] || n < 2;
-	values[3] = nulls[3] ? (Datum) 0 : Float8GetDatum(exp(sum / n));
-	values[4] = values[5] = (Datum) 0;
+	if (!nulls[3])
+		values[3] = Float8GetDatum(exp(comparison.sum / n));
 	if (!nulls[4])
 	{
-		double		half = cudal1_score_t_quantile(0.5 + confidence / 2, n - 1) * sqrt(squares / (n - 1) / n);
+		double		half = half_interval(&comparison, n, confidence);
 
-		values[4] = Float8GetDatum(exp(sum / n - half));
-		values[5] = Float8GetDatum(exp(sum / n + half));
+		values[4] = Float8GetDatum(exp(comparison.sum / n - half));
+		values[5] = Float8GetDatum(exp(comparison.sum / n + half));
 	}
-	values[6] = Float8GetDatum(signed_rank_p(d, wins + losses, ties));
-	values[7] = Float8GetDatum(sign_p(wins, wins + losses));
+	values[6] = Float8GetDatum(signed_rank_p(comparison.differences, unequal, ties));
+	values[7] = Float8GetDatum(sign_p(comparison.wins, unequal));
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(descriptor), values, nulls)));
 }

@@ -1,12 +1,14 @@
 /*
  * prompt.c
- *		The words of a prompt.
+ *		The text of a prompt.
  *
- * Two kinds, with the structure of CUDA-L1's tables 1 and 3.  What a prompt demands is what the measurement enforces: the entry
- * point, the tolerance, fresh work in every call.  Codes stand in fences longer than any run of backticks inside them, so
- * that no exemplar can end its fence and speak to the model.
+ * There are two kinds of prompts, with the structure of CUDA-L1's tables 1 and 3.  A prompt demands
+ * what the measurement enforces: the entry point, the tolerance, fresh work in every call.  The
+ * fence around a code is longer than any run of backticks in the code, so no exemplar can end its
+ * fence and address the model.
  *
- * The prompt's own parts are headed by bold lines: hash marks are kept for the three headings of the answer.
+ * The parts of a prompt have bold lines as headings, because hash marks are reserved for the three
+ * headings of the answer.
  */
 #include "postgres.h"
 
@@ -51,7 +53,8 @@ append_code(StringInfo prompt, const PromptTask *task, const char *code)
 	}
 	for (int i = 0; i <= longest; i++)
 		appendStringInfoChar(prompt, '`');
-	appendStringInfo(prompt, "%s\n%s", is_language(task, "pytorch") ? "python" : is_language(task, "cuda") ? "cuda" : "c", code);
+	appendStringInfo(prompt, "%s\n%s",
+					 is_language(task, "pytorch") ? "python" : task->language, code);
 	if (length == 0 || code[length - 1] != '\n')
 		appendStringInfoChar(prompt, '\n');
 	for (int i = 0; i <= longest; i++)
@@ -75,41 +78,40 @@ append_entry(StringInfo prompt, const PromptTask *task)
 	if (is_language(task, "pytorch"))
 	{
 		appendStringInfo(prompt,
-						 "Write one complete Python file that defines `class ModelNew(torch.nn.Module)`. Its "
-						 "constructor and its `forward` take "
-						 "the same arguments as those of `Model` in the reference and return outputs of the same "
-						 "shapes and dtypes. "
-						 "Give parameters and buffers the names and shapes they have in the reference where you can, "
-						 "since their values are "
-						 "copied by name; where you can't, create them in the same order with the same "
-						 "initialisation. "
-						 "Inputs and constructor arguments come from the reference's `get_inputs` and "
-						 "`get_init_inputs`; yours are not called. ");
+						 "Write one complete Python file that defines `class "
+						 "ModelNew(torch.nn.Module)`. Its constructor and its `forward` take the "
+						 "same arguments as those of `Model` in the reference and return outputs "
+						 "of the same shapes and dtypes. Give parameters and buffers the names "
+						 "and shapes they have in the reference where you can, since their values "
+						 "are copied by name; where you can't, create them in the same order with "
+						 "the same initialisation. Inputs and constructor arguments come from the "
+						 "reference's `get_inputs` and `get_init_inputs`; yours are not called. ");
 		if (task->gpu)
 			appendStringInfoString(prompt,
-								   "Everything runs on the GPU. Kernels of your own may come from CUDA C++ through "
-								   "`torch.utils.cpp_extension.load_inline` or from Triton.\n\n");
+								   "Everything runs on the GPU. Kernels of your own may come from "
+								   "CUDA C++ through `torch.utils.cpp_extension.load_inline` or "
+								   "from Triton.\n\n");
 		else
 			appendStringInfoString(prompt,
-								   "Everything runs on the CPU. Code of your own may come from C++ through "
-								   "`torch.utils.cpp_extension.load_inline`.\n\n");
+								   "Everything runs on the CPU. Code of your own may come from "
+								   "C++ through `torch.utils.cpp_extension.load_inline`.\n\n");
 		return;
 	}
 	appendStringInfo(prompt, "Write one complete source file in %s that defines\n\n    %s\n\n",
 					 is_language(task, "cuda") ? "CUDA C++" : "C", task->entry);
 	if (is_language(task, "cuda"))
 		appendStringInfoString(prompt,
-							   "Arrays are device pointers, scalars are passed by value; launch your kernels from "
-							   "this function. It is compiled by "
-							   "nvcc with `-O3 -arch=native`. Allocate what you need beyond the arguments, and "
+							   "Arrays are device pointers, scalars are passed by value; launch "
+							   "your kernels from this function. It is compiled by nvcc with `-O3 "
+							   "-arch=native`. Allocate what you need beyond the arguments, and "
 							   "release it, within the call.\n\n");
 	else
 		appendStringInfoString(prompt,
-							   "Arrays are pointers to contiguous memory in row-major order and do not overlap, "
-							   "scalars are passed by value. It is "
-							   "compiled by the system's C compiler with `-O3 -march=native`. Allocate what you need "
-							   "beyond the arguments, and "
-							   "release it, within the call.\n\n");
+							   "Arrays are pointers to contiguous memory in row-major order and "
+							   "do not overlap, scalars are passed by value. It is compiled by "
+							   "the system's C compiler with `-O3 -march=native`. Allocate what "
+							   "you need beyond the arguments, and release it, within the "
+							   "call.\n\n");
 }
 
 static void
@@ -117,23 +119,23 @@ append_demands(StringInfo prompt, const PromptTask *task)
 {
 	appendStringInfoString(prompt, "**Requirements**\n\n");
 	appendStringInfo(prompt,
-					 "1. Compute what the reference computes, for any inputs of these shapes: %s. A wrong result "
-					 "scores 0.\n"
-					 "2. Compile and run as it stands on %s. Code that doesn't compile, crashes or doesn't end "
-					 "scores 0.\n"
+					 "1. Compute what the reference computes, for any inputs of these shapes: %s. "
+					 "A wrong result scores 0.\n"
+					 "2. Compile and run as it stands on %s. Code that doesn't compile, crashes "
+					 "or doesn't end scores 0.\n"
 					 "3. Stay numerically stable for large values, wherever the reference is.\n\n",
 					 task->tolerance, task->hardware);
 	appendStringInfo(prompt,
 					 "**Restrictions**\n\n"
-					 "1. Do all the work in every call. Keep no results, inputs or addresses from one call for "
-					 "another, and put no work off.\n"
-					 "2. Leave hyperparameters as they are: batch size, dimensions, dtypes, scaling factors and "
-					 "everything else the reference fixes.\n"
+					 "1. Do all the work in every call. Keep no results, inputs or addresses from "
+					 "one call for another, and put no work off.\n"
+					 "2. Leave hyperparameters as they are: batch size, dimensions, dtypes, "
+					 "scaling factors and everything else the reference fixes.\n"
 					 "3. Finish with the call: %s\n"
-					 "4. Use no files, network, other processes, environment variables, or the interpreter's or "
-					 "measurement's internals.\n\n",
-					 task->gpu ? "work on streams of your own counts until the whole device is idle, so streams are for overlap "
-					 "within a call only." :
+					 "4. Use no files, network, other processes, environment variables, or the "
+					 "interpreter's or measurement's internals.\n\n",
+					 task->gpu ? "work on streams of your own counts until the whole device is "
+					 "idle, so streams are for overlap within a call only." :
 					 "threads of your own must have done their work when it returns.");
 }
 
@@ -142,27 +144,107 @@ append_protocol(StringInfo prompt, bool contrastive)
 {
 	appendStringInfoString(prompt,
 						   "**Answer**\n\n"
-						   "Answer in three sections under exactly these headings, each on a line of its own with "
-						   "exactly two hash signs:\n\n"
+						   "Answer in three sections under exactly these headings, each on a line "
+						   "of its own with exactly two hash signs:\n\n"
 						   "## Performance Analysis\n");
 	if (contrastive)
 		appendStringInfoString(prompt,
 							   "Compare the implementations above:\n"
-							   "1. Which of them score best, and what in their algorithm or implementation is the "
-							   "reason?\n"
-							   "2. Which of their optimisations promise most if they are taken further?\n"
-							   "3. What limits the performance of each: memory traffic, arithmetic, latency, "
-							   "launches, allocation?\n"
+							   "1. Which of them score best, and what in their algorithm or "
+							   "implementation is the reason?\n"
+							   "2. Which of their optimisations promise most if they are taken "
+							   "further?\n"
+							   "3. What limits the performance of each: memory traffic, "
+							   "arithmetic, latency, launches, allocation?\n"
 							   "4. Which techniques of this platform has none of them used?\n"
 							   "5. Where is the largest gain still to be had?\n\n");
 	else
 		appendStringInfoString(prompt,
-							   "Say what limits the performance of the reference, and where the largest gain is to be had.\n\n");
+							   "Say what limits the performance of the reference, and where the "
+							   "largest gain is to be had.\n\n");
 	appendStringInfoString(prompt,
 						   "## Algorithm Design\n"
 						   "Describe your optimisation as numbered points in plain words.\n\n"
 						   "## Code Implementation\n"
 						   "Give the complete code in a single fenced code block.\n");
+}
+
+/* the codes that a contrastive prompt compares, in ascending score */
+typedef struct Exemplars
+{
+	Datum	   *codes;
+	double	   *scores;
+	int			n;
+} Exemplars;
+
+static void
+append_exemplars(StringInfo prompt, const PromptTask *task, const Exemplars *exemplars)
+{
+	appendStringInfoString(prompt, "**Earlier implementations with scores**\n\n");
+	for (int i = 0; i < exemplars->n; i++)
+	{
+		appendStringInfo(prompt, "Implementation %d (score %.2f)\n\n", i + 1, exemplars->scores[i]);
+		append_code(prompt, task, TextDatumGetCString(exemplars->codes[i]));
+	}
+	if (exemplars->n == 0)
+	{
+		appendStringInfoString(prompt,
+							   "Implementation 1 (score 1.00), the reference: there is no other "
+							   "yet\n\n");
+		append_code(prompt, task, task->reference);
+	}
+}
+
+static void
+append_contrastive(StringInfo prompt, const PromptTask *task, const Exemplars *exemplars)
+{
+	appendStringInfoString(prompt,
+						   "Below are a reference and earlier implementations of the same "
+						   "function, each with its measured score: the reference's time divided "
+						   "by its own, so 1.00 is as fast as the reference and 2.00 takes half "
+						   "its time. Compare them, learn what makes the better ones fast, and "
+						   "write an implementation that does the same and scores higher than all "
+						   "of them.\n\n");
+	append_entry(prompt, task);
+	appendStringInfoString(prompt, "**Reference code**\n\n");
+	append_code(prompt, task, task->reference);
+	append_exemplars(prompt, task, exemplars);
+}
+
+static void
+append_plain(StringInfo prompt, const PromptTask *task)
+{
+	appendStringInfoString(prompt,
+						   "Below is a reference implementation. Write one that gives the same "
+						   "results in less time; its score is the reference's time divided by "
+						   "its own.\n\n");
+	append_entry(prompt, task);
+	appendStringInfoString(prompt, "**Reference implementation (exact copy)**\n\n");
+	append_code(prompt, task, task->reference);
+}
+
+static Exemplars
+read_exemplars(ArrayType *codes, ArrayType *scores)
+{
+	Exemplars	exemplars;
+	bool	   *nulls;
+	int			nscores;
+
+	exemplars.scores = cudal1_array_float8(scores, "scores", &nscores, NULL);
+	deconstruct_array(codes, TEXTOID, -1, false, TYPALIGN_INT,
+					  &exemplars.codes, &nulls, &exemplars.n);
+	if (exemplars.n != nscores)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("arguments \"codes\" and \"scores\" must have the same length")));
+	for (int i = 0; i < exemplars.n; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("argument \"codes\" must not contain NULL")));
+	}
+	return exemplars;
 }
 
 static char *
@@ -172,8 +254,9 @@ text_argument(FunctionCallInfo fcinfo, int position)
 }
 
 /*
- * cudal1.compose_prompt(contrastive boolean, language text, gpu boolean, hardware text, name text, reference text, entry text,
- *						 tolerance text, codes text[], scores float8[]) RETURNS text
+ * cudal1.compose_prompt(contrastive boolean, language text, gpu boolean, hardware text, name text,
+ *						 reference text, entry text, tolerance text, codes text[], scores float8[])
+ * RETURNS text
  */
 Datum
 cudal1_compose_prompt(PG_FUNCTION_ARGS)
@@ -181,11 +264,7 @@ cudal1_compose_prompt(PG_FUNCTION_ARGS)
 	bool		contrastive;
 	PromptTask	task;
 	StringInfoData prompt;
-	Datum	   *codes;
-	bool	   *nulls;
-	int			ncodes;
-	int			nscores;
-	double	   *scores;
+	Exemplars	exemplars;
 
 	for (int i = 0; i < PG_NARGS(); i++)
 	{
@@ -195,7 +274,6 @@ cudal1_compose_prompt(PG_FUNCTION_ARGS)
 					 errmsg("no argument but \"entry\" may be NULL")));
 	}
 	contrastive = PG_GETARG_BOOL(0);
-	scores = cudal1_array_float8(PG_GETARG_ARRAYTYPE_P(9), "scores", &nscores, NULL);
 	task.language = text_argument(fcinfo, 1);
 	task.gpu = PG_GETARG_BOOL(2);
 	task.hardware = text_argument(fcinfo, 3);
@@ -203,54 +281,16 @@ cudal1_compose_prompt(PG_FUNCTION_ARGS)
 	task.reference = text_argument(fcinfo, 5);
 	task.entry = text_argument(fcinfo, 6);
 	task.tolerance = text_argument(fcinfo, 7);
-	deconstruct_array(PG_GETARG_ARRAYTYPE_P(8), TEXTOID, -1, false, TYPALIGN_INT, &codes, &nulls, &ncodes);
-	if (ncodes != nscores)
-		ereport(ERROR,
-				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("arguments \"codes\" and \"scores\" must have the same length")));
-	for (int i = 0; i < ncodes; i++)
-	{
-		if (nulls[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("argument \"codes\" must not contain NULL")));
-	}
+	exemplars = read_exemplars(PG_GETARG_ARRAYTYPE_P(8), PG_GETARG_ARRAYTYPE_P(9));
 
 	initStringInfo(&prompt);
-	appendStringInfo(&prompt, "**Task: a faster implementation of %s**\n\nYou are an expert in %s. ", task.name, expertise(&task));
+	appendStringInfo(&prompt,
+					 "**Task: a faster implementation of %s**\n\nYou are an expert in %s. ",
+					 task.name, expertise(&task));
 	if (contrastive)
-		appendStringInfoString(&prompt,
-							   "Below are a reference and earlier implementations of the same function, each with "
-							   "its measured score: the "
-							   "reference's time divided by its own, so 1.00 is as fast as the reference and 2.00 "
-							   "takes half its time. Compare them, learn "
-							   "what makes the better ones fast, and write an implementation that does the same and "
-							   "scores higher than all of them.\n\n");
+		append_contrastive(&prompt, &task, &exemplars);
 	else
-		appendStringInfoString(&prompt,
-							   "Below is a reference implementation. Write one that gives the same results in less "
-							   "time; its score is the reference's "
-							   "time divided by its own.\n\n");
-
-	append_entry(&prompt, &task);
-	appendStringInfoString(&prompt, contrastive ? "**Reference code**\n\n" : "**Reference implementation (exact copy)**\n\n");
-	append_code(&prompt, &task, task.reference);
-
-	if (contrastive)
-	{
-		appendStringInfoString(&prompt, "**Earlier implementations with scores**\n\n");
-		for (int i = 0; i < ncodes; i++)
-		{
-			appendStringInfo(&prompt, "Implementation %d (score %.2f)\n\n", i + 1, scores[i]);
-			append_code(&prompt, &task, TextDatumGetCString(codes[i]));
-		}
-		if (ncodes == 0)
-		{
-			appendStringInfoString(&prompt, "Implementation 1 (score 1.00), the reference: there is no other yet\n\n");
-			append_code(&prompt, &task, task.reference);
-		}
-	}
-
+		append_plain(&prompt, &task);
 	append_demands(&prompt, &task);
 	append_protocol(&prompt, contrastive);
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(prompt.data, prompt.len));

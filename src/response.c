@@ -1,15 +1,17 @@
 /*
  * response.c
- *		What a model sent, taken apart into analysis, design and code.
+ *		A model's answer, taken apart into analysis, design and code.
  *
- * Models keep to the demanded form only roughly, and a good kernel is not to be lost to a colon or a third backtick, so the
- * reading is generous about marks and strict about substance: all three sections must be there and the code must be
- * complete.  An answer is read once, line by line.  Headings count outside code fences only, except that the heading of a
- * later section ends a fence that the model forgot to close.
+ * Models keep to the demanded form only roughly, and a good kernel should not be lost to a missing
+ * colon or backtick.  So the parser is generous about marks and strict about substance: all three
+ * sections must be there, and the code must be complete.
  *
- * Of several fences under the code heading the last one counts that is at least half as long as the longest: models first
- * sketch, then write, then show how to compile.  If that one is not closed, the answer was cut off, however complete the
- * sketch before it.
+ * An answer is read once, line by line.  Headings count only outside of code fences, with one
+ * exception: the heading of a later section ends a fence that the model forgot to close.
+ *
+ * A section of code may have several fences, because models first sketch, then write, then show how
+ * to compile.  The last one counts that is at least half as long as the longest.  If that fence is
+ * not closed, the answer was cut off, however complete the sketch before it is.
  */
 #include "postgres.h"
 
@@ -30,7 +32,8 @@ typedef enum SectionKind
 	SECTION_CODE,
 } SectionKind;
 
-static const char *const section_titles[] = {"Performance Analysis", "Algorithm Design", "Code Implementation"};
+static const char *const section_titles[] = {"Performance Analysis", "Algorithm Design",
+	"Code Implementation"};
 
 typedef struct Section
 {
@@ -67,9 +70,15 @@ is_blank(char c)
 }
 
 static bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool
 is_word(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || IS_HIGHBIT_SET(c);
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || IS_HIGHBIT_SET(c);
 }
 
 static const char *
@@ -89,7 +98,8 @@ line_end(const char *p, const char *end)
 }
 
 /*
- * Match a title at p, words separated by blanks, hyphens or underscores; returns what follows it or NULL.
+ * Where a title at p ends, its words separated by blanks, hyphens or underscores; NULL if there is
+ * none.
  */
 static const char *
 match_title(const char *p, const char *end, const char *title)
@@ -108,7 +118,7 @@ match_title(const char *p, const char *end, const char *title)
 		}
 		else
 		{
-			if (p >= end || pg_ascii_tolower((unsigned char) *p) != pg_ascii_tolower((unsigned char) *title))
+			if (p >= end || pg_strncasecmp(p, title, 1) != 0)
 				return NULL;
 			p++;
 		}
@@ -117,9 +127,9 @@ match_title(const char *p, const char *end, const char *title)
 }
 
 /*
- * Is the line a heading of one of the three sections?  Hashes, bold, quotes and numbers may stand before the title, marks
- * and a colon behind it.  Without any mark the title must be alone on its line.  *rest is where the section's text begins,
- * *hashed whether the heading is one in Markdown.
+ * The section that the line is a heading of.  Hashes, bold, quotes and numbers may stand before the
+ * title, marks and a colon behind it.  Without any mark the title must be alone on its line.  *rest
+ * is where the section's text begins; *hashed says whether the heading is one in Markdown.
  */
 static SectionKind
 match_heading(const char *p, const char *end, const char **rest, bool *hashed)
@@ -137,10 +147,10 @@ match_heading(const char *p, const char *end, const char **rest, bool *hashed)
 			marked = true;
 			p++;
 		}
-		else if (p < end && (*p == '(' || (*p >= '0' && *p <= '9')))
+		else if (p < end && (*p == '(' || is_digit(*p)))
 		{
 			/* a number: 1. or 1) or (3.1) */
-			while (p < end && (*p == '(' || *p == ')' || *p == '.' || *p == ':' || (*p >= '0' && *p <= '9')))
+			while (p < end && (strchr("().:", *p) != NULL || is_digit(*p)))
 				p++;
 		}
 		else
@@ -153,14 +163,14 @@ match_heading(const char *p, const char *end, const char **rest, bool *hashed)
 
 		if (after == NULL)
 			continue;
-		while (after < end && (is_blank(*after) || *after == '*' || *after == '_' || *after == '#' || *after == ':'))
+		while (after < end && (is_blank(*after) || strchr("*_#:", *after) != NULL))
 		{
 			colon |= *after == ':';
 			after++;
 		}
 		if (after < end && !(marked && (*hashed || colon)))
 			return SECTION_NONE;
-		/* more words make another title: "## Algorithm Design Considerations" is taken, "## Code Implementation of x" too */
+		/* a longer title counts, too: "## Algorithm Design Considerations" */
 		*rest = after;
 		return (SectionKind) kind;
 	}
@@ -171,8 +181,9 @@ match_heading(const char *p, const char *end, const char **rest, bool *hashed)
 static bool
 is_prose_label(const char *label, int length)
 {
-	static const char *const labels[] = {"bash", "console", "csv", "diff", "json", "log", "markdown", "md", "none", "output",
-		"plain", "plaintext", "ps1", "sh", "shell", "shellsession", "text", "toml", "txt", "xml", "yaml", "yml", "zsh"};
+	static const char *const labels[] = {"bash", "console", "csv", "diff", "json", "log",
+		"markdown", "md", "none", "output", "plain", "plaintext", "ps1", "sh", "shell",
+		"shellsession", "text", "toml", "txt", "xml", "yaml", "yml", "zsh"};
 
 	for (int i = 0; i < lengthof(labels); i++)
 		if (strlen(labels[i]) == length && pg_strncasecmp(labels[i], label, length) == 0)
@@ -223,7 +234,7 @@ match_fence_close(const char *line, const char *end, const Fence *fence)
 	return p == end || *p == '<';
 }
 
-/* behind a closing tag at p that has its line to itself from there on, blanks apart; else NULL */
+/* where a closing tag at p ends, if nothing but blanks follows it on its line; else NULL */
 static const char *
 match_closing_line(const char *p, const char *end, const char *closing)
 {
@@ -236,11 +247,12 @@ match_closing_line(const char *p, const char *end, const char *closing)
 }
 
 /*
- * Where the answer begins, behind the model's reasoning: a block <think> ... </think>, or everything up to a line that is
- * nothing but the closing tag (chat templates put the opening tag into the prompt).  NULL: the reasoning never ends.
+ * Where the answer begins, behind the model's reasoning.  Reasoning is a block
+ * <think> ... </think>, or everything up to a line that is nothing but the closing tag, because
+ * chat templates put the opening tag into the prompt.  NULL: the reasoning never ends.
  *
- * Of the lines with a closing tag only the last counts, so they are looked for once, however many blocks there are; behind
- * a block only what is left of its own line can be another.
+ * Only the last line with a closing tag counts, so such lines are searched for once, however many
+ * blocks there are.  Behind a block only the rest of its own line can be another such line.
  */
 static const char *
 skip_reasoning(const char *p, const char *end)
@@ -277,7 +289,8 @@ skip_reasoning(const char *p, const char *end)
 
 			while (start < end && (is_blank(*start) || *start == '\n'))
 				start++;
-			if (end - start >= strlen(openings[i]) && pg_strncasecmp(start, openings[i], strlen(openings[i])) == 0)
+			if (end - start >= strlen(openings[i]) &&
+				pg_strncasecmp(start, openings[i], strlen(openings[i])) == 0)
 			{
 				const char *found = strstr(start, closings[i]);
 
@@ -318,11 +331,16 @@ scan_answer(const char *text, const char *end, Answer *answer)
 		const char *stop = line_end(line, end);
 		const char *rest;
 		bool		hashed;
-		Section    *section = answer->nsections > 0 ? &answer->sections[answer->nsections - 1] : NULL;
-		SectionKind current = section ? section->kind : SECTION_NONE;
+		Section    *section = NULL;
+		SectionKind current = SECTION_NONE;
 		SectionKind kind;
 
 		CHECK_FOR_INTERRUPTS();
+		if (answer->nsections > 0)
+		{
+			section = &answer->sections[answer->nsections - 1];
+			current = section->kind;
+		}
 		if (open)
 		{
 			Fence	   *fence = &answer->fences[answer->nfences - 1];
@@ -351,12 +369,9 @@ scan_answer(const char *text, const char *end, Answer *answer)
 				max_sections *= 2;
 				answer->sections = repalloc(answer->sections, max_sections * sizeof(Section));
 			}
-			answer->sections[answer->nsections].kind = kind;
-			answer->sections[answer->nsections].start = rest;
-			answer->sections[answer->nsections].end = end;
-			answer->sections[answer->nsections].fence = answer->nfences;
-			answer->sections[answer->nsections].nfences = 0;
-			answer->nsections++;
+			answer->sections[answer->nsections++] = (Section) {
+				.kind = kind,.start = rest,.end = end,.fence = answer->nfences
+			};
 			continue;
 		}
 
@@ -471,104 +486,123 @@ unify_line_ends(const text *response)
 }
 
 /*
- * Fills the four columns; returns with reason still NULL if the answer is complete.
+ * Which sections count: the last section of code that has a fence, or else the last; of the others
+ * the last one before the code, or else the last.  chosen[] holds indexes, -1 where there is none.
+ * Returns the fence that holds the code, or NULL.
+ */
+static Fence *
+choose_sections(Answer *answer, int chosen[3])
+{
+	Fence	   *code = NULL;
+
+	for (int kind = SECTION_ANALYSIS; kind <= SECTION_CODE; kind++)
+		chosen[kind] = -1;
+	for (int i = 0; i < answer->nsections; i++)
+	{
+		Fence	   *fence;
+
+		if (answer->sections[i].kind != SECTION_CODE)
+			continue;
+		CHECK_FOR_INTERRUPTS();
+		fence = choose_fence(answer, &answer->sections[i]);
+		if (fence == NULL && code != NULL)
+			continue;
+		chosen[SECTION_CODE] = i;
+		code = fence;
+	}
+	for (int kind = SECTION_ANALYSIS; kind <= SECTION_DESIGN; kind++)
+		for (int i = 0; i < answer->nsections; i++)
+			if (answer->sections[i].kind == kind &&
+				(chosen[kind] < 0 || chosen[SECTION_CODE] < 0 || i < chosen[SECTION_CODE]))
+				chosen[kind] = i;
+	return code;
+}
+
+/* the code of a section and its fence, NULL where there is none: *problem says why */
+static text *
+section_code(const Section *section, const Fence *fence, const char **problem)
+{
+	text	   *bare;
+
+	if (fence != NULL && fence->closed)
+		return fence_text(fence);
+	if (fence != NULL)
+	{
+		*problem = "the code fence is not closed: the answer was cut off";
+		return NULL;
+	}
+	bare = trimmed_text(section->start, section->end);
+	/* nothing, or only fences that hold nothing */
+	if (VARSIZE_ANY_EXHDR(bare) == 0 || section->nfences > 0)
+	{
+		*problem = psprintf("section \"## %s\" holds no code", section_titles[section->kind]);
+		return NULL;
+	}
+	return bare;
+}
+
+/* fills the columns analysis, design and code; returns why the answer is not complete, or "" */
+static char *
+read_sections(Answer *answer, Datum *values, bool *nulls)
+{
+	int			chosen[3];
+	Fence	   *fence = choose_sections(answer, chosen);
+	StringInfoData reason;
+
+	initStringInfo(&reason);
+	for (int kind = SECTION_ANALYSIS; kind <= SECTION_CODE; kind++)
+	{
+		const char *problem = NULL;
+		text	   *content = NULL;
+
+		if (chosen[kind] < 0)
+			problem = psprintf("section \"## %s\" is missing", section_titles[kind]);
+		else if (kind == SECTION_CODE)
+			content = section_code(&answer->sections[chosen[kind]], fence, &problem);
+		else
+			content = trimmed_text(answer->sections[chosen[kind]].start,
+								   answer->sections[chosen[kind]].end);
+		if (problem != NULL)
+			appendStringInfo(&reason, "%s%s", reason.len > 0 ? "; " : "", problem);
+		nulls[kind] = content == NULL;
+		values[kind] = PointerGetDatum(content);
+	}
+	return reason.data;
+}
+
+/*
+ * Fills the four columns; the last, reason, stays NULL if the answer is complete.
  */
 static void
 parse_response(const text *response, Datum *values, bool *nulls)
 {
 	char	   *unified = unify_line_ends(response);
 	const char *end = unified + strlen(unified);
-	const char *start;
-	Answer		answer;
-	int			chosen[3] = {-1, -1, -1};
-	Fence	   *fence = NULL;	/* that holds the code */
-	StringInfoData reason;
+	const char *start = skip_reasoning(unified, end);
+	const char *reason;
 
 	memset(nulls, true, 4 * sizeof(bool));
-	initStringInfo(&reason);
-
-	start = skip_reasoning(unified, end);
 	if (start == NULL)
+		reason = "the reasoning block is not closed: the answer was cut off";
+	else if (is_empty(start, end))
+		reason = "the response is empty";
+	else
 	{
-		values[3] = CStringGetTextDatum("the reasoning block is not closed: the answer was cut off");
-		nulls[3] = false;
-		return;
+		Answer		answer;
+
+		scan_answer(start, end, &answer);
+		reason = read_sections(&answer, values, nulls);
 	}
-	if (is_empty(start, end))
+	if (reason[0] != '\0')
 	{
-		values[3] = CStringGetTextDatum("the response is empty");
-		nulls[3] = false;
-		return;
-	}
-	scan_answer(start, end, &answer);
-
-	/* the code: the last section of code that has a fence, else the last; the others: the last before it, else the last */
-	for (int i = 0; i < answer.nsections; i++)
-		if (answer.sections[i].kind == SECTION_CODE)
-		{
-			Fence	   *other = choose_fence(&answer, &answer.sections[i]);
-
-			CHECK_FOR_INTERRUPTS();
-			if (other == NULL && fence != NULL)
-				continue;
-			chosen[SECTION_CODE] = i;
-			fence = other;
-		}
-	for (int kind = SECTION_ANALYSIS; kind <= SECTION_DESIGN; kind++)
-		for (int i = 0; i < answer.nsections; i++)
-			if (answer.sections[i].kind == kind &&
-				(chosen[kind] < 0 || chosen[SECTION_CODE] < 0 || i < chosen[SECTION_CODE]))
-				chosen[kind] = i;
-
-	for (int kind = SECTION_ANALYSIS; kind <= SECTION_CODE; kind++)
-	{
-		Section    *section;
-
-		if (chosen[kind] < 0)
-		{
-			appendStringInfo(&reason, "%ssection \"## %s\" is missing", reason.len > 0 ? "; " : "", section_titles[kind]);
-			continue;
-		}
-		section = &answer.sections[chosen[kind]];
-		if (kind != SECTION_CODE)
-		{
-			values[kind] = PointerGetDatum(trimmed_text(section->start, section->end));
-			nulls[kind] = false;
-		}
-		else
-		{
-			if (fence != NULL && !fence->closed)
-				appendStringInfo(&reason, "%sthe code fence is not closed: the answer was cut off", reason.len > 0 ? "; " : "");
-			else if (fence != NULL)
-			{
-				values[kind] = PointerGetDatum(fence_text(fence));
-				nulls[kind] = false;
-			}
-			else
-			{
-				text	   *bare = trimmed_text(section->start, section->end);
-
-				/* nothing, or only fences that hold nothing */
-				if (VARSIZE_ANY_EXHDR(bare) == 0 || section->nfences > 0)
-					appendStringInfo(&reason, "%ssection \"## %s\" holds no code", reason.len > 0 ? "; " : "",
-									 section_titles[kind]);
-				else
-				{
-					values[kind] = PointerGetDatum(bare);
-					nulls[kind] = false;
-				}
-			}
-		}
-	}
-	if (reason.len > 0)
-	{
-		values[3] = CStringGetTextDatum(reason.data);
+		values[3] = CStringGetTextDatum(reason);
 		nulls[3] = false;
 	}
 }
 
 /*
- * cudal1_parse_response(response text) RETURNS TABLE (analysis text, design text, code text, reason text)
+ * cudal1_parse_response(response text)
+ * RETURNS TABLE (analysis text, design text, code text, reason text)
  */
 Datum
 cudal1_parse_response(PG_FUNCTION_ARGS)

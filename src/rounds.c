@@ -2,8 +2,9 @@
  * rounds.c
  *		Rounds of a measurement as SQL sees them: ratios, buckets, score, reward.
  *
- * The arithmetic is score.c's, the numbers are the profile's; what is here checks arguments.  A trainer or a reviewer can
- * so judge times measured elsewhere by the rule that is in force here.
+ * The arithmetic is score.c's, and the numbers are the profile's.  This file checks arguments and
+ * calls both, so a trainer or a reviewer can judge times that were measured elsewhere by the rule
+ * that is in force here.
  */
 #include "postgres.h"
 
@@ -74,14 +75,24 @@ cudal1_bucket_of(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(cudal1_score_bucket(reward, width, strcmp(scale, "log") == 0));
 }
 
-/* the value of a column of the current SPI row, infinity for NULL */
+/* a column of the row that was looked up; NULL is infinity */
 static double
 limit_column(int column)
 {
 	bool		isnull;
-	Datum		value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, &isnull);
+	Datum		value;
 
+	value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, &isnull);
 	return isnull ? get_float8_infinity() : DatumGetFloat8(value);
+}
+
+/* a column that is not NULL */
+static Datum
+plain_column(int column)
+{
+	bool		isnull;
+
+	return SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, &isnull);
 }
 
 static void
@@ -90,13 +101,14 @@ read_rule(text *profile, ScoreRule *rule)
 	static SPIPlanPtr plan = NULL;
 	Datum		argument = PointerGetDatum(profile);
 	Oid			type = TEXTOID;
-	bool		isnull;
 
 	SPI_connect();
 	if (plan == NULL)
 	{
-		SPIPlanPtr	prepared = SPI_prepare("SELECT pairs, pg_catalog.cardinality(looks), bucket_estimator = 'mean',"
-										   " score_estimator = 'mean_of_ratios', confidence, half_width_limit, variance_limit, precision_slope"
+		SPIPlanPtr	prepared = SPI_prepare("SELECT pairs, pg_catalog.cardinality(looks),"
+										   " bucket_estimator = 'mean',"
+										   " score_estimator = 'mean_of_ratios', confidence,"
+										   " half_width_limit, variance_limit, precision_slope"
 										   " FROM cudal1.profile WHERE name = $1", 1, &type);
 
 		if (prepared == NULL || SPI_keepplan(prepared) != 0)
@@ -105,13 +117,15 @@ read_rule(text *profile, ScoreRule *rule)
 	}
 	if (SPI_execute_plan(plan, &argument, NULL, true, 1) != SPI_OK_SELECT)
 		elog(ERROR, "could not look up a profile");
+	/* check_profile() raises the error, with the names that may have been meant */
 	if (SPI_processed == 0)
-		SPI_execute_with_args("SELECT cudal1.check_profile($1)", 1, &type, &argument, NULL, true, 1);	/* raises the error */
-	rule->buckets = DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
-	rule->looks = DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2, &isnull));
-	rule->bucket_estimator = DatumGetBool(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 3, &isnull)) ?
-		CUDAL1_ESTIMATE_MEAN : CUDAL1_ESTIMATE_MEDIAN;
-	rule->mean_of_ratios = DatumGetBool(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 4, &isnull));
+		SPI_execute_with_args("SELECT cudal1.check_profile($1)", 1, &type, &argument, NULL,
+							  true, 1);
+	rule->buckets = DatumGetInt32(plain_column(1));
+	rule->looks = DatumGetInt32(plain_column(2));
+	rule->bucket_estimator =
+		DatumGetBool(plain_column(3)) ? CUDAL1_ESTIMATE_MEAN : CUDAL1_ESTIMATE_MEDIAN;
+	rule->mean_of_ratios = DatumGetBool(plain_column(4));
 	rule->confidence = limit_column(5);
 	rule->half_width_limit = limit_column(6);
 	rule->variance_limit = limit_column(7);
@@ -159,9 +173,120 @@ compare_rounds(const void *a, const void *b)
 	return x->position - y->position;
 }
 
+/* one round for each pair of times */
+static Round *
+make_rounds(const double *reference, const double *candidate, int n)
+{
+	Round	   *rounds = palloc(Max(n, 1) * sizeof(Round));
+
+	for (int i = 0; i < n; i++)
+	{
+		rounds[i].bucket = 0;
+		rounds[i].position = i;
+		rounds[i].ratio = reference[i] / candidate[i];
+		if (!isfinite(rounds[i].ratio) || rounds[i].ratio == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("the ratio of round %d is out of range", i + 1)));
+	}
+	return rounds;
+}
+
+/* splits the rounds into as many buckets as the profile has, as even as can be */
+static void
+split_rounds(Round *rounds, int n, int buckets, text *profile)
+{
+	if (n < buckets)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("too few rounds: %d", n),
+				 errdetail("Profile \"%s\" splits them into %d buckets.",
+						   text_to_cstring(profile), buckets)));
+	for (int b = 0; b < buckets; b++)
+		for (int64 i = (int64) b * n / buckets; i < (int64) (b + 1) * n / buckets; i++)
+			rounds[i].bucket = b;
+}
+
+/* puts each round into the bucket that the argument names, and sorts the rounds by bucket */
+static void
+group_rounds(Round *rounds, int n, ArrayType *array)
+{
+	int			other;
+	int32	   *buckets = cudal1_array_int4(array, "buckets", &other);
+
+	if (n != other)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("argument \"buckets\" must have one element for each round"),
+				 errdetail("It has %d elements for %d rounds.", other, n)));
+	if (n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("too few rounds: 0")));
+	for (int i = 0; i < n; i++)
+		rounds[i].bucket = buckets[i];
+	qsort(rounds, n, sizeof(Round), compare_rounds);
+}
+
+typedef struct Judgement
+{
+	double	   *estimates;		/* of the buckets */
+	int			nbuckets;
+	double		variance;
+	double		score;
+	double		reward;
+	bool		accepted;
+} Judgement;
+
+/* what the rule says of n >= 1 rounds, those of a bucket side by side */
+static Judgement
+judge_rounds(const ScoreRule *rule, const Round *rounds, int n)
+{
+	Judgement	judgement = {.estimates = palloc(n * sizeof(double))};
+	double	   *ratios = palloc(n * sizeof(double));
+	double		lower;
+	double		upper;
+	double		half_width = 0;
+	bool		wide;
+
+	for (int i = 0; i < n; i++)
+		ratios[i] = rounds[i].ratio;
+	for (int first = 0, next; first < n; first = next)
+	{
+		for (next = first; next < n && rounds[next].bucket == rounds[first].bucket;)
+			next++;
+		judgement.estimates[judgement.nbuckets++] = estimate(rule, ratios + first, next - first);
+	}
+
+	judgement.variance = cudal1_score_variance(judgement.estimates, judgement.nbuckets);
+	judgement.score = rule->mean_of_ratios ? cudal1_score_mean(ratios, n) :
+		cudal1_score_median(judgement.estimates, judgement.nbuckets);
+	if (!isfinite(judgement.score) || !isfinite(judgement.variance))
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("the score of these rounds is out of range")));
+
+	/*
+	 * This is how cudal1-measure judges without A/A pairs.  A single bucket has no interval, so it
+	 * is accepted only where the profile limits none.
+	 */
+	cudal1_score_interval(judgement.estimates, judgement.nbuckets, rule->confidence, rule->looks,
+						  &lower, &upper, &half_width);
+	wide = half_width > fmax(rule->half_width_limit,
+							 rule->precision_slope * fabs(log(judgement.score)));
+	judgement.reward =
+		cudal1_score_conservative_round(wide ? cudal1_score_nearer_end(lower, upper) :
+										judgement.score);
+	judgement.accepted = judgement.variance <= rule->variance_limit &&
+		(isinf(rule->half_width_limit) || !isnan(half_width));
+	return judgement;
+}
+
 /*
- * cudal1_score_rounds(reference_times float8[], candidate_times float8[], profile text, buckets int[])
- * RETURNS TABLE (bucket_means float8[], variance float8, score float8, reward float8, accepted bool)
+ * cudal1_score_rounds(reference_times float8[], candidate_times float8[], profile text,
+ *					   buckets int[])
+ * RETURNS TABLE (bucket_means float8[], variance float8, score float8, reward float8,
+ *				  accepted bool)
  */
 Datum
 cudal1_score_rounds(PG_FUNCTION_ARGS)
@@ -171,19 +296,10 @@ cudal1_score_rounds(PG_FUNCTION_ARGS)
 	ScoreRule	rule;
 	double	   *reference;
 	double	   *candidate;
-	double	   *ratios;
-	double	   *estimates;
 	Round	   *rounds;
+	Judgement	judgement;
 	int			n;
 	int			other;
-	int			nbuckets = 0;
-	double		variance;
-	double		score;
-	double		lower;
-	double		upper;
-	double		half_width = 0;
-	bool		wide;
-	bool		accepted;
 	Datum		values[5];
 	bool		nulls[5] = {false};
 
@@ -198,81 +314,26 @@ cudal1_score_rounds(PG_FUNCTION_ARGS)
 	if (n != other)
 		ereport(ERROR,
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("arguments \"reference_times\" and \"candidate_times\" must have the same length"),
+				 errmsg("arguments \"reference_times\" and \"candidate_times\" must have the same"
+						" length"),
 				 errdetail("They have %d and %d elements.", n, other)));
 	read_rule(PG_GETARG_TEXT_PP(2), &rule);
 
-	rounds = palloc(Max(n, 1) * sizeof(Round));
-	ratios = palloc(Max(n, 1) * sizeof(double));
-	for (int i = 0; i < n; i++)
-	{
-		rounds[i].position = i;
-		rounds[i].ratio = reference[i] / candidate[i];
-		if (!isfinite(rounds[i].ratio) || rounds[i].ratio == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-					 errmsg("the ratio of round %d is out of range", i + 1)));
-	}
-
+	rounds = make_rounds(reference, candidate, n);
 	if (PG_ARGISNULL(3))
-	{
-		if (n < rule.buckets)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("too few rounds: %d", n),
-					 errdetail("Profile \"%s\" splits them into %d buckets.", text_to_cstring(PG_GETARG_TEXT_PP(2)),
-							   rule.buckets)));
-		for (int b = 0; b < rule.buckets; b++)
-			for (int64 i = (int64) b * n / rule.buckets; i < (int64) (b + 1) * n / rule.buckets; i++)
-				rounds[i].bucket = b;
-	}
+		split_rounds(rounds, n, rule.buckets, PG_GETARG_TEXT_PP(2));
 	else
-	{
-		int32	   *buckets = cudal1_array_int4(PG_GETARG_ARRAYTYPE_P(3), "buckets", &other);
-
-		if (n != other)
-			ereport(ERROR,
-					(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-					 errmsg("argument \"buckets\" must have one element for each round"),
-					 errdetail("It has %d elements for %d rounds.", other, n)));
-		if (n == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("too few rounds: 0")));
-		for (int i = 0; i < n; i++)
-			rounds[i].bucket = buckets[i];
-		qsort(rounds, n, sizeof(Round), compare_rounds);
-	}
-
-	for (int i = 0; i < n; i++)
-		ratios[i] = rounds[i].ratio;
-	estimates = palloc(n * sizeof(double));
-	for (int first = 0, next; first < n; first = next)
-	{
-		for (next = first; next < n && rounds[next].bucket == rounds[first].bucket;)
-			next++;
-		estimates[nbuckets++] = estimate(&rule, ratios + first, next - first);
-	}
-
-	variance = cudal1_score_variance(estimates, nbuckets);
-	score = rule.mean_of_ratios ? cudal1_score_mean(ratios, n) : cudal1_score_median(estimates, nbuckets);
-	if (!isfinite(score) || !isfinite(variance))
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("the score of these rounds is out of range")));
-	cudal1_score_interval(estimates, nbuckets, rule.confidence, rule.looks, &lower, &upper, &half_width);
-
-	/* as cudal1-measure judges without pairs of the reference with itself; from a single bucket there is no interval to judge by */
-	wide = half_width > fmax(rule.half_width_limit, rule.precision_slope * fabs(log(score)));
-	accepted = variance <= rule.variance_limit && (isinf(rule.half_width_limit) || !isnan(half_width));
+		group_rounds(rounds, n, PG_GETARG_ARRAYTYPE_P(3));
+	judgement = judge_rounds(&rule, rounds, n);
 
 	InitMaterializedSRF(fcinfo, 0);
-	values[0] = PointerGetDatum(cudal1_array_from_float8(estimates, NULL, nbuckets));
-	values[1] = Float8GetDatum(variance);
-	values[2] = Float8GetDatum(score);
-	values[3] = Float8GetDatum(cudal1_score_conservative_round(wide ? cudal1_score_nearer_end(lower, upper) : score));
-	nulls[3] = !accepted;
-	values[4] = BoolGetDatum(accepted);
+	values[0] = PointerGetDatum(cudal1_array_from_float8(judgement.estimates, NULL,
+														 judgement.nbuckets));
+	values[1] = Float8GetDatum(judgement.variance);
+	values[2] = Float8GetDatum(judgement.score);
+	values[3] = Float8GetDatum(judgement.reward);
+	nulls[3] = !judgement.accepted;
+	values[4] = BoolGetDatum(judgement.accepted);
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	return (Datum) 0;
 }
