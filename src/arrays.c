@@ -1,9 +1,9 @@
 /*
  * arrays.c
- *		Arrays given as arguments, checked and taken apart.
+ *		Arrays given as arguments of functions, checked and unpacked.
  *
- * A reward, a time or a log-probability that is NaN has come from a mistake upstream.  Every array of ours is therefore
- * checked at the door, with the name of the argument and the place of the element in the message.
+ * A reward, a time or a log-probability that is NaN comes from a mistake of the caller.  So every
+ * element is checked, and the message names the argument and the element.
  */
 #include "arrays.h"
 
@@ -39,7 +39,8 @@ cudal1_array_float8(ArrayType *array, const char *argument, int *n, bool **nulls
 	double	   *values;
 
 	check_dimensions(array, argument);
-	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &elements, &are_null, n);
+	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
+					  &elements, &are_null, n);
 	values = palloc(Max(*n, 1) * sizeof(double));
 	for (int i = 0; i < *n; i++)
 	{
@@ -70,7 +71,8 @@ cudal1_array_int4(ArrayType *array, const char *argument, int *n)
 	int32	   *values;
 
 	check_dimensions(array, argument);
-	deconstruct_array(array, INT4OID, sizeof(int32), true, TYPALIGN_INT, &elements, &are_null, n);
+	deconstruct_array(array, INT4OID, sizeof(int32), true, TYPALIGN_INT,
+					  &elements, &are_null, n);
 	values = palloc(Max(*n, 1) * sizeof(int32));
 	for (int i = 0; i < *n; i++)
 	{
@@ -92,6 +94,6 @@ cudal1_array_from_float8(const double *values, const bool *nulls, int n)
 		return construct_empty_array(FLOAT8OID);
 	for (int i = 0; i < n; i++)
 		elements[i] = Float8GetDatum(values[i]);
-	return construct_md_array(elements, unconstify(bool *, nulls), 1, &dimension, &lower, FLOAT8OID, sizeof(float8),
-							  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
+	return construct_md_array(elements, unconstify(bool *, nulls), 1, &dimension, &lower,
+							  FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
 }

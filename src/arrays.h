@@ -1,6 +1,6 @@
 /*
  * arrays.h
- *		Arrays given as arguments, checked and taken apart.
+ *		Arrays given as arguments of functions, checked and unpacked.
  */
 #ifndef CUDAL1_ARRAYS_H
 #define CUDAL1_ARRAYS_H
@@ -10,8 +10,9 @@
 #include "utils/array.h"
 
 /*
- * Elements of a one-dimensional array of float8; an empty array gives n = 0. Where nulls is NULL a NULL element is an error,
- * else *nulls tells which elements are NULL. NaN and infinities are errors. `argument` names the array in messages.
+ * Elements of a one-dimensional array of float8; an empty array gives n = 0.  NaN and infinities
+ * are errors.  Where `nulls` is NULL a NULL element is an error, else *nulls says which elements
+ * are NULL.  `argument` names the array in messages.
  */
 extern double *cudal1_array_float8(ArrayType *array, const char *argument, int *n, bool **nulls);
 

@@ -1,14 +1,18 @@
 /*
  * commit.c
- *		Commits that let go of their locks before they wait for the disk.
+ *		Commits that free their locks before they wait for the disk.
  *
- * Acceptances of one task are serialised by a lock, and a commit holds its locks until its log is flushed: eight workers then
- * share one flush after the other, and are slower than one, who has nobody to wait for.  So a transaction that accepts a score
- * commits without waiting, which frees the locks, and is flushed afterwards, before its client hears of it: what was
- * acknowledged is on disk, and one flush serves all that wait.  In between others may see what a crash would undo; what builds
- * upon it follows it in the log and is undone with it, and cudal1_wait() flushes before it tells a verdict.
+ * A lock serialises the verdicts of one task, and an ordinary commit holds its locks until its log
+ * is flushed.  Eight workers then wait for one flush after the other, and are slower than one
+ * worker. So a transaction that accepts a score commits asynchronously, which frees its locks, and
+ * flushes its log before its client gets the answer.  What was acknowledged is on disk, and one
+ * flush serves all transactions that wait for it.
  *
- * With synchronous standbys a commit must wait for them, which has no entry point of this kind: there all stays as it is.
+ * Between commit and flush, other transactions see what a crash would undo.  What they write
+ * follows in the log and is undone with it, and cudal1_wait() flushes before it returns a verdict.
+ *
+ * With synchronous standbys a commit must wait for them too, and the server has no function for
+ * that wait alone.  Commits then keep their locks as usual.
  */
 #include "postgres.h"
 
@@ -26,7 +30,7 @@ PG_FUNCTION_INFO_V1(cudal1_unlock_before_flush);
 PG_FUNCTION_INFO_V1(cudal1_commit_without_flush);
 
 static bool flush_pending = false;
-static bool unflushed = false;	/* this transaction began as one that need not be flushed */
+static bool unflushed = false;	/* commit_without_flush() was called in this transaction */
 
 static void
 flush_after_locks(ResourceReleasePhase phase, bool is_commit, bool is_top_level, void *arg)
@@ -50,7 +54,8 @@ commit_asynchronously(void)
 		RegisterResourceReleaseCallback(flush_after_locks, NULL);
 		registered = true;
 	}
-	(void) set_config_option("synchronous_commit", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
+	(void) set_config_option("synchronous_commit", "off", PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_LOCAL, true, 0, false);
 }
 
 /*
@@ -59,7 +64,9 @@ commit_asynchronously(void)
 Datum
 cudal1_unlock_before_flush(PG_FUNCTION_ARGS)
 {
-	if (synchronous_commit > SYNCHRONOUS_COMMIT_OFF && (SyncRepStandbyNames == NULL || SyncRepStandbyNames[0] == '\0'))
+	bool		standbys = SyncRepStandbyNames != NULL && SyncRepStandbyNames[0] != '\0';
+
+	if (synchronous_commit > SYNCHRONOUS_COMMIT_OFF && !standbys)
 		commit_asynchronously();
 	else if (!unflushed)
 		PG_RETURN_VOID();
@@ -70,7 +77,8 @@ cudal1_unlock_before_flush(PG_FUNCTION_ARGS)
 /*
  * cudal1.commit_without_flush() RETURNS void
  *
- * For what may be lost in a crash, in a statement that is a transaction of its own; in a larger one there is more to keep.
+ * A crash may undo what the calling statement wrote.  Within a transaction block the function does
+ * nothing, because the block may have written more.
  */
 Datum
 cudal1_commit_without_flush(PG_FUNCTION_ARGS)
@@ -82,7 +90,6 @@ cudal1_commit_without_flush(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* waits until all that is visible now is on disk */
 void
 cudal1_commit_flush_visible(void)
 {
@@ -91,8 +98,9 @@ cudal1_commit_flush_visible(void)
 	if (RecoveryInProgress())
 		return;
 	end = GetXLogInsertRecPtr();
-	/* at the start of a page it points behind the header, which nothing has written yet */
-	if (end % XLOG_BLCKSZ == SizeOfXLogShortPHD || XLogSegmentOffset(end, wal_segment_size) == SizeOfXLogLongPHD)
+	/* at the start of a page the pointer is behind a header that is not written yet */
+	if (end % XLOG_BLCKSZ == SizeOfXLogShortPHD ||
+		XLogSegmentOffset(end, wal_segment_size) == SizeOfXLogLongPHD)
 		end -= end % XLOG_BLCKSZ;
 	XLogFlush(end);
 }

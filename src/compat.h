@@ -1,5 +1,8 @@
 /*
- * What differs between the server versions 15 to 18, in one place, so that no other file asks for a version.
+ * compat.h
+ *		The differences between the server versions 15 to 18.
+ *
+ * No other file asks for a version.
  */
 #ifndef CUDAL1_COMPAT_H
 #define CUDAL1_COMPAT_H
@@ -16,7 +19,7 @@
 #error "cudal1 needs PostgreSQL 15 or newer"
 #endif
 
-/* the number under which other processes find this one's latch */
+/* the number by which other processes find the latch of this process */
 static inline int
 cudal1_my_procno(void)
 {
@@ -27,7 +30,7 @@ cudal1_my_procno(void)
 #endif
 }
 
-/* a wait event of our own where the server can register one */
+/* the extension's own wait event where the server can register one */
 static inline uint32
 cudal1_wait_event(uint32 *registered, const char *name)
 {
@@ -50,7 +53,7 @@ cudal1_owns_database(Oid database, Oid role)
 #endif
 }
 
-/* actions of the JSON parser return a verdict since 16 */
+/* since version 16 the actions of the JSON parser return a result */
 #if PG_VERSION_NUM >= 160000
 #define CUDAL1_JSON_ACTION JsonParseErrorType
 #define CUDAL1_JSON_CONTINUE return JSON_SUCCESS

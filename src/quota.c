@@ -1,12 +1,12 @@
 /*
  * quota.c
- *		What a session may submit before its role's quotas are looked at again.
+ *		The room of a session: how much it may submit before its role's quotas are checked again.
  *
  * To count what a role has queued and stored takes time in proportion to it, too much for each
- * submission.  So a count gives the session some room, a fiftieth of the quota or a sixteenth of
- * what is left of it, which submissions use up without counting.  Rolled back submissions have used
- * theirs, too; the next count puts that right.  Many sessions of a role can pass its quota, at most
- * by their rooms together.
+ * submission.  So a count gives the session some room: a fiftieth of the quota, or a sixteenth of
+ * what is left of it.  Submissions use the room up without counting.  A submission that is rolled
+ * back uses room, too; the next count corrects that.  Many sessions of one role can exceed its
+ * quota, at most by the sum of their rooms.
  */
 #include "postgres.h"
 
@@ -18,7 +18,7 @@
 PG_FUNCTION_INFO_V1(cudal1_take_room);
 PG_FUNCTION_INFO_V1(cudal1_give_room);
 
-/* milliseconds: a quota that an operator has changed holds from then on */
+/* milliseconds; a quota that an operator changed takes effect within this time */
 #define ROOM_LASTS 10000
 
 static struct
@@ -33,7 +33,7 @@ static struct
 /*
  * cudal1.take_room(owner text, candidates bigint, bytes bigint) RETURNS boolean
  *
- * False: there is not enough, and what the owner has must be counted.
+ * False: there is not enough room, so the caller must count what the owner has.
  */
 Datum
 cudal1_take_room(PG_FUNCTION_ARGS)

@@ -2,12 +2,13 @@
  * score.c
  *		Arithmetic of rounds, buckets, intervals and rewards.
  *
- * What decides a reward is computed here and nowhere else, for the server and for cudal1-measure alike.  The file therefore
- * knows neither palloc nor ereport: arguments are valid by contract, and memory that can't be had shows as NaN.
+ * The server and cudal1-measure compute rewards with this file, and nothing else does.  So the file
+ * uses neither palloc nor ereport: callers pass valid arguments, and a function that gets no memory
+ * returns NaN.
  *
- * Two places compare a quotient with an integer: rounding to hundredths and the number of a score interval.  Both must
- * agree with decimal arithmetic (1.15 is 115 hundredths although 100 * 1.15 < 115 in binary), so both go through
- * settle_integer().
+ * Two functions compare a quotient with an integer: rounding to hundredths and the number of a
+ * score interval.  Both must agree with decimal arithmetic (1.15 is 115 hundredths although
+ * 100 * 1.15 < 115 in binary), so both use settle_integer().
  */
 #include "score.h"
 
@@ -22,12 +23,12 @@
 #define M_SQRT2 1.41421356237309504880
 #endif
 
-/* from here on the expansion about the normal quantile is more exact than the incomplete beta function */
+/* above this the expansion about the normal quantile is the more exact one */
 #define T_NORMAL_DF		1e4
 
 /*
- * The integer that x stands for, or NaN: within 1e-9, or within the rounding errors of a quotient where x is so large that
- * these exceed 1e-9.
+ * The integer that x stands for, or NaN.  x may differ from it by 1e-9, or by the rounding errors
+ * of a quotient where x is so large that these exceed 1e-9.
  */
 static double
 settle_integer(double x)
@@ -133,7 +134,10 @@ cudal1_score_percentile(const double *values, size_t n, double p)
 	return percentile;
 }
 
-/* about the first value, so that a mean of equal values is that value; summed with Neumaier's compensation */
+/*
+ * Distances from the first value are summed, so that the mean of equal values is that value.  The
+ * sum is compensated (Neumaier).
+ */
 double
 cudal1_score_mean(const double *values, size_t n)
 {
@@ -165,16 +169,18 @@ cudal1_score_variance(const double *values, size_t n)
 	return squares / (double) n;
 }
 
-/* of the standard normal distribution: Acklam's rational approximation (1e-9) and one step of Halley's method */
+/* Acklam's rational approximation (1e-9), and one step of Halley's method */
 static double
 normal_quantile(double p)
 {
-	static const double a[] = {-3.969683028665376e+01, 2.209460984245205e+02, -2.759285104469687e+02,
-	1.383577518672690e+02, -3.066479806614716e+01, 2.506628277459239e+00};
-	static const double b[] = {-5.447609879822406e+01, 1.615858368580409e+02, -1.556989798598866e+02,
-	6.680131188771972e+01, -1.328068155288572e+01};
-	static const double c[] = {-7.784894002430293e-03, -3.223964580411365e-01, -2.400758277161838e+00,
-	-2.549732539343734e+00, 4.374664141464968e+00, 2.938163982698783e+00};
+	static const double a[] = {-3.969683028665376e+01, 2.209460984245205e+02,
+		-2.759285104469687e+02, 1.383577518672690e+02, -3.066479806614716e+01,
+		2.506628277459239e+00};
+	static const double b[] = {-5.447609879822406e+01, 1.615858368580409e+02,
+		-1.556989798598866e+02, 6.680131188771972e+01, -1.328068155288572e+01};
+	static const double c[] = {-7.784894002430293e-03, -3.223964580411365e-01,
+		-2.400758277161838e+00, -2.549732539343734e+00, 4.374664141464968e+00,
+		2.938163982698783e+00};
 	static const double d[] = {7.784695709041462e-03, 3.224671290700398e-01, 2.445134137142996e+00,
 	3.754408661907416e+00};
 	double		tail = p < 0.5 ? p : 1 - p;
@@ -202,7 +208,10 @@ normal_quantile(double p)
 	return p < 0.5 ? x : -x;
 }
 
-/* continued fraction of the incomplete beta function (modified Lentz), for x < (a + 1) / (a + b + 2) */
+/*
+ * Continued fraction of the incomplete beta function (modified Lentz), for
+ * x < (a + 1) / (a + b + 2).
+ */
 static double
 beta_fraction(double a, double b, double x)
 {
@@ -279,7 +288,10 @@ cudal1_score_t_quantile(double p, double df)
 		return p < 0.5 ? -t : t;
 	}
 
-	/* the tail falls as t grows: bracket the root, then Newton's steps, halving wherever one leaves the bracket */
+	/*
+	 * The tail falls as t grows.  The root is bracketed first; then Newton's steps follow, and a
+	 * step that would leave the bracket halves it instead.
+	 */
 	while (t_tail(high, df) > tail && high < DBL_MAX / 4)
 	{
 		low = high;
@@ -289,8 +301,8 @@ cudal1_score_t_quantile(double p, double df)
 	for (int step = 0; step < 200; step++)
 	{
 		double		excess = t_tail(t, df) - tail;
-		double		density = exp(lgamma((df + 1) / 2) - lgamma(df / 2) - 0.5 * (df + 1) * log1p(t * t / df)) /
-			sqrt(df * M_PI);
+		double		gammas = lgamma((df + 1) / 2) - lgamma(df / 2);
+		double		density = exp(gammas - 0.5 * (df + 1) * log1p(t * t / df)) / sqrt(df * M_PI);
 		double		next = t + excess / density;
 
 		if (excess > 0)
@@ -332,8 +344,9 @@ cudal1_score_f_tail(double f, double df1, double df2)
 }
 
 /*
- * Mean and standard error of n sorted values without the `trim` smallest and largest (Yuen 1974): the error comes from the variance
- * after these were set to their nearest neighbours that stay.
+ * Mean and standard error of n sorted values without the `trim` smallest and largest (Yuen 1974).
+ * The error comes from the variance after these were replaced by their nearest neighbours that
+ * stay.
  */
 static double
 trimmed_mean(double *sorted, size_t n, size_t trim, double *error)
@@ -357,7 +370,7 @@ trimmed(size_t n, size_t from)
 	return n >= from ? n * 15 / 100 : 0;
 }
 
-/* centre and spread of the logarithms of n >= 2 estimates, of which `trim` at either end are trimmed */
+/* centre and spread of the logarithms of n >= 2 estimates, `trim` of them trimmed at either end */
 static bool
 log_spread(const double *buckets, size_t n, size_t trim, double *centre, double *spread)
 {
@@ -374,17 +387,20 @@ log_spread(const double *buckets, size_t n, size_t trim, double *centre, double 
 	return true;
 }
 
+/* degrees of freedom of the spread of n values of which 2 * trim are trimmed */
 static double
 freedom(size_t n, size_t trim)
 {
 	return (double) (n - 2 * trim - 1);
 }
 
-/* how far the mean of n logarithms may be from the truth, their spread being known with so many degrees of freedom */
+/* half the interval of the mean of n logarithms whose spread is known with df degrees of freedom */
 static double
 log_reach(double spread, double df, size_t n, double confidence, int looks)
 {
-	return cudal1_score_t_quantile(1 - (1 - confidence) / (2.0 * looks), df) * spread / sqrt((double) n);
+	double		t = cudal1_score_t_quantile(1 - (1 - confidence) / (2.0 * looks), df);
+
+	return t * spread / sqrt((double) n);
 }
 
 void
@@ -410,29 +426,45 @@ cudal1_score_interval(const double *buckets, size_t n, double confidence, int lo
 double
 cudal1_score_foreseen(const double *buckets, size_t n, size_t later, double confidence, int looks)
 {
+	double		df = freedom(later, trimmed(later, CUDAL1_TRIM_FROM));
 	double		centre;
 	double		spread;
 
 	if (!log_spread(buckets, n, trimmed(n, CUDAL1_TRIM_FROM), &centre, &spread))
 		return NAN;
-	return expm1(log_reach(spread, freedom(later, trimmed(later, CUDAL1_TRIM_FROM)), later, confidence, looks));
+	return expm1(log_reach(spread, df, later, confidence, looks));
 }
 
 double
-cudal1_score_doubt(const double *buckets, size_t n, const double *aa, size_t naa, double confidence, int looks, bool *own)
+cudal1_score_doubt(const double *buckets, size_t n, const double *aa, size_t naa,
+				   double confidence, int looks, bool *own)
 {
 	size_t		trim[] = {trimmed(n, 0), trimmed(naa, 0)};
 	double		df[] = {freedom(n, trim[0]), freedom(naa, trim[1])};
 	double		centre;
 	double		spread[2];
+	double		level;
 
 	*own = true;
-	if (!log_spread(buckets, n, trim[0], &centre, &spread[0]) || !log_spread(aa, naa, trim[1], &centre, &spread[1]))
+	if (!log_spread(buckets, n, trim[0], &centre, &spread[0]) ||
+		!log_spread(aa, naa, trim[1], &centre, &spread[1]))
 		return 0;
-	*own = !(spread[0] == 0
-			 || (spread[1] > 0 && cudal1_score_f_tail(pow(spread[0] / spread[1], 2), df[0], df[1]) >= CUDAL1_OWN_WIDTH));
-	/* with the candidate's freedom: as wide as its own interval where both spread alike, or it would gain by what the reference's lacks */
-	return *own ? 0 : expm1(log_reach(spread[1], freedom(n, trimmed(n, CUDAL1_TRIM_FROM)), n, confidence, looks));
+	if (spread[0] == 0)
+		level = 1;
+	else if (spread[1] > 0)
+		level = cudal1_score_f_tail(pow(spread[0] / spread[1], 2), df[0], df[1]);
+	else
+		level = 0;
+	*own = !(level >= CUDAL1_OWN_WIDTH);
+	if (*own)
+		return 0;
+
+	/*
+	 * The candidate's degrees of freedom give the width of its own interval where both spread
+	 * alike. With those of the A/A pairs a candidate would gain where they are few.
+	 */
+	df[0] = freedom(n, trimmed(n, CUDAL1_TRIM_FROM));
+	return expm1(log_reach(spread[1], df[0], n, confidence, looks));
 }
 
 double
@@ -455,6 +487,9 @@ cudal1_score_median_error(const double *values, size_t n)
 	quartiles = percentile_of_sorted(sorted, n, 0.75) - percentile_of_sorted(sorted, n, 0.25);
 	free(sorted);
 
-	/* 1.34898 standard deviations lie between normal quartiles; a median errs by sqrt(pi / 2) standard errors of a mean */
+	/*
+	 * 1.34898 standard deviations lie between the quartiles of a normal distribution, and the
+	 * standard error of its median is sqrt(pi / 2) times that of its mean.
+	 */
 	return sqrt(M_PI / 2) * quartiles / 1.3489795003921634 / sqrt((double) n);
 }
