@@ -2,8 +2,9 @@
  * nearest.c
  *		Names that a mistyped one may have meant.
  *
- * A name is near if a third of the mistyped one's letters need to change, or if one of the two contains the other: tasks are
- * often called by the last part of their names. Case does not count. An error path alone comes here, so all names are tried.
+ * A name is near if at most a third of the mistyped one's letters need to change, or if one of the
+ * two contains the other, because users often call a task by the last part of its name.  Case does
+ * not count.  Only error paths call these functions, so all names are tried.
  */
 #include "postgres.h"
 
@@ -19,6 +20,7 @@
 
 PG_FUNCTION_INFO_V1(cudal1_nearest);
 
+/* names that a hint lists */
 #define MOST 3
 
 static char *
@@ -41,7 +43,8 @@ distance(const char *mistyped, const char *name, int limit)
 
 	if (abs(a - b) <= limit * MAX_MULTIBYTE_CHAR_LEN)
 		d = varstr_levenshtein_less_equal(mistyped, a, name, b, 1, 1, 1, limit, true);
-	if (d > limit && Min(a, b) >= 3 && (strstr(name, mistyped) != NULL || strstr(mistyped, name) != NULL))
+	if (d > limit && Min(a, b) >= 3 &&
+		(strstr(name, mistyped) != NULL || strstr(mistyped, name) != NULL))
 		d = limit;
 	return d;
 }
@@ -84,7 +87,8 @@ cudal1_nearest_words(const char *name, const char *const *names, int n)
 		return NULL;
 	initStringInfo(&words);
 	for (int i = 0; i < found; i++)
-		appendStringInfo(&words, "%s\"%s\"", i == 0 ? "Did you mean " : i == found - 1 ? " or " : ", ", near[i]);
+		appendStringInfo(&words, "%s\"%s\"",
+						 i == 0 ? "Did you mean " : i == found - 1 ? " or " : ", ", near[i]);
 	appendStringInfoChar(&words, '?');
 	return words.data;
 }
@@ -104,7 +108,8 @@ cudal1_nearest(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &count);
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), TEXTOID, -1, false, TYPALIGN_INT,
+					  &elements, &nulls, &count);
 	names = palloc(sizeof(char *) * (count + 1));
 	for (int i = 0; i < count; i++)
 		if (!nulls[i])

@@ -6,8 +6,8 @@
 #define CUDAL1_NEAREST_H
 
 /*
- * "Did you mean "a" or "b"?" with up to three of the n names, nearest first; NULL where none is near. The names are in the
- * server's encoding.
+ * A question like: Did you mean "a" or "b"?  It has up to three of the n names, the nearest first;
+ * NULL where none is near.  The names are in the server's encoding.
  */
 extern char *cudal1_nearest_words(const char *name, const char *const *names, int n);
 
