@@ -153,6 +153,9 @@ CREATE TABLE cudal1.task (
 	certified			text CHECK (certified IN ('passed', 'weak')),
 	nulls_at			timestamptz,
 	measured_seconds	float8[] NOT NULL DEFAULT '{}',
+	retired_at			timestamptz,
+	retired_by			text,
+	retired_reason		text,
 	created_at			timestamptz NOT NULL DEFAULT pg_catalog.now(),
 	created_by			text NOT NULL DEFAULT cudal1.caller(),
 	CHECK ((language IN ('c', 'cuda')) = (signature IS NOT NULL))
@@ -167,6 +170,7 @@ COMMENT ON COLUMN cudal1.task.atol IS 'tolerance as a multiple of the output''s 
 COMMENT ON COLUMN cudal1.task.certified IS 'weak: a null candidate passes, so the task does not discriminate; NULL: not certified yet';
 COMMENT ON COLUMN cudal1.task.nulls_at IS 'when its null candidates were queued first; NULL: not yet';
 COMMENT ON COLUMN cudal1.task.measured_seconds IS 'device seconds of the first 15 measurements with the task''s profile whose intervals were not wide; a budget is a multiple of their median';
+COMMENT ON COLUMN cudal1.task.retired_at IS 'since when it takes part in nothing: draws, submissions, the queue, reports (cudal1_retire_task()); NULL: it does';
 CREATE INDEX task_uncertified ON cudal1.task (task_id) WHERE nulls_at IS NULL;
 
 -- one function, since the expressions of a CHECK are built anew for each INSERT: spelled out they cost more than the row
@@ -184,7 +188,7 @@ BEGIN
 			WHEN state IN ('queued', 'measuring', 'verifying') THEN reward IS NULL AND failure IS NULL AND NOT decided AND NOT imported
 			WHEN state = 'successful' THEN failure IS NULL AND coalesce(reward > 0 AND reward < 'Infinity', false) AND decided
 			WHEN state = 'failed' THEN coalesce(reward = 0 AND decided AND failure IN ('malformed', 'compile_error', 'launch_failure', 'timeout',
-				'crash', 'wrong_output', 'cheat', 'reported'), false) AND imported = (failure = 'reported')
+				'crash', 'wrong_output', 'cheat', 'withdrawn', 'reported'), false) AND imported = (failure = 'reported')
 			WHEN state = 'discarded' THEN coalesce(reward IS NULL AND decided AND failure IN ('unverified', 'lost', 'cancelled'), false)
 				AND NOT imported
 			ELSE false END;
@@ -219,7 +223,7 @@ COMMENT ON TABLE cudal1.candidate IS 'one row for each distinct code of a task, 
 COMMENT ON COLUMN cudal1.candidate.code_hash IS 'SHA-256 of the code after CRLF -> LF. Salted, of the raw response where malformed (of one longer than 4 MiB, of its beginning and a line with its own SHA-256), and of null candidates: the same text proposed as a code is another candidate';
 COMMENT ON COLUMN cudal1.candidate.purpose IS 'normal, null, certification, ablation, or withheld (a score was published without its code); only normal candidates are sampled, they and withheld ones are reported';
 COMMENT ON COLUMN cudal1.candidate.state IS 'queued, measuring, verifying; final: successful, failed, discarded';
-COMMENT ON COLUMN cudal1.candidate.failure IS 'why it failed (reward 0): malformed, compile_error, launch_failure, timeout, crash, wrong_output, cheat, reported (an imported failure); or was discarded (reward NULL): unverified, lost, cancelled';
+COMMENT ON COLUMN cudal1.candidate.failure IS 'why it failed (reward 0): malformed, compile_error, launch_failure, timeout, crash, wrong_output, cheat, withdrawn (by an operator), reported (an imported failure); or was discarded (reward NULL): unverified, lost, cancelled';
 COMMENT ON COLUMN cudal1.candidate.detail IS 'what a model or a person learns from: compiler output, first mismatch, signal; at most 2000 bytes';
 COMMENT ON COLUMN cudal1.candidate.reward IS 'conservatively rounded score (CUDA-L1, 2.4.4); 0 unsuccessful; NULL undecided or discarded';
 COMMENT ON COLUMN cudal1.candidate.score IS 'the accepted score before rounding';

@@ -326,10 +326,15 @@ BEGIN
 		PERFORM cudal1.does_not_exist('task', task, ARRAY(SELECT x.name FROM cudal1.task AS x ORDER BY x.name),
 			'Add it with cudal1_add_task(); cudal1.task lists those that exist.');
 	END IF;
+	IF t.retired_at IS NOT NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('task "%s" is retired', t.name),
+			DETAIL = format('Role "%s" retired it: %s', t.retired_by, t.retired_reason),
+			HINT = 'cudal1_restore_task() brings it back.';
+	END IF;
 	RETURN t;
 END
 $$;
-COMMENT ON FUNCTION cudal1.find_task(text) IS 'the task of a name; error 42704 if there is none';
+COMMENT ON FUNCTION cudal1.find_task(text) IS 'the task of a name; error 42704 if there is none, or if it is retired';
 
 CREATE FUNCTION cudal1.check_ids(argument text, ids bigint[])
 RETURNS void

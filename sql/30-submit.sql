@@ -267,7 +267,7 @@ BEGIN
 	-- what most submissions are, a new code without prompt or key, in as few statements as can be
 	IF cudal1_submit.prompt_id IS NULL AND cudal1_submit.proposal_key IS NULL THEN
 		SELECT x.task_id, x.profile, coalesce(x.device_model, x.device) AS device, x.cores, x.language INTO t
-			FROM cudal1.task AS x WHERE x.name = cudal1_submit.task;
+			FROM cudal1.task AS x WHERE x.name = cudal1_submit.task AND x.retired_at IS NULL;
 		IF FOUND THEN
 			WITH added AS (
 				INSERT INTO cudal1.candidate (task_id, code, code_hash, purpose)
@@ -388,6 +388,9 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('prompt %s does not exist', submit_response.prompt_id),
 			HINT = 'Prompts come from cudal1_prompt().';
 	END IF;
+	IF t.retired_at IS NOT NULL THEN
+		PERFORM cudal1.find_task(t.name);	-- raises the error
+	END IF;
 	problem := cudal1.check_submission('-', submit_response.method, submit_response.priority);
 	IF problem IS NOT NULL THEN
 		PERFORM cudal1.bad_submission(problem);
@@ -494,6 +497,7 @@ BEGIN
 			  FROM (SELECT u.ord::int AS ord, u.grp, u.key, k.task_id, cudal1.code_hash(replace(u.code, E'\r\n', E'\n')) AS hash,
 						CASE WHEN u.task IS NULL THEN 'task must not be null'
 							 WHEN k.task_id IS NULL THEN format('task "%s" does not exist', u.task)
+							 WHEN k.retired_at IS NOT NULL THEN format('task "%s" is retired', u.task)
 							 ELSE cudal1.check_submission(u.code, method, cudal1_submit_batch.priority) END AS reason
 					FROM unnest(tasks, codes, group_keys, proposal_keys) WITH ORDINALITY AS u(task, code, grp, key, ord)
 						LEFT JOIN cudal1.task AS k ON k.name = u.task) AS w) AS v

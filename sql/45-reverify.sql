@@ -38,6 +38,7 @@ BEGIN
 					coalesce(cudal1_evaluate.device, t.device_model, t.device), t.cores, t.language, cudal1_evaluate.priority
 				FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id)
 				WHERE c.candidate_id = ANY (cudal1_evaluate.candidate_ids) AND c.state = 'successful' AND c.purpose <> 'withheld'
+					AND t.retired_at IS NULL
 				ORDER BY c.candidate_id
 			-- one that is being withdrawn is wanted again
 			ON CONFLICT (candidate_id, profile, device) WHERE kind = 'evaluate'
@@ -53,7 +54,7 @@ END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_evaluate(bigint[], text, text, int) IS
 'queues a measurement for published tables (CUDA-L1, 3.2) of each successful candidate, on a device class, model or key (NULL: the task''s); returns the jobs queued.
-An evaluation adds a row to cudal1.measurement and never changes a reward. Candidates that are not successful are passed over. A NOTICE says when no device can run it now. Errors: 42704 for an unknown id, profile or device. cudal1_cancel_jobs() withdraws it';
+An evaluation adds a row to cudal1.measurement and never changes a reward. Candidates that are not successful, or whose task is retired, are passed over. A NOTICE says when no device can run it now. Errors: 42704 for an unknown id, profile or device. cudal1_cancel_jobs() withdraws it';
 
 CREATE FUNCTION cudal1.measured_otherwise(measurement_id bigint)
 RETURNS boolean
@@ -104,6 +105,7 @@ BEGIN
 							LIMIT cudal1_reverify.best_per_task) AS b
 				WHERE (b.decided_at <= clock_timestamp() - cudal1_reverify.older_than
 					   OR cudal1.measured_otherwise(b.measurement_id))
+					AND t.retired_at IS NULL
 					AND NOT EXISTS (SELECT FROM cudal1.job AS j
 									WHERE j.candidate_id = b.candidate_id AND j.kind IN ('measure', 'verify', 'reverify'))
 				ORDER BY b.candidate_id

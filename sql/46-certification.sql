@@ -293,7 +293,7 @@ BEGIN
 	END IF;
 	-- not always the same one, since a session may be certifying it in a transaction that stays open
 	SELECT x.task_id INTO id FROM cudal1.task AS x
-		WHERE x.nulls_at IS NULL AND x.created_at < clock_timestamp() - idle
+		WHERE x.nulls_at IS NULL AND x.retired_at IS NULL AND x.created_at < clock_timestamp() - idle
 			AND (x.options ->> 'certify') IS DISTINCT FROM 'false'
 			AND coalesce(x.device_model, x.device) IN (d.class, d.model, d.device_key)
 			AND x.cores <= d.cores AND x.language = ANY (d.languages)

@@ -91,7 +91,7 @@ BEGIN
 					 ELSE coalesce(o ->> 'method', cudal1_add_campaign.kind) || ': ' || m.name END
 			FROM cudal1.task AS t
 				LEFT JOIN cudal1.model AS m ON m.name = ANY (models)
-			WHERE t.name = ANY (tasks) OR tasks IS NULL
+			WHERE t.name = ANY (tasks) OR tasks IS NULL AND t.retired_at IS NULL
 			ORDER BY t.task_id, m.model_id;
 	IF NOT FOUND THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'there are no tasks for the campaign', HINT = 'Add tasks with cudal1_add_task().';
@@ -277,7 +277,9 @@ BEGIN
 		RETURN 0;
 	END IF;
 
-	CASE c.kind
+	CASE coalesce((SELECT 'retired' FROM cudal1.task AS t WHERE t.task_id = l.task_id AND t.retired_at IS NOT NULL), c.kind)
+	WHEN 'retired' THEN
+		over := 'the task is retired';
 	WHEN 'vanilla' THEN
 		want := least((o ->> 'attempts')::int - l.trials, ahead - busy);
 		IF l.trials >= (o ->> 'attempts')::int AND busy = 0 THEN
@@ -490,6 +492,7 @@ BEGIN
 	END IF;
 	SELECT x.* INTO l FROM cudal1.campaign_lane AS x
 		WHERE x.campaign_id = c.campaign_id AND x.state = 'open'
+			AND NOT EXISTS (SELECT FROM cudal1.task AS t WHERE t.task_id = x.task_id AND t.retired_at IS NOT NULL)
 			AND (c.options ->> 'groups' IS NULL OR x.groups < (c.options ->> 'groups')::int)
 		ORDER BY x.groups, x.lane_id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
 	IF NOT FOUND THEN

@@ -55,7 +55,7 @@ BEGIN
 						LEFT JOIN cudal1.campaign_lane AS gl ON gl.lane_id = g.lane_id
 						LEFT JOIN cudal1.campaign AS k
 							ON k.campaign_id = coalesce(l.campaign_id, gl.campaign_id) AND k.created_by = p.created_by
-					WHERE c.state = 'successful' AND c.purpose = 'normal' AND c.reward > above
+					WHERE c.state = 'successful' AND c.purpose = 'normal' AND c.reward > above AND t.retired_at IS NULL
 						AND (methods IS NULL OR p.method = ANY (methods))
 						AND (cudal1_sft_dataset.tasks IS NULL OR t.name = ANY (cudal1_sft_dataset.tasks))
 						AND (cudal1_sft_dataset.campaign IS NULL OR k.name = cudal1_sft_dataset.campaign)
@@ -111,7 +111,7 @@ BEGIN
 				LEFT JOIN cudal1.campaign_group AS g ON g.group_key = p.group_key
 				LEFT JOIN cudal1.campaign_lane AS gl ON gl.lane_id = g.lane_id
 				LEFT JOIN cudal1.campaign AS k ON k.campaign_id = coalesce(l.campaign_id, gl.campaign_id) AND k.created_by = p.created_by
-			WHERE p.response IS NOT NULL AND c.purpose = 'normal'
+			WHERE p.response IS NOT NULL AND c.purpose = 'normal' AND t.retired_at IS NULL
 				AND (methods IS NULL OR p.method = ANY (methods))
 				AND (cudal1_rl_dataset.campaign IS NULL OR k.name = cudal1_rl_dataset.campaign)
 			ORDER BY n.task_id, n.grp, n.place;

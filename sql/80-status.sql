@@ -173,7 +173,7 @@ BEGIN
 	END LOOP;
 	FOR r IN
 		SELECT DISTINCT coalesce(t.device_model, t.device) AS wanted, t.language, t.cores FROM cudal1.task AS t
-			WHERE NOT EXISTS (SELECT FROM cudal1.device AS x
+			WHERE t.retired_at IS NULL AND NOT EXISTS (SELECT FROM cudal1.device AS x
 							  WHERE x.enabled AND coalesce(t.device_model, t.device) IN (x.class, x.model)
 								AND t.language = ANY (x.languages) AND x.cores >= t.cores)
 			ORDER BY 1, 2, 3

@@ -51,11 +51,11 @@ BEGIN
 			RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'argument "tasks" must not contain nulls';
 		END IF;
 		-- a name stands for its task alone, also where it would do as a pattern
-		fits := ARRAY(SELECT t.task_id FROM cudal1.task AS t WHERE t.name = wanted);
+		fits := ARRAY(SELECT (cudal1.find_task(t.name)).task_id FROM cudal1.task AS t WHERE t.name = wanted);
 		IF fits = '{}' AND (length(wanted) - length(rtrim(wanted, '\'))) % 2 = 1 THEN
 			RAISE EXCEPTION USING ERRCODE = '22025', MESSAGE = 'a pattern of argument "tasks" must not end with a backslash';
 		ELSIF fits = '{}' THEN
-			fits := ARRAY(SELECT t.task_id FROM cudal1.task AS t WHERE t.name LIKE wanted);
+			fits := ARRAY(SELECT t.task_id FROM cudal1.task AS t WHERE t.name LIKE wanted AND t.retired_at IS NULL);
 		END IF;
 		IF fits = '{}' THEN
 			PERFORM cudal1.does_not_exist('task', wanted, ARRAY(SELECT t.name FROM cudal1.task AS t ORDER BY t.name),
@@ -92,6 +92,7 @@ BEGIN ATOMIC
 						ELSE (SELECT d.class FROM cudal1.device AS d WHERE d.model = t.device
 							  ORDER BY d.device_id LIMIT 1) END AS class) AS k
 		WHERE (a.name IS NULL OR a.class IS NULL OR k.class IS NULL OR k.class = a.class)
+			AND t.retired_at IS NULL
 			AND (best_speedups.task_ids IS NULL OR t.task_id = ANY (best_speedups.task_ids))
 	), evaluations AS (
 		-- the last word on a candidate and a model; a failure there (reward 0) is one
@@ -100,7 +101,7 @@ BEGIN ATOMIC
 		CROSS JOIN asked AS a
 		JOIN tasks AS t ON t.task_id = m.task_id
 		JOIN cudal1.candidate AS c ON c.candidate_id = m.candidate_id
-		WHERE m.kind = 'evaluate' AND m.reward IS NOT NULL AND c.purpose = 'normal'
+		WHERE m.kind = 'evaluate' AND m.reward IS NOT NULL AND c.purpose = 'normal' AND c.failure IS DISTINCT FROM 'withdrawn'
 			AND m.device_model = CASE WHEN a.name IS NULL OR a.is_class THEN COALESCE(t.device_model, m.device_model)
 									  ELSE a.name END
 			AND (best_speedups.method IS NULL
@@ -138,7 +139,7 @@ BEGIN ATOMIC
 		JOIN cudal1.candidate AS c ON c.candidate_id = i.candidate_id
 		JOIN unevaluated AS t ON t.task_id = c.task_id
 		LEFT JOIN cudal1.measurement AS m ON m.measurement_id = c.measurement_id
-		WHERE i.reward > 0 AND NOT a.is_class AND c.purpose IN ('normal', 'withheld')
+		WHERE i.reward > 0 AND NOT a.is_class AND c.purpose IN ('normal', 'withheld') AND c.failure IS DISTINCT FROM 'withdrawn'
 			AND COALESCE(m.device_model, c.import_device) IS DISTINCT FROM a.name
 			AND (best_speedups.method IS NULL
 				 OR EXISTS (SELECT FROM cudal1.proposal AS p
@@ -152,7 +153,7 @@ BEGIN ATOMIC
 	ORDER BY t.task_id, b.speedup DESC NULLS LAST, b.candidate_id;
 END;
 COMMENT ON FUNCTION cudal1.best_speedups(text, text, bigint[]) IS
-'the best successful candidate of each task by a method (NULL: any) on a device class or model (NULL: each task''s own), one row a task; speedup NULL where none succeeded; evaluated tells evaluations from training rewards. With a device, tasks of another class are left out; task_ids (NULL: all) chooses among the rest';
+'the best successful candidate of each task that is not retired by a method (NULL: any) on a device class or model (NULL: each task''s own), one row a task; speedup NULL where none succeeded; evaluated tells evaluations from training rewards. With a device, tasks of another class are left out; task_ids (NULL: all) chooses among the rest';
 
 CREATE FUNCTION cudal1.check_report(method text, device text, missing text DEFAULT 'zero')
 RETURNS void

@@ -102,7 +102,7 @@ BEGIN
 	ELSIF EXISTS (SELECT FROM cudal1.pruned AS p WHERE p.candidate_id = c.candidate_id) THEN
 		RAISE EXCEPTION USING ERRCODE = '55000', MESSAGE = format('the code of candidate %s was pruned', c.candidate_id);
 	END IF;
-	SELECT x.* INTO STRICT t FROM cudal1.task AS x WHERE x.task_id = c.task_id;
+	t := cudal1.find_task((SELECT x.name FROM cudal1.task AS x WHERE x.task_id = c.task_id));
 	INSERT INTO cudal1.ablation (task_id, candidate_id, switches) VALUES (c.task_id, c.candidate_id, cudal1_ablate.switches)
 		RETURNING ablation_id INTO id;
 	FOR mask IN REVERSE (1 << n) - 1 .. 0 LOOP

@@ -98,7 +98,7 @@ BEGIN
 		-- the same task again, so that the points of a chart can be compared
 		SELECT x.* INTO t
 			FROM cudal1.task AS x LEFT JOIN cudal1.aa_candidate AS k ON k.task_id = x.task_id
-			WHERE x.name = coalesce(cudal1_measure_aa.task, x.name)
+			WHERE x.name = coalesce(cudal1_measure_aa.task, x.name) AND x.retired_at IS NULL
 				AND x.language = ANY (d.languages) AND x.cores <= d.cores
 				AND coalesce(x.device_model, d.model) = d.model AND (x.device IN (d.class, d.model))
 			ORDER BY k.candidate_id NULLS LAST, x.task_id

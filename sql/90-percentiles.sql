@@ -30,7 +30,7 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_cata
 AS $$
 #variable_conflict use_column
 BEGIN
-	IF (SELECT bool_and(f >= 0 AND f <= 1) FROM unnest(fractions) AS f) IS NOT TRUE OR array_position(fractions, NULL) > 0 THEN
+	IF (SELECT bool_and(coalesce(f >= 0 AND f <= 1, false)) FROM unnest(fractions) AS f) IS NOT TRUE THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'argument "fractions" must hold numbers between 0 and 1',
 			HINT = 'For instance {0.1,0.5,0.9}.';
 	END IF;
@@ -53,7 +53,7 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
-	IF (SELECT bool_and(x >= 0 AND x < 'infinity') FROM unnest(thresholds) AS x) IS NOT TRUE OR array_position(thresholds, NULL) > 0 THEN
+	IF (SELECT bool_and(coalesce(x >= 0 AND x < 'infinity', false)) FROM unnest(thresholds) AS x) IS NOT TRUE THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'argument "p" must hold speedups', HINT = 'For instance {1,1.5,2}.';
 	END IF;
 	RETURN QUERY

@@ -63,7 +63,7 @@ cudal1_random_seed(PG_FUNCTION_ARGS)
 }
 
 static void
-load_task(text *name, Cudal1DrawTask *task)
+load_task(text *name, Cudal1DrawTask *task, bool draws)
 {
 	static SPIPlanPtr plan = NULL;
 	static SPIPlanPtr absent = NULL;
@@ -72,13 +72,13 @@ load_task(text *name, Cudal1DrawTask *task)
 
 	cudal1_draw_execute(&plan,
 						"SELECT t.task_id, t.bucket_width, t.score_scale = 'log', t.temperature,"
-						" t.strategy, k.temperature, k.period"
+						" t.strategy, k.temperature, k.period, t.retired_at IS NOT NULL"
 						" FROM cudal1.task AS t"
 						" CROSS JOIN LATERAL cudal1.island_constants(t.options) AS k"
 						" WHERE t.name = $1",
 						1, types, args);
 	/* find_task() raises the error, with the names that may have been meant */
-	if (SPI_processed == 0)
+	if (SPI_processed == 0 || (draws && DatumGetBool(cudal1_draw_column(0, 8))))
 		cudal1_draw_execute(&absent, "SELECT cudal1.find_task($1)", 1, types, args);
 	task->id = DatumGetInt64(cudal1_draw_column(0, 1));
 	task->width = DatumGetFloat8(cudal1_draw_column(0, 2));
@@ -222,7 +222,7 @@ return_draw(FunctionCallInfo fcinfo, bool for_prompt)
 
 	InitMaterializedSRF(fcinfo, 0);
 	SPI_connect();
-	load_task(name, &draw.task);
+	load_task(name, &draw.task, true);
 	strategy = find_strategy(PG_ARGISNULL(2) ? draw.task.strategy :
 							 text_to_cstring(PG_GETARG_TEXT_PP(2)));
 	draw.picks = palloc(n * sizeof(Cudal1Pick));
@@ -322,7 +322,7 @@ cudal1_bucket_stats(PG_FUNCTION_ARGS)
 
 	InitMaterializedSRF(fcinfo, 0);
 	SPI_connect();
-	load_task(name, &task);
+	load_task(name, &task, false);
 	buckets = load_buckets(&task, &n);
 	cudal1_draw_probabilities(buckets, n, isnan(temperature) ? task.temperature : temperature);
 	for (int i = 0; i < n; i++)

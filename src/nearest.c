@@ -22,6 +22,8 @@ PG_FUNCTION_INFO_V1(cudal1_nearest);
 
 /* names that a hint lists */
 #define MOST 3
+/* the bytes of a task's name, than which none is longer */
+#define LONGEST 1000
 
 static char *
 fold_case(const char *name)
@@ -52,13 +54,17 @@ distance(const char *mistyped, const char *name, int limit)
 char *
 cudal1_nearest_words(const char *name, const char *const *names, int n)
 {
-	char	   *mistyped = fold_case(name);
-	int			limit = (strlen(mistyped) + 2) / 3;
+	char	   *mistyped;
+	int			limit;
 	const char *near[MOST];
 	int			distances[MOST];
 	int			found = 0;
 	StringInfoData words;
 
+	if (strlen(name) > LONGEST)
+		return NULL;
+	mistyped = fold_case(name);
+	limit = (strlen(mistyped) + 2) / 3;
 	for (int i = 0; i < n; i++)
 	{
 		char	   *other = fold_case(names[i]);
@@ -83,6 +89,9 @@ cudal1_nearest_words(const char *name, const char *const *names, int n)
 			found = Min(found + 1, MOST);
 		}
 	}
+	/* beside one that is very near, others are not */
+	while (found > 1 && distances[found - 1] > 2 * distances[0] + 1)
+		found--;
 	if (found == 0)
 		return NULL;
 	initStringInfo(&words);

@@ -164,7 +164,9 @@ INSERT INTO line VALUES
 	('cudal1_pause_campaign', '- - 42501 -', 'another''s campaign'),
 	('cudal1_percentiles', '- yes yes -', 'reads'),
 	('cudal1_prompt', '- - yes -', 'a prompt of one''s own for a shared task'),
+	('cudal1_restore_task', '- - 42501 -', 'another''s task'),
 	('cudal1_resume_campaign', '- - 42501 -', 'another''s campaign'),
+	('cudal1_retire_task', '- - 42501 -', 'another''s task'),
 	('cudal1_reward', '- yes yes -', 'reads'),
 	('cudal1_rl_dataset', '- yes yes -', 'reads'),
 	('cudal1_sample_exemplars', '- - yes -', 'reads'),
@@ -185,20 +187,20 @@ INSERT INTO line VALUES
 	('cudal1_wait', '- 25001 25001 -', 'reads; this test is one transaction');
 -- for operators, the extension's owner and the worker alone
 INSERT INTO line SELECT n, '- - - -', 'refused' FROM unnest(ARRAY['cudal1_add_model', 'cudal1_add_profile', 'cudal1_cancel_jobs', 'cudal1_enable_device', 'cudal1_enable_model', 'cudal1_evaluate', 'cudal1_grant',
-	'cudal1_import_result', 'cudal1_measure_aa', 'cudal1_prune', 'cudal1_requeue', 'cudal1_reverify', 'cudal1_revoke', 'cudal1_set_quota', 'cudal1_set_weight', 'cudal1_trust_device']) AS n;
+	'cudal1_import_result', 'cudal1_measure_aa', 'cudal1_prune', 'cudal1_requeue', 'cudal1_reverify', 'cudal1_revoke', 'cudal1_set_quota', 'cudal1_set_weight', 'cudal1_trust_device', 'cudal1_withdraw']) AS n;
 -- what those are made of, for nobody
 INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['aa_code', 'ablation_scores', 'accept_score', 'accept_submission', 'add_notes', 'advance_campaigns', 'advance_lane', 'ago', 'bad_option', 'bad_signature', 'bad_submission', 'best_reward',
 	'best_speedups', 'bucket_of', 'budget_seconds', 'caller', 'cancel_overdue', 'cancel_requests', 'candidate_is_possible', 'certify', 'certify_idle', 'change_privileges',
-	'check_candidates', 'check_database', 'check_ids', 'check_options', 'check_owner', 'check_profile', 'check_report', 'check_room', 'charge_claim', 'check_signature', 'check_submission', 'choose_tasks', 'claim_requests', 'clip',
+	'check_candidates', 'check_database', 'check_ids', 'check_options', 'check_owner', 'check_profile', 'check_reason', 'check_report', 'check_room', 'charge_claim', 'check_signature', 'check_submission', 'choose_tasks', 'claim_requests', 'clip',
 	'code_hash', 'commit_without_flush', 'compare', 'compare_tasks', 'compose_prompt', 'conservative_round', 'count_room', 'counted_speedups', 'does_not_exist', 'draw', 'drop_jobs', 'end_job', 'end_request', 'enqueue_measure', 'enqueue_null',
 	'entry_declaration', 'expire_requests', 'fast_p', 'find_ablation', 'find_campaign', 'find_model', 'find_task', 'finish_line', 'finish_request', 'finish_requests', 'found_islands',
 	'give_room', 'group_advantages', 'group_owner', 'guard_profile', 'guard_task', 'hold_requests', 'is_exempt', 'is_operator', 'island_constants', 'job_is_possible', 'json_float',
 	'json_int', 'judge_certification', 'judge_device', 'lane_prompt', 'leave_island', 'level_report', 'lock_claim', 'lock_placement', 'lose_request', 'make_group', 'make_prompt', 'matches',
-	'measured_otherwise', 'nearest', 'next_job', 'next_request', 'note_best', 'note_lost', 'null_codes_of_model', 'null_codes_of_signature', 'owns', 'paired_test', 'parse_response', 'pin_jobs',
+	'measured_otherwise', 'nearest', 'next_job', 'next_request', 'note_best', 'note_lost', 'null_codes_of_model', 'null_codes_of_signature', 'own_task', 'owns', 'paired_test', 'parse_response', 'pin_jobs',
 	'place_again', 'place_candidate', 'place_later', 'place_on_islands', 'place_waiting', 'plain_number', 'plain_prompt', 'preloaded', 'privileges', 'proposal_bytes', 'propose_again', 'queued_of', 'quota_of',
 	'quota_reason', 'random_seed', 'read_response', 'read_result', 'rebucket', 'recount', 'refuse', 'refuse_rows', 'register_on_island', 'reject_candidate', 'release_requests',
 	'request_is_possible', 'request_room', 'requests_of', 'requeue_job', 'reset_islands', 'retry_job', 'retry_request', 'reward_cluster', 'reward_ln_nano', 'reward_micro',
-	'salted_hash', 'set_campaign', 'set_switch', 'settle_turn', 'shape_elements', 'speaking_measurement', 'speedup_histogram', 'speedup_report', 'store', 'submit_response', 'sum_stored', 'summarise', 'take_aa_job', 'take_answers', 'take_job', 'take_method',
+	'salted_hash', 'set_campaign', 'set_switch', 'settle_turn', 'shape_elements', 'speaking_measurement', 'speedup_histogram', 'speedup_report', 'stop_jobs', 'store', 'submit_response', 'sum_stored', 'summarise', 'take_aa_job', 'take_answers', 'take_job', 'take_method',
 	'take_room', 'take_techniques', 'technique_question', 'techniques_of', 'tolerance_words', 'unlock_before_flush', 'unrounded', 'use_default_method', 'use_method', 'wake_waiters',
 	'warn_no_device', 'worker_state']) AS n;
 

@@ -171,6 +171,7 @@ SELECT pg_temp.feed('result', 'SELECT (cudal1.read_result($1)).outcome', '{"type
 SELECT is_empty($$SELECT DISTINCT state, result FROM mutations WHERE subject = 'result' AND state <> '00000' LIMIT 5$$, 'no result raises an error');
 SELECT is_empty($$SELECT result FROM mutations WHERE subject = 'result' AND result IS NULL LIMIT 5$$, 'each has an outcome');
 -- a session may read backslashes as old programs do: texts of functions are read as they were written
+SELECT cudal1_restore_task('t') \g /dev/null
 SET LOCAL standard_conforming_strings = off;
 SELECT lives_ok($$SELECT cudal1_import_result('t', NULL, 2, 'published', 'A100')$$, 'a code that nobody has seen is imported');
 SELECT is(cudal1.set_switch('USE_X = True', 'USE_X', false), 'USE_X = False', 'a switch is found');
