@@ -208,10 +208,10 @@ alone_warm(Rounds *s, Half *half, Side side)
 			&& empty_cost(s, half, rounds_audit_staged(s), &half->empty_single, NULL)
 			&& (s->steps_a_half == 0 || idle_runs(s, half))
 			&& (s->m->job->language != LANGUAGE_PYTORCH || s->runs[SIDE_REFERENCE] < LOOP_RUNS || loop_cost(s, half));
-	if (!empty_cost(s, half, 0, &half->empty_single, NULL))
+	if (!empty_cost(s, half, 0, &half->empty[0], NULL))
 		return false;
-	half->empty[0] = half->empty[1] = half->empty_single;
-	return true;
+	half->empty[1] = half->empty[0];
+	return s->audits_a_half == 0 || audit_empty(s, half);
 }
 
 /* on a GPU, its turns are taken off a block only where there were some */

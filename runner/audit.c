@@ -1,302 +1,355 @@
 /*
  * audit.c
- *		Audits: what a run takes where nothing can be done for several runs at once.
+ *		Audits: what a run takes by itself, and the bound that this sets on a score.
  *
- * Within a block all inputs lie in memory from its start, so code could answer them together in its first run: where calls cost
- * more than they compute, that paid 4 times. In an audit every run's inputs are false in a few random elements (values of other
- * elements, of earlier inputs, so that nothing shows which, and no run's show what another's will be) until the run before has answered.
- * The supervisor waits for that answer on another core without sleeping, so caches stay as warm as in a block.
+ * All inputs of a block lie in memory from its start, so its first run can compute what all of
+ * its runs need. Where calls cost more than they compute, that paid 25 times. An audit is a block
+ * of one run. Its input is staged while the process is stopped. Neither the input nor anything
+ * that depends on it is within the process's reach before, so whatever is computed from it is
+ * computed within the clock. Code may know an audit when it sees one: its output is read as a
+ * whole and compared, so there is nothing in it to leave out.
  *
- * The moment that a run says it is done, and before the next is opened, the supervisor reads a few places of its outputs, drawn by lot,
- * which must be the same when all have ended: who says so early, to get at the next inputs or to answer several together, is
- * found out. It does so for each run alike. One run, drawn by lot too, is compared, but is not read as a whole before the process
- * is stopped: a gate that stayed shut for it alone would tell code which run it can't leave undone, and leave it the time to do it, for as
- * long as it can make the reading take. Making all of them take long only makes its audits longer.
+ * The first block after another process's finds cold caches. Audits therefore come in spells:
+ * some of one side, one after the other, then those of the other side on the same inputs. The
+ * supervisor waits for the answers without sleeping where it has a core for that.
+ *
+ * On a GPU an audit is one run of a round of its own, see run_round(), and cuda_audit.c.
  */
 #define _GNU_SOURCE
+#include <math.h>
 #include <sched.h>
 #include <string.h>
 
 #include "clock.h"
-#include "measure.h"
+#include "rounds.h"
 
-#define CANARIES		6		/* false elements of an array, at most */
-#define MAX_CANARIES	(WIRE_MAX_TENSORS * CANARIES)
-#define DRAWS			512		/* of an element and a false value for it, until they differ: most of an array may be zeros */
-#define PLACES			4		/* of a run's outputs that are read at once; as many wherever they lie, for the time it takes */
-#define PLACE_BYTES		512		/* of each, at most */
+#define SPELL			8		/* audits, of a side */
+#define EMPTY_BLOCKS	15
+#define OVERHEAD		1e-4	/* seconds an audit of a side takes to start and stop its process */
+#define GROUPS			8
+#define QUARTILE		0.25
+#define MIN_AUDITS		8		/* to set a bound */
+#define SPELL_WARM		0.08	/* of audit_margin: caches of spells are colder */
+#define COLD_C			2e-6	/* seconds that a run by itself takes more, where code is cold */
+#define COLD_PYTORCH	20e-6
+#define CLEAR			0.1		/* of the reference's time: with less doubt, audits are clear */
+#define MATTERS			1.5		/* scores above this must be confirmed */
+#define PATIENCE		4		/* times audit_seconds */
+#define NOISE			3.0		/* times the reference's: more is the candidate's own */
+#define MAX_SLOWER		4.0		/* times as long that blocks of a busy host may take */
 
-typedef struct Canary
-{
-	char	   *at;
-	size_t		size;
-	char		truth[8];
-} Canary;
-
-typedef struct Audit
-{
-	Measure    *m;
-	Executor   *executor;
-	Side		side;
-	Arena	   *arena;
-	const uint32_t *slots;
-	uint32_t	runs;
-	uint32_t	looked;			/* runs whose places have been read */
-	bool		good;
-	WireTensor	table[AUDIT_MAX_RUNS][WIRE_MAX_TENSORS];	/* where outputs lay when their run was done */
-	struct iovec place[AUDIT_MAX_RUNS * PLACES];
-	size_t		places;
-	char		seen[AUDIT_MAX_RUNS * PLACES * PLACE_BYTES];
-	size_t		seen_bytes;
-	int			canaries[AUDIT_MAX_RUNS];
-	Canary		canary[AUDIT_MAX_RUNS][MAX_CANARIES];
-} Audit;
-
-bool
-audit_possible(const Measure *m)
+/* whether the supervisor can wait for answers on a core of its own without sleeping */
+static bool
+has_core(const Measure *m)
 {
 	cpu_set_t	own,
 				shared;
 
-	if (m->gpu || sched_getaffinity(0, sizeof(own), &own) != 0)
+	if (m->gpu)
+		return m->spare_core;
+	if (sched_getaffinity(0, sizeof(own), &own) != 0)
 		return false;
 	CPU_AND(&shared, &own, &m->cores);
 	return CPU_COUNT(&shared) == 0;
 }
 
-static bool
-is_false(const Audit *a, uint32_t run, const char *at)
-{
-	for (int i = 0; i < a->canaries[run]; i++)
-		if (a->canary[run][i].at == at)
-			return true;
-	return false;
-}
-
-static bool
-has_slot(const Audit *a, uint32_t slot)
-{
-	for (uint32_t i = 0; i < a->runs; i++)
-		if (a->slots[i] == slot)
-			return true;
-	return false;
-}
-
 /*
- * `inputs`: where the array's like lie in other slots, one for each of the arena's. Code could answer for all values that it sees, so
- * those of an array of few elements must be of no other run of the audit, where the arena has more slots.
+ * As many audits as there is time for, in spells whose outputs can be kept. Where a block is one
+ * run it is an audit itself.
  */
-static void
-falsify(Audit *a, uint32_t run, char *array, const char *inputs, const Tensor *layout)
+void
+audit_plan(Rounds *s)
 {
-	RandomStream *random = &a->m->random;
-	size_t		size = layout->elements > 0 ? layout->bytes / layout->elements : 0;
-	size_t		wanted = (layout->elements + 1) / 2 < CANARIES ? (layout->elements + 1) / 2 : CANARIES;
+	const Measure *m = s->m;
+	const Profile *p = &m->job->profile;
+	double		audit = m->time[0] + m->time[1] + 2 * OVERHEAD;
+	double		halves = 2.0 * p->pairs;
+	double		a_half;
 
-	if (size > 8)
+	if (!m->gpu)
+		audit += m->generate_time + m->check_time;
+	a_half = ceil(fmin(p->audits, p->audit_seconds / audit) / halves);
+	s->attentive = has_core(m);
+	s->audits_a_half = 0;
+	if (a_half < 1 || (s->runs[0] == 1 && s->runs[1] == 1))
 		return;
-	for (int draw = 0; wanted > 0 && draw < DRAWS; draw++)
-	{
-		char	   *at = array + random_below(random, layout->elements) * size;
-		uint32_t	slot = (uint32_t) random_below(random, a->arena->slots);
-		const char *value = inputs + slot * a->arena->input_slot_bytes + random_below(random, layout->elements) * size;
-		Canary	   *c = &a->canary[run][a->canaries[run]];
-
-		if (memcmp(at, value, size) == 0 || is_false(a, run, at) || (draw < DRAWS / 2 && has_slot(a, slot)))
-			continue;
-		c->at = at;
-		c->size = size;
-		memcpy(c->truth, at, size);
-		memcpy(at, value, size);
-		a->canaries[run]++;
-		wanted--;
-	}
+	s->spell = m->gpu ? 1 : (uint32_t) fmin(fmin(SPELL, a_half), fmin(s->slots, s->kept_max));
+	s->audits_a_half = (int) ceil(a_half / s->spell);
 }
 
-/* the arrays that a run reads: inputs, and what it changes in place */
-static void
-falsify_run(Audit *a, uint32_t run)
+void
+audit_note(Rounds *s, const double *taken)
 {
-	Measure    *m = a->m;
-	const Arena *arena = a->arena;
-	char	   *in_slot = arena->inputs + a->slots[run] * arena->input_slot_bytes;
-	char	   *out_slot = arena->outputs + a->slots[run] * arena->output_slot_bytes;
-	int			in = 0,
-				out = 0;
-
-	a->canaries[run] = 0;
-	if (m->job->language == LANGUAGE_PYTORCH)
-	{
-		for (int i = 0; i < m->inputs; i++)
-			if (m->input[i].dtype < WIRE_PY_INT)
-				falsify(a, run, in_slot + m->input[i].offset, arena->master + m->input[i].offset, &m->input[i]);
-		return;
-	}
-	for (int i = 0; i < m->job->signature.arguments; i++)
-		switch (m->job->signature.argument[i].role)
-		{
-			case ROLE_IN:
-				falsify(a, run, in_slot + m->input[in].offset, (arena->direct ? arena->inputs : arena->master) + m->input[in].offset,
-						&m->input[in]);
-				in++;
-				break;
-			case ROLE_INOUT:
-				falsify(a, run, out_slot + m->output[out].offset, arena->master + m->input[in].offset, &m->output[out]);
-				in++;
-				out++;
-				break;
-			case ROLE_OUT:
-				out++;
-				break;
-			case ROLE_SCALAR:
-				break;
-		}
+	values_append(&s->audit[SIDE_REFERENCE], taken[SIDE_REFERENCE]);
+	values_append(&s->audit[SIDE_CANDIDATE], taken[SIDE_CANDIDATE]);
+	values_append(&s->audit_more, taken[SIDE_CANDIDATE] - taken[SIDE_REFERENCE]);
+	s->audits++;
 }
 
-static void
-correct_run(Audit *a, uint32_t run)
-{
-	while (a->canaries[run] > 0)
-	{
-		Canary	   *c = &a->canary[run][--a->canaries[run]];
-
-		memcpy(c->at, c->truth, c->size);
-	}
-}
-
-/* C: outputs in shared memory, described as PyTorch's are */
-static void
-slot_table(Audit *a, uint32_t run)
-{
-	for (int i = 0; i < a->m->outputs; i++)
-	{
-		const Tensor *layout = &a->m->output[i];
-		WireTensor *t = &a->table[run][i];
-		int64_t		stride = 1;
-
-		t->address = (uint64_t) (uintptr_t) (a->arena->outputs + a->slots[run] * a->arena->output_slot_bytes + layout->offset);
-		for (int d = (int) layout->ndim - 1; d >= 0; d--)
-		{
-			t->stride[d] = stride;
-			stride *= layout->shape[d];
-		}
-	}
-}
-
-/* `n` of the places, wherever this language keeps its outputs */
+/* CPU seconds of a block of `n` runs, none or one */
 static bool
-read_places(const Audit *a, const struct iovec *places, size_t n, char *out)
+block(Rounds *s, Half *half, Side side, const uint32_t *slot, uint32_t n, double *seconds)
 {
-	if (a->m->job->language == LANGUAGE_PYTORCH)
-		return n == 0 || executor_read_places(a->executor, places, n, out);
-	for (size_t i = 0; i < n; i++)
-	{
-		memcpy(out, places[i].iov_base, places[i].iov_len);
-		out += places[i].iov_len;
-	}
-	return true;
+	Executor   *executor = &half->executor[side];
+	double		elapsed;
+	bool		good;
+
+	executor->attentive = s->attentive;
+	good = measure_block(s->m, executor, side, slot, &s->seeds[*slot], n,
+						 rounds_timeout(s, side, 1), &elapsed);
+	executor->attentive = s->m->spare_core;
+	*seconds = executor->worked;
+	return good;
 }
 
-/* a few places of a run that says it is done */
-static bool
-look(Audit *a, uint32_t run)
+/* what an audit costs the reference besides its run, for both sides */
+bool
+audit_empty(Rounds *s, Half *half)
 {
-	Measure    *m = a->m;
-	bool		python = m->job->language == LANGUAGE_PYTORCH;
-	size_t		first = a->places;
-	size_t		bytes = 0;
+	double		empty[EMPTY_BLOCKS];
 
-	if (!python)
-		slot_table(a, run);
-	else if (!measure_table(m, a->executor, a->side, run, a->table[run]))
-		return false;
-	for (int i = 0; python && i < m->outputs; i++)
-		if (!measure_check_layout(m, a->side, i, &a->table[run][i]))
+	for (int i = 0; i < EMPTY_BLOCKS; i++)
+		if (!block(s, half, SIDE_REFERENCE, s->order, 0, &empty[i]))
 			return false;
-	for (int i = 0; i < PLACES; i++)
-	{
-		int			output = (int) random_below(&m->random, (uint64_t) m->outputs);
-
-		if (m->output[output].elements == 0)
-			continue;
-		if (!executor_find_piece(&a->table[run][output], &m->output[output], random_next(&m->random), PLACE_BYTES, &a->place[a->places]))
-			return measure_failed(m, a->side, a->executor, EXECUTOR_FORGED, "as an output was read");
-		bytes += a->place[a->places++].iov_len;
-	}
-	if (!read_places(a, a->place + first, a->places - first, a->seen + a->seen_bytes))
-		return measure_failed(m, a->side, a->executor, EXECUTOR_FORGED, "as an output was read");
-	a->seen_bytes += bytes;
-	a->looked++;
+	half->empty_single = cudal1_score_median(empty, EMPTY_BLOCKS);
 	return true;
-}
-
-/* the same places again, of a stopped process */
-static bool
-look_again(const Audit *a)
-{
-	static char again[sizeof(a->seen)];
-
-	if (!read_places(a, a->place, a->places, again))
-		return measure_failed(a->m, a->side, a->executor, EXECUTOR_FORGED, "as an output was read");
-	if (memcmp(again, a->seen, a->seen_bytes) != 0)
-		return conclude(a->m, a->side == SIDE_CANDIDATE ? OUTCOME_WRONG_OUTPUT : OUTCOME_UNVERIFIED,
-						"an output of %s changed after its run had said that it was done", a->side == SIDE_CANDIDATE ? "the code" : "the reference");
-	return true;
-}
-
-/* between run - 1 and run */
-static void
-between(void *context, uint32_t run, uint32_t runs)
-{
-	Audit	   *a = context;
-
-	if (run > 0 && a->good)
-		a->good = look(a, run - 1);
-	if (run < runs)
-		correct_run(a, run);
 }
 
 /*
- * `n` runs on staged inputs, the output of run `sample` into `out`; seconds of all.
+ * One run of a side, its input the only one staged; its output into `kept`. Both sides share their
+ * slots, so nothing of the run may stay there: the side that goes second would find the inputs and
+ * the answers of the whole spell.
+ */
+static bool
+one_run(Rounds *s, Half *half, Side side, uint32_t slot, char *kept, double *seconds)
+{
+	if (!measure_stage(s->m, &s->arena, side, &slot, 1) || !block(s, half, side, &slot, 1, seconds))
+		return false;
+	*seconds -= half->empty_single;
+	if (!measure_read(s->m, &half->executor[side], side, &s->arena, 0, slot, kept))
+		return false;
+	measure_unstage(s->m, &s->arena, slot);
+	return true;
+}
+
+static bool
+both_sides(Rounds *s, Half *half, bool reference_first)
+{
+	double		taken[SPELL][2];
+
+	if (!rounds_inputs(s, s->spell))
+		return false;
+	for (int turn = 0; turn < 2; turn++)
+	{
+		Side		side = (turn == 0) == reference_first ? SIDE_REFERENCE : SIDE_CANDIDATE;
+
+		for (uint32_t i = 0; i < s->spell; i++)
+			if (!one_run(s, half, side, s->order[i], s->kept[side] + i * s->m->output_bytes,
+						 &taken[i][side]))
+				return false;
+	}
+	for (uint32_t i = 0; i < s->spell; i++)
+		audit_note(s, taken[i]);
+	return rounds_compare(s, s->spell);
+}
+
+/* inputs made in place would all lie there from the spell's start */
+bool
+audit_spell(Rounds *s, Half *half, bool reference_first)
+{
+	bool		direct = s->arena.direct;
+	bool		good;
+
+	s->arena.direct = false;
+	good = both_sides(s, half, reference_first);
+	s->arena.direct = direct;
+	return good;
+}
+
+/*
+ * What the candidate takes more than the reference in audits, seconds a run, and its standard
+ * error. Other work on the host only ever adds to a time, and all outputs are compared, so lower
+ * quartiles are what runs cost; groups of audits tell how steady they are. Audits on a GPU have a
+ * floor of their own, and there the differences of pairs are steadier. Noise is the host's only as
+ * far as the reference has it, too: otherwise code that is slow in some processes and not in others
+ * would make audits say nothing.
+ */
+static double
+more_seconds(const Rounds *s, double *error)
+{
+	double		of_group[GROUPS];
+	double		of_reference[GROUPS];
+	const double *reference = s->audit[SIDE_REFERENCE].v;
+	const double *candidate = s->audit[SIDE_CANDIDATE].v;
+	size_t		n = s->audit_more.n;
+
+	if (s->m->gpu || n < 4 * GROUPS)
+	{
+		*error = fmin(cudal1_score_median_error(s->audit_more.v, n),
+					  NOISE * cudal1_score_median_error(reference, n));
+		return values_median(&s->audit_more);
+	}
+	for (size_t g = 0; g < GROUPS; g++)
+	{
+		size_t		from = g * n / GROUPS;
+		size_t		size = (g + 1) * n / GROUPS - from;
+
+		of_reference[g] = cudal1_score_percentile(reference + from, size, QUARTILE);
+		of_group[g] = cudal1_score_percentile(candidate + from, size, QUARTILE) - of_reference[g];
+	}
+	*error = sqrt(fmin(cudal1_score_variance(of_group, GROUPS),
+					   NOISE * NOISE * cudal1_score_variance(of_reference, GROUPS)) / GROUPS);
+	return cudal1_score_median(of_group, GROUPS);
+}
+
+/*
+ * How many times as long the reference takes in blocks as in audits. On a busy host that is twice:
+ * the lower quartile of audits is of its quiet moments, and the median of blocks is not. What a
+ * candidate 20 times as fast takes less is then that much less in blocks, too.
+ */
+static double
+slower_in_blocks(const Rounds *s)
+{
+	const Values *audits = &s->audit[SIDE_REFERENCE];
+	double		audit = cudal1_score_percentile(audits->v, audits->n, QUARTILE);
+
+	if (s->m->gpu || audit <= 0)
+		return 1;
+	return fmin(fmax(1, values_median(&s->times[SIDE_REFERENCE]) / audit), MAX_SLOWER);
+}
+
+/*
+ * On a GPU: what a run of the candidate's takes at least, by audits whose inputs come late, less
+ * what such runs take without any code; negative where it is not known. In other audits, and in
+ * blocks of a single run, the GPU's turns are taken off, and work of the CPU could hide in them.
+ */
+double
+audit_late_seconds(const Rounds *s)
+{
+	if (s->late_runs[SIDE_CANDIDATE].n < MIN_AUDITS || s->late_idle.n == 0)
+		return -1;
+	return values_median(&s->late_runs[SIDE_CANDIDATE]) - values_median(&s->late_idle);
+}
+
+/* where blocks are single runs; NAN where there are no such audits */
+static double
+late_bound(const Rounds *s)
+{
+	double		seconds = audit_late_seconds(s);
+
+	if (s->runs[0] > 1 || s->runs[1] > 1 || seconds <= 0)
+		return NAN;
+	return values_median(&s->times[SIDE_REFERENCE])
+		/ (seconds * (1 - AUDIT_WARM * s->m->job->profile.audit_margin));
+}
+
+/*
+ * Seconds by which an honest candidate may take longer in audits than in blocks. `less`: what audits
+ * show that it takes less than the reference. Its code and its own data are colder there. That costs
+ * some time of any run, and a share of long ones. Where it has saved most of the reference's work,
+ * its own run is colder than what is saved. PyTorch on a GPU finds the host's caches cold, and so
+ * does a process whose supervisor slept.
+ */
+static double
+margin(const Rounds *s, double less)
+{
+	const Measure *m = s->m;
+	bool		pytorch = m->job->language == LANGUAGE_PYTORCH;
+	double		share = m->job->profile.audit_margin;
+	double		reference = values_median(&s->times[SIDE_REFERENCE]);
+
+	if (m->gpu ? pytorch : !s->attentive)
+		return share * values_median(&s->audit[SIDE_REFERENCE]);
+	if (m->gpu)
+		return share * AUDIT_WARM * reference;
+	return fmax(fmin(share * AUDIT_WARM * reference, pytorch ? COLD_PYTORCH : COLD_C),
+				share * fmax(SPELL_WARM * reference, AUDIT_WARM * less));
+}
+
+/* seconds that noise may account for; `clear`: too little to make code seem fast that is not */
+double
+audit_doubt(const Rounds *s, bool *clear)
+{
+	double		error = 0;
+	double		doubt;
+
+	*clear = false;
+	if (s->audit_more.n < MIN_AUDITS)
+		return 0;
+	more_seconds(s, &error);
+	doubt = s->m->job->profile.audit_sigma * error;
+	*clear = doubt <= CLEAR * values_median(&s->times[SIDE_REFERENCE]);
+	return doubt;
+}
+
+/* what the candidate gains only in blocks is taken away: the most that its score can be, or NAN */
+double
+audit_bound(Rounds *s, double doubt)
+{
+	double		reference = values_median(&s->times[SIDE_REFERENCE]);
+	double		error;
+	double		more;
+	double		change;
+	double		left;
+
+	if (s->audit_more.n < MIN_AUDITS)
+		return late_bound(s);
+	more = fmax(more_seconds(s, &error),
+				audit_late_seconds(s) - values_median(&s->audit[SIDE_REFERENCE]));
+	change = slower_in_blocks(s) * (more - doubt);
+	left = reference + change - margin(s, -change);
+	if (s->late_idle.n > 0)
+		json_object_set_new(s->m->result.evidence, "late_seconds",
+							json_pack("[f, f, f]", values_median(&s->late_runs[0]),
+									  values_median(&s->late_runs[1]),
+									  values_median(&s->late_idle)));
+	json_object_set_new(s->m->result.evidence, "audit_seconds",
+						json_pack("[f, f, f, f]", values_median(&s->audit[0]),
+								  values_median(&s->audit[1]), more, error));
+	return left > 0 ? reference / left : INFINITY;
+}
+
+bool
+audit_unclear(const Rounds *s, double score, bool clear)
+{
+	return !s->m->gpu && s->audits_a_half > 0 && !clear && score > MATTERS;
+}
+
+/*
+ * A score that matters, and audits too noisy to confirm it: more of them, with a pair of their own.
+ * And too few of them to confirm any: a half whose inputs take long to make ends before all its
+ * audits are made.
  */
 bool
-audit_run(Measure *m, Executor *executor, Side side, Arena *arena, const uint32_t *slots, const uint64_t *seeds, uint32_t n,
-		  uint32_t sample, void *out, double timeout, double *seconds)
+audit_more(Rounds *s)
 {
-	static Audit a;
-	ExecutorResult result;
+	double		deadline = clock_now() + PATIENCE * s->m->job->profile.audit_seconds;
+	double		score = values_median(&s->buckets);
+	Half		half;
+	bool		clear;
+	bool		matters = score > MATTERS;
+	bool		good = true;
+	uint64_t	weights = random_next(&s->m->random);
 
-	a.m = m;
-	a.executor = executor;
-	a.side = side;
-	a.arena = arena;
-	a.slots = slots;
-	a.runs = n;
-	a.good = true;
-	a.looked = 0;
-	a.places = a.seen_bytes = 0;
-	if (!measure_stage(m, arena, side, slots, n))
-		return false;
-	for (uint32_t i = 0; i < n; i++)
+	audit_doubt(s, &clear);
+	if (s->audits_a_half == 0 || (s->audit_more.n < MIN_AUDITS ? score <= 1 : clear || !matters))
+		return true;
+	memset(&half, 0, sizeof(half));
+	executor_init(&half.executor[0]);
+	executor_init(&half.executor[1]);
+	for (int side = 0; side < 2 && good; side++)
+		good = measure_launch(s->m, &half.executor[side], side, side, &s->arena, weights)
+			&& alone_warm(s, &half, side);
+	for (int i = 0;
+		 good && (s->audit_more.n < MIN_AUDITS || (matters && !clear && clock_now() < deadline));
+		 i++)
 	{
-		falsify_run(&a, i);
-		executor->control->slots[i] = slots[i];
-		executor->control->seeds[i] = seeds[slots[i]];
+		good = rounds_audit(s, &half, i % 2 == 0);
+		audit_doubt(s, &clear);
+		measure_progress(s->m, "auditing", (int) s->buckets.n, s->rounds, rounds_estimate(s),
+			s->lower, s->upper, NAN, false);
 	}
-	result = executor_gated(executor, WIRE_RUN, n, m->seeds_runs ? WIRE_FLAG_SEED_RUNS : 0, between, &a, timeout, seconds);
-	m->result.clock_seconds += *seconds;
-	/* arrays that both sides read must be true again, however this ended */
-	for (uint32_t i = 0; i < n; i++)
-		correct_run(&a, i);
-	if (!measure_failed(m, side, executor, result, "in a run"))
-		return false;
-	if (!a.good)
-		return false;
-	/* an answer to the block before that to its runs */
-	if (a.looked < n)
-		return measure_failed(m, side, executor, EXECUTOR_FORGED, "in a run");
-	if (!look_again(&a))
-		return false;
-	return m->job->language == LANGUAGE_PYTORCH ? measure_read_table(m, executor, side, a.table[sample], out)
-		: measure_read(m, executor, side, arena, sample, slots[sample], out);
+	measure_end(s->m, &half.executor[0]);
+	measure_end(s->m, &half.executor[1]);
+	return good;
 }

@@ -14,7 +14,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "clock.h"
 #include "entry.h"
 #include "guard.h"
 
@@ -43,18 +42,6 @@ load(const char *path)
 	if (cudal1_guard_seal() != 0)
 		entry_fail("guard");
 	return WIRE_OK;
-}
-
-static void
-run_gated(uint32_t count)
-{
-	for (uint32_t r = 0; r < count && r < WIRE_MAX_RUNS; r++)
-	{
-		while (__atomic_load_n(&control->gate, __ATOMIC_ACQUIRE) <= r)
-			clock_pause();
-		entry_run(call, control->slots + r, 1, inputs, outputs, NULL, NULL);
-		__atomic_store_n(&control->done, r + 1, __ATOMIC_RELEASE);
-	}
 }
 
 int
@@ -91,10 +78,7 @@ main(int argc, char **argv)
 			entry_reply(&command, load(argv[1]));
 		else if (command.op == WIRE_RUN)
 		{
-			if (command.flags & WIRE_FLAG_GATED)
-				run_gated(command.count);
-			else
-				entry_run(call, control->slots, command.count, inputs, outputs, NULL, NULL);
+			entry_run(call, control->slots, command.count, inputs, outputs, NULL, NULL);
 			entry_reply(&command, WIRE_OK);
 		}
 		else

@@ -333,6 +333,7 @@ class Executor:
             gate[1] = run + 1
 
     def gated_runs(self, slots, flags, outputs, inputs, model):
+        """The runs of an audit on a GPU: each begins when the supervisor lets it, and has ended when it says so."""
         seeds = self.control.words(SEEDS_AT, len(slots), "Q") if flags & SEED_RUNS else None
         with memoryview(self.control.memory) as memory, memory[GATE_AT:GATE_AT + 8] as gates, gates.cast("I") as gate:
             for run, slot in enumerate(slots):
@@ -342,8 +343,7 @@ class Executor:
                     torch.manual_seed(seeds[run] & 0x7FFFFFFFFFFFFFFF)
                 outputs.append(flatten(model(*inputs[slot])))
                 self.write_table(outputs[run:], run)
-                if self.gpu:
-                    torch.cuda.synchronize()
+                torch.cuda.synchronize()
                 gate[1] = run + 1
 
     def write_table(self, outputs, first=0):

@@ -612,6 +612,9 @@ executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags
 	{
 		read_usage(executor, &to);
 		*elapsed = reading_seconds(executor, &from, &to);
+		executor->worked = *elapsed;
+		if (executor->one_core && from.cpu > 0 && to.cpu > from.cpu)
+			executor->worked = to.cpu - from.cpu;
 	}
 	return judge(executor, result, freeze);
 }
@@ -673,40 +676,6 @@ executor_ask_steps(Executor *executor, uint32_t runs, uint32_t flags, void (*bet
 		find_end(executor);
 	/* an answer to the block before that to its runs */
 	return result == EXECUTOR_OK && !all && executor->answer.status == WIRE_OK ? EXECUTOR_FORGED : result;
-}
-
-ExecutorResult
-executor_gated(Executor *executor, uint32_t op, uint32_t runs, uint32_t flags, void (*between) (void *context, uint32_t run, uint32_t runs),
-			   void *context, double timeout, double *elapsed)
-{
-	Reading		from,
-				to;
-	ExecutorResult result;
-	ExecutorResult freeze;
-
-	*elapsed = 0;
-	result = executor_look(executor);
-	if (result != EXECUTOR_OK)
-		return result;
-	executor->control->gate = executor->control->done = 0;
-	read_usage(executor, &from);
-	from.wall = clock_now();
-	result = ask(executor, op, runs, flags | WIRE_FLAG_GATED, 0);
-	if (result == EXECUTOR_OK)
-	{
-		step(executor, runs, between, context, from.wall + timeout);
-		result = receive(executor->sock, &executor->answer, from.wall + timeout, NULL);
-	}
-	if (result == EXECUTOR_ENDED)
-	{
-		find_end(executor);
-		return result;
-	}
-	freeze = executor_freeze(executor);
-	to.wall = clock_now();
-	read_usage(executor, &to);
-	*elapsed = reading_seconds(executor, &from, &to);
-	return judge(executor, result, freeze);
 }
 
 static bool
@@ -777,36 +746,6 @@ is_view(const WireTensor *tensor, const Tensor *layout, size_t *piece, uint64_t 
 			*piece *= (size_t) layout->shape[d];
 	}
 	return tensor_span(layout, tensor->stride, span);
-}
-
-bool
-executor_find_piece(const WireTensor *tensor, const Tensor *layout, uint64_t lot, size_t most, struct iovec *found)
-{
-	size_t		size = tensor_dtype_size(layout->dtype);
-	size_t		piece;
-	size_t		elements;
-	uint64_t	span;
-	size_t		at;
-
-	if (!is_view(tensor, layout, &piece, &span))
-		return false;
-	elements = piece < most / size ? piece : most / size;
-	at = lot % layout->elements;
-	/* one that would end beyond its piece begins earlier */
-	if (at % piece > piece - elements)
-		at -= at % piece - (piece - elements);
-	*found = (struct iovec) {(void *) (uintptr_t) (tensor->address + place_of(tensor, layout, at) * size), elements * size};
-	return true;
-}
-
-bool
-executor_read_places(Executor *executor, const struct iovec *places, size_t n, void *out)
-{
-	struct iovec local = {out, 0};
-
-	for (size_t i = 0; i < n; i++)
-		local.iov_len += places[i].iov_len;
-	return process_vm_readv(executor->pid, &local, 1, places, n, 0) == (ssize_t) local.iov_len;
 }
 
 ExecutorResult

@@ -59,6 +59,7 @@ typedef struct Executor
 	int			side;			/* whose memory it maps on a GPU */
 	bool		intruder;		/* with EXECUTOR_AWAKE: it was of the candidate's side */
 	bool		met;			/* has had a block with runs */
+	double		worked;			/* CPU seconds of its last command; on several cores, all seconds */
 	double		pace;			/* seconds from one gate to the next, in its last block that had gates */
 	bool		attentive;		/* the supervisor has a core to spend on waiting for its answers */
 	bool		idle;			/* it is asked for blocks in which its code is not called, and nothing sent to the GPU */
@@ -142,22 +143,8 @@ extern ExecutorResult executor_ask_steps(Executor *executor, uint32_t runs, uint
 										 void (*between) (void *context, uint32_t run, uint32_t runs), void *context, double timeout);
 extern ExecutorResult executor_settle(Executor *executor, ExecutorResult result);
 
-/*
- * A command with a gate before each run: `between` is called before run 0, between the runs, and after the last one, each time when
- * the executor says that the run before is done; then the gate of the next is opened.
- */
-extern ExecutorResult executor_gated(Executor *executor, uint32_t op, uint32_t runs, uint32_t flags,
-									 void (*between) (void *context, uint32_t run, uint32_t runs), void *context, double timeout,
-									 double *elapsed);
-
 /* copies a run's output, gathered to be contiguous; layout: what is expected */
 extern ExecutorResult executor_read_tensor(Executor *executor, const WireTensor *tensor, const Tensor *layout, void *out);
-
-/* where in an output that is not empty `lot` falls: elements that follow each other, up to `most` bytes of them; false: no view */
-extern bool executor_find_piece(const WireTensor *tensor, const Tensor *layout, uint64_t lot, size_t most, struct iovec *found);
-
-/* all of these places in one call, one after the other into `out` */
-extern bool executor_read_places(Executor *executor, const struct iovec *places, size_t n, void *out);
 
 /* the first bytes of what it printed, valid UTF-8 */
 extern void executor_log(const Executor *executor, char *text, size_t size);

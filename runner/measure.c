@@ -497,6 +497,14 @@ measure_stage(Measure *m, Arena *arena, Side side, const uint32_t *slots, uint32
 	return good;
 }
 
+void
+measure_unstage(Measure *m, Arena *arena, uint32_t slot)
+{
+	poison(m, arena->inputs + slot * arena->input_slot_bytes, arena->input_slot_bytes);
+	if (m->job->language != LANGUAGE_PYTORCH)
+		poison(m, arena->outputs + slot * arena->output_slot_bytes, arena->output_slot_bytes);
+}
+
 static bool
 block(Measure *m, Executor *executor, Side side, const uint32_t *slots, const uint64_t *seeds, uint32_t n, double timeout, double *elapsed)
 {

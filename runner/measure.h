@@ -187,6 +187,8 @@ extern bool measure_launch(Measure *m, Executor *executor, Side side, int seat, 
 extern void measure_end(Measure *m, Executor *executor);
 extern bool measure_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n);
 extern bool measure_stage(Measure *m, Arena *arena, Side side, const uint32_t *slots, uint32_t n);
+/* on a CPU, noise in the place of a run's input and output, which both sides can read */
+extern void measure_unstage(Measure *m, Arena *arena, uint32_t slot);
 extern bool measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, const uint64_t *seeds, uint32_t n,
 						  double timeout, double *elapsed);
 /* adds what passed since `start` to a spending; the time now */
@@ -200,9 +202,6 @@ extern bool measure_read(Measure *m, Executor *executor, Side side, const Arena 
 extern bool measure_compare(Measure *m, const void *expected, const void *found, Side blamed);
 /* whether a tensor is of the type and shape of an output */
 extern bool measure_check_layout(Measure *m, Side side, int output, const WireTensor *found);
-/* pytorch: the tensor table of a run, copied once; the outputs where a copy says that they lie */
-extern bool measure_table(Measure *m, Executor *executor, Side side, uint32_t run, WireTensor *table);
-extern bool measure_read_table(Measure *m, Executor *executor, Side side, const WireTensor *table, void *out);
 /* memory for outputs drawn for comparison, where they are compared: on a GPU, an address of its own */
 extern void *measure_alloc(Measure *m, size_t bytes);
 extern void measure_free(Measure *m, void *memory);
@@ -216,12 +215,6 @@ measure_gathered(const Tensor *tensor)
 
 /* arena for timing, sized for both sides' blocks; `spare`: on a GPU, more slots of the master; false after conclude() */
 extern bool measure_arena(Measure *m, Arena *arena, uint32_t slots, uint32_t spare);
-
-/* audit.c: `n` runs whose inputs come true one by one; the output of run `sample` into `out`; seconds of all; seeds: by slot */
-#define AUDIT_MAX_RUNS	12
-extern bool audit_possible(const Measure *m);
-extern bool audit_run(Measure *m, Executor *executor, Side side, Arena *arena, const uint32_t *slots, const uint64_t *seeds, uint32_t n,
-					  uint32_t sample, void *out, double timeout, double *seconds);
 
 /* layout.c: which arrays there are */
 extern void layout_from_signature(Measure *m);	/* c, cuda */

@@ -11,8 +11,9 @@
 #include "cuda.h"
 #include "measure.h"
 
-bool
-measure_table(Measure *m, Executor *executor, Side side, uint32_t run, WireTensor *table)
+/* pytorch: the tensor table of a run, copied once */
+static bool
+read_table(Measure *m, Executor *executor, Side side, uint32_t run, WireTensor *table)
 {
 	uint32_t	tensors = *(volatile uint32_t *) &executor->control->tensors;
 
@@ -39,8 +40,9 @@ measure_check_layout(Measure *m, Side side, int output, const WireTensor *found)
 	return conclude(m, side == SIDE_CANDIDATE ? OUTCOME_WRONG_OUTPUT : OUTCOME_UNVERIFIED, "output %d is %s, expected %s", output, have, want);
 }
 
-bool
-measure_read_table(Measure *m, Executor *executor, Side side, const WireTensor *table, void *out)
+/* pytorch: the outputs, where a copy of the table says that they lie */
+static bool
+read_from_table(Measure *m, Executor *executor, Side side, const WireTensor *table, void *out)
 {
 	char	   *to = out;
 
@@ -64,12 +66,12 @@ read_outputs(Measure *m, Executor *executor, Side side, const Arena *arena, uint
 	WireTensor	table[WIRE_MAX_TENSORS];
 	char	   *to = out;
 
-	if (m->job->language == LANGUAGE_PYTORCH && !measure_table(m, executor, side, run, table))
+	if (m->job->language == LANGUAGE_PYTORCH && !read_table(m, executor, side, run, table))
 		return false;
 	if (m->gpu)
 		return gpu_read(m, executor, side, arena, run, slot, out);
 	if (m->job->language == LANGUAGE_PYTORCH)
-		return measure_read_table(m, executor, side, table, out);
+		return read_from_table(m, executor, side, table, out);
 	for (int i = 0; i < m->outputs; i++)
 	{
 		memcpy(to, arena->outputs + slot * arena->output_slot_bytes + m->output[i].offset, m->output[i].bytes);

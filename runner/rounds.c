@@ -46,7 +46,6 @@
 #define CHECKS_A_HALF	2.0
 #define EXTRAS_A_HALF	1.0		/* comparisons of runs that the reference's blocks do not have */
 #define EXTRA_SHARE		0.1		/* of the reference's runs, that it makes for these at most */
-#define MIN_STEPS		4		/* runs of an audit: up to 12, so that none can be told to be the last */
 
 void
 rounds_shuffle(Rounds *s, uint32_t *v, uint32_t n)
@@ -202,42 +201,6 @@ rounds_audit_staged(const Rounds *s)
 	return (uint32_t) fmin(most, enough);
 }
 
-static void
-note_audit(Rounds *s, const double *taken, int runs)
-{
-	values_append(&s->audit[SIDE_REFERENCE], taken[SIDE_REFERENCE]);
-	values_append(&s->audit[SIDE_CANDIDATE], taken[SIDE_CANDIDATE]);
-	values_append(&s->audit_more, taken[SIDE_CANDIDATE] - taken[SIDE_REFERENCE]);
-	s->audits += runs;
-}
-
-/* a few runs of each side, see audit.c; the output of one of them, the same on both sides, is compared */
-static bool
-gated_audit(Rounds *s, Half *half, bool reference_first)
-{
-	Measure    *m = s->m;
-	uint32_t	n = MIN_STEPS + (uint32_t) random_below(&m->random, AUDIT_MAX_RUNS - MIN_STEPS + 1);
-	uint32_t	sample;
-	double		taken[2];
-
-	n = n < s->slots ? n : s->slots;
-	sample = (uint32_t) random_below(&m->random, n);
-	if (!rounds_inputs(s, n))
-		return false;
-	for (int turn = 0; turn < 2; turn++)
-	{
-		Side		side = (turn == 0) == reference_first ? SIDE_REFERENCE : SIDE_CANDIDATE;
-		double		seconds;
-
-		if (!audit_run(m, &half->executor[side], side, &s->arena, s->order, s->seeds, n, sample, s->kept[side], rounds_timeout(s, side, n),
-					   &seconds))
-			return false;
-		taken[side] = fmax(seconds - half->empty_single, 1e-9) / n;
-	}
-	note_audit(s, taken, (int) n);
-	return rounds_compare(s, 1);
-}
-
 /* the reference's runs of slots that its block did not have; their time is that of comparing */
 static bool
 run_extra(Rounds *s, Half *half, const uint32_t *slots, uint32_t n, uint32_t from)
@@ -294,8 +257,8 @@ step_audit(Rounds *s, Half *half, bool reference_first)
 }
 
 /*
- * A round: both sides on the same fresh inputs. `single`: an audit, of one run each where audit.c's are not possible; on a GPU it is one
- * among many that are staged, or it would find its inputs in a cache that a block's runs don't find theirs in.
+ * A round: both sides on the same fresh inputs. `single`: an audit. On a GPU its run is one among
+ * many that are staged, or it would find its inputs in a cache, where a block's runs don't.
  */
 static bool
 run_round(Rounds *s, Half *half, bool reference_first, bool single)
@@ -310,8 +273,8 @@ run_round(Rounds *s, Half *half, bool reference_first, bool single)
 	double		pace;
 	Measure    *m = s->m;
 
-	if (single && s->gated)
-		return gated_audit(s, half, reference_first);
+	if (single && !m->gpu)
+		return audit_spell(s, half, reference_first);
 	if (!rounds_inputs(s, n[0] > n[1] ? n[0] : n[1]))
 		return false;
 	keep = draws(s, common);
@@ -345,7 +308,7 @@ run_round(Rounds *s, Half *half, bool reference_first, bool single)
 		return false;
 	if (single)
 	{
-		note_audit(s, seconds, 1);
+		audit_note(s, seconds);
 		return true;
 	}
 	for (int side = 0; side < 2; side++)
@@ -770,7 +733,6 @@ plan(Rounds *s)
 	size_blocks(s, m->time, s->runs);
 	for (int side = 0; side < 2; side++)
 		round_seconds += s->runs[side] * m->time[side];
-	s->gated = audit_possible(m);
 	s->slots = s->runs[0] > s->runs[1] ? s->runs[0] : s->runs[1];
 	if (s->slots < 4 && most >= 4)
 		s->slots = 4;
@@ -781,15 +743,6 @@ plan(Rounds *s)
 	s->rounds_a_half = (int) fmax(round_seconds < LONG_ROUND ? MIN_ROUNDS : round_seconds < 1 ? 4 : 1, ceil(half_seconds / round_seconds));
 	if (s->rounds_a_half > 1)
 		s->rounds_a_half += s->rounds_a_half % 2;
-	/* where a block is one run, blocks are audits */
-	if (s->runs[0] > 1 || s->runs[1] > 1)
-	{
-		int			runs = s->gated ? (MIN_STEPS + AUDIT_MAX_RUNS) / 2 : 1;
-		double		audit = runs * (m->time[0] + m->time[1]) + 2e-4;
-		double		affordable = fmin(p->audits, p->audit_seconds / audit);
-
-		s->audits_a_half = (int) ceil(affordable / (2.0 * p->pairs));
-	}
 	s->steps_a_half = 0;
 	if (m->gpu && m->spare_core && s->slots > 1 && m->time[SIDE_REFERENCE] < STEP_SECONDS)
 	{
@@ -799,6 +752,7 @@ plan(Rounds *s)
 		s->steps_a_half = (int) ceil(affordable / (2.0 * p->pairs));
 	}
 	s->kept_max = (uint32_t) fmax(1, fmin(64, 64e6 / (double) (m->output_bytes + 1)));
+	audit_plan(s);
 	s->order = calloc(s->slots, sizeof(*s->order));
 	s->seeds = calloc(s->slots, sizeof(*s->seeds));
 	s->kept[0] = measure_alloc(m, s->kept_max * m->output_bytes);
@@ -968,8 +922,8 @@ rounds_run(Measure *m)
 			done = pairs >= p->pairs;
 		show(&s, true);
 	}
-	if ((left || !verdict_asks_aa(&s, s.half_width) || aa_complete(&s)) && verdict_top_up(&s) && verdict_more_audits(&s)
-		&& verdict_more_traps(&s))
+	if ((left || !verdict_asks_aa(&s, s.half_width) || aa_complete(&s)) && verdict_top_up(&s)
+		&& audit_more(&s) && verdict_more_traps(&s))
 		verdict_conclude(&s, left);
 end:
 	m->result.pairs = (int) s.buckets.n;

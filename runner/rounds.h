@@ -27,7 +27,8 @@ typedef struct Rounds
 	char	   *kept[2];		/* outputs drawn for comparison */
 	uint32_t	kept_max;
 	int			rounds_a_half;
-	int			audits_a_half;
+	int			audits_a_half;	/* on a CPU, spells of them */
+	uint32_t	spell;			/* audits of a side, one after the other */
 	Values		all;			/* every ratio */
 	Values		buckets;		/* one of the next two, as the halves so far speak */
 	Values		plain;
@@ -47,7 +48,7 @@ typedef struct Rounds
 	Values		late_runs[2];	/* on a GPU: seconds a run, of audits whose inputs come late, by audit */
 	Values		late_idle;		/* and of such runs in which no code is called */
 	int			steps_a_half;	/* such audits */
-	bool		gated;
+	bool		attentive;		/* the supervisor waits for audits without sleeping */
 	int			rounds;
 	int			rounds_in_buckets;	/* those of whole pairs */
 	int			samples;
@@ -75,7 +76,7 @@ typedef struct Half
 {
 	Executor	executor[2];
 	double		empty[2];		/* cost of a block without runs that stages what this side's do */
-	double		empty_single;	/* of an audit's block */
+	double		empty_single;	/* of an audit's block; on a CPU, CPU seconds */
 	double		turn;			/* of that, what the GPU's turning to the executor and back takes */
 	double		read_turned;	/* reading samples takes longer than this where the GPU had to turn back */
 	Values		block[2];		/* seconds a run */
@@ -121,12 +122,24 @@ extern void alone_price(Rounds *s, Half *half, const Values *alone);
 extern void alone_cap(Rounds *s, Half *half, Values *alone);
 extern bool alone_was_slowed(const Rounds *s, double *slower, double *error);
 
+/* audit.c: runs by themselves, and the bound that they set on a score */
+#define AUDIT_WARM	0.4			/* of audit_margin: the caches of audits are nearly those of a block */
+extern void audit_plan(Rounds *s);
+extern bool audit_empty(Rounds *s, Half *half);
+extern bool audit_spell(Rounds *s, Half *half, bool reference_first);
+extern void audit_note(Rounds *s, const double *taken);
+extern double audit_doubt(const Rounds *s, bool *clear);
+extern double audit_bound(Rounds *s, double doubt);
+/* whether a score matters that audits are too noisy to confirm */
+extern bool audit_unclear(const Rounds *s, double score, bool clear);
+extern double audit_late_seconds(const Rounds *s);
+extern bool audit_more(Rounds *s);
+
 /* trap.c: on a GPU, blocks that tell whether runs are worked on one by one */
 extern bool rounds_trap(Rounds *s, Half *half);
 
 /* verdict.c */
 extern bool verdict_top_up(Rounds *s);
-extern bool verdict_more_audits(Rounds *s);
 extern bool verdict_more_traps(Rounds *s);
 /* blocks are uneven, time and again: false after conclude() */
 extern bool verdict_uneven(Rounds *s);

@@ -14,19 +14,11 @@
 #include "cuda.h"
 #include "rounds.h"
 
-#define AUDIT_GROUPS	8
-#define MIN_AUDITS		8		/* to set a bound */
-#define AUDIT_CLEAR		0.1		/* of the reference's time, doubt up to which audits speak clearly */
-#define AUDIT_MATTERS	1.5		/* scores above this must be confirmed */
-#define AUDIT_PATIENCE	4		/* times audit_seconds */
-#define AUDIT_NOISE		3.0		/* how much noisier than the reference's a candidate's audits may be before that is its own doing */
-#define MAX_SLOWER		4.0		/* times that blocks of a busy host may take longer than audits */
 #define MIN_STEPS_SEEN	8		/* steps of each kind in traps, to set a bound */
 #define MORE_TRAPS		32		/* for that, at most */
 #define STEP_SHARE		0.5		/* of what a step takes in a trap, that it takes at least elsewhere */
 #define LEAST			1e-6	/* a score */
 #define MOST			1e9		/* an upper end */
-#define WARM_SHARE		0.4		/* of audit_margin: the caches of audit.c's audits, and of CUDA kernels', are nearly those of a block */
 
 /* comparisons up to the profile's minimum, where the rounds gave fewer */
 bool
@@ -59,106 +51,6 @@ verdict_top_up(Rounds *s)
 	return good;
 }
 
-/*
- * What the candidate takes more than the reference where no work of a run can hide in another, seconds a run, and its standard
- * error. Other work on the host only ever adds to a time, and skipping work in some audits shows in an output, so the lower
- * quartiles speak; groups of audits tell how steady they are. A GPU's single runs have a floor of their own: there the
- * differences of pairs are steadier. Noise is the host's only as far as the reference has it too: code that is slow in some
- * processes and not in others would otherwise make audits say nothing.
- */
-static double
-audit_more(const Rounds *s, double *error)
-{
-	double		of_group[AUDIT_GROUPS];
-	double		of_reference[AUDIT_GROUPS];
-	size_t		n = s->audit_more.n;
-
-	if (!s->gated || n < 4 * AUDIT_GROUPS)
-	{
-		*error = fmin(cudal1_score_median_error(s->audit_more.v, n),
-					  AUDIT_NOISE * cudal1_score_median_error(s->audit[SIDE_REFERENCE].v, n));
-		return values_median(&s->audit_more);
-	}
-	for (size_t g = 0; g < AUDIT_GROUPS; g++)
-	{
-		size_t		from = g * n / AUDIT_GROUPS;
-		size_t		size = (g + 1) * n / AUDIT_GROUPS - from;
-
-		of_reference[g] = cudal1_score_percentile(s->audit[SIDE_REFERENCE].v + from, size, 0.25);
-		of_group[g] = cudal1_score_percentile(s->audit[SIDE_CANDIDATE].v + from, size, 0.25) - of_reference[g];
-	}
-	*error = sqrt(fmin(cudal1_score_variance(of_group, AUDIT_GROUPS),
-					   AUDIT_NOISE * AUDIT_NOISE * cudal1_score_variance(of_reference, AUDIT_GROUPS)) / AUDIT_GROUPS);
-	return cudal1_score_median(of_group, AUDIT_GROUPS);
-}
-
-/* whether a run of an audit finds caches as it would in a block; PyTorch on a GPU finds the host's cold */
-static bool
-is_warm(const Rounds *s)
-{
-	return s->gated || (s->m->gpu && s->m->job->language == LANGUAGE_CUDA);
-}
-
-/*
- * How much longer the reference takes in blocks than in audits. On a busy host that is twice as long: audits' lower quartiles are of its quiet
- * moments, and the median of blocks is not. What a candidate that is 20 times as fast takes less is then that much less in blocks, too.
- */
-static double
-slower_in_blocks(const Rounds *s)
-{
-	double		audit = s->gated ? cudal1_score_percentile(s->audit[SIDE_REFERENCE].v, s->audit[SIDE_REFERENCE].n, 0.25) : 0;
-
-	return audit > 0 ? fmin(fmax(1, values_median(&s->times[SIDE_REFERENCE]) / audit), MAX_SLOWER) : 1;
-}
-
-/*
- * On a GPU: what a run of the candidate's takes at least, by audits whose inputs come late, less what such runs take without any code; negative where it is not
- * known. In other audits, and in blocks of a single run, the GPU's turns are taken off, and work of the CPU could hide in them.
- */
-static double
-late_seconds(const Rounds *s)
-{
-	if (s->late_runs[SIDE_CANDIDATE].n < MIN_AUDITS || s->late_idle.n == 0)
-		return -1;
-	return values_median(&s->late_runs[SIDE_CANDIDATE]) - values_median(&s->late_idle);
-}
-
-/* where blocks are single runs; NAN where there are no such audits */
-static double
-late_bound(const Rounds *s)
-{
-	double		seconds = late_seconds(s);
-
-	return s->runs[0] > 1 || s->runs[1] > 1 || seconds <= 0 ? NAN
-		: values_median(&s->times[SIDE_REFERENCE]) / (seconds * (1 - WARM_SHARE * s->m->job->profile.audit_margin));
-}
-
-/*
- * What the candidate gains only in blocks is taken away; one that differs from the reference by less than the margin, as honest ones
- * do on colder caches, is left alone. `doubt`: seconds that noise may account for.
- */
-static double
-audit_bound(Rounds *s, double doubt)
-{
-	const Profile *p = &s->m->job->profile;
-	double		reference = values_median(&s->times[SIDE_REFERENCE]);
-	double		error;
-	double		more;
-	double		left;
-
-	if (s->audit_more.n < MIN_AUDITS)
-		return late_bound(s);
-	more = fmax(audit_more(s, &error), late_seconds(s) - values_median(&s->audit[SIDE_REFERENCE]));
-	left = reference + slower_in_blocks(s) * (more - doubt)
-		- p->audit_margin * (is_warm(s) ? WARM_SHARE * reference : values_median(&s->audit[SIDE_REFERENCE]));
-	if (s->late_idle.n > 0)
-		json_object_set_new(s->m->result.evidence, "late_seconds",
-							json_pack("[f, f, f]", values_median(&s->late_runs[0]), values_median(&s->late_runs[1]), values_median(&s->late_idle)));
-	json_object_set_new(s->m->result.evidence, "audit_seconds",
-						json_pack("[f, f, f, f]", values_median(&s->audit[0]), values_median(&s->audit[1]), more, error));
-	return left > 0 ? reference / left : INFINITY;
-}
-
 /* whether traps have told what runs cost */
 static bool
 steps_known(const Rounds *s)
@@ -179,7 +71,8 @@ loop_bound(Rounds *s)
 	if (s->loop.n == 0)
 		return NAN;
 	json_object_set_new(s->m->result.evidence, "loop_seconds", json_real(loop));
-	return values_median(&s->times[SIDE_REFERENCE]) / (loop * (1 - WARM_SHARE * s->m->job->profile.audit_margin));
+	return values_median(&s->times[SIDE_REFERENCE])
+		/ (loop * (1 - AUDIT_WARM * s->m->job->profile.audit_margin));
 }
 
 /*
@@ -204,60 +97,8 @@ step_bound(Rounds *s)
 	}
 	json_object_set_new(s->m->result.evidence, "step_seconds", json_pack("[f, f, f]", pace, step[SIDE_REFERENCE], step[SIDE_CANDIDATE]));
 	return values_median(&s->times[SIDE_REFERENCE])
-		/ (step[SIDE_CANDIDATE] * fmax(STEP_SHARE, fmin(1, pace / step[SIDE_REFERENCE])) * (1 - WARM_SHARE * s->m->job->profile.audit_margin));
-}
-
-/* seconds that noise may account for; `clear`: little enough to tell a candidate that is no faster from a fast one */
-static double
-audit_doubt(const Rounds *s, bool *clear)
-{
-	double		error = 0;
-	double		doubt;
-
-	if (s->audit_more.n < MIN_AUDITS)
-	{
-		*clear = false;
-		return 0;
-	}
-	audit_more(s, &error);
-	doubt = s->m->job->profile.audit_sigma * error;
-	*clear = doubt <= AUDIT_CLEAR * values_median(&s->times[SIDE_REFERENCE]);
-	return doubt;
-}
-
-/*
- * A score that matters, and audits too noisy to confirm it: more of them, with a pair of their own. And too few of them to confirm any:
- * a half whose inputs take long to make ends before all its audits are made.
- */
-bool
-verdict_more_audits(Rounds *s)
-{
-	double		deadline = clock_now() + AUDIT_PATIENCE * s->m->job->profile.audit_seconds;
-	Half		half;
-	bool		clear;
-	bool		matters = values_median(&s->buckets) >= AUDIT_MATTERS;
-	bool		good = true;
-	uint64_t	weights = random_next(&s->m->random);
-
-	audit_doubt(s, &clear);
-	if ((!s->gated && !s->m->gpu) || s->audits_a_half == 0
-		|| (s->audit_more.n < MIN_AUDITS ? values_median(&s->buckets) <= 1 : clear || !matters))
-		return true;
-	memset(&half, 0, sizeof(half));
-	executor_init(&half.executor[0]);
-	executor_init(&half.executor[1]);
-	for (int side = 0; side < 2 && good; side++)
-		good = measure_launch(s->m, &half.executor[side], side, side, &s->arena, weights) && alone_warm(s, &half, side);
-	for (int i = 0; good && (s->audit_more.n < MIN_AUDITS || (matters && !clear && clock_now() < deadline)); i++)
-	{
-		good = rounds_audit(s, &half, i % 2 == 0);
-		if (i % 32 == 31)
-			audit_doubt(s, &clear);
-		measure_progress(s->m, "auditing", (int) s->buckets.n, s->rounds, rounds_estimate(s), s->lower, s->upper, NAN, false);
-	}
-	measure_end(s->m, &half.executor[0]);
-	measure_end(s->m, &half.executor[1]);
-	return good;
+		/ (step[SIDE_CANDIDATE] * fmax(STEP_SHARE, fmin(1, pace / step[SIDE_REFERENCE]))
+		   * (1 - AUDIT_WARM * s->m->job->profile.audit_margin));
 }
 
 /*
@@ -309,7 +150,7 @@ is_told(Rounds *s)
 
 	if (!m->gpu || values_median(&s->buckets) <= 1)
 		return true;
-	if (s->runs[SIDE_REFERENCE] == 1 && reference < s->turns && late_seconds(s) <= 0)
+	if (s->runs[SIDE_REFERENCE] == 1 && reference < s->turns && audit_late_seconds(s) <= 0)
 		return conclude(m, OUTCOME_UNVERIFIED, "a run of %.3g s by itself is shorter than the GPU's turning to a process, %.3g s", reference, s->turns);
 	if (rounds_traps_due(s) && !steps_known(s))
 		return conclude(m, OUTCOME_UNVERIFIED, "what a run costs could not be told");
@@ -397,7 +238,7 @@ verdict_conclude(Rounds *s, bool left)
 		s->lower = fmin(s->lower, estimate);
 		s->upper = fmin(s->upper, estimate);
 	}
-	if (s->gated && s->audits_a_half > 0 && !clear && estimate > AUDIT_MATTERS)
+	if (audit_unclear(s, estimate, clear))
 	{
 		/* the benefit of the doubt is for small doubts: without it, what has been shown is the lower end */
 		double		strict = audit_bound(s, 0);

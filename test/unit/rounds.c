@@ -11,6 +11,7 @@ static int	made_up_clock(clockid_t id, struct timespec *t);
 #define clock_gettime made_up_clock
 #include "../../runner/rounds.c"
 #include "../../runner/aa.c"
+#include "../../runner/audit.c"
 #include "../../runner/verdict.c"
 #include "../../runner/values.c"
 
@@ -123,6 +124,12 @@ measure_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 	return true;
 }
 
+void
+measure_unstage(Measure *m, Arena *arena, uint32_t slot)
+{
+	abort();
+}
+
 bool
 measure_stage(Measure *m, Arena *arena, Side side, const uint32_t *slots, uint32_t n)
 {
@@ -214,19 +221,6 @@ void
 executor_init(Executor *executor)
 {
 	memset(executor, 0, sizeof(*executor));
-}
-
-bool
-audit_possible(const Measure *m)
-{
-	return false;
-}
-
-bool
-audit_run(Measure *m, Executor *executor, Side side, Arena *arena, const uint32_t *slots, const uint64_t *seeds, uint32_t n, uint32_t sample,
-		  void *out, double timeout, double *seconds)
-{
-	abort();
 }
 
 bool
