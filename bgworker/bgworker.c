@@ -1,5 +1,6 @@
 /*
- * The library's entry: settings in every process, the rest only while the server preloads the library.
+ * bgworker.c
+ *		The library's entry: settings in every process, all else only where the server preloads it.
  */
 #include "postgres.h"
 

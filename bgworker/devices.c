@@ -1,12 +1,15 @@
 /*
- * Finding devices and feeding them.
+ * devices.c
+ *		The search for devices, and claims of jobs for them.
  *
- * What a host can measure on is cudal1-measure's knowledge: it prints a line a device, and the line goes to the database as
- * it is. The search loads compilers and PyTorch, which would disturb a measurement, so it is made only when the
- * worker begins, the configuration is reloaded, or nothing was found; in between the known line is registered again now
- * and then, to show that the device is still served.
+ * `cudal1-measure --devices` knows what a host can measure on.  It prints one line a device, and
+ * the worker passes the line to the database as it is.  The search loads compilers and PyTorch,
+ * which would disturb a measurement.  So it runs only when the worker begins, when the
+ * configuration was reloaded, or when nothing was found.  In between, the worker registers the same
+ * lines again every minute, to show that the devices are still served.
  *
- * Jobs are claimed breadth first: no device is given a second job to build ahead while another has none.
+ * The worker claims breadth first: no device gets a second job to build ahead while another has
+ * none.
  */
 #include "postgres.h"
 
@@ -24,7 +27,7 @@
 
 #define MAX_DEVICES 64
 #define MAX_DEVICE_LINE (64 * 1024)
-/* registered again after this time */
+/* a device is registered again after this time */
 #define REFRESH_MS 60000
 #define MAX_BACKOFF_MS 60000
 #define SEARCH_SECONDS 120
@@ -38,7 +41,7 @@ typedef struct Device
 	int64		retry_at;
 } Device;
 
-static MemoryContext context = NULL;	/* of everything found */
+static MemoryContext context = NULL;	/* of all lines of devices */
 static Device devices[MAX_DEVICES];
 static int	ndevices = 0;
 
@@ -63,7 +66,7 @@ backoff_ms(int failures)
 static void
 note_problem(const char *text)
 {
-	/* said once in the log, not at each try */
+	/* one line in the log, not one at each attempt */
 	if (strcmp(problem, text) != 0)
 		ereport(LOG,
 				(errmsg("cudal1 worker: %s", text)));
@@ -142,8 +145,10 @@ search_failed(const char *text)
 static void
 begin_search(void)
 {
-	Cudal1Program program = {.label = "cudal1-measure --devices",.argv = cudal1_worker_jobs_command("--devices"),
-		.scratch = cudal1_settings_scratch(),.on_line = take_line};
+	Cudal1Program program = {.label = "cudal1-measure --devices",
+		.argv = cudal1_worker_jobs_command("--devices"),
+		.scratch = cudal1_settings_scratch(),
+	.on_line = take_line};
 	const char *reason;
 
 	search_wanted = false;
@@ -258,7 +263,7 @@ cudal1_devices_turn(void)
 		return CUDAL1_TURN_QUIET;
 	}
 
-	/* a search beside a measurement would disturb it: wait for a moment without one, and claim nothing until then */
+	/* a search would disturb a measurement, so it waits until none runs, and no job is claimed */
 	if (search_wanted && now >= search_at && cudal1_jobs_count() == 0)
 		begin_search();
 	else if (ndevices > 0 && now >= refresh_at)
@@ -289,7 +294,8 @@ claim_for(Device *device, const char *worker)
 		device->empty = true;
 		return CUDAL1_TURN_QUIET;
 	}
-	if (!cudal1_jobs_begin(device, &claim, cudal1_worker_jobs_command(NULL), cudal1_settings_scratch(), cudal1_child_grace, &reason))
+	if (!cudal1_jobs_begin(device, &claim, cudal1_worker_jobs_command(NULL),
+						   cudal1_settings_scratch(), cudal1_child_grace, &reason))
 	{
 		note_problem(reason);
 		device->failures++;

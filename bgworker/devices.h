@@ -1,5 +1,6 @@
 /*
- * The devices of this host: found by `cudal1-measure --devices`, registered in the database, given jobs.
+ * devices.h
+ *		The devices of this host: found by a search, registered in the database, given jobs.
  */
 #ifndef CUDAL1_DEVICES_H
 #define CUDAL1_DEVICES_H
@@ -8,26 +9,26 @@
 
 #include "jobs.h"
 
-/* look for devices anew, soon */
+/* searches for devices again, as soon as nothing is measured */
 extern void cudal1_devices_look(void);
 
-/* forget all that was registered: the extension is gone */
+/* forgets all devices, because the extension is gone */
 extern void cudal1_devices_drop(void);
 
 /* ends a search that runs */
 extern void cudal1_devices_stop(void);
 
-/* drives the search and refreshes the registrations */
+/* advances a search, and refreshes the registrations */
 extern Cudal1Turn cudal1_devices_turn(void);
 
-/* claims jobs for every device that has room; look: something may have been queued since the last time */
+/* claims jobs for devices that have room; look: a job may have been queued since the last call */
 extern Cudal1Turn cudal1_devices_claim(const char *worker, bool look);
 
 extern long cudal1_devices_next_ms(void);
 
 extern int	cudal1_devices_count(void);
 
-/* why nothing can be measured, NULL if nothing is known against it */
+/* why nothing can be measured, or NULL */
 extern const char *cudal1_devices_problem(void);
 
 #endif							/* CUDAL1_DEVICES_H */

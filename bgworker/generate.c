@@ -1,13 +1,16 @@
 /*
- * Supervision of cudal1-generate.
+ * generate.c
+ *		Supervision of cudal1-generate.
  *
- * The worker carries lines between the program and the queue of requests and reads none of them: the queue makes the lines of
- * jobs, of cancellations and of what was stored, the program those of answers. How many requests are in flight is asked of
- * the database each time, so that no count of ours can go astray.
+ * The worker carries lines between the program and the queue of requests, and reads none of them.
+ * The queue makes the lines of jobs, of cancellations and of stored answers; the program makes
+ * those of answers.  The worker counts no requests in flight: each claim asks the database, which
+ * can't be wrong about them.
  *
- * The program keeps each answer in a file until it is told that the answer is stored, in a directory of its own for each
- * database and extension. A new program first reports what it finds there, and only then, when it says that it is ready, are
- * requests claimed: an answer that survived a crash thus meets its request before that is sent again.
+ * The program keeps each answer in a file until the worker says that the answer is stored.  Each
+ * database and extension has a directory of its own for these files.  A new program first reports
+ * the answers that it finds there, and then says that it is ready.  The worker claims requests only
+ * after that, so an answer that survived a crash is stored before its request could be sent again.
  */
 #include "postgres.h"
 
@@ -25,7 +28,7 @@
 
 /* looks at answers and campaigns are at least this far apart */
 #define LOOK_MS 20
-/* as are claims: a free place costs money, but so does a commit for each */
+/* claims are at least this far apart, because each is a commit */
 #define FILL_MS 10
 /* a cancellation reaches the program within this time */
 #define HOLD_MS 1000
@@ -37,7 +40,7 @@
 /* an answer of 4 MiB in which every byte is escaped */
 #define MAX_ANSWER_LINE (32 * 1024 * 1024)
 #define MAX_GARBAGE 100
-/* what is stored in one transaction */
+/* bytes of answers that one transaction stores */
 #define MAX_BATCH (8 * 1024 * 1024)
 
 static const char ready_line[] = "{\"type\": \"ready\"}";
@@ -45,7 +48,7 @@ static const char ready_line[] = "{\"type\": \"ready\"}";
 static Cudal1Child child;
 static bool started = false;
 static bool ready = false;
-static bool stopped = false;	/* we ended it: no failure */
+static bool stopped = false;	/* the worker ended the program, so its end is no failure */
 static bool stop_killed = false;
 static int64 stop_at = 0;
 static char *settings_in_use = NULL;
@@ -111,7 +114,7 @@ make_spool(void)
 {
 	char	   *parent = psprintf("%s/cudal1", DataDir);
 
-	/* of the server's user alone; a directory that cannot be made is the program's complaint */
+	/* for the server's user alone; the program reports a directory that is not there */
 	if (mkdir(parent, S_IRWXU) < 0 && errno != EEXIST)
 		ereport(LOG,
 				(errcode_for_file_access(),
@@ -119,7 +122,7 @@ make_spool(void)
 	return psprintf("%s/%u-%u", parent, MyDatabaseId, cudal1_entry_extension());
 }
 
-/* what the program was told when it was started; when that changes, another takes its place */
+/* what the program is started with; a change of these settings starts another one */
 static char *
 settings(void)
 {
@@ -131,8 +134,9 @@ start(int64 now)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	char	   *argv[8] = {NULL};
-	Cudal1Program program = {.label = "cudal1-generate",.argv = argv,.scratch = cudal1_settings_scratch(),.pass = "CUDAL1_KEY_",
-		.keep_input = true,.on_line = take_line};
+	Cudal1Program program = {.label = "cudal1-generate",.argv = argv,
+		.scratch = cudal1_settings_scratch(),.pass = "CUDAL1_KEY_",
+	.keep_input = true,.on_line = take_line};
 	const char *problem;
 	int			n = 0;
 
@@ -175,7 +179,7 @@ start(int64 now)
 	held_at = now;
 }
 
-/* the first lines of what came in, at most MAX_BATCH bytes unless one line is longer */
+/* stores the first pending lines, at most MAX_BATCH bytes unless one line is longer */
 static Cudal1Call
 store(int64 now)
 {
@@ -221,6 +225,15 @@ offer_left_over(void)
 	resetStringInfo(&left_over);
 }
 
+/* when the leases of the requests in flight are next prolonged, which also fetches cancellations */
+static int64
+hold_due(void)
+{
+	int64		due = held_at + (int64) cudal1_lease_seconds * 1000 / 3;
+
+	return hold_soon ? Min(due, held_at + HOLD_MS) : due;
+}
+
 static Cudal1Call
 hold(const char *worker, int64 now)
 {
@@ -237,7 +250,7 @@ hold(const char *worker, int64 now)
 	return outcome;
 }
 
-/* the program has ended: its claims are open again, but what it kept is there for the next */
+/* the program has ended: its claims are given back, and its files stay for the next program */
 static Cudal1Call
 clear(const char *worker, int64 now)
 {
@@ -262,7 +275,7 @@ clear(const char *worker, int64 now)
 	return outcome;
 }
 
-/* fills the free places; what waits for one was made ahead, so that this need not wait for anything else */
+/* claims as many waiting requests as may be in flight, and sends them to the program */
 static Cudal1Call
 fill(const char *worker, int64 now)
 {
@@ -298,13 +311,13 @@ fill(const char *worker, int64 now)
 		cudal1_child_send(&child, jobs, strlen(jobs));
 		pfree(jobs);
 		fill_wanted |= count > 0;
-		/* what waits for a free place is sent when an answer comes; this is the net below that */
+		/* an answer makes room for the next request; this look is for a missed one */
 		due_at = now + 1000;
 	}
 	return CUDAL1_CALL_DONE;
 }
 
-/* turns answers into candidates, and takes campaigns a step further: little at a time, as places may become free meanwhile */
+/* makes candidates of some answers, and advances campaigns a step: fill() may be due in between */
 static Cudal1Call
 advance(int64 now)
 {
@@ -321,7 +334,7 @@ advance(int64 now)
 		outcome = cudal1_entry_campaigns_advance(&advanced);
 		steps += advanced;
 	}
-	/* more of it, but after a look at everything else */
+	/* there may be more to do, after a look at everything else */
 	look_wanted |= steps > 0;
 	fill_wanted |= steps > 0;
 	return outcome;
@@ -363,10 +376,9 @@ cudal1_generate_turn(const char *worker, bool look)
 		outcome = store(now);
 	if (outcome != CUDAL1_CALL_GONE && started && child.gone && pending.len == 0 && now >= retry_at)
 		outcome = clear(worker, now);
-	if (outcome != CUDAL1_CALL_GONE && started && !child.gone &&
-		(now - held_at >= (int64) cudal1_lease_seconds * 1000 / 3 || (hold_soon && now - held_at >= HOLD_MS)))
+	if (outcome != CUDAL1_CALL_GONE && started && !child.gone && now >= hold_due())
 		outcome = hold(worker, now);
-	/* nothing is claimed before what came in is stored */
+	/* requests are claimed only after all answers are stored */
 	if (outcome != CUDAL1_CALL_GONE && (!have_pending || pending.len == 0))
 	{
 		if (now >= fill_at && (fill_wanted || (due_at >= 0 && now >= due_at)))
@@ -389,9 +401,7 @@ cudal1_generate_next_ms(void)
 		next = Min(next, left_over_at);
 	if (started)
 	{
-		next = Min(next, held_at + (int64) cudal1_lease_seconds * 1000 / 3);
-		if (hold_soon)
-			next = Min(next, held_at + HOLD_MS);
+		next = Min(next, hold_due());
 		if (stopped && !stop_killed)
 			next = Min(next, stop_at + STOP_MS + 1);
 		if (child.gone)
@@ -431,7 +441,7 @@ cudal1_generate_leave(const char *worker)
 {
 	if (!started)
 		return;
-	/* what it has written so far counts; what it is about to write is in its spool */
+	/* answers that the program has not written to its pipe yet stay in its spool */
 	cudal1_child_poll(&child);
 	cudal1_child_signal(&child, SIGKILL);
 	for (int i = 0; i < 100 && !child.gone; i++)

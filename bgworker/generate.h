@@ -1,5 +1,6 @@
 /*
- * Requests to language models: one cudal1-generate, started when a request waits, which sends them all.
+ * generate.h
+ *		Requests to language models, sent by one cudal1-generate.
  */
 #ifndef CUDAL1_GENERATE_H
 #define CUDAL1_GENERATE_H
@@ -8,16 +9,19 @@
 
 #include "jobs.h"
 
-/* stores what came in, takes answers, lets campaigns go on and sends requests; look: something may have changed in the database */
+/*
+ * Stores answers, makes candidates of them, advances campaigns and sends requests.  look: something
+ * may have changed in the database.
+ */
 extern Cudal1Turn cudal1_generate_turn(const char *worker, bool look);
 
-/* milliseconds until a turn is due though nothing happens */
+/* milliseconds until a turn is due even if nothing happens */
 extern long cudal1_generate_next_ms(void);
 
 /* ends the program and reports nothing: the extension is gone, or the worker ends by an error */
 extern void cudal1_generate_drop(void);
 
-/* ends the program, stores what is at hand, gives the claims back */
+/* ends the program, stores the answers at hand, gives the claims back */
 extern void cudal1_generate_leave(const char *worker);
 
 #endif							/* CUDAL1_GENERATE_H */

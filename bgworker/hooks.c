@@ -1,13 +1,15 @@
 /*
- * Sessions speak to workers at two moments only: when a transaction has committed, and when a database is about to be
- * dropped or renamed.
+ * hooks.c
+ *		Sessions signal workers when a transaction has committed, and when a database is about to be
+ *		dropped or renamed.
  *
- * Waking is put off to the commit because a worker woken sooner would find nothing; the flags below live in the backend,
- * and an abort forgets them. A prepared transaction wakes nobody: the worker's fallback poll finds its work.
+ * Waking is put off to the commit, because a worker that is woken sooner would find nothing.  The
+ * flags below live in the backend, and an abort clears them.  A prepared transaction wakes no
+ * worker; the worker's poll finds its work.
  *
- * PostgreSQL refuses to drop or rename a database while a worker is connected to it, and has no way to ask the worker to
- * leave (before version 19). The hooks do: the worker goes, and stays away until the transaction of the
- * command has ended, however it ends.
+ * PostgreSQL refuses to drop or rename a database while a worker is connected to it, and before
+ * version 19 it has no way to ask the worker to leave.  The hooks do that: the worker ends, and no
+ * other starts until the transaction of the command has ended, however it ends.
  */
 #include "postgres.h"
 
@@ -53,7 +55,7 @@ at_transaction_end(XactEvent event, void *arg)
 	switch (event)
 	{
 		case XACT_EVENT_PRE_COMMIT:
-			/* as late as possible, so that an agent which has just said it is idle is heard */
+			/* as late as possible, so that an agent that has just announced itself is notified */
 			if (wake_worker && cudal1_shared_agents_idle(MyDatabaseId))
 				Async_Notify(CHANNEL, NULL);
 			break;
@@ -123,13 +125,13 @@ object_access(ObjectAccessType access, Oid classId, Oid objectId, int subId, voi
 	{
 		char	   *name = get_extension_name(objectId);
 
-		/* the worker ends its children when it finds the extension gone: let it look at once */
+		/* the worker ends its children when it finds the extension gone */
 		if (name != NULL && strcmp(name, "cudal1") == 0)
 			cudal1_wake_worker_at_commit();
 	}
 }
 
-/* a database that the command cannot touch while someone is connected, InvalidOid if none */
+/* the database that must have no connections for the command; InvalidOid if there is none */
 static Oid
 database_to_vacate(Node *statement)
 {
@@ -166,37 +168,40 @@ database_to_vacate(Node *statement)
 		return InvalidOid;
 	database = get_database_oid(name, true);
 
-	/* these checks run before the command's own: who may not do it must not disturb the worker either */
+	/* the command checks its rights later, and a role without them must not disturb the worker */
 	if (!OidIsValid(database) || database == MyDatabaseId ||
 		!cudal1_owns_database(database, GetUserId()))
 		return InvalidOid;
 	return database;
 }
 
-static void
-process_utility(PlannedStmt *pstmt, const char *queryString, bool readOnlyTree, ProcessUtilityContext context,
-				ParamListInfo params, QueryEnvironment *queryEnv, DestReceiver *dest, QueryCompletion *qc)
+/* whether the statement may change which databases exist under which names */
+static bool
+is_about_databases(Node *statement)
 {
-	Node	   *statement = pstmt->utilityStmt;
+	if (IsA(statement, RenameStmt))
+		return ((RenameStmt *) statement)->renameType == OBJECT_DATABASE;
+	return IsA(statement, AlterDatabaseStmt) || IsA(statement, CreatedbStmt);
+}
 
-	if ((IsA(statement, RenameStmt) || IsA(statement, AlterDatabaseStmt) || IsA(statement, CreatedbStmt)) &&
-		IsTransactionState())
+static void
+process_utility(PlannedStmt *pstmt, const char *queryString, bool readOnlyTree,
+				ProcessUtilityContext context, ParamListInfo params, QueryEnvironment *queryEnv,
+				DestReceiver *dest, QueryCompletion *qc)
+{
+	ProcessUtility_hook_type next = previous_utility ? previous_utility : standard_ProcessUtility;
+
+	if (is_about_databases(pstmt->utilityStmt) && IsTransactionState())
 	{
-		Oid			database = database_to_vacate(statement);
+		Oid			database = database_to_vacate(pstmt->utilityStmt);
 
-		/* the list of databases may now mean others */
-		if (!IsA(statement, RenameStmt) || ((RenameStmt *) statement)->renameType == OBJECT_DATABASE)
-		{
-			register_callback();
-			wake_launcher = true;
-		}
+		/* names in cudal1.databases may now mean other databases */
+		register_callback();
+		wake_launcher = true;
 		if (OidIsValid(database))
 			hold_database(database);
 	}
-	if (previous_utility)
-		previous_utility(pstmt, queryString, readOnlyTree, context, params, queryEnv, dest, qc);
-	else
-		standard_ProcessUtility(pstmt, queryString, readOnlyTree, context, params, queryEnv, dest, qc);
+	next(pstmt, queryString, readOnlyTree, context, params, queryEnv, dest, qc);
 }
 
 void
@@ -229,6 +234,7 @@ Datum
 cudal1_announce_idle(PG_FUNCTION_ARGS)
 {
 	float8		seconds = PG_GETARG_FLOAT8(0);
+	TimestampTz now = GetCurrentTimestamp();
 
 	if (!(seconds > 0 && seconds <= MAX_IDLE_SECONDS))
 		ereport(ERROR,
@@ -236,13 +242,15 @@ cudal1_announce_idle(PG_FUNCTION_ARGS)
 				 errmsg("argument \"seconds\" is out of range"),
 				 errdetail("It must be above 0 and at most %d.", MAX_IDLE_SECONDS)));
 	cudal1_shared_announce_agent(MyDatabaseId,
-								 TimestampTzPlusMilliseconds(GetCurrentTimestamp(), (int64) (seconds * 1000)));
+								 TimestampTzPlusMilliseconds(now, (int64) (seconds * 1000)));
 	PG_RETURN_VOID();
 }
 
 /*
- * cudal1.check_database() -> bool. CREATE EXTENSION ends with it: it says now, not after the first submission, why nothing
- * would be measured, and makes the worker look for the new extension.
+ * cudal1.check_database() -> bool
+ *
+ * CREATE EXTENSION calls this last.  It warns if nothing would be measured here, before the first
+ * submission, and makes the worker look for the new extension.
  */
 Datum
 cudal1_check_database(PG_FUNCTION_ARGS)
@@ -250,7 +258,7 @@ cudal1_check_database(PG_FUNCTION_ARGS)
 	char	   *database;
 	ListCell   *cell;
 
-	/* a restored or upgraded database has been looked at when it was made */
+	/* an upgraded database was checked when its extension was created */
 	if (IsBinaryUpgrade)
 		PG_RETURN_BOOL(false);
 	cudal1_wake_worker_at_commit();
@@ -259,7 +267,8 @@ cudal1_check_database(PG_FUNCTION_ARGS)
 		ereport(WARNING,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("cudal1 is not preloaded, so this server measures nothing by itself"),
-				 errhint("Add cudal1 to shared_preload_libraries and restart the server, or let agents measure.")));
+				 errhint("Add cudal1 to shared_preload_libraries and restart the server, or let"
+						 " agents measure.")));
 		PG_RETURN_BOOL(false);
 	}
 	database = get_database_name(MyDatabaseId);
@@ -270,7 +279,8 @@ cudal1_check_database(PG_FUNCTION_ARGS)
 	}
 	ereport(WARNING,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("database \"%s\" has no worker, so this server measures nothing in it", database),
+			 errmsg("database \"%s\" has no worker, so this server measures nothing in it",
+					database),
 			 errhint("Add it to cudal1.databases and reload the configuration.")));
 	PG_RETURN_BOOL(false);
 }

@@ -1,5 +1,6 @@
 /*
- * What ordinary sessions do for the workers: wake them at commit, and make room when their database is dropped.
+ * hooks.h
+ *		Hooks by which sessions wake workers at commit, and send them away from a database.
  */
 #ifndef CUDAL1_HOOKS_H
 #define CUDAL1_HOOKS_H

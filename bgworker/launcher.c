@@ -1,11 +1,14 @@
 /*
- * The launcher keeps one worker running for every database in cudal1.databases.
+ * launcher.c
+ *		The launcher keeps one worker running for every database in cudal1.databases.
  *
- * It compares what should be with what is, at every turn anew, and never relies on having seen an event: databases appear
- * and vanish, the list changes, workers end, and the launcher itself may have been away. Workers are registered
- * with BGW_NEVER_RESTART so that there is one place that starts them, with one backoff.
+ * At every turn it compares the workers that should run with those that do.  It relies on no event,
+ * because databases come and go, the list changes, workers end, and the launcher itself may have
+ * been restarted.  Workers are registered with BGW_NEVER_RESTART, so that only the launcher starts
+ * them, with one backoff.
  *
- * It is connected to no database: the shared catalogs tell which exist and accept connections.
+ * The launcher is connected to no database.  The shared catalogs say which databases exist and
+ * accept connections.
  */
 #include "postgres.h"
 
@@ -33,10 +36,13 @@
 #include "settings.h"
 #include "shared.h"
 
-/* how long the launcher sleeps when nothing tells it to look */
+/* how long the launcher sleeps when nothing wakes it */
 #define NAP_MS 10000
 
-/* exit status that makes the postmaster start a worker again; 0 would be for good, more would restart the server */
+/*
+ * With this exit status the postmaster starts the launcher again.  After 0 it would not, and after
+ * a higher one it would restart the server.
+ */
 #define EXIT_RESTART 1
 
 void
@@ -131,13 +137,15 @@ turn(void)
 			next_ms = Min(next_ms, 1000);
 			continue;
 		}
-		cudal1_launcher_start_failed(start[i], "no background worker is free: raise max_worker_processes");
+		cudal1_launcher_start_failed(start[i],
+									 "no background worker is free: raise max_worker_processes");
 		next_ms = Min(next_ms, 1000);
 		if (!complained)
 			ereport(WARNING,
 					(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 					 errmsg("could not start a cudal1 worker: all background workers are in use"),
-					 errhint("Raise max_worker_processes by one for the launcher and one for each database in cudal1.databases.")));
+					 errhint("Raise max_worker_processes by one for the launcher and one for each"
+							 " database in cudal1.databases.")));
 		complained = true;
 	}
 	return next_ms;
@@ -176,6 +184,6 @@ cudal1_launcher_main(Datum arg)
 		ResetLatch(MyLatch);
 	}
 
-	/* someone terminated the launcher: it comes back, and at a shutdown of the server nobody asks */
+	/* after pg_terminate_backend it is started again; in a shutdown the status is ignored */
 	proc_exit(EXIT_RESTART);
 }

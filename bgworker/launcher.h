@@ -1,3 +1,7 @@
+/*
+ * launcher.h
+ *		The launcher of workers.
+ */
 #ifndef CUDAL1_LAUNCHER_H
 #define CUDAL1_LAUNCHER_H
 

@@ -1,7 +1,10 @@
 /*
- * The worker carries lines from the child to the database and decides nothing about them; it only has to tell progress
- * from result, and both from garbage. The server's own JSON parser reads the whole line, so what passes here is a valid
- * document, and no transaction is needed for it.
+ * message.c
+ *		Telling a line of progress from a result, and both from garbage.
+ *
+ * The worker carries lines from the child to the database and decides nothing about them.  The
+ * server's own JSON parser reads the whole line here, so an accepted line is a valid document.  The
+ * parser needs no transaction.
  */
 #include "postgres.h"
 
@@ -17,7 +20,7 @@ typedef struct Reading
 {
 	JsonLexContext *lexer;
 	bool		is_object;
-	char	  **expected;		/* where the next scalar goes, NULL: nowhere */
+	char	  **expected;		/* where the next scalar is kept; NULL: it is not */
 	char	   *type;
 	char	   *phase;
 	char	   *outcome;
@@ -59,6 +62,12 @@ scalar(void *state, char *token, JsonTokenType type)
 	CUDAL1_JSON_CONTINUE;
 }
 
+static bool
+is(const char *value, const char *expected)
+{
+	return value != NULL && strcmp(value, expected) == 0;
+}
+
 Cudal1Message
 cudal1_message_read(char *line, size_t length)
 {
@@ -68,7 +77,8 @@ cudal1_message_read(char *line, size_t length)
 	JsonSemAction actions;
 	Reading		reading;
 
-	if (memchr(line, '\0', length) != NULL || pg_encoding_verifymbstr(PG_UTF8, line, length) != length)
+	if (memchr(line, '\0', length) != NULL ||
+		pg_encoding_verifymbstr(PG_UTF8, line, length) != length)
 		return message;
 
 	context = AllocSetContextCreate(caller, "cudal1 message", ALLOCSET_DEFAULT_SIZES);
@@ -81,17 +91,17 @@ cudal1_message_read(char *line, size_t length)
 	actions.scalar = scalar;
 	reading.lexer = cudal1_json_lexer(line, length, PG_UTF8);
 
-	/* the parser reports bad input by its result, but raises an error when a document is nested too deeply */
+	/* the parser returns a code for bad input, but raises an error where a document is too deep */
 	PG_TRY();
 	{
-		if (pg_parse_json(reading.lexer, &actions) == JSON_SUCCESS && reading.is_object && reading.type != NULL)
+		if (pg_parse_json(reading.lexer, &actions) == JSON_SUCCESS && reading.is_object)
 		{
-			if (strcmp(reading.type, "result") == 0)
+			if (is(reading.type, "result"))
 				message.type = CUDAL1_MESSAGE_RESULT;
-			else if (strcmp(reading.type, "progress") == 0)
+			else if (is(reading.type, "progress"))
 				message.type = CUDAL1_MESSAGE_PROGRESS;
-			message.waiting = reading.phase != NULL && strcmp(reading.phase, "waiting") == 0;
-			message.cancelled = reading.outcome != NULL && strcmp(reading.outcome, "cancelled") == 0;
+			message.waiting = is(reading.phase, "waiting");
+			message.cancelled = is(reading.outcome, "cancelled");
 		}
 	}
 	PG_CATCH();

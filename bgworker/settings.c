@@ -1,8 +1,11 @@
 /*
- * Settings of the workers.
+ * settings.c
+ *		The settings of the workers.
  *
- * They are defined in every process that loads the library, preloaded or not, so that a misspelt name is refused
- * everywhere; and all of them are PGC_SIGHUP, since what a session sets for itself could not reach a worker.
+ * Every process that loads the library defines them, preloaded or not, so that each refuses a
+ * misspelt name.  They are PGC_SIGHUP, because a session's own value could not reach a worker.  The
+ * exception is cudal1.certify: SQL functions read it by current_setting() in the session that
+ * claims jobs, which may be an agent's, so no C code reads its variable.
  */
 #include "postgres.h"
 
@@ -73,13 +76,14 @@ check_devices(char **newval, void **extra, GucSource source)
 
 	if (!SplitGUCList(pstrdup(*newval), ',', &keys) || keys == NIL)
 	{
-		GUC_check_errdetail("It must be \"auto\" or a list of device keys, separated by commas, for instance \"cpu:1\".");
+		GUC_check_errdetail("It must be \"auto\" or a list of device keys, separated by commas,"
+							" for instance \"cpu:1\".");
 		return false;
 	}
 	return true;
 }
 
-/* empty or absolute: a worker's working directory is the data directory, so a relative path would point there */
+/* empty or absolute, because a relative path would be relative to the data directory */
 static bool
 check_path(char **newval, void **extra, GucSource source)
 {
@@ -96,37 +100,20 @@ check_path(char **newval, void **extra, GucSource source)
 	return true;
 }
 
-void
-cudal1_settings_define(void)
+/* which databases have a worker, and what it does */
+static void
+define_workers(void)
 {
-	DefineCustomBoolVariable("cudal1.allow_unsandboxed",
-							 "Lets candidates run where no sandbox can be set up.",
-							 "Candidate code then runs with the rights of the server's operating system user.",
-							 &cudal1_allow_unsandboxed,
-							 false,
-							 PGC_SIGHUP, GUC_SUPERUSER_ONLY,
-							 NULL, NULL, NULL);
-	DefineCustomStringVariable("cudal1.ca_file",
-							   "Certificates of the authorities that language models' endpoints may be certified by.",
-							   "PEM; empty means the system's. Which certificate an endpoint shows is always checked.",
-							   &cudal1_ca_file,
-							   "",
-							   PGC_SIGHUP, GUC_SUPERUSER_ONLY,
-							   check_path, NULL, NULL);
 	DefineCustomBoolVariable("cudal1.certify",
-							 "Whether a device that has had nothing to do for half a minute measures the null candidates of a task that has had none.",
-							 "They show whether the task tells work from the lack of it. A task's option \"certify\" goes before.",
+							 "Whether idle devices measure the null candidates of tasks that have"
+							 " had none.",
+							 "A device is idle after half a minute without a job. Null candidates"
+							 " show whether a task tells work from the lack of it. A task's"
+							 " option \"certify\" takes precedence.",
 							 &cudal1_certify,
 							 true,
 							 PGC_USERSET, 0,
 							 NULL, NULL, NULL);
-	DefineCustomIntVariable("cudal1.child_grace",
-							"Time that a measuring program may take beyond the limits of its profile.",
-							NULL,
-							&cudal1_child_grace,
-							120, 1, 86400,
-							PGC_SIGHUP, GUC_UNIT_S,
-							NULL, NULL, NULL);
 	DefineCustomStringVariable("cudal1.databases",
 							   "Databases that have a worker.",
 							   "A list of names, separated by commas.",
@@ -134,27 +121,13 @@ cudal1_settings_define(void)
 							   "postgres",
 							   PGC_SIGHUP, GUC_LIST_INPUT,
 							   check_databases, NULL, NULL);
-	DefineCustomStringVariable("cudal1.devices",
-							   "Devices of this host to measure on.",
-							   "\"auto\" means all that cudal1-measure --devices finds; else a list of their keys.",
-							   &cudal1_devices,
-							   "auto",
-							   PGC_SIGHUP, GUC_LIST_INPUT,
-							   check_devices, NULL, NULL);
 	DefineCustomBoolVariable("cudal1.enabled",
 							 "Lets workers begin measurements.",
-							 "When off, measurements that run are finished and no others are begun.",
+							 "When off, running measurements are finished and no others begin.",
 							 &cudal1_enabled,
 							 true,
 							 PGC_SIGHUP, 0,
 							 NULL, NULL, NULL);
-	DefineCustomStringVariable("cudal1.generate_path",
-							   "Path of cudal1-generate.",
-							   "Empty means the one beside the server's programs.",
-							   &cudal1_generate_path,
-							   "",
-							   PGC_SIGHUP, GUC_SUPERUSER_ONLY,
-							   check_path, NULL, NULL);
 	DefineCustomIntVariable("cudal1.idle_poll",
 							"Time between two looks at the queue when nothing wakes the worker.",
 							NULL,
@@ -162,27 +135,44 @@ cudal1_settings_define(void)
 							2000, 100, 3600000,
 							PGC_SIGHUP, GUC_UNIT_MS,
 							NULL, NULL, NULL);
-	DefineCustomStringVariable("cudal1.key_file",
-							   "File with the keys of language models.",
-							   "A line NAME = key each; it must not be readable by others.",
-							   &cudal1_key_file,
-							   "",
-							   PGC_SIGHUP, GUC_SUPERUSER_ONLY,
-							   check_path, NULL, NULL);
 	DefineCustomIntVariable("cudal1.lease_seconds",
-							"Time after which a measurement without a sign of life is given to another worker.",
+							"Time after which a measurement without a sign of life is given to"
+							" another worker.",
 							NULL,
 							&cudal1_lease_seconds,
 							60, 5, 86400,
 							PGC_SIGHUP, GUC_UNIT_S,
 							NULL, NULL, NULL);
-	DefineCustomIntVariable("cudal1.max_requests",
-							"Most requests to language models in flight at once.",
-							"0 sends none. Each model has its own limit besides.",
-							&cudal1_max_requests,
-							256, 0, 10000,
-							PGC_SIGHUP, 0,
+}
+
+/* what a measurement may use, and what candidates may do */
+static void
+define_measurements(void)
+{
+	DefineCustomBoolVariable("cudal1.allow_unsandboxed",
+							 "Lets candidates run where no sandbox can be set up.",
+							 "Candidate code then runs with the rights of the server's operating"
+							 " system user.",
+							 &cudal1_allow_unsandboxed,
+							 false,
+							 PGC_SIGHUP, GUC_SUPERUSER_ONLY,
+							 NULL, NULL, NULL);
+	DefineCustomIntVariable("cudal1.child_grace",
+							"Time that a measuring program may take beyond the limits of its"
+							" profile.",
+							NULL,
+							&cudal1_child_grace,
+							120, 1, 86400,
+							PGC_SIGHUP, GUC_UNIT_S,
 							NULL, NULL, NULL);
+	DefineCustomStringVariable("cudal1.devices",
+							   "Devices of this host to measure on.",
+							   "\"auto\" means all that cudal1-measure --devices finds; else a list"
+							   " of their keys.",
+							   &cudal1_devices,
+							   "auto",
+							   PGC_SIGHUP, GUC_LIST_INPUT,
+							   check_devices, NULL, NULL);
 	DefineCustomStringVariable("cudal1.measure_path",
 							   "Path of cudal1-measure.",
 							   "Empty means the one beside the server's programs.",
@@ -191,7 +181,8 @@ cudal1_settings_define(void)
 							   PGC_SIGHUP, GUC_SUPERUSER_ONLY,
 							   check_path, NULL, NULL);
 	DefineCustomIntVariable("cudal1.prefetch",
-							"Candidates that may be built ahead on each device while another is measured.",
+							"Candidates that may be built ahead on each device while another is"
+							" measured.",
 							NULL,
 							&cudal1_prefetch,
 							1, 0, 16,
@@ -211,6 +202,50 @@ cudal1_settings_define(void)
 							   "",
 							   PGC_SIGHUP, GUC_SUPERUSER_ONLY,
 							   check_path, NULL, NULL);
+}
+
+/* requests to language models */
+static void
+define_requests(void)
+{
+	DefineCustomStringVariable("cudal1.ca_file",
+							   "Certificates of the authorities that may certify the endpoints of"
+							   " language models.",
+							   "PEM; empty means the system's. The certificate of an endpoint is"
+							   " always checked.",
+							   &cudal1_ca_file,
+							   "",
+							   PGC_SIGHUP, GUC_SUPERUSER_ONLY,
+							   check_path, NULL, NULL);
+	DefineCustomStringVariable("cudal1.generate_path",
+							   "Path of cudal1-generate.",
+							   "Empty means the one beside the server's programs.",
+							   &cudal1_generate_path,
+							   "",
+							   PGC_SIGHUP, GUC_SUPERUSER_ONLY,
+							   check_path, NULL, NULL);
+	DefineCustomStringVariable("cudal1.key_file",
+							   "File with the keys of language models.",
+							   "A line NAME = key each; it must not be readable by others.",
+							   &cudal1_key_file,
+							   "",
+							   PGC_SIGHUP, GUC_SUPERUSER_ONLY,
+							   check_path, NULL, NULL);
+	DefineCustomIntVariable("cudal1.max_requests",
+							"Most requests to language models in flight at once.",
+							"0 sends none. Each model has its own limit besides.",
+							&cudal1_max_requests,
+							256, 0, 10000,
+							PGC_SIGHUP, 0,
+							NULL, NULL, NULL);
+}
+
+void
+cudal1_settings_define(void)
+{
+	define_workers();
+	define_measurements();
+	define_requests();
 	MarkGUCPrefixReserved("cudal1");
 }
 

@@ -1,6 +1,9 @@
 /*
- * Settings of the workers (prefix cudal1). All are read by the workers alone and change at a reload of the server's
- * configuration; none is open to ordinary users, since several of them name programs that the server runs.
+ * settings.h
+ *		The settings of the workers, prefix cudal1.
+ *
+ * Workers read these, and they change at a reload of the server's configuration.  Ordinary users
+ * can't set any of them, because several name programs that the server runs.
  */
 #ifndef CUDAL1_SETTINGS_H
 #define CUDAL1_SETTINGS_H
@@ -30,13 +33,13 @@ extern void cudal1_settings_define(void);
 /* names in cudal1.databases, palloc'd */
 extern List *cudal1_settings_databases(void);
 
-/* whether cudal1.devices lets this device be used */
+/* whether cudal1.devices allows this device */
 extern bool cudal1_settings_allow_device(const char *key);
 
-/* the cudal1-generate to run, palloc'd */
+/* path of the cudal1-generate to run, palloc'd */
 extern char *cudal1_settings_generator(void);
 
-/* the cudal1-measure to run and the scratch directory, palloc'd */
+/* path of the cudal1-measure to run, and the scratch directory, palloc'd */
 extern char *cudal1_settings_program(void);
 extern char *cudal1_settings_scratch(void);
 

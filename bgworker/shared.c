@@ -1,12 +1,13 @@
 /*
- * Shared memory of launcher, workers and the sessions that wake them.
+ * shared.c
+ *		The shared memory of launcher, workers and the sessions that wake them.
  *
- * One lock guards all of it. That is enough: the launcher turns every few seconds, workers write at their start and end, and
- * a submitting session takes the lock shared for the time of a look through at most 64 slots. The condition variable
- * of the waiters has its own spinlock.
+ * One lock guards all of it, because it is seldom held: the launcher takes it every few seconds,
+ * workers at their start and end, and a submitting session takes it shared while it searches at
+ * most 64 slots.  The condition variable of waiting sessions has its own spinlock.
  *
- * A worker that dies by a signal takes the server through crash recovery, which makes this memory anew; so a slot never
- * needs to be cleaned after a process that could not do it itself.
+ * When a signal kills a worker, the server goes through crash recovery, which initialises this
+ * memory again.  So no slot has to be cleaned after a process that could not clean it itself.
  */
 #include "postgres.h"
 
@@ -27,12 +28,12 @@
 
 #define TRANCHE "cudal1"
 
-/* a started worker that has not come to life after this time is started again */
+/* a worker that has not attached after this time is started again */
 #define START_TIMEOUT_MS 30000
-/* a worker that lived longer than this has not failed at its start */
+/* a worker that ends after more than this time has not failed at its start */
 #define HEALTHY_MS 30000
 #define MAX_BACKOFF_MS 60000
-/* how long a session that needs the database for itself waits for the worker to be gone */
+/* how long a session waits for the worker to leave its database */
 #define LEAVE_TIMEOUT_MS 5000
 
 typedef struct Slot
@@ -42,9 +43,9 @@ typedef struct Slot
 	Oid			database;
 	int			pid;			/* 0: no worker */
 	int			procno;
-	bool		leave;			/* the worker must go */
-	int			holder;			/* backend that keeps the worker away, 0 none */
-	int			failures;		/* starts in a row that came to nothing */
+	bool		leave;			/* the worker must end */
+	int			holder;			/* backend that lets no worker start; 0: none */
+	int			failures;		/* failed starts in a row */
 	TimestampTz since;
 	TimestampTz launched_at;	/* 0: no start is under way */
 	TimestampTz not_before;
@@ -217,7 +218,28 @@ set_note(Slot *slot, const char *note)
 	strlcpy(slot->note, note, CUDAL1_NOTE_SIZE);
 }
 
-/* takes over what the list says; caller holds the lock exclusively */
+/* the slot of a listed database, which is made if need be; NULL if all slots are taken */
+static Slot *
+slot_of(const char *name)
+{
+	Slot	   *empty = NULL;
+
+	for (int i = 0; i < CUDAL1_MAX_DATABASES; i++)
+	{
+		if (strcmp(shared->slots[i].name, name) == 0)
+			return &shared->slots[i];
+		if (empty == NULL && shared->slots[i].name[0] == '\0')
+			empty = &shared->slots[i];
+	}
+	if (empty != NULL)
+	{
+		memset(empty, 0, sizeof(Slot));
+		strlcpy(empty->name, name, NAMEDATALEN);
+	}
+	return empty;
+}
+
+/* makes the slots agree with the list; caller holds the lock exclusively */
 static void
 adopt_list(const Cudal1Listed *listed, int nlisted)
 {
@@ -226,29 +248,15 @@ adopt_list(const Cudal1Listed *listed, int nlisted)
 
 	for (int l = 0; l < nlisted; l++)
 	{
-		Slot	   *slot = NULL;
-		Slot	   *empty = NULL;
+		Slot	   *slot = slot_of(listed[l].name);
 
-		for (int i = 0; i < CUDAL1_MAX_DATABASES && slot == NULL; i++)
-		{
-			if (strcmp(shared->slots[i].name, listed[l].name) == 0)
-				slot = &shared->slots[i];
-			else if (empty == NULL && shared->slots[i].name[0] == '\0')
-				empty = &shared->slots[i];
-		}
+		/* workers of databases that are no longer listed still leave: the next turn finds room */
 		if (slot == NULL)
-		{
-			/* full only while workers of databases no longer listed still leave: the next turn finds room */
-			if (empty == NULL)
-				continue;
-			slot = empty;
-			memset(slot, 0, sizeof(Slot));
-			strlcpy(slot->name, listed[l].name, NAMEDATALEN);
-		}
+			continue;
 		slot->listed = true;
 		if (slot->database != listed[l].database)
 		{
-			/* dropped and created again, or renamed: a worker still there belongs to the old one and leaves first */
+			/* another database has the name now; a worker of the former one leaves first */
 			if (slot->pid != 0)
 			{
 				slot->leave = true;
@@ -271,6 +279,53 @@ adopt_list(const Cudal1Listed *listed, int nlisted)
 	}
 }
 
+/* whether the database of a slot is listed, exists and accepts connections */
+static bool
+is_wanted(const Slot *slot, const Cudal1Listed *listed, int nlisted)
+{
+	for (int l = 0; l < nlisted; l++)
+		if (strcmp(slot->name, listed[l].name) == 0)
+			return OidIsValid(listed[l].database) && listed[l].connectable;
+	return false;
+}
+
+/* frees the slot of a database that is no longer listed, once its worker has left */
+static void
+retire_slot(Slot *slot, TimestampTz now)
+{
+	if (slot->pid != 0)
+	{
+		slot->leave = true;
+		set_worker_latch(slot);
+	}
+	else if (slot->launched_at == 0 ||
+			 TimestampDifferenceExceeds(slot->launched_at, now, START_TIMEOUT_MS))
+		memset(slot, 0, sizeof(Slot));
+}
+
+/* whether to start a worker now; lowers *next_ms to when that may change */
+static bool
+is_start_due(Slot *slot, TimestampTz now, long *next_ms)
+{
+	if (slot->launched_at != 0)
+	{
+		if (!TimestampDifferenceExceeds(slot->launched_at, now, START_TIMEOUT_MS))
+		{
+			*next_ms = Min(*next_ms, 1000);
+			return false;
+		}
+		slot->failures++;
+	}
+	if (slot->not_before > now)
+	{
+		long		wait = TimestampDifferenceMilliseconds(now, slot->not_before);
+
+		*next_ms = Min(*next_ms, Max(1, wait));
+		return false;
+	}
+	return true;
+}
+
 int
 cudal1_launcher_reconcile(const Cudal1Listed *listed, int nlisted, Oid *start, long *next_ms)
 {
@@ -282,43 +337,17 @@ cudal1_launcher_reconcile(const Cudal1Listed *listed, int nlisted, Oid *start, l
 	for (int i = 0; i < CUDAL1_MAX_DATABASES; i++)
 	{
 		Slot	   *slot = &shared->slots[i];
-		bool		wanted = false;
 
 		if (slot->name[0] == '\0')
 			continue;
 		if (!slot->listed)
 		{
-			if (slot->pid != 0)
-			{
-				slot->leave = true;
-				set_worker_latch(slot);
-			}
-			else if (slot->launched_at == 0 ||
-					 TimestampDifferenceExceeds(slot->launched_at, now, START_TIMEOUT_MS))
-				memset(slot, 0, sizeof(Slot));
+			retire_slot(slot, now);
 			continue;
 		}
-		for (int l = 0; l < nlisted; l++)
-			if (strcmp(slot->name, listed[l].name) == 0)
-				wanted = OidIsValid(listed[l].database) && listed[l].connectable;
-		if (!wanted || slot->pid != 0)
+		if (slot->pid != 0 || !is_wanted(slot, listed, nlisted) || is_held(slot) ||
+			!is_start_due(slot, now, next_ms))
 			continue;
-		if (is_held(slot))
-			continue;
-		if (slot->launched_at != 0)
-		{
-			if (!TimestampDifferenceExceeds(slot->launched_at, now, START_TIMEOUT_MS))
-			{
-				*next_ms = Min(*next_ms, 1000);
-				continue;
-			}
-			slot->failures++;
-		}
-		if (slot->not_before > now)
-		{
-			*next_ms = Min(*next_ms, Max(1, TimestampDifferenceMilliseconds(now, slot->not_before)));
-			continue;
-		}
 		slot->leave = false;
 		slot->launched_at = now;
 		set_note(slot, "starting");
@@ -339,7 +368,8 @@ cudal1_launcher_start_failed(Oid database, const char *note)
 	{
 		slot->failures++;
 		slot->launched_at = 0;
-		slot->not_before = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), backoff_ms(slot->failures));
+		slot->not_before = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
+													   backoff_ms(slot->failures));
 		set_note(slot, note);
 	}
 	LWLockRelease(shared->lock);
@@ -347,7 +377,7 @@ cudal1_launcher_start_failed(Oid database, const char *note)
 
 /* ---- worker ---- */
 
-/* runs before the process leaves the process array, at every orderly end and every error */
+/* runs at every end but a crash, before the process leaves the process array */
 static void
 slot_detach(int code, Datum arg)
 {
@@ -385,7 +415,7 @@ slot_detach(int code, Datum arg)
 	LWLockRelease(shared->lock);
 }
 
-/* false when the database is not listed any more, is kept free by a session, or has a worker already */
+/* false if the database is not listed, is held by a session, or has a worker already */
 bool
 cudal1_slot_attach(Oid database)
 {
@@ -459,7 +489,7 @@ cudal1_shared_wake_worker(Oid database)
 	LWLockRelease(shared->lock);
 }
 
-/* without shared memory nothing is known of agents, so they count as idle */
+/* without shared memory agents can't be announced, so they count as idle */
 bool
 cudal1_shared_agents_idle(Oid database)
 {
@@ -517,17 +547,19 @@ cudal1_shared_hold(Oid database)
 		}
 		LWLockRelease(shared->lock);
 
-		/* the slot is given up a moment before the process leaves the process array, where DROP DATABASE looks */
+		/* the worker frees its slot a moment before it leaves the process array (see below) */
 		if (pid == 0 && first)
 			return;
 		if (pid == 0)
 			break;
 		if (TimestampDifferenceExceeds(began, GetCurrentTimestamp(), LEAVE_TIMEOUT_MS))
 			return;
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, 5, PG_WAIT_EXTENSION);
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, 5,
+						 PG_WAIT_EXTENSION);
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 	}
+	/* DROP DATABASE looks for connections in the process array */
 	for (int i = 0; i < 100 && CountDBBackends(database) > 0; i++)
 	{
 		pg_usleep(2000);
@@ -576,8 +608,8 @@ cudal1_waiters_sleep(long timeout_ms)
 										   cudal1_wait_event(&event, "Cudal1Verdict"));
 		return;
 	}
-	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, Max(1, Min(timeout_ms, 100)),
-					 cudal1_wait_event(&event, "Cudal1Verdict"));
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+					 Max(1, Min(timeout_ms, 100)), cudal1_wait_event(&event, "Cudal1Verdict"));
 	ResetLatch(MyLatch);
 	CHECK_FOR_INTERRUPTS();
 }

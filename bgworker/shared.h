@@ -1,8 +1,10 @@
 /*
- * The shared memory of launcher and workers: one slot a listed database, plain values only.
+ * shared.h
+ *		The shared memory of launcher, workers and sessions: one slot for each listed database.
  *
- * No pointer, descriptor or latch of one process lies here: whoever dies can leave nothing behind that another would
- * follow. A latch is found by the process number, and setting a stranger's latch by mistake only makes him look around.
+ * The slots hold plain values only, no pointer, descriptor or latch, so a process that dies leaves
+ * nothing behind that another would follow.  A process finds the latch of another by its number.
+ * If the number belongs to a new process meanwhile, setting its latch makes it look once in vain.
  */
 #ifndef CUDAL1_SHARED_H
 #define CUDAL1_SHARED_H
@@ -14,7 +16,7 @@
 #define CUDAL1_MAX_DATABASES 64
 #define CUDAL1_NOTE_SIZE 160
 
-/* a copy of a slot, for whoever only reads */
+/* a copy of a slot for readers */
 typedef struct Cudal1SlotView
 {
 	char		name[NAMEDATALEN];
@@ -36,12 +38,16 @@ extern void cudal1_launcher_wake(void);
 typedef struct Cudal1Listed
 {
 	char		name[NAMEDATALEN];
-	Oid			database;		/* InvalidOid: there is none of this name */
+	Oid			database;		/* InvalidOid: no database has this name */
 	bool		connectable;
 } Cudal1Listed;
 
-/* brings the slots in line with the list; fills start[] with databases to start a worker for, returns their number */
-extern int	cudal1_launcher_reconcile(const Cudal1Listed *listed, int nlisted, Oid *start, long *next_ms);
+/*
+ * Makes the slots agree with the list.  Fills start[] with the databases that need a worker now,
+ * and returns their number.
+ */
+extern int	cudal1_launcher_reconcile(const Cudal1Listed *listed, int nlisted, Oid *start,
+									  long *next_ms);
 extern void cudal1_launcher_start_failed(Oid database, const char *note);
 
 /* worker of a database */
@@ -55,7 +61,10 @@ extern void cudal1_shared_wake_waiters(void);
 extern bool cudal1_shared_agents_idle(Oid database);
 extern void cudal1_shared_announce_agent(Oid database, TimestampTz until);
 
-/* sends the database's worker away and keeps it away until release_hold (or this backend's end) */
+/*
+ * Makes the database's worker end and waits for that; none starts until
+ * cudal1_shared_release_hold(), or this backend's end.
+ */
 extern void cudal1_shared_hold(Oid database);
 extern void cudal1_shared_release_hold(void);
 

@@ -1,5 +1,6 @@
 /*
- * cudal1.worker_state(): what the shared memory says, as rows, for cudal1_status() and for people.
+ * state.c
+ *		cudal1.worker_state(): the slots of the shared memory as rows.
  */
 #include "postgres.h"
 

@@ -1,16 +1,18 @@
 /*
- * Waiting for verdicts: cudal1_wait().
+ * wait.c
+ *		cudal1_wait(): waiting for verdicts.
  *
- * A waiting session sleeps until a transaction that decided something commits, then looks again with a fresh snapshot. Two
- * things would make it wait for what it can't see, so they are errors: a candidate or job written by its own transaction,
- * which no worker sees before it commits, and a transaction snapshot, which never shows a verdict.
+ * A waiting session sleeps until a transaction that decided something commits, then looks again
+ * with a new snapshot.  Two waits would never end, so they are errors: one for a candidate or a job
+ * that the waiting transaction wrote, because no worker sees it before the commit; and one under a
+ * transaction snapshot, which never shows a verdict.
  *
- * The snapshot of the calling query stays as long as the call: who joins the answer with tables reads those by it
- * afterwards, so a function can't give it up. VACUUM keeps for it what has ended since, and who waits for hours makes claims
- * slow for all; hence timeouts of tens of seconds, and a loop.
+ * The call keeps the snapshot of its query, because the query may join the answer with tables.
+ * VACUUM can't remove rows that the snapshot sees, and a wait of hours makes claims slow for all
+ * sessions. So callers pass timeouts of tens of seconds, and call again.
  *
- * Final is a candidate whose state is final, unless its score was measured elsewhere and a measurement here is queued:
- * who submitted that code waits for the measurement.
+ * A candidate is final if its state is.  An imported score is final only if no measurement of its
+ * code is queued here, because a session that submits the code waits for that measurement.
  */
 #include "postgres.h"
 
@@ -61,7 +63,7 @@ is_own(HeapTuple row, TupleDesc desc, int column)
 	return !isnull && TransactionIdIsCurrentTransactionId(DatumGetTransactionId(xmin));
 }
 
-/* looks at the candidates of an array: errors for what can't be waited for; those that are not final, or NULL */
+/* the candidates of an array that are not final, or NULL; errors for those that never will be */
 static ArrayType *
 look(SPIPlanPtr plan, ArrayType *ids)
 {
@@ -89,13 +91,15 @@ look(SPIPlanPtr plan, ArrayType *ids)
 		if (is_own(row, desc, LOOK_CANDIDATE_XMIN) || is_own(row, desc, LOOK_JOB_XMIN))
 			ereport(ERROR,
 					(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
-					 errmsg("cannot wait for candidate " INT64_FORMAT ", which this transaction wrote", id),
+					 errmsg("cannot wait for candidate " INT64_FORMAT
+							", which this transaction wrote", id),
 					 errdetail("No worker sees it before the transaction commits."),
 					 errhint("Commit first, then call cudal1_wait().")));
 		if (!DatumGetBool(SPI_getbinval(row, desc, LOOK_FINAL, &isnull)))
 			pending[npending++] = Int64GetDatum(id);
 	}
-	result = npending == 0 ? NULL : construct_array(pending, npending, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
+	result = npending == 0 ? NULL : construct_array(pending, npending, INT8OID, sizeof(int64),
+													FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
 	pfree(pending);
 	return result;
 }
@@ -110,12 +114,49 @@ interval_milliseconds(const Interval *interval)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("timeout must not be negative")));
-	/* beyond 30 years nobody notices */
+	/* more than 30 years, and no overflow */
 	return (int64) Min(ms, 1e12);
 }
 
+static int64
+milliseconds_until(TimestampTz deadline)
+{
+	return TimestampDifferenceMilliseconds(GetCurrentTimestamp(), deadline);
+}
+
+/* waits until all candidates are final or the time is over; leaves the last look at them in SPI */
+static void
+wait_for(SPIPlanPtr plan, ArrayType *ids, TimestampTz deadline)
+{
+	cudal1_waiters_prepare();
+	for (;;)
+	{
+		/* this look is the answer if nothing is missing, or no time is left */
+		ArrayType  *pending = look(plan, ids);
+		long		left = milliseconds_until(deadline);
+
+		if (pending == NULL || left <= 0)
+			break;
+
+		/* until all are final, only those that are missing are looked at */
+		do
+		{
+			ArrayType  *before = pending;
+
+			SPI_freetuptable(SPI_tuptable);
+			cudal1_waiters_sleep(left);
+			pending = look(plan, before);
+			pfree(before);
+			left = milliseconds_until(deadline);
+		} while (pending != NULL && left > 0);
+		SPI_freetuptable(SPI_tuptable);
+	}
+	cudal1_waiters_cancel();
+}
+
 /*
- * cudal1_wait(candidate_ids bigint[], timeout interval) returns TABLE (candidate_id bigint, state text, reward float8)
+ * cudal1_wait(candidate_ids bigint[], timeout interval)
+ * RETURNS TABLE (candidate_id bigint, state text, reward float8)
  */
 Datum
 cudal1_wait(PG_FUNCTION_ARGS)
@@ -135,7 +176,8 @@ cudal1_wait(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("candidate_ids must not contain nulls")));
-	deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), interval_milliseconds(PG_GETARG_INTERVAL_P(1)));
+	deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
+										   interval_milliseconds(PG_GETARG_INTERVAL_P(1)));
 	if (IsolationUsesXactSnapshot())
 		ereport(ERROR,
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
@@ -148,31 +190,8 @@ cudal1_wait(PG_FUNCTION_ARGS)
 	if (plan == NULL)
 		elog(ERROR, "could not prepare \"%s\"", look_query);
 
-	cudal1_waiters_prepare();
-	for (;;)
-	{
-		/* the answer, if there is nothing or no time left to wait for */
-		ArrayType  *pending = look(plan, ids);
-		long		left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), deadline);
-
-		if (pending == NULL || left <= 0)
-			break;
-
-		/* until then only those that are missing are looked at */
-		do
-		{
-			ArrayType  *before = pending;
-
-			SPI_freetuptable(SPI_tuptable);
-			cudal1_waiters_sleep(left);
-			pending = look(plan, before);
-			pfree(before);
-			left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), deadline);
-		} while (pending != NULL && left > 0);
-		SPI_freetuptable(SPI_tuptable);
-	}
-	cudal1_waiters_cancel();
-	/* a verdict that a crash could still undo is none */
+	wait_for(plan, ids, deadline);
+	/* a crash must not undo a verdict that a session was told */
 	cudal1_commit_flush_visible();
 
 	for (uint64 i = 0; i < SPI_processed; i++)

@@ -1,12 +1,14 @@
 /*
- * The worker of one database.
+ * worker.c
+ *		The worker of one database.
  *
- * Its loop waits in one place, for its latch and for everything its children do, and then looks at all that could have
- * changed. A wake-up only makes it look sooner; nothing depends on having seen one. No transaction is open while it waits.
+ * The worker waits in one place, for its latch and for its children, and then looks at everything
+ * that may have changed.  A wake-up only makes it look sooner; nothing is lost if it misses one.
+ * No transaction is open while it waits.
  *
- * Exit statuses: the postmaster restarts the whole server for any but 0 and 1, and starts this worker again for none of
- * them, as the launcher does that. So an error simply ends the worker with status 1, which is safe since claims carry
- * leases and the next worker takes back what this one was measuring.
+ * Exit statuses: the postmaster restarts the whole server for any status but 0 and 1.  It never
+ * starts this worker again, because the launcher does.  So an error ends the worker with status 1.
+ * That is safe, because claims have leases, and the next worker takes back the jobs of this one.
  */
 #include "postgres.h"
 
@@ -31,16 +33,16 @@
 #include "shared.h"
 #include "worker.h"
 
-/* how soon after a wake-up the extension is looked for again, at most this often */
+/* after wake-ups the worker checks that the extension is there, at most this often */
 #define EXTENSION_MS 200
-/* what children have to end by themselves: at a shutdown, and when a session waits for the database */
+/* how long children may take to end: at a shutdown, and while a session waits for the database */
 #define SHUTDOWN_MS 1000
 #define VACATE_MS 100
 
 static char server_name[64];
 static char worker_name[128];
 
-/* the extension was found, and what former workers left was taken back */
+/* the extension was found, and the jobs of former workers were taken back */
 static bool ready = false;
 static int64 extension_at = 0;
 static bool look_wanted = false;
@@ -48,23 +50,7 @@ static int64 look_at = 0;
 static int64 poll_at = 0;
 static int64 expire_at = 0;
 
-/* ends the loop, and a call that waits for a lock */
-static void
-handle_sigterm(SIGNAL_ARGS)
-{
-	int			saved = errno;
-
-	ShutdownRequestPending = true;
-	if (cudal1_entry_in_call)
-	{
-		InterruptPending = true;
-		QueryCancelPending = true;
-	}
-	SetLatch(MyLatch);
-	errno = saved;
-}
-
-/* the lock timeout arrives as SIGINT too; between calls there is nothing to cancel */
+/* the lock timeout arrives as SIGINT, too; between calls there is nothing to cancel */
 static void
 handle_sigint(SIGNAL_ARGS)
 {
@@ -79,7 +65,15 @@ handle_sigint(SIGNAL_ARGS)
 	errno = saved;
 }
 
-/* runs at every end of the process but a crash, where the parent-death signal does the same */
+/* ends the loop, and a call that waits for a lock */
+static void
+handle_sigterm(SIGNAL_ARGS)
+{
+	ShutdownRequestPending = true;
+	handle_sigint(postgres_signal_arg);
+}
+
+/* runs at every end but a crash, where the parent-death signal kills the children */
 static void
 end_children(int code, Datum arg)
 {
@@ -92,8 +86,8 @@ static void
 name_worker(void)
 {
 	snprintf(server_name, sizeof(server_name), "server " UINT64_FORMAT, GetSystemIdentifier());
-	snprintf(worker_name, sizeof(worker_name), "%s worker %d since " INT64_FORMAT, server_name, MyProcPid,
-			 (int64) MyStartTime);
+	snprintf(worker_name, sizeof(worker_name), "%s worker %d since " INT64_FORMAT, server_name,
+			 MyProcPid, (int64) MyStartTime);
 }
 
 static void
@@ -106,7 +100,8 @@ note_state(void)
 	else if (cudal1_devices_count() == 0)
 		cudal1_slot_note("no device: %s", problem != NULL ? problem : "looking for devices");
 	else if (cudal1_jobs_count() > 0)
-		cudal1_slot_note("measuring, jobs: %d, devices: %d", cudal1_jobs_count(), cudal1_devices_count());
+		cudal1_slot_note("measuring, jobs: %d, devices: %d", cudal1_jobs_count(),
+						 cudal1_devices_count());
 	else if (!cudal1_enabled)
 		cudal1_slot_note("paused: cudal1.enabled is off");
 	else if (problem != NULL)
@@ -128,7 +123,7 @@ lose_extension(void)
 	extension_at = 0;
 }
 
-/* looks whether the extension is there, and takes up work when it newly is */
+/* looks for the extension, and takes up work once it is there */
 static void
 find_extension(int64 now)
 {
@@ -147,14 +142,15 @@ find_extension(int64 now)
 	}
 	if (taken > 0)
 		ereport(LOG,
-				(errmsg("cudal1 worker: took back " INT64_FORMAT " jobs of a former worker", taken)));
+				(errmsg("cudal1 worker: took back " INT64_FORMAT " jobs of a former worker",
+						taken)));
 	ready = true;
 	extension_at = 0;
 	poll_at = 0;
 	cudal1_devices_look();
 }
 
-/* one look at everything; GONE when the extension went away meanwhile */
+/* one look at everything; GONE if the extension is gone */
 static Cudal1Turn
 turn(bool woken)
 {
@@ -201,12 +197,12 @@ next_ms(void)
 	return Max(1, next);
 }
 
-/* what the search for devices depends on */
+/* the settings that a search for devices depends on */
 static char *
 search_settings(void)
 {
-	return psprintf("%s|%s|%s|%s|%d", cudal1_devices, cudal1_measure_path, cudal1_scratch_dir, cudal1_python,
-					cudal1_allow_unsandboxed);
+	return psprintf("%s|%s|%s|%s|%d", cudal1_devices, cudal1_measure_path, cudal1_scratch_dir,
+					cudal1_python, cudal1_allow_unsandboxed);
 }
 
 static void
@@ -217,7 +213,7 @@ reload(void)
 	ConfigReloadPending = false;
 	ProcessConfigFile(PGC_SIGHUP);
 
-	/* not at every reload: a search waits until nothing is measured */
+	/* not at every reload, because a search waits until nothing is measured */
 	if (ready && (strcmp(before, search_settings()) != 0 || cudal1_devices_problem() != NULL))
 		cudal1_devices_look();
 	poll_at = 0;
@@ -236,7 +232,7 @@ work(bool woken)
 			return;
 	}
 
-	/* a wake-up may come from DROP EXTENSION; the calls below notice by themselves, but are not always due */
+	/* a wake-up may come from DROP EXTENSION; the calls in turn() notice, but are not always due */
 	look_wanted |= woken;
 	if (look_wanted && now >= look_at)
 	{
@@ -275,7 +271,7 @@ cudal1_worker_main(Datum database)
 	pqsignal(SIGTERM, handle_sigterm);
 	BackgroundWorkerUnblockSignals();
 
-	/* registered before there is anything to end, and harmless until then */
+	/* registered before there are children; until then it does nothing */
 	before_shmem_exit(end_children, (Datum) 0);
 	if (!cudal1_slot_attach(DatumGetObjectId(database)))
 		proc_exit(0);
@@ -309,8 +305,11 @@ cudal1_worker_main(Datum database)
 		MemoryContextReset(context);
 		if (ShutdownRequestPending)
 			continue;
-		events = WaitLatchOrSocket(MyLatch, WL_LATCH_SET | WL_SOCKET_READABLE | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-								   cudal1_children_epoll(), next_ms(), cudal1_wait_event(&event, "Cudal1WorkerMain"));
+		events = WaitLatchOrSocket(MyLatch,
+								   WL_LATCH_SET | WL_SOCKET_READABLE | WL_TIMEOUT |
+								   WL_EXIT_ON_PM_DEATH,
+								   cudal1_children_epoll(), next_ms(),
+								   cudal1_wait_event(&event, "Cudal1WorkerMain"));
 		woken = (events & WL_LATCH_SET) != 0;
 		if (woken)
 			ResetLatch(MyLatch);

@@ -1,3 +1,7 @@
+/*
+ * worker.h
+ *		The worker of one database.
+ */
 #ifndef CUDAL1_WORKER_H
 #define CUDAL1_WORKER_H
 

@@ -2,21 +2,26 @@
  * child.c
  *		Child programs.
  *
- * Nothing of the host may reach the child, and the child's end may not reach the host:
+ * The child gets nothing of the host's, and its end does not harm the host:
  *
- * - between fork and exec only calls that are safe in a signal handler, on strings made before the fork; the way out is
- *   _exit, since exit would run the server's callbacks in the child and take the worker's place in shared memory away;
- * - every descriptor but the three pipes is closed: PostgreSQL 15 opens relation files and WAL without O_CLOEXEC, and an
- *   agent holds its connection to the database. A program that holds them can write to them whatever sandbox it enters;
- * - the environment is made anew, so no password of a service file or PGPASSWORD is in it;
- * - signals are blocked around the fork, so that no handler of the host runs in the child and sets the worker's latch;
- * - a session of its own keeps signals to the host's process group away, so the parent-death signal takes their place. It
- *   is lost if the parent died before it was asked for, hence the look at getppid;
- * - under memory pressure the kernel is told to take the child first, never the host.
+ * - Between fork and exec the child makes only calls that are safe in a signal handler, on strings
+ *   made before the fork.  It leaves by _exit, because exit would run the server's callbacks in the
+ *   child and free the worker's slot in shared memory.
+ * - The child closes every descriptor but the three pipes.  PostgreSQL 15 opens relation files and
+ *   WAL without O_CLOEXEC, and an agent has a connection to the database.  A program that holds
+ *   such a descriptor can write to it from any sandbox.
+ * - The environment is a new one, so PGPASSWORD and the like are not in it.
+ * - Signals are blocked around the fork, so that no handler of the host runs in the child and sets
+ *   the worker's latch.
+ * - The child has a session of its own, so it gets no signals for the host's process group.  The
+ *   parent-death signal replaces them.  The signal is lost if the parent died before the child
+ *   asked for it, so the child then checks getppid.
+ * - Under memory pressure the kernel kills the child first, not the host.
  *
- * A pidfd says when the child has ended; there is no SIGCHLD handler and no blocking wait. A zombie keeps its process
- * number, so the whole session is killed before the zombie is collected. What a child leaves behind (sandboxes put
- * themselves between) falls to the host, which collects it when it has ended: not every machine has an init that would.
+ * A pidfd says when the child has ended, so there is no SIGCHLD handler and no blocking wait.  A
+ * zombie keeps its process number, so the whole session is killed before the zombie is collected.
+ * The host adopts and collects the orphans of its children, because not every machine has an init
+ * that would.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -45,13 +50,14 @@
 #define SYS_close_range 436
 #endif
 
-/* of one turn, so that one talkative child does not keep the others waiting */
+/* bytes that one poll reads, so that one child's output does not delay the others */
 #define READ_BUDGET (256 * 1024)
 /* lines of standard error that reach the log in ten seconds */
 #define LOG_WINDOW_MS 10000
 #define LOG_LINES 20
 #define LOG_LINE_BYTES 1000
 
+/* three pipes and a pidfd */
 #define CHILD_FDS 4
 #define KILL_WAIT_MS 1000
 #define MAX_PASSED 64
@@ -59,12 +65,12 @@
 static const Cudal1Host *host;
 static int	epoll_descriptor = -1;
 
-/* children that are polled; all other zombies are what they left behind */
+/* children that are polled; all other zombies are orphans */
 #define MAX_ALIVE 1024
 static pid_t alive[MAX_ALIVE];
 static int	nalive = 0;
 
-static char words[256];			/* of a problem or an ending */
+static char words[256];			/* what say() returned last */
 
 void
 cudal1_children_host(const Cudal1Host *calls)
@@ -188,14 +194,14 @@ cudal1_children_collect(void)
 		memset(&info, 0, sizeof(info));
 		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid == 0)
 			return;
-		/* that one is polled, and the others are seen afterwards */
+		/* a poll collects it; the next call sees the others */
 		if (is_alive(info.si_pid))
 			return;
 		(void) waitpid(info.si_pid, NULL, WNOHANG);
 	}
 }
 
-/* closing takes a descriptor out of the epoll set, as no one else holds our end */
+/* closing removes the descriptor from the epoll set, because no other process holds this end */
 static void
 close_end(int *fd)
 {
@@ -235,7 +241,7 @@ write_text(int fd, const char *text)
 	(void) ignored;
 }
 
-/* moves the three pipe ends out of the way of 0, 1 and 2 first, as the parent may have had those closed */
+/* the pipe ends may be 0, 1 or 2 if the parent had closed these, so they are moved up first */
 static bool
 adopt_pipes(const Launch *launch)
 {
@@ -255,7 +261,7 @@ adopt_pipes(const Launch *launch)
 	return true;
 }
 
-/* in the child; only async-signal-safe calls from here on */
+/* in the child: async-signal-safe calls only */
 static void
 become(const Launch *launch)
 {
@@ -295,8 +301,9 @@ become(const Launch *launch)
 static bool
 is_passed(const char *variable, const char *pass)
 {
-	/* which GPUs a batch system or an operator gave to us */
-	static const char *const gpus[] = {"CUDA_HOME=", "CUDA_VISIBLE_DEVICES=", "NVIDIA_VISIBLE_DEVICES="};
+	/* the GPUs that a batch system or an operator assigned */
+	static const char *const gpus[] = {"CUDA_HOME=", "CUDA_VISIBLE_DEVICES=",
+	"NVIDIA_VISIBLE_DEVICES="};
 
 	for (size_t i = 0; i < sizeof(gpus) / sizeof(gpus[0]); i++)
 	{
@@ -306,7 +313,7 @@ is_passed(const char *variable, const char *pass)
 	return pass && strncmp(variable, pass, strlen(pass)) == 0;
 }
 
-/* PATH, HOME and TMPDIR in `made`, which the caller frees; no PG*, no LD_* */
+/* without PG* and LD_*; PATH, HOME and TMPDIR are in `made`, which the caller frees */
 static bool
 make_environment(Launch *launch, char *made[3])
 {
@@ -360,7 +367,7 @@ close_pair(int pair[2])
 	}
 }
 
-/* the pipes, their child's ends in launch->ends, and a process on them */
+/* makes the pipes, with the child's ends in launch->ends, and forks */
 static bool
 launch_child(Cudal1Child *child, Launch *launch, const char **problem)
 {
@@ -387,7 +394,7 @@ launch_child(Cudal1Child *child, Launch *launch, const char **problem)
 	child->pidfd = (int) syscall(SYS_pidfd_open, child->pid, 0);
 	if (child->pidfd < 0)
 	{
-		/* since Linux 5.3; without it the end would stay unknown */
+		/* pidfds exist since Linux 5.3; without one the host would not learn of the end */
 		*problem = say("cannot open a pidfd: %s", strerror(errno));
 		(void) kill(child->pid, SIGKILL);
 		(void) waitpid(child->pid, NULL, 0);
@@ -432,7 +439,8 @@ cudal1_child_start(Cudal1Child *child, const Cudal1Program *program, const char 
 		*problem = "too many open files: raise max_files_per_process";
 		return false;
 	}
-	snprintf(launch.failure, sizeof(launch.failure), "could not execute \"%s\"\n", program->argv[0]);
+	snprintf(launch.failure, sizeof(launch.failure), "could not execute \"%s\"\n",
+			 program->argv[0]);
 	*problem = "out of memory";
 	started = make_environment(&launch, made) && launch_child(child, &launch, problem);
 	for (int i = 0; i < 3; i++)
@@ -449,10 +457,11 @@ cudal1_child_start(Cudal1Child *child, const Cudal1Program *program, const char 
 	child->on_line = program->on_line;
 	child->owner = program->owner;
 	child->input_open = program->keep_input;
-	cudal1_text_append(&child->input, program->input ? program->input : "", program->input ? strlen(program->input) : 0);
+	if (program->input)
+		cudal1_text_append(&child->input, program->input, strlen(program->input));
 	child->input_watched = true;
-	if (child->input.lost || !watch(child->pidfd, EPOLLIN) || !watch(child->out, EPOLLIN) || !watch(child->err, EPOLLIN)
-		|| !watch(child->in, EPOLLOUT))
+	if (child->input.lost || !watch(child->pidfd, EPOLLIN) || !watch(child->out, EPOLLIN) ||
+		!watch(child->err, EPOLLIN) || !watch(child->in, EPOLLOUT))
 	{
 		*problem = say("cannot watch a child program: %s", strerror(errno));
 		cudal1_child_kill(child);
@@ -469,7 +478,8 @@ send_input(Cudal1Child *child)
 {
 	while (child->in >= 0 && child->input_sent < child->input.length)
 	{
-		ssize_t		n = write(child->in, child->input.data + child->input_sent, child->input.length - child->input_sent);
+		size_t		left = child->input.length - child->input_sent;
+		ssize_t		n = write(child->in, child->input.data + child->input_sent, left);
 
 		if (n > 0)
 			child->input_sent += (size_t) n;
@@ -479,7 +489,7 @@ send_input(Cudal1Child *child)
 			return;
 		else
 		{
-			/* the child does not want it: its end will say why */
+			/* the child has closed its end; how it ends says why */
 			child->input_open = false;
 			break;
 		}
@@ -488,7 +498,9 @@ send_input(Cudal1Child *child)
 		close_end(&child->in);
 	else if (child->in >= 0 && child->input_watched)
 	{
-		/* an empty pipe is always writable, so it is watched only while there is something to send */
+		/*
+		 * a pipe with room is always writable, so it is watched only while there is input to send
+		 */
 		(void) epoll_ctl(cudal1_children_epoll(), EPOLL_CTL_DEL, child->in, NULL);
 		child->input_watched = false;
 	}
@@ -508,7 +520,7 @@ cudal1_child_send(Cudal1Child *child, const char *data, size_t length)
 	cudal1_text_append(&child->input, data, length);
 	if (child->input.lost)
 	{
-		/* half a conversation is none: the end of its input ends the child */
+		/* without all of its input the child can't work, and the end of its input ends it */
 		child->input_open = false;
 		close_end(&child->in);
 	}
@@ -536,12 +548,13 @@ log_dropped(Cudal1Child *child)
 	child->log_dropped = 0;
 }
 
-/* a line of standard error, made fit for the log whatever bytes it holds */
+/* logs a line of standard error; bytes that are not printable ASCII become question marks */
 static void
 log_line(Cudal1Child *child)
 {
 	char	   *line = child->err_line.data;
-	size_t		length = child->err_line.length < LOG_LINE_BYTES ? child->err_line.length : LOG_LINE_BYTES;
+	bool		cut = child->err_line.length > LOG_LINE_BYTES;
+	size_t		length = cut ? LOG_LINE_BYTES : child->err_line.length;
 	int64_t		now = cudal1_clock_ms();
 	char		text[LOG_LINE_BYTES + 128];
 
@@ -560,7 +573,7 @@ log_line(Cudal1Child *child)
 				line[i] = line[i] == '\t' ? ' ' : '?';
 		}
 		snprintf(text, sizeof(text), "%s: %.*s%s", child->label, (int) length, line,
-				 child->err_line.length > LOG_LINE_BYTES ? " ..." : "");
+				 cut ? " ..." : "");
 		host->log(text);
 	}
 	else if (length > 0)
@@ -608,7 +621,7 @@ take_out(Cudal1Child *child, const char *data, size_t n)
 	}
 }
 
-/* reads what is there; true when the pipe is empty for now or closed */
+/* reads without waiting; true when the pipe is empty for now or closed */
 static bool
 drain(Cudal1Child *child, int *fd, void (*take) (Cudal1Child *, const char *, size_t))
 {
@@ -634,7 +647,7 @@ drain(Cudal1Child *child, int *fd, void (*take) (Cudal1Child *, const char *, si
 	return *fd < 0;
 }
 
-/* collects the child if it has ended; its session, which may outlive it, ends with it */
+/* collects the child if it has ended, and kills its session, which may outlive it */
 static bool
 reap(Cudal1Child *child)
 {
@@ -647,7 +660,7 @@ reap(Cudal1Child *child)
 	{
 		if (errno == EINTR)
 			return false;
-		/* collected by other code of this process; how it ended is lost */
+		/* other code of this process collected it, so how it ended is not known */
 		child->status = 0;
 	}
 	else if (info.si_pid == 0)
@@ -673,7 +686,7 @@ cudal1_child_poll(Cudal1Child *child)
 
 	if (child->gone)
 		return;
-	/* first the end, then the pipes: what it wrote before it ended is then surely in them */
+	/* first the end, then the pipes: all that it wrote before its end is in them then */
 	ended = reap(child);
 	send_input(child);
 	err_empty = drain(child, &child->err, take_err);
@@ -682,7 +695,7 @@ cudal1_child_poll(Cudal1Child *child)
 		return;
 
 	child->gone = true;
-	/* descendants may hold the pipes open; nothing of theirs is awaited */
+	/* descendants may hold the pipes open, but their output does not count */
 	if (child->err_line.length > 0)
 		log_line(child);
 	log_dropped(child);
@@ -712,7 +725,7 @@ cudal1_child_kill(Cudal1Child *child)
 		struct timespec pause = {0, 1000000};
 
 		cudal1_child_signal(child, SIGKILL);
-		/* a process stuck in a driver does not die; the host must not wait for it */
+		/* a process that a driver blocks does not die, and the host must not wait for it */
 		for (int i = 0; i < KILL_WAIT_MS && waitpid(child->pid, &child->status, WNOHANG) == 0; i++)
 			(void) nanosleep(&pause, NULL);
 		strike_off(child->pid);
@@ -736,7 +749,9 @@ cudal1_child_free(Cudal1Child *child)
 const char *
 cudal1_child_ending(const Cudal1Child *child)
 {
+	int			number = WTERMSIG(child->status);
+
 	if (WIFSIGNALED(child->status))
-		return say("was killed by signal %d (%s)", WTERMSIG(child->status), strsignal(WTERMSIG(child->status)));
+		return say("was killed by signal %d (%s)", number, strsignal(number));
 	return say("ended with exit status %d", WEXITSTATUS(child->status));
 }
