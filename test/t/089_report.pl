@@ -103,6 +103,10 @@ run_log(['cudal1-report', '--text'], '>', \$text, '2>', \$err);
 like($text, qr/^All\s+53\s+\Q$mean\E\s/m, 'as has the text');
 like($text, qr/without success count 0/, 'which says its convention');
 like($text, qr/Ablation of candidate/, 'and shows ablations');
+command_fails_like(['cudal1-report', '--method', 'contrastve'], qr/method "contrastve" does not exist. Did you mean "contrastive"\?/, 'a mistyped method is an error');
+($text, $err) = ('', '');
+run_log(['cudal1-report', '--text', '--method', 'contrastive'], '>', \$text, '2>', \$err);
+like($err, qr/^NOTICE: nothing was proposed by method "contrastive"/m, 'what the server notes is on standard error');
 is(system("cudal1-report -o $dir/no/such/folder/x 2>/dev/null") >> 8, 2, 'a file that cannot be written is said');
 $node->safe_psql('postgres', 'CREATE ROLE reader LOGIN; SELECT cudal1_grant($$reader$$, $$analyst$$)');
 {

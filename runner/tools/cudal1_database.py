@@ -1,0 +1,92 @@
+"""The connection of the programs in Python: psycopg, with what a schema of others must not change.
+
+Names resolve in pg_catalog alone, whatever the database's search_path is, so that nothing of another role's is called. A text
+reaches the server as a parameter, or quoted by psycopg.
+"""
+import os
+import sys
+
+# the distribution's packages, for a python3 that is another than the distribution's; its own go first
+sys.path.append("/usr/lib/python3/dist-packages")
+
+MISSING = "psycopg is missing: apt install python3-psycopg, or pip install 'psycopg[binary]'"
+
+
+class Refused(Exception):
+    """A statement that the server refused: what it said, and its hint."""
+
+
+def conninfo(dbname):
+    """-d NAME as psql reads it: a name, a connection string or an address."""
+    if dbname is None:
+        return ""
+    from psycopg.conninfo import make_conninfo
+    return dbname if "=" in dbname or dbname.startswith(("postgresql://", "postgres://")) else make_conninfo(dbname=dbname)
+
+
+class Database:
+    def __init__(self, dbname=None, name="cudal1"):
+        try:
+            import psycopg
+            from psycopg import conninfo as info
+            from psycopg import sql
+        except ImportError:
+            raise ConnectionError(MISSING) from None
+        self.psycopg, self.sql, self.notices, self.home = psycopg, sql, {}, None
+        try:
+            given = info.conninfo_to_dict(conninfo(dbname)).get("options") or os.environ.get("PGOPTIONS", "")
+            self.connection = psycopg.connect(
+                conninfo(dbname), autocommit=True, prepare_threshold=None, client_encoding="utf8", application_name=name,
+                options=given + " -c search_path=pg_catalog,pg_temp -c standard_conforming_strings=on -c timezone=UTC")
+        except psycopg.Error as e:
+            raise ConnectionError(str(e).strip()) from None
+        self.connection.add_notice_handler(self.notice)
+
+    def notice(self, d):
+        line = f"{d.severity}: {d.message_primary}" + (f". {d.message_hint}" if d.message_hint else "")
+        self.notices[line] = self.notices.get(line, 0) + 1
+
+    def tell(self):
+        """Notices on standard error, each once."""
+        for line, times in self.notices.items():
+            print(line + (f" ({times} times)" if times > 1 else ""), file=sys.stderr)
+        self.notices = {}
+
+    def query(self, text, *values):
+        """The rows of one statement, as tuples."""
+        try:
+            done = self.connection.execute(text, values or None)
+            return done.fetchall() if done.description else []
+        except UnicodeEncodeError:
+            raise Refused("contains half of a surrogate pair, which is no character") from None
+        except self.psycopg.Error as e:
+            if self.connection.closed:
+                raise ConnectionError(str(e).strip()) from None
+            if not e.diag.message_primary:
+                raise Refused(str(e).strip()) from None
+            raise Refused(". ".join(filter(None, (e.diag.message_primary, e.diag.message_hint)))) from None
+
+    def value(self, text, *values):
+        rows = self.query(text, *values)
+        return rows[0][0] if rows else None
+
+    def rows(self, text, *values):
+        """The rows of one query as dictionaries, of JSON's types."""
+        return [r[0] for r in self.query(f"SELECT pg_catalog.row_to_json(q) FROM ({text}) AS q", *values)]
+
+    def schema(self):
+        """The schema of the functions, quoted; an error where the database has no cudal1."""
+        if self.home is None:
+            name = self.value("SELECT n.nspname FROM pg_catalog.pg_extension AS e"
+                              " JOIN pg_catalog.pg_namespace AS n ON n.oid = e.extnamespace WHERE e.extname = 'cudal1'")
+            if name is None:
+                raise ConnectionError("the database has no extension cudal1: run CREATE EXTENSION cudal1 there")
+            self.home = '"' + name.replace('"', '""') + '"'
+        return self.home
+
+    def literal(self, value):
+        """A value as SQL, for where no parameter can stand."""
+        return self.sql.Literal(value).as_string(self.connection)
+
+    def close(self):
+        self.connection.close()
