@@ -17,7 +17,7 @@ COMMENT ON COLUMN cudal1.activity.failures IS 'attempts that ended lost, unverif
 
 CREATE VIEW cudal1.queue AS
 	SELECT j.job_id, j.kind, t.name AS task, j.candidate_id, j.device, j.language, j.priority, j.profile, j.enqueued_at, j.deadline,
-		   j.failures,
+		   j.failures, j.trainer,
 		   CASE WHEN j.deadline OPERATOR(pg_catalog.<=) pg_catalog.clock_timestamp() THEN 'its deadline has passed'
 				WHEN j.not_before OPERATOR(pg_catalog.>) pg_catalog.clock_timestamp() THEN pg_catalog.format('not before %s', j.not_before)
 				WHEN NOT EXISTS (SELECT FROM cudal1.device AS d
@@ -50,6 +50,7 @@ CREATE VIEW cudal1.queue AS
 	ORDER BY j.priority DESC, j.job_id;
 COMMENT ON VIEW cudal1.queue IS 'jobs that wait, in the order in which they are claimed';
 COMMENT ON COLUMN cudal1.queue.device IS 'device class or model, or the key of the one device, that may claim the job';
+COMMENT ON COLUMN cudal1.queue.trainer IS 'the role whose turn the job takes; empty where no role asked for it';
 COMMENT ON COLUMN cudal1.queue.waits_for IS 'why no device can claim the job now; NULL: it waits its turn';
 
 CREATE FUNCTION cudal1.ago(since timestamptz)
