@@ -563,28 +563,30 @@ def nothing(likes):
     return Nothing()
 
 
+def find_tensors(value, found):
+    if isinstance(value, torch.Tensor):
+        # a subclass may be anything, later; what counts is memory
+        plain = type(value) in (torch.Tensor, torch.nn.Parameter)
+        if not plain or value.layout != torch.strided or value.dim() > MAX_DIMS:
+            raise Unsupported(f"a run returns a {type(value).__name__} that is no plain tensor")
+        found.append(value)
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            find_tensors(part, found)
+    elif isinstance(value, dict):
+        for part in value.values():
+            find_tensors(part, found)
+    elif value is not None:
+        raise Unsupported(f"a run returns a {type(value).__name__}; tensors are supported")
+
+
 def flatten(result):
     """The tensors of a model's result, in order."""
     if type(result) is torch.Tensor:
         return (result,)
+    # no inner function: one that names itself is a cycle, which keeps the tensors
     found = []
-
-    def visit(value):
-        if isinstance(value, torch.Tensor):
-            # a subclass may be anything, later; what counts is memory
-            if type(value) not in (torch.Tensor, torch.nn.Parameter) or value.layout != torch.strided or value.dim() > MAX_DIMS:
-                raise Unsupported(f"a run returns a {type(value).__name__} that is no plain tensor")
-            found.append(value)
-        elif isinstance(value, (list, tuple)):
-            for part in value:
-                visit(part)
-        elif isinstance(value, dict):
-            for part in value.values():
-                visit(part)
-        elif value is not None:
-            raise Unsupported(f"a run returns a {type(value).__name__}; tensors are supported")
-
-    visit(result)
+    find_tensors(result, found)
     if not found:
         raise Unsupported("a run returns no tensor")
     return tuple(found)
