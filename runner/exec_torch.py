@@ -68,6 +68,10 @@ def load_guard(libdir):
     guard.cudal1_guard_fill.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_double, ctypes.c_double]
     guard.cudal1_guard_seed.restype = guard.cudal1_guard_fill.restype = None
     guard.cudal1_guard_next.restype = ctypes.c_uint64
+    guard.cudal1_guard_keep.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
+    guard.cudal1_guard_find_shared.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64]
+    guard.cudal1_guard_find_shared.restype = ctypes.c_uint64
+    guard.cudal1_guard_keep.restype = None
     return guard
 
 
@@ -137,6 +141,7 @@ class Executor:
     def __init__(self, sock, control_fd, memory_fd, source_fd, guard, libdir, data_bytes, gpu=None):
         self.sock = socket.socket(fileno=sock)
         self.control = Control(control_fd)
+        self.table = ctypes.addressof(ctypes.c_char.from_buffer(self.control.memory, TABLE_AT))
         self.memory_fd = memory_fd
         self.guard = guard
         self.libdir = libdir
@@ -147,6 +152,9 @@ class Executor:
         self.task_source, self.code = read_sources(source_fd)
         self.outputs = []
         self.inputs = []
+        # where the inputs lie; what of a block's outputs was copied
+        self.given = range(0)
+        self.copies = []
         self.model = None
         self.probed = False
         self.generating = False
@@ -180,12 +188,17 @@ class Executor:
     def map_inputs(self, slots):
         if self.gpu:
             view = self.gpu.view
+            (nbytes,) = self.control.words(GPU_BYTES_AT, 1, "Q")
+            self.given = range(self.gpu.inputs, self.gpu.inputs + nbytes)
         else:
             memory = mmap.mmap(self.memory_fd, 0, flags=mmap.MAP_SHARED | getattr(mmap, "MAP_POPULATE", 0)) \
                 if os.fstat(self.memory_fd).st_size else None
 
             def view(dtype, count, offset, shape):
                 return torch.frombuffer(memory, dtype=dtype, count=count, offset=offset).view(shape)
+            if memory:
+                first = view(torch.uint8, 1, 0, (1,)).data_ptr()
+                self.given = range(first, first + len(memory))
         os.close(self.memory_fd)
         (slot_bytes,) = self.control.words(SLOT_BYTES_AT, 1, "Q")
         (n,) = self.control.words(TENSORS_AT, 1, "I")
@@ -248,6 +261,7 @@ class Executor:
                     if name in own and own[name].shape == value.shape:
                         own[name].data.copy_(value)
         self.model = model
+        self.note_kept()
         gc.collect()
         if self.gpu:
             torch.cuda.synchronize()
@@ -285,6 +299,7 @@ class Executor:
         if count > 0 and flags & IDLE and self.likes:
             model = nothing(self.likes)
         self.outputs.clear()
+        self.copies.clear()
         if flags & GATED:
             self.gated_runs(slots, flags, self.outputs, self.inputs, model)
             return 0
@@ -363,11 +378,64 @@ class Executor:
                 fill = (0,) * (MAX_DIMS - len(shape))
                 address = tensor.data_ptr() - base
                 if self.gpu and not (tensor.is_cuda and (0 <= address < self.gpu.bytes or tensor.numel() == 0)):
-                    raise Unsupported("a run returns a tensor that lies elsewhere than in memory of PyTorch's allocator for the GPU"
-                                      if tensor.is_cuda else "a run returns a tensor on the CPU; outputs belong on the GPU")
+                    if not tensor.is_cuda:
+                        raise Unsupported("a run returns a tensor on the CPU; "
+                                          "outputs belong on the GPU")
+                    if tensor.data_ptr() not in self.given:
+                        raise Unsupported("a run returns a tensor that lies elsewhere than in "
+                                          "memory of PyTorch's allocator for the GPU")
+                    tensor = self.copy(tensor)
+                    stride, address = tensor.stride(), tensor.data_ptr() - base
                 TENSOR.pack_into(memory, at, address if address >= 0 else 0, codes.get(tensor.dtype, 0), len(shape), *shape, *fill, *stride, *fill)
                 at += TENSOR.size
         struct.pack_into("=I", memory, TENSORS_AT, n)
+        self.settle_table(outputs, self.table + first * n * TENSOR.size)
+
+    def settle_table(self, outputs, table):
+        """A caller may write to what it gets: an output is memory of its own."""
+        n = len(outputs[0])
+        entries = n * len(outputs)
+        at = self.guard.cudal1_guard_find_shared(table, 0, entries)
+        if at < entries:
+            # weights may have moved, and outputs lie where they were
+            self.note_kept()
+            base = self.gpu.base if self.gpu else 0
+            at = self.guard.cudal1_guard_find_shared(table, at, entries)
+        while at < entries:
+            tensor = self.copy(outputs[at // n][at % n])
+            fill = (0,) * (MAX_DIMS - tensor.dim())
+            place = table - self.table + TABLE_AT + at * TENSOR.size
+            TENSOR.pack_into(self.control.memory, place, tensor.data_ptr() - base,
+                             self.codes[tensor.dtype], tensor.dim(),
+                             *tensor.shape, *fill, *tensor.stride(), *fill)
+            at = self.guard.cudal1_guard_find_shared(table, at + 1, entries)
+
+    def copy(self, tensor):
+        self.copies.append(tensor.clone(memory_format=torch.contiguous_format))
+        return self.copies[-1]
+
+    def note_kept(self):
+        """Tells the guard where what outlives a run lies: inputs, and the model's own tensors."""
+        kept = [(self.given.start, self.given.stop)] if self.given and not self.gpu else []
+        base = self.gpu.base if self.gpu else 0
+        own = ()
+        if isinstance(self.model, torch.nn.Module):
+            own = (*self.model.parameters(), *self.model.buffers())
+        for value in own:
+            if value.layout == torch.strided and value.numel() > 0:
+                span = 1 + sum((size - 1) * step for size, step in zip(value.shape, value.stride()))
+                first = value.data_ptr() - base
+                kept.append((first, first + span * value.element_size()))
+        bounds = []
+        for first, end in sorted(kept):
+            if first <= 0:
+                continue
+            if bounds and first <= bounds[-1]:
+                bounds[-1] = max(bounds[-1], end)
+            else:
+                bounds += [first, end]
+        self.kept_at = (ctypes.c_uint64 * len(bounds))(*bounds)
+        self.guard.cudal1_guard_keep(self.kept_at, len(bounds) // 2)
 
     # the generator
 

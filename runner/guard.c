@@ -11,6 +11,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@
 
 #include "guard.h"
 #include "random.h"
+#include "tensor.h"
 #include "wire.h"
 
 #define STACK_BYTES ((uint64_t) 64 << 20)
@@ -196,4 +198,54 @@ uint64_t
 cudal1_guard_next(void)
 {
 	return random_next(&inputs);
+}
+
+static const uint64_t *kept;
+static uint64_t nkept;
+
+void
+cudal1_guard_keep(const uint64_t *bounds, uint64_t n)
+{
+	kept = bounds;
+	nkept = n;
+}
+
+static bool
+is_kept(uint64_t address)
+{
+	uint64_t	low = 0;
+	uint64_t	high = nkept;
+
+	/* the first whose end lies beyond */
+	while (low < high)
+	{
+		uint64_t	middle = low + (high - low) / 2;
+
+		if (kept[2 * middle + 1] <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < nkept && kept[2 * low] <= address;
+}
+
+static bool
+layout_of(const WireTensor *t, Tensor *layout)
+{
+	*layout = (Tensor) {.dtype = t->dtype,.ndim = t->ndim};
+	memcpy(layout->shape, t->shape, sizeof(layout->shape));
+	return tensor_finish(layout) && layout->elements > 0;
+}
+
+uint64_t
+cudal1_guard_find_shared(const void *table, uint64_t first, uint64_t entries)
+{
+	const WireTensor *t = table;
+	Tensor		layout;
+
+	for (uint64_t i = first; i < entries; i++)
+		if (layout_of(&t[i], &layout)
+			&& (is_kept(t[i].address) || tensor_overlaps(&layout, t[i].stride)))
+			return i;
+	return entries;
 }

@@ -35,4 +35,13 @@ extern void cudal1_guard_fill(void *out, uint64_t n, uint32_t dtype, uint32_t in
 							  double high);
 extern uint64_t cudal1_guard_next(void);
 
+/*
+ * For outputs, where `table` (WireTensor) says that they lie. keep: what outlives a run, as n pairs
+ * of addresses, first and end, in order and apart; it stays the caller's. find_shared: the first
+ * entry from `first` on that lies within that, or whose elements share places; `entries` if none
+ * does.
+ */
+extern void cudal1_guard_keep(const uint64_t *bounds, uint64_t n);
+extern uint64_t cudal1_guard_find_shared(const void *table, uint64_t first, uint64_t entries);
+
 #endif							/* CUDAL1_GUARD_H */

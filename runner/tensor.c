@@ -216,6 +216,31 @@ tensor_span(const Tensor *layout, const int64_t *stride, uint64_t *span)
 	return true;
 }
 
+bool
+tensor_overlaps(const Tensor *layout, const int64_t *stride)
+{
+	uint64_t	reach = 0;		/* of the dimensions with lesser strides */
+	bool		seen[WIRE_MAX_DIMS] = {false};
+
+	if (layout->elements == 0)
+		return false;
+	for (uint32_t i = 0; i < layout->ndim; i++)
+	{
+		uint32_t	least = layout->ndim;
+
+		for (uint32_t d = 0; d < layout->ndim; d++)
+			if (!seen[d] && (least == layout->ndim || stride[d] < stride[least]))
+				least = d;
+		seen[least] = true;
+		if (layout->shape[least] == 1)
+			continue;
+		if ((uint64_t) stride[least] <= reach)
+			return true;
+		reach += ((uint64_t) layout->shape[least] - 1) * (uint64_t) stride[least];
+	}
+	return false;
+}
+
 void
 tensor_describe(const Tensor *tensor, char *text, size_t size)
 {

@@ -78,6 +78,12 @@ extern bool tensor_finish(Tensor *tensor);
  */
 extern bool tensor_span(const Tensor *layout, const int64_t *stride, uint64_t *span);
 
+/*
+ * Whether elements of a view share a place, as those of a repeated row do. True also for a few
+ * views that interleave without sharing any. Strides are not negative.
+ */
+extern bool tensor_overlaps(const Tensor *layout, const int64_t *stride);
+
 /* "float32 [16, 1024]" */
 extern void tensor_describe(const Tensor *tensor, char *text, size_t size);
 
