@@ -125,9 +125,10 @@ one_run(Rounds *s, Half *half, Side side, uint32_t slot, char *kept, double *sec
 {
 	if (!measure_stage(s->m, &s->arena, side, &slot, 1) || !block(s, half, side, &slot, 1, seconds))
 		return false;
-	*seconds -= half->empty_single;
-	if (!measure_read(s->m, &half->executor[side], side, &s->arena, 0, slot, kept))
+	if (!measure_read(s->m, &half->executor[side], side, &s->arena, 0, slot, kept)
+		|| !measure_poison(s->m, &half->executor[side], side))
 		return false;
+	*seconds += measure_fill(s->m, &half->executor[side]) - half->empty_single;
 	measure_unstage(s->m, &s->arena, slot);
 	return true;
 }

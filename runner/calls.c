@@ -74,8 +74,11 @@ static const CallLine lines[] = {
 		"read readv write writev close close_range dup dup2 dup3 lseek fstat",
 	"descriptors that it has; a limit bounds what it prints"},
 	{"LCTGBD", CALL_ALLOWED,
-		"munmap mprotect mremap brk",
+		"munmap mprotect brk",
 	"memory of its own, counted by limits"},
+	{"LCGBD", CALL_ALLOWED,
+		"mremap",
+	"likewise; poison.c takes the pages at an address for those that it has overwritten there"},
 	{"LCTGBD", CALL_ALLOWED,
 		"futex futex_waitv set_robust_list rseq set_tid_address exit exit_group restart_syscall"
 		" sched_yield getcpu",

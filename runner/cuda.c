@@ -314,7 +314,9 @@ load_kernels(Measure *m)
 		const char *name;
 		CuFunctionRef *function;
 	}			kernels[] = {
-		{"cudal1_fill", &gpu->fill}, {"cudal1_poison", &gpu->poison}, {"cudal1_stage", &gpu->stage}, {"cudal1_sample", &gpu->sample},
+		{"cudal1_fill", &gpu->fill}, {"cudal1_poison", &gpu->poison},
+		{"cudal1_overwrite", &gpu->overwrite}, {"cudal1_stage", &gpu->stage},
+		{"cudal1_sample", &gpu->sample},
 		{"cudal1_gather", &gpu->gather}, {"cudal1_squares", &gpu->squares}, {"cudal1_compare", &gpu->compare}, {"cudal1_flush", &gpu->flush}
 	};
 
@@ -361,6 +363,10 @@ gpu_open(Measure *m)
 	if (!gpu_good(m, gpu->driver.MemHostAlloc(&memory, GPU_MAX_SAMPLES * sizeof(CudaSample), 3), "to give page-locked memory"))
 		return false;
 	gpu->items = memory;
+	if (!gpu_good(m, gpu->driver.MemHostAlloc(&memory, GPU_MAX_SAMPLES * sizeof(CudaSample), 3),
+				  "to give page-locked memory"))
+		return false;
+	gpu->places = memory;
 	if (!gpu_good(m, gpu->driver.MemHostAlloc(&memory, 2 * GPU_MAX_SAMPLES * sizeof(uint64_t), 3), "to give page-locked memory")
 		|| !gpu_good(m, gpu->driver.MemAlloc(&gpu->comparison, sizeof(CudaComparison)), "to give memory"))
 		return false;

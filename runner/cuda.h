@@ -132,6 +132,7 @@ typedef struct Gpu
 	struct GpuMemory *pool_aside;	/* which that is */
 	CuFunctionRef fill,
 				poison,
+				overwrite,
 				stage,
 				sample,
 				gather,
@@ -142,6 +143,7 @@ typedef struct Gpu
 	uint32_t	staged;
 	const Arena *arena;
 	CudaSample *items;			/* page-locked */
+	CudaSample *places;			/* page-locked: overwritten next */
 	uint64_t   *values;			/* page-locked, written by kernels: in the window, and again right after it */
 	uint32_t	nitems;
 	const Executor *items_of;
@@ -267,6 +269,13 @@ extern bool gpu_audit_same(Measure *m, bool *same);
 /* where an element lies that the executor says it wrote; 0 if it says nonsense; the samples listed in gpu->items */
 extern CuAddress gpu_element(Measure *m, Executor *executor, const Arena *arena, uint32_t run, uint32_t slot, int output, uint64_t element);
 extern bool gpu_read_samples(Measure *m, uint64_t *values);
+
+/*
+ * pytorch: random bytes into up to GPU_MAX_SAMPLES places in an executor's pool, of up to 64 bytes
+ * each
+ */
+extern bool gpu_overwrite(Measure *m, Executor *executor, Side side, const struct iovec *places,
+						  size_t n);
 
 extern bool gpu_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out);
 /* the first output alone, of a run whose part of the table is not there yet: laid out like run 0 of the block before; false if it can't be */

@@ -230,3 +230,24 @@ gpu_compare(Measure *m, const void *expected, const void *found, int output, Com
 	}
 	return true;
 }
+
+bool
+gpu_overwrite(Measure *m, Executor *executor, Side side, const struct iovec *places, size_t n)
+{
+	Gpu		   *gpu = m->gpu;
+	uint32_t	count = (uint32_t) n;
+	uint64_t	seed = random_next(&m->random);
+	void	   *parameters[] = {&gpu->places, &count, &seed};
+
+	for (size_t i = 0; i < n; i++)
+	{
+		uint64_t	at = (uint64_t) (uintptr_t) places[i].iov_base;
+
+		if (at > executor->pool->bytes || places[i].iov_len > executor->pool->bytes - at)
+			return measure_failed(m, side, executor, EXECUTOR_FORGED,
+								  "as an output was overwritten");
+		gpu->places[i] = (CudaSample) {executor->pool->address + at, places[i].iov_len};
+	}
+	return launch(m, gpu->overwrite, n, parameters)
+		&& gpu_good(m, gpu->driver.CtxSynchronize(), "to overwrite outputs");
+}

@@ -199,6 +199,28 @@ cudal1_poison(char *base, u64 slot_bytes, const uint32_t *slots, u64 offset, u64
 		out[q] = philox(seed, q, slot);
 }
 
+/* random bytes into places of up to 64 bytes, one a thread */
+extern "C" __global__ void
+cudal1_overwrite(const CudaSample *place, uint32_t n, u64 seed)
+{
+	uint32_t	i = blockIdx.x * blockDim.x + threadIdx.x;
+	char	   *to;
+	uint4		bits = make_uint4(0, 0, 0, 0);
+
+	if (i >= n)
+		return;
+	to = (char *) place[i].address;
+	for (uint32_t b = 0; b < place[i].bytes; b++)
+	{
+		uint32_t	word = b % 16 / 4;
+
+		if (b % 16 == 0)
+			bits = philox(seed, b / 16, i);
+		word = word == 0 ? bits.x : word == 1 ? bits.y : word == 2 ? bits.z : bits.w;
+		to[b] = (char) (word >> 8 * (b % 4));
+	}
+}
+
 /* the listed slots' pieces from one region to another */
 extern "C" __global__ void
 cudal1_stage(const uint32_t *slots, CudaPieces pieces)

@@ -27,7 +27,7 @@ typedef struct CudaPieces
 typedef struct CudaSample
 {
 	uint64_t	address;
-	uint64_t	bytes;			/* 1, 2, 4 or 8 */
+	uint64_t	bytes;			/* read: 1, 2, 4 or 8; overwritten: up to 64 */
 } CudaSample;
 
 typedef struct CudaView

@@ -69,9 +69,10 @@ def load_guard(libdir):
     guard.cudal1_guard_seed.restype = guard.cudal1_guard_fill.restype = None
     guard.cudal1_guard_next.restype = ctypes.c_uint64
     guard.cudal1_guard_keep.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
+    guard.cudal1_guard_make_pages.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
     guard.cudal1_guard_find_shared.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64]
     guard.cudal1_guard_find_shared.restype = ctypes.c_uint64
-    guard.cudal1_guard_keep.restype = None
+    guard.cudal1_guard_keep.restype = guard.cudal1_guard_make_pages.restype = None
     return guard
 
 
@@ -392,7 +393,7 @@ class Executor:
         self.settle_table(outputs, self.table + first * n * TENSOR.size)
 
     def settle_table(self, outputs, table):
-        """A caller may write to what it gets: an output is memory of its own."""
+        """A caller may write to what it gets: an output is memory, and memory of its own."""
         n = len(outputs[0])
         entries = n * len(outputs)
         at = self.guard.cudal1_guard_find_shared(table, 0, entries)
@@ -409,6 +410,8 @@ class Executor:
                              self.codes[tensor.dtype], tensor.dim(),
                              *tensor.shape, *fill, *tensor.stride(), *fill)
             at = self.guard.cudal1_guard_find_shared(table, at + 1, entries)
+        if not self.gpu:
+            self.guard.cudal1_guard_make_pages(table, entries)
 
     def copy(self, tensor):
         self.copies.append(tensor.clone(memory_format=torch.contiguous_format))

@@ -748,6 +748,38 @@ is_view(const WireTensor *tensor, const Tensor *layout, size_t *piece, uint64_t 
 	return tensor_span(layout, tensor->stride, span);
 }
 
+bool
+executor_find_piece(const WireTensor *tensor, const Tensor *layout, uint64_t lot, size_t most,
+					struct iovec *found)
+{
+	size_t		size = tensor_dtype_size(layout->dtype);
+	size_t		piece;
+	size_t		elements;
+	uint64_t	span;
+	size_t		at;
+
+	if (!is_view(tensor, layout, &piece, &span))
+		return false;
+	elements = piece < most / size ? piece : most / size;
+	at = lot % layout->elements;
+	/* one that would end beyond its piece begins earlier */
+	if (at % piece > piece - elements)
+		at -= at % piece - (piece - elements);
+	found->iov_base = (void *) (uintptr_t) (tensor->address + place_of(tensor, layout, at) * size);
+	found->iov_len = elements * size;
+	return true;
+}
+
+bool
+executor_write_places(Executor *executor, const struct iovec *places, size_t n, void *from)
+{
+	struct iovec local = {from, 0};
+
+	for (size_t i = 0; i < n; i++)
+		local.iov_len += places[i].iov_len;
+	return process_vm_writev(executor->pid, &local, 1, places, n, 0) == (ssize_t) local.iov_len;
+}
+
 ExecutorResult
 executor_read_tensor(Executor *executor, const WireTensor *tensor, const Tensor *layout, void *out)
 {
@@ -811,6 +843,8 @@ executor_end(Executor *executor)
 		munmap(executor->control, sizeof(WireControl));
 	if (executor->pool)
 		gpu_pool_destroy(executor->pool);
+	for (int i = 0; i < EXECUTOR_RECENT; i++)
+		free(executor->memory.recent[i]);
 	for (int i = 0; i < 6; i++)
 	{
 		int			fd = (int[]){executor->pidfd, executor->stat_fd, executor->schedstat_fd, executor->sock, executor->log_fd,

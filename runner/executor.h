@@ -40,6 +40,26 @@ typedef struct Zygote
 	int			log_fd;
 } Zygote;
 
+/* addresses in an executor; on a GPU, offsets in its pool */
+typedef struct Stretch
+{
+	uint64_t	from;
+	uint64_t	to;
+} Stretch;
+
+#define EXECUTOR_RECENT	2		/* blocks */
+
+/* pytorch: what is known of the memory of its outputs, see poison.c */
+typedef struct OutputMemory
+{
+	uint32_t	runs;			/* of the block before, whose outputs are to be overwritten */
+	uint64_t	places;			/* overwritten so far */
+	uint64_t	unwritten;		/* of these, where writing had to make the page */
+	uint64_t	fresh;			/* bytes of the last block's where no recent block's lay */
+	Stretch    *recent[EXECUTOR_RECENT];	/* where those of the last lay, in order and apart */
+	size_t		stretches[EXECUTOR_RECENT];
+} OutputMemory;
+
 typedef struct Executor
 {
 	pid_t		sandbox;		/* outermost process of its own sandbox; 0 if forked from a zygote */
@@ -72,6 +92,7 @@ typedef struct Executor
 	int64_t		value;			/* of the last reply */
 	char		text[2048];		/* the last error, valid UTF-8 */
 	struct GpuMemory *pool;		/* on a GPU: what a PyTorch executor allocates from */
+	OutputMemory memory;
 } Executor;
 
 /* memory shared with executors: slots of inputs, and of outputs where the executor writes into shared memory */
@@ -145,6 +166,17 @@ extern ExecutorResult executor_settle(Executor *executor, ExecutorResult result)
 
 /* copies a run's output, gathered to be contiguous; layout: what is expected */
 extern ExecutorResult executor_read_tensor(Executor *executor, const WireTensor *tensor, const Tensor *layout, void *out);
+
+/*
+ * Where in an output that is not empty `lot` falls: elements that follow each other, up to `most`
+ * bytes of them; false: no view
+ */
+extern bool executor_find_piece(const WireTensor *tensor, const Tensor *layout, uint64_t lot,
+								size_t most, struct iovec *found);
+
+/* `from`, one piece after the other, into all of these places in one call */
+extern bool executor_write_places(Executor *executor, const struct iovec *places, size_t n,
+								  void *from);
 
 /* the first bytes of what it printed, valid UTF-8 */
 extern void executor_log(const Executor *executor, char *text, size_t size);

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -27,6 +28,9 @@
 #include "wire.h"
 
 #define STACK_BYTES ((uint64_t) 64 << 20)
+#define PAGE_BYTES 4096
+#define NEAR_PAGES 16			/* outputs no farther apart are looked at together */
+#define MOST_PAGES 65536		/* looked at in one call */
 
 /*
  * docs/security.md names them. Threads and signals that wait are counted within the sandbox's user
@@ -248,4 +252,98 @@ cudal1_guard_find_shared(const void *table, uint64_t first, uint64_t entries)
 			&& (is_kept(t[i].address) || tensor_overlaps(&layout, t[i].stride)))
 			return i;
 	return entries;
+}
+
+/* pages from one output's to another's, near each other */
+typedef struct Stretch
+{
+	uint64_t	from;
+	uint64_t	to;				/* the page after the last */
+	uint64_t	first;			/* entries of the table */
+	uint64_t	entries;
+} Stretch;
+
+/* the pages of an output; false: it is small, or no view */
+static bool
+pages_of(const WireTensor *t, uint64_t *from, uint64_t *to)
+{
+	Tensor		layout;
+	uint64_t	span;
+
+	if (!layout_of(t, &layout) || layout.bytes < WIRE_LARGE_OUTPUT
+		|| !tensor_span(&layout, t->stride, &span))
+		return false;
+	*from = t->address / PAGE_BYTES;
+	*to = (t->address + span * tensor_dtype_size(t->dtype) + PAGE_BYTES - 1) / PAGE_BYTES;
+	return true;
+}
+
+/* by a write that changes nothing; there: which pages are, from page `at` on, or NULL */
+static void
+make_pages(const WireTensor *t, const unsigned char *there, uint64_t at)
+{
+	uint64_t	from,
+				to;
+
+	if (!pages_of(t, &from, &to))
+		return;
+	for (uint64_t page = from; page < to; page++)
+		if (!there || !(there[page - at] & 1))
+			__atomic_fetch_add((char *) (page == from ? t->address : page * PAGE_BYTES), 0,
+							   __ATOMIC_RELAXED);
+}
+
+/* asking for pages takes a hundredth of touching them, which needs each one's place in caches */
+static void
+look_at(const WireTensor *table, const Stretch *s)
+{
+	static unsigned char there[MOST_PAGES];
+	uint64_t	pages = s->to - s->from;
+	bool		known = pages <= MOST_PAGES
+		&& mincore((void *) (s->from * PAGE_BYTES), pages * PAGE_BYTES, there) == 0;
+
+	if (known && !memchr(there, 0, pages))
+		return;
+	/* what lies between outputs may not be mapped */
+	for (uint64_t i = 0; i < s->entries; i++)
+	{
+		Stretch		one = {.first = s->first + i,.entries = 1};
+
+		if (known || s->entries == 1)
+			make_pages(&table[s->first + i], known ? there : NULL, s->from);
+		else if (pages_of(&table[s->first + i], &one.from, &one.to))
+			look_at(table, &one);
+	}
+}
+
+void
+cudal1_guard_make_pages(const void *table, uint64_t entries)
+{
+	const WireTensor *t = table;
+	Stretch		s = {0};
+
+	for (uint64_t i = 0; i < entries; i++)
+	{
+		uint64_t	from,
+					to;
+
+		if (!pages_of(&t[i], &from, &to))
+			continue;
+		if (s.entries > 0 && from <= s.to + NEAR_PAGES && to + NEAR_PAGES >= s.from)
+		{
+			uint64_t	least = from < s.from ? from : s.from;
+			uint64_t	most = to > s.to ? to : s.to;
+
+			if (most - least <= MOST_PAGES)
+			{
+				s = (Stretch) {least, most, s.first, i + 1 - s.first};
+				continue;
+			}
+		}
+		if (s.entries > 0)
+			look_at(t, &s);
+		s = (Stretch) {from, to, i, 1};
+	}
+	if (s.entries > 0)
+		look_at(t, &s);
 }

@@ -40,8 +40,11 @@ extern uint64_t cudal1_guard_next(void);
  * of addresses, first and end, in order and apart; it stays the caller's. find_shared: the first
  * entry from `first` on that lies within that, or whose elements share places; `entries` if none
  * does.
+ * make_pages: an output is memory, not a promise of it, so pages that no run has written, and that
+ * the kernel would make when they are read, are made.
  */
 extern void cudal1_guard_keep(const uint64_t *bounds, uint64_t n);
 extern uint64_t cudal1_guard_find_shared(const void *table, uint64_t first, uint64_t entries);
+extern void cudal1_guard_make_pages(const void *table, uint64_t entries);
 
 #endif							/* CUDAL1_GUARD_H */

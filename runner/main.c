@@ -211,7 +211,8 @@ static json_t *
 spendings(const Result *r)
 {
 	static const char *const names[SPENDINGS] = {
-		"start", "memory", "load", "first", "inputs", "stage", "block", "settle", "compare", "end"
+		"start", "memory", "load", "first", "inputs", "stage", "block", "settle", "compare",
+		"poison", "end"
 	};
 	json_t	   *o = json_object();
 

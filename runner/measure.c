@@ -510,6 +510,9 @@ block(Measure *m, Executor *executor, Side side, const uint32_t *slots, const ui
 {
 	ExecutorResult result;
 
+	if (!measure_poison(m, executor, side))
+		return false;
+	executor->memory.runs = n;
 	memcpy(executor->control->slots, slots, n * sizeof(*slots));
 	if (m->seeds_runs)
 		memcpy(executor->control->seeds, seeds, n * sizeof(*seeds));

@@ -81,6 +81,7 @@ typedef enum Spending
 	SPENT_BLOCK,				/* the clock running, first blocks apart */
 	SPENT_SETTLE,				/* stopping an executor, reading samples again */
 	SPENT_COMPARE,				/* reading and comparing outputs */
+	SPENT_POISON,				/* overwriting them */
 	SPENT_END,
 	SPENDINGS
 } Spending;
@@ -154,6 +155,8 @@ typedef struct Measure
 	size_t		input_slot_bytes;
 	size_t		output_slot_bytes;	/* of slots in shared memory */
 	size_t		output_bytes;	/* of the outputs of one run, gathered */
+	double		repeated;		/* share of the outputs that is the same in every run */
+	double		fill;			/* seconds that filling a byte of outputs takes; 0: not known yet */
 	bool		seeds_runs;		/* the reference consumes random numbers */
 	unsigned char *noise;		/* for poisoning */
 	struct Gpu *gpu;			/* NULL on a CPU */
@@ -202,6 +205,19 @@ extern bool measure_read(Measure *m, Executor *executor, Side side, const Arena 
 extern bool measure_compare(Measure *m, const void *expected, const void *found, Side blamed);
 /* whether a tensor is of the type and shape of an output */
 extern bool measure_check_layout(Measure *m, Side side, int output, const WireTensor *found);
+/* pytorch: the tensor table of a run, copied once; the outputs where a copy says that they lie */
+extern bool measure_table(Measure *m, Executor *executor, Side side, uint32_t run,
+						  WireTensor *table);
+/*
+ * poison.c: overwrites what the last block of a stopped executor has left, once what is compared
+ * has been read; false after conclude()
+ */
+extern bool measure_poison(Measure *m, Executor *executor, Side side);
+/*
+ * Seconds that filling takes of those outputs of the last block that lie where no recent block's
+ * lay: they may have been filled before the clock ran.
+ */
+extern double measure_fill(Measure *m, const Executor *executor);
 /* memory for outputs drawn for comparison, where they are compared: on a GPU, an address of its own */
 extern void *measure_alloc(Measure *m, size_t bytes);
 extern void measure_free(Measure *m, void *memory);

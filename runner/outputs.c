@@ -11,9 +11,8 @@
 #include "cuda.h"
 #include "measure.h"
 
-/* pytorch: the tensor table of a run, copied once */
-static bool
-read_table(Measure *m, Executor *executor, Side side, uint32_t run, WireTensor *table)
+bool
+measure_table(Measure *m, Executor *executor, Side side, uint32_t run, WireTensor *table)
 {
 	uint32_t	tensors = *(volatile uint32_t *) &executor->control->tensors;
 
@@ -76,7 +75,7 @@ read_outputs(Measure *m, Executor *executor, Side side, const Arena *arena, uint
 	WireTensor	table[WIRE_MAX_TENSORS];
 	char	   *to = out;
 
-	if (m->job->language == LANGUAGE_PYTORCH && !read_table(m, executor, side, run, table))
+	if (m->job->language == LANGUAGE_PYTORCH && !measure_table(m, executor, side, run, table))
 		return false;
 	if (m->gpu)
 		return gpu_read(m, executor, side, arena, run, slot, out);

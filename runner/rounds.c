@@ -45,6 +45,7 @@
 #define DIRECT_BYTES	((size_t) 8 << 20)
 #define CHECKS_A_HALF	2.0
 #define EXTRAS_A_HALF	1.0		/* comparisons of runs that the reference's blocks do not have */
+#define NOTED_FILL		1.02	/* what outputs in fresh memory make of a block's time */
 #define EXTRA_SHARE		0.1		/* of the reference's runs, that it makes for these at most */
 
 void
@@ -113,7 +114,7 @@ block_among(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n,
 		if (at[i] < keep
 			&& !measure_read(m, executor, side, &s->arena, i, shuffled[i], s->kept[side] + (from + at[i]) * m->output_bytes))
 			return false;
-	return true;
+	return measure_poison(m, executor, side);
 }
 
 bool
@@ -270,6 +271,7 @@ run_round(Rounds *s, Half *half, bool reference_first, bool single)
 	uint32_t	keep;
 	uint32_t	extra;
 	double		seconds[2];
+	double		charged[2];		/* with what may have been done before the clock ran */
 	double		pace;
 	Measure    *m = s->m;
 
@@ -301,6 +303,9 @@ run_round(Rounds *s, Half *half, bool reference_first, bool single)
 			seconds[side] = alone_net(s, half, seconds[side], half->empty_single);
 		else
 			seconds[side] = alone_counted(s, half, n[side], seconds[side], half->empty[side]);
+		charged[side] = seconds[side] + measure_fill(m, &half->executor[side]);
+		if (charged[side] > NOTED_FILL * seconds[side])
+			rounds_count(s, side == SIDE_CANDIDATE ? "filled_early" : "reference_filled_early");
 	}
 	pace = half->executor[SIDE_REFERENCE].pace;
 	if ((m->gpu && !gpu_check_samples(m))
@@ -319,7 +324,9 @@ run_round(Rounds *s, Half *half, bool reference_first, bool single)
 	if (m->gpu)
 		values_append(&s->pace, pace);
 	values_append(&half->own[reference_first], seconds[SIDE_REFERENCE] / n[SIDE_REFERENCE]);
-	values_append(&half->ratio[reference_first], (seconds[SIDE_REFERENCE] / n[SIDE_REFERENCE]) / (seconds[SIDE_CANDIDATE] / n[SIDE_CANDIDATE]));
+	values_append(&half->ratio[reference_first],
+				  (charged[SIDE_REFERENCE] / n[SIDE_REFERENCE])
+				  / (charged[SIDE_CANDIDATE] / n[SIDE_CANDIDATE]));
 	s->rounds++;
 	return true;
 }

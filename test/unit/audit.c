@@ -35,6 +35,7 @@ static bool good;				/* so far, all was as it should be */
 static int	attentive;			/* blocks for which the supervisor did not sleep */
 static int	compared;
 static double candidate_run;
+static double filling;			/* of the candidate's outputs where none lay before */
 
 double
 rounds_timeout(const Rounds *of, Side side, uint32_t n)
@@ -95,6 +96,18 @@ measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint
 
 	good = good && left == 1 && run == 0 && slot == ran[side][i] && out == kept[side] + i * BYTES;
 	return true;
+}
+
+bool
+measure_poison(Measure *m, Executor *executor, Side side)
+{
+	return true;
+}
+
+double
+measure_fill(Measure *m, const Executor *executor)
+{
+	return executor == &half.executor[SIDE_CANDIDATE] ? filling : 0;
 }
 
 bool
@@ -217,6 +230,12 @@ main(void)
 	check(s.audits == 10 * SPELL && fabs(values_median(&s.audit_more) + 70e-6) < 1e-12
 			&& fabs(values_median(&s.audit[0]) - 100e-6) < 1e-12,
 		"what counts is the CPU time of the run alone");
+	filling = 40e-6;
+	s.audit_more.n = 0;
+	good = true;
+	check(audit_spell(&s, &half, true) && good
+		  && fabs(values_median(&s.audit_more) + 30e-6) < 1e-12,
+		  "with what outputs take that may have been filled before");
 	free(s.audit[0].v);
 	free(s.audit[1].v);
 	free(s.audit_more.v);

@@ -21,6 +21,12 @@ static int	inputs,
 			source;
 static char library[PATH_MAX];
 
+bool
+measure_poison(Measure *m, Executor *executor, Side side)
+{
+	return true;
+}
+
 /* descriptors of a side's memory */
 Arena
 gpu_arena_of(const Arena *arena, Side side)

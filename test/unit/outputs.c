@@ -1,19 +1,16 @@
 /*
  * outputs.c
  *		What an executor does with its outputs (guard.c): it finds those that are no memory of their
- *		own.
+ *		own, and makes pages that no run has written.
  */
 #define _GNU_SOURCE
 #include "../../runner/guard.c"
 #include "../../runner/random.c"
 #include "../../runner/tensor.c"
 
-#include <sys/mman.h>
-
 #include "tap.h"
 
 #define RUNS	40
-#define PAGE_BYTES 4096
 #define PAGES	6				/* of an output */
 
 static WireTensor table[RUNS];
@@ -22,7 +19,7 @@ static WireTensor table[RUNS];
  * the outputs lie one after the other with `between` pages from each end to the next beginning,
  * backwards if `step` is -1
  */
-static void
+static char *
 lay_out(int between, int step)
 {
 	size_t		apart = (size_t) (PAGES + between) * PAGE_BYTES;
@@ -33,6 +30,54 @@ lay_out(int between, int step)
 		table[i] = (WireTensor){
 			(uint64_t) (uintptr_t) memory + (size_t) (step < 0 ? RUNS - 1 - i : i) * apart,
 			WIRE_FLOAT32, 2, {PAGES, PAGE_BYTES / 4}, {PAGE_BYTES / 4, 1}};
+	return memory;
+}
+
+/* pages of the outputs, and of what lies between them, that are there */
+static void
+count(char *memory, int between, int *own, int *others)
+{
+	static unsigned char there[RUNS * (PAGES + 200)];
+
+	*own = *others = 0;
+	if (mincore(memory, RUNS * (size_t) (PAGES + between) * PAGE_BYTES, there) != 0)
+		return;
+	for (int i = 0; i < RUNS * (PAGES + between); i++)
+		*(i % (PAGES + between) < PAGES ? own : others) += there[i] & 1;
+}
+
+static bool
+makes_pages(int between, int step, bool holes)
+{
+	char	   *memory = lay_out(between, step);
+	int			own;
+	int			others;
+	bool		good;
+
+	/* some are written already */
+	memory[0] = 1;
+	memset((char *) (uintptr_t) table[3].address, 7, PAGES * PAGE_BYTES);
+	if (holes)
+		for (int i = 0; i < RUNS; i++)
+			munmap((char *) (uintptr_t) table[i].address + PAGES * PAGE_BYTES,
+				(size_t) between * PAGE_BYTES);
+	cudal1_guard_make_pages(table, RUNS);
+	good = memory[0] == 1 && *(char *) (uintptr_t) table[3].address == 7;
+	for (int i = 0; holes && i < RUNS; i++)
+	{
+		unsigned char there[PAGES];
+
+		good = good
+			&& mincore((void *) (uintptr_t) table[i].address, PAGES * PAGE_BYTES, there) == 0
+			&& !memchr(there, 0, PAGES);
+	}
+	if (!holes)
+	{
+		count(memory, between, &own, &others);
+		good = good && own == RUNS * PAGES && others == 0;
+	}
+	munmap(memory, RUNS * (size_t) (PAGES + between) * PAGE_BYTES);
+	return good;
 }
 
 /* what lies at `address` with these strides: the first that must be copied */
@@ -49,11 +94,24 @@ int
 main(void)
 {
 	uint64_t	kept[] = {1000, 2000, 5000, 6000};
-	uint64_t	own;
+	char	   *memory = lay_out(0, 1);
+	uint64_t	own = table[RUNS / 2].address;
 	int			row = PAGE_BYTES / 4;
+	int			there;
+	int			others;
 
-	lay_out(0, 1);
-	own = table[RUNS / 2].address;
+	check(makes_pages(0, 1, false) && makes_pages(0, -1, false),
+		"pages that were not written are made, those that were are left as they are");
+	check(makes_pages(3, 1, false) && makes_pages(100, -1, false),
+		"what lies between outputs is not made");
+	check(makes_pages(3, 1, true) && makes_pages(100, 1, true), "nor need it be mapped");
+	for (int i = 0; i < RUNS; i++)
+		table[i] = (WireTensor) {table[i].address, WIRE_UINT8, 1, {WIRE_LARGE_OUTPUT - 1}, {1}};
+	cudal1_guard_make_pages(table, RUNS);
+	count(memory, 0, &there, &others);
+	check(there == 0, "small outputs are not looked at");
+
+	memory = lay_out(0, 1);
 	cudal1_guard_keep(kept, 2);
 	check(cudal1_guard_find_shared(table, 0, RUNS) == RUNS,
 		"ordinary outputs are memory of their own");
