@@ -5,10 +5,10 @@
  * A result belongs to its caller, which writes into it, frees it or keeps it. Code that hands
  * memory out again with what was in it saves the work of filling it: an output that is mostly
  * zeros, of which only those places are cleared that the run before had set, took a tenth of an
- * honest run. So random bytes are written into a few random places of every output, while its process is
- * stopped and after what is to be compared was read. A few are enough: code that leaves any line as
- * it was must have read it, and reading a line takes about as long as filling it. To fill all of
- * them would take as long as the runs did.
+ * honest run. So random bytes are written into a few random places of every output, while its
+ * process is stopped and after what is to be compared was read. A few are enough: code that leaves
+ * any line as it was must have read it, and reading a line takes about as long as filling it. To
+ * fill all of them would take as long as the runs did.
  *
  * Pages that were never touched are zeros that the kernel makes when they are read. The executor
  * makes those of its outputs within the window (guard.c), so here there are none. The kernel counts
