@@ -2,12 +2,12 @@
  * jobs.c
  *		From a claim to its verdict.
  *
- * A job here is in one of three conditions: its child runs; its child was told to stop, and why is written in `ending`; its
- * child is gone and the verdict is being stored. That order has no way back. What the child did decides nothing beyond that:
- * the document stored is the child's result if it wrote one, and otherwise one made here that says how the child ended.
+ * A job is in one of three states, and never goes back: its child runs; its child was told to stop,
+ * for the reason in `ending`; its child is gone, and the verdict is being stored.  The verdict is
+ * the child's result if it wrote one.  Else it is a result made here that says how the child ended.
  *
- * The claim was committed before the child starts, so a death of this process at any point leaves a running job with a
- * lease, and nothing that would have to be undone.
+ * The claim is committed before the child starts.  So if this process dies, it leaves a running job
+ * with a lease, and nothing that would have to be undone.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -23,30 +23,33 @@
 
 #define MAX_JOBS 512
 
-/* heartbeats with news are at least this far apart, and without news at most this far */
+/* least time between heartbeats with news, and most time between those without */
 #define BEAT_MS 1000
 #define QUIET_BEAT_MS 5000
-/* a "waiting" report expires after this time: a child that waits repeats it every five seconds, and a stopped one does not */
+/*
+ * a "waiting" report expires after this time: a child that waits repeats it every five seconds, and
+ * a stopped one does not
+ */
 #define WAITING_MS 15000
-/* between SIGTERM, or a result, and SIGKILL */
+/* a child that runs this long after SIGTERM, or after its result, gets SIGKILL */
 #define STOP_MS 5000
-/* lines that are neither progress nor result, and bytes in all, before a child is ended */
+/* a child with more lines that are neither progress nor result, or more bytes in all, is ended */
 #define MAX_GARBAGE 100
 #define MAX_OUTPUT ((uint64_t) 256 << 20)
-/* an end that a signal brought waits this long for the same signal to reach this process */
+/* after a child's end by a signal, the verdict waits this long for a signal to this process */
 #define OUR_SIGNAL_MS 2000
-/* refusals of a verdict; while it waits for others' locks it is tried on */
+/* refusals before a verdict is given up; a verdict that waits for locks is offered without limit */
 #define MAX_REFUSALS 8
 #define MAX_RETRY_MS 3000
-/* verdicts that wait for sessions; the lease of a job beyond them runs out */
+/* verdicts that may wait for sessions; beyond that number, leases run out */
 #define MAX_DEFERRED 128
 
 typedef enum Ending
 {
 	ENDING_NONE,
 	ENDING_CANCELLED,
-	ENDING_FENCED,				/* another has the job: report nothing */
-	ENDING_LOST					/* overdue or misbehaved, see reason */
+	ENDING_FENCED,				/* another worker or agent has the job: report nothing */
+	ENDING_LOST					/* overdue or misbehaved; `reason` says how */
 } Ending;
 
 typedef struct Job
@@ -58,17 +61,18 @@ typedef struct Job
 	char		reason[CUDAL1_MAX_DETAIL + 1];
 	char	   *result;
 	int64_t		result_at;
-	bool		given_up;		/* the program was told to stop, and not by us */
+	bool		given_up;		/* another process stopped the child */
 	char	   *progress;		/* not sent yet */
-	bool		shown;			/* the first progress was sent, which does not wait */
+	bool		shown;			/* progress was sent once; the first is sent at once */
 	bool		beat_soon;
 	int64_t		last_beat;
-	int64_t		waits_until;	/* for the device, as it said last, which does not count as its time */
+	/* the child waits for the device, which does not count as its time */
+	int64_t		waits_until;
 	int64_t		last_turn;
-	int64_t		used_ms;
+	int64_t		used_ms;		/* without that */
 	int64_t		limit_ms;
 	int			garbage;
-	int64_t		stop_at;		/* 0: not told to stop */
+	int64_t		stop_at;		/* when it was told to stop; 0: it was not */
 	bool		killed;
 	bool		deferred;		/* the verdict waits for a session's transaction */
 	int			tries;
@@ -144,7 +148,7 @@ replace(char **text, char *with)
 	*text = with;
 }
 
-/* cut between characters of UTF-8 */
+/* cuts a long reason between characters of UTF-8 */
 static void
 set_reason(Job *job, const char *first, const char *second)
 {
@@ -177,9 +181,9 @@ stop(Job *job, Ending ending, const char *reason)
 }
 
 /*
- * A batch system signals all processes of a job, in any order, and the program may have answered before this process is
- * told. That is no verdict and no failure: the claim is given back if our own signal follows. If none does, somebody stopped
- * this program alone.
+ * A batch system signals all processes of a job, in any order, so the child may end before this
+ * process gets its signal.  That is no verdict and no failure: if a signal to this process follows,
+ * the claim is given back.  If none follows, only the child was stopped, and its result counts.
  */
 static void
 give_up(Job *job)
@@ -202,7 +206,7 @@ take_line(void *owner, char *line, size_t length)
 	Job		   *job = owner;
 	Cudal1Message message;
 
-	/* after a result, and after it was told to stop, nothing it says counts */
+	/* after its result, and after it was told to stop, no line of the child counts */
 	if (job->result || job->ending != ENDING_NONE)
 		return;
 	message = queue->read(line, length);
@@ -223,7 +227,7 @@ take_line(void *owner, char *line, size_t length)
 		job->garbage++;
 }
 
-/* ends a child that goes beyond what it may */
+/* ends a child that exceeds its limits */
 static void
 hold_to_limits(Job *job, int64_t now)
 {
@@ -239,14 +243,15 @@ hold_to_limits(Job *job, int64_t now)
 	else if (!job->result && job->used_ms > job->limit_ms)
 		stop(job, ENDING_LOST, "the measuring program did not end in time");
 
-	if (!job->killed && ((job->stop_at != 0 && now - job->stop_at > STOP_MS) || (job->result && now - job->result_at > STOP_MS)))
+	if (!job->killed && ((job->stop_at != 0 && now - job->stop_at > STOP_MS) ||
+						 (job->result && now - job->result_at > STOP_MS)))
 	{
 		job->killed = true;
 		cudal1_child_signal(&job->child, SIGKILL);
 	}
 }
 
-/* ---- what goes to the queue ---- */
+/* ---- calls of the queue ---- */
 
 static int64_t
 quiet_beat(void)
@@ -275,14 +280,14 @@ heartbeat(Job *job, int64_t now)
 	job->last_beat = now;
 	job->shown |= job->progress != NULL;
 	job->beat_soon = outcome != CUDAL1_CALL_DONE;
-	/* sent, or not fit to be sent */
+	/* it was sent, or never can be */
 	if (outcome == CUDAL1_CALL_DONE || outcome == CUDAL1_CALL_FAILED)
 		replace(&job->progress, NULL);
 	if (outcome != CUDAL1_CALL_DONE)
 		return outcome;
 	if (verdict == CUDAL1_VERDICT_LOST)
 	{
-		/* whatever it was told to stop for, the job is another's now */
+		/* this replaces any other reason to stop */
 		if (job->ending == ENDING_NONE)
 			stop(job, ENDING_FENCED, "given to another");
 		job->ending = ENDING_FENCED;
@@ -292,7 +297,7 @@ heartbeat(Job *job, int64_t now)
 	return outcome;
 }
 
-/* a string of JSON, without quotation marks around it */
+/* a string of JSON, without the quotation marks around it */
 static void
 append_escaped(Cudal1Text *text, const char *string)
 {
@@ -314,10 +319,12 @@ append_escaped(Cudal1Text *text, const char *string)
 static const char *
 make_result(Cudal1Text *text, const char *outcome, const char *detail)
 {
-	static const char without_memory[] = "{\"type\": \"result\", \"outcome\": \"lost\", \"detail\": null}";
+	static const char without_memory[] =
+		"{\"type\": \"result\", \"outcome\": \"lost\", \"detail\": null}";
 	char		head[80];
 
-	snprintf(head, sizeof(head), "{\"type\": \"result\", \"outcome\": \"%s\", \"detail\": ", outcome);
+	snprintf(head, sizeof(head), "{\"type\": \"result\", \"outcome\": \"%s\", \"detail\": ",
+			 outcome);
 	cudal1_text_append(text, head, strlen(head));
 	cudal1_text_append(text, detail ? "\"" : "null", detail ? 1 : 4);
 	if (detail)
@@ -349,7 +356,7 @@ verdict_of(Job *job, Cudal1Text *made)
 }
 
 static void
-settle(Job *job)
+close_job(Job *job)
 {
 	job->done = true;
 	if (queue->settled)
@@ -360,7 +367,8 @@ static Cudal1Call
 offer(Job *job, bool *stored, const char **problem)
 {
 	Cudal1Text	made = {0};
-	Cudal1Call	outcome = queue->finish(job->device, &job->claim, verdict_of(job, &made), stored, problem);
+	const char *verdict = verdict_of(job, &made);
+	Cudal1Call	outcome = queue->finish(job->device, &job->claim, verdict, stored, problem);
 
 	free(made.data);
 	return outcome;
@@ -377,7 +385,7 @@ count_deferred(void)
 }
 
 static Cudal1Call
-conclude(Job *job, int64_t now)
+store_verdict(Job *job, int64_t now)
 {
 	Cudal1Call	outcome;
 	bool		stored = false;
@@ -385,10 +393,11 @@ conclude(Job *job, int64_t now)
 
 	if (job->ending == ENDING_FENCED)
 	{
-		settle(job);
+		close_job(job);
 		return CUDAL1_CALL_DONE;
 	}
-	if (!job->result && !job->given_up && job->ending == ENDING_NONE && ended_by_signal(&job->child))
+	if (!job->result && !job->given_up && job->ending == ENDING_NONE &&
+		ended_by_signal(&job->child))
 		give_up(job);
 	if (!queue->connected())
 		return CUDAL1_CALL_CUT;
@@ -400,7 +409,7 @@ conclude(Job *job, int64_t now)
 	{
 		if (!stored)
 			note(job, "the verdict came too late, another has the job");
-		settle(job);
+		close_job(job);
 		return outcome;
 	}
 	if (outcome == CUDAL1_CALL_GONE || outcome == CUDAL1_CALL_CUT)
@@ -409,10 +418,10 @@ conclude(Job *job, int64_t now)
 	job->deferred = outcome == CUDAL1_CALL_LATER;
 	if (job->deferred && count_deferred() > MAX_DEFERRED)
 	{
-		note(job, "too many verdicts wait for sessions; the job is measured again when its lease ends");
-		settle(job);
+		note(job, "too many verdicts wait; the job is measured again when its lease ends");
+		close_job(job);
 	}
-	/* a result that the database refuses becomes a lost attempt: tried again as often as the profile says */
+	/* a refused result becomes a lost attempt, which is repeated as often as the profile says */
 	if (outcome == CUDAL1_CALL_FAILED && job->ending == ENDING_NONE)
 	{
 		job->ending = ENDING_LOST;
@@ -422,11 +431,11 @@ conclude(Job *job, int64_t now)
 	job->refusals += outcome == CUDAL1_CALL_FAILED;
 	if (job->refusals >= MAX_REFUSALS)
 	{
-		note(job, "the verdict was refused again and again; the job is measured again when its lease ends");
-		settle(job);
+		note(job, "refused too often; the job is measured again when its lease ends");
+		close_job(job);
 	}
-	/* the call itself may have waited */
-	job->retry_at = cudal1_clock_ms() + least(MAX_RETRY_MS, 100L << (job->tries < 8 ? job->tries : 8));
+	/* not from `now`, because the call itself may have waited */
+	job->retry_at = cudal1_clock_ms() + least(MAX_RETRY_MS, 100L << least(job->tries, 8));
 	return outcome;
 }
 
@@ -438,7 +447,7 @@ advance(Job *job, bool woken)
 	cudal1_child_poll(&job->child);
 	job->beat_soon |= woken;
 	if (job->child.gone)
-		return conclude(job, now);
+		return store_verdict(job, now);
 	hold_to_limits(job, now);
 	return beat_is_due(job, now) ? heartbeat(job, now) : CUDAL1_CALL_DONE;
 }
@@ -486,14 +495,17 @@ cudal1_jobs_next_ms(void)
 
 		if (queue->connected() && job->ending != ENDING_FENCED)
 		{
-			next = least(next, job->last_beat + (job->progress || job->beat_soon ? BEAT_MS : quiet_beat()));
+			bool		news = job->progress || job->beat_soon;
+
+			next = least(next, job->last_beat + (news ? BEAT_MS : quiet_beat()));
 			if (job->child.gone)
 				next = least(next, job->retry_at);
 		}
 		if (job->child.gone)
 			continue;
 		if (!job->result && job->ending == ENDING_NONE)
-			next = least(next, most(job->last_turn, job->waits_until) + job->limit_ms - job->used_ms + 1);
+			next = least(next, most(job->last_turn, job->waits_until) +
+						 job->limit_ms - job->used_ms + 1);
 		if (job->stop_at != 0 && !job->killed)
 			next = least(next, job->stop_at + STOP_MS + 1);
 		if (job->result && !job->killed)
@@ -503,8 +515,8 @@ cudal1_jobs_next_ms(void)
 }
 
 bool
-cudal1_jobs_begin(void *device, const Cudal1Claim *claim, char **argv, const char *scratch, int grace_seconds,
-				  const char **problem)
+cudal1_jobs_begin(void *device, const Cudal1Claim *claim, char **argv, const char *scratch,
+				  int grace_seconds, const char **problem)
 {
 	Cudal1Program program = {.argv = argv,.scratch = scratch,.on_line = take_line};
 	Cudal1Text	input = {0};
@@ -549,7 +561,7 @@ cudal1_jobs_drop(void)
 		forget(njobs - 1);
 }
 
-/* a last offer; what is neither stored nor kept on disk is given back */
+/* offers the verdict a last time; gives the claim back if it is neither stored nor kept on disk */
 static void
 leave_job(Job *job)
 {
@@ -564,7 +576,7 @@ leave_job(Job *job)
 
 		if (outcome == CUDAL1_CALL_DONE)
 		{
-			settle(job);
+			close_job(job);
 			return;
 		}
 		if (queue->keep && job->result && outcome != CUDAL1_CALL_FAILED)
@@ -591,7 +603,7 @@ cudal1_jobs_leave(int grace_ms)
 		running = false;
 		for (int i = 0; i < njobs; i++)
 		{
-			/* what it writes from now on is the answer to our signal */
+			/* a result that comes now answers the signal, and is no verdict */
 			if (!jobs[i]->result && jobs[i]->ending == ENDING_NONE)
 				jobs[i]->ending = ENDING_FENCED;
 			cudal1_child_poll(&jobs[i]->child);
