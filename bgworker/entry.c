@@ -32,7 +32,7 @@ volatile bool cudal1_entry_in_call = false;
 static Oid	extension = InvalidOid;
 static MemoryContext caller_context;
 
-#define MAX_ARGUMENTS 4
+#define MAX_ARGUMENTS 5
 
 typedef struct Arguments
 {
@@ -165,7 +165,7 @@ after_call(void)
 }
 
 /*
- * Runs one query that gives at most one row of at most four columns, whose text forms are copied to the caller's
+ * Runs one query that gives at most one row, whose columns' text forms are copied to the caller's
  * context, in the encoding of programs. make builds the arguments inside the transaction, since conversions look for
  * their functions and may fail.
  */
@@ -365,25 +365,27 @@ cudal1_entry_claim(int64 device_id, const char *worker, Cudal1Claim *claim)
 	 * the window, checks and audits beside it, and some runs at their limit.
 	 */
 	static const char *const query =
-		"SELECT c.job_id, c.attempt, c.job,"
+		"SELECT c.job_id, c.attempt, c.token, c.job,"
 		" LEAST(1000000, pg_catalog.ceil(3 * COALESCE((p ->> 'build_seconds')::float8, 120)"
 		" + 2 * COALESCE((p ->> 'window_seconds')::float8, 1800)"
 		" + COALESCE((p ->> 'check_seconds')::float8, 3) + COALESCE((p ->> 'audit_seconds')::float8, 1)"
 		" + 10 * COALESCE((p ->> 'run_limit_max')::float8, 30)))::int"
 		" FROM cudal1.claim($1, $2, pg_catalog.make_interval(secs => $3)) c, LATERAL (SELECT c.job -> 'profile') x(p)";
 	ClaimCall	call = {device_id, worker};
-	char	   *columns[4] = {NULL, NULL, NULL, NULL};
+	char	   *columns[5] = {NULL, NULL, NULL, NULL, NULL};
 	int			nrows;
 	Cudal1Call	outcome;
 
 	memset(claim, 0, sizeof(*claim));
-	outcome = run(query, claim_arguments, &call, columns, 4, &nrows, NULL);
-	if (outcome != CUDAL1_CALL_DONE || nrows == 0 || columns[0] == NULL || columns[1] == NULL || columns[2] == NULL)
+	outcome = run(query, claim_arguments, &call, columns, 5, &nrows, NULL);
+	if (outcome != CUDAL1_CALL_DONE || nrows == 0 || columns[0] == NULL || columns[1] == NULL || columns[2] == NULL ||
+		columns[3] == NULL)
 		return outcome;
 	claim->job_id = strtoll(columns[0], NULL, 10);
 	claim->attempt = atoi(columns[1]);
-	claim->job = columns[2];
-	claim->limit_seconds = columns[3] == NULL ? 3600 : atoi(columns[3]);
+	strlcpy(claim->token, columns[2], sizeof(claim->token));
+	claim->job = columns[3];
+	claim->limit_seconds = columns[4] == NULL ? 3600 : atoi(columns[4]);
 	return CUDAL1_CALL_DONE;
 }
 
@@ -391,18 +393,24 @@ cudal1_entry_claim(int64 device_id, const char *worker, Cudal1Claim *claim)
 
 typedef struct JobCall
 {
-	int64		job_id;
-	int			attempt;
+	const Cudal1Claim *claim;
 	const char *document;
 } JobCall;
+
+static void
+add_claim(Arguments *arguments, const JobCall *job)
+{
+	add_argument(arguments, INT8OID, Int64GetDatum(job->claim->job_id), false);
+	add_argument(arguments, INT4OID, Int32GetDatum(job->claim->attempt), false);
+	add_utf8(arguments, job->claim->token);
+}
 
 static void
 heartbeat_arguments(Arguments *arguments, const void *call)
 {
 	const JobCall *job = call;
 
-	add_argument(arguments, INT8OID, Int64GetDatum(job->job_id), false);
-	add_argument(arguments, INT4OID, Int32GetDatum(job->attempt), false);
+	add_claim(arguments, job);
 	add_utf8(arguments, job->document);
 	add_lease(arguments);
 }
@@ -412,8 +420,7 @@ finish_arguments(Arguments *arguments, const void *call)
 {
 	const JobCall *job = call;
 
-	add_argument(arguments, INT8OID, Int64GetDatum(job->job_id), false);
-	add_argument(arguments, INT4OID, Int32GetDatum(job->attempt), false);
+	add_claim(arguments, job);
 	add_utf8(arguments, job->document);
 }
 
@@ -422,17 +429,16 @@ release_arguments(Arguments *arguments, const void *call)
 {
 	const JobCall *job = call;
 
-	add_argument(arguments, INT8OID, Int64GetDatum(job->job_id), false);
-	add_argument(arguments, INT4OID, Int32GetDatum(job->attempt), false);
+	add_claim(arguments, job);
 }
 
 Cudal1Call
-cudal1_entry_heartbeat(int64 job_id, int attempt, const char *progress, Cudal1Verdict *verdict)
+cudal1_entry_heartbeat(const Cudal1Claim *claim, const char *progress, Cudal1Verdict *verdict)
 {
-	JobCall		call = {job_id, attempt, progress};
+	JobCall		call = {claim, progress};
 	char	   *columns[1] = {NULL};
 	int			nrows;
-	Cudal1Call	outcome = run("SELECT cudal1.heartbeat($1, $2, $3::jsonb, pg_catalog.make_interval(secs => $4))",
+	Cudal1Call	outcome = run("SELECT cudal1.heartbeat($1, $2, $3, $4::jsonb, pg_catalog.make_interval(secs => $5))",
 							  heartbeat_arguments, &call, columns, 1, &nrows, NULL);
 
 	*verdict = CUDAL1_VERDICT_CONTINUE;
@@ -447,12 +453,12 @@ cudal1_entry_heartbeat(int64 job_id, int attempt, const char *progress, Cudal1Ve
 }
 
 Cudal1Call
-cudal1_entry_finish(int64 job_id, int attempt, const char *result, bool *stored, char **problem)
+cudal1_entry_finish(const Cudal1Claim *claim, const char *result, bool *stored, char **problem)
 {
-	JobCall		call = {job_id, attempt, result};
+	JobCall		call = {claim, result};
 	char	   *columns[1] = {NULL};
 	int			nrows;
-	Cudal1Call	outcome = run("SELECT cudal1.finish($1, $2, $3::jsonb)", finish_arguments, &call, columns, 1, &nrows,
+	Cudal1Call	outcome = run("SELECT cudal1.finish($1, $2, $3, $4::jsonb)", finish_arguments, &call, columns, 1, &nrows,
 							  problem);
 
 	*stored = columns[0] != NULL && strcmp(columns[0], "stored") == 0;
@@ -460,13 +466,13 @@ cudal1_entry_finish(int64 job_id, int attempt, const char *result, bool *stored,
 }
 
 Cudal1Call
-cudal1_entry_release(int64 job_id, int attempt)
+cudal1_entry_release(const Cudal1Claim *claim)
 {
-	JobCall		call = {job_id, attempt, NULL};
+	JobCall		call = {claim, NULL};
 	char	   *columns[1] = {NULL};
 	int			nrows;
 
-	return run("SELECT cudal1.release($1, $2)", release_arguments, &call, columns, 1, &nrows, NULL);
+	return run("SELECT cudal1.release($1, $2, $3)", release_arguments, &call, columns, 1, &nrows, NULL);
 }
 
 Cudal1Call

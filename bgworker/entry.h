@@ -24,11 +24,11 @@ extern Cudal1Call cudal1_entry_register_device(const char *host, const char *lin
 extern Cudal1Call cudal1_entry_claim(int64 device_id, const char *worker, Cudal1Claim *claim);
 
 /* progress: a JSON document in UTF-8 or NULL */
-extern Cudal1Call cudal1_entry_heartbeat(int64 job_id, int attempt, const char *progress, Cudal1Verdict *verdict);
+extern Cudal1Call cudal1_entry_heartbeat(const Cudal1Claim *claim, const char *progress, Cudal1Verdict *verdict);
 
 /* result: a JSON document in UTF-8; *problem (palloc'd) says what was wrong with it when FAILED */
-extern Cudal1Call cudal1_entry_finish(int64 job_id, int attempt, const char *result, bool *stored, char **problem);
-extern Cudal1Call cudal1_entry_release(int64 job_id, int attempt);
+extern Cudal1Call cudal1_entry_finish(const Cudal1Claim *claim, const char *result, bool *stored, char **problem);
+extern Cudal1Call cudal1_entry_release(const Cudal1Claim *claim);
 extern Cudal1Call cudal1_entry_expire_leases(void);
 
 /* requests to language models (sql/72-models.sql); lines in the protocol of cudal1-generate, palloc'd, never NULL when DONE */

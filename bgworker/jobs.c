@@ -56,14 +56,14 @@ quiet_beat(void)
 static Cudal1Call
 heartbeat(void *device, const Cudal1Claim *claim, const char *progress, Cudal1Verdict *verdict)
 {
-	return cudal1_entry_heartbeat(claim->job_id, claim->attempt, progress, verdict);
+	return cudal1_entry_heartbeat(claim, progress, verdict);
 }
 
 static Cudal1Call
 finish(void *device, const Cudal1Claim *claim, const char *result, bool *stored, const char **problem)
 {
 	char	   *reason = NULL;
-	Cudal1Call	outcome = cudal1_entry_finish(claim->job_id, claim->attempt, result, stored, &reason);
+	Cudal1Call	outcome = cudal1_entry_finish(claim, result, stored, &reason);
 
 	*problem = reason;
 	return outcome;
@@ -72,7 +72,7 @@ finish(void *device, const Cudal1Claim *claim, const char *result, bool *stored,
 static Cudal1Call
 release(void *device, const Cudal1Claim *claim)
 {
-	return cudal1_entry_release(claim->job_id, claim->attempt);
+	return cudal1_entry_release(claim);
 }
 
 void

@@ -42,14 +42,21 @@ BEGIN
 				coalesce(device -> 'details', '{}')
 		ON CONFLICT (device_key) DO UPDATE
 			SET class = excluded.class, model = excluded.model, cores = excluded.cores, languages = excluded.languages,
-				details = excluded.details, last_seen = clock_timestamp()
+				details = excluded.details, last_seen = clock_timestamp(),
+				owner = CASE WHEN cudal1.is_operator() THEN excluded.owner ELSE d.owner END
+			WHERE cudal1.owns(d.owner)
 		RETURNING d.device_id INTO id;
+	IF id IS NULL THEN
+		PERFORM cudal1.check_owner(format('device "%s"', d.device_key), d.owner) FROM cudal1.device AS d
+			WHERE d.device_key = register_device.host || ' ' || (device ->> 'key');
+	END IF;
 	PERFORM cudal1.wake();
 	RETURN id;
 END
 $$;
 COMMENT ON FUNCTION cudal1.register_device(text, jsonb) IS
-'inserts or refreshes the row of a device, one line of cudal1-measure --devices; returns its device_id. The operator''s switch (enabled) stays';
+'inserts or refreshes the row of a device, one line of cudal1-measure --devices; returns its device_id.
+The operator''s switch (enabled) stays. Error 42501 where another role registered it';
 
 CREATE FUNCTION @extschema@.cudal1_enable_device(device_key text, enabled boolean)
 RETURNS void
@@ -200,8 +207,39 @@ $$;
 COMMENT ON FUNCTION cudal1.budget_seconds(cudal1.profile, float8[]) IS
 'seconds of a device that a measurement may take, from those that its task''s first ones took; NULL: too few of them, so cudal1-measure reckons with the reference''s speed, or the profile has no budget';
 
+CREATE FUNCTION cudal1.token_hash(token text)
+RETURNS bytea
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT pg_catalog.sha256(pg_catalog.convert_to(token, 'UTF8'));
+END;
+COMMENT ON FUNCTION cudal1.token_hash(text) IS 'what the queue keeps of the token of a claim';
+
+CREATE FUNCTION cudal1.check_token(job_id bigint, attempt int, token text)
+RETURNS boolean
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	kept	bytea;
+BEGIN
+	SELECT x.token_hash INTO kept FROM cudal1.job AS x
+		WHERE x.job_id = check_token.job_id AND x.state = 'running'
+			AND x.attempt = check_token.attempt;
+	IF FOUND AND kept IS DISTINCT FROM cudal1.token_hash(check_token.token) THEN
+		RAISE EXCEPTION USING ERRCODE = '28T01',
+			MESSAGE = format('the token is not that of claim %s of job %s', check_token.attempt,
+							 check_token.job_id),
+			HINT = 'Report with the token that cudal1.claim() returned.';
+	END IF;
+	RETURN FOUND;
+END
+$$;
+COMMENT ON FUNCTION cudal1.check_token(bigint, int, text) IS
+'whether a job is claimed under that number; error 28T01 where its token is another';
+
 CREATE FUNCTION cudal1.claim(device_id bigint, worker text, lease interval DEFAULT '60 seconds')
-RETURNS TABLE (job_id bigint, attempt int, job jsonb)
+RETURNS TABLE (job_id bigint, attempt int, token text, job jsonb)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 -- the claim reads the head of an ordered index, also where the queue has grown since the table was last analysed; what is
 -- switched off here looks dear where it can't be avoided, and would be compiled for it. With values a plan looks cheaper but is
@@ -214,6 +252,7 @@ DECLARE
 	moment	CONSTANT timestamptz := clock_timestamp();
 	d		cudal1.device;
 	j		cudal1.job;
+	secret	text;			-- 244 random bits
 BEGIN
 	IF claim.worker IS NULL OR claim.worker = '' THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'worker must be a name';
@@ -226,6 +265,7 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('device %s does not exist', claim.device_id),
 			HINT = 'Register it with cudal1.register_device().';
 	END IF;
+	PERFORM cudal1.check_owner(format('device "%s"', d.device_key), d.owner);
 	IF d.last_seen < clock_timestamp() - '10 seconds'::interval THEN
 		UPDATE cudal1.device AS x SET last_seen = clock_timestamp() WHERE x.device_id = d.device_id;
 	END IF;
@@ -243,8 +283,10 @@ BEGIN
 		PERFORM cudal1.certify_idle(d);
 		RETURN;
 	END IF;
+	secret := encode(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()), 'hex');
 	UPDATE cudal1.job AS x
-		SET state = 'running', attempt = x.attempt + 1, worker = claim.worker, device_id = d.device_id, claimed_at = clock_timestamp(),
+		SET state = 'running', attempt = x.attempt + 1, worker = claim.worker, login = cudal1.caller(),
+			token_hash = cudal1.token_hash(secret), device_id = d.device_id, claimed_at = clock_timestamp(),
 			charged = j.charged, lease_until = clock_timestamp() + claim.lease, phase = NULL,
 			pairs = NULL, rounds = NULL, estimate = NULL, lower = NULL, upper = NULL, seconds_left = NULL
 		WHERE x.job_id = j.job_id;
@@ -257,7 +299,7 @@ BEGIN
 	END IF;
 
 	RETURN QUERY
-		SELECT j.job_id, j.attempt + 1, jsonb_build_object(
+		SELECT j.job_id, j.attempt + 1, secret, jsonb_build_object(
 				'job_id', j.job_id, 'attempt', j.attempt + 1, 'kind', j.kind,
 				'task', jsonb_build_object('task_id', t.task_id, 'name', t.name, 'language', t.language, 'reference', t.reference,
 										   'signature', t.signature, 'cores', t.cores, 'rtol', t.rtol, 'atol', t.atol),
@@ -274,9 +316,11 @@ COMMENT ON FUNCTION cudal1.claim(bigint, text, interval) IS
 seconds over its weight; of its jobs the most urgent first, among equals tasks in turns of 80
 seconds, oldest first. Re-verifications and null candidates have an eighth of a trainer''s share. No
 row when there is none: then a device that has had no job for half a minute queues the null
-candidates of a task (setting cudal1.certify). attempt is the fencing number of the claim';
+candidates of a task (setting cudal1.certify). attempt is the fencing number of the claim, token the
+secret that every report on it must show. Error 42501 where another role registered the device';
 
-CREATE FUNCTION cudal1.heartbeat(job_id bigint, attempt int, progress jsonb DEFAULT NULL, lease interval DEFAULT '60 seconds')
+CREATE FUNCTION cudal1.heartbeat(job_id bigint, attempt int, token text, progress jsonb DEFAULT NULL,
+	lease interval DEFAULT '60 seconds')
 RETURNS text
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -299,21 +343,22 @@ BEGIN
 			seconds_left = coalesce(cudal1.json_float(progress -> 'seconds_left'), j.seconds_left)
 		FROM (SELECT x.job_id FROM cudal1.job AS x
 			  WHERE x.job_id = heartbeat.job_id AND x.attempt = heartbeat.attempt AND x.state = 'running'
+				  AND x.token_hash = cudal1.token_hash(heartbeat.token)
 			  FOR NO KEY UPDATE SKIP LOCKED) AS mine
 		WHERE j.job_id = mine.job_id
 		RETURNING j.device_id, j.cancel_requested INTO device, cancel;
 	IF NOT FOUND THEN
-		RETURN CASE WHEN EXISTS (SELECT FROM cudal1.job AS x
-								 WHERE x.job_id = heartbeat.job_id AND x.attempt = heartbeat.attempt AND x.state = 'running')
-			THEN 'continue' ELSE 'lost' END;
+		RETURN CASE WHEN cudal1.check_token(heartbeat.job_id, heartbeat.attempt, heartbeat.token)
+					THEN 'continue' ELSE 'lost' END;
 	END IF;
 	UPDATE cudal1.device AS d SET last_seen = clock_timestamp()
 		WHERE d.device_id = device AND d.last_seen < clock_timestamp() - '10 seconds'::interval;
 	RETURN CASE WHEN cancel THEN 'cancel' ELSE 'continue' END;
 END
 $$;
-COMMENT ON FUNCTION cudal1.heartbeat(bigint, int, jsonb, interval) IS
-'prolongs the lease of a claim and stores its progress; continue, cancel (end the child, then finish with outcome cancelled) or lost (fenced off: report nothing)';
+COMMENT ON FUNCTION cudal1.heartbeat(bigint, int, text, jsonb, interval) IS
+'prolongs the lease of a claim and stores its progress; continue, cancel (end the child, then finish with
+outcome cancelled) or lost (fenced off: report nothing). Error 28T01 for another token than the claim''s';
 
 -- candidate states: each way a candidate can end or wait, one function
 
@@ -333,6 +378,66 @@ $$;
 COMMENT ON FUNCTION cudal1.drop_jobs(bigint) IS
 'removes the jobs by which other roles wait for a candidate that has its verdict';
 
+CREATE FUNCTION cudal1.may_confirm(measurement_id bigint, device_id bigint, login text)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT cudal1.is_exempt(may_confirm.login) OR COALESCE((
+		SELECT m.login <> may_confirm.login AND x.host <> y.host AND x.hardware <> y.hardware
+			FROM cudal1.measurement AS m
+				JOIN cudal1.device AS x ON x.device_id = m.device_id
+				JOIN cudal1.device AS y ON y.device_id = may_confirm.device_id
+			WHERE m.measurement_id = may_confirm.measurement_id), false);
+END;
+COMMENT ON FUNCTION cudal1.may_confirm(bigint, bigint, text) IS
+'whether a device, claiming as that login, is another word than a measurement: it is an operator''s, or
+differs in login, host and hardware. An agent chooses its host''s name itself, but not its login';
+
+CREATE FUNCTION cudal1.is_confirmed(measurement_id bigint)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
+AS $$
+	SELECT p.agents_may_verify OR cudal1.is_exempt(m.login)
+			OR EXISTS (SELECT FROM cudal1.measurement AS o
+						WHERE o.candidate_id = m.candidate_id AND o.accepted AND o.kind <> 'evaluate'
+							AND o.score > m.score * (1 - p.verify_agreement)
+							AND (cudal1.is_exempt(o.login)
+								 OR cudal1.may_confirm(o.measurement_id, m.device_id, m.login)))
+		FROM cudal1.measurement AS m JOIN cudal1.profile AS p ON p.name = m.profile
+		WHERE m.measurement_id = is_confirmed.measurement_id;
+$$;
+COMMENT ON FUNCTION cudal1.is_confirmed(bigint) IS
+'whether a score may make an exemplar: its profile lets agents verify, an operator''s login measured it,
+or another word was at least as good, less what verify_agreement allows';
+
+CREATE FUNCTION cudal1.ask_confirmation(candidate_id bigint)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	SET enable_seqscan = off SET jit = off
+AS $$
+#variable_conflict use_column
+DECLARE
+	n		bigint;
+BEGIN
+	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, trainer,
+			first_measurement, apart)
+		SELECT 'verify', t.task_id, c.candidate_id, m.profile, m.device_model, t.cores, t.language, '',
+				m.measurement_id, true
+			FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id)
+				JOIN cudal1.measurement AS m ON m.measurement_id = c.measurement_id
+			WHERE c.candidate_id = ask_confirmation.candidate_id AND NOT c.confirmed
+				AND c.purpose = 'normal'
+		ON CONFLICT DO NOTHING;
+	GET DIAGNOSTICS n = ROW_COUNT;
+	IF n > 0 THEN
+		PERFORM cudal1.wake();
+	END IF;
+	RETURN n;
+END
+$$;
+COMMENT ON FUNCTION cudal1.ask_confirmation(bigint) IS
+'queues the measurement that can make an unconfirmed candidate an exemplar; the number of jobs';
+
 CREATE FUNCTION cudal1.accept_score(c cudal1.candidate, score float8, measurement_id bigint, detail text)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -341,10 +446,12 @@ BEGIN
 	UPDATE cudal1.candidate AS x
 		SET state = 'successful', failure = NULL, detail = accept_score.detail, score = accept_score.score,
 			reward = cudal1.conservative_round(accept_score.score), wide = m.wide, half_width = m.half_width,
-			imported = false, import_device = NULL, measurement_id = m.measurement_id, decided_at = clock_timestamp()
+			confirmed = cudal1.is_confirmed(m.measurement_id), imported = false, import_device = NULL,
+			measurement_id = m.measurement_id, decided_at = clock_timestamp()
 		FROM cudal1.measurement AS m
 		WHERE x.candidate_id = c.candidate_id AND m.measurement_id = accept_score.measurement_id;
 	PERFORM cudal1.drop_jobs(c.candidate_id);
+	PERFORM cudal1.ask_confirmation(c.candidate_id);
 	PERFORM cudal1.place_candidate(c.candidate_id);
 	IF c.purpose = 'certification' THEN
 		PERFORM cudal1.judge_certification(c.candidate_id);
@@ -364,7 +471,7 @@ BEGIN
 		SET state = CASE WHEN reject_candidate.failure IN ('unverified', 'lost', 'cancelled') THEN 'discarded' ELSE 'failed' END,
 			reward = CASE WHEN reject_candidate.failure IN ('unverified', 'lost', 'cancelled') THEN NULL ELSE 0 END,
 			failure = reject_candidate.failure, detail = cudal1.clip(reject_candidate.detail), score = NULL,
-			wide = false, half_width = NULL, imported = false, import_device = NULL,
+			wide = false, half_width = NULL, confirmed = true, imported = false, import_device = NULL,
 			measurement_id = reject_candidate.measurement_id, decided_at = clock_timestamp()
 		WHERE x.candidate_id = c.candidate_id;
 	PERFORM cudal1.drop_jobs(c.candidate_id);
@@ -498,7 +605,7 @@ $$;
 COMMENT ON FUNCTION cudal1.retry_job(cudal1.job, text, bigint, text, boolean) IS
 'after an attempt without a verdict: another one, or after the profile''s attempts that count the end';
 
-CREATE FUNCTION cudal1.lock_claim(job_id bigint, attempt int)
+CREATE FUNCTION cudal1.lock_claim(job_id bigint, attempt int, token text)
 RETURNS cudal1.job
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -509,20 +616,21 @@ BEGIN
 	SELECT x.* INTO j FROM cudal1.job AS x JOIN cudal1.candidate AS c USING (candidate_id)
 		WHERE x.job_id = lock_claim.job_id AND x.state = 'running'
 			AND x.attempt = lock_claim.attempt
+			AND x.token_hash = cudal1.token_hash(lock_claim.token)
 		FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF c SKIP LOCKED;
-	IF NOT FOUND AND EXISTS (SELECT FROM cudal1.job AS x
-							 WHERE x.job_id = lock_claim.job_id AND x.state = 'running'
-								 AND x.attempt = lock_claim.attempt) THEN
+	IF NOT FOUND
+		AND cudal1.check_token(lock_claim.job_id, lock_claim.attempt, lock_claim.token) THEN
 		j.state := 'later';
 	END IF;
 	RETURN j;
 END
 $$;
-COMMENT ON FUNCTION cudal1.lock_claim(bigint, int) IS
+COMMENT ON FUNCTION cudal1.lock_claim(bigint, int, text) IS
 'locks a claimed job and its candidate without waiting. state of what it returns: running; later,
-where another transaction has one of them; NULL, where the claim was fenced off';
+where another transaction has one of them; NULL, where the claim was fenced off. Error 28T01 for
+another token than the claim''s';
 
-CREATE FUNCTION cudal1.finish(job_id bigint, attempt int, result jsonb)
+CREATE FUNCTION cudal1.finish(job_id bigint, attempt int, token text, result jsonb)
 RETURNS text
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -541,7 +649,7 @@ DECLARE
 	last	boolean;			-- the profile allows no further attempt
 	counts	boolean := true;	-- against the candidate
 BEGIN
-	j := cudal1.lock_claim(finish.job_id, finish.attempt);
+	j := cudal1.lock_claim(finish.job_id, finish.attempt, finish.token);
 	IF j.state IS DISTINCT FROM 'running' THEN
 		RETURN coalesce(j.state, 'lost');
 	END IF;
@@ -560,11 +668,11 @@ BEGIN
 					 WHEN s IS NULL THEN 0
 					 ELSE cudal1.conservative_round(s) END;
 
-	INSERT INTO cudal1.measurement (task_id, candidate_id, kind, attempt, device_id, device_model, profile, outcome, same_device,
+	INSERT INTO cudal1.measurement (task_id, candidate_id, kind, attempt, device_id, login, device_model, profile, outcome, same_device,
 			score, reward, lower, upper, half_width, wide, variance, pairs, rounds, bucket_means, reference_seconds, candidate_seconds, checks,
 			max_error, audits, audit_bound, detail, build_seconds, device_seconds, startup_seconds, clock_seconds, wall_seconds, code_hash, environment,
 			samples, evidence)
-		VALUES (j.task_id, j.candidate_id, j.kind, j.attempt, d.device_id, d.model, j.profile, r.outcome,
+		VALUES (j.task_id, j.candidate_id, j.kind, j.attempt, d.device_id, j.login, d.model, j.profile, r.outcome,
 			CASE WHEN j.kind = 'verify' THEN (SELECT x.hardware = d.hardware FROM cudal1.device AS x WHERE x.device_id = first.device_id) END,
 			r.score, r.reward, r.lower, r.upper, r.half_width, r.wide, r.variance, r.pairs, r.rounds, r.bucket_means, r.reference_seconds,
 			r.candidate_seconds, r.checks, r.max_error, r.audits, r.audit_bound, r.detail, r.build_seconds, r.device_seconds, r.startup_seconds, r.clock_seconds,
@@ -638,6 +746,10 @@ BEGIN
 			UPDATE cudal1.measurement AS m SET accepted = true WHERE m.measurement_id IN (first.measurement_id, r.measurement_id);
 			PERFORM cudal1.accept_score(c, least(s, s1), CASE WHEN s < s1 THEN r.measurement_id ELSE first.measurement_id END,
 				CASE WHEN s < s1 THEN r.detail ELSE first.detail END);
+		ELSIF j.apart AND cudal1.is_exempt(j.login) THEN
+			-- where an operator's host disagrees with an agent, its word holds
+			UPDATE cudal1.measurement AS m SET accepted = true WHERE m.measurement_id = r.measurement_id;
+			PERFORM cudal1.accept_score(c, s, r.measurement_id, r.detail);
 		ELSE
 			PERFORM cudal1.reject_candidate(c, 'unverified', r.measurement_id,
 				format('two measurements disagree: %s and %s', round(s1::numeric, 4), round(s::numeric, 4)));
@@ -674,11 +786,11 @@ BEGIN
 	RETURN 'stored';
 END
 $$;
-COMMENT ON FUNCTION cudal1.finish(bigint, int, jsonb) IS
+COMMENT ON FUNCTION cudal1.finish(bigint, int, text, jsonb) IS
 'stores the result of a claim: measurement, the candidate''s successor state, buckets, the next job;
 stored; lost where the claim was fenced off, or later where a session is changing the job at this
 moment (cudal1_cancel() in an open transaction): then nothing is written, and the call is made again.
-A malformed result counts as the outcome lost';
+A malformed result counts as the outcome lost. Error 28T01 for another token than the claim''s';
 
 CREATE FUNCTION cudal1.pin_jobs(task_id bigint, model text)
 RETURNS void
@@ -693,18 +805,11 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION cudal1.pin_jobs(bigint, text) IS 'directs the waiting jobs of a task to the device model that the task was pinned to';
 
-CREATE FUNCTION cudal1.release(job_id bigint, attempt int)
-RETURNS text
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+CREATE FUNCTION cudal1.give_back(j cudal1.job)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
-DECLARE
-	j		cudal1.job;
 BEGIN
-	j := cudal1.lock_claim(release.job_id, release.attempt);
-	IF j.state IS DISTINCT FROM 'running' THEN
-		RETURN coalesce(j.state, 'lost');
-	END IF;
 	PERFORM cudal1.settle_turn(j, 0);
 	IF j.cancel_requested THEN
 		PERFORM cudal1.end_job(j, 'cancelled', NULL, 'cancelled while it was measured');
@@ -712,12 +817,31 @@ BEGIN
 	ELSE
 		PERFORM cudal1.requeue_job(j, j.failures);
 	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.give_back(cudal1.job) IS
+'queues a claimed job again as if it had not been claimed; one that is being cancelled ends. The caller
+holds its lock';
+
+CREATE FUNCTION cudal1.release(job_id bigint, attempt int, token text)
+RETURNS text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	j		cudal1.job;
+BEGIN
+	j := cudal1.lock_claim(release.job_id, release.attempt, release.token);
+	IF j.state IS DISTINCT FROM 'running' THEN
+		RETURN coalesce(j.state, 'lost');
+	END IF;
+	PERFORM cudal1.give_back(j);
 	RETURN 'released';
 END
 $$;
-COMMENT ON FUNCTION cudal1.release(bigint, int) IS
+COMMENT ON FUNCTION cudal1.release(bigint, int, text) IS
 'gives a claim back untouched, for an orderly shutdown; released, lost where it was fenced off, or
-later as in cudal1.finish(). Does not count as a failure';
+later as in cudal1.finish(). Does not count as a failure. Error 28T01 for another token than the
+claim''s';
 
 CREATE FUNCTION cudal1.cancel_overdue()
 RETURNS bigint

@@ -192,6 +192,8 @@ BEGIN
 			n := n + 1;
 		END IF;
 	END LOOP;
+	n := n + (SELECT coalesce(sum(cudal1.ask_confirmation(c.candidate_id)), 0) FROM cudal1.candidate AS c
+				WHERE NOT c.confirmed);
 	IF n > 0 THEN
 		PERFORM cudal1.wake();
 	END IF;
@@ -199,7 +201,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_requeue() IS
-'queues the measurement of every undecided candidate that has no job, as after a restore (jobs are not dumped); returns their number. A verification begins with its first measurement again';
+'queues the measurement of every undecided candidate that has no job, as after a restore (jobs are not
+dumped), and the confirmation of every unconfirmed one; returns their number. A verification begins
+with its first measurement again';
 
 CREATE FUNCTION @extschema@.cudal1_import_result(task text, code text, speedup float8, method text, device text)
 RETURNS bigint
@@ -254,7 +258,7 @@ BEGIN
 		UPDATE cudal1.candidate AS x
 			SET code = body, state = CASE WHEN s IS NULL THEN 'failed' ELSE 'successful' END,
 				failure = CASE WHEN s IS NULL THEN 'reported' END,
-				detail = NULL, score = s, wide = false, half_width = NULL,
+				detail = NULL, score = s, wide = false, half_width = NULL, confirmed = true,
 				reward = coalesce(cudal1.conservative_round(s), 0),
 				imported = true, import_device = cudal1_import_result.device, measurement_id = NULL, decided_at = now()
 			WHERE x.candidate_id = c.candidate_id;

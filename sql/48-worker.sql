@@ -43,28 +43,26 @@ LANGUAGE plpgsql VOLATILE STRICT SECURITY DEFINER PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	left_over	record;
+	j			cudal1.job;
 	taken		bigint := 0;
 BEGIN
-	FOR left_over IN
-		SELECT j.job_id, j.attempt, j.failures
-		FROM cudal1.job j
-		WHERE j.state = 'running'
-		AND starts_with(j.worker, server || ' ')
-		AND j.worker <> take_back.worker
-		ORDER BY j.candidate_id, j.job_id
+	-- one that a session is changing just now waits for its lease to end
+	FOR j IN
+		SELECT x.* FROM cudal1.job AS x JOIN cudal1.candidate AS c USING (candidate_id)
+			WHERE x.state = 'running' AND starts_with(x.worker, server || ' ')
+				AND x.worker <> take_back.worker AND cudal1.owns(x.login)
+			ORDER BY x.candidate_id, x.job_id
+			FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF c SKIP LOCKED
 	LOOP
 		/*
 		 * A dead worker is no failure of its candidate. But a job that was claimed again and again without ever failing
 		 * may be what kills the workers: from then on it counts, so that it ends.
 		 */
-		IF left_over.attempt - left_over.failures >= 10 THEN
-			UPDATE cudal1.job
-			SET lease_until = '-infinity'
-			WHERE job_id = left_over.job_id AND attempt = left_over.attempt AND state = 'running';
+		IF j.attempt - j.failures >= 10 THEN
+			UPDATE cudal1.job AS x SET lease_until = '-infinity' WHERE x.job_id = j.job_id;
 			PERFORM cudal1.expire_leases();
 		ELSE
-			PERFORM cudal1.release(left_over.job_id, left_over.attempt);
+			PERFORM cudal1.give_back(j);
 		END IF;
 		taken := taken + 1;
 	END LOOP;
@@ -72,7 +70,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.take_back(text, text) IS
-'requeues at once what former workers of a server were measuring when they died, and returns the number of jobs; server: the beginning that the names of its workers share, worker: the caller''s own name';
+'requeues at once what former workers of a server were measuring when they died, and returns the
+number of jobs; server: the beginning that the names of its workers share, worker: the caller''s own
+name. Claims of other roles stay';
 
 REVOKE ALL ON FUNCTION cudal1.wake() FROM PUBLIC;
 REVOKE ALL ON FUNCTION cudal1.wake_waiters() FROM PUBLIC;

@@ -1,7 +1,7 @@
 /*
  * Buckets and islands: rows derived from candidate, kept by one function.
  *
- * A candidate that is successful and of normal purpose has one slot in the bucket of its reward, every other has none;
+ * A candidate that is successful, confirmed and of normal purpose has one slot in the bucket of its reward, every other has none;
  * place_candidate() makes that so, whatever was so before, and may be called twice.  Slots are dense: the last one moves
  * into a hole; so are places, which number the candidates of all buckets of a task.  Both are counted in rows that are
  * updated, not by looking for the largest: a transaction with an old snapshot then fails where it would number wrongly.
@@ -254,7 +254,7 @@ DECLARE
 	changed boolean := false;
 	registered boolean := false;
 BEGIN
-	SELECT c.task_id, c.state = 'successful' AND c.purpose = 'normal' AS placed, cudal1.reward_cluster(c.reward) AS cluster,
+	SELECT c.task_id, c.state = 'successful' AND c.purpose = 'normal' AND c.confirmed AS placed, cudal1.reward_cluster(c.reward) AS cluster,
 		   k.reset_after, k.admit_late
 	INTO wanted
 	FROM cudal1.candidate AS c
@@ -351,7 +351,8 @@ BEGIN
 	INTO wanted
 	FROM cudal1.candidate AS c
 	JOIN cudal1.task AS t ON t.task_id = c.task_id
-	CROSS JOIN LATERAL (SELECT c.state = 'successful' AND c.purpose = 'normal' AS placed) AS b
+	CROSS JOIN LATERAL (
+		SELECT c.state = 'successful' AND c.purpose = 'normal' AND c.confirmed AS placed) AS b
 	WHERE c.candidate_id = place_candidate.candidate_id;
 	SELECT s.* INTO old FROM cudal1.bucket_slot AS s WHERE s.candidate_id = place_candidate.candidate_id;
 
@@ -407,7 +408,7 @@ BEGIN
 END;
 $$;
 COMMENT ON FUNCTION cudal1.place_candidate(bigint) IS
-'makes bucket, slot and islands agree with a candidate''s present state and reward: one slot where it is successful and of normal purpose, else none; calling it again changes nothing. To be called in every transaction that changes a candidate''s state or reward, or adds a proposal to a successful one. Error 42704: unknown candidate';
+'makes bucket, slot and islands agree with a candidate''s present state and reward: one slot where it is successful, confirmed and of normal purpose, else none; calling it again changes nothing. To be called in every transaction that changes a candidate''s state or reward, or adds a proposal to a successful one. Error 42704: unknown candidate';
 
 CREATE FUNCTION cudal1.place_later(task_id bigint, candidate_id bigint)
 RETURNS void
@@ -455,6 +456,7 @@ BEGIN
 	LOOP
 		UPDATE cudal1.candidate AS c SET purpose = 'normal'
 			WHERE c.candidate_id = u.candidate_id AND c.purpose <> 'normal';
+		PERFORM cudal1.ask_confirmation(u.candidate_id);
 		PERFORM cudal1.place_candidate(u.candidate_id);
 		DELETE FROM cudal1.unplaced AS x WHERE x.ctid = u.id;
 		n := n + 1;
@@ -501,7 +503,7 @@ BEGIN
 	FROM cudal1.candidate AS c
 	JOIN cudal1.task AS t ON t.task_id = c.task_id
 	CROSS JOIN LATERAL (SELECT cudal1.bucket_of(c.reward, t.bucket_width, t.score_scale) AS bucket) AS k
-	WHERE c.task_id = id AND c.state = 'successful' AND c.purpose = 'normal';
+	WHERE c.task_id = id AND c.state = 'successful' AND c.purpose = 'normal' AND c.confirmed;
 	GET DIAGNOSTICS placed = ROW_COUNT;
 	INSERT INTO cudal1.bucket (task_id, bucket, codes, sum_micro, sum_ln_nano)
 	SELECT s.task_id, s.bucket, pg_catalog.count(*), pg_catalog.sum(s.micro), pg_catalog.sum(s.ln_nano)
@@ -527,7 +529,7 @@ BEGIN ATOMIC
 			   cudal1.reward_cluster(c.reward) AS cluster
 		FROM cudal1.candidate AS c
 		JOIN cudal1.task AS t ON t.task_id = c.task_id
-		WHERE c.state = 'successful' AND c.purpose = 'normal'
+		WHERE c.state = 'successful' AND c.purpose = 'normal' AND c.confirmed
 			AND (recount.task_id IS NULL OR c.task_id = recount.task_id)
 	), slots AS (
 		SELECT s.* FROM cudal1.bucket_slot AS s WHERE recount.task_id IS NULL OR s.task_id = recount.task_id

@@ -22,7 +22,8 @@
 
 /* the candidates that found_islands() puts on every island of task $1 */
 #define PLACED_CANDIDATES \
-	" FROM cudal1.candidate WHERE task_id = $1 AND state = 'successful' AND purpose = 'normal'"
+	" FROM cudal1.candidate" \
+	" WHERE task_id = $1 AND state = 'successful' AND purpose = 'normal' AND confirmed"
 
 /*
  * Where the clusters of a draw are.  The query finds up to `most` of those below number $4, whose

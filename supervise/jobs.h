@@ -27,10 +27,13 @@ typedef enum Cudal1Verdict
 	CUDAL1_VERDICT_LOST
 } Cudal1Verdict;
 
+#define CUDAL1_MAX_TOKEN 128
+
 typedef struct Cudal1Claim
 {
 	int64_t		job_id;			/* 0: nothing to do */
 	int			attempt;
+	char		token[CUDAL1_MAX_TOKEN + 1];	/* every report on the claim shows it */
 	char	   *job;			/* UTF-8; the caller's memory */
 	int			limit_seconds;	/* how long the profile lets it take, apart from waiting for the device */
 } Cudal1Claim;

@@ -25,7 +25,6 @@
 /* how long a call in flight may hold up a shutdown */
 #define LEAVE_SECONDS	5.0
 #define MAX_BACKOFF		15.0
-#define MAX_COLUMNS		4
 
 static PGconn *connection = NULL;
 static bool failed_before = false;
@@ -425,7 +424,7 @@ queue_claim(int64_t device_id, const char *worker, Cudal1Claim *claim)
 {
 	/* what a measurement may take: builds, the window, checks and audits beside it, and some runs at their limit */
 	static const char *const query =
-		"SELECT c.job_id, c.attempt, c.job,"
+		"SELECT c.job_id, c.attempt, c.token, c.job,"
 		" LEAST(1000000, pg_catalog.ceil(3 * COALESCE((p ->> 'build_seconds')::float8, 120)"
 		" + 2 * COALESCE((p ->> 'window_seconds')::float8, 1800)"
 		" + COALESCE((p ->> 'check_seconds')::float8, 3) + COALESCE((p ->> 'audit_seconds')::float8, 1)"
@@ -434,18 +433,19 @@ queue_claim(int64_t device_id, const char *worker, Cudal1Claim *claim)
 	char		device[32];
 	char		lease[16];
 	const char *values[] = {device, worker, lease};
-	char	   *columns[4];
+	char	   *columns[5];
 	Cudal1Call	outcome;
 
 	snprintf(device, sizeof(device), "%" PRId64, device_id);
 	snprintf(lease, sizeof(lease), "%d", agent_settings.lease);
-	outcome = run(query, 3, values, columns, 4);
+	outcome = run(query, 3, values, columns, 5);
 	claim->job_id = to_number(columns[0]);
 	claim->attempt = (int) to_number(columns[1]);
-	claim->job = columns[2];
-	columns[2] = NULL;
-	claim->limit_seconds = columns[3] ? (int) to_number(columns[3]) : 3600;
-	free_columns(columns, 4);
+	snprintf(claim->token, sizeof(claim->token), "%s", columns[2] ? columns[2] : "");
+	claim->job = columns[3];
+	columns[3] = NULL;
+	claim->limit_seconds = columns[4] ? (int) to_number(columns[4]) : 3600;
+	free_columns(columns, 5);
 	return outcome;
 }
 
@@ -455,7 +455,7 @@ queue_heartbeat(const Cudal1Claim *claim, const char *progress, Cudal1Verdict *v
 	char		id[32];
 	char		number[16];
 	char		lease[16];
-	const char *values[] = {id, number, progress, lease};
+	const char *values[] = {id, number, claim->token, progress, lease};
 	char	   *columns[1];
 	Cudal1Call	outcome;
 
@@ -463,8 +463,8 @@ queue_heartbeat(const Cudal1Claim *claim, const char *progress, Cudal1Verdict *v
 	snprintf(number, sizeof(number), "%d", claim->attempt);
 	snprintf(lease, sizeof(lease), "%d", agent_settings.lease);
 	/* the only call that a crash may undo: a lease then ends some seconds sooner. It waits for no flush of the log */
-	outcome = run("SELECT cudal1.heartbeat($1, $2, $3::jsonb, pg_catalog.make_interval(secs => $4)),"
-				  " pg_catalog.set_config('synchronous_commit', 'off', true)", 4, values, columns, 1);
+	outcome = run("SELECT cudal1.heartbeat($1, $2, $3, $4::jsonb, pg_catalog.make_interval(secs => $5)),"
+				  " pg_catalog.set_config('synchronous_commit', 'off', true)", 5, values, columns, 1);
 	*verdict = !columns[0] || strcmp(columns[0], "continue") == 0 ? CUDAL1_VERDICT_CONTINUE
 			 : strcmp(columns[0], "cancel") == 0				   ? CUDAL1_VERDICT_CANCEL
 																   : CUDAL1_VERDICT_LOST;
@@ -477,13 +477,13 @@ queue_finish(const Cudal1Claim *claim, const char *result, bool *stored)
 {
 	char		id[32];
 	char		number[16];
-	const char *values[] = {id, number, result};
+	const char *values[] = {id, number, claim->token, result};
 	char	   *columns[1];
 	Cudal1Call	outcome;
 
 	snprintf(id, sizeof(id), "%" PRId64, claim->job_id);
 	snprintf(number, sizeof(number), "%d", claim->attempt);
-	outcome = run("SELECT cudal1.finish($1, $2, $3::jsonb)", 3, values, columns, 1);
+	outcome = run("SELECT cudal1.finish($1, $2, $3, $4::jsonb)", 4, values, columns, 1);
 	*stored = columns[0] && strcmp(columns[0], "stored") == 0;
 	if (columns[0] && strcmp(columns[0], "later") == 0)
 		outcome = CUDAL1_CALL_LATER;
@@ -496,13 +496,13 @@ queue_release(const Cudal1Claim *claim)
 {
 	char		id[32];
 	char		number[16];
-	const char *values[] = {id, number};
+	const char *values[] = {id, number, claim->token};
 	char	   *columns[1];
 	Cudal1Call	outcome;
 
 	snprintf(id, sizeof(id), "%" PRId64, claim->job_id);
 	snprintf(number, sizeof(number), "%d", claim->attempt);
-	outcome = run("SELECT cudal1.release($1, $2)", 2, values, columns, 1);
+	outcome = run("SELECT cudal1.release($1, $2, $3)", 3, values, columns, 1);
 	free_columns(columns, 1);
 	return outcome;
 }

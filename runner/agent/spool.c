@@ -4,7 +4,8 @@
  *
  * A result is written to disk before the database is asked to store it, and removed when the database has answered; the next
  * agent of the same device and database offers what it finds. Offering twice does no harm: the claim's number makes the
- * queue refuse what it has or has given to another.
+ * queue refuse what it has or has given to another. Without the claim's token the queue would refuse the result, so a file
+ * holds the token, on its first line, and the result.
  *
  * The folder's lock is held for the agent's life. Its random name is part of the names of all claims made under it, so who
  * holds the lock knows that whatever bears the name and is not its own is left over, and may give it back at once.
@@ -136,13 +137,14 @@ spool_keep(const AgentSpool *spool, const Cudal1Claim *claim, const char *result
 {
 	char	   *path = path_of(spool, claim);
 	char	   *begun = agent_format("%s.begun", path);
-	size_t		length = strlen(result);
+	char	   *text = agent_format("%s\n%s", claim->token, result);
+	size_t		length = strlen(text);
 	int			fd = open(begun, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	bool		good = fd >= 0;
 
 	for (size_t sent = 0; good && sent < length;)
 	{
-		ssize_t		n = write(fd, result + sent, length - sent);
+		ssize_t		n = write(fd, text + sent, length - sent);
 
 		if (n > 0)
 			sent += (size_t) n;
@@ -160,6 +162,7 @@ spool_keep(const AgentSpool *spool, const Cudal1Claim *claim, const char *result
 		agent_log("cannot write %s: %s", path, strerror(errno));
 		(void) unlink(begun);
 	}
+	free(text);
 	free(begun);
 	free(path);
 }
@@ -181,7 +184,7 @@ read_result(const char *folder, const char *name)
 	struct stat st;
 	char	   *text = NULL;
 
-	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= CUDAL1_MAX_LINE)
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= CUDAL1_MAX_LINE + CUDAL1_MAX_TOKEN)
 	{
 		text = agent_alloc((size_t) st.st_size + 1);
 		if (read(fd, text, (size_t) st.st_size) != st.st_size)
@@ -207,20 +210,24 @@ spool_each(const AgentSpool *spool, SpoolVerdict (*settle) (const Cudal1Claim *c
 	{
 		Cudal1Claim claim = {0};
 		int			length = 0;
-		char	   *result;
+		char	   *text;
 
 		if (sscanf(entry->d_name, "%" SCNd64 "-%d%n", &claim.job_id, &claim.attempt, &length) != 2 || strcmp(entry->d_name + length, ENDING) != 0)
 			continue;
-		result = read_result(spool->folder, entry->d_name);
-		if (result)
+		text = read_result(spool->folder, entry->d_name);
+		length = text ? (int) strcspn(text, "\n") : 0;
+		if (text && text[length] == '\n' && length <= CUDAL1_MAX_TOKEN)
 		{
-			SpoolVerdict verdict = settle(&claim, result);
+			SpoolVerdict verdict;
+
+			memcpy(claim.token, text, (size_t) length);
+			verdict = settle(&claim, text + length + 1);
 
 			if (verdict == SPOOL_SETTLED)
 				spool_drop(spool, &claim);
 			all = verdict != SPOOL_STOP;
 		}
-		free(result);
+		free(text);
 	}
 	if (folder)
 		closedir(folder);

@@ -18,7 +18,7 @@ BEGIN
 	IF NOT FOUND THEN
 		RETURN 'nothing';
 	END IF;
-	PERFORM cudal1.finish(c.job_id, c.attempt, CASE WHEN score > 0 THEN jsonb_build_object('outcome', 'successful', 'score', score, 'lower', score * 0.99,
+	PERFORM cudal1.finish(c.job_id, c.attempt, c.token, CASE WHEN score > 0 THEN jsonb_build_object('outcome', 'successful', 'score', score, 'lower', score * 0.99,
 			'upper', score * 1.01) ELSE '{"outcome": "crash"}' END || jsonb_build_object('environment', jsonb_build_object('runner', runner)));
 	RETURN c.job ->> 'kind';
 END $$;

@@ -60,21 +60,21 @@ BEGIN
 	COMMIT;
 	-- what is measured already, the item that the call holds included
 	FOR c IN SELECT j.job_id, j.attempt FROM cudal1.job AS j WHERE j.state = 'running' LOOP
-		PERFORM cudal1.heartbeat(c.job_id, c.attempt, '{"phase": "measuring"}');
+		PERFORM cudal1.heartbeat(c.job_id, c.attempt, 't', '{"phase": "measuring"}');
 		COMMIT;
-		PERFORM cudal1.finish(c.job_id, c.attempt, '{"outcome": "successful", "score": 1.5, "device_seconds": 1}');
+		PERFORM cudal1.finish(c.job_id, c.attempt, 't', '{"outcome": "successful", "score": 1.5, "device_seconds": 1}');
 		COMMIT;
 	END LOOP;
 	FOR i IN 1 .. 60 LOOP
 		SELECT * INTO c FROM cudal1.claim(1, 'server 1 worker 1');
 		COMMIT;
 		EXIT WHEN c.job_id IS NULL;
-		PERFORM cudal1.heartbeat(c.job_id, c.attempt, '{"phase": "measuring"}');
+		PERFORM cudal1.heartbeat(c.job_id, c.attempt, c.token, '{"phase": "measuring"}');
 		COMMIT;
 		IF i % 7 = 0 THEN
-			PERFORM cudal1.release(c.job_id, c.attempt);
+			PERFORM cudal1.release(c.job_id, c.attempt, c.token);
 		ELSE
-			stored := stored + (cudal1.finish(c.job_id, c.attempt, '{"outcome": "successful", "score": 1.5, "device_seconds": 1}') = 'stored'
+			stored := stored + (cudal1.finish(c.job_id, c.attempt, c.token, '{"outcome": "successful", "score": 1.5, "device_seconds": 1}') = 'stored'
 				AND EXISTS (SELECT FROM public.mine AS m WHERE m.candidate_id = (c.job #>> '{candidate,candidate_id}')::bigint))::int;
 		END IF;
 		COMMIT;
@@ -126,10 +126,11 @@ my $prompt = q{(SELECT prompt_id FROM cudal1_prompt('task', kind => 'augment'))}
 my $running = q{SET ROLE anna; SELECT cudal1_submit('task', 'round ROUND running'); RESET ROLE;
 	UPDATE cudal1.job SET not_before = 'infinity' WHERE trainer <> 'anna';
 	SELECT count(*) FROM cudal1.claim(1, 'server 1 worker 1');
+	UPDATE cudal1.job SET token_hash = cudal1.token_hash('t') WHERE state = 'running';
 	UPDATE cudal1.job SET not_before = '-infinity' WHERE trainer <> 'anna'};
 my $decided = q{SET ROLE anna; SELECT cudal1_submit('islands', 'round ROUND decided'); RESET ROLE;
 	UPDATE cudal1.job SET not_before = 'infinity' WHERE trainer <> 'anna';
-	SELECT cudal1.finish(c.job_id, c.attempt, '{"outcome": "successful", "score": 1.2}') FROM cudal1.claim(1, 'server 1 worker 1') AS c;
+	SELECT cudal1.finish(c.job_id, c.attempt, c.token, '{"outcome": "successful", "score": 1.2}') FROM cudal1.claim(1, 'server 1 worker 1') AS c;
 	UPDATE cudal1.job SET not_before = '-infinity' WHERE trainer <> 'anna'};
 my %calls = (
 	cudal1_add_task => [
@@ -206,6 +207,8 @@ my %calls = (
 		[ 'by a model', $decided, q{SELECT cudal1_extract_techniques(model => 'model')} ],
 	],
 	cudal1_wait => [ [ 'a candidate of others', '', q{SELECT count(*) FROM cudal1_wait(ARRAY(SELECT min(candidate_id) FROM cudal1.candidate), '1 ms')} ] ],
+	(map { $_->[0] => [ [ 'a task of its own', q{SET ROLE anna; SELECT cudal1_add_task('own ROUND', 'class Model: pass', 'pytorch', options => '{"device": "cpu", "certify": false}'); RESET ROLE},
+				"SELECT $_->[0]('own ROUND'$_->[1])" ] ] } [ 'cudal1_retire_task', q{, 'no reason'} ], [ 'cudal1_restore_task', '' ]),
 	cudal1_group_result => [
 		[ 'of a campaign', q{SET ROLE anna; SELECT count(*) FROM cudal1_next_group('groups ROUND') AS g, cudal1_answer_group(g.group_key, '{a,b}'); RESET ROLE},
 			q{SELECT count(*) FROM cudal1_group_result((SELECT max(group_key) FROM cudal1.campaign_group))} ]
@@ -223,6 +226,7 @@ my %reads = (
 sql(q{SELECT cudal1_ablate(cudal1_submit('task', '#define USE_A 1'), '{USE_A}')});
 
 my $anna = $node->background_psql('postgres', extra_params => [ '-U', 'anna' ], on_error_stop => 0);
+$anna->set_query_timer_restart;
 sub fill { my ($text) = @_; $text =~ s/ROUND/$n/g; return $text; }
 
 sub held
