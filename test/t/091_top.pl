@@ -1,0 +1,100 @@
+# cudal1-top: one plain frame says what is going on, for an analyst and a trainer alike; what others named is no command to a terminal.
+use strict;
+use warnings;
+use Fcntl qw(:flock);
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Sys::Hostname;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('top');
+$node->init;
+$node->append_conf('postgresql.conf', "shared_preload_libraries = 'cudal1'\ncudal1.databases = ''\n");
+$node->start;
+local $ENV{PGHOST} = $node->host;
+local $ENV{PGPORT} = $node->port;
+local $ENV{PGDATABASE} = 'postgres';
+
+sub frame
+{
+	my ($out, $err) = ('', '');
+	IPC::Run::run([ 'cudal1-top', '--once', @_ ], '>', \$out, '2>', \$err) or diag $err;
+	utf8::decode($out);
+	return $out;
+}
+
+command_fails_like([ 'cudal1-top', '--once' ], qr/no extension cudal1/, 'a database without the extension is named as such');
+is(system('cudal1-top --once -d "host=/nowhere" 2>/dev/null') >> 8, 3, 'no connection is exit status 3');
+is(system('cudal1-top --interval 0 2>/dev/null') >> 8, 2, 'a bad argument is 2');
+
+$node->safe_psql('postgres', 'CREATE EXTENSION cudal1');
+like(frame(), qr/^postgres .* 0 verdicts in the last minute.* 0 waiting\n.*^Devices\n.*^Best of each task, 0 of 0 solved\n/ms, 'an empty database has a frame');
+
+# a task whose name would move the cursor, one that is measured, two roles that wait
+my $host = hostname();
+$node->safe_psql('postgres', <<"SQL");
+SET client_min_messages = error;
+CREATE ROLE anna LOGIN; CREATE ROLE reader LOGIN; CREATE ROLE stranger LOGIN;
+SELECT cudal1_grant('anna', 'trainer'), cudal1_grant('reader', 'analyst');
+SELECT cudal1.register_device('$host', '{"key": "top:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}');
+SELECT cudal1_add_task('softmax', 'r', 'pytorch', NULL, 1, '{"device": "cpu", "certify": false}'), cudal1_add_task('[red]brackets[/red]', 'r', 'pytorch', NULL, 2, '{"device": "cpu", "certify": false}');
+DO \$\$
+DECLARE
+	c	record;
+BEGIN
+	PERFORM cudal1_submit('softmax', 'good', 'mine');
+	SELECT * INTO c FROM cudal1.claim(1, 'w');
+	PERFORM cudal1.finish(c.job_id, c.attempt, '{"outcome": "successful", "score": 1.5, "lower": 1.4, "upper": 1.6, "device_seconds": 90}');
+	PERFORM cudal1_submit('[red]brackets[/red]', 'bad', 'mine');
+	SELECT * INTO c FROM cudal1.claim(1, 'w');
+	PERFORM cudal1.finish(c.job_id, c.attempt, '{"outcome": "wrong_output", "detail": "element \\u001b[2J3 differs\\nmore"}');
+	PERFORM cudal1_submit('softmax', 'now', 'mine');
+	SELECT * INTO c FROM cudal1.claim(1, 'w');
+	PERFORM cudal1.heartbeat(c.job_id, c.attempt, '{"phase": "measuring", "pairs": 3, "estimate": 2.5, "lower": 2.25, "upper": 2.75, "seconds_left": 42}');
+	PERFORM cudal1_submit('softmax', 'later 1', 'mine'), cudal1_submit('softmax', 'later 2', 'mine');
+END
+\$\$;
+SET ROLE anna;
+SELECT cudal1_submit('softmax', 'hers', 'hers');
+SQL
+my $frame = frame();
+like($frame, qr/2 verdicts in the last minute, 0\.1 a minute in 15   3 waiting, \d/, 'rewards per minute, what waits, and for how long');
+like($frame, qr/^\Q$host\E top:1 +M +measuring, 3 pairs +softmax +3 +2\.50 \[2\.25, 2\.75\] .* 42 s$/m, 'a device with what it measures');
+like($frame, qr/^anna +softmax +measure +1 /m, 'the queue by trainer');
+like($frame, qr/^postgres +softmax +measure +2 +3 min$/m, 'and task, with the device time that it takes');
+like($frame, qr/^\d s +softmax +1 +mine +measure +successful +1\.50 \[1\.40, 1\.60\]$/m, 'a verdict');
+like($frame, qr/^\d s +\[red\]brackets\[\/red\] +2 +mine +measure +wrong_output +0\.00 +element  \[2J3 differs$/m, 'one with its reason');
+unlike($frame, qr/\e/, 'nothing that a terminal obeys');
+like($frame, qr/^Best of each task, 1 of 2 solved\n.*\nsoftmax +1 +successful +1\.50 \[1\.40, 1\.60\] +mine\n\[red\]brackets\[\/red\] +2 +wrong_output +0\.00 +mine$/m, 'the best of each task');
+is(scalar(() = frame('-n', 1) =~ /^\d s  /mg), 1, 'as many rows as asked for');
+
+# another process holds the device
+my $lock = '/tmp/cudal1-top-1.lock';
+open my $file, '>', $lock or die "$lock: $!";
+flock $file, LOCK_EX or die;
+$node->safe_psql('postgres', q{SELECT cudal1.heartbeat(job_id, attempt, '{"phase": "waiting"}') FROM cudal1.activity});
+like(frame(), qr/top:1 +M +waiting held by \S+, process $$, for \d+ \w+, 3 pairs/, 'who holds a device that a measurement waits for');
+close $file;
+unlink $lock;
+
+for my $role (qw(anna reader))
+{
+	local $ENV{PGUSER} = $role;
+	like(frame(), qr/^Best of each task/m, "$role sees it, too");
+}
+{
+	local $ENV{PGUSER} = 'stranger';
+	is(system('cudal1-top --once 2>/dev/null') >> 8, 3, 'a stranger does not');
+}
+
+# on a terminal it goes on until it is interrupted
+my ($in, $out) = ('', '');
+local $ENV{TERM} = 'xterm';
+my $live = IPC::Run::start([ 'cudal1-top', '-i', '0.1' ], '<pty<', \$in, '>pty>', \$out, IPC::Run::timeout(180));
+$live->pump until $out =~ /Best of each task.*Best of each task/s;
+$live->signal('TERM');
+ok($live->finish, 'the live view is drawn anew until it is ended') or diag substr($out, -1000);
+like($out, qr/\e\[\?1049l/, 'and gives the terminal back');
+
+$node->stop;
+done_testing();
