@@ -44,13 +44,14 @@ DECLARE
 BEGIN
 	PERFORM cudal1_submit('softmax', 'good', 'mine');
 	SELECT * INTO c FROM cudal1.claim(1, 'w');
-	PERFORM cudal1.finish(c.job_id, c.attempt, '{"outcome": "successful", "score": 1.5, "lower": 1.4, "upper": 1.6, "device_seconds": 90}');
+	PERFORM cudal1.finish(c.job_id, c.attempt, c.token, '{"outcome": "successful", "score": 1.5, "lower": 1.4, "upper": 1.6, "device_seconds": 90}');
 	PERFORM cudal1_submit('[red]brackets[/red]', 'bad', 'mine');
 	SELECT * INTO c FROM cudal1.claim(1, 'w');
-	PERFORM cudal1.finish(c.job_id, c.attempt, '{"outcome": "wrong_output", "detail": "element \\u001b[2J3 differs\\nmore"}');
+	PERFORM cudal1.finish(c.job_id, c.attempt, c.token, '{"outcome": "wrong_output", "detail": "element \\u001b[2J3 differs\\nmore"}');
 	PERFORM cudal1_submit('softmax', 'now', 'mine');
 	SELECT * INTO c FROM cudal1.claim(1, 'w');
-	PERFORM cudal1.heartbeat(c.job_id, c.attempt, '{"phase": "measuring", "pairs": 3, "estimate": 2.5, "lower": 2.25, "upper": 2.75, "seconds_left": 42}');
+	PERFORM cudal1.heartbeat(c.job_id, c.attempt, c.token, '{"phase": "measuring", "pairs": 3, "estimate": 2.5, "lower": 2.25, "upper": 2.75, "seconds_left": 42}');
+	CREATE TABLE held AS SELECT c.job_id, c.attempt, c.token;
 	PERFORM cudal1_submit('softmax', 'later 1', 'mine'), cudal1_submit('softmax', 'later 2', 'mine');
 END
 \$\$;
@@ -72,7 +73,7 @@ is(scalar(() = frame('-n', 1) =~ /^\d s  /mg), 1, 'as many rows as asked for');
 my $lock = '/tmp/cudal1-top-1.lock';
 open my $file, '>', $lock or die "$lock: $!";
 flock $file, LOCK_EX or die;
-$node->safe_psql('postgres', q{SELECT cudal1.heartbeat(job_id, attempt, '{"phase": "waiting"}') FROM cudal1.activity});
+$node->safe_psql('postgres', q{SELECT cudal1.heartbeat(job_id, attempt, token, '{"phase": "waiting"}') FROM held});
 like(frame(), qr/top:1 +M +waiting held by \S+, process $$, for \d+ \w+, 3 pairs/, 'who holds a device that a measurement waits for');
 close $file;
 unlink $lock;
