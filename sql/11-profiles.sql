@@ -99,7 +99,7 @@ AS $$
 DECLARE
 	p		cudal1.profile;
 	valid	text[];
-	-- what cudal1-measure takes (runner/job.c); NULL is fine wherever the table has it
+	-- what cudal1-measure takes (runner/supervisor/job.c); NULL is fine wherever the table has it
 	limits	constant jsonb := '{"futility_pairs": [2, 1000], "bucket_seconds": [1e-3, 1e5], "block_seconds": [1e-5, 100], "window_seconds": [1e-2, 1e6],
 		"precision_goal": [0, 1], "precision_slope": [0, 1], "confidence": [0.5, 0.999999], "half_width_limit": [1e-6, 10], "variance_limit": [1e-12, 1e6],
 		"first_checks": [1, 1000], "min_checks": [0, 1e6], "max_checks": [0, 1e6], "check_seconds": [0, 1e5],

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../runner/clock.h"
-#include "../../runner/random.h"
-#include "../../runner/tensor.h"
+#include "../../runner/common/clock.h"
+#include "../../runner/common/random.h"
+#include "../../runner/common/tensor.h"
 
 #define TIMES	7
 

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "agent.h"
-#include "../clock.h"
+#include "common/clock.h"
 
 AgentSettings agent_settings = {.device = "all", .prefetch = 1, .lease = 60, .grace = 120, .poll = 5, .until_idle = -1,
 	.patience = 120, .conninfo = ""};

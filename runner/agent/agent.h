@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../../supervise/jobs.h"
+#include "supervise/jobs.h"
 
 typedef struct AgentSettings
 {

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "devices.h"
-#include "../clock.h"
+#include "common/clock.h"
 
 #define SEARCH_SECONDS	240.0
 

@@ -24,7 +24,7 @@
 #include "devices.h"
 #include "jobs.h"
 #include "queue.h"
-#include "../clock.h"
+#include "common/clock.h"
 
 /* registered again after this time, to show that the device is served */
 #define REFRESH			60.0

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "queue.h"
-#include "../clock.h"
+#include "common/clock.h"
 
 #define CONNECT_SECONDS	15.0
 /* longer than the statement_timeout below: the server ends a slow statement, we end a dead connection */

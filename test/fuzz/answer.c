@@ -10,7 +10,7 @@
 
 #include <jansson.h>
 
-#include "../../runner/answer.h"
+#include "../../runner/generate/answer.h"
 
 #define MAX_TEXT	512
 #define MAX_BODY	8192

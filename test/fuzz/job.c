@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../runner/job.h"
+#include "../../runner/supervisor/job.h"
 
 int			LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,8 +6,8 @@
  *		planned of them.
  */
 #define _GNU_SOURCE
-#include "../../runner/audit.c"
-#include "../../runner/values.c"
+#include "../../runner/supervisor/audit.c"
+#include "../../runner/supervisor/samples.c"
 
 #include "tap.h"
 

@@ -7,7 +7,7 @@
  * its own whatever the one that is tested lets through.
  */
 #define _GNU_SOURCE
-#include "../../runner/calls.c"
+#include "../../runner/process/calls.c"
 
 #include <linux/filter.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  */
 #define _GNU_SOURCE
 #define CUDAL1_SIBLINGS "siblings-%d"
-#include "../../runner/cores.c"
+#include "../../runner/supervisor/device/cores.c"
 
 #include <string.h>
 #include <unistd.h>

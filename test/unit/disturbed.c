@@ -11,8 +11,8 @@ static void *find_stand_in(void *library, const char *name);
 #define CUDAL1_VERSION "0"
 #define dlopen open_stand_in
 #define dlsym find_stand_in
-#include "../../runner/cuda_nvml.c"
-#include "../../runner/cuda_device.c"
+#include "../../runner/supervisor/gpu/cuda_nvml.c"
+#include "../../runner/supervisor/gpu/cuda_device.c"
 
 #include "tap.h"
 

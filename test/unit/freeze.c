@@ -3,10 +3,10 @@
  *		A process that somebody lets go on before it was seen to be stopped is stopped again, and not taken for one that can't be.
  */
 #define _GNU_SOURCE
-#include "../../runner/executor.c"
+#include "../../runner/process/executor.c"
 
 #define stopped_look look_really
-#include "../../runner/stopped.c"
+#include "../../runner/process/stopped.c"
 #undef stopped_look
 
 #include "executor_alone.h"

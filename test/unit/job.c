@@ -3,8 +3,8 @@
  *		What a signature may ask for: no more arrays than the measuring program has room for.
  */
 #define _GNU_SOURCE
-#include "../../runner/job.c"
-#include "../../runner/tensor.c"
+#include "../../runner/supervisor/job.c"
+#include "../../runner/common/tensor.c"
 
 #include "tap.h"
 

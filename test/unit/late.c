@@ -3,7 +3,7 @@
  *		Which parts of which inputs are false at first, and that true ones take their place.
  */
 #define _GNU_SOURCE
-#include "../../runner/cuda_late.c"
+#include "../../runner/supervisor/gpu/cuda_late.c"
 
 #include <math.h>
 #include <stdlib.h>

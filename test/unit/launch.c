@@ -3,7 +3,7 @@
  *		What a process is started with: whose code, whose memory on a GPU, and that both sides' blocks are staged in the memory that it maps.
  */
 #define _GNU_SOURCE
-#include "../../runner/measure.c"
+#include "../../runner/supervisor/measure.c"
 
 #include "tap.h"
 

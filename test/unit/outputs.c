@@ -4,9 +4,9 @@
  *		own, and makes pages that no run has written.
  */
 #define _GNU_SOURCE
-#include "../../runner/guard.c"
-#include "../../runner/random.c"
-#include "../../runner/tensor.c"
+#include "../../runner/executor/guard.c"
+#include "../../runner/common/random.c"
+#include "../../runner/common/tensor.c"
 
 #include "tap.h"
 

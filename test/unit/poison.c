@@ -4,8 +4,8 @@
  *		its outputs tells.
  */
 #define _GNU_SOURCE
-#include "../../runner/executor.c"
-#include "../../runner/tensor.c"
+#include "../../runner/process/executor.c"
+#include "../../runner/common/tensor.c"
 
 #include <math.h>
 #include <sys/prctl.h>
@@ -13,7 +13,7 @@
 #include "executor_alone.h"
 #include "tap.h"
 
-#include "../../runner/poison.c"
+#include "../../runner/supervisor/poison.c"
 
 #define RUNS	12
 #define BYTES	((size_t) 64 * 1024)
@@ -111,7 +111,7 @@ measure_spent(Measure *m, Spending on, double start)
 	return start;
 }
 
-#include "../../runner/outputs.c"
+#include "../../runner/supervisor/outputs.c"
 
 bool
 gpu_read(

@@ -3,8 +3,8 @@
  *		The cipher that inputs come from, and what they are: the same on every kind of processor, of
  *		the distribution that was asked for.
  */
-#include "../../runner/random.c"
-#include "../../runner/tensor.c"
+#include "../../runner/common/random.c"
+#include "../../runner/common/tensor.c"
 
 #include "tap.h"
 

@@ -9,11 +9,11 @@
 static int	made_up_clock(clockid_t id, struct timespec *t);
 
 #define clock_gettime made_up_clock
-#include "../../runner/rounds.c"
-#include "../../runner/aa.c"
-#include "../../runner/audit.c"
-#include "../../runner/verdict.c"
-#include "../../runner/values.c"
+#include "../../runner/supervisor/rounds.c"
+#include "../../runner/supervisor/aa.c"
+#include "../../runner/supervisor/audit.c"
+#include "../../runner/supervisor/verdict.c"
+#include "../../runner/supervisor/samples.c"
 
 #include "tap.h"
 

@@ -3,8 +3,8 @@
  *		On a GPU: what halves say of a reference beside a candidate. Luck takes nothing from honest code, slowing gains nothing.
  */
 #define _GNU_SOURCE
-#include "../../runner/alone.c"
-#include "../../runner/values.c"
+#include "../../runner/supervisor/baseline.c"
+#include "../../runner/supervisor/samples.c"
 
 #include "tap.h"
 

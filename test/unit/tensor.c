@@ -2,7 +2,7 @@
  * tensor.c
  *		What may be said of an array's size: nothing whose sums could overflow.
  */
-#include "../../runner/tensor.c"
+#include "../../runner/common/tensor.c"
 
 #include "tap.h"
 

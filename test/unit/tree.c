@@ -3,7 +3,7 @@
  *		A folder goes with whatever code has made of it, and nothing goes that is not in it.
  */
 #define _GNU_SOURCE
-#include "../../runner/tree.c"
+#include "../../runner/supervisor/build/tree.c"
 
 #include "tap.h"
 

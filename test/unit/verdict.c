@@ -3,9 +3,9 @@
  *		Which scores get more audits, and how many at least; and what a score is worth whose interval is wide.
  */
 #define _GNU_SOURCE
-#include "../../runner/audit.c"
-#include "../../runner/verdict.c"
-#include "../../runner/values.c"
+#include "../../runner/supervisor/audit.c"
+#include "../../runner/supervisor/verdict.c"
+#include "../../runner/supervisor/samples.c"
 
 #include "tap.h"
 

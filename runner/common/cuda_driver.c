@@ -1,0 +1,92 @@
+/*
+ * cuda_driver.c
+ *		Finds the CUDA driver at run time; for the supervisor, exec-cuda and the memory pool of PyTorch executors alike.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cuda_driver.h"
+
+/* a login that clears the environment loses the run path that containers set */
+static const char *const libraries[] = {
+	"libcuda.so.1", "/usr/local/nvidia/lib64/libcuda.so.1", "/usr/local/nvidia/lib/libcuda.so.1",
+	"/usr/lib/x86_64-linux-gnu/libcuda.so.1", "/usr/lib64/libcuda.so.1", "/run/opengl-driver/lib/libcuda.so.1",
+	"/usr/lib/wsl/lib/libcuda.so.1", NULL
+};
+
+bool
+cuda_driver_load(CuDriver *driver, const char **problem)
+{
+	void	   *library = NULL;
+	Dl_info		where;
+
+	memset(driver, 0, sizeof(*driver));
+	for (const char *const *name = libraries; *name && !library; name++)
+		library = dlopen(*name, RTLD_NOW | RTLD_LOCAL);
+	if (!library)
+	{
+		if (problem)
+			*problem = "no NVIDIA driver";
+		return false;
+	}
+/* clang-format off */
+#define CU_RESOLVE(name, suffix, parameters) \
+	driver->name = (CuResult (*) parameters) dlsym(library, "cu" #name suffix); \
+	if (!driver->name) \
+	{ \
+		if (problem) \
+			*problem = "the NVIDIA driver is too old: it lacks cu" #name suffix; \
+		return false; \
+	}
+	CU_FUNCTIONS(CU_RESOLVE)
+#undef CU_RESOLVE
+/* clang-format on */
+	if (dladdr((void *) driver->Init, &where) && where.dli_fname && strchr(where.dli_fname, '/'))
+	{
+		snprintf(driver->folder, sizeof(driver->folder), "%s", where.dli_fname);
+		*strrchr(driver->folder, '/') = '\0';
+	}
+	return true;
+}
+
+void
+cuda_driver_error(const CuDriver *driver, CuResult error, char *text, size_t size)
+{
+	const char *name = NULL;
+	const char *words = NULL;
+
+	driver->GetErrorName(error, &name);
+	driver->GetErrorString(error, &words);
+	snprintf(text, size, "%s (%s)", words ? words : "unknown error", name ? name : "?");
+}
+
+bool
+cuda_driver_is_fault(CuResult error)
+{
+	/* from illegal address to launch failure: CUDA_ERROR_ILLEGAL_ADDRESS 700, ASSERT 710, HARDWARE_STACK_ERROR 714, ... LAUNCH_FAILED 719 */
+	return error == 700 || error == 702 || error == 710 || (error >= 714 && error <= 719);
+}
+
+CuResult
+cuda_driver_import(const CuDriver *driver, CuDevice device, int fd, size_t bytes, CuAddress *address)
+{
+	CuHandle	handle;
+	CuAccess	access = {.location = {1, device},.flags = 3};
+	CuResult	error = driver->MemImportFromShareableHandle(&handle, (void *) (intptr_t) fd, 1);
+
+	*address = 0;
+	if (error != 0)
+		return error;
+	error = driver->MemAddressReserve(address, bytes, 0, 0, 0);
+	if (error == 0)
+		error = driver->MemMap(*address, bytes, 0, handle, 0);
+	if (error == 0)
+		error = driver->MemSetAccess(*address, bytes, &access, 1);
+	/* the mapping holds the memory */
+	driver->MemRelease(handle);
+	return error;
+}

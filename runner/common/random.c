@@ -1,0 +1,507 @@
+/*
+ * random.c
+ *		What a candidate must not guess, and fresh inputs at memory speed.
+ *
+ * A candidate sees its inputs, so it could find what they were made from. Every choice is therefore
+ * drawn from a cipher's stream, and every array is filled from a stream of its own, in counter
+ * mode, whose key comes from that one: what is seen of an array tells nothing of another, nor of
+ * its own other elements.
+ *
+ * Every timed run gets inputs of its own, so filling them must not cost much more than running a
+ * memory-bound kernel does. Sixteen blocks of the cipher are made side by side, in the widest
+ * registers that the processor has. Normal values come from a table of 2048 quantiles with linear
+ * interpolation between them, which costs one load instead of a logarithm.
+ */
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "common/random.h"
+#include "common/tensor.h"
+#include "common/wire.h"
+
+#define QUANTILES	2048
+#define BLOCKS		16			/* of the cipher, made at once */
+#define WORDS		(16 * BLOCKS)	/* 32 bits each */
+
+/* inlined into a copy of chunk() for each kind of processor */
+#define INLINE		static inline __attribute__((always_inline))
+
+static const uint32_t constant[4] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574};
+static const uint32_t lane[BLOCKS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
+/* of the standard normal distribution, and how far it is to the next */
+typedef struct Quantile
+{
+	float		at;
+	float		rise;
+} Quantile;
+
+static Quantile quantile[QUANTILES];
+static pthread_once_t quantile_once = PTHREAD_ONCE_INIT;
+
+/* one word of as many blocks as the type has lanes */
+typedef uint32_t Lanes4 __attribute__((vector_size(16)));
+typedef uint32_t Lanes8 __attribute__((vector_size(32)));
+typedef uint32_t Lanes16 __attribute__((vector_size(64)));
+
+/* clang-format off */
+#define ROTATE(x, n) (((x) << (n)) | ((x) >> (32 - (n))))
+#define QUARTER(a, b, c, d) \
+	do { \
+		a += b; d ^= a; d = ROTATE(d, 16); \
+		c += d; b ^= c; b = ROTATE(b, 12); \
+		a += b; d ^= a; d = ROTATE(d, 8); \
+		c += d; b ^= c; b = ROTATE(b, 7); \
+	} while (0)
+
+/*
+ * as many blocks as TYPE has lanes, from `block` on, a multiple of that: word w of lane l is
+ * words[16 w + l]
+ */
+#define CIPHER(NAME, TYPE) \
+INLINE void \
+NAME(const RandomKey *key, uint64_t block, uint32_t *words) \
+{ \
+	TYPE		start[16]; \
+	TYPE		x[16]; \
+	\
+	memcpy(&start[12], lane, sizeof(TYPE)); \
+	start[12] += (uint32_t) block; \
+	start[13] = (TYPE) {0} + (uint32_t) (block >> 32); \
+	start[14] = start[15] = (TYPE) {0}; \
+	for (int w = 0; w < 12; w++) \
+		start[w] = (TYPE) {0} + (w < 4 ? constant[w] : key->word[w - 4]); \
+	for (int w = 0; w < 16; w++) \
+		x[w] = start[w]; \
+	for (int round = 0; round < 8; round += 2) \
+	{ \
+		QUARTER(x[0], x[4], x[8], x[12]); \
+		QUARTER(x[1], x[5], x[9], x[13]); \
+		QUARTER(x[2], x[6], x[10], x[14]); \
+		QUARTER(x[3], x[7], x[11], x[15]); \
+		QUARTER(x[0], x[5], x[10], x[15]); \
+		QUARTER(x[1], x[6], x[11], x[12]); \
+		QUARTER(x[2], x[7], x[8], x[13]); \
+		QUARTER(x[3], x[4], x[9], x[14]); \
+	} \
+	for (int w = 0; w < 16; w++) \
+	{ \
+		TYPE		sum = x[w] + start[w]; \
+		\
+		memcpy(words + w * BLOCKS, &sum, sizeof(sum)); \
+	} \
+}
+
+/* clang-format on */
+CIPHER(cipher4, Lanes4)
+#ifdef __x86_64__
+CIPHER(cipher8, Lanes8)
+CIPHER(cipher16, Lanes16)
+#endif
+
+typedef union Words
+{
+	uint32_t	half[WORDS];
+	uint64_t	whole[WORDS / 2];
+} Words;
+
+/* what the elements of an array are */
+typedef struct Fill
+{
+	uint32_t	dtype;
+	RandomInit	init;
+	double		low;
+	double		width;
+	int64_t		first;			/* of integers */
+	uint64_t	span;			/* how many; 0: 2 to the power of 64 */
+	bool		wide;			/* an element takes 64 bits of the stream, not 32 */
+	RandomKey	key;
+} Fill;
+
+INLINE double
+unit(uint64_t bits)
+{
+	/*
+	 * 52 bits as a fraction, without a conversion from integers, which few processors do side by
+	 * side
+	 */
+	uint64_t	one = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(0x3FF0000000000000);
+	double		value;
+
+	memcpy(&value, &one, sizeof(value));
+	return value - 1;
+}
+
+INLINE double
+normal64(uint64_t bits)
+{
+	const Quantile *q = &quantile[bits >> 53];
+
+	return q->at + unit(bits) * q->rise;
+}
+
+INLINE float
+uniform32(uint32_t bits, float low, float width)
+{
+	return low + (float) (int32_t) (bits >> 8) * 0x1p-24f * width;
+}
+
+/* bits * span / 2^32, span <= 2^16: without wider products */
+INLINE uint32_t
+below_small(uint32_t bits, uint32_t span)
+{
+	return ((bits >> 16) * span + (((bits & 0xFFFF) * span) >> 16)) >> 16;
+}
+
+/* n: 0 for 2^64 */
+INLINE uint64_t
+below(uint64_t bits, uint64_t n)
+{
+	return n == 0 ? bits : (uint64_t) (((unsigned __int128) bits * n) >> 64);
+}
+
+/* clang-format off */
+/* all elements that a chunk's words make, from the named half or whole words */
+#define EACH(TYPE, KIND, VALUE) \
+	do { \
+		TYPE	   *to = out; \
+		\
+		for (size_t i = 0; i < sizeof(words->KIND) / sizeof(words->KIND[0]); i++) \
+			to[i] = (TYPE) (VALUE); \
+	} while (0)
+/* clang-format on */
+
+/*
+ * each pair is loaded by itself, since gathers are slower on many processors, by far where Downfall
+ * is mended by microcode
+ */
+INLINE void
+normals32(const Words *words, float *out)
+{
+	Quantile	pair[WORDS];
+
+	for (size_t i = 0; i < WORDS; i++)
+	{
+		uint32_t	bits = words->half[i];
+
+		__asm__("" : "+r"(bits));
+		memcpy(&pair[i], &quantile[bits >> 21], sizeof(*pair));
+	}
+	for (size_t i = 0; i < WORDS; i++)
+	{
+		float		rest = (float) (int32_t) (words->half[i] & 0x1FFFFF) * 0x1p-21f;
+
+		out[i] = pair[i].at + rest * pair[i].rise;
+	}
+}
+
+INLINE void
+normals(const Fill *fill, const Words *words, void *out)
+{
+	float		value[WORDS];
+
+	switch (fill->dtype)
+	{
+		case WIRE_FLOAT64:
+			EACH(double, whole, normal64(words->whole[i]));
+			break;
+		case WIRE_FLOAT32:
+			normals32(words, out);
+			break;
+		case WIRE_FLOAT16:
+			normals32(words, value);
+			EACH(uint16_t, half, tensor_half(value[i]));
+			break;
+		case WIRE_BFLOAT16:
+			normals32(words, value);
+			EACH(uint16_t, half, tensor_bfloat(value[i]));
+			break;
+		default:
+			for (size_t i = 0; i < WORDS / 2; i++)
+				tensor_store_float(out, fill->dtype, i, normal64(words->whole[i]));
+	}
+}
+
+INLINE void
+uniforms(const Fill *fill, const Words *words, void *out)
+{
+	double		low = fill->low;
+	double		width = fill->width;
+	float		low32 = (float) low;
+	float		width32 = (float) (low + width) - low32;
+
+	switch (fill->dtype)
+	{
+		case WIRE_FLOAT64:
+			EACH(double, whole, low + unit(words->whole[i]) * width);
+			break;
+		case WIRE_FLOAT32:
+			EACH(float, half, uniform32(words->half[i], low32, width32));
+			break;
+		case WIRE_FLOAT16:
+			EACH(uint16_t, half, tensor_half(uniform32(words->half[i], low32, width32)));
+			break;
+		case WIRE_BFLOAT16:
+			EACH(uint16_t, half, tensor_bfloat(uniform32(words->half[i], low32, width32)));
+			break;
+		default:
+			for (size_t i = 0; i < WORDS / 2; i++)
+				tensor_store_float(out, fill->dtype, i, low + unit(words->whole[i]) * width);
+	}
+}
+
+INLINE void
+integers(const Fill *fill, const Words *words, void *out)
+{
+	uint64_t	first = (uint64_t) fill->first;
+	uint64_t	span = fill->span;
+	uint32_t	small = (uint32_t) span;
+
+	switch (fill->wide ? -(int) fill->dtype : (int) fill->dtype)
+	{
+		case WIRE_INT64:
+			EACH(uint64_t, half, first + below_small(words->half[i], small));
+			break;
+		case WIRE_INT32:
+			EACH(uint32_t, half, first + below_small(words->half[i], small));
+			break;
+		case WIRE_INT16:
+			EACH(uint16_t, half, first + below_small(words->half[i], small));
+			break;
+		case WIRE_INT8:
+		case WIRE_UINT8:
+			EACH(uint8_t, half, first + below_small(words->half[i], small));
+			break;
+		case WIRE_BOOL:
+			EACH(uint8_t, half, first + below_small(words->half[i], small) != 0);
+			break;
+		case WIRE_FLOAT64:
+			EACH(double, half, fill->low + (double) (int32_t) below_small(words->half[i], small));
+			break;
+		case WIRE_FLOAT32:
+			EACH(float, half, fill->low + (double) (int32_t) below_small(words->half[i], small));
+			break;
+		case -WIRE_INT64:
+			EACH(uint64_t, whole, first + below(words->whole[i], span));
+			break;
+		case -WIRE_INT32:
+			EACH(uint32_t, whole, first + below(words->whole[i], span));
+			break;
+		default:
+			for (size_t i = 0; i < WORDS / (fill->wide ? 2 : 1); i++)
+			{
+				uint64_t	value = fill->wide ? below(words->whole[i], span)
+					: below_small(words->half[i], small);
+
+				tensor_store_integer(out, fill->dtype, i, (int64_t) (first + value));
+			}
+	}
+}
+
+INLINE void
+convert(const Fill *fill, const Words *words, void *out)
+{
+	if (fill->init == RANDOM_NORMAL)
+		normals(fill, words, out);
+	else if (fill->init == RANDOM_UNIFORM)
+		uniforms(fill, words, out);
+	else
+		integers(fill, words, out);
+}
+
+static void
+cipher(const RandomKey *key, uint64_t block, Words *words)
+{
+	for (int i = 0; i < BLOCKS; i += 4)
+		cipher4(key, block + (uint64_t) i, words->half + i);
+}
+
+/*
+ * the elements that sixteen blocks of the cipher make, from `block` on; the same on every kind of
+ * processor
+ */
+static void
+chunk(const Fill *fill, uint64_t block, void *out)
+{
+	Words		words;
+
+	cipher(&fill->key, block, &words);
+	convert(fill, &words, out);
+}
+
+#ifdef __x86_64__
+__attribute__((target("avx2"))) static void
+chunk_avx2(const Fill *fill, uint64_t block, void *out)
+{
+	Words		words;
+
+	cipher8(&fill->key, block, words.half);
+	cipher8(&fill->key, block + 8, words.half + 8);
+	convert(fill, &words, out);
+}
+
+__attribute__((target("avx512f"))) static void
+chunk_avx512(const Fill *fill, uint64_t block, void *out)
+{
+	Words		words;
+
+	cipher16(&fill->key, block, words.half);
+	convert(fill, &words, out);
+}
+#endif
+
+typedef void (*Chunk) (const Fill *fill, uint64_t block, void *out);
+
+static Chunk
+widest(void)
+{
+#ifdef __x86_64__
+	if (__builtin_cpu_supports("avx512f"))
+		return chunk_avx512;
+	if (__builtin_cpu_supports("avx2"))
+		return chunk_avx2;
+#endif
+	return chunk;
+}
+
+/*
+ * quantile of the standard normal distribution by bisection on erfc; made once, so speed is no
+ * matter
+ */
+static double
+normal_quantile(double p)
+{
+	double		low = -4.3,
+				high = 4.3;
+
+	for (int i = 0; i < 60; i++)
+	{
+		double		middle = (low + high) / 2;
+
+		if (0.5 * erfc(-middle / sqrt(2.0)) < p)
+			low = middle;
+		else
+			high = middle;
+	}
+	return (low + high) / 2;
+}
+
+static void
+make_quantiles(void)
+{
+	double		at = normal_quantile(0);
+
+	for (int i = 0; i < QUANTILES; i++)
+	{
+		double		next = normal_quantile((double) (i + 1) / QUANTILES);
+
+		quantile[i] = (Quantile) {(float) at, (float) (next - at)};
+		at = next;
+	}
+}
+
+void
+random_fill(void *out, uint32_t dtype, size_t n, RandomInit init, double low, double high,
+			const RandomKey *key)
+{
+	Fill		fill = {.dtype = dtype,.init = init,.low = low,.width = high - low,.key = *key};
+	size_t		size = tensor_dtype_size(dtype);
+	size_t		each;
+	Chunk		make = widest();
+	uint64_t	rest[WORDS];	/* the last elements, and those that there is no room for */
+
+	if (init == RANDOM_ZERO)
+	{
+		memset(out, 0, n * size);
+		return;
+	}
+	pthread_once(&quantile_once, make_quantiles);
+	fill.wide = init != RANDOM_INTEGER && (dtype == WIRE_FLOAT64 || !tensor_dtype_is_float(dtype));
+	if (init == RANDOM_INTEGER)
+	{
+		fill.first = (int64_t) low;
+		fill.span = (uint64_t) ((int64_t) high - fill.first) + 1;
+		fill.wide = fill.span - 1 > 0xFFFF;
+	}
+	each = fill.wide ? WORDS / 2 : WORDS;
+	for (size_t at = 0; at < n; at += each)
+	{
+		uint64_t	block = at / each * BLOCKS;
+
+		if (n - at >= each)
+			make(&fill, block, (char *) out + at * size);
+		else
+		{
+			make(&fill, block, rest);
+			memcpy((char *) out + at * size, rest, (n - at) * size);
+		}
+	}
+}
+
+void
+random_seed(RandomStream *stream, const RandomKey *key)
+{
+	memset(stream, 0, sizeof(*stream));
+	stream->key = *key;
+}
+
+uint64_t
+random_next(RandomStream *stream)
+{
+	if (stream->left == 0)
+	{
+		Words		words;
+
+		cipher(&stream->key, stream->block, &words);
+		memcpy(stream->values, &words, sizeof(words));
+		stream->block += BLOCKS;
+		stream->left = RANDOM_AHEAD;
+	}
+	return stream->values[--stream->left];
+}
+
+uint64_t
+random_below(RandomStream *stream, uint64_t n)
+{
+	return below(random_next(stream), n);
+}
+
+void
+random_key(RandomStream *stream, RandomKey *key)
+{
+	for (int i = 0; i < 8; i += 2)
+	{
+		uint64_t	value = random_next(stream);
+
+		memcpy(key->word + i, &value, sizeof(value));
+	}
+}
+
+static void
+from_kernel(void *out, size_t bytes)
+{
+	if (getrandom(out, bytes, 0) != (ssize_t) bytes)
+	{
+		perror("cudal1-measure: getrandom");
+		exit(1);
+	}
+}
+
+uint64_t
+random_secret(void)
+{
+	uint64_t	value;
+
+	from_kernel(&value, sizeof(value));
+	return value;
+}
+
+void
+random_secret_key(RandomKey *key)
+{
+	from_kernel(key, sizeof(*key));
+}

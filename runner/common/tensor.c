@@ -1,0 +1,370 @@
+/*
+ * tensor.c
+ *		Element types, layouts, and the comparison of outputs.
+ *
+ * The tolerance scales with the expected output, so that an output of zeros does not pass for one whose values are all
+ * below an absolute tolerance.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/tensor.h"
+
+typedef struct DtypeEntry
+{
+	uint32_t	dtype;
+	const char *name;
+	size_t		size;
+	bool		is_float;
+	double		rtol;
+	double		atol;
+} DtypeEntry;
+
+/* defaults: a few hundred roundings of the type, relative to the element and to the output's scale */
+static const DtypeEntry dtypes[] = {
+	{WIRE_FLOAT64, "float64", 8, true, 1e-7, 1e-8},
+	{WIRE_FLOAT32, "float32", 4, true, 1e-3, 1e-4},
+	{WIRE_FLOAT16, "float16", 2, true, 1e-2, 1e-2},
+	{WIRE_BFLOAT16, "bfloat16", 2, true, 2e-2, 2e-2},
+	{WIRE_INT64, "int64", 8, false, 0, 0},
+	{WIRE_INT32, "int32", 4, false, 0, 0},
+	{WIRE_INT16, "int16", 2, false, 0, 0},
+	{WIRE_INT8, "int8", 1, false, 0, 0},
+	{WIRE_UINT8, "uint8", 1, false, 0, 0},
+	{WIRE_BOOL, "bool", 1, false, 0, 0},
+};
+
+static const DtypeEntry *
+find(uint32_t dtype)
+{
+	for (size_t i = 0; i < sizeof(dtypes) / sizeof(dtypes[0]); i++)
+		if (dtypes[i].dtype == dtype)
+			return &dtypes[i];
+	return NULL;
+}
+
+size_t
+tensor_dtype_size(uint32_t dtype)
+{
+	const DtypeEntry *entry = find(dtype);
+
+	return entry ? entry->size : 0;
+}
+
+const char *
+tensor_dtype_name(uint32_t dtype)
+{
+	const DtypeEntry *entry = find(dtype);
+
+	return entry ? entry->name : "unknown";
+}
+
+bool
+tensor_dtype_is_float(uint32_t dtype)
+{
+	const DtypeEntry *entry = find(dtype);
+
+	return entry && entry->is_float;
+}
+
+uint32_t
+tensor_dtype_parse(const char *name)
+{
+	for (size_t i = 0; i < sizeof(dtypes) / sizeof(dtypes[0]); i++)
+		if (strcmp(dtypes[i].name, name) == 0)
+			return dtypes[i].dtype;
+	return 0;
+}
+
+static float
+half_to_float(uint16_t h)
+{
+	uint32_t	sign = (uint32_t) (h & 0x8000) << 16;
+	uint32_t	exponent = (h >> 10) & 0x1F;
+	uint32_t	mantissa = h & 0x3FF;
+	uint32_t	bits;
+	float		value;
+
+	if (exponent == 0)
+	{
+		value = ldexpf((float) mantissa, -24);
+		return sign ? -value : value;
+	}
+	if (exponent == 31)
+		bits = sign | 0x7F800000 | (mantissa << 13);
+	else
+		bits = sign | ((exponent + 112) << 23) | (mantissa << 13);
+	memcpy(&value, &bits, sizeof(value));
+	return value;
+}
+
+static float
+bfloat_to_float(uint16_t b)
+{
+	uint32_t	bits = (uint32_t) b << 16;
+	float		value;
+
+	memcpy(&value, &bits, sizeof(value));
+	return value;
+}
+
+void
+tensor_store_float(void *out, uint32_t dtype, size_t i, double value)
+{
+	switch (dtype)
+	{
+		case WIRE_FLOAT64:
+			((double *) out)[i] = value;
+			break;
+		case WIRE_FLOAT32:
+			((float *) out)[i] = (float) value;
+			break;
+		case WIRE_FLOAT16:
+			((uint16_t *) out)[i] = tensor_half((float) value);
+			break;
+		case WIRE_BFLOAT16:
+			((uint16_t *) out)[i] = tensor_bfloat((float) value);
+			break;
+		default:
+			tensor_store_integer(out, dtype, i, (int64_t) value);
+	}
+}
+
+void
+tensor_store_integer(void *out, uint32_t dtype, size_t i, int64_t value)
+{
+	switch (dtype)
+	{
+		case WIRE_INT64:
+			((int64_t *) out)[i] = value;
+			break;
+		case WIRE_INT32:
+			((int32_t *) out)[i] = (int32_t) value;
+			break;
+		case WIRE_INT16:
+			((int16_t *) out)[i] = (int16_t) value;
+			break;
+		case WIRE_INT8:
+			((int8_t *) out)[i] = (int8_t) value;
+			break;
+		case WIRE_UINT8:
+			((uint8_t *) out)[i] = (uint8_t) value;
+			break;
+		case WIRE_BOOL:
+			((uint8_t *) out)[i] = value != 0;
+			break;
+		default:
+			tensor_store_float(out, dtype, i, (double) value);
+	}
+}
+
+double
+tensor_load(const void *in, uint32_t dtype, size_t i)
+{
+	switch (dtype)
+	{
+		case WIRE_FLOAT64:
+			return ((const double *) in)[i];
+		case WIRE_FLOAT32:
+			return ((const float *) in)[i];
+		case WIRE_FLOAT16:
+			return half_to_float(((const uint16_t *) in)[i]);
+		case WIRE_BFLOAT16:
+			return bfloat_to_float(((const uint16_t *) in)[i]);
+		case WIRE_INT64:
+			return (double) ((const int64_t *) in)[i];
+		case WIRE_INT32:
+			return ((const int32_t *) in)[i];
+		case WIRE_INT16:
+			return ((const int16_t *) in)[i];
+		case WIRE_INT8:
+			return ((const int8_t *) in)[i];
+		default:
+			return ((const uint8_t *) in)[i];
+	}
+}
+
+bool
+tensor_finish(Tensor *tensor)
+{
+	size_t		elements = 1;
+
+	if (tensor->ndim > WIRE_MAX_DIMS || tensor_dtype_size(tensor->dtype) == 0)
+		return false;
+	for (uint32_t i = 0; i < tensor->ndim; i++)
+	{
+		if (tensor->shape[i] < 0 || __builtin_mul_overflow(elements, (size_t) tensor->shape[i], &elements))
+			return false;
+	}
+	tensor->elements = elements;
+	return !__builtin_mul_overflow(elements, tensor_dtype_size(tensor->dtype), &tensor->bytes) && tensor->bytes <= TENSOR_MAX_BYTES;
+}
+
+bool
+tensor_span(const Tensor *layout, const int64_t *stride, uint64_t *span)
+{
+	*span = 1;
+	for (uint32_t d = 0; d < layout->ndim; d++)
+	{
+		uint64_t	reach;
+
+		if (stride[d] < 0 || __builtin_mul_overflow((uint64_t) layout->shape[d] - 1, (uint64_t) stride[d], &reach)
+			|| __builtin_add_overflow(*span, reach, span) || *span > TENSOR_MAX_BYTES)
+			return false;
+	}
+	return true;
+}
+
+bool
+tensor_overlaps(const Tensor *layout, const int64_t *stride)
+{
+	uint64_t	reach = 0;		/* of the dimensions with lesser strides */
+	bool		seen[WIRE_MAX_DIMS] = {false};
+
+	if (layout->elements == 0)
+		return false;
+	for (uint32_t i = 0; i < layout->ndim; i++)
+	{
+		uint32_t	least = layout->ndim;
+
+		for (uint32_t d = 0; d < layout->ndim; d++)
+			if (!seen[d] && (least == layout->ndim || stride[d] < stride[least]))
+				least = d;
+		seen[least] = true;
+		if (layout->shape[least] == 1)
+			continue;
+		if ((uint64_t) stride[least] <= reach)
+			return true;
+		reach += ((uint64_t) layout->shape[least] - 1) * (uint64_t) stride[least];
+	}
+	return false;
+}
+
+void
+tensor_describe(const Tensor *tensor, char *text, size_t size)
+{
+	size_t		length = (size_t) snprintf(text, size, "%s [", tensor_dtype_name(tensor->dtype));
+
+	for (uint32_t i = 0; i < tensor->ndim && i < WIRE_MAX_DIMS && length < size; i++)
+		length += (size_t) snprintf(text + length, size - length, "%s%lld", i ? ", " : "", (long long) tensor->shape[i]);
+	if (length < size)
+		snprintf(text + length, size - length, "]");
+}
+
+static void
+mismatch(Comparison *result, size_t i, double expected, double found)
+{
+	if (result->mismatches++ == 0)
+	{
+		result->equal = false;
+		result->first = i;
+		result->expected = expected;
+		result->found = found;
+	}
+}
+
+/* the common case, at memory speed; false where anything deviates or is not finite, and the careful loop decides */
+static bool
+compare_float32(const float *expected, const float *found, size_t n, double rtol, double atol, double *error)
+{
+	double		squares = 0;
+	float		worst = 0;
+	float		scale;
+	uint32_t	doubtful = 0;
+
+	for (size_t from = 0; from < n; from += 4096)
+	{
+		size_t		to = from + 4096 < n ? from + 4096 : n;
+		float		sum = 0;
+
+		for (size_t i = from; i < to; i++)
+			sum += expected[i] * expected[i];
+		squares += sum;
+	}
+	if (!isfinite(squares))
+		return false;
+	scale = (float) (atol * sqrt(squares / (double) n));
+	if (!(scale > 0))
+		return memcmp(expected, found, n * sizeof(float)) == 0;
+	for (size_t i = 0; i < n; i++)
+	{
+		float		share = fabsf(found[i] - expected[i]) / (scale + (float) rtol * fabsf(expected[i]));
+
+		worst = share > worst ? share : worst;
+		/* counted by itself: a NaN gets lost in a maximum */
+		doubtful += !(share < 0.999f);
+	}
+	*error = worst;
+	return doubtful == 0;
+}
+
+void
+tensor_tolerance(uint32_t dtype, Tolerance tolerance, double *rtol, double *atol)
+{
+	const DtypeEntry *entry = find(dtype);
+
+	*rtol = tolerance.rtol >= 0 ? tolerance.rtol : entry->rtol;
+	*atol = tolerance.atol >= 0 ? tolerance.atol : entry->atol;
+}
+
+void
+tensor_compare(const void *expected, const void *found, uint32_t dtype, size_t n, Tolerance tolerance, Comparison *result)
+{
+	const DtypeEntry *entry = find(dtype);
+	double		rtol,
+				atol;
+	double		squares = 0;
+	size_t		finite = 0;
+	double		scale;
+
+	memset(result, 0, sizeof(*result));
+	result->equal = true;
+	tensor_tolerance(dtype, tolerance, &rtol, &atol);
+	if (!entry->is_float)
+	{
+		if (memcmp(expected, found, n * entry->size) == 0)
+			return;
+		for (size_t i = 0; i < n; i++)
+			if (memcmp((const char *) expected + i * entry->size, (const char *) found + i * entry->size, entry->size) != 0)
+				mismatch(result, i, tensor_load(expected, dtype, i), tensor_load(found, dtype, i));
+		result->error = INFINITY;
+		return;
+	}
+	if (dtype == WIRE_FLOAT32 && compare_float32(expected, found, n, rtol, atol, &result->error))
+		return;
+	result->error = 0;
+	for (size_t i = 0; i < n; i++)
+	{
+		double		y = tensor_load(expected, dtype, i);
+
+		if (isfinite(y))
+		{
+			squares += y * y;
+			finite++;
+		}
+	}
+	scale = finite > 0 ? atol * sqrt(squares / (double) finite) : 0;
+	for (size_t i = 0; i < n; i++)
+	{
+		double		y = tensor_load(expected, dtype, i);
+		double		x = tensor_load(found, dtype, i);
+		double		allowed,
+					error;
+
+		if (x == y || (isnan(x) && isnan(y)))
+			continue;
+		if (!isfinite(x) || !isfinite(y))
+		{
+			result->error = INFINITY;
+			mismatch(result, i, y, x);
+			continue;
+		}
+		allowed = scale + rtol * fabs(y);
+		error = allowed > 0 ? fabs(x - y) / allowed : INFINITY;
+		if (error > result->error)
+			result->error = error;
+		if (error > 1)
+			mismatch(result, i, y, x);
+	}
+}

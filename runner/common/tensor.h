@@ -1,0 +1,113 @@
+/*
+ * tensor.h
+ *		Element types, layouts, and the comparison of outputs.
+ */
+#ifndef CUDAL1_TENSOR_H
+#define CUDAL1_TENSOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "common/wire.h"
+
+/* bytes; so small that no sum over a run's arrays, times the runs of a block, can overflow, whoever says what there is */
+#define TENSOR_MAX_BYTES	((size_t) 1 << 40)
+
+typedef struct Tensor
+{
+	uint32_t	dtype;
+	uint32_t	ndim;
+	int64_t		shape[WIRE_MAX_DIMS];
+	size_t		elements;
+	size_t		bytes;
+	size_t		offset;			/* within its slot */
+} Tensor;
+
+extern size_t tensor_dtype_size(uint32_t dtype);	/* 0 for none */
+extern const char *tensor_dtype_name(uint32_t dtype);
+extern uint32_t tensor_dtype_parse(const char *name);	/* 0 if unknown */
+extern bool tensor_dtype_is_float(uint32_t dtype);
+
+/* float16 and bfloat16 of a value, ties to even; without a branch, for many side by side */
+static inline uint16_t
+tensor_half(float value)
+{
+	uint32_t	bits;
+	uint32_t	sign;
+	uint32_t	normal;
+	uint32_t	tiny;
+	uint32_t	half;
+	float		shifted;
+
+	memcpy(&bits, &value, sizeof(bits));
+	sign = bits & 0x80000000;
+	bits ^= sign;
+	normal = ((bits + 0xFFF + ((bits >> 13) & 1)) >> 13) - (112 << 10);
+	/* below 2^-14 the sum's last place is float16's */
+	memcpy(&shifted, &bits, sizeof(shifted));
+	shifted += 0.5f;
+	memcpy(&tiny, &shifted, sizeof(tiny));
+	half = bits < 0x38800000 ? tiny - 0x3F000000 : normal;
+	half = bits >= 0x477FF000 ? 0x7C00 : half;
+	half = bits > 0x7F800000 ? 0x7E00 : half;
+	return (uint16_t) (half | sign >> 16);
+}
+
+static inline uint16_t
+tensor_bfloat(float value)
+{
+	uint32_t	bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	bits = (bits & 0x7FFFFFFF) > 0x7F800000 ? bits | 0x400000 : bits + 0x7FFF + ((bits >> 16) & 1);
+	return (uint16_t) (bits >> 16);
+}
+
+extern void tensor_store_float(void *out, uint32_t dtype, size_t i, double value);
+extern void tensor_store_integer(void *out, uint32_t dtype, size_t i, int64_t value);
+extern double tensor_load(const void *in, uint32_t dtype, size_t i);
+
+/* fills elements and bytes from dtype and shape; false if there are more than TENSOR_MAX_BYTES or a dimension is negative */
+extern bool tensor_finish(Tensor *tensor);
+
+/*
+ * Elements from the first to the last of a view that is not empty, the first included; strides in elements. False where one is negative, or the
+ * view reaches farther than TENSOR_MAX_BYTES elements: code says where its outputs lie, and none of this may overflow.
+ */
+extern bool tensor_span(const Tensor *layout, const int64_t *stride, uint64_t *span);
+
+/*
+ * Whether elements of a view share a place, as those of a repeated row do. True also for a few
+ * views that interleave without sharing any. Strides are not negative.
+ */
+extern bool tensor_overlaps(const Tensor *layout, const int64_t *stride);
+
+/* "float32 [16, 1024]" */
+extern void tensor_describe(const Tensor *tensor, char *text, size_t size);
+
+typedef struct Tolerance
+{
+	double		rtol;			/* relative to the expected element; < 0: the dtype's default */
+	double		atol;			/* relative to the root mean square of the expected output; < 0: likewise */
+} Tolerance;
+
+/* the numbers of a tolerance, with the dtype's defaults where it leaves them open */
+extern void tensor_tolerance(uint32_t dtype, Tolerance tolerance, double *rtol, double *atol);
+
+typedef struct Comparison
+{
+	bool		equal;
+	double		error;			/* largest deviation, in tolerances; infinity where NaN or integers differ */
+	size_t		mismatches;
+	size_t		first;			/* index of the first mismatch */
+	double		expected;		/* there */
+	double		found;
+} Comparison;
+
+/* |y - y*| <= atol rms(y*) + rtol |y*|; integers and booleans exactly; NaN equals NaN, an infinity itself */
+extern void tensor_compare(const void *expected, const void *found, uint32_t dtype, size_t n, Tolerance tolerance,
+						   Comparison *result);
+
+#endif							/* CUDAL1_TENSOR_H */

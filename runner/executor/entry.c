@@ -1,0 +1,137 @@
+/*
+ * entry.c
+ *		Calling the entry of compiled code, one slot a run.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <ffi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "executor/entry.h"
+
+static ffi_cif cif;
+static ffi_type *types[WIRE_MAX_ARGUMENTS];
+static void (*entry) (void);
+
+void
+entry_fail(const char *text)
+{
+	fprintf(stderr, "executor: %s: %s\n", text, strerror(errno));
+	_exit(125);
+}
+
+void *
+entry_map(int fd, int protection)
+{
+	struct stat st;
+	void	   *address;
+
+	if (fstat(fd, &st) != 0)
+		entry_fail("fstat");
+	if (st.st_size == 0)
+		return NULL;
+	address = mmap(NULL, (size_t) st.st_size, protection, MAP_SHARED, fd, 0);
+	if (address == MAP_FAILED)
+		entry_fail("mmap");
+	return address;
+}
+
+void
+entry_reply(const WireMessage *command, uint32_t status)
+{
+	WireMessage message = {.nonce = command->nonce,.op = command->op,.status = status};
+
+	if (send(WIRE_FD_SOCKET, &message, sizeof(message), MSG_NOSIGNAL) != sizeof(message))
+		_exit(124);
+}
+
+static ffi_type *
+scalar_type(uint32_t dtype)
+{
+	switch (dtype)
+	{
+		case WIRE_FLOAT64:
+			return &ffi_type_double;
+		case WIRE_FLOAT32:
+			return &ffi_type_float;
+		case WIRE_INT64:
+			return &ffi_type_sint64;
+		case WIRE_INT32:
+			return &ffi_type_sint32;
+		case WIRE_INT16:
+			return &ffi_type_sint16;
+		case WIRE_INT8:
+			return &ffi_type_sint8;
+		case WIRE_FLOAT16:
+		case WIRE_BFLOAT16:
+			return &ffi_type_uint16;
+		default:
+			return &ffi_type_uint8;
+	}
+}
+
+void *
+entry_load(const WireCall *call, const char *path, char *text, size_t size)
+{
+	void	   *handle;
+
+	for (uint32_t i = 0; i < call->arguments; i++)
+		types[i] = call->argument[i].kind == WIRE_ARGUMENT_SCALAR ? scalar_type(call->argument[i].dtype) : &ffi_type_pointer;
+	if (ffi_prep_cif(&cif, FFI_DEFAULT_ABI, call->arguments, &ffi_type_void, types) != FFI_OK)
+		entry_fail("ffi_prep_cif");
+	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!handle)
+	{
+		snprintf(text, size, "the code does not load: %s", dlerror());
+		return NULL;
+	}
+	entry = (void (*) (void)) dlsym(handle, call->entry);
+	if (!entry)
+	{
+		snprintf(text, size, "the code defines no function %s", call->entry);
+		return NULL;
+	}
+	return handle;
+}
+
+void
+entry_run(const WireCall *call, const uint32_t *slots, uint32_t count, char *inputs, char *outputs, WireControl *stepped,
+		  void (*end_run) (void))
+{
+	for (uint32_t r = 0; r < count && r < WIRE_MAX_RUNS; r++)
+	{
+		uint32_t	slot = slots[r];
+		void	   *pointers[WIRE_MAX_ARGUMENTS];
+		void	   *arguments[WIRE_MAX_ARGUMENTS];
+
+		for (uint32_t i = 0; i < call->arguments; i++)
+		{
+			const WireArgument *a = &call->argument[i];
+
+			if (a->kind == WIRE_ARGUMENT_SCALAR)
+			{
+				arguments[i] = (void *) a->scalar;
+				continue;
+			}
+			pointers[i] = a->kind == WIRE_ARGUMENT_INPUT
+				? inputs + slot * call->input_slot_bytes + a->offset
+				: outputs + slot * call->output_slot_bytes + a->offset;
+			arguments[i] = &pointers[i];
+		}
+		while (stepped && __atomic_load_n(&stepped->gate, __ATOMIC_ACQUIRE) <= r)
+			clock_pause();
+		ffi_call(&cif, entry, NULL, arguments);
+		if (end_run)
+			end_run();
+		if (stepped)
+			__atomic_store_n(&stepped->done, r + 1, __ATOMIC_RELEASE);
+	}
+}

@@ -1,0 +1,31 @@
+/*
+ * entry.h
+ *		Calling the entry of compiled code, one slot a run; what exec-c and exec-cuda share.
+ */
+#ifndef CUDAL1_ENTRY_H
+#define CUDAL1_ENTRY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/wire.h"
+
+/* ends the program with a message for operators */
+extern void entry_fail(const char *text) __attribute__((noreturn));
+
+/* maps a descriptor's file; NULL if it is empty */
+extern void *entry_map(int fd, int protection);
+
+extern void entry_reply(const WireMessage *command, uint32_t status);
+
+/* loads the library and finds the entry: its handle, or NULL and why in `text` */
+extern void *entry_load(const WireCall *call, const char *path, char *text, size_t size);
+
+/*
+ * The entry, once for each listed slot, with pointers into that slot's inputs and outputs; `stepped`, each run when the supervisor lets
+ * it, or NULL; `end_run`, called before a run says that it is done, or NULL.
+ */
+extern void entry_run(const WireCall *call, const uint32_t *slots, uint32_t count, char *inputs, char *outputs, WireControl *stepped,
+					  void (*end_run) (void));
+
+#endif							/* CUDAL1_ENTRY_H */

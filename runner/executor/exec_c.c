@@ -1,0 +1,87 @@
+/*
+ * exec_c.c
+ *		exec-c FILE.so: the executor of C code, for references and candidates alike.
+ *
+ * It maps the shared slots, loads the code behind the guard, and calls the entry as often as it is told, each call with the
+ * pointers of a slot of its own. It knows neither the time nor what the outputs should be; while it is not its turn it is
+ * stopped. Once the code is loaded nothing here is to be trusted, and nothing is.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "executor/entry.h"
+#include "executor/guard.h"
+
+/* libraries, stacks, what the executor itself has mapped */
+#define SPARE_BYTES ((uint64_t) 1 << 30)
+
+static WireControl *control;
+static WireCall *call;
+static char *inputs;
+static char *outputs;
+
+static uint32_t
+load(const char *path)
+{
+	/* one arena: a further one would open files for its bookkeeping */
+	mallopt(M_ARENA_MAX, 1);
+	/* freed memory stays mapped, so that a run does not pay for its predecessor's page faults */
+	mallopt(M_MMAP_MAX, 0);
+	mallopt(M_TRIM_THRESHOLD, -1);
+	mallopt(M_TOP_PAD, 1 << 20);
+	if (cudal1_guard_space(call->data_limit + call->slots * (call->input_slot_bytes + call->output_slot_bytes) + SPARE_BYTES) != 0
+		|| cudal1_guard_enter(call->data_limit) != 0)
+		entry_fail("guard");
+	if (!entry_load(call, path, control->text, sizeof(control->text)))
+		return WIRE_FAILED;
+	if (cudal1_guard_seal() != 0)
+		entry_fail("guard");
+	return WIRE_OK;
+}
+
+int
+main(int argc, char **argv)
+{
+	WireMessage command = {.op = WIRE_HELLO};
+
+	if (argc != 2)
+	{
+		fprintf(stderr, "usage: exec-c FILE.so\nStarted by cudal1-measure, which hands it its descriptors.\n");
+		return 2;
+	}
+	control = entry_map(WIRE_FD_CONTROL, PROT_READ | PROT_WRITE);
+	inputs = entry_map(WIRE_FD_INPUTS, PROT_READ);
+	outputs = entry_map(WIRE_FD_OUTPUTS, PROT_READ | PROT_WRITE);
+	call = entry_map(WIRE_FD_CALL, PROT_READ);
+	if (cudal1_guard_read() != 0)
+		entry_fail("filters");
+	close(WIRE_FD_CONTROL);
+	close(WIRE_FD_INPUTS);
+	close(WIRE_FD_OUTPUTS);
+	close(WIRE_FD_CALL);
+	setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
+	entry_reply(&command, WIRE_OK);
+	for (;;)
+	{
+		ssize_t		got = recv(WIRE_FD_SOCKET, &command, sizeof(command), 0);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got != sizeof(command))
+			_exit(0);
+		if (command.op == WIRE_LOAD)
+			entry_reply(&command, load(argv[1]));
+		else if (command.op == WIRE_RUN)
+		{
+			entry_run(call, control->slots, command.count, inputs, outputs, NULL, NULL);
+			entry_reply(&command, WIRE_OK);
+		}
+		else
+			_exit(123);
+	}
+}

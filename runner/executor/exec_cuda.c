@@ -1,0 +1,201 @@
+/*
+ * exec_cuda.c
+ *		exec-cuda FILE.so: the executor of CUDA C++ code, for references and candidates alike.
+ *
+ * As exec-c, but the slots lie in GPU memory that the supervisor allocated: it imports them by descriptor and hands out device
+ * pointers. Nothing touches the GPU before the command to load. A block of runs ends with one synchronisation of the whole
+ * device; whether it took place is not asked here but seen in the outputs. The code's CUDA runtime is linked into its own
+ * library and finds the context that is made here, the device's primary one.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/cuda_driver.h"
+#include "executor/entry.h"
+#include "executor/guard.h"
+
+static WireControl *control;
+static WireCall *call;
+static CuDriver driver;
+static CuAddress inputs;
+static CuAddress outputs;
+static CuAddress scratch;
+static const char *(*last_error) (void);
+
+static uint32_t
+failed(const char *doing, CuResult error)
+{
+	char		text[300];
+
+	cuda_driver_error(&driver, error, text, sizeof(text));
+	snprintf(control->text, sizeof(control->text), "%s%s", doing, text);
+	return cuda_driver_is_fault(error) ? WIRE_FAULTED : WIRE_FAILED;
+}
+
+/* what RLIMIT_DATA already counts, so that the limit is on what the code adds */
+static uint64_t
+own_data_bytes(void)
+{
+	FILE	   *status = fopen("/proc/self/status", "re");
+	char		line[256];
+	unsigned long long kilobytes = 0;
+
+	while (status && fgets(line, sizeof(line), status))
+		if (sscanf(line, "VmData: %llu", &kilobytes) == 1)
+			break;
+	if (status)
+		fclose(status);
+	return kilobytes * 1024;
+}
+
+static CuResult
+open_device(void)
+{
+	CuDevice	device;
+	CuContextRef context;
+	CuResult	error = driver.Init(0);
+
+	if (error == 0)
+		error = driver.DeviceGet(&device, 0);
+	if (error == 0)
+		error = driver.DevicePrimaryCtxSetFlags(device, CU_SCHEDULE_SPIN);
+	if (error == 0)
+		error = driver.DevicePrimaryCtxRetain(&context, device);
+	if (error == 0)
+		error = driver.CtxSetCurrent(context);
+	if (error == 0)
+		error = cuda_driver_import(&driver, device, WIRE_FD_INPUTS, wire_gpu_bytes(call->slots * call->input_slot_bytes), &inputs);
+	if (error == 0)
+		error = cuda_driver_import(&driver, device, WIRE_FD_OUTPUTS, wire_gpu_bytes(call->slots * call->output_slot_bytes), &outputs);
+	/* a first launch, so that the driver has opened what it needs before files and processes are closed to it */
+	if (error == 0)
+		error = driver.MemAlloc(&scratch, 1);
+	if (error == 0)
+		error = driver.MemsetD8(scratch, 0, 1);
+	if (error == 0)
+		error = driver.CtxSynchronize();
+	return error;
+}
+
+static uint32_t
+load(const char *path)
+{
+	const char *problem = NULL;
+	CuResult	error;
+	void	   *handle;
+
+	if (!cuda_driver_load(&driver, &problem))
+	{
+		snprintf(control->text, sizeof(control->text), "%s", problem);
+		return WIRE_FAILED;
+	}
+	error = open_device();
+	if (error != 0)
+		return failed("the GPU can't be opened: ", error);
+	close(WIRE_FD_INPUTS);
+	close(WIRE_FD_OUTPUTS);
+	if (cudal1_guard_enter_gpu(own_data_bytes() + call->data_limit) != 0)
+		entry_fail("guard");
+	handle = entry_load(call, path, control->text, sizeof(control->text));
+	if (!handle)
+		return WIRE_FAILED;
+	last_error = (const char *(*) (void)) dlsym(handle, "cudal1_last_error");
+	if (cudal1_guard_seal() != 0)
+		entry_fail("guard");
+	return WIRE_OK;
+}
+
+/* an error stays, and is found at the end of the block */
+static void
+end_run(void)
+{
+	driver.CtxSynchronize();
+}
+
+/* a launch and the wait for it, run by run */
+static void
+idle_runs(uint32_t count)
+{
+	for (uint32_t r = 0; r < count; r++)
+	{
+		while (__atomic_load_n(&control->gate, __ATOMIC_ACQUIRE) <= r)
+			clock_pause();
+		driver.MemsetD8(scratch, 0, 1);
+		end_run();
+		__atomic_store_n(&control->done, r + 1, __ATOMIC_RELEASE);
+	}
+}
+
+static uint32_t
+run(uint32_t count, uint32_t flags)
+{
+	CuResult	error;
+	const char *text;
+
+	/* a block without runs tells what a block costs, the GPU's turning to this process included, or not */
+	if (count == 0 && !(flags & WIRE_FLAG_IDLE))
+		driver.MemsetD8(scratch, 0, 1);
+	if (count > 0 && flags & WIRE_FLAG_IDLE)
+		idle_runs(count);
+	else
+		entry_run(call, control->slots, count, (char *) (uintptr_t) inputs, (char *) (uintptr_t) outputs,
+				  flags & (WIRE_FLAG_STEPPED | WIRE_FLAG_GATED) ? control : NULL, flags & WIRE_FLAG_GATED ? end_run : NULL);
+	error = driver.CtxSynchronize();
+	if (error != 0)
+		return failed("", error);
+	text = last_error ? last_error() : NULL;
+	if (text)
+	{
+		snprintf(control->text, sizeof(control->text), "the CUDA runtime reports: %s", text);
+		return WIRE_FAILED;
+	}
+	return WIRE_OK;
+}
+
+int
+main(int argc, char **argv)
+{
+	WireMessage command = {.op = WIRE_HELLO};
+
+	if (argc != 2)
+	{
+		fprintf(stderr, "usage: exec-cuda FILE.so\nStarted by cudal1-measure, which hands it its descriptors.\n");
+		return 2;
+	}
+	control = entry_map(WIRE_FD_CONTROL, PROT_READ | PROT_WRITE);
+	call = entry_map(WIRE_FD_CALL, PROT_READ);
+	if (cudal1_guard_read() != 0)
+		entry_fail("filters");
+	/* its own files in /proc, where it could make itself the last to go when memory is short, are then another user's */
+	if (getpid() == 1)
+		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	close(WIRE_FD_CONTROL);
+	close(WIRE_FD_CALL);
+	setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
+	entry_reply(&command, WIRE_OK);
+	for (;;)
+	{
+		ssize_t		got = recv(WIRE_FD_SOCKET, &command, sizeof(command), 0);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got != sizeof(command))
+			_exit(0);
+		if (command.op == WIRE_LOAD)
+			entry_reply(&command, load(argv[1]));
+		else if (command.op == WIRE_RUN)
+			entry_reply(&command, run(command.count, command.flags));
+		else
+			_exit(123);
+	}
+}

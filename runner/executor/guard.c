@@ -1,0 +1,349 @@
+/*
+ * guard.c
+ *		The filters and limits an executor puts on itself before it loads a candidate.
+ *
+ * Linked into exec-c, and as libcudal1guard.so loaded by exec_torch.py. The filters are made by the supervisor with libseccomp
+ * and arrive as plain BPF, so that nothing of this needs a library inside the sandbox.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "common/random.h"
+#include "common/tensor.h"
+#include "common/wire.h"
+#include "executor/guard.h"
+
+#define STACK_BYTES ((uint64_t) 64 << 20)
+#define PAGE_BYTES 4096
+#define NEAR_PAGES 16			/* outputs no farther apart are looked at together */
+#define MOST_PAGES 65536		/* looked at in one call */
+
+/*
+ * docs/security.md names them. Threads and signals that wait are counted within the sandbox's user
+ * namespace, so these bound this executor's alone.
+ */
+static const struct
+{
+	int			resource;
+	uint64_t	value;
+} limits[] = {
+	{RLIMIT_NPROC, 64},
+	{RLIMIT_SIGPENDING, 128},
+	{RLIMIT_CORE, 0},
+	{RLIMIT_MEMLOCK, 0},
+};
+
+static struct sock_fprog program[2];
+static RandomStream inputs;
+
+int
+cudal1_guard_read(void)
+{
+	off_t		at = 0;
+
+	/* by position: others read the same open file at the same time */
+	for (int i = 0; i < 2; i++)
+	{
+		uint32_t	length;
+
+		if (pread(WIRE_FD_FILTER, &length, sizeof(length), at) != sizeof(length) || length % sizeof(struct sock_filter) != 0)
+			return -1;
+		program[i].len = (unsigned short) (length / sizeof(struct sock_filter));
+		program[i].filter = malloc(length);
+		if (!program[i].filter || pread(WIRE_FD_FILTER, program[i].filter, length, at + (off_t) sizeof(length)) != (ssize_t) length)
+			return -1;
+		at += (off_t) (sizeof(length) + length);
+	}
+	return close(WIRE_FD_FILTER);
+}
+
+static int
+limit(int resource, uint64_t value)
+{
+	struct rlimit r = {value, value};
+
+	return setrlimit(resource, &r);
+}
+
+/* the soft limit, which new threads take for their own, stays */
+static int
+limit_stack(void)
+{
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_STACK, &r) != 0)
+		return -1;
+	if (r.rlim_cur > STACK_BYTES)
+		r.rlim_cur = STACK_BYTES;
+	if (r.rlim_max > STACK_BYTES)
+		r.rlim_max = STACK_BYTES;
+	return setrlimit(RLIMIT_STACK, &r);
+}
+
+/* one without a line is none */
+static int
+apply(const struct sock_fprog *filter)
+{
+	if (filter->len == 0)
+		return 0;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+		return -1;
+	return (int) syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, filter);
+}
+
+/*
+ * What a process may do to itself and not to its forked siblings or their parent, who share its
+ * user: signals to threads, limits. Its number is not known where the other filters are made. Nor
+ * may a thread have the others go on while they are being stopped.
+ */
+static int
+apply_own(void)
+{
+	uint32_t	self = (uint32_t) getpid();
+	uint32_t	number = offsetof(struct seccomp_data, nr);
+	uint32_t	low = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0;
+	uint32_t	target = offsetof(struct seccomp_data, args) + low;
+	uint32_t	signal = offsetof(struct seccomp_data, args[2]) + low;
+	struct sock_filter own[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, number),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prlimit64, 3, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_tgkill, 0, 6),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, signal),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SIGCONT, 3, 0),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, target),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, self, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = {sizeof(own) / sizeof(own[0]), own};
+
+	return apply(&filter);
+}
+
+int
+cudal1_guard_space(uint64_t bytes)
+{
+	unsigned long pages = 0;
+	FILE	   *statm = fopen("/proc/self/statm", "re");
+
+	/* without a /proc the process is small */
+	if (statm && fscanf(statm, "%lu", &pages) != 1)
+		pages = 0;
+	if (statm)
+		fclose(statm);
+	return limit(RLIMIT_AS, pages * (uint64_t) sysconf(_SC_PAGESIZE) + bytes);
+}
+
+static int
+enter(uint64_t data_bytes, uint64_t descriptors)
+{
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+		if (limit(limits[i].resource, limits[i].value) != 0)
+			return -1;
+	if (limit(RLIMIT_NOFILE, descriptors) != 0 || limit_stack() != 0)
+		return -1;
+	if (data_bytes > 0 && limit(RLIMIT_DATA, data_bytes) != 0)
+		return -1;
+	return apply_own() == 0 ? apply(&program[0]) : -1;
+}
+
+int
+cudal1_guard_enter(uint64_t data_bytes)
+{
+	return enter(data_bytes, 64);
+}
+
+int
+cudal1_guard_enter_gpu(uint64_t data_bytes)
+{
+	return enter(data_bytes, 2048);
+}
+
+int
+cudal1_guard_seal(void)
+{
+	return apply(&program[1]);
+}
+
+void
+cudal1_guard_seed(const void *secret)
+{
+	RandomKey	key;
+
+	memcpy(&key, secret, sizeof(key));
+	random_seed(&inputs, &key);
+}
+
+void
+cudal1_guard_fill(void *out, uint64_t n, uint32_t dtype, uint32_t init, double low, double high)
+{
+	RandomKey	key;
+
+	random_key(&inputs, &key);
+	random_fill(out, dtype, n, (RandomInit) init, low, high, &key);
+}
+
+uint64_t
+cudal1_guard_next(void)
+{
+	return random_next(&inputs);
+}
+
+static const uint64_t *kept;
+static uint64_t nkept;
+
+void
+cudal1_guard_keep(const uint64_t *bounds, uint64_t n)
+{
+	kept = bounds;
+	nkept = n;
+}
+
+static bool
+is_kept(uint64_t address)
+{
+	uint64_t	low = 0;
+	uint64_t	high = nkept;
+
+	/* the first whose end lies beyond */
+	while (low < high)
+	{
+		uint64_t	middle = low + (high - low) / 2;
+
+		if (kept[2 * middle + 1] <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < nkept && kept[2 * low] <= address;
+}
+
+static bool
+layout_of(const WireTensor *t, Tensor *layout)
+{
+	*layout = (Tensor) {.dtype = t->dtype,.ndim = t->ndim};
+	memcpy(layout->shape, t->shape, sizeof(layout->shape));
+	return tensor_finish(layout) && layout->elements > 0;
+}
+
+uint64_t
+cudal1_guard_find_shared(const void *table, uint64_t first, uint64_t entries)
+{
+	const WireTensor *t = table;
+	Tensor		layout;
+
+	for (uint64_t i = first; i < entries; i++)
+		if (layout_of(&t[i], &layout)
+			&& (is_kept(t[i].address) || tensor_overlaps(&layout, t[i].stride)))
+			return i;
+	return entries;
+}
+
+/* pages from one output's to another's, near each other */
+typedef struct Stretch
+{
+	uint64_t	from;
+	uint64_t	to;				/* the page after the last */
+	uint64_t	first;			/* entries of the table */
+	uint64_t	entries;
+} Stretch;
+
+/* the pages of an output; false: it is small, or no view */
+static bool
+pages_of(const WireTensor *t, uint64_t *from, uint64_t *to)
+{
+	Tensor		layout;
+	uint64_t	span;
+
+	if (!layout_of(t, &layout) || layout.bytes < WIRE_LARGE_OUTPUT
+		|| !tensor_span(&layout, t->stride, &span))
+		return false;
+	*from = t->address / PAGE_BYTES;
+	*to = (t->address + span * tensor_dtype_size(t->dtype) + PAGE_BYTES - 1) / PAGE_BYTES;
+	return true;
+}
+
+/* by a write that changes nothing; there: which pages are, from page `at` on, or NULL */
+static void
+make_pages(const WireTensor *t, const unsigned char *there, uint64_t at)
+{
+	uint64_t	from,
+				to;
+
+	if (!pages_of(t, &from, &to))
+		return;
+	for (uint64_t page = from; page < to; page++)
+		if (!there || !(there[page - at] & 1))
+			__atomic_fetch_add((char *) (page == from ? t->address : page * PAGE_BYTES), 0,
+							   __ATOMIC_RELAXED);
+}
+
+/* asking for pages takes a hundredth of touching them, which needs each one's place in caches */
+static void
+look_at(const WireTensor *table, const Stretch *s)
+{
+	static unsigned char there[MOST_PAGES];
+	uint64_t	pages = s->to - s->from;
+	bool		known = pages <= MOST_PAGES
+		&& mincore((void *) (s->from * PAGE_BYTES), pages * PAGE_BYTES, there) == 0;
+
+	if (known && !memchr(there, 0, pages))
+		return;
+	/* what lies between outputs may not be mapped */
+	for (uint64_t i = 0; i < s->entries; i++)
+	{
+		Stretch		one = {.first = s->first + i,.entries = 1};
+
+		if (known || s->entries == 1)
+			make_pages(&table[s->first + i], known ? there : NULL, s->from);
+		else if (pages_of(&table[s->first + i], &one.from, &one.to))
+			look_at(table, &one);
+	}
+}
+
+void
+cudal1_guard_make_pages(const void *table, uint64_t entries)
+{
+	const WireTensor *t = table;
+	Stretch		s = {0};
+
+	for (uint64_t i = 0; i < entries; i++)
+	{
+		uint64_t	from,
+					to;
+
+		if (!pages_of(&t[i], &from, &to))
+			continue;
+		if (s.entries > 0 && from <= s.to + NEAR_PAGES && to + NEAR_PAGES >= s.from)
+		{
+			uint64_t	least = from < s.from ? from : s.from;
+			uint64_t	most = to > s.to ? to : s.to;
+
+			if (most - least <= MOST_PAGES)
+			{
+				s = (Stretch) {least, most, s.first, i + 1 - s.first};
+				continue;
+			}
+		}
+		if (s.entries > 0)
+			look_at(t, &s);
+		s = (Stretch) {from, to, i, 1};
+	}
+	if (s.entries > 0)
+		look_at(t, &s);
+}

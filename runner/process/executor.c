@@ -1,0 +1,870 @@
+/*
+ * executor.c
+ *		The supervisor's hold on an executor.
+ *
+ * An executor is stopped (SIGSTOP, and seen to be stopped, every thread of it) whenever it is not its turn. The clock of a block
+ * starts before it is let go and stops when it is seen to be stopped again: candidate code runs only inside the window, so
+ * there is no time before the command or after the answer in which work could be hidden, and outputs can be read at
+ * leisure from a process that can't change them. A candidate can't fork, so one process is all there is to stop.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "supervisor/gpu/cuda.h"
+#include "process/executor.h"
+#include "process/stopped.h"
+
+#define FREEZE_SECONDS 5.0
+#define FREEZE_AGAIN	0.02	/* seconds; most are stopped within a thousandth of that */
+#define END_MS			2000	/* for a killed process to be gone */
+#define PIECES 512
+#define ATTENTION_SECONDS 0.1	/* how long a core is spent on waiting */
+
+volatile sig_atomic_t executor_cancelled;
+
+void
+clean_text(char *out, size_t size, const char *in, size_t length)
+{
+	size_t		o = 0;
+	size_t		i = 0;
+
+	while (i < length && in[i] != '\0' && o + 5 < size)
+	{
+		unsigned char c = (unsigned char) in[i];
+		int			extra = c < 0x80 ? 0 : c >= 0xC2 && c < 0xE0 ? 1 : c >= 0xE0 && c < 0xF0 ? 2 : c >= 0xF0 && c < 0xF5 ? 3 : -1;
+		bool		good = extra >= 0 && i + (size_t) extra < length;
+
+		for (int j = 1; good && j <= extra; j++)
+			good = ((unsigned char) in[i + (size_t) j] & 0xC0) == 0x80;
+		/* overlong forms, surrogates, and what lies beyond Unicode */
+		if (good && ((c == 0xE0 && (unsigned char) in[i + 1] < 0xA0) || (c == 0xED && (unsigned char) in[i + 1] > 0x9F)
+					 || (c == 0xF0 && (unsigned char) in[i + 1] < 0x90) || (c == 0xF4 && (unsigned char) in[i + 1] > 0x8F)))
+			good = false;
+		if (!good || (c < 0x20 && c != '\n' && c != '\t') || c == 0x7F)
+		{
+			out[o++] = '?';
+			i++;
+			continue;
+		}
+		for (int j = 0; j <= extra; j++)
+			out[o++] = in[i++];
+	}
+	out[o] = '\0';
+}
+
+int
+memory_file(const char *name, const void *bytes, size_t length)
+{
+	int			fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	size_t		done = 0;
+
+	while (fd >= 0 && done < length)
+	{
+		ssize_t		n = write(fd, (const char *) bytes + done, length - done);
+
+		if (n <= 0)
+		{
+			close(fd);
+			return -1;
+		}
+		done += (size_t) n;
+	}
+	if (fd >= 0)
+		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
+	return fd;
+}
+
+int
+log_file(void)
+{
+	int			fd = memfd_create("log", MFD_CLOEXEC);
+
+	if (fd >= 0)
+		fcntl(fd, F_SETFL, O_APPEND);
+	return fd;
+}
+
+/* shared memory of a fixed size */
+static int
+shared_memory(const char *name, size_t bytes, int seals, void **address)
+{
+	int			fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	*address = NULL;
+	if (fd < 0)
+		return -1;
+	if (ftruncate(fd, (off_t) bytes) != 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | seals) != 0)
+	{
+		close(fd);
+		return -1;
+	}
+	if (bytes > 0)
+	{
+		*address = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		if (*address == MAP_FAILED)
+		{
+			close(fd);
+			return -1;
+		}
+	}
+	return fd;
+}
+
+bool
+arena_create(Arena *arena, uint32_t slots, size_t input_slot_bytes, size_t output_slot_bytes, bool inputs_writable)
+{
+	arena_init(arena);
+	arena->slots = slots;
+	arena->input_slot_bytes = input_slot_bytes;
+	arena->output_slot_bytes = output_slot_bytes;
+	arena->inputs_fd = shared_memory("inputs", slots * input_slot_bytes, 0, (void **) &arena->inputs);
+	arena->outputs_fd = shared_memory("outputs", slots * output_slot_bytes, 0, (void **) &arena->outputs);
+	arena->master_fd = shared_memory("master", slots * input_slot_bytes, 0, (void **) &arena->master);
+	if (arena->inputs_fd < 0 || arena->outputs_fd < 0 || arena->master_fd < 0)
+		return false;
+	/*
+	 * The supervisor's own mapping stays writable; no one else's can become so. And none of this is a candidate's to change, who
+	 * could keep the reference from mapping its inputs by a seal of his own.
+	 */
+	if (fcntl(arena->inputs_fd, F_ADD_SEALS, (inputs_writable ? 0 : F_SEAL_FUTURE_WRITE) | F_SEAL_SEAL) != 0
+		|| fcntl(arena->outputs_fd, F_ADD_SEALS, F_SEAL_SEAL) != 0 || fcntl(arena->master_fd, F_ADD_SEALS, F_SEAL_SEAL) != 0)
+		return false;
+	return true;
+}
+
+void
+arena_init(Arena *arena)
+{
+	memset(arena, 0, sizeof(*arena));
+	arena->inputs_fd = arena->outputs_fd = arena->master_fd = -1;
+}
+
+static void
+drop(int *fd, void *address, size_t bytes)
+{
+	if (address && bytes > 0)
+		munmap(address, bytes);
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+void
+arena_destroy(Arena *arena)
+{
+	if (arena->gpu)
+		gpu_arena_destroy(arena->gpu);
+	drop(&arena->inputs_fd, arena->inputs, arena->slots * arena->input_slot_bytes);
+	drop(&arena->outputs_fd, arena->outputs, arena->slots * arena->output_slot_bytes);
+	drop(&arena->master_fd, arena->master, arena->slots * arena->input_slot_bytes);
+	arena_init(arena);
+}
+
+void
+executor_init(Executor *executor)
+{
+	memset(executor, 0, sizeof(*executor));
+	executor->pidfd = executor->stat_fd = executor->schedstat_fd = executor->sock = executor->log_fd = executor->control_fd = executor->handed = -1;
+}
+
+static int
+socket_pair(int pair[2])
+{
+	int			on = 1;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+		return -1;
+	return setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof(on));
+}
+
+/* waits for a datagram; pid: the sender's, as the kernel vouches */
+static ExecutorResult
+receive(int sock, WireMessage *message, double deadline, pid_t *pid)
+{
+	for (;;)
+	{
+		struct pollfd p = {.fd = sock,.events = POLLIN};
+		double		left = deadline - clock_now();
+		int			ready;
+		char		space[CMSG_SPACE(sizeof(struct ucred)) + 64];
+		struct iovec iov = {message, sizeof(*message)};
+		struct msghdr header = {.msg_iov = &iov,.msg_iovlen = 1,.msg_control = space,.msg_controllen = sizeof(space)};
+		ssize_t		got;
+
+		if (left <= 0 || executor_cancelled)
+			return EXECUTOR_TIMEOUT;
+		ready = poll(&p, 1, left > 1000 ? 1000000 : (int) (left * 1000) + 1);
+		if (ready < 0 && errno != EINTR)
+			return EXECUTOR_BROKEN;
+		if (ready <= 0)
+			continue;
+		got = recvmsg(sock, &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+		if (got < 0 && (errno == EAGAIN || errno == EINTR))
+			continue;
+		if (got <= 0)
+			return EXECUTOR_ENDED;
+		for (struct cmsghdr *c = CMSG_FIRSTHDR(&header); c; c = CMSG_NXTHDR(&header, c))
+		{
+			if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+			{
+				int			n = (int) ((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+
+				for (int i = 0; i < n; i++)
+					close(((int *) (void *) CMSG_DATA(c))[i]);
+			}
+			else if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS && pid)
+				*pid = ((struct ucred *) (void *) CMSG_DATA(c))->pid;
+		}
+		return got == sizeof(*message) ? EXECUTOR_OK : EXECUTOR_FORGED;
+	}
+}
+
+/* until a datagram is there or the deadline is over, without going to sleep: a sleeping virtual core takes long to wake */
+static void
+watch(int sock, double deadline)
+{
+	char		byte;
+
+	while (recv(sock, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN && clock_now() < deadline)
+		;
+}
+
+static ExecutorResult
+attach(Executor *executor, double seconds)
+{
+	WireMessage hello;
+	char		path[64];
+	ExecutorResult result = receive(executor->sock, &hello, clock_now() + seconds, &executor->pid);
+
+	if (result != EXECUTOR_OK)
+		return result == EXECUTOR_FORGED ? EXECUTOR_BROKEN : result;
+	if (hello.op != WIRE_HELLO || executor->pid <= 0)
+		return EXECUTOR_BROKEN;
+	executor->pidfd = (int) syscall(SYS_pidfd_open, executor->pid, 0);
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int) executor->pid);
+	executor->stat_fd = open(path, O_RDONLY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int) executor->pid);
+	executor->schedstat_fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (executor->schedstat_fd < 0 || clock_getcpuclockid(executor->pid, &executor->cpu_clock) != 0)
+		executor->one_core = false;
+	return executor->pidfd >= 0 && executor->stat_fd >= 0 ? EXECUTOR_OK : EXECUTOR_BROKEN;
+}
+
+ExecutorResult
+executor_start(Executor *executor, Sandbox *sandbox, const Arena *arena, int call_fd, int filter_fd, double seconds)
+{
+	int			pair[2];
+	ExecutorResult result;
+
+	executor_init(executor);
+	executor->log_fd = log_file();
+	executor->control_fd = shared_memory("control", sizeof(WireControl), F_SEAL_SEAL, (void **) &executor->control);
+	if (executor->log_fd < 0 || executor->control_fd < 0 || socket_pair(pair) != 0)
+		return EXECUTOR_BROKEN;
+	executor->sock = pair[0];
+	sandbox->fds[0] = pair[1];
+	sandbox->fds[1] = executor->control_fd;
+	sandbox->fds[2] = arena->inputs_fd;
+	sandbox->fds[3] = arena->outputs_fd;
+	sandbox->fds[4] = call_fd;
+	sandbox->fds[5] = filter_fd;
+	sandbox->nfds = 6;
+	sandbox->output_fd = executor->log_fd;
+	executor->sandbox = sandbox_start(sandbox);
+	close(pair[1]);
+	if (executor->sandbox < 0)
+		return EXECUTOR_BROKEN;
+	result = attach(executor, seconds);
+	return result == EXECUTOR_ENDED ? EXECUTOR_BROKEN : result;
+}
+
+ExecutorResult
+zygote_start(Zygote *zygote, Sandbox *sandbox, int filter_fd)
+{
+	int			pair[2];
+
+	zygote->log_fd = log_file();
+	if (zygote->log_fd < 0 || socket_pair(pair) != 0)
+		return EXECUTOR_BROKEN;
+	zygote->sock = pair[0];
+	sandbox->fds[0] = pair[1];
+	sandbox->fds[1] = filter_fd;
+	sandbox->nfds = 2;
+	sandbox->output_fd = zygote->log_fd;
+	zygote->sandbox = sandbox_start(sandbox);
+	close(pair[1]);
+	if (zygote->sandbox < 0)
+		return EXECUTOR_BROKEN;
+	return EXECUTOR_OK;
+}
+
+ExecutorResult
+zygote_ready(Zygote *zygote, double seconds, char *text, size_t size)
+{
+	WireMessage hello;
+	int			status;
+	ExecutorResult result = receive(zygote->sock, &hello, clock_now() + seconds, NULL);
+
+	if (result == EXECUTOR_OK && hello.op == WIRE_HELLO)
+		return EXECUTOR_OK;
+	else
+	{
+		Executor	seen = {.log_fd = zygote->log_fd};
+
+		if (sandbox_wait(zygote->sandbox, 0.2, &status))
+			zygote->sandbox = 0;
+		executor_log(&seen, text, size);
+		return result == EXECUTOR_OK ? EXECUTOR_FORGED : result;
+	}
+}
+
+ExecutorResult
+executor_fork(Executor *executor, Zygote *zygote, const int *fds, int nfds, double seconds)
+{
+	int			pair[2];
+	int			all[8];
+	WireMessage command = {.op = WIRE_FORK,.nonce = random_secret()};
+	char		space[CMSG_SPACE(sizeof(all))];
+	struct iovec iov = {&command, sizeof(command)};
+	struct msghdr header = {.msg_iov = &iov,.msg_iovlen = 1,.msg_control = space};
+	struct cmsghdr *c;
+	int			n = 0;
+
+	executor_init(executor);
+	executor->zygote = zygote;
+	executor->log_fd = log_file();
+	executor->control_fd = shared_memory("control", sizeof(WireControl), F_SEAL_SEAL, (void **) &executor->control);
+	if (executor->log_fd < 0 || executor->control_fd < 0 || socket_pair(pair) != 0)
+		return EXECUTOR_BROKEN;
+	executor->sock = pair[0];
+	all[n++] = pair[1];
+	all[n++] = executor->control_fd;
+	all[n++] = executor->log_fd;
+	for (int i = 0; i < nfds && n < 8; i++)
+		all[n++] = fds[i];
+	memset(space, 0, sizeof(space));
+	header.msg_controllen = CMSG_SPACE((size_t) n * sizeof(int));
+	c = CMSG_FIRSTHDR(&header);
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN((size_t) n * sizeof(int));
+	memcpy(CMSG_DATA(c), all, (size_t) n * sizeof(int));
+	if (sendmsg(zygote->sock, &header, MSG_NOSIGNAL) != sizeof(command))
+	{
+		close(pair[1]);
+		return EXECUTOR_BROKEN;
+	}
+	close(pair[1]);
+	return attach(executor, seconds);
+}
+
+ExecutorResult
+executor_freeze(Executor *executor)
+{
+	double		deadline = clock_now() + FREEZE_SECONDS;
+	double		again = clock_now() + FREEZE_AGAIN;
+
+	if (executor->frozen)
+		return EXECUTOR_OK;
+	if (syscall(SYS_pidfd_send_signal, executor->pidfd, SIGSTOP, NULL, 0) != 0)
+		return EXECUTOR_ENDED;
+	for (int spins = 0;; spins++)
+	{
+		ProcessState process = stopped_look(executor->stat_fd);
+
+		if (process.letter == 0)
+			return EXECUTOR_ENDED;
+		if (process.still && (process.threads == 1 || stopped_threads(executor->pid)))
+		{
+			if (process.letter == 'Z' && process.threads == 1)
+				return EXECUTOR_ENDED;
+			executor->frozen = true;
+			return EXECUTOR_OK;
+		}
+		if (spins > 200)
+			sched_yield();
+		if ((spins & 0xFF) != 0xFF)
+			continue;
+		if (clock_now() > deadline)
+			return EXECUTOR_BROKEN;
+		/* whoever lets it go on, as batch systems do with all that they stopped, takes back a stop that we have not seen yet */
+		if (clock_now() > again)
+		{
+			syscall(SYS_pidfd_send_signal, executor->pidfd, SIGSTOP, NULL, 0);
+			again = clock_now() + FREEZE_AGAIN;
+		}
+	}
+}
+
+ExecutorResult
+executor_thaw(Executor *executor)
+{
+	if (!executor->frozen)
+		return EXECUTOR_OK;
+	executor->frozen = false;
+	stopped_released(executor->pidfd);
+	return syscall(SYS_pidfd_send_signal, executor->pidfd, SIGCONT, NULL, 0) == 0 ? EXECUTOR_OK : EXECUTOR_ENDED;
+}
+
+/* how a process ended whose socket fell silent */
+static void
+find_end(Executor *executor)
+{
+	int			status = 0;
+
+	executor->ended = true;
+	if (executor->zygote)
+	{
+		WireMessage message;
+		double		deadline = clock_now() + 2;
+
+		while (receive(executor->zygote->sock, &message, deadline, NULL) == EXECUTOR_OK)
+			if (message.op == WIRE_ENDED)
+			{
+				executor->wait_status = (int) message.value;
+				return;
+			}
+		executor->wait_status = -1;
+	}
+	else if (sandbox_wait(executor->sandbox, 2, &status))
+	{
+		/* bubblewrap passes a signal on as 128 + its number */
+		executor->sandbox = 0;
+		if (WIFEXITED(status) && WEXITSTATUS(status) > 128)
+			status = WEXITSTATUS(status) - 128;
+		executor->wait_status = status;
+	}
+	else
+		executor->wait_status = -1;
+}
+
+/*
+ * What the kernel accounts to a stopped executor. The delay is its first thread's, and grows too while other threads of it have
+ * the core: reading_seconds never goes below the CPU time of all of them, so threads gain nothing by it.
+ */
+static void
+read_usage(const Executor *executor, Reading *reading)
+{
+	char		text[96];
+	ssize_t		n;
+	struct timespec cpu;
+	unsigned long long running,
+				waiting;
+
+	reading->cpu = reading->delay = 0;
+	if (!executor->one_core)
+		return;
+	n = pread(executor->schedstat_fd, text, sizeof(text) - 1, 0);
+	text[n > 0 ? n : 0] = '\0';
+	if (sscanf(text, "%llu %llu", &running, &waiting) == 2 && clock_gettime(executor->cpu_clock, &cpu) == 0)
+	{
+		reading->delay = (double) waiting * 1e-9;
+		reading->cpu = (double) cpu.tv_sec + (double) cpu.tv_nsec * 1e-9;
+	}
+}
+
+double
+reading_seconds(const Executor *executor, const Reading *from, const Reading *to)
+{
+	double		wall = to->wall - from->wall;
+	double		busy = wall - (to->delay - from->delay);
+	double		cpu = to->cpu - from->cpu;
+
+	if (!executor->one_core || from->cpu == 0 || to->cpu == 0)
+		return wall;
+	return busy < cpu ? (cpu < wall ? cpu : wall) : busy;
+}
+
+static bool
+send_command(Executor *executor)
+{
+	struct iovec iov = {&executor->asked, sizeof(executor->asked)};
+	char		space[CMSG_SPACE(sizeof(int))] = {0};
+	struct msghdr header = {.msg_iov = &iov,.msg_iovlen = 1};
+
+	if (executor->handed >= 0)
+	{
+		struct cmsghdr *c;
+
+		header.msg_control = space;
+		header.msg_controllen = sizeof(space);
+		c = CMSG_FIRSTHDR(&header);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(c), &executor->handed, sizeof(int));
+		executor->handed = -1;
+	}
+	return sendmsg(executor->sock, &header, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(executor->asked);
+}
+
+static ExecutorResult
+ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed)
+{
+	executor->text[0] = '\0';
+	executor->asked = (WireMessage) {.nonce = random_secret(),.op = op,.count = count,.flags = flags,.seed = seed};
+	memcpy(executor->asked.secret, &executor->secret, sizeof(executor->asked.secret));
+	if (!send_command(executor))
+		return EXECUTOR_ENDED;
+	return executor_thaw(executor);
+}
+
+ExecutorResult
+executor_ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed, double timeout)
+{
+	double		start = clock_now();
+	ExecutorResult result;
+
+	result = ask(executor, op, count, flags, seed);
+	if (result == EXECUTOR_OK && executor->attentive)
+		watch(executor->sock, start + (timeout < ATTENTION_SECONDS ? timeout : ATTENTION_SECONDS));
+	if (result == EXECUTOR_OK)
+		result = receive(executor->sock, &executor->answer, start + timeout, NULL);
+	if (result == EXECUTOR_ENDED)
+		find_end(executor);
+	return result;
+}
+
+static ExecutorResult
+judge(Executor *executor, ExecutorResult result, ExecutorResult freeze)
+{
+	if (executor->frozen)
+		stopped_noted(executor->pidfd, executor->stat_fd, executor->pid, executor->hostile);
+	/* what can't be stopped has not ended */
+	if (result == EXECUTOR_TIMEOUT || freeze == EXECUTOR_BROKEN)
+		return EXECUTOR_TIMEOUT;
+	if (freeze == EXECUTOR_ENDED)
+	{
+		find_end(executor);
+		return freeze;
+	}
+	if (result != EXECUTOR_OK || freeze != EXECUTOR_OK)
+		return result != EXECUTOR_OK ? result : freeze;
+	if (executor->answer.nonce != executor->asked.nonce || executor->answer.op != executor->asked.op)
+		return EXECUTOR_FORGED;
+	executor->value = executor->answer.value;
+	if (executor->answer.status == WIRE_OK)
+		return EXECUTOR_OK;
+	clean_text(executor->text, sizeof(executor->text), executor->control->text, sizeof(executor->control->text));
+	return executor->answer.status == WIRE_UNSUPPORTED ? EXECUTOR_UNSUPPORTED
+		: executor->answer.status == WIRE_FAULTED ? EXECUTOR_FAULTED : EXECUTOR_FAILED;
+}
+
+ExecutorResult
+executor_look(Executor *executor)
+{
+	switch (stopped_check())
+	{
+		case STOPPED_ALL:
+			break;
+		case STOPPED_NOT_REFERENCE:
+			executor->intruder = false;
+			return EXECUTOR_AWAKE;
+		case STOPPED_NOT_CANDIDATE:
+			executor->intruder = true;
+			return EXECUTOR_AWAKE;
+	}
+	return EXECUTOR_OK;
+}
+
+ExecutorResult
+executor_settle(Executor *executor, ExecutorResult result)
+{
+	return result == EXECUTOR_ENDED ? result : judge(executor, result, executor_freeze(executor));
+}
+
+ExecutorResult
+executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed, double timeout, double *elapsed)
+{
+	Reading		from,
+				to;
+	ExecutorResult result;
+	ExecutorResult freeze;
+
+	if (elapsed)
+		*elapsed = 0;
+	result = executor_look(executor);
+	if (result != EXECUTOR_OK)
+		return result;
+	read_usage(executor, &from);
+	from.wall = clock_now();
+	result = executor_ask(executor, op, count, flags, seed, timeout);
+	if (result == EXECUTOR_ENDED)
+		return result;
+	freeze = executor_freeze(executor);
+	to.wall = clock_now();
+	if (elapsed)
+	{
+		read_usage(executor, &to);
+		*elapsed = reading_seconds(executor, &from, &to);
+		executor->worked = *elapsed;
+		if (executor->one_core && from.cpu > 0 && to.cpu > from.cpu)
+			executor->worked = to.cpu - from.cpu;
+	}
+	return judge(executor, result, freeze);
+}
+
+/* waits without sleeping, as a sleeper's core goes cold; false: there is an answer, an end, or no time left */
+static bool
+await_run(Executor *executor, uint32_t run, double deadline)
+{
+	for (uint32_t spins = 1;; spins++)
+	{
+		if (__atomic_load_n(&executor->control->done, __ATOMIC_ACQUIRE) > run)
+			return true;
+		if (spins % 1024 == 0)
+		{
+			struct pollfd p = {.fd = executor->sock,.events = POLLIN};
+
+			if (poll(&p, 1, 0) != 0 || clock_now() > deadline || executor_cancelled)
+				return __atomic_load_n(&executor->control->done, __ATOMIC_ACQUIRE) > run;
+		}
+		clock_pause();
+	}
+}
+
+/* opens the gate run by run; whether all of them said that they were done */
+static bool
+step(Executor *executor, uint32_t runs, void (*between) (void *context, uint32_t run, uint32_t runs), void *context, double deadline)
+{
+	uint32_t	run = 0;
+	double		start = clock_now();
+
+	do
+	{
+		between(context, run, runs);
+		__atomic_store_n(&executor->control->gate, run + 1, __ATOMIC_RELEASE);
+	} while (await_run(executor, run, deadline) && ++run < runs);
+	executor->pace = (clock_now() - start) / runs;
+	if (run == runs)
+		between(context, run, runs);
+	return run == runs;
+}
+
+ExecutorResult
+executor_ask_steps(Executor *executor, uint32_t runs, uint32_t flags, void (*between) (void *context, uint32_t run, uint32_t runs),
+				   void *context, double timeout)
+{
+	double		deadline = clock_now() + timeout;
+	ExecutorResult result;
+	bool		all = false;
+
+	executor->control->gate = executor->control->done = 0;
+	result = ask(executor, WIRE_RUN, runs, flags, 0);
+	if (result == EXECUTOR_OK)
+	{
+		all = step(executor, runs, between, context, deadline);
+		watch(executor->sock, fmin(deadline, clock_now() + ATTENTION_SECONDS));
+		result = receive(executor->sock, &executor->answer, deadline, NULL);
+	}
+	if (result == EXECUTOR_ENDED)
+		find_end(executor);
+	/* an answer to the block before that to its runs */
+	return result == EXECUTOR_OK && !all && executor->answer.status == WIRE_OK ? EXECUTOR_FORGED : result;
+}
+
+static bool
+read_memory(pid_t pid, uint64_t address, void *out, size_t bytes)
+{
+	size_t		done = 0;
+
+	while (done < bytes)
+	{
+		struct iovec local = {(char *) out + done, bytes - done};
+		struct iovec remote = {(void *) (uintptr_t) (address + done), bytes - done};
+		ssize_t		n = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+
+		if (n <= 0)
+			return false;
+		done += (size_t) n;
+	}
+	return true;
+}
+
+/* distance of element i of a view from its first, in elements */
+static size_t
+place_of(const WireTensor *tensor, const Tensor *layout, size_t i)
+{
+	size_t		place = 0;
+
+	for (int d = (int) layout->ndim - 1; d >= 0; d--)
+	{
+		place += (i % (size_t) layout->shape[d]) * (size_t) tensor->stride[d];
+		i /= (size_t) layout->shape[d];
+	}
+	return place;
+}
+
+/* a view with wide gaps: piece by piece, so that a small output of a large array costs little, wherever the code says it is */
+static bool
+read_pieces(pid_t pid, const WireTensor *tensor, const Tensor *layout, size_t piece, char *out)
+{
+	struct iovec remote[PIECES];
+	size_t		size = tensor_dtype_size(layout->dtype);
+	size_t		pieces = layout->elements / piece;
+
+	for (size_t done = 0; done < pieces;)
+	{
+		size_t		n = pieces - done < PIECES ? pieces - done : PIECES;
+		struct iovec local = {out + done * piece * size, n * piece * size};
+
+		for (size_t i = 0; i < n; i++)
+			remote[i] = (struct iovec) {(void *) (uintptr_t) (tensor->address + place_of(tensor, layout, (done + i) * piece) * size), piece * size};
+		if (process_vm_readv(pid, &local, 1, remote, n, 0) != (ssize_t) local.iov_len)
+			return false;
+		done += n;
+	}
+	return true;
+}
+
+/* piece: elements that follow each other; span: elements from the first to the last; false: no view */
+static bool
+is_view(const WireTensor *tensor, const Tensor *layout, size_t *piece, uint64_t *span)
+{
+	bool		whole = true;
+
+	*piece = 1;
+	for (int d = (int) layout->ndim - 1; d >= 0; d--)
+	{
+		whole = whole && (layout->shape[d] == 1 || (uint64_t) tensor->stride[d] == *piece);
+		if (whole)
+			*piece *= (size_t) layout->shape[d];
+	}
+	return tensor_span(layout, tensor->stride, span);
+}
+
+bool
+executor_find_piece(const WireTensor *tensor, const Tensor *layout, uint64_t lot, size_t most,
+					struct iovec *found)
+{
+	size_t		size = tensor_dtype_size(layout->dtype);
+	size_t		piece;
+	size_t		elements;
+	uint64_t	span;
+	size_t		at;
+
+	if (!is_view(tensor, layout, &piece, &span))
+		return false;
+	elements = piece < most / size ? piece : most / size;
+	at = lot % layout->elements;
+	/* one that would end beyond its piece begins earlier */
+	if (at % piece > piece - elements)
+		at -= at % piece - (piece - elements);
+	found->iov_base = (void *) (uintptr_t) (tensor->address + place_of(tensor, layout, at) * size);
+	found->iov_len = elements * size;
+	return true;
+}
+
+bool
+executor_write_places(Executor *executor, const struct iovec *places, size_t n, void *from)
+{
+	struct iovec local = {from, 0};
+
+	for (size_t i = 0; i < n; i++)
+		local.iov_len += places[i].iov_len;
+	return process_vm_writev(executor->pid, &local, 1, places, n, 0) == (ssize_t) local.iov_len;
+}
+
+ExecutorResult
+executor_read_tensor(Executor *executor, const WireTensor *tensor, const Tensor *layout, void *out)
+{
+	size_t		size = tensor_dtype_size(layout->dtype);
+	size_t		piece;
+	uint64_t	span;
+	char	   *memory;
+
+	if (layout->elements == 0)
+		return EXECUTOR_OK;
+	if (!is_view(tensor, layout, &piece, &span))
+		return EXECUTOR_FORGED;
+	if (piece == layout->elements)
+		return read_memory(executor->pid, tensor->address, out, layout->bytes) ? EXECUTOR_OK : EXECUTOR_FORGED;
+	if (span > 4 * layout->elements + (1 << 16))
+		return read_pieces(executor->pid, tensor, layout, piece, out) ? EXECUTOR_OK : EXECUTOR_FORGED;
+	/* a view with narrow gaps, or a turned one: all between its ends once, gathered here */
+	memory = malloc(span * size);
+	if (!memory)
+		return EXECUTOR_BROKEN;
+	if (!read_memory(executor->pid, tensor->address, memory, span * size))
+	{
+		free(memory);
+		return EXECUTOR_FORGED;
+	}
+	for (size_t i = 0; i < layout->elements; i++)
+		memcpy((char *) out + i * size, memory + place_of(tensor, layout, i) * size, size);
+	free(memory);
+	return EXECUTOR_OK;
+}
+
+void
+executor_log(const Executor *executor, char *text, size_t size)
+{
+	char		raw[4096];
+	ssize_t		n = executor->log_fd >= 0 ? pread(executor->log_fd, raw, sizeof(raw), 0) : 0;
+
+	clean_text(text, size, raw, n > 0 ? (size_t) n : 0);
+}
+
+void
+executor_end(Executor *executor)
+{
+	if (executor->pidfd >= 0)
+	{
+		stopped_ended(executor->pidfd);
+		syscall(SYS_pidfd_send_signal, executor->pidfd, SIGKILL, NULL, 0);
+	}
+	if (executor->sandbox > 0)
+		sandbox_end(executor->sandbox);
+	if (executor->zygote && executor->pidfd >= 0 && !executor->ended)
+		find_end(executor);
+	/* what the kernel takes from a dying process, a GPU's context above all, takes time that is nobody's who comes next */
+	if (executor->pidfd >= 0)
+	{
+		struct pollfd p = {.fd = executor->pidfd,.events = POLLIN};
+
+		poll(&p, 1, END_MS);
+	}
+	if (executor->control)
+		munmap(executor->control, sizeof(WireControl));
+	if (executor->pool)
+		gpu_pool_destroy(executor->pool);
+	for (int i = 0; i < EXECUTOR_RECENT; i++)
+		free(executor->memory.recent[i]);
+	for (int i = 0; i < 6; i++)
+	{
+		int			fd = (int[]){executor->pidfd, executor->stat_fd, executor->schedstat_fd, executor->sock, executor->log_fd,
+			executor->control_fd}[i];
+
+		if (fd >= 0)
+			close(fd);
+	}
+	executor_init(executor);
+}
+
+void
+zygote_end(Zygote *zygote)
+{
+	if (zygote->sandbox > 0)
+		sandbox_end(zygote->sandbox);
+	if (zygote->sock >= 0)
+		close(zygote->sock);
+	if (zygote->log_fd >= 0)
+		close(zygote->log_fd);
+	zygote->sandbox = 0;
+	zygote->sock = zygote->log_fd = -1;
+}

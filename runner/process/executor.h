@@ -1,0 +1,187 @@
+/*
+ * executor.h
+ *		The supervisor's hold on an executor: start it, freeze and thaw it, have it run, read its outputs.
+ */
+#ifndef CUDAL1_EXECUTOR_H
+#define CUDAL1_EXECUTOR_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <time.h>
+
+#include "common/random.h"
+#include "process/sandbox.h"
+#include "common/tensor.h"
+#include "common/wire.h"
+
+/* set by a signal handler; every wait for an executor ends then */
+extern volatile sig_atomic_t executor_cancelled;
+
+typedef enum ExecutorResult
+{
+	EXECUTOR_OK,
+	EXECUTOR_FAILED,			/* the code raised an error; `text` says which */
+	EXECUTOR_UNSUPPORTED,		/* `text` says what */
+	EXECUTOR_FAULTED,			/* a kernel of the code ended by a fault; `text` says which */
+	EXECUTOR_TIMEOUT,
+	EXECUTOR_ENDED,				/* the process ended; `wait_status` says how */
+	EXECUTOR_FORGED,			/* a reply that no honest executor sends */
+	EXECUTOR_AWAKE,				/* one that was stopped, this or another, was at work; `intruder` says whose */
+	EXECUTOR_BROKEN,			/* this host failed, not the code */
+} ExecutorResult;
+
+/* a process that has imported PyTorch and forks executors */
+typedef struct Zygote
+{
+	pid_t		sandbox;
+	int			sock;
+	int			log_fd;
+} Zygote;
+
+/* addresses in an executor; on a GPU, offsets in its pool */
+typedef struct Stretch
+{
+	uint64_t	from;
+	uint64_t	to;
+} Stretch;
+
+#define EXECUTOR_RECENT	2		/* blocks */
+
+/* pytorch: what is known of the memory of its outputs, see poison.c */
+typedef struct OutputMemory
+{
+	uint32_t	runs;			/* of the block before, whose outputs are to be overwritten */
+	uint64_t	places;			/* overwritten so far */
+	uint64_t	unwritten;		/* of these, where writing had to make the page */
+	uint64_t	fresh;			/* bytes of the last block's where no recent block's lay */
+	Stretch    *recent[EXECUTOR_RECENT];	/* where those of the last lay, in order and apart */
+	size_t		stretches[EXECUTOR_RECENT];
+} OutputMemory;
+
+typedef struct Executor
+{
+	pid_t		sandbox;		/* outermost process of its own sandbox; 0 if forked from a zygote */
+	Zygote	   *zygote;
+	pid_t		pid;			/* as the supervisor sees it */
+	int			pidfd;
+	int			stat_fd;		/* /proc/PID/stat */
+	int			schedstat_fd;	/* /proc/PID/schedstat */
+	clockid_t	cpu_clock;		/* CPU time of all its threads */
+	bool		one_core;		/* pinned to a single core: time spent waiting for it can be told */
+	int			sock;
+	int			log_fd;			/* what it printed */
+	int			control_fd;
+	WireControl *control;
+	bool		frozen;
+	bool		hostile;		/* of the candidate's side */
+	int			side;			/* whose memory it maps on a GPU */
+	bool		intruder;		/* with EXECUTOR_AWAKE: it was of the candidate's side */
+	bool		met;			/* has had a block with runs */
+	double		worked;			/* CPU seconds of its last command; on several cores, all seconds */
+	double		pace;			/* seconds from one gate to the next, in its last block that had gates */
+	bool		attentive;		/* the supervisor has a core to spend on waiting for its answers */
+	bool		idle;			/* it is asked for blocks in which its code is not called, and nothing sent to the GPU */
+	int			handed;			/* a descriptor that goes along with the next command, or -1 */
+	RandomKey	secret;			/* of a generator: drawn for each command */
+	WireMessage asked;
+	WireMessage answer;
+	bool		ended;
+	int			wait_status;
+	int64_t		value;			/* of the last reply */
+	char		text[2048];		/* the last error, valid UTF-8 */
+	struct GpuMemory *pool;		/* on a GPU: what a PyTorch executor allocates from */
+	OutputMemory memory;
+} Executor;
+
+/* memory shared with executors: slots of inputs, and of outputs where the executor writes into shared memory */
+typedef struct Arena
+{
+	int			inputs_fd;
+	int			outputs_fd;
+	char	   *inputs;
+	char	   *outputs;
+	char	   *master;			/* the inputs as the supervisor made them; never seen by a candidate */
+	int			master_fd;
+	bool		direct;			/* read-only inputs are made in place, not copied from master before each block */
+	uint32_t	slots;
+	uint32_t	spare;			/* more slots, of the master alone */
+	size_t		input_slot_bytes;
+	size_t		output_slot_bytes;
+	struct GpuArena *gpu;		/* the memory that the descriptors stand for, where it lies on a GPU */
+} Arena;
+
+extern bool arena_create(Arena *arena, uint32_t slots, size_t input_slot_bytes, size_t output_slot_bytes, bool inputs_writable);
+/* no memory yet; arena_destroy does nothing */
+extern void arena_init(Arena *arena);
+extern void arena_destroy(Arena *arena);
+
+/* a sealed memfd holding these bytes */
+extern int	memory_file(const char *name, const void *bytes, size_t length);
+extern int	log_file(void);
+
+/* the executor gets descriptors 3.. as wire.h says; `code` is appended to argv by the caller */
+/* nothing started yet; executor_end does nothing */
+extern void executor_init(Executor *executor);
+
+extern ExecutorResult executor_start(Executor *executor, Sandbox *sandbox, const Arena *arena, int call_fd, int filter_fd, double seconds);
+/* starts the interpreter; zygote_ready waits until it has imported PyTorch, else `text` is what it printed */
+extern ExecutorResult zygote_start(Zygote *zygote, Sandbox *sandbox, int filter_fd);
+extern ExecutorResult zygote_ready(Zygote *zygote, double seconds, char *text, size_t size);
+extern ExecutorResult executor_fork(Executor *executor, Zygote *zygote, const int *fds, int nfds, double seconds);
+extern void executor_end(Executor *executor);
+extern void zygote_end(Zygote *zygote);
+
+extern ExecutorResult executor_freeze(Executor *executor);
+extern ExecutorResult executor_thaw(Executor *executor);
+
+/* whether all that should be stopped are; every command but executor_ask's looks before its clock starts */
+extern ExecutorResult executor_look(Executor *executor);
+
+/*
+ * Seconds between two readings, without those in which the executor was ready to run but other processes had its core; never less
+ * than the CPU time it used.
+ */
+typedef struct Reading
+{
+	double		wall;
+	double		cpu;
+	double		delay;
+} Reading;
+
+extern double reading_seconds(const Executor *executor, const Reading *from, const Reading *to);
+
+/* sends a command to a thawed or frozen executor (which it thaws), waits for the reply, leaves it frozen */
+extern ExecutorResult executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed, double timeout,
+									   double *elapsed);
+
+/* the two halves of a command, where something is to be done between the answer and the freeze */
+extern ExecutorResult executor_ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed, double timeout);
+
+/* likewise for runs that start one by one, as `flags` say; `between` is called before each, and after the last */
+extern ExecutorResult executor_ask_steps(Executor *executor, uint32_t runs, uint32_t flags,
+										 void (*between) (void *context, uint32_t run, uint32_t runs), void *context, double timeout);
+extern ExecutorResult executor_settle(Executor *executor, ExecutorResult result);
+
+/* copies a run's output, gathered to be contiguous; layout: what is expected */
+extern ExecutorResult executor_read_tensor(Executor *executor, const WireTensor *tensor, const Tensor *layout, void *out);
+
+/*
+ * Where in an output that is not empty `lot` falls: elements that follow each other, up to `most`
+ * bytes of them; false: no view
+ */
+extern bool executor_find_piece(const WireTensor *tensor, const Tensor *layout, uint64_t lot,
+								size_t most, struct iovec *found);
+
+/* `from`, one piece after the other, into all of these places in one call */
+extern bool executor_write_places(Executor *executor, const struct iovec *places, size_t n,
+								  void *from);
+
+/* the first bytes of what it printed, valid UTF-8 */
+extern void executor_log(const Executor *executor, char *text, size_t size);
+
+/* copies text, replacing what is not UTF-8 and control characters */
+extern void clean_text(char *out, size_t size, const char *in, size_t length);
+
+#endif							/* CUDAL1_EXECUTOR_H */

@@ -1,0 +1,471 @@
+/*
+ * sandbox.c
+ *		Starts a program in a bubblewrap sandbox.
+ *
+ * Two filters, because two trust levels: the outer one, applied by bubblewrap, keeps a compiler or
+ * an interpreter from reaching out of its namespaces; the inner ones are applied by the executor
+ * itself right before and after it loads a candidate, and take process creation, signals, sockets
+ * and (for C) files away. calls.c has the table of what each lets through. What runs as the same
+ * user within a sandbox (bubblewrap's process 1, a forking parent) would be open to a candidate
+ * through /proc: so there is no /proc, or no such process and no memory that is dumpable.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "process/calls.h"
+#include "common/clock.h"
+#include "process/sandbox.h"
+
+#define BWRAP "bwrap"
+#define SECCOMP_TARGET_FD 20
+#define MAX_ARGUMENTS 256
+
+/* docs/security.md names them; compilers and interpreters have these, executors less (guard.c) */
+static const struct
+{
+	int			resource;
+	rlim_t		value;
+} limits[] = {
+	{RLIMIT_CORE, 0},
+	{RLIMIT_SIGPENDING, 256},
+	{RLIMIT_MSGQUEUE, 0},
+	{RLIMIT_NICE, 0},
+	{RLIMIT_RTPRIO, 0},
+};
+
+static int
+outer_filter(bool gpu)
+{
+	int			fd = memfd_create("filter", MFD_CLOEXEC);
+
+	if (fd >= 0 && calls_export(gpu ? CALLS_BUILD_GPU : CALLS_BUILD, false, fd)
+		&& lseek(fd, 0, SEEK_SET) == 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+int
+sandbox_guard_filters(bool python, bool gpu)
+{
+	/* only C on a CPU has a second one, because it does without files once it is loaded */
+	const char	gpu_stages[2] = {CALLS_GPU, '\0'};
+	const char	python_stages[2] = {CALLS_TORCH, '\0'};
+	const char	c_stages[2] = {CALLS_LOAD_C, CALLS_RUN_C};
+	const char *stages = gpu ? gpu_stages : python ? python_stages : c_stages;
+	int			fd = memfd_create("filters", MFD_CLOEXEC);
+	bool		good = fd >= 0;
+
+	for (int stage = 0; good && stage < 2; stage++)
+	{
+		off_t		at = lseek(fd, 0, SEEK_END);
+		uint32_t	length = 0;
+
+		good = write(fd, &length, sizeof(length)) == sizeof(length)
+			&& (stages[stage] == '\0' || calls_export(stages[stage], false, fd));
+		length = (uint32_t) (lseek(fd, 0, SEEK_END) - at - (off_t) sizeof(length));
+		good = good && pwrite(fd, &length, sizeof(length), at) == sizeof(length);
+	}
+	if (good)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+typedef struct Arguments
+{
+	const char *v[MAX_ARGUMENTS];
+	int			n;
+} Arguments;
+
+static void
+push(Arguments *arguments, const char *argument)
+{
+	if (arguments->n < MAX_ARGUMENTS - 1)
+		arguments->v[arguments->n++] = argument;
+	arguments->v[arguments->n] = NULL;
+}
+
+static void
+push3(Arguments *arguments, const char *a, const char *b, const char *c)
+{
+	push(arguments, a);
+	push(arguments, b);
+	push(arguments, c);
+}
+
+static bool
+exists(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0;
+}
+
+static void
+bwrap_arguments(const Sandbox *sandbox, Arguments *arguments, char *tmp_size, char *filter_number)
+{
+	static const char *const links[] = {"bin", "sbin", "lib", "lib32", "lib64"};
+	static const char *const etc[] = {"/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d"};
+	static char link_path[5][8],
+				link_target[5][16];
+
+	push(arguments, BWRAP);
+	push(arguments, "--unshare-all");
+	push(arguments, "--unshare-user");
+	push(arguments, "--disable-userns");
+	push(arguments, "--die-with-parent");
+	push(arguments, "--new-session");
+	push(arguments, "--clearenv");
+	push3(arguments, "--cap-drop", "ALL", "--hostname");
+	push(arguments, "sandbox");
+	push3(arguments, "--ro-bind", "/usr", "/usr");
+	for (int i = 0; i < 5; i++)
+	{
+		struct stat st;
+
+		snprintf(link_path[i], sizeof(link_path[i]), "/%s", links[i]);
+		snprintf(link_target[i], sizeof(link_target[i]), "usr/%s", links[i]);
+		if (lstat(link_path[i], &st) != 0)
+			continue;
+		if (S_ISLNK(st.st_mode))
+			push3(arguments, "--symlink", link_target[i], link_path[i]);
+		else
+			push3(arguments, "--ro-bind", link_path[i], link_path[i]);
+	}
+	for (int i = 0; i < 4; i++)
+		if (exists(etc[i]))
+			push3(arguments, "--ro-bind", etc[i], etc[i]);
+	if (!sandbox->no_proc)
+	{
+		push(arguments, "--proc");
+		push(arguments, "/proc");
+		/* where a process could make itself the last that the kernel ends for its memory; exec-cuda closes that to itself */
+		if (sandbox->ndevices == 0)
+		{
+			push(arguments, "--remount-ro");
+			push(arguments, "/proc");
+		}
+	}
+	if (sandbox->first)
+		push(arguments, "--as-pid-1");
+	push(arguments, "--dev");
+	push(arguments, "/dev");
+	/* no terminals: the kernel works for them, and signals whose they are */
+	push(arguments, "--tmpfs");
+	push(arguments, "/dev/pts");
+	push(arguments, "--remount-ro");
+	push(arguments, "/dev/pts");
+	for (int i = 0; i < sandbox->ndevices; i++)
+		push3(arguments, "--dev-bind", sandbox->devices[i], sandbox->devices[i]);
+	push(arguments, "--remount-ro");
+	push(arguments, "/dev");
+	if (sandbox->tmp_bytes > 0)
+	{
+		snprintf(tmp_size, 32, "%zu", sandbox->tmp_bytes);
+		push(arguments, "--size");
+		push(arguments, tmp_size);
+		push(arguments, "--tmpfs");
+		push(arguments, "/tmp");
+	}
+	for (int i = 0; i < sandbox->nbinds; i++)
+		push3(arguments, sandbox->binds[i].writable ? "--bind" : "--ro-bind", sandbox->binds[i].path,
+			  sandbox->binds[i].inside ? sandbox->binds[i].inside : sandbox->binds[i].path);
+	push3(arguments, "--remount-ro", "/", "--chdir");
+	push(arguments, sandbox->workdir ? sandbox->workdir : "/");
+	for (const char *const *e = sandbox->environment; e && e[0]; e += 2)
+		push3(arguments, "--setenv", e[0], e[1]);
+	snprintf(filter_number, 16, "%d", SECCOMP_TARGET_FD);
+	push(arguments, "--seccomp");
+	push(arguments, filter_number);
+	push(arguments, "--");
+}
+
+static void
+limit(int resource, rlim_t value)
+{
+	struct rlimit r = {value, value};
+
+	setrlimit(resource, &r);
+}
+
+/* between fork and exec: only what is safe in the child of a threaded program */
+static void
+child(const Sandbox *sandbox, const Arguments *arguments, int filter_fd, pid_t parent, char **plain_environment)
+{
+	int			null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int			fds[SANDBOX_MAX_FDS + 3];
+	sigset_t	none;
+
+	setsid();
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(126);
+	for (int s = 1; s < NSIG; s++)
+		signal(s, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (sandbox->cores)
+		sched_setaffinity(0, sizeof(cpu_set_t), sandbox->cores);
+
+	/* above every target first, so that no dup2 overwrites a source */
+	for (int i = 0; i < sandbox->nfds; i++)
+		fds[i] = fcntl(sandbox->fds[i], F_DUPFD_CLOEXEC, 64);
+	fds[sandbox->nfds] = fcntl(sandbox->output_fd, F_DUPFD_CLOEXEC, 64);
+	fds[sandbox->nfds + 1] = fcntl(filter_fd, F_DUPFD_CLOEXEC, 64);
+	dup2(null_fd, 0);
+	dup2(fds[sandbox->nfds], 1);
+	dup2(fds[sandbox->nfds], 2);
+	for (int i = 0; i < sandbox->nfds; i++)
+		dup2(fds[i], 3 + i);
+	for (int fd = 3 + sandbox->nfds; fd < 64; fd++)
+		if (fd != SECCOMP_TARGET_FD)
+			close(fd);
+	dup2(fds[sandbox->nfds + 1], SECCOMP_TARGET_FD);
+	syscall(SYS_close_range, 64, ~0U, 0);
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+		limit(limits[i].resource, limits[i].value);
+	/* the driver of a GPU is not known to do without */
+	if (sandbox->ndevices == 0)
+		limit(RLIMIT_MEMLOCK, 0);
+	limit(RLIMIT_NOFILE, sandbox->ndevices > 0 ? 4096 : 256);
+	if (sandbox->file_bytes > 0)
+		limit(RLIMIT_FSIZE, sandbox->file_bytes);
+	if (sandbox->data_bytes > 0)
+		limit(RLIMIT_DATA, sandbox->data_bytes);
+	if (sandbox->cpu_seconds > 0)
+		limit(RLIMIT_CPU, (rlim_t) sandbox->cpu_seconds + 1);
+	{
+		int			fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+		if (fd >= 0 && write(fd, "1000", 4) == 4)
+			close(fd);
+	}
+	if (sandbox->unsandboxed)
+	{
+		close(SECCOMP_TARGET_FD);
+		if (sandbox->workdir && chdir(sandbox->workdir) != 0)
+			_exit(126);
+		execve(sandbox->argv[0], (char *const *) sandbox->argv, plain_environment);
+	}
+	else
+	{
+		/* its own process inside can be looked into, and none of ours is to be found there */
+		environ = plain_environment;
+		execvp(BWRAP, (char *const *) arguments->v);
+	}
+	_exit(127);
+}
+
+pid_t
+sandbox_start(const Sandbox *sandbox)
+{
+	Arguments	arguments = {.n = 0};
+	char		tmp_size[32],
+				filter_number[16];
+	char	   *plain[64];
+	int			nplain = 0;
+	pid_t		parent = getpid();
+	pid_t		pid;
+	int			filter_fd = outer_filter(sandbox->ndevices > 0);
+
+	if (filter_fd < 0)
+	{
+		errno = ENOSYS;
+		return -1;
+	}
+	bwrap_arguments(sandbox, &arguments, tmp_size, filter_number);
+	for (const char *const *a = sandbox->argv; *a; a++)
+		push(&arguments, *a);
+	if (!sandbox->unsandboxed && getenv("PATH") && asprintf(&plain[nplain], "PATH=%s", getenv("PATH")) >= 0)
+		nplain++;
+	for (const char *const *e = sandbox->environment; sandbox->unsandboxed && e && e[0] && nplain < 63; e += 2)
+		if (asprintf(&plain[nplain], "%s=%s", e[0], e[1]) >= 0)
+			nplain++;
+	plain[nplain] = NULL;
+	pid = fork();
+	if (pid == 0)
+		child(sandbox, &arguments, filter_fd, parent, plain);
+	for (int i = 0; i < nplain; i++)
+		free(plain[i]);
+	close(filter_fd);
+	return pid;
+}
+
+bool
+sandbox_wait(pid_t pid, double seconds, int *status)
+{
+	double		deadline = clock_now() + seconds;
+	double		pause = 0.0002;
+
+	for (;;)
+	{
+		pid_t		got = waitpid(pid, status, WNOHANG);
+
+		if (got == pid || (got < 0 && errno != EINTR))
+			return true;
+		if (clock_now() >= deadline)
+			return false;
+		clock_sleep(pause);
+		if (pause < 0.01)
+			pause *= 1.5;
+	}
+}
+
+int
+sandbox_end(pid_t pid)
+{
+	int			status = 0;
+
+	if (pid <= 0)
+		return 0;
+	if (waitpid(pid, &status, WNOHANG) == pid)
+		return status;
+	kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
+static char version[64];
+static char problem[256];
+
+static bool
+run_and_read(const char *command, char *text, size_t size)
+{
+	FILE	   *pipe = popen(command, "r");
+	size_t		length;
+
+	if (!pipe)
+		return false;
+	length = fread(text, 1, size - 1, pipe);
+	text[length] = '\0';
+	while (length > 0 && (text[length - 1] == '\n' || text[length - 1] == ' '))
+		text[--length] = '\0';
+	return pclose(pipe) == 0;
+}
+
+const char *
+sandbox_version(void)
+{
+	if (version[0] == '\0' && !run_and_read(BWRAP " --version 2>/dev/null", version, sizeof(version)))
+		strcpy(version, "none");
+	return version;
+}
+
+/* the name and parent of a process; false if it is gone */
+static bool
+process_parent(const char *pid, char *name, size_t size, int *parent)
+{
+	char		path[300];
+	char		text[512];
+	int			fd;
+	ssize_t		n;
+	char	   *open_paren,
+			   *close_paren;
+
+	snprintf(path, sizeof(path), "/proc/%s/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	open_paren = strchr(text, '(');
+	close_paren = strrchr(text, ')');
+	if (!open_paren || !close_paren || sscanf(close_paren + 1, " %*c %d", parent) != 1)
+		return false;
+	snprintf(name, size, "%.*s", (int) (close_paren - open_paren - 1), open_paren + 1);
+	return true;
+}
+
+/*
+ * A supervisor killed while bubblewrap was starting leaves bubblewrap's first child behind, which waits for ever for a parent that
+ * died before it could ask to die with it. Such a process is known by our options and by a parent that is none of ours.
+ */
+void
+sandbox_sweep(void)
+{
+	static const char options[] = "bwrap\0--unshare-all\0--unshare-user\0--disable-userns\0--die-with-parent\0--new-session\0--clearenv\0"
+		"--cap-drop\0ALL\0--hostname\0sandbox";
+	DIR		   *processes = opendir("/proc");
+	struct dirent *entry;
+
+	while (processes && (entry = readdir(processes)) != NULL)
+	{
+		char		path[300];
+		char		text[sizeof(options)];
+		char		name[64];
+		char		parent_pid[16];
+		int			parent,
+					grandparent;
+		struct stat st;
+		int			fd;
+		ssize_t		n;
+
+		if (entry->d_name[0] < '0' || entry->d_name[0] > '9'
+			|| !process_parent(entry->d_name, name, sizeof(name), &parent) || strcmp(name, "bwrap") != 0)
+			continue;
+		snprintf(parent_pid, sizeof(parent_pid), "%d", parent);
+		if (!process_parent(parent_pid, name, sizeof(name), &grandparent) || strcmp(name, "bwrap") == 0
+			|| strcmp(name, SANDBOX_SUPERVISOR) == 0)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%s/cmdline", entry->d_name);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		n = read(fd, text, sizeof(text));
+		if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && n == (ssize_t) sizeof(options) && memcmp(text, options, sizeof(options)) == 0)
+			kill((pid_t) atoi(entry->d_name), SIGKILL);
+		close(fd);
+	}
+	if (processes)
+		closedir(processes);
+}
+
+const char *
+sandbox_problem(void)
+{
+	const char *const argv[] = {"/usr/bin/true", NULL};
+	Sandbox		sandbox = {.argv = argv,.file_bytes = 1 << 20};
+	int			null_fd;
+	pid_t		pid;
+	int			status = 0;
+
+	if (strcmp(sandbox_version(), "none") == 0)
+		return "bubblewrap is missing; install the package bubblewrap";
+	null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	sandbox.output_fd = null_fd;
+	pid = sandbox_start(&sandbox);
+	if (pid < 0 || !sandbox_wait(pid, 10, &status))
+	{
+		snprintf(problem, sizeof(problem), "a sandbox does not start: %s", pid < 0 ? strerror(errno) : "no end within 10 s");
+		sandbox_end(pid);
+		close(null_fd);
+		return problem;
+	}
+	close(null_fd);
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+		return "bubblewrap can't make its namespaces; allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone, "
+			"user.max_user_namespaces)";
+	return NULL;
+}

@@ -1,0 +1,288 @@
+/*
+ * stopped.c
+ *		Whether processes that should be stopped are.
+ *
+ * Filters close every way that we know by which a process could have itself woken. This is for those that we don't know: before a block's
+ * clock starts, nobody who should be stopped may be found awake, or have used CPU time since it was stopped. Honest code must never be
+ * accused, so what is found is looked at again. A process that is being killed is awake for its end. Batch systems and shells wake
+ * whatever they had stopped, or are about to end: then the supervisor gets the signal too, and the other side's processes are awake as
+ * well. And a stopped process is charged some microseconds for leaving its core, or a time slice where the host of a virtual machine
+ * takes the core away in that moment: so CPU time counts only when it comes up several times.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "process/stopped.h"
+
+#define MAX_STOPPED		16
+#define WORK_SECONDS	200e-6	/* of CPU time, while stopped, that is more than leaving a core takes */
+#define TIMES			3		/* that it must come up */
+#define WITHIN			64		/* looks */
+#define PATIENCE		0.2		/* seconds, for a process that is being killed to be gone, and for a signal to reach us too */
+#define SETTLING_READS	1000	/* of a clock that goes on, some hundreds of microseconds */
+#define FLAG_EXITING	0x4		/* PF_EXITING of the kernel */
+
+typedef struct Stopped
+{
+	int			pidfd;			/* names it; 0: no entry */
+	int			stat_fd;
+	pid_t		pid;
+	bool		hostile;
+	bool		should;			/* be stopped now */
+	bool		clocked;
+	clockid_t	clock;
+	double		cpu;			/* seconds it had used when it was stopped */
+	int			times;			/* that it had used more, in this many looks */
+	int			looks;
+} Stopped;
+
+static Stopped all[MAX_STOPPED];
+static sig_atomic_t continued;
+
+volatile sig_atomic_t stopped_continued;
+
+ProcessState
+stopped_look(int stat_fd)
+{
+	ProcessState state = {.threads = 1};
+	char		text[512];
+	ssize_t		n = pread(stat_fd, text, sizeof(text) - 1, 0);
+	char	   *end;
+	unsigned int flags = 0;
+
+	if (n <= 0)
+		return state;
+	text[n] = '\0';
+	end = strrchr(text, ')');
+	if (!end || sscanf(end + 1, " %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld", &state.letter, &flags,
+					   &state.threads) != 3)
+	{
+		state.letter = 0;
+		return state;
+	}
+	state.still = strchr("TtZX", state.letter) != NULL;
+	state.exiting = (flags & FLAG_EXITING) != 0;
+	return state;
+}
+
+typedef struct Threads
+{
+	bool		moving;			/* one is not stopped, nor at its end */
+	bool		awake;			/* one of those is not on its way out, either */
+	bool		stopped;		/* one is */
+} Threads;
+
+static Threads
+look_at_threads(pid_t pid)
+{
+	Threads		found = {false, false, false};
+	char		path[64];
+	DIR		   *tasks;
+	struct dirent *entry;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int) pid);
+	tasks = opendir(path);
+	if (!tasks)
+		return found;
+	while (!found.awake && (entry = readdir(tasks)) != NULL)
+	{
+		char		file[384];
+		int			fd;
+		ProcessState state;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(file, sizeof(file), "%s/%s/stat", path, entry->d_name);
+		fd = open(file, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		state = stopped_look(fd);
+		close(fd);
+		found.moving = found.moving || (state.letter != 0 && !state.still);
+		found.awake = found.awake || (state.letter != 0 && !state.still && !state.exiting);
+		found.stopped = found.stopped || state.letter == 'T' || state.letter == 't';
+	}
+	closedir(tasks);
+	return found;
+}
+
+bool
+stopped_threads(pid_t pid)
+{
+	return !look_at_threads(pid).moving;
+}
+
+static Stopped *
+find(int pidfd)
+{
+	for (int i = 0; i < MAX_STOPPED; i++)
+		if (all[i].pidfd == pidfd)
+			return &all[i];
+	return NULL;
+}
+
+/* 0 where the kernel does not say */
+static double
+used(const Stopped *s)
+{
+	struct timespec t;
+
+	return s->clocked && clock_gettime(s->clock, &t) == 0 ? (double) t.tv_sec + (double) t.tv_nsec * 1e-9 : 0;
+}
+
+/*
+ * A process is seen to be stopped before it has left its core, and uses time until it has; where others' machines share the host, that core
+ * may be taken away just then, for milliseconds. Once the clock stands still it has left.
+ */
+static double
+used_at_rest(const Stopped *s)
+{
+	double		before = used(s);
+
+	for (int i = 0; i < SETTLING_READS; i++)
+	{
+		double		now = used(s);
+
+		if (now == before)
+			break;
+		before = now;
+	}
+	return before;
+}
+
+void
+stopped_noted(int pidfd, int stat_fd, pid_t pid, bool hostile)
+{
+	Stopped    *s = find(pidfd);
+
+	if (!s)
+	{
+		s = find(0);
+		if (!s)
+			return;
+		*s = (Stopped) {.pidfd = pidfd,.stat_fd = stat_fd,.pid = pid};
+		s->clocked = clock_getcpuclockid(pid, &s->clock) == 0;
+	}
+	s->hostile = hostile;
+	s->should = true;
+	s->cpu = used_at_rest(s);
+}
+
+void
+stopped_released(int pidfd)
+{
+	Stopped    *s = find(pidfd);
+
+	if (s)
+		s->should = false;
+}
+
+void
+stopped_ended(int pidfd)
+{
+	Stopped    *s = find(pidfd);
+
+	if (s)
+		memset(s, 0, sizeof(*s));
+}
+
+static bool
+is_suspect(const Stopped *s)
+{
+	ProcessState state = stopped_look(s->stat_fd);
+
+	return state.letter != 0 && (!state.still || used(s) - s->cpu > WORK_SECONDS);
+}
+
+static bool
+has_ended(const Stopped *s)
+{
+	struct pollfd p = {.fd = s->pidfd,.events = POLLIN};
+
+	return poll(&p, 1, 0) != 0;
+}
+
+/* found awake: whether it stays so, and is not about to end */
+static bool
+stays_awake(const Stopped *s)
+{
+	double		deadline = clock_now() + PATIENCE;
+
+	while (clock_now() < deadline)
+	{
+		if (has_ended(s) || !look_at_threads(s->pid).awake)
+			return false;
+		clock_sleep(0.001);
+	}
+	return !has_ended(s);
+}
+
+/* its first thread may have gone long before the others */
+static bool
+is_ending(const Stopped *s)
+{
+	Threads		threads = look_at_threads(s->pid);
+
+	return has_ended(s) || (!threads.awake && !threads.stopped);
+}
+
+/* stops it again */
+static void
+stop(Stopped *s)
+{
+	double		deadline = clock_now() + PATIENCE;
+
+	syscall(SYS_pidfd_send_signal, s->pidfd, SIGSTOP, NULL, 0);
+	while (look_at_threads(s->pid).awake && clock_now() < deadline)
+		sched_yield();
+	s->cpu = used_at_rest(s);
+}
+
+StoppedVerdict
+stopped_check(void)
+{
+	bool		suspect[2] = {false, false};
+	bool		guilty[2] = {false, false};
+
+	for (int i = 0; i < MAX_STOPPED; i++)
+	{
+		Stopped    *s = &all[i];
+		bool		awake;
+
+		if (s->pidfd == 0 || !s->should)
+			continue;
+		if (s->times > 0 && ++s->looks > WITHIN)
+			s->times = s->looks = 0;
+		if (!is_suspect(s))
+			continue;
+		awake = stays_awake(s);
+		if (is_ending(s))
+			continue;
+		suspect[s->hostile] = true;
+		/* once is enough for who goes on; who is stopped again had the time from somewhere */
+		if (awake || ++s->times >= TIMES)
+			guilty[s->hostile] = true;
+		stop(s);
+	}
+	if (!suspect[0] && !suspect[1])
+		return STOPPED_ALL;
+	clock_sleep(PATIENCE / 2);
+	if (stopped_continued != continued || (suspect[0] && suspect[1]))
+	{
+		continued = stopped_continued;
+		for (int i = 0; i < MAX_STOPPED; i++)
+			all[i].times = 0;
+		return STOPPED_ALL;
+	}
+	return guilty[true] ? STOPPED_NOT_CANDIDATE : guilty[false] ? STOPPED_NOT_REFERENCE : STOPPED_ALL;
+}

@@ -1,0 +1,102 @@
+/*
+ * aa.c
+ *		Pairs of the reference with itself, for a candidate whose interval is wide.
+ *
+ * A wide interval that reaches below 1 is paid at the end nearer to 1, so a candidate slower than the reference would gain by being unsteady.
+ * How wide an interval of this task is on this host now, A/A pairs tell: the same protocol with the reference on both sides, in processes and
+ * memory of their own, while no process of the candidate lives. They are made between the candidate's pairs, as soon as these foresee a wide
+ * interval, since a host's noise comes and goes within minutes; what is missing at the end is made then.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "supervisor/rounds.h"
+
+#define AA_FROM		3			/* pairs of the candidate's, before which nothing is foreseen */
+
+/* blocks as the reference's of the candidate's pairs, and as many of them */
+static bool
+begin(Rounds *s)
+{
+	if (!s->aa)
+	{
+		s->aa = calloc(1, sizeof(*s->aa));
+		if (!s->aa)
+			return conclude(s->m, OUTCOME_LOST, "no memory");
+		s->aa->m = s->m;
+		s->aa->started = s->started;
+	}
+	s->aa->of = s;
+	s->aa->budget = s->budget;
+	s->aa->arena = s->arena;
+	s->aa->runs[0] = s->aa->runs[1] = s->runs[SIDE_REFERENCE];
+	s->aa->most = s->most;
+	s->aa->slots = s->slots;
+	s->aa->order = s->order;
+	s->aa->seeds = s->seeds;
+	s->aa->kept[0] = s->kept[0];
+	s->aa->kept[1] = s->kept[1];
+	s->aa->kept_max = s->kept_max;
+	s->aa->rounds_a_half = s->rounds_a_half;
+	return true;
+}
+
+/* one more; what it finds besides its ratio, and what it compares, says nothing of the candidate */
+bool
+aa_pair(Rounds *s)
+{
+	Measure    *m = s->m;
+	Result		before = m->result;
+	double		checked = m->checked_seconds;
+	double		time = m->time[SIDE_CANDIDATE];
+	bool		good;
+
+	if (!begin(s))
+		return false;
+	m->result.evidence = json_object();
+	m->result.samples = NULL;
+	m->time[SIDE_CANDIDATE] = m->time[SIDE_REFERENCE];
+	m->aa = true;
+	good = rounds_pair(s->aa);
+	m->aa = false;
+	s->arena = s->aa->arena;
+	m->time[SIDE_CANDIDATE] = time;
+	m->checked_seconds = checked;
+	if (!good)
+		json_object_set(before.evidence, "aa_failed", m->result.evidence);
+	json_decref(m->result.evidence);
+	json_decref(m->result.samples);
+	m->result.evidence = before.evidence;
+	m->result.samples = before.samples;
+	m->result.checks = before.checks;
+	m->result.max_error = before.max_error;
+	return good;
+}
+
+/* whether the next pair is one of these: spread over all pairs to the last look */
+bool
+aa_due(const Rounds *s)
+{
+	const Profile *p = &s->m->job->profile;
+	size_t		last = (size_t) (p->precision_goal > 0 ? p->looks[p->nlooks - 1] : p->pairs);
+	size_t		made = s->aa ? s->aa->buckets.n : 0;
+	size_t		every = last > AA_FROM + AA_PAIRS ? (last - AA_FROM) / AA_PAIRS : 1;
+
+	return s->buckets.n >= AA_FROM && s->buckets.n < last && made < AA_PAIRS && made * every <= s->buckets.n - AA_FROM
+		&& verdict_asks_aa(s, cudal1_score_foreseen(s->buckets.v, s->buckets.n, last, p->confidence, p->nlooks));
+}
+
+/* those that are missing after the last look */
+bool
+aa_complete(Rounds *s)
+{
+	while (!s->aa || s->aa->buckets.n < AA_PAIRS)
+	{
+		if (rounds_over_budget(s))
+			return true;
+		if (!aa_pair(s))
+			return false;
+	}
+	return true;
+}

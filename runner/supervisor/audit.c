@@ -1,0 +1,356 @@
+/*
+ * audit.c
+ *		Audits: what a run takes by itself, and the bound that this sets on a score.
+ *
+ * All inputs of a block lie in memory from its start, so its first run can compute what all of
+ * its runs need. Where calls cost more than they compute, that paid 25 times. An audit is a block
+ * of one run. Its input is staged while the process is stopped. Neither the input nor anything
+ * that depends on it is within the process's reach before, so whatever is computed from it is
+ * computed within the clock. Code may know an audit when it sees one: its output is read as a
+ * whole and compared, so there is nothing in it to leave out.
+ *
+ * The first block after another process's finds cold caches. Audits therefore come in spells:
+ * some of one side, one after the other, then those of the other side on the same inputs. The
+ * supervisor waits for the answers without sleeping where it has a core for that.
+ *
+ * On a GPU an audit is one run of a round of its own, see run_round(), and cuda_audit.c.
+ */
+#define _GNU_SOURCE
+#include <math.h>
+#include <sched.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "supervisor/rounds.h"
+
+#define SPELL			8		/* audits, of a side */
+#define EMPTY_BLOCKS	15
+#define OVERHEAD		1e-4	/* seconds an audit of a side takes to start and stop its process */
+#define GROUPS			8
+#define QUARTILE		0.25
+#define MIN_AUDITS		8		/* to set a bound */
+#define SPELL_WARM		0.08	/* of audit_margin: caches of spells are colder */
+#define COLD_C			2e-6	/* seconds that a run by itself takes more, where code is cold */
+#define COLD_PYTORCH	20e-6
+#define CLEAR			0.1		/* of the reference's time: with less doubt, audits are clear */
+#define MATTERS			1.5		/* scores above this must be confirmed */
+#define PATIENCE		4		/* times audit_seconds */
+#define NOISE			3.0		/* times the reference's: more is the candidate's own */
+#define MAX_SLOWER		4.0		/* times as long that blocks of a busy host may take */
+
+/* whether the supervisor can wait for answers on a core of its own without sleeping */
+static bool
+has_core(const Measure *m)
+{
+	cpu_set_t	own,
+				shared;
+
+	if (m->gpu)
+		return m->spare_core;
+	if (sched_getaffinity(0, sizeof(own), &own) != 0)
+		return false;
+	CPU_AND(&shared, &own, &m->cores);
+	return CPU_COUNT(&shared) == 0;
+}
+
+/*
+ * As many audits as there is time for, in spells whose outputs can be kept. Where a block is one
+ * run it is an audit itself.
+ */
+void
+audit_plan(Rounds *s)
+{
+	const Measure *m = s->m;
+	const Profile *p = &m->job->profile;
+	double		audit = m->time[0] + m->time[1] + 2 * OVERHEAD;
+	double		halves = 2.0 * p->pairs;
+	double		a_half;
+
+	if (!m->gpu)
+		audit += m->generate_time + m->check_time;
+	a_half = ceil(fmin(p->audits, p->audit_seconds / audit) / halves);
+	s->attentive = has_core(m);
+	s->audits_a_half = 0;
+	if (a_half < 1 || (s->runs[0] == 1 && s->runs[1] == 1))
+		return;
+	s->spell = m->gpu ? 1 : (uint32_t) fmin(fmin(SPELL, a_half), fmin(s->slots, s->kept_max));
+	s->audits_a_half = (int) ceil(a_half / s->spell);
+}
+
+void
+audit_note(Rounds *s, const double *taken)
+{
+	values_append(&s->audit[SIDE_REFERENCE], taken[SIDE_REFERENCE]);
+	values_append(&s->audit[SIDE_CANDIDATE], taken[SIDE_CANDIDATE]);
+	values_append(&s->audit_more, taken[SIDE_CANDIDATE] - taken[SIDE_REFERENCE]);
+	s->audits++;
+}
+
+/* CPU seconds of a block of `n` runs, none or one */
+static bool
+block(Rounds *s, Half *half, Side side, const uint32_t *slot, uint32_t n, double *seconds)
+{
+	Executor   *executor = &half->executor[side];
+	double		elapsed;
+	bool		good;
+
+	executor->attentive = s->attentive;
+	good = measure_block(s->m, executor, side, slot, &s->seeds[*slot], n,
+						 rounds_timeout(s, side, 1), &elapsed);
+	executor->attentive = s->m->spare_core;
+	*seconds = executor->worked;
+	return good;
+}
+
+/* what an audit costs the reference besides its run, for both sides */
+bool
+audit_empty(Rounds *s, Half *half)
+{
+	double		empty[EMPTY_BLOCKS];
+
+	for (int i = 0; i < EMPTY_BLOCKS; i++)
+		if (!block(s, half, SIDE_REFERENCE, s->order, 0, &empty[i]))
+			return false;
+	half->empty_single = cudal1_score_median(empty, EMPTY_BLOCKS);
+	return true;
+}
+
+/*
+ * One run of a side, its input the only one staged; its output into `kept`. Both sides share their
+ * slots, so nothing of the run may stay there: the side that goes second would find the inputs and
+ * the answers of the whole spell.
+ */
+static bool
+one_run(Rounds *s, Half *half, Side side, uint32_t slot, char *kept, double *seconds)
+{
+	if (!measure_stage(s->m, &s->arena, side, &slot, 1) || !block(s, half, side, &slot, 1, seconds))
+		return false;
+	if (!measure_read(s->m, &half->executor[side], side, &s->arena, 0, slot, kept)
+		|| !measure_poison(s->m, &half->executor[side], side))
+		return false;
+	*seconds += measure_fill(s->m, &half->executor[side]) - half->empty_single;
+	measure_unstage(s->m, &s->arena, slot);
+	return true;
+}
+
+static bool
+both_sides(Rounds *s, Half *half, bool reference_first)
+{
+	double		taken[SPELL][2];
+
+	if (!rounds_inputs(s, s->spell))
+		return false;
+	for (int turn = 0; turn < 2; turn++)
+	{
+		Side		side = (turn == 0) == reference_first ? SIDE_REFERENCE : SIDE_CANDIDATE;
+
+		for (uint32_t i = 0; i < s->spell; i++)
+			if (!one_run(s, half, side, s->order[i], s->kept[side] + i * s->m->output_bytes,
+						 &taken[i][side]))
+				return false;
+	}
+	for (uint32_t i = 0; i < s->spell; i++)
+		audit_note(s, taken[i]);
+	return rounds_compare(s, s->spell);
+}
+
+/* inputs made in place would all lie there from the spell's start */
+bool
+audit_spell(Rounds *s, Half *half, bool reference_first)
+{
+	bool		direct = s->arena.direct;
+	bool		good;
+
+	s->arena.direct = false;
+	good = both_sides(s, half, reference_first);
+	s->arena.direct = direct;
+	return good;
+}
+
+/*
+ * What the candidate takes more than the reference in audits, seconds a run, and its standard
+ * error. Other work on the host only ever adds to a time, and all outputs are compared, so lower
+ * quartiles are what runs cost; groups of audits tell how steady they are. Audits on a GPU have a
+ * floor of their own, and there the differences of pairs are steadier. Noise is the host's only as
+ * far as the reference has it, too: otherwise code that is slow in some processes and not in others
+ * would make audits say nothing.
+ */
+static double
+more_seconds(const Rounds *s, double *error)
+{
+	double		of_group[GROUPS];
+	double		of_reference[GROUPS];
+	const double *reference = s->audit[SIDE_REFERENCE].v;
+	const double *candidate = s->audit[SIDE_CANDIDATE].v;
+	size_t		n = s->audit_more.n;
+
+	if (s->m->gpu || n < 4 * GROUPS)
+	{
+		*error = fmin(cudal1_score_median_error(s->audit_more.v, n),
+					  NOISE * cudal1_score_median_error(reference, n));
+		return values_median(&s->audit_more);
+	}
+	for (size_t g = 0; g < GROUPS; g++)
+	{
+		size_t		from = g * n / GROUPS;
+		size_t		size = (g + 1) * n / GROUPS - from;
+
+		of_reference[g] = cudal1_score_percentile(reference + from, size, QUARTILE);
+		of_group[g] = cudal1_score_percentile(candidate + from, size, QUARTILE) - of_reference[g];
+	}
+	*error = sqrt(fmin(cudal1_score_variance(of_group, GROUPS),
+					   NOISE * NOISE * cudal1_score_variance(of_reference, GROUPS)) / GROUPS);
+	return cudal1_score_median(of_group, GROUPS);
+}
+
+/*
+ * How many times as long the reference takes in blocks as in audits. On a busy host that is twice:
+ * the lower quartile of audits is of its quiet moments, and the median of blocks is not. What a
+ * candidate 20 times as fast takes less is then that much less in blocks, too.
+ */
+static double
+slower_in_blocks(const Rounds *s)
+{
+	const Values *audits = &s->audit[SIDE_REFERENCE];
+	double		audit = cudal1_score_percentile(audits->v, audits->n, QUARTILE);
+
+	if (s->m->gpu || audit <= 0)
+		return 1;
+	return fmin(fmax(1, values_median(&s->times[SIDE_REFERENCE]) / audit), MAX_SLOWER);
+}
+
+/*
+ * On a GPU: what a run of the candidate's takes at least, by audits whose inputs come late, less
+ * what such runs take without any code; negative where it is not known. In other audits, and in
+ * blocks of a single run, the GPU's turns are taken off, and work of the CPU could hide in them.
+ */
+double
+audit_late_seconds(const Rounds *s)
+{
+	if (s->late_runs[SIDE_CANDIDATE].n < MIN_AUDITS || s->late_idle.n == 0)
+		return -1;
+	return values_median(&s->late_runs[SIDE_CANDIDATE]) - values_median(&s->late_idle);
+}
+
+/* where blocks are single runs; NAN where there are no such audits */
+static double
+late_bound(const Rounds *s)
+{
+	double		seconds = audit_late_seconds(s);
+
+	if (s->runs[0] > 1 || s->runs[1] > 1 || seconds <= 0)
+		return NAN;
+	return values_median(&s->times[SIDE_REFERENCE])
+		/ (seconds * (1 - AUDIT_WARM * s->m->job->profile.audit_margin));
+}
+
+/*
+ * Seconds by which an honest candidate may take longer in audits than in blocks. `less`: what audits
+ * show that it takes less than the reference. Its code and its own data are colder there. That costs
+ * some time of any run, and a share of long ones. Where it has saved most of the reference's work,
+ * its own run is colder than what is saved. PyTorch on a GPU finds the host's caches cold, and so
+ * does a process whose supervisor slept.
+ */
+static double
+margin(const Rounds *s, double less)
+{
+	const Measure *m = s->m;
+	bool		pytorch = m->job->language == LANGUAGE_PYTORCH;
+	double		share = m->job->profile.audit_margin;
+	double		reference = values_median(&s->times[SIDE_REFERENCE]);
+
+	if (m->gpu ? pytorch : !s->attentive)
+		return share * values_median(&s->audit[SIDE_REFERENCE]);
+	if (m->gpu)
+		return share * AUDIT_WARM * reference;
+	return fmax(fmin(share * AUDIT_WARM * reference, pytorch ? COLD_PYTORCH : COLD_C),
+				share * fmax(SPELL_WARM * reference, AUDIT_WARM * less));
+}
+
+/* seconds that noise may account for; `clear`: too little to make code seem fast that is not */
+double
+audit_doubt(const Rounds *s, bool *clear)
+{
+	double		error = 0;
+	double		doubt;
+
+	*clear = false;
+	if (s->audit_more.n < MIN_AUDITS)
+		return 0;
+	more_seconds(s, &error);
+	doubt = s->m->job->profile.audit_sigma * error;
+	*clear = doubt <= CLEAR * values_median(&s->times[SIDE_REFERENCE]);
+	return doubt;
+}
+
+/* what the candidate gains only in blocks is taken away: the most that its score can be, or NAN */
+double
+audit_bound(Rounds *s, double doubt)
+{
+	double		reference = values_median(&s->times[SIDE_REFERENCE]);
+	double		error;
+	double		more;
+	double		change;
+	double		left;
+
+	if (s->audit_more.n < MIN_AUDITS)
+		return late_bound(s);
+	more = fmax(more_seconds(s, &error),
+				audit_late_seconds(s) - values_median(&s->audit[SIDE_REFERENCE]));
+	change = slower_in_blocks(s) * (more - doubt);
+	left = reference + change - margin(s, -change);
+	if (s->late_idle.n > 0)
+		json_object_set_new(s->m->result.evidence, "late_seconds",
+							json_pack("[f, f, f]", values_median(&s->late_runs[0]),
+									  values_median(&s->late_runs[1]),
+									  values_median(&s->late_idle)));
+	json_object_set_new(s->m->result.evidence, "audit_seconds",
+						json_pack("[f, f, f, f]", values_median(&s->audit[0]),
+								  values_median(&s->audit[1]), more, error));
+	return left > 0 ? reference / left : INFINITY;
+}
+
+bool
+audit_unclear(const Rounds *s, double score, bool clear)
+{
+	return !s->m->gpu && s->audits_a_half > 0 && !clear && score > MATTERS;
+}
+
+/*
+ * A score that matters, and audits too noisy to confirm it: more of them, with a pair of their own.
+ * And too few of them to confirm any: a half whose inputs take long to make ends before all its
+ * audits are made.
+ */
+bool
+audit_more(Rounds *s)
+{
+	double		deadline = clock_now() + PATIENCE * s->m->job->profile.audit_seconds;
+	double		score = values_median(&s->buckets);
+	Half		half;
+	bool		clear;
+	bool		matters = score > MATTERS;
+	bool		good = true;
+	uint64_t	weights = random_next(&s->m->random);
+
+	audit_doubt(s, &clear);
+	if (s->audits_a_half == 0 || (s->audit_more.n < MIN_AUDITS ? score <= 1 : clear || !matters))
+		return true;
+	memset(&half, 0, sizeof(half));
+	executor_init(&half.executor[0]);
+	executor_init(&half.executor[1]);
+	for (int side = 0; side < 2 && good; side++)
+		good = measure_launch(s->m, &half.executor[side], side, side, &s->arena, weights)
+			&& alone_warm(s, &half, side);
+	for (int i = 0;
+		 good && (s->audit_more.n < MIN_AUDITS || (matters && !clear && clock_now() < deadline));
+		 i++)
+	{
+		good = rounds_audit(s, &half, i % 2 == 0);
+		audit_doubt(s, &clear);
+		measure_progress(s->m, "auditing", (int) s->buckets.n, s->rounds, rounds_estimate(s),
+			s->lower, s->upper, NAN, false);
+	}
+	measure_end(s->m, &half.executor[0]);
+	measure_end(s->m, &half.executor[1]);
+	return good;
+}

@@ -1,0 +1,197 @@
+/*
+ * build.c
+ *		Compiles both sides in sandboxes, C and CUDA, before the device is taken; and what all builds share.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "supervisor/build/build.h"
+#include "common/clock.h"
+#include "supervisor/gpu/cuda.h"
+#include "supervisor/measure.h"
+
+#define LIBRARY "code.so"
+#define PROBE "errors.cpp"
+#define C_FLAGS "-O3 -march=native -shared -fPIC -std=gnu17"
+
+/* goes into a library of CUDA code: its runtime is its own, and so is that runtime's last error */
+#define CUDA_PROBE \
+	"extern \"C\" int cudaGetLastError(void);\n" \
+	"extern \"C\" const char *cudaGetErrorString(int);\n" \
+	"extern \"C\" const char *cudal1_last_error(void) { int e = cudaGetLastError(); return e ? cudaGetErrorString(e) : 0; }\n"
+
+static bool
+write_file(const char *path, const char *text)
+{
+	int			fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	size_t		length = strlen(text);
+	bool		good = fd >= 0 && write(fd, text, length) == (ssize_t) length;
+
+	if (fd >= 0)
+		good = close(fd) == 0 && good;
+	return good;
+}
+
+/* the compiler's words without the names of our folders */
+void
+build_log(int fd, const char *folder, char *text, size_t size)
+{
+	char		raw[8192];
+	ssize_t		n = pread(fd, raw, sizeof(raw) - 1, 0);
+
+	raw[n > 0 ? n : 0] = '\0';
+	measure_leave_out(raw, folder);
+	clean_text(text, size, raw, strlen(raw));
+}
+
+/* one run of a compiler, in a sandbox with a folder of its own */
+typedef struct Compilation
+{
+	Side		side;
+	char		folder[PATH_MAX + 16];
+	char	   *key;			/* cuda: what the result is kept under */
+	bool		found;
+	int			log;
+	pid_t		pid;
+	double		deadline;
+} Compilation;
+
+static bool
+compile_begin(Measure *m, Side side, Compilation *c)
+{
+	bool		cuda = m->job->language == LANGUAGE_CUDA;
+	/* by names of its own folder, so that messages and __FILE__ tell of no other */
+	const char *source = cuda ? "code.cu" : "code.c";
+	char		inside[32];
+	char		source_path[PATH_MAX + 32];
+	char		probe_path[PATH_MAX + 32];
+	char		arch[32] = "";
+	const char *gcc[] = {"/usr/bin/gcc", "-O3", "-march=native", "-shared", "-fPIC", "-std=gnu17", "-fdiagnostics-color=never", "-w",
+		"-o", LIBRARY, source, "-lm", NULL};
+	const char *nvcc[] = {cuda ? m->gpu->nvcc : "", "-O3", arch, "-shared", "-Xcompiler", "-fPIC,-fdiagnostics-color=never", "-w",
+		"-o", LIBRARY, source, PROBE, "-lm", NULL};
+	static const char *const environment[] = {"PATH", "/usr/bin:/bin", "LANG", "C", "TMPDIR", "/tmp", NULL};
+	Sandbox		sandbox = {.argv = cuda ? nvcc : gcc,.environment = environment,.tmp_bytes = LIBRARY_LIMIT,.file_bytes = LIBRARY_LIMIT,
+		.data_bytes = (size_t) 4096 << 20,.cpu_seconds = m->job->profile.build_seconds,
+		/* a source can include what is there */
+		.no_proc = !cuda,.unsandboxed = m->options->unsandboxed};
+
+	c->side = side;
+	snprintf(c->folder, sizeof(c->folder), "%s/%s", m->scratch, side == SIDE_REFERENCE ? "reference" : "candidate");
+	snprintf(inside, sizeof(inside), "/code/%s", side == SIDE_REFERENCE ? "reference" : "candidate");
+	snprintf(source_path, sizeof(source_path), "%s/%s", c->folder, source);
+	snprintf(probe_path, sizeof(probe_path), "%s/" PROBE, c->folder);
+	snprintf(m->library[side], sizeof(m->library[side]), "%s/" LIBRARY, c->folder);
+	if (cuda)
+	{
+		snprintf(arch, sizeof(arch), "-arch=sm_%d%d", m->gpu->nvml.major_capability, m->gpu->nvml.minor_capability);
+		c->key = build_cache_key(m, arch, side);
+	}
+	json_object_set_new(m->result.environment, "flags", cuda ? json_sprintf("-O3 %s", arch) : json_string(C_FLAGS));
+	c->found = build_cache_find(m, c->key, c->folder);
+	if (c->found)
+		return true;
+	if (mkdir(c->folder, 0700) != 0 || !write_file(source_path, side == SIDE_REFERENCE ? m->job->reference : m->job->code)
+		|| (cuda && !write_file(probe_path, CUDA_PROBE)))
+		return conclude(m, OUTCOME_LOST, "can't write to the scratch folder: %s", strerror(errno));
+	sandbox.workdir = m->options->unsandboxed ? c->folder : inside;
+	sandbox.binds[sandbox.nbinds++] = (SandboxBind) {c->folder, true, inside};
+	if (cuda)
+	{
+		if (strncmp(m->gpu->toolkit, "/usr/", 5) != 0)
+			sandbox.binds[sandbox.nbinds++] = (SandboxBind) {m->gpu->toolkit, false};
+	}
+	sandbox.output_fd = c->log = log_file();
+	c->pid = sandbox_start(&sandbox);
+	c->deadline = clock_now() + m->job->profile.build_seconds;
+	if (c->pid < 0)
+		return conclude(m, OUTCOME_LOST, "the compiler's sandbox does not start: %s", strerror(errno));
+	return true;
+}
+
+void
+build_note_kept(Measure *m, Side side)
+{
+	json_t	   *kept = json_object_get(m->result.environment, "kept_builds");
+
+	if (!kept)
+	{
+		kept = json_array();
+		json_object_set_new(m->result.environment, "kept_builds", kept);
+	}
+	json_array_append_new(kept, json_string(side == SIDE_REFERENCE ? "reference" : "candidate"));
+}
+
+/* where no sandbox starts, that is what failed, whoever else seems to have */
+bool
+build_without_sandbox(Measure *m)
+{
+	const char *problem = m->options->unsandboxed ? NULL : sandbox_problem();
+
+	if (problem)
+		conclude(m, OUTCOME_LOST, "%s", problem);
+	return problem != NULL;
+}
+
+static bool
+compile_end(Measure *m, Compilation *c)
+{
+	char		text[1900];
+	struct stat st;
+	struct statvfs disk;
+	int			status;
+
+	if (c->found)
+	{
+		build_note_kept(m, c->side);
+		return true;
+	}
+	if (!sandbox_wait(c->pid, c->deadline - clock_now(), &status))
+		return conclude(m, c->side == SIDE_CANDIDATE ? OUTCOME_COMPILE_ERROR : OUTCOME_UNVERIFIED, "compiling takes more than %g s",
+						m->job->profile.build_seconds);
+	c->pid = -1;
+	build_log(c->log, c->folder, text, sizeof(text));
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && stat(m->library[c->side], &st) == 0 && S_ISREG(st.st_mode))
+	{
+		build_cache_keep(m, c->key, c->folder);
+		return true;
+	}
+	if (c->side == SIDE_REFERENCE)
+		return !build_without_sandbox(m) && conclude(m, OUTCOME_UNVERIFIED, "the reference does not compile: %s", text);
+	/* what the compiler wrote is gone by now: a disk that is still full was filled by others */
+	if (statvfs(m->scratch, &disk) == 0 && (disk.f_bavail == 0 || (disk.f_files > 0 && disk.f_favail == 0)))
+		return conclude(m, OUTCOME_LOST, "the scratch folder's disk is full");
+	/* a compiler that refuses a code says why, and of a part of it that was killed, that it was */
+	m->killed = text[0] == '\0' || strncmp(text, "gcc: fatal error: Killed signal", 31) == 0
+		|| strncmp(text, "collect2: fatal error: ld terminated with signal 9", 50) == 0 || strstr(text, "died due to signal 9 (") != NULL;
+	return conclude(m, OUTCOME_COMPILE_ERROR, "%s", text[0] ? text : "the compiler failed without a word");
+}
+
+/* both sides at the same time: a CUDA compiler takes a second or two */
+bool
+build_native(Measure *m)
+{
+	Compilation c[2] = {{.pid = -1,.log = -1}, {.pid = -1,.log = -1}};
+	bool		good;
+
+	if (m->job->language == LANGUAGE_CUDA && !m->gpu->nvcc[0])
+		return conclude(m, OUTCOME_LOST, "no nvcc; install the CUDA toolkit in /usr/local/cuda, or put nvcc on the PATH");
+	good = compile_begin(m, SIDE_REFERENCE, &c[0]) && compile_begin(m, SIDE_CANDIDATE, &c[1])
+		&& compile_end(m, &c[0]) && compile_end(m, &c[1]);
+	for (int i = 0; i < 2; i++)
+	{
+		sandbox_end(c[i].pid);
+		free(c[i].key);
+		if (c[i].log >= 0)
+			close(c[i].log);
+	}
+	return good;
+}

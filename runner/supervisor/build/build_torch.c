@@ -1,0 +1,486 @@
+/*
+ * build_torch.c
+ *		Starts the interpreters that both sides will run in, and builds code that compiles itself, in sandboxes.
+ *
+ * Code that compiles itself runs once where it may start compilers and write to one folder, which executors then read and cannot write. Each side
+ * has a folder of its own, made of its own code: the reference's is out of a candidate's reach, or its executor would load what a
+ * candidate left there.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <glob.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "supervisor/build/build.h"
+#include "supervisor/gpu/cuda.h"
+
+#define BUILD_FAILED 3			/* exec_torch.py's status: a compiler refused the code */
+
+/* task's source, then the candidate's (empty for the reference), each after its length */
+static int
+source_file(const char *reference, const char *code)
+{
+	uint32_t	length[2] = {(uint32_t) strlen(reference), (uint32_t) strlen(code)};
+	size_t		total = 8 + (size_t) length[0] + length[1];
+	char	   *bytes = malloc(total);
+	int			fd;
+
+	if (!bytes)
+		return -1;
+	memcpy(bytes, &length[0], 4);
+	memcpy(bytes + 4, reference, length[0]);
+	memcpy(bytes + 4 + length[0], &length[1], 4);
+	memcpy(bytes + 8 + length[0], code, length[1]);
+	fd = memory_file("source", bytes, total);
+	free(bytes);
+	return fd;
+}
+
+static void
+python_prefix(const char *python, char *prefix, size_t size)
+{
+	char		real[PATH_MAX];
+
+	prefix[0] = '\0';
+	/* an interpreter outside /usr brings its first folder along, a virtual environment's base interpreter included */
+	if (strncmp(python, "/usr/", 5) != 0 && python[0] == '/')
+	{
+		const char *slash = strchr(python + 1, '/');
+
+		snprintf(prefix, size, "%.*s", slash ? (int) (slash - python) : (int) strlen(python), python);
+	}
+	else if (realpath(python, real) && strncmp(real, "/usr/", 5) != 0)
+		python_prefix(real, prefix, size);
+}
+
+/* what code compiles of itself: the variable that names its place, and where that is in a side's folder */
+typedef enum BuiltKind
+{
+	BUILT_EXTENSIONS,
+	BUILT_TRITON,
+	BUILT_GRAPHS,
+	BUILT_KERNELS,
+	BUILT_KINDS
+} BuiltKind;
+
+static const struct
+{
+	const char *variable;
+	const char *folder;
+}			built_kinds[BUILT_KINDS] = {
+	[BUILT_EXTENSIONS] = {"TORCH_EXTENSIONS_DIR", "extensions"},
+	[BUILT_TRITON] = {"TRITON_CACHE_DIR", "triton"},
+	[BUILT_GRAPHS] = {"TORCHINDUCTOR_CACHE_DIR", "inductor"},
+	[BUILT_KERNELS] = {"PYTORCH_KERNEL_CACHE_PATH", "kernels"},
+};
+
+/* kernels of PyTorch's own that it compiles when a process first uses them, in seconds */
+#define COMPILED_KERNELS \
+	"jiterator|torch\\.(special\\.|prod|gcd|lcm|lgamma|digamma|polygamma|i0|sinc|exp2|kaiser)|" \
+	"\\.prod\\((dim|keepdim|-?[0-9]|\\))|\\.(gcd|lcm|lgamma|digamma|polygamma|i0|sinc|exp2)_?\\("
+
+/* what every interpreter is started with */
+typedef struct Interpreter
+{
+	char		script[PATH_MAX];
+	char		cores[16];
+	char		data[32];
+	char		prefix[PATH_MAX];
+	char		path[2 * PATH_MAX];
+	char		preload[PATH_MAX];
+	char		built[BUILT_KINDS][PATH_MAX + 64];
+	char		arch[16];
+	const char *argv[10];
+	const char *environment[96];
+	int			pairs;
+} Interpreter;
+
+static void
+set_environment(Interpreter *i, const char *name, const char *value)
+{
+	i->environment[i->pairs++] = name;
+	i->environment[i->pairs++] = value;
+	i->environment[i->pairs] = NULL;
+}
+
+/*
+ * jemalloc, where it is installed. glibc's places arrays according to what was allocated before them: two identical modules differed by up
+ * to 8 % for as long as their processes' parents lived, since one found its temporary array's memory again in each run and the
+ * other didn't.
+ */
+static bool
+find_allocator(char *path, size_t size)
+{
+	static const char *const patterns[] = {"/usr/lib/*/libjemalloc.so.2", "/usr/lib64/libjemalloc.so.2", "/usr/lib/libjemalloc.so.2"};
+
+	path[0] = '\0';
+	for (size_t p = 0; p < sizeof(patterns) / sizeof(*patterns) && !path[0]; p++)
+	{
+		glob_t		found;
+
+		if (glob(patterns[p], 0, NULL, &found) != 0)
+			continue;
+		if (strlen(found.gl_pathv[0]) < size)
+			strcpy(path, found.gl_pathv[0]);
+		globfree(&found);
+	}
+	return path[0] != '\0';
+}
+
+static const char *
+code_of(const Measure *m, Side side)
+{
+	return side == SIDE_REFERENCE ? m->job->reference : m->job->code;
+}
+
+static bool
+names_compiled_kernels(const char *code)
+{
+	regex_t		pattern;
+	bool		found;
+
+	if (regcomp(&pattern, COMPILED_KERNELS, REG_EXTENDED | REG_NOSUB) != 0)
+		return false;
+	found = regexec(&pattern, code, 0, NULL, 0) == 0;
+	regfree(&pattern);
+	return found;
+}
+
+/* whether a side's code compiles a kind of things when it runs */
+static bool
+compiles(const Measure *m, Side side, BuiltKind kind)
+{
+	const char *code = code_of(m, side);
+
+	switch (kind)
+	{
+		case BUILT_EXTENSIONS:
+			return strstr(code, "cpp_extension") != NULL;
+		case BUILT_TRITON:
+			/* what torch.compile makes for a GPU is Triton's */
+			return strstr(code, "triton") || strstr(code, "torch.compile");
+		case BUILT_GRAPHS:
+			return strstr(code, "torch.compile") != NULL;
+		case BUILT_KERNELS:
+			return m->gpu && names_compiled_kernels(code);
+		default:
+			return false;
+	}
+}
+
+/* with compilers alone, before a device is held */
+static bool
+compiles_early(const Measure *m, Side side)
+{
+	return compiles(m, side, BUILT_EXTENSIONS) || compiles(m, side, BUILT_TRITON);
+}
+
+/* for what it is called with, or for the device it runs on */
+static bool
+compiles_on_device(const Measure *m, Side side)
+{
+	return (m->gpu && compiles(m, side, BUILT_TRITON)) || compiles(m, side, BUILT_GRAPHS) || compiles(m, side, BUILT_KERNELS);
+}
+
+static bool
+compiles_itself(const Measure *m, Side side)
+{
+	return compiles_early(m, side) || compiles_on_device(m, side);
+}
+
+/* by either side */
+static bool
+wanted(const Measure *m, BuiltKind kind)
+{
+	return compiles(m, SIDE_REFERENCE, kind) || compiles(m, SIDE_CANDIDATE, kind);
+}
+
+static void
+prepare_interpreter(Measure *m, Side side, Interpreter *i, Sandbox *sandbox)
+{
+	const char *folder = m->built[side].folder;
+	const char *inside = m->built[side].inside;
+	const char *slash = strrchr(m->options->python, '/');
+
+	memset(i, 0, sizeof(*i));
+	memset(sandbox, 0, sizeof(*sandbox));
+	snprintf(i->script, sizeof(i->script), "%s/exec_torch.py", m->options->libdir);
+	snprintf(i->cores, sizeof(i->cores), "%d", m->job->cores);
+	snprintf(i->data, sizeof(i->data), "%llu", (unsigned long long) m->job->profile.memory_mb << 20);
+	python_prefix(m->options->python, i->prefix, sizeof(i->prefix));
+	snprintf(i->path, sizeof(i->path), "%.*s:%s%s/usr/bin:/bin", slash ? (int) (slash - m->options->python) : 0, m->options->python,
+			 m->gpu && m->gpu->toolkit[0] ? m->gpu->toolkit : "", m->gpu && m->gpu->toolkit[0] ? "/bin:" : "");
+	memcpy(i->argv, (const char *[]) {m->options->python, "-I", "-B", i->script, i->cores, i->data, m->options->libdir, m->gpu ? "cuda" : "cpu",
+		   NULL}, 9 * sizeof(char *));
+	set_environment(i, "PATH", i->path);
+	set_environment(i, "LANG", "C.UTF-8");
+	set_environment(i, "HOME", "/");
+	/* there is no user database inside */
+	set_environment(i, "LOGNAME", "candidate");
+	set_environment(i, "PYTHONDONTWRITEBYTECODE", "1");
+	set_environment(i, "OMP_NUM_THREADS", i->cores);
+	set_environment(i, "OPENBLAS_NUM_THREADS", i->cores);
+	set_environment(i, "MKL_NUM_THREADS", i->cores);
+	if (!m->gpu && find_allocator(m->allocator, sizeof(m->allocator)))
+	{
+		set_environment(i, "LD_PRELOAD", m->allocator);
+		set_environment(i, "MALLOC_CONF", "narenas:1,dirty_decay_ms:-1,muzzy_decay_ms:-1,retain:false,background_thread:false");
+	}
+	/* otherwise, memory that was touched once is to stay */
+	set_environment(i, "MALLOC_MMAP_MAX_", "0");
+	set_environment(i, "MALLOC_TRIM_THRESHOLD_", "-1");
+	set_environment(i, "MALLOC_TOP_PAD_", "16777216");
+	set_environment(i, "MALLOC_ARENA_MAX", "1");
+	sandbox->argv = i->argv;
+	sandbox->environment = i->environment;
+	sandbox->unsandboxed = m->options->unsandboxed;
+	sandbox->binds[sandbox->nbinds++] = (SandboxBind) {m->options->libdir, false};
+	if (i->prefix[0])
+		sandbox->binds[sandbox->nbinds++] = (SandboxBind) {i->prefix, false};
+	if (folder[0])
+	{
+		sandbox->binds[sandbox->nbinds++] = (SandboxBind) {folder, false, inside};
+		for (int kind = 0; kind < BUILT_KINDS; kind++)
+		{
+			/* by these an interpreter also knows that Triton or torch.compile will be wanted */
+			if ((kind == BUILT_TRITON || kind == BUILT_GRAPHS) && !wanted(m, kind))
+				continue;
+			snprintf(i->built[kind], sizeof(i->built[kind]), "%s/%s", inside, built_kinds[kind].folder);
+			set_environment(i, built_kinds[kind].variable, i->built[kind]);
+		}
+		/* what autotuning chose is kept with what it compiled */
+		set_environment(i, "TRITON_CACHE_AUTOTUNING", "1");
+		set_environment(i, "TORCHINDUCTOR_COMPILE_THREADS", "1");
+		if (m->gpu && m->gpu->toolkit[0])
+		{
+			snprintf(i->arch, sizeof(i->arch), "%d.%d", m->gpu->nvml.major_capability, m->gpu->nvml.minor_capability);
+			set_environment(i, "CUDA_HOME", m->gpu->toolkit);
+			set_environment(i, "TORCH_CUDA_ARCH_LIST", i->arch);
+		}
+	}
+}
+
+/*
+ * A side's code runs once: without the device first, since compilers take long; with it where kernels are compiled for what they are called
+ * with, or tuned. An interpreter for that is started with all others, and waits, its PyTorch imported, until the device is held.
+ */
+static bool
+start_build(Measure *m, Side side, bool with_device)
+{
+	Built	   *built = &m->built[side];
+	Interpreter i;
+	Sandbox		sandbox;
+	int			pair[2] = {-1, -1};
+
+	prepare_interpreter(m, side, &i, &sandbox);
+	i.argv[8] = "build";
+	i.argv[9] = NULL;
+	for (int b = 0; b < sandbox.nbinds; b++)
+		if (sandbox.binds[b].path == built->folder)
+			sandbox.binds[b].writable = true;
+	set_environment(&i, "TMPDIR", "/tmp");
+	set_environment(&i, "MAX_JOBS", "2");
+	if (with_device && m->gpu)
+		i.pairs = gpu_sandbox(m->gpu, &sandbox, i.environment, i.pairs);
+	if (!with_device)
+		set_environment(&i, "CUDA_VISIBLE_DEVICES", "");
+	sandbox.first = true;
+	sandbox.workdir = built->inside;
+	sandbox.tmp_bytes = 4 * LIBRARY_LIMIT;
+	sandbox.file_bytes = LIBRARY_LIMIT;
+	sandbox.fds[sandbox.nfds++] = m->source_fd[side];
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+		return conclude(m, OUTCOME_LOST, "no socket for a build: %s", strerror(errno));
+	sandbox.fds[sandbox.nfds++] = pair[1];
+	sandbox.output_fd = log_file();
+	built->build[with_device] = (Build) {.pid = sandbox_start(&sandbox),.go = pair[0],.log = sandbox.output_fd};
+	close(pair[1]);
+	return built->build[with_device].pid > 0
+		|| conclude(m, OUTCOME_LOST, "the compiler's sandbox does not start: %s", strerror(errno));
+}
+
+static void
+end_build(Build *build)
+{
+	if (build->pid == 0)
+		return;
+	sandbox_end(build->pid);
+	close(build->go);
+	close(build->log);
+	build->pid = 0;
+}
+
+/* what fails here for another reason than a compiler's fails again, and is judged, in an executor */
+static bool
+let_build(Measure *m, Side side, bool with_device)
+{
+	Built	   *built = &m->built[side];
+	Build	   *build = &built->build[with_device];
+	Outcome		outcome = side == SIDE_REFERENCE ? OUTCOME_UNVERIFIED : OUTCOME_COMPILE_ERROR;
+	const char *whose = side == SIDE_REFERENCE ? "the reference does not compile: " : "";
+	int			status;
+
+	/* who has ended already says so by its status */
+	send(build->go, "", 1, MSG_NOSIGNAL);
+	if (!sandbox_wait(build->pid, m->job->profile.build_seconds, &status))
+		conclude(m, outcome, "%scompiling takes more than %g s", whose, m->job->profile.build_seconds);
+	else
+	{
+		build->pid = -1;
+		if (status != 0)
+		{
+			char		text[1900];
+
+			build_log(build->log, built->inside, text, sizeof(text));
+			if (WIFEXITED(status) && WEXITSTATUS(status) == BUILD_FAILED)
+				conclude(m, outcome, "%s%s", whose, text);
+			else
+			{
+				built->in_part = true;
+				fprintf(stderr, "cudal1-measure: code that compiles itself ended early (wait status %d): %s\n", status, text);
+			}
+		}
+	}
+	end_build(build);
+	return m->result.outcome == OUTCOME_NONE;
+}
+
+void
+build_end(Measure *m)
+{
+	for (int side = 0; side < 2; side++)
+	{
+		end_build(&m->built[side].build[0]);
+		end_build(&m->built[side].build[1]);
+		free(m->built[side].key);
+	}
+}
+
+/* the last builds: what they and those before them made is kept now */
+bool
+build_on_device(Measure *m)
+{
+	bool		good = true;
+
+	for (Side side = SIDE_REFERENCE; side <= SIDE_CANDIDATE && good; side++)
+	{
+		Built	   *built = &m->built[side];
+
+		if (!built->key)
+			continue;
+		if (compiles_on_device(m, side))
+			good = let_build(m, side, true);
+		if (good && !built->in_part)
+			build_cache_keep(m, built->key, built->folder);
+		free(built->key);
+		built->key = NULL;
+	}
+	return good;
+}
+
+/* a folder for what a side compiles, or as it was kept; without a key where nothing is left to build */
+static bool
+prepare_built(Measure *m, Side side)
+{
+	Built	   *built = &m->built[side];
+	char		path[PATH_MAX + 64];
+
+	snprintf(built->folder, sizeof(built->folder), "%s/%s", m->scratch, side == SIDE_REFERENCE ? "compiled-reference" : "compiled");
+	strcpy(built->inside, m->options->unsandboxed ? built->folder : side == SIDE_REFERENCE ? "/compiled-reference" : "/compiled-candidate");
+	if (compiles_itself(m, side))
+	{
+		built->key = build_cache_key(m, side == SIDE_REFERENCE ? "compiled reference" : "compiled", side);
+		if (build_cache_find(m, built->key, built->folder))
+		{
+			build_note_kept(m, side);
+			free(built->key);
+			built->key = NULL;
+			return true;
+		}
+	}
+	if (mkdir(built->folder, 0700) != 0)
+		return conclude(m, OUTCOME_LOST, "can't write to the scratch folder: %s", strerror(errno));
+	/* PyTorch wants these to be there, some versions when they are imported, and executors can't make them */
+	for (int kind = BUILT_GRAPHS; kind <= BUILT_KERNELS; kind++)
+	{
+		snprintf(path, sizeof(path), "%s/%s", built->folder, built_kinds[kind].folder);
+		if (mkdir(path, 0700) != 0)
+			return conclude(m, OUTCOME_LOST, "can't write to the scratch folder: %s", strerror(errno));
+	}
+	return true;
+}
+
+bool
+build_zygotes(Measure *m)
+{
+	char		text[1500] = "";
+	Zygote	   *all[] = {&m->zygote[0], &m->zygote[1], &m->generator_zygote};
+
+	m->source_fd[SIDE_REFERENCE] = source_file(m->job->reference, "");
+	m->source_fd[SIDE_CANDIDATE] = source_file(m->job->reference, m->job->code);
+	if (m->source_fd[0] < 0 || m->source_fd[1] < 0)
+		return conclude(m, OUTCOME_LOST, "no memory for the sources");
+	/* both sides' interpreters are prepared alike, so either has a folder if the other has one */
+	if (compiles_itself(m, SIDE_REFERENCE) || compiles_itself(m, SIDE_CANDIDATE))
+	{
+		if (!prepare_built(m, SIDE_REFERENCE))
+			return false;
+		/* the task's code is loaded by a candidate's executor as well, which then finds the reference's, if nothing of its own */
+		if (!compiles_itself(m, SIDE_CANDIDATE))
+		{
+			strcpy(m->built[SIDE_CANDIDATE].folder, m->built[SIDE_REFERENCE].folder);
+			strcpy(m->built[SIDE_CANDIDATE].inside, m->built[SIDE_REFERENCE].inside);
+		}
+		else if (!prepare_built(m, SIDE_CANDIDATE))
+			return false;
+	}
+	for (int z = 0; z < 3; z++)
+	{
+		Interpreter i;
+		Sandbox		sandbox;
+
+		/* each seat is taken by both sides in turn; a candidate's fork goes over to its own folder */
+		prepare_interpreter(m, SIDE_REFERENCE, &i, &sandbox);
+		if (strcmp(m->built[SIDE_CANDIDATE].folder, m->built[SIDE_REFERENCE].folder) != 0)
+		{
+			sandbox.binds[sandbox.nbinds++] = (SandboxBind) {m->built[SIDE_CANDIDATE].folder, false, m->built[SIDE_CANDIDATE].inside};
+			set_environment(&i, "CUDAL1_BUILT", m->built[SIDE_CANDIDATE].inside);
+		}
+		if (m->gpu)
+		{
+			i.pairs = gpu_sandbox(m->gpu, &sandbox, i.environment, i.pairs);
+			/* the memory of PyTorch's allocator comes through it */
+			snprintf(i.preload, sizeof(i.preload), "%s/libcudal1pool.so", m->options->libdir);
+			set_environment(&i, "LD_PRELOAD", i.preload);
+		}
+		sandbox.file_bytes = (size_t) 16 << 20;
+		sandbox.first = true;
+		/* all three import at the same time; who waits for whom comes below */
+		if (zygote_start(all[z], &sandbox, m->filter_fd) != EXECUTOR_OK)
+			return conclude(m, OUTCOME_LOST, "an interpreter's sandbox does not start: %s", strerror(errno));
+	}
+	if (!m->gpu)
+		json_object_set_new(m->result.environment, "allocator", json_string(m->allocator[0] ? m->allocator : "libc"));
+	for (Side side = SIDE_REFERENCE; side <= SIDE_CANDIDATE; side++)
+		if (m->built[side].key && compiles_on_device(m, side) && !start_build(m, side, true))
+			return false;
+	for (Side side = SIDE_REFERENCE; side <= SIDE_CANDIDATE; side++)
+		if (m->built[side].key && compiles_early(m, side) && !(start_build(m, side, false) && let_build(m, side, false)))
+			return false;
+	for (int i = 0; i < 3; i++)
+	{
+		ExecutorResult result = zygote_ready(all[i], m->job->profile.build_seconds, text, sizeof(text));
+
+		if (result != EXECUTOR_OK)
+			return !build_without_sandbox(m)
+				&& conclude(m, OUTCOME_LOST, "the interpreter %s can't import PyTorch%s%s", m->options->python, text[0] ? ": " : "", text);
+	}
+	return true;
+}

@@ -1,0 +1,164 @@
+/*
+ * cores.c
+ *		Which cores of a host are whose.
+ *
+ * Two hardware threads of one core share what a run needs: work on one may take half of the other's speed. So no two devices have threads of
+ * the same core, and supervisors, with what they start, keep off the cores of devices, where the host has enough.
+ */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "supervisor/device/cores.h"
+
+/* a test brings a host of its own */
+#ifndef CUDAL1_SIBLINGS
+#define CUDAL1_SIBLINGS "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list"
+#endif
+
+/* "1" or "2-3,6" */
+bool
+cores_parse(const char *list, cpu_set_t *cores)
+{
+	CPU_ZERO(cores);
+	while (*list)
+	{
+		char	   *end;
+		long		from = strtol(list, &end, 10);
+		long		to = from;
+
+		if (end == list)
+			return false;
+		if (*end == '-')
+		{
+			list = end + 1;
+			to = strtol(list, &end, 10);
+			if (end == list)
+				return false;
+		}
+		if (from < 0 || to < from || to >= CPU_SETSIZE)
+			return false;
+		for (long i = from; i <= to; i++)
+			CPU_SET(i, cores);
+		if (*end == ',')
+			end++;
+		else if (*end)
+			return false;
+		list = end;
+	}
+	return CPU_COUNT(cores) > 0;
+}
+
+/* all threads of a thread's core; of one that the kernel does not tell, itself */
+static void
+siblings(int thread, cpu_set_t *threads)
+{
+	char		path[128];
+	char		list[1024];
+	FILE	   *file;
+	bool		known = false;
+
+	snprintf(path, sizeof(path), CUDAL1_SIBLINGS, thread);
+	file = fopen(path, "re");
+	if (file)
+	{
+		known = fscanf(file, "%1023s", list) == 1 && cores_parse(list, threads) && CPU_ISSET(thread, threads);
+		fclose(file);
+	}
+	if (!known)
+	{
+		CPU_ZERO(threads);
+		CPU_SET(thread, threads);
+	}
+}
+
+static void
+remove_cores(cpu_set_t *from, const cpu_set_t *cores)
+{
+	for (int i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, cores))
+		{
+			cpu_set_t	threads;
+
+			siblings(i, &threads);
+			CPU_AND(&threads, &threads, from);
+			CPU_XOR(from, from, &threads);
+		}
+}
+
+/* the last thread of each of the last `n` cores */
+static bool
+last_cores(const cpu_set_t *allowed, int n, int *threads)
+{
+	cpu_set_t	left = *allowed;
+
+	for (int thread = CPU_SETSIZE - 1; thread >= 0 && n > 0; thread--)
+		if (CPU_ISSET(thread, &left))
+		{
+			cpu_set_t	one;
+
+			CPU_ZERO(&one);
+			CPU_SET(thread, &one);
+			remove_cores(&left, &one);
+			*threads++ = thread;
+			n--;
+		}
+	return n == 0;
+}
+
+/*
+ * The core of a device: of the CPU device (number 0) the last one, since the first get the interrupts and the server's other work, of GPUs (from 1)
+ * those before it. A host with fewer cores than devices and one more shares them out by threads.
+ */
+int
+cores_device(const cpu_set_t *allowed, int number, int gpus)
+{
+	int			threads[CPU_SETSIZE];
+	int			before = number;
+	int			first = 0;
+
+	if (gpus + 2 <= CPU_SETSIZE && last_cores(allowed, gpus + 2, threads))
+		return threads[number];
+	for (int i = CPU_SETSIZE - 1; i >= 0; i--)
+		if (CPU_ISSET(i, allowed))
+		{
+			first = i;
+			if (before-- == 0)
+				break;
+		}
+	return first;
+}
+
+/*
+ * What is left beside a device's cores for its supervisor, and what that starts. Off all devices' cores, where that leaves each GPU's supervisor one to wait on
+ * without sleeping, and one for the rest; or off its own; or off its threads.
+ */
+static void
+cores_others(const cpu_set_t *allowed, const cpu_set_t *own, int gpus, cpu_set_t *others)
+{
+	cpu_set_t	devices = *own;
+
+	for (int i = 0; i <= gpus; i++)
+		CPU_SET(cores_device(allowed, i, gpus), &devices);
+	*others = *allowed;
+	remove_cores(others, &devices);
+	if (CPU_COUNT(others) >= 2 && CPU_COUNT(others) > gpus)
+		return;
+	*others = *allowed;
+	remove_cores(others, own);
+	if (CPU_COUNT(others) >= 2)
+		return;
+	CPU_XOR(others, allowed, own);
+}
+
+/* keeps this process, and what it starts, to the threads left beside a device's cores, if any are; returns how many */
+int
+cores_keep_off(const cpu_set_t *allowed, const cpu_set_t *own, int gpus)
+{
+	cpu_set_t	others;
+
+	cores_others(allowed, own, gpus, &others);
+	if (CPU_COUNT(&others) > 0)
+		sched_setaffinity(0, sizeof(others), &others);
+	return CPU_COUNT(&others);
+}

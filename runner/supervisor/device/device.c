@@ -1,0 +1,314 @@
+/*
+ * device.c
+ *		Devices of this host, and holding one.
+ *
+ * A CPU device is a set of reserved cores, "cpu:1" or "cpu:2-3". Whoever measures holds a flock on the device's files for one
+ * measurement, whatever database asked: locks of a database would not see each other, and a lock for a worker's life would
+ * starve everyone else. The supervisor keeps to the other cores.
+ */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "supervisor/device/cores.h"
+#include "supervisor/gpu/cuda.h"
+#include "supervisor/measure.h"
+
+#define LOCK_MODE	0444
+
+static bool
+first_line(const char *command, char *text, size_t size)
+{
+	FILE	   *pipe = popen(command, "r");
+	bool		good;
+
+	text[0] = '\0';
+	if (!pipe)
+		return false;
+	good = fgets(text, (int) size, pipe) != NULL;
+	text[strcspn(text, "\n")] = '\0';
+	return pclose(pipe) == 0 && good;
+}
+
+static const char *
+cpu_model(void)
+{
+	static char model[256];
+	FILE	   *file;
+	char		line[512];
+
+	if (model[0])
+		return model;
+	strcpy(model, "unknown CPU");
+	file = fopen("/proc/cpuinfo", "re");
+	while (file && fgets(line, sizeof(line), file))
+	{
+		char	   *colon = strchr(line, ':');
+
+		if (strncmp(line, "model name", 10) == 0 && colon)
+		{
+			colon[strcspn(colon, "\n")] = '\0';
+			snprintf(model, sizeof(model), "%s", colon + 2);
+			break;
+		}
+	}
+	if (file)
+		fclose(file);
+	return model;
+}
+
+/*
+ * The device's file in a folder; -1 where it is not there and can't be made, or after conclude() where it is there and can't be opened. Other users must be
+ * able to, or they would see no lock: workers and agents start us under a mask that would keep it to ourselves.
+ */
+static int
+lock_file(Measure *m, const char *folder)
+{
+	char		path[512];
+	size_t		length = (size_t) snprintf(path, sizeof(path), "%s/cudal1-", folder);
+	struct stat st;
+	int			fd;
+
+	for (const char *c = m->device_key; *c && length < sizeof(path) - 6; c++)
+		path[length++] = isalnum((unsigned char) *c) ? *c : '-';
+	strcpy(path + length, ".lock");
+	/* another user's file can be opened for reading, and a lock needs no more */
+	fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT)
+	{
+		mode_t		mask = umask(0);
+
+		fd = open(path, O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, LOCK_MODE);
+		umask(mask);
+		if (fd < 0)
+			fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	}
+	if (fd < 0 && lstat(path, &st) == 0)
+		conclude(m, OUTCOME_LOST, "the lock file %s can't be opened: %s; remove it while nobody measures", path, strerror(errno));
+	else if (fd >= 0 && fstat(fd, &st) == 0 && (st.st_mode & 0777) != LOCK_MODE)
+		fchmod(fd, LOCK_MODE);
+	return fd;
+}
+
+bool
+device_prepare(Measure *m)
+{
+	cpu_set_t	allowed,
+				usable;
+	const char *key = m->job->device_key;
+	bool		named;
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
+		return conclude(m, OUTCOME_LOST, "sched_getaffinity: %s", strerror(errno));
+	if (key)
+		snprintf(m->device_key, sizeof(m->device_key), "%s", key);
+	else
+		snprintf(m->device_key, sizeof(m->device_key), "cpu:%d", cores_device(&allowed, 0, 0));
+	if (m->job->language == LANGUAGE_CUDA && !key)
+		strcpy(m->device_key, "cuda");
+	key = m->device_key;
+	if (gpu_key(key))
+	{
+		char		wanted[sizeof(m->device_key)];
+
+		strcpy(wanted, key);
+		if (m->job->language == LANGUAGE_C)
+			return conclude(m, OUTCOME_LOST, "tasks in c are measured on CPU devices, not on %s", key);
+		return gpu_prepare(m, wanted, &allowed);
+	}
+	if (m->job->language == LANGUAGE_CUDA)
+		return conclude(m, OUTCOME_LOST, "tasks in cuda are measured on GPUs, not on %s", key);
+	if (strncmp(key, "cpu:", 4) != 0)
+		return conclude(m, OUTCOME_LOST, "this host has no device %s", key);
+	named = cores_parse(key + 4, &m->cores);
+	CPU_AND(&usable, &m->cores, &allowed);
+	if (!named || !CPU_EQUAL(&usable, &m->cores))
+		return conclude(m, OUTCOME_LOST, "device %s names cores that this process may not use", key);
+	cores_keep_off(&allowed, &m->cores, 0);
+	if (CPU_COUNT(&m->cores) < m->job->cores)
+		return conclude(m, OUTCOME_LOST, "the task asks for %d cores, device %s has %d", m->job->cores, key, CPU_COUNT(&m->cores));
+	/* exactly as many as the task asks for */
+	for (int i = CPU_SETSIZE - 1; i >= 0 && CPU_COUNT(&m->cores) > m->job->cores; i--)
+		CPU_CLR(i, &m->cores);
+	return true;
+}
+
+static bool
+take_lock(Measure *m, int lock)
+{
+	while (flock(lock, LOCK_EX | LOCK_NB) != 0)
+	{
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return conclude(m, OUTCOME_LOST, "device %s can't be locked: %s", m->device_key, strerror(errno));
+		if (executor_cancelled)
+			return conclude(m, OUTCOME_CANCELLED, NULL);
+		measure_progress(m, "waiting", 0, 0, NAN, NAN, NAN, NAN, clock_now() - m->last_progress > 5);
+		clock_sleep(0.01);
+	}
+	return true;
+}
+
+/*
+ * Both folders' locks, in this order: not everyone may write to the first, which is root's on some systems, and who can't has the second
+ * alone.
+ */
+bool
+device_take(Measure *m)
+{
+	static const char *const folders[DEVICE_LOCKS] = {"/run/lock", "/tmp"};
+	bool		any = false;
+
+	for (int i = 0; i < DEVICE_LOCKS; i++)
+	{
+		m->device_lock[i] = lock_file(m, folders[i]);
+		if (m->result.outcome != OUTCOME_NONE || (m->device_lock[i] >= 0 && !take_lock(m, m->device_lock[i])))
+			return false;
+		any = any || m->device_lock[i] >= 0;
+	}
+	if (!any)
+		return conclude(m, OUTCOME_LOST, "the lock file of device %s can't be opened: %s", m->device_key, strerror(errno));
+	m->locked_at = clock_now();
+	return true;
+}
+
+void
+device_release(Measure *m)
+{
+	for (int i = 0; i < DEVICE_LOCKS; i++)
+	{
+		if (m->device_lock[i] >= 0)
+			close(m->device_lock[i]);
+		m->device_lock[i] = -1;
+	}
+}
+
+/* what compiles or interprets the code; found before the device is taken, as it starts a program */
+void
+device_versions(Measure *m)
+{
+	json_t	   *e = m->result.environment;
+
+	if (m->job->language != LANGUAGE_PYTORCH)
+	{
+		char		version[256];
+		char		command[PATH_MAX + 64];
+
+		if (m->gpu)
+			snprintf(command, sizeof(command), "'%s' --version 2>/dev/null | tail -n 1", m->gpu->nvcc);
+		else
+			strcpy(command, "gcc --version 2>/dev/null");
+		if (first_line(command, version, sizeof(version)))
+			json_object_set_new(e, "compiler", json_string(version));
+	}
+	else
+	{
+		char		command[PATH_MAX + 128];
+		char		version[256];
+
+		/* -I: modules that lie in the folder we are in, or where the environment says, are anybody's */
+		snprintf(command, sizeof(command), "'%s' -I -c 'import importlib.metadata as m, sys; "
+				 "print(m.version(\"torch\"), \"python\", sys.version.split()[0])' 2>/dev/null", m->options->python);
+		if (first_line(command, version, sizeof(version)))
+			json_object_set_new(e, "torch", json_string(version));
+	}
+}
+
+void
+device_environment(Measure *m)
+{
+	struct utsname host;
+	double		load[3] = {0};
+	char		seed[2 * sizeof(RandomKey) + 1];
+	json_t	   *e = m->result.environment;
+
+	uname(&host);
+	if (getloadavg(load, 3) < 1)
+		load[0] = NAN;
+	for (int i = 0; i < 8; i++)
+		snprintf(seed + 8 * i, 9, "%08x", m->random.key.word[i]);
+	json_object_set_new(e, "runner", json_string(CUDAL1_VERSION));
+	json_object_set_new(e, "host", json_string(host.nodename));
+	json_object_set_new(e, "kernel", json_string(host.release));
+	json_object_set_new(e, "cpu", json_string(cpu_model()));
+	if (m->gpu)
+		gpu_environment(m);
+	else
+		json_object_set_new(e, "cores", json_string(m->device_key + 4));
+	json_object_set_new(e, "load", json_real(round(load[0] * 100) / 100));
+	json_object_set_new(e, "sandbox", json_string(m->options->unsandboxed ? "none" : sandbox_version()));
+}
+
+void
+device_list(const Options *options)
+{
+	cpu_set_t	allowed;
+	const char *problem = options->unsandboxed ? NULL : sandbox_problem();
+	json_t	   *languages = json_array();
+	json_t	   *problems = json_array();
+	json_t	   *details = json_object();
+	char		text[512];
+	char		torch[512] = "";
+	char	   *torch_cuda = torch;
+	char		command[PATH_MAX + 256];
+	char		key[32];
+	struct sysinfo memory;
+	json_t	   *device;
+	char	   *line;
+
+	sched_getaffinity(0, sizeof(allowed), &allowed);
+	snprintf(key, sizeof(key), "cpu:%d", cores_device(&allowed, 0, 0));
+	if (sysinfo(&memory) == 0)
+		json_object_set_new(details, "memory_mb", json_integer((json_int_t) (memory.totalram * memory.mem_unit >> 20)));
+	json_object_set_new(details, "host_cores", json_integer(CPU_COUNT(&allowed)));
+	json_object_set_new(details, "runner", json_string(CUDAL1_VERSION));
+	json_object_set_new(details, "sandbox", json_string(options->unsandboxed ? "none" : sandbox_version()));
+	if (CPU_COUNT(&allowed) < 2)
+		json_array_append_new(problems, json_string("only one core: measurements share it with the server; expect noise"));
+	if (problem)
+		json_array_append_new(problems, json_string(problem));
+	if (first_line("gcc -dumpfullversion 2>/dev/null", text, sizeof(text)))
+	{
+		json_object_set_new(details, "gcc", json_string(text));
+		if (!problem)
+			json_array_append_new(languages, json_string("c"));
+	}
+	else
+		json_array_append_new(problems, json_string("no gcc: tasks in c can't be measured; install the package gcc"));
+	snprintf(command, sizeof(command), "'%s' -I -c 'import torch; print(torch.__version__, torch.version.cuda or \"\")' 2>/dev/null",
+			 options->python);
+	if (first_line(command, torch, sizeof(torch)))
+	{
+		torch_cuda = torch + strcspn(torch, " ");
+		if (*torch_cuda)
+			*torch_cuda++ = '\0';
+		json_object_set_new(details, "torch", json_string(torch));
+		json_object_set_new(details, "python", json_string(options->python));
+		if (!problem)
+			json_array_append_new(languages, json_string("pytorch"));
+	}
+	else
+	{
+		snprintf(text, sizeof(text), "%s has no PyTorch: tasks in pytorch can't be measured; install python3-torch or set cudal1.python",
+				 options->python);
+		json_array_append_new(problems, json_string(text));
+	}
+	json_object_set_new(details, "problems", problems);
+	device = json_pack("{s:s, s:s, s:s, s:i, s:o, s:o}", "key", key, "class", "cpu", "model", cpu_model(), "cores", 1,
+					   "languages", languages, "details", details);
+	line = json_dumps(device, JSON_COMPACT | JSON_PRESERVE_ORDER);
+	puts(line);
+	free(line);
+	json_decref(device);
+	gpu_list(options, problem, torch, torch_cuda);
+}

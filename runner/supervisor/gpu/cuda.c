@@ -1,0 +1,666 @@
+/*
+ * cuda.c
+ *		The honest block on a GPU, and the memory it needs.
+ *
+ * An executor is stopped outside its turn, but work it has sent to the GPU is not, so stopping alone hides nothing there. A
+ * block therefore begins, after the clock has started, with the supervisor copying the inputs to where the executor finds
+ * them: before that they hold something else, and no work on them can have begun. It ends, before the clock stops, with the
+ * supervisor reading elements of outputs that it drew by lot, the last runs' always among them; read again a moment later they
+ * must be the same, and the other side's must agree. What copying and reading cost is measured by blocks without runs and
+ * taken off both sides alike.
+ *
+ * Arrays are allocations of their own (cuMemCreate) that executors import by descriptor; legacy IPC handles do not cross
+ * process namespaces and expose what else lies in the same 2 MiB. Each side has its own, since what a stopped process has sent to
+ * the GPU goes on: it could wait for what is staged for the reference, change it, or copy what the reference makes of it.
+ */
+#define _GNU_SOURCE
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "supervisor/gpu/cuda.h"
+
+/* the PTX, as text */
+__asm__(".section .rodata\n"
+		".global cudal1_kernels\n"
+		"cudal1_kernels:\n"
+		".incbin \"" CUDAL1_KERNELS "\"\n"
+		".byte 0\n"
+		".previous\n");
+extern const char cudal1_kernels[];
+
+#define THREADS 256
+#define MEMORY_PATIENCE 5.0		/* seconds */
+#define POOL_BYTES ((size_t) 40 << 30)
+#define ARENA_TIMES 96			/* of what a CPU's inputs and outputs may take */
+
+bool
+gpu_good(Measure *m, CuResult error, const char *doing)
+{
+	char		text[256];
+
+	if (error == 0)
+		return true;
+	cuda_driver_error(&m->gpu->driver, error, text, sizeof(text));
+	return conclude(m, OUTCOME_LOST, "the GPU fails %s: %s", doing, text);
+}
+
+static bool
+launch(Measure *m, CuFunctionRef function, uint32_t gx, uint32_t gy, void **parameters)
+{
+	return gpu_good(m, m->gpu->driver.LaunchKernel(function, gx, gy, 1, THREADS, 1, 1, 0, NULL, parameters, NULL), "to start a kernel");
+}
+
+/* enough blocks for `work` threads, not more than fill the device a few times */
+static uint32_t
+blocks(const Gpu *gpu, uint64_t work, uint32_t rows)
+{
+	uint64_t	wanted = (work + THREADS - 1) / THREADS;
+	uint64_t	most = (uint64_t) gpu->multiprocessors * 16 / (rows > 0 ? rows : 1) + 1;
+
+	return (uint32_t) (wanted < 1 ? 1 : wanted < most ? wanted : most);
+}
+
+static bool
+synchronize(Measure *m)
+{
+	return gpu_good(m, m->gpu->driver.CtxSynchronize(), "to end the supervisor's work");
+}
+
+/* memory */
+
+static void
+memory_destroy(GpuMemory *memory)
+{
+	if (memory->driver)
+	{
+		if (memory->address)
+		{
+			memory->driver->MemUnmap(memory->address, memory->bytes);
+			memory->driver->MemAddressFree(memory->address, memory->bytes);
+		}
+		if (memory->handle)
+			memory->driver->MemRelease(memory->handle);
+		if (memory->fd >= 0)
+			close(memory->fd);
+	}
+	memset(memory, 0, sizeof(*memory));
+	memory->fd = -1;
+}
+
+/* a process that was killed gives its memory back a little later: after a pause, whether to ask again */
+static bool
+may_come(CuResult error, double deadline)
+{
+	return error == CU_OUT_OF_MEMORY && clock_now() < deadline && usleep(20000) == 0;
+}
+
+static bool
+memory_create(Measure *m, GpuMemory *memory, size_t bytes)
+{
+	Gpu		   *gpu = m->gpu;
+	CuAllocation allocation = {.type = 1,.handle_types = 1,.location = {1, gpu->device}};
+	CuAccess	access = {.location = {1, gpu->device},.flags = 3};
+	double		deadline = clock_now() + MEMORY_PATIENCE;
+	CuResult	error;
+
+	memset(memory, 0, sizeof(*memory));
+	memory->driver = &gpu->driver;
+	memory->fd = -1;
+	memory->bytes = wire_gpu_bytes(bytes);
+	do
+		error = gpu->driver.MemCreate(&memory->handle, memory->bytes, &allocation, 0);
+	while (may_come(error, deadline));
+	if (error == CU_OUT_OF_MEMORY && m->candidates > 0)
+		return conclude(m, OUTCOME_CRASH, "the code holds so much of the GPU's memory that too little is left for the reference");
+	if (error == 0)
+		error = gpu->driver.MemAddressReserve(&memory->address, memory->bytes, 0, 0, 0);
+	if (error == 0)
+		error = gpu->driver.MemMap(memory->address, memory->bytes, 0, memory->handle, 0);
+	if (error == 0)
+		error = gpu->driver.MemSetAccess(memory->address, memory->bytes, &access, 1);
+	if (error == 0)
+		error = gpu->driver.MemExportToShareableHandle(&memory->fd, memory->handle, 1, 0);
+	if (error == 0)
+		return true;
+	memory_destroy(memory);
+	return gpu_good(m, error, "to give shared memory");
+}
+
+bool
+gpu_arena_create(Measure *m, Arena *arena)
+{
+	GpuArena   *shared = calloc(1, sizeof(GpuArena));
+
+	if (!shared)
+		return conclude(m, OUTCOME_LOST, "no memory");
+	shared->master.fd = -1;
+	for (int i = 0; i < 2; i++)
+		shared->inputs[i].fd = shared->outputs[i].fd = -1;
+	arena->gpu = shared;
+	for (int i = 0; i < 2; i++)
+		if (!memory_create(m, &shared->inputs[i], arena->slots * arena->input_slot_bytes)
+			|| !memory_create(m, &shared->outputs[i], arena->slots * arena->output_slot_bytes))
+			return false;
+	if (!memory_create(m, &shared->master, (arena->slots + arena->spare) * arena->input_slot_bytes))
+		return false;
+	arena->master_fd = shared->master.fd;
+	/* closed with the arena */
+	shared->master.fd = -1;
+	m->gpu->staged = 0;
+	m->gpu->items_of = NULL;
+	return true;
+}
+
+void
+gpu_arena_destroy(GpuArena *arena)
+{
+	for (int i = 0; i < 2; i++)
+	{
+		memory_destroy(&arena->inputs[i]);
+		memory_destroy(&arena->outputs[i]);
+	}
+	memory_destroy(&arena->master);
+	free(arena);
+}
+
+static int
+place_of(const Arena *arena, Side side)
+{
+	return arena->gpu->swapped ? !side : side;
+}
+
+Arena
+gpu_arena_of(const Arena *arena, Side side)
+{
+	Arena		own = *arena;
+
+	own.inputs_fd = arena->gpu->inputs[place_of(arena, side)].fd;
+	own.outputs_fd = arena->gpu->outputs[place_of(arena, side)].fd;
+	return own;
+}
+
+void
+gpu_arena_swap(Measure *m, Arena *arena)
+{
+	arena->gpu->swapped = random_below(&m->random, 2) == 0;
+}
+
+CuAddress
+gpu_outputs(const Arena *arena, Side side, uint32_t slot)
+{
+	return arena->gpu->outputs[place_of(arena, side)].address + slot * arena->output_slot_bytes;
+}
+
+GpuMemory *
+gpu_pool_create(Measure *m)
+{
+	Gpu		   *gpu = m->gpu;
+	GpuMemory  *pool = gpu->pool_aside;
+	bool		swap = gpu->swap_pools;
+
+	gpu->items_of = NULL;
+	gpu->pool_aside = NULL;
+	gpu->swap_pools = false;
+	if (pool)
+		return pool;
+	if (swap && !(gpu->pool_aside = gpu_pool_create(m)))
+		return NULL;
+	pool = calloc(1, sizeof(GpuMemory));
+	if (pool && memory_create(m, pool, gpu->pool_bytes))
+		return pool;
+	free(pool);
+	return NULL;
+}
+
+void
+gpu_pool_destroy(GpuMemory *pool)
+{
+	memory_destroy(pool);
+	free(pool);
+}
+
+void *
+gpu_alloc(Measure *m, size_t bytes)
+{
+	CuAddress	address = 0;
+	double		deadline = clock_now() + MEMORY_PATIENCE;
+	CuResult	error;
+
+	do
+		error = m->gpu->driver.MemAlloc(&address, bytes + 16);
+	while (may_come(error, deadline));
+	return error == 0 ? (void *) (uintptr_t) address : NULL;
+}
+
+void
+gpu_free(Measure *m, void *memory)
+{
+	if (memory)
+		m->gpu->driver.MemFree((CuAddress) (uintptr_t) memory);
+}
+
+/*
+ * The executor's core while it is not its turn. A virtual core that idles for a while takes its host up to 0.2 ms to wake, which
+ * would be the executor's time. So a thread of the supervisor spins there, at the lowest priority and only between turns.
+ */
+static void
+futex(_Atomic uint32_t *word, int operation, uint32_t value)
+{
+	syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
+}
+
+static void *
+spin(void *argument)
+{
+	Gpu		   *gpu = argument;
+	struct sched_param none = {0};
+	uint32_t	state;
+
+	sched_setscheduler(0, SCHED_IDLE, &none);
+	while ((state = gpu->awake) != SPIN_END)
+		if (state == SPIN_OFF)
+			futex(&gpu->awake, FUTEX_WAIT, SPIN_OFF);
+		else
+			atomic_signal_fence(memory_order_seq_cst);
+	return NULL;
+}
+
+static void
+keep_awake(Gpu *gpu, bool awake)
+{
+	if (!gpu->spinning || (gpu->awake == SPIN_ON) == awake)
+		return;
+	gpu->awake = awake ? SPIN_ON : SPIN_OFF;
+	if (awake)
+		futex(&gpu->awake, FUTEX_WAKE, 1);
+}
+
+static void
+start_spinning(Measure *m)
+{
+	pthread_attr_t attributes;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setaffinity_np(&attributes, sizeof(m->cores), &m->cores);
+	m->gpu->awake = SPIN_OFF;
+	m->gpu->spinning = pthread_create(&m->gpu->spinner, &attributes, spin, m->gpu) == 0;
+	pthread_attr_destroy(&attributes);
+}
+
+static void
+stop_spinning(Gpu *gpu)
+{
+	if (!gpu->spinning)
+		return;
+	gpu->awake = SPIN_END;
+	futex(&gpu->awake, FUTEX_WAKE, 1);
+	pthread_join(gpu->spinner, NULL);
+	gpu->spinning = false;
+}
+
+/* opening */
+
+static bool
+load_kernels(Measure *m)
+{
+	Gpu		   *gpu = m->gpu;
+	CuModuleRef module;
+	struct
+	{
+		const char *name;
+		CuFunctionRef *function;
+	}			kernels[] = {
+		{"cudal1_fill", &gpu->fill}, {"cudal1_poison", &gpu->poison},
+		{"cudal1_overwrite", &gpu->overwrite}, {"cudal1_stage", &gpu->stage},
+		{"cudal1_sample", &gpu->sample},
+		{"cudal1_gather", &gpu->gather}, {"cudal1_squares", &gpu->squares}, {"cudal1_compare", &gpu->compare}, {"cudal1_flush", &gpu->flush}
+	};
+
+	if (!gpu_good(m, gpu->driver.ModuleLoadData(&module, cudal1_kernels), "to load the supervisor's kernels"))
+		return false;
+	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++)
+		if (!gpu_good(m, gpu->driver.ModuleGetFunction(kernels[i].function, module, kernels[i].name), "to find the supervisor's kernels"))
+			return false;
+	return true;
+}
+
+bool
+gpu_open(Measure *m)
+{
+	Gpu		   *gpu = m->gpu;
+	int			value = 0;
+	size_t		left = 0,
+				total = 0;
+	void	   *memory;
+
+	/* by UUID, so that the first device is the one whatever order CUDA numbers them in; other GPUs are left alone */
+	setenv("CUDA_VISIBLE_DEVICES", m->device_key, 1);
+	setenv("CUDA_CACHE_DISABLE", "1", 1);
+	/* one stream is all that is used here, and queues for more take half of the time that a context takes */
+	setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 1);
+	if (!gpu_good(m, gpu->driver.Init(0), "to start")
+		|| !gpu_good(m, gpu->driver.DeviceGet(&gpu->device, 0), "to be found")
+		|| !gpu_good(m, gpu->driver.DevicePrimaryCtxSetFlags(gpu->device, CU_SCHEDULE_SPIN), "to be set up")
+		|| !gpu_good(m, gpu->driver.DevicePrimaryCtxRetain(&gpu->context, gpu->device), "to open a context")
+		|| !gpu_good(m, gpu->driver.CtxSetCurrent(gpu->context), "to open a context"))
+		return false;
+	gpu->open = true;
+	if (!load_kernels(m))
+		return false;
+	gpu->driver.DeviceGetAttribute(&value, CU_ATTRIBUTE_MULTIPROCESSORS, gpu->device);
+	gpu->multiprocessors = value > 0 ? value : 1;
+	value = 0;
+	gpu->driver.DeviceGetAttribute(&value, CU_ATTRIBUTE_L2_BYTES, gpu->device);
+	gpu->l2_bytes = value > 0 ? (size_t) value : (size_t) 64 << 20;
+	/* half of `slots` lists what is staged, the other half what is made */
+	if (!gpu_good(m, gpu->driver.MemHostAlloc(&memory, 2 * WIRE_MAX_RUNS * sizeof(uint32_t), 3), "to give page-locked memory"))
+		return false;
+	gpu->slots = memory;
+	if (!gpu_good(m, gpu->driver.MemHostAlloc(&memory, GPU_MAX_SAMPLES * sizeof(CudaSample), 3), "to give page-locked memory"))
+		return false;
+	gpu->items = memory;
+	if (!gpu_good(m, gpu->driver.MemHostAlloc(&memory, GPU_MAX_SAMPLES * sizeof(CudaSample), 3),
+				  "to give page-locked memory"))
+		return false;
+	gpu->places = memory;
+	if (!gpu_good(m, gpu->driver.MemHostAlloc(&memory, 2 * GPU_MAX_SAMPLES * sizeof(uint64_t), 3), "to give page-locked memory")
+		|| !gpu_good(m, gpu->driver.MemAlloc(&gpu->comparison, sizeof(CudaComparison)), "to give memory"))
+		return false;
+	gpu->values = memory;
+	if (m->job->profile.cold_cache)
+	{
+		gpu->cold_bytes = 2 * gpu->l2_bytes;
+		if (!gpu_good(m, gpu->driver.MemAlloc(&gpu->cold, gpu->cold_bytes), "to give memory"))
+			return false;
+	}
+	if (!gpu_good(m, gpu->driver.MemGetInfo(&left, &total), "to tell its memory"))
+		return false;
+	/* memory is larger here, and copied a hundred times faster */
+	gpu->arena_bytes = (size_t) m->job->profile.arena_mb * ARENA_TIMES << 20;
+	if (gpu->arena_bytes > left / 4)
+		gpu->arena_bytes = left / 4;
+	if (m->spare_core)
+		start_spinning(m);
+	/* at most two executors are alive at a time */
+	gpu->pool_bytes = left / 4 < POOL_BYTES ? left / 4 : POOL_BYTES;
+	return true;
+}
+
+void
+gpu_close(Measure *m)
+{
+	Gpu		   *gpu = m->gpu;
+
+	if (gpu)
+		stop_spinning(gpu);
+	if (gpu && gpu->pool_aside)
+		gpu_pool_destroy(gpu->pool_aside);
+	if (gpu && gpu->sampled > 0)
+		json_object_set_new(m->result.evidence, "samples", json_integer(gpu->sampled));
+	if (gpu && gpu->open)
+		gpu->driver.DevicePrimaryCtxRelease(gpu->device);
+	free(gpu);
+	m->gpu = NULL;
+}
+
+/* inputs */
+
+bool
+gpu_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
+{
+	Gpu		   *gpu = m->gpu;
+	const Signature *s = &m->job->signature;
+	uint32_t   *list = gpu->slots + WIRE_MAX_RUNS;
+	int			in = 0;
+
+	if (n == 0)
+		return true;
+	memcpy(list, slots, n * sizeof(*slots));
+	for (int i = 0; i < s->arguments; i++)
+	{
+		const Argument *a = &s->argument[i];
+		uint64_t	slot_bytes = arena->input_slot_bytes;
+		uint64_t	offset = m->input[in].offset;
+		uint64_t	elements = a->tensor.elements;
+		uint32_t	dtype = a->tensor.dtype;
+		uint32_t	init = (uint32_t) a->init;
+		double		low = a->low,
+					high = a->high;
+		uint64_t	seed = random_next(&m->random);
+		void	   *parameters[] = {&arena->gpu->master.address, &slot_bytes, &list, &offset, &elements, &dtype, &init, &low, &high, &seed};
+
+		if (a->role != ROLE_IN && a->role != ROLE_INOUT)
+			continue;
+		in++;
+		if (!launch(m, gpu->fill, blocks(gpu, (elements + 3) / 4, n), n, parameters))
+			return false;
+	}
+	return synchronize(m);
+}
+
+bool
+gpu_stage(Measure *m, const Arena *arena, Side side, const uint32_t *slots, uint32_t n)
+{
+	Gpu		   *gpu = m->gpu;
+	const Signature *s = &m->job->signature;
+	int			out = 0;
+
+	memcpy(gpu->slots, slots, n * sizeof(*slots));
+	gpu->staged = n;
+	gpu->arena = arena;
+	keep_awake(gpu, true);
+	for (int i = 0; m->job->language == LANGUAGE_CUDA && n > 0 && i < s->arguments; i++)
+	{
+		uint64_t	slot_bytes = arena->output_slot_bytes;
+		uint64_t	offset = m->output[out].offset;
+		uint64_t	bytes = (m->output[out].bytes + 15) & ~(size_t) 15;
+		uint64_t	seed = random_next(&m->random);
+		CuAddress	outputs = gpu_outputs(arena, side, 0);
+		void	   *parameters[] = {&outputs, &slot_bytes, &gpu->slots, &offset, &bytes, &seed};
+
+		out += s->argument[i].role == ROLE_OUT || s->argument[i].role == ROLE_INOUT;
+		if (s->argument[i].role == ROLE_OUT && !launch(m, gpu->poison, blocks(gpu, bytes / 16, n), n, parameters))
+			return false;
+	}
+	/* a first command, so that the GPU has turned to the supervisor's context before the clock starts */
+	return gpu_good(m, gpu->driver.MemsetD8(gpu->comparison, 0, sizeof(CudaComparison)), "to be used") && synchronize(m);
+}
+
+void
+gpu_pieces(Measure *m, const Arena *arena, Side side, CudaPieces *pieces)
+{
+	const Signature *s = &m->job->signature;
+	CuAddress	inputs = arena->gpu->inputs[place_of(arena, side)].address;
+	CuAddress	outputs = gpu_outputs(arena, side, 0);
+	int			in = 0,
+				out = 0;
+
+	memset(pieces, 0, sizeof(*pieces));
+	pieces->from_stride = arena->input_slot_bytes;
+	if (m->job->language == LANGUAGE_PYTORCH)
+	{
+		pieces->n = arena->input_slot_bytes > 0;
+		pieces->piece[0] = (CudaPiece) {arena->gpu->master.address, inputs, arena->input_slot_bytes, arena->input_slot_bytes};
+		return;
+	}
+	for (int i = 0; i < s->arguments; i++)
+	{
+		ArgumentRole role = s->argument[i].role;
+		CudaPiece  *p = &pieces->piece[pieces->n];
+
+		if (role == ROLE_IN || role == ROLE_INOUT)
+		{
+			p->from = arena->gpu->master.address + m->input[in].offset;
+			p->bytes = (m->input[in].bytes + 15) & ~(size_t) 15;
+			if (role == ROLE_IN)
+			{
+				p->to = inputs + m->input[in].offset;
+				p->to_stride = arena->input_slot_bytes;
+			}
+			else
+			{
+				p->to = outputs + m->output[out].offset;
+				p->to_stride = arena->output_slot_bytes;
+			}
+			in++;
+			pieces->n++;
+		}
+		out += role == ROLE_OUT || role == ROLE_INOUT;
+	}
+}
+
+bool
+gpu_copy_pieces(Measure *m, const CudaPieces *pieces, uint32_t slot)
+{
+	Gpu		   *gpu = m->gpu;
+	uint32_t   *list = gpu->slots + WIRE_MAX_RUNS;
+	CudaPieces	copied = *pieces;
+	void	   *parameters[] = {&list, &copied};
+
+	list[0] = slot;
+	return (pieces->n == 0 || launch(m, gpu->stage, blocks(gpu, pieces->piece[0].bytes / 16, 1), 1, parameters)) && synchronize(m);
+}
+
+CuAddress
+gpu_element(Measure *m, Executor *executor, const Arena *arena, uint32_t run, uint32_t slot, int output, uint64_t element)
+{
+	const Tensor *layout = &m->output[output];
+	size_t		size = tensor_dtype_size(layout->dtype);
+	WireTensor	t;
+	uint64_t	span;
+	uint64_t	place = 0;
+
+	if (m->job->language != LANGUAGE_PYTORCH)
+		return gpu_outputs(arena, executor_side(executor), slot) + layout->offset + element * size;
+	/* a copy, once: it lies in memory that the executor can write */
+	memcpy(&t, &executor->control->table[run * (uint32_t) m->outputs + (uint32_t) output], sizeof(t));
+	if (!tensor_span(layout, t.stride, &span))
+		return 0;
+	for (int d = (int) layout->ndim - 1; d >= 0; d--)
+	{
+		place += (element % (uint64_t) layout->shape[d]) * (uint64_t) t.stride[d];
+		element /= (uint64_t) layout->shape[d];
+	}
+	if (t.address % size != 0 || t.address > executor->pool->bytes || place > executor->pool->bytes
+		|| t.address + (place + 1) * size > executor->pool->bytes)
+		return 0;
+	return executor->pool->address + t.address + place * size;
+}
+
+bool
+gpu_read_samples(Measure *m, uint64_t *values)
+{
+	Gpu		   *gpu = m->gpu;
+	void	   *parameters[] = {&gpu->items, &gpu->nitems, &values};
+
+	if (gpu->nitems > 0 && !launch(m, gpu->sample, blocks(gpu, gpu->nitems, 1), 1, parameters))
+		return false;
+	return synchronize(m);
+}
+
+bool
+gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32_t n, uint32_t flags, double timeout, double *elapsed)
+{
+	Gpu		   *gpu = m->gpu;
+	const Arena *arena = gpu->arena;
+	GpuSamples *drawn = &gpu->drawn;
+	bool		own = drawn->n == 0 && n > 0;
+	uint32_t	run[GPU_SAMPLE_SLOTS] = {0};
+	CudaPieces	pieces;
+	GpuSteps	steps = {.m = m,.executor = executor,.side = side,.arena = arena,.slots = slots,.patience = timeout / 2};
+	ExecutorResult result;
+	double		start;
+	double		answered;
+
+	*elapsed = 0;
+	if (own)
+		gpu_draw(m, slots + (n > 2 ? n - 2 : 0), n > 2 ? 2 : n);
+	for (uint32_t i = 0; n > 0 && i < drawn->n; i++)
+		while (run[i] < n - 1 && slots[run[i]] != drawn->slot[i])
+			run[i]++;
+	gpu_pieces(m, arena, side, &pieces);
+
+	start = clock_now();
+	if (gpu->staged > 0 && pieces.n > 0)
+	{
+		void	   *parameters[] = {&gpu->slots, &pieces};
+
+		if (!launch(m, gpu->stage, blocks(gpu, pieces.piece[0].bytes / 16, gpu->staged), gpu->staged, parameters))
+			return false;
+	}
+	if (gpu->cold_bytes > 0)
+	{
+		uint64_t	words = gpu->cold_bytes / 16;
+		uint32_t	value = (uint32_t) random_next(&m->random);
+		void	   *parameters[] = {&gpu->cold, &words, &value};
+
+		if (!launch(m, gpu->flush, blocks(gpu, words, 1), 1, parameters))
+			return false;
+	}
+	if (!synchronize(m) || !gpu_late_begin(m, arena, side))
+		return false;
+	gpu_trap_begin(m);
+	gpu_audit_begin(m);
+	keep_awake(gpu, false);
+	/* run by run, where the supervisor has a core of its own to open the gate from; what that costs, both sides pay */
+	if (n > 0 && gpu->audit.on)
+		result = executor_ask_steps(executor, n, flags | WIRE_FLAG_GATED, gpu_audit_between, &steps, timeout);
+	else if (n > 0 && executor->attentive)
+		result = executor_ask_steps(executor, n, flags | WIRE_FLAG_STEPPED, gpu_trap_between, &steps, timeout);
+	else
+		result = executor_ask(executor, WIRE_RUN, n, flags, 0, timeout);
+	if (result == EXECUTOR_OK && n > 0 && m->outputs > 0)
+	{
+		gpu->nitems = 0;
+		gpu->items_of = executor;
+		for (uint32_t i = 0; i < drawn->n; i++)
+			for (int o = 0; o < m->outputs; o++)
+			{
+				if (m->output[o].elements == 0)
+					continue;
+				for (int e = 0; e < GPU_SAMPLE_ELEMENTS; e++)
+				{
+					CuAddress	address = gpu_element(m, executor, arena, run[i], drawn->slot[i], o, drawn->element[i][o][e]);
+
+					/* nonsense is found out when tables are judged */
+					gpu->items[gpu->nitems++] = (CudaSample) {address ? address : gpu->comparison,
+						address ? tensor_dtype_size(m->output[o].dtype) : 1};
+				}
+			}
+	}
+	/* an empty block reads what was read last, if it was this executor's */
+	if (gpu->items_of != executor)
+		gpu->nitems = 0;
+	answered = clock_now();
+	if (steps.failed || (result == EXECUTOR_OK && !gpu_read_samples(m, gpu->values)))
+	{
+		executor_settle(executor, result);
+		return false;
+	}
+	*elapsed = clock_now() - start;
+	gpu->read_seconds = *elapsed - (answered - start);
+	result = executor_settle(executor, result);
+	keep_awake(gpu, true);
+
+	m->result.clock_seconds += *elapsed;
+	if (result == EXECUTOR_OK && n > 0 && gpu->nitems > 0)
+	{
+		memcpy(drawn->value[side], gpu->values, gpu->nitems * sizeof(uint64_t));
+		if (!gpu_read_samples(m, gpu->values + GPU_MAX_SAMPLES))
+			return false;
+		gpu->sampled += (int) gpu->nitems;
+		if (memcmp(gpu->values, gpu->values + GPU_MAX_SAMPLES, gpu->nitems * sizeof(uint64_t)) != 0)
+		{
+			measure_failed(m, side, executor, EXECUTOR_FORGED, "in a run");
+			json_object_set_new(m->result.evidence, "detector", json_string("early_answer"));
+			return false;
+		}
+	}
+	if (own)
+		drawn->n = 0;
+	return measure_failed(m, side, executor, result, "in a run");
+}

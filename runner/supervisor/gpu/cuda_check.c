@@ -1,0 +1,253 @@
+/*
+ * cuda_check.c
+ *		Samples and comparisons of outputs that lie on a GPU.
+ *
+ * Two kinds of check. Samples, a few elements of a few runs of every block, are read within the clock's window; a mismatch there
+ * means that the work was not done when the answer came, so their tolerance is wide. Whole outputs, of runs drawn by lot, are
+ * copied aside and compared on the GPU by the rule of tensor_compare.
+ */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "supervisor/gpu/cuda.h"
+
+#define THREADS 256
+#define SAMPLE_TOLERANCE 8.0	/* in tolerances of the comparison: what was not written is off by far more */
+
+static bool
+launch(Measure *m, CuFunctionRef function, uint64_t work, void **parameters)
+{
+	uint64_t	wanted = (work + THREADS - 1) / THREADS;
+	uint64_t	most = (uint64_t) m->gpu->multiprocessors * 16;
+
+	return gpu_good(m, m->gpu->driver.LaunchKernel(function, (uint32_t) (wanted < 1 ? 1 : wanted < most ? wanted : most), 1, 1, THREADS, 1, 1, 0, NULL,
+											   parameters, NULL), "to compare outputs");
+}
+
+void
+gpu_draw(Measure *m, const uint32_t *slots, uint32_t n)
+{
+	GpuSamples *drawn = &m->gpu->drawn;
+
+	drawn->n = 0;
+	for (uint32_t i = 0; i < n && drawn->n < GPU_SAMPLE_SLOTS; i++)
+	{
+		/* each of the rest with equal chance: as many as are wanted, all where there are no more */
+		uint32_t	wanted = (n < GPU_SAMPLE_SLOTS ? n : GPU_SAMPLE_SLOTS) - drawn->n;
+
+		if (random_below(&m->random, n - i) >= wanted)
+			continue;
+		drawn->slot[drawn->n] = slots[i];
+		for (int o = 0; o < m->outputs; o++)
+			for (int e = 0; e < GPU_SAMPLE_ELEMENTS; e++)
+				drawn->element[drawn->n][o][e] = m->output[o].elements > 0 ? random_below(&m->random, m->output[o].elements) : 0;
+		drawn->n++;
+	}
+}
+
+bool
+gpu_check_samples(Measure *m)
+{
+	Gpu		   *gpu = m->gpu;
+	GpuSamples *drawn = &gpu->drawn;
+	uint32_t	at = 0;
+
+	for (uint32_t i = 0; i < drawn->n; i++)
+		for (int o = 0; o < m->outputs; o++)
+		{
+			const Tensor *t = &m->output[o];
+			double		rtol,
+						atol;
+
+			if (t->elements == 0)
+				continue;
+			tensor_tolerance(t->dtype, m->job->tolerance, &rtol, &atol);
+			for (int e = 0; e < GPU_SAMPLE_ELEMENTS; e++, at++)
+			{
+				double		y = tensor_load(&drawn->value[SIDE_REFERENCE][at], t->dtype, 0);
+				double		x = tensor_load(&drawn->value[SIDE_CANDIDATE][at], t->dtype, 0);
+				bool		same = x == y || (isnan(x) && isnan(y))
+					|| fabs(x - y) <= SAMPLE_TOLERANCE * (atol * gpu->rms[o] + rtol * fabs(y));
+
+				if (!same)
+				{
+					char		shape[200];
+
+					tensor_describe(t, shape, sizeof(shape));
+					drawn->n = 0;
+					return conclude(m, OUTCOME_WRONG_OUTPUT, "output %d, %s, of a timed run: element %llu is %.7g, expected %.7g", o, shape,
+									(unsigned long long) drawn->element[i][o][e], x, y);
+				}
+			}
+		}
+	drawn->n = 0;
+	return true;
+}
+
+/* pytorch: whether a table's entry describes a view within the pool, of an output's shape */
+static bool
+is_view(Measure *m, const Executor *executor, int output, const WireTensor *t, bool *contiguous)
+{
+	const Tensor *layout = &m->output[output];
+	size_t		size = tensor_dtype_size(layout->dtype);
+	int64_t		expected = 1;
+	uint64_t	span;
+
+	*contiguous = true;
+	/* its other dimensions may be anything */
+	if (layout->elements == 0)
+		return true;
+	for (int d = (int) layout->ndim - 1; d >= 0; d--)
+	{
+		if (layout->shape[d] != 1 && t->stride[d] != expected)
+			*contiguous = false;
+		expected *= layout->shape[d];
+	}
+	return tensor_span(layout, t->stride, &span) && t->address % size == 0 && span <= executor->pool->bytes / size
+		&& t->address <= executor->pool->bytes && t->address + span * size <= executor->pool->bytes;
+}
+
+/* pytorch: the view that a table's entry describes, of the expected type and shape and within the pool */
+static bool
+view_of(Measure *m, Executor *executor, Side side, uint32_t run, int output, WireTensor *t, bool *contiguous)
+{
+	memcpy(t, &executor->control->table[run * (uint32_t) m->outputs + (uint32_t) output], sizeof(*t));
+	if (!measure_check_layout(m, side, output, t))
+		return false;
+	if (!is_view(m, executor, output, t, contiguous))
+		return measure_failed(m, side, executor, EXECUTOR_FORGED, "as an output was read");
+	return true;
+}
+
+/* one output of a run, gathered; `t`: the view of it, within the pool of a PyTorch executor */
+static bool
+read_one(Measure *m, Executor *executor, const Arena *arena, uint32_t slot, int output, const WireTensor *t, bool contiguous, CuAddress to)
+{
+	Gpu		   *gpu = m->gpu;
+	const Tensor *layout = &m->output[output];
+	CuAddress	from = t ? executor->pool->address + t->address
+		: gpu_outputs(arena, executor_side(executor), slot) + layout->offset;
+	CudaView	view = {.ndim = layout->ndim};
+	uint32_t	size = (uint32_t) tensor_dtype_size(layout->dtype);
+	uint64_t	n = layout->elements;
+	void	   *parameters[] = {&from, &to, &size, &n, &view};
+
+	if (n == 0)
+		return true;
+	if (contiguous)
+		return gpu_good(m, gpu->driver.MemcpyDtoD(to, from, layout->bytes), "to compare outputs");
+	for (uint32_t d = 0; d < layout->ndim; d++)
+	{
+		view.shape[d] = (uint64_t) layout->shape[d];
+		view.stride[d] = (uint64_t) t->stride[d];
+	}
+	return launch(m, gpu->gather, n, parameters);
+}
+
+bool
+gpu_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out)
+{
+	bool		python = m->job->language == LANGUAGE_PYTORCH;
+	CuAddress	to = (CuAddress) (uintptr_t) out;
+
+	for (int i = 0; i < m->outputs; i++)
+	{
+		bool		contiguous = true;
+		WireTensor	t;
+
+		if ((python && !view_of(m, executor, side, run, i, &t, &contiguous))
+			|| !read_one(m, executor, arena, slot, i, python ? &t : NULL, contiguous, to))
+			return false;
+		to += measure_gathered(&m->output[i]);
+	}
+	return gpu_good(m, m->gpu->driver.CtxSynchronize(), "to compare outputs");
+}
+
+bool
+gpu_read_first(Measure *m, Executor *executor, const Arena *arena, uint32_t run, uint32_t slot, void *out)
+{
+	bool		python = m->job->language == LANGUAGE_PYTORCH;
+	bool		contiguous = true;
+	WireTensor	t;
+
+	if (python)
+	{
+		memcpy(&t, &executor->control->table[0], sizeof(t));
+		t.address = executor->control->address[run];
+		if (!is_view(m, executor, 0, &t, &contiguous))
+			return false;
+	}
+	return read_one(m, executor, arena, slot, 0, python ? &t : NULL, contiguous, (CuAddress) (uintptr_t) out)
+		&& gpu_good(m, m->gpu->driver.CtxSynchronize(), "to compare outputs");
+}
+
+bool
+gpu_compare(Measure *m, const void *expected, const void *found, int output, Comparison *result)
+{
+	Gpu		   *gpu = m->gpu;
+	const Tensor *t = &m->output[output];
+	CuAddress	y = (CuAddress) (uintptr_t) expected,
+				x = (CuAddress) (uintptr_t) found;
+	CudaComparison c = {.first = ~0ULL};
+	uint32_t	dtype = t->dtype,
+				size = (uint32_t) tensor_dtype_size(t->dtype);
+	uint64_t	n = t->elements;
+	double		rtol,
+				atol;
+	float		error;
+	unsigned char value[2][8] = {{0}, {0}};
+	void	   *squares[] = {&y, &dtype, &n, &gpu->comparison};
+	void	   *compare[] = {&y, &x, &dtype, &size, &n, &rtol, &atol, &gpu->comparison};
+
+	memset(result, 0, sizeof(*result));
+	result->equal = true;
+	if (n == 0)
+		return true;
+	tensor_tolerance(dtype, m->job->tolerance, &rtol, &atol);
+	if (!gpu_good(m, gpu->driver.MemcpyHtoD(gpu->comparison, &c, sizeof(c)), "to compare outputs")
+		|| (tensor_dtype_is_float(dtype) && !launch(m, gpu->squares, n, squares))
+		|| !launch(m, gpu->compare, n, compare)
+		|| !gpu_good(m, gpu->driver.MemcpyDtoH(&c, gpu->comparison, sizeof(c)), "to compare outputs"))
+		return false;
+	memcpy(&error, &c.error_bits, sizeof(error));
+	result->error = error;
+	result->mismatches = c.mismatches;
+	if (c.finite > 0)
+		gpu->rms[output] = sqrt(c.squares / (double) c.finite);
+	if (c.mismatches > 0)
+	{
+		result->equal = false;
+		result->first = c.first;
+		if (!gpu_good(m, gpu->driver.MemcpyDtoH(value[0], y + c.first * size, size), "to compare outputs")
+			|| !gpu_good(m, gpu->driver.MemcpyDtoH(value[1], x + c.first * size, size), "to compare outputs"))
+			return false;
+		result->expected = tensor_load(value[0], dtype, 0);
+		result->found = tensor_load(value[1], dtype, 0);
+	}
+	return true;
+}
+
+bool
+gpu_overwrite(Measure *m, Executor *executor, Side side, const struct iovec *places, size_t n)
+{
+	Gpu		   *gpu = m->gpu;
+	uint32_t	count = (uint32_t) n;
+	uint64_t	seed = random_next(&m->random);
+	void	   *parameters[] = {&gpu->places, &count, &seed};
+
+	for (size_t i = 0; i < n; i++)
+	{
+		uint64_t	at = (uint64_t) (uintptr_t) places[i].iov_base;
+
+		if (at > executor->pool->bytes || places[i].iov_len > executor->pool->bytes - at)
+			return measure_failed(m, side, executor, EXECUTOR_FORGED,
+								  "as an output was overwritten");
+		gpu->places[i] = (CudaSample) {executor->pool->address + at, places[i].iov_len};
+	}
+	return launch(m, gpu->overwrite, n, parameters)
+		&& gpu_good(m, gpu->driver.CtxSynchronize(), "to overwrite outputs");
+}

@@ -1,0 +1,314 @@
+/*
+ * cuda_device.c
+ *		GPUs of this host: which there are, what code on them needs, and whether one is to itself.
+ *
+ * Everything up to the lock goes by NVML alone, which creates no context: candidates are compiled, and devices listed, while
+ * another measurement holds the GPU.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "supervisor/device/cores.h"
+#include "supervisor/gpu/cuda.h"
+
+#define LISTED			64		/* processes that are known by number */
+#define CLOCK_CHANGE	0.02	/* of the clock: more than a step of it or two */
+#define MAX_HALVES		32		/* whose clocks are noted */
+
+bool
+gpu_key(const char *key)
+{
+	return strncmp(key, "GPU-", 4) == 0 || strncmp(key, "cuda", 4) == 0;
+}
+
+bool
+gpu_prepare(Measure *m, const char *key, const cpu_set_t *allowed)
+{
+	Gpu		   *gpu = calloc(1, sizeof(Gpu));
+	const char *problem = NULL;
+	bool		found = false;
+	int			n = nvml_count();
+
+	m->gpu = gpu;
+	if (!gpu)
+		return conclude(m, OUTCOME_LOST, "no memory");
+	if (!cuda_driver_load(&gpu->driver, &problem))
+		return conclude(m, OUTCOME_LOST, "this host has no device %s: %s", key, problem);
+	for (int i = 0; i < n && !found; i++)
+	{
+		char		ordinal[32];
+
+		if (!nvml_device(i, &gpu->nvml))
+			continue;
+		snprintf(ordinal, sizeof(ordinal), "cuda:%d", i);
+		found = strcmp(key, gpu->nvml.uuid) == 0 || strcmp(key, ordinal) == 0 || strcmp(key, "cuda") == 0;
+	}
+	if (!found)
+		return conclude(m, OUTCOME_LOST, "this host has no device %s", key);
+	snprintf(m->device_key, sizeof(m->device_key), "%s", gpu->nvml.uuid);
+	gpu->sm_mhz[0] = gpu->temperature[0] = INT_MAX;
+	CPU_ZERO(&m->cores);
+	CPU_SET(cores_device(allowed, 1 + gpu->nvml.index, n), &m->cores);
+	m->spare_core = cores_keep_off(allowed, &m->cores, n) > 1;
+	return true;
+}
+
+/* the toolkit's compiler, with symbolic links resolved; false: there is none */
+static bool
+find_nvcc(char *path)
+{
+	const char *search = getenv("PATH");
+	char		candidate[PATH_MAX];
+
+	if (access("/usr/local/cuda/bin/nvcc", X_OK) == 0)
+		return realpath("/usr/local/cuda/bin/nvcc", path) != NULL;
+	while (search && *search)
+	{
+		size_t		length = strcspn(search, ":");
+
+		snprintf(candidate, sizeof(candidate), "%.*s/nvcc", (int) length, search);
+		if (length > 0 && access(candidate, X_OK) == 0)
+			return realpath(candidate, path) != NULL;
+		search += length + (search[length] == ':');
+	}
+	return false;
+}
+
+void
+gpu_find_nvcc(Gpu *gpu)
+{
+	if (!find_nvcc(gpu->nvcc))
+	{
+		gpu->nvcc[0] = '\0';
+		return;
+	}
+	strcpy(gpu->toolkit, gpu->nvcc);
+	for (int i = 0; i < 2; i++)
+		if (strchr(gpu->toolkit + 1, '/'))
+			*strrchr(gpu->toolkit, '/') = '\0';
+}
+
+int
+gpu_sandbox(Gpu *gpu, Sandbox *sandbox, const char **environment, int n)
+{
+	static const char *const shared[] = {"/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools"};
+
+	for (int i = 0; i < 3; i++)
+		if (access(shared[i], F_OK) == 0)
+			sandbox->devices[sandbox->ndevices++] = shared[i];
+	snprintf(gpu->node, sizeof(gpu->node), "/dev/nvidia%d", gpu->nvml.minor);
+	sandbox->devices[sandbox->ndevices++] = gpu->node;
+	sandbox->binds[sandbox->nbinds++] = (SandboxBind) {"/sys", false};
+	if (gpu->driver.folder[0] && strncmp(gpu->driver.folder, "/usr/", 5) != 0 && strncmp(gpu->driver.folder, "/lib", 4) != 0)
+		sandbox->binds[sandbox->nbinds++] = (SandboxBind) {gpu->driver.folder, false};
+	environment[n++] = "CUDA_VISIBLE_DEVICES";
+	environment[n++] = gpu->nvml.uuid;
+	environment[n++] = "LD_LIBRARY_PATH";
+	environment[n++] = gpu->driver.folder;
+	/* compiled kernels would be kept in files, which candidates can't write */
+	environment[n++] = "CUDA_CACHE_DISABLE";
+	environment[n++] = "1";
+	return n;
+}
+
+void
+gpu_environment(Measure *m)
+{
+	Gpu		   *gpu = m->gpu;
+	json_t	   *e = m->result.environment;
+	char		cores[32] = "";
+	int			version = 0;
+
+	for (int i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, &m->cores))
+			snprintf(cores, sizeof(cores), "%d", i);
+	json_object_set_new(e, "cores", json_string(cores));
+	json_object_set_new(e, "gpu", json_string(gpu->nvml.name));
+	json_object_set_new(e, "driver", json_string(gpu->nvml.driver));
+	if (gpu->driver.DriverGetVersion(&version) == 0)
+		json_object_set_new(e, "cuda_driver", json_sprintf("%d.%d", version / 1000, version % 1000 / 10));
+}
+
+/* what is not ours: where NVML sees the same process numbers, by number, else by count */
+static int
+foreign_processes(const NvmlState *state, const Executor *const *ours, int n)
+{
+	int			foreign = 0;
+	int			listed = state->processes <= LISTED ? state->processes : 0;
+	bool		self = false;
+
+	for (int i = 0; i < listed; i++)
+		self = self || state->pid[i] == getpid();
+	if (!self)
+		return state->processes > n + 1 ? state->processes - n - 1 : 0;
+	for (int i = 0; i < listed; i++)
+	{
+		bool		known = state->pid[i] == getpid();
+
+		for (int j = 0; j < n; j++)
+			known = known || state->pid[i] == ours[j]->pid;
+		foreign += !known;
+	}
+	return foreign;
+}
+
+void
+gpu_begin_half(Measure *m)
+{
+	m->gpu->half_mhz = nvml_clock(m->gpu->nvml.index);
+}
+
+/* notes a half's clocks; whether they differ */
+static bool
+clock_changed(Measure *m, int mhz)
+{
+	int			first = m->gpu->half_mhz;
+	json_t	   *all = json_object_get(m->result.evidence, "sm_mhz");
+
+	if (first < 0 || mhz < 0)
+		return false;
+	if (!all)
+		json_object_set_new(m->result.evidence, "sm_mhz", all = json_array());
+	if (json_array_size(all) < MAX_HALVES)
+		json_array_append_new(all, json_pack("[i, i]", first, mhz));
+	return abs(mhz - first) > CLOCK_CHANGE * (mhz > first ? mhz : first);
+}
+
+/*
+ * Foreign processes, throttling and a clock that changes want another try. But what stays, and clocks that never rest, are not waited for in each half anew:
+ * that would make a measurement take three times as long and gain nothing.
+ */
+bool
+gpu_disturbed(Measure *m, const Executor *executors, int n)
+{
+	Gpu		   *gpu = m->gpu;
+	const Executor *ours[4];
+	int			nours = 0;
+	NvmlState	state;
+	int			patience = 2 * m->job->profile.disturbed_attempts;
+	int			foreign;
+	bool		changed;
+	bool		disturbed;
+	char		text[200];
+
+	if (!nvml_state(gpu->nvml.index, &state))
+		return false;
+	for (int i = 0; i < n && nours < 3; i++)
+		if (executors[i].pid > 0)
+			ours[nours++] = &executors[i];
+	if (m->generating)
+		ours[nours++] = &m->generator;
+	foreign = foreign_processes(&state, ours, nours);
+	if (state.sm_mhz >= 0)
+	{
+		gpu->sm_mhz[0] = state.sm_mhz < gpu->sm_mhz[0] ? state.sm_mhz : gpu->sm_mhz[0];
+		gpu->sm_mhz[1] = state.sm_mhz > gpu->sm_mhz[1] ? state.sm_mhz : gpu->sm_mhz[1];
+	}
+	if (state.temperature >= 0)
+	{
+		gpu->temperature[0] = state.temperature < gpu->temperature[0] ? state.temperature : gpu->temperature[0];
+		gpu->temperature[1] = state.temperature > gpu->temperature[1] ? state.temperature : gpu->temperature[1];
+	}
+	gpu->throttle |= state.throttle;
+	gpu->foreign = foreign > gpu->foreign ? foreign : gpu->foreign;
+	if (gpu->sm_mhz[1] > 0)
+		json_object_set_new(m->result.environment, "sm_mhz", json_pack("[i, i]", gpu->sm_mhz[0], gpu->sm_mhz[1]));
+	if (gpu->temperature[1] > 0)
+		json_object_set_new(m->result.environment, "temperature", json_pack("[i, i]", gpu->temperature[0], gpu->temperature[1]));
+	nvml_throttle_text(gpu->throttle, text, sizeof(text));
+	json_object_set_new(m->result.environment, "throttle", json_string(text));
+	if (foreign > 0)
+		json_object_set_new(m->result.evidence, "foreign_processes", json_integer(gpu->foreign));
+	changed = clock_changed(m, state.sm_mhz);
+	gpu->clock_changes += changed;
+	disturbed = foreign > 0 || (state.throttle & NVML_THROTTLE_SEVERE) != 0 || (changed && gpu->clock_changes <= patience);
+	gpu->disturbed = disturbed ? gpu->disturbed + 1 : 0;
+	return disturbed && gpu->disturbed <= patience;
+}
+
+void
+gpu_list(const Options *options, const char *problem, const char *torch, const char *torch_cuda)
+{
+	CuDriver	driver;
+	const char *driver_problem = NULL;
+	bool		loaded;
+	char		nvcc[PATH_MAX];
+	char		text[PATH_MAX + 200];
+	int			n = nvml_count();
+
+	if (n == 0)
+		return;
+	loaded = cuda_driver_load(&driver, &driver_problem);
+	if (!find_nvcc(nvcc))
+		nvcc[0] = '\0';
+	for (int i = 0; i < n; i++)
+	{
+		NvmlDevice	d;
+		NvmlState	state;
+		json_t	   *languages = json_array();
+		json_t	   *problems = json_array();
+		json_t	   *details = json_object();
+		json_t	   *device;
+		char	   *line;
+
+		if (!nvml_device(i, &d))
+			continue;
+		json_object_set_new(details, "memory_mb", json_integer((json_int_t) (d.memory_bytes >> 20)));
+		json_object_set_new(details, "index", json_integer(d.index));
+		json_object_set_new(details, "compute_capability", json_sprintf("%d.%d", d.major_capability, d.minor_capability));
+		json_object_set_new(details, "driver", json_string(d.driver));
+		json_object_set_new(details, "runner", json_string(CUDAL1_VERSION));
+		if (nvml_state(i, &state))
+		{
+			char		throttle[200];
+
+			nvml_throttle_text(state.throttle, throttle, sizeof(throttle));
+			json_object_set_new(details, "sm_mhz", json_integer(state.sm_mhz));
+			json_object_set_new(details, "memory_mhz", json_integer(state.memory_mhz));
+			json_object_set_new(details, "temperature", json_integer(state.temperature));
+			json_object_set_new(details, "throttle", json_string(throttle));
+		}
+		if (problem)
+			json_array_append_new(problems, json_string(problem));
+		if (!loaded)
+			json_array_append_new(problems, json_string(driver_problem));
+		if (d.mig)
+			json_array_append_new(problems, json_string("multi-instance mode is on: instances are not measured one by one"));
+		if (nvcc[0])
+		{
+			json_object_set_new(details, "nvcc", json_string(nvcc));
+			if (!problem && loaded && !d.mig)
+				json_array_append_new(languages, json_string("cuda"));
+		}
+		else
+			json_array_append_new(problems, json_string("no nvcc: tasks in cuda can't be measured; install the CUDA toolkit in /usr/local/cuda, "
+														"or put nvcc on the PATH"));
+		if (torch_cuda && torch_cuda[0])
+		{
+			json_object_set_new(details, "torch", json_string(torch));
+			json_object_set_new(details, "torch_cuda", json_string(torch_cuda));
+			json_object_set_new(details, "python", json_string(options->python));
+			if (!problem && loaded && !d.mig)
+				json_array_append_new(languages, json_string("pytorch"));
+		}
+		else
+		{
+			snprintf(text, sizeof(text), "%s has no PyTorch built for CUDA: tasks in pytorch are not measured here; set cudal1.python",
+					 options->python);
+			json_array_append_new(problems, json_string(text));
+		}
+		json_object_set_new(details, "problems", problems);
+		device = json_pack("{s:s, s:s, s:s, s:i, s:o, s:o}", "key", d.uuid, "class", "cuda", "model", d.name, "cores", 1, "languages", languages,
+						   "details", details);
+		line = json_dumps(device, JSON_COMPACT | JSON_PRESERVE_ORDER);
+		puts(line);
+		free(line);
+		json_decref(device);
+	}
+}

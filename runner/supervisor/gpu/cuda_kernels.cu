@@ -1,0 +1,395 @@
+/*
+ * cuda_kernels.cu
+ *		The supervisor's own work on a GPU: inputs, poison, staging, samples, comparison.
+ *
+ * Shipped as PTX for an old architecture (cuda_kernels.ptx, embedded), which every driver compiles for its device, so a host
+ * needs no compiler for it. Slots are regions of equal size; a launch covers the listed slots with its y dimension. Random
+ * bits are Philox4x32-10 of (seed, slot, element), so no state is kept and no order matters.
+ */
+#include <cuda_fp16.h>
+#include <stdint.h>
+
+#include "supervisor/gpu/cuda_kernels.h"
+
+typedef unsigned long long u64;
+
+__device__ static uint4
+philox(u64 seed, u64 counter, uint32_t stream)
+{
+	uint32_t	k0 = (uint32_t) seed,
+				k1 = (uint32_t) (seed >> 32);
+	uint4		c = make_uint4((uint32_t) counter, (uint32_t) (counter >> 32), stream, 0x43554c31u);
+
+#pragma unroll
+	for (int i = 0; i < 10; i++)
+	{
+		uint32_t	h0 = __umulhi(0xD2511F53u, c.x),
+					l0 = 0xD2511F53u * c.x,
+					h1 = __umulhi(0xCD9E8D57u, c.z),
+					l1 = 0xCD9E8D57u * c.z;
+
+		c = make_uint4(h1 ^ c.y ^ k0, l1, h0 ^ c.w ^ k1, l0);
+		k0 += 0x9E3779B9u;
+		k1 += 0xBB67AE85u;
+	}
+	return c;
+}
+
+__device__ static float
+bfloat_to_float(uint16_t b)
+{
+	return __uint_as_float((uint32_t) b << 16);
+}
+
+__device__ static uint16_t
+float_to_bfloat(float value)
+{
+	uint32_t	bits = __float_as_uint(value);
+
+	if (value != value)
+		return (uint16_t) ((bits >> 16) | 0x40);
+	return (uint16_t) ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
+}
+
+__device__ static void
+store(void *out, uint32_t dtype, u64 i, double value, long long integer)
+{
+	switch (dtype)
+	{
+		case WIRE_FLOAT64:
+			((double *) out)[i] = value;
+			break;
+		case WIRE_FLOAT32:
+			((float *) out)[i] = (float) value;
+			break;
+		case WIRE_FLOAT16:
+			((__half *) out)[i] = __float2half_rn((float) value);
+			break;
+		case WIRE_BFLOAT16:
+			((uint16_t *) out)[i] = float_to_bfloat((float) value);
+			break;
+		case WIRE_INT64:
+			((long long *) out)[i] = integer;
+			break;
+		case WIRE_INT32:
+			((int *) out)[i] = (int) integer;
+			break;
+		case WIRE_INT16:
+			((short *) out)[i] = (short) integer;
+			break;
+		case WIRE_BOOL:
+			((unsigned char *) out)[i] = integer != 0;
+			break;
+		default:
+			((unsigned char *) out)[i] = (unsigned char) integer;
+	}
+}
+
+__device__ static double
+load(const void *in, uint32_t dtype, u64 i)
+{
+	switch (dtype)
+	{
+		case WIRE_FLOAT64:
+			return ((const double *) in)[i];
+		case WIRE_FLOAT32:
+			return ((const float *) in)[i];
+		case WIRE_FLOAT16:
+			return __half2float(((const __half *) in)[i]);
+		case WIRE_BFLOAT16:
+			return bfloat_to_float(((const uint16_t *) in)[i]);
+		case WIRE_INT64:
+			return (double) ((const long long *) in)[i];
+		case WIRE_INT32:
+			return ((const int *) in)[i];
+		case WIRE_INT16:
+			return ((const short *) in)[i];
+		case WIRE_INT8:
+			return ((const signed char *) in)[i];
+		default:
+			return ((const unsigned char *) in)[i];
+	}
+}
+
+__device__ static float2
+normal_pair(uint32_t a, uint32_t b)
+{
+	/* (0, 1], so that the logarithm exists */
+	float		u = ((float) (a >> 8) + 1.0f) * 0x1p-24f;
+	float		r = sqrtf(-2.0f * __logf(u));
+	float		s,
+				c;
+
+	__sincosf((float) (b >> 8) * (0x1p-24f * 6.2831853f), &s, &c);
+	return make_float2(r * c, r * s);
+}
+
+/* four elements a thread; init: 0 normal, 1 uniform, 2 integer, 3 zero, as RandomInit */
+extern "C" __global__ void
+cudal1_fill(char *base, u64 slot_bytes, const uint32_t *slots, u64 offset, u64 n, uint32_t dtype, uint32_t init, double low, double high,
+			u64 seed)
+{
+	uint32_t	slot = slots[blockIdx.y];
+	char	   *out = base + slot * slot_bytes + offset;
+	u64			step = (u64) gridDim.x * blockDim.x;
+
+	for (u64 q = (u64) blockIdx.x * blockDim.x + threadIdx.x; 4 * q < n; q += step)
+	{
+		uint4		bits = philox(seed, q, slot);
+		uint32_t	word[4] = {bits.x, bits.y, bits.z, bits.w};
+		double		value[4] = {0, 0, 0, 0};
+		long long	integer[4] = {0, 0, 0, 0};
+
+		if (init == 0)
+		{
+			float2		p = normal_pair(word[0], word[1]),
+						r = normal_pair(word[2], word[3]);
+
+			if (dtype == WIRE_FLOAT32 && 4 * q + 4 <= n)
+			{
+				((float4 *) out)[q] = make_float4(p.x, p.y, r.x, r.y);
+				continue;
+			}
+			value[0] = p.x;
+			value[1] = p.y;
+			value[2] = r.x;
+			value[3] = r.y;
+		}
+		else if (init == 1)
+		{
+			float		l = (float) low,
+						w = (float) (high - low);
+
+			if (dtype == WIRE_FLOAT32 && 4 * q + 4 <= n)
+			{
+				((float4 *) out)[q] = make_float4(l + w * ((float) (word[0] >> 8) * 0x1p-24f), l + w * ((float) (word[1] >> 8) * 0x1p-24f),
+												  l + w * ((float) (word[2] >> 8) * 0x1p-24f), l + w * ((float) (word[3] >> 8) * 0x1p-24f));
+				continue;
+			}
+			for (int j = 0; j < 4; j++)
+				value[j] = low + (high - low) * ((double) word[j] * 0x1p-32);
+		}
+		else if (init == 2)
+		{
+			u64			span = (u64) ((long long) high - (long long) low) + 1;
+
+			for (int j = 0; j < 4; j++)
+			{
+				/* 64 bits where 32 would not reach */
+				u64			wide = (u64) word[j] << 32 | (word[(j + 1) & 3] ^ 0x5bd1e995u);
+
+				integer[j] = (long long) low + (long long) (span == 0 ? wide : __umul64hi(wide, span));
+				value[j] = (double) integer[j];
+			}
+		}
+		for (int j = 0; j < 4 && 4 * q + j < n; j++)
+			store(out, dtype, 4 * q + j, value[j], integer[j]);
+	}
+}
+
+/* random words; bytes is a multiple of 16 */
+extern "C" __global__ void
+cudal1_poison(char *base, u64 slot_bytes, const uint32_t *slots, u64 offset, u64 bytes, u64 seed)
+{
+	uint32_t	slot = slots[blockIdx.y];
+	uint4	   *out = (uint4 *) (base + slot * slot_bytes + offset);
+	u64			step = (u64) gridDim.x * blockDim.x;
+
+	for (u64 q = (u64) blockIdx.x * blockDim.x + threadIdx.x; 16 * q < bytes; q += step)
+		out[q] = philox(seed, q, slot);
+}
+
+/* random bytes into places of up to 64 bytes, one a thread */
+extern "C" __global__ void
+cudal1_overwrite(const CudaSample *place, uint32_t n, u64 seed)
+{
+	uint32_t	i = blockIdx.x * blockDim.x + threadIdx.x;
+	char	   *to;
+	uint4		bits = make_uint4(0, 0, 0, 0);
+
+	if (i >= n)
+		return;
+	to = (char *) place[i].address;
+	for (uint32_t b = 0; b < place[i].bytes; b++)
+	{
+		uint32_t	word = b % 16 / 4;
+
+		if (b % 16 == 0)
+			bits = philox(seed, b / 16, i);
+		word = word == 0 ? bits.x : word == 1 ? bits.y : word == 2 ? bits.z : bits.w;
+		to[b] = (char) (word >> 8 * (b % 4));
+	}
+}
+
+/* the listed slots' pieces from one region to another */
+extern "C" __global__ void
+cudal1_stage(const uint32_t *slots, CudaPieces pieces)
+{
+	uint32_t	slot = slots[blockIdx.y];
+	u64			step = (u64) gridDim.x * blockDim.x;
+
+	for (uint32_t p = 0; p < pieces.n; p++)
+	{
+		const uint4 *from = (const uint4 *) (pieces.piece[p].from + slot * pieces.from_stride);
+		uint4	   *to = (uint4 *) (pieces.piece[p].to + slot * pieces.piece[p].to_stride);
+
+		for (u64 q = (u64) blockIdx.x * blockDim.x + threadIdx.x; 16 * q < pieces.piece[p].bytes; q += step)
+			to[q] = from[q];
+	}
+}
+
+extern "C" __global__ void
+cudal1_sample(const CudaSample *sample, uint32_t n, u64 *out)
+{
+	uint32_t	i = blockIdx.x * blockDim.x + threadIdx.x;
+	volatile const char *from;
+	u64			value = 0;
+
+	if (i >= n)
+		return;
+	from = (volatile const char *) sample[i].address;
+	switch (sample[i].bytes)
+	{
+		case 8:
+			value = *(volatile const u64 *) from;
+			break;
+		case 4:
+			value = *(volatile const uint32_t *) from;
+			break;
+		case 2:
+			value = *(volatile const uint16_t *) from;
+			break;
+		default:
+			value = *(volatile const unsigned char *) from;
+	}
+	out[i] = value;
+}
+
+/* a strided view made contiguous */
+extern "C" __global__ void
+cudal1_gather(const char *from, char *to, uint32_t size, u64 n, CudaView view)
+{
+	u64			step = (u64) gridDim.x * blockDim.x;
+
+	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
+	{
+		u64			rest = i,
+					place = 0;
+
+		for (int d = (int) view.ndim - 1; d >= 0; d--)
+		{
+			place += (rest % view.shape[d]) * view.stride[d];
+			rest /= view.shape[d];
+		}
+		switch (size)
+		{
+			case 8:
+				((u64 *) to)[i] = ((const u64 *) from)[place];
+				break;
+			case 4:
+				((uint32_t *) to)[i] = ((const uint32_t *) from)[place];
+				break;
+			case 2:
+				((uint16_t *) to)[i] = ((const uint16_t *) from)[place];
+				break;
+			default:
+				((unsigned char *) to)[i] = ((const unsigned char *) from)[place];
+		}
+	}
+}
+
+/* sum of squares and number of the finite elements */
+extern "C" __global__ void
+cudal1_squares(const void *expected, uint32_t dtype, u64 n, CudaComparison *result)
+{
+	double		squares = 0;
+	u64			finite = 0;
+	u64			step = (u64) gridDim.x * blockDim.x;
+
+	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
+	{
+		double		y = load(expected, dtype, i);
+
+		if (isfinite(y))
+		{
+			squares += y * y;
+			finite++;
+		}
+	}
+	for (int lane = 16; lane > 0; lane >>= 1)
+	{
+		squares += __shfl_down_sync(0xFFFFFFFFu, squares, lane);
+		finite += __shfl_down_sync(0xFFFFFFFFu, finite, lane);
+	}
+	if ((threadIdx.x & 31) == 0)
+	{
+		atomicAdd(&result->squares, squares);
+		atomicAdd(&result->finite, finite);
+	}
+}
+
+__device__ static void
+mismatch(CudaComparison *result, u64 i)
+{
+	atomicAdd(&result->mismatches, 1ull);
+	atomicMin(&result->first, i);
+}
+
+/* the rule of tensor_compare; scale: the output's share of the tolerance, from cudal1_squares */
+extern "C" __global__ void
+cudal1_compare(const void *expected, const void *found, uint32_t dtype, uint32_t size, u64 n, double rtol, double atol, CudaComparison *result)
+{
+	u64			step = (u64) gridDim.x * blockDim.x;
+	bool		exact = dtype > WIRE_BFLOAT16;
+	double		scale = result->finite > 0 ? atol * sqrt(result->squares / (double) result->finite) : 0;
+	float		worst = 0;
+
+	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
+	{
+		double		y,
+					x,
+					allowed;
+		float		error;
+
+		if (exact)
+		{
+			bool		same = true;
+
+			for (uint32_t b = 0; b < size; b++)
+				same = same && ((const char *) expected)[i * size + b] == ((const char *) found)[i * size + b];
+			if (!same)
+			{
+				worst = INFINITY;
+				mismatch(result, i);
+			}
+			continue;
+		}
+		y = load(expected, dtype, i);
+		x = load(found, dtype, i);
+		if (x == y || (x != x && y != y))
+			continue;
+		if (!isfinite(x) || !isfinite(y))
+		{
+			worst = INFINITY;
+			mismatch(result, i);
+			continue;
+		}
+		allowed = scale + rtol * fabs(y);
+		error = allowed > 0 ? (float) (fabs(x - y) / allowed) : INFINITY;
+		worst = fmaxf(worst, error);
+		if (error > 1)
+			mismatch(result, i);
+	}
+	/* errors are not negative, so that their bits order as they do */
+	if (worst > 0)
+		atomicMax(&result->error_bits, __float_as_uint(worst));
+}
+
+extern "C" __global__ void
+cudal1_flush(uint4 *memory, u64 n, uint32_t value)
+{
+	u64			step = (u64) gridDim.x * blockDim.x;
+
+	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
+		memory[i] = make_uint4(value, value, value, value);
+}

@@ -1,0 +1,50 @@
+/*
+ * cuda_kernels.h
+ *		What the supervisor hands its kernels, the same on both sides.
+ */
+#ifndef CUDAL1_CUDA_KERNELS_H
+#define CUDAL1_CUDA_KERNELS_H
+
+#include <stdint.h>
+
+#include "common/wire.h"
+
+typedef struct CudaPiece
+{
+	uint64_t	from;			/* device address in slot 0 */
+	uint64_t	to;
+	uint64_t	to_stride;		/* distance between slots */
+	uint64_t	bytes;			/* rounded up to 16 */
+} CudaPiece;
+
+typedef struct CudaPieces
+{
+	uint64_t	from_stride;
+	uint32_t	n;
+	CudaPiece	piece[WIRE_MAX_ARGUMENTS];
+} CudaPieces;
+
+typedef struct CudaSample
+{
+	uint64_t	address;
+	uint64_t	bytes;			/* read: 1, 2, 4 or 8; overwritten: up to 64 */
+} CudaSample;
+
+typedef struct CudaView
+{
+	uint32_t	ndim;
+	uint64_t	shape[WIRE_MAX_DIMS];
+	uint64_t	stride[WIRE_MAX_DIMS];	/* in elements */
+} CudaView;
+
+typedef struct CudaComparison
+{
+	double		squares;
+	unsigned long long finite;
+	unsigned long long mismatches;
+	unsigned long long first;	/* index of the first mismatch; all ones before */
+	uint32_t	error_bits;		/* of the largest deviation, a float, in tolerances */
+	uint32_t	fill;
+} CudaComparison;
+
+#endif							/* CUDAL1_CUDA_KERNELS_H */

@@ -1,0 +1,174 @@
+/*
+ * cuda_nvml.c
+ *		NVIDIA's management library, resolved at run time. It asks the driver without creating a context, so listing devices and
+ *		looking at a GPU that another measurement holds disturbs nobody.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "supervisor/gpu/cuda_nvml.h"
+
+#define MORE_THAN_ROOM	7		/* NVML_ERROR_INSUFFICIENT_SIZE */
+
+typedef struct NvmlHandle *NvmlRef;
+
+typedef struct NvmlMemory
+{
+	unsigned long long total,
+				left,
+				used;
+} NvmlMemory;
+
+typedef struct NvmlProcess
+{
+	unsigned int pid;
+	unsigned long long used;
+	unsigned int gpu_instance;
+	unsigned int compute_instance;
+} NvmlProcess;
+
+/* clang-format off */
+#define NVML_FUNCTIONS(X) \
+	X(Init_v2, (void)) \
+	X(DeviceGetCount_v2, (unsigned int *count)) \
+	X(DeviceGetHandleByIndex_v2, (unsigned int index, NvmlRef *device)) \
+	X(DeviceGetUUID, (NvmlRef device, char *uuid, unsigned int length)) \
+	X(DeviceGetName, (NvmlRef device, char *name, unsigned int length)) \
+	X(DeviceGetMinorNumber, (NvmlRef device, unsigned int *minor)) \
+	X(DeviceGetCudaComputeCapability, (NvmlRef device, int *major, int *minor)) \
+	X(DeviceGetMemoryInfo, (NvmlRef device, NvmlMemory *memory)) \
+	X(SystemGetDriverVersion, (char *version, unsigned int length)) \
+	X(DeviceGetClockInfo, (NvmlRef device, int type, unsigned int *mhz)) \
+	X(DeviceGetTemperature, (NvmlRef device, int sensor, unsigned int *degrees)) \
+	X(DeviceGetPowerUsage, (NvmlRef device, unsigned int *milliwatts)) \
+	X(DeviceGetCurrentClocksThrottleReasons, (NvmlRef device, unsigned long long *reasons)) \
+	X(DeviceGetComputeRunningProcesses_v3, (NvmlRef device, unsigned int *count, NvmlProcess *processes)) \
+	X(DeviceGetMigMode, (NvmlRef device, unsigned int *current, unsigned int *pending))
+
+static struct
+{
+#define NVML_MEMBER(name, parameters) int (*name) parameters;
+	NVML_FUNCTIONS(NVML_MEMBER)
+#undef NVML_MEMBER
+}			nvml;
+/* clang-format on */
+
+static const char *const libraries[] = {
+	"libnvidia-ml.so.1", "/usr/local/nvidia/lib64/libnvidia-ml.so.1", "/usr/local/nvidia/lib/libnvidia-ml.so.1",
+	"/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1", "/usr/lib64/libnvidia-ml.so.1", "/usr/lib/wsl/lib/libnvidia-ml.so.1", NULL
+};
+
+int
+nvml_count(void)
+{
+	static int	found = -1;
+	void	   *library = NULL;
+	unsigned int count;
+
+	if (found >= 0)
+		return found;
+	found = 0;
+	for (const char *const *name = libraries; *name && !library; name++)
+		library = dlopen(*name, RTLD_NOW | RTLD_LOCAL);
+	if (!library)
+		return 0;
+/* clang-format off */
+#define NVML_RESOLVE(name, parameters) nvml.name = (int (*) parameters) dlsym(library, "nvml" #name);
+	NVML_FUNCTIONS(NVML_RESOLVE)
+#undef NVML_RESOLVE
+/* clang-format on */
+	if (!nvml.Init_v2 || !nvml.DeviceGetCount_v2 || !nvml.DeviceGetHandleByIndex_v2 || !nvml.DeviceGetUUID
+		|| nvml.Init_v2() != 0 || nvml.DeviceGetCount_v2(&count) != 0)
+		return 0;
+	found = (int) count;
+	return found;
+}
+
+static bool
+handle(int index, NvmlRef *device)
+{
+	return index < nvml_count() && nvml.DeviceGetHandleByIndex_v2((unsigned int) index, device) == 0;
+}
+
+bool
+nvml_device(int index, NvmlDevice *device)
+{
+	NvmlRef		ref;
+	NvmlMemory	memory = {0};
+	unsigned int minor,
+				mode,
+				pending;
+
+	memset(device, 0, sizeof(*device));
+	device->index = index;
+	device->minor = index;
+	if (!handle(index, &ref) || nvml.DeviceGetUUID(ref, device->uuid, sizeof(device->uuid)) != 0)
+		return false;
+	if (!nvml.DeviceGetName || nvml.DeviceGetName(ref, device->name, sizeof(device->name)) != 0)
+		strcpy(device->name, "unknown GPU");
+	if (nvml.DeviceGetMinorNumber && nvml.DeviceGetMinorNumber(ref, &minor) == 0)
+		device->minor = (int) minor;
+	if (nvml.DeviceGetCudaComputeCapability)
+		nvml.DeviceGetCudaComputeCapability(ref, &device->major_capability, &device->minor_capability);
+	if (nvml.DeviceGetMemoryInfo && nvml.DeviceGetMemoryInfo(ref, &memory) == 0)
+		device->memory_bytes = memory.total;
+	if (nvml.SystemGetDriverVersion)
+		nvml.SystemGetDriverVersion(device->driver, sizeof(device->driver));
+	device->mig = nvml.DeviceGetMigMode && nvml.DeviceGetMigMode(ref, &mode, &pending) == 0 && mode == 1;
+	return true;
+}
+
+int
+nvml_clock(int index)
+{
+	NvmlRef		ref;
+	unsigned int value;
+
+	return handle(index, &ref) && nvml.DeviceGetClockInfo && nvml.DeviceGetClockInfo(ref, 1, &value) == 0 ? (int) value : -1;
+}
+
+bool
+nvml_state(int index, NvmlState *state)
+{
+	NvmlRef		ref;
+	unsigned int value;
+	NvmlProcess process[64];
+	unsigned int n = 64;
+	int			answer;
+
+	memset(state, 0, sizeof(*state));
+	state->sm_mhz = state->memory_mhz = state->temperature = state->power_watts = state->processes = -1;
+	if (!handle(index, &ref))
+		return false;
+	state->sm_mhz = nvml_clock(index);
+	if (nvml.DeviceGetClockInfo && nvml.DeviceGetClockInfo(ref, 2, &value) == 0)
+		state->memory_mhz = (int) value;
+	if (nvml.DeviceGetTemperature && nvml.DeviceGetTemperature(ref, 0, &value) == 0)
+		state->temperature = (int) value;
+	if (nvml.DeviceGetPowerUsage && nvml.DeviceGetPowerUsage(ref, &value) == 0)
+		state->power_watts = (int) (value / 1000);
+	if (nvml.DeviceGetCurrentClocksThrottleReasons)
+		nvml.DeviceGetCurrentClocksThrottleReasons(ref, &state->throttle);
+	answer = nvml.DeviceGetComputeRunningProcesses_v3 ? nvml.DeviceGetComputeRunningProcesses_v3(ref, &n, process) : -1;
+	if (answer == 0 || answer == MORE_THAN_ROOM)
+		state->processes = (int) n;
+	for (unsigned int i = 0; answer == 0 && i < n && i < 64; i++)
+		state->pid[i] = (pid_t) process[i].pid;
+	return true;
+}
+
+void
+nvml_throttle_text(unsigned long long reasons, char *text, size_t size)
+{
+	static const char *const names[] = {"idle", "application_clocks", "power_cap", "hw_slowdown", "sync_boost", "sw_thermal_slowdown",
+	"hw_thermal_slowdown", "hw_power_brake", "display_clocks"};
+	size_t		length = 0;
+
+	text[0] = '\0';
+	for (int i = 0; i < 9 && length < size; i++)
+		if (reasons >> i & 1)
+			length += (size_t) snprintf(text + length, size - length, "%s%s", length ? ", " : "", names[i]);
+}

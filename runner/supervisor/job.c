@@ -1,0 +1,315 @@
+/*
+ * job.c
+ *		Reads a job.
+ *
+ * A job comes from the database or from a person's file, never from a candidate, but a signature was written by some user:
+ * every number is checked here, and the rest of the program relies on it.
+ */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "supervisor/job.h"
+
+const Profile job_default_profile = {
+	.pairs = 7,.looks = {7, 14, 21},.nlooks = 3,.futility_pairs = 3,
+	.bucket_seconds = 0.5,.block_seconds = 0.010,.window_seconds = 1800,
+	.bucket_estimator = CUDAL1_ESTIMATE_MEDIAN,.mean_of_ratios = false,
+	.precision_goal = 0.005,.precision_slope = 0.05,.confidence = 0.95,.half_width_limit = 0.01,.variance_limit = 0,
+	.first_checks = 5,.min_checks = 50,.max_checks = 1000,.check_seconds = 3,
+	.audits = 400,.audit_seconds = 1,.audit_sigma = 3,.audit_margin = 0.25,
+	.run_limit_factor = 1000,.run_limit_min = 1,.run_limit_max = 30,.build_seconds = 120,
+	.memory_mb = 4096,.arena_mb = 256,.disturbed_factor = 2,.disturbed_attempts = 3,
+	.budget_factor = 8,.budget_min = 120,.cold_cache = false,
+};
+
+static bool
+wrong(char *error, size_t size, const char *format,...)
+{
+	va_list		arguments;
+
+	va_start(arguments, format);
+	vsnprintf(error, size, format, arguments);
+	va_end(arguments);
+	return false;
+}
+
+/* absent leaves the default; null means "none", which is 0, where nullable */
+static bool
+number(const json_t *object, const char *name, double low, double high, bool nullable, double *value, char *error, size_t size)
+{
+	const json_t *member = json_object_get(object, name);
+
+	if (!member)
+		return true;
+	if (json_is_null(member) && nullable)
+	{
+		*value = 0;
+		return true;
+	}
+	if (!json_is_number(member) || !(json_number_value(member) >= low && json_number_value(member) <= high))
+		return wrong(error, size, "profile: \"%s\" must be a number from %g to %g", name, low, high);
+	*value = json_number_value(member);
+	return true;
+}
+
+static bool
+integer(const json_t *object, const char *name, int low, int high, bool nullable, int *value, char *error, size_t size)
+{
+	double		d = *value;
+
+	if (!number(object, name, low, high, nullable, &d, error, size))
+		return false;
+	*value = (int) d;
+	return true;
+}
+
+static bool
+choice(const json_t *object, const char *name, const char *first, const char *second, int *value, char *error, size_t size)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+
+	if (!json_object_get(object, name))
+		return true;
+	if (text && strcmp(text, first) == 0)
+		*value = 0;
+	else if (text && strcmp(text, second) == 0)
+		*value = 1;
+	else
+		return wrong(error, size, "profile: \"%s\" must be \"%s\" or \"%s\"", name, first, second);
+	return true;
+}
+
+static bool
+parse_profile(Profile *p, const json_t *o, char *error, size_t size)
+{
+	const json_t *looks = json_object_get(o, "looks");
+	int			bucket_estimator = p->bucket_estimator == CUDAL1_ESTIMATE_MEAN;
+	int			score_estimator = p->mean_of_ratios;
+
+	if (!json_is_object(o))
+		return wrong(error, size, "\"profile\" must be an object");
+	if (looks)
+	{
+		if (!json_is_array(looks) || json_array_size(looks) < 1 || json_array_size(looks) > 8)
+			return wrong(error, size, "profile: \"looks\" must be an array of 1 to 8 numbers of pairs");
+		p->nlooks = (int) json_array_size(looks);
+		for (int i = 0; i < p->nlooks; i++)
+		{
+			p->looks[i] = (int) json_integer_value(json_array_get(looks, (size_t) i));
+			if (p->looks[i] < 2 || p->looks[i] > 1000 || (i > 0 && p->looks[i] <= p->looks[i - 1]))
+				return wrong(error, size, "profile: \"looks\" must ascend, from 2 to 1000");
+		}
+	}
+	if (!integer(o, "pairs", 1, 1000, false, &p->pairs, error, size)
+		|| !integer(o, "futility_pairs", 2, 1000, true, &p->futility_pairs, error, size)
+		|| !number(o, "bucket_seconds", 1e-3, 1e5, false, &p->bucket_seconds, error, size)
+		|| !number(o, "block_seconds", 1e-5, 100, false, &p->block_seconds, error, size)
+		|| !number(o, "window_seconds", 1e-2, 1e6, false, &p->window_seconds, error, size)
+		|| !choice(o, "bucket_estimator", "median", "mean", &bucket_estimator, error, size)
+		|| !choice(o, "score_estimator", "median_of_buckets", "mean_of_ratios", &score_estimator, error, size)
+		|| !number(o, "precision_goal", 0, 1, false, &p->precision_goal, error, size)
+		|| !number(o, "precision_slope", 0, 1, false, &p->precision_slope, error, size)
+		|| !number(o, "confidence", 0.5, 0.999999, false, &p->confidence, error, size)
+		|| !number(o, "half_width_limit", 1e-6, 10, true, &p->half_width_limit, error, size)
+		|| !number(o, "variance_limit", 1e-12, 1e6, true, &p->variance_limit, error, size)
+		|| !integer(o, "first_checks", 1, 1000, false, &p->first_checks, error, size)
+		|| !integer(o, "min_checks", 0, 1000000, false, &p->min_checks, error, size)
+		|| !integer(o, "max_checks", 0, 1000000, false, &p->max_checks, error, size)
+		|| !number(o, "check_seconds", 0, 1e5, false, &p->check_seconds, error, size)
+		|| !integer(o, "audits", 0, 1000000, false, &p->audits, error, size)
+		|| !number(o, "audit_seconds", 0, 1e5, false, &p->audit_seconds, error, size)
+		|| !number(o, "audit_sigma", 0, 100, false, &p->audit_sigma, error, size)
+		|| !number(o, "audit_margin", 0, 100, false, &p->audit_margin, error, size)
+		|| !number(o, "run_limit_factor", 1, 1e9, false, &p->run_limit_factor, error, size)
+		|| !number(o, "run_limit_min", 1e-3, 1e5, false, &p->run_limit_min, error, size)
+		|| !number(o, "run_limit_max", 1e-3, 1e5, false, &p->run_limit_max, error, size)
+		|| !number(o, "build_seconds", 0.1, 1e5, false, &p->build_seconds, error, size)
+		|| !integer(o, "memory_mb", 64, 1 << 30, false, &p->memory_mb, error, size)
+		|| !integer(o, "arena_mb", 1, 1 << 20, false, &p->arena_mb, error, size)
+		|| !number(o, "disturbed_factor", 1e-3, 1e6, false, &p->disturbed_factor, error, size)
+		|| !integer(o, "disturbed_attempts", 1, 100, false, &p->disturbed_attempts, error, size)
+		|| !number(o, "budget_factor", 1, 1e6, true, &p->budget_factor, error, size)
+		|| !number(o, "budget_min", 1e-3, 1e6, false, &p->budget_min, error, size))
+		return false;
+	p->bucket_estimator = bucket_estimator ? CUDAL1_ESTIMATE_MEAN : CUDAL1_ESTIMATE_MEDIAN;
+	p->mean_of_ratios = score_estimator != 0;
+	p->cold_cache = json_is_true(json_object_get(o, "cold_cache"));
+	return true;
+}
+
+static bool
+parse_argument(Argument *a, const json_t *o, int index, char *error, size_t size)
+{
+	static const char *const roles[] = {"in", "out", "inout", "scalar"};
+	static const char *const inits[] = {"normal", "uniform", "integer", "zero"};
+	const char *name = json_string_value(json_object_get(o, "name"));
+	const char *dtype = json_string_value(json_object_get(o, "dtype"));
+	const char *role = json_string_value(json_object_get(o, "role"));
+	const char *init = json_string_value(json_object_get(o, "init"));
+	const json_t *shape = json_object_get(o, "shape");
+	const json_t *value = json_object_get(o, "value");
+	int			r = -1;
+	int			n = -1;
+
+	memset(a, 0, sizeof(*a));
+	if (!name || strlen(name) >= sizeof(a->name))
+		return wrong(error, size, "signature: argument %d needs a \"name\" of up to 63 bytes", index + 1);
+	strcpy(a->name, name);
+	for (int i = 0; i < 4; i++)
+		if (role && strcmp(role, roles[i]) == 0)
+			r = i;
+	if (r < 0)
+		return wrong(error, size, "signature: argument \"%s\": \"role\" must be in, out, inout or scalar", name);
+	a->role = (ArgumentRole) r;
+	a->tensor.dtype = dtype ? tensor_dtype_parse(dtype) : 0;
+	if (a->tensor.dtype == 0)
+		return wrong(error, size, "signature: argument \"%s\": \"dtype\" must be float64, float32, float16, bfloat16, int64, int32, "
+					 "uint8 or bool", name);
+	if (a->role == ROLE_SCALAR)
+	{
+		if (!json_is_number(value) && !json_is_boolean(value))
+			return wrong(error, size, "signature: scalar \"%s\" needs a \"value\"", name);
+		if (json_is_integer(value))
+			tensor_store_integer(a->scalar, a->tensor.dtype, 0, json_integer_value(value));
+		else if (json_is_boolean(value))
+			tensor_store_integer(a->scalar, a->tensor.dtype, 0, json_is_true(value));
+		else
+			tensor_store_float(a->scalar, a->tensor.dtype, 0, json_real_value(value));
+		return tensor_finish(&a->tensor);
+	}
+	if (!json_is_array(shape) || json_array_size(shape) > WIRE_MAX_DIMS)
+		return wrong(error, size, "signature: argument \"%s\": \"shape\" must be an array of up to %d sizes", name, WIRE_MAX_DIMS);
+	a->tensor.ndim = (uint32_t) json_array_size(shape);
+	for (uint32_t i = 0; i < a->tensor.ndim; i++)
+	{
+		a->tensor.shape[i] = json_integer_value(json_array_get(shape, i));
+		if (a->tensor.shape[i] < 1)
+			return wrong(error, size, "signature: argument \"%s\": sizes must be integers of at least 1", name);
+	}
+	if (!tensor_finish(&a->tensor))
+		return wrong(error, size, "signature: argument \"%s\" is too large", name);
+	for (int i = 0; i < 4; i++)
+		if (init && strcmp(init, inits[i]) == 0)
+			n = i;
+	if (init && n < 0)
+		return wrong(error, size, "signature: argument \"%s\": \"init\" must be normal, uniform, integer or zero", name);
+	if (n < 0)
+		n = tensor_dtype_is_float(a->tensor.dtype) ? RANDOM_NORMAL : RANDOM_INTEGER;
+	a->init = (RandomInit) n;
+	a->low = 0;
+	a->high = a->tensor.dtype == WIRE_BOOL ? 1 : a->init == RANDOM_INTEGER ? 127 : 1;
+	if (json_is_number(json_object_get(o, "low")))
+		a->low = json_number_value(json_object_get(o, "low"));
+	if (json_is_number(json_object_get(o, "high")))
+		a->high = json_number_value(json_object_get(o, "high"));
+	if (!(a->low <= a->high) || fabs(a->low) > 9e18 || fabs(a->high) > 9e18)
+		return wrong(error, size, "signature: argument \"%s\": \"low\" must not exceed \"high\"", name);
+	return true;
+}
+
+static bool
+parse_signature(Signature *s, const json_t *o, char *error, size_t size)
+{
+	const char *entry = json_string_value(json_object_get(o, "entry"));
+	const json_t *args = json_object_get(o, "args");
+	int			inputs = 0;
+	int			outputs = 0;
+
+	if (!json_is_object(o) || !json_is_array(args))
+		return wrong(error, size, "\"signature\" must be an object with \"args\"");
+	strcpy(s->entry, "solve");
+	if (entry)
+	{
+		if (strlen(entry) == 0 || strlen(entry) >= sizeof(s->entry))
+			return wrong(error, size, "signature: \"entry\" must have 1 to 63 bytes");
+		strcpy(s->entry, entry);
+	}
+	if (json_array_size(args) < 1 || json_array_size(args) > WIRE_MAX_ARGUMENTS)
+		return wrong(error, size, "signature: \"args\" must list 1 to %d arguments", WIRE_MAX_ARGUMENTS);
+	s->arguments = (int) json_array_size(args);
+	for (int i = 0; i < s->arguments; i++)
+	{
+		if (!parse_argument(&s->argument[i], json_array_get(args, (size_t) i), i, error, size))
+			return false;
+		inputs += s->argument[i].role == ROLE_IN || s->argument[i].role == ROLE_INOUT;
+		outputs += s->argument[i].role == ROLE_OUT || s->argument[i].role == ROLE_INOUT;
+	}
+	if (outputs == 0)
+		return wrong(error, size, "signature: at least one argument must be out or inout");
+	if (inputs > WIRE_MAX_TENSORS)
+		return wrong(error, size, "signature: at most %d arguments may be in or inout", WIRE_MAX_TENSORS);
+	if (outputs > WIRE_MAX_TENSORS)
+		return wrong(error, size, "signature: at most %d arguments may be out or inout", WIRE_MAX_TENSORS);
+	return true;
+}
+
+/* a signature's "rtol" and "atol" hold where the task's options leave them out */
+static double
+tolerance(const json_t *task, const json_t *signature, const char *name)
+{
+	const json_t *value = json_object_get(task, name);
+
+	if (!json_is_number(value))
+		value = json_object_get(signature, name);
+	return json_is_number(value) && json_number_value(value) >= 0 ? json_number_value(value) : -1;
+}
+
+bool
+job_parse(Job *job, const char *text, size_t length, char *error, size_t size)
+{
+	json_error_t at;
+	const json_t *task,
+			   *candidate,
+			   *device,
+			   *signature;
+	const char *language;
+
+	memset(job, 0, sizeof(*job));
+	job->profile = job_default_profile;
+	job->root = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK, &at);
+	if (!job->root)
+		return wrong(error, size, "the job is no JSON: %s (line %d)", at.text, at.line);
+	task = json_object_get(job->root, "task");
+	candidate = json_object_get(job->root, "candidate");
+	device = json_object_get(job->root, "device");
+	signature = json_object_get(task, "signature");
+	job->task = json_string_value(json_object_get(task, "name"));
+	job->reference = json_string_value(json_object_get(task, "reference"));
+	job->code = json_string_value(json_object_get(candidate, "code"));
+	language = json_string_value(json_object_get(task, "language"));
+	if (!job->reference || !job->code)
+		return wrong(error, size, "\"task\" needs a \"reference\" and \"candidate\" a \"code\"");
+	if (!job->task)
+		job->task = "(unnamed)";
+	if (language && strcmp(language, "c") == 0)
+		job->language = LANGUAGE_C;
+	else if (language && strcmp(language, "cuda") == 0)
+		job->language = LANGUAGE_CUDA;
+	else if (language && strcmp(language, "pytorch") == 0)
+		job->language = LANGUAGE_PYTORCH;
+	else
+		return wrong(error, size, "task: \"language\" must be c, cuda or pytorch");
+	if (job->language != LANGUAGE_PYTORCH && !parse_signature(&job->signature, signature, error, size))
+		return false;
+	job->tolerance.rtol = tolerance(task, signature, "rtol");
+	job->tolerance.atol = tolerance(task, signature, "atol");
+	job->cores = json_is_integer(json_object_get(task, "cores")) ? (int) json_integer_value(json_object_get(task, "cores")) : 1;
+	if (job->cores < 1)
+		return wrong(error, size, "task: \"cores\" must be at least 1");
+	if (json_object_get(job->root, "profile") && !parse_profile(&job->profile, json_object_get(job->root, "profile"), error, size))
+		return false;
+	if (json_is_number(json_object_get(job->root, "budget_seconds")))
+		job->budget_seconds = fmax(0, json_number_value(json_object_get(job->root, "budget_seconds")));
+	job->device_key = json_string_value(json_object_get(device, "key"));
+	job->device_class = json_string_value(json_object_get(device, "class"));
+	return true;
+}
+
+void
+job_free(Job *job)
+{
+	json_decref(job->root);
+	job->root = NULL;
+}

@@ -1,0 +1,109 @@
+/*
+ * job.h
+ *		A job as read from standard input or a file, and the result that is written.
+ */
+#ifndef CUDAL1_JOB_H
+#define CUDAL1_JOB_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "common/random.h"
+#include "common/tensor.h"
+#include "common/wire.h"
+#include "src/score.h"
+
+typedef enum JobLanguage
+{
+	LANGUAGE_C,
+	LANGUAGE_CUDA,
+	LANGUAGE_PYTORCH,
+} JobLanguage;
+
+/* the numbers of the protocol; names and meanings as the columns of cudal1.profile */
+typedef struct Profile
+{
+	int			pairs;
+	int			looks[8];
+	int			nlooks;
+	int			futility_pairs; /* 0: never */
+	double		bucket_seconds;
+	double		block_seconds;
+	double		window_seconds;
+	Cudal1Estimator bucket_estimator;
+	bool		mean_of_ratios;
+	double		precision_goal;
+	double		precision_slope;
+	double		confidence;
+	double		half_width_limit;	/* 0: no interval is wide */
+	double		variance_limit; /* 0: not judged */
+	int			first_checks;
+	int			min_checks;
+	int			max_checks;
+	double		check_seconds;
+	int			audits;
+	double		audit_seconds;
+	double		audit_sigma;
+	double		audit_margin;
+	double		run_limit_factor;
+	double		run_limit_min;
+	double		run_limit_max;
+	double		build_seconds;
+	int			memory_mb;
+	int			arena_mb;
+	double		disturbed_factor;
+	int			disturbed_attempts;
+	double		budget_factor;	/* 0: no budget */
+	double		budget_min;
+	bool		cold_cache;
+} Profile;
+
+typedef enum ArgumentRole
+{
+	ROLE_IN,
+	ROLE_OUT,
+	ROLE_INOUT,
+	ROLE_SCALAR,
+} ArgumentRole;
+
+typedef struct Argument
+{
+	char		name[64];
+	ArgumentRole role;
+	Tensor		tensor;			/* a scalar has no dimensions */
+	RandomInit	init;
+	double		low;
+	double		high;
+	uint8_t		scalar[8];
+} Argument;
+
+typedef struct Signature
+{
+	char		entry[64];
+	Argument	argument[WIRE_MAX_ARGUMENTS];
+	int			arguments;
+} Signature;
+
+typedef struct Job
+{
+	json_t	   *root;			/* owns every string below */
+	const char *task;
+	JobLanguage language;
+	const char *reference;
+	const char *code;
+	Signature	signature;		/* c and cuda */
+	Tolerance	tolerance;
+	Profile		profile;
+	int			cores;
+	double		budget_seconds; /* of the device, from the first check on; 0: not given */
+	const char *device_key;
+	const char *device_class;
+} Job;
+
+/* false: `error` says which member is wrong and what would be valid */
+extern bool job_parse(Job *job, const char *text, size_t length, char *error, size_t size);
+extern void job_free(Job *job);
+
+extern const Profile job_default_profile;
+
+#endif							/* CUDAL1_JOB_H */

@@ -1,0 +1,530 @@
+/*
+ * main.c
+ *		cudal1-measure: one job in, one result out.
+ *
+ * Run by the background worker and the agent with the job on standard input, or by a person with files. The program is
+ * trusted; what it starts is not. It leaves nothing behind: its scratch folder is removed at its end, and one that a
+ * killed predecessor left is swept by the next run, which sees by the lock on it that its owner is gone.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "supervisor/measure.h"
+#include "process/refused.h"
+#include "process/stopped.h"
+#include "supervisor/build/tree.h"
+
+#define SCRATCH_PREFIX	"cudal1-measure-"
+#define JOB_LIMIT		((size_t) 64 << 20)
+
+static const char *const outcome_names[] = {
+	"lost", "successful", "unstable", "compile_error", "launch_failure", "timeout", "crash", "wrong_output", "cheat", "unverified",
+	"lost", "cancelled",
+};
+
+static void
+usage(FILE *to)
+{
+	fputs("cudal1-measure measures a candidate kernel against its reference and prints the verdict as a line of JSON.\n"
+		  "\n"
+		  "Usage:\n"
+		  "  cudal1-measure [OPTION]... [JOB.json]\n"
+		  "  cudal1-measure [OPTION]... --reference FILE --candidate FILE [--signature FILE]\n"
+		  "\n"
+		  "Without a file the job is read from standard input, and progress is written as lines of JSON.\n"
+		  "\n"
+		  "  --reference FILE     the task's reference: C, CUDA C++, or Python as a KernelBench file\n"
+		  "  --candidate FILE     the code to measure\n"
+		  "  --signature FILE     JSON: the entry's name and arguments (C, CUDA)\n"
+		  "  --language NAME      c, cuda or pytorch; default: by the reference's file name\n"
+		  "  --profile FILE       JSON with numbers of the protocol; default: those of profile 'default'\n"
+		  "  --quick              buckets of 0.1 s, one look\n"
+		  "  --device KEY         cpu:CORES, for instance cpu:1 or cpu:2-3; a GPU's UUID, or cuda:N, N as nvidia-smi counts; default: the last\n"
+		  "                       core, for CUDA the first GPU\n"
+		  "  --cores N            cores a run may use; default 1\n"
+		  "  --python FILE        interpreter with PyTorch; default /usr/bin/python3\n"
+		  "  --scratch FOLDER     where a private folder is made; default TMPDIR or /tmp\n"
+		  "  --libdir FOLDER      where the executors are\n"
+		  "  --allow-unsandboxed  run without bubblewrap: only for code you would run by hand\n"
+		  "  --devices            print this host's devices, one a line\n"
+		  "  --refused cpu|gpu COMMAND [ARGUMENT]...\n"
+		  "                       run a command, print the system calls a sandbox would refuse\n"
+		  "  --version, --help\n"
+		  "\n"
+		  "Exit status: 0 if a result was written, 1 if not, 2 for wrong usage.\n", to);
+}
+
+/* what a sandbox binds is named from the root */
+static const char *
+absolute(const char *path)
+{
+	const char *real = realpath(path, NULL);
+
+	return real ? real : path;
+}
+
+/* executors beside this program, as in the folder it was built in, serve before the installed ones */
+static const char *
+find_libdir(void)
+{
+	static char folder[PATH_MAX];
+	char		path[PATH_MAX + 16];
+	ssize_t		n = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
+	char	   *slash;
+
+	folder[n > 0 ? n : 0] = '\0';
+	slash = strrchr(folder, '/');
+	if (slash)
+	{
+		*slash = '\0';
+		snprintf(path, sizeof(path), "%s/exec-c", folder);
+		if (access(path, X_OK) == 0)
+			return folder;
+	}
+	return CUDAL1_LIBDIR;
+}
+
+static void
+cancel(int number)
+{
+	executor_cancelled = 1;
+}
+
+static void
+note_continued(int number)
+{
+	stopped_continued = stopped_continued + 1;
+}
+
+/* folders whose owner is gone */
+static void
+sweep(const char *scratch)
+{
+	DIR		   *folder = opendir(scratch);
+	struct dirent *entry;
+
+	while (folder && (entry = readdir(folder)) != NULL)
+	{
+		char		path[PATH_MAX];
+		int			fd;
+		struct stat st;
+
+		if (strncmp(entry->d_name, SCRATCH_PREFIX, strlen(SCRATCH_PREFIX)) != 0)
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", scratch, entry->d_name);
+		fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		/* a folder just made may not be locked yet: a minute of grace */
+		if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && time(NULL) - st.st_mtime > 60 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+			remove_tree(path);
+		close(fd);
+	}
+	if (folder)
+		closedir(folder);
+}
+
+static char *
+read_all(FILE *file, size_t *length)
+{
+	size_t		size = 1 << 16;
+	char	   *text = malloc(size);
+
+	*length = 0;
+	while (text)
+	{
+		size_t		n = fread(text + *length, 1, size - *length - 1, file);
+
+		*length += n;
+		if (n == 0)
+			break;
+		if (*length + 1 == size)
+		{
+			char	   *more = size < JOB_LIMIT ? realloc(text, size *= 2) : NULL;
+
+			if (!more)
+				free(text);
+			text = more;
+		}
+	}
+	if (text)
+		text[*length] = '\0';
+	return text;
+}
+
+static char *
+read_file(const char *path, size_t *length)
+{
+	FILE	   *file = fopen(path, "re");
+	char	   *text = file ? read_all(file, length) : NULL;
+
+	if (!text)
+	{
+		fprintf(stderr, "cudal1-measure: can't read %s: %s\n", path, strerror(errno));
+		exit(2);
+	}
+	fclose(file);
+	return text;
+}
+
+static json_t *
+read_json(const char *path)
+{
+	json_error_t at;
+	size_t		length;
+	char	   *text = read_file(path, &length);
+	json_t	   *json = json_loadb(text, length, 0, &at);
+
+	free(text);
+	if (!json)
+	{
+		fprintf(stderr, "cudal1-measure: %s, line %d: %s\n", path, at.line, at.text);
+		exit(2);
+	}
+	return json;
+}
+
+/* a number, or nothing where it does not apply */
+static void
+put_number(json_t *object, const char *name, double value)
+{
+	if (isfinite(value))
+		json_object_set_new(object, name, json_real(value));
+}
+
+/* in milliseconds' precision: where the time of a device went */
+static json_t *
+spendings(const Result *r)
+{
+	static const char *const names[SPENDINGS] = {
+		"start", "memory", "load", "first", "inputs", "stage", "block", "settle", "compare",
+		"poison", "end"
+	};
+	json_t	   *o = json_object();
+
+	for (int i = 0; i < SPENDINGS; i++)
+		json_object_set_new(o, names[i], json_real(round(fmax(r->spent[i], 0) * 1000) / 1000));
+	return o;
+}
+
+static void
+print_result(Measure *m)
+{
+	Result	   *r = &m->result;
+	json_t	   *o = json_object();
+	char	   *line;
+
+	json_object_set_new(o, "type", json_string("result"));
+	json_object_set_new(o, "outcome", json_string(outcome_names[r->outcome]));
+	if (r->detail[0])
+		json_object_set_new(o, "detail", json_string(r->detail));
+	put_number(o, "score", r->score);
+	put_number(o, "lower", r->lower);
+	put_number(o, "upper", r->upper);
+	put_number(o, "half_width", r->half_width);
+	if (isfinite(r->half_width))
+		json_object_set_new(o, "wide", json_boolean(r->wide));
+	put_number(o, "variance", r->variance);
+	if (r->pairs > 0)
+	{
+		json_t	   *buckets = json_array();
+
+		json_object_set_new(o, "pairs", json_integer(r->pairs));
+		json_object_set_new(o, "rounds", json_integer(r->rounds));
+		for (int i = 0; i < r->pairs; i++)
+			json_array_append_new(buckets, json_real(r->buckets[i]));
+		json_object_set_new(o, "bucket_means", buckets);
+		if (r->samples)
+			json_object_set_new(o, "samples", r->samples);
+	}
+	put_number(o, "reference_seconds", r->reference_seconds);
+	put_number(o, "candidate_seconds", r->candidate_seconds);
+	json_object_set_new(o, "checks", json_integer(r->checks));
+	put_number(o, "max_error", r->max_error);
+	json_object_set_new(o, "audits", json_integer(r->audits));
+	put_number(o, "audit_bound", r->audit_bound);
+	put_number(o, "build_seconds", r->build_seconds);
+	put_number(o, "device_seconds", r->device_seconds);
+	put_number(o, "startup_seconds", r->startup_seconds);
+	put_number(o, "clock_seconds", r->clock_seconds);
+	put_number(o, "wall_seconds", r->wall_seconds);
+	json_object_set_new(r->evidence, "seconds", spendings(r));
+	json_object_set_new(o, "environment", r->environment);
+	json_object_set_new(o, "evidence", r->evidence);
+	line = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(9));
+	if (m->options->person)
+		fputs("\r\033[K", stderr);
+	puts(line ? line : "{\"type\": \"result\", \"outcome\": \"lost\", \"detail\": \"the result could not be written as JSON\"}");
+	fflush(stdout);
+	free(line);
+	json_decref(o);
+}
+
+/*
+ * What is still a child when all executors have ended: a sandbox whose outer process was killed in the moment before the inner one
+ * had asked to die with it comes to us as an orphan, and would wait for ever.
+ */
+static void
+end_orphans(void)
+{
+	char		path[64];
+	FILE	   *children;
+	int			pid;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int) getpid());
+	children = fopen(path, "re");
+	while (children && fscanf(children, "%d", &pid) == 1)
+		kill(pid, SIGKILL);
+	if (children)
+		fclose(children);
+	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+		;
+}
+
+/* true if the measurement is to be made again, and nothing was printed */
+static bool
+measure_once(const Job *job, const Options *options, bool may_repeat)
+{
+	Measure    *m = calloc(1, sizeof(Measure));
+	bool		repeat;
+
+	if (!m)
+	{
+		fputs("cudal1-measure: out of memory\n", stderr);
+		exit(1);
+	}
+	m->job = job;
+	m->options = options;
+	m->started = clock_now();
+	m->device_lock[0] = m->device_lock[1] = m->scratch_lock = -1;
+	sweep(options->scratch);
+	sandbox_sweep();
+	snprintf(m->scratch, sizeof(m->scratch), "%s/" SCRATCH_PREFIX "XXXXXX", options->scratch);
+	if (!mkdtemp(m->scratch))
+	{
+		m->result.evidence = json_object();
+		m->result.environment = json_object();
+		conclude(m, OUTCOME_LOST, "can't make a folder in the scratch folder: %s", strerror(errno));
+		print_result(m);
+		free(m);
+		return false;
+	}
+	m->scratch_lock = open(m->scratch, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	flock(m->scratch_lock, LOCK_EX);
+	measure_run(m);
+	end_orphans();
+	remove_tree(m->scratch);
+	close(m->scratch_lock);
+	/* a batch system signals all processes of a job, us perhaps a moment after those whose end we saw: that is no verdict */
+	if (m->killed || m->result.outcome == OUTCOME_LOST || m->result.outcome == OUTCOME_UNVERIFIED)
+	{
+		if (!executor_cancelled)
+			clock_sleep(0.1);
+		if (executor_cancelled)
+			m->result.outcome = OUTCOME_CANCELLED;
+	}
+	repeat = may_repeat && m->killed && !executor_cancelled;
+	if (repeat)
+	{
+		json_decref(m->result.evidence);
+		json_decref(m->result.environment);
+		json_decref(m->result.samples);
+	}
+	else
+		print_result(m);
+	free(m->result.buckets);
+	free(m);
+	return repeat;
+}
+
+/*
+ * Code whose process, or whose compiler, was killed by someone else is measured once more: a person or the kernel short of memory
+ * may have done it. If it happens again it is the code's own doing, and its verdict.
+ */
+static int
+measure(const Job *job, const Options *options)
+{
+	cpu_set_t	allowed;
+	bool		known = sched_getaffinity(0, sizeof(allowed), &allowed) == 0;
+
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	if (measure_once(job, options, known))
+	{
+		sched_setaffinity(0, sizeof(allowed), &allowed);
+		measure_once(job, options, false);
+	}
+	return 0;
+}
+
+int
+main(int argc, char **argv)
+{
+	enum
+	{
+		O_REFERENCE = 256, O_CANDIDATE, O_SIGNATURE, O_LANGUAGE, O_PROFILE, O_QUICK, O_DEVICE, O_CORES, O_PYTHON, O_SCRATCH, O_LIBDIR,
+		O_UNSANDBOXED, O_DEVICES, O_VERSION, O_HELP
+	};
+	static const struct option long_options[] = {
+		{"reference", required_argument, NULL, O_REFERENCE}, {"candidate", required_argument, NULL, O_CANDIDATE},
+		{"signature", required_argument, NULL, O_SIGNATURE}, {"language", required_argument, NULL, O_LANGUAGE},
+		{"profile", required_argument, NULL, O_PROFILE}, {"quick", no_argument, NULL, O_QUICK},
+		{"device", required_argument, NULL, O_DEVICE}, {"cores", required_argument, NULL, O_CORES},
+		{"python", required_argument, NULL, O_PYTHON}, {"scratch", required_argument, NULL, O_SCRATCH},
+		{"libdir", required_argument, NULL, O_LIBDIR}, {"allow-unsandboxed", no_argument, NULL, O_UNSANDBOXED},
+		{"devices", no_argument, NULL, O_DEVICES}, {"version", no_argument, NULL, O_VERSION}, {"help", no_argument, NULL, O_HELP},
+		{NULL, 0, NULL, 0}
+	};
+	const char *tmp = getenv("TMPDIR");
+	Options		options = {.libdir = find_libdir(),.scratch = tmp && tmp[0] ? tmp : "/tmp",.python = "/usr/bin/python3"};
+	const char *reference = NULL,
+			   *candidate = NULL,
+			   *signature = NULL,
+			   *language = NULL,
+			   *profile = NULL,
+			   *device = NULL;
+	bool		quick = false,
+				devices = false;
+	int			cores = 1;
+	int			o;
+	char	   *text;
+	size_t		length;
+	char		error[512];
+	Job			job;
+	int			status;
+	struct sigaction action = {.sa_handler = cancel};
+	struct sigaction again = {.sa_handler = note_continued,.sa_flags = SA_RESTART};
+
+	(void) prctl(PR_SET_NAME, SANDBOX_SUPERVISOR);
+	/* what follows are the command's own options */
+	if (argc > 3 && strcmp(argv[1], "--refused") == 0)
+		return refused_list(argv[2], argv + 3);
+	while ((o = getopt_long(argc, argv, "h", long_options, NULL)) != -1)
+		switch (o)
+		{
+			case O_REFERENCE:
+				reference = optarg;
+				break;
+			case O_CANDIDATE:
+				candidate = optarg;
+				break;
+			case O_SIGNATURE:
+				signature = optarg;
+				break;
+			case O_LANGUAGE:
+				language = optarg;
+				break;
+			case O_PROFILE:
+				profile = optarg;
+				break;
+			case O_QUICK:
+				quick = true;
+				break;
+			case O_DEVICE:
+				device = optarg;
+				break;
+			case O_CORES:
+				cores = atoi(optarg);
+				break;
+			case O_PYTHON:
+				options.python = optarg;
+				break;
+			case O_SCRATCH:
+				options.scratch = absolute(optarg);
+				break;
+			case O_LIBDIR:
+				options.libdir = absolute(optarg);
+				break;
+			case O_UNSANDBOXED:
+				options.unsandboxed = true;
+				break;
+			case O_DEVICES:
+				devices = true;
+				break;
+			case O_VERSION:
+				puts("cudal1-measure " CUDAL1_VERSION);
+				return 0;
+			case O_HELP:
+			case 'h':
+				usage(stdout);
+				return 0;
+			default:
+				usage(stderr);
+				return 2;
+		}
+	signal(SIGPIPE, SIG_IGN);
+	if (devices)
+	{
+		sandbox_sweep();
+		device_list(&options);
+		return 0;
+	}
+	if ((reference || candidate) ? (!reference || !candidate || optind != argc) : optind + 1 < argc)
+	{
+		usage(stderr);
+		return 2;
+	}
+	if (reference)
+	{
+		char	   *r = read_file(reference, &length);
+		char	   *c = read_file(candidate, &length);
+		const char *dot = strrchr(reference, '.');
+		json_t	   *p = profile ? read_json(profile) : quick ? json_pack("{s:f, s:[i], s:f, s:f, s:i, s:i, s:f}",
+																		 "bucket_seconds", 0.1, "looks", 7, "half_width_limit", 0.05,
+																		 "check_seconds", 0.5, "min_checks", 10, "audits", 50,
+																		 "audit_seconds", 0.3) : json_object();
+		json_t	   *root = json_pack("{s:{s:s, s:s, s:s, s:o, s:i}, s:{s:s}, s:o, s:{s:s*}}",
+									 "task", "name", reference, "language", language ? language : !dot ? "c" : strcmp(dot, ".py") == 0 ? "pytorch" : strcmp(dot, ".cu") == 0 ? "cuda" : "c",
+									 "reference", r, "signature", signature ? read_json(signature) : json_null(), "cores", cores,
+									 "candidate", "code", c, "profile", p, "device", "key", device);
+
+		if (!root)
+		{
+			fprintf(stderr, "cudal1-measure: the sources must be UTF-8 text\n");
+			return 2;
+		}
+		text = json_dumps(root, 0);
+		length = strlen(text);
+		options.person = isatty(STDERR_FILENO);
+		json_decref(root);
+		free(r);
+		free(c);
+	}
+	else if (optind < argc)
+	{
+		text = read_file(argv[optind], &length);
+		options.person = isatty(STDERR_FILENO);
+	}
+	else
+	{
+		if (isatty(STDIN_FILENO))
+			fputs("cudal1-measure: reading a job from the terminal; --help says how to name files\n", stderr);
+		text = read_all(stdin, &length);
+		options.lines = true;
+	}
+	if (!text || !job_parse(&job, text, length, error, sizeof(error)))
+	{
+		fprintf(stderr, "cudal1-measure: %s\n", text ? error : "no memory for the job");
+		return 1;
+	}
+	free(text);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGCONT, &again, NULL);
+	status = measure(&job, &options);
+	job_free(&job);
+	return status;
+}

@@ -1,0 +1,167 @@
+/*
+ * outputs.c
+ *		Reads what a run has left, while its process is stopped, and compares it.
+ */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "supervisor/gpu/cuda.h"
+#include "supervisor/measure.h"
+
+bool
+measure_table(Measure *m, Executor *executor, Side side, uint32_t run, WireTensor *table)
+{
+	uint32_t	tensors = *(volatile uint32_t *) &executor->control->tensors;
+
+	if (tensors != (uint32_t) m->outputs)
+		return conclude(m, side == SIDE_CANDIDATE ? OUTCOME_WRONG_OUTPUT : OUTCOME_UNVERIFIED,
+						"%s returns %u tensors instead of %d", side == SIDE_CANDIDATE ? "the code" : "the reference", tensors, m->outputs);
+	memcpy(table, &executor->control->table[run * tensors], tensors * sizeof(*table));
+	return true;
+}
+
+bool
+measure_check_layout(Measure *m, Side side, int output, const WireTensor *found)
+{
+	const Tensor *layout = &m->output[output];
+	Tensor		other = {.dtype = found->dtype,.ndim = found->ndim < WIRE_MAX_DIMS ? found->ndim : WIRE_MAX_DIMS};
+	Outcome		outcome = side == SIDE_CANDIDATE ? OUTCOME_WRONG_OUTPUT : OUTCOME_UNVERIFIED;
+	uint64_t	span;
+	char		want[200],
+				have[200];
+
+	if (found->dtype == layout->dtype && found->ndim == layout->ndim && memcmp(found->shape, layout->shape, layout->ndim * sizeof(int64_t)) == 0)
+	{
+		/* executors copy what overlaps itself; strides of an empty array may be anything */
+		if (layout->elements == 0 || !tensor_span(layout, found->stride, &span)
+			|| !tensor_overlaps(layout, found->stride))
+			return true;
+		tensor_describe(layout, want, sizeof(want));
+		return conclude(m, outcome, "output %d, %s, overlaps itself: each element of a result has "
+						"a place of its own", output, want);
+	}
+	memcpy(other.shape, found->shape, sizeof(other.shape));
+	tensor_describe(layout, want, sizeof(want));
+	tensor_describe(&other, have, sizeof(have));
+	return conclude(m, outcome, "output %d is %s, expected %s", output, have, want);
+}
+
+/* pytorch: the outputs, where a copy of the table says that they lie */
+static bool
+read_from_table(Measure *m, Executor *executor, Side side, const WireTensor *table, void *out)
+{
+	char	   *to = out;
+
+	for (int i = 0; i < m->outputs; i++)
+	{
+		ExecutorResult result;
+
+		if (!measure_check_layout(m, side, i, &table[i]))
+			return false;
+		result = executor_read_tensor(executor, &table[i], &m->output[i], to);
+		if (result != EXECUTOR_OK)
+			return measure_failed(m, side, executor, result, "as an output was read");
+		to += measure_gathered(&m->output[i]);
+	}
+	return true;
+}
+
+static bool
+read_outputs(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out)
+{
+	WireTensor	table[WIRE_MAX_TENSORS];
+	char	   *to = out;
+
+	if (m->job->language == LANGUAGE_PYTORCH && !measure_table(m, executor, side, run, table))
+		return false;
+	if (m->gpu)
+		return gpu_read(m, executor, side, arena, run, slot, out);
+	if (m->job->language == LANGUAGE_PYTORCH)
+		return read_from_table(m, executor, side, table, out);
+	for (int i = 0; i < m->outputs; i++)
+	{
+		memcpy(to, arena->outputs + slot * arena->output_slot_bytes + m->output[i].offset, m->output[i].bytes);
+		to += measure_gathered(&m->output[i]);
+	}
+	return true;
+}
+
+bool
+measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out)
+{
+	double		started = clock_now();
+	bool		good = read_outputs(m, executor, side, arena, run, slot, out);
+
+	measure_spent(m, SPENT_COMPARE, started);
+	return good;
+}
+
+void *
+measure_alloc(Measure *m, size_t bytes)
+{
+	return m->gpu ? gpu_alloc(m, bytes) : malloc(bytes + 1);
+}
+
+void
+measure_free(Measure *m, void *memory)
+{
+	if (m->gpu)
+		gpu_free(m, memory);
+	else
+		free(memory);
+}
+
+static void
+describe_index(const Tensor *tensor, size_t index, char *text, size_t size)
+{
+	size_t		length = 0;
+	size_t		stride = tensor->elements;
+
+	text[0] = '\0';
+	for (uint32_t d = 0; d < tensor->ndim && length < size; d++)
+	{
+		stride /= (size_t) tensor->shape[d];
+		length += (size_t) snprintf(text + length, size - length, "%s%zu", d ? ", " : "", (index / stride) % (size_t) tensor->shape[d]);
+	}
+}
+
+bool
+measure_compare(Measure *m, const void *expected, const void *found, Side blamed)
+{
+	size_t		at = 0;
+	double		start = clock_now();
+
+	for (int i = 0; i < m->outputs; i++)
+	{
+		const Tensor *t = &m->output[i];
+		Comparison	c;
+
+		if (!m->gpu)
+			tensor_compare((const char *) expected + at, (const char *) found + at, t->dtype, t->elements, m->job->tolerance, &c);
+		else if (!gpu_compare(m, (const char *) expected + at, (const char *) found + at, i, &c))
+			return false;
+		at += measure_gathered(t);
+		if (!c.equal)
+		{
+			char		shape[200],
+						index[200];
+
+			tensor_describe(t, shape, sizeof(shape));
+			describe_index(t, c.first, index, sizeof(index));
+			if (blamed == SIDE_REFERENCE)
+				return conclude(m, OUTCOME_UNVERIFIED, "the reference does not agree with itself in two processes: output %d, %s, differs in "
+								"%zu of %zu elements", i, shape, c.mismatches, t->elements);
+			return conclude(m, OUTCOME_WRONG_OUTPUT, "output %d, %s: %zu of %zu elements are wrong, the first at [%s]: expected %.7g, found %.7g; "
+							"the largest deviation is %.3g tolerances", i, shape, c.mismatches, t->elements, index, c.expected, c.found, c.error);
+		}
+		if (blamed == SIDE_CANDIDATE && c.error > m->result.max_error)
+			m->result.max_error = c.error;
+	}
+	m->checked_seconds += measure_spent(m, SPENT_COMPARE, start) - start;
+	if (blamed == SIDE_CANDIDATE)
+		m->result.checks++;
+	return true;
+}

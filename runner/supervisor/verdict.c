@@ -1,0 +1,262 @@
+/*
+ * verdict.c
+ *		From the buckets to an outcome.
+ *
+ * Comparisons that are missing are made, audits are asked whether they confirm the score, and what is too unsteady to say anything is told
+ * from what the candidate is to blame for.
+ */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "supervisor/gpu/cuda.h"
+#include "supervisor/rounds.h"
+
+#define MIN_STEPS_SEEN	8		/* steps of each kind in traps, to set a bound */
+#define MORE_TRAPS		32		/* for that, at most */
+#define STEP_SHARE		0.5		/* of what a step takes in a trap, that it takes at least elsewhere */
+#define LEAST			1e-6	/* a score */
+#define MOST			1e9		/* an upper end */
+
+/* comparisons up to the profile's minimum, where the rounds gave fewer */
+bool
+verdict_top_up(Rounds *s)
+{
+	const Profile *p = &s->m->job->profile;
+	double		deadline = clock_now() + fmax(p->check_seconds, 0.1);
+	Half		half;
+	bool		good = true;
+
+	if (s->m->result.checks >= p->min_checks)
+		return true;
+	memset(&half, 0, sizeof(half));
+	executor_init(&half.executor[0]);
+	executor_init(&half.executor[1]);
+	for (int side = 0; side < 2 && good; side++)
+		good = measure_launch(s->m, &half.executor[side], side, side, &s->arena, s->seeds[0]);
+	while (good && s->m->result.checks < p->min_checks && clock_now() < deadline)
+	{
+		double		seconds;
+
+		good = rounds_inputs(s, 1)
+			&& rounds_block(s, &half, SIDE_REFERENCE, s->order, 1, 1, &seconds)
+			&& rounds_block(s, &half, SIDE_CANDIDATE, s->order, 1, 1, &seconds)
+			&& rounds_compare(s, 1);
+		measure_progress(s->m, "checking", (int) s->buckets.n, s->rounds, rounds_estimate(s), s->lower, s->upper, NAN, false);
+	}
+	measure_end(s->m, &half.executor[0]);
+	measure_end(s->m, &half.executor[1]);
+	return good;
+}
+
+/* whether traps have told what runs cost */
+static bool
+steps_known(const Rounds *s)
+{
+	for (int side = 0; side < 2; side++)
+		for (int kind = 0; kind < STEPS; kind++)
+			if (s->steps[side][kind].n < MIN_STEPS_SEEN)
+				return false;
+	return true;
+}
+
+/* what a score can be at most whose runs take nothing but what the executor's own loop takes; NAN where that is not known */
+static double
+loop_bound(Rounds *s)
+{
+	double		loop = values_median(&s->loop);
+
+	if (s->loop.n == 0)
+		return NAN;
+	json_object_set_new(s->m->result.evidence, "loop_seconds", json_real(loop));
+	return values_median(&s->times[SIDE_REFERENCE])
+		/ (loop * (1 - AUDIT_WARM * s->m->job->profile.audit_margin));
+}
+
+/*
+ * A block's time cannot be less than what its runs cost the code that launches them, one after the other. What they cost, traps tell, where a
+ * run's input comes only when the run before has answered; what a trap itself adds to a step, the reference's steps tell.
+ */
+static double
+step_bound(Rounds *s)
+{
+	double		step[2];
+	double		pace = values_median(&s->pace);
+
+	if (!steps_known(s))
+		return NAN;
+	for (int side = 0; side < 2; side++)
+	{
+		double		rested = values_median(&s->steps[side][STEP_RESTED]);
+
+		/* code that waits for its kernels waits for the GPU's turning to it, then */
+		rested -= rested > s->turns / 2 ? s->turns / 2 : 0;
+		step[side] = fmax(rested, fmax(values_median(&s->steps[side][STEP_LATE]), values_median(&s->steps[side][STEP_NEXT])));
+	}
+	json_object_set_new(s->m->result.evidence, "step_seconds", json_pack("[f, f, f]", pace, step[SIDE_REFERENCE], step[SIDE_CANDIDATE]));
+	return values_median(&s->times[SIDE_REFERENCE])
+		/ (step[SIDE_CANDIDATE] * fmax(STEP_SHARE, fmin(1, pace / step[SIDE_REFERENCE]))
+		   * (1 - AUDIT_WARM * s->m->job->profile.audit_margin));
+}
+
+/*
+ * Traps are drawn by lot, and those in which an output came late say nothing of what runs cost. A score that would be a reward gets as many more as it
+ * takes to know that.
+ */
+bool
+verdict_more_traps(Rounds *s)
+{
+	Half		half;
+	bool		good = true;
+	uint64_t	weights = random_next(&s->m->random);
+
+	if (!rounds_traps_due(s) || steps_known(s) || values_median(&s->buckets) <= 1)
+		return true;
+	memset(&half, 0, sizeof(half));
+	executor_init(&half.executor[0]);
+	executor_init(&half.executor[1]);
+	for (int side = 0; side < 2 && good; side++)
+		good = measure_launch(s->m, &half.executor[side], side, side, &s->arena, weights) && alone_warm(s, &half, side);
+	for (int i = 0; good && i < MORE_TRAPS && !steps_known(s); i++)
+	{
+		good = rounds_trap(s, &half);
+		measure_progress(s->m, "auditing", (int) s->buckets.n, s->rounds, rounds_estimate(s), s->lower, s->upper, NAN, false);
+	}
+	measure_end(s->m, &half.executor[0]);
+	measure_end(s->m, &half.executor[1]);
+	return good;
+}
+
+bool
+verdict_uneven(Rounds *s)
+{
+	Result	   *r = &s->m->result;
+
+	r->score = r->lower = fmax(fmin(s->least, 1), LEAST);
+	r->upper = 1;
+	r->half_width = MOST;
+	r->wide = true;
+	return conclude(s->m, OUTCOME_SUCCESSFUL, "runs take longer in blocks of some sizes than in others, time and again: the score is the least of them");
+}
+
+/* what can't be told of a task on a GPU, whoever is to blame for it; false after conclude() */
+static bool
+is_told(Rounds *s)
+{
+	Measure    *m = s->m;
+	double		reference = values_median(&s->times[SIDE_REFERENCE]);
+
+	if (!m->gpu || values_median(&s->buckets) <= 1)
+		return true;
+	if (s->runs[SIDE_REFERENCE] == 1 && reference < s->turns && audit_late_seconds(s) <= 0)
+		return conclude(m, OUTCOME_UNVERIFIED, "a run of %.3g s by itself is shorter than the GPU's turning to a process, %.3g s", reference, s->turns);
+	if (rounds_traps_due(s) && !steps_known(s))
+		return conclude(m, OUTCOME_UNVERIFIED, "what a run costs could not be told");
+	return true;
+}
+
+/* the half-width from which an interval is wide; INFINITY where none is */
+static double
+wide_from(const Rounds *s)
+{
+	const Profile *p = &s->m->job->profile;
+
+	return p->half_width_limit > 0 ? fmax(p->half_width_limit, p->precision_slope * fabs(log(values_median(&s->buckets)))) : INFINITY;
+}
+
+bool
+verdict_asks_aa(const Rounds *s, double half_width)
+{
+	double		end = cudal1_score_nearer_end(s->lower, s->upper);
+
+	return half_width > wide_from(s) && cudal1_score_conservative_round(end) > cudal1_score_conservative_round(s->lower);
+}
+
+/*
+ * What a score is worth whose interval is wide. From 1 on that is the lower end, whoever made it wide. Below 1 the nearer end is above what was
+ * measured: so the candidate is granted no more doubt than intervals of the reference itself show, none where theirs are not wide, and gets the
+ * lower end where its pairs spread more than the reference's do, or where its budget left no time to tell.
+ */
+static double
+careful_score(Rounds *s, double score, const char **why)
+{
+	const Profile *p = &s->m->job->profile;
+	json_t	   *evidence = json_pack("{s:f}", "estimate", score);
+	json_t	   *pairs = json_array();
+	double		doubt;
+	bool		own;
+
+	json_object_set_new(s->m->result.evidence, "wide", evidence);
+	*why = "the score is its end nearer to 1.00";
+	if (!verdict_asks_aa(s, s->half_width))
+		return cudal1_score_nearer_end(s->lower, s->upper);
+	*why = "the score is its lower end";
+	if (!s->aa || s->aa->buckets.n < AA_PAIRS)
+		return s->lower;
+	doubt = cudal1_score_doubt(s->buckets.v, s->buckets.n, s->aa->buckets.v, s->aa->buckets.n, p->confidence, p->nlooks, &own);
+	for (size_t i = 0; i < s->aa->buckets.n; i++)
+		json_array_append_new(pairs, json_real(s->aa->buckets.v[i]));
+	json_object_set_new(evidence, "aa", pairs);
+	json_object_set_new(evidence, "own", json_boolean(own));
+	*why = "pairs of the reference with itself spread less, so the score is its lower end";
+	if (own)
+		return s->lower;
+	json_object_set_new(evidence, "doubt", json_real(doubt));
+	*why = "pairs of the reference with itself spread as much, so the score is its end nearer to 1.00, as far as theirs would reach";
+	return cudal1_score_nearer_end(s->lower, fmin(s->upper, doubt > wide_from(s) ? score * (1 + doubt) : score));
+}
+
+void
+verdict_conclude(Rounds *s, bool left)
+{
+	Measure    *m = s->m;
+	Result	   *r = &m->result;
+	const Profile *p = &m->job->profile;
+	const char *why = NULL;
+	bool		clear;
+	double		doubt = audit_doubt(s, &clear);
+	double		estimate = p->mean_of_ratios ? cudal1_score_mean(s->all.v, s->all.n) : values_median(&s->buckets);
+
+	r->half_width = fmin(s->half_width, MOST);
+	r->variance = cudal1_score_variance(s->buckets.v, s->buckets.n);
+	if (p->variance_limit > 0 && r->variance > p->variance_limit)
+		conclude(m, OUTCOME_UNSTABLE, "the variance across the buckets is %.4g, above %.4g", r->variance, p->variance_limit);
+	if (p->half_width_limit > 0 && isnan(s->half_width))
+		conclude(m, OUTCOME_UNVERIFIED, "a single pair has no interval");
+	if (!is_told(s))
+		return;
+	r->wide = !left && s->half_width > wide_from(s);
+	r->score = r->wide ? careful_score(s, estimate, &why) : estimate;
+	r->audit_bound = fmin(fmin(audit_bound(s, doubt), step_bound(s)), loop_bound(s));
+	if (isfinite(r->audit_bound) && r->audit_bound < estimate)
+	{
+		json_object_set_new(r->evidence, "score_before_audit", json_real(r->score));
+		estimate = r->audit_bound;
+		r->score = fmin(r->score, estimate);
+		s->lower = fmin(s->lower, estimate);
+		s->upper = fmin(s->upper, estimate);
+	}
+	if (audit_unclear(s, estimate, clear))
+	{
+		/* the benefit of the doubt is for small doubts: without it, what has been shown is the lower end */
+		double		strict = audit_bound(s, 0);
+
+		s->lower = isfinite(strict) ? fmin(s->lower, strict) : s->lower;
+		r->score = fmin(r->score, s->lower);
+		r->wide = true;
+		conclude(m, OUTCOME_SUCCESSFUL, "runs whose inputs come one by one are too unsteady to confirm %.4g: the score is what they show without a doubt",
+				 estimate);
+	}
+	/* what a column takes */
+	r->score = fmax(r->score, LEAST);
+	r->lower = s->lower;
+	r->upper = fmin(s->upper, MOST);
+	if (r->wide)
+		conclude(m, OUTCOME_SUCCESSFUL, "the interval after %zu pairs%s is +-%.2f %%, wider than %.2f %%: %s", s->buckets.n,
+				 s->over_budget ? ", when the time that a measurement of this task may take was used up," : "", 100 * r->half_width,
+				 100 * wide_from(s), why);
+	else
+		conclude(m, OUTCOME_SUCCESSFUL, NULL);
+}
