@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/text.h"
+
 static const char replacement[] = "\xef\xbf\xbd";
 
 void
@@ -41,29 +43,6 @@ cudal1_buffer_free(Buffer *buffer)
 {
 	free(buffer->data);
 	memset(buffer, 0, sizeof(*buffer));
-}
-
-/* bytes of the valid UTF-8 character at data, 0 if there is none */
-static size_t
-character(const unsigned char *data, size_t left)
-{
-	size_t		n;
-	uint32_t	code;
-	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-
-	if (data[0] < 0x80)
-		return 1;
-	n = data[0] >= 0xf0 && data[0] < 0xf8 ? 4 : data[0] >= 0xe0 ? 3 : data[0] >= 0xc0 ? 2 : 0;
-	if (n == 0 || data[0] >= 0xf8 || n > left)
-		return 0;
-	code = data[0] & (0xff >> (n + 1));
-	for (size_t i = 1; i < n; i++)
-	{
-		if ((data[i] & 0xc0) != 0x80)
-			return 0;
-		code = code << 6 | (data[i] & 0x3f);
-	}
-	return code < least[n] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ? 0 : n;
 }
 
 /* the code unit of an escape \uXXXX at data, -1 if there is none */
@@ -97,7 +76,7 @@ cudal1_text_repair(const char *data, size_t length, bool escapes, size_t *repair
 	cudal1_buffer_append(&out, "", 0);
 	while (i < length)
 	{
-		size_t		n = character((const unsigned char *) data + i, length - i);
+		size_t		n = text_character(data + i, length - i);
 
 		if (n == 0 || data[i] == '\0')
 		{

@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "supervisor/gpu/cuda.h"
+#include "common/text.h"
 #include "process/executor.h"
 #include "process/stopped.h"
 
@@ -36,144 +36,6 @@
 #define ATTENTION_SECONDS 0.1	/* how long a core is spent on waiting */
 
 volatile sig_atomic_t executor_cancelled;
-
-void
-clean_text(char *out, size_t size, const char *in, size_t length)
-{
-	size_t		o = 0;
-	size_t		i = 0;
-
-	while (i < length && in[i] != '\0' && o + 5 < size)
-	{
-		unsigned char c = (unsigned char) in[i];
-		int			extra = c < 0x80 ? 0 : c >= 0xC2 && c < 0xE0 ? 1 : c >= 0xE0 && c < 0xF0 ? 2 : c >= 0xF0 && c < 0xF5 ? 3 : -1;
-		bool		good = extra >= 0 && i + (size_t) extra < length;
-
-		for (int j = 1; good && j <= extra; j++)
-			good = ((unsigned char) in[i + (size_t) j] & 0xC0) == 0x80;
-		/* overlong forms, surrogates, and what lies beyond Unicode */
-		if (good && ((c == 0xE0 && (unsigned char) in[i + 1] < 0xA0) || (c == 0xED && (unsigned char) in[i + 1] > 0x9F)
-					 || (c == 0xF0 && (unsigned char) in[i + 1] < 0x90) || (c == 0xF4 && (unsigned char) in[i + 1] > 0x8F)))
-			good = false;
-		if (!good || (c < 0x20 && c != '\n' && c != '\t') || c == 0x7F)
-		{
-			out[o++] = '?';
-			i++;
-			continue;
-		}
-		for (int j = 0; j <= extra; j++)
-			out[o++] = in[i++];
-	}
-	out[o] = '\0';
-}
-
-int
-memory_file(const char *name, const void *bytes, size_t length)
-{
-	int			fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	size_t		done = 0;
-
-	while (fd >= 0 && done < length)
-	{
-		ssize_t		n = write(fd, (const char *) bytes + done, length - done);
-
-		if (n <= 0)
-		{
-			close(fd);
-			return -1;
-		}
-		done += (size_t) n;
-	}
-	if (fd >= 0)
-		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
-	return fd;
-}
-
-int
-log_file(void)
-{
-	int			fd = memfd_create("log", MFD_CLOEXEC);
-
-	if (fd >= 0)
-		fcntl(fd, F_SETFL, O_APPEND);
-	return fd;
-}
-
-/* shared memory of a fixed size */
-static int
-shared_memory(const char *name, size_t bytes, int seals, void **address)
-{
-	int			fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-
-	*address = NULL;
-	if (fd < 0)
-		return -1;
-	if (ftruncate(fd, (off_t) bytes) != 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | seals) != 0)
-	{
-		close(fd);
-		return -1;
-	}
-	if (bytes > 0)
-	{
-		*address = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-		if (*address == MAP_FAILED)
-		{
-			close(fd);
-			return -1;
-		}
-	}
-	return fd;
-}
-
-bool
-arena_create(Arena *arena, uint32_t slots, size_t input_slot_bytes, size_t output_slot_bytes, bool inputs_writable)
-{
-	arena_init(arena);
-	arena->slots = slots;
-	arena->input_slot_bytes = input_slot_bytes;
-	arena->output_slot_bytes = output_slot_bytes;
-	arena->inputs_fd = shared_memory("inputs", slots * input_slot_bytes, 0, (void **) &arena->inputs);
-	arena->outputs_fd = shared_memory("outputs", slots * output_slot_bytes, 0, (void **) &arena->outputs);
-	arena->master_fd = shared_memory("master", slots * input_slot_bytes, 0, (void **) &arena->master);
-	if (arena->inputs_fd < 0 || arena->outputs_fd < 0 || arena->master_fd < 0)
-		return false;
-	/*
-	 * The supervisor's own mapping stays writable; no one else's can become so. And none of this is a candidate's to change, who
-	 * could keep the reference from mapping its inputs by a seal of his own.
-	 */
-	if (fcntl(arena->inputs_fd, F_ADD_SEALS, (inputs_writable ? 0 : F_SEAL_FUTURE_WRITE) | F_SEAL_SEAL) != 0
-		|| fcntl(arena->outputs_fd, F_ADD_SEALS, F_SEAL_SEAL) != 0 || fcntl(arena->master_fd, F_ADD_SEALS, F_SEAL_SEAL) != 0)
-		return false;
-	return true;
-}
-
-void
-arena_init(Arena *arena)
-{
-	memset(arena, 0, sizeof(*arena));
-	arena->inputs_fd = arena->outputs_fd = arena->master_fd = -1;
-}
-
-static void
-drop(int *fd, void *address, size_t bytes)
-{
-	if (address && bytes > 0)
-		munmap(address, bytes);
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
-void
-arena_destroy(Arena *arena)
-{
-	if (arena->gpu)
-		gpu_arena_destroy(arena->gpu);
-	drop(&arena->inputs_fd, arena->inputs, arena->slots * arena->input_slot_bytes);
-	drop(&arena->outputs_fd, arena->outputs, arena->slots * arena->output_slot_bytes);
-	drop(&arena->master_fd, arena->master, arena->slots * arena->input_slot_bytes);
-	arena_init(arena);
-}
 
 void
 executor_init(Executor *executor)
@@ -560,7 +422,7 @@ judge(Executor *executor, ExecutorResult result, ExecutorResult freeze)
 	executor->value = executor->answer.value;
 	if (executor->answer.status == WIRE_OK)
 		return EXECUTOR_OK;
-	clean_text(executor->text, sizeof(executor->text), executor->control->text, sizeof(executor->control->text));
+	text_clean(executor->text, sizeof(executor->text), executor->control->text, sizeof(executor->control->text));
 	return executor->answer.status == WIRE_UNSUPPORTED ? EXECUTOR_UNSUPPORTED
 		: executor->answer.status == WIRE_FAULTED ? EXECUTOR_FAULTED : EXECUTOR_FAILED;
 }
@@ -817,7 +679,7 @@ executor_log(const Executor *executor, char *text, size_t size)
 	char		raw[4096];
 	ssize_t		n = executor->log_fd >= 0 ? pread(executor->log_fd, raw, sizeof(raw), 0) : 0;
 
-	clean_text(text, size, raw, n > 0 ? (size_t) n : 0);
+	text_clean(text, size, raw, n > 0 ? (size_t) n : 0);
 }
 
 void
@@ -842,7 +704,7 @@ executor_end(Executor *executor)
 	if (executor->control)
 		munmap(executor->control, sizeof(WireControl));
 	if (executor->pool)
-		gpu_pool_destroy(executor->pool);
+		executor->release(executor->pool);
 	for (int i = 0; i < EXECUTOR_RECENT; i++)
 		free(executor->memory.recent[i]);
 	for (int i = 0; i < 6; i++)

@@ -15,6 +15,7 @@
 #include "process/sandbox.h"
 #include "common/tensor.h"
 #include "common/wire.h"
+#include "process/arena.h"
 
 /* set by a signal handler; every wait for an executor ends then */
 extern volatile sig_atomic_t executor_cancelled;
@@ -92,39 +93,15 @@ typedef struct Executor
 	int64_t		value;			/* of the last reply */
 	char		text[2048];		/* the last error, valid UTF-8 */
 	struct GpuMemory *pool;		/* on a GPU: what a PyTorch executor allocates from */
+	size_t		pool_bytes;
+	void		(*release) (struct GpuMemory *pool);	/* gives that back */
 	OutputMemory memory;
 } Executor;
 
-/* memory shared with executors: slots of inputs, and of outputs where the executor writes into shared memory */
-typedef struct Arena
-{
-	int			inputs_fd;
-	int			outputs_fd;
-	char	   *inputs;
-	char	   *outputs;
-	char	   *master;			/* the inputs as the supervisor made them; never seen by a candidate */
-	int			master_fd;
-	bool		direct;			/* read-only inputs are made in place, not copied from master before each block */
-	uint32_t	slots;
-	uint32_t	spare;			/* more slots, of the master alone */
-	size_t		input_slot_bytes;
-	size_t		output_slot_bytes;
-	struct GpuArena *gpu;		/* the memory that the descriptors stand for, where it lies on a GPU */
-} Arena;
-
-extern bool arena_create(Arena *arena, uint32_t slots, size_t input_slot_bytes, size_t output_slot_bytes, bool inputs_writable);
-/* no memory yet; arena_destroy does nothing */
-extern void arena_init(Arena *arena);
-extern void arena_destroy(Arena *arena);
-
-/* a sealed memfd holding these bytes */
-extern int	memory_file(const char *name, const void *bytes, size_t length);
-extern int	log_file(void);
-
-/* the executor gets descriptors 3.. as wire.h says; `code` is appended to argv by the caller */
 /* nothing started yet; executor_end does nothing */
 extern void executor_init(Executor *executor);
 
+/* the executor gets descriptors 3.. as wire.h says; `code` is appended to argv by the caller */
 extern ExecutorResult executor_start(Executor *executor, Sandbox *sandbox, const Arena *arena, int call_fd, int filter_fd, double seconds);
 /* starts the interpreter; zygote_ready waits until it has imported PyTorch, else `text` is what it printed */
 extern ExecutorResult zygote_start(Zygote *zygote, Sandbox *sandbox, int filter_fd);
@@ -180,8 +157,5 @@ extern bool executor_write_places(Executor *executor, const struct iovec *places
 
 /* the first bytes of what it printed, valid UTF-8 */
 extern void executor_log(const Executor *executor, char *text, size_t size);
-
-/* copies text, replacing what is not UTF-8 and control characters */
-extern void clean_text(char *out, size_t size, const char *in, size_t length);
 
 #endif							/* CUDAL1_EXECUTOR_H */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "supervisor/rounds.h"
+#include "supervisor/timing.h"
 
 #define AA_FROM		3			/* pairs of the candidate's, before which nothing is foreseen */
 
@@ -93,7 +93,7 @@ aa_complete(Rounds *s)
 {
 	while (!s->aa || s->aa->buckets.n < AA_PAIRS)
 	{
-		if (rounds_over_budget(s))
+		if (stopping_over_budget(s))
 			return true;
 		if (!aa_pair(s))
 			return false;

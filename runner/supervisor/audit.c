@@ -13,28 +13,26 @@
  * some of one side, one after the other, then those of the other side on the same inputs. The
  * supervisor waits for the answers without sleeping where it has a core for that.
  *
- * On a GPU an audit is one run of a round of its own, see run_round(), and cuda_audit.c.
+ * On a GPU an audit is one run of a round of its own, see rounds_round(), and cuda_audit.c.
  */
 #define _GNU_SOURCE
 #include <math.h>
 #include <sched.h>
 #include <string.h>
 
-#include "common/clock.h"
-#include "supervisor/rounds.h"
+#include "supervisor/gpu/cuda.h"
+#include "supervisor/timing.h"
 
+#define L2_TIMES		3.0		/* inputs that turn each other out of a GPU's cache, in its size */
 #define SPELL			8		/* audits, of a side */
 #define EMPTY_BLOCKS	15
 #define OVERHEAD		1e-4	/* seconds an audit of a side takes to start and stop its process */
 #define GROUPS			8
 #define QUARTILE		0.25
-#define MIN_AUDITS		8		/* to set a bound */
 #define SPELL_WARM		0.08	/* of audit_margin: caches of spells are colder */
 #define COLD_C			2e-6	/* seconds that a run by itself takes more, where code is cold */
 #define COLD_PYTORCH	20e-6
 #define CLEAR			0.1		/* of the reference's time: with less doubt, audits are clear */
-#define MATTERS			1.5		/* scores above this must be confirmed */
-#define PATIENCE		4		/* times audit_seconds */
 #define NOISE			3.0		/* times the reference's: more is the candidate's own */
 #define MAX_SLOWER		4.0		/* times as long that blocks of a busy host may take */
 
@@ -316,41 +314,13 @@ audit_unclear(const Rounds *s, double score, bool clear)
 	return !s->m->gpu && s->audits_a_half > 0 && !clear && score > MATTERS;
 }
 
-/*
- * A score that matters, and audits too noisy to confirm it: more of them, with a pair of their own.
- * And too few of them to confirm any: a half whose inputs take long to make ends before all its
- * audits are made.
- */
-bool
-audit_more(Rounds *s)
+/* slots that an audit on a GPU stages: what both sides' blocks do, but no more than turn each other out of its cache */
+uint32_t
+audit_staged(const Rounds *s)
 {
-	double		deadline = clock_now() + PATIENCE * s->m->job->profile.audit_seconds;
-	double		score = values_median(&s->buckets);
-	Half		half;
-	bool		clear;
-	bool		matters = score > MATTERS;
-	bool		good = true;
-	uint64_t	weights = random_next(&s->m->random);
+	const Measure *m = s->m;
+	uint32_t	most = s->runs[0] < s->runs[1] ? s->runs[0] : s->runs[1];
+	double		enough = 1 + L2_TIMES * (double) m->gpu->l2_bytes / (double) (m->input_slot_bytes + m->output_bytes + 1);
 
-	audit_doubt(s, &clear);
-	if (s->audits_a_half == 0 || (s->audit_more.n < MIN_AUDITS ? score <= 1 : clear || !matters))
-		return true;
-	memset(&half, 0, sizeof(half));
-	executor_init(&half.executor[0]);
-	executor_init(&half.executor[1]);
-	for (int side = 0; side < 2 && good; side++)
-		good = measure_launch(s->m, &half.executor[side], side, side, &s->arena, weights)
-			&& alone_warm(s, &half, side);
-	for (int i = 0;
-		 good && (s->audit_more.n < MIN_AUDITS || (matters && !clear && clock_now() < deadline));
-		 i++)
-	{
-		good = rounds_audit(s, &half, i % 2 == 0);
-		audit_doubt(s, &clear);
-		measure_progress(s->m, "auditing", (int) s->buckets.n, s->rounds, rounds_estimate(s),
-			s->lower, s->upper, NAN, false);
-	}
-	measure_end(s->m, &half.executor[0]);
-	measure_end(s->m, &half.executor[1]);
-	return good;
+	return (uint32_t) fmin(most, enough);
 }

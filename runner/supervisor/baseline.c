@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "supervisor/gpu/cuda.h"
-#include "supervisor/rounds.h"
+#include "supervisor/timing.h"
 
 #define ALONE_BLOCKS	3
 #define ALONE_BLOCKS_GPU	5		/* one order's blocks are held against these */
@@ -96,7 +96,7 @@ loop_cost(Rounds *s, Half *half)
 
 		good = rounds_block(s, half, SIDE_REFERENCE, s->order, n, 0, &seconds);
 		if (good)
-			values_append(&s->loop, fmax(alone_net(s, half, seconds, half->empty[SIDE_REFERENCE]), 0) / n);
+			values_append(&s->loop, fmax(baseline_net(s, half, seconds, half->empty[SIDE_REFERENCE]), 0) / n);
 	}
 	executor->idle = false;
 	return good;
@@ -170,7 +170,7 @@ settle_alone(Rounds *s, Half *half, Side side)
 
 /* blocks of one long run or two need none of this; whoever dawdles here goes without */
 bool
-alone_settle_both(Rounds *s, Half *half)
+baseline_settle_both(Rounds *s, Half *half)
 {
 	double		spent[2] = {0};
 
@@ -197,7 +197,7 @@ alone_settle_both(Rounds *s, Half *half)
  * it has nothing to run would have that taken off its times.
  */
 bool
-alone_warm(Rounds *s, Half *half, Side side)
+baseline_warm(Rounds *s, Half *half, Side side)
 {
 	if ((s->m->gpu || s->m->time[side] < MEASURE_SLOW) && !settle_alone(s, half, side))
 		return false;
@@ -205,7 +205,7 @@ alone_warm(Rounds *s, Half *half, Side side)
 		return true;
 	if (s->m->gpu)
 		return turn_cost(s, half) && empty_cost(s, half, s->runs[1], &half->empty[1], NULL)
-			&& empty_cost(s, half, rounds_audit_staged(s), &half->empty_single, NULL)
+			&& empty_cost(s, half, audit_staged(s), &half->empty_single, NULL)
 			&& (s->steps_a_half == 0 || idle_runs(s, half))
 			&& (s->m->job->language != LANGUAGE_PYTORCH || s->runs[SIDE_REFERENCE] < LOOP_RUNS || loop_cost(s, half));
 	if (!empty_cost(s, half, 0, &half->empty[0], NULL))
@@ -216,7 +216,7 @@ alone_warm(Rounds *s, Half *half, Side side)
 
 /* on a GPU, its turns are taken off a block only where there were some */
 double
-alone_net(const Rounds *s, const Half *half, double seconds, double empty)
+baseline_net(const Rounds *s, const Half *half, double seconds, double empty)
 {
 	bool		turned = !s->m->gpu || s->m->gpu->read_seconds > half->read_turned;
 
@@ -225,11 +225,11 @@ alone_net(const Rounds *s, const Half *half, double seconds, double empty)
 
 /* Never next to nothing: less than this is not told from the constant cost of a block. What a single run takes at least, audits tell. */
 double
-alone_counted(const Rounds *s, const Half *half, uint32_t n, double seconds, double empty)
+baseline_counted(const Rounds *s, const Half *half, uint32_t n, double seconds, double empty)
 {
 	double		least = !s->m->gpu ? 1e-9 : n == 1 ? LEAST_SINGLE : NET_SHARE * empty;
 
-	return fmax(alone_net(s, half, seconds, empty), least);
+	return fmax(baseline_net(s, half, seconds, empty), least);
 }
 
 /* how much slower the reference of a half is in turn with a fresh one than alone */
@@ -244,7 +244,7 @@ meet_another(Rounds *s, Half *half, const Values *alone, double *slower)
 	memset(&other, 0, sizeof(other));
 	executor_init(&other.executor[0]);
 	executor_init(&other.executor[1]);
-	good = measure_launch(m, &other.executor[SIDE_REFERENCE], SIDE_REFERENCE, 1, &s->arena, s->weights) && alone_warm(s, &other, SIDE_REFERENCE);
+	good = measure_launch(m, &other.executor[SIDE_REFERENCE], SIDE_REFERENCE, 1, &s->arena, s->weights) && baseline_warm(s, &other, SIDE_REFERENCE);
 	for (int i = 0; good && i < s->settling + NEIGHBOUR_BLOCKS; i++)
 	{
 		double		seconds[2] = {0};
@@ -257,7 +257,7 @@ meet_another(Rounds *s, Half *half, const Values *alone, double *slower)
 			good = rounds_block(s, which ? &other : half, SIDE_REFERENCE, s->order, s->runs[SIDE_REFERENCE], 0, &seconds[which]);
 		}
 		if (i >= s->settling)
-			values_append(&paired, alone_counted(s, half, s->runs[SIDE_REFERENCE], seconds[0], half->empty[SIDE_REFERENCE])
+			values_append(&paired, baseline_counted(s, half, s->runs[SIDE_REFERENCE], seconds[0], half->empty[SIDE_REFERENCE])
 						  / s->runs[SIDE_REFERENCE]);
 	}
 	measure_end(m, &other.executor[SIDE_REFERENCE]);
@@ -272,7 +272,7 @@ meet_another(Rounds *s, Half *half, const Values *alone, double *slower)
  * candidate does it. On a GPU, where it does much, one may have had luck, and the median of three speaks.
  */
 bool
-alone_meet_neighbour(Rounds *s, Half *half, const Values *alone)
+baseline_meet_neighbour(Rounds *s, Half *half, const Values *alone)
 {
 	double		goal = s->m->job->profile.precision_goal;
 	double		slower[NEIGHBOURS];
@@ -301,14 +301,14 @@ alone_block(Rounds *s, Half *half, Values *alone)
 	if (!rounds_inputs(s, s->runs[SIDE_REFERENCE])
 		|| !rounds_block(s, half, SIDE_REFERENCE, s->order, s->runs[SIDE_REFERENCE], 0, &seconds))
 		return false;
-	seconds = alone_counted(s, half, s->runs[SIDE_REFERENCE], seconds, half->empty[SIDE_REFERENCE]);
+	seconds = baseline_counted(s, half, s->runs[SIDE_REFERENCE], seconds, half->empty[SIDE_REFERENCE]);
 	values_append(alone, seconds / s->runs[SIDE_REFERENCE]);
 	return true;
 }
 
 /* the reference's seconds a run while no candidate exists */
 bool
-alone_time(Rounds *s, Half *half, Values *alone)
+baseline_time(Rounds *s, Half *half, Values *alone)
 {
 	alone->n = 0;
 	for (int j = 0; j < alone_blocks(s); j++)
@@ -322,11 +322,11 @@ alone_time(Rounds *s, Half *half, Values *alone)
  * a second; the reference would seem undisturbed beside it. So the last blocks count, when they take no longer than they did before.
  */
 bool
-alone_time_again(Rounds *s, Half *half, Values *alone)
+baseline_time_again(Rounds *s, Half *half, Values *alone)
 {
 	size_t		n = (size_t) alone_blocks(s);
 
-	if (!alone_time(s, half, alone))
+	if (!baseline_time(s, half, alone))
 		return false;
 	for (size_t more = s->m->gpu ? (ALONE_AGAIN - 1) * n : 0; more > 0 && values_median(alone) > ALONE_ALIKE * s->alone; more--)
 	{
@@ -374,7 +374,7 @@ allowed_beside(const Rounds *s, const Values *alone)
  * must be slower than the slowest alone.
  */
 bool
-alone_is_slowed(Rounds *s, const Half *half, Values *alone)
+baseline_is_slowed(Rounds *s, const Half *half, Values *alone)
 {
 	double		beside = seconds_beside(s, half);
 	double		slowest = s->neighbour * cudal1_score_percentile(alone->v, alone->n, 1.0);
@@ -386,7 +386,7 @@ alone_is_slowed(Rounds *s, const Half *half, Values *alone)
 
 /* for whoever doubts a score: how much slower the reference was beside the candidate than alone, by half and order */
 void
-alone_note_beside(Rounds *s, const Half *half, const Values *alone)
+baseline_note_beside(Rounds *s, const Half *half, const Values *alone)
 {
 	json_t	   *all = json_object_get(s->m->result.evidence, "beside");
 
@@ -401,7 +401,7 @@ alone_note_beside(Rounds *s, const Half *half, const Values *alone)
  * Takes the reference's own time, and accuses nobody: the median of its blocks, since what a noisy host does to both sides of a round cancels.
  */
 void
-alone_price(Rounds *s, Half *half, const Values *alone)
+baseline_price(Rounds *s, Half *half, const Values *alone)
 {
 	double		own = own_beside(s, alone);
 	double		beside = values_median(&half->block[SIDE_REFERENCE]);
@@ -415,16 +415,16 @@ alone_price(Rounds *s, Half *half, const Values *alone)
  * On a GPU, PyTorch runs of 10 us are 0 to 10 % slower beside any process than alone, as luck has it, and on hosts that others use, too, what the
  * reference takes alone and beside differs by as much. Trying halves anew, or capping them, in which the reference had bad luck, and never those in
  * which the candidate had, took up to 1.3 % from honest scores. So no half is tried anew, and what all of them say together decides whether any is capped
- * (alone_was_slowed). Then each block counts for no more than it may take, since code can choose which blocks to slow; in a half that is slower by
+ * (baseline_was_slowed). Then each block counts for no more than it may take, since code can choose which blocks to slow; in a half that is slower by
  * another tenth, for no more than beside a reference.
  */
 void
-alone_cap(Rounds *s, Half *half, Values *alone)
+baseline_cap(Rounds *s, Half *half, Values *alone)
 {
 	double		beside = seconds_beside(s, half);
 	double		allowed = allowed_beside(s, alone);
 	double		own = own_beside(s, alone);
-	bool		slowed = alone_is_slowed(s, half, alone);
+	bool		slowed = baseline_is_slowed(s, half, alone);
 	double		limit = beside > LITTLE * allowed ? own : allowed;
 
 	values_append(&s->excess, log(beside / own));
@@ -444,7 +444,7 @@ alone_cap(Rounds *s, Half *half, Values *alone)
  * neighbour's. The mean with halves cut at a tenth sees many that are a little slower, the one without, few that are much slower.
  */
 bool
-alone_was_slowed(const Rounds *s, double *slower, double *error)
+baseline_was_slowed(const Rounds *s, double *slower, double *error)
 {
 	double		allowed = log(allowed_factor(s));
 	bool		slowed = false;

@@ -11,8 +11,14 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "supervisor/backend.h"
+#include "supervisor/checks.h"
 #include "supervisor/gpu/cuda.h"
-#include "supervisor/measure.h"
+#include "supervisor/layout.h"
+#include "supervisor/outcome.h"
+#include "supervisor/outputs.h"
+#include "supervisor/poison.h"
+#include "supervisor/session.h"
 
 #define CHECK_SLOTS		16
 #define ESTIMATE_BLOCKS	7
@@ -129,9 +135,7 @@ find_repeated(Measure *m, const char *expected, uint32_t n)
 		const char *other = one + m->output_bytes;
 		Comparison	c;
 
-		if (!m->gpu)
-			tensor_compare(one, other, t->dtype, t->elements, m->job->tolerance, &c);
-		else if (!gpu_compare(m, one, other, i, &c))
+		if (!m->backend->compare(m, one, other, i, &c))
 			return false;
 		if (t->elements > 0)
 			same += (double) t->bytes * (1 - (double) c.mismatches / (double) t->elements);

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "supervisor/gpu/cuda.h"
-#include "supervisor/measure.h"
+#include "supervisor/layout.h"
+#include "supervisor/outcome.h"
+#include "supervisor/session.h"
 
 static size_t
 align(size_t bytes)

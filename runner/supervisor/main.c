@@ -23,10 +23,12 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "supervisor/measure.h"
 #include "process/refused.h"
 #include "process/stopped.h"
 #include "supervisor/build/tree.h"
+#include "supervisor/device/device.h"
+#include "supervisor/measure.h"
+#include "supervisor/outcome.h"
 
 #define SCRATCH_PREFIX	"cudal1-measure-"
 #define JOB_LIMIT		((size_t) 64 << 20)

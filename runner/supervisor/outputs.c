@@ -4,12 +4,12 @@
  */
 #define _GNU_SOURCE
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/clock.h"
-#include "supervisor/gpu/cuda.h"
-#include "supervisor/measure.h"
+#include "supervisor/backend.h"
+#include "supervisor/outcome.h"
+#include "supervisor/outputs.h"
 
 bool
 measure_table(Measure *m, Executor *executor, Side side, uint32_t run, WireTensor *table)
@@ -49,51 +49,11 @@ measure_check_layout(Measure *m, Side side, int output, const WireTensor *found)
 	return conclude(m, outcome, "output %d is %s, expected %s", output, have, want);
 }
 
-/* pytorch: the outputs, where a copy of the table says that they lie */
-static bool
-read_from_table(Measure *m, Executor *executor, Side side, const WireTensor *table, void *out)
-{
-	char	   *to = out;
-
-	for (int i = 0; i < m->outputs; i++)
-	{
-		ExecutorResult result;
-
-		if (!measure_check_layout(m, side, i, &table[i]))
-			return false;
-		result = executor_read_tensor(executor, &table[i], &m->output[i], to);
-		if (result != EXECUTOR_OK)
-			return measure_failed(m, side, executor, result, "as an output was read");
-		to += measure_gathered(&m->output[i]);
-	}
-	return true;
-}
-
-static bool
-read_outputs(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out)
-{
-	WireTensor	table[WIRE_MAX_TENSORS];
-	char	   *to = out;
-
-	if (m->job->language == LANGUAGE_PYTORCH && !measure_table(m, executor, side, run, table))
-		return false;
-	if (m->gpu)
-		return gpu_read(m, executor, side, arena, run, slot, out);
-	if (m->job->language == LANGUAGE_PYTORCH)
-		return read_from_table(m, executor, side, table, out);
-	for (int i = 0; i < m->outputs; i++)
-	{
-		memcpy(to, arena->outputs + slot * arena->output_slot_bytes + m->output[i].offset, m->output[i].bytes);
-		to += measure_gathered(&m->output[i]);
-	}
-	return true;
-}
-
 bool
 measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out)
 {
 	double		started = clock_now();
-	bool		good = read_outputs(m, executor, side, arena, run, slot, out);
+	bool		good = m->backend->read(m, executor, side, arena, run, slot, out);
 
 	measure_spent(m, SPENT_COMPARE, started);
 	return good;
@@ -102,16 +62,14 @@ measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint
 void *
 measure_alloc(Measure *m, size_t bytes)
 {
-	return m->gpu ? gpu_alloc(m, bytes) : malloc(bytes + 1);
+	return m->backend->alloc(m, bytes);
 }
 
 void
 measure_free(Measure *m, void *memory)
 {
-	if (m->gpu)
-		gpu_free(m, memory);
-	else
-		free(memory);
+	if (memory)
+		m->backend->free(m, memory);
 }
 
 static void
@@ -139,9 +97,7 @@ measure_compare(Measure *m, const void *expected, const void *found, Side blamed
 		const Tensor *t = &m->output[i];
 		Comparison	c;
 
-		if (!m->gpu)
-			tensor_compare((const char *) expected + at, (const char *) found + at, t->dtype, t->elements, m->job->tolerance, &c);
-		else if (!gpu_compare(m, (const char *) expected + at, (const char *) found + at, i, &c))
+		if (!m->backend->compare(m, (const char *) expected + at, (const char *) found + at, i, &c))
 			return false;
 		at += measure_gathered(t);
 		if (!c.equal)

@@ -29,8 +29,12 @@
 #include <sys/resource.h>
 
 #include "common/clock.h"
+#include "src/score.h"
+#include "supervisor/backend.h"
 #include "supervisor/gpu/cuda.h"
-#include "supervisor/measure.h"
+#include "supervisor/outcome.h"
+#include "supervisor/outputs.h"
+#include "supervisor/poison.h"
 
 #define PLACES			GPU_MAX_SAMPLES	/* overwritten after a block, at most */
 #define PLACES_EACH		8		/* of an output */
@@ -72,8 +76,8 @@ overwrite(Measure *m, Executor *executor, Side side, const struct iovec *places,
 
 	if (n == 0)
 		return true;
-	if (m->gpu)
-		return gpu_overwrite(m, executor, side, places, n);
+	if (m->backend->overwrite)
+		return m->backend->overwrite(m, executor, side, places, n);
 	for (size_t i = 0; i < n; i++)
 		bytes += places[i].iov_len;
 	noise = (char *) m->noise + random_below(&m->random, NOISE_BYTES - bytes + 1);
@@ -346,7 +350,7 @@ bool
 measure_poison(Measure *m, Executor *executor, Side side)
 {
 	double		started = clock_now();
-	bool		good = m->job->language != LANGUAGE_PYTORCH || poison(m, executor, side);
+	bool		good = !m->backend->overwritten || poison(m, executor, side);
 
 	measure_spent(m, SPENT_POISON, started);
 	return good;

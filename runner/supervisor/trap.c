@@ -7,9 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/clock.h"
 #include "supervisor/gpu/cuda.h"
-#include "supervisor/rounds.h"
+#include "supervisor/timing.h"
 
 #define REFERENCE_TRIES	2		/* looks at the reference, before a candidate is accused */
 #define IDLE_PATIENCE	5.0		/* seconds, for what an ended process has left on the GPU */

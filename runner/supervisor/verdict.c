@@ -2,58 +2,24 @@
  * verdict.c
  *		From the buckets to an outcome.
  *
- * Comparisons that are missing are made, audits are asked whether they confirm the score, and what is too unsteady to say anything is told
- * from what the candidate is to blame for.
+ * Audits are asked whether they confirm the score; a wide interval ends in a careful score.
  */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
 #include "supervisor/gpu/cuda.h"
-#include "supervisor/rounds.h"
+#include "supervisor/timing.h"
 
 #define MIN_STEPS_SEEN	8		/* steps of each kind in traps, to set a bound */
-#define MORE_TRAPS		32		/* for that, at most */
 #define STEP_SHARE		0.5		/* of what a step takes in a trap, that it takes at least elsewhere */
 #define LEAST			1e-6	/* a score */
 #define MOST			1e9		/* an upper end */
 
-/* comparisons up to the profile's minimum, where the rounds gave fewer */
-bool
-verdict_top_up(Rounds *s)
-{
-	const Profile *p = &s->m->job->profile;
-	double		deadline = clock_now() + fmax(p->check_seconds, 0.1);
-	Half		half;
-	bool		good = true;
-
-	if (s->m->result.checks >= p->min_checks)
-		return true;
-	memset(&half, 0, sizeof(half));
-	executor_init(&half.executor[0]);
-	executor_init(&half.executor[1]);
-	for (int side = 0; side < 2 && good; side++)
-		good = measure_launch(s->m, &half.executor[side], side, side, &s->arena, s->seeds[0]);
-	while (good && s->m->result.checks < p->min_checks && clock_now() < deadline)
-	{
-		double		seconds;
-
-		good = rounds_inputs(s, 1)
-			&& rounds_block(s, &half, SIDE_REFERENCE, s->order, 1, 1, &seconds)
-			&& rounds_block(s, &half, SIDE_CANDIDATE, s->order, 1, 1, &seconds)
-			&& rounds_compare(s, 1);
-		measure_progress(s->m, "checking", (int) s->buckets.n, s->rounds, rounds_estimate(s), s->lower, s->upper, NAN, false);
-	}
-	measure_end(s->m, &half.executor[0]);
-	measure_end(s->m, &half.executor[1]);
-	return good;
-}
-
 /* whether traps have told what runs cost */
-static bool
-steps_known(const Rounds *s)
+bool
+verdict_steps_known(const Rounds *s)
 {
 	for (int side = 0; side < 2; side++)
 		for (int kind = 0; kind < STEPS; kind++)
@@ -85,7 +51,7 @@ step_bound(Rounds *s)
 	double		step[2];
 	double		pace = values_median(&s->pace);
 
-	if (!steps_known(s))
+	if (!verdict_steps_known(s))
 		return NAN;
 	for (int side = 0; side < 2; side++)
 	{
@@ -99,34 +65,6 @@ step_bound(Rounds *s)
 	return values_median(&s->times[SIDE_REFERENCE])
 		/ (step[SIDE_CANDIDATE] * fmax(STEP_SHARE, fmin(1, pace / step[SIDE_REFERENCE]))
 		   * (1 - AUDIT_WARM * s->m->job->profile.audit_margin));
-}
-
-/*
- * Traps are drawn by lot, and those in which an output came late say nothing of what runs cost. A score that would be a reward gets as many more as it
- * takes to know that.
- */
-bool
-verdict_more_traps(Rounds *s)
-{
-	Half		half;
-	bool		good = true;
-	uint64_t	weights = random_next(&s->m->random);
-
-	if (!rounds_traps_due(s) || steps_known(s) || values_median(&s->buckets) <= 1)
-		return true;
-	memset(&half, 0, sizeof(half));
-	executor_init(&half.executor[0]);
-	executor_init(&half.executor[1]);
-	for (int side = 0; side < 2 && good; side++)
-		good = measure_launch(s->m, &half.executor[side], side, side, &s->arena, weights) && alone_warm(s, &half, side);
-	for (int i = 0; good && i < MORE_TRAPS && !steps_known(s); i++)
-	{
-		good = rounds_trap(s, &half);
-		measure_progress(s->m, "auditing", (int) s->buckets.n, s->rounds, rounds_estimate(s), s->lower, s->upper, NAN, false);
-	}
-	measure_end(s->m, &half.executor[0]);
-	measure_end(s->m, &half.executor[1]);
-	return good;
 }
 
 bool
@@ -152,7 +90,7 @@ is_told(Rounds *s)
 		return true;
 	if (s->runs[SIDE_REFERENCE] == 1 && reference < s->turns && audit_late_seconds(s) <= 0)
 		return conclude(m, OUTCOME_UNVERIFIED, "a run of %.3g s by itself is shorter than the GPU's turning to a process, %.3g s", reference, s->turns);
-	if (rounds_traps_due(s) && !steps_known(s))
+	if (rounds_traps_due(s) && !verdict_steps_known(s))
 		return conclude(m, OUTCOME_UNVERIFIED, "what a run costs could not be told");
 	return true;
 }

@@ -134,7 +134,7 @@ measure_launch(
 }
 
 bool
-alone_warm(Rounds *of, Half *in, Side side)
+baseline_warm(Rounds *of, Half *in, Side side)
 {
 	abort();
 }

@@ -23,18 +23,6 @@ sandbox_end(pid_t pid)
 	abort();
 }
 
-void
-gpu_arena_destroy(struct GpuArena *memory)
-{
-	abort();
-}
-
-void
-gpu_pool_destroy(struct GpuMemory *pool)
-{
-	abort();
-}
-
 uint64_t
 random_secret(void)
 {

@@ -8,6 +8,8 @@
 #define stopped_look look_really
 #include "../../runner/process/stopped.c"
 #undef stopped_look
+#include "../../runner/process/arena.c"
+#include "../../runner/common/text.c"
 
 #include "executor_alone.h"
 #include "tap.h"

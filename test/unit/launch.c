@@ -3,7 +3,14 @@
  *		What a process is started with: whose code, whose memory on a GPU, and that both sides' blocks are staged in the memory that it maps.
  */
 #define _GNU_SOURCE
-#include "../../runner/supervisor/measure.c"
+#include "../../runner/common/text.c"
+#include "../../runner/supervisor/outcome.c"
+#include "../../runner/supervisor/session.c"
+#include "../../runner/supervisor/backend/native.c"
+#include "../../runner/supervisor/backend/on_gpu.c"
+#include "../../runner/supervisor/backend/torch.c"
+#include "../../runner/supervisor/backend/cuda.c"
+#include "../../runner/supervisor/backend/torch_gpu.c"
 
 #include "tap.h"
 
@@ -103,39 +110,20 @@ memory_file(const char *name, const void *bytes, size_t length)
 /* clang-format off */
 #define UNUSED(result, name, ...) result name(__VA_ARGS__){abort();}
 
-UNUSED(bool, arena_create, Arena *arena, uint32_t slots, size_t in, size_t out, bool writable)
 UNUSED(void, arena_init, Arena *arena)
-UNUSED(void, build_end, Measure *m)
-UNUSED(bool, build_native, Measure *m)
-UNUSED(bool, build_on_device, Measure *m)
-UNUSED(bool, build_zygotes, Measure *m)
-UNUSED(bool, checks_run, Measure *m)
-UNUSED(void, clean_text, char *out, size_t size, const char *in, size_t length)
-UNUSED(void, device_environment, Measure *m)
-UNUSED(bool, device_prepare, Measure *m)
-UNUSED(void, device_release, Measure *m)
-UNUSED(bool, device_take, Measure *m)
-UNUSED(void, device_versions, Measure *m)
 UNUSED(void, executor_log, const Executor *executor, char *text, size_t size)
 UNUSED(ExecutorResult, executor_look, Executor *executor)
+UNUSED(void *, gpu_alloc, Measure *m, size_t bytes)
 UNUSED(bool, gpu_arena_create, Measure *m, Arena *arena)
 UNUSED(bool, gpu_block, Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32_t n, uint32_t flags, double timeout,
 	   double *elapsed)
-UNUSED(void, gpu_close, Measure *m)
-UNUSED(void, gpu_find_nvcc, Gpu *of)
+UNUSED(bool, gpu_compare, Measure *m, const void *expected, const void *found, int output, Comparison *result)
+UNUSED(void, gpu_free, Measure *m, void *memory)
 UNUSED(bool, gpu_generate, Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
-UNUSED(bool, gpu_open, Measure *m)
+UNUSED(void, gpu_pool_destroy, GpuMemory *pool)
+UNUSED(bool, gpu_read, Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out)
 UNUSED(bool, gpu_stage, Measure *m, const Arena *arena, Side side, const uint32_t *slots, uint32_t n)
-UNUSED(bool, layout_from_generator, Measure *m)
-UNUSED(void, layout_from_signature, Measure *m)
-UNUSED(uint64_t, random_below, RandomStream *stream, uint64_t n)
-UNUSED(void, random_fill, void *out, uint32_t dtype, size_t n, RandomInit init, double low, double high, const RandomKey *key)
 UNUSED(void, random_key, RandomStream *stream, RandomKey *key)
-UNUSED(void, random_secret_key, RandomKey *key)
-UNUSED(void, random_seed, RandomStream *stream, const RandomKey *key)
-UNUSED(void, rounds_run, Measure *m)
-UNUSED(int, sandbox_guard_filters, bool python, bool on_gpu)
-UNUSED(void, zygote_end, Zygote *zygote)
 /* clang-format on */
 
 /* a process for this side, as it was started */
@@ -146,6 +134,7 @@ start(JobLanguage language, bool aa, Side side)
 	Arena		arena = {.inputs_fd = 1,.outputs_fd = 2,.slots = 4};
 
 	job.language = language;
+	measure.backend = language == LANGUAGE_PYTORCH ? &backend_torch_gpu : &backend_cuda;
 	measure.aa = aa;
 	inputs = outputs = source = -1;
 	library[0] = '\0';

@@ -9,10 +9,16 @@
 static int	made_up_clock(clockid_t id, struct timespec *t);
 
 #define clock_gettime made_up_clock
-#include "../../runner/supervisor/rounds.c"
-#include "../../runner/supervisor/aa.c"
+#include "../../runner/supervisor/blocks.c"
 #include "../../runner/supervisor/audit.c"
+#include "../../runner/supervisor/round.c"
+#include "../../runner/supervisor/plan.c"
+#include "../../runner/supervisor/stopping.c"
+#include "../../runner/supervisor/pair.c"
+#include "../../runner/supervisor/aa.c"
+#include "../../runner/supervisor/more.c"
 #include "../../runner/supervisor/verdict.c"
+#include "../../runner/supervisor/rounds.c"
 #include "../../runner/supervisor/samples.c"
 
 #include "tap.h"
@@ -308,71 +314,71 @@ gpu_check_samples(Measure *m)
 
 /* blocks have no constant cost here */
 double
-alone_net(const Rounds *s, const Half *half, double seconds, double empty)
+baseline_net(const Rounds *s, const Half *half, double seconds, double empty)
 {
 	return seconds;
 }
 
 double
-alone_counted(const Rounds *s, const Half *half, uint32_t n, double seconds, double empty)
+baseline_counted(const Rounds *s, const Half *half, uint32_t n, double seconds, double empty)
 {
 	return seconds;
 }
 
 /* no process settles, or slows another, here */
 bool
-alone_warm(Rounds *s, Half *half, Side side)
+baseline_warm(Rounds *s, Half *half, Side side)
 {
 	return true;
 }
 
 bool
-alone_settle_both(Rounds *s, Half *half)
+baseline_settle_both(Rounds *s, Half *half)
 {
 	return true;
 }
 
 bool
-alone_time(Rounds *s, Half *half, Values *alone)
+baseline_time(Rounds *s, Half *half, Values *alone)
 {
 	return true;
 }
 
 bool
-alone_time_again(Rounds *s, Half *half, Values *alone)
+baseline_time_again(Rounds *s, Half *half, Values *alone)
 {
 	return true;
 }
 
 bool
-alone_meet_neighbour(Rounds *s, Half *half, const Values *alone)
+baseline_meet_neighbour(Rounds *s, Half *half, const Values *alone)
 {
 	return true;
 }
 
 bool
-alone_is_slowed(Rounds *s, const Half *half, Values *alone)
+baseline_is_slowed(Rounds *s, const Half *half, Values *alone)
 {
 	return false;
 }
 
 void
-alone_note_beside(Rounds *s, const Half *half, const Values *alone)
+baseline_note_beside(Rounds *s, const Half *half, const Values *alone)
 {
 }
 
 void
-alone_price(Rounds *s, Half *half, const Values *alone)
+baseline_price(Rounds *s, Half *half, const Values *alone)
 {
 }
 
 void
-alone_cap(Rounds *s, Half *half, Values *alone)
+baseline_cap(Rounds *s, Half *half, Values *alone)
 {
 }
 
 bool
-alone_was_slowed(const Rounds *s, double *slower, double *error)
+baseline_was_slowed(const Rounds *s, double *slower, double *error)
 {
 	*slower = *error = 0;
 	return false;

@@ -77,7 +77,7 @@ counted(uint32_t runs, double seconds, double reading)
 
 	gpu.read_seconds = reading;
 	measure.gpu = &gpu;
-	found = alone_counted(&s, &half, runs, seconds, 0.32e-3);
+	found = baseline_counted(&s, &half, runs, seconds, 0.32e-3);
 	measure.gpu = NULL;
 	return found;
 }
@@ -110,7 +110,7 @@ half(double slower, double host, double *plain, double *capped)
 			values_append(&half.block[SIDE_REFERENCE], own);
 			values_append(&half.ratio[first], own / (10e-6 * host));
 		}
-	alone_cap(&s, &half, &alone);
+	baseline_cap(&s, &half, &alone);
 	*plain = values_median(&half.ratio[0]);
 	*capped = values_median(&half.capped[0]);
 	for (int first = 0; first < 2; first++)
@@ -140,7 +140,7 @@ was_slowed(void)
 	double		slower;
 	double		error;
 
-	return alone_was_slowed(&s, &slower, &error);
+	return baseline_was_slowed(&s, &slower, &error);
 }
 
 int
@@ -173,7 +173,7 @@ main(void)
 	check(!was_slowed(), "one half says nothing");
 	for (int i = 0; i < 5; i++)
 		half(1.05, 1, &plain, &capped);
-	check(alone_was_slowed(&s, &slower, &error) && near(slower, log(1.05), 1e-10), "who slows the reference by 5 % in every half is found to");
+	check(baseline_was_slowed(&s, &slower, &error) && near(slower, log(1.05), 1e-10), "who slows the reference by 5 % in every half is found to");
 	check(capped < 1.0103 && plain > 1.05, "and is paid for what any process may do");
 	half(1.5, 1, &plain, &capped);
 	check(near(capped, 1.0002, 1e-10), "in a half that is much slower for nothing");

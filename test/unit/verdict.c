@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "../../runner/supervisor/audit.c"
 #include "../../runner/supervisor/verdict.c"
+#include "../../runner/supervisor/more.c"
 #include "../../runner/supervisor/samples.c"
 
 #include "tap.h"
@@ -33,7 +34,7 @@ measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena 
 }
 
 bool
-alone_warm(Rounds *s, Half *half, Side side)
+baseline_warm(Rounds *s, Half *half, Side side)
 {
 	return true;
 }
@@ -154,7 +155,7 @@ more(double score, int audits, bool planned)
 	for (int i = 0; i < audits; i++)
 		rounds_audit(&s, NULL, true);
 	made = 0;
-	check(audit_more(&s), "the measurement goes on");
+	check(more_audits(&s), "the measurement goes on");
 	free(s.buckets.v);
 	free(s.times[SIDE_REFERENCE].v);
 	free(s.audit[SIDE_REFERENCE].v);
@@ -297,7 +298,7 @@ check_unclear(void)
 
 /* traps that a score gets on a GPU whose steps so many traps have told */
 static int
-more_traps(double score, int known, uint32_t runs)
+traps_made(double score, int known, uint32_t runs)
 {
 	Rounds		s = {.m = &measure,.runs = {runs, runs}};
 
@@ -305,7 +306,7 @@ more_traps(double score, int known, uint32_t runs)
 	for (int i = 0; i < known; i++)
 		rounds_trap(&s, NULL);
 	made = 0;
-	check(verdict_more_traps(&s), "the measurement goes on");
+	check(more_traps(&s), "the measurement goes on");
 	free(s.buckets.v);
 	for (int side = 0; side < 2; side++)
 		for (int kind = 0; kind < STEPS; kind++)
@@ -385,10 +386,10 @@ main(void)
 	check(gpu_bound(40e-6, 36e-6, 1) > 2.5, "also where blocks are such runs");
 	check(gpu_bound(-100e-6, 115e-6, 90) < 1.2, "but not code whose work hides in the turns that are taken off, and takes 115 us with late inputs");
 	check(gpu_bound(-100e-6, 115e-6, 1) < 1.2, "nor where blocks are such runs");
-	check(more_traps(1.2, 0, 100) == MIN_STEPS_SEEN, "a score above 1 whose steps no trap has told gets traps");
-	check(more_traps(1.2, 5, 100) == MIN_STEPS_SEEN - 5, "as many as that takes");
-	check(more_traps(0.9, 0, 100) == 0, "one that is no reward gets none");
-	check(more_traps(1.2, 0, 2) == 0, "nor does one of runs that are few and long");
+	check(traps_made(1.2, 0, 100) == MIN_STEPS_SEEN, "a score above 1 whose steps no trap has told gets traps");
+	check(traps_made(1.2, 5, 100) == MIN_STEPS_SEEN - 5, "as many as that takes");
+	check(traps_made(0.9, 0, 100) == 0, "one that is no reward gets none");
+	check(traps_made(1.2, 0, 2) == 0, "nor does one of runs that are few and long");
 	check(fabs(step_or_loop(0) - 40 / 4.5) < 1e-6, "a score is no more than runs cost the code that launches them");
 	check(fabs(step_or_loop(8e-6) - 40 / 7.2) < 1e-6, "nor than they cost the executor's own loop");
 	steps[STEP_LATE] = steps[STEP_NEXT] = 0.1e-6;

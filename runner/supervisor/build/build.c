@@ -13,10 +13,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "supervisor/build/build.h"
 #include "common/clock.h"
+#include "common/text.h"
+#include "supervisor/build/build.h"
 #include "supervisor/gpu/cuda.h"
-#include "supervisor/measure.h"
+#include "supervisor/outcome.h"
 
 #define LIBRARY "code.so"
 #define PROBE "errors.cpp"
@@ -49,7 +50,7 @@ build_log(int fd, const char *folder, char *text, size_t size)
 
 	raw[n > 0 ? n : 0] = '\0';
 	measure_leave_out(raw, folder);
-	clean_text(text, size, raw, strlen(raw));
+	text_clean(text, size, raw, strlen(raw));
 }
 
 /* one run of a compiler, in a sandbox with a folder of its own */

@@ -20,9 +20,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "supervisor/gpu/cuda.h"
-#include "supervisor/measure.h"
+#include "supervisor/build/build.h"
 #include "supervisor/build/tree.h"
+#include "supervisor/gpu/cuda.h"
 
 #define CACHE_BYTES		((off_t) 1 << 30)
 #define ENTRY_BYTES		(CACHE_BYTES / 4)

@@ -20,6 +20,7 @@
 
 #include "supervisor/build/build.h"
 #include "supervisor/gpu/cuda.h"
+#include "supervisor/outcome.h"
 
 #define BUILD_FAILED 3			/* exec_torch.py's status: a compiler refused the code */
 

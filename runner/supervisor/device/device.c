@@ -22,8 +22,9 @@
 
 #include "common/clock.h"
 #include "supervisor/device/cores.h"
+#include "supervisor/device/device.h"
 #include "supervisor/gpu/cuda.h"
-#include "supervisor/measure.h"
+#include "supervisor/outcome.h"
 
 #define LOCK_MODE	0444
 

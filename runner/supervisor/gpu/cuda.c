@@ -1,27 +1,19 @@
 /*
  * cuda.c
- *		The honest block on a GPU, and the memory it needs.
- *
- * An executor is stopped outside its turn, but work it has sent to the GPU is not, so stopping alone hides nothing there. A
- * block therefore begins, after the clock has started, with the supervisor copying the inputs to where the executor finds
- * them: before that they hold something else, and no work on them can have begun. It ends, before the clock stops, with the
- * supervisor reading elements of outputs that it drew by lot, the last runs' always among them; read again a moment later they
- * must be the same, and the other side's must agree. What copying and reading cost is measured by blocks without runs and
- * taken off both sides alike.
+ *		The supervisor's own context on a GPU: memory that executors import, kernels, inputs and where they lie.
  *
  * Arrays are allocations of their own (cuMemCreate) that executors import by descriptor; legacy IPC handles do not cross
  * process namespaces and expose what else lies in the same 2 MiB. Each side has its own, since what a stopped process has sent to
  * the GPU goes on: it could wait for what is staged for the reference, change it, or copy what the reference makes of it.
  */
 #define _GNU_SOURCE
-#include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "common/clock.h"
 #include "supervisor/gpu/cuda.h"
+#include "supervisor/outcome.h"
 
 /* the PTX, as text */
 __asm__(".section .rodata\n"
@@ -48,24 +40,18 @@ gpu_good(Measure *m, CuResult error, const char *doing)
 	return conclude(m, OUTCOME_LOST, "the GPU fails %s: %s", doing, text);
 }
 
-static bool
-launch(Measure *m, CuFunctionRef function, uint32_t gx, uint32_t gy, void **parameters)
-{
-	return gpu_good(m, m->gpu->driver.LaunchKernel(function, gx, gy, 1, THREADS, 1, 1, 0, NULL, parameters, NULL), "to start a kernel");
-}
-
-/* enough blocks for `work` threads, not more than fill the device a few times */
-static uint32_t
-blocks(const Gpu *gpu, uint64_t work, uint32_t rows)
+bool
+gpu_launch(Measure *m, CuFunctionRef function, uint64_t work, uint32_t rows, void **parameters)
 {
 	uint64_t	wanted = (work + THREADS - 1) / THREADS;
-	uint64_t	most = (uint64_t) gpu->multiprocessors * 16 / (rows > 0 ? rows : 1) + 1;
+	uint64_t	most = (uint64_t) m->gpu->multiprocessors * 16 / rows + 1;
 
-	return (uint32_t) (wanted < 1 ? 1 : wanted < most ? wanted : most);
+	return gpu_good(m, m->gpu->driver.LaunchKernel(function, (uint32_t) (wanted < 1 ? 1 : wanted < most ? wanted : most), rows, 1,
+												   THREADS, 1, 1, 0, NULL, parameters, NULL), "to start a kernel");
 }
 
-static bool
-synchronize(Measure *m)
+bool
+gpu_synchronize(Measure *m)
 {
 	return gpu_good(m, m->gpu->driver.CtxSynchronize(), "to end the supervisor's work");
 }
@@ -141,6 +127,7 @@ gpu_arena_create(Measure *m, Arena *arena)
 	for (int i = 0; i < 2; i++)
 		shared->inputs[i].fd = shared->outputs[i].fd = -1;
 	arena->gpu = shared;
+	arena->release = gpu_arena_destroy;
 	for (int i = 0; i < 2; i++)
 		if (!memory_create(m, &shared->inputs[i], arena->slots * arena->input_slot_bytes)
 			|| !memory_create(m, &shared->outputs[i], arena->slots * arena->output_slot_bytes))
@@ -243,65 +230,6 @@ gpu_free(Measure *m, void *memory)
 		m->gpu->driver.MemFree((CuAddress) (uintptr_t) memory);
 }
 
-/*
- * The executor's core while it is not its turn. A virtual core that idles for a while takes its host up to 0.2 ms to wake, which
- * would be the executor's time. So a thread of the supervisor spins there, at the lowest priority and only between turns.
- */
-static void
-futex(_Atomic uint32_t *word, int operation, uint32_t value)
-{
-	syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
-}
-
-static void *
-spin(void *argument)
-{
-	Gpu		   *gpu = argument;
-	struct sched_param none = {0};
-	uint32_t	state;
-
-	sched_setscheduler(0, SCHED_IDLE, &none);
-	while ((state = gpu->awake) != SPIN_END)
-		if (state == SPIN_OFF)
-			futex(&gpu->awake, FUTEX_WAIT, SPIN_OFF);
-		else
-			atomic_signal_fence(memory_order_seq_cst);
-	return NULL;
-}
-
-static void
-keep_awake(Gpu *gpu, bool awake)
-{
-	if (!gpu->spinning || (gpu->awake == SPIN_ON) == awake)
-		return;
-	gpu->awake = awake ? SPIN_ON : SPIN_OFF;
-	if (awake)
-		futex(&gpu->awake, FUTEX_WAKE, 1);
-}
-
-static void
-start_spinning(Measure *m)
-{
-	pthread_attr_t attributes;
-
-	pthread_attr_init(&attributes);
-	pthread_attr_setaffinity_np(&attributes, sizeof(m->cores), &m->cores);
-	m->gpu->awake = SPIN_OFF;
-	m->gpu->spinning = pthread_create(&m->gpu->spinner, &attributes, spin, m->gpu) == 0;
-	pthread_attr_destroy(&attributes);
-}
-
-static void
-stop_spinning(Gpu *gpu)
-{
-	if (!gpu->spinning)
-		return;
-	gpu->awake = SPIN_END;
-	futex(&gpu->awake, FUTEX_WAKE, 1);
-	pthread_join(gpu->spinner, NULL);
-	gpu->spinning = false;
-}
-
 /* opening */
 
 static bool
@@ -384,7 +312,7 @@ gpu_open(Measure *m)
 	if (gpu->arena_bytes > left / 4)
 		gpu->arena_bytes = left / 4;
 	if (m->spare_core)
-		start_spinning(m);
+		gpu_start_spinning(m);
 	/* at most two executors are alive at a time */
 	gpu->pool_bytes = left / 4 < POOL_BYTES ? left / 4 : POOL_BYTES;
 	return true;
@@ -396,7 +324,7 @@ gpu_close(Measure *m)
 	Gpu		   *gpu = m->gpu;
 
 	if (gpu)
-		stop_spinning(gpu);
+		gpu_stop_spinning(gpu);
 	if (gpu && gpu->pool_aside)
 		gpu_pool_destroy(gpu->pool_aside);
 	if (gpu && gpu->sampled > 0)
@@ -436,10 +364,10 @@ gpu_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 		if (a->role != ROLE_IN && a->role != ROLE_INOUT)
 			continue;
 		in++;
-		if (!launch(m, gpu->fill, blocks(gpu, (elements + 3) / 4, n), n, parameters))
+		if (!gpu_launch(m, gpu->fill, (elements + 3) / 4, n, parameters))
 			return false;
 	}
-	return synchronize(m);
+	return gpu_synchronize(m);
 }
 
 bool
@@ -452,7 +380,7 @@ gpu_stage(Measure *m, const Arena *arena, Side side, const uint32_t *slots, uint
 	memcpy(gpu->slots, slots, n * sizeof(*slots));
 	gpu->staged = n;
 	gpu->arena = arena;
-	keep_awake(gpu, true);
+	gpu_keep_awake(gpu, true);
 	for (int i = 0; m->job->language == LANGUAGE_CUDA && n > 0 && i < s->arguments; i++)
 	{
 		uint64_t	slot_bytes = arena->output_slot_bytes;
@@ -463,11 +391,11 @@ gpu_stage(Measure *m, const Arena *arena, Side side, const uint32_t *slots, uint
 		void	   *parameters[] = {&outputs, &slot_bytes, &gpu->slots, &offset, &bytes, &seed};
 
 		out += s->argument[i].role == ROLE_OUT || s->argument[i].role == ROLE_INOUT;
-		if (s->argument[i].role == ROLE_OUT && !launch(m, gpu->poison, blocks(gpu, bytes / 16, n), n, parameters))
+		if (s->argument[i].role == ROLE_OUT && !gpu_launch(m, gpu->poison, bytes / 16, n, parameters))
 			return false;
 	}
 	/* a first command, so that the GPU has turned to the supervisor's context before the clock starts */
-	return gpu_good(m, gpu->driver.MemsetD8(gpu->comparison, 0, sizeof(CudaComparison)), "to be used") && synchronize(m);
+	return gpu_good(m, gpu->driver.MemsetD8(gpu->comparison, 0, sizeof(CudaComparison)), "to be used") && gpu_synchronize(m);
 }
 
 void
@@ -522,7 +450,7 @@ gpu_copy_pieces(Measure *m, const CudaPieces *pieces, uint32_t slot)
 	void	   *parameters[] = {&list, &copied};
 
 	list[0] = slot;
-	return (pieces->n == 0 || launch(m, gpu->stage, blocks(gpu, pieces->piece[0].bytes / 16, 1), 1, parameters)) && synchronize(m);
+	return (pieces->n == 0 || gpu_launch(m, gpu->stage, pieces->piece[0].bytes / 16, 1, parameters)) && gpu_synchronize(m);
 }
 
 CuAddress
@@ -557,110 +485,7 @@ gpu_read_samples(Measure *m, uint64_t *values)
 	Gpu		   *gpu = m->gpu;
 	void	   *parameters[] = {&gpu->items, &gpu->nitems, &values};
 
-	if (gpu->nitems > 0 && !launch(m, gpu->sample, blocks(gpu, gpu->nitems, 1), 1, parameters))
+	if (gpu->nitems > 0 && !gpu_launch(m, gpu->sample, gpu->nitems, 1, parameters))
 		return false;
-	return synchronize(m);
-}
-
-bool
-gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32_t n, uint32_t flags, double timeout, double *elapsed)
-{
-	Gpu		   *gpu = m->gpu;
-	const Arena *arena = gpu->arena;
-	GpuSamples *drawn = &gpu->drawn;
-	bool		own = drawn->n == 0 && n > 0;
-	uint32_t	run[GPU_SAMPLE_SLOTS] = {0};
-	CudaPieces	pieces;
-	GpuSteps	steps = {.m = m,.executor = executor,.side = side,.arena = arena,.slots = slots,.patience = timeout / 2};
-	ExecutorResult result;
-	double		start;
-	double		answered;
-
-	*elapsed = 0;
-	if (own)
-		gpu_draw(m, slots + (n > 2 ? n - 2 : 0), n > 2 ? 2 : n);
-	for (uint32_t i = 0; n > 0 && i < drawn->n; i++)
-		while (run[i] < n - 1 && slots[run[i]] != drawn->slot[i])
-			run[i]++;
-	gpu_pieces(m, arena, side, &pieces);
-
-	start = clock_now();
-	if (gpu->staged > 0 && pieces.n > 0)
-	{
-		void	   *parameters[] = {&gpu->slots, &pieces};
-
-		if (!launch(m, gpu->stage, blocks(gpu, pieces.piece[0].bytes / 16, gpu->staged), gpu->staged, parameters))
-			return false;
-	}
-	if (gpu->cold_bytes > 0)
-	{
-		uint64_t	words = gpu->cold_bytes / 16;
-		uint32_t	value = (uint32_t) random_next(&m->random);
-		void	   *parameters[] = {&gpu->cold, &words, &value};
-
-		if (!launch(m, gpu->flush, blocks(gpu, words, 1), 1, parameters))
-			return false;
-	}
-	if (!synchronize(m) || !gpu_late_begin(m, arena, side))
-		return false;
-	gpu_trap_begin(m);
-	gpu_audit_begin(m);
-	keep_awake(gpu, false);
-	/* run by run, where the supervisor has a core of its own to open the gate from; what that costs, both sides pay */
-	if (n > 0 && gpu->audit.on)
-		result = executor_ask_steps(executor, n, flags | WIRE_FLAG_GATED, gpu_audit_between, &steps, timeout);
-	else if (n > 0 && executor->attentive)
-		result = executor_ask_steps(executor, n, flags | WIRE_FLAG_STEPPED, gpu_trap_between, &steps, timeout);
-	else
-		result = executor_ask(executor, WIRE_RUN, n, flags, 0, timeout);
-	if (result == EXECUTOR_OK && n > 0 && m->outputs > 0)
-	{
-		gpu->nitems = 0;
-		gpu->items_of = executor;
-		for (uint32_t i = 0; i < drawn->n; i++)
-			for (int o = 0; o < m->outputs; o++)
-			{
-				if (m->output[o].elements == 0)
-					continue;
-				for (int e = 0; e < GPU_SAMPLE_ELEMENTS; e++)
-				{
-					CuAddress	address = gpu_element(m, executor, arena, run[i], drawn->slot[i], o, drawn->element[i][o][e]);
-
-					/* nonsense is found out when tables are judged */
-					gpu->items[gpu->nitems++] = (CudaSample) {address ? address : gpu->comparison,
-						address ? tensor_dtype_size(m->output[o].dtype) : 1};
-				}
-			}
-	}
-	/* an empty block reads what was read last, if it was this executor's */
-	if (gpu->items_of != executor)
-		gpu->nitems = 0;
-	answered = clock_now();
-	if (steps.failed || (result == EXECUTOR_OK && !gpu_read_samples(m, gpu->values)))
-	{
-		executor_settle(executor, result);
-		return false;
-	}
-	*elapsed = clock_now() - start;
-	gpu->read_seconds = *elapsed - (answered - start);
-	result = executor_settle(executor, result);
-	keep_awake(gpu, true);
-
-	m->result.clock_seconds += *elapsed;
-	if (result == EXECUTOR_OK && n > 0 && gpu->nitems > 0)
-	{
-		memcpy(drawn->value[side], gpu->values, gpu->nitems * sizeof(uint64_t));
-		if (!gpu_read_samples(m, gpu->values + GPU_MAX_SAMPLES))
-			return false;
-		gpu->sampled += (int) gpu->nitems;
-		if (memcmp(gpu->values, gpu->values + GPU_MAX_SAMPLES, gpu->nitems * sizeof(uint64_t)) != 0)
-		{
-			measure_failed(m, side, executor, EXECUTOR_FORGED, "in a run");
-			json_object_set_new(m->result.evidence, "detector", json_string("early_answer"));
-			return false;
-		}
-	}
-	if (own)
-		drawn->n = 0;
-	return measure_failed(m, side, executor, result, "in a run");
+	return gpu_synchronize(m);
 }

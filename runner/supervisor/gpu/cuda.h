@@ -184,6 +184,17 @@ extern bool gpu_prepare(Measure *m, const char *key, const cpu_set_t *allowed);
 /* whether a call of our own went well; false after conclude() if not, which is never the candidate's doing. `doing`: "to give memory" */
 extern bool gpu_good(Measure *m, CuResult error, const char *doing);
 
+/* a kernel of our own over `work` elements in each of `rows`, enough blocks of it to fill the device a few times; false after conclude() */
+extern bool gpu_launch(Measure *m, CuFunctionRef function, uint64_t work, uint32_t rows, void **parameters);
+
+/* waits for all that the supervisor sent; false after conclude() */
+extern bool gpu_synchronize(Measure *m);
+
+/* cuda_awake.c: a thread on the executors' core, which spins while that is asked for */
+extern void gpu_start_spinning(Measure *m);
+extern void gpu_keep_awake(Gpu *gpu, bool awake);
+extern void gpu_stop_spinning(Gpu *gpu);
+
 /* once the device is held: context, kernels, memory */
 extern bool gpu_open(Measure *m);
 extern void gpu_close(Measure *m);

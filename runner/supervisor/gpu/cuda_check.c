@@ -12,21 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
 #include "supervisor/gpu/cuda.h"
+#include "supervisor/outcome.h"
+#include "supervisor/outputs.h"
 
-#define THREADS 256
 #define SAMPLE_TOLERANCE 8.0	/* in tolerances of the comparison: what was not written is off by far more */
-
-static bool
-launch(Measure *m, CuFunctionRef function, uint64_t work, void **parameters)
-{
-	uint64_t	wanted = (work + THREADS - 1) / THREADS;
-	uint64_t	most = (uint64_t) m->gpu->multiprocessors * 16;
-
-	return gpu_good(m, m->gpu->driver.LaunchKernel(function, (uint32_t) (wanted < 1 ? 1 : wanted < most ? wanted : most), 1, 1, THREADS, 1, 1, 0, NULL,
-											   parameters, NULL), "to compare outputs");
-}
 
 void
 gpu_draw(Measure *m, const uint32_t *slots, uint32_t n)
@@ -145,7 +135,7 @@ read_one(Measure *m, Executor *executor, const Arena *arena, uint32_t slot, int 
 		view.shape[d] = (uint64_t) layout->shape[d];
 		view.stride[d] = (uint64_t) t->stride[d];
 	}
-	return launch(m, gpu->gather, n, parameters);
+	return gpu_launch(m, gpu->gather, n, 1, parameters);
 }
 
 bool
@@ -209,8 +199,8 @@ gpu_compare(Measure *m, const void *expected, const void *found, int output, Com
 		return true;
 	tensor_tolerance(dtype, m->job->tolerance, &rtol, &atol);
 	if (!gpu_good(m, gpu->driver.MemcpyHtoD(gpu->comparison, &c, sizeof(c)), "to compare outputs")
-		|| (tensor_dtype_is_float(dtype) && !launch(m, gpu->squares, n, squares))
-		|| !launch(m, gpu->compare, n, compare)
+		|| (tensor_dtype_is_float(dtype) && !gpu_launch(m, gpu->squares, n, 1, squares))
+		|| !gpu_launch(m, gpu->compare, n, 1, compare)
 		|| !gpu_good(m, gpu->driver.MemcpyDtoH(&c, gpu->comparison, sizeof(c)), "to compare outputs"))
 		return false;
 	memcpy(&error, &c.error_bits, sizeof(error));

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "supervisor/gpu/cuda.h"
+#include "supervisor/session.h"
 
 #define CARRY_BYTES		((size_t) 48 << 20)	/* page-locked, at most */
 #define WHOLE_RUNS		3		/* late runs for which there is room whatever an input's size */

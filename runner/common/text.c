@@ -1,0 +1,53 @@
+/*
+ * text.c
+ *		Text that other processes wrote, made fit for a database.
+ */
+#include "common/text.h"
+
+#include <stdint.h>
+
+size_t
+text_character(const char *data, size_t left)
+{
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	const unsigned char *byte = (const unsigned char *) data;
+	size_t		n;
+	uint32_t	code;
+
+	if (byte[0] < 0x80)
+		return 1;
+	n = byte[0] >= 0xf0 && byte[0] < 0xf8 ? 4 : byte[0] >= 0xe0 ? 3 : byte[0] >= 0xc0 ? 2 : 0;
+	if (n == 0 || byte[0] >= 0xf8 || n > left)
+		return 0;
+	code = byte[0] & (0xff >> (n + 1));
+	for (size_t i = 1; i < n; i++)
+	{
+		if ((byte[i] & 0xc0) != 0x80)
+			return 0;
+		code = code << 6 | (byte[i] & 0x3f);
+	}
+	return code < least[n] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ? 0 : n;
+}
+
+void
+text_clean(char *out, size_t size, const char *in, size_t length)
+{
+	size_t		o = 0;
+	size_t		i = 0;
+
+	while (i < length && in[i] != '\0' && o + 5 < size)
+	{
+		unsigned char c = (unsigned char) in[i];
+		size_t		n = text_character(in + i, length - i);
+
+		if (n == 0 || (c < 0x20 && c != '\n' && c != '\t') || c == 0x7F)
+		{
+			out[o++] = '?';
+			i++;
+			continue;
+		}
+		for (size_t end = i + n; i < end;)
+			out[o++] = in[i++];
+	}
+	out[o] = '\0';
+}

@@ -1,0 +1,119 @@
+/*
+ * arena.c
+ *		Memory files: what the supervisor shares with executors, or hands them sealed.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "process/arena.h"
+
+int
+memory_file(const char *name, const void *bytes, size_t length)
+{
+	int			fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	size_t		done = 0;
+
+	while (fd >= 0 && done < length)
+	{
+		ssize_t		n = write(fd, (const char *) bytes + done, length - done);
+
+		if (n <= 0)
+		{
+			close(fd);
+			return -1;
+		}
+		done += (size_t) n;
+	}
+	if (fd >= 0)
+		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
+	return fd;
+}
+
+int
+log_file(void)
+{
+	int			fd = memfd_create("log", MFD_CLOEXEC);
+
+	if (fd >= 0)
+		fcntl(fd, F_SETFL, O_APPEND);
+	return fd;
+}
+
+int
+shared_memory(const char *name, size_t bytes, int seals, void **address)
+{
+	int			fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	*address = NULL;
+	if (fd < 0)
+		return -1;
+	if (ftruncate(fd, (off_t) bytes) != 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | seals) != 0)
+	{
+		close(fd);
+		return -1;
+	}
+	if (bytes > 0)
+	{
+		*address = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		if (*address == MAP_FAILED)
+		{
+			close(fd);
+			return -1;
+		}
+	}
+	return fd;
+}
+
+bool
+arena_create(Arena *arena, uint32_t slots, size_t input_slot_bytes, size_t output_slot_bytes, bool inputs_writable)
+{
+	arena_init(arena);
+	arena->slots = slots;
+	arena->input_slot_bytes = input_slot_bytes;
+	arena->output_slot_bytes = output_slot_bytes;
+	arena->inputs_fd = shared_memory("inputs", slots * input_slot_bytes, 0, (void **) &arena->inputs);
+	arena->outputs_fd = shared_memory("outputs", slots * output_slot_bytes, 0, (void **) &arena->outputs);
+	arena->master_fd = shared_memory("master", slots * input_slot_bytes, 0, (void **) &arena->master);
+	if (arena->inputs_fd < 0 || arena->outputs_fd < 0 || arena->master_fd < 0)
+		return false;
+	/*
+	 * The supervisor's own mapping stays writable; no one else's can become so. And none of this is a candidate's to change, who
+	 * could keep the reference from mapping its inputs by a seal of his own.
+	 */
+	if (fcntl(arena->inputs_fd, F_ADD_SEALS, (inputs_writable ? 0 : F_SEAL_FUTURE_WRITE) | F_SEAL_SEAL) != 0
+		|| fcntl(arena->outputs_fd, F_ADD_SEALS, F_SEAL_SEAL) != 0 || fcntl(arena->master_fd, F_ADD_SEALS, F_SEAL_SEAL) != 0)
+		return false;
+	return true;
+}
+
+void
+arena_init(Arena *arena)
+{
+	memset(arena, 0, sizeof(*arena));
+	arena->inputs_fd = arena->outputs_fd = arena->master_fd = -1;
+}
+
+static void
+drop(int *fd, void *address, size_t bytes)
+{
+	if (address && bytes > 0)
+		munmap(address, bytes);
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+void
+arena_destroy(Arena *arena)
+{
+	if (arena->release)
+		arena->release(arena->gpu);
+	drop(&arena->inputs_fd, arena->inputs, arena->slots * arena->input_slot_bytes);
+	drop(&arena->outputs_fd, arena->outputs, arena->slots * arena->output_slot_bytes);
+	drop(&arena->master_fd, arena->master, arena->slots * arena->input_slot_bytes);
+	arena_init(arena);
+}
+

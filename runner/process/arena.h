@@ -1,0 +1,42 @@
+/*
+ * arena.h
+ *		Memory files: what the supervisor shares with executors, or hands them sealed.
+ */
+#ifndef CUDAL1_ARENA_H
+#define CUDAL1_ARENA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* memory shared with executors: slots of inputs, and of outputs where the executor writes into shared memory */
+typedef struct Arena
+{
+	int			inputs_fd;
+	int			outputs_fd;
+	char	   *inputs;
+	char	   *outputs;
+	char	   *master;			/* the inputs as the supervisor made them; never seen by a candidate */
+	int			master_fd;
+	bool		direct;			/* read-only inputs are made in place, not copied from master before each block */
+	uint32_t	slots;
+	uint32_t	spare;			/* more slots, of the master alone */
+	size_t		input_slot_bytes;
+	size_t		output_slot_bytes;
+	struct GpuArena *gpu;		/* the memory that the descriptors stand for, where it lies on a GPU */
+	void		(*release) (struct GpuArena *gpu);	/* gives that back; NULL: there is none */
+} Arena;
+
+extern bool arena_create(Arena *arena, uint32_t slots, size_t input_slot_bytes, size_t output_slot_bytes, bool inputs_writable);
+/* no memory yet; arena_destroy does nothing */
+extern void arena_init(Arena *arena);
+extern void arena_destroy(Arena *arena);
+
+/* a sealed memfd holding these bytes */
+extern int	memory_file(const char *name, const void *bytes, size_t length);
+extern int	log_file(void);
+
+/* a memfd of a fixed size, mapped writable here; -1: errno says why. `seals`: more of them */
+extern int	shared_memory(const char *name, size_t bytes, int seals, void **address);
+
+#endif							/* CUDAL1_ARENA_H */

@@ -1,0 +1,45 @@
+/*
+ * backend.h
+ *		What differs between languages and devices: how runs of a language are made there.
+ *
+ * Each of the four is a table in a file of backend/: C and PyTorch on a CPU, CUDA and PyTorch on a GPU. Functions that return bool
+ * return false after conclude().
+ */
+#ifndef CUDAL1_BACKEND_H
+#define CUDAL1_BACKEND_H
+
+#include "supervisor/types.h"
+
+typedef struct Backend
+{
+	/* memory for the inputs and outputs of blocks; `spare`: on a GPU, more inputs of the master's */
+	bool		(*make_arena) (Measure *m, Arena *arena, uint32_t slots, uint32_t spare);
+	/* fresh inputs for `n` of the slots */
+	bool		(*generate) (Measure *m, Arena *arena, const uint32_t *slots, uint32_t n);
+	/* a process that runs the code of one side in the memory of `side`, its code not loaded yet */
+	ExecutorResult (*start) (Measure *m, Executor *executor, Side code, Side side, int seat, const Arena *arena);
+	/* before a block of these slots: inputs to where they are found, noise to where outputs will be */
+	bool		(*stage) (Measure *m, const Arena *arena, Side side, const uint32_t *slots, uint32_t n);
+	/* noise to where a run's input and output are, where both sides map the same memory; else NULL */
+	void		(*unstage) (Measure *m, const Arena *arena, uint32_t slot);
+	/* runs on staged slots, none or more; seconds of them all */
+	bool		(*block) (Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32_t n, double timeout,
+						  double *elapsed);
+	/* the outputs of a run of the last block, gathered */
+	bool		(*read) (Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot,
+						 void *out);
+	/* whether executors hand out outputs in memory of their own, which is overwritten after each block; how, if not by writing there */
+	bool		overwritten;
+	bool		(*overwrite) (Measure *m, Executor *executor, Side side, const struct iovec *places, size_t n);
+	/* memory for outputs that were read, and whether one of them is right there */
+	void	   *(*alloc) (Measure *m, size_t bytes);
+	void		(*free) (Measure *m, void *memory);
+	bool		(*compare) (Measure *m, const void *expected, const void *found, int output, Comparison *result);
+} Backend;
+
+extern const Backend backend_c;
+extern const Backend backend_torch_cpu;
+extern const Backend backend_cuda;
+extern const Backend backend_torch_gpu;
+
+#endif							/* CUDAL1_BACKEND_H */

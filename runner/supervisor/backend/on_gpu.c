@@ -1,0 +1,32 @@
+/*
+ * on_gpu.c
+ *		Runs on a GPU: arenas that executors import, blocks as gpu/cuda_block.c makes them.
+ */
+#include "supervisor/backend/parts.h"
+#include "supervisor/gpu/cuda.h"
+#include "supervisor/outcome.h"
+
+bool
+gpu_make_arena(Measure *m, Arena *arena, uint32_t slots, uint32_t spare)
+{
+	arena_init(arena);
+	arena->slots = slots;
+	arena->spare = spare;
+	arena->input_slot_bytes = m->input_slot_bytes;
+	arena->output_slot_bytes = m->output_slot_bytes;
+	return gpu_arena_create(m, arena);
+}
+
+bool
+gpu_run(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32_t n, double timeout, double *elapsed)
+{
+	ExecutorResult result = executor_look(executor);
+
+	if (result != EXECUTOR_OK)
+	{
+		*elapsed = 0;
+		return measure_failed(m, side, executor, result, "in a run");
+	}
+	return gpu_block(m, executor, side, slots, n, (m->seeds_runs ? WIRE_FLAG_SEED_RUNS : 0) | (executor->idle ? WIRE_FLAG_IDLE : 0),
+					 timeout, elapsed);
+}

@@ -1,0 +1,65 @@
+/*
+ * on_host.c
+ *		Runs on a CPU: arenas in shared memory, blocks by commands, outputs compared by the supervisor.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "supervisor/backend/parts.h"
+#include "supervisor/outcome.h"
+
+bool
+host_make_arena(Measure *m, Arena *arena, uint32_t slots, bool inputs_writable)
+{
+	return arena_create(arena, slots, m->input_slot_bytes, m->output_slot_bytes, inputs_writable)
+		|| conclude(m, OUTCOME_LOST, "no memory for %u slots of %zu bytes: %s", slots, m->input_slot_bytes + m->output_slot_bytes,
+					strerror(errno));
+}
+
+bool
+host_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32_t n, double timeout, double *elapsed)
+{
+	ExecutorResult result = executor_command(executor, WIRE_RUN, n, m->seeds_runs ? WIRE_FLAG_SEED_RUNS : 0, 0, timeout, elapsed);
+
+	m->result.clock_seconds += *elapsed;
+	return measure_failed(m, side, executor, result, "in a run");
+}
+
+void
+host_noise(Measure *m, char *out, size_t bytes)
+{
+	size_t		at = (size_t) random_below(&m->random, NOISE_BYTES / 2);
+
+	while (bytes > 0)
+	{
+		size_t		n = bytes < NOISE_BYTES - at ? bytes : NOISE_BYTES - at;
+
+		memcpy(out, m->noise + at, n);
+		out += n;
+		bytes -= n;
+		at = 0;
+	}
+}
+
+void *
+host_alloc(Measure *m, size_t bytes)
+{
+	return malloc(bytes + 1);
+}
+
+void
+host_free(Measure *m, void *memory)
+{
+	free(memory);
+}
+
+bool
+host_compare(Measure *m, const void *expected, const void *found, int output, Comparison *result)
+{
+	const Tensor *t = &m->output[output];
+
+	tensor_compare(expected, found, t->dtype, t->elements, m->job->tolerance, result);
+	return true;
+}

@@ -1,0 +1,34 @@
+/*
+ * parts.h
+ *		What several backends have in common.
+ */
+#ifndef CUDAL1_PARTS_H
+#define CUDAL1_PARTS_H
+
+#include "supervisor/backend.h"
+
+#define START_SECONDS	30.0
+
+/* on_host.c: arenas in shared memory, blocks by commands, outputs compared on the CPU */
+extern bool host_make_arena(Measure *m, Arena *arena, uint32_t slots, bool inputs_writable);
+extern bool host_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32_t n, double timeout,
+					   double *elapsed);
+extern void host_noise(Measure *m, char *out, size_t bytes);
+extern void *host_alloc(Measure *m, size_t bytes);
+extern void host_free(Measure *m, void *memory);
+extern bool host_compare(Measure *m, const void *expected, const void *found, int output, Comparison *result);
+
+/* on_gpu.c: likewise, in memory of the GPU */
+extern bool gpu_make_arena(Measure *m, Arena *arena, uint32_t slots, uint32_t spare);
+extern bool gpu_run(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32_t n, double timeout, double *elapsed);
+
+/* native.c: a program of our own that loads compiled code. Its argv is filled in here; the rest of the sandbox is the backend's */
+extern ExecutorResult native_start(Measure *m, Executor *executor, Side code, const Arena *arena, const char *program,
+								   Sandbox *sandbox);
+
+/* torch.c: one generator of inputs for a measurement, and processes forked from the one of their seat */
+extern bool torch_hand_arena(Measure *m, Arena *arena);
+extern bool torch_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n);
+extern ExecutorResult torch_fork(Measure *m, Executor *executor, int seat, const int *fds, int nfds);
+
+#endif							/* CUDAL1_PARTS_H */

@@ -1,0 +1,73 @@
+/*
+ * torch_cpu.c
+ *		PyTorch on a CPU: inputs in shared memory, outputs wherever the process has them.
+ */
+#define _GNU_SOURCE
+#include <string.h>
+
+#include "supervisor/backend/parts.h"
+#include "supervisor/outcome.h"
+#include "supervisor/outputs.h"
+
+static bool
+torch_cpu_make_arena(Measure *m, Arena *arena, uint32_t slots, uint32_t spare)
+{
+	return host_make_arena(m, arena, slots, true) && torch_hand_arena(m, arena);
+}
+
+static ExecutorResult
+torch_cpu_start(Measure *m, Executor *executor, Side code, Side side, int seat, const Arena *arena)
+{
+	return torch_fork(m, executor, seat, (int[]) {arena->inputs_fd, m->source_fd[code]}, 2);
+}
+
+static bool
+torch_cpu_stage(Measure *m, const Arena *arena, Side side, const uint32_t *slots, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		memcpy(arena->inputs + slots[i] * arena->input_slot_bytes, arena->master + slots[i] * arena->input_slot_bytes,
+			   arena->input_slot_bytes);
+	return true;
+}
+
+static void
+torch_cpu_unstage(Measure *m, const Arena *arena, uint32_t slot)
+{
+	host_noise(m, arena->inputs + slot * arena->input_slot_bytes, arena->input_slot_bytes);
+}
+
+static bool
+torch_cpu_read_outputs(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out)
+{
+	WireTensor	table[WIRE_MAX_TENSORS];
+	char	   *to = out;
+
+	if (!measure_table(m, executor, side, run, table))
+		return false;
+	for (int i = 0; i < m->outputs; i++)
+	{
+		ExecutorResult result;
+
+		if (!measure_check_layout(m, side, i, &table[i]))
+			return false;
+		result = executor_read_tensor(executor, &table[i], &m->output[i], to);
+		if (result != EXECUTOR_OK)
+			return measure_failed(m, side, executor, result, "as an output was read");
+		to += measure_gathered(&m->output[i]);
+	}
+	return true;
+}
+
+const Backend backend_torch_cpu = {
+	.make_arena = torch_cpu_make_arena,
+	.generate = torch_generate,
+	.start = torch_cpu_start,
+	.stage = torch_cpu_stage,
+	.unstage = torch_cpu_unstage,
+	.block = host_block,
+	.read = torch_cpu_read_outputs,
+	.overwritten = true,
+	.alloc = host_alloc,
+	.free = host_free,
+	.compare = host_compare,
+};

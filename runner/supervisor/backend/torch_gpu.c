@@ -1,0 +1,59 @@
+/*
+ * torch_gpu.c
+ *		PyTorch on a GPU: inputs and outputs in memory of the GPU, which PyTorch's processes allocate from a pool of their own.
+ */
+#include "common/clock.h"
+#include "supervisor/backend/parts.h"
+#include "supervisor/gpu/cuda.h"
+#include "supervisor/outcome.h"
+#include "supervisor/outputs.h"
+
+static bool
+torch_gpu_make_arena(Measure *m, Arena *arena, uint32_t slots, uint32_t spare)
+{
+	return gpu_make_arena(m, arena, slots, spare) && torch_hand_arena(m, arena);
+}
+
+static ExecutorResult
+torch_gpu_start(Measure *m, Executor *executor, Side code, Side side, int seat, const Arena *arena)
+{
+	Arena		own = gpu_arena_of(arena, side);
+	double		started = clock_now();
+	struct GpuMemory *pool = gpu_pool_create(m);
+	ExecutorResult result;
+
+	started = measure_spent(m, SPENT_MEMORY, started) - started;
+	m->result.spent[SPENT_START] -= started;
+	if (!pool)
+	{
+		conclude(m, OUTCOME_LOST, "no memory on the GPU");
+		return EXECUTOR_BROKEN;
+	}
+	result = torch_fork(m, executor, seat, (int[]) {own.inputs_fd, m->source_fd[code], pool->fd}, 3);
+	executor->pool = pool;
+	executor->pool_bytes = pool->bytes;
+	executor->release = gpu_pool_destroy;
+	return result;
+}
+
+static bool
+torch_gpu_read_outputs(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out)
+{
+	WireTensor	table[WIRE_MAX_TENSORS];
+
+	return measure_table(m, executor, side, run, table) && gpu_read(m, executor, side, arena, run, slot, out);
+}
+
+const Backend backend_torch_gpu = {
+	.make_arena = torch_gpu_make_arena,
+	.generate = torch_generate,
+	.start = torch_gpu_start,
+	.stage = gpu_stage,
+	.block = gpu_run,
+	.read = torch_gpu_read_outputs,
+	.overwritten = true,
+	.overwrite = gpu_overwrite,
+	.alloc = gpu_alloc,
+	.free = gpu_free,
+	.compare = gpu_compare,
+};

@@ -1,0 +1,120 @@
+/*
+ * cuda_block.c
+ *		The honest block on a GPU.
+ *
+ * An executor is stopped outside its turn, but work it has sent to the GPU is not, so stopping alone hides nothing there. A
+ * block therefore begins, after the clock has started, with the supervisor copying the inputs to where the executor finds
+ * them: before that they hold something else, and no work on them can have begun. It ends, before the clock stops, with the
+ * supervisor reading elements of outputs that it drew by lot, the last runs' always among them; read again a moment later they
+ * must be the same, and the other side's must agree. What copying and reading cost is measured by blocks without runs and
+ * taken off both sides alike.
+ */
+#include <string.h>
+
+#include "common/clock.h"
+#include "supervisor/gpu/cuda.h"
+#include "supervisor/outcome.h"
+
+bool
+gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32_t n, uint32_t flags, double timeout, double *elapsed)
+{
+	Gpu		   *gpu = m->gpu;
+	const Arena *arena = gpu->arena;
+	GpuSamples *drawn = &gpu->drawn;
+	bool		own = drawn->n == 0 && n > 0;
+	uint32_t	run[GPU_SAMPLE_SLOTS] = {0};
+	CudaPieces	pieces;
+	GpuSteps	steps = {.m = m,.executor = executor,.side = side,.arena = arena,.slots = slots,.patience = timeout / 2};
+	ExecutorResult result;
+	double		start;
+	double		answered;
+
+	*elapsed = 0;
+	if (own)
+		gpu_draw(m, slots + (n > 2 ? n - 2 : 0), n > 2 ? 2 : n);
+	for (uint32_t i = 0; n > 0 && i < drawn->n; i++)
+		while (run[i] < n - 1 && slots[run[i]] != drawn->slot[i])
+			run[i]++;
+	gpu_pieces(m, arena, side, &pieces);
+
+	start = clock_now();
+	if (gpu->staged > 0 && pieces.n > 0)
+	{
+		void	   *parameters[] = {&gpu->slots, &pieces};
+
+		if (!gpu_launch(m, gpu->stage, pieces.piece[0].bytes / 16, gpu->staged, parameters))
+			return false;
+	}
+	if (gpu->cold_bytes > 0)
+	{
+		uint64_t	words = gpu->cold_bytes / 16;
+		uint32_t	value = (uint32_t) random_next(&m->random);
+		void	   *parameters[] = {&gpu->cold, &words, &value};
+
+		if (!gpu_launch(m, gpu->flush, words, 1, parameters))
+			return false;
+	}
+	if (!gpu_synchronize(m) || !gpu_late_begin(m, arena, side))
+		return false;
+	gpu_trap_begin(m);
+	gpu_audit_begin(m);
+	gpu_keep_awake(gpu, false);
+	/* run by run, where the supervisor has a core of its own to open the gate from; what that costs, both sides pay */
+	if (n > 0 && gpu->audit.on)
+		result = executor_ask_steps(executor, n, flags | WIRE_FLAG_GATED, gpu_audit_between, &steps, timeout);
+	else if (n > 0 && executor->attentive)
+		result = executor_ask_steps(executor, n, flags | WIRE_FLAG_STEPPED, gpu_trap_between, &steps, timeout);
+	else
+		result = executor_ask(executor, WIRE_RUN, n, flags, 0, timeout);
+	if (result == EXECUTOR_OK && n > 0 && m->outputs > 0)
+	{
+		gpu->nitems = 0;
+		gpu->items_of = executor;
+		for (uint32_t i = 0; i < drawn->n; i++)
+			for (int o = 0; o < m->outputs; o++)
+			{
+				if (m->output[o].elements == 0)
+					continue;
+				for (int e = 0; e < GPU_SAMPLE_ELEMENTS; e++)
+				{
+					CuAddress	address = gpu_element(m, executor, arena, run[i], drawn->slot[i], o, drawn->element[i][o][e]);
+
+					/* nonsense is found out when tables are judged */
+					gpu->items[gpu->nitems++] = (CudaSample) {address ? address : gpu->comparison,
+						address ? tensor_dtype_size(m->output[o].dtype) : 1};
+				}
+			}
+	}
+	/* an empty block reads what was read last, if it was this executor's */
+	if (gpu->items_of != executor)
+		gpu->nitems = 0;
+	answered = clock_now();
+	if (steps.failed || (result == EXECUTOR_OK && !gpu_read_samples(m, gpu->values)))
+	{
+		executor_settle(executor, result);
+		return false;
+	}
+	*elapsed = clock_now() - start;
+	gpu->read_seconds = *elapsed - (answered - start);
+	result = executor_settle(executor, result);
+	gpu_keep_awake(gpu, true);
+
+	m->result.clock_seconds += *elapsed;
+	if (result == EXECUTOR_OK && n > 0 && gpu->nitems > 0)
+	{
+		memcpy(drawn->value[side], gpu->values, gpu->nitems * sizeof(uint64_t));
+		if (!gpu_read_samples(m, gpu->values + GPU_MAX_SAMPLES))
+			return false;
+		gpu->sampled += (int) gpu->nitems;
+		if (memcmp(gpu->values, gpu->values + GPU_MAX_SAMPLES, gpu->nitems * sizeof(uint64_t)) != 0)
+		{
+			measure_failed(m, side, executor, EXECUTOR_FORGED, "in a run");
+			json_object_set_new(m->result.evidence, "detector", json_string("early_answer"));
+			return false;
+		}
+	}
+	if (own)
+		drawn->n = 0;
+	return measure_failed(m, side, executor, result, "in a run");
+}
+

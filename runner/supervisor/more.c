@@ -1,0 +1,113 @@
+/*
+ * more.c
+ *		What is made after the last pair: comparisons, audits and traps that a verdict lacks, in a pair of processes of their own.
+ */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "supervisor/timing.h"
+
+#define PATIENCE		4		/* times audit_seconds */
+#define MORE_TRAPS		32		/* to know what runs cost, at most */
+
+/*
+ * A score that matters, and audits too noisy to confirm it: more of them, with a pair of their own.
+ * And too few of them to confirm any: a half whose inputs take long to make ends before all its
+ * audits are made.
+ */
+bool
+more_audits(Rounds *s)
+{
+	double		deadline = clock_now() + PATIENCE * s->m->job->profile.audit_seconds;
+	double		score = values_median(&s->buckets);
+	Half		half;
+	bool		clear;
+	bool		matters = score > MATTERS;
+	bool		good = true;
+	uint64_t	weights = random_next(&s->m->random);
+
+	audit_doubt(s, &clear);
+	if (s->audits_a_half == 0 || (s->audit_more.n < MIN_AUDITS ? score <= 1 : clear || !matters))
+		return true;
+	memset(&half, 0, sizeof(half));
+	executor_init(&half.executor[0]);
+	executor_init(&half.executor[1]);
+	for (int side = 0; side < 2 && good; side++)
+		good = measure_launch(s->m, &half.executor[side], side, side, &s->arena, weights)
+			&& baseline_warm(s, &half, side);
+	for (int i = 0;
+		 good && (s->audit_more.n < MIN_AUDITS || (matters && !clear && clock_now() < deadline));
+		 i++)
+	{
+		good = rounds_audit(s, &half, i % 2 == 0);
+		audit_doubt(s, &clear);
+		measure_progress(s->m, "auditing", (int) s->buckets.n, s->rounds, rounds_estimate(s),
+			s->lower, s->upper, NAN, false);
+	}
+	measure_end(s->m, &half.executor[0]);
+	measure_end(s->m, &half.executor[1]);
+	return good;
+}
+
+
+/* comparisons up to the profile's minimum, where the rounds gave fewer */
+bool
+more_comparisons(Rounds *s)
+{
+	const Profile *p = &s->m->job->profile;
+	double		deadline = clock_now() + fmax(p->check_seconds, 0.1);
+	Half		half;
+	bool		good = true;
+
+	if (s->m->result.checks >= p->min_checks)
+		return true;
+	memset(&half, 0, sizeof(half));
+	executor_init(&half.executor[0]);
+	executor_init(&half.executor[1]);
+	for (int side = 0; side < 2 && good; side++)
+		good = measure_launch(s->m, &half.executor[side], side, side, &s->arena, s->seeds[0]);
+	while (good && s->m->result.checks < p->min_checks && clock_now() < deadline)
+	{
+		double		seconds;
+
+		good = rounds_inputs(s, 1)
+			&& rounds_block(s, &half, SIDE_REFERENCE, s->order, 1, 1, &seconds)
+			&& rounds_block(s, &half, SIDE_CANDIDATE, s->order, 1, 1, &seconds)
+			&& rounds_compare(s, 1);
+		measure_progress(s->m, "checking", (int) s->buckets.n, s->rounds, rounds_estimate(s), s->lower, s->upper, NAN, false);
+	}
+	measure_end(s->m, &half.executor[0]);
+	measure_end(s->m, &half.executor[1]);
+	return good;
+}
+
+
+/*
+ * Traps are drawn by lot, and those in which an output came late say nothing of what runs cost. A score that would be a reward gets as many more as it
+ * takes to know that.
+ */
+bool
+more_traps(Rounds *s)
+{
+	Half		half;
+	bool		good = true;
+	uint64_t	weights = random_next(&s->m->random);
+
+	if (!rounds_traps_due(s) || verdict_steps_known(s) || values_median(&s->buckets) <= 1)
+		return true;
+	memset(&half, 0, sizeof(half));
+	executor_init(&half.executor[0]);
+	executor_init(&half.executor[1]);
+	for (int side = 0; side < 2 && good; side++)
+		good = measure_launch(s->m, &half.executor[side], side, side, &s->arena, weights) && baseline_warm(s, &half, side);
+	for (int i = 0; good && i < MORE_TRAPS && !verdict_steps_known(s); i++)
+	{
+		good = rounds_trap(s, &half);
+		measure_progress(s->m, "auditing", (int) s->buckets.n, s->rounds, rounds_estimate(s), s->lower, s->upper, NAN, false);
+	}
+	measure_end(s->m, &half.executor[0]);
+	measure_end(s->m, &half.executor[1]);
+	return good;
+}

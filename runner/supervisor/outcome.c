@@ -1,0 +1,203 @@
+/*
+ * outcome.c
+ *		How a measurement ends, and what is told of it on the way.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "common/clock.h"
+#include "common/text.h"
+#include "supervisor/outcome.h"
+
+#define NAME_BEGINS		8		/* bytes by which a name is known that was cut off */
+
+void
+measure_leave_out(char *text, const char *folder)
+{
+	size_t		length = strlen(folder);
+	size_t		rest;
+	char	   *at = text;
+
+	while (length > 0 && (at = strstr(at, folder)) != NULL)
+	{
+		size_t		skip = length + (at[length] == '/');
+
+		memmove(at, at + skip, strlen(at + skip) + 1);
+	}
+	rest = strlen(text);
+	for (size_t n = length > rest ? rest : length; n >= NAME_BEGINS; n--)
+		if (memcmp(text + rest - n, folder, n) == 0)
+		{
+			text[rest - n] = '\0';
+			break;
+		}
+}
+
+bool
+conclude(Measure *m, Outcome outcome, const char *format,...)
+{
+	va_list		arguments;
+
+	if (m->result.outcome != OUTCOME_NONE)
+		return false;
+	/* nothing that goes wrong between two references is a candidate's doing */
+	if (m->aa && outcome != OUTCOME_LOST && outcome != OUTCOME_CANCELLED)
+		outcome = OUTCOME_UNVERIFIED;
+	m->result.outcome = outcome;
+	if (format)
+	{
+		char		text[4096];
+
+		va_start(arguments, format);
+		vsnprintf(text, sizeof(text), format, arguments);
+		va_end(arguments);
+		measure_leave_out(text, m->scratch);
+		text_clean(m->result.detail, sizeof(m->result.detail), text, strlen(text));
+	}
+	return false;
+}
+
+static const char *
+signal_text(int number)
+{
+	switch (number)
+	{
+		case SIGSEGV:
+			return "SIGSEGV, a bad memory access";
+		case SIGBUS:
+			return "SIGBUS, a bad memory access";
+		case SIGFPE:
+			return "SIGFPE, an integer division by zero or overflow";
+		case SIGILL:
+			return "SIGILL, an illegal instruction";
+		case SIGABRT:
+			return "SIGABRT";
+		case SIGSYS:
+			return "a forbidden system call (processes, signals, sockets and files are closed to candidates)";
+		case SIGXFSZ:
+			return "printing more than it may";
+		case SIGKILL:
+			return "SIGKILL, perhaps for want of memory";
+		default:
+			return strsignal(number);
+	}
+}
+
+/* a person, the kernel short of memory, or a batch system that ends all processes of a job, us a moment later than the code */
+static bool
+is_from_outside(int number)
+{
+	return number == SIGKILL || number == SIGTERM || number == SIGINT || number == SIGHUP;
+}
+
+bool
+measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result, const char *when)
+{
+	char		log[900] = "";
+	struct stat st = {.st_size = 0};
+	const char *who = side == SIDE_CANDIDATE && !m->aa ? "the code" : "the reference";
+	/* whatever goes wrong with a reference is no candidate's fault */
+	Outcome		crash = side == SIDE_CANDIDATE ? OUTCOME_CRASH : OUTCOME_UNVERIFIED;
+
+	if (result == EXECUTOR_OK)
+		return true;
+	if (executor_cancelled)
+		return conclude(m, OUTCOME_CANCELLED, NULL);
+	executor_log(executor, log, sizeof(log));
+	if (executor->log_fd >= 0)
+		fstat(executor->log_fd, &st);
+	switch (result)
+	{
+		case EXECUTOR_OK:
+			break;
+		case EXECUTOR_FAILED:
+			/* it had enough alone, and what others hold would have failed it then */
+			if (m->gpu && side == SIDE_REFERENCE && m->candidates > 0 && strstr(executor->text, "out of memory"))
+				return conclude(m, OUTCOME_CRASH, "the code holds so much of the GPU's memory that too little is left for the reference");
+			if (side == SIDE_REFERENCE)
+				return conclude(m, OUTCOME_UNVERIFIED, "the reference fails %s: %s", when, executor->text);
+			if (st.st_size >= OUTPUT_LIMIT)
+				return conclude(m, OUTCOME_CRASH, "%s printed more than %d MiB %s", who, (int) (OUTPUT_LIMIT >> 20), when);
+			return conclude(m, strncmp(executor->text, "SyntaxError", 11) == 0 || strncmp(executor->text, "IndentationError", 16) == 0
+							? OUTCOME_COMPILE_ERROR : OUTCOME_LAUNCH_FAILURE, "%s fails %s: %s", who, when, executor->text);
+		case EXECUTOR_FAULTED:
+			return conclude(m, crash, "%s: a kernel failed %s: %s", who, when, executor->text);
+		case EXECUTOR_UNSUPPORTED:
+			return conclude(m, side == SIDE_CANDIDATE ? OUTCOME_LAUNCH_FAILURE : OUTCOME_UNVERIFIED, "%s: %s", who, executor->text);
+		case EXECUTOR_TIMEOUT:
+			return conclude(m, side == SIDE_CANDIDATE ? OUTCOME_TIMEOUT : OUTCOME_UNVERIFIED,
+							"%s did not end within its time limit %s%s%s", who, when, log[0] ? "; it printed: " : "", log);
+		case EXECUTOR_ENDED:
+			if (st.st_size >= OUTPUT_LIMIT)
+				return conclude(m, crash, "%s printed more than %d MiB %s", who, (int) (OUTPUT_LIMIT >> 20), when);
+			m->killed = executor->wait_status >= 0 && WIFSIGNALED(executor->wait_status) && is_from_outside(WTERMSIG(executor->wait_status));
+			if (executor->wait_status >= 0 && WIFSIGNALED(executor->wait_status))
+				return conclude(m, crash, "%s ended by %s %s%s%s", who, signal_text(WTERMSIG(executor->wait_status)), when,
+								log[0] ? "; it printed: " : "", log);
+			return conclude(m, crash, "%s ended its process (status %d) %s%s%s", who,
+							executor->wait_status >= 0 ? WEXITSTATUS(executor->wait_status) : -1, when, log[0] ? "; it printed: " : "", log);
+		case EXECUTOR_FORGED:
+			json_object_set_new(m->result.evidence, "detector", json_string("protocol"));
+			return conclude(m, side == SIDE_CANDIDATE ? OUTCOME_CHEAT : OUTCOME_UNVERIFIED,
+							"%s interfered with the measurement %s", who, when);
+		case EXECUTOR_AWAKE:
+			json_object_set_new(m->result.evidence, "detector", json_string("awake"));
+			return conclude(m, executor->intruder ? OUTCOME_CHEAT : OUTCOME_UNVERIFIED,
+							"%s had itself woken: it was at work while it was stopped, outside its turn", executor->intruder ? "the code" : "the reference");
+		case EXECUTOR_BROKEN:
+			break;
+	}
+	return conclude(m, OUTCOME_LOST, "an executor could not be started or reached %s: %s%s%s", when, strerror(errno),
+					log[0] ? "; it printed: " : "", log);
+}
+
+void
+measure_progress(Measure *m, const char *phase, int pairs, int rounds, double estimate, double lower, double upper, double left,
+				 bool force)
+{
+	double		now = clock_now();
+
+	if (!force && now - m->last_progress < 0.5)
+		return;
+	m->last_progress = now;
+	if (m->options->person)
+	{
+		fprintf(stderr, "\r\033[K%-12s", phase);
+		if (rounds > 0)
+			fprintf(stderr, " pairs %d, rounds %d", pairs, rounds);
+		if (isfinite(estimate))
+			fprintf(stderr, ", speedup %.3f", estimate);
+		if (isfinite(lower))
+			fprintf(stderr, " (%.3f to %.3f)", lower, upper);
+		if (isfinite(left))
+			fprintf(stderr, ", about %.1f s left", left);
+		return;
+	}
+	if (!m->options->lines)
+		return;
+	printf("{\"type\": \"progress\", \"phase\": \"%s\", \"pairs\": %d, \"rounds\": %d", phase, pairs, rounds);
+	if (isfinite(estimate))
+		printf(", \"estimate\": %.6g", estimate);
+	if (isfinite(lower) && isfinite(upper))
+		printf(", \"lower\": %.6g, \"upper\": %.6g", lower, upper);
+	if (isfinite(left))
+		printf(", \"seconds_left\": %.3g", left);
+	printf("}\n");
+	fflush(stdout);
+}
+
+double
+measure_spent(Measure *m, Spending on, double start)
+{
+	double		now = clock_now();
+
+	m->result.spent[on] += now - start;
+	return now;
+}
+

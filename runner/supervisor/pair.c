@@ -1,0 +1,352 @@
+/*
+ * pair.c
+ *		A fresh pair of processes, in two halves: one bucket.
+ *
+ * A bucket is a fresh pair of processes in two halves: what the placement of code and memory adds to a time is constant within
+ * a pair and independent between pairs, so that the spread between buckets tells the error, which more rounds of one pair
+ * would only hide. The halves swap who starts first and, for PyTorch, who runs in which forked parent, and the bucket is the
+ * geometric mean of both. On a GPU the candidate of the first half stays for the second, with a new reference: contexts take a tenth
+ * of a second to make, one at a time on a whole host, and were half of what a measurement took. Within a half, a round times one block
+ * of each side on the same inputs in the same shared
+ * memory, in an order that is random but balanced.
+ */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "supervisor/gpu/cuda.h"
+#include "supervisor/timing.h"
+
+#define MAX_SAMPLES		4000
+#define MAX_PRICED		2		/* halves, before disturbances are not tried again */
+#define KNOWN			0.5		/* of the goal: standard error of a half that needs no more rounds */
+#define TRAP_EVERY		16		/* rounds, on average */
+#define TRAP_EVERY_LATE	4		/* after a late output */
+#define MIN_ORDERED		2		/* rounds of an order, for a median of their own */
+#define BUDGET_ROUNDS	2		/* of a half, where the budget is used up */
+#define WALL_FACTOR		2.5		/* wall time of a half, in its clock time */
+#define WALL_FACTOR_GPU	1.7		/* where staging is within the window and steady */
+
+void
+rounds_show(const Rounds *s, bool force)
+{
+	const Profile *p = &s->m->job->profile;
+	double		elapsed = clock_now() - s->started;
+	double		share = (double) s->rounds / (2.0 * p->pairs * s->rounds_a_half);
+
+	if (s->of)
+		s = s->of;
+	measure_progress(s->m, "measuring", (int) s->buckets.n, s->rounds, rounds_estimate(s), s->lower, s->upper,
+					 share > 0.02 && share < 1 ? elapsed / share - elapsed : NAN, force);
+}
+
+/*
+ * Seats swap with the order: a seat's address layout then speaks once for each side. On a GPU, where the candidate of both halves is one
+ * process, both sides sit in the same seat, another one in each pair.
+ */
+static int
+seat(const Rounds *s, Side side, int half_number)
+{
+	if (s->m->gpu)
+		return (int) (s->buckets.n % 2);
+	return side == SIDE_REFERENCE ? half_number : !half_number;
+}
+
+/*
+ * Whether the rounds of a half tell its ratio better than pairs repeat each other. On a GPU most of a pair's time is its processes' start: where blocks
+ * are steady and pairs are not, more pairs say more than longer ones.
+ */
+static bool
+is_known(const Rounds *s, const Half *half)
+{
+	const Profile *p = &s->m->job->profile;
+	double		goal = p->precision_goal;
+	double		variance = 0;
+
+	if (!s->m->gpu || half->ratio[0].n < MIN_ROUNDS / 2 || half->ratio[1].n < MIN_ROUNDS / 2)
+		return false;
+	if (s->buckets.n > 0)
+		goal = fmax(goal, p->precision_slope * fabs(log(rounds_estimate(s))));
+	/* of the mean of two medians' logarithms */
+	for (int first = 0; first < 2; first++)
+		variance += pow(cudal1_score_median_error(half->ratio[first].v, half->ratio[first].n) / values_median(&half->ratio[first]) / 2, 2);
+	return sqrt(variance) <= KNOWN * goal;
+}
+
+/*
+ * One half of a pair. The reference is timed alone where it started first, before the candidate exists, and in the other half after the
+ * candidate's end, or slowing it there would pay.
+ */
+static bool
+run_half(Rounds *s, int half_number, Values *plain, Values *capped, bool *disturbed)
+{
+	Measure    *m = s->m;
+	const Profile *p = &m->job->profile;
+	Half		half;
+	bool		reference_first = half_number == 0;
+	Side		first = reference_first ? SIDE_REFERENCE : SIDE_CANDIDATE;
+	bool		carried = s->carrying;
+	Values		alone = {0};
+	uint32_t	steps = (uint32_t) (s->rounds_a_half + s->audits_a_half + s->steps_a_half);
+	uint32_t   *plan = calloc(steps, sizeof(*plan));
+	uint32_t	orders = (uint32_t) random_below(&m->random, 2);
+	double		deadline;
+	bool		foreign = false;
+	bool		known = false;
+	bool		good = false;
+
+	memset(&half, 0, sizeof(half));
+	executor_init(&half.executor[0]);
+	executor_init(&half.executor[1]);
+	*disturbed = false;
+	if (carried)
+		half.executor[SIDE_CANDIDATE] = s->carried;
+	else
+	{
+		s->weights = random_next(&m->random);
+		if (m->gpu)
+		{
+			m->gpu->swap_pools = random_below(&m->random, 2) == 0;
+			gpu_arena_swap(m, &s->arena);
+		}
+	}
+	s->carrying = false;
+	for (int i = 0; i < 2; i++)
+	{
+		Side		side = i == 0 ? first : !first;
+
+		if (carried && side == SIDE_CANDIDATE)
+			continue;
+		if (!measure_launch(m, &half.executor[side], side, seat(s, side, half_number), &s->arena, s->weights)
+			|| !baseline_warm(s, &half, side))
+			goto done;
+		if (i == 0 && reference_first)
+		{
+			if (!baseline_time(s, &half, &alone))
+				goto done;
+			s->alone = values_median(&alone);
+		}
+		if (alone.n > 0 && i == 0 && s->neighbour == 0)
+		{
+			s->neighbour = 1;
+			if (p->precision_goal > 0 && m->time[side] < MEASURE_SLOW && !baseline_meet_neighbour(s, &half, &alone))
+				goto done;
+		}
+	}
+	if (!baseline_settle_both(s, &half))
+		goto done;
+	if (m->gpu)
+		gpu_begin_half(m);
+	for (uint32_t i = 0; i < steps; i++)
+		plan[i] = i;
+	rounds_shuffle(s, plan, steps);
+	deadline = clock_now() + (m->gpu ? WALL_FACTOR_GPU : WALL_FACTOR) * p->bucket_seconds / 2;
+	for (uint32_t i = 0; i < steps; i++)
+	{
+		bool		audit = plan[i] >= (uint32_t) s->rounds_a_half;
+		bool		step = plan[i] >= (uint32_t) (s->rounds_a_half + s->audits_a_half);
+
+		bool		over = stopping_over_budget(s);
+
+		if (half.ratio[0].n + half.ratio[1].n >= (over ? BUDGET_ROUNDS : MIN_ROUNDS) && p->precision_goal > 0)
+		{
+			/* where staging takes longer than running, fewer rounds will do */
+			if (over || clock_now() > deadline)
+				break;
+			known = known || is_known(s, &half);
+		}
+		if (known && !audit)
+			continue;
+		/* every other round of each kind begins with the reference, in random order */
+		if (!(step ? rounds_step_audit(s, &half, (plan[i] + orders) % 2 == 0) : rounds_round(s, &half, (plan[i] + orders) % 2 == 0, audit)))
+			goto done;
+		if (rounds_has_traps(s) && random_below(&m->random, s->late > 0 ? TRAP_EVERY_LATE : TRAP_EVERY) == 0 && !rounds_trap(s, &half))
+			goto done;
+		rounds_show(s, false);
+	}
+	if (m->gpu && gpu_disturbed(m, half.executor, 2) && p->precision_goal > 0)
+	{
+		foreign = true;
+		s->attempts = p->disturbed_attempts;
+	}
+	if (!reference_first && p->precision_goal > 0)
+	{
+		measure_end(m, &half.executor[SIDE_CANDIDATE]);
+		if (!baseline_time_again(s, &half, &alone))
+			goto done;
+	}
+	if (alone.n > 0 && p->precision_goal > 0 && half.block[SIDE_REFERENCE].n >= 4)
+	{
+		baseline_note_beside(s, &half, &alone);
+		if (m->gpu)
+			baseline_cap(s, &half, &alone);
+		else if (baseline_is_slowed(s, &half, &alone))
+		{
+			*disturbed = true;
+			if (s->disturbed + 1 >= s->attempts)
+			{
+				baseline_price(s, &half, &alone);
+				s->priced++;
+			}
+		}
+	}
+	*disturbed = *disturbed || foreign;
+	for (int first = 0; first < 2; first++)
+		for (size_t i = 0; i < half.ratio[first].n; i++)
+		{
+			values_append(&plain[first], half.ratio[first].v[i]);
+			values_append(&capped[first], (half.capped[first].n > 0 ? &half.capped[first] : &half.ratio[first])->v[i]);
+		}
+	good = true;
+done:
+	if (good && m->gpu && half_number == 0 && !*disturbed)
+	{
+		s->carried = half.executor[SIDE_CANDIDATE];
+		s->carrying = true;
+		executor_init(&half.executor[SIDE_CANDIDATE]);
+	}
+	measure_end(m, &half.executor[0]);
+	measure_end(m, &half.executor[1]);
+	free(half.block[0].v);
+	free(half.block[1].v);
+	free(half.own[0].v);
+	free(half.own[1].v);
+	free(half.ratio[0].v);
+	free(half.ratio[1].v);
+	free(half.capped[0].v);
+	free(half.capped[1].v);
+	free(alone.v);
+	free(plan);
+	return good;
+}
+
+/*
+ * Who comes second in a round may find the inputs in a cache: ratios then lie in two heaps, one for each order, and a median of
+ * all would fall into the gap. So each order has its median, and what the order does cancels.
+ */
+static double
+half_estimate(const Rounds *s, const Values ratios[2], const Values *both)
+{
+	if (s->m->job->profile.bucket_estimator == CUDAL1_ESTIMATE_MEAN)
+		return cudal1_score_mean(both->v, both->n);
+	if (ratios[0].n < MIN_ORDERED || ratios[1].n < MIN_ORDERED)
+		return values_median(both);
+	return sqrt(values_median(&ratios[0]) * values_median(&ratios[1]));
+}
+
+static void
+keep_samples(Rounds *s, const Values *ratios)
+{
+	json_t	   *bucket = json_array();
+
+	for (size_t i = 0; i < ratios->n; i++)
+	{
+		values_append(&s->all, ratios->v[i]);
+		if (s->samples++ < MAX_SAMPLES)
+			json_array_append_new(bucket, json_real(round(ratios->v[i] * 1e6) / 1e6));
+	}
+	if (!s->m->result.samples)
+		s->m->result.samples = json_array();
+	json_array_append_new(s->m->result.samples, bucket);
+}
+
+/* memory on other pages: which of them share sets of a cache holds for as long as they are mapped, and differs between pairs like all placement */
+static bool
+fresh_arena(Rounds *s)
+{
+	bool		direct = s->arena.direct;
+
+	arena_destroy(&s->arena);
+	if (!measure_arena(s->m, &s->arena, s->slots, 0))
+		return false;
+	s->arena.direct = direct;
+	return true;
+}
+
+/* what halves say together can turn over what a half seemed to say, so all buckets are chosen anew */
+void
+rounds_choose_buckets(Rounds *s)
+{
+	json_t	   *evidence = s->m->result.evidence;
+	double		slower;
+	double		error;
+	bool		slowed = baseline_was_slowed(s, &slower, &error);
+	const Values *chosen = slowed ? &s->capped : &s->plain;
+
+	s->buckets.n = 0;
+	for (size_t i = 0; i < chosen->n; i++)
+		values_append(&s->buckets, chosen->v[i]);
+	if (s->excess.n >= 2)
+		json_object_set_new(evidence, "reference_slower", json_pack("[f, f]", round(expm1(slower) * 1e4) / 1e4, round(error * 1e4) / 1e4));
+	if (slowed)
+		json_object_set_new(evidence, "reference_capped", json_integer(s->slowed));
+	else
+		json_object_del(evidence, "reference_capped");
+}
+
+bool
+rounds_pair(Rounds *s)
+{
+	double		plain = 1;
+	double		capped = 1;
+	Values		bucket = {0};
+	bool		good = true;
+
+	if (!s->m->gpu && (s->buckets.n > 0 || s->of) && !fresh_arena(s))
+		return false;
+	for (int half = 0; half < 2 && good; half++)
+	{
+		Values		ratios[2][2] = {{{0}}};
+		Values		both[2] = {{0}};
+		bool		disturbed;
+		Rounds		before = *s;
+
+		/* who slows the reference again and again is not worth the device's time three times over */
+		s->attempts = s->priced < MAX_PRICED && !stopping_over_budget(s) ? s->m->job->profile.disturbed_attempts : 1;
+		for (s->disturbed = 0;; s->disturbed++)
+		{
+			good = run_half(s, half, ratios[0], ratios[1], &disturbed);
+			if (!good || !disturbed)
+				break;
+			rounds_count(s, "reference_disturbed");
+			if (s->disturbed + 1 >= s->attempts)
+				break;
+			if (stopping_over_budget(s))
+				s->attempts = s->disturbed + 2;
+			ratios[0][0].n = ratios[0][1].n = ratios[1][0].n = ratios[1][1].n = 0;
+			s->rounds = before.rounds;
+			s->excess.n = before.excess.n;
+			s->slowed = before.slowed;
+		}
+		for (int kind = 0; kind < 2; kind++)
+			for (int first = 0; first < 2; first++)
+				for (size_t i = 0; i < ratios[kind][first].n; i++)
+				{
+					values_append(&both[kind], ratios[kind][first].v[i]);
+					if (kind == 0)
+						values_append(&bucket, ratios[kind][first].v[i]);
+				}
+		if (good)
+		{
+			plain *= half_estimate(s, ratios[0], &both[0]);
+			capped *= half_estimate(s, ratios[1], &both[1]);
+		}
+		for (int kind = 0; kind < 2; kind++)
+		{
+			free(ratios[kind][0].v);
+			free(ratios[kind][1].v);
+			free(both[kind].v);
+		}
+	}
+	if (good)
+	{
+		values_append(&s->plain, sqrt(plain));
+		values_append(&s->capped, sqrt(capped));
+		rounds_choose_buckets(s);
+		s->rounds_in_buckets = s->rounds;
+		keep_samples(s, &bucket);
+	}
+	free(bucket.v);
+	return good;
+}

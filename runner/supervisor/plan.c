@@ -1,0 +1,141 @@
+/*
+ * plan.c
+ *		How many runs a block has, how many rounds a half, and the memory that they need.
+ */
+#define MIN_TRAPPED		8		/* runs of a block, for what runs cost to matter */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "supervisor/gpu/cuda.h"
+#include "supervisor/timing.h"
+
+#define STEP_SECONDS	5e-3	/* of longer runs the constant cost of a block is next to nothing */
+#define LIKE_BLOCKS		1.25	/* speeds up to which both sides' blocks have the same number of runs */
+#define LIKE_SECONDS	2.0		/* how much longer one side's blocks may take than the other's */
+#define DIRECT_BYTES	((size_t) 8 << 20)
+
+/*
+ * Runs in a block of each side. Finding the caches cold costs a block 0.2 to 0.4 ms on a CPU and 0.1 ms on a GPU, which the empty ones that
+ * are taken off don't tell. Blocks that take as long pay the same share of it; a reference whose blocks take an eighth of the candidate's
+ * seems 4 to 10 % slower than it is, and on a GPU a candidate whose blocks take a quarter 3.6 %. So where memory or the making of inputs keeps
+ * one side's blocks short, the other's are shortened as well.
+ */
+void
+plan_blocks(const Rounds *s, const double *time, uint32_t *runs)
+{
+	const Profile *p = &s->m->job->profile;
+
+	for (int side = 0; side < 2; side++)
+	{
+		double		seconds = fmin(p->block_seconds, LIKE_SECONDS * s->most * time[!side]);
+
+		runs[side] = (uint32_t) fmax(1, fmin(s->most, round(seconds / time[side])));
+	}
+	/* runs beyond those that both sides have lie on inputs that nobody read just before */
+	if (fmax(time[0], time[1]) < LIKE_BLOCKS * fmin(time[0], time[1]))
+		runs[SIDE_CANDIDATE] = runs[SIDE_REFERENCE];
+}
+
+/* sizes of blocks, numbers of rounds; the arena that holds them */
+bool
+plan_rounds(Rounds *s)
+{
+	Measure    *m = s->m;
+	const Profile *p = &m->job->profile;
+	/* a PyTorch executor keeps the outputs of a block in memory of its own */
+	size_t		run_bytes = (m->gpu ? 3 : 2) * m->input_slot_bytes + (m->gpu ? 2 : 1) * m->output_slot_bytes
+		+ (m->job->language == LANGUAGE_PYTORCH ? m->output_bytes : 0);
+	size_t		arena_bytes = m->gpu ? m->gpu->arena_bytes : (size_t) p->arena_mb << 20;
+	double		most = fmin(WIRE_MAX_RUNS, (double) arena_bytes / (double) (run_bytes + 1));
+	uint32_t	spare;
+	double		room;
+	double		round_seconds = 0;
+	double		half_seconds = p->bucket_seconds / 2;
+
+	/* a PyTorch executor holds a block's outputs, and wants room for its own arrays */
+	if (m->gpu && m->output_bytes > 0)
+		most = fmin(most, fmax(1, (double) m->gpu->pool_bytes / OUTPUTS_SHARE / (double) m->output_bytes));
+	/* making inputs must not take longer than using them */
+	if (m->generate_time > 0)
+		most = fmin(most, fmax(8, (m->gpu ? 2 : 1) * p->block_seconds / m->generate_time));
+	room = most;
+	/* caches are cold for the first run of a block alone */
+	if (m->gpu && p->cold_cache)
+		most = 1;
+	s->most = fmax(1, most);
+	plan_blocks(s, m->time, s->runs);
+	for (int side = 0; side < 2; side++)
+		round_seconds += s->runs[side] * m->time[side];
+	s->slots = s->runs[0] > s->runs[1] ? s->runs[0] : s->runs[1];
+	if (s->slots < 4 && most >= 4)
+		s->slots = 4;
+	/* audits have a few runs where blocks have one */
+	if (m->gpu && m->time[SIDE_REFERENCE] < STEP_SECONDS)
+		s->slots = (uint32_t) fmax(s->slots, fmin(STEP_RUNS, floor(room)));
+	/* a median wants a few rounds, where they don't take seconds */
+	s->rounds_a_half = (int) fmax(round_seconds < LONG_ROUND ? MIN_ROUNDS : round_seconds < 1 ? 4 : 1, ceil(half_seconds / round_seconds));
+	if (s->rounds_a_half > 1)
+		s->rounds_a_half += s->rounds_a_half % 2;
+	s->steps_a_half = 0;
+	if (m->gpu && m->spare_core && s->slots > 1 && m->time[SIDE_REFERENCE] < STEP_SECONDS)
+	{
+		double		audit = STEP_RUNS * (m->time[0] + m->time[1] + 2 * m->generate_time) + 1e-3;
+		double		affordable = fmin(p->audits / (STEP_RUNS - 1), p->audit_seconds / audit);
+
+		s->steps_a_half = (int) ceil(affordable / (2.0 * p->pairs));
+	}
+	s->kept_max = (uint32_t) fmax(1, fmin(64, 64e6 / (double) (m->output_bytes + 1)));
+	audit_plan(s);
+	s->order = calloc(s->slots, sizeof(*s->order));
+	s->seeds = calloc(s->slots, sizeof(*s->seeds));
+	s->kept[0] = measure_alloc(m, s->kept_max * m->output_bytes);
+	s->kept[1] = measure_alloc(m, s->kept_max * m->output_bytes);
+	if (!s->order || !s->seeds || !s->kept[0] || !s->kept[1])
+		return conclude(m, OUTCOME_LOST, "no memory for outputs");
+	/* on a GPU, more for inputs that late runs begin with: of a trap every other one, of an audit all but one */
+	spare = !m->gpu ? 0 : s->steps_a_half > 0 ? s->slots - 1 : s->slots / 2;
+	if (!measure_arena(m, &s->arena, s->slots, spare < GPU_LATE_RUNS ? spare : GPU_LATE_RUNS))
+		return false;
+	/* small inputs are copied before each block, so that both sides find the caches alike; large ones would only cost time */
+	s->arena.direct = m->job->language == LANGUAGE_C && s->slots * m->input_slot_bytes > DIRECT_BYTES;
+	return true;
+}
+
+void
+plan_end(Rounds *s)
+{
+	arena_destroy(&s->arena);
+	for (int side = 0; side < 2; side++)
+	{
+		measure_free(s->m, s->kept[side]);
+		s->kept[side] = NULL;
+	}
+	free(s->order);
+	free(s->seeds);
+	s->order = NULL;
+	s->seeds = NULL;
+}
+
+/* how many times as long as the other's one side's blocks take */
+double
+plan_unevenness(const uint32_t *runs, const double *time)
+{
+	double		quotient = (runs[0] * time[0]) / (runs[1] * time[1]);
+
+	return fmax(quotient, 1 / quotient);
+}
+
+/* a single run has nothing to be ahead of */
+bool
+rounds_has_traps(const Rounds *s)
+{
+	return s->m->gpu && s->m->spare_core && s->runs[0] > 1 && s->runs[1] > 1 && !s->of;
+}
+
+bool
+rounds_traps_due(const Rounds *s)
+{
+	return rounds_has_traps(s) && s->runs[0] >= MIN_TRAPPED && s->runs[1] >= MIN_TRAPPED;
+}

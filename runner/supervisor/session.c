@@ -1,0 +1,158 @@
+/*
+ * session.c
+ *		Processes of both sides, and what they are asked for: starts, inputs, blocks.
+ *
+ * How each is done is the backend's; here stand the limits, and what of the device's time it is counted for.
+ */
+#define _GNU_SOURCE
+#include <math.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "supervisor/backend.h"
+#include "supervisor/outcome.h"
+#include "supervisor/poison.h"
+#include "supervisor/session.h"
+
+/* `code`: whose code it runs, `side`: in whose memory on a GPU, which is what blocks of that side are staged in */
+static bool
+launch(Measure *m, Executor *executor, Side code, Side side, int seat, const Arena *arena, uint64_t weight_seed)
+{
+	ExecutorResult result = m->backend->start(m, executor, code, side, seat, arena);
+	double		limit,
+				started;
+
+	if (result != EXECUTOR_OK)
+		return measure_failed(m, code, executor, result == EXECUTOR_TIMEOUT || result == EXECUTOR_ENDED ? EXECUTOR_BROKEN : result,
+							  "at its start");
+	executor->hostile = code == SIDE_CANDIDATE;
+	executor->side = (int) side;
+	m->candidates += executor->hostile;
+	executor_freeze(executor);
+	executor->attentive = m->spare_core;
+	executor->one_core = CPU_COUNT(&m->cores) == 1 && executor->schedstat_fd >= 0;
+	/* where the slots' inputs lie, for executors that make their own views of them */
+	executor->control->slot_bytes = m->input_slot_bytes;
+	executor->control->tensors = (uint32_t) m->inputs;
+	executor->control->gpu_bytes[0] = wire_gpu_bytes(arena->slots * m->input_slot_bytes);
+	executor->control->gpu_bytes[1] = executor->pool_bytes;
+	for (int i = 0; i < m->inputs; i++)
+	{
+		WireTensor *t = &executor->control->table[i];
+
+		executor->control->offsets[i] = m->input[i].offset;
+		t->dtype = m->input[i].dtype;
+		t->ndim = m->input[i].ndim;
+		t->address = m->input_value[i];
+		memcpy(t->shape, m->input[i].shape, sizeof(t->shape));
+	}
+	/* every pair loads the code afresh: its limit is on all of that together, beyond what the reference's loading takes */
+	limit = m->job->profile.build_seconds;
+	if (code == SIDE_CANDIDATE)
+		limit = fmax(limit + m->load_seconds[SIDE_REFERENCE] - m->load_seconds[SIDE_CANDIDATE], 0.1);
+	started = clock_now();
+	result = executor_command(executor, WIRE_LOAD, arena->slots, 0, weight_seed, limit, NULL);
+	m->load_seconds[code] += clock_now() - started;
+	return measure_failed(m, code, executor, result, "while it was loaded");
+}
+
+bool
+measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena, uint64_t weight_seed)
+{
+	Side		code = m->aa ? SIDE_REFERENCE : side;
+	double		started = clock_now();
+	double		loading = m->load_seconds[code];
+	bool		good = launch(m, executor, code, side, seat, arena, weight_seed);
+
+	loading = m->load_seconds[code] - loading;
+	m->result.spent[SPENT_LOAD] += loading;
+	m->result.spent[SPENT_START] -= loading;
+	m->result.startup_seconds += measure_spent(m, SPENT_START, started) - started;
+	return good;
+}
+
+void
+measure_end(Measure *m, Executor *executor)
+{
+	double		started = clock_now();
+
+	m->candidates -= executor->hostile;
+	executor_end(executor);
+	m->result.startup_seconds += measure_spent(m, SPENT_END, started) - started;
+}
+
+bool
+measure_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
+{
+	double		started = clock_now();
+	bool		good = m->backend->generate(m, arena, slots, n);
+
+	measure_spent(m, SPENT_INPUTS, started);
+	return good;
+}
+
+bool
+measure_stage(Measure *m, Arena *arena, Side side, const uint32_t *slots, uint32_t n)
+{
+	double		started = clock_now();
+	bool		good = m->backend->stage(m, arena, side, slots, n);
+
+	measure_spent(m, SPENT_STAGE, started);
+	return good;
+}
+
+static bool
+block(Measure *m, Executor *executor, Side side, const uint32_t *slots, const uint64_t *seeds, uint32_t n, double timeout,
+	  double *elapsed)
+{
+	if (!measure_poison(m, executor, side))
+		return false;
+	executor->memory.runs = n;
+	memcpy(executor->control->slots, slots, n * sizeof(*slots));
+	if (m->seeds_runs)
+		memcpy(executor->control->seeds, seeds, n * sizeof(*seeds));
+	return m->backend->block(m, executor, side, slots, n, timeout, elapsed);
+}
+
+void
+measure_unstage(Measure *m, Arena *arena, uint32_t slot)
+{
+	if (m->backend->unstage)
+		m->backend->unstage(m, arena, slot);
+}
+
+/*
+ * An executor's first block loads libraries and kernels: what it takes longer than its runs is part of
+ * the start.
+ */
+bool
+measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, const uint64_t *seeds, uint32_t n, double timeout,
+			  double *elapsed)
+{
+	double		started = clock_now();
+	bool		good = block(m, executor, side, slots, seeds, n, timeout, elapsed);
+
+	m->result.spent[SPENT_SETTLE] -= *elapsed;
+	measure_spent(m, SPENT_SETTLE, started);
+	m->result.spent[executor->met ? SPENT_BLOCK : SPENT_FIRST] += *elapsed;
+	if (!executor->met && n > 0)
+	{
+		executor->met = true;
+		m->result.startup_seconds += fmax(*elapsed - n * m->time[side], 0);
+	}
+	return good;
+}
+
+double
+measure_run_limit(const Measure *m)
+{
+	const Profile *p = &m->job->profile;
+
+	return fmin(fmax(p->run_limit_factor * m->time[SIDE_REFERENCE], p->run_limit_min), p->run_limit_max);
+}
+
+bool
+measure_arena(Measure *m, Arena *arena, uint32_t slots, uint32_t spare)
+{
+	return m->backend->make_arena(m, arena, slots, spare);
+}

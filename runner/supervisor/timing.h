@@ -1,0 +1,216 @@
+/*
+ * timing.h
+ *		What the parts of timing share, from the lowest to the highest: blocks, audits, the baseline, traps, rounds, pairs, and what is
+ *		made of them.
+ */
+#ifndef CUDAL1_TIMING_H
+#define CUDAL1_TIMING_H
+
+#include "common/clock.h"
+#include "src/score.h"
+#include "supervisor/outcome.h"
+#include "supervisor/outputs.h"
+#include "supervisor/poison.h"
+#include "supervisor/samples.h"
+#include "supervisor/session.h"
+
+#define MIN_ROUNDS		8		/* of a half, where time is short */
+#define STEP_RUNS		5		/* of an audit on a GPU: the first has it turn to the executor */
+#define LONG_ROUND		0.05	/* seconds; of longer rounds a few will do, and none to settle in turn */
+
+typedef struct Rounds
+{
+	Measure    *m;
+	Arena		arena;
+	uint32_t	runs[2];		/* runs in a block of each side */
+	double		most;			/* that there is memory and time for */
+	int			resized;
+	int			uneven;			/* pairs whose blocks were uneven when they could not be resized any more */
+	double		least;			/* what pairs that did not count gave at least */
+	int			settling;		/* blocks of a process before it is timed, alone and beside another */
+	uint32_t	slots;
+	uint32_t   *order;			/* a permutation of the slots */
+	uint64_t   *seeds;
+	char	   *kept[2];		/* outputs drawn for comparison */
+	uint32_t	kept_max;
+	int			rounds_a_half;
+	int			audits_a_half;	/* on a CPU, spells of them */
+	uint32_t	spell;			/* audits of a side, one after the other */
+	Values		all;			/* every ratio */
+	Values		buckets;		/* one of the next two, as the halves so far speak */
+	Values		plain;
+	Values		capped;			/* where the reference counts for no more than it may take beside any process */
+	Values		excess;			/* on a GPU: logarithms of how much slower it was than beside another reference, by half */
+	Values		times[2];		/* seconds a run, by block */
+	Values		audit[2];		/* seconds a run, of audits */
+	Values		audit_more;		/* what the candidate took more than the reference, audit by audit */
+	int			audits;			/* runs in them */
+	int			traps;
+	Values		steps[2][3];	/* seconds from gate to answer in traps, by kind: cuda.h's STEPS */
+	double		turn;			/* the most seconds that a command of the supervisor's took in traps */
+	double		turns;			/* seconds that the GPU's turning to an executor and back takes a block */
+	Values		pace;			/* the reference's seconds from gate to gate in its other blocks */
+	int			late;			/* traps in which outputs of the candidate came late */
+	Values		loop;			/* PyTorch on a GPU: seconds that a run takes in which no module is called */
+	Values		late_runs[2];	/* on a GPU: seconds a run, of audits whose inputs come late, by audit */
+	Values		late_idle;		/* and of such runs in which no code is called */
+	int			steps_a_half;	/* such audits */
+	bool		attentive;		/* the supervisor waits for audits without sleeping */
+	int			rounds;
+	int			rounds_in_buckets;	/* those of whole pairs */
+	int			samples;
+	double		started;
+	double		budget;			/* seconds from the first check on; INFINITY: none */
+	bool		over_budget;	/* that ended the measurement */
+	double		lower;
+	double		upper;
+	double		half_width;
+	int			disturbed;		/* attempts at the half under way that were */
+	int			attempts;		/* that it has */
+	int			priced;			/* halves in which all of them were disturbed */
+	double		alone;			/* the reference's seconds a run before the candidate existed, in this pair */
+	Executor	carried;		/* on a GPU: the candidate of a pair's first half, for its second */
+	bool		carrying;
+	uint64_t	weights;		/* of the models of a half; on a GPU, of a pair */
+	double		neighbour;		/* how much slower the reference is in turn with another reference than alone */
+	double		doubt;			/* standard error of its logarithm */
+	int			slowed;			/* halves on a GPU in which the reference was slower than it may be */
+	struct Rounds *aa;			/* pairs of the reference with itself; NULL: none */
+	const struct Rounds *of;	/* of such pairs: the candidate's */
+} Rounds;
+
+typedef struct Half
+{
+	Executor	executor[2];
+	double		empty[2];		/* cost of a block without runs that stages what this side's do */
+	double		empty_single;	/* of an audit's block; on a CPU, CPU seconds */
+	double		turn;			/* of that, what the GPU's turning to the executor and back takes */
+	double		read_turned;	/* reading samples takes longer than this where the GPU had to turn back */
+	Values		block[2];		/* seconds a run */
+	Values		own[2];			/* the reference's alone, of rounds that the candidate began, and of those that it began */
+	Values		ratio[2];		/* of rounds that the candidate began, and of those that the reference began */
+	Values		capped[2];		/* the same if the candidate slows the reference; empty: no different */
+} Half;
+
+/* blocks.c: blocks of runs on fresh inputs */
+/* seconds that a block of `n` runs may take */
+extern double rounds_timeout(const Rounds *s, Side side, uint32_t n);
+extern void rounds_shuffle(Rounds *s, uint32_t *v, uint32_t n);
+
+/* fresh inputs for the first `n` of s->order, which is drawn anew; false after conclude() */
+extern bool rounds_inputs(Rounds *s, uint32_t n);
+
+/*
+ * One block of a side over `n` of the slots; keeps the outputs of its first `keep` slots, from place `from` on. `staged`, if more: how many of the
+ * slots are staged as if they would be run. False after conclude()
+ */
+extern bool rounds_block_among(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n, uint32_t staged, uint32_t keep,
+							   uint32_t from, double *seconds);
+extern bool rounds_block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n, uint32_t keep, double *seconds);
+
+/* the first `keep` outputs that both sides kept; false after conclude() */
+extern bool rounds_compare(Rounds *s, uint32_t keep);
+
+/* the score so far, or NAN */
+extern double rounds_estimate(const Rounds *s);
+
+/* one more of what the evidence counts */
+extern void rounds_count(Rounds *s, const char *what);
+
+/* audit.c: runs by themselves, and the bound that they set on a score */
+#define AUDIT_WARM	0.4			/* of audit_margin: the caches of audits are nearly those of a block */
+#define MIN_AUDITS	8			/* to set a bound */
+#define MATTERS		1.5			/* scores above this must be confirmed */
+extern void audit_plan(Rounds *s);
+extern bool audit_empty(Rounds *s, Half *half);
+extern bool audit_spell(Rounds *s, Half *half, bool reference_first);
+extern void audit_note(Rounds *s, const double *taken);
+extern double audit_doubt(const Rounds *s, bool *clear);
+extern double audit_bound(Rounds *s, double doubt);
+
+/* whether a score matters that audits are too noisy to confirm */
+extern bool audit_unclear(const Rounds *s, double score, bool clear);
+extern double audit_late_seconds(const Rounds *s);
+
+/* on a GPU: slots that an audit stages */
+extern uint32_t audit_staged(const Rounds *s);
+
+/* baseline.c: how fast the reference is by itself, and what is done where the candidate slows it */
+/* what the block just made took, less what the reference's tell of its constant cost; and for a block of `n` runs what of that counts */
+extern double baseline_net(const Rounds *s, const Half *half, double seconds, double empty);
+extern double baseline_counted(const Rounds *s, const Half *half, uint32_t n, double seconds, double empty);
+extern bool baseline_warm(Rounds *s, Half *half, Side side);
+extern bool baseline_settle_both(Rounds *s, Half *half);
+extern bool baseline_time(Rounds *s, Half *half, Values *alone);
+extern bool baseline_time_again(Rounds *s, Half *half, Values *alone);
+extern bool baseline_meet_neighbour(Rounds *s, Half *half, const Values *alone);
+extern bool baseline_is_slowed(Rounds *s, const Half *half, Values *alone);
+extern void baseline_note_beside(Rounds *s, const Half *half, const Values *alone);
+extern void baseline_price(Rounds *s, Half *half, const Values *alone);
+extern void baseline_cap(Rounds *s, Half *half, Values *alone);
+extern bool baseline_was_slowed(const Rounds *s, double *slower, double *error);
+
+/* trap.c: on a GPU, a block that tells whether runs are worked on one by one; false after conclude() */
+extern bool rounds_trap(Rounds *s, Half *half);
+
+/* round.c: false after conclude() */
+/* both sides on the same fresh inputs. `single`: an audit */
+extern bool rounds_round(Rounds *s, Half *half, bool reference_first, bool single);
+extern bool rounds_audit(Rounds *s, Half *half, bool reference_first);
+/* on a GPU, an audit whose runs begin one by one */
+extern bool rounds_step_audit(Rounds *s, Half *half, bool reference_first);
+
+/* plan.c: sizes of blocks, numbers of rounds, and the arena that holds them; false after conclude() */
+extern bool plan_rounds(Rounds *s);
+extern void plan_end(Rounds *s);
+
+/* runs in a block of each side, by their seconds a run; how many times as long as the other's one side's blocks take then */
+extern void plan_blocks(const Rounds *s, const double *time, uint32_t *runs);
+extern double plan_unevenness(const uint32_t *runs, const double *time);
+
+/* on a GPU: whether there are traps, and whether they say what runs cost */
+extern bool rounds_has_traps(const Rounds *s);
+extern bool rounds_traps_due(const Rounds *s);
+
+/* stopping.c: when there are pairs enough */
+typedef enum Stopping
+{
+	STOPPING_NOT,
+	STOPPING_DONE,
+	STOPPING_FUTILE,			/* the reward will be below 1.00 whatever follows */
+} Stopping;
+
+/* after a pair; sets the interval */
+extern Stopping stopping_rule(Rounds *s);
+
+/* seconds that a measurement is worth: as the job says, by what its task took before, or what the first look takes at the reference's speed */
+extern double stopping_budget(const Rounds *s);
+extern bool stopping_over_budget(const Rounds *s);
+
+/* pair.c: a fresh pair of processes, one bucket; false after conclude() */
+extern bool rounds_pair(Rounds *s);
+extern void rounds_choose_buckets(Rounds *s);
+extern void rounds_show(const Rounds *s, bool force);
+
+/* aa.c: pairs of the reference with itself */
+#define AA_PAIRS	7
+extern bool aa_pair(Rounds *s);
+extern bool aa_due(const Rounds *s);
+extern bool aa_complete(Rounds *s);
+
+/* more.c: what a verdict lacks after the last pair; false after conclude() */
+extern bool more_comparisons(Rounds *s);
+extern bool more_audits(Rounds *s);
+extern bool more_traps(Rounds *s);
+
+/* verdict.c */
+/* whether traps have told what runs cost */
+extern bool verdict_steps_known(const Rounds *s);
+
+/* blocks are uneven, time and again: false after conclude() */
+extern bool verdict_uneven(Rounds *s);
+/* whether the reward of a wide interval depends on which side made it wide */
+extern bool verdict_asks_aa(const Rounds *s, double half_width);
+extern void verdict_conclude(Rounds *s, bool left);
+
+#endif							/* CUDAL1_TIMING_H */

@@ -1,0 +1,194 @@
+/*
+ * types.h
+ *		One measurement: what its phases share.
+ */
+#ifndef CUDAL1_TYPES_H
+#define CUDAL1_TYPES_H
+
+#include <limits.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdbool.h>
+
+#include "process/executor.h"
+#include "supervisor/job.h"
+
+typedef enum Outcome
+{
+	OUTCOME_NONE,
+	OUTCOME_SUCCESSFUL,
+	OUTCOME_UNSTABLE,
+	OUTCOME_COMPILE_ERROR,
+	OUTCOME_LAUNCH_FAILURE,
+	OUTCOME_TIMEOUT,
+	OUTCOME_CRASH,
+	OUTCOME_WRONG_OUTPUT,
+	OUTCOME_CHEAT,
+	OUTCOME_UNVERIFIED,
+	OUTCOME_LOST,
+	OUTCOME_CANCELLED,
+} Outcome;
+
+typedef enum Side
+{
+	SIDE_REFERENCE = 0,
+	SIDE_CANDIDATE = 1,
+} Side;
+
+static inline Side
+executor_side(const Executor *executor)
+{
+	return (Side) executor->side;
+}
+
+/* PyTorch code that compiles itself, run once for that */
+typedef struct Build
+{
+	pid_t		pid;			/* 0: none; -1: it has ended */
+	int			go;				/* it waits until something comes from here */
+	int			log;
+} Build;
+
+/* what it has compiled */
+typedef struct Built
+{
+	Build		build[2];		/* without the device, and with it */
+	char		folder[PATH_MAX + 32];	/* empty if neither side does; the other's if only that one does */
+	char		inside[PATH_MAX + 32];	/* where its code finds the folder */
+	char	   *key;			/* until it is kept for the next measurement */
+	bool		in_part;		/* a build ended early, for a reason that an executor will judge */
+} Built;
+
+typedef struct Options
+{
+	const char *libdir;
+	const char *scratch;
+	const char *python;
+	bool		unsandboxed;
+	bool		person;			/* progress for a person on a terminal */
+	bool		lines;			/* progress as lines of JSON */
+} Options;
+
+/* what a device's time is spent on */
+typedef enum Spending
+{
+	SPENT_START,				/* processes */
+	SPENT_MEMORY,				/* the GPU memory that PyTorch's executors allocate from */
+	SPENT_LOAD,					/* GPU contexts, code, models */
+	SPENT_FIRST,				/* the first block of an executor, which loads libraries and kernels */
+	SPENT_INPUTS,				/* making them */
+	SPENT_STAGE,
+	SPENT_BLOCK,				/* the clock running, first blocks apart */
+	SPENT_SETTLE,				/* stopping an executor, reading samples again */
+	SPENT_COMPARE,				/* reading and comparing outputs */
+	SPENT_POISON,				/* overwriting them */
+	SPENT_END,
+	SPENDINGS
+} Spending;
+
+typedef struct Result
+{
+	Outcome		outcome;
+	char		detail[2001];
+	json_t	   *evidence;
+	json_t	   *environment;
+	double		score;			/* NAN where a number is absent */
+	double		lower;
+	double		upper;
+	double		half_width;
+	bool		wide;			/* the score is an end of the interval */
+	double		variance;
+	int			pairs;
+	int			rounds;
+	double	   *buckets;
+	json_t	   *samples;
+	double		reference_seconds;
+	double		candidate_seconds;
+	int			checks;
+	double		max_error;
+	int			audits;
+	double		audit_bound;
+	double		build_seconds;
+	double		device_seconds;
+	double		startup_seconds;	/* of these, starts, loads and ends of executors, and what their first blocks take longer than their runs */
+	double		clock_seconds;
+	double		wall_seconds;
+	double		spent[SPENDINGS];
+} Result;
+
+#define DEVICE_LOCKS	2
+
+#define OUTPUT_LIMIT	((off_t) 16 << 20)	/* bytes that a process may print */
+
+typedef struct Measure
+{
+	const Job  *job;
+	const Options *options;
+	Result		result;
+	bool		killed;			/* the outcome is that somebody killed the code, or its compiler */
+	double		started;
+	char		scratch[PATH_MAX];
+	int			scratch_lock;
+	int			device_lock[DEVICE_LOCKS];	/* -1: none */
+	double		locked_at;		/* 0: not yet */
+	char		device_key[256];
+	cpu_set_t	cores;			/* of the executors; the supervisor keeps to the others */
+	RandomStream random;		/* keyed from the kernel; everything a candidate must not guess comes from here */
+
+	/* how code is started */
+	char		library[2][PATH_MAX + 32];	/* c: the shared object of each side */
+	int			filter_fd;
+	Zygote		zygote[2];		/* pytorch: two seats, each side takes each in turn */
+	Zygote		generator_zygote;
+	Executor	generator;
+	bool		generating;
+	int			candidates;		/* executors of the candidate's side that live */
+	bool		aa;				/* the reference runs on both sides */
+	char		allocator[PATH_MAX];	/* pytorch on a CPU: the library that replaces libc's, or empty */
+	Built		built[2];		/* pytorch: what each side compiled of itself */
+	int			source_fd[2];	/* pytorch: the task's source, and with the candidate's */
+
+	/* layout */
+	Tensor		input[WIRE_MAX_TENSORS];
+	uint64_t	input_value[WIRE_MAX_TENSORS];	/* of arguments that are no tensors */
+	int			inputs;
+	Tensor		output[WIRE_MAX_TENSORS];
+	int			outputs;
+	size_t		input_slot_bytes;
+	size_t		output_slot_bytes;	/* of slots in shared memory */
+	size_t		output_bytes;	/* of the outputs of one run, gathered */
+	double		repeated;		/* share of the outputs that is the same in every run */
+	double		fill;			/* seconds that filling a byte of outputs takes; 0: not known yet */
+	bool		seeds_runs;		/* the reference consumes random numbers */
+	unsigned char *noise;		/* for poisoning */
+	const struct Backend *backend;	/* how runs of this language are made on this device */
+	struct Gpu *gpu;			/* NULL on a CPU */
+	bool		spare_core;		/* on a GPU: the supervisor may spin, there is another core for the rest of the host */
+
+	/* estimates, in seconds a run */
+	double		time[2];
+	double		generate_time;
+	double		load_seconds[2];	/* spent on loading each side's code */
+	double		start_time;		/* of a reference's process: its start, its first block, its end */
+	double		checks_began;
+	double		check_time;
+	double		checked_seconds;
+	double		last_progress;
+} Measure;
+
+/* seconds: runs this long need no warming, tell their time at once, and are not repeated without need */
+#define MEASURE_SLOW	0.2
+
+/* of a PyTorch executor's memory on a GPU, the outputs of a block at most: one in ... */
+#define OUTPUTS_SHARE	4
+
+#define NOISE_BYTES ((size_t) 1 << 20)
+
+/* what an output takes among those of a run, aligned for every element type */
+static inline size_t
+measure_gathered(const Tensor *tensor)
+{
+	return (tensor->bytes + 15) & ~(size_t) 15;
+}
+
+#endif							/* CUDAL1_TYPES_H */
