@@ -20,7 +20,7 @@
 #include "supervisor/layout.h"
 #include "supervisor/measure.h"
 #include "supervisor/outcome.h"
-#include "supervisor/rounds.h"
+#include "supervisor/timing/rounds.h"
 
 #define BUILD_APART_CORES	4
 

@@ -6,8 +6,8 @@
  *		planned of them.
  */
 #define _GNU_SOURCE
-#include "../../runner/supervisor/audit.c"
-#include "../../runner/supervisor/samples.c"
+#include "../../runner/supervisor/timing/audit.c"
+#include "../../runner/supervisor/timing/samples.c"
 
 #include "tap.h"
 

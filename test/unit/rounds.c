@@ -9,17 +9,17 @@
 static int	made_up_clock(clockid_t id, struct timespec *t);
 
 #define clock_gettime made_up_clock
-#include "../../runner/supervisor/blocks.c"
-#include "../../runner/supervisor/audit.c"
-#include "../../runner/supervisor/round.c"
-#include "../../runner/supervisor/plan.c"
-#include "../../runner/supervisor/stopping.c"
-#include "../../runner/supervisor/pair.c"
-#include "../../runner/supervisor/aa.c"
-#include "../../runner/supervisor/more.c"
-#include "../../runner/supervisor/verdict.c"
-#include "../../runner/supervisor/rounds.c"
-#include "../../runner/supervisor/samples.c"
+#include "../../runner/supervisor/timing/blocks.c"
+#include "../../runner/supervisor/timing/audit.c"
+#include "../../runner/supervisor/timing/round.c"
+#include "../../runner/supervisor/timing/plan.c"
+#include "../../runner/supervisor/timing/stopping.c"
+#include "../../runner/supervisor/timing/pair.c"
+#include "../../runner/supervisor/timing/aa.c"
+#include "../../runner/supervisor/timing/more.c"
+#include "../../runner/supervisor/timing/verdict.c"
+#include "../../runner/supervisor/timing/rounds.c"
+#include "../../runner/supervisor/timing/samples.c"
 
 #include "tap.h"
 

@@ -3,8 +3,8 @@
  *		On a GPU: what halves say of a reference beside a candidate. Luck takes nothing from honest code, slowing gains nothing.
  */
 #define _GNU_SOURCE
-#include "../../runner/supervisor/baseline.c"
-#include "../../runner/supervisor/samples.c"
+#include "../../runner/supervisor/timing/baseline.c"
+#include "../../runner/supervisor/timing/samples.c"
 
 #include "tap.h"
 

@@ -3,8 +3,8 @@
  *		What follows from outputs that come late: once nothing, twice an accusation, unless the reference's do so, too.
  */
 #define _GNU_SOURCE
-#include "../../runner/supervisor/trap.c"
-#include "../../runner/supervisor/samples.c"
+#include "../../runner/supervisor/timing/trap.c"
+#include "../../runner/supervisor/timing/samples.c"
 
 #include "tap.h"
 

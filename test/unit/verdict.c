@@ -3,10 +3,10 @@
  *		Which scores get more audits, and how many at least; and what a score is worth whose interval is wide.
  */
 #define _GNU_SOURCE
-#include "../../runner/supervisor/audit.c"
-#include "../../runner/supervisor/verdict.c"
-#include "../../runner/supervisor/more.c"
-#include "../../runner/supervisor/samples.c"
+#include "../../runner/supervisor/timing/audit.c"
+#include "../../runner/supervisor/timing/verdict.c"
+#include "../../runner/supervisor/timing/more.c"
+#include "../../runner/supervisor/timing/samples.c"
 
 #include "tap.h"
 

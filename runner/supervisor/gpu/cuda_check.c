@@ -238,6 +238,6 @@ gpu_overwrite(Measure *m, Executor *executor, Side side, const struct iovec *pla
 								  "as an output was overwritten");
 		gpu->places[i] = (CudaSample) {executor->pool->address + at, places[i].iov_len};
 	}
-	return launch(m, gpu->overwrite, n, parameters)
+	return gpu_launch(m, gpu->overwrite, n, 1, parameters)
 		&& gpu_good(m, gpu->driver.CtxSynchronize(), "to overwrite outputs");
 }

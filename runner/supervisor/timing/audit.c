@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "supervisor/gpu/cuda.h"
-#include "supervisor/timing.h"
+#include "supervisor/timing/timing.h"
 
 #define L2_TIMES		3.0		/* inputs that turn each other out of a GPU's cache, in its size */
 #define SPELL			8		/* audits, of a side */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "supervisor/gpu/cuda.h"
-#include "supervisor/timing.h"
+#include "supervisor/timing/timing.h"
 
 void
 rounds_shuffle(Rounds *s, uint32_t *v, uint32_t n)

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "supervisor/gpu/cuda.h"
-#include "supervisor/timing.h"
+#include "supervisor/timing/timing.h"
 
 #define REFERENCE_TRIES	2		/* looks at the reference, before a candidate is accused */
 #define IDLE_PATIENCE	5.0		/* seconds, for what an ended process has left on the GPU */

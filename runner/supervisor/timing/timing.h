@@ -11,7 +11,7 @@
 #include "supervisor/outcome.h"
 #include "supervisor/outputs.h"
 #include "supervisor/poison.h"
-#include "supervisor/samples.h"
+#include "supervisor/timing/samples.h"
 #include "supervisor/session.h"
 
 #define MIN_ROUNDS		8		/* of a half, where time is short */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "supervisor/gpu/cuda.h"
-#include "supervisor/timing.h"
+#include "supervisor/timing/timing.h"
 
 #define MIN_STEPS_SEEN	8		/* steps of each kind in traps, to set a bound */
 #define STEP_SHARE		0.5		/* of what a step takes in a trap, that it takes at least elsewhere */

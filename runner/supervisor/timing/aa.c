@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "supervisor/timing.h"
+#include "supervisor/timing/timing.h"
 
 #define AA_FROM		3			/* pairs of the candidate's, before which nothing is foreseen */
 

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "supervisor/gpu/cuda.h"
-#include "supervisor/timing.h"
+#include "supervisor/timing/timing.h"
 
 #define MAX_SAMPLES		4000
 #define MAX_PRICED		2		/* halves, before disturbances are not tried again */

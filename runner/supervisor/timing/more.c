@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "supervisor/timing.h"
+#include "supervisor/timing/timing.h"
 
 #define PATIENCE		4		/* times audit_seconds */
 #define MORE_TRAPS		32		/* to know what runs cost, at most */

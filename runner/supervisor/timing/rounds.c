@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "supervisor/gpu/cuda.h"
-#include "supervisor/rounds.h"
-#include "supervisor/timing.h"
+#include "supervisor/timing/rounds.h"
+#include "supervisor/timing/timing.h"
 
 #define UNEVEN_BLOCKS	1.5		/* how much less alike blocks may be than those that the times of a pair ask for */
 #define MAX_RESIZED		3		/* times in a measurement */

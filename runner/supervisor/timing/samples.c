@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "src/score.h"
-#include "supervisor/samples.h"
+#include "supervisor/timing/samples.h"
 
 void
 values_append(Values *values, double value)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "supervisor/gpu/cuda.h"
-#include "supervisor/timing.h"
+#include "supervisor/timing/timing.h"
 
 #define ALONE_BLOCKS	3
 #define ALONE_BLOCKS_GPU	5		/* one order's blocks are held against these */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "supervisor/timing.h"
+#include "supervisor/timing/timing.h"
 
 #define BUDGET_PAIRS	3		/* that are made whatever they take: an interval of two says next to nothing */
 #define WALL_OF_PAIR	2.0		/* wall time of a pair beside its processes' starts, in the clock time of its blocks */
