@@ -85,7 +85,7 @@ counted(uint32_t runs, double seconds, double reading)
 static void
 begin(double neighbour, double doubt)
 {
-	free(s.excess.v);
+	free(s.seen.excess.v);
 	s = (Rounds) {.m = &measure,.neighbour = neighbour,.doubt = doubt};
 }
 
@@ -163,9 +163,9 @@ main(void)
 
 	begin(1, 0);
 	half(1, 1, &plain, &capped);
-	check(near(plain, 1.0002, 1e-10) && near(capped, 1.0002, 1e-10) && s.slowed == 0, "who slows nobody is not capped");
+	check(near(plain, 1.0002, 1e-10) && near(capped, 1.0002, 1e-10) && s.seen.slowed == 0, "who slows nobody is not capped");
 	half(1.005, 1, &plain, &capped);
-	check(near(capped, plain, 1e-10) && s.slowed == 0, "nor who does within the goal");
+	check(near(capped, plain, 1e-10) && s.seen.slowed == 0, "nor who does within the goal");
 	check(!was_slowed(), "and is not found to");
 
 	begin(1, 0);
@@ -181,7 +181,7 @@ main(void)
 
 	begin(1, 0);
 	halves(14, 2, 2);
-	check(was_slowed() && s.slowed == 7, "who doubles the reference's time in every other half is found to");
+	check(was_slowed() && s.seen.slowed == 7, "who doubles the reference's time in every other half is found to");
 	begin(1, 0);
 	halves(14, 4, 3);
 	check(was_slowed(), "or in every fourth");
@@ -203,7 +203,7 @@ main(void)
 		half(1, shared[i], &plain, &capped);
 		all = all && (near(plain, 1.0002, 1e-10) || shared[i] > 1.1);
 	}
-	check(s.slowed > 6 && !was_slowed(), "a host whose speed changes from half to half is not taken for a candidate's doing");
+	check(s.seen.slowed > 6 && !was_slowed(), "a host whose speed changes from half to half is not taken for a candidate's doing");
 	check(all, "and no half counts for less for it that is not a tenth slower");
 
 	begin(1, 0.03);
@@ -211,7 +211,7 @@ main(void)
 	check(!was_slowed(), "3 % are nothing where other references are as far apart");
 	begin(1.04, 0.005);
 	halves(14, 1, 1.04);
-	check(!was_slowed() && s.slowed == 0, "nor 4 % where a reference does as much");
+	check(!was_slowed() && s.seen.slowed == 0, "nor 4 % where a reference does as much");
 	begin(1.04, 0.005);
 	halves(14, 1, 1.09);
 	check(was_slowed(), "but 9 % are");

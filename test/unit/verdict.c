@@ -151,13 +151,13 @@ more(double score, int audits, bool planned)
 	Rounds		s = {.m = &measure,.attentive = true,.audits_a_half = planned};
 
 	values_append(&s.buckets, score);
-	values_append(&s.times[SIDE_REFERENCE], 2e-3);
+	values_append(&s.seen.times[SIDE_REFERENCE], 2e-3);
 	for (int i = 0; i < audits; i++)
 		rounds_audit(&s, NULL, true);
 	made = 0;
 	check(more_audits(&s), "the measurement goes on");
 	free(s.buckets.v);
-	free(s.times[SIDE_REFERENCE].v);
+	free(s.seen.times[SIDE_REFERENCE].v);
 	free(s.audit[SIDE_REFERENCE].v);
 	free(s.audit[SIDE_CANDIDATE].v);
 	free(s.audit_more.v);
@@ -172,7 +172,7 @@ bound(double block, double candidate)
 	double		found;
 
 	measure.result.evidence = json_object();
-	values_append(&s.times[SIDE_REFERENCE], block);
+	values_append(&s.seen.times[SIDE_REFERENCE], block);
 	for (int i = 0; i < 40; i++)
 	{
 		values_append(&s.audit[SIDE_REFERENCE], 1e-3);
@@ -181,7 +181,7 @@ bound(double block, double candidate)
 	}
 	found = audit_bound(&s, 0);
 	json_decref(measure.result.evidence);
-	free(s.times[SIDE_REFERENCE].v);
+	free(s.seen.times[SIDE_REFERENCE].v);
 	free(s.audit[SIDE_REFERENCE].v);
 	free(s.audit[SIDE_CANDIDATE].v);
 	free(s.audit_more.v);
@@ -277,7 +277,7 @@ check_unclear(void)
 	measure.result = (Result) {.evidence = json_object()};
 	for (int i = 0; i < 7; i++)
 		values_append(&s.buckets, 2);
-	values_append(&s.times[SIDE_REFERENCE], 1e-3);
+	values_append(&s.seen.times[SIDE_REFERENCE], 1e-3);
 	for (int i = 0; i < 40; i++)
 	{
 		values_append(&s.audit[SIDE_REFERENCE], 1e-3 * (1 + 0.9 * (i / 5 % 2)));
@@ -290,7 +290,7 @@ check_unclear(void)
 	check(measure.result.score < 1.2 && measure.result.score == measure.result.lower, "it is what they show without a doubt granted");
 	json_decref(measure.result.evidence);
 	free(s.buckets.v);
-	free(s.times[SIDE_REFERENCE].v);
+	free(s.seen.times[SIDE_REFERENCE].v);
 	free(s.audit[SIDE_REFERENCE].v);
 	free(s.audit[SIDE_CANDIDATE].v);
 	free(s.audit_more.v);
@@ -322,16 +322,16 @@ step_or_loop(double loop)
 	double		found;
 
 	measure.result.evidence = json_object();
-	values_append(&s.times[SIDE_REFERENCE], 40e-6);
-	values_append(&s.pace, 40e-6);
+	values_append(&s.seen.times[SIDE_REFERENCE], 40e-6);
+	values_append(&s.seen.pace, 40e-6);
 	for (int i = 0; i < MIN_STEPS_SEEN; i++)
 		rounds_trap(&s, NULL);
 	if (loop > 0)
 		values_append(&s.loop, loop);
 	found = fmin(step_bound(&s), loop_bound(&s));
 	json_decref(measure.result.evidence);
-	free(s.times[SIDE_REFERENCE].v);
-	free(s.pace.v);
+	free(s.seen.times[SIDE_REFERENCE].v);
+	free(s.seen.pace.v);
 	free(s.loop.v);
 	for (int side = 0; side < 2; side++)
 		for (int kind = 0; kind < STEPS; kind++)
@@ -350,7 +350,7 @@ gpu_bound(double single, double late, uint32_t runs)
 	measure.gpu = &gpu;
 	job.language = LANGUAGE_CUDA;
 	measure.result.evidence = json_object();
-	values_append(&s.times[SIDE_REFERENCE], 100e-6);
+	values_append(&s.seen.times[SIDE_REFERENCE], 100e-6);
 	values_append(&s.late_idle, 8e-6);
 	for (int i = 0; i < 20; i++)
 	{
@@ -366,7 +366,7 @@ gpu_bound(double single, double late, uint32_t runs)
 	found = audit_bound(&s, 0);
 	json_decref(measure.result.evidence);
 	measure.gpu = NULL;
-	free(s.times[SIDE_REFERENCE].v);
+	free(s.seen.times[SIDE_REFERENCE].v);
 	free(s.late_idle.v);
 	free(s.audit_more.v);
 	for (int side = 0; side < 2; side++)

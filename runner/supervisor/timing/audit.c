@@ -214,7 +214,7 @@ slower_in_blocks(const Rounds *s)
 
 	if (s->m->gpu || audit <= 0)
 		return 1;
-	return fmin(fmax(1, values_median(&s->times[SIDE_REFERENCE]) / audit), MAX_SLOWER);
+	return fmin(fmax(1, values_median(&s->seen.times[SIDE_REFERENCE]) / audit), MAX_SLOWER);
 }
 
 /*
@@ -238,7 +238,7 @@ late_bound(const Rounds *s)
 
 	if (s->runs[0] > 1 || s->runs[1] > 1 || seconds <= 0)
 		return NAN;
-	return values_median(&s->times[SIDE_REFERENCE])
+	return values_median(&s->seen.times[SIDE_REFERENCE])
 		/ (seconds * (1 - AUDIT_WARM * s->m->job->profile.audit_margin));
 }
 
@@ -255,7 +255,7 @@ margin(const Rounds *s, double less)
 	const Measure *m = s->m;
 	bool		pytorch = m->job->language == LANGUAGE_PYTORCH;
 	double		share = m->job->profile.audit_margin;
-	double		reference = values_median(&s->times[SIDE_REFERENCE]);
+	double		reference = values_median(&s->seen.times[SIDE_REFERENCE]);
 
 	if (m->gpu ? pytorch : !s->attentive)
 		return share * values_median(&s->audit[SIDE_REFERENCE]);
@@ -277,7 +277,7 @@ audit_doubt(const Rounds *s, bool *clear)
 		return 0;
 	more_seconds(s, &error);
 	doubt = s->m->job->profile.audit_sigma * error;
-	*clear = doubt <= CLEAR * values_median(&s->times[SIDE_REFERENCE]);
+	*clear = doubt <= CLEAR * values_median(&s->seen.times[SIDE_REFERENCE]);
 	return doubt;
 }
 
@@ -285,7 +285,7 @@ audit_doubt(const Rounds *s, bool *clear)
 double
 audit_bound(Rounds *s, double doubt)
 {
-	double		reference = values_median(&s->times[SIDE_REFERENCE]);
+	double		reference = values_median(&s->seen.times[SIDE_REFERENCE]);
 	double		error;
 	double		more;
 	double		change;

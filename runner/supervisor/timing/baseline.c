@@ -427,8 +427,8 @@ baseline_cap(Rounds *s, Half *half, Values *alone)
 	bool		slowed = baseline_is_slowed(s, half, alone);
 	double		limit = beside > LITTLE * allowed ? own : allowed;
 
-	values_append(&s->excess, log(beside / own));
-	s->slowed += slowed;
+	values_append(&s->seen.excess, log(beside / own));
+	s->seen.slowed += slowed;
 	for (int first = 0; first < 2; first++)
 		for (size_t i = 0; i < half->ratio[first].n; i++)
 		{
@@ -450,13 +450,13 @@ baseline_was_slowed(const Rounds *s, double *slower, double *error)
 	bool		slowed = false;
 	Values		cut = {0};
 
-	if (s->excess.n < 2)
+	if (s->seen.excess.n < 2)
 		return false;
-	for (size_t i = 0; i < s->excess.n; i++)
-		values_append(&cut, fmax(-log(LITTLE), fmin(log(LITTLE), s->excess.v[i])));
+	for (size_t i = 0; i < s->seen.excess.n; i++)
+		values_append(&cut, fmax(-log(LITTLE), fmin(log(LITTLE), s->seen.excess.v[i])));
 	for (int i = 0; i < 2; i++)
 	{
-		const Values *v = i == 0 ? &s->excess : &cut;
+		const Values *v = i == 0 ? &s->seen.excess : &cut;
 
 		*slower = cudal1_score_mean(v->v, v->n);
 		*error = sqrt(cudal1_score_variance(v->v, v->n) / (double) (v->n - 1) + s->doubt * s->doubt);

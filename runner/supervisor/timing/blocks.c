@@ -109,7 +109,7 @@ rounds_compare(Rounds *s, uint32_t keep)
 double
 rounds_estimate(const Rounds *s)
 {
-	return s->buckets.n > 0 ? values_median(&s->buckets) : s->all.n > 0 ? values_median(&s->all) : NAN;
+	return s->buckets.n > 0 ? values_median(&s->buckets) : s->seen.all.n > 0 ? values_median(&s->seen.all) : NAN;
 }
 
 /* one more of what the evidence counts */

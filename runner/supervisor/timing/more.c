@@ -43,7 +43,7 @@ more_audits(Rounds *s)
 	{
 		good = rounds_audit(s, &half, i % 2 == 0);
 		audit_doubt(s, &clear);
-		measure_progress(s->m, "auditing", (int) s->buckets.n, s->rounds, rounds_estimate(s),
+		measure_progress(s->m, "auditing", (int) s->buckets.n, s->seen.rounds, rounds_estimate(s),
 			s->lower, s->upper, NAN, false);
 	}
 	measure_end(s->m, &half.executor[0]);
@@ -76,7 +76,7 @@ more_comparisons(Rounds *s)
 			&& rounds_block(s, &half, SIDE_REFERENCE, s->order, 1, 1, &seconds)
 			&& rounds_block(s, &half, SIDE_CANDIDATE, s->order, 1, 1, &seconds)
 			&& rounds_compare(s, 1);
-		measure_progress(s->m, "checking", (int) s->buckets.n, s->rounds, rounds_estimate(s), s->lower, s->upper, NAN, false);
+		measure_progress(s->m, "checking", (int) s->buckets.n, s->seen.rounds, rounds_estimate(s), s->lower, s->upper, NAN, false);
 	}
 	measure_end(s->m, &half.executor[0]);
 	measure_end(s->m, &half.executor[1]);
@@ -105,7 +105,7 @@ more_traps(Rounds *s)
 	for (int i = 0; good && i < MORE_TRAPS && !verdict_steps_known(s); i++)
 	{
 		good = rounds_trap(s, &half);
-		measure_progress(s->m, "auditing", (int) s->buckets.n, s->rounds, rounds_estimate(s), s->lower, s->upper, NAN, false);
+		measure_progress(s->m, "auditing", (int) s->buckets.n, s->seen.rounds, rounds_estimate(s), s->lower, s->upper, NAN, false);
 	}
 	measure_end(s->m, &half.executor[0]);
 	measure_end(s->m, &half.executor[1]);

@@ -33,11 +33,11 @@ rounds_show(const Rounds *s, bool force)
 {
 	const Profile *p = &s->m->job->profile;
 	double		elapsed = clock_now() - s->started;
-	double		share = (double) s->rounds / (2.0 * p->pairs * s->rounds_a_half);
+	double		share = (double) s->seen.rounds / (2.0 * p->pairs * s->rounds_a_half);
 
 	if (s->of)
 		s = s->of;
-	measure_progress(s->m, "measuring", (int) s->buckets.n, s->rounds, rounds_estimate(s), s->lower, s->upper,
+	measure_progress(s->m, "measuring", (int) s->buckets.n, s->seen.rounds, rounds_estimate(s), s->lower, s->upper,
 					 share > 0.02 && share < 1 ? elapsed / share - elapsed : NAN, force);
 }
 
@@ -242,8 +242,8 @@ keep_samples(Rounds *s, const Values *ratios)
 
 	for (size_t i = 0; i < ratios->n; i++)
 	{
-		values_append(&s->all, ratios->v[i]);
-		if (s->samples++ < MAX_SAMPLES)
+		values_append(&s->seen.all, ratios->v[i]);
+		if (s->seen.samples++ < MAX_SAMPLES)
 			json_array_append_new(bucket, json_real(round(ratios->v[i] * 1e6) / 1e6));
 	}
 	if (!s->m->result.samples)
@@ -272,17 +272,33 @@ rounds_choose_buckets(Rounds *s)
 	double		slower;
 	double		error;
 	bool		slowed = baseline_was_slowed(s, &slower, &error);
-	const Values *chosen = slowed ? &s->capped : &s->plain;
+	const Values *chosen = slowed ? &s->seen.capped : &s->seen.plain;
 
 	s->buckets.n = 0;
 	for (size_t i = 0; i < chosen->n; i++)
 		values_append(&s->buckets, chosen->v[i]);
-	if (s->excess.n >= 2)
+	if (s->seen.excess.n >= 2)
 		json_object_set_new(evidence, "reference_slower", json_pack("[f, f]", round(expm1(slower) * 1e4) / 1e4, round(error * 1e4) / 1e4));
 	if (slowed)
-		json_object_set_new(evidence, "reference_capped", json_integer(s->slowed));
+		json_object_set_new(evidence, "reference_capped", json_integer(s->seen.slowed));
 	else
 		json_object_del(evidence, "reference_capped");
+}
+
+void
+seen_take_back(Seen *seen, const Seen *before)
+{
+	Seen		now = *seen;
+
+	*seen = *before;
+	/* lists may have moved, and keep what room they have */
+	for (size_t i = 0; i < SEEN_LISTS; i++)
+	{
+		size_t		n = ((const Values *) before)[i].n;
+
+		((Values *) seen)[i] = ((const Values *) &now)[i];
+		((Values *) seen)[i].n = n;
+	}
 }
 
 bool
@@ -300,7 +316,7 @@ rounds_pair(Rounds *s)
 		Values		ratios[2][2] = {{{0}}};
 		Values		both[2] = {{0}};
 		bool		disturbed;
-		Rounds		before = *s;
+		Seen		before = s->seen;
 
 		/* who slows the reference again and again is not worth the device's time three times over */
 		s->attempts = s->priced < MAX_PRICED && !stopping_over_budget(s) ? s->m->job->profile.disturbed_attempts : 1;
@@ -315,9 +331,7 @@ rounds_pair(Rounds *s)
 			if (stopping_over_budget(s))
 				s->attempts = s->disturbed + 2;
 			ratios[0][0].n = ratios[0][1].n = ratios[1][0].n = ratios[1][1].n = 0;
-			s->rounds = before.rounds;
-			s->excess.n = before.excess.n;
-			s->slowed = before.slowed;
+			seen_take_back(&s->seen, &before);
 		}
 		for (int kind = 0; kind < 2; kind++)
 			for (int first = 0; first < 2; first++)
@@ -341,10 +355,10 @@ rounds_pair(Rounds *s)
 	}
 	if (good)
 	{
-		values_append(&s->plain, sqrt(plain));
-		values_append(&s->capped, sqrt(capped));
+		values_append(&s->seen.plain, sqrt(plain));
+		values_append(&s->seen.capped, sqrt(capped));
 		rounds_choose_buckets(s);
-		s->rounds_in_buckets = s->rounds;
+		s->seen.rounds_in_buckets = s->seen.rounds;
 		keep_samples(s, &bucket);
 	}
 	free(bucket.v);

@@ -32,10 +32,10 @@ draws(Rounds *s, uint32_t common)
 {
 	const Profile *p = &s->m->job->profile;
 	/* a half may do with fewer rounds than were planned */
-	int			total = p->pairs * (s->buckets.n > 0 ? s->rounds_in_buckets / (int) s->buckets.n : 2 * s->rounds_a_half);
+	int			total = p->pairs * (s->buckets.n > 0 ? s->seen.rounds_in_buckets / (int) s->buckets.n : 2 * s->rounds_a_half);
 	double		left = p->check_seconds - s->m->checked_seconds;
 	int			wanted = p->max_checks - s->m->result.checks;
-	int			rounds_left = total - s->rounds > 0 ? total - s->rounds : 1;
+	int			rounds_left = total - s->seen.rounds > 0 ? total - s->seen.rounds : 1;
 	double		affordable = left / fmax(s->m->check_time, 1e-6) / rounds_left;
 	double		n;
 
@@ -179,14 +179,14 @@ rounds_round(Rounds *s, Half *half, bool reference_first, bool single)
 	for (int side = 0; side < 2; side++)
 	{
 		values_append(&half->block[side], seconds[side] / n[side]);
-		values_append(&s->times[side], seconds[side] / n[side]);
+		values_append(&s->seen.times[side], seconds[side] / n[side]);
 	}
 	if (m->gpu)
-		values_append(&s->pace, pace);
+		values_append(&s->seen.pace, pace);
 	values_append(&half->own[reference_first], seconds[SIDE_REFERENCE] / n[SIDE_REFERENCE]);
 	values_append(&half->ratio[reference_first],
 				  (charged[SIDE_REFERENCE] / n[SIDE_REFERENCE]) / (charged[SIDE_CANDIDATE] / n[SIDE_CANDIDATE]));
-	s->rounds++;
+	s->seen.rounds++;
 	return true;
 }
 

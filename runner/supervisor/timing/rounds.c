@@ -23,7 +23,7 @@
 static bool
 pair_of_like_blocks(Rounds *s, bool *counts)
 {
-	Rounds		before = *s;
+	Seen		before = s->seen;
 	uint32_t	runs[2];
 	double		time[2];
 
@@ -31,23 +31,14 @@ pair_of_like_blocks(Rounds *s, bool *counts)
 	if (!rounds_pair(s))
 		return false;
 	for (int side = 0; side < 2; side++)
-		time[side] = cudal1_score_median(s->times[side].v + before.times[side].n, s->times[side].n - before.times[side].n);
+		time[side] = cudal1_score_median(s->seen.times[side].v + before.times[side].n, s->seen.times[side].n - before.times[side].n);
 	plan_blocks(s, time, runs);
 	if (plan_unevenness(s->runs, time) <= (s->resized < MAX_RESIZED ? UNEVEN_BLOCKS : UNEVEN_LAST) * plan_unevenness(runs, time))
 		return true;
 	*counts = false;
-	s->least = fmin(s->least, s->plain.v[s->plain.n - 1]);
-	for (int side = 0; side < 2; side++)
-		s->times[side].n = before.times[side].n;
-	s->pace.n = before.pace.n;
-	s->all.n = before.all.n;
-	s->plain.n = before.plain.n;
-	s->capped.n = before.capped.n;
-	s->excess.n = before.excess.n;
-	s->slowed = before.slowed;
+	s->least = fmin(s->least, s->seen.plain.v[s->seen.plain.n - 1]);
+	seen_take_back(&s->seen, &before);
 	rounds_choose_buckets(s);
-	s->rounds = s->rounds_in_buckets = before.rounds;
-	s->samples = before.samples;
 	json_array_remove(s->m->result.samples, json_array_size(s->m->result.samples) - 1);
 	if (s->resized >= MAX_RESIZED)
 		return s->uneven++ < MAX_UNEVEN || verdict_uneven(s);
@@ -62,22 +53,18 @@ pair_of_like_blocks(Rounds *s, bool *counts)
 static void
 forget(Rounds *s)
 {
+	for (size_t i = 0; i < SEEN_LISTS; i++)
+		free(((Values *) &s->seen)[i].v);
 	for (int i = 0; i < 2; i++)
 	{
-		free(s->times[i].v);
 		free(s->audit[i].v);
 		free(s->late_runs[i].v);
 		for (int kind = 0; kind < STEPS; kind++)
 			free(s->steps[i][kind].v);
 	}
 	free(s->audit_more.v);
-	free(s->pace.v);
 	free(s->loop.v);
 	free(s->late_idle.v);
-	free(s->all.v);
-	free(s->plain.v);
-	free(s->capped.v);
-	free(s->excess.v);
 }
 
 void
@@ -110,11 +97,11 @@ rounds_run(Measure *m)
 		verdict_conclude(&s, left);
 end:
 	m->result.pairs = (int) s.buckets.n;
-	m->result.rounds = s.rounds;
+	m->result.rounds = s.seen.rounds;
 	m->result.audits = s.audits;
 	m->result.buckets = s.buckets.v;
-	m->result.reference_seconds = values_median(&s.times[SIDE_REFERENCE]);
-	m->result.candidate_seconds = values_median(&s.times[SIDE_CANDIDATE]);
+	m->result.reference_seconds = values_median(&s.seen.times[SIDE_REFERENCE]);
+	m->result.candidate_seconds = values_median(&s.seen.times[SIDE_CANDIDATE]);
 	if (s.carrying)
 		measure_end(m, &s.carried);
 	plan_end(&s);

@@ -6,6 +6,8 @@
 #ifndef CUDAL1_TIMING_H
 #define CUDAL1_TIMING_H
 
+#include <stddef.h>
+
 #include "common/clock.h"
 #include "src/score.h"
 #include "supervisor/outcome.h"
@@ -17,6 +19,27 @@
 #define MIN_ROUNDS		8		/* of a half, where time is short */
 #define STEP_RUNS		5		/* of an audit on a GPU: the first has it turn to the executor */
 #define LONG_ROUND		0.05	/* seconds; of longer rounds a few will do, and none to settle in turn */
+
+/*
+ * What pairs have shown. A half that is tried again, and a pair that does not count, take back all of it at once: seen_take_back().
+ */
+typedef struct Seen
+{
+	/* first, and nothing else between them: lists that only grow */
+	Values		all;			/* every ratio */
+	Values		plain;
+	Values		capped;			/* where the reference counts for no more than it may take beside any process */
+	Values		excess;			/* on a GPU: logarithms of how much slower it was than beside another reference, by half */
+	Values		times[2];		/* seconds a run, by block */
+	Values		pace;			/* the reference's seconds from gate to gate in its other blocks */
+	/* numbers */
+	int			rounds;
+	int			rounds_in_buckets;	/* those of whole pairs */
+	int			samples;
+	int			slowed;			/* halves on a GPU in which the reference was slower than it may be */
+} Seen;
+
+#define SEEN_LISTS	(offsetof(Seen, rounds) / sizeof(Values))
 
 typedef struct Rounds
 {
@@ -36,12 +59,8 @@ typedef struct Rounds
 	int			rounds_a_half;
 	int			audits_a_half;	/* on a CPU, spells of them */
 	uint32_t	spell;			/* audits of a side, one after the other */
-	Values		all;			/* every ratio */
-	Values		buckets;		/* one of the next two, as the halves so far speak */
-	Values		plain;
-	Values		capped;			/* where the reference counts for no more than it may take beside any process */
-	Values		excess;			/* on a GPU: logarithms of how much slower it was than beside another reference, by half */
-	Values		times[2];		/* seconds a run, by block */
+	Seen		seen;
+	Values		buckets;		/* seen.plain or seen.capped, as the halves so far speak */
 	Values		audit[2];		/* seconds a run, of audits */
 	Values		audit_more;		/* what the candidate took more than the reference, audit by audit */
 	int			audits;			/* runs in them */
@@ -49,16 +68,12 @@ typedef struct Rounds
 	Values		steps[2][3];	/* seconds from gate to answer in traps, by kind: cuda.h's STEPS */
 	double		turn;			/* the most seconds that a command of the supervisor's took in traps */
 	double		turns;			/* seconds that the GPU's turning to an executor and back takes a block */
-	Values		pace;			/* the reference's seconds from gate to gate in its other blocks */
 	int			late;			/* traps in which outputs of the candidate came late */
 	Values		loop;			/* PyTorch on a GPU: seconds that a run takes in which no module is called */
 	Values		late_runs[2];	/* on a GPU: seconds a run, of audits whose inputs come late, by audit */
 	Values		late_idle;		/* and of such runs in which no code is called */
 	int			steps_a_half;	/* such audits */
 	bool		attentive;		/* the supervisor waits for audits without sleeping */
-	int			rounds;
-	int			rounds_in_buckets;	/* those of whole pairs */
-	int			samples;
 	double		started;
 	double		budget;			/* seconds from the first check on; INFINITY: none */
 	bool		over_budget;	/* that ended the measurement */
@@ -74,7 +89,6 @@ typedef struct Rounds
 	uint64_t	weights;		/* of the models of a half; on a GPU, of a pair */
 	double		neighbour;		/* how much slower the reference is in turn with another reference than alone */
 	double		doubt;			/* standard error of its logarithm */
-	int			slowed;			/* halves on a GPU in which the reference was slower than it may be */
 	struct Rounds *aa;			/* pairs of the reference with itself; NULL: none */
 	const struct Rounds *of;	/* of such pairs: the candidate's */
 } Rounds;
@@ -186,6 +200,9 @@ extern Stopping stopping_rule(Rounds *s);
 /* seconds that a measurement is worth: as the job says, by what its task took before, or what the first look takes at the reference's speed */
 extern double stopping_budget(const Rounds *s);
 extern bool stopping_over_budget(const Rounds *s);
+
+/* takes back what was seen since `before` */
+extern void seen_take_back(Seen *seen, const Seen *before);
 
 /* pair.c: a fresh pair of processes, one bucket; false after conclude() */
 extern bool rounds_pair(Rounds *s);

@@ -37,7 +37,7 @@ loop_bound(Rounds *s)
 	if (s->loop.n == 0)
 		return NAN;
 	json_object_set_new(s->m->result.evidence, "loop_seconds", json_real(loop));
-	return values_median(&s->times[SIDE_REFERENCE])
+	return values_median(&s->seen.times[SIDE_REFERENCE])
 		/ (loop * (1 - AUDIT_WARM * s->m->job->profile.audit_margin));
 }
 
@@ -49,7 +49,7 @@ static double
 step_bound(Rounds *s)
 {
 	double		step[2];
-	double		pace = values_median(&s->pace);
+	double		pace = values_median(&s->seen.pace);
 
 	if (!verdict_steps_known(s))
 		return NAN;
@@ -62,7 +62,7 @@ step_bound(Rounds *s)
 		step[side] = fmax(rested, fmax(values_median(&s->steps[side][STEP_LATE]), values_median(&s->steps[side][STEP_NEXT])));
 	}
 	json_object_set_new(s->m->result.evidence, "step_seconds", json_pack("[f, f, f]", pace, step[SIDE_REFERENCE], step[SIDE_CANDIDATE]));
-	return values_median(&s->times[SIDE_REFERENCE])
+	return values_median(&s->seen.times[SIDE_REFERENCE])
 		/ (step[SIDE_CANDIDATE] * fmax(STEP_SHARE, fmin(1, pace / step[SIDE_REFERENCE]))
 		   * (1 - AUDIT_WARM * s->m->job->profile.audit_margin));
 }
@@ -84,7 +84,7 @@ static bool
 is_told(Rounds *s)
 {
 	Measure    *m = s->m;
-	double		reference = values_median(&s->times[SIDE_REFERENCE]);
+	double		reference = values_median(&s->seen.times[SIDE_REFERENCE]);
 
 	if (!m->gpu || values_median(&s->buckets) <= 1)
 		return true;
@@ -155,7 +155,7 @@ verdict_conclude(Rounds *s, bool left)
 	const char *why = NULL;
 	bool		clear;
 	double		doubt = audit_doubt(s, &clear);
-	double		estimate = p->mean_of_ratios ? cudal1_score_mean(s->all.v, s->all.n) : values_median(&s->buckets);
+	double		estimate = p->mean_of_ratios ? cudal1_score_mean(s->seen.all.v, s->seen.all.n) : values_median(&s->buckets);
 
 	r->half_width = fmin(s->half_width, MOST);
 	r->variance = cudal1_score_variance(s->buckets.v, s->buckets.n);
