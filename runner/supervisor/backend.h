@@ -28,13 +28,35 @@ typedef struct Backend
 	/* the outputs of a run of the last block, gathered */
 	bool		(*read) (Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot,
 						 void *out);
-	/* whether executors hand out outputs in memory of their own, which is overwritten after each block; how, if not by writing there */
-	bool		overwritten;
+	/* outputs_apart: random bytes into these places of a block's outputs; NULL: by writing into the process */
 	bool		(*overwrite) (Measure *m, Executor *executor, Side side, const struct iovec *places, size_t n);
 	/* memory for outputs that were read, and whether one of them is right there */
 	void	   *(*alloc) (Measure *m, size_t bytes);
 	void		(*free) (Measure *m, void *memory);
 	bool		(*compare) (Measure *m, const void *expected, const void *found, int output, Comparison *result);
+
+	/* of a slot, in all memory together: the master, and what executors of either side map */
+	int			input_copies;
+	int			output_copies;
+	bool		outputs_apart;	/* executors keep a block's outputs in memory of their own */
+	/* bytes for arenas, and for the outputs of a block where they are apart; 0: no limit */
+	size_t		(*arena_bytes) (const Measure *m);
+	size_t		(*block_outputs) (const Measure *m);
+
+	double		wall_factor;	/* wall time of a half, in its clock time */
+	double		making_factor;	/* times block_seconds that making the inputs of a block may take */
+	bool		carries;		/* the candidate of a pair's first half stays for its second */
+	bool		steps;			/* runs can be made to begin one by one, with inputs that come late: traps, and audits of a few runs */
+
+	/* where work goes on while a process is stopped; NULL elsewhere */
+	/* before a pair's processes exist: which side gets which memory, by lot */
+	void		(*begin_pair) (Measure *m, Arena *arena);
+	/* before the rounds of a half, and after them: clocks and neighbours; true if the half should be measured again */
+	void		(*begin_half) (Measure *m);
+	bool		(*disturbed) (Measure *m, const Executor *executors, int n);
+	/* which of these slots, run by both sides next, are sampled within their windows; whether the samples agree */
+	void		(*draw) (Measure *m, const uint32_t *slots, uint32_t n);
+	bool		(*check_samples) (Measure *m);
 } Backend;
 
 extern const Backend backend_c;

@@ -13,7 +13,6 @@
 #include "common/clock.h"
 #include "supervisor/backend.h"
 #include "supervisor/checks.h"
-#include "supervisor/gpu/cuda.h"
 #include "supervisor/layout.h"
 #include "supervisor/outcome.h"
 #include "supervisor/outputs.h"
@@ -66,10 +65,11 @@ estimate(Measure *m, Executor *executor, Side side, Arena *arena, double timeout
 	double		empty[ESTIMATE_BLOCKS];
 	double		full[ESTIMATE_BLOCKS];
 	uint32_t	n = arena->slots < CHECK_SLOTS ? arena->slots : CHECK_SLOTS;
+	size_t		outputs = m->backend->block_outputs(m);
 	int			blocks;
 	double		first;
 
-	while (m->gpu && n > 1 && n * m->output_bytes > m->gpu->pool_bytes / OUTPUTS_SHARE)
+	while (outputs > 0 && n > 1 && n * m->output_bytes > outputs)
 		n--;
 	/* long runs told their time while they were checked */
 	if (m->time[side] > MEASURE_SLOW)
@@ -153,7 +153,7 @@ checks_run(Measure *m)
 	bool		python = m->job->language == LANGUAGE_PYTORCH;
 	uint32_t	n = (uint32_t) p->first_checks;
 	uint32_t	slots = n > CHECK_SLOTS ? n : CHECK_SLOTS;
-	size_t		budget = m->gpu ? m->gpu->arena_bytes : (size_t) p->arena_mb << 20;
+	size_t		budget = m->backend->arena_bytes(m);
 	Arena		arena;
 	Executor	reference,
 				other,

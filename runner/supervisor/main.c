@@ -22,13 +22,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/clock.h"
 #include "process/refused.h"
 #include "process/stopped.h"
 #include "supervisor/build/tree.h"
 #include "supervisor/device/device.h"
 #include "supervisor/measure.h"
-#include "supervisor/outcome.h"
+#include "supervisor/timing/timing.h"
 
 #define SCRATCH_PREFIX	"cudal1-measure-"
 #define JOB_LIMIT		((size_t) 64 << 20)

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "common/clock.h"
 #include "supervisor/backend.h"
 #include "supervisor/build/build.h"
 #include "supervisor/checks.h"
@@ -19,8 +18,8 @@
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/layout.h"
 #include "supervisor/measure.h"
-#include "supervisor/outcome.h"
 #include "supervisor/timing/rounds.h"
+#include "supervisor/timing/timing.h"
 
 #define BUILD_APART_CORES	4
 

@@ -179,9 +179,6 @@ typedef struct Measure
 /* seconds: runs this long need no warming, tell their time at once, and are not repeated without need */
 #define MEASURE_SLOW	0.2
 
-/* of a PyTorch executor's memory on a GPU, the outputs of a block at most: one in ... */
-#define OUTPUTS_SHARE	4
-
 #define NOISE_BYTES ((size_t) 1 << 20)
 
 /* what an output takes among those of a run, aligned for every element type */

@@ -26,6 +26,23 @@ static int	made_up_clock(clockid_t id, struct timespec *t);
 #define SLOTS	4096
 
 static Job	job;
+
+static size_t
+arena_bytes(const Measure *m)
+{
+	return (size_t) m->job->profile.arena_mb << 20;
+}
+
+static size_t
+no_limit(const Measure *m)
+{
+	return 0;
+}
+
+static const Backend backend = {
+	.input_copies = 2,.output_copies = 1,.arena_bytes = arena_bytes,.block_outputs = no_limit,.wall_factor = 2.5,.making_factor = 1
+};
+
 static Measure *measure;		/* of the supervisor's that is under way */
 static double moment;
 static uint64_t state;
@@ -393,7 +410,7 @@ run(uint64_t seed, double reference, double candidate)
 	json_decref(m.result.evidence);
 	json_decref(m.result.samples);
 	free(m.result.buckets);
-	m = (Measure) {.job = &job,.output_bytes = sizeof(uint32_t),.input_slot_bytes = 64,.output_slot_bytes = 64,.check_time = 1e-6,
+	m = (Measure) {.job = &job,.backend = &backend,.output_bytes = sizeof(uint32_t),.input_slot_bytes = 64,.output_slot_bytes = 64,.check_time = 1e-6,
 		.time = {reference, candidate + candidate_sleeps / 2},.start_time = 0.02,.result.evidence = json_object()};
 	measure = &m;
 	state = seed;

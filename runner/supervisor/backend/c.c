@@ -114,9 +114,6 @@ const Backend backend_c = {
 	.start = c_start,
 	.stage = c_stage,
 	.unstage = c_unstage,
-	.block = host_block,
 	.read = c_read_outputs,
-	.alloc = host_alloc,
-	.free = host_free,
-	.compare = host_compare,
+	HOST_CALLS,
 };

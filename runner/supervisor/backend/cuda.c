@@ -30,10 +30,6 @@ const Backend backend_cuda = {
 	.make_arena = gpu_make_arena,
 	.generate = gpu_generate,
 	.start = cuda_start,
-	.stage = gpu_stage,
-	.block = gpu_run,
 	.read = gpu_read,
-	.alloc = gpu_alloc,
-	.free = gpu_free,
-	.compare = gpu_compare,
+	GPU_CALLS,
 };

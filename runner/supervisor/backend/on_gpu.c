@@ -6,6 +6,8 @@
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/outcome.h"
 
+#define OUTPUTS_SHARE	4		/* of a PyTorch executor's memory, the outputs of a block at most: one in ... */
+
 bool
 gpu_make_arena(Measure *m, Arena *arena, uint32_t slots, uint32_t spare)
 {
@@ -29,4 +31,24 @@ gpu_run(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32
 	}
 	return gpu_block(m, executor, side, slots, n, (m->seeds_runs ? WIRE_FLAG_SEED_RUNS : 0) | (executor->idle ? WIRE_FLAG_IDLE : 0),
 					 timeout, elapsed);
+}
+
+size_t
+gpu_arena_limit(const Measure *m)
+{
+	return m->gpu->arena_bytes;
+}
+
+/* a PyTorch executor wants room for its own arrays beside the outputs of a block */
+size_t
+gpu_block_outputs(const Measure *m)
+{
+	return m->gpu->pool_bytes / OUTPUTS_SHARE;
+}
+
+void
+gpu_begin_pair(Measure *m, Arena *arena)
+{
+	m->gpu->swap_pools = random_below(&m->random, 2) == 0;
+	gpu_arena_swap(m, arena);
 }

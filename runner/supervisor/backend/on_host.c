@@ -63,3 +63,15 @@ host_compare(Measure *m, const void *expected, const void *found, int output, Co
 	tensor_compare(expected, found, t->dtype, t->elements, m->job->tolerance, result);
 	return true;
 }
+
+size_t
+host_arena_bytes(const Measure *m)
+{
+	return (size_t) m->job->profile.arena_mb << 20;
+}
+
+size_t
+host_block_outputs(const Measure *m)
+{
+	return 0;
+}

@@ -18,9 +18,28 @@ extern void *host_alloc(Measure *m, size_t bytes);
 extern void host_free(Measure *m, void *memory);
 extern bool host_compare(Measure *m, const void *expected, const void *found, int output, Comparison *result);
 
+extern size_t host_arena_bytes(const Measure *m);
+extern size_t host_block_outputs(const Measure *m);
+
+#define HOST_CALLS \
+	.block = host_block, .alloc = host_alloc, .free = host_free, .compare = host_compare, \
+	.arena_bytes = host_arena_bytes, .block_outputs = host_block_outputs, \
+	.input_copies = 2, .output_copies = 1, .wall_factor = 2.5, .making_factor = 1
+
 /* on_gpu.c: likewise, in memory of the GPU */
 extern bool gpu_make_arena(Measure *m, Arena *arena, uint32_t slots, uint32_t spare);
 extern bool gpu_run(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32_t n, double timeout, double *elapsed);
+extern size_t gpu_arena_limit(const Measure *m);
+extern size_t gpu_block_outputs(const Measure *m);
+extern void gpu_begin_pair(Measure *m, Arena *arena);
+
+/* staging is within the window there and steady, so that a half takes less wall time */
+#define GPU_CALLS \
+	.stage = gpu_stage, .block = gpu_run, .alloc = gpu_alloc, .free = gpu_free, .compare = gpu_compare, \
+	.arena_bytes = gpu_arena_limit, .block_outputs = gpu_block_outputs, \
+	.input_copies = 3, .output_copies = 2, .wall_factor = 1.7, .making_factor = 2, .carries = true, .steps = true, \
+	.begin_pair = gpu_begin_pair, .begin_half = gpu_begin_half, .disturbed = gpu_disturbed, \
+	.draw = gpu_draw, .check_samples = gpu_check_samples
 
 /* native.c: a program of our own that loads compiled code. Its argv is filled in here; the rest of the sandbox is the backend's */
 extern ExecutorResult native_start(Measure *m, Executor *executor, Side code, const Arena *arena, const char *program,

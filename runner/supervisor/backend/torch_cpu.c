@@ -64,10 +64,7 @@ const Backend backend_torch_cpu = {
 	.start = torch_cpu_start,
 	.stage = torch_cpu_stage,
 	.unstage = torch_cpu_unstage,
-	.block = host_block,
 	.read = torch_cpu_read_outputs,
-	.overwritten = true,
-	.alloc = host_alloc,
-	.free = host_free,
-	.compare = host_compare,
+	.outputs_apart = true,
+	HOST_CALLS,
 };

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "supervisor/gpu/cuda.h"
+#include "supervisor/backend.h"
 #include "supervisor/timing/timing.h"
 
 #define MAX_SAMPLES		4000
@@ -25,8 +25,6 @@
 #define TRAP_EVERY_LATE	4		/* after a late output */
 #define MIN_ORDERED		2		/* rounds of an order, for a median of their own */
 #define BUDGET_ROUNDS	2		/* of a half, where the budget is used up */
-#define WALL_FACTOR		2.5		/* wall time of a half, in its clock time */
-#define WALL_FACTOR_GPU	1.7		/* where staging is within the window and steady */
 
 void
 rounds_show(const Rounds *s, bool force)
@@ -48,7 +46,7 @@ rounds_show(const Rounds *s, bool force)
 static int
 seat(const Rounds *s, Side side, int half_number)
 {
-	if (s->m->gpu)
+	if (s->m->backend->carries)
 		return (int) (s->buckets.n % 2);
 	return side == SIDE_REFERENCE ? half_number : !half_number;
 }
@@ -105,11 +103,8 @@ run_half(Rounds *s, int half_number, Values *plain, Values *capped, bool *distur
 	else
 	{
 		s->weights = random_next(&m->random);
-		if (m->gpu)
-		{
-			m->gpu->swap_pools = random_below(&m->random, 2) == 0;
-			gpu_arena_swap(m, &s->arena);
-		}
+		if (m->backend->begin_pair)
+			m->backend->begin_pair(m, &s->arena);
 	}
 	s->carrying = false;
 	for (int i = 0; i < 2; i++)
@@ -136,12 +131,12 @@ run_half(Rounds *s, int half_number, Values *plain, Values *capped, bool *distur
 	}
 	if (!baseline_settle_both(s, &half))
 		goto done;
-	if (m->gpu)
-		gpu_begin_half(m);
+	if (m->backend->begin_half)
+		m->backend->begin_half(m);
 	for (uint32_t i = 0; i < steps; i++)
 		plan[i] = i;
 	rounds_shuffle(s, plan, steps);
-	deadline = clock_now() + (m->gpu ? WALL_FACTOR_GPU : WALL_FACTOR) * p->bucket_seconds / 2;
+	deadline = clock_now() + m->backend->wall_factor * p->bucket_seconds / 2;
 	for (uint32_t i = 0; i < steps; i++)
 	{
 		bool		audit = plan[i] >= (uint32_t) s->rounds_a_half;
@@ -165,7 +160,7 @@ run_half(Rounds *s, int half_number, Values *plain, Values *capped, bool *distur
 			goto done;
 		rounds_show(s, false);
 	}
-	if (m->gpu && gpu_disturbed(m, half.executor, 2) && p->precision_goal > 0)
+	if (m->backend->disturbed && m->backend->disturbed(m, half.executor, 2) && p->precision_goal > 0)
 	{
 		foreign = true;
 		s->attempts = p->disturbed_attempts;
@@ -200,7 +195,7 @@ run_half(Rounds *s, int half_number, Values *plain, Values *capped, bool *distur
 		}
 	good = true;
 done:
-	if (good && m->gpu && half_number == 0 && !*disturbed)
+	if (good && m->backend->carries && half_number == 0 && !*disturbed)
 	{
 		s->carried = half.executor[SIDE_CANDIDATE];
 		s->carrying = true;
@@ -309,7 +304,7 @@ rounds_pair(Rounds *s)
 	Values		bucket = {0};
 	bool		good = true;
 
-	if (!s->m->gpu && (s->buckets.n > 0 || s->of) && !fresh_arena(s))
+	if (!s->m->backend->carries && (s->buckets.n > 0 || s->of) && !fresh_arena(s))
 		return false;
 	for (int half = 0; half < 2 && good; half++)
 	{

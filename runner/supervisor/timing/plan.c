@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "supervisor/backend.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/timing/timing.h"
 
@@ -44,22 +45,21 @@ plan_rounds(Rounds *s)
 {
 	Measure    *m = s->m;
 	const Profile *p = &m->job->profile;
-	/* a PyTorch executor keeps the outputs of a block in memory of its own */
-	size_t		run_bytes = (m->gpu ? 3 : 2) * m->input_slot_bytes + (m->gpu ? 2 : 1) * m->output_slot_bytes
-		+ (m->job->language == LANGUAGE_PYTORCH ? m->output_bytes : 0);
-	size_t		arena_bytes = m->gpu ? m->gpu->arena_bytes : (size_t) p->arena_mb << 20;
-	double		most = fmin(WIRE_MAX_RUNS, (double) arena_bytes / (double) (run_bytes + 1));
+	const Backend *b = m->backend;
+	size_t		run_bytes = (size_t) b->input_copies * m->input_slot_bytes + (size_t) b->output_copies * m->output_slot_bytes
+		+ (b->outputs_apart ? m->output_bytes : 0);
+	size_t		outputs = b->block_outputs(m);
+	double		most = fmin(WIRE_MAX_RUNS, (double) b->arena_bytes(m) / (double) (run_bytes + 1));
 	uint32_t	spare;
 	double		room;
 	double		round_seconds = 0;
 	double		half_seconds = p->bucket_seconds / 2;
 
-	/* a PyTorch executor holds a block's outputs, and wants room for its own arrays */
-	if (m->gpu && m->output_bytes > 0)
-		most = fmin(most, fmax(1, (double) m->gpu->pool_bytes / OUTPUTS_SHARE / (double) m->output_bytes));
+	if (outputs > 0 && m->output_bytes > 0)
+		most = fmin(most, fmax(1, (double) outputs / (double) m->output_bytes));
 	/* making inputs must not take longer than using them */
 	if (m->generate_time > 0)
-		most = fmin(most, fmax(8, (m->gpu ? 2 : 1) * p->block_seconds / m->generate_time));
+		most = fmin(most, fmax(8, b->making_factor * p->block_seconds / m->generate_time));
 	room = most;
 	/* caches are cold for the first run of a block alone */
 	if (m->gpu && p->cold_cache)
@@ -72,14 +72,14 @@ plan_rounds(Rounds *s)
 	if (s->slots < 4 && most >= 4)
 		s->slots = 4;
 	/* audits have a few runs where blocks have one */
-	if (m->gpu && m->time[SIDE_REFERENCE] < STEP_SECONDS)
+	if (b->steps && m->time[SIDE_REFERENCE] < STEP_SECONDS)
 		s->slots = (uint32_t) fmax(s->slots, fmin(STEP_RUNS, floor(room)));
 	/* a median wants a few rounds, where they don't take seconds */
 	s->rounds_a_half = (int) fmax(round_seconds < LONG_ROUND ? MIN_ROUNDS : round_seconds < 1 ? 4 : 1, ceil(half_seconds / round_seconds));
 	if (s->rounds_a_half > 1)
 		s->rounds_a_half += s->rounds_a_half % 2;
 	s->steps_a_half = 0;
-	if (m->gpu && m->spare_core && s->slots > 1 && m->time[SIDE_REFERENCE] < STEP_SECONDS)
+	if (b->steps && m->spare_core && s->slots > 1 && m->time[SIDE_REFERENCE] < STEP_SECONDS)
 	{
 		double		audit = STEP_RUNS * (m->time[0] + m->time[1] + 2 * m->generate_time) + 1e-3;
 		double		affordable = fmin(p->audits / (STEP_RUNS - 1), p->audit_seconds / audit);
@@ -95,7 +95,7 @@ plan_rounds(Rounds *s)
 	if (!s->order || !s->seeds || !s->kept[0] || !s->kept[1])
 		return conclude(m, OUTCOME_LOST, "no memory for outputs");
 	/* on a GPU, more for inputs that late runs begin with: of a trap every other one, of an audit all but one */
-	spare = !m->gpu ? 0 : s->steps_a_half > 0 ? s->slots - 1 : s->slots / 2;
+	spare = !b->steps ? 0 : s->steps_a_half > 0 ? s->slots - 1 : s->slots / 2;
 	if (!measure_arena(m, &s->arena, s->slots, spare < GPU_LATE_RUNS ? spare : GPU_LATE_RUNS))
 		return false;
 	/* small inputs are copied before each block, so that both sides find the caches alike; large ones would only cost time */
@@ -131,7 +131,7 @@ plan_unevenness(const uint32_t *runs, const double *time)
 bool
 rounds_has_traps(const Rounds *s)
 {
-	return s->m->gpu && s->m->spare_core && s->runs[0] > 1 && s->runs[1] > 1 && !s->of;
+	return s->m->backend->steps && s->m->spare_core && s->runs[0] > 1 && s->runs[1] > 1 && !s->of;
 }
 
 bool

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "supervisor/backend.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/timing/timing.h"
 
@@ -141,8 +142,8 @@ rounds_round(Rounds *s, Half *half, bool reference_first, bool single)
 		return false;
 	keep = draws(s, common);
 	extra = extra_draws(s, n, keep);
-	if (m->gpu)
-		gpu_draw(m, s->order, common);
+	if (m->backend->draw)
+		m->backend->draw(m, s->order, common);
 	/* those of the candidate's that are compared come first */
 	memcpy(own, s->order, (staged > n[SIDE_CANDIDATE] ? staged : n[SIDE_CANDIDATE]) * sizeof(*own));
 	for (uint32_t i = 0; i < extra; i++)
@@ -168,7 +169,7 @@ rounds_round(Rounds *s, Half *half, bool reference_first, bool single)
 			rounds_count(s, side == SIDE_CANDIDATE ? "filled_early" : "reference_filled_early");
 	}
 	pace = half->executor[SIDE_REFERENCE].pace;
-	if ((m->gpu && !gpu_check_samples(m))
+	if ((m->backend->check_samples && !m->backend->check_samples(m))
 		|| (extra > 0 && !run_extra(s, half, s->order + n[SIDE_REFERENCE], extra, keep)) || !rounds_compare(s, keep + extra))
 		return false;
 	if (single)
