@@ -116,4 +116,3 @@ arena_destroy(Arena *arena)
 	drop(&arena->master_fd, arena->master, arena->slots * arena->input_slot_bytes);
 	arena_init(arena);
 }
-

@@ -200,4 +200,3 @@ measure_spent(Measure *m, Spending on, double start)
 	m->result.spent[on] += now - start;
 	return now;
 }
-

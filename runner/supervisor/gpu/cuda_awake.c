@@ -66,4 +66,3 @@ gpu_stop_spinning(Gpu *gpu)
 	pthread_join(gpu->spinner, NULL);
 	gpu->spinning = false;
 }
-

@@ -117,4 +117,3 @@ gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint
 		drawn->n = 0;
 	return measure_failed(m, side, executor, result, "in a run");
 }
-
