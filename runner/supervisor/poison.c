@@ -29,7 +29,6 @@
 #include <sys/resource.h>
 
 #include "common/clock.h"
-#include "src/score.h"
 #include "supervisor/backend.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/outcome.h"

@@ -5,7 +5,9 @@
  */
 #define _GNU_SOURCE
 #include "../../runner/process/executor.c"
+#include "../../runner/process/arena.c"
 #include "../../runner/common/tensor.c"
+#include "../../runner/common/text.c"
 
 #include <math.h>
 #include <sys/prctl.h>
@@ -22,7 +24,9 @@
 
 static unsigned char noise[NOISE_BYTES];
 static Job	job = {.language = LANGUAGE_PYTORCH};
+static const Backend backend = {.outputs_apart = true};
 static Measure measure = {.job = &job,
+	.backend = &backend,
 	.outputs = 1,
 	.noise = noise,
 	.output_bytes = BYTES,
