@@ -79,134 +79,6 @@ $$;
 COMMENT ON FUNCTION @extschema@.cudal1_enable_device(text, boolean) IS
 'an operator''s switch: a disabled device gets no new jobs; what it measures now is completed. One that rests after lost measurements goes on';
 
--- the result of cudal1-measure as the columns it fills; whatever it is, it becomes a row: a malformed one is outcome lost
-CREATE FUNCTION cudal1.read_result(result jsonb)
-RETURNS cudal1.measurement
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-	r		cudal1.measurement;
-	problem	text;
-	key		text;
-BEGIN
-	IF jsonb_typeof(result) IS DISTINCT FROM 'object' THEN
-		problem := 'it is no JSON object';
-	ELSIF octet_length(result::text) > 33554432 THEN
-		problem := 'it takes more than 32 MB';
-	ELSIF jsonb_typeof(result -> 'outcome') IS DISTINCT FROM 'string'
-		OR result ->> 'outcome' NOT IN ('successful', 'unstable', 'compile_error', 'launch_failure', 'timeout', 'crash', 'wrong_output',
-										'cheat', 'unverified', 'lost', 'cancelled') THEN
-		problem := 'its outcome is unknown';
-	END IF;
-	IF problem IS NULL THEN
-		result := jsonb_strip_nulls(result - 'samples' - 'environment' - 'evidence')
-			|| jsonb_build_object('samples', result -> 'samples', 'environment', result -> 'environment', 'evidence', result -> 'evidence');
-		FOREACH key IN ARRAY ARRAY['samples', 'environment', 'evidence'] LOOP
-			IF jsonb_typeof(result -> key) = 'null' THEN
-				result := result - key;
-			END IF;
-		END LOOP;
-		r.outcome := result ->> 'outcome';
-		r.score := cudal1.json_float(result -> 'score', 1e-9, 1e9);
-		r.lower := cudal1.json_float(result -> 'lower', 0, 1e12);
-		r.upper := cudal1.json_float(result -> 'upper', 0, 1e12);
-		r.half_width := cudal1.json_float(result -> 'half_width', 0);
-		r.wide := coalesce((result -> 'wide')::text = 'true', false);
-		r.variance := cudal1.json_float(result -> 'variance', 0);
-		r.pairs := cudal1.json_int(result -> 'pairs');
-		r.rounds := cudal1.json_int(result -> 'rounds');
-		r.reference_seconds := cudal1.json_float(result -> 'reference_seconds', 0, 1e9);
-		r.candidate_seconds := cudal1.json_float(result -> 'candidate_seconds', 0, 1e9);
-		r.checks := cudal1.json_int(result -> 'checks');
-		r.max_error := cudal1.json_float(result -> 'max_error', 0);
-		r.audits := cudal1.json_int(result -> 'audits');
-		r.audit_bound := cudal1.json_float(result -> 'audit_bound', 0);
-		r.build_seconds := cudal1.json_float(result -> 'build_seconds', 0, 1e9);
-		r.device_seconds := cudal1.json_float(result -> 'device_seconds', 0, 1e9);
-		r.startup_seconds := cudal1.json_float(result -> 'startup_seconds', 0, 1e9);
-		r.clock_seconds := cudal1.json_float(result -> 'clock_seconds', 0, 1e9);
-		r.wall_seconds := cudal1.json_float(result -> 'wall_seconds', 0, 1e9);
-		r.samples := result -> 'samples';
-		r.environment := coalesce(result -> 'environment', '{}');
-		r.evidence := result -> 'evidence';
-		-- a member that is there but became NULL is of another type or out of range
-		SELECT 'member ' || m.name || ' is no number in its range' INTO problem
-			FROM (VALUES ('score', r.score IS NULL), ('lower', r.lower IS NULL), ('upper', r.upper IS NULL), ('half_width', r.half_width IS NULL),
-						 ('variance', r.variance IS NULL), ('pairs', r.pairs IS NULL), ('rounds', r.rounds IS NULL),
-						 ('reference_seconds', r.reference_seconds IS NULL), ('candidate_seconds', r.candidate_seconds IS NULL),
-						 ('checks', r.checks IS NULL), ('max_error', r.max_error IS NULL), ('audits', r.audits IS NULL),
-						 ('audit_bound', r.audit_bound IS NULL), ('build_seconds', r.build_seconds IS NULL),
-						 ('device_seconds', r.device_seconds IS NULL), ('startup_seconds', r.startup_seconds IS NULL),
-						 ('clock_seconds', r.clock_seconds IS NULL),
-						 ('wall_seconds', r.wall_seconds IS NULL)) AS m(name, missing)
-			WHERE m.missing AND result ? m.name
-			LIMIT 1;
-	END IF;
-	IF problem IS NULL AND result ? 'detail' THEN
-		IF jsonb_typeof(result -> 'detail') = 'string' THEN
-			r.detail := cudal1.clip(result ->> 'detail');
-		ELSE
-			problem := 'member detail is no string';
-		END IF;
-	END IF;
-	IF problem IS NULL AND result ? 'bucket_means' THEN
-		IF jsonb_typeof(result -> 'bucket_means') <> 'array' THEN
-			problem := 'member bucket_means is no array';
-		ELSIF jsonb_array_length(result -> 'bucket_means') > 10000 THEN
-			problem := 'member bucket_means has more than 10000 elements';
-		ELSE
-			SELECT array_agg(cudal1.json_float(b.value, 0, 1e12) ORDER BY b.ordinality) INTO r.bucket_means
-				FROM jsonb_array_elements(result -> 'bucket_means') WITH ORDINALITY AS b;
-			IF array_position(r.bucket_means, NULL) IS NOT NULL THEN
-				problem := 'member bucket_means has an element that is no positive number';
-			END IF;
-		END IF;
-	END IF;
-	IF problem IS NULL THEN
-		problem := CASE
-			WHEN r.outcome = 'successful' AND r.score IS NULL THEN 'a successful one needs a score'
-			WHEN result ? 'wide' AND jsonb_typeof(result -> 'wide') <> 'boolean' THEN 'member wide is neither true nor false'
-			WHEN r.wide AND r.half_width IS NULL THEN 'a wide one needs a half_width'
-			WHEN r.lower > r.upper THEN 'its interval is empty'
-			WHEN jsonb_typeof(r.environment) <> 'object' THEN 'member environment is no object'
-			WHEN octet_length(r.environment::text) > 65536 THEN 'member environment takes more than 64 kB'
-			WHEN jsonb_typeof(r.evidence) <> 'object' THEN 'member evidence is no object'
-			WHEN octet_length(r.evidence::text) > 65536 THEN 'member evidence takes more than 64 kB'
-			WHEN jsonb_typeof(r.samples) <> 'array' THEN 'member samples is no array'
-			WHEN jsonb_path_exists(r.samples, 'strict $[*] ? (@.type() != "array")')
-				OR jsonb_path_exists(r.samples, 'strict $[*][*] ? (@.type() != "number")', '{}', true)
-				THEN 'member samples is no array of arrays of numbers'
-			END;
-	END IF;
-	IF problem IS NOT NULL THEN
-		r := NULL;
-		r.outcome := 'lost';
-		r.wide := false;
-		r.environment := '{}';
-		r.detail := cudal1.clip('malformed result: ' || problem);
-	END IF;
-	RETURN r;
-END
-$$;
-COMMENT ON FUNCTION cudal1.read_result(jsonb) IS
-'a result of cudal1-measure as the columns of a measurement that it fills; a malformed one becomes the outcome lost, with what is wrong as detail';
-
-CREATE FUNCTION cudal1.budget_seconds(p cudal1.profile, measured_seconds float8[])
-RETURNS float8
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	IF p.budget_factor IS NULL OR measured_seconds IS NULL OR cardinality(measured_seconds) < 15 THEN
-		RETURN NULL;
-	END IF;
-	RETURN (SELECT greatest(p.budget_min,
-							p.budget_factor * percentile_cont(0.5) WITHIN GROUP (ORDER BY s))
-				FROM unnest(measured_seconds) AS s);
-END
-$$;
-COMMENT ON FUNCTION cudal1.budget_seconds(cudal1.profile, float8[]) IS
-'seconds of a device that a measurement may take, from those that its task''s first ones took; NULL: too few of them, so cudal1-measure reckons with the reference''s speed, or the profile has no budget';
-
 CREATE FUNCTION cudal1.token_hash(token text)
 RETURNS bytea
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -360,251 +232,6 @@ COMMENT ON FUNCTION cudal1.heartbeat(bigint, int, text, jsonb, interval) IS
 'prolongs the lease of a claim and stores its progress; continue, cancel (end the child, then finish with
 outcome cancelled) or lost (fenced off: report nothing). Error 28T01 for another token than the claim''s';
 
--- candidate states: each way a candidate can end or wait, one function
-
-CREATE FUNCTION cudal1.drop_jobs(candidate_id bigint)
-RETURNS void
-LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-	SET enable_seqscan = off SET jit = off
-AS $$
-	-- one that is locked by its role, or not committed yet, is dropped when its turn comes
-	DELETE FROM cudal1.job AS x
-		WHERE x.job_id = ANY (ARRAY(
-			SELECT y.job_id FROM cudal1.job AS y
-				WHERE y.candidate_id = drop_jobs.candidate_id AND y.kind IN ('measure', 'verify')
-					AND y.state = 'queued'
-				FOR UPDATE SKIP LOCKED));
-$$;
-COMMENT ON FUNCTION cudal1.drop_jobs(bigint) IS
-'removes the jobs by which other roles wait for a candidate that has its verdict';
-
-CREATE FUNCTION cudal1.may_confirm(measurement_id bigint, device_id bigint, login text)
-RETURNS boolean
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT cudal1.is_exempt(may_confirm.login) OR COALESCE((
-		SELECT m.login <> may_confirm.login AND x.host <> y.host AND x.hardware <> y.hardware
-			FROM cudal1.measurement AS m
-				JOIN cudal1.device AS x ON x.device_id = m.device_id
-				JOIN cudal1.device AS y ON y.device_id = may_confirm.device_id
-			WHERE m.measurement_id = may_confirm.measurement_id), false);
-END;
-COMMENT ON FUNCTION cudal1.may_confirm(bigint, bigint, text) IS
-'whether a device, claiming as that login, is another word than a measurement: it is an operator''s, or
-differs in login, host and hardware. An agent chooses its host''s name itself, but not its login';
-
-CREATE FUNCTION cudal1.is_confirmed(measurement_id bigint)
-RETURNS boolean
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
-AS $$
-	SELECT p.agents_may_verify OR cudal1.is_exempt(m.login)
-			OR EXISTS (SELECT FROM cudal1.measurement AS o
-						WHERE o.candidate_id = m.candidate_id AND o.accepted AND o.kind <> 'evaluate'
-							AND o.score > m.score * (1 - p.verify_agreement)
-							AND (cudal1.is_exempt(o.login)
-								 OR cudal1.may_confirm(o.measurement_id, m.device_id, m.login)))
-		FROM cudal1.measurement AS m JOIN cudal1.profile AS p ON p.name = m.profile
-		WHERE m.measurement_id = is_confirmed.measurement_id;
-$$;
-COMMENT ON FUNCTION cudal1.is_confirmed(bigint) IS
-'whether a score may make an exemplar: its profile lets agents verify, an operator''s login measured it,
-or another word was at least as good, less what verify_agreement allows';
-
-CREATE FUNCTION cudal1.ask_confirmation(candidate_id bigint)
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-	SET enable_seqscan = off SET jit = off
-AS $$
-#variable_conflict use_column
-DECLARE
-	n		bigint;
-BEGIN
-	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, trainer,
-			first_measurement, apart)
-		SELECT 'verify', t.task_id, c.candidate_id, m.profile, m.device_model, t.cores, t.language, '',
-				m.measurement_id, true
-			FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id)
-				JOIN cudal1.measurement AS m ON m.measurement_id = c.measurement_id
-			WHERE c.candidate_id = ask_confirmation.candidate_id AND NOT c.confirmed
-				AND c.purpose = 'normal'
-		ON CONFLICT DO NOTHING;
-	GET DIAGNOSTICS n = ROW_COUNT;
-	IF n > 0 THEN
-		PERFORM cudal1.wake();
-	END IF;
-	RETURN n;
-END
-$$;
-COMMENT ON FUNCTION cudal1.ask_confirmation(bigint) IS
-'queues the measurement that can make an unconfirmed candidate an exemplar; the number of jobs';
-
-CREATE FUNCTION cudal1.accept_score(c cudal1.candidate, score float8, measurement_id bigint, detail text)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	UPDATE cudal1.candidate AS x
-		SET state = 'successful', failure = NULL, detail = accept_score.detail, score = accept_score.score,
-			reward = cudal1.conservative_round(accept_score.score), wide = m.wide, half_width = m.half_width,
-			confirmed = cudal1.is_confirmed(m.measurement_id), imported = false, import_device = NULL,
-			measurement_id = m.measurement_id, decided_at = clock_timestamp()
-		FROM cudal1.measurement AS m
-		WHERE x.candidate_id = c.candidate_id AND m.measurement_id = accept_score.measurement_id;
-	PERFORM cudal1.drop_jobs(c.candidate_id);
-	PERFORM cudal1.ask_confirmation(c.candidate_id);
-	PERFORM cudal1.place_candidate(c.candidate_id);
-	IF c.purpose = 'certification' THEN
-		PERFORM cudal1.judge_certification(c.candidate_id);
-	END IF;
-END
-$$;
-COMMENT ON FUNCTION cudal1.accept_score(cudal1.candidate, float8, bigint, text) IS
-'makes a candidate successful with the reward of a score; the caller holds the locks of candidate and task';
-
--- enable_seqscan here and below: plans that a session made while there were few candidates and jobs, and keeps
-CREATE FUNCTION cudal1.reject_candidate(c cudal1.candidate, failure text, measurement_id bigint, detail text)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
-AS $$
-BEGIN
-	UPDATE cudal1.candidate AS x
-		SET state = CASE WHEN reject_candidate.failure IN ('unverified', 'lost', 'cancelled') THEN 'discarded' ELSE 'failed' END,
-			reward = CASE WHEN reject_candidate.failure IN ('unverified', 'lost', 'cancelled') THEN NULL ELSE 0 END,
-			failure = reject_candidate.failure, detail = cudal1.clip(reject_candidate.detail), score = NULL,
-			wide = false, half_width = NULL, confirmed = true, imported = false, import_device = NULL,
-			measurement_id = reject_candidate.measurement_id, decided_at = clock_timestamp()
-		WHERE x.candidate_id = c.candidate_id;
-	PERFORM cudal1.drop_jobs(c.candidate_id);
-	IF c.state = 'successful' THEN
-		PERFORM cudal1.place_candidate(c.candidate_id);
-	END IF;
-	IF c.purpose = 'certification' THEN
-		PERFORM cudal1.judge_certification(c.candidate_id);
-	END IF;
-END
-$$;
-COMMENT ON FUNCTION cudal1.reject_candidate(cudal1.candidate, text, bigint, text) IS
-'makes a candidate failed (reward 0) or, for unverified, lost and cancelled, discarded (reward NULL); the caller holds the candidate''s lock';
-
-CREATE FUNCTION cudal1.end_job(j cudal1.job, failure text, measurement_id bigint, detail text)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
-AS $$
-DECLARE
-	c		cudal1.candidate;
-BEGIN
-	DELETE FROM cudal1.job AS x WHERE x.job_id = j.job_id;
-	IF j.kind IN ('measure', 'verify') THEN
-		SELECT x.* INTO c FROM cudal1.candidate AS x WHERE x.candidate_id = j.candidate_id FOR NO KEY UPDATE;
-		IF failure = 'cancelled'
-			AND EXISTS (SELECT FROM cudal1.job AS x
-						WHERE x.candidate_id = j.candidate_id AND x.kind IN ('measure', 'verify')) THEN
-			UPDATE cudal1.candidate AS x SET state = 'queued'
-				WHERE x.candidate_id = j.candidate_id AND x.state IN ('measuring', 'verifying')
-					AND NOT EXISTS (SELECT FROM cudal1.job AS y
-									WHERE y.candidate_id = j.candidate_id AND y.state = 'running'
-										AND y.kind IN ('measure', 'verify'));
-		ELSIF c.state IN ('queued', 'measuring', 'verifying') THEN
-			PERFORM cudal1.reject_candidate(c, failure, measurement_id, detail);
-		END IF;
-	END IF;
-END
-$$;
-COMMENT ON FUNCTION cudal1.end_job(cudal1.job, text, bigint, text) IS
-'ends a job without a verdict: an undecided candidate is discarded with the failure, a decided one stays
-as it is. One that is cancelled and that another role waits for, too, waits for that role''s job';
-
-CREATE FUNCTION cudal1.requeue_job(j cudal1.job, failures int, device text DEFAULT NULL)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	-- what waits or runs there already does the work; of this one nothing is left to requeue
-	DELETE FROM cudal1.job AS x
-		WHERE x.job_id = j.job_id AND requeue_job.device <> x.device
-			AND EXISTS (SELECT FROM cudal1.job AS y
-						WHERE y.candidate_id = x.candidate_id AND y.kind = x.kind AND y.profile = x.profile
-							AND y.device = requeue_job.device AND y.trainer = x.trainer);
-	UPDATE cudal1.job AS x
-		SET state = 'queued', failures = requeue_job.failures, device = coalesce(requeue_job.device, x.device),
-			worker = NULL, device_id = NULL, claimed_at = NULL, charged = NULL, lease_until = NULL,
-			phase = NULL, pairs = NULL, rounds = NULL, estimate = NULL, lower = NULL, upper = NULL, seconds_left = NULL
-		WHERE x.job_id = j.job_id;
-	-- the attempts are the candidate's, whatever role's job they were made by
-	UPDATE cudal1.job AS x SET failures = requeue_job.failures
-		WHERE x.job_id = ANY (ARRAY(
-			SELECT y.job_id FROM cudal1.job AS y
-				WHERE y.candidate_id = j.candidate_id AND y.kind = j.kind AND y.state = 'queued'
-					AND j.kind = 'measure' AND y.failures < requeue_job.failures
-				FOR UPDATE SKIP LOCKED));
-	UPDATE cudal1.candidate AS c SET state = 'queued' WHERE c.candidate_id = j.candidate_id AND c.state = 'measuring' AND j.kind = 'measure';
-	PERFORM cudal1.wake();
-END
-$$;
-COMMENT ON FUNCTION cudal1.requeue_job(cudal1.job, int, text) IS
-'puts a running job back into the queue with a number of failures, and where needed for another device; if that device has the same job already, it is dropped';
-
-/*
- * A device whose host is in disorder (a full disk, a driver that is gone) loses whatever it is given, within no time, so it is always
- * the idle one: it would take job after job and spend their attempts. So from the fifth candidate in a row on it rests, longer each time, what
- * it loses then counts against no candidate, and its jobs are for others first. Until then, and where a candidate is lost twice
- * running, the candidate may be what causes it.
- */
-CREATE FUNCTION cudal1.note_lost(j cudal1.job, detail text)
-RETURNS boolean
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-	rests_from	CONSTANT int := 5;
-	d			cudal1.device;
-	another		boolean;
-	rest		interval;
-BEGIN
-	SELECT x.* INTO STRICT d FROM cudal1.device AS x WHERE x.device_id = j.device_id FOR NO KEY UPDATE;
-	another := d.lost_candidate IS DISTINCT FROM j.candidate_id;
-	d.lost := d.lost + another::int;
-	IF d.lost >= rests_from THEN
-		rest := least(300, 2 ^ least(d.lost - rests_from, 10)) * '1 second'::interval;
-		RAISE LOG '% candidates in a row were lost on device %, which rests for % s: %',
-			d.lost, d.device_key, extract(epoch FROM rest)::int, coalesce(note_lost.detail, 'no reason given');
-	END IF;
-	UPDATE cudal1.device AS x
-		SET lost = d.lost, lost_candidate = j.candidate_id, rests_until = clock_timestamp() + rest
-		WHERE x.device_id = d.device_id;
-	IF rest IS NULL THEN
-		RETURN true;
-	END IF;
-	-- for twice the rest, so that another candidate is next here; a verification keeps off the device of the first measurement, too
-	UPDATE cudal1.job AS x
-		SET avoid_device = CASE WHEN x.kind = 'verify' THEN x.avoid_device ELSE d.device_id END,
-			avoid_until = CASE WHEN x.kind = 'verify' THEN x.avoid_until ELSE clock_timestamp() + 2 * rest END,
-			not_before = CASE WHEN x.kind = 'verify' THEN clock_timestamp() + 2 * rest ELSE x.not_before END
-		WHERE x.job_id = j.job_id;
-	RETURN NOT another;
-END
-$$;
-COMMENT ON FUNCTION cudal1.note_lost(cudal1.job, text) IS
-'counts a lost measurement of a device, which rests after several; returns whether it counts against the candidate';
-
-CREATE FUNCTION cudal1.retry_job(j cudal1.job, failure text, measurement_id bigint, detail text, counts boolean DEFAULT true)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	IF j.cancel_requested THEN
-		PERFORM cudal1.end_job(j, 'cancelled', measurement_id, 'cancelled while it was measured');
-	ELSIF NOT counts THEN
-		PERFORM cudal1.requeue_job(j, j.failures);
-	ELSIF j.failures + 1 < (SELECT p.attempts FROM cudal1.profile AS p WHERE p.name = j.profile) THEN
-		PERFORM cudal1.requeue_job(j, j.failures + 1);
-	ELSE
-		PERFORM cudal1.end_job(j, failure, measurement_id, detail);
-	END IF;
-END
-$$;
-COMMENT ON FUNCTION cudal1.retry_job(cudal1.job, text, bigint, text, boolean) IS
-'after an attempt without a verdict: another one, or after the profile''s attempts that count the end';
-
 CREATE FUNCTION cudal1.lock_claim(job_id bigint, attempt int, token text)
 RETURNS cudal1.job
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -629,181 +256,6 @@ COMMENT ON FUNCTION cudal1.lock_claim(bigint, int, text) IS
 'locks a claimed job and its candidate without waiting. state of what it returns: running; later,
 where another transaction has one of them; NULL, where the claim was fenced off. Error 28T01 for
 another token than the claim''s';
-
-CREATE FUNCTION cudal1.finish(job_id bigint, attempt int, token text, result jsonb)
-RETURNS text
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
-DECLARE
-	j		cudal1.job;
-	c		cudal1.candidate;
-	t		cudal1.task;
-	p		cudal1.profile;
-	d		cudal1.device;
-	r		cudal1.measurement;
-	first	cudal1.measurement;
-	s		float8;				-- the score this measurement stands for
-	s1		float8;				-- that of the first, for a verification
-	best	float8;
-	last	boolean;			-- the profile allows no further attempt
-	counts	boolean := true;	-- against the candidate
-BEGIN
-	j := cudal1.lock_claim(finish.job_id, finish.attempt, finish.token);
-	IF j.state IS DISTINCT FROM 'running' THEN
-		RETURN coalesce(j.state, 'lost');
-	END IF;
-	SELECT x.* INTO STRICT c FROM cudal1.candidate AS x WHERE x.candidate_id = j.candidate_id;
-	SELECT x.* INTO STRICT t FROM cudal1.task AS x WHERE x.task_id = j.task_id;
-	SELECT x.* INTO STRICT p FROM cudal1.profile AS x WHERE x.name = j.profile;
-	SELECT x.* INTO STRICT d FROM cudal1.device AS x WHERE x.device_id = j.device_id;
-	IF j.first_measurement IS NOT NULL THEN
-		SELECT x.* INTO STRICT first FROM cudal1.measurement AS x WHERE x.measurement_id = j.first_measurement;
-		s1 := first.score;
-	END IF;
-	r := cudal1.read_result(result);
-	last := j.failures + 1 >= p.attempts;
-	s := CASE WHEN r.outcome = 'successful' THEN r.score END;
-	r.reward := CASE WHEN r.outcome IN ('unverified', 'lost', 'cancelled', 'unstable') THEN NULL
-					 WHEN s IS NULL THEN 0
-					 ELSE cudal1.conservative_round(s) END;
-
-	INSERT INTO cudal1.measurement (task_id, candidate_id, kind, attempt, device_id, login, device_model, profile, outcome, same_device,
-			score, reward, lower, upper, half_width, wide, variance, pairs, rounds, bucket_means, reference_seconds, candidate_seconds, checks,
-			max_error, audits, audit_bound, detail, build_seconds, device_seconds, startup_seconds, clock_seconds, wall_seconds, code_hash, environment,
-			samples, evidence)
-		VALUES (j.task_id, j.candidate_id, j.kind, j.attempt, d.device_id, j.login, d.model, j.profile, r.outcome,
-			CASE WHEN j.kind = 'verify' THEN (SELECT x.hardware = d.hardware FROM cudal1.device AS x WHERE x.device_id = first.device_id) END,
-			r.score, r.reward, r.lower, r.upper, r.half_width, r.wide, r.variance, r.pairs, r.rounds, r.bucket_means, r.reference_seconds,
-			r.candidate_seconds, r.checks, r.max_error, r.audits, r.audit_bound, r.detail, r.build_seconds, r.device_seconds, r.startup_seconds, r.clock_seconds,
-			r.wall_seconds, c.code_hash, r.environment, r.samples, r.evidence)
-		RETURNING measurement_id INTO r.measurement_id;
-	PERFORM cudal1.settle_turn(j, r.device_seconds);
-	UPDATE cudal1.device AS x SET last_seen = clock_timestamp()
-		WHERE x.device_id = d.device_id AND x.last_seen < clock_timestamp() - '10 seconds'::interval;
-	IF r.outcome = 'lost' AND result ->> 'outcome' = 'lost' THEN
-		counts := cudal1.note_lost(j, r.detail);
-	ELSIF d.lost > 0 AND r.outcome NOT IN ('lost', 'cancelled') THEN
-		UPDATE cudal1.device AS x SET lost = 0, lost_candidate = NULL, rests_until = NULL WHERE x.device_id = d.device_id;
-	END IF;
-	IF EXISTS (SELECT FROM cudal1.aa_candidate AS k WHERE k.candidate_id = c.candidate_id) THEN
-		PERFORM cudal1.judge_device(d.device_id);
-	END IF;
-	PERFORM cudal1.wake_waiters();
-
-	IF j.cancel_requested THEN
-		PERFORM cudal1.end_job(j, 'cancelled', r.measurement_id, 'cancelled while it was measured');
-		RETURN 'stored';
-	ELSIF r.outcome IN ('unverified', 'lost', 'unstable') THEN
-		PERFORM cudal1.retry_job(j, CASE r.outcome WHEN 'lost' THEN 'lost' ELSE 'unverified' END, r.measurement_id, r.detail, counts);
-		RETURN 'stored';
-	ELSIF r.outcome = 'cancelled' THEN
-		-- nobody asked for it, or the candidate was submitted again since
-		PERFORM cudal1.retry_job(j, 'lost', r.measurement_id, coalesce(r.detail, 'the worker gave the measurement up'));
-		RETURN 'stored';
-	ELSIF j.kind = 'evaluate' OR (j.kind = 'reverify' AND c.state IN ('queued', 'measuring', 'verifying')) THEN
-		-- an evaluation adds its row, no more; so does a re-measurement that a submission overtook
-		DELETE FROM cudal1.job AS x WHERE x.job_id = j.job_id;
-		RETURN 'stored';
-	ELSIF t.device_model <> d.model THEN
-		-- the task was pinned to another model while this one measured
-		PERFORM cudal1.requeue_job(j, j.failures, t.device_model);
-		RETURN 'stored';
-	ELSIF s IS NULL THEN
-		IF j.kind = 'reverify' AND NOT last AND r.outcome NOT IN ('wrong_output', 'cheat') THEN
-			-- it worked before: that a host is in disorder is likelier than that the code is
-			PERFORM cudal1.requeue_job(j, j.failures + 1);
-			RETURN 'stored';
-		END IF;
-		DELETE FROM cudal1.job AS x WHERE x.job_id = j.job_id;
-		UPDATE cudal1.measurement AS m SET accepted = true WHERE m.measurement_id = r.measurement_id;
-		PERFORM cudal1.reject_candidate(c, r.outcome, r.measurement_id, r.detail);
-		RETURN 'stored';
-	END IF;
-
-	-- a score: from here on under the task's locks, which no flush of the log prolongs
-	PERFORM cudal1.unlock_before_flush();
-	PERFORM cudal1.lock_placement(j.task_id);
-	SELECT x.* INTO STRICT t FROM cudal1.task AS x WHERE x.task_id = j.task_id FOR NO KEY UPDATE;
-	IF t.device_model IS NULL AND c.purpose = 'certification' THEN
-		NULL;	-- where rewards are measured is not for a null candidate to decide
-	ELSIF t.device_model IS NULL THEN
-		UPDATE cudal1.task AS x SET device_model = d.model WHERE x.task_id = j.task_id;
-		PERFORM cudal1.pin_jobs(j.task_id, d.model);
-	ELSIF t.device_model <> d.model THEN
-		PERFORM cudal1.requeue_job(j, j.failures, t.device_model);
-		RETURN 'stored';
-	END IF;
-	DELETE FROM cudal1.job AS x WHERE x.job_id = j.job_id;
-	-- the first ones alone: a trainer's slow codes would raise the budgets of those that follow, and these the next
-	IF j.profile = t.profile AND c.purpose = 'normal' AND NOT r.wide AND r.device_seconds > 0 AND cardinality(t.measured_seconds) < 15 THEN
-		UPDATE cudal1.task AS x SET measured_seconds = x.measured_seconds || r.device_seconds WHERE x.task_id = j.task_id;
-	END IF;
-
-	IF j.kind = 'verify' THEN
-		-- of intervals that are wide the ends need not agree: the lower one has been shown twice
-		IF r.wide OR first.wide OR abs(s - s1) < p.verify_agreement * s1 THEN
-			UPDATE cudal1.measurement AS m SET accepted = true WHERE m.measurement_id IN (first.measurement_id, r.measurement_id);
-			PERFORM cudal1.accept_score(c, least(s, s1), CASE WHEN s < s1 THEN r.measurement_id ELSE first.measurement_id END,
-				CASE WHEN s < s1 THEN r.detail ELSE first.detail END);
-		ELSIF j.apart AND cudal1.is_exempt(j.login) THEN
-			-- where an operator's host disagrees with an agent, its word holds
-			UPDATE cudal1.measurement AS m SET accepted = true WHERE m.measurement_id = r.measurement_id;
-			PERFORM cudal1.accept_score(c, s, r.measurement_id, r.detail);
-		ELSE
-			PERFORM cudal1.reject_candidate(c, 'unverified', r.measurement_id,
-				format('two measurements disagree: %s and %s', round(s1::numeric, 4), round(s::numeric, 4)));
-		END IF;
-		RETURN 'stored';
-	END IF;
-
-	SELECT greatest(x.reward, 1) INTO best FROM cudal1.candidate AS x
-		WHERE x.task_id = j.task_id AND x.state = 'successful' AND NOT x.imported AND x.purpose = 'normal'
-		ORDER BY x.reward DESC LIMIT 1;
-	IF (s > p.verify_above OR s > p.verify_best_factor * coalesce(best, 1))
-		-- a re-measurement that agrees with the score it repeats is its own verification
-		AND NOT (j.kind = 'reverify' AND c.state = 'successful' AND NOT c.imported
-				 AND abs(s - c.score) < p.verify_agreement * c.score) THEN
-		INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority, trainer, first_measurement,
-				avoid_device, avoid_until)
-			VALUES ('verify', j.task_id, j.candidate_id, j.profile, d.model, j.cores, j.language, j.priority + 1000, j.trainer,
-				r.measurement_id, d.device_id,
-				CASE WHEN p.verify_wait IS NULL THEN 'infinity'::timestamptz
-					 -- nobody to wait for
-					 WHEN NOT EXISTS (SELECT FROM cudal1.device AS x
-									  WHERE x.hardware <> d.hardware AND x.model = d.model AND x.enabled AND x.cores >= j.cores
-										AND j.language = ANY (x.languages) AND x.last_seen > clock_timestamp() - '1 hour'::interval)
-						THEN '-infinity'::timestamptz
-					 ELSE clock_timestamp() + p.verify_wait END)
-			ON CONFLICT DO NOTHING;
-		UPDATE cudal1.candidate AS x SET state = 'verifying'
-			WHERE x.candidate_id = c.candidate_id AND x.state IN ('queued', 'measuring');
-		PERFORM cudal1.wake();
-	ELSE
-		UPDATE cudal1.measurement AS m SET accepted = true WHERE m.measurement_id = r.measurement_id;
-		PERFORM cudal1.accept_score(c, s, r.measurement_id, r.detail);
-	END IF;
-	RETURN 'stored';
-END
-$$;
-COMMENT ON FUNCTION cudal1.finish(bigint, int, text, jsonb) IS
-'stores the result of a claim: measurement, the candidate''s successor state, buckets, the next job;
-stored; lost where the claim was fenced off, or later where a session is changing the job at this
-moment (cudal1_cancel() in an open transaction): then nothing is written, and the call is made again.
-A malformed result counts as the outcome lost. Error 28T01 for another token than the claim''s';
-
-CREATE FUNCTION cudal1.pin_jobs(task_id bigint, model text)
-RETURNS void
-LANGUAGE sql VOLATILE PARALLEL UNSAFE
-BEGIN ATOMIC
-	-- so that devices of other models need not look at them; what is being claimed right now is sorted out by finish()
-	WITH waiting AS MATERIALIZED (
-		SELECT j.job_id FROM cudal1.job AS j
-			WHERE j.task_id = pin_jobs.task_id AND j.kind <> 'evaluate' AND j.state = 'queued' AND j.device <> pin_jobs.model
-			FOR UPDATE SKIP LOCKED)
-	UPDATE cudal1.job AS j SET device = pin_jobs.model FROM waiting WHERE j.job_id = waiting.job_id;
-END;
-COMMENT ON FUNCTION cudal1.pin_jobs(bigint, text) IS 'directs the waiting jobs of a task to the device model that the task was pinned to';
 
 CREATE FUNCTION cudal1.give_back(j cudal1.job)
 RETURNS void
@@ -910,3 +362,88 @@ $$;
 COMMENT ON FUNCTION cudal1.expire_leases() IS
 'requeues running jobs whose lease ended, each a failure, or ends them after the profile''s attempts;
 returns their number. Cancels what has passed its deadline and places what waits for it, too';
+
+/*
+ * What workers and agents need beside the entry points of the queue.
+ */
+
+CREATE FUNCTION cudal1.preloaded() RETURNS boolean
+LANGUAGE c STABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'cudal1_preloaded';
+COMMENT ON FUNCTION cudal1.preloaded() IS
+'whether the server has cudal1 in shared_preload_libraries, so that it measures by itself';
+
+CREATE FUNCTION cudal1.wake() RETURNS void
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'cudal1_wake';
+COMMENT ON FUNCTION cudal1.wake() IS
+'when the transaction commits, wakes this database''s worker, and sends NOTIFY cudal1_work if an agent said it is idle';
+
+CREATE FUNCTION cudal1.wake_waiters() RETURNS void
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'cudal1_wake_waiters';
+COMMENT ON FUNCTION cudal1.wake_waiters() IS
+'when the transaction commits, wakes the sessions that wait for a verdict';
+
+CREATE FUNCTION cudal1.announce_idle(seconds float8) RETURNS void
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'cudal1_announce_idle';
+COMMENT ON FUNCTION cudal1.announce_idle(float8) IS
+'an agent outside the server found no work and listens on cudal1_work; seconds: how long this holds (above 0, at most 3600). It claims once more after the call, then waits';
+
+CREATE FUNCTION cudal1.worker_state(OUT database text, OUT pid int, OUT since timestamptz, OUT note text) RETURNS SETOF record
+LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED ROWS 4
+AS 'MODULE_PATHNAME', 'cudal1_worker_state';
+COMMENT ON FUNCTION cudal1.worker_state() IS
+'one row for each database in cudal1.databases: its worker''s process (NULL: none), since when it is so, and what it does; no row without preloading';
+
+CREATE FUNCTION cudal1.check_database() RETURNS boolean
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'cudal1_check_database';
+COMMENT ON FUNCTION cudal1.check_database() IS
+'whether this database has a worker; warns if not, and says why';
+
+CREATE FUNCTION cudal1.take_back(server text, worker text) RETURNS bigint
+LANGUAGE plpgsql VOLATILE STRICT SECURITY DEFINER PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	j			cudal1.job;
+	taken		bigint := 0;
+BEGIN
+	-- one that a session is changing just now waits for its lease to end
+	FOR j IN
+		SELECT x.* FROM cudal1.job AS x JOIN cudal1.candidate AS c USING (candidate_id)
+			WHERE x.state = 'running' AND starts_with(x.worker, server || ' ')
+				AND x.worker <> take_back.worker AND cudal1.owns(x.login)
+			ORDER BY x.candidate_id, x.job_id
+			FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF c SKIP LOCKED
+	LOOP
+		/*
+		 * A dead worker is no failure of its candidate. But a job that was claimed again and again without ever failing
+		 * may be what kills the workers: from then on it counts, so that it ends.
+		 */
+		IF j.attempt - j.failures >= 10 THEN
+			UPDATE cudal1.job AS x SET lease_until = '-infinity' WHERE x.job_id = j.job_id;
+			PERFORM cudal1.expire_leases();
+		ELSE
+			PERFORM cudal1.give_back(j);
+		END IF;
+		taken := taken + 1;
+	END LOOP;
+	RETURN taken;
+END
+$$;
+COMMENT ON FUNCTION cudal1.take_back(text, text) IS
+'requeues at once what former workers of a server were measuring when they died, and returns the
+number of jobs; server: the beginning that the names of its workers share, worker: the caller''s own
+name. Claims of other roles stay';
+
+REVOKE ALL ON FUNCTION cudal1.wake() FROM PUBLIC;
+REVOKE ALL ON FUNCTION cudal1.wake_waiters() FROM PUBLIC;
+REVOKE ALL ON FUNCTION cudal1.announce_idle(float8) FROM PUBLIC;
+REVOKE ALL ON FUNCTION cudal1.worker_state() FROM PUBLIC;
+REVOKE ALL ON FUNCTION cudal1.check_database() FROM PUBLIC;
+REVOKE ALL ON FUNCTION cudal1.take_back(text, text) FROM PUBLIC;
+
+SELECT cudal1.check_database();
