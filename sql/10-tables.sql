@@ -1,4 +1,23 @@
 /*
+ * Names in this script resolve in pg_catalog alone. CREATE EXTENSION would search the target schema, too, whose owner could
+ * have made operators and functions there that fit better than those of pg_catalog, and a superuser would call them.
+ *
+ * No body calls a function of the extension's schema either: roles that may create there could add an overload that makes the
+ * call ambiguous or fits it better. What other functions call is in cudal1, where only the extension's owner creates.
+ */
+
+SET LOCAL search_path = pg_catalog, pg_temp;
+
+DO $$
+BEGIN
+	IF pg_catalog.current_setting('standard_conforming_strings') <> 'on' THEN
+		RAISE EXCEPTION USING ERRCODE = '55000', MESSAGE = 'standard_conforming_strings must be on while cudal1 is installed',
+			HINT = 'SET standard_conforming_strings = on, since the script''s texts hold backslashes.';
+	END IF;
+END
+$$;
+
+/*
  * Tables of schema cudal1.
  *
  * History is append-only: candidate, proposal, prompt and measurement rows are never deleted. What is hot is kept
@@ -18,6 +37,67 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION cudal1.caller() IS
 'the role that calls, to which belongs what it makes: that of SET ROLE, else of the session. A function that runs as its owner does not change it';
+
+/*
+ * Whose is what. A prompt, a proposal with its keys, a request, a campaign with its groups and the
+ * name of a method belong to the role that made them. Another role may use them if it has that
+ * role's privileges: shared work is a role that several are members of, and that they SET ROLE to
+ * where what they make shall belong to it. Operators may use everything. A code has no owner: it is
+ * one candidate, measured once.
+ *
+ * cudal1.caller() alone says which role calls. The functions for users run as their owner, so
+ * CURRENT_USER says nothing there.
+ */
+
+CREATE FUNCTION cudal1.is_operator()
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT pg_catalog.has_function_privilege(cudal1.caller()::name, 'cudal1.is_operator()',
+											 'EXECUTE');
+END;
+COMMENT ON FUNCTION cudal1.is_operator() IS
+'whether the calling role may use what belongs to others: a superuser, the extension''s owner, or a
+role that may execute this function, as cudal1_grant() lets operators';
+
+CREATE FUNCTION cudal1.owns(owner text)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT CASE WHEN owner = cudal1.caller() THEN true
+				-- NULL where that role was dropped
+				WHEN pg_catalog.pg_has_role(cudal1.caller()::name,
+						pg_catalog.to_regrole(pg_catalog.quote_ident(owner))::oid, 'USAGE')
+					THEN true
+				ELSE cudal1.is_operator() END;
+END;
+COMMENT ON FUNCTION cudal1.owns(text) IS
+'whether the calling role may use what belongs to a role: it is that role, has its privileges, or is
+an operator. What belongs to no role (NULL) is the operators''';
+
+CREATE FUNCTION cudal1.check_owner(subject text, owner text)
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF NOT cudal1.owns(owner) THEN
+		RAISE EXCEPTION USING ERRCODE = '42501',
+			MESSAGE = format('%s belongs to %s', subject,
+							 coalesce(format('role "%s"', owner), 'the operators')),
+			HINT = 'That role, its members and operators may use it.';
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.check_owner(text, text) IS
+'error 42501 where the calling role may not use a subject of that owner';
+
+CREATE FUNCTION cudal1.is_exempt(owner text)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT COALESCE(pg_catalog.has_function_privilege(pg_catalog.to_regrole(pg_catalog.quote_ident(owner))::oid, 'cudal1.is_operator()', 'EXECUTE'), false);
+END;
+COMMENT ON FUNCTION cudal1.is_exempt(text) IS 'whether a role is an operator, for which no quota holds';
 
 -- every number of the measurement protocol is a column here; the runner's built-in defaults equal the row 'default'
 CREATE TABLE cudal1.profile (
@@ -583,3 +663,99 @@ CREATE TABLE cudal1.island_slot (
 	UNIQUE (candidate_id, task_id, island, epoch)
 );
 COMMENT ON TABLE cudal1.island_slot IS 'dense slots of each cluster of an island; rows of ended epochs stay as its history, and keep the wiped from coming back';
+
+CREATE TABLE cudal1.method (
+	name				text PRIMARY KEY CHECK (name <> ''),
+	owner				text,
+	is_open				boolean NOT NULL DEFAULT false,
+	shipped				boolean NOT NULL DEFAULT false,
+	created_at			timestamptz NOT NULL DEFAULT now(),
+	CHECK (NOT is_open OR owner IS NULL)
+);
+COMMENT ON TABLE cudal1.method IS 'whose name a method is: of the role that used it first';
+COMMENT ON COLUMN cudal1.method.owner IS
+'the role that proposes by it, with its members; NULL: operators, and what the extension names so';
+COMMENT ON COLUMN cudal1.method.is_open IS 'every role may propose by it';
+COMMENT ON COLUMN cudal1.method.shipped IS 'part of the extension, not of dumps';
+
+INSERT INTO cudal1.method (name, is_open, shipped) VALUES
+	('manual', true, true), ('model', true, true), ('contrastive', true, true),
+	('ablation', false, true), ('techniques', false, true), ('a/a', false, true);
+
+CREATE TABLE cudal1.quota (
+	role				text PRIMARY KEY,
+	queued_candidates	bigint CHECK (queued_candidates >= 0),
+	stored_bytes		bigint CHECK (stored_bytes >= 0),
+	requests			bigint CHECK (requests >= 0)
+);
+COMMENT ON TABLE cudal1.quota IS 'quotas of roles, as operators set them with cudal1_set_quota()';
+COMMENT ON COLUMN cudal1.quota.role IS 'the role; empty: all that have no row of their own';
+COMMENT ON COLUMN cudal1.quota.queued_candidates IS 'candidates of the role that may wait for their measurement; NULL: what holds for all (10000)';
+COMMENT ON COLUMN cudal1.quota.stored_bytes IS 'bytes of codes, answers, prompts and references that the role may have stored; NULL: what holds for all (10 GiB)';
+COMMENT ON COLUMN cudal1.quota.requests IS 'requests of the role that may wait for a model or be in flight; NULL: what holds for all (10000)';
+
+CREATE TABLE cudal1.stored (
+	role				text NOT NULL,
+	bytes				bigint NOT NULL
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
+COMMENT ON TABLE cudal1.stored IS 'what roles have stored: their bytes are the sum of their rows, which a count adds up now and then. So few that an index would only cost';
+
+CREATE TABLE cudal1.null_candidate (
+	task_id				bigint NOT NULL REFERENCES cudal1.task (task_id),
+	name				text NOT NULL CHECK (name IN ('zeros', 'input_copy', 'mean', 'other_inputs', 'half_work', 'lower_precision')),
+	candidate_id		bigint NOT NULL UNIQUE REFERENCES cudal1.candidate (candidate_id),
+	PRIMARY KEY (task_id, name)
+);
+COMMENT ON TABLE cudal1.null_candidate IS 'candidates that do not do a task''s work; one that is successful makes its task weak';
+
+CREATE TABLE cudal1.aa_candidate (
+	task_id				bigint PRIMARY KEY REFERENCES cudal1.task (task_id),
+	candidate_id		bigint NOT NULL UNIQUE REFERENCES cudal1.candidate (candidate_id)
+);
+COMMENT ON TABLE cudal1.aa_candidate IS 'the reference of a task as its own candidate, made by cudal1_measure_aa(): its true speedup is 1, so what it measures is the device';
+
+CREATE TABLE cudal1.pruned (
+	candidate_id		bigint PRIMARY KEY REFERENCES cudal1.candidate (candidate_id),
+	bytes				bigint NOT NULL,
+	pruned_at			timestamptz NOT NULL DEFAULT pg_catalog.now()
+);
+COMMENT ON TABLE cudal1.pruned IS 'failed candidates whose code cudal1_prune() removed; their hash, verdict and detail stay';
+COMMENT ON COLUMN cudal1.pruned.bytes IS 'length of the code that was removed';
+
+-- Scores from elsewhere, one for each candidate and device: the same code is often published with its scores on several
+-- devices, and the reward of a candidate holds only one of them.
+CREATE TABLE cudal1.imported_score (
+	candidate_id		bigint NOT NULL REFERENCES cudal1.candidate (candidate_id),
+	device				text NOT NULL CHECK (device OPERATOR(pg_catalog.<>) ''),
+	reward				float8 NOT NULL CHECK (reward OPERATOR(pg_catalog.>=) 0),
+	score				float8,
+	imported_at			timestamptz NOT NULL DEFAULT pg_catalog.now(),
+	PRIMARY KEY (candidate_id, device),
+	CHECK ((reward OPERATOR(pg_catalog.=) 0) OPERATOR(pg_catalog.=) (score IS NULL))
+);
+COMMENT ON TABLE cudal1.imported_score IS 'scores measured elsewhere, one row for each candidate and device; what reports of a device read beside measurements';
+COMMENT ON COLUMN cudal1.imported_score.device IS 'the device as the source of the score names it';
+COMMENT ON COLUMN cudal1.imported_score.reward IS 'conservatively rounded score; 0: the candidate failed there';
+
+CREATE TABLE cudal1.ablation (
+	ablation_id			bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+	task_id				bigint NOT NULL REFERENCES cudal1.task (task_id),
+	candidate_id		bigint NOT NULL REFERENCES cudal1.candidate (candidate_id),
+	switches			text[] NOT NULL CHECK (pg_catalog.cardinality(switches) OPERATOR(pg_catalog.>=) 1
+											   AND pg_catalog.cardinality(switches) OPERATOR(pg_catalog.<=) 8),
+	created_at			timestamptz NOT NULL DEFAULT pg_catalog.now(),
+	created_by			text NOT NULL DEFAULT cudal1.caller()
+);
+COMMENT ON TABLE cudal1.ablation IS 'a code whose named switches are measured in all combinations';
+COMMENT ON COLUMN cudal1.ablation.candidate_id IS 'the candidate whose code holds the switches';
+
+CREATE TABLE cudal1.ablation_run (
+	ablation_id			bigint NOT NULL REFERENCES cudal1.ablation (ablation_id),
+	mask				int NOT NULL CHECK (mask OPERATOR(pg_catalog.>=) 0),
+	candidate_id		bigint NOT NULL REFERENCES cudal1.candidate (candidate_id),
+	bottleneck			text,
+	PRIMARY KEY (ablation_id, mask)
+);
+COMMENT ON TABLE cudal1.ablation_run IS 'one combination of an ablation''s switches';
+COMMENT ON COLUMN cudal1.ablation_run.mask IS 'bit i - 1 is set where switch i is on';
+COMMENT ON COLUMN cudal1.ablation_run.bottleneck IS 'what holds this combination back, as a person found (cudal1_ablation_explain); NULL: open';

@@ -6,24 +6,6 @@
  * stores, a row that waits for nothing: sessions of one role never wait for each other, nor the worker for them.
  */
 
-CREATE TABLE cudal1.quota (
-	role				text PRIMARY KEY,
-	queued_candidates	bigint CHECK (queued_candidates >= 0),
-	stored_bytes		bigint CHECK (stored_bytes >= 0),
-	requests			bigint CHECK (requests >= 0)
-);
-COMMENT ON TABLE cudal1.quota IS 'quotas of roles, as operators set them with cudal1_set_quota()';
-COMMENT ON COLUMN cudal1.quota.role IS 'the role; empty: all that have no row of their own';
-COMMENT ON COLUMN cudal1.quota.queued_candidates IS 'candidates of the role that may wait for their measurement; NULL: what holds for all (10000)';
-COMMENT ON COLUMN cudal1.quota.stored_bytes IS 'bytes of codes, answers, prompts and references that the role may have stored; NULL: what holds for all (10 GiB)';
-COMMENT ON COLUMN cudal1.quota.requests IS 'requests of the role that may wait for a model or be in flight; NULL: what holds for all (10000)';
-
-CREATE TABLE cudal1.stored (
-	role				text NOT NULL,
-	bytes				bigint NOT NULL
-) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
-COMMENT ON TABLE cudal1.stored IS 'what roles have stored: their bytes are the sum of their rows, which a count adds up now and then. So few that an index would only cost';
-
 CREATE FUNCTION cudal1.take_room(owner text, candidates bigint, bytes bigint)
 RETURNS boolean
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
@@ -63,14 +45,6 @@ BEGIN ATOMIC
 	SELECT pg_catalog.count(*) FROM cudal1.request AS r WHERE r.created_by = requests_of.owner AND r.state IN ('queued', 'running');
 END;
 COMMENT ON FUNCTION cudal1.requests_of(text) IS 'requests of a role that wait or are in flight';
-
-CREATE FUNCTION cudal1.is_exempt(owner text)
-RETURNS boolean
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT COALESCE(pg_catalog.has_function_privilege(pg_catalog.to_regrole(pg_catalog.quote_ident(owner))::oid, 'cudal1.is_operator()', 'EXECUTE'), false);
-END;
-COMMENT ON FUNCTION cudal1.is_exempt(text) IS 'whether a role is an operator, for which no quota holds';
 
 CREATE FUNCTION cudal1.proposal_bytes(code text, response text)
 RETURNS bigint

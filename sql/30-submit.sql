@@ -8,6 +8,75 @@
  * off looks dear where it can't be avoided, and would be compiled for it.
  */
 
+CREATE FUNCTION cudal1.take_method(method text, owner text)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+SET lock_timeout = '1s'
+AS $$
+BEGIN
+	INSERT INTO cudal1.method (name, owner) VALUES (take_method.method, take_method.owner)
+		ON CONFLICT DO NOTHING;
+EXCEPTION WHEN lock_not_available THEN
+	RAISE EXCEPTION USING ERRCODE = '55P03',
+		MESSAGE = format('method "%s" is being taken by a transaction that has not ended',
+						 take_method.method),
+		HINT = 'Try again when it has ended, or use another name.';
+END
+$$;
+COMMENT ON FUNCTION cudal1.take_method(text, text) IS
+'gives a method that has no owner to a role (NULL: the operators); waits a second at most for
+another transaction that does so, else error 55P03';
+
+CREATE FUNCTION cudal1.use_method(method text, owner text)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	m		cudal1.method;
+	kept	boolean;
+BEGIN
+	SELECT x.* INTO m FROM cudal1.method AS x WHERE x.name = use_method.method;
+	IF NOT FOUND THEN
+		-- the names that requests and campaigns use where they are given no method stay for them
+		kept := EXISTS (SELECT FROM cudal1.model AS x
+						WHERE use_method.method IN (x.name, 'vanilla: ' || x.name,
+								'augment: ' || x.name, 'self_supervised: ' || x.name,
+								'evolve: ' || x.name, 'contrastive: ' || x.name));
+		IF kept AND NOT cudal1.is_operator() THEN
+			RAISE EXCEPTION USING ERRCODE = '42501',
+				MESSAGE = format('method "%s" is the default of a model''s requests',
+								 use_method.method),
+				HINT = 'Propose by a name of your own.';
+		END IF;
+		PERFORM cudal1.take_method(use_method.method,
+								   CASE WHEN NOT kept THEN use_method.owner END);
+		SELECT x.* INTO STRICT m FROM cudal1.method AS x WHERE x.name = use_method.method;
+	END IF;
+	IF NOT m.is_open AND m.owner IS DISTINCT FROM use_method.owner THEN
+		PERFORM cudal1.check_owner(format('method "%s"', m.name), m.owner);
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.use_method(text, text) IS
+'takes a method for a role at its first use; error 42501 where it is another role''s';
+
+CREATE FUNCTION cudal1.use_default_method(method text)
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	m		cudal1.method;
+BEGIN
+	SELECT x.* INTO m FROM cudal1.method AS x WHERE x.name = use_default_method.method;
+	IF m.owner IS NOT NULL THEN
+		PERFORM cudal1.check_owner(format('method "%s"', m.name), m.owner);
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.use_default_method(text) IS
+'error 42501 where another role has taken the name that requests or a campaign have without one of
+their own';
+
 CREATE FUNCTION cudal1.enqueue_measure(t cudal1.task, candidate_id bigint, priority int,
 	deadline timestamptz, owner text)
 RETURNS void

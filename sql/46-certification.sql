@@ -9,14 +9,6 @@
  * same text is a candidate of its own, measured in full.
  */
 
-CREATE TABLE cudal1.null_candidate (
-	task_id				bigint NOT NULL REFERENCES cudal1.task (task_id),
-	name				text NOT NULL CHECK (name IN ('zeros', 'input_copy', 'mean', 'other_inputs', 'half_work', 'lower_precision')),
-	candidate_id		bigint NOT NULL UNIQUE REFERENCES cudal1.candidate (candidate_id),
-	PRIMARY KEY (task_id, name)
-);
-COMMENT ON TABLE cudal1.null_candidate IS 'candidates that do not do a task''s work; one that is successful makes its task weak';
-
 CREATE FUNCTION cudal1.shape_elements(shape jsonb)
 RETURNS numeric
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -172,12 +164,10 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT v.name, t.reference || format($python$
 
-
 # null candidate: %s
 import torch as _torch
 
 _first = []
-
 
 def _each(value, change):
     if isinstance(value, _torch.Tensor):
@@ -188,12 +178,10 @@ def _each(value, change):
         return {k: _each(v, change) for k, v in value.items()}
     return value
 
-
 def _half(x):
     flat = x.clone().reshape(-1)
     flat[flat.numel() // 2:] = 0
     return flat.reshape(x.shape)
-
 
 def _fewer_digits(x):
     if not x.is_floating_point():
@@ -203,13 +191,11 @@ def _fewer_digits(x):
     fraction, exponent = _torch.frexp(wide)
     return _torch.ldexp((fraction * 2.0 ** digits).floor() / 2.0 ** digits, exponent).to(x.dtype)
 
-
 def _input_like(x, inputs):
     flat = next((i.reshape(-1) for i in inputs if isinstance(i, _torch.Tensor) and i.numel() > 0), None)
     if flat is None:
         return _torch.zeros_like(x)
     return flat.repeat(-(-x.numel() // flat.numel()))[:x.numel()].reshape(x.shape).to(x.dtype)
-
 
 class ModelNew(Model):
     def forward(self, *inputs):
