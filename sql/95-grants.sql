@@ -1,4 +1,255 @@
 /*
+ * Quotas of trainers: candidates that wait, bytes that are stored, requests that are under way. Operators have none, and what the
+ * worker stores for a role is counted but never refused: it was admitted when it was asked for.
+ *
+ * A submission does not count. It takes from the room that the last count left to its session (src/quota.c) and writes down what it
+ * stores, a row that waits for nothing: sessions of one role never wait for each other, nor the worker for them.
+ */
+
+CREATE FUNCTION cudal1.take_room(owner text, candidates bigint, bytes bigint)
+RETURNS boolean
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'cudal1_take_room';
+COMMENT ON FUNCTION cudal1.take_room(text, bigint, bigint) IS
+'uses up room that the session has below the quotas of a role, if it has enough; else cudal1.count_room() must look';
+
+CREATE FUNCTION cudal1.give_room(owner text, candidates bigint, bytes bigint)
+RETURNS void
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'cudal1_give_room';
+COMMENT ON FUNCTION cudal1.give_room(text, bigint, bigint) IS 'the room that the session has from now on, for ten seconds';
+
+CREATE FUNCTION cudal1.quota_of(owner text, OUT queued_candidates bigint, OUT stored_bytes bigint, OUT requests bigint)
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT COALESCE(x.queued_candidates, y.queued_candidates, 10000::bigint), COALESCE(x.stored_bytes, y.stored_bytes, 10737418240),
+			COALESCE(x.requests, y.requests, 10000::bigint)
+		FROM (SELECT quota_of.owner AS role) AS o
+			LEFT JOIN cudal1.quota AS x ON x.role = o.role
+			LEFT JOIN cudal1.quota AS y ON y.role = '';
+END;
+COMMENT ON FUNCTION cudal1.quota_of(text) IS 'the quotas of a role: its own, else those for all, else the defaults';
+
+CREATE FUNCTION cudal1.queued_of(owner text)
+RETURNS bigint
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT pg_catalog.count(*) FROM cudal1.job AS j WHERE j.trainer = queued_of.owner AND j.state = 'queued' AND j.kind = 'measure';
+END;
+COMMENT ON FUNCTION cudal1.queued_of(text) IS 'candidates of a role that wait for their measurement';
+
+CREATE FUNCTION cudal1.requests_of(owner text)
+RETURNS bigint
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT pg_catalog.count(*) FROM cudal1.request AS r WHERE r.created_by = requests_of.owner AND r.state IN ('queued', 'running');
+END;
+COMMENT ON FUNCTION cudal1.requests_of(text) IS 'requests of a role that wait or are in flight';
+
+CREATE FUNCTION cudal1.proposal_bytes(code text, response text)
+RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+	-- the row itself and its places in indexes take some, too: short proposals fill a disk as well
+	SELECT 256::bigint + COALESCE(pg_catalog.octet_length(code), 0) + COALESCE(pg_catalog.octet_length(response), 0);
+END;
+COMMENT ON FUNCTION cudal1.proposal_bytes(text, text) IS 'bytes that a proposal counts: its code where that is new, the answer it came in, and 256';
+
+CREATE FUNCTION cudal1.sum_stored()
+RETURNS void
+LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+	-- rows that another transaction adds up at this moment are left to it
+	WITH gone AS (
+		DELETE FROM cudal1.stored AS s
+			WHERE s.ctid = ANY (ARRAY(SELECT x.ctid FROM cudal1.stored AS x FOR UPDATE SKIP LOCKED))
+			RETURNING s.role, s.bytes)
+	INSERT INTO cudal1.stored (role, bytes) SELECT g.role, sum(g.bytes) FROM gone AS g GROUP BY g.role;
+$$;
+COMMENT ON FUNCTION cudal1.sum_stored() IS 'adds up what each role has stored to one row, waiting for nothing';
+
+CREATE FUNCTION cudal1.count_room(owner text, more_candidates bigint, more_bytes bigint, OUT candidates bigint, OUT bytes bigint)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
+AS $$
+#variable_conflict use_column
+DECLARE
+	parts	bigint;
+	q		record;
+BEGIN
+	SELECT coalesce(sum(s.bytes) FILTER (WHERE s.role = count_room.owner), 0), count(*) INTO bytes, parts FROM cudal1.stored AS s;
+	-- above READ COMMITTED rows that others added up since would be an error
+	IF parts > 1000 AND current_setting('transaction_isolation') = 'read committed' THEN
+		PERFORM cudal1.sum_stored();
+	END IF;
+	-- the worker, too, for which the role was admitted before
+	IF cudal1.is_operator() OR cudal1.is_exempt(count_room.owner) THEN
+		candidates := 1000000000000;
+		bytes := 1000000000000000;
+		PERFORM cudal1.give_room(count_room.owner, 1000, bytes);
+		RETURN;
+	END IF;
+	q := cudal1.quota_of(count_room.owner);
+	bytes := q.stored_bytes - bytes;
+	candidates := q.queued_candidates - cudal1.queued_of(count_room.owner);
+	IF candidates >= more_candidates AND bytes >= more_bytes THEN
+		PERFORM cudal1.give_room(count_room.owner,
+			least(candidates - more_candidates, greatest(q.queued_candidates / 50, candidates / 16)),
+			least(bytes - more_bytes, greatest(q.stored_bytes / 50, bytes / 16)));
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.count_room(text, bigint, bigint) IS
+'what a role is below its quotas of candidates and bytes (negative: above); where there is enough for so many more, the session gets room beyond them';
+
+CREATE FUNCTION cudal1.quota_reason(owner text, quota text)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT pg_catalog.format('role "%s" has used up its quota of %s', owner,
+			CASE quota WHEN 'candidates' THEN q.queued_candidates || ' queued candidates'
+					   WHEN 'bytes' THEN q.stored_bytes || ' stored bytes'
+					   ELSE q.requests || ' requests under way' END)
+		FROM cudal1.quota_of(owner) AS q;
+END;
+COMMENT ON FUNCTION cudal1.quota_reason(text, text) IS 'the message of a quota that is used up: candidates, bytes or requests';
+
+CREATE FUNCTION cudal1.refuse(owner text, quota text, used bigint, more bigint)
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	RAISE EXCEPTION USING ERRCODE = '53400', MESSAGE = cudal1.quota_reason(refuse.owner, refuse.quota),
+		DETAIL = format('It has %s, and %s more are asked for.', refuse.used, refuse.more),
+		HINT = CASE refuse.quota
+				   WHEN 'candidates' THEN 'Wait for verdicts, or cancel candidates with cudal1_cancel().'
+				   WHEN 'bytes' THEN 'An operator can remove texts of failed candidates with cudal1_prune().'
+				   ELSE 'Wait for answers, or cancel requests with cudal1_cancel_requests().' END
+			|| ' An operator can raise the quota with cudal1_set_quota().';
+END
+$$;
+COMMENT ON FUNCTION cudal1.refuse(text, text, bigint, bigint) IS 'error 53400: a quota is used up';
+
+CREATE FUNCTION cudal1.check_room(owner text, candidates bigint, bytes bigint)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	r		record;
+BEGIN
+	IF cudal1.take_room(check_room.owner, check_room.candidates, check_room.bytes) THEN
+		RETURN;
+	END IF;
+	-- what is asked for is queued and stored by now, and undone by the error
+	r := cudal1.count_room(check_room.owner, 0, 0);
+	IF r.candidates < 0 AND check_room.candidates > 0 THEN
+		PERFORM cudal1.refuse(check_room.owner, 'candidates', cudal1.queued_of(check_room.owner) - check_room.candidates, check_room.candidates);
+	ELSIF r.bytes < 0 AND check_room.bytes > 0 THEN
+		PERFORM cudal1.refuse(check_room.owner, 'bytes', (cudal1.quota_of(check_room.owner)).stored_bytes - r.bytes - check_room.bytes, check_room.bytes);
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.check_room(text, bigint, bigint) IS
+'error 53400 where the candidates and bytes that this transaction has just queued and stored for a role pass its quotas';
+
+CREATE FUNCTION cudal1.store(owner text, candidates bigint, bytes bigint)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	INSERT INTO cudal1.stored (role, bytes) VALUES (store.owner, store.bytes);
+	IF NOT cudal1.take_room(store.owner, store.candidates, store.bytes) THEN
+		PERFORM cudal1.check_room(store.owner, store.candidates, store.bytes);
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.store(text, bigint, bigint) IS
+'writes down the bytes that were stored for a role, and checks its quotas of candidates, so many of which were just queued, and bytes; error 53400';
+
+CREATE FUNCTION cudal1.request_room(owner text, OUT quota text, OUT used bigint, OUT requests bigint)
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
+AS $$
+#variable_conflict use_column
+DECLARE
+	q			record := cudal1.quota_of(request_room.owner);
+	under_way	constant bigint := cudal1.requests_of(request_room.owner);
+	waiting		bigint;
+	bytes		bigint;
+BEGIN
+	quota := 'requests';
+	used := under_way;
+	requests := q.requests - used;
+	IF cudal1.is_exempt(request_room.owner) THEN
+		requests := 1000000000000;
+		RETURN;
+	END IF;
+	-- the answers become candidates, and are not refused then
+	waiting := cudal1.queued_of(request_room.owner) + under_way;
+	IF q.queued_candidates - waiting < requests THEN
+		quota := 'candidates';
+		used := waiting;
+		requests := q.queued_candidates - waiting;
+	END IF;
+	bytes := (SELECT sum(s.bytes) FROM cudal1.stored AS s WHERE s.role = request_room.owner);
+	IF requests > 0 AND bytes > q.stored_bytes THEN
+		quota := 'bytes';
+		used := bytes;
+		requests := 0;
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.request_room(text) IS
+'how many more requests a role may have under way (negative: too many), the quota that ends there, and how much of that is used';
+
+CREATE FUNCTION @extschema@.cudal1_set_quota(role name, queued_candidates bigint DEFAULT NULL, stored_bytes bigint DEFAULT NULL,
+	requests bigint DEFAULT NULL)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	target	constant text := coalesce(cudal1_set_quota.role, '');
+	most	constant bigint[] := ARRAY[cudal1_set_quota.queued_candidates, cudal1_set_quota.stored_bytes, cudal1_set_quota.requests];
+BEGIN
+	IF 0 > ANY (most) THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'queued_candidates, stored_bytes and requests must not be negative';
+	END IF;
+	IF cudal1_set_quota.role IS NOT NULL AND NOT EXISTS (SELECT FROM pg_roles AS r WHERE r.rolname = cudal1_set_quota.role) THEN
+		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('role "%s" does not exist', cudal1_set_quota.role);
+	END IF;
+	IF num_nonnulls(VARIADIC most) = 0 THEN
+		DELETE FROM cudal1.quota AS q WHERE q.role = target;
+	ELSE
+		INSERT INTO cudal1.quota AS q (role, queued_candidates, stored_bytes, requests) VALUES (target, most[1], most[2], most[3])
+			ON CONFLICT (role) DO UPDATE
+				SET queued_candidates = excluded.queued_candidates, stored_bytes = excluded.stored_bytes, requests = excluded.requests;
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION @extschema@.cudal1_set_quota(name, bigint, bigint, bigint) IS
+'sets the quotas of a role, or with role NULL of all that have none of their own: candidates that wait for their measurement (10000 where none was set), bytes of codes, answers, prompts and references that are stored (10 GiB; a proposal counts 256 beside), requests that wait for a model or are in flight (10000).
+A quota given as NULL is what holds for all. Operators and superusers have no quotas. What a quota refuses is an error 53400, in cudal1_submit_batch() a reason; sessions notice a change within 10 seconds. Operators only. Errors: 42704 unknown role, 22023 a negative number';
+
+CREATE VIEW cudal1.quota_use AS
+	SELECT r.role, j.candidates AS queued_candidates,
+			CASE WHEN NOT e.exempt THEN COALESCE(q.queued_candidates, d.queued_candidates, 10000::bigint) END AS most_candidates,
+			COALESCE(s.bytes, 0::bigint) AS stored_bytes, CASE WHEN NOT e.exempt THEN COALESCE(q.stored_bytes, d.stored_bytes, 10737418240) END AS most_bytes,
+			x.requests, CASE WHEN NOT e.exempt THEN COALESCE(q.requests, d.requests, 10000::bigint) END AS most_requests
+		FROM (SELECT y.role FROM cudal1.quota AS y WHERE y.role <> ''
+			  UNION SELECT y.role FROM cudal1.stored AS y
+			  UNION SELECT y.created_by FROM cudal1.request AS y WHERE y.state IN ('queued', 'running')) AS r
+			CROSS JOIN LATERAL (
+				SELECT COALESCE(has_function_privilege(to_regrole(quote_ident(r.role))::oid, 'cudal1.is_operator()', 'EXECUTE'), false) AS exempt) AS e
+			CROSS JOIN LATERAL (
+				SELECT count(*) AS candidates FROM cudal1.job AS y
+					WHERE y.trainer = r.role AND y.state = 'queued' AND y.kind = 'measure') AS j
+			CROSS JOIN LATERAL (
+				SELECT count(*) AS requests FROM cudal1.request AS y WHERE y.created_by = r.role AND y.state IN ('queued', 'running')) AS x
+			CROSS JOIN LATERAL (SELECT sum(y.bytes)::bigint AS bytes FROM cudal1.stored AS y WHERE y.role = r.role) AS s
+			LEFT JOIN cudal1.quota AS q ON q.role = r.role
+			LEFT JOIN cudal1.quota AS d ON d.role = '';
+COMMENT ON VIEW cudal1.quota_use IS 'what each role has of what its quotas limit, and the quotas (NULL: an operator, without any)';
+
+/*
  * Privileges. PUBLIC may do nothing. A role becomes able by cudal1_grant(), which follows one list of what each kind may do;
  * tables are written by SECURITY DEFINER functions alone, since an INSERT would forge a reward.
  */
