@@ -1,10 +1,10 @@
 -- # Tutorial
 --
--- From an empty database to a prompt that shows a model what was fast. It needs a server that preloads cudal1 with a worker for
--- this database, and a C compiler; `tools/server start /tmp/try` gives one for trying.
+-- This page goes from an empty database to a prompt that shows a model what was fast. It needs a C compiler and a server
+-- that preloads cudal1, with a worker for this database; `tools/server start /tmp/try` makes one for trying.
 --
--- Written by `tools/tutorial` from [tutorial.sql](tutorial.sql): what is printed below was printed by a server on a small virtual
--- machine. Times and rewards will differ on yours.
+-- `tools/tutorial` writes this page from [tutorial.sql](tutorial.sql). The output below is that of a server on a small
+-- virtual machine; times and rewards will differ on yours.
 --
 -- ## Is anything being measured here?
 
@@ -14,8 +14,8 @@ SELECT item, value FROM cudal1_status() WHERE item <> 'version';
 
 -- ## A task
 --
---+ A task is a reference with a signature. This one sums the columns of a matrix, one column after the other. The profile `quick`
--- is for trying things; training takes `default`:
+--+ A task is a reference with a signature. This one sums the columns of a matrix, one column after the other. The profile
+-- `quick` is for trials; training uses `default`:
 
 SELECT cudal1_add_task('column sums', $c$
 void solve(const float *x, float *sums)
@@ -113,5 +113,5 @@ SELECT * FROM cudal1_speedup_report();
 
 -- ## Next
 --
--- [tasks.md](tasks.md) says how to write tasks and how KernelBench is imported, [trainers.md](trainers.md) how a trainer takes its
--- rewards from here, and [reference.md](reference.md) has every function.
+-- [tasks.md](tasks.md) says how to write tasks and how KernelBench is imported, [trainers.md](trainers.md) how a trainer
+-- gets its rewards, and [reference.md](reference.md) has every function.
