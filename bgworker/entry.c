@@ -1,12 +1,14 @@
 /*
- * Calls of the queue's entry points by SPI.
+ * entry.c
+ *		Calls of the queue's entry points by SPI.
  *
- * Every call finds out in its own transaction whether the extension is still the one that was found: it may be dropped
- * between any two calls, and created again, and nothing about it is remembered but its oid. Names are looked up at each call.
+ * Another session may drop the extension between any two calls, and create it again.  So every call
+ * checks in its own transaction that the extension is still the one that was found, the worker
+ * remembers nothing of it but its oid, and names are looked up at each call.
  *
- * The worker is a superuser, so it pins what a database or a role may have set for its session: an empty search path, no
- * timeouts but a lock timeout, no wait for standbys, which would hold up a shutdown, and no compilation of queries, which would
- * take longer than all of them.
+ * The worker is a superuser, so it fixes what a database or a role may have set for its session: an
+ * empty search path; no timeouts but a lock timeout; no wait for standbys, which would hold up a
+ * shutdown; and no compilation of queries, which would take longer than the queries.
  */
 #include "postgres.h"
 
@@ -34,13 +36,52 @@ static MemoryContext caller_context;
 
 #define MAX_ARGUMENTS 5
 
-typedef struct Arguments
+/* an argument of a call, as its caller has it; the Datum is made within the call's transaction */
+typedef struct Argument
 {
-	int			n;
-	Oid			types[MAX_ARGUMENTS];
-	Datum		values[MAX_ARGUMENTS];
-	char		nulls[MAX_ARGUMENTS];
-} Arguments;
+	enum
+	{
+		ARGUMENT_NONE,
+		ARGUMENT_TEXT,			/* in UTF-8, whatever the encoding of the database is; or NULL */
+		ARGUMENT_BIGINT,
+		ARGUMENT_INT,
+		ARGUMENT_BOOL,
+		ARGUMENT_SECONDS,
+	}			kind;
+	const char *text;
+	int64		number;
+} Argument;
+
+static Argument
+utf8(const char *text)
+{
+	return (Argument) {ARGUMENT_TEXT, text, 0};
+}
+
+static Argument
+bigint(int64 number)
+{
+	return (Argument) {ARGUMENT_BIGINT, NULL, number};
+}
+
+static Argument
+integer(int number)
+{
+	return (Argument) {ARGUMENT_INT, NULL, number};
+}
+
+static Argument
+boolean(bool value)
+{
+	return (Argument) {ARGUMENT_BOOL, NULL, value};
+}
+
+/* the time after which a claim without a sign of life goes to another worker */
+static Argument
+lease(void)
+{
+	return (Argument) {ARGUMENT_SECONDS, NULL, cudal1_lease_seconds};
+}
 
 void
 cudal1_entry_prepare_session(void)
@@ -49,7 +90,7 @@ cudal1_entry_prepare_session(void)
 		{"search_path", "pg_catalog, pg_temp"},
 		{"synchronous_commit", "local"},
 		{"statement_timeout", "0"},
-		/* all jobs of the worker wait meanwhile; a call that gives up is made again */
+		/* while a call waits for a lock, all jobs of the worker wait; a failed call is repeated */
 		{"lock_timeout", "1s"},
 		{"idle_in_transaction_session_timeout", "0"},
 		{"default_transaction_isolation", "read committed"},
@@ -63,35 +104,31 @@ cudal1_entry_prepare_session(void)
 		SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET, PGC_S_OVERRIDE);
 }
 
-static void
-add_argument(Arguments *arguments, Oid type, Datum value, bool isnull)
-{
-	Assert(arguments->n < MAX_ARGUMENTS);
-	arguments->types[arguments->n] = type;
-	arguments->values[arguments->n] = value;
-	arguments->nulls[arguments->n] = isnull ? 'n' : ' ';
-	arguments->n++;
-}
-
-/* what the database's encoding lacks becomes a question mark: a compiler's quotation marks must not cost a verdict */
+/*
+ * A character that the database's encoding lacks becomes a question mark, because the quotation
+ * marks of a compiler's message must not make a verdict fail.
+ */
 static char *
 to_server(const char *text)
 {
+	int			encoding = GetDatabaseEncoding();
 	int			left = strlen(text);
-	Oid			conversion;
+	Oid			conversion = InvalidOid;
 	StringInfoData out;
 
-	if (GetDatabaseEncoding() == PG_UTF8 || GetDatabaseEncoding() == PG_SQL_ASCII ||
-		!OidIsValid(conversion = FindDefaultConversionProc(PG_UTF8, GetDatabaseEncoding())))
+	if (encoding != PG_UTF8 && encoding != PG_SQL_ASCII)
+		conversion = FindDefaultConversionProc(PG_UTF8, encoding);
+	if (!OidIsValid(conversion))
 		return pg_any_to_server(text, left, PG_UTF8);
 	pg_verify_mbstr(PG_UTF8, text, left, false);
 	initStringInfo(&out);
 	while (left > 0)
 	{
+		unsigned char *rest = (unsigned char *) unconstify(char *, text);
 		unsigned char piece[4096];
-		int			taken = pg_do_encoding_conversion_buf(conversion, PG_UTF8, GetDatabaseEncoding(),
-														  (unsigned char *) unconstify(char *, text), Min(left, 1024),
-														  piece, sizeof(piece), true);
+		int			taken = pg_do_encoding_conversion_buf(conversion, PG_UTF8, encoding, rest,
+														  Min(left, 1024), piece, sizeof(piece),
+														  true);
 
 		appendStringInfoString(&out, (char *) piece);
 		if (taken == 0)
@@ -105,17 +142,32 @@ to_server(const char *text)
 	return out.data;
 }
 
-/* text that came from outside, which is UTF-8 whatever the database's encoding is */
-static void
-add_utf8(Arguments *arguments, const char *text)
+/* makes type and value of an argument; the conversion of text looks up functions and may fail */
+static Datum
+make_argument(const Argument *argument, Oid *type, char *null)
 {
-	add_argument(arguments, TEXTOID, text == NULL ? (Datum) 0 : CStringGetTextDatum(to_server(text)), text == NULL);
-}
-
-static void
-add_lease(Arguments *arguments)
-{
-	add_argument(arguments, FLOAT8OID, Float8GetDatum((double) cudal1_lease_seconds), false);
+	*null = ' ';
+	switch (argument->kind)
+	{
+		case ARGUMENT_BIGINT:
+			*type = INT8OID;
+			return Int64GetDatum(argument->number);
+		case ARGUMENT_INT:
+			*type = INT4OID;
+			return Int32GetDatum((int32) argument->number);
+		case ARGUMENT_BOOL:
+			*type = BOOLOID;
+			return BoolGetDatum(argument->number != 0);
+		case ARGUMENT_SECONDS:
+			*type = FLOAT8OID;
+			return Float8GetDatum((double) argument->number);
+		default:
+			*type = TEXTOID;
+			if (argument->text != NULL)
+				return CStringGetTextDatum(to_server(argument->text));
+			*null = 'n';
+			return (Datum) 0;
+	}
 }
 
 static bool
@@ -164,66 +216,85 @@ after_call(void)
 	pgstat_report_activity(STATE_IDLE, NULL);
 }
 
-/*
- * Runs one query that gives at most one row, whose columns' text forms are copied to the caller's
- * context, in the encoding of programs. make builds the arguments inside the transaction, since conversions look for
- * their functions and may fail.
- */
-typedef void (*make_arguments) (Arguments *arguments, const void *call);
+/* a function or a table is missing while the extension is dropped: the next call finds out */
+static bool
+is_missing(int code)
+{
+	return code == ERRCODE_UNDEFINED_FUNCTION || code == ERRCODE_UNDEFINED_TABLE ||
+		code == ERRCODE_INVALID_SCHEMA_NAME || code == ERRCODE_UNDEFINED_OBJECT;
+}
 
+/* aborts the transaction; no interrupt may come between an aborted transaction and its end */
+static void
+abort_call(ErrorData **error)
+{
+	HOLD_INTERRUPTS();
+	MemoryContextSwitchTo(caller_context);
+	if (error != NULL)
+		*error = CopyErrorData();
+	else
+		EmitErrorReport();
+	AbortOutOfAnyTransaction();
+	FlushErrorState();
+	RESUME_INTERRUPTS();
+}
+
+/* runs the query; the text forms of its first row are copied to the caller's context, in UTF-8 */
+static void
+execute(const char *query, const Argument *arguments, char **columns, int ncolumns)
+{
+	Oid			types[MAX_ARGUMENTS];
+	Datum		values[MAX_ARGUMENTS];
+	char		nulls[MAX_ARGUMENTS];
+	int			n = 0;
+
+	while (arguments != NULL && arguments[n].kind != ARGUMENT_NONE)
+	{
+		Assert(n < MAX_ARGUMENTS);
+		values[n] = make_argument(&arguments[n], &types[n], &nulls[n]);
+		n++;
+	}
+	if (SPI_execute_with_args(query, n, types, values, nulls, false, 1) != SPI_OK_SELECT)
+		elog(ERROR, "unexpected result of \"%s\"", query);
+	for (int i = 0; i < ncolumns && SPI_processed > 0; i++)
+	{
+		char	   *value = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, i + 1);
+
+		if (value != NULL)
+			columns[i] = MemoryContextStrdup(caller_context,
+											 pg_server_to_any(value, strlen(value), PG_UTF8));
+	}
+}
+
+/*
+ * Runs one query of at most one row in a transaction of its own.  arguments: up to MAX_ARGUMENTS,
+ * the last followed by one of kind ARGUMENT_NONE; or NULL.  columns[] is NULL where there is no
+ * row.
+ */
 static Cudal1Call
-run(const char *query, make_arguments make, const void *call, char **columns, int ncolumns, int *nrows, char **problem)
+run(const char *query, const Argument *arguments, char **columns, int ncolumns, char **problem)
 {
 	Cudal1Call volatile outcome = CUDAL1_CALL_DONE;
 
 	caller_context = CurrentMemoryContext;
-	*nrows = 0;
+	for (int i = 0; i < ncolumns; i++)
+		columns[i] = NULL;
 	PG_TRY();
 	{
 		begin_call(query);
 		if (!OidIsValid(extension) || get_extension_oid("cudal1", true) != extension)
 			outcome = CUDAL1_CALL_GONE;
 		else
-		{
-			Arguments	arguments = {0};
-
-			if (make != NULL)
-				make(&arguments, call);
-			if (SPI_execute_with_args(query, arguments.n, arguments.types, arguments.values, arguments.nulls,
-									  false, 1) != SPI_OK_SELECT)
-				elog(ERROR, "unexpected result of \"%s\"", query);
-			if (SPI_processed > 0)
-			{
-				*nrows = 1;
-				for (int i = 0; i < ncolumns; i++)
-				{
-					char	   *value = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, i + 1);
-
-					columns[i] = value == NULL ? NULL :
-						MemoryContextStrdup(caller_context, pg_server_to_any(value, strlen(value), PG_UTF8));
-				}
-			}
-		}
+			execute(query, arguments, columns, ncolumns);
 		end_call();
 	}
 	PG_CATCH();
 	{
 		ErrorData  *error;
 
-		/* no interrupt may come between an aborted transaction and its end */
-		HOLD_INTERRUPTS();
-		MemoryContextSwitchTo(caller_context);
-		error = CopyErrorData();
-		AbortOutOfAnyTransaction();
-		FlushErrorState();
-		RESUME_INTERRUPTS();
-
-		/* a function is missing while the extension is dropped or upgraded: the next call will know */
-		if (error->sqlerrcode == ERRCODE_UNDEFINED_FUNCTION || error->sqlerrcode == ERRCODE_UNDEFINED_TABLE ||
-			error->sqlerrcode == ERRCODE_INVALID_SCHEMA_NAME || error->sqlerrcode == ERRCODE_UNDEFINED_OBJECT)
-			outcome = CUDAL1_CALL_TRANSIENT;
-		else
-			outcome = is_transient(error->sqlerrcode) ? CUDAL1_CALL_TRANSIENT : CUDAL1_CALL_FAILED;
+		abort_call(&error);
+		outcome = is_missing(error->sqlerrcode) || is_transient(error->sqlerrcode) ?
+			CUDAL1_CALL_TRANSIENT : CUDAL1_CALL_FAILED;
 		ereport(LOG,
 				(errcode(error->sqlerrcode),
 				 errmsg("cudal1 worker: %s", error->message),
@@ -237,6 +308,12 @@ run(const char *query, make_arguments make, const void *call, char **columns, in
 	PG_END_TRY();
 	after_call();
 	return outcome;
+}
+
+static int64
+number(const char *column, int64 otherwise)
+{
+	return column == NULL ? otherwise : strtoll(column, NULL, 10);
 }
 
 Cudal1Call
@@ -253,12 +330,7 @@ cudal1_entry_find_extension(void)
 	}
 	PG_CATCH();
 	{
-		HOLD_INTERRUPTS();
-		MemoryContextSwitchTo(caller_context);
-		EmitErrorReport();
-		AbortOutOfAnyTransaction();
-		FlushErrorState();
-		RESUME_INTERRUPTS();
+		abort_call(NULL);
 	}
 	PG_END_TRY();
 	after_call();
@@ -269,264 +341,131 @@ cudal1_entry_find_extension(void)
 Cudal1Call
 cudal1_entry_still_there(void)
 {
-	int			nrows;
-
-	return run("SELECT 1", NULL, NULL, NULL, 0, &nrows, NULL);
+	return run("SELECT 1", NULL, NULL, 0, NULL);
 }
 
-/* ---- take_back ---- */
-
-typedef struct TakeBack
+Oid
+cudal1_entry_extension(void)
 {
-	const char *server;
-	const char *worker;
-} TakeBack;
-
-static void
-take_back_arguments(Arguments *arguments, const void *call)
-{
-	const TakeBack *take_back = call;
-
-	add_utf8(arguments, take_back->server);
-	add_utf8(arguments, take_back->worker);
+	return extension;
 }
+
+/* ---- the worker and its devices ---- */
 
 Cudal1Call
 cudal1_entry_take_back(const char *server, const char *worker, int64 *taken)
 {
-	TakeBack	call = {server, worker};
-	char	   *columns[1] = {NULL};
-	int			nrows;
+	Argument	arguments[] = {utf8(server), utf8(worker), {0}};
+	char	   *columns[1];
 	Cudal1Call	outcome = run("SELECT cudal1.take_back($1, $2), cudal1.expire_requests($1, $2)",
-							  take_back_arguments, &call, columns, 1, &nrows, NULL);
+							  arguments, columns, 1, NULL);
 
-	*taken = columns[0] == NULL ? 0 : strtoll(columns[0], NULL, 10);
+	*taken = number(columns[0], 0);
 	return outcome;
-}
-
-/* ---- register_device ---- */
-
-typedef struct RegisterDevice
-{
-	const char *host;
-	const char *line;
-} RegisterDevice;
-
-static void
-register_arguments(Arguments *arguments, const void *call)
-{
-	const RegisterDevice *device = call;
-
-	add_utf8(arguments, device->host);
-	add_utf8(arguments, device->line);
 }
 
 Cudal1Call
 cudal1_entry_register_device(const char *host, const char *line, int64 *device_id, char **key)
 {
-	RegisterDevice call = {host, line};
-	char	   *columns[2] = {NULL, NULL};
-	int			nrows;
+	Argument	arguments[] = {utf8(host), utf8(line), {0}};
+	char	   *columns[2];
 	Cudal1Call	outcome = run("SELECT cudal1.register_device($1, $2::jsonb), $2::jsonb ->> 'key'",
-							  register_arguments, &call, columns, 2, &nrows, NULL);
+							  arguments, columns, 2, NULL);
 
 	if (outcome != CUDAL1_CALL_DONE)
 		return outcome;
 	if (columns[0] == NULL || columns[1] == NULL)
 		return CUDAL1_CALL_FAILED;
-	*device_id = strtoll(columns[0], NULL, 10);
+	*device_id = number(columns[0], 0);
 	*key = columns[1];
 	return CUDAL1_CALL_DONE;
 }
 
-/* ---- claim ---- */
-
-typedef struct ClaimCall
-{
-	int64		device_id;
-	const char *worker;
-} ClaimCall;
-
-static void
-claim_arguments(Arguments *arguments, const void *call)
-{
-	const ClaimCall *claim = call;
-
-	add_argument(arguments, INT8OID, Int64GetDatum(claim->device_id), false);
-	add_utf8(arguments, claim->worker);
-	add_lease(arguments);
-}
+/* ---- jobs ---- */
 
 Cudal1Call
 cudal1_entry_claim(int64 device_id, const char *worker, Cudal1Claim *claim)
 {
 	/*
-	 * What a measurement may take: two or three builds (reference, candidate, the first call of code that compiles itself),
-	 * the window, checks and audits beside it, and some runs at their limit.
+	 * The time that a measurement may take: two or three builds (of the reference, the candidate,
+	 * and the first call of code that compiles itself), the window, checks and audits beside it,
+	 * and some runs at their limit.
 	 */
 	static const char *const query =
 		"SELECT c.job_id, c.attempt, c.token, c.job,"
 		" LEAST(1000000, pg_catalog.ceil(3 * COALESCE((p ->> 'build_seconds')::float8, 120)"
 		" + 2 * COALESCE((p ->> 'window_seconds')::float8, 1800)"
-		" + COALESCE((p ->> 'check_seconds')::float8, 3) + COALESCE((p ->> 'audit_seconds')::float8, 1)"
+		" + COALESCE((p ->> 'check_seconds')::float8, 3)"
+		" + COALESCE((p ->> 'audit_seconds')::float8, 1)"
 		" + 10 * COALESCE((p ->> 'run_limit_max')::float8, 30)))::int"
-		" FROM cudal1.claim($1, $2, pg_catalog.make_interval(secs => $3)) c, LATERAL (SELECT c.job -> 'profile') x(p)";
-	ClaimCall	call = {device_id, worker};
-	char	   *columns[5] = {NULL, NULL, NULL, NULL, NULL};
-	int			nrows;
-	Cudal1Call	outcome;
+		" FROM cudal1.claim($1, $2, pg_catalog.make_interval(secs => $3)) c,"
+		" LATERAL (SELECT c.job -> 'profile') x(p)";
+	Argument	arguments[] = {bigint(device_id), utf8(worker), lease(), {0}};
+	char	   *columns[5];
+	Cudal1Call	outcome = run(query, arguments, columns, 5, NULL);
 
 	memset(claim, 0, sizeof(*claim));
-	outcome = run(query, claim_arguments, &call, columns, 5, &nrows, NULL);
-	if (outcome != CUDAL1_CALL_DONE || nrows == 0 || columns[0] == NULL || columns[1] == NULL || columns[2] == NULL ||
-		columns[3] == NULL)
-		return outcome;
-	claim->job_id = strtoll(columns[0], NULL, 10);
-	claim->attempt = atoi(columns[1]);
+	for (int i = 0; i < 4; i++)
+		if (columns[i] == NULL)
+			return outcome;
+	claim->job_id = number(columns[0], 0);
+	claim->attempt = (int) number(columns[1], 0);
 	strlcpy(claim->token, columns[2], sizeof(claim->token));
 	claim->job = columns[3];
-	claim->limit_seconds = columns[4] == NULL ? 3600 : atoi(columns[4]);
-	return CUDAL1_CALL_DONE;
+	claim->limit_seconds = (int) number(columns[4], 3600);
+	return outcome;
 }
 
-/* ---- heartbeat, finish, release ---- */
-
-typedef struct JobCall
-{
-	const Cudal1Claim *claim;
-	const char *document;
-} JobCall;
-
-static void
-add_claim(Arguments *arguments, const JobCall *job)
-{
-	add_argument(arguments, INT8OID, Int64GetDatum(job->claim->job_id), false);
-	add_argument(arguments, INT4OID, Int32GetDatum(job->claim->attempt), false);
-	add_utf8(arguments, job->claim->token);
-}
-
-static void
-heartbeat_arguments(Arguments *arguments, const void *call)
-{
-	const JobCall *job = call;
-
-	add_claim(arguments, job);
-	add_utf8(arguments, job->document);
-	add_lease(arguments);
-}
-
-static void
-finish_arguments(Arguments *arguments, const void *call)
-{
-	const JobCall *job = call;
-
-	add_claim(arguments, job);
-	add_utf8(arguments, job->document);
-}
-
-static void
-release_arguments(Arguments *arguments, const void *call)
-{
-	const JobCall *job = call;
-
-	add_claim(arguments, job);
-}
+/* the first arguments of every report on a claim */
+#define OF_CLAIM(claim) \
+	bigint((claim)->job_id), integer((claim)->attempt), utf8((claim)->token)
 
 Cudal1Call
 cudal1_entry_heartbeat(const Cudal1Claim *claim, const char *progress, Cudal1Verdict *verdict)
 {
-	JobCall		call = {claim, progress};
-	char	   *columns[1] = {NULL};
-	int			nrows;
-	Cudal1Call	outcome = run("SELECT cudal1.heartbeat($1, $2, $3, $4::jsonb, pg_catalog.make_interval(secs => $5))",
-							  heartbeat_arguments, &call, columns, 1, &nrows, NULL);
+	Argument	arguments[] = {OF_CLAIM(claim), utf8(progress), lease(), {0}};
+	char	   *columns[1];
+	Cudal1Call	outcome = run("SELECT cudal1.heartbeat($1, $2, $3, $4::jsonb,"
+							  " pg_catalog.make_interval(secs => $5))",
+							  arguments, columns, 1, NULL);
 
 	*verdict = CUDAL1_VERDICT_CONTINUE;
-	if (outcome == CUDAL1_CALL_DONE && columns[0] != NULL)
-	{
-		if (strcmp(columns[0], "cancel") == 0)
-			*verdict = CUDAL1_VERDICT_CANCEL;
-		else if (strcmp(columns[0], "lost") == 0)
-			*verdict = CUDAL1_VERDICT_LOST;
-	}
+	if (columns[0] != NULL && strcmp(columns[0], "cancel") == 0)
+		*verdict = CUDAL1_VERDICT_CANCEL;
+	else if (columns[0] != NULL && strcmp(columns[0], "lost") == 0)
+		*verdict = CUDAL1_VERDICT_LOST;
 	return outcome;
 }
 
 Cudal1Call
 cudal1_entry_finish(const Cudal1Claim *claim, const char *result, bool *stored, char **problem)
 {
-	JobCall		call = {claim, result};
-	char	   *columns[1] = {NULL};
-	int			nrows;
-	Cudal1Call	outcome = run("SELECT cudal1.finish($1, $2, $3, $4::jsonb)", finish_arguments, &call, columns, 1, &nrows,
+	Argument	arguments[] = {OF_CLAIM(claim), utf8(result), {0}};
+	char	   *columns[1];
+	Cudal1Call	outcome = run("SELECT cudal1.finish($1, $2, $3, $4::jsonb)", arguments, columns, 1,
 							  problem);
 
 	*stored = columns[0] != NULL && strcmp(columns[0], "stored") == 0;
-	return columns[0] != NULL && strcmp(columns[0], "later") == 0 ? CUDAL1_CALL_LATER : outcome;
+	if (columns[0] != NULL && strcmp(columns[0], "later") == 0)
+		return CUDAL1_CALL_LATER;
+	return outcome;
 }
 
 Cudal1Call
 cudal1_entry_release(const Cudal1Claim *claim)
 {
-	JobCall		call = {claim, NULL};
-	char	   *columns[1] = {NULL};
-	int			nrows;
+	Argument	arguments[] = {OF_CLAIM(claim), {0}};
 
-	return run("SELECT cudal1.release($1, $2, $3)", release_arguments, &call, columns, 1, &nrows, NULL);
+	return run("SELECT cudal1.release($1, $2, $3)", arguments, NULL, 0, NULL);
 }
 
 Cudal1Call
 cudal1_entry_expire_leases(void)
 {
-	char	   *columns[1] = {NULL};
-	int			nrows;
-
-	return run("SELECT cudal1.expire_leases(), cudal1.expire_requests()", NULL, NULL, columns, 1, &nrows, NULL);
+	return run("SELECT cudal1.expire_leases(), cudal1.expire_requests()", NULL, NULL, 0, NULL);
 }
 
-/* ---- requests to language models ---- */
-
-typedef struct RequestCall
-{
-	const char *text;
-	int			number;
-} RequestCall;
-
-static void
-worker_room_lease_arguments(Arguments *arguments, const void *call)
-{
-	const RequestCall *request = call;
-
-	add_utf8(arguments, request->text);
-	add_argument(arguments, INT4OID, Int32GetDatum(request->number), false);
-	add_lease(arguments);
-}
-
-static void
-worker_lease_arguments(Arguments *arguments, const void *call)
-{
-	const RequestCall *request = call;
-
-	add_utf8(arguments, request->text);
-	add_lease(arguments);
-}
-
-static void
-text_arguments(Arguments *arguments, const void *call)
-{
-	const RequestCall *request = call;
-
-	add_utf8(arguments, request->text);
-}
-
-static void
-worker_flag_arguments(Arguments *arguments, const void *call)
-{
-	const RequestCall *request = call;
-
-	add_utf8(arguments, request->text);
-	add_argument(arguments, BOOLOID, BoolGetDatum(request->number != 0), false);
-}
+/* ---- requests to language models, and campaigns ---- */
 
 static char *
 lines_of(char *column)
@@ -537,15 +476,17 @@ lines_of(char *column)
 Cudal1Call
 cudal1_entry_requests_claim(const char *worker, int most, char **jobs, int *count)
 {
-	RequestCall call = {worker, most};
-	char	   *columns[2] = {NULL, NULL};
-	int			nrows;
-	Cudal1Call	outcome = run("SELECT pg_catalog.string_agg(c.job::text || E'\n', ''), pg_catalog.count(*)"
-							  " FROM cudal1.claim_requests($1, $2 - (SELECT pg_catalog.count(*) FROM cudal1.request AS r"
-							  " WHERE r.state = 'running' AND r.worker = $1)::int, pg_catalog.make_interval(secs => $3)) AS c",
-							  worker_room_lease_arguments, &call, columns, 2, &nrows, NULL);
+	static const char *const query =
+		"SELECT pg_catalog.string_agg(c.job::text || E'\n', ''), pg_catalog.count(*)"
+		" FROM cudal1.claim_requests($1,"
+		" $2 - (SELECT pg_catalog.count(*) FROM cudal1.request AS r"
+		" WHERE r.state = 'running' AND r.worker = $1)::int,"
+		" pg_catalog.make_interval(secs => $3)) AS c";
+	Argument	arguments[] = {utf8(worker), integer(most), lease(), {0}};
+	char	   *columns[2];
+	Cudal1Call	outcome = run(query, arguments, columns, 2, NULL);
 
-	*count = columns[1] == NULL ? 0 : atoi(columns[1]);
+	*count = (int) number(columns[1], 0);
 	*jobs = lines_of(columns[0]);
 	return outcome;
 }
@@ -553,11 +494,11 @@ cudal1_entry_requests_claim(const char *worker, int most, char **jobs, int *coun
 Cudal1Call
 cudal1_entry_requests_store(const char *answers, char **stored, char **left_over)
 {
-	RequestCall call = {answers, 0};
-	char	   *columns[2] = {NULL, NULL};
-	int			nrows;
-	Cudal1Call	outcome = run("SELECT f.stored, f.left_over FROM cudal1.finish_requests($1) AS f",
-							  text_arguments, &call, columns, 2, &nrows, NULL);
+	Argument	arguments[] = {utf8(answers), {0}};
+	char	   *columns[2];
+	Cudal1Call	outcome = run("SELECT f.stored, f.left_over"
+							  " FROM cudal1.finish_requests($1) AS f",
+							  arguments, columns, 2, NULL);
 
 	*stored = lines_of(columns[0]);
 	*left_over = lines_of(columns[1]);
@@ -567,13 +508,13 @@ cudal1_entry_requests_store(const char *answers, char **stored, char **left_over
 Cudal1Call
 cudal1_entry_requests_hold(const char *worker, char **cancels)
 {
-	RequestCall call = {worker, 0};
-	char	   *columns[1] = {NULL};
-	int			nrows;
-	Cudal1Call	outcome = run("SELECT pg_catalog.string_agg(pg_catalog.jsonb_build_object('type', 'cancel',"
-							  " 'request_id', h.request_id, 'attempt', h.attempt)::text || E'\n', '')"
-							  " FROM cudal1.hold_requests($1, pg_catalog.make_interval(secs => $2)) AS h",
-							  worker_lease_arguments, &call, columns, 1, &nrows, NULL);
+	static const char *const query =
+		"SELECT pg_catalog.string_agg(pg_catalog.jsonb_build_object('type', 'cancel',"
+		" 'request_id', h.request_id, 'attempt', h.attempt)::text || E'\n', '')"
+		" FROM cudal1.hold_requests($1, pg_catalog.make_interval(secs => $2)) AS h";
+	Argument	arguments[] = {utf8(worker), lease(), {0}};
+	char	   *columns[1];
+	Cudal1Call	outcome = run(query, arguments, columns, 1, NULL);
 
 	*cancels = lines_of(columns[0]);
 	return outcome;
@@ -582,33 +523,30 @@ cudal1_entry_requests_hold(const char *worker, char **cancels)
 Cudal1Call
 cudal1_entry_requests_release(const char *worker, bool lost)
 {
-	RequestCall call = {worker, lost};
-	char	   *columns[1] = {NULL};
-	int			nrows;
+	Argument	arguments[] = {utf8(worker), boolean(lost), {0}};
 
-	return run("SELECT cudal1.release_requests($1, $2)", worker_flag_arguments, &call, columns, 1, &nrows, NULL);
+	return run("SELECT cudal1.release_requests($1, $2)", arguments, NULL, 0, NULL);
 }
 
 Cudal1Call
 cudal1_entry_requests_next(int64 *next_ms)
 {
-	char	   *columns[1] = {NULL};
-	int			nrows;
-	Cudal1Call	outcome = run("SELECT LEAST(pg_catalog.ceil(cudal1.next_request() * 1000), 86400000)::bigint", NULL, NULL,
-							  columns, 1, &nrows, NULL);
+	char	   *columns[1];
+	Cudal1Call	outcome = run("SELECT LEAST(pg_catalog.ceil(cudal1.next_request() * 1000),"
+							  " 86400000)::bigint",
+							  NULL, columns, 1, NULL);
 
-	*next_ms = columns[0] == NULL ? -1 : strtoll(columns[0], NULL, 10);
+	*next_ms = number(columns[0], -1);
 	return outcome;
 }
 
 static Cudal1Call
 count_steps(const char *query, int64 *steps)
 {
-	char	   *columns[1] = {NULL};
-	int			nrows;
-	Cudal1Call	outcome = run(query, NULL, NULL, columns, 1, &nrows, NULL);
+	char	   *columns[1];
+	Cudal1Call	outcome = run(query, NULL, columns, 1, NULL);
 
-	*steps = columns[0] == NULL ? 0 : strtoll(columns[0], NULL, 10);
+	*steps = number(columns[0], 0);
 	return outcome;
 }
 
@@ -622,10 +560,4 @@ Cudal1Call
 cudal1_entry_campaigns_advance(int64 *steps)
 {
 	return count_steps("SELECT cudal1.advance_campaigns(16)", steps);
-}
-
-Oid
-cudal1_entry_extension(void)
-{
-	return extension;
 }

@@ -1,7 +1,9 @@
 /*
- * The entry points of the queue (docs/protocol.md, section 1) as C functions for the worker, one short transaction each.
+ * entry.h
+ *		The entry points of the queue (docs/protocol.md, section 1) as C functions of the worker.
  *
- * None of them raises an error: a failed call is rolled back, logged, and told to the caller, who decides when to try again.
+ * Each call is one short transaction.  None of them raises an error: a failed call is rolled back
+ * and logged, and its result tells the caller, which decides when to call again.
  */
 #ifndef CUDAL1_ENTRY_H
 #define CUDAL1_ENTRY_H
@@ -10,30 +12,41 @@
 
 #include "supervise/jobs.h"
 
-/* settings of the worker's session; once after connecting */
+/* fixes the settings of the worker's session; called once after connecting */
 extern void cudal1_entry_prepare_session(void);
 
-/* looks the extension up anew; GONE while there is none. Calls below are GONE until this has been DONE */
+/*
+ * Looks the extension up again; GONE while there is none.  All calls below return GONE until this
+ * has returned DONE.
+ */
 extern Cudal1Call cudal1_entry_find_extension(void);
 
-/* whether it is still the one that was found */
+/* whether the extension is still the one that was found */
 extern Cudal1Call cudal1_entry_still_there(void);
 
 extern Cudal1Call cudal1_entry_take_back(const char *server, const char *worker, int64 *taken);
-extern Cudal1Call cudal1_entry_register_device(const char *host, const char *line, int64 *device_id, char **key);
+extern Cudal1Call cudal1_entry_register_device(const char *host, const char *line,
+											   int64 *device_id, char **key);
 extern Cudal1Call cudal1_entry_claim(int64 device_id, const char *worker, Cudal1Claim *claim);
 
 /* progress: a JSON document in UTF-8 or NULL */
-extern Cudal1Call cudal1_entry_heartbeat(const Cudal1Claim *claim, const char *progress, Cudal1Verdict *verdict);
+extern Cudal1Call cudal1_entry_heartbeat(const Cudal1Claim *claim, const char *progress,
+										 Cudal1Verdict *verdict);
 
 /* result: a JSON document in UTF-8; *problem (palloc'd) says what was wrong with it when FAILED */
-extern Cudal1Call cudal1_entry_finish(const Cudal1Claim *claim, const char *result, bool *stored, char **problem);
+extern Cudal1Call cudal1_entry_finish(const Cudal1Claim *claim, const char *result, bool *stored,
+									  char **problem);
 extern Cudal1Call cudal1_entry_release(const Cudal1Claim *claim);
 extern Cudal1Call cudal1_entry_expire_leases(void);
 
-/* requests to language models (sql/72-models.sql); lines in the protocol of cudal1-generate, palloc'd, never NULL when DONE */
-extern Cudal1Call cudal1_entry_requests_claim(const char *worker, int most, char **jobs, int *count);
-/* left_over: those of the answers that are to be offered again, as a session is changing their requests */
+/*
+ * Requests to language models (sql/72-models.sql).  Lines are in the protocol of cudal1-generate,
+ * palloc'd, and never NULL when DONE.
+ */
+extern Cudal1Call cudal1_entry_requests_claim(const char *worker, int most, char **jobs,
+											  int *count);
+
+/* left_over: the answers whose requests a session is changing, which must be offered again */
 extern Cudal1Call cudal1_entry_requests_store(const char *answers, char **stored, char **left_over);
 extern Cudal1Call cudal1_entry_requests_hold(const char *worker, char **cancels);
 extern Cudal1Call cudal1_entry_requests_release(const char *worker, bool lost);
@@ -41,14 +54,14 @@ extern Cudal1Call cudal1_entry_requests_release(const char *worker, bool lost);
 /* milliseconds until a waiting request may be sent, -1 when none waits */
 extern Cudal1Call cudal1_entry_requests_next(int64 *next_ms);
 
-/* turns answers into candidates and lets campaigns go on, a limited number of steps each; *steps: how many were made */
+/* make candidates of answers, and advance campaigns; *steps: how many steps were made */
 extern Cudal1Call cudal1_entry_requests_take(int64 *steps);
 extern Cudal1Call cudal1_entry_campaigns_advance(int64 *steps);
 
-/* of the extension that was found; InvalidOid while there is none */
+/* the oid of the extension that was found; InvalidOid while there is none */
 extern Oid	cudal1_entry_extension(void);
 
-/* set by the worker's SIGTERM handler: ends a call that waits */
+/* read by the worker's signal handlers: only a call has a lock wait to end */
 extern volatile bool cudal1_entry_in_call;
 
 #endif							/* CUDAL1_ENTRY_H */

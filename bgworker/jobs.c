@@ -1,7 +1,9 @@
 /*
- * What the shared supervision of measurements needs of a worker: the log, open files, the queue's entry points by SPI.
+ * jobs.c
+ *		What supervise/ needs of a worker: the log, the count of open files, the queue by SPI.
  *
- * None of these calls raises an error: entry.c turns errors into outcomes, and the others do not fail.
+ * None of these functions raises an error: entry.c turns errors into results, and the others do not
+ * fail.
  */
 #include "postgres.h"
 
@@ -60,7 +62,8 @@ heartbeat(void *device, const Cudal1Claim *claim, const char *progress, Cudal1Ve
 }
 
 static Cudal1Call
-finish(void *device, const Cudal1Claim *claim, const char *result, bool *stored, const char **problem)
+finish(void *device, const Cudal1Claim *claim, const char *result, bool *stored,
+	   const char **problem)
 {
 	char	   *reason = NULL;
 	Cudal1Call	outcome = cudal1_entry_finish(claim, result, stored, &reason);
@@ -79,8 +82,9 @@ void
 cudal1_worker_jobs_prepare(void)
 {
 	static const Cudal1Host host = {write_log, take_descriptors, give_descriptors};
-	static const Cudal1Queue queue = {.connected = connected,.quiet_beat = quiet_beat,.read = cudal1_message_read,
-	.heartbeat = heartbeat,.finish = finish,.release = release};
+	static const Cudal1Queue queue = {.connected = connected,.quiet_beat = quiet_beat,
+		.read = cudal1_message_read,.heartbeat = heartbeat,.finish = finish,
+	.release = release};
 
 	cudal1_jobs_queue(&host, &queue);
 }

@@ -1,9 +1,10 @@
 /*
  * jobs.h
- *		The jobs that a worker or an agent measures: from a claim to its verdict, each with its child program.
+ *		The jobs that a worker or an agent measures: from a claim to its verdict, a child each.
  *
- * What differs between worker and agent is a Cudal1Queue: how the queue is called, and whether results are kept on disk.
- * None of its calls may raise an error. All times are in milliseconds.
+ * Worker and agent differ in the functions of a Cudal1Queue: how the queue is called, and whether
+ * results are kept on disk.  None of these functions may raise an error.  All times are in
+ * milliseconds.
  */
 #ifndef CUDAL1_SUPERVISE_JOBS_H
 #define CUDAL1_SUPERVISE_JOBS_H
@@ -13,10 +14,11 @@
 typedef enum Cudal1Call
 {
 	CUDAL1_CALL_DONE,
-	CUDAL1_CALL_GONE,			/* worker: the extension is not there, or not the one that was there before */
-	CUDAL1_CALL_CUT,			/* agent: no connection; it may have happened or not */
-	CUDAL1_CALL_TRANSIENT,		/* worth another try: lock timeout, deadlock, resources, cancelled */
-	CUDAL1_CALL_LATER,			/* finish: a session is changing the job just now, in a transaction that may stay open */
+	CUDAL1_CALL_GONE,			/* worker: the extension is gone, or another one */
+	CUDAL1_CALL_CUT,			/* agent: no connection; the call may have taken effect or not */
+	/* worth another try: lock timeout, deadlock, resources, cancelled */
+	CUDAL1_CALL_TRANSIENT,
+	CUDAL1_CALL_LATER,			/* finish: a session's open transaction is changing the job */
 	CUDAL1_CALL_FAILED			/* the same call would fail again */
 } Cudal1Call;
 
@@ -27,6 +29,7 @@ typedef enum Cudal1Verdict
 	CUDAL1_VERDICT_LOST
 } Cudal1Verdict;
 
+/* bytes of the longest token of a claim */
 #define CUDAL1_MAX_TOKEN 128
 
 typedef struct Cudal1Claim
@@ -35,26 +38,26 @@ typedef struct Cudal1Claim
 	int			attempt;
 	char		token[CUDAL1_MAX_TOKEN + 1];	/* every report on the claim shows it */
 	char	   *job;			/* UTF-8; the caller's memory */
-	int			limit_seconds;	/* how long the profile lets it take, apart from waiting for the device */
+	int			limit_seconds;	/* of the profile; waiting for the device does not count */
 } Cudal1Claim;
 
 typedef struct Cudal1Message
 {
 	enum
 	{
-		CUDAL1_MESSAGE_INVALID, /* no JSON object in UTF-8, or one without a type we know */
+		CUDAL1_MESSAGE_INVALID, /* no JSON object in UTF-8, or one of another type */
 		CUDAL1_MESSAGE_PROGRESS,
 		CUDAL1_MESSAGE_RESULT
 	}			type;
-	bool		waiting;		/* a progress line: another measurement holds the device */
-	bool		cancelled;		/* a result: the program was told to stop */
+	bool		waiting;		/* progress: another measurement holds the device */
+	bool		cancelled;		/* result: the program was told to stop */
 } Cudal1Message;
 
-/* the longest progress line that is passed on, and the longest detail that is made here, in bytes */
+/* bytes of the longest progress line that is sent, and of the longest detail that is made here */
 #define CUDAL1_MAX_PROGRESS (16 * 1024)
 #define CUDAL1_MAX_DETAIL 2000
 
-/* `device` in all calls: what cudal1_jobs_begin was given */
+/* `device` in all calls is what cudal1_jobs_begin was given */
 typedef struct Cudal1Queue
 {
 	bool		(*connected) (void);
@@ -62,38 +65,46 @@ typedef struct Cudal1Queue
 	int64_t		(*quiet_beat) (void);
 	Cudal1Message (*read) (char *line, size_t length);
 	/* progress: a JSON document in UTF-8, or NULL */
-	Cudal1Call	(*heartbeat) (void *device, const Cudal1Claim *claim, const char *progress, Cudal1Verdict *verdict);
-	/* *problem says what was wrong with the result when FAILED; valid until the next call, or NULL */
-	Cudal1Call	(*finish) (void *device, const Cudal1Claim *claim, const char *result, bool *stored, const char **problem);
+	Cudal1Call	(*heartbeat) (void *device, const Cudal1Claim *claim, const char *progress,
+							  Cudal1Verdict *verdict);
+	/* *problem says why the result was refused when FAILED; valid until the next call, or NULL */
+	Cudal1Call	(*finish) (void *device, const Cudal1Claim *claim, const char *result,
+						   bool *stored, const char **problem);
 	Cudal1Call	(*release) (void *device, const Cudal1Claim *claim);
-	/* a result on disk before anything else knows of it, until it is settled; both NULL: not kept */
+	/* keep writes a result to disk before it is sent, settled removes it; both NULL: not kept */
 	void		(*keep) (void *device, const Cudal1Claim *claim, const char *result);
 	void		(*settled) (void *device, const Cudal1Claim *claim);
 } Cudal1Queue;
 
-/* before anything else */
+/* called before any other function of this file */
 extern void cudal1_jobs_queue(const Cudal1Host *host, const Cudal1Queue *queue);
 
-/* starts the child of a claimed job; false, with the claim given back and *problem valid until the next call, if that failed */
-extern bool cudal1_jobs_begin(void *device, const Cudal1Claim *claim, char **argv, const char *scratch, int grace_seconds,
-							  const char **problem);
+/*
+ * Starts the child of a claimed job.  False: that failed, the claim is given back, and *problem
+ * says why, valid until the next call.
+ */
+extern bool cudal1_jobs_begin(void *device, const Cudal1Claim *claim, char **argv,
+							  const char *scratch, int grace_seconds, const char **problem);
 
-/* polls the children, sends what is due to the queue. woken: a cancellation may wait. *ended: how many jobs ended */
+/*
+ * Polls the children, and makes the calls of the queue that are due.  woken: there may be a
+ * cancellation to fetch.  *ended: how many jobs ended.
+ */
 extern Cudal1Call cudal1_jobs_turn(bool woken, int *ended);
 
-/* milliseconds until a turn is due though nothing happens */
+/* milliseconds until a turn is due even if nothing happens */
 extern int64_t cudal1_jobs_next_ms(void);
 
 extern int	cudal1_jobs_count(void);
-/* those whose program has not ended */
+/* jobs whose program has not ended */
 extern int	cudal1_jobs_measuring(void);
-/* those apart whose verdict waits for a session: their device is free */
+/* without jobs whose verdict waits for a session, because their device is free */
 extern int	cudal1_jobs_on_device(const void *device);
 
 /* ends all children and reports nothing */
 extern void cudal1_jobs_drop(void);
 
-/* ends all children, stores results already at hand, gives the other claims back */
+/* ends all children, stores the results at hand, gives the other claims back */
 extern void cudal1_jobs_leave(int grace_ms);
 
 #endif							/* CUDAL1_SUPERVISE_JOBS_H */
