@@ -1,9 +1,11 @@
 /*
- * The queue and the successors of a state. Everything that moves a candidate is here: cudal1.finish() and what it calls.
+ * The queue and the successors of a state. Everything that moves a candidate is here:
+ * cudal1.finish() and what it calls.
  *
- * Order of locks, everywhere: job, candidate, the task's placement (which serialises its buckets), task; several candidates in
- * the order of their ids. Whether a score is verified is decided under the task's locks, so that the previous best is
- * the previous best. FOR NO KEY UPDATE where rows stay: foreign keys of other sessions' inserts need not wait.
+ * Order of locks, everywhere: job, candidate, the task's placement (which serialises its buckets),
+ * task; several candidates in the order of their ids. Whether a score is verified is decided under
+ * the task's locks, so that the previous best is the previous best. FOR NO KEY UPDATE where rows
+ * stay: foreign keys of other sessions' inserts need not wait.
  */
 
 CREATE FUNCTION cudal1.register_device(host text, device jsonb)
@@ -16,38 +18,51 @@ DECLARE
 	problem	text;
 BEGIN
 	problem := CASE
-		WHEN register_device.host IS NULL OR NOT cudal1.matches(register_device.host, '^[^[:cntrl:]]{1,200}$', 800) THEN 'host must be a name of 1 to 200 characters'
+		WHEN register_device.host IS NULL
+			OR NOT cudal1.matches(register_device.host, '^[^[:cntrl:]]{1,200}$', 800)
+			THEN 'host must be a name of 1 to 200 characters'
 		WHEN jsonb_typeof(device) IS DISTINCT FROM 'object' THEN 'device must be a JSON object'
-		WHEN jsonb_typeof(device -> 'key') IS DISTINCT FROM 'string' OR NOT cudal1.matches(device ->> 'key', '^[^[:cntrl:]]{1,200}$', 800)
+		WHEN jsonb_typeof(device -> 'key') IS DISTINCT FROM 'string'
+			OR NOT cudal1.matches(device ->> 'key', '^[^[:cntrl:]]{1,200}$', 800)
 			THEN 'key of device must be a string of 1 to 200 characters'
-		WHEN coalesce(device ->> 'class', '') NOT IN ('cpu', 'cuda') THEN 'class of device must be cpu or cuda'
-		WHEN jsonb_typeof(device -> 'model') IS DISTINCT FROM 'string' OR NOT cudal1.matches(device ->> 'model', '^[^[:cntrl:]]{1,200}$', 800)
-			OR device ->> 'model' IN ('cpu', 'cuda') THEN 'model of device must be a string of 1 to 200 characters, and no class'
+		WHEN coalesce(device ->> 'class', '') NOT IN ('cpu', 'cuda')
+			THEN 'class of device must be cpu or cuda'
+		WHEN jsonb_typeof(device -> 'model') IS DISTINCT FROM 'string'
+			OR NOT cudal1.matches(device ->> 'model', '^[^[:cntrl:]]{1,200}$', 800)
+			OR device ->> 'model' IN ('cpu', 'cuda')
+				THEN 'model of device must be a string of 1 to 200 characters, and no class'
 		WHEN device ? 'cores' AND cudal1.json_int(device -> 'cores', 1, 1024) IS NULL
 			THEN 'cores of device must be an integer between 1 and 1024'
 		WHEN jsonb_typeof(device -> 'languages') IS DISTINCT FROM 'array'
 			OR EXISTS (SELECT FROM jsonb_array_elements(device -> 'languages') AS l
-					   WHERE jsonb_typeof(l) <> 'string' OR l #>> '{}' NOT IN ('c', 'cuda', 'pytorch'))
+					   WHERE jsonb_typeof(l) <> 'string'
+						OR l #>> '{}' NOT IN ('c', 'cuda', 'pytorch'))
 			THEN 'languages of device must be an array of c, cuda and pytorch'
-		WHEN device ? 'details' AND jsonb_typeof(device -> 'details') <> 'object' THEN 'details of device must be a JSON object'
+		WHEN device ? 'details'
+			AND jsonb_typeof(device -> 'details') <> 'object'
+			THEN 'details of device must be a JSON object'
 		WHEN octet_length(device::text) > 65536 THEN 'device must not take more than 64 kB'
 		END;
 	IF problem IS NOT NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = problem;
 	END IF;
 	INSERT INTO cudal1.device AS d (device_key, host, class, model, cores, languages, details)
-		SELECT register_device.host || ' ' || (device ->> 'key'), register_device.host, device ->> 'class', device ->> 'model',
+		SELECT register_device.host || ' ' || (device ->> 'key'), register_device.host,
+			device ->> 'class', device ->> 'model',
 				coalesce(cudal1.json_int(device -> 'cores', 1, 1024), 1)::int,
-				ARRAY(SELECT DISTINCT l FROM jsonb_array_elements_text(device -> 'languages') AS l ORDER BY l),
+				ARRAY(SELECT DISTINCT l FROM jsonb_array_elements_text(device -> 'languages') AS l
+					ORDER BY l),
 				coalesce(device -> 'details', '{}')
 		ON CONFLICT (device_key) DO UPDATE
-			SET class = excluded.class, model = excluded.model, cores = excluded.cores, languages = excluded.languages,
+			SET class = excluded.class, model = excluded.model, cores = excluded.cores,
+				languages = excluded.languages,
 				details = excluded.details, last_seen = clock_timestamp(),
 				owner = CASE WHEN cudal1.is_operator() THEN excluded.owner ELSE d.owner END
 			WHERE cudal1.owns(d.owner)
 		RETURNING d.device_id INTO id;
 	IF id IS NULL THEN
-		PERFORM cudal1.check_owner(format('device "%s"', d.device_key), d.owner) FROM cudal1.device AS d
+		PERFORM cudal1.check_owner(format('device "%s"', d.device_key), d.owner)
+			FROM cudal1.device AS d
 			WHERE d.device_key = register_device.host || ' ' || (device ->> 'key');
 	END IF;
 	PERFORM cudal1.wake();
@@ -55,7 +70,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.register_device(text, jsonb) IS
-'inserts or refreshes the row of a device, one line of cudal1-measure --devices; returns its device_id.
+'inserts or refreshes the row of a device, one line of cudal1-measure --devices; returns its
+device_id.
 The operator''s switch (enabled) stays. Error 42501 where another role registered it';
 
 CREATE FUNCTION @extschema@.cudal1_enable_device(device_key text, enabled boolean)
@@ -65,19 +81,23 @@ AS $$
 #variable_conflict use_column
 BEGIN
 	IF cudal1_enable_device.device_key IS NULL OR cudal1_enable_device.enabled IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'device_key and enabled must not be null';
+		RAISE EXCEPTION USING ERRCODE = '22004',
+			MESSAGE = 'device_key and enabled must not be null';
 	END IF;
-	UPDATE cudal1.device AS d SET enabled = cudal1_enable_device.enabled, lost = 0, lost_candidate = NULL, rests_until = NULL
+	UPDATE cudal1.device AS d SET enabled = cudal1_enable_device.enabled, lost = 0,
+		lost_candidate = NULL, rests_until = NULL
 		WHERE d.device_key = cudal1_enable_device.device_key;
 	IF NOT FOUND THEN
-		PERFORM cudal1.does_not_exist('device', cudal1_enable_device.device_key, ARRAY(SELECT x.device_key FROM cudal1.device AS x ORDER BY x.device_key),
+		PERFORM cudal1.does_not_exist('device', cudal1_enable_device.device_key,
+			ARRAY(SELECT x.device_key FROM cudal1.device AS x ORDER BY x.device_key),
 			'cudal1.device lists the devices.');
 	END IF;
 	PERFORM cudal1.wake();
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_enable_device(text, boolean) IS
-'an operator''s switch: a disabled device gets no new jobs; what it measures now is completed. One that rests after lost measurements goes on';
+'an operator''s switch: a disabled device gets no new jobs; what it measures now is completed. One
+that rests after lost measurements goes on';
 
 CREATE FUNCTION cudal1.token_hash(token text)
 RETURNS bytea
@@ -113,10 +133,12 @@ COMMENT ON FUNCTION cudal1.check_token(bigint, int, text) IS
 CREATE FUNCTION cudal1.claim(device_id bigint, worker text, lease interval DEFAULT '60 seconds')
 RETURNS TABLE (job_id bigint, attempt int, token text, job jsonb)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
--- the claim reads the head of an ordered index, also where the queue has grown since the table was last analysed; what is
--- switched off here looks dear where it can't be avoided, and would be compiled for it. With values a plan looks cheaper but is
--- the same: making it anew for each claim takes longer than running it
-SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET jit = off SET plan_cache_mode = force_generic_plan
+-- the claim reads the head of an ordered index, also where the queue has grown since the table was
+-- last analysed; what is switched off here looks dear where it can't be avoided, and would be
+-- compiled for it. With values a plan looks cheaper but is the same: making it anew for each claim
+-- takes longer than running it
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET jit = off
+	SET plan_cache_mode = force_generic_plan
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -134,7 +156,8 @@ BEGIN
 	END IF;
 	SELECT x.* INTO d FROM cudal1.device AS x WHERE x.device_id = claim.device_id;
 	IF NOT FOUND THEN
-		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('device %s does not exist', claim.device_id),
+		RAISE EXCEPTION USING ERRCODE = '42704',
+			MESSAGE = format('device %s does not exist', claim.device_id),
 			HINT = 'Register it with cudal1.register_device().';
 	END IF;
 	PERFORM cudal1.check_owner(format('device "%s"', d.device_key), d.owner);
@@ -157,10 +180,13 @@ BEGIN
 	END IF;
 	secret := encode(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()), 'hex');
 	UPDATE cudal1.job AS x
-		SET state = 'running', attempt = x.attempt + 1, worker = claim.worker, login = cudal1.caller(),
-			token_hash = cudal1.token_hash(secret), device_id = d.device_id, claimed_at = clock_timestamp(),
+		SET state = 'running', attempt = x.attempt + 1, worker = claim.worker,
+			login = cudal1.caller(),
+			token_hash = cudal1.token_hash(secret), device_id = d.device_id,
+			claimed_at = clock_timestamp(),
 			charged = j.charged, lease_until = clock_timestamp() + claim.lease, phase = NULL,
-			pairs = NULL, rounds = NULL, estimate = NULL, lower = NULL, upper = NULL, seconds_left = NULL
+			pairs = NULL, rounds = NULL, estimate = NULL, lower = NULL, upper = NULL,
+			seconds_left = NULL
 		WHERE x.job_id = j.job_id;
 	IF j.kind = 'measure' THEN
 		-- one that was discarded was proposed again by a transaction that did not see it yet
@@ -173,12 +199,15 @@ BEGIN
 	RETURN QUERY
 		SELECT j.job_id, j.attempt + 1, secret, jsonb_build_object(
 				'job_id', j.job_id, 'attempt', j.attempt + 1, 'kind', j.kind,
-				'task', jsonb_build_object('task_id', t.task_id, 'name', t.name, 'language', t.language, 'reference', t.reference,
-										   'signature', t.signature, 'cores', t.cores, 'rtol', t.rtol, 'atol', t.atol),
+				'task', jsonb_build_object('task_id', t.task_id, 'name', t.name,
+					'language', t.language, 'reference', t.reference, 'signature', t.signature,
+					'cores', t.cores, 'rtol', t.rtol, 'atol', t.atol),
 				'candidate', jsonb_build_object('candidate_id', c.candidate_id, 'code', c.code),
 				'profile', to_jsonb(p),
-				'device', jsonb_build_object('key', substr(d.device_key, length(d.host) + 2), 'class', d.class),
-				'budget_seconds', CASE WHEN j.profile = t.profile THEN cudal1.budget_seconds(p, t.measured_seconds) END)
+				'device', jsonb_build_object('key', substr(d.device_key, length(d.host) + 2),
+					'class', d.class),
+				'budget_seconds', CASE WHEN j.profile = t.profile
+									   THEN cudal1.budget_seconds(p, t.measured_seconds) END)
 			FROM cudal1.task AS t, cudal1.candidate AS c, cudal1.profile AS p
 			WHERE t.task_id = j.task_id AND c.candidate_id = j.candidate_id AND p.name = j.profile;
 END
@@ -191,8 +220,8 @@ row when there is none: then a device that has had no job for half a minute queu
 candidates of a task (setting cudal1.certify). attempt is the fencing number of the claim, token the
 secret that every report on it must show. Error 42501 where another role registered the device';
 
-CREATE FUNCTION cudal1.heartbeat(job_id bigint, attempt int, token text, progress jsonb DEFAULT NULL,
-	lease interval DEFAULT '60 seconds')
+CREATE FUNCTION cudal1.heartbeat(job_id bigint, attempt int, token text,
+	progress jsonb DEFAULT NULL, lease interval DEFAULT '60 seconds')
 RETURNS text
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -203,10 +232,12 @@ DECLARE
 BEGIN
 	-- of a lease of a minute a crash may take back half a second
 	PERFORM cudal1.commit_without_flush();
-	-- nor does it wait for who changes the job, and may leave that transaction open (cudal1_cancel): the next one prolongs the lease
+	-- nor does it wait for who changes the job, and may leave that transaction open
+	-- (cudal1_cancel): the next one prolongs the lease
 	UPDATE cudal1.job AS j
 		SET lease_until = clock_timestamp() + coalesce(heartbeat.lease, '60 seconds'::interval),
-			phase = CASE WHEN jsonb_typeof(progress -> 'phase') = 'string' THEN left(progress ->> 'phase', 40) ELSE j.phase END,
+			phase = CASE WHEN jsonb_typeof(progress -> 'phase') = 'string'
+				THEN left(progress ->> 'phase', 40) ELSE j.phase END,
 			pairs = coalesce(cudal1.json_int(progress -> 'pairs'), j.pairs),
 			rounds = coalesce(cudal1.json_int(progress -> 'rounds'), j.rounds),
 			estimate = coalesce(cudal1.json_float(progress -> 'estimate'), j.estimate),
@@ -214,7 +245,8 @@ BEGIN
 			upper = coalesce(cudal1.json_float(progress -> 'upper'), j.upper),
 			seconds_left = coalesce(cudal1.json_float(progress -> 'seconds_left'), j.seconds_left)
 		FROM (SELECT x.job_id FROM cudal1.job AS x
-			  WHERE x.job_id = heartbeat.job_id AND x.attempt = heartbeat.attempt AND x.state = 'running'
+			  WHERE x.job_id = heartbeat.job_id AND x.attempt = heartbeat.attempt
+				AND x.state = 'running'
 				  AND x.token_hash = cudal1.token_hash(heartbeat.token)
 			  FOR NO KEY UPDATE SKIP LOCKED) AS mine
 		WHERE j.job_id = mine.job_id
@@ -229,8 +261,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.heartbeat(bigint, int, text, jsonb, interval) IS
-'prolongs the lease of a claim and stores its progress; continue, cancel (end the child, then finish with
-outcome cancelled) or lost (fenced off: report nothing). Error 28T01 for another token than the claim''s';
+'prolongs the lease of a claim and stores its progress; continue, cancel (end the child, then finish
+with outcome cancelled) or lost (fenced off: report nothing). Error 28T01 for another token than the
+claim''s';
 
 CREATE FUNCTION cudal1.lock_claim(job_id bigint, attempt int, token text)
 RETURNS cudal1.job
@@ -272,8 +305,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.give_back(cudal1.job) IS
-'queues a claimed job again as if it had not been claimed; one that is being cancelled ends. The caller
-holds its lock';
+'queues a claimed job again as if it had not been claimed; one that is being cancelled ends. The
+caller holds its lock';
 
 CREATE FUNCTION cudal1.release(job_id bigint, attempt int, token text)
 RETURNS text
@@ -306,8 +339,10 @@ DECLARE
 	j		cudal1.job;
 	n		bigint := 0;
 BEGIN
-	-- by the index of deadlines first: asked for in the order of locks, the planner may walk the whole queue, and each claim would
-	due := ARRAY(SELECT x.job_id FROM cudal1.job AS x WHERE x.state = 'queued' AND x.deadline <= moment
+	-- by the index of deadlines first: asked for in the order of locks, the planner may walk the
+	-- whole queue, and each claim would
+	due := ARRAY(SELECT x.job_id FROM cudal1.job AS x
+		WHERE x.state = 'queued' AND x.deadline <= moment
 				 ORDER BY x.deadline LIMIT 1000);
 	IF due = '{}' THEN
 		RETURN 0;
@@ -318,7 +353,8 @@ BEGIN
 			ORDER BY x.candidate_id
 			FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF c SKIP LOCKED
 	LOOP
-		PERFORM cudal1.end_job(j, 'cancelled', NULL, 'its deadline passed before a device was free');
+		PERFORM cudal1.end_job(j, 'cancelled', NULL,
+			'its deadline passed before a device was free');
 		n := n + 1;
 	END LOOP;
 	IF n > 0 THEN
@@ -327,7 +363,8 @@ BEGIN
 	RETURN n;
 END
 $$;
-COMMENT ON FUNCTION cudal1.cancel_overdue() IS 'cancels waiting jobs whose deadline has passed; returns their number';
+COMMENT ON FUNCTION cudal1.cancel_overdue() IS
+'cancels waiting jobs whose deadline has passed; returns their number';
 
 CREATE FUNCTION cudal1.expire_leases()
 RETURNS bigint
@@ -340,7 +377,8 @@ DECLARE
 	n		bigint := 0;
 BEGIN
 	-- by the index of leases first and up to a value, for the same reasons as in cancel_overdue()
-	ended := ARRAY(SELECT x.job_id FROM cudal1.job AS x WHERE x.state = 'running' AND x.lease_until < moment
+	ended := ARRAY(SELECT x.job_id FROM cudal1.job AS x
+		WHERE x.state = 'running' AND x.lease_until < moment
 				   ORDER BY x.lease_until);
 	FOR j IN
 		SELECT x.* FROM cudal1.job AS x JOIN cudal1.candidate AS c USING (candidate_id)
@@ -348,7 +386,8 @@ BEGIN
 			ORDER BY x.candidate_id
 			FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF c SKIP LOCKED
 	LOOP
-		PERFORM cudal1.retry_job(j, 'lost', NULL, format('the worker %s was lost while it measured', j.worker));
+		PERFORM cudal1.retry_job(j, 'lost', NULL,
+			format('the worker %s was lost while it measured', j.worker));
 		n := n + 1;
 	END LOOP;
 	IF n > 0 THEN
@@ -360,7 +399,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.expire_leases() IS
-'requeues running jobs whose lease ended, each a failure, or ends them after the profile''s attempts;
+'requeues running jobs whose lease ended, each a failure, or ends them after the profile''s
+attempts;
 returns their number. Cancels what has passed its deadline and places what waits for it, too';
 
 /*
@@ -377,7 +417,8 @@ CREATE FUNCTION cudal1.wake() RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'cudal1_wake';
 COMMENT ON FUNCTION cudal1.wake() IS
-'when the transaction commits, wakes this database''s worker, and sends NOTIFY cudal1_work if an agent said it is idle';
+'when the transaction commits, wakes this database''s worker, and sends NOTIFY cudal1_work if an
+agent said it is idle';
 
 CREATE FUNCTION cudal1.wake_waiters() RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
@@ -389,13 +430,16 @@ CREATE FUNCTION cudal1.announce_idle(seconds float8) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'cudal1_announce_idle';
 COMMENT ON FUNCTION cudal1.announce_idle(float8) IS
-'an agent outside the server found no work and listens on cudal1_work; seconds: how long this holds (above 0, at most 3600). It claims once more after the call, then waits';
+'an agent outside the server found no work and listens on cudal1_work; seconds: how long this holds
+(above 0, at most 3600). It claims once more after the call, then waits';
 
-CREATE FUNCTION cudal1.worker_state(OUT database text, OUT pid int, OUT since timestamptz, OUT note text) RETURNS SETOF record
+CREATE FUNCTION cudal1.worker_state(OUT database text, OUT pid int, OUT since timestamptz,
+	OUT note text) RETURNS SETOF record
 LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED ROWS 4
 AS 'MODULE_PATHNAME', 'cudal1_worker_state';
 COMMENT ON FUNCTION cudal1.worker_state() IS
-'one row for each database in cudal1.databases: its worker''s process (NULL: none), since when it is so, and what it does; no row without preloading';
+'one row for each database in cudal1.databases: its worker''s process (NULL: none), since when it is
+so, and what it does; no row without preloading';
 
 CREATE FUNCTION cudal1.check_database() RETURNS boolean
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
@@ -420,8 +464,9 @@ BEGIN
 			FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF c SKIP LOCKED
 	LOOP
 		/*
-		 * A dead worker is no failure of its candidate. But a job that was claimed again and again without ever failing
-		 * may be what kills the workers: from then on it counts, so that it ends.
+		 * A dead worker is no failure of its candidate. But a job that was claimed again and again
+		 * without ever failing may be what kills the workers: from then on it counts, so that it
+		 * ends.
 		 */
 		IF j.attempt - j.failures >= 10 THEN
 			UPDATE cudal1.job AS x SET lease_until = '-infinity' WHERE x.job_id = j.job_id;

@@ -2,7 +2,8 @@
  * The successors of a state: what becomes of a candidate and of its job by each result.
  */
 
--- the result of cudal1-measure as the columns it fills; whatever it is, it becomes a row: a malformed one is outcome lost
+-- the result of cudal1-measure as the columns it fills; whatever it is, it becomes a row: a
+-- malformed one is outcome lost
 CREATE FUNCTION cudal1.read_result(result jsonb)
 RETURNS cudal1.measurement
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -17,13 +18,15 @@ BEGIN
 	ELSIF octet_length(result::text) > 33554432 THEN
 		problem := 'it takes more than 32 MB';
 	ELSIF jsonb_typeof(result -> 'outcome') IS DISTINCT FROM 'string'
-		OR result ->> 'outcome' NOT IN ('successful', 'unstable', 'compile_error', 'launch_failure', 'timeout', 'crash', 'wrong_output',
+		OR result ->> 'outcome' NOT IN ('successful', 'unstable', 'compile_error', 'launch_failure',
+			'timeout', 'crash', 'wrong_output',
 										'cheat', 'unverified', 'lost', 'cancelled') THEN
 		problem := 'its outcome is unknown';
 	END IF;
 	IF problem IS NULL THEN
 		result := jsonb_strip_nulls(result - 'samples' - 'environment' - 'evidence')
-			|| jsonb_build_object('samples', result -> 'samples', 'environment', result -> 'environment', 'evidence', result -> 'evidence');
+			|| jsonb_build_object('samples', result -> 'samples', 'environment',
+				result -> 'environment', 'evidence', result -> 'evidence');
 		FOREACH key IN ARRAY ARRAY['samples', 'environment', 'evidence'] LOOP
 			IF jsonb_typeof(result -> key) = 'null' THEN
 				result := result - key;
@@ -54,12 +57,18 @@ BEGIN
 		r.evidence := result -> 'evidence';
 		-- a member that is there but became NULL is of another type or out of range
 		SELECT 'member ' || m.name || ' is no number in its range' INTO problem
-			FROM (VALUES ('score', r.score IS NULL), ('lower', r.lower IS NULL), ('upper', r.upper IS NULL), ('half_width', r.half_width IS NULL),
-						 ('variance', r.variance IS NULL), ('pairs', r.pairs IS NULL), ('rounds', r.rounds IS NULL),
-						 ('reference_seconds', r.reference_seconds IS NULL), ('candidate_seconds', r.candidate_seconds IS NULL),
-						 ('checks', r.checks IS NULL), ('max_error', r.max_error IS NULL), ('audits', r.audits IS NULL),
-						 ('audit_bound', r.audit_bound IS NULL), ('build_seconds', r.build_seconds IS NULL),
-						 ('device_seconds', r.device_seconds IS NULL), ('startup_seconds', r.startup_seconds IS NULL),
+			FROM (VALUES ('score', r.score IS NULL), ('lower', r.lower IS NULL),
+				('upper', r.upper IS NULL), ('half_width', r.half_width IS NULL),
+						 ('variance', r.variance IS NULL), ('pairs', r.pairs IS NULL),
+						 ('rounds', r.rounds IS NULL),
+						 ('reference_seconds', r.reference_seconds IS NULL),
+						 ('candidate_seconds', r.candidate_seconds IS NULL),
+						 ('checks', r.checks IS NULL), ('max_error', r.max_error IS NULL),
+						 ('audits', r.audits IS NULL),
+						 ('audit_bound', r.audit_bound IS NULL),
+						 ('build_seconds', r.build_seconds IS NULL),
+						 ('device_seconds', r.device_seconds IS NULL),
+						 ('startup_seconds', r.startup_seconds IS NULL),
 						 ('clock_seconds', r.clock_seconds IS NULL),
 						 ('wall_seconds', r.wall_seconds IS NULL)) AS m(name, missing)
 			WHERE m.missing AND result ? m.name
@@ -78,7 +87,8 @@ BEGIN
 		ELSIF jsonb_array_length(result -> 'bucket_means') > 10000 THEN
 			problem := 'member bucket_means has more than 10000 elements';
 		ELSE
-			SELECT array_agg(cudal1.json_float(b.value, 0, 1e12) ORDER BY b.ordinality) INTO r.bucket_means
+			SELECT array_agg(cudal1.json_float(b.value, 0, 1e12) ORDER BY b.ordinality)
+				INTO r.bucket_means
 				FROM jsonb_array_elements(result -> 'bucket_means') WITH ORDINALITY AS b;
 			IF array_position(r.bucket_means, NULL) IS NOT NULL THEN
 				problem := 'member bucket_means has an element that is no positive number';
@@ -88,16 +98,20 @@ BEGIN
 	IF problem IS NULL THEN
 		problem := CASE
 			WHEN r.outcome = 'successful' AND r.score IS NULL THEN 'a successful one needs a score'
-			WHEN result ? 'wide' AND jsonb_typeof(result -> 'wide') <> 'boolean' THEN 'member wide is neither true nor false'
+			WHEN result ? 'wide'
+				AND jsonb_typeof(result -> 'wide') <> 'boolean'
+				THEN 'member wide is neither true nor false'
 			WHEN r.wide AND r.half_width IS NULL THEN 'a wide one needs a half_width'
 			WHEN r.lower > r.upper THEN 'its interval is empty'
 			WHEN jsonb_typeof(r.environment) <> 'object' THEN 'member environment is no object'
-			WHEN octet_length(r.environment::text) > 65536 THEN 'member environment takes more than 64 kB'
+			WHEN octet_length(r.environment::text) > 65536
+				THEN 'member environment takes more than 64 kB'
 			WHEN jsonb_typeof(r.evidence) <> 'object' THEN 'member evidence is no object'
 			WHEN octet_length(r.evidence::text) > 65536 THEN 'member evidence takes more than 64 kB'
 			WHEN jsonb_typeof(r.samples) <> 'array' THEN 'member samples is no array'
 			WHEN jsonb_path_exists(r.samples, 'strict $[*] ? (@.type() != "array")')
-				OR jsonb_path_exists(r.samples, 'strict $[*][*] ? (@.type() != "number")', '{}', true)
+				OR jsonb_path_exists(r.samples, 'strict $[*][*] ? (@.type() != "number")', '{}',
+					true)
 				THEN 'member samples is no array of arrays of numbers'
 			END;
 	END IF;
@@ -112,14 +126,16 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.read_result(jsonb) IS
-'a result of cudal1-measure as the columns of a measurement that it fills; a malformed one becomes the outcome lost, with what is wrong as detail';
+'a result of cudal1-measure as the columns of a measurement that it fills; a malformed one becomes
+the outcome lost, with what is wrong as detail';
 
 CREATE FUNCTION cudal1.budget_seconds(p cudal1.profile, measured_seconds float8[])
 RETURNS float8
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	IF p.budget_factor IS NULL OR measured_seconds IS NULL OR cardinality(measured_seconds) < 15 THEN
+	IF p.budget_factor IS NULL OR measured_seconds IS NULL
+		OR cardinality(measured_seconds) < 15 THEN
 		RETURN NULL;
 	END IF;
 	RETURN (SELECT greatest(p.budget_min,
@@ -128,7 +144,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.budget_seconds(cudal1.profile, float8[]) IS
-'seconds of a device that a measurement may take, from those that its task''s first ones took; NULL: too few of them, so cudal1-measure reckons with the reference''s speed, or the profile has no budget';
+'seconds of a device that a measurement may take, from those that its task''s first ones took; NULL:
+too few of them, so cudal1-measure reckons with the reference''s speed, or the profile has no
+budget';
 
 -- candidate states: each way a candidate can end or wait, one function
 
@@ -160,8 +178,9 @@ BEGIN ATOMIC
 			WHERE m.measurement_id = may_confirm.measurement_id), false);
 END;
 COMMENT ON FUNCTION cudal1.may_confirm(bigint, bigint, text) IS
-'whether a device, claiming as that login, is another word than a measurement: it is an operator''s, or
-differs in login, host and hardware. An agent chooses its host''s name itself, but not its login';
+'whether a device, claiming as that login, is another word than a measurement: it is an operator''s,
+or differs in login, host and hardware. An agent chooses its host''s name itself, but not its
+login';
 
 CREATE FUNCTION cudal1.is_confirmed(measurement_id bigint)
 RETURNS boolean
@@ -169,7 +188,8 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET enab
 AS $$
 	SELECT p.agents_may_verify OR cudal1.is_exempt(m.login)
 			OR EXISTS (SELECT FROM cudal1.measurement AS o
-						WHERE o.candidate_id = m.candidate_id AND o.accepted AND o.kind <> 'evaluate'
+						WHERE o.candidate_id = m.candidate_id AND o.accepted
+							AND o.kind <> 'evaluate'
 							AND o.score > m.score * (1 - p.verify_agreement)
 							AND (cudal1.is_exempt(o.login)
 								 OR cudal1.may_confirm(o.measurement_id, m.device_id, m.login)))
@@ -177,8 +197,8 @@ AS $$
 		WHERE m.measurement_id = is_confirmed.measurement_id;
 $$;
 COMMENT ON FUNCTION cudal1.is_confirmed(bigint) IS
-'whether a score may make an exemplar: its profile lets agents verify, an operator''s login measured it,
-or another word was at least as good, less what verify_agreement allows';
+'whether a score may make an exemplar: its profile lets agents verify, an operator''s login measured
+it, or another word was at least as good, less what verify_agreement allows';
 
 CREATE FUNCTION cudal1.ask_confirmation(candidate_id bigint)
 RETURNS bigint
@@ -191,7 +211,8 @@ DECLARE
 BEGIN
 	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, trainer,
 			first_measurement, apart)
-		SELECT 'verify', t.task_id, c.candidate_id, m.profile, m.device_model, t.cores, t.language, '',
+		SELECT 'verify', t.task_id, c.candidate_id, m.profile, m.device_model, t.cores, t.language,
+			'',
 				m.measurement_id, true
 			FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id)
 				JOIN cudal1.measurement AS m ON m.measurement_id = c.measurement_id
@@ -208,15 +229,19 @@ $$;
 COMMENT ON FUNCTION cudal1.ask_confirmation(bigint) IS
 'queues the measurement that can make an unconfirmed candidate an exemplar; the number of jobs';
 
-CREATE FUNCTION cudal1.accept_score(c cudal1.candidate, score float8, measurement_id bigint, detail text)
+CREATE FUNCTION cudal1.accept_score(c cudal1.candidate, score float8, measurement_id bigint,
+	detail text)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	UPDATE cudal1.candidate AS x
-		SET state = 'successful', failure = NULL, detail = accept_score.detail, score = accept_score.score,
-			reward = cudal1.conservative_round(accept_score.score), wide = m.wide, half_width = m.half_width,
-			confirmed = cudal1.is_confirmed(m.measurement_id), imported = false, import_device = NULL,
+		SET state = 'successful', failure = NULL, detail = accept_score.detail,
+			score = accept_score.score,
+			reward = cudal1.conservative_round(accept_score.score), wide = m.wide,
+			half_width = m.half_width,
+			confirmed = cudal1.is_confirmed(m.measurement_id), imported = false,
+			import_device = NULL,
 			measurement_id = m.measurement_id, decided_at = clock_timestamp()
 		FROM cudal1.measurement AS m
 		WHERE x.candidate_id = c.candidate_id AND m.measurement_id = accept_score.measurement_id;
@@ -229,19 +254,27 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.accept_score(cudal1.candidate, float8, bigint, text) IS
-'makes a candidate successful with the reward of a score; the caller holds the locks of candidate and task';
+'makes a candidate successful with the reward of a score; the caller holds the locks of candidate
+and task';
 
--- enable_seqscan here and below: plans that a session made while there were few candidates and jobs, and keeps
-CREATE FUNCTION cudal1.reject_candidate(c cudal1.candidate, failure text, measurement_id bigint, detail text)
+-- enable_seqscan here and below: plans that a session made while there were few candidates and
+-- jobs, and keeps
+CREATE FUNCTION cudal1.reject_candidate(c cudal1.candidate, failure text, measurement_id bigint,
+	detail text)
 RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	SET enable_seqscan = off SET jit = off
 AS $$
 BEGIN
 	UPDATE cudal1.candidate AS x
-		SET state = CASE WHEN reject_candidate.failure IN ('unverified', 'lost', 'cancelled') THEN 'discarded' ELSE 'failed' END,
-			reward = CASE WHEN reject_candidate.failure IN ('unverified', 'lost', 'cancelled') THEN NULL ELSE 0 END,
-			failure = reject_candidate.failure, detail = cudal1.clip(reject_candidate.detail), score = NULL,
-			wide = false, half_width = NULL, confirmed = true, imported = false, import_device = NULL,
+		SET state = CASE WHEN reject_candidate.failure IN ('unverified', 'lost', 'cancelled')
+			THEN 'discarded' ELSE 'failed' END,
+			reward = CASE WHEN reject_candidate.failure IN ('unverified', 'lost', 'cancelled')
+				THEN NULL ELSE 0 END,
+			failure = reject_candidate.failure, detail = cudal1.clip(reject_candidate.detail),
+			score = NULL,
+			wide = false, half_width = NULL, confirmed = true, imported = false,
+			import_device = NULL,
 			measurement_id = reject_candidate.measurement_id, decided_at = clock_timestamp()
 		WHERE x.candidate_id = c.candidate_id;
 	PERFORM cudal1.drop_jobs(c.candidate_id);
@@ -254,21 +287,25 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.reject_candidate(cudal1.candidate, text, bigint, text) IS
-'makes a candidate failed (reward 0) or, for unverified, lost and cancelled, discarded (reward NULL); the caller holds the candidate''s lock';
+'makes a candidate failed (reward 0) or, for unverified, lost and cancelled, discarded (reward
+NULL); the caller holds the candidate''s lock';
 
 CREATE FUNCTION cudal1.end_job(j cudal1.job, failure text, measurement_id bigint, detail text)
 RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	SET enable_seqscan = off SET jit = off
 AS $$
 DECLARE
 	c		cudal1.candidate;
 BEGIN
 	DELETE FROM cudal1.job AS x WHERE x.job_id = j.job_id;
 	IF j.kind IN ('measure', 'verify') THEN
-		SELECT x.* INTO c FROM cudal1.candidate AS x WHERE x.candidate_id = j.candidate_id FOR NO KEY UPDATE;
+		SELECT x.* INTO c FROM cudal1.candidate AS x WHERE x.candidate_id = j.candidate_id
+			FOR NO KEY UPDATE;
 		IF failure = 'cancelled'
 			AND EXISTS (SELECT FROM cudal1.job AS x
-						WHERE x.candidate_id = j.candidate_id AND x.kind IN ('measure', 'verify')) THEN
+						WHERE x.candidate_id = j.candidate_id
+							AND x.kind IN ('measure', 'verify')) THEN
 			UPDATE cudal1.candidate AS x SET state = 'queued'
 				WHERE x.candidate_id = j.candidate_id AND x.state IN ('measuring', 'verifying')
 					AND NOT EXISTS (SELECT FROM cudal1.job AS y
@@ -281,8 +318,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.end_job(cudal1.job, text, bigint, text) IS
-'ends a job without a verdict: an undecided candidate is discarded with the failure, a decided one stays
-as it is. One that is cancelled and that another role waits for, too, waits for that role''s job';
+'ends a job without a verdict: an undecided candidate is discarded with the failure, a decided one
+stays as it is. One that is cancelled and that another role waits for, too, waits for that role''s
+job';
 
 CREATE FUNCTION cudal1.requeue_job(j cudal1.job, failures int, device text DEFAULT NULL)
 RETURNS void
@@ -293,12 +331,15 @@ BEGIN
 	DELETE FROM cudal1.job AS x
 		WHERE x.job_id = j.job_id AND requeue_job.device <> x.device
 			AND EXISTS (SELECT FROM cudal1.job AS y
-						WHERE y.candidate_id = x.candidate_id AND y.kind = x.kind AND y.profile = x.profile
+						WHERE y.candidate_id = x.candidate_id AND y.kind = x.kind
+							AND y.profile = x.profile
 							AND y.device = requeue_job.device AND y.trainer = x.trainer);
 	UPDATE cudal1.job AS x
-		SET state = 'queued', failures = requeue_job.failures, device = coalesce(requeue_job.device, x.device),
+		SET state = 'queued', failures = requeue_job.failures,
+			device = coalesce(requeue_job.device, x.device),
 			worker = NULL, device_id = NULL, claimed_at = NULL, charged = NULL, lease_until = NULL,
-			phase = NULL, pairs = NULL, rounds = NULL, estimate = NULL, lower = NULL, upper = NULL, seconds_left = NULL
+			phase = NULL, pairs = NULL, rounds = NULL, estimate = NULL, lower = NULL, upper = NULL,
+			seconds_left = NULL
 		WHERE x.job_id = j.job_id;
 	-- the attempts are the candidate's, whatever role's job they were made by
 	UPDATE cudal1.job AS x SET failures = requeue_job.failures
@@ -307,18 +348,21 @@ BEGIN
 				WHERE y.candidate_id = j.candidate_id AND y.kind = j.kind AND y.state = 'queued'
 					AND j.kind = 'measure' AND y.failures < requeue_job.failures
 				FOR UPDATE SKIP LOCKED));
-	UPDATE cudal1.candidate AS c SET state = 'queued' WHERE c.candidate_id = j.candidate_id AND c.state = 'measuring' AND j.kind = 'measure';
+	UPDATE cudal1.candidate AS c SET state = 'queued' WHERE c.candidate_id = j.candidate_id
+		AND c.state = 'measuring' AND j.kind = 'measure';
 	PERFORM cudal1.wake();
 END
 $$;
 COMMENT ON FUNCTION cudal1.requeue_job(cudal1.job, int, text) IS
-'puts a running job back into the queue with a number of failures, and where needed for another device; if that device has the same job already, it is dropped';
+'puts a running job back into the queue with a number of failures, and where needed for another
+device; if that device has the same job already, it is dropped';
 
 /*
- * A device whose host is in disorder (a full disk, a driver that is gone) loses whatever it is given, within no time, so it is always
- * the idle one: it would take job after job and spend their attempts. So from the fifth candidate in a row on it rests, longer each time, what
- * it loses then counts against no candidate, and its jobs are for others first. Until then, and where a candidate is lost twice
- * running, the candidate may be what causes it.
+ * A device whose host is in disorder (a full disk, a driver that is gone) loses whatever it is
+ * given, within no time, so it is always the idle one: it would take job after job and spend their
+ * attempts. So from the fifth candidate in a row on it rests, longer each time, what it loses then
+ * counts against no candidate, and its jobs are for others first. Until then, and where a candidate
+ * is lost twice running, the candidate may be what causes it.
  */
 CREATE FUNCTION cudal1.note_lost(j cudal1.job, detail text)
 RETURNS boolean
@@ -330,13 +374,15 @@ DECLARE
 	another		boolean;
 	rest		interval;
 BEGIN
-	SELECT x.* INTO STRICT d FROM cudal1.device AS x WHERE x.device_id = j.device_id FOR NO KEY UPDATE;
+	SELECT x.* INTO STRICT d FROM cudal1.device AS x WHERE x.device_id = j.device_id
+		FOR NO KEY UPDATE;
 	another := d.lost_candidate IS DISTINCT FROM j.candidate_id;
 	d.lost := d.lost + another::int;
 	IF d.lost >= rests_from THEN
 		rest := least(300, 2 ^ least(d.lost - rests_from, 10)) * '1 second'::interval;
 		RAISE LOG '% candidates in a row were lost on device %, which rests for % s: %',
-			d.lost, d.device_key, extract(epoch FROM rest)::int, coalesce(note_lost.detail, 'no reason given');
+			d.lost, d.device_key, extract(epoch FROM rest)::int,
+			coalesce(note_lost.detail, 'no reason given');
 	END IF;
 	UPDATE cudal1.device AS x
 		SET lost = d.lost, lost_candidate = j.candidate_id, rests_until = clock_timestamp() + rest
@@ -344,19 +390,24 @@ BEGIN
 	IF rest IS NULL THEN
 		RETURN true;
 	END IF;
-	-- for twice the rest, so that another candidate is next here; a verification keeps off the device of the first measurement, too
+	-- for twice the rest, so that another candidate is next here; a verification keeps off the
+	-- device of the first measurement, too
 	UPDATE cudal1.job AS x
 		SET avoid_device = CASE WHEN x.kind = 'verify' THEN x.avoid_device ELSE d.device_id END,
-			avoid_until = CASE WHEN x.kind = 'verify' THEN x.avoid_until ELSE clock_timestamp() + 2 * rest END,
-			not_before = CASE WHEN x.kind = 'verify' THEN clock_timestamp() + 2 * rest ELSE x.not_before END
+			avoid_until = CASE WHEN x.kind = 'verify' THEN x.avoid_until
+				ELSE clock_timestamp() + 2 * rest END,
+			not_before = CASE WHEN x.kind = 'verify' THEN clock_timestamp() + 2 * rest
+				ELSE x.not_before END
 		WHERE x.job_id = j.job_id;
 	RETURN NOT another;
 END
 $$;
 COMMENT ON FUNCTION cudal1.note_lost(cudal1.job, text) IS
-'counts a lost measurement of a device, which rests after several; returns whether it counts against the candidate';
+'counts a lost measurement of a device, which rests after several; returns whether it counts against
+the candidate';
 
-CREATE FUNCTION cudal1.retry_job(j cudal1.job, failure text, measurement_id bigint, detail text, counts boolean DEFAULT true)
+CREATE FUNCTION cudal1.retry_job(j cudal1.job, failure text, measurement_id bigint, detail text,
+	counts boolean DEFAULT true)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -365,7 +416,8 @@ BEGIN
 		PERFORM cudal1.end_job(j, 'cancelled', measurement_id, 'cancelled while it was measured');
 	ELSIF NOT counts THEN
 		PERFORM cudal1.requeue_job(j, j.failures);
-	ELSIF j.failures + 1 < (SELECT p.attempts FROM cudal1.profile AS p WHERE p.name = j.profile) THEN
+	ELSIF j.failures + 1 < (SELECT p.attempts FROM cudal1.profile AS p
+		WHERE p.name = j.profile) THEN
 		PERFORM cudal1.requeue_job(j, j.failures + 1);
 	ELSE
 		PERFORM cudal1.end_job(j, failure, measurement_id, detail);
@@ -373,7 +425,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.retry_job(cudal1.job, text, bigint, text, boolean) IS
-'after an attempt without a verdict: another one, or after the profile''s attempts that count the end';
+'after an attempt without a verdict: another one, or after the profile''s attempts that count the
+end';
 
 CREATE FUNCTION cudal1.finish(job_id bigint, attempt int, token text, result jsonb)
 RETURNS text
@@ -403,7 +456,8 @@ BEGIN
 	SELECT x.* INTO STRICT p FROM cudal1.profile AS x WHERE x.name = j.profile;
 	SELECT x.* INTO STRICT d FROM cudal1.device AS x WHERE x.device_id = j.device_id;
 	IF j.first_measurement IS NOT NULL THEN
-		SELECT x.* INTO STRICT first FROM cudal1.measurement AS x WHERE x.measurement_id = j.first_measurement;
+		SELECT x.* INTO STRICT first FROM cudal1.measurement AS x
+			WHERE x.measurement_id = j.first_measurement;
 		s1 := first.score;
 	END IF;
 	r := cudal1.read_result(result);
@@ -413,23 +467,31 @@ BEGIN
 					 WHEN s IS NULL THEN 0
 					 ELSE cudal1.conservative_round(s) END;
 
-	INSERT INTO cudal1.measurement (task_id, candidate_id, kind, attempt, device_id, login, device_model, profile, outcome, same_device,
-			score, reward, lower, upper, half_width, wide, variance, pairs, rounds, bucket_means, reference_seconds, candidate_seconds, checks,
-			max_error, audits, audit_bound, detail, build_seconds, device_seconds, startup_seconds, clock_seconds, wall_seconds, code_hash, environment,
-			samples, evidence)
-		VALUES (j.task_id, j.candidate_id, j.kind, j.attempt, d.device_id, j.login, d.model, j.profile, r.outcome,
-			CASE WHEN j.kind = 'verify' THEN (SELECT x.hardware = d.hardware FROM cudal1.device AS x WHERE x.device_id = first.device_id) END,
-			r.score, r.reward, r.lower, r.upper, r.half_width, r.wide, r.variance, r.pairs, r.rounds, r.bucket_means, r.reference_seconds,
-			r.candidate_seconds, r.checks, r.max_error, r.audits, r.audit_bound, r.detail, r.build_seconds, r.device_seconds, r.startup_seconds, r.clock_seconds,
-			r.wall_seconds, c.code_hash, r.environment, r.samples, r.evidence)
+	INSERT INTO cudal1.measurement (task_id, candidate_id, kind, attempt, device_id, login,
+		device_model, profile, outcome, same_device,
+			score, reward, lower, upper, half_width, wide, variance, pairs, rounds, bucket_means,
+			reference_seconds, candidate_seconds, checks, max_error, audits, audit_bound, detail,
+			build_seconds, device_seconds, startup_seconds, clock_seconds, wall_seconds, code_hash,
+			environment, samples, evidence)
+		VALUES (j.task_id, j.candidate_id, j.kind, j.attempt, d.device_id, j.login, d.model,
+			j.profile, r.outcome,
+			CASE WHEN j.kind = 'verify' THEN (SELECT x.hardware = d.hardware FROM cudal1.device AS x
+				WHERE x.device_id = first.device_id) END,
+			r.score, r.reward, r.lower, r.upper, r.half_width, r.wide, r.variance, r.pairs,
+			r.rounds, r.bucket_means, r.reference_seconds, r.candidate_seconds, r.checks,
+			r.max_error, r.audits, r.audit_bound, r.detail, r.build_seconds, r.device_seconds,
+			r.startup_seconds, r.clock_seconds, r.wall_seconds, c.code_hash, r.environment,
+			r.samples, r.evidence)
 		RETURNING measurement_id INTO r.measurement_id;
 	PERFORM cudal1.settle_turn(j, r.device_seconds);
 	UPDATE cudal1.device AS x SET last_seen = clock_timestamp()
-		WHERE x.device_id = d.device_id AND x.last_seen < clock_timestamp() - '10 seconds'::interval;
+		WHERE x.device_id = d.device_id
+			AND x.last_seen < clock_timestamp() - '10 seconds'::interval;
 	IF r.outcome = 'lost' AND result ->> 'outcome' = 'lost' THEN
 		counts := cudal1.note_lost(j, r.detail);
 	ELSIF d.lost > 0 AND r.outcome NOT IN ('lost', 'cancelled') THEN
-		UPDATE cudal1.device AS x SET lost = 0, lost_candidate = NULL, rests_until = NULL WHERE x.device_id = d.device_id;
+		UPDATE cudal1.device AS x SET lost = 0, lost_candidate = NULL, rests_until = NULL
+			WHERE x.device_id = d.device_id;
 	END IF;
 	IF EXISTS (SELECT FROM cudal1.aa_candidate AS k WHERE k.candidate_id = c.candidate_id) THEN
 		PERFORM cudal1.judge_device(d.device_id);
@@ -440,13 +502,16 @@ BEGIN
 		PERFORM cudal1.end_job(j, 'cancelled', r.measurement_id, 'cancelled while it was measured');
 		RETURN 'stored';
 	ELSIF r.outcome IN ('unverified', 'lost', 'unstable') THEN
-		PERFORM cudal1.retry_job(j, CASE r.outcome WHEN 'lost' THEN 'lost' ELSE 'unverified' END, r.measurement_id, r.detail, counts);
+		PERFORM cudal1.retry_job(j, CASE r.outcome WHEN 'lost' THEN 'lost'
+			ELSE 'unverified' END, r.measurement_id, r.detail, counts);
 		RETURN 'stored';
 	ELSIF r.outcome = 'cancelled' THEN
 		-- nobody asked for it, or the candidate was submitted again since
-		PERFORM cudal1.retry_job(j, 'lost', r.measurement_id, coalesce(r.detail, 'the worker gave the measurement up'));
+		PERFORM cudal1.retry_job(j, 'lost', r.measurement_id,
+			coalesce(r.detail, 'the worker gave the measurement up'));
 		RETURN 'stored';
-	ELSIF j.kind = 'evaluate' OR (j.kind = 'reverify' AND c.state IN ('queued', 'measuring', 'verifying')) THEN
+	ELSIF j.kind = 'evaluate'
+		OR (j.kind = 'reverify' AND c.state IN ('queued', 'measuring', 'verifying')) THEN
 		-- an evaluation adds its row, no more; so does a re-measurement that a submission overtook
 		DELETE FROM cudal1.job AS x WHERE x.job_id = j.job_id;
 		RETURN 'stored';
@@ -461,7 +526,8 @@ BEGIN
 			RETURN 'stored';
 		END IF;
 		DELETE FROM cudal1.job AS x WHERE x.job_id = j.job_id;
-		UPDATE cudal1.measurement AS m SET accepted = true WHERE m.measurement_id = r.measurement_id;
+		UPDATE cudal1.measurement AS m SET accepted = true
+			WHERE m.measurement_id = r.measurement_id;
 		PERFORM cudal1.reject_candidate(c, r.outcome, r.measurement_id, r.detail);
 		RETURN 'stored';
 	END IF;
@@ -480,44 +546,56 @@ BEGIN
 		RETURN 'stored';
 	END IF;
 	DELETE FROM cudal1.job AS x WHERE x.job_id = j.job_id;
-	-- the first ones alone: a trainer's slow codes would raise the budgets of those that follow, and these the next
-	IF j.profile = t.profile AND c.purpose = 'normal' AND NOT r.wide AND r.device_seconds > 0 AND cardinality(t.measured_seconds) < 15 THEN
-		UPDATE cudal1.task AS x SET measured_seconds = x.measured_seconds || r.device_seconds WHERE x.task_id = j.task_id;
+	-- the first ones alone: a trainer's slow codes would raise the budgets of those that follow,
+	-- and these the next
+	IF j.profile = t.profile AND c.purpose = 'normal' AND NOT r.wide AND r.device_seconds > 0
+		AND cardinality(t.measured_seconds) < 15 THEN
+		UPDATE cudal1.task AS x SET measured_seconds = x.measured_seconds || r.device_seconds
+			WHERE x.task_id = j.task_id;
 	END IF;
 
 	IF j.kind = 'verify' THEN
 		-- of intervals that are wide the ends need not agree: the lower one has been shown twice
 		IF r.wide OR first.wide OR abs(s - s1) < p.verify_agreement * s1 THEN
-			UPDATE cudal1.measurement AS m SET accepted = true WHERE m.measurement_id IN (first.measurement_id, r.measurement_id);
-			PERFORM cudal1.accept_score(c, least(s, s1), CASE WHEN s < s1 THEN r.measurement_id ELSE first.measurement_id END,
+			UPDATE cudal1.measurement AS m SET accepted = true
+				WHERE m.measurement_id IN (first.measurement_id, r.measurement_id);
+			PERFORM cudal1.accept_score(c, least(s, s1), CASE WHEN s < s1 THEN r.measurement_id
+				ELSE first.measurement_id END,
 				CASE WHEN s < s1 THEN r.detail ELSE first.detail END);
 		ELSIF j.apart AND cudal1.is_exempt(j.login) THEN
 			-- where an operator's host disagrees with an agent, its word holds
-			UPDATE cudal1.measurement AS m SET accepted = true WHERE m.measurement_id = r.measurement_id;
+			UPDATE cudal1.measurement AS m SET accepted = true
+				WHERE m.measurement_id = r.measurement_id;
 			PERFORM cudal1.accept_score(c, s, r.measurement_id, r.detail);
 		ELSE
 			PERFORM cudal1.reject_candidate(c, 'unverified', r.measurement_id,
-				format('two measurements disagree: %s and %s', round(s1::numeric, 4), round(s::numeric, 4)));
+				format('two measurements disagree: %s and %s', round(s1::numeric, 4),
+					round(s::numeric, 4)));
 		END IF;
 		RETURN 'stored';
 	END IF;
 
 	SELECT greatest(x.reward, 1) INTO best FROM cudal1.candidate AS x
-		WHERE x.task_id = j.task_id AND x.state = 'successful' AND NOT x.imported AND x.purpose = 'normal'
+		WHERE x.task_id = j.task_id AND x.state = 'successful' AND NOT x.imported
+			AND x.purpose = 'normal'
 		ORDER BY x.reward DESC LIMIT 1;
 	IF (s > p.verify_above OR s > p.verify_best_factor * coalesce(best, 1))
 		-- a re-measurement that agrees with the score it repeats is its own verification
 		AND NOT (j.kind = 'reverify' AND c.state = 'successful' AND NOT c.imported
 				 AND abs(s - c.score) < p.verify_agreement * c.score) THEN
-		INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority, trainer, first_measurement,
+		INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language,
+			priority, trainer, first_measurement,
 				avoid_device, avoid_until)
-			VALUES ('verify', j.task_id, j.candidate_id, j.profile, d.model, j.cores, j.language, j.priority + 1000, j.trainer,
-				r.measurement_id, d.device_id,
+			VALUES ('verify', j.task_id, j.candidate_id, j.profile, d.model, j.cores, j.language,
+				j.priority + 1000, j.trainer, r.measurement_id, d.device_id,
 				CASE WHEN p.verify_wait IS NULL THEN 'infinity'::timestamptz
 					 -- nobody to wait for
 					 WHEN NOT EXISTS (SELECT FROM cudal1.device AS x
-									  WHERE x.hardware <> d.hardware AND x.model = d.model AND x.enabled AND x.cores >= j.cores
-										AND j.language = ANY (x.languages) AND x.last_seen > clock_timestamp() - '1 hour'::interval)
+									  WHERE x.hardware <> d.hardware AND x.model = d.model
+										AND x.enabled AND x.cores >= j.cores
+										AND j.language = ANY (x.languages)
+											AND x.last_seen > clock_timestamp()
+											- '1 hour'::interval)
 						THEN '-infinity'::timestamptz
 					 ELSE clock_timestamp() + p.verify_wait END)
 			ON CONFLICT DO NOTHING;
@@ -525,7 +603,8 @@ BEGIN
 			WHERE x.candidate_id = c.candidate_id AND x.state IN ('queued', 'measuring');
 		PERFORM cudal1.wake();
 	ELSE
-		UPDATE cudal1.measurement AS m SET accepted = true WHERE m.measurement_id = r.measurement_id;
+		UPDATE cudal1.measurement AS m SET accepted = true
+			WHERE m.measurement_id = r.measurement_id;
 		PERFORM cudal1.accept_score(c, s, r.measurement_id, r.detail);
 	END IF;
 	RETURN 'stored';
@@ -534,18 +613,22 @@ $$;
 COMMENT ON FUNCTION cudal1.finish(bigint, int, text, jsonb) IS
 'stores the result of a claim: measurement, the candidate''s successor state, buckets, the next job;
 stored; lost where the claim was fenced off, or later where a session is changing the job at this
-moment (cudal1_cancel() in an open transaction): then nothing is written, and the call is made again.
+moment (cudal1_cancel() in an open transaction): then nothing is written, and the call is made
+again.
 A malformed result counts as the outcome lost. Error 28T01 for another token than the claim''s';
 
 CREATE FUNCTION cudal1.pin_jobs(task_id bigint, model text)
 RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
 BEGIN ATOMIC
-	-- so that devices of other models need not look at them; what is being claimed right now is sorted out by finish()
+	-- so that devices of other models need not look at them; what is being claimed right now is
+	-- sorted out by finish()
 	WITH waiting AS MATERIALIZED (
 		SELECT j.job_id FROM cudal1.job AS j
-			WHERE j.task_id = pin_jobs.task_id AND j.kind <> 'evaluate' AND j.state = 'queued' AND j.device <> pin_jobs.model
+			WHERE j.task_id = pin_jobs.task_id AND j.kind <> 'evaluate' AND j.state = 'queued'
+				AND j.device <> pin_jobs.model
 			FOR UPDATE SKIP LOCKED)
 	UPDATE cudal1.job AS j SET device = pin_jobs.model FROM waiting WHERE j.job_id = waiting.job_id;
 END;
-COMMENT ON FUNCTION cudal1.pin_jobs(bigint, text) IS 'directs the waiting jobs of a task to the device model that the task was pinned to';
+COMMENT ON FUNCTION cudal1.pin_jobs(bigint, text) IS
+'directs the waiting jobs of a task to the device model that the task was pinned to';

@@ -1,12 +1,14 @@
 /*
  * Certification: does a task tell work from the lack of it?
  *
- * A null candidate does not do the task's work and should fail its checks: it writes zeros, copies an input, answers with the
- * mean or with the output for other inputs, looks at half of its inputs, or computes in lower precision. Where one passes, any
- * candidate can, and the task's rewards mean nothing. Null candidates are written here from the task's signature or around its
- * reference, run at the lowest priority with a profile that checks and hardly times, and are candidates like others, but that
- * nobody proposed them: their purpose keeps them out of buckets and reports, and their hash is salted, so that a proposal of the
- * same text is a candidate of its own, measured in full.
+ * A null candidate does not do the task's work and should fail its checks: it writes zeros, copies
+ * an input, answers with the mean or with the output for other inputs, looks at half of its inputs,
+ * or computes in lower precision. Where one passes, any candidate can, and the task's rewards mean
+ * nothing. Null candidates are written here from the task's signature or around its reference, run
+ * at the lowest priority with a profile that checks and hardly times, and are candidates like
+ * others, but that nobody proposed them: their purpose keeps them out of buckets and reports, and
+ * their hash is salted, so that a proposal of the same text is a candidate of its own, measured in
+ * full.
  */
 
 CREATE FUNCTION cudal1.shape_elements(shape jsonb)
@@ -23,7 +25,8 @@ BEGIN
 	RETURN n;
 END
 $$;
-COMMENT ON FUNCTION cudal1.shape_elements(jsonb) IS 'the number of elements of an array of that shape';
+COMMENT ON FUNCTION cudal1.shape_elements(jsonb) IS
+'the number of elements of an array of that shape';
 
 CREATE FUNCTION cudal1.null_codes_of_signature(t cudal1.task)
 RETURNS TABLE (name text, code text)
@@ -31,10 +34,16 @@ LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-	widths		constant jsonb := '{"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "int64": 8, "int32": 4, "uint8": 1, "bool": 1}';
-	types		constant jsonb := '{"float64": "double", "float32": "float", "int64": "long long", "int32": "int", "uint8": "unsigned char"}';
+	widths		constant jsonb :=
+		'{"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "int64": 8, "int32": 4, '
+		'"uint8": 1, "bool": 1}';
+	types		constant jsonb :=
+		'{"float64": "double", "float32": "float", "int64": "long long", "int32": "int", "uint8": '
+		'"unsigned char"}';
 	-- what is kept of a number: several times less than the tolerance of its type asks for
-	masks		constant jsonb := '{"float64": "0xFFFFFFFF00000000ULL", "float32": "0xFFFF0000U", "float16": "0xFFC0U", "bfloat16": "0xFFF0U"}';
+	masks		constant jsonb :=
+		'{"float64": "0xFFFFFFFF00000000ULL", "float32": "0xFFFF0000U", "float16": "0xFFC0U", '
+		'"bfloat16": "0xFFF0U"}';
 	cuda		constant boolean := t.language = 'cuda';
 	entry		constant text := t.signature ->> 'entry';
 	arg			record;
@@ -58,39 +67,59 @@ DECLARE
 	can_round	boolean := false;
 BEGIN
 	FOR arg IN
-		SELECT 'cudal1_a' || a.ordinality AS id, a.value ->> 'role' AS role, a.value ->> 'dtype' AS dtype,
+		SELECT 'cudal1_a' || a.ordinality AS id, a.value ->> 'role' AS role,
+			a.value ->> 'dtype' AS dtype,
 				n.elements, n.elements * (widths ->> (a.value ->> 'dtype'))::numeric AS bytes,
-				'cudal1_mask' || 8 * (widths ->> (a.value ->> 'dtype'))::int AS masker, masks ->> (a.value ->> 'dtype') AS mask
+				'cudal1_mask' || 8 * (widths ->> (a.value ->> 'dtype'))::int AS masker,
+				masks ->> (a.value ->> 'dtype') AS mask
 			FROM jsonb_array_elements(t.signature -> 'args') WITH ORDINALITY AS a
-				CROSS JOIN LATERAL (SELECT cudal1.shape_elements(a.value -> 'shape') AS elements) AS n
+				CROSS JOIN LATERAL (SELECT cudal1.shape_elements(a.value -> 'shape') AS elements)
+					AS n
 			ORDER BY a.ordinality
 	LOOP
 		parameters := parameters || CASE WHEN parameters = '' THEN '' ELSE ', ' END
-			|| CASE arg.role WHEN 'scalar' THEN coalesce(types ->> arg.dtype, CASE WHEN cuda THEN 'bool' ELSE '_Bool' END) || ' '
+			|| CASE arg.role
+				WHEN 'scalar' THEN coalesce(types ->> arg.dtype, CASE WHEN cuda THEN 'bool'
+				ELSE '_Bool' END) || ' '
 							 WHEN 'in' THEN 'const void *' ELSE 'void *' END || arg.id;
 		given := given || CASE WHEN given = '' THEN '' ELSE ', ' END
-			|| CASE WHEN cuda AND arg.role <> 'scalar' THEN format('cudal1_any{(void *) %s}', arg.id) ELSE arg.id END;
+			|| CASE WHEN cuda
+				AND arg.role <> 'scalar' THEN format('cudal1_any{(void *) %s}', arg.id)
+				ELSE arg.id END;
 		halved := halved || CASE WHEN halved = '' THEN '' ELSE ', ' END
 			|| CASE WHEN arg.role = 'scalar' THEN arg.id
-					ELSE format(CASE WHEN cuda THEN 'cudal1_any{(void *) %s}' ELSE '(void *) %s' END,
+					ELSE format(CASE WHEN cuda THEN 'cudal1_any{(void *) %s}'
+						ELSE '(void *) %s' END,
 								CASE arg.role WHEN 'in' THEN arg.id || '_copy' ELSE arg.id END) END;
 		CONTINUE WHEN arg.role = 'scalar';
 
 		IF arg.role = 'in' THEN
-			buffers := buffers || format(E'\tstatic char *%1$s_copy;\n\tif (!%1$s_copy)\n\t\t%1$s_copy = (char *) CUDAL1_MEMORY(%2$s);\n'
+			buffers := buffers
+				|| format(E'\tstatic char *%1$s_copy;\n\tif (!%1$s_copy)\n\t\t%1$s_copy = (char *) '
+				'CUDAL1_MEMORY(%2$s);\n'
 				|| E'\tCUDAL1_COPY(%1$s_copy, %1$s, %2$s);\n', arg.id, arg.bytes);
-			halves := halves || format(E'\tCUDAL1_ZERO(%1$s_copy + %2$s, %3$s);\n', arg.id, div(arg.bytes, 2), arg.bytes - div(arg.bytes, 2));
+			halves := halves
+				|| format(E'\tCUDAL1_ZERO(%1$s_copy + %2$s, %3$s);\n', arg.id, div(arg.bytes, 2),
+				arg.bytes - div(arg.bytes, 2));
 			rounds := rounds || CASE WHEN arg.mask IS NULL THEN '' ELSE
-				format(E'\t%1$s(%2$s_copy, %3$s, %4$s);\n', arg.masker, arg.id, arg.elements, arg.mask) END;
+				format(E'\t%1$s(%2$s_copy, %3$s, %4$s);\n', arg.masker, arg.id, arg.elements,
+					arg.mask) END;
 		ELSE
 			zeros := zeros || format(E'\tCUDAL1_ZERO(%s, %s);\n', arg.id, arg.bytes);
 			keep := keep || format(E'\tstatic char *%1$s_first;\n', arg.id);
-			recall := recall || format(E'\tif (cudal1_known)\n\t\tCUDAL1_COPY(%1$s, %1$s_first, %2$s);\n\telse\n\t{\n'
-				|| E'\t\t%1$s_first = (char *) CUDAL1_MEMORY(%2$s);\n\t\tCUDAL1_COPY(%1$s_first, %1$s, %2$s);\n\t}\n', arg.id, arg.bytes);
+			recall := recall
+				|| format(E'\tif (cudal1_known)\n\t\tCUDAL1_COPY(%1$s, %1$s_first, '
+				'%2$s);\n\telse\n\t{\n'
+				|| E'\t\t%1$s_first = (char *) CUDAL1_MEMORY(%2$s);\n\t\tCUDAL1_COPY(%1$s_first, '
+					'%1$s, %2$s);\n\t}\n', arg.id, arg.bytes);
 			IF types ? arg.dtype THEN
-				means := means || format(CASE WHEN cuda THEN E'\tcudal1_average<<<1, 1>>>((%3$s *) %1$s, %2$s);\n'
-					ELSE E'\t{\n\t\t%3$s *v = (%3$s *) %1$s;\n\t\tdouble sum = 0;\n\t\tfor (unsigned long i = 0; i < %2$s; i++)\n\t\t\tsum += v[i];\n'
-						|| E'\t\tfor (unsigned long i = 0; i < %2$s; i++)\n\t\t\tv[i] = (%3$s) (sum / %2$s);\n\t}\n' END,
+				means := means
+					|| format(CASE WHEN cuda
+					THEN E'\tcudal1_average<<<1, 1>>>((%3$s *) %1$s, %2$s);\n'
+					ELSE E'\t{\n\t\t%3$s *v = (%3$s *) %1$s;\n\t\tdouble sum = 0;\n\t\tfor '
+						'(unsigned long i = 0; i < %2$s; i++)\n\t\t\tsum += v[i];\n'
+						|| E'\t\tfor (unsigned long i = 0; i < %2$s; i++)\n\t\t\tv[i] = (%3$s) '
+							'(sum / %2$s);\n\t}\n' END,
 					arg.id, arg.elements, types ->> arg.dtype);
 			ELSE
 				can_average := false;
@@ -98,22 +127,33 @@ BEGIN
 			IF arg.role = 'inout' THEN
 				-- to leave it as it is, is to answer with the input
 				can_copy := true;
-				halves := halves || format(E'\tCUDAL1_ZERO((char *) %1$s + %2$s, %3$s);\n', arg.id, div(arg.bytes, 2), arg.bytes - div(arg.bytes, 2));
+				halves := halves
+					|| format(E'\tCUDAL1_ZERO((char *) %1$s + %2$s, %3$s);\n', arg.id,
+					div(arg.bytes, 2), arg.bytes - div(arg.bytes, 2));
 				rounds := rounds || CASE WHEN arg.mask IS NULL THEN '' ELSE
-					format(E'\t%1$s((char *) %2$s, %3$s, %4$s);\n', arg.masker, arg.id, arg.elements, arg.mask) END;
+					format(E'\t%1$s((char *) %2$s, %3$s, %4$s);\n', arg.masker, arg.id,
+						arg.elements, arg.mask) END;
 			ELSE
-				SELECT format(E'\tfor (unsigned long i = 0; i < %1$s; i += %2$s)\n\t\tCUDAL1_COPY((char *) %3$s + i, %4$s, %1$s - i < %2$s ? %1$s - i : %2$s);\n',
+				SELECT format(E'\tfor (unsigned long i = 0; i < %1$s; i += '
+					'%2$s)\n\t\tCUDAL1_COPY((char *) %3$s + i, %4$s, %1$s - i < %2$s ? %1$s - i : '
+					'%2$s);\n',
 							  arg.bytes, s.bytes, arg.id, 'cudal1_a' || s.ordinality) INTO source
-					FROM (SELECT a.ordinality, cudal1.shape_elements(a.value -> 'shape') * (widths ->> arg.dtype)::numeric AS bytes
+					FROM (SELECT a.ordinality,
+						cudal1.shape_elements(a.value -> 'shape') * (widths ->> arg.dtype)::numeric
+						AS bytes
 							FROM jsonb_array_elements(t.signature -> 'args') WITH ORDINALITY AS a
-							WHERE a.value ->> 'role' IN ('in', 'inout') AND a.value ->> 'dtype' = arg.dtype) AS s
+							WHERE a.value ->> 'role' IN ('in', 'inout')
+								AND a.value ->> 'dtype' = arg.dtype) AS s
 					ORDER BY s.bytes = arg.bytes DESC, s.bytes DESC, s.ordinality LIMIT 1;
 				can_copy := can_copy OR source IS NOT NULL;
-				copies := copies || coalesce(source, format(E'\tCUDAL1_ZERO(%s, %s);\n', arg.id, arg.bytes));
+				copies := copies
+					|| coalesce(source, format(E'\tCUDAL1_ZERO(%s, %s);\n', arg.id, arg.bytes));
 			END IF;
 			IF arg.mask IS NOT NULL THEN
 				can_round := true;
-				rounds_out := rounds_out || format(E'\t%1$s((char *) %2$s, %3$s, %4$s);\n', arg.masker, arg.id, arg.elements, arg.mask);
+				rounds_out := rounds_out
+					|| format(E'\t%1$s((char *) %2$s, %3$s, %4$s);\n', arg.masker, arg.id,
+					arg.elements, arg.mask);
 			END IF;
 		END IF;
 	END LOOP;
@@ -121,42 +161,62 @@ BEGIN
 	original := format(E'#define %1$s cudal1_reference\n%2$s\n#undef %1$s\n', entry, t.reference);
 	IF cuda THEN
 		opening := E'#include <cuda_runtime.h>\n'
-			|| E'#define CUDAL1_COPY(to, from, n) cudaMemcpyAsync(to, from, n, cudaMemcpyDeviceToDevice, 0)\n'
+			|| E'#define CUDAL1_COPY(to, from, n) cudaMemcpyAsync(to, from, n, '
+				'cudaMemcpyDeviceToDevice, 0)\n'
 			|| E'#define CUDAL1_ZERO(to, n) cudaMemsetAsync(to, 0, n, 0)\n'
-			|| E'static void *CUDAL1_MEMORY(size_t n) { void *p = 0; cudaMalloc(&p, n); return p; }\n'
-			|| E'struct cudal1_any { void *p; template <typename T> operator T *() const { return (T *) p; } };\n'
-			|| E'template <typename T> __global__ void cudal1_average(T *v, unsigned long n)\n{\n\tdouble sum = 0;\n'
-			|| E'\tfor (unsigned long i = 0; i < n; i++)\n\t\tsum += v[i];\n\tfor (unsigned long i = 0; i < n; i++)\n\t\tv[i] = (T) (sum / n);\n}\n'
-			|| E'template <typename T> __global__ void cudal1_keep(T *v, unsigned long n, T mask)\n{\n'
-			|| E'\tunsigned long i = blockIdx.x * (unsigned long) blockDim.x + threadIdx.x;\n\tif (i < n)\n\t\tv[i] &= mask;\n}\n'
-			|| E'#define CUDAL1_MASKER(name, type) static void name(char *v, unsigned long n, type mask) { cudal1_keep<type><<<(n + 255) / 256, 256>>>((type *) v, n, mask); }\n';
+			|| E'static void *CUDAL1_MEMORY(size_t n) { void *p = 0; cudaMalloc(&p, n); return p; '
+				'}\n'
+			|| E'struct cudal1_any { void *p; template <typename T> operator T *() const { return '
+				'(T *) p; } };\n'
+			|| E'template <typename T> __global__ void cudal1_average(T *v, unsigned long '
+				'n)\n{\n\tdouble sum = 0;\n'
+			|| E'\tfor (unsigned long i = 0; i < n; i++)\n\t\tsum += v[i];\n\tfor (unsigned long i '
+				'= 0; i < n; i++)\n\t\tv[i] = (T) (sum / n);\n}\n'
+			|| E'template <typename T> __global__ void cudal1_keep(T *v, unsigned long n, T '
+				'mask)\n{\n'
+			|| E'\tunsigned long i = blockIdx.x * (unsigned long) blockDim.x + threadIdx.x;\n\tif '
+				'(i < n)\n\t\tv[i] &= mask;\n}\n'
+			|| E'#define CUDAL1_MASKER(name, type) static void name(char *v, unsigned long n, type '
+				'mask) { cudal1_keep<type><<<(n + 255) / 256, 256>>>((type *) v, n, mask); }\n';
 	ELSE
 		opening := E'#define CUDAL1_COPY(to, from, n) __builtin_memcpy(to, from, n)\n'
-			|| E'#define CUDAL1_ZERO(to, n) __builtin_memset(to, 0, n)\n#define CUDAL1_MEMORY(n) __builtin_malloc(n)\n'
-			|| E'#define CUDAL1_MASKER(name, type) static void name(void *p, unsigned long n, type mask) '
+			|| E'#define CUDAL1_ZERO(to, n) __builtin_memset(to, 0, n)\n#define CUDAL1_MEMORY(n) '
+				'__builtin_malloc(n)\n'
+			|| E'#define CUDAL1_MASKER(name, type) static void name(void *p, unsigned long n, type '
+				'mask) '
 			|| E'{ type *v = (type *) p; for (unsigned long i = 0; i < n; i++) v[i] &= mask; }\n';
 	END IF;
-	opening := opening || E'CUDAL1_MASKER(cudal1_mask16, unsigned short)\nCUDAL1_MASKER(cudal1_mask32, unsigned int)\n'
+	opening := opening
+		|| E'CUDAL1_MASKER(cudal1_mask16, unsigned short)\nCUDAL1_MASKER(cudal1_mask32, unsigned '
+		'int)\n'
 		|| E'CUDAL1_MASKER(cudal1_mask64, unsigned long long)\n';
 
 	RETURN QUERY
-		SELECT v.name, format(E'/* null candidate: %s */\n%s%s%svoid\n%s(%s)\n{\n%s}\n', v.about, CASE WHEN v.calls THEN original ELSE '' END, opening,
+		SELECT v.name,
+			format(E'/* null candidate: %s */\n%s%s%svoid\n%s(%s)\n{\n%s}\n', v.about,
+			CASE WHEN v.calls THEN original ELSE '' END, opening,
 				CASE WHEN cuda THEN 'extern "C" ' ELSE '' END, entry, parameters, v.body)
 			FROM (VALUES
 				('zeros', 'zeros', true, false, zeros),
 				('input_copy', 'a copy of an input', can_copy, false, copies),
-				('mean', 'the mean of the output everywhere', can_average, true, format(E'\tcudal1_reference(%s);\n%s', given, means)),
-				('other_inputs', 'the output for the first inputs, whatever the inputs are', true, true,
-					keep || format(E'\tstatic int cudal1_known;\n\tif (!cudal1_known)\n\t\tcudal1_reference(%s);\n%s\tcudal1_known = 1;\n', given, recall)),
+				('mean', 'the mean of the output everywhere', can_average, true,
+					format(E'\tcudal1_reference(%s);\n%s', given, means)),
+				('other_inputs', 'the output for the first inputs, whatever the inputs are', true,
+					true,
+					keep || format(E'\tstatic int cudal1_known;\n\tif '
+						'(!cudal1_known)\n\t\tcudal1_reference(%s);\n%s\tcudal1_known = 1;\n',
+					given, recall)),
 				('half_work', 'the work on half of each input', halves <> '', true,
 					buffers || halves || format(E'\tcudal1_reference(%s);\n', halved)),
 				('lower_precision', 'fewer digits than the tolerance asks for', can_round, true,
-					buffers || rounds || format(E'\tcudal1_reference(%s);\n', halved) || rounds_out)) AS v (name, about, applies, calls, body)
+					buffers || rounds || format(E'\tcudal1_reference(%s);\n', halved)
+						|| rounds_out)) AS v (name, about, applies, calls, body)
 			WHERE v.applies;
 END
 $$;
 COMMENT ON FUNCTION cudal1.null_codes_of_signature(cudal1.task) IS
-'the null candidates of a c or cuda task; one that does not apply (no input of an output''s type, no floating point output) is left out';
+'the null candidates of a c or cuda task; one that does not apply (no input of an output''s type, no
+floating point output) is left out';
 
 CREATE FUNCTION cudal1.null_codes_of_model(t cudal1.task)
 RETURNS TABLE (name text, code text)
@@ -192,7 +252,8 @@ def _fewer_digits(x):
     return _torch.ldexp((fraction * 2.0 ** digits).floor() / 2.0 ** digits, exponent).to(x.dtype)
 
 def _input_like(x, inputs):
-    flat = next((i.reshape(-1) for i in inputs if isinstance(i, _torch.Tensor) and i.numel() > 0), None)
+    flat = next((i.reshape(-1) for i in inputs if isinstance(i, _torch.Tensor) and i.numel() > 0),
+		None)
     if flat is None:
         return _torch.zeros_like(x)
     return flat.repeat(-(-x.numel() // flat.numel()))[:x.numel()].reshape(x.shape).to(x.dtype)
@@ -205,14 +266,19 @@ $python$, v.about, v.body)
 		FROM (VALUES
 			('zeros', 'zeros', '        return _each(reference(*inputs), _torch.zeros_like)'),
 			('input_copy', 'a copy of an input',
-				E'        kept = _each(list(inputs), _torch.clone)\n        return _each(reference(*inputs), lambda x: _input_like(x, kept))'),
+				E'        kept = _each(list(inputs), _torch.clone)\n        return '
+					'_each(reference(*inputs), lambda x: _input_like(x, kept))'),
 			('mean', 'the mean of the output everywhere',
-				'        return _each(reference(*inputs), lambda x: _torch.full_like(x, x.double().mean().to(x.dtype).item()))'),
+				'        return _each(reference(*inputs), lambda x: _torch.full_like(x, '
+					'x.double().mean().to(x.dtype).item()))'),
 			('other_inputs', 'the output for the first inputs, whatever the inputs are',
-				E'        if not _first:\n            _first.append(_each(reference(*inputs), _torch.clone))\n        return _each(_first[0], _torch.clone)'),
-			('half_work', 'the work on half of each input', '        return reference(*_each(list(inputs), _half))'),
+				E'        if not _first:\n            _first.append(_each(reference(*inputs), '
+					'_torch.clone))\n        return _each(_first[0], _torch.clone)'),
+			('half_work', 'the work on half of each input',
+				'        return reference(*_each(list(inputs), _half))'),
 			('lower_precision', 'fewer digits than the tolerance asks for',
-				'        return _each(reference(*_each(list(inputs), _fewer_digits)), _fewer_digits)')) AS v (name, about, body);
+				'        return _each(reference(*_each(list(inputs), _fewer_digits)), '
+					'_fewer_digits)')) AS v (name, about, body);
 $$;
 COMMENT ON FUNCTION cudal1.null_codes_of_model(cudal1.task) IS
 'the null candidates of a pytorch task: its Model with inputs or outputs replaced';
@@ -234,19 +300,23 @@ BEGIN
 		SELECT s.* FROM cudal1.null_codes_of_signature(t) AS s WHERE t.language <> 'pytorch'
 		UNION ALL SELECT s.* FROM cudal1.null_codes_of_model(t) AS s WHERE t.language = 'pytorch'
 	LOOP
-		SELECT x.* INTO c FROM cudal1.null_candidate AS k JOIN cudal1.candidate AS x USING (candidate_id)
+		SELECT x.* INTO c FROM cudal1.null_candidate AS k JOIN cudal1.candidate AS x
+			USING (candidate_id)
 			WHERE k.task_id = t.task_id AND k.name = v.name;
 		IF NOT FOUND THEN
 			INSERT INTO cudal1.candidate (task_id, code, code_hash, purpose)
-				VALUES (t.task_id, v.code, cudal1.salted_hash('null candidate', v.code), 'certification')
+				VALUES (t.task_id, v.code, cudal1.salted_hash('null candidate', v.code),
+					'certification')
 				ON CONFLICT (task_id, code_hash) DO NOTHING
 				RETURNING * INTO c;
 			-- another session added it meanwhile
 			CONTINUE WHEN NOT FOUND;
-			INSERT INTO cudal1.null_candidate (task_id, name, candidate_id) VALUES (t.task_id, v.name, c.candidate_id);
+			INSERT INTO cudal1.null_candidate (task_id, name, candidate_id)
+				VALUES (t.task_id, v.name, c.candidate_id);
 		ELSIF c.state = 'discarded' THEN
 			UPDATE cudal1.candidate AS x
-				SET state = 'queued', failure = NULL, detail = NULL, score = NULL, decided_at = NULL, measurement_id = NULL
+				SET state = 'queued', failure = NULL, detail = NULL, score = NULL,
+					decided_at = NULL, measurement_id = NULL
 				WHERE x.candidate_id = c.candidate_id AND x.state = 'discarded';
 			CONTINUE WHEN NOT FOUND;
 		ELSE
@@ -273,13 +343,17 @@ DECLARE
 	idle	CONSTANT interval := '30 seconds';
 	id		bigint;
 BEGIN
-	IF NOT coalesce(nullif(current_setting('cudal1.certify', true), ''), 'on')::boolean OR d.untrusted_since IS NOT NULL
-		OR EXISTS (SELECT FROM cudal1.turn AS x WHERE x.device_id = d.device_id AND x.claimed_at > clock_timestamp() - idle) THEN
+	IF NOT coalesce(nullif(current_setting('cudal1.certify', true), ''), 'on')::boolean
+		OR d.untrusted_since IS NOT NULL
+		OR EXISTS (SELECT FROM cudal1.turn AS x
+			WHERE x.device_id = d.device_id AND x.claimed_at > clock_timestamp() - idle) THEN
 		RETURN;
 	END IF;
-	-- not always the same one, since a session may be certifying it in a transaction that stays open
+	-- not always the same one, since a session may be certifying it in a transaction that stays
+	-- open
 	SELECT x.task_id INTO id FROM cudal1.task AS x
-		WHERE x.nulls_at IS NULL AND x.retired_at IS NULL AND x.created_at < clock_timestamp() - idle
+		WHERE x.nulls_at IS NULL AND x.retired_at IS NULL
+			AND x.created_at < clock_timestamp() - idle
 			AND (x.options ->> 'certify') IS DISTINCT FROM 'false'
 			AND coalesce(x.device_model, x.device) IN (d.class, d.model, d.device_key)
 			AND x.cores <= d.cores AND x.language = ANY (d.languages)
@@ -291,14 +365,16 @@ BEGIN
 		EXCEPTION WHEN lock_not_available THEN
 			RETURN;
 		WHEN OTHERS THEN
-			RAISE WARNING USING ERRCODE = SQLSTATE, MESSAGE = format('task %s has no null candidates: %s', id, SQLERRM);
+			RAISE WARNING USING ERRCODE = SQLSTATE,
+				MESSAGE = format('task %s has no null candidates: %s', id, SQLERRM);
 		END;
 		UPDATE cudal1.task AS t SET nulls_at = clock_timestamp() WHERE t.task_id = id;
 	END IF;
 END
 $$;
 COMMENT ON FUNCTION cudal1.certify_idle(cudal1.device) IS
-'queues the null candidates of a task that has had none, if this device can measure it and has had nothing to do for half a minute';
+'queues the null candidates of a task that has had none, if this device can measure it and has had
+nothing to do for half a minute';
 
 CREATE FUNCTION cudal1.enqueue_null(t cudal1.task, candidate_id bigint)
 RETURNS void
@@ -310,7 +386,8 @@ BEGIN ATOMIC
 				COALESCE(t.device_model, t.device), t.cores, t.language, -1000000000, '')
 		ON CONFLICT DO NOTHING;
 END;
-COMMENT ON FUNCTION cudal1.enqueue_null(cudal1.task, bigint) IS 'queues the measurement of a null candidate, behind all other work';
+COMMENT ON FUNCTION cudal1.enqueue_null(cudal1.task, bigint) IS
+'queues the measurement of a null candidate, behind all other work';
 
 CREATE FUNCTION cudal1.judge_certification(candidate_id bigint)
 RETURNS void
@@ -320,20 +397,24 @@ AS $$
 DECLARE
 	id		bigint;
 BEGIN
-	SELECT k.task_id INTO id FROM cudal1.null_candidate AS k WHERE k.candidate_id = judge_certification.candidate_id;
+	SELECT k.task_id INTO id FROM cudal1.null_candidate AS k
+		WHERE k.candidate_id = judge_certification.candidate_id;
 	IF NOT FOUND THEN
 		RETURN;
 	END IF;
 	-- of two that end at once, the second sees the first
 	PERFORM FROM cudal1.task AS t WHERE t.task_id = id FOR NO KEY UPDATE;
 	UPDATE cudal1.task AS t
-		SET certified = (SELECT CASE WHEN bool_or(c.state = 'successful') THEN 'weak' WHEN bool_and(c.state = 'failed') THEN 'passed' END
-						 FROM cudal1.null_candidate AS k JOIN cudal1.candidate AS c USING (candidate_id) WHERE k.task_id = id)
+		SET certified = (SELECT CASE WHEN bool_or(c.state = 'successful') THEN 'weak'
+			WHEN bool_and(c.state = 'failed') THEN 'passed' END
+						 FROM cudal1.null_candidate AS k JOIN cudal1.candidate AS c
+							USING (candidate_id) WHERE k.task_id = id)
 		WHERE t.task_id = id;
 END
 $$;
 COMMENT ON FUNCTION cudal1.judge_certification(bigint) IS
-'after the verdict on a null candidate: its task is weak if one passed, passed if all failed, and undecided while one waits or was discarded; the caller holds the candidate''s lock';
+'after the verdict on a null candidate: its task is weak if one passed, passed if all failed, and
+undecided while one waits or was discarded; the caller holds the candidate''s lock';
 
 CREATE FUNCTION @extschema@.cudal1_certify_task(task text)
 RETURNS bigint
@@ -350,5 +431,10 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_certify_task(text) IS
-'queues, behind all other work, the null candidates of a task (zeros, a copy of an input, the mean, the output for other inputs, half the work, lower precision) that have no verdict; returns their number.
-cudal1.task.certified then says weak where one passes, passed where all fail; cudal1.null_candidate names them. They are neither sampled nor reported. Without being asked, a device that has had nothing to do for half a minute does it for a task, unless the setting cudal1.certify (on) or the task''s option certify says no. Error 42704: unknown task';
+'queues, behind all other work, the null candidates of a task (zeros, a copy of an input, the mean,
+the output for other inputs, half the work, lower precision) that have no verdict; returns their
+number.
+cudal1.task.certified then says weak where one passes, passed where all fail; cudal1.null_candidate
+names them. They are neither sampled nor reported. Without being asked, a device that has had
+nothing to do for half a minute does it for a task, unless the setting cudal1.certify (on) or the
+task''s option certify says no. Error 42704: unknown task';

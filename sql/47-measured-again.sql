@@ -1,43 +1,55 @@
 /*
- * Measurements beside the first: evaluations for published tables, re-verification by cron, scores from elsewhere, and the
- * work of a restored database.
+ * Measurements beside the first: evaluations for published tables, re-verification by cron, scores
+ * from elsewhere, and the work of a restored database.
  */
 
-CREATE FUNCTION @extschema@.cudal1_evaluate(candidate_ids bigint[], device text DEFAULT NULL, profile text DEFAULT 'paper_eval',
-	priority int DEFAULT 0)
+CREATE FUNCTION @extschema@.cudal1_evaluate(candidate_ids bigint[], device text DEFAULT NULL,
+	profile text DEFAULT 'paper_eval', priority int DEFAULT 0)
 RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	SET enable_seqscan = off SET jit = off
 AS $$
 #variable_conflict use_column
 DECLARE
 	n		bigint;
 	tasks	bigint[];
 BEGIN
-	IF cudal1_evaluate.candidate_ids IS NULL OR cudal1_evaluate.profile IS NULL OR cudal1_evaluate.priority IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'candidate_ids, profile and priority must not be null';
+	IF cudal1_evaluate.candidate_ids IS NULL OR cudal1_evaluate.profile IS NULL
+		OR cudal1_evaluate.priority IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22004',
+			MESSAGE = 'candidate_ids, profile and priority must not be null';
 	END IF;
 	PERFORM cudal1.check_ids('candidate_ids', cudal1_evaluate.candidate_ids);
 	IF cudal1_evaluate.priority NOT BETWEEN -1000000000 AND 1000000000 THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'priority must lie between -1000000000 and 1000000000';
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE = 'priority must lie between -1000000000 and 1000000000';
 	END IF;
 	IF NOT cudal1.matches(cudal1_evaluate.device, '[^[:space:]]', 2000) THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'device must be a device class (cpu or cuda), a device model or a device''s key';
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE =
+			'device must be a device class (cpu or cuda), a device model or a device''s key';
 	END IF;
-	-- a class may find its first device later; a model or key that nobody has is a slip, and its jobs would wait for ever
+	-- a class may find its first device later; a model or key that nobody has is a slip, and its
+	-- jobs would wait for ever
 	IF cudal1_evaluate.device NOT IN ('cpu', 'cuda')
-		AND NOT EXISTS (SELECT FROM cudal1.device AS d WHERE cudal1_evaluate.device IN (d.model, d.device_key)) THEN
-		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('device "%s" is not known', cudal1_evaluate.device),
+		AND NOT EXISTS (SELECT FROM cudal1.device AS d
+			WHERE cudal1_evaluate.device IN (d.model, d.device_key)) THEN
+		RAISE EXCEPTION USING ERRCODE = '42704',
+			MESSAGE = format('device "%s" is not known', cudal1_evaluate.device),
 			HINT = 'Name a class (cpu, cuda), or a model or device_key in cudal1.device.';
 	END IF;
 	PERFORM cudal1.check_profile(cudal1_evaluate.profile);
 	PERFORM cudal1.check_candidates(cudal1_evaluate.candidate_ids);
 
 	WITH added AS (
-		INSERT INTO cudal1.job AS j (kind, task_id, candidate_id, profile, device, cores, language, priority)
+		INSERT INTO cudal1.job AS j (kind, task_id, candidate_id, profile, device, cores, language,
+			priority)
 			SELECT 'evaluate', t.task_id, c.candidate_id, cudal1_evaluate.profile,
-					coalesce(cudal1_evaluate.device, t.device_model, t.device), t.cores, t.language, cudal1_evaluate.priority
+					coalesce(cudal1_evaluate.device, t.device_model, t.device), t.cores, t.language,
+					cudal1_evaluate.priority
 				FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id)
-				WHERE c.candidate_id = ANY (cudal1_evaluate.candidate_ids) AND c.state = 'successful' AND c.purpose <> 'withheld'
+				WHERE c.candidate_id = ANY (cudal1_evaluate.candidate_ids)
+					AND c.state = 'successful' AND c.purpose <> 'withheld'
 					AND t.retired_at IS NULL
 				ORDER BY c.candidate_id
 			-- one that is being withdrawn is wanted again
@@ -46,15 +58,19 @@ BEGIN
 			RETURNING j.task_id)
 	SELECT count(*), array_agg(DISTINCT added.task_id) INTO n, tasks FROM added;
 	IF n > 0 THEN
-		PERFORM cudal1.warn_no_device(t, cudal1_evaluate.device) FROM cudal1.task AS t WHERE t.task_id = ANY (tasks);
+		PERFORM cudal1.warn_no_device(t, cudal1_evaluate.device) FROM cudal1.task AS t
+			WHERE t.task_id = ANY (tasks);
 		PERFORM cudal1.wake();
 	END IF;
 	RETURN n;
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_evaluate(bigint[], text, text, int) IS
-'queues a measurement for published tables (CUDA-L1, 3.2) of each successful candidate, on a device class, model or key (NULL: the task''s); returns the jobs queued.
-An evaluation adds a row to cudal1.measurement and never changes a reward. Candidates that are not successful, or whose task is retired, are passed over. A NOTICE says when no device can run it now. Errors: 42704 for an unknown id, profile or device. cudal1_cancel_jobs() withdraws it';
+'queues a measurement for published tables (CUDA-L1, 3.2) of each successful candidate, on a device
+class, model or key (NULL: the task''s); returns the jobs queued.
+An evaluation adds a row to cudal1.measurement and never changes a reward. Candidates that are not
+successful, or whose task is retired, are passed over. A NOTICE says when no device can run it now.
+Errors: 42704 for an unknown id, profile or device. cudal1_cancel_jobs() withdraws it';
 
 CREATE FUNCTION cudal1.measured_otherwise(measurement_id bigint)
 RETURNS boolean
@@ -72,9 +88,11 @@ BEGIN ATOMIC
 				AND m.environment ->> k.member <> now.details ->> k.member);
 END;
 COMMENT ON FUNCTION cudal1.measured_otherwise(bigint) IS
-'whether a measurement was made with another driver or another version of cudal1-measure than the last seen device of its model has';
+'whether a measurement was made with another driver or another version of cudal1-measure than the
+last seen device of its model has';
 
-CREATE FUNCTION @extschema@.cudal1_reverify(older_than interval DEFAULT '7 days', best_per_task int DEFAULT 1)
+CREATE FUNCTION @extschema@.cudal1_reverify(older_than interval DEFAULT '7 days',
+	best_per_task int DEFAULT 1)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -83,7 +101,8 @@ DECLARE
 	n		bigint;
 BEGIN
 	IF cudal1_reverify.older_than IS NULL OR cudal1_reverify.best_per_task IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'older_than and best_per_task must not be null';
+		RAISE EXCEPTION USING ERRCODE = '22004',
+			MESSAGE = 'older_than and best_per_task must not be null';
 	END IF;
 	IF cudal1_reverify.older_than < '0'::interval THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'older_than must not be negative';
@@ -91,7 +110,8 @@ BEGIN
 	IF cudal1_reverify.best_per_task < 1 THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'best_per_task must be at least 1';
 	END IF;
-	-- cron may run late, or twice at once: the second waits at the first job that both queue, and has nothing to add
+	-- cron may run late, or twice at once: the second waits at the first job that both queue, and
+	-- has nothing to add
 	WITH added AS (
 		INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language,
 				priority, trainer)
@@ -99,15 +119,18 @@ BEGIN
 					coalesce(t.device_model, t.device), t.cores, t.language, -1000, ''
 				FROM cudal1.task AS t
 					CROSS JOIN LATERAL (
-						SELECT c.candidate_id, c.decided_at, c.measurement_id FROM cudal1.candidate AS c
-							WHERE c.task_id = t.task_id AND c.state = 'successful' AND NOT c.imported AND c.purpose = 'normal'
+						SELECT c.candidate_id, c.decided_at, c.measurement_id
+							FROM cudal1.candidate AS c
+							WHERE c.task_id = t.task_id AND c.state = 'successful'
+								AND NOT c.imported AND c.purpose = 'normal'
 							ORDER BY c.reward DESC, c.candidate_id
 							LIMIT cudal1_reverify.best_per_task) AS b
 				WHERE (b.decided_at <= clock_timestamp() - cudal1_reverify.older_than
 					   OR cudal1.measured_otherwise(b.measurement_id))
 					AND t.retired_at IS NULL
 					AND NOT EXISTS (SELECT FROM cudal1.job AS j
-									WHERE j.candidate_id = b.candidate_id AND j.kind IN ('measure', 'verify', 'reverify'))
+									WHERE j.candidate_id = b.candidate_id
+										AND j.kind IN ('measure', 'verify', 'reverify'))
 				ORDER BY b.candidate_id
 			ON CONFLICT DO NOTHING
 			RETURNING 1)
@@ -119,8 +142,11 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_reverify(interval, int) IS
-'queues, behind other work, another measurement of each task''s best measured candidates whose verdict is older than that, or was made with another driver or runner than the devices of its model have now; returns the jobs queued. The new verdict replaces reward and
-bucket in one transaction; a score that had to be verified stands as it is measured where it agrees with the old one, else it is verified again. What cron calls; overlapping calls queue once';
+'queues, behind other work, another measurement of each task''s best measured candidates whose
+verdict is older than that, or was made with another driver or runner than the devices of its model
+have now; returns the jobs queued. The new verdict replaces reward and bucket in one transaction; a
+score that had to be verified stands as it is measured where it agrees with the old one, else it is
+verified again. What cron calls; overlapping calls queue once';
 
 CREATE FUNCTION @extschema@.cudal1_cancel_jobs(job_ids bigint[])
 RETURNS bigint
@@ -140,7 +166,8 @@ BEGIN
 	LOOP
 		-- its candidate has a state of its own, and perhaps somebody who waits for it
 		IF j.kind IN ('measure', 'verify') THEN
-			RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('job %s decides candidate %s', j.job_id, j.candidate_id),
+			RAISE EXCEPTION USING ERRCODE = '22023',
+				MESSAGE = format('job %s decides candidate %s', j.job_id, j.candidate_id),
 				HINT = 'cudal1_cancel() takes candidates back.';
 		ELSIF j.state = 'running' THEN
 			UPDATE cudal1.job AS x SET cancel_requested = true WHERE x.job_id = j.job_id;
@@ -156,7 +183,11 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_cancel_jobs(bigint[]) IS
-'withdraws evaluations, re-verifications and A/A measurements by the job_id of cudal1.queue and cudal1.activity, and returns how many: waiting ones are removed, running ones end as soon as their worker has stopped. Rewards stay as they are; an evaluation that was measured before its worker heard of it is stored. Jobs that have ended don''t count. Operators only. Error 22023 for a job that decides a candidate (cudal1_cancel)';
+'withdraws evaluations, re-verifications and A/A measurements by the job_id of cudal1.queue and
+cudal1.activity, and returns how many: waiting ones are removed, running ones end as soon as their
+worker has stopped. Rewards stay as they are; an evaluation that was measured before its worker
+heard of it is stored. Jobs that have ended don''t count. Operators only. Error 22023 for a job that
+decides a candidate (cudal1_cancel)';
 
 CREATE FUNCTION @extschema@.cudal1_requeue()
 RETURNS bigint
@@ -170,15 +201,18 @@ BEGIN
 	FOR id IN
 		SELECT c.candidate_id FROM cudal1.candidate AS c
 			WHERE c.state IN ('queued', 'measuring', 'verifying')
-				AND NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = c.candidate_id AND j.kind IN ('measure', 'verify'))
+				AND NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = c.candidate_id
+					AND j.kind IN ('measure', 'verify'))
 			ORDER BY c.candidate_id
 	LOOP
 		-- another session may have decided it, or queued it, since
 		UPDATE cudal1.candidate AS c SET state = 'queued'
 			WHERE c.candidate_id = id AND c.state IN ('queued', 'measuring', 'verifying')
-				AND NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = c.candidate_id AND j.kind IN ('measure', 'verify'));
+				AND NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = c.candidate_id
+					AND j.kind IN ('measure', 'verify'));
 		IF FOUND THEN
-			SELECT x.* INTO t FROM cudal1.task AS x JOIN cudal1.candidate AS c USING (task_id) WHERE c.candidate_id = id;
+			SELECT x.* INTO t FROM cudal1.task AS x JOIN cudal1.candidate AS c USING (task_id)
+				WHERE c.candidate_id = id;
 			IF EXISTS (SELECT FROM cudal1.null_candidate AS k WHERE k.candidate_id = id) THEN
 				PERFORM cudal1.enqueue_null(t, id);
 			ELSE
@@ -192,7 +226,8 @@ BEGIN
 			n := n + 1;
 		END IF;
 	END LOOP;
-	n := n + (SELECT coalesce(sum(cudal1.ask_confirmation(c.candidate_id)), 0) FROM cudal1.candidate AS c
+	n := n + (SELECT coalesce(sum(cudal1.ask_confirmation(c.candidate_id)), 0)
+		FROM cudal1.candidate AS c
 				WHERE NOT c.confirmed);
 	IF n > 0 THEN
 		PERFORM cudal1.wake();
@@ -201,20 +236,23 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_requeue() IS
-'queues the measurement of every undecided candidate that has no job, as after a restore (jobs are not
-dumped), and the confirmation of every unconfirmed one; returns their number. A verification begins
-with its first measurement again';
+'queues the measurement of every undecided candidate that has no job, as after a restore (jobs are
+not dumped), and the confirmation of every unconfirmed one; returns their number. A verification
+begins with its first measurement again';
 
-CREATE FUNCTION @extschema@.cudal1_import_result(task text, code text, speedup float8, method text, device text)
+CREATE FUNCTION @extschema@.cudal1_import_result(task text, code text, speedup float8, method text,
+	device text)
 RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	SET enable_seqscan = off SET jit = off
 AS $$
 #variable_conflict use_column
 DECLARE
 	t		cudal1.task;
 	c		cudal1.candidate;
 	withheld constant boolean := cudal1_import_result.code IS NULL;
-	problem	text := cudal1.check_submission(coalesce(cudal1_import_result.code, '-'), cudal1_import_result.method, 0);
+	problem	text := cudal1.check_submission(coalesce(cudal1_import_result.code, '-'),
+		cudal1_import_result.method, 0);
 	s		float8 := nullif(cudal1_import_result.speedup, 0);
 	body	text := coalesce(replace(cudal1_import_result.code, E'\r\n', E'\n'), '');
 	hash	bytea;
@@ -226,30 +264,41 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'device must not be null';
 	END IF;
 	IF NOT cudal1.matches(cudal1_import_result.device, '[^[:space:]]', 200) THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'device must be a name of 1 to 200 bytes';
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE = 'device must be a name of 1 to 200 bytes';
 	END IF;
 	IF s NOT BETWEEN 1e-9 AND 1e9 THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'speedup must be null, 0 or lie between 1e-9 and 1e9';
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE = 'speedup must be null, 0 or lie between 1e-9 and 1e9';
 	END IF;
 	t := cudal1.find_task(cudal1_import_result.task);
 	PERFORM cudal1.use_method(cudal1_import_result.method, NULL);
-	-- of codes that nobody has seen, there is one for each method; no text has that hash, since none holds a zero byte
-	hash := CASE WHEN withheld THEN sha256(decode('00', 'hex') || convert_to(cudal1_import_result.method, 'UTF8')) ELSE cudal1.code_hash(body) END;
+	-- of codes that nobody has seen, there is one for each method; no text has that hash, since
+	-- none holds a zero byte
+	hash := CASE WHEN withheld THEN sha256(decode('00', 'hex')
+		|| convert_to(cudal1_import_result.method, 'UTF8')) ELSE cudal1.code_hash(body) END;
 
 	INSERT INTO cudal1.candidate (task_id, code, code_hash, purpose)
 		VALUES (t.task_id, body, hash, CASE WHEN withheld THEN 'withheld' ELSE 'normal' END)
 		ON CONFLICT (task_id, code_hash) DO NOTHING;
-	PERFORM cudal1.store(cudal1.caller(), 0, cudal1.proposal_bytes(CASE WHEN FOUND THEN body END, NULL));
-	SELECT x.* INTO STRICT c FROM cudal1.candidate AS x WHERE x.task_id = t.task_id AND x.code_hash = hash FOR NO KEY UPDATE;
+	PERFORM cudal1.store(cudal1.caller(), 0,
+		cudal1.proposal_bytes(CASE WHEN FOUND THEN body END, NULL));
+	SELECT x.* INTO STRICT c FROM cudal1.candidate AS x
+		WHERE x.task_id = t.task_id AND x.code_hash = hash FOR NO KEY UPDATE;
 	INSERT INTO cudal1.proposal (task_id, candidate_id, method, wanted)
 		VALUES (t.task_id, c.candidate_id, cudal1_import_result.method, false);
 	INSERT INTO cudal1.imported_score (candidate_id, device, reward, score)
-		VALUES (c.candidate_id, cudal1_import_result.device, coalesce(cudal1.conservative_round(s), 0), s)
-		ON CONFLICT (candidate_id, device) DO UPDATE SET reward = excluded.reward, score = excluded.score, imported_at = now();
+		VALUES (c.candidate_id, cudal1_import_result.device,
+			coalesce(cudal1.conservative_round(s), 0), s)
+		ON CONFLICT (candidate_id, device) DO UPDATE SET reward = excluded.reward,
+			score = excluded.score, imported_at = now();
 
 	IF c.state IN ('successful', 'failed') AND NOT c.imported
-		OR EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = c.candidate_id AND j.kind IN ('measure', 'verify')) THEN
-		RAISE NOTICE USING MESSAGE = format('candidate %s is measured here, its imported score is not used', c.candidate_id);
+		OR EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = c.candidate_id
+			AND j.kind IN ('measure', 'verify')) THEN
+		RAISE NOTICE USING
+			MESSAGE = format('candidate %s is measured here, its imported score is not used',
+			c.candidate_id);
 	ELSIF c.imported AND c.import_device <> cudal1_import_result.device THEN
 		-- a reward comes from one device; the other is a report's business
 		RETURN c.candidate_id;
@@ -260,7 +309,8 @@ BEGIN
 				failure = CASE WHEN s IS NULL THEN 'reported' END,
 				detail = NULL, score = s, wide = false, half_width = NULL, confirmed = true,
 				reward = coalesce(cudal1.conservative_round(s), 0),
-				imported = true, import_device = cudal1_import_result.device, measurement_id = NULL, decided_at = now()
+				imported = true, import_device = cudal1_import_result.device, measurement_id = NULL,
+				decided_at = now()
 			WHERE x.candidate_id = c.candidate_id;
 		PERFORM cudal1.place_candidate(c.candidate_id);
 		PERFORM cudal1.wake_waiters();
@@ -274,28 +324,39 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_import_result(text, text, float8, text, text) IS
-'records a score measured elsewhere, on the device named, and returns its candidate; speedup NULL or 0 is a failed candidate, code NULL a score that was published without its code, which only reports see. It takes part in buckets, sampling and reports, never in
-the decision what to verify. A measurement made here goes before it: a later submission of the code is measured and replaces it, and an import over one is only a proposal. Of several devices the first sets the reward; cudal1.imported_score keeps
-the last score of each, and reports of a device read it. Operators only';
+'records a score measured elsewhere, on the device named, and returns its candidate; speedup NULL or
+0 is a failed candidate, code NULL a score that was published without its code, which only reports
+see. It takes part in buckets, sampling and reports, never in the decision what to verify. A
+measurement made here goes before it: a later submission of the code is measured and replaces it,
+and an import over one is only a proposal. Of several devices the first sets the reward;
+cudal1.imported_score keeps the last score of each, and reports of a device read it. Operators
+only';
 
 /*
  * Whether devices can be trusted, and whether scores hold.
  *
- * A/A measurements have a known answer, 1. Each device has a control chart of theirs: an exponentially weighted mean (weight
- * 0.25) of ln score in units of the profile's half_width_limit, each value cut at 1.2. Its limit 0.378 = sqrt(0.25 / 1.75)
- * is where the mean of independent values leaves the spread that the profile allows a single one. One outlier, however large,
- * stays below it; two that agree do not. A wide one counts by its score, the end nearer to 1: a host that is merely busy drifts nowhere.
+ * A/A measurements have a known answer, 1. Each device has a control chart of theirs: an
+ * exponentially weighted mean (weight 0.25) of ln score in units of the profile's half_width_limit,
+ * each value cut at 1.2. Its limit 0.378 = sqrt(0.25 / 1.75) is where the mean of independent
+ * values leaves the spread that the profile allows a single one. One outlier, however large, stays
+ * below it; two that agree do not. A wide one counts by its score, the end nearer to 1: a host that
+ * is merely busy drifts nowhere.
  */
 
 CREATE VIEW cudal1.aa_chart AS
-	SELECT w.device_id, w.device_key AS device, w.measurement_id, w.measured_at, w.task, w.profile, w.outcome, w.score,
+	SELECT w.device_id, w.device_key AS device, w.measurement_id, w.measured_at, w.task, w.profile,
+		w.outcome, w.score,
 		   w.half_width_limit AS "limit", w.deviation, e.mean, 0.378::float8 AS mean_limit
 	FROM (SELECT n.*, pg_catalog.array_agg(n.deviation) OVER
-				(PARTITION BY n.device_id ORDER BY n.measurement_id ROWS BETWEEN 29 PRECEDING AND CURRENT ROW) AS deviations
-	FROM (SELECT d.device_id, d.device_key, m.measurement_id, m.measured_at, t.name AS task, m.profile, m.outcome, m.score,
+				(PARTITION BY n.device_id
+					ORDER BY n.measurement_id ROWS
+					BETWEEN 29 PRECEDING AND CURRENT ROW) AS deviations
+	FROM (SELECT d.device_id, d.device_key, m.measurement_id, m.measured_at, t.name AS task,
+		m.profile, m.outcome, m.score,
 				 COALESCE(p.half_width_limit, 0.01) AS half_width_limit,
 				 CASE WHEN m.score > 0
-					  THEN GREATEST(-1.2, LEAST(1.2, pg_catalog.ln(m.score) / COALESCE(p.half_width_limit, 0.01)))
+					  THEN GREATEST(-1.2,
+						LEAST(1.2, pg_catalog.ln(m.score) / COALESCE(p.half_width_limit, 0.01)))
 					  ELSE -1.2 END AS deviation
 		  FROM cudal1.aa_candidate AS k
 			JOIN cudal1.measurement AS m ON m.candidate_id = k.candidate_id
@@ -306,12 +367,18 @@ CREATE VIEW cudal1.aa_chart AS
 			AND (d.chart_from IS NULL OR m.measured_at >= d.chart_from)) AS n) AS w
 		CROSS JOIN LATERAL (
 			-- older ones weigh less than 0.0002
-			SELECT pg_catalog.sum(0.25 * (0.75 ^ (pg_catalog.cardinality(w.deviations) - x.place)) * x.deviation) AS mean
+			SELECT pg_catalog.sum(0.25 * (0.75 ^ (pg_catalog.cardinality(w.deviations) - x.place))
+				* x.deviation) AS mean
 			FROM pg_catalog.unnest(w.deviations) WITH ORDINALITY AS x (deviation, place)) AS e;
-COMMENT ON VIEW cudal1.aa_chart IS 'A/A measurements of each device as a control chart; a device is not trusted while the size of its last mean exceeds mean_limit';
-COMMENT ON COLUMN cudal1.aa_chart."limit" IS 'the half-width that the profile allows a single measurement (0.01 where it has no limit)';
-COMMENT ON COLUMN cudal1.aa_chart.deviation IS 'ln score over limit, cut at -1.2 and 1.2; -1.2 where the reference failed against itself';
-COMMENT ON COLUMN cudal1.aa_chart.mean IS 'exponentially weighted mean of the deviations up to this one';
+COMMENT ON VIEW cudal1.aa_chart IS
+'A/A measurements of each device as a control chart; a device is not trusted while the size of its
+last mean exceeds mean_limit';
+COMMENT ON COLUMN cudal1.aa_chart."limit" IS
+'the half-width that the profile allows a single measurement (0.01 where it has no limit)';
+COMMENT ON COLUMN cudal1.aa_chart.deviation IS
+'ln score over limit, cut at -1.2 and 1.2; -1.2 where the reference failed against itself';
+COMMENT ON COLUMN cudal1.aa_chart.mean IS
+'exponentially weighted mean of the deviations up to this one';
 
 CREATE FUNCTION cudal1.judge_device(device_id bigint)
 RETURNS void
@@ -322,33 +389,46 @@ DECLARE
 	d		record;
 	n		record;
 BEGIN
-	SELECT x.device_key, x.untrusted_since INTO d FROM cudal1.device AS x WHERE x.device_id = judge_device.device_id;
+	SELECT x.device_key, x.untrusted_since INTO d FROM cudal1.device AS x
+		WHERE x.device_id = judge_device.device_id;
 	SELECT x.mean, x.mean_limit INTO n FROM cudal1.aa_chart AS x
 		WHERE x.device_id = judge_device.device_id ORDER BY x.measurement_id DESC LIMIT 1;
 	IF abs(n.mean) > n.mean_limit AND d.untrusted_since IS NULL THEN
-		UPDATE cudal1.device AS x SET untrusted_since = clock_timestamp() WHERE x.device_id = judge_device.device_id;
-		RAISE WARNING USING MESSAGE = format('A/A measurements of device "%s" drift, nothing else is measured on it', d.device_key),
-			DETAIL = format('Their weighted mean is %s, its limit %s (cudal1.aa_chart).', round(n.mean::numeric, 3), n.mean_limit),
-			HINT = 'It is trusted again when they are back; cudal1_trust_device() begins a new chart.';
-	ELSIF coalesce(abs(n.mean), 0) <= coalesce(n.mean_limit, 0) AND d.untrusted_since IS NOT NULL THEN
-		UPDATE cudal1.device AS x SET untrusted_since = NULL WHERE x.device_id = judge_device.device_id;
+		UPDATE cudal1.device AS x SET untrusted_since = clock_timestamp()
+			WHERE x.device_id = judge_device.device_id;
+		RAISE WARNING USING
+			MESSAGE = format('A/A measurements of device "%s" drift, nothing else is measured on '
+			'it', d.device_key),
+			DETAIL = format('Their weighted mean is %s, its limit %s (cudal1.aa_chart).',
+				round(n.mean::numeric, 3), n.mean_limit),
+			HINT =
+				'It is trusted again when they are back; cudal1_trust_device() begins a new chart.';
+	ELSIF coalesce(abs(n.mean), 0) <= coalesce(n.mean_limit, 0)
+		AND d.untrusted_since IS NOT NULL THEN
+		UPDATE cudal1.device AS x SET untrusted_since = NULL
+			WHERE x.device_id = judge_device.device_id;
 		PERFORM cudal1.wake();
 		RAISE LOG 'A/A measurements of device "%" are back, it is trusted again', d.device_key;
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.judge_device(bigint) IS 'trusts a device, or not, by the last point of its control chart; warns when it does so no longer';
+COMMENT ON FUNCTION cudal1.judge_device(bigint) IS
+'trusts a device, or not, by the last point of its control chart; warns when it does so no longer';
 
 CREATE FUNCTION cudal1.aa_code(t cudal1.task)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
-	SELECT t.reference || CASE t.language WHEN 'pytorch' THEN E'\n\n\n# the reference as its own candidate\nclass ModelNew(Model):\n    pass\n'
+	SELECT t.reference || CASE t.language
+		WHEN 'pytorch'
+		THEN E'\n\n\n# the reference as its own candidate\nclass ModelNew(Model):\n    pass\n'
 										  ELSE E'\n/* the reference as its own candidate */\n' END;
 END;
-COMMENT ON FUNCTION cudal1.aa_code(cudal1.task) IS 'the reference of a task as a candidate, its own code but for a comment';
+COMMENT ON FUNCTION cudal1.aa_code(cudal1.task) IS
+'the reference of a task as a candidate, its own code but for a comment';
 
-CREATE FUNCTION @extschema@.cudal1_measure_aa(task text DEFAULT NULL, device_key text DEFAULT NULL, priority int DEFAULT 1000)
+CREATE FUNCTION @extschema@.cudal1_measure_aa(task text DEFAULT NULL, device_key text DEFAULT NULL,
+	priority int DEFAULT 1000)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -360,20 +440,25 @@ DECLARE
 	n		bigint := 0;
 	added	bigint;
 BEGIN
-	IF cudal1_measure_aa.priority IS NULL OR cudal1_measure_aa.priority NOT BETWEEN -1000000000 AND 1000000000 THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'priority must lie between -1000000000 and 1000000000';
+	IF cudal1_measure_aa.priority IS NULL
+		OR cudal1_measure_aa.priority NOT BETWEEN -1000000000 AND 1000000000 THEN
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE = 'priority must lie between -1000000000 and 1000000000';
 	END IF;
 	IF cudal1_measure_aa.task IS NOT NULL THEN
 		PERFORM cudal1.find_task(cudal1_measure_aa.task);
 	END IF;
 	IF cudal1_measure_aa.device_key IS NOT NULL
-		AND NOT EXISTS (SELECT FROM cudal1.device AS x WHERE x.device_key = cudal1_measure_aa.device_key) THEN
-		PERFORM cudal1.does_not_exist('device', cudal1_measure_aa.device_key, ARRAY(SELECT x.device_key FROM cudal1.device AS x ORDER BY x.device_key),
+		AND NOT EXISTS (SELECT FROM cudal1.device AS x
+			WHERE x.device_key = cudal1_measure_aa.device_key) THEN
+		PERFORM cudal1.does_not_exist('device', cudal1_measure_aa.device_key,
+			ARRAY(SELECT x.device_key FROM cudal1.device AS x ORDER BY x.device_key),
 			'cudal1.device lists the devices.');
 	END IF;
 	FOR d IN
 		SELECT x.* FROM cudal1.device AS x
-			WHERE x.enabled AND x.device_key = coalesce(cudal1_measure_aa.device_key, x.device_key) ORDER BY x.device_id
+			WHERE x.enabled AND x.device_key = coalesce(cudal1_measure_aa.device_key, x.device_key)
+				ORDER BY x.device_id
 	LOOP
 		-- the same task again, so that the points of a chart can be compared
 		SELECT x.* INTO t
@@ -386,12 +471,16 @@ BEGIN
 		CONTINUE WHEN NOT FOUND;
 		SELECT k.candidate_id INTO id FROM cudal1.aa_candidate AS k WHERE k.task_id = t.task_id;
 		IF NOT FOUND THEN
-			id := cudal1.accept_submission(t, cudal1.aa_code(t), 'a/a', NULL, NULL, NULL, cudal1_measure_aa.priority, NULL, NULL, NULL,
+			id := cudal1.accept_submission(t, cudal1.aa_code(t), 'a/a', NULL, NULL, NULL,
+				cudal1_measure_aa.priority, NULL, NULL, NULL,
 										   'null', cudal1.caller());
-			INSERT INTO cudal1.aa_candidate (task_id, candidate_id) VALUES (t.task_id, id) ON CONFLICT DO NOTHING;
+			INSERT INTO cudal1.aa_candidate (task_id, candidate_id) VALUES (t.task_id, id)
+				ON CONFLICT DO NOTHING;
 		END IF;
-		INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority)
-			VALUES ('evaluate', t.task_id, id, t.profile, d.device_key, t.cores, t.language, cudal1_measure_aa.priority)
+		INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language,
+			priority)
+			VALUES ('evaluate', t.task_id, id, t.profile, d.device_key, t.cores, t.language,
+				cudal1_measure_aa.priority)
 			ON CONFLICT DO NOTHING;
 		GET DIAGNOSTICS added = ROW_COUNT;
 		n := n + added;
@@ -403,7 +492,10 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_measure_aa(text, text, int) IS
-'queues an A/A measurement, a task''s reference against itself, on every enabled device, or on one; task NULL: the one measured so before, else the first that the device can measure. Returns the jobs queued; what waits already is not queued again. The points go into cudal1.aa_chart; a device whose chart drifts measures nothing else. For cron. Errors: 42704 unknown task or device';
+'queues an A/A measurement, a task''s reference against itself, on every enabled device, or on one;
+task NULL: the one measured so before, else the first that the device can measure. Returns the jobs
+queued; what waits already is not queued again. The points go into cudal1.aa_chart; a device whose
+chart drifts measures nothing else. For cron. Errors: 42704 unknown task or device';
 
 CREATE FUNCTION @extschema@.cudal1_trust_device(device_key text)
 RETURNS void
@@ -417,37 +509,51 @@ BEGIN
 	UPDATE cudal1.device AS d SET untrusted_since = NULL, chart_from = clock_timestamp()
 		WHERE d.device_key = cudal1_trust_device.device_key;
 	IF NOT FOUND THEN
-		PERFORM cudal1.does_not_exist('device', cudal1_trust_device.device_key, ARRAY(SELECT x.device_key FROM cudal1.device AS x ORDER BY x.device_key),
+		PERFORM cudal1.does_not_exist('device', cudal1_trust_device.device_key,
+			ARRAY(SELECT x.device_key FROM cudal1.device AS x ORDER BY x.device_key),
 			'cudal1.device lists the devices.');
 	END IF;
 	PERFORM cudal1.wake();
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_trust_device(text) IS
-'an operator''s word that a device is mended: it is trusted again, and its control chart begins anew. Error 42704 for an unknown device';
+'an operator''s word that a device is mended: it is trusted again, and its control chart begins
+anew. Error 42704 for an unknown device';
 
 CREATE VIEW cudal1.drift AS
-	SELECT t.name AS task, h.candidate_id, h.measurement_id, h.measured_at, h.device_model AS device, h.profile, h.outcome,
-		   h.previous_reward, h.reward, h.previous_score, h.score, h.score / NULLIF(h.previous_score, 0) - 1 AS change,
+	SELECT t.name AS task, h.candidate_id, h.measurement_id, h.measured_at,
+		h.device_model AS device, h.profile, h.outcome,
+		   h.previous_reward, h.reward, h.previous_score, h.score,
+		   h.score / NULLIF(h.previous_score, 0) - 1 AS change,
 		   -- intervals that do not meet
-		   CASE WHEN h.outcome = 'successful' THEN h.lower > h.previous_upper OR h.upper < h.previous_lower ELSE h.reward = 0 END AS changed,
+		   CASE WHEN h.outcome = 'successful' THEN h.lower > h.previous_upper
+			OR h.upper < h.previous_lower ELSE h.reward = 0 END AS changed,
 		   h.measured_at - h.previous_at AS after,
 		   NULLIF(pg_catalog.concat_ws(', ',
-			   CASE WHEN h.environment ->> 'runner' IS DISTINCT FROM h.previous_environment ->> 'runner' THEN 'runner' END,
-			   CASE WHEN h.environment ->> 'driver' IS DISTINCT FROM h.previous_environment ->> 'driver' THEN 'driver' END,
+			   CASE WHEN h.environment ->> 'runner'
+				IS DISTINCT FROM h.previous_environment ->> 'runner' THEN 'runner' END,
+			   CASE WHEN h.environment ->> 'driver'
+				IS DISTINCT FROM h.previous_environment ->> 'driver' THEN 'driver' END,
 			   CASE WHEN h.device_id <> h.previous_device THEN 'device' END,
 			   CASE WHEN h.profile <> h.previous_profile THEN 'profile' END), '') AS differs
-	FROM (SELECT m.*, pg_catalog.lag(m.score) OVER w AS previous_score, pg_catalog.lag(m.reward) OVER w AS previous_reward,
-				 pg_catalog.lag(m.lower) OVER w AS previous_lower, pg_catalog.lag(m.upper) OVER w AS previous_upper,
-				 pg_catalog.lag(m.measured_at) OVER w AS previous_at, pg_catalog.lag(m.environment) OVER w AS previous_environment,
-				 pg_catalog.lag(m.device_id) OVER w AS previous_device, pg_catalog.lag(m.profile) OVER w AS previous_profile
+	FROM (SELECT m.*, pg_catalog.lag(m.score) OVER w AS previous_score,
+		pg_catalog.lag(m.reward) OVER w AS previous_reward,
+				 pg_catalog.lag(m.lower) OVER w AS previous_lower,
+				 pg_catalog.lag(m.upper) OVER w AS previous_upper,
+				 pg_catalog.lag(m.measured_at) OVER w AS previous_at,
+				 pg_catalog.lag(m.environment) OVER w AS previous_environment,
+				 pg_catalog.lag(m.device_id) OVER w AS previous_device,
+				 pg_catalog.lag(m.profile) OVER w AS previous_profile
 		  FROM cudal1.measurement AS m
 		  WHERE m.accepted AND m.kind <> 'evaluate'
 		  WINDOW w AS (PARTITION BY m.candidate_id ORDER BY m.measurement_id)) AS h
 		JOIN cudal1.task AS t ON t.task_id = h.task_id
 	WHERE h.kind = 'reverify' AND h.previous_at IS NOT NULL;
-COMMENT ON VIEW cudal1.drift IS 'how scores held: one row for each re-verification that decided, beside the verdict before it';
+COMMENT ON VIEW cudal1.drift IS
+'how scores held: one row for each re-verification that decided, beside the verdict before it';
 COMMENT ON COLUMN cudal1.drift.change IS 'score over the score before, minus 1';
-COMMENT ON COLUMN cudal1.drift.changed IS 'true where the intervals of the two measurements do not meet, or the candidate failed this time';
+COMMENT ON COLUMN cudal1.drift.changed IS
+'true where the intervals of the two measurements do not meet, or the candidate failed this time';
 COMMENT ON COLUMN cudal1.drift.after IS 'time between the two';
-COMMENT ON COLUMN cudal1.drift.differs IS 'what was not the same: runner, driver, device, profile; NULL: nothing known';
+COMMENT ON COLUMN cudal1.drift.differs IS
+'what was not the same: runner, driver, device, profile; NULL: nothing known';

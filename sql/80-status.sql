@@ -3,55 +3,81 @@
  */
 
 CREATE VIEW cudal1.activity AS
-	SELECT j.job_id, j.kind, t.name AS task, j.candidate_id, d.device_key AS device, j.worker, j.phase, j.pairs, j.rounds,
-		   j.estimate, j.lower, j.upper, j.seconds_left, j.claimed_at AS since, j.lease_until, j.attempt, j.failures, j.cancel_requested
+	SELECT j.job_id, j.kind, t.name AS task, j.candidate_id, d.device_key AS device, j.worker,
+		j.phase, j.pairs, j.rounds,
+		   j.estimate, j.lower, j.upper, j.seconds_left, j.claimed_at AS since, j.lease_until,
+		   j.attempt, j.failures, j.cancel_requested
 	FROM cudal1.job AS j
 		JOIN cudal1.task AS t ON t.task_id = j.task_id
 		JOIN cudal1.device AS d ON d.device_id = j.device_id
 	WHERE j.state = 'running';
 COMMENT ON VIEW cudal1.activity IS 'what is being measured now, one row for each claimed job';
-COMMENT ON COLUMN cudal1.activity.phase IS 'building, waiting (for the device), checking, calibrating, measuring or auditing; NULL before the first word of the child';
+COMMENT ON COLUMN cudal1.activity.phase IS
+'building, waiting (for the device), checking, calibrating, measuring or auditing; NULL before the
+first word of the child';
 COMMENT ON COLUMN cudal1.activity.estimate IS 'score so far, with the interval from lower to upper';
 COMMENT ON COLUMN cudal1.activity.seconds_left IS 'estimated seconds until the measurement ends';
-COMMENT ON COLUMN cudal1.activity.failures IS 'attempts that ended lost, unverified or unstable before this one';
+COMMENT ON COLUMN cudal1.activity.failures IS
+'attempts that ended lost, unverified or unstable before this one';
 
 CREATE VIEW cudal1.queue AS
-	SELECT j.job_id, j.kind, t.name AS task, j.candidate_id, j.device, j.language, j.priority, j.profile, j.enqueued_at, j.deadline,
+	SELECT j.job_id, j.kind, t.name AS task, j.candidate_id, j.device, j.language, j.priority,
+		j.profile, j.enqueued_at, j.deadline,
 		   j.failures, j.trainer,
-		   CASE WHEN j.deadline OPERATOR(pg_catalog.<=) pg_catalog.clock_timestamp() THEN 'its deadline has passed'
-				WHEN j.not_before OPERATOR(pg_catalog.>) pg_catalog.clock_timestamp() THEN pg_catalog.format('not before %s', j.not_before)
+		   CASE WHEN j.deadline OPERATOR(pg_catalog.<=) pg_catalog.clock_timestamp()
+			THEN 'its deadline has passed'
+				WHEN j.not_before OPERATOR(pg_catalog.>) pg_catalog.clock_timestamp()
+					THEN pg_catalog.format('not before %s', j.not_before)
 				WHEN NOT EXISTS (SELECT FROM cudal1.device AS d
-								 WHERE d.enabled AND j.device IN (d.class, d.model, d.device_key) AND j.language OPERATOR(pg_catalog.=) ANY (d.languages)
+								 WHERE d.enabled AND j.device IN (d.class, d.model, d.device_key)
+									AND j.language OPERATOR(pg_catalog.=) ANY (d.languages)
 									AND d.cores OPERATOR(pg_catalog.>=) j.cores)
-					THEN pg_catalog.format('no enabled device %s with language %s and %s core(s)', j.device, j.language, j.cores)
+					THEN pg_catalog.format('no enabled device %s with language %s and %s core(s)',
+						j.device, j.language, j.cores)
 				WHEN NOT EXISTS (SELECT FROM cudal1.aa_candidate AS k
-								 WHERE k.candidate_id OPERATOR(pg_catalog.=) j.candidate_id AND j.kind OPERATOR(pg_catalog.=) 'evaluate')
+								 WHERE k.candidate_id OPERATOR(pg_catalog.=) j.candidate_id
+									AND j.kind OPERATOR(pg_catalog.=) 'evaluate')
 					AND NOT EXISTS (SELECT FROM cudal1.device AS d
-									WHERE d.enabled AND d.untrusted_since IS NULL AND j.device IN (d.class, d.model, d.device_key)
-										AND j.language OPERATOR(pg_catalog.=) ANY (d.languages) AND d.cores OPERATOR(pg_catalog.>=) j.cores)
-					THEN pg_catalog.format('the A/A measurements of every device %s drift', j.device)
+									WHERE d.enabled AND d.untrusted_since IS NULL
+										AND j.device IN (d.class, d.model, d.device_key)
+										AND j.language OPERATOR(pg_catalog.=) ANY (d.languages)
+											AND d.cores OPERATOR(pg_catalog.>=) j.cores)
+					THEN pg_catalog.format('the A/A measurements of every device %s drift',
+						j.device)
 				WHEN NOT EXISTS (SELECT FROM cudal1.device AS d
-								 WHERE d.enabled AND COALESCE(d.rests_until OPERATOR(pg_catalog.<=) pg_catalog.clock_timestamp(), true)
-									AND j.device IN (d.class, d.model, d.device_key) AND j.language OPERATOR(pg_catalog.=) ANY (d.languages)
+								 WHERE d.enabled
+									AND COALESCE(d.rests_until OPERATOR(pg_catalog.<=)
+									pg_catalog.clock_timestamp(), true)
+									AND j.device IN (d.class, d.model, d.device_key)
+										AND j.language OPERATOR(pg_catalog.=) ANY (d.languages)
 									AND d.cores OPERATOR(pg_catalog.>=) j.cores)
-					THEN pg_catalog.format('every device %s rests, since it lost what it measured', j.device)
+					THEN pg_catalog.format('every device %s rests, since it lost what it measured',
+						j.device)
 				WHEN j.avoid_until OPERATOR(pg_catalog.>) pg_catalog.clock_timestamp()
 					AND NOT EXISTS (SELECT FROM cudal1.device AS d
-									WHERE d.enabled AND j.device IN (d.class, d.model) AND j.language OPERATOR(pg_catalog.=) ANY (d.languages)
+									WHERE d.enabled AND j.device IN (d.class, d.model)
+										AND j.language OPERATOR(pg_catalog.=) ANY (d.languages)
 										AND d.cores OPERATOR(pg_catalog.>=) j.cores
 										AND NOT EXISTS (SELECT FROM cudal1.device AS a
-														WHERE a.device_id OPERATOR(pg_catalog.=) j.avoid_device
-															AND a.hardware OPERATOR(pg_catalog.=) d.hardware))
-					THEN CASE WHEN j.avoid_until OPERATOR(pg_catalog.=) 'infinity'::timestamptz THEN 'needs another device of the same model to verify'
-						 ELSE pg_catalog.format('waits for another device of the same model until %s', j.avoid_until) END
+														WHERE a.device_id OPERATOR(pg_catalog.=)
+															j.avoid_device
+															AND a.hardware OPERATOR(pg_catalog.=)
+																d.hardware))
+					THEN CASE WHEN j.avoid_until OPERATOR(pg_catalog.=) 'infinity'::timestamptz
+						THEN 'needs another device of the same model to verify'
+						 ELSE pg_catalog.format('waits for another device of the same model until '
+							'%s', j.avoid_until) END
 		   END AS waits_for
 	FROM cudal1.job AS j JOIN cudal1.task AS t ON t.task_id OPERATOR(pg_catalog.=) j.task_id
 	WHERE j.state OPERATOR(pg_catalog.=) 'queued'
 	ORDER BY j.priority DESC, j.job_id;
 COMMENT ON VIEW cudal1.queue IS 'jobs that wait, in the order in which they are claimed';
-COMMENT ON COLUMN cudal1.queue.device IS 'device class or model, or the key of the one device, that may claim the job';
-COMMENT ON COLUMN cudal1.queue.trainer IS 'the role whose turn the job takes; empty where no role asked for it';
-COMMENT ON COLUMN cudal1.queue.waits_for IS 'why no device can claim the job now; NULL: it waits its turn';
+COMMENT ON COLUMN cudal1.queue.device IS
+'device class or model, or the key of the one device, that may claim the job';
+COMMENT ON COLUMN cudal1.queue.trainer IS
+'the role whose turn the job takes; empty where no role asked for it';
+COMMENT ON COLUMN cudal1.queue.waits_for IS
+'why no device can claim the job now; NULL: it waits its turn';
 
 CREATE FUNCTION cudal1.ago(since timestamptz)
 RETURNS text
@@ -61,7 +87,8 @@ BEGIN ATOMIC
 				WHEN s < 7200 THEN pg_catalog.format('%s min', pg_catalog.round(s / 60))
 				WHEN s < 172800 THEN pg_catalog.format('%s h', pg_catalog.round(s / 3600))
 				ELSE pg_catalog.format('%s days', pg_catalog.round(s / 86400)) END
-		FROM (SELECT GREATEST(0, EXTRACT(epoch FROM pg_catalog.clock_timestamp() - since)) AS s) AS x;
+		FROM (SELECT GREATEST(0, EXTRACT(epoch FROM pg_catalog.clock_timestamp() - since)) AS s)
+			AS x;
 END;
 COMMENT ON FUNCTION cudal1.ago(timestamptz) IS 'how long ago, rounded, in words';
 
@@ -76,27 +103,42 @@ DECLARE
 	r		record;
 	here	constant text := current_database();
 BEGIN
-	RETURN QUERY SELECT 'version', e.extversion, (SELECT format('Run ALTER EXTENSION cudal1 UPDATE; this server has version %s.', a.default_version)
-												  FROM pg_available_extensions AS a WHERE a.name = 'cudal1' AND a.default_version <> e.extversion)
+	RETURN QUERY SELECT 'version', e.extversion,
+		(SELECT format('Run ALTER EXTENSION cudal1 UPDATE; this server has version %s.',
+		a.default_version)
+												  FROM pg_available_extensions AS a
+													WHERE a.name = 'cudal1'
+													AND a.default_version <> e.extversion)
 		FROM pg_extension AS e WHERE e.extname = 'cudal1';
 
-	-- what others may put beside the functions; what the extension itself calls is elsewhere, but a user's call may mean it
+	-- what others may put beside the functions; what the extension itself calls is elsewhere, but a
+	-- user's call may mean it
 	FOR r IN
-		SELECT n.nspname, string_agg(DISTINCT CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END, ', ') AS roles
-			FROM pg_extension AS e JOIN pg_namespace AS n ON n.oid = e.extnamespace CROSS JOIN LATERAL aclexplode(n.nspacl) AS a
-			WHERE e.extname = 'cudal1' AND a.privilege_type = 'CREATE' AND a.grantee NOT IN (n.nspowner, e.extowner)
+		SELECT n.nspname,
+			string_agg(DISTINCT CASE a.grantee WHEN 0 THEN 'PUBLIC'
+			ELSE quote_ident(pg_get_userbyid(a.grantee)) END, ', ') AS roles
+			FROM pg_extension AS e JOIN pg_namespace AS n ON n.oid = e.extnamespace CROSS
+				JOIN LATERAL aclexplode(n.nspacl) AS a
+			WHERE e.extname = 'cudal1' AND a.privilege_type = 'CREATE'
+				AND a.grantee NOT IN (n.nspowner, e.extowner)
 			GROUP BY n.nspname
 	LOOP
-		RETURN QUERY SELECT 'schema', format('%s may create in schema %s', r.roles, quote_ident(r.nspname)),
-			format('REVOKE CREATE ON SCHEMA %I FROM %s; a function there with the name of one of cudal1''s may be called in its place.', r.nspname, r.roles);
+		RETURN QUERY SELECT 'schema',
+			format('%s may create in schema %s', r.roles, quote_ident(r.nspname)),
+			format('REVOKE CREATE ON SCHEMA %I FROM %s; a function there with the name of one of '
+			'cudal1''s may be called in its place.', r.nspname, r.roles);
 	END LOOP;
-	SELECT string_agg(f.oid::regprocedure::text, ', ' ORDER BY f.oid::regprocedure::text) AS signatures INTO r
+	SELECT string_agg(f.oid::regprocedure::text, ', '
+		ORDER BY f.oid::regprocedure::text) AS signatures INTO r
 		FROM pg_extension AS e JOIN pg_proc AS f ON f.pronamespace = e.extnamespace
 		WHERE e.extname = 'cudal1' AND starts_with(f.proname::text, 'cudal1_')
-			AND NOT EXISTS (SELECT FROM pg_depend AS d WHERE d.classid = 'pg_proc'::regclass AND d.objid = f.oid AND d.deptype = 'e'
+			AND NOT EXISTS (SELECT FROM pg_depend AS d WHERE d.classid = 'pg_proc'::regclass
+				AND d.objid = f.oid AND d.deptype = 'e'
 								AND d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid);
 	IF r.signatures IS NOT NULL THEN
-		RETURN QUERY SELECT 'foreign functions', cudal1.clip(r.signatures), 'They are not the extension''s but bear such names, and may be called in place of its own: drop them.';
+		RETURN QUERY SELECT 'foreign functions', cudal1.clip(r.signatures),
+			'They are not the extension''s but bear such names, and may be called in place of its '
+			'own: drop them.';
 	END IF;
 
 	-- the server
@@ -104,119 +146,171 @@ BEGIN
 		RETURN QUERY SELECT 'preload', 'yes', NULL;
 	ELSE
 		RETURN QUERY SELECT 'preload', 'no',
-			'Add cudal1 to shared_preload_libraries in postgresql.conf and restart the server; without it only agents outside the server measure.';
+			'Add cudal1 to shared_preload_libraries in postgresql.conf and restart the server; '
+				'without it only agents outside the server measure.';
 	END IF;
 	IF pg_is_in_recovery() THEN
-		RETURN QUERY SELECT 'server', 'standby', 'Nothing is measured until this server is promoted.';
+		RETURN QUERY SELECT 'server', 'standby',
+			'Nothing is measured until this server is promoted.';
 	END IF;
 	SELECT s.* INTO w FROM cudal1.worker_state() AS s WHERE s.database = here;
 	IF FOUND THEN
 		RETURN QUERY SELECT 'database', format('%s is listed in cudal1.databases', here), NULL;
 		IF w.pid IS NULL THEN
 			RETURN QUERY SELECT 'worker', coalesce('none: ' || nullif(w.note, ''), 'none'),
-				'The launcher starts it within seconds; if it does not, the server''s log says why (max_worker_processes may be used up).';
+				'The launcher starts it within seconds; if it does not, the server''s log says why '
+					'(max_worker_processes may be used up).';
 		ELSE
-			RETURN QUERY SELECT 'worker', format('process %s for %s', w.pid, cudal1.ago(w.since)) || coalesce(', ' || nullif(w.note, ''), ''), NULL;
+			RETURN QUERY SELECT 'worker', format('process %s for %s', w.pid, cudal1.ago(w.since))
+				|| coalesce(', ' || nullif(w.note, ''), ''), NULL;
 		END IF;
 	ELSIF cudal1.preloaded() THEN
 		RETURN QUERY SELECT 'database', format('%s is not listed in cudal1.databases', here),
 			format('ALTER SYSTEM SET cudal1.databases = %L; then SELECT pg_reload_conf();',
-				   (SELECT string_agg(quote_ident(n.name), ', ') FROM (SELECT s.database AS name FROM cudal1.worker_state() AS s
+				   (SELECT string_agg(quote_ident(n.name), ', ')
+					FROM (SELECT s.database AS name FROM cudal1.worker_state() AS s
 														  UNION SELECT here) AS n));
 	ELSE
-		RETURN QUERY SELECT 'database', here, 'Its worker starts once the library is preloaded and cudal1.databases names it (default: postgres).';
+		RETURN QUERY SELECT 'database', here,
+			'Its worker starts once the library is preloaded and cudal1.databases names it '
+			'(default: postgres).';
 	END IF;
 	IF current_setting('cudal1.enabled', true) = 'off' THEN
-		RETURN QUERY SELECT 'measuring', 'switched off', 'ALTER SYSTEM SET cudal1.enabled = on; then SELECT pg_reload_conf();';
+		RETURN QUERY SELECT 'measuring', 'switched off',
+			'ALTER SYSTEM SET cudal1.enabled = on; then SELECT pg_reload_conf();';
 	END IF;
 
 	-- devices
 	IF NOT EXISTS (SELECT FROM cudal1.device) THEN
 		RETURN QUERY SELECT 'devices', 'none',
-			'A worker or an agent registers what cudal1-measure --devices prints on its host; run that by hand to see what it finds.';
+			'A worker or an agent registers what cudal1-measure --devices prints on its host; run '
+				'that by hand to see what it finds.';
 	END IF;
 	FOR d IN
-		SELECT x.*, (SELECT count(*) FROM cudal1.job AS j WHERE j.device_id = x.device_id AND j.state = 'running') AS running
+		SELECT x.*, (SELECT count(*) FROM cudal1.job AS j
+			WHERE j.device_id = x.device_id AND j.state = 'running') AS running
 			FROM cudal1.device AS x ORDER BY x.class, x.device_key
 	LOOP
 		RETURN QUERY SELECT 'device ' || d.device_key,
 			format('%s, %s, %s core(s), languages: %s; %s; seen %s ago', d.class, d.model, d.cores,
 				   coalesce(nullif(array_to_string(d.languages, ' '), ''), 'none'),
-				   CASE WHEN NOT d.enabled THEN 'disabled' WHEN d.untrusted_since IS NOT NULL THEN 'not trusted' WHEN d.running > 0 THEN 'measuring'
-						WHEN d.rests_until > clock_timestamp() THEN 'resting' ELSE 'idle' END, cudal1.ago(d.last_seen)),
+				   CASE WHEN NOT d.enabled THEN 'disabled'
+					WHEN d.untrusted_since IS NOT NULL THEN 'not trusted'
+					WHEN d.running > 0 THEN 'measuring'
+						WHEN d.rests_until > clock_timestamp() THEN 'resting'
+							ELSE 'idle' END, cudal1.ago(d.last_seen)),
 			nullif(concat_ws(' ',
-				CASE WHEN NOT d.enabled THEN format('Enable it with SELECT cudal1_enable_device(%L, true).', d.device_key) END,
+				CASE WHEN NOT d.enabled
+					THEN format('Enable it with SELECT cudal1_enable_device(%L, true).',
+					d.device_key) END,
 				CASE WHEN d.untrusted_since IS NOT NULL
-					 THEN format('Its A/A measurements drift since %s (cudal1.aa_chart), so its queue waits; mend it, then SELECT cudal1_trust_device(%L).',
+					 THEN format('Its A/A measurements drift since %s (cudal1.aa_chart), so its '
+						'queue waits; mend it, then SELECT cudal1_trust_device(%L).',
 								 date_trunc('second', d.untrusted_since), d.device_key) END,
 				CASE WHEN d.rests_until IS NOT NULL
-					 THEN format('The last measurements of %s candidates were lost here, so it rests until %s after each: %s. Mend the host, then SELECT cudal1_enable_device(%L, true).',
+					 THEN format('The last measurements of %s candidates were lost here, so it '
+						'rests until %s after each: %s. Mend the host, then SELECT '
+						'cudal1_enable_device(%L, true).',
 								 d.lost, date_trunc('second', d.rests_until),
-								 coalesce((SELECT rtrim(left(m.detail, 200), '.') FROM cudal1.measurement AS m WHERE m.candidate_id = d.lost_candidate
-										   AND m.device_id = d.device_id AND m.outcome = 'lost' ORDER BY m.measurement_id DESC LIMIT 1), 'no reason given'),
+								 coalesce((SELECT rtrim(left(m.detail, 200), '.')
+									FROM cudal1.measurement AS m
+									WHERE m.candidate_id = d.lost_candidate
+										   AND m.device_id = d.device_id AND m.outcome = 'lost'
+											ORDER BY m.measurement_id DESC
+											LIMIT 1), 'no reason given'),
 								 d.device_key) END,
-				CASE WHEN jsonb_typeof(d.details -> 'problems') = 'array' AND jsonb_array_length(d.details -> 'problems') > 0
-					 THEN 'Problems: ' || (SELECT string_agg(p, '; ') FROM jsonb_array_elements_text(d.details -> 'problems') AS p) || '.' END), '');
+				CASE WHEN jsonb_typeof(d.details -> 'problems') = 'array'
+					AND jsonb_array_length(d.details -> 'problems') > 0
+					 THEN 'Problems: '
+						|| (SELECT string_agg(p, '; ')
+						FROM jsonb_array_elements_text(d.details -> 'problems') AS p) || '.' END),
+						'');
 	END LOOP;
 	FOR r IN
 		SELECT x.host,
 				(SELECT string_agg(DISTINCT format('%s %s', e.key, e.value #>> '{}'), ', ')
 					FROM cudal1.device AS y, jsonb_each(y.details) AS e
-					WHERE y.host = x.host AND e.key IN ('gcc', 'cc', 'clang', 'nvcc', 'python', 'torch', 'cuda', 'driver')
+					WHERE y.host = x.host
+						AND e.key IN ('gcc', 'cc', 'clang', 'nvcc', 'python', 'torch', 'cuda',
+						'driver')
 						AND jsonb_typeof(e.value) IN ('string', 'number')) AS compilers,
 				max(x.details ->> 'sandbox') AS sandbox
 			FROM cudal1.device AS x GROUP BY x.host ORDER BY x.host
 	LOOP
 		RETURN QUERY SELECT 'compilers on ' || r.host, coalesce(r.compilers, 'none known'),
-			CASE WHEN r.compilers IS NULL THEN 'Install gcc for c, nvcc for cuda, python3 with torch for pytorch.' END;
+			CASE WHEN r.compilers IS NULL
+				THEN 'Install gcc for c, nvcc for cuda, python3 with torch for pytorch.' END;
 		RETURN QUERY SELECT 'sandbox on ' || r.host, coalesce(r.sandbox, 'none'),
-			CASE WHEN r.sandbox IS NULL THEN 'Install bubblewrap and allow unprivileged user namespaces.' END;
+			CASE WHEN r.sandbox IS NULL
+				THEN 'Install bubblewrap and allow unprivileged user namespaces.' END;
 	END LOOP;
 	FOR r IN
-		SELECT DISTINCT coalesce(t.device_model, t.device) AS wanted, t.language, t.cores FROM cudal1.task AS t
+		SELECT DISTINCT coalesce(t.device_model, t.device) AS wanted, t.language, t.cores
+			FROM cudal1.task AS t
 			WHERE t.retired_at IS NULL AND NOT EXISTS (SELECT FROM cudal1.device AS x
-							  WHERE x.enabled AND coalesce(t.device_model, t.device) IN (x.class, x.model)
+							  WHERE x.enabled
+								AND coalesce(t.device_model, t.device) IN (x.class, x.model)
 								AND t.language = ANY (x.languages) AND x.cores >= t.cores)
 			ORDER BY 1, 2, 3
 	LOOP
-		RETURN QUERY SELECT format('tasks in %s on %s', r.language, r.wanted), 'no device can measure them',
-			format('They need an enabled device of class or model "%s" with language %s and %s core(s).', r.wanted, r.language, r.cores);
+		RETURN QUERY SELECT format('tasks in %s on %s', r.language, r.wanted),
+			'no device can measure them',
+			format('They need an enabled device of class or model "%s" with language %s and %s '
+			'core(s).', r.wanted, r.language, r.cores);
 	END LOOP;
 
 	-- the queue
-	SELECT count(*) FILTER (WHERE j.state = 'queued') AS waiting, count(*) FILTER (WHERE j.state = 'running') AS running,
-			count(*) FILTER (WHERE j.state = 'running' AND j.lease_until < clock_timestamp()) AS silent,
+	SELECT count(*) FILTER (WHERE j.state = 'queued') AS waiting,
+		count(*) FILTER (WHERE j.state = 'running') AS running,
+			count(*) FILTER (WHERE j.state = 'running' AND j.lease_until < clock_timestamp())
+				AS silent,
 			min(j.enqueued_at) FILTER (WHERE j.state = 'queued') AS oldest
 		INTO r FROM cudal1.job AS j;
 	RETURN QUERY SELECT 'queue',
-		format('%s waiting, %s running', r.waiting, r.running) || coalesce(', the oldest waiting for ' || cudal1.ago(r.oldest), ''),
-		CASE WHEN r.silent > 0 THEN format('%s claim(s) gave no sign of life in time; a living worker takes them over.', r.silent)
-			 WHEN r.waiting > 0 THEN (SELECT format('%s of them cannot be claimed now; cudal1.queue.waits_for says why.', count(*))
-									  FROM cudal1.queue AS q WHERE q.waits_for IS NOT NULL HAVING count(*) > 0) END;
+		format('%s waiting, %s running', r.waiting, r.running)
+			|| coalesce(', the oldest waiting for ' || cudal1.ago(r.oldest), ''),
+		CASE WHEN r.silent > 0
+			THEN format('%s claim(s) gave no sign of life in time; a living worker takes them '
+			'over.', r.silent)
+			 WHEN r.waiting > 0
+				THEN (SELECT
+				format('%s of them cannot be claimed now; cudal1.queue.waits_for says why.',
+				count(*))
+									  FROM cudal1.queue AS q WHERE q.waits_for IS NOT NULL
+										HAVING count(*) > 0) END;
 	SELECT count(*) AS n INTO r FROM cudal1.candidate AS c
 		WHERE c.state IN ('queued', 'measuring', 'verifying')
-			AND NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = c.candidate_id AND j.kind IN ('measure', 'verify'));
+			AND NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = c.candidate_id
+				AND j.kind IN ('measure', 'verify'));
 	IF r.n > 0 THEN
-		RETURN QUERY SELECT 'undecided without a job', r.n::text, 'After a restore, SELECT cudal1_requeue() queues them again.';
+		RETURN QUERY SELECT 'undecided without a job', r.n::text,
+			'After a restore, SELECT cudal1_requeue() queues them again.';
 	END IF;
 	SELECT count(*) AS n, (array_agg(m.detail ORDER BY m.measurement_id DESC))[1] AS detail INTO r
 		FROM (SELECT x.* FROM cudal1.measurement AS x ORDER BY x.measurement_id DESC LIMIT 100) AS m
-		WHERE m.outcome IN ('lost', 'unverified') AND m.measured_at > clock_timestamp() - '1 hour'::interval;
+		WHERE m.outcome IN ('lost', 'unverified')
+			AND m.measured_at > clock_timestamp() - '1 hour'::interval;
 	IF r.n > 0 THEN
-		RETURN QUERY SELECT 'lost or unverified', format('%s of the last 100 measurements, within an hour', r.n), 'The last one said: ' || r.detail;
+		RETURN QUERY SELECT 'lost or unverified',
+			format('%s of the last 100 measurements, within an hour', r.n), 'The last one said: '
+			|| r.detail;
 	END IF;
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_status() IS
-'why something is or is not being measured: preloading, database and worker, devices, compilers, sandbox, queue; hint says what to do where something is wrong';
+'why something is or is not being measured: preloading, database and worker, devices, compilers,
+sandbox, queue; hint says what to do where something is wrong';
 
 /*
  * Upkeep: statistics, retention, and a recount of everything that is derived.
  */
 
 CREATE VIEW cudal1.stat_device AS
-	SELECT d.device_key AS device, d.class, d.model, d.enabled, d.untrusted_since, s.measurements, s.successful, s.failed, s.lost,
-		   s.wide, s.device_seconds, s.clock_seconds, s.clock_seconds / NULLIF(s.device_seconds, 0) AS clock_share, s.last_measured, d.last_seen
+	SELECT d.device_key AS device, d.class, d.model, d.enabled, d.untrusted_since, s.measurements,
+		s.successful, s.failed, s.lost,
+		   s.wide, s.device_seconds, s.clock_seconds,
+		   s.clock_seconds / NULLIF(s.device_seconds, 0) AS clock_share, s.last_measured,
+		   d.last_seen
 	FROM cudal1.device AS d
 		LEFT JOIN LATERAL (
 			SELECT pg_catalog.count(*) AS measurements,
@@ -224,48 +318,62 @@ CREATE VIEW cudal1.stat_device AS
 				   pg_catalog.count(*) FILTER (WHERE m.reward = 0) AS failed,
 				   pg_catalog.count(*) FILTER (WHERE m.reward IS NULL) AS lost,
 				   pg_catalog.count(*) FILTER (WHERE m.wide) AS wide,
-				   pg_catalog.sum(m.device_seconds) AS device_seconds, pg_catalog.sum(m.clock_seconds) AS clock_seconds,
+				   pg_catalog.sum(m.device_seconds) AS device_seconds,
+				   pg_catalog.sum(m.clock_seconds) AS clock_seconds,
 				   pg_catalog.max(m.measured_at) AS last_measured
 			FROM cudal1.measurement AS m WHERE m.device_id = d.device_id) AS s ON true;
-COMMENT ON VIEW cudal1.stat_device IS 'one row a device: how much it measured, how that ended, and for how long it was held';
-COMMENT ON COLUMN cudal1.stat_device.lost IS 'measurements without a verdict: lost, unverified, unstable, cancelled';
-COMMENT ON COLUMN cudal1.stat_device.wide IS 'measurements whose score is an end of a wide interval; many of them tell of a host that does something else beside';
+COMMENT ON VIEW cudal1.stat_device IS
+'one row a device: how much it measured, how that ended, and for how long it was held';
+COMMENT ON COLUMN cudal1.stat_device.lost IS
+'measurements without a verdict: lost, unverified, unstable, cancelled';
+COMMENT ON COLUMN cudal1.stat_device.wide IS
+'measurements whose score is an end of a wide interval; many of them tell of a host that does
+something else beside';
 COMMENT ON COLUMN cudal1.stat_device.clock_share IS 'share of the time held in which the clock ran';
 
 CREATE VIEW cudal1.stat_task AS
-	SELECT t.name AS task, t.level, t.device_model AS device, c.candidates, c.waiting, c.successful, c.wide, c.failed, c.discarded, c.best, m.measurements,
+	SELECT t.name AS task, t.level, t.device_model AS device, c.candidates, c.waiting, c.successful,
+		c.wide, c.failed, c.discarded, c.best, m.measurements,
 		   m.device_seconds, c.last_decided
 	FROM cudal1.task AS t
 		LEFT JOIN LATERAL (
 			SELECT pg_catalog.count(*) AS candidates,
-				   pg_catalog.count(*) FILTER (WHERE x.state IN ('queued', 'measuring', 'verifying')) AS waiting,
+				   pg_catalog.count(*)
+					FILTER (WHERE x.state IN ('queued', 'measuring', 'verifying')) AS waiting,
 				   pg_catalog.count(*) FILTER (WHERE x.state = 'successful') AS successful,
 				   pg_catalog.count(*) FILTER (WHERE x.wide) AS wide,
 				   pg_catalog.count(*) FILTER (WHERE x.state = 'failed') AS failed,
 				   pg_catalog.count(*) FILTER (WHERE x.state = 'discarded') AS discarded,
 				   pg_catalog.max(x.reward) AS best, pg_catalog.max(x.decided_at) AS last_decided
-			FROM cudal1.candidate AS x WHERE x.task_id = t.task_id AND x.purpose = 'normal') AS c ON true
+			FROM cudal1.candidate AS x
+				WHERE x.task_id = t.task_id AND x.purpose = 'normal') AS c ON true
 		LEFT JOIN (
-			SELECT x.task_id, pg_catalog.count(*) AS measurements, pg_catalog.sum(x.device_seconds) AS device_seconds
+			SELECT x.task_id, pg_catalog.count(*) AS measurements,
+			pg_catalog.sum(x.device_seconds) AS device_seconds
 			FROM cudal1.measurement AS x GROUP BY x.task_id) AS m ON m.task_id = t.task_id;
-COMMENT ON VIEW cudal1.stat_task IS 'one row a task: its candidates by what became of them, the best reward, and the device time they took; measurements of every purpose count';
+COMMENT ON VIEW cudal1.stat_task IS
+'one row a task: its candidates by what became of them, the best reward, and the device time they
+took; measurements of every purpose count';
 COMMENT ON COLUMN cudal1.stat_task.wide IS 'candidates whose reward is an end of a wide interval';
 
 CREATE VIEW cudal1.stat_method AS
-	SELECT p.method, pg_catalog.count(*) AS proposals, pg_catalog.count(DISTINCT p.candidate_id) AS candidates,
+	SELECT p.method, pg_catalog.count(*) AS proposals,
+		pg_catalog.count(DISTINCT p.candidate_id) AS candidates,
 		   pg_catalog.count(DISTINCT p.task_id) AS tasks,
 		   pg_catalog.count(*) FILTER (WHERE c.state = 'successful') AS successful,
 		   pg_catalog.count(*) FILTER (WHERE c.reward > 1) AS faster,
 		   pg_catalog.count(*) FILTER (WHERE c.failure = 'malformed') AS malformed,
 		   pg_catalog.count(*) FILTER (WHERE c.failure = 'compile_error') AS compile_error,
-		   pg_catalog.count(*) FILTER (WHERE c.failure IN ('crash', 'launch_failure', 'timeout')) AS not_executable,
+		   pg_catalog.count(*) FILTER (WHERE c.failure IN ('crash', 'launch_failure', 'timeout'))
+			AS not_executable,
 		   pg_catalog.count(*) FILTER (WHERE c.failure = 'wrong_output') AS wrong_output,
 		   pg_catalog.count(*) FILTER (WHERE c.failure = 'cheat') AS cheat,
 		   pg_catalog.count(*) FILTER (WHERE c.state = 'discarded') AS discarded,
 		   pg_catalog.avg(c.reward) AS mean_reward, pg_catalog.max(p.created_at) AS last_proposed
 	FROM cudal1.proposal AS p JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
 	GROUP BY p.method;
-COMMENT ON VIEW cudal1.stat_method IS 'one row a method: its proposals by what became of their candidates';
+COMMENT ON VIEW cudal1.stat_method IS
+'one row a method: its proposals by what became of their candidates';
 
 CREATE FUNCTION @extschema@.cudal1_prune(older_than interval, dry_run boolean DEFAULT false)
 RETURNS TABLE (part text, texts bigint, bytes bigint)
@@ -276,7 +384,8 @@ DECLARE
 	ids		bigint[];
 BEGIN
 	IF cudal1_prune.older_than IS NULL OR cudal1_prune.dry_run IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'older_than and dry_run must not be null';
+		RAISE EXCEPTION USING ERRCODE = '22004',
+			MESSAGE = 'older_than and dry_run must not be null';
 	END IF;
 	IF cudal1_prune.older_than < '0'::interval THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'older_than must not be negative';
@@ -285,38 +394,51 @@ BEGIN
 	SELECT coalesce(array_agg(c.candidate_id), '{}') INTO ids FROM (
 		SELECT x.candidate_id FROM cudal1.candidate AS x
 			WHERE x.state = 'failed' AND x.decided_at < clock_timestamp() - cudal1_prune.older_than
-				AND NOT EXISTS (SELECT FROM cudal1.pruned AS p WHERE p.candidate_id = x.candidate_id)
+				AND NOT EXISTS (SELECT FROM cudal1.pruned AS p
+					WHERE p.candidate_id = x.candidate_id)
 				AND NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = x.candidate_id)
-				AND NOT EXISTS (SELECT FROM cudal1.aa_candidate AS k WHERE k.candidate_id = x.candidate_id)
-				AND NOT EXISTS (SELECT FROM cudal1.null_candidate AS k WHERE k.candidate_id = x.candidate_id)
+				AND NOT EXISTS (SELECT FROM cudal1.aa_candidate AS k
+					WHERE k.candidate_id = x.candidate_id)
+				AND NOT EXISTS (SELECT FROM cudal1.null_candidate AS k
+					WHERE k.candidate_id = x.candidate_id)
 			ORDER BY x.candidate_id
 			FOR NO KEY UPDATE SKIP LOCKED) AS c;
 
-	RETURN QUERY SELECT 'code', count(*), coalesce(sum(octet_length(c.code)), 0)::bigint FROM cudal1.candidate AS c WHERE c.candidate_id = ANY (ids);
+	RETURN QUERY SELECT 'code', count(*), coalesce(sum(octet_length(c.code)), 0)::bigint
+		FROM cudal1.candidate AS c WHERE c.candidate_id = ANY (ids);
 	RETURN QUERY SELECT 'responses', count(*), coalesce(sum(octet_length(p.response)), 0)::bigint
 		FROM cudal1.proposal AS p WHERE p.candidate_id = ANY (ids) AND p.response IS NOT NULL;
 	RETURN QUERY SELECT 'samples', count(*), coalesce(sum(octet_length(m.samples::text)), 0)::bigint
 		FROM cudal1.measurement AS m WHERE m.candidate_id = ANY (ids) AND m.samples IS NOT NULL;
 	IF NOT cudal1_prune.dry_run THEN
-		-- what was removed counts no more against those that stored it: a code against the role that proposed it first
+		-- what was removed counts no more against those that stored it: a code against the role
+		-- that proposed it first
 		INSERT INTO cudal1.stored (role, bytes)
 			SELECT v.role, -sum(v.bytes) FROM (
-				SELECT (SELECT p.created_by FROM cudal1.proposal AS p WHERE p.candidate_id = c.candidate_id ORDER BY p.proposal_id LIMIT 1) AS role,
+				SELECT (SELECT p.created_by FROM cudal1.proposal AS p
+					WHERE p.candidate_id = c.candidate_id ORDER BY p.proposal_id LIMIT 1) AS role,
 						octet_length(c.code) AS bytes
 					FROM cudal1.candidate AS c WHERE c.candidate_id = ANY (ids)
 				UNION ALL
-				SELECT p.created_by, octet_length(p.response) FROM cudal1.proposal AS p WHERE p.candidate_id = ANY (ids) AND p.response IS NOT NULL) AS v
+				SELECT p.created_by, octet_length(p.response) FROM cudal1.proposal AS p
+					WHERE p.candidate_id = ANY (ids) AND p.response IS NOT NULL) AS v
 				WHERE v.role IS NOT NULL GROUP BY v.role HAVING sum(v.bytes) > 0;
 		INSERT INTO cudal1.pruned (candidate_id, bytes)
-			SELECT c.candidate_id, octet_length(c.code) FROM cudal1.candidate AS c WHERE c.candidate_id = ANY (ids);
+			SELECT c.candidate_id, octet_length(c.code) FROM cudal1.candidate AS c
+				WHERE c.candidate_id = ANY (ids);
 		UPDATE cudal1.candidate AS c SET code = '' WHERE c.candidate_id = ANY (ids);
-		UPDATE cudal1.proposal AS p SET response = NULL WHERE p.candidate_id = ANY (ids) AND p.response IS NOT NULL;
-		UPDATE cudal1.measurement AS m SET samples = NULL WHERE m.candidate_id = ANY (ids) AND m.samples IS NOT NULL;
+		UPDATE cudal1.proposal AS p SET response = NULL
+			WHERE p.candidate_id = ANY (ids) AND p.response IS NOT NULL;
+		UPDATE cudal1.measurement AS m SET samples = NULL
+			WHERE m.candidate_id = ANY (ids) AND m.samples IS NOT NULL;
 	END IF;
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_prune(interval, boolean) IS
-'removes the big texts of candidates that failed longer ago than that: code, the models'' answers, samples of their measurements; returns how many and how many bytes, with dry_run without removing them. Verdict, detail and hash stay, so the same code proposed again is known, and is not measured again. Nothing calls it by itself. Errors: 22023 negative interval';
+'removes the big texts of candidates that failed longer ago than that: code, the models'' answers,
+samples of their measurements; returns how many and how many bytes, with dry_run without removing
+them. Verdict, detail and hash stay, so the same code proposed again is known, and is not measured
+again. Nothing calls it by itself. Errors: 22023 negative interval';
 
 CREATE FUNCTION @extschema@.cudal1_check()
 RETURNS TABLE (subject text, place text, expected text, found text)
@@ -336,79 +458,101 @@ BEGIN
 
 	-- candidates
 	RETURN QUERY
-	SELECT 'code hash', format('candidate %s', c.candidate_id), encode(h.hash, 'hex'), encode(c.code_hash, 'hex')
+	SELECT 'code hash', format('candidate %s', c.candidate_id), encode(h.hash, 'hex'),
+		encode(c.code_hash, 'hex')
 	FROM cudal1.candidate AS c
 		LEFT JOIN cudal1.null_candidate AS k ON k.candidate_id = c.candidate_id
 		CROSS JOIN LATERAL (
-			SELECT CASE WHEN k.candidate_id IS NOT NULL THEN cudal1.salted_hash('null candidate', c.code)
+			SELECT CASE WHEN k.candidate_id IS NOT NULL THEN cudal1.salted_hash('null candidate',
+				c.code)
 						WHEN c.failure = 'malformed' THEN cudal1.salted_hash('malformed', c.code)
 						ELSE cudal1.code_hash(c.code) END AS hash) AS h
 	WHERE c.code_hash <> h.hash AND c.purpose <> 'withheld'
 		AND NOT EXISTS (SELECT FROM cudal1.pruned AS p WHERE p.candidate_id = c.candidate_id);
 	RETURN QUERY
-	SELECT 'reward of score', format('candidate %s', c.candidate_id), cudal1.conservative_round(c.score)::text, c.reward::text
+	SELECT 'reward of score', format('candidate %s', c.candidate_id),
+		cudal1.conservative_round(c.score)::text, c.reward::text
 	FROM cudal1.candidate AS c
-	WHERE c.state = 'successful' AND c.score >= 0 AND c.score < 'infinity' AND c.reward <> cudal1.conservative_round(c.score);
+	WHERE c.state = 'successful' AND c.score >= 0 AND c.score < 'infinity'
+		AND c.reward <> cudal1.conservative_round(c.score);
 	RETURN QUERY
 	SELECT 'deciding measurement', format('candidate %s', c.candidate_id),
-		   CASE WHEN m.measurement_id IS NULL THEN 'a measurement' ELSE format('reward %s of this code and task, accepted, on %s', c.reward, t.device_model) END,
+		   CASE WHEN m.measurement_id IS NULL THEN 'a measurement'
+			ELSE format('reward %s of this code and task, accepted, on %s', c.reward,
+			t.device_model) END,
 		   CASE WHEN m.measurement_id IS NULL THEN 'none'
-				ELSE format('reward %s%s%s%s%s, on %s', m.reward, CASE WHEN m.code_hash <> c.code_hash THEN ' of another code' END,
-							CASE WHEN m.task_id <> c.task_id OR m.candidate_id <> c.candidate_id THEN ' of another candidate' END,
+				ELSE format('reward %s%s%s%s%s, on %s', m.reward,
+					CASE WHEN m.code_hash <> c.code_hash THEN ' of another code' END,
+							CASE WHEN m.task_id <> c.task_id
+								OR m.candidate_id <> c.candidate_id
+								THEN ' of another candidate' END,
 							CASE WHEN NOT m.accepted THEN ', not accepted' END,
-							CASE WHEN m.wide <> c.wide THEN CASE WHEN m.wide THEN ', wide' ELSE ', not wide' END END, m.device_model) END
+							CASE WHEN m.wide <> c.wide THEN CASE WHEN m.wide THEN ', wide'
+								ELSE ', not wide' END END, m.device_model) END
 	FROM cudal1.candidate AS c
 		JOIN cudal1.task AS t ON t.task_id = c.task_id
 		LEFT JOIN cudal1.measurement AS m ON m.measurement_id = c.measurement_id
 	WHERE c.state = 'successful' AND NOT c.imported
-		AND (m.measurement_id IS NULL OR m.reward IS DISTINCT FROM c.reward OR m.code_hash <> c.code_hash OR m.task_id <> c.task_id
-			 OR m.candidate_id <> c.candidate_id OR NOT m.accepted OR m.wide <> c.wide OR m.device_model IS DISTINCT FROM t.device_model);
+		AND (m.measurement_id IS NULL OR m.reward IS DISTINCT FROM c.reward
+			OR m.code_hash <> c.code_hash OR m.task_id <> c.task_id
+			 OR m.candidate_id <> c.candidate_id OR NOT m.accepted OR m.wide <> c.wide
+				OR m.device_model IS DISTINCT FROM t.device_model);
 	RETURN QUERY
 	SELECT 'imported score', format('candidate %s', c.candidate_id), i.reward::text, c.reward::text
 	FROM cudal1.candidate AS c
-		LEFT JOIN cudal1.imported_score AS i ON i.candidate_id = c.candidate_id AND i.device = c.import_device
+		LEFT JOIN cudal1.imported_score AS i ON i.candidate_id = c.candidate_id
+			AND i.device = c.import_device
 	WHERE c.imported AND i.reward IS DISTINCT FROM c.reward;
 	RETURN QUERY
-	SELECT 'reward of import', format('candidate %s on %s', i.candidate_id, i.device), cudal1.conservative_round(i.score)::text, i.reward::text
+	SELECT 'reward of import', format('candidate %s on %s', i.candidate_id, i.device),
+		cudal1.conservative_round(i.score)::text, i.reward::text
 	FROM cudal1.imported_score AS i
 	WHERE i.score IS NOT NULL AND i.reward <> cudal1.conservative_round(i.score);
 	RETURN QUERY
 	SELECT 'undecided without a job', format('candidate %s', c.candidate_id), 'a job', c.state
 	FROM cudal1.candidate AS c
 	WHERE c.state IN ('queued', 'measuring', 'verifying')
-		AND NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = c.candidate_id AND j.kind IN ('measure', 'verify'));
+		AND NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = c.candidate_id
+			AND j.kind IN ('measure', 'verify'));
 
 	-- measurements
 	RETURN QUERY
-	SELECT 'reward of measurement', format('measurement %s', m.measurement_id), cudal1.conservative_round(m.score)::text, m.reward::text
+	SELECT 'reward of measurement', format('measurement %s', m.measurement_id),
+		cudal1.conservative_round(m.score)::text, m.reward::text
 	FROM cudal1.measurement AS m
 	WHERE m.outcome = 'successful' AND m.score >= 0 AND m.score < 'infinity'
 		AND m.reward IS DISTINCT FROM cudal1.conservative_round(m.score);
 	RETURN QUERY
-	SELECT 'variance of buckets', format('measurement %s', m.measurement_id), v.variance::text, m.variance::text
-	FROM cudal1.measurement AS m CROSS JOIN LATERAL (SELECT var_pop(b) AS variance FROM unnest(m.bucket_means) AS b) AS v
+	SELECT 'variance of buckets', format('measurement %s', m.measurement_id), v.variance::text,
+		m.variance::text
+	FROM cudal1.measurement AS m CROSS
+		JOIN LATERAL (SELECT var_pop(b) AS variance FROM unnest(m.bucket_means) AS b) AS v
 	WHERE cardinality(m.bucket_means) >= 2 AND m.variance IS NOT NULL
 		AND abs(m.variance - v.variance) > 1e-6 * v.variance + 1e-9;
 
 	-- ablations
 	RETURN QUERY
-	SELECT 'ablation', format('ablation %s', a.ablation_id), (1 << cardinality(a.switches))::text, count(r.mask)::text
+	SELECT 'ablation', format('ablation %s', a.ablation_id), (1 << cardinality(a.switches))::text,
+		count(r.mask)::text
 	FROM cudal1.ablation AS a LEFT JOIN cudal1.ablation_run AS r ON r.ablation_id = a.ablation_id
 	GROUP BY a.ablation_id, a.switches HAVING count(r.mask) <> 1 << cardinality(a.switches);
 	FOR a IN
-		SELECT x.ablation_id, x.switches, c.code FROM cudal1.ablation AS x JOIN cudal1.candidate AS c ON c.candidate_id = x.candidate_id
+		SELECT x.ablation_id, x.switches, c.code FROM cudal1.ablation AS x
+			JOIN cudal1.candidate AS c ON c.candidate_id = x.candidate_id
 			WHERE NOT EXISTS (SELECT FROM cudal1.pruned AS p WHERE p.candidate_id = x.candidate_id)
 			ORDER BY x.ablation_id
 	LOOP
 		FOR r IN SELECT x.mask, c.candidate_id, c.code_hash FROM cudal1.ablation_run AS x
-				JOIN cudal1.candidate AS c ON c.candidate_id = x.candidate_id WHERE x.ablation_id = a.ablation_id
+				JOIN cudal1.candidate AS c ON c.candidate_id = x.candidate_id
+					WHERE x.ablation_id = a.ablation_id
 		LOOP
 			body := a.code;
 			FOR i IN 1 .. cardinality(a.switches) LOOP
 				body := cudal1.set_switch(body, a.switches[i], r.mask >> (i - 1) & 1 = 1);
 			END LOOP;
 			IF cudal1.code_hash(body) <> r.code_hash THEN
-				RETURN QUERY SELECT 'code of combination', format('ablation %s, candidate %s', a.ablation_id, r.candidate_id),
+				RETURN QUERY SELECT 'code of combination',
+					format('ablation %s, candidate %s', a.ablation_id, r.candidate_id),
 					encode(cudal1.code_hash(body), 'hex'), encode(r.code_hash, 'hex');
 			END IF;
 		END LOOP;
@@ -418,29 +562,41 @@ BEGIN
 	RETURN QUERY
 	SELECT 'certification', format('task "%s"', t.name), n.verdict, t.certified
 	FROM cudal1.task AS t
-		JOIN (SELECT k.task_id, CASE WHEN bool_or(c.state = 'successful') THEN 'weak' WHEN bool_and(c.state = 'failed') THEN 'passed' END AS verdict
-			  FROM cudal1.null_candidate AS k JOIN cudal1.candidate AS c ON c.candidate_id = k.candidate_id
+		JOIN (SELECT k.task_id, CASE WHEN bool_or(c.state = 'successful') THEN 'weak'
+			WHEN bool_and(c.state = 'failed') THEN 'passed' END AS verdict
+			  FROM cudal1.null_candidate AS k
+				JOIN cudal1.candidate AS c ON c.candidate_id = k.candidate_id
 			  GROUP BY k.task_id) AS n ON n.task_id = t.task_id
 	WHERE t.certified IS DISTINCT FROM n.verdict;
 	RETURN QUERY
-	SELECT 'trust in device', format('device "%s"', d.device_key), CASE WHEN n.drifts THEN 'not trusted' ELSE 'trusted' END,
+	SELECT 'trust in device', format('device "%s"', d.device_key),
+		CASE WHEN n.drifts THEN 'not trusted' ELSE 'trusted' END,
 		   CASE WHEN d.untrusted_since IS NULL THEN 'trusted' ELSE 'not trusted' END
 	FROM cudal1.device AS d
-		CROSS JOIN LATERAL (SELECT COALESCE((SELECT abs(x.mean) > x.mean_limit FROM cudal1.aa_chart AS x WHERE x.device_id = d.device_id
-											 ORDER BY x.measurement_id DESC LIMIT 1), false) AS drifts) AS n
+		CROSS JOIN LATERAL
+			(SELECT COALESCE((SELECT abs(x.mean) > x.mean_limit FROM cudal1.aa_chart AS x
+			WHERE x.device_id = d.device_id
+											 ORDER BY x.measurement_id DESC
+												LIMIT 1), false) AS drifts) AS n
 	WHERE n.drifts <> (d.untrusted_since IS NOT NULL);
 
 	-- campaigns
 	RETURN QUERY
-	SELECT 'tokens and cost', format('lane %s of campaign %s', l.lane_id, l.campaign_id), format('%s, %s', n.tokens, n.cost), format('%s, %s', l.tokens, l.cost)
+	SELECT 'tokens and cost', format('lane %s of campaign %s', l.lane_id, l.campaign_id),
+		format('%s, %s', n.tokens, n.cost), format('%s, %s', l.tokens, l.cost)
 	FROM (SELECT x.lane_id, x.campaign_id, x.tokens + k.tokens AS tokens, x.cost + k.cost AS cost
 			FROM cudal1.campaign_lane AS x CROSS JOIN LATERAL (
 				SELECT COALESCE(sum(y.tokens), 0) AS tokens, COALESCE(sum(y.cost), 0) AS cost
 					FROM cudal1.lane_note AS y WHERE y.lane_id = x.lane_id) AS k) AS l
-		CROSS JOIN LATERAL (SELECT COALESCE(sum(q.prompt_tokens + q.completion_tokens), 0) AS tokens, COALESCE(sum(q.cost), 0) AS cost
+		CROSS JOIN LATERAL (SELECT COALESCE(sum(q.prompt_tokens + q.completion_tokens),
+			0) AS tokens, COALESCE(sum(q.cost), 0) AS cost
 							FROM cudal1.request AS q WHERE q.lane_id = l.lane_id) AS n
 	WHERE l.tokens <> n.tokens OR abs(l.cost - n.cost) > 1e-9 * abs(n.cost) + 1e-12;
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_check() IS
-'recounts every derived number, buckets, islands, rewards, hashes, variances, combinations of switches, certification, trust in devices, tokens and cost of campaigns, from what it is derived of, and says what is off: one row a difference, none where all agree. Changes nothing; reads every candidate and measurement. cudal1.rebucket() repairs buckets, cudal1_requeue() undecided candidates';
+'recounts every derived number, buckets, islands, rewards, hashes, variances, combinations of
+switches, certification, trust in devices, tokens and cost of campaigns, from what it is derived of,
+and says what is off: one row a difference, none where all agree. Changes nothing; reads every
+candidate and measurement. cudal1.rebucket() repairs buckets, cudal1_requeue() undecided
+candidates';

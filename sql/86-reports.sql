@@ -1,27 +1,34 @@
 /*
  * Reports: the columns of the paper's tables 4 to 7.
  *
- * The reward that chose the best of many candidates is biased upwards: among equals the luckiest measurement wins.  So where
- * any of a task's candidates has been evaluated (a measurement of its own, after the choice), evaluations alone speak for
- * that task; where none has, its best reward does, and a NOTICE says so.
+ * The reward that chose the best of many candidates is biased upwards: among equals the luckiest
+ * measurement wins.  So where any of a task's candidates has been evaluated (a measurement of its
+ * own, after the choice), evaluations alone speak for that task; where none has, its best reward
+ * does, and a NOTICE says so.
  *
- * A report costs tasks, evaluations and imports, not candidates: the best reward of a task is the head of an index.
+ * A report costs tasks, evaluations and imports, not candidates: the best reward of a task is the
+ * head of an index.
  */
 
-CREATE FUNCTION cudal1.best_reward(task_id bigint, method text, OUT candidate_id bigint, OUT reward float8)
+CREATE FUNCTION cudal1.best_reward(task_id bigint, method text, OUT candidate_id bigint,
+	OUT reward float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
+	SET enable_mergejoin = off SET jit = off
 AS $$
 #variable_conflict use_column
 BEGIN
 	SELECT b.candidate_id, b.reward INTO candidate_id, reward
 		FROM (SELECT c.candidate_id, c.reward FROM cudal1.candidate AS c
-				WHERE c.task_id = best_reward.task_id AND c.state = 'successful' AND c.purpose = 'normal' AND NOT c.imported
+				WHERE c.task_id = best_reward.task_id AND c.state = 'successful'
+					AND c.purpose = 'normal' AND NOT c.imported
 				ORDER BY c.reward DESC, c.candidate_id LIMIT 1000) AS b
 		WHERE best_reward.method IS NULL
-			-- OFFSET 0: asked row by row until one is found, not joined to all that the method proposed
-			OR EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.candidate_id = b.candidate_id AND p.method = best_reward.method OFFSET 0)
+			-- OFFSET 0: asked row by row until one is found, not joined to all that the method
+			-- proposed
+			OR EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.candidate_id = b.candidate_id
+				AND p.method = best_reward.method OFFSET 0)
 		ORDER BY b.reward DESC, b.candidate_id LIMIT 1;
 	IF FOUND OR best_reward.method IS NULL THEN
 		RETURN;
@@ -35,7 +42,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.best_reward(bigint, text) IS
-'the best candidate of a task that was measured here, by a method (NULL: any), and its reward; NULL where there is none. Reads one row, with a method up to 1000 of the best, then those the method proposed';
+'the best candidate of a task that was measured here, by a method (NULL: any), and its reward; NULL
+where there is none. Reads one row, with a method up to 1000 of the best, then those the method
+proposed';
 
 CREATE FUNCTION cudal1.choose_tasks(tasks text[])
 RETURNS bigint[]
@@ -48,17 +57,22 @@ DECLARE
 BEGIN
 	FOREACH wanted IN ARRAY coalesce(tasks, '{}') LOOP
 		IF wanted IS NULL THEN
-			RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'argument "tasks" must not contain nulls';
+			RAISE EXCEPTION USING ERRCODE = '22004',
+				MESSAGE = 'argument "tasks" must not contain nulls';
 		END IF;
 		-- a name stands for its task alone, also where it would do as a pattern
-		fits := ARRAY(SELECT (cudal1.find_task(t.name)).task_id FROM cudal1.task AS t WHERE t.name = wanted);
+		fits := ARRAY(SELECT (cudal1.find_task(t.name)).task_id FROM cudal1.task AS t
+			WHERE t.name = wanted);
 		IF fits = '{}' AND (length(wanted) - length(rtrim(wanted, '\'))) % 2 = 1 THEN
-			RAISE EXCEPTION USING ERRCODE = '22025', MESSAGE = 'a pattern of argument "tasks" must not end with a backslash';
+			RAISE EXCEPTION USING ERRCODE = '22025',
+				MESSAGE = 'a pattern of argument "tasks" must not end with a backslash';
 		ELSIF fits = '{}' THEN
-			fits := ARRAY(SELECT t.task_id FROM cudal1.task AS t WHERE t.name LIKE wanted AND t.retired_at IS NULL);
+			fits := ARRAY(SELECT t.task_id FROM cudal1.task AS t
+				WHERE t.name LIKE wanted AND t.retired_at IS NULL);
 		END IF;
 		IF fits = '{}' THEN
-			PERFORM cudal1.does_not_exist('task', wanted, ARRAY(SELECT t.name FROM cudal1.task AS t ORDER BY t.name),
+			PERFORM cudal1.does_not_exist('task', wanted,
+				ARRAY(SELECT t.name FROM cudal1.task AS t ORDER BY t.name),
 				'tasks are names or LIKE patterns.');
 		END IF;
 		ids := ids || fits;
@@ -67,7 +81,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.choose_tasks(text[]) IS
-'the ids of tasks by names or LIKE patterns; NULL for NULL, which is all. Errors: 42704 one that fits no task, 22004 nulls, 22025 a pattern that ends with a backslash';
+'the ids of tasks by names or LIKE patterns; NULL for NULL, which is all. Errors: 42704 one that
+fits no task, 22004 nulls, 22025 a pattern that ends with a backslash';
 
 CREATE FUNCTION cudal1.best_speedups(method text, device text, task_ids bigint[] DEFAULT NULL)
 RETURNS TABLE (task_id bigint, level int, candidate_id bigint, speedup float8, evaluated boolean)
@@ -80,7 +95,8 @@ BEGIN ATOMIC
 		-- what was asked for: a class, a model, or nothing
 		SELECT best_speedups.device AS name, best_speedups.device IN ('cpu', 'cuda') AS is_class,
 			   CASE WHEN best_speedups.device IN ('cpu', 'cuda') THEN best_speedups.device
-					ELSE (SELECT d.class FROM cudal1.device AS d WHERE d.model = best_speedups.device
+					ELSE (SELECT d.class FROM cudal1.device AS d
+						WHERE d.model = best_speedups.device
 						  ORDER BY d.device_id LIMIT 1) END AS class
 	), tasks AS (
 		SELECT t.task_id, t.level, t.device_model
@@ -88,7 +104,8 @@ BEGIN ATOMIC
 		CROSS JOIN asked AS a
 		CROSS JOIN LATERAL (
 			SELECT CASE WHEN t.device IN ('cpu', 'cuda') THEN t.device
-						WHEN t.language IN ('c', 'cuda') THEN CASE WHEN t.language = 'c' THEN 'cpu' ELSE 'cuda' END
+						WHEN t.language IN ('c', 'cuda') THEN CASE WHEN t.language = 'c' THEN 'cpu'
+							ELSE 'cuda' END
 						ELSE (SELECT d.class FROM cudal1.device AS d WHERE d.model = t.device
 							  ORDER BY d.device_id LIMIT 1) END AS class) AS k
 		WHERE (a.name IS NULL OR a.class IS NULL OR k.class IS NULL OR k.class = a.class)
@@ -101,19 +118,23 @@ BEGIN ATOMIC
 		CROSS JOIN asked AS a
 		JOIN tasks AS t ON t.task_id = m.task_id
 		JOIN cudal1.candidate AS c ON c.candidate_id = m.candidate_id
-		WHERE m.kind = 'evaluate' AND m.reward IS NOT NULL AND c.purpose = 'normal' AND c.failure IS DISTINCT FROM 'withdrawn'
-			AND m.device_model = CASE WHEN a.name IS NULL OR a.is_class THEN COALESCE(t.device_model, m.device_model)
+		WHERE m.kind = 'evaluate' AND m.reward IS NOT NULL AND c.purpose = 'normal'
+			AND c.failure IS DISTINCT FROM 'withdrawn'
+			AND m.device_model = CASE WHEN a.name IS NULL
+				OR a.is_class THEN COALESCE(t.device_model, m.device_model)
 									  ELSE a.name END
 			AND (best_speedups.method IS NULL
 				 OR EXISTS (SELECT FROM cudal1.proposal AS p
-							WHERE p.candidate_id = c.candidate_id AND p.method = best_speedups.method))
+							WHERE p.candidate_id = c.candidate_id
+								AND p.method = best_speedups.method))
 		ORDER BY m.candidate_id, m.measurement_id DESC
 	), imports AS MATERIALIZED (
 		SELECT c.task_id, c.candidate_id, c.reward, c.import_device FROM cudal1.candidate AS c
 		WHERE c.imported AND c.state = 'successful' AND c.purpose IN ('normal', 'withheld')
 			AND (best_speedups.method IS NULL
 				 OR EXISTS (SELECT FROM cudal1.proposal AS p
-							WHERE p.candidate_id = c.candidate_id AND p.method = best_speedups.method))
+							WHERE p.candidate_id = c.candidate_id
+								AND p.method = best_speedups.method))
 	), unevaluated AS (
 		SELECT t.task_id, t.device_model FROM tasks AS t
 		WHERE NOT EXISTS (SELECT FROM evaluations AS e WHERE e.task_id = t.task_id)
@@ -139,21 +160,28 @@ BEGIN ATOMIC
 		JOIN cudal1.candidate AS c ON c.candidate_id = i.candidate_id
 		JOIN unevaluated AS t ON t.task_id = c.task_id
 		LEFT JOIN cudal1.measurement AS m ON m.measurement_id = c.measurement_id
-		WHERE i.reward > 0 AND NOT a.is_class AND c.purpose IN ('normal', 'withheld') AND c.failure IS DISTINCT FROM 'withdrawn'
+		WHERE i.reward > 0 AND NOT a.is_class AND c.purpose IN ('normal', 'withheld')
+			AND c.failure IS DISTINCT FROM 'withdrawn'
 			AND COALESCE(m.device_model, c.import_device) IS DISTINCT FROM a.name
 			AND (best_speedups.method IS NULL
 				 OR EXISTS (SELECT FROM cudal1.proposal AS p
-							WHERE p.candidate_id = c.candidate_id AND p.method = best_speedups.method))
+							WHERE p.candidate_id = c.candidate_id
+								AND p.method = best_speedups.method))
 	)
 	SELECT DISTINCT ON (t.task_id) t.task_id, t.level, b.candidate_id, b.speedup, b.evaluated
 	FROM tasks AS t
-	LEFT JOIN (SELECT e.task_id, e.candidate_id, e.speedup, true AS evaluated FROM evaluations AS e WHERE e.speedup > 0
+	LEFT JOIN (SELECT e.task_id, e.candidate_id, e.speedup, true AS evaluated FROM evaluations AS e
+		WHERE e.speedup > 0
 			   UNION ALL
-			   SELECT w.task_id, w.candidate_id, w.speedup, false FROM rewards AS w) AS b ON b.task_id = t.task_id
+			   SELECT w.task_id, w.candidate_id, w.speedup, false
+				FROM rewards AS w) AS b ON b.task_id = t.task_id
 	ORDER BY t.task_id, b.speedup DESC NULLS LAST, b.candidate_id;
 END;
 COMMENT ON FUNCTION cudal1.best_speedups(text, text, bigint[]) IS
-'the best successful candidate of each task that is not retired by a method (NULL: any) on a device class or model (NULL: each task''s own), one row a task; speedup NULL where none succeeded; evaluated tells evaluations from training rewards. With a device, tasks of another class are left out; task_ids (NULL: all) chooses among the rest';
+'the best successful candidate of each task that is not retired by a method (NULL: any) on a device
+class or model (NULL: each task''s own), one row a task; speedup NULL where none succeeded;
+evaluated tells evaluations from training rewards. With a device, tasks of another class are left
+out; task_ids (NULL: all) chooses among the rest';
 
 CREATE FUNCTION cudal1.check_report(method text, device text, missing text DEFAULT 'zero')
 RETURNS void
@@ -168,19 +196,22 @@ BEGIN
 	IF check_report.device NOT IN ('cpu', 'cuda')
 		AND NOT EXISTS (SELECT FROM cudal1.device AS d WHERE d.model = check_report.device)
 		AND NOT EXISTS (SELECT FROM cudal1.imported_score AS i WHERE i.device = check_report.device)
-		AND NOT EXISTS (SELECT FROM cudal1.candidate AS c WHERE c.imported AND c.import_device = check_report.device)
+		AND NOT EXISTS (SELECT FROM cudal1.candidate AS c
+			WHERE c.imported AND c.import_device = check_report.device)
 		AND NOT EXISTS (SELECT FROM cudal1.task AS t WHERE t.device = check_report.device)
 	THEN
 		RAISE EXCEPTION USING ERRCODE = 'undefined_object',
 			MESSAGE = format('device "%s" is not known', check_report.device),
-			HINT = 'Name a class (cpu, cuda), or a model in cudal1.device or of an imported result.';
+			HINT = 'Name a class (cpu, cuda), or a model in cudal1.device or of an imported '
+				'result.';
 	END IF;
 	IF check_report.method IS NOT NULL
 		AND NOT EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.method = check_report.method)
 	THEN
 		-- a name that is taken, or shipped, may be proposed by yet
 		IF NOT EXISTS (SELECT FROM cudal1.method AS m WHERE m.name = check_report.method) THEN
-			PERFORM cudal1.does_not_exist('method', check_report.method, ARRAY(SELECT m.name FROM cudal1.method AS m ORDER BY m.name),
+			PERFORM cudal1.does_not_exist('method', check_report.method,
+				ARRAY(SELECT m.name FROM cudal1.method AS m ORDER BY m.name),
 				'cudal1.stat_method lists the methods with proposals.');
 		END IF;
 		RAISE NOTICE 'nothing was proposed by method "%"', check_report.method;
@@ -188,10 +219,12 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.check_report(text, text, text) IS
-'arguments that reports share: error 22023 for a bad missing, 42704 for an unknown device or method, a NOTICE for a method without proposals';
+'arguments that reports share: error 22023 for a bad missing, 42704 for an unknown device or method,
+a NOTICE for a method without proposals';
 
 CREATE FUNCTION cudal1.speedup_report(method text, device text, missing text, chosen text[])
-RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8, p25 float8, success bigint,
+RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8,
+	p25 float8, success bigint,
 			   speedup bigint)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -199,8 +232,10 @@ DECLARE
 	trained bigint;
 BEGIN
 	FOR level, tasks, mean, max, p75, p50, p25, success, speedup, trained IN
-		SELECT r.level, r.tasks, r.mean, r.max, r.p75, r.p50, r.p25, r.success, r.speedup, r.success - r.evaluated
-		FROM cudal1.level_report(speedup_report.method, speedup_report.device, speedup_report.missing, false, 0.1, 1, false, chosen) AS r
+		SELECT r.level, r.tasks, r.mean, r.max, r.p75, r.p50, r.p25, r.success, r.speedup,
+			r.success - r.evaluated
+		FROM cudal1.level_report(speedup_report.method, speedup_report.device,
+			speedup_report.missing, false, 0.1, 1, false, chosen) AS r
 	LOOP
 		RETURN NEXT;
 	END LOOP;
@@ -208,43 +243,60 @@ BEGIN
 	IF trained > 0 THEN
 		RAISE NOTICE USING
 			MESSAGE = format('training rewards are shown for %s task(s)', trained),
-			DETAIL = 'The best of many training rewards is biased upwards; evaluations replace them where there are any.';
+			DETAIL = 'The best of many training rewards is biased upwards; evaluations replace '
+				'them where there are any.';
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.speedup_report(text, text, text, text[]) IS 'what cudal1_speedup_report() does';
+COMMENT ON FUNCTION cudal1.speedup_report(text, text, text, text[]) IS
+'what cudal1_speedup_report() does';
 
-CREATE FUNCTION @extschema@.cudal1_speedup_report(method text DEFAULT NULL, device text DEFAULT NULL, missing text DEFAULT 'zero',
-	tasks text[] DEFAULT NULL)
-RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8, p25 float8, success bigint,
+CREATE FUNCTION @extschema@.cudal1_speedup_report(method text DEFAULT NULL,
+	device text DEFAULT NULL, missing text DEFAULT 'zero', tasks text[] DEFAULT NULL)
+RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8,
+	p25 float8, success bigint,
 			   speedup bigint)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-	SELECT r.* FROM cudal1.speedup_report(method, device, missing, cudal1_speedup_report.tasks) AS r;
+	SELECT r.* FROM cudal1.speedup_report(method, device, missing, cudal1_speedup_report.tasks)
+		AS r;
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_speedup_report(text, text, text, text[]) IS
-'the columns of CUDA-L1''s tables 4 to 7: one row a level, ''none'' for tasks without one, and ''All''. Each task counts with its best successful candidate by the method (of a proposal; NULL: any) on the device (class or model; NULL: the task''s own). missing: zero (a task without success counts 0, the paper''s way), one (counts 1.00), drop (is left out of tasks, mean and percentiles). tasks = all of the level, attempted or not, on devices of the class asked for; percentiles are linear; success = tasks with a successful candidate; speedup = those above 1.00. Imported results count; null, certification and ablation candidates do not. Evaluations are preferred where a task has any; a NOTICE counts the tasks that show training rewards. tasks: names or LIKE patterns of the tasks that count (NULL: all). Errors: 22023 bad missing, 42704 unknown method, device or task';
+'the columns of CUDA-L1''s tables 4 to 7: one row a level, ''none'' for tasks without one, and
+''All''. Each task counts with its best successful candidate by the method (of a proposal; NULL:
+any) on the device (class or model; NULL: the task''s own). missing: zero (a task without success
+counts 0, the paper''s way), one (counts 1.00), drop (is left out of tasks, mean and percentiles).
+tasks = all of the level, attempted or not, on devices of the class asked for; percentiles are
+linear; success = tasks with a successful candidate; speedup = those above 1.00. Imported results
+count; null, certification and ablation candidates do not. Evaluations are preferred where a task
+has any; a NOTICE counts the tasks that show training rewards. tasks: names or LIKE patterns of the
+tasks that count (NULL: all). Errors: 22023 bad missing, 42704 unknown method, device or task';
 
 /*
  * The paper's tables, one call each, and comparisons task by task.
  *
- * What a table makes of tasks without success decides its figures as much as the codes do, so every row says which convention
- * it follows and for how many tasks. Single tasks carry means of speedups (one of 449 in 250 adds 1.8), so geometric and
- * trimmed means stand beside them.
+ * What a table makes of tasks without success decides its figures as much as the codes do, so every
+ * row says which convention it follows and for how many tasks. Single tasks carry means of speedups
+ * (one of 449 in 250 adds 1.8), so geometric and trimmed means stand beside them.
  */
 
-CREATE FUNCTION cudal1.summarise(levels int[], speedups float8[], missing text, cut float8, faster_than float8)
-RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8, p25 float8, success bigint, speedup bigint,
+CREATE FUNCTION cudal1.summarise(levels int[], speedups float8[], missing text, cut float8,
+	faster_than float8)
+RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8,
+	p25 float8, success bigint, speedup bigint,
 			   geometric_mean float8, trimmed_mean float8, convention text)
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
 	IF summarise.cut IS NULL OR NOT (summarise.cut >= 0 AND summarise.cut < 0.5) THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'argument "cut" must be a share of at least 0 and below 0.5';
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE = 'argument "cut" must be a share of at least 0 and below 0.5';
 	END IF;
-	IF summarise.faster_than IS NULL OR NOT (summarise.faster_than >= 0 AND summarise.faster_than < 'infinity') THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'argument "faster_than" must be a speedup, for instance 1';
+	IF summarise.faster_than IS NULL
+		OR NOT (summarise.faster_than >= 0 AND summarise.faster_than < 'infinity') THEN
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE = 'argument "faster_than" must be a speedup, for instance 1';
 	END IF;
 	RETURN QUERY
 	WITH counted AS (
@@ -253,22 +305,29 @@ BEGIN
 					WHEN summarise.missing = 'one' THEN coalesce(u.achieved, 1)
 					ELSE u.achieved END AS x
 		FROM unnest(summarise.levels, summarise.speedups) AS u (level, achieved)
-			CROSS JOIN LATERAL (VALUES (coalesce(u.level::text, 'none'), coalesce(u.level, 2147483647)::bigint),
+			CROSS JOIN LATERAL (VALUES (coalesce(u.level::text, 'none'),
+				coalesce(u.level, 2147483647)::bigint),
 									   ('All', 2147483648)) AS g (label, place)
 	), ranked AS (
 		SELECT c.*, row_number() OVER w AS r, count(c.x) OVER (PARTITION BY c.label) AS n
 		FROM counted AS c WINDOW w AS (PARTITION BY c.label ORDER BY c.x NULLS LAST)
 	), rows AS (
 		SELECT r.label, r.place, count(r.x) AS tasks, avg(r.x) AS mean, max(r.x) AS max,
-			   -- numeric: of two rewards between which a percentile lies, what binary fractions add in the 16th digit is cut
-			   percentile_cont(0.75) WITHIN GROUP (ORDER BY r.x)::numeric::float8 AS p75, percentile_cont(0.5) WITHIN GROUP (ORDER BY r.x)::numeric::float8 AS p50,
-			   percentile_cont(0.25) WITHIN GROUP (ORDER BY r.x)::numeric::float8 AS p25, count(r.achieved) AS success,
+			   -- numeric: of two rewards between which a percentile lies, what binary fractions add
+			   -- in the 16th digit is cut
+			   percentile_cont(0.75) WITHIN GROUP (ORDER BY r.x)::numeric::float8 AS p75,
+				percentile_cont(0.5) WITHIN GROUP (ORDER BY r.x)::numeric::float8 AS p50,
+			   percentile_cont(0.25) WITHIN GROUP (ORDER BY r.x)::numeric::float8 AS p25,
+			   count(r.achieved) AS success,
 			   count(*) FILTER (WHERE r.achieved > summarise.faster_than) AS speedup,
-			   CASE WHEN min(r.x) = 0 THEN 0 ELSE exp(avg(ln(nullif(r.x, 0)))) END AS geometric_mean,
-			   avg(r.x) FILTER (WHERE r.r > floor(r.n * summarise.cut) AND r.r <= r.n - floor(r.n * summarise.cut)) AS trimmed_mean,
+			   CASE WHEN min(r.x) = 0 THEN 0
+				ELSE exp(avg(ln(nullif(r.x, 0)))) END AS geometric_mean,
+			   avg(r.x) FILTER (WHERE r.r > floor(r.n * summarise.cut)
+				AND r.r <= r.n - floor(r.n * summarise.cut)) AS trimmed_mean,
 			   count(*) - count(r.achieved) AS without
 		FROM ranked AS r GROUP BY r.label, r.place)
-	SELECT x.label, x.tasks, x.mean, x.max, x.p75, x.p50, x.p25, x.success, x.speedup, x.geometric_mean, x.trimmed_mean,
+	SELECT x.label, x.tasks, x.mean, x.max, x.p75, x.p50, x.p25, x.success, x.speedup,
+		x.geometric_mean, x.trimmed_mean,
 		   CASE summarise.missing WHEN 'zero' THEN format('%s without success count 0', x.without)
 								  WHEN 'one' THEN format('%s without success count 1.00', x.without)
 								  ELSE format('%s without success left out', x.without) END
@@ -280,7 +339,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.summarise(int[], float8[], text, float8, float8) IS
-'the figures of a table from one level and one best speedup (NULL: no success) a task; one row a level and All';
+'the figures of a table from one level and one best speedup (NULL: no success) a task; one row a
+level and All';
 
 CREATE FUNCTION cudal1.speaking_measurement(candidate_id bigint, speedup float8, evaluated boolean)
 RETURNS bigint
@@ -288,26 +348,33 @@ LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
 	SELECT CASE WHEN speaking_measurement.evaluated
 				THEN (SELECT pg_catalog.max(m.measurement_id) FROM cudal1.measurement AS m
-					  WHERE m.candidate_id = speaking_measurement.candidate_id AND m.kind = 'evaluate'
+					  WHERE m.candidate_id = speaking_measurement.candidate_id
+						AND m.kind = 'evaluate'
 						AND m.reward = speaking_measurement.speedup)
 				ELSE (SELECT c.measurement_id FROM cudal1.candidate AS c
-					  WHERE c.candidate_id = speaking_measurement.candidate_id AND c.reward = speaking_measurement.speedup) END;
+					  WHERE c.candidate_id = speaking_measurement.candidate_id
+						AND c.reward = speaking_measurement.speedup) END;
 END;
 COMMENT ON FUNCTION cudal1.speaking_measurement(bigint, float8, boolean) IS
 'the measurement that a row of cudal1.best_speedups() rests on; NULL for an imported score';
 
-CREATE FUNCTION cudal1.unrounded(candidate_id bigint, speedup float8, evaluated boolean, device text)
+CREATE FUNCTION cudal1.unrounded(candidate_id bigint, speedup float8, evaluated boolean,
+	device text)
 RETURNS float8
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
 	SELECT COALESCE(
 		CASE WHEN unrounded.evaluated
 			 THEN (SELECT m.score FROM cudal1.measurement AS m
-				   WHERE m.measurement_id = cudal1.speaking_measurement(unrounded.candidate_id, unrounded.speedup, true)) END,
-		(SELECT i.score FROM cudal1.imported_score AS i JOIN cudal1.candidate AS c ON c.candidate_id = i.candidate_id
-		 WHERE i.candidate_id = unrounded.candidate_id AND i.device = COALESCE(unrounded.device, c.import_device)
+				   WHERE m.measurement_id = cudal1.speaking_measurement(unrounded.candidate_id,
+					unrounded.speedup, true)) END,
+		(SELECT i.score FROM cudal1.imported_score AS i
+			JOIN cudal1.candidate AS c ON c.candidate_id = i.candidate_id
+		 WHERE i.candidate_id = unrounded.candidate_id
+			AND i.device = COALESCE(unrounded.device, c.import_device)
 			AND i.reward = unrounded.speedup),
-		(SELECT c.score FROM cudal1.candidate AS c WHERE c.candidate_id = unrounded.candidate_id AND c.reward = unrounded.speedup),
+		(SELECT c.score FROM cudal1.candidate AS c WHERE c.candidate_id = unrounded.candidate_id
+			AND c.reward = unrounded.speedup),
 		unrounded.speedup);
 END;
 COMMENT ON FUNCTION cudal1.unrounded(bigint, float8, boolean, text) IS
@@ -315,98 +382,139 @@ COMMENT ON FUNCTION cudal1.unrounded(bigint, float8, boolean, text) IS
 
 CREATE FUNCTION cudal1.level_report(method text, device text, missing text,
 	without_weak boolean, cut float8, faster_than float8, unrounded boolean, chosen text[])
-RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8, p25 float8, success bigint, speedup bigint,
-			   geometric_mean float8, trimmed_mean float8, convention text, evaluated bigint, weak bigint)
+RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8,
+	p25 float8, success bigint, speedup bigint,
+			   geometric_mean float8, trimmed_mean float8, convention text, evaluated bigint,
+			   weak bigint)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
 	IF level_report.without_weak IS NULL OR level_report.unrounded IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'without_weak and unrounded must not be null';
+		RAISE EXCEPTION USING ERRCODE = '22004',
+			MESSAGE = 'without_weak and unrounded must not be null';
 	END IF;
 	PERFORM cudal1.check_report(level_report.method, level_report.device, level_report.missing);
 	RETURN QUERY
 	WITH best AS MATERIALIZED (
 		SELECT b.task_id, b.level, b.evaluated, t.certified IS NOT DISTINCT FROM 'weak' AS weak,
 			   CASE WHEN level_report.unrounded AND b.speedup IS NOT NULL
-					THEN cudal1.unrounded(b.candidate_id, b.speedup, b.evaluated, level_report.device) ELSE b.speedup END AS speedup
-		FROM cudal1.best_speedups(level_report.method, level_report.device, cudal1.choose_tasks(level_report.chosen)) AS b
+					THEN cudal1.unrounded(b.candidate_id, b.speedup, b.evaluated,
+						level_report.device) ELSE b.speedup END AS speedup
+		FROM cudal1.best_speedups(level_report.method, level_report.device,
+			cudal1.choose_tasks(level_report.chosen)) AS b
 			JOIN cudal1.task AS t ON t.task_id = b.task_id
 		WHERE NOT (level_report.without_weak AND t.certified IS NOT DISTINCT FROM 'weak')
 	), marks AS (
-		SELECT g.label, count(*) FILTER (WHERE b.evaluated) AS evaluated, count(*) FILTER (WHERE b.weak) AS weak
-		FROM best AS b CROSS JOIN LATERAL (VALUES (coalesce(b.level::text, 'none')), ('All')) AS g (label)
+		SELECT g.label, count(*) FILTER (WHERE b.evaluated) AS evaluated,
+		count(*) FILTER (WHERE b.weak) AS weak
+		FROM best AS b CROSS
+			JOIN LATERAL (VALUES (coalesce(b.level::text, 'none')), ('All')) AS g (label)
 		GROUP BY g.label)
-	SELECT s.level, s.tasks, s.mean, s.max, s.p75, s.p50, s.p25, s.success, s.speedup, s.geometric_mean, s.trimmed_mean, s.convention,
+	SELECT s.level, s.tasks, s.mean, s.max, s.p75, s.p50, s.p25, s.success, s.speedup,
+		s.geometric_mean, s.trimmed_mean, s.convention,
 		   coalesce(m.evaluated, 0), coalesce(m.weak, 0)
 	FROM cudal1.summarise((SELECT array_agg(b.level ORDER BY b.task_id) FROM best AS b),
 						  (SELECT array_agg(b.speedup ORDER BY b.task_id) FROM best AS b),
-						  level_report.missing, level_report.cut, level_report.faster_than) WITH ORDINALITY AS s (level, tasks, mean, max, p75, p50, p25,
+						  level_report.missing, level_report.cut,
+						  level_report.faster_than) WITH ORDINALITY AS s (level, tasks, mean, max,
+						  p75, p50, p25,
 							success, speedup, geometric_mean, trimmed_mean, convention, place)
 		LEFT JOIN marks AS m ON m.label = s.level
 	ORDER BY s.place;
 END
 $$;
-COMMENT ON FUNCTION cudal1.level_report(text, text, text, boolean, float8, float8, boolean, text[]) IS 'what cudal1_level_report() does';
+COMMENT ON FUNCTION cudal1.level_report(text, text, text, boolean, float8, float8, boolean, text[])
+	IS
+'what cudal1_level_report() does';
 
-CREATE FUNCTION @extschema@.cudal1_level_report(method text DEFAULT NULL, device text DEFAULT NULL, missing text DEFAULT 'zero',
-	without_weak boolean DEFAULT false, cut float8 DEFAULT 0.1, faster_than float8 DEFAULT 1, unrounded boolean DEFAULT false,
-	tasks text[] DEFAULT NULL)
-RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8, p25 float8, success bigint, speedup bigint,
-			   geometric_mean float8, trimmed_mean float8, convention text, evaluated bigint, weak bigint)
+CREATE FUNCTION @extschema@.cudal1_level_report(method text DEFAULT NULL, device text DEFAULT NULL,
+	missing text DEFAULT 'zero', without_weak boolean DEFAULT false, cut float8 DEFAULT 0.1,
+	faster_than float8 DEFAULT 1, unrounded boolean DEFAULT false, tasks text[] DEFAULT NULL)
+RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8,
+	p25 float8, success bigint, speedup bigint,
+			   geometric_mean float8, trimmed_mean float8, convention text, evaluated bigint,
+			   weak bigint)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-	SELECT r.* FROM cudal1.level_report(method, device, missing, without_weak, cut, faster_than, unrounded, cudal1_level_report.tasks) AS r;
+	SELECT r.* FROM cudal1.level_report(method, device, missing, without_weak, cut, faster_than,
+		unrounded, cudal1_level_report.tasks) AS r;
 END;
-COMMENT ON FUNCTION @extschema@.cudal1_level_report(text, text, text, boolean, float8, float8, boolean, text[]) IS
-'CUDA-L1, table 4: the columns of cudal1_speedup_report(), then geometric_mean (0 as soon as a task counts 0), trimmed_mean (without the share cut of the tasks at either end, 0.1 by default), convention (what was made of tasks without success, and how many), evaluated (tasks whose speedup is an evaluation, not a training reward), weak (tasks that certification found not to discriminate; without_weak leaves them out). faster_than: what the column speedup counts above (1); unrounded: scores as they were measured or imported, not rewards, which are rounded to two decimals towards 1. tasks: names or LIKE patterns of the tasks that count (NULL: all). Errors: 22023 bad missing, cut or faster_than, 42704 unknown method, device or task';
+COMMENT ON FUNCTION @extschema@.cudal1_level_report(text, text, text, boolean, float8, float8,
+	boolean, text[]) IS
+'CUDA-L1, table 4: the columns of cudal1_speedup_report(), then geometric_mean (0 as soon as a task
+counts 0), trimmed_mean (without the share cut of the tasks at either end, 0.1 by default),
+convention (what was made of tasks without success, and how many), evaluated (tasks whose speedup is
+an evaluation, not a training reward), weak (tasks that certification found not to discriminate;
+without_weak leaves them out). faster_than: what the column speedup counts above (1); unrounded:
+scores as they were measured or imported, not rewards, which are rounded to two decimals towards 1.
+tasks: names or LIKE patterns of the tasks that count (NULL: all). Errors: 22023 bad missing, cut or
+faster_than, 42704 unknown method, device or task';
 
-CREATE FUNCTION @extschema@.cudal1_method_report(methods text[] DEFAULT NULL, device text DEFAULT NULL, missing text DEFAULT 'zero',
-	without_weak boolean DEFAULT false, cut float8 DEFAULT 0.1, faster_than float8 DEFAULT 1, unrounded boolean DEFAULT false,
+CREATE FUNCTION @extschema@.cudal1_method_report(methods text[] DEFAULT NULL,
+	device text DEFAULT NULL, missing text DEFAULT 'zero', without_weak boolean DEFAULT false,
+	cut float8 DEFAULT 0.1, faster_than float8 DEFAULT 1, unrounded boolean DEFAULT false,
 	tasks text[] DEFAULT NULL)
-RETURNS TABLE (level text, method text, tasks bigint, mean float8, max float8, p75 float8, p50 float8, p25 float8, success bigint,
-			   speedup bigint, geometric_mean float8, trimmed_mean float8, convention text, evaluated bigint, weak bigint)
+RETURNS TABLE (level text, method text, tasks bigint, mean float8, max float8, p75 float8,
+	p50 float8, p25 float8, success bigint,
+			   speedup bigint, geometric_mean float8, trimmed_mean float8, convention text,
+			   evaluated bigint, weak bigint)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-	SELECT r.level, m.name, r.tasks, r.mean, r.max, r.p75, r.p50, r.p25, r.success, r.speedup, r.geometric_mean, r.trimmed_mean,
+	SELECT r.level, m.name, r.tasks, r.mean, r.max, r.p75, r.p50, r.p25, r.success, r.speedup,
+		r.geometric_mean, r.trimmed_mean,
 		   r.convention, r.evaluated, r.weak
 	FROM ROWS FROM (pg_catalog.unnest(COALESCE(cudal1_method_report.methods,
 						ARRAY(SELECT DISTINCT p.method FROM cudal1.proposal AS p
-								JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id AND c.purpose IN ('normal', 'withheld')
+								JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
+									AND c.purpose IN ('normal', 'withheld')
 							  ORDER BY p.method)))) WITH ORDINALITY AS m (name, place)
-		CROSS JOIN LATERAL cudal1.level_report(m.name, cudal1_method_report.device, cudal1_method_report.missing,
-			cudal1_method_report.without_weak, cudal1_method_report.cut, cudal1_method_report.faster_than, cudal1_method_report.unrounded,
-			cudal1_method_report.tasks) AS r
+		CROSS JOIN LATERAL cudal1.level_report(m.name, cudal1_method_report.device,
+			cudal1_method_report.missing, cudal1_method_report.without_weak,
+			cudal1_method_report.cut, cudal1_method_report.faster_than,
+			cudal1_method_report.unrounded, cudal1_method_report.tasks) AS r
 	ORDER BY r.level = 'All', r.level = 'none', pg_catalog.length(r.level), r.level, m.place;
 END;
-COMMENT ON FUNCTION @extschema@.cudal1_method_report(text[], text, text, boolean, float8, float8, boolean, text[]) IS
-'CUDA-L1, tables 5 (rows All) and 11 (rows of the levels): cudal1_level_report() for each method, in the order given; NULL: all methods with ordinary candidates, by name';
+COMMENT ON FUNCTION @extschema@.cudal1_method_report(text[], text, text, boolean, float8, float8,
+	boolean, text[]) IS
+'CUDA-L1, tables 5 (rows All) and 11 (rows of the levels): cudal1_level_report() for each method, in
+the order given; NULL: all methods with ordinary candidates, by name';
 
-CREATE FUNCTION @extschema@.cudal1_device_report(devices text[] DEFAULT NULL, method text DEFAULT NULL, missing text DEFAULT 'zero',
-	without_weak boolean DEFAULT false, cut float8 DEFAULT 0.1, faster_than float8 DEFAULT 1, unrounded boolean DEFAULT false,
+CREATE FUNCTION @extschema@.cudal1_device_report(devices text[] DEFAULT NULL,
+	method text DEFAULT NULL, missing text DEFAULT 'zero', without_weak boolean DEFAULT false,
+	cut float8 DEFAULT 0.1, faster_than float8 DEFAULT 1, unrounded boolean DEFAULT false,
 	tasks text[] DEFAULT NULL)
-RETURNS TABLE (level text, device text, tasks bigint, mean float8, max float8, p75 float8, p50 float8, p25 float8, success bigint,
-			   speedup bigint, geometric_mean float8, trimmed_mean float8, convention text, evaluated bigint, weak bigint)
+RETURNS TABLE (level text, device text, tasks bigint, mean float8, max float8, p75 float8,
+	p50 float8, p25 float8, success bigint,
+			   speedup bigint, geometric_mean float8, trimmed_mean float8, convention text,
+			   evaluated bigint, weak bigint)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-	SELECT r.level, m.name, r.tasks, r.mean, r.max, r.p75, r.p50, r.p25, r.success, r.speedup, r.geometric_mean, r.trimmed_mean,
+	SELECT r.level, m.name, r.tasks, r.mean, r.max, r.p75, r.p50, r.p25, r.success, r.speedup,
+		r.geometric_mean, r.trimmed_mean,
 		   r.convention, r.evaluated, r.weak
 	FROM ROWS FROM (pg_catalog.unnest(COALESCE(cudal1_device_report.devices,
-						ARRAY(SELECT t.device_model FROM cudal1.task AS t WHERE t.device_model IS NOT NULL
+						ARRAY(SELECT t.device_model FROM cudal1.task AS t
+							WHERE t.device_model IS NOT NULL
 							  UNION SELECT i.device FROM cudal1.imported_score AS i
-							  UNION SELECT e.device_model FROM cudal1.measurement AS e WHERE e.kind = 'evaluate' AND e.reward IS NOT NULL
+							  UNION SELECT e.device_model FROM cudal1.measurement AS e
+								WHERE e.kind = 'evaluate' AND e.reward IS NOT NULL
 							  ORDER BY 1)))) WITH ORDINALITY AS m (name, place)
-		CROSS JOIN LATERAL cudal1.level_report(cudal1_device_report.method, m.name, cudal1_device_report.missing,
-			cudal1_device_report.without_weak, cudal1_device_report.cut, cudal1_device_report.faster_than, cudal1_device_report.unrounded,
-			cudal1_device_report.tasks) AS r
+		CROSS JOIN LATERAL cudal1.level_report(cudal1_device_report.method, m.name,
+			cudal1_device_report.missing, cudal1_device_report.without_weak,
+			cudal1_device_report.cut, cudal1_device_report.faster_than,
+			cudal1_device_report.unrounded, cudal1_device_report.tasks) AS r
 	ORDER BY r.level = 'All', r.level = 'none', pg_catalog.length(r.level), r.level, m.place;
 END;
-COMMENT ON FUNCTION @extschema@.cudal1_device_report(text[], text, text, boolean, float8, float8, boolean, text[]) IS
-'CUDA-L1, tables 6 (rows All) and 7 (rows of the levels): cudal1_level_report() for each device model, in the order given; NULL: all models with rewards, evaluations or imported scores, by name';
+COMMENT ON FUNCTION @extschema@.cudal1_device_report(text[], text, text, boolean, float8, float8,
+	boolean, text[]) IS
+'CUDA-L1, tables 6 (rows All) and 7 (rows of the levels): cudal1_level_report() for each device
+model, in the order given; NULL: all models with rewards, evaluations or imported scores, by name';
 
-CREATE FUNCTION @extschema@.cudal1_top_tasks(n int DEFAULT 10, method text DEFAULT NULL, device text DEFAULT NULL,
-	without_weak boolean DEFAULT false, tasks text[] DEFAULT NULL)
-RETURNS TABLE (rank bigint, level int, problem int, task text, speedup float8, lower float8, upper float8, candidate_id bigint,
+CREATE FUNCTION @extschema@.cudal1_top_tasks(n int DEFAULT 10, method text DEFAULT NULL,
+	device text DEFAULT NULL, without_weak boolean DEFAULT false, tasks text[] DEFAULT NULL)
+RETURNS TABLE (rank bigint, level int, problem int, task text, speedup float8, lower float8,
+	upper float8, candidate_id bigint,
 			   methods text[], evaluated boolean, wide boolean)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -417,46 +525,64 @@ BEGIN
 	END IF;
 	PERFORM cudal1.check_report(cudal1_top_tasks.method, cudal1_top_tasks.device);
 	RETURN QUERY
-	SELECT rank() OVER (ORDER BY b.speedup DESC), t.level, t.problem, t.name, b.speedup, m.lower, m.upper, b.candidate_id,
-		   ARRAY(SELECT DISTINCT p.method FROM cudal1.proposal AS p WHERE p.candidate_id = b.candidate_id ORDER BY p.method), b.evaluated,
+	SELECT rank() OVER (ORDER BY b.speedup DESC), t.level, t.problem, t.name, b.speedup, m.lower,
+		m.upper, b.candidate_id,
+		   ARRAY(SELECT DISTINCT p.method FROM cudal1.proposal AS p
+			WHERE p.candidate_id = b.candidate_id ORDER BY p.method), b.evaluated,
 		   coalesce(m.wide, false)
-	FROM cudal1.best_speedups(cudal1_top_tasks.method, cudal1_top_tasks.device, cudal1.choose_tasks(cudal1_top_tasks.tasks)) AS b
+	FROM cudal1.best_speedups(cudal1_top_tasks.method, cudal1_top_tasks.device,
+		cudal1.choose_tasks(cudal1_top_tasks.tasks)) AS b
 		JOIN cudal1.task AS t ON t.task_id = b.task_id
-		LEFT JOIN cudal1.measurement AS m ON m.measurement_id = cudal1.speaking_measurement(b.candidate_id, b.speedup, b.evaluated)
-	WHERE b.speedup IS NOT NULL AND NOT (cudal1_top_tasks.without_weak AND t.certified IS NOT DISTINCT FROM 'weak')
+		LEFT JOIN cudal1.measurement AS m
+			ON m.measurement_id = cudal1.speaking_measurement(b.candidate_id, b.speedup,
+			b.evaluated)
+	WHERE b.speedup IS NOT NULL
+		AND NOT (cudal1_top_tasks.without_weak AND t.certified IS NOT DISTINCT FROM 'weak')
 	ORDER BY b.speedup DESC, t.name
 	LIMIT cudal1_top_tasks.n;
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_top_tasks(int, text, text, boolean, text[]) IS
-'CUDA-L1, table 8: the n tasks with the highest speedups; lower and upper: interval of the measurement it rests on (NULL: imported); methods: all that proposed the code; wide: the speedup is an end of that interval. tasks as in cudal1_speedup_report(). Errors: 22023 n below 1, 42704 unknown method, device or task';
+'CUDA-L1, table 8: the n tasks with the highest speedups; lower and upper: interval of the
+measurement it rests on (NULL: imported); methods: all that proposed the code; wide: the speedup is
+an end of that interval. tasks as in cudal1_speedup_report(). Errors: 22023 n below 1, 42704 unknown
+method, device or task';
 
-CREATE FUNCTION cudal1.speedup_histogram(method text, device text, width float8, without_weak boolean, chosen text[])
-RETURNS TABLE (level text, lower float8, upper float8, speedup_from float8, speedup_to float8, tasks bigint, share float8)
+CREATE FUNCTION cudal1.speedup_histogram(method text, device text, width float8,
+	without_weak boolean, chosen text[])
+RETURNS TABLE (level text, lower float8, upper float8, speedup_from float8, speedup_to float8,
+	tasks bigint, share float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
-	IF speedup_histogram.width IS NULL OR NOT (speedup_histogram.width >= 0.001 AND speedup_histogram.width <= 10) THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'argument "width" must lie between 0.001 and 10';
+	IF speedup_histogram.width IS NULL
+		OR NOT (speedup_histogram.width >= 0.001 AND speedup_histogram.width <= 10) THEN
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE = 'argument "width" must lie between 0.001 and 10';
 	END IF;
 	PERFORM cudal1.check_report(speedup_histogram.method, speedup_histogram.device);
 	RETURN QUERY
 	WITH best AS MATERIALIZED (
 		SELECT b.level, floor(ln(b.speedup) / speedup_histogram.width)::int AS k
-		FROM cudal1.best_speedups(speedup_histogram.method, speedup_histogram.device, cudal1.choose_tasks(chosen)) AS b
+		FROM cudal1.best_speedups(speedup_histogram.method, speedup_histogram.device,
+			cudal1.choose_tasks(chosen)) AS b
 			JOIN cudal1.task AS t ON t.task_id = b.task_id
-		WHERE b.speedup > 0 AND NOT (speedup_histogram.without_weak AND t.certified IS NOT DISTINCT FROM 'weak')
+		WHERE b.speedup > 0
+			AND NOT (speedup_histogram.without_weak AND t.certified IS NOT DISTINCT FROM 'weak')
 	), labelled AS (
 		SELECT g.label, g.place, b.k
-		FROM best AS b CROSS JOIN LATERAL (VALUES (coalesce(b.level::text, 'none'), coalesce(b.level, 2147483647)::bigint),
+		FROM best AS b CROSS
+			JOIN LATERAL (VALUES (coalesce(b.level::text, 'none'),
+			coalesce(b.level, 2147483647)::bigint),
 												  ('All', 2147483648)) AS g (label, place)
 	), bins AS (
 		-- empty bins between the ends are bars of height 0
 		SELECT generate_series(min(b.k), max(b.k)) AS k FROM best AS b)
 	SELECT l.label, i.k * speedup_histogram.width, (i.k + 1) * speedup_histogram.width,
 		   exp(i.k * speedup_histogram.width), exp((i.k + 1) * speedup_histogram.width),
-		   count(x.k), count(x.k)::float8 / (SELECT count(*) FROM labelled AS y WHERE y.label = l.label)
+		   count(x.k), count(x.k)::float8 / (SELECT count(*) FROM labelled AS y
+			WHERE y.label = l.label)
 	FROM (SELECT DISTINCT y.label, y.place FROM labelled AS y) AS l
 		CROSS JOIN bins AS i
 		LEFT JOIN labelled AS x ON x.label = l.label AND x.k = i.k
@@ -464,29 +590,41 @@ BEGIN
 	ORDER BY l.place, i.k;
 END
 $$;
-COMMENT ON FUNCTION cudal1.speedup_histogram(text, text, float8, boolean, text[]) IS 'what cudal1_speedup_histogram() does';
+COMMENT ON FUNCTION cudal1.speedup_histogram(text, text, float8, boolean, text[]) IS
+'what cudal1_speedup_histogram() does';
 
-CREATE FUNCTION @extschema@.cudal1_speedup_histogram(method text DEFAULT NULL, device text DEFAULT NULL, width float8 DEFAULT 0.5,
-	without_weak boolean DEFAULT false, tasks text[] DEFAULT NULL)
-RETURNS TABLE (level text, lower float8, upper float8, speedup_from float8, speedup_to float8, tasks bigint, share float8)
+CREATE FUNCTION @extschema@.cudal1_speedup_histogram(method text DEFAULT NULL,
+	device text DEFAULT NULL, width float8 DEFAULT 0.5, without_weak boolean DEFAULT false,
+	tasks text[] DEFAULT NULL)
+RETURNS TABLE (level text, lower float8, upper float8, speedup_from float8, speedup_to float8,
+	tasks bigint, share float8)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-	SELECT r.* FROM cudal1.speedup_histogram(method, device, width, without_weak, cudal1_speedup_histogram.tasks) AS r;
+	SELECT r.* FROM cudal1.speedup_histogram(method, device, width, without_weak,
+		cudal1_speedup_histogram.tasks) AS r;
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_speedup_histogram(text, text, float8, boolean, text[]) IS
-'CUDA-L1, figure 3: successful tasks by ln speedup in bins [lower, upper) of a width (0.5), which are [speedup_from, speedup_to) in speedup; all levels over the same bins, share within the level. tasks as in cudal1_speedup_report(). Errors: 22023 bad width, 42704 unknown method, device or task';
+'CUDA-L1, figure 3: successful tasks by ln speedup in bins [lower, upper) of a width (0.5), which
+are [speedup_from, speedup_to) in speedup; all levels over the same bins, share within the level.
+tasks as in cudal1_speedup_report(). Errors: 22023 bad width, 42704 unknown method, device or task';
 
-CREATE FUNCTION cudal1.paired_test(a float8[], b float8[], confidence float8, OUT pairs bigint, OUT a_better bigint, OUT b_better bigint,
-	OUT ratio float8, OUT lower float8, OUT upper float8, OUT signed_rank_p float8, OUT sign_p float8)
+CREATE FUNCTION cudal1.paired_test(a float8[], b float8[], confidence float8, OUT pairs bigint,
+	OUT a_better bigint, OUT b_better bigint, OUT ratio float8, OUT lower float8, OUT upper float8,
+	OUT signed_rank_p float8, OUT sign_p float8)
 RETURNS record
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cudal1_paired_test';
 COMMENT ON FUNCTION cudal1.paired_test(float8[], float8[], float8) IS
-'compares speedups of two sides pair by pair. ratio: geometric mean of a / b, with Student''s t interval over the logarithms (NULL where a side is 0 and the other is not); signed_rank_p: Wilcoxon''s test, two-sided, zero differences dropped, ties at middle ranks, exact up to 400 pairs; sign_p: the exact two-sided sign test. Errors: 2202E lengths, 22023 negative speedups or bad confidence';
+'compares speedups of two sides pair by pair. ratio: geometric mean of a / b, with Student''s t
+interval over the logarithms (NULL where a side is 0 and the other is not); signed_rank_p:
+Wilcoxon''s test, two-sided, zero differences dropped, ties at middle ranks, exact up to 400 pairs;
+sign_p: the exact two-sided sign test. Errors: 2202E lengths, 22023 negative speedups or bad
+confidence';
 
 CREATE FUNCTION cudal1.compare_tasks(method_a text, method_b text, device_a text, device_b text,
 	missing text, without_weak boolean, tasks text[])
-RETURNS TABLE (level int, task text, speedup_a float8, speedup_b float8, ratio float8, lower float8, upper float8)
+RETURNS TABLE (level int, task text, speedup_a float8, speedup_b float8, ratio float8, lower float8,
+	upper float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -496,80 +634,114 @@ BEGIN
 	IF compare_tasks.without_weak IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'without_weak must not be null';
 	END IF;
-	PERFORM cudal1.check_report(compare_tasks.method_a, compare_tasks.device_a, compare_tasks.missing);
+	PERFORM cudal1.check_report(compare_tasks.method_a, compare_tasks.device_a,
+		compare_tasks.missing);
 	PERFORM cudal1.check_report(compare_tasks.method_b, compare_tasks.device_b);
 	RETURN QUERY
 	WITH sides AS (
 		SELECT s.side, s.task_id, s.speedup, nullif(ln(m.upper / m.lower) / 2, 0) AS half
-		FROM (SELECT 'a' AS side, x.* FROM cudal1.best_speedups(compare_tasks.method_a, compare_tasks.device_a, chosen) AS x
+		FROM (SELECT 'a' AS side,
+			x.* FROM cudal1.best_speedups(compare_tasks.method_a, compare_tasks.device_a,
+			chosen) AS x
 			  UNION ALL
-			  SELECT 'b', x.* FROM cudal1.best_speedups(compare_tasks.method_b, compare_tasks.device_b, chosen) AS x) AS s
+			  SELECT 'b', x.* FROM cudal1.best_speedups(compare_tasks.method_b,
+				compare_tasks.device_b, chosen) AS x) AS s
 			LEFT JOIN cudal1.measurement AS m
-				ON m.measurement_id = cudal1.speaking_measurement(s.candidate_id, s.speedup, s.evaluated) AND m.lower > 0)
+				ON m.measurement_id = cudal1.speaking_measurement(s.candidate_id, s.speedup,
+					s.evaluated) AND m.lower > 0)
 	SELECT t.level, t.name, v.a, v.b, v.ratio,
-		   v.ratio * exp(-sqrt(a.half ^ 2 + b.half ^ 2)), v.ratio * exp(sqrt(a.half ^ 2 + b.half ^ 2))
+		   v.ratio * exp(-sqrt(a.half ^ 2 + b.half ^ 2)),
+		   v.ratio * exp(sqrt(a.half ^ 2 + b.half ^ 2))
 	FROM sides AS a
 		JOIN sides AS b ON b.task_id = a.task_id AND b.side = 'b'
 		JOIN cudal1.task AS t ON t.task_id = a.task_id
-		CROSS JOIN (SELECT CASE compare_tasks.missing WHEN 'zero' THEN 0::float8 WHEN 'one' THEN 1 END AS instead) AS i
-		CROSS JOIN LATERAL (SELECT coalesce(a.speedup, i.instead) AS a, coalesce(b.speedup, i.instead) AS b) AS w
-		CROSS JOIN LATERAL (SELECT w.a, w.b, CASE WHEN w.a = w.b THEN 1 WHEN w.b > 0 THEN w.a / w.b END AS ratio) AS v
+		CROSS JOIN (SELECT CASE compare_tasks.missing WHEN 'zero' THEN 0::float8
+			WHEN 'one' THEN 1 END AS instead) AS i
+		CROSS JOIN LATERAL (SELECT coalesce(a.speedup, i.instead) AS a,
+			coalesce(b.speedup, i.instead) AS b) AS w
+		CROSS JOIN LATERAL (SELECT w.a, w.b, CASE WHEN w.a = w.b THEN 1
+			WHEN w.b > 0 THEN w.a / w.b END AS ratio) AS v
 	WHERE a.side = 'a' AND v.a IS NOT NULL AND v.b IS NOT NULL
 		AND NOT (compare_tasks.without_weak AND t.certified IS NOT DISTINCT FROM 'weak')
 	ORDER BY t.level NULLS LAST, t.task_id;
 END
 $$;
-COMMENT ON FUNCTION cudal1.compare_tasks(text, text, text, text, text, boolean, text[]) IS 'what cudal1_compare_tasks() does';
+COMMENT ON FUNCTION cudal1.compare_tasks(text, text, text, text, text, boolean, text[]) IS
+'what cudal1_compare_tasks() does';
 
-CREATE FUNCTION @extschema@.cudal1_compare_tasks(method_a text, method_b text, device_a text DEFAULT NULL, device_b text DEFAULT NULL,
-	missing text DEFAULT 'one', without_weak boolean DEFAULT false, tasks text[] DEFAULT NULL)
-RETURNS TABLE (level int, task text, speedup_a float8, speedup_b float8, ratio float8, lower float8, upper float8)
+CREATE FUNCTION @extschema@.cudal1_compare_tasks(method_a text, method_b text,
+	device_a text DEFAULT NULL, device_b text DEFAULT NULL, missing text DEFAULT 'one',
+	without_weak boolean DEFAULT false, tasks text[] DEFAULT NULL)
+RETURNS TABLE (level int, task text, speedup_a float8, speedup_b float8, ratio float8, lower float8,
+	upper float8)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-	SELECT r.* FROM cudal1.compare_tasks(method_a, method_b, device_a, device_b, missing, without_weak, tasks) AS r;
+	SELECT r.* FROM cudal1.compare_tasks(method_a, method_b, device_a, device_b, missing,
+		without_weak, tasks) AS r;
 END;
-COMMENT ON FUNCTION @extschema@.cudal1_compare_tasks(text, text, text, text, text, boolean, text[]) IS
-'two methods (NULL: any), or one on two devices, task by task: best speedups, their ratio a / b (NULL where only b is 0) and its interval from those of the two measurements (NULL: imported or missing). missing: one (no improvement counts 1.00), zero, or drop (tasks that only one side solved are left out). tasks as in cudal1_speedup_report()';
+COMMENT ON FUNCTION @extschema@.cudal1_compare_tasks(text, text, text, text, text, boolean, text[])
+	IS
+'two methods (NULL: any), or one on two devices, task by task: best speedups, their ratio a / b
+(NULL where only b is 0) and its interval from those of the two measurements (NULL: imported or
+missing). missing: one (no improvement counts 1.00), zero, or drop (tasks that only one side solved
+are left out). tasks as in cudal1_speedup_report()';
 
-CREATE FUNCTION cudal1.compare(method_a text, method_b text, device_a text, device_b text, missing text, without_weak boolean,
-	confidence float8, chosen text[])
-RETURNS TABLE (level text, tasks bigint, a_better bigint, b_better bigint, ratio float8, lower float8, upper float8,
+CREATE FUNCTION cudal1.compare(method_a text, method_b text, device_a text, device_b text,
+	missing text, without_weak boolean, confidence float8, chosen text[])
+RETURNS TABLE (level text, tasks bigint, a_better bigint, b_better bigint, ratio float8,
+	lower float8, upper float8,
 			   signed_rank_p float8, sign_p float8, convention text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
 	IF compare.confidence IS NULL OR NOT (compare.confidence > 0 AND compare.confidence < 1) THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'argument "confidence" must lie between 0 and 1';
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE = 'argument "confidence" must lie between 0 and 1';
 	END IF;
 	RETURN QUERY
 	WITH pairs AS MATERIALIZED (
 		SELECT c.* FROM cudal1.compare_tasks(compare.method_a, compare.method_b, compare.device_a,
 			compare.device_b, compare.missing, compare.without_weak, compare.chosen) AS c
 	), groups AS (
-		SELECT g.label, g.place, array_agg(p.speedup_a ORDER BY p.task) AS a, array_agg(p.speedup_b ORDER BY p.task) AS b
-		FROM pairs AS p CROSS JOIN LATERAL (VALUES (coalesce(p.level::text, 'none'), coalesce(p.level, 2147483647)::bigint),
+		SELECT g.label, g.place, array_agg(p.speedup_a ORDER BY p.task) AS a,
+		array_agg(p.speedup_b ORDER BY p.task) AS b
+		FROM pairs AS p CROSS
+			JOIN LATERAL (VALUES (coalesce(p.level::text, 'none'),
+			coalesce(p.level, 2147483647)::bigint),
 												   ('All', 2147483648)) AS g (label, place)
 		GROUP BY g.label, g.place)
-	SELECT g.label, t.pairs, t.a_better, t.b_better, t.ratio, t.lower, t.upper, t.signed_rank_p, t.sign_p,
-		   CASE compare.missing WHEN 'zero' THEN 'missing results count 0' WHEN 'one' THEN 'missing results count 1.00'
+	SELECT g.label, t.pairs, t.a_better, t.b_better, t.ratio, t.lower, t.upper, t.signed_rank_p,
+		t.sign_p,
+		   CASE compare.missing WHEN 'zero' THEN 'missing results count 0'
+			WHEN 'one' THEN 'missing results count 1.00'
 									   ELSE 'tasks with a missing result left out' END
 	FROM groups AS g CROSS JOIN LATERAL cudal1.paired_test(g.a, g.b, compare.confidence) AS t
 	ORDER BY g.place;
 END
 $$;
-COMMENT ON FUNCTION cudal1.compare(text, text, text, text, text, boolean, float8, text[]) IS 'what cudal1_compare() does';
+COMMENT ON FUNCTION cudal1.compare(text, text, text, text, text, boolean, float8, text[]) IS
+'what cudal1_compare() does';
 
-CREATE FUNCTION @extschema@.cudal1_compare(method_a text, method_b text, device_a text DEFAULT NULL, device_b text DEFAULT NULL,
-	missing text DEFAULT 'one', without_weak boolean DEFAULT false, confidence float8 DEFAULT 0.95, tasks text[] DEFAULT NULL)
-RETURNS TABLE (level text, tasks bigint, a_better bigint, b_better bigint, ratio float8, lower float8, upper float8,
+CREATE FUNCTION @extschema@.cudal1_compare(method_a text, method_b text, device_a text DEFAULT NULL,
+	device_b text DEFAULT NULL, missing text DEFAULT 'one', without_weak boolean DEFAULT false,
+	confidence float8 DEFAULT 0.95, tasks text[] DEFAULT NULL)
+RETURNS TABLE (level text, tasks bigint, a_better bigint, b_better bigint, ratio float8,
+	lower float8, upper float8,
 			   signed_rank_p float8, sign_p float8, convention text)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-	SELECT r.* FROM cudal1.compare(method_a, method_b, device_a, device_b, missing, without_weak, confidence, cudal1_compare.tasks) AS r;
+	SELECT r.* FROM cudal1.compare(method_a, method_b, device_a, device_b, missing, without_weak,
+		confidence, cudal1_compare.tasks) AS r;
 END;
-COMMENT ON FUNCTION @extschema@.cudal1_compare(text, text, text, text, text, boolean, float8, text[]) IS
-'two methods, or one on two devices, over the tasks of each level and All: how often each is better, the geometric mean of the ratios a / b with its interval at the confidence (Student''s t over ln ratio, tasks as the sample), and two paired tests, two-sided: Wilcoxon''s signed ranks (exact up to 400 tasks) and signs (exact). missing as in cudal1_compare_tasks(); under zero an interval is NULL where one side failed alone, the tests still count it. tasks as in cudal1_speedup_report(). Errors: 22023 bad argument, 42704 unknown method, device or task';
+COMMENT ON FUNCTION @extschema@.cudal1_compare(text, text, text, text, text, boolean, float8,
+	text[]) IS
+'two methods, or one on two devices, over the tasks of each level and All: how often each is better,
+the geometric mean of the ratios a / b with its interval at the confidence (Student''s t over ln
+ratio, tasks as the sample), and two paired tests, two-sided: Wilcoxon''s signed ranks (exact up to
+400 tasks) and signs (exact). missing as in cudal1_compare_tasks(); under zero an interval is NULL
+where one side failed alone, the tests still count it. tasks as in cudal1_speedup_report(). Errors:
+22023 bad argument, 42704 unknown method, device or task';
 
 /*
  * Reports that ask for figures of one's own choice, and the list of all tasks.
@@ -581,12 +753,16 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
-	PERFORM cudal1.check_report(counted_speedups.method, counted_speedups.device, counted_speedups.missing);
+	PERFORM cudal1.check_report(counted_speedups.method, counted_speedups.device,
+		counted_speedups.missing);
 	RETURN QUERY
 	SELECT g.label, g.place,
-		   coalesce(b.speedup, CASE counted_speedups.missing WHEN 'zero' THEN 0 WHEN 'one' THEN 1 END)
-	FROM cudal1.best_speedups(counted_speedups.method, counted_speedups.device, cudal1.choose_tasks(counted_speedups.tasks)) AS b
-		CROSS JOIN LATERAL (VALUES (coalesce(b.level::text, 'none'), coalesce(b.level, 2147483647)::bigint),
+		   coalesce(b.speedup, CASE counted_speedups.missing WHEN 'zero' THEN 0
+			WHEN 'one' THEN 1 END)
+	FROM cudal1.best_speedups(counted_speedups.method, counted_speedups.device,
+		cudal1.choose_tasks(counted_speedups.tasks)) AS b
+		CROSS JOIN LATERAL (VALUES (coalesce(b.level::text, 'none'),
+			coalesce(b.level, 2147483647)::bigint),
 								   ('All', 2147483648)) AS g (label, place);
 	IF NOT FOUND THEN
 		RETURN QUERY VALUES ('All', 2147483648, NULL::float8);
@@ -594,23 +770,29 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.counted_speedups(text, text, text, text[]) IS
-'what each task counts with, once in its level and once in All; NULL where a task without success is dropped';
+'what each task counts with, once in its level and once in All; NULL where a task without success is
+dropped';
 
-CREATE FUNCTION @extschema@.cudal1_percentiles(method text DEFAULT NULL, fractions float8[] DEFAULT '{0.1,0.25,0.5,0.75,0.9}',
-	device text DEFAULT NULL, missing text DEFAULT 'zero', tasks text[] DEFAULT NULL)
+CREATE FUNCTION @extschema@.cudal1_percentiles(method text DEFAULT NULL,
+	fractions float8[] DEFAULT '{0.1,0.25,0.5,0.75,0.9}', device text DEFAULT NULL,
+	missing text DEFAULT 'zero', tasks text[] DEFAULT NULL)
 RETURNS TABLE (level text, fraction float8, speedup float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
-	IF (SELECT bool_and(coalesce(f >= 0 AND f <= 1, false)) FROM unnest(fractions) AS f) IS NOT TRUE THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'argument "fractions" must hold numbers between 0 and 1',
+	IF (SELECT bool_and(coalesce(f >= 0 AND f <= 1, false)) FROM unnest(fractions) AS f)
+		IS NOT TRUE THEN
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE = 'argument "fractions" must hold numbers between 0 and 1',
 			HINT = 'For instance {0.1,0.5,0.9}.';
 	END IF;
 	RETURN QUERY
 	SELECT g.level, f.fraction, cudal1.conservative_round(f.speedup)
-	FROM (SELECT c.level, c.place, percentile_cont(fractions) WITHIN GROUP (ORDER BY c.speedup) AS speedups
-		  FROM cudal1.counted_speedups(cudal1_percentiles.method, cudal1_percentiles.device, cudal1_percentiles.missing,
+	FROM (SELECT c.level, c.place,
+		percentile_cont(fractions) WITHIN GROUP (ORDER BY c.speedup) AS speedups
+		  FROM cudal1.counted_speedups(cudal1_percentiles.method, cudal1_percentiles.device,
+			cudal1_percentiles.missing,
 									   cudal1_percentiles.tasks) AS c
 		  GROUP BY c.level, c.place) AS g
 		CROSS JOIN LATERAL unnest(fractions, g.speedups) WITH ORDINALITY AS f (fraction, speedup, n)
@@ -618,55 +800,74 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_percentiles(text, float8[], text, text, text[]) IS
-'percentiles of the tasks'' speedups, at each of the fractions (0 to 1, linear between two tasks), for each level and All; rounded as rewards are, NULL where no task counts. method, device, missing and tasks as in cudal1_speedup_report(). Errors: 22023 bad fractions or missing, 42704 unknown method, device or task';
+'percentiles of the tasks'' speedups, at each of the fractions (0 to 1, linear between two tasks),
+for each level and All; rounded as rewards are, NULL where no task counts. method, device, missing
+and tasks as in cudal1_speedup_report(). Errors: 22023 bad fractions or missing, 42704 unknown
+method, device or task';
 
-CREATE FUNCTION cudal1.fast_p(method text, thresholds float8[], device text, missing text, tasks text[])
+CREATE FUNCTION cudal1.fast_p(method text, thresholds float8[], device text, missing text,
+	tasks text[])
 RETURNS TABLE (level text, p float8, share float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
-	IF (SELECT bool_and(coalesce(x >= 0 AND x < 'infinity', false)) FROM unnest(thresholds) AS x) IS NOT TRUE THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'argument "p" must hold speedups', HINT = 'For instance {1,1.5,2}.';
+	IF (SELECT bool_and(coalesce(x >= 0 AND x < 'infinity', false)) FROM unnest(thresholds) AS x)
+		IS NOT TRUE THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'argument "p" must hold speedups',
+			HINT = 'For instance {1,1.5,2}.';
 	END IF;
 	RETURN QUERY
-	SELECT c.level, x.p, count(*) FILTER (WHERE c.speedup > x.p)::float8 / nullif(count(c.speedup), 0)
+	SELECT c.level, x.p,
+		count(*) FILTER (WHERE c.speedup > x.p)::float8 / nullif(count(c.speedup), 0)
 	FROM cudal1.counted_speedups(fast_p.method, fast_p.device, fast_p.missing, fast_p.tasks) AS c
 		CROSS JOIN unnest(thresholds) WITH ORDINALITY AS x (p, n)
 	GROUP BY c.level, c.place, x.p, x.n
 	ORDER BY c.place, x.n;
 END
 $$;
-COMMENT ON FUNCTION cudal1.fast_p(text, float8[], text, text, text[]) IS 'what cudal1_fast_p() does';
+COMMENT ON FUNCTION cudal1.fast_p(text, float8[], text, text, text[]) IS
+'what cudal1_fast_p() does';
 
-CREATE FUNCTION @extschema@.cudal1_fast_p(method text DEFAULT NULL, p float8[] DEFAULT '{1,1.5,2}', device text DEFAULT NULL,
-	missing text DEFAULT 'zero', tasks text[] DEFAULT NULL)
+CREATE FUNCTION @extschema@.cudal1_fast_p(method text DEFAULT NULL, p float8[] DEFAULT '{1,1.5,2}',
+	device text DEFAULT NULL, missing text DEFAULT 'zero', tasks text[] DEFAULT NULL)
 RETURNS TABLE (level text, p float8, share float8)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
 	SELECT r.* FROM cudal1.fast_p(method, cudal1_fast_p.p, device, missing, tasks) AS r;
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_fast_p(text, float8[], text, text, text[]) IS
-'KernelBench''s fast_p: the share (0 to 1) of tasks whose speedup is above p, for each p, level and All; NULL where no task counts. method, device, missing and tasks as in cudal1_speedup_report(). Errors: 22023 bad p or missing, 42704 unknown method, device or task';
+'KernelBench''s fast_p: the share (0 to 1) of tasks whose speedup is above p, for each p, level and
+All; NULL where no task counts. method, device, missing and tasks as in cudal1_speedup_report().
+Errors: 22023 bad p or missing, 42704 unknown method, device or task';
 
-CREATE FUNCTION @extschema@.cudal1_task_report(method text DEFAULT NULL, device text DEFAULT NULL, tasks text[] DEFAULT NULL)
-RETURNS TABLE (task text, level int, state text, reward float8, lower float8, upper float8, failure text, candidate_id bigint,
+CREATE FUNCTION @extschema@.cudal1_task_report(method text DEFAULT NULL, device text DEFAULT NULL,
+	tasks text[] DEFAULT NULL)
+RETURNS TABLE (task text, level int, state text, reward float8, lower float8, upper float8,
+	failure text, candidate_id bigint,
 			   detail text, wide boolean, evaluated boolean, methods text[])
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-	model	constant text := CASE WHEN cudal1_task_report.device NOT IN ('cpu', 'cuda') THEN cudal1_task_report.device END;
+	model	constant text := CASE WHEN cudal1_task_report.device NOT IN ('cpu', 'cuda')
+		THEN cudal1_task_report.device END;
 BEGIN
 	PERFORM cudal1.check_report(cudal1_task_report.method, cudal1_task_report.device);
 	RETURN QUERY
-	SELECT t.name, t.level, coalesce(CASE WHEN b.speedup > 0 THEN 'successful' END, o.state, 'untried'),
-		   coalesce(b.speedup, CASE WHEN o.state = 'failed' THEN 0 END), m.lower, m.upper, o.failure, coalesce(b.candidate_id, o.candidate_id),
-		   o.detail, coalesce(m.wide, false), coalesce(b.evaluated, false),
-		   ARRAY(SELECT DISTINCT p.method FROM cudal1.proposal AS p WHERE p.candidate_id = coalesce(b.candidate_id, o.candidate_id) ORDER BY p.method)
-	FROM cudal1.best_speedups(cudal1_task_report.method, cudal1_task_report.device, cudal1.choose_tasks(cudal1_task_report.tasks)) AS b
+	SELECT t.name, t.level,
+		coalesce(CASE WHEN b.speedup > 0 THEN 'successful' END, o.state, 'untried'),
+		   coalesce(b.speedup, CASE WHEN o.state = 'failed' THEN 0 END), m.lower, m.upper,
+		   o.failure, coalesce(b.candidate_id, o.candidate_id), o.detail, coalesce(m.wide, false),
+		   coalesce(b.evaluated, false),
+		   ARRAY(SELECT DISTINCT p.method FROM cudal1.proposal AS p
+			WHERE p.candidate_id = coalesce(b.candidate_id, o.candidate_id) ORDER BY p.method)
+	FROM cudal1.best_speedups(cudal1_task_report.method, cudal1_task_report.device,
+		cudal1.choose_tasks(cudal1_task_report.tasks)) AS b
 		JOIN cudal1.task AS t ON t.task_id = b.task_id
-		LEFT JOIN cudal1.measurement AS m ON m.measurement_id = cudal1.speaking_measurement(b.candidate_id, b.speedup, b.evaluated)
+		LEFT JOIN cudal1.measurement AS m
+			ON m.measurement_id = cudal1.speaking_measurement(b.candidate_id, b.speedup,
+			b.evaluated)
 		LEFT JOIN LATERAL (
 			-- one that failed says more than one that waits, the last one more than those before
 			SELECT c.candidate_id, k.state, coalesce(e.outcome, c.failure) AS failure,
@@ -677,13 +878,18 @@ BEGIN
 					WHERE x.candidate_id = c.candidate_id AND x.kind = 'evaluate' AND x.reward = 0
 						AND x.device_model = coalesce(model, t.device_model, x.device_model)
 					ORDER BY x.measurement_id DESC LIMIT 1) AS e ON c.state = 'successful'
-				CROSS JOIN LATERAL (SELECT CASE WHEN e.outcome IS NULL THEN c.state ELSE 'failed' END AS state) AS k
-			WHERE b.speedup IS NULL AND c.task_id = t.task_id AND c.purpose IN ('normal', 'withheld')
+				CROSS JOIN LATERAL (SELECT CASE WHEN e.outcome IS NULL THEN c.state
+					ELSE 'failed' END AS state) AS k
+			WHERE b.speedup IS NULL AND c.task_id = t.task_id
+				AND c.purpose IN ('normal', 'withheld')
 				AND k.state <> 'successful'
 				AND (model IS NULL OR e.outcome IS NOT NULL
-					 OR CASE WHEN c.imported THEN c.import_device ELSE coalesce(t.device_model, t.device) END = model)
+					 OR CASE WHEN c.imported THEN c.import_device
+						ELSE coalesce(t.device_model, t.device) END = model)
 				AND (cudal1_task_report.method IS NULL
-					 OR EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.candidate_id = c.candidate_id AND p.method = cudal1_task_report.method))
+					 OR EXISTS (SELECT FROM cudal1.proposal AS p
+						WHERE p.candidate_id = c.candidate_id
+						AND p.method = cudal1_task_report.method))
 			ORDER BY array_position('{failed,verifying,measuring,queued,discarded}', k.state),
 				c.candidate_id DESC
 			LIMIT 1) AS o ON true
@@ -691,4 +897,10 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_task_report(text, text, text[]) IS
-'every task, with its best successful candidate by the method (NULL: any) on the device (NULL: the task''s own) as cudal1_speedup_report() counts it: reward, the interval of the measurement it rests on (NULL: imported), methods that proposed the code; wide: the reward is an end of that interval; evaluated: it is an evaluation. A task without one has the state of its last failed candidate, or else of one that waits or was discarded, with failure and detail, and untried where there is none. Reads the candidates of tasks without success. tasks as in cudal1_speedup_report(). Error 42704: unknown method, device or task';
+'every task, with its best successful candidate by the method (NULL: any) on the device (NULL: the
+task''s own) as cudal1_speedup_report() counts it: reward, the interval of the measurement it rests
+on (NULL: imported), methods that proposed the code; wide: the reward is an end of that interval;
+evaluated: it is an evaluation. A task without one has the state of its last failed candidate, or
+else of one that waits or was discarded, with failure and detail, and untried where there is none.
+Reads the candidates of tasks without success. tasks as in cudal1_speedup_report(). Error 42704:
+unknown method, device or task';
