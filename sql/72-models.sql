@@ -1,8 +1,10 @@
 /*
- * Models and requests. Everything that moves a request is here; cudal1-generate makes one try at a time and decides nothing.
+ * Models and requests. Everything that moves a request is here; cudal1-generate makes one try at a
+ * time and decides nothing.
  *
- * Order of locks: model, request, then those of a submission. An answer is accepted for the newest claim alone, but also
- * when that claim's lease has ended meanwhile, as long as nobody claimed the request again: it was paid for.
+ * Order of locks: model, request, then those of a submission. An answer is accepted for the newest
+ * claim alone, but also when that claim's lease has ended meanwhile, as long as nobody claimed the
+ * request again: it was paid for.
  */
 
 CREATE FUNCTION cudal1.find_model(name text)
@@ -17,13 +19,15 @@ BEGIN
 	END IF;
 	SELECT x.* INTO m FROM cudal1.model AS x WHERE x.name = find_model.name;
 	IF NOT FOUND THEN
-		PERFORM cudal1.does_not_exist('model', find_model.name, ARRAY(SELECT x.name FROM cudal1.model AS x ORDER BY x.name),
+		PERFORM cudal1.does_not_exist('model', find_model.name,
+			ARRAY(SELECT x.name FROM cudal1.model AS x ORDER BY x.name),
 			'cudal1.model lists the models; an operator adds one with cudal1_add_model().');
 	END IF;
 	RETURN m;
 END
 $$;
-COMMENT ON FUNCTION cudal1.find_model(text) IS 'the model of this name; error 42704 where there is none';
+COMMENT ON FUNCTION cudal1.find_model(text) IS
+'the model of this name; error 42704 where there is none';
 
 CREATE FUNCTION cudal1.check_options(options jsonb, defaults jsonb)
 RETURNS jsonb
@@ -38,72 +42,105 @@ BEGIN
 	FOR o IN SELECT e.key, e.value FROM jsonb_each(options) AS e LOOP
 		IF NOT defaults ? o.key THEN
 			RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('unknown option "%s"', o.key),
-				HINT = 'Options are ' || (SELECT string_agg(k, ', ' ORDER BY k) FROM jsonb_object_keys(defaults) AS k) || '.';
+				HINT = 'Options are '
+					|| (SELECT string_agg(k, ', ' ORDER BY k) FROM jsonb_object_keys(defaults) AS k)
+					|| '.';
 		END IF;
-		IF jsonb_typeof(o.value) <> jsonb_typeof(defaults -> o.key) AND jsonb_typeof(defaults -> o.key) <> 'null' THEN
+		IF jsonb_typeof(o.value) <> jsonb_typeof(defaults -> o.key)
+			AND jsonb_typeof(defaults -> o.key) <> 'null' THEN
 			RAISE EXCEPTION USING ERRCODE = '22023',
-				MESSAGE = format('option "%s" must be of type %s', o.key, jsonb_typeof(defaults -> o.key));
+				MESSAGE = format('option "%s" must be of type %s', o.key,
+					jsonb_typeof(defaults -> o.key));
 		END IF;
 	END LOOP;
 	RETURN defaults || options;
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_options(jsonb, jsonb) IS 'the defaults with the options given; error 22023 for an unknown one or one of another type';
+COMMENT ON FUNCTION cudal1.check_options(jsonb, jsonb) IS
+'the defaults with the options given; error 22023 for an unknown one or one of another type';
 
-CREATE FUNCTION @extschema@.cudal1_add_model(name text, endpoint text, model text, key_name text DEFAULT NULL, parameters jsonb DEFAULT '{}',
-	concurrency int DEFAULT 8, requests_per_minute float8 DEFAULT NULL, prompt_price float8 DEFAULT NULL,
+CREATE FUNCTION @extschema@.cudal1_add_model(name text, endpoint text, model text,
+	key_name text DEFAULT NULL, parameters jsonb DEFAULT '{}', concurrency int DEFAULT 8,
+	requests_per_minute float8 DEFAULT NULL, prompt_price float8 DEFAULT NULL,
 	completion_price float8 DEFAULT NULL, options jsonb DEFAULT '{}')
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-	o			jsonb := cudal1.check_options(cudal1_add_model.options, '{"stream": true, "connect_seconds": 10, "stall_seconds": 120,
-						"total_seconds": 1800, "backoff_seconds": 1, "max_tries": 8, "max_answer_bytes": 1048576, "max_body_bytes": 67108864}');
+	o			jsonb := cudal1.check_options(cudal1_add_model.options,
+		'{"stream": true, "connect_seconds": 10, "stall_seconds": 120,
+						"total_seconds": 1800, "backoff_seconds": 1, "max_tries": 8,
+						"max_answer_bytes": 1048576, "max_body_bytes": 67108864}');
 	m			cudal1.model;
 	problem		text;
 BEGIN
-	IF num_nulls(cudal1_add_model.name, cudal1_add_model.endpoint, cudal1_add_model.model, cudal1_add_model.parameters,
+	IF num_nulls(cudal1_add_model.name, cudal1_add_model.endpoint, cudal1_add_model.model,
+		cudal1_add_model.parameters,
 				 cudal1_add_model.concurrency) > 0 THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'name, endpoint, model, parameters and concurrency must not be null';
+		RAISE EXCEPTION USING ERRCODE = '22004',
+			MESSAGE = 'name, endpoint, model, parameters and concurrency must not be null';
 	END IF;
 	problem := CASE
-		WHEN NOT cudal1.matches(cudal1_add_model.name, '^[^[:cntrl:]]{1,100}$', 400) THEN 'name must be a name of 1 to 100 characters'
-		WHEN NOT cudal1.matches(cudal1_add_model.model, '^[^[:cntrl:]]{1,255}$', 1020) THEN 'model must be a name of 1 to 255 characters'
+		WHEN NOT cudal1.matches(cudal1_add_model.name, '^[^[:cntrl:]]{1,100}$', 400)
+			THEN 'name must be a name of 1 to 100 characters'
+		WHEN NOT cudal1.matches(cudal1_add_model.model, '^[^[:cntrl:]]{1,255}$', 1020)
+			THEN 'model must be a name of 1 to 255 characters'
 		WHEN NOT cudal1.matches(cudal1_add_model.endpoint,
-				'^(https?://[][A-Za-z0-9._:-]+(/[A-Za-z0-9._~%/-]*)?|unix:/[^:[:cntrl:]]{1,107}:(/[A-Za-z0-9._~%/-]*)?)$', 2000)
-			THEN 'endpoint must be http://host/path, https://host/path or unix:/path/of/socket:/path, without user, query and blanks'
-		WHEN NOT cudal1.matches(cudal1_add_model.key_name, '^[A-Za-z_][A-Za-z0-9_.-]{0,62}$', 63) THEN 'key_name must be a name of letters, digits and _ . -, not the key itself'
-		WHEN jsonb_typeof(cudal1_add_model.parameters) <> 'object' THEN 'parameters must be a JSON object'
-		WHEN cudal1_add_model.parameters ?| ARRAY['model', 'messages', 'stream', 'stream_options', 'n']
+				'^(https?://[][A-Za-z0-9._:-]+(/[A-Za-z0-9._~%/-]*)?|'
+				'unix:/[^:[:cntrl:]]{1,107}:(/[A-Za-z0-9._~%/-]*)?)$', 2000)
+			THEN 'endpoint must be http://host/path, https://host/path or '
+				'unix:/path/of/socket:/path, without user, query and blanks'
+		WHEN NOT cudal1.matches(cudal1_add_model.key_name, '^[A-Za-z_][A-Za-z0-9_.-]{0,62}$', 63)
+			THEN 'key_name must be a name of letters, digits and _ . -, not the key itself'
+		WHEN jsonb_typeof(cudal1_add_model.parameters) <> 'object'
+			THEN 'parameters must be a JSON object'
+		WHEN cudal1_add_model.parameters ?| ARRAY['model', 'messages', 'stream', 'stream_options',
+			'n']
 			THEN 'parameters must not contain model, messages, stream, stream_options or n'
-		WHEN octet_length(cudal1_add_model.parameters::text) > 65536 THEN 'parameters must not take more than 64 kB'
-		WHEN cudal1_add_model.concurrency NOT BETWEEN 1 AND 10000 THEN 'concurrency must lie between 1 and 10000'
-		WHEN NOT (cudal1_add_model.requests_per_minute > 0 AND cudal1_add_model.requests_per_minute < 'Infinity')
+		WHEN octet_length(cudal1_add_model.parameters::text) > 65536
+			THEN 'parameters must not take more than 64 kB'
+		WHEN cudal1_add_model.concurrency NOT BETWEEN 1 AND 10000
+			THEN 'concurrency must lie between 1 and 10000'
+		WHEN NOT (cudal1_add_model.requests_per_minute > 0
+			AND cudal1_add_model.requests_per_minute < 'Infinity')
 			THEN 'requests_per_minute must be above 0'
-		WHEN NOT (cudal1_add_model.prompt_price >= 0 AND cudal1_add_model.prompt_price < 'Infinity') THEN 'prompt_price must not be negative'
-		WHEN NOT (cudal1_add_model.completion_price >= 0 AND cudal1_add_model.completion_price < 'Infinity')
+		WHEN NOT (cudal1_add_model.prompt_price >= 0 AND cudal1_add_model.prompt_price < 'Infinity')
+			THEN 'prompt_price must not be negative'
+		WHEN NOT (cudal1_add_model.completion_price >= 0
+			AND cudal1_add_model.completion_price < 'Infinity')
 			THEN 'completion_price must not be negative'
-		WHEN coalesce(cudal1.json_float(o -> 'connect_seconds', 0.001, 3600), 0) = 0 THEN 'option connect_seconds must lie between 0.001 and 3600'
-		WHEN coalesce(cudal1.json_float(o -> 'stall_seconds', 0.001, 86400), 0) = 0 THEN 'option stall_seconds must lie between 0.001 and 86400'
-		WHEN coalesce(cudal1.json_float(o -> 'total_seconds', 0.001, 86400), 0) = 0 THEN 'option total_seconds must lie between 0.001 and 86400'
-		WHEN coalesce(cudal1.json_float(o -> 'backoff_seconds', 0.001, 3600), 0) = 0 THEN 'option backoff_seconds must lie between 0.001 and 3600'
-		WHEN cudal1.json_int(o -> 'max_tries', 1, 100) IS NULL THEN 'option max_tries must be an integer between 1 and 100'
-		WHEN cudal1.json_int(o -> 'max_answer_bytes', 1, 4194304) IS NULL THEN 'option max_answer_bytes must be an integer between 1 and 4194304'
+		WHEN coalesce(cudal1.json_float(o -> 'connect_seconds', 0.001, 3600), 0) = 0
+			THEN 'option connect_seconds must lie between 0.001 and 3600'
+		WHEN coalesce(cudal1.json_float(o -> 'stall_seconds', 0.001, 86400), 0) = 0
+			THEN 'option stall_seconds must lie between 0.001 and 86400'
+		WHEN coalesce(cudal1.json_float(o -> 'total_seconds', 0.001, 86400), 0) = 0
+			THEN 'option total_seconds must lie between 0.001 and 86400'
+		WHEN coalesce(cudal1.json_float(o -> 'backoff_seconds', 0.001, 3600), 0) = 0
+			THEN 'option backoff_seconds must lie between 0.001 and 3600'
+		WHEN cudal1.json_int(o -> 'max_tries', 1, 100) IS NULL
+			THEN 'option max_tries must be an integer between 1 and 100'
+		WHEN cudal1.json_int(o -> 'max_answer_bytes', 1, 4194304) IS NULL
+			THEN 'option max_answer_bytes must be an integer between 1 and 4194304'
 		WHEN cudal1.json_int(o -> 'max_body_bytes', 1024, 1073741824) IS NULL
 			THEN 'option max_body_bytes must be an integer between 1024 and 1073741824'
 		END;
 	IF problem IS NOT NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = problem;
 	END IF;
-	INSERT INTO cudal1.model AS x (name, endpoint, model, key_name, parameters, concurrency, requests_per_minute, prompt_price,
-			completion_price, stream, connect_seconds, stall_seconds, total_seconds, backoff_seconds, max_tries, max_answer_bytes,
-			max_body_bytes)
-		VALUES (cudal1_add_model.name, regexp_replace(cudal1_add_model.endpoint, '/+$', ''), cudal1_add_model.model, cudal1_add_model.key_name,
-				cudal1_add_model.parameters, cudal1_add_model.concurrency, cudal1_add_model.requests_per_minute,
-				cudal1_add_model.prompt_price, cudal1_add_model.completion_price, (o ->> 'stream')::boolean,
-				(o ->> 'connect_seconds')::float8, (o ->> 'stall_seconds')::float8, (o ->> 'total_seconds')::float8,
-				(o ->> 'backoff_seconds')::float8, (o ->> 'max_tries')::int, (o ->> 'max_answer_bytes')::int,
+	INSERT INTO cudal1.model AS x (name, endpoint, model, key_name, parameters, concurrency,
+		requests_per_minute, prompt_price,
+			completion_price, stream, connect_seconds, stall_seconds, total_seconds,
+			backoff_seconds, max_tries, max_answer_bytes, max_body_bytes)
+		VALUES (cudal1_add_model.name, regexp_replace(cudal1_add_model.endpoint, '/+$', ''),
+			cudal1_add_model.model, cudal1_add_model.key_name,
+				cudal1_add_model.parameters, cudal1_add_model.concurrency,
+				cudal1_add_model.requests_per_minute, cudal1_add_model.prompt_price,
+				cudal1_add_model.completion_price, (o ->> 'stream')::boolean,
+				(o ->> 'connect_seconds')::float8, (o ->> 'stall_seconds')::float8,
+				(o ->> 'total_seconds')::float8,
+				(o ->> 'backoff_seconds')::float8, (o ->> 'max_tries')::int,
+				(o ->> 'max_answer_bytes')::int,
 				(o ->> 'max_body_bytes')::int)
 		ON CONFLICT (name) DO NOTHING
 		RETURNING x.* INTO m;
@@ -113,29 +150,43 @@ BEGIN
 	END IF;
 	SELECT x.* INTO STRICT m FROM cudal1.model AS x WHERE x.name = cudal1_add_model.name;
 	IF (m.endpoint, m.model, m.parameters) IS DISTINCT FROM
-		(regexp_replace(cudal1_add_model.endpoint, '/+$', ''), cudal1_add_model.model, cudal1_add_model.parameters) THEN
-		RAISE EXCEPTION USING ERRCODE = '23505', MESSAGE = format('model "%s" exists with another content', cudal1_add_model.name),
-			DETAIL = 'Endpoint, model and parameters stay, so that a method''s name keeps its meaning.',
+		(regexp_replace(cudal1_add_model.endpoint, '/+$', ''), cudal1_add_model.model,
+			cudal1_add_model.parameters) THEN
+		RAISE EXCEPTION USING ERRCODE = '23505',
+			MESSAGE = format('model "%s" exists with another content', cudal1_add_model.name),
+			DETAIL =
+				'Endpoint, model and parameters stay, so that a method''s name keeps its meaning.',
 			HINT = 'Add it under another name.';
 	END IF;
 	-- limits, prices and the key may change at any time
 	UPDATE cudal1.model AS x
 		SET key_name = cudal1_add_model.key_name, concurrency = cudal1_add_model.concurrency,
-			requests_per_minute = cudal1_add_model.requests_per_minute, prompt_price = cudal1_add_model.prompt_price,
-			completion_price = cudal1_add_model.completion_price, stream = (o ->> 'stream')::boolean,
-			connect_seconds = (o ->> 'connect_seconds')::float8, stall_seconds = (o ->> 'stall_seconds')::float8,
-			total_seconds = (o ->> 'total_seconds')::float8, backoff_seconds = (o ->> 'backoff_seconds')::float8,
-			max_tries = (o ->> 'max_tries')::int, max_answer_bytes = (o ->> 'max_answer_bytes')::int,
+			requests_per_minute = cudal1_add_model.requests_per_minute,
+			prompt_price = cudal1_add_model.prompt_price,
+			completion_price = cudal1_add_model.completion_price,
+			stream = (o ->> 'stream')::boolean,
+			connect_seconds = (o ->> 'connect_seconds')::float8,
+			stall_seconds = (o ->> 'stall_seconds')::float8,
+			total_seconds = (o ->> 'total_seconds')::float8,
+			backoff_seconds = (o ->> 'backoff_seconds')::float8,
+			max_tries = (o ->> 'max_tries')::int,
+			max_answer_bytes = (o ->> 'max_answer_bytes')::int,
 			max_body_bytes = (o ->> 'max_body_bytes')::int
 		WHERE x.model_id = m.model_id;
 	PERFORM cudal1.wake();
 	RETURN m.model_id;
 END
 $$;
-COMMENT ON FUNCTION @extschema@.cudal1_add_model(text, text, text, text, jsonb, int, float8, float8, float8, jsonb) IS
-'adds a model behind an endpoint that speaks OpenAI''s chat completions, and returns its id; operators only. endpoint: base address, http(s)://host/v1 or unix:/path/of/socket:/v1; key_name: the name of its key in the
-server''s file cudal1.key_file, never the key; parameters: members of every request (temperature, max_tokens, ...); prices are for a million tokens. Options: stream (true), connect_seconds (10), stall_seconds (120: nothing arrives), total_seconds (1800),
-backoff_seconds (1), max_tries (8), max_answer_bytes (1 MiB), max_body_bytes (64 MiB). Added again with the same endpoint, model and parameters, key, limits, prices and options become the new ones; errors: 23505 another content under the name, 22023 values out of range';
+COMMENT ON FUNCTION @extschema@.cudal1_add_model(text, text, text, text, jsonb, int, float8, float8,
+	float8, jsonb) IS
+'adds a model behind an endpoint that speaks OpenAI''s chat completions, and returns its id;
+operators only. endpoint: base address, http(s)://host/v1 or unix:/path/of/socket:/v1; key_name: the
+name of its key in the server''s file cudal1.key_file, never the key; parameters: members of every
+request (temperature, max_tokens, ...); prices are for a million tokens. Options: stream (true),
+connect_seconds (10), stall_seconds (120: nothing arrives), total_seconds (1800), backoff_seconds
+(1), max_tries (8), max_answer_bytes (1 MiB), max_body_bytes (64 MiB). Added again with the same
+endpoint, model and parameters, key, limits, prices and options become the new ones; errors: 23505
+another content under the name, 22023 values out of range';
 
 CREATE FUNCTION @extschema@.cudal1_enable_model(model text, enabled boolean)
 RETURNS void
@@ -148,15 +199,16 @@ BEGIN
 	IF cudal1_enable_model.enabled IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'enabled must not be null';
 	END IF;
-	UPDATE cudal1.model AS x SET enabled = cudal1_enable_model.enabled WHERE x.model_id = m.model_id;
+	UPDATE cudal1.model AS x SET enabled = cudal1_enable_model.enabled
+		WHERE x.model_id = m.model_id;
 	PERFORM cudal1.wake();
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_enable_model(text, boolean) IS
 'an operator''s switch: a disabled model gets no new requests; those in flight are completed';
 
-CREATE FUNCTION @extschema@.cudal1_generate(prompt_id bigint, model text, n int DEFAULT 1, method text DEFAULT NULL,
-	group_key text DEFAULT NULL, priority int DEFAULT 0)
+CREATE FUNCTION @extschema@.cudal1_generate(prompt_id bigint, model text, n int DEFAULT 1,
+	method text DEFAULT NULL, group_key text DEFAULT NULL, priority int DEFAULT 0)
 RETURNS SETOF bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -170,13 +222,17 @@ BEGIN
 	IF cudal1_generate.n IS NULL OR cudal1_generate.n NOT BETWEEN 1 AND 10000 THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'n must lie between 1 and 10000';
 	END IF;
-	problem := cudal1.check_submission('-', coalesce(cudal1_generate.method, m.name), cudal1_generate.priority);
+	problem := cudal1.check_submission('-', coalesce(cudal1_generate.method, m.name),
+		cudal1_generate.priority);
 	IF problem IS NOT NULL THEN
 		PERFORM cudal1.bad_submission(problem);
 	END IF;
-	SELECT p.created_by INTO owner FROM cudal1.prompt AS p WHERE p.prompt_id = cudal1_generate.prompt_id;
+	SELECT p.created_by INTO owner FROM cudal1.prompt AS p
+		WHERE p.prompt_id = cudal1_generate.prompt_id;
 	IF NOT FOUND THEN
-		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('prompt %s does not exist', coalesce(cudal1_generate.prompt_id::text, 'NULL')),
+		RAISE EXCEPTION USING ERRCODE = '42704',
+			MESSAGE = format('prompt %s does not exist',
+			coalesce(cudal1_generate.prompt_id::text, 'NULL')),
 			HINT = 'Prompts come from cudal1_prompt().';
 	END IF;
 	PERFORM cudal1.check_owner(format('prompt %s', cudal1_generate.prompt_id), owner);
@@ -192,14 +248,18 @@ BEGIN
 	PERFORM cudal1.wake();
 	RETURN QUERY
 		INSERT INTO cudal1.request AS r (model_id, prompt_id, method, group_key, priority)
-			SELECT m.model_id, cudal1_generate.prompt_id, coalesce(cudal1_generate.method, m.name), cudal1_generate.group_key,
+			SELECT m.model_id, cudal1_generate.prompt_id, coalesce(cudal1_generate.method, m.name),
+				cudal1_generate.group_key,
 					cudal1_generate.priority
 				FROM generate_series(1, cudal1_generate.n)
 			RETURNING r.request_id;
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_generate(bigint, text, int, text, text, int) IS
-'asks a model for n (1 to 10000) answers to a prompt and returns the requests; each answer becomes a candidate. method: NULL is the model''s name; further arguments as in cudal1_submit(). Errors: 42704 unknown prompt or model, 42501 prompt or method of another role, 22023 n out of range, 53400 a quota is used up (cudal1_set_quota())';
+'asks a model for n (1 to 10000) answers to a prompt and returns the requests; each answer becomes a
+candidate. method: NULL is the model''s name; further arguments as in cudal1_submit(). Errors: 42704
+unknown prompt or model, 42501 prompt or method of another role, 22023 n out of range, 53400 a quota
+is used up (cudal1_set_quota())';
 
 CREATE FUNCTION cudal1.cancel_requests(request_ids bigint[])
 RETURNS bigint
@@ -230,7 +290,8 @@ BEGIN
 		IF r.state = 'queued' THEN
 			PERFORM cudal1.end_request(r, 'cancelled', 'cancelled before it was sent');
 		ELSE
-			UPDATE cudal1.request AS x SET cancel_requested = true WHERE x.request_id = r.request_id;
+			UPDATE cudal1.request AS x SET cancel_requested = true
+				WHERE x.request_id = r.request_id;
 		END IF;
 		n := n + 1;
 	END LOOP;
@@ -249,7 +310,8 @@ BEGIN ATOMIC
 	SELECT cudal1.cancel_requests(request_ids);
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_cancel_requests(bigint[]) IS
-'cancels requests that are waiting or in flight and returns their number; an answer that arrives first is kept. Errors: 42704 unknown id, 42501 a request of another role: none is cancelled then';
+'cancels requests that are waiting or in flight and returns their number; an answer that arrives
+first is kept. Errors: 42704 unknown id, 42501 a request of another role: none is cancelled then';
 
 CREATE FUNCTION cudal1.end_request(r cudal1.request, state text, error text)
 RETURNS void
@@ -258,7 +320,8 @@ AS $$
 #variable_conflict use_column
 BEGIN
 	UPDATE cudal1.request AS x
-		SET state = end_request.state, error = cudal1.clip(end_request.error), decided = true, worker = NULL, lease_until = NULL,
+		SET state = end_request.state, error = cudal1.clip(end_request.error), decided = true,
+			worker = NULL, lease_until = NULL,
 			finished_at = clock_timestamp()
 		WHERE x.request_id = r.request_id;
 	-- what brought no answer is no trial of its campaign
@@ -268,7 +331,8 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.end_request(cudal1.request, text, text) IS 'ends a request that brought no answer';
+COMMENT ON FUNCTION cudal1.end_request(cudal1.request, text, text) IS
+'ends a request that brought no answer';
 
 CREATE FUNCTION cudal1.retry_request(r cudal1.request, failures int, pause float8, error text)
 RETURNS void
@@ -287,7 +351,8 @@ BEGIN
 		WHERE x.request_id = r.request_id;
 END
 $$;
-COMMENT ON FUNCTION cudal1.retry_request(cudal1.request, int, float8, text) IS 'queues a request again, not to be sent before pause seconds have passed';
+COMMENT ON FUNCTION cudal1.retry_request(cudal1.request, int, float8, text) IS
+'queues a request again, not to be sent before pause seconds have passed';
 
 CREATE FUNCTION cudal1.claim_requests(worker text, room int, lease interval DEFAULT '60 seconds')
 RETURNS TABLE (request_id bigint, attempt int, job jsonb)
@@ -312,15 +377,20 @@ BEGIN
 	FOR m IN
 		SELECT x.* FROM cudal1.model AS x
 			WHERE x.enabled AND x.not_before <= clock_timestamp()
-				AND EXISTS (SELECT FROM cudal1.request AS r WHERE r.model_id = x.model_id AND r.state = 'queued')
+				AND EXISTS (SELECT FROM cudal1.request AS r
+					WHERE r.model_id = x.model_id AND r.state = 'queued')
 			ORDER BY x.model_id
 			FOR NO KEY UPDATE
 	LOOP
-		n := least(room, m.concurrency - (SELECT count(*)::int FROM cudal1.request AS r WHERE r.model_id = m.model_id AND r.state = 'running'));
+		n := least(room,
+			m.concurrency - (SELECT count(*)::int FROM cudal1.request AS r
+			WHERE r.model_id = m.model_id AND r.state = 'running'));
 		IF m.requests_per_minute IS NOT NULL THEN
 			gap := make_interval(secs => 60 / m.requests_per_minute);
 			start := greatest(m.next_request, clock_timestamp() - gap);
-			n := least(n, floor(extract(epoch FROM clock_timestamp() - start) * m.requests_per_minute / 60 + 0.001)::int);
+			n := least(n,
+				floor(extract(epoch
+				FROM clock_timestamp() - start) * m.requests_per_minute / 60 + 0.001)::int);
 			IF start > clock_timestamp() THEN
 				n := 0;
 			END IF;
@@ -329,7 +399,8 @@ BEGIN
 		RETURN QUERY
 			WITH due AS MATERIALIZED (
 				SELECT r.request_id FROM cudal1.request AS r
-					WHERE r.model_id = m.model_id AND r.state = 'queued' AND r.not_before <= clock_timestamp()
+					WHERE r.model_id = m.model_id AND r.state = 'queued'
+						AND r.not_before <= clock_timestamp()
 					ORDER BY r.priority DESC, r.request_id
 					LIMIT n FOR UPDATE SKIP LOCKED),
 			sent AS (
@@ -338,34 +409,45 @@ BEGIN
 						lease_until = clock_timestamp() + claim_requests.lease
 					FROM due WHERE r.request_id = due.request_id
 					RETURNING r.request_id, r.attempt, r.prompt_id, r.purpose, r.about)
-			SELECT s.request_id, s.attempt, jsonb_build_object('type', 'job', 'request_id', s.request_id, 'attempt', s.attempt,
+			SELECT s.request_id, s.attempt,
+				jsonb_build_object('type', 'job', 'request_id', s.request_id, 'attempt', s.attempt,
 					'endpoint', m.endpoint, 'key', m.key_name,
-					'connect_seconds', m.connect_seconds, 'stall_seconds', m.stall_seconds, 'total_seconds', m.total_seconds,
-					'max_answer_bytes', m.max_answer_bytes, 'max_body_bytes', m.max_body_bytes,
-					'body', m.parameters || jsonb_build_object('model', m.model, 'messages', jsonb_build_array(jsonb_build_object(
-							'role', 'user', 'content', CASE s.purpose WHEN 'candidate' THEN p.prompt ELSE cudal1.technique_question(s.about) END)))
-						|| CASE WHEN m.stream THEN '{"stream": true, "stream_options": {"include_usage": true}}' ELSE '{"stream": false}' END::jsonb)
+					'connect_seconds', m.connect_seconds, 'stall_seconds', m.stall_seconds,
+					'total_seconds', m.total_seconds, 'max_answer_bytes', m.max_answer_bytes,
+					'max_body_bytes', m.max_body_bytes,
+					'body', m.parameters
+						|| jsonb_build_object('model', m.model, 'messages',
+						jsonb_build_array(jsonb_build_object(
+							'role', 'user', 'content', CASE s.purpose WHEN 'candidate' THEN p.prompt
+								ELSE cudal1.technique_question(s.about) END)))
+						|| CASE WHEN m.stream
+							THEN '{"stream": true, "stream_options": {"include_usage": true}}'
+							ELSE '{"stream": false}' END::jsonb)
 				FROM sent AS s LEFT JOIN cudal1.prompt AS p ON p.prompt_id = s.prompt_id
 				ORDER BY s.request_id;
 		GET DIAGNOSTICS got = ROW_COUNT;
 		room := room - got;
 		IF m.requests_per_minute IS NOT NULL AND got > 0 THEN
-			UPDATE cudal1.model AS x SET next_request = start + got * gap WHERE x.model_id = m.model_id;
+			UPDATE cudal1.model AS x SET next_request = start + got * gap
+				WHERE x.model_id = m.model_id;
 		END IF;
 		EXIT WHEN room <= 0;
 	END LOOP;
 END
 $$;
 COMMENT ON FUNCTION cudal1.claim_requests(text, int, interval) IS
-'gives cudal1-generate up to room requests to send, as the limits of their models allow, each under a lease; job is a line of its input. attempt is the fencing number of the claim';
+'gives cudal1-generate up to room requests to send, as the limits of their models allow, each under
+a lease; job is a line of its input. attempt is the fencing number of the claim';
 
 CREATE FUNCTION cudal1.next_request()
 RETURNS float8
 LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
 AS $$
-	SELECT min(greatest(0, extract(epoch FROM greatest(statement_timestamp(), m.not_before, f.first_due,
+	SELECT min(greatest(0,
+		extract(epoch FROM greatest(statement_timestamp(), m.not_before, f.first_due,
 				CASE WHEN m.requests_per_minute IS NOT NULL AND isfinite(m.next_request)
-					 THEN m.next_request + make_interval(secs => 60 / m.requests_per_minute) END) - clock_timestamp())))::float8
+					 THEN m.next_request + make_interval(secs => 60 / m.requests_per_minute)
+						END) - clock_timestamp())))::float8
 		FROM cudal1.model AS m
 			CROSS JOIN LATERAL (SELECT min(r.not_before) AS first_due FROM cudal1.request AS r
 								WHERE r.model_id = m.model_id AND r.state = 'queued') AS f
@@ -376,16 +458,19 @@ COMMENT ON FUNCTION cudal1.next_request() IS
 
 CREATE FUNCTION cudal1.hold_requests(worker text, lease interval DEFAULT '60 seconds')
 RETURNS TABLE (request_id bigint, attempt int)
-LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
+LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	SET enable_seqscan = off
 AS $$
 	UPDATE cudal1.request AS r SET lease_until = clock_timestamp() + hold_requests.lease
 		WHERE r.state = 'running' AND r.worker = hold_requests.worker
 			AND r.request_id IN (SELECT x.request_id FROM cudal1.request AS x
-								 WHERE x.state = 'running' AND x.worker = hold_requests.worker FOR UPDATE SKIP LOCKED);
+								 WHERE x.state = 'running' AND x.worker = hold_requests.worker
+									FOR UPDATE SKIP LOCKED);
 	SELECT r.request_id, r.attempt FROM cudal1.request AS r
 		WHERE r.state = 'running' AND r.worker = hold_requests.worker AND r.cancel_requested;
 $$;
-COMMENT ON FUNCTION cudal1.hold_requests(text, interval) IS 'prolongs the leases of a worker''s requests in flight and returns those to be cancelled';
+COMMENT ON FUNCTION cudal1.hold_requests(text, interval) IS
+'prolongs the leases of a worker''s requests in flight and returns those to be cancelled';
 
 CREATE FUNCTION cudal1.release_requests(worker text, lost boolean DEFAULT false)
 RETURNS bigint
@@ -397,7 +482,8 @@ DECLARE
 BEGIN
 	FOR r IN
 		-- what a session is cancelling just now waits for its lease to end
-		SELECT x.* FROM cudal1.request AS x WHERE x.state = 'running' AND x.worker = release_requests.worker
+		SELECT x.* FROM cudal1.request AS x
+			WHERE x.state = 'running' AND x.worker = release_requests.worker
 			ORDER BY x.request_id FOR UPDATE SKIP LOCKED
 	LOOP
 		PERFORM cudal1.lose_request(r, lost, 'cudal1-generate ended before the answer had come');
@@ -407,7 +493,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.release_requests(text, boolean) IS
-'gives a worker''s claims back and returns their number; lost: the program died of them, so it counts as a failure of each';
+'gives a worker''s claims back and returns their number; lost: the program died of them, so it
+counts as a failure of each';
 
 CREATE FUNCTION cudal1.lose_request(r cudal1.request, counts boolean, error text)
 RETURNS void
@@ -419,11 +506,13 @@ BEGIN
 	IF counts AND r.failures + 1 >= most THEN
 		PERFORM cudal1.end_request(r, 'failed', error);
 	ELSE
-		PERFORM cudal1.retry_request(r, r.failures + counts::int, 0, CASE WHEN counts THEN error END);
+		PERFORM cudal1.retry_request(r, r.failures + counts::int, 0,
+			CASE WHEN counts THEN error END);
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.lose_request(cudal1.request, boolean, text) IS 'queues a request again whose sender is gone, or ends it after the model''s max_tries';
+COMMENT ON FUNCTION cudal1.lose_request(cudal1.request, boolean, text) IS
+'queues a request again whose sender is gone, or ends it after the model''s max_tries';
 
 CREATE FUNCTION cudal1.expire_requests(server text DEFAULT NULL, worker text DEFAULT NULL)
 RETURNS bigint
@@ -437,18 +526,22 @@ BEGIN
 		SELECT x.* FROM cudal1.request AS x
 			WHERE x.state = 'running'
 				AND (x.lease_until < clock_timestamp()
-					 OR starts_with(x.worker, expire_requests.server || ' ') AND x.worker <> expire_requests.worker)
+					 OR starts_with(x.worker, expire_requests.server || ' ')
+						AND x.worker <> expire_requests.worker)
 			ORDER BY x.request_id FOR UPDATE SKIP LOCKED
 	LOOP
 		-- who was sent many times without ever failing may be what kills the workers
-		PERFORM cudal1.lose_request(r, r.attempt - r.failures >= 10, 'its worker was lost while it was in flight');
+		PERFORM cudal1.lose_request(r, r.attempt - r.failures >= 10,
+			'its worker was lost while it was in flight');
 		n := n + 1;
 	END LOOP;
 	RETURN n;
 END
 $$;
 COMMENT ON FUNCTION cudal1.expire_requests(text, text) IS
-'queues requests again whose lease ended or, where server and worker are given, that former workers of the server had in flight; returns their number. An answer of such a claim that was kept still counts until the request is claimed again';
+'queues requests again whose lease ended or, where server and worker are given, that former workers
+of the server had in flight; returns their number. An answer of such a claim that was kept still
+counts until the request is claimed again';
 
 CREATE FUNCTION cudal1.finish_request(answer jsonb)
 RETURNS text
@@ -458,12 +551,15 @@ AS $$
 DECLARE
 	r			cudal1.request;
 	m			cudal1.model;
-	id			CONSTANT bigint := cudal1.json_int(finish_request.answer -> 'request_id', 1, 9223372036854775807);
+	id			CONSTANT bigint := cudal1.json_int(finish_request.answer -> 'request_id', 1,
+		9223372036854775807);
 	number		CONSTANT bigint := cudal1.json_int(finish_request.answer -> 'attempt', 1);
 	outcome		text := finish_request.answer ->> 'outcome';
 	detail		text := coalesce(finish_request.answer ->> 'detail', outcome);
-	tokens_in	bigint := coalesce(cudal1.json_int(finish_request.answer -> 'prompt_tokens', 0, 1000000000), 0);
-	tokens_out	bigint := coalesce(cudal1.json_int(finish_request.answer -> 'completion_tokens', 0, 1000000000), 0);
+	tokens_in	bigint := coalesce(cudal1.json_int(finish_request.answer -> 'prompt_tokens', 0,
+		1000000000), 0);
+	tokens_out	bigint := coalesce(cudal1.json_int(finish_request.answer -> 'completion_tokens', 0,
+		1000000000), 0);
 	estimated	boolean := false;
 	price		float8;
 	pause		float8;
@@ -478,27 +574,36 @@ BEGIN
 					THEN 'later' ELSE 'lost' END;
 	END IF;
 	SELECT x.* INTO STRICT m FROM cudal1.model AS x WHERE x.model_id = r.model_id;
-	IF NOT finish_request.answer ?| ARRAY['prompt_tokens', 'completion_tokens'] AND jsonb_typeof(finish_request.answer -> 'text') = 'string' THEN
+	IF NOT finish_request.answer ?| ARRAY['prompt_tokens', 'completion_tokens']
+		AND jsonb_typeof(finish_request.answer -> 'text') = 'string' THEN
 		estimated := true;
-		tokens_in := ceil(octet_length(coalesce((SELECT p.prompt FROM cudal1.prompt AS p WHERE p.prompt_id = r.prompt_id),
+		tokens_in :=
+			ceil(octet_length(coalesce((SELECT p.prompt FROM cudal1.prompt AS p
+			WHERE p.prompt_id = r.prompt_id),
 												cudal1.technique_question(r.about), '')) / 4.0);
 		tokens_out := ceil(octet_length(finish_request.answer ->> 'text') / 4.0);
 	END IF;
-	price := (tokens_in * coalesce(m.prompt_price, 0) + tokens_out * coalesce(m.completion_price, 0)) / 1e6;
+	price := (tokens_in * coalesce(m.prompt_price, 0) + tokens_out * coalesce(m.completion_price,
+		0)) / 1e6;
 	UPDATE cudal1.request AS x
-		SET prompt_tokens = x.prompt_tokens + tokens_in, completion_tokens = x.completion_tokens + tokens_out,
+		SET prompt_tokens = x.prompt_tokens + tokens_in,
+			completion_tokens = x.completion_tokens + tokens_out,
 			tokens_estimated = x.tokens_estimated OR estimated, cost = x.cost + price,
-			status = coalesce(cudal1.json_int(finish_request.answer -> 'status', 100, 999)::int, x.status),
-			seconds = coalesce(cudal1.json_float(finish_request.answer -> 'seconds', 0, 1e6), x.seconds)
+			status = coalesce(cudal1.json_int(finish_request.answer -> 'status', 100, 999)::int,
+				x.status),
+			seconds = coalesce(cudal1.json_float(finish_request.answer -> 'seconds', 0, 1e6),
+				x.seconds)
 		WHERE x.request_id = r.request_id;
 	IF r.lane_id IS NOT NULL THEN
 		INSERT INTO cudal1.lane_note (lane_id, tokens, cost, answered)
-			VALUES (r.lane_id, tokens_in + tokens_out, price, coalesce(outcome = 'answered', false));
+			VALUES (r.lane_id, tokens_in + tokens_out, price,
+				coalesce(outcome = 'answered', false));
 	END IF;
 
 	IF outcome = 'answered' AND jsonb_typeof(finish_request.answer -> 'text') = 'string' THEN
 		UPDATE cudal1.request AS x
-			SET state = 'answered', answer = finish_request.answer ->> 'text', finish_reason = left(finish_request.answer ->> 'finish_reason', 100),
+			SET state = 'answered', answer = finish_request.answer ->> 'text',
+				finish_reason = left(finish_request.answer ->> 'finish_reason', 100),
 				error = NULL, worker = NULL, lease_until = NULL, finished_at = clock_timestamp()
 			WHERE x.request_id = r.request_id;
 		PERFORM cudal1.store(r.created_by, 0, octet_length(finish_request.answer ->> 'text'));
@@ -509,18 +614,24 @@ BEGIN
 	ELSIF outcome = 'throttled' AND r.attempt < 1000 THEN
 		-- the endpoint means all of us
 		pause := coalesce(cudal1.json_float(finish_request.answer -> 'retry_after', 0, 1e15),
-						  m.backoff_seconds * least(60, power(2, least(r.attempt - r.failures, 10) - 1)) * (0.5 + random()));
+						  m.backoff_seconds * least(60,
+							power(2, least(r.attempt - r.failures, 10) - 1)) * (0.5 + random()));
 		UPDATE cudal1.model AS x
-			SET not_before = greatest(x.not_before, clock_timestamp() + make_interval(secs => least(pause, 3600)))
+			SET not_before = greatest(x.not_before,
+				clock_timestamp() + make_interval(secs => least(pause, 3600)))
 			WHERE x.model_id = m.model_id;
 		PERFORM cudal1.retry_request(r, r.failures, 0, detail);
-	ELSIF coalesce(outcome, '') NOT IN ('refused', 'oversized') AND r.failures + 1 < m.max_tries AND r.attempt < 1000 THEN
-		pause := greatest(least(coalesce(cudal1.json_float(finish_request.answer -> 'retry_after', 0, 1e15), 0), 3600),
+	ELSIF coalesce(outcome, '') NOT IN ('refused', 'oversized') AND r.failures + 1 < m.max_tries
+		AND r.attempt < 1000 THEN
+		pause := greatest(least(coalesce(cudal1.json_float(finish_request.answer -> 'retry_after',
+			0, 1e15), 0), 3600),
 						  m.backoff_seconds * least(60, power(2, r.failures)) * (0.5 + random()));
 		PERFORM cudal1.retry_request(r, r.failures + 1, pause, detail);
 	ELSE
-		PERFORM cudal1.end_request(r, 'failed', coalesce(detail, 'cudal1-generate gave no outcome'));
-		UPDATE cudal1.request AS x SET answer = nullif(finish_request.answer ->> 'text', ''), failures = x.failures + 1
+		PERFORM cudal1.end_request(r, 'failed',
+			coalesce(detail, 'cudal1-generate gave no outcome'));
+		UPDATE cudal1.request AS x SET answer = nullif(finish_request.answer ->> 'text', ''),
+			failures = x.failures + 1
 			WHERE x.request_id = r.request_id;
 	END IF;
 	RETURN 'stored';
@@ -549,48 +660,57 @@ BEGIN
 		IF left(SQLSTATE, 2) IN ('40', '53', '55', '57', '58') THEN
 			RAISE;
 		END IF;
-		-- characters that this database cannot hold, or worse: the answer is broken, but whose it is stands before them
+		-- characters that this database cannot hold, or worse: the answer is broken, but whose it
+		-- is stands before them
 		problem := SQLERRM;
 	END;
 	IF problem IS NOT NULL THEN
 		BEGIN
-			a := jsonb_build_object('request_id', substring(line FROM '"request_id": ?([0-9]+)')::bigint,
-				'attempt', substring(line FROM '"attempt": ?([0-9]+)')::int,
-				'outcome', 'refused', 'detail', 'the answer cannot be stored: ' || problem);
+			a := jsonb_build_object('request_id',
+				substring(line FROM '"request_id": ?([0-9]+)')::bigint, 'attempt',
+				substring(line FROM '"attempt": ?([0-9]+)')::int, 'outcome', 'refused', 'detail',
+				'the answer cannot be stored: ' || problem);
 			outcome := cudal1.finish_request(a);
 		EXCEPTION WHEN data_exception THEN
 			a := NULL;
 		END;
-	ELSIF NOT doubtful AND jsonb_typeof(a -> 'request_id') = 'number' AND jsonb_typeof(a -> 'attempt') = 'number' THEN
+	ELSIF NOT doubtful AND jsonb_typeof(a -> 'request_id') = 'number'
+		AND jsonb_typeof(a -> 'attempt') = 'number' THEN
 		outcome := cudal1.finish_request(a);
 	END IF;
-	IF jsonb_typeof(a -> 'request_id') IS DISTINCT FROM 'number' OR jsonb_typeof(a -> 'attempt') IS DISTINCT FROM 'number' THEN
-		RAISE LOG 'cudal1: an unreadable answer was left out: %', coalesce(problem, 'it names no request');
+	IF jsonb_typeof(a -> 'request_id') IS DISTINCT FROM 'number'
+		OR jsonb_typeof(a -> 'attempt') IS DISTINCT FROM 'number' THEN
+		RAISE LOG 'cudal1: an unreadable answer was left out: %',
+			coalesce(problem, 'it names no request');
 		RETURN '';
 	END IF;
 	IF outcome = 'later' THEN
 		RETURN NULL;
 	END IF;
-	RETURN jsonb_build_object('type', 'stored', 'request_id', a -> 'request_id', 'attempt', a -> 'attempt')::text || E'\n';
+	RETURN jsonb_build_object('type', 'stored', 'request_id', a -> 'request_id', 'attempt',
+		a -> 'attempt')::text || E'\n';
 END
 $$;
 COMMENT ON FUNCTION cudal1.finish_line(text, boolean) IS
-'cudal1.finish_request() for one line of cudal1-generate; returns the line that tells it to forget what
-is stored, empty where the line names no request, NULL where it is to be given later. doubtful: an
-answer that cannot be stored ends its request, instead of failing';
+'cudal1.finish_request() for one line of cudal1-generate; returns the line that tells it to forget
+what is stored, empty where the line names no request, NULL where it is to be given later. doubtful:
+an answer that cannot be stored ends its request, instead of failing';
 
 CREATE FUNCTION cudal1.finish_requests(answers text, OUT stored text, OUT left_over text)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	doubtful boolean;
-	lines	CONSTANT text[] := ARRAY(SELECT l FROM unnest(string_to_array(answers, E'\n')) WITH ORDINALITY AS u(l, n) WHERE l <> '' ORDER BY n);
+	lines	CONSTANT text[] := ARRAY(SELECT l
+		FROM unnest(string_to_array(answers, E'\n')) WITH ORDINALITY AS u(l, n) WHERE l <> ''
+		ORDER BY n);
 BEGIN
 	-- where one cannot be stored, which must not hold up the others for ever, again with care
 	FOREACH doubtful IN ARRAY ARRAY[false, true] LOOP
 		BEGIN
 			SELECT coalesce(string_agg(s.said, '' ORDER BY s.n), ''),
-					coalesce(string_agg(s.line || E'\n', '' ORDER BY s.n) FILTER (WHERE s.said IS NULL), '')
+					coalesce(string_agg(s.line || E'\n', '' ORDER BY s.n)
+						FILTER (WHERE s.said IS NULL), '')
 				INTO stored, left_over
 				FROM (SELECT u.line, u.n, cudal1.finish_line(u.line, doubtful) AS said
 						FROM unnest(lines) WITH ORDINALITY AS u(line, n) OFFSET 0) AS s;
@@ -604,8 +724,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.finish_requests(text) IS
-'cudal1.finish_request() for lines of cudal1-generate. stored: the lines that tell it to forget what is
-stored; left_over: those of the lines that are to be given later';
+'cudal1.finish_request() for lines of cudal1-generate. stored: the lines that tell it to forget what
+is stored; left_over: those of the lines that are to be given later';
 
 CREATE FUNCTION cudal1.take_answers(most int DEFAULT 100)
 RETURNS bigint
@@ -629,14 +749,17 @@ BEGIN
 		problem := NULL;
 		BEGIN
 			IF r.purpose = 'candidate' THEN
-				id := cudal1.submit_response(r.prompt_id, r.answer, r.method, r.group_key, 'request ' || r.request_id, r.priority, NULL,
+				id := cudal1.submit_response(r.prompt_id, r.answer, r.method, r.group_key,
+					'request ' || r.request_id, r.priority, NULL,
 											 r.created_by);
 			ELSE
-				PERFORM cudal1.take_techniques(r.about, r.answer, (SELECT m.name FROM cudal1.model AS m WHERE m.model_id = r.model_id));
+				PERFORM cudal1.take_techniques(r.about, r.answer,
+					(SELECT m.name FROM cudal1.model AS m WHERE m.model_id = r.model_id));
 			END IF;
 		EXCEPTION WHEN lock_not_available THEN
 			UPDATE cudal1.request AS x
-				SET not_before = clock_timestamp() + least('1 minute'::interval, greatest('1 second',
+				SET not_before = clock_timestamp() + least('1 minute'::interval,
+					greatest('1 second',
 					(clock_timestamp() - x.finished_at) / 4))
 				WHERE x.request_id = r.request_id;
 			waits := waits + 1;
@@ -650,7 +773,8 @@ BEGIN
 			problem := SQLERRM;
 		END;
 		UPDATE cudal1.request AS x
-			SET taken_at = clock_timestamp(), candidate_id = id, error = cudal1.clip(problem), decided = id IS NULL
+			SET taken_at = clock_timestamp(), candidate_id = id, error = cudal1.clip(problem),
+				decided = id IS NULL
 			WHERE x.request_id = r.request_id;
 		n := n + 1;
 	END LOOP;
@@ -658,19 +782,23 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.take_answers(int) IS
-'turns stored answers into what they were asked for, candidates or techniques, and returns their number; an answer that cannot be taken stays, with the reason in error; one
-whose code an open transaction is submitting at this moment is taken later';
+'turns stored answers into what they were asked for, candidates or techniques, and returns their
+number; an answer that cannot be taken stays, with the reason in error; one whose code an open
+transaction is submitting at this moment is taken later';
 
 CREATE VIEW cudal1.model_use AS
 	SELECT m.name, m.enabled, count(r.request_id) FILTER (WHERE r.state = 'queued') AS waiting,
 			count(r.request_id) FILTER (WHERE r.state = 'running') AS in_flight,
 			count(r.request_id) FILTER (WHERE r.state = 'answered') AS answered,
 			count(r.request_id) FILTER (WHERE r.state = 'failed') AS failed,
-			COALESCE(sum(r.prompt_tokens), 0)::bigint AS prompt_tokens, COALESCE(sum(r.completion_tokens), 0)::bigint AS completion_tokens,
+			COALESCE(sum(r.prompt_tokens), 0)::bigint AS prompt_tokens,
+			COALESCE(sum(r.completion_tokens), 0)::bigint AS completion_tokens,
 			COALESCE(sum(r.cost), 0) AS cost,
-			percentile_cont(0.5) WITHIN GROUP (ORDER BY r.seconds) FILTER (WHERE r.state = 'answered') AS median_seconds,
+			percentile_cont(0.5) WITHIN GROUP (ORDER BY r.seconds)
+				FILTER (WHERE r.state = 'answered') AS median_seconds,
 			CASE WHEN m.not_before > clock_timestamp() THEN m.not_before END AS held_until,
-			(SELECT x.error FROM cudal1.request AS x WHERE x.model_id = m.model_id AND x.error IS NOT NULL
+			(SELECT x.error FROM cudal1.request AS x
+				WHERE x.model_id = m.model_id AND x.error IS NOT NULL
 				ORDER BY x.request_id DESC LIMIT 1) AS last_error
 		FROM cudal1.model AS m LEFT JOIN cudal1.request AS r USING (model_id)
 		GROUP BY m.model_id;

@@ -1,20 +1,28 @@
 /*
- * Ablations (CUDA-L1, section 4): which of a code's switches bring its speedup, and which only in company.
+ * Ablations (CUDA-L1, section 4): which of a code's switches bring its speedup, and which only in
+ * company.
  *
- * Speedups of techniques multiply, so effects are differences of logarithms: a factor of 1 is no effect, a factor of 2 doubles.
- * Every combination is a candidate of its own, measured like any other and never sampled or reported.
+ * Speedups of techniques multiply, so effects are differences of logarithms: a factor of 1 is no
+ * effect, a factor of 2 doubles. Every combination is a candidate of its own, measured like any
+ * other and never sampled or reported.
  */
 
 CREATE FUNCTION cudal1.set_switch(code text, switch text, is_on boolean)
 RETURNS text
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	SET standard_conforming_strings = on
 AS $$
 DECLARE
-	-- USE_X = True, self.USE_X = True, static const int USE_X = 1; a value of its own kind comes back
-	assigned	constant text := '^([ \t]*(?:(?:static|const|constexpr)[ \t]+)*(?:(?:int|bool|_Bool|unsigned|auto)[ \t]+)?(?:self\.)?' || switch
+	-- USE_X = True, self.USE_X = True, static const int USE_X = 1; a value of its own kind comes
+	-- back
+	assigned	constant text :=
+		'^([ \t]*(?:(?:static|const|constexpr)[ \t]+)*(?:(?:int|bool|_Bool|unsigned|auto)[ '
+		'\t]+)?(?:self\.)?' || switch
 		|| '[ \t]*(?::[ \t]*bool[ \t]*)?=[ \t]*)(True|False|true|false|0|1)\M(?![.xX])';
-	defined		constant text := '^([ \t]*#[ \t]*define[ \t]+' || switch || '[ \t]+)(0|1|true|false)\M(?![.xX])';
-	bare		constant text := '^([ \t]*#[ \t]*)(define|undef)([ \t]+' || switch || '[ \t]*(?:$|//|/\*))';
+	defined		constant text := '^([ \t]*#[ \t]*define[ \t]+' || switch
+		|| '[ \t]+)(0|1|true|false)\M(?![.xX])';
+	bare		constant text := '^([ \t]*#[ \t]*)(define|undef)([ \t]+' || switch
+		|| '[ \t]*(?:$|//|/\*))';
 	pattern		text;
 	present		text;
 	places		int := 0;
@@ -25,7 +33,8 @@ BEGIN
 			HINT = 'A switch is a constant of the code, for instance USE_TILING.';
 	END IF;
 	FOREACH pattern IN ARRAY ARRAY[assigned, defined, bare] LOOP
-		SELECT places + count(*), coalesce(present, min(m.groups[2])), CASE WHEN count(*) > 0 THEN pattern ELSE found END
+		SELECT places + count(*), coalesce(present, min(m.groups[2])),
+			CASE WHEN count(*) > 0 THEN pattern ELSE found END
 			INTO places, present, found
 			FROM regexp_matches(code, pattern, 'gn') AS m (groups);
 	END LOOP;
@@ -33,21 +42,27 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = '22023',
 			MESSAGE = format('switch "%s" is set %s times in the code', switch, places),
 			DETAIL = 'It must be set exactly once, on a line of its own, to a plain truth value.',
-			HINT = 'Write USE_X = True (Python), #define USE_X 1 or static const int USE_X = 1 (C); a bare #define USE_X becomes #undef.';
+			HINT = 'Write USE_X = True (Python), #define USE_X 1 or static const int USE_X = 1 '
+				'(C); a bare #define USE_X becomes #undef.';
 	END IF;
 	IF found = bare THEN
-		RETURN regexp_replace(code, bare, '\1' || CASE WHEN is_on THEN 'define' ELSE 'undef' END || '\3', 'n');
+		RETURN regexp_replace(code, bare, '\1' || CASE WHEN is_on THEN 'define'
+			ELSE 'undef' END || '\3', 'n');
 	END IF;
 	RETURN regexp_replace(code, found,
-		'\1' || CASE WHEN present IN ('True', 'False') THEN CASE WHEN is_on THEN 'True' ELSE 'False' END
-					 WHEN present IN ('true', 'false') THEN CASE WHEN is_on THEN 'true' ELSE 'false' END
+		'\1' || CASE WHEN present IN ('True', 'False') THEN CASE WHEN is_on THEN 'True'
+			ELSE 'False' END
+					 WHEN present IN ('true', 'false') THEN CASE WHEN is_on THEN 'true'
+						ELSE 'false' END
 					 ELSE CASE WHEN is_on THEN '1' ELSE '0' END END, 'n');
 END
 $$;
 COMMENT ON FUNCTION cudal1.set_switch(text, text, boolean) IS
-'the code with a named switch on or off; error 22023 where the name is none or is not set exactly once';
+'the code with a named switch on or off; error 22023 where the name is none or is not set exactly
+once';
 
-CREATE FUNCTION @extschema@.cudal1_ablate(candidate_id bigint, switches text[], priority int DEFAULT 0)
+CREATE FUNCTION @extschema@.cudal1_ablate(candidate_id bigint, switches text[],
+	priority int DEFAULT 0)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -62,7 +77,8 @@ DECLARE
 BEGIN
 	IF cudal1_ablate.candidate_id IS NULL OR switches IS NULL OR cudal1_ablate.priority IS NULL
 		OR EXISTS (SELECT FROM unnest(switches) AS u(s) WHERE u.s IS NULL) THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'candidate_id, switches and priority must not be null';
+		RAISE EXCEPTION USING ERRCODE = '22004',
+			MESSAGE = 'candidate_id, switches and priority must not be null';
 	END IF;
 	IF n NOT BETWEEN 1 AND 8 OR array_ndims(switches) <> 1 THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'switches must be 1 to 8 names',
@@ -75,12 +91,15 @@ BEGIN
 	END IF;
 	SELECT x.* INTO c FROM cudal1.candidate AS x WHERE x.candidate_id = cudal1_ablate.candidate_id;
 	IF NOT FOUND THEN
-		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('candidate %s does not exist', cudal1_ablate.candidate_id);
+		RAISE EXCEPTION USING ERRCODE = '42704',
+			MESSAGE = format('candidate %s does not exist', cudal1_ablate.candidate_id);
 	ELSIF EXISTS (SELECT FROM cudal1.pruned AS p WHERE p.candidate_id = c.candidate_id) THEN
-		RAISE EXCEPTION USING ERRCODE = '55000', MESSAGE = format('the code of candidate %s was pruned', c.candidate_id);
+		RAISE EXCEPTION USING ERRCODE = '55000',
+			MESSAGE = format('the code of candidate %s was pruned', c.candidate_id);
 	END IF;
 	t := cudal1.find_task((SELECT x.name FROM cudal1.task AS x WHERE x.task_id = c.task_id));
-	INSERT INTO cudal1.ablation (task_id, candidate_id, switches) VALUES (c.task_id, c.candidate_id, cudal1_ablate.switches)
+	INSERT INTO cudal1.ablation (task_id, candidate_id, switches)
+		VALUES (c.task_id, c.candidate_id, cudal1_ablate.switches)
 		RETURNING ablation_id INTO id;
 	FOR mask IN REVERSE (1 << n) - 1 .. 0 LOOP
 		body := c.code;
@@ -89,33 +108,44 @@ BEGIN
 		END LOOP;
 		-- the code as it stands is one of the combinations, and stays what it is
 		SELECT x.candidate_id INTO variant FROM cudal1.candidate AS x
-			WHERE x.task_id = c.task_id AND x.code_hash = cudal1.code_hash(body) AND x.state <> 'discarded' AND NOT x.imported;
+			WHERE x.task_id = c.task_id AND x.code_hash = cudal1.code_hash(body)
+				AND x.state <> 'discarded' AND NOT x.imported;
 		IF NOT FOUND THEN
-			variant := cudal1.accept_submission(t, body, 'ablation', NULL, format('ablation %s', id), NULL, cudal1_ablate.priority,
+			variant := cudal1.accept_submission(t, body, 'ablation', NULL,
+				format('ablation %s', id), NULL, cudal1_ablate.priority,
 												NULL, NULL, NULL, 'ablation', cudal1.caller());
 		END IF;
-		INSERT INTO cudal1.ablation_run (ablation_id, mask, candidate_id) VALUES (id, mask, variant);
+		INSERT INTO cudal1.ablation_run (ablation_id, mask, candidate_id)
+			VALUES (id, mask, variant);
 	END LOOP;
 	RETURN id;
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_ablate(bigint, text[], int) IS
-'queues all combinations of 1 to 8 named switches of a candidate''s code (CUDA-L1, section 4) and returns the ablation. A switch is set exactly once, on a line of its own: USE_X = True, #define USE_X 1, static const int USE_X = 1, or a bare #define USE_X. Combinations are candidates of purpose ablation, neither sampled nor reported; one that was measured before is not measured again. Errors: 22023 bad switches, 42704 unknown candidate';
+'queues all combinations of 1 to 8 named switches of a candidate''s code (CUDA-L1, section 4) and
+returns the ablation. A switch is set exactly once, on a line of its own: USE_X = True, #define
+USE_X 1, static const int USE_X = 1, or a bare #define USE_X. Combinations are candidates of purpose
+ablation, neither sampled nor reported; one that was measured before is not measured again. Errors:
+22023 bad switches, 42704 unknown candidate';
 
 CREATE FUNCTION cudal1.ablation_scores(ablation_id bigint)
-RETURNS TABLE (mask int, candidate_id bigint, state text, failure text, score float8, lower float8, upper float8, half float8)
+RETURNS TABLE (mask int, candidate_id bigint, state text, failure text, score float8, lower float8,
+	upper float8, half float8)
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
 	-- an interval on the other side of the score (where audits set it) says nothing about it
-	SELECT r.mask, c.candidate_id, c.state, c.failure, CASE c.state WHEN 'successful' THEN c.score WHEN 'failed' THEN 0 END,
-		   m.lower, m.upper, CASE WHEN m.lower > 0 AND c.state = 'successful' THEN pg_catalog.ln(m.upper / m.lower) / 2 END
+	SELECT r.mask, c.candidate_id, c.state, c.failure, CASE c.state WHEN 'successful' THEN c.score
+		WHEN 'failed' THEN 0 END,
+		   m.lower, m.upper, CASE WHEN m.lower > 0
+			AND c.state = 'successful' THEN pg_catalog.ln(m.upper / m.lower) / 2 END
 	FROM cudal1.ablation_run AS r
 		JOIN cudal1.candidate AS c ON c.candidate_id = r.candidate_id
 		LEFT JOIN cudal1.measurement AS m ON m.measurement_id = c.measurement_id
 	WHERE r.ablation_id = ablation_scores.ablation_id;
 END;
 COMMENT ON FUNCTION cudal1.ablation_scores(bigint) IS
-'the combinations of an ablation with their scores (0 failed, NULL undecided or discarded) and the half-width of ln score';
+'the combinations of an ablation with their scores (0 failed, NULL undecided or discarded) and the
+half-width of ln score';
 
 CREATE FUNCTION cudal1.find_ablation(ablation_id bigint)
 RETURNS cudal1.ablation
@@ -127,16 +157,20 @@ DECLARE
 BEGIN
 	SELECT x.* INTO a FROM cudal1.ablation AS x WHERE x.ablation_id = find_ablation.ablation_id;
 	IF NOT FOUND THEN
-		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('ablation %s does not exist', coalesce(find_ablation.ablation_id::text, 'null')),
+		RAISE EXCEPTION USING ERRCODE = '42704',
+			MESSAGE = format('ablation %s does not exist',
+			coalesce(find_ablation.ablation_id::text, 'null')),
 			HINT = 'cudal1_ablate() makes one; cudal1.ablation lists them.';
 	END IF;
 	RETURN a;
 END
 $$;
-COMMENT ON FUNCTION cudal1.find_ablation(bigint) IS 'the ablation of an id; error 42704 if there is none';
+COMMENT ON FUNCTION cudal1.find_ablation(bigint) IS
+'the ablation of an id; error 42704 if there is none';
 
 CREATE FUNCTION @extschema@.cudal1_ablation_table(ablation_id bigint)
-RETURNS TABLE (configuration text, settings boolean[], speedup float8, lower float8, upper float8, state text, failure text,
+RETURNS TABLE (configuration text, settings boolean[], speedup float8, lower float8, upper float8,
+	state text, failure text,
 			   candidate_id bigint, bottleneck text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -147,7 +181,8 @@ DECLARE
 BEGIN
 	RETURN QUERY
 	SELECT CASE WHEN s.mask = 0 THEN 'baseline' WHEN s.mask = (1 << n) - 1 THEN 'all'
-				ELSE (SELECT string_agg(a.switches[i], ' + ' ORDER BY i) FROM generate_series(1, n) AS i WHERE s.mask >> (i - 1) & 1 = 1) END,
+				ELSE (SELECT string_agg(a.switches[i], ' + ' ORDER BY i)
+					FROM generate_series(1, n) AS i WHERE s.mask >> (i - 1) & 1 = 1) END,
 		   ARRAY(SELECT s.mask >> (i - 1) & 1 = 1 FROM generate_series(1, n) AS i ORDER BY i),
 		   s.score, s.lower, s.upper, s.state, s.failure, s.candidate_id, r.bottleneck
 	FROM cudal1.ablation_scores(a.ablation_id) AS s
@@ -156,10 +191,13 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_ablation_table(bigint) IS
-'CUDA-L1, tables 9 and 10: every combination, fastest first; settings in the order of the switches; speedup before rounding, 0 failed, NULL not decided; lower and upper: the interval of its measurement; bottleneck is open until cudal1_ablation_explain() says it';
+'CUDA-L1, tables 9 and 10: every combination, fastest first; settings in the order of the switches;
+speedup before rounding, 0 failed, NULL not decided; lower and upper: the interval of its
+measurement; bottleneck is open until cudal1_ablation_explain() says it';
 
 CREATE FUNCTION @extschema@.cudal1_ablation_effects(ablation_id bigint, max_order int DEFAULT 2)
-RETURNS TABLE (effect text, switches text[], factor float8, lower float8, upper float8, settings bigint)
+RETURNS TABLE (effect text, switches text[], factor float8, lower float8, upper float8,
+	settings bigint)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -168,15 +206,18 @@ DECLARE
 	n		int := cardinality(a.switches);
 BEGIN
 	IF max_order IS NULL OR max_order < 1 THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'argument "max_order" must be at least 1';
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE = 'argument "max_order" must be at least 1';
 	END IF;
 	RETURN QUERY
 	WITH subsets AS (
-		SELECT s AS subset, bit_count(s::bit(8)) AS size FROM generate_series(1, (1 << n) - 1) AS s WHERE bit_count(s::bit(8)) <= max_order
+		SELECT s AS subset, bit_count(s::bit(8)) AS size FROM generate_series(1, (1 << n) - 1) AS s
+			WHERE bit_count(s::bit(8)) <= max_order
 	), contrasts AS (
 		-- for each setting of the other switches, the alternating sum over those of the subset
 		SELECT u.subset, u.size, x.mask & ~u.subset AS others,
-			   sum(CASE WHEN (u.size - bit_count((x.mask & u.subset)::bit(8))) % 2 = 0 THEN 1 ELSE -1 END * ln(x.score)) AS contrast,
+			   sum(CASE WHEN (u.size - bit_count((x.mask & u.subset)::bit(8))) % 2 = 0 THEN 1
+				ELSE -1 END * ln(x.score)) AS contrast,
 			   CASE WHEN count(x.half) = 1 << u.size::int THEN sum(x.half ^ 2) END AS noise
 		FROM subsets AS u CROSS JOIN cudal1.ablation_scores(a.ablation_id) AS x
 		WHERE x.score > 0
@@ -188,17 +229,25 @@ BEGIN
 		FROM subsets AS u LEFT JOIN contrasts AS c ON c.subset = u.subset
 		GROUP BY u.subset, u.size)
 	SELECT CASE WHEN e.size = 1 THEN 'main' ELSE 'interaction' END,
-		   ARRAY(SELECT a.switches[i] FROM generate_series(1, n) AS i WHERE e.subset >> (i - 1) & 1 = 1 ORDER BY i),
+		   ARRAY(SELECT a.switches[i] FROM generate_series(1, n) AS i
+			WHERE e.subset >> (i - 1) & 1 = 1 ORDER BY i),
 		   exp(e.contrast), exp(e.contrast - e.half), exp(e.contrast + e.half), e.settings
 	FROM effects AS e
 	ORDER BY e.size, abs(e.contrast) DESC NULLS LAST, e.subset;
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_ablation_effects(bigint, int) IS
-'main effects and interactions of an ablation up to an order (2), on the log scale and shown as factors. main: speedup with the switch over speedup without, geometric mean over the settings of the others; interaction of A and B: A''s factor with B over A''s factor without B (1: they multiply, above 1: each helps the other); higher orders alike. lower and upper: from the intervals of the measurements. settings: how many settings of the other switches it rests on, those whose combinations all succeeded';
+'main effects and interactions of an ablation up to an order (2), on the log scale and shown as
+factors. main: speedup with the switch over speedup without, geometric mean over the settings of the
+others; interaction of A and B: A''s factor with B over A''s factor without B (1: they multiply,
+above 1: each helps the other); higher orders alike. lower and upper: from the intervals of the
+measurements. settings: how many settings of the other switches it rests on, those whose
+combinations all succeeded';
 
-CREATE FUNCTION @extschema@.cudal1_ablation_gatekeepers(ablation_id bigint, tolerance float8 DEFAULT 0.1)
-RETURNS TABLE (switch text, gatekeeper boolean, best_with float8, best_without float8, baseline float8)
+CREATE FUNCTION @extschema@.cudal1_ablation_gatekeepers(ablation_id bigint,
+	tolerance float8 DEFAULT 0.1)
+RETURNS TABLE (switch text, gatekeeper boolean, best_with float8, best_without float8,
+	baseline float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -206,11 +255,13 @@ DECLARE
 	a		cudal1.ablation := cudal1.find_ablation(cudal1_ablation_gatekeepers.ablation_id);
 BEGIN
 	IF tolerance IS NULL OR NOT (tolerance >= 0 AND tolerance < 10) THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'argument "tolerance" must be a share of at least 0';
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE = 'argument "tolerance" must be a share of at least 0';
 	END IF;
 	RETURN QUERY
 	SELECT w.name,
-		   x.best_without <= x.baseline * (1 + tolerance) AND x.best_with > x.baseline * (1 + tolerance) AND x.decided,
+		   x.best_without <= x.baseline * (1 + tolerance)
+			AND x.best_with > x.baseline * (1 + tolerance) AND x.decided,
 		   x.best_with, x.best_without, x.baseline
 	FROM unnest(a.switches) WITH ORDINALITY AS w (name, place)
 		CROSS JOIN LATERAL (
@@ -223,9 +274,12 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_ablation_gatekeepers(bigint, float8) IS
-'which switches are gatekeepers (CUDA-L1, section 4): no combination without the switch gains more than the share tolerance (0.1) over all switches off, some combination with it does; NULL or false while combinations are undecided. baseline: the speedup with all switches off, 1 where that failed';
+'which switches are gatekeepers (CUDA-L1, section 4): no combination without the switch gains more
+than the share tolerance (0.1) over all switches off, some combination with it does; NULL or false
+while combinations are undecided. baseline: the speedup with all switches off, 1 where that failed';
 
-CREATE FUNCTION @extschema@.cudal1_ablation_explain(ablation_id bigint, switches_on text[], bottleneck text)
+CREATE FUNCTION @extschema@.cudal1_ablation_explain(ablation_id bigint, switches_on text[],
+	bottleneck text)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -237,14 +291,17 @@ DECLARE
 BEGIN
 	PERFORM cudal1.check_owner(format('ablation %s', a.ablation_id), a.created_by);
 	IF switches_on IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'switches_on must not be null', HINT = 'The empty array is the baseline.';
+		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'switches_on must not be null',
+			HINT = 'The empty array is the baseline.';
 	END IF;
 	IF octet_length(cudal1_ablation_explain.bottleneck) > 1000 THEN
-		RAISE EXCEPTION USING ERRCODE = '54000', MESSAGE = 'bottleneck must not be longer than 1000 bytes';
+		RAISE EXCEPTION USING ERRCODE = '54000',
+			MESSAGE = 'bottleneck must not be longer than 1000 bytes';
 	END IF;
 	FOREACH s IN ARRAY switches_on LOOP
 		IF array_position(a.switches, s) IS NULL THEN
-			RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('ablation %s has no switch "%s"', a.ablation_id, s),
+			RAISE EXCEPTION USING ERRCODE = '42704',
+				MESSAGE = format('ablation %s has no switch "%s"', a.ablation_id, s),
 				HINT = format('Its switches are %s.', array_to_string(a.switches, ', '));
 		END IF;
 		wanted := wanted | 1 << (array_position(a.switches, s) - 1);
@@ -254,47 +311,69 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_ablation_explain(bigint, text[], text) IS
-'writes what holds the combination with just these switches on back (NULL: open again) into the last column of cudal1_ablation_table(). Errors: 42704 unknown ablation or switch';
+'writes what holds the combination with just these switches on back (NULL: open again) into the last
+column of cudal1_ablation_table(). Errors: 42704 unknown ablation or switch';
 
 /*
- * Techniques (CUDA-L1, 3.6): what successful codes do. Keywords find what leaves a trace in the text; a model can be asked for
- * the rest, with the same list of terms and room for its own.
+ * Techniques (CUDA-L1, 3.6): what successful codes do. Keywords find what leaves a trace in the
+ * text; a model can be asked for the rest, with the same list of terms and room for its own.
  */
 
 INSERT INTO cudal1.technique (name, pattern) VALUES
-	('memory layout optimization', '\.contiguous\s*\(|channels_last|transpose[sd]?\s+(layout|copy)|struct of arrays|\mSoA\M|packed?\s+(panel|tile|layout|buffer)'),
-	('memory access optimization', '__ldg\s*\(|__restrict__|\mrestrict\M|prefetch|coalesc|aligned_alloc|__builtin_assume_aligned'),
-	('memory coalescing', 'coalesc|threadIdx\.x\s*\+\s*blockIdx\.x|blockIdx\.x\s*\*\s*blockDim\.x\s*\+\s*threadIdx\.x|\mfloat4\M|\mint4\M'),
-	('operation fusion', '\mfus(e|ed|es|ing|ion)\M|torch\.compile|addmm|baddbmm|scaled_dot_product_attention'),
+	('memory layout optimization',
+		'\.contiguous\s*\(|channels_last|transpose[sd]?\s+(layout|copy)|struct of '
+		'arrays|\mSoA\M|packed?\s+(panel|tile|layout|buffer)'),
+	('memory access optimization',
+		'__ldg\s*\(|__restrict__|\mrestrict\M|prefetch|coalesc|aligned_alloc|'
+		'__builtin_assume_aligned'),
+	('memory coalescing',
+		'coalesc|threadIdx\.x\s*\+\s*blockIdx\.x|'
+		'blockIdx\.x\s*\*\s*blockDim\.x\s*\+\s*threadIdx\.x|\mfloat4\M|\mint4\M'),
+	('operation fusion',
+		'\mfus(e|ed|es|ing|ion)\M|torch\.compile|addmm|baddbmm|scaled_dot_product_attention'),
 	('shared memory usage', '__shared__|extern\s+__shared__|tl\.static_shared'),
-	('warp-level optimization', '__shfl_|__ballot_sync|__syncwarp|warp(size|_reduce|reduce|shuffle)|cooperative_groups'),
-	('thread block configuration', '<<<|dim3\s|__launch_bounds__|BLOCK_SIZE|tl\.constexpr|num_warps'),
-	('register optimization', '\mregister\M|__launch_bounds__|register\s+(tile|tiling|block)|#pragma\s+unroll'),
+	('warp-level optimization',
+		'__shfl_|__ballot_sync|__syncwarp|warp(size|_reduce|reduce|shuffle)|cooperative_groups'),
+	('thread block configuration',
+		'<<<|dim3\s|__launch_bounds__|BLOCK_SIZE|tl\.constexpr|num_warps'),
+	('register optimization',
+		'\mregister\M|__launch_bounds__|register\s+(tile|tiling|block)|#pragma\s+unroll'),
 	('loop unrolling', '#pragma\s+(GCC\s+)?unroll|\munroll(ed|ing)?\M'),
 	('tiling', '\mtil(e|es|ed|ing)\M|\mblock(ed|ing)\M|TILE_|BLOCK_[MNK]\M'),
-	('vectorization', '\mfloat4\M|_mm(256|512)?_|immintrin\.h|vector_size|#pragma\s+omp\s+simd|vectori[sz]'),
+	('vectorization',
+		'\mfloat4\M|_mm(256|512)?_|immintrin\.h|vector_size|#pragma\s+omp\s+simd|vectori[sz]'),
 	('mixed precision', '\mhalf2?\M|__half|bfloat16|\mfloat16\M|\.half\(\)|autocast|allow_tf32'),
 	('tensor cores', 'wmma|mma\.sync|nvcuda|tl\.dot|wgmma'),
 	('stream management', 'cudaStream|torch\.cuda\.(Stream|stream)|getCurrentCUDAStream'),
 	('cuda graphs', 'cudaGraph|CUDAGraph|make_graphed_callables'),
 	('asynchronous copies', 'cp\.async|cuda::memcpy_async|__pipeline_|cudaMemcpyAsync|\mtma\M'),
-	('parallel reduction', 'parallel\s+reduction|tree\s+reduction|reduce_sum|warp_?reduce|block_?reduce|#pragma\s+omp[^\n]*reduction'),
+	('parallel reduction',
+		'parallel\s+reduction|tree\s+reduction|reduce_sum|warp_?reduce|block_?reduce|'
+		'#pragma\s+omp[^\n]*reduction'),
 	('multithreading', '#pragma\s+omp\s+parallel|pthread_create|std::thread|at::parallel_for'),
-	('algebraic simplification', 'algebraic(ally)?|broadcast(ed|ing)?\M[^\n]{0,60}(instead|product)|\meinsum\M|avoid(s|ing)?\s+(the\s+)?(full|explicit)'),
-	('just-in-time compilation', 'load_inline|@triton\.jit|torch\.compile|torch\.jit\.script|nvrtc'),
+	('algebraic simplification',
+		'algebraic(ally)?|broadcast(ed|ing)?\M[^\n]{0,60}(instead|product)|\meinsum\M|avoid(s|'
+		'ing)?\s+(the\s+)?(full|explicit)'),
+	('just-in-time compilation',
+		'load_inline|@triton\.jit|torch\.compile|torch\.jit\.script|nvrtc'),
 	('fast math', 'fast_?math|__expf\s*\(|__fdividef|rsqrtf?\s*\(|-Ofast|__frcp_'),
-	('in-place operations', '\.(relu|add|mul|sub|div|clamp|exp|sigmoid|tanh)_\s*\(|inplace\s*=\s*True|out\s*=\s*[a-z_]+\s*\)'),
-	('preallocated buffers', 'torch\.empty(_like)?\s*\(|register_buffer|preallocat|workspace|scratch');
+	('in-place operations',
+		'\.(relu|add|mul|sub|div|clamp|exp|sigmoid|tanh)_\s*\(|inplace\s*=\s*True|'
+		'out\s*=\s*[a-z_]+\s*\)'),
+	('preallocated buffers',
+		'torch\.empty(_like)?\s*\(|register_buffer|preallocat|workspace|scratch');
 
 CREATE FUNCTION cudal1.techniques_of(code text)
 RETURNS SETOF text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT t.name FROM cudal1.technique AS t WHERE t.pattern IS NOT NULL AND code ~* t.pattern ORDER BY t.name;
+	SELECT t.name FROM cudal1.technique AS t WHERE t.pattern IS NOT NULL AND code ~* t.pattern
+		ORDER BY t.name;
 $$;
 COMMENT ON FUNCTION cudal1.techniques_of(text) IS 'the techniques whose keywords a code contains';
 
-CREATE FUNCTION @extschema@.cudal1_extract_techniques(candidate_ids bigint[] DEFAULT NULL, model text DEFAULT NULL)
+CREATE FUNCTION @extschema@.cudal1_extract_techniques(candidate_ids bigint[] DEFAULT NULL,
+	model text DEFAULT NULL)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -313,9 +392,11 @@ BEGIN
 		INSERT INTO cudal1.request (model_id, purpose, about, method)
 			SELECT m.model_id, 'techniques', c.candidate_id, 'techniques'
 				FROM cudal1.candidate AS c
-				WHERE (c.candidate_id = ANY (candidate_ids) OR candidate_ids IS NULL AND c.state = 'successful' AND c.purpose = 'normal')
+				WHERE (c.candidate_id = ANY (candidate_ids) OR candidate_ids IS NULL
+					AND c.state = 'successful' AND c.purpose = 'normal')
 					AND NOT EXISTS (SELECT FROM cudal1.request AS r
-									WHERE r.about = c.candidate_id AND r.model_id = m.model_id AND r.state IN ('queued', 'running', 'answered'))
+									WHERE r.about = c.candidate_id AND r.model_id = m.model_id
+										AND r.state IN ('queued', 'running', 'answered'))
 				ORDER BY c.candidate_id;
 		GET DIAGNOSTICS n = ROW_COUNT;
 		IF n > 0 THEN
@@ -329,10 +410,12 @@ BEGIN
 	END IF;
 	WITH chosen AS MATERIALIZED (
 		SELECT c.candidate_id, c.code FROM cudal1.candidate AS c
-			WHERE c.candidate_id = ANY (candidate_ids) OR candidate_ids IS NULL AND c.state = 'successful' AND c.purpose = 'normal'),
+			WHERE c.candidate_id = ANY (candidate_ids) OR candidate_ids IS NULL
+				AND c.state = 'successful' AND c.purpose = 'normal'),
 	found AS (
 		INSERT INTO cudal1.candidate_technique (candidate_id, technique, source)
-			SELECT c.candidate_id, f.technique, 'keywords' FROM chosen AS c CROSS JOIN LATERAL cudal1.techniques_of(c.code) AS f(technique)
+			SELECT c.candidate_id, f.technique, 'keywords' FROM chosen AS c CROSS
+				JOIN LATERAL cudal1.techniques_of(c.code) AS f(technique)
 				ORDER BY 1, 2
 			ON CONFLICT DO NOTHING)
 	SELECT count(*) INTO n FROM chosen;
@@ -340,57 +423,80 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_extract_techniques(bigint[], text) IS
-'notes the techniques of candidates (NULL: all successful ones) in cudal1.candidate_technique: found by keywords, or asked of a model, which answers by and by. Returns the number of candidates looked at, or of requests made (none for those asked before). Errors: 42704 unknown candidate or model, 53400 a quota is used up';
+'notes the techniques of candidates (NULL: all successful ones) in cudal1.candidate_technique: found
+by keywords, or asked of a model, which answers by and by. Returns the number of candidates looked
+at, or of requests made (none for those asked before). Errors: 42704 unknown candidate or model,
+53400 a quota is used up';
 
 CREATE FUNCTION cudal1.technique_question(candidate_id bigint)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT format(E'Which optimisation techniques does the following %s code use, compared with its reference? Answer with a JSON array of strings and nothing else. '
-			'Use these terms where they fit:\n\n%s\n\nand terms of your own, lower case and of at most four words, for what they do not name.\n\n'
+	SELECT format(E'Which optimisation techniques does the following %s code use, compared with '
+		'its reference? Answer with a JSON array of strings and nothing else. '
+			'Use these terms where they fit:\n\n%s\n\nand terms of your own, lower case and of at '
+				'most four words, for what they do not name.\n\n'
 			'Reference:\n\n%s\n\nCode:\n\n%s\n', t.language,
-			(SELECT string_agg('- ' || k.name, E'\n' ORDER BY k.name) FROM cudal1.technique AS k WHERE k.pattern IS NOT NULL), t.reference, c.code)
-		FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id) WHERE c.candidate_id = technique_question.candidate_id;
+			(SELECT string_agg('- ' || k.name, E'\n' ORDER BY k.name) FROM cudal1.technique AS k
+				WHERE k.pattern IS NOT NULL), t.reference, c.code)
+		FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id)
+			WHERE c.candidate_id = technique_question.candidate_id;
 $$;
-COMMENT ON FUNCTION cudal1.technique_question(bigint) IS 'what a model is asked about the techniques of a candidate';
+COMMENT ON FUNCTION cudal1.technique_question(bigint) IS
+'what a model is asked about the techniques of a candidate';
 
 CREATE FUNCTION cudal1.take_techniques(candidate_id bigint, answer text, source text)
 RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	SET standard_conforming_strings = on
 AS $$
 #variable_conflict use_column
 DECLARE
 	list	text;
 	names	text[];
 BEGIN
-	-- models think aloud, index arrays and count before they answer: the last array of strings is the answer
-	FOR list IN SELECT x.m[1] FROM regexp_matches(regexp_replace(answer, '<think>.*</think>', ''), '\[[^][]*\]', 'g') AS x(m) LOOP
+	-- models think aloud, index arrays and count before they answer: the last array of strings is
+	-- the answer
+	FOR list IN SELECT x.m[1]
+		FROM regexp_matches(regexp_replace(answer, '<think>.*</think>', ''), '\[[^][]*\]',
+		'g') AS x(m) LOOP
 		BEGIN
-			IF NOT EXISTS (SELECT FROM jsonb_array_elements(list::jsonb) AS e WHERE jsonb_typeof(e) <> 'string')
+			IF NOT EXISTS (SELECT FROM jsonb_array_elements(list::jsonb) AS e
+				WHERE jsonb_typeof(e) <> 'string')
 				AND (names IS NULL OR list::jsonb <> '[]') THEN
-				names := ARRAY(SELECT DISTINCT lower(btrim(e)) FROM jsonb_array_elements_text(list::jsonb) AS e);
+				names := ARRAY(SELECT DISTINCT lower(btrim(e))
+					FROM jsonb_array_elements_text(list::jsonb) AS e);
 			END IF;
 		EXCEPTION WHEN data_exception THEN
 			CONTINUE;
 		END;
 	END LOOP;
 	IF names IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'the answer holds no JSON array of strings';
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE = 'the answer holds no JSON array of strings';
 	END IF;
-	names := ARRAY(SELECT n FROM unnest(names) AS n WHERE cudal1.matches(n, '^[[:alnum:]][^[:cntrl:]]{1,79}$', 320) ORDER BY n LIMIT 50);
+	names := ARRAY(SELECT n FROM unnest(names) AS n
+		WHERE cudal1.matches(n, '^[[:alnum:]][^[:cntrl:]]{1,79}$', 320) ORDER BY n LIMIT 50);
 	INSERT INTO cudal1.technique (name) SELECT n FROM unnest(names) AS n ON CONFLICT DO NOTHING;
 	INSERT INTO cudal1.candidate_technique (candidate_id, technique, source)
-		SELECT take_techniques.candidate_id, n, take_techniques.source FROM unnest(names) AS n ON CONFLICT DO NOTHING;
+		SELECT take_techniques.candidate_id, n, take_techniques.source FROM unnest(names) AS n
+			ON CONFLICT DO NOTHING;
 END
 $$;
-COMMENT ON FUNCTION cudal1.take_techniques(bigint, text, text) IS 'stores the techniques that a model named; error 22023 where the answer is no list';
+COMMENT ON FUNCTION cudal1.take_techniques(bigint, text, text) IS
+'stores the techniques that a model named; error 22023 where the answer is no list';
 
 CREATE VIEW cudal1.technique_frequency AS
 	SELECT k.technique, k.source, count(*) AS candidates, count(DISTINCT c.task_id) AS tasks,
-			count(*)::float8 / NULLIF((SELECT count(DISTINCT x.candidate_id) FROM cudal1.candidate_technique AS x
-				JOIN cudal1.candidate AS y USING (candidate_id) WHERE x.source = k.source AND y.state = 'successful'), 0) AS share,
-			avg(c.reward) AS mean_reward, percentile_cont(0.5) WITHIN GROUP (ORDER BY c.reward) AS median_reward
+			count(*)::float8 / NULLIF((SELECT count(DISTINCT x.candidate_id)
+				FROM cudal1.candidate_technique AS x
+				JOIN cudal1.candidate AS y USING (candidate_id)
+					WHERE x.source = k.source AND y.state = 'successful'), 0) AS share,
+			avg(c.reward) AS mean_reward,
+			percentile_cont(0.5) WITHIN GROUP (ORDER BY c.reward) AS median_reward
 		FROM cudal1.candidate_technique AS k JOIN cudal1.candidate AS c USING (candidate_id)
 		WHERE c.state = 'successful' AND c.purpose = 'normal'
 		GROUP BY k.technique, k.source;
-COMMENT ON VIEW cudal1.technique_frequency IS 'how often each technique occurs in successful codes: candidates, tasks, share of all candidates looked at by the source, and the rewards of codes that use it';
+COMMENT ON VIEW cudal1.technique_frequency IS
+'how often each technique occurs in successful codes: candidates, tasks, share of all candidates
+looked at by the source, and the rewards of codes that use it';

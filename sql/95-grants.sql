@@ -1,9 +1,11 @@
 /*
- * Quotas of trainers: candidates that wait, bytes that are stored, requests that are under way. Operators have none, and what the
- * worker stores for a role is counted but never refused: it was admitted when it was asked for.
+ * Quotas of trainers: candidates that wait, bytes that are stored, requests that are under way.
+ * Operators have none, and what the worker stores for a role is counted but never refused: it was
+ * admitted when it was asked for.
  *
- * A submission does not count. It takes from the room that the last count left to its session (src/quota.c) and writes down what it
- * stores, a row that waits for nothing: sessions of one role never wait for each other, nor the worker for them.
+ * A submission does not count. It takes from the room that the last count left to its session
+ * (src/quota.c) and writes down what it stores, a row that waits for nothing: sessions of one role
+ * never wait for each other, nor the worker for them.
  */
 
 CREATE FUNCTION cudal1.take_room(owner text, candidates bigint, bytes bigint)
@@ -11,38 +13,46 @@ RETURNS boolean
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'cudal1_take_room';
 COMMENT ON FUNCTION cudal1.take_room(text, bigint, bigint) IS
-'uses up room that the session has below the quotas of a role, if it has enough; else cudal1.count_room() must look';
+'uses up room that the session has below the quotas of a role, if it has enough; else
+cudal1.count_room() must look';
 
 CREATE FUNCTION cudal1.give_room(owner text, candidates bigint, bytes bigint)
 RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'cudal1_give_room';
-COMMENT ON FUNCTION cudal1.give_room(text, bigint, bigint) IS 'the room that the session has from now on, for ten seconds';
+COMMENT ON FUNCTION cudal1.give_room(text, bigint, bigint) IS
+'the room that the session has from now on, for ten seconds';
 
-CREATE FUNCTION cudal1.quota_of(owner text, OUT queued_candidates bigint, OUT stored_bytes bigint, OUT requests bigint)
+CREATE FUNCTION cudal1.quota_of(owner text, OUT queued_candidates bigint, OUT stored_bytes bigint,
+	OUT requests bigint)
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
-	SELECT COALESCE(x.queued_candidates, y.queued_candidates, 10000::bigint), COALESCE(x.stored_bytes, y.stored_bytes, 10737418240),
+	SELECT COALESCE(x.queued_candidates, y.queued_candidates, 10000::bigint),
+		COALESCE(x.stored_bytes, y.stored_bytes, 10737418240),
 			COALESCE(x.requests, y.requests, 10000::bigint)
 		FROM (SELECT quota_of.owner AS role) AS o
 			LEFT JOIN cudal1.quota AS x ON x.role = o.role
 			LEFT JOIN cudal1.quota AS y ON y.role = '';
 END;
-COMMENT ON FUNCTION cudal1.quota_of(text) IS 'the quotas of a role: its own, else those for all, else the defaults';
+COMMENT ON FUNCTION cudal1.quota_of(text) IS
+'the quotas of a role: its own, else those for all, else the defaults';
 
 CREATE FUNCTION cudal1.queued_of(owner text)
 RETURNS bigint
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
-	SELECT pg_catalog.count(*) FROM cudal1.job AS j WHERE j.trainer = queued_of.owner AND j.state = 'queued' AND j.kind = 'measure';
+	SELECT pg_catalog.count(*) FROM cudal1.job AS j WHERE j.trainer = queued_of.owner
+		AND j.state = 'queued' AND j.kind = 'measure';
 END;
-COMMENT ON FUNCTION cudal1.queued_of(text) IS 'candidates of a role that wait for their measurement';
+COMMENT ON FUNCTION cudal1.queued_of(text) IS
+'candidates of a role that wait for their measurement';
 
 CREATE FUNCTION cudal1.requests_of(owner text)
 RETURNS bigint
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
-	SELECT pg_catalog.count(*) FROM cudal1.request AS r WHERE r.created_by = requests_of.owner AND r.state IN ('queued', 'running');
+	SELECT pg_catalog.count(*) FROM cudal1.request AS r WHERE r.created_by = requests_of.owner
+		AND r.state IN ('queued', 'running');
 END;
 COMMENT ON FUNCTION cudal1.requests_of(text) IS 'requests of a role that wait or are in flight';
 
@@ -51,9 +61,11 @@ RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
 	-- the row itself and its places in indexes take some, too: short proposals fill a disk as well
-	SELECT 256::bigint + COALESCE(pg_catalog.octet_length(code), 0) + COALESCE(pg_catalog.octet_length(response), 0);
+	SELECT 256::bigint + COALESCE(pg_catalog.octet_length(code),
+		0) + COALESCE(pg_catalog.octet_length(response), 0);
 END;
-COMMENT ON FUNCTION cudal1.proposal_bytes(text, text) IS 'bytes that a proposal counts: its code where that is new, the answer it came in, and 256';
+COMMENT ON FUNCTION cudal1.proposal_bytes(text, text) IS
+'bytes that a proposal counts: its code where that is new, the answer it came in, and 256';
 
 CREATE FUNCTION cudal1.sum_stored()
 RETURNS void
@@ -64,19 +76,24 @@ AS $$
 		DELETE FROM cudal1.stored AS s
 			WHERE s.ctid = ANY (ARRAY(SELECT x.ctid FROM cudal1.stored AS x FOR UPDATE SKIP LOCKED))
 			RETURNING s.role, s.bytes)
-	INSERT INTO cudal1.stored (role, bytes) SELECT g.role, sum(g.bytes) FROM gone AS g GROUP BY g.role;
+	INSERT INTO cudal1.stored (role, bytes) SELECT g.role, sum(g.bytes) FROM gone AS g
+		GROUP BY g.role;
 $$;
-COMMENT ON FUNCTION cudal1.sum_stored() IS 'adds up what each role has stored to one row, waiting for nothing';
+COMMENT ON FUNCTION cudal1.sum_stored() IS
+'adds up what each role has stored to one row, waiting for nothing';
 
-CREATE FUNCTION cudal1.count_room(owner text, more_candidates bigint, more_bytes bigint, OUT candidates bigint, OUT bytes bigint)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
+CREATE FUNCTION cudal1.count_room(owner text, more_candidates bigint, more_bytes bigint,
+	OUT candidates bigint, OUT bytes bigint)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	SET enable_seqscan = off SET jit = off
 AS $$
 #variable_conflict use_column
 DECLARE
 	parts	bigint;
 	q		record;
 BEGIN
-	SELECT coalesce(sum(s.bytes) FILTER (WHERE s.role = count_room.owner), 0), count(*) INTO bytes, parts FROM cudal1.stored AS s;
+	SELECT coalesce(sum(s.bytes) FILTER (WHERE s.role = count_room.owner), 0), count(*) INTO bytes,
+		parts FROM cudal1.stored AS s;
 	-- above READ COMMITTED rows that others added up since would be an error
 	IF parts > 1000 AND current_setting('transaction_isolation') = 'read committed' THEN
 		PERFORM cudal1.sum_stored();
@@ -93,13 +110,15 @@ BEGIN
 	candidates := q.queued_candidates - cudal1.queued_of(count_room.owner);
 	IF candidates >= more_candidates AND bytes >= more_bytes THEN
 		PERFORM cudal1.give_room(count_room.owner,
-			least(candidates - more_candidates, greatest(q.queued_candidates / 50, candidates / 16)),
+			least(candidates - more_candidates,
+				greatest(q.queued_candidates / 50, candidates / 16)),
 			least(bytes - more_bytes, greatest(q.stored_bytes / 50, bytes / 16)));
 	END IF;
 END
 $$;
 COMMENT ON FUNCTION cudal1.count_room(text, bigint, bigint) IS
-'what a role is below its quotas of candidates and bytes (negative: above); where there is enough for so many more, the session gets room beyond them';
+'what a role is below its quotas of candidates and bytes (negative: above); where there is enough
+for so many more, the session gets room beyond them';
 
 CREATE FUNCTION cudal1.quota_reason(owner text, quota text)
 RETURNS text
@@ -111,18 +130,22 @@ BEGIN ATOMIC
 					   ELSE q.requests || ' requests under way' END)
 		FROM cudal1.quota_of(owner) AS q;
 END;
-COMMENT ON FUNCTION cudal1.quota_reason(text, text) IS 'the message of a quota that is used up: candidates, bytes or requests';
+COMMENT ON FUNCTION cudal1.quota_reason(text, text) IS
+'the message of a quota that is used up: candidates, bytes or requests';
 
 CREATE FUNCTION cudal1.refuse(owner text, quota text, used bigint, more bigint)
 RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	RAISE EXCEPTION USING ERRCODE = '53400', MESSAGE = cudal1.quota_reason(refuse.owner, refuse.quota),
+	RAISE EXCEPTION USING ERRCODE = '53400',
+		MESSAGE = cudal1.quota_reason(refuse.owner, refuse.quota),
 		DETAIL = format('It has %s, and %s more are asked for.', refuse.used, refuse.more),
 		HINT = CASE refuse.quota
-				   WHEN 'candidates' THEN 'Wait for verdicts, or cancel candidates with cudal1_cancel().'
-				   WHEN 'bytes' THEN 'An operator can remove texts of failed candidates with cudal1_prune().'
+				   WHEN 'candidates'
+					THEN 'Wait for verdicts, or cancel candidates with cudal1_cancel().'
+				   WHEN 'bytes'
+					THEN 'An operator can remove texts of failed candidates with cudal1_prune().'
 				   ELSE 'Wait for answers, or cancel requests with cudal1_cancel_requests().' END
 			|| ' An operator can raise the quota with cudal1_set_quota().';
 END
@@ -142,14 +165,18 @@ BEGIN
 	-- what is asked for is queued and stored by now, and undone by the error
 	r := cudal1.count_room(check_room.owner, 0, 0);
 	IF r.candidates < 0 AND check_room.candidates > 0 THEN
-		PERFORM cudal1.refuse(check_room.owner, 'candidates', cudal1.queued_of(check_room.owner) - check_room.candidates, check_room.candidates);
+		PERFORM cudal1.refuse(check_room.owner, 'candidates',
+			cudal1.queued_of(check_room.owner) - check_room.candidates, check_room.candidates);
 	ELSIF r.bytes < 0 AND check_room.bytes > 0 THEN
-		PERFORM cudal1.refuse(check_room.owner, 'bytes', (cudal1.quota_of(check_room.owner)).stored_bytes - r.bytes - check_room.bytes, check_room.bytes);
+		PERFORM cudal1.refuse(check_room.owner, 'bytes',
+			(cudal1.quota_of(check_room.owner)).stored_bytes - r.bytes - check_room.bytes,
+			check_room.bytes);
 	END IF;
 END
 $$;
 COMMENT ON FUNCTION cudal1.check_room(text, bigint, bigint) IS
-'error 53400 where the candidates and bytes that this transaction has just queued and stored for a role pass its quotas';
+'error 53400 where the candidates and bytes that this transaction has just queued and stored for a
+role pass its quotas';
 
 CREATE FUNCTION cudal1.store(owner text, candidates bigint, bytes bigint)
 RETURNS void
@@ -163,10 +190,13 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.store(text, bigint, bigint) IS
-'writes down the bytes that were stored for a role, and checks its quotas of candidates, so many of which were just queued, and bytes; error 53400';
+'writes down the bytes that were stored for a role, and checks its quotas of candidates, so many of
+which were just queued, and bytes; error 53400';
 
-CREATE FUNCTION cudal1.request_room(owner text, OUT quota text, OUT used bigint, OUT requests bigint)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
+CREATE FUNCTION cudal1.request_room(owner text, OUT quota text, OUT used bigint,
+	OUT requests bigint)
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
+	SET jit = off
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -198,60 +228,82 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.request_room(text) IS
-'how many more requests a role may have under way (negative: too many), the quota that ends there, and how much of that is used';
+'how many more requests a role may have under way (negative: too many), the quota that ends there,
+and how much of that is used';
 
-CREATE FUNCTION @extschema@.cudal1_set_quota(role name, queued_candidates bigint DEFAULT NULL, stored_bytes bigint DEFAULT NULL,
-	requests bigint DEFAULT NULL)
+CREATE FUNCTION @extschema@.cudal1_set_quota(role name, queued_candidates bigint DEFAULT NULL,
+	stored_bytes bigint DEFAULT NULL, requests bigint DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
 	target	constant text := coalesce(cudal1_set_quota.role, '');
-	most	constant bigint[] := ARRAY[cudal1_set_quota.queued_candidates, cudal1_set_quota.stored_bytes, cudal1_set_quota.requests];
+	most	constant bigint[] := ARRAY[cudal1_set_quota.queued_candidates,
+		cudal1_set_quota.stored_bytes, cudal1_set_quota.requests];
 BEGIN
 	IF 0 > ANY (most) THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'queued_candidates, stored_bytes and requests must not be negative';
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE = 'queued_candidates, stored_bytes and requests must not be negative';
 	END IF;
-	IF cudal1_set_quota.role IS NOT NULL AND NOT EXISTS (SELECT FROM pg_roles AS r WHERE r.rolname = cudal1_set_quota.role) THEN
-		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('role "%s" does not exist', cudal1_set_quota.role);
+	IF cudal1_set_quota.role IS NOT NULL
+		AND NOT EXISTS (SELECT FROM pg_roles AS r WHERE r.rolname = cudal1_set_quota.role) THEN
+		RAISE EXCEPTION USING ERRCODE = '42704',
+			MESSAGE = format('role "%s" does not exist', cudal1_set_quota.role);
 	END IF;
 	IF num_nonnulls(VARIADIC most) = 0 THEN
 		DELETE FROM cudal1.quota AS q WHERE q.role = target;
 	ELSE
-		INSERT INTO cudal1.quota AS q (role, queued_candidates, stored_bytes, requests) VALUES (target, most[1], most[2], most[3])
+		INSERT INTO cudal1.quota AS q (role, queued_candidates, stored_bytes, requests)
+			VALUES (target, most[1], most[2], most[3])
 			ON CONFLICT (role) DO UPDATE
-				SET queued_candidates = excluded.queued_candidates, stored_bytes = excluded.stored_bytes, requests = excluded.requests;
+				SET queued_candidates = excluded.queued_candidates,
+					stored_bytes = excluded.stored_bytes, requests = excluded.requests;
 	END IF;
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_set_quota(name, bigint, bigint, bigint) IS
-'sets the quotas of a role, or with role NULL of all that have none of their own: candidates that wait for their measurement (10000 where none was set), bytes of codes, answers, prompts and references that are stored (10 GiB; a proposal counts 256 beside), requests that wait for a model or are in flight (10000).
-A quota given as NULL is what holds for all. Operators and superusers have no quotas. What a quota refuses is an error 53400, in cudal1_submit_batch() a reason; sessions notice a change within 10 seconds. Operators only. Errors: 42704 unknown role, 22023 a negative number';
+'sets the quotas of a role, or with role NULL of all that have none of their own: candidates that
+wait for their measurement (10000 where none was set), bytes of codes, answers, prompts and
+references that are stored (10 GiB; a proposal counts 256 beside), requests that wait for a model or
+are in flight (10000).
+A quota given as NULL is what holds for all. Operators and superusers have no quotas. What a quota
+refuses is an error 53400, in cudal1_submit_batch() a reason; sessions notice a change within 10
+seconds. Operators only. Errors: 42704 unknown role, 22023 a negative number';
 
 CREATE VIEW cudal1.quota_use AS
 	SELECT r.role, j.candidates AS queued_candidates,
-			CASE WHEN NOT e.exempt THEN COALESCE(q.queued_candidates, d.queued_candidates, 10000::bigint) END AS most_candidates,
-			COALESCE(s.bytes, 0::bigint) AS stored_bytes, CASE WHEN NOT e.exempt THEN COALESCE(q.stored_bytes, d.stored_bytes, 10737418240) END AS most_bytes,
-			x.requests, CASE WHEN NOT e.exempt THEN COALESCE(q.requests, d.requests, 10000::bigint) END AS most_requests
+			CASE WHEN NOT e.exempt THEN COALESCE(q.queued_candidates, d.queued_candidates,
+				10000::bigint) END AS most_candidates,
+			COALESCE(s.bytes, 0::bigint) AS stored_bytes,
+			CASE WHEN NOT e.exempt THEN COALESCE(q.stored_bytes, d.stored_bytes, 10737418240)
+			END AS most_bytes, x.requests,
+				CASE WHEN NOT e.exempt THEN COALESCE(q.requests, d.requests, 10000::bigint)
+				END AS most_requests
 		FROM (SELECT y.role FROM cudal1.quota AS y WHERE y.role <> ''
 			  UNION SELECT y.role FROM cudal1.stored AS y
-			  UNION SELECT y.created_by FROM cudal1.request AS y WHERE y.state IN ('queued', 'running')) AS r
+			  UNION SELECT y.created_by FROM cudal1.request AS y
+				WHERE y.state IN ('queued', 'running')) AS r
 			CROSS JOIN LATERAL (
-				SELECT COALESCE(has_function_privilege(to_regrole(quote_ident(r.role))::oid, 'cudal1.is_operator()', 'EXECUTE'), false) AS exempt) AS e
+				SELECT COALESCE(has_function_privilege(to_regrole(quote_ident(r.role))::oid,
+					'cudal1.is_operator()', 'EXECUTE'), false) AS exempt) AS e
 			CROSS JOIN LATERAL (
 				SELECT count(*) AS candidates FROM cudal1.job AS y
 					WHERE y.trainer = r.role AND y.state = 'queued' AND y.kind = 'measure') AS j
 			CROSS JOIN LATERAL (
-				SELECT count(*) AS requests FROM cudal1.request AS y WHERE y.created_by = r.role AND y.state IN ('queued', 'running')) AS x
-			CROSS JOIN LATERAL (SELECT sum(y.bytes)::bigint AS bytes FROM cudal1.stored AS y WHERE y.role = r.role) AS s
+				SELECT count(*) AS requests FROM cudal1.request AS y
+					WHERE y.created_by = r.role AND y.state IN ('queued', 'running')) AS x
+			CROSS JOIN LATERAL (SELECT sum(y.bytes)::bigint AS bytes FROM cudal1.stored AS y
+				WHERE y.role = r.role) AS s
 			LEFT JOIN cudal1.quota AS q ON q.role = r.role
 			LEFT JOIN cudal1.quota AS d ON d.role = '';
-COMMENT ON VIEW cudal1.quota_use IS 'what each role has of what its quotas limit, and the quotas (NULL: an operator, without any)';
+COMMENT ON VIEW cudal1.quota_use IS
+'what each role has of what its quotas limit, and the quotas (NULL: an operator, without any)';
 
 /*
- * Privileges. PUBLIC may do nothing. A role becomes able by cudal1_grant(), which follows one list of what each kind may do;
- * tables are written by SECURITY DEFINER functions alone, since an INSERT would forge a reward.
+ * Privileges. PUBLIC may do nothing. A role becomes able by cudal1_grant(), which follows one list
+ * of what each kind may do; tables are written by SECURITY DEFINER functions alone, since an INSERT
+ * would forge a reward.
  */
 
 CREATE FUNCTION cudal1.privileges(kind text)
@@ -260,36 +312,51 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 	WITH allowed (kind, privilege, names) AS (VALUES
 		-- what reads
-		('analyst', 'EXECUTE', ARRAY['cudal1_reward', 'cudal1_bucket_stats', 'cudal1_parse_response', 'cudal1_conservative_round',
-			'cudal1_score_rounds', 'cudal1_group_advantages', 'cudal1_grpo_objective', 'cudal1_speedup_report', 'cudal1_status', 'cudal1_wait',
+		('analyst', 'EXECUTE',
+			ARRAY['cudal1_reward', 'cudal1_bucket_stats', 'cudal1_parse_response',
+			'cudal1_conservative_round', 'cudal1_score_rounds', 'cudal1_group_advantages',
+			'cudal1_grpo_objective', 'cudal1_speedup_report', 'cudal1_status', 'cudal1_wait',
 			'cudal1_level_report', 'cudal1_method_report', 'cudal1_device_report',
-			'cudal1_top_tasks', 'cudal1_speedup_histogram', 'cudal1_compare', 'cudal1_compare_tasks',
-			'cudal1_percentiles', 'cudal1_fast_p', 'cudal1_task_report',
-			'cudal1_ablation_table', 'cudal1_ablation_effects', 'cudal1_ablation_gatekeepers', 'cudal1_check']),
-		-- what proposes
-		('trainer', 'EXECUTE', ARRAY['cudal1_add_task', 'cudal1_retire_task', 'cudal1_restore_task', 'cudal1_submit', 'cudal1_submit_batch', 'cudal1_submit_response', 'cudal1_wait',
-			'cudal1_cancel', 'cudal1_reward', 'cudal1_sample_exemplars', 'cudal1_bucket_stats', 'cudal1_prompt', 'cudal1_parse_response',
-			'cudal1_conservative_round', 'cudal1_score_rounds', 'cudal1_group_advantages', 'cudal1_grpo_objective', 'cudal1_speedup_report',
-			'cudal1_status', 'cudal1_certify_task', 'cudal1_level_report', 'cudal1_method_report', 'cudal1_device_report',
-			'cudal1_top_tasks', 'cudal1_speedup_histogram', 'cudal1_compare', 'cudal1_compare_tasks',
-			'cudal1_percentiles', 'cudal1_fast_p', 'cudal1_task_report',
+			'cudal1_top_tasks', 'cudal1_speedup_histogram', 'cudal1_compare',
+			'cudal1_compare_tasks', 'cudal1_percentiles', 'cudal1_fast_p', 'cudal1_task_report',
 			'cudal1_ablation_table', 'cudal1_ablation_effects', 'cudal1_ablation_gatekeepers',
-			'cudal1_ablate', 'cudal1_ablation_explain']),
+			'cudal1_check']),
+		-- what proposes
+		('trainer', 'EXECUTE',
+			ARRAY['cudal1_add_task', 'cudal1_retire_task', 'cudal1_restore_task', 'cudal1_submit',
+			'cudal1_submit_batch', 'cudal1_submit_response', 'cudal1_wait', 'cudal1_cancel',
+			'cudal1_reward', 'cudal1_sample_exemplars', 'cudal1_bucket_stats', 'cudal1_prompt',
+			'cudal1_parse_response', 'cudal1_conservative_round', 'cudal1_score_rounds',
+			'cudal1_group_advantages', 'cudal1_grpo_objective', 'cudal1_speedup_report',
+			'cudal1_status', 'cudal1_certify_task', 'cudal1_level_report', 'cudal1_method_report',
+			'cudal1_device_report', 'cudal1_top_tasks', 'cudal1_speedup_histogram',
+			'cudal1_compare', 'cudal1_compare_tasks', 'cudal1_percentiles', 'cudal1_fast_p',
+			'cudal1_task_report', 'cudal1_ablation_table', 'cudal1_ablation_effects',
+			'cudal1_ablation_gatekeepers', 'cudal1_ablate', 'cudal1_ablation_explain']),
 		-- what asks models
-		('trainer', 'EXECUTE', ARRAY['cudal1_generate', 'cudal1_cancel_requests', 'cudal1_add_campaign', 'cudal1_pause_campaign',
-			'cudal1_resume_campaign', 'cudal1_end_campaign', 'cudal1_next_group', 'cudal1_answer_group', 'cudal1_group_result',
-			'cudal1_sft_dataset', 'cudal1_rl_dataset', 'cudal1_extract_techniques', 'cudal1.campaign_options']),
-		('analyst', 'EXECUTE', ARRAY['cudal1_group_result', 'cudal1_sft_dataset', 'cudal1_rl_dataset', 'cudal1.campaign_options']),
+		('trainer', 'EXECUTE',
+			ARRAY['cudal1_generate', 'cudal1_cancel_requests', 'cudal1_add_campaign',
+			'cudal1_pause_campaign', 'cudal1_resume_campaign', 'cudal1_end_campaign',
+			'cudal1_next_group', 'cudal1_answer_group', 'cudal1_group_result', 'cudal1_sft_dataset',
+			'cudal1_rl_dataset', 'cudal1_extract_techniques', 'cudal1.campaign_options']),
+		('analyst', 'EXECUTE',
+			ARRAY['cudal1_group_result', 'cudal1_sft_dataset', 'cudal1_rl_dataset',
+			'cudal1.campaign_options']),
 		-- what measures
-		('agent', 'EXECUTE', ARRAY['cudal1.register_device', 'cudal1.claim', 'cudal1.heartbeat', 'cudal1.finish', 'cudal1.release',
-			'cudal1.expire_leases', 'cudal1.announce_idle', 'cudal1.take_back', 'cudal1.wake', 'cudal1_status']),
+		('agent', 'EXECUTE',
+			ARRAY['cudal1.register_device', 'cudal1.claim', 'cudal1.heartbeat', 'cudal1.finish',
+			'cudal1.release', 'cudal1.expire_leases', 'cudal1.announce_idle', 'cudal1.take_back',
+			'cudal1.wake', 'cudal1_status']),
 		-- models in training see neither detectors nor evidence, nor how far audits follow them
-		('trainer', 'SELECT', ARRAY['cudal1.task', 'cudal1.candidate', 'cudal1.proposal', 'cudal1.prompt', 'cudal1.profile', 'cudal1.device',
-			'cudal1.activity', 'cudal1.queue', 'cudal1.bucket', 'cudal1.model', 'cudal1.model_use', 'cudal1.request', 'cudal1.campaign',
-			'cudal1.campaign_lane', 'cudal1.campaign_group', 'cudal1.campaign_progress', 'cudal1.technique', 'cudal1.candidate_technique',
-			'cudal1.technique_frequency', 'cudal1.imported_score', 'cudal1.ablation', 'cudal1.ablation_run', 'cudal1.drift', 'cudal1.aa_chart',
-			'cudal1.stat_device', 'cudal1.stat_task', 'cudal1.stat_method', 'cudal1.method', 'cudal1.quota', 'cudal1.quota_use',
-			'cudal1.weight']),
+		('trainer', 'SELECT',
+			ARRAY['cudal1.task', 'cudal1.candidate', 'cudal1.proposal', 'cudal1.prompt',
+			'cudal1.profile', 'cudal1.device', 'cudal1.activity', 'cudal1.queue', 'cudal1.bucket',
+			'cudal1.model', 'cudal1.model_use', 'cudal1.request', 'cudal1.campaign',
+			'cudal1.campaign_lane', 'cudal1.campaign_group', 'cudal1.campaign_progress',
+			'cudal1.technique', 'cudal1.candidate_technique', 'cudal1.technique_frequency',
+			'cudal1.imported_score', 'cudal1.ablation', 'cudal1.ablation_run', 'cudal1.drift',
+			'cudal1.aa_chart', 'cudal1.stat_device', 'cudal1.stat_task', 'cudal1.stat_method',
+			'cudal1.method', 'cudal1.quota', 'cudal1.quota_use', 'cudal1.weight']),
 		('trainer', 'SELECT WITHOUT evidence', ARRAY['cudal1.measurement']),
 		('analyst', 'SELECT', ARRAY['all']),
 		('operator', 'SELECT', ARRAY['all']),
@@ -304,7 +371,8 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	to_role	text;
-	verb	constant text := CASE WHEN allow THEN 'GRANT %s ON %s %s TO %s' ELSE 'REVOKE %s ON %s %s FROM %s' END;
+	verb	constant text := CASE WHEN allow THEN 'GRANT %s ON %s %s TO %s'
+		ELSE 'REVOKE %s ON %s %s FROM %s' END;
 	home	oid;
 	s		record;
 	o		record;
@@ -314,7 +382,8 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'role and kind must not be null';
 	END IF;
 	IF kind NOT IN ('trainer', 'analyst', 'operator', 'agent') THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('unknown kind of role "%s"', kind),
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE = format('unknown kind of role "%s"', kind),
 			HINT = 'Kinds are trainer, analyst, operator and agent.';
 	END IF;
 	IF NOT EXISTS (SELECT FROM pg_roles AS r WHERE r.rolname = role) THEN
@@ -322,8 +391,10 @@ BEGIN
 	END IF;
 	to_role := quote_ident(role);
 	SELECT e.extnamespace INTO STRICT home FROM pg_extension AS e WHERE e.extname = 'cudal1';
-	-- the schema of the functions may be anybody's, and is left as it is where it is open already or not ours to open
-	FOR s IN SELECT n.oid, n.nspname FROM pg_namespace AS n WHERE n.nspname = 'cudal1' OR (n.oid = home AND allow) LOOP
+	-- the schema of the functions may be anybody's, and is left as it is where it is open already
+	-- or not ours to open
+	FOR s IN SELECT n.oid, n.nspname FROM pg_namespace AS n
+		WHERE n.nspname = 'cudal1' OR (n.oid = home AND allow) LOOP
 		IF (s.nspname = 'cudal1' OR NOT has_schema_privilege(role, s.oid, 'USAGE'))
 			AND (allow OR s.nspname = 'cudal1') THEN
 			EXECUTE format(verb, 'USAGE', 'SCHEMA', quote_ident(s.nspname), to_role);
@@ -334,37 +405,48 @@ BEGIN
 			FOR o IN
 				SELECT f.oid::regprocedure AS signature
 					FROM pg_proc AS f
-						JOIN pg_depend AS d ON d.classid = 'pg_proc'::regclass AND d.objid = f.oid AND d.deptype = 'e'
-						JOIN pg_extension AS e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND e.extname = 'cudal1'
+						JOIN pg_depend AS d ON d.classid = 'pg_proc'::regclass AND d.objid = f.oid
+							AND d.deptype = 'e'
+						JOIN pg_extension AS e ON d.refclassid = 'pg_extension'::regclass
+							AND d.refobjid = e.oid AND e.extname = 'cudal1'
 					WHERE (p.object = 'all' AND f.prorettype <> 'trigger'::regtype
-						   AND f.proname NOT IN ('cudal1_grant', 'cudal1_revoke', 'change_privileges')
+						   AND f.proname NOT IN ('cudal1_grant', 'cudal1_revoke',
+							'change_privileges')
 						   -- what other functions are made of stays with the owner
-						   AND (f.pronamespace = home OR f.proname IN ('register_device', 'claim', 'heartbeat', 'finish', 'release',
-								'expire_leases', 'announce_idle', 'take_back', 'wake', 'worker_state', 'preloaded', 'rebucket', 'recount',
+						   AND (f.pronamespace = home
+							OR f.proname IN ('register_device', 'claim', 'heartbeat', 'finish',
+							'release',
+								'expire_leases', 'announce_idle', 'take_back', 'wake',
+								'worker_state', 'preloaded', 'rebucket', 'recount',
 								'campaign_options', 'is_operator')))
 						OR (f.pronamespace = home AND f.proname = p.object)
-						OR (f.pronamespace = 'cudal1'::regnamespace AND 'cudal1.' || f.proname = p.object)
+						OR (f.pronamespace = 'cudal1'::regnamespace AND 'cudal1.'
+							|| f.proname = p.object)
 			LOOP
 				EXECUTE format(verb, 'EXECUTE', 'FUNCTION', o.signature, to_role);
 			END LOOP;
 		ELSE
 			FOR o IN
 				SELECT c.oid::regclass AS relation,
-						(SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) FROM pg_attribute AS a
-							WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attname NOT IN ('evidence', 'audit_bound')) AS columns
+						(SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum)
+							FROM pg_attribute AS a
+							WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+								AND a.attname NOT IN ('evidence', 'audit_bound')) AS columns
 					FROM pg_class AS c
 					WHERE c.relnamespace = 'cudal1'::regnamespace AND c.relkind IN ('r', 'v', 'm')
 						AND (p.object = 'all' OR 'cudal1.' || c.relname = p.object)
 						AND has_table_privilege(c.oid, 'SELECT')
 			LOOP
-				EXECUTE format(verb, CASE p.privilege WHEN 'SELECT' THEN 'SELECT' ELSE format('SELECT (%s)', o.columns) END,
+				EXECUTE format(verb, CASE p.privilege WHEN 'SELECT' THEN 'SELECT'
+					ELSE format('SELECT (%s)', o.columns) END,
 							   'TABLE', o.relation, to_role);
 			END LOOP;
 		END IF;
 	END LOOP;
 END
 $$;
-COMMENT ON FUNCTION cudal1.change_privileges(name, text, boolean) IS 'grants or revokes what a kind of role may do';
+COMMENT ON FUNCTION cudal1.change_privileges(name, text, boolean) IS
+'grants or revokes what a kind of role may do';
 
 CREATE FUNCTION @extschema@.cudal1_grant(role name, kind text)
 RETURNS void
@@ -373,8 +455,11 @@ BEGIN ATOMIC
 	SELECT cudal1.change_privileges(role, kind, true);
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_grant(name, text) IS
-'lets a role do what its kind does. trainer: add tasks, submit, wait, cancel, sample, prompt, report; read tasks, candidates, measurements, statistics, not the queue''s own table, the evidence of detectors nor the bound that audits set. analyst: read everything.
-operator: everything a user can do, imports, evaluations and switches included. agent: claim jobs and report results. For the extension''s owner; errors: 42704 unknown role, 22023 unknown kind';
+'lets a role do what its kind does. trainer: add tasks, submit, wait, cancel, sample, prompt,
+report; read tasks, candidates, measurements, statistics, not the queue''s own table, the evidence
+of detectors nor the bound that audits set. analyst: read everything.
+operator: everything a user can do, imports, evaluations and switches included. agent: claim jobs
+and report results. For the extension''s owner; errors: 42704 unknown role, 22023 unknown kind';
 
 CREATE FUNCTION @extschema@.cudal1_revoke(role name, kind text)
 RETURNS void
@@ -383,7 +468,8 @@ BEGIN ATOMIC
 	SELECT cudal1.change_privileges(role, kind, false);
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_revoke(name, text) IS
-'takes back what cudal1_grant() gave for the kind; grant what another kind of the same role needs anew. Errors: 42704 unknown role, 22023 unknown kind';
+'takes back what cudal1_grant() gave for the kind; grant what another kind of the same role needs
+anew. Errors: 42704 unknown role, 22023 unknown kind';
 
 -- nothing is open to PUBLIC, and everything but the queue and its turns is part of a dump
 DO $$
@@ -393,17 +479,23 @@ BEGIN
 	FOR o IN
 		SELECT d.classid, d.objid, c.relkind, c.relname
 			FROM pg_catalog.pg_depend AS d
-				JOIN pg_catalog.pg_extension AS e ON e.oid OPERATOR(pg_catalog.=) d.refobjid AND e.extname OPERATOR(pg_catalog.=) 'cudal1'
-				LEFT JOIN pg_catalog.pg_class AS c ON d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::regclass
+				JOIN pg_catalog.pg_extension AS e ON e.oid OPERATOR(pg_catalog.=) d.refobjid
+					AND e.extname OPERATOR(pg_catalog.=) 'cudal1'
+				LEFT JOIN pg_catalog.pg_class AS c
+					ON d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::regclass
 					AND c.oid OPERATOR(pg_catalog.=) d.objid
-			WHERE d.deptype OPERATOR(pg_catalog.=) 'e' AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::regclass
+			WHERE d.deptype OPERATOR(pg_catalog.=) 'e'
+				AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::regclass
 			ORDER BY d.objid
 	LOOP
 		IF o.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::regclass THEN
-			EXECUTE pg_catalog.format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', o.objid::regprocedure);
-		ELSIF o.relkind IN ('r', 'S') AND o.relname NOT IN ('job', 'job_job_id_seq', 'turn', 'task_turn') THEN
+			EXECUTE pg_catalog.format('REVOKE ALL ON FUNCTION %s FROM PUBLIC',
+				o.objid::regprocedure);
+		ELSIF o.relkind IN ('r', 'S')
+			AND o.relname NOT IN ('job', 'job_job_id_seq', 'turn', 'task_turn') THEN
 			PERFORM pg_catalog.pg_extension_config_dump(o.objid::regclass,
-				CASE WHEN o.relname IN ('profile', 'method') THEN 'WHERE NOT shipped' WHEN o.relname = 'technique' THEN 'WHERE pattern IS NULL' ELSE '' END);
+				CASE WHEN o.relname IN ('profile', 'method') THEN 'WHERE NOT shipped'
+					WHEN o.relname = 'technique' THEN 'WHERE pattern IS NULL' ELSE '' END);
 		END IF;
 	END LOOP;
 END
