@@ -66,8 +66,9 @@ for my $options ([], ['--missing', 'one'], ['--missing', 'drop'], ['--method', '
 	command_ok(['python3', $check, "$dir/page.html"], 'is sound');
 }
 command_ok(['cudal1-report', '-o', "$dir/page.html"], 'the whole page');
-command_ok(['python3', $check, "$dir/page.html", 'By level', 'By method', 'By device', 'Distribution', 'Speedup of each task', 'Top tasks', 'Progress',
-	'What became of proposals', 'Noise of measurements', 'Devices measured against themselves', 'Measured again', 'Ablation of candidate'], 'has every part');
+command_ok(['python3', $check, "$dir/page.html", 'By level', 'By method', 'By device', 'Now', 'How many tasks are how fast', 'Speedup of each task', 'Top tasks', 'Progress',
+	'What became of proposals', 'Noise of measurements', 'Devices measured against themselves', 'Measured again', 'Ablation of candidate', 'Codes'], 'has every part');
+like(slurp_file("$dir/page.html"), qr/<details id="code-\d+">.*better 2/s, 'and the best codes');
 my $mean = $node->safe_psql('postgres', q{SELECT to_char(mean, 'FM990.00') FROM cudal1_level_report() WHERE level = 'All'});
 # in a real browser: a copy of the page that says of itself what does not fit, and a picture in each theme
 my ($browser) = grep { -x } map { ("$_/chromium", "$_/chromium-browser", "$_/google-chrome") } split /:/, $ENV{PATH};
@@ -77,7 +78,7 @@ SKIP:
 	my @headless = ($browser, '--headless', '--no-sandbox', '--disable-gpu', '--hide-scrollbars', "--user-data-dir=$dir/profile");
 	my $probe = slurp_file("$FindBin::RealBin/../data/probe.html");
 	append_to_file("$dir/probe.html", slurp_file("$dir/page.html") =~ s{</body>}{$probe</body>}r);
-	for my $width (1200, 700, 420)
+	for my $width (1400, 700, 390)
 	{
 		my ($dom, $said) = ('', '');
 		IPC::Run::run([@headless, "--window-size=$width,900", '--dump-dom', "file://$dir/probe.html"], '>', \$dom, '2>', \$said);
@@ -107,6 +108,29 @@ command_fails_like(['cudal1-report', '--method', 'contrastve'], qr/method "contr
 ($text, $err) = ('', '');
 run_log(['cudal1-report', '--text', '--method', 'contrastive'], '>', \$text, '2>', \$err);
 like($err, qr/^NOTICE: nothing was proposed by method "contrastive"/m, 'what the server notes is on standard error');
+# a page that is watched is written anew, whole at every moment, and refreshes itself
+my ($watched, $said) = ("$dir/watched.html", '');
+my $watch = IPC::Run::start(['cudal1-report', '--watch', $watched, '--interval', '1', '--title', 'watched'], '<', \'', '2>', \$said, IPC::Run::timeout(180));
+sub watched_until
+{
+	my ($what) = @_;
+	for (1 .. 1800)
+	{
+		return 1 if -e $watched && slurp_file($watched) =~ $what;
+		$watch->pump_nb;
+		last unless $watch->pumpable;
+		select undef, undef, undef, 0.1;
+	}
+	diag $said;
+	return 0;
+}
+ok(watched_until(qr{<meta http-equiv="refresh" content="1">.*</html>\s*\z}s), 'a page that is watched refreshes itself');
+$node->safe_psql('postgres', q{SELECT cudal1_add_task('added meanwhile', 'r', 'pytorch', NULL, 1, '{"device": "cpu"}')});
+ok(watched_until(qr/added meanwhile.*<\/html>\s*\z/s), 'and is written anew');
+$watch->signal('TERM');
+ok($watch->finish, 'until it is ended');
+ok(!-e "$watched.new", 'nothing is left beside it');
+is(system('cudal1-report --watch x --text 2>/dev/null') >> 8, 2, 'text is not watched');
 is(system("cudal1-report -o $dir/no/such/folder/x 2>/dev/null") >> 8, 2, 'a file that cannot be written is said');
 $node->safe_psql('postgres', 'CREATE ROLE reader LOGIN; SELECT cudal1_grant($$reader$$, $$analyst$$)');
 {
