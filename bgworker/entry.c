@@ -386,23 +386,9 @@ cudal1_entry_register_device(const char *host, const char *line, int64 *device_i
 Cudal1Call
 cudal1_entry_claim(int64 device_id, const char *worker, Cudal1Claim *claim)
 {
-	/*
-	 * The time that a measurement may take: two or three builds (of the reference, the candidate,
-	 * and the first call of code that compiles itself), the window, checks and audits beside it,
-	 * and some runs at their limit.
-	 */
-	static const char *const query =
-		"SELECT c.job_id, c.attempt, c.token, c.job,"
-		" LEAST(1000000, pg_catalog.ceil(3 * COALESCE((p ->> 'build_seconds')::float8, 120)"
-		" + 2 * COALESCE((p ->> 'window_seconds')::float8, 1800)"
-		" + COALESCE((p ->> 'check_seconds')::float8, 3)"
-		" + COALESCE((p ->> 'audit_seconds')::float8, 1)"
-		" + 10 * COALESCE((p ->> 'run_limit_max')::float8, 30)))::int"
-		" FROM cudal1.claim($1, $2, pg_catalog.make_interval(secs => $3)) c,"
-		" LATERAL (SELECT c.job -> 'profile') x(p)";
 	Argument	arguments[] = {bigint(device_id), utf8(worker), lease(), {0}};
 	char	   *columns[5];
-	Cudal1Call	outcome = run(query, arguments, columns, 5, NULL);
+	Cudal1Call	outcome = run(CUDAL1_CLAIM_QUERY, arguments, columns, 5, NULL);
 
 	memset(claim, 0, sizeof(*claim));
 	for (int i = 0; i < 4; i++)

@@ -41,6 +41,24 @@ typedef struct Cudal1Claim
 	int			limit_seconds;	/* of the profile; waiting for the device does not count */
 } Cudal1Claim;
 
+/*
+ * The query of a claim: a row of job_id, attempt, token, job and limit_seconds, for a device ($1),
+ * the name of the worker or agent ($2) and the seconds of the lease ($3).
+ *
+ * A measurement may take two or three builds (of the reference, the candidate, and the first call
+ * of code that compiles itself), the window, checks and audits beside it, and some runs at their
+ * limit.
+ */
+#define CUDAL1_CLAIM_QUERY \
+	"SELECT c.job_id, c.attempt, c.token, c.job," \
+	" LEAST(1000000, pg_catalog.ceil(3 * COALESCE((p ->> 'build_seconds')::float8, 120)" \
+	" + 2 * COALESCE((p ->> 'window_seconds')::float8, 1800)" \
+	" + COALESCE((p ->> 'check_seconds')::float8, 3)" \
+	" + COALESCE((p ->> 'audit_seconds')::float8, 1)" \
+	" + 10 * COALESCE((p ->> 'run_limit_max')::float8, 30)))::int" \
+	" FROM cudal1.claim($1, $2, pg_catalog.make_interval(secs => $3)) AS c," \
+	" LATERAL (SELECT c.job -> 'profile') AS x(p)"
+
 typedef struct Cudal1Message
 {
 	enum

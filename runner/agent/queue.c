@@ -422,14 +422,6 @@ queue_announce_idle(double seconds)
 Cudal1Call
 queue_claim(int64_t device_id, const char *worker, Cudal1Claim *claim)
 {
-	/* what a measurement may take: builds, the window, checks and audits beside it, and some runs at their limit */
-	static const char *const query =
-		"SELECT c.job_id, c.attempt, c.token, c.job,"
-		" LEAST(1000000, pg_catalog.ceil(3 * COALESCE((p ->> 'build_seconds')::float8, 120)"
-		" + 2 * COALESCE((p ->> 'window_seconds')::float8, 1800)"
-		" + COALESCE((p ->> 'check_seconds')::float8, 3) + COALESCE((p ->> 'audit_seconds')::float8, 1)"
-		" + 10 * COALESCE((p ->> 'run_limit_max')::float8, 30)))::int"
-		" FROM cudal1.claim($1, $2, pg_catalog.make_interval(secs => $3)) AS c, LATERAL (SELECT c.job -> 'profile') AS x(p)";
 	char		device[32];
 	char		lease[16];
 	const char *values[] = {device, worker, lease};
@@ -438,7 +430,7 @@ queue_claim(int64_t device_id, const char *worker, Cudal1Claim *claim)
 
 	snprintf(device, sizeof(device), "%" PRId64, device_id);
 	snprintf(lease, sizeof(lease), "%d", agent_settings.lease);
-	outcome = run(query, 3, values, columns, 5);
+	outcome = run(CUDAL1_CLAIM_QUERY, 3, values, columns, 5);
 	claim->job_id = to_number(columns[0]);
 	claim->attempt = (int) to_number(columns[1]);
 	snprintf(claim->token, sizeof(claim->token), "%s", columns[2] ? columns[2] : "");
