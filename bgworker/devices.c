@@ -196,7 +196,7 @@ register_device(const char *line)
 	return CUDAL1_CALL_DONE;
 }
 
-static Cudal1Turn
+static Cudal1Polled
 end_search(void)
 {
 	const char *ending = cudal1_child_ending(&search);
@@ -209,7 +209,7 @@ end_search(void)
 		switch (register_device(lines[i]))
 		{
 			case CUDAL1_CALL_GONE:
-				return CUDAL1_TURN_GONE;
+				return CUDAL1_POLLED_GONE;
 			case CUDAL1_CALL_DONE:
 				break;
 			default:
@@ -230,23 +230,23 @@ end_search(void)
 			search_failed("some devices could not be registered");
 	}
 	refresh_at = cudal1_clock_ms() + REFRESH_MS;
-	return CUDAL1_TURN_ENDED;
+	return CUDAL1_POLLED_ENDED;
 }
 
-static Cudal1Turn
+static Cudal1Polled
 refresh(void)
 {
 	refresh_at = cudal1_clock_ms() + REFRESH_MS;
 	for (int i = 0; i < ndevices; i++)
 	{
 		if (register_device(devices[i].line) == CUDAL1_CALL_GONE)
-			return CUDAL1_TURN_GONE;
+			return CUDAL1_POLLED_GONE;
 	}
-	return CUDAL1_TURN_QUIET;
+	return CUDAL1_POLLED_QUIET;
 }
 
-Cudal1Turn
-cudal1_devices_turn(void)
+Cudal1Polled
+cudal1_devices_poll(void)
 {
 	int64		now = cudal1_clock_ms();
 
@@ -260,7 +260,7 @@ cudal1_devices_turn(void)
 			search_killed = true;
 			cudal1_child_signal(&search, SIGKILL);
 		}
-		return CUDAL1_TURN_QUIET;
+		return CUDAL1_POLLED_QUIET;
 	}
 
 	/* a search would disturb a measurement, so it waits until none runs, and no job is claimed */
@@ -268,12 +268,12 @@ cudal1_devices_turn(void)
 		begin_search();
 	else if (ndevices > 0 && now >= refresh_at)
 		return refresh();
-	return CUDAL1_TURN_QUIET;
+	return CUDAL1_POLLED_QUIET;
 }
 
 /* ---- claims ---- */
 
-static Cudal1Turn
+static Cudal1Polled
 claim_for(Device *device, const char *worker)
 {
 	Cudal1Claim claim;
@@ -281,18 +281,18 @@ claim_for(Device *device, const char *worker)
 	const char *reason;
 
 	if (outcome == CUDAL1_CALL_GONE)
-		return CUDAL1_TURN_GONE;
+		return CUDAL1_POLLED_GONE;
 	if (outcome != CUDAL1_CALL_DONE)
 	{
 		device->failures++;
 		device->retry_at = cudal1_clock_ms() + backoff_ms(device->failures);
-		return CUDAL1_TURN_QUIET;
+		return CUDAL1_POLLED_QUIET;
 	}
 	if (claim.job_id == 0)
 	{
 		device->failures = 0;
 		device->empty = true;
-		return CUDAL1_TURN_QUIET;
+		return CUDAL1_POLLED_QUIET;
 	}
 	if (!cudal1_jobs_begin(device, &claim, cudal1_worker_jobs_command(NULL),
 						   cudal1_settings_scratch(), cudal1_child_grace, &reason))
@@ -300,17 +300,17 @@ claim_for(Device *device, const char *worker)
 		note_problem(reason);
 		device->failures++;
 		device->retry_at = cudal1_clock_ms() + backoff_ms(device->failures);
-		return CUDAL1_TURN_QUIET;
+		return CUDAL1_POLLED_QUIET;
 	}
 	device->failures = 0;
-	return CUDAL1_TURN_QUIET;
+	return CUDAL1_POLLED_QUIET;
 }
 
-Cudal1Turn
+Cudal1Polled
 cudal1_devices_claim(const char *worker, bool look)
 {
 	if (searching || (search_wanted && cudal1_clock_ms() >= search_at))
-		return CUDAL1_TURN_QUIET;
+		return CUDAL1_POLLED_QUIET;
 	for (int i = 0; i < ndevices && look; i++)
 		devices[i].empty = false;
 	for (int depth = 0; depth <= cudal1_prefetch; depth++)
@@ -322,11 +322,11 @@ cudal1_devices_claim(const char *worker, bool look)
 			if (device->empty || cudal1_clock_ms() < device->retry_at ||
 				cudal1_jobs_on_device(device) > depth)
 				continue;
-			if (claim_for(device, worker) == CUDAL1_TURN_GONE)
-				return CUDAL1_TURN_GONE;
+			if (claim_for(device, worker) == CUDAL1_POLLED_GONE)
+				return CUDAL1_POLLED_GONE;
 		}
 	}
-	return CUDAL1_TURN_QUIET;
+	return CUDAL1_POLLED_QUIET;
 }
 
 long

@@ -19,10 +19,10 @@ extern void cudal1_devices_drop(void);
 extern void cudal1_devices_stop(void);
 
 /* advances a search, and refreshes the registrations */
-extern Cudal1Turn cudal1_devices_turn(void);
+extern Cudal1Polled cudal1_devices_poll(void);
 
 /* claims jobs for devices that have room; look: a job may have been queued since the last call */
-extern Cudal1Turn cudal1_devices_claim(const char *worker, bool look);
+extern Cudal1Polled cudal1_devices_claim(const char *worker, bool look);
 
 extern long cudal1_devices_next_ms(void);
 

@@ -356,8 +356,8 @@ hold_to_limits(int64 now)
 	}
 }
 
-Cudal1Turn
-cudal1_generate_turn(const char *worker, bool look)
+Cudal1Polled
+cudal1_generate_poll(const char *worker, bool look)
 {
 	int64		now = cudal1_clock_ms();
 	Cudal1Call	outcome = CUDAL1_CALL_DONE;
@@ -386,7 +386,7 @@ cudal1_generate_turn(const char *worker, bool look)
 		if (outcome != CUDAL1_CALL_GONE && now >= look_at && look_wanted)
 			outcome = advance(now);
 	}
-	return outcome == CUDAL1_CALL_GONE ? CUDAL1_TURN_GONE : CUDAL1_TURN_QUIET;
+	return outcome == CUDAL1_CALL_GONE ? CUDAL1_POLLED_GONE : CUDAL1_POLLED_QUIET;
 }
 
 long

@@ -13,9 +13,9 @@
  * Stores answers, makes candidates of them, advances campaigns and sends requests.  look: something
  * may have changed in the database.
  */
-extern Cudal1Turn cudal1_generate_turn(const char *worker, bool look);
+extern Cudal1Polled cudal1_generate_poll(const char *worker, bool look);
 
-/* milliseconds until a turn is due even if nothing happens */
+/* milliseconds until the next poll is due even if nothing happens */
 extern long cudal1_generate_next_ms(void);
 
 /* ends the program and reports nothing: the extension is gone, or the worker ends by an error */

@@ -9,13 +9,13 @@
 
 #include "supervise/jobs.h"
 
-/* how a turn ended, which decides what the worker does next */
-typedef enum Cudal1Turn
+/* what a poll found, which decides what the worker does next */
+typedef enum Cudal1Polled
 {
-	CUDAL1_TURN_QUIET,
-	CUDAL1_TURN_ENDED,			/* a job or a search ended: a device may be free */
-	CUDAL1_TURN_GONE			/* the extension is gone */
-} Cudal1Turn;
+	CUDAL1_POLLED_QUIET,
+	CUDAL1_POLLED_ENDED,			/* a job or a search ended: a device may be free */
+	CUDAL1_POLLED_GONE			/* the extension is gone */
+} Cudal1Polled;
 
 /* called before any other function of supervise/ */
 extern void cudal1_worker_jobs_prepare(void);

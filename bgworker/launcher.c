@@ -2,10 +2,10 @@
  * launcher.c
  *		The launcher keeps one worker running for every database in cudal1.databases.
  *
- * At every turn it compares the workers that should run with those that do.  It relies on no event,
- * because databases come and go, the list changes, workers end, and the launcher itself may have
- * been restarted.  Workers are registered with BGW_NEVER_RESTART, so that only the launcher starts
- * them, with one backoff.
+ * Whenever it wakes, it compares the workers that should run with those that do.  It relies on no
+ * event, because databases come and go, the list changes, workers end, and the launcher itself may
+ * have been restarted.  Workers are registered with BGW_NEVER_RESTART, so that only the launcher
+ * starts them, with one backoff.
  *
  * The launcher is connected to no database.  The shared catalogs say which databases exist and
  * accept connections.
@@ -111,7 +111,7 @@ start_worker(Oid database)
 }
 
 static long
-turn(void)
+start_missing(void)
 {
 	Cudal1Listed listed[CUDAL1_MAX_DATABASES];
 	Oid			start[CUDAL1_MAX_DATABASES];
@@ -177,7 +177,7 @@ cudal1_launcher_main(Datum arg)
 			ProcessConfigFile(PGC_SIGHUP);
 		}
 		MemoryContextSwitchTo(context);
-		nap = turn();
+		nap = start_missing();
 		MemoryContextReset(context);
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, nap,
 						 cudal1_wait_event(&event, "Cudal1LauncherMain"));

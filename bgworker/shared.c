@@ -250,7 +250,7 @@ adopt_list(const Cudal1Listed *listed, int nlisted)
 	{
 		Slot	   *slot = slot_of(listed[l].name);
 
-		/* workers of databases that are no longer listed still leave: the next turn finds room */
+		/* workers of databases that are no longer listed still leave: the next look finds room */
 		if (slot == NULL)
 			continue;
 		slot->listed = true;

@@ -151,32 +151,32 @@ find_extension(int64 now)
 }
 
 /* one look at everything; GONE if the extension is gone */
-static Cudal1Turn
-turn(bool woken)
+static Cudal1Polled
+poll_all(bool woken)
 {
 	int64		now = cudal1_clock_ms();
 	int			ended;
-	Cudal1Turn	devices;
+	Cudal1Polled	devices;
 	bool		look;
 
-	if (cudal1_jobs_turn(woken, &ended) == CUDAL1_CALL_GONE)
-		return CUDAL1_TURN_GONE;
-	devices = cudal1_devices_turn();
-	if (devices == CUDAL1_TURN_GONE)
+	if (cudal1_jobs_poll(woken, &ended) == CUDAL1_CALL_GONE)
+		return CUDAL1_POLLED_GONE;
+	devices = cudal1_devices_poll();
+	if (devices == CUDAL1_POLLED_GONE)
 		return devices;
 	if (now >= expire_at)
 	{
 		if (cudal1_entry_expire_leases() == CUDAL1_CALL_GONE)
-			return CUDAL1_TURN_GONE;
+			return CUDAL1_POLLED_GONE;
 		expire_at = now + Max(1000, (int64) cudal1_lease_seconds * 250);
 	}
-	look = woken || now >= poll_at || ended > 0 || devices == CUDAL1_TURN_ENDED;
+	look = woken || now >= poll_at || ended > 0 || devices == CUDAL1_POLLED_ENDED;
 	if (now >= poll_at)
 		poll_at = now + cudal1_idle_poll;
-	if (cudal1_generate_turn(worker_name, look) == CUDAL1_TURN_GONE)
-		return CUDAL1_TURN_GONE;
+	if (cudal1_generate_poll(worker_name, look) == CUDAL1_POLLED_GONE)
+		return CUDAL1_POLLED_GONE;
 	if (!cudal1_enabled)
-		return CUDAL1_TURN_QUIET;
+		return CUDAL1_POLLED_QUIET;
 	return cudal1_devices_claim(worker_name, look);
 }
 
@@ -232,7 +232,7 @@ work(bool woken)
 			return;
 	}
 
-	/* a wake-up may come from DROP EXTENSION; the calls in turn() notice, but are not always due */
+	/* a wake-up may come from DROP EXTENSION, and the calls of poll_all() are not always due */
 	look_wanted |= woken;
 	if (look_wanted && now >= look_at)
 	{
@@ -244,7 +244,7 @@ work(bool woken)
 			return;
 		}
 	}
-	if (turn(woken) == CUDAL1_TURN_GONE)
+	if (poll_all(woken) == CUDAL1_POLLED_GONE)
 		lose_extension();
 }
 

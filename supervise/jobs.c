@@ -68,7 +68,7 @@ typedef struct Job
 	int64_t		last_beat;
 	/* the child waits for the device, which does not count as its time */
 	int64_t		waits_until;
-	int64_t		last_turn;
+	int64_t		last_poll;
 	int64_t		used_ms;		/* without that */
 	int64_t		limit_ms;
 	int			garbage;
@@ -231,8 +231,8 @@ take_line(void *owner, char *line, size_t length)
 static void
 hold_to_limits(Job *job, int64_t now)
 {
-	job->used_ms += most(0, now - most(job->last_turn, job->waits_until));
-	job->last_turn = now;
+	job->used_ms += most(0, now - most(job->last_poll, job->waits_until));
+	job->last_poll = now;
 
 	if (job->child.overlong)
 		stop(job, ENDING_LOST, "the measuring program wrote a line that is too long");
@@ -359,8 +359,8 @@ static void
 close_job(Job *job)
 {
 	job->done = true;
-	if (queue->settled)
-		queue->settled(job->device, &job->claim);
+	if (queue->forget)
+		queue->forget(job->device, &job->claim);
 }
 
 static Cudal1Call
@@ -467,7 +467,7 @@ forget(int i)
 }
 
 Cudal1Call
-cudal1_jobs_turn(bool woken, int *ended)
+cudal1_jobs_poll(bool woken, int *ended)
 {
 	*ended = 0;
 	for (int i = njobs - 1; i >= 0; i--)
@@ -504,7 +504,7 @@ cudal1_jobs_next_ms(void)
 		if (job->child.gone)
 			continue;
 		if (!job->result && job->ending == ENDING_NONE)
-			next = least(next, most(job->last_turn, job->waits_until) +
+			next = least(next, most(job->last_poll, job->waits_until) +
 						 job->limit_ms - job->used_ms + 1);
 		if (job->stop_at != 0 && !job->killed)
 			next = least(next, job->stop_at + STOP_MS + 1);
@@ -534,7 +534,7 @@ cudal1_jobs_begin(void *device, const Cudal1Claim *claim, char **argv, const cha
 		job->device = device;
 		job->claim = *claim;
 		job->claim.job = NULL;
-		job->last_beat = job->last_turn = cudal1_clock_ms();
+		job->last_beat = job->last_poll = cudal1_clock_ms();
 		job->limit_ms = ((int64_t) claim->limit_seconds + grace_seconds) * 1000;
 		program.label = label;
 		program.input = input.data;

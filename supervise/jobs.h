@@ -89,9 +89,9 @@ typedef struct Cudal1Queue
 	Cudal1Call	(*finish) (void *device, const Cudal1Claim *claim, const char *result,
 						   bool *stored, const char **problem);
 	Cudal1Call	(*release) (void *device, const Cudal1Claim *claim);
-	/* keep writes a result to disk before it is sent, settled removes it; both NULL: not kept */
+	/* keep writes a result to disk before it is sent, forget removes it; both NULL: not kept */
 	void		(*keep) (void *device, const Cudal1Claim *claim, const char *result);
-	void		(*settled) (void *device, const Cudal1Claim *claim);
+	void		(*forget) (void *device, const Cudal1Claim *claim);
 } Cudal1Queue;
 
 /* called before any other function of this file */
@@ -108,9 +108,9 @@ extern bool cudal1_jobs_begin(void *device, const Cudal1Claim *claim, char **arg
  * Polls the children, and makes the calls of the queue that are due.  woken: there may be a
  * cancellation to fetch.  *ended: how many jobs ended.
  */
-extern Cudal1Call cudal1_jobs_turn(bool woken, int *ended);
+extern Cudal1Call cudal1_jobs_poll(bool woken, int *ended);
 
-/* milliseconds until a turn is due even if nothing happens */
+/* milliseconds until the next poll is due even if nothing happens */
 extern int64_t cudal1_jobs_next_ms(void);
 
 extern int	cudal1_jobs_count(void);

@@ -79,7 +79,7 @@ keep(void *device, const Cudal1Claim *claim, const char *result)
 }
 
 static void
-settled(void *device, const Cudal1Claim *claim)
+forget(void *device, const Cudal1Claim *claim)
 {
 	spool_drop(&((AgentDevice *) device)->spool, claim);
 }
@@ -89,7 +89,7 @@ jobs_prepare(void)
 {
 	static const Cudal1Host host = {.log = write_log};
 	static const Cudal1Queue queue = {.connected = queue_connected, .quiet_beat = quiet_beat, .read = read_line,
-		.heartbeat = heartbeat, .finish = finish, .release = release, .keep = keep, .settled = settled};
+		.heartbeat = heartbeat, .finish = finish, .release = release, .keep = keep, .forget = forget};
 
 	cudal1_jobs_queue(&host, &queue);
 	if (cudal1_children_epoll() < 0)

@@ -275,7 +275,7 @@ work(void)
 		}
 		woken = queue_notified();
 		cudal1_children_collect();
-		(void) cudal1_jobs_turn(woken, &ended);
+		(void) cudal1_jobs_poll(woken, &ended);
 		look = ended > 0 || woken || now >= poll_at;
 		if (queue_connected())
 		{
