@@ -62,6 +62,7 @@ CREATE TABLE cudal1.campaign (
 	name				text NOT NULL UNIQUE CHECK (name <> ''),
 	kind				text NOT NULL CHECK (kind IN ('vanilla', 'augment', 'self_supervised',
 		'evolve', 'contrastive')),
+	pool_id				int NOT NULL REFERENCES cudal1.pool (pool_id),
 	options				jsonb NOT NULL,
 	state				text NOT NULL DEFAULT 'running' CHECK
 		(state IN ('running', 'paused', 'finished')),
@@ -77,6 +78,8 @@ CREATE TABLE cudal1.campaign (
 COMMENT ON TABLE cudal1.campaign IS
 'stages and baselines of CUDA-L1 that the worker carries out; what a campaign does next follows from
 its rows alone';
+COMMENT ON COLUMN cudal1.campaign.pool_id IS
+'the pool that its prompts draw from and their answers go to';
 COMMENT ON COLUMN cudal1.campaign.options IS
 'what was decided when it was added, defaults included';
 COMMENT ON COLUMN cudal1.campaign.note IS 'why it is paused or finished';

@@ -170,21 +170,28 @@ COMMENT ON FUNCTION cudal1.propose_again(cudal1.task, bigint, int, timestamptz, 
 that waits, imported or not, the role gets a job of its own, or its job becomes as urgent as its most
 urgent proposal. True if the candidate was queued';
 
-CREATE FUNCTION cudal1.place_again(candidate_ids bigint[])
+CREATE FUNCTION cudal1.place_again(candidate_ids bigint[], pool_id int)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	PERFORM cudal1.place_later(x.task_id, x.candidate_id) FROM cudal1.candidate AS x
+	PERFORM cudal1.place_later(x.task_id, NULL, x.candidate_id) FROM cudal1.candidate AS x
 		WHERE x.candidate_id = ANY (candidate_ids)
 			AND (x.purpose <> 'normal'
 				 OR x.state = 'successful'
-					AND EXISTS (SELECT FROM cudal1.island AS i WHERE i.task_id = x.task_id));
+					AND (EXISTS (SELECT FROM cudal1.island AS i
+								 WHERE i.task_id = x.task_id AND i.pool_id = place_again.pool_id)
+						 OR NOT EXISTS (SELECT FROM cudal1.bucket_slot AS s
+										WHERE s.candidate_id = x.candidate_id AND s.pool_id = place_again.pool_id))
+				 -- a verdict that is being written does not see this proposal yet
+				 OR x.state IN ('queued', 'measuring', 'verifying')
+					AND (SELECT count(*) FROM cudal1.proposal AS p
+						 WHERE p.candidate_id = x.candidate_id AND p.pool_id = place_again.pool_id) = 1);
 END
 $$;
-COMMENT ON FUNCTION cudal1.place_again(bigint[]) IS
-'what an ordinary proposal does to codes that exist: cudal1.place_waiting() will place a successful
-one on the islands it was proposed from, and make one measured for another purpose an ordinary one';
+COMMENT ON FUNCTION cudal1.place_again(bigint[], int) IS
+'what an ordinary proposal in a pool does to codes that exist: cudal1.place_waiting() will place a
+successful one in the pool and on the islands it was proposed from, and make one measured for another purpose an ordinary one';
 
 CREATE FUNCTION cudal1.check_submission(code text, method text, priority int)
 RETURNS text
@@ -205,7 +212,7 @@ COMMENT ON FUNCTION cudal1.check_submission(text, text, int) IS 'what is wrong w
 
 -- the one way in for a single submission; response is the model's whole answer, failure is set where that was malformed
 CREATE FUNCTION cudal1.accept_submission(t cudal1.task, code text, method text, prompt_id bigint, group_key text, proposal_key text,
-	priority int, deadline timestamptz, response text, reason text, purpose text, owner text)
+	priority int, deadline timestamptz, response text, reason text, purpose text, owner text, pool_id int)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -224,6 +231,7 @@ BEGIN
 	IF accept_submission.proposal_key IS NOT NULL THEN
 		SELECT x.candidate_id INTO id FROM cudal1.proposal AS x
 			WHERE x.created_by = accept_submission.owner AND x.task_id = t.task_id
+				AND x.pool_id = accept_submission.pool_id
 				AND coalesce(x.group_key, '') = coalesce(accept_submission.group_key, '')
 				AND x.proposal_key = accept_submission.proposal_key;
 		IF FOUND THEN
@@ -231,7 +239,8 @@ BEGIN
 		END IF;
 	END IF;
 	IF accept_submission.prompt_id IS NOT NULL THEN
-		SELECT x.task_id, x.island, x.island_epoch, x.created_by INTO p FROM cudal1.prompt AS x WHERE x.prompt_id = accept_submission.prompt_id;
+		SELECT x.task_id, x.pool_id, x.island, x.island_epoch, x.created_by INTO p
+			FROM cudal1.prompt AS x WHERE x.prompt_id = accept_submission.prompt_id;
 		IF NOT FOUND THEN
 			RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('prompt %s does not exist', accept_submission.prompt_id);
 		ELSIF p.task_id <> t.task_id THEN
@@ -239,6 +248,10 @@ BEGIN
 				MESSAGE = format('prompt %s was made for another task than "%s"', accept_submission.prompt_id, t.name);
 		ELSIF p.created_by <> accept_submission.owner THEN
 			PERFORM cudal1.check_owner(format('prompt %s', accept_submission.prompt_id), p.created_by);
+		END IF;
+		-- an island of another pool is none of this one
+		IF p.pool_id <> accept_submission.pool_id THEN
+			SELECT NULL::int AS island, NULL::int AS island_epoch INTO p;
 		END IF;
 	ELSE
 		SELECT NULL::int AS island, NULL::int AS island_epoch INTO p;
@@ -261,13 +274,14 @@ BEGIN
 	END IF;
 
 	IF accept_submission.proposal_key IS NULL THEN
-		INSERT INTO cudal1.proposal (task_id, candidate_id, method, prompt_id, group_key, island, island_epoch, response, created_by)
-			VALUES (t.task_id, id, accept_submission.method, accept_submission.prompt_id, accept_submission.group_key,
+		INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, prompt_id, group_key, island, island_epoch, response,
+				created_by)
+			VALUES (t.task_id, id, accept_submission.pool_id, accept_submission.method, accept_submission.prompt_id, accept_submission.group_key,
 					p.island, p.island_epoch, accept_submission.response, accept_submission.owner);
 	ELSE
-		INSERT INTO cudal1.proposal (task_id, candidate_id, method, prompt_id, group_key, proposal_key, island, island_epoch, response,
-				created_by)
-			VALUES (t.task_id, id, accept_submission.method, accept_submission.prompt_id, accept_submission.group_key,
+		INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, prompt_id, group_key, proposal_key, island,
+				island_epoch, response, created_by)
+			VALUES (t.task_id, id, accept_submission.pool_id, accept_submission.method, accept_submission.prompt_id, accept_submission.group_key,
 					accept_submission.proposal_key, p.island, p.island_epoch, accept_submission.response, accept_submission.owner)
 			ON CONFLICT DO NOTHING
 			RETURNING proposal_id INTO proposal;
@@ -275,6 +289,7 @@ BEGIN
 			-- another session used the key since we looked: its proposal stands, and a code of ours that it doesn't share goes
 			SELECT x.candidate_id INTO STRICT earlier FROM cudal1.proposal AS x
 				WHERE x.created_by = accept_submission.owner AND x.task_id = t.task_id
+					AND x.pool_id = accept_submission.pool_id
 					AND coalesce(x.group_key, '') = coalesce(accept_submission.group_key, '')
 					AND x.proposal_key = accept_submission.proposal_key;
 			IF fresh THEN
@@ -301,17 +316,17 @@ BEGIN
 	END IF;
 	PERFORM cudal1.store(accept_submission.owner, queued::int, cudal1.proposal_bytes(new_code, accept_submission.response));
 	IF NOT fresh AND accept_submission.purpose = 'normal' THEN
-		PERFORM cudal1.place_again(ARRAY[id]);
+		PERFORM cudal1.place_again(ARRAY[id], accept_submission.pool_id);
 	END IF;
 	RETURN id;
 END
 $$;
-COMMENT ON FUNCTION cudal1.accept_submission(cudal1.task, text, text, bigint, text, text, int, timestamptz, text, text, text, text) IS
-'records a checked submission of a role: candidate, proposal and, where needed, a job; returns the candidate. Error 42501 where the prompt is another role''s';
+COMMENT ON FUNCTION cudal1.accept_submission(cudal1.task, text, text, bigint, text, text, int, timestamptz, text, text, text, text, int) IS
+'records a checked submission of a role in a pool: candidate, proposal and, where needed, a job; returns the candidate. Error 42501 where the prompt is another role''s';
 
 CREATE FUNCTION @extschema@.cudal1_submit(task text, code text, method text DEFAULT 'manual', prompt_id bigint DEFAULT NULL,
 	group_key text DEFAULT NULL, proposal_key text DEFAULT NULL, priority int DEFAULT 0, deadline timestamptz DEFAULT NULL,
-	purpose text DEFAULT 'normal')
+	purpose text DEFAULT 'normal', pool text DEFAULT 'main')
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
 AS $$
@@ -320,6 +335,7 @@ DECLARE
 	reason	text := cudal1.check_submission(cudal1_submit.code, cudal1_submit.method, cudal1_submit.priority);
 	body	text := replace(cudal1_submit.code, E'\r\n', E'\n');
 	proposer text := cudal1.caller();
+	into_pool int := cudal1.use_pool(cudal1_submit.pool);
 	t		record;
 	id		bigint;
 BEGIN
@@ -344,8 +360,8 @@ BEGIN
 					ON CONFLICT (task_id, code_hash) DO NOTHING
 					RETURNING candidate_id),
 			proposed AS (
-				INSERT INTO cudal1.proposal (task_id, candidate_id, method, group_key, created_by)
-					SELECT t.task_id, added.candidate_id, cudal1_submit.method, cudal1_submit.group_key, proposer FROM added),
+				INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, group_key, created_by)
+					SELECT t.task_id, added.candidate_id, into_pool, cudal1_submit.method, cudal1_submit.group_key, proposer FROM added),
 			stored AS (
 				INSERT INTO cudal1.stored (role, bytes) SELECT proposer, cudal1.proposal_bytes(body, NULL) FROM added),
 			queued AS (
@@ -370,13 +386,13 @@ BEGIN
 	END IF;
 	RETURN cudal1.accept_submission(cudal1.find_task(cudal1_submit.task), body, cudal1_submit.method, cudal1_submit.prompt_id,
 		cudal1_submit.group_key, cudal1_submit.proposal_key, cudal1_submit.priority, cudal1_submit.deadline, NULL, NULL,
-		cudal1_submit.purpose, proposer);
+		cudal1_submit.purpose, proposer, into_pool);
 END
 $$;
-COMMENT ON FUNCTION @extschema@.cudal1_submit(text, text, text, bigint, text, text, int, timestamptz, text) IS
+COMMENT ON FUNCTION @extschema@.cudal1_submit(text, text, text, bigint, text, text, int, timestamptz, text, text) IS
 'proposes a code for a task and returns its candidate. Identical code (bytes after CRLF -> LF) is one candidate, measured once; each submission is a proposal.
-method: who proposes, in reports; it belongs to the role that uses it first, but for manual, model and contrastive, which all share. prompt_id: the caller''s prompt that led to it; group_key: its submissions whose rewards are compared; proposal_key: a key that it repeats within (task, group) adds nothing;
-priority: higher first; deadline: cancelled if not begun by then; purpose: candidates that are not normal (null, certification, ablation) are neither sampled nor reported. A discarded or imported candidate is queued again. A NOTICE says when no device can run the task. Errors: 42501 method or prompt is another role''s, 53400 a quota is used up (cudal1_set_quota())';
+method: who proposes, in reports; it belongs to the role that uses it first, but for manual, model and contrastive, which all share. prompt_id: the caller''s prompt that led to it; group_key: its submissions whose rewards are compared; proposal_key: a key that it repeats within (task, pool, group) adds nothing;
+priority: higher first; deadline: cancelled if not begun by then; purpose: candidates that are not normal (null, certification, ablation) are neither sampled nor reported. pool: where it is placed, cudal1_open_pool(). A discarded or imported candidate is queued again. A NOTICE says when no device can run the task. Errors: 42704 unknown task, prompt or pool, 42501 method, prompt or pool is another role''s, 53400 a quota is used up (cudal1_set_quota())';
 
 CREATE FUNCTION cudal1.bad_submission(reason text)
 RETURNS void
@@ -438,19 +454,21 @@ COMMENT ON FUNCTION cudal1.read_response(text) IS
 'what a model''s answer is known by: its code, or the answer itself where it is malformed, with the reason; and what is kept of it';
 
 CREATE FUNCTION cudal1.submit_response(prompt_id bigint, response text, method text, group_key text,
-	proposal_key text, priority int, deadline timestamptz, owner text)
+	proposal_key text, priority int, deadline timestamptz, owner text, pool text)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
 AS $$
 #variable_conflict use_column
 DECLARE
 	t			cudal1.task;
+	into_pool	int;
 	answer		record;
 	problem		text;
 BEGIN
 	IF submit_response.prompt_id IS NULL OR submit_response.response IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'prompt_id and response must not be null';
 	END IF;
+	SELECT q.pool_id INTO into_pool FROM cudal1.prompt AS q WHERE q.prompt_id = submit_response.prompt_id;
 	SELECT x.* INTO t FROM cudal1.prompt AS q JOIN cudal1.task AS x USING (task_id)
 		WHERE q.prompt_id = submit_response.prompt_id;
 	IF NOT FOUND THEN
@@ -467,25 +485,28 @@ BEGIN
 	IF submit_response.owner IS NULL THEN
 		PERFORM cudal1.use_method(submit_response.method, cudal1.caller());
 	END IF;
+	IF submit_response.pool IS NOT NULL THEN
+		into_pool := cudal1.use_pool(submit_response.pool);
+	END IF;
 	SELECT r.* INTO answer FROM cudal1.read_response(submit_response.response) AS r;
 	RETURN cudal1.accept_submission(t, answer.body, submit_response.method,
 		submit_response.prompt_id, submit_response.group_key, submit_response.proposal_key,
 		submit_response.priority, submit_response.deadline, answer.kept, answer.reason, 'normal',
-		coalesce(submit_response.owner, cudal1.caller()));
+		coalesce(submit_response.owner, cudal1.caller()), into_pool);
 END
 $$;
-COMMENT ON FUNCTION cudal1.submit_response(bigint, text, text, text, text, int, timestamptz, text) IS
-'what cudal1_submit_response() does. owner: the role whose request or group is answered, by a method that was checked then; NULL: the caller proposes';
+COMMENT ON FUNCTION cudal1.submit_response(bigint, text, text, text, text, int, timestamptz, text, text) IS
+'what cudal1_submit_response() does. owner: the role whose request or group is answered, by a method that was checked then; NULL: the caller proposes. pool: NULL is the prompt''s';
 
 CREATE FUNCTION @extschema@.cudal1_submit_response(prompt_id bigint, response text, method text DEFAULT 'model', group_key text DEFAULT NULL,
-	proposal_key text DEFAULT NULL, priority int DEFAULT 0, deadline timestamptz DEFAULT NULL)
+	proposal_key text DEFAULT NULL, priority int DEFAULT 0, deadline timestamptz DEFAULT NULL, pool text DEFAULT NULL)
 RETURNS bigint
 LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-	SELECT cudal1.submit_response(prompt_id, response, method, group_key, proposal_key, priority, deadline, NULL);
+	SELECT cudal1.submit_response(prompt_id, response, method, group_key, proposal_key, priority, deadline, NULL, pool);
 END;
-COMMENT ON FUNCTION @extschema@.cudal1_submit_response(bigint, text, text, text, text, int, timestamptz) IS
-'proposes the code of a model''s answer to a prompt and returns its candidate; a malformed answer becomes a failed candidate (reward 0), identified by its raw text, as does one longer than 4 MiB, of which that much is kept.
+COMMENT ON FUNCTION @extschema@.cudal1_submit_response(bigint, text, text, text, text, int, timestamptz, text) IS
+'proposes the code of a model''s answer to a prompt and returns its candidate; a malformed answer becomes a failed candidate (reward 0), identified by its raw text, as does one longer than 4 MiB, of which that much is kept. pool: NULL is the prompt''s.
 Further arguments as in cudal1_submit()';
 
 CREATE FUNCTION cudal1.refuse_rows(owner text, candidates bigint, bytes bigint, task_ids bigint[], codes text[], hashes bytea[], reasons text[],
@@ -520,7 +541,7 @@ COMMENT ON FUNCTION cudal1.refuse_rows(text, bigint, bigint, bigint[], text[], b
 'the reasons of a batch''s rows, with those of rows that need more candidates or bytes than a role has room for; the arrays as in cudal1_submit_batch()';
 
 CREATE FUNCTION @extschema@.cudal1_submit_batch(tasks text[], codes text[], method text DEFAULT 'manual', group_keys text[] DEFAULT NULL,
-	proposal_keys text[] DEFAULT NULL, priority int DEFAULT 0, deadline timestamptz DEFAULT NULL)
+	proposal_keys text[] DEFAULT NULL, priority int DEFAULT 0, deadline timestamptz DEFAULT NULL, pool text DEFAULT 'main')
 RETURNS TABLE (ordinal int, candidate_id bigint, reason text)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
 AS $$
@@ -528,6 +549,7 @@ AS $$
 DECLARE
 	n			int := cardinality(tasks);
 	proposer	text := cudal1.caller();
+	into_pool	int := cudal1.use_pool(cudal1_submit_batch.pool);
 	problem		text;
 	-- one element a row of the batch
 	task_ids	bigint[];
@@ -572,7 +594,7 @@ BEGIN
 						LEFT JOIN cudal1.task AS k ON k.name = u.task) AS w) AS v
 			LEFT JOIN cudal1.proposal AS p
 				ON v.reason IS NULL AND v.key IS NOT NULL AND p.created_by = proposer AND p.task_id = v.task_id
-					AND coalesce(p.group_key, '') = coalesce(v.grp, '') AND p.proposal_key = v.key;
+					AND p.pool_id = into_pool AND coalesce(p.group_key, '') = coalesce(v.grp, '') AND p.proposal_key = v.key;
 
 	-- quotas: the whole batch fits nearly always
 	bytes := (SELECT sum(cudal1.proposal_bytes(c, NULL)) FROM unnest(codes) AS c);
@@ -597,8 +619,8 @@ BEGIN
 
 	-- proposals; keyed ones in the order of their index
 	WITH added AS (
-		INSERT INTO cudal1.proposal (task_id, candidate_id, method, group_key, proposal_key, created_by)
-			SELECT v.task_id, c.candidate_id, method, v.grp, v.key, proposer
+		INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, group_key, proposal_key, created_by)
+			SELECT v.task_id, c.candidate_id, into_pool, method, v.grp, v.key, proposer
 				FROM unnest(task_ids, hashes, reasons, ids, leaders, group_keys, proposal_keys) WITH ORDINALITY
 						AS v(task_id, hash, reason, id, leader, grp, key, ord)
 					JOIN cudal1.candidate AS c ON c.task_id = v.task_id AND c.code_hash = v.hash
@@ -638,7 +660,7 @@ BEGIN
 		END IF;
 	END LOOP;
 
-	PERFORM cudal1.place_again(ARRAY(SELECT k.id FROM unnest(known) AS k(id) WHERE k.id <> ALL (fresh)));
+	PERFORM cudal1.place_again(ARRAY(SELECT k.id FROM unnest(known) AS k(id) WHERE k.id <> ALL (fresh)), into_pool);
 
 	IF cardinality(fresh) > 0 THEN
 		PERFORM cudal1.warn_no_device(k) FROM cudal1.task AS k WHERE k.task_id = ANY (task_ids);
@@ -650,15 +672,15 @@ BEGIN
 			FROM unnest(task_ids, hashes, reasons, ids, group_keys, proposal_keys) WITH ORDINALITY AS v(task_id, hash, reason, id, grp, key, ord)
 				LEFT JOIN cudal1.proposal AS p
 					ON v.reason IS NULL AND v.key IS NOT NULL AND p.created_by = proposer AND p.task_id = v.task_id
-						AND coalesce(p.group_key, '') = coalesce(v.grp, '') AND p.proposal_key = v.key
+						AND p.pool_id = into_pool AND coalesce(p.group_key, '') = coalesce(v.grp, '') AND p.proposal_key = v.key
 				LEFT JOIN cudal1.candidate AS c
 					ON v.reason IS NULL AND v.key IS NULL AND c.task_id = v.task_id AND c.code_hash = v.hash
 			ORDER BY v.ord;
 END
 $$;
-COMMENT ON FUNCTION @extschema@.cudal1_submit_batch(text[], text[], text, text[], text[], int, timestamptz) IS
+COMMENT ON FUNCTION @extschema@.cudal1_submit_batch(text[], text[], text, text[], text[], int, timestamptz, text) IS
 'many submissions at once, aligned by position; a row that is not accepted has a reason and does not hinder the others. Arguments as in cudal1_submit();
-group_keys and proposal_keys may be null, as may their elements. A row that passes a quota is not accepted, nor is any after it that would need more of it. Errors: 2202E where lengths differ, 42501 where the method is another role''s';
+group_keys and proposal_keys may be null, as may their elements. A row that passes a quota is not accepted, nor is any after it that would need more of it. Errors: 2202E where lengths differ, 42704 unknown pool, 42501 where the method or the pool is another role''s';
 
 CREATE FUNCTION @extschema@.cudal1_reward(candidate_id bigint)
 RETURNS float8

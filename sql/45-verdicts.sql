@@ -575,11 +575,14 @@ BEGIN
 		RETURN 'stored';
 	END IF;
 
-	SELECT greatest(x.reward, 1) INTO best FROM cudal1.candidate AS x
-		WHERE x.task_id = j.task_id AND x.state = 'successful' AND NOT x.imported
-			AND x.purpose = 'normal'
-		ORDER BY x.reward DESC LIMIT 1;
-	IF (s > p.verify_above OR s > p.verify_best_factor * coalesce(best, 1))
+	-- what is no more than usual in one of its pools may stand out in another
+	SELECT min(greatest(coalesce(b.reward, 1), 1)) INTO best
+		FROM cudal1.pools_of(j.candidate_id) AS m (pool_id)
+			LEFT JOIN LATERAL (SELECT x.reward
+				FROM cudal1.bucket_slot AS y JOIN cudal1.candidate AS x USING (candidate_id)
+				WHERE y.task_id = j.task_id AND y.pool_id = m.pool_id AND NOT x.imported
+				ORDER BY y.micro DESC LIMIT 1) AS b ON true;
+	IF (s > p.verify_above OR s > p.verify_best_factor * best)
 		-- a re-measurement that agrees with the score it repeats is its own verification
 		AND NOT (j.kind = 'reverify' AND c.state = 'successful' AND NOT c.imported
 				 AND abs(s - c.score) < p.verify_agreement * c.score) THEN

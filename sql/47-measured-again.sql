@@ -473,7 +473,7 @@ BEGIN
 		IF NOT FOUND THEN
 			id := cudal1.accept_submission(t, cudal1.aa_code(t), 'a/a', NULL, NULL, NULL,
 				cudal1_measure_aa.priority, NULL, NULL, NULL,
-										   'null', cudal1.caller());
+				'null', cudal1.caller(), 1);
 			INSERT INTO cudal1.aa_candidate (task_id, candidate_id) VALUES (t.task_id, id)
 				ON CONFLICT DO NOTHING;
 		END IF;

@@ -1,10 +1,11 @@
 /*
  * Buckets and islands: rows derived from candidate, kept by one function.
  *
- * A candidate that is successful, confirmed and of normal purpose has one slot in the bucket of its reward, every other has none;
- * place_candidate() makes that so, whatever was so before, and may be called twice.  Slots are dense: the last one moves
- * into a hole; so are places, which number the candidates of all buckets of a task.  Both are counted in rows that are
- * updated, not by looking for the largest: a transaction with an old snapshot then fails where it would number wrongly.
+ * A candidate that is successful, confirmed and of normal purpose has one slot in the bucket of its reward in each of its
+ * pools, every other has none; place_candidate() makes that so, whatever was so before, and may be called twice.  Slots are
+ * dense: the last one moves into a hole; so are places, which number the candidates of all buckets of a task in a pool.  Both
+ * are counted in rows that are updated, not by looking for the largest: a transaction with an old snapshot then fails where it
+ * would number wrongly.
  *
  * What is placed for one task is serialised by one lock, taken first and held to the end of the transaction.  Locks on single
  * bucket rows, even in ascending order, would let two transactions that accept several scores each (an import) wait for each
@@ -39,7 +40,7 @@ CREATE FUNCTION cudal1.reward_cluster(reward float8)
 RETURNS bigint
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 BEGIN ATOMIC
-	SELECT pg_catalog.round(LEAST(reward, 1e9) * 100)::bigint;
+	SELECT (cudal1.reward_micro(reward) + 5000) / 10000;
 END;
 COMMENT ON FUNCTION cudal1.reward_cluster(float8) IS 'the cluster of an island that a reward belongs to';
 
@@ -51,16 +52,16 @@ SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off
 AS $$
 BEGIN
-	PERFORM FROM cudal1.placement AS p WHERE p.task_id = lock_placement.task_id FOR NO KEY UPDATE;
+	PERFORM FROM cudal1.placement AS p WHERE p.task_id = lock_placement.task_id AND p.pool_id = 1 FOR NO KEY UPDATE;
 	IF NOT FOUND THEN
 		-- what another session inserts meanwhile is waited for and locked
-		INSERT INTO cudal1.placement AS p (task_id, codes) VALUES (lock_placement.task_id, 0)
+		INSERT INTO cudal1.placement AS p (task_id, pool_id, codes) VALUES (lock_placement.task_id, 1, 0)
 			ON CONFLICT ON CONSTRAINT placement_pkey DO UPDATE SET codes = p.codes;
 	END IF;
 END
 $$;
 COMMENT ON FUNCTION cudal1.lock_placement(bigint) IS
-'serialises, to the end of the transaction, everything that writes the buckets and islands of one task';
+'serialises, to the end of the transaction, everything that writes the buckets and islands of one task, in all pools';
 
 CREATE FUNCTION cudal1.unlock_before_flush()
 RETURNS void
@@ -93,26 +94,26 @@ END;
 COMMENT ON FUNCTION cudal1.island_constants(jsonb) IS
 'constants of a task''s islands from its options: islands (10), island_reset (1000 registrations from the islands'' own prompts between two resets), island_temperature (0.1), island_period (30000 registrations in which the temperature falls to 0 and starts anew), island_late (admit: a result of a prompt older than the island''s epoch joins the new epoch, as in FunSearch; reject: it joins no island)';
 
-CREATE FUNCTION cudal1.register_on_island(task_id bigint, island int, epoch int, cluster bigint, candidate_id bigint)
+CREATE FUNCTION cudal1.register_on_island(task_id bigint, pool_id int, island int, epoch int, cluster bigint, candidate_id bigint)
 RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
 BEGIN ATOMIC
 	WITH cell AS (
-		INSERT INTO cudal1.island_cell AS c (task_id, island, epoch, cluster, codes)
-		VALUES (register_on_island.task_id, register_on_island.island, register_on_island.epoch,
-				register_on_island.cluster, 1)
-		ON CONFLICT (task_id, island, epoch, cluster) DO UPDATE SET codes = c.codes + 1
+		INSERT INTO cudal1.island_cell AS c (task_id, pool_id, island, epoch, cluster, codes)
+		VALUES (register_on_island.task_id, register_on_island.pool_id, register_on_island.island,
+				register_on_island.epoch, register_on_island.cluster, 1)
+		ON CONFLICT (task_id, pool_id, island, epoch, cluster) DO UPDATE SET codes = c.codes + 1
 		RETURNING c.codes - 1 AS slot
 	)
-	INSERT INTO cudal1.island_slot (task_id, island, epoch, cluster, slot, candidate_id)
-	SELECT register_on_island.task_id, register_on_island.island, register_on_island.epoch,
-		   register_on_island.cluster, cell.slot, register_on_island.candidate_id
+	INSERT INTO cudal1.island_slot (task_id, pool_id, island, epoch, cluster, slot, candidate_id)
+	SELECT register_on_island.task_id, register_on_island.pool_id, register_on_island.island,
+		   register_on_island.epoch, register_on_island.cluster, cell.slot, register_on_island.candidate_id
 	FROM cell;
 END;
-COMMENT ON FUNCTION cudal1.register_on_island(bigint, int, int, bigint, bigint) IS
+COMMENT ON FUNCTION cudal1.register_on_island(bigint, int, int, int, bigint, bigint) IS
 'gives a candidate the next slot of a cluster; the caller holds the task''s lock';
 
-CREATE FUNCTION cudal1.leave_island(task_id bigint, island int, epoch int, cluster bigint, slot bigint)
+CREATE FUNCTION cudal1.leave_island(task_id bigint, pool_id int, island int, epoch int, cluster bigint, slot bigint)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -122,36 +123,39 @@ DECLARE
 	last bigint;
 BEGIN
 	UPDATE cudal1.island_cell AS c SET codes = c.codes - 1
-	WHERE c.task_id = leave_island.task_id AND c.island = leave_island.island AND c.epoch = leave_island.epoch
-		AND c.cluster = leave_island.cluster
+	WHERE c.task_id = leave_island.task_id AND c.pool_id = leave_island.pool_id
+		AND c.island = leave_island.island AND c.epoch = leave_island.epoch AND c.cluster = leave_island.cluster
 	RETURNING c.codes INTO last;
 	DELETE FROM cudal1.island_slot AS s
-	WHERE s.task_id = leave_island.task_id AND s.island = leave_island.island AND s.epoch = leave_island.epoch
+	WHERE s.task_id = leave_island.task_id AND s.pool_id = leave_island.pool_id
+		AND s.island = leave_island.island AND s.epoch = leave_island.epoch
 		AND s.cluster = leave_island.cluster AND s.slot = leave_island.slot;
 	IF leave_island.slot < last THEN
 		UPDATE cudal1.island_slot AS s SET slot = leave_island.slot
-		WHERE s.task_id = leave_island.task_id AND s.island = leave_island.island AND s.epoch = leave_island.epoch
+		WHERE s.task_id = leave_island.task_id AND s.pool_id = leave_island.pool_id
+			AND s.island = leave_island.island AND s.epoch = leave_island.epoch
 			AND s.cluster = leave_island.cluster AND s.slot = last;
 	END IF;
 END;
 $$;
-COMMENT ON FUNCTION cudal1.leave_island(bigint, int, int, bigint, bigint) IS
+COMMENT ON FUNCTION cudal1.leave_island(bigint, int, int, int, bigint, bigint) IS
 'takes the candidate of a slot out of its cluster, the last slot moves into the hole; the caller holds the task''s lock';
 
-CREATE FUNCTION cudal1.note_best(task_id bigint)
+CREATE FUNCTION cudal1.note_best(task_id bigint, pool_id int)
 RETURNS void
 LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
 BEGIN ATOMIC
 	UPDATE cudal1.island AS i SET best_reward = best.reward
 	FROM (SELECT j.island, (SELECT c.cluster / 100.0::float8 FROM cudal1.island_cell AS c
-							WHERE c.task_id = j.task_id AND c.island = j.island AND c.epoch = j.epoch AND c.codes > 0
+							WHERE c.task_id = j.task_id AND c.pool_id = j.pool_id AND c.island = j.island
+								AND c.epoch = j.epoch AND c.codes > 0
 							ORDER BY c.cluster DESC LIMIT 1) AS reward
-		  FROM cudal1.island AS j WHERE j.task_id = note_best.task_id) AS best
-	WHERE i.task_id = note_best.task_id AND i.island = best.island AND i.best_reward IS DISTINCT FROM best.reward;
+		  FROM cudal1.island AS j WHERE j.task_id = note_best.task_id AND j.pool_id = note_best.pool_id) AS best
+	WHERE i.task_id = note_best.task_id AND i.pool_id = note_best.pool_id AND i.island = best.island AND i.best_reward IS DISTINCT FROM best.reward;
 END;
-COMMENT ON FUNCTION cudal1.note_best(bigint) IS 'brings best_reward of a task''s islands up to date';
+COMMENT ON FUNCTION cudal1.note_best(bigint, int) IS 'brings best_reward of a task''s islands in a pool up to date';
 
-CREATE FUNCTION cudal1.found_islands(task_id bigint)
+CREATE FUNCTION cudal1.found_islands(task_id bigint, pool_id int)
 RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -160,38 +164,40 @@ AS $$
 BEGIN
 	PERFORM cudal1.lock_placement(found_islands.task_id);
 	-- as before, or by another session that had the lock
-	IF EXISTS (SELECT FROM cudal1.island AS i WHERE i.task_id = found_islands.task_id) THEN
+	IF EXISTS (SELECT FROM cudal1.island AS i
+			   WHERE i.task_id = found_islands.task_id AND i.pool_id = found_islands.pool_id) THEN
 		RETURN;
 	END IF;
-	INSERT INTO cudal1.island (task_id, island, registrations)
-	SELECT t.task_id, i.island,
-		   (SELECT pg_catalog.count(*) FROM cudal1.bucket_slot AS s WHERE s.task_id = t.task_id)
+	INSERT INTO cudal1.island (task_id, pool_id, island, registrations)
+	SELECT t.task_id, found_islands.pool_id, i.island,
+		   (SELECT pg_catalog.count(*) FROM cudal1.bucket_slot AS s
+			WHERE s.task_id = t.task_id AND s.pool_id = found_islands.pool_id)
 	FROM cudal1.task AS t
 	CROSS JOIN LATERAL cudal1.island_constants(t.options) AS k
 	CROSS JOIN LATERAL pg_catalog.generate_series(0, k.islands - 1) AS i (island)
 	WHERE t.task_id = found_islands.task_id;
 
-	INSERT INTO cudal1.island_slot (task_id, island, epoch, cluster, slot, candidate_id)
-	SELECT s.task_id, i.island, 0, k.cluster,
+	INSERT INTO cudal1.island_slot (task_id, pool_id, island, epoch, cluster, slot, candidate_id)
+	SELECT s.task_id, s.pool_id, i.island, 0, k.cluster,
 		   pg_catalog.row_number() OVER (PARTITION BY i.island, k.cluster ORDER BY s.candidate_id) - 1, s.candidate_id
 	FROM cudal1.bucket_slot AS s
 	JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id
-	JOIN cudal1.island AS i ON i.task_id = s.task_id
+	JOIN cudal1.island AS i ON i.task_id = s.task_id AND i.pool_id = s.pool_id
 	CROSS JOIN LATERAL (SELECT cudal1.reward_cluster(c.reward) AS cluster) AS k
-	WHERE s.task_id = found_islands.task_id;
+	WHERE s.task_id = found_islands.task_id AND s.pool_id = found_islands.pool_id;
 
-	INSERT INTO cudal1.island_cell (task_id, island, epoch, cluster, codes)
-	SELECT s.task_id, s.island, s.epoch, s.cluster, pg_catalog.count(*)
+	INSERT INTO cudal1.island_cell (task_id, pool_id, island, epoch, cluster, codes)
+	SELECT s.task_id, s.pool_id, s.island, s.epoch, s.cluster, pg_catalog.count(*)
 	FROM cudal1.island_slot AS s
-	WHERE s.task_id = found_islands.task_id
-	GROUP BY s.task_id, s.island, s.epoch, s.cluster;
-	PERFORM cudal1.note_best(found_islands.task_id);
+	WHERE s.task_id = found_islands.task_id AND s.pool_id = found_islands.pool_id
+	GROUP BY s.task_id, s.pool_id, s.island, s.epoch, s.cluster;
+	PERFORM cudal1.note_best(found_islands.task_id, found_islands.pool_id);
 END;
 $$;
-COMMENT ON FUNCTION cudal1.found_islands(bigint) IS
-'founds a task''s islands, all of them holding every placed candidate (none came from an island''s prompt yet); does nothing where they exist. A task has islands from its first prompt by strategy island on, or from its first reward where that is its own strategy';
+COMMENT ON FUNCTION cudal1.found_islands(bigint, int) IS
+'founds a task''s islands in a pool, all of them holding every candidate placed there (none came from an island''s prompt yet); does nothing where they exist. A pool has islands of a task from its first prompt by strategy island on, or from its first reward where that is the task''s own strategy';
 
-CREATE FUNCTION cudal1.reset_islands(task_id bigint)
+CREATE FUNCTION cudal1.reset_islands(task_id bigint, pool_id int DEFAULT 1)
 RETURNS int
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -206,42 +212,46 @@ DECLARE
 BEGIN
 	PERFORM cudal1.lock_placement(reset_islands.task_id);
 	-- islands of equal best are ranked by a hash: as good as noise, and the same wherever the same history is replayed
-	ranked := ARRAY(SELECT i.island FROM cudal1.island AS i WHERE i.task_id = reset_islands.task_id
+	ranked := ARRAY(SELECT i.island FROM cudal1.island AS i
+					WHERE i.task_id = reset_islands.task_id AND i.pool_id = reset_islands.pool_id
 					ORDER BY i.best_reward NULLS FIRST,
 							 pg_catalog.hashint8extended(i.island, pg_catalog.hashint8extended(i.task_id, i.epoch)));
 	weaker := pg_catalog.cardinality(ranked) / 2;
 	survivors := pg_catalog.cardinality(ranked) - weaker;
 	FOR n IN 1 .. weaker LOOP
 		UPDATE cudal1.island AS i SET epoch = i.epoch + 1, registrations = 0
-		WHERE i.task_id = reset_islands.task_id AND i.island = ranked[n]
+		WHERE i.task_id = reset_islands.task_id AND i.pool_id = reset_islands.pool_id AND i.island = ranked[n]
 		RETURNING i.* INTO wiped;
 		DELETE FROM cudal1.island_cell AS c
-		WHERE c.task_id = wiped.task_id AND c.island = wiped.island AND c.epoch < wiped.epoch;
+		WHERE c.task_id = wiped.task_id AND c.pool_id = wiped.pool_id AND c.island = wiped.island
+			AND c.epoch < wiped.epoch;
 
 		-- the founder: the best of a survivor, each survivor with the same chance
 		SELECT s.candidate_id, s.cluster INTO founder
 		FROM cudal1.island AS i
-		JOIN cudal1.island_slot AS s ON s.task_id = i.task_id AND s.island = i.island AND s.epoch = i.epoch
-		WHERE i.task_id = wiped.task_id
+		JOIN cudal1.island_slot AS s ON s.task_id = i.task_id AND s.pool_id = i.pool_id AND s.island = i.island
+			AND s.epoch = i.epoch
+		WHERE i.task_id = wiped.task_id AND i.pool_id = wiped.pool_id
 			AND i.island = ranked[weaker + 1 + (pg_catalog.abs(pg_catalog.hashint8extended(wiped.island,
 									pg_catalog.hashint8extended(wiped.task_id, wiped.epoch)) % survivors))::int]
 		ORDER BY s.cluster DESC, s.slot LIMIT 1;
 		IF FOUND THEN
-			PERFORM cudal1.register_on_island(wiped.task_id, wiped.island, wiped.epoch, founder.cluster,
+			PERFORM cudal1.register_on_island(wiped.task_id, wiped.pool_id, wiped.island, wiped.epoch, founder.cluster,
 											  founder.candidate_id);
 			UPDATE cudal1.island AS i SET registrations = 1
-			WHERE i.task_id = wiped.task_id AND i.island = wiped.island;
+			WHERE i.task_id = wiped.task_id AND i.pool_id = wiped.pool_id AND i.island = wiped.island;
 		END IF;
 	END LOOP;
-	UPDATE cudal1.island AS i SET since_reset = 0 WHERE i.task_id = reset_islands.task_id;
-	PERFORM cudal1.note_best(reset_islands.task_id);
+	UPDATE cudal1.island AS i SET since_reset = 0
+	WHERE i.task_id = reset_islands.task_id AND i.pool_id = reset_islands.pool_id;
+	PERFORM cudal1.note_best(reset_islands.task_id, reset_islands.pool_id);
 	RETURN weaker;
 END;
 $$;
-COMMENT ON FUNCTION cudal1.reset_islands(bigint) IS
-'wipes the weaker half of a task''s islands (the smaller half of an odd number) by best reward; each starts a new epoch with the best candidate of a surviving island. Returns the number wiped';
+COMMENT ON FUNCTION cudal1.reset_islands(bigint, int) IS
+'wipes the weaker half of a task''s islands in a pool (the smaller half of an odd number) by best reward; each starts a new epoch with the best candidate of a surviving island. Returns the number wiped';
 
-CREATE FUNCTION cudal1.place_on_islands(candidate_id bigint)
+CREATE FUNCTION cudal1.place_on_islands(candidate_id bigint, pool_id int)
 RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -266,24 +276,26 @@ BEGIN
 		SELECT i.island, i.epoch, s.cluster, s.slot,
 			   EXISTS (SELECT FROM cudal1.island_slot AS o
 					   WHERE o.candidate_id = place_on_islands.candidate_id AND o.task_id = i.task_id
-						   AND o.island = i.island) AS known,
+						   AND o.pool_id = i.pool_id AND o.island = i.island) AS known,
 			   p.proposed, p.current, p.own, p.free
 		FROM cudal1.island AS i
 		LEFT JOIN cudal1.island_slot AS s ON s.candidate_id = place_on_islands.candidate_id AND s.task_id = i.task_id
-			AND s.island = i.island AND s.epoch = i.epoch
+			AND s.pool_id = i.pool_id AND s.island = i.island AND s.epoch = i.epoch
 		CROSS JOIN LATERAL (
 			SELECT pg_catalog.count(*) = 0 OR COALESCE(pg_catalog.bool_or(r.island IS NULL OR r.island = i.island), false) AS proposed,
 				   COALESCE(pg_catalog.bool_or(r.island = i.island AND r.island_epoch >= i.epoch), false) AS current,
 				   COALESCE(pg_catalog.bool_or(r.island = i.island), false) AS own,
 				   COALESCE(pg_catalog.bool_or(r.island IS NULL), true) AS free
-			FROM cudal1.proposal AS r WHERE r.candidate_id = place_on_islands.candidate_id) AS p
-		WHERE i.task_id = wanted.task_id
+			FROM cudal1.proposal AS r
+			WHERE r.candidate_id = place_on_islands.candidate_id AND r.pool_id = place_on_islands.pool_id) AS p
+		WHERE i.task_id = wanted.task_id AND i.pool_id = place_on_islands.pool_id
 		ORDER BY i.island
 	LOOP
 		IF place.slot IS NOT NULL AND (NOT wanted.placed OR place.cluster <> wanted.cluster) THEN
-			PERFORM cudal1.leave_island(wanted.task_id, place.island, place.epoch, place.cluster, place.slot);
+			PERFORM cudal1.leave_island(wanted.task_id, place_on_islands.pool_id, place.island, place.epoch, place.cluster,
+										place.slot);
 			IF wanted.placed THEN
-				PERFORM cudal1.register_on_island(wanted.task_id, place.island, place.epoch, wanted.cluster,
+				PERFORM cudal1.register_on_island(wanted.task_id, place_on_islands.pool_id, place.island, place.epoch, wanted.cluster,
 												  place_on_islands.candidate_id);
 			END IF;
 			changed := true;
@@ -291,11 +303,11 @@ BEGIN
 			AND (place.current OR NOT place.known)	-- who was wiped comes back by a new proposal only
 			AND (place.current OR place.free OR wanted.admit_late)
 		THEN
-			PERFORM cudal1.register_on_island(wanted.task_id, place.island, place.epoch, wanted.cluster,
+			PERFORM cudal1.register_on_island(wanted.task_id, place_on_islands.pool_id, place.island, place.epoch, wanted.cluster,
 											  place_on_islands.candidate_id);
 			UPDATE cudal1.island AS i
 			SET registrations = i.registrations + 1, since_reset = i.since_reset + place.own::int
-			WHERE i.task_id = wanted.task_id AND i.island = place.island;
+			WHERE i.task_id = wanted.task_id AND i.pool_id = place_on_islands.pool_id AND i.island = place.island;
 			changed := true;
 			registered := true;
 		END IF;
@@ -303,25 +315,26 @@ BEGIN
 
 	IF NOT wanted.placed THEN
 		DELETE FROM cudal1.island_slot AS s
-		WHERE s.candidate_id = place_on_islands.candidate_id AND s.task_id = wanted.task_id;
+		WHERE s.candidate_id = place_on_islands.candidate_id AND s.task_id = wanted.task_id
+			AND s.pool_id = place_on_islands.pool_id;
 	END IF;
 	IF changed THEN
-		PERFORM cudal1.note_best(wanted.task_id);
+		PERFORM cudal1.note_best(wanted.task_id, place_on_islands.pool_id);
 	END IF;
 	IF registered AND (SELECT pg_catalog.sum(i.since_reset) FROM cudal1.island AS i
-					   WHERE i.task_id = wanted.task_id) >= wanted.reset_after
+					   WHERE i.task_id = wanted.task_id AND i.pool_id = place_on_islands.pool_id) >= wanted.reset_after
 	THEN
-		PERFORM cudal1.reset_islands(wanted.task_id);
+		PERFORM cudal1.reset_islands(wanted.task_id, place_on_islands.pool_id);
 	END IF;
 END;
 $$;
-COMMENT ON FUNCTION cudal1.place_on_islands(bigint) IS
-'makes a candidate''s island slots agree with its state: on the island whose prompt it answers, on all islands without one; the caller holds the task''s lock';
+COMMENT ON FUNCTION cudal1.place_on_islands(bigint, int) IS
+'makes a candidate''s island slots in a pool agree with its state: on the island whose prompt it answers, on all islands without one; the caller holds the task''s lock';
 
 -- enable_seqscan: a session's cached plans, made while the tables were small, must not scan them when they have grown
-CREATE FUNCTION cudal1.place_candidate(candidate_id bigint)
+CREATE FUNCTION cudal1.place_in_pool(candidate_id bigint, pool_id int)
 RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off
 AS $$
@@ -331,86 +344,120 @@ DECLARE
 	old cudal1.bucket_slot;
 	last bigint;
 	place bigint;
-	strategy text;
 BEGIN
-	SELECT c.task_id, t.strategy INTO wanted
-	FROM cudal1.candidate AS c JOIN cudal1.task AS t ON t.task_id = c.task_id
-	WHERE c.candidate_id = place_candidate.candidate_id;
-	IF NOT FOUND THEN
-		RAISE EXCEPTION USING ERRCODE = 'undefined_object',
-			MESSAGE = pg_catalog.format('candidate %s does not exist', place_candidate.candidate_id);
-	END IF;
-	strategy := wanted.strategy;
-	PERFORM cudal1.lock_placement(wanted.task_id);
-
-	-- read under the lock, so that of two transactions the later one sees what the earlier one wrote
-	SELECT c.task_id, b.placed,
+	SELECT c.task_id, t.strategy, b.placed,
 		   CASE WHEN b.placed THEN cudal1.bucket_of(c.reward, t.bucket_width, t.score_scale) END AS bucket,
 		   CASE WHEN b.placed THEN cudal1.reward_micro(c.reward) END AS micro,
 		   CASE WHEN b.placed THEN cudal1.reward_ln_nano(c.reward) END AS ln_nano
 	INTO wanted
 	FROM cudal1.candidate AS c
 	JOIN cudal1.task AS t ON t.task_id = c.task_id
-	CROSS JOIN LATERAL (
-		SELECT c.state = 'successful' AND c.purpose = 'normal' AND c.confirmed AS placed) AS b
-	WHERE c.candidate_id = place_candidate.candidate_id;
-	SELECT s.* INTO old FROM cudal1.bucket_slot AS s WHERE s.candidate_id = place_candidate.candidate_id;
+	CROSS JOIN LATERAL (SELECT c.state = 'successful' AND c.purpose = 'normal' AND c.confirmed AS placed) AS b
+	WHERE c.candidate_id = place_in_pool.candidate_id;
+	SELECT s.* INTO old FROM cudal1.bucket_slot AS s
+	WHERE s.candidate_id = place_in_pool.candidate_id AND s.pool_id = place_in_pool.pool_id;
 
 	IF old.bucket = wanted.bucket THEN
 		IF old.micro <> wanted.micro OR old.ln_nano <> wanted.ln_nano THEN
 			UPDATE cudal1.bucket AS b
 			SET sum_micro = b.sum_micro - old.micro + wanted.micro, sum_ln_nano = b.sum_ln_nano - old.ln_nano + wanted.ln_nano
-			WHERE b.task_id = old.task_id AND b.bucket = old.bucket;
+			WHERE b.task_id = old.task_id AND b.pool_id = old.pool_id AND b.bucket = old.bucket;
 			UPDATE cudal1.bucket_slot AS s SET micro = wanted.micro, ln_nano = wanted.ln_nano
-			WHERE s.candidate_id = place_candidate.candidate_id;
+			WHERE s.candidate_id = old.candidate_id AND s.pool_id = old.pool_id;
 		END IF;
 	ELSE
 		IF old.bucket IS NOT NULL THEN
 			UPDATE cudal1.bucket AS b
 			SET codes = b.codes - 1, sum_micro = b.sum_micro - old.micro, sum_ln_nano = b.sum_ln_nano - old.ln_nano
-			WHERE b.task_id = old.task_id AND b.bucket = old.bucket
+			WHERE b.task_id = old.task_id AND b.pool_id = old.pool_id AND b.bucket = old.bucket
 			RETURNING b.codes INTO last;
-			DELETE FROM cudal1.bucket_slot AS s WHERE s.candidate_id = place_candidate.candidate_id;
+			DELETE FROM cudal1.bucket_slot AS s WHERE s.candidate_id = old.candidate_id AND s.pool_id = old.pool_id;
 			IF old.slot < last THEN
 				UPDATE cudal1.bucket_slot AS s SET slot = old.slot
-				WHERE s.task_id = old.task_id AND s.bucket = old.bucket AND s.slot = last;
+				WHERE s.task_id = old.task_id AND s.pool_id = old.pool_id AND s.bucket = old.bucket AND s.slot = last;
 			END IF;
 			place := old.place;
 			IF NOT wanted.placed THEN
-				UPDATE cudal1.placement AS p SET codes = p.codes - 1 WHERE p.task_id = old.task_id RETURNING p.codes INTO last;
+				UPDATE cudal1.placement AS p SET codes = p.codes - 1
+				WHERE p.task_id = old.task_id AND p.pool_id = old.pool_id
+				RETURNING p.codes INTO last;
 				IF place < last THEN
-					UPDATE cudal1.bucket_slot AS s SET place = old.place WHERE s.task_id = old.task_id AND s.place = last;
+					UPDATE cudal1.bucket_slot AS s SET place = old.place
+					WHERE s.task_id = old.task_id AND s.pool_id = old.pool_id AND s.place = last;
 				END IF;
 			END IF;
 		END IF;
 		IF wanted.placed THEN
 			IF place IS NULL THEN
-				INSERT INTO cudal1.placement AS p (task_id, codes) VALUES (wanted.task_id, 1)
-				ON CONFLICT (task_id) DO UPDATE SET codes = p.codes + 1
+				INSERT INTO cudal1.placement AS p (task_id, pool_id, codes) VALUES (wanted.task_id, place_in_pool.pool_id, 1)
+				ON CONFLICT (task_id, pool_id) DO UPDATE SET codes = p.codes + 1
 				RETURNING p.codes - 1 INTO place;
 			END IF;
-			INSERT INTO cudal1.bucket AS b (task_id, bucket, codes, sum_micro, sum_ln_nano)
-			VALUES (wanted.task_id, wanted.bucket, 1, wanted.micro, wanted.ln_nano)
-			ON CONFLICT (task_id, bucket) DO UPDATE
+			INSERT INTO cudal1.bucket AS b (task_id, pool_id, bucket, codes, sum_micro, sum_ln_nano)
+			VALUES (wanted.task_id, place_in_pool.pool_id, wanted.bucket, 1, wanted.micro, wanted.ln_nano)
+			ON CONFLICT (task_id, pool_id, bucket) DO UPDATE
 				SET codes = b.codes + 1, sum_micro = b.sum_micro + excluded.sum_micro,
 					sum_ln_nano = b.sum_ln_nano + excluded.sum_ln_nano
 			RETURNING b.codes - 1 INTO last;
-			INSERT INTO cudal1.bucket_slot (task_id, bucket, slot, candidate_id, micro, ln_nano, place)
-			VALUES (wanted.task_id, wanted.bucket, last, place_candidate.candidate_id, wanted.micro, wanted.ln_nano, place);
+			INSERT INTO cudal1.bucket_slot (task_id, pool_id, bucket, slot, candidate_id, micro, ln_nano, place)
+			VALUES (wanted.task_id, place_in_pool.pool_id, wanted.bucket, last, place_in_pool.candidate_id, wanted.micro,
+					wanted.ln_nano, place);
 		END IF;
 	END IF;
 
-	IF EXISTS (SELECT FROM cudal1.island AS i WHERE i.task_id = wanted.task_id) THEN
-		PERFORM cudal1.place_on_islands(place_candidate.candidate_id);
-	ELSIF strategy = 'island' AND wanted.placed THEN
-		PERFORM cudal1.found_islands(wanted.task_id);
+	IF EXISTS (SELECT FROM cudal1.island AS i
+			   WHERE i.task_id = wanted.task_id AND i.pool_id = place_in_pool.pool_id) THEN
+		PERFORM cudal1.place_on_islands(place_in_pool.candidate_id, place_in_pool.pool_id);
+	ELSIF wanted.strategy = 'island' AND wanted.placed THEN
+		PERFORM cudal1.found_islands(wanted.task_id, place_in_pool.pool_id);
 	END IF;
 END;
 $$;
-COMMENT ON FUNCTION cudal1.place_candidate(bigint) IS
-'makes bucket, slot and islands agree with a candidate''s present state and reward: one slot where it is successful, confirmed and of normal purpose, else none; calling it again changes nothing. To be called in every transaction that changes a candidate''s state or reward, or adds a proposal to a successful one. Error 42704: unknown candidate';
+COMMENT ON FUNCTION cudal1.place_in_pool(bigint, int) IS
+'makes bucket, slot and islands of a pool agree with a candidate of it; the caller holds the task''s lock';
 
-CREATE FUNCTION cudal1.place_later(task_id bigint, candidate_id bigint)
+CREATE FUNCTION cudal1.pools_of(candidate_id bigint)
+RETURNS SETOF int
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+BEGIN ATOMIC
+	SELECT p.pool_id FROM cudal1.proposal AS p WHERE p.candidate_id = pools_of.candidate_id
+	UNION
+	SELECT s.pool_id FROM cudal1.pool_seed AS s WHERE s.candidate_id = pools_of.candidate_id
+	UNION
+	SELECT 1 WHERE NOT EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.candidate_id = pools_of.candidate_id);
+END;
+COMMENT ON FUNCTION cudal1.pools_of(bigint) IS
+'the pools of a candidate: those that it was proposed in, or main where it was not proposed at all, and those that were seeded with it';
+
+CREATE FUNCTION cudal1.place_candidate(candidate_id bigint)
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off
+AS $$
+#variable_conflict use_column
+DECLARE
+	task bigint;
+	pool int;
+BEGIN
+	SELECT c.task_id INTO task FROM cudal1.candidate AS c WHERE c.candidate_id = place_candidate.candidate_id;
+	IF NOT FOUND THEN
+		RAISE EXCEPTION USING ERRCODE = 'undefined_object',
+			MESSAGE = pg_catalog.format('candidate %s does not exist', place_candidate.candidate_id);
+	END IF;
+	PERFORM cudal1.lock_placement(task);
+	-- all is read under the lock, so that of two transactions the later one sees what the earlier one wrote
+	FOR pool IN SELECT p.id FROM cudal1.pools_of(place_candidate.candidate_id) AS p (id) ORDER BY p.id LOOP
+		PERFORM cudal1.place_in_pool(place_candidate.candidate_id, pool);
+	END LOOP;
+END;
+$$;
+COMMENT ON FUNCTION cudal1.place_candidate(bigint) IS
+'makes bucket, slot and islands in all of a candidate''s pools agree with its present state and reward: one slot where it is successful, confirmed and of normal purpose, else none; calling it again changes nothing. To be called in every transaction that changes a candidate''s state or reward, or adds a proposal to a successful one. Error 42704: unknown candidate';
+
+CREATE FUNCTION cudal1.place_later(task_id bigint, pool_id int, candidate_id bigint)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -418,17 +465,18 @@ AS $$
 BEGIN
 	-- a candidate's row is never shared with another proposal: one that is being placed just now is
 	-- placed without this transaction's proposal
-	INSERT INTO cudal1.unplaced (task_id, candidate_id)
-		SELECT place_later.task_id, place_later.candidate_id
+	INSERT INTO cudal1.unplaced (task_id, pool_id, candidate_id)
+		SELECT place_later.task_id, place_later.pool_id, place_later.candidate_id
 			WHERE place_later.candidate_id IS NOT NULL
 				OR NOT EXISTS (SELECT FROM cudal1.unplaced AS u
-								WHERE u.task_id = place_later.task_id AND u.candidate_id IS NULL);
+								WHERE u.task_id IS NOT DISTINCT FROM place_later.task_id
+									AND u.pool_id = place_later.pool_id);
 	PERFORM cudal1.wake();
 END
 $$;
-COMMENT ON FUNCTION cudal1.place_later(bigint, bigint) IS
-'leaves it to the next claim to place a candidate that was proposed again or, where that is NULL, to
-found a task''s islands';
+COMMENT ON FUNCTION cudal1.place_later(bigint, int, bigint) IS
+'leaves it to the next claim to place a candidate that was proposed again, to found a task''s islands
+in a pool, or to compare a pool''s seeds (cudal1.unplaced)';
 
 CREATE FUNCTION cudal1.place_waiting()
 RETURNS bigint
@@ -440,10 +488,14 @@ DECLARE
 	n		bigint := 0;
 BEGIN
 	FOR u IN
-		SELECT x.ctid AS id, x.task_id FROM cudal1.unplaced AS x
-			WHERE x.candidate_id IS NULL ORDER BY x.task_id FOR UPDATE SKIP LOCKED
+		SELECT x.ctid AS id, x.task_id, x.pool_id FROM cudal1.unplaced AS x
+			WHERE x.candidate_id IS NULL ORDER BY x.task_id, x.pool_id FOR UPDATE SKIP LOCKED
 	LOOP
-		PERFORM cudal1.found_islands(u.task_id);
+		IF u.task_id IS NULL THEN
+			PERFORM cudal1.place_candidate(s.candidate_id) FROM cudal1.stale_seeds(u.pool_id) AS s;
+		ELSE
+			PERFORM cudal1.found_islands(u.task_id, u.pool_id);
+		END IF;
 		DELETE FROM cudal1.unplaced AS x WHERE x.ctid = u.id;
 		n := n + 1;
 	END LOOP;
@@ -465,8 +517,28 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.place_waiting() IS
-'places what trainers left to be placed: a successful code on the islands it was proposed from, too;
-one measured for another purpose becomes an ordinary candidate; islands are founded. Returns how many';
+'places what trainers left to be placed: a successful code in the pools and on the islands it was
+proposed in and from, too; one measured for another purpose becomes an ordinary candidate; islands are
+founded; seeds whose verdicts changed while their pool was opened are placed anew. Returns how many';
+
+CREATE FUNCTION cudal1.members(task_id bigint)
+RETURNS TABLE (pool_id int, candidate_id bigint)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+	SELECT p.pool_id, p.candidate_id FROM cudal1.proposal AS p
+	WHERE members.task_id IS NULL OR p.task_id = members.task_id
+	UNION
+	SELECT s.pool_id, s.candidate_id FROM cudal1.pool_seed AS s
+	JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id
+	WHERE members.task_id IS NULL OR c.task_id = members.task_id
+	UNION
+	SELECT 1, c.candidate_id FROM cudal1.candidate AS c
+	WHERE (members.task_id IS NULL OR c.task_id = members.task_id)
+		AND NOT EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.candidate_id = c.candidate_id);
+END;
+COMMENT ON FUNCTION cudal1.members(bigint) IS
+'cudal1.pools_of() for all candidates of a task (NULL: of all tasks)';
 
 CREATE FUNCTION cudal1.rebucket(task text, bucket_width float8 DEFAULT NULL, score_scale text DEFAULT NULL)
 RETURNS bigint
@@ -496,27 +568,44 @@ BEGIN
 	DELETE FROM cudal1.bucket_slot AS s WHERE s.task_id = id;
 	DELETE FROM cudal1.bucket AS b WHERE b.task_id = id;
 	-- one order for slots and places, so that ten million are sorted once
-	INSERT INTO cudal1.bucket_slot (task_id, bucket, slot, candidate_id, micro, ln_nano, place)
-	SELECT c.task_id, k.bucket, pg_catalog.row_number() OVER (PARTITION BY k.bucket ORDER BY c.candidate_id) - 1,
+	INSERT INTO cudal1.bucket_slot (task_id, pool_id, bucket, slot, candidate_id, micro, ln_nano, place)
+	SELECT c.task_id, m.pool_id, k.bucket,
+		   pg_catalog.row_number() OVER (PARTITION BY m.pool_id, k.bucket ORDER BY c.candidate_id) - 1,
 		   c.candidate_id, cudal1.reward_micro(c.reward), cudal1.reward_ln_nano(c.reward),
-		   pg_catalog.row_number() OVER (ORDER BY k.bucket, c.candidate_id) - 1
+		   pg_catalog.row_number() OVER (PARTITION BY m.pool_id ORDER BY k.bucket, c.candidate_id) - 1
 	FROM cudal1.candidate AS c
+	JOIN cudal1.members(id) AS m ON m.candidate_id = c.candidate_id
 	JOIN cudal1.task AS t ON t.task_id = c.task_id
 	CROSS JOIN LATERAL (SELECT cudal1.bucket_of(c.reward, t.bucket_width, t.score_scale) AS bucket) AS k
 	WHERE c.task_id = id AND c.state = 'successful' AND c.purpose = 'normal' AND c.confirmed;
 	GET DIAGNOSTICS placed = ROW_COUNT;
-	INSERT INTO cudal1.bucket (task_id, bucket, codes, sum_micro, sum_ln_nano)
-	SELECT s.task_id, s.bucket, pg_catalog.count(*), pg_catalog.sum(s.micro), pg_catalog.sum(s.ln_nano)
+	INSERT INTO cudal1.bucket (task_id, pool_id, bucket, codes, sum_micro, sum_ln_nano)
+	SELECT s.task_id, s.pool_id, s.bucket, pg_catalog.count(*), pg_catalog.sum(s.micro), pg_catalog.sum(s.ln_nano)
 	FROM cudal1.bucket_slot AS s
 	WHERE s.task_id = id
-	GROUP BY s.task_id, s.bucket;
-	INSERT INTO cudal1.placement AS p (task_id, codes) VALUES (id, placed)
-	ON CONFLICT (task_id) DO UPDATE SET codes = excluded.codes;
+	GROUP BY s.task_id, s.pool_id, s.bucket;
+	UPDATE cudal1.placement AS p SET codes = 0 WHERE p.task_id = id;
+	INSERT INTO cudal1.placement AS p (task_id, pool_id, codes)
+	SELECT b.task_id, b.pool_id, pg_catalog.sum(b.codes) FROM cudal1.bucket AS b
+	WHERE b.task_id = id
+	GROUP BY b.task_id, b.pool_id
+	ON CONFLICT (task_id, pool_id) DO UPDATE SET codes = excluded.codes;
 	RETURN placed;
 END;
 $$;
 COMMENT ON FUNCTION cudal1.rebucket(text, float8, text) IS
-'changes a task''s bucket_width (above 0, in speedup or ln speedup) and score_scale (linear, log), NULL keeps one, and builds its buckets anew in one transaction; without either it repairs them. Islands stay. Returns the number of candidates placed. Operators only. Errors: 42704 unknown task, 22023 bad argument';
+'changes a task''s bucket_width (above 0, in speedup or ln speedup) and score_scale (linear, log), NULL keeps one, and builds its buckets in all pools anew in one transaction; without either it repairs them. Islands stay. Returns the number of candidates placed, each pool''s counted. Operators only. Errors: 42704 unknown task, 22023 bad argument';
+
+CREATE FUNCTION cudal1.in_pool(pool_id int)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+	SELECT CASE WHEN in_pool.pool_id = 1 THEN ''
+				ELSE pg_catalog.format(' in pool %s', COALESCE((SELECT p.name FROM cudal1.pool AS p WHERE p.pool_id = in_pool.pool_id),
+															   in_pool.pool_id::text)) END;
+END;
+COMMENT ON FUNCTION cudal1.in_pool(int) IS 'words that add the pool to a place; none for pool main';
 
 CREATE FUNCTION cudal1.recount(task_id bigint DEFAULT NULL)
 RETURNS TABLE (task bigint, difference text, place text, expected text, found text)
@@ -524,84 +613,92 @@ LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
 	WITH placed AS (
-		SELECT c.task_id, c.candidate_id, cudal1.bucket_of(c.reward, t.bucket_width, t.score_scale) AS bucket,
+		SELECT c.task_id, m.pool_id, c.candidate_id, cudal1.bucket_of(c.reward, t.bucket_width, t.score_scale) AS bucket,
 			   cudal1.reward_micro(c.reward) AS micro, cudal1.reward_ln_nano(c.reward) AS ln_nano,
 			   cudal1.reward_cluster(c.reward) AS cluster
 		FROM cudal1.candidate AS c
 		JOIN cudal1.task AS t ON t.task_id = c.task_id
+		JOIN cudal1.members(recount.task_id) AS m ON m.candidate_id = c.candidate_id
 		WHERE c.state = 'successful' AND c.purpose = 'normal' AND c.confirmed
 			AND (recount.task_id IS NULL OR c.task_id = recount.task_id)
 	), slots AS (
 		SELECT s.* FROM cudal1.bucket_slot AS s WHERE recount.task_id IS NULL OR s.task_id = recount.task_id
 	), members AS (
 		SELECT s.* FROM cudal1.island_slot AS s
-		JOIN cudal1.island AS i ON i.task_id = s.task_id AND i.island = s.island AND i.epoch = s.epoch
+		JOIN cudal1.island AS i ON i.task_id = s.task_id AND i.pool_id = s.pool_id AND i.island = s.island
+			AND i.epoch = s.epoch
 		WHERE recount.task_id IS NULL OR s.task_id = recount.task_id
 	)
 	SELECT COALESCE(b.task_id, p.task_id), 'bucket',
-		   pg_catalog.format('bucket %s', COALESCE(b.bucket, p.bucket)),
+		   pg_catalog.format('bucket %s', COALESCE(b.bucket, p.bucket)) || cudal1.in_pool(COALESCE(b.pool_id, p.pool_id)),
 		   pg_catalog.format('%s codes, %s, %s', p.codes, p.micro, p.ln_nano),
 		   pg_catalog.format('%s codes, %s, %s', b.codes, b.sum_micro, b.sum_ln_nano)
-	FROM (SELECT q.task_id, q.bucket, q.codes, q.sum_micro, q.sum_ln_nano FROM cudal1.bucket AS q
+	FROM (SELECT q.task_id, q.pool_id, q.bucket, q.codes, q.sum_micro, q.sum_ln_nano FROM cudal1.bucket AS q
 		  WHERE recount.task_id IS NULL OR q.task_id = recount.task_id) AS b
-	FULL JOIN (SELECT q.task_id, q.bucket, pg_catalog.count(*) AS codes, pg_catalog.sum(q.micro) AS micro,
+	FULL JOIN (SELECT q.task_id, q.pool_id, q.bucket, pg_catalog.count(*) AS codes, pg_catalog.sum(q.micro) AS micro,
 					  pg_catalog.sum(q.ln_nano) AS ln_nano
-			   FROM placed AS q GROUP BY q.task_id, q.bucket) AS p
-		ON p.task_id = b.task_id AND p.bucket = b.bucket
+			   FROM placed AS q GROUP BY q.task_id, q.pool_id, q.bucket) AS p
+		ON p.task_id = b.task_id AND p.pool_id = b.pool_id AND p.bucket = b.bucket
 	WHERE COALESCE(b.codes, 0) <> COALESCE(p.codes, 0) OR COALESCE(b.sum_micro, 0) <> COALESCE(p.micro, 0)
 		OR COALESCE(b.sum_ln_nano, 0) <> COALESCE(p.ln_nano, 0)
 	UNION ALL
 	SELECT COALESCE(s.task_id, p.task_id), 'slot',
-		   pg_catalog.format('candidate %s', COALESCE(s.candidate_id, p.candidate_id)),
+		   pg_catalog.format('candidate %s', COALESCE(s.candidate_id, p.candidate_id))
+			|| cudal1.in_pool(COALESCE(s.pool_id, p.pool_id)),
 		   pg_catalog.format('bucket %s', p.bucket), pg_catalog.format('bucket %s', s.bucket)
 	FROM slots AS s
-	FULL JOIN placed AS p ON p.candidate_id = s.candidate_id AND p.task_id = s.task_id
+	FULL JOIN placed AS p ON p.candidate_id = s.candidate_id AND p.task_id = s.task_id AND p.pool_id = s.pool_id
 	WHERE (s.bucket, s.micro, s.ln_nano) IS DISTINCT FROM (p.bucket, p.micro, p.ln_nano)
 	UNION ALL
-	SELECT s.task_id, 'slots not dense', pg_catalog.format('bucket %s', s.bucket),
+	SELECT s.task_id, 'slots not dense', pg_catalog.format('bucket %s', s.bucket) || cudal1.in_pool(s.pool_id),
 		   pg_catalog.format('0 .. %s', pg_catalog.count(*) - 1),
 		   pg_catalog.format('%s .. %s', pg_catalog.min(s.slot), pg_catalog.max(s.slot))
 	FROM slots AS s
-	GROUP BY s.task_id, s.bucket
+	GROUP BY s.task_id, s.pool_id, s.bucket
 	HAVING pg_catalog.min(s.slot) <> 0 OR pg_catalog.max(s.slot) <> pg_catalog.count(*) - 1
 	UNION ALL
-	SELECT COALESCE(p.task_id, s.task_id), 'places not dense', 'all buckets',
+	SELECT COALESCE(p.task_id, s.task_id), 'places not dense', 'all buckets' || cudal1.in_pool(COALESCE(p.pool_id, s.pool_id)),
 		   pg_catalog.format('%s codes, 0 .. %s', COALESCE(s.codes, 0), s.codes - 1),
 		   pg_catalog.format('%s codes, %s .. %s', p.codes, s.first, s.last)
-	FROM (SELECT q.task_id, q.codes FROM cudal1.placement AS q
+	FROM (SELECT q.task_id, q.pool_id, q.codes FROM cudal1.placement AS q
 		  WHERE recount.task_id IS NULL OR q.task_id = recount.task_id) AS p
-	FULL JOIN (SELECT q.task_id, pg_catalog.count(*) AS codes, pg_catalog.min(q.place) AS first, pg_catalog.max(q.place) AS last
-			   FROM slots AS q GROUP BY q.task_id) AS s ON s.task_id = p.task_id
+	FULL JOIN (SELECT q.task_id, q.pool_id, pg_catalog.count(*) AS codes, pg_catalog.min(q.place) AS first, pg_catalog.max(q.place) AS last
+			   FROM slots AS q GROUP BY q.task_id, q.pool_id) AS s
+		ON s.task_id = p.task_id AND s.pool_id = p.pool_id
 	WHERE COALESCE(p.codes, 0) <> COALESCE(s.codes, 0) OR s.first <> 0 OR s.last <> s.codes - 1
 	UNION ALL
 	SELECT COALESCE(e.task_id, m.task_id), 'island cell',
-		   pg_catalog.format('island %s, cluster %s', COALESCE(e.island, m.island), COALESCE(e.cluster, m.cluster)),
+		   pg_catalog.format('island %s, cluster %s', COALESCE(e.island, m.island), COALESCE(e.cluster, m.cluster))
+			|| cudal1.in_pool(COALESCE(e.pool_id, m.pool_id)),
 		   pg_catalog.format('%s codes', m.codes), pg_catalog.format('%s codes', e.codes)
-	FROM (SELECT q.task_id, q.island, q.epoch, q.cluster, q.codes FROM cudal1.island_cell AS q
+	FROM (SELECT q.task_id, q.pool_id, q.island, q.epoch, q.cluster, q.codes FROM cudal1.island_cell AS q
 		  WHERE recount.task_id IS NULL OR q.task_id = recount.task_id) AS e
-	FULL JOIN (SELECT q.task_id, q.island, q.epoch, q.cluster, pg_catalog.count(*) AS codes
-			   FROM members AS q GROUP BY q.task_id, q.island, q.epoch, q.cluster) AS m
-		ON m.task_id = e.task_id AND m.island = e.island AND m.epoch = e.epoch AND m.cluster = e.cluster
+	FULL JOIN (SELECT q.task_id, q.pool_id, q.island, q.epoch, q.cluster, pg_catalog.count(*) AS codes
+			   FROM members AS q GROUP BY q.task_id, q.pool_id, q.island, q.epoch, q.cluster) AS m
+		ON m.task_id = e.task_id AND m.pool_id = e.pool_id AND m.island = e.island AND m.epoch = e.epoch AND m.cluster = e.cluster
 	WHERE COALESCE(e.codes, 0) <> COALESCE(m.codes, 0)
 	UNION ALL
-	SELECT m.task_id, 'island slots not dense', pg_catalog.format('island %s, cluster %s', m.island, m.cluster),
+	SELECT m.task_id, 'island slots not dense',
+		   pg_catalog.format('island %s, cluster %s', m.island, m.cluster) || cudal1.in_pool(m.pool_id),
 		   pg_catalog.format('0 .. %s', pg_catalog.count(*) - 1),
 		   pg_catalog.format('%s .. %s', pg_catalog.min(m.slot), pg_catalog.max(m.slot))
 	FROM members AS m
-	GROUP BY m.task_id, m.island, m.cluster
+	GROUP BY m.task_id, m.pool_id, m.island, m.cluster
 	HAVING pg_catalog.min(m.slot) <> 0 OR pg_catalog.max(m.slot) <> pg_catalog.count(*) - 1
 	UNION ALL
-	SELECT m.task_id, 'island slot', pg_catalog.format('candidate %s on island %s', m.candidate_id, m.island),
+	SELECT m.task_id, 'island slot',
+		   pg_catalog.format('candidate %s on island %s', m.candidate_id, m.island) || cudal1.in_pool(m.pool_id),
 		   pg_catalog.format('cluster %s', p.cluster), pg_catalog.format('cluster %s', m.cluster)
 	FROM members AS m
-	LEFT JOIN placed AS p ON p.candidate_id = m.candidate_id
+	LEFT JOIN placed AS p ON p.candidate_id = m.candidate_id AND p.pool_id = m.pool_id
 	WHERE m.cluster IS DISTINCT FROM p.cluster
 	UNION ALL
-	SELECT i.task_id, 'island best', pg_catalog.format('island %s', i.island),
+	SELECT i.task_id, 'island best', pg_catalog.format('island %s', i.island) || cudal1.in_pool(i.pool_id),
 		   m.best::text, i.best_reward::text
 	FROM cudal1.island AS i
-	LEFT JOIN (SELECT q.task_id, q.island, pg_catalog.max(q.cluster) / 100.0::float8 AS best
-			   FROM members AS q GROUP BY q.task_id, q.island) AS m ON m.task_id = i.task_id AND m.island = i.island
+	LEFT JOIN (SELECT q.task_id, q.pool_id, q.island, pg_catalog.max(q.cluster) / 100.0::float8 AS best
+			   FROM members AS q GROUP BY q.task_id, q.pool_id, q.island) AS m
+		ON m.task_id = i.task_id AND m.pool_id = i.pool_id AND m.island = i.island
 	WHERE (recount.task_id IS NULL OR i.task_id = recount.task_id) AND i.best_reward IS DISTINCT FROM m.best;
 END;
 COMMENT ON FUNCTION cudal1.recount(bigint) IS

@@ -49,7 +49,7 @@ COMMENT ON FUNCTION cudal1.compose_prompt(boolean, text, boolean, text, text, te
 'the words of a prompt; entry is NULL for pytorch, no other argument may be NULL; codes and scores in the order to be shown';
 
 CREATE FUNCTION cudal1.make_prompt(task text, n int, strategy text, kind text,
-							  temperature float8, seed bigint, owner text)
+							  temperature float8, seed bigint, pool text, owner text)
 RETURNS TABLE (prompt_id bigint, prompt text, exemplars bigint[])
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -57,6 +57,7 @@ AS $$
 #variable_conflict use_column
 DECLARE
 	t			cudal1.task;
+	from_pool	int := cudal1.find_pool(make_prompt.pool);
 	used		text;
 	used_seed	bigint := COALESCE(make_prompt.seed, cudal1.random_seed());
 	heat		float8;
@@ -74,9 +75,9 @@ BEGIN
 	END IF;
 	used := COALESCE(make_prompt.strategy, t.strategy);
 	unfounded := used = 'island' AND make_prompt.kind = 'contrastive'
-		AND NOT EXISTS (SELECT FROM cudal1.island AS i WHERE i.task_id = t.task_id);
+		AND NOT EXISTS (SELECT FROM cudal1.island AS i WHERE i.task_id = t.task_id AND i.pool_id = from_pool);
 	IF unfounded THEN
-		PERFORM cudal1.place_later(t.task_id, NULL);
+		PERFORM cudal1.place_later(t.task_id, from_pool, NULL);
 	END IF;
 
 	-- an augmenting prompt shows no exemplars, but its arguments are checked alike
@@ -86,7 +87,8 @@ BEGIN
 		   max(d.island) AS island, max(d.epoch) AS epoch,
 		   COALESCE((array_agg(d.probabilities))[1], '{}') AS probabilities
 	INTO drawn
-	FROM cudal1.draw(make_prompt.task, make_prompt.n, used, make_prompt.temperature, used_seed) AS d;
+	FROM cudal1.draw(make_prompt.task, make_prompt.n, used, make_prompt.temperature, used_seed,
+		make_prompt.pool) AS d;
 	IF unfounded THEN
 		-- all of them will hold what was drawn from
 		SELECT drawn.candidates, drawn.scores, drawn.codes,
@@ -111,23 +113,26 @@ BEGIN
 		t.name, t.reference, cudal1.entry_declaration(t.language, t.signature), cudal1.tolerance_words(t.rtol, t.atol),
 		drawn.codes, drawn.scores);
 
-	INSERT INTO cudal1.prompt (task_id, kind, strategy, temperature, seed, island, island_epoch, exemplars, scores,
+	INSERT INTO cudal1.prompt (task_id, pool_id, kind, strategy, temperature, seed, island, island_epoch, exemplars, scores,
 							   probabilities, prompt, created_by)
-	VALUES (t.task_id, make_prompt.kind, used, heat, used_seed, drawn.island, drawn.epoch, drawn.candidates, drawn.scores,
+	VALUES (t.task_id, from_pool, make_prompt.kind, used, heat, used_seed, drawn.island, drawn.epoch, drawn.candidates, drawn.scores,
 			drawn.probabilities, words, make_prompt.owner)
 	RETURNING prompt_id INTO id;
 	PERFORM cudal1.store(make_prompt.owner, 0, 256 + octet_length(words));
 	RETURN QUERY SELECT id, words, drawn.candidates::bigint[];
 END
 $$;
-COMMENT ON FUNCTION cudal1.make_prompt(text, int, text, text, float8, bigint, text) IS 'what cudal1_prompt() does, for a role';
+COMMENT ON FUNCTION cudal1.make_prompt(text, int, text, text, float8, bigint, text, text) IS 'what cudal1_prompt() does, for a role, in a pool that it may use';
 
-CREATE FUNCTION @extschema@.cudal1_prompt(task text, n int DEFAULT 2, strategy text DEFAULT 'bucket', kind text DEFAULT 'contrastive',
-	temperature float8 DEFAULT NULL, seed bigint DEFAULT NULL)
+CREATE FUNCTION @extschema@.cudal1_prompt(task text, n int DEFAULT 2, strategy text DEFAULT NULL, kind text DEFAULT 'contrastive',
+	temperature float8 DEFAULT NULL, seed bigint DEFAULT NULL, pool text DEFAULT 'main')
 RETURNS TABLE (prompt_id bigint, prompt text, exemplars bigint[])
 LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-	SELECT p.prompt_id, p.prompt, p.exemplars FROM cudal1.make_prompt(task, n, strategy, kind, temperature, seed, cudal1.caller()) AS p;
+	SELECT p.prompt_id, p.prompt, p.exemplars
+	FROM cudal1.use_pool(pool) AS u,
+		LATERAL cudal1.make_prompt(task, n, strategy, kind, temperature, seed, pool, cudal1.caller()) AS p
+	WHERE u IS NOT NULL;
 END;
-COMMENT ON FUNCTION @extschema@.cudal1_prompt(text, int, text, text, float8, bigint) IS
-'draws exemplars as cudal1_sample_exemplars does, builds a prompt and records both in cudal1.prompt with seed, temperature and probabilities, so that the draw can be repeated. kind contrastive (CUDA-L1, table 3): reference, exemplars in ascending score, or the reference at 1.00 where there is none yet; augment (table 1): the reference alone. Both demand the headings "## Performance Analysis", "## Algorithm Design" and "## Code Implementation". Strategy island has the task''s islands founded, if it has none, when a device claims its next job. Errors: 42704 unknown task, 22023 unknown kind or strategy, n or temperature out of range';
+COMMENT ON FUNCTION @extschema@.cudal1_prompt(text, int, text, text, float8, bigint, text) IS
+'draws exemplars as cudal1_sample_exemplars does, builds a prompt and records both in cudal1.prompt with seed, temperature and probabilities, so that the draw can be repeated. kind contrastive (CUDA-L1, table 3): reference, exemplars in ascending score, or the reference at 1.00 where there is none yet; augment (table 1): the reference alone. Both demand the headings "## Performance Analysis", "## Algorithm Design" and "## Code Implementation". Strategy (NULL: the task''s own) island has the task''s islands in the pool founded, if it has none, when a device claims its next job. pool: where exemplars come from, and where cudal1_submit_response() places the answers. Errors: 42704 unknown task or pool, 42501 another role''s pool, 22023 unknown kind or strategy, n or temperature out of range';

@@ -23,13 +23,14 @@ COMMENT ON FUNCTION cudal1.campaign_options(text) IS
 'options of a kind of campaign and their defaults: attempts 5 (CUDA-L1, 3.3), trials 20 and successes 2 (2.2); ahead: requests under way for each task and model';
 
 CREATE FUNCTION @extschema@.cudal1_add_campaign(name text, kind text, models text[] DEFAULT NULL, tasks text[] DEFAULT NULL,
-	options jsonb DEFAULT '{}')
+	options jsonb DEFAULT '{}', pool text DEFAULT 'main')
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
 	o		jsonb := cudal1.campaign_options(cudal1_add_campaign.kind);
+	into_pool int := cudal1.use_pool(cudal1_add_campaign.pool);
 	id		bigint;
 	number	text;
 	method	text;
@@ -81,8 +82,8 @@ BEGIN
 	PERFORM cudal1.find_model(m.name) FROM unnest(models) AS m(name);
 	PERFORM cudal1.find_task(t.name) FROM unnest(tasks) AS t(name);
 
-	INSERT INTO cudal1.campaign (name, kind, options)
-		VALUES (cudal1_add_campaign.name, cudal1_add_campaign.kind, o)
+	INSERT INTO cudal1.campaign (name, kind, pool_id, options)
+		VALUES (cudal1_add_campaign.name, cudal1_add_campaign.kind, into_pool, o)
 		RETURNING campaign_id INTO id;
 	INSERT INTO cudal1.campaign_lane (campaign_id, task_id, model_id, method)
 		SELECT id, t.task_id, m.model_id,
@@ -109,10 +110,10 @@ EXCEPTION WHEN unique_violation THEN
 	RAISE EXCEPTION USING ERRCODE = '23505', MESSAGE = format('campaign "%s" exists', cudal1_add_campaign.name);
 END
 $$;
-COMMENT ON FUNCTION @extschema@.cudal1_add_campaign(text, text, text[], text[], jsonb) IS
+COMMENT ON FUNCTION @extschema@.cudal1_add_campaign(text, text, text[], text[], jsonb, text) IS
 'adds a campaign over tasks (NULL: all there are) and models, which the worker carries out at once. Kinds: vanilla (options attempts 5), augment (trials 20, successes 2: done at so many successful codes), self_supervised (batch 8, rounds 1, pause true: waits after each round
 for the model to be trained), evolve (exemplars 2, strategy bucket, temperature, and a budget: max_tokens, max_candidates, max_seconds, max_cost), contrastive (exemplars 2, strategy, group_size 8; without models a trainer takes the groups, with models groups for each lane). All: ahead 4 (requests under way for each
-task and model), method (NULL: the kind), priority. Candidates are proposed by the method "<method>: <model>". The campaign, its prompts, requests and groups belong to the caller. Errors: 42704 unknown task or model, 42501 a method of another role, 22023 options, 23505 the name is taken';
+task and model), method (NULL: the kind), priority. Candidates are proposed by the method "<method>: <model>". The campaign, its prompts, requests and groups belong to the caller. pool: where its prompts draw from and its answers go (cudal1_open_pool()). Errors: 42704 unknown task, model or pool, 42501 a method or pool of another role, 22023 options, 23505 the name is taken';
 
 CREATE FUNCTION cudal1.find_campaign(name text)
 RETURNS cudal1.campaign
@@ -209,7 +210,7 @@ $$;
 COMMENT ON FUNCTION @extschema@.cudal1_end_campaign(text) IS
 'ends a campaign for good: what waits or is in flight is cancelled, what was answered stays. Errors: 42704 unknown, 42501 another role''s';
 
-CREATE FUNCTION cudal1.lane_prompt(c cudal1.campaign, l cudal1.campaign_lane)
+CREATE FUNCTION cudal1.lane_prompt(c cudal1.campaign, l cudal1.campaign_lane, pool_id int)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -217,26 +218,28 @@ DECLARE
 	id		bigint := CASE WHEN c.kind IN ('vanilla', 'augment', 'self_supervised') THEN l.prompt_id END;
 	o		constant jsonb := c.options;
 	task	text;
+	pool	text;
 BEGIN
 	IF id IS NOT NULL THEN
 		RETURN id;
 	END IF;
 	SELECT t.name INTO STRICT task FROM cudal1.task AS t WHERE t.task_id = l.task_id;
+	SELECT p.name INTO STRICT pool FROM cudal1.pool AS p WHERE p.pool_id = lane_prompt.pool_id;
 	IF c.kind IN ('vanilla', 'augment', 'self_supervised') THEN
-		SELECT p.prompt_id INTO STRICT id FROM cudal1.make_prompt(task, 2, 'bucket', 'augment', NULL, NULL, c.created_by) AS p;
+		SELECT p.prompt_id INTO STRICT id FROM cudal1.make_prompt(task, 2, 'bucket', 'augment', NULL, NULL, pool, c.created_by) AS p;
 		UPDATE cudal1.campaign_lane AS x SET prompt_id = id WHERE x.lane_id = l.lane_id;
 	ELSE
 		SELECT p.prompt_id INTO STRICT id
 			FROM cudal1.make_prompt(task, (o ->> 'exemplars')::int, o ->> 'strategy', 'contrastive', (o ->> 'temperature')::float8, NULL,
-									 c.created_by) AS p;
+									 pool, c.created_by) AS p;
 	END IF;
 	RETURN id;
 END
 $$;
-COMMENT ON FUNCTION cudal1.lane_prompt(cudal1.campaign, cudal1.campaign_lane) IS
+COMMENT ON FUNCTION cudal1.lane_prompt(cudal1.campaign, cudal1.campaign_lane, int) IS
 'the prompt of a lane''s next request: the same augmenting one each time, or a fresh draw of exemplars for evolve and contrastive';
 
-CREATE FUNCTION cudal1.make_group(c cudal1.campaign, l cudal1.campaign_lane)
+CREATE FUNCTION cudal1.make_group(c cudal1.campaign, l cudal1.campaign_lane, pool_id int)
 RETURNS cudal1.campaign_group
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -244,13 +247,13 @@ DECLARE
 	g		cudal1.campaign_group;
 BEGIN
 	INSERT INTO cudal1.campaign_group AS x (lane_id, prompt_id, group_key, size)
-		VALUES (l.lane_id, cudal1.lane_prompt(c, l), format('%s/%s/%s', c.name, l.lane_id, l.groups + 1), (c.options ->> 'group_size')::int)
+		VALUES (l.lane_id, cudal1.lane_prompt(c, l, make_group.pool_id), format('%s/%s/%s', c.name, l.lane_id, l.groups + 1), (c.options ->> 'group_size')::int)
 		RETURNING x.* INTO g;
 	UPDATE cudal1.campaign_lane AS x SET groups = x.groups + 1 WHERE x.lane_id = l.lane_id;
 	RETURN g;
 END
 $$;
-COMMENT ON FUNCTION cudal1.make_group(cudal1.campaign, cudal1.campaign_lane) IS 'draws a prompt and opens a group for it';
+COMMENT ON FUNCTION cudal1.make_group(cudal1.campaign, cudal1.campaign_lane, int) IS 'draws a prompt from a pool and opens a group for it';
 
 CREATE FUNCTION cudal1.advance_lane(c cudal1.campaign, l cudal1.campaign_lane, most int)
 RETURNS int
@@ -321,7 +324,7 @@ BEGIN
 			IF (cudal1.request_room(c.created_by)).requests < (o ->> 'group_size')::int THEN
 				RETURN 0;
 			END IF;
-			g := cudal1.make_group(c, l);
+			g := cudal1.make_group(c, l, c.pool_id);
 			want := g.size;
 			most := greatest(most, want);
 		ELSIF l.groups >= (o ->> 'groups')::int AND busy = 0 THEN
@@ -344,7 +347,7 @@ BEGIN
 	END IF;
 	FOR i IN 1 .. want LOOP
 		IF id IS NULL OR c.kind = 'evolve' THEN
-			id := coalesce(g.prompt_id, cudal1.lane_prompt(c, l));
+			id := coalesce(g.prompt_id, cudal1.lane_prompt(c, l, c.pool_id));
 		END IF;
 		INSERT INTO cudal1.request (model_id, prompt_id, lane_id, method, group_key, priority, created_by)
 			VALUES (l.model_id, id, l.lane_id, l.method, g.group_key, (o ->> 'priority')::int, c.created_by);
@@ -469,7 +472,7 @@ $$;
 COMMENT ON FUNCTION cudal1.advance_campaigns(int) IS
 'takes the running campaigns a step further, about most requests at a time, and returns the number of changes; what the worker calls. A campaign of which three requests in a row failed is paused, with the reason; where the endpoint refused those of one task and answered those of others, that lane ends';
 
-CREATE FUNCTION @extschema@.cudal1_next_group(campaign text)
+CREATE FUNCTION @extschema@.cudal1_next_group(campaign text, pool text DEFAULT 'main')
 RETURNS TABLE (group_key text, prompt_id bigint, task text, prompt text, size int)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -478,6 +481,7 @@ DECLARE
 	c		cudal1.campaign;
 	l		cudal1.campaign_lane;
 	g		cudal1.campaign_group;
+	from_pool int := cudal1.use_pool(cudal1_next_group.pool);
 BEGIN
 	SELECT x.* INTO c FROM cudal1.campaign AS x WHERE x.name = cudal1_next_group.campaign;
 	IF NOT FOUND OR NOT cudal1.owns(c.created_by) THEN
@@ -498,13 +502,13 @@ BEGIN
 	IF NOT FOUND THEN
 		RETURN;
 	END IF;
-	g := cudal1.make_group(c, l);
+	g := cudal1.make_group(c, l, CASE WHEN cudal1_next_group.pool = 'main' THEN c.pool_id ELSE from_pool END);
 	RETURN QUERY SELECT g.group_key, g.prompt_id, t.name, p.prompt, g.size
 		FROM cudal1.prompt AS p JOIN cudal1.task AS t USING (task_id) WHERE p.prompt_id = g.prompt_id;
 END
 $$;
-COMMENT ON FUNCTION @extschema@.cudal1_next_group(text) IS
-'the next prompt of a contrastive campaign, for a group of size answers; the task with the fewest groups comes first. No row while the campaign is paused, when it has made all its groups, or while other sessions take the last. Errors: 42704 unknown campaign, 42501 another role''s, 22023 one of another kind';
+COMMENT ON FUNCTION @extschema@.cudal1_next_group(text, text) IS
+'the next prompt of a contrastive campaign, for a group of size answers; the task with the fewest groups comes first. No row while the campaign is paused, when it has made all its groups, or while other sessions take the last. pool: where exemplars come from and answers go; main is the campaign''s own pool. Errors: 42704 unknown campaign or pool, 42501 another role''s, 22023 one of another kind';
 
 CREATE FUNCTION @extschema@.cudal1_answer_group(group_key text, responses text[])
 RETURNS TABLE (ordinal int, candidate_id bigint)
@@ -515,8 +519,9 @@ DECLARE
 	g		record;
 	n		bigint;
 BEGIN
-	SELECT x.*, l.method, l.task_id, c.options, c.created_by AS owner INTO g
+	SELECT x.*, l.method, l.task_id, q.pool_id, c.options, c.created_by AS owner INTO g
 		FROM cudal1.campaign_group AS x JOIN cudal1.campaign_lane AS l USING (lane_id) JOIN cudal1.campaign AS c USING (campaign_id)
+			JOIN cudal1.prompt AS q ON q.prompt_id = x.prompt_id
 		WHERE x.group_key = cudal1_answer_group.group_key;
 	IF NOT FOUND THEN
 		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('group "%s" does not exist', coalesce(cudal1_answer_group.group_key, 'NULL')),
@@ -529,7 +534,7 @@ BEGIN
 	END IF;
 	IF g.answered_at IS NOT NULL THEN
 		SELECT count(*) INTO n FROM cudal1.proposal AS p
-			WHERE p.created_by = g.owner AND p.task_id = g.task_id AND coalesce(p.group_key, '') = g.group_key
+			WHERE p.created_by = g.owner AND p.task_id = g.task_id AND p.pool_id = g.pool_id AND coalesce(p.group_key, '') = g.group_key
 				AND p.proposal_key ~ '^answer [0-9]+$';
 		IF n <> cardinality(responses) THEN
 			RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('group "%s" was answered with %s responses, not %s', g.group_key, n, cardinality(responses)),
@@ -538,7 +543,7 @@ BEGIN
 		SELECT u.ordinality INTO n
 			FROM unnest(responses) WITH ORDINALITY AS u(response)
 				LEFT JOIN cudal1.proposal AS p
-					ON p.created_by = g.owner AND p.task_id = g.task_id AND coalesce(p.group_key, '') = g.group_key
+					ON p.created_by = g.owner AND p.task_id = g.task_id AND p.pool_id = g.pool_id AND coalesce(p.group_key, '') = g.group_key
 						AND p.proposal_key = 'answer ' || u.ordinality
 				LEFT JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
 			-- of an answer that was pruned, the hash of its code is left, of a very long one its beginning
@@ -554,7 +559,7 @@ BEGIN
 			SELECT u.ordinality::int, p.candidate_id
 				FROM unnest(responses) WITH ORDINALITY AS u(response)
 					JOIN cudal1.proposal AS p
-						ON p.created_by = g.owner AND p.task_id = g.task_id AND coalesce(p.group_key, '') = g.group_key
+						ON p.created_by = g.owner AND p.task_id = g.task_id AND p.pool_id = g.pool_id AND coalesce(p.group_key, '') = g.group_key
 							AND p.proposal_key = 'answer ' || u.ordinality
 				ORDER BY u.ordinality;
 		RETURN;
@@ -563,7 +568,7 @@ BEGIN
 	INSERT INTO cudal1.lane_note (lane_id, trials) VALUES (g.lane_id, cardinality(responses));
 	RETURN QUERY
 		SELECT u.ordinality::int, cudal1.submit_response(g.prompt_id, u.response, g.method, g.group_key, 'answer ' || u.ordinality,
-				(g.options ->> 'priority')::int, NULL, g.owner)
+				(g.options ->> 'priority')::int, NULL, g.owner, NULL)
 			FROM unnest(responses) WITH ORDINALITY AS u(response);
 END
 $$;

@@ -113,7 +113,7 @@ BEGIN
 		IF NOT FOUND THEN
 			variant := cudal1.accept_submission(t, body, 'ablation', NULL,
 				format('ablation %s', id), NULL, cudal1_ablate.priority,
-												NULL, NULL, NULL, 'ablation', cudal1.caller());
+				NULL, NULL, NULL, 'ablation', cudal1.caller(), 1);
 		END IF;
 		INSERT INTO cudal1.ablation_run (ablation_id, mask, candidate_id)
 			VALUES (id, mask, variant);

@@ -154,11 +154,12 @@ void
 cudal1_draw_count_codes(Cudal1Draw *draw)
 {
 	static SPIPlanPtr plan = NULL;
-	Oid			types[] = {INT8OID};
-	Datum		args[] = {Int64GetDatum(draw->task.id)};
+	Oid			types[] = {INT8OID, INT4OID};
+	Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum(draw->task.pool)};
 
-	cudal1_draw_execute(&plan, "SELECT codes FROM cudal1.placement WHERE task_id = $1",
-						1, types, args);
+	cudal1_draw_execute(&plan,
+						"SELECT codes FROM cudal1.placement WHERE task_id = $1 AND pool_id = $2",
+						2, types, args);
 	if (SPI_processed > 0)
 		draw->codes = DatumGetInt64(cudal1_draw_column(0, 1));
 }

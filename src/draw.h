@@ -22,10 +22,11 @@ typedef struct Cudal1Stream
 	uint64		counter;
 } Cudal1Stream;
 
-/* the columns of a task that a draw depends on */
+/* a task in a pool, with the columns that a draw depends on */
 typedef struct Cudal1DrawTask
 {
 	int64		id;
+	int32		pool;			/* its codes alone are drawn from */
 	double		width;			/* of a bucket */
 	bool		log_scale;
 	double		temperature;
@@ -64,7 +65,7 @@ typedef struct Cudal1Draw
 	int64		registrations;	/* of the island; before the task's are founded, of the task */
 	Cudal1Pick *picks;
 	int			npicks;
-	int64		codes;			/* of the task; random, and island before islands are founded */
+	int64		codes;			/* of the task in the pool; random, and island without islands */
 } Cudal1Draw;
 
 /* strategies: at most n picks, and the code of a pick as one row candidate_id, reward, code */
@@ -104,7 +105,7 @@ extern void cudal1_draw_read_bucket(const Cudal1DrawTask *task, uint64 row, Cuda
 /* sets the probability of each cell: the softmax of mean / temperature */
 extern void cudal1_draw_probabilities(Cudal1Cell *cells, int n, double temperature);
 
-/* reads how many codes the task has */
+/* reads how many codes the task has in the pool */
 extern void cudal1_draw_count_codes(Cudal1Draw *draw);
 
 extern bool cudal1_draw_is_picked(const Cudal1Draw *draw, int64 number, int64 slot);

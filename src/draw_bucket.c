@@ -1,14 +1,14 @@
 /*
  * draw_bucket.c
- *		Strategies bucket and random: codes from the dense slots of a task's buckets.
+ *		Strategies bucket and random: codes from the dense slots of a task's buckets in a pool.
  *
  * Strategy bucket (CUDA-L1, eq. 1) draws n distinct buckets by softmax(mean / temperature), and one
  * code of each.  Drawing without replacement is done by Gumbel's trick: independent Gumbel noise is
  * added to ln p, and the n largest sums win.  This has exactly the law of drawing one bucket after
  * the other and renormalising.
  *
- * Strategy random draws n distinct codes.  Each code of a task has a place, a number that is dense
- * over all buckets, so no bucket is read.
+ * Strategy random draws n distinct codes.  Each code of a task has a place in the pool, a number
+ * that is dense over all buckets, so no bucket is read.
  */
 #include "postgres.h"
 
@@ -48,8 +48,9 @@ void
 cudal1_draw_buckets(Cudal1Draw *draw, int n)
 {
 	static SPIPlanPtr plan = NULL;
-	Oid			types[] = {INT8OID, INT8OID};
-	Datum		args[] = {Int64GetDatum(draw->task.id), Int64GetDatum(PG_INT64_MAX)};
+	Oid			types[] = {INT8OID, INT8OID, INT4OID};
+	Datum		args[] = {Int64GetDatum(draw->task.id), Int64GetDatum(PG_INT64_MAX),
+	Int32GetDatum(draw->task.pool)};
 	double		largest_noise = 53 * M_LN2; /* of the fraction 1 - 2^-53 */
 	double	   *keys = palloc(n * sizeof(double));
 	bool		over = false;
@@ -60,9 +61,9 @@ cudal1_draw_buckets(Cudal1Draw *draw, int n)
 	{
 		cudal1_draw_execute(&plan,
 							"SELECT bucket, codes, sum_micro, sum_ln_nano FROM cudal1.bucket"
-							" WHERE task_id = $1 AND bucket < $2 AND codes > 0"
+							" WHERE task_id = $1 AND pool_id = $3 AND bucket < $2 AND codes > 0"
 							" ORDER BY bucket DESC LIMIT " CppAsString2(CUDAL1_CELLS_AT_ONCE),
-							2, types, args);
+							3, types, args);
 		cudal1_draw_reserve_cells(draw);
 		over = SPI_processed < CUDAL1_CELLS_AT_ONCE;
 		for (uint64 row = 0; row < SPI_processed; row++)
@@ -93,15 +94,16 @@ void
 cudal1_draw_bucket_code(const Cudal1Draw *draw, const Cudal1Pick *pick)
 {
 	static SPIPlanPtr plan = NULL;
-	Oid			types[] = {INT8OID, INT4OID, INT8OID};
-	Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum((int32) pick->number),
-	Int64GetDatum(pick->slot)};
+	Oid			types[] = {INT8OID, INT4OID, INT4OID, INT8OID};
+	Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum(draw->task.pool),
+	Int32GetDatum((int32) pick->number), Int64GetDatum(pick->slot)};
 
 	cudal1_draw_execute(&plan,
 						"SELECT c.candidate_id, c.reward, c.code FROM cudal1.bucket_slot AS s"
 						" JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id"
-						" WHERE s.task_id = $1 AND s.bucket = $2 AND s.slot = $3",
-						3, types, args);
+						" WHERE s.task_id = $1 AND s.pool_id = $2 AND s.bucket = $3"
+						" AND s.slot = $4",
+						4, types, args);
 }
 
 /*
@@ -143,12 +145,13 @@ void
 cudal1_draw_random_code(const Cudal1Draw *draw, const Cudal1Pick *pick)
 {
 	static SPIPlanPtr plan = NULL;
-	Oid			types[] = {INT8OID, INT8OID};
-	Datum		args[] = {Int64GetDatum(draw->task.id), Int64GetDatum(pick->slot)};
+	Oid			types[] = {INT8OID, INT4OID, INT8OID};
+	Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum(draw->task.pool),
+	Int64GetDatum(pick->slot)};
 
 	cudal1_draw_execute(&plan,
 						"SELECT c.candidate_id, c.reward, c.code FROM cudal1.bucket_slot AS s"
 						" JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id"
-						" WHERE s.task_id = $1 AND s.place = $2",
-						2, types, args);
+						" WHERE s.task_id = $1 AND s.pool_id = $2 AND s.place = $3",
+						3, types, args);
 }

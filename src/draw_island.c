@@ -6,28 +6,28 @@
  * hold a code are as likely.  Clusters are drawn with replacement by softmax(reward / temperature),
  * and the temperature falls with the island's registrations.
  *
- * A draw writes nothing, so it founds no islands.  Before a task's islands are founded, all of its
- * codes would be on each of them.  The draw then reads the same clusters from the index of the
- * task's best candidates, one index entry a cluster.  Nothing numbers the codes of such a cluster,
- * so they are counted when the cluster is drawn.
+ * A draw writes nothing, so it founds no islands.  Before a task's islands in a pool are founded,
+ * all of its codes there would be on each of them.  The draw then reads the same clusters from the
+ * index of the pool's best codes, one index entry a cluster.  Nothing numbers the codes of such a
+ * cluster, so they are counted when the cluster is drawn.
  */
 #include "postgres.h"
 
 #include <math.h>
 
 #include "catalog/pg_type.h"
-#include "utils/float.h"
 
 #include "draw.h"
 
-/* the candidates that found_islands() puts on every island of task $1 */
-#define PLACED_CANDIDATES \
-	" FROM cudal1.candidate" \
-	" WHERE task_id = $1 AND state = 'successful' AND purpose = 'normal' AND confirmed"
+/* the codes that found_islands() puts on every island of task $1 in pool $2 */
+#define PLACED_CODES " FROM cudal1.bucket_slot AS s WHERE s.task_id = $1 AND s.pool_id = $2"
+
+/* rewards are kept in millionths, clusters in hundredths */
+#define MICRO_OF_CLUSTER	INT64CONST(10000)
 
 /*
- * Where the clusters of a draw are.  The query finds up to `most` of those below number $4, whose
- * rewards are below $5, the highest first.
+ * Where the clusters of a draw are.  The query finds up to `most` of those below number $5, whose
+ * rewards are below $6 millionths, the highest first.
  */
 typedef struct Source
 {
@@ -38,13 +38,14 @@ typedef struct Source
 
 static Source of_island = {NULL,
 	"SELECT cluster, codes FROM cudal1.island_cell"
-	" WHERE task_id = $1 AND island = $2 AND epoch = $3 AND cluster < $4 AND codes > 0"
+	" WHERE task_id = $1 AND pool_id = $2 AND island = $3 AND epoch = $4 AND cluster < $5"
+	" AND codes > 0"
 	" ORDER BY cluster DESC LIMIT " CppAsString2(CUDAL1_CELLS_AT_ONCE),
 CUDAL1_CELLS_AT_ONCE};
 
-static Source of_task = {NULL,
-	"SELECT cudal1.reward_cluster(reward), 0::bigint" PLACED_CANDIDATES
-	" AND reward < $5 ORDER BY reward DESC LIMIT 1",
+static Source of_pool = {NULL,
+	"SELECT (s.micro + 5000) / 10000, 0::bigint" PLACED_CODES
+	" AND s.micro < $6 ORDER BY s.micro DESC LIMIT 1",
 1};
 
 /* the temperature falls to 0 within a period of registrations, and starts anew */
@@ -65,22 +66,11 @@ cluster_mean(const Cudal1Draw *draw, int64 number)
 	return draw->task.log_scale ? log(fmax(reward, 0.005)) : reward;
 }
 
-/*
- * The lowest reward of a cluster, to the last bit.  Rewards are rounded to hundredths, those above
- * 1e9 count as 1e9, and no cluster is above that one.
- */
-static double
+/* the lowest reward of a cluster in millionths, as cudal1.reward_cluster() rounds */
+static int64
 cluster_edge(int64 number)
 {
-	double		edge = ((double) number - 0.5) / 100;
-
-	if (number > INT64CONST(100000000000))
-		return get_float8_infinity();
-	while (rint(edge * 100) >= (double) number)
-		edge = nextafter(edge, -INFINITY);
-	while (rint(edge * 100) < (double) number)
-		edge = nextafter(edge, INFINITY);
-	return edge;
+	return number * MICRO_OF_CLUSTER - MICRO_OF_CLUSTER / 2;
 }
 
 /*
@@ -91,15 +81,15 @@ cluster_edge(int64 number)
 static void
 load_clusters(Cudal1Draw *draw, Source *source)
 {
-	Oid			types[] = {INT8OID, INT4OID, INT4OID, INT8OID, FLOAT8OID};
-	Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum(draw->island),
-		Int32GetDatum(draw->epoch), Int64GetDatum(PG_INT64_MAX),
-	Float8GetDatum(get_float8_infinity())};
+	Oid			types[] = {INT8OID, INT4OID, INT4OID, INT4OID, INT8OID, INT8OID};
+	Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum(draw->task.pool),
+		Int32GetDatum(draw->island), Int32GetDatum(draw->epoch), Int64GetDatum(PG_INT64_MAX),
+	Int64GetDatum(PG_INT64_MAX)};
 	bool		over = false;
 
 	while (!over)
 	{
-		cudal1_draw_execute(&source->plan, source->query, 5, types, args);
+		cudal1_draw_execute(&source->plan, source->query, 6, types, args);
 		cudal1_draw_reserve_cells(draw);
 		over = SPI_processed < source->most;
 		for (uint64 row = 0; row < SPI_processed; row++)
@@ -114,8 +104,8 @@ load_clusters(Cudal1Draw *draw, Source *source)
 				over = true;
 				break;
 			}
-			args[3] = Int64GetDatum(cell->number);
-			args[4] = Float8GetDatum(cluster_edge(cell->number));
+			args[4] = Int64GetDatum(cell->number);
+			args[5] = Int64GetDatum(cluster_edge(cell->number));
 			draw->ncells++;
 		}
 		SPI_freetuptable(SPI_tuptable);
@@ -124,23 +114,26 @@ load_clusters(Cudal1Draw *draw, Source *source)
 }
 
 /*
- * One island that holds anything, each with the same chance.  False: the task has no islands yet.
+ * One island that holds anything, each with the same chance.  False: the task has none in the pool
+ * yet.
  */
 static bool
 choose_island(Cudal1Draw *draw)
 {
 	static SPIPlanPtr plan = NULL;
-	Oid			types[] = {INT8OID};
-	Datum		args[] = {Int64GetDatum(draw->task.id)};
+	Oid			types[] = {INT8OID, INT4OID};
+	Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum(draw->task.pool)};
 	int64		inhabited = 0;
 	int64		chosen;
 
 	cudal1_draw_execute(&plan,
 						"SELECT i.island, i.epoch, i.registrations,"
 						" EXISTS (SELECT FROM cudal1.island_cell AS c WHERE c.task_id = i.task_id"
-						" AND c.island = i.island AND c.epoch = i.epoch AND c.codes > 0)"
-						" FROM cudal1.island AS i WHERE i.task_id = $1 ORDER BY 4 DESC, i.island",
-						1, types, args);
+						" AND c.pool_id = i.pool_id AND c.island = i.island AND c.epoch = i.epoch"
+						" AND c.codes > 0)"
+						" FROM cudal1.island AS i WHERE i.task_id = $1 AND i.pool_id = $2"
+						" ORDER BY 4 DESC, i.island",
+						2, types, args);
 	if (SPI_processed == 0)
 		return false;
 	while (inhabited < SPI_processed && DatumGetBool(cudal1_draw_column(inhabited, 4)))
@@ -160,13 +153,14 @@ static void
 count_cluster(const Cudal1Draw *draw, Cudal1Cell *cell)
 {
 	static SPIPlanPtr plan = NULL;
-	Oid			types[] = {INT8OID, FLOAT8OID, FLOAT8OID};
-	Datum		args[] = {Int64GetDatum(draw->task.id), Float8GetDatum(cluster_edge(cell->number)),
-	Float8GetDatum(cluster_edge(cell->number + 1))};
+	Oid			types[] = {INT8OID, INT4OID, INT8OID, INT8OID};
+	Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum(draw->task.pool),
+		Int64GetDatum(cluster_edge(cell->number)),
+	Int64GetDatum(cluster_edge(cell->number + 1))};
 
 	cudal1_draw_execute(&plan,
-						"SELECT count(*)" PLACED_CANDIDATES " AND reward >= $2 AND reward < $3",
-						3, types, args);
+						"SELECT count(*)" PLACED_CODES " AND s.micro >= $3 AND s.micro < $4",
+						4, types, args);
 	cell->codes = DatumGetInt64(cudal1_draw_column(0, 1));
 }
 
@@ -201,7 +195,7 @@ cudal1_draw_islands(Cudal1Draw *draw, int n)
 		draw->registrations = draw->codes;
 	}
 	cool_down(draw);
-	load_clusters(draw, founded ? &of_island : &of_task);
+	load_clusters(draw, founded ? &of_island : &of_pool);
 	cudal1_draw_probabilities(draw->cells, draw->ncells, draw->temperature);
 
 	wanted = Min(n, draw->ncells);
@@ -228,31 +222,35 @@ static void
 fetch_by_slot(const Cudal1Draw *draw, const Cudal1Pick *pick)
 {
 	static SPIPlanPtr plan = NULL;
-	Oid			types[] = {INT8OID, INT4OID, INT4OID, INT8OID, INT8OID};
-	Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum(draw->island),
-		Int32GetDatum(draw->epoch), Int64GetDatum(pick->number), Int64GetDatum(pick->slot)};
+	Oid			types[] = {INT8OID, INT4OID, INT4OID, INT4OID, INT8OID, INT8OID};
+	Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum(draw->task.pool),
+		Int32GetDatum(draw->island), Int32GetDatum(draw->epoch), Int64GetDatum(pick->number),
+	Int64GetDatum(pick->slot)};
 
 	cudal1_draw_execute(&plan,
 						"SELECT c.candidate_id, c.reward, c.code FROM cudal1.island_slot AS s"
 						" JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id"
-						" WHERE s.task_id = $1 AND s.island = $2 AND s.epoch = $3"
-						" AND s.cluster = $4 AND s.slot = $5",
-						5, types, args);
+						" WHERE s.task_id = $1 AND s.pool_id = $2 AND s.island = $3"
+						" AND s.epoch = $4 AND s.cluster = $5 AND s.slot = $6",
+						6, types, args);
 }
 
 static void
 fetch_by_rank(const Cudal1Draw *draw, const Cudal1Pick *pick)
 {
 	static SPIPlanPtr plan = NULL;
-	Oid			types[] = {INT8OID, FLOAT8OID, FLOAT8OID, INT8OID};
-	Datum		args[] = {Int64GetDatum(draw->task.id), Float8GetDatum(cluster_edge(pick->number)),
-	Float8GetDatum(cluster_edge(pick->number + 1)), Int64GetDatum(pick->slot)};
+	Oid			types[] = {INT8OID, INT4OID, INT8OID, INT8OID, INT8OID};
+	Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum(draw->task.pool),
+		Int64GetDatum(cluster_edge(pick->number)),
+	Int64GetDatum(cluster_edge(pick->number + 1)), Int64GetDatum(pick->slot)};
 
 	cudal1_draw_execute(&plan,
-						"SELECT candidate_id, reward, code" PLACED_CANDIDATES
-						" AND reward >= $2 AND reward < $3"
-						" ORDER BY reward DESC, candidate_id OFFSET $4 LIMIT 1",
-						4, types, args);
+						"SELECT c.candidate_id, c.reward, c.code"
+						" FROM (SELECT s.candidate_id" PLACED_CODES
+						" AND s.micro >= $3 AND s.micro < $4"
+						" ORDER BY s.micro DESC, s.candidate_id OFFSET $5 LIMIT 1) AS s"
+						" JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id",
+						5, types, args);
 }
 
 void

@@ -62,24 +62,27 @@ cudal1_random_seed(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(cudal1_draw_fresh_seed());
 }
 
+/* the names of a task and a pool */
 static void
-load_task(text *name, Cudal1DrawTask *task, bool draws)
+load_task(text *name, text *pool, Cudal1DrawTask *task, bool draws)
 {
 	static SPIPlanPtr plan = NULL;
 	static SPIPlanPtr absent = NULL;
-	Oid			types[] = {TEXTOID};
-	Datum		args[] = {PointerGetDatum(name)};
+	Oid			types[] = {TEXTOID, TEXTOID};
+	Datum		args[] = {PointerGetDatum(name), PointerGetDatum(pool)};
 
 	cudal1_draw_execute(&plan,
 						"SELECT t.task_id, t.bucket_width, t.score_scale = 'log', t.temperature,"
-						" t.strategy, k.temperature, k.period, t.retired_at IS NOT NULL"
-						" FROM cudal1.task AS t"
+						" t.strategy, k.temperature, k.period, t.retired_at IS NOT NULL,"
+						" p.pool_id"
+						" FROM cudal1.task AS t CROSS JOIN cudal1.pool AS p"
 						" CROSS JOIN LATERAL cudal1.island_constants(t.options) AS k"
-						" WHERE t.name = $1",
-						1, types, args);
-	/* find_task() raises the error, with the names that may have been meant */
+						" WHERE t.name = $1 AND p.name = $2",
+						2, types, args);
+	/* find_task() or find_pool() raises the error, with the names that may have been meant */
 	if (SPI_processed == 0 || (draws && DatumGetBool(cudal1_draw_column(0, 8))))
-		cudal1_draw_execute(&absent, "SELECT cudal1.find_task($1)", 1, types, args);
+		cudal1_draw_execute(&absent, "SELECT cudal1.find_pool($2), cudal1.find_task($1)",
+							2, types, args);
 	task->id = DatumGetInt64(cudal1_draw_column(0, 1));
 	task->width = DatumGetFloat8(cudal1_draw_column(0, 2));
 	task->log_scale = DatumGetBool(cudal1_draw_column(0, 3));
@@ -87,6 +90,7 @@ load_task(text *name, Cudal1DrawTask *task, bool draws)
 	task->strategy = TextDatumGetCString(cudal1_draw_column(0, 5));
 	task->island_temperature = DatumGetFloat8(cudal1_draw_column(0, 6));
 	task->island_period = DatumGetInt64(cudal1_draw_column(0, 7));
+	task->pool = DatumGetInt32(cudal1_draw_column(0, 9));
 }
 
 /* NaN where the argument is NULL */
@@ -106,13 +110,13 @@ check_temperature(FunctionCallInfo fcinfo, int position)
 }
 
 static text *
-check_task(FunctionCallInfo fcinfo)
+check_name(FunctionCallInfo fcinfo, int position, const char *argument)
 {
-	if (PG_ARGISNULL(0))
+	if (PG_ARGISNULL(position))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"task\" must not be NULL")));
-	return PG_GETARG_TEXT_PP(0);
+				 errmsg("argument \"%s\" must not be NULL", argument)));
+	return PG_GETARG_TEXT_PP(position);
 }
 
 static const Strategy *
@@ -206,7 +210,8 @@ return_draw(FunctionCallInfo fcinfo, bool for_prompt)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	Cudal1Draw	draw = {0};
-	text	   *name = check_task(fcinfo);
+	text	   *name = check_name(fcinfo, 0, "task");
+	text	   *pool = check_name(fcinfo, 5, "pool");
 	int			n = PG_ARGISNULL(1) ? 0 : PG_GETARG_INT32(1);
 	const Strategy *strategy;
 	Exemplar   *exemplars;
@@ -222,7 +227,7 @@ return_draw(FunctionCallInfo fcinfo, bool for_prompt)
 
 	InitMaterializedSRF(fcinfo, 0);
 	SPI_connect();
-	load_task(name, &draw.task, true);
+	load_task(name, pool, &draw.task, true);
 	strategy = find_strategy(PG_ARGISNULL(2) ? draw.task.strategy :
 							 text_to_cstring(PG_GETARG_TEXT_PP(2)));
 	draw.picks = palloc(n * sizeof(Cudal1Pick));
@@ -254,7 +259,8 @@ return_draw(FunctionCallInfo fcinfo, bool for_prompt)
 }
 
 /*
- * cudal1_sample_exemplars(task text, n int, strategy text, temperature float8, seed bigint)
+ * cudal1_sample_exemplars(task text, n int, strategy text, temperature float8, seed bigint,
+ *						   pool text)
  * RETURNS TABLE (candidate_id bigint, bucket int, score float8, code text)
  */
 Datum
@@ -264,7 +270,7 @@ cudal1_sample_exemplars(PG_FUNCTION_ARGS)
 }
 
 /*
- * cudal1.draw(task text, n int, strategy text, temperature float8, seed bigint)
+ * cudal1.draw(task text, n int, strategy text, temperature float8, seed bigint, pool text)
  * RETURNS TABLE (candidate_id bigint, bucket int, score float8, code text, island int, epoch int,
  *				  probabilities jsonb)
  */
@@ -290,14 +296,14 @@ static Cudal1Cell *
 load_buckets(const Cudal1DrawTask *task, int *n)
 {
 	static SPIPlanPtr plan = NULL;
-	Oid			types[] = {INT8OID};
-	Datum		args[] = {Int64GetDatum(task->id)};
+	Oid			types[] = {INT8OID, INT4OID};
+	Datum		args[] = {Int64GetDatum(task->id), Int32GetDatum(task->pool)};
 	Cudal1Cell *buckets;
 
 	cudal1_draw_execute(&plan,
 						"SELECT bucket, codes, sum_micro, sum_ln_nano FROM cudal1.bucket"
-						" WHERE task_id = $1 AND codes > 0 ORDER BY bucket",
-						1, types, args);
+						" WHERE task_id = $1 AND pool_id = $2 AND codes > 0 ORDER BY bucket",
+						2, types, args);
 	*n = (int) SPI_processed;
 	buckets = palloc(Max(*n, 1) * sizeof(Cudal1Cell));
 	for (int i = 0; i < *n; i++)
@@ -306,7 +312,7 @@ load_buckets(const Cudal1DrawTask *task, int *n)
 }
 
 /*
- * cudal1_bucket_stats(task text, temperature float8)
+ * cudal1_bucket_stats(task text, temperature float8, pool text)
  * RETURNS TABLE (bucket int, lower float8, upper float8, codes bigint, mean float8,
  *				  probability float8)
  */
@@ -314,7 +320,8 @@ Datum
 cudal1_bucket_stats(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	text	   *name = check_task(fcinfo);
+	text	   *name = check_name(fcinfo, 0, "task");
+	text	   *pool = check_name(fcinfo, 2, "pool");
 	double		temperature = check_temperature(fcinfo, 1);
 	Cudal1DrawTask task;
 	Cudal1Cell *buckets;
@@ -322,7 +329,7 @@ cudal1_bucket_stats(PG_FUNCTION_ARGS)
 
 	InitMaterializedSRF(fcinfo, 0);
 	SPI_connect();
-	load_task(name, &task, false);
+	load_task(name, pool, &task, false);
 	buckets = load_buckets(&task, &n);
 	cudal1_draw_probabilities(buckets, n, isnan(temperature) ? task.temperature : temperature);
 	for (int i = 0; i < n; i++)

@@ -43,14 +43,14 @@ DECLARE
 	t bigint := (SELECT task_id FROM cudal1.task AS x WHERE x.name = derive.name);
 BEGIN
 	PERFORM cudal1.rebucket(name);
-	INSERT INTO cudal1.island (task_id, island, registrations) SELECT t, i, 1000 FROM generate_series(0, 9) AS i;
-	INSERT INTO cudal1.island_slot (task_id, island, epoch, cluster, slot, candidate_id)
-		SELECT t, s.candidate_id % 10, 0, k, row_number() OVER (PARTITION BY s.candidate_id % 10, k ORDER BY s.candidate_id) - 1, s.candidate_id
+	INSERT INTO cudal1.island (task_id, pool_id, island, registrations) SELECT t, 1, i, 1000 FROM generate_series(0, 9) AS i;
+	INSERT INTO cudal1.island_slot (task_id, pool_id, island, epoch, cluster, slot, candidate_id)
+		SELECT t, 1, s.candidate_id % 10, 0, k, row_number() OVER (PARTITION BY s.candidate_id % 10, k ORDER BY s.candidate_id) - 1, s.candidate_id
 			FROM cudal1.bucket_slot AS s, LATERAL cudal1.reward_cluster(s.micro / 1e6) AS k
-			WHERE s.task_id = t;
-	INSERT INTO cudal1.island_cell (task_id, island, epoch, cluster, codes)
-		SELECT task_id, island, epoch, cluster, count(*) FROM cudal1.island_slot WHERE task_id = t GROUP BY 1, 2, 3, 4;
-	PERFORM cudal1.note_best(t);
+			WHERE s.task_id = t AND s.pool_id = 1;
+	INSERT INTO cudal1.island_cell (task_id, pool_id, island, epoch, cluster, codes)
+		SELECT task_id, 1, island, epoch, cluster, count(*) FROM cudal1.island_slot WHERE task_id = t GROUP BY 1, 2, 3, 4, 5;
+	PERFORM cudal1.note_best(t, 1);
 END $$;
 
 -- so many thousand jobs: of one task, or of all that are called many

@@ -38,7 +38,7 @@ SELECT set_eq(format($$SELECT proname::text FROM pg_temp.function WHERE has_func
 	format('SELECT unnest(%L::text[])', names), format('a %s calls what it needs and no more', kind))
 FROM (VALUES
 	('trainer', ARRAY['cudal1_add_task', 'cudal1_retire_task', 'cudal1_restore_task', 'cudal1_submit', 'cudal1_submit_batch', 'cudal1_submit_response', 'cudal1_wait', 'cudal1_cancel', 'cudal1_reward', 'cudal1_sample_exemplars',
-		'cudal1_bucket_stats', 'cudal1_prompt', 'cudal1_parse_response', 'cudal1_conservative_round', 'cudal1_score_rounds', 'cudal1_group_advantages', 'cudal1_grpo_objective',
+		'cudal1_open_pool', 'cudal1_bucket_stats', 'cudal1_prompt', 'cudal1_parse_response', 'cudal1_conservative_round', 'cudal1_score_rounds', 'cudal1_group_advantages', 'cudal1_grpo_objective',
 		'cudal1_level_report', 'cudal1_method_report', 'cudal1_device_report', 'cudal1_top_tasks', 'cudal1_speedup_histogram', 'cudal1_compare', 'cudal1_compare_tasks',
 		'cudal1_percentiles', 'cudal1_fast_p', 'cudal1_task_report',
 		'cudal1_ablation_table', 'cudal1_ablation_effects', 'cudal1_ablation_gatekeepers', 'cudal1_ablate', 'cudal1_ablation_explain', 'cudal1_certify_task', 'cudal1_speedup_report', 'cudal1_status',
@@ -61,7 +61,7 @@ SELECT is_empty($$SELECT name FROM pg_temp.relation WHERE relkind <> 'S' AND obj
 SELECT is_empty($$SELECT name FROM pg_temp.relation AS r WHERE relkind <> 'v' AND relname NOT IN ('job', 'job_job_id_seq', 'turn', 'task_turn')
 	AND r.oid <> ALL ((SELECT extconfig FROM pg_extension WHERE extname = 'cudal1')::oid[])$$, 'every table and sequence but the queue is part of dumps');
 SELECT set_eq($$SELECT relname::text FROM pg_temp.relation WHERE relkind <> 'S' AND NOT has_any_column_privilege('cudal1_test_trainer', oid, 'SELECT')$$,
-	ARRAY['job', 'turn', 'task_turn', 'bucket_slot', 'placement', 'island', 'island_cell', 'island_slot', 'null_candidate', 'aa_candidate', 'pruned', 'stored', 'unplaced', 'lane_note'], 'a trainer reads all but the works behind it');
+	ARRAY['job', 'turn', 'task_turn', 'bucket_slot', 'placement', 'pool_seed', 'island', 'island_cell', 'island_slot', 'null_candidate', 'aa_candidate', 'pruned', 'stored', 'unplaced', 'lane_note'], 'a trainer reads all but the works behind it');
 SELECT set_eq($$SELECT r.relname || '.' || a.attname FROM pg_temp.relation AS r JOIN pg_attribute AS a ON a.attrelid = r.oid AND a.attnum > 0 AND NOT a.attisdropped
 	WHERE r.relkind <> 'S' AND has_any_column_privilege('cudal1_test_trainer', r.oid, 'SELECT') AND NOT has_column_privilege('cudal1_test_trainer', r.oid, a.attnum, 'SELECT')$$,
 	ARRAY['measurement.evidence', 'measurement.audit_bound'], 'and every column but two');

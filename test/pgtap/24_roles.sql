@@ -16,6 +16,7 @@ SELECT cudal1.register_device('host 1', '{"key": "cpu:1", "class": "cpu", "model
 SET LOCAL ROLE roles_bert;
 SELECT cudal1_add_task('t', E'class Model:\n    USE_A = True', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
 SELECT prompt_id AS prompt FROM cudal1_prompt('t') \gset
+SELECT cudal1_open_pool('of bert') \g /dev/null
 SELECT cudal1_submit('t', 'being measured', 'of bert') \g /dev/null
 SET LOCAL ROLE roles_agent_1;
 SELECT job_id AS job, attempt, token FROM cudal1.claim(:device, 'host 1 worker 1') \gset
@@ -29,7 +30,7 @@ RESET ROLE;
 
 CREATE TEMPORARY TABLE argument (name text, type regtype, expression text, function text, variant text);
 INSERT INTO argument (name, type, expression) VALUES
-	('prompt_id', 'bigint', :'prompt'), ('candidate_id', 'bigint', :'candidate'), ('candidate_ids', 'bigint[]', format('ARRAY[%s]', :'candidate')), ('ablation_id', 'bigint', :'ablation'),
+	('pool', 'text', '''main'''), ('pool', 'int', '1'), ('seeded_from', 'text', 'NULL'), ('prompt_id', 'bigint', :'prompt'), ('candidate_id', 'bigint', :'candidate'), ('candidate_ids', 'bigint[]', format('ARRAY[%s]', :'candidate')), ('ablation_id', 'bigint', :'ablation'),
 	('request_ids', 'bigint[]', format('ARRAY[%s]', :'request')), ('group_key', 'text', quote_literal(:'group_key')), ('group_keys', 'text[]', '''{g}'''), ('proposal_key', 'text', '''k'''), ('proposal_keys', 'text[]', '''{k}'''),
 	('campaign', 'text', '''of bert'''), ('name', 'text', '''of bert'''), ('method', 'text', '''of bert'''), ('methods', 'text[]', '''{of bert}'''), ('method_a', 'text', '''of bert'''), ('method_b', 'text', '''manual'''),
 	('task', 'text', '''t'''), ('tasks', 'text[]', '''{t}'''), ('reference', 'text', '''another'''), ('language', 'text', '''pytorch'''), ('signature', 'jsonb', 'NULL::jsonb'), ('level', 'int', 'NULL::int'),
@@ -46,6 +47,12 @@ INSERT INTO argument (name, type, expression) VALUES
 -- the same with some of anna's own
 INSERT INTO argument VALUES ('models', 'text[]', 'NULL', 'cudal1_add_campaign', ''),
 	('method', 'text', '''manual''', 'cudal1_submit', 'prompt'),
+	('method', 'text', '''manual''', 'cudal1_submit', 'pool'), ('prompt_id', 'bigint', 'NULL', 'cudal1_submit', 'pool'), ('pool', 'text', '''of bert''', 'cudal1_submit', 'pool'),
+	('method', 'text', '''manual''', 'cudal1_submit_batch', 'pool'), ('pool', 'text', '''of bert''', 'cudal1_submit_batch', 'pool'),
+	('pool', 'text', '''of bert''', 'cudal1_sample_exemplars', 'pool'), ('pool', 'text', '''of bert''', 'cudal1_bucket_stats', 'pool'),
+	('pool', 'text', '''of bert''', 'cudal1_prompt', 'pool'), ('pool', 'text', '''of bert''', 'cudal1_next_group', 'pool'),
+	('name', 'text', '''of anna''', 'cudal1_add_campaign', 'pool'), ('method', 'text', 'NULL', 'cudal1_add_campaign', 'pool'), ('pool', 'text', '''of bert''', 'cudal1_add_campaign', 'pool'),
+	('name', 'text', '''of anna''', 'cudal1_open_pool', 'seeded'), ('seeded_from', 'text', '''of bert''', 'cudal1_open_pool', 'seeded'),
 	('method', 'text', '''manual''', 'cudal1_submit', 'code and keys'), ('prompt_id', 'bigint', 'NULL', 'cudal1_submit', 'code and keys'),
 	('method', 'text', '''manual''', 'cudal1_submit_batch', 'codes and keys'),
 	('method', 'text', '''manual''', 'cudal1_submit_response', 'prompt');
@@ -58,6 +65,7 @@ CREATE FUNCTION pg_temp.things() RETURNS text LANGUAGE sql AS $$
 		UNION ALL SELECT to_jsonb(r) FROM cudal1.request AS r WHERE r.created_by = 'roles_bert'
 		UNION ALL SELECT to_jsonb(c) || to_jsonb(l) FROM cudal1.campaign AS c JOIN cudal1.campaign_lane AS l USING (campaign_id) WHERE c.created_by = 'roles_bert'
 		UNION ALL SELECT to_jsonb(g) FROM cudal1.campaign_group AS g
+		UNION ALL SELECT to_jsonb(p) || jsonb_build_object('codes', (SELECT sum(s.codes) FROM cudal1.placement AS s WHERE s.pool_id = p.pool_id)) FROM cudal1.pool AS p WHERE p.created_by = 'roles_bert'
 		UNION ALL SELECT to_jsonb(a) || to_jsonb(r) FROM cudal1.ablation AS a JOIN cudal1.ablation_run AS r USING (ablation_id) WHERE a.created_by = 'roles_bert'
 		UNION ALL SELECT to_jsonb(c) FROM cudal1.candidate AS c JOIN cudal1.proposal AS p USING (candidate_id) WHERE p.created_by = 'roles_bert'
 		UNION ALL SELECT to_jsonb(j) FROM cudal1.job AS j WHERE j.trainer = 'roles_bert'
@@ -139,9 +147,11 @@ INSERT INTO line VALUES
 	('cudal1_ablation_gatekeepers', '- yes yes -', 'reads'),
 	('cudal1_ablation_table', '- yes yes -', 'reads'),
 	('cudal1_add_campaign', '- - 23505 -', 'the name is taken'),
+	('cudal1_add_campaign: pool', '- - 42501 -', 'another''s pool'),
 	('cudal1_add_task', '- - 23505 -', 'the name is taken'),
 	('cudal1_answer_group', '- - 42501 -', 'another''s group'),
 	('cudal1_bucket_stats', '- yes yes -', 'reads'),
+	('cudal1_bucket_stats: pool', '- yes yes -', 'reads'),
 	('cudal1_cancel', '- - 42501 -', 'a candidate that another alone proposed'),
 	('cudal1_cancel_requests', '- - 42501 -', 'another''s request'),
 	('cudal1_certify_task', '- - yes -', 'null candidates, behind all other work'),
@@ -160,25 +170,32 @@ INSERT INTO line VALUES
 	('cudal1_level_report', '- yes yes -', 'reads'),
 	('cudal1_method_report', '- yes yes -', 'reads'),
 	('cudal1_next_group', '- - 42501 -', 'another''s campaign'),
+	('cudal1_next_group: pool', '- - 42501 -', 'another''s pool'),
+	('cudal1_open_pool', '- - 42501 -', 'another''s pool'),
+	('cudal1_open_pool: seeded', '- - yes -', 'a pool of one''s own with the codes of another''s'),
 	('cudal1_parse_response', '- yes yes -', 'computes'),
 	('cudal1_pause_campaign', '- - 42501 -', 'another''s campaign'),
 	('cudal1_percentiles', '- yes yes -', 'reads'),
 	('cudal1_prompt', '- - yes -', 'a prompt of one''s own for a shared task'),
+	('cudal1_prompt: pool', '- - 42501 -', 'another''s pool'),
 	('cudal1_restore_task', '- - 42501 -', 'another''s task'),
 	('cudal1_resume_campaign', '- - 42501 -', 'another''s campaign'),
 	('cudal1_retire_task', '- - 42501 -', 'another''s task'),
 	('cudal1_reward', '- yes yes -', 'reads'),
 	('cudal1_rl_dataset', '- yes yes -', 'reads'),
 	('cudal1_sample_exemplars', '- - yes -', 'reads'),
+	('cudal1_sample_exemplars: pool', '- - yes -', 'reads'),
 	('cudal1_score_rounds', '- yes yes -', 'computes'),
 	('cudal1_sft_dataset', '- yes yes -', 'reads'),
 	('cudal1_speedup_histogram', '- yes yes -', 'reads'),
 	('cudal1_speedup_report', '- yes yes -', 'reads'),
 	('cudal1_status', '- yes yes yes', 'reads'),
 	('cudal1_submit', '- - 42501 -', 'another''s method'),
+	('cudal1_submit: pool', '- - 42501 -', 'another''s pool'),
 	('cudal1_submit: prompt', '- - 42501 -', 'another''s prompt'),
 	('cudal1_submit: code and keys', '- - yes -', 'a proposal of one''s own of a shared code'),
 	('cudal1_submit_batch', '- - 42501 -', 'another''s method'),
+	('cudal1_submit_batch: pool', '- - 42501 -', 'another''s pool'),
 	('cudal1_submit_batch: codes and keys', '- - yes -', 'proposals of one''s own of shared codes'),
 	('cudal1_submit_response', '- - 42501 -', 'another''s method'),
 	('cudal1_submit_response: prompt', '- - 42501 -', 'another''s prompt'),
@@ -193,25 +210,25 @@ INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['
 	'best_speedups', 'bucket_of', 'budget_seconds', 'caller', 'cancel_overdue', 'cancel_requests', 'candidate_is_possible', 'certify', 'certify_idle', 'change_privileges',
 	'check_candidates', 'check_database', 'check_ids', 'check_options', 'check_owner', 'check_profile', 'check_reason', 'check_report', 'check_room', 'charge_claim', 'check_signature', 'check_submission', 'check_token', 'choose_tasks', 'claim_requests', 'clip',
 	'code_hash', 'commit_without_flush', 'compare', 'compare_tasks', 'compose_prompt', 'conservative_round', 'count_room', 'counted_speedups', 'does_not_exist', 'draw', 'drop_jobs', 'end_job', 'end_request', 'enqueue_measure', 'enqueue_null',
-	'entry_declaration', 'expire_requests', 'fast_p', 'find_ablation', 'find_campaign', 'find_model', 'find_task', 'finish_line', 'finish_request', 'finish_requests', 'found_islands',
-	'give_back', 'give_room', 'group_advantages', 'group_owner', 'guard_profile', 'guard_task', 'hold_requests', 'is_confirmed', 'is_exempt', 'is_operator', 'island_constants', 'job_is_possible', 'json_float',
-	'json_int', 'judge_certification', 'judge_device', 'lane_prompt', 'leave_island', 'level_report', 'lock_claim', 'lock_placement', 'lose_request', 'make_group', 'make_prompt', 'matches', 'may_confirm',
+	'entry_declaration', 'expire_requests', 'fast_p', 'find_ablation', 'find_campaign', 'find_model', 'find_pool', 'find_task', 'finish_line', 'finish_request', 'finish_requests', 'found_islands',
+	'give_back', 'give_room', 'group_advantages', 'group_owner', 'guard_profile', 'guard_task', 'hold_requests', 'in_pool', 'is_confirmed', 'is_exempt', 'is_operator', 'island_constants', 'job_is_possible', 'json_float',
+	'json_int', 'judge_certification', 'judge_device', 'lane_prompt', 'leave_island', 'level_report', 'lock_claim', 'lock_placement', 'lose_request', 'make_group', 'make_prompt', 'matches', 'may_confirm', 'members',
 	'measured_otherwise', 'nearest', 'next_job', 'next_request', 'note_best', 'note_lost', 'null_codes_of_model', 'null_codes_of_signature', 'own_task', 'owns', 'paired_test', 'parse_response', 'pin_jobs',
-	'place_again', 'place_candidate', 'place_later', 'place_on_islands', 'place_waiting', 'plain_number', 'plain_prompt', 'preloaded', 'privileges', 'proposal_bytes', 'propose_again', 'queued_of', 'quota_of',
+	'place_again', 'place_candidate', 'place_in_pool', 'place_later', 'place_on_islands', 'place_waiting', 'plain_number', 'plain_prompt', 'pools_of', 'preloaded', 'privileges', 'proposal_bytes', 'propose_again', 'queued_of', 'quota_of',
 	'quota_reason', 'random_seed', 'read_response', 'read_result', 'rebucket', 'recount', 'refuse', 'refuse_rows', 'register_on_island', 'reject_candidate', 'release_requests',
 	'request_is_possible', 'request_room', 'requests_of', 'requeue_job', 'reset_islands', 'retry_job', 'retry_request', 'reward_cluster', 'reward_ln_nano', 'reward_micro',
-	'salted_hash', 'set_campaign', 'set_switch', 'settle_turn', 'shape_elements', 'speaking_measurement', 'speedup_histogram', 'speedup_report', 'stop_jobs', 'store', 'submit_response', 'sum_stored', 'summarise', 'take_aa_job', 'take_answers', 'take_job', 'take_method',
-	'take_room', 'take_techniques', 'technique_question', 'techniques_of', 'tolerance_words', 'unlock_before_flush', 'unrounded', 'use_default_method', 'use_method', 'wake_waiters',
+	'salted_hash', 'seed_pool', 'set_campaign', 'set_switch', 'settle_turn', 'shape_elements', 'speaking_measurement', 'speedup_histogram', 'speedup_report', 'stale_seeds', 'stop_jobs', 'store', 'submit_response', 'sum_stored', 'summarise', 'take_aa_job', 'take_answers', 'take_job', 'take_method',
+	'take_room', 'take_techniques', 'technique_question', 'techniques_of', 'tolerance_words', 'unlock_before_flush', 'unrounded', 'use_default_method', 'use_method', 'use_pool', 'wake_waiters',
 	'warn_no_device', 'worker_state', 'token_hash']) AS n;
 
 
 -- relations: which columns PUBLIC, an analyst, a trainer and an agent read; nobody writes one
 CREATE TEMPORARY TABLE relation_line (name text PRIMARY KEY, outcome text);
 INSERT INTO relation_line SELECT 'cudal1.' || n, '- all all -' FROM unnest(ARRAY['ablation', 'ablation_run', 'aa_chart', 'activity', 'bucket', 'campaign', 'campaign_group', 'campaign_lane', 'campaign_progress',
-	'candidate', 'candidate_technique', 'device', 'drift', 'imported_score', 'method', 'model', 'model_use', 'profile', 'prompt', 'proposal', 'queue', 'quota', 'quota_use', 'request', 'stat_device', 'stat_method', 'stat_task',
+	'candidate', 'candidate_technique', 'device', 'drift', 'imported_score', 'method', 'model', 'model_use', 'pool', 'profile', 'prompt', 'proposal', 'queue', 'quota', 'quota_use', 'request', 'stat_device', 'stat_method', 'stat_task',
 	'task', 'technique', 'technique_frequency', 'weight']) AS n;
 INSERT INTO relation_line VALUES ('cudal1.measurement', '- all but:audit_bound,evidence -');
-INSERT INTO relation_line SELECT 'cudal1.' || n, '- all - -' FROM unnest(ARRAY['aa_candidate', 'bucket_slot', 'island', 'island_cell', 'island_slot', 'job', 'lane_note', 'null_candidate', 'placement', 'pruned', 'stored', 'task_turn', 'turn', 'unplaced']) AS n;
+INSERT INTO relation_line SELECT 'cudal1.' || n, '- all - -' FROM unnest(ARRAY['aa_candidate', 'bucket_slot', 'island', 'island_cell', 'island_slot', 'job', 'lane_note', 'null_candidate', 'placement', 'pool_seed', 'pruned', 'stored', 'task_turn', 'turn', 'unplaced']) AS n;
 
 CREATE TEMPORARY VIEW relation AS
 	SELECT c.oid, c.oid::regclass::text AS name, c.relkind FROM pg_class AS c JOIN pg_depend AS d ON d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e'

@@ -188,6 +188,10 @@ my %calls = (
 		[ 'one that waits', q{SET ROLE anna; SELECT cudal1_generate((SELECT max(prompt_id) FROM cudal1.prompt WHERE created_by = 'anna'), 'model'); RESET ROLE},
 			q{SELECT cudal1_cancel_requests(ARRAY(SELECT max(request_id) FROM cudal1.request WHERE state = 'queued'))} ],
 	],
+	cudal1_open_pool => [
+		[ 'one', '', q{SELECT cudal1_open_pool('pool ROUND')} ],
+		[ 'one with the codes of all', '', q{SELECT cudal1_open_pool('pool ROUND', 'main')} ],
+	],
 	cudal1_add_campaign => [ [ 'one', '', q{SELECT cudal1_add_campaign('another ROUND', 'vanilla', '{model}', '{task}')} ] ],
 	cudal1_pause_campaign => [ [ 'one with requests in flight', '', q{SELECT cudal1_pause_campaign('campaign ROUND')} ] ],
 	cudal1_resume_campaign => [

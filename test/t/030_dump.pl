@@ -42,6 +42,9 @@ BEGIN
 END
 $$;
 SELECT cudal1_import_result('t', 'elsewhere', 2.2, 'published', 'A100');
+SELECT cudal1_open_pool('seeded', 'main'), cudal1_open_pool('own'), cudal1_prompt('t', seed => 4, pool => 'seeded');
+SELECT cudal1_submit('t', code, pool => 'own') FROM cudal1.candidate WHERE candidate_id < 20;
+SELECT cudal1.place_waiting();
 SELECT cudal1_prompt('t', seed => 5), cudal1_prompt('l', strategy => 'island', seed => 6);
 SELECT cudal1_cancel(ARRAY[58]);
 SELECT cudal1_ablation_explain(cudal1_ablate(cudal1_submit('t', E'A = True\nB = True\n'), '{A,B}'), '{A}', 'found by looking');
@@ -65,13 +68,16 @@ my %looks = (
 	prompts => 'SELECT * FROM cudal1.prompt ORDER BY prompt_id',
 	measurements => 'SELECT * FROM cudal1.measurement ORDER BY measurement_id',
 	buckets => 'SELECT * FROM cudal1_bucket_stats($$t$$) UNION ALL SELECT * FROM cudal1_bucket_stats($$l$$)',
-	slots => 'SELECT * FROM cudal1.bucket_slot ORDER BY task_id, bucket, slot',
-	islands => 'SELECT * FROM cudal1.island ORDER BY task_id, island',
+	slots => 'SELECT * FROM cudal1.bucket_slot ORDER BY task_id, pool_id, bucket, slot',
+	islands => 'SELECT * FROM cudal1.island ORDER BY task_id, pool_id, island',
+	pools => 'SELECT * FROM cudal1.pool WHERE pool_id <> 1 ORDER BY pool_id',
+	seeds => 'SELECT * FROM cudal1.pool_seed ORDER BY pool_id, candidate_id',
+	'draws from a pool' => 'SELECT s, e.* FROM generate_series(1, 20) AS s, cudal1_sample_exemplars($$t$$, 2, $$bucket$$, NULL, s, $$seeded$$) AS e',
 	draws => 'SELECT s, e.* FROM generate_series(1, 20) AS s, cudal1_sample_exemplars($$t$$, 2, $$bucket$$, NULL, s) AS e',
 	'draws at random' => 'SELECT s, e.* FROM generate_series(1, 20) AS s, cudal1_sample_exemplars($$t$$, 2, $$random$$, NULL, s) AS e',
 	'island draws' => 'SELECT s, e.* FROM generate_series(1, 20) AS s, cudal1_sample_exemplars($$l$$, 2, $$island$$, NULL, s) AS e',
 	report => 'SELECT * FROM cudal1_speedup_report(missing => $$one$$)',
-	grants => q{SELECT has_function_privilege('trainer_of_dump', 'cudal1_submit(text, text, text, bigint, text, text, int, timestamptz, text)', 'EXECUTE'),
+	grants => q{SELECT has_function_privilege('trainer_of_dump', 'cudal1_submit(text, text, text, bigint, text, text, int, timestamptz, text, text)', 'EXECUTE'),
 		has_column_privilege('trainer_of_dump', 'cudal1.measurement', 'evidence', 'SELECT'), has_table_privilege('trainer_of_dump', 'cudal1.task', 'SELECT')});
 my %before = map { $_ => sql('origin', "SET client_min_messages = error; $looks{$_}") } keys %looks;
 isnt($before{$_}, '', "there are $_") for sort keys %looks;
@@ -99,6 +105,7 @@ for my $format ('custom', 'plain')
 		WHERE c.state = 'queued' AND (j.kind, j.profile, j.state) IS DISTINCT FROM ('measure', (SELECT profile FROM cudal1.task AS t WHERE t.task_id = c.task_id), 'queued')}),
 		'0', "$format: each waits for its measurement");
 	# ids go on where they were
+	is(sql($copy, q{SELECT cudal1_open_pool('another') > max(pool_id) FROM cudal1.pool WHERE name <> 'another'}), 't', "$format: new pools, too");
 	is(sql($copy, q{SELECT cudal1_submit('t', 'a new one') > max(candidate_id) FROM cudal1.candidate}), 't', "$format: new candidates get new ids");
 	is(sql($copy, q{SELECT cudal1_submit('t', 'other code', 'm', NULL, 'g1', 'key 1')}), '1', "$format: keys used before are known");
 }

@@ -1,0 +1,144 @@
+/*
+ * Pools as users see them: what one run generates feeds that run alone.
+ */
+
+CREATE FUNCTION cudal1.find_pool(pool text)
+RETURNS int
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	id		int;
+BEGIN
+	IF find_pool.pool IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'pool must not be null';
+	END IF;
+	SELECT p.pool_id INTO id FROM cudal1.pool AS p WHERE p.name = find_pool.pool;
+	IF NOT FOUND THEN
+		PERFORM cudal1.does_not_exist('pool', find_pool.pool, ARRAY(SELECT p.name FROM cudal1.pool AS p ORDER BY p.name),
+			'Open it with cudal1_open_pool(); cudal1.pool lists those that exist.');
+	END IF;
+	RETURN id;
+END
+$$;
+COMMENT ON FUNCTION cudal1.find_pool(text) IS 'the pool of this name; errors: 42704 there is none, 22004 NULL';
+
+CREATE FUNCTION cudal1.use_pool(pool text)
+RETURNS int
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	id		int;
+	owner	text;
+BEGIN
+	IF use_pool.pool = 'main' THEN
+		RETURN 1;
+	END IF;
+	id := cudal1.find_pool(use_pool.pool);
+	SELECT p.created_by INTO STRICT owner FROM cudal1.pool AS p WHERE p.pool_id = id;
+	PERFORM cudal1.check_owner(format('pool "%s"', use_pool.pool), owner);
+	RETURN id;
+END
+$$;
+COMMENT ON FUNCTION cudal1.use_pool(text) IS
+'the pool of this name, for the caller to propose into; errors: 42704 there is none, 42501 it is
+another role''s, 22004 NULL';
+
+CREATE FUNCTION cudal1.seed_pool(pool_id int, source int)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	n		bigint;
+BEGIN
+	-- one statement, so that all is copied as it was at one moment. No lock is taken: it would hold up
+	-- every verdict until the caller's transaction ends
+	WITH counted AS (
+		INSERT INTO cudal1.placement (task_id, pool_id, codes)
+			SELECT p.task_id, seed_pool.pool_id, p.codes FROM cudal1.placement AS p
+				WHERE p.pool_id = seed_pool.source AND p.codes > 0),
+	summed AS (
+		INSERT INTO cudal1.bucket (task_id, pool_id, bucket, codes, sum_micro, sum_ln_nano)
+			SELECT b.task_id, seed_pool.pool_id, b.bucket, b.codes, b.sum_micro, b.sum_ln_nano
+				FROM cudal1.bucket AS b WHERE b.pool_id = seed_pool.source AND b.codes > 0),
+	placed AS (
+		INSERT INTO cudal1.bucket_slot (task_id, pool_id, bucket, slot, candidate_id, micro, ln_nano, place)
+			SELECT s.task_id, seed_pool.pool_id, s.bucket, s.slot, s.candidate_id, s.micro, s.ln_nano, s.place
+				FROM cudal1.bucket_slot AS s WHERE s.pool_id = seed_pool.source
+			RETURNING candidate_id)
+	INSERT INTO cudal1.pool_seed (pool_id, candidate_id)
+		SELECT seed_pool.pool_id, placed.candidate_id FROM placed;
+	GET DIAGNOSTICS n = ROW_COUNT;
+	IF n > 0 THEN
+		PERFORM cudal1.place_later(NULL, seed_pool.pool_id, NULL);
+	END IF;
+	RETURN n;
+END
+$$;
+COMMENT ON FUNCTION cudal1.seed_pool(int, int) IS
+'places in a new pool what is placed in another, and returns the number of codes';
+
+CREATE FUNCTION cudal1.stale_seeds(pool_id int)
+RETURNS TABLE (candidate_id bigint)
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+	SELECT x.candidate_id
+	FROM cudal1.pool_seed AS x
+	JOIN cudal1.candidate AS c ON c.candidate_id = x.candidate_id
+	LEFT JOIN cudal1.bucket_slot AS s ON s.candidate_id = x.candidate_id AND s.pool_id = x.pool_id
+	WHERE x.pool_id = stale_seeds.pool_id
+		AND s.micro IS DISTINCT FROM CASE WHEN c.state = 'successful' AND c.purpose = 'normal' AND c.confirmed
+										  THEN cudal1.reward_micro(c.reward) END
+	ORDER BY c.task_id, x.candidate_id;
+END;
+COMMENT ON FUNCTION cudal1.stale_seeds(int) IS
+'seeds of a pool that are not where their rewards put them: a verdict that was being written while the
+pool was opened did not see it';
+
+CREATE FUNCTION @extschema@.cudal1_open_pool(name text, seeded_from text DEFAULT NULL)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	p		cudal1.pool;
+	source	int;
+	codes	bigint := 0;
+BEGIN
+	IF cudal1_open_pool.name IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'name must not be null';
+	END IF;
+	IF NOT cudal1.matches(cudal1_open_pool.name, '^[^[:cntrl:]]{1,100}$', 400)
+		OR NOT cudal1.matches(cudal1_open_pool.name, '[^[:space:]]', 400) THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'name must be a name of 1 to 100 characters';
+	END IF;
+	IF cudal1_open_pool.seeded_from IS NOT NULL THEN
+		source := cudal1.find_pool(cudal1_open_pool.seeded_from);
+	END IF;
+	INSERT INTO cudal1.pool AS x (name, seeded_from)
+		VALUES (cudal1_open_pool.name, cudal1_open_pool.seeded_from)
+		ON CONFLICT (name) DO NOTHING
+		RETURNING x.* INTO p;
+	IF NOT FOUND THEN
+		SELECT x.* INTO STRICT p FROM cudal1.pool AS x WHERE x.name = cudal1_open_pool.name;
+		IF p.created_by IS NOT NULL THEN
+			PERFORM cudal1.check_owner(format('pool "%s"', p.name), p.created_by);
+		END IF;
+		IF p.seeded_from IS DISTINCT FROM cudal1_open_pool.seeded_from THEN
+			RAISE EXCEPTION USING ERRCODE = '23505',
+				MESSAGE = format('pool "%s" exists and was seeded from %s', p.name,
+								 coalesce('"' || p.seeded_from || '"', 'no pool')),
+				HINT = 'Open another one under a name of its own.';
+		END IF;
+		RETURN p.pool_id;
+	END IF;
+	IF source IS NOT NULL THEN
+		codes := cudal1.seed_pool(p.pool_id, source);
+	END IF;
+	PERFORM cudal1.store(cudal1.caller(), 0, 256 + 256 * codes);
+	RETURN p.pool_id;
+END
+$$;
+COMMENT ON FUNCTION @extschema@.cudal1_open_pool(text, text) IS
+'opens a pool and returns its id. Exemplars, buckets, islands and the best of a task are a pool''s, so a run that proposes and draws in a pool of its own learns from its own codes alone. A code proposed in two pools is one candidate, measured once and placed in both.
+seeded_from: the codes that are placed in that pool now are placed in the new one, too. The pool belongs to the caller: other roles, but for members of its role and operators, may draw from it and propose nothing into it; pool main is everybody''s. Opened again with the same seeded_from, it is the same pool. Errors: 42704 unknown seeded_from, 42501 another role''s pool, 23505 the name was opened with another seeded_from, 22023 a bad name, 53400 a quota is used up';
