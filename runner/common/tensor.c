@@ -241,6 +241,36 @@ tensor_overlaps(const Tensor *layout, const int64_t *stride)
 	return false;
 }
 
+bool
+tensor_apart(uint64_t address, const Tensor *layout, const int64_t *stride,
+			 uint64_t other_address, const Tensor *other, const int64_t *other_stride)
+{
+	uint64_t	size = tensor_dtype_size(layout->dtype);
+	uint64_t	between = other_address - address;
+	uint64_t	span;
+	Tensor		both = {.dtype = layout->dtype,.ndim = layout->ndim + 1};
+	int64_t		strides[WIRE_MAX_DIMS];
+
+	if (other_address < address)
+		return tensor_apart(other_address, other, other_stride, address, layout, stride);
+	if (tensor_span(layout, stride, &span) && span * size <= between)
+		return true;
+	if (layout->dtype != other->dtype || layout->ndim != other->ndim
+		|| both.ndim > WIRE_MAX_DIMS || between % size != 0)
+		return false;
+	/* an array of both, where the larger one is at either place */
+	for (uint32_t d = 0; d < layout->ndim; d++)
+	{
+		if (stride[d] != other_stride[d])
+			return false;
+		both.shape[d] = layout->shape[d] > other->shape[d] ? layout->shape[d] : other->shape[d];
+		strides[d] = stride[d];
+	}
+	both.shape[layout->ndim] = 2;
+	strides[layout->ndim] = (int64_t) (between / size);
+	return tensor_finish(&both) && !tensor_overlaps(&both, strides);
+}
+
 void
 tensor_describe(const Tensor *tensor, char *text, size_t size)
 {

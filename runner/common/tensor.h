@@ -84,6 +84,13 @@ extern bool tensor_span(const Tensor *layout, const int64_t *stride, uint64_t *s
  */
 extern bool tensor_overlaps(const Tensor *layout, const int64_t *stride);
 
+/*
+ * Whether two views, not empty, share no place. Views that interleave are told apart where they
+ * have the same strides, as pieces of an array have. Strides are not negative.
+ */
+extern bool tensor_apart(uint64_t address, const Tensor *layout, const int64_t *stride,
+						 uint64_t other_address, const Tensor *other, const int64_t *other_stride);
+
 /* "float32 [16, 1024]" */
 extern void tensor_describe(const Tensor *tensor, char *text, size_t size);
 

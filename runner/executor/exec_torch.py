@@ -70,7 +70,7 @@ def load_guard(libdir):
     guard.cudal1_guard_next.restype = ctypes.c_uint64
     guard.cudal1_guard_keep.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
     guard.cudal1_guard_make_pages.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
-    guard.cudal1_guard_find_shared.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64]
+    guard.cudal1_guard_find_shared.argtypes = [ctypes.c_void_p] + 3 * [ctypes.c_uint64]
     guard.cudal1_guard_find_shared.restype = ctypes.c_uint64
     guard.cudal1_guard_keep.restype = guard.cudal1_guard_make_pages.restype = None
     return guard
@@ -396,12 +396,12 @@ class Executor:
         """A caller may write to what it gets: an output is memory, and memory of its own."""
         n = len(outputs[0])
         entries = n * len(outputs)
-        at = self.guard.cudal1_guard_find_shared(table, 0, entries)
+        at = self.guard.cudal1_guard_find_shared(table, 0, entries, n)
         if at < entries:
             # weights may have moved, and outputs lie where they were
             self.note_kept()
             base = self.gpu.base if self.gpu else 0
-            at = self.guard.cudal1_guard_find_shared(table, at, entries)
+            at = self.guard.cudal1_guard_find_shared(table, at, entries, n)
         while at < entries:
             tensor = self.copy(outputs[at // n][at % n])
             fill = (0,) * (MAX_DIMS - tensor.dim())
@@ -409,7 +409,7 @@ class Executor:
             TENSOR.pack_into(self.control.memory, place, tensor.data_ptr() - base,
                              self.codes[tensor.dtype], tensor.dim(),
                              *tensor.shape, *fill, *tensor.stride(), *fill)
-            at = self.guard.cudal1_guard_find_shared(table, at + 1, entries)
+            at = self.guard.cudal1_guard_find_shared(table, at + 1, entries, n)
         if not self.gpu:
             self.guard.cudal1_guard_make_pages(table, entries)
 

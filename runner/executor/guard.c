@@ -241,15 +241,33 @@ layout_of(const WireTensor *t, Tensor *layout)
 	return tensor_finish(layout) && layout->elements > 0;
 }
 
+/* whether an output shares places with an earlier one of its run, of which there are `n` */
+static bool
+shares(const WireTensor *t, const Tensor *layout, uint64_t n)
+{
+	for (uint64_t i = 1; i <= n; i++)
+	{
+		const WireTensor *other = t - i;
+		Tensor		earlier;
+
+		if (layout_of(other, &earlier)
+			&& !tensor_apart(other->address, &earlier, other->stride, t->address, layout,
+							 t->stride))
+			return true;
+	}
+	return false;
+}
+
 uint64_t
-cudal1_guard_find_shared(const void *table, uint64_t first, uint64_t entries)
+cudal1_guard_find_shared(const void *table, uint64_t first, uint64_t entries, uint64_t outputs)
 {
 	const WireTensor *t = table;
 	Tensor		layout;
 
 	for (uint64_t i = first; i < entries; i++)
 		if (layout_of(&t[i], &layout)
-			&& (is_kept(t[i].address) || tensor_overlaps(&layout, t[i].stride)))
+			&& (is_kept(t[i].address) || tensor_overlaps(&layout, t[i].stride)
+				|| shares(&t[i], &layout, i % outputs)))
 			return i;
 	return entries;
 }

@@ -40,14 +40,25 @@
 #define PLACE_BYTES		64
 #define LEAST_UNWRITTEN	8		/* pages, before any are blamed on a side */
 #define UNWRITTEN_SHARE	50		/* of the places, one in ... */
-#define MAPS_EVERY		16		/* blocks, on average */
+#define MAPS_EVERY		8		/* blocks, on average */
+#define PIECES_MOST		256		/* of a view with gaps */
 #define SMALLER			0.5		/* a block with less than that of the bytes of the one before */
 #define FILLED_A_SECOND	1e10	/* bytes that a processor fills, about */
 #define FILLED_A_SECOND_GPU	2e12
 #define FILL_LEAST		((size_t) 1 << 20)
 #define FILL_MOST		((size_t) 64 << 20)
 #define FILLS			5
+#define DEARER			1.25	/* so that a host's noise never makes early filling pay */
 #define WORTH			0.02	/* of a run, that not filling its outputs would save */
+
+/* where the outputs of a block lie */
+typedef struct Places
+{
+	Stretch    *v;
+	size_t		n;
+	size_t		room;
+	uint64_t	scattered;		/* bytes of views in too many pieces, which count as fresh */
+} Places;
 
 static bool
 blame(Measure *m, Side side, const char *text)
@@ -167,17 +178,53 @@ bytes_of(const Stretch *v, size_t n)
 	return bytes;
 }
 
+/* adds where an output lies: a view with gaps in pieces, of which there may be too many */
+static bool
+add_places(Places *lie, const WireTensor *tensor, const Tensor *layout, uint64_t span)
+{
+	struct iovec piece = {(void *) (uintptr_t) tensor->address, span};
+	uint64_t	pieces = 1;
+
+	if (span > layout->bytes && executor_find_piece(tensor, layout, 0, SIZE_MAX, &piece))
+		pieces = layout->bytes / piece.iov_len;
+	if (pieces > PIECES_MOST)
+	{
+		piece = (struct iovec) {(void *) (uintptr_t) tensor->address, span};
+		pieces = 1;
+		lie->scattered += layout->bytes;
+	}
+	if (lie->n + pieces > lie->room)
+	{
+		size_t		room = 2 * (lie->n + pieces);
+		Stretch    *v = realloc(lie->v, room * sizeof(*v));
+
+		if (!v)
+			return false;
+		lie->v = v;
+		lie->room = room;
+	}
+	for (uint64_t i = 0; i < pieces; i++)
+	{
+		if (pieces > 1)
+			executor_find_piece(tensor, layout, i * (layout->elements / pieces), SIZE_MAX, &piece);
+		lie->v[lie->n].from = (uint64_t) (uintptr_t) piece.iov_base;
+		lie->v[lie->n].to = lie->v[lie->n].from + piece.iov_len;
+		lie->n++;
+	}
+	return true;
+}
+
 /*
  * Notes where the outputs of a block lie, and how much of them where none of the last blocks lay.
  * An audit's single run, after which the next block lies where the last one did, is not remembered;
  * takes `lie`.
  */
 static void
-note_memory(OutputMemory *memory, Stretch *lie, size_t n)
+note_memory(OutputMemory *memory, const Places *lie)
 {
 	uint64_t	both;
 	uint64_t	before;
-	size_t		total = n;
+	size_t		total = lie->n;
 	Stretch    *together;
 
 	for (int i = 0; i < EXECUTOR_RECENT; i++)
@@ -185,7 +232,7 @@ note_memory(OutputMemory *memory, Stretch *lie, size_t n)
 	together = malloc((total + 1) * sizeof(*together));
 	if (!together)
 	{
-		free(lie);
+		free(lie->v);
 		return;
 	}
 	total = 0;
@@ -194,13 +241,13 @@ note_memory(OutputMemory *memory, Stretch *lie, size_t n)
 			together[total++] = memory->recent[i][j];
 	total = join(together, total);
 	before = bytes_of(together, total);
-	memcpy(together + total, lie, n * sizeof(*together));
-	both = bytes_of(together, join(together, total + n));
+	memcpy(together + total, lie->v, lie->n * sizeof(*together));
+	both = bytes_of(together, join(together, total + lie->n));
 	free(together);
-	memory->fresh = both - before;
-	if (bytes_of(lie, n) < SMALLER * bytes_of(memory->recent[0], memory->stretches[0]))
+	memory->fresh = both - before + lie->scattered;
+	if (bytes_of(lie->v, lie->n) < SMALLER * bytes_of(memory->recent[0], memory->stretches[0]))
 	{
-		free(lie);
+		free(lie->v);
 		return;
 	}
 	free(memory->recent[EXECUTOR_RECENT - 1]);
@@ -209,8 +256,8 @@ note_memory(OutputMemory *memory, Stretch *lie, size_t n)
 		memory->recent[i] = memory->recent[i - 1];
 		memory->stretches[i] = memory->stretches[i - 1];
 	}
-	memory->recent[0] = lie;
-	memory->stretches[0] = n;
+	memory->recent[0] = lie->v;
+	memory->stretches[0] = lie->n;
 }
 
 /*
@@ -262,7 +309,22 @@ measure_fill(Measure *m, const Executor *executor)
 		return 0;
 	if (m->fill == 0)
 		m->fill = fill_speed(m, bytes_of(memory->recent[0], memory->stretches[0]));
-	return m->repeated * (double) memory->fresh * m->fill;
+	return DEARER * m->repeated * (double) memory->fresh * m->fill;
+}
+
+/* whether an output shares no place with an earlier one of its run, as executors see to */
+static bool
+check_apart(Measure *m, Side side, const WireTensor *table, int output)
+{
+	const Tensor *layout = &m->output[output];
+	const WireTensor *t = &table[output];
+
+	for (int i = 0; i < output; i++)
+		if (layout->elements > 0 && m->output[i].elements > 0
+			&& !tensor_apart(table[i].address, &m->output[i], table[i].stride, t->address, layout,
+							 t->stride))
+			return blame(m, side, "two results of a run share memory");
+	return true;
 }
 
 static bool
@@ -273,8 +335,8 @@ poison(Measure *m, Executor *executor, Side side)
 	uint32_t	runs = executor->memory.runs;
 	uint64_t	large = 0;
 	uint64_t	each;
-	Stretch    *lie;
-	size_t		nlie = 0;
+	uint64_t	bytes = 0;
+	Places		lie = {0};
 
 	executor->memory.runs = 0;
 	for (int i = 0; i < m->outputs; i++)
@@ -283,12 +345,10 @@ poison(Measure *m, Executor *executor, Side side)
 		return true;
 	each = PLACES / (runs * large);
 	each = each < 1 ? 1 : each > PLACES_EACH ? PLACES_EACH : each;
-	lie = malloc(runs * large * sizeof(*lie));
-	if (!lie)
-		return conclude(m, OUTCOME_LOST, "no memory");
 	for (uint32_t run = 0; run < runs; run++)
 	{
 		WireTensor	table[WIRE_MAX_TENSORS];
+		size_t		earlier = lie.n;
 
 		if (!measure_table(m, executor, side, run, table))
 			goto failed;
@@ -297,7 +357,7 @@ poison(Measure *m, Executor *executor, Side side)
 			const Tensor *layout = &m->output[i];
 			uint64_t	span;
 
-			if (!measure_check_layout(m, side, i, &table[i]))
+			if (!measure_check_layout(m, side, i, &table[i]) || !check_apart(m, side, table, i))
 				goto failed;
 			if (layout->bytes < WIRE_LARGE_OUTPUT)
 				continue;
@@ -307,8 +367,11 @@ poison(Measure *m, Executor *executor, Side side)
 				measure_failed(m, side, executor, EXECUTOR_FORGED, "as an output was overwritten");
 				goto failed;
 			}
-			lie[nlie++] = (Stretch) {table[i].address,
-				table[i].address + span * tensor_dtype_size(layout->dtype)};
+			if (!add_places(&lie, &table[i], layout, span * tensor_dtype_size(layout->dtype)))
+			{
+				conclude(m, OUTCOME_LOST, "no memory");
+				goto failed;
+			}
 			for (uint64_t j = 0; j < each; j++)
 			{
 				/* with more outputs than places, each has its chance */
@@ -320,11 +383,19 @@ poison(Measure *m, Executor *executor, Side side)
 					&table[i], layout, random_next(&m->random), PLACE_BYTES, &places[n++]);
 			}
 		}
+		lie.n = earlier + join(lie.v + earlier, lie.n - earlier);
+		bytes += bytes_of(lie.v + earlier, lie.n - earlier);
 	}
-	nlie = join(lie, nlie);
+	lie.n = join(lie.v, lie.n);
+	if (bytes_of(lie.v, lie.n) < bytes)
+	{
+		blame(m, side, "results of two runs lie in the same memory; what is returned again and "
+			  "again is kept in a buffer of the module, or copied");
+		goto failed;
+	}
 	if (!overwrite(m, executor, side, places, n))
 		goto failed;
-	if (!m->gpu && random_below(&m->random, MAPS_EVERY) == 0 && is_shared(executor, lie, nlie))
+	if (!m->gpu && random_below(&m->random, MAPS_EVERY) == 0 && is_shared(executor, lie.v, lie.n))
 	{
 		json_object_set_new(m->result.evidence, "detector", json_string("shared"));
 		blame(m, side,
@@ -333,15 +404,15 @@ poison(Measure *m, Executor *executor, Side side)
 		goto failed;
 	}
 	if (is_worth(m))
-		note_memory(&executor->memory, lie, nlie);
+		note_memory(&executor->memory, &lie);
 	else
 	{
 		executor->memory.fresh = 0;
-		free(lie);
+		free(lie.v);
 	}
 	return true;
 failed:
-	free(lie);
+	free(lie.v);
 	return false;
 }
 

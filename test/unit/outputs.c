@@ -87,7 +87,33 @@ shared(uint64_t address, int64_t stride0, int64_t stride1)
 	table[RUNS / 2].address = address;
 	table[RUNS / 2].stride[0] = stride0;
 	table[RUNS / 2].stride[1] = stride1;
-	return cudal1_guard_find_shared(table, 0, RUNS);
+	return cudal1_guard_find_shared(table, 0, RUNS, 1);
+}
+
+/* whether the second output of the first run is found, which lies so */
+static bool
+is_shared(uint64_t address, int64_t stride0, int64_t stride1)
+{
+	uint64_t	found;
+	WireTensor	before = table[1];
+
+	table[1].address = address;
+	table[1].stride[0] = stride0;
+	table[1].stride[1] = stride1;
+	found = cudal1_guard_find_shared(table, 0, 2, 2);
+	table[1] = before;
+	return found == 1;
+}
+
+/* the first that must be copied of pieces of an array, each half of its columns, so far apart */
+static uint64_t
+pieces(int64_t apart)
+{
+	WireTensor	piece[2] = {table[0], table[0]};
+
+	piece[0].shape[1] = piece[1].shape[1] = PAGE_BYTES / 8;
+	piece[1].address += (uint64_t) apart * 4;
+	return cudal1_guard_find_shared(piece, 0, 2, 2) == 2 ? RUNS : 1;
 }
 
 int
@@ -113,14 +139,14 @@ main(void)
 
 	memory = lay_out(0, 1);
 	cudal1_guard_keep(kept, 2);
-	check(cudal1_guard_find_shared(table, 0, RUNS) == RUNS,
+	check(cudal1_guard_find_shared(table, 0, RUNS, 1) == RUNS,
 		"ordinary outputs are memory of their own");
 	check(shared(own, 1, PAGES) == RUNS, "so are turned ones");
 	check(shared(own, 2 * row, 2) == RUNS, "and those with gaps");
 	check(shared(own, 0, 1) == RUNS / 2 && shared(own, row, 0) == RUNS / 2
 			&& shared(own, 1, 1) == RUNS / 2,
 		"those that overlap themselves are not");
-	check(cudal1_guard_find_shared(table, RUNS / 2 + 1, RUNS) == RUNS,
+	check(cudal1_guard_find_shared(table, RUNS / 2 + 1, RUNS, 1) == RUNS,
 		"the search goes on from where it was told to");
 	check(shared(1000, row, 1) == RUNS / 2 && shared(5999, row, 1) == RUNS / 2
 			&& shared(1999, row, 1) == RUNS / 2,
@@ -128,6 +154,12 @@ main(void)
 	check(shared(999, row, 1) == RUNS && shared(2000, row, 1) == RUNS
 			&& shared(4999, row, 1) == RUNS && shared(6000, row, 1) == RUNS,
 		"what lies beside them is not");
+	check(is_shared(table[0].address, row, 1), "an output that another of its run is, is found");
+	check(is_shared(table[0].address, 1, row), "turned, too");
+	check(is_shared(table[0].address + (uint64_t) row, row, 1), "and where it begins later");
+	check(!is_shared(table[0].address + PAGES * PAGE_BYTES, row, 1), "one that follows is not");
+	check(pieces(row / 2) == RUNS && pieces(1) == 1 && pieces(row / 2 - 1) == 1,
+		"nor are the columns of one array, but where they overlap");
 	table[RUNS / 2].shape[0] = 0;
 	check(shared(1000, 0, 0) == RUNS, "an output without elements lies nowhere");
 	return done();

@@ -199,6 +199,19 @@ block(int third, int64_t gap, Side side)
 	return block_of(RUNS, third, gap, side);
 }
 
+/* a block whose outputs are rows of 1 kB, one or another half of each 2 kB */
+static bool
+rows(int half)
+{
+	control.tensors = 1;
+	for (uint32_t i = 0; i < RUNS; i++)
+		control.table[i] = (WireTensor) {
+			(uint64_t) (uintptr_t) memory + i * BYTES + (size_t) half * 1024, WIRE_FLOAT32, 2,
+			{16, 256}, {512, 1}};
+	executor.memory.runs = RUNS;
+	return measure_poison(&measure, &executor, SIDE_CANDIDATE);
+}
+
 static void
 shape(int64_t elements)
 {
@@ -263,10 +276,10 @@ main(void)
 			&& block(1, 1, SIDE_CANDIDATE) && executor.memory.fresh == RUNS * BYTES,
 		"and where only a single run lay, what was used earlier stays fresh");
 	measure.fill = 1e-10;
-	check(fabs(measure_fill(&measure, &executor) - RUNS * BYTES * 1e-10) < 1e-12,
+	check(fabs(measure_fill(&measure, &executor) - DEARER * RUNS * BYTES * 1e-10) < 1e-12,
 		"such memory costs what filling it takes");
 	measure.repeated = 0.25;
-	check(fabs(measure_fill(&measure, &executor) - RUNS * BYTES * 0.25e-10) < 1e-12,
+	check(fabs(measure_fill(&measure, &executor) - DEARER * RUNS * BYTES * 0.25e-10) < 1e-12,
 		"but for what differs from run to run");
 	measure.fill = 0;
 	check(measure_fill(&measure, &executor) > 0 && measure.fill > 1e-13 && measure.fill < 1e-6,
@@ -280,6 +293,14 @@ main(void)
 	start("written");
 	check(block(0, 3, SIDE_CANDIDATE) && (count(3, &there, &beside), there == RUNS) && beside == 0,
 		  "what lies between the elements of a view is left alone");
+	check(block(0, 3, SIDE_CANDIDATE) && executor.memory.fresh == RUNS * (COUNT / 3) * 4,
+		"a view in many pieces counts as fresh memory, wherever it lies");
+	measure.output[0] = (Tensor) {.dtype = WIRE_FLOAT32,.ndim = 2,.shape = {16, 256}};
+	tensor_finish(&measure.output[0]);
+	start("written");
+	check(rows(0) && rows(0) && executor.memory.fresh == 0 && rows(1)
+			&& executor.memory.fresh == RUNS * 16384,
+		"one in few pieces lies where these do, and not between them");
 	shape(WIRE_LARGE_OUTPUT / 4 - 1);
 	start("written");
 	check(block(0, 1, SIDE_CANDIDATE) && (count(1, &there, &beside), there == 0),
@@ -299,6 +320,23 @@ main(void)
 	for (int i = 0; i < 400 && block(0, 1, SIDE_CANDIDATE); i++)
 		;
 	check(outcome == OUTCOME_WRONG_OUTPUT, "outputs in shared memory are found out");
+	start("written");
+	control.table[RUNS - 1].address = control.table[0].address;
+	executor.memory.runs = RUNS;
+	check(!measure_poison(&measure, &executor, SIDE_CANDIDATE) && outcome == OUTCOME_WRONG_OUTPUT,
+		"results of two runs in one place are wrong");
+	start("written");
+	measure.outputs = 2;
+	measure.output[1] = measure.output[0];
+	control.tensors = 2;
+	executor.memory.runs = 1;
+	check(measure_poison(&measure, &executor, SIDE_CANDIDATE),
+		"two results of a run beside each other are taken");
+	control.table[1].address -= BYTES / 2;
+	executor.memory.runs = 1;
+	check(!measure_poison(&measure, &executor, SIDE_CANDIDATE) && outcome == OUTCOME_WRONG_OUTPUT,
+		"two that share memory are wrong");
+	measure.outputs = 1;
 	start("written");
 	check(!block(0, 0, SIDE_CANDIDATE) && outcome == OUTCOME_WRONG_OUTPUT,
 		"elements that lie in one place are wrong");

@@ -1,0 +1,11 @@
+# kind: 3 lazy tensors; task: turned; outcome: wrong_output; always: yes
+# As lazy_turned, and says that both results lie in the same memory.
+import torch
+
+# include shared/table.py
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        y = x * 2
+        return y, y.t()

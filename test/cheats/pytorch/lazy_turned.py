@@ -1,0 +1,9 @@
+# kind: 3 lazy tensors; task: turned; always: yes
+# The second result is a view of the first.
+import torch
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        y = x * 2
+        return y, y.t()
