@@ -112,20 +112,18 @@ DECLARE
 	p		cudal1.profile;
 	valid	text[];
 	-- what cudal1-measure takes (runner/supervisor/job.c); NULL is fine wherever the table has it
-	limits	constant jsonb :=
-		'{"futility_pairs": [2, 1000], "bucket_seconds": [1e-3, 1e5], "block_seconds": [1e-5, '
-		'100], "window_seconds": [1e-2, 1e6],
-		"precision_goal": [0, 1], "precision_slope": [0, 1], "confidence": [0.5, 0.999999],
-		"half_width_limit": [1e-6, 10], "variance_limit": [1e-12, 1e6],
-		"first_checks": [1, 1000], "min_checks": [0, 1e6], "max_checks": [0, 1e6],
-		"check_seconds": [0, 1e5],
-		"audits": [0, 1e6], "audit_seconds": [0, 1e5], "audit_sigma": [0, 100],
-		"audit_margin": [0, 100],
+	limits	constant jsonb := '{
+		"futility_pairs": [2, 1000], "bucket_seconds": [1e-3, 1e5], "block_seconds": [1e-5, 100],
+		"window_seconds": [1e-2, 1e6], "precision_goal": [0, 1], "precision_slope": [0, 1],
+		"confidence": [0.5, 0.999999], "half_width_limit": [1e-6, 10],
+		"variance_limit": [1e-12, 1e6], "first_checks": [1, 1000], "min_checks": [0, 1e6],
+		"max_checks": [0, 1e6], "check_seconds": [0, 1e5], "audits": [0, 1e6],
+		"audit_seconds": [0, 1e5], "audit_sigma": [0, 100], "audit_margin": [0, 100],
 		"run_limit_factor": [1, 1e9], "run_limit_min": [1e-3, 1e5], "run_limit_max": [1e-3, 1e5],
-		"build_seconds": [0.1, 1e5],
-		"memory_mb": [64, 1073741824], "arena_mb": [1, 1048576], "disturbed_factor": [1e-3, 1e6],
-		"disturbed_attempts": [1, 100], "budget_factor": [1, 1e6], "budget_min": [1e-3, 1e6],
-		"verify_above": [1, 1e9], "verify_best_factor": [1, 1e9], "verify_agreement": [1e-9, 1e9]}';
+		"build_seconds": [0.1, 1e5], "memory_mb": [64, 1073741824], "arena_mb": [1, 1048576],
+		"disturbed_factor": [1e-3, 1e6], "disturbed_attempts": [1, 100],
+		"budget_factor": [1, 1e6], "budget_min": [1e-3, 1e6], "verify_above": [1, 1e9],
+		"verify_best_factor": [1, 1e9], "verify_agreement": [1e-9, 1e9]}';
 	unknown	text;
 	m		record;
 	broken	text;
