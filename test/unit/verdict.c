@@ -87,6 +87,12 @@ measure_stage(Measure *m, Arena *arena, Side side, const uint32_t *slots, uint32
 	abort();
 }
 
+bool
+measure_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
+{
+	abort();
+}
+
 void
 measure_unstage(Measure *m, Arena *arena, uint32_t slot)
 {
@@ -164,9 +170,12 @@ more(double score, int audits, bool planned)
 	return made;
 }
 
-/* what audits leave of a score, where the reference takes 1 ms in them */
+/*
+ * What audits leave of a score, where the reference takes 1 ms in them, and the candidate `little`
+ * in some of them, the first of every so many
+ */
 static double
-bound(double block, double candidate)
+bound_of(double block, double candidate, double little, int every)
 {
 	Rounds		s = {.m = &measure,.attentive = true};
 	double		found;
@@ -176,8 +185,8 @@ bound(double block, double candidate)
 	for (int i = 0; i < 40; i++)
 	{
 		values_append(&s.audit[SIDE_REFERENCE], 1e-3);
-		values_append(&s.audit[SIDE_CANDIDATE], candidate);
-		values_append(&s.audit_more, candidate - 1e-3);
+		values_append(&s.audit[SIDE_CANDIDATE], i % every == 0 ? little : candidate);
+		values_append(&s.audit_more, s.audit[SIDE_CANDIDATE].v[i] - 1e-3);
 	}
 	found = audit_bound(&s, 0);
 	json_decref(measure.result.evidence);
@@ -186,6 +195,12 @@ bound(double block, double candidate)
 	free(s.audit[SIDE_CANDIDATE].v);
 	free(s.audit_more.v);
 	return found;
+}
+
+static double
+bound(double block, double candidate)
+{
+	return bound_of(block, candidate, candidate, 1);
 }
 
 /* n buckets about a speed, whose logarithms are those quantiles of a normal distribution that have an nth of it between them, mixed */
@@ -402,6 +417,10 @@ main(void)
 	check(bound(2e-3, 0.25e-3) > 4, "nor does it pay for a host that slows blocks more than audits");
 	check(bound(2e-3, 1e-3) < 1.03 && bound(0.5e-3, 1e-3) < 1.03, "code that audits find no faster is not, on whatever host");
 	check(bound(1e-3, 0.5e-3) < 2.4 && bound(2e-3, 0.5e-3) < 2.4, "code that audits find twice as fast is hardly faster");
+	check(bound_of(1e-3, 1e-3, 0.05e-3, 3) < 1.6,
+		  "code that is fast for a third of the inputs is not judged by those");
+	check(bound_of(1e-3, 0.05e-3, 1e-3, 3) < 3.2,
+		  "nor is code that is fast for two thirds of them");
 	check(more(1.2, 3, true) == 5, "a score above 1 that few audits confirm gets those that a bound needs");
 	check(more(2.0, 0, true) == 8, "a high score that no audit confirms gets them, too");
 	check(more(1.2, 8, true) == 0, "a score that enough audits confirm gets no more");

@@ -10,8 +10,9 @@
  * whole and compared, so there is nothing in it to leave out.
  *
  * The first block after another process's finds cold caches. Audits therefore come in spells:
- * some of one side, one after the other, then those of the other side on the same inputs. The
- * supervisor waits for the answers without sleeping where it has a core for that.
+ * some of one side, one after the other, then those of the other side on the same inputs. The first
+ * of each does not count. The supervisor waits for the answers without sleeping where it has a core
+ * for that.
  *
  * On a GPU an audit is one run of a round of its own, see rounds_round(), and cuda_audit.c.
  */
@@ -28,7 +29,7 @@
 #define EMPTY_BLOCKS	15
 #define OVERHEAD		1e-4	/* seconds an audit of a side takes to start and stop its process */
 #define GROUPS			8
-#define QUARTILE		0.25
+#define USUAL			0.95	/* of audits: the longest are the host's */
 #define SPELL_WARM		0.08	/* of audit_margin: caches of spells are colder */
 #define COLD_C			2e-6	/* seconds that a run by itself takes more, where code is cold */
 #define COLD_PYTORCH	20e-6
@@ -131,12 +132,24 @@ one_run(Rounds *s, Half *half, Side side, uint32_t slot, char *kept, double *sec
 	return true;
 }
 
+/* always the same slots, whose pages both sides have touched */
 static bool
-both_sides(Rounds *s, Half *half, bool reference_first)
+make_inputs(Rounds *s)
 {
-	double		taken[SPELL][2];
+	for (uint32_t i = 0; i < s->spell; i++)
+	{
+		s->order[i] = i;
+		s->seeds[i] = random_next(&s->m->random);
+	}
+	return measure_generate(s->m, &s->arena, s->order, s->spell);
+}
 
-	if (!rounds_inputs(s, s->spell))
+static bool
+both_sides(Rounds *s, Half *half, bool reference_first, bool counts)
+{
+	double		taken[SPELL][2] = {{0}};
+
+	if (!make_inputs(s))
 		return false;
 	for (int turn = 0; turn < 2; turn++)
 	{
@@ -147,31 +160,56 @@ both_sides(Rounds *s, Half *half, bool reference_first)
 						 &taken[i][side]))
 				return false;
 	}
-	for (uint32_t i = 0; i < s->spell; i++)
+	/* the first of a spell finds what the other side, or a block, has left in the caches */
+	for (uint32_t i = s->spell > 2; counts && i < s->spell; i++)
 		audit_note(s, taken[i]);
 	return rounds_compare(s, s->spell);
 }
 
-/* inputs made in place would all lie there from the spell's start */
+/*
+ * Inputs made in place would all lie there from the spell's start. The first spell of a half does
+ * not count: a process that has more runs in its blocks has touched more pages of the slots.
+ */
 bool
 audit_spell(Rounds *s, Half *half, bool reference_first)
 {
 	bool		direct = s->arena.direct;
-	bool		good;
+	bool		good = true;
 
 	s->arena.direct = false;
-	good = both_sides(s, half, reference_first);
+	if (!half->audited)
+		good = both_sides(s, half, reference_first, false);
+	half->audited = true;
+	good = good && both_sides(s, half, reference_first, true);
 	s->arena.direct = direct;
 	return good;
 }
 
 /*
+ * The mean of all but the longest few. A lower quantile would be steadier where a host is busy, but
+ * code that does little for some inputs would be judged by those alone.
+ */
+static double
+usual(const double *seconds, size_t n)
+{
+	double		limit = cudal1_score_percentile(seconds, n, USUAL);
+	double		sum = 0;
+	size_t		counted = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (seconds[i] <= limit)
+		{
+			sum += seconds[i];
+			counted++;
+		}
+	return sum / (double) counted;
+}
+
+/*
  * What the candidate takes more than the reference in audits, seconds a run, and its standard
- * error. Other work on the host only ever adds to a time, and all outputs are compared, so lower
- * quartiles are what runs cost; groups of audits tell how steady they are. Audits on a GPU have a
- * floor of their own, and there the differences of pairs are steadier. Noise is the host's only as
- * far as the reference has it, too: otherwise code that is slow in some processes and not in others
- * would make audits say nothing.
+ * error, which groups of audits tell. Audits on a GPU have a floor of their own, and there the
+ * differences of pairs are steadier. Noise is the host's only as far as the reference has it, too:
+ * otherwise code that is slow in some processes and not in others would make audits say nothing.
  */
 static double
 more_seconds(const Rounds *s, double *error)
@@ -183,36 +221,37 @@ more_seconds(const Rounds *s, double *error)
 	size_t		n = s->audit_more.n;
 
 	if (s->m->gpu || n < 4 * GROUPS)
-	{
 		*error = fmin(cudal1_score_median_error(s->audit_more.v, n),
 					  NOISE * cudal1_score_median_error(reference, n));
-		return values_median(&s->audit_more);
-	}
-	for (size_t g = 0; g < GROUPS; g++)
+	else
 	{
-		size_t		from = g * n / GROUPS;
-		size_t		size = (g + 1) * n / GROUPS - from;
+		for (size_t g = 0; g < GROUPS; g++)
+		{
+			size_t		from = g * n / GROUPS;
+			size_t		size = (g + 1) * n / GROUPS - from;
 
-		of_reference[g] = cudal1_score_percentile(reference + from, size, QUARTILE);
-		of_group[g] = cudal1_score_percentile(candidate + from, size, QUARTILE) - of_reference[g];
+			of_reference[g] = usual(reference + from, size);
+			of_group[g] = usual(candidate + from, size) - of_reference[g];
+		}
+		*error = sqrt(fmin(cudal1_score_variance(of_group, GROUPS),
+						   NOISE * NOISE * cudal1_score_variance(of_reference, GROUPS)) / GROUPS);
 	}
-	*error = sqrt(fmin(cudal1_score_variance(of_group, GROUPS),
-					   NOISE * NOISE * cudal1_score_variance(of_reference, GROUPS)) / GROUPS);
-	return cudal1_score_median(of_group, GROUPS);
+	if (s->m->gpu)
+		return values_median(&s->audit_more);
+	return usual(candidate, n) - usual(reference, n);
 }
 
 /*
- * How many times as long the reference takes in blocks as in audits. On a busy host that is twice:
- * the lower quartile of audits is of its quiet moments, and the median of blocks is not. What a
- * candidate 20 times as fast takes less is then that much less in blocks, too.
+ * How many times as long the reference takes in blocks as in audits. On a busy host that is twice.
+ * What a candidate 20 times as fast takes less is then that much less in blocks, too.
  */
 static double
 slower_in_blocks(const Rounds *s)
 {
 	const Values *audits = &s->audit[SIDE_REFERENCE];
-	double		audit = cudal1_score_percentile(audits->v, audits->n, QUARTILE);
+	double		audit;
 
-	if (s->m->gpu || audit <= 0)
+	if (s->m->gpu || (audit = usual(audits->v, audits->n)) <= 0)
 		return 1;
 	return fmin(fmax(1, values_median(&s->seen.times[SIDE_REFERENCE]) / audit), MAX_SLOWER);
 }
@@ -259,11 +298,11 @@ late_bound(Rounds *s)
 }
 
 /*
- * Seconds by which an honest candidate may take longer in audits than in blocks. `less`: what audits
- * show that it takes less than the reference. Its code and its own data are colder there. That costs
- * some time of any run, and a share of long ones. Where it has saved most of the reference's work,
- * its own run is colder than what is saved. PyTorch on a GPU finds the host's caches cold, and so
- * does a process whose supervisor slept.
+ * Seconds by which an honest candidate may take longer in audits than in blocks. `less`: what
+ * audits show that it takes less than the reference. Its code and its own data are colder there.
+ * That costs some time of any run, and a share of long ones. Where it has saved most of the
+ * reference's work, its own run is colder than what is saved. PyTorch on a GPU finds the host's
+ * caches cold, and so does a process whose supervisor slept.
  */
 static double
 margin(const Rounds *s, double less)

@@ -98,6 +98,7 @@ typedef struct Half
 	Executor	executor[2];
 	double		empty[2];		/* cost of a block without runs that stages what this side's do */
 	double		empty_single;	/* of an audit's block; on a CPU, CPU seconds */
+	bool		audited;		/* has had a spell of audits, which did not count */
 	double		turn;			/* of that, what the GPU's turning to the executor and back takes */
 	double		read_turned;	/* reading samples takes longer than this where the GPU had to turn back */
 	Values		block[2];		/* seconds a run */
