@@ -415,6 +415,7 @@ main(void)
 	check(fabs(step_or_loop(0) - 40 / 36.) < 1e-6, "but code that waits for its kernels is not blamed for the GPU's turns");
 	check(bound(1e-3, 0.25e-3) > 4, "code that audits find four times as fast may be so");
 	check(bound(2e-3, 0.25e-3) > 4, "nor does it pay for a host that slows blocks more than audits");
+	check(bound(30e-3, 0.25e-3) > 4, "nor if that is thirty times as slow");
 	check(bound(2e-3, 1e-3) < 1.03 && bound(0.5e-3, 1e-3) < 1.03, "code that audits find no faster is not, on whatever host");
 	check(bound(1e-3, 0.5e-3) < 2.4 && bound(2e-3, 0.5e-3) < 2.4, "code that audits find twice as fast is hardly faster");
 	check(bound_of(1e-3, 1e-3, 0.05e-3, 3) < 1.6,

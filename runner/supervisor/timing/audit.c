@@ -35,7 +35,7 @@
 #define COLD_PYTORCH	20e-6
 #define CLEAR			0.1		/* of the reference's time: with less doubt, audits are clear */
 #define NOISE			3.0		/* times the reference's: more is the candidate's own */
-#define MAX_SLOWER		4.0		/* times as long that blocks of a busy host may take */
+#define MAX_SLOWER		100.0	/* times as long that blocks of a busy host may take */
 
 /* whether the supervisor can wait for answers on a core of its own without sleeping */
 static bool
@@ -242,8 +242,9 @@ more_seconds(const Rounds *s, double *error)
 }
 
 /*
- * How many times as long the reference takes in blocks as in audits. On a busy host that is twice.
- * What a candidate 20 times as fast takes less is then that much less in blocks, too.
+ * How many times as long the reference takes in blocks as in audits: twice on a busy host, and 30
+ * times where a host shares out its cores. What a candidate takes less is then that much less in
+ * blocks, too, so audits bound a share of the reference's time, not seconds.
  */
 static double
 slower_in_blocks(const Rounds *s)
