@@ -1,12 +1,15 @@
-"""The executor of PyTorch code, for references and candidates alike: exec_torch.py CORES DATA_BYTES LIBDIR cpu|cuda [build].
+"""The executor of PyTorch code, for references and candidates alike: exec_torch.py CORES DATA_BYTES
+LIBDIR cpu|cuda [build].
 
-Started by cudal1-measure in a sandbox, it imports PyTorch once and then forks an executor whenever it is told to (a zygote). An
-executor loads a task and, on the candidate's side, the candidate's code, and runs the model over the slots it is told, each run
-on tensors of its own. It knows neither the time nor what the outputs should be; while it is not its turn it is stopped. A
-fork that is told to describe the inputs instead becomes the generator, which runs the task's get_inputs alone.
+Started by cudal1-measure in a sandbox, it imports PyTorch once and then forks an executor whenever
+it is told to (a zygote). An executor loads a task and, on the candidate's side, the candidate's
+code, and runs the model over the slots it is told, each run on tensors of its own. It knows neither
+the time nor what the outputs should be; while it is not its turn it is stopped. A fork that is told
+to describe the inputs instead becomes the generator, which runs the task's get_inputs alone.
 
-Once candidate code is loaded nothing in its process is to be trusted, and nothing is: the supervisor reads the outputs out of
-the stopped process itself, on a GPU out of the memory that libcudal1pool.so has PyTorch allocate from.
+Once candidate code is loaded nothing in its process is to be trusted, and nothing is: the
+supervisor reads the outputs out of the stopped process itself, on a GPU out of the memory that
+libcudal1pool.so has PyTorch allocate from.
 """
 import ctypes
 import gc
@@ -22,7 +25,8 @@ import sys
 import traceback
 import types
 
-# wire.h: WireMessage (nonce, op, status, count, flags, seed, value, secret), WireTensor (address, dtype, ndim, shape[8], stride[8])
+# wire.h: WireMessage (nonce, op, status, count, flags, seed, value, secret), WireTensor (address,
+# dtype, ndim, shape[8], stride[8])
 MESSAGE = struct.Struct("=QIIIIQq32s")
 TENSOR = struct.Struct("=QII8q8q")
 HELLO, LOAD, RUN, GENERATE, DESCRIBE, FORK, ENDED, ARENA = 1, 2, 3, 4, 5, 6, 7, 8
@@ -30,7 +34,9 @@ OK, FAILED, UNSUPPORTED, FAULTED = 0, 1, 2, 3
 SEED_RUNS, IDLE, GATED, STEPPED = 1, 2, 4, 8
 MAX_TENSORS, MAX_DIMS, MAX_RUNS = 16, 8, 2048
 # wire.h: WireControl
-SLOTS_AT, SEEDS_AT, OFFSETS_AT, SLOT_BYTES_AT, TENSORS_AT, TEXT_AT, TABLE_AT = 0, 8192, 24576, 24704, 24712, 24716, 32904
+SLOTS_AT, SEEDS_AT, OFFSETS_AT, SLOT_BYTES_AT, TENSORS_AT, TEXT_AT, TABLE_AT = (
+    0, 8192, 24576, 24704, 24712, 24716, 32904,
+)
 GPU_BYTES_AT = TABLE_AT + MAX_RUNS * MAX_TENSORS * TENSOR.size
 GATE_AT = GPU_BYTES_AT + 16
 ADDRESS_AT = GATE_AT + 8
@@ -43,7 +49,8 @@ SPARE_BYTES = 1 << 30
 # of a build: processes and threads, and memory of each process
 BUILD_PROCESSES = 256
 BUILD_DATA_BYTES = 4 << 30
-# of the interpreter's allocator: its largest objects, what it takes at once, and how many of these an executor keeps
+# of the interpreter's allocator: its largest objects, what it takes at once, and how many of these
+# an executor keeps
 SMALL_BYTES, ARENA_BYTES, SPARE_ARENAS = 448, 1 << 20, 2
 # of inputs on a GPU, from which on PyTorch gives back what they took
 LARGE_BYTES = 1 << 30
@@ -55,8 +62,10 @@ class Unsupported(Exception):
 
 
 def dtype_table():
-    names = {1: "float64", 2: "float32", 3: "float16", 4: "bfloat16", 5: "int64", 6: "int32", 7: "int16", 8: "int8", 9: "uint8",
-             10: "bool"}
+    names = {
+        1: "float64", 2: "float32", 3: "float16", 4: "bfloat16", 5: "int64", 6: "int32", 7: "int16",
+        8: "int8", 9: "uint8", 10: "bool",
+    }
     return {code: getattr(torch, name) for code, name in names.items()}
 
 
@@ -65,7 +74,10 @@ def load_guard(libdir):
     for limit in (guard.cudal1_guard_enter, guard.cudal1_guard_enter_gpu, guard.cudal1_guard_space):
         limit.argtypes = [ctypes.c_uint64]
     guard.cudal1_guard_seed.argtypes = [ctypes.c_char_p]
-    guard.cudal1_guard_fill.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_double, ctypes.c_double]
+    guard.cudal1_guard_fill.argtypes = [
+        ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_double,
+        ctypes.c_double,
+    ]
     guard.cudal1_guard_seed.restype = guard.cudal1_guard_fill.restype = None
     guard.cudal1_guard_next.restype = ctypes.c_uint64
     guard.cudal1_guard_keep.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
@@ -100,7 +112,10 @@ def explain(error):
     """An error as a model or a person wants to read it: what, and where in the code."""
     lines = [f"{type(error).__name__}: {error}"]
     if isinstance(error, SyntaxError):
-        lines = [f"{type(error).__name__}: {error.msg} (line {error.lineno})", (error.text or "").rstrip()]
+        lines = [
+            f"{type(error).__name__}: {error.msg} (line {error.lineno})",
+            (error.text or "").rstrip(),
+        ]
     for frame in traceback.extract_tb(error.__traceback__):
         if frame.filename in ("candidate.py", "<task>"):
             lines.append(f"  line {frame.lineno}, in {frame.name}: {frame.line}")
@@ -108,7 +123,9 @@ def explain(error):
 
 
 def read_sources(fd):
-    """The task's source, and the candidate's, empty for a reference. By position: others read the same open file."""
+    """The task's source, and the candidate's, empty for a reference. By position: others read the
+    same open file.
+    """
     data = os.pread(fd, os.fstat(fd).st_size, 0)
     os.close(fd)
     (length,) = struct.unpack_from("=I", data, 0)
@@ -119,13 +136,19 @@ def read_sources(fd):
 def init_arguments(task):
     arguments, keywords = (task.get_init_inputs() if hasattr(task, "get_init_inputs") else []), {}
     arguments = arguments if isinstance(arguments, (list, tuple)) else [arguments]
-    if len(arguments) == 2 and isinstance(arguments[0], (list, tuple)) and isinstance(arguments[1], dict):
+    if (
+        len(arguments) == 2
+        and isinstance(arguments[0], (list, tuple))
+        and isinstance(arguments[1], dict)
+    ):
         arguments, keywords = arguments
     return arguments, keywords
 
 
 class Control:
-    """The shared memory through which an executor and its supervisor exchange what does not fit a datagram."""
+    """The shared memory through which an executor and its supervisor exchange what does not fit a
+    datagram.
+    """
 
     def __init__(self, fd):
         self.memory = mmap.mmap(fd, 0)
@@ -164,7 +187,10 @@ class Executor:
 
     def serve(self):
         self.sock.send(MESSAGE.pack(0, HELLO, OK, 0, 0, 0, 0, b""))
-        actions = {LOAD: self.load, RUN: self.run, DESCRIBE: self.describe, GENERATE: self.generate, ARENA: self.change_memory}
+        actions = {
+            LOAD: self.load, RUN: self.run, DESCRIBE: self.describe, GENERATE: self.generate,
+            ARENA: self.change_memory,
+        }
         while True:
             if self.generating:
                 data, self.handed, _, _ = socket.recv_fds(self.sock, MESSAGE.size, 1)
@@ -192,8 +218,13 @@ class Executor:
             (nbytes,) = self.control.words(GPU_BYTES_AT, 1, "Q")
             self.given = range(self.gpu.inputs, self.gpu.inputs + nbytes)
         else:
-            memory = mmap.mmap(self.memory_fd, 0, flags=mmap.MAP_SHARED | getattr(mmap, "MAP_POPULATE", 0)) \
-                if os.fstat(self.memory_fd).st_size else None
+            memory = (
+                mmap.mmap(
+                    self.memory_fd, 0, flags=mmap.MAP_SHARED | getattr(mmap, "MAP_POPULATE", 0)
+                )
+                if os.fstat(self.memory_fd).st_size
+                else None
+            )
 
             def view(dtype, count, offset, shape):
                 return torch.frombuffer(memory, dtype=dtype, count=count, offset=offset).view(shape)
@@ -204,7 +235,9 @@ class Executor:
         (slot_bytes,) = self.control.words(SLOT_BYTES_AT, 1, "Q")
         (n,) = self.control.words(TENSORS_AT, 1, "I")
         offsets = self.control.words(OFFSETS_AT, MAX_TENSORS, "Q")
-        layouts = [TENSOR.unpack_from(self.control.memory, TABLE_AT + i * TENSOR.size) for i in range(n)]
+        layouts = [
+            TENSOR.unpack_from(self.control.memory, TABLE_AT + i * TENSOR.size) for i in range(n)
+        ]
         for slot in range(slots):
             arguments = []
             for i, (value, dtype, ndim, *shape) in enumerate(layouts):
@@ -216,22 +249,33 @@ class Executor:
                 for size in shape:
                     count *= size
                 if count == 0:
-                    arguments.append(torch.empty(shape, dtype=self.dtypes[dtype], device="cuda" if self.gpu else "cpu"))
+                    arguments.append(
+                        torch.empty(
+                            shape, dtype=self.dtypes[dtype], device="cuda" if self.gpu else "cpu"
+                        )
+                    )
                     continue
-                arguments.append(view(self.dtypes[dtype], count, slot * slot_bytes + offsets[i], shape))
+                arguments.append(
+                    view(self.dtypes[dtype], count, slot * slot_bytes + offsets[i], shape)
+                )
             self.inputs.append(arguments)
 
     def load(self, slots, flags, seed):
-        # forks of one parent share its address layout; a random offset makes what placement does to time independent between pairs
-        self.padding = torch.empty(64 * int.from_bytes(os.urandom(2), "little") + 64, dtype=torch.uint8)
+        # forks of one parent share its address layout; a random offset makes what placement does to
+        # time independent between pairs
+        self.padding = torch.empty(
+            64 * int.from_bytes(os.urandom(2), "little") + 64, dtype=torch.uint8
+        )
         for _ in range(os.urandom(1)[0]):
             # jemalloc draws where in its first page a large array begins
             torch.empty(1 << 16, dtype=torch.uint8)
         self.kept = [[] for _ in range(int.from_bytes(os.urandom(2), "little") % 1024)]
         for _ in range(os.urandom(1)[0]):
-            # each type looked into takes a number; which attributes share a place in the interpreter's cache follows from that
+            # each type looked into takes a number; which attributes share a place in the
+            # interpreter's cache follows from that
             getattr(type("Spare", (), {}), "name", None)
-        # the interpreter gives an arena back when its last object goes, as a block's results do: one object holds each
+        # the interpreter gives an arena back when its last object goes, as a block's results do:
+        # one object holds each
         arenas = [bytes(SMALL_BYTES) for _ in range(SPARE_ARENAS * ARENA_BYTES // SMALL_BYTES)]
         self.held = arenas[::ARENA_BYTES // SMALL_BYTES]
         del arenas
@@ -239,8 +283,12 @@ class Executor:
         if self.gpu:
             self.gpu.open(self.memory_fd, *self.control.words(GPU_BYTES_AT, 2, "Q"))
         self.map_inputs(slots)
-        # forked siblings share the interpreter's state of random numbers; both sides start from the seed
-        if not self.enter_guard(own_data_bytes() + self.data_bytes) or self.guard.cudal1_guard_seal() != 0:
+        # forked siblings share the interpreter's state of random numbers; both sides start from the
+        # seed
+        if (
+            not self.enter_guard(own_data_bytes() + self.data_bytes)
+            or self.guard.cudal1_guard_seal() != 0
+        ):
             raise Unsupported("the system call filter could not be set")
         task = make_module("task", self.task_source)
         for name in ("Model", "get_inputs"):
@@ -250,7 +298,11 @@ class Executor:
         arguments, keywords = init_arguments(task)
         model = self.construct(task.Model, arguments, keywords, seed)
         if self.code:
-            state = {name: value.clone() for name, value in model.state_dict().items()} if hasattr(model, "state_dict") else {}
+            state = (
+                {name: value.clone() for name, value in model.state_dict().items()}
+                if hasattr(model, "state_dict")
+                else {}
+            )
             del model
             code = make_module("candidate", self.code)
             if not hasattr(code, "ModelNew"):
@@ -268,13 +320,20 @@ class Executor:
             torch.cuda.synchronize()
 
     def enter_guard(self, data_bytes):
-        """The CUDA driver reserves address space by the terabyte, so there the limit is on data alone."""
+        """The CUDA driver reserves address space by the terabyte, so there the limit is on data
+        alone.
+        """
         if self.gpu:
             return self.guard.cudal1_guard_enter_gpu(data_bytes) == 0
-        return self.guard.cudal1_guard_space(self.data_bytes + SPARE_BYTES) == 0 and self.guard.cudal1_guard_enter(data_bytes) == 0
+        return (
+            self.guard.cudal1_guard_space(self.data_bytes + SPARE_BYTES) == 0
+            and self.guard.cudal1_guard_enter(data_bytes) == 0
+        )
 
     def construct(self, model, arguments, keywords, seed):
-        """A model from the weights' seed; on a GPU built there where it can be, since making large weights on a CPU takes long."""
+        """A model from the weights' seed; on a GPU built there where it can be, since making large
+        weights on a CPU takes long.
+        """
         torch.manual_seed(seed)
         if not self.gpu:
             return model(*arguments, **keywords)
@@ -311,7 +370,8 @@ class Executor:
         self.write_table(self.outputs)
         if self.gpu:
             if count == 0 and not flags & IDLE:
-                # a block without runs tells what a block costs, the GPU's turning to this process included, or not
+                # a block without runs tells what a block costs, the GPU's turning to this process
+                # included, or not
                 self.gpu.probe.zero_()
             # the whole device, whatever streams were used
             torch.cuda.synchronize()
@@ -330,11 +390,16 @@ class Executor:
                 outputs.append(flatten(model(*inputs[slot])))
 
     def stepped_runs(self, slots, flags, outputs, inputs, model):
-        """The runs of a block on a GPU: each is launched when the supervisor lets it, which may not have its input there before."""
+        """The runs of a block on a GPU: each is launched when the supervisor lets it, which may not
+        have its input there before.
+        """
         seeds = self.control.words(SEEDS_AT, len(slots), "Q") if flags & SEED_RUNS else None
         if self.steps is None:
             memory = memoryview(self.control.memory)
-            self.steps = memory[GATE_AT:GATE_AT + 8].cast("I"), memory[ADDRESS_AT:ADDRESS_AT + 8 * MAX_RUNS].cast("Q")
+            self.steps = (
+                memory[GATE_AT:GATE_AT + 8].cast("I"),
+                memory[ADDRESS_AT:ADDRESS_AT + 8 * MAX_RUNS].cast("Q"),
+            )
         gate, address = self.steps
         base = self.gpu.base
         for run, slot in enumerate(slots):
@@ -349,9 +414,12 @@ class Executor:
             gate[1] = run + 1
 
     def gated_runs(self, slots, flags, outputs, inputs, model):
-        """The runs of an audit on a GPU: each begins when the supervisor lets it, and has ended when it says so."""
+        """The runs of an audit on a GPU: each begins when the supervisor lets it, and has ended
+        when it says so.
+        """
         seeds = self.control.words(SEEDS_AT, len(slots), "Q") if flags & SEED_RUNS else None
-        with memoryview(self.control.memory) as memory, memory[GATE_AT:GATE_AT + 8] as gates, gates.cast("I") as gate:
+        with memoryview(self.control.memory) as memory, \
+                memory[GATE_AT:GATE_AT + 8] as gates, gates.cast("I") as gate:
             for run, slot in enumerate(slots):
                 while gate[0] <= run:
                     pass
@@ -378,7 +446,9 @@ class Executor:
                 shape, stride = tensor.shape, tensor.stride()
                 fill = (0,) * (MAX_DIMS - len(shape))
                 address = tensor.data_ptr() - base
-                if self.gpu and not (tensor.is_cuda and (0 <= address < self.gpu.bytes or tensor.numel() == 0)):
+                if self.gpu and not (
+                    tensor.is_cuda and (0 <= address < self.gpu.bytes or tensor.numel() == 0)
+                ):
                     if not tensor.is_cuda:
                         raise Unsupported("a run returns a tensor on the CPU; "
                                           "outputs belong on the GPU")
@@ -387,7 +457,17 @@ class Executor:
                                           "memory of PyTorch's allocator for the GPU")
                     tensor = self.copy(tensor)
                     stride, address = tensor.stride(), tensor.data_ptr() - base
-                TENSOR.pack_into(memory, at, address if address >= 0 else 0, codes.get(tensor.dtype, 0), len(shape), *shape, *fill, *stride, *fill)
+                TENSOR.pack_into(
+                    memory,
+                    at,
+                    address if address >= 0 else 0,
+                    codes.get(tensor.dtype, 0),
+                    len(shape),
+                    *shape,
+                    *fill,
+                    *stride,
+                    *fill,
+                )
                 at += TENSOR.size
         struct.pack_into("=I", memory, TENSORS_AT, n)
         self.settle_table(outputs, self.table + first * n * TENSOR.size)
@@ -453,7 +533,8 @@ class Executor:
             # its context needs no queues for streams, which take half of the time to make
             os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "1"
             self.gpu.open(self.memory_fd, *self.control.words(GPU_BYTES_AT, 2, "Q"))
-        if (self.guard.cudal1_guard_enter_gpu if self.gpu else self.guard.cudal1_guard_enter)(0) != 0:
+        enter = self.guard.cudal1_guard_enter_gpu if self.gpu else self.guard.cudal1_guard_enter
+        if enter(0) != 0:
             raise Unsupported("the system call filter could not be set")
         torch.set_grad_enabled(False)
         self.task = make_module("task", self.task_source)
@@ -474,14 +555,20 @@ class Executor:
             values = self.fresh()
         # arrays that are filled anew each time must be copied each time
         places = {value.data_ptr() for value in values if isinstance(value, torch.Tensor)}
-        self.apart = others is not None and not any(isinstance(value, torch.Tensor) and value.data_ptr() in places for value in others)
+        self.apart = others is not None and not any(
+            isinstance(value, torch.Tensor) and value.data_ptr() in places for value in others
+        )
         if len(values) > MAX_TENSORS:
-            raise Unsupported(f"get_inputs gives {len(values)} arguments; up to {MAX_TENSORS} are supported")
+            raise Unsupported(
+                f"get_inputs gives {len(values)} arguments; up to {MAX_TENSORS} are supported"
+            )
         at = TABLE_AT
         self.shapes = []
         for value in values:
             TENSOR.pack_into(self.control.memory, at, *described(value, self.codes))
-            self.shapes.append((value.dtype, value.shape) if isinstance(value, torch.Tensor) else None)
+            self.shapes.append(
+                (value.dtype, value.shape) if isinstance(value, torch.Tensor) else None
+            )
             at += TENSOR.size
         struct.pack_into("=I", self.control.memory, TENSORS_AT, len(values))
         large = bytes_of(values) > LARGE_BYTES
@@ -515,7 +602,8 @@ class Executor:
         offsets = self.control.words(OFFSETS_AT, MAX_TENSORS, "Q")
         self.random.seed(self.secret)
         slots = self.control.words(SLOTS_AT, count, "I")
-        # on a GPU the interpreter takes longer than small arrays do: they are made, and copied, many at once
+        # on a GPU the interpreter takes longer than small arrays do: they are made, and copied,
+        # many at once
         at_once = max(1, self.batch_bytes // max(1, slot_bytes)) if self.apart else 1
         for first in range(0, count, at_once):
             places, values = [], []
@@ -543,19 +631,28 @@ class Executor:
 
     def place(self, value, offset):
         if not self.gpu:
-            return torch.frombuffer(self.memory, dtype=value.dtype, count=value.numel(), offset=offset).view(value.shape)
+            return torch.frombuffer(
+                self.memory, dtype=value.dtype, count=value.numel(), offset=offset
+            ).view(value.shape)
         place = self.gpu.places.get(offset)
         if place is None:
-            place = self.gpu.places[offset] = self.gpu.view(value.dtype, value.numel(), offset, value.shape)
+            place = self.gpu.places[offset] = self.gpu.view(
+                value.dtype, value.numel(), offset, value.shape
+            )
         return place
 
 
 class Gpu:
-    """The GPU memory that the supervisor handed over: the slots of the inputs, and a pool for all that PyTorch allocates."""
+    """The GPU memory that the supervisor handed over: the slots of the inputs, and a pool for all
+    that PyTorch allocates.
+    """
 
     # types as the array interface names them; it has none for bfloat16
-    TYPES = {"torch.float64": "<f8", "torch.float32": "<f4", "torch.float16": "<f2", "torch.bfloat16": "<i2", "torch.int64": "<i8",
-             "torch.int32": "<i4", "torch.int16": "<i2", "torch.int8": "|i1", "torch.uint8": "|u1", "torch.bool": "|b1"}
+    TYPES = {
+        "torch.float64": "<f8", "torch.float32": "<f4", "torch.float16": "<f2",
+        "torch.bfloat16": "<i2", "torch.int64": "<i8", "torch.int32": "<i4", "torch.int16": "<i2",
+        "torch.int8": "|i1", "torch.uint8": "|u1", "torch.bool": "|b1",
+    }
 
     def __init__(self, library, pool_fd):
         self.library = library
@@ -565,8 +662,10 @@ class Gpu:
 
     def open(self, memory_fd, memory_bytes, pool_bytes):
         inputs, base = ctypes.c_uint64(), ctypes.c_uint64()
-        error = self.library.cudal1_pool_open(memory_fd, ctypes.c_uint64(memory_bytes), self.pool_fd, ctypes.c_uint64(pool_bytes),
-                                              ctypes.byref(inputs), ctypes.byref(base))
+        error = self.library.cudal1_pool_open(
+            memory_fd, ctypes.c_uint64(memory_bytes), self.pool_fd, ctypes.c_uint64(pool_bytes),
+            ctypes.byref(inputs), ctypes.byref(base),
+        )
         if error != 0:
             raise Unsupported(f"the GPU can't be opened: the driver's error {error}")
         self.inputs, self.base, self.bytes = inputs.value, base.value, pool_bytes
@@ -576,11 +675,16 @@ class Gpu:
         probe = self.probe = torch.zeros(1, device="cuda")
         torch.cuda.synchronize()
         if pool_bytes > 0 and not 0 <= probe.data_ptr() - self.base < pool_bytes:
-            raise Unsupported("this PyTorch allocates GPU memory past libcudal1pool.so (is its CUDA runtime linked statically?)")
+            raise Unsupported(
+                "this PyTorch allocates GPU memory past libcudal1pool.so "
+                "(is its CUDA runtime linked statically?)"
+            )
 
     def change_inputs(self, memory_fd, memory_bytes):
         inputs = ctypes.c_uint64()
-        error = self.library.cudal1_pool_change(memory_fd, ctypes.c_uint64(memory_bytes), ctypes.byref(inputs))
+        error = self.library.cudal1_pool_change(
+            memory_fd, ctypes.c_uint64(memory_bytes), ctypes.byref(inputs)
+        )
         os.close(memory_fd)
         if error != 0:
             raise Unsupported(f"memory for inputs can't be mapped: the driver's error {error}")
@@ -588,8 +692,13 @@ class Gpu:
         self.places.clear()
 
     def view(self, dtype, count, offset, shape):
-        interface = {"shape": (count,), "typestr": self.TYPES[str(dtype)], "data": (self.inputs + offset, False), "version": 3}
-        flat = torch.as_tensor(types.SimpleNamespace(__cuda_array_interface__=interface), device="cuda")
+        interface = {
+            "shape": (count,), "typestr": self.TYPES[str(dtype)],
+            "data": (self.inputs + offset, False), "version": 3,
+        }
+        flat = torch.as_tensor(
+            types.SimpleNamespace(__cuda_array_interface__=interface), device="cuda"
+        )
         return (flat if flat.dtype == dtype else flat.view(dtype)).view(tuple(shape))
 
 
@@ -602,11 +711,15 @@ def python_value(kind, value):
 
 
 def described(value, codes):
-    """The fields of a WireTensor for an argument; where it is no tensor its value stands in the address."""
+    """The fields of a WireTensor for an argument; where it is no tensor its value stands in the
+    address.
+    """
     empty = (0,) * (2 * MAX_DIMS)
     if isinstance(value, torch.Tensor):
         if value.dim() > MAX_DIMS or value.dtype not in codes or value.layout != torch.strided:
-            raise Unsupported(f"get_inputs gives a tensor of type {value.dtype} with {value.dim()} dimensions")
+            raise Unsupported(
+                f"get_inputs gives a tensor of type {value.dtype} with {value.dim()} dimensions"
+            )
         fill = (0,) * (MAX_DIMS - value.dim())
         return (0, codes[value.dtype], value.dim(), *value.shape, *fill, *((0,) * MAX_DIMS))
     if value is None:
@@ -617,15 +730,21 @@ def described(value, codes):
         return (struct.unpack("=Q", struct.pack("=q", value))[0], PY_INT, 0, *empty)
     if isinstance(value, float):
         return (struct.unpack("=Q", struct.pack("=d", value))[0], PY_FLOAT, 0, *empty)
-    raise Unsupported(f"get_inputs gives a {type(value).__name__}; tensors, numbers and None are supported")
+    raise Unsupported(
+        f"get_inputs gives a {type(value).__name__}; tensors, numbers and None are supported"
+    )
 
 
 def bytes_of(values):
-    return sum(value.numel() * value.element_size() for value in values if isinstance(value, torch.Tensor))
+    return sum(
+        value.numel() * value.element_size() for value in values if isinstance(value, torch.Tensor)
+    )
 
 
 def nothing(likes):
-    """A module that gives new tensors of these shapes and types and does no work: what any module takes at least."""
+    """A module that gives new tensors of these shapes and types and does no work: what any module
+    takes at least.
+    """
     class Nothing(torch.nn.Module):
         def forward(self, *inputs):
             made = [torch.empty(shape, dtype=dtype, device="cuda") for shape, dtype in likes]
@@ -665,9 +784,14 @@ def flatten(result):
 
 def is_fault(error):
     """Whether a kernel ended by a fault, after which nothing works on the GPU any more."""
-    return isinstance(error, RuntimeError) and any(text in str(error) for text in (
-        "illegal memory access", "misaligned address", "illegal instruction", "device-side assert", "unspecified launch failure",
-        "hardware stack error", "invalid program counter"))
+    return isinstance(error, RuntimeError) and any(
+        text in str(error)
+        for text in (
+            "illegal memory access", "misaligned address", "illegal instruction",
+            "device-side assert", "unspecified launch failure", "hardware stack error",
+            "invalid program counter",
+        )
+    )
 
 
 def become_executor(zygote, fds, guard, libdir, data_bytes, pool, builds):
@@ -684,21 +808,30 @@ def become_executor(zygote, fds, guard, libdir, data_bytes, pool, builds):
 
 
 def limit_build(device, data_bytes):
-    """What a candidate and its compilers get: processes, not without end, and for each at least the memory of a compiler."""
+    """What a candidate and its compilers get: processes, not without end, and for each at least the
+    memory of a compiler.
+    """
     if device == "cuda" and os.environ.get("CUDA_VISIBLE_DEVICES") != "":
         # what the driver takes is not the code's
         torch.empty(1, device=device)
     data_bytes = max(data_bytes, BUILD_DATA_BYTES)
-    limits = {resource.RLIMIT_NPROC: BUILD_PROCESSES, resource.RLIMIT_DATA: own_data_bytes() + data_bytes}
+    limits = {
+        resource.RLIMIT_NPROC: BUILD_PROCESSES,
+        resource.RLIMIT_DATA: own_data_bytes() + data_bytes,
+    }
     if device == "cpu":
         with open("/proc/self/statm") as statm:
-            limits[resource.RLIMIT_AS] = int(statm.read().split()[0]) * mmap.PAGESIZE + data_bytes + SPARE_BYTES
+            limits[resource.RLIMIT_AS] = (
+                int(statm.read().split()[0]) * mmap.PAGESIZE + data_bytes + SPARE_BYTES
+            )
     for limit, value in limits.items():
         resource.setrlimit(limit, (value, value))
 
 
 def load_part(libdir, name):
-    """A module beside this one, which an interpreter that is apart from its environment does not find by itself."""
+    """A module beside this one, which an interpreter that is apart from its environment does not
+    find by itself.
+    """
     spec = importlib.util.spec_from_file_location(name, os.path.join(libdir, name + ".py"))
     part = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(part)
@@ -706,7 +839,9 @@ def load_part(libdir, name):
 
 
 def build(source_fd, device, data_bytes, libdir):
-    """Runs one side's code once where it may start compilers, so that what it compiles of itself lies in the folders of the environment."""
+    """Runs one side's code once where it may start compilers, so that what it compiles of itself
+    lies in the folders of the environment.
+    """
     limit_build(device, data_bytes)
     torch.set_grad_enabled(False)
     task_source, code = read_sources(source_fd)
@@ -717,11 +852,15 @@ def build(source_fd, device, data_bytes, libdir):
             builds.note_instructions()
         task = make_module("task", task_source)
         arguments, keywords = init_arguments(task)
-        model = (make_module("candidate", code).ModelNew if code else task.Model)(*arguments, **keywords)
+        model = (make_module("candidate", code).ModelNew if code else task.Model)(
+            *arguments, **keywords
+        )
         if os.environ.get("CUDA_VISIBLE_DEVICES") == "":
             return 0
         inputs = task.get_inputs()
-        inputs = [value.to(device) if isinstance(value, torch.Tensor) else value for value in inputs]
+        inputs = [
+            value.to(device) if isinstance(value, torch.Tensor) else value for value in inputs
+        ]
         if isinstance(model, torch.nn.Module):
             model.to(device)
         for _ in range(2):
@@ -735,15 +874,23 @@ def build(source_fd, device, data_bytes, libdir):
             return 1
         # the compilers' words, without the commands and what else was printed
         os.ftruncate(1, 0)
-        print("\n".join(line for line in explain(error).splitlines() if len(line) < 300), flush=True)
+        print(
+            "\n".join(line for line in explain(error).splitlines() if len(line) < 300), flush=True
+        )
         return BUILD_FAILED
     return 0
 
 
 def open_cudnn():
-    """Before any fork: cuDNN opens its other libraries when it is first used, which takes a tenth of a second in each process."""
+    """Before any fork: cuDNN opens its other libraries when it is first used, which takes a tenth
+    of a second in each process.
+    """
     with open("/proc/self/maps") as maps:
-        found = {os.path.realpath(line.split(maxsplit=5)[5].rstrip()) for line in maps if "/libcudnn.so." in line}
+        found = {
+            os.path.realpath(line.split(maxsplit=5)[5].rstrip())
+            for line in maps
+            if "/libcudnn.so." in line
+        }
     for folder in {os.path.dirname(path) for path in found}:
         for name in sorted(os.listdir(folder)):
             if name.startswith("libcudnn_") and ".so." in name:
@@ -766,13 +913,15 @@ def main():
     os.dup2(4, FD_FILTER)
     os.close(4)
     guard = load_guard(libdir)
-    # preloaded already, so that PyTorch finds its cudaMalloc first; CUDA itself is left to the forks
+    # preloaded already, so that PyTorch finds its cudaMalloc first; CUDA itself is left to the
+    # forks
     pool = ctypes.CDLL(os.path.join(libdir, "libcudal1pool.so")) if sys.argv[4] == "cuda" else None
     if guard.cudal1_guard_read() != 0:
         sys.exit("exec_torch: no system call filters")
     if pool:
         open_cudnn()
-    # an executor runs as the same user as its parent and as later executors of the other side: none may write another's memory
+    # an executor runs as the same user as its parent and as later executors of the other side: none
+    # may write another's memory
     if os.getpid() == 1 and ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
         sys.exit("exec_torch: memory can't be closed to other processes")
     torch.set_num_threads(cores)

@@ -1,7 +1,9 @@
-"""What an interpreter is told before it forks executors of code that compiles itself, so that they find what a build left (build.c).
+"""What an interpreter is told before it forks executors of code that compiles itself, so that they
+find what a build left (build.c).
 
-Nothing may be compiled or written there any more, and nobody may ask for a GPU before a fork: compilers' versions, locks and
-folders, which extensions, Triton and torch.compile want before they look anything up, are answered here.
+Nothing may be compiled or written there any more, and nobody may ask for a GPU before a fork:
+compilers' versions, locks and folders, which extensions, Triton and torch.compile want before they
+look anything up, are answered here.
 """
 import hashlib
 import importlib
@@ -17,7 +19,9 @@ NOTE_BYTES = 1 << 16
 
 
 def use_built():
-    """Before any fork: extensions are loaded as they were built, and Triton asks its compiler's version while it may start one."""
+    """Before any fork: extensions are loaded as they were built, and Triton asks its compiler's
+    version while it may start one.
+    """
     # the import asks whether there is a GPU, and whoever asks CUDA before a fork has none after it
     asked = torch.cuda.is_available
     torch.cuda.is_available = lambda: True
@@ -53,9 +57,13 @@ def use_built():
 
 
 def remember_triton():
-    """What each process would ask before it looks a kernel up, and remember: a hash of Triton's own 400 MB, folders, versions."""
-    questions = [("triton.runtime.cache", "triton_key"), ("triton.compiler.compiler", "triton_key"), ("triton.runtime.build", "platform_key"),
-                 ("triton.backends.nvidia.driver", "libcuda_dirs")]
+    """What each process would ask before it looks a kernel up, and remember: a hash of Triton's own
+    400 MB, folders, versions.
+    """
+    questions = [
+        ("triton.runtime.cache", "triton_key"), ("triton.compiler.compiler", "triton_key"),
+        ("triton.runtime.build", "platform_key"), ("triton.backends.nvidia.driver", "libcuda_dirs"),
+    ]
     arch = os.environ.get("TORCH_CUDA_ARCH_LIST", "").replace(".", "")
     if arch:
         questions.append(("triton.backends.nvidia.compiler", "get_ptxas_version", int(arch)))
@@ -73,7 +81,9 @@ def own_place(place):
 
 
 def use_own():
-    """In a candidate's process, before its code: it finds what it compiled itself. Until then the environment names the reference's folder."""
+    """In a candidate's process, before its code: it finds what it compiled itself. Until then the
+    environment names the reference's folder.
+    """
     if "CUDAL1_BUILT" in os.environ:
         reference = os.path.dirname(os.environ["TORCH_EXTENSIONS_DIR"])
         for name, place in list(os.environ.items()):
@@ -102,15 +112,19 @@ class NoLock:
 
 
 def use_compiled():
-    """
-    Before any fork, for torch.compile: it wants a folder for files that come and go, locks, and to know its compilers, before it looks up
-    what it compiled. None of that may ask for a GPU, which no fork could use then.
+    """Before any fork, for torch.compile: it wants a folder for files that come and go, locks, and
+    to know its compilers, before it looks up what it compiled. None of that may ask for a GPU,
+    which no fork could use then.
     """
     def refuse(*arguments, **keywords):
         raise RuntimeError("not before a fork")
 
     asked = torch.cuda.is_available, torch.cuda.device_count, torch.cuda._lazy_init
-    torch.cuda.is_available, torch.cuda.device_count, torch.cuda._lazy_init = lambda: True, lambda: 1, refuse
+    torch.cuda.is_available, torch.cuda.device_count, torch.cuda._lazy_init = (
+        lambda: True,
+        lambda: 1,
+        refuse,
+    )
     tempfile.tempdir = "/"
     for attempt in (leave_headers, import_compiler, remember_compilers):
         try:
@@ -122,7 +136,9 @@ def use_compiled():
 
 
 def leave_headers():
-    """Headers of generated C++ aren't compiled ahead: a compiler would be asked for them before what was compiled is looked up."""
+    """Headers of generated C++ aren't compiled ahead: a compiler would be asked for them before
+    what was compiled is looked up.
+    """
     config = importlib.import_module("torch._inductor.config")
     if hasattr(config, "cpp_cache_precompile_headers"):
         config.cpp_cache_precompile_headers = False
@@ -131,11 +147,17 @@ def leave_headers():
 def import_compiler():
     # writes a module to a file as it is imported, of which nothing is wanted here
     remote = types.ModuleType("torch.distributed.nn.jit.instantiator")
-    remote.instantiate_scriptable_remote_module_template = remote.instantiate_non_scriptable_remote_module_template = lambda *arguments: None
+    remote.instantiate_scriptable_remote_module_template = (
+        remote.instantiate_non_scriptable_remote_module_template
+    ) = lambda *arguments: None
     sys.modules.setdefault(remote.__name__, remote)
     importlib.import_module("torch._dynamo")
     importlib.import_module("torch._inductor.compile_fx")
-    for name in ("filelock", "torch.utils._filelock", *(name for name in sys.modules if name.startswith("torch._inductor"))):
+    for name in (
+        "filelock",
+        "torch.utils._filelock",
+        *(name for name in sys.modules if name.startswith("torch._inductor")),
+    ):
         module = sys.modules.get(name)
         if hasattr(module, "FileLock"):
             module.FileLock = NoLock
@@ -153,11 +175,17 @@ def note_of_instructions(folder):
 
 def question(instructions, code):
     """Whether a processor has certain instructions, as PyTorch asks it."""
-    return [str(instructions), str(getattr(instructions, "_arch_flags", "")), hashlib.sha256(code.encode()).hexdigest()]
+    return [
+        str(instructions),
+        str(getattr(instructions, "_arch_flags", "")),
+        hashlib.sha256(code.encode()).hexdigest(),
+    ]
 
 
 def note_instructions():
-    """In a build: which instructions code may use is found out by compiling some, and by a program that loads it. The answers are kept."""
+    """In a build: which instructions code may use is found out by compiling some, and by a program
+    that loads it. The answers are kept.
+    """
     try:
         vectors = importlib.import_module("torch._inductor.cpu_vec_isa").VecISA
     except ImportError:
@@ -175,9 +203,9 @@ def note_instructions():
 
 
 def remember_instructions():
-    """
-    Before any fork, when the build has left its answers. PyTorch itself would load again what was compiled for it; but that is the candidate's by now, and
-    would run beside the reference, where no filter keeps it from that.
+    """Before any fork, when the build has left its answers. PyTorch itself would load again what
+    was compiled for it; but that is the candidate's by now, and would run beside the reference,
+    where no filter keeps it from that.
     """
     def refuse(*arguments, **keywords):
         raise RuntimeError("not here")
@@ -190,13 +218,19 @@ def remember_instructions():
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
     try:
         # whatever a candidate has put in its place, nobody waits for it
-        with open(note_of_instructions(folder), opener=lambda path, flags: os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)) as note:
+        with open(
+            note_of_instructions(folder),
+            opener=lambda path, flags: os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK),
+        ) as note:
             answers = [json.loads(line) for line in note.read(NOTE_BYTES).splitlines()]
         instructions = importlib.import_module("torch._inductor.cpu_vec_isa")
         ask = instructions.VecISA.check_build
         builder = importlib.import_module("torch._inductor.cpp_builder").CppBuilder
         # for what else is asked on the way, of compilers, and remembered
-        instructions.VecISA.check_build = lambda self, code: (ask(self, code), [question(self, code), True] in answers)[1]
+        instructions.VecISA.check_build = lambda self, code: (
+            ask(self, code),
+            [question(self, code), True] in answers,
+        )[1]
         instructions.subprocess = types.SimpleNamespace(check_call=lambda *arguments, **keywords: 0)
         compile_code, builder.build = builder.build, refuse
         try:

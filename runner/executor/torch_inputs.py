@@ -1,9 +1,9 @@
 """Random numbers for a task's get_inputs, in the process that runs nothing else.
 
-A candidate sees its inputs, and what PyTorch's, NumPy's and Python's own generators give next follows
-from what they gave. So arrays on a CPU come from the supervisor's cipher (random.c), each by a key of
-its own. What is left to PyTorch's generator is drawn from a new state each time, all of it from the
-cipher. On a GPU that generator counts and has a key: it gets a new seed of 64 bits.
+A candidate sees its inputs, and what PyTorch's, NumPy's and Python's own generators give next
+follows from what they gave. So arrays on a CPU come from the supervisor's cipher (random.c), each
+by a key of its own. What is left to PyTorch's generator is drawn from a new state each time, all of
+it from the cipher. On a GPU that generator counts and has a key: it gets a new seed of 64 bits.
 """
 import ctypes
 import math
@@ -26,8 +26,10 @@ EXACT = 1 << 53
 DRAWING = ("alpha_dropout", "bernoulli", "binomial", "dropout", "feature_alpha_dropout",
            "feature_dropout", "multinomial", "normal", "poisson", "rand_like", "randint_like",
            "randn_like", "randperm", "rrelu")
-DRAWING_METHODS = ("bernoulli", "bernoulli_", "cauchy_", "exponential_", "geometric_", "log_normal_",
-                   "multinomial", "normal_", "random_", "uniform_")
+DRAWING_METHODS = (
+    "bernoulli", "bernoulli_", "cauchy_", "exponential_", "geometric_", "log_normal_",
+    "multinomial", "normal_", "random_", "uniform_",
+)
 # of at::CPUGeneratorImpl's state: its bytes, and where in words of 64 bits the 624 of the Mersenne
 # Twister lie
 STATE_BYTES, STATE_FROM, STATE_TO = 5056, 3, 627
@@ -90,7 +92,7 @@ class CipherRandom:
     def renew(self):
         if self.state.numel() == STATE_BYTES:
             words = self.state.view(torch.int64)[STATE_FROM:STATE_TO]
-            self.fill(words.data_ptr(), words.numel(), INTEGERS[torch.int64], INTEGER, 0, 2 ** 32 - 1)
+            self.fill(words.data_ptr(), words.numel(), INTEGERS[torch.int64], INTEGER, 0, 2**32 - 1)
             torch.set_rng_state(self.state)
         else:
             self.reseed(self.guard.cudal1_guard_next())
@@ -169,7 +171,9 @@ class Numbers(random.Random):
 
 
 class BatchedRandom:
-    """Random arrays on a GPU, made at once for many slots: a launch takes longer than a small array."""
+    """Random arrays on a GPU, made at once for many slots: a launch takes longer than a small
+    array.
+    """
 
     def __init__(self, device, cpu=None):
         self.device = device
