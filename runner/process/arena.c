@@ -50,7 +50,8 @@ shared_memory(const char *name, size_t bytes, int seals, void **address)
 	*address = NULL;
 	if (fd < 0)
 		return -1;
-	if (ftruncate(fd, (off_t) bytes) != 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | seals) != 0)
+	if (ftruncate(fd, (off_t) bytes) != 0
+		|| fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | seals) != 0)
 	{
 		close(fd);
 		return -1;
@@ -68,23 +69,30 @@ shared_memory(const char *name, size_t bytes, int seals, void **address)
 }
 
 bool
-arena_create(Arena *arena, uint32_t slots, size_t input_slot_bytes, size_t output_slot_bytes, bool inputs_writable)
+arena_create(Arena *arena, uint32_t slots, size_t input_slot_bytes, size_t output_slot_bytes,
+			 bool inputs_writable)
 {
 	arena_init(arena);
 	arena->slots = slots;
 	arena->input_slot_bytes = input_slot_bytes;
 	arena->output_slot_bytes = output_slot_bytes;
-	arena->inputs_fd = shared_memory("inputs", slots * input_slot_bytes, 0, (void **) &arena->inputs);
-	arena->outputs_fd = shared_memory("outputs", slots * output_slot_bytes, 0, (void **) &arena->outputs);
-	arena->master_fd = shared_memory("master", slots * input_slot_bytes, 0, (void **) &arena->master);
+	arena->inputs_fd = shared_memory("inputs", slots * input_slot_bytes, 0,
+									 (void **) &arena->inputs);
+	arena->outputs_fd = shared_memory("outputs", slots * output_slot_bytes, 0,
+									  (void **) &arena->outputs);
+	arena->master_fd = shared_memory("master", slots * input_slot_bytes, 0,
+									 (void **) &arena->master);
 	if (arena->inputs_fd < 0 || arena->outputs_fd < 0 || arena->master_fd < 0)
 		return false;
 	/*
-	 * The supervisor's own mapping stays writable; no one else's can become so. And none of this is a candidate's to change, who
-	 * could keep the reference from mapping its inputs by a seal of his own.
+	 * The supervisor's own mapping stays writable; no one else's can become so. And none of this is
+	 * a candidate's to change, who could keep the reference from mapping its inputs by a seal of
+	 * his own.
 	 */
-	if (fcntl(arena->inputs_fd, F_ADD_SEALS, (inputs_writable ? 0 : F_SEAL_FUTURE_WRITE) | F_SEAL_SEAL) != 0
-		|| fcntl(arena->outputs_fd, F_ADD_SEALS, F_SEAL_SEAL) != 0 || fcntl(arena->master_fd, F_ADD_SEALS, F_SEAL_SEAL) != 0)
+	if (fcntl(arena->inputs_fd, F_ADD_SEALS,
+			  (inputs_writable ? 0 : F_SEAL_FUTURE_WRITE) | F_SEAL_SEAL) != 0
+		|| fcntl(arena->outputs_fd, F_ADD_SEALS, F_SEAL_SEAL) != 0
+		|| fcntl(arena->master_fd, F_ADD_SEALS, F_SEAL_SEAL) != 0)
 		return false;
 	return true;
 }

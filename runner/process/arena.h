@@ -9,25 +9,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* memory shared with executors: slots of inputs, and of outputs where the executor writes into shared memory */
+/*
+ * memory shared with executors: slots of inputs, and of outputs where the executor writes into
+ * shared memory
+ */
 typedef struct Arena
 {
 	int			inputs_fd;
 	int			outputs_fd;
 	char	   *inputs;
 	char	   *outputs;
-	char	   *master;			/* the inputs as the supervisor made them; never seen by a candidate */
+	/* the inputs as the supervisor made them; never seen by a candidate */
+	char	   *master;
 	int			master_fd;
-	bool		direct;			/* read-only inputs are made in place, not copied from master before each block */
+	/* read-only inputs are made in place, not copied from master before each block */
+	bool		direct;
 	uint32_t	slots;
 	uint32_t	spare;			/* more slots, of the master alone */
 	size_t		input_slot_bytes;
 	size_t		output_slot_bytes;
-	struct GpuArena *gpu;		/* the memory that the descriptors stand for, where it lies on a GPU */
+	/* the memory that the descriptors stand for, where it lies on a GPU */
+	struct GpuArena *gpu;
 	void		(*release) (struct GpuArena *gpu);	/* gives that back; NULL: there is none */
 } Arena;
 
-extern bool arena_create(Arena *arena, uint32_t slots, size_t input_slot_bytes, size_t output_slot_bytes, bool inputs_writable);
+extern bool arena_create(Arena *arena, uint32_t slots, size_t input_slot_bytes,
+						 size_t output_slot_bytes, bool inputs_writable);
 /* no memory yet; arena_destroy does nothing */
 extern void arena_init(Arena *arena);
 extern void arena_destroy(Arena *arena);

@@ -2,10 +2,11 @@
  * executor.c
  *		The supervisor's hold on an executor.
  *
- * An executor is stopped (SIGSTOP, and seen to be stopped, every thread of it) whenever it is not its turn. The clock of a block
- * starts before it is let go and stops when it is seen to be stopped again: candidate code runs only inside the window, so
- * there is no time before the command or after the answer in which work could be hidden, and outputs can be read at
- * leisure from a process that can't change them. A candidate can't fork, so one process is all there is to stop.
+ * An executor is stopped (SIGSTOP, and seen to be stopped, every thread of it) whenever it is not
+ * its turn. The clock of a block starts before it is let go and stops when it is seen to be stopped
+ * again: candidate code runs only inside the window, so there is no time before the command or
+ * after the answer in which work could be hidden, and outputs can be read at leisure from a process
+ * that can't change them. A candidate can't fork, so one process is all there is to stop.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -41,7 +42,8 @@ void
 executor_init(Executor *executor)
 {
 	memset(executor, 0, sizeof(*executor));
-	executor->pidfd = executor->stat_fd = executor->schedstat_fd = executor->sock = executor->log_fd = executor->control_fd = executor->handed = -1;
+	executor->pidfd = executor->stat_fd = executor->schedstat_fd = executor->sock =
+		executor->log_fd = executor->control_fd = executor->handed = -1;
 }
 
 static int
@@ -65,7 +67,8 @@ receive(int sock, WireMessage *message, double deadline, pid_t *pid)
 		int			ready;
 		char		space[CMSG_SPACE(sizeof(struct ucred)) + 64];
 		struct iovec iov = {message, sizeof(*message)};
-		struct msghdr header = {.msg_iov = &iov,.msg_iovlen = 1,.msg_control = space,.msg_controllen = sizeof(space)};
+		struct msghdr header = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = space,
+			.msg_controllen = sizeof(space)};
 		ssize_t		got;
 
 		if (left <= 0 || executor_cancelled)
@@ -96,13 +99,17 @@ receive(int sock, WireMessage *message, double deadline, pid_t *pid)
 	}
 }
 
-/* until a datagram is there or the deadline is over, without going to sleep: a sleeping virtual core takes long to wake */
+/*
+ * until a datagram is there or the deadline is over, without going to sleep: a sleeping virtual
+ * core takes long to wake
+ */
 static void
 watch(int sock, double deadline)
 {
 	char		byte;
 
-	while (recv(sock, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN && clock_now() < deadline)
+	while (recv(sock, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN
+		   && clock_now() < deadline)
 		;
 }
 
@@ -128,14 +135,16 @@ attach(Executor *executor, double seconds)
 }
 
 ExecutorResult
-executor_start(Executor *executor, Sandbox *sandbox, const Arena *arena, int call_fd, int filter_fd, double seconds)
+executor_start(Executor *executor, Sandbox *sandbox, const Arena *arena, int call_fd, int filter_fd,
+			   double seconds)
 {
 	int			pair[2];
 	ExecutorResult result;
 
 	executor_init(executor);
 	executor->log_fd = log_file();
-	executor->control_fd = shared_memory("control", sizeof(WireControl), F_SEAL_SEAL, (void **) &executor->control);
+	executor->control_fd = shared_memory("control", sizeof(WireControl), F_SEAL_SEAL,
+										 (void **) &executor->control);
 	if (executor->log_fd < 0 || executor->control_fd < 0 || socket_pair(pair) != 0)
 		return EXECUTOR_BROKEN;
 	executor->sock = pair[0];
@@ -210,7 +219,8 @@ executor_fork(Executor *executor, Zygote *zygote, const int *fds, int nfds, doub
 	executor_init(executor);
 	executor->zygote = zygote;
 	executor->log_fd = log_file();
-	executor->control_fd = shared_memory("control", sizeof(WireControl), F_SEAL_SEAL, (void **) &executor->control);
+	executor->control_fd = shared_memory("control", sizeof(WireControl), F_SEAL_SEAL,
+										 (void **) &executor->control);
 	if (executor->log_fd < 0 || executor->control_fd < 0 || socket_pair(pair) != 0)
 		return EXECUTOR_BROKEN;
 	executor->sock = pair[0];
@@ -264,7 +274,10 @@ executor_freeze(Executor *executor)
 			continue;
 		if (clock_now() > deadline)
 			return EXECUTOR_BROKEN;
-		/* whoever lets it go on, as batch systems do with all that they stopped, takes back a stop that we have not seen yet */
+		/*
+		 * whoever lets it go on, as batch systems do with all that they stopped, takes back a stop
+		 * that we have not seen yet
+		 */
 		if (clock_now() > again)
 		{
 			syscall(SYS_pidfd_send_signal, executor->pidfd, SIGSTOP, NULL, 0);
@@ -280,7 +293,8 @@ executor_thaw(Executor *executor)
 		return EXECUTOR_OK;
 	executor->frozen = false;
 	stopped_released(executor->pidfd);
-	return syscall(SYS_pidfd_send_signal, executor->pidfd, SIGCONT, NULL, 0) == 0 ? EXECUTOR_OK : EXECUTOR_ENDED;
+	return syscall(SYS_pidfd_send_signal, executor->pidfd, SIGCONT, NULL, 0) == 0 ? EXECUTOR_OK
+		: EXECUTOR_ENDED;
 }
 
 /* how a process ended whose socket fell silent */
@@ -316,8 +330,9 @@ find_end(Executor *executor)
 }
 
 /*
- * What the kernel accounts to a stopped executor. The delay is its first thread's, and grows too while other threads of it have
- * the core: reading_seconds never goes below the CPU time of all of them, so threads gain nothing by it.
+ * What the kernel accounts to a stopped executor. The delay is its first thread's, and grows too
+ * while other threads of it have the core: reading_seconds never goes below the CPU time of all of
+ * them, so threads gain nothing by it.
  */
 static void
 read_usage(const Executor *executor, Reading *reading)
@@ -333,7 +348,8 @@ read_usage(const Executor *executor, Reading *reading)
 		return;
 	n = pread(executor->schedstat_fd, text, sizeof(text) - 1, 0);
 	text[n > 0 ? n : 0] = '\0';
-	if (sscanf(text, "%llu %llu", &running, &waiting) == 2 && clock_gettime(executor->cpu_clock, &cpu) == 0)
+	if (sscanf(text, "%llu %llu", &running, &waiting) == 2
+		&& clock_gettime(executor->cpu_clock, &cpu) == 0)
 	{
 		reading->delay = (double) waiting * 1e-9;
 		reading->cpu = (double) cpu.tv_sec + (double) cpu.tv_nsec * 1e-9;
@@ -379,7 +395,8 @@ static ExecutorResult
 ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed)
 {
 	executor->text[0] = '\0';
-	executor->asked = (WireMessage) {.nonce = random_secret(),.op = op,.count = count,.flags = flags,.seed = seed};
+	executor->asked = (WireMessage) {.nonce = random_secret(), .op = op, .count = count,
+		.flags = flags, .seed = seed};
 	memcpy(executor->asked.secret, &executor->secret, sizeof(executor->asked.secret));
 	if (!send_command(executor))
 		return EXECUTOR_ENDED;
@@ -387,7 +404,8 @@ ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t se
 }
 
 ExecutorResult
-executor_ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed, double timeout)
+executor_ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed,
+			 double timeout)
 {
 	double		start = clock_now();
 	ExecutorResult result;
@@ -417,12 +435,14 @@ judge(Executor *executor, ExecutorResult result, ExecutorResult freeze)
 	}
 	if (result != EXECUTOR_OK || freeze != EXECUTOR_OK)
 		return result != EXECUTOR_OK ? result : freeze;
-	if (executor->answer.nonce != executor->asked.nonce || executor->answer.op != executor->asked.op)
+	if (executor->answer.nonce != executor->asked.nonce
+		|| executor->answer.op != executor->asked.op)
 		return EXECUTOR_FORGED;
 	executor->value = executor->answer.value;
 	if (executor->answer.status == WIRE_OK)
 		return EXECUTOR_OK;
-	text_clean(executor->text, sizeof(executor->text), executor->control->text, sizeof(executor->control->text));
+	text_clean(executor->text, sizeof(executor->text), executor->control->text,
+			   sizeof(executor->control->text));
 	return executor->answer.status == WIRE_UNSUPPORTED ? EXECUTOR_UNSUPPORTED
 		: executor->answer.status == WIRE_FAULTED ? EXECUTOR_FAULTED : EXECUTOR_FAILED;
 }
@@ -451,7 +471,8 @@ executor_settle(Executor *executor, ExecutorResult result)
 }
 
 ExecutorResult
-executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed, double timeout, double *elapsed)
+executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed,
+				 double timeout, double *elapsed)
 {
 	Reading		from,
 				to;
@@ -481,7 +502,10 @@ executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags
 	return judge(executor, result, freeze);
 }
 
-/* waits without sleeping, as a sleeper's core goes cold; false: there is an answer, an end, or no time left */
+/*
+ * waits without sleeping, as a sleeper's core goes cold; false: there is an answer, an end, or no
+ * time left
+ */
 static bool
 await_run(Executor *executor, uint32_t run, double deadline)
 {
@@ -502,7 +526,9 @@ await_run(Executor *executor, uint32_t run, double deadline)
 
 /* opens the gate run by run; whether all of them said that they were done */
 static bool
-step(Executor *executor, uint32_t runs, void (*between) (void *context, uint32_t run, uint32_t runs), void *context, double deadline)
+step(Executor *executor, uint32_t runs, void (*between) (void *context, uint32_t run,
+														 uint32_t runs), void *context,
+	 double deadline)
 {
 	uint32_t	run = 0;
 	double		start = clock_now();
@@ -519,8 +545,9 @@ step(Executor *executor, uint32_t runs, void (*between) (void *context, uint32_t
 }
 
 ExecutorResult
-executor_ask_steps(Executor *executor, uint32_t runs, uint32_t flags, void (*between) (void *context, uint32_t run, uint32_t runs),
-				   void *context, double timeout)
+executor_ask_steps(Executor *executor, uint32_t runs, uint32_t flags,
+				   void (*between) (void *context, uint32_t run, uint32_t runs), void *context,
+				   double timeout)
 {
 	double		deadline = clock_now() + timeout;
 	ExecutorResult result;
@@ -537,7 +564,8 @@ executor_ask_steps(Executor *executor, uint32_t runs, uint32_t flags, void (*bet
 	if (result == EXECUTOR_ENDED)
 		find_end(executor);
 	/* an answer to the block before that to its runs */
-	return result == EXECUTOR_OK && !all && executor->answer.status == WIRE_OK ? EXECUTOR_FORGED : result;
+	return result == EXECUTOR_OK && !all && executor->answer.status == WIRE_OK ? EXECUTOR_FORGED
+		: result;
 }
 
 static bool
@@ -572,7 +600,10 @@ place_of(const WireTensor *tensor, const Tensor *layout, size_t i)
 	return place;
 }
 
-/* a view with wide gaps: piece by piece, so that a small output of a large array costs little, wherever the code says it is */
+/*
+ * a view with wide gaps: piece by piece, so that a small output of a large array costs little,
+ * wherever the code says it is
+ */
 static bool
 read_pieces(pid_t pid, const WireTensor *tensor, const Tensor *layout, size_t piece, char *out)
 {
@@ -586,7 +617,10 @@ read_pieces(pid_t pid, const WireTensor *tensor, const Tensor *layout, size_t pi
 		struct iovec local = {out + done * piece * size, n * piece * size};
 
 		for (size_t i = 0; i < n; i++)
-			remote[i] = (struct iovec) {(void *) (uintptr_t) (tensor->address + place_of(tensor, layout, (done + i) * piece) * size), piece * size};
+			remote[i] = (struct iovec) {(void *) (uintptr_t) (tensor->address
+															  + place_of(tensor, layout,
+																		 (done + i) * piece)
+															  * size), piece * size};
 		if (process_vm_readv(pid, &local, 1, remote, n, 0) != (ssize_t) local.iov_len)
 			return false;
 		done += n;
@@ -594,7 +628,9 @@ read_pieces(pid_t pid, const WireTensor *tensor, const Tensor *layout, size_t pi
 	return true;
 }
 
-/* piece: elements that follow each other; span: elements from the first to the last; false: no view */
+/*
+ * piece: elements that follow each other; span: elements from the first to the last; false: no view
+ */
 static bool
 is_view(const WireTensor *tensor, const Tensor *layout, size_t *piece, uint64_t *span)
 {
@@ -655,9 +691,11 @@ executor_read_tensor(Executor *executor, const WireTensor *tensor, const Tensor 
 	if (!is_view(tensor, layout, &piece, &span))
 		return EXECUTOR_FORGED;
 	if (piece == layout->elements)
-		return read_memory(executor->pid, tensor->address, out, layout->bytes) ? EXECUTOR_OK : EXECUTOR_FORGED;
+		return read_memory(executor->pid, tensor->address, out, layout->bytes) ? EXECUTOR_OK
+			: EXECUTOR_FORGED;
 	if (span > 4 * layout->elements + (1 << 16))
-		return read_pieces(executor->pid, tensor, layout, piece, out) ? EXECUTOR_OK : EXECUTOR_FORGED;
+		return read_pieces(executor->pid, tensor, layout, piece, out) ? EXECUTOR_OK
+			: EXECUTOR_FORGED;
 	/* a view with narrow gaps, or a turned one: all between its ends once, gathered here */
 	memory = malloc(span * size);
 	if (!memory)
@@ -694,7 +732,10 @@ executor_end(Executor *executor)
 		sandbox_end(executor->sandbox);
 	if (executor->zygote && executor->pidfd >= 0 && !executor->ended)
 		find_end(executor);
-	/* what the kernel takes from a dying process, a GPU's context above all, takes time that is nobody's who comes next */
+	/*
+	 * what the kernel takes from a dying process, a GPU's context above all, takes time that is
+	 * nobody's who comes next
+	 */
 	if (executor->pidfd >= 0)
 	{
 		struct pollfd p = {.fd = executor->pidfd,.events = POLLIN};
@@ -709,7 +750,8 @@ executor_end(Executor *executor)
 		free(executor->memory.recent[i]);
 	for (int i = 0; i < 6; i++)
 	{
-		int			fd = (int[]){executor->pidfd, executor->stat_fd, executor->schedstat_fd, executor->sock, executor->log_fd,
+		int			fd = (int[]){executor->pidfd, executor->stat_fd, executor->schedstat_fd,
+			executor->sock, executor->log_fd,
 			executor->control_fd}[i];
 
 		if (fd >= 0)

@@ -1,6 +1,7 @@
 /*
  * executor.h
- *		The supervisor's hold on an executor: start it, freeze and thaw it, have it run, read its outputs.
+ *		The supervisor's hold on an executor: start it, freeze and thaw it, have it run, read its
+ *		outputs.
  */
 #ifndef CUDAL1_EXECUTOR_H
 #define CUDAL1_EXECUTOR_H
@@ -29,7 +30,8 @@ typedef enum ExecutorResult
 	EXECUTOR_TIMEOUT,
 	EXECUTOR_ENDED,				/* the process ended; `wait_status` says how */
 	EXECUTOR_FORGED,			/* a reply that no honest executor sends */
-	EXECUTOR_AWAKE,				/* one that was stopped, this or another, was at work; `intruder` says whose */
+	/* one that was stopped, this or another, was at work; `intruder` says whose */
+	EXECUTOR_AWAKE,
 	EXECUTOR_BROKEN,			/* this host failed, not the code */
 } ExecutorResult;
 
@@ -63,7 +65,8 @@ typedef struct OutputMemory
 
 typedef struct Executor
 {
-	pid_t		sandbox;		/* outermost process of its own sandbox; 0 if forked from a zygote */
+	/* outermost process of its own sandbox; 0 if forked from a zygote */
+	pid_t		sandbox;
 	Zygote	   *zygote;
 	pid_t		pid;			/* as the supervisor sees it */
 	int			pidfd;
@@ -81,9 +84,11 @@ typedef struct Executor
 	bool		intruder;		/* with EXECUTOR_AWAKE: it was of the candidate's side */
 	bool		met;			/* has had a block with runs */
 	double		worked;			/* CPU seconds of its last command; on several cores, all seconds */
-	double		pace;			/* seconds from one gate to the next, in its last block that had gates */
+	/* seconds from one gate to the next, in its last block that had gates */
+	double		pace;
 	bool		attentive;		/* the supervisor has a core to spend on waiting for its answers */
-	bool		idle;			/* it is asked for blocks in which its code is not called, and nothing sent to the GPU */
+	/* it is asked for blocks in which its code is not called, and nothing sent to the GPU */
+	bool		idle;
 	int			handed;			/* a descriptor that goes along with the next command, or -1 */
 	RandomKey	secret;			/* of a generator: drawn for each command */
 	WireMessage asked;
@@ -102,23 +107,31 @@ typedef struct Executor
 extern void executor_init(Executor *executor);
 
 /* the executor gets descriptors 3.. as wire.h says; `code` is appended to argv by the caller */
-extern ExecutorResult executor_start(Executor *executor, Sandbox *sandbox, const Arena *arena, int call_fd, int filter_fd, double seconds);
-/* starts the interpreter; zygote_ready waits until it has imported PyTorch, else `text` is what it printed */
+extern ExecutorResult executor_start(Executor *executor, Sandbox *sandbox, const Arena *arena,
+									 int call_fd, int filter_fd, double seconds);
+/*
+ * starts the interpreter; zygote_ready waits until it has imported PyTorch, else `text` is what it
+ * printed
+ */
 extern ExecutorResult zygote_start(Zygote *zygote, Sandbox *sandbox, int filter_fd);
 extern ExecutorResult zygote_ready(Zygote *zygote, double seconds, char *text, size_t size);
-extern ExecutorResult executor_fork(Executor *executor, Zygote *zygote, const int *fds, int nfds, double seconds);
+extern ExecutorResult executor_fork(Executor *executor, Zygote *zygote, const int *fds, int nfds,
+									double seconds);
 extern void executor_end(Executor *executor);
 extern void zygote_end(Zygote *zygote);
 
 extern ExecutorResult executor_freeze(Executor *executor);
 extern ExecutorResult executor_thaw(Executor *executor);
 
-/* whether all that should be stopped are; every command but executor_ask's looks before its clock starts */
+/*
+ * whether all that should be stopped are; every command but executor_ask's looks before its clock
+ * starts
+ */
 extern ExecutorResult executor_look(Executor *executor);
 
 /*
- * Seconds between two readings, without those in which the executor was ready to run but other processes had its core; never less
- * than the CPU time it used.
+ * Seconds between two readings, without those in which the executor was ready to run but other
+ * processes had its core; never less than the CPU time it used.
  */
 typedef struct Reading
 {
@@ -129,20 +142,31 @@ typedef struct Reading
 
 extern double reading_seconds(const Executor *executor, const Reading *from, const Reading *to);
 
-/* sends a command to a thawed or frozen executor (which it thaws), waits for the reply, leaves it frozen */
-extern ExecutorResult executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed, double timeout,
+/*
+ * sends a command to a thawed or frozen executor (which it thaws), waits for the reply, leaves it
+ * frozen
+ */
+extern ExecutorResult executor_command(Executor *executor, uint32_t op, uint32_t count,
+									   uint32_t flags, uint64_t seed, double timeout,
 									   double *elapsed);
 
 /* the two halves of a command, where something is to be done between the answer and the freeze */
-extern ExecutorResult executor_ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed, double timeout);
+extern ExecutorResult executor_ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags,
+								   uint64_t seed, double timeout);
 
-/* likewise for runs that start one by one, as `flags` say; `between` is called before each, and after the last */
+/*
+ * likewise for runs that start one by one, as `flags` say; `between` is called before each, and
+ * after the last
+ */
 extern ExecutorResult executor_ask_steps(Executor *executor, uint32_t runs, uint32_t flags,
-										 void (*between) (void *context, uint32_t run, uint32_t runs), void *context, double timeout);
+										 void (*between) (void *context, uint32_t run,
+														  uint32_t runs), void *context,
+										 double timeout);
 extern ExecutorResult executor_settle(Executor *executor, ExecutorResult result);
 
 /* copies a run's output, gathered to be contiguous; layout: what is expected */
-extern ExecutorResult executor_read_tensor(Executor *executor, const WireTensor *tensor, const Tensor *layout, void *out);
+extern ExecutorResult executor_read_tensor(Executor *executor, const WireTensor *tensor,
+										   const Tensor *layout, void *out);
 
 /*
  * Where in an output that is not empty `lot` falls: elements that follow each other, up to `most`

@@ -124,7 +124,8 @@ static void
 bwrap_arguments(const Sandbox *sandbox, Arguments *arguments, char *tmp_size, char *filter_number)
 {
 	static const char *const links[] = {"bin", "sbin", "lib", "lib32", "lib64"};
-	static const char *const etc[] = {"/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d"};
+	static const char *const etc[] = {"/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf",
+		"/etc/ld.so.conf.d"};
 	static char link_path[5][8],
 				link_target[5][16];
 
@@ -158,7 +159,10 @@ bwrap_arguments(const Sandbox *sandbox, Arguments *arguments, char *tmp_size, ch
 	{
 		push(arguments, "--proc");
 		push(arguments, "/proc");
-		/* where a process could make itself the last that the kernel ends for its memory; exec-cuda closes that to itself */
+		/*
+		 * where a process could make itself the last that the kernel ends for its memory; exec-cuda
+		 * closes that to itself
+		 */
 		if (sandbox->ndevices == 0)
 		{
 			push(arguments, "--remount-ro");
@@ -187,8 +191,9 @@ bwrap_arguments(const Sandbox *sandbox, Arguments *arguments, char *tmp_size, ch
 		push(arguments, "/tmp");
 	}
 	for (int i = 0; i < sandbox->nbinds; i++)
-		push3(arguments, sandbox->binds[i].writable ? "--bind" : "--ro-bind", sandbox->binds[i].path,
-			  sandbox->binds[i].inside ? sandbox->binds[i].inside : sandbox->binds[i].path);
+		push3(arguments, sandbox->binds[i].writable ? "--bind" : "--ro-bind",
+			  sandbox->binds[i].path, sandbox->binds[i].inside ? sandbox->binds[i].inside
+			  : sandbox->binds[i].path);
 	push3(arguments, "--remount-ro", "/", "--chdir");
 	push(arguments, sandbox->workdir ? sandbox->workdir : "/");
 	for (const char *const *e = sandbox->environment; e && e[0]; e += 2)
@@ -209,7 +214,8 @@ limit(int resource, rlim_t value)
 
 /* between fork and exec: only what is safe in the child of a threaded program */
 static void
-child(const Sandbox *sandbox, const Arguments *arguments, int filter_fd, pid_t parent, char **plain_environment)
+child(const Sandbox *sandbox, const Arguments *arguments, int filter_fd, pid_t parent,
+	  char **plain_environment)
 {
 	int			null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	int			fds[SANDBOX_MAX_FDS + 3];
@@ -296,9 +302,11 @@ sandbox_start(const Sandbox *sandbox)
 	bwrap_arguments(sandbox, &arguments, tmp_size, filter_number);
 	for (const char *const *a = sandbox->argv; *a; a++)
 		push(&arguments, *a);
-	if (!sandbox->unsandboxed && getenv("PATH") && asprintf(&plain[nplain], "PATH=%s", getenv("PATH")) >= 0)
+	if (!sandbox->unsandboxed && getenv("PATH")
+		&& asprintf(&plain[nplain], "PATH=%s", getenv("PATH")) >= 0)
 		nplain++;
-	for (const char *const *e = sandbox->environment; sandbox->unsandboxed && e && e[0] && nplain < 63; e += 2)
+	for (const char *const *e = sandbox->environment; sandbox->unsandboxed && e && e[0]
+		 && nplain < 63; e += 2)
 		if (asprintf(&plain[nplain], "%s=%s", e[0], e[1]) >= 0)
 			nplain++;
 	plain[nplain] = NULL;
@@ -367,7 +375,8 @@ run_and_read(const char *command, char *text, size_t size)
 const char *
 sandbox_version(void)
 {
-	if (version[0] == '\0' && !run_and_read(BWRAP " --version 2>/dev/null", version, sizeof(version)))
+	if (version[0] == '\0' && !run_and_read(BWRAP " --version 2>/dev/null", version,
+											sizeof(version)))
 		strcpy(version, "none");
 	return version;
 }
@@ -399,13 +408,16 @@ process_parent(const char *pid, char *name, size_t size, int *parent)
 }
 
 /*
- * A supervisor killed while bubblewrap was starting leaves bubblewrap's first child behind, which waits for ever for a parent that
- * died before it could ask to die with it. Such a process is known by our options and by a parent that is none of ours.
+ * A supervisor killed while bubblewrap was starting leaves bubblewrap's first child behind, which
+ * waits for ever for a parent that died before it could ask to die with it. Such a process is known
+ * by our options and by a parent that is none of ours.
  */
 void
 sandbox_sweep(void)
 {
-	static const char options[] = "bwrap\0--unshare-all\0--unshare-user\0--disable-userns\0--die-with-parent\0--new-session\0--clearenv\0"
+	static const char options[] =
+		"bwrap\0--unshare-all\0--unshare-user\0--disable-userns\0--die-with-parent\0"
+		"--new-session\0--clearenv\0"
 		"--cap-drop\0ALL\0--hostname\0sandbox";
 	DIR		   *processes = opendir("/proc");
 	struct dirent *entry;
@@ -423,10 +435,12 @@ sandbox_sweep(void)
 		ssize_t		n;
 
 		if (entry->d_name[0] < '0' || entry->d_name[0] > '9'
-			|| !process_parent(entry->d_name, name, sizeof(name), &parent) || strcmp(name, "bwrap") != 0)
+			|| !process_parent(entry->d_name, name, sizeof(name), &parent)
+			|| strcmp(name, "bwrap") != 0)
 			continue;
 		snprintf(parent_pid, sizeof(parent_pid), "%d", parent);
-		if (!process_parent(parent_pid, name, sizeof(name), &grandparent) || strcmp(name, "bwrap") == 0
+		if (!process_parent(parent_pid, name, sizeof(name), &grandparent)
+			|| strcmp(name, "bwrap") == 0
 			|| strcmp(name, SANDBOX_SUPERVISOR) == 0)
 			continue;
 		snprintf(path, sizeof(path), "/proc/%s/cmdline", entry->d_name);
@@ -434,7 +448,8 @@ sandbox_sweep(void)
 		if (fd < 0)
 			continue;
 		n = read(fd, text, sizeof(text));
-		if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && n == (ssize_t) sizeof(options) && memcmp(text, options, sizeof(options)) == 0)
+		if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && n == (ssize_t) sizeof(options)
+			&& memcmp(text, options, sizeof(options)) == 0)
 			kill((pid_t) atoi(entry->d_name), SIGKILL);
 		close(fd);
 	}
@@ -458,14 +473,16 @@ sandbox_problem(void)
 	pid = sandbox_start(&sandbox);
 	if (pid < 0 || !sandbox_wait(pid, 10, &status))
 	{
-		snprintf(problem, sizeof(problem), "a sandbox does not start: %s", pid < 0 ? strerror(errno) : "no end within 10 s");
+		snprintf(problem, sizeof(problem), "a sandbox does not start: %s",
+				 pid < 0 ? strerror(errno) : "no end within 10 s");
 		sandbox_end(pid);
 		close(null_fd);
 		return problem;
 	}
 	close(null_fd);
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-		return "bubblewrap can't make its namespaces; allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone, "
+		return "bubblewrap can't make its namespaces; allow unprivileged user namespaces (sysctl "
+			"kernel.unprivileged_userns_clone, "
 			"user.max_user_namespaces)";
 	return NULL;
 }

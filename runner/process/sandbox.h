@@ -1,6 +1,7 @@
 /*
  * sandbox.h
- *		Starts a program in a bubblewrap sandbox: no network, no files but the system's and its own, limits, system call filters.
+ *		Starts a program in a bubblewrap sandbox: no network, no files but the system's and its own,
+ *		limits, system call filters.
  */
 #ifndef CUDAL1_SANDBOX_H
 #define CUDAL1_SANDBOX_H
@@ -10,7 +11,10 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* what a supervisor calls its process, whatever its file is called: children of others are what a killed one left */
+/*
+ * what a supervisor calls its process, whatever its file is called: children of others are what a
+ * killed one left
+ */
 #define SANDBOX_SUPERVISOR	"cudal1-measure"
 
 #define SANDBOX_MAX_FDS		8
@@ -21,7 +25,8 @@ typedef struct SandboxBind
 {
 	const char *path;
 	bool		writable;
-	const char *inside;			/* where the code finds it, unless it is unsandboxed; NULL: at the same place */
+	/* where the code finds it, unless it is unsandboxed; NULL: at the same place */
+	const char *inside;
 } SandboxBind;
 
 typedef struct Sandbox
@@ -41,12 +46,17 @@ typedef struct Sandbox
 	size_t		file_bytes;		/* RLIMIT_FSIZE */
 	size_t		data_bytes;		/* RLIMIT_DATA; 0: set by the executor itself */
 	double		cpu_seconds;	/* RLIMIT_CPU; 0: none */
-	bool		no_proc;		/* without a /proc, through which the memory of bubblewrap's own process could be written */
-	bool		first;			/* the program itself is process 1, so that there is no process of bubblewrap's inside */
+	/* without a /proc, through which the memory of bubblewrap's own process could be written */
+	bool		no_proc;
+	/* the program itself is process 1, so that there is no process of bubblewrap's inside */
+	bool		first;
 	bool		unsandboxed;	/* an administrator's choice: limits and filters only */
 } Sandbox;
 
-/* pid of the outermost process (it ends as the program ends, a signal as 128 + its number), or -1 with errno */
+/*
+ * pid of the outermost process (it ends as the program ends, a signal as 128 + its number), or -1
+ * with errno
+ */
 extern pid_t sandbox_start(const Sandbox *sandbox);
 
 /* kills the program and whatever it started, reaps it, returns its wait status */

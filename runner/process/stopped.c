@@ -2,12 +2,15 @@
  * stopped.c
  *		Whether processes that should be stopped are.
  *
- * Filters close every way that we know by which a process could have itself woken. This is for those that we don't know: before a block's
- * clock starts, nobody who should be stopped may be found awake, or have used CPU time since it was stopped. Honest code must never be
- * accused, so what is found is looked at again. A process that is being killed is awake for its end. Batch systems and shells wake
- * whatever they had stopped, or are about to end: then the supervisor gets the signal too, and the other side's processes are awake as
- * well. And a stopped process is charged some microseconds for leaving its core, or a time slice where the host of a virtual machine
- * takes the core away in that moment: so CPU time counts only when it comes up several times.
+ * Filters close every way that we know by which a process could have itself woken. This is for
+ * those that we don't know: before a block's clock starts, nobody who should be stopped may be
+ * found awake, or have used CPU time since it was stopped. Honest code must never be accused, so
+ * what is found is looked at again. A process that is being killed is awake for its end. Batch
+ * systems and shells wake whatever they had stopped, or are about to end: then the supervisor gets
+ * the signal too, and the other side's processes are awake as well. And a stopped process is
+ * charged some microseconds for leaving its core, or a time slice where the host of a virtual
+ * machine takes the core away in that moment: so CPU time counts only when it comes up several
+ * times.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -25,10 +28,12 @@
 #include "process/stopped.h"
 
 #define MAX_STOPPED		16
-#define WORK_SECONDS	200e-6	/* of CPU time, while stopped, that is more than leaving a core takes */
+/* of CPU time, while stopped, that is more than leaving a core takes */
+#define WORK_SECONDS	200e-6
 #define TIMES			3		/* that it must come up */
 #define WITHIN			64		/* looks */
-#define PATIENCE		0.2		/* seconds, for a process that is being killed to be gone, and for a signal to reach us too */
+/* seconds, for a process that is being killed to be gone, and for a signal to reach us too */
+#define PATIENCE		0.2
 #define SETTLING_READS	1000	/* of a clock that goes on, some hundreds of microseconds */
 #define FLAG_EXITING	0x4		/* PF_EXITING of the kernel */
 
@@ -64,8 +69,9 @@ stopped_look(int stat_fd)
 		return state;
 	text[n] = '\0';
 	end = strrchr(text, ')');
-	if (!end || sscanf(end + 1, " %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld", &state.letter, &flags,
-					   &state.threads) != 3)
+	if (!end || sscanf(end + 1,
+					   " %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld",
+					   &state.letter, &flags, &state.threads) != 3)
 	{
 		state.letter = 0;
 		return state;
@@ -137,12 +143,14 @@ used(const Stopped *s)
 {
 	struct timespec t;
 
-	return s->clocked && clock_gettime(s->clock, &t) == 0 ? (double) t.tv_sec + (double) t.tv_nsec * 1e-9 : 0;
+	return s->clocked && clock_gettime(s->clock, &t) == 0 ? (double) t.tv_sec + (double) t.tv_nsec
+		* 1e-9 : 0;
 }
 
 /*
- * A process is seen to be stopped before it has left its core, and uses time until it has; where others' machines share the host, that core
- * may be taken away just then, for milliseconds. Once the clock stands still it has left.
+ * A process is seen to be stopped before it has left its core, and uses time until it has; where
+ * others' machines share the host, that core may be taken away just then, for milliseconds. Once
+ * the clock stands still it has left.
  */
 static double
 used_at_rest(const Stopped *s)
@@ -284,5 +292,6 @@ stopped_check(void)
 			all[i].times = 0;
 		return STOPPED_ALL;
 	}
-	return guilty[true] ? STOPPED_NOT_CANDIDATE : guilty[false] ? STOPPED_NOT_REFERENCE : STOPPED_ALL;
+	return guilty[true] ? STOPPED_NOT_CANDIDATE : guilty[false] ? STOPPED_NOT_REFERENCE
+		: STOPPED_ALL;
 }

@@ -23,7 +23,10 @@ extern ProcessState stopped_look(int stat_fd);
 /* whether every thread of a process is stopped, or at its end */
 extern bool stopped_threads(pid_t pid);
 
-/* a process was seen to be stopped, and should stay so; it is let go; it is ended. Of the same one, by its descriptor, again and again */
+/*
+ * a process was seen to be stopped, and should stay so; it is let go; it is ended. Of the same one,
+ * by its descriptor, again and again
+ */
 extern void stopped_noted(int pidfd, int stat_fd, pid_t pid, bool hostile);
 extern void stopped_released(int pidfd);
 extern void stopped_ended(int pidfd);
@@ -36,8 +39,8 @@ typedef enum StoppedVerdict
 } StoppedVerdict;
 
 /*
- * Whether those that were noted and not let go have been stopped all the time. Takes about 10 us for each. One that someone outside has
- * woken, who wakes all, is stopped again.
+ * Whether those that were noted and not let go have been stopped all the time. Takes about 10 us
+ * for each. One that someone outside has woken, who wakes all, is stopped again.
  */
 extern StoppedVerdict stopped_check(void);
 
