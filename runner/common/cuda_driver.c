@@ -1,6 +1,7 @@
 /*
  * cuda_driver.c
- *		Finds the CUDA driver at run time; for the supervisor, exec-cuda and the memory pool of PyTorch executors alike.
+ *		Finds the CUDA driver at run time; for the supervisor, exec-cuda and the memory pool of
+ *		PyTorch executors alike.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -14,7 +15,8 @@
 /* a login that clears the environment loses the run path that containers set */
 static const char *const libraries[] = {
 	"libcuda.so.1", "/usr/local/nvidia/lib64/libcuda.so.1", "/usr/local/nvidia/lib/libcuda.so.1",
-	"/usr/lib/x86_64-linux-gnu/libcuda.so.1", "/usr/lib64/libcuda.so.1", "/run/opengl-driver/lib/libcuda.so.1",
+	"/usr/lib/x86_64-linux-gnu/libcuda.so.1", "/usr/lib64/libcuda.so.1",
+	"/run/opengl-driver/lib/libcuda.so.1",
 	"/usr/lib/wsl/lib/libcuda.so.1", NULL
 };
 
@@ -67,12 +69,16 @@ cuda_driver_error(const CuDriver *driver, CuResult error, char *text, size_t siz
 bool
 cuda_driver_is_fault(CuResult error)
 {
-	/* from illegal address to launch failure: CUDA_ERROR_ILLEGAL_ADDRESS 700, ASSERT 710, HARDWARE_STACK_ERROR 714, ... LAUNCH_FAILED 719 */
+	/*
+	 * from illegal address to launch failure: CUDA_ERROR_ILLEGAL_ADDRESS 700, ASSERT 710,
+	 * HARDWARE_STACK_ERROR 714, ... LAUNCH_FAILED 719
+	 */
 	return error == 700 || error == 702 || error == 710 || (error >= 714 && error <= 719);
 }
 
 CuResult
-cuda_driver_import(const CuDriver *driver, CuDevice device, int fd, size_t bytes, CuAddress *address)
+cuda_driver_import(const CuDriver *driver, CuDevice device, int fd, size_t bytes,
+				   CuAddress *address)
 {
 	CuHandle	handle;
 	CuAccess	access = {.location = {1, device},.flags = 3};

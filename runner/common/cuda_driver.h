@@ -2,8 +2,9 @@
  * cuda_driver.h
  *		The part of the CUDA driver's interface that is used here, resolved at run time.
  *
- * No header and no library of NVIDIA's is needed to build, and a machine without a driver builds and runs the same: it has no
- * such devices. Names and layouts are those of the driver's stable ABI (its versioned symbols).
+ * No header and no library of NVIDIA's is needed to build, and a machine without a driver builds
+ * and runs the same: it has no such devices. Names and layouts are those of the driver's stable ABI
+ * (its versioned symbols).
  */
 #ifndef CUDAL1_CUDA_DRIVER_H
 #define CUDAL1_CUDA_DRIVER_H
@@ -97,14 +98,18 @@ typedef struct CuCopy
 	X(MemFree, "_v2", (CuAddress address)) \
 	X(MemHostAlloc, "", (void **address, size_t bytes, unsigned int flags)) \
 	X(MemFreeHost, "", (void *address)) \
-	X(MemCreate, "", (CuHandle *handle, size_t bytes, const CuAllocation *allocation, unsigned long long flags)) \
+	X(MemCreate, "", (CuHandle *handle, size_t bytes, const CuAllocation *allocation, \
+					  unsigned long long flags)) \
 	X(MemRelease, "", (CuHandle handle)) \
-	X(MemAddressReserve, "", (CuAddress *address, size_t bytes, size_t alignment, CuAddress wish, unsigned long long flags)) \
+	X(MemAddressReserve, "", (CuAddress *address, size_t bytes, size_t alignment, CuAddress wish, \
+							  unsigned long long flags)) \
 	X(MemAddressFree, "", (CuAddress address, size_t bytes)) \
-	X(MemMap, "", (CuAddress address, size_t bytes, size_t offset, CuHandle handle, unsigned long long flags)) \
+	X(MemMap, "", (CuAddress address, size_t bytes, size_t offset, CuHandle handle, \
+				   unsigned long long flags)) \
 	X(MemUnmap, "", (CuAddress address, size_t bytes)) \
 	X(MemSetAccess, "", (CuAddress address, size_t bytes, const CuAccess *access, size_t count)) \
-	X(MemExportToShareableHandle, "", (void *shareable, CuHandle handle, int type, unsigned long long flags)) \
+	X(MemExportToShareableHandle, "", (void *shareable, CuHandle handle, int type, \
+									  unsigned long long flags)) \
 	X(MemImportFromShareableHandle, "", (CuHandle *handle, void *shareable, int type)) \
 	X(MemcpyHtoD, "_v2", (CuAddress to, const void *from, size_t bytes)) \
 	X(MemcpyDtoH, "_v2", (void *to, CuAddress from, size_t bytes)) \
@@ -115,8 +120,9 @@ typedef struct CuCopy
 	X(MemsetD8, "_v2", (CuAddress to, unsigned char value, size_t n)) \
 	X(ModuleLoadData, "", (CuModuleRef *module, const void *image)) \
 	X(ModuleGetFunction, "", (CuFunctionRef *function, CuModuleRef module, const char *name)) \
-	X(LaunchKernel, "", (CuFunctionRef function, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx, unsigned int by, \
-						 unsigned int bz, unsigned int shared, CuStreamRef stream, void **parameters, void **extra)) \
+	X(LaunchKernel, "", (CuFunctionRef function, unsigned int gx, unsigned int gy, \
+						 unsigned int gz, unsigned int bx, unsigned int by, unsigned int bz, \
+						 unsigned int shared, CuStreamRef stream, void **parameters, void **extra)) \
 	X(GetErrorString, "", (CuResult error, const char **text)) \
 	X(GetErrorName, "", (CuResult error, const char **text))
 
@@ -139,6 +145,7 @@ extern void cuda_driver_error(const CuDriver *driver, CuResult error, char *text
 extern bool cuda_driver_is_fault(CuResult error);
 
 /* maps an exported allocation of so many bytes into this process; 0 or an error */
-extern CuResult cuda_driver_import(const CuDriver *driver, CuDevice device, int fd, size_t bytes, CuAddress *address);
+extern CuResult cuda_driver_import(const CuDriver *driver, CuDevice device, int fd, size_t bytes,
+								   CuAddress *address);
 
 #endif							/* CUDAL1_CUDA_DRIVER_H */

@@ -49,7 +49,7 @@ typedef enum RandomInit
  * n elements of a type (WireDtype). From any of them the others, and the key, are as hard to tell
  * as the cipher's stream. The same key gives the same elements on every processor.
  */
-extern void random_fill(void *out, uint32_t dtype, size_t n, RandomInit init, double low, double high,
-						const RandomKey *key);
+extern void random_fill(void *out, uint32_t dtype, size_t n, RandomInit init, double low,
+						double high, const RandomKey *key);
 
 #endif							/* CUDAL1_RANDOM_H */

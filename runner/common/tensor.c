@@ -2,8 +2,8 @@
  * tensor.c
  *		Element types, layouts, and the comparison of outputs.
  *
- * The tolerance scales with the expected output, so that an output of zeros does not pass for one whose values are all
- * below an absolute tolerance.
+ * The tolerance scales with the expected output, so that an output of zeros does not pass for one
+ * whose values are all below an absolute tolerance.
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +21,9 @@ typedef struct DtypeEntry
 	double		atol;
 } DtypeEntry;
 
-/* defaults: a few hundred roundings of the type, relative to the element and to the output's scale */
+/*
+ * defaults: a few hundred roundings of the type, relative to the element and to the output's scale
+ */
 static const DtypeEntry dtypes[] = {
 	{WIRE_FLOAT64, "float64", 8, true, 1e-7, 1e-8},
 	{WIRE_FLOAT32, "float32", 4, true, 1e-3, 1e-4},
@@ -194,11 +196,13 @@ tensor_finish(Tensor *tensor)
 		return false;
 	for (uint32_t i = 0; i < tensor->ndim; i++)
 	{
-		if (tensor->shape[i] < 0 || __builtin_mul_overflow(elements, (size_t) tensor->shape[i], &elements))
+		if (tensor->shape[i] < 0 || __builtin_mul_overflow(elements, (size_t) tensor->shape[i],
+														   &elements))
 			return false;
 	}
 	tensor->elements = elements;
-	return !__builtin_mul_overflow(elements, tensor_dtype_size(tensor->dtype), &tensor->bytes) && tensor->bytes <= TENSOR_MAX_BYTES;
+	return !__builtin_mul_overflow(elements, tensor_dtype_size(tensor->dtype), &tensor->bytes)
+		&& tensor->bytes <= TENSOR_MAX_BYTES;
 }
 
 bool
@@ -209,7 +213,8 @@ tensor_span(const Tensor *layout, const int64_t *stride, uint64_t *span)
 	{
 		uint64_t	reach;
 
-		if (stride[d] < 0 || __builtin_mul_overflow((uint64_t) layout->shape[d] - 1, (uint64_t) stride[d], &reach)
+		if (stride[d] < 0 || __builtin_mul_overflow((uint64_t) layout->shape[d] - 1,
+													(uint64_t) stride[d], &reach)
 			|| __builtin_add_overflow(*span, reach, span) || *span > TENSOR_MAX_BYTES)
 			return false;
 	}
@@ -277,7 +282,8 @@ tensor_describe(const Tensor *tensor, char *text, size_t size)
 	size_t		length = (size_t) snprintf(text, size, "%s [", tensor_dtype_name(tensor->dtype));
 
 	for (uint32_t i = 0; i < tensor->ndim && i < WIRE_MAX_DIMS && length < size; i++)
-		length += (size_t) snprintf(text + length, size - length, "%s%lld", i ? ", " : "", (long long) tensor->shape[i]);
+		length += (size_t) snprintf(text + length, size - length, "%s%lld", i ? ", " : "",
+									(long long) tensor->shape[i]);
 	if (length < size)
 		snprintf(text + length, size - length, "]");
 }
@@ -294,9 +300,13 @@ mismatch(Comparison *result, size_t i, double expected, double found)
 	}
 }
 
-/* the common case, at memory speed; false where anything deviates or is not finite, and the careful loop decides */
+/*
+ * the common case, at memory speed; false where anything deviates or is not finite, and the careful
+ * loop decides
+ */
 static bool
-compare_float32(const float *expected, const float *found, size_t n, double rtol, double atol, double *error)
+compare_float32(const float *expected, const float *found, size_t n, double rtol, double atol,
+				double *error)
 {
 	double		squares = 0;
 	float		worst = 0;
@@ -319,7 +329,8 @@ compare_float32(const float *expected, const float *found, size_t n, double rtol
 		return memcmp(expected, found, n * sizeof(float)) == 0;
 	for (size_t i = 0; i < n; i++)
 	{
-		float		share = fabsf(found[i] - expected[i]) / (scale + (float) rtol * fabsf(expected[i]));
+		float		share = fabsf(found[i] - expected[i])
+			/ (scale + (float) rtol * fabsf(expected[i]));
 
 		worst = share > worst ? share : worst;
 		/* counted by itself: a NaN gets lost in a maximum */
@@ -339,7 +350,8 @@ tensor_tolerance(uint32_t dtype, Tolerance tolerance, double *rtol, double *atol
 }
 
 void
-tensor_compare(const void *expected, const void *found, uint32_t dtype, size_t n, Tolerance tolerance, Comparison *result)
+tensor_compare(const void *expected, const void *found, uint32_t dtype, size_t n,
+			   Tolerance tolerance, Comparison *result)
 {
 	const DtypeEntry *entry = find(dtype);
 	double		rtol,
@@ -356,7 +368,8 @@ tensor_compare(const void *expected, const void *found, uint32_t dtype, size_t n
 		if (memcmp(expected, found, n * entry->size) == 0)
 			return;
 		for (size_t i = 0; i < n; i++)
-			if (memcmp((const char *) expected + i * entry->size, (const char *) found + i * entry->size, entry->size) != 0)
+			if (memcmp((const char *) expected + i * entry->size,
+					   (const char *) found + i * entry->size, entry->size) != 0)
 				mismatch(result, i, tensor_load(expected, dtype, i), tensor_load(found, dtype, i));
 		result->error = INFINITY;
 		return;

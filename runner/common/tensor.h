@@ -12,7 +12,10 @@
 
 #include "common/wire.h"
 
-/* bytes; so small that no sum over a run's arrays, times the runs of a block, can overflow, whoever says what there is */
+/*
+ * bytes; so small that no sum over a run's arrays, times the runs of a block, can overflow, whoever
+ * says what there is
+ */
 #define TENSOR_MAX_BYTES	((size_t) 1 << 40)
 
 typedef struct Tensor
@@ -69,12 +72,16 @@ extern void tensor_store_float(void *out, uint32_t dtype, size_t i, double value
 extern void tensor_store_integer(void *out, uint32_t dtype, size_t i, int64_t value);
 extern double tensor_load(const void *in, uint32_t dtype, size_t i);
 
-/* fills elements and bytes from dtype and shape; false if there are more than TENSOR_MAX_BYTES or a dimension is negative */
+/*
+ * fills elements and bytes from dtype and shape; false if there are more than TENSOR_MAX_BYTES or a
+ * dimension is negative
+ */
 extern bool tensor_finish(Tensor *tensor);
 
 /*
- * Elements from the first to the last of a view that is not empty, the first included; strides in elements. False where one is negative, or the
- * view reaches farther than TENSOR_MAX_BYTES elements: code says where its outputs lie, and none of this may overflow.
+ * Elements from the first to the last of a view that is not empty, the first included; strides in
+ * elements. False where one is negative, or the view reaches farther than TENSOR_MAX_BYTES
+ * elements: code says where its outputs lie, and none of this may overflow.
  */
 extern bool tensor_span(const Tensor *layout, const int64_t *stride, uint64_t *span);
 
@@ -97,7 +104,8 @@ extern void tensor_describe(const Tensor *tensor, char *text, size_t size);
 typedef struct Tolerance
 {
 	double		rtol;			/* relative to the expected element; < 0: the dtype's default */
-	double		atol;			/* relative to the root mean square of the expected output; < 0: likewise */
+	/* relative to the root mean square of the expected output; < 0: likewise */
+	double		atol;
 } Tolerance;
 
 /* the numbers of a tolerance, with the dtype's defaults where it leaves them open */
@@ -106,15 +114,19 @@ extern void tensor_tolerance(uint32_t dtype, Tolerance tolerance, double *rtol, 
 typedef struct Comparison
 {
 	bool		equal;
-	double		error;			/* largest deviation, in tolerances; infinity where NaN or integers differ */
+	/* largest deviation, in tolerances; infinity where NaN or integers differ */
+	double		error;
 	size_t		mismatches;
 	size_t		first;			/* index of the first mismatch */
 	double		expected;		/* there */
 	double		found;
 } Comparison;
 
-/* |y - y*| <= atol rms(y*) + rtol |y*|; integers and booleans exactly; NaN equals NaN, an infinity itself */
-extern void tensor_compare(const void *expected, const void *found, uint32_t dtype, size_t n, Tolerance tolerance,
-						   Comparison *result);
+/*
+ * |y - y*| <= atol rms(y*) + rtol |y*|; integers and booleans exactly; NaN equals NaN, an infinity
+ * itself
+ */
+extern void tensor_compare(const void *expected, const void *found, uint32_t dtype, size_t n,
+						   Tolerance tolerance, Comparison *result);
 
 #endif							/* CUDAL1_TENSOR_H */

@@ -2,10 +2,11 @@
  * wire.h
  *		What cudal1-measure and its executors say to each other.
  *
- * Commands and replies are single fixed-size datagrams on a SOCK_SEQPACKET pair; everything larger lies in shared memory
- * with the fixed layout below. An executor is untrusted once it has loaded a candidate: of its replies only the nonce and the
- * status are looked at, of its control memory only the tensor table and the text, each copied once before it is judged.
- * exec_torch.py unpacks the same structures; its format strings stand beside the fields' names there.
+ * Commands and replies are single fixed-size datagrams on a SOCK_SEQPACKET pair; everything larger
+ * lies in shared memory with the fixed layout below. An executor is untrusted once it has loaded a
+ * candidate: of its replies only the nonce and the status are looked at, of its control memory only
+ * the tensor table and the text, each copied once before it is judged. exec_torch.py unpacks the
+ * same structures; its format strings stand beside the fields' names there.
  */
 #ifndef CUDAL1_WIRE_H
 #define CUDAL1_WIRE_H
@@ -22,10 +23,13 @@ typedef enum WireOp
 	WIRE_HELLO = 1,				/* executor -> supervisor, once: ready to load */
 	WIRE_LOAD = 2,				/* load the code; seed: of the initial weights */
 	WIRE_RUN = 3,				/* `count` runs over the slots listed in control memory */
-	WIRE_GENERATE = 4,			/* generator: fill the listed slots with fresh inputs, from `secret` */
-	WIRE_DESCRIBE = 5,			/* generator: write the inputs' tensors into control memory; likewise */
+	/* generator: fill the listed slots with fresh inputs, from `secret` */
+	WIRE_GENERATE = 4,
+	/* generator: write the inputs' tensors into control memory; likewise */
+	WIRE_DESCRIBE = 5,
 	WIRE_FORK = 6,				/* zygote: fork an executor that takes the descriptors sent along */
-	WIRE_ENDED = 7,				/* zygote -> supervisor: a forked executor ended; value: its wait status */
+	/* zygote -> supervisor: a forked executor ended; value: its wait status */
+	WIRE_ENDED = 7,
 	WIRE_ARENA = 8,				/* generator: other memory to fill comes along; count: its slots */
 } WireOp;
 
@@ -33,14 +37,18 @@ typedef enum WireStatus
 {
 	WIRE_OK = 0,
 	WIRE_FAILED = 1,			/* the code raised an error; control memory holds the text */
-	WIRE_UNSUPPORTED = 2,		/* the code is valid, but not what this executor can run; likewise */
+	/* the code is valid, but not what this executor can run; likewise */
+	WIRE_UNSUPPORTED = 2,
 	WIRE_FAULTED = 3,			/* a kernel of the code ended by a fault on the GPU; likewise */
 } WireStatus;
 
 #define WIRE_FLAG_SEED_RUNS		1	/* set the forward seed before each run */
-#define WIRE_FLAG_IDLE			2	/* on a GPU: everything but the code's own work, and no launch */
-#define WIRE_FLAG_GATED			4	/* on a GPU: wait for the gate before each run, say when it is done */
-#define WIRE_FLAG_STEPPED		8	/* likewise, but what a run has sent to the GPU may still be under way */
+/* on a GPU: everything but the code's own work, and no launch */
+#define WIRE_FLAG_IDLE			2
+/* on a GPU: wait for the gate before each run, say when it is done */
+#define WIRE_FLAG_GATED			4
+/* likewise, but what a run has sent to the GPU may still be under way */
+#define WIRE_FLAG_STEPPED		8
 
 typedef struct WireMessage
 {
@@ -51,7 +59,8 @@ typedef struct WireMessage
 	uint32_t	flags;
 	uint64_t	seed;
 	int64_t		value;
-	uint8_t		secret[32];		/* to the generator: what the keys of all arrays follow from that a command makes; else zeros */
+	/* to the generator: what the keys of all arrays follow from that a command makes; else zeros */
+	uint8_t		secret[32];
 } WireMessage;
 
 /* element types; exec_torch.py and job.c map their names to these */
@@ -93,10 +102,13 @@ typedef struct WireControl
 	uint32_t	tensors;		/* entries for each run in the table */
 	char		text[8188];		/* an error, NUL-terminated UTF-8 */
 	WireTensor	table[WIRE_MAX_RUNS * WIRE_MAX_TENSORS];
-	uint64_t	gpu_bytes[2];	/* on a GPU: size of the memory of the inputs, and of the pool for all else */
+	/* on a GPU: size of the memory of the inputs, and of the pool for all else */
+	uint64_t	gpu_bytes[2];
 	uint32_t	gate;			/* runs that may start */
-	uint32_t	done;			/* runs that have answered; gated, their part of the table included */
-	uint64_t	address[WIRE_MAX_RUNS];	/* stepped: of each run's first output, within the executor's pool */
+	/* runs that have answered; gated, their part of the table included */
+	uint32_t	done;
+	/* stepped: of each run's first output, within the executor's pool */
+	uint64_t	address[WIRE_MAX_RUNS];
 } WireControl;
 
 /* allocations on a GPU are whole pages of 2 MiB */
@@ -143,6 +155,7 @@ typedef struct WireCall
 #define WIRE_FD_INPUTS		5
 #define WIRE_FD_OUTPUTS		6
 #define WIRE_FD_CALL		7
-#define WIRE_FD_FILTER		8		/* system call filters as two length-prefixed BPF programs: before loading, after */
+/* system call filters as two length-prefixed BPF programs: before loading, after */
+#define WIRE_FD_FILTER		8
 
 #endif							/* CUDAL1_WIRE_H */
