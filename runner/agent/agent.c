@@ -2,7 +2,8 @@
  * agent.c
  *		What all parts of cudal1-agent stand on.
  *
- * Signals are taken from a descriptor in the one place where the agent waits, so that nothing interrupts what is not waiting.
+ * Signals are taken from a descriptor in the one place where the agent waits, so that nothing
+ * interrupts what is not waiting.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,8 +21,8 @@
 #include "agent.h"
 #include "common/clock.h"
 
-AgentSettings agent_settings = {.device = "all", .prefetch = 1, .lease = 60, .grace = 120, .poll = 5, .until_idle = -1,
-	.patience = 120, .conninfo = ""};
+AgentSettings agent_settings = {.device = "all", .prefetch = 1, .lease = 60, .grace = 120,
+	.poll = 5, .until_idle = -1, .patience = 120, .conninfo = ""};
 AgentMode	agent_mode = AGENT_WORK;
 
 static int	signal_descriptor = -1;

@@ -1,6 +1,7 @@
 /*
  * agent.h
- *		The bottom of cudal1-agent: settings, log, memory, signals, and the one place where it waits.
+ *		The bottom of cudal1-agent: settings, log, memory, signals, and the one place where it
+ *		waits.
  */
 #ifndef CUDAL1_AGENT_H
 #define CUDAL1_AGENT_H

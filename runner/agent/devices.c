@@ -2,9 +2,10 @@
  * devices.c
  *		Which devices an agent serves.
  *
- * What the host has is the measuring program's knowledge: its lines go to the database as they are. It asks the driver, which
- * names every GPU of the host, also those that a batch system gave to others and keeps apart by CUDA_VISIBLE_DEVICES alone. So
- * that variable is obeyed here, as CUDA itself obeys it: numbers and beginnings of UUIDs, up to the first that fits none.
+ * What the host has is the measuring program's knowledge: its lines go to the database as they are.
+ * It asks the driver, which names every GPU of the host, also those that a batch system gave to
+ * others and keeps apart by CUDA_VISIBLE_DEVICES alone. So that variable is obeyed here, as CUDA
+ * itself obeys it: numbers and beginnings of UUIDs, up to the first that fits none.
  */
 #define _GNU_SOURCE
 #include <jansson.h>
@@ -44,8 +45,10 @@ take_device(void *owner, char *line, size_t length)
 	class = json_string_value(json_object_get(root, "class"));
 	index = json_object_get(json_object_get(root, "details"), "index");
 	if (key && class)
-		found[nfound++] = (Found){.line = agent_copy(line, length), .key = agent_copy(key, strlen(key)),
-			.gpu = strcmp(class, "cuda") == 0, .index = json_is_integer(index) ? (int) json_integer_value(index) : -1};
+		found[nfound++] = (Found){.line = agent_copy(line, length),
+			.key = agent_copy(key, strlen(key)),
+			.gpu = strcmp(class, "cuda") == 0,
+			.index = json_is_integer(index) ? (int) json_integer_value(index) : -1};
 	json_decref(root);
 }
 
@@ -84,7 +87,8 @@ show(const char *word, size_t length)
 	int			index = number ? atoi(word) : -1;
 
 	for (int i = 0; i < nfound; i++)
-		if (found[i].gpu && (number ? found[i].index == index : length > 4 && strncmp(found[i].key, word, length) == 0))
+		if (found[i].gpu && (number ? found[i].index == index : length > 4
+							 && strncmp(found[i].key, word, length) == 0))
 		{
 			found[i].visible = true;
 			return true;
@@ -116,7 +120,8 @@ is_chosen(const Found *f)
 {
 	const char *which = agent_settings.device;
 
-	return strcmp(which, "all") == 0 || strcmp(which, f->gpu ? "cuda" : "cpu") == 0 || strcmp(which, f->key) == 0;
+	return strcmp(which, "all") == 0 || strcmp(which, f->gpu ? "cuda" : "cpu") == 0
+		|| strcmp(which, f->key) == 0;
 }
 
 int

@@ -26,7 +26,9 @@ typedef struct AgentDevice
 	int64_t		claims;			/* begun since the start */
 } AgentDevice;
 
-/* fills key and line of at most AGENT_MAX_DEVICES devices; their number, 0 with the reason logged */
+/*
+ * fills key and line of at most AGENT_MAX_DEVICES devices; their number, 0 with the reason logged
+ */
 extern int	devices_find(AgentDevice *devices);
 
 #endif							/* CUDAL1_AGENT_DEVICES_H */

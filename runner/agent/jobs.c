@@ -1,10 +1,11 @@
 /*
  * jobs.c
- *		What the shared supervision of measurements needs of an agent: its log, the queue over libpq, results on disk.
+ *		What the shared supervision of measurements needs of an agent: its log, the queue over
+ *		libpq, results on disk.
  *
- * A result is on disk before the database is told of it, and is offered until the database has answered: `stored`, or
- * `lost`, where the lease ran out while the connection was down and another has the job. The child goes on measuring
- * through both.
+ * A result is on disk before the database is told of it, and is offered until the database has
+ * answered: `stored`, or `lost`, where the lease ran out while the connection was down and another
+ * has the job. The child goes on measuring through both.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -58,7 +59,8 @@ heartbeat(void *device, const Cudal1Claim *claim, const char *progress, Cudal1Ve
 }
 
 static Cudal1Call
-finish(void *device, const Cudal1Claim *claim, const char *result, bool *stored, const char **problem)
+finish(void *device, const Cudal1Claim *claim, const char *result, bool *stored,
+	   const char **problem)
 {
 	Cudal1Call	outcome = queue_finish(claim, result, stored);
 
@@ -88,8 +90,10 @@ void
 jobs_prepare(void)
 {
 	static const Cudal1Host host = {.log = write_log};
-	static const Cudal1Queue queue = {.connected = queue_connected, .quiet_beat = quiet_beat, .read = read_line,
-		.heartbeat = heartbeat, .finish = finish, .release = release, .keep = keep, .forget = forget};
+	static const Cudal1Queue queue = {.connected = queue_connected, .quiet_beat = quiet_beat,
+		.read = read_line,
+		.heartbeat = heartbeat, .finish = finish, .release = release, .keep = keep,
+			.forget = forget};
 
 	cudal1_jobs_queue(&host, &queue);
 	if (cudal1_children_epoll() < 0)
@@ -106,7 +110,8 @@ jobs_begin(AgentDevice *device, const Cudal1Claim *claim)
 {
 	char	  **argv = agent_command(NULL);
 	const char *problem;
-	bool		begun = cudal1_jobs_begin(device, claim, argv, agent_settings.scratch, agent_settings.grace, &problem);
+	bool		begun = cudal1_jobs_begin(device, claim, argv, agent_settings.scratch,
+										  agent_settings.grace, &problem);
 
 	free(argv);
 	if (!begun)

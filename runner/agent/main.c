@@ -2,11 +2,13 @@
  * main.c
  *		cudal1-agent: the worker's job over libpq, for hosts without a server.
  *
- * One loop, one connection and any number of devices: it waits in one place, for the database, for children and for
- * signals, and then looks at all that could have changed. Notifications make it look sooner; nothing depends on one.
+ * One loop, one connection and any number of devices: it waits in one place, for the database, for
+ * children and for signals, and then looks at all that could have changed. Notifications make it
+ * look sooner; nothing depends on one.
  *
- * The order at a start is what keeps a measurement from being lost or made twice: the folder of the device is locked, results
- * that a killed predecessor left are offered, then what else it had claimed is given back, and only then is anything claimed.
+ * The order at a start is what keeps a measurement from being lost or made twice: the folder of the
+ * device is locked, results that a killed predecessor left are offered, then what else it had
+ * claimed is given back, and only then is anything claimed.
  */
 #define _GNU_SOURCE
 #include <getopt.h>
@@ -51,7 +53,8 @@ settle(const Cudal1Claim *claim, const char *result)
 	if (outcome == CUDAL1_CALL_LATER)
 		return SPOOL_KEPT;
 	agent_log("job %" PRId64 ": the result of a former agent %s", claim->job_id,
-		outcome == CUDAL1_CALL_FAILED ? "was refused" : stored ? "is stored" : "came too late, another has the job");
+		outcome == CUDAL1_CALL_FAILED ? "was refused" : stored ? "is stored"
+		: "came too late, another has the job");
 	return SPOOL_SETTLED;
 }
 
@@ -59,7 +62,9 @@ static void
 retry_later(AgentDevice *device)
 {
 	device->failures++;
-	device->retry_at = clock_now() + fmin(60, 0.5 * (1 << (device->failures < 8 ? device->failures : 8)));
+	device->retry_at = clock_now() + fmin(60,
+										  0.5
+										  * (1 << (device->failures < 8 ? device->failures : 8)));
 }
 
 /* false: tried again later */
@@ -68,11 +73,13 @@ prepare_device(AgentDevice *device)
 {
 	int64_t		taken;
 
-	if (device->device_id == 0 && queue_register(device->line, &device->device_id) != CUDAL1_CALL_DONE)
+	if (device->device_id == 0
+		&& queue_register(device->line, &device->device_id) != CUDAL1_CALL_DONE)
 		return false;
 	if (!device->recovered)
 	{
-		if (!spool_each(&device->spool, settle) || queue_take_back(device->name, &taken) != CUDAL1_CALL_DONE)
+		if (!spool_each(&device->spool, settle)
+			|| queue_take_back(device->name, &taken) != CUDAL1_CALL_DONE)
 			return false;
 		device->recovered = true;
 		if (taken > 0)
@@ -80,7 +87,8 @@ prepare_device(AgentDevice *device)
 	}
 	if (device->unsettled)
 	{
-		char	   *claim = agent_format("%s pid %d claim %" PRId64, device->name, (int) getpid(), device->serial);
+		char	   *claim = agent_format("%s pid %d claim %" PRId64, device->name, (int) getpid(),
+										 device->serial);
 		Cudal1Call	outcome = queue_take_back(claim, &taken);
 
 		free(claim);
@@ -103,7 +111,8 @@ open_spools(void)
 
 		if (!spool_open(&device->spool, queue_place(), device->key))
 			continue;
-		snprintf(device->name, sizeof(device->name), "agent %s %.200s %.200s", device->spool.id, agent_settings.host, device->key);
+		snprintf(device->name, sizeof(device->name), "agent %s %.200s %.200s", device->spool.id,
+				 agent_settings.host, device->key);
 		if (n != i)
 			devices[n] = *device;
 		n++;
@@ -124,7 +133,8 @@ claim_for(AgentDevice *device)
 
 	if (since == 0)
 		since = time(NULL);
-	snprintf(worker, sizeof(worker), "%s pid %d claim %" PRId64 " since %lld", device->name, (int) getpid(), ++device->serial, (long long) since);
+	snprintf(worker, sizeof(worker), "%s pid %d claim %" PRId64 " since %lld", device->name,
+			 (int) getpid(), ++device->serial, (long long) since);
 	outcome = queue_claim(device->device_id, worker, &claim);
 	if (outcome == CUDAL1_CALL_CUT)
 	{
@@ -151,8 +161,10 @@ claim_for(AgentDevice *device)
 static bool
 may_claim(const AgentDevice *device)
 {
-	return agent_mode == AGENT_WORK && queue_connected() && !device->empty && clock_now() >= device->retry_at &&
-		cudal1_jobs_on_device(device) <= agent_settings.prefetch && !(agent_settings.once && device->claims > 0);
+	return agent_mode == AGENT_WORK && queue_connected() && !device->empty
+		&& clock_now() >= device->retry_at
+		&& cudal1_jobs_on_device(device) <= agent_settings.prefetch
+		&& !(agent_settings.once && device->claims > 0);
 }
 
 /* breadth first: no device is given a job to build ahead while another has none */
@@ -226,12 +238,16 @@ leave(int status)
 	return status;
 }
 
-/* a pilot that measures nothing keeps its device from others: it does not wait for a server for ever */
+/*
+ * a pilot that measures nothing keeps its device from others: it does not wait for a server for
+ * ever
+ */
 static bool
 is_out_of_patience(double disconnected_since)
 {
-	return (agent_settings.once || agent_settings.until_idle >= 0) && !queue_connected() && cudal1_jobs_measuring() == 0 &&
-		clock_now() - disconnected_since > agent_settings.patience;
+	return (agent_settings.once || agent_settings.until_idle >= 0) && !queue_connected()
+		&& cudal1_jobs_measuring() == 0
+		&& clock_now() - disconnected_since > agent_settings.patience;
 }
 
 static int
@@ -294,7 +310,10 @@ work(void)
 				queue_check_version();
 				refresh_at = now + REFRESH;
 			}
-			/* an upgrade of the database under an agent that runs: what it measures is still welcome */
+			/*
+			 * an upgrade of the database under an agent that runs: what it measures is still
+			 * welcome
+			 */
 			if (queue_mismatch() && agent_mode == AGENT_WORK)
 				agent_mode = AGENT_DRAIN;
 			if (now >= poll_at)
@@ -315,7 +334,8 @@ work(void)
 			idle_since = -1;
 		else if (idle_since < 0)
 			idle_since = now;
-		if (idle_since >= 0 && agent_settings.until_idle >= 0 && now - idle_since >= agent_settings.until_idle)
+		if (idle_since >= 0 && agent_settings.until_idle >= 0
+			&& now - idle_since >= agent_settings.until_idle)
 			return leave(0);
 
 		next = now + cudal1_jobs_next_ms() / 1000.0;
@@ -339,33 +359,45 @@ work(void)
 static void
 usage(FILE *to)
 {
-	fputs("cudal1-agent measures for a database of another host: it claims jobs, runs cudal1-measure and reports the results.\n"
+	fputs("cudal1-agent measures for a database of another host: it claims jobs, runs "
+		  "cudal1-measure and reports the results.\n"
 		  "\n"
 		  "Usage:\n"
 		  "  cudal1-agent [OPTION]... [CONNINFO]\n"
 		  "\n"
-		  "CONNINFO is a connection string or URI as of libpq; what it leaves open comes from PGHOST, PGPASSFILE and so on.\n"
+		  "CONNINFO is a connection string or URI as of libpq; what it leaves open comes from "
+		  "PGHOST, PGPASSFILE and so on.\n"
 		  "The role needs no more than SELECT cudal1_grant('role', 'agent') gives.\n"
 		  "\n"
-		  "  --device WHICH        what to serve: a key as cudal1-measure --devices names it, cpu, cuda or all; default all.\n"
-		  "                        Of the GPUs only those in CUDA_VISIBLE_DEVICES, where that is set\n"
+		  "  --device WHICH        what to serve: a key as cudal1-measure --devices names it, cpu, "
+		  "cuda or all; default all.\n"
+		  "                        Of the GPUs only those in CUDA_VISIBLE_DEVICES, where that is "
+		  "set\n"
 		  "  --until-idle[=SEC]    leave when there has been no work for so long (0)\n"
 		  "  --once                one job a device, then leave\n"
-		  "  --patience SEC        with either of these: leave after so long without a connection, unless something is measured; default 120\n"
+		  "  --patience SEC        with either of these: leave after so long without a connection, "
+		  "unless something is measured; default 120\n"
 		  "  --prefetch N          jobs built ahead while another is measured; default 1\n"
-		  "  --poll SEC            time between two looks at the queue when nothing wakes the agent; default 5\n"
-		  "  --lease SEC           a job without a sign of life is given to another after this time; default 60\n"
-		  "  --grace SEC           time a job may take beyond the limits of its profile; default 120\n"
+		  "  --poll SEC            time between two looks at the queue when nothing wakes the "
+		  "agent; default 5\n"
+		  "  --lease SEC           a job without a sign of life is given to another after this "
+		  "time; default 60\n"
+		  "  --grace SEC           time a job may take beyond the limits of its profile; default "
+		  "120\n"
 		  "  --host NAME           name of this host in the database; default its own\n"
-		  "  --state FOLDER        locks, and results until they are stored; default ~/.local/state/cudal1-agent\n"
+		  "  --state FOLDER        locks, and results until they are stored; default "
+		  "~/.local/state/cudal1-agent\n"
 		  "  --scratch FOLDER      working files; default TMPDIR or /tmp\n"
 		  "  --measure FILE        another cudal1-measure than the one beside this program\n"
 		  "  --python FILE         interpreter with PyTorch, for cudal1-measure\n"
-		  "  --allow-unsandboxed   let candidates run where no sandbox can be set up, with your rights\n"
+		  "  --allow-unsandboxed   let candidates run where no sandbox can be set up, with your "
+		  "rights\n"
 		  "  --version, --help\n"
 		  "\n"
-		  "SIGTERM and SIGINT give back what is being measured and leave; SIGUSR1 finishes it first.\n"
-		  "Exit status: 0 after leaving in order, 1 if it could not work, 2 for wrong usage.\n", to);
+		  "SIGTERM and SIGINT give back what is being measured and leave; SIGUSR1 finishes it "
+		  "first.\n"
+		  "Exit status: 0 after leaving in order, 1 if it could not work, 2 for wrong usage.\n",
+		  to);
 }
 
 static double
@@ -376,7 +408,8 @@ number(const char *option, const char *text, double low, double high)
 
 	if (end == text || *end || !(value >= low && value <= high))
 	{
-		fprintf(stderr, "cudal1-agent: --%s must be a number between %g and %g\n", option, low, high);
+		fprintf(stderr, "cudal1-agent: --%s must be a number between %g and %g\n", option, low,
+				high);
 		exit(2);
 	}
 	return value;
@@ -420,7 +453,8 @@ fill_settings(void)
 		agent_settings.state = agent_format("%s/.local/state/cudal1-agent", home);
 	if (!agent_settings.state)
 	{
-		fputs("cudal1-agent: HOME is not set: --state must name a folder that outlives the agent\n", stderr);
+		fputs("cudal1-agent: HOME is not set: --state must name a folder that outlives the agent\n",
+			  stderr);
 		exit(2);
 	}
 }
@@ -430,17 +464,28 @@ main(int argc, char **argv)
 {
 	enum
 	{
-		O_DEVICE = 256, O_UNTIL_IDLE, O_ONCE, O_PATIENCE, O_PREFETCH, O_POLL, O_LEASE, O_GRACE, O_HOST, O_STATE, O_SCRATCH, O_MEASURE, O_PYTHON,
+		O_DEVICE = 256, O_UNTIL_IDLE, O_ONCE, O_PATIENCE, O_PREFETCH, O_POLL, O_LEASE, O_GRACE,
+		O_HOST, O_STATE, O_SCRATCH, O_MEASURE, O_PYTHON,
 		O_UNSANDBOXED, O_VERSION, O_HELP
 	};
 	static const struct option long_options[] = {
-		{"device", required_argument, NULL, O_DEVICE}, {"until-idle", optional_argument, NULL, O_UNTIL_IDLE}, {"once", no_argument, NULL, O_ONCE},
+		{"device", required_argument, NULL, O_DEVICE},
+		{"until-idle", optional_argument, NULL, O_UNTIL_IDLE},
+		{"once", no_argument, NULL, O_ONCE},
 		{"patience", required_argument, NULL, O_PATIENCE},
-		{"prefetch", required_argument, NULL, O_PREFETCH}, {"poll", required_argument, NULL, O_POLL}, {"lease", required_argument, NULL, O_LEASE},
-		{"grace", required_argument, NULL, O_GRACE}, {"host", required_argument, NULL, O_HOST}, {"state", required_argument, NULL, O_STATE},
-		{"scratch", required_argument, NULL, O_SCRATCH}, {"measure", required_argument, NULL, O_MEASURE},
-		{"python", required_argument, NULL, O_PYTHON}, {"allow-unsandboxed", no_argument, NULL, O_UNSANDBOXED},
-		{"version", no_argument, NULL, O_VERSION}, {"help", no_argument, NULL, O_HELP}, {NULL, 0, NULL, 0}
+		{"prefetch", required_argument, NULL, O_PREFETCH},
+		{"poll", required_argument, NULL, O_POLL},
+		{"lease", required_argument, NULL, O_LEASE},
+		{"grace", required_argument, NULL, O_GRACE},
+		{"host", required_argument, NULL, O_HOST},
+		{"state", required_argument, NULL, O_STATE},
+		{"scratch", required_argument, NULL, O_SCRATCH},
+		{"measure", required_argument, NULL, O_MEASURE},
+		{"python", required_argument, NULL, O_PYTHON},
+		{"allow-unsandboxed", no_argument, NULL, O_UNSANDBOXED},
+		{"version", no_argument, NULL, O_VERSION},
+		{"help", no_argument, NULL, O_HELP},
+		{NULL, 0, NULL, 0}
 	};
 	int			o;
 

@@ -2,10 +2,10 @@
  * queue.c
  *		The entry points of the queue over one libpq connection (docs/protocol.md, section 1).
  *
- * Each call is one short statement and its own transaction. None waits for ever: a statement that the server does not
- * answer in time cuts the connection, and the caller is told that it can't know whether the statement took effect. What
- * makes that harmless is the queue's, not ours: a result offered twice is refused, a claim that nobody took notice of is
- * taken back by its name.
+ * Each call is one short statement and its own transaction. None waits for ever: a statement that
+ * the server does not answer in time cuts the connection, and the caller is told that it can't know
+ * whether the statement took effect. What makes that harmless is the queue's, not ours: a result
+ * offered twice is refused, a claim that nobody took notice of is taken back by its name.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,7 +20,10 @@
 #include "common/clock.h"
 
 #define CONNECT_SECONDS	15.0
-/* longer than the statement_timeout below: the server ends a slow statement, we end a dead connection */
+/*
+ * longer than the statement_timeout below: the server ends a slow statement, we end a dead
+ * connection
+ */
 #define CALL_SECONDS	40.0
 /* how long a call in flight may hold up a shutdown */
 #define LEAVE_SECONDS	5.0
@@ -171,7 +174,8 @@ await_result(void)
 			cut("the server did not answer in time");
 			return NULL;
 		}
-		agent_wait(PQsocket(connection), unsent ? POLLIN | POLLOUT : POLLIN, false, call_limit(begun));
+		agent_wait(PQsocket(connection), unsent ? POLLIN | POLLOUT : POLLIN, false,
+				   call_limit(begun));
 	}
 	while ((next = PQgetResult(connection)) != NULL)
 	{
@@ -208,7 +212,8 @@ run(const char *query, int n, const char *const *values, char **columns, int nco
 	{
 		for (int i = 0; i < ncolumns && PQntuples(result) > 0 && i < PQnfields(result); i++)
 			if (!PQgetisnull(result, 0, i))
-				columns[i] = agent_copy(PQgetvalue(result, 0, i), (size_t) PQgetlength(result, 0, i));
+				columns[i] = agent_copy(PQgetvalue(result, 0, i),
+										(size_t) PQgetlength(result, 0, i));
 	}
 	else if (PQresultStatus(result) != PGRES_COMMAND_OK)
 	{
@@ -241,10 +246,15 @@ take_notice(void *unused, const char *message)
 static bool
 establish(void)
 {
-	/* those before dbname are defaults that the connection string may change, those behind it are ours */
-	static const char *const keywords[] = {"fallback_application_name", "keepalives_idle", "keepalives_interval", "keepalives_count",
+	/*
+	 * those before dbname are defaults that the connection string may change, those behind it are
+	 * ours
+	 */
+	static const char *const keywords[] = {"fallback_application_name", "keepalives_idle",
+		"keepalives_interval", "keepalives_count",
 										   "tcp_user_timeout", "dbname", "client_encoding", NULL};
-	const char *const values[] = {"cudal1-agent", "30", "10", "3", "30000", agent_settings.conninfo, "UTF8", NULL};
+	const char *const values[] = {"cudal1-agent", "30", "10", "3", "30000", agent_settings.conninfo,
+		"UTF8", NULL};
 	double		until = clock_now() + (agent_mode == AGENT_LEAVE ? LEAVE_SECONDS : CONNECT_SECONDS);
 	PostgresPollingStatusType status = PGRES_POLLING_WRITING;
 
@@ -252,14 +262,16 @@ establish(void)
 	if (!connection)
 		return false;
 	PQsetNoticeProcessor(connection, take_notice, NULL);
-	while (PQstatus(connection) != CONNECTION_BAD && status != PGRES_POLLING_OK && status != PGRES_POLLING_FAILED)
+	while (PQstatus(connection) != CONNECTION_BAD && status != PGRES_POLLING_OK
+		   && status != PGRES_POLLING_FAILED)
 	{
 		if (clock_now() > until)
 		{
 			note_problem("the server did not answer in time");
 			return false;
 		}
-		agent_wait(PQsocket(connection), status == PGRES_POLLING_READING ? POLLIN : POLLOUT, false, until);
+		agent_wait(PQsocket(connection), status == PGRES_POLLING_READING ? POLLIN : POLLOUT, false,
+				   until);
 		status = PQconnectPoll(connection);
 	}
 	if (PQstatus(connection) != CONNECTION_OK)
@@ -290,7 +302,8 @@ judge_version(const char *theirs)
 	if (!mismatch)
 		return;
 	free(problem);
-	problem = agent_format("the database has version %s of the extension cudal1, this agent is of version " CUDAL1_VERSION
+	problem = agent_format("the database has version %s of the extension cudal1, this agent is of "
+						   "version " CUDAL1_VERSION
 						   ": install the same on both", theirs);
 	if (!was && place)
 		agent_log("%s; nothing more is claimed", problem);
@@ -301,7 +314,8 @@ queue_check_version(void)
 {
 	char	   *columns[1];
 
-	if (run("SELECT extversion FROM pg_catalog.pg_extension WHERE extname = 'cudal1'", 0, NULL, columns, 1) == CUDAL1_CALL_DONE && columns[0])
+	if (run("SELECT extversion FROM pg_catalog.pg_extension WHERE extname = 'cudal1'", 0, NULL,
+			columns, 1) == CUDAL1_CALL_DONE && columns[0])
 		judge_version(columns[0]);
 	free_columns(columns, 1);
 }
@@ -310,30 +324,40 @@ static bool
 prepare_session(void)
 {
 	static const char *const settings =
-		"SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', false), pg_catalog.set_config('lock_timeout', '10s', false),"
-		" pg_catalog.set_config('statement_timeout', '30s', false), pg_catalog.set_config('idle_session_timeout', '0', false),"
+		"SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', false), "
+		"pg_catalog.set_config('lock_timeout', '10s', false),"
+		" pg_catalog.set_config('statement_timeout', '30s', false), "
+		"pg_catalog.set_config('idle_session_timeout', '0', false),"
 		" pg_catalog.set_config('default_transaction_isolation', 'read committed', false),"
 		" pg_catalog.set_config('jit', 'off', false)";
 	static const char *const identity =
-		"SELECT s.system_identifier || '-' || d.oid || '-' || e.oid, pg_catalog.pg_is_in_recovery(), e.extversion"
-		" FROM pg_catalog.pg_control_system() AS s, pg_catalog.pg_database AS d, pg_catalog.pg_extension AS e"
+		"SELECT s.system_identifier || '-' || d.oid || '-' || e.oid, "
+		"pg_catalog.pg_is_in_recovery(), e.extversion"
+		" FROM pg_catalog.pg_control_system() AS s, pg_catalog.pg_database AS d, "
+		"pg_catalog.pg_extension AS e"
 		" WHERE d.datname = pg_catalog.current_database() AND e.extname = 'cudal1'";
 	char	   *columns[3];
 
-	if (run(settings, 0, NULL, NULL, 0) != CUDAL1_CALL_DONE || run(identity, 0, NULL, columns, 3) != CUDAL1_CALL_DONE)
+	if (run(settings, 0, NULL, NULL, 0) != CUDAL1_CALL_DONE
+		|| run(identity, 0, NULL, columns, 3) != CUDAL1_CALL_DONE)
 		return false;
 	if (columns[2])
 		judge_version(columns[2]);
 	if (!columns[0] || strcmp(columns[1], "t") == 0)
-		note_problem(columns[0] ? "the server is a standby" : "the database has no extension cudal1");
+		note_problem(columns[0] ? "the server is a standby"
+					 : "the database has no extension cudal1");
 	else if (place && strcmp(place, columns[0]) != 0)
 	{
 		/* claims and results are those of the former; a person must say that this one is meant */
-		agent_log("the connection leads to another database or another installation of the extension than before");
+		agent_log("the connection leads to another database or another installation of the "
+				  "extension than before");
 		cudal1_jobs_drop();
 		exit(1);
 	}
-	/* results of a former version's claims are offered to the new one, which takes them or says what it misses in them */
+	/*
+	 * results of a former version's claims are offered to the new one, which takes them or says
+	 * what it misses in them
+	 */
 	else if (mismatch && !place)
 		;
 	else if (run("LISTEN cudal1_work", 0, NULL, NULL, 0) == CUDAL1_CALL_DONE)
@@ -369,7 +393,8 @@ queue_connect(bool at_once)
 		agent_log("no connection: %s", queue_problem());
 	failed_before = true;
 	/* not all agents of a cluster in one moment */
-	retry_at = clock_now() + (failures < 7 ? 0.2 * (1 << failures) : MAX_BACKOFF) * (0.75 + 0.5 * drand48());
+	retry_at = clock_now() + (failures < 7 ? 0.2 * (1 << failures) : MAX_BACKOFF)
+		* (0.75 + 0.5 * drand48());
 	return false;
 }
 
@@ -386,7 +411,8 @@ queue_register(const char *line, int64_t *device_id)
 {
 	const char *values[] = {agent_settings.host, line};
 	char	   *columns[1];
-	Cudal1Call	outcome = run("SELECT cudal1.register_device($1, $2::jsonb)", 2, values, columns, 1);
+	Cudal1Call	outcome = run("SELECT cudal1.register_device($1, $2::jsonb)", 2, values, columns,
+							  1);
 
 	*device_id = to_number(columns[0]);
 	free_columns(columns, 1);
@@ -454,9 +480,14 @@ queue_heartbeat(const Cudal1Claim *claim, const char *progress, Cudal1Verdict *v
 	snprintf(id, sizeof(id), "%" PRId64, claim->job_id);
 	snprintf(number, sizeof(number), "%d", claim->attempt);
 	snprintf(lease, sizeof(lease), "%d", agent_settings.lease);
-	/* the only call that a crash may undo: a lease then ends some seconds sooner. It waits for no flush of the log */
-	outcome = run("SELECT cudal1.heartbeat($1, $2, $3, $4::jsonb, pg_catalog.make_interval(secs => $5)),"
-				  " pg_catalog.set_config('synchronous_commit', 'off', true)", 5, values, columns, 1);
+	/*
+	 * the only call that a crash may undo: a lease then ends some seconds sooner. It waits for no
+	 * flush of the log
+	 */
+	outcome = run("SELECT cudal1.heartbeat($1, $2, $3, $4::jsonb, pg_catalog.make_interval(secs => "
+				  "$5)),"
+				  " pg_catalog.set_config('synchronous_commit', 'off', true)", 5, values, columns,
+				  1);
 	*verdict = !columns[0] || strcmp(columns[0], "continue") == 0 ? CUDAL1_VERDICT_CONTINUE
 			 : strcmp(columns[0], "cancel") == 0				   ? CUDAL1_VERDICT_CANCEL
 																   : CUDAL1_VERDICT_LOST;

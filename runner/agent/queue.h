@@ -1,6 +1,7 @@
 /*
  * queue.h
- *		The entry points of the queue over libpq (docs/protocol.md, section 1). Each is CUDAL1_CALL_CUT without a connection.
+ *		The entry points of the queue over libpq (docs/protocol.md, section 1). Each is
+ *		CUDAL1_CALL_CUT without a connection.
  */
 #ifndef CUDAL1_AGENT_QUEUE_H
 #define CUDAL1_AGENT_QUEUE_H
@@ -21,7 +22,10 @@ extern bool queue_notified(void);
 extern const char *queue_place(void);
 extern const char *queue_problem(void);
 
-/* whether the database's extension is of another version than we, so that nothing may be claimed; queue_problem() says it */
+/*
+ * whether the database's extension is of another version than we, so that nothing may be claimed;
+ * queue_problem() says it
+ */
 extern bool queue_mismatch(void);
 extern void queue_check_version(void);
 
@@ -31,7 +35,8 @@ extern Cudal1Call queue_announce_idle(double seconds);
 
 /* claim->job: free() it */
 extern Cudal1Call queue_claim(int64_t device_id, const char *worker, Cudal1Claim *claim);
-extern Cudal1Call queue_heartbeat(const Cudal1Claim *claim, const char *progress, Cudal1Verdict *verdict);
+extern Cudal1Call queue_heartbeat(const Cudal1Claim *claim, const char *progress,
+								  Cudal1Verdict *verdict);
 extern Cudal1Call queue_finish(const Cudal1Claim *claim, const char *result, bool *stored);
 extern Cudal1Call queue_release(const Cudal1Claim *claim);
 extern Cudal1Call queue_expire_leases(void);

@@ -2,13 +2,15 @@
  * spool.c
  *		What an agent that was killed leaves to the next one.
  *
- * A result is written to disk before the database is asked to store it, and removed when the database has answered; the next
- * agent of the same device and database offers what it finds. Offering twice does no harm: the claim's number makes the
- * queue refuse what it has or has given to another. Without the claim's token the queue would refuse the result, so a file
- * holds the token, on its first line, and the result.
+ * A result is written to disk before the database is asked to store it, and removed when the
+ * database has answered; the next agent of the same device and database offers what it finds.
+ * Offering twice does no harm: the claim's number makes the queue refuse what it has or has given
+ * to another. Without the claim's token the queue would refuse the result, so a file holds the
+ * token, on its first line, and the result.
  *
- * The folder's lock is held for the agent's life. Its random name is part of the names of all claims made under it, so who
- * holds the lock knows that whatever bears the name and is not its own is left over, and may give it back at once.
+ * The folder's lock is held for the agent's life. Its random name is part of the names of all
+ * claims made under it, so who holds the lock knows that whatever bears the name and is not its own
+ * is left over, and may give it back at once.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -75,7 +77,8 @@ read_id(AgentSpool *spool)
 		return false;
 	for (int i = 0; i < 16; i++)
 		snprintf(spool->id + 2 * i, 3, "%02x", bytes[i]);
-	return ftruncate(spool->lock, 0) == 0 && pwrite(spool->lock, spool->id, 32, 0) == 32 && fsync(spool->lock) == 0;
+	return ftruncate(spool->lock, 0) == 0 && pwrite(spool->lock, spool->id, 32, 0) == 32
+		&& fsync(spool->lock) == 0;
 }
 
 bool
@@ -97,7 +100,8 @@ spool_open(AgentSpool *spool, const char *place, const char *device_key)
 		if (spool->lock < 0)
 			agent_log("cannot open %s: %s", lock, strerror(errno));
 		else if (flock(spool->lock, LOCK_EX | LOCK_NB) != 0)
-			agent_log("device %s is served by another agent of this host and database (%s is locked)", device_key, lock);
+			agent_log("device %s is served by another agent of this host and database (%s is "
+					  "locked)", device_key, lock);
 		else if (!read_id(spool))
 			agent_log("cannot write %s: %s", lock, strerror(errno));
 		else
@@ -184,7 +188,8 @@ read_result(const char *folder, const char *name)
 	struct stat st;
 	char	   *text = NULL;
 
-	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= CUDAL1_MAX_LINE + CUDAL1_MAX_TOKEN)
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)
+		&& st.st_size <= CUDAL1_MAX_LINE + CUDAL1_MAX_TOKEN)
 	{
 		text = agent_alloc((size_t) st.st_size + 1);
 		if (read(fd, text, (size_t) st.st_size) != st.st_size)
@@ -200,7 +205,8 @@ read_result(const char *folder, const char *name)
 }
 
 bool
-spool_each(const AgentSpool *spool, SpoolVerdict (*settle) (const Cudal1Claim *claim, const char *result))
+spool_each(const AgentSpool *spool, SpoolVerdict (*settle) (const Cudal1Claim *claim,
+															const char *result))
 {
 	DIR		   *folder = opendir(spool->folder);
 	struct dirent *entry;
@@ -212,7 +218,8 @@ spool_each(const AgentSpool *spool, SpoolVerdict (*settle) (const Cudal1Claim *c
 		int			length = 0;
 		char	   *text;
 
-		if (sscanf(entry->d_name, "%" SCNd64 "-%d%n", &claim.job_id, &claim.attempt, &length) != 2 || strcmp(entry->d_name + length, ENDING) != 0)
+		if (sscanf(entry->d_name, "%" SCNd64 "-%d%n", &claim.job_id, &claim.attempt, &length) != 2
+			|| strcmp(entry->d_name + length, ENDING) != 0)
 			continue;
 		text = read_result(spool->folder, entry->d_name);
 		length = text ? (int) strcspn(text, "\n") : 0;

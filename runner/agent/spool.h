@@ -11,12 +11,13 @@ typedef struct AgentSpool
 {
 	char	   *folder;
 	int			lock;
-	char		id[33];			/* of the folder: claims that bear it belong to the agent that holds the folder's lock */
+	/* of the folder: claims that bear it belong to the agent that holds the folder's lock */
+	char		id[33];
 } AgentSpool;
 
 /*
- * place: which database this is. False, with the reason logged: another agent holds the folder of this device and database,
- * or it can't be made.
+ * place: which database this is. False, with the reason logged: another agent holds the folder of
+ * this device and database, or it can't be made.
  */
 extern bool spool_open(AgentSpool *spool, const char *place, const char *device_key);
 extern void spool_keep(const AgentSpool *spool, const Cudal1Claim *claim, const char *result);
@@ -30,6 +31,7 @@ typedef enum SpoolVerdict
 } SpoolVerdict;
 
 /* hands over what is there. False: it was stopped */
-extern bool spool_each(const AgentSpool *spool, SpoolVerdict (*settle) (const Cudal1Claim *claim, const char *result));
+extern bool spool_each(const AgentSpool *spool,
+					   SpoolVerdict (*settle) (const Cudal1Claim *claim, const char *result));
 
 #endif							/* CUDAL1_AGENT_SPOOL_H */
