@@ -1,7 +1,8 @@
 /*
- * Reading answers. Servers differ in what they leave out: the closing [DONE], usage, the stream itself where one was asked
- * for. A stream counts as complete when it gave a reason for its end, or said [DONE] after some text and then ended as
- * its connection should (llama-cpp-python's server says [DONE] and hangs up when another request interrupts one); a document when it parses.
+ * Reading answers. Servers differ in what they leave out: the closing [DONE], usage, the stream
+ * itself where one was asked for. A stream counts as complete when it gave a reason for its end, or
+ * said [DONE] after some text and then ended as its connection should (llama-cpp-python's server
+ * says [DONE] and hangs up when another request interrupts one); a document when it parses.
  */
 #include "generate/answer.h"
 
@@ -86,7 +87,8 @@ cudal1_text_repair(const char *data, size_t length, bool escapes, size_t *repair
 		else if (escapes && data[i] == '\\')
 		{
 			int			first = unit(data + i, length - i);
-			int			second = first >= 0xd800 && first <= 0xdbff ? unit(data + i + 6, length - i - 6) : -1;
+			int			second = first >= 0xd800
+				&& first <= 0xdbff ? unit(data + i + 6, length - i - 6) : -1;
 
 			if (second >= 0xdc00 && second <= 0xdfff)
 				n = 12;
@@ -200,10 +202,12 @@ take_document(Answer *answer, const char *data, size_t length)
 	reason = json_object_get(choice, "finish_reason");
 	if (json_is_string(reason))
 	{
-		snprintf(answer->finish_reason, sizeof(answer->finish_reason), "%s", json_string_value(reason));
+		snprintf(answer->finish_reason, sizeof(answer->finish_reason), "%s",
+				 json_string_value(reason));
 		answer->finished = true;
 	}
-	text = json_object_get(json_object_get(choice, answer->events ? "delta" : "message"), "content");
+	text = json_object_get(json_object_get(choice, answer->events ? "delta" : "message"),
+						   "content");
 	if (json_is_string(text))
 		good = take_text(answer, text);
 	else if (!answer->events && !json_is_object(json_object_get(choice, "message")))
@@ -291,7 +295,8 @@ cudal1_answer_end(Answer *answer)
 		return;
 	if (!answer->events)
 	{
-		if (take_document(answer, answer->raw.data == NULL ? "" : answer->raw.data, answer->raw.length))
+		if (take_document(answer, answer->raw.data == NULL ? "" : answer->raw.data,
+						  answer->raw.length))
 			answer->outcome = "answered";
 		return;
 	}

@@ -1,7 +1,8 @@
 /*
- * The body of an answer in the form of OpenAI's chat completions, whole or as a stream of server-sent events, fed in pieces
- * as they arrive. Nothing here trusts the body: lengths are bounded, broken UTF-8 and lone surrogates become U+FFFD, as does NUL,
- * which a database's text cannot hold.
+ * The body of an answer in the form of OpenAI's chat completions, whole or as a stream of
+ * server-sent events, fed in pieces as they arrive. Nothing here trusts the body: lengths are
+ * bounded, broken UTF-8 and lone surrogates become U+FFFD, as does NUL, which a database's text
+ * cannot hold.
  */
 #ifndef CUDAL1_ANSWER_H
 #define CUDAL1_ANSWER_H
@@ -33,7 +34,8 @@ typedef struct Answer
 	long long	completion_tokens;
 	bool		finished;		/* a reason for its end was given */
 	bool		done;			/* the stream said [DONE] */
-	const char *outcome;		/* NULL as long as more is wanted; then answered, oversized or broken */
+	/* NULL as long as more is wanted; then answered, oversized or broken */
+	const char *outcome;
 	char		detail[512];
 } Answer;
 
@@ -46,7 +48,11 @@ extern bool cudal1_answer_feed(Answer *answer, const char *data, size_t length);
 extern void cudal1_answer_end(Answer *answer);
 extern void cudal1_answer_free(Answer *answer);
 
-/* a copy of a text made fit for JSON and database, malloc'd and NUL-terminated; escapes: also repairs lone \u surrogates */
-extern char *cudal1_text_repair(const char *data, size_t length, bool escapes, size_t *repaired_length);
+/*
+ * a copy of a text made fit for JSON and database, malloc'd and NUL-terminated; escapes: also
+ * repairs lone \u surrogates
+ */
+extern char *cudal1_text_repair(const char *data, size_t length, bool escapes,
+								size_t *repaired_length);
 
 #endif							/* CUDAL1_ANSWER_H */

@@ -1,14 +1,16 @@
 /*
  * cudal1-generate: requests to language models, many in flight in one thread.
  *
- * It makes one try of each job and reports how it went; whether there is another, and when, is decided where the request
- * is kept. An answer that was paid for is written to the spool before it is reported, and stays there until the other side
- * has stored it: whichever side dies in between, the next cudal1-generate reports it again.
+ * It makes one try of each job and reports how it went; whether there is another, and when, is
+ * decided where the request is kept. An answer that was paid for is written to the spool before it
+ * is reported, and stays there until the other side has stored it: whichever side dies in between,
+ * the next cudal1-generate reports it again.
  *
- * Output waits in memory while the other side is busy, so that requests in flight are served all the same: data that arrived
- * meanwhile is an answer, not a stall.
+ * Output waits in memory while the other side is busy, so that requests in flight are served all
+ * the same: data that arrived meanwhile is an answer, not a stall.
  *
- * Keys come from a file or from the environment, never through standard input, and are taken out of whatever an endpoint says.
+ * Keys come from a file or from the environment, never through standard input, and are taken out of
+ * whatever an endpoint says.
  */
 #define _GNU_SOURCE
 #include <curl/curl.h>
@@ -121,7 +123,8 @@ spool_path(json_int_t request_id, json_int_t attempt, const char *suffix)
 {
 	char	   *path;
 
-	if (asprintf(&path, "%s/%lld-%lld.%s", spool, (long long) request_id, (long long) attempt, suffix) < 0)
+	if (asprintf(&path, "%s/%lld-%lld.%s", spool, (long long) request_id, (long long) attempt,
+				 suffix) < 0)
 		die("out of memory");
 	return path;
 }
@@ -179,11 +182,13 @@ replay(void)
 		if (asprintf(&path, "%s/%s", spool, entry->d_name) < 0)
 			die("out of memory");
 		file = fopen(path, "re");
-		if (file != NULL && fstat(fileno(file), &status) == 0 && status.st_size > 0 && status.st_size <= MAX_SPOOLED)
+		if (file != NULL && fstat(fileno(file), &status) == 0 && status.st_size > 0
+			&& status.st_size <= MAX_SPOOLED)
 		{
 			char	   *data = malloc(status.st_size);
 
-			if (data != NULL && fread(data, 1, status.st_size, file) == (size_t) status.st_size && data[status.st_size - 1] == '\n')
+			if (data != NULL && fread(data, 1, status.st_size, file) == (size_t) status.st_size
+				&& data[status.st_size - 1] == '\n')
 				write_all(STDOUT_FILENO, data, status.st_size);
 			free(data);
 		}
@@ -218,9 +223,11 @@ scrubbed(const char *words, size_t length, const char *key)
 }
 
 static void
-report(json_int_t request_id, json_int_t attempt, const char *outcome, const char *detail, const char *key, const Transfer *transfer)
+report(json_int_t request_id, json_int_t attempt, const char *outcome, const char *detail,
+	   const char *key, const Transfer *transfer)
 {
-	json_t	   *line = json_pack("{s:s, s:I, s:I, s:s}", "type", "answer", "request_id", request_id, "attempt", attempt,
+	json_t	   *line = json_pack("{s:s, s:I, s:I, s:s}", "type", "answer", "request_id", request_id,
+								 "attempt", attempt,
 								 "outcome", outcome);
 	bool		paid = false;
 	char	   *text;
@@ -241,11 +248,14 @@ report(json_int_t request_id, json_int_t attempt, const char *outcome, const cha
 			json_object_set_new(line, "retry_after", json_integer(retry_after));
 		if (answer->text.length > 0 || strcmp(outcome, "answered") == 0)
 		{
-			json_object_set_new(line, "text", scrubbed(answer->text.data, answer->text.length, key));
+			json_object_set_new(line, "text", scrubbed(answer->text.data, answer->text.length,
+													   key));
 			paid = true;
 		}
 		if (answer->finish_reason[0] != '\0')
-			json_object_set_new(line, "finish_reason", scrubbed(answer->finish_reason, strlen(answer->finish_reason), key));
+			json_object_set_new(line, "finish_reason",
+								scrubbed(answer->finish_reason, strlen(answer->finish_reason),
+										 key));
 		if (answer->prompt_tokens >= 0)
 			json_object_set_new(line, "prompt_tokens", json_integer(answer->prompt_tokens));
 		if (answer->completion_tokens >= 0)
@@ -361,7 +371,8 @@ on_body(char *data, size_t size, size_t n, void *user)
 		/* an error's body: the beginning is enough */
 		answer->events = false;
 		if (answer->raw.length < 4 * EXCERPT)
-			cudal1_buffer_append(&answer->raw, data, size * n > 4 * EXCERPT ? 4 * EXCERPT : size * n);
+			cudal1_buffer_append(&answer->raw, data,
+								 size * n > 4 * EXCERPT ? 4 * EXCERPT : size * n);
 		else if ((answer->body_bytes += size * n) > answer->max_body)
 			return 0;
 		return size * n;
@@ -397,7 +408,9 @@ free_transfer(Transfer *transfer)
 static const char *
 outcome_of_status(long status, curl_off_t retry_after)
 {
-	/* a server that says when it will be there again is as good as one that says so many are enough */
+	/*
+	 * a server that says when it will be there again is as good as one that says so many are enough
+	 */
 	if (status == 429 || (status == 503 && retry_after > 0))
 		return "throttled";
 	if (status == 408 || status == 409 || status == 425 || status >= 500)
@@ -449,7 +462,8 @@ conclude(Transfer *transfer, CURLcode code)
 	if (transfer->ending != NULL)
 	{
 		outcome = transfer->ending;
-		detail = strcmp(outcome, "stalled") == 0 ? "nothing arrived for the model's stall_seconds" : NULL;
+		detail = strcmp(outcome, "stalled") == 0 ? "nothing arrived for the model's stall_seconds"
+			: NULL;
 	}
 	else if (code == CURLE_OK && status >= 200 && status <= 299)
 	{
@@ -466,14 +480,17 @@ conclude(Transfer *transfer, CURLcode code)
 	{
 		curl_easy_getinfo(transfer->easy, CURLINFO_RETRY_AFTER, &retry_after);
 		outcome = outcome_of_status(status, retry_after);
-		snprintf(words, sizeof(words), "HTTP status %ld%s%.*s", status, answer->raw.length > 0 ? ": " : "", EXCERPT,
-				 status >= 300 && status <= 399 ? ": redirects are not followed" : answer->raw.length > 0 ? answer->raw.data : "");
+		snprintf(words, sizeof(words), "HTTP status %ld%s%.*s", status,
+				 answer->raw.length > 0 ? ": " : "", EXCERPT,
+				 status >= 300 && status <= 399 ? ": redirects are not followed"
+				 : answer->raw.length > 0 ? answer->raw.data : "");
 		detail = words;
 	}
 	else
 	{
 		outcome = outcome_of_error(code);
-		snprintf(words, sizeof(words), "%.*s", EXCERPT, transfer->error[0] != '\0' ? transfer->error : curl_easy_strerror(code));
+		snprintf(words, sizeof(words), "%.*s", EXCERPT, transfer->error[0] != '\0' ? transfer->error
+				 : curl_easy_strerror(code));
 		detail = words;
 	}
 	report(transfer->request_id, transfer->attempt, outcome, detail, transfer->key, transfer);
@@ -497,7 +514,8 @@ set_address(Transfer *transfer, const char *endpoint)
 		socket = strndup(endpoint + 5, path - endpoint - 5);
 		curl_easy_setopt(transfer->easy, CURLOPT_UNIX_SOCKET_PATH, socket);
 		free(socket);
-		if (asprintf(&url, "http://localhost%s/chat/completions", path[0] == ':' ? path + 1 : "") < 0)
+		if (asprintf(&url, "http://localhost%s/chat/completions",
+					 path[0] == ':' ? path + 1 : "") < 0)
 			die("out of memory");
 	}
 	else if (asprintf(&url, "%s/chat/completions", endpoint) < 0)
@@ -535,7 +553,8 @@ begin(const json_t *job, json_int_t request_id, json_int_t attempt)
 	transfer->attempt = attempt;
 	transfer->started = transfer->heard = now();
 	stream = json_is_true(json_object_get(body, "stream"));
-	transfer->stall_seconds = stream ? number(job, "stall_seconds", 120) : number(job, "total_seconds", 1800);
+	transfer->stall_seconds = stream ? number(job, "stall_seconds", 120)
+		: number(job, "total_seconds", 1800);
 	cudal1_answer_begin(&transfer->answer, (size_t) number(job, "max_answer_bytes", 1 << 20),
 						(size_t) number(job, "max_body_bytes", 1 << 26));
 	if (key_name != NULL)
@@ -548,7 +567,8 @@ begin(const json_t *job, json_int_t request_id, json_int_t attempt)
 		{
 			char		words[200];
 
-			snprintf(words, sizeof(words), "key \"%.63s\": %s", key_name, transfer->key == NULL ? problem : "it has several lines");
+			snprintf(words, sizeof(words), "key \"%.63s\": %s", key_name,
+					 transfer->key == NULL ? problem : "it has several lines");
 			report(request_id, attempt, "refused", words, NULL, NULL);
 			free_transfer(transfer);
 			return;
@@ -560,7 +580,9 @@ begin(const json_t *job, json_int_t request_id, json_int_t attempt)
 		free(header);
 	}
 	transfer->headers = curl_slist_append(transfer->headers, "Content-Type: application/json");
-	transfer->headers = curl_slist_append(transfer->headers, stream ? "Accept: text/event-stream" : "Accept: application/json");
+	transfer->headers = curl_slist_append(transfer->headers,
+										  stream ? "Accept: text/event-stream"
+										  : "Accept: application/json");
 	transfer->headers = curl_slist_append(transfer->headers, "Expect:");
 	transfer->body = json_dumps(body, JSON_COMPACT);
 
@@ -578,12 +600,15 @@ begin(const json_t *job, json_int_t request_id, json_int_t attempt)
 	}
 	curl_easy_setopt(transfer->easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(transfer->easy, CURLOPT_POST, 1L);
-	curl_easy_setopt(transfer->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t) strlen(transfer->body));
+	curl_easy_setopt(transfer->easy, CURLOPT_POSTFIELDSIZE_LARGE,
+					 (curl_off_t) strlen(transfer->body));
 	curl_easy_setopt(transfer->easy, CURLOPT_POSTFIELDS, transfer->body);
 	curl_easy_setopt(transfer->easy, CURLOPT_HTTPHEADER, transfer->headers);
 	curl_easy_setopt(transfer->easy, CURLOPT_USERAGENT, "cudal1-generate/" CUDAL1_VERSION);
-	curl_easy_setopt(transfer->easy, CURLOPT_CONNECTTIMEOUT_MS, (long) (number(job, "connect_seconds", 10) * 1000));
-	curl_easy_setopt(transfer->easy, CURLOPT_TIMEOUT_MS, (long) (number(job, "total_seconds", 1800) * 1000));
+	curl_easy_setopt(transfer->easy, CURLOPT_CONNECTTIMEOUT_MS,
+					 (long) (number(job, "connect_seconds", 10) * 1000));
+	curl_easy_setopt(transfer->easy, CURLOPT_TIMEOUT_MS,
+					 (long) (number(job, "total_seconds", 1800) * 1000));
 	curl_easy_setopt(transfer->easy, CURLOPT_ERRORBUFFER, transfer->error);
 	curl_easy_setopt(transfer->easy, CURLOPT_HEADERFUNCTION, on_header);
 	curl_easy_setopt(transfer->easy, CURLOPT_HEADERDATA, transfer);
@@ -620,7 +645,8 @@ take_line(const char *line, size_t length)
 	json_t	   *attempt = json_object_get(message, "attempt");
 
 	if (type == NULL || !json_is_integer(request_id) || !json_is_integer(attempt))
-		fprintf(stderr, "a line of input is no message: %s\n", message == NULL ? error.text : "type, request_id or attempt is missing");
+		fprintf(stderr, "a line of input is no message: %s\n",
+				message == NULL ? error.text : "type, request_id or attempt is missing");
 	else if (strcmp(type, "job") == 0)
 		begin(message, json_integer_value(request_id), json_integer_value(attempt));
 	else if (strcmp(type, "cancel") == 0)
@@ -680,7 +706,8 @@ look_at_silence(void)
 
 	for (Transfer *t = transfers; t != NULL; t = following)
 	{
-		double		patience = t->answer.finished && t->stall_seconds > LINGER_SECONDS ? LINGER_SECONDS : t->stall_seconds;
+		double		patience = t->answer.finished
+			&& t->stall_seconds > LINGER_SECONDS ? LINGER_SECONDS : t->stall_seconds;
 
 		following = t->next;
 		if (t->ending == NULL && time - t->heard > patience)
@@ -700,7 +727,8 @@ work(void)
 
 	while (open || transfers != NULL)
 	{
-		struct curl_waitfd ends[2] = {{.fd = STDOUT_FILENO,.events = CURL_WAIT_POLLOUT}, {.fd = STDIN_FILENO,.events = CURL_WAIT_POLLIN}};
+		struct curl_waitfd ends[2] = {{.fd = STDOUT_FILENO, .events = CURL_WAIT_POLLOUT},
+			{.fd = STDIN_FILENO, .events = CURL_WAIT_POLLIN}};
 		bool		full;
 		int			running;
 		int			left;
@@ -736,19 +764,29 @@ usage(FILE *out)
 	fputs("cudal1-generate sends requests to language models and writes their answers.\n\n"
 		  "  cudal1-generate [--keys FILE] [--ca FILE] [--spool DIR]\n\n"
 		  "Standard input, one JSON object a line:\n"
-		  "  {\"type\": \"job\", \"request_id\": 1, \"attempt\": 1, \"endpoint\": \"http://127.0.0.1:8080/v1\", \"key\": null,\n"
-		  "   \"connect_seconds\": 10, \"stall_seconds\": 120, \"total_seconds\": 1800, \"max_answer_bytes\": 1048576,\n"
-		  "   \"max_body_bytes\": 67108864, \"body\": {\"model\": \"...\", \"messages\": [...], \"stream\": true}}\n"
+		  "  {\"type\": \"job\", \"request_id\": 1, \"attempt\": 1, \"endpoint\": "
+		  "\"http://127.0.0.1:8080/v1\", \"key\": null,\n"
+		  "   \"connect_seconds\": 10, \"stall_seconds\": 120, \"total_seconds\": 1800, "
+		  "\"max_answer_bytes\": 1048576,\n"
+		  "   \"max_body_bytes\": 67108864, \"body\": {\"model\": \"...\", \"messages\": [...], "
+		  "\"stream\": true}}\n"
 		  "  {\"type\": \"cancel\", \"request_id\": 1, \"attempt\": 1}\n"
-		  "  {\"type\": \"stored\", \"request_id\": 1, \"attempt\": 1}     the spool may forget the answer\n"
+		  "  {\"type\": \"stored\", \"request_id\": 1, \"attempt\": 1}     the spool may forget "
+		  "the answer\n"
 		  "Standard output, one line for each job when it has ended, in any order:\n"
-		  "  {\"type\": \"answer\", \"request_id\": 1, \"attempt\": 1, \"outcome\": \"answered\", \"text\": \"...\", ...}\n"
-		  "Outcomes: answered; throttled, unavailable, unreachable, timeout, stalled, broken (worth another try);\n"
-		  "refused, oversized, cancelled. It ends when its input has ended and nothing is in flight.\n\n"
-		  "  --keys FILE    keys, a line NAME = key each; readable by its owner alone. Without it a key is the value of the\n"
+		  "  {\"type\": \"answer\", \"request_id\": 1, \"attempt\": 1, \"outcome\": \"answered\", "
+		  "\"text\": \"...\", ...}\n"
+		  "Outcomes: answered; throttled, unavailable, unreachable, timeout, stalled, broken "
+		  "(worth another try);\n"
+		  "refused, oversized, cancelled. It ends when its input has ended and nothing is in "
+		  "flight.\n\n"
+		  "  --keys FILE    keys, a line NAME = key each; readable by its owner alone. Without it "
+		  "a key is the value of the\n"
 		  "                 environment variable CUDAL1_KEY_NAME\n"
-		  "  --ca FILE      certificates of the authorities that endpoints may be certified by, PEM, instead of the system's\n"
-		  "  --spool DIR    keeps answers there until they are said to be stored; what is left is written first\n"
+		  "  --ca FILE      certificates of the authorities that endpoints may be certified by, "
+		  "PEM, instead of the system's\n"
+		  "  --spool DIR    keeps answers there until they are said to be stored; what is left is "
+		  "written first\n"
 		  "  --help, --version\n", out);
 }
 
