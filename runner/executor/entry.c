@@ -84,7 +84,8 @@ entry_load(const WireCall *call, const char *path, char *text, size_t size)
 	void	   *handle;
 
 	for (uint32_t i = 0; i < call->arguments; i++)
-		types[i] = call->argument[i].kind == WIRE_ARGUMENT_SCALAR ? scalar_type(call->argument[i].dtype) : &ffi_type_pointer;
+		types[i] = call->argument[i].kind == WIRE_ARGUMENT_SCALAR
+			? scalar_type(call->argument[i].dtype) : &ffi_type_pointer;
 	if (ffi_prep_cif(&cif, FFI_DEFAULT_ABI, call->arguments, &ffi_type_void, types) != FFI_OK)
 		entry_fail("ffi_prep_cif");
 	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -103,8 +104,8 @@ entry_load(const WireCall *call, const char *path, char *text, size_t size)
 }
 
 void
-entry_run(const WireCall *call, const uint32_t *slots, uint32_t count, char *inputs, char *outputs, WireControl *stepped,
-		  void (*end_run) (void))
+entry_run(const WireCall *call, const uint32_t *slots, uint32_t count, char *inputs, char *outputs,
+		  WireControl *stepped, void (*end_run) (void))
 {
 	for (uint32_t r = 0; r < count && r < WIRE_MAX_RUNS; r++)
 	{

@@ -22,10 +22,11 @@ extern void entry_reply(const WireMessage *command, uint32_t status);
 extern void *entry_load(const WireCall *call, const char *path, char *text, size_t size);
 
 /*
- * The entry, once for each listed slot, with pointers into that slot's inputs and outputs; `stepped`, each run when the supervisor lets
- * it, or NULL; `end_run`, called before a run says that it is done, or NULL.
+ * The entry, once for each listed slot, with pointers into that slot's inputs and outputs;
+ * `stepped`, each run when the supervisor lets it, or NULL; `end_run`, called before a run says
+ * that it is done, or NULL.
  */
-extern void entry_run(const WireCall *call, const uint32_t *slots, uint32_t count, char *inputs, char *outputs, WireControl *stepped,
-					  void (*end_run) (void));
+extern void entry_run(const WireCall *call, const uint32_t *slots, uint32_t count, char *inputs,
+					  char *outputs, WireControl *stepped, void (*end_run) (void));
 
 #endif							/* CUDAL1_ENTRY_H */

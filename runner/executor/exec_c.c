@@ -2,9 +2,10 @@
  * exec_c.c
  *		exec-c FILE.so: the executor of C code, for references and candidates alike.
  *
- * It maps the shared slots, loads the code behind the guard, and calls the entry as often as it is told, each call with the
- * pointers of a slot of its own. It knows neither the time nor what the outputs should be; while it is not its turn it is
- * stopped. Once the code is loaded nothing here is to be trusted, and nothing is.
+ * It maps the shared slots, loads the code behind the guard, and calls the entry as often as it is
+ * told, each call with the pointers of a slot of its own. It knows neither the time nor what the
+ * outputs should be; while it is not its turn it is stopped. Once the code is loaded nothing here
+ * is to be trusted, and nothing is.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -34,7 +35,8 @@ load(const char *path)
 	mallopt(M_MMAP_MAX, 0);
 	mallopt(M_TRIM_THRESHOLD, -1);
 	mallopt(M_TOP_PAD, 1 << 20);
-	if (cudal1_guard_space(call->data_limit + call->slots * (call->input_slot_bytes + call->output_slot_bytes) + SPARE_BYTES) != 0
+	if (cudal1_guard_space(call->data_limit + call->slots
+						   * (call->input_slot_bytes + call->output_slot_bytes) + SPARE_BYTES) != 0
 		|| cudal1_guard_enter(call->data_limit) != 0)
 		entry_fail("guard");
 	if (!entry_load(call, path, control->text, sizeof(control->text)))
@@ -51,7 +53,8 @@ main(int argc, char **argv)
 
 	if (argc != 2)
 	{
-		fprintf(stderr, "usage: exec-c FILE.so\nStarted by cudal1-measure, which hands it its descriptors.\n");
+		fprintf(stderr, "usage: exec-c FILE.so\nStarted by cudal1-measure, which hands it its "
+				"descriptors.\n");
 		return 2;
 	}
 	control = entry_map(WIRE_FD_CONTROL, PROT_READ | PROT_WRITE);

@@ -2,10 +2,11 @@
  * exec_cuda.c
  *		exec-cuda FILE.so: the executor of CUDA C++ code, for references and candidates alike.
  *
- * As exec-c, but the slots lie in GPU memory that the supervisor allocated: it imports them by descriptor and hands out device
- * pointers. Nothing touches the GPU before the command to load. A block of runs ends with one synchronisation of the whole
- * device; whether it took place is not asked here but seen in the outputs. The code's CUDA runtime is linked into its own
- * library and finds the context that is made here, the device's primary one.
+ * As exec-c, but the slots lie in GPU memory that the supervisor allocated: it imports them by
+ * descriptor and hands out device pointers. Nothing touches the GPU before the command to load. A
+ * block of runs ends with one synchronisation of the whole device; whether it took place is not
+ * asked here but seen in the outputs. The code's CUDA runtime is linked into its own library and
+ * finds the context that is made here, the device's primary one.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -74,10 +75,15 @@ open_device(void)
 	if (error == 0)
 		error = driver.CtxSetCurrent(context);
 	if (error == 0)
-		error = cuda_driver_import(&driver, device, WIRE_FD_INPUTS, wire_gpu_bytes(call->slots * call->input_slot_bytes), &inputs);
+		error = cuda_driver_import(&driver, device, WIRE_FD_INPUTS,
+								   wire_gpu_bytes(call->slots * call->input_slot_bytes), &inputs);
 	if (error == 0)
-		error = cuda_driver_import(&driver, device, WIRE_FD_OUTPUTS, wire_gpu_bytes(call->slots * call->output_slot_bytes), &outputs);
-	/* a first launch, so that the driver has opened what it needs before files and processes are closed to it */
+		error = cuda_driver_import(&driver, device, WIRE_FD_OUTPUTS,
+								   wire_gpu_bytes(call->slots * call->output_slot_bytes), &outputs);
+	/*
+	 * a first launch, so that the driver has opened what it needs before files and processes are
+	 * closed to it
+	 */
 	if (error == 0)
 		error = driver.MemAlloc(&scratch, 1);
 	if (error == 0)
@@ -142,14 +148,18 @@ run(uint32_t count, uint32_t flags)
 	CuResult	error;
 	const char *text;
 
-	/* a block without runs tells what a block costs, the GPU's turning to this process included, or not */
+	/*
+	 * a block without runs tells what a block costs, the GPU's turning to this process included, or
+	 * not
+	 */
 	if (count == 0 && !(flags & WIRE_FLAG_IDLE))
 		driver.MemsetD8(scratch, 0, 1);
 	if (count > 0 && flags & WIRE_FLAG_IDLE)
 		idle_runs(count);
 	else
-		entry_run(call, control->slots, count, (char *) (uintptr_t) inputs, (char *) (uintptr_t) outputs,
-				  flags & (WIRE_FLAG_STEPPED | WIRE_FLAG_GATED) ? control : NULL, flags & WIRE_FLAG_GATED ? end_run : NULL);
+		entry_run(call, control->slots, count, (char *) (uintptr_t) inputs,
+				  (char *) (uintptr_t) outputs, flags & (WIRE_FLAG_STEPPED | WIRE_FLAG_GATED)
+				  ? control : NULL, flags & WIRE_FLAG_GATED ? end_run : NULL);
 	error = driver.CtxSynchronize();
 	if (error != 0)
 		return failed("", error);
@@ -169,14 +179,18 @@ main(int argc, char **argv)
 
 	if (argc != 2)
 	{
-		fprintf(stderr, "usage: exec-cuda FILE.so\nStarted by cudal1-measure, which hands it its descriptors.\n");
+		fprintf(stderr, "usage: exec-cuda FILE.so\nStarted by cudal1-measure, which hands it its "
+				"descriptors.\n");
 		return 2;
 	}
 	control = entry_map(WIRE_FD_CONTROL, PROT_READ | PROT_WRITE);
 	call = entry_map(WIRE_FD_CALL, PROT_READ);
 	if (cudal1_guard_read() != 0)
 		entry_fail("filters");
-	/* its own files in /proc, where it could make itself the last to go when memory is short, are then another user's */
+	/*
+	 * its own files in /proc, where it could make itself the last to go when memory is short, are
+	 * then another user's
+	 */
 	if (getpid() == 1)
 		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	close(WIRE_FD_CONTROL);

@@ -2,8 +2,9 @@
  * guard.c
  *		The filters and limits an executor puts on itself before it loads a candidate.
  *
- * Linked into exec-c, and as libcudal1guard.so loaded by exec_torch.py. The filters are made by the supervisor with libseccomp
- * and arrive as plain BPF, so that nothing of this needs a library inside the sandbox.
+ * Linked into exec-c, and as libcudal1guard.so loaded by exec_torch.py. The filters are made by the
+ * supervisor with libseccomp and arrive as plain BPF, so that nothing of this needs a library
+ * inside the sandbox.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -60,11 +61,13 @@ cudal1_guard_read(void)
 	{
 		uint32_t	length;
 
-		if (pread(WIRE_FD_FILTER, &length, sizeof(length), at) != sizeof(length) || length % sizeof(struct sock_filter) != 0)
+		if (pread(WIRE_FD_FILTER, &length, sizeof(length), at) != sizeof(length)
+			|| length % sizeof(struct sock_filter) != 0)
 			return -1;
 		program[i].len = (unsigned short) (length / sizeof(struct sock_filter));
 		program[i].filter = malloc(length);
-		if (!program[i].filter || pread(WIRE_FD_FILTER, program[i].filter, length, at + (off_t) sizeof(length)) != (ssize_t) length)
+		if (!program[i].filter || pread(WIRE_FD_FILTER, program[i].filter, length,
+										at + (off_t) sizeof(length)) != (ssize_t) length)
 			return -1;
 		at += (off_t) (sizeof(length) + length);
 	}

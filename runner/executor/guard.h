@@ -10,12 +10,16 @@
 /* reads both filters from WIRE_FD_FILTER and closes it; 0 or -1 */
 extern int	cudal1_guard_read(void);
 
-/* limits on memory, threads, descriptors, and the filter that holds while a candidate is loaded; 0 or -1 */
+/*
+ * limits on memory, threads, descriptors, and the filter that holds while a candidate is loaded; 0
+ * or -1
+ */
 extern int	cudal1_guard_enter(uint64_t data_bytes);
 
 /*
- * Limits what the process may map beyond what it has, counting what RLIMIT_DATA does not: shared mappings of /dev/zero, stacks.
- * Before cudal1_guard_enter; not for code that reserves address space by the terabyte, as CUDA's driver does. 0 or -1.
+ * Limits what the process may map beyond what it has, counting what RLIMIT_DATA does not: shared
+ * mappings of /dev/zero, stacks. Before cudal1_guard_enter; not for code that reserves address
+ * space by the terabyte, as CUDA's driver does. 0 or -1.
  */
 extern int	cudal1_guard_space(uint64_t bytes);
 

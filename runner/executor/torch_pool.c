@@ -1,12 +1,14 @@
 /*
  * torch_pool.c
- *		libcudal1pool.so: the memory that PyTorch's own allocator takes from the GPU, out of one region that the supervisor can map.
+ *		libcudal1pool.so: the memory that PyTorch's own allocator takes from the GPU, out of one
+ *		region that the supervisor can map.
  *
- * Preloaded before PyTorch's CUDA runtime, it answers cudaMalloc and cudaFree. PyTorch's caching allocator asks these for segments
- * of some MiB and keeps doing all the rest, streams, events and the private pools of CUDA graphs included, so honest code runs as
- * it always does, and every tensor lies where the supervisor can read it without the executor's help. (A pluggable allocator
- * would replace all of that.) Without a region, in the process that makes inputs, memory comes from the driver. Kernels that PyTorch compiled in a
- * build are found again by its leave as well.
+ * Preloaded before PyTorch's CUDA runtime, it answers cudaMalloc and cudaFree. PyTorch's caching
+ * allocator asks these for segments of some MiB and keeps doing all the rest, streams, events and
+ * the private pools of CUDA graphs included, so honest code runs as it always does, and every
+ * tensor lies where the supervisor can read it without the executor's help. (A pluggable allocator
+ * would replace all of that.) Without a region, in the process that makes inputs, memory comes from
+ * the driver. Kernels that PyTorch compiled in a build are found again by its leave as well.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -45,8 +47,9 @@ static Span *spans;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /*
- * Where the memory given out begins: some large page of the region's first sixteenth. Kernels are up to 1 % faster or slower by where their
- * arrays lie, which would always favour the same side if it did not differ from process to process.
+ * Where the memory given out begins: some large page of the region's first sixteenth. Kernels are
+ * up to 1 % faster or slower by where their arrays lie, which would always favour the same side if
+ * it did not differ from process to process.
  */
 static uint64_t
 random_start(uint64_t bytes)
@@ -58,9 +61,13 @@ random_start(uint64_t bytes)
 	return word % (bytes / LARGE_PAGE / START_SHARE + 1) * LARGE_PAGE;
 }
 
-/* opens the device and maps what was handed over; either descriptor may be -1; 0 or the driver's error */
+/*
+ * opens the device and maps what was handed over; either descriptor may be -1; 0 or the driver's
+ * error
+ */
 int
-cudal1_pool_open(int memory_fd, uint64_t memory_bytes, int pool_fd, uint64_t pool_bytes, uint64_t *memory, uint64_t *pool)
+cudal1_pool_open(int memory_fd, uint64_t memory_bytes, int pool_fd, uint64_t pool_bytes,
+				 uint64_t *memory, uint64_t *pool)
 {
 	CuContextRef context;
 	CuResult	error;
@@ -115,8 +122,9 @@ cudal1_pool_change(int memory_fd, uint64_t memory_bytes, uint64_t *memory)
 }
 
 /*
- * PyTorch looks for kernels that it has compiled only in a folder that it could write to. An executor can't write to what its build left; what
- * it compiles beyond that is lost, as PyTorch then says.
+ * PyTorch looks for kernels that it has compiled only in a folder that it could write to. An
+ * executor can't write to what its build left; what it compiles beyond that is lost, as PyTorch
+ * then says.
  */
 int
 access(const char *path, int mode)
