@@ -2,8 +2,8 @@
  * backend.h
  *		What differs between languages and devices: how runs of a language are made there.
  *
- * Each of the four is a table in a file of backend/: C and PyTorch on a CPU, CUDA and PyTorch on a GPU. Functions that return bool
- * return false after conclude().
+ * Each of the four is a table in a file of backend/: C and PyTorch on a CPU, CUDA and PyTorch on a
+ * GPU. Functions that return bool return false after conclude().
  */
 #ifndef CUDAL1_BACKEND_H
 #define CUDAL1_BACKEND_H
@@ -12,28 +12,41 @@
 
 typedef struct Backend
 {
-	/* memory for the inputs and outputs of blocks; `spare`: on a GPU, more inputs of the master's */
+	/*
+	 * memory for the inputs and outputs of blocks; `spare`: on a GPU, more inputs of the master's
+	 */
 	bool		(*make_arena) (Measure *m, Arena *arena, uint32_t slots, uint32_t spare);
 	/* fresh inputs for `n` of the slots */
 	bool		(*generate) (Measure *m, Arena *arena, const uint32_t *slots, uint32_t n);
 	/* a process that runs the code of one side in the memory of `side`, its code not loaded yet */
-	ExecutorResult (*start) (Measure *m, Executor *executor, Side code, Side side, int seat, const Arena *arena);
-	/* before a block of these slots: inputs to where they are found, noise to where outputs will be */
-	bool		(*stage) (Measure *m, const Arena *arena, Side side, const uint32_t *slots, uint32_t n);
-	/* noise to where a run's input and output are, where both sides map the same memory; else NULL */
+	ExecutorResult (*start) (Measure *m, Executor *executor, Side code, Side side, int seat,
+							 const Arena *arena);
+	/*
+	 * before a block of these slots: inputs to where they are found, noise to where outputs will be
+	 */
+	bool		(*stage) (Measure *m, const Arena *arena, Side side, const uint32_t *slots,
+						  uint32_t n);
+	/*
+	 * noise to where a run's input and output are, where both sides map the same memory; else NULL
+	 */
 	void		(*unstage) (Measure *m, const Arena *arena, uint32_t slot);
 	/* runs on staged slots, none or more; seconds of them all */
-	bool		(*block) (Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32_t n, double timeout,
-						  double *elapsed);
+	bool		(*block) (Measure *m, Executor *executor, Side side, const uint32_t *slots,
+						  uint32_t n, double timeout, double *elapsed);
 	/* the outputs of a run of the last block, gathered */
-	bool		(*read) (Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot,
-						 void *out);
-	/* outputs_apart: random bytes into these places of a block's outputs; NULL: by writing into the process */
-	bool		(*overwrite) (Measure *m, Executor *executor, Side side, const struct iovec *places, size_t n);
+	bool		(*read) (Measure *m, Executor *executor, Side side, const Arena *arena,
+						 uint32_t run, uint32_t slot, void *out);
+	/*
+	 * outputs_apart: random bytes into these places of a block's outputs; NULL: by writing into the
+	 * process
+	 */
+	bool		(*overwrite) (Measure *m, Executor *executor, Side side, const struct iovec *places,
+							  size_t n);
 	/* memory for outputs that were read, and whether one of them is right there */
 	void	   *(*alloc) (Measure *m, size_t bytes);
 	void		(*free) (Measure *m, void *memory);
-	bool		(*compare) (Measure *m, const void *expected, const void *found, int output, Comparison *result);
+	bool		(*compare) (Measure *m, const void *expected, const void *found, int output,
+							Comparison *result);
 
 	/* of a slot, in all memory together: the master, and what executors of either side map */
 	int			input_copies;
@@ -46,15 +59,25 @@ typedef struct Backend
 	double		wall_factor;	/* wall time of a half, in its clock time */
 	double		making_factor;	/* times block_seconds that making the inputs of a block may take */
 	bool		carries;		/* the candidate of a pair's first half stays for its second */
-	bool		steps;			/* runs can be made to begin one by one, with inputs that come late: traps, and audits of a few runs */
+	/*
+	 * runs can be made to begin one by one, with inputs that come late: traps, and audits of a
+	 * few runs
+	 */
+	bool		steps;
 
 	/* where work goes on while a process is stopped; NULL elsewhere */
 	/* before a pair's processes exist: which side gets which memory, by lot */
 	void		(*begin_pair) (Measure *m, Arena *arena);
-	/* before the rounds of a half, and after them: clocks and neighbours; true if the half should be measured again */
+	/*
+	 * before the rounds of a half, and after them: clocks and neighbours; true if the half should
+	 * be measured again
+	 */
 	void		(*begin_half) (Measure *m);
 	bool		(*disturbed) (Measure *m, const Executor *executors, int n);
-	/* which of these slots, run by both sides next, are sampled within their windows; whether the samples agree */
+	/*
+	 * which of these slots, run by both sides next, are sampled within their windows; whether the
+	 * samples agree
+	 */
 	void		(*draw) (Measure *m, const uint32_t *slots, uint32_t n);
 	bool		(*check_samples) (Measure *m);
 } Backend;

@@ -1,9 +1,10 @@
 /*
  * checks.c
- *		What comes before a clock counts: the reference against itself, the candidate against the reference, and first times.
+ *		What comes before a clock counts: the reference against itself, the candidate against the
+ *		reference, and first times.
  *
- * Both sides run the same fresh inputs, one by one. A reference that disagrees with itself in two processes says nothing about anyone;
- * a candidate that is wrong is not timed.
+ * Both sides run the same fresh inputs, one by one. A reference that disagrees with itself in two
+ * processes says nothing about anyone; a candidate that is wrong is not timed.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -21,19 +22,24 @@
 
 #define CHECK_SLOTS		16
 #define ESTIMATE_BLOCKS	7
-#define HOST_OUTPUTS	16		/* the host's memory for outputs, in arenas; a GPU's is kept small for the executors' sake */
-#define LEAST_SHARE		8		/* of what a slot takes among few, what it takes among many, at least */
-#define FIRST_SECONDS	10.0	/* what the first run of a process may take for its libraries, besides ten times the reference's */
+/* the host's memory for outputs, in arenas; a GPU's is kept small for the executors' sake */
+#define HOST_OUTPUTS	16
+/* of what a slot takes among few, what it takes among many, at least */
+#define LEAST_SHARE		8
+/* what the first run of a process may take for its libraries, besides ten times the reference's */
+#define FIRST_SECONDS	10.0
 
 /* runs `n` single checks on slots 0 .. n - 1 */
 static bool
-run_checks(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n, const uint64_t *seeds, char *out, double timeout)
+run_checks(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n,
+		   const uint64_t *seeds, char *out, double timeout)
 {
 	for (uint32_t i = 0; i < n; i++)
 	{
 		double		elapsed;
 
-		if (!measure_stage(m, arena, side, &i, 1) || !measure_block(m, executor, side, &i, &seeds[i], 1, timeout, &elapsed))
+		if (!measure_stage(m, arena, side, &i, 1)
+			|| !measure_block(m, executor, side, &i, &seeds[i], 1, timeout, &elapsed))
 			return false;
 		if (m->time[side] == 0 || elapsed < m->time[side])
 			m->time[side] = elapsed;
@@ -54,11 +60,12 @@ run_checks(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n, 
 }
 
 /*
- * Seconds a run, from blocks of a few runs; on a busy machine single blocks lie, so the median of several speaks. What a block costs
- * besides its runs is the reference's for both.
+ * Seconds a run, from blocks of a few runs; on a busy machine single blocks lie, so the median of
+ * several speaks. What a block costs besides its runs is the reference's for both.
  */
 static bool
-estimate(Measure *m, Executor *executor, Side side, Arena *arena, double timeout, double *block_cost)
+estimate(Measure *m, Executor *executor, Side side, Arena *arena, double timeout,
+		 double *block_cost)
 {
 	uint32_t	slots[CHECK_SLOTS];
 	uint64_t	seeds[CHECK_SLOTS];
@@ -88,7 +95,8 @@ estimate(Measure *m, Executor *executor, Side side, Arena *arena, double timeout
 				return false;
 		*block_cost = cudal1_score_median(empty, ESTIMATE_BLOCKS);
 	}
-	if (!measure_stage(m, arena, side, slots, 1) || !measure_block(m, executor, side, slots, seeds, 1, timeout, &first))
+	if (!measure_stage(m, arena, side, slots, 1) || !measure_block(m, executor, side, slots, seeds,
+																   1, timeout, &first))
 		return false;
 	blocks = first > MEASURE_SLOW ? 1 : ESTIMATE_BLOCKS;
 	if (first > 0.02)
@@ -96,14 +104,18 @@ estimate(Measure *m, Executor *executor, Side side, Arena *arena, double timeout
 	for (int i = 0; i < blocks; i++)
 	{
 		if (!measure_stage(m, arena, side, slots, n)
-			|| !measure_block(m, executor, side, slots, seeds, n, timeout + 10 * n * first, &full[i]))
+			|| !measure_block(m, executor, side, slots, seeds, n, timeout + 10 * n * first,
+							  &full[i]))
 			return false;
 	}
 	m->time[side] = fmax(cudal1_score_median(full, (size_t) blocks) - *block_cost, 1e-7) / n;
 	return true;
 }
 
-/* on a GPU, where inputs are made many at once, a call costs more than what it makes: how long another slot takes */
+/*
+ * on a GPU, where inputs are made many at once, a call costs more than what it makes: how long
+ * another slot takes
+ */
 static bool
 one_more_input(Measure *m, Arena *arena, const uint32_t *order, uint32_t slots)
 {
@@ -177,9 +189,13 @@ checks_run(Measure *m)
 		conclude(m, OUTCOME_LOST, "no memory");
 		goto done;
 	}
-	/* a GPU holds inputs three times, and of those by the gigabyte fewer: what is not compared here is in the rounds */
+	/*
+	 * a GPU holds inputs three times, and of those by the gigabyte fewer: what is not compared here
+	 * is in the rounds
+	 */
 	while (slots > (m->gpu ? 1 : n)
-		   && slots * ((m->gpu ? 3 : 1) * m->input_slot_bytes + (m->gpu ? 2 : 1) * m->output_slot_bytes) > budget)
+		   && slots * ((m->gpu ? 3 : 1) * m->input_slot_bytes + (m->gpu ? 2 : 1)
+					   * m->output_slot_bytes) > budget)
 		slots--;
 	n = n < slots ? n : slots;
 	for (uint32_t i = 0; i < slots; i++)
@@ -205,7 +221,10 @@ checks_run(Measure *m)
 	if (!run_checks(m, &reference, SIDE_REFERENCE, &arena, 1, seeds, NULL, p->build_seconds))
 		goto done;
 	first = clock_now() - start;
-	/* of outputs by the gigabyte fewer are kept; those that are missing here are compared in the rounds */
+	/*
+	 * of outputs by the gigabyte fewer are kept; those that are missing here are compared in the
+	 * rounds
+	 */
 	while (n > 1 && 2 * n * m->output_bytes > (m->gpu ? budget / 2 : HOST_OUTPUTS * budget))
 		n--;
 	expected = measure_alloc(m, n * m->output_bytes);
@@ -225,10 +244,12 @@ checks_run(Measure *m)
 	if (!run_checks(m, &reference, SIDE_REFERENCE, &arena, n, seeds, expected, p->build_seconds))
 		goto done;
 	if (!measure_launch(m, &other, SIDE_REFERENCE, 1, &arena, weights)
-		|| !run_checks(m, &other, SIDE_REFERENCE, &arena, n < 2 ? n : 2, seeds, found, p->build_seconds))
+		|| !run_checks(m, &other, SIDE_REFERENCE, &arena, n < 2 ? n : 2, seeds, found,
+					   p->build_seconds))
 		goto done;
 	for (uint32_t i = 0; i < (n < 2 ? n : 2); i++)
-		if (!measure_compare(m, expected + i * m->output_bytes, found + i * m->output_bytes, SIDE_REFERENCE))
+		if (!measure_compare(m, expected + i * m->output_bytes, found + i * m->output_bytes,
+							 SIDE_REFERENCE))
 			goto done;
 	measure_end(m, &other);
 	if (!find_repeated(m, expected, n)
@@ -236,25 +257,38 @@ checks_run(Measure *m)
 		goto done;
 	m->start_time = m->result.startup_seconds / (m->seeds_runs ? 3 : 2);
 
-	/* now the candidate: its first run initialises libraries, and has the build's limit where it compiles itself */
-	first = m->built[SIDE_CANDIDATE].folder[0] ? p->build_seconds : fmin(p->build_seconds, fmax(measure_run_limit(m), FIRST_SECONDS + 10 * first));
+	/*
+	 * now the candidate: its first run initialises libraries, and has the build's limit where it
+	 * compiles itself
+	 */
+	first = m->built[SIDE_CANDIDATE].folder[0] ? p->build_seconds : fmin(p->build_seconds,
+																		 fmax(measure_run_limit(m),
+																			  FIRST_SECONDS + 10
+																			  * first));
 	if (!measure_launch(m, &candidate, SIDE_CANDIDATE, 1, &arena, weights)
-		|| !run_checks(m, &candidate, SIDE_CANDIDATE, &arena, 1, seeds, found, python ? first : measure_run_limit(m))
-		|| !run_checks(m, &candidate, SIDE_CANDIDATE, &arena, n, seeds, found, measure_run_limit(m)))
+		|| !run_checks(m, &candidate, SIDE_CANDIDATE, &arena, 1, seeds, found,
+					   python ? first : measure_run_limit(m))
+		|| !run_checks(m, &candidate, SIDE_CANDIDATE, &arena, n, seeds, found,
+					   measure_run_limit(m)))
 		goto done;
 	start = clock_now();
 	for (uint32_t i = 0; i < n; i++)
-		if (!measure_compare(m, expected + i * m->output_bytes, found + i * m->output_bytes, SIDE_CANDIDATE))
+		if (!measure_compare(m, expected + i * m->output_bytes, found + i * m->output_bytes,
+							 SIDE_CANDIDATE))
 			goto done;
 	m->check_time = (clock_now() - start) / n;
 	m->checked_seconds = 0;
 	if (!estimate(m, &candidate, SIDE_CANDIDATE, &arena, measure_run_limit(m), &block_cost))
 		goto done;
-	/* a run shorter than what a block costs is not resolved here, and may be estimated as next to nothing */
+	/*
+	 * a run shorter than what a block costs is not resolved here, and may be estimated as next to
+	 * nothing
+	 */
 	if (m->time[SIDE_CANDIDATE] > p->run_limit_factor * fmax(m->time[SIDE_REFERENCE], block_cost))
 	{
-		conclude(m, OUTCOME_TIMEOUT, "the code takes %.3g s a run, more than %g times the reference", m->time[SIDE_CANDIDATE],
-				 p->run_limit_factor);
+		conclude(m, OUTCOME_TIMEOUT,
+				 "the code takes %.3g s a run, more than %g times the reference",
+				 m->time[SIDE_CANDIDATE], p->run_limit_factor);
 		goto done;
 	}
 	good = true;

@@ -2,8 +2,8 @@
  * job.c
  *		Reads a job.
  *
- * A job comes from the database or from a person's file, never from a candidate, but a signature was written by some user:
- * every number is checked here, and the rest of the program relies on it.
+ * A job comes from the database or from a person's file, never from a candidate, but a signature
+ * was written by some user: every number is checked here, and the rest of the program relies on it.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -16,7 +16,8 @@ const Profile job_default_profile = {
 	.pairs = 7,.looks = {7, 14, 21},.nlooks = 3,.futility_pairs = 3,
 	.bucket_seconds = 0.5,.block_seconds = 0.010,.window_seconds = 1800,
 	.bucket_estimator = CUDAL1_ESTIMATE_MEDIAN,.mean_of_ratios = false,
-	.precision_goal = 0.005,.precision_slope = 0.05,.confidence = 0.95,.half_width_limit = 0.01,.variance_limit = 0,
+	.precision_goal = 0.005, .precision_slope = 0.05, .confidence = 0.95, .half_width_limit = 0.01,
+		.variance_limit = 0,
 	.first_checks = 5,.min_checks = 50,.max_checks = 1000,.check_seconds = 3,
 	.audits = 400,.audit_seconds = 1,.audit_sigma = 3,.audit_margin = 0.25,
 	.run_limit_factor = 1000,.run_limit_min = 1,.run_limit_max = 30,.build_seconds = 120,
@@ -37,7 +38,8 @@ wrong(char *error, size_t size, const char *format,...)
 
 /* absent leaves the default; null means "none", which is 0, where nullable */
 static bool
-number(const json_t *object, const char *name, double low, double high, bool nullable, double *value, char *error, size_t size)
+number(const json_t *object, const char *name, double low, double high, bool nullable,
+	   double *value, char *error, size_t size)
 {
 	const json_t *member = json_object_get(object, name);
 
@@ -48,14 +50,17 @@ number(const json_t *object, const char *name, double low, double high, bool nul
 		*value = 0;
 		return true;
 	}
-	if (!json_is_number(member) || !(json_number_value(member) >= low && json_number_value(member) <= high))
-		return wrong(error, size, "profile: \"%s\" must be a number from %g to %g", name, low, high);
+	if (!json_is_number(member) || !(json_number_value(member) >= low
+									 && json_number_value(member) <= high))
+		return wrong(error, size, "profile: \"%s\" must be a number from %g to %g", name, low,
+					 high);
 	*value = json_number_value(member);
 	return true;
 }
 
 static bool
-integer(const json_t *object, const char *name, int low, int high, bool nullable, int *value, char *error, size_t size)
+integer(const json_t *object, const char *name, int low, int high, bool nullable, int *value,
+		char *error, size_t size)
 {
 	double		d = *value;
 
@@ -66,7 +71,8 @@ integer(const json_t *object, const char *name, int low, int high, bool nullable
 }
 
 static bool
-choice(const json_t *object, const char *name, const char *first, const char *second, int *value, char *error, size_t size)
+choice(const json_t *object, const char *name, const char *first, const char *second, int *value,
+	   char *error, size_t size)
 {
 	const char *text = json_string_value(json_object_get(object, name));
 
@@ -93,7 +99,8 @@ parse_profile(Profile *p, const json_t *o, char *error, size_t size)
 	if (looks)
 	{
 		if (!json_is_array(looks) || json_array_size(looks) < 1 || json_array_size(looks) > 8)
-			return wrong(error, size, "profile: \"looks\" must be an array of 1 to 8 numbers of pairs");
+			return wrong(error, size,
+						 "profile: \"looks\" must be an array of 1 to 8 numbers of pairs");
 		p->nlooks = (int) json_array_size(looks);
 		for (int i = 0; i < p->nlooks; i++)
 		{
@@ -108,7 +115,8 @@ parse_profile(Profile *p, const json_t *o, char *error, size_t size)
 		|| !number(o, "block_seconds", 1e-5, 100, false, &p->block_seconds, error, size)
 		|| !number(o, "window_seconds", 1e-2, 1e6, false, &p->window_seconds, error, size)
 		|| !choice(o, "bucket_estimator", "median", "mean", &bucket_estimator, error, size)
-		|| !choice(o, "score_estimator", "median_of_buckets", "mean_of_ratios", &score_estimator, error, size)
+		|| !choice(o, "score_estimator", "median_of_buckets", "mean_of_ratios", &score_estimator,
+				   error, size)
 		|| !number(o, "precision_goal", 0, 1, false, &p->precision_goal, error, size)
 		|| !number(o, "precision_slope", 0, 1, false, &p->precision_slope, error, size)
 		|| !number(o, "confidence", 0.5, 0.999999, false, &p->confidence, error, size)
@@ -155,17 +163,20 @@ parse_argument(Argument *a, const json_t *o, int index, char *error, size_t size
 
 	memset(a, 0, sizeof(*a));
 	if (!name || strlen(name) >= sizeof(a->name))
-		return wrong(error, size, "signature: argument %d needs a \"name\" of up to 63 bytes", index + 1);
+		return wrong(error, size, "signature: argument %d needs a \"name\" of up to 63 bytes",
+					 index + 1);
 	strcpy(a->name, name);
 	for (int i = 0; i < 4; i++)
 		if (role && strcmp(role, roles[i]) == 0)
 			r = i;
 	if (r < 0)
-		return wrong(error, size, "signature: argument \"%s\": \"role\" must be in, out, inout or scalar", name);
+		return wrong(error, size,
+					 "signature: argument \"%s\": \"role\" must be in, out, inout or scalar", name);
 	a->role = (ArgumentRole) r;
 	a->tensor.dtype = dtype ? tensor_dtype_parse(dtype) : 0;
 	if (a->tensor.dtype == 0)
-		return wrong(error, size, "signature: argument \"%s\": \"dtype\" must be float64, float32, float16, bfloat16, int64, int32, "
+		return wrong(error, size, "signature: argument \"%s\": \"dtype\" must be float64, float32, "
+					 "float16, bfloat16, int64, int32, "
 					 "uint8 or bool", name);
 	if (a->role == ROLE_SCALAR)
 	{
@@ -180,13 +191,16 @@ parse_argument(Argument *a, const json_t *o, int index, char *error, size_t size
 		return tensor_finish(&a->tensor);
 	}
 	if (!json_is_array(shape) || json_array_size(shape) > WIRE_MAX_DIMS)
-		return wrong(error, size, "signature: argument \"%s\": \"shape\" must be an array of up to %d sizes", name, WIRE_MAX_DIMS);
+		return wrong(error, size,
+					 "signature: argument \"%s\": \"shape\" must be an array of up to %d sizes",
+					 name, WIRE_MAX_DIMS);
 	a->tensor.ndim = (uint32_t) json_array_size(shape);
 	for (uint32_t i = 0; i < a->tensor.ndim; i++)
 	{
 		a->tensor.shape[i] = json_integer_value(json_array_get(shape, i));
 		if (a->tensor.shape[i] < 1)
-			return wrong(error, size, "signature: argument \"%s\": sizes must be integers of at least 1", name);
+			return wrong(error, size,
+						 "signature: argument \"%s\": sizes must be integers of at least 1", name);
 	}
 	if (!tensor_finish(&a->tensor))
 		return wrong(error, size, "signature: argument \"%s\" is too large", name);
@@ -194,7 +208,8 @@ parse_argument(Argument *a, const json_t *o, int index, char *error, size_t size
 		if (init && strcmp(init, inits[i]) == 0)
 			n = i;
 	if (init && n < 0)
-		return wrong(error, size, "signature: argument \"%s\": \"init\" must be normal, uniform, integer or zero", name);
+		return wrong(error, size, "signature: argument \"%s\": \"init\" must be normal, uniform, "
+					 "integer or zero", name);
 	if (n < 0)
 		n = tensor_dtype_is_float(a->tensor.dtype) ? RANDOM_NORMAL : RANDOM_INTEGER;
 	a->init = (RandomInit) n;
@@ -205,7 +220,8 @@ parse_argument(Argument *a, const json_t *o, int index, char *error, size_t size
 	if (json_is_number(json_object_get(o, "high")))
 		a->high = json_number_value(json_object_get(o, "high"));
 	if (!(a->low <= a->high) || fabs(a->low) > 9e18 || fabs(a->high) > 9e18)
-		return wrong(error, size, "signature: argument \"%s\": \"low\" must not exceed \"high\"", name);
+		return wrong(error, size, "signature: argument \"%s\": \"low\" must not exceed \"high\"",
+					 name);
 	return true;
 }
 
@@ -227,7 +243,8 @@ parse_signature(Signature *s, const json_t *o, char *error, size_t size)
 		strcpy(s->entry, entry);
 	}
 	if (json_array_size(args) < 1 || json_array_size(args) > WIRE_MAX_ARGUMENTS)
-		return wrong(error, size, "signature: \"args\" must list 1 to %d arguments", WIRE_MAX_ARGUMENTS);
+		return wrong(error, size, "signature: \"args\" must list 1 to %d arguments",
+					 WIRE_MAX_ARGUMENTS);
 	s->arguments = (int) json_array_size(args);
 	for (int i = 0; i < s->arguments; i++)
 	{
@@ -239,9 +256,11 @@ parse_signature(Signature *s, const json_t *o, char *error, size_t size)
 	if (outputs == 0)
 		return wrong(error, size, "signature: at least one argument must be out or inout");
 	if (inputs > WIRE_MAX_TENSORS)
-		return wrong(error, size, "signature: at most %d arguments may be in or inout", WIRE_MAX_TENSORS);
+		return wrong(error, size, "signature: at most %d arguments may be in or inout",
+					 WIRE_MAX_TENSORS);
 	if (outputs > WIRE_MAX_TENSORS)
-		return wrong(error, size, "signature: at most %d arguments may be out or inout", WIRE_MAX_TENSORS);
+		return wrong(error, size, "signature: at most %d arguments may be out or inout",
+					 WIRE_MAX_TENSORS);
 	return true;
 }
 
@@ -291,17 +310,21 @@ job_parse(Job *job, const char *text, size_t length, char *error, size_t size)
 		job->language = LANGUAGE_PYTORCH;
 	else
 		return wrong(error, size, "task: \"language\" must be c, cuda or pytorch");
-	if (job->language != LANGUAGE_PYTORCH && !parse_signature(&job->signature, signature, error, size))
+	if (job->language != LANGUAGE_PYTORCH && !parse_signature(&job->signature, signature, error,
+															  size))
 		return false;
 	job->tolerance.rtol = tolerance(task, signature, "rtol");
 	job->tolerance.atol = tolerance(task, signature, "atol");
-	job->cores = json_is_integer(json_object_get(task, "cores")) ? (int) json_integer_value(json_object_get(task, "cores")) : 1;
+	job->cores = json_is_integer(json_object_get(task, "cores"))
+		? (int) json_integer_value(json_object_get(task, "cores")) : 1;
 	if (job->cores < 1)
 		return wrong(error, size, "task: \"cores\" must be at least 1");
-	if (json_object_get(job->root, "profile") && !parse_profile(&job->profile, json_object_get(job->root, "profile"), error, size))
+	if (json_object_get(job->root, "profile")
+		&& !parse_profile(&job->profile, json_object_get(job->root, "profile"), error, size))
 		return false;
 	if (json_is_number(json_object_get(job->root, "budget_seconds")))
-		job->budget_seconds = fmax(0, json_number_value(json_object_get(job->root, "budget_seconds")));
+		job->budget_seconds = fmax(0,
+								   json_number_value(json_object_get(job->root, "budget_seconds")));
 	job->device_key = json_string_value(json_object_get(device, "key"));
 	job->device_class = json_string_value(json_object_get(device, "class"));
 	return true;

@@ -65,14 +65,17 @@ layout_from_signature(Measure *m)
 }
 
 /*
- * pytorch: what a task's own code says of its arrays is no more than its memory holds (0: whatever). Views of few elements, many times over,
- * could be larger, and the supervisor's copies of them would take the host's memory.
+ * pytorch: what a task's own code says of its arrays is no more than its memory holds (0:
+ * whatever). Views of few elements, many times over, could be larger, and the supervisor's copies
+ * of them would take the host's memory.
  */
 static bool
 fits(Measure *m, const char *who, size_t bytes, size_t limit)
 {
 	return limit == 0 || bytes <= limit
-		|| conclude(m, OUTCOME_UNVERIFIED, "%s arrays of %zu MiB together, more than a run's memory holds (%zu MiB)", who, bytes >> 20, limit >> 20);
+		|| conclude(m, OUTCOME_UNVERIFIED,
+					"%s arrays of %zu MiB together, more than a run's memory holds (%zu MiB)", who,
+					bytes >> 20, limit >> 20);
 }
 
 bool
@@ -85,7 +88,8 @@ layout_from_generator(Measure *m)
 		return false;
 	n = m->generator.control->tensors;
 	if (n > WIRE_MAX_TENSORS)
-		return conclude(m, OUTCOME_UNVERIFIED, "get_inputs gives more than %d arguments", WIRE_MAX_TENSORS);
+		return conclude(m, OUTCOME_UNVERIFIED, "get_inputs gives more than %d arguments",
+						WIRE_MAX_TENSORS);
 	m->inputs = (int) n;
 	for (uint32_t i = 0; i < n; i++)
 	{
@@ -99,11 +103,13 @@ layout_from_generator(Measure *m)
 		}
 		memcpy(m->input[i].shape, t.shape, sizeof(t.shape));
 		if (!tensor_finish(&m->input[i]))
-			return conclude(m, OUTCOME_UNVERIFIED, "get_inputs gives an array of an unsupported type or size");
+			return conclude(m, OUTCOME_UNVERIFIED,
+							"get_inputs gives an array of an unsupported type or size");
 	}
 	place_inputs(m);
 	arena_destroy(&empty);
-	return fits(m, "get_inputs gives", m->input_slot_bytes, m->gpu ? 0 : (size_t) m->job->profile.memory_mb << 20);
+	return fits(m, "get_inputs gives", m->input_slot_bytes,
+				m->gpu ? 0 : (size_t) m->job->profile.memory_mb << 20);
 }
 
 bool
@@ -112,7 +118,9 @@ layout_from_reference(Measure *m, Executor *executor)
 	uint32_t	n = executor->control->tensors;
 
 	if (n < 1 || n > WIRE_MAX_TENSORS)
-		return conclude(m, OUTCOME_UNVERIFIED, "the reference returns %u tensors; 1 to %d are supported", n, WIRE_MAX_TENSORS);
+		return conclude(m, OUTCOME_UNVERIFIED,
+						"the reference returns %u tensors; 1 to %d are supported", n,
+						WIRE_MAX_TENSORS);
 	m->outputs = (int) n;
 	for (uint32_t i = 0; i < n; i++)
 	{
@@ -121,8 +129,10 @@ layout_from_reference(Measure *m, Executor *executor)
 		m->output[i] = (Tensor) {.dtype = t.dtype,.ndim = t.ndim};
 		memcpy(m->output[i].shape, t.shape, sizeof(t.shape));
 		if (!tensor_finish(&m->output[i]))
-			return conclude(m, OUTCOME_UNVERIFIED, "the reference returns an array of an unsupported type or size");
+			return conclude(m, OUTCOME_UNVERIFIED,
+							"the reference returns an array of an unsupported type or size");
 	}
 	place_outputs(m, false);
-	return fits(m, "the reference returns", m->output_bytes, m->gpu ? m->gpu->pool_bytes : (size_t) m->job->profile.memory_mb << 20);
+	return fits(m, "the reference returns", m->output_bytes,
+				m->gpu ? m->gpu->pool_bytes : (size_t) m->job->profile.memory_mb << 20);
 }

@@ -2,9 +2,10 @@
  * main.c
  *		cudal1-measure: one job in, one result out.
  *
- * Run by the background worker and the agent with the job on standard input, or by a person with files. The program is
- * trusted; what it starts is not. It leaves nothing behind: its scratch folder is removed at its end, and one that a
- * killed predecessor left is swept by the next run, which sees by the lock on it that its owner is gone.
+ * Run by the background worker and the agent with the job on standard input, or by a person with
+ * files. The program is trusted; what it starts is not. It leaves nothing behind: its scratch
+ * folder is removed at its end, and one that a killed predecessor left is swept by the next run,
+ * which sees by the lock on it that its owner is gone.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -33,28 +34,33 @@
 #define JOB_LIMIT		((size_t) 64 << 20)
 
 static const char *const outcome_names[] = {
-	"lost", "successful", "unstable", "compile_error", "launch_failure", "timeout", "crash", "wrong_output", "cheat", "unverified",
-	"lost", "cancelled",
+	"lost", "successful", "unstable", "compile_error", "launch_failure", "timeout", "crash",
+	"wrong_output", "cheat", "unverified", "lost", "cancelled",
 };
 
 static void
 usage(FILE *to)
 {
-	fputs("cudal1-measure measures a candidate kernel against its reference and prints the verdict as a line of JSON.\n"
+	fputs("cudal1-measure measures a candidate kernel against its reference and prints the verdict "
+		  "as a line of JSON.\n"
 		  "\n"
 		  "Usage:\n"
 		  "  cudal1-measure [OPTION]... [JOB.json]\n"
 		  "  cudal1-measure [OPTION]... --reference FILE --candidate FILE [--signature FILE]\n"
 		  "\n"
-		  "Without a file the job is read from standard input, and progress is written as lines of JSON.\n"
+		  "Without a file the job is read from standard input, and progress is written as lines of "
+		  "JSON.\n"
 		  "\n"
-		  "  --reference FILE     the task's reference: C, CUDA C++, or Python as a KernelBench file\n"
+		  "  --reference FILE     the task's reference: C, CUDA C++, or Python as a KernelBench "
+		  "file\n"
 		  "  --candidate FILE     the code to measure\n"
 		  "  --signature FILE     JSON: the entry's name and arguments (C, CUDA)\n"
 		  "  --language NAME      c, cuda or pytorch; default: by the reference's file name\n"
-		  "  --profile FILE       JSON with numbers of the protocol; default: those of profile 'default'\n"
+		  "  --profile FILE       JSON with numbers of the protocol; default: those of profile "
+		  "'default'\n"
 		  "  --quick              buckets of 0.1 s, one look\n"
-		  "  --device KEY         cpu:CORES, for instance cpu:1 or cpu:2-3; a GPU's UUID, or cuda:N, N as nvidia-smi counts; default: the last\n"
+		  "  --device KEY         cpu:CORES, for instance cpu:1 or cpu:2-3; a GPU's UUID, or "
+		  "cuda:N, N as nvidia-smi counts; default: the last\n"
 		  "                       core, for CUDA the first GPU\n"
 		  "  --cores N            cores a run may use; default 1\n"
 		  "  --python FILE        interpreter with PyTorch; default /usr/bin/python3\n"
@@ -78,7 +84,9 @@ absolute(const char *path)
 	return real ? real : path;
 }
 
-/* executors beside this program, as in the folder it was built in, serve before the installed ones */
+/*
+ * executors beside this program, as in the folder it was built in, serve before the installed ones
+ */
 static const char *
 find_libdir(void)
 {
@@ -131,7 +139,8 @@ sweep(const char *scratch)
 		if (fd < 0)
 			continue;
 		/* a folder just made may not be locked yet: a minute of grace */
-		if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && time(NULL) - st.st_mtime > 60 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+		if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && time(NULL) - st.st_mtime > 60
+			&& flock(fd, LOCK_EX | LOCK_NB) == 0)
 			remove_tree(path);
 		close(fd);
 	}
@@ -269,15 +278,17 @@ print_result(Measure *m)
 	line = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(9));
 	if (m->options->person)
 		fputs("\r\033[K", stderr);
-	puts(line ? line : "{\"type\": \"result\", \"outcome\": \"lost\", \"detail\": \"the result could not be written as JSON\"}");
+	puts(line ? line : "{\"type\": \"result\", \"outcome\": \"lost\", \"detail\": \"the result "
+		 "could not be written as JSON\"}");
 	fflush(stdout);
 	free(line);
 	json_decref(o);
 }
 
 /*
- * What is still a child when all executors have ended: a sandbox whose outer process was killed in the moment before the inner one
- * had asked to die with it comes to us as an orphan, and would wait for ever.
+ * What is still a child when all executors have ended: a sandbox whose outer process was killed in
+ * the moment before the inner one had asked to die with it comes to us as an orphan, and would wait
+ * for ever.
  */
 static void
 end_orphans(void)
@@ -330,7 +341,10 @@ measure_once(const Job *job, const Options *options, bool may_repeat)
 	end_orphans();
 	remove_tree(m->scratch);
 	close(m->scratch_lock);
-	/* a batch system signals all processes of a job, us perhaps a moment after those whose end we saw: that is no verdict */
+	/*
+	 * a batch system signals all processes of a job, us perhaps a moment after those whose end we
+	 * saw: that is no verdict
+	 */
 	if (m->killed || m->result.outcome == OUTCOME_LOST || m->result.outcome == OUTCOME_UNVERIFIED)
 	{
 		if (!executor_cancelled)
@@ -353,8 +367,9 @@ measure_once(const Job *job, const Options *options, bool may_repeat)
 }
 
 /*
- * Code whose process, or whose compiler, was killed by someone else is measured once more: a person or the kernel short of memory
- * may have done it. If it happens again it is the code's own doing, and its verdict.
+ * Code whose process, or whose compiler, was killed by someone else is measured once more: a person
+ * or the kernel short of memory may have done it. If it happens again it is the code's own doing,
+ * and its verdict.
  */
 static int
 measure(const Job *job, const Options *options)
@@ -376,21 +391,31 @@ main(int argc, char **argv)
 {
 	enum
 	{
-		O_REFERENCE = 256, O_CANDIDATE, O_SIGNATURE, O_LANGUAGE, O_PROFILE, O_QUICK, O_DEVICE, O_CORES, O_PYTHON, O_SCRATCH, O_LIBDIR,
+		O_REFERENCE = 256, O_CANDIDATE, O_SIGNATURE, O_LANGUAGE, O_PROFILE, O_QUICK, O_DEVICE,
+		O_CORES, O_PYTHON, O_SCRATCH, O_LIBDIR,
 		O_UNSANDBOXED, O_DEVICES, O_VERSION, O_HELP
 	};
 	static const struct option long_options[] = {
-		{"reference", required_argument, NULL, O_REFERENCE}, {"candidate", required_argument, NULL, O_CANDIDATE},
-		{"signature", required_argument, NULL, O_SIGNATURE}, {"language", required_argument, NULL, O_LANGUAGE},
-		{"profile", required_argument, NULL, O_PROFILE}, {"quick", no_argument, NULL, O_QUICK},
-		{"device", required_argument, NULL, O_DEVICE}, {"cores", required_argument, NULL, O_CORES},
-		{"python", required_argument, NULL, O_PYTHON}, {"scratch", required_argument, NULL, O_SCRATCH},
-		{"libdir", required_argument, NULL, O_LIBDIR}, {"allow-unsandboxed", no_argument, NULL, O_UNSANDBOXED},
-		{"devices", no_argument, NULL, O_DEVICES}, {"version", no_argument, NULL, O_VERSION}, {"help", no_argument, NULL, O_HELP},
+		{"reference", required_argument, NULL, O_REFERENCE},
+		{"candidate", required_argument, NULL, O_CANDIDATE},
+		{"signature", required_argument, NULL, O_SIGNATURE},
+		{"language", required_argument, NULL, O_LANGUAGE},
+		{"profile", required_argument, NULL, O_PROFILE},
+		{"quick", no_argument, NULL, O_QUICK},
+		{"device", required_argument, NULL, O_DEVICE},
+		{"cores", required_argument, NULL, O_CORES},
+		{"python", required_argument, NULL, O_PYTHON},
+		{"scratch", required_argument, NULL, O_SCRATCH},
+		{"libdir", required_argument, NULL, O_LIBDIR},
+		{"allow-unsandboxed", no_argument, NULL, O_UNSANDBOXED},
+		{"devices", no_argument, NULL, O_DEVICES},
+		{"version", no_argument, NULL, O_VERSION},
+		{"help", no_argument, NULL, O_HELP},
 		{NULL, 0, NULL, 0}
 	};
 	const char *tmp = getenv("TMPDIR");
-	Options		options = {.libdir = find_libdir(),.scratch = tmp && tmp[0] ? tmp : "/tmp",.python = "/usr/bin/python3"};
+	Options		options = {.libdir = find_libdir(), .scratch = tmp && tmp[0] ? tmp : "/tmp",
+		.python = "/usr/bin/python3"};
 	const char *reference = NULL,
 			   *candidate = NULL,
 			   *signature = NULL,
@@ -483,13 +508,17 @@ main(int argc, char **argv)
 		char	   *r = read_file(reference, &length);
 		char	   *c = read_file(candidate, &length);
 		const char *dot = strrchr(reference, '.');
-		json_t	   *p = profile ? read_json(profile) : quick ? json_pack("{s:f, s:[i], s:f, s:f, s:i, s:i, s:f}",
-																		 "bucket_seconds", 0.1, "looks", 7, "half_width_limit", 0.05,
-																		 "check_seconds", 0.5, "min_checks", 10, "audits", 50,
-																		 "audit_seconds", 0.3) : json_object();
+		json_t	   *p = profile ? read_json(profile)
+			: !quick ? json_object()
+			: json_pack("{s:f, s:[i], s:f, s:f, s:i, s:i, s:f}", "bucket_seconds", 0.1, "looks", 7,
+						"half_width_limit", 0.05, "check_seconds", 0.5, "min_checks", 10,
+						"audits", 50, "audit_seconds", 0.3);
 		json_t	   *root = json_pack("{s:{s:s, s:s, s:s, s:o, s:i}, s:{s:s}, s:o, s:{s:s*}}",
-									 "task", "name", reference, "language", language ? language : !dot ? "c" : strcmp(dot, ".py") == 0 ? "pytorch" : strcmp(dot, ".cu") == 0 ? "cuda" : "c",
-									 "reference", r, "signature", signature ? read_json(signature) : json_null(), "cores", cores,
+									 "task", "name", reference, "language",
+									 language ? language : !dot ? "c" : strcmp(dot, ".py") == 0
+									 ? "pytorch" : strcmp(dot, ".cu") == 0 ? "cuda" : "c",
+									 "reference", r, "signature",
+									 signature ? read_json(signature) : json_null(), "cores", cores,
 									 "candidate", "code", c, "profile", p, "device", "key", device);
 
 		if (!root)
@@ -512,7 +541,8 @@ main(int argc, char **argv)
 	else
 	{
 		if (isatty(STDIN_FILENO))
-			fputs("cudal1-measure: reading a job from the terminal; --help says how to name files\n", stderr);
+			fputs("cudal1-measure: reading a job from the terminal; --help says how to name "
+				  "files\n", stderr);
 		text = read_all(stdin, &length);
 		options.lines = true;
 	}

@@ -2,9 +2,10 @@
  * measure.c
  *		One measurement, from the build to the verdict.
  *
- * Order of events: build both sides without holding the device; take the device; let the reference run against itself in two
- * processes; let the candidate run on the same inputs, checked; then rounds.c times fresh pairs. The supervisor alone knows the
- * seeds, the expected outputs and the time.
+ * Order of events: build both sides without holding the device; take the device; let the reference
+ * run against itself in two processes; let the candidate run on the same inputs, checked; then
+ * rounds.c times fresh pairs. The supervisor alone knows the seeds, the expected outputs and the
+ * time.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -51,8 +52,9 @@ build(Measure *m)
 }
 
 /*
- * On a host with few cores a compiler beside a measurement takes memory bandwidth from it: on 2 cores the buckets of a transpose spread
- * three times as widely. There the device is taken before the build, elsewhere after it.
+ * On a host with few cores a compiler beside a measurement takes memory bandwidth from it: on 2
+ * cores the buckets of a transpose spread three times as widely. There the device is taken before
+ * the build, elsewhere after it.
  */
 static bool
 builds_disturb(const Measure *m)
@@ -75,7 +77,8 @@ measure_run(Measure *m)
 
 	m->result.evidence = json_object();
 	m->result.environment = json_object();
-	m->result.score = m->result.lower = m->result.upper = m->result.half_width = m->result.variance = m->result.audit_bound = NAN;
+	m->result.score = m->result.lower = m->result.upper = m->result.half_width =
+		m->result.variance = m->result.audit_bound = NAN;
 	m->result.reference_seconds = m->result.candidate_seconds = NAN;
 	m->filter_fd = m->source_fd[0] = m->source_fd[1] = -1;
 	for (int i = 0; i < 2; i++)
@@ -91,7 +94,8 @@ measure_run(Measure *m)
 		started = clock_now();
 		build(m);
 		m->result.build_seconds = clock_now() - started;
-		if (m->result.outcome == OUTCOME_NONE && (builds_disturb(m) || take(m)) && (!m->gpu || gpu_open(m)) && build_on_device(m))
+		if (m->result.outcome == OUTCOME_NONE && (builds_disturb(m) || take(m))
+			&& (!m->gpu || gpu_open(m)) && build_on_device(m))
 		{
 			device_environment(m);
 			measure_progress(m, "checking", 0, 0, NAN, NAN, NAN, NAN, true);

@@ -79,7 +79,8 @@ signal_text(int number)
 		case SIGABRT:
 			return "SIGABRT";
 		case SIGSYS:
-			return "a forbidden system call (processes, signals, sockets and files are closed to candidates)";
+			return "a forbidden system call (processes, signals, sockets and files are closed to "
+				"candidates)";
 		case SIGXFSZ:
 			return "printing more than it may";
 		case SIGKILL:
@@ -89,7 +90,10 @@ signal_text(int number)
 	}
 }
 
-/* a person, the kernel short of memory, or a batch system that ends all processes of a job, us a moment later than the code */
+/*
+ * a person, the kernel short of memory, or a batch system that ends all processes of a job, us a
+ * moment later than the code
+ */
 static bool
 is_from_outside(int number)
 {
@@ -118,30 +122,42 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 			break;
 		case EXECUTOR_FAILED:
 			/* it had enough alone, and what others hold would have failed it then */
-			if (m->gpu && side == SIDE_REFERENCE && m->candidates > 0 && strstr(executor->text, "out of memory"))
-				return conclude(m, OUTCOME_CRASH, "the code holds so much of the GPU's memory that too little is left for the reference");
+			if (m->gpu && side == SIDE_REFERENCE && m->candidates > 0
+				&& strstr(executor->text, "out of memory"))
+				return conclude(m, OUTCOME_CRASH, "the code holds so much of the GPU's memory that "
+								"too little is left for the reference");
 			if (side == SIDE_REFERENCE)
-				return conclude(m, OUTCOME_UNVERIFIED, "the reference fails %s: %s", when, executor->text);
+				return conclude(m, OUTCOME_UNVERIFIED, "the reference fails %s: %s", when,
+								executor->text);
 			if (st.st_size >= OUTPUT_LIMIT)
-				return conclude(m, OUTCOME_CRASH, "%s printed more than %d MiB %s", who, (int) (OUTPUT_LIMIT >> 20), when);
-			return conclude(m, strncmp(executor->text, "SyntaxError", 11) == 0 || strncmp(executor->text, "IndentationError", 16) == 0
-							? OUTCOME_COMPILE_ERROR : OUTCOME_LAUNCH_FAILURE, "%s fails %s: %s", who, when, executor->text);
+				return conclude(m, OUTCOME_CRASH, "%s printed more than %d MiB %s", who,
+								(int) (OUTPUT_LIMIT >> 20), when);
+			return conclude(m, strncmp(executor->text, "SyntaxError", 11) == 0
+							|| strncmp(executor->text, "IndentationError", 16) == 0
+							? OUTCOME_COMPILE_ERROR : OUTCOME_LAUNCH_FAILURE, "%s fails %s: %s",
+							who, when, executor->text);
 		case EXECUTOR_FAULTED:
 			return conclude(m, crash, "%s: a kernel failed %s: %s", who, when, executor->text);
 		case EXECUTOR_UNSUPPORTED:
-			return conclude(m, side == SIDE_CANDIDATE ? OUTCOME_LAUNCH_FAILURE : OUTCOME_UNVERIFIED, "%s: %s", who, executor->text);
+			return conclude(m, side == SIDE_CANDIDATE ? OUTCOME_LAUNCH_FAILURE : OUTCOME_UNVERIFIED,
+							"%s: %s", who, executor->text);
 		case EXECUTOR_TIMEOUT:
 			return conclude(m, side == SIDE_CANDIDATE ? OUTCOME_TIMEOUT : OUTCOME_UNVERIFIED,
-							"%s did not end within its time limit %s%s%s", who, when, log[0] ? "; it printed: " : "", log);
+							"%s did not end within its time limit %s%s%s", who, when,
+							log[0] ? "; it printed: " : "", log);
 		case EXECUTOR_ENDED:
 			if (st.st_size >= OUTPUT_LIMIT)
-				return conclude(m, crash, "%s printed more than %d MiB %s", who, (int) (OUTPUT_LIMIT >> 20), when);
-			m->killed = executor->wait_status >= 0 && WIFSIGNALED(executor->wait_status) && is_from_outside(WTERMSIG(executor->wait_status));
+				return conclude(m, crash, "%s printed more than %d MiB %s", who,
+								(int) (OUTPUT_LIMIT >> 20), when);
+			m->killed = executor->wait_status >= 0 && WIFSIGNALED(executor->wait_status)
+				&& is_from_outside(WTERMSIG(executor->wait_status));
 			if (executor->wait_status >= 0 && WIFSIGNALED(executor->wait_status))
-				return conclude(m, crash, "%s ended by %s %s%s%s", who, signal_text(WTERMSIG(executor->wait_status)), when,
+				return conclude(m, crash, "%s ended by %s %s%s%s", who,
+								signal_text(WTERMSIG(executor->wait_status)), when,
 								log[0] ? "; it printed: " : "", log);
 			return conclude(m, crash, "%s ended its process (status %d) %s%s%s", who,
-							executor->wait_status >= 0 ? WEXITSTATUS(executor->wait_status) : -1, when, log[0] ? "; it printed: " : "", log);
+							executor->wait_status >= 0 ? WEXITSTATUS(executor->wait_status) : -1,
+							when, log[0] ? "; it printed: " : "", log);
 		case EXECUTOR_FORGED:
 			json_object_set_new(m->result.evidence, "detector", json_string("protocol"));
 			return conclude(m, side == SIDE_CANDIDATE ? OUTCOME_CHEAT : OUTCOME_UNVERIFIED,
@@ -149,17 +165,18 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 		case EXECUTOR_AWAKE:
 			json_object_set_new(m->result.evidence, "detector", json_string("awake"));
 			return conclude(m, executor->intruder ? OUTCOME_CHEAT : OUTCOME_UNVERIFIED,
-							"%s had itself woken: it was at work while it was stopped, outside its turn", executor->intruder ? "the code" : "the reference");
+							"%s had itself woken: it was at work while it was stopped, outside its "
+							"turn", executor->intruder ? "the code" : "the reference");
 		case EXECUTOR_BROKEN:
 			break;
 	}
-	return conclude(m, OUTCOME_LOST, "an executor could not be started or reached %s: %s%s%s", when, strerror(errno),
-					log[0] ? "; it printed: " : "", log);
+	return conclude(m, OUTCOME_LOST, "an executor could not be started or reached %s: %s%s%s", when,
+					strerror(errno), log[0] ? "; it printed: " : "", log);
 }
 
 void
-measure_progress(Measure *m, const char *phase, int pairs, int rounds, double estimate, double lower, double upper, double left,
-				 bool force)
+measure_progress(Measure *m, const char *phase, int pairs, int rounds, double estimate,
+				 double lower, double upper, double left, bool force)
 {
 	double		now = clock_now();
 
@@ -181,7 +198,8 @@ measure_progress(Measure *m, const char *phase, int pairs, int rounds, double es
 	}
 	if (!m->options->lines)
 		return;
-	printf("{\"type\": \"progress\", \"phase\": \"%s\", \"pairs\": %d, \"rounds\": %d", phase, pairs, rounds);
+	printf("{\"type\": \"progress\", \"phase\": \"%s\", \"pairs\": %d, \"rounds\": %d", phase,
+		   pairs, rounds);
 	if (isfinite(estimate))
 		printf(", \"estimate\": %.6g", estimate);
 	if (isfinite(lower) && isfinite(upper))

@@ -8,17 +8,21 @@
 #include "supervisor/types.h"
 
 /* sets the outcome; the first one stands. Always false, so that callers can return it. */
-extern bool conclude(Measure *m, Outcome outcome, const char *format,...) __attribute__((format(printf, 3, 4)));
+extern bool conclude(Measure *m, Outcome outcome,
+					 const char *format,...) __attribute__((format(printf, 3, 4)));
 
 /* true for EXECUTOR_OK; else turns what went wrong into an outcome. `when`: "in a run" */
-extern bool measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result, const char *when);
+extern bool measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
+						   const char *when);
 
-/* removes a folder's name from a text that trainers read, and a beginning of it at the text's end */
+/*
+ * removes a folder's name from a text that trainers read, and a beginning of it at the text's end
+ */
 extern void measure_leave_out(char *text, const char *folder);
 
 /* twice a second at most, unless forced; NAN where a number is not known yet. `left`: seconds */
-extern void measure_progress(Measure *m, const char *phase, int pairs, int rounds, double estimate, double lower,
-							 double upper, double left, bool force);
+extern void measure_progress(Measure *m, const char *phase, int pairs, int rounds, double estimate,
+							 double lower, double upper, double left, bool force);
 
 /* adds what passed since `start` to a spending; the time now */
 extern double measure_spent(Measure *m, Spending on, double start);

@@ -18,7 +18,8 @@ measure_table(Measure *m, Executor *executor, Side side, uint32_t run, WireTenso
 
 	if (tensors != (uint32_t) m->outputs)
 		return conclude(m, side == SIDE_CANDIDATE ? OUTCOME_WRONG_OUTPUT : OUTCOME_UNVERIFIED,
-						"%s returns %u tensors instead of %d", side == SIDE_CANDIDATE ? "the code" : "the reference", tensors, m->outputs);
+						"%s returns %u tensors instead of %d",
+						side == SIDE_CANDIDATE ? "the code" : "the reference", tensors, m->outputs);
 	memcpy(table, &executor->control->table[run * tensors], tensors * sizeof(*table));
 	return true;
 }
@@ -27,13 +28,15 @@ bool
 measure_check_layout(Measure *m, Side side, int output, const WireTensor *found)
 {
 	const Tensor *layout = &m->output[output];
-	Tensor		other = {.dtype = found->dtype,.ndim = found->ndim < WIRE_MAX_DIMS ? found->ndim : WIRE_MAX_DIMS};
+	Tensor		other = {.dtype = found->dtype, .ndim = found->ndim < WIRE_MAX_DIMS ? found->ndim
+		: WIRE_MAX_DIMS};
 	Outcome		outcome = side == SIDE_CANDIDATE ? OUTCOME_WRONG_OUTPUT : OUTCOME_UNVERIFIED;
 	uint64_t	span;
 	char		want[200],
 				have[200];
 
-	if (found->dtype == layout->dtype && found->ndim == layout->ndim && memcmp(found->shape, layout->shape, layout->ndim * sizeof(int64_t)) == 0)
+	if (found->dtype == layout->dtype && found->ndim == layout->ndim
+		&& memcmp(found->shape, layout->shape, layout->ndim * sizeof(int64_t)) == 0)
 	{
 		/* executors copy what overlaps itself; strides of an empty array may be anything */
 		if (layout->elements == 0 || !tensor_span(layout, found->stride, &span)
@@ -50,7 +53,8 @@ measure_check_layout(Measure *m, Side side, int output, const WireTensor *found)
 }
 
 bool
-measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out)
+measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run,
+			 uint32_t slot, void *out)
 {
 	double		started = clock_now();
 	bool		good = m->backend->read(m, executor, side, arena, run, slot, out);
@@ -82,7 +86,8 @@ describe_index(const Tensor *tensor, size_t index, char *text, size_t size)
 	for (uint32_t d = 0; d < tensor->ndim && length < size; d++)
 	{
 		stride /= (size_t) tensor->shape[d];
-		length += (size_t) snprintf(text + length, size - length, "%s%zu", d ? ", " : "", (index / stride) % (size_t) tensor->shape[d]);
+		length += (size_t) snprintf(text + length, size - length, "%s%zu", d ? ", " : "",
+									(index / stride) % (size_t) tensor->shape[d]);
 	}
 }
 
@@ -108,10 +113,13 @@ measure_compare(Measure *m, const void *expected, const void *found, Side blamed
 			tensor_describe(t, shape, sizeof(shape));
 			describe_index(t, c.first, index, sizeof(index));
 			if (blamed == SIDE_REFERENCE)
-				return conclude(m, OUTCOME_UNVERIFIED, "the reference does not agree with itself in two processes: output %d, %s, differs in "
+				return conclude(m, OUTCOME_UNVERIFIED, "the reference does not agree with itself "
+								"in two processes: output %d, %s, differs in "
 								"%zu of %zu elements", i, shape, c.mismatches, t->elements);
-			return conclude(m, OUTCOME_WRONG_OUTPUT, "output %d, %s: %zu of %zu elements are wrong, the first at [%s]: expected %.7g, found %.7g; "
-							"the largest deviation is %.3g tolerances", i, shape, c.mismatches, t->elements, index, c.expected, c.found, c.error);
+			return conclude(m, OUTCOME_WRONG_OUTPUT, "output %d, %s: %zu of %zu elements are "
+							"wrong, the first at [%s]: expected %.7g, found %.7g; "
+							"the largest deviation is %.3g tolerances", i, shape, c.mismatches,
+							t->elements, index, c.expected, c.found, c.error);
 		}
 		if (blamed == SIDE_CANDIDATE && c.error > m->result.max_error)
 			m->result.max_error = c.error;

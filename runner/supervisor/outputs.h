@@ -8,7 +8,8 @@
 #include "supervisor/types.h"
 
 /* the outputs of a run of an executor's last block, gathered; false after conclude() */
-extern bool measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out);
+extern bool measure_read(Measure *m, Executor *executor, Side side, const Arena *arena,
+						 uint32_t run, uint32_t slot, void *out);
 
 /* false after conclude(), which blames that side */
 extern bool measure_compare(Measure *m, const void *expected, const void *found, Side blamed);
@@ -16,10 +17,17 @@ extern bool measure_compare(Measure *m, const void *expected, const void *found,
 /* whether a tensor is of the type and shape of an output; false after conclude() */
 extern bool measure_check_layout(Measure *m, Side side, int output, const WireTensor *found);
 
-/* pytorch: a run's part of the table, copied once: it lies in memory that the executor can write. False after conclude() */
-extern bool measure_table(Measure *m, Executor *executor, Side side, uint32_t run, WireTensor *table);
+/*
+ * pytorch: a run's part of the table, copied once: it lies in memory that the executor can write.
+ * False after conclude()
+ */
+extern bool measure_table(Measure *m, Executor *executor, Side side, uint32_t run,
+						  WireTensor *table);
 
-/* memory for outputs drawn for comparison, where they are compared: on a GPU, an address of its own; NULL: none is left */
+/*
+ * memory for outputs drawn for comparison, where they are compared: on a GPU, an address of its
+ * own; NULL: none is left
+ */
 extern void *measure_alloc(Measure *m, size_t bytes);
 extern void measure_free(Measure *m, void *memory);
 

@@ -2,7 +2,8 @@
  * session.c
  *		Processes of both sides, and what they are asked for: starts, inputs, blocks.
  *
- * How each is done is the backend's; here stand the limits, and what of the device's time it is counted for.
+ * How each is done is the backend's; here stand the limits, and what of the device's time it is
+ * counted for.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -14,16 +15,22 @@
 #include "supervisor/poison.h"
 #include "supervisor/session.h"
 
-/* `code`: whose code it runs, `side`: in whose memory on a GPU, which is what blocks of that side are staged in */
+/*
+ * `code`: whose code it runs, `side`: in whose memory on a GPU, which is what blocks of that side
+ * are staged in
+ */
 static bool
-launch(Measure *m, Executor *executor, Side code, Side side, int seat, const Arena *arena, uint64_t weight_seed)
+launch(Measure *m, Executor *executor, Side code, Side side, int seat, const Arena *arena,
+	   uint64_t weight_seed)
 {
 	ExecutorResult result = m->backend->start(m, executor, code, side, seat, arena);
 	double		limit,
 				started;
 
 	if (result != EXECUTOR_OK)
-		return measure_failed(m, code, executor, result == EXECUTOR_TIMEOUT || result == EXECUTOR_ENDED ? EXECUTOR_BROKEN : result,
+		return measure_failed(m, code, executor,
+							  result == EXECUTOR_TIMEOUT
+							  || result == EXECUTOR_ENDED ? EXECUTOR_BROKEN : result,
 							  "at its start");
 	executor->hostile = code == SIDE_CANDIDATE;
 	executor->side = (int) side;
@@ -46,10 +53,14 @@ launch(Measure *m, Executor *executor, Side code, Side side, int seat, const Are
 		t->address = m->input_value[i];
 		memcpy(t->shape, m->input[i].shape, sizeof(t->shape));
 	}
-	/* every pair loads the code afresh: its limit is on all of that together, beyond what the reference's loading takes */
+	/*
+	 * every pair loads the code afresh: its limit is on all of that together, beyond what the
+	 * reference's loading takes
+	 */
 	limit = m->job->profile.build_seconds;
 	if (code == SIDE_CANDIDATE)
-		limit = fmax(limit + m->load_seconds[SIDE_REFERENCE] - m->load_seconds[SIDE_CANDIDATE], 0.1);
+		limit = fmax(limit + m->load_seconds[SIDE_REFERENCE] - m->load_seconds[SIDE_CANDIDATE],
+					 0.1);
 	started = clock_now();
 	result = executor_command(executor, WIRE_LOAD, arena->slots, 0, weight_seed, limit, NULL);
 	m->load_seconds[code] += clock_now() - started;
@@ -57,7 +68,8 @@ launch(Measure *m, Executor *executor, Side code, Side side, int seat, const Are
 }
 
 bool
-measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena, uint64_t weight_seed)
+measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
+			   uint64_t weight_seed)
 {
 	Side		code = m->aa ? SIDE_REFERENCE : side;
 	double		started = clock_now();
@@ -102,8 +114,8 @@ measure_stage(Measure *m, Arena *arena, Side side, const uint32_t *slots, uint32
 }
 
 static bool
-block(Measure *m, Executor *executor, Side side, const uint32_t *slots, const uint64_t *seeds, uint32_t n, double timeout,
-	  double *elapsed)
+block(Measure *m, Executor *executor, Side side, const uint32_t *slots, const uint64_t *seeds,
+	  uint32_t n, double timeout, double *elapsed)
 {
 	if (!measure_poison(m, executor, side))
 		return false;
@@ -122,12 +134,12 @@ measure_unstage(Measure *m, Arena *arena, uint32_t slot)
 }
 
 /*
- * An executor's first block loads libraries and kernels: what it takes longer than its runs is part of
- * the start.
+ * An executor's first block loads libraries and kernels: what it takes longer than its runs is part
+ * of the start.
  */
 bool
-measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, const uint64_t *seeds, uint32_t n, double timeout,
-			  double *elapsed)
+measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots,
+			  const uint64_t *seeds, uint32_t n, double timeout, double *elapsed)
 {
 	double		started = clock_now();
 	bool		good = block(m, executor, side, slots, seeds, n, timeout, elapsed);
@@ -148,7 +160,8 @@ measure_run_limit(const Measure *m)
 {
 	const Profile *p = &m->job->profile;
 
-	return fmin(fmax(p->run_limit_factor * m->time[SIDE_REFERENCE], p->run_limit_min), p->run_limit_max);
+	return fmin(fmax(p->run_limit_factor * m->time[SIDE_REFERENCE], p->run_limit_min),
+				p->run_limit_max);
 }
 
 bool

@@ -7,11 +7,18 @@
 
 #include "supervisor/types.h"
 
-/* starts a process of a side's code and loads the code; `seat`: which of PyTorch's parents forks it. False after conclude() */
-extern bool measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena, uint64_t weight_seed);
+/*
+ * starts a process of a side's code and loads the code; `seat`: which of PyTorch's parents forks
+ * it. False after conclude()
+ */
+extern bool measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
+						   uint64_t weight_seed);
 extern void measure_end(Measure *m, Executor *executor);
 
-/* an arena for blocks of both sides; `spare`: on a GPU, more slots of the master. False after conclude() */
+/*
+ * an arena for blocks of both sides; `spare`: on a GPU, more slots of the master. False after
+ * conclude()
+ */
 extern bool measure_arena(Measure *m, Arena *arena, uint32_t slots, uint32_t spare);
 
 /* makes inputs, stages them, runs a block on what is staged; false after conclude() */
@@ -21,8 +28,8 @@ extern bool measure_stage(Measure *m, Arena *arena, Side side, const uint32_t *s
 /* on a CPU, noise in the place of a run's input and output, which both sides can read */
 extern void measure_unstage(Measure *m, Arena *arena, uint32_t slot);
 
-extern bool measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, const uint64_t *seeds, uint32_t n,
-						  double timeout, double *elapsed);
+extern bool measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots,
+						  const uint64_t *seeds, uint32_t n, double timeout, double *elapsed);
 
 /* seconds that a run of the candidate may take */
 extern double measure_run_limit(const Measure *m);

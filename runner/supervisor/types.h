@@ -53,7 +53,8 @@ typedef struct Build
 typedef struct Built
 {
 	Build		build[2];		/* without the device, and with it */
-	char		folder[PATH_MAX + 32];	/* empty if neither side does; the other's if only that one does */
+	/* empty if neither side does; the other's if only that one does */
+	char		folder[PATH_MAX + 32];
 	char		inside[PATH_MAX + 32];	/* where its code finds the folder */
 	char	   *key;			/* until it is kept for the next measurement */
 	bool		in_part;		/* a build ended early, for a reason that an executor will judge */
@@ -75,7 +76,8 @@ typedef enum Spending
 	SPENT_START,				/* processes */
 	SPENT_MEMORY,				/* the GPU memory that PyTorch's executors allocate from */
 	SPENT_LOAD,					/* GPU contexts, code, models */
-	SPENT_FIRST,				/* the first block of an executor, which loads libraries and kernels */
+	/* the first block of an executor, which loads libraries and kernels */
+	SPENT_FIRST,
 	SPENT_INPUTS,				/* making them */
 	SPENT_STAGE,
 	SPENT_BLOCK,				/* the clock running, first blocks apart */
@@ -110,7 +112,11 @@ typedef struct Result
 	double		audit_bound;
 	double		build_seconds;
 	double		device_seconds;
-	double		startup_seconds;	/* of these, starts, loads and ends of executors, and what their first blocks take longer than their runs */
+	/*
+	 * of these, starts, loads and ends of executors, and what their first blocks take longer
+	 * than their runs
+	 */
+	double		startup_seconds;
 	double		clock_seconds;
 	double		wall_seconds;
 	double		spent[SPENDINGS];
@@ -133,7 +139,8 @@ typedef struct Measure
 	double		locked_at;		/* 0: not yet */
 	char		device_key[256];
 	cpu_set_t	cores;			/* of the executors; the supervisor keeps to the others */
-	RandomStream random;		/* keyed from the kernel; everything a candidate must not guess comes from here */
+	/* keyed from the kernel; everything a candidate must not guess comes from here */
+	RandomStream random;
 
 	/* how code is started */
 	char		library[2][PATH_MAX + 32];	/* c: the shared object of each side */
@@ -144,7 +151,8 @@ typedef struct Measure
 	bool		generating;
 	int			candidates;		/* executors of the candidate's side that live */
 	bool		aa;				/* the reference runs on both sides */
-	char		allocator[PATH_MAX];	/* pytorch on a CPU: the library that replaces libc's, or empty */
+	/* pytorch on a CPU: the library that replaces libc's, or empty */
+	char		allocator[PATH_MAX];
 	Built		built[2];		/* pytorch: what each side compiled of itself */
 	int			source_fd[2];	/* pytorch: the task's source, and with the candidate's */
 
@@ -163,7 +171,8 @@ typedef struct Measure
 	unsigned char *noise;		/* for poisoning */
 	const struct Backend *backend;	/* how runs of this language are made on this device */
 	struct Gpu *gpu;			/* NULL on a CPU */
-	bool		spare_core;		/* on a GPU: the supervisor may spin, there is another core for the rest of the host */
+	/* on a GPU: the supervisor may spin, there is another core for the rest of the host */
+	bool		spare_core;
 
 	/* estimates, in seconds a run */
 	double		time[2];
@@ -176,7 +185,10 @@ typedef struct Measure
 	double		last_progress;
 } Measure;
 
-/* seconds: runs this long need no warming, tell their time at once, and are not repeated without need */
+/*
+ * seconds: runs this long need no warming, tell their time at once, and are not repeated without
+ * need
+ */
 #define MEASURE_SLOW	0.2
 
 #define NOISE_BYTES ((size_t) 1 << 20)

@@ -32,8 +32,8 @@ c_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 			if (a->role != ROLE_IN && a->role != ROLE_INOUT)
 				continue;
 			random_key(&m->random, &key);
-			random_fill((a->role == ROLE_IN && arena->direct ? direct : slot) + m->input[in].offset, a->tensor.dtype, a->tensor.elements,
-						a->init, a->low, a->high, &key);
+			random_fill((a->role == ROLE_IN && arena->direct ? direct : slot) + m->input[in].offset,
+						a->tensor.dtype, a->tensor.elements, a->init, a->low, a->high, &key);
 			in++;
 		}
 	}
@@ -68,11 +68,13 @@ c_stage(Measure *m, const Arena *arena, Side side, const uint32_t *slots, uint32
 			{
 				case ROLE_IN:
 					if (!arena->direct)
-						memcpy(in_slot + m->input[in].offset, from + m->input[in].offset, m->input[in].bytes);
+						memcpy(in_slot + m->input[in].offset, from + m->input[in].offset,
+							   m->input[in].bytes);
 					in++;
 					break;
 				case ROLE_INOUT:
-					memcpy(out_slot + m->output[out].offset, from + m->input[in].offset, m->input[in].bytes);
+					memcpy(out_slot + m->output[out].offset, from + m->input[in].offset,
+						   m->input[in].bytes);
 					in++;
 					out++;
 					break;
@@ -96,13 +98,15 @@ c_unstage(Measure *m, const Arena *arena, uint32_t slot)
 }
 
 static bool
-c_read_outputs(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out)
+c_read_outputs(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run,
+			   uint32_t slot, void *out)
 {
 	char	   *to = out;
 
 	for (int i = 0; i < m->outputs; i++)
 	{
-		memcpy(to, arena->outputs + slot * arena->output_slot_bytes + m->output[i].offset, m->output[i].bytes);
+		memcpy(to, arena->outputs + slot * arena->output_slot_bytes + m->output[i].offset,
+			   m->output[i].bytes);
 		to += measure_gathered(&m->output[i]);
 	}
 	return true;

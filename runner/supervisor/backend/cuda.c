@@ -12,7 +12,10 @@ static ExecutorResult
 cuda_start(Measure *m, Executor *executor, Side code, Side side, int seat, const Arena *arena)
 {
 	const char *environment[24] = {"PATH", "/usr/bin:/bin", "LANG", "C", NULL};
-	/* the CUDA driver looks into /proc; with exec-cuda for process 1 there is no other process to be found there */
+	/*
+	 * the CUDA driver looks into /proc; with exec-cuda for process 1 there is no other process to
+	 * be found there
+	 */
 	Sandbox		sandbox = {.environment = environment,.first = true};
 	Arena		own = gpu_arena_of(arena, side);
 	int			n = gpu_sandbox(m->gpu, &sandbox, environment, 4);

@@ -50,9 +50,11 @@ write_call(Measure *m, uint32_t slots)
 }
 
 ExecutorResult
-native_start(Measure *m, Executor *executor, Side code, const Arena *arena, const char *program, Sandbox *sandbox)
+native_start(Measure *m, Executor *executor, Side code, const Arena *arena, const char *program,
+			 Sandbox *sandbox)
 {
-	const char *inside = code == SIDE_REFERENCE ? "/code/reference/code.so" : "/code/candidate/code.so";
+	const char *inside = code == SIDE_REFERENCE ? "/code/reference/code.so"
+		: "/code/candidate/code.so";
 	char		path[PATH_MAX + 32];
 	const char *argv[] = {path, m->options->unsandboxed ? m->library[code] : inside, NULL};
 	int			call_fd = write_call(m, arena->slots);

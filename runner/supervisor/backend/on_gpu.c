@@ -6,7 +6,8 @@
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/outcome.h"
 
-#define OUTPUTS_SHARE	4		/* of a PyTorch executor's memory, the outputs of a block at most: one in ... */
+/* of a PyTorch executor's memory, the outputs of a block at most: one in ... */
+#define OUTPUTS_SHARE	4
 
 bool
 gpu_make_arena(Measure *m, Arena *arena, uint32_t slots, uint32_t spare)
@@ -20,7 +21,8 @@ gpu_make_arena(Measure *m, Arena *arena, uint32_t slots, uint32_t spare)
 }
 
 bool
-gpu_run(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32_t n, double timeout, double *elapsed)
+gpu_run(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32_t n,
+		double timeout, double *elapsed)
 {
 	ExecutorResult result = executor_look(executor);
 
@@ -29,8 +31,9 @@ gpu_run(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32
 		*elapsed = 0;
 		return measure_failed(m, side, executor, result, "in a run");
 	}
-	return gpu_block(m, executor, side, slots, n, (m->seeds_runs ? WIRE_FLAG_SEED_RUNS : 0) | (executor->idle ? WIRE_FLAG_IDLE : 0),
-					 timeout, elapsed);
+	return gpu_block(m, executor, side, slots, n,
+					 (m->seeds_runs ? WIRE_FLAG_SEED_RUNS : 0)
+					 | (executor->idle ? WIRE_FLAG_IDLE : 0), timeout, elapsed);
 }
 
 size_t

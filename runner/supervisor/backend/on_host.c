@@ -1,6 +1,7 @@
 /*
  * on_host.c
- *		Runs on a CPU: arenas in shared memory, blocks by commands, outputs compared by the supervisor.
+ *		Runs on a CPU: arenas in shared memory, blocks by commands, outputs compared by the
+ *		supervisor.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -14,14 +15,17 @@ bool
 host_make_arena(Measure *m, Arena *arena, uint32_t slots, bool inputs_writable)
 {
 	return arena_create(arena, slots, m->input_slot_bytes, m->output_slot_bytes, inputs_writable)
-		|| conclude(m, OUTCOME_LOST, "no memory for %u slots of %zu bytes: %s", slots, m->input_slot_bytes + m->output_slot_bytes,
-					strerror(errno));
+		|| conclude(m, OUTCOME_LOST, "no memory for %u slots of %zu bytes: %s", slots,
+					m->input_slot_bytes + m->output_slot_bytes, strerror(errno));
 }
 
 bool
-host_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32_t n, double timeout, double *elapsed)
+host_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32_t n,
+		   double timeout, double *elapsed)
 {
-	ExecutorResult result = executor_command(executor, WIRE_RUN, n, m->seeds_runs ? WIRE_FLAG_SEED_RUNS : 0, 0, timeout, elapsed);
+	ExecutorResult result = executor_command(executor, WIRE_RUN, n,
+											 m->seeds_runs ? WIRE_FLAG_SEED_RUNS : 0, 0, timeout,
+											 elapsed);
 
 	m->result.clock_seconds += *elapsed;
 	return measure_failed(m, side, executor, result, "in a run");

@@ -11,12 +11,13 @@
 
 /* on_host.c: arenas in shared memory, blocks by commands, outputs compared on the CPU */
 extern bool host_make_arena(Measure *m, Arena *arena, uint32_t slots, bool inputs_writable);
-extern bool host_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32_t n, double timeout,
-					   double *elapsed);
+extern bool host_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32_t n,
+					   double timeout, double *elapsed);
 extern void host_noise(Measure *m, char *out, size_t bytes);
 extern void *host_alloc(Measure *m, size_t bytes);
 extern void host_free(Measure *m, void *memory);
-extern bool host_compare(Measure *m, const void *expected, const void *found, int output, Comparison *result);
+extern bool host_compare(Measure *m, const void *expected, const void *found, int output,
+						 Comparison *result);
 
 extern size_t host_arena_bytes(const Measure *m);
 extern size_t host_block_outputs(const Measure *m);
@@ -28,26 +29,35 @@ extern size_t host_block_outputs(const Measure *m);
 
 /* on_gpu.c: likewise, in memory of the GPU */
 extern bool gpu_make_arena(Measure *m, Arena *arena, uint32_t slots, uint32_t spare);
-extern bool gpu_run(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32_t n, double timeout, double *elapsed);
+extern bool gpu_run(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32_t n,
+					double timeout, double *elapsed);
 extern size_t gpu_arena_limit(const Measure *m);
 extern size_t gpu_block_outputs(const Measure *m);
 extern void gpu_begin_pair(Measure *m, Arena *arena);
 
 /* staging is within the window there and steady, so that a half takes less wall time */
 #define GPU_CALLS \
-	.stage = gpu_stage, .block = gpu_run, .alloc = gpu_alloc, .free = gpu_free, .compare = gpu_compare, \
-	.arena_bytes = gpu_arena_limit, .block_outputs = gpu_block_outputs, \
-	.input_copies = 3, .output_copies = 2, .wall_factor = 1.7, .making_factor = 2, .carries = true, .steps = true, \
+	.stage = gpu_stage, .block = gpu_run, .alloc = gpu_alloc, .free = gpu_free, \
+	.compare = gpu_compare, .arena_bytes = gpu_arena_limit, .block_outputs = gpu_block_outputs, \
+	.input_copies = 3, .output_copies = 2, .wall_factor = 1.7, .making_factor = 2, \
+	.carries = true, .steps = true, \
 	.begin_pair = gpu_begin_pair, .begin_half = gpu_begin_half, .disturbed = gpu_disturbed, \
 	.draw = gpu_draw, .check_samples = gpu_check_samples
 
-/* native.c: a program of our own that loads compiled code. Its argv is filled in here; the rest of the sandbox is the backend's */
-extern ExecutorResult native_start(Measure *m, Executor *executor, Side code, const Arena *arena, const char *program,
-								   Sandbox *sandbox);
+/*
+ * native.c: a program of our own that loads compiled code. Its argv is filled in here; the rest of
+ * the sandbox is the backend's
+ */
+extern ExecutorResult native_start(Measure *m, Executor *executor, Side code, const Arena *arena,
+								   const char *program, Sandbox *sandbox);
 
-/* torch.c: one generator of inputs for a measurement, and processes forked from the one of their seat */
+/*
+ * torch.c: one generator of inputs for a measurement, and processes forked from the one of their
+ * seat
+ */
 extern bool torch_hand_arena(Measure *m, Arena *arena);
 extern bool torch_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n);
-extern ExecutorResult torch_fork(Measure *m, Executor *executor, int seat, const int *fds, int nfds);
+extern ExecutorResult torch_fork(Measure *m, Executor *executor, int seat, const int *fds,
+								 int nfds);
 
 #endif							/* CUDAL1_PARTS_H */

@@ -21,19 +21,23 @@ torch_hand_arena(Measure *m, Arena *arena)
 	if (m->generating)
 		m->generator.handed = arena->master_fd;
 	else
-		result = executor_fork(&m->generator, &m->generator_zygote, (int[]) {arena->master_fd, m->source_fd[SIDE_REFERENCE]}, 2,
+		result = executor_fork(&m->generator, &m->generator_zygote,
+							   (int[]) {arena->master_fd, m->source_fd[SIDE_REFERENCE]}, 2,
 							   START_SECONDS);
 	m->generating = true;
 	if (result != EXECUTOR_OK)
-		return measure_failed(m, SIDE_REFERENCE, &m->generator, EXECUTOR_BROKEN, "at the start of the generator");
+		return measure_failed(m, SIDE_REFERENCE, &m->generator, EXECUTOR_BROKEN,
+							  "at the start of the generator");
 	executor_freeze(&m->generator);
 	m->generator.control->slot_bytes = m->input_slot_bytes;
-	m->generator.control->gpu_bytes[0] = wire_gpu_bytes((arena->slots + arena->spare) * m->input_slot_bytes);
+	m->generator.control->gpu_bytes[0] = wire_gpu_bytes((arena->slots + arena->spare)
+														* m->input_slot_bytes);
 	m->generator.control->gpu_bytes[1] = 0;
 	for (int i = 0; i < m->inputs; i++)
 		m->generator.control->offsets[i] = m->input[i].offset;
 	random_key(&m->random, &m->generator.secret);
-	result = executor_command(&m->generator, op, arena->slots, 0, 0, m->job->profile.build_seconds, NULL);
+	result = executor_command(&m->generator, op, arena->slots, 0, 0, m->job->profile.build_seconds,
+							  NULL);
 	measure_spent(m, SPENT_INPUTS, start);
 	return measure_failed(m, SIDE_REFERENCE, &m->generator, result, "in get_inputs");
 }
@@ -45,7 +49,8 @@ torch_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 
 	memcpy(m->generator.control->slots, slots, n * sizeof(*slots));
 	random_key(&m->random, &m->generator.secret);
-	result = executor_command(&m->generator, WIRE_GENERATE, n, 0, 0, m->job->profile.build_seconds, NULL);
+	result = executor_command(&m->generator, WIRE_GENERATE, n, 0, 0, m->job->profile.build_seconds,
+							  NULL);
 	return measure_failed(m, SIDE_REFERENCE, &m->generator, result, "in get_inputs");
 }
 

@@ -25,8 +25,8 @@ static bool
 torch_cpu_stage(Measure *m, const Arena *arena, Side side, const uint32_t *slots, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
-		memcpy(arena->inputs + slots[i] * arena->input_slot_bytes, arena->master + slots[i] * arena->input_slot_bytes,
-			   arena->input_slot_bytes);
+		memcpy(arena->inputs + slots[i] * arena->input_slot_bytes,
+			   arena->master + slots[i] * arena->input_slot_bytes, arena->input_slot_bytes);
 	return true;
 }
 
@@ -37,7 +37,8 @@ torch_cpu_unstage(Measure *m, const Arena *arena, uint32_t slot)
 }
 
 static bool
-torch_cpu_read_outputs(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out)
+torch_cpu_read_outputs(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run,
+					   uint32_t slot, void *out)
 {
 	WireTensor	table[WIRE_MAX_TENSORS];
 	char	   *to = out;

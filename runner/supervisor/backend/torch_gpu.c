@@ -1,6 +1,7 @@
 /*
  * torch_gpu.c
- *		PyTorch on a GPU: inputs and outputs in memory of the GPU, which PyTorch's processes allocate from a pool of their own.
+ *		PyTorch on a GPU: inputs and outputs in memory of the GPU, which PyTorch's processes
+ *		allocate from a pool of their own.
  */
 #include "common/clock.h"
 #include "supervisor/backend/parts.h"
@@ -29,7 +30,8 @@ torch_gpu_start(Measure *m, Executor *executor, Side code, Side side, int seat, 
 		conclude(m, OUTCOME_LOST, "no memory on the GPU");
 		return EXECUTOR_BROKEN;
 	}
-	result = torch_fork(m, executor, seat, (int[]) {own.inputs_fd, m->source_fd[code], pool->fd}, 3);
+	result = torch_fork(m, executor, seat, (int[]) {own.inputs_fd, m->source_fd[code], pool->fd},
+						3);
 	executor->pool = pool;
 	executor->pool_bytes = pool->bytes;
 	executor->release = gpu_pool_destroy;
@@ -37,11 +39,13 @@ torch_gpu_start(Measure *m, Executor *executor, Side code, Side side, int seat, 
 }
 
 static bool
-torch_gpu_read_outputs(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out)
+torch_gpu_read_outputs(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run,
+					   uint32_t slot, void *out)
 {
 	WireTensor	table[WIRE_MAX_TENSORS];
 
-	return measure_table(m, executor, side, run, table) && gpu_read(m, executor, side, arena, run, slot, out);
+	return measure_table(m, executor, side, run, table)
+		&& gpu_read(m, executor, side, arena, run, slot, out);
 }
 
 const Backend backend_torch_gpu = {

@@ -1,6 +1,7 @@
 /*
  * build.c
- *		Compiles both sides in sandboxes, C and CUDA, before the device is taken; and what all builds share.
+ *		Compiles both sides in sandboxes, C and CUDA, before the device is taken; and what all
+ *		builds share.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -27,7 +28,8 @@
 #define CUDA_PROBE \
 	"extern \"C\" int cudaGetLastError(void);\n" \
 	"extern \"C\" const char *cudaGetErrorString(int);\n" \
-	"extern \"C\" const char *cudal1_last_error(void) { int e = cudaGetLastError(); return e ? cudaGetErrorString(e) : 0; }\n"
+	"extern \"C\" const char *cudal1_last_error(void) " \
+	"{ int e = cudaGetLastError(); return e ? cudaGetErrorString(e) : 0; }\n"
 
 static bool
 write_file(const char *path, const char *text)
@@ -75,32 +77,41 @@ compile_begin(Measure *m, Side side, Compilation *c)
 	char		source_path[PATH_MAX + 32];
 	char		probe_path[PATH_MAX + 32];
 	char		arch[32] = "";
-	const char *gcc[] = {"/usr/bin/gcc", "-O3", "-march=native", "-shared", "-fPIC", "-std=gnu17", "-fdiagnostics-color=never", "-w",
+	const char *gcc[] = {"/usr/bin/gcc", "-O3", "-march=native", "-shared", "-fPIC", "-std=gnu17",
+		"-fdiagnostics-color=never", "-w",
 		"-o", LIBRARY, source, "-lm", NULL};
-	const char *nvcc[] = {cuda ? m->gpu->nvcc : "", "-O3", arch, "-shared", "-Xcompiler", "-fPIC,-fdiagnostics-color=never", "-w",
+	const char *nvcc[] = {cuda ? m->gpu->nvcc : "", "-O3", arch, "-shared", "-Xcompiler",
+		"-fPIC,-fdiagnostics-color=never", "-w",
 		"-o", LIBRARY, source, PROBE, "-lm", NULL};
-	static const char *const environment[] = {"PATH", "/usr/bin:/bin", "LANG", "C", "TMPDIR", "/tmp", NULL};
-	Sandbox		sandbox = {.argv = cuda ? nvcc : gcc,.environment = environment,.tmp_bytes = LIBRARY_LIMIT,.file_bytes = LIBRARY_LIMIT,
+	static const char *const environment[] = {"PATH", "/usr/bin:/bin", "LANG", "C", "TMPDIR",
+		"/tmp", NULL};
+	Sandbox		sandbox = {.argv = cuda ? nvcc : gcc, .environment = environment,
+		.tmp_bytes = LIBRARY_LIMIT, .file_bytes = LIBRARY_LIMIT,
 		.data_bytes = (size_t) 4096 << 20,.cpu_seconds = m->job->profile.build_seconds,
 		/* a source can include what is there */
 		.no_proc = !cuda,.unsandboxed = m->options->unsandboxed};
 
 	c->side = side;
-	snprintf(c->folder, sizeof(c->folder), "%s/%s", m->scratch, side == SIDE_REFERENCE ? "reference" : "candidate");
-	snprintf(inside, sizeof(inside), "/code/%s", side == SIDE_REFERENCE ? "reference" : "candidate");
+	snprintf(c->folder, sizeof(c->folder), "%s/%s", m->scratch,
+			 side == SIDE_REFERENCE ? "reference" : "candidate");
+	snprintf(inside, sizeof(inside), "/code/%s",
+			 side == SIDE_REFERENCE ? "reference" : "candidate");
 	snprintf(source_path, sizeof(source_path), "%s/%s", c->folder, source);
 	snprintf(probe_path, sizeof(probe_path), "%s/" PROBE, c->folder);
 	snprintf(m->library[side], sizeof(m->library[side]), "%s/" LIBRARY, c->folder);
 	if (cuda)
 	{
-		snprintf(arch, sizeof(arch), "-arch=sm_%d%d", m->gpu->nvml.major_capability, m->gpu->nvml.minor_capability);
+		snprintf(arch, sizeof(arch), "-arch=sm_%d%d", m->gpu->nvml.major_capability,
+				 m->gpu->nvml.minor_capability);
 		c->key = build_cache_key(m, arch, side);
 	}
-	json_object_set_new(m->result.environment, "flags", cuda ? json_sprintf("-O3 %s", arch) : json_string(C_FLAGS));
+	json_object_set_new(m->result.environment, "flags",
+						cuda ? json_sprintf("-O3 %s", arch) : json_string(C_FLAGS));
 	c->found = build_cache_find(m, c->key, c->folder);
 	if (c->found)
 		return true;
-	if (mkdir(c->folder, 0700) != 0 || !write_file(source_path, side == SIDE_REFERENCE ? m->job->reference : m->job->code)
+	if (mkdir(c->folder, 0700) != 0
+		|| !write_file(source_path, side == SIDE_REFERENCE ? m->job->reference : m->job->code)
 		|| (cuda && !write_file(probe_path, CUDA_PROBE)))
 		return conclude(m, OUTCOME_LOST, "can't write to the scratch folder: %s", strerror(errno));
 	sandbox.workdir = m->options->unsandboxed ? c->folder : inside;
@@ -114,7 +125,8 @@ compile_begin(Measure *m, Side side, Compilation *c)
 	c->pid = sandbox_start(&sandbox);
 	c->deadline = clock_now() + m->job->profile.build_seconds;
 	if (c->pid < 0)
-		return conclude(m, OUTCOME_LOST, "the compiler's sandbox does not start: %s", strerror(errno));
+		return conclude(m, OUTCOME_LOST, "the compiler's sandbox does not start: %s",
+						strerror(errno));
 	return true;
 }
 
@@ -156,24 +168,29 @@ compile_end(Measure *m, Compilation *c)
 		return true;
 	}
 	if (!sandbox_wait(c->pid, c->deadline - clock_now(), &status))
-		return conclude(m, c->side == SIDE_CANDIDATE ? OUTCOME_COMPILE_ERROR : OUTCOME_UNVERIFIED, "compiling takes more than %g s",
-						m->job->profile.build_seconds);
+		return conclude(m, c->side == SIDE_CANDIDATE ? OUTCOME_COMPILE_ERROR : OUTCOME_UNVERIFIED,
+						"compiling takes more than %g s", m->job->profile.build_seconds);
 	c->pid = -1;
 	build_log(c->log, c->folder, text, sizeof(text));
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && stat(m->library[c->side], &st) == 0 && S_ISREG(st.st_mode))
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && stat(m->library[c->side], &st) == 0
+		&& S_ISREG(st.st_mode))
 	{
 		build_cache_keep(m, c->key, c->folder);
 		return true;
 	}
 	if (c->side == SIDE_REFERENCE)
-		return !build_without_sandbox(m) && conclude(m, OUTCOME_UNVERIFIED, "the reference does not compile: %s", text);
+		return !build_without_sandbox(m) && conclude(m, OUTCOME_UNVERIFIED,
+													 "the reference does not compile: %s", text);
 	/* what the compiler wrote is gone by now: a disk that is still full was filled by others */
-	if (statvfs(m->scratch, &disk) == 0 && (disk.f_bavail == 0 || (disk.f_files > 0 && disk.f_favail == 0)))
+	if (statvfs(m->scratch, &disk) == 0
+		&& (disk.f_bavail == 0 || (disk.f_files > 0 && disk.f_favail == 0)))
 		return conclude(m, OUTCOME_LOST, "the scratch folder's disk is full");
 	/* a compiler that refuses a code says why, and of a part of it that was killed, that it was */
 	m->killed = text[0] == '\0' || strncmp(text, "gcc: fatal error: Killed signal", 31) == 0
-		|| strncmp(text, "collect2: fatal error: ld terminated with signal 9", 50) == 0 || strstr(text, "died due to signal 9 (") != NULL;
-	return conclude(m, OUTCOME_COMPILE_ERROR, "%s", text[0] ? text : "the compiler failed without a word");
+		|| strncmp(text, "collect2: fatal error: ld terminated with signal 9", 50) == 0
+		|| strstr(text, "died due to signal 9 (") != NULL;
+	return conclude(m, OUTCOME_COMPILE_ERROR, "%s",
+					text[0] ? text : "the compiler failed without a word");
 }
 
 /* both sides at the same time: a CUDA compiler takes a second or two */
@@ -184,7 +201,8 @@ build_native(Measure *m)
 	bool		good;
 
 	if (m->job->language == LANGUAGE_CUDA && !m->gpu->nvcc[0])
-		return conclude(m, OUTCOME_LOST, "no nvcc; install the CUDA toolkit in /usr/local/cuda, or put nvcc on the PATH");
+		return conclude(m, OUTCOME_LOST, "no nvcc; install the CUDA toolkit in /usr/local/cuda, or "
+						"put nvcc on the PATH");
 	good = compile_begin(m, SIDE_REFERENCE, &c[0]) && compile_begin(m, SIDE_CANDIDATE, &c[1])
 		&& compile_end(m, &c[0]) && compile_end(m, &c[1]);
 	for (int i = 0; i < 2; i++)

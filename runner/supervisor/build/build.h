@@ -12,21 +12,30 @@
 /* build.c: c and cuda; false after conclude() */
 extern bool build_native(Measure *m);
 
-/* build_torch.c: PyTorch's parents of executors, and what code compiles of itself. False after conclude() */
+/*
+ * build_torch.c: PyTorch's parents of executors, and what code compiles of itself. False after
+ * conclude()
+ */
 extern bool build_zygotes(Measure *m);
-extern bool build_on_device(Measure *m);	/* what can be compiled on the device alone, once it is held */
+/* what can be compiled on the device alone, once it is held */
+extern bool build_on_device(Measure *m);
 extern void build_end(Measure *m);
 
 /* what a compiler wrote to a file, without the names of a folder of ours */
 extern void build_log(int fd, const char *folder, char *text, size_t size);
 
-/* whether it is the sandbox that does not start, whatever else seems to have failed; concludes so */
+/*
+ * whether it is the sandbox that does not start, whatever else seems to have failed; concludes so
+ */
 extern bool build_without_sandbox(Measure *m);
 
 /* a side needed no build: it was kept */
 extern void build_note_kept(Measure *m, Side side);
 
-/* build_cache.c: what was built for a key, into a folder that is not there yet; keeping a folder for a key (both: NULL, nothing) */
+/*
+ * build_cache.c: what was built for a key, into a folder that is not there yet; keeping a folder
+ * for a key (both: NULL, nothing)
+ */
 extern char *build_cache_key(const Measure *m, const char *kind, Side side);
 extern bool build_cache_find(Measure *m, const char *key, const char *folder);
 extern void build_cache_keep(Measure *m, const char *key, const char *folder);

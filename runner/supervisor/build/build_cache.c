@@ -1,11 +1,14 @@
 /*
  * build_cache.c
- *		What CUDA's compilers and code that compiles itself have built, kept for the next measurement of the same code.
+ *		What CUDA's compilers and code that compiles itself have built, kept for the next
+ *		measurement of the same code.
  *
- * An entry is a folder under the scratch root, found by a hash and believed only if the whole key, the code and all that builds it, is
- * the same text. Builds write to a folder of their own measurement; the supervisor keeps what they left after the last of them,
- * and hands it out as hard links, read-only in the sandbox. So code can reach no entry but the one that it alone could have made, and
- * that one only as it was when its build had ended. The entries used longest ago go when all take more than a limit.
+ * An entry is a folder under the scratch root, found by a hash and believed only if the whole key,
+ * the code and all that builds it, is the same text. Builds write to a folder of their own
+ * measurement; the supervisor keeps what they left after the last of them, and hands it out as hard
+ * links, read-only in the sandbox. So code can reach no entry but the one that it alone could have
+ * made, and that one only as it was when its build had ended. The entries used longest ago go when
+ * all take more than a limit.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -37,10 +40,12 @@ cache_root(const Measure *m, char *root, size_t size)
 {
 	struct stat st;
 
-	if ((size_t) snprintf(root, size, "%s/cudal1-builds-%u", m->options->scratch, (unsigned) geteuid()) >= size
+	if ((size_t) snprintf(root, size, "%s/cudal1-builds-%u", m->options->scratch,
+						  (unsigned) geteuid()) >= size
 		|| (mkdir(root, 0700) != 0 && errno != EEXIST))
 		return false;
-	return lstat(root, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() && (st.st_mode & 077) == 0;
+	return lstat(root, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid()
+		&& (st.st_mode & 077) == 0;
 }
 
 /* where a key's entry lies: two FNV-1a hashes, since the key itself is compared as well */
@@ -62,9 +67,11 @@ char *
 build_cache_key(const Measure *m, const char *kind, Side side)
 {
 	const Job  *job = m->job;
-	json_t	   *key = json_pack("{s:s, s:s, s:s, s:s, s:s, s:i}", "runner", CUDAL1_VERSION, "kind", kind, "code",
-								side == SIDE_REFERENCE ? job->reference : job->code, "task", job->language == LANGUAGE_PYTORCH ? job->reference : "",
-								"python", job->language == LANGUAGE_PYTORCH ? m->options->python : "", "cores", job->cores);
+	json_t	   *key = json_pack("{s:s, s:s, s:s, s:s, s:s, s:i}", "runner", CUDAL1_VERSION, "kind",
+								kind, "code", side == SIDE_REFERENCE ? job->reference : job->code,
+								"task", job->language == LANGUAGE_PYTORCH ? job->reference : "",
+								"python", job->language == LANGUAGE_PYTORCH ? m->options->python
+								: "", "cores", job->cores);
 	static const char *const tools[] = {"compiler", "torch"};
 	char	   *text;
 
@@ -94,7 +101,8 @@ link_one(const char *path, const struct stat *st, int type, struct FTW *level)
 	char		to[2 * PATH_MAX];
 
 	snprintf(to, sizeof(to), "%s%s", tree_to, path + strlen(tree_from));
-	if (++tree_files > ENTRY_FILES || level->level > ENTRY_DEPTH || (tree_bytes += st->st_size) > ENTRY_BYTES)
+	if (++tree_files > ENTRY_FILES || level->level > ENTRY_DEPTH
+		|| (tree_bytes += st->st_size) > ENTRY_BYTES)
 		return -1;
 	if (type == FTW_D)
 		return mkdir(to, 0700);
@@ -129,7 +137,8 @@ same_key(const char *entry, const char *key)
 
 	snprintf(path, sizeof(path), "%s/key", entry);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	same = found && fd >= 0 && read(fd, found, length + 1) == (ssize_t) length && memcmp(found, key, length) == 0;
+	same = found && fd >= 0 && read(fd, found, length + 1) == (ssize_t) length
+		&& memcmp(found, key, length) == 0;
 	if (fd >= 0)
 		close(fd);
 	free(found);
@@ -172,7 +181,8 @@ by_use(const void *a, const void *b)
 	const struct timespec *x = &((const Entry *) a)->used,
 			   *y = &((const Entry *) b)->used;
 
-	return x->tv_sec != y->tv_sec ? (x->tv_sec > y->tv_sec) - (x->tv_sec < y->tv_sec) : (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
+	return x->tv_sec != y->tv_sec ? (x->tv_sec > y->tv_sec) - (x->tv_sec < y->tv_sec)
+		: (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
 }
 
 /* the longest unused entries go until all fit; so does what somebody was killed over */
@@ -198,7 +208,8 @@ make_room(const char *root)
 				remove_tree(path);
 			continue;
 		}
-		if (found->d_name[0] == '.' || strlen(found->d_name) >= sizeof(entries->name) || lstat(path, &st) != 0)
+		if (found->d_name[0] == '.' || strlen(found->d_name) >= sizeof(entries->name)
+			|| lstat(path, &st) != 0)
 			continue;
 		more = realloc(entries, (n + 1) * sizeof(Entry));
 		if (!more)
@@ -249,7 +260,10 @@ build_cache_keep(Measure *m, const char *key, const char *folder)
 	if (fd >= 0)
 		good = close(fd) == 0 && good;
 	snprintf(path, sizeof(path), "%s/content", fresh);
-	/* in one step: an entry is whole or not there; one that another measurement has just made is as good */
+	/*
+	 * in one step: an entry is whole or not there; one that another measurement has just made is as
+	 * good
+	 */
 	if (!good || !link_tree(folder, path) || rename(fresh, entry) != 0)
 		remove_tree(fresh);
 	make_room(root);

@@ -1,10 +1,12 @@
 /*
  * build_torch.c
- *		Starts the interpreters that both sides will run in, and builds code that compiles itself, in sandboxes.
+ *		Starts the interpreters that both sides will run in, and builds code that compiles itself,
+ *		in sandboxes.
  *
- * Code that compiles itself runs once where it may start compilers and write to one folder, which executors then read and cannot write. Each side
- * has a folder of its own, made of its own code: the reference's is out of a candidate's reach, or its executor would load what a
- * candidate left there.
+ * Code that compiles itself runs once where it may start compilers and write to one folder, which
+ * executors then read and cannot write. Each side has a folder of its own, made of its own code:
+ * the reference's is out of a candidate's reach, or its executor would load what a candidate left
+ * there.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -50,18 +52,25 @@ python_prefix(const char *python, char *prefix, size_t size)
 	char		real[PATH_MAX];
 
 	prefix[0] = '\0';
-	/* an interpreter outside /usr brings its first folder along, a virtual environment's base interpreter included */
+	/*
+	 * an interpreter outside /usr brings its first folder along, a virtual environment's base
+	 * interpreter included
+	 */
 	if (strncmp(python, "/usr/", 5) != 0 && python[0] == '/')
 	{
 		const char *slash = strchr(python + 1, '/');
 
-		snprintf(prefix, size, "%.*s", slash ? (int) (slash - python) : (int) strlen(python), python);
+		snprintf(prefix, size, "%.*s", slash ? (int) (slash - python) : (int) strlen(python),
+				 python);
 	}
 	else if (realpath(python, real) && strncmp(real, "/usr/", 5) != 0)
 		python_prefix(real, prefix, size);
 }
 
-/* what code compiles of itself: the variable that names its place, and where that is in a side's folder */
+/*
+ * what code compiles of itself: the variable that names its place, and where that is in a side's
+ * folder
+ */
 typedef enum BuiltKind
 {
 	BUILT_EXTENSIONS,
@@ -112,14 +121,15 @@ set_environment(Interpreter *i, const char *name, const char *value)
 }
 
 /*
- * jemalloc, where it is installed. glibc's places arrays according to what was allocated before them: two identical modules differed by up
- * to 8 % for as long as their processes' parents lived, since one found its temporary array's memory again in each run and the
- * other didn't.
+ * jemalloc, where it is installed. glibc's places arrays according to what was allocated before
+ * them: two identical modules differed by up to 8 % for as long as their processes' parents lived,
+ * since one found its temporary array's memory again in each run and the other didn't.
  */
 static bool
 find_allocator(char *path, size_t size)
 {
-	static const char *const patterns[] = {"/usr/lib/*/libjemalloc.so.2", "/usr/lib64/libjemalloc.so.2", "/usr/lib/libjemalloc.so.2"};
+	static const char *const patterns[] = {"/usr/lib/*/libjemalloc.so.2",
+		"/usr/lib64/libjemalloc.so.2", "/usr/lib/libjemalloc.so.2"};
 
 	path[0] = '\0';
 	for (size_t p = 0; p < sizeof(patterns) / sizeof(*patterns) && !path[0]; p++)
@@ -187,7 +197,8 @@ compiles_early(const Measure *m, Side side)
 static bool
 compiles_on_device(const Measure *m, Side side)
 {
-	return (m->gpu && compiles(m, side, BUILT_TRITON)) || compiles(m, side, BUILT_GRAPHS) || compiles(m, side, BUILT_KERNELS);
+	return (m->gpu && compiles(m, side, BUILT_TRITON)) || compiles(m, side, BUILT_GRAPHS)
+		|| compiles(m, side, BUILT_KERNELS);
 }
 
 static bool
@@ -214,12 +225,15 @@ prepare_interpreter(Measure *m, Side side, Interpreter *i, Sandbox *sandbox)
 	memset(sandbox, 0, sizeof(*sandbox));
 	snprintf(i->script, sizeof(i->script), "%s/exec_torch.py", m->options->libdir);
 	snprintf(i->cores, sizeof(i->cores), "%d", m->job->cores);
-	snprintf(i->data, sizeof(i->data), "%llu", (unsigned long long) m->job->profile.memory_mb << 20);
+	snprintf(i->data, sizeof(i->data), "%llu",
+			 (unsigned long long) m->job->profile.memory_mb << 20);
 	python_prefix(m->options->python, i->prefix, sizeof(i->prefix));
-	snprintf(i->path, sizeof(i->path), "%.*s:%s%s/usr/bin:/bin", slash ? (int) (slash - m->options->python) : 0, m->options->python,
-			 m->gpu && m->gpu->toolkit[0] ? m->gpu->toolkit : "", m->gpu && m->gpu->toolkit[0] ? "/bin:" : "");
-	memcpy(i->argv, (const char *[]) {m->options->python, "-I", "-B", i->script, i->cores, i->data, m->options->libdir, m->gpu ? "cuda" : "cpu",
-		   NULL}, 9 * sizeof(char *));
+	snprintf(i->path, sizeof(i->path), "%.*s:%s%s/usr/bin:/bin",
+			 slash ? (int) (slash - m->options->python) : 0, m->options->python,
+			 m->gpu && m->gpu->toolkit[0] ? m->gpu->toolkit : "",
+			 m->gpu && m->gpu->toolkit[0] ? "/bin:" : "");
+	memcpy(i->argv, (const char *[]) {m->options->python, "-I", "-B", i->script, i->cores, i->data,
+		m->options->libdir, m->gpu ? "cuda" : "cpu", NULL}, 9 * sizeof(char *));
 	set_environment(i, "PATH", i->path);
 	set_environment(i, "LANG", "C.UTF-8");
 	set_environment(i, "HOME", "/");
@@ -232,7 +246,9 @@ prepare_interpreter(Measure *m, Side side, Interpreter *i, Sandbox *sandbox)
 	if (!m->gpu && find_allocator(m->allocator, sizeof(m->allocator)))
 	{
 		set_environment(i, "LD_PRELOAD", m->allocator);
-		set_environment(i, "MALLOC_CONF", "narenas:1,dirty_decay_ms:-1,muzzy_decay_ms:-1,retain:false,background_thread:false");
+		set_environment(i, "MALLOC_CONF",
+						"narenas:1,dirty_decay_ms:-1,muzzy_decay_ms:-1,retain:false,"
+						"background_thread:false");
 	}
 	/* otherwise, memory that was touched once is to stay */
 	set_environment(i, "MALLOC_MMAP_MAX_", "0");
@@ -253,7 +269,8 @@ prepare_interpreter(Measure *m, Side side, Interpreter *i, Sandbox *sandbox)
 			/* by these an interpreter also knows that Triton or torch.compile will be wanted */
 			if ((kind == BUILT_TRITON || kind == BUILT_GRAPHS) && !wanted(m, kind))
 				continue;
-			snprintf(i->built[kind], sizeof(i->built[kind]), "%s/%s", inside, built_kinds[kind].folder);
+			snprintf(i->built[kind], sizeof(i->built[kind]), "%s/%s", inside,
+					 built_kinds[kind].folder);
 			set_environment(i, built_kinds[kind].variable, i->built[kind]);
 		}
 		/* what autotuning chose is kept with what it compiled */
@@ -261,7 +278,8 @@ prepare_interpreter(Measure *m, Side side, Interpreter *i, Sandbox *sandbox)
 		set_environment(i, "TORCHINDUCTOR_COMPILE_THREADS", "1");
 		if (m->gpu && m->gpu->toolkit[0])
 		{
-			snprintf(i->arch, sizeof(i->arch), "%d.%d", m->gpu->nvml.major_capability, m->gpu->nvml.minor_capability);
+			snprintf(i->arch, sizeof(i->arch), "%d.%d", m->gpu->nvml.major_capability,
+					 m->gpu->nvml.minor_capability);
 			set_environment(i, "CUDA_HOME", m->gpu->toolkit);
 			set_environment(i, "TORCH_CUDA_ARCH_LIST", i->arch);
 		}
@@ -269,8 +287,9 @@ prepare_interpreter(Measure *m, Side side, Interpreter *i, Sandbox *sandbox)
 }
 
 /*
- * A side's code runs once: without the device first, since compilers take long; with it where kernels are compiled for what they are called
- * with, or tuned. An interpreter for that is started with all others, and waits, its PyTorch imported, until the device is held.
+ * A side's code runs once: without the device first, since compilers take long; with it where
+ * kernels are compiled for what they are called with, or tuned. An interpreter for that is started
+ * with all others, and waits, its PyTorch imported, until the device is held.
  */
 static bool
 start_build(Measure *m, Side side, bool with_device)
@@ -301,7 +320,8 @@ start_build(Measure *m, Side side, bool with_device)
 		return conclude(m, OUTCOME_LOST, "no socket for a build: %s", strerror(errno));
 	sandbox.fds[sandbox.nfds++] = pair[1];
 	sandbox.output_fd = log_file();
-	built->build[with_device] = (Build) {.pid = sandbox_start(&sandbox),.go = pair[0],.log = sandbox.output_fd};
+	built->build[with_device] = (Build) {.pid = sandbox_start(&sandbox), .go = pair[0],
+		.log = sandbox.output_fd};
 	close(pair[1]);
 	return built->build[with_device].pid > 0
 		|| conclude(m, OUTCOME_LOST, "the compiler's sandbox does not start: %s", strerror(errno));
@@ -318,7 +338,9 @@ end_build(Build *build)
 	build->pid = 0;
 }
 
-/* what fails here for another reason than a compiler's fails again, and is judged, in an executor */
+/*
+ * what fails here for another reason than a compiler's fails again, and is judged, in an executor
+ */
 static bool
 let_build(Measure *m, Side side, bool with_device)
 {
@@ -331,7 +353,8 @@ let_build(Measure *m, Side side, bool with_device)
 	/* who has ended already says so by its status */
 	send(build->go, "", 1, MSG_NOSIGNAL);
 	if (!sandbox_wait(build->pid, m->job->profile.build_seconds, &status))
-		conclude(m, outcome, "%scompiling takes more than %g s", whose, m->job->profile.build_seconds);
+		conclude(m, outcome, "%scompiling takes more than %g s", whose,
+				 m->job->profile.build_seconds);
 	else
 	{
 		build->pid = -1;
@@ -345,7 +368,8 @@ let_build(Measure *m, Side side, bool with_device)
 			else
 			{
 				built->in_part = true;
-				fprintf(stderr, "cudal1-measure: code that compiles itself ended early (wait status %d): %s\n", status, text);
+				fprintf(stderr, "cudal1-measure: code that compiles itself ended early (wait "
+						"status %d): %s\n", status, text);
 			}
 		}
 	}
@@ -386,18 +410,24 @@ build_on_device(Measure *m)
 	return good;
 }
 
-/* a folder for what a side compiles, or as it was kept; without a key where nothing is left to build */
+/*
+ * a folder for what a side compiles, or as it was kept; without a key where nothing is left to
+ * build
+ */
 static bool
 prepare_built(Measure *m, Side side)
 {
 	Built	   *built = &m->built[side];
 	char		path[PATH_MAX + 64];
 
-	snprintf(built->folder, sizeof(built->folder), "%s/%s", m->scratch, side == SIDE_REFERENCE ? "compiled-reference" : "compiled");
-	strcpy(built->inside, m->options->unsandboxed ? built->folder : side == SIDE_REFERENCE ? "/compiled-reference" : "/compiled-candidate");
+	snprintf(built->folder, sizeof(built->folder), "%s/%s", m->scratch,
+			 side == SIDE_REFERENCE ? "compiled-reference" : "compiled");
+	strcpy(built->inside, m->options->unsandboxed ? built->folder : side == SIDE_REFERENCE
+		   ? "/compiled-reference" : "/compiled-candidate");
 	if (compiles_itself(m, side))
 	{
-		built->key = build_cache_key(m, side == SIDE_REFERENCE ? "compiled reference" : "compiled", side);
+		built->key = build_cache_key(m, side == SIDE_REFERENCE ? "compiled reference" : "compiled",
+									 side);
 		if (build_cache_find(m, built->key, built->folder))
 		{
 			build_note_kept(m, side);
@@ -408,12 +438,16 @@ prepare_built(Measure *m, Side side)
 	}
 	if (mkdir(built->folder, 0700) != 0)
 		return conclude(m, OUTCOME_LOST, "can't write to the scratch folder: %s", strerror(errno));
-	/* PyTorch wants these to be there, some versions when they are imported, and executors can't make them */
+	/*
+	 * PyTorch wants these to be there, some versions when they are imported, and executors can't
+	 * make them
+	 */
 	for (int kind = BUILT_GRAPHS; kind <= BUILT_KERNELS; kind++)
 	{
 		snprintf(path, sizeof(path), "%s/%s", built->folder, built_kinds[kind].folder);
 		if (mkdir(path, 0700) != 0)
-			return conclude(m, OUTCOME_LOST, "can't write to the scratch folder: %s", strerror(errno));
+			return conclude(m, OUTCOME_LOST, "can't write to the scratch folder: %s",
+							strerror(errno));
 	}
 	return true;
 }
@@ -433,7 +467,10 @@ build_zygotes(Measure *m)
 	{
 		if (!prepare_built(m, SIDE_REFERENCE))
 			return false;
-		/* the task's code is loaded by a candidate's executor as well, which then finds the reference's, if nothing of its own */
+		/*
+		 * the task's code is loaded by a candidate's executor as well, which then finds the
+		 * reference's, if nothing of its own
+		 */
 		if (!compiles_itself(m, SIDE_CANDIDATE))
 		{
 			strcpy(m->built[SIDE_CANDIDATE].folder, m->built[SIDE_REFERENCE].folder);
@@ -447,11 +484,14 @@ build_zygotes(Measure *m)
 		Interpreter i;
 		Sandbox		sandbox;
 
-		/* each seat is taken by both sides in turn; a candidate's fork goes over to its own folder */
+		/*
+		 * each seat is taken by both sides in turn; a candidate's fork goes over to its own folder
+		 */
 		prepare_interpreter(m, SIDE_REFERENCE, &i, &sandbox);
 		if (strcmp(m->built[SIDE_CANDIDATE].folder, m->built[SIDE_REFERENCE].folder) != 0)
 		{
-			sandbox.binds[sandbox.nbinds++] = (SandboxBind) {m->built[SIDE_CANDIDATE].folder, false, m->built[SIDE_CANDIDATE].inside};
+			sandbox.binds[sandbox.nbinds++] = (SandboxBind) {m->built[SIDE_CANDIDATE].folder, false,
+				m->built[SIDE_CANDIDATE].inside};
 			set_environment(&i, "CUDAL1_BUILT", m->built[SIDE_CANDIDATE].inside);
 		}
 		if (m->gpu)
@@ -465,23 +505,28 @@ build_zygotes(Measure *m)
 		sandbox.first = true;
 		/* all three import at the same time; who waits for whom comes below */
 		if (zygote_start(all[z], &sandbox, m->filter_fd) != EXECUTOR_OK)
-			return conclude(m, OUTCOME_LOST, "an interpreter's sandbox does not start: %s", strerror(errno));
+			return conclude(m, OUTCOME_LOST, "an interpreter's sandbox does not start: %s",
+							strerror(errno));
 	}
 	if (!m->gpu)
-		json_object_set_new(m->result.environment, "allocator", json_string(m->allocator[0] ? m->allocator : "libc"));
+		json_object_set_new(m->result.environment, "allocator",
+							json_string(m->allocator[0] ? m->allocator : "libc"));
 	for (Side side = SIDE_REFERENCE; side <= SIDE_CANDIDATE; side++)
 		if (m->built[side].key && compiles_on_device(m, side) && !start_build(m, side, true))
 			return false;
 	for (Side side = SIDE_REFERENCE; side <= SIDE_CANDIDATE; side++)
-		if (m->built[side].key && compiles_early(m, side) && !(start_build(m, side, false) && let_build(m, side, false)))
+		if (m->built[side].key && compiles_early(m, side)
+			&& !(start_build(m, side, false) && let_build(m, side, false)))
 			return false;
 	for (int i = 0; i < 3; i++)
 	{
-		ExecutorResult result = zygote_ready(all[i], m->job->profile.build_seconds, text, sizeof(text));
+		ExecutorResult result = zygote_ready(all[i], m->job->profile.build_seconds, text,
+											 sizeof(text));
 
 		if (result != EXECUTOR_OK)
 			return !build_without_sandbox(m)
-				&& conclude(m, OUTCOME_LOST, "the interpreter %s can't import PyTorch%s%s", m->options->python, text[0] ? ": " : "", text);
+				&& conclude(m, OUTCOME_LOST, "the interpreter %s can't import PyTorch%s%s",
+							m->options->python, text[0] ? ": " : "", text);
 	}
 	return true;
 }

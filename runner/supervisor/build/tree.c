@@ -2,10 +2,11 @@
  * tree.c
  *		Takes a folder away, with whatever code has made of it.
  *
- * Code that compiles itself may write into a folder, and wants to leave something: folders without a mode by which they could be entered, or
- * nested until no path names the innermost. So none is used: the way goes down by descriptor and up by "..", one folder open at a
- * time, and a folder is entered only as what it was when it was found. Nothing is remembered of a folder but which one it is, since
- * what was removed is gone when it is read again; only of those that resist is a list.
+ * Code that compiles itself may write into a folder, and wants to leave something: folders without
+ * a mode by which they could be entered, or nested until no path names the innermost. So none is
+ * used: the way goes down by descriptor and up by "..", one folder open at a time, and a folder is
+ * entered only as what it was when it was found. Nothing is remembered of a folder but which one it
+ * is, since what was removed is gone when it is read again; only of those that resist is a list.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -34,7 +35,8 @@ typedef struct Places
 
 typedef struct Removal
 {
-	Places		above;			/* the folders from the top to the one that is open, itself included */
+	/* the folders from the top to the one that is open, itself included */
+	Places		above;
 	Place		from;			/* the folder that was left last, upwards */
 	Places		left;			/* what can't be removed */
 } Removal;
@@ -91,8 +93,8 @@ enter(int fd, const char *name)
 }
 
 /*
- * Removes what can be removed at once from the open folder. A folder that is not empty ends it: a descriptor of that one, or -1 where
- * nothing but what resists is left.
+ * Removes what can be removed at once from the open folder. A folder that is not empty ends it: a
+ * descriptor of that one, or -1 where nothing but what resists is left.
  */
 static int
 clear(int fd, Removal *r)
@@ -117,7 +119,8 @@ clear(int fd, Removal *r)
 
 			if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 				continue;
-			if (unlinkat(fd, entry->d_name, 0) == 0 || unlinkat(fd, entry->d_name, AT_REMOVEDIR) == 0)
+			if (unlinkat(fd, entry->d_name, 0) == 0
+				|| unlinkat(fd, entry->d_name, AT_REMOVEDIR) == 0)
 			{
 				removed = true;
 				continue;

@@ -6,8 +6,9 @@
 #define CUDAL1_TREE_H
 
 /*
- * Removes a file, or a folder with all that is in it, however deep it is and whatever its modes are; links are not followed, nor are other file systems
- * entered. What can't be removed stays, and what is beside it goes.
+ * Removes a file, or a folder with all that is in it, however deep it is and whatever its modes
+ * are; links are not followed, nor are other file systems entered. What can't be removed stays, and
+ * what is beside it goes.
  */
 extern void remove_tree(const char *path);
 

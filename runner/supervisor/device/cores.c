@@ -2,8 +2,9 @@
  * cores.c
  *		Which cores of a host are whose.
  *
- * Two hardware threads of one core share what a run needs: work on one may take half of the other's speed. So no two devices have threads of
- * the same core, and supervisors, with what they start, keep off the cores of devices, where the host has enough.
+ * Two hardware threads of one core share what a run needs: work on one may take half of the other's
+ * speed. So no two devices have threads of the same core, and supervisors, with what they start,
+ * keep off the cores of devices, where the host has enough.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -62,7 +63,8 @@ siblings(int thread, cpu_set_t *threads)
 	file = fopen(path, "re");
 	if (file)
 	{
-		known = fscanf(file, "%1023s", list) == 1 && cores_parse(list, threads) && CPU_ISSET(thread, threads);
+		known = fscanf(file, "%1023s", list) == 1 && cores_parse(list, threads)
+			&& CPU_ISSET(thread, threads);
 		fclose(file);
 	}
 	if (!known)
@@ -107,8 +109,9 @@ last_cores(const cpu_set_t *allowed, int n, int *threads)
 }
 
 /*
- * The core of a device: of the CPU device (number 0) the last one, since the first get the interrupts and the server's other work, of GPUs (from 1)
- * those before it. A host with fewer cores than devices and one more shares them out by threads.
+ * The core of a device: of the CPU device (number 0) the last one, since the first get the
+ * interrupts and the server's other work, of GPUs (from 1) those before it. A host with fewer cores
+ * than devices and one more shares them out by threads.
  */
 int
 cores_device(const cpu_set_t *allowed, int number, int gpus)
@@ -130,8 +133,9 @@ cores_device(const cpu_set_t *allowed, int number, int gpus)
 }
 
 /*
- * What is left beside a device's cores for its supervisor, and what that starts. Off all devices' cores, where that leaves each GPU's supervisor one to wait on
- * without sleeping, and one for the rest; or off its own; or off its threads.
+ * What is left beside a device's cores for its supervisor, and what that starts. Off all devices'
+ * cores, where that leaves each GPU's supervisor one to wait on without sleeping, and one for the
+ * rest; or off its own; or off its threads.
  */
 static void
 cores_others(const cpu_set_t *allowed, const cpu_set_t *own, int gpus, cpu_set_t *others)
@@ -151,7 +155,10 @@ cores_others(const cpu_set_t *allowed, const cpu_set_t *own, int gpus, cpu_set_t
 	CPU_XOR(others, allowed, own);
 }
 
-/* keeps this process, and what it starts, to the threads left beside a device's cores, if any are; returns how many */
+/*
+ * keeps this process, and what it starts, to the threads left beside a device's cores, if any are;
+ * returns how many
+ */
 int
 cores_keep_off(const cpu_set_t *allowed, const cpu_set_t *own, int gpus)
 {

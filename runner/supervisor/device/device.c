@@ -2,9 +2,10 @@
  * device.c
  *		Devices of this host, and holding one.
  *
- * A CPU device is a set of reserved cores, "cpu:1" or "cpu:2-3". Whoever measures holds a flock on the device's files for one
- * measurement, whatever database asked: locks of a database would not see each other, and a lock for a worker's life would
- * starve everyone else. The supervisor keeps to the other cores.
+ * A CPU device is a set of reserved cores, "cpu:1" or "cpu:2-3". Whoever measures holds a flock on
+ * the device's files for one measurement, whatever database asked: locks of a database would not
+ * see each other, and a lock for a worker's life would starve everyone else. The supervisor keeps
+ * to the other cores.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -70,8 +71,9 @@ cpu_model(void)
 }
 
 /*
- * The device's file in a folder; -1 where it is not there and can't be made, or after conclude() where it is there and can't be opened. Other users must be
- * able to, or they would see no lock: workers and agents start us under a mask that would keep it to ourselves.
+ * The device's file in a folder; -1 where it is not there and can't be made, or after conclude()
+ * where it is there and can't be opened. Other users must be able to, or they would see no lock:
+ * workers and agents start us under a mask that would keep it to ourselves.
  */
 static int
 lock_file(Measure *m, const char *folder)
@@ -96,7 +98,9 @@ lock_file(Measure *m, const char *folder)
 			fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	}
 	if (fd < 0 && lstat(path, &st) == 0)
-		conclude(m, OUTCOME_LOST, "the lock file %s can't be opened: %s; remove it while nobody measures", path, strerror(errno));
+		conclude(m, OUTCOME_LOST,
+				 "the lock file %s can't be opened: %s; remove it while nobody measures", path,
+				 strerror(errno));
 	else if (fd >= 0 && fstat(fd, &st) == 0 && (st.st_mode & 0777) != LOCK_MODE)
 		fchmod(fd, LOCK_MODE);
 	return fd;
@@ -125,7 +129,8 @@ device_prepare(Measure *m)
 
 		strcpy(wanted, key);
 		if (m->job->language == LANGUAGE_C)
-			return conclude(m, OUTCOME_LOST, "tasks in c are measured on CPU devices, not on %s", key);
+			return conclude(m, OUTCOME_LOST, "tasks in c are measured on CPU devices, not on %s",
+							key);
 		return gpu_prepare(m, wanted, &allowed);
 	}
 	if (m->job->language == LANGUAGE_CUDA)
@@ -135,10 +140,12 @@ device_prepare(Measure *m)
 	named = cores_parse(key + 4, &m->cores);
 	CPU_AND(&usable, &m->cores, &allowed);
 	if (!named || !CPU_EQUAL(&usable, &m->cores))
-		return conclude(m, OUTCOME_LOST, "device %s names cores that this process may not use", key);
+		return conclude(m, OUTCOME_LOST, "device %s names cores that this process may not use",
+						key);
 	cores_keep_off(&allowed, &m->cores, 0);
 	if (CPU_COUNT(&m->cores) < m->job->cores)
-		return conclude(m, OUTCOME_LOST, "the task asks for %d cores, device %s has %d", m->job->cores, key, CPU_COUNT(&m->cores));
+		return conclude(m, OUTCOME_LOST, "the task asks for %d cores, device %s has %d",
+						m->job->cores, key, CPU_COUNT(&m->cores));
 	/* exactly as many as the task asks for */
 	for (int i = CPU_SETSIZE - 1; i >= 0 && CPU_COUNT(&m->cores) > m->job->cores; i--)
 		CPU_CLR(i, &m->cores);
@@ -151,18 +158,20 @@ take_lock(Measure *m, int lock)
 	while (flock(lock, LOCK_EX | LOCK_NB) != 0)
 	{
 		if (errno != EWOULDBLOCK && errno != EINTR)
-			return conclude(m, OUTCOME_LOST, "device %s can't be locked: %s", m->device_key, strerror(errno));
+			return conclude(m, OUTCOME_LOST, "device %s can't be locked: %s", m->device_key,
+							strerror(errno));
 		if (executor_cancelled)
 			return conclude(m, OUTCOME_CANCELLED, NULL);
-		measure_progress(m, "waiting", 0, 0, NAN, NAN, NAN, NAN, clock_now() - m->last_progress > 5);
+		measure_progress(m, "waiting", 0, 0, NAN, NAN, NAN, NAN,
+						 clock_now() - m->last_progress > 5);
 		clock_sleep(0.01);
 	}
 	return true;
 }
 
 /*
- * Both folders' locks, in this order: not everyone may write to the first, which is root's on some systems, and who can't has the second
- * alone.
+ * Both folders' locks, in this order: not everyone may write to the first, which is root's on some
+ * systems, and who can't has the second alone.
  */
 bool
 device_take(Measure *m)
@@ -173,12 +182,14 @@ device_take(Measure *m)
 	for (int i = 0; i < DEVICE_LOCKS; i++)
 	{
 		m->device_lock[i] = lock_file(m, folders[i]);
-		if (m->result.outcome != OUTCOME_NONE || (m->device_lock[i] >= 0 && !take_lock(m, m->device_lock[i])))
+		if (m->result.outcome != OUTCOME_NONE
+			|| (m->device_lock[i] >= 0 && !take_lock(m, m->device_lock[i])))
 			return false;
 		any = any || m->device_lock[i] >= 0;
 	}
 	if (!any)
-		return conclude(m, OUTCOME_LOST, "the lock file of device %s can't be opened: %s", m->device_key, strerror(errno));
+		return conclude(m, OUTCOME_LOST, "the lock file of device %s can't be opened: %s",
+						m->device_key, strerror(errno));
 	m->locked_at = clock_now();
 	return true;
 }
@@ -206,7 +217,8 @@ device_versions(Measure *m)
 		char		command[PATH_MAX + 64];
 
 		if (m->gpu)
-			snprintf(command, sizeof(command), "'%s' --version 2>/dev/null | tail -n 1", m->gpu->nvcc);
+			snprintf(command, sizeof(command), "'%s' --version 2>/dev/null | tail -n 1",
+					 m->gpu->nvcc);
 		else
 			strcpy(command, "gcc --version 2>/dev/null");
 		if (first_line(command, version, sizeof(version)))
@@ -217,9 +229,13 @@ device_versions(Measure *m)
 		char		command[PATH_MAX + 128];
 		char		version[256];
 
-		/* -I: modules that lie in the folder we are in, or where the environment says, are anybody's */
+		/*
+		 * -I: modules that lie in the folder we are in, or where the environment says, are
+		 * anybody's
+		 */
 		snprintf(command, sizeof(command), "'%s' -I -c 'import importlib.metadata as m, sys; "
-				 "print(m.version(\"torch\"), \"python\", sys.version.split()[0])' 2>/dev/null", m->options->python);
+				 "print(m.version(\"torch\"), \"python\", sys.version.split()[0])' 2>/dev/null",
+				 m->options->python);
 		if (first_line(command, version, sizeof(version)))
 			json_object_set_new(e, "torch", json_string(version));
 	}
@@ -247,7 +263,8 @@ device_environment(Measure *m)
 	else
 		json_object_set_new(e, "cores", json_string(m->device_key + 4));
 	json_object_set_new(e, "load", json_real(round(load[0] * 100) / 100));
-	json_object_set_new(e, "sandbox", json_string(m->options->unsandboxed ? "none" : sandbox_version()));
+	json_object_set_new(e, "sandbox",
+						json_string(m->options->unsandboxed ? "none" : sandbox_version()));
 }
 
 void
@@ -270,12 +287,15 @@ device_list(const Options *options)
 	sched_getaffinity(0, sizeof(allowed), &allowed);
 	snprintf(key, sizeof(key), "cpu:%d", cores_device(&allowed, 0, 0));
 	if (sysinfo(&memory) == 0)
-		json_object_set_new(details, "memory_mb", json_integer((json_int_t) (memory.totalram * memory.mem_unit >> 20)));
+		json_object_set_new(details, "memory_mb",
+							json_integer((json_int_t) (memory.totalram * memory.mem_unit >> 20)));
 	json_object_set_new(details, "host_cores", json_integer(CPU_COUNT(&allowed)));
 	json_object_set_new(details, "runner", json_string(CUDAL1_VERSION));
-	json_object_set_new(details, "sandbox", json_string(options->unsandboxed ? "none" : sandbox_version()));
+	json_object_set_new(details, "sandbox",
+						json_string(options->unsandboxed ? "none" : sandbox_version()));
 	if (CPU_COUNT(&allowed) < 2)
-		json_array_append_new(problems, json_string("only one core: measurements share it with the server; expect noise"));
+		json_array_append_new(problems, json_string("only one core: measurements share it with the "
+													"server; expect noise"));
 	if (problem)
 		json_array_append_new(problems, json_string(problem));
 	if (first_line("gcc -dumpfullversion 2>/dev/null", text, sizeof(text)))
@@ -285,9 +305,10 @@ device_list(const Options *options)
 			json_array_append_new(languages, json_string("c"));
 	}
 	else
-		json_array_append_new(problems, json_string("no gcc: tasks in c can't be measured; install the package gcc"));
-	snprintf(command, sizeof(command), "'%s' -I -c 'import torch; print(torch.__version__, torch.version.cuda or \"\")' 2>/dev/null",
-			 options->python);
+		json_array_append_new(problems, json_string("no gcc: tasks in c can't be measured; install "
+													"the package gcc"));
+	snprintf(command, sizeof(command), "'%s' -I -c 'import torch; print(torch.__version__, "
+			 "torch.version.cuda or \"\")' 2>/dev/null", options->python);
 	if (first_line(command, torch, sizeof(torch)))
 	{
 		torch_cuda = torch + strcspn(torch, " ");
@@ -300,12 +321,13 @@ device_list(const Options *options)
 	}
 	else
 	{
-		snprintf(text, sizeof(text), "%s has no PyTorch: tasks in pytorch can't be measured; install python3-torch or set cudal1.python",
-				 options->python);
+		snprintf(text, sizeof(text), "%s has no PyTorch: tasks in pytorch can't be measured; "
+				 "install python3-torch or set cudal1.python", options->python);
 		json_array_append_new(problems, json_string(text));
 	}
 	json_object_set_new(details, "problems", problems);
-	device = json_pack("{s:s, s:s, s:s, s:i, s:o, s:o}", "key", key, "class", "cpu", "model", cpu_model(), "cores", 1,
+	device = json_pack("{s:s, s:s, s:s, s:i, s:o, s:o}", "key", key, "class", "cpu", "model",
+					   cpu_model(), "cores", 1,
 					   "languages", languages, "details", details);
 	line = json_dumps(device, JSON_COMPACT | JSON_PRESERVE_ORDER);
 	puts(line);

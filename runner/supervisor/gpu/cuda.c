@@ -1,10 +1,12 @@
 /*
  * cuda.c
- *		The supervisor's own context on a GPU: memory that executors import, kernels, inputs and where they lie.
+ *		The supervisor's own context on a GPU: memory that executors import, kernels, inputs and
+ *		where they lie.
  *
- * Arrays are allocations of their own (cuMemCreate) that executors import by descriptor; legacy IPC handles do not cross
- * process namespaces and expose what else lies in the same 2 MiB. Each side has its own, since what a stopped process has sent to
- * the GPU goes on: it could wait for what is staged for the reference, change it, or copy what the reference makes of it.
+ * Arrays are allocations of their own (cuMemCreate) that executors import by descriptor; legacy IPC
+ * handles do not cross process namespaces and expose what else lies in the same 2 MiB. Each side
+ * has its own, since what a stopped process has sent to the GPU goes on: it could wait for what is
+ * staged for the reference, change it, or copy what the reference makes of it.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -46,8 +48,11 @@ gpu_launch(Measure *m, CuFunctionRef function, uint64_t work, uint32_t rows, voi
 	uint64_t	wanted = (work + THREADS - 1) / THREADS;
 	uint64_t	most = (uint64_t) m->gpu->multiprocessors * 16 / rows + 1;
 
-	return gpu_good(m, m->gpu->driver.LaunchKernel(function, (uint32_t) (wanted < 1 ? 1 : wanted < most ? wanted : most), rows, 1,
-												   THREADS, 1, 1, 0, NULL, parameters, NULL), "to start a kernel");
+	return gpu_good(m, m->gpu->driver.LaunchKernel(function,
+												   (uint32_t) (wanted < 1 ? 1 : wanted < most
+															   ? wanted : most), rows, 1,
+												   THREADS, 1, 1, 0, NULL, parameters, NULL),
+					"to start a kernel");
 }
 
 bool
@@ -77,7 +82,10 @@ memory_destroy(GpuMemory *memory)
 	memory->fd = -1;
 }
 
-/* a process that was killed gives its memory back a little later: after a pause, whether to ask again */
+/*
+ * a process that was killed gives its memory back a little later: after a pause, whether to ask
+ * again
+ */
 static bool
 may_come(CuResult error, double deadline)
 {
@@ -101,7 +109,8 @@ memory_create(Measure *m, GpuMemory *memory, size_t bytes)
 		error = gpu->driver.MemCreate(&memory->handle, memory->bytes, &allocation, 0);
 	while (may_come(error, deadline));
 	if (error == CU_OUT_OF_MEMORY && m->candidates > 0)
-		return conclude(m, OUTCOME_CRASH, "the code holds so much of the GPU's memory that too little is left for the reference");
+		return conclude(m, OUTCOME_CRASH, "the code holds so much of the GPU's memory that too "
+						"little is left for the reference");
 	if (error == 0)
 		error = gpu->driver.MemAddressReserve(&memory->address, memory->bytes, 0, 0, 0);
 	if (error == 0)
@@ -245,13 +254,17 @@ load_kernels(Measure *m)
 		{"cudal1_fill", &gpu->fill}, {"cudal1_poison", &gpu->poison},
 		{"cudal1_overwrite", &gpu->overwrite}, {"cudal1_stage", &gpu->stage},
 		{"cudal1_sample", &gpu->sample},
-		{"cudal1_gather", &gpu->gather}, {"cudal1_squares", &gpu->squares}, {"cudal1_compare", &gpu->compare}, {"cudal1_flush", &gpu->flush}
+		{"cudal1_gather", &gpu->gather}, {"cudal1_squares", &gpu->squares},
+		{"cudal1_compare", &gpu->compare}, {"cudal1_flush", &gpu->flush}
 	};
 
-	if (!gpu_good(m, gpu->driver.ModuleLoadData(&module, cudal1_kernels), "to load the supervisor's kernels"))
+	if (!gpu_good(m, gpu->driver.ModuleLoadData(&module, cudal1_kernels),
+				  "to load the supervisor's kernels"))
 		return false;
 	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++)
-		if (!gpu_good(m, gpu->driver.ModuleGetFunction(kernels[i].function, module, kernels[i].name), "to find the supervisor's kernels"))
+		if (!gpu_good(m, gpu->driver.ModuleGetFunction(kernels[i].function, module,
+													   kernels[i].name),
+					  "to find the supervisor's kernels"))
 			return false;
 	return true;
 }
@@ -265,15 +278,23 @@ gpu_open(Measure *m)
 				total = 0;
 	void	   *memory;
 
-	/* by UUID, so that the first device is the one whatever order CUDA numbers them in; other GPUs are left alone */
+	/*
+	 * by UUID, so that the first device is the one whatever order CUDA numbers them in; other GPUs
+	 * are left alone
+	 */
 	setenv("CUDA_VISIBLE_DEVICES", m->device_key, 1);
 	setenv("CUDA_CACHE_DISABLE", "1", 1);
-	/* one stream is all that is used here, and queues for more take half of the time that a context takes */
+	/*
+	 * one stream is all that is used here, and queues for more take half of the time that a context
+	 * takes
+	 */
 	setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 1);
 	if (!gpu_good(m, gpu->driver.Init(0), "to start")
 		|| !gpu_good(m, gpu->driver.DeviceGet(&gpu->device, 0), "to be found")
-		|| !gpu_good(m, gpu->driver.DevicePrimaryCtxSetFlags(gpu->device, CU_SCHEDULE_SPIN), "to be set up")
-		|| !gpu_good(m, gpu->driver.DevicePrimaryCtxRetain(&gpu->context, gpu->device), "to open a context")
+		|| !gpu_good(m, gpu->driver.DevicePrimaryCtxSetFlags(gpu->device, CU_SCHEDULE_SPIN),
+					 "to be set up")
+		|| !gpu_good(m, gpu->driver.DevicePrimaryCtxRetain(&gpu->context, gpu->device),
+					 "to open a context")
 		|| !gpu_good(m, gpu->driver.CtxSetCurrent(gpu->context), "to open a context"))
 		return false;
 	gpu->open = true;
@@ -285,18 +306,22 @@ gpu_open(Measure *m)
 	gpu->driver.DeviceGetAttribute(&value, CU_ATTRIBUTE_L2_BYTES, gpu->device);
 	gpu->l2_bytes = value > 0 ? (size_t) value : (size_t) 64 << 20;
 	/* half of `slots` lists what is staged, the other half what is made */
-	if (!gpu_good(m, gpu->driver.MemHostAlloc(&memory, 2 * WIRE_MAX_RUNS * sizeof(uint32_t), 3), "to give page-locked memory"))
+	if (!gpu_good(m, gpu->driver.MemHostAlloc(&memory, 2 * WIRE_MAX_RUNS * sizeof(uint32_t), 3),
+				  "to give page-locked memory"))
 		return false;
 	gpu->slots = memory;
-	if (!gpu_good(m, gpu->driver.MemHostAlloc(&memory, GPU_MAX_SAMPLES * sizeof(CudaSample), 3), "to give page-locked memory"))
+	if (!gpu_good(m, gpu->driver.MemHostAlloc(&memory, GPU_MAX_SAMPLES * sizeof(CudaSample), 3),
+				  "to give page-locked memory"))
 		return false;
 	gpu->items = memory;
 	if (!gpu_good(m, gpu->driver.MemHostAlloc(&memory, GPU_MAX_SAMPLES * sizeof(CudaSample), 3),
 				  "to give page-locked memory"))
 		return false;
 	gpu->places = memory;
-	if (!gpu_good(m, gpu->driver.MemHostAlloc(&memory, 2 * GPU_MAX_SAMPLES * sizeof(uint64_t), 3), "to give page-locked memory")
-		|| !gpu_good(m, gpu->driver.MemAlloc(&gpu->comparison, sizeof(CudaComparison)), "to give memory"))
+	if (!gpu_good(m, gpu->driver.MemHostAlloc(&memory, 2 * GPU_MAX_SAMPLES * sizeof(uint64_t), 3),
+				  "to give page-locked memory")
+		|| !gpu_good(m, gpu->driver.MemAlloc(&gpu->comparison, sizeof(CudaComparison)),
+					 "to give memory"))
 		return false;
 	gpu->values = memory;
 	if (m->job->profile.cold_cache)
@@ -359,7 +384,8 @@ gpu_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 		double		low = a->low,
 					high = a->high;
 		uint64_t	seed = random_next(&m->random);
-		void	   *parameters[] = {&arena->gpu->master.address, &slot_bytes, &list, &offset, &elements, &dtype, &init, &low, &high, &seed};
+		void	   *parameters[] = {&arena->gpu->master.address, &slot_bytes, &list, &offset,
+			&elements, &dtype, &init, &low, &high, &seed};
 
 		if (a->role != ROLE_IN && a->role != ROLE_INOUT)
 			continue;
@@ -391,11 +417,16 @@ gpu_stage(Measure *m, const Arena *arena, Side side, const uint32_t *slots, uint
 		void	   *parameters[] = {&outputs, &slot_bytes, &gpu->slots, &offset, &bytes, &seed};
 
 		out += s->argument[i].role == ROLE_OUT || s->argument[i].role == ROLE_INOUT;
-		if (s->argument[i].role == ROLE_OUT && !gpu_launch(m, gpu->poison, bytes / 16, n, parameters))
+		if (s->argument[i].role == ROLE_OUT && !gpu_launch(m, gpu->poison, bytes / 16, n,
+														   parameters))
 			return false;
 	}
-	/* a first command, so that the GPU has turned to the supervisor's context before the clock starts */
-	return gpu_good(m, gpu->driver.MemsetD8(gpu->comparison, 0, sizeof(CudaComparison)), "to be used") && gpu_synchronize(m);
+	/*
+	 * a first command, so that the GPU has turned to the supervisor's context before the clock
+	 * starts
+	 */
+	return gpu_good(m, gpu->driver.MemsetD8(gpu->comparison, 0, sizeof(CudaComparison)),
+					"to be used") && gpu_synchronize(m);
 }
 
 void
@@ -412,7 +443,8 @@ gpu_pieces(Measure *m, const Arena *arena, Side side, CudaPieces *pieces)
 	if (m->job->language == LANGUAGE_PYTORCH)
 	{
 		pieces->n = arena->input_slot_bytes > 0;
-		pieces->piece[0] = (CudaPiece) {arena->gpu->master.address, inputs, arena->input_slot_bytes, arena->input_slot_bytes};
+		pieces->piece[0] = (CudaPiece) {arena->gpu->master.address, inputs, arena->input_slot_bytes,
+			arena->input_slot_bytes};
 		return;
 	}
 	for (int i = 0; i < s->arguments; i++)
@@ -450,11 +482,13 @@ gpu_copy_pieces(Measure *m, const CudaPieces *pieces, uint32_t slot)
 	void	   *parameters[] = {&list, &copied};
 
 	list[0] = slot;
-	return (pieces->n == 0 || gpu_launch(m, gpu->stage, pieces->piece[0].bytes / 16, 1, parameters)) && gpu_synchronize(m);
+	return (pieces->n == 0 || gpu_launch(m, gpu->stage, pieces->piece[0].bytes / 16, 1, parameters))
+		&& gpu_synchronize(m);
 }
 
 CuAddress
-gpu_element(Measure *m, Executor *executor, const Arena *arena, uint32_t run, uint32_t slot, int output, uint64_t element)
+gpu_element(Measure *m, Executor *executor, const Arena *arena, uint32_t run, uint32_t slot,
+			int output, uint64_t element)
 {
 	const Tensor *layout = &m->output[output];
 	size_t		size = tensor_dtype_size(layout->dtype);
@@ -465,7 +499,8 @@ gpu_element(Measure *m, Executor *executor, const Arena *arena, uint32_t run, ui
 	if (m->job->language != LANGUAGE_PYTORCH)
 		return gpu_outputs(arena, executor_side(executor), slot) + layout->offset + element * size;
 	/* a copy, once: it lies in memory that the executor can write */
-	memcpy(&t, &executor->control->table[run * (uint32_t) m->outputs + (uint32_t) output], sizeof(t));
+	memcpy(&t, &executor->control->table[run * (uint32_t) m->outputs + (uint32_t) output],
+		   sizeof(t));
 	if (!tensor_span(layout, t.stride, &span))
 		return 0;
 	for (int d = (int) layout->ndim - 1; d >= 0; d--)

@@ -23,13 +23,17 @@ typedef struct GpuMemory
 	int			fd;
 } GpuMemory;
 
-/* arena.gpu: each side's executors map the inputs and outputs of that side alone, the generator the master */
+/*
+ * arena.gpu: each side's executors map the inputs and outputs of that side alone, the generator the
+ * master
+ */
 typedef struct GpuArena
 {
 	GpuMemory	inputs[2];
 	GpuMemory	outputs[2];
 	GpuMemory	master;
-	bool		swapped;		/* which of the two is whose: where arrays lie makes a kernel up to 1 % faster or slower */
+	/* which of the two is whose: where arrays lie makes a kernel up to 1 % faster or slower */
+	bool		swapped;
 } GpuArena;
 
 #define SPIN_OFF	0
@@ -50,7 +54,10 @@ typedef struct GpuSamples
 
 #define GPU_LATE_RUNS	8
 
-/* Runs of a block whose input is another until the run before has answered: whoever works ahead works on the wrong one. See cuda_late.c. */
+/*
+ * Runs of a block whose input is another until the run before has answered: whoever works ahead
+ * works on the wrong one. See cuda_late.c.
+ */
 typedef struct GpuLate
 {
 	uint32_t	n;				/* such runs; 0: none, in an ordinary block */
@@ -65,7 +72,10 @@ typedef struct GpuLate
 	size_t		bytes;
 } GpuLate;
 
-/* steps of a trap: of late runs, of those that follow them, and of late runs before which the GPU was at rest */
+/*
+ * steps of a trap: of late runs, of those that follow them, and of late runs before which the GPU
+ * was at rest
+ */
 #define STEP_LATE		0
 #define STEP_NEXT		1
 #define STEP_RESTED		2
@@ -79,7 +89,10 @@ typedef enum Lateness
 	LATE_ALONE,					/* an output was made without the executor */
 } Lateness;
 
-/* A block with late inputs; the executor is stopped when one of these runs has answered. See cuda_trap.c. */
+/*
+ * A block with late inputs; the executor is stopped when one of these runs has answered. See
+ * cuda_trap.c.
+ */
 typedef struct GpuTrap
 {
 	bool		on;
@@ -92,7 +105,8 @@ typedef struct GpuTrap
 	Lateness	late;
 	bool		readable;		/* as last looked at, and what of it was wrong */
 	uint64_t	wrong;
-	double		turn;			/* seconds of a command beside what the GPU did last; 0: nobody looked */
+	/* seconds of a command beside what the GPU did last; 0: nobody looked */
+	double		turn;
 	double		opened;			/* when the gate opened last */
 	double		seconds[STEPS][GPU_LATE_RUNS];	/* from gate to answer */
 	uint32_t	steps[STEPS];	/* how many */
@@ -107,7 +121,10 @@ typedef struct GpuEarly
 	uint32_t	n;
 } GpuEarly;
 
-/* A block whose runs but the first find their inputs late, and end before they answer. See cuda_audit.c. */
+/*
+ * A block whose runs but the first find their inputs late, and end before they answer. See
+ * cuda_audit.c.
+ */
 typedef struct GpuAudit
 {
 	bool		on;
@@ -128,7 +145,8 @@ typedef struct Gpu
 	size_t		l2_bytes;
 	size_t		arena_bytes;	/* for inputs, outputs and masters together */
 	size_t		pool_bytes;		/* of each PyTorch executor */
-	bool		swap_pools;		/* the next executor but one gets the memory that is asked for first */
+	/* the next executor but one gets the memory that is asked for first */
+	bool		swap_pools;
 	struct GpuMemory *pool_aside;	/* which that is */
 	CuFunctionRef fill,
 				poison,
@@ -144,11 +162,13 @@ typedef struct Gpu
 	const Arena *arena;
 	CudaSample *items;			/* page-locked */
 	CudaSample *places;			/* page-locked: overwritten next */
-	uint64_t   *values;			/* page-locked, written by kernels: in the window, and again right after it */
+	/* page-locked, written by kernels: in the window, and again right after it */
+	uint64_t   *values;
 	uint32_t	nitems;
 	const Executor *items_of;
 	GpuSamples	drawn;
-	double		read_seconds;	/* that reading samples took last: longer where the GPU had to turn */
+	/* that reading samples took last: longer where the GPU had to turn */
+	double		read_seconds;
 	CuStreamRef stream;			/* for copies that wait for no kernel */
 	GpuLate		late;
 	GpuTrap		trap;
@@ -181,11 +201,18 @@ extern bool gpu_key(const char *key);
 /* finds the GPU, turns m->device_key into its UUID, reserves a core; no context yet */
 extern bool gpu_prepare(Measure *m, const char *key, const cpu_set_t *allowed);
 
-/* whether a call of our own went well; false after conclude() if not, which is never the candidate's doing. `doing`: "to give memory" */
+/*
+ * whether a call of our own went well; false after conclude() if not, which is never the
+ * candidate's doing. `doing`: "to give memory"
+ */
 extern bool gpu_good(Measure *m, CuResult error, const char *doing);
 
-/* a kernel of our own over `work` elements in each of `rows`, enough blocks of it to fill the device a few times; false after conclude() */
-extern bool gpu_launch(Measure *m, CuFunctionRef function, uint64_t work, uint32_t rows, void **parameters);
+/*
+ * a kernel of our own over `work` elements in each of `rows`, enough blocks of it to fill the
+ * device a few times; false after conclude()
+ */
+extern bool gpu_launch(Measure *m, CuFunctionRef function, uint64_t work, uint32_t rows,
+					   void **parameters);
 
 /* waits for all that the supervisor sent; false after conclude() */
 extern bool gpu_synchronize(Measure *m);
@@ -199,11 +226,18 @@ extern void gpu_stop_spinning(Gpu *gpu);
 extern bool gpu_open(Measure *m);
 extern void gpu_close(Measure *m);
 
-/* one line for each GPU of this host; torch_cuda: the CUDA version of the interpreter's PyTorch, or empty */
-extern void gpu_list(const Options *options, const char *sandbox_problem, const char *torch, const char *torch_cuda);
+/*
+ * one line for each GPU of this host; torch_cuda: the CUDA version of the interpreter's PyTorch, or
+ * empty
+ */
+extern void gpu_list(const Options *options, const char *sandbox_problem, const char *torch,
+					 const char *torch_cuda);
 extern void gpu_environment(Measure *m);
 
-/* what sandboxes of code that uses the GPU need; `environment` takes pairs from index n on, and the new n is returned */
+/*
+ * what sandboxes of code that uses the GPU need; `environment` takes pairs from index n on, and the
+ * new n is returned
+ */
 extern int	gpu_sandbox(Gpu *gpu, Sandbox *sandbox, const char **environment, int n);
 
 extern bool gpu_arena_create(Measure *m, Arena *arena);
@@ -212,7 +246,10 @@ extern void gpu_arena_destroy(GpuArena *arena);
 /* the arena as executors of a side see it, for as long as the whole lives */
 extern Arena gpu_arena_of(const Arena *arena, Side side);
 
-/* gives the sides each other's memory, or not, by lot; while no candidate exists, since a process that maps memory keeps it */
+/*
+ * gives the sides each other's memory, or not, by lot; while no candidate exists, since a process
+ * that maps memory keeps it
+ */
 extern void gpu_arena_swap(Measure *m, Arena *arena);
 
 /* memory of a PyTorch executor, which the supervisor reads its outputs from */
@@ -225,17 +262,23 @@ extern bool gpu_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32
 extern bool gpu_stage(Measure *m, const Arena *arena, Side side, const uint32_t *slots, uint32_t n);
 
 /* n = 0: the constant cost of a block that stages what was staged last */
-extern bool gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32_t n, uint32_t flags, double timeout,
-					  double *elapsed);
+extern bool gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32_t n,
+					  uint32_t flags, double timeout, double *elapsed);
 
-/* which of these slots, run by both sides next, are sampled within their windows; the first two it names go last in a block */
+/*
+ * which of these slots, run by both sides next, are sampled within their windows; the first two it
+ * names go last in a block
+ */
 extern void gpu_draw(Measure *m, const uint32_t *slots, uint32_t n);
 extern bool gpu_check_samples(Measure *m);
 
 /* pieces of one slot */
 extern bool gpu_copy_pieces(Measure *m, const CudaPieces *pieces, uint32_t slot);
 
-/* the pieces of memory that a run's input is made of, from the master to where executors of a side find them */
+/*
+ * the pieces of memory that a run's input is made of, from the master to where executors of a side
+ * find them
+ */
 extern void gpu_pieces(Measure *m, const Arena *arena, Side side, CudaPieces *pieces);
 
 /* where a slot's outputs lie that executors of a side write */
@@ -253,9 +296,13 @@ typedef struct GpuSteps
 	bool		failed;			/* a call of our own, after conclude() */
 } GpuSteps;
 
-/* cuda_late.c: how many runs' inputs can be late; drawing them; before a block's gates; the i-th true input; whether a run is late */
+/*
+ * cuda_late.c: how many runs' inputs can be late; drawing them; before a block's gates; the i-th
+ * true input; whether a run is late
+ */
 extern uint32_t gpu_late_most(const Arena *arena, uint32_t wanted);
-extern bool gpu_late_set(Measure *m, Arena *arena, const uint32_t *slots, uint32_t first, uint32_t apart, uint32_t n);
+extern bool gpu_late_set(Measure *m, Arena *arena, const uint32_t *slots, uint32_t first,
+						 uint32_t apart, uint32_t n);
 extern void gpu_late_clear(Measure *m);
 extern bool gpu_late_begin(Measure *m, const Arena *arena, Side side);
 extern bool gpu_late_bring(Measure *m, const Arena *arena, Side side, uint32_t i);
@@ -270,15 +317,23 @@ extern void gpu_trap_clear(Measure *m);
 extern void gpu_trap_between(void *steps, uint32_t run, uint32_t runs);
 extern bool gpu_is_idle(Measure *m, bool *failed);
 
-/* cuda_audit.c: likewise, blocks are audits; `late`: of their runs but the first the inputs come late */
-extern bool gpu_audit_set(Measure *m, Arena *arena, const uint32_t *slots, uint32_t runs, bool late);
+/*
+ * cuda_audit.c: likewise, blocks are audits; `late`: of their runs but the first the inputs come
+ * late
+ */
+extern bool gpu_audit_set(Measure *m, Arena *arena, const uint32_t *slots, uint32_t runs,
+						  bool late);
 extern void gpu_audit_begin(Measure *m);
 extern void gpu_audit_clear(Measure *m);
 extern void gpu_audit_between(void *steps, uint32_t run, uint32_t runs);
 extern bool gpu_audit_same(Measure *m, bool *same);
 
-/* where an element lies that the executor says it wrote; 0 if it says nonsense; the samples listed in gpu->items */
-extern CuAddress gpu_element(Measure *m, Executor *executor, const Arena *arena, uint32_t run, uint32_t slot, int output, uint64_t element);
+/*
+ * where an element lies that the executor says it wrote; 0 if it says nonsense; the samples listed
+ * in gpu->items
+ */
+extern CuAddress gpu_element(Measure *m, Executor *executor, const Arena *arena, uint32_t run,
+							 uint32_t slot, int output, uint64_t element);
 extern bool gpu_read_samples(Measure *m, uint64_t *values);
 
 /*
@@ -288,14 +343,23 @@ extern bool gpu_read_samples(Measure *m, uint64_t *values);
 extern bool gpu_overwrite(Measure *m, Executor *executor, Side side, const struct iovec *places,
 						  size_t n);
 
-extern bool gpu_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out);
-/* the first output alone, of a run whose part of the table is not there yet: laid out like run 0 of the block before; false if it can't be */
-extern bool gpu_read_first(Measure *m, Executor *executor, const Arena *arena, uint32_t run, uint32_t slot, void *out);
-extern bool gpu_compare(Measure *m, const void *expected, const void *found, int output, Comparison *result);
+extern bool gpu_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run,
+					 uint32_t slot, void *out);
+/*
+ * the first output alone, of a run whose part of the table is not there yet: laid out like run 0 of
+ * the block before; false if it can't be
+ */
+extern bool gpu_read_first(Measure *m, Executor *executor, const Arena *arena, uint32_t run,
+						   uint32_t slot, void *out);
+extern bool gpu_compare(Measure *m, const void *expected, const void *found, int output,
+						Comparison *result);
 extern void *gpu_alloc(Measure *m, size_t bytes);
 extern void gpu_free(Measure *m, void *memory);
 
-/* before the rounds of each half, and after them: clocks and neighbours; true if the half should be measured again */
+/*
+ * before the rounds of each half, and after them: clocks and neighbours; true if the half should be
+ * measured again
+ */
 extern void gpu_begin_half(Measure *m);
 extern bool gpu_disturbed(Measure *m, const Executor *executors, int n);
 

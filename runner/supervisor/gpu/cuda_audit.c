@@ -2,12 +2,13 @@
  * cuda_audit.c
  *		Audits on a GPU: what a run takes where nothing can be done for several runs at once.
  *
- * An audit's first run has the GPU turn to the executor. Each run after it finds its input late, see cuda_late.c, and says that it is done
- * when the device is; from gate to answer is what it takes. Nothing of a block's own cost is in that, and nothing is taken off but a launch and
- * the wait for it: a turn of the GPU takes 0.14 ms, in which work of the CPU can hide.
+ * An audit's first run has the GPU turn to the executor. Each run after it finds its input late,
+ * see cuda_late.c, and says that it is done when the device is; from gate to answer is what it
+ * takes. Nothing of a block's own cost is in that, and nothing is taken off but a launch and the
+ * wait for it: a turn of the GPU takes 0.14 ms, in which work of the CPU can hide.
  *
- * The moment that a run says it is done two elements of its outputs, drawn by lot, are copied to the host, by the engine that no kernel
- * waits for. They must be the same when all runs have ended.
+ * The moment that a run says it is done two elements of its outputs, drawn by lot, are copied to
+ * the host, by the engine that no kernel waits for. They must be the same when all runs have ended.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -25,7 +26,8 @@ gpu_audit_set(Measure *m, Arena *arena, const uint32_t *slots, uint32_t runs, bo
 
 	if (!audit->early)
 	{
-		if (!gpu_good(m, m->gpu->driver.MemHostAlloc(&memory, sizeof(*audit->early) * GPU_LATE_RUNS, 1), "to give page-locked memory"))
+		if (!gpu_good(m, m->gpu->driver.MemHostAlloc(&memory, sizeof(*audit->early) * GPU_LATE_RUNS,
+													 1), "to give page-locked memory"))
 			return false;
 		audit->early = memory;
 	}
@@ -56,7 +58,8 @@ look(GpuSteps *s, uint32_t run)
 	GpuEarly   *early = &audit->early[audit->looked];
 	int			output = (int) random_below(&m->random, (uint64_t) m->outputs);
 	const Tensor *layout = &m->output[output];
-	CuCopy		copy = {.from_type = 2,.to_type = 1,.to_host = early->value,.to_pitch = sizeof(early->value[0]),.height = 2};
+	CuCopy		copy = {.from_type = 2, .to_type = 1, .to_host = early->value,
+		.to_pitch = sizeof(early->value[0]), .height = 2};
 	CuAddress	at[2];
 
 	memset(early, 0, sizeof(*early));
@@ -65,7 +68,8 @@ look(GpuSteps *s, uint32_t run)
 		return true;
 	for (int i = 0; i < 2; i++)
 	{
-		at[i] = gpu_element(m, s->executor, s->arena, run, s->slots[run], output, random_below(&m->random, layout->elements));
+		at[i] = gpu_element(m, s->executor, s->arena, run, s->slots[run], output,
+							random_below(&m->random, layout->elements));
 		/* nonsense is found out when tables are judged */
 		if (at[i] == 0)
 			return true;
@@ -121,6 +125,7 @@ gpu_audit_same(Measure *m, bool *same)
 	n = 0;
 	for (uint32_t i = 0; i < audit->looked; i++)
 		for (uint32_t j = 0; j < audit->early[i].n; j++, n++)
-			*same = *same && memcmp(&gpu->values[n], &audit->early[i].value[j], audit->early[i].bytes) == 0;
+			*same = *same && memcmp(&gpu->values[n], &audit->early[i].value[j],
+									audit->early[i].bytes) == 0;
 	return true;
 }

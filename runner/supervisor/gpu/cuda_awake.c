@@ -2,8 +2,9 @@
  * cuda_awake.c
  *		Keeps the executors' core awake between their turns.
  *
- * A virtual core that idles for a while takes its host up to 0.2 ms to wake, which would be the executor's time. So a thread of the
- * supervisor spins there, at the lowest priority and only between turns.
+ * A virtual core that idles for a while takes its host up to 0.2 ms to wake, which would be the
+ * executor's time. So a thread of the supervisor spins there, at the lowest priority and only
+ * between turns.
  */
 #define _GNU_SOURCE
 #include <linux/futex.h>

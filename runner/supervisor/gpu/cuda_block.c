@@ -2,12 +2,13 @@
  * cuda_block.c
  *		The honest block on a GPU.
  *
- * An executor is stopped outside its turn, but work it has sent to the GPU is not, so stopping alone hides nothing there. A
- * block therefore begins, after the clock has started, with the supervisor copying the inputs to where the executor finds
- * them: before that they hold something else, and no work on them can have begun. It ends, before the clock stops, with the
- * supervisor reading elements of outputs that it drew by lot, the last runs' always among them; read again a moment later they
- * must be the same, and the other side's must agree. What copying and reading cost is measured by blocks without runs and
- * taken off both sides alike.
+ * An executor is stopped outside its turn, but work it has sent to the GPU is not, so stopping
+ * alone hides nothing there. A block therefore begins, after the clock has started, with the
+ * supervisor copying the inputs to where the executor finds them: before that they hold something
+ * else, and no work on them can have begun. It ends, before the clock stops, with the supervisor
+ * reading elements of outputs that it drew by lot, the last runs' always among them; read again a
+ * moment later they must be the same, and the other side's must agree. What copying and reading
+ * cost is measured by blocks without runs and taken off both sides alike.
  */
 #include <string.h>
 
@@ -16,7 +17,8 @@
 #include "supervisor/outcome.h"
 
 bool
-gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32_t n, uint32_t flags, double timeout, double *elapsed)
+gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32_t n,
+		  uint32_t flags, double timeout, double *elapsed)
 {
 	Gpu		   *gpu = m->gpu;
 	const Arena *arena = gpu->arena;
@@ -24,7 +26,8 @@ gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint
 	bool		own = drawn->n == 0 && n > 0;
 	uint32_t	run[GPU_SAMPLE_SLOTS] = {0};
 	CudaPieces	pieces;
-	GpuSteps	steps = {.m = m,.executor = executor,.side = side,.arena = arena,.slots = slots,.patience = timeout / 2};
+	GpuSteps	steps = {.m = m, .executor = executor, .side = side, .arena = arena, .slots = slots,
+		.patience = timeout / 2};
 	ExecutorResult result;
 	double		start;
 	double		answered;
@@ -59,11 +62,16 @@ gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint
 	gpu_trap_begin(m);
 	gpu_audit_begin(m);
 	gpu_keep_awake(gpu, false);
-	/* run by run, where the supervisor has a core of its own to open the gate from; what that costs, both sides pay */
+	/*
+	 * run by run, where the supervisor has a core of its own to open the gate from; what that
+	 * costs, both sides pay
+	 */
 	if (n > 0 && gpu->audit.on)
-		result = executor_ask_steps(executor, n, flags | WIRE_FLAG_GATED, gpu_audit_between, &steps, timeout);
+		result = executor_ask_steps(executor, n, flags | WIRE_FLAG_GATED, gpu_audit_between, &steps,
+									timeout);
 	else if (n > 0 && executor->attentive)
-		result = executor_ask_steps(executor, n, flags | WIRE_FLAG_STEPPED, gpu_trap_between, &steps, timeout);
+		result = executor_ask_steps(executor, n, flags | WIRE_FLAG_STEPPED, gpu_trap_between,
+									&steps, timeout);
 	else
 		result = executor_ask(executor, WIRE_RUN, n, flags, 0, timeout);
 	if (result == EXECUTOR_OK && n > 0 && m->outputs > 0)
@@ -77,7 +85,8 @@ gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint
 					continue;
 				for (int e = 0; e < GPU_SAMPLE_ELEMENTS; e++)
 				{
-					CuAddress	address = gpu_element(m, executor, arena, run[i], drawn->slot[i], o, drawn->element[i][o][e]);
+					CuAddress	address = gpu_element(m, executor, arena, run[i], drawn->slot[i], o,
+													  drawn->element[i][o][e]);
 
 					/* nonsense is found out when tables are judged */
 					gpu->items[gpu->nitems++] = (CudaSample) {address ? address : gpu->comparison,

@@ -2,9 +2,10 @@
  * cuda_check.c
  *		Samples and comparisons of outputs that lie on a GPU.
  *
- * Two kinds of check. Samples, a few elements of a few runs of every block, are read within the clock's window; a mismatch there
- * means that the work was not done when the answer came, so their tolerance is wide. Whole outputs, of runs drawn by lot, are
- * copied aside and compared on the GPU by the rule of tensor_compare.
+ * Two kinds of check. Samples, a few elements of a few runs of every block, are read within the
+ * clock's window; a mismatch there means that the work was not done when the answer came, so their
+ * tolerance is wide. Whole outputs, of runs drawn by lot, are copied aside and compared on the GPU
+ * by the rule of tensor_compare.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -16,7 +17,8 @@
 #include "supervisor/outcome.h"
 #include "supervisor/outputs.h"
 
-#define SAMPLE_TOLERANCE 8.0	/* in tolerances of the comparison: what was not written is off by far more */
+/* in tolerances of the comparison: what was not written is off by far more */
+#define SAMPLE_TOLERANCE 8.0
 
 void
 gpu_draw(Measure *m, const uint32_t *slots, uint32_t n)
@@ -34,7 +36,8 @@ gpu_draw(Measure *m, const uint32_t *slots, uint32_t n)
 		drawn->slot[drawn->n] = slots[i];
 		for (int o = 0; o < m->outputs; o++)
 			for (int e = 0; e < GPU_SAMPLE_ELEMENTS; e++)
-				drawn->element[drawn->n][o][e] = m->output[o].elements > 0 ? random_below(&m->random, m->output[o].elements) : 0;
+				drawn->element[drawn->n][o][e] = m->output[o].elements > 0
+					? random_below(&m->random, m->output[o].elements) : 0;
 		drawn->n++;
 	}
 }
@@ -69,7 +72,8 @@ gpu_check_samples(Measure *m)
 
 					tensor_describe(t, shape, sizeof(shape));
 					drawn->n = 0;
-					return conclude(m, OUTCOME_WRONG_OUTPUT, "output %d, %s, of a timed run: element %llu is %.7g, expected %.7g", o, shape,
+					return conclude(m, OUTCOME_WRONG_OUTPUT, "output %d, %s, of a timed run: "
+									"element %llu is %.7g, expected %.7g", o, shape,
 									(unsigned long long) drawn->element[i][o][e], x, y);
 				}
 			}
@@ -97,15 +101,21 @@ is_view(Measure *m, const Executor *executor, int output, const WireTensor *t, b
 			*contiguous = false;
 		expected *= layout->shape[d];
 	}
-	return tensor_span(layout, t->stride, &span) && t->address % size == 0 && span <= executor->pool->bytes / size
+	return tensor_span(layout, t->stride, &span) && t->address % size == 0
+		&& span <= executor->pool->bytes / size
 		&& t->address <= executor->pool->bytes && t->address + span * size <= executor->pool->bytes;
 }
 
-/* pytorch: the view that a table's entry describes, of the expected type and shape and within the pool */
+/*
+ * pytorch: the view that a table's entry describes, of the expected type and shape and within the
+ * pool
+ */
 static bool
-view_of(Measure *m, Executor *executor, Side side, uint32_t run, int output, WireTensor *t, bool *contiguous)
+view_of(Measure *m, Executor *executor, Side side, uint32_t run, int output, WireTensor *t,
+		bool *contiguous)
 {
-	memcpy(t, &executor->control->table[run * (uint32_t) m->outputs + (uint32_t) output], sizeof(*t));
+	memcpy(t, &executor->control->table[run * (uint32_t) m->outputs + (uint32_t) output],
+		   sizeof(*t));
 	if (!measure_check_layout(m, side, output, t))
 		return false;
 	if (!is_view(m, executor, output, t, contiguous))
@@ -115,7 +125,8 @@ view_of(Measure *m, Executor *executor, Side side, uint32_t run, int output, Wir
 
 /* one output of a run, gathered; `t`: the view of it, within the pool of a PyTorch executor */
 static bool
-read_one(Measure *m, Executor *executor, const Arena *arena, uint32_t slot, int output, const WireTensor *t, bool contiguous, CuAddress to)
+read_one(Measure *m, Executor *executor, const Arena *arena, uint32_t slot, int output,
+		 const WireTensor *t, bool contiguous, CuAddress to)
 {
 	Gpu		   *gpu = m->gpu;
 	const Tensor *layout = &m->output[output];
@@ -139,7 +150,8 @@ read_one(Measure *m, Executor *executor, const Arena *arena, uint32_t slot, int 
 }
 
 bool
-gpu_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out)
+gpu_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot,
+		 void *out)
 {
 	bool		python = m->job->language == LANGUAGE_PYTORCH;
 	CuAddress	to = (CuAddress) (uintptr_t) out;
@@ -158,7 +170,8 @@ gpu_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t
 }
 
 bool
-gpu_read_first(Measure *m, Executor *executor, const Arena *arena, uint32_t run, uint32_t slot, void *out)
+gpu_read_first(Measure *m, Executor *executor, const Arena *arena, uint32_t run, uint32_t slot,
+			   void *out)
 {
 	bool		python = m->job->language == LANGUAGE_PYTORCH;
 	bool		contiguous = true;
@@ -171,7 +184,8 @@ gpu_read_first(Measure *m, Executor *executor, const Arena *arena, uint32_t run,
 		if (!is_view(m, executor, 0, &t, &contiguous))
 			return false;
 	}
-	return read_one(m, executor, arena, slot, 0, python ? &t : NULL, contiguous, (CuAddress) (uintptr_t) out)
+	return read_one(m, executor, arena, slot, 0, python ? &t : NULL, contiguous,
+					(CuAddress) (uintptr_t) out)
 		&& gpu_good(m, m->gpu->driver.CtxSynchronize(), "to compare outputs");
 }
 
@@ -201,7 +215,8 @@ gpu_compare(Measure *m, const void *expected, const void *found, int output, Com
 	if (!gpu_good(m, gpu->driver.MemcpyHtoD(gpu->comparison, &c, sizeof(c)), "to compare outputs")
 		|| (tensor_dtype_is_float(dtype) && !gpu_launch(m, gpu->squares, n, 1, squares))
 		|| !gpu_launch(m, gpu->compare, n, 1, compare)
-		|| !gpu_good(m, gpu->driver.MemcpyDtoH(&c, gpu->comparison, sizeof(c)), "to compare outputs"))
+		|| !gpu_good(m, gpu->driver.MemcpyDtoH(&c, gpu->comparison, sizeof(c)),
+					 "to compare outputs"))
 		return false;
 	memcpy(&error, &c.error_bits, sizeof(error));
 	result->error = error;
@@ -212,8 +227,10 @@ gpu_compare(Measure *m, const void *expected, const void *found, int output, Com
 	{
 		result->equal = false;
 		result->first = c.first;
-		if (!gpu_good(m, gpu->driver.MemcpyDtoH(value[0], y + c.first * size, size), "to compare outputs")
-			|| !gpu_good(m, gpu->driver.MemcpyDtoH(value[1], x + c.first * size, size), "to compare outputs"))
+		if (!gpu_good(m, gpu->driver.MemcpyDtoH(value[0], y + c.first * size, size),
+					  "to compare outputs")
+			|| !gpu_good(m, gpu->driver.MemcpyDtoH(value[1], x + c.first * size, size),
+						 "to compare outputs"))
 			return false;
 		result->expected = tensor_load(value[0], dtype, 0);
 		result->found = tensor_load(value[1], dtype, 0);

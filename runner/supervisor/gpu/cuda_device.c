@@ -2,8 +2,8 @@
  * cuda_device.c
  *		GPUs of this host: which there are, what code on them needs, and whether one is to itself.
  *
- * Everything up to the lock goes by NVML alone, which creates no context: candidates are compiled, and devices listed, while
- * another measurement holds the GPU.
+ * Everything up to the lock goes by NVML alone, which creates no context: candidates are compiled,
+ * and devices listed, while another measurement holds the GPU.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -48,7 +48,8 @@ gpu_prepare(Measure *m, const char *key, const cpu_set_t *allowed)
 		if (!nvml_device(i, &gpu->nvml))
 			continue;
 		snprintf(ordinal, sizeof(ordinal), "cuda:%d", i);
-		found = strcmp(key, gpu->nvml.uuid) == 0 || strcmp(key, ordinal) == 0 || strcmp(key, "cuda") == 0;
+		found = strcmp(key, gpu->nvml.uuid) == 0 || strcmp(key, ordinal) == 0
+			|| strcmp(key, "cuda") == 0;
 	}
 	if (!found)
 		return conclude(m, OUTCOME_LOST, "this host has no device %s", key);
@@ -98,7 +99,8 @@ gpu_find_nvcc(Gpu *gpu)
 int
 gpu_sandbox(Gpu *gpu, Sandbox *sandbox, const char **environment, int n)
 {
-	static const char *const shared[] = {"/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools"};
+	static const char *const shared[] = {"/dev/nvidiactl", "/dev/nvidia-uvm",
+		"/dev/nvidia-uvm-tools"};
 
 	for (int i = 0; i < 3; i++)
 		if (access(shared[i], F_OK) == 0)
@@ -106,7 +108,8 @@ gpu_sandbox(Gpu *gpu, Sandbox *sandbox, const char **environment, int n)
 	snprintf(gpu->node, sizeof(gpu->node), "/dev/nvidia%d", gpu->nvml.minor);
 	sandbox->devices[sandbox->ndevices++] = gpu->node;
 	sandbox->binds[sandbox->nbinds++] = (SandboxBind) {"/sys", false};
-	if (gpu->driver.folder[0] && strncmp(gpu->driver.folder, "/usr/", 5) != 0 && strncmp(gpu->driver.folder, "/lib", 4) != 0)
+	if (gpu->driver.folder[0] && strncmp(gpu->driver.folder, "/usr/", 5) != 0
+		&& strncmp(gpu->driver.folder, "/lib", 4) != 0)
 		sandbox->binds[sandbox->nbinds++] = (SandboxBind) {gpu->driver.folder, false};
 	environment[n++] = "CUDA_VISIBLE_DEVICES";
 	environment[n++] = gpu->nvml.uuid;
@@ -133,7 +136,8 @@ gpu_environment(Measure *m)
 	json_object_set_new(e, "gpu", json_string(gpu->nvml.name));
 	json_object_set_new(e, "driver", json_string(gpu->nvml.driver));
 	if (gpu->driver.DriverGetVersion(&version) == 0)
-		json_object_set_new(e, "cuda_driver", json_sprintf("%d.%d", version / 1000, version % 1000 / 10));
+		json_object_set_new(e, "cuda_driver",
+							json_sprintf("%d.%d", version / 1000, version % 1000 / 10));
 }
 
 /* what is not ours: where NVML sees the same process numbers, by number, else by count */
@@ -182,8 +186,9 @@ clock_changed(Measure *m, int mhz)
 }
 
 /*
- * Foreign processes, throttling and a clock that changes want another try. But what stays, and clocks that never rest, are not waited for in each half anew:
- * that would make a measurement take three times as long and gain nothing.
+ * Foreign processes, throttling and a clock that changes want another try. But what stays, and
+ * clocks that never rest, are not waited for in each half anew: that would make a measurement take
+ * three times as long and gain nothing.
  */
 bool
 gpu_disturbed(Measure *m, const Executor *executors, int n)
@@ -213,22 +218,27 @@ gpu_disturbed(Measure *m, const Executor *executors, int n)
 	}
 	if (state.temperature >= 0)
 	{
-		gpu->temperature[0] = state.temperature < gpu->temperature[0] ? state.temperature : gpu->temperature[0];
-		gpu->temperature[1] = state.temperature > gpu->temperature[1] ? state.temperature : gpu->temperature[1];
+		gpu->temperature[0] = state.temperature < gpu->temperature[0] ? state.temperature
+			: gpu->temperature[0];
+		gpu->temperature[1] = state.temperature > gpu->temperature[1] ? state.temperature
+			: gpu->temperature[1];
 	}
 	gpu->throttle |= state.throttle;
 	gpu->foreign = foreign > gpu->foreign ? foreign : gpu->foreign;
 	if (gpu->sm_mhz[1] > 0)
-		json_object_set_new(m->result.environment, "sm_mhz", json_pack("[i, i]", gpu->sm_mhz[0], gpu->sm_mhz[1]));
+		json_object_set_new(m->result.environment, "sm_mhz",
+							json_pack("[i, i]", gpu->sm_mhz[0], gpu->sm_mhz[1]));
 	if (gpu->temperature[1] > 0)
-		json_object_set_new(m->result.environment, "temperature", json_pack("[i, i]", gpu->temperature[0], gpu->temperature[1]));
+		json_object_set_new(m->result.environment, "temperature",
+							json_pack("[i, i]", gpu->temperature[0], gpu->temperature[1]));
 	nvml_throttle_text(gpu->throttle, text, sizeof(text));
 	json_object_set_new(m->result.environment, "throttle", json_string(text));
 	if (foreign > 0)
 		json_object_set_new(m->result.evidence, "foreign_processes", json_integer(gpu->foreign));
 	changed = clock_changed(m, state.sm_mhz);
 	gpu->clock_changes += changed;
-	disturbed = foreign > 0 || (state.throttle & NVML_THROTTLE_SEVERE) != 0 || (changed && gpu->clock_changes <= patience);
+	disturbed = foreign > 0 || (state.throttle & NVML_THROTTLE_SEVERE) != 0
+		|| (changed && gpu->clock_changes <= patience);
 	gpu->disturbed = disturbed ? gpu->disturbed + 1 : 0;
 	return disturbed && gpu->disturbed <= patience;
 }
@@ -260,9 +270,11 @@ gpu_list(const Options *options, const char *problem, const char *torch, const c
 
 		if (!nvml_device(i, &d))
 			continue;
-		json_object_set_new(details, "memory_mb", json_integer((json_int_t) (d.memory_bytes >> 20)));
+		json_object_set_new(details, "memory_mb",
+							json_integer((json_int_t) (d.memory_bytes >> 20)));
 		json_object_set_new(details, "index", json_integer(d.index));
-		json_object_set_new(details, "compute_capability", json_sprintf("%d.%d", d.major_capability, d.minor_capability));
+		json_object_set_new(details, "compute_capability",
+							json_sprintf("%d.%d", d.major_capability, d.minor_capability));
 		json_object_set_new(details, "driver", json_string(d.driver));
 		json_object_set_new(details, "runner", json_string(CUDAL1_VERSION));
 		if (nvml_state(i, &state))
@@ -280,7 +292,8 @@ gpu_list(const Options *options, const char *problem, const char *torch, const c
 		if (!loaded)
 			json_array_append_new(problems, json_string(driver_problem));
 		if (d.mig)
-			json_array_append_new(problems, json_string("multi-instance mode is on: instances are not measured one by one"));
+			json_array_append_new(problems, json_string("multi-instance mode is on: instances are "
+														"not measured one by one"));
 		if (nvcc[0])
 		{
 			json_object_set_new(details, "nvcc", json_string(nvcc));
@@ -288,7 +301,9 @@ gpu_list(const Options *options, const char *problem, const char *torch, const c
 				json_array_append_new(languages, json_string("cuda"));
 		}
 		else
-			json_array_append_new(problems, json_string("no nvcc: tasks in cuda can't be measured; install the CUDA toolkit in /usr/local/cuda, "
+			json_array_append_new(problems, json_string("no nvcc: tasks in cuda can't be measured; "
+														"install the CUDA toolkit in "
+														"/usr/local/cuda, "
 														"or put nvcc on the PATH"));
 		if (torch_cuda && torch_cuda[0])
 		{
@@ -300,12 +315,13 @@ gpu_list(const Options *options, const char *problem, const char *torch, const c
 		}
 		else
 		{
-			snprintf(text, sizeof(text), "%s has no PyTorch built for CUDA: tasks in pytorch are not measured here; set cudal1.python",
-					 options->python);
+			snprintf(text, sizeof(text), "%s has no PyTorch built for CUDA: tasks in pytorch are "
+					 "not measured here; set cudal1.python", options->python);
 			json_array_append_new(problems, json_string(text));
 		}
 		json_object_set_new(details, "problems", problems);
-		device = json_pack("{s:s, s:s, s:s, s:i, s:o, s:o}", "key", d.uuid, "class", "cuda", "model", d.name, "cores", 1, "languages", languages,
+		device = json_pack("{s:s, s:s, s:s, s:i, s:o, s:o}", "key", d.uuid, "class", "cuda",
+						   "model", d.name, "cores", 1, "languages", languages,
 						   "details", details);
 		line = json_dumps(device, JSON_COMPACT | JSON_PRESERVE_ORDER);
 		puts(line);

@@ -2,9 +2,10 @@
  * cuda_kernels.cu
  *		The supervisor's own work on a GPU: inputs, poison, staging, samples, comparison.
  *
- * Shipped as PTX for an old architecture (cuda_kernels.ptx, embedded), which every driver compiles for its device, so a host
- * needs no compiler for it. Slots are regions of equal size; a launch covers the listed slots with its y dimension. Random
- * bits are Philox4x32-10 of (seed, slot, element), so no state is kept and no order matters.
+ * Shipped as PTX for an old architecture (cuda_kernels.ptx, embedded), which every driver compiles
+ * for its device, so a host needs no compiler for it. Slots are regions of equal size; a launch
+ * covers the listed slots with its y dimension. Random bits are Philox4x32-10 of (seed, slot,
+ * element), so no state is kept and no order matters.
  */
 #include <cuda_fp16.h>
 #include <stdint.h>
@@ -126,8 +127,8 @@ normal_pair(uint32_t a, uint32_t b)
 
 /* four elements a thread; init: 0 normal, 1 uniform, 2 integer, 3 zero, as RandomInit */
 extern "C" __global__ void
-cudal1_fill(char *base, u64 slot_bytes, const uint32_t *slots, u64 offset, u64 n, uint32_t dtype, uint32_t init, double low, double high,
-			u64 seed)
+cudal1_fill(char *base, u64 slot_bytes, const uint32_t *slots, u64 offset, u64 n, uint32_t dtype,
+			uint32_t init, double low, double high, u64 seed)
 {
 	uint32_t	slot = slots[blockIdx.y];
 	char	   *out = base + slot * slot_bytes + offset;
@@ -162,8 +163,10 @@ cudal1_fill(char *base, u64 slot_bytes, const uint32_t *slots, u64 offset, u64 n
 
 			if (dtype == WIRE_FLOAT32 && 4 * q + 4 <= n)
 			{
-				((float4 *) out)[q] = make_float4(l + w * ((float) (word[0] >> 8) * 0x1p-24f), l + w * ((float) (word[1] >> 8) * 0x1p-24f),
-												  l + w * ((float) (word[2] >> 8) * 0x1p-24f), l + w * ((float) (word[3] >> 8) * 0x1p-24f));
+				((float4 *) out)[q] = make_float4(l + w * ((float) (word[0] >> 8) * 0x1p-24f),
+												  l + w * ((float) (word[1] >> 8) * 0x1p-24f),
+												  l + w * ((float) (word[2] >> 8) * 0x1p-24f),
+												  l + w * ((float) (word[3] >> 8) * 0x1p-24f));
 				continue;
 			}
 			for (int j = 0; j < 4; j++)
@@ -178,7 +181,8 @@ cudal1_fill(char *base, u64 slot_bytes, const uint32_t *slots, u64 offset, u64 n
 				/* 64 bits where 32 would not reach */
 				u64			wide = (u64) word[j] << 32 | (word[(j + 1) & 3] ^ 0x5bd1e995u);
 
-				integer[j] = (long long) low + (long long) (span == 0 ? wide : __umul64hi(wide, span));
+				integer[j] = (long long) low
+					+ (long long) (span == 0 ? wide : __umul64hi(wide, span));
 				value[j] = (double) integer[j];
 			}
 		}
@@ -233,7 +237,8 @@ cudal1_stage(const uint32_t *slots, CudaPieces pieces)
 		const uint4 *from = (const uint4 *) (pieces.piece[p].from + slot * pieces.from_stride);
 		uint4	   *to = (uint4 *) (pieces.piece[p].to + slot * pieces.piece[p].to_stride);
 
-		for (u64 q = (u64) blockIdx.x * blockDim.x + threadIdx.x; 16 * q < pieces.piece[p].bytes; q += step)
+		for (u64 q = (u64) blockIdx.x * blockDim.x + threadIdx.x; 16 * q < pieces.piece[p].bytes;
+			 q += step)
 			to[q] = from[q];
 	}
 }
@@ -337,11 +342,13 @@ mismatch(CudaComparison *result, u64 i)
 
 /* the rule of tensor_compare; scale: the output's share of the tolerance, from cudal1_squares */
 extern "C" __global__ void
-cudal1_compare(const void *expected, const void *found, uint32_t dtype, uint32_t size, u64 n, double rtol, double atol, CudaComparison *result)
+cudal1_compare(const void *expected, const void *found, uint32_t dtype, uint32_t size, u64 n,
+			   double rtol, double atol, CudaComparison *result)
 {
 	u64			step = (u64) gridDim.x * blockDim.x;
 	bool		exact = dtype > WIRE_BFLOAT16;
-	double		scale = result->finite > 0 ? atol * sqrt(result->squares / (double) result->finite) : 0;
+	double		scale = result->finite > 0 ? atol * sqrt(result->squares / (double) result->finite)
+		: 0;
 	float		worst = 0;
 
 	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
@@ -356,7 +363,9 @@ cudal1_compare(const void *expected, const void *found, uint32_t dtype, uint32_t
 			bool		same = true;
 
 			for (uint32_t b = 0; b < size; b++)
-				same = same && ((const char *) expected)[i * size + b] == ((const char *) found)[i * size + b];
+				same = same && ((const char *) expected)[i * size
+														 + b] == ((const char *) found)[i * size
+																						+ b];
 			if (!same)
 			{
 				worst = INFINITY;

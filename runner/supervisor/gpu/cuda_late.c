@@ -1,15 +1,18 @@
 /*
  * cuda_late.c
- *		Inputs that come true late in a block: for traps, see cuda_trap.c, and audits, see cuda_audit.c.
+ *		Inputs that come true late in a block: for traps, see cuda_trap.c, and audits, see
+ *		cuda_audit.c.
  *
- * All inputs of a block lie in memory from its start, so code could answer them together. In some blocks the input of some runs is
- * another at first, as random as the true one and of no other run, so that neither equal inputs nor what was seen before tells
- * which runs these are. The true input comes when the run before has answered.
+ * All inputs of a block lie in memory from its start, so code could answer them together. In some
+ * blocks the input of some runs is another at first, as random as the true one and of no other run,
+ * so that neither equal inputs nor what was seen before tells which runs these are. The true input
+ * comes when the run before has answered.
  *
- * It comes by a copy from page-locked memory, which an engine of its own makes in 10 us; a kernel of the supervisor's would take
- * the GPU from the executor's for 0.3 ms, which code that waits for its kernels would pay for. The driver sends copies of less than
- * 32 kB along with commands, through the engine of kernels, unless they have rows: so inputs are copied in two rows. Of an input
- * that is too large for this memory a part is false, which begins where a lot says.
+ * It comes by a copy from page-locked memory, which an engine of its own makes in 10 us; a kernel
+ * of the supervisor's would take the GPU from the executor's for 0.3 ms, which code that waits for
+ * its kernels would pay for. The driver sends copies of less than 32 kB along with commands,
+ * through the engine of kernels, unless they have rows: so inputs are copied in two rows. Of an
+ * input that is too large for this memory a part is false, which begins where a lot says.
  */
 #include <string.h>
 
@@ -64,7 +67,8 @@ draw_parts(Measure *m, GpuLate *late, const CudaPieces *pieces, size_t room)
 	for (uint32_t j = 0; j < pieces->n; j++)
 	{
 		uint64_t	all = pieces->piece[j].bytes / GRAIN;
-		uint64_t	part = bytes <= room ? all : (uint64_t) ((double) all * ((double) room / (double) bytes));
+		uint64_t	part = bytes <= room ? all
+			: (uint64_t) ((double) all * ((double) room / (double) bytes));
 
 		late->part[j] = part * GRAIN;
 		for (uint32_t i = 0; i < late->n; i++)
@@ -89,12 +93,15 @@ load(Measure *m, const Arena *arena, const CudaPieces *pieces)
 		for (uint32_t j = 0; j < pieces->n; j++)
 		{
 			size_t		width = late->part[j] / 2;
-			CuCopy		down = {.from_type = 2,.from = pieces->piece[j].from + late->slot[i] * pieces->from_stride + late->offset[i][j],
-				.from_pitch = width,.to_type = 1,.to_host = late->input + at,.to_pitch = width + ROW_GAP,.width = width,.height = 2};
+			CuCopy		down = {.from_type = 2, .from = pieces->piece[j].from + late->slot[i]
+				* pieces->from_stride + late->offset[i][j],
+				.from_pitch = width, .to_type = 1, .to_host = late->input + at,
+					.to_pitch = width + ROW_GAP, .width = width, .height = 2};
 
 			late->at[i][j] = at;
 			at += late->part[j] + ROW_GAP;
-			if (width > 0 && !gpu_good(m, gpu->driver.Memcpy2DAsync(&down, gpu->stream), "to bring an input"))
+			if (width > 0 && !gpu_good(m, gpu->driver.Memcpy2DAsync(&down, gpu->stream),
+									   "to bring an input"))
 				return false;
 		}
 	return gpu_good(m, gpu->driver.StreamSynchronize(gpu->stream), "to bring an input");
@@ -104,7 +111,8 @@ uint32_t
 gpu_late_most(const Arena *arena, uint32_t wanted)
 {
 	size_t		fit = CARRY_BYTES / (arena->input_slot_bytes + WIRE_MAX_ARGUMENTS * ROW_GAP);
-	uint32_t	most = fit > WHOLE_RUNS ? (uint32_t) (fit < GPU_LATE_RUNS ? fit : GPU_LATE_RUNS) : WHOLE_RUNS;
+	uint32_t	most = fit > WHOLE_RUNS ? (uint32_t) (fit < GPU_LATE_RUNS ? fit : GPU_LATE_RUNS)
+		: WHOLE_RUNS;
 
 	most = most < arena->spare ? most : arena->spare;
 	return wanted < most ? wanted : most;
@@ -112,7 +120,8 @@ gpu_late_most(const Arena *arena, uint32_t wanted)
 
 /* fresh false inputs and what will take their place */
 bool
-gpu_late_set(Measure *m, Arena *arena, const uint32_t *slots, uint32_t first, uint32_t apart, uint32_t n)
+gpu_late_set(Measure *m, Arena *arena, const uint32_t *slots, uint32_t first, uint32_t apart,
+			 uint32_t n)
 {
 	GpuLate    *late = &m->gpu->late;
 	uint32_t	other[GPU_LATE_RUNS];
@@ -150,7 +159,8 @@ gpu_late_begin(Measure *m, const Arena *arena, Side side)
 		{
 			CudaPiece  *p = &pieces.piece[j];
 
-			p->from += ((uint64_t) arena->slots + i - late->slot[i]) * pieces.from_stride + late->offset[i][j];
+			p->from += ((uint64_t) arena->slots + i - late->slot[i]) * pieces.from_stride
+				+ late->offset[i][j];
 			p->to += late->offset[i][j];
 			p->bytes = late->part[j];
 		}
@@ -171,11 +181,14 @@ gpu_late_bring(Measure *m, const Arena *arena, Side side, uint32_t i)
 	for (uint32_t j = 0; j < pieces.n; j++)
 	{
 		size_t		width = late->part[j] / 2;
-		CuCopy		up = {.from_type = 1,.from_host = late->input + late->at[i][j],.from_pitch = width + ROW_GAP,
-			.to_type = 2,.to = pieces.piece[j].to + late->slot[i] * pieces.piece[j].to_stride + late->offset[i][j],
+		CuCopy		up = {.from_type = 1, .from_host = late->input + late->at[i][j],
+			.from_pitch = width + ROW_GAP,
+			.to_type = 2, .to = pieces.piece[j].to + late->slot[i] * pieces.piece[j].to_stride
+				+ late->offset[i][j],
 			.to_pitch = width,.width = width,.height = 2};
 
-		if (width > 0 && !gpu_good(m, gpu->driver.Memcpy2DAsync(&up, gpu->stream), "to bring an input"))
+		if (width > 0 && !gpu_good(m, gpu->driver.Memcpy2DAsync(&up, gpu->stream),
+								   "to bring an input"))
 			return false;
 	}
 	return gpu_good(m, gpu->driver.StreamSynchronize(gpu->stream), "to bring an input");

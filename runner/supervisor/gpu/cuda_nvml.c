@@ -1,7 +1,8 @@
 /*
  * cuda_nvml.c
- *		NVIDIA's management library, resolved at run time. It asks the driver without creating a context, so listing devices and
- *		looking at a GPU that another measurement holds disturbs nobody.
+ *		NVIDIA's management library, resolved at run time. It asks the driver without creating a
+ *		context, so listing devices and looking at a GPU that another measurement holds disturbs
+ *		nobody.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -45,7 +46,8 @@ typedef struct NvmlProcess
 	X(DeviceGetTemperature, (NvmlRef device, int sensor, unsigned int *degrees)) \
 	X(DeviceGetPowerUsage, (NvmlRef device, unsigned int *milliwatts)) \
 	X(DeviceGetCurrentClocksThrottleReasons, (NvmlRef device, unsigned long long *reasons)) \
-	X(DeviceGetComputeRunningProcesses_v3, (NvmlRef device, unsigned int *count, NvmlProcess *processes)) \
+	X(DeviceGetComputeRunningProcesses_v3, (NvmlRef device, unsigned int *count, \
+										  NvmlProcess *processes)) \
 	X(DeviceGetMigMode, (NvmlRef device, unsigned int *current, unsigned int *pending))
 
 static struct
@@ -57,8 +59,9 @@ static struct
 /* clang-format on */
 
 static const char *const libraries[] = {
-	"libnvidia-ml.so.1", "/usr/local/nvidia/lib64/libnvidia-ml.so.1", "/usr/local/nvidia/lib/libnvidia-ml.so.1",
-	"/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1", "/usr/lib64/libnvidia-ml.so.1", "/usr/lib/wsl/lib/libnvidia-ml.so.1", NULL
+	"libnvidia-ml.so.1", "/usr/local/nvidia/lib64/libnvidia-ml.so.1",
+	"/usr/local/nvidia/lib/libnvidia-ml.so.1", "/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1",
+	"/usr/lib64/libnvidia-ml.so.1", "/usr/lib/wsl/lib/libnvidia-ml.so.1", NULL
 };
 
 int
@@ -76,11 +79,13 @@ nvml_count(void)
 	if (!library)
 		return 0;
 /* clang-format off */
-#define NVML_RESOLVE(name, parameters) nvml.name = (int (*) parameters) dlsym(library, "nvml" #name);
+#define NVML_RESOLVE(name, parameters) \
+	nvml.name = (int (*) parameters) dlsym(library, "nvml" #name);
 	NVML_FUNCTIONS(NVML_RESOLVE)
 #undef NVML_RESOLVE
 /* clang-format on */
-	if (!nvml.Init_v2 || !nvml.DeviceGetCount_v2 || !nvml.DeviceGetHandleByIndex_v2 || !nvml.DeviceGetUUID
+	if (!nvml.Init_v2 || !nvml.DeviceGetCount_v2 || !nvml.DeviceGetHandleByIndex_v2
+		|| !nvml.DeviceGetUUID
 		|| nvml.Init_v2() != 0 || nvml.DeviceGetCount_v2(&count) != 0)
 		return 0;
 	found = (int) count;
@@ -90,7 +95,8 @@ nvml_count(void)
 static bool
 handle(int index, NvmlRef *device)
 {
-	return index < nvml_count() && nvml.DeviceGetHandleByIndex_v2((unsigned int) index, device) == 0;
+	return index < nvml_count() && nvml.DeviceGetHandleByIndex_v2((unsigned int) index,
+																  device) == 0;
 }
 
 bool
@@ -112,12 +118,14 @@ nvml_device(int index, NvmlDevice *device)
 	if (nvml.DeviceGetMinorNumber && nvml.DeviceGetMinorNumber(ref, &minor) == 0)
 		device->minor = (int) minor;
 	if (nvml.DeviceGetCudaComputeCapability)
-		nvml.DeviceGetCudaComputeCapability(ref, &device->major_capability, &device->minor_capability);
+		nvml.DeviceGetCudaComputeCapability(ref, &device->major_capability,
+											&device->minor_capability);
 	if (nvml.DeviceGetMemoryInfo && nvml.DeviceGetMemoryInfo(ref, &memory) == 0)
 		device->memory_bytes = memory.total;
 	if (nvml.SystemGetDriverVersion)
 		nvml.SystemGetDriverVersion(device->driver, sizeof(device->driver));
-	device->mig = nvml.DeviceGetMigMode && nvml.DeviceGetMigMode(ref, &mode, &pending) == 0 && mode == 1;
+	device->mig = nvml.DeviceGetMigMode && nvml.DeviceGetMigMode(ref, &mode, &pending) == 0
+		&& mode == 1;
 	return true;
 }
 
@@ -127,7 +135,8 @@ nvml_clock(int index)
 	NvmlRef		ref;
 	unsigned int value;
 
-	return handle(index, &ref) && nvml.DeviceGetClockInfo && nvml.DeviceGetClockInfo(ref, 1, &value) == 0 ? (int) value : -1;
+	return handle(index, &ref) && nvml.DeviceGetClockInfo
+		&& nvml.DeviceGetClockInfo(ref, 1, &value) == 0 ? (int) value : -1;
 }
 
 bool
@@ -140,7 +149,8 @@ nvml_state(int index, NvmlState *state)
 	int			answer;
 
 	memset(state, 0, sizeof(*state));
-	state->sm_mhz = state->memory_mhz = state->temperature = state->power_watts = state->processes = -1;
+	state->sm_mhz = state->memory_mhz = state->temperature = state->power_watts = state->processes =
+		-1;
 	if (!handle(index, &ref))
 		return false;
 	state->sm_mhz = nvml_clock(index);
@@ -152,7 +162,8 @@ nvml_state(int index, NvmlState *state)
 		state->power_watts = (int) (value / 1000);
 	if (nvml.DeviceGetCurrentClocksThrottleReasons)
 		nvml.DeviceGetCurrentClocksThrottleReasons(ref, &state->throttle);
-	answer = nvml.DeviceGetComputeRunningProcesses_v3 ? nvml.DeviceGetComputeRunningProcesses_v3(ref, &n, process) : -1;
+	answer = nvml.DeviceGetComputeRunningProcesses_v3
+		? nvml.DeviceGetComputeRunningProcesses_v3(ref, &n, process) : -1;
 	if (answer == 0 || answer == MORE_THAN_ROOM)
 		state->processes = (int) n;
 	for (unsigned int i = 0; answer == 0 && i < n && i < 64; i++)
@@ -163,12 +174,14 @@ nvml_state(int index, NvmlState *state)
 void
 nvml_throttle_text(unsigned long long reasons, char *text, size_t size)
 {
-	static const char *const names[] = {"idle", "application_clocks", "power_cap", "hw_slowdown", "sync_boost", "sw_thermal_slowdown",
+	static const char *const names[] = {"idle", "application_clocks", "power_cap", "hw_slowdown",
+		"sync_boost", "sw_thermal_slowdown",
 	"hw_thermal_slowdown", "hw_power_brake", "display_clocks"};
 	size_t		length = 0;
 
 	text[0] = '\0';
 	for (int i = 0; i < 9 && length < size; i++)
 		if (reasons >> i & 1)
-			length += (size_t) snprintf(text + length, size - length, "%s%s", length ? ", " : "", names[i]);
+			length += (size_t) snprintf(text + length, size - length, "%s%s", length ? ", " : "",
+										names[i]);
 }

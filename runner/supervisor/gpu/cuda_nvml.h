@@ -1,6 +1,7 @@
 /*
  * cuda_nvml.h
- *		What NVIDIA's management library says of a GPU: names, clocks, temperature, throttling, who else computes there.
+ *		What NVIDIA's management library says of a GPU: names, clocks, temperature, throttling, who
+ *		else computes there.
  */
 #ifndef CUDAL1_CUDA_NVML_H
 #define CUDAL1_CUDA_NVML_H
@@ -33,7 +34,10 @@ typedef struct NvmlState
 	pid_t		pid[64];		/* of the first; none where there are more */
 } NvmlState;
 
-/* reasons that change a measurement: hardware and thermal slowdown, power brake; not idling, caps or the application's clocks */
+/*
+ * reasons that change a measurement: hardware and thermal slowdown, power brake; not idling, caps
+ * or the application's clocks
+ */
 #define NVML_THROTTLE_SEVERE (0x08ULL | 0x20ULL | 0x40ULL | 0x80ULL)
 
 /* number of GPUs, 0 without the library */

@@ -2,19 +2,22 @@
  * cuda_trap.c
  *		Blocks that tell whether a run's work is done in that run, and what it costs.
  *
- * Runs start one by one, when the supervisor opens a gate, in every block alike. In a few blocks, drawn by lot, every other run of a
- * stretch finds its true input only when the run before it has answered, see cuda_late.c. What is made of the false one is wrong. Code
- * could let them all answer, and work when every input is true: so the executor is stopped when one of them has answered, and what it
- * has launched by then must be enough.
+ * Runs start one by one, when the supervisor opens a gate, in every block alike. In a few blocks,
+ * drawn by lot, every other run of a stretch finds its true input only when the run before it has
+ * answered, see cuda_late.c. What is made of the false one is wrong. Code could let them all
+ * answer, and work when every input is true: so the executor is stopped when one of them has
+ * answered, and what it has launched by then must be enough.
  *
- * A kernel that stays could watch inputs come and answer each. So the GPU must come to rest before some of these inputs come, and again
- * while the executor is stopped: code whose kernels leave by themselves after a while then has to launch again in its run, which its
- * steps show. A queue could wait for the input without a kernel: so, where the supervisor knows where the output will lie, the next input
- * comes while the executor is still stopped, and must change nothing.
+ * A kernel that stays could watch inputs come and answer each. So the GPU must come to rest before
+ * some of these inputs come, and again while the executor is stopped: code whose kernels leave by
+ * themselves after a while then has to launch again in its run, which its steps show. A queue could
+ * wait for the input without a kernel: so, where the supervisor knows where the output will lie,
+ * the next input comes while the executor is still stopped, and must change nothing.
  *
- * Code can tell such a block by its waits, and take care in it: but then the steps between gates show what a run costs it, and a score that
- * other blocks gave it cannot be better than that, see verdict.c. The runs between have their inputs from the start and follow at
- * once, since code could answer first and work while the supervisor brings the next input.
+ * Code can tell such a block by its waits, and take care in it: but then the steps between gates
+ * show what a run costs it, and a score that other blocks gave it cannot be better than that, see
+ * verdict.c. The runs between have their inputs from the start and follow at once, since code could
+ * answer first and work while the supervisor brings the next input.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -89,8 +92,8 @@ is_there(GpuSteps *s, uint32_t run, const void *expected)
 }
 
 /*
- * Whether the GPU works for nobody else: a command follows another at once, and not only when a kernel of another process has been put
- * aside again.
+ * Whether the GPU works for nobody else: a command follows another at once, and not only when a
+ * kernel of another process has been put aside again.
  */
 bool
 gpu_is_idle(Measure *m, bool *failed)
@@ -102,7 +105,8 @@ gpu_is_idle(Measure *m, bool *failed)
 	{
 		double		start = clock_now();
 
-		*failed = !gpu_good(m, gpu->driver.MemsetD8(gpu->comparison, 0, sizeof(CudaComparison)), "to be looked at")
+		*failed = !gpu_good(m, gpu->driver.MemsetD8(gpu->comparison, 0, sizeof(CudaComparison)),
+							"to be looked at")
 			|| !gpu_good(m, gpu->driver.CtxSynchronize(), "to be looked at");
 		if (*failed)
 			return false;
@@ -129,7 +133,10 @@ await_idle(GpuSteps *s)
 	}
 }
 
-/* the next input comes while the executor is stopped: an output that becomes right by that is made by what waits for it */
+/*
+ * the next input comes while the executor is stopped: an output that becomes right by that is made
+ * by what waits for it
+ */
 static bool
 works_alone(GpuSteps *s)
 {
@@ -163,7 +170,10 @@ look(GpuSteps *s)
 	deadline = clock_now() + LOOK_SECONDS + LOOK_RUNS * fmax(m->time[0], m->time[1]);
 	for (;;)
 	{
-		/* the last look begins after the deadline: the supervisor's own core may have been taken from it */
+		/*
+		 * the last look begins after the deadline: the supervisor's own core may have been taken
+		 * from it
+		 */
 		bool		last = clock_now() > deadline;
 		bool		there = is_there(s, trap->run, trap->expected);
 
@@ -187,9 +197,11 @@ note_step(Gpu *gpu, uint32_t run, double seconds)
 {
 	GpuTrap    *trap = &gpu->trap;
 	uint32_t	i;
-	int			kind = !gpu_late_is(&gpu->late, run, &i) ? STEP_NEXT : trap->rested >> i & 1 ? STEP_RESTED : STEP_LATE;
+	int			kind = !gpu_late_is(&gpu->late, run, &i) ? STEP_NEXT : trap->rested >> i & 1
+		? STEP_RESTED : STEP_LATE;
 
-	if (kind == STEP_NEXT && (run == 0 || !gpu_late_is(&gpu->late, run - 1, &i) || (trap->expected && run == trap->run + 1)))
+	if (kind == STEP_NEXT && (run == 0 || !gpu_late_is(&gpu->late, run - 1, &i)
+							  || (trap->expected && run == trap->run + 1)))
 		return;
 	trap->seconds[kind][trap->steps[kind]++] = seconds;
 }

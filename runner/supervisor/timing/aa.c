@@ -2,10 +2,12 @@
  * aa.c
  *		Pairs of the reference with itself, for a candidate whose interval is wide.
  *
- * A wide interval that reaches below 1 is paid at the end nearer to 1, so a candidate slower than the reference would gain by being unsteady.
- * How wide an interval of this task is on this host now, A/A pairs tell: the same protocol with the reference on both sides, in processes and
- * memory of their own, while no process of the candidate lives. They are made between the candidate's pairs, as soon as these foresee a wide
- * interval, since a host's noise comes and goes within minutes; what is missing at the end is made then.
+ * A wide interval that reaches below 1 is paid at the end nearer to 1, so a candidate slower than
+ * the reference would gain by being unsteady. How wide an interval of this task is on this host
+ * now, A/A pairs tell: the same protocol with the reference on both sides, in processes and memory
+ * of their own, while no process of the candidate lives. They are made between the candidate's
+ * pairs, as soon as these foresee a wide interval, since a host's noise comes and goes within
+ * minutes; what is missing at the end is made then.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -83,8 +85,10 @@ aa_due(const Rounds *s)
 	size_t		made = s->aa ? s->aa->buckets.n : 0;
 	size_t		every = last > AA_FROM + AA_PAIRS ? (last - AA_FROM) / AA_PAIRS : 1;
 
-	return s->buckets.n >= AA_FROM && s->buckets.n < last && made < AA_PAIRS && made * every <= s->buckets.n - AA_FROM
-		&& verdict_asks_aa(s, cudal1_score_foreseen(s->buckets.v, s->buckets.n, last, p->confidence, p->nlooks));
+	return s->buckets.n >= AA_FROM && s->buckets.n < last && made < AA_PAIRS
+		&& made * every <= s->buckets.n - AA_FROM
+		&& verdict_asks_aa(s, cudal1_score_foreseen(s->buckets.v, s->buckets.n, last, p->confidence,
+													p->nlooks));
 }
 
 /* those that are missing after the last look */

@@ -367,13 +367,17 @@ audit_unclear(const Rounds *s, double score, bool clear)
 	return !s->m->gpu && s->audits_a_half > 0 && !clear && score > MATTERS;
 }
 
-/* slots that an audit on a GPU stages: what both sides' blocks do, but no more than turn each other out of its cache */
+/*
+ * slots that an audit on a GPU stages: what both sides' blocks do, but no more than turn each other
+ * out of its cache
+ */
 uint32_t
 audit_staged(const Rounds *s)
 {
 	const Measure *m = s->m;
 	uint32_t	most = s->runs[0] < s->runs[1] ? s->runs[0] : s->runs[1];
-	double		enough = 1 + L2_TIMES * (double) m->gpu->l2_bytes / (double) (m->input_slot_bytes + m->output_bytes + 1);
+	double		enough = 1 + L2_TIMES * (double) m->gpu->l2_bytes
+		/ (double) (m->input_slot_bytes + m->output_bytes + 1);
 
 	return (uint32_t) fmin(most, enough);
 }

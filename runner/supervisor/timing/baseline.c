@@ -2,8 +2,9 @@
  * alone.c
  *		What speed a process has by itself, and what another beside it does to that.
  *
- * Processes settle before they are timed. The reference is timed alone, where the candidate does not exist yet or any more, and in turn
- * with a second reference; what a candidate slows it beyond that is found, and priced.
+ * Processes settle before they are timed. The reference is timed alone, where the candidate does
+ * not exist yet or any more, and in turn with a second reference; what a candidate slows it beyond
+ * that is found, and priced.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -25,15 +26,17 @@
 #define SETTLING_SECONDS	0.25
 #define SETTLED			0.97	/* of the fastest block so far: two that are no faster end it */
 #define MAX_BESIDE		32
-#define ALONE_AGAIN		4		/* times as many blocks that the reference is timed alone, at most, after a candidate on a GPU */
-#define NET_SHARE		0.1		/* of the constant cost: the least that is left of a block without it */
+/* times as many blocks that the reference is timed alone, at most, after a candidate on a GPU */
+#define ALONE_AGAIN		4
+/* of the constant cost: the least that is left of a block without it */
+#define NET_SHARE		0.1
 #define LEAST_SINGLE	1e-6	/* of a block of a single run */
 #define IDLE_RUNS		5
 #define ALONE_ALIKE		1.01
 
 /*
- * The cost of a block of the reference that has no run; on a GPU, where inputs are staged within the window, of one that stages `n`. `reading`: what
- * of that is reading samples
+ * The cost of a block of the reference that has no run; on a GPU, where inputs are staged within
+ * the window, of one that stages `n`. `reading`: what of that is reading samples
  */
 static bool
 empty_cost(Rounds *s, Half *half, uint32_t n, double *cost, double *reading)
@@ -45,7 +48,8 @@ empty_cost(Rounds *s, Half *half, uint32_t n, double *cost, double *reading)
 		return false;
 	for (int i = 0; i < EMPTY_BLOCKS; i++)
 	{
-		if (!measure_block(s->m, &half->executor[SIDE_REFERENCE], SIDE_REFERENCE, s->order, s->seeds, 0, rounds_timeout(s, SIDE_REFERENCE, 1), &empty[i]))
+		if (!measure_block(s->m, &half->executor[SIDE_REFERENCE], SIDE_REFERENCE, s->order,
+						   s->seeds, 0, rounds_timeout(s, SIDE_REFERENCE, 1), &empty[i]))
 			return false;
 		if (s->m->gpu)
 			read[i] = s->m->gpu->read_seconds;
@@ -57,8 +61,9 @@ empty_cost(Rounds *s, Half *half, uint32_t n, double *cost, double *reading)
 }
 
 /*
- * What the GPU's turning to another process and back takes, and how it shows: a block for which it did not turn must not have that taken off. Code
- * that works by copies and on the CPU alone has no such turns, and would be left with less time than none.
+ * What the GPU's turning to another process and back takes, and how it shows: a block for which it
+ * did not turn must not have that taken off. Code that works by copies and on the CPU alone has no
+ * such turns, and would be left with less time than none.
  */
 static bool
 turn_cost(Rounds *s, Half *half)
@@ -79,8 +84,9 @@ turn_cost(Rounds *s, Half *half)
 }
 
 /*
- * PyTorch on a GPU: what a run takes in which no module is called, but everything else is done that the executor does for a run. A candidate can't take
- * less, unless its own machine code stands in the executor's place.
+ * PyTorch on a GPU: what a run takes in which no module is called, but everything else is done that
+ * the executor does for a run. A candidate can't take less, unless its own machine code stands in
+ * the executor's place.
  */
 static bool
 loop_cost(Rounds *s, Half *half)
@@ -96,7 +102,8 @@ loop_cost(Rounds *s, Half *half)
 
 		good = rounds_block(s, half, SIDE_REFERENCE, s->order, n, 0, &seconds);
 		if (good)
-			values_append(&s->loop, fmax(baseline_net(s, half, seconds, half->empty[SIDE_REFERENCE]), 0) / n);
+			values_append(&s->loop,
+						  fmax(baseline_net(s, half, seconds, half->empty[SIDE_REFERENCE]), 0) / n);
 	}
 	executor->idle = false;
 	return good;
@@ -113,7 +120,8 @@ idle_runs(Rounds *s, Half *half)
 	bool		good;
 
 	executor->idle = true;
-	good = gpu_audit_set(m, &s->arena, s->order, n, false) && rounds_block(s, half, SIDE_REFERENCE, s->order, n, 0, &seconds);
+	good = gpu_audit_set(m, &s->arena, s->order, n, false)
+		&& rounds_block(s, half, SIDE_REFERENCE, s->order, n, 0, &seconds);
 	executor->idle = false;
 	gpu_audit_clear(m);
 	if (good)
@@ -125,14 +133,17 @@ idle_runs(Rounds *s, Half *half)
 static int
 alone_blocks(const Rounds *s)
 {
-	return s->m->time[SIDE_REFERENCE] >= MEASURE_SLOW ? 1 : s->m->gpu ? ALONE_BLOCKS_GPU : ALONE_BLOCKS;
+	return s->m->time[SIDE_REFERENCE] >= MEASURE_SLOW ? 1 : s->m->gpu ? ALONE_BLOCKS_GPU
+		: ALONE_BLOCKS;
 }
 
 /*
- * A process becomes faster for some blocks, pages being touched for the first time and allocators finding their places, and then again when another
- * process has started, since a cache that is contested takes lines in slowly. With runs of 4 us in PyTorch each of six blocks is some
- * percent faster than the one before, and whoever had run a few more than the other seemed 1 % faster. So each process runs as many
- * blocks alone when it has started, and then both sides as many in turn, before any is timed. The first reference tells how many.
+ * A process becomes faster for some blocks, pages being touched for the first time and allocators
+ * finding their places, and then again when another process has started, since a cache that is
+ * contested takes lines in slowly. With runs of 4 us in PyTorch each of six blocks is some percent
+ * faster than the one before, and whoever had run a few more than the other seemed 1 % faster. So
+ * each process runs as many blocks alone when it has started, and then both sides as many in turn,
+ * before any is timed. The first reference tells how many.
  */
 static bool
 settle_alone(Rounds *s, Half *half, Side side)
@@ -193,8 +204,9 @@ baseline_settle_both(Rounds *s, Half *half)
 }
 
 /*
- * Warms what a process has, then finds the constant cost of a block. The reference's own blocks tell it for both sides: a candidate that is slow when
- * it has nothing to run would have that taken off its times.
+ * Warms what a process has, then finds the constant cost of a block. The reference's own blocks
+ * tell it for both sides: a candidate that is slow when it has nothing to run would have that taken
+ * off its times.
  */
 bool
 baseline_warm(Rounds *s, Half *half, Side side)
@@ -207,7 +219,8 @@ baseline_warm(Rounds *s, Half *half, Side side)
 		return turn_cost(s, half) && empty_cost(s, half, s->runs[1], &half->empty[1], NULL)
 			&& empty_cost(s, half, audit_staged(s), &half->empty_single, NULL)
 			&& (s->steps_a_half == 0 || idle_runs(s, half))
-			&& (s->m->job->language != LANGUAGE_PYTORCH || s->runs[SIDE_REFERENCE] < LOOP_RUNS || loop_cost(s, half));
+			&& (s->m->job->language != LANGUAGE_PYTORCH || s->runs[SIDE_REFERENCE] < LOOP_RUNS
+				|| loop_cost(s, half));
 	if (!empty_cost(s, half, 0, &half->empty[0], NULL))
 		return false;
 	half->empty[1] = half->empty[0];
@@ -223,7 +236,10 @@ baseline_net(const Rounds *s, const Half *half, double seconds, double empty)
 	return seconds - (turned ? empty : empty - half->turn);
 }
 
-/* Never next to nothing: less than this is not told from the constant cost of a block. What a single run takes at least, audits tell. */
+/*
+ * Never next to nothing: less than this is not told from the constant cost of a block. What a
+ * single run takes at least, audits tell.
+ */
 double
 baseline_counted(const Rounds *s, const Half *half, uint32_t n, double seconds, double empty)
 {
@@ -244,7 +260,8 @@ meet_another(Rounds *s, Half *half, const Values *alone, double *slower)
 	memset(&other, 0, sizeof(other));
 	executor_init(&other.executor[0]);
 	executor_init(&other.executor[1]);
-	good = measure_launch(m, &other.executor[SIDE_REFERENCE], SIDE_REFERENCE, 1, &s->arena, s->weights) && baseline_warm(s, &other, SIDE_REFERENCE);
+	good = measure_launch(m, &other.executor[SIDE_REFERENCE], SIDE_REFERENCE, 1, &s->arena,
+						  s->weights) && baseline_warm(s, &other, SIDE_REFERENCE);
 	for (int i = 0; good && i < s->settling + NEIGHBOUR_BLOCKS; i++)
 	{
 		double		seconds[2] = {0};
@@ -254,10 +271,12 @@ meet_another(Rounds *s, Half *half, const Values *alone, double *slower)
 		{
 			int			which = (turn + i) % 2;
 
-			good = rounds_block(s, which ? &other : half, SIDE_REFERENCE, s->order, s->runs[SIDE_REFERENCE], 0, &seconds[which]);
+			good = rounds_block(s, which ? &other : half, SIDE_REFERENCE, s->order,
+								s->runs[SIDE_REFERENCE], 0, &seconds[which]);
 		}
 		if (i >= s->settling)
-			values_append(&paired, baseline_counted(s, half, s->runs[SIDE_REFERENCE], seconds[0], half->empty[SIDE_REFERENCE])
+			values_append(&paired, baseline_counted(s, half, s->runs[SIDE_REFERENCE], seconds[0],
+													half->empty[SIDE_REFERENCE])
 						  / s->runs[SIDE_REFERENCE]);
 	}
 	measure_end(m, &other.executor[SIDE_REFERENCE]);
@@ -267,9 +286,11 @@ meet_another(Rounds *s, Half *half, const Values *alone, double *slower)
 }
 
 /*
- * Whoever runs in turn with another process finds the caches that this one leaves, and is slower than alone by up to a fifth where arrays are
- * large, on a GPU by some 1 %, by up to 10 % where runs are short. What a second reference does to the first in this way is no disturbance when a
- * candidate does it. On a GPU, where it does much, one may have had luck, and the median of three speaks.
+ * Whoever runs in turn with another process finds the caches that this one leaves, and is slower
+ * than alone by up to a fifth where arrays are large, on a GPU by some 1 %, by up to 10 % where
+ * runs are short. What a second reference does to the first in this way is no disturbance when a
+ * candidate does it. On a GPU, where it does much, one may have had luck, and the median of three
+ * speaks.
  */
 bool
 baseline_meet_neighbour(Rounds *s, Half *half, const Values *alone)
@@ -289,7 +310,8 @@ baseline_meet_neighbour(Rounds *s, Half *half, const Values *alone)
 	for (size_t n = 0; n < wanted; n++)
 		slower[n] = log(slower[n]);
 	s->doubt = wanted > 1 ? sqrt(cudal1_score_variance(slower, wanted) / (double) (wanted - 1)) : 0;
-	json_object_set_new(s->m->result.evidence, "neighbour", json_real(round(s->neighbour * 1e4) / 1e4));
+	json_object_set_new(s->m->result.evidence, "neighbour",
+						json_real(round(s->neighbour * 1e4) / 1e4));
 	return true;
 }
 
@@ -301,7 +323,8 @@ alone_block(Rounds *s, Half *half, Values *alone)
 	if (!rounds_inputs(s, s->runs[SIDE_REFERENCE])
 		|| !rounds_block(s, half, SIDE_REFERENCE, s->order, s->runs[SIDE_REFERENCE], 0, &seconds))
 		return false;
-	seconds = baseline_counted(s, half, s->runs[SIDE_REFERENCE], seconds, half->empty[SIDE_REFERENCE]);
+	seconds = baseline_counted(s, half, s->runs[SIDE_REFERENCE], seconds,
+							   half->empty[SIDE_REFERENCE]);
 	values_append(alone, seconds / s->runs[SIDE_REFERENCE]);
 	return true;
 }
@@ -318,8 +341,9 @@ baseline_time(Rounds *s, Half *half, Values *alone)
 }
 
 /*
- * The same when the candidate has ended. A GPU's driver then clears what it held, and kernels are up to a third slower for some hundredths of
- * a second; the reference would seem undisturbed beside it. So the last blocks count, when they take no longer than they did before.
+ * The same when the candidate has ended. A GPU's driver then clears what it held, and kernels are
+ * up to a third slower for some hundredths of a second; the reference would seem undisturbed beside
+ * it. So the last blocks count, when they take no longer than they did before.
  */
 bool
 baseline_time_again(Rounds *s, Half *half, Values *alone)
@@ -328,7 +352,8 @@ baseline_time_again(Rounds *s, Half *half, Values *alone)
 
 	if (!baseline_time(s, half, alone))
 		return false;
-	for (size_t more = s->m->gpu ? (ALONE_AGAIN - 1) * n : 0; more > 0 && values_median(alone) > ALONE_ALIKE * s->alone; more--)
+	for (size_t more = s->m->gpu ? (ALONE_AGAIN - 1) * n : 0; more > 0
+		 && values_median(alone) > ALONE_ALIKE * s->alone; more--)
 	{
 		if (!alone_block(s, half, alone))
 			return false;
@@ -347,7 +372,10 @@ seconds_beside(const Rounds *s, const Half *half)
 	return values_median(&half->block[SIDE_REFERENCE]);
 }
 
-/* the reference's seconds a run beside another process that does no more to it than a second reference */
+/*
+ * the reference's seconds a run beside another process that does no more to it than a second
+ * reference
+ */
 static double
 own_beside(const Rounds *s, const Values *alone)
 {
@@ -370,8 +398,8 @@ allowed_beside(const Rounds *s, const Values *alone)
 }
 
 /*
- * Whether the reference is slower beside the candidate than alone: beyond the goal, and beyond what noise does. On a CPU three quarters of its blocks
- * must be slower than the slowest alone.
+ * Whether the reference is slower beside the candidate than alone: beyond the goal, and beyond what
+ * noise does. On a CPU three quarters of its blocks must be slower than the slowest alone.
  */
 bool
 baseline_is_slowed(Rounds *s, const Half *half, Values *alone)
@@ -384,7 +412,10 @@ baseline_is_slowed(Rounds *s, const Half *half, Values *alone)
 		&& (s->m->gpu ? beside : cudal1_score_percentile(blocks->v, blocks->n, 0.25)) > slowest;
 }
 
-/* for whoever doubts a score: how much slower the reference was beside the candidate than alone, by half and order */
+/*
+ * for whoever doubts a score: how much slower the reference was beside the candidate than alone, by
+ * half and order
+ */
 void
 baseline_note_beside(Rounds *s, const Half *half, const Values *alone)
 {
@@ -394,11 +425,14 @@ baseline_note_beside(Rounds *s, const Half *half, const Values *alone)
 		return;
 	for (int first = 1; first >= 0 && json_array_size(all) < MAX_BESIDE; first--)
 		if (half->own[first].n > 0)
-			json_array_append_new(all, json_real(round(values_median(&half->own[first]) / values_median(alone) * 1e4) / 1e4));
+			json_array_append_new(all,
+								  json_real(round(values_median(&half->own[first])
+												  / values_median(alone) * 1e4) / 1e4));
 }
 
 /*
- * Takes the reference's own time, and accuses nobody: the median of its blocks, since what a noisy host does to both sides of a round cancels.
+ * Takes the reference's own time, and accuses nobody: the median of its blocks, since what a noisy
+ * host does to both sides of a round cancels.
  */
 void
 baseline_price(Rounds *s, Half *half, const Values *alone)
@@ -412,11 +446,13 @@ baseline_price(Rounds *s, Half *half, const Values *alone)
 }
 
 /*
- * On a GPU, PyTorch runs of 10 us are 0 to 10 % slower beside any process than alone, as luck has it, and on hosts that others use, too, what the
- * reference takes alone and beside differs by as much. Trying halves anew, or capping them, in which the reference had bad luck, and never those in
- * which the candidate had, took up to 1.3 % from honest scores. So no half is tried anew, and what all of them say together decides whether any is capped
- * (baseline_was_slowed). Then each block counts for no more than it may take, since code can choose which blocks to slow; in a half that is slower by
- * another tenth, for no more than beside a reference.
+ * On a GPU, PyTorch runs of 10 us are 0 to 10 % slower beside any process than alone, as luck has
+ * it, and on hosts that others use, too, what the reference takes alone and beside differs by as
+ * much. Trying halves anew, or capping them, in which the reference had bad luck, and never those
+ * in which the candidate had, took up to 1.3 % from honest scores. So no half is tried anew, and
+ * what all of them say together decides whether any is capped (baseline_was_slowed). Then each
+ * block counts for no more than it may take, since code can choose which blocks to slow; in a half
+ * that is slower by another tenth, for no more than beside a reference.
  */
 void
 baseline_cap(Rounds *s, Half *half, Values *alone)
@@ -434,14 +470,16 @@ baseline_cap(Rounds *s, Half *half, Values *alone)
 		{
 			double		ratio = half->ratio[first].v[i];
 
-			values_append(&half->capped[first], slowed ? ratio * fmin(1, limit / half->own[first].v[i]) : ratio);
+			values_append(&half->capped[first],
+						  slowed ? ratio * fmin(1, limit / half->own[first].v[i]) : ratio);
 			half->ratio[first].v[i] = ratio * fmin(1, LITTLE * allowed / beside);
 		}
 }
 
 /*
- * Whether all halves together say that the candidate slows the reference: by their mean, beyond what is allowed and beyond its error and the
- * neighbour's. The mean with halves cut at a tenth sees many that are a little slower, the one without, few that are much slower.
+ * Whether all halves together say that the candidate slows the reference: by their mean, beyond
+ * what is allowed and beyond its error and the neighbour's. The mean with halves cut at a tenth
+ * sees many that are a little slower, the one without, few that are much slower.
  */
 bool
 baseline_was_slowed(const Rounds *s, double *slower, double *error)
@@ -459,7 +497,8 @@ baseline_was_slowed(const Rounds *s, double *slower, double *error)
 		const Values *v = i == 0 ? &s->seen.excess : &cut;
 
 		*slower = cudal1_score_mean(v->v, v->n);
-		*error = sqrt(cudal1_score_variance(v->v, v->n) / (double) (v->n - 1) + s->doubt * s->doubt);
+		*error = sqrt(cudal1_score_variance(v->v, v->n) / (double) (v->n - 1) + s->doubt
+					  * s->doubt);
 		slowed = slowed || *slower - *error > allowed;
 	}
 	free(cut.v);

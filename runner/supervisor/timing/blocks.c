@@ -31,12 +31,14 @@ rounds_timeout(const Rounds *s, Side side, uint32_t n)
 }
 
 /*
- * One block of a side over `n` of the slots; keeps the outputs of its first `keep` slots, from place `from` on. Its runs come in random
- * order, so that their place in the block tells nothing of which are kept, or of which the other side ran too. `staged`, if more: how many of
- * the slots are staged as if they would be run.
+ * One block of a side over `n` of the slots; keeps the outputs of its first `keep` slots, from
+ * place `from` on. Its runs come in random order, so that their place in the block tells nothing of
+ * which are kept, or of which the other side ran too. `staged`, if more: how many of the slots are
+ * staged as if they would be run.
  */
 bool
-rounds_block_among(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n, uint32_t staged, uint32_t keep, uint32_t from, double *seconds)
+rounds_block_among(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n,
+				   uint32_t staged, uint32_t keep, uint32_t from, double *seconds)
 {
 	Measure    *m = s->m;
 	Executor   *executor = &half->executor[side];
@@ -70,17 +72,20 @@ rounds_block_among(Rounds *s, Half *half, Side side, const uint32_t *slots, uint
 		rounds_shuffle(s, listed, staged);
 	}
 	if (!measure_stage(m, &s->arena, side, staged > n ? listed : shuffled, staged > n ? staged : n)
-		|| !measure_block(m, executor, side, shuffled, seeds, n, rounds_timeout(s, side, n), seconds))
+		|| !measure_block(m, executor, side, shuffled, seeds, n, rounds_timeout(s, side, n),
+						  seconds))
 		return false;
 	for (uint32_t i = 0; i < n; i++)
 		if (at[i] < keep
-			&& !measure_read(m, executor, side, &s->arena, i, shuffled[i], s->kept[side] + (from + at[i]) * m->output_bytes))
+			&& !measure_read(m, executor, side, &s->arena, i, shuffled[i],
+							 s->kept[side] + (from + at[i]) * m->output_bytes))
 			return false;
 	return measure_poison(m, executor, side);
 }
 
 bool
-rounds_block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n, uint32_t keep, double *seconds)
+rounds_block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n, uint32_t keep,
+			 double *seconds)
 {
 	return rounds_block_among(s, half, side, slots, n, n, keep, 0, seconds);
 }
@@ -100,8 +105,8 @@ bool
 rounds_compare(Rounds *s, uint32_t keep)
 {
 	for (uint32_t i = 0; i < keep; i++)
-		if (!measure_compare(s->m, s->kept[SIDE_REFERENCE] + i * s->m->output_bytes, s->kept[SIDE_CANDIDATE] + i * s->m->output_bytes,
-							 SIDE_CANDIDATE))
+		if (!measure_compare(s->m, s->kept[SIDE_REFERENCE] + i * s->m->output_bytes,
+							 s->kept[SIDE_CANDIDATE] + i * s->m->output_bytes, SIDE_CANDIDATE))
 			return false;
 	return true;
 }
@@ -109,7 +114,8 @@ rounds_compare(Rounds *s, uint32_t keep)
 double
 rounds_estimate(const Rounds *s)
 {
-	return s->buckets.n > 0 ? values_median(&s->buckets) : s->seen.all.n > 0 ? values_median(&s->seen.all) : NAN;
+	return s->buckets.n > 0 ? values_median(&s->buckets) : s->seen.all.n > 0
+		? values_median(&s->seen.all) : NAN;
 }
 
 /* one more of what the evidence counts */
@@ -118,5 +124,6 @@ rounds_count(Rounds *s, const char *what)
 {
 	json_t	   *evidence = s->m->result.evidence;
 
-	json_object_set_new(evidence, what, json_integer(json_integer_value(json_object_get(evidence, what)) + 1));
+	json_object_set_new(evidence, what,
+						json_integer(json_integer_value(json_object_get(evidence, what)) + 1));
 }

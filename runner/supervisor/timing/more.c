@@ -1,6 +1,7 @@
 /*
  * more.c
- *		What is made after the last pair: comparisons, audits and traps that a verdict lacks, in a pair of processes of their own.
+ *		What is made after the last pair: comparisons, audits and traps that a verdict lacks, in a
+ *		pair of processes of their own.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -76,7 +77,8 @@ more_comparisons(Rounds *s)
 			&& rounds_block(s, &half, SIDE_REFERENCE, s->order, 1, 1, &seconds)
 			&& rounds_block(s, &half, SIDE_CANDIDATE, s->order, 1, 1, &seconds)
 			&& rounds_compare(s, 1);
-		measure_progress(s->m, "checking", (int) s->buckets.n, s->seen.rounds, rounds_estimate(s), s->lower, s->upper, NAN, false);
+		measure_progress(s->m, "checking", (int) s->buckets.n, s->seen.rounds, rounds_estimate(s),
+						 s->lower, s->upper, NAN, false);
 	}
 	measure_end(s->m, &half.executor[0]);
 	measure_end(s->m, &half.executor[1]);
@@ -85,8 +87,8 @@ more_comparisons(Rounds *s)
 
 
 /*
- * Traps are drawn by lot, and those in which an output came late say nothing of what runs cost. A score that would be a reward gets as many more as it
- * takes to know that.
+ * Traps are drawn by lot, and those in which an output came late say nothing of what runs cost. A
+ * score that would be a reward gets as many more as it takes to know that.
  */
 bool
 more_traps(Rounds *s)
@@ -101,11 +103,13 @@ more_traps(Rounds *s)
 	executor_init(&half.executor[0]);
 	executor_init(&half.executor[1]);
 	for (int side = 0; side < 2 && good; side++)
-		good = measure_launch(s->m, &half.executor[side], side, side, &s->arena, weights) && baseline_warm(s, &half, side);
+		good = measure_launch(s->m, &half.executor[side], side, side, &s->arena, weights)
+			&& baseline_warm(s, &half, side);
 	for (int i = 0; good && i < MORE_TRAPS && !verdict_steps_known(s); i++)
 	{
 		good = rounds_trap(s, &half);
-		measure_progress(s->m, "auditing", (int) s->buckets.n, s->seen.rounds, rounds_estimate(s), s->lower, s->upper, NAN, false);
+		measure_progress(s->m, "auditing", (int) s->buckets.n, s->seen.rounds, rounds_estimate(s),
+						 s->lower, s->upper, NAN, false);
 	}
 	measure_end(s->m, &half.executor[0]);
 	measure_end(s->m, &half.executor[1]);

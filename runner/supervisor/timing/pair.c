@@ -2,13 +2,14 @@
  * pair.c
  *		A fresh pair of processes, in two halves: one bucket.
  *
- * A bucket is a fresh pair of processes in two halves: what the placement of code and memory adds to a time is constant within
- * a pair and independent between pairs, so that the spread between buckets tells the error, which more rounds of one pair
- * would only hide. The halves swap who starts first and, for PyTorch, who runs in which forked parent, and the bucket is the
- * geometric mean of both. On a GPU the candidate of the first half stays for the second, with a new reference: contexts take a tenth
- * of a second to make, one at a time on a whole host, and were half of what a measurement took. Within a half, a round times one block
- * of each side on the same inputs in the same shared
- * memory, in an order that is random but balanced.
+ * A bucket is a fresh pair of processes in two halves: what the placement of code and memory adds
+ * to a time is constant within a pair and independent between pairs, so that the spread between
+ * buckets tells the error, which more rounds of one pair would only hide. The halves swap who
+ * starts first and, for PyTorch, who runs in which forked parent, and the bucket is the geometric
+ * mean of both. On a GPU the candidate of the first half stays for the second, with a new
+ * reference: contexts take a tenth of a second to make, one at a time on a whole host, and were
+ * half of what a measurement took. Within a half, a round times one block of each side on the same
+ * inputs in the same shared memory, in an order that is random but balanced.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -20,7 +21,8 @@
 
 #define MAX_SAMPLES		4000
 #define MAX_PRICED		2		/* halves, before disturbances are not tried again */
-#define KNOWN			0.5		/* of the goal: standard error of a half that needs no more rounds */
+/* of the goal: standard error of a half that needs no more rounds */
+#define KNOWN			0.5
 #define TRAP_EVERY		16		/* rounds, on average */
 #define TRAP_EVERY_LATE	4		/* after a late output */
 #define MIN_ORDERED		2		/* rounds of an order, for a median of their own */
@@ -35,13 +37,15 @@ rounds_show(const Rounds *s, bool force)
 
 	if (s->of)
 		s = s->of;
-	measure_progress(s->m, "measuring", (int) s->buckets.n, s->seen.rounds, rounds_estimate(s), s->lower, s->upper,
-					 share > 0.02 && share < 1 ? elapsed / share - elapsed : NAN, force);
+	measure_progress(s->m, "measuring", (int) s->buckets.n, s->seen.rounds, rounds_estimate(s),
+					 s->lower, s->upper, share > 0.02 && share < 1 ? elapsed / share - elapsed
+					 : NAN, force);
 }
 
 /*
- * Seats swap with the order: a seat's address layout then speaks once for each side. On a GPU, where the candidate of both halves is one
- * process, both sides sit in the same seat, another one in each pair.
+ * Seats swap with the order: a seat's address layout then speaks once for each side. On a GPU,
+ * where the candidate of both halves is one process, both sides sit in the same seat, another one
+ * in each pair.
  */
 static int
 seat(const Rounds *s, Side side, int half_number)
@@ -52,8 +56,9 @@ seat(const Rounds *s, Side side, int half_number)
 }
 
 /*
- * Whether the rounds of a half tell its ratio better than pairs repeat each other. On a GPU most of a pair's time is its processes' start: where blocks
- * are steady and pairs are not, more pairs say more than longer ones.
+ * Whether the rounds of a half tell its ratio better than pairs repeat each other. On a GPU most of
+ * a pair's time is its processes' start: where blocks are steady and pairs are not, more pairs say
+ * more than longer ones.
  */
 static bool
 is_known(const Rounds *s, const Half *half)
@@ -68,13 +73,14 @@ is_known(const Rounds *s, const Half *half)
 		goal = fmax(goal, p->precision_slope * fabs(log(rounds_estimate(s))));
 	/* of the mean of two medians' logarithms */
 	for (int first = 0; first < 2; first++)
-		variance += pow(cudal1_score_median_error(half->ratio[first].v, half->ratio[first].n) / values_median(&half->ratio[first]) / 2, 2);
+		variance += pow(cudal1_score_median_error(half->ratio[first].v, half->ratio[first].n)
+						/ values_median(&half->ratio[first]) / 2, 2);
 	return sqrt(variance) <= KNOWN * goal;
 }
 
 /*
- * One half of a pair. The reference is timed alone where it started first, before the candidate exists, and in the other half after the
- * candidate's end, or slowing it there would pay.
+ * One half of a pair. The reference is timed alone where it started first, before the candidate
+ * exists, and in the other half after the candidate's end, or slowing it there would pay.
  */
 static bool
 run_half(Rounds *s, int half_number, Values *plain, Values *capped, bool *disturbed)
@@ -113,7 +119,8 @@ run_half(Rounds *s, int half_number, Values *plain, Values *capped, bool *distur
 
 		if (carried && side == SIDE_CANDIDATE)
 			continue;
-		if (!measure_launch(m, &half.executor[side], side, seat(s, side, half_number), &s->arena, s->weights)
+		if (!measure_launch(m, &half.executor[side], side, seat(s, side, half_number), &s->arena,
+							s->weights)
 			|| !baseline_warm(s, &half, side))
 			goto done;
 		if (i == 0 && reference_first)
@@ -125,7 +132,8 @@ run_half(Rounds *s, int half_number, Values *plain, Values *capped, bool *distur
 		if (alone.n > 0 && i == 0 && s->neighbour == 0)
 		{
 			s->neighbour = 1;
-			if (p->precision_goal > 0 && m->time[side] < MEASURE_SLOW && !baseline_meet_neighbour(s, &half, &alone))
+			if (p->precision_goal > 0 && m->time[side] < MEASURE_SLOW
+				&& !baseline_meet_neighbour(s, &half, &alone))
 				goto done;
 		}
 	}
@@ -144,7 +152,8 @@ run_half(Rounds *s, int half_number, Values *plain, Values *capped, bool *distur
 
 		bool		over = stopping_over_budget(s);
 
-		if (half.ratio[0].n + half.ratio[1].n >= (over ? BUDGET_ROUNDS : MIN_ROUNDS) && p->precision_goal > 0)
+		if (half.ratio[0].n + half.ratio[1].n >= (over ? BUDGET_ROUNDS : MIN_ROUNDS)
+			&& p->precision_goal > 0)
 		{
 			/* where staging takes longer than running, fewer rounds will do */
 			if (over || clock_now() > deadline)
@@ -154,13 +163,17 @@ run_half(Rounds *s, int half_number, Values *plain, Values *capped, bool *distur
 		if (known && !audit)
 			continue;
 		/* every other round of each kind begins with the reference, in random order */
-		if (!(step ? rounds_step_audit(s, &half, (plan[i] + orders) % 2 == 0) : rounds_round(s, &half, (plan[i] + orders) % 2 == 0, audit)))
+		if (!(step ? rounds_step_audit(s, &half, (plan[i] + orders) % 2 == 0)
+			  : rounds_round(s, &half, (plan[i] + orders) % 2 == 0, audit)))
 			goto done;
-		if (rounds_has_traps(s) && random_below(&m->random, s->late > 0 ? TRAP_EVERY_LATE : TRAP_EVERY) == 0 && !rounds_trap(s, &half))
+		if (rounds_has_traps(s)
+			&& random_below(&m->random, s->late > 0 ? TRAP_EVERY_LATE : TRAP_EVERY) == 0
+			&& !rounds_trap(s, &half))
 			goto done;
 		rounds_show(s, false);
 	}
-	if (m->backend->disturbed && m->backend->disturbed(m, half.executor, 2) && p->precision_goal > 0)
+	if (m->backend->disturbed && m->backend->disturbed(m, half.executor, 2)
+		&& p->precision_goal > 0)
 	{
 		foreign = true;
 		s->attempts = p->disturbed_attempts;
@@ -190,8 +203,11 @@ run_half(Rounds *s, int half_number, Values *plain, Values *capped, bool *distur
 	for (int first = 0; first < 2; first++)
 		for (size_t i = 0; i < half.ratio[first].n; i++)
 		{
+			const Values *limited = half.capped[first].n > 0 ? &half.capped[first]
+				: &half.ratio[first];
+
 			values_append(&plain[first], half.ratio[first].v[i]);
-			values_append(&capped[first], (half.capped[first].n > 0 ? &half.capped[first] : &half.ratio[first])->v[i]);
+			values_append(&capped[first], limited->v[i]);
 		}
 	good = true;
 done:
@@ -217,8 +233,9 @@ done:
 }
 
 /*
- * Who comes second in a round may find the inputs in a cache: ratios then lie in two heaps, one for each order, and a median of
- * all would fall into the gap. So each order has its median, and what the order does cancels.
+ * Who comes second in a round may find the inputs in a cache: ratios then lie in two heaps, one for
+ * each order, and a median of all would fall into the gap. So each order has its median, and what
+ * the order does cancels.
  */
 static double
 half_estimate(const Rounds *s, const Values ratios[2], const Values *both)
@@ -246,7 +263,10 @@ keep_samples(Rounds *s, const Values *ratios)
 	json_array_append_new(s->m->result.samples, bucket);
 }
 
-/* memory on other pages: which of them share sets of a cache holds for as long as they are mapped, and differs between pairs like all placement */
+/*
+ * memory on other pages: which of them share sets of a cache holds for as long as they are mapped,
+ * and differs between pairs like all placement
+ */
 static bool
 fresh_arena(Rounds *s)
 {
@@ -259,7 +279,9 @@ fresh_arena(Rounds *s)
 	return true;
 }
 
-/* what halves say together can turn over what a half seemed to say, so all buckets are chosen anew */
+/*
+ * what halves say together can turn over what a half seemed to say, so all buckets are chosen anew
+ */
 void
 rounds_choose_buckets(Rounds *s)
 {
@@ -273,7 +295,9 @@ rounds_choose_buckets(Rounds *s)
 	for (size_t i = 0; i < chosen->n; i++)
 		values_append(&s->buckets, chosen->v[i]);
 	if (s->seen.excess.n >= 2)
-		json_object_set_new(evidence, "reference_slower", json_pack("[f, f]", round(expm1(slower) * 1e4) / 1e4, round(error * 1e4) / 1e4));
+		json_object_set_new(evidence, "reference_slower",
+							json_pack("[f, f]", round(expm1(slower) * 1e4) / 1e4,
+									  round(error * 1e4) / 1e4));
 	if (slowed)
 		json_object_set_new(evidence, "reference_capped", json_integer(s->seen.slowed));
 	else
@@ -313,8 +337,11 @@ rounds_pair(Rounds *s)
 		bool		disturbed;
 		Seen		before = s->seen;
 
-		/* who slows the reference again and again is not worth the device's time three times over */
-		s->attempts = s->priced < MAX_PRICED && !stopping_over_budget(s) ? s->m->job->profile.disturbed_attempts : 1;
+		/*
+		 * who slows the reference again and again is not worth the device's time three times over
+		 */
+		s->attempts = s->priced < MAX_PRICED
+			&& !stopping_over_budget(s) ? s->m->job->profile.disturbed_attempts : 1;
 		for (s->disturbed = 0;; s->disturbed++)
 		{
 			good = run_half(s, half, ratios[0], ratios[1], &disturbed);

@@ -13,15 +13,17 @@
 #include "supervisor/timing/timing.h"
 
 #define STEP_SECONDS	5e-3	/* of longer runs the constant cost of a block is next to nothing */
-#define LIKE_BLOCKS		1.25	/* speeds up to which both sides' blocks have the same number of runs */
+/* speeds up to which both sides' blocks have the same number of runs */
+#define LIKE_BLOCKS		1.25
 #define LIKE_SECONDS	2.0		/* how much longer one side's blocks may take than the other's */
 #define DIRECT_BYTES	((size_t) 8 << 20)
 
 /*
- * Runs in a block of each side. Finding the caches cold costs a block 0.2 to 0.4 ms on a CPU and 0.1 ms on a GPU, which the empty ones that
- * are taken off don't tell. Blocks that take as long pay the same share of it; a reference whose blocks take an eighth of the candidate's
- * seems 4 to 10 % slower than it is, and on a GPU a candidate whose blocks take a quarter 3.6 %. So where memory or the making of inputs keeps
- * one side's blocks short, the other's are shortened as well.
+ * Runs in a block of each side. Finding the caches cold costs a block 0.2 to 0.4 ms on a CPU and
+ * 0.1 ms on a GPU, which the empty ones that are taken off don't tell. Blocks that take as long pay
+ * the same share of it; a reference whose blocks take an eighth of the candidate's seems 4 to 10 %
+ * slower than it is, and on a GPU a candidate whose blocks take a quarter 3.6 %. So where memory or
+ * the making of inputs keeps one side's blocks short, the other's are shortened as well.
  */
 void
 plan_blocks(const Rounds *s, const double *time, uint32_t *runs)
@@ -46,7 +48,8 @@ plan_rounds(Rounds *s)
 	Measure    *m = s->m;
 	const Profile *p = &m->job->profile;
 	const Backend *b = m->backend;
-	size_t		run_bytes = (size_t) b->input_copies * m->input_slot_bytes + (size_t) b->output_copies * m->output_slot_bytes
+	size_t		run_bytes = (size_t) b->input_copies * m->input_slot_bytes
+		+ (size_t) b->output_copies * m->output_slot_bytes
 		+ (b->outputs_apart ? m->output_bytes : 0);
 	size_t		outputs = b->block_outputs(m);
 	double		most = fmin(WIRE_MAX_RUNS, (double) b->arena_bytes(m) / (double) (run_bytes + 1));
@@ -75,7 +78,8 @@ plan_rounds(Rounds *s)
 	if (b->steps && m->time[SIDE_REFERENCE] < STEP_SECONDS)
 		s->slots = (uint32_t) fmax(s->slots, fmin(STEP_RUNS, floor(room)));
 	/* a median wants a few rounds, where they don't take seconds */
-	s->rounds_a_half = (int) fmax(round_seconds < LONG_ROUND ? MIN_ROUNDS : round_seconds < 1 ? 4 : 1, ceil(half_seconds / round_seconds));
+	s->rounds_a_half = (int) fmax(round_seconds < LONG_ROUND ? MIN_ROUNDS : round_seconds < 1 ? 4
+								  : 1, ceil(half_seconds / round_seconds));
 	if (s->rounds_a_half > 1)
 		s->rounds_a_half += s->rounds_a_half % 2;
 	s->steps_a_half = 0;
@@ -94,12 +98,19 @@ plan_rounds(Rounds *s)
 	s->kept[1] = measure_alloc(m, s->kept_max * m->output_bytes);
 	if (!s->order || !s->seeds || !s->kept[0] || !s->kept[1])
 		return conclude(m, OUTCOME_LOST, "no memory for outputs");
-	/* on a GPU, more for inputs that late runs begin with: of a trap every other one, of an audit all but one */
+	/*
+	 * on a GPU, more for inputs that late runs begin with: of a trap every other one, of an audit
+	 * all but one
+	 */
 	spare = !b->steps ? 0 : s->steps_a_half > 0 ? s->slots - 1 : s->slots / 2;
 	if (!measure_arena(m, &s->arena, s->slots, spare < GPU_LATE_RUNS ? spare : GPU_LATE_RUNS))
 		return false;
-	/* small inputs are copied before each block, so that both sides find the caches alike; large ones would only cost time */
-	s->arena.direct = m->job->language == LANGUAGE_C && s->slots * m->input_slot_bytes > DIRECT_BYTES;
+	/*
+	 * small inputs are copied before each block, so that both sides find the caches alike; large
+	 * ones would only cost time
+	 */
+	s->arena.direct = m->job->language == LANGUAGE_C
+		&& s->slots * m->input_slot_bytes > DIRECT_BYTES;
 	return true;
 }
 

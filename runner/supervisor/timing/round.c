@@ -24,16 +24,18 @@ by_lot(Rounds *s, double n)
 }
 
 /*
- * How many outputs of the next round to compare: spread over the pairs of the first look, as many as their time allows. After
- * that, and beyond any limit, still some in every half: a candidate may tell by the clock when the others are used up, and
- * can make later pairs necessary by being unsteady.
+ * How many outputs of the next round to compare: spread over the pairs of the first look, as many
+ * as their time allows. After that, and beyond any limit, still some in every half: a candidate may
+ * tell by the clock when the others are used up, and can make later pairs necessary by being
+ * unsteady.
  */
 static uint32_t
 draws(Rounds *s, uint32_t common)
 {
 	const Profile *p = &s->m->job->profile;
 	/* a half may do with fewer rounds than were planned */
-	int			total = p->pairs * (s->buckets.n > 0 ? s->seen.rounds_in_buckets / (int) s->buckets.n : 2 * s->rounds_a_half);
+	int			total = p->pairs * (s->buckets.n > 0 ? s->seen.rounds_in_buckets
+									/ (int) s->buckets.n : 2 * s->rounds_a_half);
 	double		left = p->check_seconds - s->m->checked_seconds;
 	int			wanted = p->max_checks - s->m->result.checks;
 	int			rounds_left = total - s->seen.rounds > 0 ? total - s->seen.rounds : 1;
@@ -48,8 +50,9 @@ draws(Rounds *s, uint32_t common)
 }
 
 /*
- * And how many of those that the candidate's block alone has. Code could tell them by the caches, where the reference went first, and leave
- * them undone. The reference runs some of them after the round, drawn by lot as the others are, but for its time.
+ * And how many of those that the candidate's block alone has. Code could tell them by the caches,
+ * where the reference went first, and leave them undone. The reference runs some of them after the
+ * round, drawn by lot as the others are, but for its time.
  */
 static uint32_t
 extra_draws(Rounds *s, const uint32_t *n, uint32_t keep)
@@ -58,9 +61,11 @@ extra_draws(Rounds *s, const uint32_t *n, uint32_t keep)
 
 	if (n[SIDE_CANDIDATE] <= n[SIDE_REFERENCE])
 		return 0;
-	extra = fmin((double) keep * (n[SIDE_CANDIDATE] - n[SIDE_REFERENCE]) / n[SIDE_REFERENCE], EXTRA_SHARE * n[SIDE_REFERENCE]);
+	extra = fmin((double) keep * (n[SIDE_CANDIDATE] - n[SIDE_REFERENCE]) / n[SIDE_REFERENCE],
+				 EXTRA_SHARE * n[SIDE_REFERENCE]);
 	extra = fmax(extra, EXTRAS_A_HALF / fmin(s->rounds_a_half, 4 * MIN_ROUNDS));
-	return (uint32_t) fmin(fmin(by_lot(s, extra), n[SIDE_CANDIDATE] - n[SIDE_REFERENCE]), s->kept_max - keep);
+	return (uint32_t) fmin(fmin(by_lot(s, extra), n[SIDE_CANDIDATE] - n[SIDE_REFERENCE]),
+						   s->kept_max - keep);
 }
 
 /* the reference's runs of slots that its block did not have; their time is that of comparing */
@@ -77,8 +82,9 @@ run_extra(Rounds *s, Half *half, const uint32_t *slots, uint32_t n, uint32_t fro
 }
 
 /*
- * On a GPU, an audit whose runs begin one by one and end before they answer, see cuda_audit.c. Their inputs come just before and lie in the
- * cache, so that runs of other audits may take longer, but not less.
+ * On a GPU, an audit whose runs begin one by one and end before they answer, see cuda_audit.c.
+ * Their inputs come just before and lie in the cache, so that runs of other audits may take longer,
+ * but not less.
  */
 bool
 rounds_step_audit(Rounds *s, Half *half, bool reference_first)
@@ -103,12 +109,15 @@ rounds_step_audit(Rounds *s, Half *half, bool reference_first)
 		for (uint32_t i = 0; i < n; i++)
 			seeds[i] = s->seeds[s->order[i]];
 		good = measure_stage(m, &s->arena, side, s->order, n)
-			&& measure_block(m, executor, side, s->order, seeds, n, rounds_timeout(s, side, n), &seconds)
+			&& measure_block(m, executor, side, s->order, seeds, n, rounds_timeout(s, side, n),
+							 &seconds)
 			&& gpu_audit_same(m, &same);
 		if (good && !same)
 			good = conclude(m, side == SIDE_CANDIDATE ? OUTCOME_WRONG_OUTPUT : OUTCOME_UNVERIFIED,
-							"an output of %s changed after its run had said that it was done", side == SIDE_CANDIDATE ? "the code" : "the reference");
-		good = good && measure_read(m, executor, side, &s->arena, sample, s->order[sample], s->kept[side]);
+							"an output of %s changed after its run had said that it was done",
+							side == SIDE_CANDIDATE ? "the code" : "the reference");
+		good = good && measure_read(m, executor, side, &s->arena, sample, s->order[sample],
+									s->kept[side]);
 		taken[side] = cudal1_score_mean(m->gpu->audit.seconds, n - 1);
 	}
 	gpu_audit_clear(m);
@@ -119,8 +128,9 @@ rounds_step_audit(Rounds *s, Half *half, bool reference_first)
 }
 
 /*
- * A round: both sides on the same fresh inputs. `single`: an audit, whose run is one on a GPU
- * among many that are staged, or it would find its inputs in a cache that a block's runs don't find theirs in.
+ * A round: both sides on the same fresh inputs. `single`: an audit, whose run is one on a GPU among
+ * many that are staged, or it would find its inputs in a cache that a block's runs don't find
+ * theirs in.
  */
 bool
 rounds_round(Rounds *s, Half *half, bool reference_first, bool single)
@@ -157,8 +167,9 @@ rounds_round(Rounds *s, Half *half, bool reference_first, bool single)
 	{
 		Side		side = (turn == 0) == reference_first ? SIDE_REFERENCE : SIDE_CANDIDATE;
 
-		if (!rounds_block_among(s, half, side, side == SIDE_CANDIDATE ? own : s->order, n[side], staged, side == SIDE_CANDIDATE ? keep + extra : keep, 0,
-						 &seconds[side]))
+		if (!rounds_block_among(s, half, side, side == SIDE_CANDIDATE ? own : s->order, n[side],
+								staged, side == SIDE_CANDIDATE ? keep + extra : keep, 0,
+								&seconds[side]))
 			return false;
 		if (single)
 			seconds[side] = baseline_net(s, half, seconds[side], half->empty_single);
@@ -170,7 +181,8 @@ rounds_round(Rounds *s, Half *half, bool reference_first, bool single)
 	}
 	pace = half->executor[SIDE_REFERENCE].pace;
 	if ((m->backend->check_samples && !m->backend->check_samples(m))
-		|| (extra > 0 && !run_extra(s, half, s->order + n[SIDE_REFERENCE], extra, keep)) || !rounds_compare(s, keep + extra))
+		|| (extra > 0 && !run_extra(s, half, s->order + n[SIDE_REFERENCE], extra, keep))
+		|| !rounds_compare(s, keep + extra))
 		return false;
 	if (single)
 	{
@@ -186,7 +198,8 @@ rounds_round(Rounds *s, Half *half, bool reference_first, bool single)
 		values_append(&s->seen.pace, pace);
 	values_append(&half->own[reference_first], seconds[SIDE_REFERENCE] / n[SIDE_REFERENCE]);
 	values_append(&half->ratio[reference_first],
-				  (charged[SIDE_REFERENCE] / n[SIDE_REFERENCE]) / (charged[SIDE_CANDIDATE] / n[SIDE_CANDIDATE]));
+				  (charged[SIDE_REFERENCE] / n[SIDE_REFERENCE])
+				  / (charged[SIDE_CANDIDATE] / n[SIDE_CANDIDATE]));
 	s->seen.rounds++;
 	return true;
 }

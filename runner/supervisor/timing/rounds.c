@@ -11,14 +11,16 @@
 #include "supervisor/timing/rounds.h"
 #include "supervisor/timing/timing.h"
 
-#define UNEVEN_BLOCKS	1.5		/* how much less alike blocks may be than those that the times of a pair ask for */
+/* how much less alike blocks may be than those that the times of a pair ask for */
+#define UNEVEN_BLOCKS	1.5
 #define MAX_RESIZED		3		/* times in a measurement */
 #define UNEVEN_LAST		4.0		/* the same, when blocks are not resized any more */
 #define MAX_UNEVEN		3		/* pairs that don't count then, before the measurement ends */
 
 /*
- * A pair whose blocks turn out to be uneven counts for nothing, and they are sized anew. First times are of few runs on inputs that come back;
- * code that keeps results, or lies in wait for them, would have blocks much longer than its reference's.
+ * A pair whose blocks turn out to be uneven counts for nothing, and they are sized anew. First
+ * times are of few runs on inputs that come back; code that keeps results, or lies in wait for
+ * them, would have blocks much longer than its reference's.
  */
 static bool
 pair_of_like_blocks(Rounds *s, bool *counts)
@@ -31,9 +33,11 @@ pair_of_like_blocks(Rounds *s, bool *counts)
 	if (!rounds_pair(s))
 		return false;
 	for (int side = 0; side < 2; side++)
-		time[side] = cudal1_score_median(s->seen.times[side].v + before.times[side].n, s->seen.times[side].n - before.times[side].n);
+		time[side] = cudal1_score_median(s->seen.times[side].v + before.times[side].n,
+										 s->seen.times[side].n - before.times[side].n);
 	plan_blocks(s, time, runs);
-	if (plan_unevenness(s->runs, time) <= (s->resized < MAX_RESIZED ? UNEVEN_BLOCKS : UNEVEN_LAST) * plan_unevenness(runs, time))
+	if (plan_unevenness(s->runs, time) <= (s->resized < MAX_RESIZED ? UNEVEN_BLOCKS : UNEVEN_LAST)
+		* plan_unevenness(runs, time))
 		return true;
 	*counts = false;
 	s->least = fmin(s->least, s->seen.plain.v[s->seen.plain.n - 1]);
@@ -42,7 +46,9 @@ pair_of_like_blocks(Rounds *s, bool *counts)
 	json_array_remove(s->m->result.samples, json_array_size(s->m->result.samples) - 1);
 	if (s->resized >= MAX_RESIZED)
 		return s->uneven++ < MAX_UNEVEN || verdict_uneven(s);
-	json_object_set_new(s->m->result.evidence, "resized", json_pack("[i, i, i, i]", (int) s->runs[0], (int) s->runs[1], (int) runs[0], (int) runs[1]));
+	json_object_set_new(s->m->result.evidence, "resized",
+						json_pack("[i, i, i, i]", (int) s->runs[0], (int) s->runs[1], (int) runs[0],
+								  (int) runs[1]));
 	s->resized++;
 	memcpy(s->m->time, time, sizeof(time));
 	plan_end(s);
@@ -70,7 +76,8 @@ forget(Rounds *s)
 void
 rounds_run(Measure *m)
 {
-	Rounds		s = {.m = m,.budget = INFINITY,.lower = NAN,.upper = NAN,.half_width = NAN,.least = INFINITY};
+	Rounds		s = {.m = m, .budget = INFINITY, .lower = NAN, .upper = NAN, .half_width = NAN,
+		.least = INFINITY};
 	Stopping	stop = STOPPING_NOT;
 	bool		left;
 
@@ -92,7 +99,8 @@ rounds_run(Measure *m)
 		rounds_show(&s, true);
 	}
 	left = stop == STOPPING_FUTILE;
-	if ((left || !verdict_asks_aa(&s, s.half_width) || aa_complete(&s)) && more_comparisons(&s) && more_audits(&s)
+	if ((left || !verdict_asks_aa(&s, s.half_width) || aa_complete(&s)) && more_comparisons(&s)
+		&& more_audits(&s)
 		&& more_traps(&s))
 		verdict_conclude(&s, left);
 end:

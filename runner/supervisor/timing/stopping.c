@@ -2,8 +2,8 @@
  * stopping.c
  *		When there are pairs enough: looks, futility, the window and the budget.
  *
- * A look is a number of pairs at which the interval is held against the goal; the interval is made for as many looks as the profile
- * has, so that stopping at one of them costs no confidence.
+ * A look is a number of pairs at which the interval is held against the goal; the interval is made
+ * for as many looks as the profile has, so that stopping at one of them costs no confidence.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -12,16 +12,23 @@
 
 #include "supervisor/timing/timing.h"
 
-#define BUDGET_PAIRS	3		/* that are made whatever they take: an interval of two says next to nothing */
-#define WALL_OF_PAIR	2.0		/* wall time of a pair beside its processes' starts, in the clock time of its blocks */
+/* that are made whatever they take: an interval of two says next to nothing */
+#define BUDGET_PAIRS	3
+/* wall time of a pair beside its processes' starts, in the clock time of its blocks */
+#define WALL_OF_PAIR	2.0
 
-/* seconds that a measurement is worth: as the job says, by what its task took before, or what the first look takes at the reference's speed */
+/*
+ * seconds that a measurement is worth: as the job says, by what its task took before, or what the
+ * first look takes at the reference's speed
+ */
 double
 stopping_budget(const Rounds *s)
 {
 	const Measure *m = s->m;
 	const Profile *p = &m->job->profile;
-	double		blocks = 4 * s->rounds_a_half * fmax(m->time[SIDE_REFERENCE], fmin(p->block_seconds, s->most * m->time[SIDE_REFERENCE]));
+	double		blocks = 4 * s->rounds_a_half * fmax(m->time[SIDE_REFERENCE],
+													 fmin(p->block_seconds,
+														  s->most * m->time[SIDE_REFERENCE]));
 	double		pair = WALL_OF_PAIR * fmax(p->bucket_seconds, blocks) + 4 * m->start_time;
 
 	if (p->budget_factor == 0)
@@ -37,7 +44,10 @@ stopping_over_budget(const Rounds *s)
 	return clock_now() - s->m->checks_began > s->budget;
 }
 
-/* whether a reward will be below 1.00 whatever follows, and is known well enough to say how slow the code is */
+/*
+ * whether a reward will be below 1.00 whatever follows, and is known well enough to say how slow
+ * the code is
+ */
 static bool
 is_futile(const Rounds *s, double goal)
 {
@@ -57,7 +67,8 @@ stopping_rule(Rounds *s)
 
 	if (pairs < 2)
 		return STOPPING_NOT;
-	cudal1_score_interval(s->buckets.v, s->buckets.n, p->confidence, p->nlooks, &s->lower, &s->upper, &s->half_width);
+	cudal1_score_interval(s->buckets.v, s->buckets.n, p->confidence, p->nlooks, &s->lower,
+						  &s->upper, &s->half_width);
 	if (p->precision_goal <= 0)
 		return pairs >= p->pairs ? STOPPING_DONE : STOPPING_NOT;
 	for (int i = 0; i < p->nlooks; i++)
@@ -66,7 +77,8 @@ stopping_rule(Rounds *s)
 	if ((look || pairs == p->futility_pairs) && is_futile(s, slope))
 		return STOPPING_FUTILE;
 	s->over_budget = pairs >= BUDGET_PAIRS && stopping_over_budget(s);
-	if (s->over_budget || pairs >= p->looks[p->nlooks - 1] || clock_now() - s->started > p->window_seconds)
+	if (s->over_budget || pairs >= p->looks[p->nlooks - 1]
+		|| clock_now() - s->started > p->window_seconds)
 		return STOPPING_DONE;
 	return look && s->half_width <= fmax(p->precision_goal, slope) ? STOPPING_DONE : STOPPING_NOT;
 }

@@ -1,7 +1,7 @@
 /*
  * timing.h
- *		What the parts of timing share, from the lowest to the highest: blocks, audits, the baseline, traps, rounds, pairs, and what is
- *		made of them.
+ *		What the parts of timing share, from the lowest to the highest: blocks, audits, the
+ *		baseline, traps, rounds, pairs, and what is made of them.
  */
 #ifndef CUDAL1_TIMING_H
 #define CUDAL1_TIMING_H
@@ -18,25 +18,30 @@
 
 #define MIN_ROUNDS		8		/* of a half, where time is short */
 #define STEP_RUNS		5		/* of an audit on a GPU: the first has it turn to the executor */
-#define LONG_ROUND		0.05	/* seconds; of longer rounds a few will do, and none to settle in turn */
+/* seconds; of longer rounds a few will do, and none to settle in turn */
+#define LONG_ROUND		0.05
 
 /*
- * What pairs have shown. A half that is tried again, and a pair that does not count, take back all of it at once: seen_take_back().
+ * What pairs have shown. A half that is tried again, and a pair that does not count, take back all
+ * of it at once: seen_take_back().
  */
 typedef struct Seen
 {
 	/* first, and nothing else between them: lists that only grow */
 	Values		all;			/* every ratio */
 	Values		plain;
-	Values		capped;			/* where the reference counts for no more than it may take beside any process */
-	Values		excess;			/* on a GPU: logarithms of how much slower it was than beside another reference, by half */
+	/* where the reference counts for no more than it may take beside any process */
+	Values		capped;
+	/* on a GPU: logarithms of how much slower it was than beside another reference, by half */
+	Values		excess;
 	Values		times[2];		/* seconds a run, by block */
 	Values		pace;			/* the reference's seconds from gate to gate in its other blocks */
 	/* numbers */
 	int			rounds;
 	int			rounds_in_buckets;	/* those of whole pairs */
 	int			samples;
-	int			slowed;			/* halves on a GPU in which the reference was slower than it may be */
+	/* halves on a GPU in which the reference was slower than it may be */
+	int			slowed;
 } Seen;
 
 #define SEEN_LISTS	(offsetof(Seen, rounds) / sizeof(Values))
@@ -48,9 +53,11 @@ typedef struct Rounds
 	uint32_t	runs[2];		/* runs in a block of each side */
 	double		most;			/* that there is memory and time for */
 	int			resized;
-	int			uneven;			/* pairs whose blocks were uneven when they could not be resized any more */
+	/* pairs whose blocks were uneven when they could not be resized any more */
+	int			uneven;
 	double		least;			/* what pairs that did not count gave at least */
-	int			settling;		/* blocks of a process before it is timed, alone and beside another */
+	/* blocks of a process before it is timed, alone and beside another */
+	int			settling;
 	uint32_t	slots;
 	uint32_t   *order;			/* a permutation of the slots */
 	uint64_t   *seeds;
@@ -62,15 +69,20 @@ typedef struct Rounds
 	Seen		seen;
 	Values		buckets;		/* seen.plain or seen.capped, as the halves so far speak */
 	Values		audit[2];		/* seconds a run, of audits */
-	Values		audit_more;		/* what the candidate took more than the reference, audit by audit */
+	/* what the candidate took more than the reference, audit by audit */
+	Values		audit_more;
 	int			audits;			/* runs in them */
 	int			traps;
 	Values		steps[2][3];	/* seconds from gate to answer in traps, by kind: cuda.h's STEPS */
-	double		turn;			/* the most seconds that a command of the supervisor's took in traps */
-	double		turns;			/* seconds that the GPU's turning to an executor and back takes a block */
+	/* the most seconds that a command of the supervisor's took in traps */
+	double		turn;
+	/* seconds that the GPU's turning to an executor and back takes a block */
+	double		turns;
 	int			late;			/* traps in which outputs of the candidate came late */
-	Values		loop;			/* PyTorch on a GPU: seconds that a run takes in which no module is called */
-	Values		late_runs[2];	/* on a GPU: seconds a run, of audits whose inputs come late, by audit */
+	/* PyTorch on a GPU: seconds that a run takes in which no module is called */
+	Values		loop;
+	/* on a GPU: seconds a run, of audits whose inputs come late, by audit */
+	Values		late_runs[2];
 	Values		late_idle;		/* and of such runs in which no code is called */
 	int			steps_a_half;	/* such audits */
 	bool		attentive;		/* the supervisor waits for audits without sleeping */
@@ -83,11 +95,13 @@ typedef struct Rounds
 	int			disturbed;		/* attempts at the half under way that were */
 	int			attempts;		/* that it has */
 	int			priced;			/* halves in which all of them were disturbed */
-	double		alone;			/* the reference's seconds a run before the candidate existed, in this pair */
+	/* the reference's seconds a run before the candidate existed, in this pair */
+	double		alone;
 	Executor	carried;		/* on a GPU: the candidate of a pair's first half, for its second */
 	bool		carrying;
 	uint64_t	weights;		/* of the models of a half; on a GPU, of a pair */
-	double		neighbour;		/* how much slower the reference is in turn with another reference than alone */
+	/* how much slower the reference is in turn with another reference than alone */
+	double		neighbour;
 	double		doubt;			/* standard error of its logarithm */
 	struct Rounds *aa;			/* pairs of the reference with itself; NULL: none */
 	const struct Rounds *of;	/* of such pairs: the candidate's */
@@ -100,11 +114,15 @@ typedef struct Half
 	double		empty_single;	/* of an audit's block; on a CPU, CPU seconds */
 	bool		audited;		/* has had a spell of audits, which did not count */
 	double		turn;			/* of that, what the GPU's turning to the executor and back takes */
-	double		read_turned;	/* reading samples takes longer than this where the GPU had to turn back */
+	/* reading samples takes longer than this where the GPU had to turn back */
+	double		read_turned;
 	Values		block[2];		/* seconds a run */
-	Values		own[2];			/* the reference's alone, of rounds that the candidate began, and of those that it began */
-	Values		ratio[2];		/* of rounds that the candidate began, and of those that the reference began */
-	Values		capped[2];		/* the same if the candidate slows the reference; empty: no different */
+	/* the reference's alone, of rounds that the candidate began, and of those that it began */
+	Values		own[2];
+	/* of rounds that the candidate began, and of those that the reference began */
+	Values		ratio[2];
+	/* the same if the candidate slows the reference; empty: no different */
+	Values		capped[2];
 } Half;
 
 /* blocks.c: blocks of runs on fresh inputs */
@@ -116,12 +134,14 @@ extern void rounds_shuffle(Rounds *s, uint32_t *v, uint32_t n);
 extern bool rounds_inputs(Rounds *s, uint32_t n);
 
 /*
- * One block of a side over `n` of the slots; keeps the outputs of its first `keep` slots, from place `from` on. `staged`, if more: how many of the
- * slots are staged as if they would be run. False after conclude()
+ * One block of a side over `n` of the slots; keeps the outputs of its first `keep` slots, from
+ * place `from` on. `staged`, if more: how many of the slots are staged as if they would be run.
+ * False after conclude()
  */
-extern bool rounds_block_among(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n, uint32_t staged, uint32_t keep,
-							   uint32_t from, double *seconds);
-extern bool rounds_block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n, uint32_t keep, double *seconds);
+extern bool rounds_block_among(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n,
+							   uint32_t staged, uint32_t keep, uint32_t from, double *seconds);
+extern bool rounds_block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n,
+						 uint32_t keep, double *seconds);
 
 /* the first `keep` outputs that both sides kept; false after conclude() */
 extern bool rounds_compare(Rounds *s, uint32_t keep);
@@ -133,7 +153,8 @@ extern double rounds_estimate(const Rounds *s);
 extern void rounds_count(Rounds *s, const char *what);
 
 /* audit.c: runs by themselves, and the bound that they set on a score */
-#define AUDIT_WARM	0.4			/* of audit_margin: the caches of audits are nearly those of a block */
+/* of audit_margin: the caches of audits are nearly those of a block */
+#define AUDIT_WARM	0.4
 #define MIN_AUDITS	8			/* to set a bound */
 #define MATTERS		1.5			/* scores above this must be confirmed */
 extern void audit_plan(Rounds *s);
@@ -151,9 +172,13 @@ extern double audit_late_seconds(const Rounds *s);
 extern uint32_t audit_staged(const Rounds *s);
 
 /* baseline.c: how fast the reference is by itself, and what is done where the candidate slows it */
-/* what the block just made took, less what the reference's tell of its constant cost; and for a block of `n` runs what of that counts */
+/*
+ * what the block just made took, less what the reference's tell of its constant cost; and for a
+ * block of `n` runs what of that counts
+ */
 extern double baseline_net(const Rounds *s, const Half *half, double seconds, double empty);
-extern double baseline_counted(const Rounds *s, const Half *half, uint32_t n, double seconds, double empty);
+extern double baseline_counted(const Rounds *s, const Half *half, uint32_t n, double seconds,
+							   double empty);
 extern bool baseline_warm(Rounds *s, Half *half, Side side);
 extern bool baseline_settle_both(Rounds *s, Half *half);
 extern bool baseline_time(Rounds *s, Half *half, Values *alone);
@@ -165,7 +190,10 @@ extern void baseline_price(Rounds *s, Half *half, const Values *alone);
 extern void baseline_cap(Rounds *s, Half *half, Values *alone);
 extern bool baseline_was_slowed(const Rounds *s, double *slower, double *error);
 
-/* trap.c: on a GPU, a block that tells whether runs are worked on one by one; false after conclude() */
+/*
+ * trap.c: on a GPU, a block that tells whether runs are worked on one by one; false after
+ * conclude()
+ */
 extern bool rounds_trap(Rounds *s, Half *half);
 
 /* round.c: false after conclude() */
@@ -175,11 +203,16 @@ extern bool rounds_audit(Rounds *s, Half *half, bool reference_first);
 /* on a GPU, an audit whose runs begin one by one */
 extern bool rounds_step_audit(Rounds *s, Half *half, bool reference_first);
 
-/* plan.c: sizes of blocks, numbers of rounds, and the arena that holds them; false after conclude() */
+/*
+ * plan.c: sizes of blocks, numbers of rounds, and the arena that holds them; false after conclude()
+ */
 extern bool plan_rounds(Rounds *s);
 extern void plan_end(Rounds *s);
 
-/* runs in a block of each side, by their seconds a run; how many times as long as the other's one side's blocks take then */
+/*
+ * runs in a block of each side, by their seconds a run; how many times as long as the other's one
+ * side's blocks take then
+ */
 extern void plan_blocks(const Rounds *s, const double *time, uint32_t *runs);
 extern double plan_unevenness(const uint32_t *runs, const double *time);
 
@@ -198,7 +231,10 @@ typedef enum Stopping
 /* after a pair; sets the interval */
 extern Stopping stopping_rule(Rounds *s);
 
-/* seconds that a measurement is worth: as the job says, by what its task took before, or what the first look takes at the reference's speed */
+/*
+ * seconds that a measurement is worth: as the job says, by what its task took before, or what the
+ * first look takes at the reference's speed
+ */
 extern double stopping_budget(const Rounds *s);
 extern bool stopping_over_budget(const Rounds *s);
 

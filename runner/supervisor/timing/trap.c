@@ -1,6 +1,7 @@
 /*
  * trap.c
- *		On a GPU, blocks of each side that tell whether runs are worked on one by one, see cuda_trap.c, and what a run costs then.
+ *		On a GPU, blocks of each side that tell whether runs are worked on one by one, see
+ *		cuda_trap.c, and what a run costs then.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -14,9 +15,13 @@
 #define IDLE_PATIENCE	5.0		/* seconds, for what an ended process has left on the GPU */
 #define IDLE_PAUSE		0.02
 
-/* one side's block with the trap; its output of the run that is looked at to kept[side]. `expected`: what that is, if known before */
+/*
+ * one side's block with the trap; its output of the run that is looked at to kept[side].
+ * `expected`: what that is, if known before
+ */
 static bool
-trap_block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n, const void *expected)
+trap_block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n,
+		   const void *expected)
 {
 	Measure    *m = s->m;
 	GpuTrap    *t = &m->gpu->trap;
@@ -33,7 +38,8 @@ trap_block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n, 
 	if (!measure_stage(m, &s->arena, side, slots, n)
 		|| !measure_block(m, executor, side, slots, seeds, n, rounds_timeout(s, side, n), &seconds)
 		|| !measure_read(m, executor, side, &s->arena, t->run, slots[t->run], s->kept[side])
-		|| (!expected && two && !measure_read(m, executor, side, &s->arena, t->next, slots[t->next], s->kept[side] + m->output_bytes)))
+		|| (!expected && two && !measure_read(m, executor, side, &s->arena, t->next, slots[t->next],
+											  s->kept[side] + m->output_bytes)))
 		return false;
 	/* code that does its work later has steps that say nothing */
 	if (t->late == LATE_NOT)
@@ -61,7 +67,8 @@ trap_both(Rounds *s, Half *half, const uint32_t *slots, uint32_t n)
 	Measure    *m = s->m;
 	const GpuTrap *t = &m->gpu->trap;
 
-	if (!trap_block(s, half, SIDE_REFERENCE, slots, n, NULL) || !trap_block(s, half, SIDE_CANDIDATE, slots, n, s->kept[SIDE_REFERENCE]))
+	if (!trap_block(s, half, SIDE_REFERENCE, slots, n, NULL)
+		|| !trap_block(s, half, SIDE_CANDIDATE, slots, n, s->kept[SIDE_REFERENCE]))
 		return false;
 	s->traps++;
 	json_object_set_new(m->result.evidence, "traps", json_integer(s->traps));
@@ -69,8 +76,10 @@ trap_both(Rounds *s, Half *half, const uint32_t *slots, uint32_t n)
 	json_object_set_new(m->result.evidence, "turn_seconds", json_real(s->turn));
 	if (t->late != LATE_NOT)
 		json_object_set_new(m->result.evidence, "late",
-							json_pack("{s:s, s:i, s:i, s:i, s:b, s:I, s:f}", "kind", kinds[t->late], "times", ++s->late, "run", (int) t->run,
-									  "runs", (int) n, "readable", t->readable, "wrong", (json_int_t) t->wrong, "turn", t->turn));
+							json_pack("{s:s, s:i, s:i, s:i, s:b, s:I, s:f}", "kind", kinds[t->late],
+									  "times", ++s->late, "run", (int) t->run,
+									  "runs", (int) n, "readable", t->readable, "wrong",
+									  (json_int_t) t->wrong, "turn", t->turn));
 	if (rounds_compare(s, 1))
 		return true;
 	json_object_set_new(m->result.evidence, "detector", json_string("read_ahead"));
@@ -89,15 +98,16 @@ await_rest(Measure *m)
 		if (failed)
 			return false;
 		if (clock_now() > deadline)
-			return conclude(m, OUTCOME_LOST, "the GPU does not come to rest, though the code's process has ended");
+			return conclude(m, OUTCOME_LOST,
+							"the GPU does not come to rest, though the code's process has ended");
 		usleep((useconds_t) (IDLE_PAUSE * 1e6));
 	}
 	return true;
 }
 
 /*
- * The candidate's outputs come late. Where the reference's do so too, by itself, on a GPU that nothing else uses, that is the task's doing, and nothing
- * can be said.
+ * The candidate's outputs come late. Where the reference's do so too, by itself, on a GPU that
+ * nothing else uses, that is the task's doing, and nothing can be said.
  */
 static bool
 accuse(Rounds *s, Half *half, uint32_t *slots, uint32_t n)
@@ -107,7 +117,8 @@ accuse(Rounds *s, Half *half, uint32_t *slots, uint32_t n)
 	measure_end(m, &half->executor[SIDE_CANDIDATE]);
 	for (int i = 0; i < REFERENCE_TRIES; i++)
 	{
-		bool		good = await_rest(m) && trap_set(s, slots, n) && trap_block(s, half, SIDE_REFERENCE, slots, n, NULL)
+		bool		good = await_rest(m) && trap_set(s, slots, n)
+			&& trap_block(s, half, SIDE_REFERENCE, slots, n, NULL)
 			&& trap_block(s, half, SIDE_REFERENCE, slots, n, s->kept[SIDE_REFERENCE]);
 
 		gpu_trap_clear(m);
@@ -116,14 +127,18 @@ accuse(Rounds *s, Half *half, uint32_t *slots, uint32_t n)
 		if (m->gpu->trap.late != LATE_NOT)
 		{
 			json_object_set_new(m->result.evidence, "late_reference", json_true());
-			return conclude(m, OUTCOME_UNVERIFIED, "outputs of the reference come after it has answered");
+			return conclude(m, OUTCOME_UNVERIFIED,
+							"outputs of the reference come after it has answered");
 		}
 	}
 	json_object_set_new(m->result.evidence, "detector", json_string("late_output"));
 	return conclude(m, OUTCOME_CHEAT, "the code interfered with the measurement in a run");
 }
 
-/* once may be nobody's doing, and has a second trap follow at once; but what happens twice in a measurement does not */
+/*
+ * once may be nobody's doing, and has a second trap follow at once; but what happens twice in a
+ * measurement does not
+ */
 bool
 rounds_trap(Rounds *s, Half *half)
 {

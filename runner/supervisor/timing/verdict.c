@@ -13,7 +13,8 @@
 #include "supervisor/timing/timing.h"
 
 #define MIN_STEPS_SEEN	8		/* steps of each kind in traps, to set a bound */
-#define STEP_SHARE		0.5		/* of what a step takes in a trap, that it takes at least elsewhere */
+/* of what a step takes in a trap, that it takes at least elsewhere */
+#define STEP_SHARE		0.5
 #define LEAST			1e-6	/* a score */
 #define MOST			1e9		/* an upper end */
 
@@ -28,7 +29,10 @@ verdict_steps_known(const Rounds *s)
 	return true;
 }
 
-/* what a score can be at most whose runs take nothing but what the executor's own loop takes; NAN where that is not known */
+/*
+ * what a score can be at most whose runs take nothing but what the executor's own loop takes; NAN
+ * where that is not known
+ */
 static double
 loop_bound(Rounds *s)
 {
@@ -42,8 +46,9 @@ loop_bound(Rounds *s)
 }
 
 /*
- * A block's time cannot be less than what its runs cost the code that launches them, one after the other. What they cost, traps tell, where a
- * run's input comes only when the run before has answered; what a trap itself adds to a step, the reference's steps tell.
+ * A block's time cannot be less than what its runs cost the code that launches them, one after the
+ * other. What they cost, traps tell, where a run's input comes only when the run before has
+ * answered; what a trap itself adds to a step, the reference's steps tell.
  */
 static double
 step_bound(Rounds *s)
@@ -59,9 +64,11 @@ step_bound(Rounds *s)
 
 		/* code that waits for its kernels waits for the GPU's turning to it, then */
 		rested -= rested > s->turns / 2 ? s->turns / 2 : 0;
-		step[side] = fmax(rested, fmax(values_median(&s->steps[side][STEP_LATE]), values_median(&s->steps[side][STEP_NEXT])));
+		step[side] = fmax(rested, fmax(values_median(&s->steps[side][STEP_LATE]),
+									   values_median(&s->steps[side][STEP_NEXT])));
 	}
-	json_object_set_new(s->m->result.evidence, "step_seconds", json_pack("[f, f, f]", pace, step[SIDE_REFERENCE], step[SIDE_CANDIDATE]));
+	json_object_set_new(s->m->result.evidence, "step_seconds",
+						json_pack("[f, f, f]", pace, step[SIDE_REFERENCE], step[SIDE_CANDIDATE]));
 	return values_median(&s->seen.times[SIDE_REFERENCE])
 		/ (step[SIDE_CANDIDATE] * fmax(STEP_SHARE, fmin(1, pace / step[SIDE_REFERENCE]))
 		   * (1 - AUDIT_WARM * s->m->job->profile.audit_margin));
@@ -76,7 +83,8 @@ verdict_uneven(Rounds *s)
 	r->upper = 1;
 	r->half_width = MOST;
 	r->wide = true;
-	return conclude(s->m, OUTCOME_SUCCESSFUL, "runs take longer in blocks of some sizes than in others, time and again: the score is the least of them");
+	return conclude(s->m, OUTCOME_SUCCESSFUL, "runs take longer in blocks of some sizes than in "
+					"others, time and again: the score is the least of them");
 }
 
 /* what can't be told of a task on a GPU, whoever is to blame for it; false after conclude() */
@@ -89,7 +97,8 @@ is_told(Rounds *s)
 	if (!m->gpu || values_median(&s->buckets) <= 1)
 		return true;
 	if (s->runs[SIDE_REFERENCE] == 1 && reference < s->turns && audit_late_seconds(s) <= 0)
-		return conclude(m, OUTCOME_UNVERIFIED, "a run of %.3g s by itself is shorter than the GPU's turning to a process, %.3g s", reference, s->turns);
+		return conclude(m, OUTCOME_UNVERIFIED, "a run of %.3g s by itself is shorter than the "
+						"GPU's turning to a process, %.3g s", reference, s->turns);
 	if (rounds_traps_due(s) && !verdict_steps_known(s))
 		return conclude(m, OUTCOME_UNVERIFIED, "what a run costs could not be told");
 	return true;
@@ -101,7 +110,9 @@ wide_from(const Rounds *s)
 {
 	const Profile *p = &s->m->job->profile;
 
-	return p->half_width_limit > 0 ? fmax(p->half_width_limit, p->precision_slope * fabs(log(values_median(&s->buckets)))) : INFINITY;
+	return p->half_width_limit > 0 ? fmax(p->half_width_limit,
+										  p->precision_slope
+										  * fabs(log(values_median(&s->buckets)))) : INFINITY;
 }
 
 bool
@@ -109,13 +120,16 @@ verdict_asks_aa(const Rounds *s, double half_width)
 {
 	double		end = cudal1_score_nearer_end(s->lower, s->upper);
 
-	return half_width > wide_from(s) && cudal1_score_conservative_round(end) > cudal1_score_conservative_round(s->lower);
+	return half_width > wide_from(s)
+		&& cudal1_score_conservative_round(end) > cudal1_score_conservative_round(s->lower);
 }
 
 /*
- * What a score is worth whose interval is wide. From 1 on that is the lower end, whoever made it wide. Below 1 the nearer end is above what was
- * measured: so the candidate is granted no more doubt than intervals of the reference itself show, none where theirs are not wide, and gets the
- * lower end where its pairs spread more than the reference's do, or where its budget left no time to tell.
+ * What a score is worth whose interval is wide. From 1 on that is the lower end, whoever made it
+ * wide. Below 1 the nearer end is above what was measured: so the candidate is granted no more
+ * doubt than intervals of the reference itself show, none where theirs are not wide, and gets the
+ * lower end where its pairs spread more than the reference's do, or where its budget left no time
+ * to tell.
  */
 static double
 careful_score(Rounds *s, double score, const char **why)
@@ -133,7 +147,8 @@ careful_score(Rounds *s, double score, const char **why)
 	*why = "the score is its lower end";
 	if (!s->aa || s->aa->buckets.n < AA_PAIRS)
 		return s->lower;
-	doubt = cudal1_score_doubt(s->buckets.v, s->buckets.n, s->aa->buckets.v, s->aa->buckets.n, p->confidence, p->nlooks, &own);
+	doubt = cudal1_score_doubt(s->buckets.v, s->buckets.n, s->aa->buckets.v, s->aa->buckets.n,
+							   p->confidence, p->nlooks, &own);
 	for (size_t i = 0; i < s->aa->buckets.n; i++)
 		json_array_append_new(pairs, json_real(s->aa->buckets.v[i]));
 	json_object_set_new(evidence, "aa", pairs);
@@ -142,8 +157,11 @@ careful_score(Rounds *s, double score, const char **why)
 	if (own)
 		return s->lower;
 	json_object_set_new(evidence, "doubt", json_real(doubt));
-	*why = "pairs of the reference with itself spread as much, so the score is its end nearer to 1.00, as far as theirs would reach";
-	return cudal1_score_nearer_end(s->lower, fmin(s->upper, doubt > wide_from(s) ? score * (1 + doubt) : score));
+	*why = "pairs of the reference with itself spread as much, so the score is its end nearer to "
+		"1.00, as far as theirs would reach";
+	return cudal1_score_nearer_end(s->lower,
+								   fmin(s->upper, doubt > wide_from(s) ? score * (1 + doubt)
+										: score));
 }
 
 void
@@ -155,12 +173,14 @@ verdict_conclude(Rounds *s, bool left)
 	const char *why = NULL;
 	bool		clear;
 	double		doubt = audit_doubt(s, &clear);
-	double		estimate = p->mean_of_ratios ? cudal1_score_mean(s->seen.all.v, s->seen.all.n) : values_median(&s->buckets);
+	double		estimate = p->mean_of_ratios ? cudal1_score_mean(s->seen.all.v, s->seen.all.n)
+		: values_median(&s->buckets);
 
 	r->half_width = fmin(s->half_width, MOST);
 	r->variance = cudal1_score_variance(s->buckets.v, s->buckets.n);
 	if (p->variance_limit > 0 && r->variance > p->variance_limit)
-		conclude(m, OUTCOME_UNSTABLE, "the variance across the buckets is %.4g, above %.4g", r->variance, p->variance_limit);
+		conclude(m, OUTCOME_UNSTABLE, "the variance across the buckets is %.4g, above %.4g",
+				 r->variance, p->variance_limit);
 	if (p->half_width_limit > 0 && isnan(s->half_width))
 		conclude(m, OUTCOME_UNVERIFIED, "a single pair has no interval");
 	if (!is_told(s))
@@ -178,23 +198,29 @@ verdict_conclude(Rounds *s, bool left)
 	}
 	if (audit_unclear(s, estimate, clear))
 	{
-		/* the benefit of the doubt is for small doubts: without it, what has been shown is the lower end */
+		/*
+		 * the benefit of the doubt is for small doubts: without it, what has been shown is the
+		 * lower end
+		 */
 		double		strict = audit_bound(s, 0);
 
 		s->lower = isfinite(strict) ? fmin(s->lower, strict) : s->lower;
 		r->score = fmin(r->score, s->lower);
 		r->wide = true;
-		conclude(m, OUTCOME_SUCCESSFUL, "runs whose inputs come one by one are too unsteady to confirm %.4g: the score is what they show without a doubt",
-				 estimate);
+		conclude(m, OUTCOME_SUCCESSFUL, "runs whose inputs come one by one are too unsteady to "
+				 "confirm %.4g: the score is what they show without a doubt", estimate);
 	}
 	/* what a column takes */
 	r->score = fmax(r->score, LEAST);
 	r->lower = s->lower;
 	r->upper = fmin(s->upper, MOST);
 	if (r->wide)
-		conclude(m, OUTCOME_SUCCESSFUL, "the interval after %zu pairs%s is +-%.2f %%, wider than %.2f %%: %s", s->buckets.n,
-				 s->over_budget ? ", when the time that a measurement of this task may take was used up," : "", 100 * r->half_width,
-				 100 * wide_from(s), why);
+		conclude(m, OUTCOME_SUCCESSFUL,
+				 "the interval after %zu pairs%s is +-%.2f %%, wider than %.2f %%: %s",
+				 s->buckets.n,
+				 s->over_budget
+				 ? ", when the time that a measurement of this task may take was used up," : "",
+				 100 * r->half_width, 100 * wide_from(s), why);
 	else
 		conclude(m, OUTCOME_SUCCESSFUL, NULL);
 }
