@@ -1,6 +1,7 @@
 /*
  * disturbed.c
- *		When a half on a GPU is measured again: who else computes there, throttling, clocks that change. NVML is a stand-in.
+ *		When a half on a GPU is measured again: who else computes there, throttling, clocks that
+ *		change. NVML is a stand-in.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -101,7 +102,8 @@ list_processes(NvmlRef device, unsigned int *n, NvmlProcess *processes)
 	if (room < *n)
 		return 7;				/* NVML_ERROR_INSUFFICIENT_SIZE */
 	for (unsigned int i = 0; i < *n; i++)
-		processes[i].pid = i == 0 ? (unsigned int) getpid() : i < OURS ? (unsigned int) executors[i - 1].pid : 100 + i;
+		processes[i].pid = i == 0 ? (unsigned int) getpid() : i < OURS
+			? (unsigned int) executors[i - 1].pid : 100 + i;
 	return 0;
 }
 
@@ -119,7 +121,8 @@ find_stand_in(void *library, const char *name)
 		const char *name;
 		void	   *function;
 	}			all[] = {
-		{"nvmlInit_v2", (void *) start}, {"nvmlDeviceGetCount_v2", (void *) count}, {"nvmlDeviceGetHandleByIndex_v2", (void *) find_device},
+		{"nvmlInit_v2", (void *) start}, {"nvmlDeviceGetCount_v2", (void *) count},
+		{"nvmlDeviceGetHandleByIndex_v2", (void *) find_device},
 		{"nvmlDeviceGetUUID", (void *) say_uuid}, {"nvmlDeviceGetClockInfo", (void *) say_clock},
 		{"nvmlDeviceGetCurrentClocksThrottleReasons", (void *) say_throttling},
 		{"nvmlDeviceGetComputeRunningProcesses_v3", (void *) list_processes}
@@ -169,7 +172,9 @@ tries(int halves, unsigned int first, unsigned int last)
 static json_int_t
 noted(int at, int which)
 {
-	return json_integer_value(json_array_get(json_array_get(json_object_get(measure.result.evidence, "sm_mhz"), (size_t) at), (size_t) which));
+	return json_integer_value(json_array_get(json_array_get(json_object_get(measure.result.evidence,
+																			"sm_mhz"), (size_t) at),
+											 (size_t) which));
 }
 
 int
@@ -185,7 +190,8 @@ main(void)
 	check(half(1980, 1755) && half(1200, 1980), "a clock that falls or rises within a half is one");
 	check(noted(2, 0) == 1980 && noted(2, 1) == 1755 && noted(3, 0) == 1200, "noted for each half");
 	begin();
-	check(tries(20, 1980, 1755) <= 2 * TRIES, "where clocks never rest they are not waited for all the time");
+	check(tries(20, 1980, 1755) <= 2 * TRIES,
+		  "where clocks never rest they are not waited for all the time");
 
 	begin();
 	throttling = 0x40;
@@ -196,7 +202,8 @@ main(void)
 	begin();
 	strangers = 1;
 	check(half(1980, 1980), "so does a process of somebody else");
-	check(json_integer_value(json_object_get(measure.result.evidence, "foreign_processes")) == 1, "which is noted");
+	check(json_integer_value(json_object_get(measure.result.evidence, "foreign_processes")) == 1,
+		  "which is noted");
 	strangers = 200;
 	check(half(1980, 1980), "and more of them than a list holds");
 	begin();

@@ -1,6 +1,7 @@
 /*
  * executor_alone.h
- *		Stand-ins for what executor.c calls elsewhere to start and to end processes, where a test does neither.
+ *		Stand-ins for what executor.c calls elsewhere to start and to end processes, where a test
+ *		does neither.
  */
 #ifndef CUDAL1_EXECUTOR_ALONE_H
 #define CUDAL1_EXECUTOR_ALONE_H

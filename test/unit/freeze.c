@@ -1,6 +1,7 @@
 /*
  * freeze.c
- *		A process that somebody lets go on before it was seen to be stopped is stopped again, and not taken for one that can't be.
+ *		A process that somebody lets go on before it was seen to be stopped is stopped again, and
+ *		not taken for one that can't be.
  */
 #define _GNU_SOURCE
 #include "../../runner/process/executor.c"
@@ -57,10 +58,12 @@ main(void)
 	check(executor_freeze(&executor) == EXECUTOR_OK && executor.frozen, "a process is stopped");
 	check(executor_thaw(&executor) == EXECUTOR_OK && !executor.frozen, "and goes on");
 	wakings = 1;
-	check(executor_freeze(&executor) == EXECUTOR_OK && look_really(executor.stat_fd).still, "one that is woken before it was seen to stop is stopped again");
+	check(executor_freeze(&executor) == EXECUTOR_OK && look_really(executor.stat_fd).still,
+		  "one that is woken before it was seen to stop is stopped again");
 	executor_thaw(&executor);
 	wakings = 100;
-	check(executor_freeze(&executor) == EXECUTOR_OK && look_really(executor.stat_fd).still, "as often as it takes");
+	check(executor_freeze(&executor) == EXECUTOR_OK && look_really(executor.stat_fd).still,
+		  "as often as it takes");
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	executor.frozen = false;

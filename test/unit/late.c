@@ -31,14 +31,16 @@ void
 gpu_pieces(Measure *m, const Arena *of, Side side, CudaPieces *pieces)
 {
 	*pieces = (CudaPieces) {.from_stride = of->input_slot_bytes,.n = 1,
-		.piece = {{(uintptr_t) master, (uintptr_t) inputs, of->input_slot_bytes, of->input_slot_bytes}}};
+		.piece = {{(uintptr_t) master, (uintptr_t) inputs, of->input_slot_bytes,
+			of->input_slot_bytes}}};
 }
 
 bool
 gpu_copy_pieces(Measure *m, const CudaPieces *p, uint32_t slot)
 {
 	memcpy((char *) (uintptr_t) (p->piece[0].to + slot * p->piece[0].to_stride),
-		   (const char *) (uintptr_t) (p->piece[0].from + slot * p->from_stride), p->piece[0].bytes);
+		   (const char *) (uintptr_t) (p->piece[0].from + slot * p->from_stride),
+		   p->piece[0].bytes);
 	return true;
 }
 
@@ -63,8 +65,10 @@ static CuResult
 copy(const CuCopy *c, CuStreamRef stream)
 {
 	for (size_t row = 0; row < c->height; row++)
-		memcpy((c->to_type == 1 ? (char *) c->to_host : (char *) (uintptr_t) c->to) + row * c->to_pitch,
-			   (c->from_type == 1 ? (const char *) c->from_host : (const char *) (uintptr_t) c->from) + row * c->from_pitch, c->width);
+		memcpy((c->to_type == 1 ? (char *) c->to_host : (char *) (uintptr_t) c->to) + row
+			   * c->to_pitch,
+			   (c->from_type == 1 ? (const char *) c->from_host
+				: (const char *) (uintptr_t) c->from) + row * c->from_pitch, c->width);
 	return 0;
 }
 
@@ -129,7 +133,8 @@ least_false(size_t bytes, uint32_t wanted, uint32_t *n, bool *come_true)
 		least = fmin(least, (double) wrong / (double) bytes);
 		*come_true = *come_true && generated[SLOTS + i];
 		for (size_t b = 0; b < bytes; b++)
-			*come_true = *come_true && (in[b] == (char) (slots[run] + 1) || in[b] == (char) (SLOTS + i + 1));
+			*come_true = *come_true && (in[b] == (char) (slots[run] + 1)
+										|| in[b] == (char) (SLOTS + i + 1));
 		gpu_late_bring(&measure, &arena, SIDE_CANDIDATE, i);
 	}
 	*come_true = *come_true && memcmp(inputs, master, SLOTS * bytes) == 0;
@@ -151,8 +156,11 @@ main(void)
 	gpu.driver.MemFreeHost = release;
 	check(least_false(8192, 4, &n, &come_true) == 1 && n == 4, "small inputs are false as a whole");
 	check(come_true, "each by an input of its own, and come true");
-	check(least_false(8192, 2, &n, &come_true) == 1 && n == 2 && come_true, "or of as many runs as there are");
-	check(least_false((size_t) 12 << 20, 4, &n, &come_true) == 1 && n == 3 && come_true, "large ones, too, of three runs");
-	check(least_false(MOST, 4, &n, &come_true) > 0.75 && n == 3 && come_true, "of larger ones a part, still of three runs");
+	check(least_false(8192, 2, &n, &come_true) == 1 && n == 2 && come_true,
+		  "or of as many runs as there are");
+	check(least_false((size_t) 12 << 20, 4, &n, &come_true) == 1 && n == 3 && come_true,
+		  "large ones, too, of three runs");
+	check(least_false(MOST, 4, &n, &come_true) > 0.75 && n == 3 && come_true,
+		  "of larger ones a part, still of three runs");
 	return done();
 }

@@ -1,6 +1,7 @@
 /*
  * launch.c
- *		What a process is started with: whose code, whose memory on a GPU, and that both sides' blocks are staged in the memory that it maps.
+ *		What a process is started with: whose code, whose memory on a GPU, and that both sides'
+ *		blocks are staged in the memory that it maps.
  */
 #define _GNU_SOURCE
 #include "../../runner/common/text.c"
@@ -16,7 +17,8 @@
 
 volatile sig_atomic_t executor_cancelled;
 
-static Job	job = {.language = LANGUAGE_CUDA,.reference = "",.code = "",.profile.build_seconds = 60};
+static Job	job = {.language = LANGUAGE_CUDA, .reference = "", .code = "",
+	.profile.build_seconds = 60};
 static Options options = {.libdir = "lib",.unsandboxed = true};
 static Gpu	gpu;
 static Measure measure;
@@ -53,7 +55,8 @@ started(Executor *executor)
 }
 
 ExecutorResult
-executor_start(Executor *executor, Sandbox *sandbox, const Arena *arena, int call_fd, int filter_fd, double seconds)
+executor_start(Executor *executor, Sandbox *sandbox, const Arena *arena, int call_fd, int filter_fd,
+			   double seconds)
 {
 	inputs = arena->inputs_fd;
 	outputs = arena->outputs_fd;
@@ -76,7 +79,8 @@ executor_freeze(Executor *executor)
 }
 
 ExecutorResult
-executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed, double timeout, double *elapsed)
+executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed,
+				 double timeout, double *elapsed)
 {
 	return EXECUTOR_OK;
 }
@@ -115,9 +119,10 @@ UNUSED(void, executor_log, const Executor *executor, char *text, size_t size)
 UNUSED(ExecutorResult, executor_look, Executor *executor)
 UNUSED(void *, gpu_alloc, Measure *m, size_t bytes)
 UNUSED(bool, gpu_arena_create, Measure *m, Arena *arena)
-UNUSED(bool, gpu_block, Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32_t n, uint32_t flags, double timeout,
-	   double *elapsed)
-UNUSED(bool, gpu_compare, Measure *m, const void *expected, const void *found, int output, Comparison *result)
+UNUSED(bool, gpu_block, Measure *m, Executor *executor, Side side, const uint32_t *slots,
+	   uint32_t n, uint32_t flags, double timeout, double *elapsed)
+UNUSED(bool, gpu_compare, Measure *m, const void *expected, const void *found, int output,
+	   Comparison *result)
 UNUSED(void, gpu_free, Measure *m, void *memory)
 UNUSED(bool, gpu_generate, Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 UNUSED(void, gpu_arena_swap, Measure *m, Arena *arena)
@@ -126,11 +131,15 @@ UNUSED(bool, gpu_check_samples, Measure *m)
 UNUSED(bool, gpu_disturbed, Measure *m, const Executor *executors, int n)
 UNUSED(void, gpu_draw, Measure *m, const uint32_t *slots, uint32_t n)
 UNUSED(uint64_t, random_below, RandomStream *stream, uint64_t n)
-UNUSED(bool, gpu_overwrite, Measure *m, Executor *executor, Side side, const struct iovec *places, size_t n)
-UNUSED(bool, measure_table, Measure *m, Executor *executor, Side side, uint32_t run, WireTensor *table)
+UNUSED(bool, gpu_overwrite, Measure *m, Executor *executor, Side side, const struct iovec *places,
+	   size_t n)
+UNUSED(bool, measure_table, Measure *m, Executor *executor, Side side, uint32_t run,
+	   WireTensor *table)
 UNUSED(void, gpu_pool_destroy, GpuMemory *pool)
-UNUSED(bool, gpu_read, Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out)
-UNUSED(bool, gpu_stage, Measure *m, const Arena *arena, Side side, const uint32_t *slots, uint32_t n)
+UNUSED(bool, gpu_read, Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run,
+	   uint32_t slot, void *out)
+UNUSED(bool, gpu_stage, Measure *m, const Arena *arena, Side side, const uint32_t *slots,
+	   uint32_t n)
 UNUSED(void, random_key, RandomStream *stream, RandomKey *key)
 /* clang-format on */
 
@@ -153,14 +162,20 @@ start(JobLanguage language, bool aa, Side side)
 static bool
 runs(Side code)
 {
-	return job.language == LANGUAGE_PYTORCH ? source == 30 + (int) code : strcmp(library, measure.library[code]) == 0;
+	return job.language == LANGUAGE_PYTORCH ? source == 30 + (int) code
+		: strcmp(library, measure.library[code]) == 0;
 }
 
-/* what is staged and read for a side is in that side's memory, and outputs are read where the process says it has them */
+/*
+ * what is staged and read for a side is in that side's memory, and outputs are read where the
+ * process says it has them
+ */
 static bool
 maps(const Executor *executor, Side side)
 {
-	return inputs == 10 + (int) side && (outputs == 20 + (int) side || job.language == LANGUAGE_PYTORCH) && executor_side(executor) == side;
+	return inputs == 10 + (int) side
+		&& (outputs == 20 + (int) side || job.language == LANGUAGE_PYTORCH)
+		&& executor_side(executor) == side;
 }
 
 static void
@@ -171,9 +186,11 @@ check_sides(JobLanguage language)
 		{
 			Executor	executor = start(language, aa, (Side) side);
 
-			check(runs(aa ? SIDE_REFERENCE : (Side) side), aa ? "the reference's code runs on both sides" : "each side runs its own code");
+			check(runs(aa ? SIDE_REFERENCE : (Side) side),
+				  aa ? "the reference's code runs on both sides" : "each side runs its own code");
 			check(maps(&executor, (Side) side), "in the memory of the side whose blocks it gets");
-			check(executor.hostile == (!aa && side == SIDE_CANDIDATE) && measure.candidates == executor.hostile,
+			check(executor.hostile == (!aa && side == SIDE_CANDIDATE)
+				  && measure.candidates == executor.hostile,
 				  "and only the candidate's code counts as a candidate's");
 			measure_end(&measure, &executor);
 		}
@@ -183,7 +200,8 @@ check_sides(JobLanguage language)
 int
 main(void)
 {
-	measure = (Measure) {.job = &job,.options = &options,.gpu = &gpu,.library = {"reference.so", "candidate.so"},.source_fd = {30, 31}};
+	measure = (Measure) {.job = &job, .options = &options, .gpu = &gpu,
+		.library = {"reference.so", "candidate.so"}, .source_fd = {30, 31}};
 	check_sides(LANGUAGE_CUDA);
 	check_sides(LANGUAGE_PYTORCH);
 	return done();

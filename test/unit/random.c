@@ -34,7 +34,8 @@ is_keystream(const Words *words, int block, const char *expected)
 static bool
 is_alike(uint32_t dtype, RandomInit init, double low, double high)
 {
-	Fill		fill = {.dtype = dtype,.init = init,.low = low,.width = high - low,.first = (int64_t) low,.key = {{1, 2, 3, 4, 5, 6, 7, 8}}};
+	Fill		fill = {.dtype = dtype, .init = init, .low = low, .width = high - low,
+		.first = (int64_t) low, .key = {{1, 2, 3, 4, 5, 6, 7, 8}}};
 	uint64_t	plain[WORDS] = {0};
 	uint64_t	other[WORDS] = {0};
 	bool		good = true;
@@ -62,7 +63,8 @@ is_alike(uint32_t dtype, RandomInit init, double low, double high)
  * standard errors
  */
 static bool
-is_distributed(uint32_t dtype, RandomInit init, double low, double high, double mean, double deviation, double least, double greatest)
+is_distributed(uint32_t dtype, RandomInit init, double low, double high, double mean,
+			   double deviation, double least, double greatest)
 {
 	RandomKey	key = {{dtype, init, 3, 4, 5, 6, 7, 8}};
 	double		sum = 0;
@@ -85,11 +87,14 @@ is_distributed(uint32_t dtype, RandomInit init, double low, double high, double 
 	}
 	sum /= N;
 	squares = sqrt(squares / N - sum * sum);
-	if (fabs(sum - mean) < 5 * deviation / sqrt(N) + coarse * fabs(mean) && fabs(squares / deviation - 1) < 5 / sqrt(N) + coarse
-		&& minimum >= least && maximum <= greatest && maximum - minimum > 0.99 * fmin(greatest - least, 8 * deviation)
+	if (fabs(sum - mean) < 5 * deviation / sqrt(N) + coarse * fabs(mean)
+		&& fabs(squares / deviation - 1) < 5 / sqrt(N) + coarse
+		&& minimum >= least && maximum <= greatest
+		&& maximum - minimum > 0.99 * fmin(greatest - least, 8 * deviation)
 		&& ((unsigned char *) room)[N * tensor_dtype_size(dtype)] == 0xAA)
 		return true;
-	printf("# %s: mean %g, deviation %g, from %g to %g\n", tensor_dtype_name(dtype), sum, squares, minimum, maximum);
+	printf("# %s: mean %g, deviation %g, from %g to %g\n", tensor_dtype_name(dtype), sum, squares,
+		   minimum, maximum);
 	return false;
 }
 
@@ -123,7 +128,8 @@ int
 main(void)
 {
 	static const uint32_t floats[] = {WIRE_FLOAT64, WIRE_FLOAT32, WIRE_FLOAT16, WIRE_BFLOAT16};
-	static const uint32_t integers[] = {WIRE_INT64, WIRE_INT32, WIRE_INT16, WIRE_INT8, WIRE_UINT8, WIRE_BOOL, WIRE_FLOAT64, WIRE_FLOAT32,
+	static const uint32_t integers[] = {WIRE_INT64, WIRE_INT32, WIRE_INT16, WIRE_INT8, WIRE_UINT8,
+		WIRE_BOOL, WIRE_FLOAT64, WIRE_FLOAT32,
 	WIRE_FLOAT16, WIRE_BFLOAT16};
 	RandomKey	none = {{0}};
 	RandomKey	first;
@@ -137,16 +143,20 @@ main(void)
 
 	cipher(&none, 0, &words);
 	check(is_keystream(&words, 0, "3e00ef2f895f40d67f5bb8e81f09a5a12c840ec3ce9a7f3b181be188ef711a1e"
-					   "984ce172b9216f419f445367456d5619314a42a3da86b001387bfdb80e0cfe42"), "the cipher is ChaCha with 8 rounds");
+					   "984ce172b9216f419f445367456d5619314a42a3da86b001387bfdb80e0cfe42"),
+		  "the cipher is ChaCha with 8 rounds");
 	check(is_keystream(&words, 1, "d2aefa0deaa5c151bf0adb6c01f2a5adc0fd581259f9a2aadcf20f8fd566a26b"
-					   "5032ec38bbc5da98ee0c6f568b872a65a08abf251deb21bb4b56e5d8821e68aa"), "its blocks are counted");
+					   "5032ec38bbc5da98ee0c6f568b872a65a08abf251deb21bb4b56e5d8821e68aa"),
+		  "its blocks are counted");
 
 	pthread_once(&quantile_once, make_quantiles);
 	good = true;
 	for (int i = 0; i < 4; i++)
-		good = good && is_alike(floats[i], RANDOM_NORMAL, 0, 1) && is_alike(floats[i], RANDOM_UNIFORM, -3, 7);
+		good = good && is_alike(floats[i], RANDOM_NORMAL, 0, 1)
+			&& is_alike(floats[i], RANDOM_UNIFORM, -3, 7);
 	for (int i = 0; i < 10; i++)
-		good = good && is_alike(integers[i], RANDOM_INTEGER, 0, 100) && is_alike(integers[i], RANDOM_INTEGER, -5, 1e9);
+		good = good && is_alike(integers[i], RANDOM_INTEGER, 0, 100)
+			&& is_alike(integers[i], RANDOM_INTEGER, -5, 1e9);
 	check(good, "every kind of processor makes the same elements");
 
 	good = true;
@@ -159,14 +169,18 @@ main(void)
 	check(good, "uniform values fill their range and no more in every type");
 	good = true;
 	for (int i = 0; i < 10; i++)
-		good = (integers[i] == WIRE_BOOL ? is_even(WIRE_BOOL, 0, 1) : is_even(integers[i], 0, 100)) && good;
-	check(good && is_even(WIRE_UINT8, 0, 255) && is_even(WIRE_INT32, -20, 20) && is_even(WIRE_INT64, 0, 299), "integers come equally often");
+		good = (integers[i] == WIRE_BOOL ? is_even(WIRE_BOOL, 0, 1) : is_even(integers[i], 0, 100))
+			&& good;
+	check(good && is_even(WIRE_UINT8, 0, 255) && is_even(WIRE_INT32, -20, 20)
+		  && is_even(WIRE_INT64, 0, 299), "integers come equally often");
 	check(is_distributed(WIRE_INT64, RANDOM_INTEGER, -4e18, 4e18, 0, 8e18 / sqrt(12), -4e18, 4e18)
-		  && is_distributed(WIRE_INT32, RANDOM_INTEGER, -2147483648.0, 2147483647, 0, 4294967296.0 / sqrt(12), -2147483648.0, 2147483647)
+		  && is_distributed(WIRE_INT32, RANDOM_INTEGER, -2147483648.0, 2147483647, 0,
+							4294967296.0 / sqrt(12), -2147483648.0, 2147483647)
 		  && is_distributed(WIRE_FLOAT32, RANDOM_INTEGER, -1e6, 1e6, 0, 2e6 / sqrt(12), -1e6, 1e6),
 		  "and so do those of a wide range");
 	random_fill(room, WIRE_INT32, N, RANDOM_INTEGER, 7, 7, &none);
-	check(((int32_t *) room)[0] == 7 && ((int32_t *) room)[N - 1] == 7, "a range of one integer gives that one");
+	check(((int32_t *) room)[0] == 7 && ((int32_t *) room)[N - 1] == 7,
+		  "a range of one integer gives that one");
 	random_fill(room, WIRE_FLOAT64, N, RANDOM_ZERO, 0, 0, &none);
 	check(room[0] == 0 && room[N - 1] == 0, "zeros are zeros");
 
@@ -179,16 +193,23 @@ main(void)
 		common += one[i] == other[i];
 	check(common < 5, "arrays of two keys have nothing in common");
 	random_fill(other, WIRE_FLOAT32, N / 3, RANDOM_NORMAL, 0, 1, &first);
-	check(memcmp(one, other, N / 3 * sizeof(float)) == 0, "a shorter array of the same key begins like the longer one");
+	check(memcmp(one, other, N / 3 * sizeof(float)) == 0,
+		  "a shorter array of the same key begins like the longer one");
 
-	check(is_half(1.0f, 0x3C00, 0x3F80) && is_half(-2.5f, 0xC100, 0xC020) && is_half(0.0f, 0, 0) && is_half(-0.0f, 0x8000, 0x8000),
+	check(is_half(1.0f, 0x3C00, 0x3F80) && is_half(-2.5f, 0xC100, 0xC020) && is_half(0.0f, 0, 0)
+		  && is_half(-0.0f, 0x8000, 0x8000),
 		  "half precision of values that have one");
-	check(is_half(65519.0f, 0x7BFF, 0x4780) && is_half(65520.0f, 0x7C00, 0x4780) && is_half(INFINITY, 0x7C00, 0x7F80)
+	check(is_half(65519.0f, 0x7BFF, 0x4780) && is_half(65520.0f, 0x7C00, 0x4780)
+		  && is_half(INFINITY, 0x7C00, 0x7F80)
 		  && is_half(-INFINITY, 0xFC00, 0xFF80), "the largest, and infinity");
-	check(tensor_half(0x1p-24f) == 1 && tensor_half(0x1p-25f) == 0 && tensor_half(0x1.8p-24f) == 2 && tensor_half(0x1.ff8p-15f) == 0x3FF
-		  && tensor_half(0x1.ffcp-15f) == 0x400 && tensor_half(0x1p-14f) == 0x400, "the smallest, and what lies between");
-	check(tensor_half(1 + 0x1p-11f) == 0x3C00 && tensor_half(1 + 0x3p-11f) == 0x3C02 && tensor_bfloat(1 + 0x1p-8f) == 0x3F80
+	check(tensor_half(0x1p-24f) == 1 && tensor_half(0x1p-25f) == 0 && tensor_half(0x1.8p-24f) == 2
+		  && tensor_half(0x1.ff8p-15f) == 0x3FF
+		  && tensor_half(0x1.ffcp-15f) == 0x400 && tensor_half(0x1p-14f) == 0x400,
+		  "the smallest, and what lies between");
+	check(tensor_half(1 + 0x1p-11f) == 0x3C00 && tensor_half(1 + 0x3p-11f) == 0x3C02
+		  && tensor_bfloat(1 + 0x1p-8f) == 0x3F80
 		  && tensor_bfloat(1 + 0x3p-8f) == 0x3F82, "what lies in the middle goes to the even one");
-	check((tensor_half(NAN) & 0x7C00) == 0x7C00 && (tensor_half(NAN) & 0x3FF) != 0 && (tensor_bfloat(NAN) & 0x7F) != 0, "no number stays none");
+	check((tensor_half(NAN) & 0x7C00) == 0x7C00 && (tensor_half(NAN) & 0x3FF) != 0
+		  && (tensor_bfloat(NAN) & 0x7F) != 0, "no number stays none");
 	return done();
 }

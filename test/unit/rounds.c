@@ -1,7 +1,7 @@
 /*
  * rounds.c
- *		Whole measurements of made-up processes in made-up time: which runs are compared, when a budget ends, when references are measured beside
- *		each other.
+ *		Whole measurements of made-up processes in made-up time: which runs are compared, when a
+ *		budget ends, when references are measured beside each other.
  */
 #define _GNU_SOURCE
 #include <time.h>
@@ -40,7 +40,8 @@ no_limit(const Measure *m)
 }
 
 static const Backend backend = {
-	.input_copies = 2,.output_copies = 1,.arena_bytes = arena_bytes,.block_outputs = no_limit,.wall_factor = 2.5,.making_factor = 1
+	.input_copies = 2, .output_copies = 1, .arena_bytes = arena_bytes, .block_outputs = no_limit,
+		.wall_factor = 2.5, .making_factor = 1
 };
 
 static Measure *measure;		/* of the supervisor's that is under way */
@@ -55,7 +56,10 @@ static double candidate_sleeps; /* seconds a run at random, up to these */
 static double host_spread;		/* of all processes */
 static double process[2];		/* factors of those that live */
 
-/* the candidate dawdles in blocks of many runs, so that its blocks get fewer, until they have one, in which it takes no time at all */
+/*
+ * the candidate dawdles in blocks of many runs, so that its blocks get fewer, until they have one,
+ * in which it takes no time at all
+ */
 static bool dawdles;
 
 static double
@@ -65,7 +69,8 @@ dawdling_run(uint32_t n)
 }
 
 /* which runs were done */
-static bool skips;				/* the candidate leaves undone what the reference did not run, where that went first */
+/* the candidate leaves undone what the reference did not run, where that went first */
+static bool skips;
 static bool reference_was_first;
 static bool done_by_reference[SLOTS];
 static bool undone[SLOTS];
@@ -125,14 +130,17 @@ conclude(Measure *m, Outcome outcome, const char *format,...)
 }
 
 bool
-measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena, uint64_t weight_seed)
+measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
+			   uint64_t weight_seed)
 {
 	executor->hostile = side == SIDE_CANDIDATE && !m->aa;
 	alive += executor->hostile;
 	prepared = prepares;
 	met |= m->aa && alive > 0;
 	launched[m->aa] += side == SIDE_CANDIDATE;
-	process[side] = exp(host_spread * random_normal() + (executor->hostile ? candidate_spread * random_normal() : 0));
+	process[side] =
+		exp(host_spread * random_normal() + (executor->hostile ? candidate_spread * random_normal()
+											 : 0));
 	moment += 0.02;
 	return true;
 }
@@ -166,11 +174,13 @@ measure_stage(Measure *m, Arena *arena, Side side, const uint32_t *slots, uint32
 }
 
 bool
-measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, const uint64_t *seeds, uint32_t n, double timeout, double *elapsed)
+measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots,
+			  const uint64_t *seeds, uint32_t n, double timeout, double *elapsed)
 {
 	bool		candidate = side == SIDE_CANDIDATE && !m->aa;
 
-	*elapsed = n * (!candidate ? reference_run : dawdles ? dawdling_run(n) : candidate_run) * process[side];
+	*elapsed = n * (!candidate ? reference_run : dawdles ? dawdling_run(n) : candidate_run)
+		* process[side];
 	saved = candidate && prepared > 0 ? *elapsed * 0.9 : 0;
 	*elapsed -= saved;
 	for (uint32_t i = 0; i < n; i++)
@@ -189,7 +199,8 @@ measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, 
 
 /* an output is the number of its slot, or, undone, nothing */
 bool
-measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out)
+measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run,
+			 uint32_t slot, void *out)
 {
 	uint32_t	answer = side == SIDE_CANDIDATE && undone[slot] ? UINT32_MAX : slot;
 
@@ -248,7 +259,8 @@ measure_run_limit(const Measure *m)
 }
 
 void
-measure_progress(Measure *m, const char *phase, int pairs, int rounds, double estimate, double lower, double upper, double left, bool force)
+measure_progress(Measure *m, const char *phase, int pairs, int rounds, double estimate,
+				 double lower, double upper, double left, bool force)
 {
 }
 
@@ -410,8 +422,10 @@ run(uint64_t seed, double reference, double candidate)
 	json_decref(m.result.evidence);
 	json_decref(m.result.samples);
 	free(m.result.buckets);
-	m = (Measure) {.job = &job,.backend = &backend,.output_bytes = sizeof(uint32_t),.input_slot_bytes = 64,.output_slot_bytes = 64,.check_time = 1e-6,
-		.time = {reference, candidate + candidate_sleeps / 2},.start_time = 0.02,.result.evidence = json_object()};
+	m = (Measure) {.job = &job, .backend = &backend, .output_bytes = sizeof(uint32_t),
+		.input_slot_bytes = 64, .output_slot_bytes = 64, .check_time = 1e-6,
+		.time = {reference, candidate + candidate_sleeps / 2}, .start_time = 0.02,
+			.result.evidence = json_object()};
 	measure = &m;
 	state = seed;
 	moment = 1000;
@@ -431,10 +445,12 @@ check_runs(void)
 {
 	/* the candidate's blocks have twenty runs, or as many as fit, the reference's two */
 	run(1, 4e-3, 4e-4);
-	check(wrong == 0 && compared >= 50 && reads[0] == compared && reads[1] == compared, "what both sides ran is compared, each with its like");
+	check(wrong == 0 && compared >= 50 && reads[0] == compared && reads[1] == compared,
+		  "what both sides ran is compared, each with its like");
 	skips = true;
 	run(1, 4e-3, 4e-4);
-	check(wrong > 10, "code that leaves undone what the reference did not run is seen to, in every pair");
+	check(wrong > 10,
+		  "code that leaves undone what the reference did not run is seen to, in every pair");
 	run(1, 1e-3, 1e-3);
 	check(wrong == 0, "where both run the same there is nothing that only one has");
 	skips = false;
@@ -449,12 +465,15 @@ check_budget(void)
 
 	candidate_sleeps = 2.4;
 	seconds = run(2, 0.03, 0.1);
-	check(seconds > job.profile.budget_min && seconds < job.profile.budget_min + 30, "code that sleeps at random ends at its budget");
-	check(measure->result.outcome == OUTCOME_SUCCESSFUL && measure->result.wide && measure->result.score == measure->result.lower
+	check(seconds > job.profile.budget_min && seconds < job.profile.budget_min + 30,
+		  "code that sleeps at random ends at its budget");
+	check(measure->result.outcome == OUTCOME_SUCCESSFUL && measure->result.wide
+		  && measure->result.score == measure->result.lower
 		  && measure->result.score < 0.05, "at the lower end of what is known, and marked");
 	job.budget_seconds = 20;
 	seconds = run(2, 0.03, 0.1);
-	check(seconds > 20 && seconds < 50 && measure->result.pairs >= 3, "sooner where the job says so");
+	check(seconds > 20 && seconds < 50 && measure->result.pairs >= 3,
+		  "sooner where the job says so");
 	job.budget_seconds = 1;
 	run(2, 0.03, 0.1);
 	check(measure->result.pairs == 3, "but with three pairs");
@@ -462,15 +481,18 @@ check_budget(void)
 	job.profile.budget_factor = 0;
 	job.profile.precision_slope = 0;
 	seconds = run(2, 0.03, 0.1);
-	check(seconds > job.profile.budget_min && measure->result.pairs == 21, "or with the last look, without a budget");
+	check(seconds > job.profile.budget_min && measure->result.pairs == 21,
+		  "or with the last look, without a budget");
 	job.profile.precision_slope = 0.05;
 	job.profile.budget_factor = 8;
 	candidate_sleeps = 0;
 
 	seconds = run(3, 0.05, 1);
-	check(!measure->result.wide && near(measure->result.score, 0.05, 0.01) && seconds < 60, "honest code twenty times as slow has its score");
+	check(!measure->result.wide && near(measure->result.score, 0.05, 0.01) && seconds < 60,
+		  "honest code twenty times as slow has its score");
 	seconds = run(3, 1, 20);
-	check(!measure->result.wide && near(measure->result.score, 0.05, 0.01), "also where the reference takes a second");
+	check(!measure->result.wide && near(measure->result.score, 0.05, 0.01),
+		  "also where the reference takes a second");
 }
 
 static void
@@ -479,22 +501,29 @@ check_aa(void)
 	int			ones = 0;
 
 	run(4, 1e-4, 1e-4);
-	check(launched[true] == 0 && !measure->result.wide, "on a quiet host no reference is measured beside another");
+	check(launched[true] == 0 && !measure->result.wide,
+		  "on a quiet host no reference is measured beside another");
 	host_spread = 0.1;
 	for (int i = 0; i < 200; i++)
 	{
 		run((uint64_t) (100 + i), 1e-4, 1e-4);
-		ones += measure->result.outcome == OUTCOME_SUCCESSFUL && measure->result.wide && cudal1_score_conservative_round(measure->result.score) == 1;
+		ones += measure->result.outcome == OUTCOME_SUCCESSFUL && measure->result.wide
+			&& cudal1_score_conservative_round(measure->result.score) == 1;
 	}
-	check(ones >= 190, "on a host where every process is off by a tenth the same code is worth 1.00");
-	check(launched[true] == 14 && !met, "beside seven pairs of the reference, while no process of the candidate lives");
+	check(ones >= 190,
+		  "on a host where every process is off by a tenth the same code is worth 1.00");
+	check(launched[true] == 14 && !met,
+		  "beside seven pairs of the reference, while no process of the candidate lives");
 	run(5, 1e-4, 5e-5);
-	check(launched[true] == 0 && measure->result.wide && measure->result.score > 1.5 && measure->result.score < 2, "of which code that is faster needs none");
+	check(launched[true] == 0 && measure->result.wide && measure->result.score > 1.5
+		  && measure->result.score < 2, "of which code that is faster needs none");
 	host_spread = 0;
 	candidate_spread = 0.3;
 	run(6, 1e-4, 1.3e-4);
-	check(launched[true] == 14 && measure->result.wide && measure->result.score == measure->result.lower && measure->result.score < 0.75,
-		  "code that makes its own interval wide, where the reference's is not, gets the lower end");
+	check(launched[true] == 14 && measure->result.wide
+		  && measure->result.score == measure->result.lower && measure->result.score < 0.75,
+		  "code that makes its own interval wide, where the reference's is not, gets the "
+		  "lower end");
 	candidate_spread = 0;
 }
 
@@ -502,10 +531,12 @@ static void
 check_sizes(void)
 {
 	run(1, 106e-6, 106e-6);
-	check(near(measure->result.score, 1, 1e-6), "code that takes as long as its reference is worth 1");
+	check(near(measure->result.score, 1, 1e-6),
+		  "code that takes as long as its reference is worth 1");
 	dawdles = true;
 	run(1, 106e-6, 106e-6);
-	check(measure->result.score < 1, "code whose runs take longer in some blocks than in others, time and again, is worth the least of them");
+	check(measure->result.score < 1, "code whose runs take longer in some blocks than in others, "
+		  "time and again, is worth the least of them");
 	dawdles = false;
 }
 
@@ -523,10 +554,13 @@ int
 main(void)
 {
 	job.profile = (Profile) {
-		.pairs = 7,.looks = {7, 14, 21},.nlooks = 3,.futility_pairs = 3,.bucket_seconds = 0.5,.block_seconds = 0.010,.window_seconds = 1800,
+		.pairs = 7, .looks = {7, 14, 21}, .nlooks = 3, .futility_pairs = 3, .bucket_seconds = 0.5,
+			.block_seconds = 0.010, .window_seconds = 1800,
 		.precision_goal = 0.005,.precision_slope = 0.05,.confidence = 0.95,.half_width_limit = 0.01,
-		.min_checks = 50,.max_checks = 1000,.check_seconds = 3,.audit_sigma = 3,.audit_margin = 0.25,
-		.arena_mb = 256,.disturbed_factor = 2,.disturbed_attempts = 3,.budget_factor = 8,.budget_min = 60
+		.min_checks = 50, .max_checks = 1000, .check_seconds = 3, .audit_sigma = 3,
+			.audit_margin = 0.25,
+		.arena_mb = 256, .disturbed_factor = 2, .disturbed_attempts = 3, .budget_factor = 8,
+			.budget_min = 60
 	};
 	check_runs();
 	check_budget();

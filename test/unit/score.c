@@ -15,8 +15,10 @@ check_rounding(void)
 {
 	/* clang-format off */
 	static const double cases[][2] = {
-		{1.118, 1.11}, {0.992, 1.00}, {1.15, 1.15}, {1.0, 1.0}, {0, 0}, {0.5, 0.5}, {0.501, 0.51}, {1.0000001, 1.0},
-		{0.9999999, 1.0}, {2.999999999999, 3.0}, {2.9999, 2.99}, {0.29, 0.29}, {0.57, 0.57}, {1e-5, 0.01}, {449.999, 449.99},
+		{1.118, 1.11}, {0.992, 1.00}, {1.15, 1.15}, {1.0, 1.0}, {0, 0}, {0.5, 0.5}, {0.501, 0.51},
+			{1.0000001, 1.0},
+		{0.9999999, 1.0}, {2.999999999999, 3.0}, {2.9999, 2.99}, {0.29, 0.29}, {0.57, 0.57},
+			{1e-5, 0.01}, {449.999, 449.99},
 		{120.45678, 120.45}, {4.35, 4.35}, {1e17, 1e17},
 	};
 	/* clang-format on */
@@ -61,10 +63,12 @@ check_buckets(void)
 			all &= cudal1_score_bucket(hundredths / 100.0, widths[w], false) == hundredths / width;
 	}
 	check(all, "rewards fall into the interval that decimal arithmetic says");
-	check(cudal1_score_bucket(0.75, 0.25, false) == 3 && cudal1_score_bucket(1.15, 0.05, false) == 23 &&
+	check(cudal1_score_bucket(0.75, 0.25, false) == 3
+		  && cudal1_score_bucket(1.15, 0.05, false) == 23 &&
 		  cudal1_score_bucket(0.74, 0.25, false) == 2, "edges belong to the interval above");
 	check(cudal1_score_bucket(1, 0.25, true) == 0 && cudal1_score_bucket(0.99, 0.25, true) == -1 &&
-		  cudal1_score_bucket(exp(0.5), 0.25, true) == 2, "on the log scale 1 is an edge, slower code below it");
+		  cudal1_score_bucket(exp(0.5), 0.25, true) == 2,
+		  "on the log scale 1 is an edge, slower code below it");
 	check(cudal1_score_bucket(1e300, 0.001, false) == 2147483647, "numbers of intervals saturate");
 }
 
@@ -75,14 +79,19 @@ check_statistics(void)
 	double		equal[] = {0.1, 0.1, 0.1, 0.1, 0.1, 0.1};
 	double		nine[] = {9, 1, 8, 2, 7, 3, 6, 4, 5};
 
-	check(cudal1_score_median(values, 4) == 2.5 && cudal1_score_median(values, 3) == 2 && values[0] == 3,
+	check(cudal1_score_median(values, 4) == 2.5 && cudal1_score_median(values, 3) == 2
+		  && values[0] == 3,
 		  "a median of an even number is between the middle two, and leaves the array alone");
-	check(cudal1_score_mean(values, 4) == 4 && cudal1_score_mean(equal, 6) == 0.1, "a mean of equal values is that value");
-	check(cudal1_score_variance(values, 4) == 12.5 && cudal1_score_variance(equal, 6) == 0, "variance is over n");
-	check(cudal1_score_percentile(values, 4, 0.25) == 1.75 && cudal1_score_percentile(values, 4, 0.75) == 4.75 &&
+	check(cudal1_score_mean(values, 4) == 4 && cudal1_score_mean(equal, 6) == 0.1,
+		  "a mean of equal values is that value");
+	check(cudal1_score_variance(values, 4) == 12.5 && cudal1_score_variance(equal, 6) == 0,
+		  "variance is over n");
+	check(cudal1_score_percentile(values, 4, 0.25) == 1.75
+		  && cudal1_score_percentile(values, 4, 0.75) == 4.75 &&
 		  cudal1_score_percentile(values, 4, 0) == 1 && cudal1_score_percentile(values, 4, 1) == 10,
 		  "percentiles are linear between the values");
-	check(near(cudal1_score_median_error(nine, 9), sqrt(M_PI / 2) * 4 / 1.3489795003921634 / 3, 1e-14) &&
+	check(near(cudal1_score_median_error(nine, 9), sqrt(M_PI / 2) * 4 / 1.3489795003921634 / 3,
+			   1e-14) &&
 		  cudal1_score_median_error(nine, 3) == 0, "the error of a median follows the quartiles");
 }
 
@@ -91,12 +100,18 @@ check_quantiles(void)
 {
 	/* clang-format off */
 	static const double cases[][3] = {
-		{0.975, 1, 12.706204736174693}, {0.975, 2, 4.3026527297494618}, {0.95, 3, 2.3533634348018229},
-		{0.975, 6, 2.4469118511449693}, {1 - 0.05 / 6, 6, 3.2874551570881634}, {1 - 0.05 / 6, 13, 2.7459387231725675},
-		{1 - 0.05 / 6, 20, 2.6125854230334885}, {0.995, 6, 3.7074280213247791}, {0.9999, 4, 13.033671720896822},
-		{0.6, 2.5, 0.28145951274854759}, {0.500001, 7, 2.5974602757236802e-6}, {0.999999, 30, 5.8711171204086238},
-		{0.975, 1000, 1.9623390808264081}, {0.975, 9999, 1.9602012636213573}, {0.975, 10001, 1.9602012161646407},
-		{0.9999999, 20000, 5.2011600562415956}, {0.975, 1e7, 1.9599642217672051}, {1e-6, 1, -318309.88618274349},
+		{0.975, 1, 12.706204736174693}, {0.975, 2, 4.3026527297494618},
+			{0.95, 3, 2.3533634348018229},
+		{0.975, 6, 2.4469118511449693}, {1 - 0.05 / 6, 6, 3.2874551570881634},
+			{1 - 0.05 / 6, 13, 2.7459387231725675},
+		{1 - 0.05 / 6, 20, 2.6125854230334885}, {0.995, 6, 3.7074280213247791},
+			{0.9999, 4, 13.033671720896822},
+		{0.6, 2.5, 0.28145951274854759}, {0.500001, 7, 2.5974602757236802e-6},
+			{0.999999, 30, 5.8711171204086238},
+		{0.975, 1000, 1.9623390808264081}, {0.975, 9999, 1.9602012636213573},
+			{0.975, 10001, 1.9602012161646407},
+		{0.9999999, 20000, 5.2011600562415956}, {0.975, 1e7, 1.9599642217672051},
+			{1e-6, 1, -318309.88618274349},
 		{0.75, 0.5, 1.5537739740300373},
 	};
 	/* clang-format on */
@@ -120,7 +135,8 @@ check_interval(void)
 	double		spread[] = {1.00, 1.01, 0.99, 1.02, 0.98, 1.00, 1.00};
 	double		skewed[] = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 2.0};
 	double		with_zero[] = {0, 1};
-	double		outlier[] = {1.00, 1.01, 0.99, 1.02, 0.98, 1.00, 1.00, 1.005, 0.995, 1.003, 0.997, 1.001, 0.999, 1.5};
+	double		outlier[] = {1.00, 1.01, 0.99, 1.02, 0.98, 1.00, 1.00, 1.005, 0.995, 1.003, 0.997,
+		1.001, 0.999, 1.5};
 	double		lower;
 	double		upper;
 	double		half_width;
@@ -137,15 +153,18 @@ check_interval(void)
 	check(near(log1p(half_width) / log1p(narrow), 3.2874551570881634 / 2.4469118511449693, 1e-9),
 		  "the error is divided over the looks");
 	cudal1_score_interval(outlier, 14, 0.95, 1, &lower, &upper, &half_width);
-	check(near(half_width, 0.004642639187167797, 1e-12), "of 14 buckets the two at either end are trimmed");
+	check(near(half_width, 0.004642639187167797, 1e-12),
+		  "of 14 buckets the two at either end are trimmed");
 	cudal1_score_interval(skewed, 7, 0.05, 1, &lower, &upper, &half_width);
 	check(lower == 1.0 && upper > 1.0, "the interval holds the median");
 	cudal1_score_interval(spread, 1, 0.95, 1, &lower, &upper, &half_width);
 	check(isnan(lower) && isnan(upper) && isnan(half_width), "there is no interval of one bucket");
 	cudal1_score_interval(with_zero, 2, 0.95, 1, &lower, &upper, &half_width);
 	check(!(half_width <= 1), "a bucket of 0 satisfies no limit");
-	check(near(cudal1_score_foreseen(spread, 7, 7, 0.95, 1), narrow, 1e-12), "what is foreseen of the buckets there are is what they have");
-	check(cudal1_score_foreseen(spread, 7, 14, 0.95, 1) < narrow / sqrt(2), "more of them make it narrower");
+	check(near(cudal1_score_foreseen(spread, 7, 7, 0.95, 1), narrow, 1e-12),
+		  "what is foreseen of the buckets there are is what they have");
+	check(cudal1_score_foreseen(spread, 7, 14, 0.95, 1) < narrow / sqrt(2),
+		  "more of them make it narrower");
 }
 
 static void
@@ -153,7 +172,8 @@ check_tails(void)
 {
 	/* by mpmath */
 	static const double cases[][4] = {
-		{1, 6, 6, 0.5}, {8.466125340850162, 6, 6, 0.01}, {5.0, 14, 6, 0.028773798802060241}, {0.2, 20, 6, 0.99718981632000003},
+		{1, 6, 6, 0.5}, {8.466125340850162, 6, 6, 0.01}, {5.0, 14, 6, 0.028773798802060241},
+			{0.2, 20, 6, 0.99718981632000003},
 		{3.2, 1, 3, 0.1715859283334758},
 	};
 	bool		all = true;
@@ -161,7 +181,8 @@ check_tails(void)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		all &= near(cudal1_score_f_tail(cases[i][0], cases[i][1], cases[i][2]), cases[i][3], 1e-9);
 	check(all, "tails of Fisher's F are exact to 1e-9");
-	check(cudal1_score_f_tail(0, 6, 6) == 1 && cudal1_score_f_tail(INFINITY, 6, 6) == 0 && isnan(cudal1_score_f_tail(1, 0, 6)),
+	check(cudal1_score_f_tail(0, 6, 6) == 1 && cudal1_score_f_tail(INFINITY, 6, 6) == 0
+		  && isnan(cudal1_score_f_tail(1, 0, 6)),
 		  "at their ends, too");
 }
 
@@ -180,7 +201,10 @@ normal(unsigned long *state)
 	return radius * cos(6.283185307179586 * uniform(state));
 }
 
-/* the share of candidates whose pairs spread `wider` times as much as the reference's that are found to, and the mean end above the truth */
+/*
+ * the share of candidates whose pairs spread `wider` times as much as the reference's that are
+ * found to, and the mean end above the truth
+ */
 static double
 found(size_t n, size_t naa, double outliers, double wider, double *gain)
 {
@@ -203,7 +227,8 @@ found(size_t n, size_t naa, double outliers, double wider, double *gain)
 			{
 				double		x = normal(&state);
 
-				v[side][i] = exp(0.02 * (side ? 1 : wider) * (uniform(&state) < outliers ? 5 * x : x));
+				v[side][i] = exp(0.02 * (side ? 1 : wider) * (uniform(&state) < outliers ? 5 * x
+															  : x));
 			}
 		cudal1_score_interval(v[0], n, 0.95, 3, &lower, &upper, &half_width);
 		doubt = cudal1_score_doubt(v[0], n, v[1], naa, 0.95, 3, &own);
@@ -243,23 +268,29 @@ check_doubt(void)
 			{
 				double		share = found(21, 7, 0.1 * outliers, by, &wider);
 
-				printf("# %s: spread x %.1f, own %.1f %%, mean paid %+.2f %%\n", outliers ? "outliers" : "normal", by, 100 * share, 100 * wider);
+				printf("# %s: spread x %.1f, own %.1f %%, mean paid %+.2f %%\n",
+					   outliers ? "outliers" : "normal", by, 100 * share, 100 * wider);
 			}
 		}
-	check(level, "of candidates that spread as the reference less than 2 % are taken to spread more, with outliers, too");
-	check(!pays, "spreading more than it gains less than a tenth of what it spreads, in the mean, at any width");
-	check(found(21, 7, 0, 4, &wider) > 0.4 && wider < 0, "and costs where it is four times as much");
+	check(level, "of candidates that spread as the reference less than 2 % are taken to spread "
+		  "more, with outliers, too");
+	check(!pays, "spreading more than it gains less than a tenth of what it spreads, in the mean, "
+		  "at any width");
+	check(found(21, 7, 0, 4, &wider) > 0.4 && wider < 0,
+		  "and costs where it is four times as much");
 
 	doubt = cudal1_score_doubt(some, 7, some, 7, 0.95, 3, &own);
 	cudal1_score_interval(some, 7, 0.95, 3, &lower, &upper, &half_width);
-	check(!own && doubt > 0.5 * half_width && doubt < 2 * half_width, "a candidate that spreads as the reference is granted an interval like its own");
+	check(!own && doubt > 0.5 * half_width && doubt < 2 * half_width,
+		  "a candidate that spreads as the reference is granted an interval like its own");
 	cudal1_score_doubt(same, 3, some, 7, 0.95, 3, &own);
 	check(!own, "one that does not spread has nothing of its own");
 	doubt = cudal1_score_doubt(some, 7, same, 3, 0.95, 3, &own);
 	check(own && doubt == 0, "where the reference does not spread, all of it is the candidate's");
 	doubt = cudal1_score_doubt(some, 7, same, 1, 0.95, 3, &own);
 	check(own && doubt == 0, "as it is where nothing is known of the reference");
-	check(cudal1_score_nearer_end(1.1, 1.3) == 1.1 && cudal1_score_nearer_end(0.9, 1.3) == 1 && cudal1_score_nearer_end(0.7, 0.9) == 0.9,
+	check(cudal1_score_nearer_end(1.1, 1.3) == 1.1 && cudal1_score_nearer_end(0.9, 1.3) == 1
+		  && cudal1_score_nearer_end(0.7, 0.9) == 0.9,
 		  "the end nearer to 1 is the lower, 1 itself, or the upper");
 }
 

@@ -1,6 +1,7 @@
 /*
  * slowed.c
- *		On a GPU: what halves say of a reference beside a candidate. Luck takes nothing from honest code, slowing gains nothing.
+ *		On a GPU: what halves say of a reference beside a candidate. Luck takes nothing from honest
+ *		code, slowing gains nothing.
  */
 #define _GNU_SOURCE
 #include "../../runner/supervisor/timing/baseline.c"
@@ -14,7 +15,8 @@ static Rounds s;
 
 /* what alone.c does with processes is not tried here */
 bool
-measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena, uint64_t weight_seed)
+measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
+			   uint64_t weight_seed)
 {
 	abort();
 }
@@ -32,7 +34,8 @@ measure_stage(Measure *m, Arena *arena, Side side, const uint32_t *slots, uint32
 }
 
 bool
-measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, const uint64_t *seeds, uint32_t n, double timeout, double *seconds)
+measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots,
+			  const uint64_t *seeds, uint32_t n, double timeout, double *seconds)
 {
 	abort();
 }
@@ -50,7 +53,8 @@ rounds_inputs(Rounds *s, uint32_t n)
 }
 
 bool
-rounds_block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n, uint32_t keep, double *seconds)
+rounds_block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n, uint32_t keep,
+			 double *seconds)
 {
 	abort();
 }
@@ -90,8 +94,9 @@ begin(double neighbour, double doubt)
 }
 
 /*
- * One half: the reference takes 10 us alone and `slower` times that beside the candidate, in the blocks of a round that either starts; both sides
- * are slowed by `host` while they run side by side, and a candidate takes 10 us when nobody slows it.
+ * One half: the reference takes 10 us alone and `slower` times that beside the candidate, in the
+ * blocks of a round that either starts; both sides are slowed by `host` while they run side by
+ * side, and a candidate takes 10 us when nobody slows it.
  */
 static void
 half(double slower, double host, double *plain, double *capped)
@@ -146,9 +151,14 @@ was_slowed(void)
 int
 main(void)
 {
-	/* what a host shared with others did to the same code on both sides: beside / alone of 32 halves */
-	static const double shared[] = {0.9263, 0.9405, 0.9876, 0.9638, 1.0352, 1.0141, 0.9912, 1.006, 1.0543, 0.9936, 0.9923, 1.0115, 0.8802, 0.918,
-		0.9851, 1.0207, 0.9952, 1.0441, 1.0081, 1.0075, 1.0228, 1.2265, 1.073, 1.0041, 1.0573, 1.0088, 0.9246, 0.9831, 0.9763, 0.9624,
+	/*
+	 * what a host shared with others did to the same code on both sides: beside / alone of 32
+	 * halves
+	 */
+	static const double shared[] = {0.9263, 0.9405, 0.9876, 0.9638, 1.0352, 1.0141, 0.9912, 1.006,
+		1.0543, 0.9936, 0.9923, 1.0115, 0.8802, 0.918,
+		0.9851, 1.0207, 0.9952, 1.0441, 1.0081, 1.0075, 1.0228, 1.2265, 1.073, 1.0041, 1.0573,
+			1.0088, 0.9246, 0.9831, 0.9763, 0.9624,
 	0.9712, 1.0009};
 	double		plain;
 	double		capped;
@@ -163,7 +173,8 @@ main(void)
 
 	begin(1, 0);
 	half(1, 1, &plain, &capped);
-	check(near(plain, 1.0002, 1e-10) && near(capped, 1.0002, 1e-10) && s.seen.slowed == 0, "who slows nobody is not capped");
+	check(near(plain, 1.0002, 1e-10) && near(capped, 1.0002, 1e-10) && s.seen.slowed == 0,
+		  "who slows nobody is not capped");
 	half(1.005, 1, &plain, &capped);
 	check(near(capped, plain, 1e-10) && s.seen.slowed == 0, "nor who does within the goal");
 	check(!was_slowed(), "and is not found to");
@@ -173,7 +184,8 @@ main(void)
 	check(!was_slowed(), "one half says nothing");
 	for (int i = 0; i < 5; i++)
 		half(1.05, 1, &plain, &capped);
-	check(baseline_was_slowed(&s, &slower, &error) && near(slower, log(1.05), 1e-10), "who slows the reference by 5 % in every half is found to");
+	check(baseline_was_slowed(&s, &slower, &error) && near(slower, log(1.05), 1e-10),
+		  "who slows the reference by 5 % in every half is found to");
 	check(capped < 1.0103 && plain > 1.05, "and is paid for what any process may do");
 	half(1.5, 1, &plain, &capped);
 	check(near(capped, 1.0002, 1e-10), "in a half that is much slower for nothing");
@@ -181,7 +193,8 @@ main(void)
 
 	begin(1, 0);
 	halves(14, 2, 2);
-	check(was_slowed() && s.seen.slowed == 7, "who doubles the reference's time in every other half is found to");
+	check(was_slowed() && s.seen.slowed == 7,
+		  "who doubles the reference's time in every other half is found to");
 	begin(1, 0);
 	halves(14, 4, 3);
 	check(was_slowed(), "or in every fourth");
@@ -203,7 +216,8 @@ main(void)
 		half(1, shared[i], &plain, &capped);
 		all = all && (near(plain, 1.0002, 1e-10) || shared[i] > 1.1);
 	}
-	check(s.seen.slowed > 6 && !was_slowed(), "a host whose speed changes from half to half is not taken for a candidate's doing");
+	check(s.seen.slowed > 6 && !was_slowed(),
+		  "a host whose speed changes from half to half is not taken for a candidate's doing");
 	check(all, "and no half counts for less for it that is not a tenth slower");
 
 	begin(1, 0.03);
@@ -218,7 +232,8 @@ main(void)
 
 	/* a block's constant cost of 0.32 ms, of which turns of the GPU are 0.28 ms */
 	check(near(counted(1, 1.32e-3, 0.15e-3), 1e-3, 1e-9), "a block's constant cost is taken off");
-	check(near(counted(1, 0.42e-3, 0.01e-3), 0.38e-3, 1e-9), "but no turns of the GPU that it did not have");
+	check(near(counted(1, 0.42e-3, 0.01e-3), 0.38e-3, 1e-9),
+		  "but no turns of the GPU that it did not have");
 	check(counted(9, 0.2e-3, 0.15e-3) > 3e-5, "nor is next to nothing left of several runs");
 	check(counted(1, 0.2e-3, 0.15e-3) > 9e-7, "or of one");
 	return done();

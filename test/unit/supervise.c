@@ -41,7 +41,8 @@ main(void)
 		bytes[n++] = (char) c;
 	bytes[n] = '\0';
 	detail = detail_of(bytes);
-	check(detail && strcmp(detail, bytes) == 0, "every byte of ASCII comes through a string of JSON");
+	check(detail && strcmp(detail, bytes) == 0,
+		  "every byte of ASCII comes through a string of JSON");
 	free(detail);
 
 	/* two bytes a character, from an odd place on */
@@ -51,7 +52,8 @@ main(void)
 	text[n] = '\0';
 	detail = detail_of(text);
 	check(detail != NULL, "a reason that is too long is cut between characters");
-	check(detail && strlen(detail) <= CUDAL1_MAX_DETAIL && strlen(detail) > CUDAL1_MAX_DETAIL - 4, "and to its limit");
+	check(detail && strlen(detail) <= CUDAL1_MAX_DETAIL && strlen(detail) > CUDAL1_MAX_DETAIL - 4,
+		  "and to its limit");
 	free(detail);
 	return done();
 }

@@ -21,7 +21,8 @@ span(int64_t a, int64_t b, int64_t stride_a, int64_t stride_b)
 	Tensor		t = {.dtype = WIRE_UINT8,.ndim = 2,.shape = {a, b}};
 	uint64_t	elements;
 
-	return tensor_finish(&t) && tensor_span(&t, (int64_t[]) {stride_a, stride_b}, &elements) ? elements : 0;
+	return tensor_finish(&t) && tensor_span(&t, (int64_t[]) {stride_a, stride_b}, &elements)
+		? elements : 0;
 }
 
 int
@@ -29,17 +30,24 @@ main(void)
 {
 	check(finishes(WIRE_FLOAT32, 2, 16, 1024, 0, 65536), "elements times their size");
 	check(finishes(WIRE_FLOAT64, 0, 0, 0, 0, 8), "no dimension is one element");
-	check(finishes(WIRE_FLOAT64, 3, 0, (int64_t) 1 << 62, (int64_t) 1 << 62, 0), "none of however many are none");
+	check(finishes(WIRE_FLOAT64, 3, 0, (int64_t) 1 << 62, (int64_t) 1 << 62, 0),
+		  "none of however many are none");
 	check(finishes(WIRE_UINT8, 1, (int64_t) 1 << 40, 0, 0, TENSOR_MAX_BYTES), "the largest");
-	check(!finishes(WIRE_UINT8, 1, ((int64_t) 1 << 40) + 1, 0, 0, ((size_t) 1 << 40) + 1), "one element more is too large");
-	check(!finishes(WIRE_FLOAT64, 1, ((int64_t) 1 << 61) - (1 << 17), 0, 0, (size_t) 0 - (1 << 20)), "so is what fits a size and overflows a sum");
-	check(!finishes(WIRE_FLOAT64, 2, (int64_t) 1 << 31, (int64_t) 1 << 31, 0, 0), "a product that overflows");
-	check(!finishes(WIRE_FLOAT64, 2, (int64_t) 1 << 62, (int64_t) 1 << 62, 0, 0), "one that overflows before the size");
+	check(!finishes(WIRE_UINT8, 1, ((int64_t) 1 << 40) + 1, 0, 0, ((size_t) 1 << 40) + 1),
+		  "one element more is too large");
+	check(!finishes(WIRE_FLOAT64, 1, ((int64_t) 1 << 61) - (1 << 17), 0, 0, (size_t) 0 - (1 << 20)),
+		  "so is what fits a size and overflows a sum");
+	check(!finishes(WIRE_FLOAT64, 2, (int64_t) 1 << 31, (int64_t) 1 << 31, 0, 0),
+		  "a product that overflows");
+	check(!finishes(WIRE_FLOAT64, 2, (int64_t) 1 << 62, (int64_t) 1 << 62, 0, 0),
+		  "one that overflows before the size");
 	check(!finishes(WIRE_FLOAT64, 1, -1, 0, 0, 0), "a negative size");
 	check(!finishes(0, 1, 1, 0, 0, 0) && !finishes(WIRE_PY_INT, 1, 1, 0, 0, 0), "no element type");
 	check(!finishes(WIRE_UINT8, WIRE_MAX_DIMS + 1, 1, 1, 1, 1), "too many dimensions");
-	check(span(3, 5, 5, 1) == 15 && span(3, 5, 1, 3) == 15, "a view without gaps reaches as far as it has elements, whichever way it is turned");
-	check(span(3, 5, 100, 1) == 205 && span(3, 5, 0, 0) == 1, "farther with gaps, and not at all if all lie in one place");
+	check(span(3, 5, 5, 1) == 15 && span(3, 5, 1, 3) == 15,
+		  "a view without gaps reaches as far as it has elements, whichever way it is turned");
+	check(span(3, 5, 100, 1) == 205 && span(3, 5, 0, 0) == 1,
+		  "farther with gaps, and not at all if all lie in one place");
 	check(span(1, 1, INT64_MAX, INT64_MAX) == 1, "a stride that is never taken may be any");
 	check(span(3, 5, -1, 1) == 0, "backwards is no view");
 	check(span(2, 2, (int64_t) 1 << 41, 1) == 0, "nor is what reaches farther than memory");

@@ -1,6 +1,7 @@
 /*
  * trap.c
- *		What follows from outputs that come late: once nothing, twice an accusation, unless the reference's do so, too.
+ *		What follows from outputs that come late: once nothing, twice an accusation, unless the
+ *		reference's do so, too.
  */
 #define _GNU_SOURCE
 #include "../../runner/supervisor/timing/trap.c"
@@ -30,7 +31,8 @@ measure_stage(Measure *m, Arena *arena, Side side, const uint32_t *slots, uint32
 }
 
 bool
-measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, const uint64_t *seeds, uint32_t n, double timeout, double *seconds)
+measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots,
+			  const uint64_t *seeds, uint32_t n, double timeout, double *seconds)
 {
 	GpuTrap    *t = &m->gpu->trap;
 
@@ -51,7 +53,8 @@ measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, 
 }
 
 bool
-measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out)
+measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run,
+			 uint32_t slot, void *out)
 {
 	return true;
 }
@@ -112,7 +115,8 @@ traps(int n, const char *looked, bool reference, Rounds *s)
 	static char kept[2][64];
 	Half		half = {0};
 
-	*s = (Rounds) {.m = &measure,.runs = {8, 8},.order = order,.seeds = seeds,.kept = {kept[0], kept[1]},.kept_max = 1};
+	*s = (Rounds) {.m = &measure, .runs = {8, 8}, .order = order, .seeds = seeds,
+		.kept = {kept[0], kept[1]}, .kept_max = 1};
 	plan = looked;
 	late_reference = reference;
 	looks = ended = 0;
@@ -128,14 +132,20 @@ main(void)
 {
 	Rounds		s;
 
-	check(traps(3, "", false, &s) == OUTCOME_NONE && s.traps == 3, "nothing follows from outputs that are there");
+	check(traps(3, "", false, &s) == OUTCOME_NONE && s.traps == 3,
+		  "nothing follows from outputs that are there");
 	check(s.steps[SIDE_CANDIDATE][STEP_LATE].n == 3, "and their steps count");
-	check(traps(2, "l", false, &s) == OUTCOME_NONE && s.traps == 3, "after a late output another trap follows at once");
-	check(s.steps[SIDE_CANDIDATE][STEP_LATE].n == 2 && s.steps[SIDE_CANDIDATE][STEP_LATE].v[0] < 2e-6, "its steps say nothing");
+	check(traps(2, "l", false, &s) == OUTCOME_NONE && s.traps == 3,
+		  "after a late output another trap follows at once");
+	check(s.steps[SIDE_CANDIDATE][STEP_LATE].n == 2
+		  && s.steps[SIDE_CANDIDATE][STEP_LATE].v[0] < 2e-6, "its steps say nothing");
 	check(looks == 0 && ended == 0, "and nobody is accused of what happened once");
-	check(traps(9, "l....l", false, &s) == OUTCOME_CHEAT, "late again, however much later, is a cheat");
-	check(ended == 1 && looks == REFERENCE_TRIES, "the reference is looked at first, without the candidate's process");
-	check(traps(9, "ll", true, &s) == OUTCOME_UNVERIFIED, "where the reference's outputs come late, too, nothing is known");
+	check(traps(9, "l....l", false, &s) == OUTCOME_CHEAT,
+		  "late again, however much later, is a cheat");
+	check(ended == 1 && looks == REFERENCE_TRIES,
+		  "the reference is looked at first, without the candidate's process");
+	check(traps(9, "ll", true, &s) == OUTCOME_UNVERIFIED,
+		  "where the reference's outputs come late, too, nothing is known");
 	check(ended == 1 && looks == 1, "which is asked of it when the candidate has ended");
 	return done();
 }

@@ -119,7 +119,8 @@ main(void)
 	inner = make(AT_FDCWD, kept);
 	write_file(inner, "file");
 	fchmod(inner, 0500);
-	check(symlinkat("../kept", fd, "link") == 0 && symlinkat("nowhere", fd, "dangling") == 0, "links are made");
+	check(symlinkat("../kept", fd, "link") == 0 && symlinkat("nowhere", fd, "dangling") == 0,
+		  "links are made");
 	remove_tree(path);
 	snprintf(name, sizeof(name), "%s/file", kept);
 	check(!exists(path) && exists(name), "a link goes, and not what it leads to");

@@ -1,6 +1,7 @@
 /*
  * verdict.c
- *		Which scores get more audits, and how many at least; and what a score is worth whose interval is wide.
+ *		Which scores get more audits, and how many at least; and what a score is worth whose
+ *		interval is wide.
  */
 #define _GNU_SOURCE
 #include "../../runner/supervisor/timing/audit.c"
@@ -12,7 +13,8 @@
 
 static Job	job = {.profile = {
 	.audit_sigma = 3,.audit_margin = 0.25,
-	.confidence = 0.95,.nlooks = 3,.precision_goal = 0.005,.precision_slope = 0.05,.half_width_limit = 0.01
+	.confidence = 0.95, .nlooks = 3, .precision_goal = 0.005, .precision_slope = 0.05,
+		.half_width_limit = 0.01
 }};
 static Measure measure = {.job = &job};
 static int	made;
@@ -28,7 +30,8 @@ rounds_audit(Rounds *s, Half *half, bool reference_first)
 }
 
 bool
-measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena, uint64_t weight_seed)
+measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
+			   uint64_t weight_seed)
 {
 	return true;
 }
@@ -52,7 +55,8 @@ measure_end(Measure *m, Executor *executor)
 }
 
 void
-measure_progress(Measure *m, const char *phase, int pairs, int rounds, double estimate, double lower, double upper, double left, bool force)
+measure_progress(Measure *m, const char *phase, int pairs, int rounds, double estimate,
+				 double lower, double upper, double left, bool force)
 {
 }
 
@@ -120,7 +124,8 @@ rounds_timeout(const Rounds *s, Side side, uint32_t n)
 }
 
 bool
-rounds_block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n, uint32_t keep, double *seconds)
+rounds_block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n, uint32_t keep,
+			 double *seconds)
 {
 	abort();
 }
@@ -203,7 +208,10 @@ bound(double block, double candidate)
 	return bound_of(block, candidate, candidate, 1);
 }
 
-/* n buckets about a speed, whose logarithms are those quantiles of a normal distribution that have an nth of it between them, mixed */
+/*
+ * n buckets about a speed, whose logarithms are those quantiles of a normal distribution that have
+ * an nth of it between them, mixed
+ */
 static void
 spread(Values *buckets, size_t n, double speed, double deviation)
 {
@@ -215,7 +223,10 @@ spread(Values *buckets, size_t n, double speed, double deviation)
 	}
 }
 
-/* the score of a speed that n pairs found, their logarithms having a deviation, beside so many A/A pairs with one of theirs */
+/*
+ * the score of a speed that n pairs found, their logarithms having a deviation, beside so many A/A
+ * pairs with one of theirs
+ */
 static double
 paid(size_t n, double speed, double deviation, size_t aa, double aa_deviation)
 {
@@ -225,7 +236,8 @@ paid(size_t n, double speed, double deviation, size_t aa, double aa_deviation)
 	measure.result = (Result) {.evidence = json_object()};
 	spread(&s.buckets, n, speed, deviation);
 	spread(&of_reference.buckets, aa, 1, aa_deviation);
-	cudal1_score_interval(s.buckets.v, n, job.profile.confidence, job.profile.nlooks, &s.lower, &s.upper, &s.half_width);
+	cudal1_score_interval(s.buckets.v, n, job.profile.confidence, job.profile.nlooks, &s.lower,
+						  &s.upper, &s.half_width);
 	verdict_conclude(&s, false);
 	json_decref(measure.result.evidence);
 	free(s.buckets.v);
@@ -242,35 +254,43 @@ check_wide(void)
 	double		most = 0;
 
 	score = paid(21, 0.995, 0.004, 0, 0);
-	check(near(score, 0.995, 1e-12) && !r->wide && r->half_width < 0.01 && r->outcome == OUTCOME_SUCCESSFUL, "a narrow interval is paid at its middle");
+	check(near(score, 0.995, 1e-12) && !r->wide && r->half_width < 0.01
+		  && r->outcome == OUTCOME_SUCCESSFUL, "a narrow interval is paid at its middle");
 	score = paid(21, 1.5, 0.1, 0, 0);
-	check(score == r->lower && score > 1.3 && r->wide && r->half_width > 0.05, "a wide one above 1 at its lower end, and marked");
+	check(score == r->lower && score > 1.3 && r->wide && r->half_width > 0.05,
+		  "a wide one above 1 at its lower end, and marked");
 	check(r->outcome == OUTCOME_SUCCESSFUL, "it is no failure");
 	score = paid(21, 1.02, 0.06, 7, 0.06);
-	check(score == 1 && r->lower < 1 && r->wide, "one that holds 1, where the reference's own are as wide, at 1.00");
+	check(score == 1 && r->lower < 1 && r->wide,
+		  "one that holds 1, where the reference's own are as wide, at 1.00");
 	score = paid(21, 0.99, 0.06, 7, 0.06);
 	check(score == 1, "from below as well");
 	honest = paid(21, 0.8, 0.06, 7, 0.06);
-	check(honest > 0.82 && honest <= r->upper && r->wide, "one below 1 near its upper end, as far as an interval of the reference's spread reaches");
+	check(honest > 0.82 && honest <= r->upper && r->wide, "one below 1 near its upper end, as far "
+		  "as an interval of the reference's spread reaches");
 	score = paid(21, 0.99, 0.06, 7, 0.01);
-	check(score == r->lower && r->wide, "but at its lower end where the reference's pairs spread less");
+	check(score == r->lower && r->wide,
+		  "but at its lower end where the reference's pairs spread less");
 	score = paid(21, 1.02, 0.06, 7, 0.01);
 	check(score == r->lower && score < 1, "even if it holds 1");
 	score = paid(21, 0.99, 0.02, 7, 0.012);
-	check(near(score, 0.99, 1e-12) && r->wide, "at its middle where they spread hardly less, and theirs would be narrow");
+	check(near(score, 0.99, 1e-12) && r->wide,
+		  "at its middle where they spread hardly less, and theirs would be narrow");
 	score = paid(14, 0.97, 0.06, 6, 0.06);
 	check(score == r->lower, "at its lower end where too few of them could be made");
 	score = paid(14, 0.97, 0.06, 0, 0);
 	check(score == r->lower && r->outcome == OUTCOME_SUCCESSFUL, "or none");
 	for (double wider = 1; wider < 50; wider *= 1.1)
 		most = fmax(most, paid(21, 0.8, 0.06 * wider, 7, 0.06));
-	check(near(most, honest, 1e-12), "no candidate below 1 gains by spreading more than the reference does");
+	check(near(most, honest, 1e-12),
+		  "no candidate below 1 gains by spreading more than the reference does");
 	most = 0;
 	for (double wider = 1; wider < 50; wider *= 1.1)
 		most = fmax(most, paid(21, 0.8, 0.005 * wider, 7, 0.005));
 	check(near(most, 0.8, 1e-12), "nor does it where the reference's pairs are steady");
 	score = paid(3, 0.02, 20, 0, 0);
-	check(score >= 1e-6 && r->lower >= 0 && r->upper <= 1e9 && r->half_width <= 1e9 && r->outcome == OUTCOME_SUCCESSFUL,
+	check(score >= 1e-6 && r->lower >= 0 && r->upper <= 1e9 && r->half_width <= 1e9
+		  && r->outcome == OUTCOME_SUCCESSFUL,
 		  "whatever the spread, the numbers are those that a result can have");
 
 	job.profile.half_width_limit = 0;
@@ -283,7 +303,10 @@ check_wide(void)
 	job.profile.half_width_limit = 0.01;
 }
 
-/* audits that say nothing clear: a score of 2, where the candidate's audits take as long as the reference's, and both spread */
+/*
+ * audits that say nothing clear: a score of 2, where the candidate's audits take as long as the
+ * reference's, and both spread
+ */
 static void
 check_unclear(void)
 {
@@ -301,8 +324,10 @@ check_unclear(void)
 	}
 	cudal1_score_interval(s.buckets.v, s.buckets.n, 0.95, 3, &s.lower, &s.upper, &s.half_width);
 	verdict_conclude(&s, false);
-	check(measure.result.outcome == OUTCOME_SUCCESSFUL && measure.result.wide, "audits too unsteady to confirm a score don't take it away");
-	check(measure.result.score < 1.2 && measure.result.score == measure.result.lower, "it is what they show without a doubt granted");
+	check(measure.result.outcome == OUTCOME_SUCCESSFUL && measure.result.wide,
+		  "audits too unsteady to confirm a score don't take it away");
+	check(measure.result.score < 1.2 && measure.result.score == measure.result.lower,
+		  "it is what they show without a doubt granted");
 	json_decref(measure.result.evidence);
 	free(s.buckets.v);
 	free(s.seen.times[SIDE_REFERENCE].v);
@@ -329,7 +354,10 @@ traps_made(double score, int known, uint32_t runs)
 	return made;
 }
 
-/* what a run's steps of 5 us, and an executor's loop of so many, leave of a score where the reference takes 40 us */
+/*
+ * what a run's steps of 5 us, and an executor's loop of so many, leave of a score where the
+ * reference takes 40 us
+ */
 static double
 step_or_loop(double loop)
 {
@@ -354,7 +382,10 @@ step_or_loop(double loop)
 	return found;
 }
 
-/* what audits leave of a score on a GPU where the reference takes 100 us; `single`, `late`: what the candidate takes in audits of either kind */
+/*
+ * what audits leave of a score on a GPU where the reference takes 100 us; `single`, `late`: what
+ * the candidate takes in audits of either kind
+ */
 static double
 gpu_bound(double single, double late, uint32_t runs)
 {
@@ -397,32 +428,42 @@ main(void)
 {
 	check_wide();
 	check_unclear();
-	check(gpu_bound(40e-6, 36e-6, 90) > 2.5, "code that takes 40 us of 100 in audits of single runs may be so fast");
+	check(gpu_bound(40e-6, 36e-6, 90) > 2.5,
+		  "code that takes 40 us of 100 in audits of single runs may be so fast");
 	check(gpu_bound(40e-6, 36e-6, 1) > 2.3, "nearly so where blocks are such runs");
 	check(gpu_bound(-100e-6, 68e-6, 1) < 1.12, "and code that works in audits alone is no faster");
-	check(gpu_bound(-100e-6, 115e-6, 90) < 1.2, "but not code whose work hides in the turns that are taken off, and takes 115 us with late inputs");
+	check(gpu_bound(-100e-6, 115e-6, 90) < 1.2, "but not code whose work hides in the turns that "
+		  "are taken off, and takes 115 us with late inputs");
 	check(gpu_bound(-100e-6, 115e-6, 1) < 1.2, "nor where blocks are such runs");
-	check(traps_made(1.2, 0, 100) == MIN_STEPS_SEEN, "a score above 1 whose steps no trap has told gets traps");
+	check(traps_made(1.2, 0, 100) == MIN_STEPS_SEEN,
+		  "a score above 1 whose steps no trap has told gets traps");
 	check(traps_made(1.2, 5, 100) == MIN_STEPS_SEEN - 5, "as many as that takes");
 	check(traps_made(0.9, 0, 100) == 0, "one that is no reward gets none");
 	check(traps_made(1.2, 0, 2) == 0, "nor does one of runs that are few and long");
-	check(fabs(step_or_loop(0) - 40 / 4.5) < 1e-6, "a score is no more than runs cost the code that launches them");
+	check(fabs(step_or_loop(0) - 40 / 4.5) < 1e-6,
+		  "a score is no more than runs cost the code that launches them");
 	check(fabs(step_or_loop(8e-6) - 40 / 7.2) < 1e-6, "nor than they cost the executor's own loop");
 	steps[STEP_LATE] = steps[STEP_NEXT] = 0.1e-6;
-	check(fabs(step_or_loop(0) - 40 / 4.5) < 1e-6, "also where a kernel that stays does it, which has to be launched anew after a rest");
+	check(fabs(step_or_loop(0) - 40 / 4.5) < 1e-6,
+		  "also where a kernel that stays does it, which has to be launched anew after a rest");
 	steps[STEP_LATE] = steps[STEP_NEXT] = 40e-6;
 	steps[STEP_RESTED] = 175e-6;
-	check(fabs(step_or_loop(0) - 40 / 36.) < 1e-6, "but code that waits for its kernels is not blamed for the GPU's turns");
+	check(fabs(step_or_loop(0) - 40 / 36.) < 1e-6,
+		  "but code that waits for its kernels is not blamed for the GPU's turns");
 	check(bound(1e-3, 0.25e-3) > 4, "code that audits find four times as fast may be so");
-	check(bound(2e-3, 0.25e-3) > 4, "nor does it pay for a host that slows blocks more than audits");
+	check(bound(2e-3, 0.25e-3) > 4,
+		  "nor does it pay for a host that slows blocks more than audits");
 	check(bound(30e-3, 0.25e-3) > 4, "nor if that is thirty times as slow");
-	check(bound(2e-3, 1e-3) < 1.03 && bound(0.5e-3, 1e-3) < 1.03, "code that audits find no faster is not, on whatever host");
-	check(bound(1e-3, 0.5e-3) < 2.4 && bound(2e-3, 0.5e-3) < 2.4, "code that audits find twice as fast is hardly faster");
+	check(bound(2e-3, 1e-3) < 1.03 && bound(0.5e-3, 1e-3) < 1.03,
+		  "code that audits find no faster is not, on whatever host");
+	check(bound(1e-3, 0.5e-3) < 2.4 && bound(2e-3, 0.5e-3) < 2.4,
+		  "code that audits find twice as fast is hardly faster");
 	check(bound_of(1e-3, 1e-3, 0.05e-3, 3) < 1.6,
 		  "code that is fast for a third of the inputs is not judged by those");
 	check(bound_of(1e-3, 0.05e-3, 1e-3, 3) < 3.2,
 		  "nor is code that is fast for two thirds of them");
-	check(more(1.2, 3, true) == 5, "a score above 1 that few audits confirm gets those that a bound needs");
+	check(more(1.2, 3, true) == 5,
+		  "a score above 1 that few audits confirm gets those that a bound needs");
 	check(more(2.0, 0, true) == 8, "a high score that no audit confirms gets them, too");
 	check(more(1.2, 8, true) == 0, "a score that enough audits confirm gets no more");
 	check(more(0.9, 3, true) == 0, "a score that no bound can lower gets none");
