@@ -122,7 +122,8 @@ typedef struct CuCopy
 	X(ModuleGetFunction, "", (CuFunctionRef *function, CuModuleRef module, const char *name)) \
 	X(LaunchKernel, "", (CuFunctionRef function, unsigned int gx, unsigned int gy, \
 						 unsigned int gz, unsigned int bx, unsigned int by, unsigned int bz, \
-						 unsigned int shared, CuStreamRef stream, void **parameters, void **extra)) \
+						 unsigned int shared, CuStreamRef stream, void **parameters, \
+						 void **extra)) \
 	X(GetErrorString, "", (CuResult error, const char **text)) \
 	X(GetErrorName, "", (CuResult error, const char **text))
 
