@@ -1,9 +1,11 @@
 /*
- * Names in this script resolve in pg_catalog alone. CREATE EXTENSION would search the target schema, too, whose owner could
- * have made operators and functions there that fit better than those of pg_catalog, and a superuser would call them.
+ * Names in this script resolve in pg_catalog alone. CREATE EXTENSION would search the target
+ * schema, too, whose owner could have made operators and functions there that fit better than those
+ * of pg_catalog, and a superuser would call them.
  *
- * No body calls a function of the extension's schema either: roles that may create there could add an overload that makes the
- * call ambiguous or fits it better. What other functions call is in cudal1, where only the extension's owner creates.
+ * No body calls a function of the extension's schema either: roles that may create there could add
+ * an overload that makes the call ambiguous or fits it better. What other functions call is in
+ * cudal1, where only the extension's owner creates.
  */
 
 SET LOCAL search_path = pg_catalog, pg_temp;
@@ -11,8 +13,10 @@ SET LOCAL search_path = pg_catalog, pg_temp;
 DO $$
 BEGIN
 	IF pg_catalog.current_setting('standard_conforming_strings') <> 'on' THEN
-		RAISE EXCEPTION USING ERRCODE = '55000', MESSAGE = 'standard_conforming_strings must be on while cudal1 is installed',
-			HINT = 'SET standard_conforming_strings = on, since the script''s texts hold backslashes.';
+		RAISE EXCEPTION USING ERRCODE = '55000',
+			MESSAGE = 'standard_conforming_strings must be on while cudal1 is installed',
+			HINT =
+				'SET standard_conforming_strings = on, since the script''s texts hold backslashes.';
 	END IF;
 END
 $$;
@@ -20,10 +24,11 @@ $$;
 /*
  * Tables of schema cudal1.
  *
- * History is append-only: candidate, proposal, prompt and measurement rows are never deleted. What is hot is kept
- * narrow and apart: a job row lives from its enqueueing to its verdict, bucket and slot rows hold integers only.
- * Derived rows (bucket, bucket_slot, island_cell, island_slot) are written in the transaction that accepts a score,
- * by cudal1.place_candidate() alone, and can be recounted exactly from candidate (cudal1.recount).
+ * History is append-only: candidate, proposal, prompt and measurement rows are never deleted. What
+ * is hot is kept narrow and apart: a job row lives from its enqueueing to its verdict, bucket and
+ * slot rows hold integers only. Derived rows (bucket, bucket_slot, island_cell, island_slot) are
+ * written in the transaction that accepts a score, by cudal1.place_candidate() alone, and can be
+ * recounted exactly from candidate (cudal1.recount).
  */
 
 CREATE SCHEMA cudal1;
@@ -33,10 +38,12 @@ CREATE FUNCTION cudal1.caller()
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
-	SELECT CASE WHEN pg_catalog.current_setting('role') = 'none' THEN SESSION_USER::text ELSE pg_catalog.current_setting('role') END;
+	SELECT CASE WHEN pg_catalog.current_setting('role') = 'none' THEN SESSION_USER::text
+		ELSE pg_catalog.current_setting('role') END;
 END;
 COMMENT ON FUNCTION cudal1.caller() IS
-'the role that calls, to which belongs what it makes: that of SET ROLE, else of the session. A function that runs as its owner does not change it';
+'the role that calls, to which belongs what it makes: that of SET ROLE, else of the session. A
+function that runs as its owner does not change it';
 
 /*
  * Whose is what. A prompt, a proposal with its keys, a request, a campaign with its groups and the
@@ -95,13 +102,18 @@ CREATE FUNCTION cudal1.is_exempt(owner text)
 RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
-	SELECT COALESCE(pg_catalog.has_function_privilege(pg_catalog.to_regrole(pg_catalog.quote_ident(owner))::oid, 'cudal1.is_operator()', 'EXECUTE'), false);
+	SELECT COALESCE(pg_catalog.has_function_privilege(
+		pg_catalog.to_regrole(pg_catalog.quote_ident(owner))::oid, 'cudal1.is_operator()',
+		'EXECUTE'), false);
 END;
-COMMENT ON FUNCTION cudal1.is_exempt(text) IS 'whether a role is an operator, for which no quota holds';
+COMMENT ON FUNCTION cudal1.is_exempt(text) IS
+'whether a role is an operator, for which no quota holds';
 
--- every number of the measurement protocol is a column here; the runner's built-in defaults equal the row 'default'
+-- every number of the measurement protocol is a column here; the runner's built-in defaults equal
+-- the row 'default'
 CREATE TABLE cudal1.profile (
-	name				text PRIMARY KEY CHECK (name OPERATOR(pg_catalog.~) '^[a-z][a-z0-9_]{0,62}$'),
+	name				text PRIMARY KEY CHECK
+		(name OPERATOR(pg_catalog.~) '^[a-z][a-z0-9_]{0,62}$'),
 	shipped				boolean NOT NULL DEFAULT false,
 	purpose				text NOT NULL,
 	-- buckets and their windows
@@ -113,7 +125,8 @@ CREATE TABLE cudal1.profile (
 	window_seconds		float8 NOT NULL CHECK (window_seconds > 0),
 	-- estimators and what is accepted
 	bucket_estimator	text NOT NULL CHECK (bucket_estimator IN ('median', 'mean')),
-	score_estimator		text NOT NULL CHECK (score_estimator IN ('median_of_buckets', 'mean_of_ratios')),
+	score_estimator		text NOT NULL CHECK (score_estimator
+		IN ('median_of_buckets', 'mean_of_ratios')),
 	precision_goal		float8 NOT NULL CHECK (precision_goal >= 0),
 	precision_slope		float8 NOT NULL CHECK (precision_slope >= 0),
 	confidence			float8 NOT NULL CHECK (confidence > 0 AND confidence < 1),
@@ -152,35 +165,65 @@ CREATE TABLE cudal1.profile (
 	agents_may_verify	boolean NOT NULL DEFAULT true,
 	CHECK (precision_goal = 0 OR futility_pairs IS NULL OR futility_pairs <= pairs)
 );
-COMMENT ON TABLE cudal1.profile IS 'measurement profiles; shipped rows are immutable, copy one under a new name to change it';
-COMMENT ON COLUMN cudal1.profile.pairs IS 'buckets; each is a fresh pair of executor processes in two halves with the order of start swapped';
-COMMENT ON COLUMN cudal1.profile.looks IS 'numbers of pairs after which the interval is looked at; the error is divided over the looks';
-COMMENT ON COLUMN cudal1.profile.futility_pairs IS 'after this many pairs a candidate whose interval lies below 1 is left; NULL: never';
-COMMENT ON COLUMN cudal1.profile.bucket_seconds IS 'seconds of clock time a bucket takes, both sides together';
-COMMENT ON COLUMN cudal1.profile.block_seconds IS 'seconds of runs between two readings of the clock';
-COMMENT ON COLUMN cudal1.profile.window_seconds IS 'upper bound of a measurement in seconds; the fixed window where precision_goal is 0';
-COMMENT ON COLUMN cudal1.profile.precision_goal IS 'relative half-width of the interval to reach; 0: the fixed window of the paper';
-COMMENT ON COLUMN cudal1.profile.precision_slope IS 'the goal is max(precision_goal, precision_slope * |ln score|)';
-COMMENT ON COLUMN cudal1.profile.half_width_limit IS 'a wider interval after the last look is paid at its end nearer to 1 (candidate.wide); NULL: none is wide';
-COMMENT ON COLUMN cudal1.profile.variance_limit IS 'variance across the buckets above which a measurement is discarded (0.005 in CUDA-L1, 2.4.4); NULL: not judged';
+COMMENT ON TABLE cudal1.profile IS
+'measurement profiles; shipped rows are immutable, copy one under a new name to change it';
+COMMENT ON COLUMN cudal1.profile.pairs IS
+'buckets; each is a fresh pair of executor processes in two halves with the order of start swapped';
+COMMENT ON COLUMN cudal1.profile.looks IS
+'numbers of pairs after which the interval is looked at; the error is divided over the looks';
+COMMENT ON COLUMN cudal1.profile.futility_pairs IS
+'after this many pairs a candidate whose interval lies below 1 is left; NULL: never';
+COMMENT ON COLUMN cudal1.profile.bucket_seconds IS
+'seconds of clock time a bucket takes, both sides together';
+COMMENT ON COLUMN cudal1.profile.block_seconds IS
+'seconds of runs between two readings of the clock';
+COMMENT ON COLUMN cudal1.profile.window_seconds IS
+'upper bound of a measurement in seconds; the fixed window where precision_goal is 0';
+COMMENT ON COLUMN cudal1.profile.precision_goal IS
+'relative half-width of the interval to reach; 0: the fixed window of the paper';
+COMMENT ON COLUMN cudal1.profile.precision_slope IS
+'the goal is max(precision_goal, precision_slope * |ln score|)';
+COMMENT ON COLUMN cudal1.profile.half_width_limit IS
+'a wider interval after the last look is paid at its end nearer to 1 (candidate.wide); NULL: none is
+wide';
+COMMENT ON COLUMN cudal1.profile.variance_limit IS
+'variance across the buckets above which a measurement is discarded (0.005 in CUDA-L1, 2.4.4); NULL:
+not judged';
 COMMENT ON COLUMN cudal1.profile.first_checks IS 'inputs that must agree before anything is timed';
-COMMENT ON COLUMN cudal1.profile.check_seconds IS 'seconds for comparing outputs of timed runs; between min_checks and max_checks are compared';
+COMMENT ON COLUMN cudal1.profile.check_seconds IS
+'seconds for comparing outputs of timed runs; between min_checks and max_checks are compared';
 COMMENT ON COLUMN cudal1.profile.audits IS 'unannounced blocks of a single run, for each side';
-COMMENT ON COLUMN cudal1.profile.audit_margin IS 'share of the reference''s audit time by which honest candidates may differ between audit and block';
-COMMENT ON COLUMN cudal1.profile.run_limit_factor IS 'a steady run may take this many times the reference''s time, at least run_limit_min, at most run_limit_max seconds';
-COMMENT ON COLUMN cudal1.profile.build_seconds IS 'limit for compiling, and for the first call of code that compiles itself';
-COMMENT ON COLUMN cudal1.profile.arena_mb IS 'memory for the inputs and outputs of one block, in MiB';
-COMMENT ON COLUMN cudal1.profile.disturbed_factor IS 'a reference slower beside the candidate than alone by more than this multiple of precision_goal is disturbed';
-COMMENT ON COLUMN cudal1.profile.budget_factor IS 'a measurement may take this many times the median device time of its task''s first 15, or, before there are as many, of what the first look takes at the reference''s speed; NULL: any';
-COMMENT ON COLUMN cudal1.profile.budget_min IS 'least budget, in seconds from the first check on; after it three pairs are completed, and a wide interval is paid at its lower end';
-COMMENT ON COLUMN cudal1.profile.verify_above IS 'scores above this are measured again; NULL: never';
-COMMENT ON COLUMN cudal1.profile.verify_best_factor IS 'scores above this multiple of the best of the task in any of their pools are measured again';
-COMMENT ON COLUMN cudal1.profile.verify_agreement IS 'the second score must lie within this share of the first, unless either interval is wide';
+COMMENT ON COLUMN cudal1.profile.audit_margin IS
+'share of the reference''s audit time by which honest candidates may differ between audit and
+block';
+COMMENT ON COLUMN cudal1.profile.run_limit_factor IS
+'a steady run may take this many times the reference''s time, at least run_limit_min, at most
+run_limit_max seconds';
+COMMENT ON COLUMN cudal1.profile.build_seconds IS
+'limit for compiling, and for the first call of code that compiles itself';
+COMMENT ON COLUMN cudal1.profile.arena_mb IS
+'memory for the inputs and outputs of one block, in MiB';
+COMMENT ON COLUMN cudal1.profile.disturbed_factor IS
+'a reference slower beside the candidate than alone by more than this multiple of precision_goal is
+disturbed';
+COMMENT ON COLUMN cudal1.profile.budget_factor IS
+'a measurement may take this many times the median device time of its task''s first 15, or, before
+there are as many, of what the first look takes at the reference''s speed; NULL: any';
+COMMENT ON COLUMN cudal1.profile.budget_min IS
+'least budget, in seconds from the first check on; after it three pairs are completed, and a wide
+interval is paid at its lower end';
+COMMENT ON COLUMN cudal1.profile.verify_above IS
+'scores above this are measured again; NULL: never';
+COMMENT ON COLUMN cudal1.profile.verify_best_factor IS
+'scores above this multiple of the best of the task in any of their pools are measured again';
+COMMENT ON COLUMN cudal1.profile.verify_agreement IS
+'the second score must lie within this share of the first, unless either interval is wide';
 COMMENT ON COLUMN cudal1.profile.agents_may_verify IS
 'false: a reward that an agent measured is no exemplar until a host of another login has confirmed
 it, or one of the operators''. True as shipped, since an operator grants agents one by one, and a
 pool without a second login would otherwise have no exemplars';
-COMMENT ON COLUMN cudal1.profile.verify_wait IS 'how long to wait for another device of the model before the same one may verify; NULL: for ever';
+COMMENT ON COLUMN cudal1.profile.verify_wait IS
+'how long to wait for another device of the model before the same one may verify; NULL: for ever';
 
 CREATE TABLE cudal1.device (
 	device_id			bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
@@ -201,23 +244,37 @@ CREATE TABLE cudal1.device (
 	lost_candidate		bigint,
 	rests_until			timestamptz,
 	hardware			text NOT NULL GENERATED ALWAYS AS (
-		CASE WHEN class = 'cuda' AND pg_catalog.starts_with(pg_catalog.substr(device_key, pg_catalog.length(host) + 2), 'GPU-')
-			 THEN pg_catalog.substr(device_key, pg_catalog.length(host) + 2) ELSE device_key END) STORED
+		CASE WHEN class = 'cuda'
+			AND pg_catalog.starts_with(pg_catalog.substr(device_key, pg_catalog.length(host) + 2),
+			'GPU-')
+			 THEN pg_catalog.substr(device_key, pg_catalog.length(host) + 2)
+				ELSE device_key END) STORED
 );
-COMMENT ON TABLE cudal1.device IS 'devices that ever measured here; a row is registered by the worker or agent that supervises it';
-COMMENT ON COLUMN cudal1.device.device_key IS 'host and device, for instance ''node7 cpu:1'' or ''node7 GPU-5f…''';
+COMMENT ON TABLE cudal1.device IS
+'devices that ever measured here; a row is registered by the worker or agent that supervises it';
+COMMENT ON COLUMN cudal1.device.device_key IS
+'host and device, for instance ''node7 cpu:1'' or ''node7 GPU-5f…''';
 COMMENT ON COLUMN cudal1.device.owner IS
 'the role that registered it: it, its members and operators may register it again and claim for it;
 what an operator registers becomes the operator''s';
-COMMENT ON COLUMN cudal1.device.cores IS 'cores reserved for executors; a task that asks for more is not claimed';
-COMMENT ON COLUMN cudal1.device.languages IS 'languages the device''s host can measure (a compiler or PyTorch may be missing)';
+COMMENT ON COLUMN cudal1.device.cores IS
+'cores reserved for executors; a task that asks for more is not claimed';
+COMMENT ON COLUMN cudal1.device.languages IS
+'languages the device''s host can measure (a compiler or PyTorch may be missing)';
 COMMENT ON COLUMN cudal1.device.enabled IS 'an operator''s switch: false keeps new jobs away';
-COMMENT ON COLUMN cudal1.device.untrusted_since IS 'since when its A/A measurements drift: it measures nothing but those; NULL: trusted';
-COMMENT ON COLUMN cudal1.device.chart_from IS 'A/A measurements before this do not count (cudal1_trust_device); NULL: all do';
-COMMENT ON COLUMN cudal1.device.lost IS 'measurements that were lost here since the last one that was not, those of the same candidate one after the other counted once';
+COMMENT ON COLUMN cudal1.device.untrusted_since IS
+'since when its A/A measurements drift: it measures nothing but those; NULL: trusted';
+COMMENT ON COLUMN cudal1.device.chart_from IS
+'A/A measurements before this do not count (cudal1_trust_device); NULL: all do';
+COMMENT ON COLUMN cudal1.device.lost IS
+'measurements that were lost here since the last one that was not, those of the same candidate one
+after the other counted once';
 COMMENT ON COLUMN cudal1.device.lost_candidate IS 'the candidate of the last of them';
-COMMENT ON COLUMN cudal1.device.rests_until IS 'gets no jobs before this, since too many were lost; NULL: it does not rest';
-COMMENT ON COLUMN cudal1.device.hardware IS 'the same in all rows of one device: a GPU''s UUID, whatever its host was called, as containers have new names; else device_key';
+COMMENT ON COLUMN cudal1.device.rests_until IS
+'gets no jobs before this, since too many were lost; NULL: it does not rest';
+COMMENT ON COLUMN cudal1.device.hardware IS
+'the same in all rows of one device: a GPU''s UUID, whatever its host was called, as containers have
+new names; else device_key';
 
 CREATE TABLE cudal1.task (
 	task_id				bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
@@ -249,22 +306,35 @@ CREATE TABLE cudal1.task (
 	created_by			text NOT NULL DEFAULT cudal1.caller(),
 	CHECK ((language IN ('c', 'cuda')) = (signature IS NOT NULL))
 );
-COMMENT ON TABLE cudal1.task IS 'a reference and how its candidates are measured; a reference never changes';
+COMMENT ON TABLE cudal1.task IS
+'a reference and how its candidates are measured; a reference never changes';
 COMMENT ON COLUMN cudal1.task.problem IS 'problem number within its level, as in KernelBench';
-COMMENT ON COLUMN cudal1.task.device IS 'device class (cpu, cuda) or model on which the task''s rewards are measured';
-COMMENT ON COLUMN cudal1.task.device_model IS 'the model, pinned by the first measurement; rewards of one task come from one model';
-COMMENT ON COLUMN cudal1.task.bucket_width IS 'width of a score interval, in speedup (linear) or ln speedup (log)';
+COMMENT ON COLUMN cudal1.task.device IS
+'device class (cpu, cuda) or model on which the task''s rewards are measured';
+COMMENT ON COLUMN cudal1.task.device_model IS
+'the model, pinned by the first measurement; rewards of one task come from one model';
+COMMENT ON COLUMN cudal1.task.bucket_width IS
+'width of a score interval, in speedup (linear) or ln speedup (log)';
 COMMENT ON COLUMN cudal1.task.rtol IS 'relative tolerance; NULL: the default of each dtype';
-COMMENT ON COLUMN cudal1.task.atol IS 'tolerance as a multiple of the output''s root mean square; NULL: the default of each dtype';
-COMMENT ON COLUMN cudal1.task.certified IS 'weak: a null candidate passes, so the task does not discriminate; NULL: not certified yet';
-COMMENT ON COLUMN cudal1.task.nulls_at IS 'when its null candidates were queued first; NULL: not yet';
-COMMENT ON COLUMN cudal1.task.measured_seconds IS 'device seconds of the first 15 measurements with the task''s profile whose intervals were not wide; a budget is a multiple of their median';
-COMMENT ON COLUMN cudal1.task.retired_at IS 'since when it takes part in nothing: draws, submissions, the queue, reports (cudal1_retire_task()); NULL: it does';
+COMMENT ON COLUMN cudal1.task.atol IS
+'tolerance as a multiple of the output''s root mean square; NULL: the default of each dtype';
+COMMENT ON COLUMN cudal1.task.certified IS
+'weak: a null candidate passes, so the task does not discriminate; NULL: not certified yet';
+COMMENT ON COLUMN cudal1.task.nulls_at IS
+'when its null candidates were queued first; NULL: not yet';
+COMMENT ON COLUMN cudal1.task.measured_seconds IS
+'device seconds of the first 15 measurements with the task''s profile whose intervals were not wide;
+a budget is a multiple of their median';
+COMMENT ON COLUMN cudal1.task.retired_at IS
+'since when it takes part in nothing: draws, submissions, the queue, reports (cudal1_retire_task());
+NULL: it does';
 CREATE INDEX task_uncertified ON cudal1.task (task_id) WHERE nulls_at IS NULL;
 
--- one function, since the expressions of a CHECK are built anew for each INSERT: spelled out they cost more than the row
-CREATE FUNCTION cudal1.candidate_is_possible(state text, failure text, detail text, reward float8, decided boolean, purpose text,
-	imported boolean, import_device text, wide boolean, confirmed boolean)
+-- one function, since the expressions of a CHECK are built anew for each INSERT: spelled out they
+-- cost more than the row
+CREATE FUNCTION cudal1.candidate_is_possible(state text, failure text, detail text, reward float8,
+	decided boolean, purpose text, imported boolean, import_device text, wide boolean,
+	confirmed boolean)
 RETURNS boolean
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -274,18 +344,24 @@ BEGIN
 		AND (NOT wide AND confirmed OR state = 'successful' AND NOT imported)
 		AND coalesce(octet_length(detail) <= 2000, true)
 		AND CASE
-			WHEN state IN ('queued', 'measuring', 'verifying') THEN reward IS NULL AND failure IS NULL AND NOT decided AND NOT imported
-			WHEN state = 'successful' THEN failure IS NULL AND coalesce(reward > 0 AND reward < 'Infinity', false) AND decided
-			WHEN state = 'failed' THEN coalesce(reward = 0 AND decided AND failure IN ('malformed', 'compile_error', 'launch_failure', 'timeout',
-				'crash', 'wrong_output', 'cheat', 'withdrawn', 'reported'), false) AND imported = (failure = 'reported')
-			WHEN state = 'discarded' THEN coalesce(reward IS NULL AND decided AND failure IN ('unverified', 'lost', 'cancelled'), false)
+			WHEN state IN ('queued', 'measuring', 'verifying') THEN reward IS NULL
+				AND failure IS NULL AND NOT decided AND NOT imported
+			WHEN state = 'successful' THEN failure IS NULL
+				AND coalesce(reward > 0 AND reward < 'Infinity', false) AND decided
+			WHEN state = 'failed' THEN coalesce(reward = 0 AND decided
+				AND failure IN ('malformed', 'compile_error', 'launch_failure', 'timeout',
+				'crash', 'wrong_output', 'cheat', 'withdrawn', 'reported'), false)
+					AND imported = (failure = 'reported')
+			WHEN state = 'discarded' THEN coalesce(reward IS NULL AND decided
+				AND failure IN ('unverified', 'lost', 'cancelled'), false)
 				AND NOT imported
 			ELSE false END;
 END
 $$;
-COMMENT ON FUNCTION cudal1.candidate_is_possible(text, text, text, float8, boolean, text, boolean, text, boolean, boolean) IS
-'constraint: which failures and rewards go with which state of a candidate, and that only a score that
-was measured is wide or unconfirmed';
+COMMENT ON FUNCTION cudal1.candidate_is_possible(text, text, text, float8, boolean, text, boolean,
+	text, boolean, boolean) IS
+'constraint: which failures and rewards go with which state of a candidate, and that only a score
+that was measured is wide or unconfirmed';
 
 CREATE TABLE cudal1.candidate (
 	candidate_id		bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
@@ -308,30 +384,52 @@ CREATE TABLE cudal1.candidate (
 	decided_at			timestamptz,
 	UNIQUE (task_id, code_hash),
 	CONSTRAINT candidate_is_possible
-		CHECK (cudal1.candidate_is_possible(state, failure, detail, reward, decided_at IS NOT NULL, purpose, imported, import_device, wide, confirmed))
-) WITH (toast_tuple_target = 512);	-- a change of state writes the row anew, but not a code that lies beside it
+		CHECK (cudal1.candidate_is_possible(state, failure, detail, reward, decided_at IS NOT NULL,
+			purpose, imported, import_device, wide, confirmed))
+-- a change of state writes the row anew, but not a code that lies beside it
+) WITH (toast_tuple_target = 512);
 COMMENT ON TABLE cudal1.candidate IS 'one row for each distinct code of a task, measured once';
-COMMENT ON COLUMN cudal1.candidate.code_hash IS 'SHA-256 of the code after CRLF -> LF. Salted, of the raw response where malformed (of one longer than 4 MiB, of its beginning and a line with its own SHA-256), and of null candidates: the same text proposed as a code is another candidate';
-COMMENT ON COLUMN cudal1.candidate.purpose IS 'normal, null, certification, ablation, or withheld (a score was published without its code); only normal candidates are sampled, they and withheld ones are reported';
-COMMENT ON COLUMN cudal1.candidate.state IS 'queued, measuring, verifying; final: successful, failed, discarded';
-COMMENT ON COLUMN cudal1.candidate.failure IS 'why it failed (reward 0): malformed, compile_error, launch_failure, timeout, crash, wrong_output, cheat, withdrawn (by an operator), reported (an imported failure); or was discarded (reward NULL): unverified, lost, cancelled';
-COMMENT ON COLUMN cudal1.candidate.detail IS 'what a model or a person learns from: compiler output, first mismatch, signal; at most 2000 bytes';
-COMMENT ON COLUMN cudal1.candidate.reward IS 'conservatively rounded score (CUDA-L1, 2.4.4); 0 unsuccessful; NULL undecided or discarded';
+COMMENT ON COLUMN cudal1.candidate.code_hash IS
+'SHA-256 of the code after CRLF -> LF. Salted, of the raw response where malformed (of one longer
+than 4 MiB, of its beginning and a line with its own SHA-256), and of null candidates: the same text
+proposed as a code is another candidate';
+COMMENT ON COLUMN cudal1.candidate.purpose IS
+'normal, null, certification, ablation, or withheld (a score was published without its code); only
+normal candidates are sampled, they and withheld ones are reported';
+COMMENT ON COLUMN cudal1.candidate.state IS
+'queued, measuring, verifying; final: successful, failed, discarded';
+COMMENT ON COLUMN cudal1.candidate.failure IS
+'why it failed (reward 0): malformed, compile_error, launch_failure, timeout, crash, wrong_output,
+cheat, withdrawn (by an operator), reported (an imported failure); or was discarded (reward NULL):
+unverified, lost, cancelled';
+COMMENT ON COLUMN cudal1.candidate.detail IS
+'what a model or a person learns from: compiler output, first mismatch, signal; at most 2000 bytes';
+COMMENT ON COLUMN cudal1.candidate.reward IS
+'conservatively rounded score (CUDA-L1, 2.4.4); 0 unsuccessful; NULL undecided or discarded';
 COMMENT ON COLUMN cudal1.candidate.score IS 'the accepted score before rounding';
-COMMENT ON COLUMN cudal1.candidate.wide IS 'the interval is wider than the profile''s half_width_limit, or audits were too unsteady: the score is its end nearer to 1, or its lower end';
-COMMENT ON COLUMN cudal1.candidate.half_width IS 'relative half-width of the interval at the profile''s confidence; NULL without a score that was measured here';
+COMMENT ON COLUMN cudal1.candidate.wide IS
+'the interval is wider than the profile''s half_width_limit, or audits were too unsteady: the score
+is its end nearer to 1, or its lower end';
+COMMENT ON COLUMN cudal1.candidate.half_width IS
+'relative half-width of the interval at the profile''s confidence; NULL without a score that was
+measured here';
 COMMENT ON COLUMN cudal1.candidate.confirmed IS
 'false: an agent measured the reward, and what profile.agents_may_verify asks for is still to come:
 it is no exemplar and in no bucket';
-COMMENT ON COLUMN cudal1.candidate.imported IS 'the score was measured elsewhere; a measurement here replaces it';
-COMMENT ON COLUMN cudal1.candidate.import_device IS 'the device an imported score was measured on, as its source names it';
+COMMENT ON COLUMN cudal1.candidate.imported IS
+'the score was measured elsewhere; a measurement here replaces it';
+COMMENT ON COLUMN cudal1.candidate.import_device IS
+'the device an imported score was measured on, as its source names it';
 COMMENT ON COLUMN cudal1.candidate.measurement_id IS 'the measurement that decided';
 -- the best of a task, for verification, re-verification and reports
-CREATE INDEX candidate_best ON cudal1.candidate (task_id, reward DESC, candidate_id) WHERE state = 'successful';
+CREATE INDEX candidate_best ON cudal1.candidate (task_id, reward DESC, candidate_id)
+	WHERE state = 'successful';
 CREATE INDEX candidate_unconfirmed ON cudal1.candidate (candidate_id) WHERE NOT confirmed;
 CREATE INDEX candidate_imported ON cudal1.candidate (task_id, candidate_id) WHERE imported;
--- the few that wait among many that are decided; a change of state is no HOT update without it, either
-CREATE INDEX candidate_undecided ON cudal1.candidate (candidate_id) WHERE state IN ('queued', 'measuring', 'verifying');
+-- the few that wait among many that are decided; a change of state is no HOT update without it,
+-- either
+CREATE INDEX candidate_undecided ON cudal1.candidate (candidate_id)
+	WHERE state IN ('queued', 'measuring', 'verifying');
 
 CREATE TABLE cudal1.pool (
 	pool_id				int GENERATED BY DEFAULT AS IDENTITY (START WITH 2) PRIMARY KEY,
@@ -341,8 +439,9 @@ CREATE TABLE cudal1.pool (
 	created_by			text DEFAULT cudal1.caller()
 );
 COMMENT ON TABLE cudal1.pool IS
-'pools of codes: exemplars, buckets, islands and the best of a task are a pool''s, so that runs do not
-feed each other. A candidate is in the pools that it was proposed in, and in those seeded with it';
+'pools of codes: exemplars, buckets, islands and the best of a task are a pool''s, so that runs do
+not feed each other. A candidate is in the pools that it was proposed in, and in those seeded with
+it';
 COMMENT ON COLUMN cudal1.pool.seeded_from IS
 'the pool whose codes of that time were placed here when the pool was opened';
 COMMENT ON COLUMN cudal1.pool.created_by IS
@@ -375,10 +474,15 @@ CREATE TABLE cudal1.prompt (
 	created_by			text NOT NULL DEFAULT cudal1.caller(),
 	CHECK (pg_catalog.cardinality(exemplars) = pg_catalog.cardinality(scores))
 );
-COMMENT ON TABLE cudal1.prompt IS 'every prompt handed out, with all that is needed to replay its draw';
-COMMENT ON COLUMN cudal1.prompt.pool_id IS 'the pool that its exemplars were drawn from and its answers go to';
-COMMENT ON COLUMN cudal1.prompt.exemplars IS 'candidates shown, in the order of the prompt (ascending score)';
-COMMENT ON COLUMN cudal1.prompt.probabilities IS 'the buckets or clusters, means and probabilities the draw was made from; by strategy random the number of codes';
+COMMENT ON TABLE cudal1.prompt IS
+'every prompt handed out, with all that is needed to replay its draw';
+COMMENT ON COLUMN cudal1.prompt.pool_id IS
+'the pool that its exemplars were drawn from and its answers go to';
+COMMENT ON COLUMN cudal1.prompt.exemplars IS
+'candidates shown, in the order of the prompt (ascending score)';
+COMMENT ON COLUMN cudal1.prompt.probabilities IS
+'the buckets or clusters, means and probabilities the draw was made from; by strategy random the
+number of codes';
 
 -- pool_id has no foreign key: each submission would lock the row of its pool
 CREATE TABLE cudal1.proposal (
@@ -397,13 +501,20 @@ CREATE TABLE cudal1.proposal (
 	created_at			timestamptz NOT NULL DEFAULT pg_catalog.now(),
 	created_by			text NOT NULL DEFAULT cudal1.caller()
 );
-COMMENT ON TABLE cudal1.proposal IS 'one row for each submission; several proposals may name one candidate';
+COMMENT ON TABLE cudal1.proposal IS
+'one row for each submission; several proposals may name one candidate';
 COMMENT ON COLUMN cudal1.proposal.pool_id IS 'the pool that the candidate was proposed in';
-COMMENT ON COLUMN cudal1.proposal.group_key IS 'the trainer''s group (GRPO): submissions whose rewards are compared; the same key of another role is another group';
-COMMENT ON COLUMN cudal1.proposal.proposal_key IS 'idempotency key: a repeated key within (role, task, pool, group) adds nothing';
-COMMENT ON COLUMN cudal1.proposal.wanted IS 'the candidate is measured for it; false: cancelled, or imported with its score';
-COMMENT ON COLUMN cudal1.proposal.created_by IS 'the role that the proposal, its group and its key belong to';
-COMMENT ON COLUMN cudal1.proposal.response IS 'the model''s whole answer, where it was submitted as one; the first 4 MiB of a longer one';
+COMMENT ON COLUMN cudal1.proposal.group_key IS
+'the trainer''s group (GRPO): submissions whose rewards are compared; the same key of another role
+is another group';
+COMMENT ON COLUMN cudal1.proposal.proposal_key IS
+'idempotency key: a repeated key within (role, task, pool, group) adds nothing';
+COMMENT ON COLUMN cudal1.proposal.wanted IS
+'the candidate is measured for it; false: cancelled, or imported with its score';
+COMMENT ON COLUMN cudal1.proposal.created_by IS
+'the role that the proposal, its group and its key belong to';
+COMMENT ON COLUMN cudal1.proposal.response IS
+'the model''s whole answer, where it was submitted as one; the first 4 MiB of a longer one';
 CREATE UNIQUE INDEX proposal_key_unique ON cudal1.proposal
 	(created_by, task_id, pool_id, (COALESCE(group_key, '')), proposal_key)
 	WHERE proposal_key IS NOT NULL;
@@ -421,8 +532,10 @@ CREATE TABLE cudal1.measurement (
 	login				text,
 	device_model		text NOT NULL,
 	profile				text NOT NULL REFERENCES cudal1.profile (name),
-	outcome				text NOT NULL CHECK (outcome IN ('successful', 'unstable', 'compile_error', 'launch_failure', 'timeout',
-									'crash', 'wrong_output', 'cheat', 'unverified', 'lost', 'cancelled')),
+	outcome				text NOT NULL CHECK (outcome IN ('successful', 'unstable', 'compile_error',
+		'launch_failure', 'timeout',
+									'crash', 'wrong_output', 'cheat', 'unverified', 'lost',
+									'cancelled')),
 	accepted			boolean NOT NULL DEFAULT false,
 	same_device			boolean,
 	score				float8,
@@ -453,27 +566,43 @@ CREATE TABLE cudal1.measurement (
 	evidence			jsonb,
 	measured_at			timestamptz NOT NULL DEFAULT pg_catalog.now()
 );
-COMMENT ON TABLE cudal1.measurement IS 'one row for each finished run of cudal1-measure, with all that a stranger needs to judge it; append-only';
-COMMENT ON COLUMN cudal1.measurement.accepted IS 'true on the measurements that decided their candidate';
+COMMENT ON TABLE cudal1.measurement IS
+'one row for each finished run of cudal1-measure, with all that a stranger needs to judge it;
+append-only';
+COMMENT ON COLUMN cudal1.measurement.accepted IS
+'true on the measurements that decided their candidate';
 COMMENT ON COLUMN cudal1.measurement.login IS 'the role that claimed the job';
-COMMENT ON COLUMN cudal1.measurement.same_device IS 'a verification: made on the device of the first measurement';
-COMMENT ON COLUMN cudal1.measurement.lower IS 'lower end of the interval of the score at the profile''s confidence';
+COMMENT ON COLUMN cudal1.measurement.same_device IS
+'a verification: made on the device of the first measurement';
+COMMENT ON COLUMN cudal1.measurement.lower IS
+'lower end of the interval of the score at the profile''s confidence';
 COMMENT ON COLUMN cudal1.measurement.half_width IS 'relative half-width of that interval';
-COMMENT ON COLUMN cudal1.measurement.wide IS 'the score is an end of the interval, not its middle: detail says which end and why, evidence (wide.estimate) has the middle';
-COMMENT ON COLUMN cudal1.measurement.bucket_means IS 'the estimate of each bucket (median or mean of its ratios, as the profile says)';
+COMMENT ON COLUMN cudal1.measurement.wide IS
+'the score is an end of the interval, not its middle: detail says which end and why, evidence
+(wide.estimate) has the middle';
+COMMENT ON COLUMN cudal1.measurement.bucket_means IS
+'the estimate of each bucket (median or mean of its ratios, as the profile says)';
 COMMENT ON COLUMN cudal1.measurement.reference_seconds IS 'median time of one run of the reference';
-COMMENT ON COLUMN cudal1.measurement.max_error IS 'largest deviation found in accepted outputs, in tolerances (1 = just tolerated)';
-COMMENT ON COLUMN cudal1.measurement.audit_bound IS 'the bound on the score that audits, and on a GPU traps, set; NULL without them; for operators, not for models in training';
+COMMENT ON COLUMN cudal1.measurement.max_error IS
+'largest deviation found in accepted outputs, in tolerances (1 = just tolerated)';
+COMMENT ON COLUMN cudal1.measurement.audit_bound IS
+'the bound on the score that audits, and on a GPU traps, set; NULL without them; for operators, not
+for models in training';
 COMMENT ON COLUMN cudal1.measurement.device_seconds IS 'seconds the device was held';
-COMMENT ON COLUMN cudal1.measurement.startup_seconds IS 'seconds of these that executors took to start, to load their code (what a first block takes longer than its runs included) and to end';
+COMMENT ON COLUMN cudal1.measurement.startup_seconds IS
+'seconds of these that executors took to start, to load their code (what a first block takes longer
+than its runs included) and to end';
 COMMENT ON COLUMN cudal1.measurement.clock_seconds IS 'seconds the clock ran';
 COMMENT ON COLUMN cudal1.measurement.samples IS 'the single ratios by bucket';
-COMMENT ON COLUMN cudal1.measurement.evidence IS 'which detectors spoke and static findings; for operators, not for models in training';
+COMMENT ON COLUMN cudal1.measurement.evidence IS
+'which detectors spoke and static findings; for operators, not for models in training';
 CREATE INDEX measurement_candidate ON cudal1.measurement (candidate_id);
 -- the few that speak for their task in reports
-CREATE INDEX measurement_evaluated ON cudal1.measurement (task_id, candidate_id) WHERE kind = 'evaluate' AND reward IS NOT NULL;
+CREATE INDEX measurement_evaluated ON cudal1.measurement (task_id, candidate_id)
+	WHERE kind = 'evaluate' AND reward IS NOT NULL;
 
-CREATE FUNCTION cudal1.job_is_possible(kind text, state text, worker text, device_id bigint, lease_until timestamptz, first_measurement bigint)
+CREATE FUNCTION cudal1.job_is_possible(kind text, state text, worker text, device_id bigint,
+	lease_until timestamptz, first_measurement bigint)
 RETURNS boolean
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -486,9 +615,11 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.job_is_possible(text, text, text, bigint, timestamptz, bigint) IS
-'constraint: a running job has a worker, a device and a lease, a queued one has none; a verification has a first measurement';
+'constraint: a running job has a worker, a device and a lease, a queued one has none; a verification
+has a first measurement';
 
--- profile and task_id have no foreign keys: each submission would lock those two rows, which all of them share
+-- profile and task_id have no foreign keys: each submission would lock those two rows, which all of
+-- them share
 CREATE TABLE cudal1.job (
 	job_id				bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
 	kind				text NOT NULL,
@@ -527,27 +658,39 @@ CREATE TABLE cudal1.job (
 	enqueued_at			timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
 	UNIQUE (candidate_id, kind, profile, device, trainer),
 	CONSTRAINT job_is_possible
-		CHECK (cudal1.job_is_possible(kind, state, worker, device_id, lease_until, first_measurement))
-) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 200, autovacuum_vacuum_cost_delay = 0);
-COMMENT ON TABLE cudal1.job IS 'work to do: a row lives from its enqueueing to its verdict; not dumped, cudal1_requeue() re-creates unfinished work';
-COMMENT ON COLUMN cudal1.job.device IS 'device class or model, or the key of the one device, that may claim the job';
+		CHECK (cudal1.job_is_possible(kind, state, worker, device_id, lease_until,
+			first_measurement))
+) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 200,
+	autovacuum_vacuum_cost_delay = 0);
+COMMENT ON TABLE cudal1.job IS
+'work to do: a row lives from its enqueueing to its verdict; not dumped, cudal1_requeue() re-creates
+unfinished work';
+COMMENT ON COLUMN cudal1.job.device IS
+'device class or model, or the key of the one device, that may claim the job';
 COMMENT ON COLUMN cudal1.job.trainer IS
 'the role that queued the job, whose turn it takes and in whose quota it counts; empty where no
-trainer asked for it. Each role that proposes a candidate has a job of its own; the first one that is
-claimed serves all';
+trainer asked for it. Each role that proposes a candidate has a job of its own; the first one that
+is claimed serves all';
 COMMENT ON COLUMN cudal1.job.charged IS
-'seconds of the device that the claim charged its trainer with, to be corrected when they are known';
-COMMENT ON COLUMN cudal1.job.deadline IS 'a job not claimed by then is cancelled; one begun is completed';
-COMMENT ON COLUMN cudal1.job.attempt IS 'fencing number: counts claims; a heartbeat or result of an older claim is refused';
+'seconds of the device that the claim charged its trainer with, to be corrected when they are
+known';
+COMMENT ON COLUMN cudal1.job.deadline IS
+'a job not claimed by then is cancelled; one begun is completed';
+COMMENT ON COLUMN cudal1.job.attempt IS
+'fencing number: counts claims; a heartbeat or result of an older claim is refused';
 COMMENT ON COLUMN cudal1.job.apart IS
 'verification: for a device that cudal1.may_confirm() the first measurement';
 COMMENT ON COLUMN cudal1.job.login IS 'the role that claimed it last';
 COMMENT ON COLUMN cudal1.job.token_hash IS
 'SHA-256 of the token that the claim was given: what reports on the claim shows the token, which no
 table holds';
-COMMENT ON COLUMN cudal1.job.failures IS 'attempts that ended lost, unverified or unstable; compared with the profile''s attempts';
-COMMENT ON COLUMN cudal1.job.avoid_device IS 'verification: the device of the first measurement; else one that lost it and rests; avoided until avoid_until (infinity: always)';
--- what decides whether a device can take a job comes first: a claim reads nothing that it can't take
+COMMENT ON COLUMN cudal1.job.failures IS
+'attempts that ended lost, unverified or unstable; compared with the profile''s attempts';
+COMMENT ON COLUMN cudal1.job.avoid_device IS
+'verification: the device of the first measurement; else one that lost it and rests; avoided until
+avoid_until (infinity: always)';
+-- what decides whether a device can take a job comes first: a claim reads nothing that it can't
+-- take
 CREATE INDEX job_claim ON cudal1.job
 	(device, language, cores, trainer, priority DESC, task_id, job_id) WHERE state = 'queued';
 CREATE INDEX job_deadline ON cudal1.job (deadline) WHERE deadline IS NOT NULL AND state = 'queued';
@@ -557,7 +700,8 @@ CREATE UNIQUE INDEX job_evaluation ON cudal1.job (candidate_id, profile, device)
 	WHERE kind = 'evaluate';
 CREATE INDEX job_lease ON cudal1.job (lease_until) WHERE state = 'running';
 
--- each device has its own rows, so that claims don't wait for each other; what a crash empties begins anew
+-- each device has its own rows, so that claims don't wait for each other; what a crash empties
+-- begins anew
 CREATE UNLOGGED TABLE cudal1.turn (
 	device_id			bigint NOT NULL,
 	trainer				text COLLATE pg_catalog."C" NOT NULL,
@@ -572,7 +716,8 @@ CREATE UNLOGGED TABLE cudal1.turn (
 	PRIMARY KEY (device_id, trainer)
 ) WITH (fillfactor = 50);
 COMMENT ON TABLE cudal1.turn IS
-'turns of trainers on each device, by its seconds: the one with the least used is served; not dumped';
+'turns of trainers on each device, by its seconds: the one with the least used is served; not
+dumped';
 COMMENT ON COLUMN cudal1.turn.trainer IS
 'cudal1.job.trainer; the empty name is for what no trainer asked for';
 COMMENT ON COLUMN cudal1.turn.used IS
@@ -603,7 +748,8 @@ COMMENT ON COLUMN cudal1.task_turn.used IS
 'seconds of the device that the trainer''s jobs of the task took; NULL: it had nothing to do, and
 begins where the turn of the present task began';
 COMMENT ON COLUMN cudal1.task_turn.recent IS
-'seconds of the last nine measurements; a claim is charged with their median until its own are known';
+'seconds of the last nine measurements; a claim is charged with their median until its own are
+known';
 
 CREATE TABLE cudal1.weight (
 	trainer				text PRIMARY KEY CHECK (trainer <> ''),
@@ -622,8 +768,10 @@ CREATE TABLE cudal1.bucket (
 	sum_ln_nano			bigint NOT NULL,
 	PRIMARY KEY (task_id, pool_id, bucket)
 ) WITH (fillfactor = 50);
-COMMENT ON TABLE cudal1.bucket IS 'the score intervals of a task that hold or held candidates of a pool: count and exact sums';
-COMMENT ON COLUMN cudal1.bucket.bucket IS 'k: rewards in [k * width, (k + 1) * width), of ln reward where score_scale is log';
+COMMENT ON TABLE cudal1.bucket IS
+'the score intervals of a task that hold or held candidates of a pool: count and exact sums';
+COMMENT ON COLUMN cudal1.bucket.bucket IS
+'k: rewards in [k * width, (k + 1) * width), of ln reward where score_scale is log';
 COMMENT ON COLUMN cudal1.bucket.sum_micro IS 'sum of round(reward * 1e6)';
 COMMENT ON COLUMN cudal1.bucket.sum_ln_nano IS 'sum of round(ln(reward) * 1e9)';
 
@@ -640,10 +788,15 @@ CREATE TABLE cudal1.bucket_slot (
 	UNIQUE (task_id, pool_id, place),
 	UNIQUE (candidate_id, pool_id)
 );
-COMMENT ON TABLE cudal1.bucket_slot IS 'dense slots 0 .. codes - 1 of each bucket, and dense places over all buckets of a task in a pool, so that a uniform pick is one index entry';
-COMMENT ON COLUMN cudal1.bucket_slot.micro IS 'what the candidate added to sum_micro; known still when its reward has changed';
+COMMENT ON TABLE cudal1.bucket_slot IS
+'dense slots 0 .. codes - 1 of each bucket, and dense places over all buckets of a task in a pool,
+so that a uniform pick is one index entry';
+COMMENT ON COLUMN cudal1.bucket_slot.micro IS
+'what the candidate added to sum_micro; known still when its reward has changed';
 COMMENT ON COLUMN cudal1.bucket_slot.ln_nano IS 'what the candidate added to sum_ln_nano';
-COMMENT ON COLUMN cudal1.bucket_slot.place IS 'its number among all placed candidates of the task and pool, 0 .. placement.codes - 1; kept when it changes its bucket';
+COMMENT ON COLUMN cudal1.bucket_slot.place IS
+'its number among all placed candidates of the task and pool, 0 .. placement.codes - 1; kept when it
+changes its bucket';
 -- the best of a pool, and the clusters of islands before these are founded
 CREATE INDEX bucket_slot_best ON cudal1.bucket_slot (task_id, pool_id, micro DESC);
 
@@ -653,7 +806,9 @@ CREATE TABLE cudal1.placement (
 	codes				bigint NOT NULL CHECK (codes >= 0),
 	PRIMARY KEY (task_id, pool_id)
 ) WITH (fillfactor = 50);
-COMMENT ON TABLE cudal1.placement IS 'how many candidates of a task are in buckets of a pool; the row of pool main is the lock of all of the task''s pools';
+COMMENT ON TABLE cudal1.placement IS
+'how many candidates of a task are in buckets of a pool; the row of pool main is the lock of all of
+the task''s pools';
 
 CREATE TABLE cudal1.unplaced (
 	task_id				bigint,
@@ -668,7 +823,8 @@ verdict of the task until it ends';
 COMMENT ON COLUMN cudal1.unplaced.task_id IS
 'without a candidate: the task whose islands are to be founded in the pool; NULL: the seeds of the
 pool are to be compared, since verdicts may have changed while it was opened';
-COMMENT ON COLUMN cudal1.unplaced.candidate_id IS 'a candidate that was proposed again, in all of its pools';
+COMMENT ON COLUMN cudal1.unplaced.candidate_id IS
+'a candidate that was proposed again, in all of its pools';
 
 CREATE TABLE cudal1.island (
 	task_id				bigint NOT NULL REFERENCES cudal1.task (task_id),
@@ -680,9 +836,14 @@ CREATE TABLE cudal1.island (
 	best_reward			float8,
 	PRIMARY KEY (task_id, pool_id, island)
 );
-COMMENT ON TABLE cudal1.island IS 'islands of a task in a pool (FunSearch semantics); an epoch ends when an island is wiped and founded anew';
-COMMENT ON COLUMN cudal1.island.registrations IS 'candidates registered since the island''s epoch began; sets the cluster temperature';
-COMMENT ON COLUMN cudal1.island.since_reset IS 'candidates registered from the island''s own prompts since the task''s last reset; their sum sets off the next';
+COMMENT ON TABLE cudal1.island IS
+'islands of a task in a pool (FunSearch semantics); an epoch ends when an island is wiped and
+founded anew';
+COMMENT ON COLUMN cudal1.island.registrations IS
+'candidates registered since the island''s epoch began; sets the cluster temperature';
+COMMENT ON COLUMN cudal1.island.since_reset IS
+'candidates registered from the island''s own prompts since the task''s last reset; their sum sets
+off the next';
 
 CREATE TABLE cudal1.island_cell (
 	task_id				bigint NOT NULL,
@@ -707,7 +868,9 @@ CREATE TABLE cudal1.island_slot (
 	PRIMARY KEY (task_id, pool_id, island, epoch, cluster, slot),
 	UNIQUE (candidate_id, task_id, pool_id, island, epoch)
 );
-COMMENT ON TABLE cudal1.island_slot IS 'dense slots of each cluster of an island; rows of ended epochs stay as its history, and keep the wiped from coming back';
+COMMENT ON TABLE cudal1.island_slot IS
+'dense slots of each cluster of an island; rows of ended epochs stay as its history, and keep the
+wiped from coming back';
 
 CREATE TABLE cudal1.method (
 	name				text PRIMARY KEY CHECK (name <> ''),
@@ -735,40 +898,52 @@ CREATE TABLE cudal1.quota (
 );
 COMMENT ON TABLE cudal1.quota IS 'quotas of roles, as operators set them with cudal1_set_quota()';
 COMMENT ON COLUMN cudal1.quota.role IS 'the role; empty: all that have no row of their own';
-COMMENT ON COLUMN cudal1.quota.queued_candidates IS 'candidates of the role that may wait for their measurement; NULL: what holds for all (10000)';
-COMMENT ON COLUMN cudal1.quota.stored_bytes IS 'bytes of codes, answers, prompts and references that the role may have stored; NULL: what holds for all (10 GiB)';
-COMMENT ON COLUMN cudal1.quota.requests IS 'requests of the role that may wait for a model or be in flight; NULL: what holds for all (10000)';
+COMMENT ON COLUMN cudal1.quota.queued_candidates IS
+'candidates of the role that may wait for their measurement; NULL: what holds for all (10000)';
+COMMENT ON COLUMN cudal1.quota.stored_bytes IS
+'bytes of codes, answers, prompts and references that the role may have stored; NULL: what holds for
+all (10 GiB)';
+COMMENT ON COLUMN cudal1.quota.requests IS
+'requests of the role that may wait for a model or be in flight; NULL: what holds for all (10000)';
 
 CREATE TABLE cudal1.stored (
 	role				text NOT NULL,
 	bytes				bigint NOT NULL
-) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
-COMMENT ON TABLE cudal1.stored IS 'what roles have stored: their bytes are the sum of their rows, which a count adds up now and then. So few that an index would only cost';
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000,
+	autovacuum_vacuum_cost_delay = 0);
+COMMENT ON TABLE cudal1.stored IS
+'what roles have stored: their bytes are the sum of their rows, which a count adds up now and then.
+So few that an index would only cost';
 
 CREATE TABLE cudal1.null_candidate (
 	task_id				bigint NOT NULL REFERENCES cudal1.task (task_id),
-	name				text NOT NULL CHECK (name IN ('zeros', 'input_copy', 'mean', 'other_inputs', 'half_work', 'lower_precision')),
+	name				text NOT NULL CHECK (name IN ('zeros', 'input_copy', 'mean', 'other_inputs',
+		'half_work', 'lower_precision')),
 	candidate_id		bigint NOT NULL UNIQUE REFERENCES cudal1.candidate (candidate_id),
 	PRIMARY KEY (task_id, name)
 );
-COMMENT ON TABLE cudal1.null_candidate IS 'candidates that do not do a task''s work; one that is successful makes its task weak';
+COMMENT ON TABLE cudal1.null_candidate IS
+'candidates that do not do a task''s work; one that is successful makes its task weak';
 
 CREATE TABLE cudal1.aa_candidate (
 	task_id				bigint PRIMARY KEY REFERENCES cudal1.task (task_id),
 	candidate_id		bigint NOT NULL UNIQUE REFERENCES cudal1.candidate (candidate_id)
 );
-COMMENT ON TABLE cudal1.aa_candidate IS 'the reference of a task as its own candidate, made by cudal1_measure_aa(): its true speedup is 1, so what it measures is the device';
+COMMENT ON TABLE cudal1.aa_candidate IS
+'the reference of a task as its own candidate, made by cudal1_measure_aa(): its true speedup is 1,
+so what it measures is the device';
 
 CREATE TABLE cudal1.pruned (
 	candidate_id		bigint PRIMARY KEY REFERENCES cudal1.candidate (candidate_id),
 	bytes				bigint NOT NULL,
 	pruned_at			timestamptz NOT NULL DEFAULT pg_catalog.now()
 );
-COMMENT ON TABLE cudal1.pruned IS 'failed candidates whose code cudal1_prune() removed; their hash, verdict and detail stay';
+COMMENT ON TABLE cudal1.pruned IS
+'failed candidates whose code cudal1_prune() removed; their hash, verdict and detail stay';
 COMMENT ON COLUMN cudal1.pruned.bytes IS 'length of the code that was removed';
 
--- Scores from elsewhere, one for each candidate and device: the same code is often published with its scores on several
--- devices, and the reward of a candidate holds only one of them.
+-- Scores from elsewhere, one for each candidate and device: the same code is often published with
+-- its scores on several devices, and the reward of a candidate holds only one of them.
 CREATE TABLE cudal1.imported_score (
 	candidate_id		bigint NOT NULL REFERENCES cudal1.candidate (candidate_id),
 	device				text NOT NULL CHECK (device OPERATOR(pg_catalog.<>) ''),
@@ -778,16 +953,21 @@ CREATE TABLE cudal1.imported_score (
 	PRIMARY KEY (candidate_id, device),
 	CHECK ((reward OPERATOR(pg_catalog.=) 0) OPERATOR(pg_catalog.=) (score IS NULL))
 );
-COMMENT ON TABLE cudal1.imported_score IS 'scores measured elsewhere, one row for each candidate and device; what reports of a device read beside measurements';
+COMMENT ON TABLE cudal1.imported_score IS
+'scores measured elsewhere, one row for each candidate and device; what reports of a device read
+beside measurements';
 COMMENT ON COLUMN cudal1.imported_score.device IS 'the device as the source of the score names it';
-COMMENT ON COLUMN cudal1.imported_score.reward IS 'conservatively rounded score; 0: the candidate failed there';
+COMMENT ON COLUMN cudal1.imported_score.reward IS
+'conservatively rounded score; 0: the candidate failed there';
 
 CREATE TABLE cudal1.ablation (
 	ablation_id			bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
 	task_id				bigint NOT NULL REFERENCES cudal1.task (task_id),
 	candidate_id		bigint NOT NULL REFERENCES cudal1.candidate (candidate_id),
-	switches			text[] NOT NULL CHECK (pg_catalog.cardinality(switches) OPERATOR(pg_catalog.>=) 1
-											   AND pg_catalog.cardinality(switches) OPERATOR(pg_catalog.<=) 8),
+	switches			text[] NOT NULL CHECK
+		(pg_catalog.cardinality(switches) OPERATOR(pg_catalog.>=) 1
+											   AND pg_catalog.cardinality(switches)
+												OPERATOR(pg_catalog.<=) 8),
 	created_at			timestamptz NOT NULL DEFAULT pg_catalog.now(),
 	created_by			text NOT NULL DEFAULT cudal1.caller()
 );
@@ -803,4 +983,5 @@ CREATE TABLE cudal1.ablation_run (
 );
 COMMENT ON TABLE cudal1.ablation_run IS 'one combination of an ablation''s switches';
 COMMENT ON COLUMN cudal1.ablation_run.mask IS 'bit i - 1 is set where switch i is on';
-COMMENT ON COLUMN cudal1.ablation_run.bottleneck IS 'what holds this combination back, as a person found (cudal1_ablation_explain); NULL: open';
+COMMENT ON COLUMN cudal1.ablation_run.bottleneck IS
+'what holds this combination back, as a person found (cudal1_ablation_explain); NULL: open';

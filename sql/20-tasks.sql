@@ -117,8 +117,8 @@ $$;
 COMMENT ON FUNCTION cudal1.is_c_name(jsonb) IS
 'whether a JSON value is a string that can name a function or a parameter in C and C++';
 
-CREATE FUNCTION cudal1.dtype_facts(dtype text, OUT width int, OUT lowest numeric, OUT highest numeric,
-	OUT integral boolean)
+CREATE FUNCTION cudal1.dtype_facts(dtype text, OUT width int, OUT lowest numeric,
+	OUT highest numeric, OUT integral boolean)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT f.width, f.lowest, f.highest, f.integral
@@ -286,7 +286,8 @@ RETURNS jsonb
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	role	constant text := CASE WHEN jsonb_typeof(arg -> 'role') = 'string' THEN arg ->> 'role' END;
+	role	constant text := CASE WHEN jsonb_typeof(arg -> 'role') = 'string'
+		THEN arg ->> 'role' END;
 BEGIN
 	IF jsonb_typeof(arg -> 'dtype') IS DISTINCT FROM 'string'
 		OR (SELECT f.width FROM cudal1.dtype_facts(arg ->> 'dtype') AS f) IS NULL THEN

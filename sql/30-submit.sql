@@ -1,11 +1,13 @@
 /*
- * Submissions. A code is a candidate once, however often it is proposed: the unique index on (task, hash) arbitrates
- * between sessions, as does the one on (role, task, group, key) for idempotency keys; nothing else is locked. What inserts many
- * rows inserts them in the order of these indexes, so that two batches wait for each other in one direction only.
+ * Submissions. A code is a candidate once, however often it is proposed: the unique index on (task,
+ * hash) arbitrates between sessions, as does the one on (role, task, group, key) for idempotency
+ * keys; nothing else is locked. What inserts many rows inserts them in the order of these indexes,
+ * so that two batches wait for each other in one direction only.
  *
- * enable_seqscan: a session keeps the plans that it made while there were few candidates, those of foreign keys included; by
- * these a batch of n would read n candidates for each of its rows, until statistics are gathered anew. jit: what is switched
- * off looks dear where it can't be avoided, and would be compiled for it.
+ * enable_seqscan: a session keeps the plans that it made while there were few candidates, those of
+ * foreign keys included; by these a batch of n would read n candidates for each of its rows, until
+ * statistics are gathered anew. jit: what is switched off looks dear where it can't be avoided, and
+ * would be compiled for it.
  */
 
 CREATE FUNCTION cudal1.take_method(method text, owner text)
@@ -131,7 +133,8 @@ BEGIN
 						WHERE j.candidate_id = propose_again.candidate_id
 							AND j.kind IN ('measure', 'verify') AND j.trainer = propose_again.owner)
 			AND (cudal1.take_room(propose_again.owner, 1, 0)
-				 OR (SELECT r.candidates > 0 FROM cudal1.count_room(propose_again.owner, 1, 0) AS r))
+				 OR (SELECT r.candidates > 0
+					FROM cudal1.count_room(propose_again.owner, 1, 0) AS r))
 		THEN
 			PERFORM cudal1.enqueue_measure(t, propose_again.candidate_id, propose_again.priority,
 										   propose_again.deadline, propose_again.owner);
@@ -148,7 +151,8 @@ BEGIN
 			WHERE x.candidate_id = propose_again.candidate_id FOR NO KEY UPDATE;
 		IF c.state = 'discarded' THEN
 			UPDATE cudal1.candidate AS x
-				SET state = 'queued', failure = NULL, detail = NULL, score = NULL, decided_at = NULL,
+				SET state = 'queued', failure = NULL, detail = NULL, score = NULL,
+					decided_at = NULL,
 					measurement_id = NULL, imported = false, import_device = NULL
 				WHERE x.candidate_id = propose_again.candidate_id;
 		ELSIF NOT c.imported
@@ -166,9 +170,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.propose_again(cudal1.task, bigint, int, timestamptz, text) IS
-'what another proposal does to a candidate that exists: a discarded or imported one is queued; for one
-that waits, imported or not, the role gets a job of its own, or its job becomes as urgent as its most
-urgent proposal. True if the candidate was queued';
+'what another proposal does to a candidate that exists: a discarded or imported one is queued; for
+one that waits, imported or not, the role gets a job of its own, or its job becomes as urgent as its
+most urgent proposal. True if the candidate was queued';
 
 CREATE FUNCTION cudal1.place_again(candidate_ids bigint[], pool_id int)
 RETURNS void
@@ -182,16 +186,19 @@ BEGIN
 					AND (EXISTS (SELECT FROM cudal1.island AS i
 								 WHERE i.task_id = x.task_id AND i.pool_id = place_again.pool_id)
 						 OR NOT EXISTS (SELECT FROM cudal1.bucket_slot AS s
-										WHERE s.candidate_id = x.candidate_id AND s.pool_id = place_again.pool_id))
+										WHERE s.candidate_id = x.candidate_id
+											AND s.pool_id = place_again.pool_id))
 				 -- a verdict that is being written does not see this proposal yet
 				 OR x.state IN ('queued', 'measuring', 'verifying')
 					AND (SELECT count(*) FROM cudal1.proposal AS p
-						 WHERE p.candidate_id = x.candidate_id AND p.pool_id = place_again.pool_id) = 1);
+						 WHERE p.candidate_id = x.candidate_id
+							AND p.pool_id = place_again.pool_id) = 1);
 END
 $$;
 COMMENT ON FUNCTION cudal1.place_again(bigint[], int) IS
 'what an ordinary proposal in a pool does to codes that exist: cudal1.place_waiting() will place a
-successful one in the pool and on the islands it was proposed from, and make one measured for another purpose an ordinary one';
+successful one in the pool and on the islands it was proposed from, and make one measured for
+another purpose an ordinary one';
 
 CREATE FUNCTION cudal1.check_submission(code text, method text, priority int)
 RETURNS text
@@ -200,19 +207,27 @@ BEGIN ATOMIC
 	SELECT CASE WHEN code IS NULL THEN 'code must not be null'
 				WHEN method IS NULL THEN 'method must not be null'
 				WHEN priority IS NULL THEN 'priority must not be null'
-				WHEN pg_catalog.octet_length(code) > 1048576 THEN 'code must not be longer than 1 MiB'
-				-- an expression over a whole code costs more than the rest of a submission; its beginning decides nearly always
+				WHEN pg_catalog.octet_length(code) > 1048576
+					THEN 'code must not be longer than 1 MiB'
+				-- an expression over a whole code costs more than the rest of a submission; its
+				-- beginning decides nearly always
 				WHEN NOT cudal1.matches(pg_catalog.left(code, 64), '[^[:space:]]', 256)
-					AND NOT cudal1.matches(code, '[^[:space:]]', 1048576) THEN 'code must not be empty'
-				WHEN NOT cudal1.matches(method, '[^[:space:]]', 200) THEN 'method must be a name of 1 to 200 bytes'
-				WHEN priority NOT BETWEEN -1000000000 AND 1000000000 THEN 'priority must lie between -1000000000 and 1000000000'
+					AND NOT cudal1.matches(code, '[^[:space:]]', 1048576)
+						THEN 'code must not be empty'
+				WHEN NOT cudal1.matches(method, '[^[:space:]]', 200)
+					THEN 'method must be a name of 1 to 200 bytes'
+				WHEN priority NOT BETWEEN -1000000000 AND 1000000000
+					THEN 'priority must lie between -1000000000 and 1000000000'
 		   END;
 END;
-COMMENT ON FUNCTION cudal1.check_submission(text, text, int) IS 'what is wrong with a submission, or NULL';
+COMMENT ON FUNCTION cudal1.check_submission(text, text, int) IS
+'what is wrong with a submission, or NULL';
 
--- the one way in for a single submission; response is the model's whole answer, failure is set where that was malformed
-CREATE FUNCTION cudal1.accept_submission(t cudal1.task, code text, method text, prompt_id bigint, group_key text, proposal_key text,
-	priority int, deadline timestamptz, response text, reason text, purpose text, owner text, pool_id int)
+-- the one way in for a single submission; response is the model's whole answer, failure is set
+-- where that was malformed
+CREATE FUNCTION cudal1.accept_submission(t cudal1.task, code text, method text, prompt_id bigint,
+	group_key text, proposal_key text, priority int, deadline timestamptz, response text,
+	reason text, purpose text, owner text, pool_id int)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -221,7 +236,8 @@ DECLARE
 	p			record;
 	id			bigint;
 	earlier		bigint;
-	hash		bytea := CASE WHEN accept_submission.reason IS NULL THEN cudal1.code_hash(accept_submission.code)
+	hash		bytea := CASE WHEN accept_submission.reason IS NULL
+		THEN cudal1.code_hash(accept_submission.code)
 								  ELSE cudal1.salted_hash('malformed', accept_submission.code) END;
 	new_code	text := accept_submission.code;
 	fresh		boolean;
@@ -242,12 +258,15 @@ BEGIN
 		SELECT x.task_id, x.pool_id, x.island, x.island_epoch, x.created_by INTO p
 			FROM cudal1.prompt AS x WHERE x.prompt_id = accept_submission.prompt_id;
 		IF NOT FOUND THEN
-			RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('prompt %s does not exist', accept_submission.prompt_id);
+			RAISE EXCEPTION USING ERRCODE = '42704',
+				MESSAGE = format('prompt %s does not exist', accept_submission.prompt_id);
 		ELSIF p.task_id <> t.task_id THEN
 			RAISE EXCEPTION USING ERRCODE = '22023',
-				MESSAGE = format('prompt %s was made for another task than "%s"', accept_submission.prompt_id, t.name);
+				MESSAGE = format('prompt %s was made for another task than "%s"',
+					accept_submission.prompt_id, t.name);
 		ELSIF p.created_by <> accept_submission.owner THEN
-			PERFORM cudal1.check_owner(format('prompt %s', accept_submission.prompt_id), p.created_by);
+			PERFORM cudal1.check_owner(format('prompt %s', accept_submission.prompt_id),
+				p.created_by);
 		END IF;
 		-- an island of another pool is none of this one
 		IF p.pool_id <> accept_submission.pool_id THEN
@@ -263,30 +282,39 @@ BEGIN
 			ON CONFLICT (task_id, code_hash) DO NOTHING
 			RETURNING candidate_id INTO id;
 	ELSE
-		INSERT INTO cudal1.candidate (task_id, code, code_hash, state, failure, detail, reward, decided_at)
-			VALUES (t.task_id, accept_submission.code, hash, 'failed', 'malformed', cudal1.clip(accept_submission.reason), 0, now())
+		INSERT INTO cudal1.candidate (task_id, code, code_hash, state, failure, detail, reward,
+			decided_at)
+			VALUES (t.task_id, accept_submission.code, hash, 'failed', 'malformed',
+				cudal1.clip(accept_submission.reason), 0, now())
 			ON CONFLICT (task_id, code_hash) DO NOTHING
 			RETURNING candidate_id INTO id;
 	END IF;
 	fresh := FOUND;
 	IF NOT fresh THEN
-		SELECT x.candidate_id INTO STRICT id FROM cudal1.candidate AS x WHERE x.task_id = t.task_id AND x.code_hash = hash;
+		SELECT x.candidate_id INTO STRICT id FROM cudal1.candidate AS x
+			WHERE x.task_id = t.task_id AND x.code_hash = hash;
 	END IF;
 
 	IF accept_submission.proposal_key IS NULL THEN
-		INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, prompt_id, group_key, island, island_epoch, response,
+		INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, prompt_id, group_key,
+			island, island_epoch, response,
 				created_by)
-			VALUES (t.task_id, id, accept_submission.pool_id, accept_submission.method, accept_submission.prompt_id, accept_submission.group_key,
+			VALUES (t.task_id, id, accept_submission.pool_id, accept_submission.method,
+				accept_submission.prompt_id, accept_submission.group_key,
 					p.island, p.island_epoch, accept_submission.response, accept_submission.owner);
 	ELSE
-		INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, prompt_id, group_key, proposal_key, island,
+		INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, prompt_id, group_key,
+			proposal_key, island,
 				island_epoch, response, created_by)
-			VALUES (t.task_id, id, accept_submission.pool_id, accept_submission.method, accept_submission.prompt_id, accept_submission.group_key,
-					accept_submission.proposal_key, p.island, p.island_epoch, accept_submission.response, accept_submission.owner)
+			VALUES (t.task_id, id, accept_submission.pool_id, accept_submission.method,
+				accept_submission.prompt_id, accept_submission.group_key,
+					accept_submission.proposal_key, p.island, p.island_epoch,
+					accept_submission.response, accept_submission.owner)
 			ON CONFLICT DO NOTHING
 			RETURNING proposal_id INTO proposal;
 		IF NOT FOUND THEN
-			-- another session used the key since we looked: its proposal stands, and a code of ours that it doesn't share goes
+			-- another session used the key since we looked: its proposal stands, and a code of ours
+			-- that it doesn't share goes
 			SELECT x.candidate_id INTO STRICT earlier FROM cudal1.proposal AS x
 				WHERE x.created_by = accept_submission.owner AND x.task_id = t.task_id
 					AND x.pool_id = accept_submission.pool_id
@@ -304,35 +332,43 @@ BEGIN
 	END IF;
 	IF accept_submission.reason IS NULL THEN
 		IF fresh THEN
-			PERFORM cudal1.enqueue_measure(t, id, accept_submission.priority, accept_submission.deadline, accept_submission.owner);
+			PERFORM cudal1.enqueue_measure(t, id, accept_submission.priority,
+				accept_submission.deadline, accept_submission.owner);
 			queued := true;
 		ELSE
-			queued := cudal1.propose_again(t, id, accept_submission.priority, accept_submission.deadline, accept_submission.owner);
+			queued := cudal1.propose_again(t, id, accept_submission.priority,
+				accept_submission.deadline, accept_submission.owner);
 		END IF;
 		IF queued THEN
 			PERFORM cudal1.warn_no_device(t);
 			PERFORM cudal1.wake();
 		END IF;
 	END IF;
-	PERFORM cudal1.store(accept_submission.owner, queued::int, cudal1.proposal_bytes(new_code, accept_submission.response));
+	PERFORM cudal1.store(accept_submission.owner, queued::int,
+		cudal1.proposal_bytes(new_code, accept_submission.response));
 	IF NOT fresh AND accept_submission.purpose = 'normal' THEN
 		PERFORM cudal1.place_again(ARRAY[id], accept_submission.pool_id);
 	END IF;
 	RETURN id;
 END
 $$;
-COMMENT ON FUNCTION cudal1.accept_submission(cudal1.task, text, text, bigint, text, text, int, timestamptz, text, text, text, text, int) IS
-'records a checked submission of a role in a pool: candidate, proposal and, where needed, a job; returns the candidate. Error 42501 where the prompt is another role''s';
+COMMENT ON FUNCTION cudal1.accept_submission(cudal1.task, text, text, bigint, text, text, int,
+	timestamptz, text, text, text, text, int) IS
+'records a checked submission of a role in a pool: candidate, proposal and, where needed, a job;
+returns the candidate. Error 42501 where the prompt is another role''s';
 
-CREATE FUNCTION @extschema@.cudal1_submit(task text, code text, method text DEFAULT 'manual', prompt_id bigint DEFAULT NULL,
-	group_key text DEFAULT NULL, proposal_key text DEFAULT NULL, priority int DEFAULT 0, deadline timestamptz DEFAULT NULL,
-	purpose text DEFAULT 'normal', pool text DEFAULT 'main')
+CREATE FUNCTION @extschema@.cudal1_submit(task text, code text, method text DEFAULT 'manual',
+	prompt_id bigint DEFAULT NULL, group_key text DEFAULT NULL, proposal_key text DEFAULT NULL,
+	priority int DEFAULT 0, deadline timestamptz DEFAULT NULL, purpose text DEFAULT 'normal',
+	pool text DEFAULT 'main')
 RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	SET enable_seqscan = off SET jit = off
 AS $$
 #variable_conflict use_column
 DECLARE
-	reason	text := cudal1.check_submission(cudal1_submit.code, cudal1_submit.method, cudal1_submit.priority);
+	reason	text := cudal1.check_submission(cudal1_submit.code, cudal1_submit.method,
+		cudal1_submit.priority);
 	body	text := replace(cudal1_submit.code, E'\r\n', E'\n');
 	proposer text := cudal1.caller();
 	into_pool int := cudal1.use_pool(cudal1_submit.pool);
@@ -342,16 +378,20 @@ BEGIN
 	IF reason IS NOT NULL THEN
 		PERFORM cudal1.bad_submission(reason);
 	END IF;
-	IF cudal1_submit.purpose IS NULL OR cudal1_submit.purpose NOT IN ('normal', 'null', 'certification', 'ablation') THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('unknown purpose "%s"', cudal1_submit.purpose),
+	IF cudal1_submit.purpose IS NULL
+		OR cudal1_submit.purpose NOT IN ('normal', 'null', 'certification', 'ablation') THEN
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE = format('unknown purpose "%s"', cudal1_submit.purpose),
 			HINT = 'Purposes are normal, null, certification and ablation.';
 	END IF;
-	IF NOT EXISTS (SELECT FROM cudal1.method AS m WHERE m.name = cudal1_submit.method AND (m.is_open OR m.owner = proposer)) THEN
+	IF NOT EXISTS (SELECT FROM cudal1.method AS m WHERE m.name = cudal1_submit.method
+		AND (m.is_open OR m.owner = proposer)) THEN
 		PERFORM cudal1.use_method(cudal1_submit.method, proposer);
 	END IF;
 	-- what most submissions are, a new code without prompt or key, in as few statements as can be
 	IF cudal1_submit.prompt_id IS NULL AND cudal1_submit.proposal_key IS NULL THEN
-		SELECT x.task_id, x.profile, coalesce(x.device_model, x.device) AS device, x.cores, x.language INTO t
+		SELECT x.task_id, x.profile, coalesce(x.device_model, x.device) AS device, x.cores,
+			x.language INTO t
 			FROM cudal1.task AS x WHERE x.name = cudal1_submit.task AND x.retired_at IS NULL;
 		IF FOUND THEN
 			WITH added AS (
@@ -360,13 +400,18 @@ BEGIN
 					ON CONFLICT (task_id, code_hash) DO NOTHING
 					RETURNING candidate_id),
 			proposed AS (
-				INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, group_key, created_by)
-					SELECT t.task_id, added.candidate_id, into_pool, cudal1_submit.method, cudal1_submit.group_key, proposer FROM added),
+				INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, group_key,
+					created_by)
+					SELECT t.task_id, added.candidate_id, into_pool, cudal1_submit.method,
+						cudal1_submit.group_key, proposer FROM added),
 			stored AS (
-				INSERT INTO cudal1.stored (role, bytes) SELECT proposer, cudal1.proposal_bytes(body, NULL) FROM added),
+				INSERT INTO cudal1.stored (role, bytes) SELECT proposer,
+				cudal1.proposal_bytes(body, NULL) FROM added),
 			queued AS (
-				INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority, deadline, trainer)
-					SELECT 'measure', t.task_id, added.candidate_id, t.profile, t.device, t.cores, t.language, cudal1_submit.priority,
+				INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores,
+					language, priority, deadline, trainer)
+					SELECT 'measure', t.task_id, added.candidate_id, t.profile, t.device, t.cores,
+						t.language, cudal1_submit.priority,
 							cudal1_submit.deadline, proposer
 						FROM added)
 			SELECT added.candidate_id INTO id FROM added;
@@ -375,7 +420,8 @@ BEGIN
 					PERFORM cudal1.check_room(proposer, 1, cudal1.proposal_bytes(body, NULL));
 				END IF;
 				IF NOT EXISTS (SELECT FROM cudal1.device AS d
-							   WHERE d.enabled AND (d.class = t.device OR d.model = t.device) AND t.language = ANY (d.languages)
+							   WHERE d.enabled AND (d.class = t.device OR d.model = t.device)
+								AND t.language = ANY (d.languages)
 									AND d.cores >= t.cores) THEN
 					PERFORM cudal1.warn_no_device(cudal1.find_task(cudal1_submit.task));
 				END IF;
@@ -384,15 +430,25 @@ BEGIN
 			END IF;
 		END IF;
 	END IF;
-	RETURN cudal1.accept_submission(cudal1.find_task(cudal1_submit.task), body, cudal1_submit.method, cudal1_submit.prompt_id,
-		cudal1_submit.group_key, cudal1_submit.proposal_key, cudal1_submit.priority, cudal1_submit.deadline, NULL, NULL,
+	RETURN cudal1.accept_submission(cudal1.find_task(cudal1_submit.task), body,
+		cudal1_submit.method, cudal1_submit.prompt_id, cudal1_submit.group_key,
+		cudal1_submit.proposal_key, cudal1_submit.priority, cudal1_submit.deadline, NULL, NULL,
 		cudal1_submit.purpose, proposer, into_pool);
 END
 $$;
-COMMENT ON FUNCTION @extschema@.cudal1_submit(text, text, text, bigint, text, text, int, timestamptz, text, text) IS
-'proposes a code for a task and returns its candidate. Identical code (bytes after CRLF -> LF) is one candidate, measured once; each submission is a proposal.
-method: who proposes, in reports; it belongs to the role that uses it first, but for manual, model and contrastive, which all share. prompt_id: the caller''s prompt that led to it; group_key: its submissions whose rewards are compared; proposal_key: a key that it repeats within (task, pool, group) adds nothing;
-priority: higher first; deadline: cancelled if not begun by then; purpose: candidates that are not normal (null, certification, ablation) are neither sampled nor reported. pool: where it is placed, cudal1_open_pool(). A discarded or imported candidate is queued again. A NOTICE says when no device can run the task. Errors: 42704 unknown task, prompt or pool, 42501 method, prompt or pool is another role''s, 53400 a quota is used up (cudal1_set_quota())';
+COMMENT ON FUNCTION @extschema@.cudal1_submit(text, text, text, bigint, text, text, int,
+	timestamptz, text, text) IS
+'proposes a code for a task and returns its candidate. Identical code (bytes after CRLF -> LF) is
+one candidate, measured once; each submission is a proposal.
+method: who proposes, in reports; it belongs to the role that uses it first, but for manual, model
+and contrastive, which all share. prompt_id: the caller''s prompt that led to it; group_key: its
+submissions whose rewards are compared; proposal_key: a key that it repeats within (task, pool,
+group) adds nothing;
+priority: higher first; deadline: cancelled if not begun by then; purpose: candidates that are not
+normal (null, certification, ablation) are neither sampled nor reported. pool: where it is placed,
+cudal1_open_pool(). A discarded or imported candidate is queued again. A NOTICE says when no device
+can run the task. Errors: 42704 unknown task, prompt or pool, 42501 method, prompt or pool is
+another role''s, 53400 a quota is used up (cudal1_set_quota())';
 
 CREATE FUNCTION cudal1.bad_submission(reason text)
 RETURNS void
@@ -405,7 +461,8 @@ BEGIN
 					   ELSE '22023' END;
 END
 $$;
-COMMENT ON FUNCTION cudal1.bad_submission(text) IS 'raises the error of a submission that is not one';
+COMMENT ON FUNCTION cudal1.bad_submission(text) IS
+'raises the error of a submission that is not one';
 
 CREATE FUNCTION cudal1.clip(detail text, bytes int DEFAULT 2000)
 RETURNS text
@@ -430,17 +487,20 @@ BEGIN
 	RETURN convert_from(substring(raw FROM 1 FOR n), 'UTF8');
 END
 $$;
-COMMENT ON FUNCTION cudal1.clip(text, int) IS 'the text cut to at most so many bytes, between characters';
+COMMENT ON FUNCTION cudal1.clip(text, int) IS
+'the text cut to at most so many bytes, between characters';
 
 CREATE FUNCTION cudal1.read_response(response text, OUT body text, OUT reason text, OUT kept text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	IF octet_length(read_response.response) > 4194304 THEN
-		-- a model that found no end: its beginning is enough to look at, but the whole decides which candidate it is
+		-- a model that found no end: its beginning is enough to look at, but the whole decides
+		-- which candidate it is
 		kept := cudal1.clip(left(read_response.response, 4194304), 4194304);
 		reason := 'the response is longer than 4 MiB';
-		body := format(E'%s\n[cut off: %s bytes in all, SHA-256 %s]\n', kept, octet_length(read_response.response),
+		body := format(E'%s\n[cut off: %s bytes in all, SHA-256 %s]\n', kept,
+			octet_length(read_response.response),
 					   encode(cudal1.code_hash(read_response.response), 'hex'));
 		RETURN;
 	END IF;
@@ -451,12 +511,14 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.read_response(text) IS
-'what a model''s answer is known by: its code, or the answer itself where it is malformed, with the reason; and what is kept of it';
+'what a model''s answer is known by: its code, or the answer itself where it is malformed, with the
+reason; and what is kept of it';
 
 CREATE FUNCTION cudal1.submit_response(prompt_id bigint, response text, method text, group_key text,
 	proposal_key text, priority int, deadline timestamptz, owner text, pool text)
 RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	SET enable_seqscan = off SET jit = off
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -466,13 +528,16 @@ DECLARE
 	problem		text;
 BEGIN
 	IF submit_response.prompt_id IS NULL OR submit_response.response IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'prompt_id and response must not be null';
+		RAISE EXCEPTION USING ERRCODE = '22004',
+			MESSAGE = 'prompt_id and response must not be null';
 	END IF;
-	SELECT q.pool_id INTO into_pool FROM cudal1.prompt AS q WHERE q.prompt_id = submit_response.prompt_id;
+	SELECT q.pool_id INTO into_pool FROM cudal1.prompt AS q
+		WHERE q.prompt_id = submit_response.prompt_id;
 	SELECT x.* INTO t FROM cudal1.prompt AS q JOIN cudal1.task AS x USING (task_id)
 		WHERE q.prompt_id = submit_response.prompt_id;
 	IF NOT FOUND THEN
-		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('prompt %s does not exist', submit_response.prompt_id),
+		RAISE EXCEPTION USING ERRCODE = '42704',
+			MESSAGE = format('prompt %s does not exist', submit_response.prompt_id),
 			HINT = 'Prompts come from cudal1_prompt().';
 	END IF;
 	IF t.retired_at IS NOT NULL THEN
@@ -495,34 +560,48 @@ BEGIN
 		coalesce(submit_response.owner, cudal1.caller()), into_pool);
 END
 $$;
-COMMENT ON FUNCTION cudal1.submit_response(bigint, text, text, text, text, int, timestamptz, text, text) IS
-'what cudal1_submit_response() does. owner: the role whose request or group is answered, by a method that was checked then; NULL: the caller proposes. pool: NULL is the prompt''s';
+COMMENT ON FUNCTION cudal1.submit_response(bigint, text, text, text, text, int, timestamptz, text,
+	text) IS
+'what cudal1_submit_response() does. owner: the role whose request or group is answered, by a method
+that was checked then; NULL: the caller proposes. pool: NULL is the prompt''s';
 
-CREATE FUNCTION @extschema@.cudal1_submit_response(prompt_id bigint, response text, method text DEFAULT 'model', group_key text DEFAULT NULL,
-	proposal_key text DEFAULT NULL, priority int DEFAULT 0, deadline timestamptz DEFAULT NULL, pool text DEFAULT NULL)
+CREATE FUNCTION @extschema@.cudal1_submit_response(prompt_id bigint, response text,
+	method text DEFAULT 'model', group_key text DEFAULT NULL, proposal_key text DEFAULT NULL,
+	priority int DEFAULT 0, deadline timestamptz DEFAULT NULL, pool text DEFAULT NULL)
 RETURNS bigint
 LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-	SELECT cudal1.submit_response(prompt_id, response, method, group_key, proposal_key, priority, deadline, NULL, pool);
+	SELECT cudal1.submit_response(prompt_id, response, method, group_key, proposal_key, priority,
+		deadline, NULL, pool);
 END;
-COMMENT ON FUNCTION @extschema@.cudal1_submit_response(bigint, text, text, text, text, int, timestamptz, text) IS
-'proposes the code of a model''s answer to a prompt and returns its candidate; a malformed answer becomes a failed candidate (reward 0), identified by its raw text, as does one longer than 4 MiB, of which that much is kept. pool: NULL is the prompt''s.
+COMMENT ON FUNCTION @extschema@.cudal1_submit_response(bigint, text, text, text, text, int,
+	timestamptz, text) IS
+'proposes the code of a model''s answer to a prompt and returns its candidate; a malformed answer
+becomes a failed candidate (reward 0), identified by its raw text, as does one longer than 4 MiB, of
+which that much is kept. pool: NULL is the prompt''s.
 Further arguments as in cudal1_submit()';
 
-CREATE FUNCTION cudal1.refuse_rows(owner text, candidates bigint, bytes bigint, task_ids bigint[], codes text[], hashes bytea[], reasons text[],
-	leaders int[], ids bigint[])
+CREATE FUNCTION cudal1.refuse_rows(owner text, candidates bigint, bytes bigint, task_ids bigint[],
+	codes text[], hashes bytea[], reasons text[], leaders int[], ids bigint[])
 RETURNS text[]
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
+	SET jit = off
 AS $$
 	WITH row AS (
 		SELECT v.*, v.reason IS NULL AND v.id IS NULL AND v.leader = v.ord AS proposes,
-				min(v.ord) FILTER (WHERE v.reason IS NULL AND v.id IS NULL AND v.leader = v.ord) OVER (PARTITION BY v.task_id, v.hash) AS first
-			FROM unnest(task_ids, codes, hashes, reasons, leaders, ids) WITH ORDINALITY AS v(task_id, code, hash, reason, leader, id, ord)),
+				min(v.ord) FILTER (WHERE v.reason IS NULL AND v.id IS NULL AND v.leader = v.ord)
+					OVER (PARTITION BY v.task_id, v.hash) AS first
+			FROM unnest(task_ids, codes, hashes, reasons, leaders, ids) WITH ORDINALITY
+				AS v(task_id, code, hash, reason, leader, id, ord)),
 	needs AS (
-		-- a code is stored with its first row, and queued if it is not known, or was discarded or imported
-		SELECT r.*, (r.ord = r.first AND (c.candidate_id IS NULL OR c.state = 'discarded' OR c.imported))::int AS queues,
-				cudal1.proposal_bytes(CASE WHEN r.ord = r.first AND c.candidate_id IS NULL THEN r.code END, NULL) AS stores
-			FROM row AS r LEFT JOIN cudal1.candidate AS c ON r.proposes AND c.task_id = r.task_id AND c.code_hash = r.hash),
+		-- a code is stored with its first row, and queued if it is not known, or was discarded or
+		-- imported
+		SELECT r.*, (r.ord = r.first
+			AND (c.candidate_id IS NULL OR c.state = 'discarded' OR c.imported))::int AS queues,
+				cudal1.proposal_bytes(CASE WHEN r.ord = r.first
+					AND c.candidate_id IS NULL THEN r.code END, NULL) AS stores
+			FROM row AS r LEFT JOIN cudal1.candidate AS c ON r.proposes AND c.task_id = r.task_id
+				AND c.code_hash = r.hash),
 	summed AS (
 		SELECT s.*, sum(s.queues) FILTER (WHERE s.proposes) OVER (ORDER BY s.ord) AS queued,
 				sum(s.stores) FILTER (WHERE s.proposes) OVER (ORDER BY s.ord) AS stored
@@ -531,19 +610,28 @@ AS $$
 		SELECT s.ord, s.leader, CASE WHEN s.reason IS NOT NULL THEN s.reason
 									 WHEN NOT s.proposes THEN NULL
 									 -- a code's later rows go with its first
-									 WHEN f.queued > refuse_rows.candidates AND f.queues > 0 THEN cudal1.quota_reason(refuse_rows.owner, 'candidates')
-									 WHEN s.stored > refuse_rows.bytes OR f.stored > refuse_rows.bytes THEN cudal1.quota_reason(refuse_rows.owner, 'bytes')
+									 WHEN f.queued > refuse_rows.candidates
+										AND f.queues > 0 THEN cudal1.quota_reason(refuse_rows.owner,
+										'candidates')
+									 WHEN s.stored > refuse_rows.bytes
+										OR f.stored > refuse_rows.bytes
+										THEN cudal1.quota_reason(refuse_rows.owner, 'bytes')
 								END AS reason
 			FROM summed AS s LEFT JOIN summed AS f ON f.ord = s.first)
-	SELECT array_agg(coalesce(j.reason, k.reason) ORDER BY j.ord) FROM judged AS j LEFT JOIN judged AS k ON k.ord = j.leader;
+	SELECT array_agg(coalesce(j.reason, k.reason) ORDER BY j.ord) FROM judged AS j LEFT
+		JOIN judged AS k ON k.ord = j.leader;
 $$;
-COMMENT ON FUNCTION cudal1.refuse_rows(text, bigint, bigint, bigint[], text[], bytea[], text[], int[], bigint[]) IS
-'the reasons of a batch''s rows, with those of rows that need more candidates or bytes than a role has room for; the arrays as in cudal1_submit_batch()';
+COMMENT ON FUNCTION cudal1.refuse_rows(text, bigint, bigint, bigint[], text[], bytea[], text[],
+	int[], bigint[]) IS
+'the reasons of a batch''s rows, with those of rows that need more candidates or bytes than a role
+has room for; the arrays as in cudal1_submit_batch()';
 
-CREATE FUNCTION @extschema@.cudal1_submit_batch(tasks text[], codes text[], method text DEFAULT 'manual', group_keys text[] DEFAULT NULL,
-	proposal_keys text[] DEFAULT NULL, priority int DEFAULT 0, deadline timestamptz DEFAULT NULL, pool text DEFAULT 'main')
+CREATE FUNCTION @extschema@.cudal1_submit_batch(tasks text[], codes text[],
+	method text DEFAULT 'manual', group_keys text[] DEFAULT NULL, proposal_keys text[] DEFAULT NULL,
+	priority int DEFAULT 0, deadline timestamptz DEFAULT NULL, pool text DEFAULT 'main')
 RETURNS TABLE (ordinal int, candidate_id bigint, reason text)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	SET enable_seqscan = off SET jit = off
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -555,7 +643,8 @@ DECLARE
 	task_ids	bigint[];
 	hashes		bytea[];
 	reasons		text[];
-	leaders		int[];		-- the row whose proposal a row with a repeated key repeats, else the row itself
+	-- the row whose proposal a row with a repeated key repeats, else the row itself
+	leaders		int[];
 	ids			bigint[];
 	-- sets
 	fresh		bigint[];	-- candidates added
@@ -567,9 +656,12 @@ BEGIN
 	IF tasks IS NULL OR codes IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'tasks and codes must not be null';
 	END IF;
-	IF cardinality(codes) <> n OR cardinality(group_keys) <> n OR cardinality(proposal_keys) <> n THEN
-		RAISE EXCEPTION USING ERRCODE = '2202E', MESSAGE = 'tasks, codes, group_keys and proposal_keys must have the same length',
-			DETAIL = format('Their lengths are %s, %s, %s and %s.', n, cardinality(codes), coalesce(cardinality(group_keys)::text, 'null'),
+	IF cardinality(codes) <> n OR cardinality(group_keys) <> n
+		OR cardinality(proposal_keys) <> n THEN
+		RAISE EXCEPTION USING ERRCODE = '2202E',
+			MESSAGE = 'tasks, codes, group_keys and proposal_keys must have the same length',
+			DETAIL = format('Their lengths are %s, %s, %s and %s.', n, cardinality(codes),
+				coalesce(cardinality(group_keys)::text, 'null'),
 							coalesce(cardinality(proposal_keys)::text, 'null'));
 	END IF;
 	problem := cudal1.check_submission('-', method, cudal1_submit_batch.priority);
@@ -580,87 +672,111 @@ BEGIN
 	PERFORM cudal1.use_method(method, proposer);
 
 	-- judge the rows; a key that was used before ends its row here
-	SELECT array_agg(v.task_id ORDER BY v.ord), array_agg(v.hash ORDER BY v.ord), array_agg(v.reason ORDER BY v.ord),
-			array_agg(CASE WHEN v.key IS NOT NULL AND v.reason IS NULL THEN v.leader ELSE v.ord END ORDER BY v.ord),
+	SELECT array_agg(v.task_id ORDER BY v.ord), array_agg(v.hash ORDER BY v.ord),
+		array_agg(v.reason ORDER BY v.ord),
+			array_agg(CASE WHEN v.key IS NOT NULL AND v.reason IS NULL THEN v.leader ELSE v.ord END
+				ORDER BY v.ord),
 			array_agg(p.candidate_id ORDER BY v.ord)
 		INTO task_ids, hashes, reasons, leaders, ids
-		FROM (SELECT w.*, min(w.ord) OVER (PARTITION BY w.task_id, coalesce(w.grp, ''), w.key, w.reason IS NULL) AS leader
-			  FROM (SELECT u.ord::int AS ord, u.grp, u.key, k.task_id, cudal1.code_hash(replace(u.code, E'\r\n', E'\n')) AS hash,
+		FROM (SELECT w.*,
+			min(w.ord) OVER (PARTITION BY w.task_id, coalesce(w.grp, ''), w.key, w.reason IS NULL)
+			AS leader
+			  FROM (SELECT u.ord::int AS ord, u.grp, u.key, k.task_id,
+				cudal1.code_hash(replace(u.code, E'\r\n', E'\n')) AS hash,
 						CASE WHEN u.task IS NULL THEN 'task must not be null'
 							 WHEN k.task_id IS NULL THEN format('task "%s" does not exist', u.task)
-							 WHEN k.retired_at IS NOT NULL THEN format('task "%s" is retired', u.task)
-							 ELSE cudal1.check_submission(u.code, method, cudal1_submit_batch.priority) END AS reason
-					FROM unnest(tasks, codes, group_keys, proposal_keys) WITH ORDINALITY AS u(task, code, grp, key, ord)
+							 WHEN k.retired_at IS NOT NULL THEN format('task "%s" is retired',
+								u.task)
+							 ELSE cudal1.check_submission(u.code, method,
+								cudal1_submit_batch.priority) END AS reason
+					FROM unnest(tasks, codes, group_keys, proposal_keys) WITH ORDINALITY AS u(task,
+						code, grp, key, ord)
 						LEFT JOIN cudal1.task AS k ON k.name = u.task) AS w) AS v
 			LEFT JOIN cudal1.proposal AS p
-				ON v.reason IS NULL AND v.key IS NOT NULL AND p.created_by = proposer AND p.task_id = v.task_id
-					AND p.pool_id = into_pool AND coalesce(p.group_key, '') = coalesce(v.grp, '') AND p.proposal_key = v.key;
+				ON v.reason IS NULL AND v.key IS NOT NULL AND p.created_by = proposer
+					AND p.task_id = v.task_id
+					AND p.pool_id = into_pool AND coalesce(p.group_key, '') = coalesce(v.grp, '')
+						AND p.proposal_key = v.key;
 
 	-- quotas: the whole batch fits nearly always
 	bytes := (SELECT sum(cudal1.proposal_bytes(c, NULL)) FROM unnest(codes) AS c);
 	IF n > 0 AND NOT cudal1.take_room(proposer, n, bytes) THEN
 		r := cudal1.count_room(proposer, n, bytes);
 		IF r.candidates < n OR r.bytes < bytes THEN
-			reasons := cudal1.refuse_rows(proposer, r.candidates, r.bytes, task_ids, codes, hashes, reasons, leaders, ids);
+			reasons := cudal1.refuse_rows(proposer, r.candidates, r.bytes, task_ids, codes, hashes,
+				reasons, leaders, ids);
 		END IF;
 	END IF;
 
 	-- candidates, in the order of their index
 	WITH added AS (
 		INSERT INTO cudal1.candidate (task_id, code, code_hash)
-			SELECT DISTINCT ON (v.task_id, v.hash) v.task_id, replace(v.code, E'\r\n', E'\n'), v.hash
+			SELECT DISTINCT ON (v.task_id, v.hash) v.task_id, replace(v.code, E'\r\n', E'\n'),
+				v.hash
 				FROM unnest(task_ids, codes, hashes, reasons, ids, leaders) WITH ORDINALITY
 						AS v(task_id, code, hash, reason, id, leader, ord)
 				WHERE v.reason IS NULL AND v.id IS NULL AND v.leader = v.ord
 				ORDER BY v.task_id, v.hash
 			ON CONFLICT (task_id, code_hash) DO NOTHING
 			RETURNING candidate_id, octet_length(code) AS bytes)
-	SELECT coalesce(array_agg(added.candidate_id), '{}'), coalesce(sum(added.bytes), 0) INTO fresh, bytes FROM added;
+	SELECT coalesce(array_agg(added.candidate_id), '{}'), coalesce(sum(added.bytes), 0) INTO fresh,
+		bytes FROM added;
 
 	-- proposals; keyed ones in the order of their index
 	WITH added AS (
-		INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, group_key, proposal_key, created_by)
+		INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, group_key,
+			proposal_key, created_by)
 			SELECT v.task_id, c.candidate_id, into_pool, method, v.grp, v.key, proposer
-				FROM unnest(task_ids, hashes, reasons, ids, leaders, group_keys, proposal_keys) WITH ORDINALITY
+				FROM unnest(task_ids, hashes, reasons, ids, leaders, group_keys,
+					proposal_keys) WITH ORDINALITY
 						AS v(task_id, hash, reason, id, leader, grp, key, ord)
 					JOIN cudal1.candidate AS c ON c.task_id = v.task_id AND c.code_hash = v.hash
 				WHERE v.reason IS NULL AND v.id IS NULL AND v.leader = v.ord
-				ORDER BY CASE WHEN v.key IS NOT NULL THEN v.task_id END, CASE WHEN v.key IS NOT NULL THEN coalesce(v.grp, '') END, v.key, v.ord
+				ORDER BY CASE WHEN v.key IS NOT NULL THEN v.task_id END,
+					CASE WHEN v.key IS NOT NULL THEN coalesce(v.grp, '') END, v.key, v.ord
 			ON CONFLICT DO NOTHING
 			RETURNING candidate_id)
 	SELECT array_agg(DISTINCT added.candidate_id), count(*) INTO known, proposals FROM added;
 
-	-- a key that another session used meanwhile: its proposal stands, and a code of ours that nobody else proposed goes
+	-- a key that another session used meanwhile: its proposal stands, and a code of ours that
+	-- nobody else proposed goes
 	IF proposal_keys IS NOT NULL THEN
 		WITH orphan AS (
 			DELETE FROM cudal1.candidate AS c
 				WHERE c.candidate_id = ANY (fresh) AND c.candidate_id <> ALL (coalesce(known, '{}'))
 				RETURNING c.candidate_id, octet_length(c.code) AS bytes)
-		SELECT coalesce(array_agg(f.id), '{}'), bytes - coalesce((SELECT sum(orphan.bytes) FROM orphan), 0) INTO fresh, bytes
+		SELECT coalesce(array_agg(f.id), '{}'),
+			bytes - coalesce((SELECT sum(orphan.bytes) FROM orphan), 0) INTO fresh, bytes
 			FROM unnest(fresh) AS f(id) WHERE f.id NOT IN (SELECT orphan.candidate_id FROM orphan);
 	END IF;
 	INSERT INTO cudal1.stored (role, bytes)
-		SELECT proposer, bytes + p.n * cudal1.proposal_bytes(NULL, NULL) FROM (SELECT proposals AS n) AS p WHERE p.n > 0;
+		SELECT proposer, bytes + p.n * cudal1.proposal_bytes(NULL, NULL)
+			FROM (SELECT proposals AS n) AS p WHERE p.n > 0;
 
-	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority, deadline, trainer)
-		SELECT 'measure', k.task_id, c.candidate_id, k.profile, coalesce(k.device_model, k.device), k.cores, k.language,
+	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority,
+		deadline, trainer)
+		SELECT 'measure', k.task_id, c.candidate_id, k.profile, coalesce(k.device_model, k.device),
+			k.cores, k.language,
 				cudal1_submit_batch.priority, cudal1_submit_batch.deadline, proposer
 			FROM cudal1.candidate AS c JOIN cudal1.task AS k USING (task_id)
 			WHERE c.candidate_id = ANY (fresh)
 			ORDER BY c.candidate_id;
 
 	FOR r IN
-		SELECT k AS task, c.candidate_id FROM cudal1.candidate AS c JOIN cudal1.task AS k USING (task_id)
+		SELECT k AS task, c.candidate_id FROM cudal1.candidate AS c JOIN cudal1.task AS k
+			USING (task_id)
 			WHERE c.candidate_id = ANY (known) AND c.candidate_id <> ALL (fresh)
 				AND (c.state NOT IN ('successful', 'failed') OR c.imported)
 			ORDER BY c.candidate_id
 	LOOP
-		IF cudal1.propose_again(r.task, r.candidate_id, cudal1_submit_batch.priority, cudal1_submit_batch.deadline, proposer) THEN
+		IF cudal1.propose_again(r.task, r.candidate_id, cudal1_submit_batch.priority,
+			cudal1_submit_batch.deadline, proposer) THEN
 			fresh := fresh || r.candidate_id;
 		END IF;
 	END LOOP;
 
-	PERFORM cudal1.place_again(ARRAY(SELECT k.id FROM unnest(known) AS k(id) WHERE k.id <> ALL (fresh)), into_pool);
+	PERFORM cudal1.place_again(ARRAY(SELECT k.id FROM unnest(known) AS k(id)
+		WHERE k.id <> ALL (fresh)), into_pool);
 
 	IF cardinality(fresh) > 0 THEN
 		PERFORM cudal1.warn_no_device(k) FROM cudal1.task AS k WHERE k.task_id = ANY (task_ids);
@@ -669,18 +785,27 @@ BEGIN
 
 	RETURN QUERY
 		SELECT v.ord::int, coalesce(v.id, p.candidate_id, c.candidate_id), v.reason
-			FROM unnest(task_ids, hashes, reasons, ids, group_keys, proposal_keys) WITH ORDINALITY AS v(task_id, hash, reason, id, grp, key, ord)
+			FROM unnest(task_ids, hashes, reasons, ids, group_keys, proposal_keys) WITH ORDINALITY
+				AS v(task_id, hash, reason, id, grp, key, ord)
 				LEFT JOIN cudal1.proposal AS p
-					ON v.reason IS NULL AND v.key IS NOT NULL AND p.created_by = proposer AND p.task_id = v.task_id
-						AND p.pool_id = into_pool AND coalesce(p.group_key, '') = coalesce(v.grp, '') AND p.proposal_key = v.key
+					ON v.reason IS NULL AND v.key IS NOT NULL AND p.created_by = proposer
+						AND p.task_id = v.task_id
+						AND p.pool_id = into_pool
+							AND coalesce(p.group_key, '') = coalesce(v.grp, '')
+							AND p.proposal_key = v.key
 				LEFT JOIN cudal1.candidate AS c
-					ON v.reason IS NULL AND v.key IS NULL AND c.task_id = v.task_id AND c.code_hash = v.hash
+					ON v.reason IS NULL AND v.key IS NULL AND c.task_id = v.task_id
+						AND c.code_hash = v.hash
 			ORDER BY v.ord;
 END
 $$;
-COMMENT ON FUNCTION @extschema@.cudal1_submit_batch(text[], text[], text, text[], text[], int, timestamptz, text) IS
-'many submissions at once, aligned by position; a row that is not accepted has a reason and does not hinder the others. Arguments as in cudal1_submit();
-group_keys and proposal_keys may be null, as may their elements. A row that passes a quota is not accepted, nor is any after it that would need more of it. Errors: 2202E where lengths differ, 42704 unknown pool, 42501 where the method or the pool is another role''s';
+COMMENT ON FUNCTION @extschema@.cudal1_submit_batch(text[], text[], text, text[], text[], int,
+	timestamptz, text) IS
+'many submissions at once, aligned by position; a row that is not accepted has a reason and does not
+hinder the others. Arguments as in cudal1_submit();
+group_keys and proposal_keys may be null, as may their elements. A row that passes a quota is not
+accepted, nor is any after it that would need more of it. Errors: 2202E where lengths differ, 42704
+unknown pool, 42501 where the method or the pool is another role''s';
 
 CREATE FUNCTION @extschema@.cudal1_reward(candidate_id bigint)
 RETURNS float8
@@ -689,24 +814,31 @@ BEGIN ATOMIC
 	SELECT c.reward FROM cudal1.candidate AS c WHERE c.candidate_id = cudal1_reward.candidate_id;
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_reward(bigint) IS
-'the reward of a candidate: conservatively rounded speedup, 0 unsuccessful, NULL unknown, undecided or discarded';
+'the reward of a candidate: conservatively rounded speedup, 0 unsuccessful, NULL unknown, undecided
+or discarded';
 
 /*
  * What a trainer does with a submission: wait for it, or take it back.
  */
 
-CREATE FUNCTION @extschema@.cudal1_wait(candidate_ids bigint[], timeout interval DEFAULT '30 seconds')
+CREATE FUNCTION @extschema@.cudal1_wait(candidate_ids bigint[],
+	timeout interval DEFAULT '30 seconds')
 RETURNS TABLE (candidate_id bigint, state text, reward float8)
 LANGUAGE c VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'cudal1_wait';
 COMMENT ON FUNCTION @extschema@.cudal1_wait(bigint[], interval) IS
-'one row per element, in order, as soon as all candidates are final or, at the timeout, as they stand; call it in a loop, with a timeout of tens of seconds:
-a call keeps its snapshot, so that until it returns VACUUM cannot clean up behind the queue. A candidate with an imported score is final once no measurement of it is queued. Errors: 42704 unknown id; 25001 for candidates written by the current transaction, or above READ COMMITTED';
+'one row per element, in order, as soon as all candidates are final or, at the timeout, as they
+stand; call it in a loop, with a timeout of tens of seconds:
+a call keeps its snapshot, so that until it returns VACUUM cannot clean up behind the queue. A
+candidate with an imported score is final once no measurement of it is queued. Errors: 42704 unknown
+id; 25001 for candidates written by the current transaction, or above READ COMMITTED';
 
--- enable_seqscan: a session's cached plans, made while the queue was short, must not read all of a long one for each candidate
+-- enable_seqscan: a session's cached plans, made while the queue was short, must not read all of a
+-- long one for each candidate
 CREATE FUNCTION @extschema@.cudal1_cancel(candidate_ids bigint[])
 RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	SET enable_seqscan = off SET jit = off
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -722,22 +854,27 @@ BEGIN
 	PERFORM cudal1.check_candidates(cudal1_cancel.candidate_ids);
 	IF NOT all_of THEN
 		SELECT u.id INTO id FROM unnest(cudal1_cancel.candidate_ids) AS u(id)
-			WHERE NOT EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.candidate_id = u.id AND cudal1.owns(p.created_by)) LIMIT 1;
+			WHERE NOT EXISTS (SELECT FROM cudal1.proposal AS p
+				WHERE p.candidate_id = u.id AND cudal1.owns(p.created_by)) LIMIT 1;
 		IF FOUND THEN
-			RAISE EXCEPTION USING ERRCODE = '42501', MESSAGE = format('candidate %s was not proposed by role "%s"', id, cudal1.caller()),
-				DETAIL = (SELECT format('It was proposed by %s.', string_agg(DISTINCT format('role "%s"', p.created_by), ', '))
+			RAISE EXCEPTION USING ERRCODE = '42501',
+				MESSAGE = format('candidate %s was not proposed by role "%s"', id, cudal1.caller()),
+				DETAIL = (SELECT format('It was proposed by %s.',
+					string_agg(DISTINCT format('role "%s"', p.created_by), ', '))
 							FROM cudal1.proposal AS p WHERE p.candidate_id = id),
-				HINT = 'A role cancels what it proposed, or what a role proposed that it is a member of.';
+				HINT = 'A role cancels what it proposed, or what a role proposed that it is a '
+					'member of.';
 		END IF;
 	END IF;
 
-	FOR id IN SELECT DISTINCT u.id FROM unnest(cudal1_cancel.candidate_ids) AS u(id) ORDER BY u.id LOOP
+	FOR id IN SELECT DISTINCT u.id FROM unnest(cudal1_cancel.candidate_ids) AS u(id)
+		ORDER BY u.id LOOP
 		hit := false;
 		UPDATE cudal1.proposal AS p SET wanted = false
 			WHERE p.candidate_id = id AND p.wanted AND (all_of OR cudal1.owns(p.created_by));
 		-- no job of another role is locked for a candidate that it wants: it would wait for this
-		-- transaction. Where two roles cancel at the same moment, each sees the other's proposal, and
-		-- the measurement goes on
+		-- transaction. Where two roles cancel at the same moment, each sees the other's proposal,
+		-- and the measurement goes on
 		IF EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.candidate_id = id AND p.wanted) THEN
 			DELETE FROM cudal1.job AS x
 				WHERE x.candidate_id = id AND x.kind = 'measure' AND x.state = 'queued'
@@ -747,18 +884,22 @@ BEGIN
 									AND NOT cudal1.owns(y.trainer));
 			CONTINUE;
 		END IF;
-		-- who holds the job may be about to replace it by its verification: look again until there is nothing left
+		-- who holds the job may be about to replace it by its verification: look again until there
+		-- is nothing left
 		LOOP
 			SELECT x.* INTO j FROM cudal1.job AS x
-				WHERE x.candidate_id = id AND x.kind IN ('measure', 'verify') AND NOT x.cancel_requested
+				WHERE x.candidate_id = id AND x.kind IN ('measure', 'verify')
+					AND NOT x.cancel_requested
 				ORDER BY x.job_id LIMIT 1 FOR UPDATE;
 			IF NOT FOUND THEN
 				EXIT WHEN NOT EXISTS (SELECT FROM cudal1.job AS x
-									  WHERE x.candidate_id = id AND x.kind IN ('measure', 'verify') AND NOT x.cancel_requested);
+									  WHERE x.candidate_id = id AND x.kind IN ('measure', 'verify')
+										AND NOT x.cancel_requested);
 				CONTINUE;
 			END IF;
 			-- proposed again while the job was waited for
-			EXIT WHEN EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.candidate_id = id AND p.wanted);
+			EXIT WHEN EXISTS (SELECT FROM cudal1.proposal AS p
+				WHERE p.candidate_id = id AND p.wanted);
 			IF j.state = 'running' THEN
 				UPDATE cudal1.job AS x SET cancel_requested = true WHERE x.job_id = j.job_id;
 			ELSE
@@ -770,10 +911,12 @@ BEGIN
 			-- undecided without a job (after a restore)
 			SELECT x.* INTO c FROM cudal1.candidate AS x
 				WHERE x.candidate_id = id AND x.state IN ('queued', 'measuring', 'verifying')
-					AND NOT EXISTS (SELECT FROM cudal1.job AS y WHERE y.candidate_id = x.candidate_id AND y.kind IN ('measure', 'verify'))
+					AND NOT EXISTS (SELECT FROM cudal1.job AS y
+						WHERE y.candidate_id = x.candidate_id AND y.kind IN ('measure', 'verify'))
 				FOR NO KEY UPDATE;
 			IF FOUND THEN
-				PERFORM cudal1.reject_candidate(c, 'cancelled', NULL, 'cancelled before it was measured');
+				PERFORM cudal1.reject_candidate(c, 'cancelled', NULL,
+					'cancelled before it was measured');
 				hit := true;
 			END IF;
 		END IF;
@@ -787,5 +930,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_cancel(bigint[]) IS
-'withdraws the caller''s proposals of candidates and cancels their measurement; returns how many were cancelled. A candidate that another role proposed, too, goes on and does not count. Waiting ones are discarded at once, running ones as soon as their worker has stopped, whatever it reports.
-Decided candidates stay as they are and don''t count; a repeated submission queues a cancelled one again. Errors: 42704 unknown id, 42501 a candidate that the caller did not propose: then none is cancelled';
+'withdraws the caller''s proposals of candidates and cancels their measurement; returns how many
+were cancelled. A candidate that another role proposed, too, goes on and does not count. Waiting
+ones are discarded at once, running ones as soon as their worker has stopped, whatever it reports.
+Decided candidates stay as they are and don''t count; a repeated submission queues a cancelled one
+again. Errors: 42704 unknown id, 42501 a candidate that the caller did not propose: then none is
+cancelled';

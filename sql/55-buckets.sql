@@ -1,15 +1,17 @@
 /*
  * Buckets and islands: rows derived from candidate, kept by one function.
  *
- * A candidate that is successful, confirmed and of normal purpose has one slot in the bucket of its reward in each of its
- * pools, every other has none; place_candidate() makes that so, whatever was so before, and may be called twice.  Slots are
- * dense: the last one moves into a hole; so are places, which number the candidates of all buckets of a task in a pool.  Both
- * are counted in rows that are updated, not by looking for the largest: a transaction with an old snapshot then fails where it
- * would number wrongly.
+ * A candidate that is successful, confirmed and of normal purpose has one slot in the bucket of its
+ * reward in each of its pools, every other has none; place_candidate() makes that so, whatever was
+ * so before, and may be called twice.  Slots are dense: the last one moves into a hole; so are
+ * places, which number the candidates of all buckets of a task in a pool.  Both are counted in rows
+ * that are updated, not by looking for the largest: a transaction with an old snapshot then fails
+ * where it would number wrongly.
  *
- * What is placed for one task is serialised by one lock, taken first and held to the end of the transaction.  Locks on single
- * bucket rows, even in ascending order, would let two transactions that accept several scores each (an import) wait for each
- * other; and a bucket row is locked to the end of the transaction anyway.
+ * What is placed for one task is serialised by one lock, taken first and held to the end of the
+ * transaction.  Locks on single bucket rows, even in ascending order, would let two transactions
+ * that accept several scores each (an import) wait for each other; and a bucket row is locked to
+ * the end of the transaction anyway.
  */
 
 CREATE FUNCTION cudal1.bucket_of(reward float8, width float8, score_scale text)
@@ -17,7 +19,8 @@ RETURNS int
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cudal1_bucket_of';
 COMMENT ON FUNCTION cudal1.bucket_of(float8, float8, text) IS
-'number k of the interval [k * width, (k + 1) * width) that holds a reward above 0, or its natural logarithm where score_scale is log; rewards on an edge in decimal arithmetic are on it';
+'number k of the interval [k * width, (k + 1) * width) that holds a reward above 0, or its natural
+logarithm where score_scale is log; rewards on an edge in decimal arithmetic are on it';
 
 CREATE FUNCTION cudal1.reward_micro(reward float8)
 RETURNS bigint
@@ -42,9 +45,11 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 BEGIN ATOMIC
 	SELECT (cudal1.reward_micro(reward) + 5000) / 10000;
 END;
-COMMENT ON FUNCTION cudal1.reward_cluster(float8) IS 'the cluster of an island that a reward belongs to';
+COMMENT ON FUNCTION cudal1.reward_cluster(float8) IS
+'the cluster of an island that a reward belongs to';
 
--- a row, since any role may take any advisory lock; a task has it from the first time on that something is placed
+-- a row, since any role may take any advisory lock; a task has it from the first time on that
+-- something is placed
 CREATE FUNCTION cudal1.lock_placement(task_id bigint)
 RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -52,36 +57,44 @@ SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off
 AS $$
 BEGIN
-	PERFORM FROM cudal1.placement AS p WHERE p.task_id = lock_placement.task_id AND p.pool_id = 1 FOR NO KEY UPDATE;
+	PERFORM FROM cudal1.placement AS p WHERE p.task_id = lock_placement.task_id AND p.pool_id = 1
+		FOR NO KEY UPDATE;
 	IF NOT FOUND THEN
 		-- what another session inserts meanwhile is waited for and locked
-		INSERT INTO cudal1.placement AS p (task_id, pool_id, codes) VALUES (lock_placement.task_id, 1, 0)
+		INSERT INTO cudal1.placement AS p (task_id, pool_id, codes)
+			VALUES (lock_placement.task_id, 1, 0)
 			ON CONFLICT ON CONSTRAINT placement_pkey DO UPDATE SET codes = p.codes;
 	END IF;
 END
 $$;
 COMMENT ON FUNCTION cudal1.lock_placement(bigint) IS
-'serialises, to the end of the transaction, everything that writes the buckets and islands of one task, in all pools';
+'serialises, to the end of the transaction, everything that writes the buckets and islands of one
+task, in all pools';
 
 CREATE FUNCTION cudal1.unlock_before_flush()
 RETURNS void
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'cudal1_unlock_before_flush';
 COMMENT ON FUNCTION cudal1.unlock_before_flush() IS
-'this transaction''s commit frees its locks before it waits for its log to be flushed, and its client hears of it after that; does nothing where the session asks for less (synchronous_commit off) or there are synchronous standbys';
+'this transaction''s commit frees its locks before it waits for its log to be flushed, and its
+client hears of it after that; does nothing where the session asks for less (synchronous_commit off)
+or there are synchronous standbys';
 
 CREATE FUNCTION cudal1.commit_without_flush()
 RETURNS void
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'cudal1_commit_without_flush';
 COMMENT ON FUNCTION cudal1.commit_without_flush() IS
-'where the statement is a transaction of its own, its commit does not wait for the log: for what a crash may take back';
+'where the statement is a transaction of its own, its commit does not wait for the log: for what a
+crash may take back';
 
 /*
- * Islands.  Constants are FunSearch's but for the period of the reset, which counts registrations where FunSearch counts four
- * hours: a count is reproducible and does not depend on how fast the devices are.
+ * Islands.  Constants are FunSearch's but for the period of the reset, which counts registrations
+ * where FunSearch counts four hours: a count is reproducible and does not depend on how fast the
+ * devices are.
  */
-CREATE FUNCTION cudal1.island_constants(options jsonb, OUT islands int, OUT reset_after bigint, OUT temperature float8,
+CREATE FUNCTION cudal1.island_constants(options jsonb, OUT islands int, OUT reset_after bigint,
+	OUT temperature float8,
 										OUT period bigint, OUT admit_late boolean)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
@@ -89,12 +102,18 @@ BEGIN ATOMIC
 		   COALESCE((options OPERATOR(pg_catalog.->>) 'island_reset')::bigint, 1000),
 		   COALESCE((options OPERATOR(pg_catalog.->>) 'island_temperature')::float8, 0.1),
 		   COALESCE((options OPERATOR(pg_catalog.->>) 'island_period')::bigint, 30000),
-		   COALESCE((options OPERATOR(pg_catalog.->>) 'island_late') OPERATOR(pg_catalog.=) 'admit', true);
+		   COALESCE((options OPERATOR(pg_catalog.->>) 'island_late') OPERATOR(pg_catalog.=) 'admit',
+			true);
 END;
 COMMENT ON FUNCTION cudal1.island_constants(jsonb) IS
-'constants of a task''s islands from its options: islands (10), island_reset (1000 registrations from the islands'' own prompts between two resets), island_temperature (0.1), island_period (30000 registrations in which the temperature falls to 0 and starts anew), island_late (admit: a result of a prompt older than the island''s epoch joins the new epoch, as in FunSearch; reject: it joins no island)';
+'constants of a task''s islands from its options: islands (10), island_reset (1000 registrations
+from the islands'' own prompts between two resets), island_temperature (0.1), island_period (30000
+registrations in which the temperature falls to 0 and starts anew), island_late (admit: a result of
+a prompt older than the island''s epoch joins the new epoch, as in FunSearch; reject: it joins no
+island)';
 
-CREATE FUNCTION cudal1.register_on_island(task_id bigint, pool_id int, island int, epoch int, cluster bigint, candidate_id bigint)
+CREATE FUNCTION cudal1.register_on_island(task_id bigint, pool_id int, island int, epoch int,
+	cluster bigint, candidate_id bigint)
 RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
 BEGIN ATOMIC
@@ -107,13 +126,15 @@ BEGIN ATOMIC
 	)
 	INSERT INTO cudal1.island_slot (task_id, pool_id, island, epoch, cluster, slot, candidate_id)
 	SELECT register_on_island.task_id, register_on_island.pool_id, register_on_island.island,
-		   register_on_island.epoch, register_on_island.cluster, cell.slot, register_on_island.candidate_id
+		   register_on_island.epoch, register_on_island.cluster, cell.slot,
+		   register_on_island.candidate_id
 	FROM cell;
 END;
 COMMENT ON FUNCTION cudal1.register_on_island(bigint, int, int, int, bigint, bigint) IS
 'gives a candidate the next slot of a cluster; the caller holds the task''s lock';
 
-CREATE FUNCTION cudal1.leave_island(task_id bigint, pool_id int, island int, epoch int, cluster bigint, slot bigint)
+CREATE FUNCTION cudal1.leave_island(task_id bigint, pool_id int, island int, epoch int,
+	cluster bigint, slot bigint)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -124,7 +145,8 @@ DECLARE
 BEGIN
 	UPDATE cudal1.island_cell AS c SET codes = c.codes - 1
 	WHERE c.task_id = leave_island.task_id AND c.pool_id = leave_island.pool_id
-		AND c.island = leave_island.island AND c.epoch = leave_island.epoch AND c.cluster = leave_island.cluster
+		AND c.island = leave_island.island AND c.epoch = leave_island.epoch
+			AND c.cluster = leave_island.cluster
 	RETURNING c.codes INTO last;
 	DELETE FROM cudal1.island_slot AS s
 	WHERE s.task_id = leave_island.task_id AND s.pool_id = leave_island.pool_id
@@ -139,7 +161,8 @@ BEGIN
 END;
 $$;
 COMMENT ON FUNCTION cudal1.leave_island(bigint, int, int, int, bigint, bigint) IS
-'takes the candidate of a slot out of its cluster, the last slot moves into the hole; the caller holds the task''s lock';
+'takes the candidate of a slot out of its cluster, the last slot moves into the hole; the caller
+holds the task''s lock';
 
 CREATE FUNCTION cudal1.note_best(task_id bigint, pool_id int)
 RETURNS void
@@ -147,13 +170,17 @@ LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
 BEGIN ATOMIC
 	UPDATE cudal1.island AS i SET best_reward = best.reward
 	FROM (SELECT j.island, (SELECT c.cluster / 100.0::float8 FROM cudal1.island_cell AS c
-							WHERE c.task_id = j.task_id AND c.pool_id = j.pool_id AND c.island = j.island
+							WHERE c.task_id = j.task_id AND c.pool_id = j.pool_id
+								AND c.island = j.island
 								AND c.epoch = j.epoch AND c.codes > 0
 							ORDER BY c.cluster DESC LIMIT 1) AS reward
-		  FROM cudal1.island AS j WHERE j.task_id = note_best.task_id AND j.pool_id = note_best.pool_id) AS best
-	WHERE i.task_id = note_best.task_id AND i.pool_id = note_best.pool_id AND i.island = best.island AND i.best_reward IS DISTINCT FROM best.reward;
+		  FROM cudal1.island AS j WHERE j.task_id = note_best.task_id
+			AND j.pool_id = note_best.pool_id) AS best
+	WHERE i.task_id = note_best.task_id AND i.pool_id = note_best.pool_id AND i.island = best.island
+		AND i.best_reward IS DISTINCT FROM best.reward;
 END;
-COMMENT ON FUNCTION cudal1.note_best(bigint, int) IS 'brings best_reward of a task''s islands in a pool up to date';
+COMMENT ON FUNCTION cudal1.note_best(bigint, int) IS
+'brings best_reward of a task''s islands in a pool up to date';
 
 CREATE FUNCTION cudal1.found_islands(task_id bigint, pool_id int)
 RETURNS void
@@ -179,7 +206,8 @@ BEGIN
 
 	INSERT INTO cudal1.island_slot (task_id, pool_id, island, epoch, cluster, slot, candidate_id)
 	SELECT s.task_id, s.pool_id, i.island, 0, k.cluster,
-		   pg_catalog.row_number() OVER (PARTITION BY i.island, k.cluster ORDER BY s.candidate_id) - 1, s.candidate_id
+		   pg_catalog.row_number() OVER (PARTITION BY i.island, k.cluster
+			ORDER BY s.candidate_id) - 1, s.candidate_id
 	FROM cudal1.bucket_slot AS s
 	JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id
 	JOIN cudal1.island AS i ON i.task_id = s.task_id AND i.pool_id = s.pool_id
@@ -195,7 +223,10 @@ BEGIN
 END;
 $$;
 COMMENT ON FUNCTION cudal1.found_islands(bigint, int) IS
-'founds a task''s islands in a pool, all of them holding every candidate placed there (none came from an island''s prompt yet); does nothing where they exist. A pool has islands of a task from its first prompt by strategy island on, or from its first reward where that is the task''s own strategy';
+'founds a task''s islands in a pool, all of them holding every candidate placed there (none came
+from an island''s prompt yet); does nothing where they exist. A pool has islands of a task from its
+first prompt by strategy island on, or from its first reward where that is the task''s own
+strategy';
 
 CREATE FUNCTION cudal1.reset_islands(task_id bigint, pool_id int DEFAULT 1)
 RETURNS int
@@ -211,16 +242,19 @@ DECLARE
 	founder record;
 BEGIN
 	PERFORM cudal1.lock_placement(reset_islands.task_id);
-	-- islands of equal best are ranked by a hash: as good as noise, and the same wherever the same history is replayed
+	-- islands of equal best are ranked by a hash: as good as noise, and the same wherever the same
+	-- history is replayed
 	ranked := ARRAY(SELECT i.island FROM cudal1.island AS i
 					WHERE i.task_id = reset_islands.task_id AND i.pool_id = reset_islands.pool_id
 					ORDER BY i.best_reward NULLS FIRST,
-							 pg_catalog.hashint8extended(i.island, pg_catalog.hashint8extended(i.task_id, i.epoch)));
+							 pg_catalog.hashint8extended(i.island,
+								pg_catalog.hashint8extended(i.task_id, i.epoch)));
 	weaker := pg_catalog.cardinality(ranked) / 2;
 	survivors := pg_catalog.cardinality(ranked) - weaker;
 	FOR n IN 1 .. weaker LOOP
 		UPDATE cudal1.island AS i SET epoch = i.epoch + 1, registrations = 0
-		WHERE i.task_id = reset_islands.task_id AND i.pool_id = reset_islands.pool_id AND i.island = ranked[n]
+		WHERE i.task_id = reset_islands.task_id AND i.pool_id = reset_islands.pool_id
+			AND i.island = ranked[n]
 		RETURNING i.* INTO wiped;
 		DELETE FROM cudal1.island_cell AS c
 		WHERE c.task_id = wiped.task_id AND c.pool_id = wiped.pool_id AND c.island = wiped.island
@@ -229,17 +263,22 @@ BEGIN
 		-- the founder: the best of a survivor, each survivor with the same chance
 		SELECT s.candidate_id, s.cluster INTO founder
 		FROM cudal1.island AS i
-		JOIN cudal1.island_slot AS s ON s.task_id = i.task_id AND s.pool_id = i.pool_id AND s.island = i.island
+		JOIN cudal1.island_slot AS s ON s.task_id = i.task_id AND s.pool_id = i.pool_id
+			AND s.island = i.island
 			AND s.epoch = i.epoch
 		WHERE i.task_id = wiped.task_id AND i.pool_id = wiped.pool_id
-			AND i.island = ranked[weaker + 1 + (pg_catalog.abs(pg_catalog.hashint8extended(wiped.island,
-									pg_catalog.hashint8extended(wiped.task_id, wiped.epoch)) % survivors))::int]
+			AND i.island = ranked[weaker + 1
+				+ (pg_catalog.abs(pg_catalog.hashint8extended(wiped.island,
+									pg_catalog.hashint8extended(wiped.task_id,
+										wiped.epoch)) % survivors))::int]
 		ORDER BY s.cluster DESC, s.slot LIMIT 1;
 		IF FOUND THEN
-			PERFORM cudal1.register_on_island(wiped.task_id, wiped.pool_id, wiped.island, wiped.epoch, founder.cluster,
+			PERFORM cudal1.register_on_island(wiped.task_id, wiped.pool_id, wiped.island,
+				wiped.epoch, founder.cluster,
 											  founder.candidate_id);
 			UPDATE cudal1.island AS i SET registrations = 1
-			WHERE i.task_id = wiped.task_id AND i.pool_id = wiped.pool_id AND i.island = wiped.island;
+			WHERE i.task_id = wiped.task_id AND i.pool_id = wiped.pool_id
+				AND i.island = wiped.island;
 		END IF;
 	END LOOP;
 	UPDATE cudal1.island AS i SET since_reset = 0
@@ -249,7 +288,9 @@ BEGIN
 END;
 $$;
 COMMENT ON FUNCTION cudal1.reset_islands(bigint, int) IS
-'wipes the weaker half of a task''s islands in a pool (the smaller half of an odd number) by best reward; each starts a new epoch with the best candidate of a surviving island. Returns the number wiped';
+'wipes the weaker half of a task''s islands in a pool (the smaller half of an odd number) by best
+reward; each starts a new epoch with the best candidate of a surviving island. Returns the number
+wiped';
 
 CREATE FUNCTION cudal1.place_on_islands(candidate_id bigint, pool_id int)
 RETURNS void
@@ -264,7 +305,8 @@ DECLARE
 	changed boolean := false;
 	registered boolean := false;
 BEGIN
-	SELECT c.task_id, c.state = 'successful' AND c.purpose = 'normal' AND c.confirmed AS placed, cudal1.reward_cluster(c.reward) AS cluster,
+	SELECT c.task_id, c.state = 'successful' AND c.purpose = 'normal' AND c.confirmed AS placed,
+		cudal1.reward_cluster(c.reward) AS cluster,
 		   k.reset_after, k.admit_late
 	INTO wanted
 	FROM cudal1.candidate AS c
@@ -275,39 +317,50 @@ BEGIN
 	FOR place IN
 		SELECT i.island, i.epoch, s.cluster, s.slot,
 			   EXISTS (SELECT FROM cudal1.island_slot AS o
-					   WHERE o.candidate_id = place_on_islands.candidate_id AND o.task_id = i.task_id
+					   WHERE o.candidate_id = place_on_islands.candidate_id
+						AND o.task_id = i.task_id
 						   AND o.pool_id = i.pool_id AND o.island = i.island) AS known,
 			   p.proposed, p.current, p.own, p.free
 		FROM cudal1.island AS i
-		LEFT JOIN cudal1.island_slot AS s ON s.candidate_id = place_on_islands.candidate_id AND s.task_id = i.task_id
+		LEFT JOIN cudal1.island_slot AS s ON s.candidate_id = place_on_islands.candidate_id
+			AND s.task_id = i.task_id
 			AND s.pool_id = i.pool_id AND s.island = i.island AND s.epoch = i.epoch
 		CROSS JOIN LATERAL (
-			SELECT pg_catalog.count(*) = 0 OR COALESCE(pg_catalog.bool_or(r.island IS NULL OR r.island = i.island), false) AS proposed,
-				   COALESCE(pg_catalog.bool_or(r.island = i.island AND r.island_epoch >= i.epoch), false) AS current,
+			SELECT pg_catalog.count(*) = 0
+				OR COALESCE(pg_catalog.bool_or(r.island IS NULL OR r.island = i.island),
+				false) AS proposed,
+				   COALESCE(pg_catalog.bool_or(r.island = i.island AND r.island_epoch >= i.epoch),
+					false) AS current,
 				   COALESCE(pg_catalog.bool_or(r.island = i.island), false) AS own,
 				   COALESCE(pg_catalog.bool_or(r.island IS NULL), true) AS free
 			FROM cudal1.proposal AS r
-			WHERE r.candidate_id = place_on_islands.candidate_id AND r.pool_id = place_on_islands.pool_id) AS p
+			WHERE r.candidate_id = place_on_islands.candidate_id
+				AND r.pool_id = place_on_islands.pool_id) AS p
 		WHERE i.task_id = wanted.task_id AND i.pool_id = place_on_islands.pool_id
 		ORDER BY i.island
 	LOOP
 		IF place.slot IS NOT NULL AND (NOT wanted.placed OR place.cluster <> wanted.cluster) THEN
-			PERFORM cudal1.leave_island(wanted.task_id, place_on_islands.pool_id, place.island, place.epoch, place.cluster,
+			PERFORM cudal1.leave_island(wanted.task_id, place_on_islands.pool_id, place.island,
+				place.epoch, place.cluster,
 										place.slot);
 			IF wanted.placed THEN
-				PERFORM cudal1.register_on_island(wanted.task_id, place_on_islands.pool_id, place.island, place.epoch, wanted.cluster,
+				PERFORM cudal1.register_on_island(wanted.task_id, place_on_islands.pool_id,
+					place.island, place.epoch, wanted.cluster,
 												  place_on_islands.candidate_id);
 			END IF;
 			changed := true;
 		ELSIF place.slot IS NULL AND wanted.placed AND place.proposed
-			AND (place.current OR NOT place.known)	-- who was wiped comes back by a new proposal only
+			-- who was wiped comes back by a new proposal only
+			AND (place.current OR NOT place.known)
 			AND (place.current OR place.free OR wanted.admit_late)
 		THEN
-			PERFORM cudal1.register_on_island(wanted.task_id, place_on_islands.pool_id, place.island, place.epoch, wanted.cluster,
+			PERFORM cudal1.register_on_island(wanted.task_id, place_on_islands.pool_id,
+				place.island, place.epoch, wanted.cluster,
 											  place_on_islands.candidate_id);
 			UPDATE cudal1.island AS i
 			SET registrations = i.registrations + 1, since_reset = i.since_reset + place.own::int
-			WHERE i.task_id = wanted.task_id AND i.pool_id = place_on_islands.pool_id AND i.island = place.island;
+			WHERE i.task_id = wanted.task_id AND i.pool_id = place_on_islands.pool_id
+				AND i.island = place.island;
 			changed := true;
 			registered := true;
 		END IF;
@@ -322,16 +375,19 @@ BEGIN
 		PERFORM cudal1.note_best(wanted.task_id, place_on_islands.pool_id);
 	END IF;
 	IF registered AND (SELECT pg_catalog.sum(i.since_reset) FROM cudal1.island AS i
-					   WHERE i.task_id = wanted.task_id AND i.pool_id = place_on_islands.pool_id) >= wanted.reset_after
+					   WHERE i.task_id = wanted.task_id
+						AND i.pool_id = place_on_islands.pool_id) >= wanted.reset_after
 	THEN
 		PERFORM cudal1.reset_islands(wanted.task_id, place_on_islands.pool_id);
 	END IF;
 END;
 $$;
 COMMENT ON FUNCTION cudal1.place_on_islands(bigint, int) IS
-'makes a candidate''s island slots in a pool agree with its state: on the island whose prompt it answers, on all islands without one; the caller holds the task''s lock';
+'makes a candidate''s island slots in a pool agree with its state: on the island whose prompt it
+answers, on all islands without one; the caller holds the task''s lock';
 
--- enable_seqscan: a session's cached plans, made while the tables were small, must not scan them when they have grown
+-- enable_seqscan: a session's cached plans, made while the tables were small, must not scan them
+-- when they have grown
 CREATE FUNCTION cudal1.place_in_pool(candidate_id bigint, pool_id int)
 RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -346,13 +402,15 @@ DECLARE
 	place bigint;
 BEGIN
 	SELECT c.task_id, t.strategy, b.placed,
-		   CASE WHEN b.placed THEN cudal1.bucket_of(c.reward, t.bucket_width, t.score_scale) END AS bucket,
+		   CASE WHEN b.placed THEN cudal1.bucket_of(c.reward, t.bucket_width, t.score_scale)
+			END AS bucket,
 		   CASE WHEN b.placed THEN cudal1.reward_micro(c.reward) END AS micro,
 		   CASE WHEN b.placed THEN cudal1.reward_ln_nano(c.reward) END AS ln_nano
 	INTO wanted
 	FROM cudal1.candidate AS c
 	JOIN cudal1.task AS t ON t.task_id = c.task_id
-	CROSS JOIN LATERAL (SELECT c.state = 'successful' AND c.purpose = 'normal' AND c.confirmed AS placed) AS b
+	CROSS JOIN LATERAL (SELECT c.state = 'successful' AND c.purpose = 'normal'
+		AND c.confirmed AS placed) AS b
 	WHERE c.candidate_id = place_in_pool.candidate_id;
 	SELECT s.* INTO old FROM cudal1.bucket_slot AS s
 	WHERE s.candidate_id = place_in_pool.candidate_id AND s.pool_id = place_in_pool.pool_id;
@@ -360,7 +418,8 @@ BEGIN
 	IF old.bucket = wanted.bucket THEN
 		IF old.micro <> wanted.micro OR old.ln_nano <> wanted.ln_nano THEN
 			UPDATE cudal1.bucket AS b
-			SET sum_micro = b.sum_micro - old.micro + wanted.micro, sum_ln_nano = b.sum_ln_nano - old.ln_nano + wanted.ln_nano
+			SET sum_micro = b.sum_micro - old.micro + wanted.micro,
+				sum_ln_nano = b.sum_ln_nano - old.ln_nano + wanted.ln_nano
 			WHERE b.task_id = old.task_id AND b.pool_id = old.pool_id AND b.bucket = old.bucket;
 			UPDATE cudal1.bucket_slot AS s SET micro = wanted.micro, ln_nano = wanted.ln_nano
 			WHERE s.candidate_id = old.candidate_id AND s.pool_id = old.pool_id;
@@ -368,13 +427,16 @@ BEGIN
 	ELSE
 		IF old.bucket IS NOT NULL THEN
 			UPDATE cudal1.bucket AS b
-			SET codes = b.codes - 1, sum_micro = b.sum_micro - old.micro, sum_ln_nano = b.sum_ln_nano - old.ln_nano
+			SET codes = b.codes - 1, sum_micro = b.sum_micro - old.micro,
+				sum_ln_nano = b.sum_ln_nano - old.ln_nano
 			WHERE b.task_id = old.task_id AND b.pool_id = old.pool_id AND b.bucket = old.bucket
 			RETURNING b.codes INTO last;
-			DELETE FROM cudal1.bucket_slot AS s WHERE s.candidate_id = old.candidate_id AND s.pool_id = old.pool_id;
+			DELETE FROM cudal1.bucket_slot AS s WHERE s.candidate_id = old.candidate_id
+				AND s.pool_id = old.pool_id;
 			IF old.slot < last THEN
 				UPDATE cudal1.bucket_slot AS s SET slot = old.slot
-				WHERE s.task_id = old.task_id AND s.pool_id = old.pool_id AND s.bucket = old.bucket AND s.slot = last;
+				WHERE s.task_id = old.task_id AND s.pool_id = old.pool_id AND s.bucket = old.bucket
+					AND s.slot = last;
 			END IF;
 			place := old.place;
 			IF NOT wanted.placed THEN
@@ -389,18 +451,22 @@ BEGIN
 		END IF;
 		IF wanted.placed THEN
 			IF place IS NULL THEN
-				INSERT INTO cudal1.placement AS p (task_id, pool_id, codes) VALUES (wanted.task_id, place_in_pool.pool_id, 1)
+				INSERT INTO cudal1.placement AS p (task_id, pool_id, codes)
+					VALUES (wanted.task_id, place_in_pool.pool_id, 1)
 				ON CONFLICT (task_id, pool_id) DO UPDATE SET codes = p.codes + 1
 				RETURNING p.codes - 1 INTO place;
 			END IF;
 			INSERT INTO cudal1.bucket AS b (task_id, pool_id, bucket, codes, sum_micro, sum_ln_nano)
-			VALUES (wanted.task_id, place_in_pool.pool_id, wanted.bucket, 1, wanted.micro, wanted.ln_nano)
+			VALUES (wanted.task_id, place_in_pool.pool_id, wanted.bucket, 1, wanted.micro,
+				wanted.ln_nano)
 			ON CONFLICT (task_id, pool_id, bucket) DO UPDATE
 				SET codes = b.codes + 1, sum_micro = b.sum_micro + excluded.sum_micro,
 					sum_ln_nano = b.sum_ln_nano + excluded.sum_ln_nano
 			RETURNING b.codes - 1 INTO last;
-			INSERT INTO cudal1.bucket_slot (task_id, pool_id, bucket, slot, candidate_id, micro, ln_nano, place)
-			VALUES (wanted.task_id, place_in_pool.pool_id, wanted.bucket, last, place_in_pool.candidate_id, wanted.micro,
+			INSERT INTO cudal1.bucket_slot (task_id, pool_id, bucket, slot, candidate_id, micro,
+				ln_nano, place)
+			VALUES (wanted.task_id, place_in_pool.pool_id, wanted.bucket, last,
+				place_in_pool.candidate_id, wanted.micro,
 					wanted.ln_nano, place);
 		END IF;
 	END IF;
@@ -414,7 +480,8 @@ BEGIN
 END;
 $$;
 COMMENT ON FUNCTION cudal1.place_in_pool(bigint, int) IS
-'makes bucket, slot and islands of a pool agree with a candidate of it; the caller holds the task''s lock';
+'makes bucket, slot and islands of a pool agree with a candidate of it; the caller holds the task''s
+lock';
 
 CREATE FUNCTION cudal1.pools_of(candidate_id bigint)
 RETURNS SETOF int
@@ -426,10 +493,12 @@ BEGIN ATOMIC
 	UNION
 	SELECT s.pool_id FROM cudal1.pool_seed AS s WHERE s.candidate_id = pools_of.candidate_id
 	UNION
-	SELECT 1 WHERE NOT EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.candidate_id = pools_of.candidate_id);
+	SELECT 1 WHERE NOT EXISTS (SELECT FROM cudal1.proposal AS p
+		WHERE p.candidate_id = pools_of.candidate_id);
 END;
 COMMENT ON FUNCTION cudal1.pools_of(bigint) IS
-'the pools of a candidate: those that it was proposed in, or main where it was not proposed at all, and those that were seeded with it';
+'the pools of a candidate: those that it was proposed in, or main where it was not proposed at all,
+and those that were seeded with it';
 
 CREATE FUNCTION cudal1.place_candidate(candidate_id bigint)
 RETURNS void
@@ -442,20 +511,27 @@ DECLARE
 	task bigint;
 	pool int;
 BEGIN
-	SELECT c.task_id INTO task FROM cudal1.candidate AS c WHERE c.candidate_id = place_candidate.candidate_id;
+	SELECT c.task_id INTO task FROM cudal1.candidate AS c
+		WHERE c.candidate_id = place_candidate.candidate_id;
 	IF NOT FOUND THEN
 		RAISE EXCEPTION USING ERRCODE = 'undefined_object',
-			MESSAGE = pg_catalog.format('candidate %s does not exist', place_candidate.candidate_id);
+			MESSAGE = pg_catalog.format('candidate %s does not exist',
+				place_candidate.candidate_id);
 	END IF;
 	PERFORM cudal1.lock_placement(task);
-	-- all is read under the lock, so that of two transactions the later one sees what the earlier one wrote
-	FOR pool IN SELECT p.id FROM cudal1.pools_of(place_candidate.candidate_id) AS p (id) ORDER BY p.id LOOP
+	-- all is read under the lock, so that of two transactions the later one sees what the earlier
+	-- one wrote
+	FOR pool IN SELECT p.id FROM cudal1.pools_of(place_candidate.candidate_id) AS p (id)
+		ORDER BY p.id LOOP
 		PERFORM cudal1.place_in_pool(place_candidate.candidate_id, pool);
 	END LOOP;
 END;
 $$;
 COMMENT ON FUNCTION cudal1.place_candidate(bigint) IS
-'makes bucket, slot and islands in all of a candidate''s pools agree with its present state and reward: one slot where it is successful, confirmed and of normal purpose, else none; calling it again changes nothing. To be called in every transaction that changes a candidate''s state or reward, or adds a proposal to a successful one. Error 42704: unknown candidate';
+'makes bucket, slot and islands in all of a candidate''s pools agree with its present state and
+reward: one slot where it is successful, confirmed and of normal purpose, else none; calling it
+again changes nothing. To be called in every transaction that changes a candidate''s state or
+reward, or adds a proposal to a successful one. Error 42704: unknown candidate';
 
 CREATE FUNCTION cudal1.place_later(task_id bigint, pool_id int, candidate_id bigint)
 RETURNS void
@@ -475,8 +551,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.place_later(bigint, int, bigint) IS
-'leaves it to the next claim to place a candidate that was proposed again, to found a task''s islands
-in a pool, or to compare a pool''s seeds (cudal1.unplaced)';
+'leaves it to the next claim to place a candidate that was proposed again, to found a task''s
+islands in a pool, or to compare a pool''s seeds (cudal1.unplaced)';
 
 CREATE FUNCTION cudal1.place_waiting()
 RETURNS bigint
@@ -518,8 +594,9 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.place_waiting() IS
 'places what trainers left to be placed: a successful code in the pools and on the islands it was
-proposed in and from, too; one measured for another purpose becomes an ordinary candidate; islands are
-founded; seeds whose verdicts changed while their pool was opened are placed anew. Returns how many';
+proposed in and from, too; one measured for another purpose becomes an ordinary candidate; islands
+are founded; seeds whose verdicts changed while their pool was opened are placed anew. Returns how
+many';
 
 CREATE FUNCTION cudal1.members(task_id bigint)
 RETURNS TABLE (pool_id int, candidate_id bigint)
@@ -540,7 +617,8 @@ END;
 COMMENT ON FUNCTION cudal1.members(bigint) IS
 'cudal1.pools_of() for all candidates of a task (NULL: of all tasks)';
 
-CREATE FUNCTION cudal1.rebucket(task text, bucket_width float8 DEFAULT NULL, score_scale text DEFAULT NULL)
+CREATE FUNCTION cudal1.rebucket(task text, bucket_width float8 DEFAULT NULL,
+	score_scale text DEFAULT NULL)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -568,19 +646,24 @@ BEGIN
 	DELETE FROM cudal1.bucket_slot AS s WHERE s.task_id = id;
 	DELETE FROM cudal1.bucket AS b WHERE b.task_id = id;
 	-- one order for slots and places, so that ten million are sorted once
-	INSERT INTO cudal1.bucket_slot (task_id, pool_id, bucket, slot, candidate_id, micro, ln_nano, place)
+	INSERT INTO cudal1.bucket_slot (task_id, pool_id, bucket, slot, candidate_id, micro, ln_nano,
+		place)
 	SELECT c.task_id, m.pool_id, k.bucket,
-		   pg_catalog.row_number() OVER (PARTITION BY m.pool_id, k.bucket ORDER BY c.candidate_id) - 1,
+		   pg_catalog.row_number() OVER (PARTITION BY m.pool_id, k.bucket
+			ORDER BY c.candidate_id) - 1,
 		   c.candidate_id, cudal1.reward_micro(c.reward), cudal1.reward_ln_nano(c.reward),
-		   pg_catalog.row_number() OVER (PARTITION BY m.pool_id ORDER BY k.bucket, c.candidate_id) - 1
+		   pg_catalog.row_number() OVER (PARTITION BY m.pool_id
+			ORDER BY k.bucket, c.candidate_id) - 1
 	FROM cudal1.candidate AS c
 	JOIN cudal1.members(id) AS m ON m.candidate_id = c.candidate_id
 	JOIN cudal1.task AS t ON t.task_id = c.task_id
-	CROSS JOIN LATERAL (SELECT cudal1.bucket_of(c.reward, t.bucket_width, t.score_scale) AS bucket) AS k
+	CROSS JOIN LATERAL (SELECT cudal1.bucket_of(c.reward, t.bucket_width, t.score_scale) AS bucket)
+		AS k
 	WHERE c.task_id = id AND c.state = 'successful' AND c.purpose = 'normal' AND c.confirmed;
 	GET DIAGNOSTICS placed = ROW_COUNT;
 	INSERT INTO cudal1.bucket (task_id, pool_id, bucket, codes, sum_micro, sum_ln_nano)
-	SELECT s.task_id, s.pool_id, s.bucket, pg_catalog.count(*), pg_catalog.sum(s.micro), pg_catalog.sum(s.ln_nano)
+	SELECT s.task_id, s.pool_id, s.bucket, pg_catalog.count(*), pg_catalog.sum(s.micro),
+		pg_catalog.sum(s.ln_nano)
 	FROM cudal1.bucket_slot AS s
 	WHERE s.task_id = id
 	GROUP BY s.task_id, s.pool_id, s.bucket;
@@ -594,7 +677,10 @@ BEGIN
 END;
 $$;
 COMMENT ON FUNCTION cudal1.rebucket(text, float8, text) IS
-'changes a task''s bucket_width (above 0, in speedup or ln speedup) and score_scale (linear, log), NULL keeps one, and builds its buckets in all pools anew in one transaction; without either it repairs them. Islands stay. Returns the number of candidates placed, each pool''s counted. Operators only. Errors: 42704 unknown task, 22023 bad argument';
+'changes a task''s bucket_width (above 0, in speedup or ln speedup) and score_scale (linear, log),
+NULL keeps one, and builds its buckets in all pools anew in one transaction; without either it
+repairs them. Islands stay. Returns the number of candidates placed, each pool''s counted. Operators
+only. Errors: 42704 unknown task, 22023 bad argument';
 
 CREATE FUNCTION cudal1.in_pool(pool_id int)
 RETURNS text
@@ -602,7 +688,9 @@ LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
 	SELECT CASE WHEN in_pool.pool_id = 1 THEN ''
-				ELSE pg_catalog.format(' in pool %s', COALESCE((SELECT p.name FROM cudal1.pool AS p WHERE p.pool_id = in_pool.pool_id),
+				ELSE pg_catalog.format(' in pool %s',
+					COALESCE((SELECT p.name FROM cudal1.pool AS p
+					WHERE p.pool_id = in_pool.pool_id),
 															   in_pool.pool_id::text)) END;
 END;
 COMMENT ON FUNCTION cudal1.in_pool(int) IS 'words that add the pool to a place; none for pool main';
@@ -613,7 +701,8 @@ LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
 	WITH placed AS (
-		SELECT c.task_id, m.pool_id, c.candidate_id, cudal1.bucket_of(c.reward, t.bucket_width, t.score_scale) AS bucket,
+		SELECT c.task_id, m.pool_id, c.candidate_id,
+		cudal1.bucket_of(c.reward, t.bucket_width, t.score_scale) AS bucket,
 			   cudal1.reward_micro(c.reward) AS micro, cudal1.reward_ln_nano(c.reward) AS ln_nano,
 			   cudal1.reward_cluster(c.reward) AS cluster
 		FROM cudal1.candidate AS c
@@ -622,24 +711,30 @@ BEGIN ATOMIC
 		WHERE c.state = 'successful' AND c.purpose = 'normal' AND c.confirmed
 			AND (recount.task_id IS NULL OR c.task_id = recount.task_id)
 	), slots AS (
-		SELECT s.* FROM cudal1.bucket_slot AS s WHERE recount.task_id IS NULL OR s.task_id = recount.task_id
+		SELECT s.* FROM cudal1.bucket_slot AS s
+			WHERE recount.task_id IS NULL OR s.task_id = recount.task_id
 	), members AS (
 		SELECT s.* FROM cudal1.island_slot AS s
-		JOIN cudal1.island AS i ON i.task_id = s.task_id AND i.pool_id = s.pool_id AND i.island = s.island
+		JOIN cudal1.island AS i ON i.task_id = s.task_id AND i.pool_id = s.pool_id
+			AND i.island = s.island
 			AND i.epoch = s.epoch
 		WHERE recount.task_id IS NULL OR s.task_id = recount.task_id
 	)
 	SELECT COALESCE(b.task_id, p.task_id), 'bucket',
-		   pg_catalog.format('bucket %s', COALESCE(b.bucket, p.bucket)) || cudal1.in_pool(COALESCE(b.pool_id, p.pool_id)),
+		   pg_catalog.format('bucket %s', COALESCE(b.bucket, p.bucket))
+			|| cudal1.in_pool(COALESCE(b.pool_id, p.pool_id)),
 		   pg_catalog.format('%s codes, %s, %s', p.codes, p.micro, p.ln_nano),
 		   pg_catalog.format('%s codes, %s, %s', b.codes, b.sum_micro, b.sum_ln_nano)
-	FROM (SELECT q.task_id, q.pool_id, q.bucket, q.codes, q.sum_micro, q.sum_ln_nano FROM cudal1.bucket AS q
+	FROM (SELECT q.task_id, q.pool_id, q.bucket, q.codes, q.sum_micro, q.sum_ln_nano
+		FROM cudal1.bucket AS q
 		  WHERE recount.task_id IS NULL OR q.task_id = recount.task_id) AS b
-	FULL JOIN (SELECT q.task_id, q.pool_id, q.bucket, pg_catalog.count(*) AS codes, pg_catalog.sum(q.micro) AS micro,
+	FULL JOIN (SELECT q.task_id, q.pool_id, q.bucket, pg_catalog.count(*) AS codes,
+		pg_catalog.sum(q.micro) AS micro,
 					  pg_catalog.sum(q.ln_nano) AS ln_nano
 			   FROM placed AS q GROUP BY q.task_id, q.pool_id, q.bucket) AS p
 		ON p.task_id = b.task_id AND p.pool_id = b.pool_id AND p.bucket = b.bucket
-	WHERE COALESCE(b.codes, 0) <> COALESCE(p.codes, 0) OR COALESCE(b.sum_micro, 0) <> COALESCE(p.micro, 0)
+	WHERE COALESCE(b.codes, 0) <> COALESCE(p.codes, 0)
+		OR COALESCE(b.sum_micro, 0) <> COALESCE(p.micro, 0)
 		OR COALESCE(b.sum_ln_nano, 0) <> COALESCE(p.ln_nano, 0)
 	UNION ALL
 	SELECT COALESCE(s.task_id, p.task_id), 'slot',
@@ -647,39 +742,48 @@ BEGIN ATOMIC
 			|| cudal1.in_pool(COALESCE(s.pool_id, p.pool_id)),
 		   pg_catalog.format('bucket %s', p.bucket), pg_catalog.format('bucket %s', s.bucket)
 	FROM slots AS s
-	FULL JOIN placed AS p ON p.candidate_id = s.candidate_id AND p.task_id = s.task_id AND p.pool_id = s.pool_id
+	FULL JOIN placed AS p ON p.candidate_id = s.candidate_id AND p.task_id = s.task_id
+		AND p.pool_id = s.pool_id
 	WHERE (s.bucket, s.micro, s.ln_nano) IS DISTINCT FROM (p.bucket, p.micro, p.ln_nano)
 	UNION ALL
-	SELECT s.task_id, 'slots not dense', pg_catalog.format('bucket %s', s.bucket) || cudal1.in_pool(s.pool_id),
+	SELECT s.task_id, 'slots not dense', pg_catalog.format('bucket %s', s.bucket)
+		|| cudal1.in_pool(s.pool_id),
 		   pg_catalog.format('0 .. %s', pg_catalog.count(*) - 1),
 		   pg_catalog.format('%s .. %s', pg_catalog.min(s.slot), pg_catalog.max(s.slot))
 	FROM slots AS s
 	GROUP BY s.task_id, s.pool_id, s.bucket
 	HAVING pg_catalog.min(s.slot) <> 0 OR pg_catalog.max(s.slot) <> pg_catalog.count(*) - 1
 	UNION ALL
-	SELECT COALESCE(p.task_id, s.task_id), 'places not dense', 'all buckets' || cudal1.in_pool(COALESCE(p.pool_id, s.pool_id)),
+	SELECT COALESCE(p.task_id, s.task_id), 'places not dense', 'all buckets'
+		|| cudal1.in_pool(COALESCE(p.pool_id, s.pool_id)),
 		   pg_catalog.format('%s codes, 0 .. %s', COALESCE(s.codes, 0), s.codes - 1),
 		   pg_catalog.format('%s codes, %s .. %s', p.codes, s.first, s.last)
 	FROM (SELECT q.task_id, q.pool_id, q.codes FROM cudal1.placement AS q
 		  WHERE recount.task_id IS NULL OR q.task_id = recount.task_id) AS p
-	FULL JOIN (SELECT q.task_id, q.pool_id, pg_catalog.count(*) AS codes, pg_catalog.min(q.place) AS first, pg_catalog.max(q.place) AS last
+	FULL JOIN (SELECT q.task_id, q.pool_id, pg_catalog.count(*) AS codes,
+		pg_catalog.min(q.place) AS first, pg_catalog.max(q.place) AS last
 			   FROM slots AS q GROUP BY q.task_id, q.pool_id) AS s
 		ON s.task_id = p.task_id AND s.pool_id = p.pool_id
 	WHERE COALESCE(p.codes, 0) <> COALESCE(s.codes, 0) OR s.first <> 0 OR s.last <> s.codes - 1
 	UNION ALL
 	SELECT COALESCE(e.task_id, m.task_id), 'island cell',
-		   pg_catalog.format('island %s, cluster %s', COALESCE(e.island, m.island), COALESCE(e.cluster, m.cluster))
+		   pg_catalog.format('island %s, cluster %s', COALESCE(e.island, m.island),
+			COALESCE(e.cluster, m.cluster))
 			|| cudal1.in_pool(COALESCE(e.pool_id, m.pool_id)),
 		   pg_catalog.format('%s codes', m.codes), pg_catalog.format('%s codes', e.codes)
-	FROM (SELECT q.task_id, q.pool_id, q.island, q.epoch, q.cluster, q.codes FROM cudal1.island_cell AS q
+	FROM (SELECT q.task_id, q.pool_id, q.island, q.epoch, q.cluster, q.codes
+		FROM cudal1.island_cell AS q
 		  WHERE recount.task_id IS NULL OR q.task_id = recount.task_id) AS e
-	FULL JOIN (SELECT q.task_id, q.pool_id, q.island, q.epoch, q.cluster, pg_catalog.count(*) AS codes
+	FULL JOIN (SELECT q.task_id, q.pool_id, q.island, q.epoch, q.cluster,
+		pg_catalog.count(*) AS codes
 			   FROM members AS q GROUP BY q.task_id, q.pool_id, q.island, q.epoch, q.cluster) AS m
-		ON m.task_id = e.task_id AND m.pool_id = e.pool_id AND m.island = e.island AND m.epoch = e.epoch AND m.cluster = e.cluster
+		ON m.task_id = e.task_id AND m.pool_id = e.pool_id AND m.island = e.island
+			AND m.epoch = e.epoch AND m.cluster = e.cluster
 	WHERE COALESCE(e.codes, 0) <> COALESCE(m.codes, 0)
 	UNION ALL
 	SELECT m.task_id, 'island slots not dense',
-		   pg_catalog.format('island %s, cluster %s', m.island, m.cluster) || cudal1.in_pool(m.pool_id),
+		   pg_catalog.format('island %s, cluster %s', m.island, m.cluster)
+			|| cudal1.in_pool(m.pool_id),
 		   pg_catalog.format('0 .. %s', pg_catalog.count(*) - 1),
 		   pg_catalog.format('%s .. %s', pg_catalog.min(m.slot), pg_catalog.max(m.slot))
 	FROM members AS m
@@ -687,19 +791,24 @@ BEGIN ATOMIC
 	HAVING pg_catalog.min(m.slot) <> 0 OR pg_catalog.max(m.slot) <> pg_catalog.count(*) - 1
 	UNION ALL
 	SELECT m.task_id, 'island slot',
-		   pg_catalog.format('candidate %s on island %s', m.candidate_id, m.island) || cudal1.in_pool(m.pool_id),
+		   pg_catalog.format('candidate %s on island %s', m.candidate_id, m.island)
+			|| cudal1.in_pool(m.pool_id),
 		   pg_catalog.format('cluster %s', p.cluster), pg_catalog.format('cluster %s', m.cluster)
 	FROM members AS m
 	LEFT JOIN placed AS p ON p.candidate_id = m.candidate_id AND p.pool_id = m.pool_id
 	WHERE m.cluster IS DISTINCT FROM p.cluster
 	UNION ALL
-	SELECT i.task_id, 'island best', pg_catalog.format('island %s', i.island) || cudal1.in_pool(i.pool_id),
+	SELECT i.task_id, 'island best', pg_catalog.format('island %s', i.island)
+		|| cudal1.in_pool(i.pool_id),
 		   m.best::text, i.best_reward::text
 	FROM cudal1.island AS i
-	LEFT JOIN (SELECT q.task_id, q.pool_id, q.island, pg_catalog.max(q.cluster) / 100.0::float8 AS best
+	LEFT JOIN (SELECT q.task_id, q.pool_id, q.island,
+		pg_catalog.max(q.cluster) / 100.0::float8 AS best
 			   FROM members AS q GROUP BY q.task_id, q.pool_id, q.island) AS m
 		ON m.task_id = i.task_id AND m.pool_id = i.pool_id AND m.island = i.island
-	WHERE (recount.task_id IS NULL OR i.task_id = recount.task_id) AND i.best_reward IS DISTINCT FROM m.best;
+	WHERE (recount.task_id IS NULL OR i.task_id = recount.task_id)
+		AND i.best_reward IS DISTINCT FROM m.best;
 END;
 COMMENT ON FUNCTION cudal1.recount(bigint) IS
-'compares all derived rows of a task (NULL: of all tasks) with a count from cudal1.candidate; one row a difference, none where all agree. Reads every candidate';
+'compares all derived rows of a task (NULL: of all tasks) with a count from cudal1.candidate; one
+row a difference, none where all agree. Reads every candidate';

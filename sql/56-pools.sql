@@ -14,13 +14,15 @@ BEGIN
 	END IF;
 	SELECT p.pool_id INTO id FROM cudal1.pool AS p WHERE p.name = find_pool.pool;
 	IF NOT FOUND THEN
-		PERFORM cudal1.does_not_exist('pool', find_pool.pool, ARRAY(SELECT p.name FROM cudal1.pool AS p ORDER BY p.name),
+		PERFORM cudal1.does_not_exist('pool', find_pool.pool,
+			ARRAY(SELECT p.name FROM cudal1.pool AS p ORDER BY p.name),
 			'Open it with cudal1_open_pool(); cudal1.pool lists those that exist.');
 	END IF;
 	RETURN id;
 END
 $$;
-COMMENT ON FUNCTION cudal1.find_pool(text) IS 'the pool of this name; errors: 42704 there is none, 22004 NULL';
+COMMENT ON FUNCTION cudal1.find_pool(text) IS
+'the pool of this name; errors: 42704 there is none, 22004 NULL';
 
 CREATE FUNCTION cudal1.use_pool(pool text)
 RETURNS int
@@ -51,8 +53,8 @@ AS $$
 DECLARE
 	n		bigint;
 BEGIN
-	-- one statement, so that all is copied as it was at one moment. No lock is taken: it would hold up
-	-- every verdict until the caller's transaction ends
+	-- one statement, so that all is copied as it was at one moment. No lock is taken: it would hold
+	-- up every verdict until the caller's transaction ends
 	WITH counted AS (
 		INSERT INTO cudal1.placement (task_id, pool_id, codes)
 			SELECT p.task_id, seed_pool.pool_id, p.codes FROM cudal1.placement AS p
@@ -62,8 +64,10 @@ BEGIN
 			SELECT b.task_id, seed_pool.pool_id, b.bucket, b.codes, b.sum_micro, b.sum_ln_nano
 				FROM cudal1.bucket AS b WHERE b.pool_id = seed_pool.source AND b.codes > 0),
 	placed AS (
-		INSERT INTO cudal1.bucket_slot (task_id, pool_id, bucket, slot, candidate_id, micro, ln_nano, place)
-			SELECT s.task_id, seed_pool.pool_id, s.bucket, s.slot, s.candidate_id, s.micro, s.ln_nano, s.place
+		INSERT INTO cudal1.bucket_slot (task_id, pool_id, bucket, slot, candidate_id, micro,
+			ln_nano, place)
+			SELECT s.task_id, seed_pool.pool_id, s.bucket, s.slot, s.candidate_id, s.micro,
+				s.ln_nano, s.place
 				FROM cudal1.bucket_slot AS s WHERE s.pool_id = seed_pool.source
 			RETURNING candidate_id)
 	INSERT INTO cudal1.pool_seed (pool_id, candidate_id)
@@ -87,13 +91,14 @@ BEGIN ATOMIC
 	JOIN cudal1.candidate AS c ON c.candidate_id = x.candidate_id
 	LEFT JOIN cudal1.bucket_slot AS s ON s.candidate_id = x.candidate_id AND s.pool_id = x.pool_id
 	WHERE x.pool_id = stale_seeds.pool_id
-		AND s.micro IS DISTINCT FROM CASE WHEN c.state = 'successful' AND c.purpose = 'normal' AND c.confirmed
+		AND s.micro IS DISTINCT FROM CASE WHEN c.state = 'successful' AND c.purpose = 'normal'
+			AND c.confirmed
 										  THEN cudal1.reward_micro(c.reward) END
 	ORDER BY c.task_id, x.candidate_id;
 END;
 COMMENT ON FUNCTION cudal1.stale_seeds(int) IS
-'seeds of a pool that are not where their rewards put them: a verdict that was being written while the
-pool was opened did not see it';
+'seeds of a pool that are not where their rewards put them: a verdict that was being written while
+the pool was opened did not see it';
 
 CREATE FUNCTION @extschema@.cudal1_open_pool(name text, seeded_from text DEFAULT NULL)
 RETURNS bigint
@@ -110,7 +115,8 @@ BEGIN
 	END IF;
 	IF NOT cudal1.matches(cudal1_open_pool.name, '^[^[:cntrl:]]{1,100}$', 400)
 		OR NOT cudal1.matches(cudal1_open_pool.name, '[^[:space:]]', 400) THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'name must be a name of 1 to 100 characters';
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE = 'name must be a name of 1 to 100 characters';
 	END IF;
 	IF cudal1_open_pool.seeded_from IS NOT NULL THEN
 		source := cudal1.find_pool(cudal1_open_pool.seeded_from);
@@ -140,5 +146,11 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_open_pool(text, text) IS
-'opens a pool and returns its id. Exemplars, buckets, islands and the best of a task are a pool''s, so a run that proposes and draws in a pool of its own learns from its own codes alone. A code proposed in two pools is one candidate, measured once and placed in both.
-seeded_from: the codes that are placed in that pool now are placed in the new one, too. The pool belongs to the caller: other roles, but for members of its role and operators, may draw from it and propose nothing into it; pool main is everybody''s. Opened again with the same seeded_from, it is the same pool. Errors: 42704 unknown seeded_from, 42501 another role''s pool, 23505 the name was opened with another seeded_from, 22023 a bad name, 53400 a quota is used up';
+'opens a pool and returns its id. Exemplars, buckets, islands and the best of a task are a pool''s,
+so a run that proposes and draws in a pool of its own learns from its own codes alone. A code
+proposed in two pools is one candidate, measured once and placed in both.
+seeded_from: the codes that are placed in that pool now are placed in the new one, too. The pool
+belongs to the caller: other roles, but for members of its role and operators, may draw from it and
+propose nothing into it; pool main is everybody''s. Opened again with the same seeded_from, it is
+the same pool. Errors: 42704 unknown seeded_from, 42501 another role''s pool, 23505 the name was
+opened with another seeded_from, 22023 a bad name, 53400 a quota is used up';

@@ -1,6 +1,6 @@
 /*
- * Draws of exemplars.  enable_seqscan: a session's cached plans, made while the tables were small, must not scan them when
- * they have grown.
+ * Draws of exemplars.  enable_seqscan: a session's cached plans, made while the tables were small,
+ * must not scan them when they have grown.
  */
 
 CREATE FUNCTION cudal1.random_seed()
@@ -9,33 +9,52 @@ LANGUAGE C VOLATILE PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cudal1_random_seed';
 COMMENT ON FUNCTION cudal1.random_seed() IS 'a seed from the system''s source of randomness';
 
-CREATE FUNCTION @extschema@.cudal1_sample_exemplars(task text, n int DEFAULT 2, strategy text DEFAULT NULL,
-										temperature float8 DEFAULT NULL, seed bigint DEFAULT NULL, pool text DEFAULT 'main')
+CREATE FUNCTION @extschema@.cudal1_sample_exemplars(task text, n int DEFAULT 2,
+	strategy text DEFAULT NULL,
+										temperature float8 DEFAULT NULL, seed bigint DEFAULT NULL,
+										pool text DEFAULT 'main')
 RETURNS TABLE (candidate_id bigint, bucket int, score float8, code text)
 LANGUAGE C VOLATILE PARALLEL RESTRICTED SECURITY DEFINER ROWS 2
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off
 AS 'MODULE_PATHNAME', 'cudal1_sample_exemplars';
 COMMENT ON FUNCTION @extschema@.cudal1_sample_exemplars(text, int, text, float8, bigint, text) IS
-'up to n (1 to 1000) successful candidates of a task from one pool, in ascending score (then candidate_id); score is the reward. Writes nothing. Strategies: bucket (CUDA-L1, eq. 1): n distinct buckets without replacement by softmax(mean / temperature), one code uniformly from each; temperature NULL is the task''s. island: FunSearch''s clusters of equal reward on one island, the temperature (NULL: 0.1) falling with the island''s registrations; clusters are drawn with replacement but no code twice. random: n distinct codes uniformly. NULL is the task''s own strategy. Fewer buckets, clusters or codes give fewer rows. The same seed over the same buckets gives the same rows. Errors: 42704 unknown task or pool, 22023 unknown strategy, n or temperature out of range, 22004 task or pool NULL';
+'up to n (1 to 1000) successful candidates of a task from one pool, in ascending score (then
+candidate_id); score is the reward. Writes nothing. Strategies: bucket (CUDA-L1, eq. 1): n distinct
+buckets without replacement by softmax(mean / temperature), one code uniformly from each;
+temperature NULL is the task''s. island: FunSearch''s clusters of equal reward on one island, the
+temperature (NULL: 0.1) falling with the island''s registrations; clusters are drawn with
+replacement but no code twice. random: n distinct codes uniformly. NULL is the task''s own strategy.
+Fewer buckets, clusters or codes give fewer rows. The same seed over the same buckets gives the same
+rows. Errors: 42704 unknown task or pool, 22023 unknown strategy, n or temperature out of range,
+22004 task or pool NULL';
 
-CREATE FUNCTION cudal1.draw(task text, n int, strategy text, temperature float8, seed bigint, pool text DEFAULT 'main')
-RETURNS TABLE (candidate_id bigint, bucket int, score float8, code text, island int, epoch int, probabilities jsonb)
+CREATE FUNCTION cudal1.draw(task text, n int, strategy text, temperature float8, seed bigint,
+	pool text DEFAULT 'main')
+RETURNS TABLE (candidate_id bigint, bucket int, score float8, code text, island int, epoch int,
+	probabilities jsonb)
 LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 2
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off
 AS 'MODULE_PATHNAME', 'cudal1_draw';
 COMMENT ON FUNCTION cudal1.draw(text, int, text, float8, bigint, text) IS
-'as cudal1_sample_exemplars, with the island (NULL: none) and the probabilities the draw was made from, on every row';
+'as cudal1_sample_exemplars, with the island (NULL: none) and the probabilities the draw was made
+from, on every row';
 
-CREATE FUNCTION @extschema@.cudal1_bucket_stats(task text, temperature float8 DEFAULT NULL, pool text DEFAULT 'main')
-RETURNS TABLE (bucket int, lower float8, upper float8, codes bigint, mean float8, probability float8)
+CREATE FUNCTION @extschema@.cudal1_bucket_stats(task text, temperature float8 DEFAULT NULL,
+	pool text DEFAULT 'main')
+RETURNS TABLE (bucket int, lower float8, upper float8, codes bigint, mean float8,
+	probability float8)
 LANGUAGE C STABLE PARALLEL RESTRICTED SECURITY DEFINER ROWS 20
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off
 AS 'MODULE_PATHNAME', 'cudal1_bucket_stats';
 COMMENT ON FUNCTION @extschema@.cudal1_bucket_stats(text, float8, text) IS
-'the buckets of a task that hold candidates of a pool: rewards in [lower, upper), their number, mean and the probability of being drawn first at the temperature (NULL: the task''s). Where score_scale is log, buckets, means and softmax are those of ln(reward), while lower, upper and mean are given as speedups (the mean is geometric). Errors: 42704 unknown task or pool, 22023 temperature not above 0';
+'the buckets of a task that hold candidates of a pool: rewards in [lower, upper), their number, mean
+and the probability of being drawn first at the temperature (NULL: the task''s). Where score_scale
+is log, buckets, means and softmax are those of ln(reward), while lower, upper and mean are given as
+speedups (the mean is geometric). Errors: 42704 unknown task or pool, 22023 temperature not above
+0';
 
 /*
  * Prompts: a draw, its words, its record.
@@ -48,24 +67,32 @@ SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
 	SELECT pg_catalog.format(E'%svoid %s(%s)\n\nwith the arguments\n\n%s',
 			CASE WHEN language = 'cuda' THEN 'extern "C" ' ELSE '' END, signature ->> 'entry',
-			pg_catalog.string_agg(pg_catalog.format('%s%s%s%s', CASE WHEN a.arg ->> 'role' = 'in' THEN 'const ' ELSE '' END, a.type,
-				CASE WHEN a.arg ->> 'role' = 'scalar' THEN ' ' ELSE ' *' END, a.arg ->> 'name'), ', ' ORDER BY a.place),
+			pg_catalog.string_agg(pg_catalog.format('%s%s%s%s',
+				CASE WHEN a.arg ->> 'role' = 'in' THEN 'const ' ELSE '' END, a.type,
+				CASE WHEN a.arg ->> 'role' = 'scalar' THEN ' ' ELSE ' *' END, a.arg ->> 'name'),
+				', ' ORDER BY a.place),
 			pg_catalog.string_agg(CASE WHEN a.arg ->> 'role' = 'scalar'
-				THEN pg_catalog.format('- `%s`: %s, always %s', a.arg ->> 'name', a.arg ->> 'dtype', a.arg ->> 'value')
-				ELSE pg_catalog.format('- `%s`: %s, shape %s, %s', a.arg ->> 'name', a.arg ->> 'dtype', a.arg ->> 'shape',
-					CASE WHEN a.arg ->> 'role' = 'in' THEN 'input, not to be changed' WHEN a.arg ->> 'role' = 'out' THEN 'output'
+				THEN pg_catalog.format('- `%s`: %s, always %s', a.arg ->> 'name', a.arg ->> 'dtype',
+					a.arg ->> 'value')
+				ELSE pg_catalog.format('- `%s`: %s, shape %s, %s', a.arg ->> 'name',
+					a.arg ->> 'dtype', a.arg ->> 'shape',
+					CASE WHEN a.arg ->> 'role' = 'in' THEN 'input, not to be changed'
+						WHEN a.arg ->> 'role' = 'out' THEN 'output'
 						 ELSE 'input and output' END) END, E'\n' ORDER BY a.place))
 	FROM (SELECT e.value AS arg, e.ordinality AS place,
 				 CASE WHEN e.value ->> 'dtype' = 'float64' THEN 'double'
 					  WHEN e.value ->> 'dtype' = 'float32' THEN 'float'
-					  WHEN e.value ->> 'dtype' = 'float16' THEN CASE WHEN language = 'cuda' THEN '__half' ELSE '_Float16' END
-					  WHEN e.value ->> 'dtype' = 'bfloat16' THEN CASE WHEN language = 'cuda' THEN '__nv_bfloat16' ELSE 'uint16_t' END
+					  WHEN e.value ->> 'dtype' = 'float16' THEN CASE WHEN language = 'cuda'
+						THEN '__half' ELSE '_Float16' END
+					  WHEN e.value ->> 'dtype' = 'bfloat16' THEN CASE WHEN language = 'cuda'
+						THEN '__nv_bfloat16' ELSE 'uint16_t' END
 					  WHEN e.value ->> 'dtype' = 'bool' THEN 'bool'
 					  ELSE (e.value ->> 'dtype') || '_t' END AS type
 		  FROM pg_catalog.jsonb_array_elements(signature -> 'args') WITH ORDINALITY AS e) AS a;
 END;
 COMMENT ON FUNCTION cudal1.entry_declaration(text, jsonb) IS
-'the C declaration of a task''s entry point and a line on each argument; bfloat16 is uint16_t (its bits) in C';
+'the C declaration of a task''s entry point and a line on each argument; bfloat16 is uint16_t (its
+bits) in C';
 
 CREATE FUNCTION cudal1.tolerance_words(rtol float8, atol float8)
 RETURNS text
@@ -73,19 +100,26 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
 	SELECT CASE WHEN rtol IS NULL AND atol IS NULL
-				THEN 'integers and booleans exactly, floating-point values within the tolerance of their dtype (for float32, 1e-4 of the output''s root mean square plus 1e-3 of the value)'
-				ELSE pg_catalog.format('integers and booleans exactly, floating-point values within %s of the output''s root mean square plus %s of the value',
-					COALESCE(atol::text, 'the usual share (1e-4 for float32)'), COALESCE(rtol::text, 'the usual share (1e-3 for float32)')) END;
+				THEN 'integers and booleans exactly, floating-point values within the tolerance of '
+					'their dtype (for float32, 1e-4 of the output''s root mean square plus 1e-3 of '
+					'the value)'
+				ELSE pg_catalog.format('integers and booleans exactly, floating-point values '
+					'within %s of the output''s root mean square plus %s of the value',
+						COALESCE(atol::text, 'the usual share (1e-4 for float32)'),
+						COALESCE(rtol::text, 'the usual share (1e-3 for float32)')) END;
 END;
 COMMENT ON FUNCTION cudal1.tolerance_words(float8, float8) IS 'a task''s tolerance in words';
 
-CREATE FUNCTION cudal1.compose_prompt(contrastive boolean, language text, gpu boolean, hardware text, name text, reference text,
+CREATE FUNCTION cudal1.compose_prompt(contrastive boolean, language text, gpu boolean,
+	hardware text, name text, reference text,
 									  entry text, tolerance text, codes text[], scores float8[])
 RETURNS text
 LANGUAGE C IMMUTABLE PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cudal1_compose_prompt';
-COMMENT ON FUNCTION cudal1.compose_prompt(boolean, text, boolean, text, text, text, text, text, text[], float8[]) IS
-'the words of a prompt; entry is NULL for pytorch, no other argument may be NULL; codes and scores in the order to be shown';
+COMMENT ON FUNCTION cudal1.compose_prompt(boolean, text, boolean, text, text, text, text, text,
+	text[], float8[]) IS
+'the words of a prompt; entry is NULL for pytorch, no other argument may be NULL; codes and scores
+in the order to be shown';
 
 CREATE FUNCTION cudal1.make_prompt(task text, n int, strategy text, kind text,
 							  temperature float8, seed bigint, pool text, owner text)
@@ -114,7 +148,8 @@ BEGIN
 	END IF;
 	used := COALESCE(make_prompt.strategy, t.strategy);
 	unfounded := used = 'island' AND make_prompt.kind = 'contrastive'
-		AND NOT EXISTS (SELECT FROM cudal1.island AS i WHERE i.task_id = t.task_id AND i.pool_id = from_pool);
+		AND NOT EXISTS (SELECT FROM cudal1.island AS i
+			WHERE i.task_id = t.task_id AND i.pool_id = from_pool);
 	IF unfounded THEN
 		PERFORM cudal1.place_later(t.task_id, from_pool, NULL);
 	END IF;
@@ -131,50 +166,68 @@ BEGIN
 	IF unfounded THEN
 		-- all of them will hold what was drawn from
 		SELECT drawn.candidates, drawn.scores, drawn.codes,
-				abs(hashint8extended(used_seed, 0) % k.islands)::int AS island, 0 AS epoch, drawn.probabilities
+				abs(hashint8extended(used_seed, 0) % k.islands)::int AS island, 0 AS epoch,
+				drawn.probabilities
 			INTO drawn FROM cudal1.island_constants(t.options) AS k;
 	END IF;
 	IF make_prompt.kind = 'augment' THEN
-		SELECT '{}'::bigint[] AS candidates, '{}'::float8[] AS scores, '{}'::text[] AS codes, NULL::int AS island,
+		SELECT '{}'::bigint[] AS candidates, '{}'::float8[] AS scores, '{}'::text[] AS codes,
+			NULL::int AS island,
 			   NULL::int AS epoch, '{}'::jsonb AS probabilities INTO drawn;
 	END IF;
 	IF used <> 'random' AND make_prompt.kind = 'contrastive' THEN
 		heat := COALESCE(make_prompt.temperature, CASE WHEN used = 'bucket' THEN t.temperature
-							ELSE (SELECT k.temperature FROM cudal1.island_constants(t.options) AS k) END);
+							ELSE (SELECT k.temperature
+								FROM cudal1.island_constants(t.options) AS k) END);
 	END IF;
 
-	gpu := COALESCE((SELECT bool_or(d.class = 'cuda') FROM cudal1.device AS d WHERE d.model = COALESCE(t.device_model, t.device)),
-					CASE WHEN t.device IN ('cpu', 'cuda') THEN t.device = 'cuda' ELSE t.language = 'cuda' END);
+	gpu := COALESCE((SELECT bool_or(d.class = 'cuda') FROM cudal1.device AS d
+		WHERE d.model = COALESCE(t.device_model, t.device)),
+					CASE WHEN t.device IN ('cpu', 'cuda') THEN t.device = 'cuda'
+						ELSE t.language = 'cuda' END);
 	words := cudal1.compose_prompt(make_prompt.kind = 'contrastive', t.language, gpu,
 		CASE WHEN t.device_model IS NOT NULL THEN t.device_model
 			 WHEN t.device NOT IN ('cpu', 'cuda') THEN t.device
 			 WHEN gpu THEN 'a modern NVIDIA GPU' ELSE 'a modern CPU' END,
-		t.name, t.reference, cudal1.entry_declaration(t.language, t.signature), cudal1.tolerance_words(t.rtol, t.atol),
-		drawn.codes, drawn.scores);
+		t.name, t.reference, cudal1.entry_declaration(t.language, t.signature),
+		cudal1.tolerance_words(t.rtol, t.atol), drawn.codes, drawn.scores);
 
-	INSERT INTO cudal1.prompt (task_id, pool_id, kind, strategy, temperature, seed, island, island_epoch, exemplars, scores,
+	INSERT INTO cudal1.prompt (task_id, pool_id, kind, strategy, temperature, seed, island,
+		island_epoch, exemplars, scores,
 							   probabilities, prompt, created_by)
-	VALUES (t.task_id, from_pool, make_prompt.kind, used, heat, used_seed, drawn.island, drawn.epoch, drawn.candidates, drawn.scores,
+	VALUES (t.task_id, from_pool, make_prompt.kind, used, heat, used_seed, drawn.island,
+		drawn.epoch, drawn.candidates, drawn.scores,
 			drawn.probabilities, words, make_prompt.owner)
 	RETURNING prompt_id INTO id;
 	PERFORM cudal1.store(make_prompt.owner, 0, 256 + octet_length(words));
 	RETURN QUERY SELECT id, words, drawn.candidates::bigint[];
 END
 $$;
-COMMENT ON FUNCTION cudal1.make_prompt(text, int, text, text, float8, bigint, text, text) IS 'what cudal1_prompt() does, for a role, in a pool that it may use';
+COMMENT ON FUNCTION cudal1.make_prompt(text, int, text, text, float8, bigint, text, text) IS
+'what cudal1_prompt() does, for a role, in a pool that it may use';
 
-CREATE FUNCTION @extschema@.cudal1_prompt(task text, n int DEFAULT 2, strategy text DEFAULT NULL, kind text DEFAULT 'contrastive',
-	temperature float8 DEFAULT NULL, seed bigint DEFAULT NULL, pool text DEFAULT 'main')
+CREATE FUNCTION @extschema@.cudal1_prompt(task text, n int DEFAULT 2, strategy text DEFAULT NULL,
+	kind text DEFAULT 'contrastive', temperature float8 DEFAULT NULL, seed bigint DEFAULT NULL,
+	pool text DEFAULT 'main')
 RETURNS TABLE (prompt_id bigint, prompt text, exemplars bigint[])
 LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
 	SELECT p.prompt_id, p.prompt, p.exemplars
 	FROM cudal1.use_pool(pool) AS u,
-		LATERAL cudal1.make_prompt(task, n, strategy, kind, temperature, seed, pool, cudal1.caller()) AS p
+		LATERAL cudal1.make_prompt(task, n, strategy, kind, temperature, seed, pool,
+			cudal1.caller()) AS p
 	WHERE u IS NOT NULL;
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_prompt(text, int, text, text, float8, bigint, text) IS
-'draws exemplars as cudal1_sample_exemplars does, builds a prompt and records both in cudal1.prompt with seed, temperature and probabilities, so that the draw can be repeated. kind contrastive (CUDA-L1, table 3): reference, exemplars in ascending score, or the reference at 1.00 where there is none yet; augment (table 1): the reference alone. Both demand the headings "## Performance Analysis", "## Algorithm Design" and "## Code Implementation". Strategy (NULL: the task''s own) island has the task''s islands in the pool founded, if it has none, when a device claims its next job. pool: where exemplars come from, and where cudal1_submit_response() places the answers. Errors: 42704 unknown task or pool, 42501 another role''s pool, 22023 unknown kind or strategy, n or temperature out of range';
+'draws exemplars as cudal1_sample_exemplars does, builds a prompt and records both in cudal1.prompt
+with seed, temperature and probabilities, so that the draw can be repeated. kind contrastive
+(CUDA-L1, table 3): reference, exemplars in ascending score, or the reference at 1.00 where there is
+none yet; augment (table 1): the reference alone. Both demand the headings "## Performance
+Analysis", "## Algorithm Design" and "## Code Implementation". Strategy (NULL: the task''s own)
+island has the task''s islands in the pool founded, if it has none, when a device claims its next
+job. pool: where exemplars come from, and where cudal1_submit_response() places the answers. Errors:
+42704 unknown task or pool, 42501 another role''s pool, 22023 unknown kind or strategy, n or
+temperature out of range';
 
 /*
  * What models send.
@@ -192,4 +245,10 @@ LANGUAGE C IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'cudal1_parse_response';
 COMMENT ON FUNCTION @extschema@.cudal1_parse_response(text) IS
-'takes a model''s answer apart into the sections "## Performance Analysis", "## Algorithm Design" and "## Code Implementation"; one row. reason is NULL when all three are there and the code is complete, else says what is missing. Headings may vary in case, hashes, bold marks, numbers and colons; reasoning in <think> tags is skipped. Of several code fences under the last heading the last counts that is at least half as long as the longest; fences labelled as shell, text or output count only where there is no other; without a fence all text under the heading is the code. Never raises on content';
+'takes a model''s answer apart into the sections "## Performance Analysis", "## Algorithm Design"
+and "## Code Implementation"; one row. reason is NULL when all three are there and the code is
+complete, else says what is missing. Headings may vary in case, hashes, bold marks, numbers and
+colons; reasoning in <think> tags is skipped. Of several code fences under the last heading the last
+counts that is at least half as long as the longest; fences labelled as shell, text or output count
+only where there is no other; without a fence all text under the heading is the code. Never raises
+on content';

@@ -1,10 +1,11 @@
 /*
  * Campaigns: the stages and baselines of CUDA-L1 as rows that the worker carries out.
  *
- * cudal1.advance_campaigns() looks at each open lane (a task and a model) and makes the requests that are due. It keeps no
- * state but what follows from the rows, so it can be called by anybody at any time and after any crash. A request is under way
- * in its lane until it is decided: failed, or its candidate has a verdict. Limits count what is under way, so that a stage that
- * ends at two successful codes does not pay for many more.
+ * cudal1.advance_campaigns() looks at each open lane (a task and a model) and makes the requests
+ * that are due. It keeps no state but what follows from the rows, so it can be called by anybody at
+ * any time and after any crash. A request is under way in its lane until it is decided: failed, or
+ * its candidate has a verdict. Limits count what is under way, so that a stage that ends at two
+ * successful codes does not pay for many more.
  */
 
 CREATE FUNCTION cudal1.campaign_options(kind text)
@@ -15,15 +16,20 @@ BEGIN ATOMIC
 		WHEN 'vanilla' THEN '{"attempts": 5}'::jsonb
 		WHEN 'augment' THEN '{"trials": 20, "successes": 2}'::jsonb
 		WHEN 'self_supervised' THEN '{"batch": 8, "rounds": 1, "pause": true}'::jsonb
-		WHEN 'evolve' THEN '{"exemplars": 2, "strategy": "bucket", "temperature": null, "max_tokens": null, "max_candidates": null, "max_seconds": null, "max_cost": null}'::jsonb
-		WHEN 'contrastive' THEN '{"exemplars": 2, "strategy": "bucket", "temperature": null, "group_size": 8, "groups": null}'::jsonb
+		WHEN 'evolve'
+			THEN '{"exemplars": 2, "strategy": "bucket", "temperature": null, "max_tokens": null, '
+			'"max_candidates": null, "max_seconds": null, "max_cost": null}'::jsonb
+		WHEN 'contrastive'
+			THEN '{"exemplars": 2, "strategy": "bucket", "temperature": null, "group_size": 8, '
+			'"groups": null}'::jsonb
 		END;
 END;
 COMMENT ON FUNCTION cudal1.campaign_options(text) IS
-'options of a kind of campaign and their defaults: attempts 5 (CUDA-L1, 3.3), trials 20 and successes 2 (2.2); ahead: requests under way for each task and model';
+'options of a kind of campaign and their defaults: attempts 5 (CUDA-L1, 3.3), trials 20 and
+successes 2 (2.2); ahead: requests under way for each task and model';
 
-CREATE FUNCTION @extschema@.cudal1_add_campaign(name text, kind text, models text[] DEFAULT NULL, tasks text[] DEFAULT NULL,
-	options jsonb DEFAULT '{}', pool text DEFAULT 'main')
+CREATE FUNCTION @extschema@.cudal1_add_campaign(name text, kind text, models text[] DEFAULT NULL,
+	tasks text[] DEFAULT NULL, options jsonb DEFAULT '{}', pool text DEFAULT 'main')
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -35,49 +41,73 @@ DECLARE
 	number	text;
 	method	text;
 BEGIN
-	IF cudal1_add_campaign.name IS NULL OR NOT cudal1.matches(cudal1_add_campaign.name, '^[^[:cntrl:]]{1,100}$', 400) THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'name must be a name of 1 to 100 characters';
+	IF cudal1_add_campaign.name IS NULL
+		OR NOT cudal1.matches(cudal1_add_campaign.name, '^[^[:cntrl:]]{1,100}$', 400) THEN
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE = 'name must be a name of 1 to 100 characters';
 	END IF;
-	IF cudal1_add_campaign.kind IS NULL OR cudal1_add_campaign.kind NOT IN ('vanilla', 'augment', 'self_supervised', 'evolve', 'contrastive') THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('unknown kind of campaign "%s"', cudal1_add_campaign.kind),
+	IF cudal1_add_campaign.kind IS NULL
+		OR cudal1_add_campaign.kind NOT IN ('vanilla', 'augment', 'self_supervised', 'evolve',
+		'contrastive') THEN
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE = format('unknown kind of campaign "%s"', cudal1_add_campaign.kind),
 			HINT = 'Kinds are vanilla, augment, self_supervised, evolve and contrastive.';
 	END IF;
 	o := cudal1.check_options(cudal1_add_campaign.options, o);
-	FOREACH number IN ARRAY ARRAY['ahead', 'attempts', 'trials', 'successes', 'batch', 'rounds', 'exemplars', 'group_size', 'groups', 'max_tokens',
+	FOREACH number IN ARRAY ARRAY['ahead', 'attempts', 'trials', 'successes', 'batch', 'rounds',
+		'exemplars', 'group_size', 'groups', 'max_tokens',
 			'max_candidates'] LOOP
 		IF coalesce(o -> number, 'null') <> 'null'
-			AND cudal1.json_int(o -> number, 1, CASE number WHEN 'exemplars' THEN 4 WHEN 'max_tokens' THEN 1000000000000000 ELSE 1000000 END) IS NULL THEN
-			RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('option "%s" must be an integer of at least 1', number),
-				HINT = CASE number WHEN 'exemplars' THEN 'At most 4 exemplars fit into a prompt.' ELSE format('See cudal1.campaign_options(%L).', cudal1_add_campaign.kind) END;
+			AND cudal1.json_int(o -> number, 1, CASE number WHEN 'exemplars' THEN 4
+				WHEN 'max_tokens' THEN 1000000000000000 ELSE 1000000 END) IS NULL THEN
+			RAISE EXCEPTION USING ERRCODE = '22023',
+				MESSAGE = format('option "%s" must be an integer of at least 1', number),
+				HINT = CASE number WHEN 'exemplars' THEN 'At most 4 exemplars fit into a prompt.'
+					ELSE format('See cudal1.campaign_options(%L).', cudal1_add_campaign.kind) END;
 		END IF;
 	END LOOP;
 	FOREACH number IN ARRAY ARRAY['max_seconds', 'max_cost', 'temperature'] LOOP
-		IF coalesce(o -> number, 'null') <> 'null' AND coalesce(cudal1.json_float(o -> number, 0, 1e15), 0) = 0 THEN
-			RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('option "%s" must be a number above 0', number);
+		IF coalesce(o -> number, 'null') <> 'null'
+			AND coalesce(cudal1.json_float(o -> number, 0, 1e15), 0) = 0 THEN
+			RAISE EXCEPTION USING ERRCODE = '22023',
+				MESSAGE = format('option "%s" must be a number above 0', number);
 		END IF;
 	END LOOP;
 	IF o ? 'strategy' AND coalesce(o ->> 'strategy', '') NOT IN ('bucket', 'island', 'random') THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('unknown strategy "%s"', o ->> 'strategy'),
-			HINT = concat_ws(' ', cudal1.nearest(o ->> 'strategy', '{bucket,island,random}'), 'Strategies are bucket, island and random.');
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE = format('unknown strategy "%s"', o ->> 'strategy'),
+			HINT = concat_ws(' ', cudal1.nearest(o ->> 'strategy', '{bucket,island,random}'),
+				'Strategies are bucket, island and random.');
 	END IF;
 	IF cudal1.json_int(o -> 'priority', -1000000000, 1000000000) IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'option "priority" must be an integer between -1000000000 and 1000000000';
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE = 'option "priority" must be an integer between -1000000000 and 1000000000';
 	END IF;
-	IF o ->> 'method' IS NOT NULL AND (jsonb_typeof(o -> 'method') <> 'string' OR NOT cudal1.matches(o ->> 'method', '^[^[:cntrl:]]{1,90}$', 360)) THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'option "method" must be a name of 1 to 90 characters';
+	IF o ->> 'method' IS NOT NULL
+		AND (jsonb_typeof(o -> 'method') <> 'string'
+		OR NOT cudal1.matches(o ->> 'method', '^[^[:cntrl:]]{1,90}$', 360)) THEN
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE = 'option "method" must be a name of 1 to 90 characters';
 	END IF;
-	IF cudal1_add_campaign.kind = 'evolve' AND num_nonnulls(o ->> 'max_tokens', o ->> 'max_candidates', o ->> 'max_seconds', o ->> 'max_cost') = 0 THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'a campaign of kind evolve needs a budget',
-			HINT = 'Give at least one of the options max_tokens, max_candidates, max_seconds and max_cost.';
+	IF cudal1_add_campaign.kind = 'evolve'
+		AND num_nonnulls(o ->> 'max_tokens', o ->> 'max_candidates', o ->> 'max_seconds',
+		o ->> 'max_cost') = 0 THEN
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE = 'a campaign of kind evolve needs a budget',
+			HINT = 'Give at least one of the options max_tokens, max_candidates, max_seconds and '
+				'max_cost.';
 	END IF;
 	IF coalesce(cardinality(models), 0) = 0 THEN
 		IF cudal1_add_campaign.kind <> 'contrastive' THEN
-			RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('a campaign of kind %s needs models', cudal1_add_campaign.kind),
+			RAISE EXCEPTION USING ERRCODE = '22023',
+				MESSAGE = format('a campaign of kind %s needs models', cudal1_add_campaign.kind),
 				HINT = 'cudal1.model lists them.';
 		END IF;
 	ELSIF cudal1_add_campaign.kind = 'contrastive' AND o ->> 'groups' IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'a contrastive campaign that asks models itself needs the option groups',
-			HINT = 'groups is the number of groups for each task and model; without models a trainer takes groups by cudal1_next_group().';
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE = 'a contrastive campaign that asks models itself needs the option groups',
+			HINT = 'groups is the number of groups for each task and model; without models a '
+				'trainer takes groups by cudal1_next_group().';
 	END IF;
 	PERFORM cudal1.find_model(m.name) FROM unnest(models) AS m(name);
 	PERFORM cudal1.find_task(t.name) FROM unnest(tasks) AS t(name);
@@ -95,9 +125,11 @@ BEGIN
 			WHERE t.name = ANY (tasks) OR tasks IS NULL AND t.retired_at IS NULL
 			ORDER BY t.task_id, m.model_id;
 	IF NOT FOUND THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'there are no tasks for the campaign', HINT = 'Add tasks with cudal1_add_task().';
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'there are no tasks for the campaign',
+			HINT = 'Add tasks with cudal1_add_task().';
 	END IF;
-	FOR method IN SELECT DISTINCT l.method FROM cudal1.campaign_lane AS l WHERE l.campaign_id = id ORDER BY l.method LOOP
+	FOR method IN SELECT DISTINCT l.method FROM cudal1.campaign_lane AS l WHERE l.campaign_id = id
+		ORDER BY l.method LOOP
 		IF o ->> 'method' IS NULL THEN
 			PERFORM cudal1.use_default_method(method);
 		ELSE
@@ -107,13 +139,22 @@ BEGIN
 	PERFORM cudal1.wake();
 	RETURN id;
 EXCEPTION WHEN unique_violation THEN
-	RAISE EXCEPTION USING ERRCODE = '23505', MESSAGE = format('campaign "%s" exists', cudal1_add_campaign.name);
+	RAISE EXCEPTION USING ERRCODE = '23505',
+		MESSAGE = format('campaign "%s" exists', cudal1_add_campaign.name);
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_add_campaign(text, text, text[], text[], jsonb, text) IS
-'adds a campaign over tasks (NULL: all there are) and models, which the worker carries out at once. Kinds: vanilla (options attempts 5), augment (trials 20, successes 2: done at so many successful codes), self_supervised (batch 8, rounds 1, pause true: waits after each round
-for the model to be trained), evolve (exemplars 2, strategy bucket, temperature, and a budget: max_tokens, max_candidates, max_seconds, max_cost), contrastive (exemplars 2, strategy, group_size 8; without models a trainer takes the groups, with models groups for each lane). All: ahead 4 (requests under way for each
-task and model), method (NULL: the kind), priority. Candidates are proposed by the method "<method>: <model>". The campaign, its prompts, requests and groups belong to the caller. pool: where its prompts draw from and its answers go (cudal1_open_pool()). Errors: 42704 unknown task, model or pool, 42501 a method or pool of another role, 22023 options, 23505 the name is taken';
+'adds a campaign over tasks (NULL: all there are) and models, which the worker carries out at once.
+Kinds: vanilla (options attempts 5), augment (trials 20, successes 2: done at so many successful
+codes), self_supervised (batch 8, rounds 1, pause true: waits after each round for the model to be
+trained), evolve (exemplars 2, strategy bucket, temperature, and a budget: max_tokens,
+max_candidates, max_seconds, max_cost), contrastive (exemplars 2, strategy, group_size 8; without
+models a trainer takes the groups, with models groups for each lane). All: ahead 4 (requests under
+way for each task and model), method (NULL: the kind), priority. Candidates are proposed by the
+method "<method>: <model>". The campaign, its prompts, requests and groups belong to the caller.
+pool: where its prompts draw from and its answers go (cudal1_open_pool()). Errors: 42704 unknown
+task, model or pool, 42501 a method or pool of another role, 22023 options, 23505 the name is
+taken';
 
 CREATE FUNCTION cudal1.find_campaign(name text)
 RETURNS cudal1.campaign
@@ -125,15 +166,19 @@ BEGIN
 	-- whose it is, is looked at first: a lock would make its owner wait
 	SELECT x.* INTO c FROM cudal1.campaign AS x WHERE x.name = find_campaign.name;
 	IF NOT FOUND THEN
-		PERFORM cudal1.does_not_exist('campaign', find_campaign.name, ARRAY(SELECT x.name FROM cudal1.campaign AS x ORDER BY x.name),
+		PERFORM cudal1.does_not_exist('campaign', find_campaign.name,
+			ARRAY(SELECT x.name FROM cudal1.campaign AS x ORDER BY x.name),
 			'cudal1.campaign_progress lists the campaigns.');
 	END IF;
 	PERFORM cudal1.check_owner(format('campaign "%s"', c.name), c.created_by);
-	SELECT x.* INTO STRICT c FROM cudal1.campaign AS x WHERE x.campaign_id = c.campaign_id FOR NO KEY UPDATE;
+	SELECT x.* INTO STRICT c FROM cudal1.campaign AS x WHERE x.campaign_id = c.campaign_id
+		FOR NO KEY UPDATE;
 	RETURN c;
 END
 $$;
-COMMENT ON FUNCTION cudal1.find_campaign(text) IS 'the caller''s campaign of this name, locked; error 42704 where there is none, 42501 where it is another role''s';
+COMMENT ON FUNCTION cudal1.find_campaign(text) IS
+'the caller''s campaign of this name, locked; error 42704 where there is none, 42501 where it is
+another role''s';
 
 CREATE FUNCTION cudal1.set_campaign(c cudal1.campaign, state text, note text)
 RETURNS void
@@ -142,12 +187,14 @@ AS $$
 	UPDATE cudal1.campaign AS x
 		SET state = set_campaign.state, note = set_campaign.note,
 			active_seconds = x.active_seconds
-				+ CASE WHEN x.state = 'running' THEN extract(epoch FROM clock_timestamp() - x.resumed_at)::float8 ELSE 0 END,
+				+ CASE WHEN x.state = 'running' THEN extract(epoch
+					FROM clock_timestamp() - x.resumed_at)::float8 ELSE 0 END,
 			resumed_at = clock_timestamp(),
 			finished_at = CASE WHEN set_campaign.state = 'finished' THEN clock_timestamp() END
 		WHERE x.campaign_id = c.campaign_id;
 $$;
-COMMENT ON FUNCTION cudal1.set_campaign(cudal1.campaign, text, text) IS 'changes the state of a campaign, keeping account of its running time';
+COMMENT ON FUNCTION cudal1.set_campaign(cudal1.campaign, text, text) IS
+'changes the state of a campaign, keeping account of its running time';
 
 CREATE FUNCTION @extschema@.cudal1_pause_campaign(campaign text)
 RETURNS void
@@ -157,13 +204,15 @@ DECLARE
 	c		cudal1.campaign := cudal1.find_campaign(campaign);
 BEGIN
 	IF c.state = 'finished' THEN
-		RAISE EXCEPTION USING ERRCODE = '55000', MESSAGE = format('campaign "%s" is finished', c.name);
+		RAISE EXCEPTION USING ERRCODE = '55000',
+			MESSAGE = format('campaign "%s" is finished', c.name);
 	END IF;
 	PERFORM cudal1.set_campaign(c, 'paused', 'paused by ' || cudal1.caller());
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_pause_campaign(text) IS
-'makes no further requests; those that wait or are in flight are completed. Errors: 42704 unknown, 42501 another role''s, 55000 finished';
+'makes no further requests; those that wait or are in flight are completed. Errors: 42704 unknown,
+42501 another role''s, 55000 finished';
 
 CREATE FUNCTION @extschema@.cudal1_resume_campaign(campaign text)
 RETURNS void
@@ -173,13 +222,17 @@ DECLARE
 	c		cudal1.campaign := cudal1.find_campaign(campaign);
 BEGIN
 	IF c.state = 'finished' THEN
-		RAISE EXCEPTION USING ERRCODE = '55000', MESSAGE = format('campaign "%s" is finished', c.name);
+		RAISE EXCEPTION USING ERRCODE = '55000',
+			MESSAGE = format('campaign "%s" is finished', c.name);
 	END IF;
 	IF c.state = 'running' THEN
 		RETURN;
 	END IF;
-	UPDATE cudal1.campaign_lane AS l SET failures = 0 WHERE l.campaign_id = c.campaign_id AND l.failures > 0;
-	IF c.kind = 'self_supervised' AND NOT EXISTS (SELECT FROM cudal1.campaign_lane AS l WHERE l.campaign_id = c.campaign_id AND l.state = 'open') THEN
+	UPDATE cudal1.campaign_lane AS l SET failures = 0 WHERE l.campaign_id = c.campaign_id
+		AND l.failures > 0;
+	IF c.kind = 'self_supervised'
+		AND NOT EXISTS (SELECT FROM cudal1.campaign_lane AS l WHERE l.campaign_id = c.campaign_id
+		AND l.state = 'open') THEN
 		UPDATE cudal1.campaign AS x SET round = x.round + 1 WHERE x.campaign_id = c.campaign_id;
 		UPDATE cudal1.campaign_lane AS l SET state = 'open' WHERE l.campaign_id = c.campaign_id;
 	END IF;
@@ -188,7 +241,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_resume_campaign(text) IS
-'goes on with a paused campaign; one of kind self_supervised that completed a round begins the next. Errors: 42704 unknown, 42501 another role''s, 55000 finished';
+'goes on with a paused campaign; one of kind self_supervised that completed a round begins the next.
+Errors: 42704 unknown, 42501 another role''s, 55000 finished';
 
 CREATE FUNCTION @extschema@.cudal1_end_campaign(campaign text)
 RETURNS void
@@ -202,20 +256,24 @@ BEGIN
 	END IF;
 	PERFORM cudal1.cancel_requests(ARRAY(SELECT r.request_id
 		FROM cudal1.request AS r JOIN cudal1.campaign_lane AS l USING (lane_id)
-		WHERE l.campaign_id = c.campaign_id AND NOT r.decided AND r.state IN ('queued', 'running')));
-	UPDATE cudal1.campaign_lane AS l SET state = 'done', note = coalesce(l.note, 'ended') WHERE l.campaign_id = c.campaign_id AND l.state = 'open';
+		WHERE l.campaign_id = c.campaign_id AND NOT r.decided
+			AND r.state IN ('queued', 'running')));
+	UPDATE cudal1.campaign_lane AS l SET state = 'done', note = coalesce(l.note, 'ended')
+		WHERE l.campaign_id = c.campaign_id AND l.state = 'open';
 	PERFORM cudal1.set_campaign(c, 'finished', 'ended by ' || cudal1.caller());
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_end_campaign(text) IS
-'ends a campaign for good: what waits or is in flight is cancelled, what was answered stays. Errors: 42704 unknown, 42501 another role''s';
+'ends a campaign for good: what waits or is in flight is cancelled, what was answered stays. Errors:
+42704 unknown, 42501 another role''s';
 
 CREATE FUNCTION cudal1.lane_prompt(c cudal1.campaign, l cudal1.campaign_lane, pool_id int)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	id		bigint := CASE WHEN c.kind IN ('vanilla', 'augment', 'self_supervised') THEN l.prompt_id END;
+	id		bigint := CASE WHEN c.kind IN ('vanilla', 'augment', 'self_supervised')
+		THEN l.prompt_id END;
 	o		constant jsonb := c.options;
 	task	text;
 	pool	text;
@@ -226,18 +284,22 @@ BEGIN
 	SELECT t.name INTO STRICT task FROM cudal1.task AS t WHERE t.task_id = l.task_id;
 	SELECT p.name INTO STRICT pool FROM cudal1.pool AS p WHERE p.pool_id = lane_prompt.pool_id;
 	IF c.kind IN ('vanilla', 'augment', 'self_supervised') THEN
-		SELECT p.prompt_id INTO STRICT id FROM cudal1.make_prompt(task, 2, 'bucket', 'augment', NULL, NULL, pool, c.created_by) AS p;
+		SELECT p.prompt_id INTO STRICT id
+			FROM cudal1.make_prompt(task, 2, 'bucket', 'augment', NULL, NULL, pool, c.created_by)
+			AS p;
 		UPDATE cudal1.campaign_lane AS x SET prompt_id = id WHERE x.lane_id = l.lane_id;
 	ELSE
 		SELECT p.prompt_id INTO STRICT id
-			FROM cudal1.make_prompt(task, (o ->> 'exemplars')::int, o ->> 'strategy', 'contrastive', (o ->> 'temperature')::float8, NULL,
+			FROM cudal1.make_prompt(task, (o ->> 'exemplars')::int, o ->> 'strategy', 'contrastive',
+				(o ->> 'temperature')::float8, NULL,
 									 pool, c.created_by) AS p;
 	END IF;
 	RETURN id;
 END
 $$;
 COMMENT ON FUNCTION cudal1.lane_prompt(cudal1.campaign, cudal1.campaign_lane, int) IS
-'the prompt of a lane''s next request: the same augmenting one each time, or a fresh draw of exemplars for evolve and contrastive';
+'the prompt of a lane''s next request: the same augmenting one each time, or a fresh draw of
+exemplars for evolve and contrastive';
 
 CREATE FUNCTION cudal1.make_group(c cudal1.campaign, l cudal1.campaign_lane, pool_id int)
 RETURNS cudal1.campaign_group
@@ -247,13 +309,15 @@ DECLARE
 	g		cudal1.campaign_group;
 BEGIN
 	INSERT INTO cudal1.campaign_group AS x (lane_id, prompt_id, group_key, size)
-		VALUES (l.lane_id, cudal1.lane_prompt(c, l, make_group.pool_id), format('%s/%s/%s', c.name, l.lane_id, l.groups + 1), (c.options ->> 'group_size')::int)
+		VALUES (l.lane_id, cudal1.lane_prompt(c, l, make_group.pool_id),
+			format('%s/%s/%s', c.name, l.lane_id, l.groups + 1), (c.options ->> 'group_size')::int)
 		RETURNING x.* INTO g;
 	UPDATE cudal1.campaign_lane AS x SET groups = x.groups + 1 WHERE x.lane_id = l.lane_id;
 	RETURN g;
 END
 $$;
-COMMENT ON FUNCTION cudal1.make_group(cudal1.campaign, cudal1.campaign_lane, int) IS 'draws a prompt from a pool and opens a group for it';
+COMMENT ON FUNCTION cudal1.make_group(cudal1.campaign, cudal1.campaign_lane, int) IS
+'draws a prompt from a pool and opens a group for it';
 
 CREATE FUNCTION cudal1.advance_lane(c cudal1.campaign, l cudal1.campaign_lane, most int)
 RETURNS int
@@ -272,7 +336,8 @@ DECLARE
 	spent		record;
 	id			bigint;
 BEGIN
-	SELECT count(*) INTO busy FROM cudal1.request AS r WHERE r.lane_id = l.lane_id AND NOT r.decided;
+	SELECT count(*) INTO busy FROM cudal1.request AS r
+		WHERE r.lane_id = l.lane_id AND NOT r.decided;
 	-- counts as they are now: an answer or a failure may have been noted since the lane was read
 	SELECT x.* INTO l FROM cudal1.campaign_lane AS x
 		WHERE x.lane_id = l.lane_id FOR NO KEY UPDATE SKIP LOCKED;
@@ -280,7 +345,8 @@ BEGIN
 		RETURN 0;
 	END IF;
 
-	CASE coalesce((SELECT 'retired' FROM cudal1.task AS t WHERE t.task_id = l.task_id AND t.retired_at IS NOT NULL), c.kind)
+	CASE coalesce((SELECT 'retired' FROM cudal1.task AS t
+		WHERE t.task_id = l.task_id AND t.retired_at IS NOT NULL), c.kind)
 	WHEN 'retired' THEN
 		over := 'the task is retired';
 	WHEN 'vanilla' THEN
@@ -292,7 +358,8 @@ BEGIN
 		SELECT count(DISTINCT r.candidate_id) INTO successes
 			FROM cudal1.request AS r JOIN cudal1.candidate AS x USING (candidate_id)
 			WHERE r.lane_id = l.lane_id AND x.state = 'successful';
-		want := least((o ->> 'trials')::int - l.trials, (o ->> 'successes')::int - successes - busy, ahead - busy);
+		want := least((o ->> 'trials')::int - l.trials, (o ->> 'successes')::int - successes - busy,
+			ahead - busy);
 		IF successes >= (o ->> 'successes')::int THEN
 			over := format('%s successful codes', successes);
 		ELSIF l.trials >= (o ->> 'trials')::int AND busy = 0 THEN
@@ -308,11 +375,13 @@ BEGIN
 				c.active_seconds + extract(epoch FROM clock_timestamp() - c.resumed_at) AS seconds
 			INTO spent FROM cudal1.campaign_lane AS x WHERE x.campaign_id = c.campaign_id;
 		over := CASE WHEN spent.tokens >= (o ->> 'max_tokens')::bigint THEN 'tokens spent'
-					 WHEN spent.candidates >= (o ->> 'max_candidates')::bigint THEN 'candidates made'
+					 WHEN spent.candidates >= (o ->> 'max_candidates')::bigint
+						THEN 'candidates made'
 					 WHEN spent.cost >= (o ->> 'max_cost')::float8 THEN 'cost reached'
 					 WHEN spent.seconds >= (o ->> 'max_seconds')::float8 THEN 'time over' END;
 		IF over IS NULL THEN
-			want := least(ahead - busy, coalesce((o ->> 'max_candidates')::bigint - spent.candidates, ahead));
+			want := least(ahead - busy,
+				coalesce((o ->> 'max_candidates')::bigint - spent.candidates, ahead));
 		ELSIF busy > 0 THEN
 			over := NULL;
 		END IF;
@@ -337,11 +406,13 @@ BEGIN
 		PERFORM cudal1.cancel_requests(ARRAY(SELECT r.request_id FROM cudal1.request AS r
 			WHERE r.lane_id = l.lane_id AND NOT r.decided AND r.state IN ('queued', 'running')
 			ORDER BY r.request_id FOR UPDATE SKIP LOCKED));
-		UPDATE cudal1.campaign_lane AS x SET state = 'done', note = over WHERE x.lane_id = l.lane_id;
+		UPDATE cudal1.campaign_lane AS x SET state = 'done', note = over
+			WHERE x.lane_id = l.lane_id;
 		RETURN 1;
 	END IF;
 	-- above a quota of its owner's a campaign waits
-	want := least(want, most, CASE WHEN want > 0 THEN (cudal1.request_room(c.created_by)).requests END);
+	want := least(want, most,
+		CASE WHEN want > 0 THEN (cudal1.request_room(c.created_by)).requests END);
 	IF want <= 0 THEN
 		RETURN 0;
 	END IF;
@@ -349,8 +420,10 @@ BEGIN
 		IF id IS NULL OR c.kind = 'evolve' THEN
 			id := coalesce(g.prompt_id, cudal1.lane_prompt(c, l, c.pool_id));
 		END IF;
-		INSERT INTO cudal1.request (model_id, prompt_id, lane_id, method, group_key, priority, created_by)
-			VALUES (l.model_id, id, l.lane_id, l.method, g.group_key, (o ->> 'priority')::int, c.created_by);
+		INSERT INTO cudal1.request (model_id, prompt_id, lane_id, method, group_key, priority,
+			created_by)
+			VALUES (l.model_id, id, l.lane_id, l.method, g.group_key, (o ->> 'priority')::int,
+				c.created_by);
 	END LOOP;
 	UPDATE cudal1.campaign_lane AS x SET trials = x.trials + want WHERE x.lane_id = l.lane_id;
 	RETURN want;
@@ -368,7 +441,8 @@ AS $$
 			WHERE l.lane_id = ANY (ARRAY(SELECT DISTINCT n.lane_id FROM cudal1.lane_note AS n))
 			ORDER BY l.lane_id FOR NO KEY UPDATE SKIP LOCKED),
 	gone AS (
-		DELETE FROM cudal1.lane_note AS n USING held AS h WHERE n.lane_id = h.lane_id RETURNING n.*),
+		DELETE FROM cudal1.lane_note AS n USING held AS h WHERE n.lane_id = h.lane_id
+			RETURNING n.*),
 	last AS (
 		SELECT g.*, max(g.note_id) FILTER (WHERE g.answered) OVER (PARTITION BY g.lane_id) AS answer
 			FROM gone AS g),
@@ -403,31 +477,38 @@ BEGIN
 	PERFORM cudal1.add_notes();
 	FOR c IN
 		SELECT x.* FROM cudal1.campaign AS x
-			WHERE x.state = 'running' AND (x.kind <> 'contrastive' OR x.options ->> 'groups' IS NOT NULL)
+			WHERE x.state = 'running'
+				AND (x.kind <> 'contrastive' OR x.options ->> 'groups' IS NOT NULL)
 			ORDER BY x.campaign_id FOR NO KEY UPDATE SKIP LOCKED
 	LOOP
-		-- what an endpoint does not take of one task, while it answers others (a prompt too long for its model), ends that lane alone
+		-- what an endpoint does not take of one task, while it answers others (a prompt too long
+		-- for its model), ends that lane alone
 		UPDATE cudal1.campaign_lane AS x SET state = 'done', note = 'requests fail: ' || f.error
 			FROM (SELECT DISTINCT ON (r.lane_id) r.lane_id, r.status, r.error
 					FROM cudal1.campaign_lane AS y JOIN cudal1.request AS r USING (lane_id)
-					WHERE y.campaign_id = c.campaign_id AND y.state = 'open' AND y.failures >= 3 AND r.state = 'failed'
+					WHERE y.campaign_id = c.campaign_id AND y.state = 'open' AND y.failures >= 3
+						AND r.state = 'failed'
 					ORDER BY r.lane_id, r.request_id DESC) AS f
 			WHERE x.lane_id = f.lane_id AND f.status IN (400, 413, 422)
 				AND x.lane_id = ANY (ARRAY(SELECT y.lane_id FROM cudal1.campaign_lane AS y
 											WHERE y.campaign_id = c.campaign_id AND y.state = 'open'
 												AND y.failures >= 3
 											ORDER BY y.lane_id FOR NO KEY UPDATE SKIP LOCKED))
-				AND EXISTS (SELECT FROM cudal1.campaign_lane AS z JOIN cudal1.request AS r USING (lane_id)
-							WHERE z.campaign_id = c.campaign_id AND z.model_id = x.model_id AND z.lane_id <> x.lane_id AND r.state = 'answered');
+				AND EXISTS (SELECT FROM cudal1.campaign_lane AS z JOIN cudal1.request AS r
+					USING (lane_id)
+							WHERE z.campaign_id = c.campaign_id AND z.model_id = x.model_id
+								AND z.lane_id <> x.lane_id AND r.state = 'answered');
 		GET DIAGNOSTICS n = ROW_COUNT;
 		done := done + n;
 		-- an endpoint that fails again and again is not asked for ever
 		SELECT r.error INTO problem
 			FROM cudal1.campaign_lane AS x JOIN cudal1.request AS r USING (lane_id)
-			WHERE x.campaign_id = c.campaign_id AND x.state = 'open' AND x.failures >= 3 AND r.state = 'failed'
+			WHERE x.campaign_id = c.campaign_id AND x.state = 'open' AND x.failures >= 3
+				AND r.state = 'failed'
 			ORDER BY r.request_id DESC LIMIT 1;
 		IF FOUND THEN
-			PERFORM cudal1.set_campaign(c, 'paused', 'requests fail: ' || coalesce(problem, 'no reason given'));
+			PERFORM cudal1.set_campaign(c, 'paused', 'requests fail: '
+				|| coalesce(problem, 'no reason given'));
 			done := done + 1;
 			CONTINUE;
 		END IF;
@@ -443,7 +524,8 @@ BEGIN
 		FOR l IN
 			SELECT x.* FROM cudal1.campaign_lane AS x
 				WHERE x.campaign_id = c.campaign_id AND x.state = 'open'
-					AND (SELECT count(*) FROM cudal1.request AS r WHERE r.lane_id = x.lane_id AND NOT r.decided)
+					AND (SELECT count(*) FROM cudal1.request AS r
+						WHERE r.lane_id = x.lane_id AND NOT r.decided)
 						< least((c.options ->> 'ahead')::int, (c.options ->> 'successes')::int)
 				ORDER BY x.trials, x.lane_id
 		LOOP
@@ -451,13 +533,18 @@ BEGIN
 			done := done + n;
 			EXIT WHEN done >= most;
 		END LOOP;
-		IF NOT EXISTS (SELECT FROM cudal1.campaign_lane AS x WHERE x.campaign_id = c.campaign_id AND x.state = 'open') THEN
+		IF NOT EXISTS (SELECT FROM cudal1.campaign_lane AS x WHERE x.campaign_id = c.campaign_id
+			AND x.state = 'open') THEN
 			IF c.kind = 'self_supervised' AND c.round < (c.options ->> 'rounds')::int THEN
 				IF (c.options ->> 'pause')::boolean THEN
-					PERFORM cudal1.set_campaign(c, 'paused', format('round %s of %s is complete: train the model, then resume', c.round, c.options ->> 'rounds'));
+					PERFORM cudal1.set_campaign(c, 'paused',
+						format('round %s of %s is complete: train the model, then resume', c.round,
+						c.options ->> 'rounds'));
 				ELSE
-					UPDATE cudal1.campaign AS x SET round = x.round + 1 WHERE x.campaign_id = c.campaign_id;
-					UPDATE cudal1.campaign_lane AS x SET state = 'open' WHERE x.campaign_id = c.campaign_id;
+					UPDATE cudal1.campaign AS x SET round = x.round + 1
+						WHERE x.campaign_id = c.campaign_id;
+					UPDATE cudal1.campaign_lane AS x SET state = 'open'
+						WHERE x.campaign_id = c.campaign_id;
 				END IF;
 			ELSE
 				PERFORM cudal1.set_campaign(c, 'finished', 'all tasks done');
@@ -470,7 +557,10 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.advance_campaigns(int) IS
-'takes the running campaigns a step further, about most requests at a time, and returns the number of changes; what the worker calls. A campaign of which three requests in a row failed is paused, with the reason; where the endpoint refused those of one task and answered those of others, that lane ends';
+'takes the running campaigns a step further, about most requests at a time, and returns the number
+of changes; what the worker calls. A campaign of which three requests in a row failed is paused,
+with the reason; where the endpoint refused those of one task and answered those of others, that
+lane ends';
 
 CREATE FUNCTION @extschema@.cudal1_next_group(campaign text, pool text DEFAULT 'main')
 RETURNS TABLE (group_key text, prompt_id bigint, task text, prompt text, size int)
@@ -487,8 +577,11 @@ BEGIN
 	IF NOT FOUND OR NOT cudal1.owns(c.created_by) THEN
 		c := cudal1.find_campaign(cudal1_next_group.campaign);
 	END IF;
-	IF c.kind <> 'contrastive' OR EXISTS (SELECT FROM cudal1.campaign_lane AS x WHERE x.campaign_id = c.campaign_id AND x.model_id IS NOT NULL) THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('campaign "%s" hands out no groups', c.name),
+	IF c.kind <> 'contrastive'
+		OR EXISTS (SELECT FROM cudal1.campaign_lane AS x WHERE x.campaign_id = c.campaign_id
+		AND x.model_id IS NOT NULL) THEN
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE = format('campaign "%s" hands out no groups', c.name),
 			HINT = 'A campaign of kind contrastive without models does.';
 	END IF;
 	IF c.state <> 'running' THEN
@@ -496,19 +589,26 @@ BEGIN
 	END IF;
 	SELECT x.* INTO l FROM cudal1.campaign_lane AS x
 		WHERE x.campaign_id = c.campaign_id AND x.state = 'open'
-			AND NOT EXISTS (SELECT FROM cudal1.task AS t WHERE t.task_id = x.task_id AND t.retired_at IS NOT NULL)
+			AND NOT EXISTS (SELECT FROM cudal1.task AS t
+				WHERE t.task_id = x.task_id AND t.retired_at IS NOT NULL)
 			AND (c.options ->> 'groups' IS NULL OR x.groups < (c.options ->> 'groups')::int)
 		ORDER BY x.groups, x.lane_id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
 	IF NOT FOUND THEN
 		RETURN;
 	END IF;
-	g := cudal1.make_group(c, l, CASE WHEN cudal1_next_group.pool = 'main' THEN c.pool_id ELSE from_pool END);
+	g := cudal1.make_group(c, l, CASE WHEN cudal1_next_group.pool = 'main' THEN c.pool_id
+		ELSE from_pool END);
 	RETURN QUERY SELECT g.group_key, g.prompt_id, t.name, p.prompt, g.size
-		FROM cudal1.prompt AS p JOIN cudal1.task AS t USING (task_id) WHERE p.prompt_id = g.prompt_id;
+		FROM cudal1.prompt AS p JOIN cudal1.task AS t USING (task_id)
+			WHERE p.prompt_id = g.prompt_id;
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_next_group(text, text) IS
-'the next prompt of a contrastive campaign, for a group of size answers; the task with the fewest groups comes first. No row while the campaign is paused, when it has made all its groups, or while other sessions take the last. pool: where exemplars come from and answers go; main is the campaign''s own pool. Errors: 42704 unknown campaign or pool, 42501 another role''s, 22023 one of another kind';
+'the next prompt of a contrastive campaign, for a group of size answers; the task with the fewest
+groups comes first. No row while the campaign is paused, when it has made all its groups, or while
+other sessions take the last. pool: where exemplars come from and answers go; main is the
+campaign''s own pool. Errors: 42704 unknown campaign or pool, 42501 another role''s, 22023 one of
+another kind';
 
 CREATE FUNCTION @extschema@.cudal1_answer_group(group_key text, responses text[])
 RETURNS TABLE (ordinal int, candidate_id bigint)
@@ -520,60 +620,85 @@ DECLARE
 	n		bigint;
 BEGIN
 	SELECT x.*, l.method, l.task_id, q.pool_id, c.options, c.created_by AS owner INTO g
-		FROM cudal1.campaign_group AS x JOIN cudal1.campaign_lane AS l USING (lane_id) JOIN cudal1.campaign AS c USING (campaign_id)
+		FROM cudal1.campaign_group AS x JOIN cudal1.campaign_lane AS l USING (lane_id)
+			JOIN cudal1.campaign AS c USING (campaign_id)
 			JOIN cudal1.prompt AS q ON q.prompt_id = x.prompt_id
 		WHERE x.group_key = cudal1_answer_group.group_key;
 	IF NOT FOUND THEN
-		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('group "%s" does not exist', coalesce(cudal1_answer_group.group_key, 'NULL')),
+		RAISE EXCEPTION USING ERRCODE = '42704',
+			MESSAGE = format('group "%s" does not exist',
+			coalesce(cudal1_answer_group.group_key, 'NULL')),
 			HINT = 'Groups come from cudal1_next_group().';
 	END IF;
 	PERFORM cudal1.check_owner(format('group "%s"', g.group_key), g.owner);
-	SELECT x.answered_at INTO g.answered_at FROM cudal1.campaign_group AS x WHERE x.group_id = g.group_id FOR NO KEY UPDATE;
-	IF responses IS NULL OR EXISTS (SELECT FROM unnest(responses) AS u(response) WHERE u.response IS NULL) OR cardinality(responses) NOT BETWEEN 1 AND 10000 THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'responses must be an array of 1 to 10000 texts';
+	SELECT x.answered_at INTO g.answered_at FROM cudal1.campaign_group AS x
+		WHERE x.group_id = g.group_id FOR NO KEY UPDATE;
+	IF responses IS NULL
+		OR EXISTS (SELECT FROM unnest(responses) AS u(response) WHERE u.response IS NULL)
+		OR cardinality(responses) NOT BETWEEN 1 AND 10000 THEN
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE = 'responses must be an array of 1 to 10000 texts';
 	END IF;
 	IF g.answered_at IS NOT NULL THEN
 		SELECT count(*) INTO n FROM cudal1.proposal AS p
-			WHERE p.created_by = g.owner AND p.task_id = g.task_id AND p.pool_id = g.pool_id AND coalesce(p.group_key, '') = g.group_key
+			WHERE p.created_by = g.owner AND p.task_id = g.task_id AND p.pool_id = g.pool_id
+				AND coalesce(p.group_key, '') = g.group_key
 				AND p.proposal_key ~ '^answer [0-9]+$';
 		IF n <> cardinality(responses) THEN
-			RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('group "%s" was answered with %s responses, not %s', g.group_key, n, cardinality(responses)),
+			RAISE EXCEPTION USING ERRCODE = '22023',
+				MESSAGE = format('group "%s" was answered with %s responses, not %s', g.group_key,
+				n, cardinality(responses)),
 				HINT = 'A group is answered once; cudal1_next_group() gives another.';
 		END IF;
 		SELECT u.ordinality INTO n
 			FROM unnest(responses) WITH ORDINALITY AS u(response)
 				LEFT JOIN cudal1.proposal AS p
-					ON p.created_by = g.owner AND p.task_id = g.task_id AND p.pool_id = g.pool_id AND coalesce(p.group_key, '') = g.group_key
+					ON p.created_by = g.owner AND p.task_id = g.task_id AND p.pool_id = g.pool_id
+						AND coalesce(p.group_key, '') = g.group_key
 						AND p.proposal_key = 'answer ' || u.ordinality
 				LEFT JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
-			-- of an answer that was pruned, the hash of its code is left, of a very long one its beginning
-			WHERE CASE WHEN p.response IS NOT NULL AND octet_length(u.response) <= 4194304 THEN p.response <> u.response
-					   ELSE c.code_hash IS DISTINCT FROM (SELECT CASE WHEN r.reason IS NULL THEN cudal1.code_hash(r.body) ELSE cudal1.salted_hash('malformed', r.body) END
-													   FROM cudal1.read_response(u.response) AS r) END
+			-- of an answer that was pruned, the hash of its code is left, of a very long one its
+			-- beginning
+			WHERE CASE WHEN p.response IS NOT NULL
+				AND octet_length(u.response) <= 4194304 THEN p.response <> u.response
+					   ELSE c.code_hash
+						IS DISTINCT FROM (SELECT CASE WHEN r.reason IS NULL
+						THEN cudal1.code_hash(r.body)
+						ELSE cudal1.salted_hash('malformed', r.body) END
+													   FROM cudal1.read_response(u.response)
+														AS r) END
 			ORDER BY u.ordinality LIMIT 1;
 		IF FOUND THEN
-			RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('response %s is not the one that group "%s" was answered with', n, g.group_key),
+			RAISE EXCEPTION USING ERRCODE = '22023',
+				MESSAGE = format('response %s is not the one that group "%s" was answered with', n,
+				g.group_key),
 				HINT = 'A group is answered once; cudal1_next_group() gives another.';
 		END IF;
 		RETURN QUERY
 			SELECT u.ordinality::int, p.candidate_id
 				FROM unnest(responses) WITH ORDINALITY AS u(response)
 					JOIN cudal1.proposal AS p
-						ON p.created_by = g.owner AND p.task_id = g.task_id AND p.pool_id = g.pool_id AND coalesce(p.group_key, '') = g.group_key
+						ON p.created_by = g.owner AND p.task_id = g.task_id
+							AND p.pool_id = g.pool_id AND coalesce(p.group_key, '') = g.group_key
 							AND p.proposal_key = 'answer ' || u.ordinality
 				ORDER BY u.ordinality;
 		RETURN;
 	END IF;
-	UPDATE cudal1.campaign_group AS x SET answered_at = clock_timestamp() WHERE x.group_id = g.group_id;
+	UPDATE cudal1.campaign_group AS x SET answered_at = clock_timestamp()
+		WHERE x.group_id = g.group_id;
 	INSERT INTO cudal1.lane_note (lane_id, trials) VALUES (g.lane_id, cardinality(responses));
 	RETURN QUERY
-		SELECT u.ordinality::int, cudal1.submit_response(g.prompt_id, u.response, g.method, g.group_key, 'answer ' || u.ordinality,
+		SELECT u.ordinality::int,
+			cudal1.submit_response(g.prompt_id, u.response, g.method, g.group_key, 'answer '
+			|| u.ordinality,
 				(g.options ->> 'priority')::int, NULL, g.owner, NULL)
 			FROM unnest(responses) WITH ORDINALITY AS u(response);
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_answer_group(text, text[]) IS
-'submits the answers to a group''s prompt, in order; sent again, the same answers add nothing and give the same candidates. Wait for them with cudal1_wait(). Errors: 42704 unknown group, 42501 another role''s, 22023 no texts, or others than those that the group was answered with';
+'submits the answers to a group''s prompt, in order; sent again, the same answers add nothing and
+give the same candidates. Wait for them with cudal1_wait(). Errors: 42704 unknown group, 42501
+another role''s, 22023 no texts, or others than those that the group was answered with';
 
 CREATE FUNCTION cudal1.group_owner(group_key text)
 RETURNS text
@@ -585,79 +710,108 @@ DECLARE
 	usable	text[];
 BEGIN
 	SELECT array_agg(DISTINCT o.name ORDER BY o.name) INTO owners FROM (
-		SELECT p.created_by AS name FROM cudal1.proposal AS p WHERE p.group_key = group_owner.group_key
+		SELECT p.created_by AS name FROM cudal1.proposal AS p
+			WHERE p.group_key = group_owner.group_key
 		UNION ALL
 		SELECT r.created_by FROM cudal1.request AS r WHERE r.group_key = group_owner.group_key
 		UNION ALL
-		SELECT c.created_by FROM cudal1.campaign_group AS g JOIN cudal1.campaign_lane AS l USING (lane_id) JOIN cudal1.campaign AS c USING (campaign_id)
+		SELECT c.created_by FROM cudal1.campaign_group AS g JOIN cudal1.campaign_lane AS l
+			USING (lane_id) JOIN cudal1.campaign AS c USING (campaign_id)
 			WHERE g.group_key = group_owner.group_key) AS o;
 	IF cudal1.caller() = ANY (owners) THEN
 		RETURN cudal1.caller();
 	END IF;
 	usable := ARRAY(SELECT o FROM unnest(owners) AS o WHERE cudal1.owns(o) ORDER BY o);
 	IF cardinality(usable) > 1 THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('group "%s" is one of several roles', group_owner.group_key),
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE = format('group "%s" is one of several roles', group_owner.group_key),
 			HINT = format('Name one of them as owner: %s.', array_to_string(usable, ', '));
 	END IF;
 	IF usable = '{}' THEN
-		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('group "%s" does not exist', coalesce(group_owner.group_key, 'NULL')),
-			HINT = CASE WHEN owners IS NULL THEN 'Groups come from cudal1_next_group(), or are the group_key of submissions.'
-						ELSE format('To read that of another role, name it as owner: %s.', array_to_string(owners, ', ')) END;
+		RAISE EXCEPTION USING ERRCODE = '42704',
+			MESSAGE = format('group "%s" does not exist', coalesce(group_owner.group_key, 'NULL')),
+			HINT = CASE WHEN owners IS NULL
+				THEN 'Groups come from cudal1_next_group(), or are the group_key of submissions.'
+						ELSE format('To read that of another role, name it as owner: %s.',
+							array_to_string(owners, ', ')) END;
 	END IF;
 	RETURN usable[1];
 END
 $$;
 COMMENT ON FUNCTION cudal1.group_owner(text) IS
-'whose group the caller means by a key: its own, else that of a role whose things it may use; error 42704 where there is none, 22023 where there are several';
+'whose group the caller means by a key: its own, else that of a role whose things it may use; error
+42704 where there is none, 22023 where there are several';
 
-CREATE FUNCTION @extschema@.cudal1_group_result(group_key text, variant text DEFAULT 'paper', owner text DEFAULT NULL)
+CREATE FUNCTION @extschema@.cudal1_group_result(group_key text, variant text DEFAULT 'paper',
+	owner text DEFAULT NULL)
 RETURNS TABLE (ordinal int, candidate_id bigint, state text, reward float8, advantage float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-	its_owner	text := coalesce(cudal1_group_result.owner, cudal1.group_owner(cudal1_group_result.group_key));
+	its_owner	text := coalesce(cudal1_group_result.owner,
+		cudal1.group_owner(cudal1_group_result.group_key));
 	-- a campaign's group is one task's, whatever else its owner proposes by its key
 	its_task	bigint := (SELECT l.task_id
-							FROM cudal1.campaign_group AS g JOIN cudal1.campaign_lane AS l USING (lane_id) JOIN cudal1.campaign AS c USING (campaign_id)
-							WHERE g.group_key = cudal1_group_result.group_key AND c.created_by = its_owner);
+							FROM cudal1.campaign_group AS g JOIN cudal1.campaign_lane AS l
+								USING (lane_id) JOIN cudal1.campaign AS c USING (campaign_id)
+							WHERE g.group_key = cudal1_group_result.group_key
+								AND c.created_by = its_owner);
 BEGIN
 	IF its_task IS NULL
-		AND NOT EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.group_key = cudal1_group_result.group_key AND p.created_by = its_owner)
-		AND NOT EXISTS (SELECT FROM cudal1.request AS r WHERE r.group_key = cudal1_group_result.group_key AND r.created_by = its_owner) THEN
+		AND NOT EXISTS (SELECT FROM cudal1.proposal AS p
+			WHERE p.group_key = cudal1_group_result.group_key AND p.created_by = its_owner)
+		AND NOT EXISTS (SELECT FROM cudal1.request AS r
+			WHERE r.group_key = cudal1_group_result.group_key AND r.created_by = its_owner) THEN
 		RAISE EXCEPTION USING ERRCODE = '42704',
-			MESSAGE = format('role "%s" has no group "%s"', its_owner, coalesce(cudal1_group_result.group_key, 'NULL')),
+			MESSAGE = format('role "%s" has no group "%s"', its_owner,
+				coalesce(cudal1_group_result.group_key, 'NULL')),
 			HINT = 'Groups come from cudal1_next_group(), or are the group_key of submissions.';
 	END IF;
 	RETURN QUERY
 		WITH member AS (
-			SELECT row_number() OVER (ORDER BY p.proposal_id)::int AS ordinal, p.candidate_id, c.state, c.reward, p.task_id,
+			SELECT row_number() OVER (ORDER BY p.proposal_id)::int AS ordinal, p.candidate_id,
+			c.state, c.reward, p.task_id,
 					row_number() OVER (PARTITION BY p.task_id ORDER BY p.proposal_id) AS place
-				FROM cudal1.proposal AS p JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
-				WHERE p.group_key = cudal1_group_result.group_key AND p.created_by = its_owner AND (its_task IS NULL OR p.task_id = its_task)),
+				FROM cudal1.proposal AS p
+					JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
+				WHERE p.group_key = cudal1_group_result.group_key AND p.created_by = its_owner
+					AND (its_task IS NULL OR p.task_id = its_task)),
 		scored AS (
-			SELECT m.task_id, cudal1.group_advantages(array_agg(m.reward ORDER BY m.place), cudal1_group_result.variant) AS advantages
+			SELECT m.task_id,
+			cudal1.group_advantages(array_agg(m.reward ORDER BY m.place),
+			cudal1_group_result.variant) AS advantages
 				FROM member AS m GROUP BY m.task_id)
 		SELECT m.ordinal, m.candidate_id, m.state, m.reward, s.advantages[m.place]
 			FROM member AS m JOIN scored AS s USING (task_id) ORDER BY m.ordinal;
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_group_result(text, text, text) IS
-'rewards and advantages of a group, in the order of its answers; NULL for what has no verdict (yet), which does not count. The group is a campaign''s, or all that a role submitted under the group_key, within each task. variant as in cudal1_group_advantages(); owner: whose group; NULL: the caller''s, else that of a role it is a member of (for operators, of any). Errors: 42704 unknown group, 22023 several roles'' groups';
+'rewards and advantages of a group, in the order of its answers; NULL for what has no verdict (yet),
+which does not count. The group is a campaign''s, or all that a role submitted under the group_key,
+within each task. variant as in cudal1_group_advantages(); owner: whose group; NULL: the caller''s,
+else that of a role it is a member of (for operators, of any). Errors: 42704 unknown group, 22023
+several roles'' groups';
 
 CREATE VIEW cudal1.campaign_progress AS
-	SELECT c.name, c.kind, c.state, c.note, c.round, count(*) AS lanes, count(*) FILTER (WHERE l.state = 'done') AS done,
-			sum(l.trials + n.trials)::bigint AS trials, sum(u.waiting)::bigint AS waiting, sum(u.in_flight)::bigint AS in_flight,
-			sum(u.measuring)::bigint AS measuring,
+	SELECT c.name, c.kind, c.state, c.note, c.round, count(*) AS lanes,
+		count(*) FILTER (WHERE l.state = 'done') AS done,
+			sum(l.trials + n.trials)::bigint AS trials, sum(u.waiting)::bigint AS waiting,
+			sum(u.in_flight)::bigint AS in_flight, sum(u.measuring)::bigint AS measuring,
 			sum(l.tokens + n.tokens)::bigint AS tokens, sum(l.cost + n.cost) AS cost,
-			c.active_seconds + CASE WHEN c.state = 'running' THEN extract(epoch FROM clock_timestamp() - c.resumed_at)::float8 ELSE 0 END AS seconds
+			c.active_seconds + CASE WHEN c.state = 'running' THEN extract(epoch
+				FROM clock_timestamp() - c.resumed_at)::float8 ELSE 0 END AS seconds
 		FROM cudal1.campaign AS c JOIN cudal1.campaign_lane AS l USING (campaign_id)
 			CROSS JOIN LATERAL (SELECT count(*) FILTER (WHERE r.state = 'queued') AS waiting,
 									count(*) FILTER (WHERE r.state = 'running') AS in_flight,
 									count(*) FILTER (WHERE r.state = 'answered') AS measuring
-								FROM cudal1.request AS r WHERE r.lane_id = l.lane_id AND NOT r.decided) AS u
-			CROSS JOIN LATERAL (SELECT COALESCE(sum(k.trials), 0) AS trials, COALESCE(sum(k.tokens), 0) AS tokens,
+								FROM cudal1.request AS r
+									WHERE r.lane_id = l.lane_id AND NOT r.decided) AS u
+			CROSS JOIN LATERAL (SELECT COALESCE(sum(k.trials), 0) AS trials,
+				COALESCE(sum(k.tokens), 0) AS tokens,
 									COALESCE(sum(k.cost), 0::float8) AS cost
 								FROM cudal1.lane_note AS k WHERE k.lane_id = l.lane_id) AS n
 		GROUP BY c.campaign_id;
-COMMENT ON VIEW cudal1.campaign_progress IS 'each campaign: its lanes (a task and a model), how many are done, what is under way, and what it has cost';
+COMMENT ON VIEW cudal1.campaign_progress IS
+'each campaign: its lanes (a task and a model), how many are done, what is under way, and what it
+has cost';

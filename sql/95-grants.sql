@@ -350,7 +350,8 @@ AS $$
 			'cudal1.wake', 'cudal1_status']),
 		-- models in training see neither detectors nor evidence, nor how far audits follow them
 		('trainer', 'SELECT',
-			ARRAY['cudal1.task', 'cudal1.pool', 'cudal1.candidate', 'cudal1.proposal', 'cudal1.prompt',
+			ARRAY['cudal1.task', 'cudal1.pool', 'cudal1.candidate', 'cudal1.proposal',
+				'cudal1.prompt',
 			'cudal1.profile', 'cudal1.device', 'cudal1.activity', 'cudal1.queue', 'cudal1.bucket',
 			'cudal1.model', 'cudal1.model_use', 'cudal1.request', 'cudal1.campaign',
 			'cudal1.campaign_lane', 'cudal1.campaign_group', 'cudal1.campaign_progress',
