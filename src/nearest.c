@@ -21,9 +21,9 @@
 PG_FUNCTION_INFO_V1(cudal1_nearest);
 
 /* names that a hint lists */
-#define MOST 3
-/* the bytes of a task's name, than which none is longer */
-#define LONGEST 1000
+#define MAX_SUGGESTIONS 3
+/* no task has a longer name, so nothing is suggested for one */
+#define MAX_NAME_BYTES 1000
 
 static char *
 fold_case(const char *name)
@@ -56,12 +56,12 @@ cudal1_nearest_words(const char *name, const char *const *names, int n)
 {
 	char	   *mistyped;
 	int			limit;
-	const char *near[MOST];
-	int			distances[MOST];
+	const char *near[MAX_SUGGESTIONS];
+	int			distances[MAX_SUGGESTIONS];
 	int			found = 0;
 	StringInfoData words;
 
-	if (strlen(name) > LONGEST)
+	if (strlen(name) > MAX_NAME_BYTES)
 		return NULL;
 	mistyped = fold_case(name);
 	limit = (strlen(mistyped) + 2) / 3;
@@ -76,17 +76,17 @@ cudal1_nearest_words(const char *name, const char *const *names, int n)
 			continue;
 		for (at = found; at > 0 && distances[at - 1] > d; at--)
 		{
-			if (at < MOST)
+			if (at < MAX_SUGGESTIONS)
 			{
 				near[at] = near[at - 1];
 				distances[at] = distances[at - 1];
 			}
 		}
-		if (at < MOST)
+		if (at < MAX_SUGGESTIONS)
 		{
 			near[at] = names[i];
 			distances[at] = d;
-			found = Min(found + 1, MOST);
+			found = Min(found + 1, MAX_SUGGESTIONS);
 		}
 	}
 	/* beside one that is very near, others are not */

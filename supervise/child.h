@@ -88,7 +88,7 @@ typedef struct Cudal1Program
 /* before anything else */
 extern void cudal1_children_host(const Cudal1Host *host);
 
-/* milliseconds of a clock that never goes back; worker and agent read no other */
+/* milliseconds of a clock that never goes back: worker and agent measure all intervals by it */
 extern int64_t cudal1_clock_ms(void);
 
 /* readable when any child needs a poll; -1 with errno where the descriptor can't be made */
