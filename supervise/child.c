@@ -87,35 +87,6 @@ cudal1_clock_ms(void)
 	return (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-void
-cudal1_text_append(Cudal1Text *text, const char *data, size_t length)
-{
-	if (text->length + length + 1 > text->size)
-	{
-		size_t		size = (text->length + length + 1) * 2;
-		char	   *larger = realloc(text->data, size);
-
-		if (!larger)
-		{
-			text->lost = true;
-			return;
-		}
-		text->data = larger;
-		text->size = size;
-	}
-	if (length > 0)
-		memcpy(text->data + text->length, data, length);
-	text->length += length;
-	text->data[text->length] = '\0';
-}
-
-static void
-free_text(Cudal1Text *text)
-{
-	free(text->data);
-	memset(text, 0, sizeof(*text));
-}
-
 static const char *say(const char *format,...) __attribute__((format(printf, 1, 2)));
 
 static const char *
@@ -458,7 +429,7 @@ cudal1_child_start(Cudal1Child *child, const Cudal1Program *program, const char 
 	child->owner = program->owner;
 	child->input_open = program->keep_input;
 	if (program->input)
-		cudal1_text_append(&child->input, program->input, strlen(program->input));
+		cudal1_buffer_append(&child->input, program->input, strlen(program->input));
 	child->input_watched = true;
 	if (child->input.lost || !watch(child->pidfd, EPOLLIN) || !watch(child->out, EPOLLIN) ||
 		!watch(child->err, EPOLLIN) || !watch(child->in, EPOLLOUT))
@@ -517,7 +488,7 @@ cudal1_child_send(Cudal1Child *child, const char *data, size_t length)
 		memmove(child->input.data, child->input.data + child->input_sent, child->input.length);
 		child->input_sent = 0;
 	}
-	cudal1_text_append(&child->input, data, length);
+	cudal1_buffer_append(&child->input, data, length);
 	if (child->input.lost)
 	{
 		/* without all of its input the child can't work, and the end of its input ends it */
@@ -589,7 +560,7 @@ take_err(Cudal1Child *child, const char *data, size_t n)
 		if (data[i] == '\n')
 			log_line(child);
 		else if (child->err_line.length <= LOG_LINE_BYTES)
-			cudal1_text_append(&child->err_line, data + i, 1);
+			cudal1_buffer_append(&child->err_line, data + i, 1);
 	}
 }
 
@@ -607,7 +578,7 @@ take_out(Cudal1Child *child, const char *data, size_t n)
 		if (child->out_line.length + length > most)
 			child->overlong = true;
 		else
-			cudal1_text_append(&child->out_line, data, length);
+			cudal1_buffer_append(&child->out_line, data, length);
 		child->overlong |= child->out_line.lost;
 		if (child->overlong)
 			child->out_line.length = 0;
@@ -741,9 +712,9 @@ cudal1_child_kill(Cudal1Child *child)
 void
 cudal1_child_free(Cudal1Child *child)
 {
-	free_text(&child->input);
-	free_text(&child->out_line);
-	free_text(&child->err_line);
+	cudal1_buffer_free(&child->input);
+	cudal1_buffer_free(&child->out_line);
+	cudal1_buffer_free(&child->err_line);
 }
 
 const char *

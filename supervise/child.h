@@ -18,6 +18,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "src/buffer.h"
+
 /* the longest line that a measuring program may write (a result), in bytes */
 #define CUDAL1_MAX_LINE (1024 * 1024)
 
@@ -28,20 +30,6 @@ typedef struct Cudal1Host
 	bool		(*take_descriptors) (int n);	/* counts open files; NULL: the host does not */
 	void		(*give_descriptors) (int n);
 } Cudal1Host;
-
-/*
- * a buffer of bytes that grows; a NUL follows them.  `lost`: memory was short, and bytes are
- * missing
- */
-typedef struct Cudal1Text
-{
-	char	   *data;
-	size_t		length;
-	size_t		size;
-	bool		lost;
-} Cudal1Text;
-
-extern void cudal1_text_append(Cudal1Text *text, const char *data, size_t length);
 
 /* line is NUL-terminated; it may hold other NULs, so only length says where it ends */
 typedef void (*Cudal1OnLine) (void *owner, char *line, size_t length);
@@ -54,13 +42,13 @@ typedef struct Cudal1Child
 	int			in;				/* -1 once closed */
 	int			out;
 	int			err;
-	Cudal1Text	input;
+	Cudal1Buffer	input;
 	size_t		input_sent;
 	bool		input_open;		/* more may be sent, so the pipe stays open */
 	bool		input_watched;
 	size_t		max_line;		/* bytes; 0: CUDAL1_MAX_LINE */
-	Cudal1Text	out_line;
-	Cudal1Text	err_line;
+	Cudal1Buffer	out_line;
+	Cudal1Buffer	err_line;
 	uint64_t	out_bytes;
 	bool		overlong;		/* wrote a line above its limit */
 	int			status;			/* as of waitpid, once collected */

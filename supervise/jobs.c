@@ -299,7 +299,7 @@ heartbeat(Job *job, int64_t now)
 
 /* a string of JSON, without the quotation marks around it */
 static void
-append_escaped(Cudal1Text *text, const char *string)
+append_escaped(Cudal1Buffer *text, const char *string)
 {
 	char		escaped[8];
 
@@ -308,16 +308,16 @@ append_escaped(Cudal1Text *text, const char *string)
 		if (*c < 0x20 || *c == '"' || *c == '\\')
 		{
 			snprintf(escaped, sizeof(escaped), "\\u%04x", *c);
-			cudal1_text_append(text, escaped, 6);
+			cudal1_buffer_append(text, escaped, 6);
 		}
 		else
-			cudal1_text_append(text, (const char *) c, 1);
+			cudal1_buffer_append(text, (const char *) c, 1);
 	}
 }
 
 /* a result made here; `text` holds it */
 static const char *
-make_result(Cudal1Text *text, const char *outcome, const char *detail)
+make_result(Cudal1Buffer *text, const char *outcome, const char *detail)
 {
 	static const char without_memory[] =
 		"{\"type\": \"result\", \"outcome\": \"lost\", \"detail\": null}";
@@ -325,19 +325,19 @@ make_result(Cudal1Text *text, const char *outcome, const char *detail)
 
 	snprintf(head, sizeof(head), "{\"type\": \"result\", \"outcome\": \"%s\", \"detail\": ",
 			 outcome);
-	cudal1_text_append(text, head, strlen(head));
-	cudal1_text_append(text, detail ? "\"" : "null", detail ? 1 : 4);
+	cudal1_buffer_append(text, head, strlen(head));
+	cudal1_buffer_append(text, detail ? "\"" : "null", detail ? 1 : 4);
 	if (detail)
 	{
 		append_escaped(text, detail);
-		cudal1_text_append(text, "\"", 1);
+		cudal1_buffer_append(text, "\"", 1);
 	}
-	cudal1_text_append(text, "}", 1);
+	cudal1_buffer_append(text, "}", 1);
 	return text->lost ? without_memory : text->data;
 }
 
 static const char *
-verdict_of(Job *job, Cudal1Text *made)
+verdict_of(Job *job, Cudal1Buffer *made)
 {
 	if (job->ending == ENDING_CANCELLED)
 		return make_result(made, "cancelled", NULL);
@@ -366,7 +366,7 @@ close_job(Job *job)
 static Cudal1Call
 offer(Job *job, bool *stored, const char **problem)
 {
-	Cudal1Text	made = {0};
+	Cudal1Buffer	made = {0};
 	const char *verdict = verdict_of(job, &made);
 	Cudal1Call	outcome = queue->finish(job->device, &job->claim, verdict, stored, problem);
 
@@ -519,13 +519,13 @@ cudal1_jobs_begin(void *device, const Cudal1Claim *claim, char **argv, const cha
 				  int grace_seconds, const char **problem)
 {
 	Cudal1Program program = {.argv = argv,.scratch = scratch,.on_line = take_line};
-	Cudal1Text	input = {0};
+	Cudal1Buffer	input = {0};
 	char		label[64];
 	Job		   *job = njobs < MAX_JOBS ? calloc(1, sizeof(*job)) : NULL;
 	bool		started = false;
 
-	cudal1_text_append(&input, claim->job, strlen(claim->job));
-	cudal1_text_append(&input, "\n", 1);
+	cudal1_buffer_append(&input, claim->job, strlen(claim->job));
+	cudal1_buffer_append(&input, "\n", 1);
 	if (!job || input.lost)
 		*problem = njobs < MAX_JOBS ? "out of memory" : "too many jobs at once";
 	else

@@ -17,33 +17,14 @@
 static const char replacement[] = "\xef\xbf\xbd";
 
 void
-cudal1_buffer_append(Buffer *buffer, const char *data, size_t length)
+cudal1_answer_append(Cudal1Buffer *buffer, const char *data, size_t length)
 {
-	if (buffer->length + length + 1 > buffer->room)
+	cudal1_buffer_append(buffer, data, length);
+	if (buffer->lost)
 	{
-		size_t		room = buffer->room == 0 ? 256 : buffer->room;
-
-		while (room < buffer->length + length + 1)
-			room *= 2;
-		buffer->data = realloc(buffer->data, room);
-		if (buffer->data == NULL)
-		{
-			fprintf(stderr, "out of memory\n");
-			exit(1);
-		}
-		buffer->room = room;
+		fprintf(stderr, "out of memory\n");
+		exit(1);
 	}
-	if (length > 0)
-		memcpy(buffer->data + buffer->length, data, length);
-	buffer->length += length;
-	buffer->data[buffer->length] = '\0';
-}
-
-void
-cudal1_buffer_free(Buffer *buffer)
-{
-	free(buffer->data);
-	memset(buffer, 0, sizeof(*buffer));
 }
 
 /* the code unit of an escape \uXXXX at data, -1 if there is none */
@@ -71,17 +52,17 @@ unit(const char *data, size_t left)
 char *
 cudal1_text_repair(const char *data, size_t length, bool escapes, size_t *repaired_length)
 {
-	Buffer		out = {0};
+	Cudal1Buffer out = {0};
 	size_t		i = 0;
 
-	cudal1_buffer_append(&out, "", 0);
+	cudal1_answer_append(&out, "", 0);
 	while (i < length)
 	{
 		size_t		n = text_character(data + i, length - i);
 
 		if (n == 0 || data[i] == '\0')
 		{
-			cudal1_buffer_append(&out, replacement, 3);
+			cudal1_answer_append(&out, replacement, 3);
 			i++;
 		}
 		else if (escapes && data[i] == '\\')
@@ -94,7 +75,7 @@ cudal1_text_repair(const char *data, size_t length, bool escapes, size_t *repair
 				n = 12;
 			else if (first == 0 || (first >= 0xd800 && first <= 0xdfff))
 			{
-				cudal1_buffer_append(&out, "\\ufffd", 6);
+				cudal1_answer_append(&out, "\\ufffd", 6);
 				i += 6;
 				continue;
 			}
@@ -103,12 +84,12 @@ cudal1_text_repair(const char *data, size_t length, bool escapes, size_t *repair
 			/* what follows a backslash may itself be a NUL, or begin a broken character */
 			if (n == 2 && (data[i + 1] == '\0' || (unsigned char) data[i + 1] >= 0x80))
 				n = 1;
-			cudal1_buffer_append(&out, data + i, n);
+			cudal1_answer_append(&out, data + i, n);
 			i += n;
 		}
 		else
 		{
-			cudal1_buffer_append(&out, data + i, n);
+			cudal1_answer_append(&out, data + i, n);
 			i += n;
 		}
 	}
@@ -123,7 +104,7 @@ cudal1_answer_begin(Answer *answer, size_t max_text, size_t max_body)
 	answer->max_text = max_text;
 	answer->max_body = max_body;
 	answer->prompt_tokens = answer->completion_tokens = -1;
-	cudal1_buffer_append(&answer->text, "", 0);
+	cudal1_answer_append(&answer->text, "", 0);
 }
 
 static bool
@@ -148,12 +129,12 @@ take_text(Answer *answer, const json_t *text)
 		length = answer->max_text - answer->text.length;
 		while (length > 0 && ((unsigned char) data[length] & 0xc0) == 0x80)
 			length--;
-		cudal1_buffer_append(&answer->text, data, length);
+		cudal1_answer_append(&answer->text, data, length);
 		/* the model's fault, not the endpoint's: an answer, cut off */
 		snprintf(answer->finish_reason, sizeof(answer->finish_reason), "max_answer_bytes");
 		return fail(answer, "answered", "the text is longer than the model's max_answer_bytes");
 	}
-	cudal1_buffer_append(&answer->text, data, length);
+	cudal1_answer_append(&answer->text, data, length);
 	return true;
 }
 
@@ -249,8 +230,8 @@ take_line(Answer *answer, const char *line, size_t length)
 			length--;
 		}
 		if (answer->event.length > 0)
-			cudal1_buffer_append(&answer->event, "\n", 1);
-		cudal1_buffer_append(&answer->event, line, length);
+			cudal1_answer_append(&answer->event, "\n", 1);
+		cudal1_answer_append(&answer->event, line, length);
 	}
 	/* comments keep a connection alive; other fields mean nothing here */
 	return true;
@@ -269,7 +250,7 @@ cudal1_answer_feed(Answer *answer, const char *data, size_t length)
 	if (over)
 		length = answer->max_body - answer->body_bytes;
 	answer->body_bytes += length;
-	cudal1_buffer_append(&answer->raw, data, length);
+	cudal1_answer_append(&answer->raw, data, length);
 	if (!answer->events)
 		return over ? fail(answer, "oversized", too_long) : true;
 	start = answer->raw.data;

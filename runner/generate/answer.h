@@ -10,24 +10,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-typedef struct Buffer
-{
-	char	   *data;			/* NUL-terminated once something was appended */
-	size_t		length;
-	size_t		room;
-} Buffer;
+#include "src/buffer.h"
 
-extern void cudal1_buffer_append(Buffer *buffer, const char *data, size_t length);
-extern void cudal1_buffer_free(Buffer *buffer);
+/* ends the program where memory is short */
+extern void cudal1_answer_append(Cudal1Buffer *buffer, const char *data, size_t length);
 
 typedef struct Answer
 {
 	size_t		max_text;		/* bytes of the model's text */
 	size_t		max_body;		/* bytes of the body */
 	bool		events;			/* server-sent events, else one JSON document */
-	Buffer		raw;			/* an unfinished line of a stream, or the document so far */
-	Buffer		event;			/* data lines of the event so far */
-	Buffer		text;
+	Cudal1Buffer raw;			/* an unfinished line of a stream, or the document so far */
+	Cudal1Buffer event;			/* data lines of the event so far */
+	Cudal1Buffer text;
 	size_t		body_bytes;
 	char		finish_reason[64];
 	long long	prompt_tokens;	/* -1: not told */

@@ -62,7 +62,7 @@ static Transfer *transfers = NULL;
 static const char *spool = NULL;
 static const char *keys = NULL;
 static const char *authorities = NULL;
-static Buffer output = {0};		/* lines that the other side has not taken yet */
+static Cudal1Buffer output = {0};		/* lines that the other side has not taken yet */
 
 static double
 now(void)
@@ -204,18 +204,18 @@ static json_t *
 scrubbed(const char *words, size_t length, const char *key)
 {
 	char	   *copy = cudal1_text_repair(words, length, false, &length);
-	Buffer		clean = {0};
+	Cudal1Buffer clean = {0};
 	char	   *start = copy;
 	char	   *found;
 	json_t	   *text;
 
 	while (key != NULL && strlen(key) > 3 && (found = strstr(start, key)) != NULL)
 	{
-		cudal1_buffer_append(&clean, start, found - start);
-		cudal1_buffer_append(&clean, "***", 3);
+		cudal1_answer_append(&clean, start, found - start);
+		cudal1_answer_append(&clean, "***", 3);
 		start = found + strlen(key);
 	}
-	cudal1_buffer_append(&clean, start, copy + length - start);
+	cudal1_answer_append(&clean, start, copy + length - start);
 	text = json_stringn(clean.data, clean.length);
 	cudal1_buffer_free(&clean);
 	free(copy);
@@ -271,7 +271,7 @@ report(json_int_t request_id, json_int_t attempt, const char *outcome, const cha
 		text[length] = '\n';
 		if (paid && spool != NULL)
 			keep(request_id, attempt, text, length + 1);
-		cudal1_buffer_append(&output, text, length + 1);
+		cudal1_answer_append(&output, text, length + 1);
 	}
 	free(text);
 	json_decref(line);
@@ -371,7 +371,7 @@ on_body(char *data, size_t size, size_t n, void *user)
 		/* an error's body: the beginning is enough */
 		answer->events = false;
 		if (answer->raw.length < 4 * EXCERPT)
-			cudal1_buffer_append(&answer->raw, data,
+			cudal1_answer_append(&answer->raw, data,
 								 size * n > 4 * EXCERPT ? 4 * EXCERPT : size * n);
 		else if ((answer->body_bytes += size * n) > answer->max_body)
 			return 0;
@@ -662,7 +662,7 @@ take_line(const char *line, size_t length)
 static bool
 read_input(void)
 {
-	static Buffer input = {0};
+	static Cudal1Buffer input = {0};
 	static char piece[65536];
 	ssize_t		n = read(STDIN_FILENO, piece, sizeof(piece));
 	char	   *start;
@@ -677,7 +677,7 @@ read_input(void)
 			take_line(input.data, input.length);
 		return false;
 	}
-	cudal1_buffer_append(&input, piece, n);
+	cudal1_answer_append(&input, piece, n);
 	start = input.data;
 	left = input.length;
 	while ((end = memchr(start, '\n', left)) != NULL)

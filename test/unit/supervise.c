@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include <jansson.h>
 
+#include "../../src/buffer.c"
 #include "../../supervise/child.c"
 #include "../../supervise/jobs.c"
 #include "tap.h"
@@ -14,7 +15,7 @@ static char *
 detail_of(const char *reason)
 {
 	static Job	job;
-	Cudal1Text	made = {0};
+	Cudal1Buffer	made = {0};
 	json_t	   *document;
 	const char *detail;
 	char	   *copy;
