@@ -6,7 +6,7 @@
  * lies in shared memory with the fixed layout below. An executor is untrusted once it has loaded a
  * candidate: of its replies only the nonce and the status are looked at, of its control memory only
  * the tensor table and the text, each copied once before it is judged. exec_torch.py unpacks the
- * same structures; its format strings stand beside the fields' names there.
+ * same structures by wire.py, which wire_layout.c writes.
  */
 #ifndef CUDAL1_WIRE_H
 #define CUDAL1_WIRE_H
@@ -63,7 +63,7 @@ typedef struct WireMessage
 	uint8_t		secret[32];
 } WireMessage;
 
-/* element types; exec_torch.py and job.c map their names to these */
+/* element types; wire_layout.c and tensor.c map their names to these */
 typedef enum WireDtype
 {
 	WIRE_FLOAT64 = 1,

@@ -25,23 +25,20 @@ import sys
 import traceback
 import types
 
-# wire.h: WireMessage (nonce, op, status, count, flags, seed, value, secret), WireTensor (address,
-# dtype, ndim, shape[8], stride[8])
-MESSAGE = struct.Struct("=QIIIIQq32s")
-TENSOR = struct.Struct("=QII8q8q")
-HELLO, LOAD, RUN, GENERATE, DESCRIBE, FORK, ENDED, ARENA = 1, 2, 3, 4, 5, 6, 7, 8
-OK, FAILED, UNSUPPORTED, FAULTED = 0, 1, 2, 3
-SEED_RUNS, IDLE, GATED, STEPPED = 1, 2, 4, 8
-MAX_TENSORS, MAX_DIMS, MAX_RUNS = 16, 8, 2048
-# wire.h: WireControl
-SLOTS_AT, SEEDS_AT, OFFSETS_AT, SLOT_BYTES_AT, TENSORS_AT, TEXT_AT, TABLE_AT = (
-    0, 8192, 24576, 24704, 24712, 24716, 32904,
-)
-GPU_BYTES_AT = TABLE_AT + MAX_RUNS * MAX_TENSORS * TENSOR.size
-GATE_AT = GPU_BYTES_AT + 16
-ADDRESS_AT = GATE_AT + 8
-TEXT_BYTES = 8188
-FD_FILTER = 8
+
+def load_part(libdir, name):
+    """A module beside this one, which an interpreter that is apart from its environment does not
+    find by itself.
+    """
+    spec = importlib.util.spec_from_file_location(name, os.path.join(libdir, name + ".py"))
+    part = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(part)
+    return part
+
+
+# the numbers of wire.h
+wire = load_part(os.path.dirname(os.path.abspath(__file__)), "wire")
+MESSAGE, TENSOR = struct.Struct(wire.MESSAGE), struct.Struct(wire.TENSOR)
 BUILD_FAILED = 3
 PR_SET_DUMPABLE = 4
 # stacks of threads and other mappings that are no data
@@ -54,7 +51,6 @@ BUILD_DATA_BYTES = 4 << 30
 SMALL_BYTES, ARENA_BYTES, SPARE_ARENAS = 448, 1 << 20, 2
 # of inputs on a GPU, from which on PyTorch gives back what they took
 LARGE_BYTES = 1 << 30
-PY_INT, PY_FLOAT, PY_BOOL, PY_NONE = 32, 33, 34, 35
 
 
 class Unsupported(Exception):
@@ -62,11 +58,7 @@ class Unsupported(Exception):
 
 
 def dtype_table():
-    names = {
-        1: "float64", 2: "float32", 3: "float16", 4: "bfloat16", 5: "int64", 6: "int32", 7: "int16",
-        8: "int8", 9: "uint8", 10: "bool",
-    }
-    return {code: getattr(torch, name) for code, name in names.items()}
+    return {code: getattr(torch, name) for code, name in wire.DTYPES.items()}
 
 
 def load_guard(libdir):
@@ -157,15 +149,15 @@ class Control:
         return struct.unpack_from(f"={n}{kind}", self.memory, at)
 
     def text(self, message):
-        data = message.encode("utf-8", "replace")[:TEXT_BYTES - 1] + b"\0"
-        self.memory[TEXT_AT:TEXT_AT + len(data)] = data
+        data = message.encode("utf-8", "replace")[:wire.TEXT_BYTES - 1] + b"\0"
+        self.memory[wire.TEXT_AT:wire.TEXT_AT + len(data)] = data
 
 
 class Executor:
     def __init__(self, sock, control_fd, memory_fd, source_fd, guard, libdir, data_bytes, gpu=None):
         self.sock = socket.socket(fileno=sock)
         self.control = Control(control_fd)
-        self.table = ctypes.addressof(ctypes.c_char.from_buffer(self.control.memory, TABLE_AT))
+        self.table = ctypes.addressof(ctypes.c_char.from_buffer(self.control.memory, wire.TABLE_AT))
         self.memory_fd = memory_fd
         self.guard = guard
         self.libdir = libdir
@@ -186,10 +178,11 @@ class Executor:
         self.likes = None
 
     def serve(self):
-        self.sock.send(MESSAGE.pack(0, HELLO, OK, 0, 0, 0, 0, b""))
+        self.sock.send(MESSAGE.pack(0, wire.HELLO, wire.OK, 0, 0, 0, 0, b""))
         actions = {
-            LOAD: self.load, RUN: self.run, DESCRIBE: self.describe, GENERATE: self.generate,
-            ARENA: self.change_memory,
+            wire.LOAD: self.load, wire.RUN: self.run,
+            wire.DESCRIBE: self.describe, wire.GENERATE: self.generate,
+            wire.ARENA: self.change_memory,
         }
         while True:
             if self.generating:
@@ -199,14 +192,14 @@ class Executor:
             if len(data) != MESSAGE.size:
                 os._exit(0)
             nonce, op, _, count, flags, seed, _, self.secret = MESSAGE.unpack(data)
-            status, value = OK, 0
+            status, value = wire.OK, 0
             try:
                 value = actions[op](count, flags, seed) or 0
             except Unsupported as error:
-                status = UNSUPPORTED
+                status = wire.UNSUPPORTED
                 self.control.text(str(error))
             except BaseException as error:
-                status = FAULTED if is_fault(error) else FAILED
+                status = wire.FAULTED if is_fault(error) else wire.FAILED
                 self.control.text(explain(error))
             self.sock.send(MESSAGE.pack(nonce, op, status, 0, 0, 0, value, b""))
 
@@ -215,7 +208,7 @@ class Executor:
     def map_inputs(self, slots):
         if self.gpu:
             view = self.gpu.view
-            (nbytes,) = self.control.words(GPU_BYTES_AT, 1, "Q")
+            (nbytes,) = self.control.words(wire.GPU_BYTES_AT, 1, "Q")
             self.given = range(self.gpu.inputs, self.gpu.inputs + nbytes)
         else:
             memory = (
@@ -232,16 +225,17 @@ class Executor:
                 first = view(torch.uint8, 1, 0, (1,)).data_ptr()
                 self.given = range(first, first + len(memory))
         os.close(self.memory_fd)
-        (slot_bytes,) = self.control.words(SLOT_BYTES_AT, 1, "Q")
-        (n,) = self.control.words(TENSORS_AT, 1, "I")
-        offsets = self.control.words(OFFSETS_AT, MAX_TENSORS, "Q")
+        (slot_bytes,) = self.control.words(wire.SLOT_BYTES_AT, 1, "Q")
+        (n,) = self.control.words(wire.TENSORS_AT, 1, "I")
+        offsets = self.control.words(wire.OFFSETS_AT, wire.MAX_TENSORS, "Q")
         layouts = [
-            TENSOR.unpack_from(self.control.memory, TABLE_AT + i * TENSOR.size) for i in range(n)
+            TENSOR.unpack_from(self.control.memory, wire.TABLE_AT + i * TENSOR.size)
+            for i in range(n)
         ]
         for slot in range(slots):
             arguments = []
             for i, (value, dtype, ndim, *shape) in enumerate(layouts):
-                if dtype >= PY_INT:
+                if dtype >= wire.PY_INT:
                     arguments.append(python_value(dtype, value))
                     continue
                 shape = shape[:ndim]
@@ -281,7 +275,7 @@ class Executor:
         del arenas
         torch.set_grad_enabled(False)
         if self.gpu:
-            self.gpu.open(self.memory_fd, *self.control.words(GPU_BYTES_AT, 2, "Q"))
+            self.gpu.open(self.memory_fd, *self.control.words(wire.GPU_BYTES_AT, 2, "Q"))
         self.map_inputs(slots)
         # forked siblings share the interpreter's state of random numbers; both sides start from the
         # seed
@@ -349,27 +343,27 @@ class Executor:
         return [torch.get_rng_state()] + ([torch.cuda.get_rng_state()] if self.gpu else [])
 
     def run(self, count, flags, seed):
-        slots = self.control.words(SLOTS_AT, count, "I")
+        slots = self.control.words(wire.SLOTS_AT, count, "I")
         # the first run of a reference tells whether the task draws random numbers
         probing = count > 0 and not self.code and not self.probed
         before = self.rng_states() if probing else None
         model = self.model
         if self.gpu and self.outputs and not self.likes:
             self.likes = [(tensor.shape, tensor.dtype) for tensor in self.outputs[0]]
-        if count > 0 and flags & IDLE and self.likes:
+        if count > 0 and flags & wire.IDLE and self.likes:
             model = nothing(self.likes)
         self.outputs.clear()
         self.copies.clear()
-        if flags & GATED:
+        if flags & wire.GATED:
             self.gated_runs(slots, flags, self.outputs, self.inputs, model)
             return 0
-        if flags & STEPPED:
+        if flags & wire.STEPPED:
             self.stepped_runs(slots, flags, self.outputs, self.inputs, model)
         else:
             self.runs(slots, flags, self.outputs, self.inputs, model)
         self.write_table(self.outputs)
         if self.gpu:
-            if count == 0 and not flags & IDLE:
+            if count == 0 and not flags & wire.IDLE:
                 # a block without runs tells what a block costs, the GPU's turning to this process
                 # included, or not
                 self.gpu.probe.zero_()
@@ -381,8 +375,8 @@ class Executor:
         return 0
 
     def runs(self, slots, flags, outputs, inputs, model):
-        if flags & SEED_RUNS:
-            for slot, seed in zip(slots, self.control.words(SEEDS_AT, len(slots), "Q")):
+        if flags & wire.SEED_RUNS:
+            for slot, seed in zip(slots, self.control.words(wire.SEEDS_AT, len(slots), "Q")):
                 torch.manual_seed(seed & 0x7FFFFFFFFFFFFFFF)
                 outputs.append(flatten(model(*inputs[slot])))
         else:
@@ -393,12 +387,14 @@ class Executor:
         """The runs of a block on a GPU: each is launched when the supervisor lets it, which may not
         have its input there before.
         """
-        seeds = self.control.words(SEEDS_AT, len(slots), "Q") if flags & SEED_RUNS else None
+        seeds = None
+        if flags & wire.SEED_RUNS:
+            seeds = self.control.words(wire.SEEDS_AT, len(slots), "Q")
         if self.steps is None:
             memory = memoryview(self.control.memory)
             self.steps = (
-                memory[GATE_AT:GATE_AT + 8].cast("I"),
-                memory[ADDRESS_AT:ADDRESS_AT + 8 * MAX_RUNS].cast("Q"),
+                memory[wire.GATE_AT:wire.GATE_AT + 8].cast("I"),
+                memory[wire.ADDRESS_AT:wire.ADDRESS_AT + 8 * wire.MAX_RUNS].cast("Q"),
             )
         gate, address = self.steps
         base = self.gpu.base
@@ -417,9 +413,11 @@ class Executor:
         """The runs of an audit on a GPU: each begins when the supervisor lets it, and has ended
         when it says so.
         """
-        seeds = self.control.words(SEEDS_AT, len(slots), "Q") if flags & SEED_RUNS else None
+        seeds = None
+        if flags & wire.SEED_RUNS:
+            seeds = self.control.words(wire.SEEDS_AT, len(slots), "Q")
         with memoryview(self.control.memory) as memory, \
-                memory[GATE_AT:GATE_AT + 8] as gates, gates.cast("I") as gate:
+                memory[wire.GATE_AT:wire.GATE_AT + 8] as gates, gates.cast("I") as gate:
             for run, slot in enumerate(slots):
                 while gate[0] <= run:
                     pass
@@ -434,17 +432,17 @@ class Executor:
         if not outputs:
             return
         memory, codes = self.control.memory, self.codes
-        at = TABLE_AT + first * len(outputs[0]) * TENSOR.size
+        at = wire.TABLE_AT + first * len(outputs[0]) * TENSOR.size
         base = self.gpu.base if self.gpu else 0
         n = len(outputs[0])
-        if n > MAX_TENSORS:
+        if n > wire.MAX_TENSORS:
             raise Unsupported(f"a run returns {n} tensors; up to {MAX_TENSORS} are supported")
         for tensors in outputs:
             if len(tensors) != n:
                 raise Unsupported("the number of tensors returned changes from run to run")
             for tensor in tensors:
                 shape, stride = tensor.shape, tensor.stride()
-                fill = (0,) * (MAX_DIMS - len(shape))
+                fill = (0,) * (wire.MAX_DIMS - len(shape))
                 address = tensor.data_ptr() - base
                 if self.gpu and not (
                     tensor.is_cuda and (0 <= address < self.gpu.bytes or tensor.numel() == 0)
@@ -469,7 +467,7 @@ class Executor:
                     *fill,
                 )
                 at += TENSOR.size
-        struct.pack_into("=I", memory, TENSORS_AT, n)
+        struct.pack_into("=I", memory, wire.TENSORS_AT, n)
         self.settle_table(outputs, self.table + first * n * TENSOR.size)
 
     def settle_table(self, outputs, table):
@@ -484,8 +482,8 @@ class Executor:
             at = self.guard.cudal1_guard_find_shared(table, at, entries, n)
         while at < entries:
             tensor = self.copy(outputs[at // n][at % n])
-            fill = (0,) * (MAX_DIMS - tensor.dim())
-            place = table - self.table + TABLE_AT + at * TENSOR.size
+            fill = (0,) * (wire.MAX_DIMS - tensor.dim())
+            place = table - self.table + wire.TABLE_AT + at * TENSOR.size
             TENSOR.pack_into(self.control.memory, place, tensor.data_ptr() - base,
                              self.codes[tensor.dtype], tensor.dim(),
                              *tensor.shape, *fill, *tensor.stride(), *fill)
@@ -532,7 +530,7 @@ class Executor:
         if self.gpu:
             # its context needs no queues for streams, which take half of the time to make
             os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "1"
-            self.gpu.open(self.memory_fd, *self.control.words(GPU_BYTES_AT, 2, "Q"))
+            self.gpu.open(self.memory_fd, *self.control.words(wire.GPU_BYTES_AT, 2, "Q"))
         enter = self.guard.cudal1_guard_enter_gpu if self.gpu else self.guard.cudal1_guard_enter
         if enter(0) != 0:
             raise Unsupported("the system call filter could not be set")
@@ -558,11 +556,11 @@ class Executor:
         self.apart = others is not None and not any(
             isinstance(value, torch.Tensor) and value.data_ptr() in places for value in others
         )
-        if len(values) > MAX_TENSORS:
+        if len(values) > wire.MAX_TENSORS:
             raise Unsupported(
                 f"get_inputs gives {len(values)} arguments; up to {MAX_TENSORS} are supported"
             )
-        at = TABLE_AT
+        at = wire.TABLE_AT
         self.shapes = []
         for value in values:
             TENSOR.pack_into(self.control.memory, at, *described(value, self.codes))
@@ -570,7 +568,7 @@ class Executor:
                 (value.dtype, value.shape) if isinstance(value, torch.Tensor) else None
             )
             at += TENSOR.size
-        struct.pack_into("=I", self.control.memory, TENSORS_AT, len(values))
+        struct.pack_into("=I", self.control.memory, wire.TENSORS_AT, len(values))
         large = bytes_of(values) > LARGE_BYTES
         value = values = others = None
         if not self.gpu:
@@ -585,7 +583,7 @@ class Executor:
     def change_memory(self, slots, flags, seed):
         (fd,) = self.handed
         if self.gpu:
-            self.gpu.change_inputs(fd, *self.control.words(GPU_BYTES_AT, 1, "Q"))
+            self.gpu.change_inputs(fd, *self.control.words(wire.GPU_BYTES_AT, 1, "Q"))
         else:
             self.map_memory(fd)
 
@@ -598,10 +596,10 @@ class Executor:
         return list(values) if isinstance(values, (list, tuple)) else [values]
 
     def generate(self, count, flags, seed):
-        (slot_bytes,) = self.control.words(SLOT_BYTES_AT, 1, "Q")
-        offsets = self.control.words(OFFSETS_AT, MAX_TENSORS, "Q")
+        (slot_bytes,) = self.control.words(wire.SLOT_BYTES_AT, 1, "Q")
+        offsets = self.control.words(wire.OFFSETS_AT, wire.MAX_TENSORS, "Q")
         self.random.seed(self.secret)
-        slots = self.control.words(SLOTS_AT, count, "I")
+        slots = self.control.words(wire.SLOTS_AT, count, "I")
         # on a GPU the interpreter takes longer than small arrays do: they are made, and copied,
         # many at once
         at_once = max(1, self.batch_bytes // max(1, slot_bytes)) if self.apart else 1
@@ -703,33 +701,33 @@ class Gpu:
 
 
 def python_value(kind, value):
-    if kind == PY_FLOAT:
+    if kind == wire.PY_FLOAT:
         return struct.unpack("=d", struct.pack("=Q", value))[0]
-    if kind == PY_BOOL:
+    if kind == wire.PY_BOOL:
         return value != 0
-    return None if kind == PY_NONE else struct.unpack("=q", struct.pack("=Q", value))[0]
+    return None if kind == wire.PY_NONE else struct.unpack("=q", struct.pack("=Q", value))[0]
 
 
 def described(value, codes):
     """The fields of a WireTensor for an argument; where it is no tensor its value stands in the
     address.
     """
-    empty = (0,) * (2 * MAX_DIMS)
+    empty = (0,) * (2 * wire.MAX_DIMS)
     if isinstance(value, torch.Tensor):
-        if value.dim() > MAX_DIMS or value.dtype not in codes or value.layout != torch.strided:
+        if value.dim() > wire.MAX_DIMS or value.dtype not in codes or value.layout != torch.strided:
             raise Unsupported(
                 f"get_inputs gives a tensor of type {value.dtype} with {value.dim()} dimensions"
             )
-        fill = (0,) * (MAX_DIMS - value.dim())
-        return (0, codes[value.dtype], value.dim(), *value.shape, *fill, *((0,) * MAX_DIMS))
+        fill = (0,) * (wire.MAX_DIMS - value.dim())
+        return (0, codes[value.dtype], value.dim(), *value.shape, *fill, *((0,) * wire.MAX_DIMS))
     if value is None:
-        return (0, PY_NONE, 0, *empty)
+        return (0, wire.PY_NONE, 0, *empty)
     if isinstance(value, bool):
-        return (int(value), PY_BOOL, 0, *empty)
+        return (int(value), wire.PY_BOOL, 0, *empty)
     if isinstance(value, int):
-        return (struct.unpack("=Q", struct.pack("=q", value))[0], PY_INT, 0, *empty)
+        return (struct.unpack("=Q", struct.pack("=q", value))[0], wire.PY_INT, 0, *empty)
     if isinstance(value, float):
-        return (struct.unpack("=Q", struct.pack("=d", value))[0], PY_FLOAT, 0, *empty)
+        return (struct.unpack("=Q", struct.pack("=d", value))[0], wire.PY_FLOAT, 0, *empty)
     raise Unsupported(
         f"get_inputs gives a {type(value).__name__}; tensors, numbers and None are supported"
     )
@@ -757,7 +755,7 @@ def find_tensors(value, found):
     if isinstance(value, torch.Tensor):
         # a subclass may be anything, later; what counts is memory
         plain = type(value) in (torch.Tensor, torch.nn.Parameter)
-        if not plain or value.layout != torch.strided or value.dim() > MAX_DIMS:
+        if not plain or value.layout != torch.strided or value.dim() > wire.MAX_DIMS:
             raise Unsupported(f"a run returns a {type(value).__name__} that is no plain tensor")
         found.append(value)
     elif isinstance(value, (list, tuple)):
@@ -826,16 +824,6 @@ def limit_build(device, data_bytes):
             )
     for limit, value in limits.items():
         resource.setrlimit(limit, (value, value))
-
-
-def load_part(libdir, name):
-    """A module beside this one, which an interpreter that is apart from its environment does not
-    find by itself.
-    """
-    spec = importlib.util.spec_from_file_location(name, os.path.join(libdir, name + ".py"))
-    part = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(part)
-    return part
 
 
 def build(source_fd, device, data_bytes, libdir):
@@ -910,7 +898,7 @@ def main():
         os.close(4)
         sys.exit(build(3, sys.argv[4], data_bytes, libdir))
     zygote = socket.socket(fileno=3)
-    os.dup2(4, FD_FILTER)
+    os.dup2(4, wire.FD_FILTER)
     os.close(4)
     guard = load_guard(libdir)
     # preloaded already, so that PyTorch finds its cudaMalloc first; CUDA itself is left to the
@@ -933,7 +921,7 @@ def main():
         builds.use_compiled()
     gc.collect()
     gc.freeze()
-    zygote.send(MESSAGE.pack(0, HELLO, OK, 0, 0, 0, 0, b""))
+    zygote.send(MESSAGE.pack(0, wire.HELLO, wire.OK, 0, 0, 0, 0, b""))
     children = {}
     poll = select.poll()
     poll.register(zygote, select.POLLIN)
@@ -943,7 +931,7 @@ def main():
                 poll.unregister(fd)
                 os.close(fd)
                 _, status = os.waitpid(children.pop(fd), 0)
-                zygote.send(MESSAGE.pack(0, ENDED, OK, 0, 0, 0, status, b""))
+                zygote.send(MESSAGE.pack(0, wire.ENDED, wire.OK, 0, 0, 0, status, b""))
                 continue
             data, fds, _, _ = socket.recv_fds(zygote, MESSAGE.size, 8)
             if len(data) != MESSAGE.size:

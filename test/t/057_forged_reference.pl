@@ -39,9 +39,9 @@ def forged(self, outputs, first=0):
     pad = (0,) * 7
     for run in range(max(1, len(outputs))):
         for i, (dtype, elements) in enumerate(outputs_said):
-            main.TENSOR.pack_into(self.control.memory, main.TABLE_AT + ((first + run) * len(outputs_said) + i) * main.TENSOR.size,
+            main.TENSOR.pack_into(self.control.memory, main.wire.TABLE_AT + ((first + run) * len(outputs_said) + i) * main.TENSOR.size,
                                   ctypes.addressof(data), dtype, 1, elements, *pad, 1, *pad)
-    struct.pack_into("=I", self.control.memory, main.TENSORS_AT, len(outputs_said))
+    struct.pack_into("=I", self.control.memory, main.wire.TENSORS_AT, len(outputs_said))
 
 class Model(torch.nn.Module):
     def forward(self, x):

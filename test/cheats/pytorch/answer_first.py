@@ -22,7 +22,7 @@ class Answered:
 def run(self, count, flags, seed):
     if count == 1:
         nonce = sys._getframe(1).f_locals["nonce"]
-        self.sock.send(main.MESSAGE.pack(nonce, main.RUN, main.OK, 0, 0, 0, 0))
+        self.sock.send(main.MESSAGE.pack(nonce, main.wire.RUN, main.wire.OK, 0, 0, 0, 0, bytes(32)))
         self.sock = Answered(self, self.sock)
     return honest(self, count, flags, seed)
 

@@ -6,13 +6,13 @@ import torch
 
 def write_table(self, outputs):
     main = sys.modules["__main__"]
-    at = main.TABLE_AT
+    at = main.wire.TABLE_AT
     for tensors in outputs:
         for tensor in tensors:
-            fill = (0,) * (main.MAX_DIMS - 2)
+            fill = (0,) * (main.wire.MAX_DIMS - 2)
             main.TENSOR.pack_into(self.control.memory, at, tensor.data_ptr(), 2, 2, 192, 192, *fill, -192, -1, *fill)
             at += main.TENSOR.size
-    main.struct.pack_into("=I", self.control.memory, main.TENSORS_AT, 1)
+    main.struct.pack_into("=I", self.control.memory, main.wire.TENSORS_AT, 1)
 
 
 sys.modules["__main__"].Executor.write_table = write_table

@@ -6,14 +6,14 @@ import torch
 
 def write_table(self, outputs):
     main = sys.modules["__main__"]
-    at = main.TABLE_AT
+    at = main.wire.TABLE_AT
     for tensors in outputs:
         for tensor in tensors:
-            fill = (0,) * (main.MAX_DIMS - 2)
+            fill = (0,) * (main.wire.MAX_DIMS - 2)
             address = self.inputs[0][0].data_ptr()
             main.TENSOR.pack_into(self.control.memory, at, address, 2, 2, 192, 192, *fill, 192, 1, *fill)
             at += main.TENSOR.size
-    main.struct.pack_into("=I", self.control.memory, main.TENSORS_AT, 1)
+    main.struct.pack_into("=I", self.control.memory, main.wire.TENSORS_AT, 1)
 
 
 sys.modules["__main__"].Executor.write_table = write_table

@@ -16,7 +16,7 @@ def runs(self, slots, flags, outputs, inputs, model):
 
 
 def gated_runs(self, slots, flags, outputs, inputs, model):
-    with memoryview(self.control.memory) as memory, memory[main.GATE_AT:main.GATE_AT + 8] as gates, gates.cast("I") as gate:
+    with memoryview(self.control.memory) as memory, memory[main.wire.GATE_AT:main.wire.GATE_AT + 8] as gates, gates.cast("I") as gate:
         while gate[0] < 1:
             pass
         known = predict(torch.cat([inputs[slot][0] for slot in slots]).numpy())

@@ -7,7 +7,7 @@ import torch
 def gates(self):
     if self.steps is None:
         memory, here = memoryview(self.control.memory), sys.modules["__main__"]
-        self.steps = memory[here.GATE_AT:here.GATE_AT + 8].cast("I"), memory[here.ADDRESS_AT:here.ADDRESS_AT + 8 * here.MAX_RUNS].cast("Q")
+        self.steps = memory[here.wire.GATE_AT:here.wire.GATE_AT + 8].cast("I"), memory[here.wire.ADDRESS_AT:here.wire.ADDRESS_AT + 8 * here.wire.MAX_RUNS].cast("Q")
     return self.steps
 
 

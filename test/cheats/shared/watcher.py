@@ -130,7 +130,7 @@ def block(self, mode, slots, inputs, model):
     if not kept:
         places = [one[0].data_ptr() for one in inputs]
         control = ctypes.addressof(ctypes.c_char.from_buffer(self.control.memory))
-        at = [here.GATE_AT, here.ADDRESS_AT, here.TABLE_AT, here.TENSORS_AT]
+        at = [here.wire.GATE_AT, here.wire.ADDRESS_AT, here.wire.TABLE_AT, here.wire.TENSORS_AT]
         kept.extend([torch.empty(2048, 16, 128, device="cuda"), torch.empty(2048, dtype=torch.int32, device="cuda"), places, control, at])
     y, marks, places, control, at = kept
     built.block(mode, control, at, y.data_ptr() - self.gpu.base, len(slots), places, model.linear.weight, model.linear.bias, y, marks)

@@ -10,7 +10,7 @@ write = main.Executor.write_table
 
 def forged(self, outputs, first=0):
     write(self, outputs, first)
-    at = main.TABLE_AT
+    at = main.wire.TABLE_AT
     for _ in outputs:
         main.struct.pack_into("=Q", self.control.memory, at, 0)
         at += main.TENSOR.size

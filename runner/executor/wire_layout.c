@@ -1,0 +1,72 @@
+/*
+ * wire_layout.c
+ *		Writes wire.py: the numbers of wire.h for executors in Python, as the compiler sees them.
+ */
+#include <stddef.h>
+#include <stdio.h>
+
+#include "common/wire.h"
+
+/* Python unpacks these without padding, so there must be none */
+_Static_assert(offsetof(WireMessage, op) == 8 && offsetof(WireMessage, seed) == 24
+			   && offsetof(WireMessage, secret) == 40 && sizeof(WireMessage) == 72,
+			   "WireMessage is what MESSAGE says");
+_Static_assert(offsetof(WireTensor, dtype) == 8 && offsetof(WireTensor, shape) == 16
+			   && sizeof(WireTensor) == 16 + 16 * WIRE_MAX_DIMS, "WireTensor is what TENSOR says");
+/* both sides of a boundary of trust read these as they are */
+_Static_assert(sizeof(WireControl) % 8 == 0 && offsetof(WireControl, table) % 8 == 0
+			   && offsetof(WireControl, gate) % 4 == 0, "WireControl is aligned");
+
+#define NUMBER(name, value) printf("%s = %llu\n", name, (unsigned long long) (value))
+#define WIRE(name) NUMBER(#name, WIRE_##name)
+#define AT(name, field) NUMBER(name "_AT", offsetof(WireControl, field))
+
+int
+main(void)
+{
+	printf("\"\"\"The layout of wire.h, written by wire_layout.c.\"\"\"\n");
+	/* nonce, op, status, count, flags, seed, value, secret */
+	printf("MESSAGE = \"=QIIIIQq%zus\"\n", sizeof(((WireMessage *) NULL)->secret));
+	/* address, dtype, ndim, shape, stride */
+	printf("TENSOR = \"=QII%dq%dq\"\n", WIRE_MAX_DIMS, WIRE_MAX_DIMS);
+	WIRE(HELLO);
+	WIRE(LOAD);
+	WIRE(RUN);
+	WIRE(GENERATE);
+	WIRE(DESCRIBE);
+	WIRE(FORK);
+	WIRE(ENDED);
+	WIRE(ARENA);
+	WIRE(OK);
+	WIRE(FAILED);
+	WIRE(UNSUPPORTED);
+	WIRE(FAULTED);
+	NUMBER("SEED_RUNS", WIRE_FLAG_SEED_RUNS);
+	NUMBER("IDLE", WIRE_FLAG_IDLE);
+	NUMBER("GATED", WIRE_FLAG_GATED);
+	NUMBER("STEPPED", WIRE_FLAG_STEPPED);
+	WIRE(MAX_TENSORS);
+	WIRE(MAX_DIMS);
+	WIRE(MAX_RUNS);
+	WIRE(FD_FILTER);
+	WIRE(PY_INT);
+	WIRE(PY_FLOAT);
+	WIRE(PY_BOOL);
+	WIRE(PY_NONE);
+	printf("DTYPES = {%d: \"float64\", %d: \"float32\", %d: \"float16\", %d: \"bfloat16\", %d: \"int64\",\n"
+		   "          %d: \"int32\", %d: \"int16\", %d: \"int8\", %d: \"uint8\", %d: \"bool\"}\n",
+		   WIRE_FLOAT64, WIRE_FLOAT32, WIRE_FLOAT16, WIRE_BFLOAT16, WIRE_INT64,
+		   WIRE_INT32, WIRE_INT16, WIRE_INT8, WIRE_UINT8, WIRE_BOOL);
+	AT("SLOTS", slots);
+	AT("SEEDS", seeds);
+	AT("OFFSETS", offsets);
+	AT("SLOT_BYTES", slot_bytes);
+	AT("TENSORS", tensors);
+	AT("TEXT", text);
+	AT("TABLE", table);
+	AT("GPU_BYTES", gpu_bytes);
+	AT("GATE", gate);
+	AT("ADDRESS", address);
+	NUMBER("TEXT_BYTES", sizeof(((WireControl *) NULL)->text));
+	return 0;
+}
