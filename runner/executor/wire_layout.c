@@ -53,10 +53,11 @@ main(void)
 	WIRE(PY_FLOAT);
 	WIRE(PY_BOOL);
 	WIRE(PY_NONE);
-	printf("DTYPES = {%d: \"float64\", %d: \"float32\", %d: \"float16\", %d: \"bfloat16\", %d: \"int64\",\n"
-		   "          %d: \"int32\", %d: \"int16\", %d: \"int8\", %d: \"uint8\", %d: \"bool\"}\n",
-		   WIRE_FLOAT64, WIRE_FLOAT32, WIRE_FLOAT16, WIRE_BFLOAT16, WIRE_INT64,
-		   WIRE_INT32, WIRE_INT16, WIRE_INT8, WIRE_UINT8, WIRE_BOOL);
+	printf("DTYPES = {%d: \"float64\", %d: \"float32\", %d: \"float16\", %d: \"bfloat16\",\n",
+		   WIRE_FLOAT64, WIRE_FLOAT32, WIRE_FLOAT16, WIRE_BFLOAT16);
+	printf("          %d: \"int64\", %d: \"int32\", %d: \"int16\", %d: \"int8\",\n",
+		   WIRE_INT64, WIRE_INT32, WIRE_INT16, WIRE_INT8);
+	printf("          %d: \"uint8\", %d: \"bool\"}\n", WIRE_UINT8, WIRE_BOOL);
 	AT("SLOTS", slots);
 	AT("SEEDS", seeds);
 	AT("OFFSETS", offsets);

@@ -7,7 +7,8 @@ import torch
 def gates(self):
     if self.steps is None:
         memory, here = memoryview(self.control.memory), sys.modules["__main__"]
-        self.steps = memory[here.wire.GATE_AT:here.wire.GATE_AT + 8].cast("I"), memory[here.wire.ADDRESS_AT:here.wire.ADDRESS_AT + 8 * here.wire.MAX_RUNS].cast("Q")
+        places = memory[here.wire.ADDRESS_AT:here.wire.ADDRESS_AT + 8 * here.wire.MAX_RUNS].cast("Q")
+        self.steps = memory[here.wire.GATE_AT:here.wire.GATE_AT + 8].cast("I"), places
     return self.steps
 
 
