@@ -520,6 +520,7 @@ CREATE UNIQUE INDEX proposal_key_unique ON cudal1.proposal
 	WHERE proposal_key IS NOT NULL;
 CREATE INDEX proposal_candidate ON cudal1.proposal (candidate_id);
 CREATE INDEX proposal_method ON cudal1.proposal (method, task_id);
+CREATE INDEX proposal_pool ON cudal1.proposal (pool_id, task_id);
 CREATE INDEX proposal_group ON cudal1.proposal (group_key, created_by) WHERE group_key IS NOT NULL;
 
 CREATE TABLE cudal1.measurement (

@@ -17,7 +17,7 @@ BEGIN ATOMIC
 		WHEN 'augment' THEN '{"trials": 20, "successes": 2}'::jsonb
 		WHEN 'self_supervised' THEN '{"batch": 8, "rounds": 1, "pause": true}'::jsonb
 		WHEN 'evolve'
-			THEN '{"exemplars": 2, "strategy": "bucket", "temperature": null, "max_tokens": null, '
+			THEN '{"exemplars": 4, "strategy": "island", "temperature": null, "max_tokens": null, '
 			'"max_candidates": null, "max_seconds": null, "max_cost": null}'::jsonb
 		WHEN 'contrastive'
 			THEN '{"exemplars": 2, "strategy": "bucket", "temperature": null, "group_size": 8, '
@@ -58,8 +58,10 @@ BEGIN
 		'exemplars', 'group_size', 'groups', 'max_tokens',
 			'max_candidates'] LOOP
 		IF coalesce(o -> number, 'null') <> 'null'
-			AND cudal1.json_int(o -> number, 1, CASE number WHEN 'exemplars' THEN 4
-				WHEN 'max_tokens' THEN 1000000000000000 ELSE 1000000 END) IS NULL THEN
+			AND cudal1.json_int(o -> number,
+				CASE WHEN number = 'exemplars' AND cudal1_add_campaign.kind = 'contrastive' THEN 0
+					ELSE 1 END,
+				CASE number WHEN 'exemplars' THEN 4 WHEN 'max_tokens' THEN 1000000000000000 ELSE 1000000 END) IS NULL THEN
 			RAISE EXCEPTION USING ERRCODE = '22023',
 				MESSAGE = format('option "%s" must be an integer of at least 1', number),
 				HINT = CASE number WHEN 'exemplars' THEN 'At most 4 exemplars fit into a prompt.'
@@ -147,9 +149,10 @@ COMMENT ON FUNCTION @extschema@.cudal1_add_campaign(text, text, text[], text[], 
 'adds a campaign over tasks (NULL: all there are) and models, which the worker carries out at once.
 Kinds: vanilla (options attempts 5), augment (trials 20, successes 2: done at so many successful
 codes), self_supervised (batch 8, rounds 1, pause true: waits after each round for the model to be
-trained), evolve (exemplars 2, strategy bucket, temperature, and a budget: max_tokens,
-max_candidates, max_seconds, max_cost), contrastive (exemplars 2, strategy, group_size 8; without
-models a trainer takes the groups, with models groups for each lane). All: ahead 4 (requests under
+trained), evolve (exemplars 4, strategy island, temperature, and a budget: max_tokens,
+max_candidates, max_seconds, max_cost), contrastive (exemplars 2, strategy bucket, group_size 8;
+exemplars 0: GRPO without comparison, whose prompts show the reference alone; without models a
+trainer takes the groups, with models groups for each lane). All: ahead 4 (requests under
 way for each task and model), method (NULL: the kind), priority. Candidates are proposed by the
 method "<method>: <model>". The campaign, its prompts, requests and groups belong to the caller.
 pool: where its prompts draw from and its answers go (cudal1_open_pool()). Errors: 42704 unknown
@@ -283,11 +286,13 @@ BEGIN
 	END IF;
 	SELECT t.name INTO STRICT task FROM cudal1.task AS t WHERE t.task_id = l.task_id;
 	SELECT p.name INTO STRICT pool FROM cudal1.pool AS p WHERE p.pool_id = lane_prompt.pool_id;
-	IF c.kind IN ('vanilla', 'augment', 'self_supervised') THEN
+	IF c.kind IN ('vanilla', 'augment', 'self_supervised') OR o -> 'exemplars' = '0' THEN
 		SELECT p.prompt_id INTO STRICT id
 			FROM cudal1.make_prompt(task, 2, 'bucket', 'augment', NULL, NULL, pool, c.created_by)
 			AS p;
-		UPDATE cudal1.campaign_lane AS x SET prompt_id = id WHERE x.lane_id = l.lane_id;
+		IF c.kind <> 'contrastive' THEN
+			UPDATE cudal1.campaign_lane AS x SET prompt_id = id WHERE x.lane_id = l.lane_id;
+		END IF;
 	ELSE
 		SELECT p.prompt_id INTO STRICT id
 			FROM cudal1.make_prompt(task, (o ->> 'exemplars')::int, o ->> 'strategy', 'contrastive',
@@ -771,25 +776,26 @@ BEGIN
 	RETURN QUERY
 		WITH member AS (
 			SELECT row_number() OVER (ORDER BY p.proposal_id)::int AS ordinal, p.candidate_id,
-			c.state, c.reward, p.task_id,
-					row_number() OVER (PARTITION BY p.task_id ORDER BY p.proposal_id) AS place
+			c.state, c.reward, p.task_id, p.pool_id,
+					row_number() OVER (PARTITION BY p.task_id, p.pool_id ORDER BY p.proposal_id)
+						AS place
 				FROM cudal1.proposal AS p
 					JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
 				WHERE p.group_key = cudal1_group_result.group_key AND p.created_by = its_owner
 					AND (its_task IS NULL OR p.task_id = its_task)),
 		scored AS (
-			SELECT m.task_id,
+			SELECT m.task_id, m.pool_id,
 			cudal1.group_advantages(array_agg(m.reward ORDER BY m.place),
 			cudal1_group_result.variant) AS advantages
-				FROM member AS m GROUP BY m.task_id)
+				FROM member AS m GROUP BY m.task_id, m.pool_id)
 		SELECT m.ordinal, m.candidate_id, m.state, m.reward, s.advantages[m.place]
-			FROM member AS m JOIN scored AS s USING (task_id) ORDER BY m.ordinal;
+			FROM member AS m JOIN scored AS s USING (task_id, pool_id) ORDER BY m.ordinal;
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_group_result(text, text, text) IS
 'rewards and advantages of a group, in the order of its answers; NULL for what has no verdict (yet),
 which does not count. The group is a campaign''s, or all that a role submitted under the group_key,
-within each task. variant as in cudal1_group_advantages(); owner: whose group; NULL: the caller''s,
+within each task and pool. variant as in cudal1_group_advantages(); owner: whose group; NULL: the caller''s,
 else that of a role it is a member of (for operators, of any). Errors: 42704 unknown group, 22023
 several roles'' groups';
 

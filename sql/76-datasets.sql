@@ -23,11 +23,13 @@ answers in a data set';
 
 CREATE FUNCTION @extschema@.cudal1_sft_dataset(methods text[] DEFAULT NULL,
 	tasks text[] DEFAULT NULL, campaign text DEFAULT NULL, above float8 DEFAULT 0,
-	per_task int DEFAULT NULL)
+	per_task int DEFAULT NULL, pool text DEFAULT NULL)
 RETURNS SETOF jsonb
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
+DECLARE
+	only_pool constant int := cudal1.choose_pool(cudal1_sft_dataset.pool);
 BEGIN
 	IF above IS NULL OR above = 'NaN' OR above < 0 THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'above must not be negative';
@@ -77,6 +79,7 @@ BEGIN
 					WHERE c.state = 'successful' AND c.purpose = 'normal' AND c.reward > above
 						AND t.retired_at IS NULL
 						AND (methods IS NULL OR p.method = ANY (methods))
+						AND (only_pool IS NULL OR p.pool_id = only_pool)
 						AND (cudal1_sft_dataset.tasks IS NULL
 							OR t.name = ANY (cudal1_sft_dataset.tasks))
 						AND (cudal1_sft_dataset.campaign IS NULL
@@ -87,23 +90,26 @@ BEGIN
 			ORDER BY d.task_id, d.reward DESC, d.candidate_id;
 END
 $$;
-COMMENT ON FUNCTION @extschema@.cudal1_sft_dataset(text[], text[], text, float8, int) IS
+COMMENT ON FUNCTION @extschema@.cudal1_sft_dataset(text[], text[], text, float8, int, text) IS
 'chat messages of successful codes for supervised fine-tuning, one row for each code (identical ones
 are one candidate), best first within a task. Members: messages (user: the prompt, assistant: the
 whole answer, or the code alone where it did not come as an answer), task, level, reward, device,
 method, candidate_id, proposal_id, prompt_id, request_id.
-methods, tasks, campaign: NULL is all; above: rewards above it; per_task: at most so many of the
-best of each task. Errors: 42704 unknown task or campaign, 22023 above or per_task out of range.
+methods, tasks, campaign, pool (that it was proposed in): NULL is all; above: rewards above it;
+per_task: at most so many of the best of each task. Errors: 42704 unknown task, campaign or pool,
+22023 above or per_task out of range.
 COPY (SELECT cudal1_sft_dataset()) TO STDOUT is not yet JSONL, as COPY doubles backslashes: use psql
 -At or COPY ... (FORMAT csv, QUOTE e''\x01'', DELIMITER e''\x02'')';
 
 CREATE FUNCTION @extschema@.cudal1_rl_dataset(methods text[] DEFAULT NULL,
 	tasks text[] DEFAULT NULL, campaign text DEFAULT NULL, variant text DEFAULT 'paper',
-	reward text DEFAULT 'speedup')
+	reward text DEFAULT 'speedup', pool text DEFAULT NULL)
 RETURNS SETOF jsonb
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
+DECLARE
+	only_pool constant int := cudal1.choose_pool(cudal1_rl_dataset.pool);
 BEGIN
 	IF cudal1_rl_dataset.reward IS NULL
 		OR cudal1_rl_dataset.reward NOT IN ('speedup', 'binary') THEN
@@ -126,7 +132,7 @@ BEGIN
 		WITH member AS (
 			SELECT p.proposal_id, p.task_id,
 			coalesce('key ' || p.group_key || CASE WHEN p.created_by <> cudal1.caller() THEN ' of '
-			|| p.created_by ELSE '' END,
+			|| p.created_by ELSE '' END || cudal1.in_pool(p.pool_id),
 							 'prompt ' || p.prompt_id) AS grp,
 					CASE WHEN cudal1_rl_dataset.reward = 'speedup' THEN c.reward
 						ELSE (c.reward > 0)::int::float8 END AS value
@@ -163,18 +169,21 @@ BEGIN
 					gl.campaign_id) AND k.created_by = p.created_by
 			WHERE p.response IS NOT NULL AND c.purpose = 'normal' AND t.retired_at IS NULL
 				AND (methods IS NULL OR p.method = ANY (methods))
+				AND (only_pool IS NULL OR p.pool_id = only_pool)
 				AND (cudal1_rl_dataset.campaign IS NULL OR k.name = cudal1_rl_dataset.campaign)
 			ORDER BY n.task_id, n.grp, n.place;
 END
 $$;
-COMMENT ON FUNCTION @extschema@.cudal1_rl_dataset(text[], text[], text, text, text) IS
+COMMENT ON FUNCTION @extschema@.cudal1_rl_dataset(text[], text[], text, text, text, text) IS
 'prompts, answers, rewards and advantages for reinforcement learning, one row for each answer.
 Members: prompt, response, reward (NULL: no verdict), advantage, group (what a role proposed under
-one group_key, with the role where it is not the caller; else what was proposed for one prompt),
+one group_key in one pool, with the role where it is not the caller and the pool where it is not
+main; else what was proposed for one prompt),
 task, level, method, state, failure, candidate_id, proposal_id, prompt_id.
-methods, tasks, campaign: NULL is all; they choose rows, while advantages are those within the whole
-group. variant as in cudal1_group_advantages(); reward: speedup, or binary (1 successful, 0 not:
-CUDA-L1, 2.3). Errors: 42704 unknown task or campaign, 22023 unknown variant or reward';
+methods, tasks, campaign, pool: NULL is all; they choose rows, while advantages are those within the
+whole group. variant as in cudal1_group_advantages(); reward: speedup, or binary (1 successful, 0 not:
+CUDA-L1, 2.3). Errors: 42704 unknown task, campaign or pool, 22023 unknown variant or
+reward';
 
 /*
  * Arithmetic of rounds, rewards and groups.

@@ -10,8 +10,8 @@
  * head of an index.
  */
 
-CREATE FUNCTION cudal1.best_reward(task_id bigint, method text, OUT candidate_id bigint,
-	OUT reward float8)
+CREATE FUNCTION cudal1.best_reward(task_id bigint, method text, pool_id int DEFAULT NULL,
+	OUT candidate_id bigint, OUT reward float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
@@ -24,27 +24,37 @@ BEGIN
 				WHERE c.task_id = best_reward.task_id AND c.state = 'successful'
 					AND c.purpose = 'normal' AND NOT c.imported
 				ORDER BY c.reward DESC, c.candidate_id LIMIT 1000) AS b
-		WHERE best_reward.method IS NULL
+		WHERE num_nulls(best_reward.method, best_reward.pool_id) = 2
 			-- OFFSET 0: asked row by row until one is found, not joined to all that the method
 			-- proposed
 			OR EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.candidate_id = b.candidate_id
-				AND p.method = best_reward.method OFFSET 0)
+				AND (best_reward.method IS NULL OR p.method = best_reward.method)
+				AND (best_reward.pool_id IS NULL OR p.pool_id = best_reward.pool_id) OFFSET 0)
 		ORDER BY b.reward DESC, b.candidate_id LIMIT 1;
-	IF FOUND OR best_reward.method IS NULL THEN
+	IF FOUND OR num_nulls(best_reward.method, best_reward.pool_id) = 2 THEN
+		RETURN;
+	END IF;
+	IF best_reward.method IS NULL THEN
+		SELECT c.candidate_id, c.reward INTO candidate_id, reward
+			FROM cudal1.proposal AS p JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
+			WHERE p.task_id = best_reward.task_id AND p.pool_id = best_reward.pool_id
+				AND c.state = 'successful' AND c.purpose = 'normal' AND NOT c.imported
+			ORDER BY c.reward DESC, c.candidate_id LIMIT 1;
 		RETURN;
 	END IF;
 	-- a method that is not among the best: by its own proposals
 	SELECT c.candidate_id, c.reward INTO candidate_id, reward
 		FROM cudal1.proposal AS p JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
 		WHERE p.task_id = best_reward.task_id AND p.method = best_reward.method
+			AND (best_reward.pool_id IS NULL OR p.pool_id = best_reward.pool_id)
 			AND c.state = 'successful' AND c.purpose = 'normal' AND NOT c.imported
 		ORDER BY c.reward DESC, c.candidate_id LIMIT 1;
 END
 $$;
-COMMENT ON FUNCTION cudal1.best_reward(bigint, text) IS
-'the best candidate of a task that was measured here, by a method (NULL: any), and its reward; NULL
-where there is none. Reads one row, with a method up to 1000 of the best, then those the method
-proposed';
+COMMENT ON FUNCTION cudal1.best_reward(bigint, text, int) IS
+'the best candidate of a task that was measured here, by a method in a pool (NULL: any), and its
+reward; NULL where there is none. Reads one row, with a method or a pool up to 1000 of the best,
+then those proposed so';
 
 CREATE FUNCTION cudal1.choose_tasks(tasks text[])
 RETURNS bigint[]
@@ -84,7 +94,17 @@ COMMENT ON FUNCTION cudal1.choose_tasks(text[]) IS
 'the ids of tasks by names or LIKE patterns; NULL for NULL, which is all. Errors: 42704 one that
 fits no task, 22004 nulls, 22025 a pattern that ends with a backslash';
 
-CREATE FUNCTION cudal1.best_speedups(method text, device text, task_ids bigint[] DEFAULT NULL)
+CREATE FUNCTION cudal1.choose_pool(pool text)
+RETURNS int
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+	SELECT CASE WHEN pool IS NOT NULL THEN cudal1.find_pool(pool) END;
+END;
+COMMENT ON FUNCTION cudal1.choose_pool(text) IS
+'the pool of this name; NULL for NULL, which is all. Error 42704: there is none';
+
+CREATE FUNCTION cudal1.best_speedups(method text, device text, task_ids bigint[] DEFAULT NULL,
+	pool_id int DEFAULT NULL)
 RETURNS TABLE (task_id bigint, level int, candidate_id bigint, speedup float8, evaluated boolean)
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
@@ -123,18 +143,24 @@ BEGIN ATOMIC
 			AND m.device_model = CASE WHEN a.name IS NULL
 				OR a.is_class THEN COALESCE(t.device_model, m.device_model)
 									  ELSE a.name END
-			AND (best_speedups.method IS NULL
+			AND (pg_catalog.num_nulls(best_speedups.method, best_speedups.pool_id) = 2
 				 OR EXISTS (SELECT FROM cudal1.proposal AS p
 							WHERE p.candidate_id = c.candidate_id
-								AND p.method = best_speedups.method))
+								AND (best_speedups.method IS NULL
+									 OR p.method = best_speedups.method)
+								AND (best_speedups.pool_id IS NULL
+									 OR p.pool_id = best_speedups.pool_id)))
 		ORDER BY m.candidate_id, m.measurement_id DESC
 	), imports AS MATERIALIZED (
 		SELECT c.task_id, c.candidate_id, c.reward, c.import_device FROM cudal1.candidate AS c
 		WHERE c.imported AND c.state = 'successful' AND c.purpose IN ('normal', 'withheld')
-			AND (best_speedups.method IS NULL
+			AND (pg_catalog.num_nulls(best_speedups.method, best_speedups.pool_id) = 2
 				 OR EXISTS (SELECT FROM cudal1.proposal AS p
 							WHERE p.candidate_id = c.candidate_id
-								AND p.method = best_speedups.method))
+								AND (best_speedups.method IS NULL
+									 OR p.method = best_speedups.method)
+								AND (best_speedups.pool_id IS NULL
+									 OR p.pool_id = best_speedups.pool_id)))
 	), unevaluated AS (
 		SELECT t.task_id, t.device_model FROM tasks AS t
 		WHERE NOT EXISTS (SELECT FROM evaluations AS e WHERE e.task_id = t.task_id)
@@ -143,7 +169,8 @@ BEGIN ATOMIC
 		SELECT t.task_id, b.candidate_id, b.reward AS speedup
 		FROM unevaluated AS t
 		CROSS JOIN asked AS a
-		CROSS JOIN LATERAL cudal1.best_reward(t.task_id, best_speedups.method) AS b
+		CROSS JOIN LATERAL cudal1.best_reward(t.task_id, best_speedups.method,
+			best_speedups.pool_id) AS b
 		WHERE b.reward IS NOT NULL AND (a.name IS NULL OR a.is_class OR t.device_model = a.name)
 		UNION ALL
 		-- imported as a reward
@@ -163,10 +190,13 @@ BEGIN ATOMIC
 		WHERE i.reward > 0 AND NOT a.is_class AND c.purpose IN ('normal', 'withheld')
 			AND c.failure IS DISTINCT FROM 'withdrawn'
 			AND COALESCE(m.device_model, c.import_device) IS DISTINCT FROM a.name
-			AND (best_speedups.method IS NULL
+			AND (pg_catalog.num_nulls(best_speedups.method, best_speedups.pool_id) = 2
 				 OR EXISTS (SELECT FROM cudal1.proposal AS p
 							WHERE p.candidate_id = c.candidate_id
-								AND p.method = best_speedups.method))
+								AND (best_speedups.method IS NULL
+									 OR p.method = best_speedups.method)
+								AND (best_speedups.pool_id IS NULL
+									 OR p.pool_id = best_speedups.pool_id)))
 	)
 	SELECT DISTINCT ON (t.task_id) t.task_id, t.level, b.candidate_id, b.speedup, b.evaluated
 	FROM tasks AS t
@@ -177,9 +207,9 @@ BEGIN ATOMIC
 				FROM rewards AS w) AS b ON b.task_id = t.task_id
 	ORDER BY t.task_id, b.speedup DESC NULLS LAST, b.candidate_id;
 END;
-COMMENT ON FUNCTION cudal1.best_speedups(text, text, bigint[]) IS
-'the best successful candidate of each task that is not retired by a method (NULL: any) on a device
-class or model (NULL: each task''s own), one row a task; speedup NULL where none succeeded;
+COMMENT ON FUNCTION cudal1.best_speedups(text, text, bigint[], int) IS
+'the best successful candidate of each task that is not retired by a method in a pool (NULL: any) on
+a device class or model (NULL: each task''s own), one row a task; speedup NULL where none succeeded;
 evaluated tells evaluations from training rewards. With a device, tasks of another class are left
 out; task_ids (NULL: all) chooses among the rest';
 
@@ -222,7 +252,8 @@ COMMENT ON FUNCTION cudal1.check_report(text, text, text) IS
 'arguments that reports share: error 22023 for a bad missing, 42704 for an unknown device or method,
 a NOTICE for a method without proposals';
 
-CREATE FUNCTION cudal1.speedup_report(method text, device text, missing text, chosen text[])
+CREATE FUNCTION cudal1.speedup_report(method text, device text, missing text, chosen text[],
+	pool text)
 RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8,
 	p25 float8, success bigint,
 			   speedup bigint)
@@ -235,7 +266,7 @@ BEGIN
 		SELECT r.level, r.tasks, r.mean, r.max, r.p75, r.p50, r.p25, r.success, r.speedup,
 			r.success - r.evaluated
 		FROM cudal1.level_report(speedup_report.method, speedup_report.device,
-			speedup_report.missing, false, 0.1, 1, false, chosen) AS r
+			speedup_report.missing, false, 0.1, 1, false, chosen, pool) AS r
 	LOOP
 		RETURN NEXT;
 	END LOOP;
@@ -248,20 +279,21 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.speedup_report(text, text, text, text[]) IS
+COMMENT ON FUNCTION cudal1.speedup_report(text, text, text, text[], text) IS
 'what cudal1_speedup_report() does';
 
 CREATE FUNCTION @extschema@.cudal1_speedup_report(method text DEFAULT NULL,
-	device text DEFAULT NULL, missing text DEFAULT 'zero', tasks text[] DEFAULT NULL)
+	device text DEFAULT NULL, missing text DEFAULT 'zero', tasks text[] DEFAULT NULL,
+	pool text DEFAULT NULL)
 RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8,
 	p25 float8, success bigint,
 			   speedup bigint)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-	SELECT r.* FROM cudal1.speedup_report(method, device, missing, cudal1_speedup_report.tasks)
-		AS r;
+	SELECT r.* FROM cudal1.speedup_report(method, device, missing, cudal1_speedup_report.tasks,
+		pool) AS r;
 END;
-COMMENT ON FUNCTION @extschema@.cudal1_speedup_report(text, text, text, text[]) IS
+COMMENT ON FUNCTION @extschema@.cudal1_speedup_report(text, text, text, text[], text) IS
 'the columns of CUDA-L1''s tables 4 to 7: one row a level, ''none'' for tasks without one, and
 ''All''. Each task counts with its best successful candidate by the method (of a proposal; NULL:
 any) on the device (class or model; NULL: the task''s own). missing: zero (a task without success
@@ -270,7 +302,8 @@ tasks = all of the level, attempted or not, on devices of the class asked for; p
 linear; success = tasks with a successful candidate; speedup = those above 1.00. Imported results
 count; null, certification and ablation candidates do not. Evaluations are preferred where a task
 has any; a NOTICE counts the tasks that show training rewards. tasks: names or LIKE patterns of the
-tasks that count (NULL: all). Errors: 22023 bad missing, 42704 unknown method, device or task';
+tasks that count (NULL: all); pool: candidates that were proposed in it (NULL: in any). Errors:
+22023 bad missing, 42704 unknown method, device, task or pool';
 
 /*
  * The paper's tables, one call each, and comparisons task by task.
@@ -381,7 +414,8 @@ COMMENT ON FUNCTION cudal1.unrounded(bigint, float8, boolean, text) IS
 'the score that the speedup in a row of cudal1.best_speedups() was rounded from';
 
 CREATE FUNCTION cudal1.level_report(method text, device text, missing text,
-	without_weak boolean, cut float8, faster_than float8, unrounded boolean, chosen text[])
+	without_weak boolean, cut float8, faster_than float8, unrounded boolean, chosen text[],
+	pool text)
 RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8,
 	p25 float8, success bigint, speedup bigint,
 			   geometric_mean float8, trimmed_mean float8, convention text, evaluated bigint,
@@ -402,7 +436,7 @@ BEGIN
 					THEN cudal1.unrounded(b.candidate_id, b.speedup, b.evaluated,
 						level_report.device) ELSE b.speedup END AS speedup
 		FROM cudal1.best_speedups(level_report.method, level_report.device,
-			cudal1.choose_tasks(level_report.chosen)) AS b
+			cudal1.choose_tasks(level_report.chosen), cudal1.choose_pool(level_report.pool)) AS b
 			JOIN cudal1.task AS t ON t.task_id = b.task_id
 		WHERE NOT (level_report.without_weak AND t.certified IS NOT DISTINCT FROM 'weak')
 	), marks AS (
@@ -424,13 +458,14 @@ BEGIN
 	ORDER BY s.place;
 END
 $$;
-COMMENT ON FUNCTION cudal1.level_report(text, text, text, boolean, float8, float8, boolean, text[])
-	IS
+COMMENT ON FUNCTION cudal1.level_report(text, text, text, boolean, float8, float8, boolean, text[],
+	text) IS
 'what cudal1_level_report() does';
 
 CREATE FUNCTION @extschema@.cudal1_level_report(method text DEFAULT NULL, device text DEFAULT NULL,
 	missing text DEFAULT 'zero', without_weak boolean DEFAULT false, cut float8 DEFAULT 0.1,
-	faster_than float8 DEFAULT 1, unrounded boolean DEFAULT false, tasks text[] DEFAULT NULL)
+	faster_than float8 DEFAULT 1, unrounded boolean DEFAULT false, tasks text[] DEFAULT NULL,
+	pool text DEFAULT NULL)
 RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8,
 	p25 float8, success bigint, speedup bigint,
 			   geometric_mean float8, trimmed_mean float8, convention text, evaluated bigint,
@@ -438,23 +473,23 @@ RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p5
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
 	SELECT r.* FROM cudal1.level_report(method, device, missing, without_weak, cut, faster_than,
-		unrounded, cudal1_level_report.tasks) AS r;
+		unrounded, cudal1_level_report.tasks, pool) AS r;
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_level_report(text, text, text, boolean, float8, float8,
-	boolean, text[]) IS
+	boolean, text[], text) IS
 'CUDA-L1, table 4: the columns of cudal1_speedup_report(), then geometric_mean (0 as soon as a task
 counts 0), trimmed_mean (without the share cut of the tasks at either end, 0.1 by default),
 convention (what was made of tasks without success, and how many), evaluated (tasks whose speedup is
 an evaluation, not a training reward), weak (tasks that certification found not to discriminate;
 without_weak leaves them out). faster_than: what the column speedup counts above (1); unrounded:
 scores as they were measured or imported, not rewards, which are rounded to two decimals towards 1.
-tasks: names or LIKE patterns of the tasks that count (NULL: all). Errors: 22023 bad missing, cut or
-faster_than, 42704 unknown method, device or task';
+tasks and pool as in cudal1_speedup_report(). Errors: 22023 bad missing, cut or faster_than, 42704
+unknown method, device, task or pool';
 
 CREATE FUNCTION @extschema@.cudal1_method_report(methods text[] DEFAULT NULL,
 	device text DEFAULT NULL, missing text DEFAULT 'zero', without_weak boolean DEFAULT false,
 	cut float8 DEFAULT 0.1, faster_than float8 DEFAULT 1, unrounded boolean DEFAULT false,
-	tasks text[] DEFAULT NULL)
+	tasks text[] DEFAULT NULL, pool text DEFAULT NULL)
 RETURNS TABLE (level text, method text, tasks bigint, mean float8, max float8, p75 float8,
 	p50 float8, p25 float8, success bigint,
 			   speedup bigint, geometric_mean float8, trimmed_mean float8, convention text,
@@ -472,18 +507,19 @@ BEGIN ATOMIC
 		CROSS JOIN LATERAL cudal1.level_report(m.name, cudal1_method_report.device,
 			cudal1_method_report.missing, cudal1_method_report.without_weak,
 			cudal1_method_report.cut, cudal1_method_report.faster_than,
-			cudal1_method_report.unrounded, cudal1_method_report.tasks) AS r
+			cudal1_method_report.unrounded, cudal1_method_report.tasks,
+			cudal1_method_report.pool) AS r
 	ORDER BY r.level = 'All', r.level = 'none', pg_catalog.length(r.level), r.level, m.place;
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_method_report(text[], text, text, boolean, float8, float8,
-	boolean, text[]) IS
+	boolean, text[], text) IS
 'CUDA-L1, tables 5 (rows All) and 11 (rows of the levels): cudal1_level_report() for each method, in
 the order given; NULL: all methods with ordinary candidates, by name';
 
 CREATE FUNCTION @extschema@.cudal1_device_report(devices text[] DEFAULT NULL,
 	method text DEFAULT NULL, missing text DEFAULT 'zero', without_weak boolean DEFAULT false,
 	cut float8 DEFAULT 0.1, faster_than float8 DEFAULT 1, unrounded boolean DEFAULT false,
-	tasks text[] DEFAULT NULL)
+	tasks text[] DEFAULT NULL, pool text DEFAULT NULL)
 RETURNS TABLE (level text, device text, tasks bigint, mean float8, max float8, p75 float8,
 	p50 float8, p25 float8, success bigint,
 			   speedup bigint, geometric_mean float8, trimmed_mean float8, convention text,
@@ -503,16 +539,18 @@ BEGIN ATOMIC
 		CROSS JOIN LATERAL cudal1.level_report(cudal1_device_report.method, m.name,
 			cudal1_device_report.missing, cudal1_device_report.without_weak,
 			cudal1_device_report.cut, cudal1_device_report.faster_than,
-			cudal1_device_report.unrounded, cudal1_device_report.tasks) AS r
+			cudal1_device_report.unrounded, cudal1_device_report.tasks,
+			cudal1_device_report.pool) AS r
 	ORDER BY r.level = 'All', r.level = 'none', pg_catalog.length(r.level), r.level, m.place;
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_device_report(text[], text, text, boolean, float8, float8,
-	boolean, text[]) IS
+	boolean, text[], text) IS
 'CUDA-L1, tables 6 (rows All) and 7 (rows of the levels): cudal1_level_report() for each device
 model, in the order given; NULL: all models with rewards, evaluations or imported scores, by name';
 
 CREATE FUNCTION @extschema@.cudal1_top_tasks(n int DEFAULT 10, method text DEFAULT NULL,
-	device text DEFAULT NULL, without_weak boolean DEFAULT false, tasks text[] DEFAULT NULL)
+	device text DEFAULT NULL, without_weak boolean DEFAULT false, tasks text[] DEFAULT NULL,
+	pool text DEFAULT NULL)
 RETURNS TABLE (rank bigint, level int, problem int, task text, speedup float8, lower float8,
 	upper float8, candidate_id bigint,
 			   methods text[], evaluated boolean, wide boolean)
@@ -531,7 +569,8 @@ BEGIN
 			WHERE p.candidate_id = b.candidate_id ORDER BY p.method), b.evaluated,
 		   coalesce(m.wide, false)
 	FROM cudal1.best_speedups(cudal1_top_tasks.method, cudal1_top_tasks.device,
-		cudal1.choose_tasks(cudal1_top_tasks.tasks)) AS b
+		cudal1.choose_tasks(cudal1_top_tasks.tasks),
+		cudal1.choose_pool(cudal1_top_tasks.pool)) AS b
 		JOIN cudal1.task AS t ON t.task_id = b.task_id
 		LEFT JOIN cudal1.measurement AS m
 			ON m.measurement_id = cudal1.speaking_measurement(b.candidate_id, b.speedup,
@@ -542,14 +581,14 @@ BEGIN
 	LIMIT cudal1_top_tasks.n;
 END
 $$;
-COMMENT ON FUNCTION @extschema@.cudal1_top_tasks(int, text, text, boolean, text[]) IS
+COMMENT ON FUNCTION @extschema@.cudal1_top_tasks(int, text, text, boolean, text[], text) IS
 'CUDA-L1, table 8: the n tasks with the highest speedups; lower and upper: interval of the
 measurement it rests on (NULL: imported); methods: all that proposed the code; wide: the speedup is
-an end of that interval. tasks as in cudal1_speedup_report(). Errors: 22023 n below 1, 42704 unknown
-method, device or task';
+an end of that interval. tasks and pool as in cudal1_speedup_report(). Errors: 22023 n below 1,
+42704 unknown method, device, task or pool';
 
 CREATE FUNCTION cudal1.speedup_histogram(method text, device text, width float8,
-	without_weak boolean, chosen text[])
+	without_weak boolean, chosen text[], pool text)
 RETURNS TABLE (level text, lower float8, upper float8, speedup_from float8, speedup_to float8,
 	tasks bigint, share float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -566,7 +605,7 @@ BEGIN
 	WITH best AS MATERIALIZED (
 		SELECT b.level, floor(ln(b.speedup) / speedup_histogram.width)::int AS k
 		FROM cudal1.best_speedups(speedup_histogram.method, speedup_histogram.device,
-			cudal1.choose_tasks(chosen)) AS b
+			cudal1.choose_tasks(chosen), cudal1.choose_pool(pool)) AS b
 			JOIN cudal1.task AS t ON t.task_id = b.task_id
 		WHERE b.speedup > 0
 			AND NOT (speedup_histogram.without_weak AND t.certified IS NOT DISTINCT FROM 'weak')
@@ -590,23 +629,25 @@ BEGIN
 	ORDER BY l.place, i.k;
 END
 $$;
-COMMENT ON FUNCTION cudal1.speedup_histogram(text, text, float8, boolean, text[]) IS
+COMMENT ON FUNCTION cudal1.speedup_histogram(text, text, float8, boolean, text[], text) IS
 'what cudal1_speedup_histogram() does';
 
 CREATE FUNCTION @extschema@.cudal1_speedup_histogram(method text DEFAULT NULL,
 	device text DEFAULT NULL, width float8 DEFAULT 0.5, without_weak boolean DEFAULT false,
-	tasks text[] DEFAULT NULL)
+	tasks text[] DEFAULT NULL, pool text DEFAULT NULL)
 RETURNS TABLE (level text, lower float8, upper float8, speedup_from float8, speedup_to float8,
 	tasks bigint, share float8)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
 	SELECT r.* FROM cudal1.speedup_histogram(method, device, width, without_weak,
-		cudal1_speedup_histogram.tasks) AS r;
+		cudal1_speedup_histogram.tasks, pool) AS r;
 END;
-COMMENT ON FUNCTION @extschema@.cudal1_speedup_histogram(text, text, float8, boolean, text[]) IS
+COMMENT ON FUNCTION @extschema@.cudal1_speedup_histogram(text, text, float8, boolean, text[], text)
+	IS
 'CUDA-L1, figure 3: successful tasks by ln speedup in bins [lower, upper) of a width (0.5), which
 are [speedup_from, speedup_to) in speedup; all levels over the same bins, share within the level.
-tasks as in cudal1_speedup_report(). Errors: 22023 bad width, 42704 unknown method, device or task';
+tasks and pool as in cudal1_speedup_report(). Errors: 22023 bad width, 42704 unknown method, device,
+task or pool';
 
 CREATE FUNCTION cudal1.paired_test(a float8[], b float8[], confidence float8, OUT pairs bigint,
 	OUT a_better bigint, OUT b_better bigint, OUT ratio float8, OUT lower float8, OUT upper float8,
@@ -747,7 +788,8 @@ where one side failed alone, the tests still count it. tasks as in cudal1_speedu
  * Reports that ask for figures of one's own choice, and the list of all tasks.
  */
 
-CREATE FUNCTION cudal1.counted_speedups(method text, device text, missing text, tasks text[])
+CREATE FUNCTION cudal1.counted_speedups(method text, device text, missing text, tasks text[],
+	pool text)
 RETURNS TABLE (level text, place bigint, speedup float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -760,7 +802,7 @@ BEGIN
 		   coalesce(b.speedup, CASE counted_speedups.missing WHEN 'zero' THEN 0
 			WHEN 'one' THEN 1 END)
 	FROM cudal1.best_speedups(counted_speedups.method, counted_speedups.device,
-		cudal1.choose_tasks(counted_speedups.tasks)) AS b
+		cudal1.choose_tasks(counted_speedups.tasks), cudal1.choose_pool(counted_speedups.pool)) AS b
 		CROSS JOIN LATERAL (VALUES (coalesce(b.level::text, 'none'),
 			coalesce(b.level, 2147483647)::bigint),
 								   ('All', 2147483648)) AS g (label, place);
@@ -769,13 +811,13 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.counted_speedups(text, text, text, text[]) IS
+COMMENT ON FUNCTION cudal1.counted_speedups(text, text, text, text[], text) IS
 'what each task counts with, once in its level and once in All; NULL where a task without success is
 dropped';
 
 CREATE FUNCTION @extschema@.cudal1_percentiles(method text DEFAULT NULL,
 	fractions float8[] DEFAULT '{0.1,0.25,0.5,0.75,0.9}', device text DEFAULT NULL,
-	missing text DEFAULT 'zero', tasks text[] DEFAULT NULL)
+	missing text DEFAULT 'zero', tasks text[] DEFAULT NULL, pool text DEFAULT NULL)
 RETURNS TABLE (level text, fraction float8, speedup float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -792,21 +834,20 @@ BEGIN
 	FROM (SELECT c.level, c.place,
 		percentile_cont(fractions) WITHIN GROUP (ORDER BY c.speedup) AS speedups
 		  FROM cudal1.counted_speedups(cudal1_percentiles.method, cudal1_percentiles.device,
-			cudal1_percentiles.missing,
-									   cudal1_percentiles.tasks) AS c
+			cudal1_percentiles.missing, cudal1_percentiles.tasks, cudal1_percentiles.pool) AS c
 		  GROUP BY c.level, c.place) AS g
 		CROSS JOIN LATERAL unnest(fractions, g.speedups) WITH ORDINALITY AS f (fraction, speedup, n)
 	ORDER BY g.place, f.n;
 END
 $$;
-COMMENT ON FUNCTION @extschema@.cudal1_percentiles(text, float8[], text, text, text[]) IS
+COMMENT ON FUNCTION @extschema@.cudal1_percentiles(text, float8[], text, text, text[], text) IS
 'percentiles of the tasks'' speedups, at each of the fractions (0 to 1, linear between two tasks),
-for each level and All; rounded as rewards are, NULL where no task counts. method, device, missing
-and tasks as in cudal1_speedup_report(). Errors: 22023 bad fractions or missing, 42704 unknown
-method, device or task';
+for each level and All; rounded as rewards are, NULL where no task counts. method, device, missing,
+tasks and pool as in cudal1_speedup_report(). Errors: 22023 bad fractions or missing, 42704 unknown
+method, device, task or pool';
 
 CREATE FUNCTION cudal1.fast_p(method text, thresholds float8[], device text, missing text,
-	tasks text[])
+	tasks text[], pool text)
 RETURNS TABLE (level text, p float8, share float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -820,29 +861,32 @@ BEGIN
 	RETURN QUERY
 	SELECT c.level, x.p,
 		count(*) FILTER (WHERE c.speedup > x.p)::float8 / nullif(count(c.speedup), 0)
-	FROM cudal1.counted_speedups(fast_p.method, fast_p.device, fast_p.missing, fast_p.tasks) AS c
+	FROM cudal1.counted_speedups(fast_p.method, fast_p.device, fast_p.missing, fast_p.tasks,
+			fast_p.pool) AS c
 		CROSS JOIN unnest(thresholds) WITH ORDINALITY AS x (p, n)
 	GROUP BY c.level, c.place, x.p, x.n
 	ORDER BY c.place, x.n;
 END
 $$;
-COMMENT ON FUNCTION cudal1.fast_p(text, float8[], text, text, text[]) IS
+COMMENT ON FUNCTION cudal1.fast_p(text, float8[], text, text, text[], text) IS
 'what cudal1_fast_p() does';
 
 CREATE FUNCTION @extschema@.cudal1_fast_p(method text DEFAULT NULL, p float8[] DEFAULT '{1,1.5,2}',
-	device text DEFAULT NULL, missing text DEFAULT 'zero', tasks text[] DEFAULT NULL)
+	device text DEFAULT NULL, missing text DEFAULT 'zero', tasks text[] DEFAULT NULL,
+	pool text DEFAULT NULL)
 RETURNS TABLE (level text, p float8, share float8)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-	SELECT r.* FROM cudal1.fast_p(method, cudal1_fast_p.p, device, missing, tasks) AS r;
+	SELECT r.* FROM cudal1.fast_p(method, cudal1_fast_p.p, device, missing, tasks, pool) AS r;
 END;
-COMMENT ON FUNCTION @extschema@.cudal1_fast_p(text, float8[], text, text, text[]) IS
+COMMENT ON FUNCTION @extschema@.cudal1_fast_p(text, float8[], text, text, text[], text) IS
 'KernelBench''s fast_p: the share (0 to 1) of tasks whose speedup is above p, for each p, level and
-All; NULL where no task counts. method, device, missing and tasks as in cudal1_speedup_report().
-Errors: 22023 bad p or missing, 42704 unknown method, device or task';
+All; NULL where no task counts. method, device, missing, tasks and pool as in
+cudal1_speedup_report(). Errors: 22023 bad p or missing, 42704 unknown method, device, task or
+pool';
 
 CREATE FUNCTION @extschema@.cudal1_task_report(method text DEFAULT NULL, device text DEFAULT NULL,
-	tasks text[] DEFAULT NULL)
+	tasks text[] DEFAULT NULL, pool text DEFAULT NULL)
 RETURNS TABLE (task text, level int, state text, reward float8, lower float8, upper float8,
 	failure text, candidate_id bigint,
 			   detail text, wide boolean, evaluated boolean, methods text[])
@@ -850,6 +894,7 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_cata
 AS $$
 #variable_conflict use_column
 DECLARE
+	only_pool constant int := cudal1.choose_pool(cudal1_task_report.pool);
 	model	constant text := CASE WHEN cudal1_task_report.device NOT IN ('cpu', 'cuda')
 		THEN cudal1_task_report.device END;
 BEGIN
@@ -863,7 +908,7 @@ BEGIN
 		   ARRAY(SELECT DISTINCT p.method FROM cudal1.proposal AS p
 			WHERE p.candidate_id = coalesce(b.candidate_id, o.candidate_id) ORDER BY p.method)
 	FROM cudal1.best_speedups(cudal1_task_report.method, cudal1_task_report.device,
-		cudal1.choose_tasks(cudal1_task_report.tasks)) AS b
+		cudal1.choose_tasks(cudal1_task_report.tasks), only_pool) AS b
 		JOIN cudal1.task AS t ON t.task_id = b.task_id
 		LEFT JOIN cudal1.measurement AS m
 			ON m.measurement_id = cudal1.speaking_measurement(b.candidate_id, b.speedup,
@@ -886,21 +931,23 @@ BEGIN
 				AND (model IS NULL OR e.outcome IS NOT NULL
 					 OR CASE WHEN c.imported THEN c.import_device
 						ELSE coalesce(t.device_model, t.device) END = model)
-				AND (cudal1_task_report.method IS NULL
+				AND (num_nulls(cudal1_task_report.method, only_pool) = 2
 					 OR EXISTS (SELECT FROM cudal1.proposal AS p
 						WHERE p.candidate_id = c.candidate_id
-						AND p.method = cudal1_task_report.method))
+						AND (cudal1_task_report.method IS NULL
+							 OR p.method = cudal1_task_report.method)
+						AND (only_pool IS NULL OR p.pool_id = only_pool)))
 			ORDER BY array_position('{failed,verifying,measuring,queued,discarded}', k.state),
 				c.candidate_id DESC
 			LIMIT 1) AS o ON true
 	ORDER BY t.level NULLS LAST, t.problem NULLS LAST, t.name;
 END
 $$;
-COMMENT ON FUNCTION @extschema@.cudal1_task_report(text, text, text[]) IS
+COMMENT ON FUNCTION @extschema@.cudal1_task_report(text, text, text[], text) IS
 'every task, with its best successful candidate by the method (NULL: any) on the device (NULL: the
 task''s own) as cudal1_speedup_report() counts it: reward, the interval of the measurement it rests
 on (NULL: imported), methods that proposed the code; wide: the reward is an end of that interval;
 evaluated: it is an evaluation. A task without one has the state of its last failed candidate, or
 else of one that waits or was discarded, with failure and detail, and untried where there is none.
-Reads the candidates of tasks without success. tasks as in cudal1_speedup_report(). Error 42704:
-unknown method, device or task';
+Reads the candidates of tasks without success. tasks and pool as in cudal1_speedup_report(). Error
+42704: unknown method, device, task or pool';

@@ -1,6 +1,6 @@
 -- What is proposed in a pool is drawn from it alone; a code of two pools is one candidate, measured once and placed in both.
 BEGIN;
-SELECT plan(59);
+SELECT plan(73);
 
 CREATE ROLE pools_anna;
 CREATE ROLE pools_bert;
@@ -98,6 +98,24 @@ SELECT is(pg_temp.drawn('isl', NULL, 'a'), 'isl 1.2 isl 1.4 isl 1.6 isl 1.8', 'a
 SELECT cudal1.reset_islands(:isl, :a) \g /dev/null
 SELECT results_eq(format('SELECT pool_id, max(epoch) FROM cudal1.island WHERE task_id = %s GROUP BY 1 ORDER BY 1', :isl), format('VALUES (1, 0), (%s, 1)', :a), 'one pool''s are reset alone');
 SELECT is_empty('SELECT * FROM cudal1.recount()', 'all as a recount finds it');
+
+-- reports and data sets
+SELECT is(reward, w::float8, format('pool %s: the best that was proposed there', p)) FROM (VALUES ('main', 3.0), ('a', 3.0), ('b', 2.4)) AS v (p, w), LATERAL cudal1_task_report(tasks => '{t}', pool => p);
+SELECT is(reward, 3.0::float8, 'of all pools where none is named') FROM cudal1_task_report(tasks => '{t}');
+SELECT is(reward, 2.4::float8, 'by a method, too') FROM cudal1_task_report('manual', tasks => '{t}', pool => 'b');
+SELECT is(max, 2.4::float8, 'in each report') FROM cudal1_speedup_report(tasks => '{t}', pool => 'b') WHERE level = 'All';
+SELECT is(max, 2.4::float8, 'of levels') FROM cudal1_level_report(tasks => '{t}', pool => 'b') WHERE level = 'All';
+SELECT is(speedup, 2.4::float8, 'of percentiles') FROM cudal1_percentiles(fractions => '{1}', tasks => '{t}', pool => 'b') WHERE level = 'All';
+SELECT is(array_agg(share ORDER BY p), '{1,0}', 'of shares') FROM cudal1_fast_p(p => '{2,2.5}', tasks => '{t}', pool => 'b') WHERE level = 'All';
+SELECT is(speedup, 2.4::float8, 'of the best') FROM cudal1_top_tasks(tasks => '{t}', pool => 'b');
+SELECT is(count(*), (SELECT count(DISTINCT candidate_id) FROM cudal1.proposal JOIN cudal1.candidate USING (candidate_id) WHERE pool_id = :b AND reward > 0), 'data for fine-tuning are a pool''s') FROM cudal1_sft_dataset(pool => 'b');
+SELECT is(count(*), (SELECT count(*) FROM cudal1.proposal WHERE pool_id = :b AND response IS NOT NULL), 'and those for reinforcement learning') FROM cudal1_rl_dataset(pool => 'b');
+SELECT throws_ok($$SELECT cudal1_task_report(pool => 'no such')$$, '42704', 'pool "no such" does not exist', 'a report names its pool');
+SELECT cudal1_submit('t', 'group ' || r, group_key => 'same', pool => p) FROM (VALUES ('a', 1.2), ('a', 1.6), ('b', 1.3), ('b', 1.9)) AS v (p, r) \g /dev/null
+SELECT pg_temp.measure() \g /dev/null
+SELECT is(array_agg(round(advantage::numeric, 3) ORDER BY ordinal), '{-1,1,-1,1}', 'a group is one pool''s') FROM cudal1_group_result('same');
+SELECT cudal1_add_campaign('plain', 'contrastive', NULL, '{t}', '{"exemplars": 0}', pool => 'b') \g /dev/null
+SELECT is(p.exemplars, '{}', 'GRPO without comparison shows no exemplars') FROM cudal1_next_group('plain') AS g JOIN cudal1.prompt AS p USING (prompt_id);
 
 -- a score is verified where it stands out in any of its pools
 SELECT cudal1_add_task('v', 'ref', 'pytorch', options => '{"device": "cpu"}') AS v \gset
