@@ -61,7 +61,8 @@ BEGIN
 			AND cudal1.json_int(o -> number,
 				CASE WHEN number = 'exemplars' AND cudal1_add_campaign.kind = 'contrastive' THEN 0
 					ELSE 1 END,
-				CASE number WHEN 'exemplars' THEN 4 WHEN 'max_tokens' THEN 1000000000000000 ELSE 1000000 END) IS NULL THEN
+				CASE number WHEN 'exemplars' THEN 4 WHEN 'max_tokens' THEN 1000000000000000
+					ELSE 1000000 END) IS NULL THEN
 			RAISE EXCEPTION USING ERRCODE = '22023',
 				MESSAGE = format('option "%s" must be an integer of at least 1', number),
 				HINT = CASE number WHEN 'exemplars' THEN 'At most 4 exemplars fit into a prompt.'
@@ -795,9 +796,9 @@ $$;
 COMMENT ON FUNCTION @extschema@.cudal1_group_result(text, text, text) IS
 'rewards and advantages of a group, in the order of its answers; NULL for what has no verdict (yet),
 which does not count. The group is a campaign''s, or all that a role submitted under the group_key,
-within each task and pool. variant as in cudal1_group_advantages(); owner: whose group; NULL: the caller''s,
-else that of a role it is a member of (for operators, of any). Errors: 42704 unknown group, 22023
-several roles'' groups';
+within each task and pool. variant as in cudal1_group_advantages(); owner: whose group; NULL: the
+caller''s, else that of a role it is a member of (for operators, of any). Errors: 42704 unknown
+group, 22023 several roles'' groups';
 
 CREATE VIEW cudal1.campaign_progress AS
 	SELECT c.name, c.kind, c.state, c.note, c.round, count(*) AS lanes,

@@ -181,9 +181,8 @@ one group_key in one pool, with the role where it is not the caller and the pool
 main; else what was proposed for one prompt),
 task, level, method, state, failure, candidate_id, proposal_id, prompt_id.
 methods, tasks, campaign, pool: NULL is all; they choose rows, while advantages are those within the
-whole group. variant as in cudal1_group_advantages(); reward: speedup, or binary (1 successful, 0 not:
-CUDA-L1, 2.3). Errors: 42704 unknown task, campaign or pool, 22023 unknown variant or
-reward';
+whole group. variant as in cudal1_group_advantages(); reward: speedup, or binary (1 successful, 0
+not: CUDA-L1, 2.3). Errors: 42704 unknown task, campaign or pool, 22023 unknown variant or reward';
 
 /*
  * Arithmetic of rounds, rewards and groups.
