@@ -428,6 +428,170 @@ COMMENT ON FUNCTION cudal1.retry_job(cudal1.job, text, bigint, text, boolean) IS
 'after an attempt without a verdict: another one, or after the profile''s attempts that count the
 end';
 
+CREATE FUNCTION cudal1.store_measurement(j cudal1.job, d cudal1.device, code_hash bytea,
+	r cudal1.measurement)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	id		bigint;
+BEGIN
+	INSERT INTO cudal1.measurement (task_id, candidate_id, kind, attempt, device_id, login,
+			device_model, profile, outcome,
+			same_device,
+			score, reward, lower, upper, half_width, wide, variance, pairs, rounds, bucket_means,
+			reference_seconds, candidate_seconds, checks, max_error, audits, audit_bound, detail,
+			build_seconds, device_seconds, startup_seconds, clock_seconds, wall_seconds,
+			code_hash, environment, samples, evidence)
+		VALUES (j.task_id, j.candidate_id, j.kind, j.attempt, d.device_id, j.login,
+			d.model, j.profile, r.outcome,
+			(SELECT x.hardware = d.hardware
+				FROM cudal1.measurement AS m JOIN cudal1.device AS x USING (device_id)
+				WHERE m.measurement_id = j.first_measurement),
+			r.score, r.reward, r.lower, r.upper, r.half_width, r.wide, r.variance, r.pairs,
+			r.rounds, r.bucket_means, r.reference_seconds, r.candidate_seconds, r.checks,
+			r.max_error, r.audits, r.audit_bound, r.detail, r.build_seconds, r.device_seconds,
+			r.startup_seconds, r.clock_seconds, r.wall_seconds, store_measurement.code_hash,
+			r.environment, r.samples, r.evidence)
+		RETURNING measurement_id INTO id;
+	RETURN id;
+END
+$$;
+COMMENT ON FUNCTION cudal1.store_measurement(cudal1.job, cudal1.device, bytea,
+	cudal1.measurement) IS
+'adds what a claim measured to the history; returns its measurement_id';
+
+CREATE FUNCTION cudal1.note_device(j cudal1.job, d cudal1.device, r cudal1.measurement,
+	is_lost boolean)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	counts	boolean := true;
+BEGIN
+	UPDATE cudal1.device AS x SET last_seen = clock_timestamp()
+		WHERE x.device_id = d.device_id
+			AND x.last_seen < clock_timestamp() - '10 seconds'::interval;
+	IF is_lost THEN
+		counts := cudal1.note_lost(j, r.detail);
+	ELSIF d.lost > 0 AND r.outcome NOT IN ('lost', 'cancelled') THEN
+		UPDATE cudal1.device AS x SET lost = 0, lost_candidate = NULL, rests_until = NULL
+			WHERE x.device_id = d.device_id;
+	END IF;
+	IF EXISTS (SELECT FROM cudal1.aa_candidate AS k WHERE k.candidate_id = j.candidate_id) THEN
+		PERFORM cudal1.judge_device(d.device_id);
+	END IF;
+	RETURN counts;
+END
+$$;
+COMMENT ON FUNCTION cudal1.note_device(cudal1.job, cudal1.device, cudal1.measurement, boolean) IS
+'what a measurement says of its device: it is there, it loses what it is given, its A/A measurements
+drift. Returns whether a lost measurement counts against the candidate';
+
+CREATE FUNCTION cudal1.conclude_without_score(j cudal1.job, c cudal1.candidate,
+	r cudal1.measurement, task_model text, model text, counts boolean, is_last boolean)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF j.cancel_requested THEN
+		PERFORM cudal1.end_job(j, 'cancelled', r.measurement_id, 'cancelled while it was measured');
+	ELSIF r.outcome IN ('unverified', 'lost', 'unstable') THEN
+		PERFORM cudal1.retry_job(j, CASE r.outcome WHEN 'lost' THEN 'lost' ELSE 'unverified' END,
+								 r.measurement_id, r.detail, counts);
+	ELSIF r.outcome = 'cancelled' THEN
+		-- no session asked for it, or the candidate was submitted again since
+		PERFORM cudal1.retry_job(j, 'lost', r.measurement_id,
+								 coalesce(r.detail, 'the worker gave the measurement up'));
+	ELSIF j.kind = 'evaluate'
+		OR (j.kind = 'reverify' AND c.state IN ('queued', 'measuring', 'verifying')) THEN
+		-- an evaluation adds its row, no more; so does a re-measurement that a submission overtook
+		DELETE FROM cudal1.job AS x WHERE x.job_id = j.job_id;
+	ELSIF task_model <> model THEN
+		-- the task was pinned to another model while this one measured
+		PERFORM cudal1.requeue_job(j, j.failures, task_model);
+	ELSIF r.outcome = 'successful' THEN
+		RETURN false;
+	ELSIF j.kind = 'reverify' AND NOT is_last AND r.outcome NOT IN ('wrong_output', 'cheat') THEN
+		-- it worked before: that a host is in disorder is likelier than that the code is
+		PERFORM cudal1.requeue_job(j, j.failures + 1);
+	ELSE
+		DELETE FROM cudal1.job AS x WHERE x.job_id = j.job_id;
+		UPDATE cudal1.measurement AS m SET accepted = true
+			WHERE m.measurement_id = r.measurement_id;
+		PERFORM cudal1.reject_candidate(c, r.outcome, r.measurement_id, r.detail);
+	END IF;
+	RETURN true;
+END
+$$;
+COMMENT ON FUNCTION cudal1.conclude_without_score(cudal1.job, cudal1.candidate, cudal1.measurement,
+	text, text, boolean, boolean) IS
+'what becomes of a claim whose score does not count: it is cancelled, tried again, queued for the
+model that the task was pinned to, or the candidate has failed. False: the score counts';
+
+CREATE FUNCTION cudal1.conclude_verification(j cudal1.job, c cudal1.candidate, p cudal1.profile,
+	r cudal1.measurement)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	first	cudal1.measurement;
+	chosen	cudal1.measurement;
+BEGIN
+	SELECT x.* INTO STRICT first FROM cudal1.measurement AS x
+		WHERE x.measurement_id = j.first_measurement;
+	-- of intervals that are wide the ends need not agree: the lower one has been shown twice
+	IF r.wide OR first.wide OR abs(r.score - first.score) < p.verify_agreement * first.score THEN
+		UPDATE cudal1.measurement AS m SET accepted = true
+			WHERE m.measurement_id IN (first.measurement_id, r.measurement_id);
+		chosen := CASE WHEN r.score < first.score THEN r ELSE first END;
+		PERFORM cudal1.accept_score(c, chosen.score, chosen.measurement_id, chosen.detail);
+	ELSIF j.apart AND cudal1.is_exempt(j.login) THEN
+		-- where an operator's host disagrees with an agent, its word holds
+		UPDATE cudal1.measurement AS m SET accepted = true
+			WHERE m.measurement_id = r.measurement_id;
+		PERFORM cudal1.accept_score(c, r.score, r.measurement_id, r.detail);
+	ELSE
+		PERFORM cudal1.reject_candidate(c, 'unverified', r.measurement_id,
+			format('two measurements disagree: %s and %s', round(first.score::numeric, 4),
+				   round(r.score::numeric, 4)));
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.conclude_verification(cudal1.job, cudal1.candidate, cudal1.profile,
+	cudal1.measurement) IS
+'accepts the lower of two scores that agree; rejects the candidate as unverified where they do not';
+
+CREATE FUNCTION cudal1.queue_verification(j cudal1.job, p cudal1.profile, d cudal1.device,
+	measurement_id bigint)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority,
+			trainer, first_measurement, avoid_device, avoid_until)
+		VALUES ('verify', j.task_id, j.candidate_id, j.profile, d.model, j.cores, j.language,
+			j.priority + 1000, j.trainer, queue_verification.measurement_id, d.device_id,
+			CASE WHEN p.verify_wait IS NULL THEN 'infinity'::timestamptz
+				 -- no other device to wait for
+				 WHEN NOT EXISTS (
+						SELECT FROM cudal1.device AS x
+							WHERE x.hardware <> d.hardware AND x.model = d.model AND x.enabled
+								AND x.cores >= j.cores AND j.language = ANY (x.languages)
+								AND x.last_seen > clock_timestamp() - '1 hour'::interval)
+					THEN '-infinity'::timestamptz
+				 ELSE clock_timestamp() + p.verify_wait END)
+		ON CONFLICT DO NOTHING;
+	UPDATE cudal1.candidate AS x SET state = 'verifying'
+		WHERE x.candidate_id = j.candidate_id AND x.state IN ('queued', 'measuring');
+	PERFORM cudal1.wake();
+END
+$$;
+COMMENT ON FUNCTION cudal1.queue_verification(cudal1.job, cudal1.profile, cudal1.device, bigint) IS
+'queues the second measurement of a score, for another device of the model if one may come';
+
 CREATE FUNCTION cudal1.finish(job_id bigint, attempt int, token text, result jsonb)
 RETURNS text
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -440,12 +604,9 @@ DECLARE
 	p		cudal1.profile;
 	d		cudal1.device;
 	r		cudal1.measurement;
-	first	cudal1.measurement;
-	s		float8;				-- the score this measurement stands for
-	s1		float8;				-- that of the first, for a verification
+	s		float8;
 	best	float8;
-	last	boolean;			-- the profile allows no further attempt
-	counts	boolean := true;	-- against the candidate
+	counts	boolean;			-- against the candidate
 BEGIN
 	j := cudal1.lock_claim(finish.job_id, finish.attempt, finish.token);
 	IF j.state IS DISTINCT FROM 'running' THEN
@@ -455,80 +616,18 @@ BEGIN
 	SELECT x.* INTO STRICT t FROM cudal1.task AS x WHERE x.task_id = j.task_id;
 	SELECT x.* INTO STRICT p FROM cudal1.profile AS x WHERE x.name = j.profile;
 	SELECT x.* INTO STRICT d FROM cudal1.device AS x WHERE x.device_id = j.device_id;
-	IF j.first_measurement IS NOT NULL THEN
-		SELECT x.* INTO STRICT first FROM cudal1.measurement AS x
-			WHERE x.measurement_id = j.first_measurement;
-		s1 := first.score;
-	END IF;
 	r := cudal1.read_result(result);
-	last := j.failures + 1 >= p.attempts;
 	s := CASE WHEN r.outcome = 'successful' THEN r.score END;
 	r.reward := CASE WHEN r.outcome IN ('unverified', 'lost', 'cancelled', 'unstable') THEN NULL
 					 WHEN s IS NULL THEN 0
 					 ELSE cudal1.conservative_round(s) END;
-
-	INSERT INTO cudal1.measurement (task_id, candidate_id, kind, attempt, device_id, login,
-		device_model, profile, outcome, same_device,
-			score, reward, lower, upper, half_width, wide, variance, pairs, rounds, bucket_means,
-			reference_seconds, candidate_seconds, checks, max_error, audits, audit_bound, detail,
-			build_seconds, device_seconds, startup_seconds, clock_seconds, wall_seconds, code_hash,
-			environment, samples, evidence)
-		VALUES (j.task_id, j.candidate_id, j.kind, j.attempt, d.device_id, j.login, d.model,
-			j.profile, r.outcome,
-			CASE WHEN j.kind = 'verify' THEN (SELECT x.hardware = d.hardware FROM cudal1.device AS x
-				WHERE x.device_id = first.device_id) END,
-			r.score, r.reward, r.lower, r.upper, r.half_width, r.wide, r.variance, r.pairs,
-			r.rounds, r.bucket_means, r.reference_seconds, r.candidate_seconds, r.checks,
-			r.max_error, r.audits, r.audit_bound, r.detail, r.build_seconds, r.device_seconds,
-			r.startup_seconds, r.clock_seconds, r.wall_seconds, c.code_hash, r.environment,
-			r.samples, r.evidence)
-		RETURNING measurement_id INTO r.measurement_id;
+	r.measurement_id := cudal1.store_measurement(j, d, c.code_hash, r);
 	PERFORM cudal1.settle_turn(j, r.device_seconds);
-	UPDATE cudal1.device AS x SET last_seen = clock_timestamp()
-		WHERE x.device_id = d.device_id
-			AND x.last_seen < clock_timestamp() - '10 seconds'::interval;
-	IF r.outcome = 'lost' AND result ->> 'outcome' = 'lost' THEN
-		counts := cudal1.note_lost(j, r.detail);
-	ELSIF d.lost > 0 AND r.outcome NOT IN ('lost', 'cancelled') THEN
-		UPDATE cudal1.device AS x SET lost = 0, lost_candidate = NULL, rests_until = NULL
-			WHERE x.device_id = d.device_id;
-	END IF;
-	IF EXISTS (SELECT FROM cudal1.aa_candidate AS k WHERE k.candidate_id = c.candidate_id) THEN
-		PERFORM cudal1.judge_device(d.device_id);
-	END IF;
+	-- a result that could not be read says nothing of the device
+	counts := cudal1.note_device(j, d, r, r.outcome = 'lost' AND result ->> 'outcome' = 'lost');
 	PERFORM cudal1.wake_waiters();
-
-	IF j.cancel_requested THEN
-		PERFORM cudal1.end_job(j, 'cancelled', r.measurement_id, 'cancelled while it was measured');
-		RETURN 'stored';
-	ELSIF r.outcome IN ('unverified', 'lost', 'unstable') THEN
-		PERFORM cudal1.retry_job(j, CASE r.outcome WHEN 'lost' THEN 'lost'
-			ELSE 'unverified' END, r.measurement_id, r.detail, counts);
-		RETURN 'stored';
-	ELSIF r.outcome = 'cancelled' THEN
-		-- nobody asked for it, or the candidate was submitted again since
-		PERFORM cudal1.retry_job(j, 'lost', r.measurement_id,
-			coalesce(r.detail, 'the worker gave the measurement up'));
-		RETURN 'stored';
-	ELSIF j.kind = 'evaluate'
-		OR (j.kind = 'reverify' AND c.state IN ('queued', 'measuring', 'verifying')) THEN
-		-- an evaluation adds its row, no more; so does a re-measurement that a submission overtook
-		DELETE FROM cudal1.job AS x WHERE x.job_id = j.job_id;
-		RETURN 'stored';
-	ELSIF t.device_model <> d.model THEN
-		-- the task was pinned to another model while this one measured
-		PERFORM cudal1.requeue_job(j, j.failures, t.device_model);
-		RETURN 'stored';
-	ELSIF s IS NULL THEN
-		IF j.kind = 'reverify' AND NOT last AND r.outcome NOT IN ('wrong_output', 'cheat') THEN
-			-- it worked before: that a host is in disorder is likelier than that the code is
-			PERFORM cudal1.requeue_job(j, j.failures + 1);
-			RETURN 'stored';
-		END IF;
-		DELETE FROM cudal1.job AS x WHERE x.job_id = j.job_id;
-		UPDATE cudal1.measurement AS m SET accepted = true
-			WHERE m.measurement_id = r.measurement_id;
-		PERFORM cudal1.reject_candidate(c, r.outcome, r.measurement_id, r.detail);
+	IF cudal1.conclude_without_score(j, c, r, t.device_model, d.model, counts,
+									 j.failures + 1 >= p.attempts) THEN
 		RETURN 'stored';
 	END IF;
 
@@ -553,25 +652,8 @@ BEGIN
 		UPDATE cudal1.task AS x SET measured_seconds = x.measured_seconds || r.device_seconds
 			WHERE x.task_id = j.task_id;
 	END IF;
-
 	IF j.kind = 'verify' THEN
-		-- of intervals that are wide the ends need not agree: the lower one has been shown twice
-		IF r.wide OR first.wide OR abs(s - s1) < p.verify_agreement * s1 THEN
-			UPDATE cudal1.measurement AS m SET accepted = true
-				WHERE m.measurement_id IN (first.measurement_id, r.measurement_id);
-			PERFORM cudal1.accept_score(c, least(s, s1), CASE WHEN s < s1 THEN r.measurement_id
-				ELSE first.measurement_id END,
-				CASE WHEN s < s1 THEN r.detail ELSE first.detail END);
-		ELSIF j.apart AND cudal1.is_exempt(j.login) THEN
-			-- where an operator's host disagrees with an agent, its word holds
-			UPDATE cudal1.measurement AS m SET accepted = true
-				WHERE m.measurement_id = r.measurement_id;
-			PERFORM cudal1.accept_score(c, s, r.measurement_id, r.detail);
-		ELSE
-			PERFORM cudal1.reject_candidate(c, 'unverified', r.measurement_id,
-				format('two measurements disagree: %s and %s', round(s1::numeric, 4),
-					round(s::numeric, 4)));
-		END IF;
+		PERFORM cudal1.conclude_verification(j, c, p, r);
 		RETURN 'stored';
 	END IF;
 
@@ -586,25 +668,7 @@ BEGIN
 		-- a re-measurement that agrees with the score it repeats is its own verification
 		AND NOT (j.kind = 'reverify' AND c.state = 'successful' AND NOT c.imported
 				 AND abs(s - c.score) < p.verify_agreement * c.score) THEN
-		INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language,
-			priority, trainer, first_measurement,
-				avoid_device, avoid_until)
-			VALUES ('verify', j.task_id, j.candidate_id, j.profile, d.model, j.cores, j.language,
-				j.priority + 1000, j.trainer, r.measurement_id, d.device_id,
-				CASE WHEN p.verify_wait IS NULL THEN 'infinity'::timestamptz
-					 -- nobody to wait for
-					 WHEN NOT EXISTS (SELECT FROM cudal1.device AS x
-									  WHERE x.hardware <> d.hardware AND x.model = d.model
-										AND x.enabled AND x.cores >= j.cores
-										AND j.language = ANY (x.languages)
-											AND x.last_seen > clock_timestamp()
-											- '1 hour'::interval)
-						THEN '-infinity'::timestamptz
-					 ELSE clock_timestamp() + p.verify_wait END)
-			ON CONFLICT DO NOTHING;
-		UPDATE cudal1.candidate AS x SET state = 'verifying'
-			WHERE x.candidate_id = c.candidate_id AND x.state IN ('queued', 'measuring');
-		PERFORM cudal1.wake();
+		PERFORM cudal1.queue_verification(j, p, d, r.measurement_id);
 	ELSE
 		UPDATE cudal1.measurement AS m SET accepted = true
 			WHERE m.measurement_id = r.measurement_id;
