@@ -535,16 +535,13 @@ $$;
 COMMENT ON FUNCTION cudal1.bad_option(text, text) IS
 'raises the error of a task option that is out of range';
 
-CREATE FUNCTION @extschema@.cudal1_add_task(task text, reference text, language text,
-	signature jsonb DEFAULT NULL, level int DEFAULT NULL, options jsonb DEFAULT '{}')
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+CREATE FUNCTION cudal1.check_task(task text, reference text, language text, signature jsonb,
+	level int, options jsonb)
+RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	t		cudal1.task;
 	key		text;
-	class	text;
-	given	text;
 	valid	constant text[] := ARRAY['profile', 'device', 'cores', 'bucket_width', 'temperature',
 		'score_scale', 'strategy', 'rtol', 'atol', 'problem', 'certify', 'islands', 'island_reset',
 		'island_temperature', 'island_period', 'island_late'];
@@ -570,9 +567,6 @@ BEGIN
 			MESSAGE = format('unknown language "%s"', language),
 			HINT = 'Languages are c, cuda and pytorch.';
 	END IF;
-	IF jsonb_typeof(signature) = 'null' THEN
-		signature := NULL;
-	END IF;
 	IF language = 'pytorch' AND signature IS NOT NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22023',
 			MESSAGE = 'signature must be null for language pytorch',
@@ -595,21 +589,47 @@ BEGIN
 				HINT = format('Options are %s.', array_to_string(valid, ', '));
 		END IF;
 	END LOOP;
+END
+$$;
+COMMENT ON FUNCTION cudal1.check_task(text, text, text, jsonb, int, jsonb) IS
+'the errors of cudal1_add_task() that concern single arguments, and names of options';
 
-	t.name := task;
-	t.language := language;
-	t.level := level;
-	t.reference := replace(reference, E'\r\n', E'\n');
-	t.options := options;
-	t.content_hash :=
-		sha256(convert_to(jsonb_build_array(language, t.reference, signature, level, options)::text,
-		'UTF8'));
-	IF language <> 'pytorch' THEN
-		t.signature := cudal1.check_signature(signature);
+CREATE FUNCTION cudal1.check_island_options(options jsonb)
+RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	key		text;
+BEGIN
+	IF options ? 'certify' AND jsonb_typeof(options -> 'certify') <> 'boolean' THEN
+		PERFORM cudal1.bad_option('certify', 'true or false');
 	END IF;
+	IF options ? 'islands' AND cudal1.json_int(options -> 'islands', 1, 1000) IS NULL THEN
+		PERFORM cudal1.bad_option('islands', 'an integer between 1 and 1000');
+	END IF;
+	FOREACH key IN ARRAY ARRAY['island_reset', 'island_period'] LOOP
+		IF options ? key AND cudal1.json_int(options -> key, 1, 1000000000000) IS NULL THEN
+			PERFORM cudal1.bad_option(key, 'an integer between 1 and 1000000000000');
+		END IF;
+	END LOOP;
+	IF options ? 'island_temperature'
+		AND cudal1.json_float(options -> 'island_temperature', 1e-6, 1e6) IS NULL THEN
+		PERFORM cudal1.bad_option('island_temperature', 'a number between 1e-6 and 1e6');
+	END IF;
+	IF coalesce(options ->> 'island_late', 'admit') NOT IN ('admit', 'reject') THEN
+		PERFORM cudal1.bad_option('island_late', 'admit or reject');
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.check_island_options(jsonb) IS
+'error 22023 for options certify and of islands that are out of range; they are read where they are
+used';
 
-	-- an option given as null is one left open
-	options := jsonb_strip_nulls(options);
+CREATE FUNCTION cudal1.read_options(t cudal1.task, options jsonb)
+RETURNS cudal1.task
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
 	t.profile := coalesce(options ->> 'profile', 'default');
 	PERFORM cudal1.check_profile(t.profile);
 	t.cores := CASE WHEN options ? 'cores' THEN cudal1.json_int(options -> 'cores', 1, 1024)
@@ -649,28 +669,25 @@ BEGIN
 		PERFORM cudal1.bad_option('problem', 'an integer not below 0');
 	END IF;
 
-	IF options ? 'certify' AND jsonb_typeof(options -> 'certify') <> 'boolean' THEN
-		PERFORM cudal1.bad_option('certify', 'true or false');
-	END IF;
-	IF options ? 'islands' AND cudal1.json_int(options -> 'islands', 1, 1000) IS NULL THEN
-		PERFORM cudal1.bad_option('islands', 'an integer between 1 and 1000');
-	END IF;
-	FOREACH key IN ARRAY ARRAY['island_reset', 'island_period'] LOOP
-		IF options ? key AND cudal1.json_int(options -> key, 1, 1000000000000) IS NULL THEN
-			PERFORM cudal1.bad_option(key, 'an integer between 1 and 1000000000000');
-		END IF;
-	END LOOP;
-	IF options ? 'island_temperature'
-		AND cudal1.json_float(options -> 'island_temperature', 1e-6, 1e6) IS NULL THEN
-		PERFORM cudal1.bad_option('island_temperature', 'a number between 1e-6 and 1e6');
-	END IF;
-	IF coalesce(options ->> 'island_late', 'admit') NOT IN ('admit', 'reject') THEN
-		PERFORM cudal1.bad_option('island_late', 'admit or reject');
-	END IF;
+	PERFORM cudal1.check_island_options(options);
+	t.device := cudal1.choose_device(t.language, options);
+	RETURN t;
+END
+$$;
+COMMENT ON FUNCTION cudal1.read_options(cudal1.task, jsonb) IS
+'a task with what its options say, defaults filled in; error 22023 for an option that is out of
+range';
 
-	given := options ->> 'device';
+CREATE FUNCTION cudal1.choose_device(language text, options jsonb)
+RETURNS text
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	given	constant text := options ->> 'device';
+	class	text;
+BEGIN
 	IF given IS NULL THEN
-		t.device := CASE language
+		RETURN CASE language
 					WHEN 'c' THEN 'cpu'
 					WHEN 'cuda' THEN 'cuda'
 					ELSE CASE WHEN EXISTS (SELECT FROM cudal1.device AS d
@@ -690,12 +707,44 @@ BEGIN
 			PERFORM cudal1.bad_option('device', format('of class %s for language %s',
 				CASE language WHEN 'c' THEN 'cpu' ELSE 'cuda' END, language));
 		END IF;
-		t.device := given;
+		RETURN given;
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.choose_device(text, jsonb) IS
+'the class or model of devices that measure a task: the option device, else what its language
+needs';
+
+CREATE FUNCTION @extschema@.cudal1_add_task(task text, reference text, language text,
+	signature jsonb DEFAULT NULL, level int DEFAULT NULL, options jsonb DEFAULT '{}')
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	t		cudal1.task;
+BEGIN
+	IF jsonb_typeof(signature) = 'null' THEN
+		signature := NULL;
+	END IF;
+	PERFORM cudal1.check_task(task, reference, language, signature, level, options);
+	t.name := task;
+	t.language := language;
+	t.level := level;
+	t.reference := replace(reference, E'\r\n', E'\n');
+	t.options := options;
+	t.content_hash :=
+		sha256(convert_to(jsonb_build_array(language, t.reference, signature, level, options)::text,
+		'UTF8'));
+	IF language <> 'pytorch' THEN
+		t.signature := cudal1.check_signature(signature);
 	END IF;
 
+	-- an option given as null is one left open
+	options := jsonb_strip_nulls(options);
+	t := cudal1.read_options(t, options);
 	INSERT INTO cudal1.task (name, language, level, problem, reference, signature, options, profile,
-		device, cores,
-			bucket_width, temperature, score_scale, strategy, rtol, atol, content_hash, created_by)
+			device, cores, bucket_width, temperature, score_scale, strategy, rtol, atol,
+			content_hash, created_by)
 		VALUES (t.name, t.language, t.level, t.problem, t.reference, t.signature, t.options,
 			t.profile, t.device, t.cores, t.bucket_width, t.temperature, t.score_scale, t.strategy,
 			t.rtol, t.atol, t.content_hash, cudal1.caller())
