@@ -60,7 +60,7 @@ BEGIN
 END
 $$;
 SETUP
-for my $options ([], ['--missing', 'one'], ['--missing', 'drop'], ['--method', 'grpo', '--device', 'L40'], ['--without-weak'], ['--title', '<T>'])
+for my $options ([], ['--missing', 'one'], ['--missing', 'drop'], ['--method', 'grpo', '--device', 'L40'], ['--without-weak'], ['--title', '<T>'], ['--pool', 'main', '--tasks', 't1%', 't2'])
 {
 	command_ok(['cudal1-report', '-o', "$dir/page.html", @$options], "a page with @$options");
 	command_ok(['python3', $check, "$dir/page.html"], 'is sound');
@@ -104,6 +104,7 @@ run_log(['cudal1-report', '--text'], '>', \$text, '2>', \$err);
 like($text, qr/^All\s+53\s+\Q$mean\E\s/m, 'as has the text');
 like($text, qr/without success count 0/, 'which says its convention');
 like($text, qr/Ablation of candidate/, 'and shows ablations');
+command_like(['cudal1-report', '--text', '--tasks', 't1', 't2_'], qr/^All\s+11\s/m, 'over tasks of one\'s choice');
 command_fails_like(['cudal1-report', '--method', 'contrastve'], qr/method "contrastve" does not exist. Did you mean "contrastive"\?/, 'a mistyped method is an error');
 ($text, $err) = ('', '');
 run_log(['cudal1-report', '--text', '--method', 'contrastive'], '>', \$text, '2>', \$err);
