@@ -1,10 +1,11 @@
 /*
  * checks.c
- *		What comes before a clock counts: the reference against itself, the candidate against the
- *		reference, and first times.
+ *		The phase before any pair: is each side right, and how long does a run take.
  *
- * Both sides run the same fresh inputs, one by one. A reference that disagrees with itself in two
- * processes says nothing about anyone; a candidate that is wrong is not timed.
+ * Both sides run the same fresh inputs, one by one. check_reference() runs the reference in two
+ * processes and compares them: if it disagrees with itself, the measurement is unverified.
+ * check_candidate() compares the candidate with the reference; a candidate that is wrong is not
+ * timed. Each then estimates the seconds of a run, from which blocks get their sizes.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -60,8 +61,8 @@ run_checks(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n,
 }
 
 /*
- * Seconds a run, from blocks of a few runs; on a busy machine single blocks lie, so the median of
- * several speaks. What a block costs besides its runs is the reference's for both.
+ * Seconds a run, the median of several blocks of a few runs, because on a busy machine a single
+ * block misleads. The cost of a block besides its runs is the reference's, for both sides.
  */
 static bool
 estimate(Measure *m, Executor *executor, Side side, Arena *arena, double timeout,
@@ -113,8 +114,8 @@ estimate(Measure *m, Executor *executor, Side side, Arena *arena, double timeout
 }
 
 /*
- * on a GPU, where inputs are made many at once, a call costs more than what it makes: how long
- * another slot takes
+ * How long making another slot's inputs takes on a GPU, where a call makes many at once and costs
+ * more than what it makes.
  */
 static bool
 one_more_input(Measure *m, Arena *arena, const uint32_t *order, uint32_t slots)
@@ -158,148 +159,186 @@ find_repeated(Measure *m, const char *expected, uint32_t n)
 	return true;
 }
 
-bool
-checks_run(Measure *m)
+typedef struct Checks
 {
-	const Profile *p = &m->job->profile;
-	bool		python = m->job->language == LANGUAGE_PYTORCH;
-	uint32_t	n = (uint32_t) p->first_checks;
-	uint32_t	slots = n > CHECK_SLOTS ? n : CHECK_SLOTS;
-	size_t		budget = m->backend->arena_bytes(m);
+	Measure    *m;
 	Arena		arena;
-	Executor	reference,
-				other,
-				candidate;
-	uint64_t	weights = random_next(&m->random);
-	uint64_t   *seeds = calloc(slots, sizeof(*seeds));
-	uint32_t   *order = calloc(slots, sizeof(*order));
-	char	   *expected = NULL;
-	char	   *found = NULL;
-	bool		good = false;
-	double		start;
-	double		first;
-	double		block_cost = 0;
+	Executor	reference;
+	Executor	candidate;
+	uint32_t	n;				/* inputs that both sides run */
+	uint32_t	slots;
+	uint32_t   *order;
+	uint64_t   *seeds;
+	uint64_t	weights;
+	char	   *expected;
+	char	   *found;
+	double		first;			/* seconds of the reference's first run */
+	double		block_cost;
+} Checks;
 
-	arena_init(&arena);
-	executor_init(&reference);
-	executor_init(&other);
-	executor_init(&candidate);
-	if (!seeds || !order)
-	{
-		conclude(m, OUTCOME_LOST, "no memory");
-		goto done;
-	}
+/* inputs for all slots, and how long one takes to make */
+static bool
+make_inputs(Checks *c)
+{
+	Measure    *m = c->m;
+	size_t		budget = m->backend->arena_bytes(m);
+	double		start;
+
+	c->seeds = calloc(c->slots, sizeof(*c->seeds));
+	c->order = calloc(c->slots, sizeof(*c->order));
+	if (!c->seeds || !c->order)
+		return conclude(m, OUTCOME_LOST, "no memory");
 	/*
-	 * a GPU holds inputs three times, and of those by the gigabyte fewer: what is not compared here
-	 * is in the rounds
+	 * a GPU holds inputs three times, so fewer of those that take gigabytes: the rounds compare
+	 * what is not compared here
 	 */
-	while (slots > (m->gpu ? 1 : n)
-		   && slots * ((m->gpu ? 3 : 1) * m->input_slot_bytes + (m->gpu ? 2 : 1)
-					   * m->output_slot_bytes) > budget)
-		slots--;
-	n = n < slots ? n : slots;
-	for (uint32_t i = 0; i < slots; i++)
+	while (c->slots > (m->gpu ? 1 : c->n)
+		   && c->slots * ((m->gpu ? 3 : 1) * m->input_slot_bytes
+						  + (m->gpu ? 2 : 1) * m->output_slot_bytes) > budget)
+		c->slots--;
+	c->n = c->n < c->slots ? c->n : c->slots;
+	for (uint32_t i = 0; i < c->slots; i++)
 	{
-		seeds[i] = random_next(&m->random);
-		order[i] = i;
+		c->seeds[i] = random_next(&m->random);
+		c->order[i] = i;
 	}
-	/* a first run may warm up for long: libraries initialise, code compiles itself */
-	if (!measure_arena(m, &arena, slots, 0))
-		goto done;
 	/* once to touch the memory, once to see what it takes */
-	if (!measure_generate(m, &arena, order, slots))
-		goto done;
+	if (!measure_arena(m, &c->arena, c->slots, 0)
+		|| !measure_generate(m, &c->arena, c->order, c->slots))
+		return false;
 	start = clock_now();
-	if (!measure_generate(m, &arena, order, slots))
-		goto done;
-	m->generate_time = (clock_now() - start) / slots;
-	if (m->gpu && !one_more_input(m, &arena, order, slots))
-		goto done;
-	if (!measure_launch(m, &reference, SIDE_REFERENCE, 0, &arena, weights))
-		goto done;
+	if (!measure_generate(m, &c->arena, c->order, c->slots))
+		return false;
+	m->generate_time = (clock_now() - start) / c->slots;
+	return !m->gpu || one_more_input(m, &c->arena, c->order, c->slots);
+}
+
+static bool
+compare(Checks *c, uint32_t n, Side side)
+{
+	Measure    *m = c->m;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (!measure_compare(m, c->expected + i * m->output_bytes, c->found + i * m->output_bytes,
+							 side))
+			return false;
+	return true;
+}
+
+/* the reference in two processes; what it gives in the first is expected of the candidate */
+static bool
+check_reference(Checks *c)
+{
+	Measure    *m = c->m;
+	double		limit = m->job->profile.build_seconds;
+	size_t		budget = m->backend->arena_bytes(m);
+	double		start;
+	uint32_t	twice;
+	Executor	other;
+	bool		good;
+
+	if (!measure_launch(m, &c->reference, SIDE_REFERENCE, 0, &c->arena, c->weights))
+		return false;
+	/* a first run may warm up for long: libraries initialise, code compiles itself */
 	start = clock_now();
-	if (!run_checks(m, &reference, SIDE_REFERENCE, &arena, 1, seeds, NULL, p->build_seconds))
-		goto done;
-	first = clock_now() - start;
-	/*
-	 * of outputs by the gigabyte fewer are kept; those that are missing here are compared in the
-	 * rounds
-	 */
-	while (n > 1 && 2 * n * m->output_bytes > (m->gpu ? budget / 2 : HOST_OUTPUTS * budget))
-		n--;
-	expected = measure_alloc(m, n * m->output_bytes);
-	found = measure_alloc(m, n * m->output_bytes);
-	if (!expected || !found)
-	{
-		conclude(m, OUTCOME_LOST, "no memory for outputs of %zu bytes", m->output_bytes);
-		goto done;
-	}
+	if (!run_checks(m, &c->reference, SIDE_REFERENCE, &c->arena, 1, c->seeds, NULL, limit))
+		return false;
+	c->first = clock_now() - start;
+	/* fewer outputs that take gigabytes are kept; the rounds compare those that are missing here */
+	while (c->n > 1 && 2 * c->n * m->output_bytes > (m->gpu ? budget / 2 : HOST_OUTPUTS * budget))
+		c->n--;
+	c->expected = measure_alloc(m, c->n * m->output_bytes);
+	c->found = measure_alloc(m, c->n * m->output_bytes);
+	if (!c->expected || !c->found)
+		return conclude(m, OUTCOME_LOST, "no memory for outputs of %zu bytes", m->output_bytes);
 	if (m->seeds_runs)
 	{
 		/* the first run told whether random numbers are consumed; start again with the seed set */
-		measure_end(m, &reference);
-		if (!measure_launch(m, &reference, SIDE_REFERENCE, 0, &arena, weights))
-			goto done;
+		measure_end(m, &c->reference);
+		if (!measure_launch(m, &c->reference, SIDE_REFERENCE, 0, &c->arena, c->weights))
+			return false;
 	}
-	if (!run_checks(m, &reference, SIDE_REFERENCE, &arena, n, seeds, expected, p->build_seconds))
-		goto done;
-	if (!measure_launch(m, &other, SIDE_REFERENCE, 1, &arena, weights)
-		|| !run_checks(m, &other, SIDE_REFERENCE, &arena, n < 2 ? n : 2, seeds, found,
-					   p->build_seconds))
-		goto done;
-	for (uint32_t i = 0; i < (n < 2 ? n : 2); i++)
-		if (!measure_compare(m, expected + i * m->output_bytes, found + i * m->output_bytes,
-							 SIDE_REFERENCE))
-			goto done;
+	if (!run_checks(m, &c->reference, SIDE_REFERENCE, &c->arena, c->n, c->seeds, c->expected,
+					limit))
+		return false;
+	executor_init(&other);
+	twice = c->n < 2 ? c->n : 2;
+	good = measure_launch(m, &other, SIDE_REFERENCE, 1, &c->arena, c->weights)
+		&& run_checks(m, &other, SIDE_REFERENCE, &c->arena, twice, c->seeds, c->found, limit)
+		&& compare(c, twice, SIDE_REFERENCE);
 	measure_end(m, &other);
-	if (!find_repeated(m, expected, n)
-		|| !estimate(m, &reference, SIDE_REFERENCE, &arena, p->build_seconds, &block_cost))
-		goto done;
+	if (!good || !find_repeated(m, c->expected, c->n)
+		|| !estimate(m, &c->reference, SIDE_REFERENCE, &c->arena, limit, &c->block_cost))
+		return false;
 	m->start_time = m->result.startup_seconds / (m->seeds_runs ? 3 : 2);
+	return true;
+}
 
-	/*
-	 * now the candidate: its first run initialises libraries, and has the build's limit where it
-	 * compiles itself
-	 */
-	first = m->built[SIDE_CANDIDATE].folder[0] ? p->build_seconds : fmin(p->build_seconds,
-																		 fmax(measure_run_limit(m),
-																			  FIRST_SECONDS + 10
-																			  * first));
-	if (!measure_launch(m, &candidate, SIDE_CANDIDATE, 1, &arena, weights)
-		|| !run_checks(m, &candidate, SIDE_CANDIDATE, &arena, 1, seeds, found,
-					   python ? first : measure_run_limit(m))
-		|| !run_checks(m, &candidate, SIDE_CANDIDATE, &arena, n, seeds, found,
+/* seconds of the candidate's first run, which loads libraries, and compiles what it has to */
+static double
+first_limit(const Checks *c)
+{
+	const Measure *m = c->m;
+	double		build = m->job->profile.build_seconds;
+
+	if (m->job->language != LANGUAGE_PYTORCH)
+		return measure_run_limit(m);
+	if (m->built[SIDE_CANDIDATE].folder[0])
+		return build;
+	return fmin(build, fmax(measure_run_limit(m), FIRST_SECONDS + 10 * c->first));
+}
+
+static bool
+check_candidate(Checks *c)
+{
+	Measure    *m = c->m;
+	const Profile *p = &m->job->profile;
+	double		start;
+
+	if (!measure_launch(m, &c->candidate, SIDE_CANDIDATE, 1, &c->arena, c->weights)
+		|| !run_checks(m, &c->candidate, SIDE_CANDIDATE, &c->arena, 1, c->seeds, c->found,
+					   first_limit(c))
+		|| !run_checks(m, &c->candidate, SIDE_CANDIDATE, &c->arena, c->n, c->seeds, c->found,
 					   measure_run_limit(m)))
-		goto done;
+		return false;
 	start = clock_now();
-	for (uint32_t i = 0; i < n; i++)
-		if (!measure_compare(m, expected + i * m->output_bytes, found + i * m->output_bytes,
-							 SIDE_CANDIDATE))
-			goto done;
-	m->check_time = (clock_now() - start) / n;
+	if (!compare(c, c->n, SIDE_CANDIDATE))
+		return false;
+	m->check_time = (clock_now() - start) / c->n;
 	m->checked_seconds = 0;
-	if (!estimate(m, &candidate, SIDE_CANDIDATE, &arena, measure_run_limit(m), &block_cost))
-		goto done;
+	if (!estimate(m, &c->candidate, SIDE_CANDIDATE, &c->arena, measure_run_limit(m),
+				  &c->block_cost))
+		return false;
 	/*
 	 * a run shorter than what a block costs is not resolved here, and may be estimated as next to
 	 * nothing
 	 */
-	if (m->time[SIDE_CANDIDATE] > p->run_limit_factor * fmax(m->time[SIDE_REFERENCE], block_cost))
-	{
-		conclude(m, OUTCOME_TIMEOUT,
-				 "the code takes %.3g s a run, more than %g times the reference",
-				 m->time[SIDE_CANDIDATE], p->run_limit_factor);
-		goto done;
-	}
-	good = true;
-done:
-	measure_end(m, &reference);
-	measure_end(m, &other);
-	measure_end(m, &candidate);
-	arena_destroy(&arena);
-	measure_free(m, expected);
-	measure_free(m, found);
-	free(seeds);
-	free(order);
+	if (m->time[SIDE_CANDIDATE]
+		> p->run_limit_factor * fmax(m->time[SIDE_REFERENCE], c->block_cost))
+		return conclude(m, OUTCOME_TIMEOUT,
+						"the code takes %.3g s a run, more than %g times the reference",
+						m->time[SIDE_CANDIDATE], p->run_limit_factor);
+	return true;
+}
+
+bool
+checks_run(Measure *m)
+{
+	uint32_t	n = (uint32_t) m->job->profile.first_checks;
+	Checks		c = {.m = m, .n = n, .slots = n > CHECK_SLOTS ? n : CHECK_SLOTS};
+	bool		good;
+
+	arena_init(&c.arena);
+	executor_init(&c.reference);
+	executor_init(&c.candidate);
+	c.weights = random_next(&m->random);
+	good = make_inputs(&c) && check_reference(&c) && check_candidate(&c);
+	measure_end(m, &c.reference);
+	measure_end(m, &c.candidate);
+	arena_destroy(&c.arena);
+	measure_free(m, c.expected);
+	measure_free(m, c.found);
+	free(c.seeds);
+	free(c.order);
 	return good;
 }

@@ -119,7 +119,7 @@ note_continued(int number)
 	stopped_continued = stopped_continued + 1;
 }
 
-/* folders whose owner is gone */
+/* removes scratch folders whose owner has ended */
 static void
 sweep(const char *scratch)
 {
@@ -342,8 +342,8 @@ measure_once(const Job *job, const Options *options, bool may_repeat)
 	remove_tree(m->scratch);
 	close(m->scratch_lock);
 	/*
-	 * a batch system signals all processes of a job, us perhaps a moment after those whose end we
-	 * saw: that is no verdict
+	 * a batch system signals all processes of a job, this one perhaps a moment after those that
+	 * have ended: their end is no verdict
 	 */
 	if (m->killed || m->result.outcome == OUTCOME_LOST || m->result.outcome == OUTCOME_UNVERIFIED)
 	{
@@ -367,9 +367,9 @@ measure_once(const Job *job, const Options *options, bool may_repeat)
 }
 
 /*
- * Code whose process, or whose compiler, was killed by someone else is measured once more: a person
- * or the kernel short of memory may have done it. If it happens again it is the code's own doing,
- * and its verdict.
+ * Code is measured once more if its process or its compiler was killed from outside, because a user
+ * or the kernel, short of memory, may have done it. If it happens again the code is taken to be the
+ * cause, and that is its verdict.
  */
 static int
 measure(const Job *job, const Options *options)
@@ -386,8 +386,23 @@ measure(const Job *job, const Options *options)
 	return 0;
 }
 
-int
-main(int argc, char **argv)
+typedef struct CommandLine
+{
+	Options		options;
+	const char *reference;
+	const char *candidate;
+	const char *signature;
+	const char *language;		/* NULL: by the reference's file name */
+	const char *profile;
+	const char *device;
+	bool		quick;
+	bool		devices;
+	int			cores;
+} CommandLine;
+
+/* true where the program goes on; otherwise `status` is its exit status */
+static bool
+read_options(int argc, char **argv, CommandLine *line, int *status)
 {
 	enum
 	{
@@ -413,19 +428,117 @@ main(int argc, char **argv)
 		{"help", no_argument, NULL, O_HELP},
 		{NULL, 0, NULL, 0}
 	};
-	const char *tmp = getenv("TMPDIR");
-	Options		options = {.libdir = find_libdir(), .scratch = tmp && tmp[0] ? tmp : "/tmp",
-		.python = "/usr/bin/python3"};
-	const char *reference = NULL,
-			   *candidate = NULL,
-			   *signature = NULL,
-			   *language = NULL,
-			   *profile = NULL,
-			   *device = NULL;
-	bool		quick = false,
-				devices = false;
-	int			cores = 1;
 	int			o;
+
+	while ((o = getopt_long(argc, argv, "h", long_options, NULL)) != -1)
+		switch (o)
+		{
+			case O_REFERENCE:
+				line->reference = optarg;
+				break;
+			case O_CANDIDATE:
+				line->candidate = optarg;
+				break;
+			case O_SIGNATURE:
+				line->signature = optarg;
+				break;
+			case O_LANGUAGE:
+				line->language = optarg;
+				break;
+			case O_PROFILE:
+				line->profile = optarg;
+				break;
+			case O_QUICK:
+				line->quick = true;
+				break;
+			case O_DEVICE:
+				line->device = optarg;
+				break;
+			case O_CORES:
+				line->cores = atoi(optarg);
+				break;
+			case O_PYTHON:
+				line->options.python = optarg;
+				break;
+			case O_SCRATCH:
+				line->options.scratch = absolute(optarg);
+				break;
+			case O_LIBDIR:
+				line->options.libdir = absolute(optarg);
+				break;
+			case O_UNSANDBOXED:
+				line->options.unsandboxed = true;
+				break;
+			case O_DEVICES:
+				line->devices = true;
+				break;
+			case O_VERSION:
+				puts("cudal1-measure " CUDAL1_VERSION);
+				*status = 0;
+				return false;
+			case O_HELP:
+			case 'h':
+				usage(stdout);
+				*status = 0;
+				return false;
+			default:
+				usage(stderr);
+				*status = 2;
+				return false;
+		}
+	if (line->devices
+		|| (line->reference && line->candidate ? optind == argc
+			: !line->reference && !line->candidate && optind + 1 >= argc))
+		return true;
+	usage(stderr);
+	*status = 2;
+	return false;
+}
+
+static const char *
+language_of(const char *file)
+{
+	const char *dot = strrchr(file, '.');
+
+	if (dot && strcmp(dot, ".py") == 0)
+		return "pytorch";
+	return dot && strcmp(dot, ".cu") == 0 ? "cuda" : "c";
+}
+
+/* the job that a person's files make, as text; NULL if the sources are no text */
+static char *
+job_of_files(const CommandLine *line)
+{
+	size_t		length;
+	char	   *reference = read_file(line->reference, &length);
+	char	   *candidate = read_file(line->candidate, &length);
+	json_t	   *profile = line->profile ? read_json(line->profile)
+		: !line->quick ? json_object()
+		: json_pack("{s:f, s:[i], s:f, s:f, s:i, s:i, s:f}", "bucket_seconds", 0.1, "looks", 7,
+					"half_width_limit", 0.05, "check_seconds", 0.5, "min_checks", 10,
+					"audits", 50, "audit_seconds", 0.3);
+	json_t	   *root = json_pack("{s:{s:s, s:s, s:s, s:o, s:i}, s:{s:s}, s:o, s:{s:s*}}",
+								 "task", "name", line->reference,
+								 "language",
+								 line->language ? line->language : language_of(line->reference),
+								 "reference", reference, "signature",
+								 line->signature ? read_json(line->signature) : json_null(),
+								 "cores", line->cores, "candidate", "code", candidate,
+								 "profile", profile, "device", "key", line->device);
+	char	   *text = root ? json_dumps(root, 0) : NULL;
+
+	json_decref(root);
+	free(reference);
+	free(candidate);
+	return text;
+}
+
+int
+main(int argc, char **argv)
+{
+	const char *tmp = getenv("TMPDIR");
+	CommandLine line = {.cores = 1};
+	Options    *options = &line.options;
 	char	   *text;
 	size_t		length;
 	char		error[512];
@@ -434,109 +547,37 @@ main(int argc, char **argv)
 	struct sigaction action = {.sa_handler = cancel};
 	struct sigaction again = {.sa_handler = note_continued,.sa_flags = SA_RESTART};
 
+	options->libdir = find_libdir();
+	options->scratch = tmp && tmp[0] ? tmp : "/tmp";
+	options->python = "/usr/bin/python3";
 	(void) prctl(PR_SET_NAME, SANDBOX_SUPERVISOR);
 	/* what follows are the command's own options */
 	if (argc > 3 && strcmp(argv[1], "--refused") == 0)
 		return refused_list(argv[2], argv + 3);
-	while ((o = getopt_long(argc, argv, "h", long_options, NULL)) != -1)
-		switch (o)
-		{
-			case O_REFERENCE:
-				reference = optarg;
-				break;
-			case O_CANDIDATE:
-				candidate = optarg;
-				break;
-			case O_SIGNATURE:
-				signature = optarg;
-				break;
-			case O_LANGUAGE:
-				language = optarg;
-				break;
-			case O_PROFILE:
-				profile = optarg;
-				break;
-			case O_QUICK:
-				quick = true;
-				break;
-			case O_DEVICE:
-				device = optarg;
-				break;
-			case O_CORES:
-				cores = atoi(optarg);
-				break;
-			case O_PYTHON:
-				options.python = optarg;
-				break;
-			case O_SCRATCH:
-				options.scratch = absolute(optarg);
-				break;
-			case O_LIBDIR:
-				options.libdir = absolute(optarg);
-				break;
-			case O_UNSANDBOXED:
-				options.unsandboxed = true;
-				break;
-			case O_DEVICES:
-				devices = true;
-				break;
-			case O_VERSION:
-				puts("cudal1-measure " CUDAL1_VERSION);
-				return 0;
-			case O_HELP:
-			case 'h':
-				usage(stdout);
-				return 0;
-			default:
-				usage(stderr);
-				return 2;
-		}
+	if (!read_options(argc, argv, &line, &status))
+		return status;
 	signal(SIGPIPE, SIG_IGN);
-	if (devices)
+	if (line.devices)
 	{
 		sandbox_sweep();
-		device_list(&options);
+		device_list(options);
 		return 0;
 	}
-	if ((reference || candidate) ? (!reference || !candidate || optind != argc) : optind + 1 < argc)
+	if (line.reference)
 	{
-		usage(stderr);
-		return 2;
-	}
-	if (reference)
-	{
-		char	   *r = read_file(reference, &length);
-		char	   *c = read_file(candidate, &length);
-		const char *dot = strrchr(reference, '.');
-		json_t	   *p = profile ? read_json(profile)
-			: !quick ? json_object()
-			: json_pack("{s:f, s:[i], s:f, s:f, s:i, s:i, s:f}", "bucket_seconds", 0.1, "looks", 7,
-						"half_width_limit", 0.05, "check_seconds", 0.5, "min_checks", 10,
-						"audits", 50, "audit_seconds", 0.3);
-		json_t	   *root = json_pack("{s:{s:s, s:s, s:s, s:o, s:i}, s:{s:s}, s:o, s:{s:s*}}",
-									 "task", "name", reference, "language",
-									 language ? language : !dot ? "c" : strcmp(dot, ".py") == 0
-									 ? "pytorch" : strcmp(dot, ".cu") == 0 ? "cuda" : "c",
-									 "reference", r, "signature",
-									 signature ? read_json(signature) : json_null(), "cores", cores,
-									 "candidate", "code", c, "profile", p, "device", "key", device);
-
-		if (!root)
+		text = job_of_files(&line);
+		if (!text)
 		{
 			fprintf(stderr, "cudal1-measure: the sources must be UTF-8 text\n");
 			return 2;
 		}
-		text = json_dumps(root, 0);
 		length = strlen(text);
-		options.person = isatty(STDERR_FILENO);
-		json_decref(root);
-		free(r);
-		free(c);
+		options->person = isatty(STDERR_FILENO);
 	}
 	else if (optind < argc)
 	{
 		text = read_file(argv[optind], &length);
-		options.person = isatty(STDERR_FILENO);
+		options->person = isatty(STDERR_FILENO);
 	}
 	else
 	{
@@ -544,7 +585,7 @@ main(int argc, char **argv)
 			fputs("cudal1-measure: reading a job from the terminal; --help says how to name "
 				  "files\n", stderr);
 		text = read_all(stdin, &length);
-		options.lines = true;
+		options->lines = true;
 	}
 	if (!text || !job_parse(&job, text, length, error, sizeof(error)))
 	{
@@ -555,7 +596,7 @@ main(int argc, char **argv)
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGCONT, &again, NULL);
-	status = measure(&job, &options);
+	status = measure(&job, options);
 	job_free(&job);
 	return status;
 }
