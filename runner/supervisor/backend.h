@@ -58,7 +58,8 @@ typedef struct Backend
 
 	double		wall_factor;	/* wall time of a half, in its clock time */
 	double		making_factor;	/* times block_seconds that making the inputs of a block may take */
-	bool		carries;		/* the candidate of a pair's first half stays for its second */
+	/* the candidate of a pair's first half stays for its second */
+	bool		keeps_candidate;
 	/*
 	 * runs can be made to begin one by one, with inputs that come late: traps, and audits of a
 	 * few runs

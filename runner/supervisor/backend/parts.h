@@ -40,7 +40,7 @@ extern void gpu_begin_pair(Measure *m, Arena *arena);
 	.stage = gpu_stage, .block = gpu_run, .alloc = gpu_alloc, .free = gpu_free, \
 	.compare = gpu_compare, .arena_bytes = gpu_arena_limit, .block_outputs = gpu_block_outputs, \
 	.input_copies = 3, .output_copies = 2, .wall_factor = 1.7, .making_factor = 2, \
-	.carries = true, .steps = true, \
+	.keeps_candidate = true, .steps = true, \
 	.begin_pair = gpu_begin_pair, .begin_half = gpu_begin_half, .disturbed = gpu_disturbed, \
 	.draw = gpu_draw, .check_samples = gpu_check_samples
 

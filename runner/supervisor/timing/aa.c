@@ -3,11 +3,11 @@
  *		Pairs of the reference with itself, for a candidate whose interval is wide.
  *
  * A wide interval that reaches below 1 is paid at the end nearer to 1, so a candidate slower than
- * the reference would gain by being unsteady. How wide an interval of this task is on this host
- * now, A/A pairs tell: the same protocol with the reference on both sides, in processes and memory
- * of their own, while no process of the candidate lives. They are made between the candidate's
- * pairs, as soon as these foresee a wide interval, since a host's noise comes and goes within
- * minutes; what is missing at the end is made then.
+ * the reference would gain by being unsteady. A/A pairs show how wide an interval of this task is
+ * on this host now. They follow the same protocol with the reference on both sides, in processes
+ * and memory of their own, while no process of the candidate lives. They are made between the
+ * candidate's pairs, as soon as these foresee a wide interval, because a host's noise comes and
+ * goes within minutes. Those that are missing at the end are made then.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -44,7 +44,9 @@ begin(Rounds *s)
 	return true;
 }
 
-/* one more; what it finds besides its ratio, and what it compares, says nothing of the candidate */
+/*
+ * makes one more A/A pair; nothing but its ratio is kept, because the rest is not the candidate's
+ */
 bool
 aa_pair(Rounds *s)
 {

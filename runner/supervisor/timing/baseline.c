@@ -1,10 +1,11 @@
 /*
- * alone.c
- *		What speed a process has by itself, and what another beside it does to that.
+ * baseline.c
+ *		How fast the reference is by itself, and how much a process beside it slows it.
  *
- * Processes settle before they are timed. The reference is timed alone, where the candidate does
- * not exist yet or any more, and in turn with a second reference; what a candidate slows it beyond
- * that is found, and priced.
+ * A process settles before it is timed. The reference is timed alone, before the candidate exists
+ * or after its end, and in turn with a second reference. A candidate that slows the reference
+ * beyond what the second one does is found: on a CPU its half is repeated, and at last priced; on a
+ * GPU its halves are capped.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -18,7 +19,7 @@
 #define ALONE_BLOCKS_GPU	5		/* one order's blocks are held against these */
 #define NEIGHBOUR_BLOCKS	6
 #define NEIGHBOURS		3		/* of the first reference, at most */
-#define LITTLE			1.1		/* times what is allowed: what luck may do to a half on a GPU */
+#define HALF_LUCK		1.1		/* times what is allowed: what luck may do to a half on a GPU */
 #define EMPTY_BLOCKS	9
 #define LOOP_BLOCKS		2
 #define LOOP_RUNS		8		/* of a block, for what the executor's loop takes to matter */
@@ -138,10 +139,10 @@ alone_blocks(const Rounds *s)
 }
 
 /*
- * A process becomes faster for some blocks, pages being touched for the first time and allocators
- * finding their places, and then again when another process has started, since a cache that is
- * contested takes lines in slowly. With runs of 4 us in PyTorch each of six blocks is some percent
- * faster than the one before, and whoever had run a few more than the other seemed 1 % faster. So
+ * A process becomes faster for some blocks, because it touches pages for the first time and its
+ * allocator finds its places. It does so again when another process has started, because a cache
+ * that is contested takes lines in slowly. With runs of 4 us in PyTorch each of six blocks is some
+ * percent faster than the one before, and the side that had run a few more seemed 1 % faster. So
  * each process runs as many blocks alone when it has started, and then both sides as many in turn,
  * before any is timed. The first reference tells how many.
  */
@@ -179,7 +180,7 @@ settle_alone(Rounds *s, Half *half, Side side)
 	return true;
 }
 
-/* blocks of one long run or two need none of this; whoever dawdles here goes without */
+/* blocks of one or two long runs need no settling; a side that dawdles here is not settled */
 bool
 baseline_settle_both(Rounds *s, Half *half)
 {
@@ -286,11 +287,11 @@ meet_another(Rounds *s, Half *half, const Values *alone, double *slower)
 }
 
 /*
- * Whoever runs in turn with another process finds the caches that this one leaves, and is slower
- * than alone by up to a fifth where arrays are large, on a GPU by some 1 %, by up to 10 % where
- * runs are short. What a second reference does to the first in this way is no disturbance when a
- * candidate does it. On a GPU, where it does much, one may have had luck, and the median of three
- * speaks.
+ * A process that runs in turn with another finds the caches that the other leaves. It is slower
+ * than alone by up to a fifth where arrays are large, on a GPU by some 1 %, and by up to 10 % where
+ * runs are short. A candidate may slow the reference as much as a second reference does. On a GPU
+ * the median of three is taken if the first slows it by more than the goal, because one may have
+ * had luck.
  */
 bool
 baseline_meet_neighbour(Rounds *s, Half *half, const Values *alone)
@@ -413,8 +414,8 @@ baseline_is_slowed(Rounds *s, const Half *half, Values *alone)
 }
 
 /*
- * for whoever doubts a score: how much slower the reference was beside the candidate than alone, by
- * half and order
+ * Notes in the evidence how much slower the reference was beside the candidate than alone, by half
+ * and order.
  */
 void
 baseline_note_beside(Rounds *s, const Half *half, const Values *alone)
@@ -431,8 +432,8 @@ baseline_note_beside(Rounds *s, const Half *half, const Values *alone)
 }
 
 /*
- * Takes the reference's own time, and accuses nobody: the median of its blocks, since what a noisy
- * host does to both sides of a round cancels.
+ * Takes the reference's own time for its time beside the candidate, and finds no cheat. It scales
+ * the median of its blocks, because what a noisy host does to both sides of a round cancels.
  */
 void
 baseline_price(Rounds *s, Half *half, const Values *alone)
@@ -461,7 +462,7 @@ baseline_cap(Rounds *s, Half *half, Values *alone)
 	double		allowed = allowed_beside(s, alone);
 	double		own = own_beside(s, alone);
 	bool		slowed = baseline_is_slowed(s, half, alone);
-	double		limit = beside > LITTLE * allowed ? own : allowed;
+	double		limit = beside > HALF_LUCK * allowed ? own : allowed;
 
 	values_append(&s->seen.excess, log(beside / own));
 	s->seen.slowed += slowed;
@@ -472,7 +473,7 @@ baseline_cap(Rounds *s, Half *half, Values *alone)
 
 			values_append(&half->capped[first],
 						  slowed ? ratio * fmin(1, limit / half->own[first].v[i]) : ratio);
-			half->ratio[first].v[i] = ratio * fmin(1, LITTLE * allowed / beside);
+			half->ratio[first].v[i] = ratio * fmin(1, HALF_LUCK * allowed / beside);
 		}
 }
 
@@ -491,7 +492,7 @@ baseline_was_slowed(const Rounds *s, double *slower, double *error)
 	if (s->seen.excess.n < 2)
 		return false;
 	for (size_t i = 0; i < s->seen.excess.n; i++)
-		values_append(&cut, fmax(-log(LITTLE), fmin(log(LITTLE), s->seen.excess.v[i])));
+		values_append(&cut, fmax(-log(HALF_LUCK), fmin(log(HALF_LUCK), s->seen.excess.v[i])));
 	for (int i = 0; i < 2; i++)
 	{
 		const Values *v = i == 0 ? &s->seen.excess : &cut;

@@ -14,9 +14,9 @@
 #define MORE_TRAPS		32		/* to know what runs cost, at most */
 
 /*
- * A score that matters, and audits too noisy to confirm it: more of them, with a pair of their own.
- * And too few of them to confirm any: a half whose inputs take long to make ends before all its
- * audits are made.
+ * Makes more audits, in a pair of their own: where a score matters that audits are too noisy to
+ * confirm, and where there are too few to confirm any, because a half whose inputs take long to
+ * make ends before all its audits are made.
  */
 bool
 more_audits(Rounds *s)
@@ -87,8 +87,8 @@ more_comparisons(Rounds *s)
 
 
 /*
- * Traps are drawn by lot, and those in which an output came late say nothing of what runs cost. A
- * score that would be a reward gets as many more as it takes to know that.
+ * Makes more traps until they tell what a run costs. Traps are drawn by lot, and those in which an
+ * output came late don't tell it. Only a score above 1 needs it.
  */
 bool
 more_traps(Rounds *s)

@@ -2,14 +2,16 @@
  * pair.c
  *		A fresh pair of processes, in two halves: one bucket.
  *
- * A bucket is a fresh pair of processes in two halves: what the placement of code and memory adds
- * to a time is constant within a pair and independent between pairs, so that the spread between
- * buckets tells the error, which more rounds of one pair would only hide. The halves swap who
- * starts first and, for PyTorch, who runs in which forked parent, and the bucket is the geometric
- * mean of both. On a GPU the candidate of the first half stays for the second, with a new
- * reference: contexts take a tenth of a second to make, one at a time on a whole host, and were
- * half of what a measurement took. Within a half, a round times one block of each side on the same
- * inputs in the same shared memory, in an order that is random but balanced.
+ * What the placement of code and memory adds to a time is constant within a pair of processes and
+ * independent between pairs, so the spread between buckets shows the error, which more rounds of
+ * one pair would hide. The halves swap which side starts first and, for PyTorch, which side runs in
+ * which forked parent. The bucket is the geometric mean of both. On a GPU the candidate of the
+ * first half stays for the second, with a new reference, because making a context takes a tenth of
+ * a second, one at a time on a whole host.
+ *
+ * The phases of a half: start_half() starts and settles the processes, run_rounds() makes rounds,
+ * audits and traps in random order, judge_half() finds out whether the half was disturbed. In a
+ * round each side runs one block on the same inputs, in an order that is random but balanced.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -20,9 +22,9 @@
 #include "supervisor/timing/timing.h"
 
 #define MAX_SAMPLES		4000
-#define MAX_PRICED		2		/* halves, before disturbances are not tried again */
-/* of the goal: standard error of a half that needs no more rounds */
-#define KNOWN			0.5
+#define MAX_PRICED		2		/* halves, after which a disturbed half is not repeated */
+/* standard error of a half that needs no more rounds, in goals */
+#define STEADY_SHARE			0.5
 #define TRAP_EVERY		16		/* rounds, on average */
 #define TRAP_EVERY_LATE	4		/* after a late output */
 #define MIN_ORDERED		2		/* rounds of an order, for a median of their own */
@@ -43,25 +45,25 @@ rounds_show(const Rounds *s, bool force)
 }
 
 /*
- * Seats swap with the order: a seat's address layout then speaks once for each side. On a GPU,
- * where the candidate of both halves is one process, both sides sit in the same seat, another one
- * in each pair.
+ * Which of two forked parents a side's process comes from. Sides swap seats with the order, so a
+ * parent's address layout favours each side once. On a GPU, where the candidate of both halves is
+ * one process, both sides have the same seat, another one in each pair.
  */
 static int
 seat(const Rounds *s, Side side, int half_number)
 {
-	if (s->m->backend->carries)
+	if (s->m->backend->keeps_candidate)
 		return (int) (s->buckets.n % 2);
 	return side == SIDE_REFERENCE ? half_number : !half_number;
 }
 
 /*
  * Whether the rounds of a half tell its ratio better than pairs repeat each other. On a GPU most of
- * a pair's time is its processes' start: where blocks are steady and pairs are not, more pairs say
- * more than longer ones.
+ * a pair's time goes into starting its processes. Where blocks are steady and pairs are not, more
+ * pairs say more than longer ones.
  */
 static bool
-is_known(const Rounds *s, const Half *half)
+is_steady(const Rounds *s, const Half *half)
 {
 	const Profile *p = &s->m->job->profile;
 	double		goal = p->precision_goal;
@@ -75,7 +77,163 @@ is_known(const Rounds *s, const Half *half)
 	for (int first = 0; first < 2; first++)
 		variance += pow(cudal1_score_median_error(half->ratio[first].v, half->ratio[first].n)
 						/ values_median(&half->ratio[first]) / 2, 2);
-	return sqrt(variance) <= KNOWN * goal;
+	return sqrt(variance) <= STEADY_SHARE * goal;
+}
+
+/*
+ * Starts the half's processes, one after the other, and lets them settle. The reference that starts
+ * first is timed alone; the first of a measurement also meets a second reference in the candidate's
+ * place.
+ */
+static bool
+start_half(Rounds *s, Half *half, int half_number, Values *alone)
+{
+	Measure    *m = s->m;
+	const Profile *p = &m->job->profile;
+	Side		first = half_number == 0 ? SIDE_REFERENCE : SIDE_CANDIDATE;
+	bool		kept = s->has_kept_candidate;
+
+	if (kept)
+		half->executor[SIDE_CANDIDATE] = s->kept_candidate;
+	else
+	{
+		s->weights = random_next(&m->random);
+		if (m->backend->begin_pair)
+			m->backend->begin_pair(m, &s->arena);
+	}
+	s->has_kept_candidate = false;
+	for (int i = 0; i < 2; i++)
+	{
+		Side		side = i == 0 ? first : !first;
+
+		if (kept && side == SIDE_CANDIDATE)
+			continue;
+		if (!measure_launch(m, &half->executor[side], side, seat(s, side, half_number), &s->arena,
+							s->weights)
+			|| !baseline_warm(s, half, side))
+			return false;
+		if (i == 0 && first == SIDE_REFERENCE)
+		{
+			if (!baseline_time(s, half, alone))
+				return false;
+			s->alone = values_median(alone);
+		}
+		if (alone->n > 0 && i == 0 && s->neighbour == 0)
+		{
+			s->neighbour = 1;
+			if (p->precision_goal > 0 && m->time[side] < MEASURE_SLOW
+				&& !baseline_meet_neighbour(s, half, alone))
+				return false;
+		}
+	}
+	return baseline_settle_both(s, half);
+}
+
+/*
+ * The half's rounds and audits, in random order. Rounds end early where they take too long, or tell
+ * the ratio well enough; audits are all made. `orders`: which rounds the reference begins.
+ */
+static bool
+run_rounds(Rounds *s, Half *half, uint32_t orders)
+{
+	Measure    *m = s->m;
+	const Profile *p = &m->job->profile;
+	uint32_t	steps = (uint32_t) (s->rounds_a_half + s->audits_a_half + s->steps_a_half);
+	uint32_t   *plan = calloc(steps, sizeof(*plan));
+	double		deadline;
+	bool		steady = false;
+	bool		good = true;
+
+	if (m->backend->begin_half)
+		m->backend->begin_half(m);
+	for (uint32_t i = 0; i < steps; i++)
+		plan[i] = i;
+	rounds_shuffle(s, plan, steps);
+	deadline = clock_now() + m->backend->wall_factor * p->bucket_seconds / 2;
+	for (uint32_t i = 0; good && i < steps; i++)
+	{
+		bool		audit = plan[i] >= (uint32_t) s->rounds_a_half;
+		bool		step = plan[i] >= (uint32_t) (s->rounds_a_half + s->audits_a_half);
+		bool		over = stopping_over_budget(s);
+
+		if (half->ratio[0].n + half->ratio[1].n >= (over ? BUDGET_ROUNDS : MIN_ROUNDS)
+			&& p->precision_goal > 0)
+		{
+			/* where staging takes longer than running, fewer rounds will do */
+			if (over || clock_now() > deadline)
+				break;
+			steady = steady || is_steady(s, half);
+		}
+		if (steady && !audit)
+			continue;
+		/* every other round of each kind begins with the reference, in random order */
+		good = step ? rounds_step_audit(s, half, (plan[i] + orders) % 2 == 0)
+			: rounds_round(s, half, (plan[i] + orders) % 2 == 0, audit);
+		if (good && rounds_has_traps(s)
+			&& random_below(&m->random, s->late > 0 ? TRAP_EVERY_LATE : TRAP_EVERY) == 0)
+			good = rounds_trap(s, half);
+		if (good)
+			rounds_show(s, false);
+	}
+	free(plan);
+	return good;
+}
+
+/*
+ * Whether the half is disturbed, by another process on the device or by the candidate, which may
+ * slow the reference. At the last attempt the half is priced instead.
+ */
+static bool
+judge_half(Rounds *s, Half *half, int half_number, Values *alone, bool *disturbed)
+{
+	Measure    *m = s->m;
+	const Profile *p = &m->job->profile;
+	bool		foreign = m->backend->disturbed && m->backend->disturbed(m, half->executor, 2)
+		&& p->precision_goal > 0;
+
+	*disturbed = foreign;
+	if (foreign)
+		s->attempts = p->disturbed_attempts;
+	if (half_number == 1 && p->precision_goal > 0)
+	{
+		measure_end(m, &half->executor[SIDE_CANDIDATE]);
+		if (!baseline_time_again(s, half, alone))
+			return false;
+	}
+	if (alone->n == 0 || p->precision_goal <= 0 || half->block[SIDE_REFERENCE].n < 4)
+		return true;
+	baseline_note_beside(s, half, alone);
+	if (m->gpu)
+		baseline_cap(s, half, alone);
+	else if (baseline_is_slowed(s, half, alone))
+	{
+		*disturbed = true;
+		if (s->disturbed + 1 >= s->attempts)
+		{
+			baseline_price(s, half, alone);
+			s->priced++;
+		}
+	}
+	return true;
+}
+
+static void
+end_half(Rounds *s, Half *half, bool keep_candidate)
+{
+	if (keep_candidate)
+	{
+		s->kept_candidate = half->executor[SIDE_CANDIDATE];
+		s->has_kept_candidate = true;
+		executor_init(&half->executor[SIDE_CANDIDATE]);
+	}
+	for (int i = 0; i < 2; i++)
+	{
+		measure_end(s->m, &half->executor[i]);
+		free(half->block[i].v);
+		free(half->own[i].v);
+		free(half->ratio[i].v);
+		free(half->capped[i].v);
+	}
 }
 
 /*
@@ -85,122 +243,18 @@ is_known(const Rounds *s, const Half *half)
 static bool
 run_half(Rounds *s, int half_number, Values *plain, Values *capped, bool *disturbed)
 {
-	Measure    *m = s->m;
-	const Profile *p = &m->job->profile;
 	Half		half;
-	bool		reference_first = half_number == 0;
-	Side		first = reference_first ? SIDE_REFERENCE : SIDE_CANDIDATE;
-	bool		carried = s->carrying;
 	Values		alone = {0};
-	uint32_t	steps = (uint32_t) (s->rounds_a_half + s->audits_a_half + s->steps_a_half);
-	uint32_t   *plan = calloc(steps, sizeof(*plan));
-	uint32_t	orders = (uint32_t) random_below(&m->random, 2);
-	double		deadline;
-	bool		foreign = false;
-	bool		known = false;
-	bool		good = false;
+	uint32_t	orders = (uint32_t) random_below(&s->m->random, 2);
+	bool		good;
 
 	memset(&half, 0, sizeof(half));
 	executor_init(&half.executor[0]);
 	executor_init(&half.executor[1]);
 	*disturbed = false;
-	if (carried)
-		half.executor[SIDE_CANDIDATE] = s->carried;
-	else
-	{
-		s->weights = random_next(&m->random);
-		if (m->backend->begin_pair)
-			m->backend->begin_pair(m, &s->arena);
-	}
-	s->carrying = false;
-	for (int i = 0; i < 2; i++)
-	{
-		Side		side = i == 0 ? first : !first;
-
-		if (carried && side == SIDE_CANDIDATE)
-			continue;
-		if (!measure_launch(m, &half.executor[side], side, seat(s, side, half_number), &s->arena,
-							s->weights)
-			|| !baseline_warm(s, &half, side))
-			goto done;
-		if (i == 0 && reference_first)
-		{
-			if (!baseline_time(s, &half, &alone))
-				goto done;
-			s->alone = values_median(&alone);
-		}
-		if (alone.n > 0 && i == 0 && s->neighbour == 0)
-		{
-			s->neighbour = 1;
-			if (p->precision_goal > 0 && m->time[side] < MEASURE_SLOW
-				&& !baseline_meet_neighbour(s, &half, &alone))
-				goto done;
-		}
-	}
-	if (!baseline_settle_both(s, &half))
-		goto done;
-	if (m->backend->begin_half)
-		m->backend->begin_half(m);
-	for (uint32_t i = 0; i < steps; i++)
-		plan[i] = i;
-	rounds_shuffle(s, plan, steps);
-	deadline = clock_now() + m->backend->wall_factor * p->bucket_seconds / 2;
-	for (uint32_t i = 0; i < steps; i++)
-	{
-		bool		audit = plan[i] >= (uint32_t) s->rounds_a_half;
-		bool		step = plan[i] >= (uint32_t) (s->rounds_a_half + s->audits_a_half);
-
-		bool		over = stopping_over_budget(s);
-
-		if (half.ratio[0].n + half.ratio[1].n >= (over ? BUDGET_ROUNDS : MIN_ROUNDS)
-			&& p->precision_goal > 0)
-		{
-			/* where staging takes longer than running, fewer rounds will do */
-			if (over || clock_now() > deadline)
-				break;
-			known = known || is_known(s, &half);
-		}
-		if (known && !audit)
-			continue;
-		/* every other round of each kind begins with the reference, in random order */
-		if (!(step ? rounds_step_audit(s, &half, (plan[i] + orders) % 2 == 0)
-			  : rounds_round(s, &half, (plan[i] + orders) % 2 == 0, audit)))
-			goto done;
-		if (rounds_has_traps(s)
-			&& random_below(&m->random, s->late > 0 ? TRAP_EVERY_LATE : TRAP_EVERY) == 0
-			&& !rounds_trap(s, &half))
-			goto done;
-		rounds_show(s, false);
-	}
-	if (m->backend->disturbed && m->backend->disturbed(m, half.executor, 2)
-		&& p->precision_goal > 0)
-	{
-		foreign = true;
-		s->attempts = p->disturbed_attempts;
-	}
-	if (!reference_first && p->precision_goal > 0)
-	{
-		measure_end(m, &half.executor[SIDE_CANDIDATE]);
-		if (!baseline_time_again(s, &half, &alone))
-			goto done;
-	}
-	if (alone.n > 0 && p->precision_goal > 0 && half.block[SIDE_REFERENCE].n >= 4)
-	{
-		baseline_note_beside(s, &half, &alone);
-		if (m->gpu)
-			baseline_cap(s, &half, &alone);
-		else if (baseline_is_slowed(s, &half, &alone))
-		{
-			*disturbed = true;
-			if (s->disturbed + 1 >= s->attempts)
-			{
-				baseline_price(s, &half, &alone);
-				s->priced++;
-			}
-		}
-	}
-	*disturbed = *disturbed || foreign;
-	for (int first = 0; first < 2; first++)
+	good = start_half(s, &half, half_number, &alone) && run_rounds(s, &half, orders)
+		&& judge_half(s, &half, half_number, &alone, disturbed);
+	for (int first = 0; good && first < 2; first++)
 		for (size_t i = 0; i < half.ratio[first].n; i++)
 		{
 			const Values *limited = half.capped[first].n > 0 ? &half.capped[first]
@@ -209,33 +263,16 @@ run_half(Rounds *s, int half_number, Values *plain, Values *capped, bool *distur
 			values_append(&plain[first], half.ratio[first].v[i]);
 			values_append(&capped[first], limited->v[i]);
 		}
-	good = true;
-done:
-	if (good && m->backend->carries && half_number == 0 && !*disturbed)
-	{
-		s->carried = half.executor[SIDE_CANDIDATE];
-		s->carrying = true;
-		executor_init(&half.executor[SIDE_CANDIDATE]);
-	}
-	measure_end(m, &half.executor[0]);
-	measure_end(m, &half.executor[1]);
-	free(half.block[0].v);
-	free(half.block[1].v);
-	free(half.own[0].v);
-	free(half.own[1].v);
-	free(half.ratio[0].v);
-	free(half.ratio[1].v);
-	free(half.capped[0].v);
-	free(half.capped[1].v);
+	end_half(s, &half,
+			 good && s->m->backend->keeps_candidate && half_number == 0 && !*disturbed);
 	free(alone.v);
-	free(plan);
 	return good;
 }
 
 /*
- * Who comes second in a round may find the inputs in a cache: ratios then lie in two heaps, one for
- * each order, and a median of all would fall into the gap. So each order has its median, and what
- * the order does cancels.
+ * The second side of a round may find the inputs in a cache. Ratios then lie in two heaps, one for
+ * each order, and a median of all would fall into the gap between them. So each order has its
+ * median, and the effect of the order cancels.
  */
 static double
 half_estimate(const Rounds *s, const Values ratios[2], const Values *both)
@@ -264,8 +301,8 @@ keep_samples(Rounds *s, const Values *ratios)
 }
 
 /*
- * memory on other pages: which of them share sets of a cache holds for as long as they are mapped,
- * and differs between pairs like all placement
+ * Maps the arena on other pages, because which pages share sets of a cache holds for as long as
+ * they are mapped, and must be independent between pairs.
  */
 static bool
 fresh_arena(Rounds *s)
@@ -280,7 +317,7 @@ fresh_arena(Rounds *s)
 }
 
 /*
- * what halves say together can turn over what a half seemed to say, so all buckets are chosen anew
+ * Chooses all buckets anew after a pair, because all halves together decide whether any is capped.
  */
 void
 rounds_choose_buckets(Rounds *s)
@@ -328,7 +365,7 @@ rounds_pair(Rounds *s)
 	Values		bucket = {0};
 	bool		good = true;
 
-	if (!s->m->backend->carries && (s->buckets.n > 0 || s->of) && !fresh_arena(s))
+	if (!s->m->backend->keeps_candidate && (s->buckets.n > 0 || s->of) && !fresh_arena(s))
 		return false;
 	for (int half = 0; half < 2 && good; half++)
 	{
@@ -338,7 +375,7 @@ rounds_pair(Rounds *s)
 		Seen		before = s->seen;
 
 		/*
-		 * who slows the reference again and again is not worth the device's time three times over
+		 * a candidate that slows the reference again and again gets no more of the device's time
 		 */
 		s->attempts = s->priced < MAX_PRICED
 			&& !stopping_over_budget(s) ? s->m->job->profile.disturbed_attempts : 1;

@@ -13,17 +13,17 @@
 #include "supervisor/timing/timing.h"
 
 #define STEP_SECONDS	5e-3	/* of longer runs the constant cost of a block is next to nothing */
-/* speeds up to which both sides' blocks have the same number of runs */
-#define LIKE_BLOCKS		1.25
-#define LIKE_SECONDS	2.0		/* how much longer one side's blocks may take than the other's */
+/* quotient of both sides' times up to which their blocks have the same number of runs */
+#define SAME_RUNS_UP_TO		1.25
+#define MAX_UNEVENNESS	2.0		/* how much longer one side's blocks may take than the other's */
 #define DIRECT_BYTES	((size_t) 8 << 20)
 
 /*
  * Runs in a block of each side. Finding the caches cold costs a block 0.2 to 0.4 ms on a CPU and
- * 0.1 ms on a GPU, which the empty ones that are taken off don't tell. Blocks that take as long pay
- * the same share of it; a reference whose blocks take an eighth of the candidate's seems 4 to 10 %
- * slower than it is, and on a GPU a candidate whose blocks take a quarter 3.6 %. So where memory or
- * the making of inputs keeps one side's blocks short, the other's are shortened as well.
+ * 0.1 ms on a GPU, which blocks without runs don't show. Blocks that take as long pay the same
+ * share of it. A reference whose blocks take an eighth of the candidate's seems 4 to 10 % slower
+ * than it is, and on a GPU a candidate whose blocks take a quarter seems 3.6 % slower. So where
+ * memory or the making of inputs keeps one side's blocks short, the other's are shortened, too.
  */
 void
 plan_blocks(const Rounds *s, const double *time, uint32_t *runs)
@@ -32,12 +32,12 @@ plan_blocks(const Rounds *s, const double *time, uint32_t *runs)
 
 	for (int side = 0; side < 2; side++)
 	{
-		double		seconds = fmin(p->block_seconds, LIKE_SECONDS * s->most * time[!side]);
+		double		seconds = fmin(p->block_seconds, MAX_UNEVENNESS * s->most * time[!side]);
 
 		runs[side] = (uint32_t) fmax(1, fmin(s->most, round(seconds / time[side])));
 	}
-	/* runs beyond those that both sides have lie on inputs that nobody read just before */
-	if (fmax(time[0], time[1]) < LIKE_BLOCKS * fmin(time[0], time[1]))
+	/* runs that one side alone has lie on inputs that the other has not just read */
+	if (fmax(time[0], time[1]) < SAME_RUNS_UP_TO * fmin(time[0], time[1]))
 		runs[SIDE_CANDIDATE] = runs[SIDE_REFERENCE];
 }
 
@@ -77,7 +77,7 @@ plan_rounds(Rounds *s)
 	/* audits have a few runs where blocks have one */
 	if (b->steps && m->time[SIDE_REFERENCE] < STEP_SECONDS)
 		s->slots = (uint32_t) fmax(s->slots, fmin(STEP_RUNS, floor(room)));
-	/* a median wants a few rounds, where they don't take seconds */
+	/* a median needs a few rounds; rounds that take seconds are fewer */
 	s->rounds_a_half = (int) fmax(round_seconds < LONG_ROUND ? MIN_ROUNDS : round_seconds < 1 ? 4
 								  : 1, ceil(half_seconds / round_seconds));
 	if (s->rounds_a_half > 1)
@@ -138,7 +138,7 @@ plan_unevenness(const uint32_t *runs, const double *time)
 	return fmax(quotient, 1 / quotient);
 }
 
-/* a single run has nothing to be ahead of */
+/* a block of one run has no later input to read ahead */
 bool
 rounds_has_traps(const Rounds *s)
 {

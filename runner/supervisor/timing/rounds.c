@@ -14,13 +14,13 @@
 /* how much less alike blocks may be than those that the times of a pair ask for */
 #define UNEVEN_BLOCKS	1.5
 #define MAX_RESIZED		3		/* times in a measurement */
-#define UNEVEN_LAST		4.0		/* the same, when blocks are not resized any more */
+#define UNEVEN_LAST		4.0		/* the same, once blocks are no longer resized */
 #define MAX_UNEVEN		3		/* pairs that don't count then, before the measurement ends */
 
 /*
- * A pair whose blocks turn out to be uneven counts for nothing, and they are sized anew. First
- * times are of few runs on inputs that come back; code that keeps results, or lies in wait for
- * them, would have blocks much longer than its reference's.
+ * Makes a pair. A pair whose blocks turn out to be uneven doesn't count, and blocks are sized anew.
+ * Sizes come from first times, which are of few runs on inputs that come again: code that keeps its
+ * results, or recognises those inputs, would have blocks much longer than its reference's.
  */
 static bool
 pair_of_like_blocks(Rounds *s, bool *counts)
@@ -55,7 +55,7 @@ pair_of_like_blocks(Rounds *s, bool *counts)
 	return plan_rounds(s);
 }
 
-/* all but the buckets, which the result has */
+/* frees all but the buckets, which belong to the result */
 static void
 forget(Rounds *s)
 {
@@ -110,14 +110,14 @@ end:
 	m->result.buckets = s.buckets.v;
 	m->result.reference_seconds = values_median(&s.seen.times[SIDE_REFERENCE]);
 	m->result.candidate_seconds = values_median(&s.seen.times[SIDE_CANDIDATE]);
-	if (s.carrying)
-		measure_end(m, &s.carried);
+	if (s.has_kept_candidate)
+		measure_end(m, &s.kept_candidate);
 	plan_end(&s);
 	forget(&s);
 	if (s.aa)
 	{
-		if (s.aa->carrying)
-			measure_end(m, &s.aa->carried);
+		if (s.aa->has_kept_candidate)
+			measure_end(m, &s.aa->kept_candidate);
 		free(s.aa->buckets.v);
 		forget(s.aa);
 		free(s.aa);

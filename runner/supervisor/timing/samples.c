@@ -1,6 +1,6 @@
 /*
- * values.c
- *		Measured numbers, as many as there come to be.
+ * samples.c
+ *		Lists of measured numbers.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /*
  * stopping.c
- *		When there are pairs enough: looks, futility, the window and the budget.
+ *		When a measurement has pairs enough: looks, futility, the window and the budget.
  *
- * A look is a number of pairs at which the interval is held against the goal; the interval is made
- * for as many looks as the profile has, so that stopping at one of them costs no confidence.
+ * A look is a number of pairs at which the interval is compared with the goal. The interval is
+ * computed for as many looks as the profile has, so stopping at one of them costs no confidence.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -12,7 +12,7 @@
 
 #include "supervisor/timing/timing.h"
 
-/* that are made whatever they take: an interval of two says next to nothing */
+/* pairs that the budget does not end, because an interval of two says next to nothing */
 #define BUDGET_PAIRS	3
 /* wall time of a pair beside its processes' starts, in the clock time of its blocks */
 #define WALL_OF_PAIR	2.0
@@ -45,8 +45,8 @@ stopping_over_budget(const Rounds *s)
 }
 
 /*
- * whether a reward will be below 1.00 whatever follows, and is known well enough to say how slow
- * the code is
+ * Whether the reward will be below 1.00 whatever follows, and the interval is narrow enough to say
+ * how slow the code is.
  */
 static bool
 is_futile(const Rounds *s, double goal)

@@ -18,16 +18,16 @@
 
 #define MIN_ROUNDS		8		/* of a half, where time is short */
 #define STEP_RUNS		5		/* of an audit on a GPU: the first has it turn to the executor */
-/* seconds; of longer rounds a few will do, and none to settle in turn */
+/* seconds of a round that is long: a few are enough, and sides don't settle in turn */
 #define LONG_ROUND		0.05
 
 /*
- * What pairs have shown. A half that is tried again, and a pair that does not count, take back all
- * of it at once: seen_take_back().
+ * What pairs have shown. When a half is tried again, or a pair does not count, seen_take_back()
+ * takes all of it back at once.
  */
 typedef struct Seen
 {
-	/* first, and nothing else between them: lists that only grow */
+	/* lists that only grow; they stand first, and nothing else between them (SEEN_LISTS) */
 	Values		all;			/* every ratio */
 	Values		plain;
 	/* where the reference counts for no more than it may take beside any process */
@@ -97,8 +97,8 @@ typedef struct Rounds
 	int			priced;			/* halves in which all of them were disturbed */
 	/* the reference's seconds a run before the candidate existed, in this pair */
 	double		alone;
-	Executor	carried;		/* on a GPU: the candidate of a pair's first half, for its second */
-	bool		carrying;
+	Executor	kept_candidate;	/* on a GPU: the candidate of a pair's first half, for its second */
+	bool		has_kept_candidate;
 	uint64_t	weights;		/* of the models of a half; on a GPU, of a pair */
 	/* how much slower the reference is in turn with another reference than alone */
 	double		neighbour;

@@ -106,8 +106,8 @@ await_rest(Measure *m)
 }
 
 /*
- * The candidate's outputs come late. Where the reference's do so too, by itself, on a GPU that
- * nothing else uses, that is the task's doing, and nothing can be said.
+ * The candidate's outputs come late. If those of the reference do so too, by itself, on a GPU that
+ * nothing else uses, the task causes it, and the measurement is unverified.
  */
 static bool
 accuse(Rounds *s, Half *half, uint32_t *slots, uint32_t n)
@@ -136,8 +136,8 @@ accuse(Rounds *s, Half *half, uint32_t *slots, uint32_t n)
 }
 
 /*
- * once may be nobody's doing, and has a second trap follow at once; but what happens twice in a
- * measurement does not
+ * A late output has a second trap follow at once, because honest code was late once, for a reason
+ * not known. Two late outputs in a measurement are held against the candidate.
  */
 bool
 rounds_trap(Rounds *s, Half *half)

@@ -2,7 +2,8 @@
  * verdict.c
  *		From the buckets to an outcome.
  *
- * Audits are asked whether they confirm the score; a wide interval ends in a careful score.
+ * The score is the middle of the buckets, or an end of a wide interval, under the bounds of audits,
+ * traps and, on a GPU, the executor's loop.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -15,8 +16,8 @@
 #define MIN_STEPS_SEEN	8		/* steps of each kind in traps, to set a bound */
 /* of what a step takes in a trap, that it takes at least elsewhere */
 #define STEP_SHARE		0.5
-#define LEAST			1e-6	/* a score */
-#define MOST			1e9		/* an upper end */
+#define LEAST_SCORE			1e-6	/* a score */
+#define GREATEST			1e9		/* an upper end */
 
 /* whether traps have told what runs cost */
 bool
@@ -79,15 +80,18 @@ verdict_uneven(Rounds *s)
 {
 	Result	   *r = &s->m->result;
 
-	r->score = r->lower = fmax(fmin(s->least, 1), LEAST);
+	r->score = r->lower = fmax(fmin(s->least, 1), LEAST_SCORE);
 	r->upper = 1;
-	r->half_width = MOST;
+	r->half_width = GREATEST;
 	r->wide = true;
 	return conclude(s->m, OUTCOME_SUCCESSFUL, "runs take longer in blocks of some sizes than in "
 					"others, time and again: the score is the least of them");
 }
 
-/* what can't be told of a task on a GPU, whoever is to blame for it; false after conclude() */
+/*
+ * whether a task on a GPU can be measured at all, whichever side prevents it; false after
+ * conclude()
+ */
 static bool
 is_told(Rounds *s)
 {
@@ -125,11 +129,11 @@ verdict_asks_aa(const Rounds *s, double half_width)
 }
 
 /*
- * What a score is worth whose interval is wide. From 1 on that is the lower end, whoever made it
- * wide. Below 1 the nearer end is above what was measured: so the candidate is granted no more
- * doubt than intervals of the reference itself show, none where theirs are not wide, and gets the
+ * The score of a wide interval. From 1 on it is the lower end, whichever side made the interval
+ * wide. Below 1 the end nearer to 1 is above what was measured, so the candidate is granted no more
+ * doubt than intervals of the reference itself show, and none where those are not wide. It gets the
  * lower end where its pairs spread more than the reference's do, or where its budget left no time
- * to tell.
+ * for A/A pairs.
  */
 static double
 careful_score(Rounds *s, double score, const char **why)
@@ -176,7 +180,7 @@ verdict_conclude(Rounds *s, bool left)
 	double		estimate = p->mean_of_ratios ? cudal1_score_mean(s->seen.all.v, s->seen.all.n)
 		: values_median(&s->buckets);
 
-	r->half_width = fmin(s->half_width, MOST);
+	r->half_width = fmin(s->half_width, GREATEST);
 	r->variance = cudal1_score_variance(s->buckets.v, s->buckets.n);
 	if (p->variance_limit > 0 && r->variance > p->variance_limit)
 		conclude(m, OUTCOME_UNSTABLE, "the variance across the buckets is %.4g, above %.4g",
@@ -211,9 +215,9 @@ verdict_conclude(Rounds *s, bool left)
 				 "confirm %.4g: the score is what they show without a doubt", estimate);
 	}
 	/* what a column takes */
-	r->score = fmax(r->score, LEAST);
+	r->score = fmax(r->score, LEAST_SCORE);
 	r->lower = s->lower;
-	r->upper = fmin(s->upper, MOST);
+	r->upper = fmin(s->upper, GREATEST);
 	if (r->wide)
 		conclude(m, OUTCOME_SUCCESSFUL,
 				 "the interval after %zu pairs%s is +-%.2f %%, wider than %.2f %%: %s",
