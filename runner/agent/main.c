@@ -319,7 +319,7 @@ work(void)
 			if (now >= poll_at)
 				poll_at = now + agent_settings.poll;
 			claim_all(look);
-			/* said before the last look, so that whoever submits after it is heard */
+			/* said before the last look, so that a submission after it is noticed */
 			if (has_idle_device() && agent_mode == AGENT_WORK && idle_until < now + IDLE_MARGIN)
 			{
 				bool		said = queue_announce_idle(IDLE_SECONDS) == CUDAL1_CALL_DONE;

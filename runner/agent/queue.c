@@ -5,7 +5,7 @@
  * Each call is one short statement and its own transaction. None waits for ever: a statement that
  * the server does not answer in time cuts the connection, and the caller is told that it can't know
  * whether the statement took effect. What makes that harmless is the queue's, not ours: a result
- * offered twice is refused, a claim that nobody took notice of is taken back by its name.
+ * offered twice is refused, a claim whose answer was lost is taken back by its name.
  */
 #define _GNU_SOURCE
 #include <errno.h>

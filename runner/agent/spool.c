@@ -9,8 +9,8 @@
  * token, on its first line, and the result.
  *
  * The folder's lock is held for the agent's life. Its random name is part of the names of all
- * claims made under it, so who holds the lock knows that whatever bears the name and is not its own
- * is left over, and may give it back at once.
+ * claims made under it, so the agent that holds the lock knows that a claim which bears the name
+ * and is not its own is left over, and gives it back at once.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -64,7 +64,7 @@ tame(const char *text)
 	return name;
 }
 
-/* the id in the lock file, made by the first who locks it */
+/* the id in the lock file, made by the first agent that locks it */
 static bool
 read_id(AgentSpool *spool)
 {

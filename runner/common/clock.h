@@ -1,6 +1,6 @@
 /*
  * clock.h
- *		The one door through which time comes.
+ *		Time, as the runner's programs read it.
  */
 #ifndef CUDAL1_CLOCK_H
 #define CUDAL1_CLOCK_H

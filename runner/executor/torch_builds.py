@@ -1,7 +1,7 @@
 """What an interpreter is told before it forks executors of code that compiles itself, so that they
 find what a build left (build.c).
 
-Nothing may be compiled or written there any more, and nobody may ask for a GPU before a fork:
+Nothing may be compiled or written there any more, and nothing may ask for a GPU before a fork:
 compilers' versions, locks and folders, which extensions, Triton and torch.compile want before they
 look anything up, are answered here.
 """
@@ -22,7 +22,7 @@ def use_built():
     """Before any fork: extensions are loaded as they were built, and Triton asks its compiler's
     version while it may start one.
     """
-    # the import asks whether there is a GPU, and whoever asks CUDA before a fork has none after it
+    # the import asks whether there is a GPU, and a process that asks CUDA before a fork has none after it
     asked = torch.cuda.is_available
     torch.cuda.is_available = lambda: True
     try:
@@ -93,7 +93,7 @@ def use_own():
 
 
 class NoLock:
-    """In the place of locks on files that nobody writes to any more."""
+    """In the place of locks on files that no process writes to any more."""
 
     def __init__(self, *arguments, **keywords):
         pass

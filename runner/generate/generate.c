@@ -92,7 +92,7 @@ write_all(int fd, const char *data, size_t length)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			_exit(1);			/* nobody listens: the spool has it */
+			_exit(1);			/* the reader is gone: the spool has the answer */
 		data += n;
 		length -= n;
 	}
@@ -158,7 +158,7 @@ forget(json_int_t request_id, json_int_t attempt)
 	free(path);
 }
 
-/* what a former process kept and nobody has stored yet */
+/* what a former process kept and the database has not stored yet */
 static void
 replay(void)
 {

@@ -2,10 +2,10 @@
  * refused.c
  *		Names the system calls of a command that a sandbox would not let through.
  *
- * For honest code that fails in a sandbox, and for drivers of GPUs, whose needs no manual tells.
- * The filter is that of a run, but asks this process about all it would refuse, which notes it and
- * has the kernel go on. So a command is followed to its end whatever it does, with all its
- * processes, and needs no privilege for it.
+ * For honest code that fails in a sandbox, and for drivers of GPUs, because no manual lists the
+ * calls they make. The filter is that of a run, but asks this process about all it would refuse,
+ * which notes it and has the kernel go on. So a command is followed to its end whatever it does,
+ * with all its processes, and needs no privilege for it.
  */
 #define _GNU_SOURCE
 #include <errno.h>

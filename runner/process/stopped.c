@@ -277,7 +277,7 @@ stopped_check(void)
 		if (is_ending(s))
 			continue;
 		suspect[s->hostile] = true;
-		/* once is enough for who goes on; who is stopped again had the time from somewhere */
+		/* still running: guilty at once; stopped again: guilty after TIMES occurrences */
 		if (awake || ++s->times >= TIMES)
 			guilty[s->hostile] = true;
 		stop(s);

@@ -40,11 +40,11 @@ typedef enum StoppedVerdict
 
 /*
  * Whether those that were noted and not let go have been stopped all the time. Takes about 10 us
- * for each. One that someone outside has woken, who wakes all, is stopped again.
+ * for each. If a process outside has resumed all of them, each is stopped again.
  */
 extern StoppedVerdict stopped_check(void);
 
-/* counted by a handler of SIGCONT: who wakes the supervisor may have woken all */
+/* counted by a handler of SIGCONT: a process that resumes the supervisor may have resumed all */
 extern volatile sig_atomic_t stopped_continued;
 
 #endif							/* CUDAL1_STOPPED_H */

@@ -131,7 +131,7 @@ typedef struct Measure
 	const Job  *job;
 	const Options *options;
 	Result		result;
-	bool		killed;			/* the outcome is that somebody killed the code, or its compiler */
+	bool		killed;			/* a process outside has killed the code, or its compiler */
 	double		started;
 	char		scratch[PATH_MAX];
 	int			scratch_lock;

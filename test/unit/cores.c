@@ -1,7 +1,7 @@
 /*
  * cores.c
- *		Who gets which threads of hosts with and without two threads a core: none shares a core
- *		where there are enough.
+ *		Which devices get which threads of hosts with and without two threads a core: none shares a
+ *		core where there are enough.
  */
 #define _GNU_SOURCE
 #define CUDAL1_SIBLINGS "siblings-%d"

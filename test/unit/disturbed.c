@@ -1,6 +1,6 @@
 /*
  * disturbed.c
- *		When a half on a GPU is measured again: who else computes there, throttling, clocks that
+ *		When a half on a GPU is measured again: other processes there, throttling, clocks that
  *		change. NVML is a stand-in.
  */
 #define _GNU_SOURCE
@@ -184,7 +184,7 @@ main(void)
 	executors[1].pid = 32;
 
 	begin();
-	check(!half(1980, 1980), "a GPU to itself, at a steady clock, disturbs nobody");
+	check(!half(1980, 1980), "a GPU to itself, at a steady clock, disturbs no half");
 	check(noted(0, 0) == 1980 && noted(0, 1) == 1980, "and its clock is noted");
 	check(!half(1980, 1965), "a step of the clock is no change");
 	check(half(1980, 1755) && half(1200, 1980), "a clock that falls or rises within a half is one");
@@ -201,7 +201,7 @@ main(void)
 
 	begin();
 	strangers = 1;
-	check(half(1980, 1980), "so does a process of somebody else");
+	check(half(1980, 1980), "so does a process of another program");
 	check(json_integer_value(json_object_get(measure.result.evidence, "foreign_processes")) == 1,
 		  "which is noted");
 	strangers = 200;

@@ -1,6 +1,6 @@
 /*
  * freeze.c
- *		A process that somebody lets go on before it was seen to be stopped is stopped again, and
+ *		A process that is resumed before it was seen to be stopped is stopped again, and
  *		not taken for one that can't be.
  */
 #define _GNU_SOURCE
@@ -16,7 +16,7 @@
 #include "tap.h"
 
 static pid_t child;
-static int	wakings;			/* before as many looks somebody wakes it */
+static int	wakings;			/* before as many looks it is woken */
 
 ProcessState
 stopped_look(int stat_fd)

@@ -96,7 +96,7 @@ begin(double neighbour, double doubt)
 /*
  * One half: the reference takes 10 us alone and `slower` times that beside the candidate, in the
  * blocks of a round that either starts; both sides are slowed by `host` while they run side by
- * side, and a candidate takes 10 us when nobody slows it.
+ * side, and a candidate takes 10 us when nothing slows it.
  */
 static void
 half(double slower, double host, double *plain, double *capped)
@@ -174,9 +174,9 @@ main(void)
 	begin(1, 0);
 	half(1, 1, &plain, &capped);
 	check(near(plain, 1.0002, 1e-10) && near(capped, 1.0002, 1e-10) && s.seen.slowed == 0,
-		  "who slows nobody is not capped");
+		  "code that does not slow the reference is not capped");
 	half(1.005, 1, &plain, &capped);
-	check(near(capped, plain, 1e-10) && s.seen.slowed == 0, "nor who does within the goal");
+	check(near(capped, plain, 1e-10) && s.seen.slowed == 0, "nor code that does within the goal");
 	check(!was_slowed(), "and is not found to");
 
 	begin(1, 0);
@@ -185,7 +185,7 @@ main(void)
 	for (int i = 0; i < 5; i++)
 		half(1.05, 1, &plain, &capped);
 	check(baseline_was_slowed(&s, &slower, &error) && near(slower, log(1.05), 1e-10),
-		  "who slows the reference by 5 % in every half is found to");
+		  "code that slows the reference by 5 % in every half is found to");
 	check(capped < 1.0103 && plain > 1.05, "and is paid for what any process may do");
 	half(1.5, 1, &plain, &capped);
 	check(near(capped, 1.0002, 1e-10), "in a half that is much slower for nothing");
@@ -194,7 +194,7 @@ main(void)
 	begin(1, 0);
 	halves(14, 2, 2);
 	check(was_slowed() && s.seen.slowed == 7,
-		  "who doubles the reference's time in every other half is found to");
+		  "code that doubles the reference's time in every other half is found to");
 	begin(1, 0);
 	halves(14, 4, 3);
 	check(was_slowed(), "or in every fourth");
@@ -204,10 +204,10 @@ main(void)
 	begin(1, 0);
 	for (int i = 0; i < 14; i++)
 		half(1.03, i == 0 ? 0.3 : 1, &plain, &capped);
-	check(was_slowed(), "one half in which the host was three times as fast hides nobody");
+	check(was_slowed(), "one half in which the host was three times as fast hides no code");
 	begin(1, 0);
 	halves(42, 2, 1.05);
-	check(was_slowed(), "or who slows it by 5 % in every other");
+	check(was_slowed(), "or code that slows it by 5 % in every other");
 
 	begin(1, 0);
 	all = true;

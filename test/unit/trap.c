@@ -139,7 +139,7 @@ main(void)
 		  "after a late output another trap follows at once");
 	check(s.steps[SIDE_CANDIDATE][STEP_LATE].n == 2
 		  && s.steps[SIDE_CANDIDATE][STEP_LATE].v[0] < 2e-6, "its steps say nothing");
-	check(looks == 0 && ended == 0, "and nobody is accused of what happened once");
+	check(looks == 0 && ended == 0, "and no code is accused of what happened once");
 	check(traps(9, "l....l", false, &s) == OUTCOME_CHEAT,
 		  "late again, however much later, is a cheat");
 	check(ended == 1 && looks == REFERENCE_TRIES,

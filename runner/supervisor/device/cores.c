@@ -1,6 +1,6 @@
 /*
  * cores.c
- *		Which cores of a host are whose.
+ *		Which cores of a host its devices use, and which all else.
  *
  * Two hardware threads of one core share what a run needs: work on one may take half of the other's
  * speed. So no two devices have threads of the same core, and supervisors, with what they start,

@@ -1,6 +1,6 @@
 /*
  * cores.h
- *		Which cores of a host are whose.
+ *		Which cores of a host its devices use, and which all else.
  */
 #ifndef CUDAL1_CORES_H
 #define CUDAL1_CORES_H

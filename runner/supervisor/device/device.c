@@ -2,7 +2,7 @@
  * device.c
  *		Devices of this host, and holding one.
  *
- * A CPU device is a set of reserved cores, "cpu:1" or "cpu:2-3". Whoever measures holds a flock on
+ * A CPU device is a set of reserved cores, "cpu:1" or "cpu:2-3". A measurement holds a flock on
  * the device's files for one measurement, whatever database asked: locks of a database would not
  * see each other, and a lock for a worker's life would starve everyone else. The supervisor keeps
  * to the other cores.

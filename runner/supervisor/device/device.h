@@ -7,7 +7,8 @@
 
 #include "supervisor/types.h"
 
-extern bool device_prepare(Measure *m);	/* before anything is started: which cores are whose */
+/* before anything is started: which cores the device and all else use */
+extern bool device_prepare(Measure *m);
 extern bool device_take(Measure *m);	/* waits for the device's locks */
 extern void device_release(Measure *m);
 extern void device_list(const Options *options);

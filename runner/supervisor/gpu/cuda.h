@@ -32,7 +32,7 @@ typedef struct GpuArena
 	GpuMemory	inputs[2];
 	GpuMemory	outputs[2];
 	GpuMemory	master;
-	/* which of the two is whose: where arrays lie makes a kernel up to 1 % faster or slower */
+	/* which side has which of the two: where arrays lie makes a kernel up to 1 % faster */
 	bool		swapped;
 } GpuArena;
 
@@ -105,7 +105,7 @@ typedef struct GpuTrap
 	Lateness	late;
 	bool		readable;		/* as last looked at, and what of it was wrong */
 	uint64_t	wrong;
-	/* seconds of a command beside what the GPU did last; 0: nobody looked */
+	/* seconds of a command beside what the GPU did last; 0: not measured */
 	double		turn;
 	double		opened;			/* when the gate opened last */
 	double		seconds[STEPS][GPU_LATE_RUNS];	/* from gate to answer */

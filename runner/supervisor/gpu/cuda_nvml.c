@@ -1,8 +1,8 @@
 /*
  * cuda_nvml.c
  *		NVIDIA's management library, resolved at run time. It asks the driver without creating a
- *		context, so listing devices and looking at a GPU that another measurement holds disturbs
- *		nobody.
+ *		context, so listing devices and looking at a GPU that another measurement holds does not
+ *		disturb that.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

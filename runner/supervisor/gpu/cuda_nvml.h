@@ -1,7 +1,7 @@
 /*
  * cuda_nvml.h
- *		What NVIDIA's management library says of a GPU: names, clocks, temperature, throttling, who
- *		else computes there.
+ *		What NVIDIA's management library says of a GPU: names, clocks, temperature, throttling, and
+ *		which other processes compute there.
  */
 #ifndef CUDAL1_CUDA_NVML_H
 #define CUDAL1_CUDA_NVML_H

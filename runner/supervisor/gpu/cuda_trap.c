@@ -92,8 +92,8 @@ is_there(GpuSteps *s, uint32_t run, const void *expected)
 }
 
 /*
- * Whether the GPU works for nobody else: a command follows another at once, and not only when a
- * kernel of another process has been put aside again.
+ * Whether the GPU works for no other process: then a command follows another at once, and not only
+ * when a kernel of another process has been put aside again.
  */
 bool
 gpu_is_idle(Measure *m, bool *failed)
