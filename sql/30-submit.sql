@@ -490,9 +490,13 @@ $$;
 COMMENT ON FUNCTION cudal1.clip(text, int) IS
 'the text cut to at most so many bytes, between characters';
 
-CREATE FUNCTION cudal1.read_response(response text, OUT body text, OUT reason text, OUT kept text)
+CREATE FUNCTION cudal1.read_response(response text, code_alone boolean DEFAULT false,
+	OUT body text, OUT reason text, OUT kept text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+	section	constant text := E'## Performance Analysis\n-\n## Algorithm Design\n-\n'
+		'## Code Implementation\n';
 BEGIN
 	IF octet_length(read_response.response) > 4194304 THEN
 		-- a model that found no end: its beginning is enough to look at, but the whole decides
@@ -506,13 +510,19 @@ BEGIN
 	END IF;
 	kept := read_response.response;
 	SELECT r.code, r.reason INTO body, reason FROM cudal1.parse_response(kept) AS r;
+	IF reason IS NOT NULL AND code_alone AND kept ~ '(^|\n)[ \t]*(```|~~~)' THEN
+		-- what follows the model's reasoning is read as the section that holds the code
+		SELECT r.code, r.reason INTO body, reason
+			FROM cudal1.parse_response(section
+				|| reverse(split_part(reverse(kept), reverse('</think>'), 1))) AS r;
+	END IF;
 	reason := coalesce(reason, cudal1.check_submission(body, '-', 0));
 	body := CASE WHEN reason IS NULL THEN replace(body, E'\r\n', E'\n') ELSE kept END;
 END
 $$;
-COMMENT ON FUNCTION cudal1.read_response(text) IS
+COMMENT ON FUNCTION cudal1.read_response(text, boolean) IS
 'what a model''s answer is known by: its code, or the answer itself where it is malformed, with the
-reason; and what is kept of it';
+reason; and what is kept of it. code_alone: a fenced code will do, without the three sections';
 
 CREATE FUNCTION cudal1.submit_response(prompt_id bigint, response text, method text, group_key text,
 	proposal_key text, priority int, deadline timestamptz, owner text, pool text)
@@ -524,6 +534,7 @@ AS $$
 DECLARE
 	t			cudal1.task;
 	into_pool	int;
+	recorded	boolean;
 	answer		record;
 	problem		text;
 BEGIN
@@ -531,7 +542,7 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = '22004',
 			MESSAGE = 'prompt_id and response must not be null';
 	END IF;
-	SELECT q.pool_id INTO into_pool FROM cudal1.prompt AS q
+	SELECT q.pool_id, q.kind = 'recorded' INTO into_pool, recorded FROM cudal1.prompt AS q
 		WHERE q.prompt_id = submit_response.prompt_id;
 	SELECT x.* INTO t FROM cudal1.prompt AS q JOIN cudal1.task AS x USING (task_id)
 		WHERE q.prompt_id = submit_response.prompt_id;
@@ -553,7 +564,8 @@ BEGIN
 	IF submit_response.pool IS NOT NULL THEN
 		into_pool := cudal1.use_pool(submit_response.pool);
 	END IF;
-	SELECT r.* INTO answer FROM cudal1.read_response(submit_response.response) AS r;
+	SELECT r.* INTO answer FROM cudal1.read_response(submit_response.response, recorded)
+		AS r;
 	RETURN cudal1.accept_submission(t, answer.body, submit_response.method,
 		submit_response.prompt_id, submit_response.group_key, submit_response.proposal_key,
 		submit_response.priority, submit_response.deadline, answer.kept, answer.reason, 'normal',

@@ -229,6 +229,72 @@ job. pool: where exemplars come from, and where cudal1_submit_response() places 
 42704 unknown task or pool, 42501 another role''s pool, 22023 unknown kind or strategy, n or
 temperature out of range';
 
+CREATE FUNCTION @extschema@.cudal1_record_prompt(task text, prompt text,
+	exemplars bigint[] DEFAULT '{}', pool text DEFAULT 'main')
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off SET jit = off
+AS $$
+#variable_conflict use_column
+DECLARE
+	t		cudal1.task := cudal1.find_task(cudal1_record_prompt.task);
+	in_pool	int := cudal1.use_pool(cudal1_record_prompt.pool);
+	rewards	float8[];
+	island	record;
+	id		bigint;
+BEGIN
+	IF cudal1_record_prompt.prompt IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'prompt must not be null';
+	ELSIF octet_length(cudal1_record_prompt.prompt) > 4194304 THEN
+		RAISE EXCEPTION USING ERRCODE = '54000', MESSAGE = 'prompt must not be longer than 4 MiB';
+	ELSIF cudal1_record_prompt.prompt !~ '[^[:space:]]' THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'prompt must not be empty';
+	END IF;
+	PERFORM cudal1.check_ids('exemplars', cudal1_record_prompt.exemplars);
+	IF coalesce(array_ndims(cudal1_record_prompt.exemplars), 1) > 1
+		OR cardinality(cudal1_record_prompt.exemplars) > 1000 THEN
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE = 'exemplars must be an array of at most 1000 candidates';
+	END IF;
+	PERFORM cudal1.check_candidates(cudal1_record_prompt.exemplars);
+	SELECT c.candidate_id INTO id FROM cudal1.candidate AS c
+		WHERE c.candidate_id = ANY (cudal1_record_prompt.exemplars) AND c.task_id <> t.task_id
+		LIMIT 1;
+	IF FOUND THEN
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE = format('candidate %s belongs to another task than "%s"', id, t.name);
+	END IF;
+	rewards := ARRAY(SELECT coalesce(c.reward, 0)
+		FROM unnest(cudal1_record_prompt.exemplars) WITH ORDINALITY AS u (id, n)
+			JOIN cudal1.candidate AS c ON c.candidate_id = u.id
+		ORDER BY u.n);
+	-- one of the islands that hold all exemplars: the answers are placed there
+	SELECT i.island, i.epoch INTO island FROM cudal1.island AS i
+		WHERE i.task_id = t.task_id AND i.pool_id = in_pool
+			AND cudal1_record_prompt.exemplars <> '{}'
+			AND NOT EXISTS (SELECT FROM unnest(cudal1_record_prompt.exemplars) AS u (id)
+				WHERE NOT EXISTS (SELECT FROM cudal1.island_slot AS s
+					WHERE s.candidate_id = u.id AND s.task_id = i.task_id
+						AND s.pool_id = i.pool_id AND s.island = i.island AND s.epoch = i.epoch))
+		ORDER BY random() LIMIT 1;
+	INSERT INTO cudal1.prompt AS q (task_id, pool_id, kind, island, island_epoch, exemplars, scores,
+			probabilities, prompt, created_by)
+		VALUES (t.task_id, in_pool, 'recorded', island.island, island.epoch,
+			cudal1_record_prompt.exemplars, rewards, '{}', cudal1_record_prompt.prompt,
+			cudal1.caller())
+		RETURNING q.prompt_id INTO id;
+	PERFORM cudal1.store(cudal1.caller(), 0, 256 + octet_length(cudal1_record_prompt.prompt));
+	RETURN id;
+END
+$$;
+COMMENT ON FUNCTION @extschema@.cudal1_record_prompt(text, text, bigint[], text) IS
+'records a prompt that was made elsewhere and returns its id, by which answers are submitted and
+data sets give it. exemplars: the candidates of the task that it shows; where a pool''s islands hold
+them all, the prompt and its answers belong to one of these. An answer needs a fenced code, not the
+three sections. pool: where cudal1_submit_response() places the answers. Errors: 42704 unknown task,
+pool or exemplar, 42501 another role''s pool, 22023 an empty prompt or an exemplar of another task,
+22004 NULLs, 54000 a prompt above 4 MiB, 53400 a quota is used up';
+
 /*
  * What models send.
  */

@@ -326,7 +326,7 @@ AS $$
 			ARRAY['cudal1_add_task', 'cudal1_retire_task', 'cudal1_restore_task', 'cudal1_submit',
 			'cudal1_submit_batch', 'cudal1_submit_response', 'cudal1_wait', 'cudal1_cancel',
 			'cudal1_reward', 'cudal1_open_pool', 'cudal1_sample_exemplars', 'cudal1_bucket_stats',
-			'cudal1_prompt',
+			'cudal1_prompt', 'cudal1_record_prompt',
 			'cudal1_parse_response', 'cudal1_conservative_round', 'cudal1_score_rounds',
 			'cudal1_group_advantages', 'cudal1_grpo_objective', 'cudal1_speedup_report',
 			'cudal1_status', 'cudal1_certify_task', 'cudal1_level_report', 'cudal1_method_report',

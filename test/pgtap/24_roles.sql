@@ -30,7 +30,7 @@ RESET ROLE;
 
 CREATE TEMPORARY TABLE argument (name text, type regtype, expression text, function text, variant text);
 INSERT INTO argument (name, type, expression) VALUES
-	('pool', 'text', '''main'''), ('pool', 'int', '1'), ('seeded_from', 'text', 'NULL'), ('prompt_id', 'bigint', :'prompt'), ('candidate_id', 'bigint', :'candidate'), ('candidate_ids', 'bigint[]', format('ARRAY[%s]', :'candidate')), ('ablation_id', 'bigint', :'ablation'),
+	('pool', 'text', '''main'''), ('pool', 'int', '1'), ('exemplars', 'bigint[]', '''{}'''), ('seeded_from', 'text', 'NULL'), ('prompt_id', 'bigint', :'prompt'), ('candidate_id', 'bigint', :'candidate'), ('candidate_ids', 'bigint[]', format('ARRAY[%s]', :'candidate')), ('ablation_id', 'bigint', :'ablation'),
 	('request_ids', 'bigint[]', format('ARRAY[%s]', :'request')), ('group_key', 'text', quote_literal(:'group_key')), ('group_keys', 'text[]', '''{g}'''), ('proposal_key', 'text', '''k'''), ('proposal_keys', 'text[]', '''{k}'''),
 	('campaign', 'text', '''of bert'''), ('name', 'text', '''of bert'''), ('method', 'text', '''of bert'''), ('methods', 'text[]', '''{of bert}'''), ('method_a', 'text', '''of bert'''), ('method_b', 'text', '''manual'''),
 	('task', 'text', '''t'''), ('tasks', 'text[]', '''{t}'''), ('reference', 'text', '''another'''), ('language', 'text', '''pytorch'''), ('signature', 'jsonb', 'NULL::jsonb'), ('level', 'int', 'NULL::int'),
@@ -50,7 +50,7 @@ INSERT INTO argument VALUES ('models', 'text[]', 'NULL', 'cudal1_add_campaign', 
 	('method', 'text', '''manual''', 'cudal1_submit', 'pool'), ('prompt_id', 'bigint', 'NULL', 'cudal1_submit', 'pool'), ('pool', 'text', '''of bert''', 'cudal1_submit', 'pool'),
 	('method', 'text', '''manual''', 'cudal1_submit_batch', 'pool'), ('pool', 'text', '''of bert''', 'cudal1_submit_batch', 'pool'),
 	('pool', 'text', '''of bert''', 'cudal1_sample_exemplars', 'pool'), ('pool', 'text', '''of bert''', 'cudal1_bucket_stats', 'pool'),
-	('pool', 'text', '''of bert''', 'cudal1_prompt', 'pool'), ('pool', 'text', '''of bert''', 'cudal1_next_group', 'pool'),
+	('pool', 'text', '''of bert''', 'cudal1_record_prompt', 'pool'), ('pool', 'text', '''of bert''', 'cudal1_prompt', 'pool'), ('pool', 'text', '''of bert''', 'cudal1_next_group', 'pool'),
 	('name', 'text', '''of anna''', 'cudal1_add_campaign', 'pool'), ('method', 'text', 'NULL', 'cudal1_add_campaign', 'pool'), ('pool', 'text', '''of bert''', 'cudal1_add_campaign', 'pool'),
 	('name', 'text', '''of anna''', 'cudal1_open_pool', 'seeded'), ('seeded_from', 'text', '''of bert''', 'cudal1_open_pool', 'seeded'),
 	('method', 'text', '''manual''', 'cudal1_submit', 'code and keys'), ('prompt_id', 'bigint', 'NULL', 'cudal1_submit', 'code and keys'),
@@ -178,6 +178,8 @@ INSERT INTO line VALUES
 	('cudal1_percentiles', '- yes yes -', 'reads'),
 	('cudal1_prompt', '- - yes -', 'a prompt of one''s own for a shared task'),
 	('cudal1_prompt: pool', '- - 42501 -', 'another''s pool'),
+	('cudal1_record_prompt', '- - yes -', 'a prompt of one''s own for a shared task'),
+	('cudal1_record_prompt: pool', '- - 42501 -', 'another''s pool'),
 	('cudal1_restore_task', '- - 42501 -', 'another''s task'),
 	('cudal1_resume_campaign', '- - 42501 -', 'another''s campaign'),
 	('cudal1_retire_task', '- - 42501 -', 'another''s task'),

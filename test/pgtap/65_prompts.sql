@@ -1,6 +1,6 @@
 -- Prompts say what is measured, show exemplars in ascending score, and are recorded with all that repeats their draw.
 BEGIN;
-SELECT plan(37);
+SELECT plan(53);
 
 SELECT cudal1_add_task('product', 'void solve(const float *a, double *c, int32_t n) { /* ``` */ }', 'c',
 	'{"entry": "solve", "rtol": 0.002, "args": [{"name": "a", "dtype": "float32", "shape": [64, 64], "role": "in"},
@@ -75,6 +75,24 @@ SELECT ok(island BETWEEN 0 AND 9 AND island_epoch = 0 AND temperature = 0.1 AND 
 SELECT is_empty('SELECT * FROM cudal1.recount()', 'all of it exact');
 SELECT prompt_id AS id FROM cudal1_prompt('product', 2, 'island', 'augment') \gset
 SELECT is(island, NULL, 'kind augment belongs to no island') FROM cudal1.prompt WHERE prompt_id = :id;
+
+-- prompts made elsewhere
+SELECT cudal1_record_prompt('product', 'words of one''s own', ARRAY[:faster, :slower]) AS id \gset
+SELECT row_eq(format('SELECT kind, strategy, seed, exemplars, scores, prompt FROM cudal1.prompt WHERE prompt_id = %s', :id),
+	ROW('recorded'::text, NULL::text, NULL::bigint, ARRAY[:faster, :slower]::bigint[], ARRAY[3.1, 1.31]::float8[], 'words of one''s own'::text), 'a prompt made elsewhere is recorded');
+SELECT ok(island BETWEEN 0 AND 9 AND island_epoch = 0, 'and belongs to an island that holds its exemplars') FROM cudal1.prompt WHERE prompt_id = :id;
+SELECT is(state || ' ' || code, 'queued ' || E'int x;\n', 'a fenced code is an answer') FROM cudal1.candidate
+	WHERE candidate_id = cudal1_submit_response(:id, E'<think>\n```c\nint y;\n```\n</think>\nHere:\n\n```c\nint x;\n```\n');
+SELECT is(island, (SELECT island FROM cudal1.prompt WHERE prompt_id = :id), 'which goes to the island') FROM cudal1.proposal WHERE prompt_id = :id;
+SELECT is(failure, 'malformed', 'bare words are none') FROM cudal1.candidate WHERE candidate_id = cudal1_submit_response(:id, 'int z;');
+SELECT is(code, E'int w;\n', 'three sections are, as everywhere') FROM cudal1.candidate
+	WHERE candidate_id = cudal1_submit_response(:id, E'## Performance Analysis\nx\n## Algorithm Design\ny\n## Code Implementation\n```c\nint w;\n```\n');
+SELECT is(failure, 'malformed', 'a contrastive prompt asks for sections') FROM cudal1_prompt('product') AS p, cudal1.candidate AS c
+	WHERE c.candidate_id = cudal1_submit_response(p.prompt_id, E'```c\nint v;\n```\n');
+SELECT is(q.island, NULL, 'without exemplars it belongs to no island') FROM cudal1.prompt AS q WHERE q.prompt_id = cudal1_record_prompt('product', 'x');
+SELECT throws_ok(q, code, NULL, q) FROM (VALUES ($$SELECT cudal1_record_prompt('no such', 'x')$$, '42704'), ($$SELECT cudal1_record_prompt('product', ' ')$$, '22023'), ($$SELECT cudal1_record_prompt('product', NULL)$$, '22004'),
+	($$SELECT cudal1_record_prompt('product', 'x', '{-1}')$$, '42704'), ($$SELECT cudal1_record_prompt('product', 'x', '{NULL}')$$, '22004'), ($$SELECT cudal1_record_prompt('product', 'x', pool => 'no such')$$, '42704'),
+	(format('SELECT cudal1_record_prompt(''kernel'', ''x'', ARRAY[%s])', :faster), '22023')) AS v (q, code);
 
 -- who may
 CREATE ROLE prompt_trainer;

@@ -188,6 +188,7 @@ my %calls = (
 		[ 'one that waits', q{SET ROLE anna; SELECT cudal1_generate((SELECT max(prompt_id) FROM cudal1.prompt WHERE created_by = 'anna'), 'model'); RESET ROLE},
 			q{SELECT cudal1_cancel_requests(ARRAY(SELECT max(request_id) FROM cudal1.request WHERE state = 'queued'))} ],
 	],
+	cudal1_record_prompt => [ [ 'one', '', q{SELECT cudal1_record_prompt('task', 'words')} ] ],
 	cudal1_open_pool => [
 		[ 'one', '', q{SELECT cudal1_open_pool('pool ROUND')} ],
 		[ 'one with the codes of all', '', q{SELECT cudal1_open_pool('pool ROUND', 'main')} ],
