@@ -188,7 +188,7 @@ clean_psql('trapped', <<'SQL');
 SELECT home.cudal1_add_task('task', 'void solve(const float *a, float *c) {}', 'c',
 	'{"entry": "solve", "args": [{"name": "a", "dtype": "float32", "shape": [4], "role": "in", "init": "normal"},
 								 {"name": "c", "dtype": "float32", "shape": [4], "role": "out"}]}', 1, '{"profile": "quick", "device": "cpu"}');
-SELECT home.cudal1_submit('task'::text, 'result 1.5'::text, 'm'::text, NULL::bigint, 'g'::text, 'k'::text, 0, NULL::timestamptz, 'normal'::text);
+SELECT home.cudal1_submit('task'::text, 'result 1.5'::text, 'm'::text, NULL::bigint, 'g'::text, 'k'::text, 0, NULL::timestamptz, 'normal'::text, 'main'::text);
 SQL
 {
 	local $ENV{PGOPTIONS} = $clean;
