@@ -55,8 +55,8 @@ typedef struct GpuSamples
 #define GPU_LATE_RUNS	8
 
 /*
- * Runs of a block whose input is another until the run before has answered: whoever works ahead
- * works on the wrong one. See cuda_late.c.
+ * Runs of a block whose input is another until the run before has answered, so that code which
+ * works ahead works on the wrong input. See cuda_late.c.
  */
 typedef struct GpuLate
 {
