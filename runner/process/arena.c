@@ -85,9 +85,8 @@ arena_create(Arena *arena, uint32_t slots, size_t input_slot_bytes, size_t outpu
 	if (arena->inputs_fd < 0 || arena->outputs_fd < 0 || arena->master_fd < 0)
 		return false;
 	/*
-	 * The supervisor's own mapping stays writable; no one else's can become so. And none of this is
-	 * a candidate's to change, who could keep the reference from mapping its inputs by a seal of
-	 * his own.
+	 * The supervisor's own mapping stays writable, and no other can become so. A candidate can't
+	 * add a seal, which could keep the reference from mapping its inputs.
 	 */
 	if (fcntl(arena->inputs_fd, F_ADD_SEALS,
 			  (inputs_writable ? 0 : F_SEAL_FUTURE_WRITE) | F_SEAL_SEAL) != 0

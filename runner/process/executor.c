@@ -2,11 +2,12 @@
  * executor.c
  *		The supervisor's hold on an executor.
  *
- * An executor is stopped (SIGSTOP, and seen to be stopped, every thread of it) whenever it is not
- * its turn. The clock of a block starts before it is let go and stops when it is seen to be stopped
- * again: candidate code runs only inside the window, so there is no time before the command or
- * after the answer in which work could be hidden, and outputs can be read at leisure from a process
- * that can't change them. A candidate can't fork, so one process is all there is to stop.
+ * An executor is stopped by SIGSTOP whenever it is not its turn, and the supervisor waits until
+ * every thread of it is seen to be stopped. A command goes through these phases: look whether all
+ * others are stopped, read the clock, thaw, send, wait for the answer, freeze, read the clock.
+ * Candidate code runs only inside that window, so no work can be hidden before the command or after
+ * the answer, and the supervisor reads outputs from a process that can't change them. A candidate
+ * can't fork, so there is one process to stop.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -100,8 +101,8 @@ receive(int sock, WireMessage *message, double deadline, pid_t *pid)
 }
 
 /*
- * until a datagram is there or the deadline is over, without going to sleep: a sleeping virtual
- * core takes long to wake
+ * Waits for a datagram, or the deadline, without going to sleep, because a sleeping virtual core
+ * takes long to wake.
  */
 static void
 watch(int sock, double deadline)
@@ -275,8 +276,8 @@ executor_freeze(Executor *executor)
 		if (clock_now() > deadline)
 			return EXECUTOR_BROKEN;
 		/*
-		 * whoever lets it go on, as batch systems do with all that they stopped, takes back a stop
-		 * that we have not seen yet
+		 * a batch system that resumes all that it stopped takes back a stop that was not seen yet,
+		 * so the signal is sent again
 		 */
 		if (clock_now() > again)
 		{
@@ -330,9 +331,9 @@ find_end(Executor *executor)
 }
 
 /*
- * What the kernel accounts to a stopped executor. The delay is its first thread's, and grows too
- * while other threads of it have the core: reading_seconds never goes below the CPU time of all of
- * them, so threads gain nothing by it.
+ * What the kernel accounts to a stopped executor. The delay is its first thread's, and also grows
+ * while other threads of it have the core. Threads gain nothing by that, because reading_seconds()
+ * never goes below the CPU time of all of them.
  */
 static void
 read_usage(const Executor *executor, Reading *reading)
@@ -503,8 +504,8 @@ executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags
 }
 
 /*
- * waits without sleeping, as a sleeper's core goes cold; false: there is an answer, an end, or no
- * time left
+ * Waits without sleeping, because the core of a sleeping process goes cold. False: there is an
+ * answer, an end, or no time left.
  */
 static bool
 await_run(Executor *executor, uint32_t run, double deadline)
@@ -733,8 +734,8 @@ executor_end(Executor *executor)
 	if (executor->zygote && executor->pidfd >= 0 && !executor->ended)
 		find_end(executor);
 	/*
-	 * what the kernel takes from a dying process, a GPU's context above all, takes time that is
-	 * nobody's who comes next
+	 * the kernel needs time to clear what a dying process held, a GPU's context above all; the next
+	 * process must not be timed meanwhile
 	 */
 	if (executor->pidfd >= 0)
 	{

@@ -18,7 +18,7 @@
 #include "common/wire.h"
 #include "process/arena.h"
 
-/* set by a signal handler; every wait for an executor ends then */
+/* a signal handler sets it, and every wait for an executor ends */
 extern volatile sig_atomic_t executor_cancelled;
 
 typedef enum ExecutorResult
@@ -30,7 +30,7 @@ typedef enum ExecutorResult
 	EXECUTOR_TIMEOUT,
 	EXECUTOR_ENDED,				/* the process ended; `wait_status` says how */
 	EXECUTOR_FORGED,			/* a reply that no honest executor sends */
-	/* one that was stopped, this or another, was at work; `intruder` says whose */
+	/* a process that should be stopped, this one or another, ran; `intruder` says of which side */
 	EXECUTOR_AWAKE,
 	EXECUTOR_BROKEN,			/* this host failed, not the code */
 } ExecutorResult;

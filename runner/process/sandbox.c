@@ -2,12 +2,14 @@
  * sandbox.c
  *		Starts a program in a bubblewrap sandbox.
  *
- * Two filters, because two trust levels: the outer one, applied by bubblewrap, keeps a compiler or
- * an interpreter from reaching out of its namespaces; the inner ones are applied by the executor
- * itself right before and after it loads a candidate, and take process creation, signals, sockets
- * and (for C) files away. calls.c has the table of what each lets through. What runs as the same
- * user within a sandbox (bubblewrap's process 1, a forking parent) would be open to a candidate
- * through /proc: so there is no /proc, or no such process and no memory that is dumpable.
+ * There are filters for two levels of trust. The outer one, applied by bubblewrap, keeps a compiler
+ * or an interpreter from reaching out of its namespaces. The inner ones, which the executor applies
+ * itself right before and after it loads a candidate, take process creation, signals, sockets and
+ * (for C) files away. calls.c has the table of what each lets through.
+ *
+ * Processes of the same user within a sandbox (bubblewrap's process 1, a forking parent) would be
+ * open to a candidate through /proc. So there is no /proc, or no such process and no memory that is
+ * dumpable.
  */
 #define _GNU_SOURCE
 #include <dirent.h>

@@ -2,15 +2,17 @@
  * stopped.c
  *		Whether processes that should be stopped are.
  *
- * Filters close every way that we know by which a process could have itself woken. This is for
- * those that we don't know: before a block's clock starts, nobody who should be stopped may be
- * found awake, or have used CPU time since it was stopped. Honest code must never be accused, so
- * what is found is looked at again. A process that is being killed is awake for its end. Batch
- * systems and shells wake whatever they had stopped, or are about to end: then the supervisor gets
- * the signal too, and the other side's processes are awake as well. And a stopped process is
- * charged some microseconds for leaving its core, or a time slice where the host of a virtual
- * machine takes the core away in that moment: so CPU time counts only when it comes up several
- * times.
+ * Filters close every known way in which a process could have itself resumed. This file is for ways
+ * that are not known: before a block's clock starts, no process that should be stopped may be
+ * running, or have used CPU time since it was stopped. Honest code must never be accused, so each
+ * finding is looked at again:
+ *
+ * - A process that is being killed runs for its end.
+ * - Batch systems and shells resume all processes that they had stopped, or are about to end. Then
+ *   the supervisor gets the signal too, and the other side's processes run as well.
+ * - A stopped process is charged some microseconds for leaving its core, or a time slice where the
+ *   host of a virtual machine takes the core away in that moment. So CPU time counts only when it
+ *   comes up several times.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -30,8 +32,8 @@
 #define MAX_STOPPED		16
 /* of CPU time, while stopped, that is more than leaving a core takes */
 #define WORK_SECONDS	200e-6
-#define TIMES			3		/* that it must come up */
-#define WITHIN			64		/* looks */
+#define TIMES			3		/* looks that must find it, for the process to be guilty */
+#define WITHIN			64		/* looks, among which these are */
 /* seconds, for a process that is being killed to be gone, and for a signal to reach us too */
 #define PATIENCE		0.2
 #define SETTLING_READS	1000	/* of a clock that goes on, some hundreds of microseconds */
