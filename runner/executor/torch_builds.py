@@ -22,7 +22,8 @@ def use_built():
     """Before any fork: extensions are loaded as they were built, and Triton asks its compiler's
     version while it may start one.
     """
-    # the import asks whether there is a GPU, and a process that asks CUDA before a fork has none after it
+    # the import asks whether there is a GPU, and a process that asks CUDA before a fork has none
+    # after it
     asked = torch.cuda.is_available
     torch.cuda.is_available = lambda: True
     try:

@@ -2,9 +2,9 @@
  * measure.c
  *		One measurement, from the build to the verdict.
  *
- * Order of events: build both sides without holding the device; take the device; let the reference
- * run against itself in two processes; let the candidate run on the same inputs, checked; then
- * rounds.c times fresh pairs. The supervisor alone knows the seeds, the expected outputs and the
+ * The phases: build both sides without holding the device; take the device; run the reference
+ * against itself in two processes, and the candidate on the same inputs, compared (checks.c); time
+ * fresh pairs (timing/rounds.c). The supervisor alone knows the seeds, the expected outputs and the
  * time.
  */
 #define _GNU_SOURCE

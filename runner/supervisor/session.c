@@ -2,8 +2,8 @@
  * session.c
  *		Processes of both sides, and what they are asked for: starts, inputs, blocks.
  *
- * How each is done is the backend's; here stand the limits, and what of the device's time it is
- * counted for.
+ * The backend does each of these. This file sets the limits, and counts what the device's time is
+ * spent on.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -16,8 +16,8 @@
 #include "supervisor/session.h"
 
 /*
- * `code`: whose code it runs, `side`: in whose memory on a GPU, which is what blocks of that side
- * are staged in
+ * `code`: the side whose code the process runs; `side`: on a GPU, the side whose memory it maps,
+ * where that side's blocks are staged. They differ in A/A pairs.
  */
 static bool
 launch(Measure *m, Executor *executor, Side code, Side side, int seat, const Arena *arena,

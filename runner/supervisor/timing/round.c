@@ -16,7 +16,7 @@
 #define NOTED_FILL		1.02	/* what outputs in fresh memory make of a block's time */
 #define EXTRA_SHARE		0.1		/* of the reference's runs, that it makes for these at most */
 
-/* a number of which the fraction decides by lot */
+/* a number rounded up or down by lot, so that its mean is `n` */
 static double
 by_lot(Rounds *s, double n)
 {
@@ -24,10 +24,10 @@ by_lot(Rounds *s, double n)
 }
 
 /*
- * How many outputs of the next round to compare: spread over the pairs of the first look, as many
- * as their time allows. After that, and beyond any limit, still some in every half: a candidate may
- * tell by the clock when the others are used up, and can make later pairs necessary by being
- * unsteady.
+ * How many outputs of the next round to compare. As many as their time allows are spread over the
+ * pairs of the first look. After that, and beyond any limit, every half still has some, because a
+ * candidate may tell by the clock when the others are used up, and can make later pairs necessary
+ * by being unsteady.
  */
 static uint32_t
 draws(Rounds *s, uint32_t common)
@@ -50,9 +50,9 @@ draws(Rounds *s, uint32_t common)
 }
 
 /*
- * And how many of those that the candidate's block alone has. Code could tell them by the caches,
- * where the reference went first, and leave them undone. The reference runs some of them after the
- * round, drawn by lot as the others are, but for its time.
+ * How many runs to compare that the candidate's block alone has. Code could recognise them by the
+ * caches, where the reference went first, and leave them undone. So the reference runs some of
+ * them, drawn by lot, after the round, outside its time.
  */
 static uint32_t
 extra_draws(Rounds *s, const uint32_t *n, uint32_t keep)
