@@ -277,6 +277,75 @@ COMMENT ON FUNCTION cudal1.take_aa_job(cudal1.device) IS
 'locks and returns the next job of a device that drifts: it shows by A/A measurements alone that it
 is well again';
 
+CREATE FUNCTION cudal1.places_of(d cudal1.device)
+RETURNS cudal1.queue_place[]
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	RETURN ARRAY(
+		WITH RECURSIVE w AS (
+			SELECT p.name, l.language, h.cores
+				FROM unnest(ARRAY[d.class, d.model, d.device_key]) AS p(name)
+					CROSS JOIN unnest(d.languages) AS l(language)
+					CROSS JOIN LATERAL (
+						SELECT x.cores FROM cudal1.job AS x
+							WHERE x.device = p.name AND x.language = l.language
+								AND x.state = 'queued' AND x.cores <= d.cores
+							ORDER BY x.cores LIMIT 1) AS h
+			UNION ALL
+			SELECT w.name, w.language, h.cores
+				FROM w CROSS JOIN LATERAL (
+					SELECT x.cores FROM cudal1.job AS x
+						WHERE x.device = w.name AND x.language = w.language
+							AND x.state = 'queued' AND x.cores > w.cores AND x.cores <= d.cores
+						ORDER BY x.cores LIMIT 1) AS h)
+		SELECT (w.name, w.language, w.cores)::cudal1.queue_place FROM w);
+END
+$$;
+COMMENT ON FUNCTION cudal1.places_of(cudal1.device) IS
+'the places that hold jobs which the device could measure';
+
+CREATE FUNCTION cudal1.welcome_trainers(device_id bigint, places cudal1.queue_place[], looked text,
+	started float8)
+RETURNS text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	late		CONSTANT float8 := 60;	-- seconds by which what no trainer asked for begins late
+	at_once		CONSTANT int := 3;		-- names of trainers that are looked for in one claim
+	beyond		text COLLATE "C";
+BEGIN
+	WITH RECURSIVE found AS (
+		SELECT 0 AS n, NULL::text COLLATE "C" AS trainer,
+			welcome_trainers.looked COLLATE "C" AS beyond
+		UNION ALL
+		SELECT f.n + 1, h.trainer, h.trainer || chr(1)
+			FROM found AS f CROSS JOIN LATERAL (
+				SELECT min(g.trainer) AS trainer
+					FROM unnest(places) AS p CROSS JOIN LATERAL (
+						SELECT x.trainer FROM cudal1.job AS x
+							WHERE x.device = p.name AND x.language = p.language
+								AND x.cores = p.cores AND x.state = 'queued'
+								AND x.trainer >= f.beyond
+							ORDER BY x.trainer LIMIT 1) AS g) AS h
+			WHERE f.n < at_once AND h.trainer IS NOT NULL),
+	added AS (
+		INSERT INTO cudal1.turn AS t (device_id, trainer, used)
+			SELECT welcome_trainers.device_id, f.trainer,
+					welcome_trainers.started + CASE f.trainer WHEN '' THEN late ELSE 0 END
+				FROM found AS f LEFT JOIN cudal1.turn AS x
+					ON x.device_id = welcome_trainers.device_id AND x.trainer = f.trainer
+				WHERE f.n > 0 AND x.used IS NULL
+			ON CONFLICT (device_id, trainer) DO UPDATE SET used = excluded.used)
+	SELECT CASE WHEN max(f.n) = at_once THEN max(f.beyond) END INTO beyond FROM found AS f;
+	RETURN beyond;
+END
+$$;
+COMMENT ON FUNCTION cudal1.welcome_trainers(bigint, cudal1.queue_place[], text, float8) IS
+'gives a turn to trainers that have something to do again: the next few names from the one where the
+last claim stopped looking. Returns where the next claim is to go on; NULL: at the beginning';
+
 CREATE FUNCTION cudal1.next_job(d cudal1.device)
 RETURNS cudal1.job
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -284,8 +353,6 @@ AS $$
 #variable_conflict use_column
 DECLARE
 	task_turn	CONSTANT float8 := 80;	-- seconds
-	late		CONSTANT float8 := 60;	-- seconds by which what no trainer asked for begins late
-	at_once		CONSTANT int := 3;		-- names of trainers that are looked for in one claim
 	last		record;
 	places		cudal1.queue_place[];
 	same		bigint[];
@@ -307,52 +374,12 @@ BEGIN
 		RETURN j;
 	END IF;
 
-	places := ARRAY(
-		WITH RECURSIVE w AS (
-			SELECT p.name, l.language, h.cores
-				FROM unnest(ARRAY[d.class, d.model, d.device_key]) AS p(name)
-					CROSS JOIN unnest(d.languages) AS l(language)
-					CROSS JOIN LATERAL (
-						SELECT x.cores FROM cudal1.job AS x
-							WHERE x.device = p.name AND x.language = l.language
-								AND x.state = 'queued' AND x.cores <= d.cores
-							ORDER BY x.cores LIMIT 1) AS h
-			UNION ALL
-			SELECT w.name, w.language, h.cores
-				FROM w CROSS JOIN LATERAL (
-					SELECT x.cores FROM cudal1.job AS x
-						WHERE x.device = w.name AND x.language = w.language
-							AND x.state = 'queued' AND x.cores > w.cores AND x.cores <= d.cores
-						ORDER BY x.cores LIMIT 1) AS h)
-		SELECT (w.name, w.language, w.cores)::cudal1.queue_place FROM w);
+	places := cudal1.places_of(d);
 	IF places = '{}' THEN
 		RETURN NULL;
 	END IF;
 
-	-- trainers that have something to do again, from the name where the last claim stopped looking
-	WITH RECURSIVE found AS (
-		SELECT 0 AS n, NULL::text COLLATE "C" AS trainer, last.looked COLLATE "C" AS beyond
-		UNION ALL
-		SELECT f.n + 1, h.trainer, h.trainer || chr(1)
-			FROM found AS f CROSS JOIN LATERAL (
-				SELECT min(g.trainer) AS trainer
-					FROM unnest(places) AS p CROSS JOIN LATERAL (
-						SELECT x.trainer FROM cudal1.job AS x
-							WHERE x.device = p.name AND x.language = p.language
-								AND x.cores = p.cores AND x.state = 'queued'
-								AND x.trainer >= f.beyond
-							ORDER BY x.trainer LIMIT 1) AS g) AS h
-			WHERE f.n < at_once AND h.trainer IS NOT NULL),
-	added AS (
-		INSERT INTO cudal1.turn AS t (device_id, trainer, used)
-			SELECT d.device_id, f.trainer,
-					last.started + CASE f.trainer WHEN '' THEN late ELSE 0 END
-				FROM found AS f LEFT JOIN cudal1.turn AS x
-					ON x.device_id = d.device_id AND x.trainer = f.trainer
-				WHERE f.n > 0 AND x.used IS NULL
-			ON CONFLICT (device_id, trainer) DO UPDATE SET used = excluded.used)
-	SELECT CASE WHEN max(f.n) = at_once THEN max(f.beyond) END INTO looked FROM found AS f;
-
+	looked := cudal1.welcome_trainers(d.device_id, places, last.looked, last.started);
 	same := CASE d.class WHEN 'cuda'
 						 THEN ARRAY(SELECT x.device_id FROM cudal1.device AS x
 									WHERE x.hardware = d.hardware)

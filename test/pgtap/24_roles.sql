@@ -216,12 +216,12 @@ INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['
 	'give_back', 'give_room', 'group_advantages', 'group_owner', 'guard_profile', 'guard_task', 'hold_requests', 'in_pool', 'is_c_name', 'is_confirmed', 'is_exempt', 'is_operator', 'island_constants', 'job_is_possible', 'json_float',
 	'json_int', 'judge_certification', 'judge_device', 'lane_prompt', 'leave_island', 'level_report', 'lock_claim', 'lock_placement', 'lose_request', 'make_group', 'make_prompt', 'matches', 'may_confirm', 'members',
 	'measured_otherwise', 'nearest', 'next_job', 'next_request', 'note_best', 'note_device', 'note_lost', 'null_codes_of_model', 'null_codes_of_signature', 'own_task', 'owns', 'paired_test', 'parse_response', 'pin_jobs',
-	'place_again', 'place_candidate', 'place_in_pool', 'place_later', 'place_on_islands', 'place_waiting', 'plain_number', 'plain_prompt', 'pools_of', 'preloaded', 'privileges', 'proposal_bytes', 'propose_again', 'queued_of', 'quota_of',
+	'place_again', 'place_candidate', 'place_in_pool', 'place_later', 'place_on_islands', 'place_waiting', 'places_of', 'plain_number', 'plain_prompt', 'pools_of', 'preloaded', 'privileges', 'proposal_bytes', 'propose_again', 'queued_of', 'quota_of',
 	'queue_verification', 'quota_reason', 'random_seed', 'read_options', 'read_response', 'read_result', 'rebucket', 'recount', 'refuse', 'refuse_rows', 'register_on_island', 'reject_candidate', 'release_requests',
 	'request_is_possible', 'request_room', 'requests_of', 'requeue_job', 'reset_islands', 'retry_job', 'retry_request', 'reward_cluster', 'reward_ln_nano', 'reward_micro',
 	'salted_hash', 'seed_pool', 'set_campaign', 'set_switch', 'settle_turn', 'shape_elements', 'speaking_measurement', 'speedup_histogram', 'speedup_report', 'stale_seeds', 'stop_jobs', 'store', 'store_measurement', 'submit_response', 'sum_stored', 'summarise', 'take_aa_job', 'take_answers', 'take_job', 'take_method',
 	'take_room', 'take_techniques', 'technique_question', 'techniques_of', 'tolerance_words', 'unlock_before_flush', 'unrounded', 'use_default_method', 'use_method', 'use_pool', 'wake_waiters',
-	'warn_no_device', 'worker_state', 'token_hash']) AS n;
+	'warn_no_device', 'welcome_trainers', 'worker_state', 'token_hash']) AS n;
 
 
 -- relations: which columns PUBLIC, an analyst, a trainer and an agent read; nobody writes one
