@@ -510,7 +510,8 @@ BEGIN
 	END IF;
 	kept := read_response.response;
 	SELECT r.code, r.reason INTO body, reason FROM cudal1.parse_response(kept) AS r;
-	IF reason IS NOT NULL AND code_alone AND kept ~ '(^|\n)[ \t]*(```|~~~)' THEN
+	IF reason IS NOT NULL AND code_alone
+		AND cudal1.matches(kept, '(^|\n)[ \t]*(```|~~~)', 4194304) THEN
 		-- what follows the model's reasoning is read as the section that holds the code
 		SELECT r.code, r.reason INTO body, reason
 			FROM cudal1.parse_response(section

@@ -247,7 +247,7 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'prompt must not be null';
 	ELSIF octet_length(cudal1_record_prompt.prompt) > 4194304 THEN
 		RAISE EXCEPTION USING ERRCODE = '54000', MESSAGE = 'prompt must not be longer than 4 MiB';
-	ELSIF cudal1_record_prompt.prompt !~ '[^[:space:]]' THEN
+	ELSIF NOT cudal1.matches(cudal1_record_prompt.prompt, '[^[:space:]]', 4194304) THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'prompt must not be empty';
 	END IF;
 	PERFORM cudal1.check_ids('exemplars', cudal1_record_prompt.exemplars);
