@@ -1,9 +1,9 @@
 /*
  * agent.c
- *		What all parts of cudal1-agent stand on.
+ *		The bottom of cudal1-agent: settings, log, memory, signals, waiting.
  *
- * Signals are taken from a descriptor in the one place where the agent waits, so that nothing
- * interrupts what is not waiting.
+ * Signals are read from a descriptor in the one place where the agent waits, so they interrupt no
+ * other call.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,6 +1,6 @@
 /*
  * devices.h
- *		What of this host's devices is ours.
+ *		The devices of this host that an agent serves.
  */
 #ifndef CUDAL1_AGENT_DEVICES_H
 #define CUDAL1_AGENT_DEVICES_H

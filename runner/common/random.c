@@ -3,9 +3,8 @@
  *		What a candidate must not guess, and fresh inputs at memory speed.
  *
  * A candidate sees its inputs, so it could find what they were made from. Every choice is therefore
- * drawn from a cipher's stream, and every array is filled from a stream of its own, in counter
- * mode, whose key comes from that one: what is seen of an array tells nothing of another, nor of
- * its own other elements.
+ * drawn from a cipher's stream. Every array is filled from a stream of its own, in counter mode,
+ * with a key from that stream, so elements that are known tell nothing of others.
  *
  * Every timed run gets inputs of its own, so filling them must not cost much more than running a
  * memory-bound kernel does. Sixteen blocks of the cipher are made side by side, in the widest

@@ -4,8 +4,8 @@
  *
  * It maps the shared slots, loads the code behind the guard, and calls the entry as often as it is
  * told, each call with the pointers of a slot of its own. It knows neither the time nor what the
- * outputs should be; while it is not its turn it is stopped. Once the code is loaded nothing here
- * is to be trusted, and nothing is.
+ * outputs should be, and is stopped while it is not its turn. The supervisor trusts nothing in this
+ * process once the code is loaded.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -12,8 +12,8 @@
 #include <sys/types.h>
 
 /*
- * what a supervisor calls its process, whatever its file is called: children of others are what a
- * killed one left
+ * The name that a supervisor gives its process, whatever its file is called. The orphan sweep
+ * spares the children of processes of that name.
  */
 #define SANDBOX_SUPERVISOR	"cudal1-measure"
 
@@ -59,7 +59,7 @@ typedef struct Sandbox
  */
 extern pid_t sandbox_start(const Sandbox *sandbox);
 
-/* kills the program and whatever it started, reaps it, returns its wait status */
+/* kills the program and all that it started, reaps it, returns its wait status */
 extern int	sandbox_end(pid_t pid);
 
 /* waits for the end, at most so many seconds; false: still running */
@@ -68,7 +68,7 @@ extern bool sandbox_wait(pid_t pid, double seconds, int *status);
 /* a descriptor with the filters that an executor applies before and after it loads a candidate */
 extern int	sandbox_guard_filters(bool python, bool gpu);
 
-/* ends what supervisors that were killed left behind of a sandbox that was just starting */
+/* ends sandboxes that were just starting when their supervisor was killed */
 extern void sandbox_sweep(void);
 
 /* NULL if a sandbox starts here, else what is missing */

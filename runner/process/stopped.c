@@ -1,6 +1,6 @@
 /*
  * stopped.c
- *		Whether processes that should be stopped are.
+ *		Are the processes that should be stopped really stopped?
  *
  * Filters close every known way in which a process could have itself resumed. This file is for ways
  * that are not known: before a block's clock starts, no process that should be stopped may be

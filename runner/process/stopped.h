@@ -1,6 +1,6 @@
 /*
  * stopped.h
- *		Whether processes that should be stopped are.
+ *		Are the processes that should be stopped really stopped?
  */
 #ifndef CUDAL1_STOPPED_H
 #define CUDAL1_STOPPED_H
@@ -24,8 +24,8 @@ extern ProcessState stopped_look(int stat_fd);
 extern bool stopped_threads(pid_t pid);
 
 /*
- * a process was seen to be stopped, and should stay so; it is let go; it is ended. Of the same one,
- * by its descriptor, again and again
+ * Notes that a process was seen to be stopped and should stay so; that it is resumed; that it is
+ * ended. Its descriptor names it.
  */
 extern void stopped_noted(int pidfd, int stat_fd, pid_t pid, bool hostile);
 extern void stopped_released(int pidfd);
@@ -39,8 +39,8 @@ typedef enum StoppedVerdict
 } StoppedVerdict;
 
 /*
- * Whether those that were noted and not let go have been stopped all the time. Takes about 10 us
- * for each. If a process outside has resumed all of them, each is stopped again.
+ * Whether processes that were noted, and not resumed, have been stopped all the time. Takes about
+ * 10 us for each. If a process outside has resumed all of them, each is stopped again.
  */
 extern StoppedVerdict stopped_check(void);
 

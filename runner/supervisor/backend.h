@@ -1,6 +1,6 @@
 /*
  * backend.h
- *		What differs between languages and devices: how runs of a language are made there.
+ *		The table of calls for one language on one device.
  *
  * Each of the four is a table in a file of backend/: C and PyTorch on a CPU, CUDA and PyTorch on a
  * GPU. Functions that return bool return false after conclude().

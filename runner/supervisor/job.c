@@ -2,8 +2,8 @@
  * job.c
  *		Reads a job.
  *
- * A job comes from the database or from a person's file, never from a candidate, but a signature
- * was written by some user: every number is checked here, and the rest of the program relies on it.
+ * A job comes from the database or from a user's file, never from a candidate. A user wrote its
+ * signature, so every number is checked here, and the rest of the program relies on that.
  */
 #include <math.h>
 #include <stdarg.h>

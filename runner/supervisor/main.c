@@ -2,10 +2,10 @@
  * main.c
  *		cudal1-measure: one job in, one result out.
  *
- * Run by the background worker and the agent with the job on standard input, or by a person with
- * files. The program is trusted; what it starts is not. It leaves nothing behind: its scratch
- * folder is removed at its end, and one that a killed predecessor left is swept by the next run,
- * which sees by the lock on it that its owner is gone.
+ * The background worker and the agent run it with the job on standard input, a user runs it with
+ * files. The program is trusted; the processes that it starts are not. It removes its scratch
+ * folder at its end, and sweeps folders that killed predecessors left, which it finds by their free
+ * locks.
  */
 #define _GNU_SOURCE
 #include <dirent.h>

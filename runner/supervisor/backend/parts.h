@@ -45,15 +45,15 @@ extern void gpu_begin_pair(Measure *m, Arena *arena);
 	.draw = gpu_draw, .check_samples = gpu_check_samples
 
 /*
- * native.c: a program of our own that loads compiled code. Its argv is filled in here; the rest of
- * the sandbox is the backend's
+ * native.c: starts exec-c or exec-cuda, which load compiled code. It fills in argv; the backend
+ * fills in the rest of the sandbox.
  */
 extern ExecutorResult native_start(Measure *m, Executor *executor, Side code, const Arena *arena,
 								   const char *program, Sandbox *sandbox);
 
 /*
- * torch.c: one generator of inputs for a measurement, and processes forked from the one of their
- * seat
+ * torch.c: the generator of a measurement's inputs, and processes forked from the parent of their
+ * seat.
  */
 extern bool torch_hand_arena(Measure *m, Arena *arena);
 extern bool torch_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n);

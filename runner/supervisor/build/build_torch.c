@@ -3,10 +3,10 @@
  *		Starts the interpreters that both sides will run in, and builds code that compiles itself,
  *		in sandboxes.
  *
- * Code that compiles itself runs once where it may start compilers and write to one folder, which
- * executors then read and cannot write. Each side has a folder of its own, made of its own code:
- * the reference's is out of a candidate's reach, or its executor would load what a candidate left
- * there.
+ * Code that compiles itself runs once in a sandbox where it may start compilers and write to one
+ * folder, which executors then read and cannot write. Each side has a folder of its own, made by
+ * its own code. A candidate can't reach the reference's folder, because the reference's executor
+ * would load what the candidate left there.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -68,8 +68,8 @@ python_prefix(const char *python, char *prefix, size_t size)
 }
 
 /*
- * what code compiles of itself: the variable that names its place, and where that is in a side's
- * folder
+ * What code compiles of itself: the variable that names its folder, and that folder's place in the
+ * side's.
  */
 typedef enum BuiltKind
 {

@@ -2,9 +2,9 @@
  * cores.c
  *		Which cores of a host its devices use, and which all else.
  *
- * Two hardware threads of one core share what a run needs: work on one may take half of the other's
- * speed. So no two devices have threads of the same core, and supervisors, with what they start,
- * keep off the cores of devices, where the host has enough.
+ * Two hardware threads of one core share its units, so work on one may take half of the other's
+ * speed. Where the host has enough cores, no two devices have threads of the same core, and
+ * supervisors and the programs that they start keep off the cores of devices.
  */
 #define _GNU_SOURCE
 #include <stdio.h>

@@ -71,9 +71,9 @@ cpu_model(void)
 }
 
 /*
- * The device's file in a folder; -1 where it is not there and can't be made, or after conclude()
- * where it is there and can't be opened. Other users must be able to, or they would see no lock:
- * workers and agents start us under a mask that would keep it to ourselves.
+ * Opens the device's lock file in a folder. -1 where it is not there and can't be made, or after
+ * conclude() where it is there and can't be opened. Other users must be able to open it, or they
+ * would see no lock. Workers and agents start this program under a mask that would prevent that.
  */
 static int
 lock_file(Measure *m, const char *folder)
