@@ -1,6 +1,6 @@
 /*
- * The queue and the successors of a state. Everything that moves a candidate is here:
- * cudal1.finish() and what it calls.
+ * The queue: how devices register, claim, show that they live and report. What a result does to a
+ * candidate is in 45-verdicts.sql.
  *
  * Order of locks, everywhere: job, candidate, the task's placement (which serialises its buckets),
  * task; several candidates in the order of their ids. Whether a score is verified is decided under

@@ -1,5 +1,6 @@
 /*
- * The successors of a state: what becomes of a candidate and of its job by each result.
+ * Verdicts: everything that moves a candidate is here, cudal1.finish() and what it calls. The order
+ * of locks is at the top of 40-queue.sql.
  */
 
 -- the result of cudal1-measure as the columns it fills; whatever it is, it becomes a row: a
