@@ -49,6 +49,17 @@ typedef enum WireStatus
 #define WIRE_FLAG_GATED			4
 /* likewise, but what a run has sent to the GPU may still be under way */
 #define WIRE_FLAG_STEPPED		8
+/* PyTorch: each run's result is copied before the next run begins */
+#define WIRE_FLAG_TAKEN			16
+/* PyTorch: a run calls no code, and returns the last result again */
+#define WIRE_FLAG_AGAIN			32
+/* on a GPU: inputs come late, so a block is not made a second time */
+#define WIRE_FLAG_ONCE			64
+
+/* PyTorch, in the value of the answer to WIRE_RUN: the first run has drawn random numbers */
+#define WIRE_VALUE_RANDOM		1
+/* two runs of the block have returned the same memory */
+#define WIRE_VALUE_RETURNED		2
 
 typedef struct WireMessage
 {

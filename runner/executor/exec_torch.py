@@ -76,6 +76,9 @@ def load_guard(libdir):
     guard.cudal1_guard_make_pages.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
     guard.cudal1_guard_find_shared.argtypes = [ctypes.c_void_p] + 3 * [ctypes.c_uint64]
     guard.cudal1_guard_find_shared.restype = ctypes.c_uint64
+    guard.cudal1_guard_find_returned.argtypes = [ctypes.c_void_p] + 2 * [ctypes.c_uint64]
+    guard.cudal1_guard_leave.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
+    guard.cudal1_guard_leave.restype = None
     guard.cudal1_guard_keep.restype = guard.cudal1_guard_make_pages.restype = None
     return guard
 
@@ -171,6 +174,9 @@ class Executor:
         # where the inputs lie; what of a block's outputs was copied
         self.given = range(0)
         self.copies = []
+        # whether results are copied run by run
+        self.takes = False
+        self.taking = results.Taking(guard, self.dtypes.values(), gpu)
         self.model = None
         self.probed = False
         self.generating = False
@@ -351,17 +357,32 @@ class Executor:
         if self.gpu and self.outputs and not self.likes:
             self.likes = [(tensor.shape, tensor.dtype) for tensor in self.outputs[0]]
         if count > 0 and flags & wire.IDLE and self.likes:
-            model = nothing(self.likes)
+            model = results.nothing(self.likes)
+        if flags & wire.AGAIN:
+            model = results.again(self.outputs[-1])
         self.outputs.clear()
         self.copies.clear()
+        self.takes = self.takes or flags & wire.TAKEN != 0
+        take = None
+        if self.takes and count > 1 and not flags & wire.IDLE:
+            take = None if flags & wire.AGAIN and not flags & wire.TAKEN else self.taking.take
         if flags & wire.GATED:
-            self.gated_runs(slots, flags, self.outputs, self.inputs, model)
+            self.gated_runs(slots, flags, self.outputs, self.inputs, model, take)
             return 0
         if flags & wire.STEPPED:
-            self.stepped_runs(slots, flags, self.outputs, self.inputs, model)
+            self.stepped_runs(slots, flags, self.outputs, self.inputs, model, take)
         else:
-            self.runs(slots, flags, self.outputs, self.inputs, model)
-        self.write_table(self.outputs)
+            self.runs(slots, flags, self.outputs, self.inputs, model, take)
+        value = 0
+        if self.returned(count, take is not None or flags & (wire.IDLE | wire.AGAIN)):
+            value = wire.RETURNED
+            self.takes = True
+            if not flags & wire.ONCE:
+                # the clock runs on; from now on results are copied before the next run
+                self.outputs.clear()
+                self.copies.clear()
+                self.runs(slots, flags, self.outputs, self.inputs, model, self.taking.take)
+                self.write_table(self.outputs)
         if self.gpu:
             if count == 0 and not flags & wire.IDLE:
                 # a block without runs tells what a block costs, the GPU's turning to this process
@@ -371,19 +392,47 @@ class Executor:
             torch.cuda.synchronize()
         if probing:
             self.probed = True
-            return 0 if all(torch.equal(x, y) for x, y in zip(before, self.rng_states())) else 1
-        return 0
+            if not all(torch.equal(x, y) for x, y in zip(before, self.rng_states())):
+                value |= wire.RANDOM
+        return value
 
-    def runs(self, slots, flags, outputs, inputs, model):
-        if flags & wire.SEED_RUNS:
-            for slot, seed in zip(slots, self.control.words(wire.SEEDS_AT, len(slots), "Q")):
-                torch.manual_seed(seed & 0x7FFFFFFFFFFFFFFF)
-                outputs.append(flatten(model(*inputs[slot])))
+    def runs(self, slots, flags, outputs, inputs, model, take):
+        if flags & wire.SEED_RUNS or take:
+            seeds = None
+            if flags & wire.SEED_RUNS:
+                seeds = self.control.words(wire.SEEDS_AT, len(slots), "Q")
+            for run, slot in enumerate(slots):
+                if seeds:
+                    torch.manual_seed(seeds[run] & 0x7FFFFFFFFFFFFFFF)
+                result = flatten(model(*inputs[slot]))
+                outputs.append(take(run, result) if take else result)
         else:
             for slot in slots:
                 outputs.append(flatten(model(*inputs[slot])))
 
-    def stepped_runs(self, slots, flags, outputs, inputs, model):
+    def returned(self, count, known):
+        """Lists the outputs of a block. Whether two of its runs have returned the same memory."""
+        try:
+            self.write_table(self.outputs, settle=False)
+        except RuntimeError as error:
+            # torch.compile says so itself of the static outputs of its graphs
+            if known or count < 2 or "overwritten by a subsequent run" not in str(error):
+                raise
+            return True
+        if count == 0:
+            return False
+        each = len(self.outputs[0])
+        # before it is settled: memory of the model's own comes back, too
+        if (
+            not known
+            and count > 1
+            and self.guard.cudal1_guard_find_returned(self.table, count * each, each)
+        ):
+            return True
+        self.settle_table(self.outputs, self.table)
+        return False
+
+    def stepped_runs(self, slots, flags, outputs, inputs, model, take):
         """The runs of a block on a GPU: each is launched when the supervisor lets it, which may not
         have its input there before.
         """
@@ -404,12 +453,14 @@ class Executor:
             if seeds:
                 torch.manual_seed(seeds[run] & 0x7FFFFFFFFFFFFFFF)
             result = flatten(model(*inputs[slot]))
+            if take:
+                result = take(run, result)
             outputs.append(result)
             place = result[0].data_ptr() - base
             address[run] = place if place > 0 else 0
             gate[1] = run + 1
 
-    def gated_runs(self, slots, flags, outputs, inputs, model):
+    def gated_runs(self, slots, flags, outputs, inputs, model, take):
         """The runs of an audit on a GPU: each begins when the supervisor lets it, and has ended
         when it says so.
         """
@@ -423,12 +474,13 @@ class Executor:
                     pass
                 if seeds:
                     torch.manual_seed(seeds[run] & 0x7FFFFFFFFFFFFFFF)
-                outputs.append(flatten(model(*inputs[slot])))
+                result = flatten(model(*inputs[slot]))
+                outputs.append(take(run, result) if take else result)
                 self.write_table(outputs[run:], run)
                 torch.cuda.synchronize()
                 gate[1] = run + 1
 
-    def write_table(self, outputs, first=0):
+    def write_table(self, outputs, first=0, settle=True):
         if not outputs:
             return
         memory, codes = self.control.memory, self.codes
@@ -436,7 +488,7 @@ class Executor:
         base = self.gpu.base if self.gpu else 0
         n = len(outputs[0])
         if n > wire.MAX_TENSORS:
-            raise Unsupported(f"a run returns {n} tensors; up to {MAX_TENSORS} are supported")
+            raise Unsupported(f"a run returns {n} tensors; up to {wire.MAX_TENSORS} are supported")
         for tensors in outputs:
             if len(tensors) != n:
                 raise Unsupported("the number of tensors returned changes from run to run")
@@ -468,7 +520,8 @@ class Executor:
                 )
                 at += TENSOR.size
         struct.pack_into("=I", memory, wire.TENSORS_AT, n)
-        self.settle_table(outputs, self.table + first * n * TENSOR.size)
+        if settle:
+            self.settle_table(outputs, self.table + first * n * TENSOR.size)
 
     def settle_table(self, outputs, table):
         """A caller may write to what it gets: an output is memory, and memory of its own."""
@@ -515,6 +568,7 @@ class Executor:
                 bounds[-1] = max(bounds[-1], end)
             else:
                 bounds += [first, end]
+        self.taking.bounds, self.taking.given = bounds, self.given
         self.kept_at = (ctypes.c_uint64 * len(bounds))(*bounds)
         self.guard.cudal1_guard_keep(self.kept_at, len(bounds) // 2)
 
@@ -558,7 +612,7 @@ class Executor:
         )
         if len(values) > wire.MAX_TENSORS:
             raise Unsupported(
-                f"get_inputs gives {len(values)} arguments; up to {MAX_TENSORS} are supported"
+                f"get_inputs gives {len(values)} arguments; up to {wire.MAX_TENSORS} are supported"
             )
         at = wire.TABLE_AT
         self.shapes = []
@@ -739,47 +793,6 @@ def bytes_of(values):
     )
 
 
-def nothing(likes):
-    """A module that gives new tensors of these shapes and types and does no work: what any module
-    takes at least.
-    """
-    class Nothing(torch.nn.Module):
-        def forward(self, *inputs):
-            made = [torch.empty(shape, dtype=dtype, device="cuda") for shape, dtype in likes]
-            return made if len(made) > 1 else made[0]
-
-    return Nothing()
-
-
-def find_tensors(value, found):
-    if isinstance(value, torch.Tensor):
-        # a subclass may be anything, later; what counts is memory
-        plain = type(value) in (torch.Tensor, torch.nn.Parameter)
-        if not plain or value.layout != torch.strided or value.dim() > wire.MAX_DIMS:
-            raise Unsupported(f"a run returns a {type(value).__name__} that is no plain tensor")
-        found.append(value)
-    elif isinstance(value, (list, tuple)):
-        for part in value:
-            find_tensors(part, found)
-    elif isinstance(value, dict):
-        for part in value.values():
-            find_tensors(part, found)
-    elif value is not None:
-        raise Unsupported(f"a run returns a {type(value).__name__}; tensors are supported")
-
-
-def flatten(result):
-    """The tensors of a model's result, in order."""
-    if type(result) is torch.Tensor:
-        return (result,)
-    # no inner function: one that names itself is a cycle, which keeps the tensors
-    found = []
-    find_tensors(result, found)
-    if not found:
-        raise Unsupported("a run returns no tensor")
-    return tuple(found)
-
-
 def is_fault(error):
     """Whether a kernel ended by a fault, after which nothing works on the GPU any more."""
     return isinstance(error, RuntimeError) and any(
@@ -956,4 +969,7 @@ def main():
 
 if __name__ == "__main__":
     import torch
+    results = load_part(sys.argv[3], "torch_results")
+    results.Unsupported = Unsupported
+    flatten = results.flatten
     main()

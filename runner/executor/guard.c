@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -32,6 +33,8 @@
 #define PAGE_BYTES 4096
 #define NEAR_PAGES 16			/* outputs no farther apart are looked at together */
 #define MOST_PAGES 65536		/* looked at in one call */
+#define LEFT_PLACES 4			/* of a result that has been copied, that are overwritten */
+#define LEFT_BYTES 64
 
 /*
  * docs/security.md names them. Threads and signals that wait are counted within the sandbox's user
@@ -273,6 +276,63 @@ cudal1_guard_find_shared(const void *table, uint64_t first, uint64_t entries, ui
 				|| shares(&t[i], &layout, i % outputs)))
 			return i;
 	return entries;
+}
+
+int
+cudal1_guard_find_returned(const void *table, uint64_t entries, uint64_t each)
+{
+	static struct
+	{
+		uint64_t	address;
+		uint32_t	run;
+		uint32_t	epoch;
+	}			seen[2 * WIRE_MAX_RUNS * WIRE_MAX_TENSORS];
+	static uint32_t epoch;
+	const WireTensor *t = table;
+	uint64_t	places = 2;
+	Tensor		layout;
+
+	while (places < 2 * entries)
+		places *= 2;
+	if (places > sizeof(seen) / sizeof(seen[0]))
+		return 0;
+	epoch++;
+	for (uint64_t i = 0; i < entries; i++)
+	{
+		uint64_t	place = (t[i].address * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & (places - 1);
+
+		if (!layout_of(&t[i], &layout))
+			continue;
+		while (seen[place].epoch == epoch && seen[place].address != t[i].address)
+			place = (place + 1) & (places - 1);
+		if (seen[place].epoch == epoch && seen[place].run != i / each)
+			return 1;
+		seen[place].address = t[i].address;
+		seen[place].run = (uint32_t) (i / each);
+		seen[place].epoch = epoch;
+	}
+	return 0;
+}
+
+void
+cudal1_guard_leave(void *memory, uint64_t bytes)
+{
+	static uint64_t state;
+
+	if (state == 0 && getrandom(&state, sizeof(state), 0) != sizeof(state))
+		state = 1;
+	for (int i = 0; i < LEFT_PLACES && bytes > 0; i++)
+	{
+		uint64_t	at;
+
+		/* xorshift64 */
+		state ^= state << 13;
+		state ^= state >> 7;
+		state ^= state << 17;
+		at = state % bytes;
+		memset((char *) memory + at, (int) (state >> 56) | 2,
+			   bytes - at < LEFT_BYTES ? bytes - at : LEFT_BYTES);
+	}
 }
 
 /* pages from one output's to another's, near each other */

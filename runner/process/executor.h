@@ -89,6 +89,8 @@ typedef struct Executor
 	bool		attentive;		/* the supervisor has a core to spend on waiting for its answers */
 	/* it is asked for blocks in which its code is not called, and nothing sent to the GPU */
 	bool		idle;
+	bool		again;			/* its code is not called, each run returns the last result again */
+	bool		untaken;		/* results are not copied, also where they are to be */
 	int			handed;			/* a descriptor that goes along with the next command, or -1 */
 	RandomKey	secret;			/* of a generator: drawn for each command */
 	WireMessage asked;

@@ -46,7 +46,7 @@ run_checks(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n,
 			m->time[side] = elapsed;
 		if (side == SIDE_REFERENCE && m->outputs == 0)
 		{
-			if (executor->value & 1)
+			if (executor->value & WIRE_VALUE_RANDOM)
 				m->seeds_runs = true;
 			if (!layout_from_reference(m, executor))
 				return false;
@@ -294,6 +294,7 @@ check_candidate(Checks *c)
 	Measure    *m = c->m;
 	const Profile *p = &m->job->profile;
 	double		start;
+	bool		taken;
 
 	if (!measure_launch(m, &c->candidate, SIDE_CANDIDATE, 1, &c->arena, c->weights)
 		|| !run_checks(m, &c->candidate, SIDE_CANDIDATE, &c->arena, 1, c->seeds, c->found,
@@ -306,8 +307,14 @@ check_candidate(Checks *c)
 		return false;
 	m->check_time = (clock_now() - start) / c->n;
 	m->checked_seconds = 0;
+	taken = m->taken;
 	if (!estimate(m, &c->candidate, SIDE_CANDIDATE, &c->arena, measure_run_limit(m),
 				  &c->block_cost))
+		return false;
+	/* from now on both sides' results are copied, and blocks are as long as that makes them */
+	if (m->taken && !taken
+		&& !estimate(m, &c->reference, SIDE_REFERENCE, &c->arena, p->build_seconds,
+					 &c->block_cost))
 		return false;
 	/*
 	 * a run shorter than what a block costs is not resolved here, and may be estimated as next to

@@ -113,13 +113,29 @@ measure_stage(Measure *m, Arena *arena, Side side, const uint32_t *slots, uint32
 	return good;
 }
 
+uint32_t
+measure_block_flags(const Measure *m, const Executor *executor, uint32_t n)
+{
+	uint32_t	flags = m->seeds_runs ? WIRE_FLAG_SEED_RUNS : 0;
+
+	if (executor->idle)
+		return flags | WIRE_FLAG_IDLE;
+	if (executor->again)
+		flags |= WIRE_FLAG_AGAIN;
+	/* what a single run returns stays until it has been read */
+	if (m->taken && n > 1 && !executor->untaken)
+		flags |= WIRE_FLAG_TAKEN;
+	return flags;
+}
+
 static bool
 block(Measure *m, Executor *executor, Side side, const uint32_t *slots, const uint64_t *seeds,
 	  uint32_t n, double timeout, double *elapsed)
 {
 	if (!measure_poison(m, executor, side))
 		return false;
-	executor->memory.runs = n;
+	/* what returns again and again for its time alone is no result */
+	executor->memory.runs = executor->again ? 0 : n;
 	memcpy(executor->control->slots, slots, n * sizeof(*slots));
 	if (m->seeds_runs)
 		memcpy(executor->control->seeds, seeds, n * sizeof(*seeds));
@@ -146,6 +162,8 @@ measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots,
 
 	m->result.spent[SPENT_SETTLE] -= *elapsed;
 	measure_spent(m, SPENT_SETTLE, started);
+	if (m->job->language == LANGUAGE_PYTORCH && n > 1 && executor->value & WIRE_VALUE_RETURNED)
+		m->taken = true;
 	m->result.spent[executor->met ? SPENT_BLOCK : SPENT_FIRST] += *elapsed;
 	if (!executor->met && n > 0)
 	{

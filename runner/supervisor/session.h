@@ -28,6 +28,8 @@ extern bool measure_stage(Measure *m, Arena *arena, Side side, const uint32_t *s
 /* on a CPU, noise in the place of a run's input and output, which both sides can read */
 extern void measure_unstage(Measure *m, Arena *arena, uint32_t slot);
 
+/* what an executor is told of the next block, of `n` runs */
+extern uint32_t measure_block_flags(const Measure *m, const Executor *executor, uint32_t n);
 extern bool measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots,
 						  const uint64_t *seeds, uint32_t n, double timeout, double *elapsed);
 

@@ -168,6 +168,8 @@ typedef struct Measure
 	double		repeated;		/* share of the outputs that is the same in every run */
 	double		fill;			/* seconds that filling a byte of outputs takes; 0: not known yet */
 	bool		seeds_runs;		/* the reference consumes random numbers */
+	/* pytorch: a side returns the same memory from run to run, so both sides' results are copied */
+	bool		taken;
 	unsigned char *noise;		/* for poisoning */
 	const struct Backend *backend;	/* how runs of this language are made on this device */
 	struct Gpu *gpu;			/* NULL on a CPU */

@@ -5,6 +5,7 @@
 #include "supervisor/backend/parts.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/outcome.h"
+#include "supervisor/session.h"
 
 /* of a PyTorch executor's memory, the outputs of a block at most: one in ... */
 #define OUTPUTS_SHARE	4
@@ -31,9 +32,8 @@ gpu_run(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32
 		*elapsed = 0;
 		return measure_failed(m, side, executor, result, "in a run");
 	}
-	return gpu_block(m, executor, side, slots, n,
-					 (m->seeds_runs ? WIRE_FLAG_SEED_RUNS : 0)
-					 | (executor->idle ? WIRE_FLAG_IDLE : 0), timeout, elapsed);
+	return gpu_block(m, executor, side, slots, n, measure_block_flags(m, executor, n), timeout,
+					 elapsed);
 }
 
 size_t

@@ -10,6 +10,7 @@
 
 #include "supervisor/backend/parts.h"
 #include "supervisor/outcome.h"
+#include "supervisor/session.h"
 
 bool
 host_make_arena(Measure *m, Arena *arena, uint32_t slots, bool inputs_writable)
@@ -24,7 +25,7 @@ host_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uin
 		   double timeout, double *elapsed)
 {
 	ExecutorResult result = executor_command(executor, WIRE_RUN, n,
-											 m->seeds_runs ? WIRE_FLAG_SEED_RUNS : 0, 0, timeout,
+											 measure_block_flags(m, executor, n), 0, timeout,
 											 elapsed);
 
 	m->result.clock_seconds += *elapsed;

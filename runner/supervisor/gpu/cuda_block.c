@@ -102,6 +102,8 @@ gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint
 	gpu_trap_begin(m);
 	gpu_audit_begin(m);
 	gpu_keep_awake(gpu, false);
+	if (gpu->trap.on || gpu->audit.on)
+		flags |= WIRE_FLAG_ONCE;
 	/*
 	 * the supervisor opens a gate for each run, where it has a core of its own for that; both sides
 	 * pay what that costs

@@ -22,6 +22,9 @@
 #define HALF_LUCK		1.1		/* times what is allowed: what luck may do to a half on a GPU */
 #define EMPTY_BLOCKS	9
 #define LOOP_BLOCKS		2
+#define TAKING_BLOCKS	5
+/* of a block, at most: writing a result takes half of copying it */
+#define TAKING_SHARE	(2.0 / 3)
 #define LOOP_RUNS		8		/* of a block, for what the executor's loop takes to matter */
 #define MAX_SETTLING	6		/* blocks, until a process is as fast as it becomes */
 #define SETTLING_SECONDS	0.25
@@ -108,6 +111,47 @@ loop_cost(Rounds *s, Half *half)
 	}
 	executor->idle = false;
 	return good;
+}
+
+/*
+ * What copying a run's result takes, where both sides' results are copied because one of them
+ * returns the same memory from run to run. The reference's process tells it for both: runs that
+ * return the last result again, copied and not. The reference's own results lie in memory that is
+ * freed when they have been copied and comes back in the next run, so they are as warm in caches.
+ */
+static bool
+taking_cost(Rounds *s, Half *half)
+{
+	Executor   *executor = &half->executor[SIDE_REFERENCE];
+	uint32_t	n = s->runs[0] > s->runs[1] ? s->runs[0] : s->runs[1];
+	double		taken[2][TAKING_BLOCKS];
+	bool		good = true;
+
+	half->taking = 0;
+	if (!s->m->taken || n < 2)
+		return true;
+	executor->again = true;
+	for (int i = -1; i < TAKING_BLOCKS; i++)
+		for (int kind = 0; kind < 2 && good; kind++)
+		{
+			double		seconds;
+
+			executor->untaken = kind == 0;
+			good = rounds_block(s, half, SIDE_REFERENCE, s->order, n, 0, &seconds);
+			if (i >= 0)
+				taken[kind][i] = seconds;
+		}
+	executor->again = executor->untaken = false;
+	if (!good)
+		return false;
+	half->taking = fmax(cudal1_score_percentile(taken[1], TAKING_BLOCKS, 0.25)
+						- cudal1_score_percentile(taken[0], TAKING_BLOCKS, 0.25), 0) / n;
+	/* noise only adds to it, and what is taken off too much would be paid */
+	if (s->taking == 0 || half->taking < s->taking)
+		s->taking = half->taking;
+	half->taking = s->taking;
+	json_object_set_new(s->m->result.evidence, "taking_seconds", json_real(half->taking));
+	return true;
 }
 
 /* on a GPU: what runs of an audit take in which no code is called */
@@ -216,6 +260,8 @@ baseline_warm(Rounds *s, Half *half, Side side)
 		return false;
 	if (side == SIDE_CANDIDATE)
 		return true;
+	if (!taking_cost(s, half))
+		return false;
 	if (s->m->gpu)
 		return turn_cost(s, half) && empty_cost(s, half, s->runs[1], &half->empty[1], NULL)
 			&& empty_cost(s, half, audit_staged(s), &half->empty_single, NULL)
@@ -237,6 +283,13 @@ baseline_net(const Rounds *s, const Half *half, double seconds, double empty)
 	return seconds - (turned ? empty : empty - half->turn);
 }
 
+/* seconds of `n` runs without those of copying their results */
+double
+baseline_untaken(const Half *half, uint32_t n, double seconds)
+{
+	return seconds - fmin(n * half->taking, TAKING_SHARE * fmax(seconds, 0));
+}
+
 /*
  * Never next to nothing: less than this is not told from the constant cost of a block. What a
  * single run takes at least, audits tell.
@@ -246,7 +299,8 @@ baseline_counted(const Rounds *s, const Half *half, uint32_t n, double seconds, 
 {
 	double		least = !s->m->gpu ? 1e-9 : n == 1 ? LEAST_SINGLE : NET_SHARE * empty;
 
-	return fmax(baseline_net(s, half, seconds, empty), least);
+	seconds = baseline_net(s, half, seconds, empty);
+	return fmax(n > 1 ? baseline_untaken(half, n, seconds) : seconds, least);
 }
 
 /* how much slower the reference of a half is in turn with a fresh one than alone */

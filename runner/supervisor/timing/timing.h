@@ -100,6 +100,8 @@ typedef struct Rounds
 	Executor	kept_candidate;	/* on a GPU: the candidate of a pair's first half, for its second */
 	bool		has_kept_candidate;
 	uint64_t	weights;		/* of the models of a half; on a GPU, of a pair */
+	/* the least seconds of copying a run's result, of all halves; 0: none yet */
+	double		taking;
 	/* how much slower the reference is in turn with another reference than alone */
 	double		neighbour;
 	double		doubt;			/* standard error of its logarithm */
@@ -114,6 +116,7 @@ typedef struct Half
 	double		empty_single;	/* of an audit's block; on a CPU, CPU seconds */
 	bool		audited;		/* has had a spell of audits, which did not count */
 	double		turn;			/* of that, what the GPU's turning to the executor and back takes */
+	double		taking;			/* seconds of copying a run's result, where that is done */
 	/* reading samples takes longer than this where the GPU had to turn back */
 	double		read_turned;
 	Values		block[2];		/* seconds a run */
@@ -177,6 +180,7 @@ extern uint32_t audit_staged(const Rounds *s);
  * block of `n` runs what of that counts
  */
 extern double baseline_net(const Rounds *s, const Half *half, double seconds, double empty);
+extern double baseline_untaken(const Half *half, uint32_t n, double seconds);
 extern double baseline_counted(const Rounds *s, const Half *half, uint32_t n, double seconds,
 							   double empty);
 extern bool baseline_warm(Rounds *s, Half *half, Side side);

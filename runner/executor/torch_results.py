@@ -1,0 +1,103 @@
+"""What runs of a model return: the tensors of a result, and copies of them where they come back.
+
+A part of exec_torch.py, which sets Unsupported.
+"""
+import bisect
+import os
+
+import torch
+
+MAX_DIMS = 8
+Unsupported = RuntimeError
+
+
+class Taking:
+    """Copies of a block's results, run by run, in memory of the executor's own."""
+
+    def __init__(self, guard, dtypes, gpu):
+        self.guard = guard
+        self.gpu = gpu
+        # what is left in the place of a result that was copied
+        self.left = {
+            dtype: True if dtype == torch.bool else 2 + os.urandom(1)[0] % 100 for dtype in dtypes
+        }
+        self.places = []
+        # what is kept: bounds of the model's own tensors, and the inputs
+        self.bounds = []
+        self.given = range(0)
+
+    def take(self, run, results):
+        """Copies a run's results before the next run, which may return the same memory. They are
+        the caller's to write to, so something else is left in their place, on a CPU in a few
+        places of it; the model's own tensors and the inputs stay as they are.
+        """
+        if run == len(self.places):
+            self.places.append(())
+        places = self.places[run]
+        if len(places) != len(results) or any(
+            place.shape != result.shape or place.dtype != result.dtype
+            for place, result in zip(places, results)
+        ):
+            places = self.places[run] = tuple(
+                torch.empty_like(result, memory_format=torch.contiguous_format)
+                for result in results
+            )
+        base = self.gpu.base if self.gpu else 0
+        for place, result in zip(places, results):
+            place.copy_(result)
+        for result in results:
+            address = result.data_ptr()
+            if address in self.given or bisect.bisect_right(self.bounds, address - base) % 2:
+                continue
+            if self.gpu or not result.is_contiguous():
+                result.fill_(self.left[result.dtype])
+            else:
+                self.guard.cudal1_guard_leave(address, result.numel() * result.element_size())
+        return places
+
+
+def again(results):
+    """A module that returns these results again, in memory that it keeps."""
+    last = [tensor.clone() for tensor in results]
+    return lambda *inputs: last
+
+
+def nothing(likes):
+    """A module that gives new tensors of these shapes and types and does no work: what any module
+    takes at least.
+    """
+    class Nothing(torch.nn.Module):
+        def forward(self, *inputs):
+            made = [torch.empty(shape, dtype=dtype, device="cuda") for shape, dtype in likes]
+            return made if len(made) > 1 else made[0]
+
+    return Nothing()
+
+
+def find_tensors(value, found):
+    if isinstance(value, torch.Tensor):
+        # a subclass may be anything, later; what counts is memory
+        plain = type(value) in (torch.Tensor, torch.nn.Parameter)
+        if not plain or value.layout != torch.strided or value.dim() > MAX_DIMS:
+            raise Unsupported(f"a run returns a {type(value).__name__} that is no plain tensor")
+        found.append(value)
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            find_tensors(part, found)
+    elif isinstance(value, dict):
+        for part in value.values():
+            find_tensors(part, found)
+    elif value is not None:
+        raise Unsupported(f"a run returns a {type(value).__name__}; tensors are supported")
+
+
+def flatten(result):
+    """The tensors of a model's result, in order."""
+    if type(result) is torch.Tensor:
+        return (result,)
+    # no inner function: one that names itself is a cycle, which keeps the tensors
+    found = []
+    find_tensors(result, found)
+    if not found:
+        raise Unsupported("a run returns no tensor")
+    return tuple(found)
