@@ -1,23 +1,24 @@
 /*
  * cuda_trap.c
- *		Blocks that tell whether a run's work is done in that run, and what it costs.
+ *		Traps: blocks that show whether a run's work is done in that run, and what a run costs.
  *
- * Runs start one by one, when the supervisor opens a gate, in every block alike. In a few blocks,
- * drawn by lot, every other run of a stretch finds its true input only when the run before it has
- * answered, see cuda_late.c. What is made of the false one is wrong. Code could let them all
- * answer, and work when every input is true: so the executor is stopped when one of them has
- * answered, and what it has launched by then must be enough.
+ * In every block runs start one by one, when the supervisor opens a gate. In a trap, drawn by lot,
+ * every other run of a stretch finds its true input only when the run before it has answered (see
+ * cuda_late.c). Each defence of code has its answer:
  *
- * A kernel that stays could watch inputs come and answer each. So the GPU must come to rest before
- * some of these inputs come, and again while the executor is stopped: code whose kernels leave by
- * themselves after a while then has to launch again in its run, which its steps show. A queue could
- * wait for the input without a kernel: so, where the supervisor knows where the output will lie,
- * the next input comes while the executor is still stopped, and must change nothing.
- *
- * Code can tell such a block by its waits, and take care in it: but then the steps between gates
- * show what a run costs it, and a score that other blocks gave it cannot be better than that, see
- * verdict.c. The runs between have their inputs from the start and follow at once, since code could
- * answer first and work while the supervisor brings the next input.
+ * - An output that was made of the false input is wrong.
+ * - Code could let all runs answer, and work when every input is true. So the executor is stopped
+ *   when one of these runs has answered, and the work that it has launched by then must be enough.
+ * - A resident kernel could watch inputs come and answer each. So the GPU must come to rest before
+ *   some of these inputs come, and again while the executor is stopped. Code whose kernels leave by
+ *   themselves then has to launch again in its run, which its steps show.
+ * - A queue could wait for the input without a kernel. So, where the supervisor knows where the
+ *   output will lie, the next input comes while the executor is still stopped, and must change
+ *   nothing.
+ * - Code can recognise a trap by its waits, and take care in it. But then the steps between gates
+ *   show what a run costs it, which bounds its score (verdict.c).
+ * - Code could answer first and work while the supervisor brings the next input. So the runs
+ *   between have their inputs from the start, and follow at once.
  */
 #define _GNU_SOURCE
 #include <math.h>

@@ -396,9 +396,9 @@ baseline_time(Rounds *s, Half *half, Values *alone)
 }
 
 /*
- * The same when the candidate has ended. A GPU's driver then clears what it held, and kernels are
- * up to a third slower for some hundredths of a second; the reference would seem undisturbed beside
- * it. So the last blocks count, when they take no longer than they did before.
+ * The same when the candidate has ended. A GPU's driver then clears its memory, and for some
+ * hundredths of a second kernels are up to a third slower, so the reference would seem undisturbed
+ * beside the candidate. Therefore more blocks are timed until the last take no longer than before.
  */
 bool
 baseline_time_again(Rounds *s, Half *half, Values *alone)
@@ -501,13 +501,13 @@ baseline_price(Rounds *s, Half *half, const Values *alone)
 }
 
 /*
- * On a GPU, PyTorch runs of 10 us are 0 to 10 % slower beside any process than alone, as luck has
- * it, and on hosts that others use, too, what the reference takes alone and beside differs by as
- * much. Trying halves anew, or capping them, in which the reference had bad luck, and never those
- * in which the candidate had, took up to 1.3 % from honest scores. So no half is tried anew, and
- * what all of them say together decides whether any is capped (baseline_was_slowed). Then each
- * block counts for no more than it may take, since code can choose which blocks to slow; in a half
- * that is slower by another tenth, for no more than beside a reference.
+ * On a GPU, PyTorch runs of 10 us are at random 0 to 10 % slower beside any process than alone. On
+ * hosts that others use, the reference's times alone and beside differ by as much. Halves in which
+ * the reference had bad luck must not be repeated or capped one by one, because those in which the
+ * candidate had bad luck are not: that took up to 1.3 % from honest scores. So no half is repeated,
+ * and all halves together decide whether any is capped (baseline_was_slowed). Then each block
+ * counts for no more than it may take, because code can choose which blocks to slow; in a half that
+ * is slower by another tenth, for no more than beside a reference.
  */
 void
 baseline_cap(Rounds *s, Half *half, Values *alone)

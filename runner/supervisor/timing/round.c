@@ -129,9 +129,9 @@ rounds_step_audit(Rounds *s, Half *half, bool reference_first)
 }
 
 /*
- * A round: both sides on the same fresh inputs. `single`: an audit, whose run is one on a GPU among
- * many that are staged, or it would find its inputs in a cache that a block's runs don't find
- * theirs in.
+ * A round: both sides on the same fresh inputs. `single`: an audit. On a GPU its run is one among
+ * many that are staged, because otherwise it would find its input in a cache, unlike the runs of a
+ * block.
  */
 bool
 rounds_round(Rounds *s, Half *half, bool reference_first, bool single)
