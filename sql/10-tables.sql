@@ -461,6 +461,7 @@ CREATE TABLE cudal1.prompt (
 	task_id				bigint NOT NULL REFERENCES cudal1.task (task_id),
 	pool_id				int NOT NULL DEFAULT 1 REFERENCES cudal1.pool (pool_id),
 	kind				text NOT NULL CHECK (kind IN ('augment', 'contrastive', 'recorded')),
+	template			text,
 	strategy			text CHECK (strategy IN ('bucket', 'island', 'random')),
 	temperature			float8,
 	seed				bigint,
@@ -479,6 +480,8 @@ COMMENT ON TABLE cudal1.prompt IS
 'every prompt handed out, with all that is needed to replay its draw, and those made elsewhere';
 COMMENT ON COLUMN cudal1.prompt.kind IS
 'augment, contrastive, or recorded: made elsewhere (cudal1_record_prompt()), so without a draw';
+COMMENT ON COLUMN cudal1.prompt.template IS
+'the name of its words in cudal1.prompt_template; NULL: recorded';
 COMMENT ON COLUMN cudal1.prompt.pool_id IS
 'the pool that its exemplars were drawn from and its answers go to';
 COMMENT ON COLUMN cudal1.prompt.exemplars IS

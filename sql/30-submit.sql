@@ -535,7 +535,7 @@ AS $$
 DECLARE
 	t			cudal1.task;
 	into_pool	int;
-	recorded	boolean;
+	code_alone	boolean;
 	answer		record;
 	problem		text;
 BEGIN
@@ -543,7 +543,9 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = '22004',
 			MESSAGE = 'prompt_id and response must not be null';
 	END IF;
-	SELECT q.pool_id, q.kind = 'recorded' INTO into_pool, recorded FROM cudal1.prompt AS q
+	SELECT q.pool_id, coalesce(strpos(w.text, '{answer_format}') = 0, true)
+		INTO into_pool, code_alone
+		FROM cudal1.prompt AS q LEFT JOIN cudal1.prompt_template AS w ON w.name = q.template
 		WHERE q.prompt_id = submit_response.prompt_id;
 	SELECT x.* INTO t FROM cudal1.prompt AS q JOIN cudal1.task AS x USING (task_id)
 		WHERE q.prompt_id = submit_response.prompt_id;
@@ -565,7 +567,7 @@ BEGIN
 	IF submit_response.pool IS NOT NULL THEN
 		into_pool := cudal1.use_pool(submit_response.pool);
 	END IF;
-	SELECT r.* INTO answer FROM cudal1.read_response(submit_response.response, recorded)
+	SELECT r.* INTO answer FROM cudal1.read_response(submit_response.response, code_alone)
 		AS r;
 	RETURN cudal1.accept_submission(t, answer.body, submit_response.method,
 		submit_response.prompt_id, submit_response.group_key, submit_response.proposal_key,

@@ -14,7 +14,8 @@ AS $$
 			coalesce(t.device_model, CASE WHEN t.device = 'cpu' THEN 'a modern CPU'
 				WHEN t.device = 'cuda' THEN 'a modern NVIDIA GPU' ELSE t.device END),
 			t.name, t.reference, cudal1.entry_declaration(t.language, t.signature),
-			cudal1.tolerance_words(t.rtol, t.atol), '{}', '{}')
+			cudal1.tolerance_words(t.rtol, t.atol), '{}', '{}',
+			cudal1.template_text('augment', 'augment'))
 		FROM cudal1.task AS t WHERE t.task_id = plain_prompt.task_id;
 $$;
 COMMENT ON FUNCTION cudal1.plain_prompt(bigint) IS

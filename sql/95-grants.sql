@@ -326,7 +326,7 @@ AS $$
 			ARRAY['cudal1_add_task', 'cudal1_retire_task', 'cudal1_restore_task', 'cudal1_submit',
 			'cudal1_submit_batch', 'cudal1_submit_response', 'cudal1_wait', 'cudal1_cancel',
 			'cudal1_reward', 'cudal1_open_pool', 'cudal1_sample_exemplars', 'cudal1_bucket_stats',
-			'cudal1_prompt', 'cudal1_record_prompt',
+			'cudal1_prompt', 'cudal1_record_prompt', 'cudal1_add_prompt_template',
 			'cudal1_parse_response', 'cudal1_conservative_round', 'cudal1_score_rounds',
 			'cudal1_group_advantages', 'cudal1_grpo_objective', 'cudal1_speedup_report',
 			'cudal1_status', 'cudal1_certify_task', 'cudal1_level_report', 'cudal1_method_report',
@@ -351,7 +351,7 @@ AS $$
 		-- models in training see neither detectors nor evidence, nor how far audits follow them
 		('trainer', 'SELECT',
 			ARRAY['cudal1.task', 'cudal1.pool', 'cudal1.candidate', 'cudal1.proposal',
-				'cudal1.prompt',
+			'cudal1.prompt', 'cudal1.prompt_template',
 			'cudal1.profile', 'cudal1.device', 'cudal1.activity', 'cudal1.queue', 'cudal1.bucket',
 			'cudal1.model', 'cudal1.model_use', 'cudal1.request', 'cudal1.campaign',
 			'cudal1.campaign_lane', 'cudal1.campaign_group', 'cudal1.campaign_progress',
@@ -496,7 +496,8 @@ BEGIN
 		ELSIF o.relkind IN ('r', 'S')
 			AND o.relname NOT IN ('job', 'job_job_id_seq', 'turn', 'task_turn') THEN
 			PERFORM pg_catalog.pg_extension_config_dump(o.objid::regclass,
-				CASE WHEN o.relname IN ('profile', 'method') THEN 'WHERE NOT shipped'
+				CASE WHEN o.relname IN ('profile', 'method', 'prompt_template')
+						THEN 'WHERE NOT shipped'
 					WHEN o.relname = 'pool' THEN 'WHERE pool_id <> 1'
 					WHEN o.relname = 'technique' THEN 'WHERE pattern IS NULL' ELSE '' END);
 		END IF;

@@ -2,7 +2,8 @@
  * prompt.c
  *		The text of a prompt.
  *
- * There are two kinds of prompts, with the structure of CUDA-L1's tables 1 and 3.  A prompt demands
+ * A template holds the words of a prompt.  Those that are shipped have the structure of CUDA-L1's
+ * tables 1 and 3.  What depends on the task is put at the places of a template; its demands are
  * what the measurement enforces: the entry point, the tolerance, fresh work in every call.  The
  * fence around a code is longer than any run of backticks in the code, so no exemplar can end its
  * fence and address the model.
@@ -62,6 +63,12 @@ append_code(StringInfo prompt, const PromptTask *task, const char *code)
 	appendStringInfoString(prompt, "\n\n");
 }
 
+static bool
+is_place(const char *name, size_t length, const char *place)
+{
+	return strlen(place) == length && memcmp(name, place, length) == 0;
+}
+
 static const char *
 expertise(const PromptTask *task)
 {
@@ -115,7 +122,7 @@ append_entry(StringInfo prompt, const PromptTask *task)
 }
 
 static void
-append_demands(StringInfo prompt, const PromptTask *task)
+append_requirements(StringInfo prompt, const PromptTask *task)
 {
 	appendStringInfoString(prompt, "**Requirements**\n\n");
 	appendStringInfo(prompt,
@@ -125,6 +132,11 @@ append_demands(StringInfo prompt, const PromptTask *task)
 					 "or doesn't end scores 0.\n"
 					 "3. Stay numerically stable for large values, wherever the reference is.\n\n",
 					 task->tolerance, task->hardware);
+}
+
+static void
+append_restrictions(StringInfo prompt, const PromptTask *task)
+{
 	appendStringInfo(prompt,
 					 "**Restrictions**\n\n"
 					 "1. Do all the work in every call. Keep no results, inputs or addresses from "
@@ -195,32 +207,49 @@ append_exemplars(StringInfo prompt, const PromptTask *task, const Exemplars *exe
 	}
 }
 
-static void
-append_contrastive(StringInfo prompt, const PromptTask *task, const Exemplars *exemplars)
+/* what stands at a place of a template; false: the name is no place's */
+static bool
+append_place(StringInfo prompt, const char *name, size_t length, const PromptTask *task,
+			 const Exemplars *exemplars, bool contrastive)
 {
-	appendStringInfoString(prompt,
-						   "Below are a reference and earlier implementations of the same "
-						   "function, each with its measured score: the reference's time divided "
-						   "by its own, so 1.00 is as fast as the reference and 2.00 takes half "
-						   "its time. Compare them, learn what makes the better ones fast, and "
-						   "write an implementation that does the same and scores higher than all "
-						   "of them.\n\n");
-	append_entry(prompt, task);
-	appendStringInfoString(prompt, "**Reference code**\n\n");
-	append_code(prompt, task, task->reference);
-	append_exemplars(prompt, task, exemplars);
+	if (is_place(name, length, "task"))
+		appendStringInfoString(prompt, task->name);
+	else if (is_place(name, length, "expertise"))
+		appendStringInfoString(prompt, expertise(task));
+	else if (is_place(name, length, "device"))
+		appendStringInfoString(prompt, task->hardware);
+	else if (is_place(name, length, "entry"))
+		append_entry(prompt, task);
+	else if (is_place(name, length, "reference"))
+		append_code(prompt, task, task->reference);
+	else if (is_place(name, length, "exemplars"))
+		append_exemplars(prompt, task, exemplars);
+	else if (is_place(name, length, "requirements"))
+		append_requirements(prompt, task);
+	else if (is_place(name, length, "restrictions"))
+		append_restrictions(prompt, task);
+	else if (is_place(name, length, "answer_format"))
+		append_protocol(prompt, contrastive);
+	else
+		return false;
+	return true;
 }
 
+/* braces around anything but the name of a place stay as they are, as do those of codes */
 static void
-append_plain(StringInfo prompt, const PromptTask *task)
+append_template(StringInfo prompt, const char *words, const PromptTask *task,
+				const Exemplars *exemplars, bool contrastive)
 {
-	appendStringInfoString(prompt,
-						   "Below is a reference implementation. Write one that gives the same "
-						   "results in less time; its score is the reference's time divided by "
-						   "its own.\n\n");
-	append_entry(prompt, task);
-	appendStringInfoString(prompt, "**Reference implementation (exact copy)**\n\n");
-	append_code(prompt, task, task->reference);
+	while (*words)
+	{
+		const char *end = *words == '{' ? strchr(words, '}') : NULL;
+
+		if (end != NULL && append_place(prompt, words + 1, end - words - 1, task, exemplars,
+										contrastive))
+			words = end + 1;
+		else
+			appendStringInfoChar(prompt, *words++);
+	}
 }
 
 static Exemplars
@@ -255,7 +284,8 @@ text_argument(FunctionCallInfo fcinfo, int position)
 
 /*
  * cudal1.compose_prompt(contrastive boolean, language text, gpu boolean, hardware text, name text,
- *						 reference text, entry text, tolerance text, codes text[], scores float8[])
+ *						 reference text, entry text, tolerance text, codes text[], scores float8[],
+ *						 template text)
  * RETURNS text
  */
 Datum
@@ -284,14 +314,6 @@ cudal1_compose_prompt(PG_FUNCTION_ARGS)
 	exemplars = read_exemplars(PG_GETARG_ARRAYTYPE_P(8), PG_GETARG_ARRAYTYPE_P(9));
 
 	initStringInfo(&prompt);
-	appendStringInfo(&prompt,
-					 "**Task: a faster implementation of %s**\n\nYou are an expert in %s. ",
-					 task.name, expertise(&task));
-	if (contrastive)
-		append_contrastive(&prompt, &task, &exemplars);
-	else
-		append_plain(&prompt, &task);
-	append_demands(&prompt, &task);
-	append_protocol(&prompt, contrastive);
+	append_template(&prompt, text_argument(fcinfo, 10), &task, &exemplars, contrastive);
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(prompt.data, prompt.len));
 }

@@ -38,7 +38,7 @@ SELECT set_eq(format($$SELECT proname::text FROM pg_temp.function WHERE has_func
 	format('SELECT unnest(%L::text[])', names), format('a %s calls what it needs and no more', kind))
 FROM (VALUES
 	('trainer', ARRAY['cudal1_add_task', 'cudal1_retire_task', 'cudal1_restore_task', 'cudal1_submit', 'cudal1_submit_batch', 'cudal1_submit_response', 'cudal1_wait', 'cudal1_cancel', 'cudal1_reward', 'cudal1_sample_exemplars',
-		'cudal1_open_pool', 'cudal1_record_prompt', 'cudal1_bucket_stats', 'cudal1_prompt', 'cudal1_parse_response', 'cudal1_conservative_round', 'cudal1_score_rounds', 'cudal1_group_advantages', 'cudal1_grpo_objective',
+		'cudal1_open_pool', 'cudal1_record_prompt', 'cudal1_add_prompt_template', 'cudal1_bucket_stats', 'cudal1_prompt', 'cudal1_parse_response', 'cudal1_conservative_round', 'cudal1_score_rounds', 'cudal1_group_advantages', 'cudal1_grpo_objective',
 		'cudal1_level_report', 'cudal1_method_report', 'cudal1_device_report', 'cudal1_top_tasks', 'cudal1_speedup_histogram', 'cudal1_compare', 'cudal1_compare_tasks',
 		'cudal1_percentiles', 'cudal1_fast_p', 'cudal1_task_report',
 		'cudal1_ablation_table', 'cudal1_ablation_effects', 'cudal1_ablation_gatekeepers', 'cudal1_ablate', 'cudal1_ablation_explain', 'cudal1_certify_task', 'cudal1_speedup_report', 'cudal1_status',

@@ -30,7 +30,7 @@ RESET ROLE;
 
 CREATE TEMPORARY TABLE argument (name text, type regtype, expression text, function text, variant text);
 INSERT INTO argument (name, type, expression) VALUES
-	('pool', 'text', '''main'''), ('pool', 'int', '1'), ('exemplars', 'bigint[]', '''{}'''), ('seeded_from', 'text', 'NULL'), ('prompt_id', 'bigint', :'prompt'), ('candidate_id', 'bigint', :'candidate'), ('candidate_ids', 'bigint[]', format('ARRAY[%s]', :'candidate')), ('ablation_id', 'bigint', :'ablation'),
+	('pool', 'text', '''main'''), ('pool', 'int', '1'), ('text', 'text', '''{reference}{exemplars}'''), ('template', 'text', 'NULL'), ('exemplars', 'bigint[]', '''{}'''), ('seeded_from', 'text', 'NULL'), ('prompt_id', 'bigint', :'prompt'), ('candidate_id', 'bigint', :'candidate'), ('candidate_ids', 'bigint[]', format('ARRAY[%s]', :'candidate')), ('ablation_id', 'bigint', :'ablation'),
 	('request_ids', 'bigint[]', format('ARRAY[%s]', :'request')), ('group_key', 'text', quote_literal(:'group_key')), ('group_keys', 'text[]', '''{g}'''), ('proposal_key', 'text', '''k'''), ('proposal_keys', 'text[]', '''{k}'''),
 	('campaign', 'text', '''of bert'''), ('name', 'text', '''of bert'''), ('method', 'text', '''of bert'''), ('methods', 'text[]', '''{of bert}'''), ('method_a', 'text', '''of bert'''), ('method_b', 'text', '''manual'''),
 	('task', 'text', '''t'''), ('tasks', 'text[]', '''{t}'''), ('reference', 'text', '''another'''), ('language', 'text', '''pytorch'''), ('signature', 'jsonb', 'NULL::jsonb'), ('level', 'int', 'NULL::int'),
@@ -148,6 +148,7 @@ INSERT INTO line VALUES
 	('cudal1_ablation_table', '- yes yes -', 'reads'),
 	('cudal1_add_campaign', '- - 23505 -', 'the name is taken'),
 	('cudal1_add_campaign: pool', '- - 42501 -', 'another''s pool'),
+	('cudal1_add_prompt_template', '- - yes -', 'words of one''s own'),
 	('cudal1_add_task', '- - 23505 -', 'the name is taken'),
 	('cudal1_answer_group', '- - 42501 -', 'another''s group'),
 	('cudal1_bucket_stats', '- yes yes -', 'reads'),
@@ -220,14 +221,14 @@ INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['
 	'queue_verification', 'quota_reason', 'random_seed', 'read_options', 'read_response', 'read_result', 'rebucket', 'recount', 'refuse', 'refuse_rows', 'register_on_island', 'reject_candidate', 'release_requests',
 	'request_is_possible', 'request_room', 'requests_of', 'requeue_job', 'reset_islands', 'retry_job', 'retry_request', 'reward_cluster', 'reward_ln_nano', 'reward_micro',
 	'salted_hash', 'seed_pool', 'set_campaign', 'set_switch', 'settle_turn', 'shape_elements', 'speaking_measurement', 'speedup_histogram', 'speedup_report', 'stale_seeds', 'stop_jobs', 'store', 'store_measurement', 'submit_response', 'sum_stored', 'summarise', 'take_aa_job', 'take_answers', 'take_job', 'take_method',
-	'take_room', 'take_techniques', 'technique_question', 'techniques_of', 'tolerance_words', 'unlock_before_flush', 'unrounded', 'use_default_method', 'use_method', 'use_pool', 'wake_waiters',
+	'take_room', 'take_techniques', 'technique_question', 'techniques_of', 'template_text', 'tolerance_words', 'unlock_before_flush', 'unrounded', 'use_default_method', 'use_method', 'use_pool', 'wake_waiters',
 	'warn_no_device', 'welcome_trainers', 'worker_state', 'token_hash']) AS n;
 
 
 -- relations: which columns PUBLIC, an analyst, a trainer and an agent read; nobody writes one
 CREATE TEMPORARY TABLE relation_line (name text PRIMARY KEY, outcome text);
 INSERT INTO relation_line SELECT 'cudal1.' || n, '- all all -' FROM unnest(ARRAY['ablation', 'ablation_run', 'aa_chart', 'activity', 'bucket', 'campaign', 'campaign_group', 'campaign_lane', 'campaign_progress',
-	'candidate', 'candidate_technique', 'device', 'drift', 'imported_score', 'method', 'model', 'model_use', 'pool', 'profile', 'prompt', 'proposal', 'queue', 'quota', 'quota_use', 'request', 'stat_device', 'stat_method', 'stat_task',
+	'candidate', 'candidate_technique', 'device', 'drift', 'imported_score', 'method', 'model', 'model_use', 'pool', 'profile', 'prompt', 'prompt_template', 'proposal', 'queue', 'quota', 'quota_use', 'request', 'stat_device', 'stat_method', 'stat_task',
 	'task', 'technique', 'technique_frequency', 'weight']) AS n;
 INSERT INTO relation_line VALUES ('cudal1.measurement', '- all but:audit_bound,evidence -');
 INSERT INTO relation_line SELECT 'cudal1.' || n, '- all - -' FROM unnest(ARRAY['aa_candidate', 'bucket_slot', 'island', 'island_cell', 'island_slot', 'job', 'lane_note', 'null_candidate', 'placement', 'pool_seed', 'pruned', 'stored', 'task_turn', 'turn', 'unplaced']) AS n;

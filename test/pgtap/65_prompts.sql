@@ -1,6 +1,6 @@
 -- Prompts say what is measured, show exemplars in ascending score, and are recorded with all that repeats their draw.
 BEGIN;
-SELECT plan(53);
+SELECT plan(64);
 
 SELECT cudal1_add_task('product', 'void solve(const float *a, double *c, int32_t n) { /* ``` */ }', 'c',
 	'{"entry": "solve", "rtol": 0.002, "args": [{"name": "a", "dtype": "float32", "shape": [64, 64], "role": "in"},
@@ -93,6 +93,18 @@ SELECT is(q.island, NULL, 'without exemplars it belongs to no island') FROM cuda
 SELECT throws_ok(q, code, NULL, q) FROM (VALUES ($$SELECT cudal1_record_prompt('no such', 'x')$$, '42704'), ($$SELECT cudal1_record_prompt('product', ' ')$$, '22023'), ($$SELECT cudal1_record_prompt('product', NULL)$$, '22004'),
 	($$SELECT cudal1_record_prompt('product', 'x', '{-1}')$$, '42704'), ($$SELECT cudal1_record_prompt('product', 'x', '{NULL}')$$, '22004'), ($$SELECT cudal1_record_prompt('product', 'x', pool => 'no such')$$, '42704'),
 	(format('SELECT cudal1_record_prompt(''kernel'', ''x'', ARRAY[%s])', :faster), '22023')) AS v (q, code);
+
+-- words of one's own
+SELECT cudal1_add_prompt_template('short', 'contrastive', E'{task} {unknown} on {device}:\n{reference}{exemplars}{restrictions}') AS short \gset
+SELECT is(cudal1_add_prompt_template('short', 'contrastive', E'{task} {unknown} on {device}:\n{reference}{exemplars}{restrictions}'), :short::bigint, 'the same template again is the same one');
+SELECT prompt_id AS id, prompt AS p FROM cudal1_prompt('product', template => 'short') \gset
+SELECT ok(:'p' LIKE E'product {unknown} on a modern CPU:\n````c\n%Implementation 1 (score %Keep no results%', 'a template of one''s own is filled in');
+SELECT is(template, 'short', 'and recorded by its name') FROM cudal1.prompt WHERE prompt_id = :id;
+SELECT is(state, 'queued', 'a fenced code answers it, as it does not ask for sections') FROM cudal1.candidate WHERE candidate_id = cudal1_submit_response(:id, E'```c\nint u;\n```\n');
+SELECT set_eq('SELECT name FROM cudal1.prompt_template WHERE shipped', ARRAY['contrastive', 'augment'], 'the shipped ones are rows');
+SELECT throws_ok(q, code, NULL, q) FROM (VALUES ($$SELECT cudal1_add_prompt_template('short', 'contrastive', '{reference}{exemplars}')$$, '23505'), ($$SELECT cudal1_add_prompt_template('x', 'contrastive', '{reference}')$$, '22023'),
+	($$SELECT cudal1_add_prompt_template('x', 'few-shot', '{reference}')$$, '22023'), ($$SELECT cudal1_add_prompt_template('x', 'augment', 'words')$$, '22023'), ($$SELECT cudal1_add_prompt_template('x', 'augment', NULL)$$, '22004'),
+	($$SELECT cudal1_prompt('product', template => 'shorter')$$, '42704'), ($$SELECT cudal1_prompt('product', template => 'augment')$$, '22023')) AS v (q, code);
 
 -- who may
 CREATE ROLE prompt_trainer;

@@ -189,6 +189,7 @@ my %calls = (
 			q{SELECT cudal1_cancel_requests(ARRAY(SELECT max(request_id) FROM cudal1.request WHERE state = 'queued'))} ],
 	],
 	cudal1_record_prompt => [ [ 'one', '', q{SELECT cudal1_record_prompt('task', 'words')} ] ],
+	cudal1_add_prompt_template => [ [ 'one', '', q{SELECT cudal1_add_prompt_template('words ROUND', 'augment', '{reference}')} ] ],
 	cudal1_open_pool => [
 		[ 'one', '', q{SELECT cudal1_open_pool('pool ROUND')} ],
 		[ 'one with the codes of all', '', q{SELECT cudal1_open_pool('pool ROUND', 'main')} ],

@@ -42,6 +42,7 @@ BEGIN
 END
 $$;
 SELECT cudal1_import_result('t', 'elsewhere', 2.2, 'published', 'A100');
+SELECT cudal1_add_prompt_template('own', 'augment', '{reference}');
 SELECT cudal1_open_pool('seeded', 'main'), cudal1_open_pool('own'), cudal1_prompt('t', seed => 4, pool => 'seeded');
 SELECT cudal1_submit('t', code, pool => 'own') FROM cudal1.candidate WHERE candidate_id < 20;
 SELECT cudal1.place_waiting();
@@ -70,6 +71,7 @@ my %looks = (
 	buckets => 'SELECT * FROM cudal1_bucket_stats($$t$$) UNION ALL SELECT * FROM cudal1_bucket_stats($$l$$)',
 	slots => 'SELECT * FROM cudal1.bucket_slot ORDER BY task_id, pool_id, bucket, slot',
 	islands => 'SELECT * FROM cudal1.island ORDER BY task_id, pool_id, island',
+	templates => 'SELECT * FROM cudal1.prompt_template WHERE NOT shipped',
 	pools => 'SELECT * FROM cudal1.pool WHERE pool_id <> 1 ORDER BY pool_id',
 	seeds => 'SELECT * FROM cudal1.pool_seed ORDER BY pool_id, candidate_id',
 	'draws from a pool' => 'SELECT s, e.* FROM generate_series(1, 20) AS s, cudal1_sample_exemplars($$t$$, 2, $$bucket$$, NULL, s, $$seeded$$) AS e',
