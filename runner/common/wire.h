@@ -21,7 +21,8 @@
 typedef enum WireOp
 {
 	WIRE_HELLO = 1,				/* executor -> supervisor, once: ready to load */
-	WIRE_LOAD = 2,				/* load the code; seed: of the initial weights */
+	/* load the code; seed: of the initial weights; PyTorch answers how many arrays the model has */
+	WIRE_LOAD = 2,
 	WIRE_RUN = 3,				/* `count` runs over the slots listed in control memory */
 	/* generator: fill the listed slots with fresh inputs, from `secret` */
 	WIRE_GENERATE = 4,
@@ -55,6 +56,8 @@ typedef enum WireStatus
 #define WIRE_FLAG_AGAIN			32
 /* on a GPU: inputs come late, so a block is not made a second time */
 #define WIRE_FLAG_ONCE			64
+/* PyTorch, of WIRE_LOAD: the reference's weights are copied to those of the same names */
+#define WIRE_FLAG_BY_NAME		128
 
 /* PyTorch, in the value of the answer to WIRE_RUN: the first run has drawn random numbers */
 #define WIRE_VALUE_RANDOM		1

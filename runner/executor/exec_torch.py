@@ -296,19 +296,17 @@ class Executor:
                 raise Unsupported(f"the task defines no {name}")
         torch.manual_seed(seed)
         arguments, keywords = init_arguments(task)
-        model = self.construct(task.Model, arguments, keywords, seed)
-        if self.code:
-            state = (
-                {name: value.clone() for name, value in model.state_dict().items()}
-                if hasattr(model, "state_dict")
-                else {}
-            )
-            del model
+        if not self.code:
+            model = self.construct(task.Model, arguments, keywords, seed)
+        else:
+            state = {}
+            if flags & wire.BY_NAME:
+                state = self.construct(task.Model, arguments, keywords, seed).state_dict()
             code = make_module("candidate", self.code)
             if not hasattr(code, "ModelNew"):
                 raise Unsupported("the code defines no class ModelNew")
             model = self.construct(code.ModelNew, arguments, keywords, seed)
-            if isinstance(model, torch.nn.Module):
+            if state and isinstance(model, torch.nn.Module):
                 own = model.state_dict(keep_vars=True)
                 for name, value in state.items():
                     if name in own and own[name].shape == value.shape:
@@ -318,6 +316,7 @@ class Executor:
         gc.collect()
         if self.gpu:
             torch.cuda.synchronize()
+        return len(model.state_dict()) if isinstance(model, torch.nn.Module) else 0
 
     def enter_guard(self, data_bytes):
         """The CUDA driver reserves address space by the terabyte, so there the limit is on data
@@ -331,18 +330,19 @@ class Executor:
         )
 
     def construct(self, model, arguments, keywords, seed):
-        """A model from the weights' seed; on a GPU built there where it can be, since making large
-        weights on a CPU takes long.
+        """A model from the weights' seed. Both sides' constructors run on the CPU, as KernelBench
+        has it, so a candidate that draws its weights in the reference's order has the same ones.
         """
         torch.manual_seed(seed)
         if not self.gpu:
             return model(*arguments, **keywords)
         try:
+            built = model(*arguments, **keywords)
+        except (MemoryError, RuntimeError):
+            # weights for which the host's memory is too small
+            torch.manual_seed(seed)
             with torch.device("cuda"):
                 built = model(*arguments, **keywords)
-        except Exception:
-            torch.manual_seed(seed)
-            built = model(*arguments, **keywords)
         return built.to("cuda") if isinstance(built, torch.nn.Module) else built
 
     def rng_states(self):

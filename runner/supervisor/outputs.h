@@ -11,6 +11,9 @@
 extern bool measure_read(Measure *m, Executor *executor, Side side, const Arena *arena,
 						 uint32_t run, uint32_t slot, void *out);
 
+/* whether all outputs of a run are right, without a verdict; false after conclude() */
+extern bool measure_agree(Measure *m, const void *expected, const void *found, bool *agree);
+
 /* false after conclude(), which blames that side */
 extern bool measure_compare(Measure *m, const void *expected, const void *found, Side blamed);
 

@@ -62,7 +62,9 @@ launch(Measure *m, Executor *executor, Side code, Side side, int seat, const Are
 		limit = fmax(limit + m->load_seconds[SIDE_REFERENCE] - m->load_seconds[SIDE_CANDIDATE],
 					 0.1);
 	started = clock_now();
-	result = executor_command(executor, WIRE_LOAD, arena->slots, 0, weight_seed, limit, NULL);
+	result = executor_command(executor, WIRE_LOAD, arena->slots,
+							  code == SIDE_CANDIDATE && m->by_name ? WIRE_FLAG_BY_NAME : 0,
+							  weight_seed, limit, NULL);
 	m->load_seconds[code] += clock_now() - started;
 	return measure_failed(m, code, executor, result, "while it was loaded");
 }

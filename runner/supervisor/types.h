@@ -170,6 +170,8 @@ typedef struct Measure
 	bool		seeds_runs;		/* the reference consumes random numbers */
 	/* pytorch: a side returns the same memory from run to run, so both sides' results are copied */
 	bool		taken;
+	/* pytorch: the candidate has the reference's weights of the same names, not those it drew */
+	bool		by_name;
 	unsigned char *noise;		/* for poisoning */
 	const struct Backend *backend;	/* how runs of this language are made on this device */
 	struct Gpu *gpu;			/* NULL on a CPU */
