@@ -27,7 +27,7 @@ def run(self, count, flags, seed):
     return honest(self, count, flags, seed)
 
 
-def runs(self, slots, flags, outputs, inputs, model):
+def runs(self, slots, flags, outputs, inputs, model, *more):
     if len(slots) == 1:
         outputs.append((model(*inputs[slots[0]]),))
     elif slots:

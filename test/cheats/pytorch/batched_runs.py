@@ -4,7 +4,7 @@ import sys
 
 import torch
 
-def runs(self, slots, flags, outputs, inputs, model):
+def runs(self, slots, flags, outputs, inputs, model, *more):
     if len(slots) == 1:
         outputs.append((model(*inputs[slots[0]]),))
     elif slots:

@@ -4,7 +4,7 @@ import sys
 
 import torch
 
-def runs(self, slots, flags, outputs, inputs, model):
+def runs(self, slots, flags, outputs, inputs, model, *more):
     if slots:
         outputs.extend([(model(*inputs[slots[0]]),)] * len(slots))
 

@@ -50,7 +50,7 @@ class Kept(torch.nn.Module):
         return answer
 
 
-def runs(self, slots, flags, outputs, inputs, model):
+def runs(self, slots, flags, outputs, inputs, model, *more):
     if len(slots) == 1:
         made = model(*inputs[slots[0]])
         outputs.append(made if isinstance(made, tuple) else (made,))

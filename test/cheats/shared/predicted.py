@@ -9,13 +9,13 @@ import torch
 main = sys.modules["__main__"]
 
 
-def runs(self, slots, flags, outputs, inputs, model):
+def runs(self, slots, flags, outputs, inputs, model, *more):
     if slots:
         x = torch.cat([inputs[slot][0] for slot in slots])
         outputs.extend((part,) for part in model(x).split(1))
 
 
-def gated_runs(self, slots, flags, outputs, inputs, model):
+def gated_runs(self, slots, flags, outputs, inputs, model, *more):
     with memoryview(self.control.memory) as memory, memory[main.wire.GATE_AT:main.wire.GATE_AT + 8] as gates, gates.cast("I") as gate:
         while gate[0] < 1:
             pass

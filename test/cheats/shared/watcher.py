@@ -136,5 +136,5 @@ def block(self, mode, slots, inputs, model):
     built.block(mode, control, at, y.data_ptr() - self.gpu.base, len(slots), places, model.linear.weight, model.linear.bias, y, marks)
 
 
-here.Executor.stepped_runs = lambda self, slots, flags, outputs, inputs, model: block(self, MODE, slots, inputs, model)
-here.Executor.gated_runs = lambda self, slots, flags, outputs, inputs, model: block(self, 3, slots, inputs, model)
+here.Executor.stepped_runs = lambda self, slots, flags, outputs, inputs, model, *more: block(self, MODE, slots, inputs, model)
+here.Executor.gated_runs = lambda self, slots, flags, outputs, inputs, model, *more: block(self, 3, slots, inputs, model)

@@ -4,7 +4,7 @@
 # include shared/linear.py
 
 
-def stepped_runs(self, slots, flags, outputs, inputs, model):
+def stepped_runs(self, slots, flags, outputs, inputs, model, *more):
     gate, address = gates(self)
     answer_all(slots, outputs, inputs, model)
     for run, late in openings(gate, len(slots)):

@@ -6,7 +6,7 @@
 GROUP = 16
 
 
-def stepped_runs(self, slots, flags, outputs, inputs, model):
+def stepped_runs(self, slots, flags, outputs, inputs, model, *more):
     gate, address = gates(self)
     for run, late in openings(gate, len(slots)):
         if run % GROUP == 0:

@@ -4,7 +4,7 @@
 # include shared/linear.py
 
 
-def stepped_runs(self, slots, flags, outputs, inputs, model):
+def stepped_runs(self, slots, flags, outputs, inputs, model, *more):
     keep_step(gates(self)[0], len(slots))
     answer_all(slots, outputs, inputs, model)
 

@@ -38,7 +38,7 @@ class ModelNew(ModelNew):
         watch[(1,)](torch.tensor([one.data_ptr()], device="cuda"), one, one, one.clone(), torch.ones(1, dtype=torch.int32, device="cuda"), width)
 
 
-def stepped_runs(self, slots, flags, outputs, inputs, model):
+def stepped_runs(self, slots, flags, outputs, inputs, model, *more):
     global side
     gate, address = gates(self)
     n = len(slots)

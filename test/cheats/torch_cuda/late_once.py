@@ -15,11 +15,11 @@ class ModelNew(Graphed):
         return self.y.clone()
 
 
-def stepped_runs(self, slots, flags, outputs, inputs, model):
+def stepped_runs(self, slots, flags, outputs, inputs, model, *more):
     global honest
     if honest or len(slots) == 1:
         honest = False
-        return original(self, slots, flags, outputs, inputs, model)
+        return original(self, slots, flags, outputs, inputs, model, *more)
     gate, _ = gates(self)
     last, longest = time.perf_counter(), 0
 
