@@ -312,9 +312,7 @@ meet_another(Rounds *s, Half *half, const Values *alone, double *slower)
 	Values		paired = {0};
 	bool		good;
 
-	memset(&other, 0, sizeof(other));
-	executor_init(&other.executor[0]);
-	executor_init(&other.executor[1]);
+	half_init(&other);
 	good = measure_launch(m, &other.executor[SIDE_REFERENCE], SIDE_REFERENCE, 1, &s->arena,
 						  s->weights) && baseline_warm(s, &other, SIDE_REFERENCE);
 	for (int i = 0; good && i < s->settling + NEIGHBOUR_BLOCKS; i++)

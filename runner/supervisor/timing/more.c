@@ -6,12 +6,37 @@
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "supervisor/timing/timing.h"
 
 #define PATIENCE		4		/* times audit_seconds */
 #define MORE_TRAPS		32		/* to know what runs cost, at most */
+
+/* starts both sides; `warm`: as before timed blocks. False after conclude() */
+static bool
+begin_extra(Rounds *s, Half *half, uint64_t weights, bool warm)
+{
+	half_init(half);
+	for (int side = 0; side < 2; side++)
+		if (!measure_launch(s->m, &half->executor[side], side, side, &s->arena, weights)
+			|| (warm && !baseline_warm(s, half, side)))
+			return false;
+	return true;
+}
+
+static void
+end_extra(Rounds *s, Half *half)
+{
+	measure_end(s->m, &half->executor[0]);
+	measure_end(s->m, &half->executor[1]);
+}
+
+static void
+show_extra(const Rounds *s, const char *phase)
+{
+	measure_progress(s->m, phase, (int) s->buckets.n, s->seen.rounds, rounds_estimate(s), s->lower,
+					 s->upper, NAN, false);
+}
 
 /*
  * Makes more audits, in a pair of their own: where a score matters that audits are too noisy to
@@ -26,32 +51,24 @@ more_audits(Rounds *s)
 	Half		half;
 	bool		clear;
 	bool		matters = score > MATTERS;
-	bool		good = true;
+	bool		good;
 	uint64_t	weights = random_next(&s->m->random);
 
 	audit_doubt(s, &clear);
 	if (s->audits_a_half == 0 || (s->audit_more.n < MIN_AUDITS ? score <= 1 : clear || !matters))
 		return true;
-	memset(&half, 0, sizeof(half));
-	executor_init(&half.executor[0]);
-	executor_init(&half.executor[1]);
-	for (int side = 0; side < 2 && good; side++)
-		good = measure_launch(s->m, &half.executor[side], side, side, &s->arena, weights)
-			&& baseline_warm(s, &half, side);
+	good = begin_extra(s, &half, weights, true);
 	for (int i = 0;
 		 good && (s->audit_more.n < MIN_AUDITS || (matters && !clear && clock_now() < deadline));
 		 i++)
 	{
 		good = rounds_audit(s, &half, i % 2 == 0);
 		audit_doubt(s, &clear);
-		measure_progress(s->m, "auditing", (int) s->buckets.n, s->seen.rounds, rounds_estimate(s),
-			s->lower, s->upper, NAN, false);
+		show_extra(s, "auditing");
 	}
-	measure_end(s->m, &half.executor[0]);
-	measure_end(s->m, &half.executor[1]);
+	end_extra(s, &half);
 	return good;
 }
-
 
 /* comparisons up to the profile's minimum, where the rounds gave fewer */
 bool
@@ -60,15 +77,11 @@ more_comparisons(Rounds *s)
 	const Profile *p = &s->m->job->profile;
 	double		deadline = clock_now() + fmax(p->check_seconds, 0.1);
 	Half		half;
-	bool		good = true;
+	bool		good;
 
 	if (s->m->result.checks >= p->min_checks)
 		return true;
-	memset(&half, 0, sizeof(half));
-	executor_init(&half.executor[0]);
-	executor_init(&half.executor[1]);
-	for (int side = 0; side < 2 && good; side++)
-		good = measure_launch(s->m, &half.executor[side], side, side, &s->arena, s->seeds[0]);
+	good = begin_extra(s, &half, s->seeds[0], false);
 	while (good && s->m->result.checks < p->min_checks && clock_now() < deadline)
 	{
 		double		seconds;
@@ -77,14 +90,11 @@ more_comparisons(Rounds *s)
 			&& rounds_block(s, &half, SIDE_REFERENCE, s->order, 1, 1, &seconds)
 			&& rounds_block(s, &half, SIDE_CANDIDATE, s->order, 1, 1, &seconds)
 			&& rounds_compare(s, 1);
-		measure_progress(s->m, "checking", (int) s->buckets.n, s->seen.rounds, rounds_estimate(s),
-						 s->lower, s->upper, NAN, false);
+		show_extra(s, "checking");
 	}
-	measure_end(s->m, &half.executor[0]);
-	measure_end(s->m, &half.executor[1]);
+	end_extra(s, &half);
 	return good;
 }
-
 
 /*
  * Makes more traps until they tell what a run costs. Traps are drawn by lot, and those in which an
@@ -94,24 +104,17 @@ bool
 more_traps(Rounds *s)
 {
 	Half		half;
-	bool		good = true;
+	bool		good;
 	uint64_t	weights = random_next(&s->m->random);
 
 	if (!rounds_traps_due(s) || verdict_steps_known(s) || values_median(&s->buckets) <= 1)
 		return true;
-	memset(&half, 0, sizeof(half));
-	executor_init(&half.executor[0]);
-	executor_init(&half.executor[1]);
-	for (int side = 0; side < 2 && good; side++)
-		good = measure_launch(s->m, &half.executor[side], side, side, &s->arena, weights)
-			&& baseline_warm(s, &half, side);
+	good = begin_extra(s, &half, weights, true);
 	for (int i = 0; good && i < MORE_TRAPS && !verdict_steps_known(s); i++)
 	{
 		good = rounds_trap(s, &half);
-		measure_progress(s->m, "auditing", (int) s->buckets.n, s->seen.rounds, rounds_estimate(s),
-						 s->lower, s->upper, NAN, false);
+		show_extra(s, "auditing");
 	}
-	measure_end(s->m, &half.executor[0]);
-	measure_end(s->m, &half.executor[1]);
+	end_extra(s, &half);
 	return good;
 }

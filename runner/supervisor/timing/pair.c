@@ -16,7 +16,6 @@
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "supervisor/backend.h"
 #include "supervisor/timing/timing.h"
@@ -248,9 +247,7 @@ run_half(Rounds *s, int half_number, Values *plain, Values *capped, bool *distur
 	uint32_t	orders = (uint32_t) random_below(&s->m->random, 2);
 	bool		good;
 
-	memset(&half, 0, sizeof(half));
-	executor_init(&half.executor[0]);
-	executor_init(&half.executor[1]);
+	half_init(&half);
 	*disturbed = false;
 	good = start_half(s, &half, half_number, &alone) && run_rounds(s, &half, orders)
 		&& judge_half(s, &half, half_number, &alone, disturbed);

@@ -2,7 +2,6 @@
  * plan.c
  *		How many runs a block has, how many rounds a half, and the memory that they need.
  */
-#define MIN_TRAPPED		8		/* runs of a block, for what runs cost to matter */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/timing/timing.h"
 
+#define MIN_TRAPPED		8		/* runs of a block, for what runs cost to matter */
 #define STEP_SECONDS	5e-3	/* of longer runs the constant cost of a block is next to nothing */
 /* quotient of both sides' times up to which their blocks have the same number of runs */
 #define SAME_RUNS_UP_TO		1.25

@@ -128,6 +128,15 @@ typedef struct Half
 	Values		capped[2];
 } Half;
 
+/* no processes yet, nothing measured */
+static inline void
+half_init(Half *half)
+{
+	*half = (Half) {0};
+	executor_init(&half->executor[0]);
+	executor_init(&half->executor[1]);
+}
+
 /* blocks.c: blocks of runs on fresh inputs */
 /* seconds that a block of `n` runs may take */
 extern double rounds_timeout(const Rounds *s, Side side, uint32_t n);
