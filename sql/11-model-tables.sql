@@ -138,6 +138,7 @@ CREATE TABLE cudal1.campaign_group (
 	created_at			timestamptz NOT NULL DEFAULT pg_catalog.now(),
 	answered_at			timestamptz
 );
+CREATE INDEX campaign_group_prompt ON cudal1.campaign_group (prompt_id);
 COMMENT ON TABLE cudal1.campaign_group IS
 'groups of a contrastive campaign: answers to one prompt whose rewards are compared (GRPO)';
 COMMENT ON COLUMN cudal1.campaign_group.size IS 'answers that were asked for';

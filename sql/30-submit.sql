@@ -95,7 +95,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.enqueue_measure(cudal1.task, bigint, int, timestamptz, text) IS
-'queues the measurement of a candidate by its task''s profile on its task''s device, in the turn and
+'queues the measurement of a candidate by the profile in t on its task''s device, in the turn and
 the quota of a role';
 
 CREATE FUNCTION cudal1.propose_again(t cudal1.task, candidate_id bigint, priority int,
@@ -569,6 +569,7 @@ BEGIN
 	END IF;
 	SELECT r.* INTO answer FROM cudal1.read_response(submit_response.response, code_alone)
 		AS r;
+	t.profile := coalesce(cudal1.group_profile(submit_response.prompt_id, t), t.profile);
 	RETURN cudal1.accept_submission(t, answer.body, submit_response.method,
 		submit_response.prompt_id, submit_response.group_key, submit_response.proposal_key,
 		submit_response.priority, submit_response.deadline, answer.kept, answer.reason, 'normal',

@@ -21,7 +21,7 @@ BEGIN ATOMIC
 			'"max_candidates": null, "max_seconds": null, "max_cost": null}'::jsonb
 		WHEN 'contrastive'
 			THEN '{"exemplars": 2, "strategy": "bucket", "temperature": null, "group_size": 8, '
-			'"groups": null}'::jsonb
+			'"groups": null, "profile": null}'::jsonb
 		END;
 END;
 COMMENT ON FUNCTION cudal1.campaign_options(text) IS
@@ -85,6 +85,9 @@ BEGIN
 	IF cudal1.json_int(o -> 'priority', -1000000000, 1000000000) IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22023',
 			MESSAGE = 'option "priority" must be an integer between -1000000000 and 1000000000';
+	END IF;
+	IF o ->> 'profile' IS NOT NULL THEN
+		PERFORM cudal1.check_profile(o ->> 'profile');
 	END IF;
 	IF o ->> 'method' IS NOT NULL
 		AND (jsonb_typeof(o -> 'method') <> 'string'
@@ -152,12 +155,13 @@ Kinds: vanilla (options attempts 5), augment (trials 20, successes 2: done at so
 codes), self_supervised (batch 8, rounds 1, pause true: waits after each round for the model to be
 trained), evolve (exemplars 4, strategy island, temperature, and a budget: max_tokens,
 max_candidates, max_seconds, max_cost), contrastive (exemplars 2, strategy bucket, group_size 8;
-exemplars 0: GRPO without comparison, whose prompts show the reference alone; without models a
-trainer takes the groups, with models groups for each lane). All: ahead 4 (requests under
-way for each task and model), method (NULL: the kind), priority. Candidates are proposed by the
-method "<method>: <model>". The campaign, its prompts, requests and groups belong to the caller.
-pool: where its prompts draw from and its answers go (cudal1_open_pool()). Errors: 42704 unknown
-task, model or pool, 42501 a method or pool of another role, 22023 options, 23505 the name is
+exemplars 0: GRPO without comparison, whose prompts show the reference alone; profile: what measures
+the groups, NULL: the task''s where its options name one, else train; without models a trainer takes
+the groups, with models groups for each lane). All: ahead 4 (requests under way for each task and
+model), method (NULL: the kind), priority. Candidates are proposed by the method
+"<method>: <model>". The campaign, its prompts, requests and groups belong to the caller. pool:
+where its prompts draw from and its answers go (cudal1_open_pool()). Errors: 42704 unknown task,
+model, profile or pool, 42501 a method or pool of another role, 22023 options, 23505 the name is
 taken';
 
 CREATE FUNCTION cudal1.find_campaign(name text)
@@ -324,6 +328,20 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.make_group(cudal1.campaign, cudal1.campaign_lane, int) IS
 'draws a prompt from a pool and opens a group for it';
+
+CREATE FUNCTION cudal1.group_profile(prompt_id bigint, t cudal1.task)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT COALESCE(c.options ->> 'profile', t.options ->> 'profile', 'train')
+		FROM cudal1.campaign_group AS g JOIN cudal1.campaign_lane AS l USING (lane_id)
+			JOIN cudal1.campaign AS c USING (campaign_id)
+		WHERE g.prompt_id = group_profile.prompt_id
+		LIMIT 1;
+END;
+COMMENT ON FUNCTION cudal1.group_profile(bigint, cudal1.task) IS
+'the profile that measures the answers to the prompt of a group: the campaign''s, else the one that
+the task''s options name, else train; NULL where the prompt is of no group';
 
 CREATE FUNCTION cudal1.advance_lane(c cudal1.campaign, l cudal1.campaign_lane, most int)
 RETURNS int
@@ -613,8 +631,9 @@ COMMENT ON FUNCTION @extschema@.cudal1_next_group(text, text) IS
 'the next prompt of a contrastive campaign, for a group of size answers; the task with the fewest
 groups comes first. No row while the campaign is paused, when it has made all its groups, or while
 other sessions take the last. pool: where exemplars come from and answers go; main is the
-campaign''s own pool. Errors: 42704 unknown campaign or pool, 42501 another role''s, 22023 one of
-another kind';
+campaign''s own pool. The campaign''s profile, train unless it or the task names another, measures
+the answers. Errors: 42704 unknown campaign or pool, 42501 another role''s, 22023 one of another
+kind';
 
 CREATE FUNCTION @extschema@.cudal1_answer_group(group_key text, responses text[])
 RETURNS TABLE (ordinal int, candidate_id bigint)

@@ -1,19 +1,24 @@
 -- Profiles: the shipped rows hold the protocol's numbers and never change.
 BEGIN;
-SELECT plan(54);
+SELECT plan(59);
 
-SELECT results_eq('SELECT name FROM cudal1.profile WHERE shipped ORDER BY name', ARRAY['certify', 'default', 'paper', 'paper_eval', 'quick'],
-	'five profiles are shipped');
+SELECT results_eq('SELECT name FROM cudal1.profile WHERE shipped ORDER BY name', ARRAY['certify', 'default', 'paper', 'paper_eval', 'quick', 'train'],
+	'six profiles are shipped');
 SELECT is(p.value, e.value, format('%s: %s is %s', e.profile, e.key, e.value))
 FROM (VALUES
 	('default', 'pairs', '7'), ('default', 'looks', '[7, 14, 21]'), ('default', 'precision_goal', '0.005'), ('default', 'verify_wait', '"00:00:30"'),
 	('default', 'variance_limit', 'null'), ('default', 'budget_factor', '8'), ('default', 'budget_min', '120'),
 	('quick', 'bucket_seconds', '0.1'), ('quick', 'looks', '[7]'), ('quick', 'verify_above', '3'),
+	('train', 'pairs', '2'), ('train', 'looks', '[2, 3, 4]'), ('train', 'precision_goal', '0.02'), ('train', 'verify_above', '3'),
 	('paper', 'window_seconds', '1800'), ('paper', 'variance_limit', '0.005'), ('paper', 'bucket_estimator', '"mean"'), ('paper', 'half_width_limit', 'null'), ('paper', 'budget_factor', 'null'),
 	('paper', 'score_estimator', '"median_of_buckets"'), ('paper', 'min_checks', '1000'), ('paper', 'verify_wait', 'null'),
 	('paper_eval', 'window_seconds', '1200'), ('paper_eval', 'score_estimator', '"mean_of_ratios"'), ('paper_eval', 'verify_above', 'null'))
 	AS e (profile, key, value)
 	LEFT JOIN LATERAL (SELECT j.value::text FROM cudal1.profile AS x, jsonb_each(to_jsonb(x)) AS j WHERE x.name = e.profile AND j.key = e.key) AS p ON true;
+
+SELECT ok(t.disturbed_factor * t.precision_goal <= d.disturbed_factor * d.precision_goal AND t.min_checks = d.min_checks AND t.audit_sigma = d.audit_sigma
+	AND t.audit_margin = d.audit_margin AND (t.verify_above, t.verify_best_factor, t.verify_agreement) = (d.verify_above, d.verify_best_factor, d.verify_agreement),
+	'train grants a cheat no more than default does') FROM cudal1.profile AS t, cudal1.profile AS d WHERE t.name = 'train' AND d.name = 'default';
 
 SELECT throws_ok($$UPDATE cudal1.profile SET pairs = 8 WHERE name = 'default'$$, '42501', NULL, 'a shipped profile is not changed');
 SELECT throws_ok($$DELETE FROM cudal1.profile WHERE name = 'quick'$$, '42501', NULL, 'nor deleted');

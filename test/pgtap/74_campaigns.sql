@@ -1,6 +1,6 @@
 -- Campaigns: each kind asks for what it should and no more, ends when it should, and goes on after a pause.
 BEGIN;
-SELECT plan(87);
+SELECT plan(91);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', NULL, 1, options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
@@ -201,6 +201,17 @@ SELECT throws_ok(format($$SELECT cudal1_answer_group(%L, '{{x,y},{z,NULL}}')$$, 
 SELECT throws_ok($$SELECT cudal1_answer_group('nobody', '{x}')$$, '42704', NULL, 'no such group');
 SELECT is((SELECT array_agg(round((j ->> 'advantage')::numeric, 4) ORDER BY j ->> 'proposal_id') FROM cudal1_rl_dataset(campaign => 'c') AS j WHERE j ->> 'task' = :'t1'),
 	ARRAY[-0.5774, -0.5774, 1.7321, -0.5774]::numeric[], 'the data set has the same');
+
+-- what measures a group
+SELECT is((SELECT array_agg(DISTINCT profile) FROM cudal1.measurement JOIN cudal1.proposal USING (candidate_id) WHERE group_key = :'k'), '{train}', 'a group is measured by train');
+SELECT cudal1_add_task('named', 'class Model: pass', 'pytorch', options => '{"profile": "quick"}'), cudal1_add_campaign('named', 'contrastive', tasks => '{a,named}'),
+	cudal1_add_campaign('paper', 'contrastive', tasks => '{named}', options => '{"profile": "paper"}') \g /dev/null
+SELECT cudal1_next_group('named'), cudal1_next_group('named'), cudal1_next_group('paper') \g /dev/null
+SELECT is((SELECT array_agg(cudal1.group_profile(g.prompt_id, t) ORDER BY g.group_key COLLATE "C", t.name) FROM cudal1.campaign_group AS g JOIN cudal1.campaign_lane AS l USING (lane_id)
+	JOIN cudal1.task AS t USING (task_id) JOIN cudal1.campaign AS c USING (campaign_id) WHERE c.name IN ('named', 'paper')),
+	'{train,quick,paper}', 'unless its task or campaign names a profile');
+SELECT is((SELECT cudal1.group_profile(0, t) FROM cudal1.task AS t WHERE t.name = 'a'), NULL, 'a prompt of no group leaves the profile to its task');
+SELECT throws_ok($$SELECT cudal1_add_campaign('x', 'contrastive', options => '{"profile": "trian"}')$$, '42704', NULL, 'no campaign has an unknown profile');
 
 SELECT cudal1_prune('0 days') \g /dev/null
 SELECT is((SELECT array_agg(candidate_id ORDER BY ordinal) FROM sent, cudal1_answer_group(:'k', r)), pg_temp.known(:'k'), 'answers that were pruned are known by their hash');
