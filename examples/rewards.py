@@ -71,7 +71,7 @@ def query(statement, parameters):
 def make_prompts(tasks, n=2, strategy="bucket"):
     """Rows for a trainer's data set: the prompt and the id under which answers to it are submitted."""
     for task in tasks:
-        prompt_id, prompt, _exemplars = query("SELECT * FROM cudal1_prompt(%s, %s, %s)", (task, n, strategy))[0]
+        prompt_id, prompt = query("SELECT prompt_id, prompt FROM cudal1_prompt(%s, %s, %s)", (task, n, strategy))[0]
         yield {"prompt": prompt, "prompt_id": prompt_id}
 
 

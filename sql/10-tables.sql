@@ -470,6 +470,8 @@ CREATE TABLE cudal1.prompt (
 	exemplars			bigint[] NOT NULL,
 	scores				float8[] NOT NULL,
 	probabilities		jsonb NOT NULL,
+	failures			bigint[] NOT NULL DEFAULT '{}',
+	system				text,
 	prompt				text NOT NULL,
 	created_at			timestamptz NOT NULL DEFAULT pg_catalog.now(),
 	created_by			text NOT NULL DEFAULT cudal1.caller(),
@@ -489,6 +491,9 @@ COMMENT ON COLUMN cudal1.prompt.exemplars IS
 COMMENT ON COLUMN cudal1.prompt.probabilities IS
 'the buckets or clusters, means and probabilities the draw was made from; by strategy random the
 number of codes';
+COMMENT ON COLUMN cudal1.prompt.failures IS 'failed candidates shown with their reasons';
+COMMENT ON COLUMN cudal1.prompt.system IS
+'the message of role system that a model gets before the prompt; NULL: none';
 
 -- pool_id has no foreign key: each submission would lock the row of its pool
 CREATE TABLE cudal1.proposal (
@@ -526,7 +531,7 @@ CREATE UNIQUE INDEX proposal_key_unique ON cudal1.proposal
 	WHERE proposal_key IS NOT NULL;
 CREATE INDEX proposal_candidate ON cudal1.proposal (candidate_id);
 CREATE INDEX proposal_method ON cudal1.proposal (method, task_id);
-CREATE INDEX proposal_pool ON cudal1.proposal (pool_id, task_id);
+CREATE INDEX proposal_pool ON cudal1.proposal (pool_id, task_id, proposal_id);
 CREATE INDEX proposal_group ON cudal1.proposal (group_key, created_by) WHERE group_key IS NOT NULL;
 
 CREATE TABLE cudal1.measurement (

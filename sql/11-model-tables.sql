@@ -175,6 +175,7 @@ CREATE TABLE cudal1.request (
 	prompt_id			bigint REFERENCES cudal1.prompt (prompt_id),
 	about				bigint REFERENCES cudal1.candidate (candidate_id),
 	lane_id				bigint REFERENCES cudal1.campaign_lane (lane_id),
+	round				int,
 	method				text NOT NULL CHECK (method <> ''),
 	group_key			text,
 	priority			int NOT NULL DEFAULT 0,
@@ -211,6 +212,7 @@ COMMENT ON TABLE cudal1.request IS
 COMMENT ON COLUMN cudal1.request.purpose IS
 'candidate: the answer becomes one; techniques: it names the techniques of a candidate';
 COMMENT ON COLUMN cudal1.request.about IS 'the candidate whose techniques are asked for';
+COMMENT ON COLUMN cudal1.request.round IS 'the round of its campaign that it was made in';
 COMMENT ON COLUMN cudal1.request.state IS 'queued, running; final: answered, failed, cancelled';
 COMMENT ON COLUMN cudal1.request.decided IS
 'nothing more comes of it: its candidate has a verdict, or there is none';

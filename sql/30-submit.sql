@@ -535,7 +535,6 @@ AS $$
 DECLARE
 	t			cudal1.task;
 	into_pool	int;
-	code_alone	boolean;
 	answer		record;
 	problem		text;
 BEGIN
@@ -543,9 +542,7 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = '22004',
 			MESSAGE = 'prompt_id and response must not be null';
 	END IF;
-	SELECT q.pool_id, coalesce(strpos(w.text, '{answer_format}') = 0, true)
-		INTO into_pool, code_alone
-		FROM cudal1.prompt AS q LEFT JOIN cudal1.prompt_template AS w ON w.name = q.template
+	SELECT q.pool_id INTO into_pool FROM cudal1.prompt AS q
 		WHERE q.prompt_id = submit_response.prompt_id;
 	SELECT x.* INTO t FROM cudal1.prompt AS q JOIN cudal1.task AS x USING (task_id)
 		WHERE q.prompt_id = submit_response.prompt_id;
@@ -567,8 +564,8 @@ BEGIN
 	IF submit_response.pool IS NOT NULL THEN
 		into_pool := cudal1.use_pool(submit_response.pool);
 	END IF;
-	SELECT r.* INTO answer FROM cudal1.read_response(submit_response.response, code_alone)
-		AS r;
+	SELECT r.* INTO answer FROM cudal1.read_response(submit_response.response,
+		cudal1.code_alone(submit_response.prompt_id)) AS r;
 	t.profile := coalesce(cudal1.group_profile(submit_response.prompt_id, t), t.profile);
 	RETURN cudal1.accept_submission(t, answer.body, submit_response.method,
 		submit_response.prompt_id, submit_response.group_key, submit_response.proposal_key,

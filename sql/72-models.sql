@@ -354,6 +354,21 @@ $$;
 COMMENT ON FUNCTION cudal1.retry_request(cudal1.request, int, float8, text) IS
 'queues a request again, not to be sent before pause seconds have passed';
 
+CREATE FUNCTION cudal1.chat(system text, turns text[])
+RETURNS jsonb
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('role', m.role, 'content', m.content)
+			ORDER BY m.place)
+		FROM (SELECT 0 AS place, 'system' AS role, system AS content WHERE system IS NOT NULL
+			UNION ALL
+			SELECT u.place, CASE u.place % 2 WHEN 1 THEN 'user' ELSE 'assistant' END, u.content
+				FROM pg_catalog.unnest(turns) WITH ORDINALITY AS u (content, place)) AS m;
+END;
+COMMENT ON FUNCTION cudal1.chat(text, text[]) IS
+'messages as chat completions take them: system, where there is one, then user and assistant in
+turns';
+
 CREATE FUNCTION cudal1.claim_requests(worker text, room int, lease interval DEFAULT '60 seconds')
 RETURNS TABLE (request_id bigint, attempt int, job jsonb)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -417,9 +432,9 @@ BEGIN
 					'max_body_bytes', m.max_body_bytes,
 					'body', m.parameters
 						|| jsonb_build_object('model', m.model, 'messages',
-						jsonb_build_array(jsonb_build_object(
-							'role', 'user', 'content', CASE s.purpose WHEN 'candidate' THEN p.prompt
-								ELSE cudal1.technique_question(s.about) END)))
+							cudal1.chat(p.system, ARRAY[CASE s.purpose
+								WHEN 'candidate' THEN p.prompt
+								ELSE cudal1.technique_question(s.about) END]))
 						|| CASE WHEN m.stream
 							THEN '{"stream": true, "stream_options": {"include_usage": true}}'
 							ELSE '{"stream": false}' END::jsonb)
@@ -578,7 +593,7 @@ BEGIN
 		AND jsonb_typeof(finish_request.answer -> 'text') = 'string' THEN
 		estimated := true;
 		tokens_in :=
-			ceil(octet_length(coalesce((SELECT p.prompt FROM cudal1.prompt AS p
+			ceil(octet_length(coalesce((SELECT concat(p.system, p.prompt) FROM cudal1.prompt AS p
 			WHERE p.prompt_id = r.prompt_id),
 												cudal1.technique_question(r.about), '')) / 4.0);
 		tokens_out := ceil(octet_length(finish_request.answer ->> 'text') / 4.0);

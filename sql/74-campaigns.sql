@@ -12,7 +12,8 @@ CREATE FUNCTION cudal1.campaign_options(kind text)
 RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
-	SELECT '{"method": null, "ahead": 4, "priority": 0}'::jsonb || CASE kind
+	SELECT '{"method": null, "ahead": 4, "priority": 0, "template": null, "failures": 0}'::jsonb
+		|| CASE kind
 		WHEN 'vanilla' THEN '{"attempts": 5}'::jsonb
 		WHEN 'augment' THEN '{"trials": 20, "successes": 2}'::jsonb
 		WHEN 'self_supervised' THEN '{"batch": 8, "rounds": 1, "pause": true}'::jsonb
@@ -27,6 +28,16 @@ END;
 COMMENT ON FUNCTION cudal1.campaign_options(text) IS
 'options of a kind of campaign and their defaults: attempts 5 (CUDA-L1, 3.3), trials 20 and
 successes 2 (2.2); ahead: requests under way for each task and model';
+
+CREATE FUNCTION cudal1.prompt_kind(kind text, options jsonb)
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT CASE WHEN kind IN ('evolve', 'contrastive') AND options -> 'exemplars' <> '0'
+		THEN 'contrastive' ELSE 'augment' END;
+END;
+COMMENT ON FUNCTION cudal1.prompt_kind(text, jsonb) IS
+'the kind of prompts that a campaign of a kind makes by its options';
 
 CREATE FUNCTION @extschema@.cudal1_add_campaign(name text, kind text, models text[] DEFAULT NULL,
 	tasks text[] DEFAULT NULL, options jsonb DEFAULT '{}', pool text DEFAULT 'main')
@@ -76,6 +87,14 @@ BEGIN
 				MESSAGE = format('option "%s" must be a number above 0', number);
 		END IF;
 	END LOOP;
+	IF cudal1.json_int(o -> 'failures', 0, 100) IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE = 'option "failures" must be an integer between 0 and 100';
+	END IF;
+	IF o ->> 'template' IS NOT NULL THEN
+		PERFORM cudal1.find_template(o ->> 'template',
+			cudal1.prompt_kind(cudal1_add_campaign.kind, o));
+	END IF;
 	IF o ? 'strategy' AND coalesce(o ->> 'strategy', '') NOT IN ('bucket', 'island', 'random') THEN
 		RAISE EXCEPTION USING ERRCODE = '22023',
 			MESSAGE = format('unknown strategy "%s"', o ->> 'strategy'),
@@ -158,11 +177,11 @@ max_candidates, max_seconds, max_cost), contrastive (exemplars 2, strategy bucke
 exemplars 0: GRPO without comparison, whose prompts show the reference alone; profile: what measures
 the groups, NULL: the task''s where its options name one, else train; without models a trainer takes
 the groups, with models groups for each lane). All: ahead 4 (requests under way for each task and
-model), method (NULL: the kind), priority. Candidates are proposed by the method
-"<method>: <model>". The campaign, its prompts, requests and groups belong to the caller. pool:
-where its prompts draw from and its answers go (cudal1_open_pool()). Errors: 42704 unknown task,
-model, profile or pool, 42501 a method or pool of another role, 22023 options, 23505 the name is
-taken';
+model), method (NULL: the kind), priority, template and failures (0) as in cudal1_prompt().
+Candidates are proposed by the method "<method>: <model>". The campaign, its prompts, requests and
+groups belong to the caller. pool: where its prompts draw from and its answers go
+(cudal1_open_pool()). Errors: 42704 unknown task, model, profile, pool or template, 42501 a method
+or pool of another role, 22023 options, 23505 the name is taken';
 
 CREATE FUNCTION cudal1.find_campaign(name text)
 RETURNS cudal1.campaign
@@ -280,36 +299,34 @@ RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	id		bigint := CASE WHEN c.kind IN ('vanilla', 'augment', 'self_supervised')
-		THEN l.prompt_id END;
 	o		constant jsonb := c.options;
+	kind	constant text := cudal1.prompt_kind(c.kind, o);
+	once	constant boolean := c.kind IN ('vanilla', 'augment', 'self_supervised')
+		AND o -> 'failures' = '0';
 	task	text;
 	pool	text;
+	id		bigint;
 BEGIN
-	IF id IS NOT NULL THEN
-		RETURN id;
+	IF once AND l.prompt_id IS NOT NULL THEN
+		RETURN l.prompt_id;
 	END IF;
 	SELECT t.name INTO STRICT task FROM cudal1.task AS t WHERE t.task_id = l.task_id;
 	SELECT p.name INTO STRICT pool FROM cudal1.pool AS p WHERE p.pool_id = lane_prompt.pool_id;
-	IF c.kind IN ('vanilla', 'augment', 'self_supervised') OR o -> 'exemplars' = '0' THEN
-		SELECT p.prompt_id INTO STRICT id
-			FROM cudal1.make_prompt(task, 2, 'bucket', 'augment', NULL, NULL, pool, c.created_by)
-			AS p;
-		IF c.kind <> 'contrastive' THEN
-			UPDATE cudal1.campaign_lane AS x SET prompt_id = id WHERE x.lane_id = l.lane_id;
-		END IF;
-	ELSE
-		SELECT p.prompt_id INTO STRICT id
-			FROM cudal1.make_prompt(task, (o ->> 'exemplars')::int, o ->> 'strategy', 'contrastive',
-				(o ->> 'temperature')::float8, NULL,
-									 pool, c.created_by) AS p;
+	SELECT p.prompt_id INTO STRICT id
+		FROM cudal1.make_prompt(task,
+			CASE kind WHEN 'augment' THEN 2 ELSE (o ->> 'exemplars')::int END,
+			CASE kind WHEN 'augment' THEN 'bucket' ELSE o ->> 'strategy' END, kind,
+			(o ->> 'temperature')::float8, NULL, pool, c.created_by, o ->> 'template',
+			(o ->> 'failures')::int) AS p;
+	IF once THEN
+		UPDATE cudal1.campaign_lane AS x SET prompt_id = id WHERE x.lane_id = l.lane_id;
 	END IF;
 	RETURN id;
 END
 $$;
 COMMENT ON FUNCTION cudal1.lane_prompt(cudal1.campaign, cudal1.campaign_lane, int) IS
-'the prompt of a lane''s next request: the same augmenting one each time, or a fresh draw of
-exemplars for evolve and contrastive';
+'the prompt of a lane''s next request: the same augmenting one each time, or a fresh one where it
+shows exemplars or failures';
 
 CREATE FUNCTION cudal1.make_group(c cudal1.campaign, l cudal1.campaign_lane, pool_id int)
 RETURNS cudal1.campaign_group
@@ -441,13 +458,13 @@ BEGIN
 		RETURN 0;
 	END IF;
 	FOR i IN 1 .. want LOOP
-		IF id IS NULL OR c.kind = 'evolve' THEN
+		IF id IS NULL OR c.kind = 'evolve' OR o -> 'failures' <> '0' THEN
 			id := coalesce(g.prompt_id, cudal1.lane_prompt(c, l, c.pool_id));
 		END IF;
-		INSERT INTO cudal1.request (model_id, prompt_id, lane_id, method, group_key, priority,
-			created_by)
-			VALUES (l.model_id, id, l.lane_id, l.method, g.group_key, (o ->> 'priority')::int,
-				c.created_by);
+		INSERT INTO cudal1.request (model_id, prompt_id, lane_id, round, method, group_key,
+				priority, created_by)
+			VALUES (l.model_id, id, l.lane_id, c.round, l.method, g.group_key,
+				(o ->> 'priority')::int, c.created_by);
 	END LOOP;
 	UPDATE cudal1.campaign_lane AS x SET trials = x.trials + want WHERE x.lane_id = l.lane_id;
 	RETURN want;
@@ -587,7 +604,7 @@ with the reason; where the endpoint refused those of one task and answered those
 lane ends';
 
 CREATE FUNCTION @extschema@.cudal1_next_group(campaign text, pool text DEFAULT 'main')
-RETURNS TABLE (group_key text, prompt_id bigint, task text, prompt text, size int)
+RETURNS TABLE (group_key text, prompt_id bigint, task text, prompt text, size int, system text)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -622,7 +639,7 @@ BEGIN
 	END IF;
 	g := cudal1.make_group(c, l, CASE WHEN cudal1_next_group.pool = 'main' THEN c.pool_id
 		ELSE from_pool END);
-	RETURN QUERY SELECT g.group_key, g.prompt_id, t.name, p.prompt, g.size
+	RETURN QUERY SELECT g.group_key, g.prompt_id, t.name, p.prompt, g.size, p.system
 		FROM cudal1.prompt AS p JOIN cudal1.task AS t USING (task_id)
 			WHERE p.prompt_id = g.prompt_id;
 END
@@ -632,8 +649,8 @@ COMMENT ON FUNCTION @extschema@.cudal1_next_group(text, text) IS
 groups comes first. No row while the campaign is paused, when it has made all its groups, or while
 other sessions take the last. pool: where exemplars come from and answers go; main is the
 campaign''s own pool. The campaign''s profile, train unless it or the task names another, measures
-the answers. Errors: 42704 unknown campaign or pool, 42501 another role''s, 22023 one of another
-kind';
+the answers. system: the message of role system, NULL where there is none. Errors: 42704 unknown
+campaign or pool, 42501 another role''s, 22023 one of another kind';
 
 CREATE FUNCTION @extschema@.cudal1_answer_group(group_key text, responses text[])
 RETURNS TABLE (ordinal int, candidate_id bigint)
@@ -690,8 +707,8 @@ BEGIN
 						IS DISTINCT FROM (SELECT CASE WHEN r.reason IS NULL
 						THEN cudal1.code_hash(r.body)
 						ELSE cudal1.salted_hash('malformed', r.body) END
-													   FROM cudal1.read_response(u.response)
-														AS r) END
+						FROM cudal1.read_response(u.response,
+							cudal1.code_alone(g.prompt_id)) AS r) END
 			ORDER BY u.ordinality LIMIT 1;
 		IF FOUND THEN
 			RAISE EXCEPTION USING ERRCODE = '22023',

@@ -6,17 +6,9 @@ CREATE FUNCTION cudal1.plain_prompt(task_id bigint)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-	SELECT cudal1.compose_prompt(false, t.language,
-			coalesce((SELECT bool_or(d.class = 'cuda') FROM cudal1.device AS d
-				WHERE d.model = coalesce(t.device_model, t.device)),
-					 CASE WHEN t.device IN ('cpu', 'cuda') THEN t.device = 'cuda'
-						ELSE t.language = 'cuda' END),
-			coalesce(t.device_model, CASE WHEN t.device = 'cpu' THEN 'a modern CPU'
-				WHEN t.device = 'cuda' THEN 'a modern NVIDIA GPU' ELSE t.device END),
-			t.name, t.reference, cudal1.entry_declaration(t.language, t.signature),
-			cudal1.tolerance_words(t.rtol, t.atol), '{}', '{}',
-			cudal1.template_text('augment', 'augment'))
-		FROM cudal1.task AS t WHERE t.task_id = plain_prompt.task_id;
+	SELECT cudal1.task_prompt(t, false, '{}', '{}', '{}', '{}', w.text)
+		FROM cudal1.task AS t, cudal1.find_template('augment', 'augment') AS w
+		WHERE t.task_id = plain_prompt.task_id;
 $$;
 COMMENT ON FUNCTION cudal1.plain_prompt(bigint) IS
 'the words of an augmenting prompt for a task, not recorded: what a code without a prompt of its own
@@ -24,7 +16,8 @@ answers in a data set';
 
 CREATE FUNCTION @extschema@.cudal1_sft_dataset(methods text[] DEFAULT NULL,
 	tasks text[] DEFAULT NULL, campaign text DEFAULT NULL, above float8 DEFAULT 0,
-	per_task int DEFAULT NULL, pool text DEFAULT NULL)
+	per_task int DEFAULT NULL, pool text DEFAULT NULL, content text DEFAULT 'answer',
+	round int DEFAULT NULL, unconfirmed boolean DEFAULT false)
 RETURNS SETOF jsonb
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -38,6 +31,14 @@ BEGIN
 	IF per_task < 1 THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'per_task must be at least 1';
 	END IF;
+	IF content IS NULL OR content NOT IN ('answer', 'code') THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('unknown content "%s"', content),
+			HINT = 'Contents are answer (the whole answer, to its prompt) and code (alone, to the '
+				'prompt that shows the reference).';
+	END IF;
+	IF unconfirmed IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'unconfirmed must not be null';
+	END IF;
 	IF campaign IS NOT NULL
 		AND NOT EXISTS (SELECT FROM cudal1.campaign AS c
 		WHERE c.name = cudal1_sft_dataset.campaign) THEN
@@ -48,23 +49,23 @@ BEGIN
 	PERFORM cudal1.find_task(t.name) FROM unnest(cudal1_sft_dataset.tasks) AS t(name);
 	RETURN QUERY
 		SELECT jsonb_build_object(
-				'messages', jsonb_build_array(
-					jsonb_build_object('role', 'user', 'content',
-						coalesce(d.prompt, cudal1.plain_prompt(d.task_id))),
-					jsonb_build_object('role', 'assistant', 'content',
-						coalesce(d.response, format(E'## Code Implementation\n\n```%s\n%s\n```\n',
-							CASE d.language WHEN 'pytorch' THEN 'python'
-								ELSE d.language END, rtrim(d.code, E'\n'))))),
+				'messages', CASE WHEN content = 'answer' AND d.prompt IS NOT NULL
+						AND d.response IS NOT NULL
+					THEN cudal1.chat(d.system, ARRAY[d.prompt, d.response])
+					ELSE cudal1.chat(NULL, ARRAY[cudal1.plain_prompt(d.task_id),
+						format(E'```%s\n%s\n```\n', CASE d.language WHEN 'pytorch' THEN 'python'
+							ELSE d.language END, rtrim(d.code, E'\n'))]) END,
 				'task', d.task, 'level', d.level, 'candidate_id', d.candidate_id, 'proposal_id',
-				d.proposal_id, 'prompt_id', d.prompt_id, 'request_id', d.request_id, 'method',
-				d.method, 'reward', d.reward, 'device', d.device)
+				d.proposal_id, 'prompt_id', d.prompt_id, 'request_id', d.request_id, 'round',
+				d.round, 'method', d.method, 'reward', d.reward, 'device', d.device)
 			FROM (SELECT x.*,
-				row_number() OVER (PARTITION BY x.task_id ORDER BY x.reward DESC, x.candidate_id)
-				AS place FROM (
+				row_number() OVER (PARTITION BY x.task_id
+					ORDER BY x.reward DESC NULLS LAST, x.candidate_id) AS place FROM (
 				SELECT DISTINCT ON (c.candidate_id) c.candidate_id, c.code, c.reward, t.task_id,
 				t.name AS task, t.language, t.level,
 						coalesce(c.import_device, t.device_model, t.device) AS device,
-						p.proposal_id, p.method, p.prompt_id, p.response, q.prompt, r.request_id
+						p.proposal_id, p.method, p.prompt_id, p.response, q.prompt, q.system,
+						r.request_id, r.round
 					FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id)
 						JOIN cudal1.proposal AS p USING (candidate_id)
 						LEFT JOIN cudal1.prompt AS q ON q.prompt_id = p.prompt_id
@@ -77,7 +78,15 @@ BEGIN
 						LEFT JOIN cudal1.campaign AS k
 							ON k.campaign_id = coalesce(l.campaign_id, gl.campaign_id)
 								AND k.created_by = p.created_by
-					WHERE c.state = 'successful' AND c.purpose = 'normal' AND c.reward > above
+					WHERE c.purpose = 'normal'
+						AND (c.state = 'successful' AND c.reward > above
+							OR unconfirmed AND above = 0 AND c.state = 'discarded'
+								AND c.failure = 'unverified'
+								AND EXISTS (SELECT FROM cudal1.measurement AS m
+									WHERE m.measurement_id = c.measurement_id
+										AND m.outcome IN ('successful', 'unstable')))
+						AND (cudal1_sft_dataset.round IS NULL
+							OR r.round = cudal1_sft_dataset.round)
 						AND t.retired_at IS NULL
 						AND (methods IS NULL OR p.method = ANY (methods))
 						AND (only_pool IS NULL OR p.pool_id = only_pool)
@@ -88,17 +97,21 @@ BEGIN
 					-- one row a code: the first that came as an answer, else the first
 					ORDER BY c.candidate_id, p.response IS NULL, p.proposal_id) AS x) AS d
 			WHERE per_task IS NULL OR d.place <= per_task
-			ORDER BY d.task_id, d.reward DESC, d.candidate_id;
+			ORDER BY d.task_id, d.reward DESC NULLS LAST, d.candidate_id;
 END
 $$;
-COMMENT ON FUNCTION @extschema@.cudal1_sft_dataset(text[], text[], text, float8, int, text) IS
+COMMENT ON FUNCTION @extschema@.cudal1_sft_dataset(text[], text[], text, float8, int, text, text,
+	int, boolean) IS
 'chat messages of successful codes for supervised fine-tuning, one row for each code (identical ones
-are one candidate), best first within a task. Members: messages (user: the prompt, assistant: the
-whole answer, or the code alone where it did not come as an answer), task, level, reward, device,
-method, candidate_id, proposal_id, prompt_id, request_id.
+are one candidate), best first within a task. Members: messages (system, where the prompt has one;
+user: the prompt; assistant: the whole answer), task, level, reward, device, method, candidate_id,
+proposal_id, prompt_id, request_id, round.
 methods, tasks, campaign, pool (that it was proposed in): NULL is all; above: rewards above it;
-per_task: at most so many of the best of each task. Errors: 42704 unknown task, campaign or pool,
-22023 above or per_task out of range.
+per_task: at most so many of the best of each task. content code (CUDA-L1, 2.2): the fenced code
+alone, to the prompt that shows the reference, as is what did not come as an answer; round: answers
+of that round of a self_supervised campaign; unconfirmed: with above 0, also codes that passed all
+checks, but whose times were too unsteady, or not confirmed (reward null). Errors: 42704 unknown
+task, campaign or pool, 22023 content, above or per_task out of range.
 COPY (SELECT cudal1_sft_dataset()) TO STDOUT is not yet JSONL, as COPY doubles backslashes: use psql
 -At or COPY ... (FORMAT csv, QUOTE e''\x01'', DELIMITER e''\x02'')';
 
@@ -150,8 +163,8 @@ BEGIN
 			cudal1.group_advantages(array_agg(n.value ORDER BY n.place), cudal1_rl_dataset.variant)
 			AS advantages
 				FROM numbered AS n GROUP BY n.task_id, n.grp)
-		SELECT jsonb_build_object('prompt', q.prompt, 'response', p.response, 'reward', n.value,
-			'advantage', s.advantages[n.place],
+		SELECT jsonb_build_object('system', q.system, 'prompt', q.prompt, 'response', p.response,
+			'reward', n.value, 'advantage', s.advantages[n.place],
 				'group', n.grp, 'task', t.name, 'level', t.level, 'method', p.method, 'state',
 				c.state, 'failure', c.failure, 'candidate_id', c.candidate_id, 'proposal_id',
 				p.proposal_id, 'prompt_id', p.prompt_id)
@@ -177,10 +190,10 @@ END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_rl_dataset(text[], text[], text, text, text, text) IS
 'prompts, answers, rewards and advantages for reinforcement learning, one row for each answer.
-Members: prompt, response, reward (NULL: no verdict), advantage, group (what a role proposed under
-one group_key in one pool, with the role where it is not the caller and the pool where it is not
-main; else what was proposed for one prompt),
-task, level, method, state, failure, candidate_id, proposal_id, prompt_id.
+Members: system (the message before the prompt, or NULL), prompt, response, reward (NULL: no
+verdict), advantage, group (what a role proposed under one group_key in one pool, with the role
+where it is not the caller and the pool where it is not main; else what was proposed for one
+prompt), task, level, method, state, failure, candidate_id, proposal_id, prompt_id.
 methods, tasks, campaign, pool: NULL is all; they choose rows, while advantages are those within the
 whole group. variant as in cudal1_group_advantages(); reward: speedup, or binary (1 successful, 0
 not: CUDA-L1, 2.3). Errors: 42704 unknown task, campaign or pool, 22023 unknown variant or reward';

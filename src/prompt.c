@@ -40,27 +40,33 @@ is_language(const PromptTask *task, const char *language)
 	return strcmp(task->language, language) == 0;
 }
 
+/* text within a fence that is longer than any run of backticks in it */
 static void
-append_code(StringInfo prompt, const PromptTask *task, const char *code)
+append_fenced(StringInfo prompt, const char *label, const char *text)
 {
 	int			longest = 2;
 	int			run = 0;
-	size_t		length = strlen(code);
+	size_t		length = strlen(text);
 
-	for (const char *p = code; *p; p++)
+	for (const char *p = text; *p; p++)
 	{
 		run = *p == '`' ? run + 1 : 0;
 		longest = Max(longest, run);
 	}
 	for (int i = 0; i <= longest; i++)
 		appendStringInfoChar(prompt, '`');
-	appendStringInfo(prompt, "%s\n%s",
-					 is_language(task, "pytorch") ? "python" : task->language, code);
-	if (length == 0 || code[length - 1] != '\n')
+	appendStringInfo(prompt, "%s\n%s", label, text);
+	if (length == 0 || text[length - 1] != '\n')
 		appendStringInfoChar(prompt, '\n');
 	for (int i = 0; i <= longest; i++)
 		appendStringInfoChar(prompt, '`');
 	appendStringInfoString(prompt, "\n\n");
+}
+
+static void
+append_code(StringInfo prompt, const PromptTask *task, const char *code)
+{
+	append_fenced(prompt, is_language(task, "pytorch") ? "python" : task->language, code);
 }
 
 static bool
@@ -181,24 +187,27 @@ append_protocol(StringInfo prompt, bool contrastive)
 						   "Give the complete code in a single fenced code block.\n");
 }
 
-/* the codes that a contrastive prompt compares, in ascending score */
-typedef struct Exemplars
+/* the codes that a prompt shows: those it compares, in ascending score, and those that failed */
+typedef struct PromptCodes
 {
-	Datum	   *codes;
+	Datum	   *exemplars;
 	double	   *scores;
-	int			n;
-} Exemplars;
+	int			nexemplars;
+	Datum	   *failed;
+	Datum	   *reasons;
+	int			nfailed;
+} PromptCodes;
 
 static void
-append_exemplars(StringInfo prompt, const PromptTask *task, const Exemplars *exemplars)
+append_exemplars(StringInfo prompt, const PromptTask *task, const PromptCodes *codes)
 {
 	appendStringInfoString(prompt, "**Earlier implementations with scores**\n\n");
-	for (int i = 0; i < exemplars->n; i++)
+	for (int i = 0; i < codes->nexemplars; i++)
 	{
-		appendStringInfo(prompt, "Implementation %d (score %.2f)\n\n", i + 1, exemplars->scores[i]);
-		append_code(prompt, task, TextDatumGetCString(exemplars->codes[i]));
+		appendStringInfo(prompt, "Implementation %d (score %.2f)\n\n", i + 1, codes->scores[i]);
+		append_code(prompt, task, TextDatumGetCString(codes->exemplars[i]));
 	}
-	if (exemplars->n == 0)
+	if (codes->nexemplars == 0)
 	{
 		appendStringInfoString(prompt,
 							   "Implementation 1 (score 1.00), the reference: there is no other "
@@ -207,10 +216,27 @@ append_exemplars(StringInfo prompt, const PromptTask *task, const Exemplars *exe
 	}
 }
 
+static void
+append_failures(StringInfo prompt, const PromptTask *task, const PromptCodes *codes)
+{
+	if (codes->nfailed == 0)
+		return;
+	appendStringInfoString(prompt,
+						   "**Failed attempts**\n\n"
+						   "These scored 0, for the reason that stands before each. Don't repeat "
+						   "their mistakes.\n\n");
+	for (int i = 0; i < codes->nfailed; i++)
+	{
+		appendStringInfo(prompt, "Failed attempt %d\n\n", i + 1);
+		append_fenced(prompt, "text", TextDatumGetCString(codes->reasons[i]));
+		append_code(prompt, task, TextDatumGetCString(codes->failed[i]));
+	}
+}
+
 /* what stands at a place of a template; false: the name is no place's */
 static bool
 append_place(StringInfo prompt, const char *name, size_t length, const PromptTask *task,
-			 const Exemplars *exemplars, bool contrastive)
+			 const PromptCodes *codes, bool contrastive)
 {
 	if (is_place(name, length, "task"))
 		appendStringInfoString(prompt, task->name);
@@ -223,7 +249,9 @@ append_place(StringInfo prompt, const char *name, size_t length, const PromptTas
 	else if (is_place(name, length, "reference"))
 		append_code(prompt, task, task->reference);
 	else if (is_place(name, length, "exemplars"))
-		append_exemplars(prompt, task, exemplars);
+		append_exemplars(prompt, task, codes);
+	else if (is_place(name, length, "failures"))
+		append_failures(prompt, task, codes);
 	else if (is_place(name, length, "requirements"))
 		append_requirements(prompt, task);
 	else if (is_place(name, length, "restrictions"))
@@ -238,42 +266,40 @@ append_place(StringInfo prompt, const char *name, size_t length, const PromptTas
 /* braces around anything but the name of a place stay as they are, as do those of codes */
 static void
 append_template(StringInfo prompt, const char *words, const PromptTask *task,
-				const Exemplars *exemplars, bool contrastive)
+				const PromptCodes *codes, bool contrastive)
 {
 	while (*words)
 	{
 		const char *end = *words == '{' ? strchr(words, '}') : NULL;
 
-		if (end != NULL && append_place(prompt, words + 1, end - words - 1, task, exemplars,
-										contrastive))
+		if (end != NULL &&
+			append_place(prompt, words + 1, end - words - 1, task, codes, contrastive))
 			words = end + 1;
 		else
 			appendStringInfoChar(prompt, *words++);
 	}
 }
 
-static Exemplars
-read_exemplars(ArrayType *codes, ArrayType *scores)
+static Datum *
+read_texts(ArrayType *array, const char *name, int n)
 {
-	Exemplars	exemplars;
+	Datum	   *texts;
 	bool	   *nulls;
-	int			nscores;
+	int			length;
 
-	exemplars.scores = cudal1_array_float8(scores, "scores", &nscores, NULL);
-	deconstruct_array(codes, TEXTOID, -1, false, TYPALIGN_INT,
-					  &exemplars.codes, &nulls, &exemplars.n);
-	if (exemplars.n != nscores)
+	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &texts, &nulls, &length);
+	if (length != n)
 		ereport(ERROR,
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("arguments \"codes\" and \"scores\" must have the same length")));
-	for (int i = 0; i < exemplars.n; i++)
+				 errmsg("argument \"%s\" must have %d members", name, n)));
+	for (int i = 0; i < n; i++)
 	{
 		if (nulls[i])
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("argument \"codes\" must not contain NULL")));
+					 errmsg("argument \"%s\" must not contain NULL", name)));
 	}
-	return exemplars;
+	return texts;
 }
 
 static char *
@@ -285,7 +311,7 @@ text_argument(FunctionCallInfo fcinfo, int position)
 /*
  * cudal1.compose_prompt(contrastive boolean, language text, gpu boolean, hardware text, name text,
  *						 reference text, entry text, tolerance text, codes text[], scores float8[],
- *						 template text)
+ *						 failed text[], reasons text[], template text)
  * RETURNS text
  */
 Datum
@@ -294,7 +320,8 @@ cudal1_compose_prompt(PG_FUNCTION_ARGS)
 	bool		contrastive;
 	PromptTask	task;
 	StringInfoData prompt;
-	Exemplars	exemplars;
+	PromptCodes codes;
+	ArrayType  *failed;
 
 	for (int i = 0; i < PG_NARGS(); i++)
 	{
@@ -311,9 +338,15 @@ cudal1_compose_prompt(PG_FUNCTION_ARGS)
 	task.reference = text_argument(fcinfo, 5);
 	task.entry = text_argument(fcinfo, 6);
 	task.tolerance = text_argument(fcinfo, 7);
-	exemplars = read_exemplars(PG_GETARG_ARRAYTYPE_P(8), PG_GETARG_ARRAYTYPE_P(9));
+	codes.scores = cudal1_array_float8(PG_GETARG_ARRAYTYPE_P(9), "scores", &codes.nexemplars,
+									   NULL);
+	codes.exemplars = read_texts(PG_GETARG_ARRAYTYPE_P(8), "codes", codes.nexemplars);
+	failed = PG_GETARG_ARRAYTYPE_P(10);
+	codes.nfailed = ArrayGetNItems(ARR_NDIM(failed), ARR_DIMS(failed));
+	codes.failed = read_texts(failed, "failed", codes.nfailed);
+	codes.reasons = read_texts(PG_GETARG_ARRAYTYPE_P(11), "reasons", codes.nfailed);
 
 	initStringInfo(&prompt);
-	append_template(&prompt, text_argument(fcinfo, 10), &task, &exemplars, contrastive);
+	append_template(&prompt, text_argument(fcinfo, 12), &task, &codes, contrastive);
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(prompt.data, prompt.len));
 }

@@ -38,7 +38,7 @@ INSERT INTO argument (name, type, expression) VALUES
 	('model', 'text', '''m'''), ('models', 'text[]', '''{m}'''), ('kind', 'text', '''contrastive'''), ('switches', 'text[]', '''{USE_A}'''), ('switches_on', 'text[]', '''{USE_A}'''), ('bottleneck', 'text', '''words'''),
 	('device_id', 'bigint', :'device'), ('job_id', 'bigint', :'job'), ('job_ids', 'bigint[]', format('ARRAY[%s]', :'job')), ('attempt', 'int', :'attempt'), ('host', 'text', '''host 1'''), ('server', 'text', '''host 1'''), ('worker', 'text', '''host 2 worker 1'''),
 	('device', 'jsonb', '''{"key": "cpu:1", "class": "cpu", "model": "another", "languages": ["c"]}'''), ('device_key', 'text', '''host 1 cpu:1'''), ('result', 'jsonb', '''{"outcome": "successful", "score": 3, "lower": 3, "upper": 3}'''),
-	('strategy', 'text', '''random'''), ('variant', 'text', '''paper'''), ('missing', 'text', '''zero'''), ('reward', 'text', '''speedup'''), ('aggregation', 'text', '''sequence'''), ('purpose', 'text', '''normal'''), ('profile', 'text', '''default'''),
+	('strategy', 'text', '''random'''), ('variant', 'text', '''paper'''), ('content', 'text', '''code'''), ('missing', 'text', '''zero'''), ('reward', 'text', '''speedup'''), ('aggregation', 'text', '''sequence'''), ('purpose', 'text', '''normal'''), ('profile', 'text', '''default'''),
 	('device', 'text', 'NULL'), ('device_a', 'text', 'NULL'), ('device_b', 'text', 'NULL'), ('since', 'timestamptz', 'now()'), ('owner', 'text', '''roles_bert'''), ('role', 'name', '''roles_anna'''), ('n', 'int', '1'), ('seconds', 'float8', '1'), ('priority', 'int', '0'), ('timeout', 'interval', '''1 ms'''), ('deadline', 'timestamptz', 'now() - interval ''1 day'''),
 	('rewards', 'float8[]', '''{1,2}'''), ('lengths', 'int[]', '''{1,1}'''), ('reference_times', 'float8[]', 'array_fill(1::float8, ARRAY[7])'), ('candidate_times', 'float8[]', 'array_fill(1::float8, ARRAY[7])'),
 	('logp', 'float8[]', '''{0,0}'''), ('logp_old', 'float8[]', '''{0,0}'''), ('logp_ref', 'float8[]', '''{0,0}'''), ('advantages', 'float8[]', '''{0,0}'''), ('epsilon', 'float8', '0.2'), ('beta', 'float8', '0.04'), ('epsilon_high', 'float8', '0.2'),
@@ -221,7 +221,7 @@ INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['
 	'queue_verification', 'quota_reason', 'random_seed', 'read_options', 'read_response', 'read_result', 'rebucket', 'recount', 'refuse', 'refuse_rows', 'register_on_island', 'reject_candidate', 'release_requests',
 	'request_is_possible', 'request_room', 'requests_of', 'requeue_job', 'reset_islands', 'retry_job', 'retry_request', 'reward_cluster', 'reward_ln_nano', 'reward_micro',
 	'salted_hash', 'seed_pool', 'set_campaign', 'set_switch', 'settle_turn', 'shape_elements', 'speaking_measurement', 'speedup_histogram', 'speedup_report', 'stale_seeds', 'stop_jobs', 'store', 'store_measurement', 'submit_response', 'sum_stored', 'summarise', 'take_aa_job', 'take_answers', 'take_job', 'take_method',
-	'take_room', 'take_techniques', 'technique_question', 'techniques_of', 'template_text', 'tolerance_words', 'unlock_before_flush', 'unrounded', 'use_default_method', 'use_method', 'use_pool', 'wake_waiters',
+	'take_room', 'take_techniques', 'technique_question', 'techniques_of', 'tolerance_words', 'chat', 'code_alone', 'find_template', 'has_place', 'prompt_kind', 'recent_failures', 'task_prompt', 'unlock_before_flush', 'unrounded', 'use_default_method', 'use_method', 'use_pool', 'wake_waiters',
 	'warn_no_device', 'welcome_trainers', 'worker_state', 'token_hash']) AS n;
 
 

@@ -1,6 +1,6 @@
 -- Prompts say what is measured, show exemplars in ascending score, and are recorded with all that repeats their draw.
 BEGIN;
-SELECT plan(64);
+SELECT plan(78);
 
 SELECT cudal1_add_task('product', 'void solve(const float *a, double *c, int32_t n) { /* ``` */ }', 'c',
 	'{"entry": "solve", "rtol": 0.002, "args": [{"name": "a", "dtype": "float32", "shape": [64, 64], "role": "in"},
@@ -55,7 +55,9 @@ SELECT isnt(min(seed), max(seed), 'prompts without a seed have different ones') 
 SELECT prompt_id AS id, prompt AS p, exemplars AS e FROM cudal1_prompt('product', kind => 'augment') \gset
 SELECT is(:'e'::bigint[], '{}', 'augment shows no exemplars');
 SELECT ok(:'p' LIKE '%Reference implementation (exact copy)%' AND :'p' !~ '\(score' AND :'p' ~ 'numerically stable', 'but an exact copy of the reference, and its demands');
-SELECT is(pg_temp.headings(:'p'), ARRAY['## Performance Analysis', '## Algorithm Design', '## Code Implementation'], 'under the same headings');
+SELECT is(pg_temp.headings(:'p'), NULL, 'and asks for no sections');
+SELECT is(state || ' ' || code, 'queued ' || E'int t;\n', 'a fenced code answers it') FROM cudal1.candidate
+	WHERE candidate_id = cudal1_submit_response(:id, E'Sure:\n```c\nint t;\n```\n');
 SELECT is(kind || exemplars::text || probabilities::text, 'augment{}{}', 'and is recorded') FROM cudal1.prompt WHERE prompt_id = :id;
 
 -- languages
@@ -105,6 +107,38 @@ SELECT set_eq('SELECT name FROM cudal1.prompt_template WHERE shipped', ARRAY['co
 SELECT throws_ok(q, code, NULL, q) FROM (VALUES ($$SELECT cudal1_add_prompt_template('short', 'contrastive', '{reference}{exemplars}')$$, '23505'), ($$SELECT cudal1_add_prompt_template('x', 'contrastive', '{reference}')$$, '22023'),
 	($$SELECT cudal1_add_prompt_template('x', 'few-shot', '{reference}')$$, '22023'), ($$SELECT cudal1_add_prompt_template('x', 'augment', 'words')$$, '22023'), ($$SELECT cudal1_add_prompt_template('x', 'augment', NULL)$$, '22004'),
 	($$SELECT cudal1_prompt('product', template => 'shorter')$$, '42704'), ($$SELECT cudal1_prompt('product', template => 'augment')$$, '22023')) AS v (q, code);
+
+-- a message of role system
+SELECT cudal1_add_prompt_template('preface', 'augment', '{reference}', 'An expert in {expertise}.') AS preface \gset
+SELECT is(cudal1_add_prompt_template('preface', 'augment', '{reference}', 'An expert in {expertise}.'), :preface::bigint, 'a template has words for the role system');
+SELECT throws_ok($$SELECT cudal1_add_prompt_template('preface', 'augment', '{reference}')$$, '23505', NULL, 'which are part of it');
+SELECT prompt_id AS id, system AS s FROM cudal1_prompt('product', kind => 'augment', template => 'preface') \gset
+SELECT is(:'s'::text, 'An expert in C and the optimisation of numerical code for CPUs.', 'a prompt gives them, filled in');
+SELECT is(system, :'s', 'and records them') FROM cudal1.prompt WHERE prompt_id = :id;
+SELECT is(system, 'Be brief.', 'so does one made elsewhere') FROM cudal1.prompt WHERE prompt_id = cudal1_record_prompt('product', 'words', system => 'Be brief.');
+SELECT is(cudal1.chat('Be brief.', '{q,a,q}'), '[{"role": "system", "content": "Be brief."}, {"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}, {"role": "user", "content": "q"}]', 'a chat has it first');
+SELECT is(cudal1.chat(NULL, '{q}'), '[{"role": "user", "content": "q"}]', 'where there is one');
+
+-- failed attempts
+SELECT is(failures, '{}', 'without any, none is shown') FROM cudal1.prompt WHERE prompt_id = (SELECT prompt_id FROM cudal1_prompt('product', failures => 3));
+CREATE FUNCTION pg_temp.fail(code text, failure text, detail text, pool text DEFAULT 'main') RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE id bigint := cudal1_submit('product', code, pool => pool);
+BEGIN
+	DELETE FROM cudal1.job AS j WHERE j.candidate_id = id;
+	UPDATE cudal1.candidate AS c SET state = 'failed', failure = fail.failure, detail = fail.detail, reward = 0, decided_at = now() WHERE c.candidate_id = id;
+	RETURN id;
+END $$;
+SELECT cudal1_open_pool('apart') \g /dev/null
+SELECT pg_temp.fail('code of old', 'crash', NULL) AS old, pg_temp.fail('code of bad', 'compile_error', E'line 1: ``` expected') AS bad, pg_temp.fail('code of wrong', 'wrong_output', 'element 3 is 1, not 2') AS wrong,
+	pg_temp.fail('code of cheat', 'cheat', 'cached'), pg_temp.fail('code of apart', 'timeout', NULL, 'apart') AS apart \gset
+SELECT cudal1_submit('product', 'code that waits') \g /dev/null
+SELECT prompt_id AS id, prompt AS p FROM cudal1_prompt('product', failures => 2) \gset
+SELECT is(failures, ARRAY[:bad, :wrong]::bigint[], 'the latest failures are shown, the last one last') FROM cudal1.prompt WHERE prompt_id = :id;
+SELECT ok(:'p' LIKE E'%Failed attempt 1\n\n````text\ncompile_error: line 1: ``` expected\n````\n\n```c\ncode of bad\n```\n\nFailed attempt 2\n\n```text\nwrong_output: element 3%code of wrong%', 'with reasons that stay in their fences');
+SELECT ok(:'p' !~ 'code of (old|cheat|apart)', 'a cheat is none, nor what failed in another pool');
+SELECT is(failures, ARRAY[:apart]::bigint[], 'which shows its own') FROM cudal1.prompt WHERE prompt_id = (SELECT prompt_id FROM cudal1_prompt('product', kind => 'augment', failures => 5, pool => 'apart'));
+SELECT throws_ok(q, '22023', NULL, q) FROM (VALUES ($$SELECT cudal1_prompt('product', failures => -1)$$), ($$SELECT cudal1_prompt('product', failures => 101)$$),
+	($$SELECT cudal1_prompt('product', failures => NULL)$$), ($$SELECT cudal1_prompt('product', template => 'short', failures => 1)$$)) AS v (q);
 
 -- who may
 CREATE ROLE prompt_trainer;

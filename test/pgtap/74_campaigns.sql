@@ -1,6 +1,6 @@
 -- Campaigns: each kind asks for what it should and no more, ends when it should, and goes on after a pause.
 BEGIN;
-SELECT plan(91);
+SELECT plan(101);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', NULL, 1, options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
@@ -121,6 +121,27 @@ SELECT is(pg_temp.progress('s'), 'running 2 0 12 6 0 0 60', 'the second batch');
 SELECT pg_temp.answer(), pg_temp.measure(:d, 1.5), pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('s'), 'finished 2 2 12 0 0 0 120', 'and the end');
 SELECT throws_ok($$SELECT cudal1_resume_campaign('s')$$, '55000', NULL, 'which is final');
+SELECT is((SELECT array_agg((SELECT count(*) FROM cudal1_sft_dataset(campaign => 's', round => r)) ORDER BY r) FROM generate_series(1, 3) AS r), ARRAY[4, 6, 0]::bigint[], 'data are of a round');
+
+-- words of one's own, failed attempts
+SELECT cudal1_add_prompt_template('own', 'augment', '{task}: {failures}{reference}', 'You are brief.') \g /dev/null
+SELECT cudal1_add_campaign('w', 'vanilla', '{m1}', '{a}', '{"attempts": 4, "ahead": 2, "template": "own", "failures": 1}', 'own words') FROM cudal1_open_pool('own words') \g /dev/null
+SELECT pg_temp.advance(), pg_temp.answer('no good'), pg_temp.measure(:d, NULL), pg_temp.advance() \g /dev/null
+SELECT is((SELECT array_agg(DISTINCT p.template || cardinality(p.failures)) FROM cudal1.request AS r JOIN cudal1.prompt AS p USING (prompt_id) WHERE r.state = 'queued'), '{own1}', 'a campaign prompts by its template, with what failed');
+SELECT is((SELECT array_agg(DISTINCT job #>> '{body,messages,0,role}' || ': ' || (job #>> '{body,messages,0,content}') || ' ' || (job #>> '{body,messages,1,role}')) FROM cudal1.claim_requests('w', 10)),
+	'{"system: You are brief. user"}', 'an endpoint gets its message of role system');
+SELECT cudal1_end_campaign('w') \g /dev/null
+SELECT throws_ok(format($$SELECT cudal1_add_campaign('x', %L, '{m1}', '{a}', %L)$$, kind, o), code, NULL, kind || ' ' || o) FROM (VALUES ('vanilla', '{"template": "none"}', '42704'), ('evolve', '{"template": "own", "max_cost": 1}', '22023'),
+	('vanilla', '{"failures": 101}', '22023'), ('vanilla', '{"failures": null}', '22023')) AS v (kind, o, code);
+SELECT cudal1_add_campaign('x', 'contrastive', tasks => '{a}', options => '{"exemplars": 0, "template": "own"}') \g /dev/null
+SELECT group_key AS k, system AS s FROM cudal1_next_group('x') \gset
+SELECT is(:'s'::text, 'You are brief.', 'groups have it, too');
+CREATE TEMP TABLE bare AS SELECT ARRAY[E'```python\nx = 99\n```', repeat('no end ', 700000)] AS r;
+SELECT count(*) FROM bare, cudal1_answer_group(:'k', r) \g /dev/null
+SELECT is((SELECT array_agg(state ORDER BY proposal_id) FROM cudal1.proposal JOIN cudal1.candidate USING (candidate_id) WHERE group_key = :'k'), '{queued,failed}', 'a fenced code answers a group without exemplars');
+UPDATE cudal1.proposal SET response = NULL WHERE group_key = :'k';
+SELECT is((SELECT count(*) FROM bare, cudal1_answer_group(:'k', r)), 2::bigint, 'and is known again when the answer was pruned');
+SELECT cudal1_end_campaign('x') \g /dev/null
 
 -- evolve: a budget
 SELECT cudal1_add_campaign('e', 'evolve', '{m1}', '{a}', '{"max_candidates": 6, "exemplars": 2, "strategy": "island"}') \g /dev/null

@@ -1,6 +1,6 @@
 -- What trainers get, and what codes do: data sets without duplicates, techniques by keywords and by a model.
 BEGIN;
-SELECT plan(53);
+SELECT plan(58);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', NULL, 1, options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
@@ -39,7 +39,7 @@ SELECT is((SELECT array_agg(s ->> 'task' || ' ' || (s ->> 'method') || ' ' || (s
 SELECT is((SELECT s #>> '{messages,0,content}' FROM cudal1_sft_dataset() AS s LIMIT 1), (SELECT prompt FROM cudal1.prompt WHERE prompt_id = :p), 'the question is the prompt');
 SELECT is((SELECT s #>> '{messages,1,content}' FROM cudal1_sft_dataset() AS s LIMIT 1), pg_temp.words('one'), 'the answer is the whole answer');
 SELECT is((SELECT array_agg(s #>> '{messages,0,role}' || ' ' || (s #>> '{messages,1,role}')) FROM cudal1_sft_dataset(methods => '{y}') AS s), ARRAY['user assistant'], 'roles are those of a chat');
-SELECT is((SELECT s #>> '{messages,1,content}' FROM cudal1_sft_dataset(methods => '{manual}', tasks => '{b}') AS s), E'## Code Implementation\n\n```python\nfour\n```\n', 'a bare code is an answer of its own');
+SELECT is((SELECT s #>> '{messages,1,content}' FROM cudal1_sft_dataset(methods => '{manual}', tasks => '{b}') AS s), E'```python\nfour\n```\n', 'a bare code is an answer of its own');
 SELECT is((SELECT s #>> '{messages,0,content}' FROM cudal1_sft_dataset(methods => '{manual}', tasks => '{b}') AS s), (SELECT prompt FROM cudal1_prompt('b', kind => 'augment')), 'to the prompt that would be asked');
 SELECT is((SELECT count(*) FROM cudal1_sft_dataset(above => 1.5)), 1::bigint, 'above a reward');
 SELECT is((SELECT count(*) FROM cudal1_sft_dataset(per_task => 1)), 2::bigint, 'the best of each task');
@@ -49,6 +49,18 @@ SELECT throws_ok('SELECT cudal1_sft_dataset(above => ''NaN'')', '22023', NULL, '
 SELECT throws_ok('SELECT cudal1_sft_dataset(per_task => 0)', '22023', NULL, 'per_task must be positive');
 SELECT throws_ok('SELECT cudal1_sft_dataset(campaign => ''z'')', '42704', NULL, 'an unknown campaign');
 SELECT throws_ok('SELECT cudal1_sft_dataset(tasks => ''{a,z}'')', '42704', NULL, 'an unknown task');
+
+SELECT is((SELECT array_agg(s #>> '{messages,1,content}') FROM cudal1_sft_dataset(tasks => '{a}', content => 'code') AS s), ARRAY[E'```python\none\n```\n', E'```python\ntwo\n```\n'], 'codes alone');
+SELECT throws_ok('SELECT cudal1_sft_dataset(content => ''prose'')', '22023', NULL, 'no such content');
+-- what passed all checks, but could not be confirmed
+SAVEPOINT before_steady;
+SELECT cudal1_submit('a', 'unsteady') AS unsteady \gset
+INSERT INTO cudal1.measurement (task_id, candidate_id, kind, attempt, device_id, device_model, profile, outcome, code_hash) SELECT task_id, candidate_id, 'measure', 1, :d, 'M', 'default', 'unstable', code_hash FROM cudal1.candidate WHERE candidate_id = :unsteady RETURNING measurement_id AS m \gset
+SELECT cudal1.reject_candidate(c, 'unverified', :m, 'two measurements disagree') FROM cudal1.candidate AS c WHERE candidate_id = :unsteady \g /dev/null
+SELECT is((SELECT count(*) FROM cudal1_sft_dataset(tasks => '{a}')), 2::bigint, 'a correct code whose time is unconfirmed is left out');
+SELECT is((SELECT array_agg((s ->> 'candidate_id')::bigint) FILTER (WHERE s -> 'reward' = 'null') FROM cudal1_sft_dataset(tasks => '{a}', unconfirmed => true) AS s), ARRAY[:unsteady]::bigint[], 'unless it is asked for');
+SELECT is((SELECT count(*) FROM cudal1_sft_dataset(tasks => '{a}', unconfirmed => true, above => 1)), 2::bigint, 'without a reward it is above none');
+ROLLBACK TO before_steady;
 
 -- reinforcement learning
 SELECT is((SELECT array_agg((s ->> 'reward')::float8) FROM cudal1_rl_dataset(tasks => '{a}') AS s), ARRAY[1.5, 1.5, 0, 0, NULL]::float8[], 'all answers, with what has no verdict as NULL');

@@ -181,7 +181,7 @@ for my $how ('SELECT cudal1_sft_dataset()', q{COPY (SELECT cudal1_sft_dataset())
 {
 	my @rows = map { eval { JSON::PP->new->utf8->decode($_) } } split /\n/, $node->safe_psql('postgres', $how);
 	is(scalar @rows, $node->safe_psql('postgres', 'SELECT count(*) FROM cudal1_sft_dataset()'), 'each line is an object');
-	is((grep { $_->{method} eq 'odd' } @rows)[0]->{messages}[1]{content}, "## Code Implementation\n\n```c\nresult 1.25\n# \\ \\t \" caf\x{e9}\n```\n",
+	is((grep { $_->{method} eq 'odd' } @rows)[0]->{messages}[1]{content}, "```c\nresult 1.25\n# \\ \\t \" caf\x{e9}\n```\n",
 		'as it was: ' . substr $how, 0, 6);
 }
 
