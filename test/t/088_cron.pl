@@ -39,6 +39,15 @@ wait_for($node, "SELECT state || ' ' || reward FROM cudal1.candidate WHERE candi
 wait_for($node, 'SELECT EXISTS (SELECT FROM cudal1.aa_chart)', 't', 'a device has a point in its chart');
 is(scalar_of($node, "SELECT count(*) FROM cudal1.drift WHERE candidate_id = $id AND previous_reward = 1.5"), '1', 'the view of drift has both scores');
 is(scalar_of($node, "SELECT count(*) FROM cron.job_run_details WHERE status = 'failed'"), '0', 'no run of cron failed');
+# the example's jobs, each run once by hand
+my ($ret, $out, $err) = $node->psql('postgres', PostgreSQL::Test::Utils::slurp_file("$ENV{TESTDIR}/examples/cron.sql"));
+is($ret . $err, '0', 'the example schedules its jobs');
+for my $job (split /\x1e/, $node->safe_psql('postgres',
+	"SELECT string_agg(command, chr(30) ORDER BY jobname) FROM cron.job WHERE jobname LIKE 'cudal1 %'"))
+{
+	($ret, $out, $err) = $node->psql('postgres', $job);
+	is($ret . $err, '0', "which run: " . substr $job, 0, 40);
+}
 is(scalar_of($node, 'SELECT count(*) FROM cudal1_check()'), '0', 'all derived numbers hold');
 
 $node->stop;

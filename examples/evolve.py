@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Evolves faster codes for tasks: a model sees the best of what there is, and proposes more.
+
+  examples/evolve.py http://127.0.0.1:8000/v1 Qwen2.5-Coder-7B-Instruct --tasks 'kernelbench/1/%' --candidates 200
+
+The endpoint speaks OpenAI's chat completions (vLLM, llama.cpp's server, a hosted model). The server
+sends the requests and measures the answers, so this program may be stopped: the same call finds the
+campaign again. psycopg finds the database as psql does (PGHOST, PGDATABASE, ...); adding a model
+needs the grant of an operator.
+"""
+import argparse
+import json
+import sys
+import time
+
+import psycopg
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("endpoint", help="base address, as http://HOST:PORT/v1 or unix:/path/of/socket:/v1")
+    parser.add_argument("model", help="the model's name there")
+    parser.add_argument("--tasks", default="%", help="names of tasks, as a LIKE pattern (default: all)")
+    parser.add_argument("--candidates", type=int, default=100, help="ends after so many answers (100)")
+    parser.add_argument("--name", default="evolve example", help="the campaign's name")
+    parser.add_argument("--temperature", type=float, default=0.8)
+    parser.add_argument("--key", help="name of the endpoint's key in the server's cudal1.key_file")
+    parser.add_argument("--every", type=float, default=10, help="seconds between two lines of progress (10)")
+    return parser.parse_args()
+
+
+def start(database, asked):
+    """The campaign, unless an earlier call has added it."""
+    if database.execute("SELECT FROM cudal1.campaign WHERE name = %s", [asked.name]).rowcount:
+        print(f"campaign {asked.name} is there already")
+        return
+    database.execute(
+        "SELECT cudal1_add_model(%s, %s, %s, key_name => %s, parameters => %s)",
+        [asked.name, asked.endpoint, asked.model, asked.key, json.dumps({"temperature": asked.temperature})])
+    tasks = [name for name, in database.execute(
+        "SELECT name FROM cudal1.task WHERE name LIKE %s AND retired_at IS NULL", [asked.tasks])]
+    if not tasks:
+        sys.exit(f"no task is like '{asked.tasks}': cudal1-import brings in KernelBench's, and demo/tasks")
+    database.execute(
+        "SELECT cudal1_add_campaign(%s, 'evolve', models => %s, tasks => %s, options => %s)",
+        [asked.name, [asked.name], tasks, json.dumps({"max_candidates": asked.candidates, "method": asked.name})])
+    print(f"campaign {asked.name} begins with {len(tasks)} task(s)")
+
+
+def follow(database, asked):
+    """A line of progress now and then, until the campaign ends."""
+    while True:
+        state, note, trials, in_flight, measuring, best = database.execute(
+            "SELECT p.state, p.note, p.trials, p.in_flight, p.measuring, (SELECT max(c.reward)"
+            " FROM cudal1.proposal AS x JOIN cudal1.candidate AS c USING (candidate_id)"
+            " WHERE x.method = %s) FROM cudal1.campaign_progress AS p WHERE p.name = %s",
+            [asked.name, asked.name]).fetchone()
+        print(f"{trials} judged, {measuring} being measured, {in_flight} being written, best {best or '-'}", flush=True)
+        if state != "running":
+            print(f"{state}: {note}" if note else state)
+            return
+        time.sleep(asked.every)
+
+
+def main():
+    asked = arguments()
+    with psycopg.connect(autocommit=True) as database:
+        database.add_notice_handler(lambda notice: print(f"{notice.severity}: {notice.message_primary}", file=sys.stderr))
+        start(database, asked)
+        follow(database, asked)
+        print("\nthe best code of each task:")
+        for task, reward, candidate in database.execute(
+                "SELECT DISTINCT ON (t.name) t.name, c.reward, c.candidate_id FROM cudal1.proposal AS p"
+                " JOIN cudal1.candidate AS c USING (candidate_id) JOIN cudal1.task AS t ON t.task_id = p.task_id"
+                " WHERE p.method = %s AND c.state = 'successful' ORDER BY t.name, c.reward DESC",
+                [asked.name]):
+            print(f"  {task}: {reward} (candidate {candidate})")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+# What stands in examples/ works: queries, an evolve run on an endpoint, cron lines, a dashboard, a notebook.
+use strict;
+use warnings;
+use FindBin;
+use JSON::PP ();
+use lib "$FindBin::RealBin/../perl";
+use Models;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Workers;
+
+my $examples = "$ENV{TESTDIR}/examples";
+my $endpoint = start_endpoint('examples');
+my $node = new_server('examples');
+@ENV{qw(PGHOST PGPORT PGDATABASE)} = ($node->host, $node->port, 'postgres');
+$ENV{PYTHONDONTWRITEBYTECODE} = 1;
+$node->safe_psql('postgres', <<'END');
+SELECT cudal1_submit_batch(array_fill('task'::text, ARRAY[3]), ARRAY['result 1.5', 'result 1.25 # again', 'outcome wrong_output three elements'], method => 'by hand');
+END
+
+# an evolve run to its end; a second call finds the campaign
+my @evolve = ('python3', "$examples/evolve.py", $endpoint, 'ok', '--candidates', 3, '--every', 0.2);
+my ($said, $err);
+ok(IPC::Run::run([ @evolve, '--tasks', 'nothing%' ], '>', \$said, '2>', \$err) == 0, 'no task, no campaign');
+like($err, qr/no task is like 'nothing%'/, 'and it says so');
+ok(IPC::Run::run(\@evolve, '>', \$said, '2>', \$err), 'a model evolves a code') or diag($err);
+like($said, qr/begins with 1 task.*\d+ judged.*\nfinished: .*the best code of each task:\n  task: 1\.5 \(candidate \d+\)/s, 'with progress, and the best code') or diag($err);
+ok(IPC::Run::run(\@evolve, '>', \$said, '2>', \$err), 'the same call again');
+like($said, qr/is there already.*\nfinished/s, 'finds the campaign');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM cudal1.campaign'), 1, 'and adds none');
+
+sub slurp { return PostgreSQL::Test::Utils::slurp_file("$examples/$_[0]") }
+
+# every query runs, as an analyst
+$node->safe_psql('postgres', "CREATE ROLE ann LOGIN; SELECT cudal1_grant('ann', 'analyst')");
+for my $query (split /;\n/, slurp('queries.sql'))
+{
+	my ($title) = $query =~ /^-- (.*)$/m;
+	next unless $query =~ /^SELECT/m;
+	my ($ret, $out, $stderr) = $node->psql('postgres', $query, extra_params => [ '-U', 'ann' ]);
+	is($ret . $stderr, '0', $title);
+}
+for my $panel (@{ JSON::PP::decode_json(slurp('grafana/dashboard.json'))->{panels} })
+{
+	my $query = $panel->{targets}[0]{rawSql};
+	$query =~ s/\$__timeGroupAlias\((.*?), \$__interval\)/date_bin('1 minute', $1, 'epoch') AS time/g;
+	$query =~ s/\$__timeFilter\((.*?)\)/$1 BETWEEN now() - interval '1 day' AND now()/g;
+	my ($ret, $out, $stderr) = $node->psql('postgres', $query, extra_params => [ '-U', 'ann' ]);
+	is($ret . $stderr, '0', "dashboard: $panel->{title}");
+}
+
+# cron's lines, but for the page
+for my $line (grep { /psql/ } split /\n/, slurp('crontab'))
+{
+	my ($command) = $line =~ /(psql.*)$/;
+	my $output = `$command 2>&1`;
+	is($? . $output, '0', $command);
+}
+
+SKIP:
+{
+	my @needs = qw(nbclient ipykernel pandas matplotlib psycopg);
+	skip 'the notebook is executed where jupyter, pandas and matplotlib are', 1
+	  if system('python3', '-c', 'import importlib.util as u, sys; sys.exit(any(u.find_spec(m) is None for m in sys.argv[1:]))', @needs) != 0;
+	local $ENV{MPLBACKEND} = 'agg';
+	local $ENV{HOME} = PostgreSQL::Test::Utils::tempdir();
+	my $run = IPC::Run::run([ 'python3', '-c', <<'END', "$examples/results.ipynb" ], '>', \$said, '2>', \$err);
+import sys, nbclient, nbformat
+nbclient.NotebookClient(nbformat.read(sys.argv[1], 4), timeout=120, kernel_name="python3").execute()
+END
+	ok($run, 'the notebook runs to its end') or diag($err);
+}
+
+$node->stop;
+done_testing();
