@@ -12,7 +12,7 @@ INSERT INTO cudal1.profile
 	 audits, audit_seconds, audit_sigma, audit_margin,
 	 run_limit_factor, run_limit_min, run_limit_max, build_seconds, memory_mb, arena_mb,
 	 attempts, disturbed_factor, disturbed_attempts, cold_cache, budget_factor, budget_min,
-	 verify_above, verify_best_factor, verify_agreement, verify_wait)
+	 verify_above, verify_best_factor, verify_floor, verify_agreement, verify_wait)
 VALUES
 	('default', true,
 		'training rewards: stops as soon as the interval is narrow enough, a few seconds for most '
@@ -23,7 +23,7 @@ VALUES
 	 400, 1, 3, 0.25,
 	 1000, 1, 30, 120, 4096, 256,
 	 3, 2, 3, false, 8, 120,
-	 3, 2, 0.1, '30 seconds'),
+	 3, 2, 1, 0.1, '30 seconds'),
 	('train', true,
 		'groups of a trainer: two to four pairs, intervals of 2 %, checks and audits that pay no '
 		'cheat more than that',
@@ -33,7 +33,7 @@ VALUES
 	 200, 0.5, 3, 0.25,
 	 1000, 1, 30, 120, 4096, 256,
 	 3, 0.5, 3, false, 8, 60,
-	 3, 2, 0.1, '30 seconds'),
+	 3, 2, 1, 0.1, '30 seconds'),
 	('quick', true,
 		'demonstrations and tests: seven buckets of 0.1 s, wider intervals, fewer checks',
 	 7, '{7}', 3, 0.1, 0.010, 1800,
@@ -42,7 +42,7 @@ VALUES
 	 50, 0.3, 3, 0.25,
 	 1000, 1, 30, 120, 4096, 256,
 	 3, 2, 3, false, 8, 60,
-	 3, 2, 0.1, '0 seconds'),
+	 3, 2, 1, 0.1, '0 seconds'),
 	('certify', true,
 		'null candidates of a task: whether the checks are passed counts, so times are hardly '
 		'taken and nothing is verified',
@@ -52,27 +52,31 @@ VALUES
 	 0, 0, 3, 0.25,
 	 1000, 1, 30, 120, 4096, 256,
 	 3, 1000000, 3, false, NULL, 120,
-	 NULL, NULL, 0.1, NULL),
+	 NULL, NULL, 1, 0.1, NULL),
 	('paper', true,
-		'the letter of CUDA-L1, section 2.4.4: 30 minutes a candidate, 7 buckets of means, '
-		'variance limit 0.005',
+		'CUDA-L1, section 2.4.4, to the letter: 30 minutes a candidate, 7 buckets, each the mean '
+		'of raw ratios, discarded at once above a variance of 0.005, no bound by audits, so that '
+		'code is paid that works in timed runs alone; 1000 checks. Other than there: a round is a '
+		'block of 10 ms on each side, every run has fresh inputs, every bucket fresh processes, '
+		'another process on the GPU is noted and no more, and a task without a successful code '
+		'has the previous maximum 1',
 	 7, '{7}', NULL, 1800.0 / 7, 0.010, 1800,
 	 'mean', 'median_of_buckets', 0, 0, 0.95, NULL, 0.005,
 	 5, 1000, 1000, 3,
-	 400, 1, 3, 0.25,
+	 0, 0, 3, 0.25,
 	 1000, 1, 30, 120, 4096, 256,
 	 3, 2, 3, false, NULL, 120,
-	 3, 2, 0.1, NULL),
+	 3, 2, 0, 0.1, NULL),
 	('paper_eval', true,
 		'published tables, CUDA-L1, section 3.2: 20 minutes a candidate, the mean of all ratios, '
-		'no verification',
+		'no verification, no bound by audits; blocks, inputs and processes as in paper',
 	 7, '{7}', NULL, 1200.0 / 7, 0.010, 1200,
 	 'mean', 'mean_of_ratios', 0, 0, 0.95, NULL, NULL,
 	 5, 1000, 1000, 3,
-	 400, 1, 3, 0.25,
+	 0, 0, 3, 0.25,
 	 1000, 1, 30, 120, 4096, 256,
 	 3, 2, 3, false, NULL, 120,
-	 NULL, NULL, 0.1, NULL);
+	 NULL, NULL, 0, 0.1, NULL);
 
 CREATE FUNCTION cudal1.guard_profile() RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -133,7 +137,8 @@ DECLARE
 		"build_seconds": [0.1, 1e5], "memory_mb": [64, 1073741824], "arena_mb": [1, 1048576],
 		"disturbed_factor": [1e-3, 1e6], "disturbed_attempts": [1, 100],
 		"budget_factor": [1, 1e6], "budget_min": [1e-3, 1e6], "verify_above": [1, 1e9],
-		"verify_best_factor": [1, 1e9], "verify_agreement": [1e-9, 1e9]}';
+		"verify_best_factor": [1, 1e9], "verify_floor": [0, 1e9],
+		"verify_agreement": [1e-9, 1e9]}';
 	unknown	text;
 	m		record;
 	broken	text;

@@ -498,9 +498,11 @@ AS $$
 BEGIN
 	IF j.cancel_requested THEN
 		PERFORM cudal1.end_job(j, 'cancelled', r.measurement_id, 'cancelled while it was measured');
-	ELSIF r.outcome IN ('unverified', 'lost', 'unstable') THEN
-		PERFORM cudal1.retry_job(j, CASE r.outcome WHEN 'lost' THEN 'lost' ELSE 'unverified' END,
-								 r.measurement_id, r.detail, counts);
+	ELSIF r.outcome = 'unstable' THEN
+		-- above a profile's limit on the variance (CUDA-L1, 2.4.4)
+		PERFORM cudal1.end_job(j, 'unverified', r.measurement_id, r.detail);
+	ELSIF r.outcome IN ('unverified', 'lost') THEN
+		PERFORM cudal1.retry_job(j, r.outcome, r.measurement_id, r.detail, counts);
 	ELSIF r.outcome = 'cancelled' THEN
 		-- no session asked for it, or the candidate was submitted again since
 		PERFORM cudal1.retry_job(j, 'lost', r.measurement_id,
@@ -659,7 +661,7 @@ BEGIN
 	END IF;
 
 	-- what is no more than usual in one of its pools may stand out in another
-	SELECT min(greatest(coalesce(b.reward, 1), 1)) INTO best
+	SELECT min(greatest(coalesce(b.reward, 1), p.verify_floor)) INTO best
 		FROM cudal1.pools_of(j.candidate_id) AS m (pool_id)
 			LEFT JOIN LATERAL (SELECT x.reward
 				FROM cudal1.bucket_slot AS y JOIN cudal1.candidate AS x USING (candidate_id)

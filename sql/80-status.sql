@@ -18,7 +18,7 @@ first word of the child';
 COMMENT ON COLUMN cudal1.activity.estimate IS 'score so far, with the interval from lower to upper';
 COMMENT ON COLUMN cudal1.activity.seconds_left IS 'estimated seconds until the measurement ends';
 COMMENT ON COLUMN cudal1.activity.failures IS
-'attempts that ended lost, unverified or unstable before this one';
+'attempts that ended lost or unverified before this one';
 
 CREATE VIEW cudal1.queue AS
 	SELECT j.job_id, j.kind, t.name AS task, j.candidate_id, j.device, j.language, j.priority,

@@ -1,6 +1,6 @@
 -- Profiles: the shipped rows hold the protocol's numbers and never change.
 BEGIN;
-SELECT plan(59);
+SELECT plan(62);
 
 SELECT results_eq('SELECT name FROM cudal1.profile WHERE shipped ORDER BY name', ARRAY['certify', 'default', 'paper', 'paper_eval', 'quick', 'train'],
 	'six profiles are shipped');
@@ -11,7 +11,7 @@ FROM (VALUES
 	('quick', 'bucket_seconds', '0.1'), ('quick', 'looks', '[7]'), ('quick', 'verify_above', '3'),
 	('train', 'pairs', '2'), ('train', 'looks', '[2, 3, 4]'), ('train', 'precision_goal', '0.02'), ('train', 'verify_above', '3'),
 	('paper', 'window_seconds', '1800'), ('paper', 'variance_limit', '0.005'), ('paper', 'bucket_estimator', '"mean"'), ('paper', 'half_width_limit', 'null'), ('paper', 'budget_factor', 'null'),
-	('paper', 'score_estimator', '"median_of_buckets"'), ('paper', 'min_checks', '1000'), ('paper', 'verify_wait', 'null'),
+	('paper', 'score_estimator', '"median_of_buckets"'), ('paper', 'min_checks', '1000'), ('paper', 'audits', '0'), ('paper', 'verify_floor', '0'), ('default', 'verify_floor', '1'), ('paper', 'verify_wait', 'null'),
 	('paper_eval', 'window_seconds', '1200'), ('paper_eval', 'score_estimator', '"mean_of_ratios"'), ('paper_eval', 'verify_above', 'null'))
 	AS e (profile, key, value)
 	LEFT JOIN LATERAL (SELECT j.value::text FROM cudal1.profile AS x, jsonb_each(to_jsonb(x)) AS j WHERE x.name = e.profile AND j.key = e.key) AS p ON true;

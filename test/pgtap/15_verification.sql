@@ -1,6 +1,6 @@
 -- Verification: what is too good is measured again; agreement, disagreement, and whom it waits for.
 BEGIN;
-SELECT plan(58);
+SELECT plan(61);
 
 SELECT cudal1_add_task('t', 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
 SELECT cudal1_add_task('paper', 'class Model: pass', 'pytorch', options => '{"device": "cpu", "profile": "paper"}') \g /dev/null
@@ -91,6 +91,15 @@ SELECT cudal1_submit('t', 'nobody free') \g /dev/null
 SELECT is((pg_temp.work(:d1, 'successful', 7)).state, 'verifying', 'if the other is never free');
 UPDATE cudal1.job SET avoid_until = clock_timestamp();
 SELECT is((pg_temp.work(:d1, 'successful', 7)).state, 'successful:7', 'the same verifies after verify_wait');
+
+-- the previous maximum is as it is in paper, and there is one of 1.00 where there is no code
+SELECT cudal1_add_task('p' || profile, 'class Model: pass', 'pytorch', options => jsonb_build_object('device', 'cpu', 'profile', profile)) FROM unnest('{paper,default}'::text[]) AS profile \g /dev/null
+SELECT cudal1_submit('pdefault', '0.4'), pg_temp.work(:d1, 'successful', 0.4), cudal1_submit('pdefault', '0.9'), cudal1_submit('ppaper', '0.4', priority => 9) \g /dev/null
+SELECT is((pg_temp.work(:d1, 'successful', 0.4)).state, 'successful:0.4', 'the first one in paper');
+SELECT is((pg_temp.work(:d1, 'successful', 0.9)).state, 'successful:0.9', 'elsewhere 0.9 is no twice of the maximum, which is 1.00 at least');
+SELECT cudal1_submit('ppaper', '0.9') \g /dev/null
+SELECT is((pg_temp.work(:d1, 'successful', 0.9)).state, 'verifying', 'in paper it is');
+DELETE FROM cudal1.job;
 
 -- paper waits for ever
 SELECT cudal1_submit('paper', 'x') \g /dev/null

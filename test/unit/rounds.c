@@ -550,6 +550,39 @@ check_fresh_memory(void)
 	prepares = 0;
 }
 
+/* CUDA-L1, 2.4.4: a bucket is the mean of its rounds' ratios, and so many checks are made */
+static void
+check_paper(void)
+{
+	Profile		usual = job.profile;
+	json_t	   *ratios;
+	json_t	   *ratio;
+	size_t		i;
+	size_t		j;
+	bool		same = true;
+
+	job.profile.bucket_estimator = CUDAL1_ESTIMATE_MEAN;
+	job.profile.precision_goal = job.profile.half_width_limit = job.profile.budget_factor = 0;
+	job.profile.futility_pairs = 0;
+	job.profile.min_checks = 1000;
+	job.profile.check_seconds = 0.1;
+	candidate_sleeps = 0.1;
+	run(8, 0.4, 0.05);
+	check(compared >= 1000, "the least number of checks is made, however long it takes");
+	json_array_foreach(measure->result.samples, i, ratios)
+	{
+		double		sum = 0;
+
+		json_array_foreach(ratios, j, ratio)
+			sum += json_real_value(ratio);
+		same = same && near(measure->result.buckets[i], sum / (double) json_array_size(ratios),
+							1e-5);
+	}
+	check(same && measure->result.pairs == 7, "a bucket is the mean of its ratios");
+	candidate_sleeps = 0;
+	job.profile = usual;
+}
+
 int
 main(void)
 {
@@ -567,5 +600,6 @@ main(void)
 	check_aa();
 	check_sizes();
 	check_fresh_memory();
+	check_paper();
 	return done();
 }

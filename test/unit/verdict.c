@@ -131,6 +131,12 @@ rounds_block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n
 }
 
 bool
+stopping_over_budget(const Rounds *s)
+{
+	return false;
+}
+
+bool
 rounds_compare(Rounds *s, uint32_t keep)
 {
 	abort();

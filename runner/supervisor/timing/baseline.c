@@ -292,14 +292,16 @@ baseline_untaken(const Half *half, uint32_t n, double seconds)
 
 /*
  * Never next to nothing: less than this is not told from the constant cost of a block. What a
- * single run takes at least, audits tell.
+ * single run takes at least, audits tell. A mean of ratios has no use for differences, of which
+ * the few that are near nothing would decide it, so its blocks keep their constant cost.
  */
 double
 baseline_counted(const Rounds *s, const Half *half, uint32_t n, double seconds, double empty)
 {
 	double		least = !s->m->gpu ? 1e-9 : n == 1 ? LEAST_SINGLE : NET_SHARE * empty;
 
-	seconds = baseline_net(s, half, seconds, empty);
+	if (s->m->job->profile.bucket_estimator != CUDAL1_ESTIMATE_MEAN)
+		seconds = baseline_net(s, half, seconds, empty);
 	return fmax(n > 1 ? baseline_untaken(half, n, seconds) : seconds, least);
 }
 

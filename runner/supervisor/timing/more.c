@@ -70,19 +70,18 @@ more_audits(Rounds *s)
 	return good;
 }
 
-/* comparisons up to the profile's minimum, where the rounds gave fewer */
+/* comparisons up to the profile's minimum, where the rounds gave fewer. A budget alone ends them */
 bool
 more_comparisons(Rounds *s)
 {
 	const Profile *p = &s->m->job->profile;
-	double		deadline = clock_now() + fmax(p->check_seconds, 0.1);
 	Half		half;
 	bool		good;
 
 	if (s->m->result.checks >= p->min_checks)
 		return true;
 	good = begin_extra(s, &half, s->seeds[0], false);
-	while (good && s->m->result.checks < p->min_checks && clock_now() < deadline)
+	while (good && s->m->result.checks < p->min_checks && !stopping_over_budget(s))
 	{
 		double		seconds;
 

@@ -272,10 +272,8 @@ run_half(Rounds *s, int half_number, Values *plain, Values *capped, bool *distur
  * median, and the effect of the order cancels.
  */
 static double
-half_estimate(const Rounds *s, const Values ratios[2], const Values *both)
+half_median(const Values ratios[2], const Values *both)
 {
-	if (s->m->job->profile.bucket_estimator == CUDAL1_ESTIMATE_MEAN)
-		return cudal1_score_mean(both->v, both->n);
 	if (ratios[0].n < MIN_ORDERED || ratios[1].n < MIN_ORDERED)
 		return values_median(both);
 	return sqrt(values_median(&ratios[0]) * values_median(&ratios[1]));
@@ -295,6 +293,17 @@ keep_samples(Rounds *s, const Values *ratios)
 	if (!s->m->result.samples)
 		s->m->result.samples = json_array();
 	json_array_append_new(s->m->result.samples, bucket);
+}
+
+/*
+ * A pair's bucket: the geometric mean of its halves' medians, or the mean of all its ratios.
+ */
+static double
+pair_estimate(const Rounds *s, double halves, const Values *all)
+{
+	if (s->m->job->profile.bucket_estimator == CUDAL1_ESTIMATE_MEAN)
+		return cudal1_score_mean(all->v, all->n);
+	return sqrt(halves);
 }
 
 /*
@@ -357,9 +366,8 @@ seen_take_back(Seen *seen, const Seen *before)
 bool
 rounds_pair(Rounds *s)
 {
-	double		plain = 1;
-	double		capped = 1;
-	Values		bucket = {0};
+	double		halves[2] = {1, 1}; /* plain, capped */
+	Values		all[2] = {{0}};
 	bool		good = true;
 
 	if (!s->m->backend->keeps_candidate && (s->buckets.n > 0 || s->of) && !fresh_arena(s))
@@ -394,16 +402,12 @@ rounds_pair(Rounds *s)
 				for (size_t i = 0; i < ratios[kind][first].n; i++)
 				{
 					values_append(&both[kind], ratios[kind][first].v[i]);
-					if (kind == 0)
-						values_append(&bucket, ratios[kind][first].v[i]);
+					values_append(&all[kind], ratios[kind][first].v[i]);
 				}
-		if (good)
-		{
-			plain *= half_estimate(s, ratios[0], &both[0]);
-			capped *= half_estimate(s, ratios[1], &both[1]);
-		}
 		for (int kind = 0; kind < 2; kind++)
 		{
+			if (good)
+				halves[kind] *= half_median(ratios[kind], &both[kind]);
 			free(ratios[kind][0].v);
 			free(ratios[kind][1].v);
 			free(both[kind].v);
@@ -411,12 +415,13 @@ rounds_pair(Rounds *s)
 	}
 	if (good)
 	{
-		values_append(&s->seen.plain, sqrt(plain));
-		values_append(&s->seen.capped, sqrt(capped));
+		values_append(&s->seen.plain, pair_estimate(s, halves[0], &all[0]));
+		values_append(&s->seen.capped, pair_estimate(s, halves[1], &all[1]));
 		rounds_choose_buckets(s);
 		s->seen.rounds_in_buckets = s->seen.rounds;
-		keep_samples(s, &bucket);
+		keep_samples(s, &all[0]);
 	}
-	free(bucket.v);
+	free(all[0].v);
+	free(all[1].v);
 	return good;
 }

@@ -191,7 +191,8 @@ verdict_conclude(Rounds *s, bool left)
 		return;
 	r->wide = !left && s->half_width > wide_from(s);
 	r->score = r->wide ? careful_score(s, estimate, &why) : estimate;
-	r->audit_bound = fmin(fmin(audit_bound(s, doubt), step_bound(s)), loop_bound(s));
+	r->audit_bound = p->audits > 0
+		? fmin(fmin(audit_bound(s, doubt), step_bound(s)), loop_bound(s)) : NAN;
 	if (isfinite(r->audit_bound) && r->audit_bound < estimate)
 	{
 		json_object_set_new(r->evidence, "score_before_audit", json_real(r->score));
