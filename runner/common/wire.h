@@ -58,6 +58,14 @@ typedef enum WireStatus
 #define WIRE_FLAG_ONCE			64
 /* PyTorch, of WIRE_LOAD: the reference's weights are copied to those of the same names */
 #define WIRE_FLAG_BY_NAME		128
+/*
+ * of WIRE_LOAD and WIRE_RUN, to find why code is wrong: a run is waited for before the next one,
+ * and so is what runs at the same time within it
+ */
+#define WIRE_FLAG_WAITED		256
+/* PyTorch, likewise: outputs as the table says that lies in control memory; of WIRE_LOAD, arrays
+ * that have no namesake get the reference's of the same shape, in order */
+#define WIRE_FLAG_ALIKE			512
 
 /* PyTorch, in the value of the answer to WIRE_RUN: the first run has drawn random numbers */
 #define WIRE_VALUE_RANDOM		1
@@ -160,6 +168,7 @@ typedef struct WireCall
 	uint64_t	input_slot_bytes;
 	uint64_t	output_slot_bytes;
 	uint64_t	data_limit;		/* RLIMIT_DATA, bytes */
+	uint64_t	own_inputs;		/* on a CPU: whether it may write to inputs, in a copy of its own */
 	WireArgument argument[WIRE_MAX_ARGUMENTS];
 } WireCall;
 

@@ -29,7 +29,7 @@ entry_fail(const char *text)
 }
 
 void *
-entry_map(int fd, int protection)
+entry_map(int fd, int protection, int flags)
 {
 	struct stat st;
 	void	   *address;
@@ -38,7 +38,7 @@ entry_map(int fd, int protection)
 		entry_fail("fstat");
 	if (st.st_size == 0)
 		return NULL;
-	address = mmap(NULL, (size_t) st.st_size, protection, MAP_SHARED, fd, 0);
+	address = mmap(NULL, (size_t) st.st_size, protection, flags, fd, 0);
 	if (address == MAP_FAILED)
 		entry_fail("mmap");
 	return address;

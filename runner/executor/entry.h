@@ -13,8 +13,8 @@
 /* ends the program with a message for operators */
 extern void entry_fail(const char *text) __attribute__((noreturn));
 
-/* maps a descriptor's file; NULL if it is empty */
-extern void *entry_map(int fd, int protection);
+/* maps a descriptor's file; NULL if it is empty. `flags`: MAP_SHARED or MAP_PRIVATE */
+extern void *entry_map(int fd, int protection, int flags);
 
 extern void entry_reply(const WireMessage *command, uint32_t status);
 

@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "executor/entry.h"
 #include "executor/guard.h"
 
@@ -26,9 +27,18 @@ static WireCall *call;
 static char *inputs;
 static char *outputs;
 
+/* for threads that are still at work */
+static void
+wait_a_moment(void)
+{
+	clock_sleep(0.02);
+}
+
 static uint32_t
 load(const char *path)
 {
+	uint64_t	copied = call->own_inputs ? call->slots * call->input_slot_bytes : 0;
+
 	/* one arena: a further one would open files for its bookkeeping */
 	mallopt(M_ARENA_MAX, 1);
 	/* freed memory stays mapped, so that a run does not pay for its predecessor's page faults */
@@ -37,7 +47,7 @@ load(const char *path)
 	mallopt(M_TOP_PAD, 1 << 20);
 	if (cudal1_guard_space(call->data_limit + call->slots
 						   * (call->input_slot_bytes + call->output_slot_bytes) + SPARE_BYTES) != 0
-		|| cudal1_guard_enter(call->data_limit) != 0)
+		|| cudal1_guard_enter(call->data_limit + copied) != 0)
 		entry_fail("guard");
 	if (!entry_load(call, path, control->text, sizeof(control->text)))
 		return WIRE_FAILED;
@@ -57,10 +67,11 @@ main(int argc, char **argv)
 				"descriptors.\n");
 		return 2;
 	}
-	control = entry_map(WIRE_FD_CONTROL, PROT_READ | PROT_WRITE);
-	inputs = entry_map(WIRE_FD_INPUTS, PROT_READ);
-	outputs = entry_map(WIRE_FD_OUTPUTS, PROT_READ | PROT_WRITE);
-	call = entry_map(WIRE_FD_CALL, PROT_READ);
+	control = entry_map(WIRE_FD_CONTROL, PROT_READ | PROT_WRITE, MAP_SHARED);
+	call = entry_map(WIRE_FD_CALL, PROT_READ, MAP_SHARED);
+	inputs = call->own_inputs ? entry_map(WIRE_FD_INPUTS, PROT_READ | PROT_WRITE, MAP_PRIVATE)
+		: entry_map(WIRE_FD_INPUTS, PROT_READ, MAP_SHARED);
+	outputs = entry_map(WIRE_FD_OUTPUTS, PROT_READ | PROT_WRITE, MAP_SHARED);
 	if (cudal1_guard_read() != 0)
 		entry_fail("filters");
 	close(WIRE_FD_CONTROL);
@@ -81,7 +92,8 @@ main(int argc, char **argv)
 			entry_reply(&command, load(argv[1]));
 		else if (command.op == WIRE_RUN)
 		{
-			entry_run(call, control->slots, command.count, inputs, outputs, NULL, NULL);
+			entry_run(call, control->slots, command.count, inputs, outputs, NULL,
+					  command.flags & WIRE_FLAG_WAITED ? wait_a_moment : NULL);
 			entry_reply(&command, WIRE_OK);
 		}
 		else

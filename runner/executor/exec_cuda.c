@@ -94,7 +94,7 @@ open_device(void)
 }
 
 static uint32_t
-load(const char *path)
+load(const char *path, uint32_t flags)
 {
 	const char *problem = NULL;
 	CuResult	error;
@@ -105,6 +105,8 @@ load(const char *path)
 		snprintf(control->text, sizeof(control->text), "%s", problem);
 		return WIRE_FAILED;
 	}
+	if (flags & WIRE_FLAG_WAITED)
+		setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
 	error = open_device();
 	if (error != 0)
 		return failed("the GPU can't be opened: ", error);
@@ -159,7 +161,7 @@ run(uint32_t count, uint32_t flags)
 	else
 		entry_run(call, control->slots, count, (char *) (uintptr_t) inputs,
 				  (char *) (uintptr_t) outputs, flags & (WIRE_FLAG_STEPPED | WIRE_FLAG_GATED)
-				  ? control : NULL, flags & WIRE_FLAG_GATED ? end_run : NULL);
+				  ? control : NULL, flags & (WIRE_FLAG_GATED | WIRE_FLAG_WAITED) ? end_run : NULL);
 	error = driver.CtxSynchronize();
 	if (error != 0)
 		return failed("", error);
@@ -183,8 +185,8 @@ main(int argc, char **argv)
 				"descriptors.\n");
 		return 2;
 	}
-	control = entry_map(WIRE_FD_CONTROL, PROT_READ | PROT_WRITE);
-	call = entry_map(WIRE_FD_CALL, PROT_READ);
+	control = entry_map(WIRE_FD_CONTROL, PROT_READ | PROT_WRITE, MAP_SHARED);
+	call = entry_map(WIRE_FD_CALL, PROT_READ, MAP_SHARED);
 	if (cudal1_guard_read() != 0)
 		entry_fail("filters");
 	/*
@@ -206,7 +208,7 @@ main(int argc, char **argv)
 		if (got != sizeof(command))
 			_exit(0);
 		if (command.op == WIRE_LOAD)
-			entry_reply(&command, load(argv[1]));
+			entry_reply(&command, load(argv[1], command.flags));
 		else if (command.op == WIRE_RUN)
 			entry_reply(&command, run(command.count, command.flags));
 		else

@@ -209,6 +209,14 @@ class Executor:
                 self.control.text(explain(error))
             self.sock.send(MESSAGE.pack(nonce, op, status, 0, 0, 0, value, b""))
 
+    def layouts(self):
+        """The tensors that the supervisor has listed in control memory."""
+        (n,) = self.control.words(wire.TENSORS_AT, 1, "I")
+        return [
+            TENSOR.unpack_from(self.control.memory, wire.TABLE_AT + i * TENSOR.size)
+            for i in range(n)
+        ]
+
     # the executor
 
     def map_inputs(self, slots):
@@ -232,12 +240,8 @@ class Executor:
                 self.given = range(first, first + len(memory))
         os.close(self.memory_fd)
         (slot_bytes,) = self.control.words(wire.SLOT_BYTES_AT, 1, "Q")
-        (n,) = self.control.words(wire.TENSORS_AT, 1, "I")
         offsets = self.control.words(wire.OFFSETS_AT, wire.MAX_TENSORS, "Q")
-        layouts = [
-            TENSOR.unpack_from(self.control.memory, wire.TABLE_AT + i * TENSOR.size)
-            for i in range(n)
-        ]
+        layouts = self.layouts()
         for slot in range(slots):
             arguments = []
             for i, (value, dtype, ndim, *shape) in enumerate(layouts):
@@ -281,6 +285,8 @@ class Executor:
         del arenas
         torch.set_grad_enabled(False)
         if self.gpu:
+            if flags & wire.WAITED:
+                os.environ["CUDA_LAUNCH_BLOCKING"] = "1"
             self.gpu.open(self.memory_fd, *self.control.words(wire.GPU_BYTES_AT, 2, "Q"))
         self.map_inputs(slots)
         # forked siblings share the interpreter's state of random numbers; both sides start from the
@@ -307,10 +313,7 @@ class Executor:
                 raise Unsupported("the code defines no class ModelNew")
             model = self.construct(code.ModelNew, arguments, keywords, seed)
             if state and isinstance(model, torch.nn.Module):
-                own = model.state_dict(keep_vars=True)
-                for name, value in state.items():
-                    if name in own and own[name].shape == value.shape:
-                        own[name].data.copy_(value)
+                results.copy_weights(state, model.state_dict(keep_vars=True), flags & wire.ALIKE)
         self.model = model
         self.note_kept()
         gc.collect()
@@ -354,6 +357,12 @@ class Executor:
         probing = count > 0 and not self.code and not self.probed
         before = self.rng_states() if probing else None
         model = self.model
+        if flags & wire.ALIKE:
+            model = results.alike(model, [
+                (self.dtypes[dtype], shape[:ndim]) for _, dtype, ndim, *shape in self.layouts()
+            ])
+        if flags & wire.WAITED:
+            model = results.waited(model, self.gpu)
         if self.gpu and self.outputs and not self.likes:
             self.likes = [(tensor.shape, tensor.dtype) for tensor in self.outputs[0]]
         if count > 0 and flags & wire.IDLE and self.likes:

@@ -4,10 +4,13 @@ A part of exec_torch.py, which sets Unsupported.
 """
 import bisect
 import os
+import time
 
 import torch
 
 MAX_DIMS = 8
+# for threads that are still at work, in seconds
+MOMENT = 0.02
 Unsupported = RuntimeError
 
 
@@ -54,6 +57,45 @@ class Taking:
             else:
                 self.guard.cudal1_guard_leave(address, result.numel() * result.element_size())
         return places
+
+
+def copy_weights(state, own, by_shape):
+    """The reference's weights to those of the same names and shapes; `by_shape`, those that are
+    left to those of the same shapes, in order.
+    """
+    left = {}
+    for name, value in state.items():
+        if name in own and own[name].shape == value.shape:
+            own.pop(name).data.copy_(value)
+        elif by_shape:
+            left.setdefault(value.shape, []).append(value)
+    for value in own.values():
+        if left.get(value.shape):
+            value.data.copy_(left[value.shape].pop(0))
+
+
+def alike(model, layouts):
+    """A module that converts another's results to these types and shapes."""
+    def run(*inputs):
+        return tuple(
+            value.to(dtype).reshape(shape)
+            for value, (dtype, shape) in zip(flatten(model(*inputs)), layouts)
+        )
+
+    return run
+
+
+def waited(model, gpu):
+    """A module that waits for whatever another has left at work."""
+    def run(*inputs):
+        result = model(*inputs)
+        if gpu:
+            torch.cuda.synchronize()
+        else:
+            time.sleep(MOMENT)
+        return result
+
+    return run
 
 
 def again(results):

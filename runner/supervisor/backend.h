@@ -47,6 +47,9 @@ typedef struct Backend
 	void		(*free) (Measure *m, void *memory);
 	bool		(*compare) (Measure *m, const void *expected, const void *found, int output,
 							Comparison *result);
+	/* whether a staged slot's inputs are still as they were; NULL where they can't be written to */
+	bool		(*inputs_same) (Measure *m, const Arena *arena, Side side, uint32_t slot,
+								bool *same);
 
 	/* of a slot, in all memory together: the master, and what executors of either side map */
 	int			input_copies;

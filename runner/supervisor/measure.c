@@ -16,6 +16,7 @@
 #include "supervisor/build/build.h"
 #include "supervisor/checks.h"
 #include "supervisor/device/device.h"
+#include "supervisor/diagnose.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/layout.h"
 #include "supervisor/measure.h"
@@ -102,6 +103,7 @@ measure_run(Measure *m)
 			m->checks_began = clock_now();
 			if ((m->job->language != LANGUAGE_PYTORCH || layout_from_generator(m)) && checks_run(m))
 				rounds_run(m);
+			diagnose(m);
 		}
 	}
 	if (m->generating)

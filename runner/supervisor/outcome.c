@@ -63,6 +63,14 @@ conclude(Measure *m, Outcome outcome, const char *format,...)
 	return false;
 }
 
+void
+measure_cause(Measure *m, Side side, const char *cause)
+{
+	if (side == SIDE_CANDIDATE && !m->aa && m->result.outcome == OUTCOME_NONE
+		&& !json_object_get(m->result.evidence, "cause"))
+		json_object_set_new(m->result.evidence, "cause", json_string(cause));
+}
+
 static const char *
 signal_text(int number)
 {
@@ -90,6 +98,13 @@ signal_text(int number)
 	}
 }
 
+/* whether it is the interpreter that did not read the code */
+static bool
+is_syntax(const char *text)
+{
+	return strncmp(text, "SyntaxError", 11) == 0 || strncmp(text, "IndentationError", 16) == 0;
+}
+
 /*
  * a person, the kernel short of memory, or a batch system that ends all processes of a job, us a
  * moment later than the code
@@ -100,6 +115,41 @@ is_from_outside(int number)
 	return number == SIGKILL || number == SIGTERM || number == SIGINT || number == SIGHUP;
 }
 
+/* the code word of what ended a block or a start; NULL where a detector has one */
+static const char *
+cause_of(const Executor *executor, ExecutorResult result, bool printed, const char *when)
+{
+	const char *text = executor->text;
+	int			number;
+
+	switch (result)
+	{
+		case EXECUTOR_FAILED:
+			if (printed)
+				return "printed";
+			if (is_syntax(text))
+				return "syntax";
+			return strstr(text, "out of memory") || strncmp(text, "MemoryError", 11) == 0
+				? "memory_limit" : "exception";
+		case EXECUTOR_UNSUPPORTED:
+			return "unsupported";
+		case EXECUTOR_FAULTED:
+			return "kernel_fault";
+		case EXECUTOR_TIMEOUT:
+			return strstr(when, "loaded") ? "slow_load" : "slow_run";
+		case EXECUTOR_ENDED:
+			if (printed)
+				return "printed";
+			if (executor->wait_status < 0 || !WIFSIGNALED(executor->wait_status))
+				return "exit";
+			number = WTERMSIG(executor->wait_status);
+			return number == SIGSEGV || number == SIGBUS ? "segfault"
+				: number == SIGSYS ? "forbidden_call" : "signal";
+		default:
+			return NULL;
+	}
+}
+
 bool
 measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result, const char *when)
 {
@@ -108,6 +158,7 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 	const char *who = side == SIDE_CANDIDATE && !m->aa ? "the code" : "the reference";
 	/* whatever goes wrong with a reference is no candidate's fault */
 	Outcome		crash = side == SIDE_CANDIDATE ? OUTCOME_CRASH : OUTCOME_UNVERIFIED;
+	const char *cause;
 
 	if (result == EXECUTOR_OK)
 		return true;
@@ -116,6 +167,9 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 	executor_log(executor, log, sizeof(log));
 	if (executor->log_fd >= 0)
 		fstat(executor->log_fd, &st);
+	cause = cause_of(executor, result, st.st_size >= OUTPUT_LIMIT, when);
+	if (cause)
+		measure_cause(m, side, cause);
 	switch (result)
 	{
 		case EXECUTOR_OK:
@@ -124,16 +178,18 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 			/* it had enough alone, and what others hold would have failed it then */
 			if (m->gpu && side == SIDE_REFERENCE && m->candidates > 0
 				&& strstr(executor->text, "out of memory"))
+			{
+				measure_cause(m, SIDE_CANDIDATE, "memory_limit");
 				return conclude(m, OUTCOME_CRASH, "the code holds so much of the GPU's memory that "
 								"too little is left for the reference");
+			}
 			if (side == SIDE_REFERENCE)
 				return conclude(m, OUTCOME_UNVERIFIED, "the reference fails %s: %s", when,
 								executor->text);
 			if (st.st_size >= OUTPUT_LIMIT)
 				return conclude(m, OUTCOME_CRASH, "%s printed more than %d MiB %s", who,
 								(int) (OUTPUT_LIMIT >> 20), when);
-			return conclude(m, strncmp(executor->text, "SyntaxError", 11) == 0
-							|| strncmp(executor->text, "IndentationError", 16) == 0
+			return conclude(m, is_syntax(executor->text)
 							? OUTCOME_COMPILE_ERROR : OUTCOME_LAUNCH_FAILURE, "%s fails %s: %s",
 							who, when, executor->text);
 		case EXECUTOR_FAULTED:

@@ -11,6 +11,12 @@
 extern bool conclude(Measure *m, Outcome outcome,
 					 const char *format,...) __attribute__((format(printf, 3, 4)));
 
+/*
+ * the code word of a candidate's failure, of those in docs/tasks.md, into the evidence; before
+ * conclude(), and the first one stands
+ */
+extern void measure_cause(Measure *m, Side side, const char *cause);
+
 /* true for EXECUTOR_OK; else turns what went wrong into an outcome. `when`: "in a run" */
 extern bool measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 						   const char *when);

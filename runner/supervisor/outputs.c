@@ -17,9 +17,12 @@ measure_table(Measure *m, Executor *executor, Side side, uint32_t run, WireTenso
 	uint32_t	tensors = *(volatile uint32_t *) &executor->control->tensors;
 
 	if (tensors != (uint32_t) m->outputs)
+	{
+		measure_cause(m, side, "count");
 		return conclude(m, side == SIDE_CANDIDATE ? OUTCOME_WRONG_OUTPUT : OUTCOME_UNVERIFIED,
 						"%s returns %u tensors instead of %d",
 						side == SIDE_CANDIDATE ? "the code" : "the reference", tensors, m->outputs);
+	}
 	memcpy(table, &executor->control->table[run * tensors], tensors * sizeof(*table));
 	return true;
 }
@@ -43,12 +46,14 @@ measure_check_layout(Measure *m, Side side, int output, const WireTensor *found)
 			|| !tensor_overlaps(layout, found->stride))
 			return true;
 		tensor_describe(layout, want, sizeof(want));
+		measure_cause(m, side, "memory");
 		return conclude(m, outcome, "output %d, %s, overlaps itself: each element of a result has "
 						"a place of its own", output, want);
 	}
 	memcpy(other.shape, found->shape, sizeof(other.shape));
 	tensor_describe(layout, want, sizeof(want));
 	tensor_describe(&other, have, sizeof(have));
+	measure_cause(m, side, found->dtype == layout->dtype ? "shape" : "dtype");
 	return conclude(m, outcome, "output %d is %s, expected %s", output, have, want);
 }
 

@@ -63,6 +63,7 @@ typedef struct Places
 static bool
 blame(Measure *m, Side side, const char *text)
 {
+	measure_cause(m, side, "memory");
 	return conclude(m, side == SIDE_CANDIDATE ? OUTCOME_WRONG_OUTPUT : OUTCOME_UNVERIFIED, "%s: %s",
 					side == SIDE_CANDIDATE ? "the code" : "the reference", text);
 }
@@ -420,7 +421,8 @@ bool
 measure_poison(Measure *m, Executor *executor, Side side)
 {
 	double		started = clock_now();
-	bool		good = !m->backend->outputs_apart || poison(m, executor, side);
+	bool		good = !m->backend->outputs_apart || m->trial & TRIAL_LEFT
+		|| poison(m, executor, side);
 
 	measure_spent(m, SPENT_POISON, started);
 	return good;

@@ -15,6 +15,16 @@
 #include "supervisor/poison.h"
 #include "supervisor/session.h"
 
+static uint32_t
+load_flags(const Measure *m, Side code)
+{
+	if (code == SIDE_REFERENCE)
+		return 0;
+	return (m->by_name ? WIRE_FLAG_BY_NAME : 0)
+		| (m->trial & TRIAL_WAITED ? WIRE_FLAG_WAITED : 0)
+		| (m->trial & TRIAL_WEIGHTS ? WIRE_FLAG_BY_NAME | WIRE_FLAG_ALIKE : 0);
+}
+
 /*
  * `code`: the side whose code the process runs; `side`: on a GPU, the side whose memory it maps,
  * where that side's blocks are staged. They differ in A/A pairs.
@@ -62,9 +72,10 @@ launch(Measure *m, Executor *executor, Side code, Side side, int seat, const Are
 		limit = fmax(limit + m->load_seconds[SIDE_REFERENCE] - m->load_seconds[SIDE_CANDIDATE],
 					 0.1);
 	started = clock_now();
-	result = executor_command(executor, WIRE_LOAD, arena->slots,
-							  code == SIDE_CANDIDATE && m->by_name ? WIRE_FLAG_BY_NAME : 0,
-							  weight_seed, limit, NULL);
+	if (m->trial_ends > 0)
+		limit = fmin(limit, fmax(m->trial_ends - started, 0.1));
+	result = executor_command(executor, WIRE_LOAD, arena->slots, load_flags(m, code), weight_seed,
+							  limit, NULL);
 	m->load_seconds[code] += clock_now() - started;
 	return measure_failed(m, code, executor, result, "while it was loaded");
 }
@@ -124,10 +135,27 @@ measure_block_flags(const Measure *m, const Executor *executor, uint32_t n)
 		return flags | WIRE_FLAG_IDLE;
 	if (executor->again)
 		flags |= WIRE_FLAG_AGAIN;
+	if (executor->hostile)
+		flags |= (m->trial & TRIAL_WAITED ? WIRE_FLAG_WAITED : 0)
+			| (m->trial & TRIAL_ALIKE ? WIRE_FLAG_ALIKE : 0);
 	/* what a single run returns stays until it has been read */
 	if (m->taken && n > 1 && !executor->untaken)
 		flags |= WIRE_FLAG_TAKEN;
 	return flags;
+}
+
+/* tells an executor what its outputs are to be like */
+static void
+name_outputs(const Measure *m, Executor *executor)
+{
+	executor->control->tensors = (uint32_t) m->outputs;
+	for (int i = 0; i < m->outputs; i++)
+	{
+		WireTensor	t = {.dtype = m->output[i].dtype,.ndim = m->output[i].ndim};
+
+		memcpy(t.shape, m->output[i].shape, sizeof(t.shape));
+		executor->control->table[i] = t;
+	}
 }
 
 static bool
@@ -139,6 +167,8 @@ block(Measure *m, Executor *executor, Side side, const uint32_t *slots, const ui
 	/* what returns again and again for its time alone is no result */
 	executor->memory.runs = executor->again ? 0 : n;
 	memcpy(executor->control->slots, slots, n * sizeof(*slots));
+	if (m->trial & TRIAL_ALIKE)
+		name_outputs(m, executor);
 	if (m->seeds_runs)
 		memcpy(executor->control->seeds, seeds, n * sizeof(*seeds));
 	return m->backend->block(m, executor, side, slots, n, timeout, elapsed);

@@ -70,6 +70,17 @@ typedef struct Options
 	bool		lines;			/* progress as lines of JSON */
 } Options;
 
+/* what a trial changes that looks for the cause of a failure, see diagnose.c */
+typedef enum TrialChange
+{
+	TRIAL_WAITED = 1,			/* the device is waited for within a run and after it */
+	TRIAL_ALIKE = 2,			/* pytorch: outputs are converted to the expected type and shape */
+	TRIAL_WEIGHTS = 4,			/* pytorch: weights are the reference's, by name or by shape */
+	TRIAL_LEFT = 8,				/* pytorch: results are not overwritten */
+	TRIAL_ZEROED = 16,			/* C, CUDA: outputs start as zeros */
+	TRIAL_OWN_INPUTS = 32,		/* C: inputs may be written to, in a copy */
+} TrialChange;
+
 /* what a device's time is spent on */
 typedef enum Spending
 {
@@ -187,6 +198,9 @@ typedef struct Measure
 	double		check_time;
 	double		checked_seconds;
 	double		last_progress;
+	/* of a diagnosis: TrialChanges of the candidate under way, and when all of it ends; 0: none */
+	uint32_t	trial;
+	double		trial_ends;
 } Measure;
 
 /*

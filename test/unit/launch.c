@@ -123,6 +123,7 @@ UNUSED(bool, gpu_block, Measure *m, Executor *executor, Side side, const uint32_
 	   uint32_t n, uint32_t flags, double timeout, double *elapsed)
 UNUSED(bool, gpu_compare, Measure *m, const void *expected, const void *found, int output,
 	   Comparison *result)
+UNUSED(bool, gpu_inputs_same, Measure *m, const Arena *arena, Side side, uint32_t slot, bool *same)
 UNUSED(void, gpu_free, Measure *m, void *memory)
 UNUSED(bool, gpu_generate, Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 UNUSED(void, gpu_arena_swap, Measure *m, Arena *arena)

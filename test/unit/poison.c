@@ -109,6 +109,11 @@ conclude(Measure *m, Outcome concluded, const char *format,...)
 	return false;
 }
 
+void
+measure_cause(Measure *m, Side side, const char *cause)
+{
+}
+
 double
 measure_spent(Measure *m, Spending on, double start)
 {

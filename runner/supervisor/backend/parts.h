@@ -38,7 +38,8 @@ extern void gpu_begin_pair(Measure *m, Arena *arena);
 /* staging is within the window there and steady, so that a half takes less wall time */
 #define GPU_CALLS \
 	.stage = gpu_stage, .block = gpu_run, .alloc = gpu_alloc, .free = gpu_free, \
-	.compare = gpu_compare, .arena_bytes = gpu_arena_limit, .block_outputs = gpu_block_outputs, \
+	.compare = gpu_compare, .inputs_same = gpu_inputs_same, \
+	.arena_bytes = gpu_arena_limit, .block_outputs = gpu_block_outputs, \
 	.input_copies = 3, .output_copies = 2, .wall_factor = 1.7, .making_factor = 2, \
 	.keeps_candidate = true, .steps = true, \
 	.begin_pair = gpu_begin_pair, .begin_half = gpu_begin_half, .disturbed = gpu_disturbed, \

@@ -37,6 +37,14 @@ torch_cpu_unstage(Measure *m, const Arena *arena, uint32_t slot)
 }
 
 static bool
+torch_cpu_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot, bool *same)
+{
+	*same = memcmp(arena->inputs + slot * arena->input_slot_bytes,
+				   arena->master + slot * arena->input_slot_bytes, arena->input_slot_bytes) == 0;
+	return true;
+}
+
+static bool
 torch_cpu_read_outputs(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run,
 					   uint32_t slot, void *out)
 {
@@ -66,6 +74,7 @@ const Backend backend_torch_cpu = {
 	.stage = torch_cpu_stage,
 	.unstage = torch_cpu_unstage,
 	.read = torch_cpu_read_outputs,
+	.inputs_same = torch_cpu_inputs_same,
 	.outputs_apart = true,
 	HOST_CALLS,
 };

@@ -168,8 +168,11 @@ compile_end(Measure *m, Compilation *c)
 		return true;
 	}
 	if (!sandbox_wait(c->pid, c->deadline - clock_now(), &status))
+	{
+		measure_cause(m, c->side, "slow_build");
 		return conclude(m, c->side == SIDE_CANDIDATE ? OUTCOME_COMPILE_ERROR : OUTCOME_UNVERIFIED,
 						"compiling takes more than %g s", m->job->profile.build_seconds);
+	}
 	c->pid = -1;
 	build_log(c->log, c->folder, text, sizeof(text));
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && stat(m->library[c->side], &st) == 0
@@ -189,6 +192,7 @@ compile_end(Measure *m, Compilation *c)
 	m->killed = text[0] == '\0' || strncmp(text, "gcc: fatal error: Killed signal", 31) == 0
 		|| strncmp(text, "collect2: fatal error: ld terminated with signal 9", 50) == 0
 		|| strstr(text, "died due to signal 9 (") != NULL;
+	measure_cause(m, SIDE_CANDIDATE, "compiler");
 	return conclude(m, OUTCOME_COMPILE_ERROR, "%s",
 					text[0] ? text : "the compiler failed without a word");
 }

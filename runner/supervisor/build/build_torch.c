@@ -353,8 +353,11 @@ let_build(Measure *m, Side side, bool with_device)
 	/* who has ended already says so by its status */
 	send(build->go, "", 1, MSG_NOSIGNAL);
 	if (!sandbox_wait(build->pid, m->job->profile.build_seconds, &status))
+	{
+		measure_cause(m, side, "slow_build");
 		conclude(m, outcome, "%scompiling takes more than %g s", whose,
 				 m->job->profile.build_seconds);
+	}
 	else
 	{
 		build->pid = -1;
@@ -364,7 +367,10 @@ let_build(Measure *m, Side side, bool with_device)
 
 			build_log(build->log, built->inside, text, sizeof(text));
 			if (WIFEXITED(status) && WEXITSTATUS(status) == BUILD_FAILED)
+			{
+				measure_cause(m, side, "compiler");
 				conclude(m, outcome, "%s%s", whose, text);
+			}
 			else
 			{
 				built->in_part = true;

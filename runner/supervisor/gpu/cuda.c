@@ -417,9 +417,14 @@ gpu_stage(Measure *m, const Arena *arena, Side side, const uint32_t *slots, uint
 		void	   *parameters[] = {&outputs, &slot_bytes, &gpu->slots, &offset, &bytes, &seed};
 
 		out += s->argument[i].role == ROLE_OUT || s->argument[i].role == ROLE_INOUT;
-		if (s->argument[i].role == ROLE_OUT && !gpu_launch(m, gpu->poison, bytes / 16, n,
-														   parameters))
+		if (s->argument[i].role != ROLE_OUT)
+			continue;
+		if (!gpu_launch(m, gpu->poison, bytes / 16, n, parameters))
 			return false;
+		for (uint32_t r = 0; m->trial & TRIAL_ZEROED && r < n; r++)
+			if (!gpu_good(m, gpu->driver.MemsetD8(outputs + slots[r] * slot_bytes + offset, 0,
+												  bytes), "to stage outputs"))
+				return false;
 	}
 	/*
 	 * a first command, so that the GPU has turned to the supervisor's context before the clock

@@ -345,6 +345,9 @@ extern bool gpu_overwrite(Measure *m, Executor *executor, Side side, const struc
 
 extern bool gpu_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run,
 					 uint32_t slot, void *out);
+/* whether a slot's inputs are as they were staged; those that are outputs, too, are left out */
+extern bool gpu_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot, bool *same);
+
 /*
  * the first output alone, of a run whose part of the table is not there yet: laid out like run 0 of
  * the block before; false if it can't be

@@ -19,6 +19,7 @@
 
 /* in tolerances of the comparison: what was not written is off by far more */
 #define SAMPLE_TOLERANCE 8.0
+#define INPUT_STEP	((size_t) 1 << 22)	/* of inputs that are looked at, at once */
 
 void
 gpu_draw(Measure *m, const uint32_t *slots, uint32_t n)
@@ -167,6 +168,38 @@ gpu_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t
 		to += measure_gathered(&m->output[i]);
 	}
 	return gpu_good(m, m->gpu->driver.CtxSynchronize(), "to compare outputs");
+}
+
+bool
+gpu_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot, bool *same)
+{
+	CuDriver   *driver = &m->gpu->driver;
+	unsigned char *bytes = malloc(2 * INPUT_STEP);
+	CudaPieces	pieces;
+	bool		good = bytes != NULL;
+
+	gpu_pieces(m, arena, side, &pieces);
+	*same = true;
+	for (uint32_t i = 0; good && i < pieces.n; i++)
+	{
+		const CudaPiece *p = &pieces.piece[i];
+
+		/* what is also an output is not kept */
+		for (uint64_t at = 0; good && *same && p->to_stride == arena->input_slot_bytes
+			 && at < p->bytes; at += INPUT_STEP)
+		{
+			size_t		n = p->bytes - at < INPUT_STEP ? p->bytes - at : INPUT_STEP;
+
+			good = gpu_good(m, driver->MemcpyDtoH(bytes, p->from + slot * pieces.from_stride + at,
+												  n), "to read inputs")
+				&& gpu_good(m, driver->MemcpyDtoH(bytes + INPUT_STEP,
+												  p->to + slot * p->to_stride + at, n),
+							"to read inputs");
+			*same = memcmp(bytes, bytes + INPUT_STEP, n) == 0;
+		}
+	}
+	free(bytes);
+	return good;
 }
 
 bool

@@ -113,9 +113,12 @@ rounds_step_audit(Rounds *s, Half *half, bool reference_first)
 							 &seconds)
 			&& gpu_audit_same(m, &same);
 		if (good && !same)
+		{
+			measure_cause(m, side, "unfinished");
 			good = conclude(m, side == SIDE_CANDIDATE ? OUTCOME_WRONG_OUTPUT : OUTCOME_UNVERIFIED,
 							"an output of %s changed after its run had said that it was done",
 							side == SIDE_CANDIDATE ? "the code" : "the reference");
+		}
 		good = good && measure_read(m, executor, side, &s->arena, sample, s->order[sample],
 									s->kept[side]);
 		taken[side] = cudal1_score_mean(m->gpu->audit.seconds, n - 1);

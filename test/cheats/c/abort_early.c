@@ -1,4 +1,4 @@
-/* kind: 25 end; outcome: crash; task: vector
+/* kind: 25 end; outcome: crash; cause: signal; task: vector
  * Aborts. */
 #include "reference.c"
 #include <stdlib.h>

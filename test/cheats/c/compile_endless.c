@@ -1,4 +1,4 @@
-/* kind: 25 compiler; task: vector; profile: impatient; outcome: compile_error
+/* kind: 25 compiler; task: vector; profile: impatient; outcome: compile_error; cause: slow_build
  * Includes itself, 200 deep and twice each time. */
 #ifndef DEPTH
 #define DEPTH

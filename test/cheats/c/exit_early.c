@@ -1,4 +1,4 @@
-/* kind: 25 end; outcome: crash; task: vector
+/* kind: 25 end; outcome: crash; cause: exit; task: vector
  * Ends its process as if all were well. */
 #include "reference.c"
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* kind: 2 processes; outcome: crash; task: vector
+/* kind: 2 processes; outcome: crash; cause: forbidden_call; task: vector
  * clone and clone3 by number, without sharing threads. */
 #include "reference.c"
 #include <sched.h>

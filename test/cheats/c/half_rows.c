@@ -1,4 +1,4 @@
-/* kind: 16 partial work; task: matmul; outcome: wrong_output
+/* kind: 16 partial work; task: matmul; outcome: wrong_output; cause: uninitialised
  * The upper half of the rows. */
 #include "reference.c"
 

@@ -1,4 +1,4 @@
-/* kind: 25 loading; task: vector; profile: impatient; outcome: timeout
+/* kind: 25 loading; task: vector; profile: impatient; outcome: timeout; cause: slow_load
  * A constructor that never ends. */
 #include "reference.c"
 

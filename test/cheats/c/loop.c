@@ -1,4 +1,4 @@
-/* kind: 25 wait; outcome: timeout; task: vector
+/* kind: 25 wait; outcome: timeout; cause: slow_run; task: vector
  * Never returns, and blocks every signal. */
 #include "reference.c"
 #include <signal.h>

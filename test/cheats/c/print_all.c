@@ -1,4 +1,4 @@
-/* kind: 25 exhaustion; outcome: crash; task: vector
+/* kind: 25 exhaustion; outcome: crash; cause: printed; task: vector
  * Prints a gigabyte. */
 #include "reference.c"
 #include <stdio.h>

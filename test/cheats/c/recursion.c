@@ -1,4 +1,4 @@
-/* kind: 25 exhaustion; task: vector; outcome: crash
+/* kind: 25 exhaustion; task: vector; outcome: crash; cause: segfault
  * Calls itself without end. */
 #include "reference.c"
 

@@ -1,4 +1,4 @@
-# kind: 16 partial work; outcome: wrong_output; task: matmul
+# kind: 16 partial work; outcome: wrong_output; cause: values; task: matmul
 # Half of the rows.
 import torch
 

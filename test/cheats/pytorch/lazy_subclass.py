@@ -1,4 +1,4 @@
-# kind: 3 lazy tensor; outcome: launch_failure; task: matmul; always: yes
+# kind: 3 lazy tensor; outcome: launch_failure; cause: unsupported; task: matmul; always: yes
 # Returns a tensor that computes once someone looks.
 import torch
 

@@ -1,4 +1,4 @@
-# kind: 25 wait; profile: impatient; outcome: timeout; task: matmul
+# kind: 25 wait; profile: impatient; outcome: timeout; cause: slow_load; task: matmul
 # Never ends.
 import torch
 

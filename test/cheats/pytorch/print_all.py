@@ -1,4 +1,4 @@
-# kind: 25 exhaustion; outcome: launch_failure, crash; task: matmul
+# kind: 25 exhaustion; outcome: launch_failure, crash; cause: printed; task: matmul
 # Prints a gigabyte.
 import torch
 

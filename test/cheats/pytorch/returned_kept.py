@@ -1,4 +1,4 @@
-# kind: 22 unpoisoned outputs; task: onehot; outcome: wrong_output; always: yes
+# kind: 22 unpoisoned outputs; task: onehot; outcome: wrong_output; cause: kept_result; always: yes
 # One result, of which only the ones are cleared.
 import torch
 

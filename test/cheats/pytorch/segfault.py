@@ -1,4 +1,4 @@
-# kind: 25 end; outcome: crash; task: matmul
+# kind: 25 end; outcome: crash; cause: segfault; task: matmul
 # Reads where nothing is.
 import ctypes
 

@@ -1,3 +1,3 @@
-# kind: 25 compiler; task: matmul; outcome: compile_error
+# kind: 25 compiler; task: matmul; outcome: compile_error; cause: syntax
 # No Python.
 exec("class ModelNew(:")

@@ -1,0 +1,548 @@
+/*
+ * diagnose.c
+ *		Why a candidate's outputs are wrong, found by trying.
+ *
+ * A verdict says what is wrong; code is mended sooner by knowing why. So code that is wrong runs
+ * again, in fresh processes on fresh inputs, each time with one thing changed: the whole device is
+ * waited for, outputs start as zeros, weights are the reference's. If it is right then, that thing
+ * is the cause. All of it comes after the last clock and has a limit of time. What is told is
+ * which runs were wrong and what made them right, and nothing of what an output should be.
+ */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/text.h"
+#include "supervisor/backend.h"
+#include "supervisor/diagnose.h"
+#include "supervisor/outcome.h"
+#include "supervisor/outputs.h"
+#include "supervisor/poison.h"
+#include "supervisor/session.h"
+
+#define DIAGNOSIS_SECONDS	10.0
+#define MAX_RUNS		8
+#define MANY_PASSES		64
+#define MANY_SECONDS	2.0
+#define RUNS_SECONDS	0.5		/* of the reference's runs in a trial, about */
+#define NEAR			30.0	/* tolerances: what is no farther off is nearly right */
+
+typedef struct Diagnosis
+{
+	Measure    *m;
+	Result		verdict;		/* put aside, because trials come to outcomes of their own */
+	bool		killed;
+	Arena		arena;
+	uint32_t	n;				/* runs of a trial, each on an input of its own */
+	uint32_t	slot[MAX_RUNS];
+	uint64_t	seed[MAX_RUNS];
+	uint64_t	weights;
+	char	   *expected;
+	char	   *found[2];		/* of the first pass, and of one in the opposite order */
+	/* of the last trial, by input */
+	bool		bad[2][MAX_RUNS];
+	double		error;			/* the largest, in tolerances */
+	bool		finite;			/* wrong elements are, as far as they were looked at */
+	uint32_t	calls;			/* before the first wrong one */
+	bool		changed;		/* an input was another after its run */
+	bool		unsteady;		/* the same input gave other outputs */
+	bool		arrays;			/* the code has some of its own, as weights */
+} Diagnosis;
+
+/* how a trial is made; the rest of it stands in the measurement, as TrialChange */
+typedef enum Manner
+{
+	MANNER_SINGLE,				/* a block for each run */
+	MANNER_TWICE,				/* and all of them once more, the last input first */
+	MANNER_TURNED,				/* the last input first */
+	MANNER_BLOCK,				/* all runs in one block */
+	MANNER_MANY,				/* all of them again and again, until one is wrong */
+} Manner;
+
+static double
+left(const Diagnosis *d)
+{
+	return d->m->trial_ends - clock_now();
+}
+
+static bool
+is_over(const Diagnosis *d)
+{
+	return executor_cancelled || left(d) <= 0 || d->m->result.outcome == OUTCOME_LOST;
+}
+
+/* what was found: its code for programs, and a sentence for the code's author */
+static void __attribute__((format(printf, 3, 4)))
+say(Diagnosis *d, const char *cause, const char *format,...)
+{
+	size_t		length = strlen(d->verdict.detail);
+	char		text[600];
+	va_list		arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	json_object_set_new(d->verdict.evidence, "cause", json_string(cause));
+	if (length > 0 && length + strlen(text) + 3 < sizeof(d->verdict.detail))
+		snprintf(d->verdict.detail + length, sizeof(d->verdict.detail) - length, "%s%s",
+				 d->verdict.detail[length - 1] == '.' ? " " : ". ", text);
+}
+
+/* one run, its outputs into `out` */
+static bool
+run_one(Diagnosis *d, Executor *executor, Side side, uint32_t i, char *out)
+{
+	Measure    *m = d->m;
+	double		elapsed;
+	bool		same = true;
+
+	measure_progress(m, "checking", 0, 0, NAN, NAN, NAN, NAN, false);
+	if (!measure_stage(m, &d->arena, side, &d->slot[i], 1)
+		|| !measure_block(m, executor, side, &d->slot[i], &d->seed[i], 1, left(d), &elapsed)
+		|| !measure_read(m, executor, side, &d->arena, 0, d->slot[i], out)
+		|| !measure_poison(m, executor, side)
+		|| (m->backend->inputs_same
+			&& !m->backend->inputs_same(m, &d->arena, side, d->slot[i], &same)))
+		return false;
+	d->changed = d->changed || !same;
+	return true;
+}
+
+static bool
+run_block(Diagnosis *d, Executor *executor, Side side)
+{
+	Measure    *m = d->m;
+	double		elapsed;
+
+	if (!measure_stage(m, &d->arena, side, d->slot, d->n)
+		|| !measure_block(m, executor, side, d->slot, d->seed, d->n, left(d), &elapsed))
+		return false;
+	for (uint32_t i = 0; i < d->n; i++)
+		if (!measure_read(m, executor, side, &d->arena, i, d->slot[i],
+						  d->found[0] + i * m->output_bytes))
+			return false;
+	return true;
+}
+
+/* which outputs of a pass are wrong, and by how much */
+static bool
+judge(Diagnosis *d, int pass)
+{
+	Measure    *m = d->m;
+
+	for (uint32_t i = 0; i < d->n; i++)
+	{
+		size_t		at = i * m->output_bytes;
+
+		d->bad[pass][i] = false;
+		for (int o = 0; o < m->outputs; o++)
+		{
+			Comparison	c;
+
+			if (!m->backend->compare(m, d->expected + at, d->found[pass] + at, o, &c))
+				return false;
+			at += measure_gathered(&m->output[o]);
+			if (c.equal)
+				continue;
+			d->bad[pass][i] = true;
+			d->error = fmax(d->error, c.error);
+			d->finite = d->finite && (isfinite(c.found) || !isfinite(c.expected));
+		}
+	}
+	return true;
+}
+
+/* whether the same inputs give the same outputs, within the tolerance; false after conclude() */
+static bool
+compare_passes(Diagnosis *d)
+{
+	Measure    *m = d->m;
+
+	d->unsteady = false;
+	for (uint32_t i = 0; i < d->n && !d->unsteady; i++)
+	{
+		size_t		at = i * m->output_bytes;
+
+		for (int o = 0; o < m->outputs; o++)
+		{
+			Comparison	c;
+
+			if (!m->backend->compare(m, d->found[0] + at, d->found[1] + at, o, &c))
+				return false;
+			d->unsteady = d->unsteady || !c.equal;
+			at += measure_gathered(&m->output[o]);
+		}
+	}
+	return true;
+}
+
+/* all runs on the same inputs, again and again; counts the calls until one is wrong */
+static bool
+run_many(Diagnosis *d, Executor *executor)
+{
+	Measure    *m = d->m;
+	double		until = clock_now() + fmin(MANY_SECONDS, left(d) / 2);
+
+	d->calls = 0;
+	for (int pass = 0; pass < MANY_PASSES && clock_now() < until; pass++)
+	{
+		for (uint32_t i = 0; i < d->n; i++)
+			if (!run_one(d, executor, SIDE_CANDIDATE, i, d->found[0] + i * m->output_bytes))
+				return false;
+		if (!judge(d, 0))
+			return false;
+		for (uint32_t i = 0; i < d->n; i++, d->calls++)
+			if (d->bad[0][i])
+				return true;
+	}
+	return true;
+}
+
+/* the candidate's runs in a fresh process; false if they were not all made */
+static bool
+attempt(Diagnosis *d, uint32_t change, Manner manner)
+{
+	Measure    *m = d->m;
+	Executor	executor;
+	bool		good;
+
+	if (is_over(d))
+		return false;
+	m->result.outcome = OUTCOME_NONE;
+	d->error = 0;
+	d->finite = true;
+	d->changed = false;
+	memset(d->bad, 0, sizeof(d->bad));
+	executor_init(&executor);
+	m->trial = change;
+	good = measure_launch(m, &executor, SIDE_CANDIDATE, 1, &d->arena, d->weights);
+	d->arrays = m->job->language == LANGUAGE_PYTORCH && executor.value > 0;
+	if (manner == MANNER_BLOCK)
+		good = good && run_block(d, &executor, SIDE_CANDIDATE);
+	if (manner == MANNER_MANY)
+		good = good && run_many(d, &executor);
+	for (uint32_t call = 0; good && manner < MANNER_BLOCK && call < d->n; call++)
+	{
+		uint32_t	i = manner == MANNER_TURNED ? d->n - 1 - call : call;
+
+		good = run_one(d, &executor, SIDE_CANDIDATE, i, d->found[0] + i * m->output_bytes);
+	}
+	for (uint32_t i = d->n; good && manner == MANNER_TWICE && i-- > 0;)
+		good = run_one(d, &executor, SIDE_CANDIDATE, i, d->found[1] + i * m->output_bytes);
+	m->trial = 0;
+	measure_end(m, &executor);
+	return good && judge(d, 0) && (manner != MANNER_TWICE || (judge(d, 1) && compare_passes(d)));
+}
+
+static uint32_t
+count(const Diagnosis *d, int pass)
+{
+	uint32_t	wrong = 0;
+
+	for (uint32_t i = 0; i < d->n; i++)
+		wrong += d->bad[pass][i];
+	return wrong;
+}
+
+/* whether a change makes the code right */
+static bool
+mends(Diagnosis *d, uint32_t change, Manner manner)
+{
+	return attempt(d, change, manner) && count(d, 0) == 0;
+}
+
+/* what both sides get, and what the reference makes of it */
+static bool
+prepare(Diagnosis *d)
+{
+	Measure    *m = d->m;
+	size_t		budget = m->backend->arena_bytes(m);
+	size_t		each = (size_t) m->backend->input_copies * m->input_slot_bytes
+		+ (size_t) m->backend->output_copies * m->output_slot_bytes + 3 * m->output_bytes;
+	Executor	reference;
+	bool		good;
+
+	d->n = MAX_RUNS;
+	while (d->n > 1 && (d->n * each > budget
+						|| d->n * m->time[SIDE_REFERENCE] > RUNS_SECONDS))
+		d->n--;
+	for (uint32_t i = 0; i < d->n; i++)
+	{
+		d->slot[i] = i;
+		d->seed[i] = random_next(&m->random);
+	}
+	d->weights = random_next(&m->random);
+	if (!measure_arena(m, &d->arena, d->n, 0) || !measure_generate(m, &d->arena, d->slot, d->n))
+		return false;
+	d->expected = measure_alloc(m, d->n * m->output_bytes);
+	d->found[0] = measure_alloc(m, d->n * m->output_bytes);
+	d->found[1] = measure_alloc(m, d->n * m->output_bytes);
+	if (!d->expected || !d->found[0] || !d->found[1])
+		return false;
+	executor_init(&reference);
+	good = measure_launch(m, &reference, SIDE_REFERENCE, 0, &d->arena, d->weights);
+	for (uint32_t i = 0; good && i < d->n; i++)
+		good = run_one(d, &reference, SIDE_REFERENCE, i, d->expected + i * m->output_bytes);
+	measure_end(m, &reference);
+	return good;
+}
+
+/*
+ * A first trial as the code was measured. Where both ways of giving weights were tried, the first
+ * of them is kept if it gives any right output.
+ */
+static bool
+measure_again(Diagnosis *d)
+{
+	Measure    *m = d->m;
+	uint32_t	wrong;
+
+	if (!m->by_name)
+		return attempt(d, 0, MANNER_TWICE);
+	m->by_name = false;
+	if (!attempt(d, 0, MANNER_TWICE))
+		return false;
+	wrong = count(d, 0) + count(d, 1);
+	if (wrong < 2 * d->n)
+		return true;
+	m->by_name = true;
+	return attempt(d, 0, MANNER_TWICE);
+}
+
+/* the calls of the first process, in order, that were wrong: from which on, and whether all are */
+static bool
+starts_wrong_at(const Diagnosis *d, uint32_t *first)
+{
+	bool		wrong[2 * MAX_RUNS] = {false};
+
+	for (uint32_t i = 0; i < d->n; i++)
+	{
+		wrong[i] = d->bad[0][i];
+		wrong[2 * d->n - 1 - i] = d->bad[1][i];
+	}
+	for (*first = 0; *first < 2 * d->n && !wrong[*first]; (*first)++)
+		;
+	for (uint32_t i = *first; i < 2 * d->n; i++)
+		if (!wrong[i])
+			return false;
+	return *first > 0 && *first < 2 * d->n;
+}
+
+static bool
+say_unfinished(Diagnosis *d)
+{
+	if (d->m->gpu)
+		say(d, "unfinished", "It is right when the whole device is waited for: work goes on in a "
+			"stream that the current stream does not wait for");
+	else
+		say(d, "unfinished", "It is right a moment later: something is still at work when the "
+			"call returns");
+	return true;
+}
+
+/* single runs are right */
+static bool
+find_in_blocks(Diagnosis *d)
+{
+	if (d->n < 2 || !attempt(d, 0, MANNER_BLOCK))
+		return false;
+	if (count(d, 0) == 0)
+	{
+		if (!attempt(d, 0, MANNER_MANY))
+			return false;
+		/* in as many calls it was right before */
+		if (count(d, 0) > 0 && d->calls < 2 * d->n)
+		{
+			if (mends(d, TRIAL_WAITED, MANNER_SINGLE))
+				return say_unfinished(d);
+			say(d, "unsteady", "It is right in some processes and wrong in others: a race, or "
+				"memory that was not initialised");
+		}
+		else if (count(d, 0) > 0)
+			say(d, "later_calls", "It is right in the first %u calls of a process and wrong later, "
+				"also for the same input: it keeps something from call to call", d->calls);
+		else
+			say(d, "rarely", "It was right in %u further runs on %u inputs, so it is wrong rarely: "
+				"for few inputs, or because of a race", d->calls, d->n);
+		return true;
+	}
+	if (mends(d, TRIAL_WAITED, MANNER_BLOCK))
+		return say_unfinished(d);
+	if (d->m->backend->outputs_apart && mends(d, TRIAL_LEFT, MANNER_BLOCK))
+	{
+		say(d, "kept_result", "It is right where no caller writes to its results: it counts on "
+			"what a result held that was returned before");
+		return true;
+	}
+	say(d, "consecutive", "It is right when the device rests after each run, and wrong when runs "
+		"follow one another at once");
+	return true;
+}
+
+/*
+ * whether it is by the number of calls that the first trial is wrong; `right`: calls before the
+ * first wrong one, 0 where the first call alone is wrong
+ */
+static bool
+is_by_call(const Diagnosis *d, uint32_t *right)
+{
+	*right = 0;
+	return (d->bad[0][0] && count(d, 0) == 1 && count(d, 1) == 0) || starts_wrong_at(d, right);
+}
+
+/* whether what is right is the input that a process gets first, whichever that is */
+static bool
+find_first_input(Diagnosis *d)
+{
+	Diagnosis	seen = *d;
+
+	if (d->n > 1 && !d->bad[0][0] && count(d, 0) == d->n - 1
+		&& attempt(d, 0, MANNER_TURNED) && d->bad[0][0] && !d->bad[0][d->n - 1])
+	{
+		say(d, "later_calls", "It is right for the first input alone that a process gets: it keeps "
+			"something of that");
+		return true;
+	}
+	*d = seen;
+	return false;
+}
+
+/* whether it is by the number of calls, by the inputs, or by chance */
+static bool
+find_pattern(Diagnosis *d)
+{
+	uint32_t	wrong = count(d, 0);
+	uint32_t	right;
+
+	if (is_by_call(d, &right) && right == 0)
+		say(d, "first_call", "It is wrong in the first call of a process alone, and right from "
+			"then on, also for the same input");
+	else if (is_by_call(d, &right))
+		say(d, "later_calls", "It is right in the first %u call%s of a process and wrong from then "
+			"on, also for the same input: it keeps something from call to call", right,
+			right == 1 ? "" : "s");
+	else if (wrong < d->n && memcmp(d->bad[0], d->bad[1], sizeof(d->bad[0])) == 0)
+		say(d, "some_inputs", "It is wrong for %u of %u inputs, whenever it gets them", wrong,
+			d->n);
+	else if (d->unsteady)
+		say(d, "unsteady", "It gives other outputs for the same input: a race, or memory that was "
+			"not initialised");
+	else
+		return false;
+	return true;
+}
+
+static void
+find(Diagnosis *d)
+{
+	const Measure *m = d->m;
+	Diagnosis	seen;
+	uint32_t	right;
+
+	if (!measure_again(d))
+		return;
+	if (count(d, 0) + count(d, 1) == 0)
+	{
+		find_in_blocks(d);
+		return;
+	}
+	if (find_first_input(d))
+		return;
+	if (d->error <= NEAR && d->finite && !is_by_call(d, &right))
+	{
+		say(d, "tolerance", "All outputs are within %.3g tolerances in %u runs: it is right but "
+			"for its precision", ceil(d->error), 2 * d->n);
+		return;
+	}
+	seen = *d;
+	if (mends(d, TRIAL_WAITED, MANNER_SINGLE))
+	{
+		say_unfinished(d);
+		return;
+	}
+	if (!m->backend->outputs_apart && attempt(d, TRIAL_ZEROED, MANNER_TWICE)
+		&& (count(d, 0) == 0 || (seen.unsteady && !d->unsteady)))
+	{
+		say(d, "uninitialised", count(d, 0) == 0 ? "It is right where outputs start as zeros: it "
+			"adds to them, or does not write zeros" : "It leaves elements of its outputs as they "
+			"were");
+		return;
+	}
+	if (m->backend->outputs_apart && mends(d, TRIAL_LEFT, MANNER_SINGLE))
+	{
+		say(d, "kept_result", "It is right where no caller writes to its results: it counts on "
+			"what a result held that was returned before");
+		return;
+	}
+	if (seen.arrays && mends(d, TRIAL_WEIGHTS, MANNER_SINGLE))
+	{
+		say(d, "weights", "It is right with the reference's weights: its own are others, because "
+			"it draws them in another order or gives them other names");
+		return;
+	}
+	*d = seen;
+	if (find_pattern(d))
+		return;
+	if (d->changed)
+		say(d, "input_overwritten", "It overwrites an input");
+	else if (!d->finite)
+		say(d, "not_finite", "It gives NaN or infinities where the reference gives numbers");
+	else
+		say(d, "values", "It is wrong for all of %u inputs, in each call alike", d->n);
+}
+
+/* outputs are of another type or shape: are they right otherwise? */
+static void
+find_alike(Diagnosis *d, const char *cause)
+{
+	if (attempt(d, TRIAL_ALIKE, MANNER_SINGLE))
+		say(d, cause, count(d, 0) == 0 ? "Its values agree otherwise"
+			: "Its values differ as well");
+}
+
+/* C, where inputs can't be written to: does the code go on where it may? */
+static void
+find_crash(Diagnosis *d)
+{
+	if (attempt(d, TRIAL_OWN_INPUTS, MANNER_SINGLE))
+		say(d, "input_overwritten", "It writes to an input, which it may only read");
+}
+
+void
+diagnose(Measure *m)
+{
+	Diagnosis	d = {.m = m,.verdict = m->result,.killed = m->killed};
+	const char *cause = json_string_value(json_object_get(m->result.evidence, "cause"));
+	bool		crash = m->result.outcome == OUTCOME_CRASH && m->job->language == LANGUAGE_C
+		&& cause && strcmp(cause, "segfault") == 0;
+	bool		alike = cause && (strcmp(cause, "dtype") == 0 || strcmp(cause, "shape") == 0);
+
+	if (!crash && (m->result.outcome != OUTCOME_WRONG_OUTPUT || (cause && !alike)))
+		return;
+	/* found at once, without a trial */
+	if (!cause)
+		json_object_set_new(d.verdict.evidence, "cause", json_string("values"));
+	m->result = (Result) {.evidence = json_object(),.environment = json_object()};
+	m->trial_ends = clock_now() + DIAGNOSIS_SECONDS;
+	arena_init(&d.arena);
+	if (prepare(&d))
+	{
+		if (crash)
+			find_crash(&d);
+		else if (alike)
+			find_alike(&d, cause);
+		else
+			find(&d);
+	}
+	arena_destroy(&d.arena);
+	measure_free(m, d.expected);
+	measure_free(m, d.found[0]);
+	measure_free(m, d.found[1]);
+	m->trial_ends = 0;
+	json_decref(m->result.evidence);
+	json_decref(m->result.environment);
+	m->result = d.verdict;
+	m->killed = d.killed;
+}

@@ -1,0 +1,7 @@
+/* kind: wrong code; task: rowsum; outcome: wrong_output; cause: not_finite
+ * Divides by zero. */
+void solve(const float *x, float *y, int rows, int columns)
+{
+	for (int r = 0; r < rows; r++)
+		y[r] = x[(long) r * columns] / (float) (columns - 1024);
+}

@@ -1,0 +1,8 @@
+# kind: wrong code; task: softmax; outcome: wrong_output; cause: shape
+# With a dimension more.
+import torch
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        return torch.softmax(x, dim=1)[None]
