@@ -190,6 +190,7 @@ bound_of(double block, double candidate, double little, int every)
 {
 	Rounds		s = {.m = &measure,.attentive = true};
 	double		found;
+	double		shown;
 
 	measure.result.evidence = json_object();
 	values_append(&s.seen.times[SIDE_REFERENCE], block);
@@ -199,7 +200,7 @@ bound_of(double block, double candidate, double little, int every)
 		values_append(&s.audit[SIDE_CANDIDATE], i % every == 0 ? little : candidate);
 		values_append(&s.audit_more, s.audit[SIDE_CANDIDATE].v[i] - 1e-3);
 	}
-	found = audit_bound(&s, 0);
+	found = audit_bound(&s, 0, &shown);
 	json_decref(measure.result.evidence);
 	free(s.seen.times[SIDE_REFERENCE].v);
 	free(s.audit[SIDE_REFERENCE].v);
@@ -342,6 +343,33 @@ check_unclear(void)
 	free(s.audit_more.v);
 }
 
+/* what a score is worth where the reference takes 1 ms in audits, and the candidate `candidate` */
+static double
+after_audits(double score, double candidate)
+{
+	Rounds		s = {.m = &measure,.attentive = true,.audits_a_half = 1};
+
+	measure.result = (Result) {.evidence = json_object()};
+	for (int i = 0; i < 7; i++)
+		values_append(&s.buckets, score);
+	values_append(&s.seen.times[SIDE_REFERENCE], 1e-3);
+	for (int i = 0; i < 40; i++)
+	{
+		values_append(&s.audit[SIDE_REFERENCE], 1e-3);
+		values_append(&s.audit[SIDE_CANDIDATE], candidate);
+		values_append(&s.audit_more, candidate - 1e-3);
+	}
+	cudal1_score_interval(s.buckets.v, s.buckets.n, 0.95, 3, &s.lower, &s.upper, &s.half_width);
+	verdict_conclude(&s, false);
+	json_decref(measure.result.evidence);
+	free(s.buckets.v);
+	free(s.seen.times[SIDE_REFERENCE].v);
+	free(s.audit[SIDE_REFERENCE].v);
+	free(s.audit[SIDE_CANDIDATE].v);
+	free(s.audit_more.v);
+	return measure.result.score;
+}
+
 /* traps that a score gets on a GPU whose steps so many traps have told */
 static int
 traps_made(double score, int known, uint32_t runs)
@@ -398,6 +426,7 @@ gpu_bound(double single, double late, uint32_t runs)
 	static Gpu	gpu;
 	Rounds		s = {.m = &measure,.runs = {runs, runs}};
 	double		found;
+	double		shown;
 
 	measure.gpu = &gpu;
 	job.language = LANGUAGE_CUDA;
@@ -415,7 +444,7 @@ gpu_bound(double single, double late, uint32_t runs)
 		values_append(&s.late_runs[SIDE_REFERENCE], 68e-6);
 		values_append(&s.late_runs[SIDE_CANDIDATE], late);
 	}
-	found = audit_bound(&s, 0);
+	found = audit_bound(&s, 0, &shown);
 	json_decref(measure.result.evidence);
 	measure.gpu = NULL;
 	free(s.seen.times[SIDE_REFERENCE].v);
@@ -464,10 +493,16 @@ main(void)
 		  "code that audits find no faster is not, on whatever host");
 	check(bound(1e-3, 0.5e-3) < 2.4 && bound(2e-3, 0.5e-3) < 2.4,
 		  "code that audits find twice as fast is hardly faster");
+	check(bound(0.9e-3, 0.775e-3) < 1.35,
+		  "blocks that are a tenth shorter than audits make no more of what a candidate saves");
 	check(bound_of(1e-3, 1e-3, 0.05e-3, 3) < 1.6,
 		  "code that is fast for a third of the inputs is not judged by those");
 	check(bound_of(1e-3, 0.05e-3, 1e-3, 3) < 3.2,
 		  "nor is code that is fast for two thirds of them");
+	check(after_audits(1.27, 0.8e-3) == 1.27, "a score within the margin of audits is paid");
+	check(fabs(after_audits(10, 0.8e-3) - 1.25) < 1e-9,
+		  "one that contradicts them gets what they show, without the margin");
+	check(after_audits(10, 1.01e-3) == 1, "and where they show nothing, 1.00");
 	check(more(1.2, 3, true) == 5,
 		  "a score above 1 that few audits confirm gets those that a bound needs");
 	check(more(2.0, 0, true) == 8, "a high score that no audit confirms gets them, too");

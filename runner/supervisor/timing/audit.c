@@ -241,20 +241,33 @@ more_seconds(const Rounds *s, double *error)
 	return usual(candidate, n) - usual(reference, n);
 }
 
+/* seconds that a run by itself takes more at most, because its code is cold */
+static double
+cold_code(const Rounds *s)
+{
+	return s->m->job->language == LANGUAGE_PYTORCH ? COLD_PYTORCH : COLD_C;
+}
+
 /*
  * How many times as long the reference takes in blocks as in audits: twice on a busy host, and 30
  * times where a host shares out its cores. What a candidate takes less is then that much less in
- * blocks, too, so audits bound a share of the reference's time, not seconds.
+ * blocks, too, so audits bound a share of the reference's time, not seconds. Where audits take
+ * longer, cold code and caches add the same to any run; beyond them, runs are longer by a share.
  */
 static double
-slower_in_blocks(const Rounds *s)
+longer_in_blocks(const Rounds *s)
 {
 	const Values *audits = &s->audit[SIDE_REFERENCE];
+	double		block = values_median(&s->seen.times[SIDE_REFERENCE]);
 	double		audit;
+	double		cold;
 
 	if (s->m->gpu || (audit = usual(audits->v, audits->n)) <= 0)
 		return 1;
-	return fmin(fmax(1, values_median(&s->seen.times[SIDE_REFERENCE]) / audit), MAX_SLOWER);
+	if (block >= audit)
+		return fmin(block / audit, MAX_SLOWER);
+	cold = fmax(cold_code(s), SPELL_WARM * s->m->job->profile.audit_margin * block);
+	return block / fmax(audit - cold, block);
 }
 
 /*
@@ -285,7 +298,7 @@ note_late(Rounds *s)
  * audits had 1.9.
  */
 static double
-late_bound(Rounds *s)
+late_bound(Rounds *s, double *shown)
 {
 	double		candidate = audit_late_seconds(s);
 	double		reference;
@@ -295,7 +308,8 @@ late_bound(Rounds *s)
 	note_late(s);
 	reference = values_median(&s->late_runs[SIDE_REFERENCE]) - values_median(&s->late_idle);
 	reference = fmin(reference, values_median(&s->seen.times[SIDE_REFERENCE]));
-	return reference / (candidate * (1 - AUDIT_WARM * s->m->job->profile.audit_margin));
+	*shown = reference / candidate;
+	return *shown / (1 - AUDIT_WARM * s->m->job->profile.audit_margin);
 }
 
 /*
@@ -317,7 +331,7 @@ margin(const Rounds *s, double less)
 		return share * values_median(&s->audit[SIDE_REFERENCE]);
 	if (m->gpu)
 		return share * AUDIT_WARM * reference;
-	return fmax(fmin(share * AUDIT_WARM * reference, pytorch ? COLD_PYTORCH : COLD_C),
+	return fmax(fmin(share * AUDIT_WARM * reference, cold_code(s)),
 				share * fmax(SPELL_WARM * reference, AUDIT_WARM * less));
 }
 
@@ -337,28 +351,39 @@ audit_doubt(const Rounds *s, bool *clear)
 	return doubt;
 }
 
-/* what the candidate gains only in blocks is taken away: the most that its score can be, or NAN */
+static double
+ratio_left(double reference, double left)
+{
+	return left > 0 ? reference / left : INFINITY;
+}
+
+/*
+ * The most that a score can be, or NAN: what the candidate gains only in blocks is taken away.
+ * `shown`: what audits say of the candidate, without the doubt and the margin.
+ */
 double
-audit_bound(Rounds *s, double doubt)
+audit_bound(Rounds *s, double doubt, double *shown)
 {
 	double		reference = values_median(&s->seen.times[SIDE_REFERENCE]);
+	double		longer;
 	double		error;
 	double		more;
 	double		change;
-	double		left;
 
+	*shown = NAN;
 	if (s->audit_more.n < MIN_AUDITS)
-		return late_bound(s);
+		return late_bound(s, shown);
+	longer = longer_in_blocks(s);
 	more = fmax(more_seconds(s, &error),
 				audit_late_seconds(s) - values_median(&s->audit[SIDE_REFERENCE]));
-	change = slower_in_blocks(s) * (more - doubt);
-	left = reference + change - margin(s, -change);
+	change = longer * (more - doubt);
 	if (s->late_idle.n > 0)
 		note_late(s);
 	json_object_set_new(s->m->result.evidence, "audit_seconds",
 						json_pack("[f, f, f, f]", values_median(&s->audit[0]),
 								  values_median(&s->audit[1]), more, error));
-	return left > 0 ? reference / left : INFINITY;
+	*shown = ratio_left(reference, reference + longer * more);
+	return ratio_left(reference, reference + change - margin(s, -change));
 }
 
 bool

@@ -174,7 +174,7 @@ extern bool audit_empty(Rounds *s, Half *half);
 extern bool audit_spell(Rounds *s, Half *half, bool reference_first);
 extern void audit_note(Rounds *s, const double *taken);
 extern double audit_doubt(const Rounds *s, bool *clear);
-extern double audit_bound(Rounds *s, double doubt);
+extern double audit_bound(Rounds *s, double doubt, double *shown);
 
 /* whether a score matters that audits are too noisy to confirm */
 extern bool audit_unclear(const Rounds *s, double score, bool clear);

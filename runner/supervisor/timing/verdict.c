@@ -177,6 +177,8 @@ verdict_conclude(Rounds *s, bool left)
 	const char *why = NULL;
 	bool		clear;
 	double		doubt = audit_doubt(s, &clear);
+	double		audits;
+	double		shown;
 	double		estimate = p->mean_of_ratios ? cudal1_score_mean(s->seen.all.v, s->seen.all.n)
 		: values_median(&s->buckets);
 
@@ -191,11 +193,17 @@ verdict_conclude(Rounds *s, bool left)
 		return;
 	r->wide = !left && s->half_width > wide_from(s);
 	r->score = r->wide ? careful_score(s, estimate, &why) : estimate;
-	r->audit_bound = p->audits > 0
-		? fmin(fmin(audit_bound(s, doubt), step_bound(s)), loop_bound(s)) : NAN;
+	audits = audit_bound(s, doubt, &shown);
+	r->audit_bound = p->audits > 0 ? fmin(fmin(audits, step_bound(s)), loop_bound(s)) : NAN;
 	if (isfinite(r->audit_bound) && r->audit_bound < estimate)
 	{
 		json_object_set_new(r->evidence, "score_before_audit", json_real(r->score));
+		/*
+		 * Audits contradict the blocks. The doubt and the margin are for honest code, which stays
+		 * below the bound, so what is above it gets what audits show.
+		 */
+		if (audits < estimate)
+			r->audit_bound = fmin(r->audit_bound, fmax(shown, fmin(audits, 1)));
 		estimate = r->audit_bound;
 		r->score = fmin(r->score, estimate);
 		s->lower = fmin(s->lower, estimate);
@@ -207,9 +215,7 @@ verdict_conclude(Rounds *s, bool left)
 		 * the benefit of the doubt is for small doubts: without it, what has been shown is the
 		 * lower end
 		 */
-		double		strict = audit_bound(s, 0);
-
-		s->lower = isfinite(strict) ? fmin(s->lower, strict) : s->lower;
+		s->lower = isfinite(shown) ? fmin(s->lower, shown) : s->lower;
 		r->score = fmin(r->score, s->lower);
 		r->wide = true;
 		conclude(m, OUTCOME_SUCCESSFUL, "runs whose inputs come one by one are too unsteady to "
