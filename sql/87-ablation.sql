@@ -23,6 +23,11 @@ DECLARE
 		|| '[ \t]+)(0|1|true|false)\M(?![.xX])';
 	bare		constant text := '^([ \t]*#[ \t]*)(define|undef)([ \t]+' || switch
 		|| '[ \t]*(?:$|//|/\*))';
+	-- docstrings may repeat the lines of switches
+	quoted		constant text := '"""(?:[^"]|"(?!""))*"""|''''''(?:[^'']|''(?!''''))*''''''';
+	mark		constant text := chr(1);
+	strings		text[];
+	bare_code	text := code;
 	pattern		text;
 	present		text;
 	places		int := 0;
@@ -32,29 +37,33 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('switch "%s" is no name', switch),
 			HINT = 'A switch is a constant of the code, for instance USE_TILING.';
 	END IF;
+	IF strpos(code, mark) = 0 THEN
+		strings := ARRAY(SELECT m.groups[1]
+			FROM regexp_matches(code, '(' || quoted || ')', 'g') WITH ORDINALITY AS m (groups, n)
+			ORDER BY m.n);
+		bare_code := regexp_replace(code, quoted, mark, 'g');
+	END IF;
 	FOREACH pattern IN ARRAY ARRAY[assigned, defined, bare] LOOP
 		SELECT places + count(*), coalesce(present, min(m.groups[2])),
 			CASE WHEN count(*) > 0 THEN pattern ELSE found END
 			INTO places, present, found
-			FROM regexp_matches(code, pattern, 'gn') AS m (groups);
+			FROM regexp_matches(bare_code, pattern, 'gn') AS m (groups);
 	END LOOP;
 	IF places <> 1 THEN
 		RAISE EXCEPTION USING ERRCODE = '22023',
 			MESSAGE = format('switch "%s" is set %s times in the code', switch, places),
-			DETAIL = 'It must be set exactly once, on a line of its own, to a plain truth value.',
+			DETAIL = 'It must be set exactly once, on a line of its own, to a plain truth value; what '
+				'stands in a docstring does not count.',
 			HINT = 'Write USE_X = True (Python), #define USE_X 1 or static const int USE_X = 1 '
 				'(C); a bare #define USE_X becomes #undef.';
 	END IF;
-	IF found = bare THEN
-		RETURN regexp_replace(code, bare, '\1' || CASE WHEN is_on THEN 'define'
-			ELSE 'undef' END || '\3', 'n');
-	END IF;
-	RETURN regexp_replace(code, found,
-		'\1' || CASE WHEN present IN ('True', 'False') THEN CASE WHEN is_on THEN 'True'
-			ELSE 'False' END
-					 WHEN present IN ('true', 'false') THEN CASE WHEN is_on THEN 'true'
-						ELSE 'false' END
-					 ELSE CASE WHEN is_on THEN '1' ELSE '0' END END, 'n');
+	bare_code := regexp_replace(bare_code, found, '\1' || CASE
+			WHEN found = bare THEN CASE WHEN is_on THEN 'define' ELSE 'undef' END || '\3'
+			WHEN present IN ('True', 'False') THEN initcap(is_on::text)
+			WHEN present IN ('true', 'false') THEN is_on::text
+			ELSE is_on::int::text END, 'n');
+	RETURN (SELECT string_agg(p.part || coalesce(strings[p.n], ''), '' ORDER BY p.n)
+		FROM unnest(string_to_array(bare_code, mark)) WITH ORDINALITY AS p (part, n));
 END
 $$;
 COMMENT ON FUNCTION cudal1.set_switch(text, text, boolean) IS
@@ -123,8 +132,8 @@ END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_ablate(bigint, text[], int) IS
 'queues all combinations of 1 to 8 named switches of a candidate''s code (CUDA-L1, section 4) and
-returns the ablation. A switch is set exactly once, on a line of its own: USE_X = True, #define
-USE_X 1, static const int USE_X = 1, or a bare #define USE_X. Combinations are candidates of purpose
+returns the ablation. A switch is set exactly once, docstrings apart, on a line of its own: USE_X =
+True, #define USE_X 1, static const int USE_X = 1, or a bare #define USE_X. Combinations are candidates of purpose
 ablation, neither sampled nor reported; one that was measured before is not measured again. Errors:
 22023 bad switches, 42704 unknown candidate';
 
@@ -315,27 +324,45 @@ COMMENT ON FUNCTION @extschema@.cudal1_ablation_explain(bigint, text[], text) IS
 column of cudal1_ablation_table(). Errors: 42704 unknown ablation or switch';
 
 /*
- * Techniques (CUDA-L1, 3.6): what successful codes do. Keywords find what leaves a trace in the
- * text; a model can be asked for the rest, with the same list of terms and room for its own.
+ * Techniques (CUDA-L1, 3.6 and appendix B): what successful codes do. Keywords find what leaves a
+ * trace in the text, and nothing that any kernel has; a model can be asked for the rest, with the
+ * same list of terms and room for its own.
  */
 
 INSERT INTO cudal1.technique (name, pattern) VALUES
 	('memory layout optimization',
-		'\.contiguous\s*\(|channels_last|transpose[sd]?\s+(layout|copy)|struct of '
+		'\.contiguous\s*\(|transpose[sd]?\s+(layout|copy)|struct of '
 		'arrays|\mSoA\M|packed?\s+(panel|tile|layout|buffer)'),
+	('memory format optimization',
+		'channels_last|memory_format\s*=|\mNHWC\M|to_mkldnn|suggest_memory_format'),
+	('memory hierarchy optimization',
+		'__constant__|__ldg\s*\(|__ldc[agsv]\s*\(|__stc[gs]\s*\(|cudaMemAdvise|'
+		'PreferredSharedMemoryCarveout|cudaFuncCachePrefer|accessPolicyWindow|'
+		'_mm(256|512)?_stream_|eviction_policy|cache_modifier|memory hierarchy'),
 	('memory access optimization',
 		'__ldg\s*\(|__restrict__|\mrestrict\M|prefetch|coalesc|aligned_alloc|'
 		'__builtin_assume_aligned'),
 	('memory coalescing',
-		'coalesc|threadIdx\.x\s*\+\s*blockIdx\.x|'
-		'blockIdx\.x\s*\*\s*blockDim\.x\s*\+\s*threadIdx\.x|\mfloat4\M|\mint4\M'),
+		'coalesc|\m(float|int|uint|double|half|longlong)[24]\s*(\*|&|>)'),
 	('operation fusion',
 		'\mfus(e|ed|es|ing|ion)\M|torch\.compile|addmm|baddbmm|scaled_dot_product_attention'),
 	('shared memory usage', '__shared__|extern\s+__shared__|tl\.static_shared'),
 	('warp-level optimization',
 		'__shfl_|__ballot_sync|__syncwarp|warp(size|_reduce|reduce|shuffle)|cooperative_groups'),
-	('thread block configuration',
-		'<<<|dim3\s|__launch_bounds__|BLOCK_SIZE|tl\.constexpr|num_warps'),
+	('optimized thread block configuration',
+		'__launch_bounds__|cudaOccupancy|multiProcessorCount|num_warps\s*=|triton\.autotune'),
+	('thread coarsening',
+		'coarsen|_PER_THREAD\M|(elements|items|outputs|values|rows|columns)\s+per\s+thread|'
+		'\+=\s*(blockDim\.x\s*\*\s*gridDim\.x|gridDim\.x\s*\*\s*blockDim\.x)'),
+	('branchless implementation',
+		'branch-?less|branch-?free|avoid(s|ing)?\s+(branch|divergen)|fminf?\s*\(\s*fmaxf?|'
+		'fmaxf?\s*\(\s*fminf?|__saturatef|tl\.where'),
+	('minimal synchronization',
+		'cudaStreamNonBlocking|cudaEventDisableTiming|cudaStreamWaitEvent|wait_stream|wait_event|'
+		'__syncwarp|(avoid(s|ing)?|minimi[sz](e|es|ing|al)|few(er)?)\s+synchroni[sz]'),
+	('asynchronous execution',
+		'torch\.cuda\.stream\s*\(|cudaMemcpyAsync|memcpy_async|cp\.async|'
+		'non_blocking\s*=\s*True|\masynchronous(ly)?\M'),
 	('register optimization',
 		'\mregister\M|__launch_bounds__|register\s+(tile|tiling|block)|#pragma\s+unroll'),
 	('loop unrolling', '#pragma\s+(GCC\s+)?unroll|\munroll(ed|ing)?\M'),

@@ -1,6 +1,6 @@
 -- What trainers get, and what codes do: data sets without duplicates, techniques by keywords and by a model.
 BEGIN;
-SELECT plan(58);
+SELECT plan(66);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', NULL, 1, options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
@@ -83,8 +83,10 @@ SELECT is((SELECT array_agg(round((s ->> 'advantage')::numeric, 4)) FROM cudal1_
 
 -- techniques
 SELECT is(ARRAY(SELECT cudal1.techniques_of(code)), names, left(code, 40))
-FROM (VALUES ('x = x + 1', '{}'::text[]), ('__shared__ float tile[32][33];', '{shared memory usage,tiling}'), ('v = __shfl_down_sync(m, v, 16);', '{warp-level optimization}'),
-	('#pragma omp parallel for', '{multithreading}'), ('y = x.to(memory_format=torch.channels_last)', '{memory layout optimization}')) AS v (code, names);
+FROM (VALUES ('x = x + 1', '{}'::text[]), ('__global__ void k(const float *a, float *b, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) b[i] = a[i]; } void f(...) { dim3 g((n + 255) / 256); k<<<g, 256>>>(a, b, n); }', '{}'),
+	('float4 v = reinterpret_cast<const float4 *>(a)[i];', '{memory coalescing,vectorization}'), ('__launch_bounds__(256, 4)', '{optimized thread block configuration,register optimization}'), ('v = __ldg(a + i);', '{memory access optimization,memory hierarchy optimization}'),
+	('for (i = t; i < n; i += gridDim.x * blockDim.x)', '{thread coarsening}'), ('y = fminf(fmaxf(x, -1), 1);', '{branchless implementation}'), ('s.wait_stream(t)', '{minimal synchronization}'), ('with torch.cuda.stream(s):', '{asynchronous execution,stream management}'), ('__shared__ float tile[32][33];', '{shared memory usage,tiling}'), ('v = __shfl_down_sync(m, v, 16);', '{warp-level optimization}'),
+	('#pragma omp parallel for', '{multithreading}'), ('y = x.to(memory_format=torch.channels_last)', '{memory format optimization}')) AS v (code, names);
 SELECT cudal1_submit('a', '__shared__ float s[32]; #pragma unroll', 'manual') AS c \gset
 SELECT pg_temp.measure(:d, 1.6) \g /dev/null
 SELECT is(cudal1_extract_techniques(), 6::bigint, 'all successful codes are looked at');

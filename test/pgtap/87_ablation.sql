@@ -2,7 +2,7 @@
 BEGIN;
 SET client_min_messages = warning;
 SET cudal1.certify = off;
-SELECT plan(33);
+SELECT plan(34);
 
 -- switches
 SELECT is(cudal1.set_switch(E'# x\nUSE_A = True\nif USE_A == True:\n    pass\n', 'USE_A', false), E'# x\nUSE_A = False\nif USE_A == True:\n    pass\n', 'Python: the assignment, not the comparison');
@@ -14,6 +14,8 @@ SELECT is(cudal1.set_switch(E'constexpr bool USE_A = false;', 'USE_A', true), 'c
 SELECT is(cudal1.set_switch(E'# define USE_A /* why */\n', 'USE_A', false), E'# undef USE_A /* why */\n', 'a bare definition');
 SELECT is(cudal1.set_switch(E'#undef USE_A\n', 'USE_A', true), E'#define USE_A\n', 'and back');
 SELECT is(cudal1.set_switch(E'#undef USE_A\n', 'USE_A', false), E'#undef USE_A\n', 'what is so stays so');
+SELECT is(cudal1.set_switch(E'"""d"""\nUSE_A = True # on\n""" How:\nUSE_A = True\nUSE_A = False\n"no" """\nx = 1\n\'\'\'\nUSE_A = 0\n\'\'\'\n', 'USE_A', false),
+	E'"""d"""\nUSE_A = False # on\n""" How:\nUSE_A = True\nUSE_A = False\n"no" """\nx = 1\n\'\'\'\nUSE_A = 0\n\'\'\'\n', 'a docstring that tells how to switch is left alone');
 SELECT throws_ok($$SELECT cudal1.set_switch('x', 'USE_A', true)$$, '22023', 'switch "USE_A" is set 0 times in the code', 'a missing switch is named');
 SELECT throws_ok($$SELECT cudal1.set_switch(E'#define USE_A 1\nUSE_A = 1', 'USE_A', true)$$, '22023', 'switch "USE_A" is set 2 times in the code', 'so is one set twice');
 SELECT throws_ok($$SELECT cudal1.set_switch(E'USE_A = 1.5\n', 'USE_A', true)$$, '22023', NULL, 'a number is no switch');
