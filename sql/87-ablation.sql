@@ -52,8 +52,8 @@ BEGIN
 	IF places <> 1 THEN
 		RAISE EXCEPTION USING ERRCODE = '22023',
 			MESSAGE = format('switch "%s" is set %s times in the code', switch, places),
-			DETAIL = 'It must be set exactly once, on a line of its own, to a plain truth value; what '
-				'stands in a docstring does not count.',
+			DETAIL = 'It must be set exactly once, on a line of its own, to a plain truth value; '
+				'what stands in a docstring does not count.',
 			HINT = 'Write USE_X = True (Python), #define USE_X 1 or static const int USE_X = 1 '
 				'(C); a bare #define USE_X becomes #undef.';
 	END IF;
@@ -133,9 +133,9 @@ $$;
 COMMENT ON FUNCTION @extschema@.cudal1_ablate(bigint, text[], int) IS
 'queues all combinations of 1 to 8 named switches of a candidate''s code (CUDA-L1, section 4) and
 returns the ablation. A switch is set exactly once, docstrings apart, on a line of its own: USE_X =
-True, #define USE_X 1, static const int USE_X = 1, or a bare #define USE_X. Combinations are candidates of purpose
-ablation, neither sampled nor reported; one that was measured before is not measured again. Errors:
-22023 bad switches, 42704 unknown candidate';
+True, #define USE_X 1, static const int USE_X = 1, or a bare #define USE_X. Combinations are
+candidates of purpose ablation, neither sampled nor reported; one that was measured before is not
+measured again. Errors: 22023 bad switches, 42704 unknown candidate';
 
 CREATE FUNCTION cudal1.ablation_scores(ablation_id bigint)
 RETURNS TABLE (mask int, candidate_id bigint, state text, failure text, score float8, lower float8,
