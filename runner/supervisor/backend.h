@@ -77,7 +77,7 @@ typedef struct Backend
 	 * be measured again
 	 */
 	void		(*begin_half) (Measure *m);
-	bool		(*disturbed) (Measure *m, const Executor *executors, int n);
+	bool		(*disturbed) (Measure *m, Executor *const *executors, int n);
 	/*
 	 * which of these slots, run by both sides next, are sampled within their windows; whether the
 	 * samples agree

@@ -15,6 +15,7 @@
 #include "common/clock.h"
 #include "supervisor/backend.h"
 #include "supervisor/checks.h"
+#include "supervisor/heat.h"
 #include "supervisor/layout.h"
 #include "supervisor/outcome.h"
 #include "supervisor/outputs.h"
@@ -271,7 +272,7 @@ check_reference(Checks *c)
 	if (!good || !find_repeated(m, c->expected, c->n)
 		|| !estimate(m, &c->reference, SIDE_REFERENCE, &c->arena, limit, &c->block_cost))
 		return false;
-	m->start_time = m->result.startup_seconds / (m->seeds_runs ? 3 : 2);
+	m->start_time = m->result->startup_seconds / (m->seeds_runs ? 3 : 2);
 	return true;
 }
 
@@ -284,7 +285,7 @@ first_limit(const Checks *c)
 
 	if (m->job->language != LANGUAGE_PYTORCH)
 		return measure_run_limit(m);
-	if (m->built[SIDE_CANDIDATE].folder[0])
+	if (m->code[SIDE_CANDIDATE]->built.folder[0])
 		return build;
 	return fmin(build, fmax(measure_run_limit(m), FIRST_SECONDS + 10 * c->first));
 }
@@ -344,25 +345,25 @@ check_candidate(Checks *c)
 		return false;
 	if (weights && !right)
 	{
-		m->by_name = true;
+		m->member->by_name = true;
 		measure_end(m, &c->candidate);
 		if (!run_candidate(c, &weights, &right))
 			return false;
 	}
 	if (weights)
-		json_object_set_new(m->result.evidence, "weights",
-							json_string(m->by_name ? "by name" : "in order"));
+		json_object_set_new(m->result->evidence, "weights",
+							json_string(m->member->by_name ? "by name" : "in order"));
 	start = clock_now();
 	if (!compare(c, c->compared, SIDE_CANDIDATE))
 		return false;
 	m->check_time = (clock_now() - start) / c->n;
-	m->checked_seconds = 0;
-	taken = m->taken;
+	m->member->checked_seconds = 0;
+	taken = m->member->taken;
 	if (!estimate(m, &c->candidate, SIDE_CANDIDATE, &c->arena, measure_run_limit(m),
 				  &c->block_cost))
 		return false;
 	/* from now on both sides' results are copied, and blocks are as long as that makes them */
-	if (m->taken && !taken
+	if (m->member->taken && !taken
 		&& !estimate(m, &c->reference, SIDE_REFERENCE, &c->arena, p->build_seconds,
 					 &c->block_cost))
 		return false;
@@ -381,6 +382,25 @@ check_candidate(Checks *c)
 	return true;
 }
 
+/* a candidate that is wrong leaves its heat */
+static void
+check_candidates(Checks *c)
+{
+	Measure    *m = c->m;
+	double		time = m->time[SIDE_REFERENCE];
+	bool		taken = m->member->taken;
+
+	heat_share(m);
+	for (int i = 0; heat_next(m, &i); i++)
+	{
+		m->time[SIDE_REFERENCE] = time;
+		m->member->taken = taken;
+		executor_init(&c->candidate);
+		check_candidate(c);
+		measure_end(m, &c->candidate);
+	}
+}
+
 bool
 checks_run(Measure *m)
 {
@@ -390,15 +410,16 @@ checks_run(Measure *m)
 
 	arena_init(&c.arena);
 	executor_init(&c.reference);
-	executor_init(&c.candidate);
 	c.weights = random_next(&m->random);
-	good = make_inputs(&c) && check_reference(&c) && check_candidate(&c);
+	good = make_inputs(&c) && check_reference(&c);
+	if (good)
+		check_candidates(&c);
+	heat_enter_all(m);
 	measure_end(m, &c.reference);
-	measure_end(m, &c.candidate);
 	arena_destroy(&c.arena);
 	measure_free(m, c.expected);
 	measure_free(m, c.found);
 	free(c.seeds);
 	free(c.order);
-	return good;
+	return heat_left(m) > 0;
 }

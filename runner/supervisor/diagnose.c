@@ -70,7 +70,7 @@ left(const Diagnosis *d)
 static bool
 is_over(const Diagnosis *d)
 {
-	return executor_cancelled || left(d) <= 0 || d->m->result.outcome == OUTCOME_LOST;
+	return executor_cancelled || left(d) <= 0 || d->m->result->outcome == OUTCOME_LOST;
 }
 
 /* what was found: its code for programs, and a sentence for the code's author */
@@ -210,7 +210,7 @@ attempt(Diagnosis *d, uint32_t change, Manner manner)
 
 	if (is_over(d))
 		return false;
-	m->result.outcome = OUTCOME_NONE;
+	m->result->outcome = OUTCOME_NONE;
 	d->error = 0;
 	d->finite = true;
 	d->changed = false;
@@ -299,15 +299,15 @@ measure_again(Diagnosis *d)
 	Measure    *m = d->m;
 	uint32_t	wrong;
 
-	if (!m->by_name)
+	if (!m->member->by_name)
 		return attempt(d, 0, MANNER_TWICE);
-	m->by_name = false;
+	m->member->by_name = false;
 	if (!attempt(d, 0, MANNER_TWICE))
 		return false;
 	wrong = count(d, 0) + count(d, 1);
 	if (wrong < 2 * d->n)
 		return true;
-	m->by_name = true;
+	m->member->by_name = true;
 	return attempt(d, 0, MANNER_TWICE);
 }
 
@@ -513,18 +513,18 @@ find_crash(Diagnosis *d)
 void
 diagnose(Measure *m)
 {
-	Diagnosis	d = {.m = m,.verdict = m->result,.killed = m->killed};
-	const char *cause = json_string_value(json_object_get(m->result.evidence, "cause"));
-	bool		crash = m->result.outcome == OUTCOME_CRASH && m->job->language == LANGUAGE_C
+	Diagnosis	d = {.m = m,.verdict = *m->result,.killed = m->member->killed};
+	const char *cause = json_string_value(json_object_get(m->result->evidence, "cause"));
+	bool		crash = m->result->outcome == OUTCOME_CRASH && m->job->language == LANGUAGE_C
 		&& cause && strcmp(cause, "segfault") == 0;
 	bool		alike = cause && (strcmp(cause, "dtype") == 0 || strcmp(cause, "shape") == 0);
 
-	if (!crash && (m->result.outcome != OUTCOME_WRONG_OUTPUT || (cause && !alike)))
+	if (!crash && (m->result->outcome != OUTCOME_WRONG_OUTPUT || (cause && !alike)))
 		return;
 	/* found at once, without a trial */
 	if (!cause)
 		json_object_set_new(d.verdict.evidence, "cause", json_string("values"));
-	m->result = (Result) {.evidence = json_object(),.environment = json_object()};
+	*m->result = (Result) {.evidence = json_object()};
 	m->trial_ends = clock_now() + DIAGNOSIS_SECONDS;
 	arena_init(&d.arena);
 	if (prepare(&d))
@@ -541,8 +541,7 @@ diagnose(Measure *m)
 	measure_free(m, d.found[0]);
 	measure_free(m, d.found[1]);
 	m->trial_ends = 0;
-	json_decref(m->result.evidence);
-	json_decref(m->result.environment);
-	m->result = d.verdict;
-	m->killed = d.killed;
+	json_decref(m->result->evidence);
+	*m->result = d.verdict;
+	m->member->killed = d.killed;
 }

@@ -275,12 +275,39 @@ tolerance(const json_t *task, const json_t *signature, const char *name)
 	return json_is_number(value) && json_number_value(value) >= 0 ? json_number_value(value) : -1;
 }
 
+static bool
+add_candidate(Job *job, const json_t *candidate, char *error, size_t size)
+{
+	const char *code = json_string_value(json_object_get(candidate, "code"));
+
+	if (!code)
+		return wrong(error, size, "a candidate needs a \"code\"");
+	job->candidate[job->candidates++] = (Coded) {code,
+		json_integer_value(json_object_get(candidate, "job_id"))};
+	return true;
+}
+
+/* one as "candidate", or several as "candidates" */
+static bool
+parse_candidates(Job *job, char *error, size_t size)
+{
+	const json_t *all = json_object_get(job->root, "candidates");
+
+	if (!all)
+		return add_candidate(job, json_object_get(job->root, "candidate"), error, size);
+	if (json_array_size(all) < 1 || json_array_size(all) > HEAT_MAX)
+		return wrong(error, size, "\"candidates\" must be an array of 1 to %d", HEAT_MAX);
+	for (size_t i = 0; i < json_array_size(all); i++)
+		if (!add_candidate(job, json_array_get(all, i), error, size))
+			return false;
+	return true;
+}
+
 bool
 job_parse(Job *job, const char *text, size_t length, char *error, size_t size)
 {
 	json_error_t at;
 	const json_t *task,
-			   *candidate,
 			   *device,
 			   *signature;
 	const char *language;
@@ -291,15 +318,15 @@ job_parse(Job *job, const char *text, size_t length, char *error, size_t size)
 	if (!job->root)
 		return wrong(error, size, "the job is no JSON: %s (line %d)", at.text, at.line);
 	task = json_object_get(job->root, "task");
-	candidate = json_object_get(job->root, "candidate");
 	device = json_object_get(job->root, "device");
 	signature = json_object_get(task, "signature");
 	job->task = json_string_value(json_object_get(task, "name"));
 	job->reference = json_string_value(json_object_get(task, "reference"));
-	job->code = json_string_value(json_object_get(candidate, "code"));
 	language = json_string_value(json_object_get(task, "language"));
-	if (!job->reference || !job->code)
-		return wrong(error, size, "\"task\" needs a \"reference\" and \"candidate\" a \"code\"");
+	if (!job->reference)
+		return wrong(error, size, "\"task\" needs a \"reference\"");
+	if (!parse_candidates(job, error, size))
+		return false;
 	if (!job->task)
 		job->task = "(unnamed)";
 	if (language && strcmp(language, "c") == 0)

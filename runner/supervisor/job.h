@@ -84,13 +84,22 @@ typedef struct Signature
 	int			arguments;
 } Signature;
 
+#define HEAT_MAX	32		/* candidates of a job */
+
+typedef struct Coded
+{
+	const char *code;
+	int64_t		job_id;			/* 0: the job did not say */
+} Coded;
+
 typedef struct Job
 {
 	json_t	   *root;			/* owns every string below */
 	const char *task;
 	JobLanguage language;
 	const char *reference;
-	const char *code;
+	Coded		candidate[HEAT_MAX];
+	int			candidates;
 	Signature	signature;		/* c and cuda */
 	Tolerance	tolerance;
 	Profile		profile;

@@ -1,6 +1,6 @@
 /*
  * main.c
- *		cudal1-measure: one job in, one result out.
+ *		cudal1-measure: one job in, a result out for each of its candidates.
  *
  * The background worker and the agent run it with the job on standard input, a user runs it with
  * files. The program is trusted; the processes that it starts are not. It removes its scratch
@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,20 +22,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "process/refused.h"
 #include "process/stopped.h"
 #include "supervisor/build/tree.h"
 #include "supervisor/device/device.h"
+#include "supervisor/heat.h"
 #include "supervisor/measure.h"
-#include "supervisor/timing/timing.h"
+#include "supervisor/outcome.h"
+#include "supervisor/result.h"
 
 #define SCRATCH_PREFIX	"cudal1-measure-"
 #define JOB_LIMIT		((size_t) 64 << 20)
-
-static const char *const outcome_names[] = {
-	"lost", "successful", "unstable", "compile_error", "launch_failure", "timeout", "crash",
-	"wrong_output", "cheat", "unverified", "lost", "cancelled",
-};
 
 static void
 usage(FILE *to)
@@ -208,83 +205,6 @@ read_json(const char *path)
 	return json;
 }
 
-/* a number, or nothing where it does not apply */
-static void
-put_number(json_t *object, const char *name, double value)
-{
-	if (isfinite(value))
-		json_object_set_new(object, name, json_real(value));
-}
-
-/* in milliseconds' precision: where the time of a device went */
-static json_t *
-spendings(const Result *r)
-{
-	static const char *const names[SPENDINGS] = {
-		"start", "memory", "load", "first", "inputs", "stage", "block", "settle", "compare",
-		"poison", "end"
-	};
-	json_t	   *o = json_object();
-
-	for (int i = 0; i < SPENDINGS; i++)
-		json_object_set_new(o, names[i], json_real(round(fmax(r->spent[i], 0) * 1000) / 1000));
-	return o;
-}
-
-static void
-print_result(Measure *m)
-{
-	Result	   *r = &m->result;
-	json_t	   *o = json_object();
-	char	   *line;
-
-	json_object_set_new(o, "type", json_string("result"));
-	json_object_set_new(o, "outcome", json_string(outcome_names[r->outcome]));
-	if (r->detail[0])
-		json_object_set_new(o, "detail", json_string(r->detail));
-	put_number(o, "score", r->score);
-	put_number(o, "lower", r->lower);
-	put_number(o, "upper", r->upper);
-	put_number(o, "half_width", r->half_width);
-	if (isfinite(r->half_width))
-		json_object_set_new(o, "wide", json_boolean(r->wide));
-	put_number(o, "variance", r->variance);
-	if (r->pairs > 0)
-	{
-		json_t	   *buckets = json_array();
-
-		json_object_set_new(o, "pairs", json_integer(r->pairs));
-		json_object_set_new(o, "rounds", json_integer(r->rounds));
-		for (int i = 0; i < r->pairs; i++)
-			json_array_append_new(buckets, json_real(r->buckets[i]));
-		json_object_set_new(o, "bucket_means", buckets);
-		if (r->samples)
-			json_object_set_new(o, "samples", r->samples);
-	}
-	put_number(o, "reference_seconds", r->reference_seconds);
-	put_number(o, "candidate_seconds", r->candidate_seconds);
-	json_object_set_new(o, "checks", json_integer(r->checks));
-	put_number(o, "max_error", r->max_error);
-	json_object_set_new(o, "audits", json_integer(r->audits));
-	put_number(o, "audit_bound", r->audit_bound);
-	put_number(o, "build_seconds", r->build_seconds);
-	put_number(o, "device_seconds", r->device_seconds);
-	put_number(o, "startup_seconds", r->startup_seconds);
-	put_number(o, "clock_seconds", r->clock_seconds);
-	put_number(o, "wall_seconds", r->wall_seconds);
-	json_object_set_new(r->evidence, "seconds", spendings(r));
-	json_object_set_new(o, "environment", r->environment);
-	json_object_set_new(o, "evidence", r->evidence);
-	line = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(9));
-	if (m->options->person)
-		fputs("\r\033[K", stderr);
-	puts(line ? line : "{\"type\": \"result\", \"outcome\": \"lost\", \"detail\": \"the result "
-		 "could not be written as JSON\"}");
-	fflush(stdout);
-	free(line);
-	json_decref(o);
-}
-
 /*
  * What is still a child when all executors have ended: a sandbox whose outer process was killed in
  * the moment before the inner one had asked to die with it comes to us as an orphan, and would wait
@@ -307,63 +227,85 @@ end_orphans(void)
 		;
 }
 
-/* true if the measurement is to be made again, and nothing was printed */
-static bool
-measure_once(const Job *job, const Options *options, bool may_repeat)
+/* candidates of a job, by number */
+typedef struct Numbers
+{
+	int			number[HEAT_MAX];
+	int			n;
+} Numbers;
+
+/*
+ * A batch system signals all processes of a job, this one perhaps a moment after those that have
+ * ended: their end is no verdict.
+ */
+static void
+heed_signals(Measure *m)
+{
+	bool		doubtful = false;
+
+	for (int i = 0; i < m->nmembers; i++)
+		doubtful = doubtful || m->members[i].killed
+			|| m->members[i].result.outcome == OUTCOME_LOST
+			|| m->members[i].result.outcome == OUTCOME_UNVERIFIED;
+	if (doubtful && !executor_cancelled)
+		clock_sleep(0.1);
+	for (int i = 0; i < m->nmembers && executor_cancelled; i++)
+		if (m->members[i].killed || m->members[i].result.outcome == OUTCOME_LOST
+			|| m->members[i].result.outcome == OUTCOME_UNVERIFIED)
+			m->members[i].result.outcome = OUTCOME_CANCELLED;
+}
+
+/*
+ * Measures these candidates and prints their results, but for those of `killed`, where that is not
+ * NULL, and `apart`: these are to be measured again, the latter each by itself.
+ */
+static void
+measure_once(const Job *job, const Options *options, const Numbers *these, Numbers *killed,
+			 Numbers *apart)
 {
 	Measure    *m = calloc(1, sizeof(Measure));
-	bool		repeat;
 
-	if (!m)
+	if (m)
+		m->job = job;
+	if (!m || !heat_init(m, these->number, these->n))
 	{
 		fputs("cudal1-measure: out of memory\n", stderr);
 		exit(1);
 	}
-	m->job = job;
 	m->options = options;
 	m->started = clock_now();
 	m->device_lock[0] = m->device_lock[1] = m->scratch_lock = -1;
 	sweep(options->scratch);
 	sandbox_sweep();
 	snprintf(m->scratch, sizeof(m->scratch), "%s/" SCRATCH_PREFIX "XXXXXX", options->scratch);
-	if (!mkdtemp(m->scratch))
+	if (mkdtemp(m->scratch))
 	{
-		m->result.evidence = json_object();
-		m->result.environment = json_object();
-		conclude(m, OUTCOME_LOST, "can't make a folder in the scratch folder: %s", strerror(errno));
-		print_result(m);
-		free(m);
-		return false;
-	}
-	m->scratch_lock = open(m->scratch, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	flock(m->scratch_lock, LOCK_EX);
-	measure_run(m);
-	end_orphans();
-	remove_tree(m->scratch);
-	close(m->scratch_lock);
-	/*
-	 * a batch system signals all processes of a job, this one perhaps a moment after those that
-	 * have ended: their end is no verdict
-	 */
-	if (m->killed || m->result.outcome == OUTCOME_LOST || m->result.outcome == OUTCOME_UNVERIFIED)
-	{
-		if (!executor_cancelled)
-			clock_sleep(0.1);
-		if (executor_cancelled)
-			m->result.outcome = OUTCOME_CANCELLED;
-	}
-	repeat = may_repeat && m->killed && !executor_cancelled;
-	if (repeat)
-	{
-		json_decref(m->result.evidence);
-		json_decref(m->result.environment);
-		json_decref(m->result.samples);
+		m->scratch_lock = open(m->scratch, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		flock(m->scratch_lock, LOCK_EX);
+		measure_run(m);
+		end_orphans();
+		remove_tree(m->scratch);
+		close(m->scratch_lock);
+		heed_signals(m);
 	}
 	else
-		print_result(m);
-	free(m->result.buckets);
+	{
+		conclude(m, OUTCOME_LOST, "can't make a folder in the scratch folder: %s", strerror(errno));
+		heat_conclude(m);
+	}
+	for (int i = 0; i < m->nmembers; i++)
+	{
+		Member	   *member = &m->members[i];
+
+		if (member->apart)
+			apart->number[apart->n++] = member->number;
+		else if (killed && member->killed && !executor_cancelled)
+			killed->number[killed->n++] = member->number;
+		else
+			result_print(m, member);
+	}
+	heat_free(m);
 	free(m);
-	return repeat;
 }
 
 /*
@@ -376,12 +318,30 @@ measure(const Job *job, const Options *options)
 {
 	cpu_set_t	allowed;
 	bool		known = sched_getaffinity(0, sizeof(allowed), &allowed) == 0;
+	Numbers		heats[1 + HEAT_MAX] = {{.n = job->candidates}};
+	int			n = 1;
 
+	for (int i = 0; i < job->candidates; i++)
+		heats[0].number[i] = i;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	if (measure_once(job, options, known))
+	for (int i = 0; i < n; i++)
 	{
-		sched_setaffinity(0, sizeof(allowed), &allowed);
-		measure_once(job, options, false);
+		Numbers		killed = {.n = 0};
+		Numbers		apart = {.n = 0};
+
+		if (i > 0)
+			sched_setaffinity(0, sizeof(allowed), &allowed);
+		measure_once(job, options, &heats[i], known ? &killed : NULL, &apart);
+		if (killed.n > 0)
+		{
+			sched_setaffinity(0, sizeof(allowed), &allowed);
+			measure_once(job, options, &killed, NULL, &apart);
+		}
+		for (int j = 0; j < apart.n; j++)
+		{
+			heats[n] = (Numbers) {.number = {apart.number[j]},.n = 1};
+			n++;
+		}
 	}
 	return 0;
 }

@@ -18,6 +18,7 @@
 #include "supervisor/device/device.h"
 #include "supervisor/diagnose.h"
 #include "supervisor/gpu/cuda.h"
+#include "supervisor/heat.h"
 #include "supervisor/layout.h"
 #include "supervisor/measure.h"
 #include "supervisor/timing/rounds.h"
@@ -76,12 +77,7 @@ measure_run(Measure *m)
 	RandomKey	key;
 	double		started;
 
-	m->result.evidence = json_object();
-	m->result.environment = json_object();
-	m->result.score = m->result.lower = m->result.upper = m->result.half_width =
-		m->result.variance = m->result.audit_bound = NAN;
-	m->result.reference_seconds = m->result.candidate_seconds = NAN;
-	m->filter_fd = m->source_fd[0] = m->source_fd[1] = -1;
+	m->filter_fd = -1;
 	for (int i = 0; i < 2; i++)
 		m->zygote[i].sock = m->zygote[i].log_fd = -1;
 	m->generator_zygote.sock = m->generator_zygote.log_fd = -1;
@@ -94,16 +90,22 @@ measure_run(Measure *m)
 	{
 		started = clock_now();
 		build(m);
-		m->result.build_seconds = clock_now() - started;
-		if (m->result.outcome == OUTCOME_NONE && (builds_disturb(m) || take(m))
+		heat_enter_all(m);
+		m->all.result.build_seconds = clock_now() - started;
+		if (heat_left(m) > 0 && (builds_disturb(m) || take(m))
 			&& (!m->gpu || gpu_open(m)) && build_on_device(m))
 		{
 			device_environment(m);
 			measure_progress(m, "checking", 0, 0, NAN, NAN, NAN, NAN, true);
-			m->checks_began = clock_now();
+			heat_begin_checks(m);
 			if ((m->job->language != LANGUAGE_PYTORCH || layout_from_generator(m)) && checks_run(m))
 				rounds_run(m);
-			diagnose(m);
+			for (int i = 0; i < m->nmembers; i++)
+			{
+				heat_enter(m, &m->members[i]);
+				diagnose(m);
+			}
+			heat_enter_all(m);
 		}
 	}
 	if (m->generating)
@@ -113,9 +115,7 @@ measure_run(Measure *m)
 	zygote_end(&m->generator_zygote);
 	gpu_close(m);
 	build_end(m);
-	if (m->locked_at > 0)
-		m->result.device_seconds = clock_now() - m->locked_at;
+	heat_conclude(m);
 	device_release(m);
 	free(m->noise);
-	m->result.wall_seconds = clock_now() - m->started;
 }

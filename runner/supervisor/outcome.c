@@ -44,12 +44,12 @@ conclude(Measure *m, Outcome outcome, const char *format,...)
 {
 	va_list		arguments;
 
-	if (m->result.outcome != OUTCOME_NONE)
+	if (m->result->outcome != OUTCOME_NONE)
 		return false;
 	/* nothing that goes wrong between two references is a candidate's doing */
 	if (m->aa && outcome != OUTCOME_LOST && outcome != OUTCOME_CANCELLED)
 		outcome = OUTCOME_UNVERIFIED;
-	m->result.outcome = outcome;
+	m->result->outcome = outcome;
 	if (format)
 	{
 		char		text[4096];
@@ -58,7 +58,7 @@ conclude(Measure *m, Outcome outcome, const char *format,...)
 		vsnprintf(text, sizeof(text), format, arguments);
 		va_end(arguments);
 		measure_leave_out(text, m->scratch);
-		text_clean(m->result.detail, sizeof(m->result.detail), text, strlen(text));
+		text_clean(m->result->detail, sizeof(m->result->detail), text, strlen(text));
 	}
 	return false;
 }
@@ -66,9 +66,9 @@ conclude(Measure *m, Outcome outcome, const char *format,...)
 void
 measure_cause(Measure *m, Side side, const char *cause)
 {
-	if (side == SIDE_CANDIDATE && !m->aa && m->result.outcome == OUTCOME_NONE
-		&& !json_object_get(m->result.evidence, "cause"))
-		json_object_set_new(m->result.evidence, "cause", json_string(cause));
+	if (side == SIDE_CANDIDATE && !m->aa && m->result->outcome == OUTCOME_NONE
+		&& !json_object_get(m->result->evidence, "cause"))
+		json_object_set_new(m->result->evidence, "cause", json_string(cause));
 }
 
 static const char *
@@ -205,7 +205,7 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 			if (st.st_size >= OUTPUT_LIMIT)
 				return conclude(m, crash, "%s printed more than %d MiB %s", who,
 								(int) (OUTPUT_LIMIT >> 20), when);
-			m->killed = executor->wait_status >= 0 && WIFSIGNALED(executor->wait_status)
+			m->member->killed = executor->wait_status >= 0 && WIFSIGNALED(executor->wait_status)
 				&& is_from_outside(WTERMSIG(executor->wait_status));
 			if (executor->wait_status >= 0 && WIFSIGNALED(executor->wait_status))
 				return conclude(m, crash, "%s ended by %s %s%s%s", who,
@@ -215,11 +215,11 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 							executor->wait_status >= 0 ? WEXITSTATUS(executor->wait_status) : -1,
 							when, log[0] ? "; it printed: " : "", log);
 		case EXECUTOR_FORGED:
-			json_object_set_new(m->result.evidence, "detector", json_string("protocol"));
+			json_object_set_new(m->result->evidence, "detector", json_string("protocol"));
 			return conclude(m, side == SIDE_CANDIDATE ? OUTCOME_CHEAT : OUTCOME_UNVERIFIED,
 							"%s interfered with the measurement %s", who, when);
 		case EXECUTOR_AWAKE:
-			json_object_set_new(m->result.evidence, "detector", json_string("awake"));
+			json_object_set_new(m->result->evidence, "detector", json_string("awake"));
 			return conclude(m, executor->intruder ? OUTCOME_CHEAT : OUTCOME_UNVERIFIED,
 							"%s had itself woken: it was at work while it was stopped, outside its "
 							"turn", executor->intruder ? "the code" : "the reference");
@@ -271,6 +271,6 @@ measure_spent(Measure *m, Spending on, double start)
 {
 	double		now = clock_now();
 
-	m->result.spent[on] += now - start;
+	m->result->spent[on] += now - start;
 	return now;
 }

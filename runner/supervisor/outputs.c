@@ -145,11 +145,11 @@ measure_compare(Measure *m, const void *expected, const void *found, Side blamed
 							"the largest deviation is %.3g tolerances", i, shape, c.mismatches,
 							t->elements, index, c.expected, c.found, c.error);
 		}
-		if (blamed == SIDE_CANDIDATE && c.error > m->result.max_error)
-			m->result.max_error = c.error;
+		if (blamed == SIDE_CANDIDATE && c.error > m->result->max_error)
+			m->result->max_error = c.error;
 	}
-	m->checked_seconds += measure_spent(m, SPENT_COMPARE, start) - start;
+	m->member->checked_seconds += measure_spent(m, SPENT_COMPARE, start) - start;
 	if (blamed == SIDE_CANDIDATE)
-		m->result.checks++;
+		m->result->checks++;
 	return true;
 }

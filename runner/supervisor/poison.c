@@ -107,7 +107,7 @@ overwrite(Measure *m, Executor *executor, Side side, const struct iovec *places,
 	if (executor->memory.unwritten < LEAST_UNWRITTEN
 		|| executor->memory.unwritten * UNWRITTEN_SHARE < executor->memory.places)
 		return true;
-	json_object_set_new(m->result.evidence, "detector", json_string("unwritten"));
+	json_object_set_new(m->result->evidence, "detector", json_string("unwritten"));
 	return blame(m, side,
 		"pages of its results had not been written when the run was over; zeros that "
 		"the kernel would make for the caller are no result");
@@ -398,7 +398,7 @@ poison(Measure *m, Executor *executor, Side side)
 		goto failed;
 	if (!m->gpu && random_below(&m->random, MAPS_EVERY) == 0 && is_shared(executor, lie.v, lie.n))
 	{
-		json_object_set_new(m->result.evidence, "detector", json_string("shared"));
+		json_object_set_new(m->result->evidence, "detector", json_string("shared"));
 		blame(m, side,
 			"a result lies in memory that it shares with the inputs, with a file or with "
 			"another result");

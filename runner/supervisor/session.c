@@ -20,7 +20,7 @@ load_flags(const Measure *m, Side code)
 {
 	if (code == SIDE_REFERENCE)
 		return 0;
-	return (m->by_name ? WIRE_FLAG_BY_NAME : 0)
+	return (m->member->by_name ? WIRE_FLAG_BY_NAME : 0)
 		| (m->trial & TRIAL_WAITED ? WIRE_FLAG_WAITED : 0)
 		| (m->trial & TRIAL_WEIGHTS ? WIRE_FLAG_BY_NAME | WIRE_FLAG_ALIKE : 0);
 }
@@ -69,14 +69,14 @@ launch(Measure *m, Executor *executor, Side code, Side side, int seat, const Are
 	 */
 	limit = m->job->profile.build_seconds;
 	if (code == SIDE_CANDIDATE)
-		limit = fmax(limit + m->load_seconds[SIDE_REFERENCE] - m->load_seconds[SIDE_CANDIDATE],
-					 0.1);
+		limit = fmax(limit + m->code[SIDE_REFERENCE]->load_seconds
+					 - m->code[SIDE_CANDIDATE]->load_seconds, 0.1);
 	started = clock_now();
 	if (m->trial_ends > 0)
 		limit = fmin(limit, fmax(m->trial_ends - started, 0.1));
 	result = executor_command(executor, WIRE_LOAD, arena->slots, load_flags(m, code), weight_seed,
 							  limit, NULL);
-	m->load_seconds[code] += clock_now() - started;
+	m->code[code]->load_seconds += clock_now() - started;
 	return measure_failed(m, code, executor, result, "while it was loaded");
 }
 
@@ -86,13 +86,13 @@ measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena 
 {
 	Side		code = m->aa ? SIDE_REFERENCE : side;
 	double		started = clock_now();
-	double		loading = m->load_seconds[code];
+	double		loading = m->code[code]->load_seconds;
 	bool		good = launch(m, executor, code, side, seat, arena, weight_seed);
 
-	loading = m->load_seconds[code] - loading;
-	m->result.spent[SPENT_LOAD] += loading;
-	m->result.spent[SPENT_START] -= loading;
-	m->result.startup_seconds += measure_spent(m, SPENT_START, started) - started;
+	loading = m->code[code]->load_seconds - loading;
+	m->result->spent[SPENT_LOAD] += loading;
+	m->result->spent[SPENT_START] -= loading;
+	m->result->startup_seconds += measure_spent(m, SPENT_START, started) - started;
 	return good;
 }
 
@@ -103,7 +103,7 @@ measure_end(Measure *m, Executor *executor)
 
 	m->candidates -= executor->hostile;
 	executor_end(executor);
-	m->result.startup_seconds += measure_spent(m, SPENT_END, started) - started;
+	m->result->startup_seconds += measure_spent(m, SPENT_END, started) - started;
 }
 
 bool
@@ -139,7 +139,7 @@ measure_block_flags(const Measure *m, const Executor *executor, uint32_t n)
 		flags |= (m->trial & TRIAL_WAITED ? WIRE_FLAG_WAITED : 0)
 			| (m->trial & TRIAL_ALIKE ? WIRE_FLAG_ALIKE : 0);
 	/* what a single run returns stays until it has been read */
-	if (m->taken && n > 1 && !executor->untaken)
+	if (m->member->taken && n > 1 && !executor->untaken)
 		flags |= WIRE_FLAG_TAKEN;
 	return flags;
 }
@@ -192,15 +192,15 @@ measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots,
 	double		started = clock_now();
 	bool		good = block(m, executor, side, slots, seeds, n, timeout, elapsed);
 
-	m->result.spent[SPENT_SETTLE] -= *elapsed;
+	m->result->spent[SPENT_SETTLE] -= *elapsed;
 	measure_spent(m, SPENT_SETTLE, started);
 	if (m->job->language == LANGUAGE_PYTORCH && n > 1 && executor->value & WIRE_VALUE_RETURNED)
-		m->taken = true;
-	m->result.spent[executor->met ? SPENT_BLOCK : SPENT_FIRST] += *elapsed;
+		m->member->taken = true;
+	m->result->spent[executor->met ? SPENT_BLOCK : SPENT_FIRST] += *elapsed;
 	if (!executor->met && n > 0)
 	{
 		executor->met = true;
-		m->result.startup_seconds += fmax(*elapsed - n * m->time[side], 0);
+		m->result->startup_seconds += fmax(*elapsed - n * m->time[side], 0);
 	}
 	return good;
 }

@@ -60,6 +60,16 @@ typedef struct Built
 	bool		in_part;		/* a build ended early, for a reason that an executor will judge */
 } Built;
 
+/* the code of one side, and how it is started */
+typedef struct Code
+{
+	const char *source;
+	char		library[PATH_MAX + 32];	/* c: the shared object */
+	Built		built;			/* pytorch: what it compiled of itself */
+	int			source_fd;		/* pytorch: the task's source, and a candidate's with it; or -1 */
+	double		load_seconds;	/* spent on loading it */
+} Code;
+
 typedef struct Options
 {
 	const char *libdir;
@@ -104,7 +114,6 @@ typedef struct Result
 	Outcome		outcome;
 	char		detail[2001];
 	json_t	   *evidence;
-	json_t	   *environment;
 	double		score;			/* NAN where a number is absent */
 	double		lower;
 	double		upper;
@@ -133,6 +142,23 @@ typedef struct Result
 	double		spent[SPENDINGS];
 } Result;
 
+/* a candidate: what of a measurement is its own */
+typedef struct Member
+{
+	int			number;			/* among the job's candidates */
+	Code		code;
+	Result		result;
+	double		time[2];		/* of both sides, estimated, in seconds a run */
+	bool		killed;			/* a process outside has killed the code, or its compiler */
+	bool		apart;			/* it is to be measured by itself, in another heat */
+	/* pytorch: a side returns the same memory from run to run, so both sides' results are copied */
+	bool		taken;
+	/* pytorch: the candidate has the reference's weights of the same names, not those it drew */
+	bool		by_name;
+	double		checked_seconds;	/* spent on comparing its outputs */
+	double		before_checks;	/* of result.device_seconds: those before its checks */
+} Member;
+
 #define DEVICE_LOCKS	2
 
 #define OUTPUT_LIMIT	((off_t) 16 << 20)	/* bytes that a process may print */
@@ -141,8 +167,17 @@ typedef struct Measure
 {
 	const Job  *job;
 	const Options *options;
-	Result		result;
-	bool		killed;			/* a process outside has killed the code, or its compiler */
+	Member	   *members;
+	int			nmembers;
+	Member		all;			/* what is spent for all of them, and said of all */
+	/* the member that is current, see heat.c, and parts of it */
+	Member	   *member;
+	Result	   *result;
+	double	   *time;
+	Code	   *code[2];		/* the reference's and the current member's */
+	double		entered;		/* when it became current */
+	Code		reference;
+	json_t	   *environment;
 	double		started;
 	char		scratch[PATH_MAX];
 	int			scratch_lock;
@@ -154,7 +189,6 @@ typedef struct Measure
 	RandomStream random;
 
 	/* how code is started */
-	char		library[2][PATH_MAX + 32];	/* c: the shared object of each side */
 	int			filter_fd;
 	Zygote		zygote[2];		/* pytorch: two seats, each side takes each in turn */
 	Zygote		generator_zygote;
@@ -164,8 +198,6 @@ typedef struct Measure
 	bool		aa;				/* the reference runs on both sides */
 	/* pytorch on a CPU: the library that replaces libc's, or empty */
 	char		allocator[PATH_MAX];
-	Built		built[2];		/* pytorch: what each side compiled of itself */
-	int			source_fd[2];	/* pytorch: the task's source, and with the candidate's */
 
 	/* layout */
 	Tensor		input[WIRE_MAX_TENSORS];
@@ -179,10 +211,6 @@ typedef struct Measure
 	double		repeated;		/* share of the outputs that is the same in every run */
 	double		fill;			/* seconds that filling a byte of outputs takes; 0: not known yet */
 	bool		seeds_runs;		/* the reference consumes random numbers */
-	/* pytorch: a side returns the same memory from run to run, so both sides' results are copied */
-	bool		taken;
-	/* pytorch: the candidate has the reference's weights of the same names, not those it drew */
-	bool		by_name;
 	unsigned char *noise;		/* for poisoning */
 	const struct Backend *backend;	/* how runs of this language are made on this device */
 	struct Gpu *gpu;			/* NULL on a CPU */
@@ -190,13 +218,9 @@ typedef struct Measure
 	bool		spare_core;
 
 	/* estimates, in seconds a run */
-	double		time[2];
 	double		generate_time;
-	double		load_seconds[2];	/* spent on loading each side's code */
 	double		start_time;		/* of a reference's process: its start, its first block, its end */
-	double		checks_began;
 	double		check_time;
-	double		checked_seconds;
 	double		last_progress;
 	/* of a diagnosis: TrialChanges of the candidate under way, and when all of it ends; 0: none */
 	uint32_t	trial;

@@ -16,12 +16,13 @@
 #define EMPTY	40e-6			/* CPU seconds of a block without runs */
 
 static Job	job;
-static Measure measure = {.job = &job,.output_bytes = BYTES};
+static Member member;
+static Measure measure = {.job = &job, .time = member.time, .output_bytes = BYTES};
 static uint32_t order[SLOTS];
 static uint64_t seeds[SLOTS];
 static char kept[2][SLOTS * BYTES];
 static Rounds s;
-static Half half;
+static Half half = {.executor = {&half.process[0], &half.process[1]}};
 
 static int	inputs;				/* made for the spell under way */
 static int	turns;				/* of a side, in it */
@@ -109,7 +110,7 @@ measure_poison(Measure *m, Executor *executor, Side side)
 double
 measure_fill(Measure *m, const Executor *executor)
 {
-	return executor == &half.executor[SIDE_CANDIDATE] ? filling : 0;
+	return executor == half.executor[SIDE_CANDIDATE] ? filling : 0;
 }
 
 bool
@@ -229,7 +230,7 @@ main(void)
 	check(good, "each run is a block of its own, its input and no other's there since just before");
 	check(s.arena.direct, "also where inputs of blocks are made in place");
 	check(compared == 11 * SPELL, "every output of an audit is compared");
-	check(attentive == 22 * SPELL && !half.executor[0].attentive && !half.executor[1].attentive,
+	check(attentive == 22 * SPELL && !half.executor[0]->attentive && !half.executor[1]->attentive,
 		"the supervisor does not sleep meanwhile, and sleeps elsewhere");
 	check(s.audits == 10 * (SPELL - 1) && fabs(values_median(&s.audit_more) + 70e-6) < 1e-12
 			&& fabs(values_median(&s.audit[0]) - 100e-6) < 1e-12,

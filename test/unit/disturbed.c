@@ -22,7 +22,8 @@ static void *find_stand_in(void *library, const char *name);
 
 static Job	job = {.profile = {.disturbed_attempts = TRIES}};
 static Gpu	gpu;
-static Measure measure = {.job = &job,.gpu = &gpu};
+static Member member;
+static Measure measure = {.job = &job, .gpu = &gpu, .result = &member.result};
 static Executor executors[2];
 static unsigned int mhz;
 static unsigned long long throttling;
@@ -137,10 +138,10 @@ find_stand_in(void *library, const char *name)
 static void
 begin(void)
 {
-	json_decref(measure.result.evidence);
-	json_decref(measure.result.environment);
-	measure.result.evidence = json_object();
-	measure.result.environment = json_object();
+	json_decref(measure.result->evidence);
+	json_decref(measure.environment);
+	measure.result->evidence = json_object();
+	measure.environment = json_object();
 	gpu = (Gpu) {.sm_mhz = {INT_MAX, 0},.temperature = {INT_MAX, 0}};
 	mhz = 1980;
 	throttling = 0;
@@ -154,7 +155,7 @@ half(unsigned int first, unsigned int last)
 	mhz = first;
 	gpu_begin_half(&measure);
 	mhz = last;
-	return gpu_disturbed(&measure, executors, 2);
+	return gpu_disturbed(&measure, (Executor *const[]) {&executors[0], &executors[1]}, 2);
 }
 
 /* how many of so many halves, each with its tries, take another */
@@ -172,9 +173,9 @@ tries(int halves, unsigned int first, unsigned int last)
 static json_int_t
 noted(int at, int which)
 {
-	return json_integer_value(json_array_get(json_array_get(json_object_get(measure.result.evidence,
-																			"sm_mhz"), (size_t) at),
-											 (size_t) which));
+	const json_t *all = json_object_get(measure.result->evidence, "sm_mhz");
+
+	return json_integer_value(json_array_get(json_array_get(all, (size_t) at), (size_t) which));
 }
 
 int
@@ -202,7 +203,7 @@ main(void)
 	begin();
 	strangers = 1;
 	check(half(1980, 1980), "so does a process of another program");
-	check(json_integer_value(json_object_get(measure.result.evidence, "foreign_processes")) == 1,
+	check(json_integer_value(json_object_get(measure.result->evidence, "foreign_processes")) == 1,
 		  "which is noted");
 	strangers = 200;
 	check(half(1980, 1980), "and more of them than a list holds");
@@ -213,7 +214,7 @@ main(void)
 	half(1980, 1980);
 	strangers = 1;
 	check(half(1980, 1980), "but the next one is, when it had gone");
-	json_decref(measure.result.evidence);
-	json_decref(measure.result.environment);
+	json_decref(measure.result->evidence);
+	json_decref(measure.environment);
 	return done();
 }

@@ -44,9 +44,39 @@ judged(int in, int inout, int out, int scalars)
 	return error;
 }
 
+/* how many candidates a job with so many has, or -1 where it is refused */
+static int
+candidates(int n)
+{
+	json_t	   *all = json_array();
+	json_t	   *root;
+	char	   *text;
+	Job			job;
+	char		error[512];
+	int			found = -1;
+
+	for (int i = 0; i < n; i++)
+		json_array_append_new(all, json_pack("{s:i, s:s}", "job_id", 7 + i, "code",
+											 i == 0 ? "first" : "later"));
+	root = json_pack("{s:{s:s, s:s}, s:o}", "task", "language", "pytorch", "reference", "r",
+					 "candidates", all);
+	text = json_dumps(root, 0);
+	if (job_parse(&job, text, strlen(text), error, sizeof(error))
+		&& strcmp(job.candidate[0].code, "first") == 0
+		&& job.candidate[job.candidates - 1].job_id == 6 + n)
+		found = job.candidates;
+	job_free(&job);
+	free(text);
+	json_decref(root);
+	return found;
+}
+
 int
 main(void)
 {
+	check(candidates(1) == 1 && candidates(HEAT_MAX) == HEAT_MAX,
+		  "candidates of a heat, each with the number of its job");
+	check(candidates(0) == -1 && candidates(HEAT_MAX + 1) == -1, "at least one, and not too many");
 	check(judged(16, 0, 16, 0)[0] == '\0', "as many inputs and outputs as there is room for");
 	check(judged(0, 16, 0, 16)[0] == '\0',
 		  "arrays that are both, and scalars up to the number of arguments");

@@ -17,10 +17,12 @@
 
 volatile sig_atomic_t executor_cancelled;
 
-static Job	job = {.language = LANGUAGE_CUDA, .reference = "", .code = "",
+static Job	job = {.language = LANGUAGE_CUDA, .reference = "",
 	.profile.build_seconds = 60};
 static Options options = {.libdir = "lib",.unsandboxed = true};
 static Gpu	gpu;
+static Code reference = {.source = "", .library = "reference.so", .source_fd = 30};
+static Member member = {.code = {.source = "", .library = "candidate.so", .source_fd = 31}};
 static Measure measure;
 static WireControl control;
 
@@ -129,7 +131,7 @@ UNUSED(bool, gpu_generate, Measure *m, Arena *arena, const uint32_t *slots, uint
 UNUSED(void, gpu_arena_swap, Measure *m, Arena *arena)
 UNUSED(void, gpu_begin_half, Measure *m)
 UNUSED(bool, gpu_check_samples, Measure *m)
-UNUSED(bool, gpu_disturbed, Measure *m, const Executor *executors, int n)
+UNUSED(bool, gpu_disturbed, Measure *m, Executor *const *executors, int n)
 UNUSED(void, gpu_draw, Measure *m, const uint32_t *slots, uint32_t n)
 UNUSED(uint64_t, random_below, RandomStream *stream, uint64_t n)
 UNUSED(bool, gpu_overwrite, Measure *m, Executor *executor, Side side, const struct iovec *places,
@@ -164,7 +166,7 @@ static bool
 runs(Side code)
 {
 	return job.language == LANGUAGE_PYTORCH ? source == 30 + (int) code
-		: strcmp(library, measure.library[code]) == 0;
+		: strcmp(library, measure.code[code]->library) == 0;
 }
 
 /*
@@ -202,7 +204,8 @@ int
 main(void)
 {
 	measure = (Measure) {.job = &job, .options = &options, .gpu = &gpu,
-		.library = {"reference.so", "candidate.so"}, .source_fd = {30, 31}};
+		.code = {&reference, &member.code}, .member = &member, .result = &member.result,
+		.time = member.time};
 	check_sides(LANGUAGE_CUDA);
 	check_sides(LANGUAGE_PYTORCH);
 	return done();

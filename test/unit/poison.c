@@ -25,13 +25,14 @@
 static unsigned char noise[NOISE_BYTES];
 static Job	job = {.language = LANGUAGE_PYTORCH};
 static const Backend backend = {.outputs_apart = true};
+static Member member = {.time = {1e-5, 1e-5}};
 static Measure measure = {.job = &job,
 	.backend = &backend,
 	.outputs = 1,
 	.noise = noise,
 	.output_bytes = BYTES,
 	.repeated = 1,
-	.time = {1e-5, 1e-5}};
+	.member = &member, .result = &member.result, .time = member.time};
 static WireControl control;
 static Executor executor;
 static Outcome outcome;
@@ -179,7 +180,7 @@ start(const char *kind)
 	}
 	waitpid(executor.pid, &status, WUNTRACED);
 	outcome = OUTCOME_NONE;
-	measure.result.evidence = json_object();
+	measure.result->evidence = json_object();
 }
 
 /*

@@ -20,6 +20,7 @@ static int	made_up_clock(clockid_t id, struct timespec *t);
 #include "../../runner/supervisor/timing/verdict.c"
 #include "../../runner/supervisor/timing/rounds.c"
 #include "../../runner/supervisor/timing/samples.c"
+#include "../../runner/supervisor/heat.c"
 
 #include "tap.h"
 
@@ -124,8 +125,8 @@ random_below(RandomStream *stream, uint64_t n)
 bool
 conclude(Measure *m, Outcome outcome, const char *format,...)
 {
-	if (m->result.outcome == OUTCOME_NONE)
-		m->result.outcome = outcome;
+	if (m->result->outcome == OUTCOME_NONE)
+		m->result->outcome = outcome;
 	return false;
 }
 
@@ -228,7 +229,7 @@ bool
 measure_compare(Measure *m, const void *expected, const void *found, Side blamed)
 {
 	compared++;
-	m->result.checks++;
+	m->result->checks++;
 	wrong += memcmp(expected, found, sizeof(uint32_t)) != 0;
 	return true;
 }
@@ -324,7 +325,7 @@ gpu_begin_half(Measure *m)
 }
 
 bool
-gpu_disturbed(Measure *m, const Executor *executors, int n)
+gpu_disturbed(Measure *m, Executor *const *executors, int n)
 {
 	abort();
 }
@@ -419,17 +420,17 @@ run(uint64_t seed, double reference, double candidate)
 {
 	static Measure m;
 
-	json_decref(m.result.evidence);
-	json_decref(m.result.samples);
-	free(m.result.buckets);
+	heat_free(&m);
 	m = (Measure) {.job = &job, .backend = &backend, .output_bytes = sizeof(uint32_t),
 		.input_slot_bytes = 64, .output_slot_bytes = 64, .check_time = 1e-6,
-		.time = {reference, candidate + candidate_sleeps / 2}, .start_time = 0.02,
-			.result.evidence = json_object()};
+		.start_time = 0.02};
 	measure = &m;
 	state = seed;
 	moment = 1000;
-	m.checks_began = moment;
+	m.locked_at = moment;
+	heat_init(&m, (int[]) {0}, 1);
+	m.time[SIDE_REFERENCE] = reference;
+	m.time[SIDE_CANDIDATE] = candidate + candidate_sleeps / 2;
 	reference_run = reference;
 	candidate_run = candidate;
 	compared = wrong = alive = 0;
@@ -467,31 +468,31 @@ check_budget(void)
 	seconds = run(2, 0.03, 0.1);
 	check(seconds > job.profile.budget_min && seconds < job.profile.budget_min + 30,
 		  "code that sleeps at random ends at its budget");
-	check(measure->result.outcome == OUTCOME_SUCCESSFUL && measure->result.wide
-		  && measure->result.score == measure->result.lower
-		  && measure->result.score < 0.05, "at the lower end of what is known, and marked");
+	check(measure->result->outcome == OUTCOME_SUCCESSFUL && measure->result->wide
+		  && measure->result->score == measure->result->lower
+		  && measure->result->score < 0.05, "at the lower end of what is known, and marked");
 	job.budget_seconds = 20;
 	seconds = run(2, 0.03, 0.1);
-	check(seconds > 20 && seconds < 50 && measure->result.pairs >= 3,
+	check(seconds > 20 && seconds < 50 && measure->result->pairs >= 3,
 		  "sooner where the job says so");
 	job.budget_seconds = 1;
 	run(2, 0.03, 0.1);
-	check(measure->result.pairs == 3, "but with three pairs");
+	check(measure->result->pairs == 3, "but with three pairs");
 	job.budget_seconds = 0;
 	job.profile.budget_factor = 0;
 	job.profile.precision_slope = 0;
 	seconds = run(2, 0.03, 0.1);
-	check(seconds > job.profile.budget_min && measure->result.pairs == 21,
+	check(seconds > job.profile.budget_min && measure->result->pairs == 21,
 		  "or with the last look, without a budget");
 	job.profile.precision_slope = 0.05;
 	job.profile.budget_factor = 8;
 	candidate_sleeps = 0;
 
 	seconds = run(3, 0.05, 1);
-	check(!measure->result.wide && near(measure->result.score, 0.05, 0.01) && seconds < 60,
+	check(!measure->result->wide && near(measure->result->score, 0.05, 0.01) && seconds < 60,
 		  "honest code twenty times as slow has its score");
 	seconds = run(3, 1, 20);
-	check(!measure->result.wide && near(measure->result.score, 0.05, 0.01),
+	check(!measure->result->wide && near(measure->result->score, 0.05, 0.01),
 		  "also where the reference takes a second");
 }
 
@@ -501,27 +502,27 @@ check_aa(void)
 	int			ones = 0;
 
 	run(4, 1e-4, 1e-4);
-	check(launched[true] == 0 && !measure->result.wide,
+	check(launched[true] == 0 && !measure->result->wide,
 		  "on a quiet host no reference is measured beside another");
 	host_spread = 0.1;
 	for (int i = 0; i < 200; i++)
 	{
 		run((uint64_t) (100 + i), 1e-4, 1e-4);
-		ones += measure->result.outcome == OUTCOME_SUCCESSFUL && measure->result.wide
-			&& cudal1_score_conservative_round(measure->result.score) == 1;
+		ones += measure->result->outcome == OUTCOME_SUCCESSFUL && measure->result->wide
+			&& cudal1_score_conservative_round(measure->result->score) == 1;
 	}
 	check(ones >= 190,
 		  "on a host where every process is off by a tenth the same code is worth 1.00");
 	check(launched[true] == 14 && !met,
 		  "beside seven pairs of the reference, while no process of the candidate lives");
 	run(5, 1e-4, 5e-5);
-	check(launched[true] == 0 && measure->result.wide && measure->result.score > 1.5
-		  && measure->result.score < 2, "of which code that is faster needs none");
+	check(launched[true] == 0 && measure->result->wide && measure->result->score > 1.5
+		  && measure->result->score < 2, "of which code that is faster needs none");
 	host_spread = 0;
 	candidate_spread = 0.3;
 	run(6, 1e-4, 1.3e-4);
-	check(launched[true] == 14 && measure->result.wide
-		  && measure->result.score == measure->result.lower && measure->result.score < 0.75,
+	check(launched[true] == 14 && measure->result->wide
+		  && measure->result->score == measure->result->lower && measure->result->score < 0.75,
 		  "code that makes its own interval wide, where the reference's is not, gets the "
 		  "lower end");
 	candidate_spread = 0;
@@ -531,11 +532,11 @@ static void
 check_sizes(void)
 {
 	run(1, 106e-6, 106e-6);
-	check(near(measure->result.score, 1, 1e-6),
+	check(near(measure->result->score, 1, 1e-6),
 		  "code that takes as long as its reference is worth 1");
 	dawdles = true;
 	run(1, 106e-6, 106e-6);
-	check(measure->result.score < 1, "code whose runs take longer in some blocks than in others, "
+	check(measure->result->score < 1, "code whose runs take longer in some blocks than in others, "
 		  "time and again, is worth the least of them");
 	dawdles = false;
 }
@@ -545,7 +546,7 @@ check_fresh_memory(void)
 {
 	prepares = 1000;
 	run(7, 1e-3, 1e-3);
-	check(measure->result.outcome == OUTCOME_SUCCESSFUL && near(measure->result.score, 1, 1e-6),
+	check(measure->result->outcome == OUTCOME_SUCCESSFUL && near(measure->result->score, 1, 1e-6),
 		  "what may have been filled before the clock ran costs what filling it takes");
 	prepares = 0;
 }
@@ -569,16 +570,16 @@ check_paper(void)
 	candidate_sleeps = 0.1;
 	run(8, 0.4, 0.05);
 	check(compared >= 1000, "the least number of checks is made, however long it takes");
-	json_array_foreach(measure->result.samples, i, ratios)
+	json_array_foreach(measure->result->samples, i, ratios)
 	{
 		double		sum = 0;
 
 		json_array_foreach(ratios, j, ratio)
 			sum += json_real_value(ratio);
-		same = same && near(measure->result.buckets[i], sum / (double) json_array_size(ratios),
+		same = same && near(measure->result->buckets[i], sum / (double) json_array_size(ratios),
 							1e-5);
 	}
-	check(same && measure->result.pairs == 7, "a bucket is the mean of its ratios");
+	check(same && measure->result->pairs == 7, "a bucket is the mean of its ratios");
 	candidate_sleeps = 0;
 	job.profile = usual;
 }

@@ -9,7 +9,8 @@
 
 #include "tap.h"
 
-static Measure measure;
+static Member member;
+static Measure measure = {.member = &member, .result = &member.result, .time = member.time};
 static Job	job;
 static Rounds s;
 
@@ -76,7 +77,8 @@ static double
 counted(uint32_t runs, double seconds, double reading)
 {
 	static Gpu	gpu;
-	Half		half = {.turn = 0.28e-3,.read_turned = 0.08e-3};
+	Half		half = {.executor = {&half.process[0], &half.process[1]},
+		.turn = 0.28e-3,.read_turned = 0.08e-3};
 	double		found;
 
 	gpu.read_seconds = reading;
@@ -101,7 +103,7 @@ begin(double neighbour, double doubt)
 static void
 half(double slower, double host, double *plain, double *capped)
 {
-	Half		half = {0};
+	Half		half = {.executor = {&half.process[0], &half.process[1]}};
 	Values		alone = {0};
 
 	for (int i = 0; i < 5; i++)

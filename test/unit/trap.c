@@ -11,7 +11,9 @@
 
 static Job	job;
 static Gpu	gpu;
-static Measure measure = {.job = &job,.gpu = &gpu};
+static Member member;
+static Measure measure = {.job = &job, .gpu = &gpu, .result = &member.result,
+	.time = member.time};
 static const char *plan;		/* of each look at the candidate: 'l' late, or not */
 static bool late_reference;
 static int	looks;				/* at the reference */
@@ -20,7 +22,7 @@ static int	ended;
 bool
 conclude(Measure *m, Outcome outcome, const char *format,...)
 {
-	m->result.outcome = outcome;
+	m->result->outcome = outcome;
 	return false;
 }
 
@@ -113,18 +115,18 @@ traps(int n, const char *looked, bool reference, Rounds *s)
 	static uint32_t order[8];
 	static uint64_t seeds[8];
 	static char kept[2][64];
-	Half		half = {0};
+	Half		half = {.executor = {&half.process[0], &half.process[1]}};
 
 	*s = (Rounds) {.m = &measure, .runs = {8, 8}, .order = order, .seeds = seeds,
 		.kept = {kept[0], kept[1]}, .kept_max = 1};
 	plan = looked;
 	late_reference = reference;
 	looks = ended = 0;
-	measure.result = (Result) {.evidence = json_object()};
+	*measure.result = (Result) {.evidence = json_object()};
 	while (n-- > 0 && rounds_trap(s, &half))
 		;
-	json_decref(measure.result.evidence);
-	return measure.result.outcome;
+	json_decref(measure.result->evidence);
+	return measure.result->outcome;
 }
 
 int

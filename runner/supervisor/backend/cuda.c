@@ -21,7 +21,8 @@ cuda_start(Measure *m, Executor *executor, Side code, Side side, int seat, const
 	int			n = gpu_sandbox(m->gpu, &sandbox, environment, 4);
 
 	/* a context's queues for streams are half of what takes time to make and to end */
-	if (!strcasestr(m->job->reference, "stream") && !strcasestr(m->job->code, "stream"))
+	if (!strcasestr(m->job->reference, "stream")
+		&& !strcasestr(m->code[SIDE_CANDIDATE]->source, "stream"))
 	{
 		environment[n++] = "CUDA_DEVICE_MAX_CONNECTIONS";
 		environment[n++] = "1";

@@ -57,7 +57,7 @@ native_start(Measure *m, Executor *executor, Side code, const Arena *arena, cons
 	const char *inside = code == SIDE_REFERENCE ? "/code/reference/code.so"
 		: "/code/candidate/code.so";
 	char		path[PATH_MAX + 32];
-	const char *argv[] = {path, m->options->unsandboxed ? m->library[code] : inside, NULL};
+	const char *argv[] = {path, m->options->unsandboxed ? m->code[code]->library : inside, NULL};
 	int			call_fd = write_call(m, arena->slots);
 	ExecutorResult result;
 
@@ -67,7 +67,7 @@ native_start(Measure *m, Executor *executor, Side code, const Arena *arena, cons
 	sandbox->file_bytes = OUTPUT_LIMIT;
 	sandbox->unsandboxed = m->options->unsandboxed;
 	sandbox->binds[sandbox->nbinds++] = (SandboxBind) {m->options->libdir, false};
-	sandbox->binds[sandbox->nbinds++] = (SandboxBind) {m->library[code], false, inside};
+	sandbox->binds[sandbox->nbinds++] = (SandboxBind) {m->code[code]->library, false, inside};
 	result = executor_start(executor, sandbox, arena, call_fd, m->filter_fd, START_SECONDS);
 	close(call_fd);
 	return result;

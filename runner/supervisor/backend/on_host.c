@@ -28,7 +28,7 @@ host_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uin
 											 measure_block_flags(m, executor, n), 0, timeout,
 											 elapsed);
 
-	m->result.clock_seconds += *elapsed;
+	m->result->clock_seconds += *elapsed;
 	return measure_failed(m, side, executor, result, "in a run");
 }
 

@@ -22,7 +22,7 @@ torch_hand_arena(Measure *m, Arena *arena)
 		m->generator.handed = arena->master_fd;
 	else
 		result = executor_fork(&m->generator, &m->generator_zygote,
-							   (int[]) {arena->master_fd, m->source_fd[SIDE_REFERENCE]}, 2,
+							   (int[]) {arena->master_fd, m->code[SIDE_REFERENCE]->source_fd}, 2,
 							   START_SECONDS);
 	m->generating = true;
 	if (result != EXECUTOR_OK)

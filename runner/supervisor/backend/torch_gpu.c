@@ -24,14 +24,14 @@ torch_gpu_start(Measure *m, Executor *executor, Side code, Side side, int seat, 
 	ExecutorResult result;
 
 	started = measure_spent(m, SPENT_MEMORY, started) - started;
-	m->result.spent[SPENT_START] -= started;
+	m->result->spent[SPENT_START] -= started;
 	if (!pool)
 	{
 		conclude(m, OUTCOME_LOST, "no memory on the GPU");
 		return EXECUTOR_BROKEN;
 	}
-	result = torch_fork(m, executor, seat, (int[]) {own.inputs_fd, m->source_fd[code], pool->fd},
-						3);
+	result = torch_fork(m, executor, seat,
+						(int[]) {own.inputs_fd, m->code[code]->source_fd, pool->fd}, 3);
 	executor->pool = pool;
 	executor->pool_bytes = pool->bytes;
 	executor->release = gpu_pool_destroy;

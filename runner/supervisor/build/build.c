@@ -18,10 +18,12 @@
 #include "common/text.h"
 #include "supervisor/build/build.h"
 #include "supervisor/gpu/cuda.h"
+#include "supervisor/heat.h"
 #include "supervisor/outcome.h"
 
 #define LIBRARY "code.so"
 #define PROBE "errors.cpp"
+#define COMPILERS 2				/* at the same time */
 #define C_FLAGS "-O3 -march=native -shared -fPIC -std=gnu17"
 
 /* goes into a library of CUDA code: its runtime is its own, and so is that runtime's last error */
@@ -58,6 +60,7 @@ build_log(int fd, const char *folder, char *text, size_t size)
 /* one run of a compiler, in a sandbox with a folder of its own */
 typedef struct Compilation
 {
+	bool		begun;
 	Side		side;
 	char		folder[PATH_MAX + 16];
 	char	   *key;			/* cuda: what the result is kept under */
@@ -92,26 +95,28 @@ compile_begin(Measure *m, Side side, Compilation *c)
 		.no_proc = !cuda,.unsandboxed = m->options->unsandboxed};
 
 	c->side = side;
-	snprintf(c->folder, sizeof(c->folder), "%s/%s", m->scratch,
-			 side == SIDE_REFERENCE ? "reference" : "candidate");
+	if (side == SIDE_REFERENCE)
+		snprintf(c->folder, sizeof(c->folder), "%s/reference", m->scratch);
+	else
+		snprintf(c->folder, sizeof(c->folder), "%s/candidate-%d", m->scratch, m->member->number);
 	snprintf(inside, sizeof(inside), "/code/%s",
 			 side == SIDE_REFERENCE ? "reference" : "candidate");
 	snprintf(source_path, sizeof(source_path), "%s/%s", c->folder, source);
 	snprintf(probe_path, sizeof(probe_path), "%s/" PROBE, c->folder);
-	snprintf(m->library[side], sizeof(m->library[side]), "%s/" LIBRARY, c->folder);
+	snprintf(m->code[side]->library, sizeof(m->code[side]->library), "%s/" LIBRARY, c->folder);
 	if (cuda)
 	{
 		snprintf(arch, sizeof(arch), "-arch=sm_%d%d", m->gpu->nvml.major_capability,
 				 m->gpu->nvml.minor_capability);
 		c->key = build_cache_key(m, arch, side);
 	}
-	json_object_set_new(m->result.environment, "flags",
+	json_object_set_new(m->environment, "flags",
 						cuda ? json_sprintf("-O3 %s", arch) : json_string(C_FLAGS));
 	c->found = build_cache_find(m, c->key, c->folder);
 	if (c->found)
 		return true;
 	if (mkdir(c->folder, 0700) != 0
-		|| !write_file(source_path, side == SIDE_REFERENCE ? m->job->reference : m->job->code)
+		|| !write_file(source_path, m->code[side]->source)
 		|| (cuda && !write_file(probe_path, CUDA_PROBE)))
 		return conclude(m, OUTCOME_LOST, "can't write to the scratch folder: %s", strerror(errno));
 	sandbox.workdir = m->options->unsandboxed ? c->folder : inside;
@@ -133,12 +138,12 @@ compile_begin(Measure *m, Side side, Compilation *c)
 void
 build_note_kept(Measure *m, Side side)
 {
-	json_t	   *kept = json_object_get(m->result.environment, "kept_builds");
+	json_t	   *kept = json_object_get(m->environment, "kept_builds");
 
 	if (!kept)
 	{
 		kept = json_array();
-		json_object_set_new(m->result.environment, "kept_builds", kept);
+		json_object_set_new(m->environment, "kept_builds", kept);
 	}
 	json_array_append_new(kept, json_string(side == SIDE_REFERENCE ? "reference" : "candidate"));
 }
@@ -175,7 +180,7 @@ compile_end(Measure *m, Compilation *c)
 	}
 	c->pid = -1;
 	build_log(c->log, c->folder, text, sizeof(text));
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && stat(m->library[c->side], &st) == 0
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && stat(m->code[c->side]->library, &st) == 0
 		&& S_ISREG(st.st_mode))
 	{
 		build_cache_keep(m, c->key, c->folder);
@@ -189,7 +194,7 @@ compile_end(Measure *m, Compilation *c)
 		&& (disk.f_bavail == 0 || (disk.f_files > 0 && disk.f_favail == 0)))
 		return conclude(m, OUTCOME_LOST, "the scratch folder's disk is full");
 	/* a compiler that refuses a code says why, and of a part of it that was killed, that it was */
-	m->killed = text[0] == '\0' || strncmp(text, "gcc: fatal error: Killed signal", 31) == 0
+	m->member->killed = text[0] == '\0' || strncmp(text, "gcc: fatal error: Killed signal", 31) == 0
 		|| strncmp(text, "collect2: fatal error: ld terminated with signal 9", 50) == 0
 		|| strstr(text, "died due to signal 9 (") != NULL;
 	measure_cause(m, SIDE_CANDIDATE, "compiler");
@@ -197,24 +202,66 @@ compile_end(Measure *m, Compilation *c)
 					text[0] ? text : "the compiler failed without a word");
 }
 
-/* both sides at the same time: a CUDA compiler takes a second or two */
+/* the reference, or one candidate; false: it has ended, or all have */
+static bool
+compile_begin_one(Measure *m, int which, Compilation *c)
+{
+	if (which == 0)
+		heat_enter_all(m);
+	else if (m->members[which - 1].result.outcome == OUTCOME_NONE)
+		heat_enter(m, &m->members[which - 1]);
+	else
+		return false;
+	return compile_begin(m, which == 0 ? SIDE_REFERENCE : SIDE_CANDIDATE, c);
+}
+
+static bool
+compile_end_one(Measure *m, int which, Compilation *c)
+{
+	if (which == 0)
+		heat_enter_all(m);
+	else
+		heat_enter(m, &m->members[which - 1]);
+	return compile_end(m, c);
+}
+
+/*
+ * Some at the same time: a CUDA compiler takes a second or two. A candidate that does not compile
+ * leaves its heat.
+ */
 bool
 build_native(Measure *m)
 {
-	Compilation c[2] = {{.pid = -1,.log = -1}, {.pid = -1,.log = -1}};
-	bool		good;
+	int			n = 1 + m->nmembers;
+	Compilation *c = calloc((size_t) n, sizeof(*c));
 
+	if (!c)
+		return conclude(m, OUTCOME_LOST, "no memory");
 	if (m->job->language == LANGUAGE_CUDA && !m->gpu->nvcc[0])
+	{
+		free(c);
 		return conclude(m, OUTCOME_LOST, "no nvcc; install the CUDA toolkit in /usr/local/cuda, or "
 						"put nvcc on the PATH");
-	good = compile_begin(m, SIDE_REFERENCE, &c[0]) && compile_begin(m, SIDE_CANDIDATE, &c[1])
-		&& compile_end(m, &c[0]) && compile_end(m, &c[1]);
-	for (int i = 0; i < 2; i++)
+	}
+	for (int i = 0; i < n; i++)
+		c[i].pid = c[i].log = -1;
+	for (int i = 0; i < n + COMPILERS - 1 && heat_left(m) > 0; i++)
+	{
+		int			done = i - (COMPILERS - 1);
+
+		if (i < n)
+			c[i].begun = compile_begin_one(m, i, &c[i]);
+		if (done >= 0 && c[done].begun)
+			compile_end_one(m, done, &c[done]);
+	}
+	for (int i = 0; i < n; i++)
 	{
 		sandbox_end(c[i].pid);
 		free(c[i].key);
 		if (c[i].log >= 0)
 			close(c[i].log);
 	}
-	return good;
+	free(c);
+	heat_enter_all(m);
+	return heat_left(m) > 0;
 }

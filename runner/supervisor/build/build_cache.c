@@ -68,7 +68,7 @@ build_cache_key(const Measure *m, const char *kind, Side side)
 {
 	const Job  *job = m->job;
 	json_t	   *key = json_pack("{s:s, s:s, s:s, s:s, s:s, s:i}", "runner", CUDAL1_VERSION, "kind",
-								kind, "code", side == SIDE_REFERENCE ? job->reference : job->code,
+								kind, "code", m->code[side]->source,
 								"task", job->language == LANGUAGE_PYTORCH ? job->reference : "",
 								"python", job->language == LANGUAGE_PYTORCH ? m->options->python
 								: "", "cores", job->cores);
@@ -76,8 +76,8 @@ build_cache_key(const Measure *m, const char *kind, Side side)
 	char	   *text;
 
 	for (int i = 0; i < 2; i++)
-		if (json_object_get(m->result.environment, tools[i]))
-			json_object_set(key, tools[i], json_object_get(m->result.environment, tools[i]));
+		if (json_object_get(m->environment, tools[i]))
+			json_object_set(key, tools[i], json_object_get(m->environment, tools[i]));
 	if (m->gpu)
 	{
 		json_object_set_new(key, "gpu", json_string(m->gpu->nvml.name));

@@ -22,6 +22,7 @@
 
 #include "supervisor/build/build.h"
 #include "supervisor/gpu/cuda.h"
+#include "supervisor/heat.h"
 #include "supervisor/outcome.h"
 
 #define BUILD_FAILED 3			/* exec_torch.py's status: a compiler refused the code */
@@ -145,12 +146,6 @@ find_allocator(char *path, size_t size)
 	return path[0] != '\0';
 }
 
-static const char *
-code_of(const Measure *m, Side side)
-{
-	return side == SIDE_REFERENCE ? m->job->reference : m->job->code;
-}
-
 static bool
 names_compiled_kernels(const char *code)
 {
@@ -168,7 +163,7 @@ names_compiled_kernels(const char *code)
 static bool
 compiles(const Measure *m, Side side, BuiltKind kind)
 {
-	const char *code = code_of(m, side);
+	const char *code = m->code[side]->source;
 
 	switch (kind)
 	{
@@ -217,8 +212,8 @@ wanted(const Measure *m, BuiltKind kind)
 static void
 prepare_interpreter(Measure *m, Side side, Interpreter *i, Sandbox *sandbox)
 {
-	const char *folder = m->built[side].folder;
-	const char *inside = m->built[side].inside;
+	const char *folder = m->code[side]->built.folder;
+	const char *inside = m->code[side]->built.inside;
 	const char *slash = strrchr(m->options->python, '/');
 
 	memset(i, 0, sizeof(*i));
@@ -294,7 +289,7 @@ prepare_interpreter(Measure *m, Side side, Interpreter *i, Sandbox *sandbox)
 static bool
 start_build(Measure *m, Side side, bool with_device)
 {
-	Built	   *built = &m->built[side];
+	Built	   *built = &m->code[side]->built;
 	Interpreter i;
 	Sandbox		sandbox;
 	int			pair[2] = {-1, -1};
@@ -315,7 +310,7 @@ start_build(Measure *m, Side side, bool with_device)
 	sandbox.workdir = built->inside;
 	sandbox.tmp_bytes = 4 * LIBRARY_LIMIT;
 	sandbox.file_bytes = LIBRARY_LIMIT;
-	sandbox.fds[sandbox.nfds++] = m->source_fd[side];
+	sandbox.fds[sandbox.nfds++] = m->code[side]->source_fd;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
 		return conclude(m, OUTCOME_LOST, "no socket for a build: %s", strerror(errno));
 	sandbox.fds[sandbox.nfds++] = pair[1];
@@ -344,7 +339,7 @@ end_build(Build *build)
 static bool
 let_build(Measure *m, Side side, bool with_device)
 {
-	Built	   *built = &m->built[side];
+	Built	   *built = &m->code[side]->built;
 	Build	   *build = &built->build[with_device];
 	Outcome		outcome = side == SIDE_REFERENCE ? OUTCOME_UNVERIFIED : OUTCOME_COMPILE_ERROR;
 	const char *whose = side == SIDE_REFERENCE ? "the reference does not compile: " : "";
@@ -380,18 +375,25 @@ let_build(Measure *m, Side side, bool with_device)
 		}
 	}
 	end_build(build);
-	return m->result.outcome == OUTCOME_NONE;
+	return m->result->outcome == OUTCOME_NONE;
+}
+
+static void
+end_builds(Code *code)
+{
+	end_build(&code->built.build[0]);
+	end_build(&code->built.build[1]);
+	free(code->built.key);
+	if (code->source_fd >= 0)
+		close(code->source_fd);
 }
 
 void
 build_end(Measure *m)
 {
-	for (int side = 0; side < 2; side++)
-	{
-		end_build(&m->built[side].build[0]);
-		end_build(&m->built[side].build[1]);
-		free(m->built[side].key);
-	}
+	end_builds(&m->reference);
+	for (int i = 0; i < m->nmembers; i++)
+		end_builds(&m->members[i].code);
 }
 
 /* the last builds: what they and those before them made is kept now */
@@ -402,7 +404,7 @@ build_on_device(Measure *m)
 
 	for (Side side = SIDE_REFERENCE; side <= SIDE_CANDIDATE && good; side++)
 	{
-		Built	   *built = &m->built[side];
+		Built	   *built = &m->code[side]->built;
 
 		if (!built->key)
 			continue;
@@ -423,7 +425,7 @@ build_on_device(Measure *m)
 static bool
 prepare_built(Measure *m, Side side)
 {
-	Built	   *built = &m->built[side];
+	Built	   *built = &m->code[side]->built;
 	char		path[PATH_MAX + 64];
 
 	snprintf(built->folder, sizeof(built->folder), "%s/%s", m->scratch,
@@ -458,16 +460,37 @@ prepare_built(Measure *m, Side side)
 	return true;
 }
 
+/*
+ * What a candidate has compiled is bound into the interpreters, and no other may find it there. So
+ * code that compiles itself is measured by itself.
+ */
+static void
+set_apart(Measure *m)
+{
+	for (int i = 0; m->nmembers > 1 && heat_next(m, &i); i++)
+		if (compiles_itself(m, SIDE_REFERENCE) || compiles_itself(m, SIDE_CANDIDATE))
+		{
+			m->member->apart = true;
+			conclude(m, OUTCOME_LOST, NULL);
+		}
+	heat_enter_all(m);
+}
+
 bool
 build_zygotes(Measure *m)
 {
 	char		text[1500] = "";
 	Zygote	   *all[] = {&m->zygote[0], &m->zygote[1], &m->generator_zygote};
 
-	m->source_fd[SIDE_REFERENCE] = source_file(m->job->reference, "");
-	m->source_fd[SIDE_CANDIDATE] = source_file(m->job->reference, m->job->code);
-	if (m->source_fd[0] < 0 || m->source_fd[1] < 0)
-		return conclude(m, OUTCOME_LOST, "no memory for the sources");
+	set_apart(m);
+	m->reference.source_fd = source_file(m->job->reference, "");
+	for (int i = 0; i < m->nmembers; i++)
+		m->members[i].code.source_fd = source_file(m->job->reference, m->members[i].code.source);
+	for (int i = 0; i < m->nmembers; i++)
+		if (m->reference.source_fd < 0 || m->members[i].code.source_fd < 0)
+			return conclude(m, OUTCOME_LOST, "no memory for the sources");
+	if (heat_left(m) == 0)
+		return false;
 	/* both sides' interpreters are prepared alike, so either has a folder if the other has one */
 	if (compiles_itself(m, SIDE_REFERENCE) || compiles_itself(m, SIDE_CANDIDATE))
 	{
@@ -479,8 +502,8 @@ build_zygotes(Measure *m)
 		 */
 		if (!compiles_itself(m, SIDE_CANDIDATE))
 		{
-			strcpy(m->built[SIDE_CANDIDATE].folder, m->built[SIDE_REFERENCE].folder);
-			strcpy(m->built[SIDE_CANDIDATE].inside, m->built[SIDE_REFERENCE].inside);
+			strcpy(m->code[SIDE_CANDIDATE]->built.folder, m->code[SIDE_REFERENCE]->built.folder);
+			strcpy(m->code[SIDE_CANDIDATE]->built.inside, m->code[SIDE_REFERENCE]->built.inside);
 		}
 		else if (!prepare_built(m, SIDE_CANDIDATE))
 			return false;
@@ -494,11 +517,11 @@ build_zygotes(Measure *m)
 		 * each seat is taken by both sides in turn; a candidate's fork goes over to its own folder
 		 */
 		prepare_interpreter(m, SIDE_REFERENCE, &i, &sandbox);
-		if (strcmp(m->built[SIDE_CANDIDATE].folder, m->built[SIDE_REFERENCE].folder) != 0)
+		if (strcmp(m->code[SIDE_CANDIDATE]->built.folder, m->code[SIDE_REFERENCE]->built.folder) != 0)
 		{
-			sandbox.binds[sandbox.nbinds++] = (SandboxBind) {m->built[SIDE_CANDIDATE].folder, false,
-				m->built[SIDE_CANDIDATE].inside};
-			set_environment(&i, "CUDAL1_BUILT", m->built[SIDE_CANDIDATE].inside);
+			sandbox.binds[sandbox.nbinds++] = (SandboxBind) {m->code[SIDE_CANDIDATE]->built.folder,
+				false, m->code[SIDE_CANDIDATE]->built.inside};
+			set_environment(&i, "CUDAL1_BUILT", m->code[SIDE_CANDIDATE]->built.inside);
 		}
 		if (m->gpu)
 		{
@@ -515,13 +538,13 @@ build_zygotes(Measure *m)
 							strerror(errno));
 	}
 	if (!m->gpu)
-		json_object_set_new(m->result.environment, "allocator",
+		json_object_set_new(m->environment, "allocator",
 							json_string(m->allocator[0] ? m->allocator : "libc"));
 	for (Side side = SIDE_REFERENCE; side <= SIDE_CANDIDATE; side++)
-		if (m->built[side].key && compiles_on_device(m, side) && !start_build(m, side, true))
+		if (m->code[side]->built.key && compiles_on_device(m, side) && !start_build(m, side, true))
 			return false;
 	for (Side side = SIDE_REFERENCE; side <= SIDE_CANDIDATE; side++)
-		if (m->built[side].key && compiles_early(m, side)
+		if (m->code[side]->built.key && compiles_early(m, side)
 			&& !(start_build(m, side, false) && let_build(m, side, false)))
 			return false;
 	for (int i = 0; i < 3; i++)

@@ -182,7 +182,7 @@ device_take(Measure *m)
 	for (int i = 0; i < DEVICE_LOCKS; i++)
 	{
 		m->device_lock[i] = lock_file(m, folders[i]);
-		if (m->result.outcome != OUTCOME_NONE
+		if (m->result->outcome != OUTCOME_NONE
 			|| (m->device_lock[i] >= 0 && !take_lock(m, m->device_lock[i])))
 			return false;
 		any = any || m->device_lock[i] >= 0;
@@ -209,7 +209,7 @@ device_release(Measure *m)
 void
 device_versions(Measure *m)
 {
-	json_t	   *e = m->result.environment;
+	json_t	   *e = m->environment;
 
 	if (m->job->language != LANGUAGE_PYTORCH)
 	{
@@ -247,7 +247,7 @@ device_environment(Measure *m)
 	struct utsname host;
 	double		load[3] = {0};
 	char		seed[2 * sizeof(RandomKey) + 1];
-	json_t	   *e = m->result.environment;
+	json_t	   *e = m->environment;
 
 	uname(&host);
 	if (getloadavg(load, 3) < 1)

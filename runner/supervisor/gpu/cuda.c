@@ -353,7 +353,7 @@ gpu_close(Measure *m)
 	if (gpu && gpu->pool_aside)
 		gpu_pool_destroy(gpu->pool_aside);
 	if (gpu && gpu->sampled > 0)
-		json_object_set_new(m->result.evidence, "samples", json_integer(gpu->sampled));
+		json_object_set_new(m->result->evidence, "samples", json_integer(gpu->sampled));
 	if (gpu && gpu->open)
 		gpu->driver.DevicePrimaryCtxRelease(gpu->device);
 	free(gpu);

@@ -364,7 +364,7 @@ extern void gpu_free(Measure *m, void *memory);
  * measured again
  */
 extern void gpu_begin_half(Measure *m);
-extern bool gpu_disturbed(Measure *m, const Executor *executors, int n);
+extern bool gpu_disturbed(Measure *m, Executor *const *executors, int n);
 
 /* sets gpu->nvcc and its toolkit; empty: there is no compiler */
 extern void gpu_find_nvcc(Gpu *gpu);

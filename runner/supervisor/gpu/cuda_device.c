@@ -125,7 +125,7 @@ void
 gpu_environment(Measure *m)
 {
 	Gpu		   *gpu = m->gpu;
-	json_t	   *e = m->result.environment;
+	json_t	   *e = m->environment;
 	char		cores[32] = "";
 	int			version = 0;
 
@@ -174,12 +174,12 @@ static bool
 clock_changed(Measure *m, int mhz)
 {
 	int			first = m->gpu->half_mhz;
-	json_t	   *all = json_object_get(m->result.evidence, "sm_mhz");
+	json_t	   *all = json_object_get(m->result->evidence, "sm_mhz");
 
 	if (first < 0 || mhz < 0)
 		return false;
 	if (!all)
-		json_object_set_new(m->result.evidence, "sm_mhz", all = json_array());
+		json_object_set_new(m->result->evidence, "sm_mhz", all = json_array());
 	if (json_array_size(all) < MAX_HALVES)
 		json_array_append_new(all, json_pack("[i, i]", first, mhz));
 	return abs(mhz - first) > CLOCK_CHANGE * (mhz > first ? mhz : first);
@@ -191,7 +191,7 @@ clock_changed(Measure *m, int mhz)
  * three times as long and gain nothing.
  */
 bool
-gpu_disturbed(Measure *m, const Executor *executors, int n)
+gpu_disturbed(Measure *m, Executor *const *executors, int n)
 {
 	Gpu		   *gpu = m->gpu;
 	const Executor *ours[4];
@@ -206,8 +206,8 @@ gpu_disturbed(Measure *m, const Executor *executors, int n)
 	if (!nvml_state(gpu->nvml.index, &state))
 		return false;
 	for (int i = 0; i < n && nours < 3; i++)
-		if (executors[i].pid > 0)
-			ours[nours++] = &executors[i];
+		if (executors[i]->pid > 0)
+			ours[nours++] = executors[i];
 	if (m->generating)
 		ours[nours++] = &m->generator;
 	foreign = foreign_processes(&state, ours, nours);
@@ -226,15 +226,15 @@ gpu_disturbed(Measure *m, const Executor *executors, int n)
 	gpu->throttle |= state.throttle;
 	gpu->foreign = foreign > gpu->foreign ? foreign : gpu->foreign;
 	if (gpu->sm_mhz[1] > 0)
-		json_object_set_new(m->result.environment, "sm_mhz",
+		json_object_set_new(m->environment, "sm_mhz",
 							json_pack("[i, i]", gpu->sm_mhz[0], gpu->sm_mhz[1]));
 	if (gpu->temperature[1] > 0)
-		json_object_set_new(m->result.environment, "temperature",
+		json_object_set_new(m->environment, "temperature",
 							json_pack("[i, i]", gpu->temperature[0], gpu->temperature[1]));
 	nvml_throttle_text(gpu->throttle, text, sizeof(text));
-	json_object_set_new(m->result.environment, "throttle", json_string(text));
+	json_object_set_new(m->environment, "throttle", json_string(text));
 	if (foreign > 0)
-		json_object_set_new(m->result.evidence, "foreign_processes", json_integer(gpu->foreign));
+		json_object_set_new(m->result->evidence, "foreign_processes", json_integer(gpu->foreign));
 	changed = clock_changed(m, state.sm_mhz);
 	gpu->clock_changes += changed;
 	disturbed = foreign > 0 || (state.throttle & NVML_THROTTLE_SEVERE) != 0

@@ -85,7 +85,7 @@ is_there(GpuSteps *s, uint32_t run, const void *expected)
 	trap->readable = gpu_read_first(m, s->executor, s->arena, run, gpu->late.slot[i], trap->found);
 	if (!trap->readable || !gpu_compare(m, expected, trap->found, 0, &found))
 	{
-		s->failed = m->result.outcome != OUTCOME_NONE;
+		s->failed = m->result->outcome != OUTCOME_NONE;
 		return false;
 	}
 	trap->wrong = found.mismatches;

@@ -51,30 +51,30 @@ bool
 aa_pair(Rounds *s)
 {
 	Measure    *m = s->m;
-	Result		before = m->result;
-	double		checked = m->checked_seconds;
+	Result		before = *m->result;
+	double		checked = m->member->checked_seconds;
 	double		time = m->time[SIDE_CANDIDATE];
 	bool		good;
 
 	if (!begin(s))
 		return false;
-	m->result.evidence = json_object();
-	m->result.samples = NULL;
+	m->result->evidence = json_object();
+	m->result->samples = NULL;
 	m->time[SIDE_CANDIDATE] = m->time[SIDE_REFERENCE];
 	m->aa = true;
 	good = rounds_pair(s->aa);
 	m->aa = false;
 	s->arena = s->aa->arena;
 	m->time[SIDE_CANDIDATE] = time;
-	m->checked_seconds = checked;
+	m->member->checked_seconds = checked;
 	if (!good)
-		json_object_set(before.evidence, "aa_failed", m->result.evidence);
-	json_decref(m->result.evidence);
-	json_decref(m->result.samples);
-	m->result.evidence = before.evidence;
-	m->result.samples = before.samples;
-	m->result.checks = before.checks;
-	m->result.max_error = before.max_error;
+		json_object_set(before.evidence, "aa_failed", m->result->evidence);
+	json_decref(m->result->evidence);
+	json_decref(m->result->samples);
+	m->result->evidence = before.evidence;
+	m->result->samples = before.samples;
+	m->result->checks = before.checks;
+	m->result->max_error = before.max_error;
 	return good;
 }
 

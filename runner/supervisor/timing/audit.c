@@ -89,7 +89,7 @@ audit_note(Rounds *s, const double *taken)
 static bool
 block(Rounds *s, Half *half, Side side, const uint32_t *slot, uint32_t n, double *seconds)
 {
-	Executor   *executor = &half->executor[side];
+	Executor   *executor = half->executor[side];
 	double		elapsed;
 	bool		good;
 
@@ -124,10 +124,10 @@ one_run(Rounds *s, Half *half, Side side, uint32_t slot, char *kept, double *sec
 {
 	if (!measure_stage(s->m, &s->arena, side, &slot, 1) || !block(s, half, side, &slot, 1, seconds))
 		return false;
-	if (!measure_read(s->m, &half->executor[side], side, &s->arena, 0, slot, kept)
-		|| !measure_poison(s->m, &half->executor[side], side))
+	if (!measure_read(s->m, half->executor[side], side, &s->arena, 0, slot, kept)
+		|| !measure_poison(s->m, half->executor[side], side))
 		return false;
-	*seconds += measure_fill(s->m, &half->executor[side]) - half->empty_single;
+	*seconds += measure_fill(s->m, half->executor[side]) - half->empty_single;
 	measure_unstage(s->m, &s->arena, slot);
 	return true;
 }
@@ -286,7 +286,7 @@ audit_late_seconds(const Rounds *s)
 static void
 note_late(Rounds *s)
 {
-	json_object_set_new(s->m->result.evidence, "late_seconds",
+	json_object_set_new(s->m->result->evidence, "late_seconds",
 						json_pack("[f, f, f]", values_median(&s->late_runs[0]),
 								  values_median(&s->late_runs[1]), values_median(&s->late_idle)));
 }
@@ -379,7 +379,7 @@ audit_bound(Rounds *s, double doubt, double *shown)
 	change = longer * (more - doubt);
 	if (s->late_idle.n > 0)
 		note_late(s);
-	json_object_set_new(s->m->result.evidence, "audit_seconds",
+	json_object_set_new(s->m->result->evidence, "audit_seconds",
 						json_pack("[f, f, f, f]", values_median(&s->audit[0]),
 								  values_median(&s->audit[1]), more, error));
 	*shown = ratio_left(reference, reference + longer * more);

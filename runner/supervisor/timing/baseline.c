@@ -52,7 +52,7 @@ empty_cost(Rounds *s, Half *half, uint32_t n, double *cost, double *reading)
 		return false;
 	for (int i = 0; i < EMPTY_BLOCKS; i++)
 	{
-		if (!measure_block(s->m, &half->executor[SIDE_REFERENCE], SIDE_REFERENCE, s->order,
+		if (!measure_block(s->m, half->executor[SIDE_REFERENCE], SIDE_REFERENCE, s->order,
 						   s->seeds, 0, rounds_timeout(s, SIDE_REFERENCE, 1), &empty[i]))
 			return false;
 		if (s->m->gpu)
@@ -72,7 +72,7 @@ empty_cost(Rounds *s, Half *half, uint32_t n, double *cost, double *reading)
 static bool
 turn_cost(Rounds *s, Half *half)
 {
-	Executor   *executor = &half->executor[SIDE_REFERENCE];
+	Executor   *executor = half->executor[SIDE_REFERENCE];
 	double		cost,
 				reading[2];
 	bool		good;
@@ -95,7 +95,7 @@ turn_cost(Rounds *s, Half *half)
 static bool
 loop_cost(Rounds *s, Half *half)
 {
-	Executor   *executor = &half->executor[SIDE_REFERENCE];
+	Executor   *executor = half->executor[SIDE_REFERENCE];
 	uint32_t	n = s->runs[SIDE_REFERENCE];
 	bool		good = true;
 
@@ -122,13 +122,13 @@ loop_cost(Rounds *s, Half *half)
 static bool
 taking_cost(Rounds *s, Half *half)
 {
-	Executor   *executor = &half->executor[SIDE_REFERENCE];
+	Executor   *executor = half->executor[SIDE_REFERENCE];
 	uint32_t	n = s->runs[0] > s->runs[1] ? s->runs[0] : s->runs[1];
 	double		taken[2][TAKING_BLOCKS];
 	bool		good = true;
 
 	half->taking = 0;
-	if (!s->m->taken || n < 2)
+	if (!s->m->member->taken || n < 2)
 		return true;
 	executor->again = true;
 	for (int i = -1; i < TAKING_BLOCKS; i++)
@@ -150,7 +150,7 @@ taking_cost(Rounds *s, Half *half)
 	if (s->taking == 0 || half->taking < s->taking)
 		s->taking = half->taking;
 	half->taking = s->taking;
-	json_object_set_new(s->m->result.evidence, "taking_seconds", json_real(half->taking));
+	json_object_set_new(s->m->result->evidence, "taking_seconds", json_real(half->taking));
 	return true;
 }
 
@@ -159,7 +159,7 @@ static bool
 idle_runs(Rounds *s, Half *half)
 {
 	Measure    *m = s->m;
-	Executor   *executor = &half->executor[SIDE_REFERENCE];
+	Executor   *executor = half->executor[SIDE_REFERENCE];
 	uint32_t	n = s->slots < IDLE_RUNS ? s->slots : IDLE_RUNS;
 	double		seconds;
 	bool		good;
@@ -219,7 +219,7 @@ settle_alone(Rounds *s, Half *half, Side side)
 	{
 		/* at least the first */
 		s->settling = n - since;
-		json_object_set_new(s->m->result.evidence, "settling", json_integer(s->settling));
+		json_object_set_new(s->m->result->evidence, "settling", json_integer(s->settling));
 	}
 	return true;
 }
@@ -315,7 +315,7 @@ meet_another(Rounds *s, Half *half, const Values *alone, double *slower)
 	bool		good;
 
 	half_init(&other);
-	good = measure_launch(m, &other.executor[SIDE_REFERENCE], SIDE_REFERENCE, 1, &s->arena,
+	good = measure_launch(m, other.executor[SIDE_REFERENCE], SIDE_REFERENCE, 1, &s->arena,
 						  s->weights) && baseline_warm(s, &other, SIDE_REFERENCE);
 	for (int i = 0; good && i < s->settling + NEIGHBOUR_BLOCKS; i++)
 	{
@@ -334,7 +334,7 @@ meet_another(Rounds *s, Half *half, const Values *alone, double *slower)
 													half->empty[SIDE_REFERENCE])
 						  / s->runs[SIDE_REFERENCE]);
 	}
-	measure_end(m, &other.executor[SIDE_REFERENCE]);
+	measure_end(m, other.executor[SIDE_REFERENCE]);
 	*slower = values_median(&paired) / values_median(alone);
 	free(paired.v);
 	return good;
@@ -365,7 +365,7 @@ baseline_meet_neighbour(Rounds *s, Half *half, const Values *alone)
 	for (size_t n = 0; n < wanted; n++)
 		slower[n] = log(slower[n]);
 	s->doubt = wanted > 1 ? sqrt(cudal1_score_variance(slower, wanted) / (double) (wanted - 1)) : 0;
-	json_object_set_new(s->m->result.evidence, "neighbour",
+	json_object_set_new(s->m->result->evidence, "neighbour",
 						json_real(round(s->neighbour * 1e4) / 1e4));
 	return true;
 }
@@ -474,9 +474,9 @@ baseline_is_slowed(Rounds *s, const Half *half, Values *alone)
 void
 baseline_note_beside(Rounds *s, const Half *half, const Values *alone)
 {
-	json_t	   *all = json_object_get(s->m->result.evidence, "beside");
+	json_t	   *all = json_object_get(s->m->result->evidence, "beside");
 
-	if (!all && json_object_set_new(s->m->result.evidence, "beside", all = json_array()) != 0)
+	if (!all && json_object_set_new(s->m->result->evidence, "beside", all = json_array()) != 0)
 		return;
 	for (int first = 1; first >= 0 && json_array_size(all) < MAX_BESIDE; first--)
 		if (half->own[first].n > 0)

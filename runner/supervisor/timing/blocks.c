@@ -41,7 +41,7 @@ rounds_block_among(Rounds *s, Half *half, Side side, const uint32_t *slots, uint
 				   uint32_t staged, uint32_t keep, uint32_t from, double *seconds)
 {
 	Measure    *m = s->m;
-	Executor   *executor = &half->executor[side];
+	Executor   *executor = half->executor[side];
 	uint32_t	at[WIRE_MAX_RUNS];
 	uint32_t	shuffled[WIRE_MAX_RUNS] = {0};
 	uint32_t	listed[WIRE_MAX_RUNS] = {0};
@@ -122,7 +122,7 @@ rounds_estimate(const Rounds *s)
 void
 rounds_count(Rounds *s, const char *what)
 {
-	json_t	   *evidence = s->m->result.evidence;
+	json_t	   *evidence = s->m->result->evidence;
 
 	json_object_set_new(evidence, what,
 						json_integer(json_integer_value(json_object_get(evidence, what)) + 1));

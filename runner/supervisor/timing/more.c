@@ -18,7 +18,7 @@ begin_extra(Rounds *s, Half *half, uint64_t weights, bool warm)
 {
 	half_init(half);
 	for (int side = 0; side < 2; side++)
-		if (!measure_launch(s->m, &half->executor[side], side, side, &s->arena, weights)
+		if (!measure_launch(s->m, half->executor[side], side, side, &s->arena, weights)
 			|| (warm && !baseline_warm(s, half, side)))
 			return false;
 	return true;
@@ -27,8 +27,8 @@ begin_extra(Rounds *s, Half *half, uint64_t weights, bool warm)
 static void
 end_extra(Rounds *s, Half *half)
 {
-	measure_end(s->m, &half->executor[0]);
-	measure_end(s->m, &half->executor[1]);
+	measure_end(s->m, half->executor[0]);
+	measure_end(s->m, half->executor[1]);
 }
 
 static void
@@ -78,10 +78,10 @@ more_comparisons(Rounds *s)
 	Half		half;
 	bool		good;
 
-	if (s->m->result.checks >= p->min_checks)
+	if (s->m->result->checks >= p->min_checks)
 		return true;
 	good = begin_extra(s, &half, s->seeds[0], false);
-	while (good && s->m->result.checks < p->min_checks && !stopping_over_budget(s))
+	while (good && s->m->result->checks < p->min_checks && !stopping_over_budget(s))
 	{
 		double		seconds;
 

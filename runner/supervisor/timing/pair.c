@@ -93,7 +93,7 @@ start_half(Rounds *s, Half *half, int half_number, Values *alone)
 	bool		kept = s->has_kept_candidate;
 
 	if (kept)
-		half->executor[SIDE_CANDIDATE] = s->kept_candidate;
+		*half->executor[SIDE_CANDIDATE] = s->kept_candidate;
 	else
 	{
 		s->weights = random_next(&m->random);
@@ -107,7 +107,7 @@ start_half(Rounds *s, Half *half, int half_number, Values *alone)
 
 		if (kept && side == SIDE_CANDIDATE)
 			continue;
-		if (!measure_launch(m, &half->executor[side], side, seat(s, side, half_number), &s->arena,
+		if (!measure_launch(m, half->executor[side], side, seat(s, side, half_number), &s->arena,
 							s->weights)
 			|| !baseline_warm(s, half, side))
 			return false;
@@ -195,7 +195,7 @@ judge_half(Rounds *s, Half *half, int half_number, Values *alone, bool *disturbe
 		s->attempts = p->disturbed_attempts;
 	if (half_number == 1 && p->precision_goal > 0)
 	{
-		measure_end(m, &half->executor[SIDE_CANDIDATE]);
+		measure_end(m, half->executor[SIDE_CANDIDATE]);
 		if (!baseline_time_again(s, half, alone))
 			return false;
 	}
@@ -221,13 +221,13 @@ end_half(Rounds *s, Half *half, bool keep_candidate)
 {
 	if (keep_candidate)
 	{
-		s->kept_candidate = half->executor[SIDE_CANDIDATE];
+		s->kept_candidate = *half->executor[SIDE_CANDIDATE];
 		s->has_kept_candidate = true;
-		executor_init(&half->executor[SIDE_CANDIDATE]);
+		executor_init(half->executor[SIDE_CANDIDATE]);
 	}
 	for (int i = 0; i < 2; i++)
 	{
-		measure_end(s->m, &half->executor[i]);
+		measure_end(s->m, half->executor[i]);
 		free(half->block[i].v);
 		free(half->own[i].v);
 		free(half->ratio[i].v);
@@ -290,9 +290,9 @@ keep_samples(Rounds *s, const Values *ratios)
 		if (s->seen.samples++ < MAX_SAMPLES)
 			json_array_append_new(bucket, json_real(round(ratios->v[i] * 1e6) / 1e6));
 	}
-	if (!s->m->result.samples)
-		s->m->result.samples = json_array();
-	json_array_append_new(s->m->result.samples, bucket);
+	if (!s->m->result->samples)
+		s->m->result->samples = json_array();
+	json_array_append_new(s->m->result->samples, bucket);
 }
 
 /*
@@ -328,7 +328,7 @@ fresh_arena(Rounds *s)
 void
 rounds_choose_buckets(Rounds *s)
 {
-	json_t	   *evidence = s->m->result.evidence;
+	json_t	   *evidence = s->m->result->evidence;
 	double		slower;
 	double		error;
 	bool		slowed = baseline_was_slowed(s, &slower, &error);

@@ -36,15 +36,15 @@ draws(Rounds *s, uint32_t common)
 	/* a half may do with fewer rounds than were planned */
 	int			total = p->pairs * (s->buckets.n > 0 ? s->seen.rounds_in_buckets
 									/ (int) s->buckets.n : 2 * s->rounds_a_half);
-	double		left = p->check_seconds - s->m->checked_seconds;
-	int			wanted = p->max_checks - s->m->result.checks;
+	double		left = p->check_seconds - s->m->member->checked_seconds;
+	int			wanted = p->max_checks - s->m->result->checks;
 	int			rounds_left = total - s->seen.rounds > 0 ? total - s->seen.rounds : 1;
 	double		affordable = left / fmax(s->m->check_time, 1e-6) / rounds_left;
 	double		n;
 
 	n = fmin((double) wanted / rounds_left, affordable);
-	if (s->m->result.checks < p->min_checks)
-		n = fmax(n, (double) (p->min_checks - s->m->result.checks) / rounds_left);
+	if (s->m->result->checks < p->min_checks)
+		n = fmax(n, (double) (p->min_checks - s->m->result->checks) / rounds_left);
 	n = fmax(n, CHECKS_A_HALF / fmin(s->rounds_a_half + s->audits_a_half, 4 * MIN_ROUNDS));
 	return (uint32_t) fmin(fmin(by_lot(s, n), common), s->kept_max);
 }
@@ -77,7 +77,7 @@ run_extra(Rounds *s, Half *half, const uint32_t *slots, uint32_t n, uint32_t fro
 
 	if (!rounds_block_among(s, half, SIDE_REFERENCE, slots, n, n, n, from, &seconds))
 		return false;
-	s->m->checked_seconds += clock_now() - started;
+	s->m->member->checked_seconds += clock_now() - started;
 	return true;
 }
 
@@ -101,7 +101,7 @@ rounds_step_audit(Rounds *s, Half *half, bool reference_first)
 	for (int turn = 0; turn < 2 && good; turn++)
 	{
 		Side		side = (turn == 0) == reference_first ? SIDE_REFERENCE : SIDE_CANDIDATE;
-		Executor   *executor = &half->executor[side];
+		Executor   *executor = half->executor[side];
 		uint64_t	seeds[STEP_RUNS];
 		double		seconds;
 		bool		same;
@@ -179,11 +179,11 @@ rounds_round(Rounds *s, Half *half, bool reference_first, bool single)
 			seconds[side] = baseline_net(s, half, seconds[side], half->empty_single);
 		else
 			seconds[side] = baseline_counted(s, half, n[side], seconds[side], half->empty[side]);
-		charged[side] = seconds[side] + measure_fill(m, &half->executor[side]);
+		charged[side] = seconds[side] + measure_fill(m, half->executor[side]);
 		if (charged[side] > NOTED_FILL * seconds[side])
 			rounds_count(s, side == SIDE_CANDIDATE ? "filled_early" : "reference_filled_early");
 	}
-	pace = half->executor[SIDE_REFERENCE].pace;
+	pace = half->executor[SIDE_REFERENCE]->pace;
 	if ((m->backend->check_samples && !m->backend->check_samples(m))
 		|| (extra > 0 && !run_extra(s, half, s->order + n[SIDE_REFERENCE], extra, keep))
 		|| !rounds_compare(s, keep + extra))

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "supervisor/gpu/cuda.h"
+#include "supervisor/heat.h"
 #include "supervisor/timing/rounds.h"
 #include "supervisor/timing/timing.h"
 
@@ -43,10 +44,10 @@ pair_of_like_blocks(Rounds *s, bool *counts)
 	s->least = fmin(s->least, s->seen.plain.v[s->seen.plain.n - 1]);
 	seen_take_back(&s->seen, &before);
 	rounds_choose_buckets(s);
-	json_array_remove(s->m->result.samples, json_array_size(s->m->result.samples) - 1);
+	json_array_remove(s->m->result->samples, json_array_size(s->m->result->samples) - 1);
 	if (s->resized >= MAX_RESIZED)
 		return s->uneven++ < MAX_UNEVEN || verdict_uneven(s);
-	json_object_set_new(s->m->result.evidence, "resized",
+	json_object_set_new(s->m->result->evidence, "resized",
 						json_pack("[i, i, i, i]", (int) s->runs[0], (int) s->runs[1], (int) runs[0],
 								  (int) runs[1]));
 	s->resized++;
@@ -73,8 +74,8 @@ forget(Rounds *s)
 	free(s->late_idle.v);
 }
 
-void
-rounds_run(Measure *m)
+static void
+measure_member(Measure *m)
 {
 	Rounds		s = {.m = m, .budget = INFINITY, .lower = NAN, .upper = NAN, .half_width = NAN,
 		.least = INFINITY};
@@ -104,12 +105,12 @@ rounds_run(Measure *m)
 		&& more_traps(&s))
 		verdict_conclude(&s, left);
 end:
-	m->result.pairs = (int) s.buckets.n;
-	m->result.rounds = s.seen.rounds;
-	m->result.audits = s.audits;
-	m->result.buckets = s.buckets.v;
-	m->result.reference_seconds = values_median(&s.seen.times[SIDE_REFERENCE]);
-	m->result.candidate_seconds = values_median(&s.seen.times[SIDE_CANDIDATE]);
+	m->result->pairs = (int) s.buckets.n;
+	m->result->rounds = s.seen.rounds;
+	m->result->audits = s.audits;
+	m->result->buckets = s.buckets.v;
+	m->result->reference_seconds = values_median(&s.seen.times[SIDE_REFERENCE]);
+	m->result->candidate_seconds = values_median(&s.seen.times[SIDE_CANDIDATE]);
 	if (s.has_kept_candidate)
 		measure_end(m, &s.kept_candidate);
 	plan_end(&s);
@@ -122,4 +123,11 @@ end:
 		forget(s.aa);
 		free(s.aa);
 	}
+}
+
+void
+rounds_run(Measure *m)
+{
+	for (int i = 0; heat_next(m, &i); i++)
+		measure_member(m);
 }

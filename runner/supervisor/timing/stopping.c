@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "supervisor/heat.h"
 #include "supervisor/timing/timing.h"
 
 /* pairs that the budget does not end, because an interval of two says next to nothing */
@@ -41,7 +42,7 @@ stopping_budget(const Rounds *s)
 bool
 stopping_over_budget(const Rounds *s)
 {
-	return clock_now() - s->m->checks_began > s->budget;
+	return heat_seconds(s->m) > s->budget;
 }
 
 /*

@@ -111,7 +111,8 @@ typedef struct Rounds
 
 typedef struct Half
 {
-	Executor	executor[2];
+	Executor   *executor[2];	/* of each side */
+	Executor	process[2];		/* these, unless halves share a reference */
 	double		empty[2];		/* cost of a block without runs that stages what this side's do */
 	double		empty_single;	/* of an audit's block; on a CPU, CPU seconds */
 	bool		audited;		/* has had a spell of audits, which did not count */
@@ -133,8 +134,11 @@ static inline void
 half_init(Half *half)
 {
 	*half = (Half) {0};
-	executor_init(&half->executor[0]);
-	executor_init(&half->executor[1]);
+	for (int side = 0; side < 2; side++)
+	{
+		half->executor[side] = &half->process[side];
+		executor_init(half->executor[side]);
+	}
 }
 
 /* blocks.c: blocks of runs on fresh inputs */

@@ -25,7 +25,7 @@ trap_block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n,
 {
 	Measure    *m = s->m;
 	GpuTrap    *t = &m->gpu->trap;
-	Executor   *executor = &half->executor[side];
+	Executor   *executor = half->executor[side];
 	uint64_t	seeds[WIRE_MAX_RUNS];
 	double		seconds;
 	bool		two = s->kept_max > 1 && t->next > 0;
@@ -71,18 +71,18 @@ trap_both(Rounds *s, Half *half, const uint32_t *slots, uint32_t n)
 		|| !trap_block(s, half, SIDE_CANDIDATE, slots, n, s->kept[SIDE_REFERENCE]))
 		return false;
 	s->traps++;
-	json_object_set_new(m->result.evidence, "traps", json_integer(s->traps));
+	json_object_set_new(m->result->evidence, "traps", json_integer(s->traps));
 	s->turn = fmax(s->turn, t->turn);
-	json_object_set_new(m->result.evidence, "turn_seconds", json_real(s->turn));
+	json_object_set_new(m->result->evidence, "turn_seconds", json_real(s->turn));
 	if (t->late != LATE_NOT)
-		json_object_set_new(m->result.evidence, "late",
+		json_object_set_new(m->result->evidence, "late",
 							json_pack("{s:s, s:i, s:i, s:i, s:b, s:I, s:f}", "kind", kinds[t->late],
 									  "times", ++s->late, "run", (int) t->run,
 									  "runs", (int) n, "readable", t->readable, "wrong",
 									  (json_int_t) t->wrong, "turn", t->turn));
 	if (rounds_compare(s, 1))
 		return true;
-	json_object_set_new(m->result.evidence, "detector", json_string("read_ahead"));
+	json_object_set_new(m->result->evidence, "detector", json_string("read_ahead"));
 	return false;
 }
 
@@ -114,7 +114,7 @@ accuse(Rounds *s, Half *half, uint32_t *slots, uint32_t n)
 {
 	Measure    *m = s->m;
 
-	measure_end(m, &half->executor[SIDE_CANDIDATE]);
+	measure_end(m, half->executor[SIDE_CANDIDATE]);
 	for (int i = 0; i < REFERENCE_TRIES; i++)
 	{
 		bool		good = await_rest(m) && trap_set(s, slots, n)
@@ -126,12 +126,12 @@ accuse(Rounds *s, Half *half, uint32_t *slots, uint32_t n)
 			return false;
 		if (m->gpu->trap.late != LATE_NOT)
 		{
-			json_object_set_new(m->result.evidence, "late_reference", json_true());
+			json_object_set_new(m->result->evidence, "late_reference", json_true());
 			return conclude(m, OUTCOME_UNVERIFIED,
 							"outputs of the reference come after it has answered");
 		}
 	}
-	json_object_set_new(m->result.evidence, "detector", json_string("late_output"));
+	json_object_set_new(m->result->evidence, "detector", json_string("late_output"));
 	return conclude(m, OUTCOME_CHEAT, "the code interfered with the measurement in a run");
 }
 

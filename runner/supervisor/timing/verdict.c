@@ -41,7 +41,7 @@ loop_bound(Rounds *s)
 
 	if (s->loop.n == 0)
 		return NAN;
-	json_object_set_new(s->m->result.evidence, "loop_seconds", json_real(loop));
+	json_object_set_new(s->m->result->evidence, "loop_seconds", json_real(loop));
 	return values_median(&s->seen.times[SIDE_REFERENCE])
 		/ (loop * (1 - AUDIT_WARM * s->m->job->profile.audit_margin));
 }
@@ -68,7 +68,7 @@ step_bound(Rounds *s)
 		step[side] = fmax(rested, fmax(values_median(&s->steps[side][STEP_LATE]),
 									   values_median(&s->steps[side][STEP_NEXT])));
 	}
-	json_object_set_new(s->m->result.evidence, "step_seconds",
+	json_object_set_new(s->m->result->evidence, "step_seconds",
 						json_pack("[f, f, f]", pace, step[SIDE_REFERENCE], step[SIDE_CANDIDATE]));
 	return values_median(&s->seen.times[SIDE_REFERENCE])
 		/ (step[SIDE_CANDIDATE] * fmax(STEP_SHARE, fmin(1, pace / step[SIDE_REFERENCE]))
@@ -78,7 +78,7 @@ step_bound(Rounds *s)
 bool
 verdict_uneven(Rounds *s)
 {
-	Result	   *r = &s->m->result;
+	Result	   *r = s->m->result;
 
 	r->score = r->lower = fmax(fmin(s->least, 1), LEAST_SCORE);
 	r->upper = 1;
@@ -144,7 +144,7 @@ careful_score(Rounds *s, double score, const char **why)
 	double		doubt;
 	bool		own;
 
-	json_object_set_new(s->m->result.evidence, "wide", evidence);
+	json_object_set_new(s->m->result->evidence, "wide", evidence);
 	*why = "the score is its end nearer to 1.00";
 	if (!verdict_asks_aa(s, s->half_width))
 		return cudal1_score_nearer_end(s->lower, s->upper);
@@ -172,7 +172,7 @@ void
 verdict_conclude(Rounds *s, bool left)
 {
 	Measure    *m = s->m;
-	Result	   *r = &m->result;
+	Result	   *r = m->result;
 	const Profile *p = &m->job->profile;
 	const char *why = NULL;
 	bool		clear;

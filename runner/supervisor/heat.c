@@ -1,0 +1,180 @@
+/*
+ * heat.c
+ *		Candidates of one task that are measured together.
+ *
+ * Measure holds what they share, a Member what is one's own. The member that is worked for now is
+ * current: an outcome, a figure and a second are its own. While work is done for all, `all` is
+ * current, a Member without code: an outcome then is everyone's, and seconds are shared out. Where
+ * one candidate is left it is current then, too, so a measurement of one has nothing to share.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "supervisor/heat.h"
+
+static void
+init(Member *member, const char *source)
+{
+	Result	   *r = &member->result;
+
+	member->code.source = source;
+	member->code.source_fd = -1;
+	r->evidence = json_object();
+	r->score = r->lower = r->upper = r->half_width = r->variance = r->audit_bound = NAN;
+	r->reference_seconds = r->candidate_seconds = NAN;
+}
+
+bool
+heat_init(Measure *m, const int *numbers, int n)
+{
+	m->members = calloc((size_t) n, sizeof(*m->members));
+	if (!m->members)
+		return false;
+	m->nmembers = n;
+	m->reference.source = m->job->reference;
+	m->reference.source_fd = -1;
+	m->code[SIDE_REFERENCE] = &m->reference;
+	m->environment = json_object();
+	init(&m->all, "");
+	for (int i = 0; i < n; i++)
+	{
+		m->members[i].number = numbers[i];
+		init(&m->members[i], m->job->candidate[numbers[i]].code);
+	}
+	heat_enter_all(m);
+	return true;
+}
+
+static void
+drop(Member *member)
+{
+	json_decref(member->result.evidence);
+	json_decref(member->result.samples);
+	free(member->result.buckets);
+}
+
+void
+heat_free(Measure *m)
+{
+	for (int i = 0; i < m->nmembers; i++)
+		drop(&m->members[i]);
+	drop(&m->all);
+	json_decref(m->environment);
+	free(m->members);
+}
+
+void
+heat_enter(Measure *m, Member *member)
+{
+	double		now = clock_now();
+
+	/* only while the device is held */
+	if (m->member && m->locked_at > 0)
+		m->result->device_seconds += now - fmax(m->entered, m->locked_at);
+	m->entered = now;
+	m->member = member;
+	m->result = &member->result;
+	m->time = member->time;
+	m->code[SIDE_CANDIDATE] = &member->code;
+}
+
+int
+heat_left(const Measure *m)
+{
+	int			n = 0;
+
+	for (int i = 0; i < m->nmembers && m->all.result.outcome == OUTCOME_NONE; i++)
+		n += m->members[i].result.outcome == OUTCOME_NONE;
+	return n;
+}
+
+bool
+heat_next(Measure *m, int *i)
+{
+	if (m->all.result.outcome != OUTCOME_NONE)
+		return false;
+	while (*i < m->nmembers && m->members[*i].result.outcome != OUTCOME_NONE)
+		(*i)++;
+	if (*i == m->nmembers)
+		return false;
+	heat_enter(m, &m->members[*i]);
+	return true;
+}
+
+void
+heat_enter_all(Measure *m)
+{
+	int			only = 0;
+
+	if (heat_left(m) != 1 || !heat_next(m, &only))
+		heat_enter(m, &m->all);
+}
+
+void
+heat_share(Measure *m)
+{
+	Result	   *all = &m->all.result;
+	int			left = 0;
+	bool		ended;
+
+	heat_enter(m, m->member);
+	for (int i = 0; i < m->nmembers; i++)
+		left += m->members[i].result.outcome == OUTCOME_NONE;
+	ended = left == 0;
+	left = ended ? m->nmembers : left;
+	for (int i = 0; i < m->nmembers; i++)
+	{
+		Result	   *r = &m->members[i].result;
+
+		if (r->outcome != OUTCOME_NONE && !ended)
+			continue;
+		r->device_seconds += all->device_seconds / left;
+		r->startup_seconds += all->startup_seconds / left;
+		r->clock_seconds += all->clock_seconds / left;
+		r->build_seconds += all->build_seconds / left;
+		for (int s = 0; s < SPENDINGS; s++)
+			r->spent[s] += all->spent[s] / left;
+	}
+	all->device_seconds = all->startup_seconds = all->clock_seconds = all->build_seconds = 0;
+	for (int s = 0; s < SPENDINGS; s++)
+		all->spent[s] = 0;
+}
+
+void
+heat_begin_checks(Measure *m)
+{
+	heat_share(m);
+	for (int i = 0; i < m->nmembers; i++)
+		m->members[i].before_checks = m->members[i].result.device_seconds;
+}
+
+double
+heat_seconds(const Measure *m)
+{
+	return m->result->device_seconds + clock_now() - fmax(m->entered, m->locked_at)
+		- m->member->before_checks;
+}
+
+void
+heat_conclude(Measure *m)
+{
+	const Result *all = &m->all.result;
+
+	heat_share(m);
+	for (int i = 0; i < m->nmembers; i++)
+	{
+		Member	   *member = &m->members[i];
+		Result	   *r = &member->result;
+
+		if (r->outcome == OUTCOME_NONE)
+		{
+			r->outcome = all->outcome;
+			memcpy(r->detail, all->detail, sizeof(r->detail));
+			member->killed = m->all.killed;
+		}
+		json_object_update_missing(r->evidence, all->evidence);
+		r->wall_seconds = clock_now() - m->started;
+	}
+}

@@ -1,0 +1,40 @@
+/*
+ * heat.h
+ *		Candidates of one task that are measured together, with one reference.
+ */
+#ifndef CUDAL1_HEAT_H
+#define CUDAL1_HEAT_H
+
+#include "supervisor/types.h"
+
+/* its members are the job's candidates of these numbers; false: no memory */
+extern bool heat_init(Measure *m, const int *numbers, int n);
+extern void heat_free(Measure *m);
+
+/* from now on this is the candidate that is worked for; its seconds count from here */
+extern void heat_enter(Measure *m, Member *member);
+
+/* the same for all candidates that have no outcome yet */
+extern void heat_enter_all(Measure *m);
+
+/*
+ * how many of them there are; the next of them from `*i` on, which becomes current; false: none
+ */
+extern int	heat_left(const Measure *m);
+extern bool heat_next(Measure *m, int *i);
+
+/*
+ * gives the seconds that were spent for all to those that have no outcome yet, in equal parts; once
+ * there are none, to every one
+ */
+extern void heat_share(Measure *m);
+
+extern void heat_begin_checks(Measure *m);
+
+/* seconds of the device since the current member's first check */
+extern double heat_seconds(const Measure *m);
+
+/* at the end: what all have in common goes to each */
+extern void heat_conclude(Measure *m);
+
+#endif							/* CUDAL1_HEAT_H */
