@@ -261,6 +261,38 @@ candidate. method: NULL is the model''s name; further arguments as in cudal1_sub
 unknown prompt or model, 42501 prompt or method of another role, 22023 n out of range, 53400 a quota
 is used up (cudal1_set_quota())';
 
+CREATE FUNCTION cudal1.ask_about(purpose text, model text, candidate_ids bigint[])
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	m		constant cudal1.model := cudal1.find_model(ask_about.model);
+	room	record;
+	n		bigint;
+BEGIN
+	INSERT INTO cudal1.request (model_id, purpose, about, method)
+		SELECT m.model_id, ask_about.purpose, u.id, ask_about.purpose
+			FROM unnest(candidate_ids) AS u (id)
+			WHERE NOT EXISTS (SELECT FROM cudal1.request AS r
+				WHERE r.about = u.id AND r.model_id = m.model_id
+					AND r.purpose = ask_about.purpose
+					AND r.state IN ('queued', 'running', 'answered'))
+			ORDER BY u.id;
+	GET DIAGNOSTICS n = ROW_COUNT;
+	IF n > 0 THEN
+		room := cudal1.request_room(cudal1.caller());
+		IF room.requests < 0 THEN
+			PERFORM cudal1.refuse(cudal1.caller(), room.quota, room.used - n, n);
+		END IF;
+		PERFORM cudal1.wake();
+	END IF;
+	RETURN n;
+END
+$$;
+COMMENT ON FUNCTION cudal1.ask_about(text, text, bigint[]) IS
+'asks a model about candidates that it was not asked about for the same purpose; the number of
+requests';
+
 CREATE FUNCTION cudal1.cancel_requests(request_ids bigint[])
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -432,9 +464,8 @@ BEGIN
 					'max_body_bytes', m.max_body_bytes,
 					'body', m.parameters
 						|| jsonb_build_object('model', m.model, 'messages',
-							cudal1.chat(p.system, ARRAY[CASE s.purpose
-								WHEN 'candidate' THEN p.prompt
-								ELSE cudal1.technique_question(s.about) END]))
+							cudal1.chat(p.system, ARRAY[coalesce(p.prompt,
+								cudal1.question(s.purpose, s.about))]))
 						|| CASE WHEN m.stream
 							THEN '{"stream": true, "stream_options": {"include_usage": true}}'
 							ELSE '{"stream": false}' END::jsonb)
@@ -595,7 +626,7 @@ BEGIN
 		tokens_in :=
 			ceil(octet_length(coalesce((SELECT concat(p.system, p.prompt) FROM cudal1.prompt AS p
 			WHERE p.prompt_id = r.prompt_id),
-												cudal1.technique_question(r.about), '')) / 4.0);
+				cudal1.question(r.purpose, r.about), '')) / 4.0);
 		tokens_out := ceil(octet_length(finish_request.answer ->> 'text') / 4.0);
 	END IF;
 	price := (tokens_in * coalesce(m.prompt_price, 0) + tokens_out * coalesce(m.completion_price,
@@ -767,8 +798,11 @@ BEGIN
 				id := cudal1.submit_response(r.prompt_id, r.answer, r.method, r.group_key,
 					'request ' || r.request_id, r.priority, NULL,
 					r.created_by, NULL);
-			ELSE
+			ELSIF r.purpose = 'techniques' THEN
 				PERFORM cudal1.take_techniques(r.about, r.answer,
+					(SELECT m.name FROM cudal1.model AS m WHERE m.model_id = r.model_id));
+			ELSE
+				PERFORM cudal1.take_review(r.about, r.answer,
 					(SELECT m.name FROM cudal1.model AS m WHERE m.model_id = r.model_id));
 			END IF;
 		EXCEPTION WHEN lock_not_available THEN
@@ -789,7 +823,9 @@ BEGIN
 		END;
 		UPDATE cudal1.request AS x
 			SET taken_at = clock_timestamp(), candidate_id = id, error = cudal1.clip(problem),
-				decided = id IS NULL
+				decided = id IS NULL,
+				-- trainers read requests, and must not learn what is suspicious
+				answer = CASE r.purpose WHEN 'review' THEN '' ELSE x.answer END
 			WHERE x.request_id = r.request_id;
 		n := n + 1;
 	END LOOP;
@@ -797,9 +833,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.take_answers(int) IS
-'turns stored answers into what they were asked for, candidates or techniques, and returns their
-number; an answer that cannot be taken stays, with the reason in error; one whose code an open
-transaction is submitting at this moment is taken later';
+'turns stored answers into what they were asked for, and returns their
+number; an answer that cannot be taken stays (of a review, empty), with the reason in error; one
+whose code an open transaction is submitting at this moment is taken later';
 
 CREATE VIEW cudal1.model_use AS
 	SELECT m.name, m.enabled, count(r.request_id) FILTER (WHERE r.state = 'queued') AS waiting,

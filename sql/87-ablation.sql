@@ -406,8 +406,6 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_
 AS $$
 #variable_conflict use_column
 DECLARE
-	m		cudal1.model;
-	room	record;
 	n		bigint;
 BEGIN
 	IF cudal1_extract_techniques.candidate_ids IS NOT NULL THEN
@@ -415,25 +413,10 @@ BEGIN
 		PERFORM cudal1.check_candidates(cudal1_extract_techniques.candidate_ids);
 	END IF;
 	IF cudal1_extract_techniques.model IS NOT NULL THEN
-		m := cudal1.find_model(cudal1_extract_techniques.model);
-		INSERT INTO cudal1.request (model_id, purpose, about, method)
-			SELECT m.model_id, 'techniques', c.candidate_id, 'techniques'
-				FROM cudal1.candidate AS c
-				WHERE (c.candidate_id = ANY (candidate_ids) OR candidate_ids IS NULL
-					AND c.state = 'successful' AND c.purpose = 'normal')
-					AND NOT EXISTS (SELECT FROM cudal1.request AS r
-									WHERE r.about = c.candidate_id AND r.model_id = m.model_id
-										AND r.state IN ('queued', 'running', 'answered'))
-				ORDER BY c.candidate_id;
-		GET DIAGNOSTICS n = ROW_COUNT;
-		IF n > 0 THEN
-			room := cudal1.request_room(cudal1.caller());
-			IF room.requests < 0 THEN
-				PERFORM cudal1.refuse(cudal1.caller(), room.quota, room.used - n, n);
-			END IF;
-			PERFORM cudal1.wake();
-		END IF;
-		RETURN n;
+		RETURN cudal1.ask_about('techniques', cudal1_extract_techniques.model,
+			coalesce(cudal1_extract_techniques.candidate_ids, ARRAY(
+				SELECT c.candidate_id FROM cudal1.candidate AS c
+					WHERE c.state = 'successful' AND c.purpose = 'normal')));
 	END IF;
 	WITH chosen AS MATERIALIZED (
 		SELECT c.candidate_id, c.code FROM cudal1.candidate AS c

@@ -207,7 +207,7 @@ INSERT INTO line VALUES
 	('cudal1_wait', '- 25001 25001 -', 'reads; this test is one transaction');
 -- for operators, the extension's owner and the worker alone
 INSERT INTO line SELECT n, '- - - -', 'refused' FROM unnest(ARRAY['cudal1_add_model', 'cudal1_add_profile', 'cudal1_cancel_jobs', 'cudal1_enable_device', 'cudal1_enable_model', 'cudal1_evaluate', 'cudal1_grant',
-	'cudal1_import_result', 'cudal1_measure_aa', 'cudal1_prune', 'cudal1_requeue', 'cudal1_reverify', 'cudal1_revoke', 'cudal1_set_quota', 'cudal1_set_weight', 'cudal1_trust_device', 'cudal1_withdraw']) AS n;
+	'cudal1_import_result', 'cudal1_measure_aa', 'cudal1_prune', 'cudal1_requeue', 'cudal1_reverify', 'cudal1_review', 'cudal1_revoke', 'cudal1_set_quota', 'cudal1_set_weight', 'cudal1_trust_device', 'cudal1_withdraw']) AS n;
 -- what those are made of, for nobody
 INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['aa_code', 'ablation_scores', 'accept_score', 'accept_submission', 'add_notes', 'advance_campaigns', 'advance_lane', 'ago', 'ask_confirmation', 'bad_option', 'bad_signature', 'bad_submission', 'best_reward',
 	'best_speedups', 'bucket_of', 'budget_seconds', 'caller', 'cancel_overdue', 'cancel_requests', 'candidate_is_possible', 'certify', 'certify_idle', 'change_privileges',
@@ -221,7 +221,7 @@ INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['
 	'queue_verification', 'quota_reason', 'random_seed', 'read_options', 'read_response', 'read_result', 'rebucket', 'recount', 'refuse', 'refuse_rows', 'register_on_island', 'reject_candidate', 'release_requests',
 	'request_is_possible', 'request_room', 'requests_of', 'requeue_job', 'reset_islands', 'retry_job', 'retry_request', 'reward_cluster', 'reward_ln_nano', 'reward_micro',
 	'salted_hash', 'seed_pool', 'set_campaign', 'set_switch', 'settle_turn', 'shape_elements', 'speaking_measurement', 'speedup_histogram', 'speedup_report', 'stale_seeds', 'stop_jobs', 'store', 'store_measurement', 'submit_response', 'sum_stored', 'summarise', 'take_aa_job', 'take_answers', 'take_job', 'take_method',
-	'take_room', 'take_techniques', 'technique_question', 'techniques_of', 'tolerance_words', 'chat', 'code_alone', 'find_template', 'has_place', 'prompt_kind', 'recent_failures', 'task_prompt', 'unlock_before_flush', 'unrounded', 'use_default_method', 'use_method', 'use_pool', 'wake_waiters',
+	'take_room', 'take_techniques', 'technique_question', 'techniques_of', 'tolerance_words', 'chat', 'code_alone', 'find_template', 'has_place', 'prompt_kind', 'recent_failures', 'task_prompt', 'ask_about', 'question', 'review_question', 'take_review', 'unlock_before_flush', 'unrounded', 'use_default_method', 'use_method', 'use_pool', 'wake_waiters',
 	'warn_no_device', 'welcome_trainers', 'worker_state', 'token_hash']) AS n;
 
 
@@ -231,7 +231,7 @@ INSERT INTO relation_line SELECT 'cudal1.' || n, '- all all -' FROM unnest(ARRAY
 	'candidate', 'candidate_technique', 'device', 'drift', 'imported_score', 'method', 'model', 'model_use', 'pool', 'profile', 'prompt', 'prompt_template', 'proposal', 'queue', 'quota', 'quota_use', 'request', 'stat_device', 'stat_method', 'stat_task',
 	'task', 'technique', 'technique_frequency', 'weight']) AS n;
 INSERT INTO relation_line VALUES ('cudal1.measurement', '- all but:audit_bound,evidence -');
-INSERT INTO relation_line SELECT 'cudal1.' || n, '- all - -' FROM unnest(ARRAY['aa_candidate', 'bucket_slot', 'island', 'island_cell', 'island_slot', 'job', 'lane_note', 'null_candidate', 'placement', 'pool_seed', 'pruned', 'stored', 'task_turn', 'turn', 'unplaced']) AS n;
+INSERT INTO relation_line SELECT 'cudal1.' || n, '- all - -' FROM unnest(ARRAY['aa_candidate', 'bucket_slot', 'island', 'island_cell', 'island_slot', 'job', 'lane_note', 'null_candidate', 'placement', 'pool_seed', 'pruned', 'review', 'stored', 'suspect', 'cheat_case', 'task_turn', 'turn', 'unplaced']) AS n;
 
 CREATE TEMPORARY VIEW relation AS
 	SELECT c.oid, c.oid::regclass::text AS name, c.relkind FROM pg_class AS c JOIN pg_depend AS d ON d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e'
