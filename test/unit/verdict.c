@@ -12,7 +12,7 @@
 #include "tap.h"
 
 static Job	job = {.profile = {
-	.audit_sigma = 3,.audit_margin = 0.25,
+	.audits = 400,.audit_sigma = 3,.audit_margin = 0.25,
 	.confidence = 0.95, .nlooks = 3, .precision_goal = 0.005, .precision_slope = 0.05,
 		.half_width_limit = 0.01
 }};
