@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../runner/common/clock.h"
-#include "../../runner/common/random.h"
-#include "../../runner/common/tensor.h"
+#include "common/clock.h"
+#include "common/random.h"
+#include "common/tensor.h"
 
 #define TIMES	7
 
