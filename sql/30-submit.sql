@@ -223,6 +223,56 @@ END;
 COMMENT ON FUNCTION cudal1.check_submission(text, text, int) IS
 'what is wrong with a submission, or NULL';
 
+CREATE FUNCTION cudal1.proposed_by_key(task_id bigint, owner text, pool_id int, group_key text,
+	proposal_key text)
+RETURNS bigint
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	RETURN (SELECT x.candidate_id FROM cudal1.proposal AS x
+		WHERE x.created_by = proposed_by_key.owner AND x.task_id = proposed_by_key.task_id
+			AND x.pool_id = proposed_by_key.pool_id
+			AND coalesce(x.group_key, '') = coalesce(proposed_by_key.group_key, '')
+			AND x.proposal_key = proposed_by_key.proposal_key);
+END
+$$;
+COMMENT ON FUNCTION cudal1.proposed_by_key(bigint, text, int, text, text) IS
+'the candidate that a role proposed under a key, NULL where there is none';
+
+CREATE FUNCTION cudal1.prompt_island(t cudal1.task, prompt_id bigint, owner text, pool_id int,
+	OUT island int, OUT island_epoch int)
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	p			record;
+BEGIN
+	IF prompt_island.prompt_id IS NULL THEN
+		RETURN;
+	END IF;
+	SELECT x.task_id, x.pool_id, x.island, x.island_epoch, x.created_by INTO p
+		FROM cudal1.prompt AS x WHERE x.prompt_id = prompt_island.prompt_id;
+	IF NOT FOUND THEN
+		RAISE EXCEPTION USING ERRCODE = '42704',
+			MESSAGE = format('prompt %s does not exist', prompt_island.prompt_id);
+	ELSIF p.task_id <> t.task_id THEN
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE = format('prompt %s was made for another task than "%s"',
+				prompt_island.prompt_id, t.name);
+	ELSIF p.created_by <> prompt_island.owner THEN
+		PERFORM cudal1.check_owner(format('prompt %s', prompt_island.prompt_id), p.created_by);
+	END IF;
+	-- an island of another pool is none of this one
+	IF p.pool_id = prompt_island.pool_id THEN
+		island := p.island;
+		island_epoch := p.island_epoch;
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.prompt_island(cudal1.task, bigint, text, int) IS
+'the island that an answer of a role to a prompt belongs to in a pool, NULL where there is none;
+errors: 42704 no prompt, 22023 one for another task, 42501 another role''s';
+
 -- the one way in for a single submission; response is the model's whole answer, failure is set
 -- where that was malformed
 CREATE FUNCTION cudal1.accept_submission(t cudal1.task, code text, method text, prompt_id bigint,
@@ -235,46 +285,23 @@ AS $$
 DECLARE
 	p			record;
 	id			bigint;
-	earlier		bigint;
 	hash		bytea := CASE WHEN accept_submission.reason IS NULL
 		THEN cudal1.code_hash(accept_submission.code)
 								  ELSE cudal1.salted_hash('malformed', accept_submission.code) END;
 	new_code	text := accept_submission.code;
 	fresh		boolean;
 	queued		boolean := false;
-	proposal	bigint;
 BEGIN
 	IF accept_submission.proposal_key IS NOT NULL THEN
-		SELECT x.candidate_id INTO id FROM cudal1.proposal AS x
-			WHERE x.created_by = accept_submission.owner AND x.task_id = t.task_id
-				AND x.pool_id = accept_submission.pool_id
-				AND coalesce(x.group_key, '') = coalesce(accept_submission.group_key, '')
-				AND x.proposal_key = accept_submission.proposal_key;
-		IF FOUND THEN
+		id := cudal1.proposed_by_key(t.task_id, accept_submission.owner,
+			accept_submission.pool_id, accept_submission.group_key,
+			accept_submission.proposal_key);
+		IF id IS NOT NULL THEN
 			RETURN id;
 		END IF;
 	END IF;
-	IF accept_submission.prompt_id IS NOT NULL THEN
-		SELECT x.task_id, x.pool_id, x.island, x.island_epoch, x.created_by INTO p
-			FROM cudal1.prompt AS x WHERE x.prompt_id = accept_submission.prompt_id;
-		IF NOT FOUND THEN
-			RAISE EXCEPTION USING ERRCODE = '42704',
-				MESSAGE = format('prompt %s does not exist', accept_submission.prompt_id);
-		ELSIF p.task_id <> t.task_id THEN
-			RAISE EXCEPTION USING ERRCODE = '22023',
-				MESSAGE = format('prompt %s was made for another task than "%s"',
-					accept_submission.prompt_id, t.name);
-		ELSIF p.created_by <> accept_submission.owner THEN
-			PERFORM cudal1.check_owner(format('prompt %s', accept_submission.prompt_id),
-				p.created_by);
-		END IF;
-		-- an island of another pool is none of this one
-		IF p.pool_id <> accept_submission.pool_id THEN
-			SELECT NULL::int AS island, NULL::int AS island_epoch INTO p;
-		END IF;
-	ELSE
-		SELECT NULL::int AS island, NULL::int AS island_epoch INTO p;
-	END IF;
+	p := cudal1.prompt_island(t, accept_submission.prompt_id, accept_submission.owner,
+		accept_submission.pool_id);
 
 	IF accept_submission.reason IS NULL THEN
 		INSERT INTO cudal1.candidate (task_id, code, code_hash, purpose)
@@ -295,36 +322,22 @@ BEGIN
 			WHERE x.task_id = t.task_id AND x.code_hash = hash;
 	END IF;
 
-	IF accept_submission.proposal_key IS NULL THEN
-		INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, prompt_id, group_key,
-			island, island_epoch, response,
-				created_by)
-			VALUES (t.task_id, id, accept_submission.pool_id, accept_submission.method,
-				accept_submission.prompt_id, accept_submission.group_key,
-					p.island, p.island_epoch, accept_submission.response, accept_submission.owner);
-	ELSE
-		INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, prompt_id, group_key,
-			proposal_key, island,
-				island_epoch, response, created_by)
-			VALUES (t.task_id, id, accept_submission.pool_id, accept_submission.method,
-				accept_submission.prompt_id, accept_submission.group_key,
-					accept_submission.proposal_key, p.island, p.island_epoch,
-					accept_submission.response, accept_submission.owner)
-			ON CONFLICT DO NOTHING
-			RETURNING proposal_id INTO proposal;
-		IF NOT FOUND THEN
-			-- another session used the key since we looked: its proposal stands, and a code of ours
-			-- that it doesn't share goes
-			SELECT x.candidate_id INTO STRICT earlier FROM cudal1.proposal AS x
-				WHERE x.created_by = accept_submission.owner AND x.task_id = t.task_id
-					AND x.pool_id = accept_submission.pool_id
-					AND coalesce(x.group_key, '') = coalesce(accept_submission.group_key, '')
-					AND x.proposal_key = accept_submission.proposal_key;
-			IF fresh THEN
-				DELETE FROM cudal1.candidate AS x WHERE x.candidate_id = id;
-			END IF;
-			RETURN earlier;
+	INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, prompt_id, group_key,
+			proposal_key, island, island_epoch, response, created_by)
+		VALUES (t.task_id, id, accept_submission.pool_id, accept_submission.method,
+			accept_submission.prompt_id, accept_submission.group_key,
+			accept_submission.proposal_key, p.island, p.island_epoch,
+			accept_submission.response, accept_submission.owner)
+		ON CONFLICT DO NOTHING;
+	IF NOT FOUND THEN
+		-- another session used the key since we looked: its proposal stands, and a code of ours
+		-- that it doesn't share goes
+		IF fresh THEN
+			DELETE FROM cudal1.candidate AS x WHERE x.candidate_id = id;
 		END IF;
+		RETURN cudal1.proposed_by_key(t.task_id, accept_submission.owner,
+			accept_submission.pool_id, accept_submission.group_key,
+			accept_submission.proposal_key);
 	END IF;
 
 	IF NOT fresh THEN
@@ -639,52 +652,14 @@ COMMENT ON FUNCTION cudal1.refuse_rows(text, bigint, bigint, bigint[], text[], b
 'the reasons of a batch''s rows, with those of rows that need more candidates or bytes than a role
 has room for; the arrays as in cudal1_submit_batch()';
 
-CREATE FUNCTION @extschema@.cudal1_submit_batch(tasks text[], codes text[],
-	method text DEFAULT 'manual', group_keys text[] DEFAULT NULL, proposal_keys text[] DEFAULT NULL,
-	priority int DEFAULT 0, deadline timestamptz DEFAULT NULL, pool text DEFAULT 'main')
-RETURNS TABLE (ordinal int, candidate_id bigint, reason text)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-	SET enable_seqscan = off SET jit = off
+CREATE FUNCTION cudal1.judge_rows(tasks text[], codes text[], group_keys text[],
+	proposal_keys text[], method text, priority int, proposer text, into_pool int,
+	OUT task_ids bigint[], OUT hashes bytea[], OUT reasons text[], OUT leaders int[],
+	OUT ids bigint[])
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
-DECLARE
-	n			int := cardinality(tasks);
-	proposer	text := cudal1.caller();
-	into_pool	int := cudal1.use_pool(cudal1_submit_batch.pool);
-	problem		text;
-	-- one element a row of the batch
-	task_ids	bigint[];
-	hashes		bytea[];
-	reasons		text[];
-	-- the row whose proposal a row with a repeated key repeats, else the row itself
-	leaders		int[];
-	ids			bigint[];
-	-- sets
-	fresh		bigint[];	-- candidates added
-	bytes		bigint;		-- of their codes
-	known		bigint[];	-- candidates that existed and got a proposal
-	proposals	bigint;		-- how many were added
-	r			record;
 BEGIN
-	IF tasks IS NULL OR codes IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'tasks and codes must not be null';
-	END IF;
-	IF cardinality(codes) <> n OR cardinality(group_keys) <> n
-		OR cardinality(proposal_keys) <> n THEN
-		RAISE EXCEPTION USING ERRCODE = '2202E',
-			MESSAGE = 'tasks, codes, group_keys and proposal_keys must have the same length',
-			DETAIL = format('Their lengths are %s, %s, %s and %s.', n, cardinality(codes),
-				coalesce(cardinality(group_keys)::text, 'null'),
-							coalesce(cardinality(proposal_keys)::text, 'null'));
-	END IF;
-	problem := cudal1.check_submission('-', method, cudal1_submit_batch.priority);
-	IF problem IS NOT NULL THEN
-		PERFORM cudal1.bad_submission(problem);
-	END IF;
-
-	PERFORM cudal1.use_method(method, proposer);
-
-	-- judge the rows; a key that was used before ends its row here
 	SELECT array_agg(v.task_id ORDER BY v.ord), array_agg(v.hash ORDER BY v.ord),
 		array_agg(v.reason ORDER BY v.ord),
 			array_agg(CASE WHEN v.key IS NOT NULL AND v.reason IS NULL THEN v.leader ELSE v.ord END
@@ -701,7 +676,7 @@ BEGIN
 							 WHEN k.retired_at IS NOT NULL THEN format('task "%s" is retired',
 								u.task)
 							 ELSE cudal1.check_submission(u.code, method,
-								cudal1_submit_batch.priority) END AS reason
+								judge_rows.priority) END AS reason
 					FROM unnest(tasks, codes, group_keys, proposal_keys) WITH ORDINALITY AS u(task,
 						code, grp, key, ord)
 						LEFT JOIN cudal1.task AS k ON k.name = u.task) AS w) AS v
@@ -710,17 +685,23 @@ BEGIN
 					AND p.task_id = v.task_id
 					AND p.pool_id = into_pool AND coalesce(p.group_key, '') = coalesce(v.grp, '')
 						AND p.proposal_key = v.key;
+END
+$$;
+COMMENT ON FUNCTION cudal1.judge_rows(text[], text[], text[], text[], text, int, text, int) IS
+'what is wrong with the rows of a batch, one element a row. leaders: the row whose proposal a row
+with a repeated key repeats, else the row itself; ids: the candidate of a key that was used before,
+which ends its row there';
 
-	-- quotas: the whole batch fits nearly always
-	bytes := (SELECT sum(cudal1.proposal_bytes(c, NULL)) FROM unnest(codes) AS c);
-	IF n > 0 AND NOT cudal1.take_room(proposer, n, bytes) THEN
-		r := cudal1.count_room(proposer, n, bytes);
-		IF r.candidates < n OR r.bytes < bytes THEN
-			reasons := cudal1.refuse_rows(proposer, r.candidates, r.bytes, task_ids, codes, hashes,
-				reasons, leaders, ids);
-		END IF;
-	END IF;
-
+CREATE FUNCTION cudal1.add_rows(task_ids bigint[], codes text[], hashes bytea[], reasons text[],
+	leaders int[], ids bigint[], group_keys text[], proposal_keys text[], method text,
+	proposer text, into_pool int, OUT fresh bigint[], OUT known bigint[])
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	bytes		bigint;		-- of the codes added
+	proposals	bigint;		-- how many were added
+BEGIN
 	-- candidates, in the order of their index
 	WITH added AS (
 		INSERT INTO cudal1.candidate (task_id, code, code_hash)
@@ -765,12 +746,27 @@ BEGIN
 	INSERT INTO cudal1.stored (role, bytes)
 		SELECT proposer, bytes + p.n * cudal1.proposal_bytes(NULL, NULL)
 			FROM (SELECT proposals AS n) AS p WHERE p.n > 0;
+END
+$$;
+COMMENT ON FUNCTION cudal1.add_rows(bigint[], text[], bytea[], text[], int[], bigint[], text[],
+	text[], text, text, int) IS
+'adds candidates and proposals of the rows of a batch that have no reason. fresh: candidates added;
+known: candidates that got a proposal';
 
+CREATE FUNCTION cudal1.queue_rows(task_ids bigint[], fresh bigint[], known bigint[], priority int,
+	deadline timestamptz, proposer text, into_pool int)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	r			record;
+BEGIN
 	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority,
 		deadline, trainer)
 		SELECT 'measure', k.task_id, c.candidate_id, k.profile, coalesce(k.device_model, k.device),
 			k.cores, k.language,
-				cudal1_submit_batch.priority, cudal1_submit_batch.deadline, proposer
+				queue_rows.priority, queue_rows.deadline, proposer
 			FROM cudal1.candidate AS c JOIN cudal1.task AS k USING (task_id)
 			WHERE c.candidate_id = ANY (fresh)
 			ORDER BY c.candidate_id;
@@ -782,8 +778,8 @@ BEGIN
 				AND (c.state NOT IN ('successful', 'failed') OR c.imported)
 			ORDER BY c.candidate_id
 	LOOP
-		IF cudal1.propose_again(r.task, r.candidate_id, cudal1_submit_batch.priority,
-			cudal1_submit_batch.deadline, proposer) THEN
+		IF cudal1.propose_again(r.task, r.candidate_id, queue_rows.priority,
+			queue_rows.deadline, proposer) THEN
 			fresh := fresh || r.candidate_id;
 		END IF;
 	END LOOP;
@@ -795,6 +791,71 @@ BEGIN
 		PERFORM cudal1.warn_no_device(k) FROM cudal1.task AS k WHERE k.task_id = ANY (task_ids);
 		PERFORM cudal1.wake();
 	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.queue_rows(bigint[], bigint[], bigint[], int, timestamptz, text, int) IS
+'queues the fresh candidates of a batch, and does with the known ones what another proposal does';
+
+CREATE FUNCTION @extschema@.cudal1_submit_batch(tasks text[], codes text[],
+	method text DEFAULT 'manual', group_keys text[] DEFAULT NULL, proposal_keys text[] DEFAULT NULL,
+	priority int DEFAULT 0, deadline timestamptz DEFAULT NULL, pool text DEFAULT 'main')
+RETURNS TABLE (ordinal int, candidate_id bigint, reason text)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	SET enable_seqscan = off SET jit = off
+AS $$
+#variable_conflict use_column
+DECLARE
+	n			int := cardinality(tasks);
+	proposer	text := cudal1.caller();
+	into_pool	int := cudal1.use_pool(cudal1_submit_batch.pool);
+	problem		text;
+	-- one element a row of the batch: see cudal1.judge_rows() and cudal1.add_rows()
+	task_ids	bigint[];
+	hashes		bytea[];
+	reasons		text[];
+	leaders		int[];
+	ids			bigint[];
+	bytes		bigint;
+	added		record;
+	r			record;
+BEGIN
+	IF tasks IS NULL OR codes IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'tasks and codes must not be null';
+	END IF;
+	IF cardinality(codes) <> n OR cardinality(group_keys) <> n
+		OR cardinality(proposal_keys) <> n THEN
+		RAISE EXCEPTION USING ERRCODE = '2202E',
+			MESSAGE = 'tasks, codes, group_keys and proposal_keys must have the same length',
+			DETAIL = format('Their lengths are %s, %s, %s and %s.', n, cardinality(codes),
+				coalesce(cardinality(group_keys)::text, 'null'),
+							coalesce(cardinality(proposal_keys)::text, 'null'));
+	END IF;
+	problem := cudal1.check_submission('-', method, cudal1_submit_batch.priority);
+	IF problem IS NOT NULL THEN
+		PERFORM cudal1.bad_submission(problem);
+	END IF;
+
+	PERFORM cudal1.use_method(method, proposer);
+
+	SELECT j.task_ids, j.hashes, j.reasons, j.leaders, j.ids
+		INTO task_ids, hashes, reasons, leaders, ids
+		FROM cudal1.judge_rows(tasks, codes, group_keys, proposal_keys, method,
+			cudal1_submit_batch.priority, proposer, into_pool) AS j;
+
+	-- quotas: the whole batch fits nearly always
+	bytes := (SELECT sum(cudal1.proposal_bytes(c, NULL)) FROM unnest(codes) AS c);
+	IF n > 0 AND NOT cudal1.take_room(proposer, n, bytes) THEN
+		r := cudal1.count_room(proposer, n, bytes);
+		IF r.candidates < n OR r.bytes < bytes THEN
+			reasons := cudal1.refuse_rows(proposer, r.candidates, r.bytes, task_ids, codes, hashes,
+				reasons, leaders, ids);
+		END IF;
+	END IF;
+
+	added := cudal1.add_rows(task_ids, codes, hashes, reasons, leaders, ids, group_keys,
+		proposal_keys, method, proposer, into_pool);
+	PERFORM cudal1.queue_rows(task_ids, added.fresh, added.known, cudal1_submit_batch.priority,
+		cudal1_submit_batch.deadline, proposer, into_pool);
 
 	RETURN QUERY
 		SELECT v.ord::int, coalesce(v.id, p.candidate_id, c.candidate_id), v.reason
@@ -819,133 +880,3 @@ hinder the others. Arguments as in cudal1_submit();
 group_keys and proposal_keys may be null, as may their elements. A row that passes a quota is not
 accepted, nor is any after it that would need more of it. Errors: 2202E where lengths differ, 42704
 unknown pool, 42501 where the method or the pool is another role''s';
-
-CREATE FUNCTION @extschema@.cudal1_reward(candidate_id bigint)
-RETURNS float8
-LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-	SELECT c.reward FROM cudal1.candidate AS c WHERE c.candidate_id = cudal1_reward.candidate_id;
-END;
-COMMENT ON FUNCTION @extschema@.cudal1_reward(bigint) IS
-'the reward of a candidate: conservatively rounded speedup, 0 unsuccessful, NULL unknown, undecided
-or discarded';
-
-/*
- * What a trainer does with a submission: wait for it, or take it back.
- */
-
-CREATE FUNCTION @extschema@.cudal1_wait(candidate_ids bigint[],
-	timeout interval DEFAULT '30 seconds')
-RETURNS TABLE (candidate_id bigint, state text, reward float8)
-LANGUAGE c VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS 'MODULE_PATHNAME', 'cudal1_wait';
-COMMENT ON FUNCTION @extschema@.cudal1_wait(bigint[], interval) IS
-'one row per element, in order, as soon as all candidates are final or, at the timeout, as they
-stand; call it in a loop, with a timeout of tens of seconds:
-a call keeps its snapshot, so that until it returns VACUUM cannot clean up behind the queue. A
-candidate with an imported score is final once no measurement of it is queued. Errors: 42704 unknown
-id; 25001 for candidates written by the current transaction, or above READ COMMITTED';
-
--- enable_seqscan: a session's cached plans, made while the queue was short, must not read all of a
--- long one for each candidate
-CREATE FUNCTION @extschema@.cudal1_cancel(candidate_ids bigint[])
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-	SET enable_seqscan = off SET jit = off
-AS $$
-#variable_conflict use_column
-DECLARE
-	id		bigint;
-	j		cudal1.job;
-	c		cudal1.candidate;
-	-- an operator's cancelling withdraws all proposals
-	all_of	constant boolean := cudal1.is_operator();
-	hit		boolean;
-	n		bigint := 0;
-BEGIN
-	PERFORM cudal1.check_ids('candidate_ids', cudal1_cancel.candidate_ids);
-	PERFORM cudal1.check_candidates(cudal1_cancel.candidate_ids);
-	IF NOT all_of THEN
-		SELECT u.id INTO id FROM unnest(cudal1_cancel.candidate_ids) AS u(id)
-			WHERE NOT EXISTS (SELECT FROM cudal1.proposal AS p
-				WHERE p.candidate_id = u.id AND cudal1.owns(p.created_by)) LIMIT 1;
-		IF FOUND THEN
-			RAISE EXCEPTION USING ERRCODE = '42501',
-				MESSAGE = format('candidate %s was not proposed by role "%s"', id, cudal1.caller()),
-				DETAIL = (SELECT format('It was proposed by %s.',
-					string_agg(DISTINCT format('role "%s"', p.created_by), ', '))
-							FROM cudal1.proposal AS p WHERE p.candidate_id = id),
-				HINT = 'A role cancels what it proposed, or what a role proposed that it is a '
-					'member of.';
-		END IF;
-	END IF;
-
-	FOR id IN SELECT DISTINCT u.id FROM unnest(cudal1_cancel.candidate_ids) AS u(id)
-		ORDER BY u.id LOOP
-		hit := false;
-		UPDATE cudal1.proposal AS p SET wanted = false
-			WHERE p.candidate_id = id AND p.wanted AND (all_of OR cudal1.owns(p.created_by));
-		-- no job of another role is locked for a candidate that it wants: it would wait for this
-		-- transaction. Where two roles cancel at the same moment, each sees the other's proposal,
-		-- and the measurement goes on
-		IF EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.candidate_id = id AND p.wanted) THEN
-			DELETE FROM cudal1.job AS x
-				WHERE x.candidate_id = id AND x.kind = 'measure' AND x.state = 'queued'
-					AND cudal1.owns(x.trainer)
-					AND EXISTS (SELECT FROM cudal1.job AS y
-								WHERE y.candidate_id = id AND y.kind IN ('measure', 'verify')
-									AND NOT cudal1.owns(y.trainer));
-			CONTINUE;
-		END IF;
-		-- who holds the job may be about to replace it by its verification: look again until there
-		-- is nothing left
-		LOOP
-			SELECT x.* INTO j FROM cudal1.job AS x
-				WHERE x.candidate_id = id AND x.kind IN ('measure', 'verify')
-					AND NOT x.cancel_requested
-				ORDER BY x.job_id LIMIT 1 FOR UPDATE;
-			IF NOT FOUND THEN
-				EXIT WHEN NOT EXISTS (SELECT FROM cudal1.job AS x
-									  WHERE x.candidate_id = id AND x.kind IN ('measure', 'verify')
-										AND NOT x.cancel_requested);
-				CONTINUE;
-			END IF;
-			-- proposed again while the job was waited for
-			EXIT WHEN EXISTS (SELECT FROM cudal1.proposal AS p
-				WHERE p.candidate_id = id AND p.wanted);
-			IF j.state = 'running' THEN
-				UPDATE cudal1.job AS x SET cancel_requested = true WHERE x.job_id = j.job_id;
-			ELSE
-				PERFORM cudal1.end_job(j, 'cancelled', NULL, 'cancelled before it was measured');
-			END IF;
-			hit := true;
-		END LOOP;
-		IF NOT hit THEN
-			-- undecided without a job (after a restore)
-			SELECT x.* INTO c FROM cudal1.candidate AS x
-				WHERE x.candidate_id = id AND x.state IN ('queued', 'measuring', 'verifying')
-					AND NOT EXISTS (SELECT FROM cudal1.job AS y
-						WHERE y.candidate_id = x.candidate_id AND y.kind IN ('measure', 'verify'))
-				FOR NO KEY UPDATE;
-			IF FOUND THEN
-				PERFORM cudal1.reject_candidate(c, 'cancelled', NULL,
-					'cancelled before it was measured');
-				hit := true;
-			END IF;
-		END IF;
-		n := n + hit::int;
-	END LOOP;
-	IF n > 0 THEN
-		PERFORM cudal1.wake();
-		PERFORM cudal1.wake_waiters();
-	END IF;
-	RETURN n;
-END
-$$;
-COMMENT ON FUNCTION @extschema@.cudal1_cancel(bigint[]) IS
-'withdraws the caller''s proposals of candidates and cancels their measurement; returns how many
-were cancelled. A candidate that another role proposed, too, goes on and does not count. Waiting
-ones are discarded at once, running ones as soon as their worker has stopped, whatever it reports.
-Decided candidates stay as they are and don''t count; a repeated submission queues a cancelled one
-again. Errors: 42704 unknown id, 42501 a candidate that the caller did not propose: then none is
-cancelled';

@@ -28,139 +28,12 @@ $$;
 COMMENT ON FUNCTION cudal1.shape_elements(jsonb) IS
 'the number of elements of an array of that shape';
 
-CREATE FUNCTION cudal1.null_codes_of_signature(t cudal1.task)
-RETURNS TABLE (name text, code text)
+CREATE FUNCTION cudal1.null_opening(cuda boolean)
+RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
-DECLARE
-	widths		constant jsonb :=
-		'{"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "int64": 8, "int32": 4, '
-		'"uint8": 1, "bool": 1}';
-	types		constant jsonb :=
-		'{"float64": "double", "float32": "float", "int64": "long long", "int32": "int", "uint8": '
-		'"unsigned char"}';
-	-- what is kept of a number: several times less than the tolerance of its type asks for
-	masks		constant jsonb :=
-		'{"float64": "0xFFFFFFFF00000000ULL", "float32": "0xFFFF0000U", "float16": "0xFFC0U", '
-		'"bfloat16": "0xFFF0U"}';
-	cuda		constant boolean := t.language = 'cuda';
-	entry		constant text := t.signature ->> 'entry';
-	arg			record;
-	source		text;
-	original	text;		-- the reference under another name
-	opening		text;
-	parameters	text := '';
-	given		text := '';		-- the reference called with what we are given
-	halved		text := '';		-- and with copies of the inputs
-	zeros		text := '';
-	copies		text := '';
-	means		text := '';
-	buffers		text := '';
-	keep		text := '';
-	recall		text := '';
-	halves		text := '';
-	rounds		text := '';
-	rounds_out	text := '';
-	can_copy	boolean := false;
-	can_average	boolean := true;
-	can_round	boolean := false;
 BEGIN
-	FOR arg IN
-		SELECT 'cudal1_a' || a.ordinality AS id, a.value ->> 'role' AS role,
-			a.value ->> 'dtype' AS dtype,
-				n.elements, n.elements * (widths ->> (a.value ->> 'dtype'))::numeric AS bytes,
-				'cudal1_mask' || 8 * (widths ->> (a.value ->> 'dtype'))::int AS masker,
-				masks ->> (a.value ->> 'dtype') AS mask
-			FROM jsonb_array_elements(t.signature -> 'args') WITH ORDINALITY AS a
-				CROSS JOIN LATERAL (SELECT cudal1.shape_elements(a.value -> 'shape') AS elements)
-					AS n
-			ORDER BY a.ordinality
-	LOOP
-		parameters := parameters || CASE WHEN parameters = '' THEN '' ELSE ', ' END
-			|| CASE arg.role
-				WHEN 'scalar' THEN coalesce(types ->> arg.dtype, CASE WHEN cuda THEN 'bool'
-				ELSE '_Bool' END) || ' '
-							 WHEN 'in' THEN 'const void *' ELSE 'void *' END || arg.id;
-		given := given || CASE WHEN given = '' THEN '' ELSE ', ' END
-			|| CASE WHEN cuda
-				AND arg.role <> 'scalar' THEN format('cudal1_any{(void *) %s}', arg.id)
-				ELSE arg.id END;
-		halved := halved || CASE WHEN halved = '' THEN '' ELSE ', ' END
-			|| CASE WHEN arg.role = 'scalar' THEN arg.id
-					ELSE format(CASE WHEN cuda THEN 'cudal1_any{(void *) %s}'
-						ELSE '(void *) %s' END,
-								CASE arg.role WHEN 'in' THEN arg.id || '_copy' ELSE arg.id END) END;
-		CONTINUE WHEN arg.role = 'scalar';
-
-		IF arg.role = 'in' THEN
-			buffers := buffers
-				|| format(E'\tstatic char *%1$s_copy;\n\tif (!%1$s_copy)\n\t\t%1$s_copy = (char *) '
-				'CUDAL1_MEMORY(%2$s);\n'
-				|| E'\tCUDAL1_COPY(%1$s_copy, %1$s, %2$s);\n', arg.id, arg.bytes);
-			halves := halves
-				|| format(E'\tCUDAL1_ZERO(%1$s_copy + %2$s, %3$s);\n', arg.id, div(arg.bytes, 2),
-				arg.bytes - div(arg.bytes, 2));
-			rounds := rounds || CASE WHEN arg.mask IS NULL THEN '' ELSE
-				format(E'\t%1$s(%2$s_copy, %3$s, %4$s);\n', arg.masker, arg.id, arg.elements,
-					arg.mask) END;
-		ELSE
-			zeros := zeros || format(E'\tCUDAL1_ZERO(%s, %s);\n', arg.id, arg.bytes);
-			keep := keep || format(E'\tstatic char *%1$s_first;\n', arg.id);
-			recall := recall
-				|| format(E'\tif (cudal1_known)\n\t\tCUDAL1_COPY(%1$s, %1$s_first, '
-				'%2$s);\n\telse\n\t{\n'
-				|| E'\t\t%1$s_first = (char *) CUDAL1_MEMORY(%2$s);\n\t\tCUDAL1_COPY(%1$s_first, '
-					'%1$s, %2$s);\n\t}\n', arg.id, arg.bytes);
-			IF types ? arg.dtype THEN
-				means := means
-					|| format(CASE WHEN cuda
-					THEN E'\tcudal1_average<<<1, 1>>>((%3$s *) %1$s, %2$s);\n'
-					ELSE E'\t{\n\t\t%3$s *v = (%3$s *) %1$s;\n\t\tdouble sum = 0;\n\t\tfor '
-						'(unsigned long i = 0; i < %2$s; i++)\n\t\t\tsum += v[i];\n'
-						|| E'\t\tfor (unsigned long i = 0; i < %2$s; i++)\n\t\t\tv[i] = (%3$s) '
-							'(sum / %2$s);\n\t}\n' END,
-					arg.id, arg.elements, types ->> arg.dtype);
-			ELSE
-				can_average := false;
-			END IF;
-			IF arg.role = 'inout' THEN
-				-- to leave it as it is, is to answer with the input
-				can_copy := true;
-				halves := halves
-					|| format(E'\tCUDAL1_ZERO((char *) %1$s + %2$s, %3$s);\n', arg.id,
-					div(arg.bytes, 2), arg.bytes - div(arg.bytes, 2));
-				rounds := rounds || CASE WHEN arg.mask IS NULL THEN '' ELSE
-					format(E'\t%1$s((char *) %2$s, %3$s, %4$s);\n', arg.masker, arg.id,
-						arg.elements, arg.mask) END;
-			ELSE
-				SELECT format(E'\tfor (unsigned long i = 0; i < %1$s; i += '
-					'%2$s)\n\t\tCUDAL1_COPY((char *) %3$s + i, %4$s, %1$s - i < %2$s ? %1$s - i : '
-					'%2$s);\n',
-							  arg.bytes, s.bytes, arg.id, 'cudal1_a' || s.ordinality) INTO source
-					FROM (SELECT a.ordinality,
-						cudal1.shape_elements(a.value -> 'shape') * (widths ->> arg.dtype)::numeric
-						AS bytes
-							FROM jsonb_array_elements(t.signature -> 'args') WITH ORDINALITY AS a
-							WHERE a.value ->> 'role' IN ('in', 'inout')
-								AND a.value ->> 'dtype' = arg.dtype) AS s
-					ORDER BY s.bytes = arg.bytes DESC, s.bytes DESC, s.ordinality LIMIT 1;
-				can_copy := can_copy OR source IS NOT NULL;
-				copies := copies
-					|| coalesce(source, format(E'\tCUDAL1_ZERO(%s, %s);\n', arg.id, arg.bytes));
-			END IF;
-			IF arg.mask IS NOT NULL THEN
-				can_round := true;
-				rounds_out := rounds_out
-					|| format(E'\t%1$s((char *) %2$s, %3$s, %4$s);\n', arg.masker, arg.id,
-					arg.elements, arg.mask);
-			END IF;
-		END IF;
-	END LOOP;
-
-	original := format(E'#define %1$s cudal1_reference\n%2$s\n#undef %1$s\n', entry, t.reference);
-	IF cuda THEN
-		opening := E'#include <cuda_runtime.h>\n'
+	RETURN CASE WHEN cuda THEN E'#include <cuda_runtime.h>\n'
 			|| E'#define CUDAL1_COPY(to, from, n) cudaMemcpyAsync(to, from, n, '
 				'cudaMemcpyDeviceToDevice, 0)\n'
 			|| E'#define CUDAL1_ZERO(to, n) cudaMemsetAsync(to, 0, n, 0)\n'
@@ -177,40 +50,164 @@ BEGIN
 			|| E'\tunsigned long i = blockIdx.x * (unsigned long) blockDim.x + threadIdx.x;\n\tif '
 				'(i < n)\n\t\tv[i] &= mask;\n}\n'
 			|| E'#define CUDAL1_MASKER(name, type) static void name(char *v, unsigned long n, type '
-				'mask) { cudal1_keep<type><<<(n + 255) / 256, 256>>>((type *) v, n, mask); }\n';
-	ELSE
-		opening := E'#define CUDAL1_COPY(to, from, n) __builtin_memcpy(to, from, n)\n'
+				'mask) { cudal1_keep<type><<<(n + 255) / 256, 256>>>((type *) v, n, mask); }\n'
+		ELSE E'#define CUDAL1_COPY(to, from, n) __builtin_memcpy(to, from, n)\n'
 			|| E'#define CUDAL1_ZERO(to, n) __builtin_memset(to, 0, n)\n#define CUDAL1_MEMORY(n) '
 				'__builtin_malloc(n)\n'
 			|| E'#define CUDAL1_MASKER(name, type) static void name(void *p, unsigned long n, type '
 				'mask) '
-			|| E'{ type *v = (type *) p; for (unsigned long i = 0; i < n; i++) v[i] &= mask; }\n';
-	END IF;
-	opening := opening
+			|| E'{ type *v = (type *) p; for (unsigned long i = 0; i < n; i++) v[i] &= mask; }\n'
+			END
 		|| E'CUDAL1_MASKER(cudal1_mask16, unsigned short)\nCUDAL1_MASKER(cudal1_mask32, unsigned '
 		'int)\n'
 		|| E'CUDAL1_MASKER(cudal1_mask64, unsigned long long)\n';
+END
+$$;
+COMMENT ON FUNCTION cudal1.null_opening(boolean) IS
+'what null candidates in C or CUDA begin with: how they copy, clear, allocate and mask';
+
+CREATE FUNCTION cudal1.null_parts(signature jsonb, place int, cuda boolean, OUT parameter text,
+	OUT given text, OUT halved text, OUT zeros text, OUT copies text, OUT means text,
+	OUT buffers text, OUT keep text, OUT recall text, OUT halves text, OUT rounds text,
+	OUT rounds_out text, OUT is_out boolean, OUT copied boolean)
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	widths		constant jsonb :=
+		'{"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "int64": 8, "int32": 4, '
+		'"uint8": 1, "bool": 1}';
+	types		constant jsonb :=
+		'{"float64": "double", "float32": "float", "int64": "long long", "int32": "int", "uint8": '
+		'"unsigned char"}';
+	-- what is kept of a number: several times less than the tolerance of its type asks for
+	masks		constant jsonb :=
+		'{"float64": "0xFFFFFFFF00000000ULL", "float32": "0xFFFF0000U", "float16": "0xFFC0U", '
+		'"bfloat16": "0xFFF0U"}';
+	arg			constant jsonb := signature -> 'args' -> (place - 1);
+	dtype		constant text := arg ->> 'dtype';
+	role		constant text := arg ->> 'role';
+	id			constant text := 'cudal1_a' || place;
+	copy		constant text := CASE role WHEN 'in' THEN id || '_copy' ELSE id END;
+	elements	constant numeric := cudal1.shape_elements(arg -> 'shape');
+	bytes		constant numeric := elements * (widths ->> dtype)::numeric;
+	half		constant numeric := div(bytes, 2);
+	mask		constant text := masks ->> dtype;
+	masker		constant text := 'cudal1_mask' || 8 * (widths ->> dtype)::int;
+BEGIN
+	is_out := role IN ('out', 'inout');
+	parameter := CASE role WHEN 'scalar' THEN coalesce(types ->> dtype,
+			CASE WHEN cuda THEN 'bool' ELSE '_Bool' END) || ' '
+		WHEN 'in' THEN 'const void *' ELSE 'void *' END || id;
+	IF role = 'scalar' THEN
+		given := id;
+		halved := id;
+		RETURN;
+	END IF;
+	given := CASE WHEN cuda THEN format('cudal1_any{(void *) %s}', id) ELSE id END;
+	halved := format(CASE WHEN cuda THEN 'cudal1_any{(void *) %s}' ELSE '(void *) %s' END, copy);
+	IF role <> 'out' THEN
+		-- of an inout argument, to leave it as it is, is to answer with the input
+		halves := format(E'\tCUDAL1_ZERO(%s + %s, %s);\n',
+			CASE role WHEN 'in' THEN copy ELSE '(char *) ' || id END, half, bytes - half);
+		rounds := CASE WHEN mask IS NOT NULL THEN format(E'\t%s(%s, %s, %s);\n', masker,
+			CASE role WHEN 'in' THEN copy ELSE '(char *) ' || id END, elements, mask) END;
+	END IF;
+	IF role = 'in' THEN
+		buffers := format(E'\tstatic char *%1$s_copy;\n\tif (!%1$s_copy)\n'
+			|| E'\t\t%1$s_copy = (char *) CUDAL1_MEMORY(%2$s);\n'
+			|| E'\tCUDAL1_COPY(%1$s_copy, %1$s, %2$s);\n', id, bytes);
+		RETURN;
+	END IF;
+	zeros := format(E'\tCUDAL1_ZERO(%s, %s);\n', id, bytes);
+	keep := format(E'\tstatic char *%1$s_first;\n', id);
+	recall := format(E'\tif (cudal1_known)\n\t\tCUDAL1_COPY(%1$s, %1$s_first, %2$s);\n'
+		|| E'\telse\n\t{\n'
+		|| E'\t\t%1$s_first = (char *) CUDAL1_MEMORY(%2$s);\n\t\tCUDAL1_COPY(%1$s_first, '
+			'%1$s, %2$s);\n\t}\n', id, bytes);
+	means := CASE WHEN types ? dtype THEN format(CASE WHEN cuda
+			THEN E'\tcudal1_average<<<1, 1>>>((%3$s *) %1$s, %2$s);\n'
+			ELSE E'\t{\n\t\t%3$s *v = (%3$s *) %1$s;\n\t\tdouble sum = 0;\n\t\tfor '
+				'(unsigned long i = 0; i < %2$s; i++)\n\t\t\tsum += v[i];\n'
+				|| E'\t\tfor (unsigned long i = 0; i < %2$s; i++)\n\t\t\tv[i] = (%3$s) '
+					'(sum / %2$s);\n\t}\n' END,
+		id, elements, types ->> dtype) END;
+	rounds_out := CASE WHEN mask IS NOT NULL
+		THEN format(E'\t%s((char *) %s, %s, %s);\n', masker, id, elements, mask) END;
+	copied := role = 'inout';
+	IF role = 'out' THEN
+		SELECT format(E'\tfor (unsigned long i = 0; i < %1$s; i += '
+			'%2$s)\n\t\tCUDAL1_COPY((char *) %3$s + i, %4$s, %1$s - i < %2$s ? %1$s - i : '
+			'%2$s);\n',
+				bytes, s.size, id, 'cudal1_a' || s.ordinality) INTO copies
+			FROM (SELECT a.ordinality,
+					cudal1.shape_elements(a.value -> 'shape') * (widths ->> dtype)::numeric AS size
+					FROM jsonb_array_elements(signature -> 'args') WITH ORDINALITY AS a
+					WHERE a.value ->> 'role' IN ('in', 'inout')
+						AND a.value ->> 'dtype' = dtype) AS s
+			ORDER BY s.size = bytes DESC, s.size DESC, s.ordinality LIMIT 1;
+		copied := copies IS NOT NULL;
+		copies := coalesce(copies, zeros);
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.null_parts(jsonb, int, boolean) IS
+'what one argument of an entry adds to the null candidates; NULL: nothing. given, halved: as it is
+given on to the reference, and with a copy of an input in its place; is_out: it is written;
+copied: an input is copied to it';
+
+CREATE FUNCTION cudal1.null_codes_of_signature(t cudal1.task)
+RETURNS TABLE (name text, code text)
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	cuda		constant boolean := t.language = 'cuda';
+	entry		constant text := t.signature ->> 'entry';
+	opening		constant text := cudal1.null_opening(cuda);
+	-- the reference under another name
+	original	constant text := format(E'#define %1$s cudal1_reference\n%2$s\n#undef %1$s\n',
+		entry, t.reference);
+	s			record;
+BEGIN
+	SELECT string_agg(p.parameter, ', ' ORDER BY n) AS parameters,
+			string_agg(p.given, ', ' ORDER BY n) AS given,
+			string_agg(p.halved, ', ' ORDER BY n) AS halved,
+			coalesce(string_agg(p.zeros, '' ORDER BY n), '') AS zeros,
+			coalesce(string_agg(p.copies, '' ORDER BY n), '') AS copies,
+			coalesce(string_agg(p.means, '' ORDER BY n), '') AS means,
+			coalesce(string_agg(p.buffers, '' ORDER BY n), '') AS buffers,
+			coalesce(string_agg(p.keep, '' ORDER BY n), '') AS keep,
+			coalesce(string_agg(p.recall, '' ORDER BY n), '') AS recall,
+			coalesce(string_agg(p.halves, '' ORDER BY n), '') AS halves,
+			coalesce(string_agg(p.rounds, '' ORDER BY n), '') AS rounds,
+			coalesce(string_agg(p.rounds_out, '' ORDER BY n), '') AS rounds_out,
+			coalesce(bool_or(p.copied), false) AS can_copy,
+			coalesce(bool_and(p.means IS NOT NULL) FILTER (WHERE p.is_out), true) AS can_average
+		INTO s
+		FROM generate_series(1, jsonb_array_length(t.signature -> 'args')) AS n,
+			LATERAL cudal1.null_parts(t.signature, n, cuda) AS p;
 
 	RETURN QUERY
 		SELECT v.name,
 			format(E'/* null candidate: %s */\n%s%s%svoid\n%s(%s)\n{\n%s}\n', v.about,
 			CASE WHEN v.calls THEN original ELSE '' END, opening,
-				CASE WHEN cuda THEN 'extern "C" ' ELSE '' END, entry, parameters, v.body)
+				CASE WHEN cuda THEN 'extern "C" ' ELSE '' END, entry, s.parameters, v.body)
 			FROM (VALUES
-				('zeros', 'zeros', true, false, zeros),
-				('input_copy', 'a copy of an input', can_copy, false, copies),
-				('mean', 'the mean of the output everywhere', can_average, true,
-					format(E'\tcudal1_reference(%s);\n%s', given, means)),
+				('zeros', 'zeros', true, false, s.zeros),
+				('input_copy', 'a copy of an input', s.can_copy, false, s.copies),
+				('mean', 'the mean of the output everywhere', s.can_average, true,
+					format(E'\tcudal1_reference(%s);\n%s', s.given, s.means)),
 				('other_inputs', 'the output for the first inputs, whatever the inputs are', true,
 					true,
-					keep || format(E'\tstatic int cudal1_known;\n\tif '
+					s.keep || format(E'\tstatic int cudal1_known;\n\tif '
 						'(!cudal1_known)\n\t\tcudal1_reference(%s);\n%s\tcudal1_known = 1;\n',
-					given, recall)),
-				('half_work', 'the work on half of each input', halves <> '', true,
-					buffers || halves || format(E'\tcudal1_reference(%s);\n', halved)),
-				('lower_precision', 'fewer digits than the tolerance asks for', can_round, true,
-					buffers || rounds || format(E'\tcudal1_reference(%s);\n', halved)
-						|| rounds_out)) AS v (name, about, applies, calls, body)
+					s.given, s.recall)),
+				('half_work', 'the work on half of each input', s.halves <> '', true,
+					s.buffers || s.halves || format(E'\tcudal1_reference(%s);\n', s.halved)),
+				('lower_precision', 'fewer digits than the tolerance asks for',
+					s.rounds_out <> '', true,
+					s.buffers || s.rounds || format(E'\tcudal1_reference(%s);\n', s.halved)
+						|| s.rounds_out)) AS v (name, about, applies, calls, body)
 			WHERE v.applies;
 END
 $$;

@@ -39,45 +39,28 @@ END;
 COMMENT ON FUNCTION cudal1.prompt_kind(text, jsonb) IS
 'the kind of prompts that a campaign of a kind makes by its options';
 
-CREATE FUNCTION @extschema@.cudal1_add_campaign(name text, kind text, models text[] DEFAULT NULL,
-	tasks text[] DEFAULT NULL, options jsonb DEFAULT '{}', pool text DEFAULT 'main')
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+CREATE FUNCTION cudal1.check_campaign(kind text, options jsonb)
+RETURNS jsonb
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
-	o		jsonb := cudal1.campaign_options(cudal1_add_campaign.kind);
-	into_pool int := cudal1.use_pool(cudal1_add_campaign.pool);
-	id		bigint;
+	o		jsonb := cudal1.campaign_options(check_campaign.kind);
 	number	text;
-	method	text;
 BEGIN
-	IF cudal1_add_campaign.name IS NULL
-		OR NOT cudal1.matches(cudal1_add_campaign.name, '^[^[:cntrl:]]{1,100}$', 400) THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = 'name must be a name of 1 to 100 characters';
-	END IF;
-	IF cudal1_add_campaign.kind IS NULL
-		OR cudal1_add_campaign.kind NOT IN ('vanilla', 'augment', 'self_supervised', 'evolve',
-		'contrastive') THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = format('unknown kind of campaign "%s"', cudal1_add_campaign.kind),
-			HINT = 'Kinds are vanilla, augment, self_supervised, evolve and contrastive.';
-	END IF;
-	o := cudal1.check_options(cudal1_add_campaign.options, o);
+	o := cudal1.check_options(check_campaign.options, o);
 	FOREACH number IN ARRAY ARRAY['ahead', 'attempts', 'trials', 'successes', 'batch', 'rounds',
 		'exemplars', 'group_size', 'groups', 'max_tokens',
 			'max_candidates'] LOOP
 		IF coalesce(o -> number, 'null') <> 'null'
 			AND cudal1.json_int(o -> number,
-				CASE WHEN number = 'exemplars' AND cudal1_add_campaign.kind = 'contrastive' THEN 0
+				CASE WHEN number = 'exemplars' AND check_campaign.kind = 'contrastive' THEN 0
 					ELSE 1 END,
 				CASE number WHEN 'exemplars' THEN 4 WHEN 'max_tokens' THEN 1000000000000000
 					ELSE 1000000 END) IS NULL THEN
 			RAISE EXCEPTION USING ERRCODE = '22023',
 				MESSAGE = format('option "%s" must be an integer of at least 1', number),
 				HINT = CASE number WHEN 'exemplars' THEN 'At most 4 exemplars fit into a prompt.'
-					ELSE format('See cudal1.campaign_options(%L).', cudal1_add_campaign.kind) END;
+					ELSE format('See cudal1.campaign_options(%L).', check_campaign.kind) END;
 		END IF;
 	END LOOP;
 	FOREACH number IN ARRAY ARRAY['max_seconds', 'max_cost', 'temperature'] LOOP
@@ -93,7 +76,7 @@ BEGIN
 	END IF;
 	IF o ->> 'template' IS NOT NULL THEN
 		PERFORM cudal1.find_template(o ->> 'template',
-			cudal1.prompt_kind(cudal1_add_campaign.kind, o));
+			cudal1.prompt_kind(check_campaign.kind, o));
 	END IF;
 	IF o ? 'strategy' AND coalesce(o ->> 'strategy', '') NOT IN ('bucket', 'island', 'random') THEN
 		RAISE EXCEPTION USING ERRCODE = '22023',
@@ -114,7 +97,7 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = '22023',
 			MESSAGE = 'option "method" must be a name of 1 to 90 characters';
 	END IF;
-	IF cudal1_add_campaign.kind = 'evolve'
+	IF check_campaign.kind = 'evolve'
 		AND num_nonnulls(o ->> 'max_tokens', o ->> 'max_candidates', o ->> 'max_seconds',
 		o ->> 'max_cost') = 0 THEN
 		RAISE EXCEPTION USING ERRCODE = '22023',
@@ -122,6 +105,38 @@ BEGIN
 			HINT = 'Give at least one of the options max_tokens, max_candidates, max_seconds and '
 				'max_cost.';
 	END IF;
+	RETURN o;
+END
+$$;
+COMMENT ON FUNCTION cudal1.check_campaign(text, jsonb) IS
+'the options of a campaign of a kind, defaults included; errors: 22023 a bad one, 42704 an unknown
+template or profile';
+
+CREATE FUNCTION @extschema@.cudal1_add_campaign(name text, kind text, models text[] DEFAULT NULL,
+	tasks text[] DEFAULT NULL, options jsonb DEFAULT '{}', pool text DEFAULT 'main')
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	o		jsonb;
+	into_pool int := cudal1.use_pool(cudal1_add_campaign.pool);
+	id		bigint;
+	method	text;
+BEGIN
+	IF cudal1_add_campaign.name IS NULL
+		OR NOT cudal1.matches(cudal1_add_campaign.name, '^[^[:cntrl:]]{1,100}$', 400) THEN
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE = 'name must be a name of 1 to 100 characters';
+	END IF;
+	IF cudal1_add_campaign.kind IS NULL
+		OR cudal1_add_campaign.kind NOT IN ('vanilla', 'augment', 'self_supervised', 'evolve',
+		'contrastive') THEN
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE = format('unknown kind of campaign "%s"', cudal1_add_campaign.kind),
+			HINT = 'Kinds are vanilla, augment, self_supervised, evolve and contrastive.';
+	END IF;
+	o := cudal1.check_campaign(cudal1_add_campaign.kind, cudal1_add_campaign.options);
 	IF coalesce(cardinality(models), 0) = 0 THEN
 		IF cudal1_add_campaign.kind <> 'contrastive' THEN
 			RAISE EXCEPTION USING ERRCODE = '22023',
@@ -360,32 +375,18 @@ COMMENT ON FUNCTION cudal1.group_profile(bigint, cudal1.task) IS
 'the profile that measures the answers to the prompt of a group: the campaign''s, else the one that
 the task''s options name, else train; NULL where the prompt is of no group';
 
-CREATE FUNCTION cudal1.advance_lane(c cudal1.campaign, l cudal1.campaign_lane, most int)
-RETURNS int
+CREATE FUNCTION cudal1.lane_due(c cudal1.campaign, l cudal1.campaign_lane, busy int,
+	OUT want int, OUT over text)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
 AS $$
 #variable_conflict use_column
 DECLARE
 	o			constant jsonb := c.options;
 	ahead		constant int := (o ->> 'ahead')::int;
-	busy		int;
 	successes	int;
-	want		int := 0;
-	over		text;
-	g			cudal1.campaign_group;
 	spent		record;
-	id			bigint;
 BEGIN
-	SELECT count(*) INTO busy FROM cudal1.request AS r
-		WHERE r.lane_id = l.lane_id AND NOT r.decided;
-	-- counts as they are now: an answer or a failure may have been noted since the lane was read
-	SELECT x.* INTO l FROM cudal1.campaign_lane AS x
-		WHERE x.lane_id = l.lane_id FOR NO KEY UPDATE SKIP LOCKED;
-	IF NOT FOUND THEN
-		RETURN 0;
-	END IF;
-
+	want := 0;
 	CASE coalesce((SELECT 'retired' FROM cudal1.task AS t
 		WHERE t.task_id = l.task_id AND t.retired_at IS NOT NULL), c.kind)
 	WHEN 'retired' THEN
@@ -429,19 +430,43 @@ BEGIN
 	ELSE
 		-- contrastive with models: whole groups
 		IF l.model_id IS NULL THEN
-			RETURN 0;
+			RETURN;
 		ELSIF l.groups < (o ->> 'groups')::int AND busy < ahead THEN
-			IF (cudal1.request_room(c.created_by)).requests < (o ->> 'group_size')::int THEN
-				RETURN 0;
+			IF (cudal1.request_room(c.created_by)).requests >= (o ->> 'group_size')::int THEN
+				want := (o ->> 'group_size')::int;
 			END IF;
-			g := cudal1.make_group(c, l, c.pool_id);
-			want := g.size;
-			most := greatest(most, want);
 		ELSIF l.groups >= (o ->> 'groups')::int AND busy = 0 THEN
 			over := 'all groups answered';
 		END IF;
 	END CASE;
+END
+$$;
+COMMENT ON FUNCTION cudal1.lane_due(cudal1.campaign, cudal1.campaign_lane, int) IS
+'how many requests a lane should make now, beside those that are busy; over: why it makes no more';
 
+CREATE FUNCTION cudal1.advance_lane(c cudal1.campaign, l cudal1.campaign_lane, most int)
+RETURNS int
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off SET jit = off
+AS $$
+#variable_conflict use_column
+DECLARE
+	o			constant jsonb := c.options;
+	busy		int;
+	want		int;
+	over		text;
+	g			cudal1.campaign_group;
+	id			bigint;
+BEGIN
+	SELECT count(*) INTO busy FROM cudal1.request AS r
+		WHERE r.lane_id = l.lane_id AND NOT r.decided;
+	-- counts as they are now: an answer or a failure may have been noted since the lane was read
+	SELECT x.* INTO l FROM cudal1.campaign_lane AS x
+		WHERE x.lane_id = l.lane_id FOR NO KEY UPDATE SKIP LOCKED;
+	IF NOT FOUND THEN
+		RETURN 0;
+	END IF;
+	SELECT d.want, d.over INTO want, over FROM cudal1.lane_due(c, l, busy) AS d;
 	IF over IS NOT NULL THEN
 		-- of augment, what is still under way is not needed any more
 		PERFORM cudal1.cancel_requests(ARRAY(SELECT r.request_id FROM cudal1.request AS r
@@ -450,6 +475,10 @@ BEGIN
 		UPDATE cudal1.campaign_lane AS x SET state = 'done', note = over
 			WHERE x.lane_id = l.lane_id;
 		RETURN 1;
+	END IF;
+	IF c.kind = 'contrastive' AND want > 0 THEN
+		g := cudal1.make_group(c, l, c.pool_id);
+		most := greatest(most, want);
 	END IF;
 	-- above a quota of its owner's a campaign waits
 	want := least(want, most,

@@ -92,16 +92,13 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION cudal1.ago(timestamptz) IS 'how long ago, rounded, in words';
 
-CREATE FUNCTION @extschema@.cudal1_status()
+CREATE FUNCTION cudal1.status_of_names()
 RETURNS TABLE (item text, value text, hint text)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-	w		record;
-	d		record;
 	r		record;
-	here	constant text := current_database();
 BEGIN
 	RETURN QUERY SELECT 'version', e.extversion,
 		(SELECT format('Run ALTER EXTENSION cudal1 UPDATE; this server has version %s.',
@@ -140,8 +137,20 @@ BEGIN
 			'They are not the extension''s but bear such names, and may be called in place of its '
 			'own: drop them.';
 	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.status_of_names() IS
+'cudal1_status(): the version, and what others put beside the extension';
 
-	-- the server
+CREATE FUNCTION cudal1.status_of_server()
+RETURNS TABLE (item text, value text, hint text)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	w		record;
+	here	constant text := current_database();
+BEGIN
 	IF cudal1.preloaded() THEN
 		RETURN QUERY SELECT 'preload', 'yes', NULL;
 	ELSE
@@ -179,8 +188,20 @@ BEGIN
 		RETURN QUERY SELECT 'measuring', 'switched off',
 			'ALTER SYSTEM SET cudal1.enabled = on; then SELECT pg_reload_conf();';
 	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.status_of_server() IS
+'cudal1_status(): the library, the worker, the switches';
 
-	-- devices
+CREATE FUNCTION cudal1.status_of_devices()
+RETURNS TABLE (item text, value text, hint text)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	d		record;
+	r		record;
+BEGIN
 	IF NOT EXISTS (SELECT FROM cudal1.device) THEN
 		RETURN QUERY SELECT 'devices', 'none',
 			'A worker or an agent registers what cudal1-measure --devices prints on its host; run '
@@ -258,8 +279,19 @@ BEGIN
 			format('They need an enabled device of class or model "%s" with language %s and %s '
 			'core(s).', r.wanted, r.language, r.cores);
 	END LOOP;
+END
+$$;
+COMMENT ON FUNCTION cudal1.status_of_devices() IS
+'cudal1_status(): devices, their hosts, tasks that none can measure';
 
-	-- the queue
+CREATE FUNCTION cudal1.status_of_queue()
+RETURNS TABLE (item text, value text, hint text)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	r		record;
+BEGIN
 	SELECT count(*) FILTER (WHERE j.state = 'queued') AS waiting,
 		count(*) FILTER (WHERE j.state = 'running') AS running,
 			count(*) FILTER (WHERE j.state = 'running' AND j.lease_until < clock_timestamp())
@@ -295,6 +327,20 @@ BEGIN
 			format('%s of the last 100 measurements, within an hour', r.n), 'The last one said: '
 			|| r.detail;
 	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.status_of_queue() IS
+'cudal1_status(): what waits, and what was lost';
+
+CREATE FUNCTION @extschema@.cudal1_status()
+RETURNS TABLE (item text, value text, hint text)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	RETURN QUERY SELECT s.* FROM cudal1.status_of_names() AS s;
+	RETURN QUERY SELECT s.* FROM cudal1.status_of_server() AS s;
+	RETURN QUERY SELECT s.* FROM cudal1.status_of_devices() AS s;
+	RETURN QUERY SELECT s.* FROM cudal1.status_of_queue() AS s;
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_status() IS
@@ -440,23 +486,12 @@ samples of their measurements; returns how many and how many bytes, with dry_run
 them. Verdict, detail and hash stay, so the same code proposed again is known, and is not measured
 again. Nothing calls it by itself. Errors: 22023 negative interval';
 
-CREATE FUNCTION @extschema@.cudal1_check()
+CREATE FUNCTION cudal1.check_of_candidates()
 RETURNS TABLE (subject text, place text, expected text, found text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
-DECLARE
-	a		record;
-	r		record;
-	body	text;
 BEGIN
-	-- buckets, slots, islands
-	RETURN QUERY
-	SELECT r.difference, format('task "%s", %s', t.name, r.place), r.expected, r.found
-	FROM cudal1.recount() AS r LEFT JOIN cudal1.task AS t ON t.task_id = r.task
-	ORDER BY r.task, 1, 2;
-
-	-- candidates
 	RETURN QUERY
 	SELECT 'code hash', format('candidate %s', c.candidate_id), encode(h.hash, 'hex'),
 		encode(c.code_hash, 'hex')
@@ -514,8 +549,17 @@ BEGIN
 	WHERE c.state IN ('queued', 'measuring', 'verifying')
 		AND NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = c.candidate_id
 			AND j.kind IN ('measure', 'verify'));
+END
+$$;
+COMMENT ON FUNCTION cudal1.check_of_candidates() IS
+'cudal1_check(): hashes, rewards and deciding measurements';
 
-	-- measurements
+CREATE FUNCTION cudal1.check_of_measurements()
+RETURNS TABLE (subject text, place text, expected text, found text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
 	RETURN QUERY
 	SELECT 'reward of measurement', format('measurement %s', m.measurement_id),
 		cudal1.conservative_round(m.score)::text, m.reward::text
@@ -529,8 +573,21 @@ BEGIN
 		JOIN LATERAL (SELECT var_pop(b) AS variance FROM unnest(m.bucket_means) AS b) AS v
 	WHERE cardinality(m.bucket_means) >= 2 AND m.variance IS NOT NULL
 		AND abs(m.variance - v.variance) > 1e-6 * v.variance + 1e-9;
+END
+$$;
+COMMENT ON FUNCTION cudal1.check_of_measurements() IS
+'cudal1_check(): rewards and variances of measurements';
 
-	-- ablations
+CREATE FUNCTION cudal1.check_of_ablations()
+RETURNS TABLE (subject text, place text, expected text, found text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	a		record;
+	r		record;
+	body	text;
+BEGIN
 	RETURN QUERY
 	SELECT 'ablation', format('ablation %s', a.ablation_id), (1 << cardinality(a.switches))::text,
 		count(r.mask)::text
@@ -557,8 +614,17 @@ BEGIN
 			END IF;
 		END LOOP;
 	END LOOP;
+END
+$$;
+COMMENT ON FUNCTION cudal1.check_of_ablations() IS
+'cudal1_check(): the combinations of switches and their codes';
 
-	-- judgements on tasks and devices
+CREATE FUNCTION cudal1.check_of_judgements()
+RETURNS TABLE (subject text, place text, expected text, found text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
 	RETURN QUERY
 	SELECT 'certification', format('task "%s"', t.name), n.verdict, t.certified
 	FROM cudal1.task AS t
@@ -579,7 +645,26 @@ BEGIN
 											 ORDER BY x.measurement_id DESC
 												LIMIT 1), false) AS drifts) AS n
 	WHERE n.drifts <> (d.untrusted_since IS NOT NULL);
+END
+$$;
+COMMENT ON FUNCTION cudal1.check_of_judgements() IS
+'cudal1_check(): certification of tasks, trust in devices';
 
+CREATE FUNCTION @extschema@.cudal1_check()
+RETURNS TABLE (subject text, place text, expected text, found text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+	-- buckets, slots, islands
+	RETURN QUERY
+	SELECT r.difference, format('task "%s", %s', t.name, r.place), r.expected, r.found
+	FROM cudal1.recount() AS r LEFT JOIN cudal1.task AS t ON t.task_id = r.task
+	ORDER BY r.task, 1, 2;
+	RETURN QUERY SELECT k.* FROM cudal1.check_of_candidates() AS k;
+	RETURN QUERY SELECT k.* FROM cudal1.check_of_measurements() AS k;
+	RETURN QUERY SELECT k.* FROM cudal1.check_of_ablations() AS k;
+	RETURN QUERY SELECT k.* FROM cudal1.check_of_judgements() AS k;
 	-- campaigns
 	RETURN QUERY
 	SELECT 'tokens and cost', format('lane %s of campaign %s', l.lane_id, l.campaign_id),

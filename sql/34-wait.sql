@@ -1,0 +1,129 @@
+/*
+ * What a trainer does with a submission: wait for it, or take it back.
+ */
+
+CREATE FUNCTION @extschema@.cudal1_reward(candidate_id bigint)
+RETURNS float8
+LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+	SELECT c.reward FROM cudal1.candidate AS c WHERE c.candidate_id = cudal1_reward.candidate_id;
+END;
+COMMENT ON FUNCTION @extschema@.cudal1_reward(bigint) IS
+'the reward of a candidate: conservatively rounded speedup, 0 unsuccessful, NULL unknown, undecided
+or discarded';
+
+CREATE FUNCTION @extschema@.cudal1_wait(candidate_ids bigint[],
+	timeout interval DEFAULT '30 seconds')
+RETURNS TABLE (candidate_id bigint, state text, reward float8)
+LANGUAGE c VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS 'MODULE_PATHNAME', 'cudal1_wait';
+COMMENT ON FUNCTION @extschema@.cudal1_wait(bigint[], interval) IS
+'one row per element, in order, as soon as all candidates are final or, at the timeout, as they
+stand; call it in a loop, with a timeout of tens of seconds:
+a call keeps its snapshot, so that until it returns VACUUM cannot clean up behind the queue. A
+candidate with an imported score is final once no measurement of it is queued. Errors: 42704 unknown
+id; 25001 for candidates written by the current transaction, or above READ COMMITTED';
+
+-- enable_seqscan: a session's cached plans, made while the queue was short, must not read all of a
+-- long one for each candidate
+CREATE FUNCTION @extschema@.cudal1_cancel(candidate_ids bigint[])
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	SET enable_seqscan = off SET jit = off
+AS $$
+#variable_conflict use_column
+DECLARE
+	id		bigint;
+	j		cudal1.job;
+	c		cudal1.candidate;
+	-- an operator's cancelling withdraws all proposals
+	all_of	constant boolean := cudal1.is_operator();
+	hit		boolean;
+	n		bigint := 0;
+BEGIN
+	PERFORM cudal1.check_ids('candidate_ids', cudal1_cancel.candidate_ids);
+	PERFORM cudal1.check_candidates(cudal1_cancel.candidate_ids);
+	IF NOT all_of THEN
+		SELECT u.id INTO id FROM unnest(cudal1_cancel.candidate_ids) AS u(id)
+			WHERE NOT EXISTS (SELECT FROM cudal1.proposal AS p
+				WHERE p.candidate_id = u.id AND cudal1.owns(p.created_by)) LIMIT 1;
+		IF FOUND THEN
+			RAISE EXCEPTION USING ERRCODE = '42501',
+				MESSAGE = format('candidate %s was not proposed by role "%s"', id, cudal1.caller()),
+				DETAIL = (SELECT format('It was proposed by %s.',
+					string_agg(DISTINCT format('role "%s"', p.created_by), ', '))
+							FROM cudal1.proposal AS p WHERE p.candidate_id = id),
+				HINT = 'A role cancels what it proposed, or what a role proposed that it is a '
+					'member of.';
+		END IF;
+	END IF;
+
+	FOR id IN SELECT DISTINCT u.id FROM unnest(cudal1_cancel.candidate_ids) AS u(id)
+		ORDER BY u.id LOOP
+		hit := false;
+		UPDATE cudal1.proposal AS p SET wanted = false
+			WHERE p.candidate_id = id AND p.wanted AND (all_of OR cudal1.owns(p.created_by));
+		-- no job of another role is locked for a candidate that it wants: it would wait for this
+		-- transaction. Where two roles cancel at the same moment, each sees the other's proposal,
+		-- and the measurement goes on
+		IF EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.candidate_id = id AND p.wanted) THEN
+			DELETE FROM cudal1.job AS x
+				WHERE x.candidate_id = id AND x.kind = 'measure' AND x.state = 'queued'
+					AND cudal1.owns(x.trainer)
+					AND EXISTS (SELECT FROM cudal1.job AS y
+								WHERE y.candidate_id = id AND y.kind IN ('measure', 'verify')
+									AND NOT cudal1.owns(y.trainer));
+			CONTINUE;
+		END IF;
+		-- who holds the job may be about to replace it by its verification: look again until there
+		-- is nothing left
+		LOOP
+			SELECT x.* INTO j FROM cudal1.job AS x
+				WHERE x.candidate_id = id AND x.kind IN ('measure', 'verify')
+					AND NOT x.cancel_requested
+				ORDER BY x.job_id LIMIT 1 FOR UPDATE;
+			IF NOT FOUND THEN
+				EXIT WHEN NOT EXISTS (SELECT FROM cudal1.job AS x
+									  WHERE x.candidate_id = id AND x.kind IN ('measure', 'verify')
+										AND NOT x.cancel_requested);
+				CONTINUE;
+			END IF;
+			-- proposed again while the job was waited for
+			EXIT WHEN EXISTS (SELECT FROM cudal1.proposal AS p
+				WHERE p.candidate_id = id AND p.wanted);
+			IF j.state = 'running' THEN
+				UPDATE cudal1.job AS x SET cancel_requested = true WHERE x.job_id = j.job_id;
+			ELSE
+				PERFORM cudal1.end_job(j, 'cancelled', NULL, 'cancelled before it was measured');
+			END IF;
+			hit := true;
+		END LOOP;
+		IF NOT hit THEN
+			-- undecided without a job (after a restore)
+			SELECT x.* INTO c FROM cudal1.candidate AS x
+				WHERE x.candidate_id = id AND x.state IN ('queued', 'measuring', 'verifying')
+					AND NOT EXISTS (SELECT FROM cudal1.job AS y
+						WHERE y.candidate_id = x.candidate_id AND y.kind IN ('measure', 'verify'))
+				FOR NO KEY UPDATE;
+			IF FOUND THEN
+				PERFORM cudal1.reject_candidate(c, 'cancelled', NULL,
+					'cancelled before it was measured');
+				hit := true;
+			END IF;
+		END IF;
+		n := n + hit::int;
+	END LOOP;
+	IF n > 0 THEN
+		PERFORM cudal1.wake();
+		PERFORM cudal1.wake_waiters();
+	END IF;
+	RETURN n;
+END
+$$;
+COMMENT ON FUNCTION @extschema@.cudal1_cancel(bigint[]) IS
+'withdraws the caller''s proposals of candidates and cancels their measurement; returns how many
+were cancelled. A candidate that another role proposed, too, goes on and does not count. Waiting
+ones are discarded at once, running ones as soon as their worker has stopped, whatever it reports.
+Decided candidates stay as they are and don''t count; a repeated submission queues a cancelled one
+again. Errors: 42704 unknown id, 42501 a candidate that the caller did not propose: then none is
+cancelled';
