@@ -4,10 +4,9 @@
  * keys; nothing else is locked. What inserts many rows inserts them in the order of these indexes,
  * so that two batches wait for each other in one direction only.
  *
- * enable_seqscan: a session keeps the plans that it made while there were few candidates, those of
- * foreign keys included; by these a batch of n would read n candidates for each of its rows, until
- * statistics are gathered anew. jit: what is switched off looks dear where it can't be avoided, and
- * would be compiled for it.
+ * enable_seqscan: plans that a session cached while there were few candidates, those of foreign
+ * keys included, would read n candidates for each row of a batch of n, until statistics are
+ * gathered anew. jit: a disabled path adds 1e10 to the cost, which would start the JIT compiler.
  */
 
 CREATE FUNCTION cudal1.take_method(method text, owner text)
@@ -39,7 +38,7 @@ DECLARE
 BEGIN
 	SELECT x.* INTO m FROM cudal1.method AS x WHERE x.name = use_method.method;
 	IF NOT FOUND THEN
-		-- the names that requests and campaigns use where they are given no method stay for them
+		-- requests and campaigns without a method of their own use these names
 		kept := EXISTS (SELECT FROM cudal1.model AS x
 						WHERE use_method.method IN (x.name, 'vanilla: ' || x.name,
 								'augment: ' || x.name, 'self_supervised: ' || x.name,
@@ -113,12 +112,12 @@ BEGIN
 		OR c.imported AND EXISTS (SELECT FROM cudal1.job AS j
 								  WHERE j.candidate_id = propose_again.candidate_id
 									  AND j.kind IN ('measure', 'verify')) THEN
-		-- the jobs of other roles are left alone: their work would wait for this transaction. One
-		-- that its worker has is left alone, too, unless it is being cancelled
+		-- Jobs of other roles are not locked, because their work would wait for this transaction. A
+		-- job that a worker runs is changed only to take its cancelling back.
 		UPDATE cudal1.job AS j
 			SET cancel_requested = false,
 				priority = greatest(j.priority, propose_again.priority),
-				-- none at all is the latest
+				-- no deadline is later than any
 				deadline = CASE WHEN num_nulls(j.deadline, propose_again.deadline) = 0
 								THEN greatest(j.deadline, propose_again.deadline) END
 			WHERE j.candidate_id = propose_again.candidate_id AND j.kind IN ('measure', 'verify')
@@ -127,8 +126,8 @@ BEGIN
 					 OR j.state = 'queued'
 						AND (j.priority < propose_again.priority
 							 OR j.deadline < coalesce(propose_again.deadline, 'infinity')));
-		-- its job may be for the class still where the task has been pinned to a model. A role that
-		-- has used up its quota waits for the jobs of the others
+		-- The job's device may still be the class of a task that is pinned to a model by now. A
+		-- role that has used up its quota waits for the jobs of other roles.
 		IF NOT EXISTS (SELECT FROM cudal1.job AS j
 						WHERE j.candidate_id = propose_again.candidate_id
 							AND j.kind IN ('measure', 'verify') AND j.trainer = propose_again.owner)
@@ -139,7 +138,7 @@ BEGIN
 			PERFORM cudal1.enqueue_measure(t, propose_again.candidate_id, propose_again.priority,
 										   propose_again.deadline, propose_again.owner);
 		END IF;
-		-- cancelled by those that wanted it before, in the meantime: it is wanted again
+		-- Its other proposers may have cancelled it in the meantime. Now it is wanted again.
 		SELECT x.state, x.imported INTO c FROM cudal1.candidate AS x
 			WHERE x.candidate_id = propose_again.candidate_id;
 		IF c.state <> 'discarded' THEN
@@ -188,7 +187,7 @@ BEGIN
 						 OR NOT EXISTS (SELECT FROM cudal1.bucket_slot AS s
 										WHERE s.candidate_id = x.candidate_id
 											AND s.pool_id = place_again.pool_id))
-				 -- a verdict that is being written does not see this proposal yet
+				 -- a verdict in another transaction does not see this proposal
 				 OR x.state IN ('queued', 'measuring', 'verifying')
 					AND (SELECT count(*) FROM cudal1.proposal AS p
 						 WHERE p.candidate_id = x.candidate_id
@@ -209,8 +208,8 @@ BEGIN ATOMIC
 				WHEN priority IS NULL THEN 'priority must not be null'
 				WHEN pg_catalog.octet_length(code) > 1048576
 					THEN 'code must not be longer than 1 MiB'
-				-- an expression over a whole code costs more than the rest of a submission; its
-				-- beginning decides nearly always
+				-- A regular expression over a whole code costs more than the rest of a
+				-- submission. The beginning nearly always suffices.
 				WHEN NOT cudal1.matches(pg_catalog.left(code, 64), '[^[:space:]]', 256)
 					AND NOT cudal1.matches(code, '[^[:space:]]', 1048576)
 						THEN 'code must not be empty'
@@ -262,7 +261,7 @@ BEGIN
 	ELSIF p.created_by <> prompt_island.owner THEN
 		PERFORM cudal1.check_owner(format('prompt %s', prompt_island.prompt_id), p.created_by);
 	END IF;
-	-- an island of another pool is none of this one
+	-- islands belong to one pool
 	IF p.pool_id = prompt_island.pool_id THEN
 		island := p.island;
 		island_epoch := p.island_epoch;
@@ -273,8 +272,7 @@ COMMENT ON FUNCTION cudal1.prompt_island(cudal1.task, bigint, text, int) IS
 'the island that an answer of a role to a prompt belongs to in a pool, NULL where there is none;
 errors: 42704 no prompt, 22023 one for another task, 42501 another role''s';
 
--- the one way in for a single submission; response is the model's whole answer, failure is set
--- where that was malformed
+-- response is the model's whole answer. With a reason it was malformed, and code is its text.
 CREATE FUNCTION cudal1.accept_submission(t cudal1.task, code text, method text, prompt_id bigint,
 	group_key text, proposal_key text, priority int, deadline timestamptz, response text,
 	reason text, purpose text, owner text, pool_id int)
@@ -330,8 +328,8 @@ BEGIN
 			accept_submission.response, accept_submission.owner)
 		ON CONFLICT DO NOTHING;
 	IF NOT FOUND THEN
-		-- another session used the key since we looked: its proposal stands, and a code of ours
-		-- that it doesn't share goes
+		-- Another session has used the key since the look-up above. Its proposal stands, and a
+		-- candidate that was added here is removed.
 		IF fresh THEN
 			DELETE FROM cudal1.candidate AS x WHERE x.candidate_id = id;
 		END IF;
@@ -401,7 +399,7 @@ BEGIN
 		AND (m.is_open OR m.owner = proposer)) THEN
 		PERFORM cudal1.use_method(cudal1_submit.method, proposer);
 	END IF;
-	-- what most submissions are, a new code without prompt or key, in as few statements as can be
+	-- Most submissions are new codes without prompt or key. They take one statement.
 	IF cudal1_submit.prompt_id IS NULL AND cudal1_submit.proposal_key IS NULL THEN
 		SELECT x.task_id, x.profile, coalesce(x.device_model, x.device) AS device, x.cores,
 			x.language INTO t
@@ -512,8 +510,8 @@ DECLARE
 		'## Code Implementation\n';
 BEGIN
 	IF octet_length(read_response.response) > 4194304 THEN
-		-- a model that found no end: its beginning is enough to look at, but the whole decides
-		-- which candidate it is
+		-- The beginning of an endless answer is kept. The hash of the whole tells two of them
+		-- apart.
 		kept := cudal1.clip(left(read_response.response, 4194304), 4194304);
 		reason := 'the response is longer than 4 MiB';
 		body := format(E'%s\n[cut off: %s bytes in all, SHA-256 %s]\n', kept,
@@ -525,7 +523,7 @@ BEGIN
 	SELECT r.code, r.reason INTO body, reason FROM cudal1.parse_response(kept) AS r;
 	IF reason IS NOT NULL AND code_alone
 		AND cudal1.matches(kept, '(^|\n)[ \t]*(```|~~~)', 4194304) THEN
-		-- what follows the model's reasoning is read as the section that holds the code
+		-- the text behind the reasoning is read as the section that holds the code
 		SELECT r.code, r.reason INTO body, reason
 			FROM cudal1.parse_response(section
 				|| reverse(split_part(reverse(kept), reverse('</think>'), 1))) AS r;
@@ -620,8 +618,7 @@ AS $$
 			FROM unnest(task_ids, codes, hashes, reasons, leaders, ids) WITH ORDINALITY
 				AS v(task_id, code, hash, reason, leader, id, ord)),
 	needs AS (
-		-- a code is stored with its first row, and queued if it is not known, or was discarded or
-		-- imported
+		-- The first row of a code stores it. It is queued if it is new, discarded or imported.
 		SELECT r.*, (r.ord = r.first
 			AND (c.candidate_id IS NULL OR c.state = 'discarded' OR c.imported))::int AS queues,
 				cudal1.proposal_bytes(CASE WHEN r.ord = r.first
@@ -635,7 +632,7 @@ AS $$
 	judged AS (
 		SELECT s.ord, s.leader, CASE WHEN s.reason IS NOT NULL THEN s.reason
 									 WHEN NOT s.proposes THEN NULL
-									 -- a code's later rows go with its first
+									 -- later rows of a code share the fate of its first
 									 WHEN f.queued > refuse_rows.candidates
 										AND f.queues > 0 THEN cudal1.quota_reason(refuse_rows.owner,
 										'candidates')
@@ -702,7 +699,7 @@ DECLARE
 	bytes		bigint;		-- of the codes added
 	proposals	bigint;		-- how many were added
 BEGIN
-	-- candidates, in the order of their index
+	-- in the order of the index, so that two batches don't deadlock
 	WITH added AS (
 		INSERT INTO cudal1.candidate (task_id, code, code_hash)
 			SELECT DISTINCT ON (v.task_id, v.hash) v.task_id, replace(v.code, E'\r\n', E'\n'),
@@ -716,7 +713,7 @@ BEGIN
 	SELECT coalesce(array_agg(added.candidate_id), '{}'), coalesce(sum(added.bytes), 0) INTO fresh,
 		bytes FROM added;
 
-	-- proposals; keyed ones in the order of their index
+	-- rows with keys in the order of their index, for the same reason
 	WITH added AS (
 		INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, group_key,
 			proposal_key, created_by)
@@ -732,8 +729,8 @@ BEGIN
 			RETURNING candidate_id)
 	SELECT array_agg(DISTINCT added.candidate_id), count(*) INTO known, proposals FROM added;
 
-	-- a key that another session used meanwhile: its proposal stands, and a code of ours that
-	-- nobody else proposed goes
+	-- Another session may have used a key meanwhile. Its proposal stands, and a candidate that
+	-- was added here without a proposal is removed.
 	IF proposal_keys IS NOT NULL THEN
 		WITH orphan AS (
 			DELETE FROM cudal1.candidate AS c
@@ -842,7 +839,7 @@ BEGIN
 		FROM cudal1.judge_rows(tasks, codes, group_keys, proposal_keys, method,
 			cudal1_submit_batch.priority, proposer, into_pool) AS j;
 
-	-- quotas: the whole batch fits nearly always
+	-- nearly always the whole batch fits into the quota
 	bytes := (SELECT sum(cudal1.proposal_bytes(c, NULL)) FROM unnest(codes) AS c);
 	IF n > 0 AND NOT cudal1.take_room(proposer, n, bytes) THEN
 		r := cudal1.count_room(proposer, n, bytes);

@@ -24,8 +24,8 @@ a call keeps its snapshot, so that until it returns VACUUM cannot clean up behin
 candidate with an imported score is final once no measurement of it is queued. Errors: 42704 unknown
 id; 25001 for candidates written by the current transaction, or above READ COMMITTED';
 
--- enable_seqscan: a session's cached plans, made while the queue was short, must not read all of a
--- long one for each candidate
+-- enable_seqscan: plans that a session cached while the queue was short would read all of a long
+-- queue for each candidate.
 CREATE FUNCTION @extschema@.cudal1_cancel(candidate_ids bigint[])
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -36,7 +36,7 @@ DECLARE
 	id		bigint;
 	j		cudal1.job;
 	c		cudal1.candidate;
-	-- an operator's cancelling withdraws all proposals
+	-- an operator cancels the proposals of all roles
 	all_of	constant boolean := cudal1.is_operator();
 	hit		boolean;
 	n		bigint := 0;
@@ -63,9 +63,9 @@ BEGIN
 		hit := false;
 		UPDATE cudal1.proposal AS p SET wanted = false
 			WHERE p.candidate_id = id AND p.wanted AND (all_of OR cudal1.owns(p.created_by));
-		-- no job of another role is locked for a candidate that it wants: it would wait for this
-		-- transaction. Where two roles cancel at the same moment, each sees the other's proposal,
-		-- and the measurement goes on
+		-- Jobs of another role that wants the candidate are not locked, because they would wait for
+		-- this transaction. Two roles that cancel at the same moment each see the other's proposal,
+		-- so the measurement goes on.
 		IF EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.candidate_id = id AND p.wanted) THEN
 			DELETE FROM cudal1.job AS x
 				WHERE x.candidate_id = id AND x.kind = 'measure' AND x.state = 'queued'
@@ -75,8 +75,8 @@ BEGIN
 									AND NOT cudal1.owns(y.trainer));
 			CONTINUE;
 		END IF;
-		-- who holds the job may be about to replace it by its verification: look again until there
-		-- is nothing left
+		-- The session that holds the job may replace it by a verification, so this looks until no
+		-- job is left.
 		LOOP
 			SELECT x.* INTO j FROM cudal1.job AS x
 				WHERE x.candidate_id = id AND x.kind IN ('measure', 'verify')
@@ -88,7 +88,7 @@ BEGIN
 										AND NOT x.cancel_requested);
 				CONTINUE;
 			END IF;
-			-- proposed again while the job was waited for
+			-- it was proposed again while this waited for the job
 			EXIT WHEN EXISTS (SELECT FROM cudal1.proposal AS p
 				WHERE p.candidate_id = id AND p.wanted);
 			IF j.state = 'running' THEN
@@ -99,7 +99,7 @@ BEGIN
 			hit := true;
 		END LOOP;
 		IF NOT hit THEN
-			-- undecided without a job (after a restore)
+			-- after a restore a candidate may be undecided without a job
 			SELECT x.* INTO c FROM cudal1.candidate AS x
 				WHERE x.candidate_id = id AND x.state IN ('queued', 'measuring', 'verifying')
 					AND NOT EXISTS (SELECT FROM cudal1.job AS y

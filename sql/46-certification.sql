@@ -79,7 +79,7 @@ DECLARE
 	types		constant jsonb :=
 		'{"float64": "double", "float32": "float", "int64": "long long", "int32": "int", "uint8": '
 		'"unsigned char"}';
-	-- what is kept of a number: several times less than the tolerance of its type asks for
+	-- the bits of a number that are kept: several times fewer than its tolerance needs
 	masks		constant jsonb :=
 		'{"float64": "0xFFFFFFFF00000000ULL", "float32": "0xFFFF0000U", "float16": "0xFFC0U", '
 		'"bfloat16": "0xFFF0U"}';
@@ -106,7 +106,7 @@ BEGIN
 	given := CASE WHEN cuda THEN format('cudal1_any{(void *) %s}', id) ELSE id END;
 	halved := format(CASE WHEN cuda THEN 'cudal1_any{(void *) %s}' ELSE '(void *) %s' END, copy);
 	IF role <> 'out' THEN
-		-- of an inout argument, to leave it as it is, is to answer with the input
+		-- an inout argument that is left as it is answers with its input
 		halves := format(E'\tCUDAL1_ZERO(%s + %s, %s);\n',
 			CASE role WHEN 'in' THEN copy ELSE '(char *) ' || id END, half, bytes - half);
 		rounds := CASE WHEN mask IS NOT NULL THEN format(E'\t%s(%s, %s, %s);\n', masker,
@@ -291,7 +291,7 @@ DECLARE
 	c		cudal1.candidate;
 	n		bigint := 0;
 BEGIN
-	-- the task is not locked, since its verdicts would wait for this transaction
+	-- the task is not locked, because its verdicts would wait for this transaction
 	SELECT x.* INTO STRICT t FROM cudal1.task AS x WHERE x.task_id = certify.task_id;
 	FOR v IN
 		SELECT s.* FROM cudal1.null_codes_of_signature(t) AS s WHERE t.language <> 'pytorch'
@@ -306,7 +306,7 @@ BEGIN
 					'certification')
 				ON CONFLICT (task_id, code_hash) DO NOTHING
 				RETURNING * INTO c;
-			-- another session added it meanwhile
+			-- another session has added it
 			CONTINUE WHEN NOT FOUND;
 			INSERT INTO cudal1.null_candidate (task_id, name, candidate_id)
 				VALUES (t.task_id, v.name, c.candidate_id);
@@ -346,8 +346,7 @@ BEGIN
 			WHERE x.device_id = d.device_id AND x.claimed_at > clock_timestamp() - idle) THEN
 		RETURN;
 	END IF;
-	-- not always the same one, since a session may be certifying it in a transaction that stays
-	-- open
+	-- one by chance, because an open transaction may be certifying the first
 	SELECT x.task_id INTO id FROM cudal1.task AS x
 		WHERE x.nulls_at IS NULL AND x.retired_at IS NULL
 			AND x.created_at < clock_timestamp() - idle
@@ -356,7 +355,7 @@ BEGIN
 			AND x.cores <= d.cores AND x.language = ANY (d.languages)
 		ORDER BY random() LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
 	IF FOUND THEN
-		-- a task that none can be made of must not keep devices from working
+		-- a task without null candidates must not stop devices
 		BEGIN
 			PERFORM cudal1.certify(id);
 		EXCEPTION WHEN lock_not_available THEN
@@ -399,7 +398,7 @@ BEGIN
 	IF NOT FOUND THEN
 		RETURN;
 	END IF;
-	-- of two that end at once, the second sees the first
+	-- of two verdicts at the same moment the second sees the first
 	PERFORM FROM cudal1.task AS t WHERE t.task_id = id FOR NO KEY UPDATE;
 	UPDATE cudal1.task AS t
 		SET certified = (SELECT CASE WHEN bool_or(c.state = 'successful') THEN 'weak'

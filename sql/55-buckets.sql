@@ -48,8 +48,8 @@ END;
 COMMENT ON FUNCTION cudal1.reward_cluster(float8) IS
 'the cluster of an island that a reward belongs to';
 
--- a row, since any role may take any advisory lock; a task has it from the first time on that
--- something is placed
+-- The lock is a row, because any role may take any advisory lock. A task has its row from its first
+-- placement on.
 CREATE FUNCTION cudal1.lock_placement(task_id bigint)
 RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -60,7 +60,7 @@ BEGIN
 	PERFORM FROM cudal1.placement AS p WHERE p.task_id = lock_placement.task_id AND p.pool_id = 1
 		FOR NO KEY UPDATE;
 	IF NOT FOUND THEN
-		-- what another session inserts meanwhile is waited for and locked
+		-- this waits for a row that another session inserts, and locks it
 		INSERT INTO cudal1.placement AS p (task_id, pool_id, codes)
 			VALUES (lock_placement.task_id, 1, 0)
 			ON CONFLICT ON CONSTRAINT placement_pkey DO UPDATE SET codes = p.codes;
@@ -98,11 +98,11 @@ CREATE FUNCTION cudal1.island_constants(options jsonb, OUT islands int, OUT rese
 										OUT period bigint, OUT admit_late boolean)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
-	SELECT COALESCE((options OPERATOR(pg_catalog.->>) 'islands')::int, 10),
-		   COALESCE((options OPERATOR(pg_catalog.->>) 'island_reset')::bigint, 1000),
-		   COALESCE((options OPERATOR(pg_catalog.->>) 'island_temperature')::float8, 0.1),
-		   COALESCE((options OPERATOR(pg_catalog.->>) 'island_period')::bigint, 30000),
-		   COALESCE((options OPERATOR(pg_catalog.->>) 'island_late') OPERATOR(pg_catalog.=) 'admit',
+	SELECT COALESCE((options ->> 'islands')::int, 10),
+		   COALESCE((options ->> 'island_reset')::bigint, 1000),
+		   COALESCE((options ->> 'island_temperature')::float8, 0.1),
+		   COALESCE((options ->> 'island_period')::bigint, 30000),
+		   COALESCE((options ->> 'island_late') = 'admit',
 			true);
 END;
 COMMENT ON FUNCTION cudal1.island_constants(jsonb) IS
@@ -190,7 +190,7 @@ AS $$
 #variable_conflict use_column
 BEGIN
 	PERFORM cudal1.lock_placement(found_islands.task_id);
-	-- as before, or by another session that had the lock
+	-- founded before, or by the session that had the lock
 	IF EXISTS (SELECT FROM cudal1.island AS i
 			   WHERE i.task_id = found_islands.task_id AND i.pool_id = found_islands.pool_id) THEN
 		RETURN;
@@ -242,8 +242,8 @@ DECLARE
 	founder record;
 BEGIN
 	PERFORM cudal1.lock_placement(reset_islands.task_id);
-	-- islands of equal best are ranked by a hash: as good as noise, and the same wherever the same
-	-- history is replayed
+	-- Islands of equal best are ranked by a hash. It is as good as noise, and the same when the
+	-- history is replayed.
 	ranked := ARRAY(SELECT i.island FROM cudal1.island AS i
 					WHERE i.task_id = reset_islands.task_id AND i.pool_id = reset_islands.pool_id
 					ORDER BY i.best_reward NULLS FIRST,
@@ -260,7 +260,7 @@ BEGIN
 		WHERE c.task_id = wiped.task_id AND c.pool_id = wiped.pool_id AND c.island = wiped.island
 			AND c.epoch < wiped.epoch;
 
-		-- the founder: the best of a survivor, each survivor with the same chance
+		-- the founder is the best of a survivor, each with the same chance
 		SELECT s.candidate_id, s.cluster INTO founder
 		FROM cudal1.island AS i
 		JOIN cudal1.island_slot AS s ON s.task_id = i.task_id AND s.pool_id = i.pool_id
@@ -350,7 +350,7 @@ BEGIN
 			END IF;
 			changed := true;
 		ELSIF place.slot IS NULL AND wanted.placed AND place.proposed
-			-- who was wiped comes back by a new proposal only
+			-- a wiped code comes back by a new proposal only
 			AND (place.current OR NOT place.known)
 			AND (place.current OR place.free OR wanted.admit_late)
 		THEN
@@ -386,8 +386,8 @@ COMMENT ON FUNCTION cudal1.place_on_islands(bigint, int) IS
 'makes a candidate''s island slots in a pool agree with its state: on the island whose prompt it
 answers, on all islands without one; the caller holds the task''s lock';
 
--- enable_seqscan: a session's cached plans, made while the tables were small, must not scan them
--- when they have grown
+-- enable_seqscan: plans that a session cached while the tables were small would scan them when they
+-- have grown.
 CREATE FUNCTION cudal1.place_in_pool(candidate_id bigint, pool_id int)
 RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -519,8 +519,8 @@ BEGIN
 				place_candidate.candidate_id);
 	END IF;
 	PERFORM cudal1.lock_placement(task);
-	-- all is read under the lock, so that of two transactions the later one sees what the earlier
-	-- one wrote
+	-- everything is read under the lock, so the later of two transactions sees what the earlier
+	-- wrote
 	FOR pool IN SELECT p.id FROM cudal1.pools_of(place_candidate.candidate_id) AS p (id)
 		ORDER BY p.id LOOP
 		PERFORM cudal1.place_in_pool(place_candidate.candidate_id, pool);
@@ -539,8 +539,7 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
-	-- a candidate's row is never shared with another proposal: one that is being placed just now is
-	-- placed without this transaction's proposal
+	-- no candidate's row is locked, so a placement at the same moment does not see this proposal
 	INSERT INTO cudal1.unplaced (task_id, pool_id, candidate_id)
 		SELECT place_later.task_id, place_later.pool_id, place_later.candidate_id
 			WHERE place_later.candidate_id IS NOT NULL
@@ -575,7 +574,7 @@ BEGIN
 		DELETE FROM cudal1.unplaced AS x WHERE x.ctid = u.id;
 		n := n + 1;
 	END LOOP;
-	-- one that a session has just now is placed the next time
+	-- a row that another session has locked is placed the next time
 	FOR u IN
 		SELECT x.ctid AS id, x.candidate_id FROM cudal1.unplaced AS x
 				JOIN cudal1.candidate AS c USING (candidate_id)
@@ -645,7 +644,7 @@ BEGIN
 
 	DELETE FROM cudal1.bucket_slot AS s WHERE s.task_id = id;
 	DELETE FROM cudal1.bucket AS b WHERE b.task_id = id;
-	-- one order for slots and places, so that ten million are sorted once
+	-- slots and places have one order, so ten million rows are sorted once
 	INSERT INTO cudal1.bucket_slot (task_id, pool_id, bucket, slot, candidate_id, micro, ln_nano,
 		place)
 	SELECT c.task_id, m.pool_id, k.bucket,

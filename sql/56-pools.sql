@@ -53,8 +53,8 @@ AS $$
 DECLARE
 	n		bigint;
 BEGIN
-	-- one statement, so that all is copied as it was at one moment. No lock is taken: it would hold
-	-- up every verdict until the caller's transaction ends
+	-- One statement copies everything as of one moment. A lock would hold up every verdict until
+	-- the caller's transaction ends.
 	WITH counted AS (
 		INSERT INTO cudal1.placement (task_id, pool_id, codes)
 			SELECT p.task_id, seed_pool.pool_id, p.codes FROM cudal1.placement AS p

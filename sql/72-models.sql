@@ -356,7 +356,7 @@ BEGIN
 			worker = NULL, lease_until = NULL,
 			finished_at = clock_timestamp()
 		WHERE x.request_id = r.request_id;
-	-- what brought no answer is no trial of its campaign
+	-- a request without an answer is no trial of its campaign
 	IF r.lane_id IS NOT NULL THEN
 		INSERT INTO cudal1.lane_note (lane_id, trials, failures)
 			VALUES (r.lane_id, -1, (end_request.state = 'failed')::int);
@@ -420,7 +420,7 @@ BEGIN
 	IF claim_requests.lease IS NULL OR claim_requests.lease <= '0'::interval THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'lease must be a positive interval';
 	END IF;
-	-- the lock on the model keeps two claims from counting the same free places
+	-- without the lock on the model two claims would count the same free places
 	FOR m IN
 		SELECT x.* FROM cudal1.model AS x
 			WHERE x.enabled AND x.not_before <= clock_timestamp()
@@ -527,7 +527,7 @@ DECLARE
 	n		bigint := 0;
 BEGIN
 	FOR r IN
-		-- what a session is cancelling just now waits for its lease to end
+		-- a request that a session is cancelling stays until its lease ends
 		SELECT x.* FROM cudal1.request AS x
 			WHERE x.state = 'running' AND x.worker = release_requests.worker
 			ORDER BY x.request_id FOR UPDATE SKIP LOCKED
@@ -576,7 +576,7 @@ BEGIN
 						AND x.worker <> expire_requests.worker)
 			ORDER BY x.request_id FOR UPDATE SKIP LOCKED
 	LOOP
-		-- who was sent many times without ever failing may be what kills the workers
+		-- a request that was sent many times without an outcome may be what kills workers
 		PERFORM cudal1.lose_request(r, r.attempt - r.failures >= 10,
 			'its worker was lost while it was in flight');
 		n := n + 1;
@@ -658,7 +658,7 @@ BEGIN
 	IF outcome = 'cancelled' AND r.cancel_requested THEN
 		PERFORM cudal1.end_request(r, 'cancelled', 'cancelled while it was in flight');
 	ELSIF outcome = 'throttled' AND r.attempt < 1000 THEN
-		-- the endpoint means all of us
+		-- the endpoint asks all requests to its model to slow down
 		pause := coalesce(cudal1.json_float(finish_request.answer -> 'retry_after', 0, 1e15),
 						  m.backoff_seconds * least(60,
 							power(2, least(r.attempt - r.failures, 10) - 1)) * (0.5 + random()));
@@ -706,8 +706,8 @@ BEGIN
 		IF left(SQLSTATE, 2) IN ('40', '53', '55', '57', '58') THEN
 			RAISE;
 		END IF;
-		-- characters that this database cannot hold, or worse: the answer is broken, but whose it
-		-- is stands before them
+		-- The answer may hold characters that this database can't store. The numbers of its request
+		-- stand before them.
 		problem := SQLERRM;
 	END;
 	IF problem IS NOT NULL THEN
@@ -751,7 +751,8 @@ DECLARE
 		FROM unnest(string_to_array(answers, E'\n')) WITH ORDINALITY AS u(l, n) WHERE l <> ''
 		ORDER BY n);
 BEGIN
-	-- where one cannot be stored, which must not hold up the others for ever, again with care
+	-- If a line can't be stored, all are stored again with care, because one must not hold up the
+	-- others.
 	FOREACH doubtful IN ARRAY ARRAY[false, true] LOOP
 		BEGIN
 			SELECT coalesce(string_agg(s.said, '' ORDER BY s.n), ''),
@@ -776,7 +777,7 @@ is stored; left_over: those of the lines that are to be given later';
 CREATE FUNCTION cudal1.take_answers(most int DEFAULT 100)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
--- a code that an open transaction is submitting, too, is waited for as long, then its answer later
+-- An open transaction may be submitting the same code. The answer is then taken later.
 SET lock_timeout = '20ms'
 AS $$
 DECLARE
@@ -815,7 +816,7 @@ BEGIN
 			EXIT WHEN waits >= 3;
 			CONTINUE;
 		WHEN OTHERS THEN
-			-- what another moment may cure is tried again; the answer stays
+			-- these errors pass, so the answer stays and is taken the next time
 			IF left(SQLSTATE, 2) IN ('40', '53', '55', '57', '58') THEN
 				RAISE;
 			END IF;

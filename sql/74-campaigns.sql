@@ -205,7 +205,7 @@ AS $$
 DECLARE
 	c		cudal1.campaign;
 BEGIN
-	-- whose it is, is looked at first: a lock would make its owner wait
+	-- the owner is checked before the lock, which would make the true owner wait
 	SELECT x.* INTO c FROM cudal1.campaign AS x WHERE x.name = find_campaign.name;
 	IF NOT FOUND THEN
 		PERFORM cudal1.does_not_exist('campaign', find_campaign.name,
@@ -460,7 +460,7 @@ DECLARE
 BEGIN
 	SELECT count(*) INTO busy FROM cudal1.request AS r
 		WHERE r.lane_id = l.lane_id AND NOT r.decided;
-	-- counts as they are now: an answer or a failure may have been noted since the lane was read
+	-- the counts of this moment, because notes may have been added since the lane was read
 	SELECT x.* INTO l FROM cudal1.campaign_lane AS x
 		WHERE x.lane_id = l.lane_id FOR NO KEY UPDATE SKIP LOCKED;
 	IF NOT FOUND THEN
@@ -468,7 +468,7 @@ BEGIN
 	END IF;
 	SELECT d.want, d.over INTO want, over FROM cudal1.lane_due(c, l, busy) AS d;
 	IF over IS NOT NULL THEN
-		-- of augment, what is still under way is not needed any more
+		-- augment may have requests under way that are not needed any more
 		PERFORM cudal1.cancel_requests(ARRAY(SELECT r.request_id FROM cudal1.request AS r
 			WHERE r.lane_id = l.lane_id AND NOT r.decided AND r.state IN ('queued', 'running')
 			ORDER BY r.request_id FOR UPDATE SKIP LOCKED));
@@ -480,7 +480,7 @@ BEGIN
 		g := cudal1.make_group(c, l, c.pool_id);
 		most := greatest(most, want);
 	END IF;
-	-- above a quota of its owner's a campaign waits
+	-- a campaign waits while its owner has used up a quota
 	want := least(want, most,
 		CASE WHEN want > 0 THEN (cudal1.request_room(c.created_by)).requests END);
 	IF want <= 0 THEN
@@ -551,8 +551,8 @@ BEGIN
 				AND (x.kind <> 'contrastive' OR x.options ->> 'groups' IS NOT NULL)
 			ORDER BY x.campaign_id FOR NO KEY UPDATE SKIP LOCKED
 	LOOP
-		-- what an endpoint does not take of one task, while it answers others (a prompt too long
-		-- for its model), ends that lane alone
+		-- An endpoint may refuse one task and answer others, as when a prompt is too long for its
+		-- model. That ends this lane alone.
 		UPDATE cudal1.campaign_lane AS x SET state = 'done', note = 'requests fail: ' || f.error
 			FROM (SELECT DISTINCT ON (r.lane_id) r.lane_id, r.status, r.error
 					FROM cudal1.campaign_lane AS y JOIN cudal1.request AS r USING (lane_id)
@@ -570,7 +570,7 @@ BEGIN
 								AND z.lane_id <> x.lane_id AND r.state = 'answered');
 		GET DIAGNOSTICS n = ROW_COUNT;
 		done := done + n;
-		-- an endpoint that fails again and again is not asked for ever
+		-- an endpoint that fails three times in a row pauses the campaign
 		SELECT r.error INTO problem
 			FROM cudal1.campaign_lane AS x JOIN cudal1.request AS r USING (lane_id)
 			WHERE x.campaign_id = c.campaign_id AND x.state = 'open' AND x.failures >= 3
@@ -590,7 +590,7 @@ BEGIN
 					WHERE x.campaign_id = c.campaign_id AND NOT y.decided
 						AND v.state IN ('successful', 'failed', 'discarded')
 					ORDER BY y.request_id FOR UPDATE OF y SKIP LOCKED));
-		-- the least served first; those that have all under way that they may have need no look
+		-- lanes with the fewest trials first; a lane that is full is not looked at
 		FOR l IN
 			SELECT x.* FROM cudal1.campaign_lane AS x
 				WHERE x.campaign_id = c.campaign_id AND x.state = 'open'
@@ -728,8 +728,7 @@ BEGIN
 						AND coalesce(p.group_key, '') = g.group_key
 						AND p.proposal_key = 'answer ' || u.ordinality
 				LEFT JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
-			-- of an answer that was pruned, the hash of its code is left, of a very long one its
-			-- beginning
+			-- a pruned answer has left the hash of its code, a very long one its beginning
 			WHERE CASE WHEN p.response IS NOT NULL
 				AND octet_length(u.response) <= 4194304 THEN p.response <> u.response
 					   ELSE c.code_hash
@@ -822,7 +821,7 @@ AS $$
 DECLARE
 	its_owner	text := coalesce(cudal1_group_result.owner,
 		cudal1.group_owner(cudal1_group_result.group_key));
-	-- a campaign's group is one task's, whatever else its owner proposes by its key
+	-- a campaign's group has one task, even if its owner proposes more by its key
 	its_task	bigint := (SELECT l.task_id
 							FROM cudal1.campaign_group AS g JOIN cudal1.campaign_lane AS l
 								USING (lane_id) JOIN cudal1.campaign AS c USING (campaign_id)

@@ -14,6 +14,38 @@ COMMENT ON FUNCTION cudal1.plain_prompt(bigint) IS
 'the words of an augmenting prompt for a task, not recorded: what a code without a prompt of its own
 answers in a data set';
 
+CREATE VIEW cudal1.asked AS
+	SELECT p.proposal_id, r.request_id, r.round, k.name AS campaign
+		FROM cudal1.proposal AS p
+			LEFT JOIN cudal1.request AS r
+				ON p.proposal_key = 'request ' || r.request_id
+					AND r.candidate_id = p.candidate_id AND r.created_by = p.created_by
+			LEFT JOIN cudal1.campaign_lane AS l ON l.lane_id = r.lane_id
+			LEFT JOIN cudal1.campaign_group AS g ON g.group_key = p.group_key
+			LEFT JOIN cudal1.campaign_lane AS gl ON gl.lane_id = g.lane_id
+			LEFT JOIN cudal1.campaign AS k
+				ON k.campaign_id = coalesce(l.campaign_id, gl.campaign_id)
+					AND k.created_by = p.created_by;
+COMMENT ON VIEW cudal1.asked IS
+'the request and the campaign that a proposal answers, NULL where it answers none';
+
+CREATE FUNCTION cudal1.check_choice(campaign text, tasks text[])
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF campaign IS NOT NULL
+		AND NOT EXISTS (SELECT FROM cudal1.campaign AS c WHERE c.name = check_choice.campaign) THEN
+		PERFORM cudal1.does_not_exist('campaign', campaign,
+			ARRAY(SELECT c.name FROM cudal1.campaign AS c ORDER BY c.name),
+			'cudal1.campaign_progress lists the campaigns.');
+	END IF;
+	PERFORM cudal1.find_task(t.name) FROM unnest(tasks) AS t (name);
+END
+$$;
+COMMENT ON FUNCTION cudal1.check_choice(text, text[]) IS
+'error 42704 for a campaign or a task that does not exist; NULL is all';
+
 CREATE FUNCTION @extschema@.cudal1_sft_dataset(methods text[] DEFAULT NULL,
 	tasks text[] DEFAULT NULL, campaign text DEFAULT NULL, above float8 DEFAULT 0,
 	per_task int DEFAULT NULL, pool text DEFAULT NULL, content text DEFAULT 'answer',
@@ -39,14 +71,7 @@ BEGIN
 	IF unconfirmed IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'unconfirmed must not be null';
 	END IF;
-	IF campaign IS NOT NULL
-		AND NOT EXISTS (SELECT FROM cudal1.campaign AS c
-		WHERE c.name = cudal1_sft_dataset.campaign) THEN
-		PERFORM cudal1.does_not_exist('campaign', campaign,
-			ARRAY(SELECT c.name FROM cudal1.campaign AS c ORDER BY c.name),
-			'cudal1.campaign_progress lists the campaigns.');
-	END IF;
-	PERFORM cudal1.find_task(t.name) FROM unnest(cudal1_sft_dataset.tasks) AS t(name);
+	PERFORM cudal1.check_choice(cudal1_sft_dataset.campaign, cudal1_sft_dataset.tasks);
 	RETURN QUERY
 		SELECT jsonb_build_object(
 				'messages', CASE WHEN content = 'answer' AND d.prompt IS NOT NULL
@@ -69,15 +94,7 @@ BEGIN
 					FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id)
 						JOIN cudal1.proposal AS p USING (candidate_id)
 						LEFT JOIN cudal1.prompt AS q ON q.prompt_id = p.prompt_id
-						LEFT JOIN cudal1.request AS r
-							ON p.proposal_key = 'request ' || r.request_id
-								AND r.candidate_id = c.candidate_id AND r.created_by = p.created_by
-						LEFT JOIN cudal1.campaign_lane AS l ON l.lane_id = r.lane_id
-						LEFT JOIN cudal1.campaign_group AS g ON g.group_key = p.group_key
-						LEFT JOIN cudal1.campaign_lane AS gl ON gl.lane_id = g.lane_id
-						LEFT JOIN cudal1.campaign AS k
-							ON k.campaign_id = coalesce(l.campaign_id, gl.campaign_id)
-								AND k.created_by = p.created_by
+						JOIN cudal1.asked AS r USING (proposal_id)
 					WHERE c.purpose = 'normal'
 						AND (c.state = 'successful' AND c.reward > above
 							OR unconfirmed AND above = 0 AND c.state = 'discarded'
@@ -93,8 +110,8 @@ BEGIN
 						AND (cudal1_sft_dataset.tasks IS NULL
 							OR t.name = ANY (cudal1_sft_dataset.tasks))
 						AND (cudal1_sft_dataset.campaign IS NULL
-							OR k.name = cudal1_sft_dataset.campaign)
-					-- one row a code: the first that came as an answer, else the first
+							OR r.campaign = cudal1_sft_dataset.campaign)
+					-- one row a code: its first answer, else its first proposal
 					ORDER BY c.candidate_id, p.response IS NULL, p.proposal_id) AS x) AS d
 			WHERE per_task IS NULL OR d.place <= per_task
 			ORDER BY d.task_id, d.reward DESC NULLS LAST, d.candidate_id;
@@ -132,17 +149,10 @@ BEGIN
 			HINT = 'Rewards are speedup (the reward itself) and binary (1 for a successful code, 0 '
 				'else).';
 	END IF;
-	IF cudal1_rl_dataset.campaign IS NOT NULL
-		AND NOT EXISTS (SELECT FROM cudal1.campaign AS c
-		WHERE c.name = cudal1_rl_dataset.campaign) THEN
-		PERFORM cudal1.does_not_exist('campaign', cudal1_rl_dataset.campaign,
-			ARRAY(SELECT c.name FROM cudal1.campaign AS c ORDER BY c.name),
-			'cudal1.campaign_progress lists the campaigns.');
-	END IF;
-	PERFORM cudal1.find_task(t.name) FROM unnest(cudal1_rl_dataset.tasks) AS t(name);
+	PERFORM cudal1.check_choice(cudal1_rl_dataset.campaign, cudal1_rl_dataset.tasks);
 	RETURN QUERY
-		-- a group is all that was proposed in it: what this call leaves out, or cudal1_prune() took
-		-- the answer of, was compared all the same
+		-- A group is everything that was proposed in it. Advantages compare rows that this call
+		-- leaves out, too, and those whose answers were pruned.
 		WITH member AS (
 			SELECT p.proposal_id, p.task_id,
 			coalesce('key ' || p.group_key || CASE WHEN p.created_by <> cudal1.caller() THEN ' of '
@@ -173,18 +183,11 @@ BEGIN
 				JOIN cudal1.candidate AS c USING (candidate_id)
 					JOIN cudal1.task AS t ON t.task_id = p.task_id
 				JOIN cudal1.prompt AS q ON q.prompt_id = p.prompt_id
-				LEFT JOIN cudal1.request AS r
-					ON p.proposal_key = 'request ' || r.request_id
-						AND r.candidate_id = c.candidate_id AND r.created_by = p.created_by
-				LEFT JOIN cudal1.campaign_lane AS l ON l.lane_id = r.lane_id
-				LEFT JOIN cudal1.campaign_group AS g ON g.group_key = p.group_key
-				LEFT JOIN cudal1.campaign_lane AS gl ON gl.lane_id = g.lane_id
-				LEFT JOIN cudal1.campaign AS k ON k.campaign_id = coalesce(l.campaign_id,
-					gl.campaign_id) AND k.created_by = p.created_by
+				JOIN cudal1.asked AS r USING (proposal_id)
 			WHERE p.response IS NOT NULL AND c.purpose = 'normal' AND t.retired_at IS NULL
 				AND (methods IS NULL OR p.method = ANY (methods))
 				AND (only_pool IS NULL OR p.pool_id = only_pool)
-				AND (cudal1_rl_dataset.campaign IS NULL OR k.name = cudal1_rl_dataset.campaign)
+				AND (cudal1_rl_dataset.campaign IS NULL OR r.campaign = cudal1_rl_dataset.campaign)
 			ORDER BY n.task_id, n.grp, n.place;
 END
 $$;

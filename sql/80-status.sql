@@ -22,54 +22,39 @@ COMMENT ON COLUMN cudal1.activity.failures IS
 
 CREATE VIEW cudal1.queue AS
 	SELECT j.job_id, j.kind, t.name AS task, j.candidate_id, j.device, j.language, j.priority,
-		j.profile, j.enqueued_at, j.deadline,
-		   j.failures, j.trainer,
-		   CASE WHEN j.deadline OPERATOR(pg_catalog.<=) pg_catalog.clock_timestamp()
-			THEN 'its deadline has passed'
-				WHEN j.not_before OPERATOR(pg_catalog.>) pg_catalog.clock_timestamp()
-					THEN pg_catalog.format('not before %s', j.not_before)
-				WHEN NOT EXISTS (SELECT FROM cudal1.device AS d
-								 WHERE d.enabled AND j.device IN (d.class, d.model, d.device_key)
-									AND j.language OPERATOR(pg_catalog.=) ANY (d.languages)
-									AND d.cores OPERATOR(pg_catalog.>=) j.cores)
-					THEN pg_catalog.format('no enabled device %s with language %s and %s core(s)',
-						j.device, j.language, j.cores)
-				WHEN NOT EXISTS (SELECT FROM cudal1.aa_candidate AS k
-								 WHERE k.candidate_id OPERATOR(pg_catalog.=) j.candidate_id
-									AND j.kind OPERATOR(pg_catalog.=) 'evaluate')
-					AND NOT EXISTS (SELECT FROM cudal1.device AS d
-									WHERE d.enabled AND d.untrusted_since IS NULL
-										AND j.device IN (d.class, d.model, d.device_key)
-										AND j.language OPERATOR(pg_catalog.=) ANY (d.languages)
-											AND d.cores OPERATOR(pg_catalog.>=) j.cores)
-					THEN pg_catalog.format('the A/A measurements of every device %s drift',
-						j.device)
-				WHEN NOT EXISTS (SELECT FROM cudal1.device AS d
-								 WHERE d.enabled
-									AND COALESCE(d.rests_until OPERATOR(pg_catalog.<=)
-									pg_catalog.clock_timestamp(), true)
-									AND j.device IN (d.class, d.model, d.device_key)
-										AND j.language OPERATOR(pg_catalog.=) ANY (d.languages)
-									AND d.cores OPERATOR(pg_catalog.>=) j.cores)
-					THEN pg_catalog.format('every device %s rests, since it lost what it measured',
-						j.device)
-				WHEN j.avoid_until OPERATOR(pg_catalog.>) pg_catalog.clock_timestamp()
-					AND NOT EXISTS (SELECT FROM cudal1.device AS d
-									WHERE d.enabled AND j.device IN (d.class, d.model)
-										AND j.language OPERATOR(pg_catalog.=) ANY (d.languages)
-										AND d.cores OPERATOR(pg_catalog.>=) j.cores
-										AND NOT EXISTS (SELECT FROM cudal1.device AS a
-														WHERE a.device_id OPERATOR(pg_catalog.=)
-															j.avoid_device
-															AND a.hardware OPERATOR(pg_catalog.=)
-																d.hardware))
-					THEN CASE WHEN j.avoid_until OPERATOR(pg_catalog.=) 'infinity'::timestamptz
-						THEN 'needs another device of the same model to verify'
-						 ELSE pg_catalog.format('waits for another device of the same model until '
-							'%s', j.avoid_until) END
-		   END AS waits_for
-	FROM cudal1.job AS j JOIN cudal1.task AS t ON t.task_id OPERATOR(pg_catalog.=) j.task_id
-	WHERE j.state OPERATOR(pg_catalog.=) 'queued'
+		j.profile, j.enqueued_at, j.deadline, j.failures, j.trainer,
+		CASE WHEN j.deadline <= clock_timestamp() THEN 'its deadline has passed'
+			WHEN j.not_before > clock_timestamp() THEN format('not before %s', j.not_before)
+			WHEN NOT EXISTS (SELECT FROM cudal1.device AS d
+					WHERE d.enabled AND j.device IN (d.class, d.model, d.device_key)
+						AND j.language = ANY (d.languages) AND d.cores >= j.cores)
+				THEN format('no enabled device %s with language %s and %s core(s)', j.device,
+					j.language, j.cores)
+			WHEN NOT EXISTS (SELECT FROM cudal1.aa_candidate AS k
+					WHERE k.candidate_id = j.candidate_id AND j.kind = 'evaluate')
+				AND NOT EXISTS (SELECT FROM cudal1.device AS d
+					WHERE d.enabled AND d.untrusted_since IS NULL
+						AND j.device IN (d.class, d.model, d.device_key)
+						AND j.language = ANY (d.languages) AND d.cores >= j.cores)
+				THEN format('the A/A measurements of every device %s drift', j.device)
+			WHEN NOT EXISTS (SELECT FROM cudal1.device AS d
+					WHERE d.enabled AND COALESCE(d.rests_until <= clock_timestamp(), true)
+						AND j.device IN (d.class, d.model, d.device_key)
+						AND j.language = ANY (d.languages) AND d.cores >= j.cores)
+				THEN format('every device %s rests, since it lost what it measured', j.device)
+			WHEN j.avoid_until > clock_timestamp()
+				AND NOT EXISTS (SELECT FROM cudal1.device AS d
+					WHERE d.enabled AND j.device IN (d.class, d.model)
+						AND j.language = ANY (d.languages) AND d.cores >= j.cores
+						AND NOT EXISTS (SELECT FROM cudal1.device AS a
+							WHERE a.device_id = j.avoid_device AND a.hardware = d.hardware))
+				THEN CASE WHEN j.avoid_until = 'infinity'
+					THEN 'needs another device of the same model to verify'
+					ELSE format('waits for another device of the same model until %s',
+						j.avoid_until) END
+		END AS waits_for
+	FROM cudal1.job AS j JOIN cudal1.task AS t ON t.task_id = j.task_id
+	WHERE j.state = 'queued'
 	ORDER BY j.priority DESC, j.job_id;
 COMMENT ON VIEW cudal1.queue IS 'jobs that wait, in the order in which they are claimed';
 COMMENT ON COLUMN cudal1.queue.device IS
@@ -108,8 +93,8 @@ BEGIN
 													AND a.default_version <> e.extversion)
 		FROM pg_extension AS e WHERE e.extname = 'cudal1';
 
-	-- what others may put beside the functions; what the extension itself calls is elsewhere, but a
-	-- user's call may mean it
+	-- A function that another role puts beside the extension's may be called in a user's query. The
+	-- extension's own calls name schema cudal1.
 	FOR r IN
 		SELECT n.nspname,
 			string_agg(DISTINCT CASE a.grantee WHEN 0 THEN 'PUBLIC'
@@ -436,7 +421,7 @@ BEGIN
 	IF cudal1_prune.older_than < '0'::interval THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'older_than must not be negative';
 	END IF;
-	-- failed ones only: they have their verdict, and nothing measures, samples or shows them again
+	-- only failed candidates: they have a verdict, and are not measured, sampled or shown again
 	SELECT coalesce(array_agg(c.candidate_id), '{}') INTO ids FROM (
 		SELECT x.candidate_id FROM cudal1.candidate AS x
 			WHERE x.state = 'failed' AND x.decided_at < clock_timestamp() - cudal1_prune.older_than
@@ -457,8 +442,8 @@ BEGIN
 	RETURN QUERY SELECT 'samples', count(*), coalesce(sum(octet_length(m.samples::text)), 0)::bigint
 		FROM cudal1.measurement AS m WHERE m.candidate_id = ANY (ids) AND m.samples IS NOT NULL;
 	IF NOT cudal1_prune.dry_run THEN
-		-- what was removed counts no more against those that stored it: a code against the role
-		-- that proposed it first
+		-- Removed texts are taken off the quotas that they counted in. A code counts in that of the
+		-- role that proposed it first.
 		INSERT INTO cudal1.stored (role, bytes)
 			SELECT v.role, -sum(v.bytes) FROM (
 				SELECT (SELECT p.created_by FROM cudal1.proposal AS p

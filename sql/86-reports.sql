@@ -25,8 +25,8 @@ BEGIN
 					AND c.purpose = 'normal' AND NOT c.imported
 				ORDER BY c.reward DESC, c.candidate_id LIMIT 1000) AS b
 		WHERE num_nulls(best_reward.method, best_reward.pool_id) = 2
-			-- OFFSET 0: asked row by row until one is found, not joined to all that the method
-			-- proposed
+			-- OFFSET 0 keeps the planner from joining all proposals of the method: rows are asked
+			-- one by one until one fits
 			OR EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.candidate_id = b.candidate_id
 				AND (best_reward.method IS NULL OR p.method = best_reward.method)
 				AND (best_reward.pool_id IS NULL OR p.pool_id = best_reward.pool_id) OFFSET 0)
@@ -42,7 +42,7 @@ BEGIN
 			ORDER BY c.reward DESC, c.candidate_id LIMIT 1;
 		RETURN;
 	END IF;
-	-- a method that is not among the best: by its own proposals
+	-- no code of the method is among the best, so its own proposals are read
 	SELECT c.candidate_id, c.reward INTO candidate_id, reward
 		FROM cudal1.proposal AS p JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
 		WHERE p.task_id = best_reward.task_id AND p.method = best_reward.method
@@ -70,7 +70,7 @@ BEGIN
 			RAISE EXCEPTION USING ERRCODE = '22004',
 				MESSAGE = 'argument "tasks" must not contain nulls';
 		END IF;
-		-- a name stands for its task alone, also where it would do as a pattern
+		-- a name of a task is no pattern
 		fits := ARRAY(SELECT (cudal1.find_task(t.name)).task_id FROM cudal1.task AS t
 			WHERE t.name = wanted);
 		IF fits = '{}' AND (length(wanted) - length(rtrim(wanted, '\'))) % 2 = 1 THEN
@@ -108,11 +108,11 @@ CREATE FUNCTION cudal1.best_speedups(method text, device text, task_ids bigint[]
 RETURNS TABLE (task_id bigint, level int, candidate_id bigint, speedup float8, evaluated boolean)
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
--- jit: what is switched off looks dear where it can't be avoided, and would be compiled for it
+-- jit: a disabled path adds 1e10 to the cost, which would start the JIT compiler
 SET enable_seqscan = off SET jit = off
 BEGIN ATOMIC
 	WITH asked AS (
-		-- what was asked for: a class, a model, or nothing
+		-- the argument is a class, a model, or NULL
 		SELECT best_speedups.device AS name, best_speedups.device IN ('cpu', 'cuda') AS is_class,
 			   CASE WHEN best_speedups.device IN ('cpu', 'cuda') THEN best_speedups.device
 					ELSE (SELECT d.class FROM cudal1.device AS d
@@ -132,7 +132,7 @@ BEGIN ATOMIC
 			AND t.retired_at IS NULL
 			AND (best_speedups.task_ids IS NULL OR t.task_id = ANY (best_speedups.task_ids))
 	), evaluations AS (
-		-- the last word on a candidate and a model; a failure there (reward 0) is one
+		-- the last evaluation of a candidate on a model, failures (reward 0) included
 		SELECT DISTINCT ON (m.candidate_id) m.task_id, m.candidate_id, m.reward AS speedup
 		FROM cudal1.measurement AS m
 		CROSS JOIN asked AS a
@@ -165,7 +165,7 @@ BEGIN ATOMIC
 		SELECT t.task_id, t.device_model FROM tasks AS t
 		WHERE NOT EXISTS (SELECT FROM evaluations AS e WHERE e.task_id = t.task_id)
 	), rewards AS (
-		-- measured here, which is on one model for each task
+		-- measured here, on the one model of the task
 		SELECT t.task_id, b.candidate_id, b.reward AS speedup
 		FROM unevaluated AS t
 		CROSS JOIN asked AS a
@@ -180,7 +180,7 @@ BEGIN ATOMIC
 		JOIN imports AS c ON c.task_id = t.task_id
 		WHERE a.name IS NULL OR a.is_class OR c.import_device = a.name
 		UNION ALL
-		-- the same code with its score on another device than the one its reward is from
+		-- imported scores of other devices than that of the reward
 		SELECT t.task_id, c.candidate_id, i.reward
 		FROM asked AS a
 		JOIN cudal1.imported_score AS i ON i.device = a.name
@@ -238,7 +238,7 @@ BEGIN
 	IF check_report.method IS NOT NULL
 		AND NOT EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.method = check_report.method)
 	THEN
-		-- a name that is taken, or shipped, may be proposed by yet
+		-- a method may exist without a proposal
 		IF NOT EXISTS (SELECT FROM cudal1.method AS m WHERE m.name = check_report.method) THEN
 			PERFORM cudal1.does_not_exist('method', check_report.method,
 				ARRAY(SELECT m.name FROM cudal1.method AS m ORDER BY m.name),
@@ -270,7 +270,7 @@ BEGIN
 	LOOP
 		RETURN NEXT;
 	END LOOP;
-	-- of the last row, All
+	-- trained is that of the last row, All
 	IF trained > 0 THEN
 		RAISE NOTICE USING
 			MESSAGE = format('training rewards are shown for %s task(s)', trained),
@@ -346,8 +346,7 @@ BEGIN
 		FROM counted AS c WINDOW w AS (PARTITION BY c.label ORDER BY c.x NULLS LAST)
 	), rows AS (
 		SELECT r.label, r.place, count(r.x) AS tasks, avg(r.x) AS mean, max(r.x) AS max,
-			   -- numeric: of two rewards between which a percentile lies, what binary fractions add
-			   -- in the 16th digit is cut
+			   -- numeric cuts what binary fractions add in the 16th digit
 			   percentile_cont(0.75) WITHIN GROUP (ORDER BY r.x)::numeric::float8 AS p75,
 				percentile_cont(0.5) WITHIN GROUP (ORDER BY r.x)::numeric::float8 AS p50,
 			   percentile_cont(0.25) WITHIN GROUP (ORDER BY r.x)::numeric::float8 AS p25,
@@ -616,7 +615,7 @@ BEGIN
 			coalesce(b.level, 2147483647)::bigint),
 												  ('All', 2147483648)) AS g (label, place)
 	), bins AS (
-		-- empty bins between the ends are bars of height 0
+		-- bins between the ends may be empty
 		SELECT generate_series(min(b.k), max(b.k)) AS k FROM best AS b)
 	SELECT l.label, i.k * speedup_histogram.width, (i.k + 1) * speedup_histogram.width,
 		   exp(i.k * speedup_histogram.width), exp((i.k + 1) * speedup_histogram.width),
@@ -914,7 +913,7 @@ BEGIN
 			ON m.measurement_id = cudal1.speaking_measurement(b.candidate_id, b.speedup,
 			b.evaluated)
 		LEFT JOIN LATERAL (
-			-- one that failed says more than one that waits, the last one more than those before
+			-- failed candidates before those that wait, the latest first
 			SELECT c.candidate_id, k.state, coalesce(e.outcome, c.failure) AS failure,
 				   CASE WHEN e.outcome IS NULL THEN c.detail ELSE e.detail END AS detail
 			FROM cudal1.candidate AS c

@@ -13,8 +13,7 @@ LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	SET standard_conforming_strings = on
 AS $$
 DECLARE
-	-- USE_X = True, self.USE_X = True, static const int USE_X = 1; a value of its own kind comes
-	-- back
+	-- USE_X = True, self.USE_X = True, static const int USE_X = 1; True becomes False, 1 becomes 0
 	assigned	constant text :=
 		'^([ \t]*(?:(?:static|const|constexpr)[ \t]+)*(?:(?:int|bool|_Bool|unsigned|auto)[ '
 		'\t]+)?(?:self\.)?' || switch
@@ -93,7 +92,7 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'switches must be 1 to 8 names',
 			DETAIL = format('They are %s; all combinations of 8 are 256 measurements.', n);
 	END IF;
-	-- numbered from 1, wherever the caller's begin
+	-- arrays of callers may begin at other numbers than 1
 	switches := switches[:];
 	IF n > (SELECT count(DISTINCT s) FROM unnest(switches) AS s) THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'switches must not repeat a name';
@@ -115,7 +114,7 @@ BEGIN
 		FOR i IN 1 .. n LOOP
 			body := cudal1.set_switch(body, switches[i], mask >> (i - 1) & 1 = 1);
 		END LOOP;
-		-- the code as it stands is one of the combinations, and stays what it is
+		-- the code as it stands is one of the combinations, and keeps its candidate
 		SELECT x.candidate_id INTO variant FROM cudal1.candidate AS x
 			WHERE x.task_id = c.task_id AND x.code_hash = cudal1.code_hash(body)
 				AND x.state <> 'discarded' AND NOT x.imported;
@@ -142,7 +141,7 @@ RETURNS TABLE (mask int, candidate_id bigint, state text, failure text, score fl
 	upper float8, half float8)
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
-	-- an interval on the other side of the score (where audits set it) says nothing about it
+	-- where audits set the score, the interval may lie on one side of it and says nothing
 	SELECT r.mask, c.candidate_id, c.state, c.failure, CASE c.state WHEN 'successful' THEN c.score
 		WHEN 'failed' THEN 0 END,
 		   m.lower, m.upper, CASE WHEN m.lower > 0
@@ -223,7 +222,7 @@ BEGIN
 		SELECT s AS subset, bit_count(s::bit(8)) AS size FROM generate_series(1, (1 << n) - 1) AS s
 			WHERE bit_count(s::bit(8)) <= max_order
 	), contrasts AS (
-		-- for each setting of the other switches, the alternating sum over those of the subset
+		-- for each setting of the other switches, the alternating sum over the subset's
 		SELECT u.subset, u.size, x.mask & ~u.subset AS others,
 			   sum(CASE WHEN (u.size - bit_count((x.mask & u.subset)::bit(8))) % 2 = 0 THEN 1
 				ELSE -1 END * ln(x.score)) AS contrast,
@@ -465,8 +464,7 @@ DECLARE
 	list	text;
 	names	text[];
 BEGIN
-	-- models think aloud, index arrays and count before they answer: the last array of strings is
-	-- the answer
+	-- models think aloud and index arrays before they answer, so the last array of strings counts
 	FOR list IN SELECT x.m[1]
 		FROM regexp_matches(regexp_replace(answer, '<think>.*</think>', ''), '\[[^][]*\]',
 		'g') AS x(m) LOOP

@@ -75,7 +75,7 @@ DECLARE
 	object	text;
 	told	jsonb;
 BEGIN
-	-- models think aloud before they answer: the last object that fits is the answer
+	-- models think aloud before they answer, so the last object that fits counts
 	FOR object IN SELECT x.m[1]
 		FROM regexp_matches(regexp_replace(answer, '<think>.*</think>', ''), '\{[^{}]*\}', 'g')
 			AS x (m) LOOP

@@ -60,7 +60,7 @@ CREATE FUNCTION cudal1.proposal_bytes(code text, response text)
 RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
-	-- the row itself and its places in indexes take some, too: short proposals fill a disk as well
+	-- 256 bytes stand for the row and its index entries, because short proposals fill a disk, too
 	SELECT 256::bigint + COALESCE(pg_catalog.octet_length(code),
 		0) + COALESCE(pg_catalog.octet_length(response), 0);
 END;
@@ -71,7 +71,7 @@ CREATE FUNCTION cudal1.sum_stored()
 RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
-	-- rows that another transaction adds up at this moment are left to it
+	-- another transaction may be adding up rows at this moment; they are left to it
 	WITH gone AS (
 		DELETE FROM cudal1.stored AS s
 			WHERE s.ctid = ANY (ARRAY(SELECT x.ctid FROM cudal1.stored AS x FOR UPDATE SKIP LOCKED))
@@ -162,7 +162,7 @@ BEGIN
 	IF cudal1.take_room(check_room.owner, check_room.candidates, check_room.bytes) THEN
 		RETURN;
 	END IF;
-	-- what is asked for is queued and stored by now, and undone by the error
+	-- the rows are written by now, and the error undoes them
 	r := cudal1.count_room(check_room.owner, 0, 0);
 	IF r.candidates < 0 AND check_room.candidates > 0 THEN
 		PERFORM cudal1.refuse(check_room.owner, 'candidates',
@@ -212,7 +212,7 @@ BEGIN
 		requests := 1000000000000;
 		RETURN;
 	END IF;
-	-- the answers become candidates, and are not refused then
+	-- answers become candidates without a further check, so requests are checked here
 	waiting := cudal1.queued_of(request_room.owner) + under_way;
 	IF q.queued_candidates - waiting < requests THEN
 		quota := 'candidates';
@@ -393,8 +393,7 @@ BEGIN
 	END IF;
 	to_role := quote_ident(role);
 	SELECT e.extnamespace INTO STRICT home FROM pg_extension AS e WHERE e.extname = 'cudal1';
-	-- the schema of the functions may be anybody's, and is left as it is where it is open already
-	-- or not ours to open
+	-- the schema of the functions is left as it is where it is open already, or has another owner
 	FOR s IN SELECT n.oid, n.nspname FROM pg_namespace AS n
 		WHERE n.nspname = 'cudal1' OR (n.oid = home AND allow) LOOP
 		IF (s.nspname = 'cudal1' OR NOT has_schema_privilege(role, s.oid, 'USAGE'))
@@ -414,7 +413,7 @@ BEGIN
 					WHERE (p.object = 'all' AND f.prorettype <> 'trigger'::regtype
 						   AND f.proname NOT IN ('cudal1_grant', 'cudal1_revoke',
 							'change_privileges')
-						   -- what other functions are made of stays with the owner
+						   -- inner functions stay with the owner
 						   AND (f.pronamespace = home
 							OR f.proname IN ('register_device', 'claim', 'heartbeat', 'finish',
 							'release',
@@ -473,7 +472,7 @@ COMMENT ON FUNCTION @extschema@.cudal1_revoke(name, text) IS
 'takes back what cudal1_grant() gave for the kind; grant what another kind of the same role needs
 anew. Errors: 42704 unknown role, 22023 unknown kind';
 
--- nothing is open to PUBLIC, and everything but the queue and its turns is part of a dump
+-- PUBLIC may use nothing. Everything but the queue and its turns is part of a dump.
 DO $$
 DECLARE
 	o		record;
@@ -481,16 +480,16 @@ BEGIN
 	FOR o IN
 		SELECT d.classid, d.objid, c.relkind, c.relname
 			FROM pg_catalog.pg_depend AS d
-				JOIN pg_catalog.pg_extension AS e ON e.oid OPERATOR(pg_catalog.=) d.refobjid
-					AND e.extname OPERATOR(pg_catalog.=) 'cudal1'
+				JOIN pg_catalog.pg_extension AS e ON e.oid = d.refobjid
+					AND e.extname = 'cudal1'
 				LEFT JOIN pg_catalog.pg_class AS c
-					ON d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::regclass
-					AND c.oid OPERATOR(pg_catalog.=) d.objid
-			WHERE d.deptype OPERATOR(pg_catalog.=) 'e'
-				AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::regclass
+					ON d.classid = 'pg_catalog.pg_class'::regclass
+					AND c.oid = d.objid
+			WHERE d.deptype = 'e'
+				AND d.refclassid = 'pg_catalog.pg_extension'::regclass
 			ORDER BY d.objid
 	LOOP
-		IF o.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::regclass THEN
+		IF o.classid = 'pg_catalog.pg_proc'::regclass THEN
 			EXECUTE pg_catalog.format('REVOKE ALL ON FUNCTION %s FROM PUBLIC',
 				o.objid::regprocedure);
 		ELSIF o.relkind IN ('r', 'S')

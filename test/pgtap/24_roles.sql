@@ -221,7 +221,7 @@ INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['
 	'queue_verification', 'quota_reason', 'random_seed', 'read_options', 'read_response', 'read_result', 'rebucket', 'recount', 'refuse', 'refuse_rows', 'register_on_island', 'reject_candidate', 'release_requests',
 	'request_is_possible', 'request_room', 'requests_of', 'requeue_job', 'reset_islands', 'retry_job', 'retry_request', 'reward_cluster', 'reward_ln_nano', 'reward_micro',
 	'salted_hash', 'seed_pool', 'set_campaign', 'set_switch', 'settle_turn', 'shape_elements', 'speaking_measurement', 'speedup_histogram', 'speedup_report', 'stale_seeds', 'stop_jobs', 'store', 'store_measurement', 'submit_response', 'sum_stored', 'summarise', 'take_aa_job', 'take_answers', 'take_job', 'take_method',
-	'take_room', 'take_techniques', 'technique_question', 'techniques_of', 'tolerance_words', 'chat', 'code_alone', 'find_template', 'has_place', 'prompt_kind', 'recent_failures', 'task_prompt', 'null_opening', 'null_parts', 'judge_rows', 'add_rows', 'queue_rows', 'proposed_by_key', 'prompt_island', 'lane_due', 'check_campaign', 'status_of_names', 'status_of_server', 'status_of_devices', 'status_of_queue', 'check_of_candidates', 'check_of_measurements', 'check_of_ablations', 'check_of_judgements', 'ask_about', 'question', 'review_question', 'take_review', 'unlock_before_flush', 'unrounded', 'use_default_method', 'use_method', 'use_pool', 'wake_waiters',
+	'take_room', 'take_techniques', 'technique_question', 'techniques_of', 'tolerance_words', 'chat', 'code_alone', 'find_template', 'has_place', 'prompt_kind', 'recent_failures', 'task_prompt', 'check_choice', 'null_opening', 'null_parts', 'judge_rows', 'add_rows', 'queue_rows', 'proposed_by_key', 'prompt_island', 'lane_due', 'check_campaign', 'status_of_names', 'status_of_server', 'status_of_devices', 'status_of_queue', 'check_of_candidates', 'check_of_measurements', 'check_of_ablations', 'check_of_judgements', 'ask_about', 'question', 'review_question', 'take_review', 'unlock_before_flush', 'unrounded', 'use_default_method', 'use_method', 'use_pool', 'wake_waiters',
 	'warn_no_device', 'welcome_trainers', 'worker_state', 'token_hash']) AS n;
 
 
@@ -231,7 +231,7 @@ INSERT INTO relation_line SELECT 'cudal1.' || n, '- all all -' FROM unnest(ARRAY
 	'candidate', 'candidate_technique', 'device', 'drift', 'imported_score', 'method', 'model', 'model_use', 'pool', 'profile', 'prompt', 'prompt_template', 'proposal', 'queue', 'quota', 'quota_use', 'request', 'stat_device', 'stat_method', 'stat_task',
 	'task', 'technique', 'technique_frequency', 'weight']) AS n;
 INSERT INTO relation_line VALUES ('cudal1.measurement', '- all but:audit_bound,evidence -');
-INSERT INTO relation_line SELECT 'cudal1.' || n, '- all - -' FROM unnest(ARRAY['aa_candidate', 'bucket_slot', 'island', 'island_cell', 'island_slot', 'job', 'lane_note', 'null_candidate', 'placement', 'pool_seed', 'pruned', 'review', 'stored', 'suspect', 'cheat_case', 'task_turn', 'turn', 'unplaced']) AS n;
+INSERT INTO relation_line SELECT 'cudal1.' || n, '- all - -' FROM unnest(ARRAY['aa_candidate', 'bucket_slot', 'island', 'island_cell', 'island_slot', 'job', 'lane_note', 'null_candidate', 'placement', 'pool_seed', 'pruned', 'review', 'stored', 'suspect', 'cheat_case', 'asked', 'task_turn', 'turn', 'unplaced']) AS n;
 
 CREATE TEMPORARY VIEW relation AS
 	SELECT c.oid, c.oid::regclass::text AS name, c.relkind FROM pg_class AS c JOIN pg_depend AS d ON d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e'
