@@ -7,8 +7,9 @@
  *
  * Of the jobs of one trainer the most urgent level goes first. Within a level tasks take turns: the
  * one with the fewest seconds is served until it has used a turn's seconds more, so that groups
- * become complete one after the other. Re-verifications and null candidates, which no trainer asked
- * for, are a trainer without a name: it begins a minute late and has an eighth of a share.
+ * become complete one after the other. Evaluations, re-verifications and null candidates, which no
+ * trainer asked for, are a trainer without a name: it begins a minute late and has an eighth of a
+ * share.
  *
  * Each device counts by itself, so claims of two devices do not wait for each other. cudal1.turn
  * holds the trainers that wait for a device or are ahead. A claim looks for others that have jobs

@@ -3,6 +3,50 @@
  * from elsewhere, and the work of a restored database.
  */
 
+CREATE FUNCTION cudal1.in_words(seconds float8)
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT CASE WHEN seconds < 120 THEN pg_catalog.format('%s s', pg_catalog.round(seconds))
+				WHEN seconds < 7200 THEN pg_catalog.format('%s min', pg_catalog.round(seconds / 60))
+				WHEN seconds < 172800
+					THEN pg_catalog.format('%s h', pg_catalog.round(seconds / 3600))
+				ELSE pg_catalog.format('%s days', pg_catalog.round(seconds / 86400)) END;
+END;
+COMMENT ON FUNCTION cudal1.in_words(float8) IS 'so many seconds, rounded, in words';
+
+CREATE FUNCTION cudal1.evaluation_cost(job_ids bigint[])
+RETURNS TABLE (message text, detail text)
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT format('%s evaluation(s) with profile "%s" take %s %s of device time', e.jobs, e.profile,
+				  CASE WHEN e.measured > 0 THEN 'about' ELSE 'more than' END,
+				  cudal1.in_words(e.jobs * e.seconds)),
+			CASE WHEN e.measured > 0
+				 THEN format('The mean of %s before, on class %s, is %s each.', e.measured, e.class,
+							 cudal1.in_words(e.seconds))
+				 ELSE format('None was measured yet; the buckets alone take %s each.',
+							 cudal1.in_words(e.seconds)) END
+		FROM (SELECT j.profile, w.class, count(*) AS jobs, m.n AS measured,
+					 coalesce(m.mean, p.pairs * p.bucket_seconds) AS seconds
+			  FROM cudal1.job AS j
+				  JOIN cudal1.profile AS p ON p.name = j.profile
+				  LEFT JOIN LATERAL (
+					SELECT d.class FROM cudal1.device AS d
+						WHERE j.device IN (d.class, d.model, d.device_key) LIMIT 1) AS w ON true
+				  LEFT JOIN LATERAL (
+					SELECT count(*) AS n, avg(x.device_seconds) AS mean
+						FROM cudal1.measurement AS x JOIN cudal1.device AS d USING (device_id)
+						WHERE x.kind = 'evaluate' AND x.reward IS NOT NULL
+							AND x.device_seconds IS NOT NULL
+							AND x.profile = j.profile AND d.class = w.class) AS m ON true
+			  WHERE j.job_id = ANY (job_ids)
+			  GROUP BY j.profile, w.class, m.n, m.mean, p.pairs, p.bucket_seconds) AS e;
+$$;
+COMMENT ON FUNCTION cudal1.evaluation_cost(bigint[]) IS
+'the device time that these jobs will take, in words: from evaluations of the same profile and class
+that were measured; before any, from the profile''s buckets';
+
 CREATE FUNCTION @extschema@.cudal1_evaluate(candidate_ids bigint[], device text DEFAULT NULL,
 	profile text DEFAULT 'paper_eval', priority int DEFAULT 0)
 RETURNS bigint
@@ -11,7 +55,8 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_
 AS $$
 #variable_conflict use_column
 DECLARE
-	n		bigint;
+	jobs	bigint[];
+	c		record;
 	tasks	bigint[];
 BEGIN
 	IF cudal1_evaluate.candidate_ids IS NULL OR cudal1_evaluate.profile IS NULL
@@ -43,10 +88,10 @@ BEGIN
 
 	WITH added AS (
 		INSERT INTO cudal1.job AS j (kind, task_id, candidate_id, profile, device, cores, language,
-			priority)
+			priority, trainer)
 			SELECT 'evaluate', t.task_id, c.candidate_id, cudal1_evaluate.profile,
 					coalesce(cudal1_evaluate.device, t.device_model, t.device), t.cores, t.language,
-					cudal1_evaluate.priority
+					cudal1_evaluate.priority, ''
 				FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id)
 				WHERE c.candidate_id = ANY (cudal1_evaluate.candidate_ids)
 					AND c.state = 'successful' AND c.purpose <> 'withheld'
@@ -55,21 +100,29 @@ BEGIN
 			-- one that is being withdrawn is wanted again
 			ON CONFLICT (candidate_id, profile, device) WHERE kind = 'evaluate'
 				DO UPDATE SET cancel_requested = false WHERE j.cancel_requested
-			RETURNING j.task_id)
-	SELECT count(*), array_agg(DISTINCT added.task_id) INTO n, tasks FROM added;
-	IF n > 0 THEN
+			RETURNING j.task_id, j.job_id)
+	SELECT array_agg(added.job_id), array_agg(DISTINCT added.task_id) INTO jobs, tasks FROM added;
+	IF jobs IS NOT NULL THEN
+		FOR c IN SELECT * FROM cudal1.evaluation_cost(jobs) LOOP
+			RAISE NOTICE USING MESSAGE = c.message, DETAIL = c.detail,
+				HINT = 'They run behind training. cudal1.cost has the seconds of each profile; '
+					'cudal1_cancel_jobs() withdraws evaluations.';
+		END LOOP;
 		PERFORM cudal1.warn_no_device(t, cudal1_evaluate.device) FROM cudal1.task AS t
 			WHERE t.task_id = ANY (tasks);
 		PERFORM cudal1.wake();
 	END IF;
-	RETURN n;
+	RETURN coalesce(cardinality(jobs), 0);
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_evaluate(bigint[], text, text, int) IS
 'queues a measurement for published tables (CUDA-L1, 3.2) of each successful candidate, on a device
 class, model or key (NULL: the task''s); returns the jobs queued.
 An evaluation adds a row to cudal1.measurement and never changes a reward. Candidates that are not
-successful, or whose task is retired, are passed over. A NOTICE says when no device can run it now.
+successful, or whose task is retired, are passed over. Evaluations run behind training: like all
+work without a trainer they have an eighth of a trainer''s share of a device, and priority orders
+them among themselves. A NOTICE says what device time they will take, and when no device can run
+them now.
 Errors: 42704 for an unknown id, profile or device. cudal1_cancel_jobs() withdraws it';
 
 CREATE FUNCTION cudal1.measured_otherwise(measurement_id bigint)

@@ -68,12 +68,8 @@ CREATE FUNCTION cudal1.ago(since timestamptz)
 RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
 BEGIN ATOMIC
-	SELECT CASE WHEN s < 120 THEN pg_catalog.format('%s s', pg_catalog.round(s))
-				WHEN s < 7200 THEN pg_catalog.format('%s min', pg_catalog.round(s / 60))
-				WHEN s < 172800 THEN pg_catalog.format('%s h', pg_catalog.round(s / 3600))
-				ELSE pg_catalog.format('%s days', pg_catalog.round(s / 86400)) END
-		FROM (SELECT GREATEST(0, EXTRACT(epoch FROM pg_catalog.clock_timestamp() - since)) AS s)
-			AS x;
+	SELECT cudal1.in_words(GREATEST(0,
+		EXTRACT(epoch FROM pg_catalog.clock_timestamp() - since)::float8));
 END;
 COMMENT ON FUNCTION cudal1.ago(timestamptz) IS 'how long ago, rounded, in words';
 
@@ -386,6 +382,27 @@ COMMENT ON VIEW cudal1.stat_task IS
 'one row a task: its candidates by what became of them, the best reward, and the device time they
 took; measurements of every purpose count';
 COMMENT ON COLUMN cudal1.stat_task.wide IS 'candidates whose reward is an end of a wide interval';
+
+CREATE VIEW cudal1.cost AS
+	SELECT x.profile, x.class, pg_catalog.count(*) AS candidates,
+		   pg_catalog.avg(x.seconds) AS mean_seconds,
+		   pg_catalog.percentile_cont(0.5) WITHIN GROUP (ORDER BY x.seconds) AS p50_seconds,
+		   pg_catalog.percentile_cont(0.9) WITHIN GROUP (ORDER BY x.seconds) AS p90_seconds,
+		   pg_catalog.avg(x.seconds) FILTER (WHERE x.successful) AS successful_seconds
+	FROM (SELECT m.profile, d.class, pg_catalog.sum(m.device_seconds) AS seconds,
+				 pg_catalog.bool_or(m.outcome = 'successful') AS successful
+		  FROM cudal1.measurement AS m JOIN cudal1.device AS d ON d.device_id = m.device_id
+		  WHERE m.device_seconds IS NOT NULL AND m.kind <> 'reverify'
+		  -- an evaluation stands by itself, however many a candidate has
+		  GROUP BY m.profile, d.class, m.candidate_id,
+			CASE WHEN m.kind = 'evaluate' THEN m.measurement_id END) AS x
+	GROUP BY x.profile, x.class;
+COMMENT ON VIEW cudal1.cost IS
+'what a candidate costs: seconds of a device by profile and class, from what was measured here;
+failed candidates, other attempts and verifications count';
+COMMENT ON COLUMN cudal1.cost.candidates IS
+'candidates that were measured; with the profile of an evaluation, evaluations';
+COMMENT ON COLUMN cudal1.cost.successful_seconds IS 'the mean of candidates that were successful';
 
 CREATE VIEW cudal1.stat_method AS
 	SELECT p.method, pg_catalog.count(*) AS proposals,

@@ -209,7 +209,7 @@ INSERT INTO line VALUES
 INSERT INTO line SELECT n, '- - - -', 'refused' FROM unnest(ARRAY['cudal1_add_model', 'cudal1_add_profile', 'cudal1_cancel_jobs', 'cudal1_enable_device', 'cudal1_enable_model', 'cudal1_evaluate', 'cudal1_grant',
 	'cudal1_import_result', 'cudal1_measure_aa', 'cudal1_prune', 'cudal1_requeue', 'cudal1_reverify', 'cudal1_review', 'cudal1_revoke', 'cudal1_set_quota', 'cudal1_set_weight', 'cudal1_trust_device', 'cudal1_withdraw']) AS n;
 -- what those are made of, for nobody
-INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['aa_code', 'ablation_scores', 'accept_score', 'accept_submission', 'add_notes', 'advance_campaigns', 'advance_lane', 'ago', 'ask_confirmation', 'bad_option', 'bad_signature', 'bad_submission', 'best_reward',
+INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['in_words', 'evaluation_cost', 'aa_code', 'ablation_scores', 'accept_score', 'accept_submission', 'add_notes', 'advance_campaigns', 'advance_lane', 'ago', 'ask_confirmation', 'bad_option', 'bad_signature', 'bad_submission', 'best_reward',
 	'best_speedups', 'bucket_of', 'budget_seconds', 'caller', 'cancel_overdue', 'cancel_requests', 'candidate_is_possible', 'certify', 'certify_idle', 'change_privileges',
 	'check_argument', 'check_candidates', 'check_database', 'check_ids', 'check_init', 'check_island_options', 'check_members', 'check_options', 'check_owner', 'check_profile', 'check_reason', 'check_report', 'check_room', 'charge_claim', 'check_shape', 'check_signature', 'check_submission', 'check_task', 'check_token', 'check_value', 'choose_device', 'choose_pool', 'choose_tasks', 'claim_requests', 'clip',
 	'code_hash', 'commit_without_flush', 'compare', 'compare_tasks', 'compose_prompt', 'conclude_verification', 'conclude_without_score', 'conservative_round', 'count_room', 'counted_speedups', 'does_not_exist', 'dtype_facts', 'draw', 'drop_jobs', 'end_job', 'end_request', 'enqueue_measure', 'enqueue_null',
@@ -228,7 +228,7 @@ INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['
 -- relations: which columns PUBLIC, an analyst, a trainer and an agent read; nobody writes one
 CREATE TEMPORARY TABLE relation_line (name text PRIMARY KEY, outcome text);
 INSERT INTO relation_line SELECT 'cudal1.' || n, '- all all -' FROM unnest(ARRAY['ablation', 'ablation_run', 'aa_chart', 'activity', 'bucket', 'campaign', 'campaign_group', 'campaign_lane', 'campaign_progress',
-	'candidate', 'candidate_technique', 'device', 'drift', 'imported_score', 'method', 'model', 'model_use', 'pool', 'profile', 'prompt', 'prompt_template', 'proposal', 'queue', 'quota', 'quota_use', 'request', 'stat_device', 'stat_method', 'stat_task',
+	'candidate', 'candidate_technique', 'cost', 'device', 'drift', 'imported_score', 'method', 'model', 'model_use', 'pool', 'profile', 'prompt', 'prompt_template', 'proposal', 'queue', 'quota', 'quota_use', 'request', 'stat_device', 'stat_method', 'stat_task',
 	'task', 'technique', 'technique_frequency', 'weight']) AS n;
 INSERT INTO relation_line VALUES ('cudal1.measurement', '- all but:audit_bound,evidence -');
 INSERT INTO relation_line SELECT 'cudal1.' || n, '- all - -' FROM unnest(ARRAY['aa_candidate', 'bucket_slot', 'island', 'island_cell', 'island_slot', 'job', 'lane_note', 'null_candidate', 'placement', 'pool_seed', 'pruned', 'review', 'stored', 'suspect', 'cheat_case', 'asked', 'task_turn', 'turn', 'unplaced']) AS n;
