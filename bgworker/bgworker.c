@@ -7,6 +7,7 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 
+#include "errors.h"
 #include "hooks.h"
 #include "launcher.h"
 #include "settings.h"
@@ -20,6 +21,7 @@ void
 _PG_init(void)
 {
 	cudal1_settings_define();
+	cudal1_errors_install();
 	if (!process_shared_preload_libraries_in_progress)
 		return;
 	cudal1_shared_init();

@@ -69,14 +69,15 @@ RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	IF hint IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'malformed signature: ' || problem;
-	END IF;
 	RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'malformed signature: ' || problem,
-		HINT = hint;
+		HINT = concat_ws(' ', hint, 'For instance {"entry": "solve", "args": [{"name": "x", '
+			'"dtype": "float32", "shape": [400, 320], "role": "in"}, {"name": "n", '
+			'"dtype": "int32", "role": "scalar", "value": 400}, {"name": "y", '
+			'"dtype": "float32", "shape": [320], "role": "out"}]}.');
 END
 $$;
-COMMENT ON FUNCTION cudal1.bad_signature(text, text) IS 'raises the error of a malformed signature';
+COMMENT ON FUNCTION cudal1.bad_signature(text, text) IS
+'raises the error of a malformed signature; its hint ends with one that is well-formed';
 
 CREATE FUNCTION cudal1.plain_number(value jsonb, integral boolean)
 RETURNS jsonb
@@ -289,7 +290,11 @@ DECLARE
 	role	constant text := CASE WHEN jsonb_typeof(arg -> 'role') = 'string'
 		THEN arg ->> 'role' END;
 BEGIN
-	IF jsonb_typeof(arg -> 'dtype') IS DISTINCT FROM 'string'
+	IF NOT arg ? 'dtype' THEN
+		PERFORM cudal1.bad_signature(label || ' has no member "dtype"',
+			CASE WHEN arg ? 'type' THEN 'Did you mean "dtype" by "type"?' END);
+	END IF;
+	IF jsonb_typeof(arg -> 'dtype') <> 'string'
 		OR (SELECT f.width FROM cudal1.dtype_facts(arg ->> 'dtype') AS f) IS NULL THEN
 		PERFORM cudal1.bad_signature(label || ' has no valid dtype',
 			'Types are float64, float32, float16, bfloat16, int64, int32, uint8 and bool.');
@@ -339,8 +344,7 @@ BEGIN
 		END IF;
 	END LOOP;
 	IF NOT cudal1.is_c_name(signature -> 'entry') THEN
-		PERFORM cudal1.bad_signature('entry must be the name of a C function',
-									 'For instance "entry": "solve".');
+		PERFORM cudal1.bad_signature('entry must be the name of a C function');
 	END IF;
 	FOREACH key IN ARRAY ARRAY['rtol', 'atol'] LOOP
 		IF jsonb_typeof(signature -> key) <> 'null'
@@ -412,12 +416,27 @@ LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RAISE EXCEPTION USING ERRCODE = '42704',
-		MESSAGE = format('%s "%s" does not exist', subject, coalesce(name, 'NULL')),
+		MESSAGE = format('%s "%s" does not exist', subject,
+			coalesce(cudal1.clip(name, 200), 'NULL')),
 		HINT = concat_ws(' ', cudal1.nearest(name, names), hint);
 END
 $$;
 COMMENT ON FUNCTION cudal1.does_not_exist(text, text, text[], text) IS
 'error 42704 for a name that is none of these; the hint says which of them are near';
+
+CREATE FUNCTION cudal1.check_role(role name)
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF NOT EXISTS (SELECT FROM pg_roles AS r WHERE r.rolname = role) THEN
+		PERFORM cudal1.does_not_exist('role', role,
+			ARRAY(SELECT r.rolname::text FROM pg_roles AS r ORDER BY r.rolname),
+			'CREATE ROLE makes it.');
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.check_role(name) IS 'error 42704 where no role has this name';
 
 CREATE FUNCTION cudal1.check_profile(profile text)
 RETURNS void

@@ -142,10 +142,7 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = '22023',
 			MESSAGE = 'weight must lie between 0.001 and 1000';
 	END IF;
-	IF NOT EXISTS (SELECT FROM pg_roles AS r WHERE r.rolname = cudal1_set_weight.role) THEN
-		RAISE EXCEPTION USING ERRCODE = '42704',
-			MESSAGE = format('role "%s" does not exist', cudal1_set_weight.role);
-	END IF;
+	PERFORM cudal1.check_role(cudal1_set_weight.role);
 	INSERT INTO cudal1.weight AS w (trainer, weight)
 		VALUES (cudal1_set_weight.role, cudal1_set_weight.weight)
 		ON CONFLICT (trainer) DO UPDATE SET weight = excluded.weight;

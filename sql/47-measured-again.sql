@@ -79,9 +79,10 @@ BEGIN
 	IF cudal1_evaluate.device NOT IN ('cpu', 'cuda')
 		AND NOT EXISTS (SELECT FROM cudal1.device AS d
 			WHERE cudal1_evaluate.device IN (d.model, d.device_key)) THEN
-		RAISE EXCEPTION USING ERRCODE = '42704',
-			MESSAGE = format('device "%s" is not known', cudal1_evaluate.device),
-			HINT = 'Name a class (cpu, cuda), or a model or device_key in cudal1.device.';
+		PERFORM cudal1.does_not_exist('device', cudal1_evaluate.device,
+			ARRAY(SELECT DISTINCT n FROM cudal1.device AS d,
+				unnest(ARRAY[d.class, d.model, d.device_key]) AS n ORDER BY n),
+			'Name a class (cpu, cuda), or a model or device_key in cudal1.device.');
 	END IF;
 	PERFORM cudal1.check_profile(cudal1_evaluate.profile);
 	PERFORM cudal1.check_candidates(cudal1_evaluate.candidate_ids);

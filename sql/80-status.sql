@@ -301,13 +301,30 @@ BEGIN
 	END IF;
 	SELECT count(*) AS n, (array_agg(m.detail ORDER BY m.measurement_id DESC))[1] AS detail INTO r
 		FROM (SELECT x.* FROM cudal1.measurement AS x ORDER BY x.measurement_id DESC LIMIT 100) AS m
+			JOIN cudal1.candidate AS c USING (candidate_id)
 		WHERE m.outcome IN ('lost', 'unverified')
-			AND m.measured_at > clock_timestamp() - '1 hour'::interval;
+			AND m.measured_at > clock_timestamp() - '1 hour'::interval
+			-- null candidates of a broken task fail by themselves; cudal1.task.certified tells it
+			AND c.purpose <> 'certification';
 	IF r.n > 0 THEN
 		RETURN QUERY SELECT 'lost or unverified',
 			format('%s of the last 100 measurements, within an hour', r.n), 'The last one said: '
 			|| r.detail;
 	END IF;
+
+	-- models
+	FOR r IN
+		SELECT m.name, count(*) AS n, (array_agg(x.error ORDER BY x.request_id DESC))[1] AS error
+			FROM (SELECT y.* FROM cudal1.request AS y ORDER BY y.request_id DESC LIMIT 1000) AS x
+				JOIN cudal1.model AS m USING (model_id)
+			WHERE x.state = 'failed' AND x.finished_at > clock_timestamp() - '1 hour'::interval
+			GROUP BY m.name ORDER BY m.name
+	LOOP
+		RETURN QUERY SELECT 'model ' || r.name,
+			format('%s request(s) failed within an hour', r.n),
+			format('The last one said: %s. cudal1.request has each with its status.',
+				   coalesce(rtrim(cudal1.clip(r.error), '.'), 'nothing'));
+	END LOOP;
 END
 $$;
 COMMENT ON FUNCTION cudal1.status_of_queue() IS

@@ -230,10 +230,10 @@ BEGIN
 			WHERE c.imported AND c.import_device = check_report.device)
 		AND NOT EXISTS (SELECT FROM cudal1.task AS t WHERE t.device = check_report.device)
 	THEN
-		RAISE EXCEPTION USING ERRCODE = 'undefined_object',
-			MESSAGE = format('device "%s" is not known', check_report.device),
-			HINT = 'Name a class (cpu, cuda), or a model in cudal1.device or of an imported '
-				'result.';
+		PERFORM cudal1.does_not_exist('device', check_report.device,
+			ARRAY(SELECT d.model FROM cudal1.device AS d
+				  UNION SELECT i.device FROM cudal1.imported_score AS i ORDER BY 1),
+			'Name a class (cpu, cuda), or a model in cudal1.device or of an imported result.');
 	END IF;
 	IF check_report.method IS NOT NULL
 		AND NOT EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.method = check_report.method)

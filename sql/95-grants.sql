@@ -246,10 +246,8 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = '22023',
 			MESSAGE = 'queued_candidates, stored_bytes and requests must not be negative';
 	END IF;
-	IF cudal1_set_quota.role IS NOT NULL
-		AND NOT EXISTS (SELECT FROM pg_roles AS r WHERE r.rolname = cudal1_set_quota.role) THEN
-		RAISE EXCEPTION USING ERRCODE = '42704',
-			MESSAGE = format('role "%s" does not exist', cudal1_set_quota.role);
+	IF cudal1_set_quota.role IS NOT NULL THEN
+		PERFORM cudal1.check_role(cudal1_set_quota.role);
 	END IF;
 	IF num_nonnulls(VARIADIC most) = 0 THEN
 		DELETE FROM cudal1.quota AS q WHERE q.role = target;
@@ -389,9 +387,7 @@ BEGIN
 			MESSAGE = format('unknown kind of role "%s"', kind),
 			HINT = 'Kinds are trainer, analyst, operator and agent.';
 	END IF;
-	IF NOT EXISTS (SELECT FROM pg_roles AS r WHERE r.rolname = role) THEN
-		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('role "%s" does not exist', role);
-	END IF;
+	PERFORM cudal1.check_role(role);
 	to_role := quote_ident(role);
 	SELECT e.extnamespace INTO STRICT home FROM pg_extension AS e WHERE e.extname = 'cudal1';
 	-- the schema of the functions is left as it is where it is open already, or has another owner

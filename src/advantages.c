@@ -17,6 +17,7 @@
 #include "utils/float.h"
 
 #include "arrays.h"
+#include "nearest.h"
 #include "score.h"
 
 PG_FUNCTION_INFO_V1(cudal1_group_advantages);
@@ -54,14 +55,22 @@ static const Variant variants[] = {
 static const Variant *
 find_variant(const char *name)
 {
+	const char *names[lengthof(variants)];
+	char	   *nearest;
+
 	for (int i = 0; i < lengthof(variants); i++)
+	{
 		if (strcmp(variants[i].name, name) == 0)
 			return &variants[i];
+		names[i] = variants[i].name;
+	}
+	nearest = cudal1_nearest_words(name, names, lengthof(variants));
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("variant \"%s\" does not exist", name),
-			 errhint("Valid variants are \"paper\", \"trl\", \"verl\", \"openrlhf\", \"dr_grpo\","
-					 " \"rloo\" and \"smoothed\".")));
+			 errhint("%s%sValid variants are \"paper\", \"trl\", \"verl\", \"openrlhf\","
+					 " \"dr_grpo\", \"rloo\" and \"smoothed\".", nearest ? nearest : "",
+					 nearest ? " " : "")));
 	return NULL;				/* keep compiler quiet */
 }
 

@@ -1,6 +1,6 @@
 -- cudal1_status() and the views: what is missing is named, with a way to mend it.
 BEGIN;
-SELECT plan(29);
+SELECT plan(34);
 
 CREATE FUNCTION pg_temp.status(wanted text) RETURNS text LANGUAGE sql AS $$
 	SELECT string_agg(value || coalesce(' -> ' || hint, ''), '; ') FROM cudal1_status() WHERE item LIKE wanted
@@ -47,6 +47,23 @@ SELECT is(cudal1.heartbeat(:j, :n, :'token', lease => '-1 s'), 'continue', 'whic
 SELECT is(pg_temp.status('queue'), '0 waiting, 1 running -> 1 claim(s) gave no sign of life in time; a living worker takes them over.', 'is told');
 SELECT cudal1.finish(:j, :n, :'token', '{"outcome": "lost", "detail": "bwrap failed"}') \g /dev/null
 SELECT is(pg_temp.status('lost or unverified'), '1 of the last 100 measurements, within an hour -> The last one said: bwrap failed', 'losses are told');
+
+UPDATE cudal1.candidate SET purpose = 'certification' WHERE candidate_id = :a;
+SELECT is(pg_temp.status('lost or unverified'), NULL, 'but not those of null candidates');
+
+-- a model that refuses
+SELECT cudal1_add_model('m', 'http://127.0.0.1:1/v1', 'm') \g /dev/null
+SELECT prompt_id AS p FROM cudal1_prompt('t', kind => 'augment') \gset
+SELECT cudal1_generate(:p, 'm', 2) \g /dev/null
+SELECT is(pg_temp.status('model m'), NULL, 'no request has failed');
+UPDATE cudal1.request SET state = 'failed', decided = true, finished_at = clock_timestamp(), error = 'HTTP status 401: no key';
+SELECT is(pg_temp.status('model m'), '2 request(s) failed within an hour -> The last one said: HTTP status 401: no key. cudal1.request has each with its status.',
+	'failed requests are told');
+SELECT cudal1_grant(role, kind) FROM (VALUES ('pg_read_server_files'::name, 'agent')) AS v (role, kind) \g /dev/null
+SET ROLE pg_read_server_files;
+SELECT ok((SELECT count(*) FROM cudal1_status()) > 5, 'a role with any grant sees it');
+RESET ROLE;
+SELECT throws_like($$SELECT cudal1_grant('pg_read_server_fils', 'agent')$$, 'role "pg_read_server_fils" does not exist', 'a mistyped role');
 
 -- one that waits without a job, among three thousand that are decided
 INSERT INTO cudal1.candidate (task_id, code, code_hash, state, reward, decided_at)

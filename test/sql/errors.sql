@@ -1,0 +1,29 @@
+-- What a session reads of common mistakes: the name, near names, a hint, and nothing of the extension's own calls.
+SET client_min_messages = error;
+CREATE EXTENSION IF NOT EXISTS cudal1;
+CREATE ROLE regress_errors;
+CREATE FUNCTION mine() RETURNS bigint LANGUAGE plpgsql AS $$BEGIN RETURN cudal1_submit('softmx', 'x'); END$$;
+SELECT cudal1_add_task('softmax', 'class Model: pass', 'pytorch') > 0 AS added;
+SELECT cudal1_submit('softmx', 'x');
+SELECT mine();
+SELECT * FROM cudal1_prompt('softmax', strategy => 'bukket');
+SELECT cudal1_group_advantages(ARRAY[1, 2], 'verrl');
+SELECT cudal1_evaluate('{}', device => 'gpu');
+SELECT cudal1_grant('regress_eror', 'trainer');
+SELECT cudal1_set_weight('regress_eror', 2);
+SELECT cudal1_add_task('t', 'x', 'c');
+SELECT cudal1_add_task('t', 'x', 'c', '{"entry": "solve", "args": [{"name": "x", "dtype": "float32", "shape": "4", "role": "out"}]}');
+SELECT cudal1_add_task('t', 'x', 'c', '{"entry": "solve", "args": [{"name": "x", "type": "float32", "shape": [4], "role": "out"}]}');
+-- without a grant
+GRANT EXECUTE ON FUNCTION mine() TO regress_errors;
+SET ROLE regress_errors;
+SELECT mine();
+SELECT * FROM cudal1_status();
+SELECT * FROM cudal1.task;
+RESET ROLE;
+-- an error that nothing raised on purpose keeps its context
+CREATE FUNCTION cudal1_broken() RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN 1 / 0; END';
+SELECT cudal1_broken();
+DROP FUNCTION cudal1_broken(), mine();
+DROP ROLE regress_errors;
+DROP EXTENSION cudal1;
