@@ -654,6 +654,7 @@ CREATE TABLE cudal1.job (
 	attempt				int NOT NULL DEFAULT 0,
 	failures			int NOT NULL DEFAULT 0,
 	first_measurement	bigint REFERENCES cudal1.measurement (measurement_id),
+	second_measurement	bigint REFERENCES cudal1.measurement (measurement_id),
 	avoid_device		bigint,
 	avoid_until			timestamptz,
 	apart				boolean NOT NULL DEFAULT false,
@@ -695,6 +696,7 @@ COMMENT ON COLUMN cudal1.job.deadline IS
 'a job not claimed by then is cancelled; one begun is completed';
 COMMENT ON COLUMN cudal1.job.attempt IS
 'fencing number: counts claims; a heartbeat or result of an older claim is refused';
+COMMENT ON COLUMN cudal1.job.second_measurement IS 'it disagreed with the first: this decides';
 COMMENT ON COLUMN cudal1.job.apart IS
 'verification: for a device that cudal1.may_confirm() the first measurement';
 COMMENT ON COLUMN cudal1.job.login IS 'the role that claimed it last';

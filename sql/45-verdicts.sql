@@ -533,50 +533,19 @@ COMMENT ON FUNCTION cudal1.conclude_without_score(cudal1.job, cudal1.candidate, 
 'what becomes of a claim whose score does not count: it is cancelled, tried again, queued for the
 model that the task was pinned to, or the candidate has failed. False: the score counts';
 
-CREATE FUNCTION cudal1.conclude_verification(j cudal1.job, c cudal1.candidate, p cudal1.profile,
-	r cudal1.measurement)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-	first	cudal1.measurement;
-	chosen	cudal1.measurement;
-BEGIN
-	SELECT x.* INTO STRICT first FROM cudal1.measurement AS x
-		WHERE x.measurement_id = j.first_measurement;
-	-- of intervals that are wide the ends need not agree: the lower one has been shown twice
-	IF r.wide OR first.wide OR abs(r.score - first.score) < p.verify_agreement * first.score THEN
-		UPDATE cudal1.measurement AS m SET accepted = true
-			WHERE m.measurement_id IN (first.measurement_id, r.measurement_id);
-		chosen := CASE WHEN r.score < first.score THEN r ELSE first END;
-		PERFORM cudal1.accept_score(c, chosen.score, chosen.measurement_id, chosen.detail);
-	ELSIF j.apart AND cudal1.is_exempt(j.login) THEN
-		-- where an operator's host disagrees with an agent, its word holds
-		UPDATE cudal1.measurement AS m SET accepted = true
-			WHERE m.measurement_id = r.measurement_id;
-		PERFORM cudal1.accept_score(c, r.score, r.measurement_id, r.detail);
-	ELSE
-		PERFORM cudal1.reject_candidate(c, 'unverified', r.measurement_id,
-			format('two measurements disagree: %s and %s', round(first.score::numeric, 4),
-				   round(r.score::numeric, 4)));
-	END IF;
-END
-$$;
-COMMENT ON FUNCTION cudal1.conclude_verification(cudal1.job, cudal1.candidate, cudal1.profile,
-	cudal1.measurement) IS
-'accepts the lower of two scores that agree; rejects the candidate as unverified where they do not';
-
 CREATE FUNCTION cudal1.queue_verification(j cudal1.job, p cudal1.profile, d cudal1.device,
-	measurement_id bigint)
+	first bigint, second bigint DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
 	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority,
-			trainer, first_measurement, avoid_device, avoid_until)
+			trainer, first_measurement, second_measurement,
+			avoid_device, avoid_until)
 		VALUES ('verify', j.task_id, j.candidate_id, j.profile, d.model, j.cores, j.language,
-			j.priority + 1000, j.trainer, queue_verification.measurement_id, d.device_id,
+			j.priority + 1000, j.trainer, queue_verification.first,
+			queue_verification.second, d.device_id,
 			CASE WHEN p.verify_wait IS NULL THEN 'infinity'::timestamptz
 				 -- no other device to wait for
 				 WHEN NOT EXISTS (
@@ -592,8 +561,90 @@ BEGIN
 	PERFORM cudal1.wake();
 END
 $$;
-COMMENT ON FUNCTION cudal1.queue_verification(cudal1.job, cudal1.profile, cudal1.device, bigint) IS
-'queues the second measurement of a score, for another device of the model if one may come';
+COMMENT ON FUNCTION cudal1.queue_verification(cudal1.job, cudal1.profile, cudal1.device, bigint,
+	bigint) IS
+'queues another measurement of a score, for another device of the model if one may come: the second,
+or the third of two that disagree';
+
+CREATE FUNCTION cudal1.lower_end(bucket_means float8[], profile text)
+RETURNS float8
+LANGUAGE C STABLE STRICT PARALLEL RESTRICTED
+AS 'MODULE_PATHNAME', 'cudal1_lower_end';
+COMMENT ON FUNCTION cudal1.lower_end(float8[], text) IS
+'lower end of the interval of a score over buckets, at a profile''s confidence and for its looks;
+NULL: of fewer than two buckets. Errors: 22023 a bucket not above 0, 42704 unknown profile';
+
+CREATE FUNCTION cudal1.pooled_score(first cudal1.measurement, second cudal1.measurement,
+	third cudal1.measurement)
+RETURNS float8
+LANGUAGE sql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT least(percentile_disc(0.5) WITHIN GROUP (ORDER BY m.score), min(m.audit_bound),
+			coalesce(cudal1.lower_end(first.bucket_means || second.bucket_means
+				|| third.bucket_means, first.profile), min(m.score)))
+		FROM (VALUES (first.score, first.audit_bound), (second.score, second.audit_bound),
+			(third.score, third.audit_bound)) AS m (score, audit_bound);
+$$;
+COMMENT ON FUNCTION cudal1.pooled_score(cudal1.measurement, cudal1.measurement,
+	cudal1.measurement) IS
+'what three measurements of a code that disagree have shown: the lower end of the interval over all
+their buckets, no more than the middle score or the least bound of their audits';
+
+CREATE FUNCTION cudal1.conclude_verification(j cudal1.job, c cudal1.candidate, p cudal1.profile,
+	d cudal1.device, r cudal1.measurement)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	first	cudal1.measurement;
+	second	cudal1.measurement;
+	chosen	cudal1.measurement;
+	pooled	float8;
+BEGIN
+	SELECT x.* INTO STRICT first FROM cudal1.measurement AS x
+		WHERE x.measurement_id = j.first_measurement;
+	SELECT x.* INTO second FROM cudal1.measurement AS x
+		WHERE x.measurement_id = j.second_measurement;
+	IF second.measurement_id IS NOT NULL AND cudal1.is_exempt(j.login) THEN
+		pooled := cudal1.pooled_score(first, second, r);
+		UPDATE cudal1.measurement AS m
+			SET accepted = true,
+				reward = CASE WHEN m.measurement_id = r.measurement_id
+					THEN cudal1.conservative_round(pooled) ELSE m.reward END
+			WHERE m.measurement_id IN (first.measurement_id, second.measurement_id,
+				r.measurement_id);
+		PERFORM cudal1.accept_score(c, pooled, r.measurement_id,
+			format('measurements disagree: %s, %s and %s; the score is the lower end of what they '
+				'show together', round(first.score::numeric, 4), round(second.score::numeric, 4),
+				round(r.score::numeric, 4)));
+	-- of intervals that are wide the ends need not agree: the lower one has been shown twice
+	ELSIF second.measurement_id IS NULL AND (r.wide OR first.wide
+		OR abs(r.score - first.score) < p.verify_agreement * first.score) THEN
+		UPDATE cudal1.measurement AS m SET accepted = true
+			WHERE m.measurement_id IN (first.measurement_id, r.measurement_id);
+		chosen := CASE WHEN r.score < first.score THEN r ELSE first END;
+		PERFORM cudal1.accept_score(c, chosen.score, chosen.measurement_id, chosen.detail);
+	ELSIF j.apart AND cudal1.is_exempt(j.login) THEN
+		-- where an operator's host disagrees with an agent, its word holds
+		UPDATE cudal1.measurement AS m SET accepted = true
+			WHERE m.measurement_id = r.measurement_id;
+		PERFORM cudal1.accept_score(c, r.score, r.measurement_id, r.detail);
+	ELSIF second.measurement_id IS NULL AND cudal1.is_exempt(first.login)
+		AND cudal1.is_exempt(j.login) THEN
+		PERFORM cudal1.queue_verification(j, p, d, first.measurement_id, r.measurement_id);
+	ELSE
+		-- agents that disagree: one of them may lie in a third measurement, too
+		PERFORM cudal1.reject_candidate(c, 'unverified', r.measurement_id,
+			format('two measurements disagree: %s and %s', round(first.score::numeric, 4),
+				   round(r.score::numeric, 4)));
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.conclude_verification(cudal1.job, cudal1.candidate, cudal1.profile,
+	cudal1.device, cudal1.measurement) IS
+'accepts the lower of two scores that agree. Where two of an operator''s hosts do not, a third
+measurement decides (cudal1.pooled_score()); where an agent''s does not, the candidate is
+unverified';
 
 CREATE FUNCTION cudal1.finish(job_id bigint, attempt int, token text, result jsonb)
 RETURNS text
@@ -656,7 +707,7 @@ BEGIN
 			WHERE x.task_id = j.task_id;
 	END IF;
 	IF j.kind = 'verify' THEN
-		PERFORM cudal1.conclude_verification(j, c, p, r);
+		PERFORM cudal1.conclude_verification(j, c, p, d, r);
 		RETURN 'stored';
 	END IF;
 

@@ -1,6 +1,6 @@
 -- Verification: what is too good is measured again; agreement, disagreement, and whom it waits for.
 BEGIN;
-SELECT plan(61);
+SELECT plan(66);
 
 SELECT cudal1_add_task('t', 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
 SELECT cudal1_add_task('paper', 'class Model: pass', 'pytorch', options => '{"device": "cpu", "profile": "paper"}') \g /dev/null
@@ -42,9 +42,21 @@ SELECT is((pg_temp.work(:d1, 'successful', 5)).state, 'verifying', 'another');
 SELECT is((pg_temp.work(:d1, 'successful', 4.6)).state, 'successful:4.6', 'whose second score is the lower');
 SELECT cudal1_submit('t', '5, then 4.5') AS d \gset
 SELECT is((pg_temp.work(:d1, 'successful', 5)).state, 'verifying', 'a third');
-SELECT is((pg_temp.work(:d1, 'successful', 4.5)).state, 'discarded:unverified', 'exactly a tenth off is no agreement');
-SELECT is((SELECT detail FROM cudal1.candidate WHERE candidate_id = :d), 'two measurements disagree: 5.0000 and 4.5000', 'which is said');
+SELECT is((pg_temp.work(:d1, 'successful', 4.5)).state, 'verifying', 'exactly a tenth off is no agreement');
 SELECT is((SELECT sum(codes) FROM cudal1.bucket), 3::numeric, 'it is in no bucket');
+SELECT is((pg_temp.work(:d1, 'successful', 4.7)).state, 'successful:4.5', 'the third decides; scores without buckets are worth the least');
+SELECT is((SELECT detail FROM cudal1.candidate WHERE candidate_id = :d), 'measurements disagree: 5.0000, 4.5000 and 4.7000; the score is the lower end of what they show together', 'which is said');
+SELECT cudal1_submit('t', 'lost the third time') \g /dev/null
+SELECT is((pg_temp.work(:d1, 'successful', 12)).state || ', ' || (pg_temp.work(:d1, 'successful', 9)).state || ', ' || (pg_temp.work(:d1, 'wrong_output')).state,
+	'verifying, verifying, failed:wrong_output:0', 'a third that is wrong is wrong');
+-- what three measurements show: of scores, buckets and bounds of audits
+SELECT is(round(cudal1.pooled_score(a, b, c)::numeric, 2), v.paid, v.what)
+FROM (VALUES ('{4,4,4,4}', '{3,3,3,3}', '{4,4,4,4}', 4, 3, 4, NULL, 3.24, 'the lower end of all buckets'),
+	('{4,4}', '{4,4}', '{4,4}', 4, 1.2, 1.3, NULL, 1.3, 'at most the middle score'),
+	('{4,4}', '{4,4}', '{4,4}', 4, 4, 4, 1.1, 1.1, 'at most the least bound of their audits')) AS v (x, y, z, p, q, r, bound, paid, what),
+	LATERAL (SELECT m.* FROM jsonb_populate_record(NULL::cudal1.measurement, jsonb_build_object('bucket_means', v.x::float8[], 'score', v.p, 'profile', 'default')) AS m) AS a,
+	LATERAL (SELECT m.* FROM jsonb_populate_record(NULL::cudal1.measurement, jsonb_build_object('bucket_means', v.y::float8[], 'score', v.q, 'audit_bound', v.bound)) AS m) AS b,
+	LATERAL (SELECT m.* FROM jsonb_populate_record(NULL::cudal1.measurement, jsonb_build_object('bucket_means', v.z::float8[], 'score', v.r)) AS m) AS c;
 
 -- the factor
 SELECT is((SELECT profile FROM cudal1.task WHERE name = 't'), 'default', 'in the default profile');
