@@ -83,7 +83,7 @@ bool
 aa_due(const Rounds *s)
 {
 	const Profile *p = &s->m->job->profile;
-	size_t		last = (size_t) (p->precision_goal > 0 ? p->looks[p->nlooks - 1] : p->pairs);
+	size_t		last = stopping_last(s);
 	size_t		made = s->aa ? s->aa->buckets.n : 0;
 	size_t		every = last > AA_FROM + AA_PAIRS ? (last - AA_FROM) / AA_PAIRS : 1;
 

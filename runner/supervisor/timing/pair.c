@@ -34,7 +34,7 @@ rounds_show(const Rounds *s, bool force)
 {
 	const Profile *p = &s->m->job->profile;
 	double		elapsed = clock_now() - s->started;
-	double		share = (double) s->seen.rounds / (2.0 * p->pairs * s->rounds_a_half);
+	double		share = (double) s->seen.rounds / (2.0 * p->pairs * s->whole_half);
 
 	if (s->of)
 		s = s->of;
@@ -154,6 +154,7 @@ run_rounds(Rounds *s, Half *half, uint32_t orders)
 		bool		audit = plan[i] >= (uint32_t) s->rounds_a_half;
 		bool		step = plan[i] >= (uint32_t) (s->rounds_a_half + s->audits_a_half);
 		bool		over = stopping_over_budget(s);
+		double		began;
 
 		if (half->ratio[0].n + half->ratio[1].n >= (over ? BUDGET_ROUNDS : MIN_ROUNDS)
 			&& p->precision_goal > 0)
@@ -165,9 +166,15 @@ run_rounds(Rounds *s, Half *half, uint32_t orders)
 		}
 		if (steady && !audit)
 			continue;
+		began = clock_now();
 		/* every other round of each kind begins with the reference, in random order */
 		good = step ? rounds_step_audit(s, half, (plan[i] + orders) % 2 == 0)
 			: rounds_round(s, half, (plan[i] + orders) % 2 == 0, audit);
+		if (!audit)
+		{
+			s->round_seconds += clock_now() - began;
+			s->rounds_made++;
+		}
 		if (good && rounds_has_traps(s)
 			&& random_below(&m->random, s->late > 0 ? TRAP_EVERY_LATE : TRAP_EVERY) == 0)
 			good = rounds_trap(s, half);
@@ -363,11 +370,40 @@ seen_take_back(Seen *seen, const Seen *before)
 	}
 }
 
+/*
+ * The variance of a round's logarithm, of which medians see pi / 2 times as much. `ratios`: of
+ * both orders, each about a centre of its own. NAN: too few rounds
+ */
+static double
+noise_of(const Rounds *s, const Values ratios[2])
+{
+	double		penalty = s->m->job->profile.bucket_estimator == CUDAL1_ESTIMATE_MEAN ? 1
+		: acos(-1) / 2;
+	double		squares = 0;
+	double		freedom = 0;
+
+	for (int first = 0; first < 2; first++)
+	{
+		const Values *v = &ratios[first];
+		double		sum = 0;
+
+		for (size_t i = 0; i < v->n; i++)
+			sum += log(v->v[i]);
+		for (size_t i = 0; i < v->n; i++)
+			squares += pow(log(v->v[i]) - sum / (double) v->n, 2);
+		freedom += v->n > 0 ? (double) v->n - 1 : 0;
+	}
+	return freedom > 0 ? penalty * squares / freedom : NAN;
+}
+
 bool
 rounds_pair(Rounds *s)
 {
+	double		began = clock_now();
 	double		halves[2] = {1, 1}; /* plain, capped */
 	Values		all[2] = {{0}};
+	double		noise = 0;
+	double		error = 0;
 	bool		good = true;
 
 	if (!s->m->backend->keeps_candidate && (s->buckets.n > 0 || s->of) && !fresh_arena(s))
@@ -404,6 +440,13 @@ rounds_pair(Rounds *s)
 					values_append(&both[kind], ratios[kind][first].v[i]);
 					values_append(&all[kind], ratios[kind][first].v[i]);
 				}
+		if (good)
+		{
+			double		of_round = noise_of(s, ratios[0]);
+
+			noise += of_round / 2;
+			error += of_round / (double) both[0].n / 4;
+		}
 		for (int kind = 0; kind < 2; kind++)
 		{
 			if (good)
@@ -417,11 +460,14 @@ rounds_pair(Rounds *s)
 	{
 		values_append(&s->seen.plain, pair_estimate(s, halves[0], &all[0]));
 		values_append(&s->seen.capped, pair_estimate(s, halves[1], &all[1]));
+		values_append(&s->seen.noise, noise);
+		values_append(&s->seen.error, error);
 		rounds_choose_buckets(s);
 		s->seen.rounds_in_buckets = s->seen.rounds;
 		keep_samples(s, &all[0]);
 	}
 	free(all[0].v);
 	free(all[1].v);
+	s->pair_seconds += clock_now() - began;
 	return good;
 }

@@ -92,6 +92,10 @@ plan_rounds(Rounds *s)
 	}
 	s->kept_max = (uint32_t) fmax(1, fmin(64, 64e6 / (double) (m->output_bytes + 1)));
 	audit_plan(s);
+	s->whole_half = s->rounds_a_half;
+	s->whole_audits = s->audits_a_half;
+	s->whole_steps = s->steps_a_half;
+	s->share = 1;
 	s->order = calloc(s->slots, sizeof(*s->order));
 	s->seeds = calloc(s->slots, sizeof(*s->seeds));
 	s->kept[0] = measure_alloc(m, s->kept_max * m->output_bytes);

@@ -4,6 +4,13 @@
  *
  * A look is a number of pairs at which the interval is compared with the goal. The interval is
  * computed for as many looks as the profile has, so stopping at one of them costs no confidence.
+ *
+ * Buckets differ by the noise of their rounds, which a longer stay in a pair averages out, and by
+ * luck that a pair keeps, which more pairs average out. From the third pair on both are known, and
+ * what starting a pair costs. A pair's stay then has the length that makes the score's variance
+ * least for its seconds (Cochran, Sampling Techniques, 10.6), at most the profile's. A look comes
+ * when as many seconds were spent as its number of whole pairs takes, so shorter stays are more
+ * pairs, and no measurement takes longer.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -17,6 +24,11 @@
 #define BUDGET_PAIRS	3
 /* wall time of a pair beside its processes' starts, in the clock time of its blocks */
 #define WALL_OF_PAIR	2.0
+#define STAY_FROM		3		/* pairs, before which nothing is known of their luck */
+/* rounds of a half: two of each order, and as many as a reference is judged by */
+#define LEAST_STAY		4
+/* seconds, after which an interval that is not wide is narrow enough */
+#define ENOUGH_SECONDS	8.0
 
 /*
  * seconds that a measurement is worth: as the job says, by what its task took before, or what the
@@ -45,6 +57,52 @@ stopping_over_budget(const Rounds *s)
 	return heat_seconds(s->m) > s->budget;
 }
 
+size_t
+stopping_last(const Rounds *s)
+{
+	const Profile *p = &s->m->job->profile;
+
+	if (p->precision_goal <= 0)
+		return (size_t) p->pairs;
+	return s->buckets.n + (size_t) fmax(round((p->looks[p->nlooks - 1] - s->worth) / s->share), 0);
+}
+
+/* the variance between pairs beyond what the noise of their rounds accounts for */
+static double
+luck(const Rounds *s)
+{
+	size_t		n = s->buckets.n;
+	double		mean = 0;
+	double		squares = 0;
+
+	for (size_t i = 0; i < n; i++)
+		mean += log(s->buckets.v[i]) / (double) n;
+	for (size_t i = 0; i < n; i++)
+		squares += pow(log(s->buckets.v[i]) - mean, 2);
+	return squares / (double) (n - 1) - cudal1_score_mean(s->seen.error.v, s->seen.error.n);
+}
+
+/*
+ * How many rounds a half has from now on. Rounds that take long are few already; where rounds tell
+ * nothing of their noise, as single ones do, the stay is left as it is.
+ */
+static void
+choose_stay(Rounds *s)
+{
+	double		round = s->round_seconds / fmax(s->rounds_made, 1);
+	double		start = fmax((s->pair_seconds - s->round_seconds) / (double) s->buckets.n, 0);
+	double		noise = values_median(&s->seen.noise);
+	double		between = luck(s);
+	double		stay = between > 0 ? sqrt(start / round * noise / between) / 2 : INFINITY;
+
+	if (s->buckets.n < STAY_FROM || s->whole_half <= LEAST_STAY || isnan(stay))
+		return;
+	s->rounds_a_half = (int) fmin(s->whole_half, fmax(LEAST_STAY, 2 * ceil(stay / 2)));
+	s->share = (start + 2 * s->rounds_a_half * round) / (start + 2 * s->whole_half * round);
+	s->audits_a_half = (int) ceil(s->share * s->whole_audits);
+	s->steps_a_half = (int) ceil(s->share * s->whole_steps);
+}
+
 /*
  * Whether the reward will be below 1.00 whatever follows, and the interval is narrow enough to say
  * how slow the code is.
@@ -63,23 +121,30 @@ stopping_rule(Rounds *s)
 {
 	const Profile *p = &s->m->job->profile;
 	int			pairs = (int) s->buckets.n;
-	bool		look = false;
+	bool		look;
+	bool		last;
 	double		slope;
 
+	s->worth += s->share;
 	if (pairs < 2)
 		return STOPPING_NOT;
 	cudal1_score_interval(s->buckets.v, s->buckets.n, p->confidence, p->nlooks, &s->lower,
 						  &s->upper, &s->half_width);
 	if (p->precision_goal <= 0)
 		return pairs >= p->pairs ? STOPPING_DONE : STOPPING_NOT;
-	for (int i = 0; i < p->nlooks; i++)
-		look = look || pairs == p->looks[i];
+	look = s->worth > p->looks[s->looks] - s->share / 2;
+	last = look && ++s->looks == p->nlooks;
 	slope = p->precision_slope * fabs(log(values_median(&s->buckets)));
 	if ((look || pairs == p->futility_pairs) && is_futile(s, slope))
 		return STOPPING_FUTILE;
 	s->over_budget = pairs >= BUDGET_PAIRS && stopping_over_budget(s);
-	if (s->over_budget || pairs >= p->looks[p->nlooks - 1]
-		|| clock_now() - s->started > p->window_seconds)
+	if (s->over_budget || last || clock_now() - s->started > p->window_seconds)
 		return STOPPING_DONE;
-	return look && s->half_width <= fmax(p->precision_goal, slope) ? STOPPING_DONE : STOPPING_NOT;
+	if (look && (s->half_width <= fmax(p->precision_goal, slope)
+				 || (heat_seconds(s->m) > ENOUGH_SECONDS && s->half_width <= verdict_wide_from(s)
+					 && p->half_width_limit > 0)))
+		return STOPPING_DONE;
+	if (look || pairs == STAY_FROM)
+		choose_stay(s);
+	return STOPPING_NOT;
 }

@@ -36,6 +36,9 @@ typedef struct Seen
 	Values		excess;
 	Values		times[2];		/* seconds a run, by block */
 	Values		pace;			/* the reference's seconds from gate to gate in its other blocks */
+	/* by pair: variance of a round's logarithm as medians see it, and of the bucket's by that */
+	Values		noise;
+	Values		error;
 	/* numbers */
 	int			rounds;
 	int			rounds_in_buckets;	/* those of whole pairs */
@@ -63,8 +66,17 @@ typedef struct Rounds
 	uint64_t   *seeds;
 	char	   *kept[2];		/* outputs drawn for comparison */
 	uint32_t	kept_max;
-	int			rounds_a_half;
+	int			rounds_a_half;	/* of the pairs that follow: their stay */
 	int			audits_a_half;	/* on a CPU, spells of them */
+	int			whole_half;		/* rounds of a half that takes what the profile gives it */
+	int			whole_audits;	/* and its audits of either kind */
+	int			whole_steps;
+	double		share;			/* of a whole pair's seconds that a pair takes now */
+	double		worth;			/* whole pairs that would have taken as long as those made */
+	int			looks;			/* that have been */
+	double		pair_seconds;	/* all pairs', with what did not count */
+	double		round_seconds;	/* of these, in rounds */
+	int			rounds_made;
 	uint32_t	spell;			/* audits of a side, one after the other */
 	Seen		seen;
 	Values		buckets;		/* seen.plain or seen.capped, as the halves so far speak */
@@ -255,6 +267,9 @@ extern Stopping stopping_rule(Rounds *s);
 extern double stopping_budget(const Rounds *s);
 extern bool stopping_over_budget(const Rounds *s);
 
+/* pairs at the last look, as stays are now */
+extern size_t stopping_last(const Rounds *s);
+
 /* takes back what was seen since `before` */
 extern void seen_take_back(Seen *seen, const Seen *before);
 
@@ -280,6 +295,8 @@ extern bool verdict_steps_known(const Rounds *s);
 
 /* blocks are uneven, time and again: false after conclude() */
 extern bool verdict_uneven(Rounds *s);
+/* the half-width from which an interval is wide; INFINITY where none is */
+extern double verdict_wide_from(const Rounds *s);
 /* whether the reward of a wide interval depends on which side made it wide */
 extern bool verdict_asks_aa(const Rounds *s, double half_width);
 extern void verdict_conclude(Rounds *s, bool left);

@@ -108,9 +108,8 @@ is_told(Rounds *s)
 	return true;
 }
 
-/* the half-width from which an interval is wide; INFINITY where none is */
-static double
-wide_from(const Rounds *s)
+double
+verdict_wide_from(const Rounds *s)
 {
 	const Profile *p = &s->m->job->profile;
 
@@ -124,7 +123,7 @@ verdict_asks_aa(const Rounds *s, double half_width)
 {
 	double		end = cudal1_score_nearer_end(s->lower, s->upper);
 
-	return half_width > wide_from(s)
+	return half_width > verdict_wide_from(s)
 		&& cudal1_score_conservative_round(end) > cudal1_score_conservative_round(s->lower);
 }
 
@@ -164,7 +163,7 @@ careful_score(Rounds *s, double score, const char **why)
 	*why = "pairs of the reference with itself spread as much, so the score is its end nearer to "
 		"1.00, as far as theirs would reach";
 	return cudal1_score_nearer_end(s->lower,
-								   fmin(s->upper, doubt > wide_from(s) ? score * (1 + doubt)
+								   fmin(s->upper, doubt > verdict_wide_from(s) ? score * (1 + doubt)
 										: score));
 }
 
@@ -191,7 +190,7 @@ verdict_conclude(Rounds *s, bool left)
 		conclude(m, OUTCOME_UNVERIFIED, "a single pair has no interval");
 	if (!is_told(s))
 		return;
-	r->wide = !left && s->half_width > wide_from(s);
+	r->wide = !left && s->half_width > verdict_wide_from(s);
 	r->score = r->wide ? careful_score(s, estimate, &why) : estimate;
 	audits = audit_bound(s, doubt, &shown);
 	r->audit_bound = p->audits > 0 ? fmin(fmin(audits, step_bound(s)), loop_bound(s)) : NAN;
@@ -231,7 +230,7 @@ verdict_conclude(Rounds *s, bool left)
 				 s->buckets.n,
 				 s->over_budget
 				 ? ", when the time that a measurement of this task may take was used up," : "",
-				 100 * r->half_width, 100 * wide_from(s), why);
+				 100 * r->half_width, 100 * verdict_wide_from(s), why);
 	else
 		conclude(m, OUTCOME_SUCCESSFUL, NULL);
 }
