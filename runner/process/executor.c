@@ -330,29 +330,41 @@ find_end(Executor *executor)
 		executor->wait_status = -1;
 }
 
+/* seconds that a thread was ready to run, but others had its core; negative where not known */
+static double
+read_delay(int schedstat_fd)
+{
+	char		text[96];
+	ssize_t		n = pread(schedstat_fd, text, sizeof(text) - 1, 0);
+	unsigned long long running,
+				waiting;
+
+	text[n > 0 ? n : 0] = '\0';
+	return sscanf(text, "%llu %llu", &running, &waiting) == 2 ? (double) waiting * 1e-9 : -1;
+}
+
 /*
- * What the kernel accounts to a stopped executor. The delay is its first thread's, and also grows
- * while other threads of it have the core. Threads gain nothing by that, because reading_seconds()
- * never goes below the CPU time of all of them.
+ * What the kernel accounts to a stopped executor, and how long the supervisor itself had to wait
+ * for a core: an answer that lies there meanwhile is not the code's time. The executor's delay is
+ * its first thread's, and also grows while other threads of it have the core. Threads gain nothing
+ * by that, because reading_seconds() never goes below the CPU time of all of them.
  */
 static void
 read_usage(const Executor *executor, Reading *reading)
 {
-	char		text[96];
-	ssize_t		n;
+	static int	own_fd = -1;
 	struct timespec cpu;
-	unsigned long long running,
-				waiting;
+	double		delay;
 
 	reading->cpu = reading->delay = 0;
 	if (!executor->one_core)
 		return;
-	n = pread(executor->schedstat_fd, text, sizeof(text) - 1, 0);
-	text[n > 0 ? n : 0] = '\0';
-	if (sscanf(text, "%llu %llu", &running, &waiting) == 2
-		&& clock_gettime(executor->cpu_clock, &cpu) == 0)
+	if (own_fd < 0)
+		own_fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+	delay = read_delay(executor->schedstat_fd);
+	if (delay >= 0 && clock_gettime(executor->cpu_clock, &cpu) == 0)
 	{
-		reading->delay = (double) waiting * 1e-9;
+		reading->delay = delay + fmax(read_delay(own_fd), 0);
 		reading->cpu = (double) cpu.tv_sec + (double) cpu.tv_nsec * 1e-9;
 	}
 }

@@ -132,8 +132,8 @@ extern ExecutorResult executor_thaw(Executor *executor);
 extern ExecutorResult executor_look(Executor *executor);
 
 /*
- * Seconds between two readings, without those in which the executor was ready to run but other
- * processes had its core; never less than the CPU time it used.
+ * Seconds between two readings, without those in which the executor, or the supervisor, was ready
+ * to run but other processes had its core; never less than the CPU time that the executor used.
  */
 typedef struct Reading
 {

@@ -39,12 +39,26 @@ tensor_span(const Tensor *layout, const int64_t *stride, uint64_t *span)
 	abort();
 }
 
+/* seconds of a block that takes 10 s, of which others had a core for `delay`, with 2 s of work */
+static double
+block_seconds(double delay)
+{
+	Executor	executor = {.one_core = true};
+	Reading		from = {.wall = 1,.cpu = 1,.delay = 1};
+	Reading		to = {.wall = 11,.cpu = 3,.delay = 1 + delay};
+
+	return reading_seconds(&executor, &from, &to);
+}
+
 int
 main(void)
 {
 	Executor	executor;
 	char		path[64];
 
+	check(block_seconds(0) == 10, "a process that sleeps is charged with it");
+	check(block_seconds(4) == 6, "but not with waiting for a core");
+	check(block_seconds(9) == 2, "and always with its work");
 	executor_init(&executor);
 	child = fork();
 	if (child == 0)
