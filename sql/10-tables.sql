@@ -304,6 +304,9 @@ CREATE TABLE cudal1.task (
 	certified			text CHECK (certified IN ('passed', 'weak')),
 	nulls_at			timestamptz,
 	measured_seconds	float8[] NOT NULL DEFAULT '{}',
+	reference_state		text NOT NULL DEFAULT 'unchecked'
+		CHECK (reference_state IN ('unchecked', 'checking', 'good', 'bad')),
+	reference_detail	text,
 	retired_at			timestamptz,
 	retired_by			text,
 	retired_reason		text,
@@ -330,10 +333,16 @@ COMMENT ON COLUMN cudal1.task.nulls_at IS
 COMMENT ON COLUMN cudal1.task.measured_seconds IS
 'device seconds of the first 15 measurements with the task''s profile whose intervals were not wide;
 a budget is a multiple of their median';
+COMMENT ON COLUMN cudal1.task.reference_state IS
+'whether the reference loads, runs, fits the memory, agrees with itself and answers to its inputs:
+unchecked, checking, good, or bad: nothing can be submitted';
+COMMENT ON COLUMN cudal1.task.reference_detail IS
+'why the reference is bad, or why its check ended without a verdict';
 COMMENT ON COLUMN cudal1.task.retired_at IS
 'since when it takes part in nothing: draws, submissions, the queue, reports (cudal1_retire_task());
 NULL: it does';
 CREATE INDEX task_uncertified ON cudal1.task (task_id) WHERE nulls_at IS NULL;
+CREATE INDEX task_unchecked ON cudal1.task (task_id) WHERE reference_state = 'unchecked';
 
 -- one function, since the expressions of a CHECK are built anew for each INSERT: spelled out they
 -- cost more than the row
@@ -820,16 +829,6 @@ CREATE TABLE cudal1.stored (
 COMMENT ON TABLE cudal1.stored IS
 'what roles have stored: their bytes are the sum of their rows, which a count adds up now and then.
 So few that an index would only cost';
-
-CREATE TABLE cudal1.null_candidate (
-	task_id				bigint NOT NULL REFERENCES cudal1.task (task_id),
-	name				text NOT NULL CHECK (name IN ('zeros', 'input_copy', 'mean', 'other_inputs',
-		'half_work', 'lower_precision')),
-	candidate_id		bigint NOT NULL UNIQUE REFERENCES cudal1.candidate (candidate_id),
-	PRIMARY KEY (task_id, name)
-);
-COMMENT ON TABLE cudal1.null_candidate IS
-'candidates that do not do a task''s work; one that is successful makes its task weak';
 
 CREATE TABLE cudal1.aa_candidate (
 	task_id				bigint PRIMARY KEY REFERENCES cudal1.task (task_id),

@@ -481,6 +481,34 @@ $$;
 COMMENT ON FUNCTION cudal1.find_task(text) IS
 'the task of a name; error 42704 if there is none, or if it is retired';
 
+CREATE FUNCTION cudal1.reference_problem(t cudal1.task)
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT CASE WHEN t.reference_state = 'bad'
+				THEN pg_catalog.format('the reference of task "%s" cannot be measured: %s', t.name,
+					t.reference_detail) END;
+END;
+COMMENT ON FUNCTION cudal1.reference_problem(cudal1.task) IS
+'why nothing can be submitted to a task whose reference is bad; NULL: it is not';
+
+CREATE FUNCTION cudal1.check_reference(t cudal1.task)
+RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF t.reference_state = 'bad' THEN
+		RAISE EXCEPTION USING ERRCODE = '55000',
+			MESSAGE = format('the reference of task "%s" cannot be measured', t.name),
+			DETAIL = t.reference_detail,
+			HINT = 'Add a mended reference as another task; cudal1_check_reference() has this one '
+				'checked again.';
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.check_reference(cudal1.task) IS
+'error 55000 where the reference of a task is bad';
+
 CREATE FUNCTION cudal1.check_ids(argument text, ids bigint[])
 RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -779,8 +807,14 @@ BEGIN
 					'change.',
 				HINT = 'Add the new version under another name.';
 		END IF;
+		SELECT x.* INTO STRICT t FROM cudal1.task AS x WHERE x.task_id = t.task_id;
+		IF t.reference_state = 'bad' THEN
+			RAISE NOTICE '%', cudal1.reference_problem(t);
+		END IF;
 	ELSE
 		PERFORM cudal1.store(cudal1.caller(), 0, 1024 + octet_length(t.reference));
+		-- a device that has nothing to do checks the reference
+		PERFORM cudal1.wake();
 		IF (options ->> 'certify')::boolean THEN
 			PERFORM cudal1.certify(t.task_id);
 		END IF;
@@ -789,8 +823,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_add_task(text, text, text, jsonb, int, jsonb) IS
-'adds a task and returns its id; the same content again returns the same id, other content under the
-name is a unique violation.
+'adds a task and returns its id; the same content again returns the same id, other content under
+the name is a unique violation. Its reference is checked by the next device that has nothing to do,
+or by the first measurement (cudal1.task.reference_state; cudal1_check_reference()).
 language: c, cuda or pytorch. signature: for c and cuda, {"entry", "args": [{"name", "dtype",
 "shape", "role", "init", "low", "high", "value"}], "rtol", "atol"}.
 options: profile (default), device (class or model; c: cpu, cuda: cuda, pytorch: cuda if one is

@@ -384,6 +384,7 @@ DECLARE
 	proposer text := cudal1.caller();
 	into_pool int := cudal1.use_pool(cudal1_submit.pool);
 	t		record;
+	whole	cudal1.task;
 	id		bigint;
 BEGIN
 	IF reason IS NOT NULL THEN
@@ -403,7 +404,9 @@ BEGIN
 	IF cudal1_submit.prompt_id IS NULL AND cudal1_submit.proposal_key IS NULL THEN
 		SELECT x.task_id, x.profile, coalesce(x.device_model, x.device) AS device, x.cores,
 			x.language INTO t
-			FROM cudal1.task AS x WHERE x.name = cudal1_submit.task AND x.retired_at IS NULL;
+			FROM cudal1.task AS x
+			WHERE x.name = cudal1_submit.task AND x.retired_at IS NULL
+				AND x.reference_state <> 'bad';
 		IF FOUND THEN
 			WITH added AS (
 				INSERT INTO cudal1.candidate (task_id, code, code_hash, purpose)
@@ -441,7 +444,9 @@ BEGIN
 			END IF;
 		END IF;
 	END IF;
-	RETURN cudal1.accept_submission(cudal1.find_task(cudal1_submit.task), body,
+	whole := cudal1.find_task(cudal1_submit.task);
+	PERFORM cudal1.check_reference(whole);
+	RETURN cudal1.accept_submission(whole, body,
 		cudal1_submit.method, cudal1_submit.prompt_id, cudal1_submit.group_key,
 		cudal1_submit.proposal_key, cudal1_submit.priority, cudal1_submit.deadline, NULL, NULL,
 		cudal1_submit.purpose, proposer, into_pool);
@@ -459,7 +464,7 @@ priority: higher first; deadline: cancelled if not begun by then; purpose: candi
 normal (null, certification, ablation) are neither sampled nor reported. pool: where it is placed,
 cudal1_open_pool(). A discarded or imported candidate is queued again. A NOTICE says when no device
 can run the task. Errors: 42704 unknown task, prompt or pool, 42501 method, prompt or pool is
-another role''s, 53400 a quota is used up (cudal1_set_quota())';
+another role''s, 53400 a quota is used up (cudal1_set_quota()), 55000 the task''s reference is bad';
 
 CREATE FUNCTION cudal1.bad_submission(reason text)
 RETURNS void
@@ -565,6 +570,7 @@ BEGIN
 	IF t.retired_at IS NOT NULL THEN
 		PERFORM cudal1.find_task(t.name);	-- raises the error
 	END IF;
+	PERFORM cudal1.check_reference(t);
 	problem := cudal1.check_submission('-', submit_response.method, submit_response.priority);
 	IF problem IS NOT NULL THEN
 		PERFORM cudal1.bad_submission(problem);
@@ -672,6 +678,7 @@ BEGIN
 							 WHEN k.task_id IS NULL THEN format('task "%s" does not exist', u.task)
 							 WHEN k.retired_at IS NOT NULL THEN format('task "%s" is retired',
 								u.task)
+							 WHEN k.reference_state = 'bad' THEN cudal1.reference_problem(k)
 							 ELSE cudal1.check_submission(u.code, method,
 								judge_rows.priority) END AS reason
 					FROM unnest(tasks, codes, group_keys, proposal_keys) WITH ORDINALITY AS u(task,

@@ -175,7 +175,10 @@ BEGIN
 	END IF;
 	j := cudal1.next_job(d);
 	IF j.job_id IS NULL THEN
-		PERFORM cudal1.certify_idle(d);
+		IF coalesce(nullif(current_setting('cudal1.certify', true), ''), 'on')::boolean
+			AND d.untrusted_since IS NULL AND NOT cudal1.check_idle(d) THEN
+			PERFORM cudal1.certify_idle(d);
+		END IF;
 		RETURN;
 	END IF;
 	secret := encode(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()), 'hex');
@@ -194,6 +197,9 @@ BEGIN
 			SET state = 'measuring', failure = NULL, detail = NULL, score = NULL, decided_at = NULL,
 				measurement_id = NULL
 			WHERE c.candidate_id = j.candidate_id AND c.state IN ('queued', 'discarded');
+	END IF;
+	IF j.profile = 'certify' THEN
+		PERFORM cudal1.begin_reference(j);
 	END IF;
 
 	RETURN QUERY
@@ -216,9 +222,10 @@ COMMENT ON FUNCTION cudal1.claim(bigint, text, interval) IS
 'gives a device its next job under a lease: one of the trainer that has used the device least, in
 seconds over its weight; of its jobs the most urgent first, among equals tasks in turns of 80
 seconds, oldest first. Re-verifications and null candidates have an eighth of a trainer''s share. No
-row when there is none: then a device that has had no job for half a minute queues the null
-candidates of a task (setting cudal1.certify). attempt is the fencing number of the claim, token the
-secret that every report on it must show. Error 42501 where another role registered the device';
+row when there is none: then the device queues the check of a reference, and one that has had no job
+for half a minute the null candidates of a task (setting cudal1.certify). attempt is the fencing
+number of the claim, token the secret that every report on it must show. Error 42501 where another
+role registered the device';
 
 CREATE FUNCTION cudal1.heartbeat(job_id bigint, attempt int, token text,
 	progress jsonb DEFAULT NULL, lease interval DEFAULT '60 seconds')

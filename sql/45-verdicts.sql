@@ -661,6 +661,7 @@ DECLARE
 	s		float8;
 	best	float8;
 	counts	boolean;			-- against the candidate
+	found	text;				-- of the reference, where nothing was known
 BEGIN
 	j := cudal1.lock_claim(finish.job_id, finish.attempt, finish.token);
 	IF j.state IS DISTINCT FROM 'running' THEN
@@ -680,8 +681,19 @@ BEGIN
 	-- a result that could not be read says nothing of the device
 	counts := cudal1.note_device(j, d, r, r.outcome = 'lost' AND result ->> 'outcome' = 'lost');
 	PERFORM cudal1.wake_waiters();
+	-- the reference as its own candidate is judged with that candidate
+	IF t.reference_state IN ('unchecked', 'checking')
+		AND NOT EXISTS (SELECT FROM cudal1.null_candidate AS k
+						WHERE k.candidate_id = j.candidate_id AND k.name = 'reference') THEN
+		found := result ->> 'reference';
+	END IF;
 	IF cudal1.conclude_without_score(j, c, r, t.device_model, d.model, counts,
 									 j.failures + 1 >= p.attempts) THEN
+		-- bad, where the attempts are used up
+		IF found = 'good' OR found = 'bad' AND r.outcome = 'unverified'
+			AND NOT EXISTS (SELECT FROM cudal1.job AS x WHERE x.job_id = j.job_id) THEN
+			PERFORM cudal1.note_reference(j.task_id, found, r.detail, false);
+		END IF;
 		RETURN 'stored';
 	END IF;
 
@@ -697,6 +709,9 @@ BEGIN
 	ELSIF t.device_model <> d.model THEN
 		PERFORM cudal1.requeue_job(j, j.failures, t.device_model);
 		RETURN 'stored';
+	END IF;
+	IF found = 'good' THEN
+		PERFORM cudal1.note_reference(j.task_id, found, NULL, false);
 	END IF;
 	DELETE FROM cudal1.job AS x WHERE x.job_id = j.job_id;
 	-- the first ones alone: a trainer's slow codes would raise the budgets of those that follow,

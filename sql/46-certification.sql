@@ -9,7 +9,23 @@
  * others, but that nobody proposed them: their purpose keeps them out of buckets and reports, and
  * their hash is salted, so that a proposal of the same text is a candidate of its own, measured in
  * full.
+ *
+ * Before them comes the task's reference as its own candidate, measured likewise. It must not fail:
+ * a reference that does not load, does not agree with itself or returns the same for all inputs
+ * fails every candidate. Each measurement tells this of its reference, too, so a task whose first
+ * candidate comes before a device had time for the check needs none.
  */
+
+CREATE TABLE cudal1.null_candidate (
+	task_id				bigint NOT NULL REFERENCES cudal1.task (task_id),
+	name				text NOT NULL CHECK (name IN ('reference', 'zeros', 'input_copy', 'mean',
+		'other_inputs', 'half_work', 'lower_precision')),
+	candidate_id		bigint NOT NULL UNIQUE REFERENCES cudal1.candidate (candidate_id),
+	PRIMARY KEY (task_id, name)
+);
+COMMENT ON TABLE cudal1.null_candidate IS
+'candidates that are made from a task itself: those that do not do its work, of which one that is
+successful makes the task weak, and its reference, whose failure makes the reference bad';
 
 CREATE FUNCTION cudal1.shape_elements(shape jsonb)
 RETURNS numeric
@@ -340,15 +356,13 @@ DECLARE
 	idle	CONSTANT interval := '30 seconds';
 	id		bigint;
 BEGIN
-	IF NOT coalesce(nullif(current_setting('cudal1.certify', true), ''), 'on')::boolean
-		OR d.untrusted_since IS NOT NULL
-		OR EXISTS (SELECT FROM cudal1.turn AS x
+	IF EXISTS (SELECT FROM cudal1.turn AS x
 			WHERE x.device_id = d.device_id AND x.claimed_at > clock_timestamp() - idle) THEN
 		RETURN;
 	END IF;
 	-- one by chance, because an open transaction may be certifying the first
 	SELECT x.task_id INTO id FROM cudal1.task AS x
-		WHERE x.nulls_at IS NULL AND x.retired_at IS NULL
+		WHERE x.nulls_at IS NULL AND x.retired_at IS NULL AND x.reference_state <> 'bad'
 			AND x.created_at < clock_timestamp() - idle
 			AND (x.options ->> 'certify') IS DISTINCT FROM 'false'
 			AND coalesce(x.device_model, x.device) IN (d.class, d.model, d.device_key)
@@ -391,26 +405,182 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
+	k		record;
 	id		bigint;
 BEGIN
-	SELECT k.task_id INTO id FROM cudal1.null_candidate AS k
+	SELECT k.task_id, k.name, c.state, c.failure, c.detail INTO k
+		FROM cudal1.null_candidate AS k JOIN cudal1.candidate AS c USING (candidate_id)
 		WHERE k.candidate_id = judge_certification.candidate_id;
 	IF NOT FOUND THEN
 		RETURN;
+	ELSIF k.name = 'reference' THEN
+		PERFORM cudal1.note_reference(k.task_id,
+			CASE WHEN k.state = 'successful' THEN 'good'
+				 WHEN k.failure IN ('lost', 'cancelled') THEN 'unchecked' ELSE 'bad' END,
+			CASE WHEN k.state = 'failed' THEN format('as its own candidate it fails (%s): %s',
+				k.failure, k.detail) ELSE k.detail END, true);
+		RETURN;
 	END IF;
+	id := k.task_id;
 	-- of two verdicts at the same moment the second sees the first
 	PERFORM FROM cudal1.task AS t WHERE t.task_id = id FOR NO KEY UPDATE;
 	UPDATE cudal1.task AS t
 		SET certified = (SELECT CASE WHEN bool_or(c.state = 'successful') THEN 'weak'
 			WHEN bool_and(c.state = 'failed') THEN 'passed' END
 						 FROM cudal1.null_candidate AS k JOIN cudal1.candidate AS c
-							USING (candidate_id) WHERE k.task_id = id)
+							USING (candidate_id)
+						 WHERE k.task_id = id AND k.name <> 'reference')
 		WHERE t.task_id = id;
 END
 $$;
 COMMENT ON FUNCTION cudal1.judge_certification(bigint) IS
 'after the verdict on a null candidate: its task is weak if one passed, passed if all failed, and
-undecided while one waits or was discarded; the caller holds the candidate''s lock';
+undecided while one waits or was discarded. After that on a reference as its own candidate: the
+reference is good, bad, or was not checked. The caller holds the candidate''s lock';
+
+CREATE FUNCTION cudal1.begin_reference(j cudal1.job)
+RETURNS void
+LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	SET enable_seqscan = off SET jit = off
+AS $$
+	UPDATE cudal1.task AS t SET reference_state = 'checking', reference_detail = NULL
+		WHERE t.task_id = (
+			SELECT x.task_id FROM cudal1.null_candidate AS k JOIN cudal1.task AS x USING (task_id)
+				WHERE k.candidate_id = j.candidate_id AND k.name = 'reference'
+				FOR NO KEY UPDATE OF x SKIP LOCKED);
+$$;
+COMMENT ON FUNCTION cudal1.begin_reference(cudal1.job) IS
+'shows that a reference is being checked, where the claimed job is its check';
+
+CREATE FUNCTION cudal1.note_reference(task_id bigint, verdict text, detail text, checked boolean)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	SET enable_seqscan = off SET jit = off
+AS $$
+#variable_conflict use_column
+DECLARE
+	j		cudal1.job;
+	problem	text;
+BEGIN
+	-- what was good once stays so but for another check: a host in disorder is likelier
+	UPDATE cudal1.task AS t
+		SET reference_state = note_reference.verdict,
+			reference_detail = CASE WHEN note_reference.verdict <> 'good'
+									THEN coalesce(note_reference.detail, 'no reason given') END
+		WHERE t.task_id = note_reference.task_id
+			AND (t.reference_state IN ('unchecked', 'checking')
+				 OR note_reference.checked AND note_reference.verdict <> 'unchecked')
+		RETURNING cudal1.reference_problem(t) INTO problem;
+	IF problem IS NULL THEN
+		RETURN;
+	END IF;
+	FOR j IN
+		SELECT x.* FROM cudal1.job AS x JOIN cudal1.candidate AS c USING (candidate_id)
+			WHERE x.task_id = note_reference.task_id AND x.state = 'queued'
+			ORDER BY x.candidate_id, x.job_id
+			FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF c SKIP LOCKED
+	LOOP
+		PERFORM cudal1.end_job(j, 'unverified', NULL, problem);
+	END LOOP;
+	PERFORM cudal1.wake_waiters();
+END
+$$;
+COMMENT ON FUNCTION cudal1.note_reference(bigint, text, text, boolean) IS
+'writes a verdict on the reference of a task, where it has none or this one is of a check: good, bad
+(what waits for the task is discarded with the reason), or unchecked, with the reason why there is
+none';
+
+CREATE FUNCTION cudal1.enqueue_reference(t cudal1.task)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	code	text := cudal1.aa_code(t);
+	id		bigint;
+BEGIN
+	INSERT INTO cudal1.candidate AS c (task_id, code, code_hash, purpose)
+		VALUES (t.task_id, code, cudal1.salted_hash('null candidate', code), 'certification')
+		ON CONFLICT (task_id, code_hash) DO UPDATE
+			SET state = 'queued', failure = NULL, detail = NULL, reward = NULL, score = NULL,
+				wide = false, half_width = NULL, decided_at = NULL, measurement_id = NULL
+			WHERE c.state IN ('successful', 'failed', 'discarded')
+		RETURNING c.candidate_id INTO id;
+	IF id IS NULL THEN
+		RETURN false;			-- it is being checked
+	END IF;
+	INSERT INTO cudal1.null_candidate (task_id, name, candidate_id)
+		VALUES (t.task_id, 'reference', id)
+		ON CONFLICT DO NOTHING;
+	-- the task is not locked, since its verdicts would wait for this transaction
+	PERFORM cudal1.enqueue_null(t, id);
+	PERFORM cudal1.wake();
+	RETURN true;
+END
+$$;
+COMMENT ON FUNCTION cudal1.enqueue_reference(cudal1.task) IS
+'queues the check of a task''s reference behind all other work, also where there was one; false: it
+is queued already';
+
+CREATE FUNCTION cudal1.check_idle(d cudal1.device)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	SET lock_timeout = '20ms'
+AS $$
+DECLARE
+	t		cudal1.task;
+BEGIN
+	SELECT x.* INTO t FROM cudal1.task AS x
+		WHERE x.reference_state = 'unchecked' AND x.reference_detail IS NULL
+			AND x.retired_at IS NULL
+			AND coalesce(x.device_model, x.device) IN (d.class, d.model, d.device_key)
+			AND x.cores <= d.cores AND x.language = ANY (d.languages)
+			-- a measurement under way will tell
+			AND NOT EXISTS (SELECT FROM cudal1.job AS j
+							WHERE j.state = 'running' AND j.task_id = x.task_id)
+			AND NOT EXISTS (SELECT FROM cudal1.null_candidate AS k
+								JOIN cudal1.candidate AS c USING (candidate_id)
+							WHERE k.task_id = x.task_id AND k.name = 'reference'
+								AND c.state = 'queued')
+		ORDER BY x.task_id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
+	IF NOT FOUND THEN
+		RETURN false;
+	END IF;
+	BEGIN
+		RETURN cudal1.enqueue_reference(t);
+	EXCEPTION WHEN lock_not_available THEN
+		RETURN false;
+	END;
+END
+$$;
+COMMENT ON FUNCTION cudal1.check_idle(cudal1.device) IS
+'queues the check of a reference that this device can measure and that nothing has told of yet;
+whether there was one';
+
+CREATE FUNCTION @extschema@.cudal1_check_reference(task text)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	t		cudal1.task := cudal1.find_task(task);
+	queued	boolean;
+BEGIN
+	PERFORM cudal1.own_task(task);
+	queued := cudal1.enqueue_reference(t);
+	IF queued THEN
+		PERFORM cudal1.warn_no_device(t);
+	END IF;
+	RETURN queued;
+END
+$$;
+COMMENT ON FUNCTION @extschema@.cudal1_check_reference(text) IS
+'has the reference of a task checked (again), behind all other work: it loads, runs, fits the
+memory, agrees with itself in two processes and two orders of inputs, answers to its inputs, and is
+measured as its own candidate. Once a device has begun, cudal1.task.reference_state is checking, and
+codes can be submitted. Without being asked, a device that has nothing to do checks a task that is
+unchecked, unless the setting cudal1.certify is off; so does the first measurement of a candidate.
+False: its check is queued already. For the role that added the task and operators. Errors: 42704
+unknown task, 42501 another role''s';
 
 CREATE FUNCTION @extschema@.cudal1_certify_task(task text)
 RETURNS bigint

@@ -338,6 +338,7 @@ DECLARE
 	id			bigint;
 BEGIN
 	t := cudal1.find_task(make_prompt.task);
+	PERFORM cudal1.check_reference(t);
 	IF make_prompt.kind IS NULL OR make_prompt.kind NOT IN ('contrastive', 'augment') THEN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
 			MESSAGE = format('kind "%s" does not exist', make_prompt.kind),

@@ -162,7 +162,8 @@ BEGIN
 					 ELSE coalesce(o ->> 'method', cudal1_add_campaign.kind) || ': ' || m.name END
 			FROM cudal1.task AS t
 				LEFT JOIN cudal1.model AS m ON m.name = ANY (models)
-			WHERE t.name = ANY (tasks) OR tasks IS NULL AND t.retired_at IS NULL
+			WHERE t.name = ANY (tasks)
+				OR tasks IS NULL AND t.retired_at IS NULL AND t.reference_state <> 'bad'
 			ORDER BY t.task_id, m.model_id;
 	IF NOT FOUND THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'there are no tasks for the campaign',
@@ -387,10 +388,14 @@ DECLARE
 	spent		record;
 BEGIN
 	want := 0;
-	CASE coalesce((SELECT 'retired' FROM cudal1.task AS t
-		WHERE t.task_id = l.task_id AND t.retired_at IS NOT NULL), c.kind)
+	CASE coalesce((SELECT CASE WHEN t.retired_at IS NOT NULL THEN 'retired' ELSE 'bad' END
+				   FROM cudal1.task AS t
+				   WHERE t.task_id = l.task_id
+					AND (t.retired_at IS NOT NULL OR t.reference_state = 'bad')), c.kind)
 	WHEN 'retired' THEN
 		over := 'the task is retired';
+	WHEN 'bad' THEN
+		over := 'the task''s reference is bad';
 	WHEN 'vanilla' THEN
 		want := least((o ->> 'attempts')::int - l.trials, ahead - busy);
 		IF l.trials >= (o ->> 'attempts')::int AND busy = 0 THEN
@@ -660,7 +665,8 @@ BEGIN
 	SELECT x.* INTO l FROM cudal1.campaign_lane AS x
 		WHERE x.campaign_id = c.campaign_id AND x.state = 'open'
 			AND NOT EXISTS (SELECT FROM cudal1.task AS t
-				WHERE t.task_id = x.task_id AND t.retired_at IS NOT NULL)
+				WHERE t.task_id = x.task_id
+					AND (t.retired_at IS NOT NULL OR t.reference_state = 'bad'))
 			AND (c.options ->> 'groups' IS NULL OR x.groups < (c.options ->> 'groups')::int)
 		ORDER BY x.groups, x.lane_id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
 	IF NOT FOUND THEN

@@ -260,10 +260,22 @@ BEGIN
 			format('They need an enabled device of class or model "%s" with language %s and %s '
 			'core(s).', r.wanted, r.language, r.cores);
 	END LOOP;
+
+	SELECT count(*) FILTER (WHERE t.reference_state IN ('unchecked', 'checking')) AS unchecked,
+			count(*) FILTER (WHERE t.reference_state = 'bad') AS bad,
+			(array_agg(t.name ORDER BY t.task_id) FILTER (WHERE t.reference_state = 'bad'))[1]
+				AS first
+		INTO r FROM cudal1.task AS t WHERE t.retired_at IS NULL;
+	IF r.unchecked + r.bad > 0 THEN
+		RETURN QUERY SELECT 'references', format('%s not checked yet, %s bad', r.unchecked, r.bad),
+			(SELECT cudal1.reference_problem(t)
+				|| ' (cudal1.task.reference_detail; cudal1_check_reference() checks again)'
+				FROM cudal1.task AS t WHERE t.name = r.first);
+	END IF;
 END
 $$;
 COMMENT ON FUNCTION cudal1.status_of_devices() IS
-'cudal1_status(): devices, their hosts, tasks that none can measure';
+'cudal1_status(): devices, their hosts, tasks that none can measure, references that are bad';
 
 CREATE FUNCTION cudal1.status_of_queue()
 RETURNS TABLE (item text, value text, hint text)
@@ -550,7 +562,8 @@ BEGIN
 		AND (m.measurement_id IS NULL OR m.reward IS DISTINCT FROM c.reward
 			OR m.code_hash <> c.code_hash OR m.task_id <> c.task_id
 			 OR m.candidate_id <> c.candidate_id OR NOT m.accepted OR m.wide <> c.wide
-				OR m.device_model IS DISTINCT FROM t.device_model);
+			 -- what certifies a task is measured before the task is pinned to a model
+				OR c.purpose <> 'certification' AND m.device_model IS DISTINCT FROM t.device_model);
 	RETURN QUERY
 	SELECT 'imported score', format('candidate %s', c.candidate_id), i.reward::text, c.reward::text
 	FROM cudal1.candidate AS c
@@ -651,6 +664,7 @@ BEGIN
 			WHEN bool_and(c.state = 'failed') THEN 'passed' END AS verdict
 			  FROM cudal1.null_candidate AS k
 				JOIN cudal1.candidate AS c ON c.candidate_id = k.candidate_id
+			  WHERE k.name <> 'reference'
 			  GROUP BY k.task_id) AS n ON n.task_id = t.task_id
 	WHERE t.certified IS DISTINCT FROM n.verdict;
 	RETURN QUERY

@@ -32,6 +32,8 @@ typedef enum WireOp
 	/* zygote -> supervisor: a forked executor ended; value: its wait status */
 	WIRE_ENDED = 7,
 	WIRE_ARENA = 8,				/* generator: other memory to fill comes along; count: its slots */
+	/* PyTorch, a reference: control memory gets the names of what its runs change of its state */
+	WIRE_STATE = 9,
 } WireOp;
 
 typedef enum WireStatus
@@ -66,6 +68,8 @@ typedef enum WireStatus
 /* PyTorch, likewise: outputs as the table says that lies in control memory; of WIRE_LOAD, arrays
  * that have no namesake get the reference's of the same shape, in order */
 #define WIRE_FLAG_ALIKE			512
+/* PyTorch, of WIRE_LOAD: each run begins with the state that the model had when it was loaded */
+#define WIRE_FLAG_RESTORED		1024
 
 /* PyTorch, in the value of the answer to WIRE_RUN: the first run has drawn random numbers */
 #define WIRE_VALUE_RANDOM		1

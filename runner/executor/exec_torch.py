@@ -178,6 +178,8 @@ class Executor:
         self.takes = False
         self.taking = results.Taking(guard, self.dtypes.values(), gpu)
         self.model = None
+        # what its runs begin with, where they change it
+        self.state = None
         self.probed = False
         self.generating = False
         self.steps = None
@@ -188,7 +190,7 @@ class Executor:
         actions = {
             wire.LOAD: self.load, wire.RUN: self.run,
             wire.DESCRIBE: self.describe, wire.GENERATE: self.generate,
-            wire.ARENA: self.change_memory,
+            wire.ARENA: self.change_memory, wire.STATE: self.name_state,
         }
         while True:
             if self.generating:
@@ -315,6 +317,8 @@ class Executor:
             if state and isinstance(model, torch.nn.Module):
                 results.copy_weights(state, model.state_dict(keep_vars=True), flags & wire.ALIKE)
         self.model = model
+        if flags & wire.RESTORED:
+            self.state = load_part(self.libdir, "torch_state").State(model, self.code != "")
         self.note_kept()
         gc.collect()
         if self.gpu:
@@ -356,7 +360,7 @@ class Executor:
         # the first run of a reference tells whether the task draws random numbers
         probing = count > 0 and not self.code and not self.probed
         before = self.rng_states() if probing else None
-        model = self.model
+        model = self.state.restored(self.model) if self.state else self.model
         if flags & wire.ALIKE:
             model = results.alike(model, [
                 (self.dtypes[dtype], shape[:ndim]) for _, dtype, ndim, *shape in self.layouts()
@@ -404,6 +408,9 @@ class Executor:
             if not all(torch.equal(x, y) for x, y in zip(before, self.rng_states())):
                 value |= wire.RANDOM
         return value
+
+    def name_state(self, count, flags, seed):
+        self.control.text(self.state.names())
 
     def runs(self, slots, flags, outputs, inputs, model, take):
         if flags & wire.SEED_RUNS or take:

@@ -3,7 +3,8 @@
  *		The phase before any pair: is each side right, and how long does a run take.
  *
  * Both sides run the same fresh inputs, one by one. check_reference() runs the reference in two
- * processes and compares them: if it disagrees with itself, the measurement is unverified.
+ * processes, in another order of the inputs, and compares them: if it disagrees with itself, or
+ * returns the same for all inputs, the measurement is unverified, and the reference is to blame.
  * check_candidate() compares the candidate with the reference; a candidate that is wrong is not
  * timed. Each then estimates the seconds of a run, from which blocks get their sizes.
  */
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/text.h"
 #include "supervisor/backend.h"
 #include "supervisor/checks.h"
 #include "supervisor/heat.h"
@@ -31,13 +33,14 @@
 /* what the first run of a process may take for its libraries, besides ten times the reference's */
 #define FIRST_SECONDS	10.0
 
-/* runs `n` single checks on slots 0 .. n - 1 */
+/* runs `n` single checks on slots 0 .. n - 1, or from the last to the first */
 static bool
-run_checks(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n,
+run_checks(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n, bool backwards,
 		   const uint64_t *seeds, char *out, double timeout)
 {
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t run = 0; run < n; run++)
 	{
+		uint32_t	i = backwards ? n - 1 - run : run;
 		double		elapsed;
 
 		if (!measure_stage(m, arena, side, &i, 1)
@@ -132,12 +135,16 @@ one_more_input(Measure *m, Arena *arena, const uint32_t *order, uint32_t slots)
 	return true;
 }
 
-/* which share of the outputs does not depend on the inputs, as of an array that is mostly zeros */
+/*
+ * Which share of the outputs does not depend on the inputs, as of an array that is mostly zeros.
+ * Where it is all of them, a constant would be right, and no check means anything.
+ */
 static bool
 find_repeated(Measure *m, const char *expected, uint32_t n)
 {
 	double		same = 0;
 	size_t		at = 0;
+	bool		constant = m->output_bytes > 0;
 
 	m->repeated = 1;
 	if (n < 2)
@@ -153,11 +160,14 @@ find_repeated(Measure *m, const char *expected, uint32_t n)
 			return false;
 		if (t->elements > 0)
 			same += (double) t->bytes * (1 - (double) c.mismatches / (double) t->elements);
+		constant &= c.mismatches == 0 && c.error == 0;
 		at += measure_gathered(t);
 	}
 	if (m->output_bytes > 0)
 		m->repeated = same / (double) m->output_bytes;
-	return true;
+	return !constant
+		|| conclude(m, OUTCOME_UNVERIFIED, "the reference returns the same for other inputs, so "
+					"a constant would be right");
 }
 
 typedef struct Checks
@@ -227,7 +237,49 @@ compare(Checks *c, uint32_t n, Side side)
 	return true;
 }
 
-/* the reference in two processes; what it gives in the first is expected of the candidate */
+/* what a fresh process gives is expected; whether another gives the same in another order */
+static bool
+run_reference(Checks *c, bool *agree)
+{
+	Measure    *m = c->m;
+	double		limit = m->job->profile.build_seconds;
+	uint32_t	twice = c->n < 2 ? c->n : 2;
+	Executor	other;
+	bool		good;
+
+	if (!run_checks(m, &c->reference, SIDE_REFERENCE, &c->arena, c->n, false, c->seeds,
+					c->expected, limit))
+		return false;
+	executor_init(&other);
+	good = measure_launch(m, &other, SIDE_REFERENCE, 1, &c->arena, c->weights)
+		&& run_checks(m, &other, SIDE_REFERENCE, &c->arena, twice, true, c->seeds, c->found, limit);
+	measure_end(m, &other);
+	*agree = true;
+	for (uint32_t i = 0; i < twice && good && *agree; i++)
+		good = measure_agree(m, c->expected + i * m->output_bytes,
+							 c->found + i * m->output_bytes, agree);
+	return good;
+}
+
+/* which attributes of a reference its runs change, for its verdict */
+static bool
+name_state(Measure *m, Executor *executor)
+{
+	ExecutorResult result = executor_command(executor, WIRE_STATE, 0, 0, 0,
+											 m->job->profile.build_seconds, NULL);
+
+	if (!measure_failed(m, SIDE_REFERENCE, executor, result, "when asked for its state"))
+		return false;
+	text_clean(m->state, sizeof(m->state), executor->control->text,
+			   sizeof(executor->control->text));
+	return true;
+}
+
+/*
+ * The reference in two processes; what it gives in the first is expected of the candidate. Where
+ * they disagree, it may keep state from run to run. Then each run of either side begins with the
+ * state after construction, if that makes it agree.
+ */
 static bool
 check_reference(Checks *c)
 {
@@ -235,15 +287,14 @@ check_reference(Checks *c)
 	double		limit = m->job->profile.build_seconds;
 	size_t		budget = m->backend->arena_bytes(m);
 	double		start;
-	uint32_t	twice;
-	Executor	other;
-	bool		good;
+	bool		agree;
 
 	if (!measure_launch(m, &c->reference, SIDE_REFERENCE, 0, &c->arena, c->weights))
 		return false;
 	/* a first run may warm up for long: libraries initialise, code compiles itself */
 	start = clock_now();
-	if (!run_checks(m, &c->reference, SIDE_REFERENCE, &c->arena, 1, c->seeds, NULL, limit))
+	if (!run_checks(m, &c->reference, SIDE_REFERENCE, &c->arena, 1, false, c->seeds, NULL,
+					limit))
 		return false;
 	c->first = clock_now() - start;
 	/* fewer outputs that take gigabytes are kept; the rounds compare those that are missing here */
@@ -260,19 +311,23 @@ check_reference(Checks *c)
 		if (!measure_launch(m, &c->reference, SIDE_REFERENCE, 0, &c->arena, c->weights))
 			return false;
 	}
-	if (!run_checks(m, &c->reference, SIDE_REFERENCE, &c->arena, c->n, c->seeds, c->expected,
-					limit))
+	if (!run_reference(c, &agree))
 		return false;
-	executor_init(&other);
-	twice = c->n < 2 ? c->n : 2;
-	good = measure_launch(m, &other, SIDE_REFERENCE, 1, &c->arena, c->weights)
-		&& run_checks(m, &other, SIDE_REFERENCE, &c->arena, twice, c->seeds, c->found, limit)
-		&& compare(c, twice, SIDE_REFERENCE);
-	measure_end(m, &other);
-	if (!good || !find_repeated(m, c->expected, c->n)
+	if (!agree && m->job->language == LANGUAGE_PYTORCH)
+	{
+		m->restores = true;
+		measure_end(m, &c->reference);
+		if (!measure_launch(m, &c->reference, SIDE_REFERENCE, 0, &c->arena, c->weights)
+			|| !run_reference(c, &agree) || !name_state(m, &c->reference))
+			return false;
+		json_object_set_new(m->result->evidence, "restored", json_string(m->state));
+	}
+	if ((!agree && !compare(c, c->n < 2 ? c->n : 2, SIDE_REFERENCE))
+		|| !find_repeated(m, c->expected, c->n)
 		|| !estimate(m, &c->reference, SIDE_REFERENCE, &c->arena, limit, &c->block_cost))
 		return false;
-	m->start_time = m->result->startup_seconds / (m->seeds_runs ? 3 : 2);
+	m->start_time = m->result->startup_seconds / (2 + m->seeds_runs + 2 * m->restores);
+	m->sound = true;
 	return true;
 }
 
@@ -315,14 +370,14 @@ run_candidate(Checks *c, bool *weights, bool *right)
 	if (!measure_launch(m, &c->candidate, SIDE_CANDIDATE, 1, &c->arena, c->weights))
 		return false;
 	*weights = m->job->language == LANGUAGE_PYTORCH && c->candidate.value > 0;
-	if (!run_checks(m, &c->candidate, SIDE_CANDIDATE, &c->arena, 1, c->seeds, c->found,
+	if (!run_checks(m, &c->candidate, SIDE_CANDIDATE, &c->arena, 1, false, c->seeds, c->found,
 					first_limit(c))
 		|| !agrees(c, 1, right))
 		return false;
 	/* the first call of a process counts as all others do */
 	if (!*right)
 		return true;
-	return run_checks(m, &c->candidate, SIDE_CANDIDATE, &c->arena, c->n, c->seeds, c->found,
+	return run_checks(m, &c->candidate, SIDE_CANDIDATE, &c->arena, c->n, false, c->seeds, c->found,
 					  measure_run_limit(m)) && agrees(c, c->n, right);
 }
 

@@ -138,8 +138,11 @@ measure_compare(Measure *m, const void *expected, const void *found, Side blamed
 			describe_index(t, c.first, index, sizeof(index));
 			if (blamed == SIDE_REFERENCE)
 				return conclude(m, OUTCOME_UNVERIFIED, "the reference does not agree with itself "
-								"in two processes: output %d, %s, differs in "
-								"%zu of %zu elements", i, shape, c.mismatches, t->elements);
+								"in two processes and two orders of its inputs: output %d, %s, "
+								"differs in %zu of %zu elements%s%s%s", i, shape, c.mismatches,
+								t->elements, m->state[0] ? "; its runs change " : "", m->state,
+								m->state[0] ? ", and restoring what they bind does not help"
+								: "");
 			return conclude(m, OUTCOME_WRONG_OUTPUT, "output %d, %s: %zu of %zu elements are "
 							"wrong, the first at [%s]: expected %.7g, found %.7g; "
 							"the largest deviation is %.3g tolerances", i, shape, c.mismatches,

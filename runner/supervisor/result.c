@@ -50,6 +50,9 @@ result_print(const Measure *m, Member *member)
 	json_object_set_new(o, "outcome", json_string(outcome_names[r->outcome]));
 	if (r->detail[0])
 		json_object_set_new(o, "detail", json_string(r->detail));
+	/* before its checks end no code of a candidate has run beside it */
+	if (m->sound || (r->outcome == OUTCOME_UNVERIFIED && !member->killed))
+		json_object_set_new(o, "reference", json_string(m->sound ? "good" : "bad"));
 	put_number(o, "score", r->score);
 	put_number(o, "lower", r->lower);
 	put_number(o, "upper", r->upper);

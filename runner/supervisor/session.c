@@ -18,9 +18,11 @@
 static uint32_t
 load_flags(const Measure *m, Side code)
 {
+	uint32_t	restored = m->restores ? WIRE_FLAG_RESTORED : 0;
+
 	if (code == SIDE_REFERENCE)
-		return 0;
-	return (m->member->by_name ? WIRE_FLAG_BY_NAME : 0)
+		return restored;
+	return restored | (m->member->by_name ? WIRE_FLAG_BY_NAME : 0)
 		| (m->trial & TRIAL_WAITED ? WIRE_FLAG_WAITED : 0)
 		| (m->trial & TRIAL_WEIGHTS ? WIRE_FLAG_BY_NAME | WIRE_FLAG_ALIKE : 0);
 }

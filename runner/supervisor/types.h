@@ -210,6 +210,10 @@ typedef struct Measure
 	size_t		output_bytes;	/* of the outputs of one run, gathered */
 	double		repeated;		/* share of the outputs that is the same in every run */
 	double		fill;			/* seconds that filling a byte of outputs takes; 0: not known yet */
+	bool		sound;			/* the reference passed its checks */
+	/* pytorch: the reference is a function only where its state is restored before each run */
+	bool		restores;
+	char		state[300];		/* the names of what its runs change */
 	bool		seeds_runs;		/* the reference consumes random numbers */
 	unsigned char *noise;		/* for poisoning */
 	const struct Backend *backend;	/* how runs of this language are made on this device */

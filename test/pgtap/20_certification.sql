@@ -83,6 +83,7 @@ $$;
 SELECT cudal1_add_task('idle', 'class Model: pass', 'pytorch', options => '{"device": "cpu"}'),
 	cudal1_add_task('idle not', 'class Model: pass # not', 'pytorch', options => '{"device": "cpu", "certify": false}'),
 	cudal1_add_task('idle wide', 'class Model: pass # wide', 'pytorch', options => '{"device": "cpu", "cores": 64}') \g /dev/null
+UPDATE cudal1.task SET reference_state = 'good';
 UPDATE cudal1.turn SET claimed_at = '-infinity';
 SET LOCAL cudal1.certify = on;
 SELECT is(pg_temp.idle(:d), 0::bigint, 'a task that has just come is left alone');

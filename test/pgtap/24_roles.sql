@@ -157,6 +157,7 @@ INSERT INTO line VALUES
 	('cudal1_cancel_requests', '- - 42501 -', 'another''s request'),
 	('cudal1_certify_task', '- - yes -', 'null candidates, behind all other work'),
 	('cudal1_check', '- yes - -', 'reads'),
+	('cudal1_check_reference', '- - 42501 -', 'another''s task'),
 	('cudal1_compare', '- yes yes -', 'reads'),
 	('cudal1_compare_tasks', '- yes yes -', 'reads'),
 	('cudal1_conservative_round', '- yes yes -', 'computes'),
@@ -209,7 +210,7 @@ INSERT INTO line VALUES
 INSERT INTO line SELECT n, '- - - -', 'refused' FROM unnest(ARRAY['cudal1_add_model', 'cudal1_add_profile', 'cudal1_cancel_jobs', 'cudal1_enable_device', 'cudal1_enable_model', 'cudal1_evaluate', 'cudal1_grant',
 	'cudal1_import_result', 'cudal1_measure_aa', 'cudal1_prune', 'cudal1_requeue', 'cudal1_reverify', 'cudal1_review', 'cudal1_revoke', 'cudal1_set_quota', 'cudal1_set_weight', 'cudal1_trust_device', 'cudal1_withdraw']) AS n;
 -- what those are made of, for nobody
-INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['in_words', 'evaluation_cost', 'check_role', 'aa_code', 'ablation_scores', 'accept_score', 'accept_submission', 'add_notes', 'advance_campaigns', 'advance_lane', 'ago', 'ask_confirmation', 'bad_option', 'bad_signature', 'bad_submission', 'best_reward',
+INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['in_words', 'note_reference', 'enqueue_reference', 'check_idle', 'check_reference', 'begin_reference', 'evaluation_cost', 'check_role', 'aa_code', 'ablation_scores', 'accept_score', 'accept_submission', 'add_notes', 'advance_campaigns', 'advance_lane', 'ago', 'ask_confirmation', 'bad_option', 'bad_signature', 'bad_submission', 'best_reward',
 	'best_speedups', 'bucket_of', 'budget_seconds', 'caller', 'cancel_overdue', 'cancel_requests', 'candidate_is_possible', 'certify', 'certify_idle', 'change_privileges',
 	'check_argument', 'check_candidates', 'check_database', 'check_ids', 'check_init', 'check_island_options', 'check_members', 'check_options', 'check_owner', 'check_profile', 'check_reason', 'check_report', 'check_room', 'charge_claim', 'check_shape', 'check_signature', 'check_submission', 'check_task', 'check_token', 'check_value', 'choose_device', 'choose_pool', 'choose_tasks', 'claim_requests', 'clip',
 	'code_hash', 'commit_without_flush', 'compare', 'compare_tasks', 'compose_prompt', 'conclude_verification', 'conclude_without_score', 'conservative_round', 'count_room', 'counted_speedups', 'does_not_exist', 'dtype_facts', 'draw', 'drop_jobs', 'end_job', 'end_request', 'enqueue_measure', 'enqueue_null',
@@ -218,7 +219,7 @@ INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['
 	'json_int', 'judge_certification', 'judge_device', 'lane_prompt', 'leave_island', 'level_report', 'lock_claim', 'lower_end', 'pooled_score', 'lock_placement', 'lose_request', 'make_group', 'make_prompt', 'matches', 'may_confirm', 'members',
 	'measured_otherwise', 'nearest', 'next_job', 'next_request', 'note_best', 'note_device', 'note_lost', 'null_codes_of_model', 'null_codes_of_signature', 'own_task', 'owns', 'paired_test', 'parse_response', 'pin_jobs',
 	'place_again', 'place_candidate', 'place_in_pool', 'place_later', 'place_on_islands', 'place_waiting', 'places_of', 'plain_number', 'plain_prompt', 'pools_of', 'preloaded', 'privileges', 'proposal_bytes', 'propose_again', 'queued_of', 'quota_of',
-	'queue_verification', 'quota_reason', 'random_seed', 'read_options', 'read_response', 'read_result', 'rebucket', 'recount', 'refuse', 'refuse_rows', 'register_on_island', 'reject_candidate', 'release_requests',
+	'queue_verification', 'quota_reason', 'random_seed', 'read_options', 'read_response', 'read_result', 'reference_problem', 'rebucket', 'recount', 'refuse', 'refuse_rows', 'register_on_island', 'reject_candidate', 'release_requests',
 	'request_is_possible', 'request_room', 'requests_of', 'requeue_job', 'reset_islands', 'retry_job', 'retry_request', 'reward_cluster', 'reward_ln_nano', 'reward_micro',
 	'salted_hash', 'seed_pool', 'set_campaign', 'set_switch', 'settle_turn', 'shape_elements', 'speaking_measurement', 'speedup_histogram', 'speedup_report', 'stale_seeds', 'stop_jobs', 'store', 'store_measurement', 'submit_response', 'sum_stored', 'summarise', 'take_aa_job', 'take_answers', 'take_job', 'take_method',
 	'take_room', 'take_techniques', 'technique_question', 'techniques_of', 'tolerance_words', 'chat', 'code_alone', 'find_template', 'has_place', 'prompt_kind', 'recent_failures', 'task_prompt', 'check_choice', 'null_opening', 'null_parts', 'judge_rows', 'add_rows', 'queue_rows', 'proposed_by_key', 'prompt_island', 'lane_due', 'check_campaign', 'status_of_names', 'status_of_server', 'status_of_devices', 'status_of_queue', 'check_of_candidates', 'check_of_measurements', 'check_of_ablations', 'check_of_judgements', 'ask_about', 'question', 'review_question', 'take_review', 'unlock_before_flush', 'unrounded', 'use_default_method', 'use_method', 'use_pool', 'wake_waiters',

@@ -172,6 +172,9 @@ my %calls = (
 		[ 'again', q{UPDATE cudal1.candidate SET state = 'discarded', failure = 'lost', reward = NULL, score = NULL, decided_at = now(), measurement_id = NULL WHERE purpose = 'certification'},
 			q{SELECT cudal1_certify_task('task')} ],
 	],
+	cudal1_check_reference => [
+		[ 'for the first time', q{UPDATE cudal1.task SET created_by = 'anna' WHERE name IN ('task', 'islands')}, q{SELECT cudal1_check_reference('task'), cudal1_check_reference('islands')} ],
+		[ 'again', '', q{SELECT cudal1_check_reference('task')} ] ],
 	cudal1_ablate => [
 		[ 'a code', q{SET ROLE anna; SELECT cudal1_submit('task', E'#define USE_A 1\n#define USE_B ROUND'); RESET ROLE},
 			q{SELECT cudal1_ablate((SELECT max(candidate_id) FROM cudal1.candidate WHERE code LIKE '#define USE_A 1%'), '{USE_A}')} ]

@@ -51,6 +51,22 @@ SELECT cudal1_add_task('unasked', $$void solve(const float *x, float *y) { for (
 UPDATE cudal1.task SET created_at = now() - '1 minute'::interval WHERE name = 'unasked';
 END
 ok($node->poll_query_until('postgres', q{SELECT certified = 'passed' FROM cudal1.task WHERE name = 'unasked'}), 'unasked: the task has passed in time');
+is($node->safe_psql('postgres', q{SELECT reference_state FROM cudal1.task WHERE name = 'unasked'}), 'good', 'and its reference was checked');
+
+# references that no candidate can be compared with
+sub checked
+{
+	my ($task, $body) = @_;
+	$node->safe_psql('postgres', "SELECT cudal1_add_task('$task', \$\$static float calls; void solve(const float *x, float *y) { $body }\$\$, 'c', "
+		  . q{'{"entry": "solve", "args": [{"name": "x", "dtype": "float32", "shape": [64], "role": "in"}, {"name": "y", "dtype": "float32", "shape": [64], "role": "out"}]}')});
+	$node->poll_query_until('postgres', "SELECT reference_state = 'bad' FROM cudal1.task WHERE name = '$task'");
+	return $node->safe_psql('postgres', "SELECT reference_detail FROM cudal1.task WHERE name = '$task'");
+}
+like(checked('keeps', 'calls++; for (int i = 0; i < 64; i++) y[i] = x[i] + calls;'), qr/does not agree with itself/, 'one that counts its calls is found');
+like(checked('ignores', 'for (int i = 0; i < 64; i++) y[i] = i;'), qr/returns the same for other inputs/, 'and one that ignores its inputs');
+like(checked('broken', 'no;'), qr/reference/, 'and one that does not compile');
+$node->psql('postgres', q{SELECT cudal1_submit('keeps', 'void solve(const float *x, float *y) {}')}, stderr => \my $refused);
+like($refused, qr/the reference of task "keeps" cannot be measured/, 'nothing can be submitted then');
 
 # an output that the tolerance cannot tell from a constant
 $node->safe_psql('postgres', <<'END');

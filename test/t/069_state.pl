@@ -1,0 +1,99 @@
+# A reference that keeps state in its attributes is a function once each run begins with the state after construction; what stays no function is named.
+use strict;
+use warnings;
+use JSON::PP;
+use Measuring;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $python = '/usr/bin/python3';
+plan skip_all => 'no PyTorch' if ($ENV{PYTORCH} // '') eq 'no' || system("$python -c 'import torch' 2>/dev/null") != 0;
+chomp(my $installed = `@{[$ENV{PG_CONFIG} // 'pg_config']} --pkglibdir`);
+
+open my $pipe, '-|', $python, '-c', <<'END', "$installed/cudal1/torch_state.py" or die "$python: $!";
+import importlib.util, sys
+import torch
+spec = importlib.util.spec_from_file_location("torch_state", sys.argv[1])
+part = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(part)
+
+
+class Inner(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("cache", torch.zeros(4))
+        self.calls, self.seen, self.quiet = 0, [], torch.ones(2)
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner, self.hidden, self.lazy = Inner(), torch.ones(4), None
+
+    def forward(self, x):
+        inner = self.inner
+        self.hidden = self.hidden * 2 + x
+        inner.cache += self.hidden
+        inner.calls += 1
+        inner.seen.append(x)
+        self.lazy = x if self.lazy is None else self.lazy + x
+        self.new = getattr(self, "new", 0) + 1
+        return torch.cat((self.hidden, inner.cache, self.lazy, torch.tensor([inner.calls, len(inner.seen), self.new])))
+
+
+def say(good, name):
+    print("ok" if good else "not ok", "-", name, flush=True)
+
+
+x = torch.arange(4.0)
+fresh = Model()(x)
+for blocks in ((1, 3, 2), (3, 1, 2)):
+    state = part.State(model := Model(), True)
+    quiet = model.inner.quiet
+    right = []
+    for runs in blocks:
+        run = state.restored(model)
+        right += [torch.equal(run(x), fresh) for _ in range(runs)]
+    say(all(right), f"blocks of {blocks} runs begin each with the state after construction")
+    say(sorted(state.names().split(", ")) == ["self.hidden", "self.inner.cache", "self.inner.calls", "self.inner.seen", "self.lazy", "self.new"],
+        f"what runs change has names: {state.names()}")
+    say(model.inner.quiet is quiet, "what they leave alone is what it was")
+say(not torch.equal(model(x), fresh), "which the model alone would not have")
+state = part.State(model := Model(), False)
+for _ in range(3):
+    result = state.restored(model)(x)
+say(torch.equal(result[:4], fresh[:4]) and not torch.equal(result[4:8], fresh[4:8]), "a reference gets back what it binds, not what it writes to")
+END
+while (my $line = <$pipe>)
+{
+	ok(!$1, $2) if $line =~ /^(not )?ok - (.*)/;
+}
+ok(close $pipe, 'the program ends well');
+
+SKIP:
+{
+	skip 'no sandbox here', 4 if !can_measure('pytorch');
+	my $dir = PostgreSQL::Test::Utils::tempdir();
+	my $result;
+	my $top = "import time\nimport torch\n\n\nclass Model%s(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n";
+	my $inputs = "def get_inputs():\n    return [torch.randn(64)]\n";
+	for my $case ([ 'keeps', "        self.hidden = torch.zeros(64)\n\n    def forward(self, x):\n        self.hidden = torch.tanh(self.hidden + x)\n        return self.hidden\n" ],
+		[ 'moves', "        self.calls = 0\n\n    def forward(self, x):\n        self.calls += 1\n        return x + time.time_ns() % 1000\n" ])
+	{
+		my ($name, $body) = @$case;
+		# a candidate writes to a buffer where the reference binds an attribute
+		my $code = sprintf($top, 'New') . "        self.register_buffer('state', torch.zeros(64))\n\n    def forward(self, x):\n        self.state.add_(x).tanh_()\n        return self.state * 1\n";
+		open my $out, '>', "$dir/$name.json" or die "$name: $!";
+		print $out encode_json({
+			task => { name => $name, language => 'pytorch', cores => 1, reference => sprintf($top, '') . $body . "\n\n" . $inputs },
+			candidate => { code => $code }, device => { key => "cpu:$core" },
+			profile => { bucket_seconds => 0.01, looks => [2], pairs => 2, check_seconds => 0.05, min_checks => 1, audits => 0, audit_seconds => 0 } });
+		close $out;
+		$result->{$name} = decode_json((split /\n/, `'$measure' --scratch '$dir' <'$dir/$name.json' 2>/dev/null`)[-1]);
+	}
+	is("$result->{keeps}{outcome} $result->{keeps}{reference}", 'successful good', 'a candidate that keeps the state in another way is right');
+	is($result->{keeps}{evidence}{restored}, 'self.hidden', 'what is restored is told');
+	is("$result->{moves}{outcome} $result->{moves}{reference}", 'unverified bad', 'a reference that is no function is bad');
+	like($result->{moves}{detail}, qr/its runs change self\.calls/, 'and what its runs change is named');
+}
+done_testing();
