@@ -14,7 +14,7 @@ CREATE TABLE cudal1.model (
 	model				text NOT NULL CHECK (model <> ''),
 	key_name			text,
 	parameters			jsonb NOT NULL DEFAULT '{}' CHECK
-		(pg_catalog.jsonb_typeof(parameters) = 'object'),
+		(jsonb_typeof(parameters) = 'object'),
 	concurrency			int NOT NULL CHECK (concurrency BETWEEN 1 AND 10000),
 	requests_per_minute	float8 CHECK (requests_per_minute > 0 AND requests_per_minute < 'Infinity'),
 	prompt_price		float8 CHECK (prompt_price >= 0 AND prompt_price < 'Infinity'),
@@ -30,7 +30,7 @@ CREATE TABLE cudal1.model (
 	enabled				boolean NOT NULL DEFAULT true,
 	not_before			timestamptz NOT NULL DEFAULT '-infinity',
 	next_request		timestamptz NOT NULL DEFAULT '-infinity',
-	created_at			timestamptz NOT NULL DEFAULT pg_catalog.now(),
+	created_at			timestamptz NOT NULL DEFAULT now(),
 	created_by			text NOT NULL DEFAULT cudal1.caller()
 );
 COMMENT ON TABLE cudal1.model IS
@@ -69,8 +69,8 @@ CREATE TABLE cudal1.campaign (
 	note				text,
 	round				int NOT NULL DEFAULT 1 CHECK (round >= 1),
 	active_seconds		float8 NOT NULL DEFAULT 0,
-	resumed_at			timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
-	created_at			timestamptz NOT NULL DEFAULT pg_catalog.now(),
+	resumed_at			timestamptz NOT NULL DEFAULT clock_timestamp(),
+	created_at			timestamptz NOT NULL DEFAULT now(),
 	created_by			text NOT NULL DEFAULT cudal1.caller(),
 	finished_at			timestamptz,
 	CHECK ((state = 'finished') = (finished_at IS NOT NULL))
@@ -135,7 +135,7 @@ CREATE TABLE cudal1.campaign_group (
 	prompt_id			bigint NOT NULL REFERENCES cudal1.prompt (prompt_id),
 	group_key			text NOT NULL UNIQUE CHECK (group_key <> ''),
 	size				int NOT NULL CHECK (size >= 1),
-	created_at			timestamptz NOT NULL DEFAULT pg_catalog.now(),
+	created_at			timestamptz NOT NULL DEFAULT now(),
 	answered_at			timestamptz
 );
 CREATE INDEX campaign_group_prompt ON cudal1.campaign_group (prompt_id);
@@ -196,7 +196,7 @@ CREATE TABLE cudal1.request (
 	tokens_estimated	boolean NOT NULL DEFAULT false,
 	cost				float8 NOT NULL DEFAULT 0,
 	seconds				float8,
-	created_at			timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+	created_at			timestamptz NOT NULL DEFAULT clock_timestamp(),
 	created_by			text NOT NULL DEFAULT cudal1.caller(),
 	finished_at			timestamptz,
 	taken_at			timestamptz,
@@ -269,7 +269,7 @@ CREATE TABLE cudal1.review (
 	model				text NOT NULL,
 	suspicion			float8 NOT NULL CHECK (suspicion BETWEEN 0 AND 1),
 	reason				text NOT NULL,
-	reviewed_at			timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+	reviewed_at			timestamptz NOT NULL DEFAULT clock_timestamp(),
 	PRIMARY KEY (candidate_id, model)
 );
 COMMENT ON TABLE cudal1.review IS

@@ -57,7 +57,7 @@ CREATE TABLE cudal1.unplaced (
 	task_id				bigint,
 	pool_id				int,
 	candidate_id		bigint,
-	CHECK (pg_catalog.num_nonnulls(pool_id, candidate_id) = 1),
+	CHECK (num_nonnulls(pool_id, candidate_id) = 1),
 	CHECK (candidate_id IS NULL OR task_id IS NOT NULL)
 );
 COMMENT ON TABLE cudal1.unplaced IS

@@ -26,7 +26,7 @@ CREATE FUNCTION cudal1.reward_micro(reward float8)
 RETURNS bigint
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 BEGIN ATOMIC
-	SELECT pg_catalog.round(LEAST(reward, 1e9) * 1e6)::bigint;
+	SELECT round(LEAST(reward, 1e9) * 1e6)::bigint;
 END;
 COMMENT ON FUNCTION cudal1.reward_micro(float8) IS
 'a reward''s share of bucket.sum_micro; rewards above 1e9 count as 1e9, so that sums hold';
@@ -35,7 +35,7 @@ CREATE FUNCTION cudal1.reward_ln_nano(reward float8)
 RETURNS bigint
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 BEGIN ATOMIC
-	SELECT pg_catalog.round(pg_catalog.ln(reward) * 1e9)::bigint;
+	SELECT round(ln(reward) * 1e9)::bigint;
 END;
 COMMENT ON FUNCTION cudal1.reward_ln_nano(float8) IS 'a reward''s share of bucket.sum_ln_nano';
 
@@ -197,16 +197,16 @@ BEGIN
 	END IF;
 	INSERT INTO cudal1.island (task_id, pool_id, island, registrations)
 	SELECT t.task_id, found_islands.pool_id, i.island,
-		   (SELECT pg_catalog.count(*) FROM cudal1.bucket_slot AS s
+		   (SELECT count(*) FROM cudal1.bucket_slot AS s
 			WHERE s.task_id = t.task_id AND s.pool_id = found_islands.pool_id)
 	FROM cudal1.task AS t
 	CROSS JOIN LATERAL cudal1.island_constants(t.options) AS k
-	CROSS JOIN LATERAL pg_catalog.generate_series(0, k.islands - 1) AS i (island)
+	CROSS JOIN LATERAL generate_series(0, k.islands - 1) AS i (island)
 	WHERE t.task_id = found_islands.task_id;
 
 	INSERT INTO cudal1.island_slot (task_id, pool_id, island, epoch, cluster, slot, candidate_id)
 	SELECT s.task_id, s.pool_id, i.island, 0, k.cluster,
-		   pg_catalog.row_number() OVER (PARTITION BY i.island, k.cluster
+		   row_number() OVER (PARTITION BY i.island, k.cluster
 			ORDER BY s.candidate_id) - 1, s.candidate_id
 	FROM cudal1.bucket_slot AS s
 	JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id
@@ -215,7 +215,7 @@ BEGIN
 	WHERE s.task_id = found_islands.task_id AND s.pool_id = found_islands.pool_id;
 
 	INSERT INTO cudal1.island_cell (task_id, pool_id, island, epoch, cluster, codes)
-	SELECT s.task_id, s.pool_id, s.island, s.epoch, s.cluster, pg_catalog.count(*)
+	SELECT s.task_id, s.pool_id, s.island, s.epoch, s.cluster, count(*)
 	FROM cudal1.island_slot AS s
 	WHERE s.task_id = found_islands.task_id AND s.pool_id = found_islands.pool_id
 	GROUP BY s.task_id, s.pool_id, s.island, s.epoch, s.cluster;
@@ -247,10 +247,10 @@ BEGIN
 	ranked := ARRAY(SELECT i.island FROM cudal1.island AS i
 					WHERE i.task_id = reset_islands.task_id AND i.pool_id = reset_islands.pool_id
 					ORDER BY i.best_reward NULLS FIRST,
-							 pg_catalog.hashint8extended(i.island,
-								pg_catalog.hashint8extended(i.task_id, i.epoch)));
-	weaker := pg_catalog.cardinality(ranked) / 2;
-	survivors := pg_catalog.cardinality(ranked) - weaker;
+							 hashint8extended(i.island,
+								hashint8extended(i.task_id, i.epoch)));
+	weaker := cardinality(ranked) / 2;
+	survivors := cardinality(ranked) - weaker;
 	FOR n IN 1 .. weaker LOOP
 		UPDATE cudal1.island AS i SET epoch = i.epoch + 1, registrations = 0
 		WHERE i.task_id = reset_islands.task_id AND i.pool_id = reset_islands.pool_id
@@ -268,8 +268,8 @@ BEGIN
 			AND s.epoch = i.epoch
 		WHERE i.task_id = wiped.task_id AND i.pool_id = wiped.pool_id
 			AND i.island = ranked[weaker + 1
-				+ (pg_catalog.abs(pg_catalog.hashint8extended(wiped.island,
-									pg_catalog.hashint8extended(wiped.task_id,
+				+ (abs(hashint8extended(wiped.island,
+									hashint8extended(wiped.task_id,
 										wiped.epoch)) % survivors))::int]
 		ORDER BY s.cluster DESC, s.slot LIMIT 1;
 		IF FOUND THEN
@@ -326,13 +326,13 @@ BEGIN
 			AND s.task_id = i.task_id
 			AND s.pool_id = i.pool_id AND s.island = i.island AND s.epoch = i.epoch
 		CROSS JOIN LATERAL (
-			SELECT pg_catalog.count(*) = 0
-				OR COALESCE(pg_catalog.bool_or(r.island IS NULL OR r.island = i.island),
+			SELECT count(*) = 0
+				OR COALESCE(bool_or(r.island IS NULL OR r.island = i.island),
 				false) AS proposed,
-				   COALESCE(pg_catalog.bool_or(r.island = i.island AND r.island_epoch >= i.epoch),
+				   COALESCE(bool_or(r.island = i.island AND r.island_epoch >= i.epoch),
 					false) AS current,
-				   COALESCE(pg_catalog.bool_or(r.island = i.island), false) AS own,
-				   COALESCE(pg_catalog.bool_or(r.island IS NULL), true) AS free
+				   COALESCE(bool_or(r.island = i.island), false) AS own,
+				   COALESCE(bool_or(r.island IS NULL), true) AS free
 			FROM cudal1.proposal AS r
 			WHERE r.candidate_id = place_on_islands.candidate_id
 				AND r.pool_id = place_on_islands.pool_id) AS p
@@ -374,7 +374,7 @@ BEGIN
 	IF changed THEN
 		PERFORM cudal1.note_best(wanted.task_id, place_on_islands.pool_id);
 	END IF;
-	IF registered AND (SELECT pg_catalog.sum(i.since_reset) FROM cudal1.island AS i
+	IF registered AND (SELECT sum(i.since_reset) FROM cudal1.island AS i
 					   WHERE i.task_id = wanted.task_id
 						AND i.pool_id = place_on_islands.pool_id) >= wanted.reset_after
 	THEN
@@ -515,7 +515,7 @@ BEGIN
 		WHERE c.candidate_id = place_candidate.candidate_id;
 	IF NOT FOUND THEN
 		RAISE EXCEPTION USING ERRCODE = 'undefined_object',
-			MESSAGE = pg_catalog.format('candidate %s does not exist',
+			MESSAGE = format('candidate %s does not exist',
 				place_candidate.candidate_id);
 	END IF;
 	PERFORM cudal1.lock_placement(task);
@@ -648,10 +648,10 @@ BEGIN
 	INSERT INTO cudal1.bucket_slot (task_id, pool_id, bucket, slot, candidate_id, micro, ln_nano,
 		place)
 	SELECT c.task_id, m.pool_id, k.bucket,
-		   pg_catalog.row_number() OVER (PARTITION BY m.pool_id, k.bucket
+		   row_number() OVER (PARTITION BY m.pool_id, k.bucket
 			ORDER BY c.candidate_id) - 1,
 		   c.candidate_id, cudal1.reward_micro(c.reward), cudal1.reward_ln_nano(c.reward),
-		   pg_catalog.row_number() OVER (PARTITION BY m.pool_id
+		   row_number() OVER (PARTITION BY m.pool_id
 			ORDER BY k.bucket, c.candidate_id) - 1
 	FROM cudal1.candidate AS c
 	JOIN cudal1.members(id) AS m ON m.candidate_id = c.candidate_id
@@ -661,14 +661,14 @@ BEGIN
 	WHERE c.task_id = id AND c.state = 'successful' AND c.purpose = 'normal' AND c.confirmed;
 	GET DIAGNOSTICS placed = ROW_COUNT;
 	INSERT INTO cudal1.bucket (task_id, pool_id, bucket, codes, sum_micro, sum_ln_nano)
-	SELECT s.task_id, s.pool_id, s.bucket, pg_catalog.count(*), pg_catalog.sum(s.micro),
-		pg_catalog.sum(s.ln_nano)
+	SELECT s.task_id, s.pool_id, s.bucket, count(*), sum(s.micro),
+		sum(s.ln_nano)
 	FROM cudal1.bucket_slot AS s
 	WHERE s.task_id = id
 	GROUP BY s.task_id, s.pool_id, s.bucket;
 	UPDATE cudal1.placement AS p SET codes = 0 WHERE p.task_id = id;
 	INSERT INTO cudal1.placement AS p (task_id, pool_id, codes)
-	SELECT b.task_id, b.pool_id, pg_catalog.sum(b.codes) FROM cudal1.bucket AS b
+	SELECT b.task_id, b.pool_id, sum(b.codes) FROM cudal1.bucket AS b
 	WHERE b.task_id = id
 	GROUP BY b.task_id, b.pool_id
 	ON CONFLICT (task_id, pool_id) DO UPDATE SET codes = excluded.codes;
@@ -687,49 +687,52 @@ LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
 	SELECT CASE WHEN in_pool.pool_id = 1 THEN ''
-				ELSE pg_catalog.format(' in pool %s',
+				ELSE format(' in pool %s',
 					COALESCE((SELECT p.name FROM cudal1.pool AS p
 					WHERE p.pool_id = in_pool.pool_id),
 															   in_pool.pool_id::text)) END;
 END;
 COMMENT ON FUNCTION cudal1.in_pool(int) IS 'words that add the pool to a place; none for pool main';
 
-CREATE FUNCTION cudal1.recount(task_id bigint DEFAULT NULL)
-RETURNS TABLE (task bigint, difference text, place text, expected text, found text)
-LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
+CREATE FUNCTION cudal1.codes_to_place(only_task bigint)
+RETURNS TABLE (task_id bigint, pool_id int, candidate_id bigint, bucket int, micro bigint,
+	ln_nano bigint, cluster bigint)
+LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
-	WITH placed AS (
-		SELECT c.task_id, m.pool_id, c.candidate_id,
-		cudal1.bucket_of(c.reward, t.bucket_width, t.score_scale) AS bucket,
-			   cudal1.reward_micro(c.reward) AS micro, cudal1.reward_ln_nano(c.reward) AS ln_nano,
-			   cudal1.reward_cluster(c.reward) AS cluster
-		FROM cudal1.candidate AS c
-		JOIN cudal1.task AS t ON t.task_id = c.task_id
-		JOIN cudal1.members(recount.task_id) AS m ON m.candidate_id = c.candidate_id
-		WHERE c.state = 'successful' AND c.purpose = 'normal' AND c.confirmed
-			AND (recount.task_id IS NULL OR c.task_id = recount.task_id)
+	SELECT c.task_id, m.pool_id, c.candidate_id,
+	cudal1.bucket_of(c.reward, t.bucket_width, t.score_scale) AS bucket,
+		   cudal1.reward_micro(c.reward) AS micro, cudal1.reward_ln_nano(c.reward) AS ln_nano,
+		   cudal1.reward_cluster(c.reward) AS cluster
+	FROM cudal1.candidate AS c
+	JOIN cudal1.task AS t ON t.task_id = c.task_id
+	JOIN cudal1.members(only_task) AS m ON m.candidate_id = c.candidate_id
+	WHERE c.state = 'successful' AND c.purpose = 'normal' AND c.confirmed
+		AND (only_task IS NULL OR c.task_id = only_task);
+END;
+COMMENT ON FUNCTION cudal1.codes_to_place(bigint) IS
+'where the codes of a task (NULL: of all) belong by their rewards, in each of their pools';
+
+CREATE FUNCTION cudal1.recount_buckets(only_task bigint)
+RETURNS TABLE (task bigint, difference text, place text, expected text, found text)
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+	WITH placed AS MATERIALIZED (
+		SELECT c.* FROM cudal1.codes_to_place(only_task) AS c
 	), slots AS (
 		SELECT s.* FROM cudal1.bucket_slot AS s
-			WHERE recount.task_id IS NULL OR s.task_id = recount.task_id
-	), members AS (
-		SELECT s.* FROM cudal1.island_slot AS s
-		JOIN cudal1.island AS i ON i.task_id = s.task_id AND i.pool_id = s.pool_id
-			AND i.island = s.island
-			AND i.epoch = s.epoch
-		WHERE recount.task_id IS NULL OR s.task_id = recount.task_id
+			WHERE only_task IS NULL OR s.task_id = only_task
 	)
 	SELECT COALESCE(b.task_id, p.task_id), 'bucket',
-		   pg_catalog.format('bucket %s', COALESCE(b.bucket, p.bucket))
+		   format('bucket %s', COALESCE(b.bucket, p.bucket))
 			|| cudal1.in_pool(COALESCE(b.pool_id, p.pool_id)),
-		   pg_catalog.format('%s codes, %s, %s', p.codes, p.micro, p.ln_nano),
-		   pg_catalog.format('%s codes, %s, %s', b.codes, b.sum_micro, b.sum_ln_nano)
+		   format('%s codes, %s, %s', p.codes, p.micro, p.ln_nano),
+		   format('%s codes, %s, %s', b.codes, b.sum_micro, b.sum_ln_nano)
 	FROM (SELECT q.task_id, q.pool_id, q.bucket, q.codes, q.sum_micro, q.sum_ln_nano
 		FROM cudal1.bucket AS q
-		  WHERE recount.task_id IS NULL OR q.task_id = recount.task_id) AS b
-	FULL JOIN (SELECT q.task_id, q.pool_id, q.bucket, pg_catalog.count(*) AS codes,
-		pg_catalog.sum(q.micro) AS micro,
-					  pg_catalog.sum(q.ln_nano) AS ln_nano
+		  WHERE only_task IS NULL OR q.task_id = only_task) AS b
+	FULL JOIN (SELECT q.task_id, q.pool_id, q.bucket, count(*) AS codes,
+		sum(q.micro) AS micro,
+					  sum(q.ln_nano) AS ln_nano
 			   FROM placed AS q GROUP BY q.task_id, q.pool_id, q.bucket) AS p
 		ON p.task_id = b.task_id AND p.pool_id = b.pool_id AND p.bucket = b.bucket
 	WHERE COALESCE(b.codes, 0) <> COALESCE(p.codes, 0)
@@ -737,76 +740,104 @@ BEGIN ATOMIC
 		OR COALESCE(b.sum_ln_nano, 0) <> COALESCE(p.ln_nano, 0)
 	UNION ALL
 	SELECT COALESCE(s.task_id, p.task_id), 'slot',
-		   pg_catalog.format('candidate %s', COALESCE(s.candidate_id, p.candidate_id))
+		   format('candidate %s', COALESCE(s.candidate_id, p.candidate_id))
 			|| cudal1.in_pool(COALESCE(s.pool_id, p.pool_id)),
-		   pg_catalog.format('bucket %s', p.bucket), pg_catalog.format('bucket %s', s.bucket)
+		   format('bucket %s', p.bucket), format('bucket %s', s.bucket)
 	FROM slots AS s
 	FULL JOIN placed AS p ON p.candidate_id = s.candidate_id AND p.task_id = s.task_id
 		AND p.pool_id = s.pool_id
 	WHERE (s.bucket, s.micro, s.ln_nano) IS DISTINCT FROM (p.bucket, p.micro, p.ln_nano)
 	UNION ALL
-	SELECT s.task_id, 'slots not dense', pg_catalog.format('bucket %s', s.bucket)
+	SELECT s.task_id, 'slots not dense', format('bucket %s', s.bucket)
 		|| cudal1.in_pool(s.pool_id),
-		   pg_catalog.format('0 .. %s', pg_catalog.count(*) - 1),
-		   pg_catalog.format('%s .. %s', pg_catalog.min(s.slot), pg_catalog.max(s.slot))
+		   format('0 .. %s', count(*) - 1),
+		   format('%s .. %s', min(s.slot), max(s.slot))
 	FROM slots AS s
 	GROUP BY s.task_id, s.pool_id, s.bucket
-	HAVING pg_catalog.min(s.slot) <> 0 OR pg_catalog.max(s.slot) <> pg_catalog.count(*) - 1
+	HAVING min(s.slot) <> 0 OR max(s.slot) <> count(*) - 1
 	UNION ALL
 	SELECT COALESCE(p.task_id, s.task_id), 'places not dense', 'all buckets'
 		|| cudal1.in_pool(COALESCE(p.pool_id, s.pool_id)),
-		   pg_catalog.format('%s codes, 0 .. %s', COALESCE(s.codes, 0), s.codes - 1),
-		   pg_catalog.format('%s codes, %s .. %s', p.codes, s.first, s.last)
+		   format('%s codes, 0 .. %s', COALESCE(s.codes, 0), s.codes - 1),
+		   format('%s codes, %s .. %s', p.codes, s.first, s.last)
 	FROM (SELECT q.task_id, q.pool_id, q.codes FROM cudal1.placement AS q
-		  WHERE recount.task_id IS NULL OR q.task_id = recount.task_id) AS p
-	FULL JOIN (SELECT q.task_id, q.pool_id, pg_catalog.count(*) AS codes,
-		pg_catalog.min(q.place) AS first, pg_catalog.max(q.place) AS last
+		  WHERE only_task IS NULL OR q.task_id = only_task) AS p
+	FULL JOIN (SELECT q.task_id, q.pool_id, count(*) AS codes,
+		min(q.place) AS first, max(q.place) AS last
 			   FROM slots AS q GROUP BY q.task_id, q.pool_id) AS s
 		ON s.task_id = p.task_id AND s.pool_id = p.pool_id
-	WHERE COALESCE(p.codes, 0) <> COALESCE(s.codes, 0) OR s.first <> 0 OR s.last <> s.codes - 1
-	UNION ALL
+	WHERE COALESCE(p.codes, 0) <> COALESCE(s.codes, 0) OR s.first <> 0 OR s.last <> s.codes - 1;
+END;
+COMMENT ON FUNCTION cudal1.recount_buckets(bigint) IS
+'cudal1.recount(): buckets, slots and places';
+
+CREATE FUNCTION cudal1.recount_islands(only_task bigint)
+RETURNS TABLE (task bigint, difference text, place text, expected text, found text)
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+	WITH placed AS (
+		SELECT c.* FROM cudal1.codes_to_place(only_task) AS c
+	), members AS (
+		SELECT s.* FROM cudal1.island_slot AS s
+		JOIN cudal1.island AS i ON i.task_id = s.task_id AND i.pool_id = s.pool_id
+			AND i.island = s.island
+			AND i.epoch = s.epoch
+		WHERE only_task IS NULL OR s.task_id = only_task
+	)
 	SELECT COALESCE(e.task_id, m.task_id), 'island cell',
-		   pg_catalog.format('island %s, cluster %s', COALESCE(e.island, m.island),
+		   format('island %s, cluster %s', COALESCE(e.island, m.island),
 			COALESCE(e.cluster, m.cluster))
 			|| cudal1.in_pool(COALESCE(e.pool_id, m.pool_id)),
-		   pg_catalog.format('%s codes', m.codes), pg_catalog.format('%s codes', e.codes)
+		   format('%s codes', m.codes), format('%s codes', e.codes)
 	FROM (SELECT q.task_id, q.pool_id, q.island, q.epoch, q.cluster, q.codes
 		FROM cudal1.island_cell AS q
-		  WHERE recount.task_id IS NULL OR q.task_id = recount.task_id) AS e
+		  WHERE only_task IS NULL OR q.task_id = only_task) AS e
 	FULL JOIN (SELECT q.task_id, q.pool_id, q.island, q.epoch, q.cluster,
-		pg_catalog.count(*) AS codes
+		count(*) AS codes
 			   FROM members AS q GROUP BY q.task_id, q.pool_id, q.island, q.epoch, q.cluster) AS m
 		ON m.task_id = e.task_id AND m.pool_id = e.pool_id AND m.island = e.island
 			AND m.epoch = e.epoch AND m.cluster = e.cluster
 	WHERE COALESCE(e.codes, 0) <> COALESCE(m.codes, 0)
 	UNION ALL
 	SELECT m.task_id, 'island slots not dense',
-		   pg_catalog.format('island %s, cluster %s', m.island, m.cluster)
+		   format('island %s, cluster %s', m.island, m.cluster)
 			|| cudal1.in_pool(m.pool_id),
-		   pg_catalog.format('0 .. %s', pg_catalog.count(*) - 1),
-		   pg_catalog.format('%s .. %s', pg_catalog.min(m.slot), pg_catalog.max(m.slot))
+		   format('0 .. %s', count(*) - 1),
+		   format('%s .. %s', min(m.slot), max(m.slot))
 	FROM members AS m
 	GROUP BY m.task_id, m.pool_id, m.island, m.cluster
-	HAVING pg_catalog.min(m.slot) <> 0 OR pg_catalog.max(m.slot) <> pg_catalog.count(*) - 1
+	HAVING min(m.slot) <> 0 OR max(m.slot) <> count(*) - 1
 	UNION ALL
 	SELECT m.task_id, 'island slot',
-		   pg_catalog.format('candidate %s on island %s', m.candidate_id, m.island)
+		   format('candidate %s on island %s', m.candidate_id, m.island)
 			|| cudal1.in_pool(m.pool_id),
-		   pg_catalog.format('cluster %s', p.cluster), pg_catalog.format('cluster %s', m.cluster)
+		   format('cluster %s', p.cluster), format('cluster %s', m.cluster)
 	FROM members AS m
 	LEFT JOIN placed AS p ON p.candidate_id = m.candidate_id AND p.pool_id = m.pool_id
 	WHERE m.cluster IS DISTINCT FROM p.cluster
 	UNION ALL
-	SELECT i.task_id, 'island best', pg_catalog.format('island %s', i.island)
+	SELECT i.task_id, 'island best', format('island %s', i.island)
 		|| cudal1.in_pool(i.pool_id),
 		   m.best::text, i.best_reward::text
 	FROM cudal1.island AS i
 	LEFT JOIN (SELECT q.task_id, q.pool_id, q.island,
-		pg_catalog.max(q.cluster) / 100.0::float8 AS best
+		max(q.cluster) / 100.0::float8 AS best
 			   FROM members AS q GROUP BY q.task_id, q.pool_id, q.island) AS m
 		ON m.task_id = i.task_id AND m.pool_id = i.pool_id AND m.island = i.island
-	WHERE (recount.task_id IS NULL OR i.task_id = recount.task_id)
+	WHERE (only_task IS NULL OR i.task_id = only_task)
 		AND i.best_reward IS DISTINCT FROM m.best;
+END;
+COMMENT ON FUNCTION cudal1.recount_islands(bigint) IS
+'cudal1.recount(): cells, slots and the best of islands';
+
+CREATE FUNCTION cudal1.recount(task_id bigint DEFAULT NULL)
+RETURNS TABLE (task bigint, difference text, place text, expected text, found text)
+LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+	SELECT b.* FROM cudal1.recount_buckets(task_id) AS b
+	UNION ALL
+	SELECT i.* FROM cudal1.recount_islands(task_id) AS i;
 END;
 COMMENT ON FUNCTION cudal1.recount(bigint) IS
 'compares all derived rows of a task (NULL: of all tasks) with a count from cudal1.candidate; one

@@ -65,16 +65,16 @@ RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-	SELECT pg_catalog.format(E'%svoid %s(%s)\n\nwith the arguments\n\n%s',
+	SELECT format(E'%svoid %s(%s)\n\nwith the arguments\n\n%s',
 			CASE WHEN language = 'cuda' THEN 'extern "C" ' ELSE '' END, signature ->> 'entry',
-			pg_catalog.string_agg(pg_catalog.format('%s%s%s%s',
+			string_agg(format('%s%s%s%s',
 				CASE WHEN a.arg ->> 'role' = 'in' THEN 'const ' ELSE '' END, a.type,
 				CASE WHEN a.arg ->> 'role' = 'scalar' THEN ' ' ELSE ' *' END, a.arg ->> 'name'),
 				', ' ORDER BY a.place),
-			pg_catalog.string_agg(CASE WHEN a.arg ->> 'role' = 'scalar'
-				THEN pg_catalog.format('- `%s`: %s, always %s', a.arg ->> 'name', a.arg ->> 'dtype',
+			string_agg(CASE WHEN a.arg ->> 'role' = 'scalar'
+				THEN format('- `%s`: %s, always %s', a.arg ->> 'name', a.arg ->> 'dtype',
 					a.arg ->> 'value')
-				ELSE pg_catalog.format('- `%s`: %s, shape %s, %s', a.arg ->> 'name',
+				ELSE format('- `%s`: %s, shape %s, %s', a.arg ->> 'name',
 					a.arg ->> 'dtype', a.arg ->> 'shape',
 					CASE WHEN a.arg ->> 'role' = 'in' THEN 'input, not to be changed'
 						WHEN a.arg ->> 'role' = 'out' THEN 'output'
@@ -88,7 +88,7 @@ BEGIN ATOMIC
 						THEN '__nv_bfloat16' ELSE 'uint16_t' END
 					  WHEN e.value ->> 'dtype' = 'bool' THEN 'bool'
 					  ELSE (e.value ->> 'dtype') || '_t' END AS type
-		  FROM pg_catalog.jsonb_array_elements(signature -> 'args') WITH ORDINALITY AS e) AS a;
+		  FROM jsonb_array_elements(signature -> 'args') WITH ORDINALITY AS e) AS a;
 END;
 COMMENT ON FUNCTION cudal1.entry_declaration(text, jsonb) IS
 'the C declaration of a task''s entry point and a line on each argument; bfloat16 is uint16_t (its
@@ -103,7 +103,7 @@ BEGIN ATOMIC
 				THEN 'integers and booleans exactly, floating-point values within the tolerance of '
 					'their dtype (for float32, 1e-4 of the output''s root mean square plus 1e-3 of '
 					'the value)'
-				ELSE pg_catalog.format('integers and booleans exactly, floating-point values '
+				ELSE format('integers and booleans exactly, floating-point values '
 					'within %s of the output''s root mean square plus %s of the value',
 						COALESCE(atol::text, 'the usual share (1e-4 for float32)'),
 						COALESCE(rtol::text, 'the usual share (1e-3 for float32)')) END;
@@ -151,7 +151,7 @@ CREATE TABLE cudal1.prompt_template (
 	text				text NOT NULL,
 	system				text,
 	shipped				boolean NOT NULL DEFAULT false,
-	created_at			timestamptz NOT NULL DEFAULT pg_catalog.now(),
+	created_at			timestamptz NOT NULL DEFAULT now(),
 	created_by			text NOT NULL DEFAULT cudal1.caller()
 );
 COMMENT ON TABLE cudal1.prompt_template IS
@@ -206,7 +206,7 @@ CREATE FUNCTION cudal1.has_place(template text, place text)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
-	SELECT pg_catalog.strpos(template, '{' || place || '}') > 0;
+	SELECT strpos(template, '{' || place || '}') > 0;
 END;
 COMMENT ON FUNCTION cudal1.has_place(text, text) IS 'whether a template has a place of this name';
 

@@ -59,56 +59,39 @@ $$;
 COMMENT ON FUNCTION cudal1.check_options(jsonb, jsonb) IS
 'the defaults with the options given; error 22023 for an unknown one or one of another type';
 
-CREATE FUNCTION @extschema@.cudal1_add_model(name text, endpoint text, model text,
-	key_name text DEFAULT NULL, parameters jsonb DEFAULT '{}', concurrency int DEFAULT 8,
-	requests_per_minute float8 DEFAULT NULL, prompt_price float8 DEFAULT NULL,
-	completion_price float8 DEFAULT NULL, options jsonb DEFAULT '{}')
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+CREATE FUNCTION cudal1.model_problem(m cudal1.model, o jsonb)
+RETURNS text
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
-DECLARE
-	o			jsonb := cudal1.check_options(cudal1_add_model.options,
-		'{"stream": true, "connect_seconds": 10, "stall_seconds": 120,
-						"total_seconds": 1800, "backoff_seconds": 1, "max_tries": 8,
-						"max_answer_bytes": 1048576, "max_body_bytes": 67108864}');
-	m			cudal1.model;
-	problem		text;
 BEGIN
-	IF num_nulls(cudal1_add_model.name, cudal1_add_model.endpoint, cudal1_add_model.model,
-		cudal1_add_model.parameters,
-				 cudal1_add_model.concurrency) > 0 THEN
-		RAISE EXCEPTION USING ERRCODE = '22004',
-			MESSAGE = 'name, endpoint, model, parameters and concurrency must not be null';
-	END IF;
-	problem := CASE
-		WHEN NOT cudal1.matches(cudal1_add_model.name, '^[^[:cntrl:]]{1,100}$', 400)
+	RETURN CASE
+		WHEN NOT cudal1.matches(m.name, '^[^[:cntrl:]]{1,100}$', 400)
 			THEN 'name must be a name of 1 to 100 characters'
-		WHEN NOT cudal1.matches(cudal1_add_model.model, '^[^[:cntrl:]]{1,255}$', 1020)
+		WHEN NOT cudal1.matches(m.model, '^[^[:cntrl:]]{1,255}$', 1020)
 			THEN 'model must be a name of 1 to 255 characters'
-		WHEN NOT cudal1.matches(cudal1_add_model.endpoint,
+		WHEN NOT cudal1.matches(m.endpoint,
 				'^(https?://[][A-Za-z0-9._:-]+(/[A-Za-z0-9._~%/-]*)?|'
 				'unix:/[^:[:cntrl:]]{1,107}:(/[A-Za-z0-9._~%/-]*)?)$', 2000)
 			THEN 'endpoint must be http://host/path, https://host/path or '
 				'unix:/path/of/socket:/path, without user, query and blanks'
-		WHEN NOT cudal1.matches(cudal1_add_model.key_name, '^[A-Za-z_][A-Za-z0-9_.-]{0,62}$', 63)
+		WHEN NOT cudal1.matches(m.key_name, '^[A-Za-z_][A-Za-z0-9_.-]{0,62}$', 63)
 			THEN 'key_name must be a name of letters, digits and _ . -, not the key itself'
-		WHEN jsonb_typeof(cudal1_add_model.parameters) <> 'object'
+		WHEN jsonb_typeof(m.parameters) <> 'object'
 			THEN 'parameters must be a JSON object'
-		WHEN cudal1_add_model.parameters ?| ARRAY['model', 'messages', 'stream', 'stream_options',
+		WHEN m.parameters ?| ARRAY['model', 'messages', 'stream', 'stream_options',
 			'n']
 			THEN 'parameters must not contain model, messages, stream, stream_options or n'
-		WHEN octet_length(cudal1_add_model.parameters::text) > 65536
+		WHEN octet_length(m.parameters::text) > 65536
 			THEN 'parameters must not take more than 64 kB'
-		WHEN cudal1_add_model.concurrency NOT BETWEEN 1 AND 10000
+		WHEN m.concurrency NOT BETWEEN 1 AND 10000
 			THEN 'concurrency must lie between 1 and 10000'
-		WHEN NOT (cudal1_add_model.requests_per_minute > 0
-			AND cudal1_add_model.requests_per_minute < 'Infinity')
+		WHEN NOT (m.requests_per_minute > 0
+			AND m.requests_per_minute < 'Infinity')
 			THEN 'requests_per_minute must be above 0'
-		WHEN NOT (cudal1_add_model.prompt_price >= 0 AND cudal1_add_model.prompt_price < 'Infinity')
+		WHEN NOT (m.prompt_price >= 0 AND m.prompt_price < 'Infinity')
 			THEN 'prompt_price must not be negative'
-		WHEN NOT (cudal1_add_model.completion_price >= 0
-			AND cudal1_add_model.completion_price < 'Infinity')
+		WHEN NOT (m.completion_price >= 0
+			AND m.completion_price < 'Infinity')
 			THEN 'completion_price must not be negative'
 		WHEN coalesce(cudal1.json_float(o -> 'connect_seconds', 0.001, 3600), 0) = 0
 			THEN 'option connect_seconds must lie between 0.001 and 3600'
@@ -125,56 +108,82 @@ BEGIN
 		WHEN cudal1.json_int(o -> 'max_body_bytes', 1024, 1073741824) IS NULL
 			THEN 'option max_body_bytes must be an integer between 1024 and 1073741824'
 		END;
+END
+$$;
+COMMENT ON FUNCTION cudal1.model_problem(cudal1.model, jsonb) IS
+'what is wrong with a model or with its options, or NULL';
+
+CREATE FUNCTION @extschema@.cudal1_add_model(name text, endpoint text, model text,
+	key_name text DEFAULT NULL, parameters jsonb DEFAULT '{}', concurrency int DEFAULT 8,
+	requests_per_minute float8 DEFAULT NULL, prompt_price float8 DEFAULT NULL,
+	completion_price float8 DEFAULT NULL, options jsonb DEFAULT '{}')
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	o			jsonb := cudal1.check_options(cudal1_add_model.options,
+		'{"stream": true, "connect_seconds": 10, "stall_seconds": 120,
+						"total_seconds": 1800, "backoff_seconds": 1, "max_tries": 8,
+						"max_answer_bytes": 1048576, "max_body_bytes": 67108864}');
+	m			cudal1.model;
+	there		cudal1.model;
+	problem		text;
+BEGIN
+	IF num_nulls(cudal1_add_model.name, cudal1_add_model.endpoint, cudal1_add_model.model,
+		cudal1_add_model.parameters, cudal1_add_model.concurrency) > 0 THEN
+		RAISE EXCEPTION USING ERRCODE = '22004',
+			MESSAGE = 'name, endpoint, model, parameters and concurrency must not be null';
+	END IF;
+	m.name := cudal1_add_model.name;
+	m.endpoint := cudal1_add_model.endpoint;
+	m.model := cudal1_add_model.model;
+	m.key_name := cudal1_add_model.key_name;
+	m.parameters := cudal1_add_model.parameters;
+	m.concurrency := cudal1_add_model.concurrency;
+	m.requests_per_minute := cudal1_add_model.requests_per_minute;
+	m.prompt_price := cudal1_add_model.prompt_price;
+	m.completion_price := cudal1_add_model.completion_price;
+	problem := cudal1.model_problem(m, o);
 	IF problem IS NOT NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = problem;
 	END IF;
+	-- options have the names of columns
+	m := jsonb_populate_record(m, o);
+	m.endpoint := regexp_replace(m.endpoint, '/+$', '');
 	INSERT INTO cudal1.model AS x (name, endpoint, model, key_name, parameters, concurrency,
-		requests_per_minute, prompt_price,
-			completion_price, stream, connect_seconds, stall_seconds, total_seconds,
-			backoff_seconds, max_tries, max_answer_bytes, max_body_bytes)
-		VALUES (cudal1_add_model.name, regexp_replace(cudal1_add_model.endpoint, '/+$', ''),
-			cudal1_add_model.model, cudal1_add_model.key_name,
-				cudal1_add_model.parameters, cudal1_add_model.concurrency,
-				cudal1_add_model.requests_per_minute, cudal1_add_model.prompt_price,
-				cudal1_add_model.completion_price, (o ->> 'stream')::boolean,
-				(o ->> 'connect_seconds')::float8, (o ->> 'stall_seconds')::float8,
-				(o ->> 'total_seconds')::float8,
-				(o ->> 'backoff_seconds')::float8, (o ->> 'max_tries')::int,
-				(o ->> 'max_answer_bytes')::int,
-				(o ->> 'max_body_bytes')::int)
+			requests_per_minute, prompt_price, completion_price, stream, connect_seconds,
+			stall_seconds, total_seconds, backoff_seconds, max_tries, max_answer_bytes,
+			max_body_bytes)
+		VALUES (m.name, m.endpoint, m.model, m.key_name, m.parameters, m.concurrency,
+			m.requests_per_minute, m.prompt_price, m.completion_price, m.stream,
+			m.connect_seconds, m.stall_seconds, m.total_seconds, m.backoff_seconds, m.max_tries,
+			m.max_answer_bytes, m.max_body_bytes)
 		ON CONFLICT (name) DO NOTHING
-		RETURNING x.* INTO m;
-	IF FOUND THEN
-		PERFORM cudal1.wake();
-		RETURN m.model_id;
+		RETURNING x.* INTO there;
+	IF NOT FOUND THEN
+		SELECT x.* INTO STRICT there FROM cudal1.model AS x WHERE x.name = m.name;
+		IF (there.endpoint, there.model, there.parameters)
+			IS DISTINCT FROM (m.endpoint, m.model, m.parameters) THEN
+			RAISE EXCEPTION USING ERRCODE = '23505',
+				MESSAGE = format('model "%s" exists with another content', m.name),
+				DETAIL = 'Endpoint, model and parameters stay, so that a method''s name keeps its '
+					'meaning.',
+				HINT = 'Add it under another name.';
+		END IF;
+		-- limits, prices and the key may change at any time
+		UPDATE cudal1.model AS x
+			SET (key_name, concurrency, requests_per_minute, prompt_price, completion_price, stream,
+					connect_seconds, stall_seconds, total_seconds, backoff_seconds, max_tries,
+					max_answer_bytes, max_body_bytes)
+				= (m.key_name, m.concurrency, m.requests_per_minute, m.prompt_price,
+					m.completion_price, m.stream, m.connect_seconds, m.stall_seconds,
+					m.total_seconds, m.backoff_seconds, m.max_tries, m.max_answer_bytes,
+					m.max_body_bytes)
+			WHERE x.model_id = there.model_id;
 	END IF;
-	SELECT x.* INTO STRICT m FROM cudal1.model AS x WHERE x.name = cudal1_add_model.name;
-	IF (m.endpoint, m.model, m.parameters) IS DISTINCT FROM
-		(regexp_replace(cudal1_add_model.endpoint, '/+$', ''), cudal1_add_model.model,
-			cudal1_add_model.parameters) THEN
-		RAISE EXCEPTION USING ERRCODE = '23505',
-			MESSAGE = format('model "%s" exists with another content', cudal1_add_model.name),
-			DETAIL =
-				'Endpoint, model and parameters stay, so that a method''s name keeps its meaning.',
-			HINT = 'Add it under another name.';
-	END IF;
-	-- limits, prices and the key may change at any time
-	UPDATE cudal1.model AS x
-		SET key_name = cudal1_add_model.key_name, concurrency = cudal1_add_model.concurrency,
-			requests_per_minute = cudal1_add_model.requests_per_minute,
-			prompt_price = cudal1_add_model.prompt_price,
-			completion_price = cudal1_add_model.completion_price,
-			stream = (o ->> 'stream')::boolean,
-			connect_seconds = (o ->> 'connect_seconds')::float8,
-			stall_seconds = (o ->> 'stall_seconds')::float8,
-			total_seconds = (o ->> 'total_seconds')::float8,
-			backoff_seconds = (o ->> 'backoff_seconds')::float8,
-			max_tries = (o ->> 'max_tries')::int,
-			max_answer_bytes = (o ->> 'max_answer_bytes')::int,
-			max_body_bytes = (o ->> 'max_body_bytes')::int
-		WHERE x.model_id = m.model_id;
 	PERFORM cudal1.wake();
-	RETURN m.model_id;
+	RETURN there.model_id;
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_add_model(text, text, text, text, jsonb, int, float8, float8,

@@ -10,6 +10,18 @@
  * head of an index.
  */
 
+CREATE FUNCTION cudal1.proposals_of(candidate bigint, by_method text, in_pool int)
+RETURNS TABLE (proposal_id bigint)
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT p.proposal_id FROM cudal1.proposal AS p
+		WHERE p.candidate_id = candidate AND (by_method IS NULL OR p.method = by_method)
+			AND (in_pool IS NULL OR p.pool_id = in_pool);
+END;
+COMMENT ON FUNCTION cudal1.proposals_of(bigint, text, int) IS
+'the proposals of a candidate by a method in a pool (NULL: any). The planner inlines it, which a SET
+would prevent';
+
 CREATE FUNCTION cudal1.best_reward(task_id bigint, method text, pool_id int DEFAULT NULL,
 	OUT candidate_id bigint, OUT reward float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -143,24 +155,16 @@ BEGIN ATOMIC
 			AND m.device_model = CASE WHEN a.name IS NULL
 				OR a.is_class THEN COALESCE(t.device_model, m.device_model)
 									  ELSE a.name END
-			AND (pg_catalog.num_nulls(best_speedups.method, best_speedups.pool_id) = 2
-				 OR EXISTS (SELECT FROM cudal1.proposal AS p
-							WHERE p.candidate_id = c.candidate_id
-								AND (best_speedups.method IS NULL
-									 OR p.method = best_speedups.method)
-								AND (best_speedups.pool_id IS NULL
-									 OR p.pool_id = best_speedups.pool_id)))
+			AND (num_nulls(best_speedups.method, best_speedups.pool_id) = 2
+				 OR EXISTS (SELECT FROM cudal1.proposals_of(c.candidate_id,
+					best_speedups.method, best_speedups.pool_id)))
 		ORDER BY m.candidate_id, m.measurement_id DESC
 	), imports AS MATERIALIZED (
 		SELECT c.task_id, c.candidate_id, c.reward, c.import_device FROM cudal1.candidate AS c
 		WHERE c.imported AND c.state = 'successful' AND c.purpose IN ('normal', 'withheld')
-			AND (pg_catalog.num_nulls(best_speedups.method, best_speedups.pool_id) = 2
-				 OR EXISTS (SELECT FROM cudal1.proposal AS p
-							WHERE p.candidate_id = c.candidate_id
-								AND (best_speedups.method IS NULL
-									 OR p.method = best_speedups.method)
-								AND (best_speedups.pool_id IS NULL
-									 OR p.pool_id = best_speedups.pool_id)))
+			AND (num_nulls(best_speedups.method, best_speedups.pool_id) = 2
+				 OR EXISTS (SELECT FROM cudal1.proposals_of(c.candidate_id,
+					best_speedups.method, best_speedups.pool_id)))
 	), unevaluated AS (
 		SELECT t.task_id, t.device_model FROM tasks AS t
 		WHERE NOT EXISTS (SELECT FROM evaluations AS e WHERE e.task_id = t.task_id)
@@ -190,13 +194,9 @@ BEGIN ATOMIC
 		WHERE i.reward > 0 AND NOT a.is_class AND c.purpose IN ('normal', 'withheld')
 			AND c.failure IS DISTINCT FROM 'withdrawn'
 			AND COALESCE(m.device_model, c.import_device) IS DISTINCT FROM a.name
-			AND (pg_catalog.num_nulls(best_speedups.method, best_speedups.pool_id) = 2
-				 OR EXISTS (SELECT FROM cudal1.proposal AS p
-							WHERE p.candidate_id = c.candidate_id
-								AND (best_speedups.method IS NULL
-									 OR p.method = best_speedups.method)
-								AND (best_speedups.pool_id IS NULL
-									 OR p.pool_id = best_speedups.pool_id)))
+			AND (num_nulls(best_speedups.method, best_speedups.pool_id) = 2
+				 OR EXISTS (SELECT FROM cudal1.proposals_of(c.candidate_id,
+					best_speedups.method, best_speedups.pool_id)))
 	)
 	SELECT DISTINCT ON (t.task_id) t.task_id, t.level, b.candidate_id, b.speedup, b.evaluated
 	FROM tasks AS t
@@ -379,7 +379,7 @@ RETURNS bigint
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
 	SELECT CASE WHEN speaking_measurement.evaluated
-				THEN (SELECT pg_catalog.max(m.measurement_id) FROM cudal1.measurement AS m
+				THEN (SELECT max(m.measurement_id) FROM cudal1.measurement AS m
 					  WHERE m.candidate_id = speaking_measurement.candidate_id
 						AND m.kind = 'evaluate'
 						AND m.reward = speaking_measurement.speedup)
@@ -498,7 +498,7 @@ BEGIN ATOMIC
 	SELECT r.level, m.name, r.tasks, r.mean, r.max, r.p75, r.p50, r.p25, r.success, r.speedup,
 		r.geometric_mean, r.trimmed_mean,
 		   r.convention, r.evaluated, r.weak
-	FROM ROWS FROM (pg_catalog.unnest(COALESCE(cudal1_method_report.methods,
+	FROM ROWS FROM (unnest(COALESCE(cudal1_method_report.methods,
 						ARRAY(SELECT DISTINCT p.method FROM cudal1.proposal AS p
 								JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
 									AND c.purpose IN ('normal', 'withheld')
@@ -508,7 +508,7 @@ BEGIN ATOMIC
 			cudal1_method_report.cut, cudal1_method_report.faster_than,
 			cudal1_method_report.unrounded, cudal1_method_report.tasks,
 			cudal1_method_report.pool) AS r
-	ORDER BY r.level = 'All', r.level = 'none', pg_catalog.length(r.level), r.level, m.place;
+	ORDER BY r.level = 'All', r.level = 'none', length(r.level), r.level, m.place;
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_method_report(text[], text, text, boolean, float8, float8,
 	boolean, text[], text) IS
@@ -528,7 +528,7 @@ BEGIN ATOMIC
 	SELECT r.level, m.name, r.tasks, r.mean, r.max, r.p75, r.p50, r.p25, r.success, r.speedup,
 		r.geometric_mean, r.trimmed_mean,
 		   r.convention, r.evaluated, r.weak
-	FROM ROWS FROM (pg_catalog.unnest(COALESCE(cudal1_device_report.devices,
+	FROM ROWS FROM (unnest(COALESCE(cudal1_device_report.devices,
 						ARRAY(SELECT t.device_model FROM cudal1.task AS t
 							WHERE t.device_model IS NOT NULL
 							  UNION SELECT i.device FROM cudal1.imported_score AS i
@@ -540,7 +540,7 @@ BEGIN ATOMIC
 			cudal1_device_report.cut, cudal1_device_report.faster_than,
 			cudal1_device_report.unrounded, cudal1_device_report.tasks,
 			cudal1_device_report.pool) AS r
-	ORDER BY r.level = 'All', r.level = 'none', pg_catalog.length(r.level), r.level, m.place;
+	ORDER BY r.level = 'All', r.level = 'none', length(r.level), r.level, m.place;
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_device_report(text[], text, text, boolean, float8, float8,
 	boolean, text[], text) IS
@@ -931,11 +931,8 @@ BEGIN
 					 OR CASE WHEN c.imported THEN c.import_device
 						ELSE coalesce(t.device_model, t.device) END = model)
 				AND (num_nulls(cudal1_task_report.method, only_pool) = 2
-					 OR EXISTS (SELECT FROM cudal1.proposal AS p
-						WHERE p.candidate_id = c.candidate_id
-						AND (cudal1_task_report.method IS NULL
-							 OR p.method = cudal1_task_report.method)
-						AND (only_pool IS NULL OR p.pool_id = only_pool)))
+					 OR EXISTS (SELECT FROM cudal1.proposals_of(c.candidate_id,
+						cudal1_task_report.method, only_pool)))
 			ORDER BY array_position('{failed,verifying,measuring,queued,discarded}', k.state),
 				c.candidate_id DESC
 			LIMIT 1) AS o ON true

@@ -145,7 +145,7 @@ BEGIN ATOMIC
 	SELECT r.mask, c.candidate_id, c.state, c.failure, CASE c.state WHEN 'successful' THEN c.score
 		WHEN 'failed' THEN 0 END,
 		   m.lower, m.upper, CASE WHEN m.lower > 0
-			AND c.state = 'successful' THEN pg_catalog.ln(m.upper / m.lower) / 2 END
+			AND c.state = 'successful' THEN ln(m.upper / m.lower) / 2 END
 	FROM cudal1.ablation_run AS r
 		JOIN cudal1.candidate AS c ON c.candidate_id = r.candidate_id
 		LEFT JOIN cudal1.measurement AS m ON m.measurement_id = c.measurement_id
