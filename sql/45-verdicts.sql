@@ -630,7 +630,9 @@ BEGIN
 			WHERE m.measurement_id = r.measurement_id;
 		PERFORM cudal1.accept_score(c, r.score, r.measurement_id, r.detail);
 	ELSIF second.measurement_id IS NULL AND cudal1.is_exempt(first.login)
-		AND cudal1.is_exempt(j.login) THEN
+		AND cudal1.is_exempt(j.login)
+		-- a profile with a limit on the variance discards what is noisy (CUDA-L1, 2.4.4)
+		AND p.variance_limit IS NULL THEN
 		PERFORM cudal1.queue_verification(j, p, d, first.measurement_id, r.measurement_id);
 	ELSE
 		-- agents that disagree: one of them may lie in a third measurement, too

@@ -1,6 +1,6 @@
 -- Verification: what is too good is measured again; agreement, disagreement, and whom it waits for.
 BEGIN;
-SELECT plan(66);
+SELECT plan(67);
 
 SELECT cudal1_add_task('t', 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
 SELECT cudal1_add_task('paper', 'class Model: pass', 'pytorch', options => '{"device": "cpu", "profile": "paper"}') \g /dev/null
@@ -111,6 +111,8 @@ SELECT is((pg_temp.work(:d1, 'successful', 0.4)).state, 'successful:0.4', 'the f
 SELECT is((pg_temp.work(:d1, 'successful', 0.9)).state, 'successful:0.9', 'elsewhere 0.9 is no twice of the maximum, which is 1.00 at least');
 SELECT cudal1_submit('ppaper', '0.9') \g /dev/null
 SELECT is((pg_temp.work(:d1, 'successful', 0.9)).state, 'verifying', 'in paper it is');
+UPDATE cudal1.job SET avoid_until = '-infinity';
+SELECT is((pg_temp.work(:d1, 'successful', 0.7)).state, 'discarded:unverified', 'where two that disagree discard the code');
 DELETE FROM cudal1.job;
 
 -- paper waits for ever
