@@ -1,7 +1,8 @@
 -- # Tutorial
 --
 -- This page goes from an empty database to a prompt that shows a model what was fast. It needs a C compiler and a server
--- that preloads cudal1, with a worker for this database; `tools/server start /tmp/try` makes one for trying.
+-- that preloads cudal1, with a worker for this database; `tools/server start /tmp/try` makes one for trying, and says how
+-- to connect to it.
 --
 -- `tools/tutorial` writes this page from [tutorial.sql](tutorial.sql). The output below is that of a server on a small
 -- virtual machine; times and rewards will differ on yours.
@@ -9,6 +10,9 @@
 -- ## Is anything being measured here?
 
 CREATE EXTENSION cudal1;
+
+-- The worker registers the devices of its host within seconds. This waits for one:
+
 DO 'BEGIN FOR i IN 1..100 LOOP EXIT WHEN EXISTS (SELECT FROM cudal1.device); PERFORM pg_sleep(0.3); END LOOP; END';
 SELECT item, value FROM cudal1_status() WHERE item <> 'version';
 

@@ -1,4 +1,5 @@
-# What stands in examples/ works: queries, an evolve run on an endpoint, cron lines, a dashboard, a notebook.
+# What stands in examples/ works: queries, an evolve run on an endpoint, cron lines, a dashboard, a notebook; and the
+# server for trying them says how to connect.
 use strict;
 use warnings;
 use FindBin;
@@ -72,4 +73,17 @@ END
 }
 
 $node->stop;
+
+SKIP:
+{
+	skip 'no script here, which makes a terminal', 4 if system('script --version >/dev/null 2>&1') != 0;
+	my ($server, $dir) = ("$ENV{TESTDIR}/tools/server", PostgreSQL::Test::Utils::tempdir_short() . '/s');
+	like(`script -qc "$server start $dir" /dev/null`, qr/To connect:.*psql -h '$dir' -U postgres/s, 'tools/server says how to connect');
+	like(`script -qc "$server start $dir" /dev/null`, qr/runs already/, 'and what runs already');
+	is(`eval "\$($server env $dir)"; psql -XAtc "SELECT 'connected'"; command -v cudal1-measure >/dev/null && echo found`, "connected\nfound\n",
+		'psql and the programs find it');
+	system($server, 'stop', $dir);
+	is(system($server, 'start', $dir), 0, 'what was stopped starts again');
+	system($server, 'stop', $dir);
+}
 done_testing();
