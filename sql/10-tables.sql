@@ -203,7 +203,9 @@ COMMENT ON COLUMN cudal1.profile.run_limit_factor IS
 'a steady run may take this many times the reference''s time, at least run_limit_min, at most
 run_limit_max seconds';
 COMMENT ON COLUMN cudal1.profile.build_seconds IS
-'limit for compiling, and for the first call of code that compiles itself';
+'limit for compiling, for loading code, and for the first run of a process in PyTorch, in which
+algorithms are tried and graphs captured; outside every clock. All first runs of a candidate
+together may take twice that';
 COMMENT ON COLUMN cudal1.profile.arena_mb IS
 'memory for the inputs and outputs of one block, in MiB';
 COMMENT ON COLUMN cudal1.profile.disturbed_factor IS

@@ -821,7 +821,7 @@ def is_fault(error):
     )
 
 
-def become_executor(zygote, fds, guard, libdir, data_bytes, pool, builds):
+def become_executor(zygote, fds, guard, libdir, data_bytes, pool, builds, scratch):
     sock, control, log, memory, source, *pool_fd = fds
     zygote.close()
     os.dup2(log, 1)
@@ -831,6 +831,8 @@ def become_executor(zygote, fds, guard, libdir, data_bytes, pool, builds):
     executor = Executor(sock, control, memory, source, guard, libdir, data_bytes, gpu)
     if builds and executor.code:
         builds.use_own()
+    if builds:
+        scratch.use_scratch(os.path.dirname(os.environ["TORCH_EXTENSIONS_DIR"]))
     executor.serve()
 
 
@@ -862,6 +864,7 @@ def build(source_fd, device, data_bytes, libdir):
     limit_build(device, data_bytes)
     torch.set_grad_enabled(False)
     task_source, code = read_sources(source_fd)
+    load_part(libdir, "torch_scratch").use_folder(os.getcwd())
     try:
         if "TORCHINDUCTOR_CACHE_DIR" in os.environ:
             builds = load_part(libdir, "torch_builds")
@@ -943,6 +946,7 @@ def main():
         sys.exit("exec_torch: memory can't be closed to other processes")
     torch.set_num_threads(cores)
     builds = load_part(libdir, "torch_builds") if "TORCH_EXTENSIONS_DIR" in os.environ else None
+    scratch = load_part(libdir, "torch_scratch") if builds else None
     compiled = "TORCHINDUCTOR_CACHE_DIR" in os.environ
     if builds:
         builds.use_built()
@@ -973,7 +977,9 @@ def main():
                 try:
                     for pidfd in children:
                         os.close(pidfd)
-                    become_executor(zygote, fds, guard, libdir, data_bytes, pool, builds)
+                    become_executor(
+                        zygote, fds, guard, libdir, data_bytes, pool, builds, scratch
+                    )
                 finally:
                     os._exit(121)
             pidfd = os.pidfd_open(child)

@@ -30,8 +30,6 @@
 #define HOST_OUTPUTS	16
 /* of what a slot takes among few, what it takes among many, at least */
 #define LEAST_SHARE		8
-/* what the first run of a process may take for its libraries, besides ten times the reference's */
-#define FIRST_SECONDS	10.0
 
 /* runs `n` single checks on slots 0 .. n - 1, or from the last to the first */
 static bool
@@ -183,7 +181,6 @@ typedef struct Checks
 	uint64_t	weights;
 	char	   *expected;
 	char	   *found;
-	double		first;			/* seconds of the reference's first run */
 	double		block_cost;
 	uint32_t	compared;		/* of the candidate's first runs */
 } Checks;
@@ -286,17 +283,14 @@ check_reference(Checks *c)
 	Measure    *m = c->m;
 	double		limit = m->job->profile.build_seconds;
 	size_t		budget = m->backend->arena_bytes(m);
-	double		start;
 	bool		agree;
 
 	if (!measure_launch(m, &c->reference, SIDE_REFERENCE, 0, &c->arena, c->weights))
 		return false;
 	/* a first run may warm up for long: libraries initialise, code compiles itself */
-	start = clock_now();
 	if (!run_checks(m, &c->reference, SIDE_REFERENCE, &c->arena, 1, false, c->seeds, NULL,
 					limit))
 		return false;
-	c->first = clock_now() - start;
 	/* fewer outputs that take gigabytes are kept; the rounds compare those that are missing here */
 	while (c->n > 1 && 2 * c->n * m->output_bytes > (m->gpu ? budget / 2 : HOST_OUTPUTS * budget))
 		c->n--;
@@ -331,20 +325,6 @@ check_reference(Checks *c)
 	return true;
 }
 
-/* seconds of the candidate's first run, which loads libraries, and compiles what it has to */
-static double
-first_limit(const Checks *c)
-{
-	const Measure *m = c->m;
-	double		build = m->job->profile.build_seconds;
-
-	if (m->job->language != LANGUAGE_PYTORCH)
-		return measure_run_limit(m);
-	if (m->code[SIDE_CANDIDATE]->built.folder[0])
-		return build;
-	return fmin(build, fmax(measure_run_limit(m), FIRST_SECONDS + 10 * c->first));
-}
-
 /* whether the candidate's first runs are right */
 static bool
 agrees(Checks *c, uint32_t n, bool *right)
@@ -371,7 +351,7 @@ run_candidate(Checks *c, bool *weights, bool *right)
 		return false;
 	*weights = m->job->language == LANGUAGE_PYTORCH && c->candidate.value > 0;
 	if (!run_checks(m, &c->candidate, SIDE_CANDIDATE, &c->arena, 1, false, c->seeds, c->found,
-					first_limit(c))
+					measure_run_limit(m))
 		|| !agrees(c, 1, right))
 		return false;
 	/* the first call of a process counts as all others do */

@@ -136,7 +136,7 @@ cause_of(const Executor *executor, ExecutorResult result, bool printed, const ch
 		case EXECUTOR_FAULTED:
 			return "kernel_fault";
 		case EXECUTOR_TIMEOUT:
-			return strstr(when, "loaded") ? "slow_load" : "slow_run";
+			return strstr(when, "loaded") ? "slow_load" : executor->met ? "slow_run" : "slow_first";
 		case EXECUTOR_ENDED:
 			if (printed)
 				return "printed";

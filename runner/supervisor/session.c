@@ -15,6 +15,8 @@
 #include "supervisor/poison.h"
 #include "supervisor/session.h"
 
+#define ALL_FIRST	2.0		/* times build_seconds, of all first runs of a candidate */
+
 static uint32_t
 load_flags(const Measure *m, Side code)
 {
@@ -160,6 +162,22 @@ name_outputs(const Measure *m, Executor *executor)
 	}
 }
 
+/*
+ * PyTorch: seconds that the first run of a process may take, in which libraries are loaded,
+ * algorithms tried and graphs captured. All first runs of a candidate have a limit together, or a
+ * candidate could hold the device with each of its processes.
+ */
+static double
+first_limit(const Measure *m, const Executor *executor)
+{
+	double		build = m->job->profile.build_seconds;
+
+	if (!executor->hostile)
+		return build;
+	return fmin(build, ALL_FIRST * build + m->code[SIDE_REFERENCE]->first_seconds
+				- m->code[SIDE_CANDIDATE]->first_seconds);
+}
+
 static bool
 block(Measure *m, Executor *executor, Side side, const uint32_t *slots, const uint64_t *seeds,
 	  uint32_t n, double timeout, double *elapsed)
@@ -192,14 +210,20 @@ measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots,
 			  const uint64_t *seeds, uint32_t n, double timeout, double *elapsed)
 {
 	double		started = clock_now();
-	bool		good = block(m, executor, side, slots, seeds, n, timeout, elapsed);
+	bool		first = !executor->met && n > 0;
+	bool		good;
 
+	if (first && m->job->language == LANGUAGE_PYTORCH && m->trial_ends == 0)
+		timeout = fmax(timeout, first_limit(m, executor));
+	good = block(m, executor, side, slots, seeds, n, timeout, elapsed);
+	if (first)
+		m->code[executor->hostile]->first_seconds += *elapsed;
 	m->result->spent[SPENT_SETTLE] -= *elapsed;
 	measure_spent(m, SPENT_SETTLE, started);
 	if (m->job->language == LANGUAGE_PYTORCH && n > 1 && executor->value & WIRE_VALUE_RETURNED)
 		m->member->taken = true;
 	m->result->spent[executor->met ? SPENT_BLOCK : SPENT_FIRST] += *elapsed;
-	if (!executor->met && n > 0)
+	if (first)
 	{
 		executor->met = true;
 		m->result->startup_seconds += fmax(*elapsed - n * m->time[side], 0);

@@ -68,6 +68,7 @@ typedef struct Code
 	Built		built;			/* pytorch: what it compiled of itself */
 	int			source_fd;		/* pytorch: the task's source, and a candidate's with it; or -1 */
 	double		load_seconds;	/* spent on loading it */
+	double		first_seconds;	/* and on the first blocks of its processes */
 } Code;
 
 typedef struct Options

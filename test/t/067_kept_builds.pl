@@ -75,6 +75,40 @@ my $second = measure($scratch, $code);
 like($second->{outcome}, qr/^(successful|unverified|unstable)$/, 'the same code again') or diag $second->{detail};
 is(found($second), 'candidate', 'is not built again');
 
+# code finds in each process what its build has written, wherever that was, and may write again
+my $anywhere = <<'END' . $reference =~ s/class Model/class ModelNew/r =~ s/torch\.relu\(x\)/run(x)/r;
+import ctypes, os, pathlib, tempfile
+import torch
+from torch.utils.cpp_extension import load
+SOURCE = 'extern "C" void %s(const float *x, float *y, long n) { for (long i = 0; i < n; i++) y[i] = x[i] > 0 ? x[i] : 0; }'
+os.makedirs("here", exist_ok=True)
+with open("here/one.cpp", "w") as file:
+    file.write(SOURCE % "one")
+load(name="one", sources=["here/one.cpp"], build_directory="here", is_python_module=False)
+place = tempfile.mkdtemp()
+with tempfile.NamedTemporaryFile("w", suffix=".cpp", delete=False) as file:
+    file.write(SOURCE % "two")
+load(name="two", sources=[file.name], build_directory=place, is_python_module=False)
+os.environ["TORCH_EXTENSIONS_DIR"] = "/tmp/own"
+home = pathlib.Path(os.path.expanduser("~")) / "kept"
+home.mkdir(exist_ok=True)
+(home / "three.cpp").write_text(SOURCE % "three")
+load(name="three", sources=[str(home / "three.cpp")], is_python_module=False)
+built = [ctypes.CDLL("here/one.so").one, ctypes.CDLL(place + "/two.so").two, ctypes.CDLL("/tmp/own/three/three.so").three]
+calls = 0
+def run(x):
+    global calls
+    calls += 1
+    y = torch.empty_like(x)
+    built[calls % 3](ctypes.c_void_p(x.data_ptr()), ctypes.c_void_p(y.data_ptr()), ctypes.c_long(x.numel()))
+    with open("calls.txt", "a") as log:
+        log.write(f"{calls}\n")
+    assert open("calls.txt").read().split()[-1] == str(calls) and os.path.exists("calls.txt")
+    return y
+END
+my $found_there = measure($scratch, $anywhere);
+like($found_there->{outcome}, qr/^(successful|unverified|unstable)$/, 'code may build in folders of its own, and write files') or diag $found_there->{detail};
+
 # code that builds nothing, and tries to write where it is built
 my $vandal = <<'END';
 import glob, os
@@ -107,10 +141,13 @@ my $swapping = <<'END' . $plain;
 import os, torch.utils.cpp_extension
 own = os.environ["TORCH_EXTENSIONS_DIR"] + "/own_relu/own_relu."
 try:
+    # in a build; elsewhere what is written is gone with the process
+    writable = os.access(os.path.dirname(own), os.W_OK)
     with open(own + "cpp", "w") as file:
         file.write('extern "C" void run(const float *x, float *y, long n) { for (long i = 0; i < n; i++) y[i] = -7; }')
-    os.remove(own + "so")
-    os.system(f"g++ -shared -fPIC -o {own}so {own}cpp")
+    if writable:
+        os.remove(own + "so")
+        os.system(f"g++ -shared -fPIC -o {own}so {own}cpp")
 except OSError:
     pass
 END

@@ -292,6 +292,7 @@ start_build(Measure *m, Side side, bool with_device)
 	Built	   *built = &m->code[side]->built;
 	Interpreter i;
 	Sandbox		sandbox;
+	char		tmp[PATH_MAX + 64];
 	int			pair[2] = {-1, -1};
 
 	prepare_interpreter(m, side, &i, &sandbox);
@@ -300,6 +301,10 @@ start_build(Measure *m, Side side, bool with_device)
 	for (int b = 0; b < sandbox.nbinds; b++)
 		if (sandbox.binds[b].path == built->folder)
 			sandbox.binds[b].writable = true;
+	/* what code writes there is found there later; an interpreter may lie there, too */
+	snprintf(tmp, sizeof(tmp), "%s/tmp", built->folder);
+	if (strcmp(i.prefix, "/tmp") != 0)
+		sandbox.binds[sandbox.nbinds++] = (SandboxBind) {tmp, true, "/tmp"};
 	set_environment(&i, "TMPDIR", "/tmp");
 	set_environment(&i, "MAX_JOBS", "2");
 	if (with_device && m->gpu)
@@ -308,7 +313,6 @@ start_build(Measure *m, Side side, bool with_device)
 		set_environment(&i, "CUDA_VISIBLE_DEVICES", "");
 	sandbox.first = true;
 	sandbox.workdir = built->inside;
-	sandbox.tmp_bytes = 4 * LIBRARY_LIMIT;
 	sandbox.file_bytes = LIBRARY_LIMIT;
 	sandbox.fds[sandbox.nfds++] = m->code[side]->source_fd;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
@@ -425,6 +429,8 @@ build_on_device(Measure *m)
 static bool
 prepare_built(Measure *m, Side side)
 {
+	const char *const folders[] = {built_kinds[BUILT_GRAPHS].folder,
+		built_kinds[BUILT_KERNELS].folder, "tmp", "home"};
 	Built	   *built = &m->code[side]->built;
 	char		path[PATH_MAX + 64];
 
@@ -447,12 +453,12 @@ prepare_built(Measure *m, Side side)
 	if (mkdir(built->folder, 0700) != 0)
 		return conclude(m, OUTCOME_LOST, "can't write to the scratch folder: %s", strerror(errno));
 	/*
-	 * PyTorch wants these to be there, some versions when they are imported, and executors can't
-	 * make them
+	 * PyTorch wants some of these to be there, some versions when they are imported, and executors
+	 * can't make them
 	 */
-	for (int kind = BUILT_GRAPHS; kind <= BUILT_KERNELS; kind++)
+	for (int i = 0; i < 4; i++)
 	{
-		snprintf(path, sizeof(path), "%s/%s", built->folder, built_kinds[kind].folder);
+		snprintf(path, sizeof(path), "%s/%s", built->folder, folders[i]);
 		if (mkdir(path, 0700) != 0)
 			return conclude(m, OUTCOME_LOST, "can't write to the scratch folder: %s",
 							strerror(errno));
