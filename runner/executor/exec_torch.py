@@ -180,6 +180,7 @@ class Executor:
         self.model = None
         # what its runs begin with, where they change it
         self.state = None
+        self.seed = None
         self.probed = False
         self.generating = False
         self.steps = None
@@ -319,6 +320,7 @@ class Executor:
         self.model = model
         if flags & wire.RESTORED:
             self.state = load_part(self.libdir, "torch_state").State(model, self.code != "")
+        self.seed = seeding(self.gpu)
         self.note_kept()
         gc.collect()
         if self.gpu:
@@ -414,12 +416,12 @@ class Executor:
 
     def runs(self, slots, flags, outputs, inputs, model, take):
         if flags & wire.SEED_RUNS or take:
-            seeds = None
+            seeds, seed = None, self.seed
             if flags & wire.SEED_RUNS:
                 seeds = self.control.words(wire.SEEDS_AT, len(slots), "Q")
             for run, slot in enumerate(slots):
                 if seeds:
-                    torch.manual_seed(seeds[run] & 0x7FFFFFFFFFFFFFFF)
+                    seed(seeds[run])
                 result = flatten(model(*inputs[slot]))
                 outputs.append(take(run, result) if take else result)
         else:
@@ -452,7 +454,7 @@ class Executor:
         """The runs of a block on a GPU: each is launched when the supervisor lets it, which may not
         have its input there before.
         """
-        seeds = None
+        seeds, seed = None, self.seed
         if flags & wire.SEED_RUNS:
             seeds = self.control.words(wire.SEEDS_AT, len(slots), "Q")
         if self.steps is None:
@@ -467,7 +469,7 @@ class Executor:
             while gate[0] <= run:
                 pass
             if seeds:
-                torch.manual_seed(seeds[run] & 0x7FFFFFFFFFFFFFFF)
+                seed(seeds[run])
             result = flatten(model(*inputs[slot]))
             if take:
                 result = take(run, result)
@@ -480,7 +482,7 @@ class Executor:
         """The runs of an audit on a GPU: each begins when the supervisor lets it, and has ended
         when it says so.
         """
-        seeds = None
+        seeds, seed = None, self.seed
         if flags & wire.SEED_RUNS:
             seeds = self.control.words(wire.SEEDS_AT, len(slots), "Q")
         with memoryview(self.control.memory) as memory, \
@@ -489,7 +491,7 @@ class Executor:
                 while gate[0] <= run:
                     pass
                 if seeds:
-                    torch.manual_seed(seeds[run] & 0x7FFFFFFFFFFFFFFF)
+                    seed(seeds[run])
                 result = flatten(model(*inputs[slot]))
                 outputs.append(take(run, result) if take else result)
                 self.write_table(outputs[run:], run)
@@ -768,6 +770,23 @@ class Gpu:
             types.SimpleNamespace(__cuda_array_interface__=interface), device="cuda"
         )
         return (flat if flat.dtype == dtype else flat.view(dtype)).view(tuple(shape))
+
+
+def seeding(gpu):
+    """What sets the state of random numbers for a run, as torch.manual_seed does. That asks each
+    kind of device that PyTorch knows, which takes longer than many a module, within the clock.
+    """
+    generators = [torch.default_generator]
+    if gpu:
+        generators.append(torch.cuda.default_generators[torch.cuda.current_device()])
+    setters = [generator.manual_seed for generator in generators]
+
+    def seed(value):
+        value &= 0x7FFFFFFFFFFFFFFF
+        for setter in setters:
+            setter(value)
+
+    return seed
 
 
 def python_value(kind, value):
