@@ -238,6 +238,8 @@ main(void)
 		  "but no turns of the GPU that it did not have");
 	check(counted(9, 0.2e-3, 0.15e-3) > 3e-5, "nor is next to nothing left of several runs");
 	check(counted(1, 0.2e-3, 0.15e-3) > 9e-7, "or of one");
+	check(near(baseline_counted(&s, &(Half) {.turn = 0}, 9, 0.2e-3, 0.32e-3), 3.2e-5, 1e-9),
+		  "nor on a CPU, of several runs that seem to take less than none");
 	job.profile.bucket_estimator = CUDAL1_ESTIMATE_MEAN;
 	check(near(counted(9, 0.33e-3, 0.15e-3), 0.33e-3, 1e-9), "a mean of ratios keeps that cost");
 	return done();

@@ -35,6 +35,7 @@
 /* of the constant cost: the least that is left of a block without it */
 #define NET_SHARE		0.1
 #define LEAST_SINGLE	1e-6	/* of a block of a single run */
+#define LEAST_SINGLE_CPU	1e-9
 #define IDLE_RUNS		5
 #define ALONE_ALIKE		1.01
 
@@ -283,6 +284,13 @@ baseline_net(const Rounds *s, const Half *half, double seconds, double empty)
 	return seconds - (turned ? empty : empty - half->turn);
 }
 
+/* what a block of `n` runs counts for at least */
+double
+baseline_least(const Rounds *s, uint32_t n, double empty)
+{
+	return n == 1 ? s->m->gpu ? LEAST_SINGLE : LEAST_SINGLE_CPU : NET_SHARE * empty;
+}
+
 /* seconds of `n` runs without those of copying their results */
 double
 baseline_untaken(const Half *half, uint32_t n, double seconds)
@@ -291,14 +299,15 @@ baseline_untaken(const Half *half, uint32_t n, double seconds)
 }
 
 /*
- * Never next to nothing: less than this is not told from the constant cost of a block. What a
- * single run takes at least, audits tell. A mean of ratios has no use for differences, of which
+ * Never next to nothing: less than the least is not told from the constant cost of a block, so
+ * code that takes less gets the lower end of what is known. What a single run takes at least,
+ * audits tell. A mean of ratios has no use for differences, of which
  * the few that are near nothing would decide it, so its blocks keep their constant cost.
  */
 double
 baseline_counted(const Rounds *s, const Half *half, uint32_t n, double seconds, double empty)
 {
-	double		least = !s->m->gpu ? 1e-9 : n == 1 ? LEAST_SINGLE : NET_SHARE * empty;
+	double		least = baseline_least(s, n, empty);
 
 	if (s->m->job->profile.bucket_estimator != CUDAL1_ESTIMATE_MEAN)
 		seconds = baseline_net(s, half, seconds, empty);

@@ -179,6 +179,9 @@ rounds_round(Rounds *s, Half *half, bool reference_first, bool single)
 			seconds[side] = baseline_net(s, half, seconds[side], half->empty_single);
 		else
 			seconds[side] = baseline_counted(s, half, n[side], seconds[side], half->empty[side]);
+		if (!single && side == SIDE_CANDIDATE
+			&& seconds[side] <= baseline_least(s, n[side], half->empty[side]))
+			rounds_count(s, "unresolved");
 		charged[side] = seconds[side] + measure_fill(m, half->executor[side]);
 		if (charged[side] > NOTED_FILL * seconds[side])
 			rounds_count(s, side == SIDE_CANDIDATE ? "filled_early" : "reference_filled_early");

@@ -205,6 +205,7 @@ extern uint32_t audit_staged(const Rounds *s);
  * block of `n` runs what of that counts
  */
 extern double baseline_net(const Rounds *s, const Half *half, double seconds, double empty);
+extern double baseline_least(const Rounds *s, uint32_t n, double empty);
 extern double baseline_untaken(const Half *half, uint32_t n, double seconds);
 extern double baseline_counted(const Rounds *s, const Half *half, uint32_t n, double seconds,
 							   double empty);

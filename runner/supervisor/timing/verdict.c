@@ -167,6 +167,15 @@ careful_score(Rounds *s, double score, const char **why)
 										: score));
 }
 
+/* whether most of the candidate's blocks took the least that counts */
+static bool
+is_unresolved(const Rounds *s)
+{
+	json_t	   *blocks = json_object_get(s->m->result->evidence, "unresolved");
+
+	return 2 * json_integer_value(blocks) > s->seen.rounds;
+}
+
 void
 verdict_conclude(Rounds *s, bool left)
 {
@@ -224,6 +233,9 @@ verdict_conclude(Rounds *s, bool left)
 	r->score = fmax(r->score, LEAST_SCORE);
 	r->lower = s->lower;
 	r->upper = fmin(s->upper, GREATEST);
+	if (is_unresolved(s))
+		conclude(m, OUTCOME_SUCCESSFUL, "most blocks of the code take too little to be told from "
+				 "what any block takes: the score is what is certain");
 	if (r->wide)
 		conclude(m, OUTCOME_SUCCESSFUL,
 				 "the interval after %zu pairs%s is +-%.2f %%, wider than %.2f %%: %s",
