@@ -712,66 +712,6 @@ class Executor:
         return place
 
 
-class Gpu:
-    """The GPU memory that the supervisor handed over: the slots of the inputs, and a pool for all
-    that PyTorch allocates.
-    """
-
-    # types as the array interface names them; it has none for bfloat16
-    TYPES = {
-        "torch.float64": "<f8", "torch.float32": "<f4", "torch.float16": "<f2",
-        "torch.bfloat16": "<i2", "torch.int64": "<i8", "torch.int32": "<i4", "torch.int16": "<i2",
-        "torch.int8": "|i1", "torch.uint8": "|u1", "torch.bool": "|b1",
-    }
-
-    def __init__(self, library, pool_fd):
-        self.library = library
-        self.pool_fd = pool_fd
-        self.places = {}
-        self.inputs = self.base = self.bytes = 0
-
-    def open(self, memory_fd, memory_bytes, pool_bytes):
-        inputs, base = ctypes.c_uint64(), ctypes.c_uint64()
-        error = self.library.cudal1_pool_open(
-            memory_fd, ctypes.c_uint64(memory_bytes), self.pool_fd, ctypes.c_uint64(pool_bytes),
-            ctypes.byref(inputs), ctypes.byref(base),
-        )
-        if error != 0:
-            raise Unsupported(f"the GPU can't be opened: the driver's error {error}")
-        self.inputs, self.base, self.bytes = inputs.value, base.value, pool_bytes
-        if self.pool_fd >= 0:
-            os.close(self.pool_fd)
-        # a first launch, so that the driver has opened what it needs before the guard
-        probe = self.probe = torch.zeros(1, device="cuda")
-        torch.cuda.synchronize()
-        if pool_bytes > 0 and not 0 <= probe.data_ptr() - self.base < pool_bytes:
-            raise Unsupported(
-                "this PyTorch allocates GPU memory past libcudal1pool.so "
-                "(is its CUDA runtime linked statically?)"
-            )
-
-    def change_inputs(self, memory_fd, memory_bytes):
-        inputs = ctypes.c_uint64()
-        error = self.library.cudal1_pool_change(
-            memory_fd, ctypes.c_uint64(memory_bytes), ctypes.byref(inputs)
-        )
-        os.close(memory_fd)
-        if error != 0:
-            raise Unsupported(f"memory for inputs can't be mapped: the driver's error {error}")
-        self.inputs = inputs.value
-        self.places.clear()
-
-    def view(self, dtype, count, offset, shape):
-        interface = {
-            "shape": (count,), "typestr": self.TYPES[str(dtype)],
-            "data": (self.inputs + offset, False), "version": 3,
-        }
-        flat = torch.as_tensor(
-            types.SimpleNamespace(__cuda_array_interface__=interface), device="cuda"
-        )
-        return (flat if flat.dtype == dtype else flat.view(dtype)).view(tuple(shape))
-
-
 def seeding(gpu):
     """What sets the state of random numbers for a run, as torch.manual_seed does. That asks each
     kind of device that PyTorch knows, which takes longer than many a module, within the clock.
@@ -846,7 +786,7 @@ def become_executor(zygote, fds, guard, libdir, data_bytes, pool, builds, scratc
     os.dup2(log, 1)
     os.dup2(log, 2)
     os.close(log)
-    gpu = Gpu(pool, pool_fd[0] if pool_fd else -1) if pool else None
+    gpu = gpus.Gpu(pool, pool_fd[0] if pool_fd else -1) if pool else None
     executor = Executor(sock, control, memory, source, guard, libdir, data_bytes, gpu)
     if builds and executor.code:
         builds.use_own()
@@ -920,25 +860,6 @@ def build(source_fd, device, data_bytes, libdir):
     return 0
 
 
-def open_cudnn():
-    """Before any fork: cuDNN opens its other libraries when it is first used, which takes a tenth
-    of a second in each process.
-    """
-    with open("/proc/self/maps") as maps:
-        found = {
-            os.path.realpath(line.split(maxsplit=5)[5].rstrip())
-            for line in maps
-            if "/libcudnn.so." in line
-        }
-    for folder in {os.path.dirname(path) for path in found}:
-        for name in sorted(os.listdir(folder)):
-            if name.startswith("libcudnn_") and ".so." in name:
-                try:
-                    ctypes.CDLL(os.path.join(folder, name))
-                except OSError as error:
-                    print(error, flush=True)
-
-
 def main():
     cores, data_bytes, libdir = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     if sys.argv[5:] == ["build"]:
@@ -958,7 +879,7 @@ def main():
     if guard.cudal1_guard_read() != 0:
         sys.exit("exec_torch: no system call filters")
     if pool:
-        open_cudnn()
+        gpus.open_cudnn()
     # an executor runs as the same user as its parent and as later executors of the other side: none
     # may write another's memory
     if os.getpid() == 1 and ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
@@ -1011,6 +932,7 @@ def main():
 if __name__ == "__main__":
     import torch
     results = load_part(sys.argv[3], "torch_results")
-    results.Unsupported = Unsupported
+    gpus = load_part(sys.argv[3], "torch_gpu")
+    results.Unsupported = gpus.Unsupported = Unsupported
     flatten = results.flatten
     main()
