@@ -568,7 +568,7 @@ or the third of two that disagree';
 
 CREATE FUNCTION cudal1.lower_end(bucket_means float8[], profile text)
 RETURNS float8
-LANGUAGE C STABLE STRICT PARALLEL RESTRICTED
+LANGUAGE C STABLE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'cudal1_lower_end';
 COMMENT ON FUNCTION cudal1.lower_end(float8[], text) IS
 'lower end of the interval of a score over buckets, at a profile''s confidence and for its looks;
