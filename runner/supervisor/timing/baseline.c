@@ -38,6 +38,7 @@
 #define LEAST_SINGLE_CPU	1e-9
 #define IDLE_RUNS		5
 #define ALONE_ALIKE		1.01
+#define FEW_RUNS		16
 
 /*
  * The cost of a block of the reference that has no run; on a GPU, where inputs are staged within
@@ -184,6 +185,19 @@ alone_blocks(const Rounds *s)
 }
 
 /*
+ * Inputs of blocks that no score is made of. On a CPU one making serves all of them until rounds
+ * begin, because making takes a fifth of the time that a pair costs besides its rounds.
+ */
+static bool
+warm_inputs(Rounds *s, Half *half)
+{
+	if (half->warm_inputs)
+		return true;
+	half->warm_inputs = !s->m->gpu;
+	return rounds_inputs(s, s->runs[0] > s->runs[1] ? s->runs[0] : s->runs[1]);
+}
+
+/*
  * A process becomes faster for some blocks, because it touches pages for the first time and its
  * allocator finds its places. It does so again when another process has started, because a cache
  * that is contested takes lines in slowly. With runs of 4 us in PyTorch each of six blocks is some
@@ -203,7 +217,7 @@ settle_alone(Rounds *s, Half *half, Side side)
 	if (side == SIDE_CANDIDATE && s->settling == 0)
 		s->settling = 1;
 	finding = s->settling == 0;
-	if (!rounds_inputs(s, s->runs[side]))
+	if (!warm_inputs(s, half))
 		return false;
 	while (spent < SETTLING_SECONDS && (finding ? since < 2 && n < MAX_SETTLING : n < s->settling))
 	{
@@ -233,7 +247,7 @@ baseline_settle_both(Rounds *s, Half *half)
 
 	if (s->runs[0] * s->m->time[0] + s->runs[1] * s->m->time[1] >= LONG_ROUND)
 		return true;
-	if (!rounds_inputs(s, s->runs[0] > s->runs[1] ? s->runs[0] : s->runs[1]))
+	if (!warm_inputs(s, half))
 		return false;
 	for (int i = 0; i < 2 * s->settling; i++)
 	{
@@ -384,7 +398,10 @@ alone_block(Rounds *s, Half *half, Values *alone)
 {
 	double		seconds;
 
-	if (!rounds_inputs(s, s->runs[SIDE_REFERENCE])
+	/* a few runs on the same inputs say little of the others */
+	if (s->m->gpu || s->runs[SIDE_REFERENCE] < FEW_RUNS)
+		half->warm_inputs = false;
+	if (!warm_inputs(s, half)
 		|| !rounds_block(s, half, SIDE_REFERENCE, s->order, s->runs[SIDE_REFERENCE], 0, &seconds))
 		return false;
 	seconds = baseline_counted(s, half, s->runs[SIDE_REFERENCE], seconds,
@@ -414,6 +431,7 @@ baseline_time_again(Rounds *s, Half *half, Values *alone)
 {
 	size_t		n = (size_t) alone_blocks(s);
 
+	half->warm_inputs = false;
 	if (!baseline_time(s, half, alone))
 		return false;
 	for (size_t more = s->m->gpu ? (ALONE_AGAIN - 1) * n : 0; more > 0

@@ -71,6 +71,7 @@ typedef struct Rounds
 	int			whole_half;		/* rounds of a half that takes what the profile gives it */
 	int			whole_audits;	/* and its audits of either kind */
 	int			whole_steps;
+	double		whole;			/* rounds that a half of a whole pair has had */
 	double		share;			/* of a whole pair's seconds that a pair takes now */
 	double		worth;			/* whole pairs that would have taken as long as those made */
 	int			looks;			/* that have been */
@@ -128,6 +129,7 @@ typedef struct Half
 	double		empty[2];		/* cost of a block without runs that stages what this side's do */
 	double		empty_single;	/* of an audit's block; on a CPU, CPU seconds */
 	bool		audited;		/* has had a spell of audits, which did not count */
+	bool		warm_inputs;	/* there are inputs for blocks that no score is made of */
 	double		turn;			/* of that, what the GPU's turning to the executor and back takes */
 	double		taking;			/* seconds of copying a run's result, where that is done */
 	/* reading samples takes longer than this where the GPU had to turn back */
