@@ -83,22 +83,27 @@ luck(const Rounds *s)
 }
 
 /*
- * How many rounds a half has from now on. Rounds that take long are few already; where rounds tell
- * nothing of their noise, as single ones do, the stay is left as it is.
+ * How many rounds a half has from now on. Halves that end early, because staging takes long or a
+ * GPU's rounds are steady, are whole with those that they have. Where rounds tell nothing of their
+ * noise, as single ones do, the stay is left as it is.
  */
 static void
 choose_stay(Rounds *s)
 {
+	double		pairs = (double) s->buckets.n;
 	double		round = s->round_seconds / fmax(s->rounds_made, 1);
-	double		start = fmax((s->pair_seconds - s->round_seconds) / (double) s->buckets.n, 0);
+	double		start = fmax((s->pair_seconds - s->round_seconds) / pairs, 0);
 	double		noise = values_median(&s->seen.noise);
 	double		between = luck(s);
 	double		stay = between > 0 ? sqrt(start / round * noise / between) / 2 : INFINITY;
 
-	if (s->buckets.n < STAY_FROM || s->whole_half <= LEAST_STAY || isnan(stay))
+	if (s->share == 1)
+		s->whole = fmin(s->whole_half, s->rounds_made / pairs / 2);
+	if (pairs < STAY_FROM || s->whole <= LEAST_STAY || isnan(stay))
 		return;
-	s->rounds_a_half = (int) fmin(s->whole_half, fmax(LEAST_STAY, 2 * ceil(stay / 2)));
-	s->share = (start + 2 * s->rounds_a_half * round) / (start + 2 * s->whole_half * round);
+	stay = fmax(LEAST_STAY, 2 * ceil(stay / 2));
+	s->share = fmin(1, (start + 2 * stay * round) / (start + 2 * s->whole * round));
+	s->rounds_a_half = s->share < 1 ? (int) stay : s->whole_half;
 	s->audits_a_half = (int) ceil(s->share * s->whole_audits);
 	s->steps_a_half = (int) ceil(s->share * s->whole_steps);
 }
