@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""Stage 3: contrastive GRPO. Each step's prompts are drawn when it begins, with exemplars of the
+run's own pool.
+
+  grpo.py --model MODEL --output FOLDER --pool run-1 [--strategy bucket|island|random|none] ...
+
+--strategy none is GRPO without comparison: prompts show the reference alone. The pool is opened
+and the campaign "grpo POOL" is added if they are new. A trainer that was killed goes on from its
+last checkpoint. A step is written down in FOLDER/steps before its answers are submitted, so that
+one which is repeated submits the same answers to the same groups. The database refuses a second
+answer to a group, and so none is lost or counted twice.
+"""
+import argparse
+import os
+
+from accelerate import PartialState
+from common import (arguments, as_prompt, last_checkpoint, load, precision, query, read, reports,
+                    rewards, write)
+from datasets import Dataset
+from trl import GRPOConfig, GRPOTrainer
+
+FAILURES = ("malformed", "compile_error", "launch_failure", "timeout", "crash", "wrong_output",
+            "cheat")
+
+
+def begin(a):
+    """The pool and the campaign of the run; what it began with holds."""
+    options = {
+        "method": a.method or f"grpo: {a.pool}", "group_size": a.answers, "template": a.template,
+        "failures": a.failures, "profile": a.profile,
+        "exemplars": 0 if a.strategy == "none" else a.exemplars}
+    if a.strategy != "none":
+        options["strategy"] = a.strategy
+    query("SELECT cudal1_open_pool(%s, %s)", (a.pool, a.seeded_from))
+    name = f"grpo {a.pool}"
+    if not query("SELECT FROM cudal1.campaign WHERE name = %s", (name,)):
+        query(
+            "SELECT cudal1_add_campaign(%s, 'contrastive', tasks => %s, options => %s, pool => %s)",
+            (name, a.tasks, rewards.psycopg.types.json.Jsonb(options), a.pool))
+    elif not query("SELECT FROM cudal1.campaign WHERE name = %s AND options @> %s",
+                   (name, rewards.psycopg.types.json.Jsonb(options))):
+        raise SystemExit(f'campaign "{name}" began with other options: use another pool')
+    return name
+
+
+class ContrastiveTrainer(GRPOTrainer):
+    """A GRPOTrainer whose data set only says how many prompts a step has: they are drawn as the
+    step begins."""
+    def __init__(self, campaign, **settings):
+        super().__init__(**settings)
+        self.campaign = campaign
+
+    def _path(self, step):
+        return os.path.join(self.args.output_dir, "steps",
+                            f"{step}-{self.accelerator.process_index}.json")
+
+    def _generate_and_score_completions(self, inputs):
+        step = self.state.global_step
+        self.record = read(self._path(step))
+        if self.record is None or self.record["campaign"] != self.campaign:
+            groups = [self._draw() for _ in range(len(inputs) // self.num_generations)]
+            self.record = {"campaign": self.campaign, "groups": groups}
+            write(self._path(step), self.record)
+        # a checkpoint that is not older than these steps exists
+        old = self._path(step - 3 * int(self.args.save_steps))
+        if os.path.exists(old):
+            os.unlink(old)
+        prompts = [(g["group_key"], g["prompt_id"],
+                    as_prompt(self.processing_class, g["prompt"], g["system"]))
+                   for g in self.record["groups"] for _ in range(self.num_generations)]
+        return super()._generate_and_score_completions([{
+            "prompt": prompt, "group_key": key, "prompt_id": number}
+                                                        for key, number, prompt in prompts])
+
+    def _draw(self):
+        rows = query(
+            "SELECT group_key, prompt_id, prompt, system, now()::text FROM cudal1_next_group(%s)",
+            (self.campaign,))
+        if not rows:
+            raise SystemExit(
+                f'campaign "{self.campaign}" hands out no group: cudal1.campaign_progress says why'
+            )
+        return dict(zip(("group_key", "prompt_id", "prompt", "system", "since"), rows[0]))
+
+    def _generate_single_turn(self, prompt_ids, *more, **settings):
+        if "completion_ids" not in self.record:
+            ids, logprobs = super()._generate_single_turn(prompt_ids, *more, **settings)
+            self.record.update(completion_ids=ids, logprobs=logprobs)
+            write(self._path(self.state.global_step), self.record)
+        return self.record["completion_ids"], self.record["logprobs"]
+
+    def measured_speedup(self, completions, group_key, prompt_id, log_metric, **_):
+        """The reward function: answers go to their groups, and what is measured of them comes
+        back."""
+        texts = [rewards.clean(rewards.text_of(c)) for c in completions]
+        candidates = []
+        for key in dict.fromkeys(group_key):
+            candidates += [
+                c for c, in query(
+                    "SELECT candidate_id FROM cudal1_answer_group(%s, %s) ORDER BY ordinal", (
+                        key, [t for t, k in zip(texts, group_key) if k == key]))]
+        found = rewards.wait(candidates)
+        for name, value in self._figures(candidates, found, list(dict.fromkeys(prompt_id))).items():
+            log_metric(name, value)
+        return found
+
+    def _figures(self, candidates, found, prompts):
+        """What is logged beside what TRL logs."""
+        rows = query(
+            "SELECT candidate_id, state, failure FROM cudal1.candidate"
+            " WHERE candidate_id = ANY (%s)",
+            (candidates,))
+        outcome = {c: failure or state for c, state, failure in rows}
+        counts = [outcome[c] for c in candidates]
+        figures = {
+            f"outcome/{name}": counts.count(name) / len(counts)
+            for name in ("successful",) + FAILURES}
+        figures["outcome/no_verdict"] = sum(r is None for r in found) / len(found)
+        right = [r for r in found if r]
+        if right:
+            figures.update({"speedup/mean": sum(right) / len(right), "speedup/best": max(right)})
+        figures["answers/distinct"] = len(set(candidates)) / len(candidates)
+        figures["device_seconds"] = query(
+            "SELECT coalesce(sum(device_seconds), 0) FROM cudal1.measurement"
+            " WHERE candidate_id = ANY (%s) AND measured_at >= %s::timestamptz",
+            (candidates, self.record["groups"][0]["since"]))[0][0]
+        shown = [
+            s for s, in query(
+                "SELECT c.reward FROM cudal1.prompt AS p, unnest(p.exemplars) AS e (id)"
+                " JOIN cudal1.candidate AS c ON c.candidate_id = e.id"
+                " WHERE p.prompt_id = ANY (%s) AND c.reward IS NOT NULL", (prompts,))]
+        if shown:
+            figures.update({
+                "exemplars/mean": sum(shown) / len(shown), "exemplars/best": max(shown)})
+        return figures
+
+
+def trainer(a):
+    world = PartialState()
+    if world.is_main_process:
+        begin(a)
+    world.wait_for_everyone()
+    model, tokenizer = load(a.model, a.lora)
+    local, rest = divmod(a.prompts, world.num_processes)
+    if rest or local * a.answers % a.micro_batch:
+        raise SystemExit(
+            "--prompts must be a multiple of the processes, a process's answers of --micro-batch"
+        )
+
+    # TRL takes a function, and what it needs belongs to the trainer
+    def speedup(**given):
+        return made.measured_speedup(**given)
+
+    made = ContrastiveTrainer(
+        campaign=f"grpo {a.pool}", model=model, processing_class=tokenizer, reward_funcs=speedup,
+        train_dataset=Dataset.from_list(
+            [{"prompt": as_prompt(tokenizer, "drawn later")}] * (a.prompts * a.steps)),
+        args=GRPOConfig(output_dir=a.output, max_steps=a.steps, num_generations=a.answers,
+                        per_device_train_batch_size=a.micro_batch,
+                        gradient_accumulation_steps=local * a.answers // a.micro_batch,
+                        max_completion_length=a.max_tokens, temperature=a.temperature,
+                        learning_rate=a.learning_rate, lr_scheduler_type="constant", beta=a.beta,
+                        scale_rewards=a.scale_rewards, loss_type=a.loss, use_vllm=a.vllm,
+                        logging_steps=1, report_to=reports(), log_completions=False,
+                        save_strategy="steps", save_steps=a.save_every, save_total_limit=2,
+                        ignore_data_skip=True, seed=a.seed, disable_tqdm=True,
+                        gradient_checkpointing=a.gradient_checkpointing, **precision()))
+    return made
+
+
+def main(words=None):
+    p = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    arguments(p)
+    p.add_argument("--pool", required=True, help="the run: its exemplars and its answers")
+    p.add_argument("--seeded-from", metavar="POOL", help="begin with the codes of this pool")
+    p.add_argument("--strategy", choices=("bucket", "island", "random", "none"), default="bucket")
+    p.add_argument("--exemplars", type=int, default=2)
+    p.add_argument("--failures", type=int, default=0,
+                   help="failed attempts in a prompt, with their reasons")
+    p.add_argument("--template", help="of prompts; default: the shipped one")
+    p.add_argument("--profile",
+                   help="with which answers are measured; default: the task's; train is for this")
+    p.add_argument("--steps", type=int, default=30)
+    p.add_argument("--prompts", type=int, default=16, help="prompts in a step")
+    p.add_argument("--answers", type=int, default=8, help="answers to a prompt: the group")
+    p.add_argument("--max-tokens", type=int, default=1024)
+    p.add_argument("--temperature", type=float, default=1.0)
+    p.add_argument("--beta", type=float, default=0.0,
+                   help="weight of the divergence from the first model")
+    p.add_argument("--scale-rewards", choices=("group", "batch", "none"), default="group")
+    p.add_argument("--loss", default="dapo", help="TRL's loss_type: grpo, dapo, dr_grpo, ...")
+    p.add_argument("--save-every", type=int, default=1, metavar="STEPS")
+    p.add_argument("--gradient-checkpointing", action="store_true")
+    p.add_argument("--vllm", action="store_true", help="generate with vLLM")
+    p.add_argument("--method", help="the name in reports, default: grpo: POOL")
+    a = p.parse_args(words)
+    made = trainer(a)
+    made.train(resume_from_checkpoint=last_checkpoint(a.output))
+    made.save_model(a.output)
+    made.save_state()
+
+
+if __name__ == "__main__":
+    main()
