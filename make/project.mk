@@ -5,7 +5,7 @@ export PG_CONFIG PYTORCH PYTHON
 # a change of a header rebuilds what may include it
 $(OBJS): $(wildcard src/*.h supervise/*.h bgworker/*.h)
 
-.PHONY: deps ready demo test lint sanitize
+.PHONY: deps ready demo train-demo test lint sanitize
 deps:
 	@tools/deps
 
@@ -16,6 +16,11 @@ ready: deps
 
 demo: ready
 	@demo/run
+
+# the three stages of examples/train, in a Python environment of their own
+train-demo: export TRAINERS = yes
+train-demo: ready
+	@python=$$(tools/trainers) && exec $$python -B examples/train/demo
 
 # single tests look for more, and skip themselves without
 test: export EXTRAS ?= yes
