@@ -1,0 +1,43 @@
+# The programs of examples/train: two steps of each stage, with a tiny model made on the spot and scripted verdicts, and a trainer
+# that is killed at twelve places and goes on. TRAINERS_PYTHON names a Python with what examples/train/requirements.txt lists.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+use IPC::Run ();
+use JSON::PP ();
+use Test::More;
+use Workers;
+
+my $python = $ENV{TRAINERS_PYTHON};
+plan skip_all => 'TRAINERS_PYTHON is not set' unless defined $python;
+plan skip_all => 'TRAINERS_PYTHON has no trl and peft' if system("$python -c 'import trl, peft, psycopg' >/dev/null 2>&1") != 0;
+my $node = new_server('training');
+$node->safe_psql('postgres', "CREATE ROLE trainer LOGIN; SELECT cudal1_grant('trainer', 'trainer')");
+$node->safe_psql('postgres', "SELECT cudal1_submit('task', 'result ' || n, 'by hand') FROM generate_series(1, 4) n");
+$node->poll_query_until('postgres', "SELECT count(*) = 4 FROM cudal1.candidate WHERE state = 'successful'") or die 'no verdicts';
+
+my $folder = PostgreSQL::Test::Utils::tempdir();
+my ($out, $err) = ('', '');
+{
+	local $ENV{CUDAL1_DSN} = $node->connstr('postgres') . ' user=trainer';
+	IPC::Run::run([ $python, '-B', "$FindBin::RealBin/../trainers/stages.py", "$FindBin::RealBin/../../examples/train", $folder ],
+		'>', \$out, '2>', \$err);
+}
+my ($line) = $out =~ /^(\{"trl".*\})$/m;
+ok(defined $line, 'all stages come to their end') or BAIL_OUT($out . $err . (PostgreSQL::Test::Utils::slurp_file("$folder/log") // ''));
+my $found = JSON::PP::decode_json($line);
+diag("TRL $found->{trl}, PyTorch $found->{torch}");
+is($found->{$_}, 0, $_) or diag(PostgreSQL::Test::Utils::slurp_file("$folder/log")) for qw(model sft self_supervised evaluate grpo again);
+is($found->{killed}{$_}, -9, "killed: $_") for sort keys %{ $found->{killed} };
+is_deeply($found->{steps}, [ 1, 2 ], 'two steps were taken, each once');
+is(scalar @{ $found->{figures} }, 6, 'beside what TRL logs are outcomes, device seconds and exemplars');
+ok($found->{adapter}, 'an adapter is left');
+is($node->safe_psql('postgres', <<'END'), '8 8 2', 'each group that was answered has its four answers, each once');
+SELECT count(*) || ' ' || count(DISTINCT (p.group_key, p.proposal_key)) || ' ' || count(DISTINCT p.group_key)
+FROM cudal1.proposal AS p JOIN cudal1.pool USING (pool_id) WHERE pool.name = 'run'
+END
+is($node->safe_psql('postgres', "SELECT count(*) FROM cudal1.campaign_group WHERE answered_at IS NULL"), '1',
+	'a group that was drawn and not yet written down stays without answers');
+$node->stop('fast');
+done_testing();

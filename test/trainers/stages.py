@@ -1,0 +1,126 @@
+"""Two steps of each stage of examples/train with a tiny model, and trainers that die at many
+places.
+
+  stages.py DIRECTORY OF examples/train  FOLDER
+
+CUDAL1_DSN as there; a worker must measure the task "task".
+
+Everything is imported once, and each program is a child of this process. Prints one JSON object.
+"""
+import json
+import os
+import signal
+import sys
+
+os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", CUDA_VISIBLE_DEVICES="",
+                  TOKENIZERS_PARALLELISM="false", OMP_NUM_THREADS="1", TRL_EXPERIMENTAL_SILENCE="1")
+sys.dont_write_bytecode = True
+EXAMPLES, FOLDER = sys.argv[1:3]
+sys.path.insert(0, EXAMPLES)
+
+import common  # noqa: E402
+import evaluate  # noqa: E402
+import grpo  # noqa: E402
+import model  # noqa: E402
+import self_supervised  # noqa: E402
+import sft  # noqa: E402
+import torch  # noqa: E402
+import transformers  # noqa: E402
+import trl  # noqa: E402
+
+LOOP = [
+    "--output", f"{FOLDER}/grpo", "--pool", "run", "--seeded-from", "main", "--strategy", "bucket",
+    "--tasks", "task", "--steps", "2", "--prompts", "1", "--answers", "4", "--micro-batch", "4",
+    "--max-tokens", "8", "--lora", "2", "--model", f"{FOLDER}/model", "--learning-rate", "1e-3"]
+
+
+def die(*_, **__):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def before(owner, name):
+    def arrange():
+        setattr(owner, name, die)
+
+    return arrange
+
+
+def after(owner, name, times=1):
+    def arrange():
+        inner, left = getattr(owner, name), [times]
+
+        def outer(*words, **named):
+            result = inner(*words, **named)
+            left[0] -= 1
+            return result if left[0] else die()
+
+        setattr(owner, name, outer)
+
+    return arrange
+
+
+def child(program, words, arrange=lambda: None):
+    """The exit status of a program, negative for a signal; what it says goes to a log."""
+    pid = os.fork()
+    if pid == 0:
+        log = os.open(f"{FOLDER}/log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        sys.argv = [program.__name__, *words]
+        status = 1
+        try:
+            arrange()
+            program.main()
+            status = 0
+        except SystemExit as e:
+            print(e)
+        except BaseException:
+            import traceback
+            traceback.print_exc()
+        finally:
+            sys.stdout.flush()
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+# places in a trainer's life, in the order in which it comes by them
+PLACES = {
+    "before the campaign": before(grpo, "begin"),
+    "after the campaign": after(grpo, "begin"),
+    "before a group": before(grpo.ContrastiveTrainer, "_draw"),
+    "a group drawn": after(grpo.ContrastiveTrainer, "_draw"),
+    "groups written down": after(grpo, "write"),
+    "answers generated": after(trl.GRPOTrainer, "_generate_single_turn"),
+    "answers written down": after(grpo, "write", 2),
+    "answers being measured": before(grpo.rewards, "wait"),
+    "answers measured": after(grpo.rewards, "wait"),
+    "a step taken": before(transformers.Trainer, "_save_checkpoint"),
+    "half a checkpoint": before(transformers.Trainer, "_save_rng_state"),
+    "a checkpoint": after(transformers.Trainer, "_save_checkpoint"), }
+
+found = {"trl": trl.__version__, "torch": torch.__version__}
+plain = ["--tasks", "task", "--samples", "2", "--max-tokens", "8", "--micro-batch", "2"]
+found["model"] = child(
+    model, ["tiny", f"{FOLDER}/model", "--width", "32", "--layers", "1", "--vocabulary", "300"])
+found["sft"] = child(sft, [
+    "--model", f"{FOLDER}/model", "--output", f"{FOLDER}/sft", "--steps", "2", "--micro-batch", "2",
+    "--batch", "2"])
+found["self_supervised"] = child(self_supervised, [
+    "--model", f"{FOLDER}/sft", "--output", f"{FOLDER}/self", "--pool", "self", "--rounds", "2",
+    *plain])
+found["evaluate"] = child(evaluate, [
+    "--model", f"{FOLDER}/self/round-2", "--output", f"{FOLDER}/evaluate", "--pool", "evaluate",
+    *plain])
+found["killed"] = {place: child(grpo, LOOP, arrange) for place, arrange in PLACES.items()}
+found["grpo"] = child(grpo, LOOP)
+found["again"] = child(grpo, LOOP)
+history = [
+    row for row in common.read(f"{FOLDER}/grpo/checkpoint-2/trainer_state.json")["log_history"]
+    if "reward" in row]
+found["steps"] = [row["step"] for row in history]
+found["figures"] = sorted(
+    set(history[-1]) & {
+        "outcome/malformed", "device_seconds", "exemplars/best", "answers/distinct", "entropy",
+        "frac_reward_zero_std"})
+found["adapter"] = os.path.exists(f"{FOLDER}/grpo/adapter_config.json")
+print(json.dumps(found))
