@@ -90,6 +90,10 @@ class Scratch:
         in_tmp = path == "/tmp" or path.startswith("/tmp/")
         return self.temporary + path[4:] if in_tmp else path
 
+    def is_own(self, path):
+        """Whether a build could write there."""
+        return path.startswith(self.folder + "/")
+
     def open(self, file, mode="r", buffering=-1, encoding=None, errors=None, newline=None,
              closefd=True, opener=None):
         path = self.place(file)
@@ -101,7 +105,7 @@ class Scratch:
             try:
                 return self.real["open"](path, mode, buffering, encoding, errors, newline)
             except OSError as error:
-                if error.errno not in REFUSED:
+                if error.errno not in REFUSED or not self.is_own(path):
                     raise
         content = b""
         if "w" not in mode and "x" not in mode:
@@ -128,12 +132,10 @@ class Scratch:
             self.real["mkdir"](path, mode, **keywords)
         except OSError as error:
             # what a build has made there is new to the process
-            if error.errno != errno.EEXIST and error.errno not in REFUSED:
+            if error.errno not in (errno.EEXIST, *REFUSED) or not self.is_own(path):
                 raise
             if error.errno != errno.EEXIST:
                 self.folders.add(path)
-            elif not path.startswith(self.folder + "/"):
-                raise
         self.made.add(path)
 
     def remove(self, path, **keywords):

@@ -9,7 +9,7 @@ import threading
 
 import torch
 
-BUILD = "TMPDIR" in os.environ
+BUILD = "MAX_JOBS" in os.environ
 MIB = 1 << 20
 
 
