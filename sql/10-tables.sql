@@ -805,7 +805,9 @@ COMMENT ON COLUMN cudal1.method.shipped IS 'part of the extension, not of dumps'
 
 INSERT INTO cudal1.method (name, is_open, shipped) VALUES
 	('manual', true, true), ('model', true, true), ('contrastive', true, true),
-	('ablation', false, true), ('techniques', false, true), ('a/a', false, true);
+	('ablation', false, true), ('techniques', false, true), ('a/a', false, true),
+	('baseline: compile', false, true), ('baseline: reduce-overhead', false, true),
+	('baseline: cuda-graph', false, true);
 
 CREATE TABLE cudal1.quota (
 	role				text PRIMARY KEY,

@@ -253,7 +253,7 @@ COMMENT ON FUNCTION cudal1.check_report(text, text, text) IS
 a NOTICE for a method without proposals';
 
 CREATE FUNCTION cudal1.speedup_report(method text, device text, missing text, chosen text[],
-	pool text)
+	pool text, baseline text)
 RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8,
 	p25 float8, success bigint,
 			   speedup bigint)
@@ -266,7 +266,7 @@ BEGIN
 		SELECT r.level, r.tasks, r.mean, r.max, r.p75, r.p50, r.p25, r.success, r.speedup,
 			r.success - r.evaluated
 		FROM cudal1.level_report(speedup_report.method, speedup_report.device,
-			speedup_report.missing, false, 0.1, 1, false, chosen, pool) AS r
+			speedup_report.missing, false, 0.1, 1, false, chosen, pool, baseline) AS r
 	LOOP
 		RETURN NEXT;
 	END LOOP;
@@ -279,21 +279,21 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.speedup_report(text, text, text, text[], text) IS
+COMMENT ON FUNCTION cudal1.speedup_report(text, text, text, text[], text, text) IS
 'what cudal1_speedup_report() does';
 
 CREATE FUNCTION @extschema@.cudal1_speedup_report(method text DEFAULT NULL,
 	device text DEFAULT NULL, missing text DEFAULT 'zero', tasks text[] DEFAULT NULL,
-	pool text DEFAULT NULL)
+	pool text DEFAULT NULL, baseline text DEFAULT NULL)
 RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8,
 	p25 float8, success bigint,
 			   speedup bigint)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
 	SELECT r.* FROM cudal1.speedup_report(method, device, missing, cudal1_speedup_report.tasks,
-		pool) AS r;
+		pool, baseline) AS r;
 END;
-COMMENT ON FUNCTION @extschema@.cudal1_speedup_report(text, text, text, text[], text) IS
+COMMENT ON FUNCTION @extschema@.cudal1_speedup_report(text, text, text, text[], text, text) IS
 'the columns of CUDA-L1''s tables 4 to 7: one row a level, ''none'' for tasks without one, and
 ''All''. Each task counts with its best successful candidate by the method (of a proposal; NULL:
 any) on the device (class or model; NULL: the task''s own). missing: zero (a task without success
@@ -302,8 +302,9 @@ tasks = all of the level, attempted or not, on devices of the class asked for; p
 linear; success = tasks with a successful candidate; speedup = those above 1.00. Imported results
 count; null, certification and ablation candidates do not. Evaluations are preferred where a task
 has any; a NOTICE counts the tasks that show training rewards. tasks: names or LIKE patterns of the
-tasks that count (NULL: all); pool: candidates that were proposed in it (NULL: in any). Errors:
-22023 bad missing, 42704 unknown method, device, task or pool';
+tasks that count (NULL: all); pool: candidates that were proposed in it (NULL: in any); baseline:
+speedups over that one, and no tasks without its score (cudal1_add_baselines(); NULL: over the
+reference). Errors: 22023 bad missing, 42704 unknown method, device, task, pool or baseline';
 
 /*
  * The paper's tables, one call each, and comparisons task by task.
@@ -414,7 +415,7 @@ COMMENT ON FUNCTION cudal1.unrounded(bigint, float8, boolean, text) IS
 
 CREATE FUNCTION cudal1.level_report(method text, device text, missing text,
 	without_weak boolean, cut float8, faster_than float8, unrounded boolean, chosen text[],
-	pool text)
+	pool text, baseline text DEFAULT NULL)
 RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8,
 	p25 float8, success bigint, speedup bigint,
 			   geometric_mean float8, trimmed_mean float8, convention text, evaluated bigint,
@@ -428,16 +429,25 @@ BEGIN
 			MESSAGE = 'without_weak and unrounded must not be null';
 	END IF;
 	PERFORM cudal1.check_report(level_report.method, level_report.device, level_report.missing);
+	IF level_report.baseline IS NOT NULL THEN
+		PERFORM cudal1.check_baseline(level_report.baseline);
+	END IF;
 	RETURN QUERY
 	WITH best AS MATERIALIZED (
 		SELECT b.task_id, b.level, b.evaluated, t.certified IS NOT DISTINCT FROM 'weak' AS weak,
-			   CASE WHEN level_report.unrounded AND b.speedup IS NOT NULL
+			   cudal1.over_baseline(CASE WHEN level_report.unrounded AND b.speedup IS NOT NULL
 					THEN cudal1.unrounded(b.candidate_id, b.speedup, b.evaluated,
-						level_report.device) ELSE b.speedup END AS speedup
+						level_report.device) ELSE b.speedup END, base.score,
+					level_report.unrounded) AS speedup
 		FROM cudal1.best_speedups(level_report.method, level_report.device,
 			cudal1.choose_tasks(level_report.chosen), cudal1.choose_pool(level_report.pool)) AS b
 			JOIN cudal1.task AS t ON t.task_id = b.task_id
+			CROSS JOIN LATERAL
+				(SELECT CASE WHEN level_report.baseline IS NOT NULL
+					THEN cudal1.baseline_score(b.task_id, level_report.baseline) END AS score)
+				AS base
 		WHERE NOT (level_report.without_weak AND t.certified IS NOT DISTINCT FROM 'weak')
+			AND (level_report.baseline IS NULL OR base.score IS NOT NULL)
 	), marks AS (
 		SELECT g.label, count(*) FILTER (WHERE b.evaluated) AS evaluated,
 		count(*) FILTER (WHERE b.weak) AS weak
@@ -458,13 +468,13 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.level_report(text, text, text, boolean, float8, float8, boolean, text[],
-	text) IS
+	text, text) IS
 'what cudal1_level_report() does';
 
 CREATE FUNCTION @extschema@.cudal1_level_report(method text DEFAULT NULL, device text DEFAULT NULL,
 	missing text DEFAULT 'zero', without_weak boolean DEFAULT false, cut float8 DEFAULT 0.1,
 	faster_than float8 DEFAULT 1, unrounded boolean DEFAULT false, tasks text[] DEFAULT NULL,
-	pool text DEFAULT NULL)
+	pool text DEFAULT NULL, baseline text DEFAULT NULL)
 RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8,
 	p25 float8, success bigint, speedup bigint,
 			   geometric_mean float8, trimmed_mean float8, convention text, evaluated bigint,
@@ -472,10 +482,10 @@ RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p5
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
 	SELECT r.* FROM cudal1.level_report(method, device, missing, without_weak, cut, faster_than,
-		unrounded, cudal1_level_report.tasks, pool) AS r;
+		unrounded, cudal1_level_report.tasks, pool, baseline) AS r;
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_level_report(text, text, text, boolean, float8, float8,
-	boolean, text[], text) IS
+	boolean, text[], text, text) IS
 'CUDA-L1, table 4: the columns of cudal1_speedup_report(), then geometric_mean (0 as soon as a task
 counts 0), trimmed_mean (without the share cut of the tasks at either end, 0.1 by default),
 convention (what was made of tasks without success, and how many), evaluated (tasks whose speedup is
@@ -788,7 +798,7 @@ where one side failed alone, the tests still count it. tasks as in cudal1_speedu
  */
 
 CREATE FUNCTION cudal1.counted_speedups(method text, device text, missing text, tasks text[],
-	pool text)
+	pool text, baseline text)
 RETURNS TABLE (level text, place bigint, speedup float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -796,27 +806,36 @@ AS $$
 BEGIN
 	PERFORM cudal1.check_report(counted_speedups.method, counted_speedups.device,
 		counted_speedups.missing);
+	IF counted_speedups.baseline IS NOT NULL THEN
+		PERFORM cudal1.check_baseline(counted_speedups.baseline);
+	END IF;
 	RETURN QUERY
 	SELECT g.label, g.place,
-		   coalesce(b.speedup, CASE counted_speedups.missing WHEN 'zero' THEN 0
-			WHEN 'one' THEN 1 END)
+		   coalesce(cudal1.over_baseline(b.speedup, base.score, false),
+			CASE counted_speedups.missing WHEN 'zero' THEN 0 WHEN 'one' THEN 1 END)
 	FROM cudal1.best_speedups(counted_speedups.method, counted_speedups.device,
 		cudal1.choose_tasks(counted_speedups.tasks), cudal1.choose_pool(counted_speedups.pool)) AS b
 		CROSS JOIN LATERAL (VALUES (coalesce(b.level::text, 'none'),
 			coalesce(b.level, 2147483647)::bigint),
-								   ('All', 2147483648)) AS g (label, place);
+								   ('All', 2147483648)) AS g (label, place)
+		CROSS JOIN LATERAL
+			(SELECT CASE WHEN counted_speedups.baseline IS NOT NULL
+				THEN cudal1.baseline_score(b.task_id, counted_speedups.baseline) END AS score)
+				AS base
+	WHERE counted_speedups.baseline IS NULL OR base.score IS NOT NULL;
 	IF NOT FOUND THEN
 		RETURN QUERY VALUES ('All', 2147483648, NULL::float8);
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.counted_speedups(text, text, text, text[], text) IS
+COMMENT ON FUNCTION cudal1.counted_speedups(text, text, text, text[], text, text) IS
 'what each task counts with, once in its level and once in All; NULL where a task without success is
 dropped';
 
 CREATE FUNCTION @extschema@.cudal1_percentiles(method text DEFAULT NULL,
 	fractions float8[] DEFAULT '{0.1,0.25,0.5,0.75,0.9}', device text DEFAULT NULL,
-	missing text DEFAULT 'zero', tasks text[] DEFAULT NULL, pool text DEFAULT NULL)
+	missing text DEFAULT 'zero', tasks text[] DEFAULT NULL, pool text DEFAULT NULL,
+	baseline text DEFAULT NULL)
 RETURNS TABLE (level text, fraction float8, speedup float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -833,20 +852,22 @@ BEGIN
 	FROM (SELECT c.level, c.place,
 		percentile_cont(fractions) WITHIN GROUP (ORDER BY c.speedup) AS speedups
 		  FROM cudal1.counted_speedups(cudal1_percentiles.method, cudal1_percentiles.device,
-			cudal1_percentiles.missing, cudal1_percentiles.tasks, cudal1_percentiles.pool) AS c
+			cudal1_percentiles.missing, cudal1_percentiles.tasks, cudal1_percentiles.pool,
+			cudal1_percentiles.baseline) AS c
 		  GROUP BY c.level, c.place) AS g
 		CROSS JOIN LATERAL unnest(fractions, g.speedups) WITH ORDINALITY AS f (fraction, speedup, n)
 	ORDER BY g.place, f.n;
 END
 $$;
-COMMENT ON FUNCTION @extschema@.cudal1_percentiles(text, float8[], text, text, text[], text) IS
+COMMENT ON FUNCTION @extschema@.cudal1_percentiles(text, float8[], text, text, text[], text,
+	text) IS
 'percentiles of the tasks'' speedups, at each of the fractions (0 to 1, linear between two tasks),
 for each level and All; rounded as rewards are, NULL where no task counts. method, device, missing,
-tasks and pool as in cudal1_speedup_report(). Errors: 22023 bad fractions or missing, 42704 unknown
-method, device, task or pool';
+tasks, pool and baseline as in cudal1_speedup_report(). Errors: 22023 bad fractions or missing,
+42704 unknown method, device, task, pool or baseline';
 
 CREATE FUNCTION cudal1.fast_p(method text, thresholds float8[], device text, missing text,
-	tasks text[], pool text)
+	tasks text[], pool text, baseline text)
 RETURNS TABLE (level text, p float8, share float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -861,28 +882,29 @@ BEGIN
 	SELECT c.level, x.p,
 		count(*) FILTER (WHERE c.speedup > x.p)::float8 / nullif(count(c.speedup), 0)
 	FROM cudal1.counted_speedups(fast_p.method, fast_p.device, fast_p.missing, fast_p.tasks,
-			fast_p.pool) AS c
+			fast_p.pool, fast_p.baseline) AS c
 		CROSS JOIN unnest(thresholds) WITH ORDINALITY AS x (p, n)
 	GROUP BY c.level, c.place, x.p, x.n
 	ORDER BY c.place, x.n;
 END
 $$;
-COMMENT ON FUNCTION cudal1.fast_p(text, float8[], text, text, text[], text) IS
+COMMENT ON FUNCTION cudal1.fast_p(text, float8[], text, text, text[], text, text) IS
 'what cudal1_fast_p() does';
 
 CREATE FUNCTION @extschema@.cudal1_fast_p(method text DEFAULT NULL, p float8[] DEFAULT '{1,1.5,2}',
 	device text DEFAULT NULL, missing text DEFAULT 'zero', tasks text[] DEFAULT NULL,
-	pool text DEFAULT NULL)
+	pool text DEFAULT NULL, baseline text DEFAULT NULL)
 RETURNS TABLE (level text, p float8, share float8)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-	SELECT r.* FROM cudal1.fast_p(method, cudal1_fast_p.p, device, missing, tasks, pool) AS r;
+	SELECT r.* FROM cudal1.fast_p(method, cudal1_fast_p.p, device, missing, tasks, pool,
+		baseline) AS r;
 END;
-COMMENT ON FUNCTION @extschema@.cudal1_fast_p(text, float8[], text, text, text[], text) IS
+COMMENT ON FUNCTION @extschema@.cudal1_fast_p(text, float8[], text, text, text[], text, text) IS
 'KernelBench''s fast_p: the share (0 to 1) of tasks whose speedup is above p, for each p, level and
-All; NULL where no task counts. method, device, missing, tasks and pool as in
-cudal1_speedup_report(). Errors: 22023 bad p or missing, 42704 unknown method, device, task or
-pool';
+All; NULL where no task counts. method, device, missing, tasks, pool and baseline as in
+cudal1_speedup_report(). Errors: 22023 bad p or missing, 42704 unknown method, device, task, pool or
+baseline';
 
 CREATE FUNCTION @extschema@.cudal1_task_report(method text DEFAULT NULL, device text DEFAULT NULL,
 	tasks text[] DEFAULT NULL, pool text DEFAULT NULL)

@@ -328,6 +328,7 @@ AS $$
 			'cudal1_parse_response', 'cudal1_conservative_round', 'cudal1_score_rounds',
 			'cudal1_group_advantages', 'cudal1_grpo_objective', 'cudal1_speedup_report',
 			'cudal1_status', 'cudal1_certify_task', 'cudal1_check_reference',
+			'cudal1_add_baselines',
 			'cudal1_level_report', 'cudal1_method_report',
 			'cudal1_device_report', 'cudal1_top_tasks', 'cudal1_speedup_histogram',
 			'cudal1_compare', 'cudal1_compare_tasks', 'cudal1_percentiles', 'cudal1_fast_p',

@@ -41,7 +41,7 @@ FROM (VALUES
 		'cudal1_open_pool', 'cudal1_record_prompt', 'cudal1_add_prompt_template', 'cudal1_bucket_stats', 'cudal1_prompt', 'cudal1_parse_response', 'cudal1_conservative_round', 'cudal1_score_rounds', 'cudal1_group_advantages', 'cudal1_grpo_objective',
 		'cudal1_level_report', 'cudal1_method_report', 'cudal1_device_report', 'cudal1_top_tasks', 'cudal1_speedup_histogram', 'cudal1_compare', 'cudal1_compare_tasks',
 		'cudal1_percentiles', 'cudal1_fast_p', 'cudal1_task_report',
-		'cudal1_ablation_table', 'cudal1_ablation_effects', 'cudal1_ablation_gatekeepers', 'cudal1_ablate', 'cudal1_ablation_explain', 'cudal1_certify_task', 'cudal1_check_reference', 'cudal1_speedup_report', 'cudal1_status',
+		'cudal1_ablation_table', 'cudal1_ablation_effects', 'cudal1_ablation_gatekeepers', 'cudal1_ablate', 'cudal1_ablation_explain', 'cudal1_certify_task', 'cudal1_check_reference', 'cudal1_add_baselines', 'cudal1_speedup_report', 'cudal1_status',
 		'cudal1_generate', 'cudal1_cancel_requests', 'cudal1_add_campaign', 'cudal1_pause_campaign', 'cudal1_resume_campaign', 'cudal1_end_campaign', 'cudal1_next_group',
 		'cudal1_answer_group', 'cudal1_group_result', 'cudal1_sft_dataset', 'cudal1_rl_dataset', 'cudal1_extract_techniques', 'campaign_options']),
 	('analyst', ARRAY['cudal1_wait', 'cudal1_reward', 'cudal1_bucket_stats', 'cudal1_parse_response', 'cudal1_conservative_round', 'cudal1_score_rounds', 'cudal1_group_advantages',

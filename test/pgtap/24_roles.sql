@@ -42,7 +42,7 @@ INSERT INTO argument (name, type, expression) VALUES
 	('device', 'text', 'NULL'), ('device_a', 'text', 'NULL'), ('device_b', 'text', 'NULL'), ('since', 'timestamptz', 'now()'), ('owner', 'text', '''roles_bert'''), ('role', 'name', '''roles_anna'''), ('n', 'int', '1'), ('seconds', 'float8', '1'), ('priority', 'int', '0'), ('timeout', 'interval', '''1 ms'''), ('deadline', 'timestamptz', 'now() - interval ''1 day'''),
 	('rewards', 'float8[]', '''{1,2}'''), ('bucket_means', 'float8[]', '''{1,2}'''), ('lengths', 'int[]', '''{1,1}'''), ('reference_times', 'float8[]', 'array_fill(1::float8, ARRAY[7])'), ('candidate_times', 'float8[]', 'array_fill(1::float8, ARRAY[7])'),
 	('logp', 'float8[]', '''{0,0}'''), ('logp_old', 'float8[]', '''{0,0}'''), ('logp_ref', 'float8[]', '''{0,0}'''), ('advantages', 'float8[]', '''{0,0}'''), ('epsilon', 'float8', '0.2'), ('beta', 'float8', '0.04'), ('epsilon_high', 'float8', '0.2'),
-	('temperature', 'float8', '1'), ('cut', 'float8', '0.1'), ('fractions', 'float8[]', '''{0.5}'''), ('p', 'float8[]', '''{1}'''), ('faster_than', 'float8', '1'), ('confidence', 'float8', '0.95'), ('width', 'float8', '0.5'), ('tolerance', 'float8', '0.1'), ('above', 'float8', '0'), ('speedup', 'float8', '1.5'),
+	('temperature', 'float8', '1'), ('cut', 'float8', '0.1'), ('fractions', 'float8[]', '''{0.5}'''), ('baseline', 'text', '''compile'''), ('variants', 'text[]', '''{compile}'''), ('p', 'float8[]', '''{1}'''), ('faster_than', 'float8', '1'), ('confidence', 'float8', '0.95'), ('width', 'float8', '0.5'), ('tolerance', 'float8', '0.1'), ('above', 'float8', '0'), ('speedup', 'float8', '1.5'),
 	('without_weak', 'boolean', 'false'), ('unrounded', 'boolean', 'false'), ('max_order', 'int', '1'), ('options', 'jsonb', '''{}'''), ('lease', 'interval', '''1 minute'''), ('token', 'text', '''guess''');
 -- the same with some of anna's own
 INSERT INTO argument VALUES ('models', 'text[]', 'NULL', 'cudal1_add_campaign', ''),
@@ -149,6 +149,7 @@ INSERT INTO line VALUES
 	('cudal1_add_campaign', '- - 23505 -', 'the name is taken'),
 	('cudal1_add_campaign: pool', '- - 42501 -', 'another''s pool'),
 	('cudal1_add_prompt_template', '- - yes -', 'words of one''s own'),
+	('cudal1_add_baselines', '- - yes -', 'made of the task''s own reference'),
 	('cudal1_add_task', '- - 23505 -', 'the name is taken'),
 	('cudal1_answer_group', '- - 42501 -', 'another''s group'),
 	('cudal1_bucket_stats', '- yes yes -', 'reads'),
@@ -210,7 +211,7 @@ INSERT INTO line VALUES
 INSERT INTO line SELECT n, '- - - -', 'refused' FROM unnest(ARRAY['cudal1_add_model', 'cudal1_add_profile', 'cudal1_cancel_jobs', 'cudal1_enable_device', 'cudal1_enable_model', 'cudal1_evaluate', 'cudal1_grant',
 	'cudal1_import_result', 'cudal1_measure_aa', 'cudal1_prune', 'cudal1_requeue', 'cudal1_reverify', 'cudal1_review', 'cudal1_revoke', 'cudal1_set_quota', 'cudal1_set_weight', 'cudal1_trust_device', 'cudal1_withdraw']) AS n;
 -- what those are made of, for nobody
-INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['in_words', 'note_reference', 'enqueue_reference', 'check_idle', 'check_reference', 'begin_reference', 'evaluation_cost', 'check_role', 'aa_code', 'ablation_scores', 'accept_score', 'accept_submission', 'add_notes', 'advance_campaigns', 'advance_lane', 'ago', 'ask_confirmation', 'bad_option', 'bad_signature', 'bad_submission', 'best_reward',
+INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['in_words', 'note_reference', 'enqueue_reference', 'check_idle', 'check_reference', 'baseline_code', 'baseline_score', 'check_baseline', 'over_baseline', 'begin_reference', 'evaluation_cost', 'check_role', 'aa_code', 'ablation_scores', 'accept_score', 'accept_submission', 'add_notes', 'advance_campaigns', 'advance_lane', 'ago', 'ask_confirmation', 'bad_option', 'bad_signature', 'bad_submission', 'best_reward',
 	'best_speedups', 'bucket_of', 'budget_seconds', 'caller', 'cancel_overdue', 'cancel_requests', 'candidate_is_possible', 'certify', 'certify_idle', 'change_privileges',
 	'check_argument', 'check_candidates', 'check_database', 'check_ids', 'check_init', 'check_island_options', 'check_members', 'check_options', 'check_owner', 'check_profile', 'check_reason', 'check_report', 'check_room', 'charge_claim', 'check_shape', 'check_signature', 'check_submission', 'check_task', 'check_token', 'check_value', 'choose_device', 'choose_pool', 'choose_tasks', 'claim_requests', 'clip',
 	'code_hash', 'commit_without_flush', 'compare', 'compare_tasks', 'compose_prompt', 'conclude_verification', 'conclude_without_score', 'conservative_round', 'count_room', 'counted_speedups', 'does_not_exist', 'dtype_facts', 'draw', 'drop_jobs', 'end_job', 'end_request', 'enqueue_measure', 'enqueue_null',
