@@ -29,6 +29,7 @@
 #include "supervisor/device/device.h"
 #include "supervisor/heat.h"
 #include "supervisor/measure.h"
+#include "supervisor/people.h"
 #include "supervisor/outcome.h"
 #include "supervisor/result.h"
 
@@ -38,28 +39,29 @@
 static void
 usage(FILE *to)
 {
-	fputs("cudal1-measure measures a candidate kernel against its reference and prints the verdict "
-		  "as a line of JSON.\n"
+	fputs("cudal1-measure measures candidate kernels against the reference of their task.\n"
 		  "\n"
 		  "Usage:\n"
+		  "  cudal1-measure [OPTION]... TASK CANDIDATE...\n"
 		  "  cudal1-measure [OPTION]... [JOB.json]\n"
-		  "  cudal1-measure [OPTION]... --reference FILE --candidate FILE [--signature FILE]\n"
 		  "\n"
-		  "Without a file the job is read from standard input, and progress is written as lines of "
-		  "JSON.\n"
+		  "TASK is a folder with a task.json, a KernelBench file (.py), or the reference in C or "
+		  "CUDA\n"
+		  "(.c, .cu) with its signature in a comment. On a terminal each candidate gets a line. In "
+		  "a\n"
+		  "pipe it gets a line of JSON.\n"
 		  "\n"
-		  "  --reference FILE     the task's reference: C, CUDA C++, or Python as a KernelBench "
-		  "file\n"
-		  "  --candidate FILE     the code to measure\n"
-		  "  --signature FILE     JSON: the entry's name and arguments (C, CUDA)\n"
-		  "  --language NAME      c, cuda or pytorch; default: by the reference's file name\n"
-		  "  --profile FILE       JSON with numbers of the protocol; default: those of profile "
-		  "'default'\n"
+		  "  --json               lines of JSON on a terminal, too\n"
 		  "  --quick              buckets of 0.1 s, one look\n"
+		  "  --profile-with TOOL  perf or ncu: keep a profile of a right candidate here, from a "
+		  "run after its measurement\n"
 		  "  --device KEY         cpu:CORES, for instance cpu:1 or cpu:2-3; a GPU's UUID, or "
 		  "cuda:N, N as nvidia-smi counts; default: the last\n"
 		  "                       core, for CUDA the first GPU\n"
-		  "  --cores N            cores a run may use; default 1\n"
+		  "  --cores N            cores a run may use; default: the task's, or 1\n"
+		  "  --signature FILE     JSON: the entry's name and arguments (C, CUDA)\n"
+		  "  --profile FILE       JSON with numbers of the protocol; default: those of profile "
+		  "'default'\n"
 		  "  --python FILE        interpreter with PyTorch; default /usr/bin/python3\n"
 		  "  --scratch FOLDER     where a private folder is made; default TMPDIR or /tmp\n"
 		  "  --libdir FOLDER      where the executors are\n"
@@ -69,7 +71,14 @@ usage(FILE *to)
 		  "                       run a command, print the system calls a sandbox would refuse\n"
 		  "  --version, --help\n"
 		  "\n"
-		  "Exit status: 0 if a result was written, 1 if not, 2 for wrong usage.\n", to);
+		  "A job in JSON, from a file or standard input, is answered with progress and a result as "
+		  "lines\n"
+		  "of JSON.\n"
+		  "\n"
+		  "Exit status: 0 if all candidates are right, 1 if one is not, 2 for wrong usage, 3 if "
+		  "one\n"
+		  "could not be measured. Of a job: 0 if a result was written, 1 if not, 2 for wrong "
+		  "usage.\n", to);
 }
 
 /* what a sandbox binds is named from the root */
@@ -171,38 +180,6 @@ read_all(FILE *file, size_t *length)
 	if (text)
 		text[*length] = '\0';
 	return text;
-}
-
-static char *
-read_file(const char *path, size_t *length)
-{
-	FILE	   *file = fopen(path, "re");
-	char	   *text = file ? read_all(file, length) : NULL;
-
-	if (!text)
-	{
-		fprintf(stderr, "cudal1-measure: can't read %s: %s\n", path, strerror(errno));
-		exit(2);
-	}
-	fclose(file);
-	return text;
-}
-
-static json_t *
-read_json(const char *path)
-{
-	json_error_t at;
-	size_t		length;
-	char	   *text = read_file(path, &length);
-	json_t	   *json = json_loadb(text, length, 0, &at);
-
-	free(text);
-	if (!json)
-	{
-		fprintf(stderr, "cudal1-measure: %s, line %d: %s\n", path, at.line, at.text);
-		exit(2);
-	}
-	return json;
 }
 
 /*
@@ -316,6 +293,8 @@ measure_once(const Job *job, const Options *options, const Numbers *these, Numbe
 static int
 measure(const Job *job, const Options *options)
 {
+	struct sigaction action = {.sa_handler = cancel};
+	struct sigaction again = {.sa_handler = note_continued,.sa_flags = SA_RESTART};
 	cpu_set_t	allowed;
 	bool		known = sched_getaffinity(0, sizeof(allowed), &allowed) == 0;
 	Numbers		heats[1 + HEAT_MAX] = {{.n = job->candidates}};
@@ -323,6 +302,9 @@ measure(const Job *job, const Options *options)
 
 	for (int i = 0; i < job->candidates; i++)
 		heats[0].number[i] = i;
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGCONT, &again, NULL);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	for (int i = 0; i < n; i++)
 	{
@@ -349,15 +331,8 @@ measure(const Job *job, const Options *options)
 typedef struct CommandLine
 {
 	Options		options;
-	const char *reference;
-	const char *candidate;
-	const char *signature;
-	const char *language;		/* NULL: by the reference's file name */
-	const char *profile;
-	const char *device;
-	bool		quick;
+	People		people;
 	bool		devices;
-	int			cores;
 } CommandLine;
 
 /* true where the program goes on; otherwise `status` is its exit status */
@@ -366,17 +341,15 @@ read_options(int argc, char **argv, CommandLine *line, int *status)
 {
 	enum
 	{
-		O_REFERENCE = 256, O_CANDIDATE, O_SIGNATURE, O_LANGUAGE, O_PROFILE, O_QUICK, O_DEVICE,
-		O_CORES, O_PYTHON, O_SCRATCH, O_LIBDIR,
-		O_UNSANDBOXED, O_DEVICES, O_VERSION, O_HELP
+		O_SIGNATURE = 256, O_PROFILE, O_QUICK, O_JSON, O_PROFILE_WITH, O_DEVICE, O_CORES,
+		O_PYTHON, O_SCRATCH, O_LIBDIR, O_UNSANDBOXED, O_DEVICES, O_VERSION, O_HELP
 	};
 	static const struct option long_options[] = {
-		{"reference", required_argument, NULL, O_REFERENCE},
-		{"candidate", required_argument, NULL, O_CANDIDATE},
 		{"signature", required_argument, NULL, O_SIGNATURE},
-		{"language", required_argument, NULL, O_LANGUAGE},
 		{"profile", required_argument, NULL, O_PROFILE},
 		{"quick", no_argument, NULL, O_QUICK},
+		{"json", no_argument, NULL, O_JSON},
+		{"profile-with", required_argument, NULL, O_PROFILE_WITH},
 		{"device", required_argument, NULL, O_DEVICE},
 		{"cores", required_argument, NULL, O_CORES},
 		{"python", required_argument, NULL, O_PYTHON},
@@ -388,34 +361,42 @@ read_options(int argc, char **argv, CommandLine *line, int *status)
 		{"help", no_argument, NULL, O_HELP},
 		{NULL, 0, NULL, 0}
 	};
+	char	   *end;
 	int			o;
 
 	while ((o = getopt_long(argc, argv, "h", long_options, NULL)) != -1)
 		switch (o)
 		{
-			case O_REFERENCE:
-				line->reference = optarg;
-				break;
-			case O_CANDIDATE:
-				line->candidate = optarg;
-				break;
 			case O_SIGNATURE:
-				line->signature = optarg;
-				break;
-			case O_LANGUAGE:
-				line->language = optarg;
+				line->people.signature = optarg;
 				break;
 			case O_PROFILE:
-				line->profile = optarg;
+				line->people.profile = optarg;
 				break;
 			case O_QUICK:
-				line->quick = true;
+				line->people.quick = true;
 				break;
+			case O_JSON:
+				line->people.json = true;
+				break;
+			case O_PROFILE_WITH:
+				line->people.profile_with = optarg;
+				if (strcmp(optarg, "perf") == 0 || strcmp(optarg, "ncu") == 0)
+					break;
+				fputs("cudal1-measure: --profile-with takes perf or ncu\n", stderr);
+				*status = 2;
+				return false;
 			case O_DEVICE:
-				line->device = optarg;
+				line->people.device = optarg;
 				break;
 			case O_CORES:
-				line->cores = atoi(optarg);
+				line->people.cores = (int) strtol(optarg, &end, 10);
+				if (*end || line->people.cores < 1)
+				{
+					fprintf(stderr, "cudal1-measure: --cores takes a number from 1 on\n");
+					*status = 2;
+					return false;
+				}
 				break;
 			case O_PYTHON:
 				line->options.python = optarg;
@@ -446,66 +427,63 @@ read_options(int argc, char **argv, CommandLine *line, int *status)
 				*status = 2;
 				return false;
 		}
-	if (line->devices
-		|| (line->reference && line->candidate ? optind == argc
-			: !line->reference && !line->candidate && optind + 1 >= argc))
-		return true;
-	usage(stderr);
-	*status = 2;
-	return false;
+	return true;
 }
 
-static const char *
-language_of(const char *file)
+/*
+ * The candidates of a command line, in as few heats as hold them. All files are read before the
+ * first is measured, so that a mistaken name is found at once.
+ */
+static int
+measure_files(CommandLine *line, char **paths, int n)
 {
-	const char *dot = strrchr(file, '.');
+	People	   *people = &line->people;
+	const char *term = getenv("TERM");
+	const char *no_color = getenv("NO_COLOR");
+	bool		capable = !term || strcmp(term, "dumb") != 0;
+	char	   *text[(n + HEAT_MAX) / HEAT_MAX];
+	char		error[512];
+	Job			job;
 
-	if (dot && strcmp(dot, ".py") == 0)
-		return "pytorch";
-	return dot && strcmp(dot, ".cu") == 0 ? "cuda" : "c";
-}
-
-/* the job that a person's files make, as text; NULL if the sources are no text */
-static char *
-job_of_files(const CommandLine *line)
-{
-	size_t		length;
-	char	   *reference = read_file(line->reference, &length);
-	char	   *candidate = read_file(line->candidate, &length);
-	json_t	   *profile = line->profile ? read_json(line->profile)
-		: !line->quick ? json_object()
-		: json_pack("{s:f, s:[i], s:f, s:f, s:i, s:i, s:f}", "bucket_seconds", 0.1, "looks", 7,
-					"half_width_limit", 0.05, "check_seconds", 0.5, "min_checks", 10,
-					"audits", 50, "audit_seconds", 0.3);
-	json_t	   *root = json_pack("{s:{s:s, s:s, s:s, s:o, s:i}, s:{s:s}, s:o, s:{s:s*}}",
-								 "task", "name", line->reference,
-								 "language",
-								 line->language ? line->language : language_of(line->reference),
-								 "reference", reference, "signature",
-								 line->signature ? read_json(line->signature) : json_null(),
-								 "cores", line->cores, "candidate", "code", candidate,
-								 "profile", profile, "device", "key", line->device);
-	char	   *text = root ? json_dumps(root, 0) : NULL;
-
-	json_decref(root);
-	free(reference);
-	free(candidate);
-	return text;
+	people->json = people->json || !isatty(STDOUT_FILENO);
+	people->colour = capable && !(no_color && no_color[0]);
+	line->options.people = people;
+	line->options.person = capable && isatty(STDERR_FILENO);
+	people_read_task(people, paths[0]);
+	for (int i = 1; i < n; i++)
+		if (n > 2 && (int) strlen(paths[i]) > people->width)
+			people->width = (int) strlen(paths[i]);
+	for (int i = 1; i < n; i += HEAT_MAX)
+		text[i / HEAT_MAX] = people_job(people, paths + i, n - i < HEAT_MAX ? n - i : HEAT_MAX);
+	for (int i = 1; i < n && !executor_cancelled; i += HEAT_MAX)
+	{
+		if (!job_parse(&job, text[i / HEAT_MAX], strlen(text[i / HEAT_MAX]), error, sizeof(error)))
+		{
+			fprintf(stderr, "cudal1-measure: %s: %s\n", paths[0], error);
+			return PEOPLE_USAGE;
+		}
+		people->files = paths + i;
+		measure(&job, &line->options);
+		job_free(&job);
+	}
+	for (int i = 1; i < n; i += HEAT_MAX)
+		free(text[i / HEAT_MAX]);
+	json_decref(people->task);
+	json_decref(people->numbers);
+	return executor_cancelled ? PEOPLE_UNMEASURED : people->status;
 }
 
 int
 main(int argc, char **argv)
 {
 	const char *tmp = getenv("TMPDIR");
-	CommandLine line = {.cores = 1};
+	CommandLine line = {0};
 	Options    *options = &line.options;
 	char	   *text;
 	size_t		length;
 	char		error[512];
 	Job			job;
 	int			status;
-	struct sigaction action = {.sa_handler = cancel};
-	struct sigaction again = {.sa_handler = note_continued,.sa_flags = SA_RESTART};
 
 	options->libdir = find_libdir();
 	options->scratch = tmp && tmp[0] ? tmp : "/tmp";
@@ -523,20 +501,19 @@ main(int argc, char **argv)
 		device_list(options);
 		return 0;
 	}
-	if (line.reference)
+	if (optind + 1 < argc)
+		return measure_files(&line, argv + optind, argc - optind);
+	if (optind < argc)
 	{
-		text = job_of_files(&line);
-		if (!text)
+		const char *end = strrchr(argv[optind], '.');
+
+		if (!end || strcmp(end, ".json") != 0)
 		{
-			fprintf(stderr, "cudal1-measure: the sources must be UTF-8 text\n");
+			fprintf(stderr, "cudal1-measure: %s names a task; name candidates after it\n",
+					argv[optind]);
 			return 2;
 		}
-		length = strlen(text);
-		options->person = isatty(STDERR_FILENO);
-	}
-	else if (optind < argc)
-	{
-		text = read_file(argv[optind], &length);
+		text = people_read_file(argv[optind], &length);
 		options->person = isatty(STDERR_FILENO);
 	}
 	else
@@ -553,9 +530,6 @@ main(int argc, char **argv)
 		return 1;
 	}
 	free(text);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGCONT, &again, NULL);
 	status = measure(&job, options);
 	job_free(&job);
 	return status;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "supervisor/people.h"
 #include "supervisor/result.h"
 
 static const char *const outcome_names[] = {
@@ -86,9 +87,15 @@ result_print(const Measure *m, Member *member)
 	json_object_set_new(r->evidence, "seconds", spendings(r));
 	json_object_set(o, "environment", m->environment);
 	json_object_set(o, "evidence", r->evidence);
-	line = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(9));
 	if (m->options->person)
 		fputs("\r\033[K", stderr);
+	if (m->options->people)
+	{
+		people_show(m, member->number, o);
+		json_decref(o);
+		return;
+	}
+	line = json_dumps(o, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(9));
 	puts(line ? line : "{\"type\": \"result\", \"outcome\": \"lost\", \"detail\": \"the result "
 		 "could not be written as JSON\"}");
 	fflush(stdout);

@@ -385,7 +385,7 @@ SKIP:
 	for my $left (0, 2, 4)
 	{
 		my $fill = $left == 0 ? "cat /dev/zero >$full/fill" : "dd if=/dev/zero of=$full/fill bs=4k count=@{[ 4 - $left ]}";
-		my $command = "$measure --quick --scratch $full --reference $dir/reference.c --candidate $dir/candidate.c --signature $dir/signature.json";
+		my $command = "$measure --quick --scratch $full --signature $dir/signature.json $dir/reference.c $dir/candidate.c";
 		my $out = `unshare -rm sh -c '$mount && { $fill 2>/dev/null; $command; }' 2>&1`;
 		like($out, qr/"outcome":"(lost|unverified)"/, "a disk with $left pages left is nobody's verdict");
 	}

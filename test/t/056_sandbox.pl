@@ -35,7 +35,7 @@ for my $name (keys %text)
 	print $out $text{$name};
 	close $out;
 }
-my @arguments = ('--scratch', "$dir/scratch", '--reference', "$dir/reference.c", '--signature', "$dir/signature.json", '--profile', "$dir/profile.json");
+my @arguments = ('--scratch', "$dir/scratch", '--signature', "$dir/signature.json", '--profile', "$dir/profile.json");
 
 sub slurp
 {
@@ -73,7 +73,7 @@ sub start_endless
 		open STDOUT, '>', "$dir/result" or die $!;
 		# what the supervisor is started with is none of a sandbox's business
 		$ENV{SECRET_OF_THE_SERVER} = 'yes';
-		exec $measure, @arguments, '--candidate', "$dir/endless.c", @options or die "exec: $!";
+		exec $measure, @arguments, "$dir/reference.c", "$dir/endless.c", @options or die "exec: $!";
 	}
 	my $until = time() + 60;
 	while (time() < $until)
@@ -171,7 +171,7 @@ sub wake
 	if ($pid == 0)
 	{
 		open STDOUT, '>', "$dir/woken" or die $!;
-		exec $measure, @arguments, '--candidate', "$dir/spinning.c", '--profile', "$dir/profile-long.json" or die "exec: $!";
+		exec $measure, @arguments, "$dir/reference.c", "$dir/spinning.c", '--profile', "$dir/profile-long.json" or die "exec: $!";
 	}
 	my ($woken, $until) = (0, time() + 120);
 	while (waitpid($pid, WNOHANG) == 0)
@@ -219,7 +219,7 @@ SKIP:
 sub result_of
 {
 	my ($before, @options) = @_;
-	my $command = join ' ', map { "'$_'" } $measure, @arguments, '--candidate', "$dir/reference.c", @options;
+	my $command = join ' ', map { "'$_'" } $measure, @arguments, "$dir/reference.c", "$dir/reference.c", @options;
 	my @lines = grep { /"type": ?"result"/ } `$before $command 2>/dev/null`;
 	my $result = @lines ? decode_json($lines[-1]) : {};
 	return ($result->{outcome} // 'none') . ': ' . ($result->{detail} // '');
@@ -249,7 +249,7 @@ SKIP:
 	ok(!-e $ran, 'a module planted where a measurement is started is not run');
 }
 
-my ($crashed) = map { decode_json($_) } grep { /"type": ?"result"/ } `@{[ join ' ', map { "'$_'" } $measure, @arguments, '--candidate', "$dir/crash.c" ]} 2>/dev/null`;
+my ($crashed) = map { decode_json($_) } grep { /"type": ?"result"/ } `@{[ join ' ', map { "'$_'" } $measure, @arguments, "$dir/reference.c", "$dir/crash.c" ]} 2>/dev/null`;
 is($crashed->{outcome}, 'crash', 'code that ends in its first run crashes');
 is_deeply([ grep { !($crashed->{$_} >= 0 && $crashed->{$_} <= $crashed->{wall_seconds}) } qw(device_seconds startup_seconds clock_seconds) ], [],
 	'and no time of it is longer than all of it');
@@ -279,7 +279,7 @@ for my $name (qw(telling.c asserting.c refused.c unlinked.c))
 	open my $out, '>', "$dir/$name" or die $!;
 	print $out $text{$name};
 	close $out;
-	my ($result) = map { decode_json($_) } grep { /"type": ?"result"/ } `@{[ join ' ', map { "'$_'" } $measure, @arguments, '--candidate', "$dir/$name" ]} 2>/dev/null`;
+	my ($result) = map { decode_json($_) } grep { /"type": ?"result"/ } `@{[ join ' ', map { "'$_'" } $measure, @arguments, "$dir/reference.c", "$dir/$name" ]} 2>/dev/null`;
 	like($result->{detail}, qr/code\.(c|so)|none\.s/, "$name is told where in the code it fails");
 	unlike($result->{detail}, qr/\Q$dir\E|scratch|cudal1-/, 'and not where that lay') or diag $result->{detail};
 }

@@ -1,0 +1,212 @@
+"""Keep a profile of a candidate: profile_code.py TOOL OUTPUT [unsandboxed] <JSON
+
+cudal1-measure starts it after a verdict, so that no clock of a measurement runs beside a profiler.
+It builds the code as a measurement does, with line numbers, and calls it in a sandbox: once to warm
+up, then once for ncu, and for a second under perf, which samples. What the code prints goes
+nowhere.
+"""
+import ctypes
+import json
+import os
+import random
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+SECONDS = 1.0
+LIMIT = 600
+TILE = 1 << 14
+FORMATS = {"float64": "d", "float32": "f", "float16": "e", "int64": "q", "int32": "i", "uint8": "B",
+           "bool": "?"}
+VALUES = {"float64": ctypes.c_double, "float32": ctypes.c_float, "int64": ctypes.c_int64,
+          "int32": ctypes.c_int32, "uint8": ctypes.c_uint8, "bool": ctypes.c_bool}
+
+
+def in_sandbox(command, folder, tool):
+    """The command where it sees the system and a folder. ncu reaches it by the loopback."""
+    def each(option, paths):
+        return [a for path in paths if os.path.exists(path) for a in (option, path, path)]
+    shown = {"/usr", "/etc/alternatives", "/etc/ld.so.cache", "/opt", sys.prefix, sys.base_prefix}
+    links = [a for path in ("/bin", "/lib", "/lib64") if os.path.islink(path)
+             for a in ("--symlink", os.readlink(path), path)]
+    nodes = [f"/dev/{name}" for name in sorted(os.listdir("/dev")) if name.startswith("nvidia")]
+    return ["bwrap", "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts",
+            *([] if tool == "ncu" else ["--unshare-net"]), "--die-with-parent", "--new-session",
+            *each("--ro-bind", sorted(shown)), *links, "--proc", "/proc", "--dev", "/dev",
+            *each("--dev-bind", nodes), "--tmpfs", "/tmp", "--bind", folder, folder,
+            "--chdir", folder, *command]
+
+
+def run(command, **more):
+    """The exit status of a command, and the end of what it said."""
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=LIMIT, check=False, **more)
+    return done.returncode, " ".join(done.stdout.decode(errors="replace").split())[-300:]
+
+
+def build(task, code, folder, sandboxed):
+    """Writes the sources, and compiles what has to be."""
+    suffix = {"c": "c", "cuda": "cu", "pytorch": "py"}[task["language"]]
+    for name, text in ((f"code.{suffix}", code), (f"reference.{suffix}", task["reference"]),
+                       ("task.json", json.dumps(task))):
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as out:
+            out.write(text)
+    if task["language"] == "pytorch":
+        return
+    nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+    command = ["/usr/bin/gcc", "-O3", "-march=native", "-g", "-shared", "-fPIC", "-std=gnu17", "-o",
+               "code.so", "code.c", "-lm"]
+    if task["language"] == "cuda":
+        command = [nvcc, "-O3", "-arch=native", "-lineinfo", "-shared", "-Xcompiler", "-fPIC", "-o",
+                   "code.so", "code.cu"]
+    status, said = run(sandboxed(command), cwd=folder)
+    if status:
+        sys.exit(f"the code does not compile: {said}")
+
+
+def keep(tool, output, unsandboxed):
+    job = json.load(sys.stdin)
+    program = shutil.which(tool) or shutil.which(tool, path="/usr/local/cuda/bin")
+    if not program:
+        sys.exit(f"there is no {tool} on the PATH")
+    folder = os.path.realpath(tempfile.mkdtemp(prefix="cudal1-profile-"))
+    script = os.path.join(folder, "profile_code.py")
+    key = job.get("device", "")
+    on_gpu = job["task"]["language"] == "cuda" or key.startswith(("cuda", "GPU"))
+    control, told = os.pipe()
+
+    def sandboxed(command):
+        return command if unsandboxed else in_sandbox(command, folder, tool)
+    command = [program, "--profile-from-start", "off", "--target-processes", "all", "-f", "-o",
+               output]
+    if tool == "perf":
+        command = [program, "record", "-q", "-D", "-1", f"--control=fd:{control}", "-o", output]
+    # what the code prints must not be taken for what the profiler says
+    command += ["/bin/sh", "-c", 'exec "$@" >/dev/null 2>&1', "sh"]
+    command += sandboxed([sys.executable, "-I", script, "--inside", tool, folder, str(told),
+                          "cuda" if on_gpu else "cpu"])
+    try:
+        shutil.copy(__file__, script)
+        build(job["task"], job["code"], folder, sandboxed)
+        status, said = run(command, pass_fds=(control, told))
+        if status or not os.path.exists(output):
+            sys.exit(f"{tool} ended with status {status}{': ' if said else ''}{said}")
+    except subprocess.TimeoutExpired:
+        sys.exit(f"{tool} did not end within {LIMIT} s")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+# inside the sandbox
+
+def encoded(dtype, values):
+    if dtype == "bfloat16":
+        return b"".join(struct.pack("<f", v)[2:] for v in values)
+    whole = dtype in ("int64", "int32", "uint8", "bool")
+    return struct.pack(f"<{len(values)}{FORMATS[dtype]}", *(int(v) if whole else v for v in values))
+
+
+def inputs_of(argument):
+    """The bytes of an array: random values, a tile of them repeated."""
+    dtype, low, high = argument["dtype"], argument.get("low", 0), argument.get("high")
+    kind = argument.get("init") or ("normal" if "float" in dtype else "integer")
+    high = high if high is not None else 127 if kind == "integer" and dtype != "bool" else 1
+    draw = {"normal": lambda: random.gauss(0, 1), "uniform": lambda: random.uniform(low, high),
+            "integer": lambda: random.randint(int(low), int(high)), "zero": lambda: 0}[kind]
+    n = 1
+    for size in argument["shape"]:
+        n *= size
+    tile = encoded(dtype, [draw() for _ in range(min(n, TILE))])
+    return (tile * (n // TILE + 1))[:len(tile) // min(n, TILE) * n]
+
+
+def compiled(folder, task, device):
+    """A call of compiled code, and what waits for its end."""
+    library = ctypes.CDLL(os.path.join(folder, "code.so"))
+    solve = getattr(library, task["signature"].get("entry", "solve"))
+    solve.restype = None
+    driver = ctypes.CDLL("libcuda.so.1") if device == "cuda" else None
+    if driver:
+        context = ctypes.c_void_p()
+        if (driver.cuInit(0) or driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
+                or driver.cuCtxSetCurrent(context)):
+            sys.exit("the GPU can't be opened")
+    arguments, kept = [], []
+    for argument in task["signature"]["args"]:
+        dtype = argument["dtype"]
+        if argument["role"] == "scalar":
+            value = argument["value"]
+            half = None if dtype in VALUES else struct.unpack("<H", encoded(dtype, [value]))[0]
+            arguments.append(ctypes.c_uint16(half) if half is not None else VALUES[dtype](value))
+            continue
+        data = inputs_of({**argument, "init": "zero"} if argument["role"] == "out" else argument)
+        memory = ctypes.create_string_buffer(len(data) + 64)
+        address = ctypes.addressof(memory) + -ctypes.addressof(memory) % 64
+        ctypes.memmove(address, data, len(data))
+        kept.append(memory)
+        if driver:
+            pointer = ctypes.c_uint64()
+            size = ctypes.c_size_t(len(data))
+            if (driver.cuMemAlloc_v2(ctypes.byref(pointer), size)
+                    or driver.cuMemcpyHtoD_v2(pointer, ctypes.c_void_p(address), size)):
+                sys.exit("out of GPU memory")
+            address = pointer.value
+        arguments.append(ctypes.c_void_p(address))
+    # `kept` holds the memory as long as the call can be made
+    return lambda: (solve(*arguments), kept), driver.cuCtxSynchronize if driver else None
+
+
+def loaded(folder, device):
+    """A call of a module's forward, and what waits for its end."""
+    import torch
+    modules = []
+    for name in ("reference", "code"):
+        with open(os.path.join(folder, f"{name}.py"), encoding="utf-8") as file:
+            modules.append({"__name__": name, "__file__": file.name})
+            exec(compile(file.read(), file.name, "exec"), modules[-1])
+    reference, code = modules
+    torch.set_default_device(device)
+
+    def moved(values):
+        return [v.to(device) if isinstance(v, torch.Tensor) else v for v in values]
+    start = reference.get("get_init_inputs", list)()
+    model = code.get("ModelNew", code.get("Model"))
+    model = (model(**start) if isinstance(start, dict) else model(*moved(start))).to(device)
+    values = moved(reference["get_inputs"]())
+
+    def call():
+        with torch.no_grad():
+            model(*values)
+    return call, torch.cuda.synchronize if device == "cuda" else None
+
+
+def call_inside(tool, folder, told, device):
+    with open(os.path.join(folder, "task.json"), encoding="utf-8") as file:
+        task = json.load(file)
+    call, wait = (loaded(folder, device) if task["language"] == "pytorch"
+                  else compiled(folder, task, device))
+    driver = ctypes.CDLL("libcuda.so.1") if tool == "ncu" else None
+    wait = wait or (lambda: None)
+    call()
+    wait()
+    if driver:
+        driver.cuProfilerStart()
+        call()
+        wait()
+        driver.cuProfilerStop()
+        return
+    os.write(told, b"enable\n")
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        call()
+        wait()
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--inside":
+        call_inside(sys.argv[2], sys.argv[3], int(sys.argv[4]), sys.argv[5])
+    else:
+        keep(sys.argv[1], sys.argv[2], sys.argv[3:] == ["unsandboxed"])

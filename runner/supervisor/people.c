@@ -1,0 +1,469 @@
+/*
+ * people.c
+ *		`cudal1-measure TASK CANDIDATE...`: jobs made of files, and verdicts for a reader.
+ *
+ * A candidate's detail may hold what its code printed. A terminal obeys escape sequences in that,
+ * so no control character reaches it.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/text.h"
+#include "src/score.h"
+#include "supervisor/people.h"
+
+#define FILE_LIMIT	((size_t) 64 << 20)
+
+static void __attribute__((format(printf, 1, 2), noreturn))
+refuse(const char *format,...)
+{
+	va_list		arguments;
+
+	fputs("cudal1-measure: ", stderr);
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fputc('\n', stderr);
+	exit(PEOPLE_USAGE);
+}
+
+char *
+people_read_file(const char *path, size_t *length)
+{
+	FILE	   *file = fopen(path, "re");
+	char	   *text = NULL;
+	size_t		size = 0;
+
+	*length = 0;
+	if (!file)
+		refuse("can't read %s: %s", path, strerror(errno));
+	do
+	{
+		if (size >= FILE_LIMIT)
+			refuse("%s is longer than %zu MiB", path, FILE_LIMIT >> 20);
+		size = size ? 2 * size : 1 << 16;
+		text = realloc(text, size);
+		if (!text)
+			refuse("no memory for %s", path);
+		*length += fread(text + *length, 1, size - *length - 1, file);
+	} while (*length + 1 == size);
+	if (ferror(file))
+		refuse("can't read %s: %s", path, strerror(errno));
+	fclose(file);
+	text[*length] = '\0';
+	return text;
+}
+
+/* a source, as a string of JSON */
+static json_t *
+read_source(const char *path)
+{
+	size_t		length;
+	char	   *text = people_read_file(path, &length);
+	json_t	   *source = length == strlen(text) ? json_string(text) : NULL;
+
+	free(text);
+	if (!source)
+		refuse("%s is not UTF-8 text", path);
+	if (json_string_length(source) == 0)
+		refuse("%s is empty", path);
+	return source;
+}
+
+static json_t *
+read_object(const char *path)
+{
+	json_error_t at;
+	size_t		length;
+	char	   *text = people_read_file(path, &length);
+	json_t	   *object = json_loadb(text, length, JSON_REJECT_DUPLICATES, &at);
+
+	free(text);
+	if (!object)
+		refuse("%s, line %d: %s", path, at.line, at.text);
+	if (!json_is_object(object))
+		refuse("%s holds no JSON object", path);
+	return object;
+}
+
+/*
+ * The next comment at or after *at, with spaces for its marks and its lines kept; *at comes to lie
+ * behind it. Line comments below each other are one.
+ */
+static char *
+next_comment(const char **at, const char **begin)
+{
+	const char *p = *at;
+	char	   *text;
+	bool		line;
+
+	while (*p && !(p[0] == '/' && (p[1] == '/' || p[1] == '*')))
+	{
+		char		quote = *p++;
+
+		if (quote != '"' && quote != '\'')
+			continue;
+		while (*p && *p != quote && *p != '\n')
+			p += p[0] == '\\' && p[1] ? 2 : 1;
+		p += *p == quote;
+	}
+	if (!*p)
+		return NULL;
+	*begin = p;
+	line = p[1] == '/';
+	if (!line)
+	{
+		const char *end = strstr(p + 2, "*/");
+
+		*at = end ? end + 2 : p + strlen(p);
+	}
+	else
+		for (*at = p; (*at)[0] == '/' && (*at)[1] == '/'; *at += strspn(*at, " \t\r\n"))
+			*at += strcspn(*at, "\n");
+	text = strndup(p, (size_t) (*at - p));
+	if (!text)
+		refuse("no memory for a comment");
+	for (char *q = text; q && *q; q = strchr(q, '\n'))
+	{
+		q += strspn(q, " \t\r\n");
+		memset(q, ' ', strspn(q, line || q == text ? "/*" : "*"));
+	}
+	if (!line && (*at)[-1] == '/')
+		memset(text + (*at - p) - 2, ' ', 2);
+	return text;
+}
+
+json_t *
+people_signature(const char *source, char *error, size_t size)
+{
+	const char *at = source;
+	const char *begin;
+	char	   *text;
+
+	snprintf(error, size, "no comment holds a signature, such as {\"args\": [{\"name\": \"x\", "
+			 "\"dtype\": \"float32\", \"shape\": [64], \"role\": \"in\"}, {\"name\": \"y\", "
+			 "\"dtype\": \"float32\", \"shape\": [64], \"role\": \"out\"}]}");
+	while ((text = next_comment(&at, &begin)) != NULL)
+	{
+		int			first = 1;
+
+		for (const char *p = source; p < begin; p++)
+			first += *p == '\n';
+		for (char *p = strchr(text, '{'); p; p = strchr(p + 1, '{'))
+		{
+			json_error_t where;
+			json_t	   *found = json_loads(p, JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK,
+										   &where);
+
+			if (json_object_get(found, "args"))
+			{
+				free(text);
+				return found;
+			}
+			/* braces in prose */
+			if (found || p[1 + strspn(p + 1, " \t\r\n")] != '"' || !strstr(p, "\"args\""))
+			{
+				json_decref(found);
+				continue;
+			}
+			for (char *q = text; q < p; q++)
+				first += *q == '\n';
+			snprintf(error, size, "line %d, in the signature: %s", first + where.line - 1,
+					 where.text);
+			free(text);
+			return NULL;
+		}
+		free(text);
+	}
+	return NULL;
+}
+
+static const char *
+language_of(const char *file)
+{
+	const char *dot = strrchr(file, '.');
+
+	if (dot && strcmp(dot, ".py") == 0)
+		return "pytorch";
+	if (dot && strcmp(dot, ".cu") == 0)
+		return "cuda";
+	if (dot && strcmp(dot, ".c") == 0)
+		return "c";
+	refuse("%s is no task: a folder with a task.json, or a file .py, .c or .cu", file);
+}
+
+static json_t *
+read_folder(const char *path)
+{
+	static const char *const optional[] = {"cores", "rtol", "atol"};
+	char		name[4096];
+	json_t	   *file;
+	json_t	   *options;
+	json_t	   *task;
+	const char *language;
+	const char *reference;
+
+	snprintf(name, sizeof(name), "%s/task.json", path);
+	file = read_object(name);
+	language = json_string_value(json_object_get(file, "language"));
+	reference = json_string_value(json_object_get(file, "reference"));
+	if (!language || !reference)
+		refuse("%s needs a \"language\" and a \"reference\", which names a file", name);
+	snprintf(name, sizeof(name), "%s/%s", path, reference);
+	task = json_pack("{s:s, s:s, s:o}", "name", path, "language", language, "reference",
+					 read_source(name));
+	if (json_object_get(file, "signature"))
+		json_object_set(task, "signature", json_object_get(file, "signature"));
+	options = json_object_get(file, "options");
+	for (int i = 0; i < 3; i++)
+		if (json_object_get(options, optional[i]))
+			json_object_set(task, optional[i], json_object_get(options, optional[i]));
+	json_decref(file);
+	return task;
+}
+
+void
+people_read_task(People *people, const char *path)
+{
+	struct stat st;
+	char		error[512];
+	const char *source;
+	json_t	   *signature;
+
+	if (stat(path, &st) != 0)
+		refuse("can't read %s: %s", path, strerror(errno));
+	people->task = S_ISDIR(st.st_mode) ? read_folder(path)
+		: json_pack("{s:s, s:s, s:o}", "name", path, "language", language_of(path), "reference",
+					read_source(path));
+	if (!people->task)
+		refuse("the name %s is not UTF-8 text", path);
+	people->numbers = people->profile ? read_object(people->profile)
+		: !people->quick ? json_object()
+		: json_pack("{s:f, s:[i], s:f, s:f, s:i, s:i, s:f}", "bucket_seconds", 0.1, "looks", 7,
+					"half_width_limit", 0.05, "check_seconds", 0.5, "min_checks", 10,
+					"audits", 50, "audit_seconds", 0.3);
+	if (people->cores > 0)
+		json_object_set_new(people->task, "cores", json_integer(people->cores));
+	if (people->signature)
+		json_object_set_new(people->task, "signature", read_object(people->signature));
+	source = json_string_value(json_object_get(people->task, "reference"));
+	if (strcmp(json_string_value(json_object_get(people->task, "language")), "pytorch") == 0)
+	{
+		if (!strstr(source, "Model") || !strstr(source, "get_inputs"))
+			refuse("%s is no KernelBench file: it defines no Model or no get_inputs", path);
+	}
+	else if (!json_object_get(people->task, "signature"))
+	{
+		signature = people_signature(source, error, sizeof(error));
+		if (!signature)
+			refuse("%s: %s", path, error);
+		json_object_set_new(people->task, "signature", signature);
+	}
+}
+
+char *
+people_job(const People *people, char **files, int n)
+{
+	json_t	   *candidates = json_array();
+	json_t	   *job = json_pack("{s:O, s:o, s:O, s:{s:s*}}", "task", people->task, "candidates",
+								candidates, "profile", people->numbers, "device", "key",
+								people->device);
+	char	   *text;
+
+	for (int i = 0; i < n; i++)
+		json_array_append_new(candidates, json_pack("{s:o}", "code", read_source(files[i])));
+	text = job ? json_dumps(job, 0) : NULL;
+	json_decref(job);
+	if (!text)
+		refuse("no memory for the job");
+	return text;
+}
+
+void
+people_plain(char *out, size_t size, const char *in)
+{
+	size_t		left = strlen(in);
+	size_t		o = 0;
+
+	while (left > 0 && o + 5 < size)
+	{
+		const unsigned char *c = (const unsigned char *) in;
+		size_t		n = text_character(in, left);
+		bool		blank = *c == ' ' || *c == '\n' || *c == '\t';
+
+		if (blank && o > 0 && out[o - 1] != ' ')
+			out[o++] = ' ';
+		/* C1 is U+0080 to U+009F, the others are U+200B to U+200F, U+2028 to U+202E, U+206x */
+		else if (n == 0 || (!blank && *c < 0x20) || *c == 0x7f || (*c == 0xc2 && c[1] < 0xa0)
+				 || (*c == 0xe2 && ((c[1] == 0x80 && c[2] >= 0x8b && c[2] <= 0xae)
+									|| (c[1] == 0x81 && c[2] >= 0xa0 && c[2] <= 0xaf))))
+			out[o++] = '?';
+		else if (!blank)
+		{
+			memcpy(out + o, in, n);
+			o += n;
+		}
+		n += n == 0;
+		in += n;
+		left -= n;
+	}
+	if (left > 0)
+		for (int i = 0; i < 3 && o + 1 < size; i++)
+			out[o++] = '.';
+	out[o] = '\0';
+}
+
+static PeopleStatus
+status_of(const char *outcome)
+{
+	static const char *const unmeasured[] = {"lost", "unstable", "unverified", "cancelled"};
+
+	if (strcmp(outcome, "successful") == 0)
+		return PEOPLE_RIGHT;
+	for (int i = 0; i < 4; i++)
+		if (strcmp(outcome, unmeasured[i]) == 0)
+			return PEOPLE_UNMEASURED;
+	return PEOPLE_WRONG;
+}
+
+static double
+number_of(const json_t *result, const char *name)
+{
+	const json_t *value = json_object_get(result, name);
+
+	return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+/* "9.05x (9.00 to 9.11), right, 7 pairs, 8 s", or the reason */
+static void
+show_line(const People *people, const char *file, const json_t *result, const char *outcome,
+		  PeopleStatus status)
+{
+	static const char *const colours[] = {"\033[32m", "\033[31m", "", "\033[33m"};
+	const char *colour = people->colour ? colours[status] : "";
+	const char *plain = people->colour ? "\033[0m" : "";
+	const char *why = json_string_value(json_object_get(result, "detail"));
+	char		name[256];
+	char		detail[700];
+
+	people_plain(name, sizeof(name), file);
+	people_plain(detail, sizeof(detail), why ? why : "");
+	if (people->width > 0)
+		printf("%-*s  ", people->width, name);
+	if (status == PEOPLE_RIGHT)
+		printf("%s%.2fx%s (%.2f to %.2f), right, %lld pairs, %.0f s", colour,
+			   cudal1_score_conservative_round(number_of(result, "score")), plain,
+			   number_of(result, "lower"), number_of(result, "upper"),
+			   json_integer_value(json_object_get(result, "pairs")),
+			   number_of(result, "wall_seconds"));
+	else
+	{
+		printf("%s", colour);
+		for (const char *c = outcome; *c; c++)
+			putchar(*c == '_' ? ' ' : *c);
+		printf("%s", plain);
+	}
+	printf("%s%s\n", detail[0] ? ": " : "", detail);
+}
+
+/*
+ * Runs the candidate once more under a profiler. `into` becomes the file's name; false: there is
+ * none, and `into` says why.
+ */
+static bool
+keep_profile(const Measure *m, int number, char *into, size_t size)
+{
+	const People *people = m->options->people;
+	const char *file = people->files[number];
+	const char *slash = strrchr(file, '/');
+	json_t	   *root = json_pack("{s:O, s:s, s:s*}", "task", people->task, "code",
+								 m->job->candidate[number].code, "device", people->device);
+	char	   *text = json_dumps(root, 0);
+	char		script[4096];
+	int			job = memfd_create("job", MFD_CLOEXEC);
+	int			said = memfd_create("said", MFD_CLOEXEC);
+	ssize_t		n = text ? (ssize_t) strlen(text) : 0;
+	int			status = -1;
+	pid_t		pid;
+
+	snprintf(into, size, "%s.%s", slash ? slash + 1 : file,
+			 strcmp(people->profile_with, "ncu") == 0 ? "ncu-rep" : "perf.data");
+	snprintf(script, sizeof(script), "%s/profile_code.py", m->options->libdir);
+	json_decref(root);
+	if (!text || job < 0 || said < 0 || pwrite(job, text, (size_t) n, 0) != n)
+	{
+		free(text);
+		snprintf(into, size, "no memory for the job");
+		return false;
+	}
+	free(text);
+	pid = fork();
+	if (pid == 0)
+	{
+		dup2(job, STDIN_FILENO);
+		dup2(said, STDOUT_FILENO);
+		dup2(said, STDERR_FILENO);
+		execl(m->options->python, m->options->python, "-I", script, people->profile_with, into,
+			  m->options->unsandboxed ? "unsandboxed" : NULL, NULL);
+		dprintf(STDERR_FILENO, "can't run %s: %s", m->options->python, strerror(errno));
+		_exit(127);
+	}
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (status != 0)
+	{
+		n = pread(said, into, size - 1, 0);
+		into[n > 0 ? n : 0] = '\0';
+	}
+	close(job);
+	close(said);
+	return status == 0;
+}
+
+void
+people_show(const Measure *m, int number, json_t *result)
+{
+	People	   *people = m->options->people;
+	const char *outcome = json_string_value(json_object_get(result, "outcome"));
+	PeopleStatus status = status_of(outcome);
+	char		file[1024];
+	char		profile[1024] = "";
+	bool		kept = false;
+
+	if (people->profile_with && status == PEOPLE_RIGHT)
+	{
+		kept = keep_profile(m, number, file, sizeof(file));
+		people_plain(profile, sizeof(profile), file);
+	}
+	if (people->json)
+	{
+		char	   *line;
+
+		json_object_set_new(result, "file", json_string(people->files[number]));
+		if (profile[0])
+			json_object_set_new(result, kept ? "profile" : "no_profile", json_string(profile));
+		line = json_dumps(result, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_ENSURE_ASCII
+						  | JSON_REAL_PRECISION(9));
+		puts(line ? line : "{\"type\": \"result\", \"outcome\": \"lost\"}");
+		free(line);
+	}
+	else
+	{
+		show_line(people, people->files[number], result, outcome, status);
+		if (profile[0])
+			printf("%*s%s%s\n", people->width > 0 ? people->width + 2 : 0, "",
+				   kept ? "profile in " : "no profile: ", profile);
+	}
+	fflush(stdout);
+	if ((int) status > people->status)
+		people->status = status;
+}

@@ -1,0 +1,61 @@
+/*
+ * people.h
+ *		`cudal1-measure TASK CANDIDATE...`: jobs made of files, and verdicts for a reader.
+ */
+#ifndef CUDAL1_PEOPLE_H
+#define CUDAL1_PEOPLE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "supervisor/types.h"
+
+typedef enum PeopleStatus
+{
+	PEOPLE_RIGHT,
+	PEOPLE_WRONG,
+	PEOPLE_USAGE,
+	PEOPLE_UNMEASURED,
+} PeopleStatus;
+
+typedef struct People
+{
+	const char *signature;		/* files named by options; NULL: none */
+	const char *profile;
+	const char *device;
+	const char *profile_with;	/* perf or ncu: right candidates are run once more, under it */
+	bool		quick;
+	int			cores;			/* 0: the task's */
+	bool		json;			/* a line of JSON for each candidate */
+	bool		colour;
+	json_t	   *task;			/* as in a job */
+	json_t	   *numbers;		/* of the profile */
+	char	  **files;			/* the job's candidates */
+	int			width;			/* of the longest name; 0: a single candidate */
+	int			status;			/* of all candidates so far */
+} People;
+
+/* these two print what is wrong, and exit with PEOPLE_USAGE; the job is the caller's to free */
+extern void people_read_task(People *people, const char *path);
+extern char *people_job(const People *people, char **files, int n);
+
+/*
+ * prints the result of a candidate, by its number in the job, keeps a profile where one is asked
+ * for, and raises the status
+ */
+extern void people_show(const Measure *m, int number, json_t *result);
+
+/* the signature in a comment of a source, a new reference; NULL: none, and `error` says why */
+extern json_t *people_signature(const char *source, char *error, size_t size);
+
+/*
+ * one line without control characters, also those of C1 and those that change the direction of
+ * writing
+ */
+extern void people_plain(char *out, size_t size, const char *in);
+
+/* a whole file; prints why not and exits with PEOPLE_USAGE */
+extern char *people_read_file(const char *path, size_t *length);
+
+#endif							/* CUDAL1_PEOPLE_H */

@@ -1,0 +1,159 @@
+# cudal1-measure for people: what names a task, what a verdict looks like, what its exit status is, and what a terminal gets of a code's words.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+use Cwd qw(abs_path);
+use File::Temp qw(tempdir);
+use JSON::PP;
+use Measuring;
+use Test::More;
+
+my $tree = abs_path("$FindBin::RealBin/../..");
+my $dir = tempdir('people-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+my $profile = "$dir/profile.json";
+my $signature = '{"args": [{"name": "x", "dtype": "float32", "shape": [64], "role": "in"}, {"name": "y", "dtype": "float32", "shape": [64], "role": "out"}]}';
+my $loop = 'for (int i = 0; i < 64; i++)';
+my %text = (
+	'profile.json' => '{"bucket_seconds": 0.01, "looks": [2], "pairs": 2, "futility_pairs": null, "half_width_limit": null, "check_seconds": 0.05,'
+	  . ' "min_checks": 1, "audits": 2, "audit_seconds": 0.01}',
+	'twice.c' => "/* $signature */\nvoid solve(const float *x, float *y) { $loop y[i] = 2 * x[i]; }\n",
+	'bare.c' => "void solve(const float *x, float *y) { $loop y[i] = 2 * x[i]; }\n",
+	'sum.c' => "void solve(const float *x, float *y) { $loop y[i] = x[i] + x[i]; }\n",
+	'thrice.c' => "void solve(const float *x, float *y) { $loop y[i] = 3 * x[i]; }\n",
+	'painter.c' => "#include <stdio.h>\n#include <stdlib.h>\nvoid solve(const float *x, float *y)\n"
+	  . '{ printf("\033]0;title\007\033[2J\xc2\x9b31m right\n"); fflush(stdout); abort(); }' . "\n",
+	'broken.c' => "void solve(const float *x, float *y) { this is no C }\n",
+	'empty.c' => '',
+	'model.py' => "class Model:\n    pass\n",
+	'folder/task.json' => qq({"language": "c", "reference": "bare.c", "signature": $signature}),
+	'folder/bare.c' => "void solve(const float *x, float *y) { $loop y[i] = 2 * x[i]; }\n",
+	'mistaken/task.json' => '{"language": "c"}',
+);
+mkdir "$dir/$_" for qw(folder mistaken scratch);
+for my $name (keys %text)
+{
+	open my $out, '>', "$dir/$name" or die "$name: $!";
+	print $out $text{$name};
+	close $out;
+}
+open my $out, '>', "$dir/signature.json" or die $!;
+print $out $signature;
+close $out;
+my $options = "--scratch '$dir/scratch' --profile '$profile'";
+
+# exit status and both outputs of a command line, run in the test's folder
+sub outcome
+{
+	my ($line, $before) = @_;
+	my $said = `cd '$dir' && @{[ $before // '' ]} '$measure' $options $line 2>&1`;
+	return ($? >> 8, $said);
+}
+
+# the same on a terminal
+sub on_terminal
+{
+	my ($line, $before) = @_;
+	my $said = `cd '$dir' && @{[ $before // '' ]} script -qec "'$measure' $options $line" /dev/null </dev/null 2>&1`;
+	return ($? >> 8, $said);
+}
+
+# ---- usage, before anything is measured ----
+
+for my $case (
+	['twice.c', qr/names a task; name candidates after it/],
+	['twice.c none.c', qr/can't read none\.c: No such file/],
+	['none.c sum.c', qr/can't read none\.c/],
+	['twice.c empty.c', qr/empty\.c is empty/],
+	['bare.c sum.c', qr/bare\.c: no comment holds a signature, such as \{"args"/],
+	['painter.txt sum.c', qr/can't read painter\.txt/],
+	['profile.json sum.c', qr/profile\.json is no task: a folder with a task\.json, or a file \.py, \.c or \.cu/],
+	['model.py sum.c', qr/model\.py is no KernelBench file/],
+	['mistaken sum.c', qr/needs a "language" and a "reference"/],
+	['scratch sum.c', qr/can't read scratch\/task\.json/],
+	['--cores abc twice.c sum.c', qr/--cores takes a number from 1 on/],
+	['--profile-with gdb twice.c sum.c', qr/takes perf or ncu/],
+	['--signature profile.json bare.c sum.c', qr/"signature" must be an object with "args"/])
+{
+	my ($status, $said) = outcome($case->[0]);
+	is($status, 2, "$case->[0]: wrong usage") or diag $said;
+	like($said, $case->[1], "$case->[0]: said so");
+}
+
+SKIP:
+{
+	skip 'no C on this host', 24 if !can_measure('c');
+
+	# ---- verdicts ----
+
+	my ($status, $said) = outcome('twice.c sum.c thrice.c');
+	my @lines = map { decode_json($_) } grep { /^\{/ } split /\n/, $said;
+	is($status, 1, 'one of two is wrong');
+	is(join(' ', map { "$_->{file} $_->{outcome}" } @lines), 'sum.c successful thrice.c wrong_output', 'a pipe gets a line of JSON for each') or diag $said;
+	($status, $said) = outcome('folder sum.c');
+	is($status, 0, 'a task folder, and a right candidate') or diag $said;
+	($status, $said) = outcome('--signature signature.json bare.c broken.c');
+	is($status, 1, 'a signature beside the source, and code that does not compile') or diag $said;
+	($status, $said) = outcome('--device cpu:999 twice.c sum.c');
+	is($status, 3, 'a device that is not there') or diag $said;
+	like($said, qr/"outcome":"lost"/, 'is no verdict');
+
+	# ---- a terminal ----
+
+	($status, $said) = on_terminal('twice.c sum.c thrice.c 2>/dev/null', 'env -u NO_COLOR TERM=xterm');
+	is($status, 1, 'on a terminal, too');
+	like($said, qr/^sum\.c     \e\[32m\d+\.\d\dx\e\[0m \(\d+\.\d\d to \d+\.\d\d\), right, 2 pairs, \d+ s\r?$/m, 'a right one');
+	like($said, qr/^thrice\.c  \e\[31mwrong output\e\[0m: output 0, float32 \[64\]: /m, 'a wrong one, with the reason');
+	for my $plain ('env NO_COLOR=1 TERM=xterm', 'env -u NO_COLOR TERM=dumb')
+	{
+		($status, $said) = on_terminal('twice.c thrice.c', $plain);
+		like($said, qr/^(\r\e\[K[^\r]*)*wrong output: output 0/m, "$plain: no colour");
+		unlike($said, qr/\e\[\d*m/, "$plain: none at all");
+	}
+	($status, $said) = on_terminal('--json twice.c thrice.c 2>/dev/null');
+	like($said, qr/^\{"type":"result"/m, 'JSON if asked for');
+
+	# what a code prints reaches a terminal as text alone, in either form
+	for my $json ('', '--json')
+	{
+		($status, $said) = on_terminal("$json twice.c painter.c 2>/dev/null", 'env NO_COLOR=1 TERM=xterm');
+		is($status, 1, "code that prints and ends$json");
+		like($said, qr/crash.*it printed:.*title/, "$json: its words are shown");
+		unlike($said, qr/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x9f]/, "$json: and move nothing") or diag $said;
+	}
+
+	# ---- a profile ----
+
+  SKIP:
+	{
+		skip 'no perf that may sample here', 2 if system("perf record -q -o '$dir/tried' true >/dev/null 2>&1") != 0;
+		($status, $said) = outcome('--profile-with perf twice.c sum.c');
+		like($said, qr/"profile":"sum\.c\.perf\.data"/, 'a profile is kept');
+		my $report = `cd '$dir' && perf report --stdio -i sum.c.perf.data 2>/dev/null`;
+		like($report, qr/code\.so/, 'which shows the code');
+	}
+	local $ENV{PATH} = '/nonexistent';
+	($status, $said) = outcome('--profile-with ncu twice.c sum.c', '/usr/bin/env PATH=/usr/bin:/bin');
+	is($status, 0, 'a profiler that is not there takes nothing from the verdict') or diag $said;
+	like($said, qr/"no_profile":"/, 'and is named') or diag $said;
+}
+
+# ---- README's commands, as they stand ----
+
+open my $in, '<', "$tree/README.md" or die $!;
+my @commands = map { /^    cudal1-measure (.*?)( +#.*)?$/ ? $1 : () } <$in>;
+close $in;
+cmp_ok(scalar @commands, '>=', 2, 'README measures by hand');
+for my $command (@commands)
+{
+  SKIP:
+	{
+		my $language = $command =~ /\.py/ ? 'pytorch' : 'c';
+		skip "no $language on this host", 1 if !can_measure($language);
+		my $said = `cd '$tree' && '$measure' $options $command 2>&1`;
+		my $status = $? >> 8;
+		ok($status <= 1 && $said =~ /"outcome":"successful"/, "cudal1-measure $command") or diag $said;
+		unlink glob "$tree/*.perf.data";
+	}
+}
+done_testing();

@@ -1,0 +1,70 @@
+/*
+ * people.c
+ *		What a source's comment says of its signature, and what of a candidate's words reaches a
+ *		terminal.
+ */
+#define _GNU_SOURCE
+#include "../../runner/common/text.c"
+#include "../../runner/supervisor/people.c"
+
+#include "tap.h"
+
+static char said[512];
+
+/* the name of the first argument, "" where there is no signature */
+static const char *
+first_name(const char *source)
+{
+	static char name[64];
+	json_t	   *signature = people_signature(source, said, sizeof(said));
+	const json_t *args = json_object_get(signature, "args");
+	const char *first = json_string_value(json_object_get(json_array_get(args, 0), "name"));
+
+	snprintf(name, sizeof(name), "%s", first ? first : "");
+	json_decref(signature);
+	return name;
+}
+
+static const char *
+plain(const char *text, size_t size)
+{
+	static char out[256];
+
+	people_plain(out, size, text);
+	return out;
+}
+
+int
+main(void)
+{
+	check(strcmp(first_name("/* {\"args\": [{\"name\": \"x\"}]} */ void solve();"), "x") == 0,
+		  "a signature in a comment");
+	check(strcmp(first_name("/* Sums. {x} is no signature.\n *\n * {\"entry\": \"solve\",\n"
+							" *  \"args\": [{\"name\": \"y\"}]}\n * More words.\n */\n"), "y") == 0,
+		  "one with stars before its lines and words around it");
+	check(strcmp(first_name("// of it:\n//   {\"args\":\n//   [{\"name\": \"z\"}]}\nint i;"),
+				 "z") == 0, "one in line comments");
+	check(strcmp(first_name("char *s = \"/* {\\\"args\\\": [{\\\"name\\\": \\\"q\\\"}]} */\";"
+							" char c = '\"'; /* {\"args\": [{\"name\": \"r\"}]} */"), "r") == 0,
+		  "what stands in a string is no comment");
+	check(first_name("int i = 4 / 2; /")[0] == '\0' && strstr(said, "no comment holds"),
+		  "none: the message has an example");
+	check(first_name("int i;\n/*\n * {\"args\": [\n *   {\"name\": }]}\n */")[0] == '\0'
+		  && strstr(said, "line 4, in the signature") != NULL, "a broken one: its line is named");
+	check(first_name("/* {\"args\": [")[0] == '\0', "a comment without an end");
+
+	check(strcmp(plain("a\n\t b  c", 99), "a b c") == 0, "one line");
+	check(strcmp(plain("\033[31mred\033]0;title\007\x7f", 99), "?[31mred?]0;title??") == 0,
+		  "no escape sequence");
+	check(strcmp(plain("\xc2\x9b" "31m", 99), "?31m") == 0,
+		  "none that begins with a character of C1");
+	check(strcmp(plain("a\xe2\x80\xae" "b\xe2\x81\xa6" "c", 99), "a?b?c") == 0,
+		  "nothing that turns the direction of writing");
+	check(strcmp(plain("\x9b\xff" "gr\xc3\xbc\xc3\x9f", 99), "??gr\xc3\xbc\xc3\x9f") == 0,
+		  "bytes that are no UTF-8, and letters that are");
+	check(strcmp(plain("0123456789", 10), "01234...") == 0, "what is cut off is marked");
+
+	check(status_of("successful") == 0 && status_of("wrong_output") == 1 && status_of("cheat") == 1
+		  && status_of("lost") == 3 && status_of("unverified") == 3, "statuses by outcome");
+	return done();
+}
