@@ -114,15 +114,79 @@ function draw(c) {
 			},
 			onClick(event, hits) {
 				const hit = hits.length && c.series[hits[0].datasetIndex].data[hits[0].index];
-				const code = hit && document.getElementById("code-" + hit.candidate);
-				if (code) {
-					code.open = true;
-					code.scrollIntoView();
-				}
+				if (hit && page.codes[hit.candidate])
+					location.hash = "candidate-" + hit.candidate;
 			},
 		},
 	});
 	chart.whole = { min: c.x.min, max: c.x.max };
+}
+
+/* the lines of two texts: those of both, of the first alone (-) and of the second (+), two around each change */
+function diff(from, to) {
+	const a = from.split("\n"), b = to.split("\n"), wide = b.length + 1;
+	if (a.length * b.length > 4e6)
+		return [["", "too long to be compared here"]];
+	/* the longest common rest from each pair of lines on */
+	const rest = new Uint16Array((a.length + 1) * wide);
+	for (let i = a.length - 1; i >= 0; i--)
+		for (let j = b.length - 1; j >= 0; j--)
+			rest[i * wide + j] = a[i] === b[j] ? rest[(i + 1) * wide + j + 1] + 1 : Math.max(rest[(i + 1) * wide + j], rest[i * wide + j + 1]);
+	const all = [];
+	for (let i = 0, j = 0; i < a.length || j < b.length;)
+		if (i < a.length && j < b.length && a[i] === b[j])
+			all.push([" ", a[i++], j++]);
+		else if (i < a.length && (j === b.length || rest[(i + 1) * wide + j] >= rest[i * wide + j + 1]))
+			all.push(["-", a[i++]]);
+		else
+			all.push(["+", b[j++]]);
+	const near = all.map((_, k) => all.slice(Math.max(0, k - 2), k + 3).some(line => line[0] !== " "));
+	return all.flatMap((line, k) => near[k] ? [line] : near[k - 1] ? [["", "…"]] : []);
+}
+
+function make(tag, text, ...children) {
+	const made = document.createElement(tag);
+	made.textContent = text;
+	made.append(...children);
+	return made;
+}
+
+function link(id, shown) {
+	if (!page.codes[id])
+		return shown;
+	const a = make("a", shown);
+	a.href = "#candidate-" + id;
+	return a;
+}
+
+/* the code that the address names, with what led to it */
+function open_code() {
+	const panel = document.getElementById("panel"), code = document.getElementById("code");
+	const c = page.codes[(location.hash.match(/^#candidate-(\d+)$/) || [])[1]];
+	if (!c)
+		return panel.close();
+	const factor = v => v === null || v === undefined ? "" : short(v) + "x";
+	const verdict = c.state === "successful" ? factor(c.reward) + (c.wide ? ", an end of a wide interval" : "") : c.failure || c.state;
+	code.replaceChildren(make("h2", `Candidate ${c.candidate_id}: ${verdict}`), make("p", c.task + (c.method ? ", by " + c.method : "")));
+	if (c.detail)
+		code.append(make("p", c.detail));
+	code.append(make("pre", c.code));
+	const shown = c.exemplars || [];
+	/* exemplars are in ascending score */
+	const parent = page.codes[shown[shown.length - 1]];
+	if (c.prompt !== null)
+		code.append(make("p", `Prompt ${c.prompt} showed ` + (shown.length ? "candidates " : "no exemplar."),
+			...shown.flatMap((id, k) => [k ? ", " : "", link(id, `${id} (${factor((c.scores || [])[k])})`)])));
+	if (parent) {
+		const lines = diff(parent.code, c.code).map(([kind, line]) => make(kind === "+" ? "ins" : kind === "-" ? "del" : "span", kind + " " + line + "\n"));
+		code.append(make("p", "Against ", link(parent.candidate_id, "candidate " + parent.candidate_id), ", the best that the prompt showed:"),
+			make("pre", "", ...lines));
+	}
+	if (page.prompts[c.prompt])
+		code.append(make("details", "", make("summary", "the prompt"), make("pre", page.prompts[c.prompt])));
+	if (!panel.open)
+		panel.showModal();
+	panel.scrollTop = 0;
 }
 
 function csv(rows) {
@@ -149,6 +213,14 @@ addEventListener("click", e => {
 	} else if (picture)
 		save(picture + ".png", Chart.getChart(picture).toBase64Image());
 });
+document.getElementById("close").addEventListener("click", () => document.getElementById("panel").close());
+document.getElementById("panel").addEventListener("close", () => {
+	if (location.hash)
+		history.replaceState(null, "", location.pathname + location.search);
+});
+addEventListener("hashchange", open_code);
 const all = () => page.charts.forEach(draw);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", all);
 all();
+if (location.hash)
+	open_code();
