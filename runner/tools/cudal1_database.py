@@ -1,12 +1,12 @@
 """The connection of the programs in Python: psycopg, with what a schema of others must not change.
 
-Names resolve in pg_catalog alone, whatever the database's search_path is, so that nothing of another role's is called. A text
-reaches the server as a parameter, or quoted by psycopg.
+Names resolve in pg_catalog alone, whatever the database's search_path is, so that nothing of
+another role's is called. A text reaches the server as a parameter, or quoted by psycopg.
 """
 import os
 import sys
 
-# the distribution's packages, for a python3 that is another than the distribution's; its own go first
+# the distribution's packages for another python3, whose own go first
 sys.path.append("/usr/lib/python3/dist-packages")
 
 JOBS_READ = 20000
@@ -22,7 +22,8 @@ def conninfo(dbname):
     if dbname is None:
         return ""
     from psycopg.conninfo import make_conninfo
-    return dbname if "=" in dbname or dbname.startswith(("postgresql://", "postgres://")) else make_conninfo(dbname=dbname)
+    return dbname if "=" in dbname or dbname.startswith(
+        ("postgresql://", "postgres://")) else make_conninfo(dbname=dbname)
 
 
 class Database:
@@ -35,16 +36,19 @@ class Database:
             raise ConnectionError(MISSING) from None
         self.psycopg, self.sql, self.notices, self.home = psycopg, sql, {}, None
         try:
-            given = info.conninfo_to_dict(conninfo(dbname)).get("options") or os.environ.get("PGOPTIONS", "")
+            given = info.conninfo_to_dict(conninfo(dbname)).get("options") or os.environ.get(
+                "PGOPTIONS", "")
             self.connection = psycopg.connect(
-                conninfo(dbname), autocommit=True, prepare_threshold=None, client_encoding="utf8", application_name=name,
-                options=given + " -c search_path=pg_catalog,pg_temp -c standard_conforming_strings=on -c timezone=UTC")
+                conninfo(dbname), autocommit=True, prepare_threshold=None, client_encoding="utf8",
+                application_name=name, options=given + " -c search_path=pg_catalog,pg_temp -c"
+                " standard_conforming_strings=on -c timezone=UTC")
         except psycopg.Error as e:
             raise ConnectionError(str(e).strip()) from None
         self.connection.add_notice_handler(self.notice)
 
     def notice(self, d):
-        line = f"{d.severity}: {d.message_primary}" + (f". {d.message_hint}" if d.message_hint else "")
+        line = f"{d.severity}: {d.message_primary}" + (f". {d.message_hint}"
+                                                       if d.message_hint else "")
         self.notices[line] = self.notices.get(line, 0) + 1
 
     def tell(self):
@@ -65,7 +69,8 @@ class Database:
                 raise ConnectionError(str(e).strip()) from None
             if not e.diag.message_primary:
                 raise Refused(str(e).strip()) from None
-            raise Refused(". ".join(filter(None, (e.diag.message_primary, e.diag.message_hint)))) from None
+            raise Refused(". ".join(filter(
+                None, (e.diag.message_primary, e.diag.message_hint)))) from None
 
     def value(self, text, *values):
         rows = self.query(text, *values)
@@ -73,15 +78,20 @@ class Database:
 
     def rows(self, text, *values):
         """The rows of one query as dictionaries, of JSON's types."""
-        return [r[0] for r in self.query(f"SELECT pg_catalog.row_to_json(q) FROM ({text}) AS q", *values)]
+        return [
+            r[0]
+            for r in self.query(f"SELECT pg_catalog.row_to_json(q) FROM ({text}) AS q", *values)
+        ]
 
     def schema(self):
         """The schema of the functions, quoted; an error where the database has no cudal1."""
         if self.home is None:
             name = self.value("SELECT n.nspname FROM pg_catalog.pg_extension AS e"
-                              " JOIN pg_catalog.pg_namespace AS n ON n.oid = e.extnamespace WHERE e.extname = 'cudal1'")
+                              " JOIN pg_catalog.pg_namespace AS n ON n.oid = e.extnamespace WHERE"
+                              " e.extname = 'cudal1'")
             if name is None:
-                raise ConnectionError("the database has no extension cudal1: run CREATE EXTENSION cudal1 there")
+                raise ConnectionError("the database has no extension cudal1: run CREATE EXTENSION"
+                                      " cudal1 there")
             self.home = '"' + name.replace('"', '""') + '"'
         return self.home
 
@@ -94,33 +104,49 @@ class Database:
 
 
 def now(db, rows):
-    """What goes on: verdicts per minute, devices, the queue by trainer and task, the last verdicts (so many rows)."""
+    """Verdicts per minute, devices, the queue by trainer and task, so many last verdicts."""
     frame = {}
     frame["about"] = db.rows(f"""
-        SELECT pg_catalog.current_database() AS database, pg_catalog.to_char(clock_timestamp(), 'HH24:MI:SS') AS at,
-               count(*) FILTER (WHERE m.measured_at > clock_timestamp() - '1 minute'::interval) AS minute,
-               count(*) FILTER (WHERE m.measured_at > clock_timestamp() - '15 minutes'::interval) / 15.0 AS quarter,
+        SELECT pg_catalog.current_database() AS database,
+               pg_catalog.to_char(clock_timestamp(), 'HH24:MI:SS') AS at,
+               count(*) FILTER (WHERE m.measured_at > clock_timestamp() - '1 min'::interval)
+                   AS minute,
+               count(*) FILTER (WHERE m.measured_at > clock_timestamp() - '15 min'::interval) / 15.0
+                   AS quarter,
                percentile_cont(0.5) WITHIN GROUP (ORDER BY m.device_seconds) AS seconds
-        FROM (SELECT x.measured_at, x.reward, x.device_seconds FROM cudal1.measurement AS x ORDER BY x.measurement_id DESC LIMIT 5000) AS m
+        FROM (SELECT x.measured_at, x.reward, x.device_seconds FROM cudal1.measurement AS x
+            ORDER BY x.measurement_id DESC LIMIT 5000) AS m
         WHERE m.reward IS NOT NULL""")[0]
     frame["devices"] = db.rows("""
-        SELECT d.device_key AS key, d.host, d.model, d.enabled, d.untrusted_since, d.rests_until > clock_timestamp() AS rests,
-               extract(epoch FROM clock_timestamp() - d.last_seen) AS seen, a.job_id, a.kind, a.task, a.candidate_id, a.phase, a.pairs,
-               a.estimate, a.lower, a.upper, a.seconds_left, extract(epoch FROM clock_timestamp() - a.since) AS since
+        SELECT d.device_key AS key, d.host, d.model, d.enabled, d.untrusted_since,
+               d.rests_until > clock_timestamp() AS rests,
+               extract(epoch FROM clock_timestamp() - d.last_seen) AS seen, a.job_id, a.kind,
+               a.task, a.candidate_id, a.phase, a.pairs, a.rounds,
+               a.estimate, a.lower, a.upper, a.seconds_left,
+               extract(epoch FROM clock_timestamp() - a.since) AS since
         FROM cudal1.device AS d LEFT JOIN cudal1.activity AS a ON a.device = d.device_key
         ORDER BY d.class, d.device_key, a.job_id""")
     usual = frame["about"]["seconds"] or 60
     frame["queue"] = db.rows(f"""
-        SELECT q.trainer, q.task, q.kind, count(*) AS jobs, count(q.waits_for) AS held, min(q.waits_for) AS waits_for,
-               count(*) * coalesce((SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY s) FROM unnest(t.measured_seconds) AS s),
+        SELECT q.trainer, q.task, q.kind, count(*) AS jobs, count(q.waits_for) AS held,
+               min(q.waits_for) AS waits_for,
+               count(*) * coalesce((SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY s)
+                                    FROM unnest(t.measured_seconds) AS s),
                                    {db.literal(usual)}) AS seconds
-        FROM (SELECT * FROM cudal1.queue LIMIT {JOBS_READ}) AS q JOIN cudal1.task AS t ON t.name = q.task
-        GROUP BY q.trainer, q.task, q.kind, t.measured_seconds ORDER BY count(*) DESC, q.trainer, q.task""")
+        FROM (SELECT * FROM cudal1.queue LIMIT {JOBS_READ}) AS q
+            JOIN cudal1.task AS t ON t.name = q.task
+        GROUP BY q.trainer, q.task, q.kind, t.measured_seconds ORDER BY count(*) DESC, q.trainer,
+            q.task""")
     frame["verdicts"] = db.rows(f"""
-        SELECT extract(epoch FROM clock_timestamp() - m.measured_at) AS ago, t.name AS task, m.candidate_id, m.kind, m.outcome, m.reward,
-               m.lower, m.upper, m.detail, (SELECT min(p.method) FROM cudal1.proposal AS p WHERE p.candidate_id = m.candidate_id) AS method
-        FROM (SELECT x.measured_at, x.task_id, x.candidate_id, x.kind, x.outcome, x.reward, x.lower, x.upper, x.detail, x.measurement_id
-              FROM cudal1.measurement AS x ORDER BY x.measurement_id DESC LIMIT {rows}) AS m JOIN cudal1.task AS t ON t.task_id = m.task_id
+        SELECT extract(epoch FROM clock_timestamp() - m.measured_at) AS ago, t.name AS task,
+               m.candidate_id, m.kind, m.outcome, m.reward,
+               m.lower, m.upper, m.detail,
+               (SELECT min(p.method) FROM cudal1.proposal AS p
+                WHERE p.candidate_id = m.candidate_id) AS method
+        FROM (SELECT x.measured_at, x.task_id, x.candidate_id, x.kind, x.outcome, x.reward,
+              x.lower, x.upper, x.detail, x.measurement_id
+              FROM cudal1.measurement AS x ORDER BY x.measurement_id DESC LIMIT {rows}) AS m
+                  JOIN cudal1.task AS t ON t.task_id = m.task_id
         ORDER BY m.measurement_id DESC""")
     return frame
 

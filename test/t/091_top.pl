@@ -50,7 +50,7 @@ BEGIN
 	PERFORM cudal1.finish(c.job_id, c.attempt, c.token, '{"outcome": "wrong_output", "detail": "element \\u001b[2J3 differs\\nmore"}');
 	PERFORM cudal1_submit('softmax', 'now', 'mine');
 	SELECT * INTO c FROM cudal1.claim(1, 'w');
-	PERFORM cudal1.heartbeat(c.job_id, c.attempt, c.token, '{"phase": "measuring", "pairs": 3, "estimate": 2.5, "lower": 2.25, "upper": 2.75, "seconds_left": 42}');
+	PERFORM cudal1.heartbeat(c.job_id, c.attempt, c.token, '{"phase": "measuring", "pairs": 3, "rounds": 41, "estimate": 2.5, "lower": 2.25, "upper": 2.75, "seconds_left": 42}');
 	CREATE TABLE held AS SELECT c.job_id, c.attempt, c.token;
 	PERFORM cudal1_submit('softmax', 'later 1', 'mine'), cudal1_submit('softmax', 'later 2', 'mine');
 END
@@ -60,7 +60,7 @@ SELECT cudal1_submit('softmax', 'hers', 'hers');
 SQL
 my $frame = frame();
 like($frame, qr/2 verdicts in the last minute, 0\.1 a minute in 15   3 waiting, \d/, 'rewards per minute, what waits, and for how long');
-like($frame, qr/^\Q$host\E top:1 +M +measuring, 3 pairs +softmax +3 +2\.50 \[2\.25, 2\.75\] .* 42 s$/m, 'a device with what it measures');
+like($frame, qr/^\Q$host\E top:1 +M +measuring, 3 pairs, 41 rounds +softmax +3 +2\.50 \[2\.25, 2\.75\] .* 42 s$/m, 'a device with what it measures');
 like($frame, qr/^anna +softmax +measure +1 /m, 'the queue by trainer');
 like($frame, qr/^postgres +softmax +measure +2 +3 min$/m, 'and task, with the device time that it takes');
 like($frame, qr/^\d s +softmax +1 +mine +measure +successful +1\.50 \[1\.40, 1\.60\]$/m, 'a verdict');
@@ -74,7 +74,7 @@ my $lock = '/tmp/cudal1-top-1.lock';
 open my $file, '>', $lock or die "$lock: $!";
 flock $file, LOCK_EX or die;
 $node->safe_psql('postgres', q{SELECT cudal1.heartbeat(job_id, attempt, token, '{"phase": "waiting"}') FROM held});
-like(frame(), qr/top:1 +M +waiting held by \S+, process $$, for \d+ \w+, 3 pairs/, 'who holds a device that a measurement waits for');
+like(frame(), qr/top:1 +M +waiting held by \S+, process $$, for \d+ \w+, 3 pairs, 41 rounds/, 'who holds a device that a measurement waits for');
 close $file;
 unlink $lock;
 
