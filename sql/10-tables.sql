@@ -157,6 +157,7 @@ CREATE TABLE cudal1.profile (
 	-- device time
 	budget_factor		float8 CHECK (budget_factor >= 1),
 	budget_min			float8 NOT NULL CHECK (budget_min > 0),
+	heat				int NOT NULL DEFAULT 1 CHECK (heat BETWEEN 1 AND 32),
 	-- verification
 	verify_above		float8 CHECK (verify_above > 1),
 	verify_best_factor	float8 CHECK (verify_best_factor > 1),
@@ -217,6 +218,8 @@ there are as many, of what the first look takes at the reference''s speed; NULL:
 COMMENT ON COLUMN cudal1.profile.budget_min IS
 'least budget, in seconds from the first check on; after it three pairs are completed, and a wide
 interval is paid at its lower end';
+COMMENT ON COLUMN cudal1.profile.heat IS
+'candidates of a task that are measured together, at most: what they share is made once for all';
 COMMENT ON COLUMN cudal1.profile.verify_above IS
 'scores above this are measured again; NULL: never';
 COMMENT ON COLUMN cudal1.profile.verify_best_factor IS
@@ -676,6 +679,7 @@ CREATE TABLE cudal1.job (
 	device_id			bigint REFERENCES cudal1.device (device_id),
 	claimed_at			timestamptz,
 	charged				float8,
+	heat				bigint,
 	lease_until			timestamptz,
 	phase				text,
 	pairs				int,
@@ -703,6 +707,8 @@ is claimed serves all';
 COMMENT ON COLUMN cudal1.job.charged IS
 'seconds of the device that the claim charged its trainer with, to be corrected when they are
 known';
+COMMENT ON COLUMN cudal1.job.heat IS
+'of a running job that is measured together with others: the job_id of the first of them';
 COMMENT ON COLUMN cudal1.job.deadline IS
 'a job not claimed by then is cancelled; one begun is completed';
 COMMENT ON COLUMN cudal1.job.attempt IS

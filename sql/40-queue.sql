@@ -130,7 +130,65 @@ $$;
 COMMENT ON FUNCTION cudal1.check_token(bigint, int, text) IS
 'whether a job is claimed under that number; error 28T01 where its token is another';
 
-CREATE FUNCTION cudal1.claim(device_id bigint, worker text, lease interval DEFAULT '60 seconds')
+CREATE FUNCTION cudal1.take_mates(j cudal1.job, most int)
+RETURNS cudal1.job[]
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	moment	CONSTANT timestamptz := clock_timestamp();
+	room	int;
+	mates	cudal1.job[];
+BEGIN
+	SELECT least(take_mates.most, p.heat) - 1 INTO room
+		FROM cudal1.profile AS p WHERE p.name = j.profile;
+	-- what was claimed before may be what ended its heat, so it is measured by itself
+	IF j.kind <> 'measure' OR j.attempt > 0 OR coalesce(room, 0) < 1 THEN
+		RETURN '{}';
+	END IF;
+	mates := ARRAY(
+		SELECT x FROM cudal1.job AS x JOIN cudal1.candidate AS c USING (candidate_id)
+			WHERE x.device = j.device AND x.language = j.language AND x.cores = j.cores
+				AND x.state = 'queued' AND x.trainer = j.trainer AND x.priority = j.priority
+				AND x.task_id = j.task_id AND x.job_id <> j.job_id
+				AND x.candidate_id <> j.candidate_id AND x.kind = 'measure'
+				AND x.profile = j.profile AND x.attempt = 0 AND x.not_before <= moment
+				AND x.avoid_device IS NULL AND NOT x.apart
+				AND c.state = 'queued' AND NOT c.imported
+			ORDER BY x.job_id
+			LIMIT room
+			FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF c SKIP LOCKED);
+	UPDATE cudal1.turn AS t SET used = t.used + cardinality(mates) * j.charged / t.weight
+		WHERE t.device_id = j.device_id AND t.trainer = j.trainer AND mates <> '{}';
+	UPDATE cudal1.task_turn AS k SET used = k.used + cardinality(mates) * j.charged
+		WHERE k.device_id = j.device_id AND k.trainer = j.trainer AND k.task_id = j.task_id
+			AND mates <> '{}';
+	RETURN mates;
+END
+$$;
+COMMENT ON FUNCTION cudal1.take_mates(cudal1.job, int) IS
+'locks and returns the jobs that are measured together with one: of the same task, trainer, priority
+and profile, claimed for the first time, the oldest; as many as the profile''s heat allows, less that
+one. Charges each as the claim of that one was (its device_id and charged are set)';
+
+CREATE FUNCTION cudal1.candidates_of(jobs cudal1.job[])
+RETURNS jsonb
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT CASE WHEN cardinality(jobs) = 1
+		THEN (SELECT jsonb_build_object('candidate',
+					jsonb_build_object('candidate_id', c.candidate_id, 'code', c.code))
+				FROM cudal1.candidate AS c WHERE c.candidate_id = (jobs[1]).candidate_id)
+		ELSE (SELECT jsonb_build_object('candidates', jsonb_agg(
+					jsonb_build_object('job_id', x.job_id, 'attempt', x.attempt + 1,
+						'candidate_id', c.candidate_id, 'code', c.code) ORDER BY x.job_id))
+				FROM unnest(jobs) AS x JOIN cudal1.candidate AS c USING (candidate_id)) END
+$$;
+COMMENT ON FUNCTION cudal1.candidates_of(cudal1.job[]) IS
+'what the document of a job has of the candidates: candidate, or candidates where there are several';
+
+CREATE FUNCTION cudal1.claim(device_id bigint, worker text, lease interval DEFAULT '60 seconds',
+	most int DEFAULT 1)
 RETURNS TABLE (job_id bigint, attempt int, token text, job jsonb)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 -- the claim reads the head of an ordered index, also where the queue has grown since the table was
@@ -146,7 +204,10 @@ DECLARE
 	moment	CONSTANT timestamptz := clock_timestamp();
 	d		cudal1.device;
 	j		cudal1.job;
+	m		cudal1.job;
+	members	cudal1.job[];
 	secret	text;			-- 244 random bits
+	secrets	text[] := '{}';
 BEGIN
 	IF claim.worker IS NULL OR claim.worker = '' THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'worker must be a name';
@@ -181,51 +242,61 @@ BEGIN
 		END IF;
 		RETURN;
 	END IF;
-	secret := encode(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()), 'hex');
-	UPDATE cudal1.job AS x
-		SET state = 'running', attempt = x.attempt + 1, worker = claim.worker,
-			login = cudal1.caller(),
-			token_hash = cudal1.token_hash(secret), device_id = d.device_id,
-			claimed_at = clock_timestamp(),
-			charged = j.charged, lease_until = clock_timestamp() + claim.lease, phase = NULL,
-			pairs = NULL, rounds = NULL, estimate = NULL, lower = NULL, upper = NULL,
-			seconds_left = NULL
-		WHERE x.job_id = j.job_id;
-	IF j.kind = 'measure' THEN
-		-- one that was discarded was proposed again by a transaction that did not see it yet
-		UPDATE cudal1.candidate AS c
-			SET state = 'measuring', failure = NULL, detail = NULL, score = NULL, decided_at = NULL,
-				measurement_id = NULL
-			WHERE c.candidate_id = j.candidate_id AND c.state IN ('queued', 'discarded');
-	END IF;
+	j.device_id := d.device_id;
+	members := ARRAY[j] || cudal1.take_mates(j, claim.most);
+	FOREACH m IN ARRAY members LOOP
+		secret := encode(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()), 'hex');
+		secrets := secrets || secret;
+		UPDATE cudal1.job AS x
+			SET state = 'running', attempt = x.attempt + 1, worker = claim.worker,
+				login = cudal1.caller(),
+				token_hash = cudal1.token_hash(secret), device_id = d.device_id,
+				claimed_at = clock_timestamp(), charged = j.charged,
+				heat = CASE WHEN cardinality(members) > 1 THEN j.job_id END,
+				lease_until = clock_timestamp() + claim.lease, phase = NULL,
+				pairs = NULL, rounds = NULL, estimate = NULL, lower = NULL, upper = NULL,
+				seconds_left = NULL
+			WHERE x.job_id = m.job_id;
+		IF m.kind = 'measure' THEN
+			-- one that was discarded was proposed again by a transaction that did not see it yet
+			UPDATE cudal1.candidate AS c
+				SET state = 'measuring', failure = NULL, detail = NULL, score = NULL,
+					decided_at = NULL, measurement_id = NULL
+				WHERE c.candidate_id = m.candidate_id AND c.state IN ('queued', 'discarded');
+		END IF;
+	END LOOP;
 	IF j.profile = 'certify' THEN
 		PERFORM cudal1.begin_reference(j);
 	END IF;
 
 	RETURN QUERY
-		SELECT j.job_id, j.attempt + 1, secret, jsonb_build_object(
+		SELECT (members[n]).job_id, (members[n]).attempt + 1, secrets[n],
+			CASE WHEN n = 1 THEN jsonb_build_object(
 				'job_id', j.job_id, 'attempt', j.attempt + 1, 'kind', j.kind,
 				'task', jsonb_build_object('task_id', t.task_id, 'name', t.name,
 					'language', t.language, 'reference', t.reference, 'signature', t.signature,
 					'cores', t.cores, 'rtol', t.rtol, 'atol', t.atol),
-				'candidate', jsonb_build_object('candidate_id', c.candidate_id, 'code', c.code),
 				'profile', to_jsonb(p),
 				'device', jsonb_build_object('key', substr(d.device_key, length(d.host) + 2),
 					'class', d.class),
 				'budget_seconds', CASE WHEN j.profile = t.profile
 									   THEN cudal1.budget_seconds(p, t.measured_seconds) END)
-			FROM cudal1.task AS t, cudal1.candidate AS c, cudal1.profile AS p
-			WHERE t.task_id = j.task_id AND c.candidate_id = j.candidate_id AND p.name = j.profile;
+				|| cudal1.candidates_of(members) END
+			FROM generate_subscripts(members, 1) AS n, cudal1.task AS t, cudal1.profile AS p
+			WHERE t.task_id = j.task_id AND p.name = j.profile
+			ORDER BY n;
 END
 $$;
-COMMENT ON FUNCTION cudal1.claim(bigint, text, interval) IS
+COMMENT ON FUNCTION cudal1.claim(bigint, text, interval, int) IS
 'gives a device its next job under a lease: one of the trainer that has used the device least, in
 seconds over its weight; of its jobs the most urgent first, among equals tasks in turns of 80
 seconds, oldest first. Re-verifications and null candidates have an eighth of a trainer''s share. No
 row when there is none: then the device queues the check of a reference, and one that has had no job
 for half a minute the null candidates of a task (setting cudal1.certify). attempt is the fencing
-number of the claim, token the secret that every report on it must show. Error 42501 where another
-role registered the device';
+number of the claim, token the secret that every report on it must show. most: how many jobs of one
+task to claim together, as far as the profile''s heat allows: a row each, in which the first has the
+job document of all, with their candidates, and the others have NULL. Error 42501 where another role
+registered the device';
 
 CREATE FUNCTION cudal1.heartbeat(job_id bigint, attempt int, token text,
 	progress jsonb DEFAULT NULL, lease interval DEFAULT '60 seconds')

@@ -6,7 +6,7 @@ CREATE VIEW cudal1.activity AS
 	SELECT j.job_id, j.kind, t.name AS task, j.candidate_id, d.device_key AS device, j.worker,
 		j.phase, j.pairs, j.rounds,
 		   j.estimate, j.lower, j.upper, j.seconds_left, j.claimed_at AS since, j.lease_until,
-		   j.attempt, j.failures, j.cancel_requested
+		   j.attempt, j.failures, j.cancel_requested, j.heat
 	FROM cudal1.job AS j
 		JOIN cudal1.task AS t ON t.task_id = j.task_id
 		JOIN cudal1.device AS d ON d.device_id = j.device_id
@@ -17,6 +17,8 @@ COMMENT ON COLUMN cudal1.activity.phase IS
 first word of the child';
 COMMENT ON COLUMN cudal1.activity.estimate IS 'score so far, with the interval from lower to upper';
 COMMENT ON COLUMN cudal1.activity.seconds_left IS 'estimated seconds until the measurement ends';
+COMMENT ON COLUMN cudal1.activity.heat IS
+'where it is measured together with others of its task: the job_id of the first of them';
 COMMENT ON COLUMN cudal1.activity.failures IS
 'attempts that ended lost or unverified before this one';
 
