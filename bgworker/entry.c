@@ -387,8 +387,8 @@ Cudal1Call
 cudal1_entry_claim(int64 device_id, const char *worker, Cudal1Claim *claim)
 {
 	Argument	arguments[] = {bigint(device_id), utf8(worker), lease(), {0}};
-	char	   *columns[5];
-	Cudal1Call	outcome = run(CUDAL1_CLAIM_QUERY, arguments, columns, 5, NULL);
+	char	   *columns[6];
+	Cudal1Call	outcome = run(CUDAL1_CLAIM_QUERY, arguments, columns, 6, NULL);
 
 	memset(claim, 0, sizeof(*claim));
 	for (int i = 0; i < 4; i++)
@@ -399,6 +399,7 @@ cudal1_entry_claim(int64 device_id, const char *worker, Cudal1Claim *claim)
 	strlcpy(claim->token, columns[2], sizeof(claim->token));
 	claim->job = columns[3];
 	claim->limit_seconds = (int) number(columns[4], 3600);
+	claim->mates = columns[5];
 	return outcome;
 }
 

@@ -24,6 +24,7 @@ typedef struct Reading
 	char	   *type;
 	char	   *phase;
 	char	   *outcome;
+	char	   *job_id;			/* digits */
 } Reading;
 
 static CUDAL1_JSON_ACTION
@@ -48,6 +49,8 @@ field_start(void *state, char *name, bool isnull)
 		reading->expected = &reading->phase;
 	else if (reading->lexer->lex_level == 1 && strcmp(name, "outcome") == 0)
 		reading->expected = &reading->outcome;
+	else if (reading->lexer->lex_level == 1 && strcmp(name, "job_id") == 0)
+		reading->expected = &reading->job_id;
 	CUDAL1_JSON_CONTINUE;
 }
 
@@ -56,7 +59,8 @@ scalar(void *state, char *token, JsonTokenType type)
 {
 	Reading    *reading = state;
 
-	if (reading->expected != NULL && type == JSON_TOKEN_STRING && reading->lexer->lex_level == 1)
+	if (reading->expected != NULL && reading->lexer->lex_level == 1
+		&& type == (reading->expected == &reading->job_id ? JSON_TOKEN_NUMBER : JSON_TOKEN_STRING))
 		*reading->expected = token;
 	reading->expected = NULL;
 	CUDAL1_JSON_CONTINUE;
@@ -102,6 +106,7 @@ cudal1_message_read(char *line, size_t length)
 				message.type = CUDAL1_MESSAGE_PROGRESS;
 			message.waiting = is(reading.phase, "waiting");
 			message.cancelled = is(reading.outcome, "cancelled");
+			message.job_id = reading.job_id != NULL ? strtoll(reading.job_id, NULL, 10) : 0;
 		}
 	}
 	PG_CATCH();

@@ -168,8 +168,8 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.take_mates(cudal1.job, int) IS
 'locks and returns the jobs that are measured together with one: of the same task, trainer, priority
-and profile, claimed for the first time, the oldest; as many as the profile''s heat allows, less that
-one. Charges each as the claim of that one was (its device_id and charged are set)';
+and profile, claimed for the first time, the oldest; as many as the profile''s heat allows, less
+that one. Charges each as the claim of that one was (its device_id and charged are set)';
 
 CREATE FUNCTION cudal1.candidates_of(jobs cudal1.job[])
 RETURNS jsonb
@@ -185,7 +185,7 @@ AS $$
 				FROM unnest(jobs) AS x JOIN cudal1.candidate AS c USING (candidate_id)) END
 $$;
 COMMENT ON FUNCTION cudal1.candidates_of(cudal1.job[]) IS
-'what the document of a job has of the candidates: candidate, or candidates where there are several';
+'what the document of a job has of its candidates: candidate, or candidates for several';
 
 CREATE FUNCTION cudal1.claim(device_id bigint, worker text, lease interval DEFAULT '60 seconds',
 	most int DEFAULT 1)

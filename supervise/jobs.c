@@ -6,6 +6,10 @@
  * for the reason in `ending`; its child is gone, and the verdict is being stored.  The verdict is
  * the child's result if it wrote one.  Else it is a result made here that says how the child ended.
  *
+ * The jobs of a heat share a child.  Each has its claim, its result and its verdict.  One that has
+ * its result, or was told to stop, is settled while the child works on for the others; the child is
+ * told to stop once none is left that waits for a result.
+ *
  * The claim is committed before the child starts.  So if this process dies, it leaves a running job
  * with a lease, and nothing that would have to be undone.
  */
@@ -22,6 +26,7 @@
 #include "jobs.h"
 
 #define MAX_JOBS 512
+#define LABEL "cudal1-measure, job %lld"
 
 /* least time between heartbeats with news, and most time between those without */
 #define BEAT_MS 1000
@@ -52,28 +57,35 @@ typedef enum Ending
 	ENDING_LOST					/* overdue or misbehaved; `reason` says how */
 } Ending;
 
-typedef struct Job
+/* a child, and what its jobs share */
+typedef struct Heat
 {
 	Cudal1Child child;
-	void	   *device;
-	Cudal1Claim claim;			/* without its text */
-	Ending		ending;
-	char		reason[CUDAL1_MAX_DETAIL + 1];
-	char	   *result;
-	int64_t		result_at;
-	bool		given_up;		/* another process stopped the child */
-	char	   *progress;		/* not sent yet */
-	bool		shown;			/* progress was sent once; the first is sent at once */
-	bool		beat_soon;
-	int64_t		last_beat;
+	int			jobs;			/* that are not done */
 	/* the child waits for the device, which does not count as its time */
 	int64_t		waits_until;
 	int64_t		last_poll;
 	int64_t		used_ms;		/* without that */
 	int64_t		limit_ms;
 	int			garbage;
+	int64_t		result_at;		/* of its last result */
 	int64_t		stop_at;		/* when it was told to stop; 0: it was not */
 	bool		killed;
+} Heat;
+
+typedef struct Job
+{
+	Heat	   *heat;
+	void	   *device;
+	Cudal1Claim claim;			/* without its text */
+	Ending		ending;
+	char		reason[CUDAL1_MAX_DETAIL + 1];
+	char	   *result;
+	bool		given_up;		/* another process stopped the child */
+	char	   *progress;		/* not sent yet */
+	bool		shown;			/* progress was sent once; the first is sent at once */
+	bool		beat_soon;
+	int64_t		last_beat;
 	bool		deferred;		/* the verdict waits for a session's transaction */
 	int			tries;
 	int			refusals;
@@ -118,7 +130,7 @@ cudal1_jobs_measuring(void)
 	int			n = 0;
 
 	for (int i = 0; i < njobs; i++)
-		n += !jobs[i]->child.gone;
+		n += !jobs[i]->heat->child.gone;
 	return n;
 }
 
@@ -128,7 +140,13 @@ cudal1_jobs_on_device(const void *device)
 	int			n = 0;
 
 	for (int i = 0; i < njobs; i++)
-		n += jobs[i]->device == device && !jobs[i]->deferred;
+	{
+		bool		counted = jobs[i]->device != device || jobs[i]->deferred;
+
+		for (int j = 0; j < i && !counted; j++)
+			counted = jobs[j]->heat == jobs[i]->heat && !jobs[j]->deferred;
+		n += !counted;
+	}
 	return n;
 }
 
@@ -137,7 +155,7 @@ note(const Job *job, const char *what)
 {
 	char		text[CUDAL1_MAX_DETAIL + 128];
 
-	snprintf(text, sizeof(text), "%s: %s", job->child.label, what);
+	snprintf(text, sizeof(text), LABEL ": %s", (long long) job->claim.job_id, what);
 	host->log(text);
 }
 
@@ -165,6 +183,22 @@ set_reason(Job *job, const char *first, const char *second)
 
 /* ---- what the child writes ---- */
 
+/* whether the child still works for this job */
+static bool
+waits(const Job *job)
+{
+	return !job->result && job->ending == ENDING_NONE;
+}
+
+static bool
+any_waits(const Heat *heat)
+{
+	for (int i = 0; i < njobs; i++)
+		if (jobs[i]->heat == heat && waits(jobs[i]))
+			return true;
+	return false;
+}
+
 static void
 stop(Job *job, Ending ending, const char *reason)
 {
@@ -176,8 +210,19 @@ stop(Job *job, Ending ending, const char *reason)
 		set_reason(job, reason, "");
 		note(job, reason);
 	}
-	job->stop_at = cudal1_clock_ms();
-	cudal1_child_signal(&job->child, SIGTERM);
+	if (any_waits(job->heat))
+		return;
+	job->heat->stop_at = cudal1_clock_ms();
+	cudal1_child_signal(&job->heat->child, SIGTERM);
+}
+
+/* every job of a child: what went wrong is no single one's */
+static void
+stop_all(const Heat *heat, const char *reason)
+{
+	for (int i = 0; i < njobs; i++)
+		if (jobs[i]->heat == heat)
+			stop(jobs[i], ENDING_LOST, reason);
 }
 
 /*
@@ -200,54 +245,75 @@ ended_by_signal(const Cudal1Child *child)
 	return number == SIGTERM || number == SIGINT || number == SIGHUP || number == SIGKILL;
 }
 
+/* the job that a line is about; NULL: none that still waits */
+static Job *
+find_job(const Heat *heat, int64_t job_id)
+{
+	for (int i = 0; i < njobs; i++)
+		if (jobs[i]->heat == heat && waits(jobs[i])
+			&& (jobs[i]->claim.job_id == job_id || (job_id == 0 && heat->jobs == 1)))
+			return jobs[i];
+	return NULL;
+}
+
+static void
+take_progress(Heat *heat, const Cudal1Message *message, const char *line)
+{
+	heat->waits_until = message->waiting ? cudal1_clock_ms() + WAITING_MS : 0;
+	for (int i = 0; i < njobs; i++)
+		if (jobs[i]->heat == heat && waits(jobs[i])
+			&& (message->job_id == 0 || message->job_id == jobs[i]->claim.job_id))
+			replace(&jobs[i]->progress, strdup(line));
+}
+
 static void
 take_line(void *owner, char *line, size_t length)
 {
-	Job		   *job = owner;
+	Heat	   *heat = owner;
 	Cudal1Message message;
+	Job		   *job;
 
-	/* after its result, and after it was told to stop, no line of the child counts */
-	if (job->result || job->ending != ENDING_NONE)
+	/* after their results, and after it was told to stop, no line of the child counts */
+	if (!any_waits(heat))
 		return;
 	message = queue->read(line, length);
+	job = message.type == CUDAL1_MESSAGE_RESULT ? find_job(heat, message.job_id) : NULL;
 	if (message.type == CUDAL1_MESSAGE_PROGRESS && length <= CUDAL1_MAX_PROGRESS)
+		take_progress(heat, &message, line);
+	else if (job && (job->result = strdup(line)) != NULL)
 	{
-		replace(&job->progress, strdup(line));
-		job->waits_until = message.waiting ? cudal1_clock_ms() + WAITING_MS : 0;
-	}
-	else if (message.type == CUDAL1_MESSAGE_RESULT && (job->result = strdup(line)) != NULL)
-	{
-		job->result_at = cudal1_clock_ms();
+		heat->result_at = cudal1_clock_ms();
 		if (message.cancelled)
 			give_up(job);
 		else if (queue->keep)
 			queue->keep(job->device, &job->claim, job->result);
 	}
 	else
-		job->garbage++;
+		heat->garbage++;
 }
 
 /* ends a child that exceeds its limits */
 static void
-hold_to_limits(Job *job, int64_t now)
+hold_to_limits(Heat *heat, int64_t now)
 {
-	job->used_ms += most(0, now - most(job->last_poll, job->waits_until));
-	job->last_poll = now;
+	heat->used_ms += most(0, now - most(heat->last_poll, heat->waits_until));
+	heat->last_poll = now;
 
-	if (job->child.overlong)
-		stop(job, ENDING_LOST, "the measuring program wrote a line that is too long");
-	else if (job->garbage > MAX_GARBAGE)
-		stop(job, ENDING_LOST, "the measuring program wrote lines that are not of its protocol");
-	else if (job->child.out_bytes > MAX_OUTPUT)
-		stop(job, ENDING_LOST, "the measuring program wrote too much");
-	else if (!job->result && job->used_ms > job->limit_ms)
-		stop(job, ENDING_LOST, "the measuring program did not end in time");
+	if (heat->child.overlong)
+		stop_all(heat, "the measuring program wrote a line that is too long");
+	else if (heat->garbage > MAX_GARBAGE)
+		stop_all(heat, "the measuring program wrote lines that are not of its protocol");
+	else if (heat->child.out_bytes > MAX_OUTPUT)
+		stop_all(heat, "the measuring program wrote too much");
+	else if (any_waits(heat) && heat->used_ms > heat->limit_ms)
+		stop_all(heat, "the measuring program did not end in time");
 
-	if (!job->killed && ((job->stop_at != 0 && now - job->stop_at > STOP_MS) ||
-						 (job->result && now - job->result_at > STOP_MS)))
+	if (!heat->killed && ((heat->stop_at != 0 && now - heat->stop_at > STOP_MS) ||
+						  (!any_waits(heat) && heat->result_at != 0
+						   && now - heat->result_at > STOP_MS)))
 	{
-		job->killed = true;
-		cudal1_child_signal(&job->child, SIGKILL);
+		heat->killed = true;
+		cudal1_child_signal(&heat->child, SIGKILL);
 	}
 }
 
@@ -347,7 +413,8 @@ verdict_of(Job *job, Cudal1Buffer *made)
 	{
 		char		ending[200];
 
-		snprintf(ending, sizeof(ending), "cudal1-measure %s", cudal1_child_ending(&job->child));
+		snprintf(ending, sizeof(ending), "cudal1-measure %s",
+				 cudal1_child_ending(&job->heat->child));
 		set_reason(job, ending, " before it wrote a result");
 		if (job->tries == 0)
 			note(job, job->reason);
@@ -397,7 +464,7 @@ store_verdict(Job *job, int64_t now)
 		return CUDAL1_CALL_DONE;
 	}
 	if (!job->result && !job->given_up && job->ending == ENDING_NONE &&
-		ended_by_signal(&job->child))
+		ended_by_signal(&job->heat->child))
 		give_up(job);
 	if (!queue->connected())
 		return CUDAL1_CALL_CUT;
@@ -439,16 +506,23 @@ store_verdict(Job *job, int64_t now)
 	return outcome;
 }
 
+/* whether its verdict can be stored: the child is gone, or works for others alone */
+static bool
+is_settled(const Job *job)
+{
+	return job->heat->child.gone || (!waits(job) && any_waits(job->heat));
+}
+
 static Cudal1Call
 advance(Job *job, bool woken)
 {
 	int64_t		now = cudal1_clock_ms();
 
-	cudal1_child_poll(&job->child);
+	cudal1_child_poll(&job->heat->child);
 	job->beat_soon |= woken;
-	if (job->child.gone)
+	if (is_settled(job))
 		return store_verdict(job, now);
-	hold_to_limits(job, now);
+	hold_to_limits(job->heat, now);
 	return beat_is_due(job, now) ? heartbeat(job, now) : CUDAL1_CALL_DONE;
 }
 
@@ -458,9 +532,13 @@ forget(int i)
 	Job		   *job = jobs[i];
 
 	jobs[i] = jobs[--njobs];
-	if (!job->child.gone)
-		cudal1_child_kill(&job->child);
-	cudal1_child_free(&job->child);
+	if (--job->heat->jobs == 0)
+	{
+		if (!job->heat->child.gone)
+			cudal1_child_kill(&job->heat->child);
+		cudal1_child_free(&job->heat->child);
+		free(job->heat);
+	}
 	free(job->result);
 	free(job->progress);
 	free(job);
@@ -492,26 +570,78 @@ cudal1_jobs_next_ms(void)
 	for (int i = 0; i < njobs; i++)
 	{
 		Job		   *job = jobs[i];
+		Heat	   *heat = job->heat;
 
 		if (queue->connected() && job->ending != ENDING_FENCED)
 		{
 			bool		news = job->progress || job->beat_soon;
 
 			next = least(next, job->last_beat + (news ? BEAT_MS : quiet_beat()));
-			if (job->child.gone)
+			if (is_settled(job))
 				next = least(next, job->retry_at);
 		}
-		if (job->child.gone)
+		if (heat->child.gone)
 			continue;
-		if (!job->result && job->ending == ENDING_NONE)
-			next = least(next, most(job->last_poll, job->waits_until) +
-						 job->limit_ms - job->used_ms + 1);
-		if (job->stop_at != 0 && !job->killed)
-			next = least(next, job->stop_at + STOP_MS + 1);
-		if (job->result && !job->killed)
-			next = least(next, job->result_at + STOP_MS + 1);
+		if (waits(job))
+			next = least(next, most(heat->last_poll, heat->waits_until) +
+						 heat->limit_ms - heat->used_ms + 1);
+		if (heat->stop_at != 0 && !heat->killed)
+			next = least(next, heat->stop_at + STOP_MS + 1);
+		if (!any_waits(heat) && heat->result_at != 0 && !heat->killed)
+			next = least(next, heat->result_at + STOP_MS + 1);
 	}
 	return most(1, next - now);
+}
+
+/* the next of those that were claimed with another; false: there is none */
+static bool
+read_mate(const char **at, Cudal1Claim *claim)
+{
+	long long	id;
+	int			length;
+
+	if (!*at || sscanf(*at, "%lld %d %128s%n", &id, &claim->attempt, claim->token, &length) != 3)
+		return false;
+	claim->job_id = id;
+	*at += length;
+	return true;
+}
+
+/* gives a claim back, and those that were claimed with it */
+static void
+release_all(void *device, const Cudal1Claim *claim)
+{
+	Cudal1Claim mate = {0};
+	const char *at = claim->mates;
+
+	(void) queue->release(device, claim);
+	while (read_mate(&at, &mate))
+		(void) queue->release(device, &mate);
+}
+
+static bool
+add_job(Heat *heat, void *device, const Cudal1Claim *claim)
+{
+	Job		   *job = njobs < MAX_JOBS ? calloc(1, sizeof(*job)) : NULL;
+
+	if (!job)
+		return false;
+	job->heat = heat;
+	job->device = device;
+	job->claim = *claim;
+	job->claim.job = job->claim.mates = NULL;
+	job->last_beat = cudal1_clock_ms();
+	jobs[njobs++] = job;
+	heat->jobs++;
+	return true;
+}
+
+/* takes back what add_job() has added */
+static void
+remove_jobs(const Heat *heat)
+{
+	while (njobs > 0 && jobs[njobs - 1]->heat == heat)
+		free(jobs[--njobs]);
 }
 
 bool
@@ -521,33 +651,34 @@ cudal1_jobs_begin(void *device, const Cudal1Claim *claim, char **argv, const cha
 	Cudal1Program program = {.argv = argv,.scratch = scratch,.on_line = take_line};
 	Cudal1Buffer	input = {0};
 	char		label[64];
-	Job		   *job = njobs < MAX_JOBS ? calloc(1, sizeof(*job)) : NULL;
+	Heat	   *heat = calloc(1, sizeof(*heat));
+	bool		added = heat && add_job(heat, device, claim);
+	Cudal1Claim mate = {0};
+	const char *at = claim->mates;
 	bool		started = false;
 
+	while (added && read_mate(&at, &mate))
+		added = add_job(heat, device, &mate);
 	cudal1_buffer_append(&input, claim->job, strlen(claim->job));
 	cudal1_buffer_append(&input, "\n", 1);
-	if (!job || input.lost)
+	if (!added || input.lost)
 		*problem = njobs < MAX_JOBS ? "out of memory" : "too many jobs at once";
 	else
 	{
-		snprintf(label, sizeof(label), "cudal1-measure, job %lld", (long long) claim->job_id);
-		job->device = device;
-		job->claim = *claim;
-		job->claim.job = NULL;
-		job->last_beat = job->last_poll = cudal1_clock_ms();
-		job->limit_ms = ((int64_t) claim->limit_seconds + grace_seconds) * 1000;
+		snprintf(label, sizeof(label), LABEL, (long long) claim->job_id);
+		heat->last_poll = cudal1_clock_ms();
+		heat->limit_ms = ((int64_t) claim->limit_seconds + grace_seconds) * 1000;
 		program.label = label;
 		program.input = input.data;
-		program.owner = job;
-		started = cudal1_child_start(&job->child, &program, problem);
+		program.owner = heat;
+		started = cudal1_child_start(&heat->child, &program, problem);
 	}
 	free(input.data);
-	if (started)
-		jobs[njobs++] = job;
-	else
+	if (!started)
 	{
-		free(job);
-		(void) queue->release(device, claim);
+		remove_jobs(heat);
+		free(heat);
+		release_all(device, claim);
 	}
 	return started;
 }
@@ -556,7 +687,7 @@ void
 cudal1_jobs_drop(void)
 {
 	for (int i = 0; i < njobs; i++)
-		cudal1_child_signal(&jobs[i]->child, SIGKILL);
+		cudal1_child_signal(&jobs[i]->heat->child, SIGKILL);
 	while (njobs > 0)
 		forget(njobs - 1);
 }
@@ -568,8 +699,8 @@ leave_job(Job *job)
 	bool		stored = false;
 	const char *problem;
 
-	if (!job->child.gone)
-		cudal1_child_kill(&job->child);
+	if (!job->heat->child.gone)
+		cudal1_child_kill(&job->heat->child);
 	if (job->ending != ENDING_FENCED && !job->given_up)
 	{
 		Cudal1Call	outcome = offer(job, &stored, &problem);
@@ -595,7 +726,7 @@ cudal1_jobs_leave(int grace_ms)
 	bool		running = true;
 
 	for (int i = 0; i < njobs; i++)
-		cudal1_child_signal(&jobs[i]->child, SIGTERM);
+		cudal1_child_signal(&jobs[i]->heat->child, SIGTERM);
 	while (running && cudal1_clock_ms() < until)
 	{
 		struct pollfd ready = {.fd = cudal1_children_epoll(),.events = POLLIN};
@@ -606,8 +737,8 @@ cudal1_jobs_leave(int grace_ms)
 			/* a result that comes now answers the signal, and is no verdict */
 			if (!jobs[i]->result && jobs[i]->ending == ENDING_NONE)
 				jobs[i]->ending = ENDING_FENCED;
-			cudal1_child_poll(&jobs[i]->child);
-			running |= !jobs[i]->child.gone;
+			cudal1_child_poll(&jobs[i]->heat->child);
+			running |= !jobs[i]->heat->child.gone;
 		}
 		if (running)
 			(void) poll(&ready, 1, 10);

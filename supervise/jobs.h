@@ -38,26 +38,34 @@ typedef struct Cudal1Claim
 	int			attempt;
 	char		token[CUDAL1_MAX_TOKEN + 1];	/* every report on the claim shows it */
 	char	   *job;			/* UTF-8; the caller's memory */
+	/* those claimed with it, of which `job` tells, too: job_id, attempt, token of each; or NULL */
+	char	   *mates;
 	int			limit_seconds;	/* of the profile; waiting for the device does not count */
 } Cudal1Claim;
 
 /*
- * The query of a claim: a row of job_id, attempt, token, job and limit_seconds, for a device ($1),
- * the name of the worker or agent ($2) and the seconds of the lease ($3).
+ * The query of a claim: a row of job_id, attempt, token, job, limit_seconds and mates, for a device
+ * ($1), the name of the worker or agent ($2) and the seconds of the lease ($3).
  *
  * A measurement may take two or three builds (of the reference, the candidate, and the first call
  * of code that compiles itself), the window, checks and audits beside it, and some runs at their
  * limit.
  */
 #define CUDAL1_CLAIM_QUERY \
-	"SELECT c.job_id, c.attempt, c.token, c.job," \
-	" LEAST(1000000, pg_catalog.ceil(3 * COALESCE((p ->> 'build_seconds')::float8, 120)" \
+	"WITH c AS MATERIALIZED (SELECT * FROM cudal1.claim($1, $2," \
+	" pg_catalog.make_interval(secs => $3), 32)" \
+	" WITH ORDINALITY AS x(job_id, attempt, token, job, n))" \
+	" SELECT c.job_id, c.attempt, c.token, c.job," \
+	" LEAST(1000000, (SELECT pg_catalog.count(*) FROM c AS m)" \
+	" * pg_catalog.ceil(3 * COALESCE((p ->> 'build_seconds')::float8, 120)" \
 	" + 2 * COALESCE((p ->> 'window_seconds')::float8, 1800)" \
 	" + COALESCE((p ->> 'check_seconds')::float8, 3)" \
 	" + COALESCE((p ->> 'audit_seconds')::float8, 1)" \
-	" + 10 * COALESCE((p ->> 'run_limit_max')::float8, 30)))::int" \
-	" FROM cudal1.claim($1, $2, pg_catalog.make_interval(secs => $3)) AS c," \
-	" LATERAL (SELECT c.job -> 'profile') AS x(p)"
+	" + 10 * COALESCE((p ->> 'run_limit_max')::float8, 30)))::int," \
+	" (SELECT pg_catalog.string_agg(pg_catalog.format('%s %s %s', m.job_id, m.attempt, m.token)," \
+	" ' ') FROM c AS m WHERE m.n > 1)" \
+	" FROM c, LATERAL (SELECT c.job -> 'profile') AS x(p)" \
+	" WHERE c.n = 1"
 
 typedef struct Cudal1Message
 {
@@ -69,6 +77,7 @@ typedef struct Cudal1Message
 	}			type;
 	bool		waiting;		/* progress: another measurement holds the device */
 	bool		cancelled;		/* result: the program was told to stop */
+	int64_t		job_id;			/* which of several jobs it is about; 0: it does not say */
 } Cudal1Message;
 
 /* bytes of the longest progress line that is sent, and of the longest detail that is made here */

@@ -48,6 +48,7 @@ read_line(char *line, size_t length)
 		message.type = CUDAL1_MESSAGE_PROGRESS;
 	message.waiting = is_text(root, "phase", "waiting");
 	message.cancelled = is_text(root, "outcome", "cancelled");
+	message.job_id = json_integer_value(json_object_get(root, "job_id"));
 	json_decref(root);
 	return message;
 }

@@ -156,6 +156,7 @@ claim_for(AgentDevice *device)
 	if (claim.job_id == 0 || device->retry_at < clock_now())
 		device->failures = 0;
 	free(claim.job);
+	free(claim.mates);
 }
 
 static bool

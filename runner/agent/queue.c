@@ -451,19 +451,20 @@ queue_claim(int64_t device_id, const char *worker, Cudal1Claim *claim)
 	char		device[32];
 	char		lease[16];
 	const char *values[] = {device, worker, lease};
-	char	   *columns[5];
+	char	   *columns[6];
 	Cudal1Call	outcome;
 
 	snprintf(device, sizeof(device), "%" PRId64, device_id);
 	snprintf(lease, sizeof(lease), "%d", agent_settings.lease);
-	outcome = run(CUDAL1_CLAIM_QUERY, 3, values, columns, 5);
+	outcome = run(CUDAL1_CLAIM_QUERY, 3, values, columns, 6);
 	claim->job_id = to_number(columns[0]);
 	claim->attempt = (int) to_number(columns[1]);
 	snprintf(claim->token, sizeof(claim->token), "%s", columns[2] ? columns[2] : "");
 	claim->job = columns[3];
-	columns[3] = NULL;
+	claim->mates = columns[5];
+	columns[3] = columns[5] = NULL;
 	claim->limit_seconds = columns[4] ? (int) to_number(columns[4]) : 3600;
-	free_columns(columns, 5);
+	free_columns(columns, 6);
 	return outcome;
 }
 

@@ -256,6 +256,8 @@ measure_progress(Measure *m, const char *phase, int pairs, int rounds, double es
 		return;
 	printf("{\"type\": \"progress\", \"phase\": \"%s\", \"pairs\": %d, \"rounds\": %d", phase,
 		   pairs, rounds);
+	if (m->nmembers > 1 && m->member != &m->all)
+		printf(", \"job_id\": %lld", (long long) m->job->candidate[m->member->number].job_id);
 	if (isfinite(estimate))
 		printf(", \"estimate\": %.6g", estimate);
 	if (isfinite(lower) && isfinite(upper))
