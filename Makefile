@@ -25,9 +25,12 @@ SQL_PARTS = $(sort $(wildcard sql/*.sql))
 cudal1--$(EXTVERSION).sql: $(SQL_PARTS)
 	{ printf '%s\n' '\echo Use "CREATE EXTENSION cudal1" to load this file. \quit'; cat $^; } >$@
 
+# RUNNER=no builds and installs the extension alone
+ifneq ($(RUNNER),no)
 all: runner
 install: install-runner
 clean: clean-runner
+endif
 
 RUNNER_MAKE = $(MAKE) -C runner BINDIR='$(bindir)' LIBDIR='$(pkglibdir)/cudal1' VERSION='$(EXTVERSION)'
 
@@ -37,6 +40,10 @@ runner:
 # after runner: both would build the same files at once
 install-runner: runner
 	+$(RUNNER_MAKE) install DESTDIR='$(DESTDIR)'
+	@[ '$(DESTDIR)' ] || case ":$$PATH:" in *:'$(bindir)':*) ;; *) \
+		echo "The programs are in $(bindir), where the shell does not look. Either of these lets it find them:"; \
+		echo "    export PATH=\"$(bindir):\$$PATH\""; \
+		echo "    ln -s $(bindir)/cudal1-* /usr/local/bin/";; esac
 clean-runner:
 	+$(RUNNER_MAKE) clean
 endif

@@ -5,7 +5,7 @@ export PG_CONFIG PYTORCH PYTHON
 # a change of a header rebuilds what may include it
 $(OBJS): $(wildcard src/*.h supervise/*.h bgworker/*.h)
 
-.PHONY: deps ready demo train-demo test lint sanitize
+.PHONY: deps ready demo train-demo test lint sanitize dist deb check-deb
 deps:
 	@tools/deps
 
@@ -37,3 +37,11 @@ sanitize: deps
 # the archive that PGXN distributes: what is committed, and nothing else
 dist:
 	git archive --format=zip --prefix=cudal1-$(EXTVERSION)/ -o cudal1-$(EXTVERSION).zip HEAD
+
+# Debian packages of the tree as it is, in build/deb; what a build needs and is missing is named
+deb:
+	@tools/packages build . build/deb
+
+# installs, upgrades and removes them in bare Debian roots, which takes minutes
+check-deb:
+	@test/packages
