@@ -84,8 +84,8 @@ def keep(tool, output, unsandboxed):
                output]
     if tool == "perf":
         command = [program, "record", "-q", "-D", "-1", f"--control=fd:{control}", "-o", output]
-    # what the code prints must not be taken for what the profiler says
-    command += ["/bin/sh", "-c", 'exec "$@" >/dev/null 2>&1', "sh"]
+    # standard output is the profiler's alone; of an error both speak
+    command += ["/bin/sh", "-c", 'exec "$@" >/dev/null', "sh"]
     command += sandboxed([sys.executable, "-I", script, "--inside", tool, folder, str(told),
                           "cuda" if on_gpu else "cpu"])
     try:
@@ -168,7 +168,6 @@ def loaded(folder, device):
             modules.append({"__name__": name, "__file__": file.name})
             exec(compile(file.read(), file.name, "exec"), modules[-1])
     reference, code = modules
-    torch.set_default_device(device)
 
     def moved(values):
         return [v.to(device) if isinstance(v, torch.Tensor) else v for v in values]

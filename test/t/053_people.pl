@@ -40,6 +40,7 @@ for my $name (keys %text)
 open my $out, '>', "$dir/signature.json" or die $!;
 print $out $signature;
 close $out;
+my $perf = system("perf record -q -o '$dir/tried' true >/dev/null 2>&1") == 0;
 my $options = "--scratch '$dir/scratch' --profile '$profile'";
 
 # exit status and both outputs of a command line, run in the test's folder
@@ -126,7 +127,7 @@ SKIP:
 
   SKIP:
 	{
-		skip 'no perf that may sample here', 2 if system("perf record -q -o '$dir/tried' true >/dev/null 2>&1") != 0;
+		skip 'no perf that may sample here', 2 if !$perf;
 		($status, $said) = outcome('--profile-with perf twice.c sum.c');
 		like($said, qr/"profile":"sum\.c\.perf\.data"/, 'a profile is kept');
 		my $report = `cd '$dir' && perf report --stdio -i sum.c.perf.data 2>/dev/null`;
@@ -150,10 +151,12 @@ for my $command (@commands)
 	{
 		my $language = $command =~ /\.py/ ? 'pytorch' : 'c';
 		skip "no $language on this host", 1 if !can_measure($language);
-		my $said = `cd '$tree' && '$measure' $options $command 2>&1`;
+		# PyTorch under a profiler, too
+		my $with = $language eq 'pytorch' && $perf ? '--profile-with perf' : '';
+		my $said = `cd '$dir' && ln -sfn '$tree/demo' demo && ln -sfn '$tree/examples' examples && '$measure' $options $with $command 2>&1`;
 		my $status = $? >> 8;
 		ok($status <= 1 && $said =~ /"outcome":"successful"/, "cudal1-measure $command") or diag $said;
-		unlink glob "$tree/*.perf.data";
+		like($said, qr/"profile":"/, 'with a profile') if $with;
 	}
 }
 done_testing();
