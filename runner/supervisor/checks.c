@@ -417,7 +417,10 @@ check_candidate(Checks *c)
 	return true;
 }
 
-/* a candidate that is wrong leaves its heat */
+/*
+ * A candidate that is wrong leaves its heat. All run the same inputs, so what one has left in the
+ * slots is overwritten before the next can look there.
+ */
 static void
 check_candidates(Checks *c)
 {
@@ -433,6 +436,8 @@ check_candidates(Checks *c)
 		executor_init(&c->candidate);
 		check_candidate(c);
 		measure_end(m, &c->candidate);
+		for (uint32_t slot = 0; slot < c->arena.slots && m->nmembers > 1; slot++)
+			measure_unstage(m, &c->arena, slot);
 	}
 }
 
