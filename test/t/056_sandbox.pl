@@ -79,7 +79,7 @@ sub start_endless
 	while (time() < $until)
 	{
 		my %found = descendants($pid);
-		for my $executor (grep { $found{$_} =~ m{^\S*/exec-c \S+/candidate/} } keys %found)
+		for my $executor (grep { $found{$_} =~ m{^\S*/exec-c \S+/candidate(-\d+)?/} } keys %found)
 		{
 			# in a run: filters are set, and it is let go
 			my $status = slurp("/proc/$executor/status");
@@ -190,7 +190,7 @@ sub wake
 	return ($woken, $result->{outcome} // 'none', $result->{detail} // '', $result->{evidence}{detector} // '');
 }
 
-my ($woken, $outcome, $detail, $detector) = wake(qr{/exec-c \S+/candidate/});
+my ($woken, $outcome, $detail, $detector) = wake(qr{/exec-c \S+/candidate(-\d+)?/});
 is("$outcome: $detail", 'cheat: the code had itself woken: it was at work while it was stopped, outside its turn', 'code that is awake outside its turn is found out');
 is($detector, 'awake', 'and by what');
 ($woken, $outcome, $detail) = wake(qr{/exec-c \S+/reference/});
