@@ -149,7 +149,8 @@ stopping_rule(Rounds *s)
 				 || (heat_seconds(s->m) > ENOUGH_SECONDS && s->half_width <= verdict_wide_from(s)
 					 && p->half_width_limit > 0)))
 		return STOPPING_DONE;
-	if (look || pairs == STAY_FROM)
+	/* A/A pairs are as long as the candidate's, or they would spread less */
+	if ((look || pairs == STAY_FROM) && !s->aa)
 		choose_stay(s);
 	return STOPPING_NOT;
 }
