@@ -10,7 +10,7 @@
  * what starting a pair costs. A pair's stay then has the length that makes the score's variance
  * least for its seconds (Cochran, Sampling Techniques, 10.6), at most the profile's. A look comes
  * when as many seconds were spent as its number of whole pairs takes, so shorter stays are more
- * pairs, and no measurement takes longer.
+ * pairs.
  */
 #define _GNU_SOURCE
 #include <math.h>
