@@ -216,6 +216,8 @@ my %calls = (
 		[ 'by a model', $decided, q{SELECT cudal1_extract_techniques(model => 'model')} ],
 	],
 	cudal1_wait => [ [ 'a candidate of others', '', q{SELECT count(*) FROM cudal1_wait(ARRAY(SELECT min(candidate_id) FROM cudal1.candidate), '1 ms')} ] ],
+	cudal1_add_baselines => [ [ 'of a task of its own', q{SET ROLE anna; SELECT cudal1_add_task('own ROUND', 'class Model: pass', 'pytorch', options => '{"device": "cpu", "certify": false}'); RESET ROLE},
+			q{SELECT * FROM cudal1_add_baselines('own ROUND', '{compile}')} ] ],
 	(map { $_->[0] => [ [ 'a task of its own', q{SET ROLE anna; SELECT cudal1_add_task('own ROUND', 'class Model: pass', 'pytorch', options => '{"device": "cpu", "certify": false}'); RESET ROLE},
 				"SELECT $_->[0]('own ROUND'$_->[1])" ] ] } [ 'cudal1_retire_task', q{, 'no reason'} ], [ 'cudal1_restore_task', '' ]),
 	cudal1_group_result => [
