@@ -23,14 +23,18 @@ function scale(a) {
 		grid: { color: style("--line"), display: a.type !== "category" },
 		ticks: {
 			color: style("--soft"), maxRotation: 0, autoSkip: !a.all, autoSkipPadding: 12, maxTicksLimit: a.type === "logarithmic" ? 40 : a.format === "time" ? 5 : 9,
-			callback(v) {
+			callback(v, i, all) {
 				if (a.type === "category") {
 					const label = String(this.getLabelForValue(v)), most = this.chart.width < 500 ? 18 : 42;
 					return label.length <= most ? label : label.slice(0, most / 2) + "…" + label.slice(1 - most / 2);
 				}
+				/* within a second, several places have one label */
+				const name = v => format(v, this.max - this.min);
+				if (a.format === "time" && i > 0 && name(all[i - 1].value) === name(v))
+					return null;
 				/* of a long logarithmic axis the powers of ten alone */
 				const digit = Math.round(100 * v / 10 ** Math.floor(Math.log10(v) + 1e-9)) / 100;
-				return a.type !== "logarithmic" || digit === 1 || this.max / this.min < 300 && (digit === 2 || digit === 5) ? format(v, this.max - this.min) : null;
+				return a.type !== "logarithmic" || digit === 1 || this.max / this.min < 300 && (digit === 2 || digit === 5) ? name(v) : null;
 			},
 		},
 	};
