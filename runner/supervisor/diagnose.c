@@ -448,6 +448,14 @@ find(Diagnosis *d)
 		find_in_blocks(d);
 		return;
 	}
+	/* first, because work that is not waited for can leave the first call right */
+	seen = *d;
+	if (mends(d, TRIAL_WAITED, MANNER_SINGLE))
+	{
+		say_unfinished(d);
+		return;
+	}
+	*d = seen;
 	if (find_first_input(d))
 		return;
 	if (d->error <= NEAR && d->finite && !is_by_call(d, &right))
@@ -457,11 +465,6 @@ find(Diagnosis *d)
 		return;
 	}
 	seen = *d;
-	if (mends(d, TRIAL_WAITED, MANNER_SINGLE))
-	{
-		say_unfinished(d);
-		return;
-	}
 	if (!m->backend->outputs_apart && attempt(d, TRIAL_ZEROED, MANNER_TWICE)
 		&& (count(d, 0) == 0 || (seen.unsteady && !d->unsteady)))
 	{
