@@ -15,6 +15,7 @@
 #include "supervisor/poison.h"
 #include "supervisor/session.h"
 
+#define FIRST_ON_CPU	30.0	/* seconds: what compilers made is loaded, no algorithms are tried */
 #define ALL_FIRST	2.0		/* times build_seconds, of all first runs of a candidate */
 
 static uint32_t
@@ -170,7 +171,8 @@ name_outputs(const Measure *m, Executor *executor)
 static double
 first_limit(const Measure *m, const Executor *executor)
 {
-	double		build = m->job->profile.build_seconds;
+	double		build = m->gpu ? m->job->profile.build_seconds
+		: fmin(m->job->profile.build_seconds, FIRST_ON_CPU);
 
 	if (!executor->hostile)
 		return build;
