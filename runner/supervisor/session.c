@@ -15,7 +15,7 @@
 #include "supervisor/poison.h"
 #include "supervisor/session.h"
 
-#define FIRST_ON_CPU	30.0	/* seconds: what compilers made is loaded, no algorithms are tried */
+#define FIRST_ON_CPU	30.0	/* seconds; nothing tries algorithms there */
 #define ALL_FIRST	2.0		/* times build_seconds, of all first runs of a candidate */
 
 static uint32_t
