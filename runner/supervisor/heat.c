@@ -80,14 +80,20 @@ heat_enter(Measure *m, Member *member)
 	m->code[SIDE_CANDIDATE] = &member->code;
 }
 
-int
-heat_left(const Measure *m)
+static int
+without_outcome(const Measure *m)
 {
 	int			n = 0;
 
-	for (int i = 0; i < m->nmembers && m->all.result.outcome == OUTCOME_NONE; i++)
+	for (int i = 0; i < m->nmembers; i++)
 		n += m->members[i].result.outcome == OUTCOME_NONE;
 	return n;
+}
+
+int
+heat_left(const Measure *m)
+{
+	return m->all.result.outcome == OUTCOME_NONE ? without_outcome(m) : 0;
 }
 
 bool
@@ -116,13 +122,10 @@ void
 heat_share(Measure *m)
 {
 	Result	   *all = &m->all.result;
-	int			left = 0;
-	bool		ended;
+	int			left = without_outcome(m);
+	bool		ended = left == 0;
 
 	heat_enter(m, m->member);
-	for (int i = 0; i < m->nmembers; i++)
-		left += m->members[i].result.outcome == OUTCOME_NONE;
-	ended = left == 0;
 	left = ended ? m->nmembers : left;
 	for (int i = 0; i < m->nmembers; i++)
 	{

@@ -211,6 +211,14 @@ typedef struct Numbers
 	int			n;
 } Numbers;
 
+/* whether a signal to all processes of the job may have caused this outcome */
+static bool
+doubtful(const Member *member)
+{
+	return member->killed || member->result.outcome == OUTCOME_LOST
+		|| member->result.outcome == OUTCOME_UNVERIFIED;
+}
+
 /*
  * A batch system signals all processes of a job, this one perhaps a moment after those that have
  * ended: their end is no verdict.
@@ -218,17 +226,14 @@ typedef struct Numbers
 static void
 heed_signals(Measure *m)
 {
-	bool		doubtful = false;
+	bool		any = false;
 
 	for (int i = 0; i < m->nmembers; i++)
-		doubtful = doubtful || m->members[i].killed
-			|| m->members[i].result.outcome == OUTCOME_LOST
-			|| m->members[i].result.outcome == OUTCOME_UNVERIFIED;
-	if (doubtful && !executor_cancelled)
+		any = any || doubtful(&m->members[i]);
+	if (any && !executor_cancelled)
 		clock_sleep(0.1);
 	for (int i = 0; i < m->nmembers && executor_cancelled; i++)
-		if (m->members[i].killed || m->members[i].result.outcome == OUTCOME_LOST
-			|| m->members[i].result.outcome == OUTCOME_UNVERIFIED)
+		if (doubtful(&m->members[i]))
 			m->members[i].result.outcome = OUTCOME_CANCELLED;
 }
 
