@@ -1,10 +1,12 @@
 /*
  * text.c
- *		Text that other processes wrote, made fit for a database.
+ *		Text read from files, and text of other processes made fit for a database.
  */
 #include "common/text.h"
 
+#include <errno.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 size_t
 text_character(const char *data, size_t left)
@@ -50,4 +52,33 @@ text_clean(char *out, size_t size, const char *in, size_t length)
 			out[o++] = in[i++];
 	}
 	out[o] = '\0';
+}
+
+char *
+text_read(FILE *file, size_t limit, size_t *length)
+{
+	size_t		size = 1 << 15;
+	char	   *text = NULL;
+	char	   *more;
+
+	*length = 0;
+	while ((more = realloc(text, size *= 2)) != NULL)
+	{
+		text = more;
+		*length += fread(text + *length, 1, size - 1 - *length, file);
+		if (ferror(file))
+			break;
+		if (*length > limit)
+		{
+			errno = EFBIG;
+			break;
+		}
+		if (*length + 1 < size)
+		{
+			text[*length] = '\0';
+			return text;
+		}
+	}
+	free(text);
+	return NULL;
 }

@@ -1,11 +1,12 @@
 /*
  * text.h
- *		Text that other processes wrote, made fit for a database.
+ *		Text read from files, and text of other processes made fit for a database.
  */
 #ifndef CUDAL1_TEXT_H
 #define CUDAL1_TEXT_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 /* bytes of the valid UTF-8 character at data, of which `left` bytes are there; 0: none */
 extern size_t text_character(const char *data, size_t left);
@@ -15,5 +16,11 @@ extern size_t text_character(const char *data, size_t left);
  * control characters and what is not UTF-8
  */
 extern void text_clean(char *out, size_t size, const char *in, size_t length);
+
+/*
+ * the rest of a file, with a NUL behind it, to be freed; NULL: it can't be read (errno), EFBIG where
+ * it is longer than `limit` bytes
+ */
+extern char *text_read(FILE *file, size_t limit, size_t *length);
 
 #endif							/* CUDAL1_TEXT_H */

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/text.h"
 #include "process/refused.h"
 #include "process/stopped.h"
 #include "supervisor/build/tree.h"
@@ -152,34 +153,6 @@ sweep(const char *scratch)
 	}
 	if (folder)
 		closedir(folder);
-}
-
-static char *
-read_all(FILE *file, size_t *length)
-{
-	size_t		size = 1 << 16;
-	char	   *text = malloc(size);
-
-	*length = 0;
-	while (text)
-	{
-		size_t		n = fread(text + *length, 1, size - *length - 1, file);
-
-		*length += n;
-		if (n == 0)
-			break;
-		if (*length + 1 == size)
-		{
-			char	   *more = size < JOB_LIMIT ? realloc(text, size *= 2) : NULL;
-
-			if (!more)
-				free(text);
-			text = more;
-		}
-	}
-	if (text)
-		text[*length] = '\0';
-	return text;
 }
 
 /*
@@ -526,12 +499,14 @@ main(int argc, char **argv)
 		if (isatty(STDIN_FILENO))
 			fputs("cudal1-measure: reading a job from the terminal; --help says how to name "
 				  "files\n", stderr);
-		text = read_all(stdin, &length);
+		text = text_read(stdin, JOB_LIMIT, &length);
 		options->lines = true;
 	}
+	if (!text)
+		snprintf(error, sizeof(error), "can't read the job: %s", strerror(errno));
 	if (!text || !job_parse(&job, text, length, error, sizeof(error)))
 	{
-		fprintf(stderr, "cudal1-measure: %s\n", text ? error : "no memory for the job");
+		fprintf(stderr, "cudal1-measure: %s\n", error);
 		return 1;
 	}
 	free(text);

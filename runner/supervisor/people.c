@@ -40,26 +40,11 @@ char *
 people_read_file(const char *path, size_t *length)
 {
 	FILE	   *file = fopen(path, "re");
-	char	   *text = NULL;
-	size_t		size = 0;
+	char	   *text = file ? text_read(file, FILE_LIMIT, length) : NULL;
 
-	*length = 0;
-	if (!file)
-		refuse("can't read %s: %s", path, strerror(errno));
-	do
-	{
-		if (size >= FILE_LIMIT)
-			refuse("%s is longer than %zu MiB", path, FILE_LIMIT >> 20);
-		size = size ? 2 * size : 1 << 16;
-		text = realloc(text, size);
-		if (!text)
-			refuse("no memory for %s", path);
-		*length += fread(text + *length, 1, size - *length - 1, file);
-	} while (*length + 1 == size);
-	if (ferror(file))
+	if (!text)
 		refuse("can't read %s: %s", path, strerror(errno));
 	fclose(file);
-	text[*length] = '\0';
 	return text;
 }
 

@@ -25,6 +25,26 @@ first_name(const char *source)
 	return name;
 }
 
+/* the errno of reading `n` bytes with this limit, 0 where they were all read */
+static int
+read_with(size_t n, size_t limit)
+{
+	FILE	   *file = tmpfile();
+	char	   *bytes = calloc(n + 1, 1);
+	size_t		length;
+	char	   *text;
+	int			problem;
+
+	fwrite(bytes, 1, n, file);
+	rewind(file);
+	text = text_read(file, limit, &length);
+	problem = text ? (length == n && text[n] == '\0' ? 0 : -1) : errno;
+	fclose(file);
+	free(text);
+	free(bytes);
+	return problem;
+}
+
 static const char *
 plain(const char *text, size_t size)
 {
@@ -63,6 +83,10 @@ main(void)
 	check(strcmp(plain("\x9b\xff" "gr\xc3\xbc\xc3\x9f", 99), "??gr\xc3\xbc\xc3\x9f") == 0,
 		  "bytes that are no UTF-8, and letters that are");
 	check(strcmp(plain("0123456789", 10), "01234...") == 0, "what is cut off is marked");
+
+	check(read_with(0, 0) == 0 && read_with(65535, 65535) == 0 && read_with(200000, 200000) == 0,
+		  "files are read whole");
+	check(read_with(1, 0) == EFBIG && read_with(200000, 199999) == EFBIG, "none above the limit");
 
 	check(status_of("successful") == 0 && status_of("wrong_output") == 1 && status_of("cheat") == 1
 		  && status_of("lost") == 3 && status_of("unverified") == 3, "statuses by outcome");
