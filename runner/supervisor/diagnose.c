@@ -51,6 +51,14 @@ typedef struct Diagnosis
 	bool		arrays;			/* the code has some of its own, as weights */
 } Diagnosis;
 
+/* between the outputs of a run and those expected */
+typedef struct Difference
+{
+	bool		any;
+	double		error;			/* the largest, in tolerances */
+	bool		finite;			/* none of them is NaN or infinite where a number is expected */
+} Difference;
+
 /* how a trial is made; the rest of it stands in the measurement, as TrialChange */
 typedef enum Manner
 {
@@ -126,9 +134,9 @@ run_block(Diagnosis *d, Executor *executor, Side side)
 	return true;
 }
 
-/* which outputs of a pass are wrong, and by how much */
+/* compares the outputs of each run with those expected; false after conclude() */
 static bool
-judge(Diagnosis *d, int pass)
+compare_runs(const Diagnosis *d, char *expected, char *found, Difference *run)
 {
 	Measure    *m = d->m;
 
@@ -136,45 +144,52 @@ judge(Diagnosis *d, int pass)
 	{
 		size_t		at = i * m->output_bytes;
 
-		d->bad[pass][i] = false;
+		run[i] = (Difference) {.finite = true};
 		for (int o = 0; o < m->outputs; o++)
 		{
 			Comparison	c;
 
-			if (!m->backend->compare(m, d->expected + at, d->found[pass] + at, o, &c))
+			if (!m->backend->compare(m, expected + at, found + at, o, &c))
 				return false;
 			at += measure_gathered(&m->output[o]);
 			if (c.equal)
 				continue;
-			d->bad[pass][i] = true;
-			d->error = fmax(d->error, c.error);
-			d->finite = d->finite && (isfinite(c.found) || !isfinite(c.expected));
+			run[i].any = true;
+			run[i].error = fmax(run[i].error, c.error);
+			run[i].finite = run[i].finite && (isfinite(c.found) || !isfinite(c.expected));
 		}
 	}
 	return true;
 }
 
-/* whether the same inputs give the same outputs, within the tolerance; false after conclude() */
+/* which outputs of a pass are wrong, and by how much */
+static bool
+judge(Diagnosis *d, int pass)
+{
+	Difference	run[MAX_RUNS];
+
+	if (!compare_runs(d, d->expected, d->found[pass], run))
+		return false;
+	for (uint32_t i = 0; i < d->n; i++)
+	{
+		d->bad[pass][i] = run[i].any;
+		d->error = fmax(d->error, run[i].error);
+		d->finite = d->finite && run[i].finite;
+	}
+	return true;
+}
+
+/* whether the same inputs give the same outputs, within the tolerance */
 static bool
 compare_passes(Diagnosis *d)
 {
-	Measure    *m = d->m;
+	Difference	run[MAX_RUNS];
 
+	if (!compare_runs(d, d->found[0], d->found[1], run))
+		return false;
 	d->unsteady = false;
-	for (uint32_t i = 0; i < d->n && !d->unsteady; i++)
-	{
-		size_t		at = i * m->output_bytes;
-
-		for (int o = 0; o < m->outputs; o++)
-		{
-			Comparison	c;
-
-			if (!m->backend->compare(m, d->found[0] + at, d->found[1] + at, o, &c))
-				return false;
-			d->unsteady = d->unsteady || !c.equal;
-			at += measure_gathered(&m->output[o]);
-		}
-	}
+	for (uint32_t i = 0; i < d->n; i++)
+		d->unsteady = d->unsteady || run[i].any;
 	return true;
 }
 
@@ -342,6 +357,16 @@ say_unfinished(Diagnosis *d)
 	return true;
 }
 
+static bool
+find_kept(Diagnosis *d, Manner manner)
+{
+	if (!d->m->backend->outputs_apart || !mends(d, TRIAL_LEFT, manner))
+		return false;
+	say(d, "kept_result", "It is right where no caller writes to its results: it counts on what a "
+		"result held that was returned before");
+	return true;
+}
+
 /* single runs are right */
 static bool
 find_in_blocks(Diagnosis *d)
@@ -370,12 +395,8 @@ find_in_blocks(Diagnosis *d)
 	}
 	if (mends(d, TRIAL_WAITED, MANNER_BLOCK))
 		return say_unfinished(d);
-	if (d->m->backend->outputs_apart && mends(d, TRIAL_LEFT, MANNER_BLOCK))
-	{
-		say(d, "kept_result", "It is right where no caller writes to its results: it counts on "
-			"what a result held that was returned before");
+	if (find_kept(d, MANNER_BLOCK))
 		return true;
-	}
 	say(d, "consecutive", "It is right when the device rests after each run, and wrong when runs "
 		"follow one another at once");
 	return true;
@@ -473,12 +494,8 @@ find(Diagnosis *d)
 			"were");
 		return;
 	}
-	if (m->backend->outputs_apart && mends(d, TRIAL_LEFT, MANNER_SINGLE))
-	{
-		say(d, "kept_result", "It is right where no caller writes to its results: it counts on "
-			"what a result held that was returned before");
+	if (find_kept(d, MANNER_SINGLE))
 		return;
-	}
 	if (seen.arrays && mends(d, TRIAL_WEIGHTS, MANNER_SINGLE))
 	{
 		say(d, "weights", "It is right with the reference's weights: its own are others, because "
