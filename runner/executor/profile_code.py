@@ -7,6 +7,7 @@ nowhere.
 """
 import ctypes
 import json
+import math
 import os
 import random
 import shutil
@@ -116,9 +117,7 @@ def inputs_of(argument):
     high = high if high is not None else 127 if kind == "integer" and dtype != "bool" else 1
     draw = {"normal": lambda: random.gauss(0, 1), "uniform": lambda: random.uniform(low, high),
             "integer": lambda: random.randint(int(low), int(high)), "zero": lambda: 0}[kind]
-    n = 1
-    for size in argument["shape"]:
-        n *= size
+    n = math.prod(argument["shape"])
     tile = encoded(dtype, [draw() for _ in range(min(n, TILE))])
     return (tile * (n // TILE + 1))[:len(tile) // min(n, TILE) * n]
 
