@@ -1,0 +1,381 @@
+/*
+ * Signatures of c and cuda tasks: checked when a task is added, and stored with all defaults filled
+ * in. Before them, what reads a JSON value or a text that a user or a model wrote.
+ */
+
+-- a JSON number between two limits, as float8; NULL for anything else
+CREATE FUNCTION cudal1.json_float(value jsonb, low float8 DEFAULT '-1e300',
+	high float8 DEFAULT '1e300')
+RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT CASE WHEN pg_catalog.jsonb_typeof(value) IS DISTINCT FROM 'number' THEN NULL
+				WHEN (value #>> '{}')::numeric NOT BETWEEN low::numeric AND high::numeric THEN NULL
+				WHEN pg_catalog.abs((value #>> '{}')::numeric) < 1e-300 THEN 0::float8
+				ELSE (value #>> '{}')::float8 END;
+END;
+COMMENT ON FUNCTION cudal1.json_float(jsonb, float8, float8) IS
+'the number of a JSON value within [low, high]; NULL if it is no number or lies outside';
+
+CREATE FUNCTION cudal1.json_int(value jsonb, low bigint DEFAULT 0, high bigint DEFAULT 2147483647)
+RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT CASE WHEN pg_catalog.jsonb_typeof(value) IS DISTINCT FROM 'number' THEN NULL
+				WHEN (value #>> '{}')::numeric NOT BETWEEN low AND high THEN NULL
+				WHEN (value #>> '{}')::numeric <> pg_catalog.trunc((value #>> '{}')::numeric)
+					THEN NULL
+				ELSE (value #>> '{}')::numeric::bigint END;
+END;
+COMMENT ON FUNCTION cudal1.json_int(jsonb, bigint, bigint) IS
+'the integer of a JSON value within [low, high]; NULL if it is no integer or lies outside';
+
+CREATE FUNCTION cudal1.matches(value text, pattern text, most_bytes int)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT CASE WHEN pg_catalog.octet_length(value) > most_bytes THEN false
+		ELSE value ~ pattern END;
+END;
+COMMENT ON FUNCTION cudal1.matches(text, text, int) IS
+'whether a text that takes at most so many bytes matches a regular expression. A longer one does
+not, and is not looked at: of a text of 268 million characters a regular expression makes an
+internal error';
+
+CREATE FUNCTION cudal1.bad_signature(problem text, hint text DEFAULT NULL)
+RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'malformed signature: ' || problem,
+		HINT = concat_ws(' ', hint, 'For instance {"entry": "solve", "args": [{"name": "x", '
+			'"dtype": "float32", "shape": [400, 320], "role": "in"}, {"name": "n", '
+			'"dtype": "int32", "role": "scalar", "value": 400}, {"name": "y", '
+			'"dtype": "float32", "shape": [320], "role": "out"}]}.');
+END
+$$;
+COMMENT ON FUNCTION cudal1.bad_signature(text, text) IS
+'raises the error of a malformed signature; its hint ends with one that is well-formed';
+
+CREATE FUNCTION cudal1.plain_number(value jsonb, integral boolean)
+RETURNS jsonb
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	x		numeric := (value #>> '{}')::numeric;
+BEGIN
+	IF integral THEN
+		RETURN to_jsonb(trunc(x));
+	END IF;
+	-- a parser would take so many digits without a point for an integer that it has no type for
+	RETURN to_jsonb(CASE WHEN abs(x) >= 1e18 THEN x + 0.0 ELSE x END);
+END
+$$;
+COMMENT ON FUNCTION cudal1.plain_number(jsonb, boolean) IS
+'a JSON number as every parser reads it: an integer without decimals (4 for 4.0), else one that has
+a point where it is too large for an integer';
+
+CREATE FUNCTION cudal1.is_c_name(value jsonb)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT coalesce(jsonb_typeof(value) = 'string'
+		AND cudal1.matches(value #>> '{}', '^[A-Za-z_][A-Za-z0-9_]{0,62}$', 1000)
+		-- what a C or C++ compiler would refuse as the name of a parameter
+		AND value #>> '{}' <> ALL (ARRAY[
+		'alignas', 'alignof', 'and', 'and_eq', 'asm', 'auto', 'bitand', 'bitor', 'bool', 'break',
+		'case', 'catch', 'char', 'class', 'compl', 'const', 'constexpr', 'continue', 'decltype',
+		'default', 'delete', 'do', 'double', 'else', 'enum', 'explicit', 'export', 'extern',
+		'false', 'float', 'for', 'friend', 'goto', 'if', 'inline', 'int', 'long', 'main', 'mutable',
+		'namespace', 'new', 'noexcept', 'not', 'not_eq', 'nullptr', 'operator', 'or', 'or_eq',
+		'private', 'protected', 'public', 'register', 'restrict', 'return', 'short', 'signed',
+		'sizeof', 'static', 'struct', 'switch', 'template', 'this', 'throw', 'true', 'try',
+		'typedef', 'typeid', 'typename', 'typeof', 'union', 'unsigned', 'using', 'virtual', 'void',
+		'volatile', 'wchar_t', 'while', 'xor', 'xor_eq']), false);
+$$;
+COMMENT ON FUNCTION cudal1.is_c_name(jsonb) IS
+'whether a JSON value is a string that can name a function or a parameter in C and C++';
+
+CREATE FUNCTION cudal1.dtype_facts(dtype text, OUT width int, OUT lowest numeric,
+	OUT highest numeric, OUT integral boolean)
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+	SELECT f.width, f.lowest, f.highest, f.integral
+		FROM (VALUES
+			('float64', 8, -1.7e308, 1.7e308, false),
+			('float32', 4, -3.4e38, 3.4e38, false),
+			('float16', 2, -65504, 65504, false),
+			('bfloat16', 2, -3.3e38, 3.3e38, false),
+			('int64', 8, -9223372036854775808, 9223372036854775807, true),
+			('int32', 4, -2147483648, 2147483647, true),
+			('uint8', 1, 0, 255, true),
+			('bool', 1, 0, 1, true)) AS f(name, width, lowest, highest, integral)
+		WHERE f.name = dtype;
+$$;
+COMMENT ON FUNCTION cudal1.dtype_facts(text) IS
+'bytes of an element of a dtype, its range, and whether it holds integers; NULL: no such dtype';
+
+CREATE FUNCTION cudal1.check_members(arg jsonb, label text, role text)
+RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	key		text;
+	allowed	constant text[] := ARRAY['name', 'dtype', 'role'] || CASE role
+		WHEN 'scalar' THEN ARRAY['value']
+		WHEN 'out' THEN ARRAY['shape']
+		ELSE ARRAY['shape', 'init', 'low', 'high'] END;
+BEGIN
+	FOR key IN SELECT jsonb_object_keys(arg) LOOP
+		IF key <> ALL (allowed) THEN
+			PERFORM cudal1.bad_signature(
+				format('%s has the member "%s", unknown for role %s', label, key, role),
+				CASE role
+					WHEN 'scalar' THEN 'A scalar has name, dtype, role and value.'
+					WHEN 'out' THEN 'An output has name, dtype, role and shape.'
+					ELSE 'An input has name, dtype, role, shape, init, low and high.' END);
+		END IF;
+	END LOOP;
+END
+$$;
+COMMENT ON FUNCTION cudal1.check_members(jsonb, text, text) IS
+'error 22023 where an argument of a signature has a member that its role does not know';
+
+CREATE FUNCTION cudal1.check_value(arg jsonb, label text)
+RETURNS jsonb
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	dtype	constant text := arg ->> 'dtype';
+	facts	record;
+	number	numeric;
+BEGIN
+	SELECT f.* INTO facts FROM cudal1.dtype_facts(dtype) AS f;
+	IF dtype IN ('float16', 'bfloat16') THEN
+		PERFORM cudal1.bad_signature(format('%s: %s cannot be passed by value', label, dtype),
+			'Scalars are float64, float32, int64, int32, uint8 or bool.');
+	END IF;
+	IF dtype = 'bool' AND jsonb_typeof(arg -> 'value') = 'boolean' THEN
+		arg := jsonb_set(arg, '{value}',
+						 CASE WHEN (arg ->> 'value')::boolean THEN '1' ELSE '0' END::jsonb);
+	END IF;
+	IF jsonb_typeof(arg -> 'value') IS DISTINCT FROM 'number' THEN
+		PERFORM cudal1.bad_signature(label || ' needs a number as value');
+	END IF;
+	number := (arg ->> 'value')::numeric;
+	IF number NOT BETWEEN facts.lowest AND facts.highest
+		OR (facts.integral AND number <> trunc(number)) THEN
+		PERFORM cudal1.bad_signature(format('%s: value is out of range for %s', label, dtype));
+	END IF;
+	RETURN jsonb_set(arg, '{value}', cudal1.plain_number(arg -> 'value', facts.integral));
+END
+$$;
+COMMENT ON FUNCTION cudal1.check_value(jsonb, text) IS
+'a scalar of a signature with its value as a plain number; error 22023 where it has no valid one';
+
+CREATE FUNCTION cudal1.check_shape(arg jsonb, label text)
+RETURNS jsonb
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	dim		jsonb;
+	shape	jsonb := '[]';
+BEGIN
+	IF jsonb_typeof(arg -> 'shape') IS DISTINCT FROM 'array'
+		OR jsonb_array_length(arg -> 'shape') NOT BETWEEN 1 AND 8 THEN
+		PERFORM cudal1.bad_signature(label || ' needs a shape of 1 to 8 dimensions');
+	END IF;
+	FOR dim IN SELECT jsonb_array_elements(arg -> 'shape') LOOP
+		IF cudal1.json_int(dim, 1, 4294967296) IS NULL THEN
+			PERFORM cudal1.bad_signature(
+				label || ': each dimension must be an integer of at least 1');
+		END IF;
+		shape := shape || cudal1.plain_number(dim, true);
+	END LOOP;
+	RETURN jsonb_set(arg, '{shape}', shape);
+END
+$$;
+COMMENT ON FUNCTION cudal1.check_shape(jsonb, text) IS
+'an array of a signature with its shape as plain numbers; error 22023 where it has no valid one';
+
+CREATE FUNCTION cudal1.check_init(arg jsonb, label text)
+RETURNS jsonb
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	most	constant numeric := 9e18;	-- what cudal1-measure draws integers from
+	dtype	constant text := arg ->> 'dtype';
+	facts	record;
+	init	text;
+	low		numeric;
+	high	numeric;
+BEGIN
+	SELECT f.* INTO facts FROM cudal1.dtype_facts(dtype) AS f;
+	-- floating point inputs are normal unless said otherwise, integers need their range
+	IF NOT arg ? 'init' THEN
+		arg := arg || jsonb_build_object('init',
+										 CASE WHEN facts.integral THEN 'integer' ELSE 'normal' END);
+	END IF;
+	init := CASE WHEN jsonb_typeof(arg -> 'init') = 'string' THEN arg ->> 'init' END;
+	IF init IS NULL OR init NOT IN ('normal', 'uniform', 'integer', 'zero') THEN
+		PERFORM cudal1.bad_signature(label || ' has no valid init',
+									 'Inits are normal, uniform, integer and zero.');
+	END IF;
+	IF facts.integral AND init IN ('normal', 'uniform') THEN
+		PERFORM cudal1.bad_signature(
+			format('%s: init %s needs a floating point dtype', label, init),
+			'Use "init": "integer" with low and high, or "zero".');
+	END IF;
+	IF init IN ('normal', 'zero') THEN
+		IF arg ? 'low' OR arg ? 'high' THEN
+			PERFORM cudal1.bad_signature(format('%s: init %s takes no low or high', label, init));
+		END IF;
+		RETURN arg;
+	END IF;
+
+	IF init = 'uniform' OR dtype = 'bool' THEN
+		arg := '{"low": 0, "high": 1}'::jsonb || arg;
+	END IF;
+	IF jsonb_typeof(arg -> 'low') IS DISTINCT FROM 'number'
+		OR jsonb_typeof(arg -> 'high') IS DISTINCT FROM 'number' THEN
+		PERFORM cudal1.bad_signature(
+			format('%s: init %s needs the numbers low and high', label, init));
+	END IF;
+	low := (arg ->> 'low')::numeric;
+	high := (arg ->> 'high')::numeric;
+	IF low >= high OR low < greatest(facts.lowest, -most) OR high > least(facts.highest, most)
+		OR (init = 'integer' AND (low <> trunc(low) OR high <> trunc(high))) THEN
+		PERFORM cudal1.bad_signature(
+			format('%s: low and high must be %s with low < high, in the range of %s', label,
+				   CASE init WHEN 'integer' THEN 'integers' ELSE 'numbers' END, dtype),
+			CASE WHEN greatest(abs(low), abs(high)) > most
+				 THEN 'They may not lie beyond -9e18 and 9e18.' END);
+	END IF;
+	RETURN arg || jsonb_build_object(
+		'low', cudal1.plain_number(arg -> 'low', init = 'integer'),
+		'high', cudal1.plain_number(arg -> 'high', init = 'integer'));
+END
+$$;
+COMMENT ON FUNCTION cudal1.check_init(jsonb, text) IS
+'an input of a signature with how it is filled, defaults included; error 22023 where that makes no
+sense';
+
+CREATE FUNCTION cudal1.check_argument(arg jsonb, label text)
+RETURNS jsonb
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	role	constant text := CASE WHEN jsonb_typeof(arg -> 'role') = 'string'
+		THEN arg ->> 'role' END;
+BEGIN
+	IF NOT arg ? 'dtype' THEN
+		PERFORM cudal1.bad_signature(label || ' has no member "dtype"',
+			CASE WHEN arg ? 'type' THEN 'Did you mean "dtype" by "type"?' END);
+	END IF;
+	IF jsonb_typeof(arg -> 'dtype') <> 'string'
+		OR (SELECT f.width FROM cudal1.dtype_facts(arg ->> 'dtype') AS f) IS NULL THEN
+		PERFORM cudal1.bad_signature(label || ' has no valid dtype',
+			'Types are float64, float32, float16, bfloat16, int64, int32, uint8 and bool.');
+	END IF;
+	IF role IS NULL OR role NOT IN ('in', 'out', 'inout', 'scalar') THEN
+		PERFORM cudal1.bad_signature(label || ' has no valid role',
+									 'Roles are in, out, inout and scalar.');
+	END IF;
+	PERFORM cudal1.check_members(arg, label, role);
+	IF role = 'scalar' THEN
+		RETURN cudal1.check_value(arg, label);
+	END IF;
+	arg := cudal1.check_shape(arg, label);
+	RETURN CASE WHEN role = 'out' THEN arg ELSE cudal1.check_init(arg, label) END;
+END
+$$;
+COMMENT ON FUNCTION cudal1.check_argument(jsonb, text) IS
+'an argument of a signature with its defaults filled in; error 22023 where it is malformed';
+
+CREATE FUNCTION cudal1.check_signature(signature jsonb)
+RETURNS jsonb
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	most_bytes	constant numeric := 17179869184;
+	-- what cudal1-measure has room for
+	most_args	constant int := 32;
+	most_arrays	constant int := 16;
+	arg			jsonb;
+	i			bigint;
+	key			text;
+	label		text;
+	names		text[] := '{}';
+	bytes		numeric := 0;
+	inputs		int := 0;
+	outputs		int := 0;
+	args		jsonb := '[]';
+BEGIN
+	IF jsonb_typeof(signature) <> 'object' THEN
+		PERFORM cudal1.bad_signature('it must be a JSON object',
+									 'Members are entry, args, rtol and atol.');
+	END IF;
+	FOR key IN SELECT jsonb_object_keys(signature) LOOP
+		IF key NOT IN ('entry', 'args', 'rtol', 'atol') THEN
+			PERFORM cudal1.bad_signature(format('unknown member "%s"', key),
+										 'Members are entry, args, rtol and atol.');
+		END IF;
+	END LOOP;
+	IF NOT cudal1.is_c_name(signature -> 'entry') THEN
+		PERFORM cudal1.bad_signature('entry must be the name of a C function');
+	END IF;
+	FOREACH key IN ARRAY ARRAY['rtol', 'atol'] LOOP
+		IF jsonb_typeof(signature -> key) <> 'null'
+			AND cudal1.json_float(signature -> key, 0, 1e9) IS NULL THEN
+			PERFORM cudal1.bad_signature(format('%s must be a number between 0 and 1e9', key));
+		END IF;
+	END LOOP;
+	IF jsonb_typeof(signature -> 'args') IS DISTINCT FROM 'array'
+		OR jsonb_array_length(signature -> 'args') NOT BETWEEN 1 AND most_args THEN
+		PERFORM cudal1.bad_signature(
+			format('args must be an array of 1 to %s arguments', most_args));
+	END IF;
+
+	FOR arg, i IN
+		SELECT a.value, a.ordinality
+			FROM jsonb_array_elements(signature -> 'args') WITH ORDINALITY AS a
+	LOOP
+		label := format('argument %s', i);
+		IF jsonb_typeof(arg) <> 'object' THEN
+			PERFORM cudal1.bad_signature(label || ' must be a JSON object');
+		END IF;
+		IF NOT cudal1.is_c_name(arg -> 'name') THEN
+			PERFORM cudal1.bad_signature(label || ' must have a name that is a C identifier');
+		END IF;
+		label := format('%s (%s)', label, arg ->> 'name');
+		IF (arg ->> 'name') = ANY (names) THEN
+			PERFORM cudal1.bad_signature(label || ' repeats a name');
+		END IF;
+		names := names || (arg ->> 'name');
+		arg := cudal1.check_argument(arg, label);
+		args := args || jsonb_build_array(arg);
+		IF arg ->> 'role' <> 'scalar' THEN
+			inputs := inputs + (arg ->> 'role' <> 'out')::int;
+			outputs := outputs + (arg ->> 'role' <> 'in')::int;
+			bytes := bytes + cudal1.shape_elements(arg -> 'shape')
+				* (SELECT f.width FROM cudal1.dtype_facts(arg ->> 'dtype') AS f);
+			IF bytes > most_bytes THEN
+				PERFORM cudal1.bad_signature('the arrays take more than 16 GiB together');
+			END IF;
+		END IF;
+	END LOOP;
+
+	IF outputs = 0 THEN
+		PERFORM cudal1.bad_signature('no argument has the role out or inout');
+	END IF;
+	IF inputs > most_arrays OR outputs > most_arrays THEN
+		PERFORM cudal1.bad_signature(
+			format('more than %s arguments have the role %s or inout', most_arrays,
+				   CASE WHEN inputs > most_arrays THEN 'in' ELSE 'out' END));
+	END IF;
+	RETURN jsonb_set(signature, '{args}', args);
+END
+$$;
+COMMENT ON FUNCTION cudal1.check_signature(jsonb) IS
+'the signature of a c or cuda task with its defaults filled in; error 22023 where it is malformed,
+naming the argument';
