@@ -30,6 +30,28 @@ END;
 COMMENT ON FUNCTION cudal1.json_int(jsonb, bigint, bigint) IS
 'the integer of a JSON value within [low, high]; NULL if it is no integer or lies outside';
 
+CREATE FUNCTION cudal1.json_parts(answer text, pattern text)
+RETURNS SETOF jsonb
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	part	text;
+BEGIN
+	FOR part IN SELECT x.m[1]
+		FROM regexp_matches(regexp_replace(answer, '<think>.*</think>', ''), pattern, 'g') AS x(m)
+	LOOP
+		BEGIN
+			RETURN NEXT part::jsonb;
+		EXCEPTION WHEN data_exception THEN
+			CONTINUE;
+		END;
+	END LOOP;
+END
+$$;
+COMMENT ON FUNCTION cudal1.json_parts(text, text) IS
+'the parts of a model''s answer that match a regular expression and are JSON, in their order; what
+stands in <think> tags is skipped';
+
 CREATE FUNCTION cudal1.matches(value text, pattern text, most_bytes int)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -461,28 +461,20 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-	list	text;
+	list	jsonb;
 	names	text[];
 BEGIN
 	-- models think aloud and index arrays before they answer, so the last array of strings counts
-	FOR list IN SELECT x.m[1]
-		FROM regexp_matches(regexp_replace(answer, '<think>.*</think>', ''), '\[[^][]*\]',
-		'g') AS x(m) LOOP
-		BEGIN
-			IF NOT EXISTS (SELECT FROM jsonb_array_elements(list::jsonb) AS e
-				WHERE jsonb_typeof(e) <> 'string')
-				AND (names IS NULL OR list::jsonb <> '[]') THEN
-				names := ARRAY(SELECT DISTINCT lower(btrim(e))
-					FROM jsonb_array_elements_text(list::jsonb) AS e);
-			END IF;
-		EXCEPTION WHEN data_exception THEN
-			CONTINUE;
-		END;
-	END LOOP;
-	IF names IS NULL THEN
+	SELECT p.part INTO list
+		FROM cudal1.json_parts(answer, '\[[^][]*\]') WITH ORDINALITY AS p(part, place)
+		WHERE NOT EXISTS (SELECT FROM jsonb_array_elements(p.part) AS e
+			WHERE jsonb_typeof(e) <> 'string')
+		ORDER BY p.part = '[]', p.place DESC LIMIT 1;
+	IF list IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22023',
 			MESSAGE = 'the answer holds no JSON array of strings';
 	END IF;
+	names := ARRAY(SELECT DISTINCT lower(btrim(e)) FROM jsonb_array_elements_text(list) AS e);
 	names := ARRAY(SELECT n FROM unnest(names) AS n
 		WHERE cudal1.matches(n, '^[[:alnum:]][^[:cntrl:]]{1,79}$', 320) ORDER BY n LIMIT 50);
 	INSERT INTO cudal1.technique (name) SELECT n FROM unnest(names) AS n ON CONFLICT DO NOTHING;

@@ -72,21 +72,13 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-	object	text;
 	told	jsonb;
 BEGIN
 	-- models think aloud before they answer, so the last object that fits counts
-	FOR object IN SELECT x.m[1]
-		FROM regexp_matches(regexp_replace(answer, '<think>.*</think>', ''), '\{[^{}]*\}', 'g')
-			AS x (m) LOOP
-		BEGIN
-			IF cudal1.json_float(object::jsonb -> 'suspicion', 0, 1) IS NOT NULL THEN
-				told := object::jsonb;
-			END IF;
-		EXCEPTION WHEN data_exception THEN
-			CONTINUE;
-		END;
-	END LOOP;
+	SELECT p.part INTO told
+		FROM cudal1.json_parts(answer, '\{[^{}]*\}') WITH ORDINALITY AS p(part, place)
+		WHERE cudal1.json_float(p.part -> 'suspicion', 0, 1) IS NOT NULL
+		ORDER BY p.place DESC LIMIT 1;
 	IF told IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22023',
 			MESSAGE = 'the answer holds no JSON object with a suspicion from 0 to 1';
