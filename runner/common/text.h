@@ -18,8 +18,8 @@ extern size_t text_character(const char *data, size_t left);
 extern void text_clean(char *out, size_t size, const char *in, size_t length);
 
 /*
- * the rest of a file, with a NUL behind it, to be freed; NULL: it can't be read (errno), EFBIG where
- * it is longer than `limit` bytes
+ * the rest of a file, with a NUL behind it, to be freed; NULL: it can't be read (errno; EFBIG where
+ * it is longer than `limit` bytes)
  */
 extern char *text_read(FILE *file, size_t limit, size_t *length);
 
