@@ -14,12 +14,14 @@
 
 #include "access/xact.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_extension.h"
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
 #include "executor/spi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "pgstat.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
@@ -267,6 +269,20 @@ execute(const char *query, const Argument *arguments, char **columns, int ncolum
 }
 
 /*
+ * Whether the extension is the one that was found.  Its lock is held to the end of the transaction:
+ * DROP EXTENSION locks the extension before its tables, so it waits for a call, or the call for it,
+ * and neither waits for the other in the midst of its work.
+ */
+static bool
+hold_extension(void)
+{
+	if (!OidIsValid(extension) || get_extension_oid("cudal1", true) != extension)
+		return false;
+	LockDatabaseObject(ExtensionRelationId, extension, 0, AccessShareLock);
+	return get_extension_oid("cudal1", true) == extension;
+}
+
+/*
  * Runs one query of at most one row in a transaction of its own.  arguments: up to MAX_ARGUMENTS,
  * the last followed by one of kind ARGUMENT_NONE; or NULL.  columns[] is NULL where there is no
  * row.
@@ -282,7 +298,7 @@ run(const char *query, const Argument *arguments, char **columns, int ncolumns, 
 	PG_TRY();
 	{
 		begin_call(query);
-		if (!OidIsValid(extension) || get_extension_oid("cudal1", true) != extension)
+		if (!hold_extension())
 			outcome = CUDAL1_CALL_GONE;
 		else
 			execute(query, arguments, columns, ncolumns);

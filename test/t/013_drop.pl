@@ -31,6 +31,20 @@ is(scalar_of($node, "SELECT count(*) FROM cudal1.measurement"), '0', 'nothing of
 $node->safe_psql('postgres', "DROP EXTENSION cudal1");
 create_extension($node, 'postgres');
 
+# a call of the worker locks the extension before any table, as DROP EXTENSION does: no deadlock
+{
+	my $busy = $node->background_psql('postgres');
+	$busy->query_safe('BEGIN; LOCK TABLE cudal1.job IN ACCESS EXCLUSIVE MODE');
+	$node->reload;
+	wait_for($node, <<'SQL', 't', 'a call that waits for a table holds the extension');
+SELECT count(*) = 1 FROM pg_locks AS held JOIN pg_locks AS wanted USING (pid) JOIN pg_stat_activity AS a USING (pid)
+	WHERE a.backend_type = 'cudal1 worker' AND held.granted AND held.classid = 'pg_extension'::regclass
+		AND NOT wanted.granted AND wanted.relation = 'cudal1.job'::regclass
+SQL
+	$busy->query_safe('COMMIT');
+	$busy->quit;
+}
+
 # a dropped extension that comes back by rollback
 $id = submit($node, "progress measuring 5\nwait go-on\nresult 1.3");
 wait_for($node, "SELECT phase FROM cudal1.job WHERE state = 'running'", 'measuring', 'and again');
