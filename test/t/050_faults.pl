@@ -1,7 +1,7 @@
 # Whatever is killed, frozen, full or late while real measurements run: nothing is lost, nothing is scored twice, nothing is left over.
 #
 # The kills follow a fixed random sequence: who, and how long after the one before. FAULTS=300 makes that many; by default it
-# is 60, so that the file ends within a few minutes.
+# is 24, so that the file ends within a few minutes.
 use strict;
 use warnings;
 use Fcntl qw(:flock);
@@ -12,7 +12,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-my $kills = $ENV{FAULTS} // 60;
+my $kills = $ENV{FAULTS} // 24;
 my $measure = `$ENV{PG_CONFIG} --bindir`;
 chomp $measure;
 $measure .= '/cudal1-measure';

@@ -227,7 +227,7 @@ is(sql($failures), $before, 'none of these was anybody\'s failure');
 # ---- the server restarts under load ----
 
 pilot([ '--array=1-3' ]);
-for my $mode ('fast', 'immediate', 'immediate', 'fast', 'immediate')
+for my $mode ('fast', 'immediate')
 {
 	await_under_load("both nodes measure before a stop, $mode", sub { measuring('n1') && measuring('n2') });
 	$node->stop($mode);

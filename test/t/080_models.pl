@@ -129,23 +129,23 @@ FROM cudal1.proposal AS p JOIN cudal1.request AS r ON p.proposal_key = 'request 
 END
 
 # killed again and again while answers come
-$id = ask('slow:0.3', 600);
+$id = ask('slow:0.3', 240);
 for my $round (1 .. 4)
 {
-	my $enough = $round * 100;
+	my $enough = $round * 40;
 	$node->poll_query_until('postgres', "SELECT count(*) >= $enough FROM cudal1.request WHERE request_id IN ($id) AND state = 'answered'");
 	kill 'KILL', generators($node);
 }
 # and the worker itself, which takes the server with it
-$node->poll_query_until('postgres', "SELECT count(*) >= 450 FROM cudal1.request WHERE request_id IN ($id) AND state = 'answered'");
+$node->poll_query_until('postgres', "SELECT count(*) >= 180 FROM cudal1.request WHERE request_id IN ($id) AND state = 'answered'");
 kill 'KILL', worker_pid($node);
-wait_for($node, "$final AND request_id IN ($id)", '0', 'six hundred come to an end');
-is(requests_by_state($node, "request_id IN ($id)"), 'answered 600', 'with an answer each');
-is($node->safe_psql('postgres', <<"END"), '600 600 600', 'a candidate each, proposed once');
+wait_for($node, "$final AND request_id IN ($id)", '0', 'all of them come to an end');
+is(requests_by_state($node, "request_id IN ($id)"), 'answered 240', 'with an answer each');
+is($node->safe_psql('postgres', <<"END"), '240 240 240', 'a candidate each, proposed once');
 SELECT count(DISTINCT r.candidate_id) || ' ' || count(DISTINCT p.proposal_id) || ' ' || count(*)
 FROM cudal1.request AS r JOIN cudal1.proposal AS p ON p.proposal_key = 'request ' || r.request_id WHERE r.request_id IN ($id)
 END
-is($node->safe_psql('postgres', "SELECT sum(prompt_tokens) FROM cudal1.request WHERE request_id IN ($id)"), '60000', 'and no answer is counted twice');
+is($node->safe_psql('postgres', "SELECT sum(prompt_tokens) FROM cudal1.request WHERE request_id IN ($id)"), '24000', 'and no answer is counted twice');
 
 # an answer that was kept, but not stored, when the server went down
 add_model($node, $endpoint, 'wait:held');
