@@ -15,13 +15,14 @@ ABSENT = object()
 class Place:
     """An attribute or a buffer of a module: what it held after construction."""
 
-    def __init__(self, path, container, name, value):
-        self.path, self.container, self.name = path, container, name
+    def __init__(self, path, container, name, value, writes):
+        self.path, self.container, self.name, self.writes = path, container, name, writes
         self.value = self.bound = value
         self.changed = self.written = False
         self.is_tensor = isinstance(value, torch.Tensor)
         if self.is_tensor:
             self.copy, self.version = value.detach().clone(), value._version
+            self.clean = self.version
         elif isinstance(value, LISTS):
             self.copy = value.copy()
 
@@ -30,16 +31,28 @@ class Place:
         now = self.container.get(self.name, ABSENT)
         self.changed = now is not self.bound
         if self.is_tensor:
-            self.written = self.bound._version != self.version
-            if self.changed and isinstance(now, torch.Tensor) and now.device != self.copy.device:
-                # forward takes it to where the inputs are, once
-                self.copy = self.copy.to(now.device)
+            # a kernel's writing leaves the version as it was
+            self.written = self.bound._version != self.version or not same(self.bound, self.copy)
+            self.follow(now)
+            if not same(self.value, self.copy):
                 self.value = self.copy.clone()
+            self.clean = self.value._version
         elif isinstance(self.value, LISTS):
             self.changed = self.changed or not alike(now, self.copy)
 
+    def follow(self, now):
+        """Forward takes its state to where the inputs are, once, and may write to it there."""
+        if isinstance(now, torch.Tensor) and now.device != self.copy.device:
+            self.copy = self.copy.to(now.device)
+            self.value = self.copy.clone()
+
     def restore(self, known):
         if self.is_tensor:
+            if not known:
+                self.follow(self.container.get(self.name, ABSENT))
+            elif self.writes and self.value._version != self.clean:
+                # code that binds in its first runs, and writes in later ones
+                self.written = True
             value = self.copy.clone() if self.written or not known else self.value
             self.version = value._version
         else:
@@ -57,7 +70,7 @@ class State:
         self.writes = writes
         self.places = {}
         self.changed = []
-        self.began = self.known = False
+        self.runs, self.known = 0, False
         self.find_places()
 
     def find_places(self):
@@ -67,11 +80,11 @@ class State:
                     if name not in internal and (id(container), name) not in self.places:
                         path = ".".join(part for part in ("self", prefix, name) if part)
                         self.places[id(container), name] = Place(
-                            path, container, name, ABSENT if self.began else value
+                            path, container, name, ABSENT if self.runs else value, self.writes
                         )
 
     def look(self):
-        """After the first block: what runs change, and what of it is restored."""
+        """After the first runs: what they change, and what of it is restored."""
         self.find_places()
         for place in self.places.values():
             place.look()
@@ -81,11 +94,12 @@ class State:
             place for place in self.places.values()
             if place.written and self.writes or place.changed and not place.written
         ]
-        self.known = True
+        # the first run alone does not tell what later ones do where it has taken the state
+        self.known = self.runs > 1
 
     def names(self):
         """Of what runs have changed, restored or not."""
-        if self.began and not self.known:
+        if self.runs and not self.known:
             self.look()
         return ", ".join(
             place.path for place in self.places.values() if place.changed or place.written
@@ -93,21 +107,30 @@ class State:
 
     def restored(self, model):
         """The model, each of whose runs begins with the state that it had after construction."""
-        if self.began and not self.known:
+        if self.runs > 1 and not self.known:
             self.look()
 
         def run(*inputs):
             if self.known:
                 for place in self.changed:
                     place.restore(True)
-            elif self.began:
-                self.find_places()
-                for place in self.places.values():
-                    place.restore(False)
-            self.began = True
+            else:
+                if self.runs:
+                    self.find_places()
+                    for place in self.places.values():
+                        place.restore(False)
+                self.runs += 1
             return model(*inputs)
 
         return run
+
+
+def same(tensor, copy):
+    """Whether a tensor holds what its copy does, as far as that can be told."""
+    try:
+        return tensor.device != copy.device or torch.equal(tensor, copy)
+    except (RuntimeError, NotImplementedError):
+        return True
 
 
 def alike(now, before):

@@ -59,6 +59,43 @@ for blocks in ((1, 3, 2), (3, 1, 2)):
         f"what runs change has names: {state.names()}")
     say(model.inner.quiet is quiet, "what they leave alone is what it was")
 say(not torch.equal(model(x), fresh), "which the model alone would not have")
+
+
+class Elsewhere(torch.Tensor):
+    device = "elsewhere"
+
+
+here = torch.Tensor.to
+torch.Tensor.to = lambda self, device: (
+    here(self, device) if device != "elsewhere" else self if self.device == device else self.clone().as_subclass(Elsewhere))
+
+
+class Moving(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.hidden, self.buffer, self.moved, self.runs = torch.ones(4), None, False, type("Counter", (), {"n": 0})
+
+    def forward(self, x):
+        self.runs.n += 1
+        if not self.moved or self.hidden.device != x.device:
+            self.hidden, self.buffer, self.moved = self.hidden.to(x.device), torch.empty(4), True
+        torch.add(self.hidden, x, out=self.buffer)
+        if self.runs.n < self.bound:
+            self.hidden = torch.tanh(self.buffer)
+        else:
+            torch.tanh(self.buffer, out=self.hidden)
+        return self.hidden * 1
+
+
+for name, first, there in (("state that is taken to where the inputs are", 0, x.as_subclass(Elsewhere)), ("state that later runs write to", 5, x)):
+    for blocks in ((1, 3, 4), (3, 1, 4), (2, 6)):
+        Moving.bound = first
+        state = part.State(model := Moving(), True)
+        right = []
+        for runs in blocks:
+            run = state.restored(model)
+            right += [torch.equal(run(there).as_subclass(torch.Tensor), torch.tanh(1 + x)) for _ in range(runs)]
+        say(all(right), f"{name} is restored in blocks of {blocks} runs")
 state = part.State(model := Model(), False)
 for _ in range(3):
     result = state.restored(model)(x)
