@@ -303,6 +303,8 @@ CREATE TABLE cudal1.task (
 	temperature			float8 NOT NULL CHECK (temperature > 0 AND temperature < 'Infinity'),
 	score_scale			text NOT NULL CHECK (score_scale IN ('linear', 'log')),
 	strategy			text NOT NULL CHECK (strategy IN ('bucket', 'island', 'random')),
+	baseline			text NOT NULL DEFAULT 'reference'
+		CHECK (baseline IN ('reference', 'compile', 'reduce-overhead', 'cuda-graph')),
 	rtol				float8 CHECK (rtol >= 0 AND rtol < 'Infinity'),
 	atol				float8 CHECK (atol >= 0 AND atol < 'Infinity'),
 	content_hash		bytea NOT NULL,
@@ -328,6 +330,8 @@ COMMENT ON COLUMN cudal1.task.device_model IS
 'the model, pinned by the first measurement; rewards of one task come from one model';
 COMMENT ON COLUMN cudal1.task.bucket_width IS
 'width of a score interval, in speedup (linear) or ln speedup (log)';
+COMMENT ON COLUMN cudal1.task.baseline IS
+'what its rewards are over: the reference as it is, or as torch.compile or a CUDA graph runs it';
 COMMENT ON COLUMN cudal1.task.rtol IS 'relative tolerance; NULL: the default of each dtype';
 COMMENT ON COLUMN cudal1.task.atol IS
 'tolerance as a multiple of the output''s root mean square; NULL: the default of each dtype';
@@ -812,8 +816,8 @@ COMMENT ON COLUMN cudal1.method.shipped IS 'part of the extension, not of dumps'
 INSERT INTO cudal1.method (name, is_open, shipped) VALUES
 	('manual', true, true), ('model', true, true), ('contrastive', true, true),
 	('ablation', false, true), ('techniques', false, true), ('a/a', false, true),
-	('baseline: compile', false, true), ('baseline: reduce-overhead', false, true),
-	('baseline: cuda-graph', false, true);
+	('baseline: reference', false, true), ('baseline: compile', false, true),
+	('baseline: reduce-overhead', false, true), ('baseline: cuda-graph', false, true);
 
 CREATE TABLE cudal1.quota (
 	role				text PRIMARY KEY,

@@ -214,7 +214,7 @@ DECLARE
 	key		text;
 	valid	constant text[] := ARRAY['profile', 'device', 'cores', 'bucket_width', 'temperature',
 		'score_scale', 'strategy', 'rtol', 'atol', 'problem', 'certify', 'islands', 'island_reset',
-		'island_temperature', 'island_period', 'island_late'];
+		'island_temperature', 'island_period', 'island_late', 'baseline'];
 BEGIN
 	IF task IS NULL OR reference IS NULL OR language IS NULL OR options IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22004',
@@ -299,6 +299,8 @@ CREATE FUNCTION cudal1.read_options(t cudal1.task, options jsonb)
 RETURNS cudal1.task
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+	problem	text;
 BEGIN
 	t.profile := coalesce(options ->> 'profile', 'default');
 	PERFORM cudal1.check_profile(t.profile);
@@ -341,12 +343,18 @@ BEGIN
 
 	PERFORM cudal1.check_island_options(options);
 	t.device := cudal1.choose_device(t.language, options);
+	t.baseline := coalesce(options ->> 'baseline', 'reference');
+	PERFORM cudal1.check_baseline(t.baseline);
+	problem := cudal1.lacks_baseline(t.language, t.device, t.baseline);
+	IF problem IS NOT NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('task "%s" %s', t.name, problem);
+	END IF;
 	RETURN t;
 END
 $$;
 COMMENT ON FUNCTION cudal1.read_options(cudal1.task, jsonb) IS
 'a task with what its options say, defaults filled in; error 22023 for an option that is out of
-range';
+range, 42704 for an unknown profile or baseline';
 
 CREATE FUNCTION cudal1.choose_device(language text, options jsonb)
 RETURNS text
@@ -413,11 +421,11 @@ BEGIN
 	options := jsonb_strip_nulls(options);
 	t := cudal1.read_options(t, options);
 	INSERT INTO cudal1.task (name, language, level, problem, reference, signature, options, profile,
-			device, cores, bucket_width, temperature, score_scale, strategy, rtol, atol,
+			device, cores, bucket_width, temperature, score_scale, strategy, baseline, rtol, atol,
 			content_hash, created_by)
 		VALUES (t.name, t.language, t.level, t.problem, t.reference, t.signature, t.options,
 			t.profile, t.device, t.cores, t.bucket_width, t.temperature, t.score_scale, t.strategy,
-			t.rtol, t.atol, t.content_hash, cudal1.caller())
+			t.baseline, t.rtol, t.atol, t.content_hash, cudal1.caller())
 		ON CONFLICT (name) DO NOTHING
 		RETURNING task_id INTO t.task_id;
 	IF NOT FOUND THEN
@@ -438,6 +446,10 @@ BEGIN
 		PERFORM cudal1.store(cudal1.caller(), 0, 1024 + octet_length(t.reference));
 		-- a device that has nothing to do checks the reference
 		PERFORM cudal1.wake();
+		IF t.baseline <> 'reference' THEN
+			SELECT x.* INTO STRICT t FROM cudal1.task AS x WHERE x.task_id = t.task_id;
+			PERFORM cudal1.enqueue_reference(t);
+		END IF;
 		IF (options ->> 'certify')::boolean THEN
 			PERFORM cudal1.certify(t.task_id);
 		END IF;
@@ -453,9 +465,11 @@ language: c, cuda or pytorch. signature: for c and cuda, {"entry", "args": [{"na
 "shape", "role", "init", "low", "high", "value"}], "rtol", "atol"}.
 options: profile (default), device (class or model; c: cpu, cuda: cuda, pytorch: cuda if one is
 registered, else cpu), cores (1), bucket_width (0.25), temperature (1), score_scale (linear; log),
-strategy (bucket; island, random), rtol, atol (NULL: of each dtype), problem (number within the
-level), certify (true: queues null candidates at once, false: never, else a device that has nothing
-to do starts them where the setting cudal1.certify says so; see cudal1_certify_task()), islands
+strategy (bucket; island, random), baseline (what rewards are over: reference, or compile,
+reduce-overhead, cuda-graph of a PyTorch task; see cudal1_add_baselines()), rtol, atol (NULL: of
+each dtype), problem (number within the level), certify (true: queues null candidates at once,
+false: never, else a device that has nothing to do starts them where the setting cudal1.certify says
+so; see cudal1_certify_task()), islands
 (10), island_reset (1000), island_temperature (0.1), island_period (30000), island_late (admit;
 reject)';
 

@@ -274,7 +274,11 @@ BEGIN
 			CASE WHEN n = 1 THEN jsonb_build_object(
 				'job_id', j.job_id, 'attempt', j.attempt + 1, 'kind', j.kind,
 				'task', jsonb_build_object('task_id', t.task_id, 'name', t.name,
-					'language', t.language, 'reference', t.reference, 'signature', t.signature,
+					'language', t.language, 'reference', CASE WHEN EXISTS (
+						SELECT FROM cudal1.null_candidate AS k
+						WHERE k.candidate_id = j.candidate_id AND k.name = 'reference')
+						THEN t.reference ELSE cudal1.timed_reference(t) END,
+					'signature', t.signature,
 					'cores', t.cores, 'rtol', t.rtol, 'atol', t.atol),
 				'profile', to_jsonb(p),
 				'device', jsonb_build_object('key', substr(d.device_key, length(d.host) + 2),

@@ -687,7 +687,9 @@ BEGIN
 	IF t.reference_state IN ('unchecked', 'checking')
 		AND NOT EXISTS (SELECT FROM cudal1.null_candidate AS k
 						WHERE k.candidate_id = j.candidate_id AND k.name = 'reference') THEN
-		found := result ->> 'reference';
+		-- a baseline is good once it agreed with the reference
+		found := CASE WHEN t.baseline = 'reference' OR result ->> 'reference' = 'bad'
+				 THEN result ->> 'reference' END;
 	END IF;
 	IF cudal1.conclude_without_score(j, c, r, t.device_model, d.model, counts,
 									 j.failures + 1 >= p.attempts) THEN

@@ -473,13 +473,13 @@ CREATE FUNCTION cudal1.aa_code(t cudal1.task)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
-	SELECT t.reference || CASE t.language
-		WHEN 'pytorch'
-		THEN E'\n\n\n# the reference as its own candidate\nclass ModelNew(Model):\n    pass\n'
-										  ELSE E'\n/* the reference as its own candidate */\n' END;
+	SELECT CASE WHEN t.baseline <> 'reference' THEN cudal1.baseline_code(t, t.baseline)
+				WHEN t.language = 'pytorch' THEN t.reference
+				|| E'\n\n\n# the reference as its own candidate\nclass ModelNew(Model):\n    pass\n'
+				ELSE t.reference || E'\n/* the reference as its own candidate */\n' END;
 END;
 COMMENT ON FUNCTION cudal1.aa_code(cudal1.task) IS
-'the reference of a task as a candidate, its own code but for a comment';
+'the reference of a task, or its baseline, as a candidate: its own code but for a comment';
 
 CREATE FUNCTION @extschema@.cudal1_measure_aa(task text DEFAULT NULL, device_key text DEFAULT NULL,
 	priority int DEFAULT 1000)

@@ -213,6 +213,52 @@ a device class or model (NULL: each task''s own), one row a task; speedup NULL w
 evaluated tells evaluations from training rewards. With a device, tasks of another class are left
 out; task_ids (NULL: all) chooses among the rest';
 
+CREATE FUNCTION cudal1.over_baseline(speedup float8, score float8, unrounded boolean)
+RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT CASE WHEN score IS NULL THEN speedup
+				WHEN unrounded THEN speedup / score
+				ELSE cudal1.conservative_round(speedup / score) END;
+END;
+COMMENT ON FUNCTION cudal1.over_baseline(float8, float8, boolean) IS
+'a speedup as one over a baseline of that score, rounded as rewards are; NULL: over what rewards are
+over';
+
+CREATE FUNCTION cudal1.best_over(method text, device text, tasks text[], pool text, baseline text,
+	without_weak boolean DEFAULT false)
+RETURNS TABLE (task_id bigint, level int, candidate_id bigint, speedup float8, evaluated boolean,
+	reward float8, over float8, weak boolean)
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+	IF best_over.without_weak IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'without_weak must not be null';
+	END IF;
+	IF best_over.baseline IS NOT NULL THEN
+		PERFORM cudal1.check_baseline(best_over.baseline);
+	END IF;
+	RETURN QUERY
+	SELECT b.task_id, b.level, b.candidate_id,
+		   cudal1.over_baseline(b.speedup, base.score, false), b.evaluated, b.speedup, base.score,
+		   t.certified IS NOT DISTINCT FROM 'weak'
+	FROM cudal1.best_speedups(best_over.method, best_over.device,
+		cudal1.choose_tasks(best_over.tasks), cudal1.choose_pool(best_over.pool)) AS b
+		JOIN cudal1.task AS t ON t.task_id = b.task_id
+		CROSS JOIN LATERAL
+			(SELECT CASE WHEN best_over.baseline IS NOT NULL
+				THEN cudal1.baseline_score(b.task_id, best_over.baseline, best_over.device) END
+				AS score) AS base
+	WHERE (best_over.baseline IS NULL OR base.score IS NOT NULL)
+		AND NOT (best_over.without_weak AND t.certified IS NOT DISTINCT FROM 'weak');
+END
+$$;
+COMMENT ON FUNCTION cudal1.best_over(text, text, text[], text, text, boolean) IS
+'cudal1.best_speedups() of chosen tasks in a pool, over a baseline (NULL: over what rewards are
+over), without tasks that lack its score: reward is the speedup as it was rewarded, over the score
+of the baseline (NULL without one). Errors: 42704 unknown task, pool or baseline';
+
 CREATE FUNCTION cudal1.check_report(method text, device text, missing text DEFAULT 'zero')
 RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -303,11 +349,12 @@ linear; success = tasks with a successful candidate; speedup = those above 1.00.
 count; null, certification and ablation candidates do not. Evaluations are preferred where a task
 has any; a NOTICE counts the tasks that show training rewards. tasks: names or LIKE patterns of the
 tasks that count (NULL: all); pool: candidates that were proposed in it (NULL: in any); baseline:
-speedups over that one, and no tasks without its score (cudal1_add_baselines(); NULL: over the
-reference). Errors: 22023 bad missing, 42704 unknown method, device, task, pool or baseline';
+speedups over that one, and no tasks without its score (cudal1_add_baselines(); NULL: over what each
+task''s rewards are over). Errors: 22023 bad missing, 42704 unknown method, device, task, pool or
+baseline';
 
 /*
- * The paper's tables, one call each, and comparisons task by task.
+ * The paper's tables, one call each.
  *
  * What a table makes of tasks without success decides its figures as much as the codes do, so every
  * row says which convention it follows and for how many tasks. Single tasks carry means of speedups
@@ -415,7 +462,7 @@ COMMENT ON FUNCTION cudal1.unrounded(bigint, float8, boolean, text) IS
 
 CREATE FUNCTION cudal1.level_report(method text, device text, missing text,
 	without_weak boolean, cut float8, faster_than float8, unrounded boolean, chosen text[],
-	pool text, baseline text DEFAULT NULL)
+	pool text, baseline text)
 RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8,
 	p25 float8, success bigint, speedup bigint,
 			   geometric_mean float8, trimmed_mean float8, convention text, evaluated bigint,
@@ -424,30 +471,19 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
-	IF level_report.without_weak IS NULL OR level_report.unrounded IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004',
-			MESSAGE = 'without_weak and unrounded must not be null';
+	IF level_report.unrounded IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'unrounded must not be null';
 	END IF;
 	PERFORM cudal1.check_report(level_report.method, level_report.device, level_report.missing);
-	IF level_report.baseline IS NOT NULL THEN
-		PERFORM cudal1.check_baseline(level_report.baseline);
-	END IF;
 	RETURN QUERY
 	WITH best AS MATERIALIZED (
-		SELECT b.task_id, b.level, b.evaluated, t.certified IS NOT DISTINCT FROM 'weak' AS weak,
-			   cudal1.over_baseline(CASE WHEN level_report.unrounded AND b.speedup IS NOT NULL
-					THEN cudal1.unrounded(b.candidate_id, b.speedup, b.evaluated,
-						level_report.device) ELSE b.speedup END, base.score,
-					level_report.unrounded) AS speedup
-		FROM cudal1.best_speedups(level_report.method, level_report.device,
-			cudal1.choose_tasks(level_report.chosen), cudal1.choose_pool(level_report.pool)) AS b
-			JOIN cudal1.task AS t ON t.task_id = b.task_id
-			CROSS JOIN LATERAL
-				(SELECT CASE WHEN level_report.baseline IS NOT NULL
-					THEN cudal1.baseline_score(b.task_id, level_report.baseline) END AS score)
-				AS base
-		WHERE NOT (level_report.without_weak AND t.certified IS NOT DISTINCT FROM 'weak')
-			AND (level_report.baseline IS NULL OR base.score IS NOT NULL)
+		SELECT b.task_id, b.level, b.evaluated, b.weak,
+			   CASE WHEN level_report.unrounded AND b.reward IS NOT NULL
+					THEN cudal1.over_baseline(cudal1.unrounded(b.candidate_id, b.reward,
+						b.evaluated, level_report.device), b.over, true)
+					ELSE b.speedup END AS speedup
+		FROM cudal1.best_over(level_report.method, level_report.device, level_report.chosen,
+			level_report.pool, level_report.baseline, level_report.without_weak) AS b
 	), marks AS (
 		SELECT g.label, count(*) FILTER (WHERE b.evaluated) AS evaluated,
 		count(*) FILTER (WHERE b.weak) AS weak
@@ -492,13 +528,13 @@ convention (what was made of tasks without success, and how many), evaluated (ta
 an evaluation, not a training reward), weak (tasks that certification found not to discriminate;
 without_weak leaves them out). faster_than: what the column speedup counts above (1); unrounded:
 scores as they were measured or imported, not rewards, which are rounded to two decimals towards 1.
-tasks and pool as in cudal1_speedup_report(). Errors: 22023 bad missing, cut or faster_than, 42704
-unknown method, device, task or pool';
+tasks, pool and baseline as in cudal1_speedup_report(). Errors: 22023 bad missing, cut or
+faster_than, 42704 unknown method, device, task, pool or baseline';
 
 CREATE FUNCTION @extschema@.cudal1_method_report(methods text[] DEFAULT NULL,
 	device text DEFAULT NULL, missing text DEFAULT 'zero', without_weak boolean DEFAULT false,
 	cut float8 DEFAULT 0.1, faster_than float8 DEFAULT 1, unrounded boolean DEFAULT false,
-	tasks text[] DEFAULT NULL, pool text DEFAULT NULL)
+	tasks text[] DEFAULT NULL, pool text DEFAULT NULL, baseline text DEFAULT NULL)
 RETURNS TABLE (level text, method text, tasks bigint, mean float8, max float8, p75 float8,
 	p50 float8, p25 float8, success bigint,
 			   speedup bigint, geometric_mean float8, trimmed_mean float8, convention text,
@@ -517,18 +553,18 @@ BEGIN ATOMIC
 			cudal1_method_report.missing, cudal1_method_report.without_weak,
 			cudal1_method_report.cut, cudal1_method_report.faster_than,
 			cudal1_method_report.unrounded, cudal1_method_report.tasks,
-			cudal1_method_report.pool) AS r
+			cudal1_method_report.pool, cudal1_method_report.baseline) AS r
 	ORDER BY r.level = 'All', r.level = 'none', length(r.level), r.level, m.place;
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_method_report(text[], text, text, boolean, float8, float8,
-	boolean, text[], text) IS
+	boolean, text[], text, text) IS
 'CUDA-L1, tables 5 (rows All) and 11 (rows of the levels): cudal1_level_report() for each method, in
-the order given; NULL: all methods with ordinary candidates, by name';
+the order given; NULL: all methods with ordinary candidates, by name. baseline as there';
 
 CREATE FUNCTION @extschema@.cudal1_device_report(devices text[] DEFAULT NULL,
 	method text DEFAULT NULL, missing text DEFAULT 'zero', without_weak boolean DEFAULT false,
 	cut float8 DEFAULT 0.1, faster_than float8 DEFAULT 1, unrounded boolean DEFAULT false,
-	tasks text[] DEFAULT NULL, pool text DEFAULT NULL)
+	tasks text[] DEFAULT NULL, pool text DEFAULT NULL, baseline text DEFAULT NULL)
 RETURNS TABLE (level text, device text, tasks bigint, mean float8, max float8, p75 float8,
 	p50 float8, p25 float8, success bigint,
 			   speedup bigint, geometric_mean float8, trimmed_mean float8, convention text,
@@ -549,17 +585,18 @@ BEGIN ATOMIC
 			cudal1_device_report.missing, cudal1_device_report.without_weak,
 			cudal1_device_report.cut, cudal1_device_report.faster_than,
 			cudal1_device_report.unrounded, cudal1_device_report.tasks,
-			cudal1_device_report.pool) AS r
+			cudal1_device_report.pool, cudal1_device_report.baseline) AS r
 	ORDER BY r.level = 'All', r.level = 'none', length(r.level), r.level, m.place;
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_device_report(text[], text, text, boolean, float8, float8,
-	boolean, text[], text) IS
+	boolean, text[], text, text) IS
 'CUDA-L1, tables 6 (rows All) and 7 (rows of the levels): cudal1_level_report() for each device
-model, in the order given; NULL: all models with rewards, evaluations or imported scores, by name';
+model, in the order given; NULL: all models with rewards, evaluations or imported scores, by name.
+baseline as there: on another model than the task''s, its evaluation there (cudal1_evaluate())';
 
 CREATE FUNCTION @extschema@.cudal1_top_tasks(n int DEFAULT 10, method text DEFAULT NULL,
 	device text DEFAULT NULL, without_weak boolean DEFAULT false, tasks text[] DEFAULT NULL,
-	pool text DEFAULT NULL)
+	pool text DEFAULT NULL, baseline text DEFAULT NULL)
 RETURNS TABLE (rank bigint, level int, problem int, task text, speedup float8, lower float8,
 	upper float8, candidate_id bigint,
 			   methods text[], evaluated boolean, wide boolean)
@@ -572,32 +609,33 @@ BEGIN
 	END IF;
 	PERFORM cudal1.check_report(cudal1_top_tasks.method, cudal1_top_tasks.device);
 	RETURN QUERY
-	SELECT rank() OVER (ORDER BY b.speedup DESC), t.level, t.problem, t.name, b.speedup, m.lower,
-		m.upper, b.candidate_id,
+	SELECT rank() OVER (ORDER BY b.speedup DESC), t.level, t.problem, t.name, b.speedup,
+		m.lower / coalesce(b.over, 1), m.upper / coalesce(b.over, 1), b.candidate_id,
 		   ARRAY(SELECT DISTINCT p.method FROM cudal1.proposal AS p
 			WHERE p.candidate_id = b.candidate_id ORDER BY p.method), b.evaluated,
 		   coalesce(m.wide, false)
-	FROM cudal1.best_speedups(cudal1_top_tasks.method, cudal1_top_tasks.device,
-		cudal1.choose_tasks(cudal1_top_tasks.tasks),
-		cudal1.choose_pool(cudal1_top_tasks.pool)) AS b
+	FROM cudal1.best_over(cudal1_top_tasks.method, cudal1_top_tasks.device,
+		cudal1_top_tasks.tasks, cudal1_top_tasks.pool, cudal1_top_tasks.baseline,
+		cudal1_top_tasks.without_weak) AS b
 		JOIN cudal1.task AS t ON t.task_id = b.task_id
 		LEFT JOIN cudal1.measurement AS m
-			ON m.measurement_id = cudal1.speaking_measurement(b.candidate_id, b.speedup,
+			ON m.measurement_id = cudal1.speaking_measurement(b.candidate_id, b.reward,
 			b.evaluated)
 	WHERE b.speedup IS NOT NULL
-		AND NOT (cudal1_top_tasks.without_weak AND t.certified IS NOT DISTINCT FROM 'weak')
 	ORDER BY b.speedup DESC, t.name
 	LIMIT cudal1_top_tasks.n;
 END
 $$;
-COMMENT ON FUNCTION @extschema@.cudal1_top_tasks(int, text, text, boolean, text[], text) IS
+COMMENT ON FUNCTION @extschema@.cudal1_top_tasks(int, text, text, boolean, text[], text,
+	text) IS
 'CUDA-L1, table 8: the n tasks with the highest speedups; lower and upper: interval of the
 measurement it rests on (NULL: imported); methods: all that proposed the code; wide: the speedup is
-an end of that interval. tasks and pool as in cudal1_speedup_report(). Errors: 22023 n below 1,
-42704 unknown method, device, task or pool';
+an end of that interval. tasks, pool and baseline as in cudal1_speedup_report(); an interval is
+divided by the baseline''s score, whose own is not in it. Errors: 22023 n below 1, 42704 unknown
+method, device, task, pool or baseline';
 
 CREATE FUNCTION cudal1.speedup_histogram(method text, device text, width float8,
-	without_weak boolean, chosen text[], pool text)
+	without_weak boolean, chosen text[], pool text, baseline text)
 RETURNS TABLE (level text, lower float8, upper float8, speedup_from float8, speedup_to float8,
 	tasks bigint, share float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -613,11 +651,9 @@ BEGIN
 	RETURN QUERY
 	WITH best AS MATERIALIZED (
 		SELECT b.level, floor(ln(b.speedup) / speedup_histogram.width)::int AS k
-		FROM cudal1.best_speedups(speedup_histogram.method, speedup_histogram.device,
-			cudal1.choose_tasks(chosen), cudal1.choose_pool(pool)) AS b
-			JOIN cudal1.task AS t ON t.task_id = b.task_id
+		FROM cudal1.best_over(speedup_histogram.method, speedup_histogram.device, chosen, pool,
+			baseline, speedup_histogram.without_weak) AS b
 		WHERE b.speedup > 0
-			AND NOT (speedup_histogram.without_weak AND t.certified IS NOT DISTINCT FROM 'weak')
 	), labelled AS (
 		SELECT g.label, g.place, b.k
 		FROM best AS b CROSS
@@ -638,160 +674,26 @@ BEGIN
 	ORDER BY l.place, i.k;
 END
 $$;
-COMMENT ON FUNCTION cudal1.speedup_histogram(text, text, float8, boolean, text[], text) IS
+COMMENT ON FUNCTION cudal1.speedup_histogram(text, text, float8, boolean, text[], text, text)
+	IS
 'what cudal1_speedup_histogram() does';
 
 CREATE FUNCTION @extschema@.cudal1_speedup_histogram(method text DEFAULT NULL,
 	device text DEFAULT NULL, width float8 DEFAULT 0.5, without_weak boolean DEFAULT false,
-	tasks text[] DEFAULT NULL, pool text DEFAULT NULL)
+	tasks text[] DEFAULT NULL, pool text DEFAULT NULL, baseline text DEFAULT NULL)
 RETURNS TABLE (level text, lower float8, upper float8, speedup_from float8, speedup_to float8,
 	tasks bigint, share float8)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
 	SELECT r.* FROM cudal1.speedup_histogram(method, device, width, without_weak,
-		cudal1_speedup_histogram.tasks, pool) AS r;
+		cudal1_speedup_histogram.tasks, pool, baseline) AS r;
 END;
-COMMENT ON FUNCTION @extschema@.cudal1_speedup_histogram(text, text, float8, boolean, text[], text)
-	IS
+COMMENT ON FUNCTION @extschema@.cudal1_speedup_histogram(text, text, float8, boolean, text[], text,
+	text) IS
 'CUDA-L1, figure 3: successful tasks by ln speedup in bins [lower, upper) of a width (0.5), which
 are [speedup_from, speedup_to) in speedup; all levels over the same bins, share within the level.
-tasks and pool as in cudal1_speedup_report(). Errors: 22023 bad width, 42704 unknown method, device,
-task or pool';
-
-CREATE FUNCTION cudal1.paired_test(a float8[], b float8[], confidence float8, OUT pairs bigint,
-	OUT a_better bigint, OUT b_better bigint, OUT ratio float8, OUT lower float8, OUT upper float8,
-	OUT signed_rank_p float8, OUT sign_p float8)
-RETURNS record
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-AS 'MODULE_PATHNAME', 'cudal1_paired_test';
-COMMENT ON FUNCTION cudal1.paired_test(float8[], float8[], float8) IS
-'compares speedups of two sides pair by pair. ratio: geometric mean of a / b, with Student''s t
-interval over the logarithms (NULL where a side is 0 and the other is not); signed_rank_p:
-Wilcoxon''s test, two-sided, zero differences dropped, ties at middle ranks, exact up to 400 pairs;
-sign_p: the exact two-sided sign test. Errors: 2202E lengths, 22023 negative speedups or bad
-confidence';
-
-CREATE FUNCTION cudal1.compare_tasks(method_a text, method_b text, device_a text, device_b text,
-	missing text, without_weak boolean, tasks text[])
-RETURNS TABLE (level int, task text, speedup_a float8, speedup_b float8, ratio float8, lower float8,
-	upper float8)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
-DECLARE
-	chosen	constant bigint[] := cudal1.choose_tasks(compare_tasks.tasks);
-BEGIN
-	IF compare_tasks.without_weak IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'without_weak must not be null';
-	END IF;
-	PERFORM cudal1.check_report(compare_tasks.method_a, compare_tasks.device_a,
-		compare_tasks.missing);
-	PERFORM cudal1.check_report(compare_tasks.method_b, compare_tasks.device_b);
-	RETURN QUERY
-	WITH sides AS (
-		SELECT s.side, s.task_id, s.speedup, nullif(ln(m.upper / m.lower) / 2, 0) AS half
-		FROM (SELECT 'a' AS side,
-			x.* FROM cudal1.best_speedups(compare_tasks.method_a, compare_tasks.device_a,
-			chosen) AS x
-			  UNION ALL
-			  SELECT 'b', x.* FROM cudal1.best_speedups(compare_tasks.method_b,
-				compare_tasks.device_b, chosen) AS x) AS s
-			LEFT JOIN cudal1.measurement AS m
-				ON m.measurement_id = cudal1.speaking_measurement(s.candidate_id, s.speedup,
-					s.evaluated) AND m.lower > 0)
-	SELECT t.level, t.name, v.a, v.b, v.ratio,
-		   v.ratio * exp(-sqrt(a.half ^ 2 + b.half ^ 2)),
-		   v.ratio * exp(sqrt(a.half ^ 2 + b.half ^ 2))
-	FROM sides AS a
-		JOIN sides AS b ON b.task_id = a.task_id AND b.side = 'b'
-		JOIN cudal1.task AS t ON t.task_id = a.task_id
-		CROSS JOIN (SELECT CASE compare_tasks.missing WHEN 'zero' THEN 0::float8
-			WHEN 'one' THEN 1 END AS instead) AS i
-		CROSS JOIN LATERAL (SELECT coalesce(a.speedup, i.instead) AS a,
-			coalesce(b.speedup, i.instead) AS b) AS w
-		CROSS JOIN LATERAL (SELECT w.a, w.b, CASE WHEN w.a = w.b THEN 1
-			WHEN w.b > 0 THEN w.a / w.b END AS ratio) AS v
-	WHERE a.side = 'a' AND v.a IS NOT NULL AND v.b IS NOT NULL
-		AND NOT (compare_tasks.without_weak AND t.certified IS NOT DISTINCT FROM 'weak')
-	ORDER BY t.level NULLS LAST, t.task_id;
-END
-$$;
-COMMENT ON FUNCTION cudal1.compare_tasks(text, text, text, text, text, boolean, text[]) IS
-'what cudal1_compare_tasks() does';
-
-CREATE FUNCTION @extschema@.cudal1_compare_tasks(method_a text, method_b text,
-	device_a text DEFAULT NULL, device_b text DEFAULT NULL, missing text DEFAULT 'one',
-	without_weak boolean DEFAULT false, tasks text[] DEFAULT NULL)
-RETURNS TABLE (level int, task text, speedup_a float8, speedup_b float8, ratio float8, lower float8,
-	upper float8)
-LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-	SELECT r.* FROM cudal1.compare_tasks(method_a, method_b, device_a, device_b, missing,
-		without_weak, tasks) AS r;
-END;
-COMMENT ON FUNCTION @extschema@.cudal1_compare_tasks(text, text, text, text, text, boolean, text[])
-	IS
-'two methods (NULL: any), or one on two devices, task by task: best speedups, their ratio a / b
-(NULL where only b is 0) and its interval from those of the two measurements (NULL: imported or
-missing). missing: one (no improvement counts 1.00), zero, or drop (tasks that only one side solved
-are left out). tasks as in cudal1_speedup_report()';
-
-CREATE FUNCTION cudal1.compare(method_a text, method_b text, device_a text, device_b text,
-	missing text, without_weak boolean, confidence float8, chosen text[])
-RETURNS TABLE (level text, tasks bigint, a_better bigint, b_better bigint, ratio float8,
-	lower float8, upper float8,
-			   signed_rank_p float8, sign_p float8, convention text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-#variable_conflict use_column
-BEGIN
-	IF compare.confidence IS NULL OR NOT (compare.confidence > 0 AND compare.confidence < 1) THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = 'argument "confidence" must lie between 0 and 1';
-	END IF;
-	RETURN QUERY
-	WITH pairs AS MATERIALIZED (
-		SELECT c.* FROM cudal1.compare_tasks(compare.method_a, compare.method_b, compare.device_a,
-			compare.device_b, compare.missing, compare.without_weak, compare.chosen) AS c
-	), groups AS (
-		SELECT g.label, g.place, array_agg(p.speedup_a ORDER BY p.task) AS a,
-		array_agg(p.speedup_b ORDER BY p.task) AS b
-		FROM pairs AS p CROSS
-			JOIN LATERAL (VALUES (coalesce(p.level::text, 'none'),
-			coalesce(p.level, 2147483647)::bigint),
-												   ('All', 2147483648)) AS g (label, place)
-		GROUP BY g.label, g.place)
-	SELECT g.label, t.pairs, t.a_better, t.b_better, t.ratio, t.lower, t.upper, t.signed_rank_p,
-		t.sign_p,
-		   CASE compare.missing WHEN 'zero' THEN 'missing results count 0'
-			WHEN 'one' THEN 'missing results count 1.00'
-									   ELSE 'tasks with a missing result left out' END
-	FROM groups AS g CROSS JOIN LATERAL cudal1.paired_test(g.a, g.b, compare.confidence) AS t
-	ORDER BY g.place;
-END
-$$;
-COMMENT ON FUNCTION cudal1.compare(text, text, text, text, text, boolean, float8, text[]) IS
-'what cudal1_compare() does';
-
-CREATE FUNCTION @extschema@.cudal1_compare(method_a text, method_b text, device_a text DEFAULT NULL,
-	device_b text DEFAULT NULL, missing text DEFAULT 'one', without_weak boolean DEFAULT false,
-	confidence float8 DEFAULT 0.95, tasks text[] DEFAULT NULL)
-RETURNS TABLE (level text, tasks bigint, a_better bigint, b_better bigint, ratio float8,
-	lower float8, upper float8,
-			   signed_rank_p float8, sign_p float8, convention text)
-LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-	SELECT r.* FROM cudal1.compare(method_a, method_b, device_a, device_b, missing, without_weak,
-		confidence, cudal1_compare.tasks) AS r;
-END;
-COMMENT ON FUNCTION @extschema@.cudal1_compare(text, text, text, text, text, boolean, float8,
-	text[]) IS
-'two methods, or one on two devices, over the tasks of each level and All: how often each is better,
-the geometric mean of the ratios a / b with its interval at the confidence (Student''s t over ln
-ratio, tasks as the sample), and two paired tests, two-sided: Wilcoxon''s signed ranks (exact up to
-400 tasks) and signs (exact). missing as in cudal1_compare_tasks(); under zero an interval is NULL
-where one side failed alone, the tests still count it. tasks as in cudal1_speedup_report(). Errors:
-22023 bad argument, 42704 unknown method, device or task';
+tasks, pool and baseline as in cudal1_speedup_report(). Errors: 22023 bad width, 42704 unknown
+method, device, task, pool or baseline';
 
 /*
  * Reports that ask for figures of one's own choice, and the list of all tasks.
@@ -806,23 +708,15 @@ AS $$
 BEGIN
 	PERFORM cudal1.check_report(counted_speedups.method, counted_speedups.device,
 		counted_speedups.missing);
-	IF counted_speedups.baseline IS NOT NULL THEN
-		PERFORM cudal1.check_baseline(counted_speedups.baseline);
-	END IF;
 	RETURN QUERY
 	SELECT g.label, g.place,
-		   coalesce(cudal1.over_baseline(b.speedup, base.score, false),
+		   coalesce(b.speedup,
 			CASE counted_speedups.missing WHEN 'zero' THEN 0 WHEN 'one' THEN 1 END)
-	FROM cudal1.best_speedups(counted_speedups.method, counted_speedups.device,
-		cudal1.choose_tasks(counted_speedups.tasks), cudal1.choose_pool(counted_speedups.pool)) AS b
+	FROM cudal1.best_over(counted_speedups.method, counted_speedups.device,
+		counted_speedups.tasks, counted_speedups.pool, counted_speedups.baseline) AS b
 		CROSS JOIN LATERAL (VALUES (coalesce(b.level::text, 'none'),
 			coalesce(b.level, 2147483647)::bigint),
-								   ('All', 2147483648)) AS g (label, place)
-		CROSS JOIN LATERAL
-			(SELECT CASE WHEN counted_speedups.baseline IS NOT NULL
-				THEN cudal1.baseline_score(b.task_id, counted_speedups.baseline) END AS score)
-				AS base
-	WHERE counted_speedups.baseline IS NULL OR base.score IS NOT NULL;
+								   ('All', 2147483648)) AS g (label, place);
 	IF NOT FOUND THEN
 		RETURN QUERY VALUES ('All', 2147483648, NULL::float8);
 	END IF;
@@ -907,7 +801,7 @@ cudal1_speedup_report(). Errors: 22023 bad p or missing, 42704 unknown method, d
 baseline';
 
 CREATE FUNCTION @extschema@.cudal1_task_report(method text DEFAULT NULL, device text DEFAULT NULL,
-	tasks text[] DEFAULT NULL, pool text DEFAULT NULL)
+	tasks text[] DEFAULT NULL, pool text DEFAULT NULL, baseline text DEFAULT NULL)
 RETURNS TABLE (task text, level int, state text, reward float8, lower float8, upper float8,
 	failure text, candidate_id bigint,
 			   detail text, wide boolean, evaluated boolean, methods text[])
@@ -923,16 +817,17 @@ BEGIN
 	RETURN QUERY
 	SELECT t.name, t.level,
 		coalesce(CASE WHEN b.speedup > 0 THEN 'successful' END, o.state, 'untried'),
-		   coalesce(b.speedup, CASE WHEN o.state = 'failed' THEN 0 END), m.lower, m.upper,
+		   coalesce(b.speedup, CASE WHEN o.state = 'failed' THEN 0 END),
+		   m.lower / coalesce(b.over, 1), m.upper / coalesce(b.over, 1),
 		   o.failure, coalesce(b.candidate_id, o.candidate_id), o.detail, coalesce(m.wide, false),
 		   coalesce(b.evaluated, false),
 		   ARRAY(SELECT DISTINCT p.method FROM cudal1.proposal AS p
 			WHERE p.candidate_id = coalesce(b.candidate_id, o.candidate_id) ORDER BY p.method)
-	FROM cudal1.best_speedups(cudal1_task_report.method, cudal1_task_report.device,
-		cudal1.choose_tasks(cudal1_task_report.tasks), only_pool) AS b
+	FROM cudal1.best_over(cudal1_task_report.method, cudal1_task_report.device,
+		cudal1_task_report.tasks, cudal1_task_report.pool, cudal1_task_report.baseline) AS b
 		JOIN cudal1.task AS t ON t.task_id = b.task_id
 		LEFT JOIN cudal1.measurement AS m
-			ON m.measurement_id = cudal1.speaking_measurement(b.candidate_id, b.speedup,
+			ON m.measurement_id = cudal1.speaking_measurement(b.candidate_id, b.reward,
 			b.evaluated)
 		LEFT JOIN LATERAL (
 			-- failed candidates before those that wait, the latest first
@@ -961,11 +856,11 @@ BEGIN
 	ORDER BY t.level NULLS LAST, t.problem NULLS LAST, t.name;
 END
 $$;
-COMMENT ON FUNCTION @extschema@.cudal1_task_report(text, text, text[], text) IS
+COMMENT ON FUNCTION @extschema@.cudal1_task_report(text, text, text[], text, text) IS
 'every task, with its best successful candidate by the method (NULL: any) on the device (NULL: the
 task''s own) as cudal1_speedup_report() counts it: reward, the interval of the measurement it rests
 on (NULL: imported), methods that proposed the code; wide: the reward is an end of that interval;
 evaluated: it is an evaluation. A task without one has the state of its last failed candidate, or
 else of one that waits or was discarded, with failure and detail, and untried where there is none.
-Reads the candidates of tasks without success. tasks and pool as in cudal1_speedup_report(). Error
-42704: unknown method, device, task or pool';
+Reads the candidates of tasks without success. tasks, pool and baseline as in
+cudal1_speedup_report(). Error 42704: unknown method, device, task, pool or baseline';

@@ -1,0 +1,137 @@
+/*
+ * Comparisons of two methods, or of one on two devices: task by task, and paired tests over tasks.
+ */
+
+CREATE FUNCTION cudal1.paired_test(a float8[], b float8[], confidence float8, OUT pairs bigint,
+	OUT a_better bigint, OUT b_better bigint, OUT ratio float8, OUT lower float8, OUT upper float8,
+	OUT signed_rank_p float8, OUT sign_p float8)
+RETURNS record
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'cudal1_paired_test';
+COMMENT ON FUNCTION cudal1.paired_test(float8[], float8[], float8) IS
+'compares speedups of two sides pair by pair. ratio: geometric mean of a / b, with Student''s t
+interval over the logarithms (NULL where a side is 0 and the other is not); signed_rank_p:
+Wilcoxon''s test, two-sided, zero differences dropped, ties at middle ranks, exact up to 400 pairs;
+sign_p: the exact two-sided sign test. Errors: 2202E lengths, 22023 negative speedups or bad
+confidence';
+
+CREATE FUNCTION cudal1.compare_tasks(method_a text, method_b text, device_a text, device_b text,
+	missing text, without_weak boolean, tasks text[], baseline text)
+RETURNS TABLE (level int, task text, speedup_a float8, speedup_b float8, ratio float8, lower float8,
+	upper float8)
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+	PERFORM cudal1.check_report(compare_tasks.method_a, compare_tasks.device_a,
+		compare_tasks.missing);
+	PERFORM cudal1.check_report(compare_tasks.method_b, compare_tasks.device_b);
+	RETURN QUERY
+	WITH sides AS (
+		SELECT s.side, s.task_id, s.speedup, nullif(ln(m.upper / m.lower) / 2, 0) AS half
+		FROM (SELECT 'a' AS side, x.*
+			  FROM cudal1.best_over(compare_tasks.method_a, compare_tasks.device_a,
+				compare_tasks.tasks, NULL, compare_tasks.baseline,
+				compare_tasks.without_weak) AS x
+			  UNION ALL
+			  SELECT 'b', x.*
+			  FROM cudal1.best_over(compare_tasks.method_b, compare_tasks.device_b,
+				compare_tasks.tasks, NULL, compare_tasks.baseline,
+				compare_tasks.without_weak) AS x) AS s
+			LEFT JOIN cudal1.measurement AS m
+				ON m.measurement_id = cudal1.speaking_measurement(s.candidate_id, s.reward,
+					s.evaluated) AND m.lower > 0)
+	SELECT t.level, t.name, v.a, v.b, v.ratio,
+		   v.ratio * exp(-sqrt(a.half ^ 2 + b.half ^ 2)),
+		   v.ratio * exp(sqrt(a.half ^ 2 + b.half ^ 2))
+	FROM sides AS a
+		JOIN sides AS b ON b.task_id = a.task_id AND b.side = 'b'
+		JOIN cudal1.task AS t ON t.task_id = a.task_id
+		CROSS JOIN (SELECT CASE compare_tasks.missing WHEN 'zero' THEN 0::float8
+			WHEN 'one' THEN 1 END AS instead) AS i
+		CROSS JOIN LATERAL (SELECT coalesce(a.speedup, i.instead) AS a,
+			coalesce(b.speedup, i.instead) AS b) AS w
+		CROSS JOIN LATERAL (SELECT w.a, w.b, CASE WHEN w.a = w.b THEN 1
+			WHEN w.b > 0 THEN w.a / w.b END AS ratio) AS v
+	WHERE a.side = 'a' AND v.a IS NOT NULL AND v.b IS NOT NULL
+	ORDER BY t.level NULLS LAST, t.task_id;
+END
+$$;
+COMMENT ON FUNCTION cudal1.compare_tasks(text, text, text, text, text, boolean, text[], text) IS
+'what cudal1_compare_tasks() does';
+
+CREATE FUNCTION @extschema@.cudal1_compare_tasks(method_a text, method_b text,
+	device_a text DEFAULT NULL, device_b text DEFAULT NULL, missing text DEFAULT 'one',
+	without_weak boolean DEFAULT false, tasks text[] DEFAULT NULL, baseline text DEFAULT NULL)
+RETURNS TABLE (level int, task text, speedup_a float8, speedup_b float8, ratio float8, lower float8,
+	upper float8)
+LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+	SELECT r.* FROM cudal1.compare_tasks(method_a, method_b, device_a, device_b, missing,
+		without_weak, tasks, baseline) AS r;
+END;
+COMMENT ON FUNCTION @extschema@.cudal1_compare_tasks(text, text, text, text, text, boolean, text[],
+	text) IS
+'two methods (NULL: any), or one on two devices, task by task: best speedups, their ratio a / b
+(NULL where only b is 0) and its interval from those of the two measurements (NULL: imported or
+missing). missing: one (no improvement counts 1.00), zero, or drop (tasks that only one side solved
+are left out). tasks and baseline as in cudal1_speedup_report()';
+
+CREATE FUNCTION cudal1.compare(method_a text, method_b text, device_a text, device_b text,
+	missing text, without_weak boolean, confidence float8, chosen text[], baseline text)
+RETURNS TABLE (level text, tasks bigint, a_better bigint, b_better bigint, ratio float8,
+	lower float8, upper float8,
+			   signed_rank_p float8, sign_p float8, convention text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+	IF compare.confidence IS NULL OR NOT (compare.confidence > 0 AND compare.confidence < 1) THEN
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE = 'argument "confidence" must lie between 0 and 1';
+	END IF;
+	RETURN QUERY
+	WITH pairs AS MATERIALIZED (
+		SELECT c.* FROM cudal1.compare_tasks(compare.method_a, compare.method_b, compare.device_a,
+			compare.device_b, compare.missing, compare.without_weak, compare.chosen,
+			compare.baseline) AS c
+	), groups AS (
+		SELECT g.label, g.place, array_agg(p.speedup_a ORDER BY p.task) AS a,
+		array_agg(p.speedup_b ORDER BY p.task) AS b
+		FROM pairs AS p CROSS
+			JOIN LATERAL (VALUES (coalesce(p.level::text, 'none'),
+			coalesce(p.level, 2147483647)::bigint),
+												   ('All', 2147483648)) AS g (label, place)
+		GROUP BY g.label, g.place)
+	SELECT g.label, t.pairs, t.a_better, t.b_better, t.ratio, t.lower, t.upper, t.signed_rank_p,
+		t.sign_p,
+		   CASE compare.missing WHEN 'zero' THEN 'missing results count 0'
+			WHEN 'one' THEN 'missing results count 1.00'
+									   ELSE 'tasks with a missing result left out' END
+	FROM groups AS g CROSS JOIN LATERAL cudal1.paired_test(g.a, g.b, compare.confidence) AS t
+	ORDER BY g.place;
+END
+$$;
+COMMENT ON FUNCTION cudal1.compare(text, text, text, text, text, boolean, float8, text[], text) IS
+'what cudal1_compare() does';
+
+CREATE FUNCTION @extschema@.cudal1_compare(method_a text, method_b text, device_a text DEFAULT NULL,
+	device_b text DEFAULT NULL, missing text DEFAULT 'one', without_weak boolean DEFAULT false,
+	confidence float8 DEFAULT 0.95, tasks text[] DEFAULT NULL, baseline text DEFAULT NULL)
+RETURNS TABLE (level text, tasks bigint, a_better bigint, b_better bigint, ratio float8,
+	lower float8, upper float8,
+			   signed_rank_p float8, sign_p float8, convention text)
+LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+	SELECT r.* FROM cudal1.compare(method_a, method_b, device_a, device_b, missing, without_weak,
+		confidence, cudal1_compare.tasks, baseline) AS r;
+END;
+COMMENT ON FUNCTION @extschema@.cudal1_compare(text, text, text, text, text, boolean, float8,
+	text[], text) IS
+'two methods, or one on two devices, over the tasks of each level and All: how often each is better,
+the geometric mean of the ratios a / b with its interval at the confidence (Student''s t over ln
+ratio, tasks as the sample), and two paired tests, two-sided: Wilcoxon''s signed ranks (exact up to
+400 tasks) and signs (exact). missing as in cudal1_compare_tasks(); under zero an interval is NULL
+where one side failed alone, the tests still count it. tasks and baseline as in
+cudal1_speedup_report(). Errors: 22023 bad argument, 42704 unknown method, device, task or
+baseline';
