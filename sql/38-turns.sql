@@ -21,6 +21,41 @@ CREATE TYPE cudal1.queue_place AS (name text, language text, cores int);
 COMMENT ON TYPE cudal1.queue_place IS
 'where jobs wait: the class, model or key of a device, the language, the number of cores';
 
+CREATE FUNCTION cudal1.tasks_in_turn(device_id bigint, places cudal1.queue_place[], trainer text,
+	level int, task_level float8, OUT places_of cudal1.queue_place[], OUT tasks bigint[])
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+	WITH RECURSIVE w AS (
+		SELECT p AS place, h.task_id
+			FROM unnest(tasks_in_turn.places) AS p CROSS JOIN LATERAL (
+				SELECT x.task_id FROM cudal1.job AS x
+					WHERE x.device = p.name AND x.language = p.language AND x.cores = p.cores
+						AND x.state = 'queued' AND x.trainer = tasks_in_turn.trainer
+						AND x.priority = level
+					ORDER BY x.task_id LIMIT 1) AS h
+		UNION ALL
+		SELECT w.place, h.task_id
+			FROM w CROSS JOIN LATERAL (
+				SELECT x.task_id FROM cudal1.job AS x
+					WHERE x.device = (w.place).name AND x.language = (w.place).language
+						AND x.cores = (w.place).cores AND x.state = 'queued'
+						AND x.trainer = tasks_in_turn.trainer AND x.priority = level
+						AND x.task_id > w.task_id
+					ORDER BY x.task_id LIMIT 1) AS h)
+	SELECT array_agg(o.place), array_agg(o.task_id) INTO places_of, tasks
+		FROM (SELECT w.*
+				FROM w LEFT JOIN cudal1.task_turn AS k
+					ON k.device_id = tasks_in_turn.device_id
+						AND k.trainer = tasks_in_turn.trainer AND k.task_id = w.task_id
+				ORDER BY coalesce(k.used, task_level), w.task_id) AS o;
+END
+$$;
+COMMENT ON FUNCTION cudal1.tasks_in_turn(bigint, cudal1.queue_place[], text, int, float8) IS
+'the tasks of which a trainer has jobs of this priority in the places, each with its place, those
+with the fewest seconds on the device first. task_level: where a task begins that had no job';
+
 CREATE FUNCTION cudal1.take_job(device_id bigint, model text, same bigint[],
 	places cudal1.queue_place[], trainer text, task_id bigint, task_level float8)
 RETURNS cudal1.job
@@ -49,30 +84,9 @@ BEGIN
 						array_fill(take_job.task_id, ARRAY[cardinality(take_job.places)]) AS tasks
 					INTO parts;
 			ELSE
-				WITH RECURSIVE w AS (
-					SELECT p AS place, h.task_id
-						FROM unnest(take_job.places) AS p CROSS JOIN LATERAL (
-							SELECT x.task_id FROM cudal1.job AS x
-								WHERE x.device = p.name AND x.language = p.language
-									AND x.cores = p.cores AND x.state = 'queued'
-									AND x.trainer = take_job.trainer AND x.priority = level
-								ORDER BY x.task_id LIMIT 1) AS h
-					UNION ALL
-					SELECT w.place, h.task_id
-						FROM w CROSS JOIN LATERAL (
-							SELECT x.task_id FROM cudal1.job AS x
-								WHERE x.device = (w.place).name
-									AND x.language = (w.place).language
-									AND x.cores = (w.place).cores AND x.state = 'queued'
-									AND x.trainer = take_job.trainer AND x.priority = level
-									AND x.task_id > w.task_id
-								ORDER BY x.task_id LIMIT 1) AS h)
-				SELECT array_agg(o.place) AS places, array_agg(o.task_id) AS tasks INTO parts
-					FROM (SELECT w.*
-							FROM w LEFT JOIN cudal1.task_turn AS k
-								ON k.device_id = take_job.device_id
-									AND k.trainer = take_job.trainer AND k.task_id = w.task_id
-							ORDER BY coalesce(k.used, task_level), w.task_id) AS o;
+				SELECT o.places_of AS places, o.tasks INTO parts
+					FROM cudal1.tasks_in_turn(device_id, take_job.places, take_job.trainer, level,
+						task_level) AS o;
 			END IF;
 			LOOP
 				-- with its candidate, so that of two jobs of one candidate one is claimed

@@ -3,36 +3,74 @@
  * of locks is at the top of 40-queue.sql.
  */
 
--- the result of cudal1-measure as the columns it fills; whatever it is, it becomes a row: a
--- malformed one is outcome lost
+CREATE FUNCTION cudal1.result_problem(result jsonb, r cudal1.measurement)
+RETURNS text
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	number	text;
+BEGIN
+	-- a member that is there but became NULL is of another type or out of range
+	SELECT n.name INTO number
+		FROM (VALUES ('score', r.score IS NULL), ('lower', r.lower IS NULL),
+			('upper', r.upper IS NULL), ('half_width', r.half_width IS NULL),
+			('variance', r.variance IS NULL), ('pairs', r.pairs IS NULL),
+			('rounds', r.rounds IS NULL), ('reference_seconds', r.reference_seconds IS NULL),
+			('candidate_seconds', r.candidate_seconds IS NULL), ('checks', r.checks IS NULL),
+			('max_error', r.max_error IS NULL), ('audits', r.audits IS NULL),
+			('audit_bound', r.audit_bound IS NULL), ('build_seconds', r.build_seconds IS NULL),
+			('device_seconds', r.device_seconds IS NULL),
+			('startup_seconds', r.startup_seconds IS NULL),
+			('clock_seconds', r.clock_seconds IS NULL), ('wall_seconds', r.wall_seconds IS NULL))
+			AS n(name, missing)
+		WHERE n.missing AND jsonb_typeof(result -> n.name) <> 'null' LIMIT 1;
+	RETURN CASE
+		WHEN number IS NOT NULL THEN 'member ' || number || ' is no number in its range'
+		WHEN jsonb_typeof(result -> 'detail') NOT IN ('string', 'null')
+			THEN 'member detail is no string'
+		WHEN jsonb_typeof(result -> 'bucket_means') NOT IN ('array', 'null')
+			THEN 'member bucket_means is no array'
+		WHEN jsonb_array_length(NULLIF(result -> 'bucket_means', 'null')) > 10000
+			THEN 'member bucket_means has more than 10000 elements'
+		WHEN array_position(r.bucket_means, NULL) IS NOT NULL
+			THEN 'member bucket_means has an element that is no positive number'
+		WHEN r.outcome = 'successful' AND r.score IS NULL THEN 'a successful one needs a score'
+		WHEN jsonb_typeof(result -> 'wide') NOT IN ('boolean', 'null')
+			THEN 'member wide is neither true nor false'
+		WHEN r.wide AND r.half_width IS NULL THEN 'a wide one needs a half_width'
+		WHEN r.lower > r.upper THEN 'its interval is empty'
+		WHEN jsonb_typeof(r.environment) <> 'object' THEN 'member environment is no object'
+		WHEN octet_length(r.environment::text) > 65536
+			THEN 'member environment takes more than 64 kB'
+		WHEN jsonb_typeof(r.evidence) <> 'object' THEN 'member evidence is no object'
+		WHEN octet_length(r.evidence::text) > 65536 THEN 'member evidence takes more than 64 kB'
+		WHEN jsonb_typeof(r.samples) <> 'array' THEN 'member samples is no array'
+		WHEN jsonb_path_exists(r.samples, 'strict $[*] ? (@.type() != "array")')
+			OR jsonb_path_exists(r.samples, 'strict $[*][*] ? (@.type() != "number")', '{}', true)
+			THEN 'member samples is no array of arrays of numbers'
+		END;
+END
+$$;
+COMMENT ON FUNCTION cudal1.result_problem(jsonb, cudal1.measurement) IS
+'what is wrong with a result of cudal1-measure, read as these columns; NULL:
+nothing';
+
 CREATE FUNCTION cudal1.read_result(result jsonb)
 RETURNS cudal1.measurement
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	r		cudal1.measurement;
-	problem	text;
-	key		text;
+	problem	text := CASE
+		WHEN jsonb_typeof(result) IS DISTINCT FROM 'object' THEN 'it is no JSON object'
+		WHEN octet_length(result::text) > 33554432 THEN 'it takes more than 32 MB'
+		WHEN jsonb_typeof(result -> 'outcome') IS DISTINCT FROM 'string'
+			OR result ->> 'outcome' NOT IN ('successful', 'unstable', 'compile_error',
+				'launch_failure', 'timeout', 'crash', 'wrong_output', 'cheat', 'unverified',
+				'lost', 'cancelled')
+			THEN 'its outcome is unknown' END;
 BEGIN
-	IF jsonb_typeof(result) IS DISTINCT FROM 'object' THEN
-		problem := 'it is no JSON object';
-	ELSIF octet_length(result::text) > 33554432 THEN
-		problem := 'it takes more than 32 MB';
-	ELSIF jsonb_typeof(result -> 'outcome') IS DISTINCT FROM 'string'
-		OR result ->> 'outcome' NOT IN ('successful', 'unstable', 'compile_error', 'launch_failure',
-			'timeout', 'crash', 'wrong_output',
-										'cheat', 'unverified', 'lost', 'cancelled') THEN
-		problem := 'its outcome is unknown';
-	END IF;
 	IF problem IS NULL THEN
-		result := jsonb_strip_nulls(result - 'samples' - 'environment' - 'evidence')
-			|| jsonb_build_object('samples', result -> 'samples', 'environment',
-				result -> 'environment', 'evidence', result -> 'evidence');
-		FOREACH key IN ARRAY ARRAY['samples', 'environment', 'evidence'] LOOP
-			IF jsonb_typeof(result -> key) = 'null' THEN
-				result := result - key;
-			END IF;
-		END LOOP;
 		r.outcome := result ->> 'outcome';
 		r.score := cudal1.json_float(result -> 'score', 1e-9, 1e9);
 		r.lower := cudal1.json_float(result -> 'lower', 0, 1e12);
@@ -53,68 +91,17 @@ BEGIN
 		r.startup_seconds := cudal1.json_float(result -> 'startup_seconds', 0, 1e9);
 		r.clock_seconds := cudal1.json_float(result -> 'clock_seconds', 0, 1e9);
 		r.wall_seconds := cudal1.json_float(result -> 'wall_seconds', 0, 1e9);
-		r.samples := result -> 'samples';
-		r.environment := coalesce(result -> 'environment', '{}');
-		r.evidence := result -> 'evidence';
-		-- a member that is there but became NULL is of another type or out of range
-		SELECT 'member ' || m.name || ' is no number in its range' INTO problem
-			FROM (VALUES ('score', r.score IS NULL), ('lower', r.lower IS NULL),
-				('upper', r.upper IS NULL), ('half_width', r.half_width IS NULL),
-						 ('variance', r.variance IS NULL), ('pairs', r.pairs IS NULL),
-						 ('rounds', r.rounds IS NULL),
-						 ('reference_seconds', r.reference_seconds IS NULL),
-						 ('candidate_seconds', r.candidate_seconds IS NULL),
-						 ('checks', r.checks IS NULL), ('max_error', r.max_error IS NULL),
-						 ('audits', r.audits IS NULL),
-						 ('audit_bound', r.audit_bound IS NULL),
-						 ('build_seconds', r.build_seconds IS NULL),
-						 ('device_seconds', r.device_seconds IS NULL),
-						 ('startup_seconds', r.startup_seconds IS NULL),
-						 ('clock_seconds', r.clock_seconds IS NULL),
-						 ('wall_seconds', r.wall_seconds IS NULL)) AS m(name, missing)
-			WHERE m.missing AND result ? m.name
-			LIMIT 1;
-	END IF;
-	IF problem IS NULL AND result ? 'detail' THEN
-		IF jsonb_typeof(result -> 'detail') = 'string' THEN
-			r.detail := cudal1.clip(result ->> 'detail');
-		ELSE
-			problem := 'member detail is no string';
-		END IF;
-	END IF;
-	IF problem IS NULL AND result ? 'bucket_means' THEN
-		IF jsonb_typeof(result -> 'bucket_means') <> 'array' THEN
-			problem := 'member bucket_means is no array';
-		ELSIF jsonb_array_length(result -> 'bucket_means') > 10000 THEN
-			problem := 'member bucket_means has more than 10000 elements';
-		ELSE
+		r.samples := NULLIF(result -> 'samples', 'null');
+		r.environment := coalesce(NULLIF(result -> 'environment', 'null'), '{}');
+		r.evidence := NULLIF(result -> 'evidence', 'null');
+		r.detail := cudal1.clip(result ->> 'detail');
+		IF jsonb_typeof(result -> 'bucket_means') = 'array' THEN
 			SELECT array_agg(cudal1.json_float(b.value, 0, 1e12) ORDER BY b.ordinality)
 				INTO r.bucket_means
-				FROM jsonb_array_elements(result -> 'bucket_means') WITH ORDINALITY AS b;
-			IF array_position(r.bucket_means, NULL) IS NOT NULL THEN
-				problem := 'member bucket_means has an element that is no positive number';
-			END IF;
+				FROM jsonb_array_elements(result -> 'bucket_means') WITH ORDINALITY AS b
+				WHERE b.ordinality <= 10000;
 		END IF;
-	END IF;
-	IF problem IS NULL THEN
-		problem := CASE
-			WHEN r.outcome = 'successful' AND r.score IS NULL THEN 'a successful one needs a score'
-			WHEN result ? 'wide'
-				AND jsonb_typeof(result -> 'wide') <> 'boolean'
-				THEN 'member wide is neither true nor false'
-			WHEN r.wide AND r.half_width IS NULL THEN 'a wide one needs a half_width'
-			WHEN r.lower > r.upper THEN 'its interval is empty'
-			WHEN jsonb_typeof(r.environment) <> 'object' THEN 'member environment is no object'
-			WHEN octet_length(r.environment::text) > 65536
-				THEN 'member environment takes more than 64 kB'
-			WHEN jsonb_typeof(r.evidence) <> 'object' THEN 'member evidence is no object'
-			WHEN octet_length(r.evidence::text) > 65536 THEN 'member evidence takes more than 64 kB'
-			WHEN jsonb_typeof(r.samples) <> 'array' THEN 'member samples is no array'
-			WHEN jsonb_path_exists(r.samples, 'strict $[*] ? (@.type() != "array")')
-				OR jsonb_path_exists(r.samples, 'strict $[*][*] ? (@.type() != "number")', '{}',
-					true)
-				THEN 'member samples is no array of arrays of numbers'
-			END;
+		problem := cudal1.result_problem(result, r);
 	END IF;
 	IF problem IS NOT NULL THEN
 		r := NULL;
@@ -127,8 +114,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.read_result(jsonb) IS
-'a result of cudal1-measure as the columns of a measurement that it fills; a malformed one becomes
-the outcome lost, with what is wrong as detail';
+'a result of cudal1-measure as the columns of a measurement that it fills. Whatever it is, it becomes
+a row: a malformed one has the outcome lost, with what is wrong as detail';
 
 CREATE FUNCTION cudal1.budget_seconds(p cudal1.profile, measured_seconds float8[])
 RETURNS float8
