@@ -109,62 +109,70 @@ END;
 COMMENT ON FUNCTION cudal1.is_exempt(text) IS
 'whether a role is an operator, for which no quota holds';
 
--- every number of the measurement protocol is a column here; the runner's built-in defaults equal
--- the row 'default'
+-- Every number of the measurement protocol is a column here, with its default and its limits.
+-- tools/profile-numbers tells cudal1-measure of them.
 CREATE TABLE cudal1.profile (
 	name				text PRIMARY KEY CHECK
 		(name ~ '^[a-z][a-z0-9_]{0,62}$'),
 	shipped				boolean NOT NULL DEFAULT false,
 	purpose				text NOT NULL,
 	-- buckets and their windows
-	pairs				int NOT NULL CHECK (pairs BETWEEN 1 AND 1000),
-	looks				int[] NOT NULL CHECK (pg_catalog.cardinality(looks) BETWEEN 1 AND 8),
-	futility_pairs		int CHECK (futility_pairs >= 2),
-	bucket_seconds		float8 NOT NULL CHECK (bucket_seconds > 0),
-	block_seconds		float8 NOT NULL CHECK (block_seconds > 0),
-	window_seconds		float8 NOT NULL CHECK (window_seconds > 0),
+	pairs				int NOT NULL DEFAULT 7 CHECK (pairs BETWEEN 1 AND 1000),
+	looks				int[] NOT NULL DEFAULT '{7,14,21}'
+		CHECK (pg_catalog.cardinality(looks) BETWEEN 1 AND 8),
+	futility_pairs		int DEFAULT 3 CHECK (futility_pairs BETWEEN 2 AND 1000),
+	bucket_seconds		float8 NOT NULL DEFAULT 0.5 CHECK (bucket_seconds BETWEEN 1e-3 AND 100000),
+	block_seconds		float8 NOT NULL DEFAULT 0.010 CHECK (block_seconds BETWEEN 1e-5 AND 100),
+	window_seconds		float8 NOT NULL DEFAULT 1800
+		CHECK (window_seconds BETWEEN 1e-2 AND 1000000),
 	-- estimators and what is accepted
-	bucket_estimator	text NOT NULL CHECK (bucket_estimator IN ('median', 'mean')),
-	score_estimator		text NOT NULL CHECK (score_estimator
+	bucket_estimator	text NOT NULL DEFAULT 'median' CHECK (bucket_estimator
+		IN ('median', 'mean')),
+	score_estimator		text NOT NULL DEFAULT 'median_of_buckets' CHECK (score_estimator
 		IN ('median_of_buckets', 'mean_of_ratios')),
-	precision_goal		float8 NOT NULL CHECK (precision_goal >= 0),
-	precision_slope		float8 NOT NULL CHECK (precision_slope >= 0),
-	confidence			float8 NOT NULL CHECK (confidence > 0 AND confidence < 1),
-	half_width_limit	float8 CHECK (half_width_limit > 0),
-	variance_limit		float8 CHECK (variance_limit > 0),
+	precision_goal		float8 NOT NULL DEFAULT 0.005 CHECK (precision_goal BETWEEN 0 AND 1),
+	precision_slope		float8 NOT NULL DEFAULT 0.05 CHECK (precision_slope BETWEEN 0 AND 1),
+	confidence			float8 NOT NULL DEFAULT 0.95 CHECK (confidence BETWEEN 0.5 AND 0.999999),
+	half_width_limit	float8 DEFAULT 0.01 CHECK (half_width_limit BETWEEN 1e-6 AND 10),
+	variance_limit		float8 DEFAULT NULL CHECK (variance_limit BETWEEN 1e-12 AND 1000000),
 	-- correctness
-	first_checks		int NOT NULL CHECK (first_checks >= 1),
-	min_checks			int NOT NULL CHECK (min_checks >= 0),
-	max_checks			int NOT NULL CHECK (max_checks >= min_checks),
-	check_seconds		float8 NOT NULL CHECK (check_seconds >= 0),
+	first_checks		int NOT NULL DEFAULT 5 CHECK (first_checks BETWEEN 1 AND 1000),
+	min_checks			int NOT NULL DEFAULT 50 CHECK (min_checks BETWEEN 0 AND 1000000),
+	max_checks			int NOT NULL DEFAULT 1000 CHECK (max_checks BETWEEN 0 AND 1000000),
+	check_seconds		float8 NOT NULL DEFAULT 3 CHECK (check_seconds BETWEEN 0 AND 100000),
 	-- audits
-	audits				int NOT NULL CHECK (audits >= 0),
-	audit_seconds		float8 NOT NULL CHECK (audit_seconds >= 0),
-	audit_sigma			float8 NOT NULL CHECK (audit_sigma >= 0),
-	audit_margin		float8 NOT NULL CHECK (audit_margin >= 0),
+	audits				int NOT NULL DEFAULT 400 CHECK (audits BETWEEN 0 AND 1000000),
+	audit_seconds		float8 NOT NULL DEFAULT 1 CHECK (audit_seconds BETWEEN 0 AND 100000),
+	audit_sigma			float8 NOT NULL DEFAULT 3 CHECK (audit_sigma BETWEEN 0 AND 100),
+	audit_margin		float8 NOT NULL DEFAULT 0.25 CHECK (audit_margin BETWEEN 0 AND 100),
 	-- limits
-	run_limit_factor	float8 NOT NULL CHECK (run_limit_factor >= 1),
-	run_limit_min		float8 NOT NULL CHECK (run_limit_min > 0),
-	run_limit_max		float8 NOT NULL CHECK (run_limit_max >= run_limit_min),
-	build_seconds		float8 NOT NULL CHECK (build_seconds > 0),
-	memory_mb			int NOT NULL CHECK (memory_mb >= 64),
-	arena_mb			int NOT NULL CHECK (arena_mb >= 1),
+	run_limit_factor	float8 NOT NULL DEFAULT 1000
+		CHECK (run_limit_factor BETWEEN 1 AND 1000000000),
+	run_limit_min		float8 NOT NULL DEFAULT 1 CHECK (run_limit_min BETWEEN 1e-3 AND 100000),
+	run_limit_max		float8 NOT NULL DEFAULT 30 CHECK (run_limit_max BETWEEN 1e-3 AND 100000),
+	build_seconds		float8 NOT NULL DEFAULT 120 CHECK (build_seconds BETWEEN 0.1 AND 100000),
+	memory_mb			int NOT NULL DEFAULT 4096 CHECK (memory_mb BETWEEN 64 AND 1073741824),
+	arena_mb			int NOT NULL DEFAULT 256 CHECK (arena_mb BETWEEN 1 AND 1048576),
 	-- other tries
-	attempts			int NOT NULL CHECK (attempts BETWEEN 1 AND 100),
-	disturbed_factor	float8 NOT NULL CHECK (disturbed_factor > 0),
-	disturbed_attempts	int NOT NULL CHECK (disturbed_attempts >= 1),
+	disturbed_factor	float8 NOT NULL DEFAULT 2 CHECK (disturbed_factor BETWEEN 1e-3 AND 1000000),
+	disturbed_attempts	int NOT NULL DEFAULT 3 CHECK (disturbed_attempts BETWEEN 1 AND 100),
 	cold_cache			boolean NOT NULL DEFAULT false,
 	-- device time
-	budget_factor		float8 CHECK (budget_factor >= 1),
-	budget_min			float8 NOT NULL CHECK (budget_min > 0),
+	budget_factor		float8 DEFAULT 8 CHECK (budget_factor BETWEEN 1 AND 1000000),
+	budget_min			float8 NOT NULL DEFAULT 120 CHECK (budget_min BETWEEN 1e-3 AND 1000000),
+	-- the server's own, which cudal1-measure takes no notice of
+	attempts			int NOT NULL DEFAULT 3 CHECK (attempts BETWEEN 1 AND 100),
 	heat				int NOT NULL DEFAULT 1 CHECK (heat BETWEEN 1 AND 32),
-	-- verification
-	verify_above		float8 CHECK (verify_above > 1),
-	verify_best_factor	float8 CHECK (verify_best_factor > 1),
-	verify_floor		float8 NOT NULL DEFAULT 1 CHECK (verify_floor >= 0),
-	verify_agreement	float8 NOT NULL CHECK (verify_agreement > 0),
-	verify_wait			interval,
+	verify_above		float8 DEFAULT 3 CHECK (verify_above > 1 AND verify_above <= 1000000000),
+	verify_best_factor	float8 DEFAULT 2
+		CHECK (verify_best_factor > 1 AND verify_best_factor <= 1000000000),
+	verify_floor		float8 NOT NULL DEFAULT 1 CHECK (verify_floor BETWEEN 0 AND 1000000000),
+	verify_agreement	float8 NOT NULL DEFAULT 0.1
+		CHECK (verify_agreement BETWEEN 1e-9 AND 1000000000),
+	verify_wait			interval DEFAULT '30 seconds',
 	agents_may_verify	boolean NOT NULL DEFAULT true,
+	CHECK (max_checks >= min_checks),
+	CHECK (run_limit_max >= run_limit_min),
 	CHECK (precision_goal = 0 OR futility_pairs IS NULL OR futility_pairs <= pairs)
 );
 COMMENT ON TABLE cudal1.profile IS

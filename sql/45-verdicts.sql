@@ -114,8 +114,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.read_result(jsonb) IS
-'a result of cudal1-measure as the columns of a measurement that it fills. Whatever it is, it becomes
-a row: a malformed one has the outcome lost, with what is wrong as detail';
+'a result of cudal1-measure as the columns of a measurement that it fills. Whatever it is, it
+becomes a row: a malformed one has the outcome lost, with what is wrong as detail';
 
 CREATE FUNCTION cudal1.budget_seconds(p cudal1.profile, measured_seconds float8[])
 RETURNS float8

@@ -12,17 +12,11 @@
 
 #include "supervisor/job.h"
 
-const Profile job_default_profile = {
-	.pairs = 7,.looks = {7, 14, 21},.nlooks = 3,.futility_pairs = 3,
-	.bucket_seconds = 0.5,.block_seconds = 0.010,.window_seconds = 1800,
-	.bucket_estimator = CUDAL1_ESTIMATE_MEDIAN,.mean_of_ratios = false,
-	.precision_goal = 0.005, .precision_slope = 0.05, .confidence = 0.95, .half_width_limit = 0.01,
-		.variance_limit = 0,
-	.first_checks = 5,.min_checks = 50,.max_checks = 1000,.check_seconds = 3,
-	.audits = 400,.audit_seconds = 1,.audit_sigma = 3,.audit_margin = 0.25,
-	.run_limit_factor = 1000,.run_limit_min = 1,.run_limit_max = 30,.build_seconds = 120,
-	.memory_mb = 4096,.arena_mb = 256,.disturbed_factor = 2,.disturbed_attempts = 3,
-	.budget_factor = 8,.budget_min = 120,.cold_cache = false,
+static const Profile default_profile = {
+#define NUMBER(name, low, high, nullable, standard) .name = standard,
+#include "supervisor/profile_numbers.h"
+	.looks = {PROFILE_LOOKS},.nlooks = sizeof((int[]) {PROFILE_LOOKS}) / sizeof(int),
+	.bucket_estimator = CUDAL1_ESTIMATE_MEDIAN,
 };
 
 static bool
@@ -42,31 +36,28 @@ number(const json_t *object, const char *name, double low, double high, bool nul
 	   double *value, char *error, size_t size)
 {
 	const json_t *member = json_object_get(object, name);
+	double		found = json_number_value(member);
 
-	if (!member)
-		return true;
-	if (json_is_null(member) && nullable)
-	{
-		*value = 0;
-		return true;
-	}
-	if (!json_is_number(member) || !(json_number_value(member) >= low
-									 && json_number_value(member) <= high))
+	if (member && !(json_is_null(member) && nullable)
+		&& !(json_is_number(member) && found >= low && found <= high))
 		return wrong(error, size, "profile: \"%s\" must be a number from %g to %g", name, low,
 					 high);
-	*value = json_number_value(member);
+	if (member)
+		*value = found;
 	return true;
 }
 
 static bool
-integer(const json_t *object, const char *name, int low, int high, bool nullable, int *value,
-		char *error, size_t size)
+parse_numbers(Profile *p, const json_t *o, char *error, size_t size)
 {
-	double		d = *value;
+	double		value;
 
-	if (!number(object, name, low, high, nullable, &d, error, size))
-		return false;
-	*value = (int) d;
+#define NUMBER(name, low, high, nullable, standard) \
+	value = p->name; \
+	if (!number(o, #name, low, high, nullable, &value, error, size)) \
+		return false; \
+	p->name = value;
+#include "supervisor/profile_numbers.h"
 	return true;
 }
 
@@ -109,37 +100,10 @@ parse_profile(Profile *p, const json_t *o, char *error, size_t size)
 				return wrong(error, size, "profile: \"looks\" must ascend, from 2 to 1000");
 		}
 	}
-	if (!integer(o, "pairs", 1, 1000, false, &p->pairs, error, size)
-		|| !integer(o, "futility_pairs", 2, 1000, true, &p->futility_pairs, error, size)
-		|| !number(o, "bucket_seconds", 1e-3, 1e5, false, &p->bucket_seconds, error, size)
-		|| !number(o, "block_seconds", 1e-5, 100, false, &p->block_seconds, error, size)
-		|| !number(o, "window_seconds", 1e-2, 1e6, false, &p->window_seconds, error, size)
-		|| !choice(o, "bucket_estimator", "median", "mean", &bucket_estimator, error, size)
+	if (!choice(o, "bucket_estimator", "median", "mean", &bucket_estimator, error, size)
 		|| !choice(o, "score_estimator", "median_of_buckets", "mean_of_ratios", &score_estimator,
 				   error, size)
-		|| !number(o, "precision_goal", 0, 1, false, &p->precision_goal, error, size)
-		|| !number(o, "precision_slope", 0, 1, false, &p->precision_slope, error, size)
-		|| !number(o, "confidence", 0.5, 0.999999, false, &p->confidence, error, size)
-		|| !number(o, "half_width_limit", 1e-6, 10, true, &p->half_width_limit, error, size)
-		|| !number(o, "variance_limit", 1e-12, 1e6, true, &p->variance_limit, error, size)
-		|| !integer(o, "first_checks", 1, 1000, false, &p->first_checks, error, size)
-		|| !integer(o, "min_checks", 0, 1000000, false, &p->min_checks, error, size)
-		|| !integer(o, "max_checks", 0, 1000000, false, &p->max_checks, error, size)
-		|| !number(o, "check_seconds", 0, 1e5, false, &p->check_seconds, error, size)
-		|| !integer(o, "audits", 0, 1000000, false, &p->audits, error, size)
-		|| !number(o, "audit_seconds", 0, 1e5, false, &p->audit_seconds, error, size)
-		|| !number(o, "audit_sigma", 0, 100, false, &p->audit_sigma, error, size)
-		|| !number(o, "audit_margin", 0, 100, false, &p->audit_margin, error, size)
-		|| !number(o, "run_limit_factor", 1, 1e9, false, &p->run_limit_factor, error, size)
-		|| !number(o, "run_limit_min", 1e-3, 1e5, false, &p->run_limit_min, error, size)
-		|| !number(o, "run_limit_max", 1e-3, 1e5, false, &p->run_limit_max, error, size)
-		|| !number(o, "build_seconds", 0.1, 1e5, false, &p->build_seconds, error, size)
-		|| !integer(o, "memory_mb", 64, 1 << 30, false, &p->memory_mb, error, size)
-		|| !integer(o, "arena_mb", 1, 1 << 20, false, &p->arena_mb, error, size)
-		|| !number(o, "disturbed_factor", 1e-3, 1e6, false, &p->disturbed_factor, error, size)
-		|| !integer(o, "disturbed_attempts", 1, 100, false, &p->disturbed_attempts, error, size)
-		|| !number(o, "budget_factor", 1, 1e6, true, &p->budget_factor, error, size)
-		|| !number(o, "budget_min", 1e-3, 1e6, false, &p->budget_min, error, size))
+		|| !parse_numbers(p, o, error, size))
 		return false;
 	p->bucket_estimator = bucket_estimator ? CUDAL1_ESTIMATE_MEAN : CUDAL1_ESTIMATE_MEDIAN;
 	p->mean_of_ratios = score_estimator != 0;
@@ -313,7 +277,7 @@ job_parse(Job *job, const char *text, size_t length, char *error, size_t size)
 	const char *language;
 
 	memset(job, 0, sizeof(*job));
-	job->profile = job_default_profile;
+	job->profile = default_profile;
 	job->root = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK, &at);
 	if (!job->root)
 		return wrong(error, size, "the job is no JSON: %s (line %d)", at.text, at.line);

@@ -20,7 +20,10 @@ typedef enum JobLanguage
 	LANGUAGE_PYTORCH,
 } JobLanguage;
 
-/* the numbers of the protocol; names and meanings as the columns of cudal1.profile */
+/*
+ * the numbers of the protocol; names and meanings as the columns of cudal1.profile, from which
+ * defaults and limits come (profile_numbers.h)
+ */
 typedef struct Profile
 {
 	int			pairs;
@@ -112,7 +115,5 @@ typedef struct Job
 /* false: `error` says which member is wrong and what would be valid */
 extern bool job_parse(Job *job, const char *text, size_t length, char *error, size_t size);
 extern void job_free(Job *job);
-
-extern const Profile job_default_profile;
 
 #endif							/* CUDAL1_JOB_H */

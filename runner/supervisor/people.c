@@ -20,6 +20,7 @@
 #include "common/text.h"
 #include "src/score.h"
 #include "supervisor/people.h"
+#include "supervisor/profile_numbers.h"
 
 #define FILE_LIMIT	((size_t) 64 << 20)
 
@@ -232,10 +233,7 @@ people_read_task(People *people, const char *path)
 	if (!people->task)
 		refuse("the name %s is not UTF-8 text", path);
 	people->numbers = people->profile ? read_object(people->profile)
-		: !people->quick ? json_object()
-		: json_pack("{s:f, s:[i], s:f, s:f, s:i, s:i, s:f}", "bucket_seconds", 0.1, "looks", 7,
-					"half_width_limit", 0.05, "check_seconds", 0.5, "min_checks", 10,
-					"audits", 50, "audit_seconds", 0.3);
+		: people->quick ? json_loads(PROFILE_QUICK, 0, NULL) : json_object();
 	if (people->cores > 0)
 		json_object_set_new(people->task, "cores", json_integer(people->cores));
 	if (people->signature)

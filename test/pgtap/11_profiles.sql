@@ -46,8 +46,8 @@ SELECT alike(pg_temp.refusal('x', changes::jsonb), '22023 ' || says, 'refused: '
 FROM (VALUES ('{"attempts": 0}', 'member "attempts" of changes is out of range Valid is attempts >= 1 AND attempts <= 100.'),
 	('{"bucket_estimator": "x"}', 'member "bucket_estimator" of changes is out of range Valid is bucket_estimator = ANY (ARRAY[''median'', ''mean'']).'),
 	('{"unstable": "discard"}', 'changes has the unknown member "unstable" Valid members are%'),
-	('{"budget_factor": 0.5}', 'member "budget_factor" of changes is out of range Valid is budget_factor >= 1.'),
-	('{"budget_min": 1e9}', 'member "budget_min" of changes is out of range Valid is 0.001 to 1000000.'),
+	('{"budget_factor": 0.5}', 'member "budget_factor" of changes is out of range Valid is budget_factor >= 1 AND budget_factor <= 1000000.'),
+	('{"budget_min": 1e9}', 'member "budget_min" of changes is out of range Valid is budget_min >= 0.001 AND budget_min <= 1000000.'),
 	('{"looks": []}', 'member "looks" of changes is out of range Valid is cardinality(looks) >= 1 AND cardinality(looks) <= 8.'),
 	('{"max_checks": 1}', 'members min_checks, max_checks of the profile don''t go together Valid is max_checks >= min_checks.'),
 	('{"futility_pairs": 9}', 'members pairs, futility_pairs, precision_goal of the profile don''t go together Valid is precision_goal = 0 OR futility_pairs IS NULL OR futility_pairs <= pairs.'),
@@ -57,9 +57,9 @@ FROM (VALUES ('{"attempts": 0}', 'member "attempts" of changes is out of range V
 	('{"window_seconds": "NaN"}', 'member "window_seconds" of changes must be finite'), ('{"window_seconds": "inf"}', 'member "window_seconds" of changes must be finite'),
 	('{"looks": [[7, 14], [21, 28]]}', 'looks must be ascending numbers of pairs, each between 2 and 1000'),
 	('{"looks": [7, 1001]}', 'looks must be ascending numbers of pairs, each between 2 and 1000'),
-	('{"half_width_limit": 100}', 'member "half_width_limit" of changes is out of range Valid is 1e-06 to 10.'),
-	('{"confidence": 0.4}', 'member "confidence" of changes is out of range Valid is 0.5 to 0.999999.'),
-	('{"verify_best_factor": 1e30}', 'member "verify_best_factor" of changes is out of range Valid is 1 to 1000000000.')) AS v (changes, says);
+	('{"half_width_limit": 100}', 'member "half_width_limit" of changes is out of range Valid is half_width_limit >= 0.000001 AND half_width_limit <= 10.'),
+	('{"confidence": 0.4}', 'member "confidence" of changes is out of range Valid is confidence >= 0.5 AND confidence <= 0.999999.'),
+	('{"verify_best_factor": 1e30}', 'member "verify_best_factor" of changes is out of range Valid is verify_best_factor > 1 AND verify_best_factor <= 1000000000.')) AS v (changes, says);
 SELECT is(pg_temp.refusal('Mine!', '{}'), '22023 name must be a lower case letter, and up to 62 lower case letters, digits and _ after it', 'a bad name, too');
 SELECT is(pg_temp.refusal('x', '{"half_width_limit": null, "verify_wait": null, "budget_factor": null}'), 'x', 'what may be null can be');
 SELECT is(pg_temp.refusal('y', '{"verify_above": 1e9, "confidence": 0.999, "first_checks": 1000}'), 'y', 'cudal1-measure takes all that is accepted');
