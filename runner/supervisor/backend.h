@@ -59,6 +59,13 @@ typedef struct Backend
 	size_t		(*arena_bytes) (const Measure *m);
 	size_t		(*block_outputs) (const Measure *m);
 
+	double		output_share;	/* of arena_bytes, for outputs that are kept to be compared */
+	double		fill_rate;		/* bytes that are filled in a second, about */
+	double		first_seconds;	/* limit of a process's first run, beside build_seconds */
+	double		cold_seconds;	/* that a run by itself takes more, where code is cold */
+	double		least_single;	/* seconds that a block of a single run counts for at least */
+	int			alone_blocks;	/* for the reference's time alone */
+	int			alone_again;	/* times as many at most, when the candidate has ended */
 	double		wall_factor;	/* wall time of a half, in its clock time */
 	double		making_factor;	/* times block_seconds that making the inputs of a block may take */
 	/* the candidate of a pair's first half stays for its second */

@@ -26,8 +26,6 @@
 
 #define CHECK_SLOTS		16
 #define ESTIMATE_BLOCKS	7
-/* the host's memory for outputs, in arenas; a GPU's is kept small for the executors' sake */
-#define HOST_OUTPUTS	16
 /* of what a slot takes among few, what it takes among many, at least */
 #define LEAST_SHARE		8
 
@@ -292,7 +290,7 @@ check_reference(Checks *c)
 					limit))
 		return false;
 	/* fewer outputs that take gigabytes are kept; the rounds compare those that are missing here */
-	while (c->n > 1 && 2 * c->n * m->output_bytes > (m->gpu ? budget / 2 : HOST_OUTPUTS * budget))
+	while (c->n > 1 && c->n * m->output_bytes > m->backend->output_share * budget)
 		c->n--;
 	c->expected = measure_alloc(m, c->n * m->output_bytes);
 	c->found = measure_alloc(m, c->n * m->output_bytes);

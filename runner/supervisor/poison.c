@@ -43,8 +43,6 @@
 #define MAPS_EVERY		8		/* blocks, on average */
 #define PIECES_MOST		256		/* of a view with gaps */
 #define SMALLER			0.5		/* a block with less than that of the bytes of the one before */
-#define FILLED_A_SECOND	1e10	/* bytes that a processor fills, about */
-#define FILLED_A_SECOND_GPU	2e12
 #define FILL_LEAST		((size_t) 1 << 20)
 #define FILL_MOST		((size_t) 64 << 20)
 #define FILLS			5
@@ -271,7 +269,7 @@ is_worth(const Measure *m)
 	double		least = m->time[0] < m->time[1] ? m->time[0] : m->time[1];
 
 	return least > 0 && m->repeated * (double) m->output_bytes
-		/ (m->gpu ? FILLED_A_SECOND_GPU : FILLED_A_SECOND) > WORTH * least;
+		/ m->backend->fill_rate > WORTH * least;
 }
 
 /* seconds a byte, of an array as large as a block's outputs, whose pages are there */
@@ -281,12 +279,10 @@ fill_speed(Measure *m, size_t bytes)
 	double		taken[FILLS];
 	char	   *array;
 
-	if (m->gpu)
-		return 1 / FILLED_A_SECOND_GPU;
 	bytes = bytes < FILL_LEAST ? FILL_LEAST : bytes > FILL_MOST ? FILL_MOST : bytes;
-	array = malloc(bytes);
+	array = m->gpu ? NULL : malloc(bytes);
 	if (!array)
-		return 1 / FILLED_A_SECOND;
+		return 1 / m->backend->fill_rate;
 	for (int i = -1; i < FILLS; i++)
 	{
 		double		started = clock_now();

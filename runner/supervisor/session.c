@@ -15,7 +15,6 @@
 #include "supervisor/poison.h"
 #include "supervisor/session.h"
 
-#define FIRST_ON_CPU	30.0	/* seconds; nothing tries algorithms there */
 #define ALL_FIRST	2.0		/* times build_seconds, of all first runs of a candidate */
 
 static uint32_t
@@ -171,8 +170,7 @@ name_outputs(const Measure *m, Executor *executor)
 static double
 first_limit(const Measure *m, const Executor *executor)
 {
-	double		build = m->gpu ? m->job->profile.build_seconds
-		: fmin(m->job->profile.build_seconds, FIRST_ON_CPU);
+	double		build = fmin(m->job->profile.build_seconds, m->backend->first_seconds);
 
 	if (!executor->hostile)
 		return build;

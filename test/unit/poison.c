@@ -15,6 +15,7 @@
 #include "executor_alone.h"
 #include "tap.h"
 
+#include "../../runner/supervisor/backend/parts.h"
 #include "../../runner/supervisor/poison.c"
 
 #define RUNS	12
@@ -24,7 +25,7 @@
 
 static unsigned char noise[NOISE_BYTES];
 static Job	job = {.language = LANGUAGE_PYTORCH};
-static const Backend backend = {.outputs_apart = true};
+static const Backend backend = {.outputs_apart = true, HOST_NUMBERS};
 static Member member = {.time = {1e-5, 1e-5}};
 static Measure measure = {.job = &job,
 	.backend = &backend,

@@ -9,6 +9,7 @@
 static int	made_up_clock(clockid_t id, struct timespec *t);
 
 #define clock_gettime made_up_clock
+#include "../../runner/supervisor/backend/parts.h"
 #include "../../runner/supervisor/timing/blocks.c"
 #include "../../runner/supervisor/timing/audit.c"
 #include "../../runner/supervisor/timing/round.c"
@@ -41,8 +42,8 @@ no_limit(const Measure *m)
 }
 
 static const Backend backend = {
-	.input_copies = 2, .output_copies = 1, .arena_bytes = arena_bytes, .block_outputs = no_limit,
-		.wall_factor = 2.5, .making_factor = 1
+	.arena_bytes = arena_bytes, .block_outputs = no_limit, .cold_seconds = 2e-6,
+	HOST_NUMBERS
 };
 
 static Measure *measure;		/* of the supervisor's that is under way */

@@ -4,13 +4,16 @@
  *		code, slowing gains nothing.
  */
 #define _GNU_SOURCE
+#include "../../runner/supervisor/backend/parts.h"
 #include "../../runner/supervisor/timing/baseline.c"
 #include "../../runner/supervisor/timing/samples.c"
 
 #include "tap.h"
 
 static Member member;
-static Measure measure = {.member = &member, .result = &member.result, .time = member.time};
+static const Backend on_gpu = {GPU_NUMBERS};
+static Measure measure = {.member = &member, .result = &member.result, .time = member.time,
+	.backend = &on_gpu};
 static Job	job;
 static Rounds s;
 

@@ -4,6 +4,7 @@
  *		interval is wide.
  */
 #define _GNU_SOURCE
+#include "../../runner/supervisor/backend/parts.h"
 #include "../../runner/supervisor/timing/audit.c"
 #include "../../runner/supervisor/timing/verdict.c"
 #include "../../runner/supervisor/timing/more.c"
@@ -17,8 +18,9 @@ static Job	job = {.profile = {
 		.half_width_limit = 0.01
 }};
 static Member member;
+static const Backend backend = {.cold_seconds = 2e-6, HOST_NUMBERS};
 static Measure measure = {.job = &job, .member = &member, .result = &member.result,
-	.time = member.time};
+	.time = member.time, .backend = &backend};
 static int	made;
 
 bool

@@ -5,6 +5,8 @@
 #ifndef CUDAL1_PARTS_H
 #define CUDAL1_PARTS_H
 
+#include <math.h>
+
 #include "supervisor/backend.h"
 
 #define START_SECONDS	30.0
@@ -25,7 +27,13 @@ extern size_t host_block_outputs(const Measure *m);
 #define HOST_CALLS \
 	.block = host_block, .alloc = host_alloc, .free = host_free, .compare = host_compare, \
 	.arena_bytes = host_arena_bytes, .block_outputs = host_block_outputs, \
-	.input_copies = 2, .output_copies = 1, .wall_factor = 2.5, .making_factor = 1
+	HOST_NUMBERS
+
+/* no algorithms are tried there, so a first run is short */
+#define HOST_NUMBERS \
+	.input_copies = 2, .output_copies = 1, .output_share = 8, .fill_rate = 1e10, \
+	.first_seconds = 30, .least_single = 1e-9, .alone_blocks = 3, .alone_again = 1, \
+	.wall_factor = 2.5, .making_factor = 1
 
 /* on_gpu.c: likewise, in memory of the GPU */
 extern bool gpu_make_arena(Measure *m, Arena *arena, uint32_t slots, uint32_t spare);
@@ -35,15 +43,23 @@ extern size_t gpu_arena_limit(const Measure *m);
 extern size_t gpu_block_outputs(const Measure *m);
 extern void gpu_begin_pair(Measure *m, Arena *arena);
 
-/* staging is within the window there and steady, so that a half takes less wall time */
 #define GPU_CALLS \
 	.stage = gpu_stage, .block = gpu_run, .alloc = gpu_alloc, .free = gpu_free, \
 	.compare = gpu_compare, .inputs_same = gpu_inputs_same, \
 	.arena_bytes = gpu_arena_limit, .block_outputs = gpu_block_outputs, \
-	.input_copies = 3, .output_copies = 2, .wall_factor = 1.7, .making_factor = 2, \
 	.keeps_candidate = true, .steps = true, \
 	.begin_pair = gpu_begin_pair, .begin_half = gpu_begin_half, .disturbed = gpu_disturbed, \
-	.draw = gpu_draw, .check_samples = gpu_check_samples
+	.draw = gpu_draw, .check_samples = gpu_check_samples, \
+	GPU_NUMBERS
+
+/*
+ * Staging is within the window there and steady, so that a half takes less wall time. Memory is
+ * kept small for the executors' sake. One order's blocks are held against the reference's alone.
+ */
+#define GPU_NUMBERS \
+	.input_copies = 3, .output_copies = 2, .output_share = 0.25, .fill_rate = 2e12, \
+	.first_seconds = INFINITY, .least_single = 1e-6, .alone_blocks = 5, .alone_again = 4, \
+	.wall_factor = 1.7, .making_factor = 2
 
 /*
  * native.c: starts exec-c or exec-cuda, which load compiled code. It fills in argv; the backend

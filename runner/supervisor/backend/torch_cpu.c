@@ -76,5 +76,6 @@ const Backend backend_torch_cpu = {
 	.read = torch_cpu_read_outputs,
 	.inputs_same = torch_cpu_inputs_same,
 	.outputs_apart = true,
+	.cold_seconds = 20e-6,
 	HOST_CALLS,
 };

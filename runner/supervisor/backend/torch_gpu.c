@@ -55,5 +55,6 @@ const Backend backend_torch_gpu = {
 	.read = torch_gpu_read_outputs,
 	.outputs_apart = true,
 	.overwrite = gpu_overwrite,
+	.cold_seconds = 20e-6,
 	GPU_CALLS,
 };

@@ -21,6 +21,7 @@
 #include <sched.h>
 #include <string.h>
 
+#include "supervisor/backend.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/timing/timing.h"
 
@@ -31,8 +32,6 @@
 #define GROUPS			8
 #define USUAL			0.95	/* of audits: the longest are the host's */
 #define SPELL_WARM		0.08	/* of audit_margin: caches of spells are colder */
-#define COLD_C			2e-6	/* seconds that a run by itself takes more, where code is cold */
-#define COLD_PYTORCH	20e-6
 #define CLEAR			0.1		/* of the reference's time: with less doubt, audits are clear */
 #define NOISE			3.0		/* times the reference's: more is the candidate's own */
 #define MAX_SLOWER		100.0	/* times as long that blocks of a busy host may take */
@@ -241,13 +240,6 @@ more_seconds(const Rounds *s, double *error)
 	return usual(candidate, n) - usual(reference, n);
 }
 
-/* seconds that a run by itself takes more at most, because its code is cold */
-static double
-cold_code(const Rounds *s)
-{
-	return s->m->job->language == LANGUAGE_PYTORCH ? COLD_PYTORCH : COLD_C;
-}
-
 /*
  * How many times as long the reference takes in blocks as in audits: twice on a busy host, and 30
  * times where a host shares out its cores. What a candidate takes less is then that much less in
@@ -266,7 +258,8 @@ longer_in_blocks(const Rounds *s)
 		return 1;
 	if (block >= audit)
 		return fmin(block / audit, MAX_SLOWER);
-	cold = fmax(cold_code(s), SPELL_WARM * s->m->job->profile.audit_margin * block);
+	cold = fmax(s->m->backend->cold_seconds,
+				SPELL_WARM * s->m->job->profile.audit_margin * block);
 	return block / fmax(audit - cold, block);
 }
 
@@ -331,7 +324,7 @@ margin(const Rounds *s, double less)
 		return share * values_median(&s->audit[SIDE_REFERENCE]);
 	if (m->gpu)
 		return share * AUDIT_WARM * reference;
-	return fmax(fmin(share * AUDIT_WARM * reference, cold_code(s)),
+	return fmax(fmin(share * AUDIT_WARM * reference, m->backend->cold_seconds),
 				share * fmax(SPELL_WARM * reference, AUDIT_WARM * less));
 }
 

@@ -12,11 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "supervisor/backend.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/timing/timing.h"
 
-#define ALONE_BLOCKS	3
-#define ALONE_BLOCKS_GPU	5		/* one order's blocks are held against these */
 #define NEIGHBOUR_BLOCKS	6
 #define NEIGHBOURS		3		/* of the first reference, at most */
 #define HALF_LUCK		1.1		/* times what is allowed: what luck may do to a half on a GPU */
@@ -30,12 +29,8 @@
 #define SETTLING_SECONDS	0.25
 #define SETTLED			0.97	/* of the fastest block so far: two that are no faster end it */
 #define MAX_BESIDE		32
-/* times as many blocks that the reference is timed alone, at most, after a candidate on a GPU */
-#define ALONE_AGAIN		4
 /* of the constant cost: the least that is left of a block without it */
 #define NET_SHARE		0.1
-#define LEAST_SINGLE	1e-6	/* of a block of a single run */
-#define LEAST_SINGLE_CPU	1e-9
 #define IDLE_RUNS		5
 #define ALONE_ALIKE		1.01
 #define FEW_RUNS		16
@@ -180,8 +175,7 @@ idle_runs(Rounds *s, Half *half)
 static int
 alone_blocks(const Rounds *s)
 {
-	return s->m->time[SIDE_REFERENCE] >= MEASURE_SLOW ? 1 : s->m->gpu ? ALONE_BLOCKS_GPU
-		: ALONE_BLOCKS;
+	return s->m->time[SIDE_REFERENCE] >= MEASURE_SLOW ? 1 : s->m->backend->alone_blocks;
 }
 
 /*
@@ -302,7 +296,7 @@ baseline_net(const Rounds *s, const Half *half, double seconds, double empty)
 double
 baseline_least(const Rounds *s, uint32_t n, double empty)
 {
-	return n == 1 ? s->m->gpu ? LEAST_SINGLE : LEAST_SINGLE_CPU : NET_SHARE * empty;
+	return n == 1 ? s->m->backend->least_single : NET_SHARE * empty;
 }
 
 /* seconds of `n` runs without those of copying their results */
@@ -434,7 +428,7 @@ baseline_time_again(Rounds *s, Half *half, Values *alone)
 	half->warm_inputs = false;
 	if (!baseline_time(s, half, alone))
 		return false;
-	for (size_t more = s->m->gpu ? (ALONE_AGAIN - 1) * n : 0; more > 0
+	for (size_t more = ((size_t) s->m->backend->alone_again - 1) * n; more > 0
 		 && values_median(alone) > ALONE_ALIKE * s->alone; more--)
 	{
 		if (!alone_block(s, half, alone))
