@@ -616,6 +616,8 @@ DECLARE
 	tokens_out	bigint := coalesce(cudal1.json_int(finish_request.answer -> 'completion_tokens', 0,
 		1000000000), 0);
 	estimated	boolean := false;
+	reviews		boolean;
+	problem		text;
 	price		float8;
 	pause		float8;
 BEGIN
@@ -628,6 +630,8 @@ BEGIN
 									 AND x.state IN ('running', 'queued'))
 					THEN 'later' ELSE 'lost' END;
 	END IF;
+	-- trainers read requests, and must not learn what is suspicious
+	reviews := r.purpose = 'review';
 	SELECT x.* INTO STRICT m FROM cudal1.model AS x WHERE x.model_id = r.model_id;
 	IF NOT finish_request.answer ?| ARRAY['prompt_tokens', 'completion_tokens']
 		AND jsonb_typeof(finish_request.answer -> 'text') = 'string' THEN
@@ -657,10 +661,21 @@ BEGIN
 
 	IF outcome = 'answered' AND jsonb_typeof(finish_request.answer -> 'text') = 'string' THEN
 		UPDATE cudal1.request AS x
-			SET state = 'answered', answer = finish_request.answer ->> 'text',
+			SET state = 'answered',
+				answer = CASE WHEN reviews THEN '' ELSE finish_request.answer ->> 'text' END,
 				finish_reason = left(finish_request.answer ->> 'finish_reason', 100),
 				error = NULL, worker = NULL, lease_until = NULL, finished_at = clock_timestamp()
 			WHERE x.request_id = r.request_id;
+		IF reviews THEN
+			BEGIN
+				PERFORM cudal1.take_review(r.about, finish_request.answer ->> 'text', m.name);
+			EXCEPTION WHEN data_exception THEN
+				problem := SQLERRM;
+			END;
+			UPDATE cudal1.request AS x
+				SET taken_at = clock_timestamp(), error = cudal1.clip(problem), decided = true
+				WHERE x.request_id = r.request_id;
+		END IF;
 		PERFORM cudal1.store(r.created_by, 0, octet_length(finish_request.answer ->> 'text'));
 		RETURN 'stored';
 	END IF;
@@ -685,7 +700,8 @@ BEGIN
 	ELSE
 		PERFORM cudal1.end_request(r, 'failed',
 			coalesce(detail, 'cudal1-generate gave no outcome'));
-		UPDATE cudal1.request AS x SET answer = nullif(finish_request.answer ->> 'text', ''),
+		UPDATE cudal1.request AS x SET answer = CASE WHEN NOT reviews
+				THEN nullif(finish_request.answer ->> 'text', '') END,
 			failures = x.failures + 1
 			WHERE x.request_id = r.request_id;
 	END IF;
@@ -694,8 +710,9 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.finish_request(jsonb) IS
 'stores what cudal1-generate reports of one try: an answer, or what went wrong, which is tried again
-after a pause, or ends the request; stored; lost where the claim was fenced off, or later where a
-session is changing the request at this moment: then nothing is written';
+after a pause, or ends the request. A review is taken at once, and its answer is not kept. Returns
+stored; lost where the claim was fenced off, or later where a session is changing the request at
+this moment: then nothing is written';
 
 CREATE FUNCTION cudal1.finish_line(line text, doubtful boolean)
 RETURNS text
@@ -808,11 +825,8 @@ BEGIN
 				id := cudal1.submit_response(r.prompt_id, r.answer, r.method, r.group_key,
 					'request ' || r.request_id, r.priority, NULL,
 					r.created_by, NULL);
-			ELSIF r.purpose = 'techniques' THEN
-				PERFORM cudal1.take_techniques(r.about, r.answer,
-					(SELECT m.name FROM cudal1.model AS m WHERE m.model_id = r.model_id));
 			ELSE
-				PERFORM cudal1.take_review(r.about, r.answer,
+				PERFORM cudal1.take_techniques(r.about, r.answer,
 					(SELECT m.name FROM cudal1.model AS m WHERE m.model_id = r.model_id));
 			END IF;
 		EXCEPTION WHEN lock_not_available THEN
@@ -833,9 +847,7 @@ BEGIN
 		END;
 		UPDATE cudal1.request AS x
 			SET taken_at = clock_timestamp(), candidate_id = id, error = cudal1.clip(problem),
-				decided = id IS NULL,
-				-- trainers read requests, and must not learn what is suspicious
-				answer = CASE r.purpose WHEN 'review' THEN '' ELSE x.answer END
+				decided = id IS NULL
 			WHERE x.request_id = r.request_id;
 		n := n + 1;
 	END LOOP;
@@ -843,8 +855,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.take_answers(int) IS
-'turns stored answers into what they were asked for, and returns their
-number; an answer that cannot be taken stays (of a review, empty), with the reason in error; one
+'turns stored answers into what they were asked for, and returns their number; an answer that
+cannot be taken stays, with the reason in error; one
 whose code an open transaction is submitting at this moment is taken later';
 
 CREATE VIEW cudal1.model_use AS
