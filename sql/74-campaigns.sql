@@ -112,6 +112,33 @@ COMMENT ON FUNCTION cudal1.check_campaign(text, jsonb) IS
 'the options of a campaign of a kind, defaults included; errors: 22023 a bad one, 42704 an unknown
 template or profile';
 
+CREATE FUNCTION cudal1.check_measured_by(profile text, tasks text[])
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	t		cudal1.task;
+BEGIN
+	SELECT x.* INTO t FROM cudal1.task AS x
+		WHERE (x.name = ANY (tasks) OR tasks IS NULL AND x.retired_at IS NULL)
+			AND check_measured_by.profile NOT IN ('default', 'train', x.profile)
+			AND NOT cudal1.owns(x.created_by)
+		ORDER BY x.task_id LIMIT 1;
+	IF FOUND THEN
+		RAISE EXCEPTION USING ERRCODE = '42501',
+			MESSAGE = format('task "%s" belongs to %s, which chooses its profile', t.name,
+				coalesce(format('role "%s"', t.created_by), 'the operators')),
+			DETAIL = format('A reward by profile "%s" would be an exemplar for every role.',
+				check_measured_by.profile),
+			HINT = format('Others may name the profiles default, train and %s.', t.profile);
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.check_measured_by(text, text[]) IS
+'error 42501 where a profile (NULL: none) is neither default nor train nor the own one of another
+role''s task, because each code is measured once, for all roles, and a profile may lack audits and
+verification; tasks: NULL for all';
+
 CREATE FUNCTION @extschema@.cudal1_add_campaign(name text, kind text, models text[] DEFAULT NULL,
 	tasks text[] DEFAULT NULL, options jsonb DEFAULT '{}', pool text DEFAULT 'main')
 RETURNS bigint
@@ -151,6 +178,7 @@ BEGIN
 	END IF;
 	PERFORM cudal1.find_model(m.name) FROM unnest(models) AS m(name);
 	PERFORM cudal1.find_task(t.name) FROM unnest(tasks) AS t(name);
+	PERFORM cudal1.check_measured_by(o ->> 'profile', tasks);
 
 	INSERT INTO cudal1.campaign (name, kind, pool_id, options)
 		VALUES (cudal1_add_campaign.name, cudal1_add_campaign.kind, into_pool, o)
@@ -197,7 +225,8 @@ model), method (NULL: the kind), priority, template and failures (0) as in cudal
 Candidates are proposed by the method "<method>: <model>". The campaign, its prompts, requests and
 groups belong to the caller. pool: where its prompts draw from and its answers go
 (cudal1_open_pool()). Errors: 42704 unknown task, model, profile, pool or template, 42501 a method
-or pool of another role, 22023 options, 23505 the name is taken';
+or pool of another role, or a profile for another role''s task that is not default, train or the
+task''s, 22023 options, 23505 the name is taken';
 
 CREATE FUNCTION cudal1.find_campaign(name text)
 RETURNS cudal1.campaign

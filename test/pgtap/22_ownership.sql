@@ -1,6 +1,6 @@
 -- What a role made is its own: others neither answer, cancel nor take over its prompts, keys, groups, requests, campaigns and methods.
 BEGIN;
-SELECT plan(83);
+SELECT plan(88);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', options => '{"device": "cpu"}') FROM unnest(ARRAY['t', 'u']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
@@ -105,6 +105,12 @@ SELECT is((SELECT concat_ws(' ', p.created_by, c.code, j.trainer) FROM cudal1.re
 
 -- campaigns
 SELECT pg_temp.by('anna', $$SELECT cudal1_add_campaign('c', 'contrastive', tasks => '{u}')$$) AS c \gset
+-- each code is measured once, for all roles
+SELECT pg_temp.by('anna', $$SELECT cudal1_add_task('of anna', 'class Model: pass', 'pytorch', options => '{"device": "cpu"}')$$) \g /dev/null
+SELECT is(pg_temp.by('anna', format($$SELECT cudal1_add_campaign('by %1$s, %2$s', 'contrastive', tasks => '%3$s', options => '{"profile": "%1$s"}')$$, p, n, t)) <> '42501', fine,
+		format('a campaign over %s by profile %s is %s', coalesce(t, 'all tasks'), p, CASE WHEN fine THEN 'made' ELSE 'refused' END))
+	FROM (VALUES (1, 'certify', '{t}', false), (2, 'paper_eval', '{"of anna",t}', false), (3, 'default', '{t}', true), (4, 'paper_eval', '{"of anna"}', true)) AS v (n, p, t, fine);
+SELECT is(pg_temp.by('anna', $$SELECT cudal1_add_campaign('all', 'contrastive', options => '{"profile": "quick"}')$$), '42501', 'nor may one over all tasks have a profile that is not theirs');
 SELECT is(pg_temp.by('bert', format('SELECT %s(%L)', f, 'c')), '42501', 'another role''s campaign: ' || f)
 FROM unnest(ARRAY['cudal1_pause_campaign', 'cudal1_resume_campaign', 'cudal1_end_campaign', 'cudal1_next_group']) AS f;
 SELECT pg_temp.by('anna', $$SELECT group_key FROM cudal1_next_group('c')$$) AS k \gset
