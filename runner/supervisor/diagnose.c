@@ -526,7 +526,8 @@ find_alike(Diagnosis *d, const char *cause)
 static void
 find_crash(Diagnosis *d)
 {
-	if (attempt(d, TRIAL_OWN_INPUTS, MANNER_SINGLE))
+	/* what ends a later call ends none of these, with inputs of its own or without */
+	if (!attempt(d, 0, MANNER_SINGLE) && attempt(d, TRIAL_OWN_INPUTS, MANNER_SINGLE))
 		say(d, "input_overwritten", "It writes to an input, which it may only read");
 }
 
