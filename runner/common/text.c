@@ -42,10 +42,12 @@ text_clean(char *out, size_t size, const char *in, size_t length)
 		unsigned char c = (unsigned char) in[i];
 		size_t		n = text_character(in + i, length - i);
 
-		if (n == 0 || (c < 0x20 && c != '\n' && c != '\t') || c == 0x7F)
+		/* C1, from U+0080 to U+009F, begins sequences of some terminals */
+		if (n == 0 || (c < 0x20 && c != '\n' && c != '\t') || c == 0x7F
+			|| (c == 0xC2 && (unsigned char) in[i + 1] < 0xA0))
 		{
 			out[o++] = '?';
-			i++;
+			i += n > 0 ? n : 1;
 			continue;
 		}
 		for (size_t end = i + n; i < end;)

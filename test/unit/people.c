@@ -84,6 +84,10 @@ main(void)
 		  "bytes that are no UTF-8, and letters that are");
 	check(strcmp(plain("0123456789", 10), "01234...") == 0, "what is cut off is marked");
 
+	text_clean(said, sizeof(said), "a\n\033[1m\xc2\x9b" "31m\xc2\xa0\xff\xc3\xbc", 99);
+	check(strcmp(said, "a\n?[1m?31m\xc2\xa0?\xc3\xbc") == 0,
+		  "what code prints has no escape sequence either, in a verdict or a log");
+
 	check(read_with(0, 0) == 0 && read_with(65535, 65535) == 0 && read_with(200000, 200000) == 0,
 		  "files are read whole");
 	check(read_with(1, 0) == EFBIG && read_with(200000, 199999) == EFBIG, "none above the limit");
