@@ -290,8 +290,9 @@ BEGIN
 	GET DIAGNOSTICS n = ROW_COUNT;
 	IF n > 0 THEN
 		room := cudal1.request_room(cudal1.caller());
-		IF room.requests < 0 THEN
-			PERFORM cudal1.refuse(cudal1.caller(), room.quota, room.used - n, n);
+		IF room.requests < 0 OR room.quota = 'bytes' THEN
+			PERFORM cudal1.refuse(cudal1.caller(), room.quota,
+				room.used - CASE room.quota WHEN 'bytes' THEN 0 ELSE n END, n);
 		END IF;
 		PERFORM cudal1.wake();
 	END IF;

@@ -149,6 +149,7 @@ DECLARE
 	o		jsonb;
 	into_pool int := cudal1.use_pool(cudal1_add_campaign.pool);
 	id		bigint;
+	lanes	bigint;
 	method	text;
 BEGIN
 	IF cudal1_add_campaign.name IS NULL
@@ -193,10 +194,12 @@ BEGIN
 			WHERE t.name = ANY (tasks)
 				OR tasks IS NULL AND t.retired_at IS NULL AND t.reference_state <> 'bad'
 			ORDER BY t.task_id, m.model_id;
-	IF NOT FOUND THEN
+	GET DIAGNOSTICS lanes = ROW_COUNT;
+	IF lanes = 0 THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'there are no tasks for the campaign',
 			HINT = 'Add tasks with cudal1_add_task().';
 	END IF;
+	PERFORM cudal1.store(cudal1.caller(), 0, 256 * (1 + lanes));
 	FOR method IN SELECT DISTINCT l.method FROM cudal1.campaign_lane AS l WHERE l.campaign_id = id
 		ORDER BY l.method LOOP
 		IF o ->> 'method' IS NULL THEN
@@ -226,7 +229,7 @@ Candidates are proposed by the method "<method>: <model>". The campaign, its pro
 groups belong to the caller. pool: where its prompts draw from and its answers go
 (cudal1_open_pool()). Errors: 42704 unknown task, model, profile, pool or template, 42501 a method
 or pool of another role, or a profile for another role''s task that is not default, train or the
-task''s, 22023 options, 23505 the name is taken';
+task''s, 22023 options, 23505 the name is taken, 53400 a quota is used up';
 
 CREATE FUNCTION cudal1.find_campaign(name text)
 RETURNS cudal1.campaign

@@ -126,6 +126,8 @@ BEGIN
 		INSERT INTO cudal1.ablation_run (ablation_id, mask, candidate_id)
 			VALUES (id, mask, variant);
 	END LOOP;
+	-- also where all combinations were measured before
+	PERFORM cudal1.store(cudal1.caller(), 0, 256 * (1 + (1 << n)));
 	RETURN id;
 END
 $$;
@@ -134,7 +136,7 @@ COMMENT ON FUNCTION @extschema@.cudal1_ablate(bigint, text[], int) IS
 returns the ablation. A switch is set exactly once, docstrings apart, on a line of its own: USE_X =
 True, #define USE_X 1, static const int USE_X = 1, or a bare #define USE_X. Combinations are
 candidates of purpose ablation, neither sampled nor reported; one that was measured before is not
-measured again. Errors: 22023 bad switches, 42704 unknown candidate';
+measured again. Errors: 22023 bad switches, 42704 unknown candidate, 53400 a quota is used up';
 
 CREATE FUNCTION cudal1.ablation_scores(ablation_id bigint)
 RETURNS TABLE (mask int, candidate_id bigint, state text, failure text, score float8, lower float8,

@@ -1,6 +1,6 @@
 -- Quotas: what a trainer may have queued, stored and under way ends somewhere, with a reason; operators and what was admitted before go on.
 BEGIN;
-SELECT plan(65);
+SELECT plan(68);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', options => '{"device": "cpu"}') FROM unnest(ARRAY['t', 'u']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
@@ -148,6 +148,13 @@ SELECT is(pg_temp.by('carl', format($$SELECT count(*) FROM cudal1_generate(%s, '
 SELECT is(split_part(pg_temp.said(), ' | ', 1), 'role "quota_carl" has used up its quota of 0 queued candidates', 'since its answers would be queued');
 SELECT cudal1_set_quota('quota_carl') \g /dev/null
 SELECT cmp_ok(cudal1.advance_campaigns(), '>', 0::bigint, 'with room again the campaign goes on');
+
+-- what makes rows of other kinds
+SELECT cudal1_submit('t', E'class ModelNew:\n    USE_A = True') AS switched \gset
+SELECT cudal1_ablate(:switched, '{USE_A}'), cudal1_set_quota('quota_carl', stored_bytes => 0) \g /dev/null
+SELECT is(pg_temp.by('carl', c), '53400', 'the quota of bytes holds for ' || what)
+	FROM (VALUES (format($$SELECT cudal1_ablate(%s, '{USE_A}')$$, :switched), 'an ablation that adds no code'), ($$SELECT cudal1_add_campaign('d', 'contrastive')$$, 'a campaign'),
+		(format($$SELECT cudal1_extract_techniques('{%s}', 'm')$$, :switched), 'questions to a model')) AS v (c, what);
 
 SELECT * FROM finish();
 ROLLBACK;
