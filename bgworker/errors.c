@@ -1,24 +1,47 @@
 /*
  * errors.c
  *		What sessions read of an error: no trace through the extension's own functions, and a hint
- *		where a role lacks a grant.
+ *		where a role lacks a grant or a name is mistyped.
  *
  * Most errors are raised on purpose, several calls deep, by functions in PL/pgSQL.  Their CONTEXT
  * would be a dozen lines of internal SQL, which say nothing to the user.  Context of the user's own
  * functions stays.  So does that of an error that nothing raised on purpose, since it is a fault of
  * the extension's and the trace leads to it.
  *
- * emit_log_hook is the one place where a library sees an error after its context was collected.
+ * emit_log_hook is the one place where a library sees an error after its context was collected.  No
+ * catalog may be read there, so hints name the place where a session finds the names.
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "tcop/tcopprot.h"
 
 #include "errors.h"
 
 #define GRANT_HINT \
 	"The owner of the extension gives a role what it needs with SELECT cudal1_grant('ROLE'," \
-	" 'trainer'); other kinds are analyst, operator and agent."
+	" 'KIND'). A trainer adds tasks, submits, waits and reports; an analyst reads; an operator" \
+	" also evaluates, imports, withdraws and sets quotas; an agent measures."
+
+/* hints for errors that the server raises itself, by the format of their message */
+static const struct
+{
+	int			sqlerrcode;
+	const char *message;
+	const char *name;			/* what the message or, with a blank before, the statement has */
+	const char *hint;
+}			hints[] = {
+	{ERRCODE_INSUFFICIENT_PRIVILEGE, "permission denied for function %s", "cudal1_", GRANT_HINT},
+	{ERRCODE_INSUFFICIENT_PRIVILEGE, "permission denied for function %s", " cudal1.", GRANT_HINT},
+	{ERRCODE_INSUFFICIENT_PRIVILEGE, "permission denied for schema %s", "cudal1", GRANT_HINT},
+	{ERRCODE_INSUFFICIENT_PRIVILEGE, "permission denied for table %s", " cudal1.",
+	"Functions alone write to the tables of cudal1. Analysts read all of them, trainers not"
+	" all columns: name those that \\dp shows for the table."},
+	{ERRCODE_UNDEFINED_FUNCTION, "function %s does not exist", "cudal1_",
+	"\\df cudal1_* lists the functions with their arguments."},
+	{ERRCODE_UNDEFINED_TABLE, "relation \"%s.%s\" does not exist", "cudal1.",
+	"\\dtv cudal1.* lists the tables and views."},
+};
 
 static emit_log_hook_type previous_emit_log = NULL;
 
@@ -40,10 +63,14 @@ is_ours(const char *name)
 	return strncmp(name, "cudal1.", 7) == 0 || strncmp(last, "cudal1_", 7) == 0;
 }
 
-/* the context without what the calls of our own functions have added, from the innermost on */
+/*
+ * The context without what the calls of our own functions have added: all down to the outermost of
+ * them, and the statement by which a function of ours in C called it.
+ */
 static char *
 without_ours(char *context)
 {
+	const char *statement = "SQL statement \"SELECT cudal1.";
 	char	   *rest = context;
 
 	for (char *line = context; line != NULL && *line != '\0';)
@@ -55,13 +82,16 @@ without_ours(char *context)
 		{
 			size_t		length = strlen(function_lines[i]);
 
-			if (strncmp(line, function_lines[i], length) != 0)
-				continue;
-			if (!is_ours(line + length))
-				return rest;
-			rest = next;
+			if (strncmp(line, function_lines[i], length) == 0 && is_ours(line + length))
+				rest = next;
 		}
 		line = next;
+	}
+	if (rest != NULL && rest != context && strncmp(rest, statement, strlen(statement)) == 0)
+	{
+		rest = strchr(rest, '\n');
+		if (rest != NULL)
+			rest++;
 	}
 	return rest;
 }
@@ -80,27 +110,36 @@ raised_on_purpose(const ErrorData *edata)
 		edata->sqlerrcode == ERRCODE_CONFIGURATION_LIMIT_EXCEEDED;
 }
 
-static bool
-lacks_grant(const ErrorData *edata)
+static const char *
+hint_for(const ErrorData *edata)
 {
-	return edata->sqlerrcode == ERRCODE_INSUFFICIENT_PRIVILEGE && edata->hint == NULL &&
-		edata->message != NULL && edata->message_id != NULL &&
-		((strcmp(edata->message_id, "permission denied for function %s") == 0 &&
-		  strstr(edata->message, "cudal1_") != NULL) ||
-		 (strcmp(edata->message_id, "permission denied for schema %s") == 0 &&
-		  strstr(edata->message, "cudal1") != NULL));
+	if (edata->message == NULL || edata->message_id == NULL)
+		return NULL;
+	for (int i = 0; i < lengthof(hints); i++)
+	{
+		const char *where = hints[i].name[0] == ' ' ? debug_query_string : edata->message;
+
+		if (edata->sqlerrcode == hints[i].sqlerrcode && where != NULL &&
+			strcmp(edata->message_id, hints[i].message) == 0 &&
+			strstr(where, hints[i].name) != NULL)
+			return hints[i].hint;
+	}
+	return NULL;
 }
 
 static void
 emit_log(ErrorData *edata)
 {
+	const char *hint;
+
 	/* a worker's error goes to the log alone, where its trace helps */
 	if (MyBackendType == B_BACKEND)
 	{
 		if (edata->elevel >= ERROR && edata->context != NULL && raised_on_purpose(edata))
 			edata->context = without_ours(edata->context);
-		if (lacks_grant(edata))
-			edata->hint = MemoryContextStrdup(edata->assoc_context, GRANT_HINT);
+		hint = hint_for(edata);
+		if (hint != NULL)
+			edata->hint = MemoryContextStrdup(edata->assoc_context, hint);
 	}
 	if (previous_emit_log)
 		previous_emit_log(edata);

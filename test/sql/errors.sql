@@ -14,6 +14,12 @@ SELECT cudal1_set_weight('regress_eror', 2);
 SELECT cudal1_add_task('t', 'x', 'c');
 SELECT cudal1_add_task('t', 'x', 'c', '{"entry": "solve", "args": [{"name": "x", "dtype": "float32", "shape": "4", "role": "out"}]}');
 SELECT cudal1_add_task('t', 'x', 'c', '{"entry": "solve", "args": [{"name": "x", "type": "float32", "shape": [4], "role": "out"}]}');
+-- names that the server itself does not know, and a call of ours in C that calls others
+SELECT cudal1_statsu();
+SELECT cudal1_wait(1);
+SELECT * FROM cudal1.candidates;
+SELECT * FROM cudal1_score_rounds('{1}', '{1}', 'defaults');
+SELECT * FROM cudal1_speedup_report(pool => 'mian');
 -- without a grant
 GRANT EXECUTE ON FUNCTION mine() TO regress_errors;
 SET ROLE regress_errors;
@@ -21,6 +27,13 @@ SELECT mine();
 SELECT * FROM cudal1_status();
 SELECT * FROM cudal1.task;
 RESET ROLE;
+SELECT cudal1_grant('regress_errors', 'trainer');
+SET ROLE regress_errors;
+SELECT cudal1_evaluate('{1}');
+SELECT * FROM cudal1.measurement;
+UPDATE cudal1.candidate SET reward = 9;
+RESET ROLE;
+SELECT cudal1_revoke('regress_errors', 'trainer');
 -- an error that nothing raised on purpose keeps its context
 CREATE FUNCTION cudal1_broken() RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN 1 / 0; END';
 SELECT cudal1_broken();
