@@ -87,7 +87,8 @@ look(SPIPlanPtr plan, ArrayType *ids)
 		if (isnull)
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_OBJECT),
-					 errmsg("candidate " INT64_FORMAT " does not exist", id)));
+					 errmsg("candidate " INT64_FORMAT " does not exist", id),
+					 errhint("Ids come from cudal1_submit(); cudal1.candidate lists them.")));
 		if (is_own(row, desc, LOOK_CANDIDATE_XMIN) || is_own(row, desc, LOOK_JOB_XMIN))
 			ereport(ERROR,
 					(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),

@@ -123,6 +123,11 @@ BEGIN
 	END IF;
 	SELECT * INTO p FROM cudal1.profile AS b WHERE b.name = base;
 	PERFORM cudal1.check_profile(base);
+	IF EXISTS (SELECT FROM cudal1.profile AS b WHERE b.name = cudal1_add_profile.name) THEN
+		RAISE EXCEPTION USING ERRCODE = '23505',
+			MESSAGE = format('profile "%s" exists already', cudal1_add_profile.name),
+			HINT = 'A profile never changes. Give the new one another name.';
+	END IF;
 	SELECT array_agg(a.attname::text ORDER BY a.attnum) INTO valid
 		FROM pg_attribute AS a
 		WHERE a.attrelid = 'cudal1.profile'::regclass AND a.attnum > 0 AND NOT a.attisdropped
@@ -131,7 +136,8 @@ BEGIN
 	IF FOUND THEN
 		RAISE EXCEPTION USING ERRCODE = '22023',
 			MESSAGE = format('changes has the unknown member "%s"', unknown),
-			HINT = format('Valid members are %s.', array_to_string(valid, ', '));
+			HINT = concat_ws(' ', cudal1.nearest(unknown, valid),
+				format('Valid members are %s.', array_to_string(valid, ', ')));
 	END IF;
 	FOR m IN
 		SELECT e.key, e.value, a.attnotnull AS needed, format_type(a.atttypid, NULL) AS type

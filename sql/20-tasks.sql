@@ -77,6 +77,21 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.check_profile(text) IS 'error 42704 where no profile has this name';
 
+CREATE FUNCTION cudal1.check_method(method text)
+RETURNS void
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF NOT EXISTS (SELECT FROM cudal1.method AS m WHERE m.name = method) THEN
+		PERFORM cudal1.does_not_exist('method', method,
+			ARRAY(SELECT m.name FROM cudal1.method AS m ORDER BY m.name),
+			'cudal1.stat_method lists the methods with proposals.');
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.check_method(text) IS
+'error 42704 where no method has this name; NULL is all';
+
 CREATE FUNCTION cudal1.find_task(task text)
 RETURNS cudal1.task
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -164,7 +179,8 @@ BEGIN
 			LIMIT 1;
 	IF FOUND THEN
 		RAISE EXCEPTION USING ERRCODE = '42704',
-			MESSAGE = format('candidate %s does not exist', unknown);
+			MESSAGE = format('candidate %s does not exist', unknown),
+			HINT = 'Ids come from cudal1_submit(); cudal1.candidate lists them.';
 	END IF;
 END
 $$;

@@ -74,7 +74,11 @@ BEGIN
 				'unix:/[^:[:cntrl:]]{1,107}:(/[A-Za-z0-9._~%/-]*)?)$', 2000)
 			THEN 'endpoint must be http://host/path, https://host/path or '
 				'unix:/path/of/socket:/path, without user, query and blanks'
+		WHEN cudal1.matches(m.endpoint, '/chat/completions/*$', 2000)
+			THEN 'endpoint must be the address before /chat/completions, '
+				'as http://127.0.0.1:8000/v1'
 		WHEN NOT cudal1.matches(m.key_name, '^[A-Za-z_][A-Za-z0-9_.-]{0,62}$', 63)
+				OR cudal1.matches(m.key_name, '^(sk|gsk|hf|nvapi)[-_]|[0-9A-Za-z]{32}', 63)
 			THEN 'key_name must be a name of letters, digits and _ . -, not the key itself'
 		WHEN jsonb_typeof(m.parameters) <> 'object'
 			THEN 'parameters must be a JSON object'

@@ -29,11 +29,12 @@ CREATE VIEW cudal1.asked AS
 COMMENT ON VIEW cudal1.asked IS
 'the request and the campaign that a proposal answers, NULL where it answers none';
 
-CREATE FUNCTION cudal1.check_choice(campaign text, tasks text[])
+CREATE FUNCTION cudal1.check_choice(methods text[], campaign text, tasks text[])
 RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
+	PERFORM cudal1.check_method(m.name) FROM unnest(methods) AS m (name);
 	IF campaign IS NOT NULL
 		AND NOT EXISTS (SELECT FROM cudal1.campaign AS c WHERE c.name = check_choice.campaign) THEN
 		PERFORM cudal1.does_not_exist('campaign', campaign,
@@ -43,8 +44,8 @@ BEGIN
 	PERFORM cudal1.find_task(t.name) FROM unnest(tasks) AS t (name);
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_choice(text, text[]) IS
-'error 42704 for a campaign or a task that does not exist; NULL is all';
+COMMENT ON FUNCTION cudal1.check_choice(text[], text, text[]) IS
+'error 42704 for a method, a campaign or a task that does not exist; NULL is all';
 
 CREATE FUNCTION @extschema@.cudal1_sft_dataset(methods text[] DEFAULT NULL,
 	tasks text[] DEFAULT NULL, campaign text DEFAULT NULL, above float8 DEFAULT 0,
@@ -71,7 +72,7 @@ BEGIN
 	IF unconfirmed IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'unconfirmed must not be null';
 	END IF;
-	PERFORM cudal1.check_choice(cudal1_sft_dataset.campaign, cudal1_sft_dataset.tasks);
+	PERFORM cudal1.check_choice(methods, cudal1_sft_dataset.campaign, cudal1_sft_dataset.tasks);
 	RETURN QUERY
 		SELECT jsonb_build_object(
 				'messages', CASE WHEN content = 'answer' AND d.prompt IS NOT NULL
@@ -149,7 +150,7 @@ BEGIN
 			HINT = 'Rewards are speedup (the reward itself) and binary (1 for a successful code, 0 '
 				'else).';
 	END IF;
-	PERFORM cudal1.check_choice(cudal1_rl_dataset.campaign, cudal1_rl_dataset.tasks);
+	PERFORM cudal1.check_choice(methods, cudal1_rl_dataset.campaign, cudal1_rl_dataset.tasks);
 	RETURN QUERY
 		-- A group is everything that was proposed in it. Advantages compare rows that this call
 		-- leaves out, too, and those whose answers were pruned.

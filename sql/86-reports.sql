@@ -285,11 +285,7 @@ BEGIN
 		AND NOT EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.method = check_report.method)
 	THEN
 		-- a method may exist without a proposal
-		IF NOT EXISTS (SELECT FROM cudal1.method AS m WHERE m.name = check_report.method) THEN
-			PERFORM cudal1.does_not_exist('method', check_report.method,
-				ARRAY(SELECT m.name FROM cudal1.method AS m ORDER BY m.name),
-				'cudal1.stat_method lists the methods with proposals.');
-		END IF;
+		PERFORM cudal1.check_method(check_report.method);
 		RAISE NOTICE 'nothing was proposed by method "%"', check_report.method;
 	END IF;
 END

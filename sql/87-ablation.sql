@@ -97,11 +97,9 @@ BEGIN
 	IF n > (SELECT count(DISTINCT s) FROM unnest(switches) AS s) THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'switches must not repeat a name';
 	END IF;
+	PERFORM cudal1.check_candidates(ARRAY[cudal1_ablate.candidate_id]);
 	SELECT x.* INTO c FROM cudal1.candidate AS x WHERE x.candidate_id = cudal1_ablate.candidate_id;
-	IF NOT FOUND THEN
-		RAISE EXCEPTION USING ERRCODE = '42704',
-			MESSAGE = format('candidate %s does not exist', cudal1_ablate.candidate_id);
-	ELSIF EXISTS (SELECT FROM cudal1.pruned AS p WHERE p.candidate_id = c.candidate_id) THEN
+	IF EXISTS (SELECT FROM cudal1.pruned AS p WHERE p.candidate_id = c.candidate_id) THEN
 		RAISE EXCEPTION USING ERRCODE = '55000',
 			MESSAGE = format('the code of candidate %s was pruned', c.candidate_id);
 	END IF;

@@ -102,10 +102,10 @@ check_temperature(FunctionCallInfo fcinfo, int position)
 	if (PG_ARGISNULL(position))
 		return get_float8_nan();
 	temperature = PG_GETARG_FLOAT8(position);
-	if (!isfinite(temperature) || !(temperature > 0))
+	if (!(temperature >= 1e-6 && temperature <= 1e9))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"temperature\" must be a finite number above 0")));
+				 errmsg("argument \"temperature\" must be a number between 1e-6 and 1e9")));
 	return temperature;
 }
 
