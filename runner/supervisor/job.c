@@ -61,6 +61,33 @@ parse_numbers(Profile *p, const json_t *o, char *error, size_t size)
 	return true;
 }
 
+const char *
+job_profile_stranger(const json_t *profile)
+{
+	static const char *const columns[] = {
+#define NUMBER(name, low, high, nullable, standard) #name,
+#include "supervisor/profile_numbers.h"
+		/* parse_profile() reads these */
+		"looks", "bucket_estimator", "score_estimator", "cold_cache",
+		/* a server does */
+		"name", "shipped", "purpose", "attempts", "heat", "verify_above", "verify_best_factor",
+		"verify_floor", "verify_agreement", "verify_wait", "agents_may_verify",
+	};
+	const char *name;
+	json_t	   *value;
+
+	json_object_foreach((json_t *) profile, name, value)
+	{
+		size_t		i = 0;
+
+		while (i < sizeof(columns) / sizeof(columns[0]) && strcmp(name, columns[i]) != 0)
+			i++;
+		if (i == sizeof(columns) / sizeof(columns[0]))
+			return name;
+	}
+	return NULL;
+}
+
 static bool
 choice(const json_t *object, const char *name, const char *first, const char *second, int *value,
 	   char *error, size_t size)

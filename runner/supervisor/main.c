@@ -245,7 +245,8 @@ measure_once(const Job *job, const Options *options, const Numbers *these, Numbe
 	}
 	else
 	{
-		conclude(m, OUTCOME_LOST, "can't make a folder in the scratch folder: %s", strerror(errno));
+		conclude(m, OUTCOME_LOST, "can't make a folder in the scratch folder %s: %s",
+				 options->scratch, strerror(errno));
 		heat_conclude(m);
 	}
 	for (int i = 0; i < m->nmembers; i++)

@@ -223,6 +223,7 @@ people_read_task(People *people, const char *path)
 	struct stat st;
 	char		error[512];
 	const char *source;
+	const char *stranger;
 	json_t	   *signature;
 
 	if (stat(path, &st) != 0)
@@ -232,8 +233,15 @@ people_read_task(People *people, const char *path)
 					read_source(path));
 	if (!people->task)
 		refuse("the name %s is not UTF-8 text", path);
+	if (people->profile && access(people->profile, R_OK) != 0)
+		refuse("--profile takes a file with JSON: can't read %s: %s (--quick is profile 'quick')",
+			   people->profile, strerror(errno));
 	people->numbers = people->profile ? read_object(people->profile)
 		: people->quick ? json_loads(PROFILE_QUICK, 0, NULL) : json_object();
+	stranger = job_profile_stranger(people->numbers);
+	if (stranger)
+		refuse("%s: unknown member \"%s\"; members are the columns of cudal1.profile",
+			   people->profile, stranger);
 	if (people->cores > 0)
 		json_object_set_new(people->task, "cores", json_integer(people->cores));
 	if (people->signature)
@@ -260,10 +268,19 @@ people_job(const People *people, char **files, int n)
 	json_t	   *job = json_pack("{s:O, s:o, s:O, s:{s:s*}}", "task", people->task, "candidates",
 								candidates, "profile", people->numbers, "device", "key",
 								people->device);
+	const char *language = json_string_value(json_object_get(people->task, "language"));
 	char	   *text;
 
 	for (int i = 0; i < n; i++)
+	{
+		const char *dot = strrchr(files[i], '.');
+		bool		is_python = dot && strcmp(dot, ".py") == 0;
+		bool		is_c = dot && (strcmp(dot, ".c") == 0 || strcmp(dot, ".cu") == 0);
+
+		if (strcmp(language, "pytorch") == 0 ? is_c : is_python)
+			refuse("%s is no candidate of a task in %s", files[i], language);
 		json_array_append_new(candidates, json_pack("{s:o}", "code", read_source(files[i])));
+	}
 	text = job ? json_dumps(job, 0) : NULL;
 	json_decref(job);
 	if (!text)

@@ -29,6 +29,7 @@ my %text = (
 	'folder/task.json' => qq({"language": "c", "reference": "bare.c", "signature": $signature}),
 	'folder/bare.c' => "void solve(const float *x, float *y) { $loop y[i] = 2 * x[i]; }\n",
 	'mistaken/task.json' => '{"language": "c"}',
+	'mistaken.json' => '{"bucket_second": 1}',
 );
 mkdir "$dir/$_" for qw(folder mistaken scratch);
 for my $name (keys %text)
@@ -74,6 +75,9 @@ for my $case (
 	['scratch sum.c', qr/can't read scratch\/task\.json/],
 	['--cores abc twice.c sum.c', qr/--cores takes a number from 1 on/],
 	['--profile-with gdb twice.c sum.c', qr/takes perf or ncu/],
+	['--profile quick twice.c sum.c', qr/--profile takes a file with JSON.*--quick/],
+	['--profile mistaken.json twice.c sum.c', qr/mistaken\.json: unknown member "bucket_second"/],
+	['--signature signature.json twice.c model.py', qr/model\.py is no candidate of a task in c/],
 	['--signature profile.json bare.c sum.c', qr/"signature" must be an object with "args"/])
 {
 	my ($status, $said) = outcome($case->[0]);
@@ -97,7 +101,7 @@ SKIP:
 	is($status, 1, 'a signature beside the source, and code that does not compile') or diag $said;
 	($status, $said) = outcome('--device cpu:999 twice.c sum.c');
 	is($status, 3, 'a device that is not there') or diag $said;
-	like($said, qr/"outcome":"lost"/, 'is no verdict');
+	like($said, qr/"outcome":"lost".*cudal1-measure --devices prints/, 'is no verdict, and says which are');
 
 	# ---- a terminal ----
 

@@ -135,17 +135,18 @@ device_prepare(Measure *m)
 	}
 	if (m->job->language == LANGUAGE_CUDA)
 		return conclude(m, OUTCOME_LOST, "tasks in cuda are measured on GPUs, not on %s", key);
-	if (strncmp(key, "cpu:", 4) != 0)
-		return conclude(m, OUTCOME_LOST, "this host has no device %s", key);
-	named = cores_parse(key + 4, &m->cores);
+	named = strncmp(key, "cpu:", 4) == 0 && cores_parse(key + 4, &m->cores);
+	if (!named)
+		return conclude(m, OUTCOME_LOST, "this host has no device %s; cudal1-measure --devices "
+						"prints those it has", key);
 	CPU_AND(&usable, &m->cores, &allowed);
-	if (!named || !CPU_EQUAL(&usable, &m->cores))
-		return conclude(m, OUTCOME_LOST, "device %s names cores that this process may not use",
-						key);
+	if (!CPU_EQUAL(&usable, &m->cores))
+		return conclude(m, OUTCOME_LOST, "device %s names cores that this process may not use; "
+						"cudal1-measure --devices prints those it may", key);
 	cores_keep_off(&allowed, &m->cores, 0);
 	if (CPU_COUNT(&m->cores) < m->job->cores)
-		return conclude(m, OUTCOME_LOST, "the task asks for %d cores, device %s has %d",
-						m->job->cores, key, CPU_COUNT(&m->cores));
+		return conclude(m, OUTCOME_LOST, "the task asks for %d cores, device %s has %d; a device "
+						"of more is written cpu:2-3", m->job->cores, key, CPU_COUNT(&m->cores));
 	/* exactly as many as the task asks for */
 	for (int i = CPU_SETSIZE - 1; i >= 0 && CPU_COUNT(&m->cores) > m->job->cores; i--)
 		CPU_CLR(i, &m->cores);
