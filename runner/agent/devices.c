@@ -147,7 +147,8 @@ devices_find(AgentDevice *devices)
 	}
 	if (n == 0)
 		agent_log("%s --devices found no device%s%s", agent_settings.measure,
-			strcmp(agent_settings.device, "all") == 0 ? "" : " of the key or class asked for",
+			strcmp(agent_settings.device, "all") == 0 ? ""
+				: " of the key or class asked for by --device",
 			hidden > 0 ? " that CUDA_VISIBLE_DEVICES shows" : "");
 	return n;
 }

@@ -13,6 +13,7 @@
 #define _GNU_SOURCE
 #include <getopt.h>
 #include <inttypes.h>
+#include <libpq-fe.h>
 #include <limits.h>
 #include <math.h>
 #include <poll.h>
@@ -240,14 +241,14 @@ leave(int status)
 }
 
 /*
- * a pilot that measures nothing keeps its device from others: it does not wait for a server for
- * ever
+ * a pilot that measures nothing keeps its device from others: it does not wait for ever for a
+ * server, or for its rights there
  */
 static bool
 is_out_of_patience(double disconnected_since)
 {
-	return (agent_settings.once || agent_settings.until_idle >= 0) && !queue_connected()
-		&& cudal1_jobs_measuring() == 0
+	return (agent_settings.once || agent_settings.until_idle >= 0)
+		&& (!queue_connected() || queue_refused()) && cudal1_jobs_measuring() == 0
 		&& clock_now() - disconnected_since > agent_settings.patience;
 }
 
@@ -275,7 +276,7 @@ work(void)
 			return leave(0);
 		if (!queue_connect(false))
 			was_connected = false;
-		else
+		else if (!queue_refused())
 			connected_at = now;
 		if (queue_connected() && !was_connected)
 		{
@@ -553,6 +554,18 @@ main(int argc, char **argv)
 	}
 	if (optind < argc)
 		agent_settings.conninfo = argv[optind];
+	if (strchr(agent_settings.conninfo, '=') || strstr(agent_settings.conninfo, "://"))
+	{
+		char	   *problem = NULL;
+		PQconninfoOption *parsed = PQconninfoParse(agent_settings.conninfo, &problem);
+
+		if (!parsed)
+		{
+			fprintf(stderr, "cudal1-agent: %s", problem ? problem : "no memory\n");
+			return 2;
+		}
+		PQconninfoFree(parsed);
+	}
 	fill_settings();
 	agent_block_signals();
 	jobs_prepare();

@@ -37,6 +37,7 @@ static bool notified = false;
 static char *place = NULL;
 static char *problem = NULL;
 static bool mismatch = false;
+static bool refused = false;
 
 bool
 queue_connected(void)
@@ -66,6 +67,12 @@ const char *
 queue_problem(void)
 {
 	return problem ? problem : "no reason given";
+}
+
+bool
+queue_refused(void)
+{
+	return refused;
 }
 
 bool
@@ -210,6 +217,7 @@ run(const char *query, int n, const char *const *values, char **columns, int nco
 		return CUDAL1_CALL_CUT;
 	if (PQresultStatus(result) == PGRES_TUPLES_OK)
 	{
+		refused = false;
 		for (int i = 0; i < ncolumns && PQntuples(result) > 0 && i < PQnfields(result); i++)
 			if (!PQgetisnull(result, 0, i))
 				columns[i] = agent_copy(PQgetvalue(result, 0, i),
@@ -220,8 +228,14 @@ run(const char *query, int n, const char *const *values, char **columns, int nco
 		const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
 		const char *primary = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
 
+		const char *hint = PQresultErrorField(result, PG_DIAG_MESSAGE_HINT);
+
 		note_problem(primary ? primary : PQresultErrorMessage(result));
-		agent_log("%s (SQLSTATE %s)", problem, state ? state : "none");
+		refused = state && strcmp(state, "42501") == 0;
+		if (refused)
+			hint = "The role needs SELECT cudal1_grant('ROLE', 'agent').";
+		agent_log("%s (SQLSTATE %s)%s%s", problem, state ? state : "none", hint ? ". " : "",
+				  hint ? hint : "");
 		outcome = !state || is_transient(state) ? CUDAL1_CALL_TRANSIENT : CUDAL1_CALL_FAILED;
 	}
 	PQclear(result);

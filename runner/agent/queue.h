@@ -22,6 +22,9 @@ extern bool queue_notified(void);
 extern const char *queue_place(void);
 extern const char *queue_problem(void);
 
+/* whether the last statement was one that the role may not execute */
+extern bool queue_refused(void);
+
 /*
  * whether the database's extension is of another version than we, so that nothing may be claimed;
  * queue_problem() says it
