@@ -13,7 +13,10 @@ import json
 import sys
 import time
 
-import psycopg
+try:
+    import psycopg
+except ImportError:
+    sys.exit("psycopg is missing: apt install python3-psycopg, or pip install 'psycopg[binary]'")
 
 
 def arguments():
@@ -78,4 +81,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except psycopg.Error as e:
+        sys.exit(f"evolve.py: {e.diag.message_primary or e}. {e.diag.message_hint or ''}".strip())

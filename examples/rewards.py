@@ -1,4 +1,4 @@
-"""Rewards for GRPO trainers, measured by cudal1 (needs psycopg 3).
+"""Rewards for GRPO trainers, measured by cudal1 (needs psycopg 3: pip install 'psycopg[binary]').
 
 A prompt is made by the database and carries its id; an answer is submitted under that id, and its reward is the
 measured speedup over the reference, 0 for code that fails, and None where nothing could be measured.

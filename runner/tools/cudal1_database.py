@@ -43,7 +43,9 @@ class Database:
                 application_name=name, options=given + " -c search_path=pg_catalog,pg_temp -c"
                 " standard_conforming_strings=on -c timezone=UTC")
         except psycopg.Error as e:
-            raise ConnectionError(str(e).strip()) from None
+            server = getattr(e, "pgconn", None)
+            where = server and f"server {server.host.decode()}, port {server.port.decode()}: "
+            raise ConnectionError(f"{where or ''}{e}".strip()) from None
         self.connection.add_notice_handler(self.notice)
 
     def notice(self, d):

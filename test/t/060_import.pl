@@ -231,7 +231,11 @@ is(value("SELECT language || ' ' || profile FROM cudal1.task WHERE name = 'doubl
 is((import_files())[0], 2, 'nothing named: usage');
 is((import_files('--options', '[', "$dir/kb"))[0], 2, 'options that are no JSON: usage');
 is((import_files('-d', 'template1', "$dir/kb"))[0], 3, 'a database without cudal1');
-is((import_files('-d', "host=$dir dbname=postgres", "$dir/kb"))[0], 3, 'no server');
+($status, $out, $err) = import_files('-d', "host=$dir dbname=postgres", "$dir/kb");
+is($status, 3, 'no server');
+like($err, qr{server \Q$dir\E, port \d+: }, 'which is named');
+($status, $out, $err) = import_files('--results', "$dir/none.json");
+like($err, qr{none\.json: no such file}, 'results that are not there');
 ($status, $out, $err) = import_files('--help');
 like($out, qr{exit status}, '--help says what the exit status means');
 is((import_files('--dry-run', '-d', "host=$dir", "$dir/kb"))[0], 0, 'a dry run connects to nothing');

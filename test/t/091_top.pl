@@ -18,13 +18,13 @@ local $ENV{PGDATABASE} = 'postgres';
 sub frame
 {
 	my ($out, $err) = ('', '');
-	IPC::Run::run([ 'cudal1-top', '--once', @_ ], '>', \$out, '2>', \$err) or diag $err;
+	IPC::Run::run([ 'cudal1-top', @_ ], '>', \$out, '2>', \$err) or diag $err;
 	utf8::decode($out);
 	return $out;
 }
 
 command_fails_like([ 'cudal1-top', '--once' ], qr/no extension cudal1/, 'a database without the extension is named as such');
-is(system('cudal1-top --once -d "host=/nowhere" 2>/dev/null') >> 8, 3, 'no connection is exit status 3');
+is(system('cudal1-top -d "host=/nowhere" 2>/dev/null') >> 8, 3, 'no connection is exit status 3');
 is(system('cudal1-top --interval 0 2>/dev/null') >> 8, 2, 'a bad argument is 2');
 
 $node->safe_psql('postgres', 'CREATE EXTENSION cudal1');
