@@ -22,7 +22,7 @@ function scale(a) {
 		title: { display: Boolean(a.title), text: a.title, color: style("--soft") },
 		grid: { color: style("--line"), display: a.type !== "category" },
 		ticks: {
-			color: style("--soft"), maxRotation: 0, autoSkip: !a.all, autoSkipPadding: 12, maxTicksLimit: a.type === "logarithmic" ? 40 : a.format === "time" ? 5 : 9,
+			color: style("--soft"), maxRotation: 0, precision: a.whole ? 0 : undefined, autoSkip: !a.all, autoSkipPadding: 12, maxTicksLimit: a.type === "logarithmic" ? 40 : a.format === "time" ? 5 : 9,
 			callback(v, i, all) {
 				if (a.type === "category") {
 					const label = String(this.getLabelForValue(v)), most = this.chart.width < 500 ? 18 : 42;
@@ -47,7 +47,7 @@ function series(d) {
 		return { ...common, type: "bar", categoryPercentage: 1, barPercentage: d.thin ? 0.3 : 0.95, backgroundColor: fade(colour, d.thin ? 0.5 : 0.9), minBarLength: d.thin ? 2 : 0,
 			grouped: !d.thin };
 	if (d.kind === "points")
-		return { ...common, type: "scatter", showLine: false, pointRadius: d.small ? 2.5 : 4.5, pointHoverRadius: 6,
+		return { ...common, type: "scatter", showLine: false, clip: 8, pointRadius: d.small ? 2.5 : 4.5, pointHoverRadius: 6,
 			pointBackgroundColor: d.data.map(p => p.hollow ? style("--paper") : d.small ? fade(colour, 0.5) : colour),
 			pointBorderWidth: d.small ? 0 : 2 };
 	return { ...common, type: "line", pointRadius: 0, pointHitRadius: 6, borderWidth: 2, stepped: d.stepped, borderDash: d.dashed ? [4, 3] : [] };
