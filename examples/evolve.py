@@ -53,12 +53,11 @@ def start(database, asked):
 def follow(database, asked):
     """A line of progress now and then, until the campaign ends."""
     while True:
-        state, note, trials, in_flight, measuring, best = database.execute(
-            "SELECT p.state, p.note, p.trials, p.in_flight, p.measuring, (SELECT max(c.reward)"
-            " FROM cudal1.proposal AS x JOIN cudal1.candidate AS c USING (candidate_id)"
-            " WHERE x.method = %s) FROM cudal1.campaign_progress AS p WHERE p.name = %s",
-            [asked.name, asked.name]).fetchone()
-        print(f"{trials} judged, {measuring} being measured, {in_flight} being written, best {best or '-'}", flush=True)
+        state, note, trials, in_flight, measuring, best, left = database.execute(
+            "SELECT state, note, trials, in_flight, measuring, best, seconds_left"
+            " FROM cudal1.campaign_progress WHERE name = %s", [asked.name]).fetchone()
+        print(f"{trials} judged, {measuring} being measured, {in_flight} being written, best {best or '-'}"
+              + (f", {left / 60:.0f} min left" if left else ""), flush=True)
         if state != "running":
             print(f"{state}: {note}" if note else state)
             return

@@ -908,9 +908,26 @@ CREATE VIEW cudal1.campaign_progress AS
 			sum(l.trials + n.trials)::bigint AS trials, sum(u.waiting)::bigint AS waiting,
 			sum(u.in_flight)::bigint AS in_flight, sum(u.measuring)::bigint AS measuring,
 			sum(l.tokens + n.tokens)::bigint AS tokens, sum(l.cost + n.cost) AS cost,
-			c.active_seconds + CASE WHEN c.state = 'running' THEN extract(epoch
-				FROM clock_timestamp() - c.resumed_at)::float8 ELSE 0 END AS seconds
+			max(s.seconds) AS seconds, max(v.best) AS best,
+			sum(v.sum) / NULLIF(sum(v.n), 0)::float8 AS mean,
+			CASE WHEN c.state = 'running' THEN LEAST(
+				CASE WHEN c.options ->> 'max_seconds' IS NOT NULL
+					THEN GREATEST((c.options ->> 'max_seconds')::float8 - max(s.seconds), 0) END,
+				CASE WHEN c.options ->> 'max_candidates' IS NULL
+					THEN max(s.seconds) * count(*) FILTER (WHERE l.state <> 'done')
+						/ NULLIF(count(*) FILTER (WHERE l.state = 'done'), 0)
+					ELSE max(s.seconds) * GREATEST((c.options ->> 'max_candidates')::float8
+						- sum(l.trials + n.trials)::float8, 0)
+						/ NULLIF(sum(l.trials + n.trials), 0)::float8 END) END AS seconds_left
 		FROM cudal1.campaign AS c JOIN cudal1.campaign_lane AS l USING (campaign_id)
+			CROSS JOIN LATERAL (SELECT c.active_seconds + CASE WHEN c.state = 'running'
+				THEN extract(epoch FROM clock_timestamp() - c.resumed_at)::float8
+				ELSE 0 END AS seconds) AS s
+			CROSS JOIN LATERAL (SELECT count(x.reward) AS n, sum(x.reward) AS sum,
+									max(x.reward) AS best
+								FROM cudal1.request AS r
+									JOIN cudal1.candidate AS x USING (candidate_id)
+								WHERE r.lane_id = l.lane_id) AS v
 			CROSS JOIN LATERAL (SELECT count(*) FILTER (WHERE r.state = 'queued') AS waiting,
 									count(*) FILTER (WHERE r.state = 'running') AS in_flight,
 									count(*) FILTER (WHERE r.state = 'answered') AS measuring
@@ -924,3 +941,10 @@ CREATE VIEW cudal1.campaign_progress AS
 COMMENT ON VIEW cudal1.campaign_progress IS
 'each campaign: its lanes (a task and a model), how many are done, what is under way, and what it
 has cost';
+COMMENT ON COLUMN cudal1.campaign_progress.best IS
+'the best reward of answers to its requests; NULL before one, and where a trainer answers groups';
+COMMENT ON COLUMN cudal1.campaign_progress.mean IS
+'the mean reward of the answers that have a verdict, failed ones as 0';
+COMMENT ON COLUMN cudal1.campaign_progress.seconds_left IS
+'until its budget of seconds or candidates, or its lanes, end at the rate so far; NULL before a rate
+is known';

@@ -1,6 +1,6 @@
 -- Campaigns: each kind asks for what it should and no more, ends when it should, and goes on after a pause.
 BEGIN;
-SELECT plan(101);
+SELECT plan(103);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', NULL, 1, options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
@@ -82,6 +82,7 @@ SELECT pg_temp.answer('same') \g /dev/null
 SELECT pg_temp.measure(:d, NULL) \g /dev/null
 SELECT pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('v'), 'finished 4 4 20 0 0 0 200', 'and that is all');
+SELECT is((SELECT concat_ws(' ', best, mean, seconds_left) FROM cudal1.campaign_progress WHERE name = 'v'), '1.5 1.2', 'with the best and the mean reward');
 SELECT is((SELECT array_agg(DISTINCT method ORDER BY method) FROM cudal1.proposal), ARRAY['vanilla: m1', 'vanilla: m2'], 'methods name kind and model');
 SELECT is((SELECT row(tasks, success)::text FROM cudal1_speedup_report('vanilla: m1') WHERE level = 'All'), '(2,2)', 'and the report finds them');
 SELECT is(pg_temp.advance(), 0::bigint, 'a finished campaign does nothing');
@@ -147,6 +148,7 @@ SELECT cudal1_end_campaign('x') \g /dev/null
 SELECT cudal1_add_campaign('e', 'evolve', '{m1}', '{a}', '{"max_candidates": 6, "exemplars": 2, "strategy": "island"}') \g /dev/null
 SELECT pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('e'), 'running 1 0 4 4 0 0 0', 'four under way');
+SELECT ok((SELECT seconds_left / seconds BETWEEN 0.49 AND 0.51 FROM cudal1.campaign_progress WHERE name = 'e'), 'two of six are left, which takes half as long');
 SELECT is((SELECT array_agg(DISTINCT concat_ws(' ', p.kind, p.strategy, cardinality(p.exemplars) > 0)) FROM cudal1.request AS r JOIN cudal1.prompt AS p USING (prompt_id) WHERE r.state = 'queued'),
 	ARRAY['contrastive island t'], 'each with exemplars of its own');
 SELECT is((SELECT count(DISTINCT prompt_id) FROM cudal1.request WHERE state = 'queued'), 4::bigint, 'from a draw of its own');
