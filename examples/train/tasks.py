@@ -14,13 +14,14 @@ what was learnt and not what was memorised.
 """
 import argparse
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 HELD_OUT = ("l1_distance", "column_abs", "gram", "box_abs", "rms_rows", "add_transposed")
 WIDTHS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
-SMALL = (2, 8, 32)
+SMALL = (2, 8, 32, 256)
 NAMES = ("s", "sum", "acc", "value")  # of the sum or the counter: the same form in other words
 
 
@@ -37,18 +38,22 @@ def body(parameters, text):
     return f"void\nsolve({parameters})\n{{\n{text.strip(chr(10))}\n}}\n"
 
 
-def reductions(name, formula, second=False, rows=128, width=203):
+def dividing(n):
+    return [k for k in WIDTHS if n % k == 0]
+
+
+def reductions(formula, second=False, rows=128, width=203):
     """out[r] = sum of formula over row r. An addition waits for the last one, unless there are
     several sums.
 
     The rows are short, so that numbers left out of a sum are seen: of 30000, the last 3 would be
     within the tolerance.
     """
-    parameters = "const float *x, " + ("const float *y, "
-                                       if second else "") + "float *out, int rows, int n"
-    arguments = [argument("x", [rows, width])] + ([argument("y", [rows, width])] if second else [])
-    arguments += [argument("out", [rows], "out"), scalar("rows", rows), scalar("n", width)]
-    move = "x += n, y += n" if second else "x += n"
+    inputs = ("x", "y") if second else ("x",)
+    parameters = "".join(f"const float *{i}, " for i in inputs) + "float *out, int rows, int n"
+    arguments = [argument(i, [rows, width]) for i in inputs] + [
+        argument("out", [rows], "out"), scalar("rows", rows), scalar("n", width)]
+    move = ", ".join(f"{i} += n" for i in inputs)
 
     def at(i):
         return formula.replace("@", i)
@@ -63,45 +68,44 @@ def reductions(name, formula, second=False, rows=128, width=203):
 	for (int i = 0; i < n; i++)
 		s += {at('i')};
 	out[r] = s;""")
-    for s in NAMES:
-        for k in WIDTHS:
-            head = f"""
-	float {s}[{k}] = {{0}};
+    rest = f"""
+	for (; i < n; i++)
+		total += {at('i')};"""
+    for k in WIDTHS:
+        sums = f"""
+	float s[{k}] = {{0}};
 	float total = 0;
 	int i = 0;
 
 	for (; i + {k} <= n; i += {k})
 		for (int k = 0; k < {k}; k++)
-			{s}[k] += {at('i + k')};
+			s[k] += {at('i + k')};
 	for (int k = 0; k < {k}; k++)
-		total += {s}[k];"""
-            yield f"sums_{k}_{s}", each_row(head + f"""
-	for (; i < n; i++)
-		total += {at('i')};
-	out[r] = total;""")
-            if s == "s":
-                yield f"wrong_rest_{k}", each_row(head + "\n\tout[r] = total;")
-        yield f"double_{s}", each_row(f"""
-	double {s} = 0;
+		total += s[k];{rest}
+	out[r] = total;"""
+        yield f"sums_{k}", each_row(sums)
+        yield f"wrong_rest_{k}", each_row(sums.replace(rest, ""))
+    yield "double", each_row(f"""
+	double s = 0;
 
 	for (int i = 0; i < n; i++)
-		{s} += {at('i')};
-	out[r] = {s};""")
-        yield f"two_{s}", each_row(f"""
-	float {s} = 0, {s}2 = 0;
+		s += {at('i')};
+	out[r] = s;""")
+    yield "two", each_row(f"""
+	float s = 0, s2 = 0;
 	int i;
 
 	for (i = 0; i + 1 < n; i += 2)
 	{{
-		{s} += {at('i')};
-		{s}2 += {at('i + 1')};
+		s += {at('i')};
+		s2 += {at('i + 1')};
 	}}
 	if (i < n)
-		{s} += {at('i')};
-	out[r] = {s} + {s}2;""")
+		s += {at('i')};
+	out[r] = s + s2;""")
 
 
-def columns(name, formula, step="@ += #", rows=192, width=320):
+def columns(formula, step="@ += #", rows=192, width=320):
     """out[j] over the rows of column j; step joins the sum @ with the element #. Columns lie
     apart, rows lie together."""
     parameters = "const float *x, float *out, int rows, int columns"
@@ -114,6 +118,13 @@ def columns(name, formula, step="@ += #", rows=192, width=320):
     def join(total, element):
         return step.replace("@", total).replace("#", formula.replace("@", element))
 
+    clear = """
+	for (int j = 0; j < columns; j++)
+		out[j] = 0;"""
+    whole = clear + f"""
+	for (int s = 0; s < rows; s++)
+		for (int j = 0; j < columns; j++)
+			{join('out[j]', 'x[s * columns + j]')};"""
     yield arguments, body(
         parameters, f"""
 	for (int j = 0; j < columns; j++)
@@ -124,42 +135,26 @@ def columns(name, formula, step="@ += #", rows=192, width=320):
 			{join('s', 'x[i * columns + j]')};
 		out[j] = s;
 	}}""")
-    for s in NAMES:
-        yield f"rows_{s}", body(
+    yield "rows", body(parameters, whole)
+    yield "wrong_start", body(parameters, whole.replace(clear, ""))
+    for k in dividing(width):
+        yield f"blocks_{k}", body(
             parameters, f"""
-	for (int j = 0; j < columns; j++)
-		out[j] = 0;
-	for (int {s} = 0; {s} < rows; {s}++)
-		for (int j = 0; j < columns; j++)
-			{join('out[j]', f'x[{s} * columns + j]')};""")
-        if s == "s":
-            yield "wrong_start", body(
-                parameters, f"""
-	for (int {s} = 0; {s} < rows; {s}++)
-		for (int j = 0; j < columns; j++)
-			{join('out[j]', f'x[{s} * columns + j]')};""")
-        for k in WIDTHS:
-            if width % k == 0:
-                yield f"blocks_{k}_{s}", body(
-                    parameters, f"""
 	for (int j = 0; j < columns; j += {k})
 	{{
-		float {s}[{k}] = {{0}};
+		float s[{k}] = {{0}};
 
 		for (int i = 0; i < rows; i++)
 			for (int k = 0; k < {k}; k++)
-				{join(f'{s}[k]', 'x[i * columns + j + k]')};
+				{join('s[k]', 'x[i * columns + j + k]')};
 		for (int k = 0; k < {k}; k++)
-			out[j + k] = {s}[k];
+			out[j + k] = s[k];
 	}}""")
-            if rows % k == 0 and k <= 8:
-                lines = "\n".join(
-                    f"\t\t\t{join('t', f'x[({s} + {u}) * columns + j]')};" for u in range(k))
-                yield f"unrolled_{k}_{s}", body(
-                    parameters, f"""
-	for (int j = 0; j < columns; j++)
-		out[j] = 0;
-	for (int {s} = 0; {s} < rows; {s} += {k})
+    for k in (k for k in dividing(rows) if k <= 8):
+        lines = "\n".join(f"\t\t\t{join('t', f'x[(s + {u}) * columns + j]')};" for u in range(k))
+        yield f"unrolled_{k}", body(
+            parameters, clear + f"""
+	for (int s = 0; s < rows; s += {k})
 		for (int j = 0; j < columns; j++)
 		{{
 			float t = out[j];
@@ -169,12 +164,16 @@ def columns(name, formula, step="@ += #", rows=192, width=320):
 		}}""")
 
 
-def products(name, a, b, n=96):
+def products(a, b, n=96):
     """c[i][j] = sum over k of a times b, whose places depend on i, j and k."""
-    two = "b" in b.split("[")[0]
-    parameters = "const float *a, " + ("const float *b, " if two else "") + "float *c, int n"
-    arguments = [argument("a", [n, n])] + ([argument("b", [n, n])] if two else [])
-    arguments += [argument("c", [n, n], "out"), scalar("n", n)]
+    inputs = ("a", "b") if b.startswith("b") else ("a",)
+    parameters = "".join(f"const float *{i}, " for i in inputs) + "float *c, int n"
+    arguments = [argument(i, [n, n]) for i in inputs] + [
+        argument("c", [n, n], "out"), scalar("n", n)]
+    clear = """
+	for (int s = 0; s < n * n; s++)
+		c[s] = 0;"""
+    add = f"c[i * n + j] += {a} * {b};"
     yield arguments, body(
         parameters, f"""
 	for (int i = 0; i < n; i++)
@@ -186,62 +185,38 @@ def products(name, a, b, n=96):
 				s += {a} * {b};
 			c[i * n + j] = s;
 		}}""")
-    for s in NAMES:
-        clear = f"""
-	for (int {s} = 0; {s} < n * n; {s}++)
-		c[{s}] = 0;"""
-        yield f"rows_{s}", body(
+    for form, outer, inner in (("rows", "i", "k"), ("rows_outer", "k", "i")):
+        yield form, body(
             parameters, clear + f"""
-	for (int i = 0; i < n; i++)
-		for (int k = 0; k < n; k++)
+	for (int {outer} = 0; {outer} < n; {outer}++)
+		for (int {inner} = 0; {inner} < n; {inner}++)
 			for (int j = 0; j < n; j++)
-				c[i * n + j] += {a} * {b};""")
-        yield f"rows_outer_{s}", body(
-            parameters, clear + f"""
-	for (int k = 0; k < n; k++)
-		for (int i = 0; i < n; i++)
-			for (int j = 0; j < n; j++)
-				c[i * n + j] += {a} * {b};""")
-        for t in WIDTHS:
-            if n % t:
-                continue
-            yield f"tiles_{t}_{s}", body(
-                parameters, f"""
+				{add}""")
+    for t in dividing(n):
+        tiles = f"""
 	for (int i = 0; i < n; i++)
 		for (int jj = 0; jj < n; jj += {t})
 		{{
-			float {s}[{t}] = {{0}};
+			float s[{t}] = {{0}};
 
 			for (int k = 0; k < n; k++)
 				for (int j = jj; j < jj + {t}; j++)
-					{s}[j - jj] += {a} * {b};
+					s[j - jj] += {a} * {b};
 			for (int j = jj; j < jj + {t}; j++)
-				c[i * n + j] = {s}[j - jj];
-		}}""")
-            yield f"steps_{t}_{s}", body(
-                parameters, clear + f"""
+				c[i * n + j] = s[j - jj];
+		}}"""
+        yield f"tiles_{t}", body(parameters, tiles)
+        yield f"wrong_tiles_{t}", body(parameters, tiles.replace(" = {0}", ""))
+        yield f"steps_{t}", body(
+            parameters, clear + f"""
 	for (int kk = 0; kk < n; kk += {t})
 		for (int i = 0; i < n; i++)
 			for (int k = kk; k < kk + {t}; k++)
 				for (int j = 0; j < n; j++)
-					c[i * n + j] += {a} * {b};""")
-            if s == "s":
-                yield f"wrong_tiles_{t}", body(
-                    parameters, f"""
-	for (int i = 0; i < n; i++)
-		for (int jj = 0; jj < n; jj += {t})
-		{{
-			float {s}[{t}];
-
-			for (int k = 0; k < n; k++)
-				for (int j = jj; j < jj + {t}; j++)
-					{s}[j - jj] += {a} * {b};
-			for (int j = jj; j < jj + {t}; j++)
-				c[i * n + j] = {s}[j - jj];
-		}}""")
+					{add}""")
 
 
-def windows(name, formula, n=4096, w=64):
+def windows(formula, n=4096, w=64):
     """out[i] = sum of formula over the w numbers from i on: n * w additions, or 2 * n where the
     window slides."""
     parameters = "const float *x, float *out, int n, int w"
@@ -264,54 +239,37 @@ def windows(name, formula, n=4096, w=64):
 			s += {at('i + k')};
 		out[i] = s;
 	}}""")
-    for s in NAMES:
-        for k in WIDTHS:
-            if n % k == 0:
-                yield f"blocks_{k}_{s}", body(
-                    parameters, f"""
+    for k in dividing(n):
+        yield f"blocks_{k}", body(
+            parameters, f"""
 	for (int i = 0; i < n; i += {k})
 	{{
-		float {s}[{k}] = {{0}};
+		float s[{k}] = {{0}};
 
 		for (int k = 0; k < w; k++)
 			for (int j = 0; j < {k}; j++)
-				{s}[j] += {at('i + j + k')};
+				s[j] += {at('i + j + k')};
 		for (int j = 0; j < {k}; j++)
-			out[i + j] = {s}[j];
+			out[i + j] = s[j];
 	}}""")
-        for m in (16, 32, 64, 128, 256, 512, 1024, 2048, 4096):
-            yield f"slide_{m}_{s}", body(
-                parameters, f"""
+    keep, move = "\t\t\tout[j] = s;\n", f"\t\t\ts += {at('j + w')} - {at('j')};\n"
+    for m in (16, 32, 64, 128, 256, 512, 1024, 2048, 4096):
+        slide = f"""
 	for (int i = 0; i < n; i += {m})
 	{{
-		double {s} = 0;
+		double s = 0;
 
 		for (int k = 0; k < w; k++)
-			{s} += {at('i + k')};
+			s += {at('i + k')};
 		for (int j = i; j < i + {m}; j++)
 		{{
-			out[j] = {s};
-			{s} += {at('j + w')} - {at('j')};
-		}}
-	}}""")
-            if s == "s":
-                yield f"wrong_slide_{m}", body(
-                    parameters, f"""
-	for (int i = 0; i < n; i += {m})
-	{{
-		double {s} = 0;
-
-		for (int k = 0; k < w; k++)
-			{s} += {at('i + k')};
-		for (int j = i; j < i + {m}; j++)
-		{{
-			{s} += {at('j + w')} - {at('j')};
-			out[j] = {s};
-		}}
-	}}""")
+{keep}{move}		}}
+	}}"""
+        yield f"slide_{m}", body(parameters, slide)
+        yield f"wrong_slide_{m}", body(parameters, slide.replace(keep + move, move + keep))
 
 
-def rows(name, formula, result, rows=512, width=24):
+def rows(formula, result, rows=512, width=24):
     """y = result of x and t, the mean of formula over its row, which the reference takes anew for
     each element."""
     parameters = "const float *x, float *y, int rows, int columns"
@@ -320,7 +278,9 @@ def rows(name, formula, result, rows=512, width=24):
         argument("y", [rows, width], "out"),
         scalar("rows", rows),
         scalar("columns", width)]
-    head = "#include <math.h>\n\n" if "sqrtf" in result else ""
+
+    def whole(text):
+        return ("#include <math.h>\n\n" if "sqrtf" in result else "") + body(parameters, text)
 
     def each(i):
         return formula.replace("@", i)
@@ -328,8 +288,7 @@ def rows(name, formula, result, rows=512, width=24):
     def final(i, t):
         return result.replace("@", i).replace("#", t)
 
-    yield arguments, head + body(
-        parameters, f"""
+    yield arguments, whole(f"""
 	for (int i = 0; i < rows; i++)
 		for (int j = 0; j < columns; j++)
 		{{
@@ -339,51 +298,44 @@ def rows(name, formula, result, rows=512, width=24):
 				s += {each('x[i * columns + k]')};
 			y[i * columns + j] = {final('x[i * columns + j]', 's / columns')};
 		}}""")
-    for s in NAMES:
-        yield f"once_{s}", head + body(
-            parameters, f"""
+    yield "once", whole(f"""
 	for (int i = 0; i < rows; i++)
 	{{
-		float {s} = 0;
+		float s = 0;
 
 		for (int k = 0; k < columns; k++)
-			{s} += {each('x[i * columns + k]')};
+			s += {each('x[i * columns + k]')};
 		for (int j = 0; j < columns; j++)
-			y[i * columns + j] = {final('x[i * columns + j]', f'{s} / columns')};
+			y[i * columns + j] = {final('x[i * columns + j]', 's / columns')};
 	}}""")
-        if s == "s":
-            yield "wrong_whole", head + body(
-                parameters, f"""
+    yield "wrong_whole", whole(f"""
 	float s = 0;
 
 	for (int k = 0; k < rows * columns; k++)
 		s += {each('x[k]')};
 	for (int j = 0; j < rows * columns; j++)
 		y[j] = {final('x[j]', 's / (rows * columns)')};""")
-        for k in WIDTHS:
-            if width % k == 0:
-                yield f"sums_{k}_{s}", head + body(
-                    parameters, f"""
+    for k in dividing(width):
+        yield f"sums_{k}", whole(f"""
 	for (int i = 0; i < rows; i++)
 	{{
-		float {s}[{k}] = {{0}};
+		float s[{k}] = {{0}};
 		float t = 0;
 
 		for (int j = 0; j < columns; j += {k})
 			for (int k = 0; k < {k}; k++)
-				{s}[k] += {each('x[i * columns + j + k]')};
+				s[k] += {each('x[i * columns + j + k]')};
 		for (int k = 0; k < {k}; k++)
-			t += {s}[k];
+			t += s[k];
 		t = t / columns;
 		for (int j = 0; j < columns; j++)
 			y[i * columns + j] = {final('x[i * columns + j]', 't')};
 	}}""")
-                yield f"rows_{k}_{s}", head + body(
-                    parameters, f"""
+        yield f"rows_{k}", whole(f"""
 	for (int i = 0; i < rows; i++)
 	{{
 		const float *row = x + i * columns;
-		float {s} = 0;
+		float s = 0;
 
 		for (int j = 0; j < columns; j += {k})
 		{{
@@ -391,53 +343,37 @@ def rows(name, formula, result, rows=512, width=24):
 
 			for (int k = j; k < j + {k}; k++)
 				t += {each('row[k]')};
-			{s} += t;
+			s += t;
 		}}
-		{s} = {s} / columns;
+		s = s / columns;
 		for (int j = 0; j < columns; j++)
-			y[i * columns + j] = {final('row[j]', s)};
+			y[i * columns + j] = {final('row[j]', 's')};
 	}}""")
 
 
-def transposed(name, result, n=256):
+def transposed(result, n=256):
     """y[j][i] from x[i][j]: one of the two lies apart, unless tiles hold both in the cache."""
     parameters = "const float *x, float *y, int n"
     arguments = [argument("x", [n, n]), argument("y", [n, n], "out"), scalar("n", n)]
-    inner = f"y[j * n + i] = {result}"
-    yield arguments, body(
-        parameters, f"""
-	for (int i = 0; i < n; i++)
-		for (int j = 0; j < n; j++)
-			{inner};""")
-    for s in NAMES:
-        if s == "s":
-            yield "other_order", body(
-                parameters, f"""
-	for (int j = 0; j < n; j++)
-		for (int i = 0; i < n; i++)
-			{inner};""")
-        for t in (2, 4, 8, 16, 32, 64):
-            for u in (4, 8, 16, 32, 64):
-                yield f"tiles_{t}_{u}_{s}", body(
-                    parameters, f"""
-	for (int i{s} = 0; i{s} < n; i{s} += {t})
-		for (int j{s} = 0; j{s} < n; j{s} += {u})
-			for (int j = j{s}; j < j{s} + {u}; j++)
-				for (int i = i{s}; i < i{s} + {t}; i++)
-					{inner};""")
-                if s == "s" and t != u:
-                    yield f"wrong_tiles_{t}_{u}", body(
-                        parameters, f"""
-	for (int i{s} = 0; i{s} < n; i{s} += {t})
-		for (int j{s} = 0; j{s} < n; j{s} += {u})
-			for (int j = j{s}; j < j{s} + {t}; j++)
-				for (int i = i{s}; i < i{s} + {t}; i++)
-					{inner};""" if t < u else f"""
-	for (int i{s} = 0; i{s} < n; i{s} += {t})
-		for (int j{s} = 0; j{s} < n; j{s} += {u})
-			for (int j = j{s}; j < j{s} + {u}; j++)
-				for (int i = i{s}; i < i{s} + {u}; i++)
-					{inner};""")
+    for form, outer, inner in ((None, "i", "j"), ("other_order", "j", "i")):
+        yield form or arguments, body(
+            parameters, f"""
+	for (int {outer} = 0; {outer} < n; {outer}++)
+		for (int {inner} = 0; {inner} < n; {inner}++)
+			y[j * n + i] = {result};""")
+    for t in (2, 4, 8, 16, 32, 64):
+        for u in (4, 8, 16, 32, 64):
+            tiles = f"""
+	for (int is = 0; is < n; is += {t})
+		for (int js = 0; js < n; js += {u})
+			for (int j = js; j < js + {u}; j++)
+				for (int i = is; i < is + {t}; i++)
+					y[j * n + i] = {result};"""
+            yield f"tiles_{t}_{u}", body(parameters, tiles)
+            wrong = tiles.replace(f"< js + {u}", f"< js + {min(t, u)}").replace(
+                f"< is + {t}", f"< is + {min(t, u)}")
+            if wrong != tiles:
+                yield f"wrong_tiles_{t}_{u}", body(parameters, wrong)
 
 
 def absolute(text):
@@ -477,16 +413,20 @@ TASKS = {
 
 def forms(name, small=False):
     """The signature and reference of a task, and its codes: {form: code}; wrong ones are named
-    wrong_..."""
+    wrong_... A right one is there in several spellings: what is called s in it has another name.
+    """
     family, *about = TASKS[name]
-    made = family(name, *about)
+    made = family(*about)
     arguments, reference = next(made)
     codes = {}
     for form, code in made:
-        numbers = [int(p) for p in form.split("_") if p.isdigit()]
-        if not small or not form.startswith("wrong") and not form.endswith(
-            ("_acc", "_value")) and set(numbers) <= set(SMALL + (256,)):
-            codes[form] = code
+        numbers = {int(p) for p in form.split("_") if p.isdigit()}
+        if form.startswith("wrong") or form == "other_order":
+            if not small or form == "other_order":
+                codes[form] = code
+        elif not small or numbers <= set(SMALL):
+            for s in NAMES[:2 if small else None]:
+                codes[f"{form}_{s}"] = re.sub(r"\b([ij]?)s(2?)\b", rf"\g<1>{s}\2", code)
     return {"entry": "solve", "args": arguments}, reference, codes
 
 
