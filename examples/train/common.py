@@ -131,11 +131,13 @@ def generate(model, tokenizer, prompts, max_tokens, temperature=1.0, batch=16):
     return answers
 
 
-def plain_arguments(parser):
-    """Arguments of programs that ask for answers to plain prompts."""
+def answer_arguments(parser):
+    """Arguments of programs that ask for answers."""
     parser.add_argument("--pool", required=True, help="where answers go; opened if it is new")
-    parser.add_argument("--template",
-                        help="of prompts without exemplars; default: augment, which is shipped")
+    parser.add_argument("--seeded-from", metavar="POOL",
+                        help="open it with the codes of this one, and draw exemplars of them for"
+                        " each answer; default: plain prompts")
+    parser.add_argument("--template", help="of prompts; default: the shipped one")
     parser.add_argument("--samples", type=int, default=8, help="answers to each task")
     parser.add_argument("--max-tokens", type=int, default=1024)
     parser.add_argument("--temperature", type=float, default=1.0)
@@ -143,19 +145,25 @@ def plain_arguments(parser):
 
 
 def answer_tasks(a, model, tokenizer, path, name):
-    """Answers to each task's plain prompt, measured: the rows of the file at path, which is
-    written before anything is submitted. So a repeated call submits the same answers under the
-    same keys, which adds nothing."""
+    """Answers to each task's prompts, measured: the rows of the file at path, which is written
+    before anything is submitted. So a repeated call submits the same answers under the same keys,
+    which adds nothing."""
     record = read(path)
     if record is None:
+        query("SELECT cudal1_open_pool(%s, %s)", (a.pool, a.seeded_from))
+        kind = "contrastive" if a.seeded_from else "augment"
         record = []
         for task in a.tasks or all_tasks():
-            number, prompt, system = query(
-                "SELECT prompt_id, prompt, system FROM cudal1_prompt(%s, kind => 'augment',"
-                " pool => %s, template => %s)", (task, a.pool, a.template))[0]
-            record += [{
-                "task": task, "prompt_id": number, "prompt": as_prompt(tokenizer, prompt, system),
-                "group": f"{name}/{task}", "key": f"answer {i + 1}"} for i in range(a.samples)]
+            prompts = [
+                query("SELECT prompt_id, prompt, system FROM cudal1_prompt(%s, kind => %s,"
+                      " pool => %s, template => %s)", (task, kind, a.pool, a.template))[0]
+                for _ in range(a.samples if a.seeded_from else 1)]
+            for i in range(a.samples):
+                number, prompt, system = prompts[i % len(prompts)]
+                record.append({
+                    "task": task, "prompt_id": number,
+                    "prompt": as_prompt(tokenizer, prompt, system), "group": f"{name}/{task}",
+                    "key": f"answer {i + 1}"})
         answers = generate(model, tokenizer, [row["prompt"] for row in record], a.max_tokens,
                            a.temperature)
         for row, answer in zip(record, answers):

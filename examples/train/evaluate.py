@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a model answers to the plain prompts of tasks: the share of right answers and their
+"""What a model answers to the prompts of tasks: the share of right answers and their
 rewards, measured.
 
   evaluate.py --model MODEL --output FOLDER --pool POOL [--tasks NAME,...] [--samples N]
@@ -14,7 +14,7 @@ import math
 import os
 
 import torch
-from common import answer_tasks, arguments, load, plain_arguments, query
+from common import answer_arguments, answer_tasks, arguments, load
 
 
 def interval(right, n, z=1.96):
@@ -38,9 +38,8 @@ def summary(found):
 def main():
     p = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     arguments(p)
-    plain_arguments(p)
+    answer_arguments(p)
     a = p.parse_args()
-    query("SELECT cudal1_open_pool(%s)", (a.pool,))
     model, tokenizer = load(a.model)
     if torch.cuda.is_available():
         model = model.cuda()

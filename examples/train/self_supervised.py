@@ -12,7 +12,7 @@ import argparse
 import os
 
 import torch
-from common import answer_tasks, arguments, load, plain_arguments, query, read, write
+from common import answer_arguments, answer_tasks, arguments, load, read, write
 from sft import fine_tune, training_arguments
 
 
@@ -20,12 +20,11 @@ def main():
     p = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     arguments(p)
     training_arguments(p)
-    plain_arguments(p)
+    answer_arguments(p)
     p.add_argument("--rounds", type=int, default=2)
     p.add_argument("--epochs", type=float, default=1, help="on the successes of a round")
     a = p.parse_args()
     a.method = a.method or f"self-supervised: {a.pool}"
-    query("SELECT cudal1_open_pool(%s)", (a.pool,))
     before = a.model
     for number in range(1, a.rounds + 1):
         folder = os.path.join(a.output, f"round-{number}")

@@ -110,7 +110,7 @@ found["self_supervised"] = child(self_supervised, [
     *plain])
 found["evaluate"] = child(evaluate, [
     "--model", f"{FOLDER}/self/round-2", "--output", f"{FOLDER}/evaluate", "--pool", "evaluate",
-    *plain])
+    "--seeded-from", "main", *plain])
 found["killed"] = {place: child(grpo, LOOP, arrange) for place, arrange in PLACES.items()}
 found["grpo"] = child(grpo, LOOP)
 found["again"] = child(grpo, LOOP)
