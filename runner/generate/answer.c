@@ -214,8 +214,10 @@ end_event(Answer *answer)
 }
 
 static bool
-take_line(Answer *answer, const char *line, size_t length)
+take_line(void *owner, const char *line, size_t length)
 {
+	Answer	   *answer = owner;
+
 	if (length > 0 && line[length - 1] == '\r')
 		length--;
 	if (length == 0)
@@ -240,9 +242,6 @@ take_line(Answer *answer, const char *line, size_t length)
 bool
 cudal1_answer_feed(Answer *answer, const char *data, size_t length)
 {
-	char	   *start;
-	char	   *end;
-	size_t		left;
 	bool		over = length > answer->max_body - answer->body_bytes;
 	static const char too_long[] = "the body is longer than the model's max_body_bytes";
 
@@ -253,17 +252,8 @@ cudal1_answer_feed(Answer *answer, const char *data, size_t length)
 	cudal1_answer_append(&answer->raw, data, length);
 	if (!answer->events)
 		return over ? fail(answer, "oversized", too_long) : true;
-	start = answer->raw.data;
-	left = answer->raw.length;
-	while ((end = memchr(start, '\n', left)) != NULL)
-	{
-		if (!take_line(answer, start, end - start))
-			return false;
-		left -= end - start + 1;
-		start = end + 1;
-	}
-	memmove(answer->raw.data, start, left);
-	answer->raw.length = left;
+	if (!cudal1_buffer_take_lines(&answer->raw, answer, take_line))
+		return false;
 	if (over && answer->finished)
 		return fail(answer, "answered", "the body did not end with the answer");
 	return over ? fail(answer, "oversized", too_long) : true;
