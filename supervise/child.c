@@ -499,13 +499,6 @@ cudal1_child_send(Cudal1Child *child, const char *data, size_t length)
 		child->input_watched = watch(child->in, EPOLLOUT);
 }
 
-void
-cudal1_child_end_input(Cudal1Child *child)
-{
-	child->input_open = false;
-	send_input(child);
-}
-
 static void
 log_dropped(Cudal1Child *child)
 {

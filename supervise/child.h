@@ -95,9 +95,6 @@ extern bool cudal1_child_start(Cudal1Child *child, const Cudal1Program *program,
 
 extern void cudal1_child_send(Cudal1Child *child, const char *data, size_t length);
 
-/* closes standard input once all is sent */
-extern void cudal1_child_end_input(Cudal1Child *child);
-
 /* reads and writes what is possible without waiting; sets child->gone once the child has ended */
 extern void cudal1_child_poll(Cudal1Child *child);
 

@@ -74,8 +74,6 @@ typedef struct CuCopy
 #define CU_SCHEDULE_SPIN			1
 #define CU_ATTRIBUTE_MULTIPROCESSORS	16
 #define CU_ATTRIBUTE_L2_BYTES		38
-#define CU_ATTRIBUTE_MAJOR			75
-#define CU_ATTRIBUTE_MINOR			76
 
 /* X(name without "cu", symbol's suffix, parameters) */
 /* clang-format off */

@@ -44,8 +44,8 @@ entry_map(int fd, int protection, int flags)
 	return address;
 }
 
-void
-entry_reply(const WireMessage *command, uint32_t status)
+static void
+reply(const WireMessage *command, uint32_t status)
 {
 	WireMessage message = {.nonce = command->nonce,.op = command->op,.status = status};
 
@@ -134,5 +134,30 @@ entry_run(const WireCall *call, const uint32_t *slots, uint32_t count, char *inp
 			end_run();
 		if (stepped)
 			__atomic_store_n(&stepped->done, r + 1, __ATOMIC_RELEASE);
+	}
+}
+
+void
+entry_serve(const char *path, uint32_t (*load) (const char *path, uint32_t flags),
+			uint32_t (*run) (uint32_t count, uint32_t flags))
+{
+	WireMessage command = {.op = WIRE_HELLO};
+
+	setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
+	reply(&command, WIRE_OK);
+	for (;;)
+	{
+		ssize_t		got = recv(WIRE_FD_SOCKET, &command, sizeof(command), 0);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got != sizeof(command))
+			_exit(0);
+		if (command.op == WIRE_LOAD)
+			reply(&command, load(path, command.flags));
+		else if (command.op == WIRE_RUN)
+			reply(&command, run(command.count, command.flags));
+		else
+			_exit(123);
 	}
 }

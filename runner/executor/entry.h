@@ -16,8 +16,6 @@ extern void entry_fail(const char *text) __attribute__((noreturn));
 /* maps a descriptor's file; NULL if it is empty. `flags`: MAP_SHARED or MAP_PRIVATE */
 extern void *entry_map(int fd, int protection, int flags);
 
-extern void entry_reply(const WireMessage *command, uint32_t status);
-
 /* loads the library and finds the entry: its handle, or NULL and why in `text` */
 extern void *entry_load(const WireCall *call, const char *path, char *text, size_t size);
 
@@ -28,5 +26,13 @@ extern void *entry_load(const WireCall *call, const char *path, char *text, size
  */
 extern void entry_run(const WireCall *call, const uint32_t *slots, uint32_t count, char *inputs,
 					  char *outputs, WireControl *stepped, void (*end_run) (void));
+
+/*
+ * says hello, then loads the code of `path` and makes runs as commands ask for it, each answered with
+ * the status that is returned, until the supervisor closes the socket
+ */
+extern void entry_serve(const char *path, uint32_t (*load) (const char *path, uint32_t flags),
+						uint32_t (*run) (uint32_t count, uint32_t flags))
+	__attribute__((noreturn));
 
 #endif							/* CUDAL1_ENTRY_H */

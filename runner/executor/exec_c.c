@@ -8,11 +8,9 @@
  * process once the code is loaded.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "common/clock.h"
@@ -35,7 +33,7 @@ wait_a_moment(void)
 }
 
 static uint32_t
-load(const char *path)
+load(const char *path, uint32_t flags)
 {
 	uint64_t	copied = call->own_inputs ? call->slots * call->input_slot_bytes : 0;
 
@@ -56,11 +54,17 @@ load(const char *path)
 	return WIRE_OK;
 }
 
+static uint32_t
+run(uint32_t count, uint32_t flags)
+{
+	entry_run(call, control->slots, count, inputs, outputs, NULL,
+			  flags & WIRE_FLAG_WAITED ? wait_a_moment : NULL);
+	return WIRE_OK;
+}
+
 int
 main(int argc, char **argv)
 {
-	WireMessage command = {.op = WIRE_HELLO};
-
 	if (argc != 2)
 	{
 		fprintf(stderr, "usage: exec-c FILE.so\nStarted by cudal1-measure, which hands it its "
@@ -78,25 +82,5 @@ main(int argc, char **argv)
 	close(WIRE_FD_INPUTS);
 	close(WIRE_FD_OUTPUTS);
 	close(WIRE_FD_CALL);
-	setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
-	entry_reply(&command, WIRE_OK);
-	for (;;)
-	{
-		ssize_t		got = recv(WIRE_FD_SOCKET, &command, sizeof(command), 0);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got != sizeof(command))
-			_exit(0);
-		if (command.op == WIRE_LOAD)
-			entry_reply(&command, load(argv[1]));
-		else if (command.op == WIRE_RUN)
-		{
-			entry_run(call, control->slots, command.count, inputs, outputs, NULL,
-					  command.flags & WIRE_FLAG_WAITED ? wait_a_moment : NULL);
-			entry_reply(&command, WIRE_OK);
-		}
-		else
-			_exit(123);
-	}
+	entry_serve(argv[1], load, run);
 }

@@ -10,14 +10,12 @@
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "common/clock.h"
@@ -177,8 +175,6 @@ run(uint32_t count, uint32_t flags)
 int
 main(int argc, char **argv)
 {
-	WireMessage command = {.op = WIRE_HELLO};
-
 	if (argc != 2)
 	{
 		fprintf(stderr, "usage: exec-cuda FILE.so\nStarted by cudal1-measure, which hands it its "
@@ -197,21 +193,5 @@ main(int argc, char **argv)
 		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	close(WIRE_FD_CONTROL);
 	close(WIRE_FD_CALL);
-	setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
-	entry_reply(&command, WIRE_OK);
-	for (;;)
-	{
-		ssize_t		got = recv(WIRE_FD_SOCKET, &command, sizeof(command), 0);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got != sizeof(command))
-			_exit(0);
-		if (command.op == WIRE_LOAD)
-			entry_reply(&command, load(argv[1], command.flags));
-		else if (command.op == WIRE_RUN)
-			entry_reply(&command, run(command.count, command.flags));
-		else
-			_exit(123);
-	}
+	entry_serve(argv[1], load, run);
 }

@@ -171,6 +171,5 @@ main(int argc, char **argv)
 	output_line("{\"type\": \"ready\"}\n", 18);
 	(void) output_flush(true);
 	work();
-	transfer_close();
 	return 0;
 }

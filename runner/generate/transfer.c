@@ -51,12 +51,6 @@ transfer_open(void)
 		die("libcurl cannot be used");
 }
 
-void
-transfer_close(void)
-{
-	curl_multi_cleanup(multi);
-}
-
 bool
 transfer_any(void)
 {

@@ -14,7 +14,6 @@
 extern const char *transfer_authorities;	/* NULL: the system's */
 
 extern void transfer_open(void);
-extern void transfer_close(void);
 
 /* one try of a job; a line of output tells how it went */
 extern void transfer_begin(const json_t *job, Attempt attempt);
