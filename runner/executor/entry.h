@@ -28,8 +28,8 @@ extern void entry_run(const WireCall *call, const uint32_t *slots, uint32_t coun
 					  char *outputs, WireControl *stepped, void (*end_run) (void));
 
 /*
- * says hello, then loads the code of `path` and makes runs as commands ask for it, each answered with
- * the status that is returned, until the supervisor closes the socket
+ * says hello, then loads the code of `path` and makes runs as commands ask for it, until the
+ * supervisor closes the socket; what is returned is the answer's status
  */
 extern void entry_serve(const char *path, uint32_t (*load) (const char *path, uint32_t flags),
 						uint32_t (*run) (uint32_t count, uint32_t flags))

@@ -31,22 +31,12 @@ cudal1_answer_append(Cudal1Buffer *buffer, const char *data, size_t length)
 static int
 unit(const char *data, size_t left)
 {
-	int			value = 0;
+	char		digits[5] = "";
 
 	if (left < 6 || data[0] != '\\' || data[1] != 'u')
 		return -1;
-	for (int i = 2; i < 6; i++)
-	{
-		char		c = data[i];
-
-		if (c >= '0' && c <= '9')
-			value = value * 16 + c - '0';
-		else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
-			value = value * 16 + (c | 0x20) - 'a' + 10;
-		else
-			return -1;
-	}
-	return value;
+	memcpy(digits, data + 2, 4);
+	return strspn(digits, "0123456789abcdefABCDEF") == 4 ? (int) strtol(digits, NULL, 16) : -1;
 }
 
 char *

@@ -15,6 +15,18 @@
 
 const char *key_file = NULL;
 
+static char *
+trim(char *text)
+{
+	size_t		length;
+
+	text += strspn(text, " \t");
+	text[strcspn(text, "\r\n")] = '\0';
+	for (length = strlen(text); length > 0 && strchr(" \t", text[length - 1]); length--)
+		text[length - 1] = '\0';
+	return text;
+}
+
 /* the value of NAME = value in the file of keys, malloc'd, or NULL with the reason */
 static char *
 from_file(const char *path, const char *name, const char **problem)
@@ -40,21 +52,13 @@ from_file(const char *path, const char *name, const char **problem)
 	}
 	while (found == NULL && getline(&line, &room, file) > 0)
 	{
-		size_t		length = strlen(name);
-		char	   *value = line + strspn(line, " \t");
+		char	   *value = strchr(line, '=');
 
-		if (strncmp(value, name, length) != 0)
+		if (value == NULL)
 			continue;
-		value += length;
-		value += strspn(value, " \t");
-		if (*value++ != '=')
-			continue;
-		value += strspn(value, " \t");
-		value[strcspn(value, "\r\n")] = '\0';
-		length = strlen(value);
-		while (length > 0 && (value[length - 1] == ' ' || value[length - 1] == '\t'))
-			value[--length] = '\0';
-		found = strdup(value);
+		*value++ = '\0';
+		if (strcmp(trim(line), name) == 0)
+			found = strdup(trim(value));
 	}
 	if (line != NULL)
 		memset(line, 0, room);

@@ -2,9 +2,9 @@
  * transfer.c
  *		Requests in flight, all in one thread.
  *
- * A transfer is one try of a job, and what it comes to is a line of output. Whether another follows,
- * and when, is decided where the request is kept. An endpoint is not trusted: its words are
- * bounded, and the key is taken out of them.
+ * A transfer is one try of a job, and what it comes to is a line of output. Whether another try
+ * follows, and when, is decided where the request is kept. An endpoint is not trusted: its words
+ * are bounded, and the key is taken out of them.
  */
 #define _GNU_SOURCE
 #include "generate/transfer.h"

@@ -51,14 +51,6 @@ typedef struct Diagnosis
 	bool		arrays;			/* the code has some of its own, as weights */
 } Diagnosis;
 
-/* between the outputs of a run and those expected */
-typedef struct Difference
-{
-	bool		any;
-	double		error;			/* the largest, in tolerances */
-	bool		finite;			/* none of them is NaN or infinite where a number is expected */
-} Difference;
-
 /* how a trial is made; the rest of it stands in the measurement, as TrialChange */
 typedef enum Manner
 {
@@ -134,9 +126,9 @@ run_block(Diagnosis *d, Executor *executor, Side side)
 	return true;
 }
 
-/* compares the outputs of each run with those expected; false after conclude() */
+/* which runs give other outputs than expected, and by how much; false after conclude() */
 static bool
-compare_runs(const Diagnosis *d, char *expected, char *found, Difference *run)
+compare_runs(Diagnosis *d, const char *expected, const char *found, bool *differ)
 {
 	Measure    *m = d->m;
 
@@ -144,7 +136,7 @@ compare_runs(const Diagnosis *d, char *expected, char *found, Difference *run)
 	{
 		size_t		at = i * m->output_bytes;
 
-		run[i] = (Difference) {.finite = true};
+		differ[i] = false;
 		for (int o = 0; o < m->outputs; o++)
 		{
 			Comparison	c;
@@ -154,42 +146,32 @@ compare_runs(const Diagnosis *d, char *expected, char *found, Difference *run)
 			at += measure_gathered(&m->output[o]);
 			if (c.equal)
 				continue;
-			run[i].any = true;
-			run[i].error = fmax(run[i].error, c.error);
-			run[i].finite = run[i].finite && (isfinite(c.found) || !isfinite(c.expected));
+			differ[i] = true;
+			d->error = fmax(d->error, c.error);
+			d->finite = d->finite && (isfinite(c.found) || !isfinite(c.expected));
 		}
 	}
 	return true;
 }
 
-/* which outputs of a pass are wrong, and by how much */
 static bool
 judge(Diagnosis *d, int pass)
 {
-	Difference	run[MAX_RUNS];
-
-	if (!compare_runs(d, d->expected, d->found[pass], run))
-		return false;
-	for (uint32_t i = 0; i < d->n; i++)
-	{
-		d->bad[pass][i] = run[i].any;
-		d->error = fmax(d->error, run[i].error);
-		d->finite = d->finite && run[i].finite;
-	}
-	return true;
+	return compare_runs(d, d->expected, d->found[pass], d->bad[pass]);
 }
 
 /* whether the same inputs give the same outputs, within the tolerance */
 static bool
 compare_passes(Diagnosis *d)
 {
-	Difference	run[MAX_RUNS];
+	Diagnosis	passes = *d;
+	bool		differ[MAX_RUNS] = {false};
 
-	if (!compare_runs(d, d->found[0], d->found[1], run))
-		return false;
 	d->unsteady = false;
+	if (!compare_runs(&passes, d->found[0], d->found[1], differ))
+		return false;
 	for (uint32_t i = 0; i < d->n; i++)
-		d->unsteady = d->unsteady || run[i].any;
+		d->unsteady = d->unsteady || differ[i];
 	return true;
 }
 
