@@ -6,6 +6,8 @@
 #define _GNU_SOURCE
 #include "../../runner/common/text.c"
 #include "../../runner/supervisor/people.c"
+#include "../../runner/supervisor/job.c"
+#include "../../runner/common/tensor.c"
 
 #include "tap.h"
 
