@@ -26,6 +26,7 @@
 
 #define CHECK_SLOTS		16
 #define ESTIMATE_BLOCKS	7
+#define CALLS_IN_A_ROW	3
 /* of what a slot takes among few, what it takes among many, at least */
 #define LEAST_SHARE		8
 
@@ -181,6 +182,9 @@ typedef struct Checks
 	char	   *found;
 	double		block_cost;
 	uint32_t	compared;		/* of the candidate's first runs */
+	/* of a reference that keeps state: what calls give that follow one another */
+	uint32_t	in_a_row;		/* 0: another process gives something else */
+	char	   *followed;
 } Checks;
 
 /* inputs for all slots, and how long one takes to make */
@@ -270,6 +274,78 @@ name_state(Measure *m, Executor *executor)
 	return true;
 }
 
+/* what the calls of a fresh process give where each finds the state that the last one left */
+static bool
+call_in_a_row(Checks *c, Executor *executor, Side side, uint32_t n, char *out, double limit)
+{
+	Measure    *m = c->m;
+	double		time = m->time[side];
+	bool		good;
+
+	m->restores = false;
+	good = measure_launch(m, executor, side, 1, &c->arena, c->weights)
+		&& run_checks(m, executor, side, &c->arena, n, false, c->seeds, out, limit);
+	m->restores = true;
+	m->time[side] = time;
+	measure_end(m, executor);
+	return good;
+}
+
+/* A reference that returns its state has it written to by its caller, and does not tell. */
+static bool
+follow_reference(Checks *c, double limit)
+{
+	Measure    *m = c->m;
+	Executor	other;
+	uint32_t	n = c->n < CALLS_IN_A_ROW ? c->n : CALLS_IN_A_ROW;
+	bool		agree = n > 1;
+
+	c->followed = measure_alloc(m, n * m->output_bytes);
+	if (!c->followed)
+		return conclude(m, OUTCOME_LOST, "no memory for outputs of %zu bytes", m->output_bytes);
+	executor_init(&other);
+	if (!call_in_a_row(c, &other, SIDE_REFERENCE, n, c->followed, limit)
+		|| !call_in_a_row(c, &other, SIDE_REFERENCE, n, c->found, limit))
+		return false;
+	for (uint32_t i = 0; i < n && agree; i++)
+		if (!measure_agree(m, c->followed + i * m->output_bytes, c->found + i * m->output_bytes,
+						   &agree))
+			return false;
+	c->in_a_row = agree ? n : 0;
+	return true;
+}
+
+/*
+ * Timed runs begin with the state after construction, so code that leaves the state out would be
+ * right in all of them.
+ */
+static bool
+follow_candidate(Checks *c)
+{
+	Measure    *m = c->m;
+	bool		agree = true;
+
+	if (c->in_a_row == 0)
+		return true;
+	measure_end(m, &c->candidate);
+	if (!call_in_a_row(c, &c->candidate, SIDE_CANDIDATE, c->in_a_row, c->found,
+					   measure_run_limit(m)))
+		return false;
+	for (uint32_t i = 0; i < c->in_a_row; i++)
+	{
+		if (!measure_agree(m, c->followed + i * m->output_bytes, c->found + i * m->output_bytes,
+						   &agree))
+			return false;
+		if (agree)
+			continue;
+		measure_cause(m, SIDE_CANDIDATE, "state");
+		return conclude(m, OUTCOME_WRONG_OUTPUT, "call %u of a process is wrong, where each finds "
+						"the state that the last one left: the reference changes %s", i + 1,
+						m->state);
+	}
+	return true;
+}
+
 /*
  * The reference in two processes; what it gives in the first is expected of the candidate. Where
  * they disagree, it may keep state from run to run. Then each run of either side begins with the
@@ -310,7 +386,8 @@ check_reference(Checks *c)
 		m->restores = true;
 		measure_end(m, &c->reference);
 		if (!measure_launch(m, &c->reference, SIDE_REFERENCE, 0, &c->arena, c->weights)
-			|| !run_reference(c, &agree) || !name_state(m, &c->reference))
+			|| !run_reference(c, &agree) || !name_state(m, &c->reference)
+			|| (agree && !follow_reference(c, limit)))
 			return false;
 		json_object_set_new(m->result->evidence, "restored", json_string(m->state));
 	}
@@ -318,7 +395,7 @@ check_reference(Checks *c)
 		|| !find_repeated(m, c->expected, c->n)
 		|| !estimate(m, &c->reference, SIDE_REFERENCE, &c->arena, limit, &c->block_cost))
 		return false;
-	m->start_time = m->result->startup_seconds / (2 + m->seeds_runs + 2 * m->restores);
+	m->start_time = m->result->startup_seconds / (2 + m->seeds_runs + 4 * m->restores);
 	m->sound = true;
 	return true;
 }
@@ -412,7 +489,7 @@ check_candidate(Checks *c)
 						"the code takes %.3g s a run, more than %g times the reference",
 						m->time[SIDE_CANDIDATE], p->run_limit_factor);
 	}
-	return true;
+	return follow_candidate(c);
 }
 
 /*
@@ -457,6 +534,7 @@ checks_run(Measure *m)
 	arena_destroy(&c.arena);
 	measure_free(m, c.expected);
 	measure_free(m, c.found);
+	measure_free(m, c.followed);
 	free(c.seeds);
 	free(c.order);
 	return heat_left(m) > 0;
