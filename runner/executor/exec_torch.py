@@ -11,7 +11,10 @@ Once candidate code is loaded nothing in its process is to be trusted, and nothi
 supervisor reads the outputs out of the stopped process itself, on a GPU out of the memory that
 libcudal1pool.so has PyTorch allocate from.
 """
+import _posixsubprocess
 import ctypes
+import ctypes.util
+import errno
 import gc
 import importlib.util
 import linecache
@@ -22,6 +25,7 @@ import resource
 import select
 import socket
 import struct
+import subprocess
 import sys
 import traceback
 import types
@@ -82,6 +86,19 @@ def load_guard(libdir):
     guard.cudal1_guard_leave.restype = None
     guard.cudal1_guard_keep.restype = guard.cudal1_guard_make_pages.restype = None
     return guard
+
+
+def refuse_processes():
+    """Libraries ask programs of the host when they are loaded (CuPy: ldconfig), and take an error
+    for an answer. The filter, which knows no reasons, would end the process.
+    """
+    def refuse(*arguments, **keywords):
+        raise PermissionError(errno.EPERM, "code that is measured starts no processes")
+
+    _posixsubprocess.fork_exec = subprocess._fork_exec = refuse
+    os.posix_spawn = os.posix_spawnp = refuse
+    # it makes a file for a linker before it asks for one
+    ctypes.util._findLib_gcc = lambda name: None
 
 
 def own_data_bytes():
@@ -300,6 +317,7 @@ class Executor:
             or self.guard.cudal1_guard_seal() != 0
         ):
             raise Unsupported("the system call filter could not be set")
+        refuse_processes()
         task = make_module("task", self.task_source)
         for name in ("Model", "get_inputs"):
             if not hasattr(task, name):
@@ -617,6 +635,7 @@ class Executor:
         if enter(0) != 0:
             raise Unsupported("the system call filter could not be set")
         torch.set_grad_enabled(False)
+        refuse_processes()
         self.task = make_module("task", self.task_source)
         if not hasattr(self.task, "get_inputs"):
             raise Unsupported("the task defines no get_inputs")
