@@ -347,9 +347,9 @@ check_unclear(void)
 	free(s.audit_more.v);
 }
 
-/* what a score is worth where the reference takes 1 ms in audits, and the candidate `candidate` */
+/* what a score is worth where the reference takes 1 ms in blocks, in audits these seconds */
 static double
-after_audits(double score, double candidate)
+after_audits(double score, double reference, double candidate)
 {
 	Rounds		s = {.m = &measure,.attentive = true,.audits_a_half = 1};
 
@@ -360,9 +360,9 @@ after_audits(double score, double candidate)
 	values_append(&s.seen.times[SIDE_REFERENCE], 1e-3);
 	for (int i = 0; i < 40; i++)
 	{
-		values_append(&s.audit[SIDE_REFERENCE], 1e-3);
+		values_append(&s.audit[SIDE_REFERENCE], reference);
 		values_append(&s.audit[SIDE_CANDIDATE], candidate);
-		values_append(&s.audit_more, candidate - 1e-3);
+		values_append(&s.audit_more, candidate - reference);
 	}
 	cudal1_score_interval(s.buckets.v, s.buckets.n, 0.95, 3, &s.lower, &s.upper, &s.half_width);
 	verdict_conclude(&s, false);
@@ -504,10 +504,16 @@ main(void)
 		  "code that is fast for a third of the inputs is not judged by those");
 	check(bound_of(1e-3, 0.05e-3, 1e-3, 3) < 3.2,
 		  "nor is code that is fast for two thirds of them");
-	check(after_audits(1.27, 0.8e-3) == 1.27, "a score within the margin of audits is paid");
-	check(fabs(after_audits(10, 0.8e-3) - 1.25) < 1e-9,
+	check(after_audits(1.27, 1e-3, 0.8e-3) == 1.27, "a score within the margin of audits is paid");
+	check(fabs(after_audits(10, 1e-3, 0.8e-3) - 1.25) < 1e-9,
 		  "one that contradicts them gets what they show, without the margin");
-	check(after_audits(10, 1.01e-3) == 1, "and where they show nothing, 1.00");
+	check(after_audits(10, 1e-3, 1.01e-3) == 1 && !measure.result->wide,
+		  "and where they show nothing, 1.00");
+	check(fabs(after_audits(3, 3e-3, 2.3e-3) - 1.307) < 1e-3 && measure.result->wide
+		  && measure.result->lower == measure.result->score && near(measure.result->upper, 3, 1e-9),
+		  "where audits take longer than cold code does, it is the lower end of what they show");
+	check(after_audits(20, 3e-3, 2.3e-3) < 1.31 && !measure.result->wide,
+		  "which no reading of them confirms for code that is worth less");
 	check(more(1.2, 3, true) == 5,
 		  "a score above 1 that few audits confirm gets those that a bound needs");
 	check(more(2.0, 0, true) == 8, "a high score that no audit confirms gets them, too");

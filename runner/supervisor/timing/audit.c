@@ -379,6 +379,24 @@ audit_bound(Rounds *s, double doubt, double *shown)
 	return ratio_left(reference, reference + change - margin(s, -change));
 }
 
+/*
+ * Cold code adds the same to a run of either side, and cold caches lengthen runs by a share. Where
+ * the reference's audits take longer than both explain for a quiet host, it can't be told which it
+ * is. The bound takes it for a share, because code could gain by the other one.
+ */
+bool
+audit_by_share(const Rounds *s, double doubt, double score)
+{
+	double		reference = values_median(&s->seen.times[SIDE_REFERENCE]);
+	double		error;
+	double		change;
+
+	if (s->audit_more.n < MIN_AUDITS || longer_in_blocks(s) >= 1)
+		return false;
+	change = more_seconds(s, &error) - doubt;
+	return ratio_left(reference, reference + change - margin(s, -change)) >= score;
+}
+
 bool
 audit_unclear(const Rounds *s, double score, bool clear)
 {

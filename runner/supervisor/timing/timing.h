@@ -194,6 +194,9 @@ extern void audit_note(Rounds *s, const double *taken);
 extern double audit_doubt(const Rounds *s, bool *clear);
 extern double audit_bound(Rounds *s, double doubt, double *shown);
 
+/* whether the bound is below a score only as it takes longer audits for longer runs of any code */
+extern bool audit_by_share(const Rounds *s, double doubt, double score);
+
 /* whether a score matters that audits are too noisy to confirm */
 extern bool audit_unclear(const Rounds *s, double score, bool clear);
 extern double audit_late_seconds(const Rounds *s);

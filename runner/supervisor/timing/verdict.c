@@ -183,6 +183,7 @@ verdict_conclude(Rounds *s, bool left)
 	Result	   *r = m->result;
 	const Profile *p = &m->job->profile;
 	const char *why = NULL;
+	bool		by_share = false;
 	bool		clear;
 	double		doubt = audit_doubt(s, &clear);
 	double		audits;
@@ -210,12 +211,18 @@ verdict_conclude(Rounds *s, bool left)
 		 * Audits contradict the blocks. The doubt and the margin are for honest code, which stays
 		 * below the bound, so what is above it gets what audits show.
 		 */
+		by_share = audit_by_share(s, doubt, estimate);
 		if (audits < estimate)
 			r->audit_bound = fmin(r->audit_bound, fmax(shown, fmin(audits, 1)));
+		if (by_share)
+			conclude(m, OUTCOME_SUCCESSFUL, "runs whose inputs come one by one take longer on "
+					 "this host than cold code does, so they can't confirm %.4g: the score is what "
+					 "they show if that lengthens all runs by a share", estimate);
 		estimate = r->audit_bound;
+		r->wide |= by_share;
 		r->score = fmin(r->score, estimate);
 		s->lower = fmin(s->lower, estimate);
-		s->upper = fmin(s->upper, estimate);
+		s->upper = by_share ? s->upper : fmin(s->upper, estimate);
 	}
 	if (audit_unclear(s, estimate, clear))
 	{
