@@ -12,6 +12,7 @@ supervisor reads the outputs out of the stopped process itself, on a GPU out of 
 libcudal1pool.so has PyTorch allocate from.
 """
 import _posixsubprocess
+import array
 import ctypes
 import ctypes.util
 import errno
@@ -533,7 +534,7 @@ class Executor:
         n = len(outputs[0])
         if n > wire.MAX_TENSORS:
             raise Unsupported(f"a run returns {n} tensors; up to {wire.MAX_TENSORS} are supported")
-        for tensors in outputs:
+        for tensors in () if self.write_alike(outputs, at, n) else outputs:
             if len(tensors) != n:
                 raise Unsupported("the number of tensors returned changes from run to run")
             for tensor in tensors:
@@ -568,6 +569,38 @@ class Executor:
             self.listed = outputs[0][0].stride()
         if settle:
             self.settle_table(outputs, self.table + first * n * TENSOR.size)
+
+    def write_alike(self, outputs, at, n):
+        """The entries of runs whose results have one layout, as nearly all have; false for others.
+        This lies within the clock, and takes a third of what entries one by one do.
+        """
+        if set(map(len, outputs)) != {n}:
+            return False
+        base, bound = (self.gpu.base, self.gpu.bytes) if self.gpu else (0, 1 << 64)
+        on_gpu = self.gpu is not None
+        entry, columns = b"", []
+        for output in zip(*outputs):
+            one = output[0]
+            shape, stride, dtype = one.shape, one.stride(), one.dtype
+            addresses = [
+                tensor.data_ptr() for tensor in output
+                if tensor.shape == shape and tensor.stride() == stride and tensor.dtype is dtype
+                and tensor.is_cuda is on_gpu
+            ]
+            if len(addresses) < len(outputs) or not (
+                base <= min(addresses) and max(addresses) - base < bound
+            ):
+                return False
+            fill = (0,) * (wire.MAX_DIMS - len(shape))
+            entry += TENSOR.pack(0, self.codes.get(dtype, 0), len(shape), *shape, *fill, *stride,
+                                 *fill)
+            columns.append(addresses if base == 0 else [address - base for address in addresses])
+        end = at + len(outputs) * len(entry)
+        self.control.memory[at:end] = entry * len(outputs)
+        with memoryview(self.control.memory) as memory, memory[at:end].cast("Q") as words:
+            for output, addresses in enumerate(columns):
+                words[output * TENSOR.size // 8::len(entry) // 8] = array.array("Q", addresses)
+        return True
 
     def settle_table(self, outputs, table):
         """A caller may write to what it gets: an output is memory, and memory of its own."""
