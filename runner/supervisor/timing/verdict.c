@@ -203,6 +203,9 @@ verdict_conclude(Rounds *s, bool left)
 	r->wide = !left && s->half_width > verdict_wide_from(s);
 	r->score = r->wide ? careful_score(s, estimate, &why) : estimate;
 	audits = audit_bound(s, doubt, &shown);
+	/* audits that are too unsteady to tell a tenth take nothing from code that gains nothing */
+	if (!m->gpu && !clear && audits < 1)
+		audits = 1;
 	r->audit_bound = p->audits > 0 ? fmin(fmin(audits, step_bound(s)), loop_bound(s)) : NAN;
 	if (isfinite(r->audit_bound) && r->audit_bound < estimate)
 	{
