@@ -577,24 +577,21 @@ class Executor:
         if set(map(len, outputs)) != {n}:
             return False
         base, bound = (self.gpu.base, self.gpu.bytes) if self.gpu else (0, 1 << 64)
-        on_gpu = self.gpu is not None
         entry, columns = b"", []
         for output in zip(*outputs):
             one = output[0]
             shape, stride, dtype = one.shape, one.stride(), one.dtype
             addresses = [
-                tensor.data_ptr() for tensor in output
+                tensor.data_ptr() - base for tensor in output
                 if tensor.shape == shape and tensor.stride() == stride and tensor.dtype is dtype
-                and tensor.is_cuda is on_gpu
+                and tensor.is_cuda is (base > 0)
             ]
-            if len(addresses) < len(outputs) or not (
-                base <= min(addresses) and max(addresses) - base < bound
-            ):
+            if len(addresses) < len(outputs) or min(addresses) < 0 or max(addresses) >= bound:
                 return False
             fill = (0,) * (wire.MAX_DIMS - len(shape))
             entry += TENSOR.pack(0, self.codes.get(dtype, 0), len(shape), *shape, *fill, *stride,
                                  *fill)
-            columns.append(addresses if base == 0 else [address - base for address in addresses])
+            columns.append(addresses)
         end = at + len(outputs) * len(entry)
         self.control.memory[at:end] = entry * len(outputs)
         with memoryview(self.control.memory) as memory, memory[at:end].cast("Q") as words:
