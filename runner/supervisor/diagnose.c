@@ -459,6 +459,10 @@ find(Diagnosis *d)
 		return;
 	}
 	*d = seen;
+	/* the result of the first call is the one that no caller has written to before */
+	if (find_kept(d, MANNER_SINGLE))
+		return;
+	*d = seen;
 	if (find_first_input(d))
 		return;
 	if (d->error <= NEAR && d->finite && !is_by_call(d, &right))
@@ -476,8 +480,6 @@ find(Diagnosis *d)
 			"were");
 		return;
 	}
-	if (find_kept(d, MANNER_SINGLE))
-		return;
 	if (seen.arrays && mends(d, TRIAL_WEIGHTS, MANNER_SINGLE))
 	{
 		say(d, "weights", "It is right with the reference's weights: its own are others, because "
