@@ -29,7 +29,7 @@
 #include "common/clock.h"
 #include "process/stopped.h"
 
-#define MAX_STOPPED		16
+#define MAX_STOPPED		64
 /* of CPU time, while stopped, that is more than leaving a core takes */
 #define WORK_SECONDS	200e-6
 #define TIMES			3		/* looks that must find it, for the process to be guilty */

@@ -30,6 +30,11 @@ typedef struct Backend
 	 * noise to where a run's input and output are, where both sides map the same memory; else NULL
 	 */
 	void		(*unstage) (Measure *m, const Arena *arena, uint32_t slot);
+	/*
+	 * likewise, noise to all of a slot that its code may have written to; `staged`: but for the
+	 * arrays, which staging overwrites
+	 */
+	void		(*blank) (Measure *m, const Arena *arena, uint32_t slot, bool staged);
 	/* runs on staged slots, none or more; seconds of them all */
 	bool		(*block) (Measure *m, Executor *executor, Side side, const uint32_t *slots,
 						  uint32_t n, double timeout, double *elapsed);

@@ -86,7 +86,7 @@ without_outcome(const Measure *m)
 	int			n = 0;
 
 	for (int i = 0; i < m->nmembers; i++)
-		n += m->members[i].result.outcome == OUTCOME_NONE;
+		n += !m->members[i].waits && m->members[i].result.outcome == OUTCOME_NONE;
 	return n;
 }
 
@@ -126,12 +126,13 @@ heat_share(Measure *m)
 	bool		ended = left == 0;
 
 	heat_enter(m, m->member);
-	left = ended ? m->nmembers : left;
+	for (int i = 0; i < m->nmembers && ended; i++)
+		left += !m->members[i].waits;
 	for (int i = 0; i < m->nmembers; i++)
 	{
 		Result	   *r = &m->members[i].result;
 
-		if (r->outcome != OUTCOME_NONE && !ended)
+		if (m->members[i].waits || (r->outcome != OUTCOME_NONE && !ended))
 			continue;
 		r->device_seconds += all->device_seconds / left;
 		r->startup_seconds += all->startup_seconds / left;

@@ -25,7 +25,7 @@ extern bool heat_next(Measure *m, int *i);
 
 /*
  * gives the seconds that were spent for all to those that have no outcome yet, in equal parts; once
- * there are none, to every one
+ * there are none, to every one. Those that wait get none
  */
 extern void heat_share(Measure *m);
 

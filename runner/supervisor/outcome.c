@@ -39,6 +39,14 @@ measure_leave_out(char *text, const char *folder)
 		}
 }
 
+/* members share no more; each is judged by itself */
+static bool
+dissolve(Measure *m)
+{
+	m->dissolved = true;
+	return false;
+}
+
 bool
 conclude(Measure *m, Outcome outcome, const char *format,...)
 {
@@ -46,6 +54,9 @@ conclude(Measure *m, Outcome outcome, const char *format,...)
 
 	if (m->result->outcome != OUTCOME_NONE)
 		return false;
+	if (m->shares && outcome != OUTCOME_CANCELLED
+		&& (m->member == &m->all || outcome == OUTCOME_UNVERIFIED || outcome == OUTCOME_LOST))
+		return dissolve(m);
 	/* nothing that goes wrong between two references is a candidate's doing */
 	if (m->aa && outcome != OUTCOME_LOST && outcome != OUTCOME_CANCELLED)
 		outcome = OUTCOME_UNVERIFIED;
@@ -115,6 +126,13 @@ is_from_outside(int number)
 	return number == SIGKILL || number == SIGTERM || number == SIGINT || number == SIGHUP;
 }
 
+static bool
+is_killed(const Executor *executor, ExecutorResult result)
+{
+	return result == EXECUTOR_ENDED && executor->wait_status >= 0
+		&& WIFSIGNALED(executor->wait_status) && is_from_outside(WTERMSIG(executor->wait_status));
+}
+
 /* the code word of what ended a block or a start; NULL where a detector has one */
 static const char *
 cause_of(const Executor *executor, ExecutorResult result, bool printed, const char *when)
@@ -164,6 +182,10 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 		return true;
 	if (executor_cancelled)
 		return conclude(m, OUTCOME_CANCELLED, NULL);
+	/* any of them may be the cause */
+	if (m->shares && (result == EXECUTOR_AWAKE || result == EXECUTOR_TIMEOUT
+					  || is_killed(executor, result)))
+		return dissolve(m);
 	executor_log(executor, log, sizeof(log));
 	if (executor->log_fd >= 0)
 		fstat(executor->log_fd, &st);
@@ -205,8 +227,7 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 			if (st.st_size >= OUTPUT_LIMIT)
 				return conclude(m, crash, "%s printed more than %d MiB %s", who,
 								(int) (OUTPUT_LIMIT >> 20), when);
-			m->member->killed = executor->wait_status >= 0 && WIFSIGNALED(executor->wait_status)
-				&& is_from_outside(WTERMSIG(executor->wait_status));
+			m->member->killed = is_killed(executor, result);
 			if (executor->wait_status >= 0 && WIFSIGNALED(executor->wait_status))
 				return conclude(m, crash, "%s ended by %s %s%s%s", who,
 								signal_text(WTERMSIG(executor->wait_status)), when,

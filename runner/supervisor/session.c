@@ -7,6 +7,7 @@
  */
 #define _GNU_SOURCE
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/clock.h"
@@ -192,6 +193,20 @@ block(Measure *m, Executor *executor, Side side, const uint32_t *slots, const ui
 	if (m->seeds_runs)
 		memcpy(executor->control->seeds, seeds, n * sizeof(*seeds));
 	return m->backend->block(m, executor, side, slots, n, timeout, elapsed);
+}
+
+void
+measure_blank(Measure *m, const Arena *arena, const uint32_t *slots, uint32_t n)
+{
+	double		started = clock_now();
+	bool	   *staged = calloc(arena->slots, sizeof(*staged));
+
+	for (uint32_t i = 0; staged && i < n; i++)
+		staged[slots[i]] = true;
+	for (uint32_t i = 0; i < arena->slots; i++)
+		m->backend->blank(m, arena, i, staged && staged[i]);
+	free(staged);
+	measure_spent(m, SPENT_STAGE, started);
 }
 
 void

@@ -25,6 +25,12 @@ extern bool measure_arena(Measure *m, Arena *arena, uint32_t slots, uint32_t spa
 extern bool measure_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n);
 extern bool measure_stage(Measure *m, Arena *arena, Side side, const uint32_t *slots, uint32_t n);
 
+/*
+ * on a CPU, noise wherever code may have left something for the next, but for what staging these
+ * slots overwrites
+ */
+extern void measure_blank(Measure *m, const Arena *arena, const uint32_t *slots, uint32_t n);
+
 /* on a CPU, noise in the place of a run's input and output, which both sides can read */
 extern void measure_unstage(Measure *m, Arena *arena, uint32_t slot);
 

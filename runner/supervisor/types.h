@@ -153,6 +153,7 @@ typedef struct Member
 	double		time[2];		/* of both sides, estimated, in seconds a run */
 	bool		killed;			/* a process outside has killed the code, or its compiler */
 	bool		apart;			/* it is to be measured by itself, in another heat */
+	bool		waits;			/* what is done for all now is not done for it */
 	/* pytorch: a side returns the same memory from run to run, so both sides' results are copied */
 	bool		taken;
 	/* pytorch: the candidate has the reference's weights of the same names, not those it drew */
@@ -178,6 +179,11 @@ typedef struct Measure
 	double	   *time;
 	Code	   *code[2];		/* the reference's and the current member's */
 	double		entered;		/* when it became current */
+	/* several share a reference now, see set.c; something unusual has ended that */
+	bool		shares;
+	bool		dissolved;
+	int			sets_dissolved;
+	struct Rounds *aa_pairs;	/* of the reference with itself, for all members; NULL: none */
 	Code		reference;
 	json_t	   *environment;
 	double		started;

@@ -15,10 +15,12 @@ static int	made_up_clock(clockid_t id, struct timespec *t);
 #include "../../runner/supervisor/timing/round.c"
 #include "../../runner/supervisor/timing/plan.c"
 #include "../../runner/supervisor/timing/stopping.c"
+#include "../../runner/supervisor/timing/set.c"
 #include "../../runner/supervisor/timing/pair.c"
 #include "../../runner/supervisor/timing/aa.c"
 #include "../../runner/supervisor/timing/more.c"
 #include "../../runner/supervisor/timing/verdict.c"
+#include "../../runner/supervisor/timing/together.c"
 #include "../../runner/supervisor/timing/rounds.c"
 #include "../../runner/supervisor/timing/samples.c"
 #include "../../runner/supervisor/heat.c"
@@ -58,7 +60,18 @@ static double start_seconds = 0.02; /* of a process */
 static double candidate_sleeps; /* seconds a run at random, up to these */
 static double host_spread;		/* of all processes */
 static double block_spread;		/* of all blocks */
-static double process[2];		/* factors of those that live */
+static double process[1 + HEAT_MAX];	/* factors of those that live: the reference's, members' */
+
+/* of a heat */
+static double factor[HEAT_MAX];	/* what each member takes, in candidate_run */
+static int	liar = -1;			/* the member whose outputs are wrong */
+static int	slow = -1;			/* the member that slows the reference */
+static bool slow_ran;
+static int	awake;				/* in so many sets a process is */
+static int	blocks[2];			/* of the reference, of members */
+static int	shared;				/* of the reference, those that several share */
+
+volatile sig_atomic_t executor_cancelled;
 
 /*
  * the candidate dawdles in blocks of many runs, so that its blocks get fewer, until they have one,
@@ -142,7 +155,7 @@ measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena 
 	prepared = prepares;
 	met |= m->aa && alive > 0;
 	launched[m->aa] += side == SIDE_CANDIDATE;
-	process[side] =
+	process[side == SIDE_REFERENCE ? 0 : 1 + m->member->number] =
 		exp(host_spread * random_normal() + (executor->hostile ? candidate_spread * random_normal()
 											 : 0));
 	moment += start_seconds;
@@ -166,6 +179,11 @@ measure_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 }
 
 void
+measure_blank(Measure *m, const Arena *arena, const uint32_t *slots, uint32_t n)
+{
+}
+
+void
 measure_unstage(Measure *m, Arena *arena, uint32_t slot)
 {
 	abort();
@@ -183,8 +201,19 @@ measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots,
 {
 	bool		candidate = side == SIDE_CANDIDATE && !m->aa;
 
-	*elapsed = n * (!candidate ? reference_run : dawdles ? dawdling_run(n) : candidate_run)
-		* process[side];
+	int			place = side == SIDE_REFERENCE ? 0 : 1 + m->member->number;
+
+	if (m->shares && awake > 0 && candidate)
+	{
+		awake--;
+		m->dissolved = true;
+		return false;
+	}
+	blocks[side]++;
+	shared += m->shares && side == SIDE_REFERENCE;
+	slow_ran |= place > 0 && m->member->number == slow;
+	*elapsed = n * (!candidate ? reference_run : dawdles ? dawdling_run(n)
+					: candidate_run * factor[m->member->number]) * process[place];
 	*elapsed *= exp(block_spread * random_normal());
 	saved = candidate && prepared > 0 ? *elapsed * 0.9 : 0;
 	*elapsed -= saved;
@@ -232,6 +261,8 @@ measure_fill(Measure *m, const Executor *executor)
 bool
 measure_compare(Measure *m, const void *expected, const void *found, Side blamed)
 {
+	if (m->member->number == liar)
+		return conclude(m, OUTCOME_WRONG_OUTPUT, NULL);
 	compared++;
 	m->result->checks++;
 	wrong += memcmp(expected, found, sizeof(uint32_t)) != 0;
@@ -373,7 +404,7 @@ baseline_warm(Rounds *s, Half *half, Side side)
 }
 
 bool
-baseline_settle_both(Rounds *s, Half *half)
+baseline_settle_all(Set *set)
 {
 	return true;
 }
@@ -381,12 +412,14 @@ baseline_settle_both(Rounds *s, Half *half)
 bool
 baseline_time(Rounds *s, Half *half, Values *alone)
 {
+	values_append(alone, reference_run);
 	return true;
 }
 
 bool
 baseline_time_again(Rounds *s, Half *half, Values *alone)
 {
+	values_append(alone, reference_run);
 	return true;
 }
 
@@ -399,7 +432,10 @@ baseline_meet_neighbour(Rounds *s, Half *half, const Values *alone)
 bool
 baseline_is_slowed(Rounds *s, const Half *half, Values *alone)
 {
-	return false;
+	bool		slowed = slow_ran;
+
+	slow_ran = false;
+	return slowed;
 }
 
 void
@@ -424,12 +460,22 @@ baseline_was_slowed(const Rounds *s, double *slower, double *error)
 	return false;
 }
 
-/* a measurement of code that takes so long, by profile `default`; the seconds it took */
+/*
+ * a measurement of `n` candidates that take so long, by profile `default`; the seconds it took
+ */
 static double
-run(uint64_t seed, double reference, double candidate)
+run_heat(uint64_t seed, double reference, double candidate, int n)
 {
 	static Measure m;
+	int			numbers[HEAT_MAX];
 
+	for (int i = 0; i < HEAT_MAX; i++)
+	{
+		numbers[i] = i;
+		factor[i] = factor[i] > 0 ? factor[i] : 1;
+	}
+	memset(blocks, 0, sizeof(blocks));
+	shared = 0;
 	heat_free(&m);
 	m = (Measure) {.job = &job, .backend = &backend, .output_bytes = sizeof(uint32_t),
 		.input_slot_bytes = 64, .output_slot_bytes = 64, .check_time = 1e-6,
@@ -438,9 +484,12 @@ run(uint64_t seed, double reference, double candidate)
 	state = seed;
 	moment = 1000;
 	m.locked_at = moment;
-	heat_init(&m, (int[]) {0}, 1);
-	m.time[SIDE_REFERENCE] = reference;
-	m.time[SIDE_CANDIDATE] = candidate + candidate_sleeps / 2;
+	heat_init(&m, numbers, n);
+	for (int i = 0; i < n; i++)
+	{
+		m.members[i].time[SIDE_REFERENCE] = reference;
+		m.members[i].time[SIDE_CANDIDATE] = candidate * factor[i] + candidate_sleeps / 2;
+	}
 	reference_run = reference;
 	candidate_run = candidate;
 	compared = wrong = alive = 0;
@@ -449,6 +498,12 @@ run(uint64_t seed, double reference, double candidate)
 	met = false;
 	rounds_run(&m);
 	return moment - 1000;
+}
+
+static double
+run(uint64_t seed, double reference, double candidate)
+{
+	return run_heat(seed, reference, candidate, 1);
 }
 
 static void
@@ -525,7 +580,7 @@ check_aa(void)
 		  "on a host where every process is off by a tenth the same code is worth 1.00");
 	check(launched[true] == 14 && !met,
 		  "beside seven pairs of the reference, while no process of the candidate lives");
-	run(5, 1e-4, 5e-5);
+	run(6, 1e-4, 5e-5);
 	check(launched[true] == 0 && measure->result->wide && measure->result->score > 1.5
 		  && measure->result->score < 2, "of which code that is faster needs none");
 	host_spread = 0;
@@ -577,7 +632,7 @@ stays(double start, double processes, double blocks)
 	block_spread = blocks;
 	for (int i = 0; i < STAYS; i++)
 	{
-		seconds[i] = run((uint64_t) (1000 + i), 1e-4, 1e-4);
+		seconds[i] = run((uint64_t) (2000 + i), 1e-4, 1e-4);
 		width[i] = measure->result->half_width;
 		all.covered += measure->result->lower <= 1 && measure->result->upper >= 1;
 		all.pairs += (double) measure->result->pairs / STAYS;
@@ -652,6 +707,108 @@ check_paper(void)
 	job.profile = usual;
 }
 
+static void
+check_orders(void)
+{
+	static Measure m;
+	bool		permuted = true;
+	bool		reversed = true;
+	bool		balanced = true;
+
+	state = 9;
+	for (int n = 1; n <= HEAT_MAX; n++)
+	{
+		Rounds		s = {.m = &m};
+		Set			set = {.n = n, .of = {&s}};
+		uint8_t    *orders = set_orders(&set, 8);
+		int			first = 0;
+
+		for (int r = 0; r < 8; r++)
+		{
+			uint8_t    *order = orders + r * (n + 1);
+			uint64_t	seen = 0;
+
+			for (int i = 0; i <= n; i++)
+			{
+				seen |= 1ul << order[i];
+				reversed = reversed && order[i] == orders[(r ^ 1) * (n + 1) + n - i];
+			}
+			permuted = permuted && seen == (2ul << n) - 1;
+			first += order[0] == 0;
+		}
+		balanced = balanced && (n > 1 || first == 4);
+		free(orders);
+	}
+	check(permuted, "a round has each side once");
+	check(reversed, "each side goes before and after each other equally often");
+	check(balanced, "so a reference and one candidate take turns at being first");
+}
+
+/* members with this outcome whose score is near what it should be */
+static int
+good_members(int n, Outcome outcome)
+{
+	int			good = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		const Result *r = &measure->members[i].result;
+
+		good += r->outcome == outcome && (outcome != OUTCOME_SUCCESSFUL
+										  || near(r->score * factor[i], 1, 0.01));
+	}
+	return good;
+}
+
+static void
+check_sets(void)
+{
+	double		seconds;
+	double		told = 0;
+
+	job.profile.memory_mb = 1;
+	seconds = run_heat(1, 1e-3, 1e-3, 8);
+	check(good_members(8, OUTCOME_SUCCESSFUL) == 8 && blocks[1] == 8 * blocks[0],
+		  "one block of the reference serves all candidates of its round");
+	for (int i = 0; i < 8; i++)
+		told += measure->members[i].result.device_seconds;
+	check(near(told, seconds, 1e-6)
+		  && near(8 * measure->members[0].result.device_seconds, told, 0.1),
+		  "and its seconds are shared out");
+	for (int i = 0; i < 8; i++)
+		factor[i] = 0.1 * (i + 1);
+	run_heat(2, 4e-3, 4e-3, 8);
+	check(wrong == 0 && good_members(8, OUTCOME_SUCCESSFUL) == 8 && 2 * shared > blocks[0],
+		  "candidates of other speeds have blocks of other lengths, each compared with its like");
+	memset(factor, 0, sizeof(factor));
+	liar = 3;
+	run_heat(3, 1e-3, 1e-3, 8);
+	check(good_members(8, OUTCOME_SUCCESSFUL) == 7
+		  && measure->members[3].result.outcome == OUTCOME_WRONG_OUTPUT && shared == blocks[0],
+		  "code that is wrong leaves, and the others go on together");
+	liar = -1;
+	awake = 1;
+	run_heat(4, 1e-3, 1e-3, 8);
+	check(good_members(8, OUTCOME_SUCCESSFUL) == 8 && shared > 0 && shared < blocks[0],
+		  "where a process was awake each goes on by itself for a pair, and is not blamed");
+	awake = 1000;
+	run_heat(5, 1e-3, 1e-3, 8);
+	check(good_members(8, OUTCOME_SUCCESSFUL) == 8 && awake == 998 && shared < 4,
+		  "and the second time to the end");
+	awake = 0;
+	slow = 5;
+	run_heat(6, 1e-3, 1e-3, 8);
+	check(good_members(8, OUTCOME_SUCCESSFUL) == 8 && measure->sets_dissolved == 1
+		  && shared > 8 * 7 && blocks[1] > 7 * shared,
+		  "code that slows the reference is by itself from then on, and the others are not");
+	slow = -1;
+	job.profile.memory_mb = 1 << 30;
+	run_heat(7, 1e-3, 1e-3, 8);
+	check(good_members(8, OUTCOME_SUCCESSFUL) == 8 && shared == 0 && blocks[0] == blocks[1],
+		  "where memory holds no more than two processes each is by itself");
+	job.profile.memory_mb = 0;
+}
+
 int
 main(void)
 {
@@ -664,6 +821,8 @@ main(void)
 		.arena_mb = 256, .disturbed_factor = 2, .disturbed_attempts = 3, .budget_factor = 8,
 			.budget_min = 60
 	};
+	check_orders();
+	check_sets();
 	check_runs();
 	check_budget();
 	check_aa();

@@ -18,6 +18,25 @@ static Job	job;
 static Rounds s;
 
 /* what alone.c does with processes is not tried here */
+/* sets are settled elsewhere */
+bool
+set_enter(const Set *set, int place)
+{
+	abort();
+}
+
+void
+set_enter_all(const Set *set)
+{
+	abort();
+}
+
+bool
+set_goes_on(const Set *set)
+{
+	abort();
+}
+
 bool
 measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
 			   uint64_t weight_seed)

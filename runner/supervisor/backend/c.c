@@ -100,6 +100,23 @@ c_unstage(Measure *m, const Arena *arena, uint32_t slot)
 	host_noise(m, arena->outputs + slot * arena->output_slot_bytes, arena->output_slot_bytes);
 }
 
+/* inputs are read-only in executors */
+static void
+c_blank(Measure *m, const Arena *arena, uint32_t slot, bool staged)
+{
+	char	   *from = arena->outputs + slot * arena->output_slot_bytes;
+	size_t		at = 0;
+
+	for (int i = 0; i < m->outputs && staged; i++)
+	{
+		host_noise(m, from + at, m->output[i].offset - at);
+		at = m->output[i].offset + m->output[i].bytes;
+	}
+	host_noise(m, from + at, arena->output_slot_bytes - at);
+	if (slot + 1 == arena->slots)
+		host_blank_end(m, arena->outputs, arena->slots * arena->output_slot_bytes);
+}
+
 static bool
 c_read_outputs(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run,
 			   uint32_t slot, void *out)
@@ -121,6 +138,7 @@ const Backend backend_c = {
 	.start = c_start,
 	.stage = c_stage,
 	.unstage = c_unstage,
+	.blank = c_blank,
 	.read = c_read_outputs,
 	.cold_seconds = 2e-6,
 	HOST_CALLS,

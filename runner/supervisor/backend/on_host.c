@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "supervisor/backend/parts.h"
 #include "supervisor/outcome.h"
@@ -46,6 +47,14 @@ host_noise(Measure *m, char *out, size_t bytes)
 		bytes -= n;
 		at = 0;
 	}
+}
+
+void
+host_blank_end(Measure *m, char *memory, size_t bytes)
+{
+	size_t		page = (size_t) sysconf(_SC_PAGESIZE);
+
+	host_noise(m, memory + bytes, (page - bytes % page) % page);
 }
 
 void *

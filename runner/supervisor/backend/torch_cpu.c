@@ -36,6 +36,16 @@ torch_cpu_unstage(Measure *m, const Arena *arena, uint32_t slot)
 	host_noise(m, arena->inputs + slot * arena->input_slot_bytes, arena->input_slot_bytes);
 }
 
+/* inputs are writable, and staged with their gaps */
+static void
+torch_cpu_blank(Measure *m, const Arena *arena, uint32_t slot, bool staged)
+{
+	if (!staged)
+		torch_cpu_unstage(m, arena, slot);
+	if (slot + 1 == arena->slots)
+		host_blank_end(m, arena->inputs, arena->slots * arena->input_slot_bytes);
+}
+
 static bool
 torch_cpu_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot, bool *same)
 {
@@ -73,6 +83,7 @@ const Backend backend_torch_cpu = {
 	.start = torch_cpu_start,
 	.stage = torch_cpu_stage,
 	.unstage = torch_cpu_unstage,
+	.blank = torch_cpu_blank,
 	.read = torch_cpu_read_outputs,
 	.inputs_same = torch_cpu_inputs_same,
 	.outputs_apart = true,

@@ -13,14 +13,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "supervisor/timing/timing.h"
+#include "supervisor/timing/set.h"
 
 #define AA_FROM		3			/* pairs of the candidate's, before which nothing is foreseen */
+
+/* those that another member of the heat has made serve all whose references have the same blocks */
+static void
+find(Rounds *s)
+{
+	Rounds	   *of_heat = s->m->aa_pairs;
+
+	if (!s->aa && of_heat && of_heat->runs[SIDE_REFERENCE] == s->runs[SIDE_REFERENCE])
+		s->aa = of_heat;
+}
 
 /* blocks as the reference's of the candidate's pairs, and as many of them */
 static bool
 begin(Rounds *s)
 {
+	find(s);
 	if (!s->aa)
 	{
 		s->aa = calloc(1, sizeof(*s->aa));
@@ -28,8 +39,11 @@ begin(Rounds *s)
 			return conclude(s->m, OUTCOME_LOST, "no memory");
 		s->aa->m = s->m;
 		s->aa->started = s->started;
+		if (!s->m->aa_pairs)
+			s->m->aa_pairs = s->aa;
 	}
 	s->aa->of = s;
+	s->aa->member = s->member;
 	s->aa->budget = s->budget;
 	s->aa->arena = s->arena;
 	s->aa->runs[0] = s->aa->runs[1] = s->runs[SIDE_REFERENCE];
@@ -54,15 +68,18 @@ aa_pair(Rounds *s)
 	Result		before = *m->result;
 	double		checked = m->member->checked_seconds;
 	double		time = m->time[SIDE_CANDIDATE];
+	Set			one;
 	bool		good;
 
-	if (!begin(s))
+	if (!plan_memory(s) || !begin(s))
 		return false;
+	one = set_of_one(s->aa, NULL);
+	s->fresh = false;
 	m->result->evidence = json_object();
 	m->result->samples = NULL;
 	m->time[SIDE_CANDIDATE] = m->time[SIDE_REFERENCE];
 	m->aa = true;
-	good = rounds_pair(s->aa);
+	good = rounds_pair(&one);
 	m->aa = false;
 	s->arena = s->aa->arena;
 	m->time[SIDE_CANDIDATE] = time;
@@ -80,23 +97,38 @@ aa_pair(Rounds *s)
 
 /* whether the next pair is one of these: spread over all pairs to the last look */
 bool
-aa_due(const Rounds *s)
+aa_due(Rounds *s)
 {
 	const Profile *p = &s->m->job->profile;
 	size_t		last = stopping_last(s);
-	size_t		made = s->aa ? s->aa->buckets.n : 0;
+	size_t		made;
 	size_t		every = last > AA_FROM + AA_PAIRS ? (last - AA_FROM) / AA_PAIRS : 1;
 
+	find(s);
+	made = s->aa ? s->aa->buckets.n : 0;
 	return s->buckets.n >= AA_FROM && s->buckets.n < last && made < AA_PAIRS
 		&& made * every <= s->buckets.n - AA_FROM
 		&& verdict_asks_aa(s, cudal1_score_foreseen(s->buckets.v, s->buckets.n, last, p->confidence,
 													p->nlooks));
 }
 
+void
+aa_free(Rounds *aa)
+{
+	if (!aa)
+		return;
+	if (aa->has_kept_candidate)
+		measure_end(aa->m, &aa->kept_candidate);
+	free(aa->buckets.v);
+	rounds_forget(aa);
+	free(aa);
+}
+
 /* those that are missing after the last look */
 bool
 aa_complete(Rounds *s)
 {
+	find(s);
 	while (!s->aa || s->aa->buckets.n < AA_PAIRS)
 	{
 		if (stopping_over_budget(s))

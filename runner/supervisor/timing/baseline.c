@@ -14,7 +14,7 @@
 
 #include "supervisor/backend.h"
 #include "supervisor/gpu/cuda.h"
-#include "supervisor/timing/timing.h"
+#include "supervisor/timing/set.h"
 
 #define NEIGHBOUR_BLOCKS	6
 #define NEIGHBOURS		3		/* of the first reference, at most */
@@ -188,7 +188,7 @@ warm_inputs(Rounds *s, Half *half)
 	if (half->warm_inputs)
 		return true;
 	half->warm_inputs = !s->m->gpu;
-	return rounds_inputs(s, s->runs[0] > s->runs[1] ? s->runs[0] : s->runs[1]);
+	return rounds_inputs(s, s->at_once);
 }
 
 /*
@@ -235,24 +235,38 @@ settle_alone(Rounds *s, Half *half, Side side)
 
 /* blocks of one or two long runs need no settling; a side that dawdles here is not settled */
 bool
-baseline_settle_both(Rounds *s, Half *half)
+baseline_settle_all(Set *set)
 {
-	double		spent[2] = {0};
+	Rounds	   *first = set->of[0];
+	int			sides = set->n + 1;
+	double		spent[1 + HEAT_MAX] = {0};
+	double		seconds = 0;
 
-	if (s->runs[0] * s->m->time[0] + s->runs[1] * s->m->time[1] >= LONG_ROUND)
+	for (int i = 0; i < set->n; i++)
+		for (int side = 0; side < 2; side++)
+			seconds += set->of[i]->runs[side] * set->of[i]->member->time[side] / set->n;
+	if (seconds >= LONG_ROUND)
 		return true;
-	if (!warm_inputs(s, half))
+	set_enter_all(set);
+	if (!warm_inputs(first, set->half[0]))
 		return false;
-	for (int i = 0; i < 2 * s->settling; i++)
+	for (int i = 0; i < sides * first->settling; i++)
 	{
-		Side		side = i % 2 == 0 ? SIDE_REFERENCE : SIDE_CANDIDATE;
-		double		seconds;
+		int			place = i % sides;
+		Side		side = place == 0 ? SIDE_REFERENCE : SIDE_CANDIDATE;
+		int			which = place == 0 ? 0 : place - 1;
+		Rounds	   *s = set->of[which];
 
-		if (spent[side] >= SETTLING_SECONDS)
+		if (spent[place] >= SETTLING_SECONDS)
 			continue;
-		if (!rounds_block(s, half, side, s->order, s->runs[side], 0, &seconds))
+		if (place == 0)
+			set_enter_all(set);
+		else if (!set_enter(set, which))
+			continue;
+		if (rounds_block(s, set->half[which], side, s->order, s->runs[side], 0, &seconds))
+			spent[place] += seconds;
+		else if (!set_goes_on(set))
 			return false;
-		spent[side] += seconds;
 	}
 	return true;
 }

@@ -71,6 +71,8 @@ rounds_block_among(Rounds *s, Half *half, Side side, const uint32_t *slots, uint
 		memcpy(listed, slots, staged * sizeof(*slots));
 		rounds_shuffle(s, listed, staged);
 	}
+	if (m->shares)
+		measure_blank(m, &s->arena, shuffled, n);
 	if (!measure_stage(m, &s->arena, side, staged > n ? listed : shuffled, staged > n ? staged : n)
 		|| !measure_block(m, executor, side, shuffled, seeds, n, rounds_timeout(s, side, n),
 						  seconds))
@@ -126,4 +128,21 @@ rounds_count(Rounds *s, const char *what)
 
 	json_object_set_new(evidence, what,
 						json_integer(json_integer_value(json_object_get(evidence, what)) + 1));
+}
+
+void
+rounds_forget(Rounds *s)
+{
+	for (size_t i = 0; i < SEEN_LISTS; i++)
+		free(((Values *) &s->seen)[i].v);
+	for (int i = 0; i < 2; i++)
+	{
+		free(s->audit[i].v);
+		free(s->late_runs[i].v);
+		for (int kind = 0; kind < STEPS; kind++)
+			free(s->steps[i][kind].v);
+	}
+	free(s->audit_more.v);
+	free(s->loop.v);
+	free(s->late_idle.v);
 }

@@ -1,6 +1,6 @@
 /*
  * pair.c
- *		A fresh pair of processes, in two halves: one bucket.
+ *		Fresh processes of both sides, in two halves: one bucket.
  *
  * What the placement of code and memory adds to a time is constant within a pair of processes and
  * independent between pairs, so the spread between buckets shows the error, which more rounds of
@@ -11,14 +11,15 @@
  *
  * The phases of a half: start_half() starts and settles the processes, run_rounds() makes rounds,
  * audits and traps in random order, judge_half() finds out whether the half was disturbed. In a
- * round each side runs one block on the same inputs, in an order that is random but balanced.
+ * round each side runs one block on the same inputs, in an order that is random but balanced. A set
+ * of several candidates has one reference's process, and one block of it a round (set.c).
  */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdlib.h>
 
 #include "supervisor/backend.h"
-#include "supervisor/timing/timing.h"
+#include "supervisor/timing/set.h"
 
 #define MAX_SAMPLES		4000
 #define MAX_PRICED		2		/* halves, after which a disturbed half is not repeated */
@@ -85,190 +86,319 @@ is_steady(const Rounds *s, const Half *half)
  * place.
  */
 static bool
-start_half(Rounds *s, Half *half, int half_number, Values *alone)
+start_reference(Set *set, int half_number, Values *alone)
 {
+	Rounds	   *s = set->of[0];
+	Half	   *half = set->half[0];
 	Measure    *m = s->m;
 	const Profile *p = &m->job->profile;
-	Side		first = half_number == 0 ? SIDE_REFERENCE : SIDE_CANDIDATE;
-	bool		kept = s->has_kept_candidate;
 
+	set_enter_all(set);
+	if (!measure_launch(m, half->executor[SIDE_REFERENCE], SIDE_REFERENCE,
+						seat(s, SIDE_REFERENCE, half_number), &s->arena, s->weights)
+		|| !baseline_warm(s, half, SIDE_REFERENCE))
+		return false;
+	if (half_number > 0)
+		return true;
+	if (!baseline_time(s, half, alone))
+		return false;
+	s->alone = values_median(alone);
+	if (alone->n == 0 || s->neighbour > 0)
+		return true;
+	s->neighbour = 1;
+	return p->precision_goal <= 0 || m->time[SIDE_REFERENCE] >= MEASURE_SLOW
+		|| baseline_meet_neighbour(s, half, alone);
+}
+
+static bool
+start_half(Set *set, int half_number, Values *alone)
+{
+	Rounds	   *first = set->of[0];
+	Measure    *m = first->m;
+	bool		kept = first->has_kept_candidate;
+
+	set_enter_all(set);
 	if (kept)
-		*half->executor[SIDE_CANDIDATE] = s->kept_candidate;
+		*set->half[0]->executor[SIDE_CANDIDATE] = first->kept_candidate;
 	else
 	{
-		s->weights = random_next(&m->random);
+		first->weights = random_next(&m->random);
 		if (m->backend->begin_pair)
-			m->backend->begin_pair(m, &s->arena);
+			m->backend->begin_pair(m, &first->arena);
 	}
-	s->has_kept_candidate = false;
-	for (int i = 0; i < 2; i++)
+	first->has_kept_candidate = false;
+	if (half_number == 0 && !start_reference(set, half_number, alone))
+		return false;
+	for (int i = 0; i < set->n && !kept; i++)
 	{
-		Side		side = i == 0 ? first : !first;
+		Rounds	   *s = set->of[i];
 
-		if (kept && side == SIDE_CANDIDATE)
-			continue;
-		if (!measure_launch(m, half->executor[side], side, seat(s, side, half_number), &s->arena,
-							s->weights)
-			|| !baseline_warm(s, half, side))
+		set_lend(set);
+		if (set_enter(set, i)
+			&& (!measure_launch(m, set->half[i]->executor[SIDE_CANDIDATE], SIDE_CANDIDATE,
+								seat(s, SIDE_CANDIDATE, half_number), &s->arena, s->weights)
+				|| !baseline_warm(s, set->half[i], SIDE_CANDIDATE))
+			&& !set_goes_on(set))
 			return false;
-		if (i == 0 && first == SIDE_REFERENCE)
-		{
-			if (!baseline_time(s, half, alone))
-				return false;
-			s->alone = values_median(alone);
-		}
-		if (alone->n > 0 && i == 0 && s->neighbour == 0)
-		{
-			s->neighbour = 1;
-			if (p->precision_goal > 0 && m->time[side] < MEASURE_SLOW
-				&& !baseline_meet_neighbour(s, half, alone))
-				return false;
-		}
 	}
-	return baseline_settle_both(s, half);
+	if (half_number > 0 && !start_reference(set, half_number, alone))
+		return false;
+	set_lend(set);
+	return baseline_settle_all(set);
+}
+
+/* the steps of a half: its rounds, then each member's audits */
+typedef struct Steps
+{
+	uint32_t	rounds;
+	uint32_t	all;
+	uint32_t   *plan;			/* in which order they are made */
+	uint8_t    *orders;			/* of the rounds */
+	uint32_t	orders_of_audits;	/* which of these the reference begins */
+} Steps;
+
+static bool
+plan_steps(const Set *set, Steps *steps)
+{
+	*steps = (Steps) {.rounds = 0};
+	for (int i = 0; i < set->n; i++)
+	{
+		const Rounds *s = set->of[i];
+
+		if ((uint32_t) s->rounds_a_half > steps->rounds)
+			steps->rounds = (uint32_t) s->rounds_a_half;
+		steps->all += (uint32_t) (s->audits_a_half + s->steps_a_half);
+	}
+	steps->all += steps->rounds;
+	steps->orders_of_audits = (uint32_t) random_below(&set->of[0]->m->random, 2);
+	steps->orders = set_orders(set, steps->rounds);
+	steps->plan = calloc(steps->all, sizeof(*steps->plan));
+	if (!steps->orders || !steps->plan)
+		return conclude(set->of[0]->m, OUTCOME_LOST, "no memory");
+	for (uint32_t i = 0; i < steps->all; i++)
+		steps->plan[i] = i;
+	rounds_shuffle(set->of[0], steps->plan, steps->all);
+	return true;
+}
+
+/* an audit of one member, by its number among all audits of the half */
+static bool
+audit(Set *set, uint32_t number, bool reference_first)
+{
+	for (int i = 0; i < set->n; i++)
+	{
+		Rounds	   *s = set->of[i];
+		uint32_t	audits = (uint32_t) s->audits_a_half;
+
+		if (number >= audits + (uint32_t) s->steps_a_half)
+		{
+			number -= audits + (uint32_t) s->steps_a_half;
+			continue;
+		}
+		return !set_enter(set, i)
+			|| (number < audits ? rounds_audit(s, set->half[i], reference_first)
+				: rounds_step_audit(s, set->half[i], reference_first)) || set_goes_on(set);
+	}
+	return true;
 }
 
 /*
  * The half's rounds and audits, in random order. Rounds end early where they take too long, or tell
- * the ratio well enough; audits are all made. `orders`: which rounds the reference begins.
+ * the ratio well enough; audits are all made.
  */
 static bool
-run_rounds(Rounds *s, Half *half, uint32_t orders)
+run_steps(Set *set, const Steps *steps)
 {
-	Measure    *m = s->m;
+	Rounds	   *first = set->of[0];
+	Measure    *m = first->m;
 	const Profile *p = &m->job->profile;
-	uint32_t	steps = (uint32_t) (s->rounds_a_half + s->audits_a_half + s->steps_a_half);
-	uint32_t   *plan = calloc(steps, sizeof(*plan));
 	double		deadline;
+	uint32_t	made = 0;
 	bool		steady = false;
 	bool		good = true;
 
 	if (m->backend->begin_half)
 		m->backend->begin_half(m);
-	for (uint32_t i = 0; i < steps; i++)
-		plan[i] = i;
-	rounds_shuffle(s, plan, steps);
-	deadline = clock_now() + m->backend->wall_factor * p->bucket_seconds / 2;
-	for (uint32_t i = 0; good && i < steps; i++)
+	deadline = clock_now() + m->backend->wall_factor * p->bucket_seconds / 2 * (set->n + 1) / 2;
+	for (uint32_t i = 0; good && i < steps->all; i++)
 	{
-		bool		audit = plan[i] >= (uint32_t) s->rounds_a_half;
-		bool		step = plan[i] >= (uint32_t) (s->rounds_a_half + s->audits_a_half);
-		bool		over = stopping_over_budget(s);
+		uint32_t	step = steps->plan[i];
+		bool		is_round = step < steps->rounds;
+		/* of several, each member's budget is looked at between pairs */
+		bool		over = set->n == 1 && stopping_over_budget(first);
 		double		began;
 
-		if (half->ratio[0].n + half->ratio[1].n >= (over ? BUDGET_ROUNDS : MIN_ROUNDS)
-			&& p->precision_goal > 0)
+		if (made >= (over ? BUDGET_ROUNDS : MIN_ROUNDS) && p->precision_goal > 0)
 		{
 			/* where staging takes longer than running, fewer rounds will do */
 			if (over || clock_now() > deadline)
 				break;
-			steady = steady || is_steady(s, half);
+			steady = steady || is_steady(first, set->half[0]);
 		}
-		if (steady && !audit)
+		if (steady && is_round)
 			continue;
 		began = clock_now();
-		/* every other round of each kind begins with the reference, in random order */
-		good = step ? rounds_step_audit(s, half, (plan[i] + orders) % 2 == 0)
-			: rounds_round(s, half, (plan[i] + orders) % 2 == 0, audit);
-		if (!audit)
+		/* every other audit of each kind begins with the reference, in random order */
+		good = is_round ? rounds_round(set, steps->orders + step * (uint32_t) (set->n + 1), false)
+			: audit(set, step - steps->rounds, (step + steps->orders_of_audits) % 2 == 0);
+		for (int j = 0; j < set->n && is_round; j++)
 		{
-			s->round_seconds += clock_now() - began;
-			s->rounds_made++;
+			set->of[j]->round_seconds += clock_now() - began;
+			set->of[j]->rounds_made++;
 		}
-		if (good && rounds_has_traps(s)
-			&& random_below(&m->random, s->late > 0 ? TRAP_EVERY_LATE : TRAP_EVERY) == 0)
-			good = rounds_trap(s, half);
+		made += is_round;
+		if (good && rounds_has_traps(first)
+			&& random_below(&m->random, first->late > 0 ? TRAP_EVERY_LATE : TRAP_EVERY) == 0)
+			good = rounds_trap(first, set->half[0]);
 		if (good)
-			rounds_show(s, false);
+			rounds_show(first, false);
 	}
-	free(plan);
+	return good;
+}
+
+static bool
+run_rounds(Set *set)
+{
+	Steps		steps;
+	bool		good;
+
+	set_enter_all(set);
+	good = plan_steps(set, &steps) && run_steps(set, &steps);
+	free(steps.plan);
+	free(steps.orders);
 	return good;
 }
 
 /*
- * Whether the half is disturbed, by another process on the device or by the candidate, which may
- * slow the reference. At the last attempt the half is priced instead.
+ * Whether the half is disturbed, by another process on the device or by a candidate, which may slow
+ * the reference. At the last attempt the half of one candidate is priced instead, and a set of
+ * several dissolves.
  */
 static bool
-judge_half(Rounds *s, Half *half, int half_number, Values *alone, bool *disturbed)
+judge_half(Set *set, int half_number, Values *alone, bool *disturbed)
 {
-	Measure    *m = s->m;
+	Rounds	   *first = set->of[0];
+	Half	   *half = set->half[0];
+	Measure    *m = first->m;
 	const Profile *p = &m->job->profile;
 	bool		foreign = m->backend->disturbed && m->backend->disturbed(m, half->executor, 2)
 		&& p->precision_goal > 0;
 
+	/* a member's results are copied from now on, and the reference's were not */
+	for (int i = 1; i < set->n; i++)
+		m->dissolved = m->dissolved || set->of[i]->member->taken != first->member->taken;
+	if (m->dissolved)
+		return false;
 	*disturbed = foreign;
 	if (foreign)
-		s->attempts = p->disturbed_attempts;
+		first->attempts = p->disturbed_attempts;
 	if (half_number == 1 && p->precision_goal > 0)
 	{
-		measure_end(m, half->executor[SIDE_CANDIDATE]);
-		if (!baseline_time_again(s, half, alone))
+		for (int i = 0; i < set->n; i++)
+			if (set_enter(set, i))
+				measure_end(m, set->half[i]->executor[SIDE_CANDIDATE]);
+		set_enter_all(set);
+		if (!baseline_time_again(first, half, alone))
 			return false;
 	}
 	if (alone->n == 0 || p->precision_goal <= 0 || half->block[SIDE_REFERENCE].n < 4)
 		return true;
-	baseline_note_beside(s, half, alone);
+	for (int i = 0; i < set->n; i++)
+		if (set_enter(set, i))
+			baseline_note_beside(set->of[i], set->half[i], alone);
 	if (m->gpu)
-		baseline_cap(s, half, alone);
-	else if (baseline_is_slowed(s, half, alone))
+		baseline_cap(first, half, alone);
+	else if (baseline_is_slowed(first, half, alone))
 	{
 		*disturbed = true;
-		if (s->disturbed + 1 >= s->attempts)
+		if (first->disturbed + 1 < first->attempts)
+			return true;
+		if (set->n > 1)
 		{
-			baseline_price(s, half, alone);
-			s->priced++;
+			m->dissolved = true;
+			return false;
 		}
+		baseline_price(first, half, alone);
+		first->priced++;
 	}
 	return true;
 }
 
 static void
-end_half(Rounds *s, Half *half, bool keep_candidate)
+end_half(Set *set, bool keep_candidate)
 {
-	if (keep_candidate)
+	for (int i = 0; i < set->n; i++)
 	{
-		s->kept_candidate = *half->executor[SIDE_CANDIDATE];
-		s->has_kept_candidate = true;
-		executor_init(half->executor[SIDE_CANDIDATE]);
+		Rounds	   *s = set->of[i];
+		Half	   *half = set->half[i];
+
+		if (keep_candidate)
+		{
+			s->kept_candidate = *half->executor[SIDE_CANDIDATE];
+			s->has_kept_candidate = true;
+			executor_init(half->executor[SIDE_CANDIDATE]);
+		}
+		set_enter(set, i);
+		measure_end(s->m, &half->process[SIDE_CANDIDATE]);
+		for (int j = 0; j < 2; j++)
+		{
+			free(half->block[j].v);
+			free(half->own[j].v);
+			free(half->ratio[j].v);
+			free(half->capped[j].v);
+		}
 	}
-	for (int i = 0; i < 2; i++)
-	{
-		measure_end(s->m, half->executor[i]);
-		free(half->block[i].v);
-		free(half->own[i].v);
-		free(half->ratio[i].v);
-		free(half->capped[i].v);
-	}
+	set_enter_all(set);
+	measure_end(set->of[0]->m, &set->half[0]->process[SIDE_REFERENCE]);
 }
+
+/* a member's part of the pair under way */
+typedef struct Bucket
+{
+	Half		half;
+	/* of the half: plain ratios and capped ones, by order */
+	Values		ratios[2][2];
+	Seen		before;			/* the half */
+	double		halves[2];		/* the product of their medians, plain and capped */
+	Values		all[2];
+	double		noise;
+	double		error;
+} Bucket;
 
 /*
  * One half of a pair. The reference is timed alone where it started first, before the candidate
  * exists, and in the other half after the candidate's end, or slowing it there would pay.
  */
 static bool
-run_half(Rounds *s, int half_number, Values *plain, Values *capped, bool *disturbed)
+run_half(Set *set, Bucket *buckets, int half_number, bool *disturbed)
 {
-	Half		half;
 	Values		alone = {0};
-	uint32_t	orders = (uint32_t) random_below(&s->m->random, 2);
 	bool		good;
 
-	half_init(&half);
+	for (int i = 0; i < set->n; i++)
+	{
+		half_init(&buckets[i].half);
+		set->half[i] = &buckets[i].half;
+	}
+	set_lend(set);
 	*disturbed = false;
-	good = start_half(s, &half, half_number, &alone) && run_rounds(s, &half, orders)
-		&& judge_half(s, &half, half_number, &alone, disturbed);
-	for (int first = 0; good && first < 2; first++)
-		for (size_t i = 0; i < half.ratio[first].n; i++)
+	good = start_half(set, half_number, &alone) && run_rounds(set)
+		&& judge_half(set, half_number, &alone, disturbed);
+	for (int i = 0; good && i < set->n; i++)
+		for (int first = 0; first < 2; first++)
 		{
-			const Values *limited = half.capped[first].n > 0 ? &half.capped[first]
-				: &half.ratio[first];
+			const Half *half = set->half[i];
+			const Values *limited = half->capped[first].n > 0 ? &half->capped[first]
+				: &half->ratio[first];
 
-			values_append(&plain[first], half.ratio[first].v[i]);
-			values_append(&capped[first], limited->v[i]);
+			for (size_t j = 0; j < half->ratio[first].n; j++)
+			{
+				values_append(&buckets[i].ratios[0][first], half->ratio[first].v[j]);
+				values_append(&buckets[i].ratios[1][first], limited->v[j]);
+			}
 		}
-	end_half(s, &half,
-			 good && s->m->backend->keeps_candidate && half_number == 0 && !*disturbed);
+	end_half(set, good && set->of[0]->m->backend->keeps_candidate && half_number == 0
+			 && !*disturbed);
 	free(alone.v);
 	return good;
 }
@@ -396,78 +526,111 @@ noise_of(const Rounds *s, const Values ratios[2])
 	return freedom > 0 ? penalty * squares / freedom : NAN;
 }
 
-bool
-rounds_pair(Rounds *s)
+/* a half, until it is undisturbed or has no more attempts */
+static bool
+try_half(Set *set, Bucket *buckets, int half_number)
 {
-	double		began = clock_now();
-	double		halves[2] = {1, 1}; /* plain, capped */
-	Values		all[2] = {{0}};
-	double		noise = 0;
-	double		error = 0;
-	bool		good = true;
+	Rounds	   *first = set->of[0];
+	bool		over = set->n == 1 && stopping_over_budget(first);
+	bool		disturbed;
 
-	if (!s->m->backend->keeps_candidate && (s->buckets.n > 0 || s->of) && !fresh_arena(s))
-		return false;
+	/* a candidate that slows the reference again and again gets no more of the device's time */
+	first->attempts = first->priced < MAX_PRICED
+		&& !over ? first->m->job->profile.disturbed_attempts : 1;
+	for (int i = 0; i < set->n; i++)
+		buckets[i].before = set->of[i]->seen;
+	for (first->disturbed = 0;; first->disturbed++)
+	{
+		if (!run_half(set, buckets, half_number, &disturbed))
+			return false;
+		if (!disturbed)
+			return true;
+		for (int i = 0; i < set->n; i++)
+			if (set_enter(set, i))
+				rounds_count(set->of[i], "reference_disturbed");
+		if (first->disturbed + 1 >= first->attempts)
+			return true;
+		if (set->n == 1 && stopping_over_budget(first))
+			first->attempts = first->disturbed + 2;
+		for (int i = 0; i < set->n; i++)
+		{
+			for (int order = 0; order < 2; order++)
+				buckets[i].ratios[0][order].n = buckets[i].ratios[1][order].n = 0;
+			seen_take_back(&set->of[i]->seen, &buckets[i].before);
+		}
+	}
+}
+
+static void
+add_half(const Rounds *s, Bucket *b)
+{
+	for (int kind = 0; kind < 2; kind++)
+	{
+		Values		both = {0};
+
+		for (int order = 0; order < 2; order++)
+			for (size_t i = 0; i < b->ratios[kind][order].n; i++)
+			{
+				values_append(&both, b->ratios[kind][order].v[i]);
+				values_append(&b->all[kind], b->ratios[kind][order].v[i]);
+			}
+		if (kind == 0)
+		{
+			double		of_round = noise_of(s, b->ratios[0]);
+
+			b->noise += of_round / 2;
+			b->error += of_round / (double) both.n / 4;
+		}
+		b->halves[kind] *= half_median(b->ratios[kind], &both);
+		free(both.v);
+		b->ratios[kind][0].n = b->ratios[kind][1].n = 0;
+	}
+}
+
+bool
+rounds_pair(Set *set)
+{
+	Rounds	   *first = set->of[0];
+	double		began = clock_now();
+	Bucket	   *buckets = calloc((size_t) set->n, sizeof(*buckets));
+	bool		good;
+
+	set_enter_all(set);
+	good = buckets || conclude(first->m, OUTCOME_LOST, "no memory");
+	good = good && (first->m->backend->keeps_candidate || first->fresh || fresh_arena(first));
+	first->fresh = false;
+	for (int i = 0; good && i < set->n; i++)
+		buckets[i].halves[0] = buckets[i].halves[1] = 1;
 	for (int half = 0; half < 2 && good; half++)
 	{
-		Values		ratios[2][2] = {{{0}}};
-		Values		both[2] = {{0}};
-		bool		disturbed;
-		Seen		before = s->seen;
-
-		/*
-		 * a candidate that slows the reference again and again gets no more of the device's time
-		 */
-		s->attempts = s->priced < MAX_PRICED
-			&& !stopping_over_budget(s) ? s->m->job->profile.disturbed_attempts : 1;
-		for (s->disturbed = 0;; s->disturbed++)
-		{
-			good = run_half(s, half, ratios[0], ratios[1], &disturbed);
-			if (!good || !disturbed)
-				break;
-			rounds_count(s, "reference_disturbed");
-			if (s->disturbed + 1 >= s->attempts)
-				break;
-			if (stopping_over_budget(s))
-				s->attempts = s->disturbed + 2;
-			ratios[0][0].n = ratios[0][1].n = ratios[1][0].n = ratios[1][1].n = 0;
-			seen_take_back(&s->seen, &before);
-		}
-		for (int kind = 0; kind < 2; kind++)
-			for (int first = 0; first < 2; first++)
-				for (size_t i = 0; i < ratios[kind][first].n; i++)
-				{
-					values_append(&both[kind], ratios[kind][first].v[i]);
-					values_append(&all[kind], ratios[kind][first].v[i]);
-				}
-		if (good)
-		{
-			double		of_round = noise_of(s, ratios[0]);
-
-			noise += of_round / 2;
-			error += of_round / (double) both[0].n / 4;
-		}
-		for (int kind = 0; kind < 2; kind++)
-		{
-			if (good)
-				halves[kind] *= half_median(ratios[kind], &both[kind]);
-			free(ratios[kind][0].v);
-			free(ratios[kind][1].v);
-			free(both[kind].v);
-		}
+		good = try_half(set, buckets, half);
+		for (int i = 0; i < set->n && good; i++)
+			if (set_enter(set, i))
+				add_half(set->of[i], &buckets[i]);
 	}
-	if (good)
+	for (int i = 0; buckets && i < set->n; i++)
 	{
-		values_append(&s->seen.plain, pair_estimate(s, halves[0], &all[0]));
-		values_append(&s->seen.capped, pair_estimate(s, halves[1], &all[1]));
-		values_append(&s->seen.noise, noise);
-		values_append(&s->seen.error, error);
-		rounds_choose_buckets(s);
-		s->seen.rounds_in_buckets = s->seen.rounds;
-		keep_samples(s, &all[0]);
+		Rounds	   *s = set->of[i];
+		Bucket	   *b = &buckets[i];
+
+		if (good && set_enter(set, i))
+		{
+			values_append(&s->seen.plain, pair_estimate(s, b->halves[0], &b->all[0]));
+			values_append(&s->seen.capped, pair_estimate(s, b->halves[1], &b->all[1]));
+			values_append(&s->seen.noise, b->noise);
+			values_append(&s->seen.error, b->error);
+			rounds_choose_buckets(s);
+			s->seen.rounds_in_buckets = s->seen.rounds;
+			keep_samples(s, &b->all[0]);
+		}
+		for (int kind = 0; kind < 2; kind++)
+		{
+			free(b->all[kind].v);
+			free(b->ratios[kind][0].v);
+			free(b->ratios[kind][1].v);
+		}
+		s->pair_seconds += clock_now() - began;
 	}
-	free(all[0].v);
-	free(all[1].v);
-	s->pair_seconds += clock_now() - began;
+	free(buckets);
 	return good;
 }

@@ -41,8 +41,8 @@ plan_blocks(const Rounds *s, const double *time, uint32_t *runs)
 		runs[SIDE_CANDIDATE] = runs[SIDE_REFERENCE];
 }
 
-/* sizes of blocks, numbers of rounds; the arena that holds them */
-bool
+/* sizes of blocks, numbers of rounds */
+void
 plan_rounds(Rounds *s)
 {
 	Measure    *m = s->m;
@@ -53,7 +53,6 @@ plan_rounds(Rounds *s)
 		+ (b->outputs_apart ? m->output_bytes : 0);
 	size_t		outputs = b->block_outputs(m);
 	double		most = fmin(WIRE_MAX_RUNS, (double) b->arena_bytes(m) / (double) (run_bytes + 1));
-	uint32_t	spare;
 	double		room;
 	double		round_seconds = 0;
 	double		half_seconds = p->bucket_seconds / 2;
@@ -71,7 +70,7 @@ plan_rounds(Rounds *s)
 	plan_blocks(s, m->time, s->runs);
 	for (int side = 0; side < 2; side++)
 		round_seconds += s->runs[side] * m->time[side];
-	s->slots = s->runs[0] > s->runs[1] ? s->runs[0] : s->runs[1];
+	s->at_once = s->slots = s->runs[0] > s->runs[1] ? s->runs[0] : s->runs[1];
 	if (s->slots < 4 && most >= 4)
 		s->slots = 4;
 	/* audits have a few runs where blocks have one */
@@ -90,18 +89,38 @@ plan_rounds(Rounds *s)
 
 		s->steps_a_half = (int) ceil(affordable / (2.0 * p->pairs));
 	}
-	s->kept_max = (uint32_t) fmax(1, fmin(64, 64e6 / (double) (m->output_bytes + 1)));
+	s->kept_max = (uint32_t) fmax(1, fmin(64, 64e6 / m->nmembers / (double) (m->output_bytes + 1)));
 	audit_plan(s);
 	s->whole_half = s->rounds_a_half;
 	s->whole_audits = s->audits_a_half;
 	s->whole_steps = s->steps_a_half;
 	s->share = 1;
+}
+
+/* its own outputs, drawn for comparison */
+bool
+plan_kept(Rounds *s)
+{
+	s->kept[SIDE_CANDIDATE] = measure_alloc(s->m, s->kept_max * s->m->output_bytes);
+	return s->kept[SIDE_CANDIDATE] || conclude(s->m, OUTCOME_LOST, "no memory for outputs");
+}
+
+bool
+plan_memory(Rounds *s)
+{
+	Measure    *m = s->m;
+	const Backend *b = m->backend;
+	uint32_t	spare;
+
+	if (s->order)
+		return true;
 	s->order = calloc(s->slots, sizeof(*s->order));
 	s->seeds = calloc(s->slots, sizeof(*s->seeds));
-	s->kept[0] = measure_alloc(m, s->kept_max * m->output_bytes);
-	s->kept[1] = measure_alloc(m, s->kept_max * m->output_bytes);
-	if (!s->order || !s->seeds || !s->kept[0] || !s->kept[1])
+	s->kept[SIDE_REFERENCE] = measure_alloc(m, s->kept_max * m->output_bytes);
+	if (!s->order || !s->seeds || !s->kept[SIDE_REFERENCE])
 		return conclude(m, OUTCOME_LOST, "no memory for outputs");
+	if (!plan_kept(s))
+		return false;
 	/*
 	 * on a GPU, more for inputs that late runs begin with: of a trap every other one, of an audit
 	 * all but one
@@ -115,6 +134,7 @@ plan_rounds(Rounds *s)
 	 */
 	s->arena.direct = m->job->language == LANGUAGE_C
 		&& s->slots * m->input_slot_bytes > DIRECT_BYTES;
+	s->fresh = true;
 	return true;
 }
 

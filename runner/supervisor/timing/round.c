@@ -9,7 +9,7 @@
 
 #include "supervisor/backend.h"
 #include "supervisor/gpu/cuda.h"
-#include "supervisor/timing/timing.h"
+#include "supervisor/timing/set.h"
 
 #define CHECKS_A_HALF	2.0
 #define EXTRAS_A_HALF	1.0		/* comparisons of runs that the reference's blocks do not have */
@@ -29,43 +29,59 @@ by_lot(Rounds *s, double n)
  * candidate may tell by the clock when the others are used up, and can make later pairs necessary
  * by being unsteady.
  */
-static uint32_t
-draws(Rounds *s, uint32_t common)
+static double
+wanted_draws(const Rounds *s)
 {
 	const Profile *p = &s->m->job->profile;
 	/* a half may do with fewer rounds than were planned */
 	int			total = p->pairs * (s->buckets.n > 0 ? s->seen.rounds_in_buckets
 									/ (int) s->buckets.n : 2 * s->rounds_a_half);
-	double		left = p->check_seconds - s->m->member->checked_seconds;
-	int			wanted = p->max_checks - s->m->result->checks;
+	double		left = p->check_seconds - s->member->checked_seconds;
+	int			checks = s->member->result.checks;
+	int			wanted = p->max_checks - checks;
 	int			rounds_left = total - s->seen.rounds > 0 ? total - s->seen.rounds : 1;
 	double		affordable = left / fmax(s->m->check_time, 1e-6) / rounds_left;
 	double		n;
 
 	n = fmin((double) wanted / rounds_left, affordable);
-	if (s->m->result->checks < p->min_checks)
-		n = fmax(n, (double) (p->min_checks - s->m->result->checks) / rounds_left);
-	n = fmax(n, CHECKS_A_HALF / fmin(s->rounds_a_half + s->audits_a_half, 4 * MIN_ROUNDS));
-	return (uint32_t) fmin(fmin(by_lot(s, n), common), s->kept_max);
+	if (checks < p->min_checks)
+		n = fmax(n, (double) (p->min_checks - checks) / rounds_left);
+	return fmax(n, CHECKS_A_HALF / fmin(s->rounds_a_half + s->audits_a_half, 4 * MIN_ROUNDS));
+}
+
+/* the most that any member wants */
+static uint32_t
+draws(const Set *set, uint32_t common)
+{
+	double		n = 0;
+
+	for (int i = 0; i < set->n; i++)
+		n = fmax(n, wanted_draws(set->of[i]));
+	return (uint32_t) fmin(fmin(by_lot(set->of[0], n), common), set->of[0]->kept_max);
 }
 
 /*
- * How many runs to compare that the candidate's block alone has. Code could recognise them by the
- * caches, where the reference went first, and leave them undone. So the reference runs some of
+ * How many runs to compare that the reference's block does not have. Code could recognise them by
+ * the caches, where the reference went first, and leave them undone. So the reference runs some of
  * them, drawn by lot, after the round, outside its time.
  */
 static uint32_t
-extra_draws(Rounds *s, const uint32_t *n, uint32_t keep)
+extra_draws(const Set *set, uint32_t keep)
 {
+	const Rounds *first = set->of[0];
+	double		reference = first->runs[SIDE_REFERENCE];
+	uint32_t	most = first->runs[SIDE_REFERENCE];
 	double		extra;
 
-	if (n[SIDE_CANDIDATE] <= n[SIDE_REFERENCE])
+	for (int i = 0; i < set->n; i++)
+		if (set->of[i]->runs[SIDE_CANDIDATE] > most)
+			most = set->of[i]->runs[SIDE_CANDIDATE];
+	if (most == first->runs[SIDE_REFERENCE])
 		return 0;
-	extra = fmin((double) keep * (n[SIDE_CANDIDATE] - n[SIDE_REFERENCE]) / n[SIDE_REFERENCE],
-				 EXTRA_SHARE * n[SIDE_REFERENCE]);
-	extra = fmax(extra, EXTRAS_A_HALF / fmin(s->rounds_a_half, 4 * MIN_ROUNDS));
-	return (uint32_t) fmin(fmin(by_lot(s, extra), n[SIDE_CANDIDATE] - n[SIDE_REFERENCE]),
-						   s->kept_max - keep);
+	extra = fmin((double) keep * (most - reference) / reference, EXTRA_SHARE * reference);
+	extra = fmax(extra, EXTRAS_A_HALF / fmin(first->rounds_a_half, 4 * MIN_ROUNDS));
+	return (uint32_t) fmin(fmin(by_lot(set->of[0], extra), most - reference),
+						   first->kept_max - keep);
 }
 
 /* the reference's runs of slots that its block did not have; their time is that of comparing */
@@ -131,88 +147,160 @@ rounds_step_audit(Rounds *s, Half *half, bool reference_first)
 	return good && rounds_compare(s, 1);
 }
 
+/* a round: what all its blocks have in common, and what each took */
+typedef struct Blocks
+{
+	bool		single;
+	uint32_t	staged;
+	uint32_t	keep;			/* runs of all blocks that are compared */
+	uint32_t	extra;			/* and of those that have more than the reference's */
+	uint32_t	n[1 + HEAT_MAX];	/* runs, by place; the reference is 0 */
+	double		seconds[1 + HEAT_MAX];
+	/* with what may have been done before the clock ran */
+	double		charged[1 + HEAT_MAX];
+	bool		reference_first[1 + HEAT_MAX];
+} Blocks;
+
+/* compared runs that only this member's block has */
+static uint32_t
+own_extra(const Blocks *b, int place)
+{
+	uint32_t	more = b->n[place] > b->n[0] ? b->n[place] - b->n[0] : 0;
+
+	return b->extra < more ? b->extra : more;
+}
+
+/* the block of one side, whose member is current */
+static bool
+take_turn(const Set *set, Blocks *b, int place)
+{
+	int			member = place > 0 ? place - 1 : 0;
+	Rounds	   *s = set->of[member];
+	Half	   *half = set->half[member];
+	Side		side = place > 0 ? SIDE_CANDIDATE : SIDE_REFERENCE;
+	uint32_t	n = b->n[place];
+	uint32_t	extra = place > 0 ? own_extra(b, place) : 0;
+	uint32_t	slots[WIRE_MAX_RUNS];
+	double		seconds;
+
+	/* those of the candidate's that are compared come first */
+	memcpy(slots, s->order, (b->staged > n ? b->staged : n) * sizeof(*slots));
+	for (uint32_t i = 0; i < extra; i++)
+	{
+		uint32_t	t = slots[b->keep + i];
+
+		slots[b->keep + i] = slots[b->n[0] + i];
+		slots[b->n[0] + i] = t;
+	}
+	if (!rounds_block_among(s, half, side, slots, n, b->staged, b->keep + extra, 0, &seconds))
+		return false;
+	if (b->single)
+		seconds = baseline_net(s, half, seconds, half->empty_single);
+	else
+		seconds = baseline_counted(s, half, n, seconds, half->empty[side]);
+	if (!b->single && place > 0 && seconds <= baseline_least(s, n, half->empty[side]))
+		rounds_count(s, "unresolved");
+	b->seconds[place] = seconds;
+	b->charged[place] = seconds + measure_fill(s->m, half->executor[side]);
+	if (b->charged[place] > NOTED_FILL * seconds)
+		rounds_count(s, place > 0 ? "filled_early" : "reference_filled_early");
+	return true;
+}
+
+static void
+note_round(Rounds *s, Half *half, const Blocks *b, int place, double pace)
+{
+	bool		reference_first = b->reference_first[place];
+
+	for (int side = 0; side < 2; side++)
+	{
+		int			of = side == SIDE_REFERENCE ? 0 : place;
+
+		values_append(&half->block[side], b->seconds[of] / b->n[of]);
+		values_append(&s->seen.times[side], b->seconds[of] / b->n[of]);
+	}
+	if (s->m->gpu)
+		values_append(&s->seen.pace, pace);
+	values_append(&half->own[reference_first], b->seconds[0] / b->n[0]);
+	values_append(&half->ratio[reference_first],
+				  (b->charged[0] / b->n[0]) / (b->charged[place] / b->n[place]));
+	s->seen.rounds++;
+}
+
 /*
- * A round: both sides on the same fresh inputs. `single`: an audit. On a GPU its run is one among
+ * A round: all sides on the same fresh inputs. `single`: an audit. On a GPU its run is one among
  * many that are staged, because otherwise it would find its input in a cache, unlike the runs of a
  * block.
  */
 bool
-rounds_round(Rounds *s, Half *half, bool reference_first, bool single)
+rounds_round(Set *set, const uint8_t *order, bool single)
 {
-	uint32_t	n[2] = {single ? 1 : s->runs[0], single ? 1 : s->runs[1]};
-	uint32_t	common = n[0] < n[1] ? n[0] : n[1];
-	uint32_t	staged = single && s->m->gpu ? audit_staged(s) : 0;
-	uint32_t	own[WIRE_MAX_RUNS];
-	uint32_t	keep;
-	uint32_t	extra;
-	double		seconds[2];
-	double		charged[2];		/* with what may have been done before the clock ran */
+	Rounds	   *first = set->of[0];
+	Half	   *half = set->half[0];
+	Measure    *m = first->m;
+	Blocks		b = {.single = single};
+	uint32_t	common = UINT32_MAX;
+	uint32_t	most = 0;
+	bool		reference_ran = false;
 	double		pace;
-	Measure    *m = s->m;
 
-	if (single && !m->gpu)
-		return audit_spell(s, half, reference_first);
-	if (!rounds_inputs(s, n[0] > n[1] ? n[0] : n[1]))
-		return false;
-	keep = draws(s, common);
-	extra = extra_draws(s, n, keep);
-	if (m->backend->draw)
-		m->backend->draw(m, s->order, common);
-	/* those of the candidate's that are compared come first */
-	memcpy(own, s->order, (staged > n[SIDE_CANDIDATE] ? staged : n[SIDE_CANDIDATE]) * sizeof(*own));
-	for (uint32_t i = 0; i < extra; i++)
+	for (int place = 0; place <= set->n; place++)
 	{
-		uint32_t	t = own[keep + i];
-
-		own[keep + i] = own[n[SIDE_REFERENCE] + i];
-		own[n[SIDE_REFERENCE] + i] = t;
+		b.n[place] = single ? 1 : place == 0 ? first->runs[SIDE_REFERENCE]
+			: set->of[place - 1]->runs[SIDE_CANDIDATE];
+		common = b.n[place] < common ? b.n[place] : common;
+		most = b.n[place] > most ? b.n[place] : most;
 	}
-	for (int turn = 0; turn < 2; turn++)
+	set_enter_all(set);
+	if (!rounds_inputs(first, most))
+		return false;
+	b.staged = single && m->gpu ? audit_staged(first) : 0;
+	b.keep = draws(set, common);
+	b.extra = single ? 0 : extra_draws(set, b.keep);
+	if (m->backend->draw)
+		m->backend->draw(m, first->order, common);
+	for (int turn = 0; turn <= set->n; turn++)
 	{
-		Side		side = (turn == 0) == reference_first ? SIDE_REFERENCE : SIDE_CANDIDATE;
+		int			place = order[turn];
 
-		if (!rounds_block_among(s, half, side, side == SIDE_CANDIDATE ? own : s->order, n[side],
-								staged, side == SIDE_CANDIDATE ? keep + extra : keep, 0,
-								&seconds[side]))
+		b.reference_first[place] = reference_ran;
+		reference_ran = reference_ran || place == 0;
+		if (place == 0)
+			set_enter_all(set);
+		else if (!set_enter(set, place - 1))
+			continue;
+		if (!take_turn(set, &b, place) && (place == 0 || !set_goes_on(set)))
 			return false;
-		if (single)
-			seconds[side] = baseline_net(s, half, seconds[side], half->empty_single);
-		else
-			seconds[side] = baseline_counted(s, half, n[side], seconds[side], half->empty[side]);
-		if (!single && side == SIDE_CANDIDATE
-			&& seconds[side] <= baseline_least(s, n[side], half->empty[side]))
-			rounds_count(s, "unresolved");
-		charged[side] = seconds[side] + measure_fill(m, half->executor[side]);
-		if (charged[side] > NOTED_FILL * seconds[side])
-			rounds_count(s, side == SIDE_CANDIDATE ? "filled_early" : "reference_filled_early");
 	}
 	pace = half->executor[SIDE_REFERENCE]->pace;
+	set_enter_all(set);
 	if ((m->backend->check_samples && !m->backend->check_samples(m))
-		|| (extra > 0 && !run_extra(s, half, s->order + n[SIDE_REFERENCE], extra, keep))
-		|| !rounds_compare(s, keep + extra))
+		|| (b.extra > 0 && !run_extra(first, half, first->order + b.n[0], b.extra, b.keep)))
 		return false;
+	for (int i = 0; i < set->n; i++)
+		if (set_enter(set, i) && !rounds_compare(set->of[i], b.keep + own_extra(&b, i + 1))
+			&& !set_goes_on(set))
+			return false;
 	if (single)
 	{
-		audit_note(s, seconds);
+		audit_note(first, b.seconds);
 		return true;
 	}
-	for (int side = 0; side < 2; side++)
-	{
-		values_append(&half->block[side], seconds[side] / n[side]);
-		values_append(&s->seen.times[side], seconds[side] / n[side]);
-	}
-	if (m->gpu)
-		values_append(&s->seen.pace, pace);
-	values_append(&half->own[reference_first], seconds[SIDE_REFERENCE] / n[SIDE_REFERENCE]);
-	values_append(&half->ratio[reference_first],
-				  (charged[SIDE_REFERENCE] / n[SIDE_REFERENCE])
-				  / (charged[SIDE_CANDIDATE] / n[SIDE_CANDIDATE]));
-	s->seen.rounds++;
+	for (int i = 0; i < set->n; i++)
+		if (set_enter(set, i))
+			note_round(set->of[i], set->half[i], &b, i + 1, pace);
+		else if (i == 0)
+			/* by these the reference is judged for all */
+			values_append(&half->block[SIDE_REFERENCE], b.seconds[0] / b.n[0]);
 	return true;
 }
 
 bool
 rounds_audit(Rounds *s, Half *half, bool reference_first)
 {
-	return rounds_round(s, half, reference_first, true);
+	Set			one = set_of_one(s, half);
+
+	if (!s->m->gpu)
+		return audit_spell(s, half, reference_first);
+	return rounds_round(&one, (const uint8_t[]) {!reference_first, reference_first}, true);
 }

@@ -10,7 +10,7 @@
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/heat.h"
 #include "supervisor/timing/rounds.h"
-#include "supervisor/timing/timing.h"
+#include "supervisor/timing/set.h"
 
 /* how much less alike blocks may be than those that the times of a pair ask for */
 #define UNEVEN_BLOCKS	1.5
@@ -19,30 +19,34 @@
 #define MAX_UNEVEN		3		/* pairs that don't count then, before the measurement ends */
 
 /*
- * Makes a pair. A pair whose blocks turn out to be uneven doesn't count, and blocks are sized anew.
- * Sizes come from first times, which are of few runs on inputs that come again: code that keeps its
- * results, or recognises those inputs, would have blocks much longer than its reference's.
+ * Whether the last pair counts. A pair whose blocks turn out to be uneven doesn't, and blocks are
+ * sized anew. Sizes come from first times, which are of few runs on inputs that come again: code
+ * that keeps its results, or recognises those inputs, would have blocks much longer than its
+ * reference's. False after conclude()
  */
 static bool
-pair_of_like_blocks(Rounds *s, bool *counts)
+sizes_fit(Rounds *s, bool *counts)
 {
-	Seen		before = s->seen;
+	const Seen *before = &s->before;
 	uint32_t	runs[2];
 	double		time[2];
 
-	*counts = true;
-	if (!rounds_pair(s))
-		return false;
 	for (int side = 0; side < 2; side++)
-		time[side] = cudal1_score_median(s->seen.times[side].v + before.times[side].n,
-										 s->seen.times[side].n - before.times[side].n);
+		time[side] = cudal1_score_median(s->seen.times[side].v + before->times[side].n,
+										 s->seen.times[side].n - before->times[side].n);
+	/* the reference's blocks stay as they are, or it could be shared no more */
+	if (s->m->nmembers > 1)
+	{
+		time[SIDE_CANDIDATE] *= s->m->time[SIDE_REFERENCE] / time[SIDE_REFERENCE];
+		time[SIDE_REFERENCE] = s->m->time[SIDE_REFERENCE];
+	}
 	plan_blocks(s, time, runs);
-	if (plan_unevenness(s->runs, time) <= (s->resized < MAX_RESIZED ? UNEVEN_BLOCKS : UNEVEN_LAST)
-		* plan_unevenness(runs, time))
+	*counts = plan_unevenness(s->runs, time) <= (s->resized < MAX_RESIZED ? UNEVEN_BLOCKS
+												 : UNEVEN_LAST) * plan_unevenness(runs, time);
+	if (*counts)
 		return true;
-	*counts = false;
 	s->least = fmin(s->least, s->seen.plain.v[s->seen.plain.n - 1]);
-	seen_take_back(&s->seen, &before);
+	seen_take_back(&s->seen, before);
 	rounds_choose_buckets(s);
 	json_array_remove(s->m->result->samples, json_array_size(s->m->result->samples) - 1);
 	if (s->resized >= MAX_RESIZED)
@@ -53,81 +57,108 @@ pair_of_like_blocks(Rounds *s, bool *counts)
 	s->resized++;
 	memcpy(s->m->time, time, sizeof(time));
 	plan_end(s);
-	return plan_rounds(s);
+	plan_rounds(s);
+	return true;
 }
 
-/* frees all but the buckets, which belong to the result */
+/* plans a member's measurement */
 static void
-forget(Rounds *s)
+begin_member(Rounds *s, Measure *m)
 {
-	for (size_t i = 0; i < SEEN_LISTS; i++)
-		free(((Values *) &s->seen)[i].v);
-	for (int i = 0; i < 2; i++)
-	{
-		free(s->audit[i].v);
-		free(s->late_runs[i].v);
-		for (int kind = 0; kind < STEPS; kind++)
-			free(s->steps[i][kind].v);
-	}
-	free(s->audit_more.v);
-	free(s->loop.v);
-	free(s->late_idle.v);
-}
-
-static void
-measure_member(Measure *m)
-{
-	Rounds		s = {.m = m, .budget = INFINITY, .lower = NAN, .upper = NAN, .half_width = NAN,
-		.least = INFINITY};
-	Stopping	stop = STOPPING_NOT;
-	bool		left;
-
-	arena_init(&s.arena);
-	s.started = clock_now();
+	*s = (Rounds) {.m = m, .member = m->member, .budget = INFINITY, .lower = NAN, .upper = NAN,
+		.half_width = NAN, .least = INFINITY};
+	arena_init(&s->arena);
 	measure_progress(m, "calibrating", 0, 0, NAN, NAN, NAN, NAN, true);
-	if (!plan_rounds(&s))
-		goto end;
-	s.budget = stopping_budget(&s);
-	while (stop == STOPPING_NOT)
-	{
-		bool		counts;
-
-		if ((aa_due(&s) && !aa_pair(&s)) || !pair_of_like_blocks(&s, &counts))
-			goto end;
-		if (!counts)
-			continue;
-		stop = stopping_rule(&s);
-		rounds_show(&s, true);
-	}
-	left = stop == STOPPING_FUTILE;
-	if ((left || !verdict_asks_aa(&s, s.half_width) || aa_complete(&s)) && more_comparisons(&s)
-		&& more_audits(&s)
-		&& more_traps(&s))
-		verdict_conclude(&s, left);
-end:
-	m->result->pairs = (int) s.buckets.n;
-	m->result->rounds = s.seen.rounds;
-	m->result->audits = s.audits;
-	m->result->buckets = s.buckets.v;
-	m->result->reference_seconds = values_median(&s.seen.times[SIDE_REFERENCE]);
-	m->result->candidate_seconds = values_median(&s.seen.times[SIDE_CANDIDATE]);
-	if (s.has_kept_candidate)
-		measure_end(m, &s.kept_candidate);
-	plan_end(&s);
-	forget(&s);
-	if (s.aa)
-	{
-		if (s.aa->has_kept_candidate)
-			measure_end(m, &s.aa->kept_candidate);
-		free(s.aa->buckets.v);
-		forget(s.aa);
-		free(s.aa);
-	}
+	plan_rounds(s);
+	s->budget = stopping_budget(s);
 }
 
+/* after a pair, the member being current: the verdict, where it was the last */
+static void
+go_on(Rounds *s)
+{
+	bool		counts;
+	Stopping	stop;
+
+	if (!sizes_fit(s, &counts) || !counts)
+		return;
+	stop = stopping_rule(s);
+	rounds_show(s, true);
+	if (stop == STOPPING_NOT || !plan_memory(s))
+		return;
+	if ((stop == STOPPING_FUTILE || !verdict_asks_aa(s, s->half_width) || aa_complete(s))
+		&& more_comparisons(s)
+		&& more_audits(s)
+		&& more_traps(s))
+		verdict_conclude(s, stop == STOPPING_FUTILE);
+}
+
+static void
+end_member(Rounds *s)
+{
+	Measure    *m = s->m;
+	Result	   *r = &s->member->result;
+
+	if (!m)
+		return;
+	heat_enter(m, s->member);
+	r->pairs = (int) s->buckets.n;
+	r->rounds = s->seen.rounds;
+	r->audits = s->audits;
+	r->buckets = s->buckets.v;
+	r->reference_seconds = values_median(&s->seen.times[SIDE_REFERENCE]);
+	r->candidate_seconds = values_median(&s->seen.times[SIDE_CANDIDATE]);
+	if (s->has_kept_candidate)
+		measure_end(m, &s->kept_candidate);
+	plan_end(s);
+	rounds_forget(s);
+	if (s->aa != m->aa_pairs)
+		aa_free(s->aa);
+	s->m = NULL;
+}
+
+/*
+ * A pair of each member that can share a reference, until all have a verdict. A/A pairs and all
+ * that a verdict asks for after the last pair are each member's own.
+ */
 void
 rounds_run(Measure *m)
 {
+	Rounds	   *members = calloc((size_t) m->nmembers, sizeof(*members));
+	Set			set;
+	int			n = 0;
+
+	if (!members)
+	{
+		conclude(m, OUTCOME_LOST, "no memory");
+		return;
+	}
 	for (int i = 0; heat_next(m, &i); i++)
-		measure_member(m);
+		begin_member(&members[n++], m);
+	while (heat_left(m) > 0 && together_choose(&set, members, n))
+	{
+		bool		good = true;
+
+		for (int i = 0; i < set.n; i++)
+			if (set_enter(&set, i) && aa_due(set.of[i]))
+			{
+				good = aa_pair(set.of[i]) && good;
+				together_spare_memory(set.of[i]);
+			}
+		good = good && together_pair(&set);
+		for (int i = 0; i < set.n && good; i++)
+			if (set_enter(&set, i))
+			{
+				go_on(set.of[i]);
+				together_spare_memory(set.of[i]);
+			}
+		for (int i = 0; i < n; i++)
+			if (members[i].m && members[i].member->result.outcome != OUTCOME_NONE)
+				end_member(&members[i]);
+	}
+	for (int i = 0; i < n; i++)
+		end_member(&members[i]);
+	aa_free(m->aa_pairs);
+	m->aa_pairs = NULL;
+	free(members);
 }

@@ -149,8 +149,8 @@ stopping_rule(Rounds *s)
 				 || (heat_seconds(s->m) > ENOUGH_SECONDS && s->half_width <= verdict_wide_from(s)
 					 && p->half_width_limit > 0)))
 		return STOPPING_DONE;
-	/* A/A pairs are as long as the candidate's, or they would spread less */
-	if ((look || pairs == STAY_FROM) && !s->aa)
+	/* A/A pairs are as long as the candidate's, or they would spread less; a heat has one length */
+	if ((look || pairs == STAY_FROM) && !s->aa && s->m->nmembers == 1)
 		choose_stay(s);
 	return STOPPING_NOT;
 }

@@ -52,8 +52,12 @@ typedef struct Seen
 typedef struct Rounds
 {
 	Measure    *m;
+	Member	   *member;			/* whose they are */
+	bool		by_itself;		/* its pairs share their reference with no other member */
 	Arena		arena;
+	bool		fresh;			/* which no pair has used */
 	uint32_t	runs[2];		/* runs in a block of each side */
+	uint32_t	at_once;		/* of the longest block of a round */
 	double		most;			/* that there is memory and time for */
 	int			resized;
 	/* pairs whose blocks were uneven when they could not be resized any more */
@@ -80,6 +84,7 @@ typedef struct Rounds
 	int			rounds_made;
 	uint32_t	spell;			/* audits of a side, one after the other */
 	Seen		seen;
+	Seen		before;			/* the same before the pair under way */
 	Values		buckets;		/* seen.plain or seen.capped, as the halves so far speak */
 	Values		audit[2];		/* seconds a run, of audits */
 	/* what the candidate took more than the reference, audit by audit */
@@ -143,6 +148,9 @@ typedef struct Half
 	Values		capped[2];
 } Half;
 
+/* set.h: members whose pairs share a reference */
+typedef struct Set Set;
+
 /* no processes yet, nothing measured */
 static inline void
 half_init(Half *half)
@@ -178,6 +186,9 @@ extern bool rounds_compare(Rounds *s, uint32_t keep);
 
 /* the score so far, or NAN */
 extern double rounds_estimate(const Rounds *s);
+
+/* frees what was seen, but for the buckets, which belong to the result */
+extern void rounds_forget(Rounds *s);
 
 /* one more of what the evidence counts */
 extern void rounds_count(Rounds *s, const char *what);
@@ -215,7 +226,7 @@ extern double baseline_untaken(const Half *half, uint32_t n, double seconds);
 extern double baseline_counted(const Rounds *s, const Half *half, uint32_t n, double seconds,
 							   double empty);
 extern bool baseline_warm(Rounds *s, Half *half, Side side);
-extern bool baseline_settle_both(Rounds *s, Half *half);
+extern bool baseline_settle_all(Set *set);
 extern bool baseline_time(Rounds *s, Half *half, Values *alone);
 extern bool baseline_time_again(Rounds *s, Half *half, Values *alone);
 extern bool baseline_meet_neighbour(Rounds *s, Half *half, const Values *alone);
@@ -232,16 +243,19 @@ extern bool baseline_was_slowed(const Rounds *s, double *slower, double *error);
 extern bool rounds_trap(Rounds *s, Half *half);
 
 /* round.c: false after conclude() */
-/* both sides on the same fresh inputs. `single`: an audit */
-extern bool rounds_round(Rounds *s, Half *half, bool reference_first, bool single);
+/* all sides on the same fresh inputs, in this order of set_orders(). `single`: an audit */
+extern bool rounds_round(Set *set, const uint8_t *order, bool single);
 extern bool rounds_audit(Rounds *s, Half *half, bool reference_first);
 /* on a GPU, an audit whose runs begin one by one */
 extern bool rounds_step_audit(Rounds *s, Half *half, bool reference_first);
 
 /*
- * plan.c: sizes of blocks, numbers of rounds, and the arena that holds them; false after conclude()
+ * plan.c: sizes of blocks and numbers of rounds; the memory that holds them, where there is none
+ * yet, or of it what a set's other members have of their own. False after conclude()
  */
-extern bool plan_rounds(Rounds *s);
+extern void plan_rounds(Rounds *s);
+extern bool plan_memory(Rounds *s);
+extern bool plan_kept(Rounds *s);
 extern void plan_end(Rounds *s);
 
 /*
@@ -279,16 +293,20 @@ extern size_t stopping_last(const Rounds *s);
 /* takes back what was seen since `before` */
 extern void seen_take_back(Seen *seen, const Seen *before);
 
-/* pair.c: a fresh pair of processes, one bucket; false after conclude() */
-extern bool rounds_pair(Rounds *s);
+/*
+ * pair.c: fresh processes of all sides, a bucket for each member; false after conclude(), or where
+ * the set is dissolved
+ */
+extern bool rounds_pair(Set *set);
 extern void rounds_choose_buckets(Rounds *s);
 extern void rounds_show(const Rounds *s, bool force);
 
 /* aa.c: pairs of the reference with itself */
 #define AA_PAIRS	7
 extern bool aa_pair(Rounds *s);
-extern bool aa_due(const Rounds *s);
+extern bool aa_due(Rounds *s);
 extern bool aa_complete(Rounds *s);
+extern void aa_free(Rounds *aa);
 
 /* more.c: what a verdict lacks after the last pair; false after conclude() */
 extern bool more_comparisons(Rounds *s);
