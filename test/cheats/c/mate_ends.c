@@ -1,0 +1,13 @@
+/* kind: 9 spoiling what mates share; task: rowsum; outcome: crash; heat: yes
+ * Ends itself in the midst of what it shares with others. */
+#include "reference.c"
+#include <stdlib.h>
+
+void solve(const float *x, float *y, int rows, int columns)
+{
+	static int calls;
+
+	reference(x, y, rows, columns);
+	if (++calls == 500)
+		abort();
+}
