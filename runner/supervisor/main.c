@@ -245,8 +245,11 @@ measure_once(const Job *job, const Options *options, const Numbers *these, Numbe
 	}
 	else
 	{
-		conclude(m, OUTCOME_LOST, "can't make a folder in the scratch folder %s: %s",
-				 options->scratch, strerror(errno));
+		const char *problem = strerror(errno);
+
+		/* a trainer reads the verdict, the operator this line */
+		fprintf(stderr, "cudal1-measure: %s: %s\n", options->scratch, problem);
+		conclude(m, OUTCOME_LOST, "can't make a folder in the scratch folder: %s", problem);
 		heat_conclude(m);
 	}
 	for (int i = 0; i < m->nmembers; i++)
