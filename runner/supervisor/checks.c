@@ -236,6 +236,21 @@ compare(Checks *c, uint32_t n, Side side)
 	return true;
 }
 
+/* how many runs, from the first on, agree with what is found */
+static bool
+count_alike(Checks *c, const char *expected, uint32_t n, uint32_t *alike)
+{
+	size_t		bytes = c->m->output_bytes;
+	bool		agree = true;
+
+	for (*alike = 0; *alike < n; ++*alike)
+		if (!measure_agree(c->m, expected + *alike * bytes, c->found + *alike * bytes, &agree))
+			return false;
+		else if (!agree)
+			break;
+	return true;
+}
+
 /* what a fresh process gives is expected; whether another gives the same in another order */
 static bool
 run_reference(Checks *c, bool *agree)
@@ -243,6 +258,7 @@ run_reference(Checks *c, bool *agree)
 	Measure    *m = c->m;
 	double		limit = m->job->profile.build_seconds;
 	uint32_t	twice = c->n < 2 ? c->n : 2;
+	uint32_t	alike = 0;
 	Executor	other;
 	bool		good;
 
@@ -253,10 +269,8 @@ run_reference(Checks *c, bool *agree)
 	good = measure_launch(m, &other, SIDE_REFERENCE, 1, &c->arena, c->weights)
 		&& run_checks(m, &other, SIDE_REFERENCE, &c->arena, twice, true, c->seeds, c->found, limit);
 	measure_end(m, &other);
-	*agree = true;
-	for (uint32_t i = 0; i < twice && good && *agree; i++)
-		good = measure_agree(m, c->expected + i * m->output_bytes,
-							 c->found + i * m->output_bytes, agree);
+	good = good && count_alike(c, c->expected, twice, &alike);
+	*agree = alike == twice;
 	return good;
 }
 
@@ -298,20 +312,17 @@ follow_reference(Checks *c, double limit)
 	Measure    *m = c->m;
 	Executor	other;
 	uint32_t	n = c->n < CALLS_IN_A_ROW ? c->n : CALLS_IN_A_ROW;
-	bool		agree = n > 1;
+	uint32_t	alike;
 
 	c->followed = measure_alloc(m, n * m->output_bytes);
 	if (!c->followed)
 		return conclude(m, OUTCOME_LOST, "no memory for outputs of %zu bytes", m->output_bytes);
 	executor_init(&other);
 	if (!call_in_a_row(c, &other, SIDE_REFERENCE, n, c->followed, limit)
-		|| !call_in_a_row(c, &other, SIDE_REFERENCE, n, c->found, limit))
+		|| !call_in_a_row(c, &other, SIDE_REFERENCE, n, c->found, limit)
+		|| !count_alike(c, c->followed, n, &alike))
 		return false;
-	for (uint32_t i = 0; i < n && agree; i++)
-		if (!measure_agree(m, c->followed + i * m->output_bytes, c->found + i * m->output_bytes,
-						   &agree))
-			return false;
-	c->in_a_row = agree ? n : 0;
+	c->in_a_row = n > 1 && alike == n ? n : 0;
 	return true;
 }
 
@@ -323,27 +334,21 @@ static bool
 follow_candidate(Checks *c)
 {
 	Measure    *m = c->m;
-	bool		agree = true;
+	uint32_t	alike;
 
 	if (c->in_a_row == 0)
 		return true;
 	measure_end(m, &c->candidate);
 	if (!call_in_a_row(c, &c->candidate, SIDE_CANDIDATE, c->in_a_row, c->found,
-					   measure_run_limit(m)))
+					   measure_run_limit(m))
+		|| !count_alike(c, c->followed, c->in_a_row, &alike))
 		return false;
-	for (uint32_t i = 0; i < c->in_a_row; i++)
-	{
-		if (!measure_agree(m, c->followed + i * m->output_bytes, c->found + i * m->output_bytes,
-						   &agree))
-			return false;
-		if (agree)
-			continue;
-		measure_cause(m, SIDE_CANDIDATE, "state");
-		return conclude(m, OUTCOME_WRONG_OUTPUT, "call %u of a process is wrong, where each finds "
-						"the state that the last one left: the reference changes %s", i + 1,
-						m->state);
-	}
-	return true;
+	if (alike == c->in_a_row)
+		return true;
+	measure_cause(m, SIDE_CANDIDATE, "state");
+	return conclude(m, OUTCOME_WRONG_OUTPUT, "call %u of a process is wrong, where each finds "
+					"the state that the last one left: the reference changes %s", alike + 1,
+					m->state);
 }
 
 /*
@@ -404,15 +409,12 @@ check_reference(Checks *c)
 static bool
 agrees(Checks *c, uint32_t n, bool *right)
 {
-	Measure    *m = c->m;
+	uint32_t	alike = 0;
+	bool		good = count_alike(c, c->expected, n, &alike);
 
 	c->compared = n;
-	*right = true;
-	for (uint32_t i = 0; i < n && *right; i++)
-		if (!measure_agree(m, c->expected + i * m->output_bytes,
-						   c->found + i * m->output_bytes, right))
-			return false;
-	return true;
+	*right = alike == n;
+	return good;
 }
 
 /* whether it has arrays of its own, and whether its runs are right */
