@@ -163,10 +163,10 @@ end($pid, 'without a sandbox', $executor);
 
 # ---- woken ----
 
-# a measurement during which those whose command line matches, in a sandbox or none, are woken whenever they have been stopped for a moment
+# a measurement during which those whose command line matches, in a sandbox or none, are woken when they have been stopped for a moment, that many times
 sub wake
 {
-	my ($which, $supervisor_too) = @_;
+	my ($which, $times, $supervisor_too) = @_;
 	my $pid = fork // die "fork: $!";
 	if ($pid == 0)
 	{
@@ -181,7 +181,7 @@ sub wake
 		my @stopped = grep { $found{$_} =~ $which && field($_, 'State') =~ /^T/ } keys %found;
 		sleep 0.002;
 		@stopped = grep { field($_, 'State') =~ /^T/ } @stopped;
-		next if !@stopped;
+		next if !@stopped || $woken >= $times;
 		kill 'CONT', @stopped, $supervisor_too ? $pid : ();
 		$woken++;
 		sleep 0.1;
@@ -190,12 +190,13 @@ sub wake
 	return ($woken, $result->{outcome} // 'none', $result->{detail} // '', $result->{evidence}{detector} // '');
 }
 
-my ($woken, $outcome, $detail, $detector) = wake(qr{/exec-c \S+/candidate(-\d+)?/});
+my ($woken, $outcome, $detail, $detector) = wake(qr{/exec-c \S+/candidate(-\d+)?/}, 1000);
 is("$outcome: $detail", 'cheat: the code had itself woken: it was at work while it was stopped, outside its turn', 'code that is awake outside its turn is found out');
 is($detector, 'awake', 'and by what');
-($woken, $outcome, $detail) = wake(qr{/exec-c \S+/reference/});
+($woken, $outcome, $detail) = wake(qr{/exec-c \S+/reference/}, 1000);
 like("$outcome: $detail", qr/^unverified: the reference had itself woken/, 'a reference that is awake is no fault of the candidate');
-($woken, $outcome, $detail) = wake(qr{/exec-c }, 1);
+# each time costs a look of 0.3 s, so that without an end the measurement has none
+($woken, $outcome, $detail) = wake(qr{/exec-c }, 20, 1);
 cmp_ok($woken, '>', 0, 'whoever wakes all');
 unlike($outcome, qr/cheat|none|lost/, 'accuses nobody') or diag $detail;
 
