@@ -14,13 +14,14 @@ my $b = new_agent($node, 'host-b');
 my $backends = "FROM pg_stat_activity WHERE usename = 'measurer'";
 
 # two agents, one queue: each job is measured by one of them
-my @ids = submit_many($node, map { "sleep 0.05\nresult 1.1\n# $_" } 1 .. 40);
+my @ids = submit_many($node, map { "wait both\nresult 1.1\n# $_" } 1 .. 40);
 start_agent($a);
 start_agent($b, '--prefetch', '2');
+await(sub { agent_trace($a, qr/^start/) && agent_trace($b, qr/^start/) }, 'both have work');
+touch_for($_, 'both') for $a, $b;
 wait_for($node, "SELECT count(*) FROM cudal1.candidate WHERE state = 'successful'", '40', 'two agents empty a queue');
 is(scalar_of($node, "SELECT count(*) FROM cudal1.measurement"), '40', 'each candidate was measured once');
 is(scalar(agent_trace($a, qr/^start/)) + scalar(agent_trace($b, qr/^start/)), 40, 'by one of them');
-ok(agent_trace($a, qr/^start/) > 0 && agent_trace($b, qr/^start/) > 0, 'both had work');
 stop_agent($b, 'one leaves');
 
 # the connection is cut while a measurement runs: the program goes on, its result arrives by the next connection
