@@ -110,11 +110,13 @@ sub wait_for
 	return;
 }
 
+# of the worker of a database, once it has one: a server is there before its workers are
 sub worker_pid
 {
 	my ($node, $database) = @_;
-	return $node->safe_psql('postgres',
-		"SELECT pid FROM cudal1.worker_state() WHERE database = '@{[ $database // 'postgres' ]}'");
+	my $state = "FROM cudal1.worker_state() WHERE database = '@{[ $database // 'postgres' ]}'";
+	$node->poll_query_until('postgres', "SELECT count(pid) > 0 $state") or die "no worker\n";
+	return $node->safe_psql('postgres', "SELECT pid $state");
 }
 
 # lines of the trace that match
@@ -156,8 +158,9 @@ sub await_children
 {
 	my ($node, $count, $name) = @_;
 	my $until = time() + 180;
-	sleep 0.02 while children($node) != $count && time() < $until;
-	is(scalar children($node), $count, $name);
+	my $found;
+	sleep 0.02 while ($found = children($node)) != $count && time() < $until;
+	is($found, $count, $name);
 	return;
 }
 
