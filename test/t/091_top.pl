@@ -63,11 +63,11 @@ like($frame, qr/2 verdicts in the last minute, 0\.1 a minute in 15   3 waiting, 
 like($frame, qr/^\Q$host\E top:1 +M +measuring, 3 pairs, 41 rounds +softmax +3 +2\.50 \[2\.25, 2\.75\] .* 42 s$/m, 'a device with what it measures');
 like($frame, qr/^anna +softmax +measure +1 /m, 'the queue by trainer');
 like($frame, qr/^postgres +softmax +measure +2 +3 min$/m, 'and task, with the device time that it takes');
-like($frame, qr/^\d s +softmax +1 +mine +measure +successful +1\.50 \[1\.40, 1\.60\]$/m, 'a verdict');
-like($frame, qr/^\d s +\[red\]brackets\[\/red\] +2 +mine +measure +wrong_output +0\.00 +element  \[2J3 differs$/m, 'one with its reason');
+like($frame, qr/^\d+ s +softmax +1 +mine +measure +successful +1\.50 \[1\.40, 1\.60\]$/m, 'a verdict');
+like($frame, qr/^\d+ s +\[red\]brackets\[\/red\] +2 +mine +measure +wrong_output +0\.00 +element  \[2J3 differs$/m, 'one with its reason');
 unlike($frame, qr/\e/, 'nothing that a terminal obeys');
 like($frame, qr/^Best of each task, 1 of 2 solved\n.*\nsoftmax +1 +successful +1\.50 \[1\.40, 1\.60\] +mine\n\[red\]brackets\[\/red\] +2 +wrong_output +0\.00 +mine$/m, 'the best of each task');
-is(scalar(() = frame('-n', 1) =~ /^\d s  /mg), 1, 'as many rows as asked for');
+is(scalar(() = frame('-n', 1) =~ /^\d+ s  /mg), 1, 'as many rows as asked for');
 
 # another process holds the device
 my $lock = '/tmp/cudal1-top-1.lock';
