@@ -111,5 +111,5 @@ measured_once($id);
 consistent($node);
 no_children($node);
 $node->stop;
-is(scalar(children($node)), 0, 'nothing is left after the server');
+await_children($node, 0, 'nothing is left after the server');
 done_testing();

@@ -14,7 +14,7 @@ my $stubborn = submit($node, "stubborn\noffspring\nprogress measuring 4\nfirst w
 my $queued = submit($node, "result 1.7");
 wait_for($node, "SELECT count(*) FROM cudal1.job WHERE phase = 'measuring'", '2', 'two programs run');
 $node->stop('fast');
-is(scalar(children($node)), 0, 'no program is left, stubborn ones and their offspring included');
+await_children($node, 0, 'no program is left, stubborn ones and their offspring included');
 unlike($node->logfile && PostgreSQL::Test::Utils::slurp_file($node->logfile), qr/PANIC|was terminated by signal/, 'the server ended in peace');
 
 # without workers, to see what they left
@@ -99,5 +99,5 @@ like($err, qr/invalid configuration parameter name/, 'a misspelt setting is refu
 consistent($node);
 no_children($node);
 $node->stop;
-is(scalar(children($node)), 0, 'nothing is left after the server');
+await_children($node, 0, 'nothing is left after the server');
 done_testing();

@@ -71,7 +71,7 @@ $id = submit($node, "wait go-pilot\nresult 1.4");
 wait_for($node, "SELECT state FROM cudal1.job WHERE candidate_id = $id", 'running', 'one is measured');
 stop_agent($agent, 'SIGTERM ends the agent');
 is(scalar_of($node, "SELECT concat_ws(' ', state, failures, worker) FROM cudal1.job WHERE candidate_id = $id"), 'queued 0', 'its claim was given back');
-is(scalar(agent_children($agent)), 0, 'no program is left');
+await(sub { agent_children($agent) == 0 }, 'no program is left');
 is(scalar(spooled($agent)), 0, 'no result is left on disk');
 
 # pilots
