@@ -15,7 +15,7 @@ use Time::HiRes qw(sleep time);
 use Workers ();
 
 our @EXPORT = qw(new_database new_agent start_agent stop_agent kill_agent agent_ended agent_log agent_trace agent_children
-  touch_for await await_first spooled);
+  touch_for await spooled);
 
 my %started;
 
@@ -149,15 +149,6 @@ sub await
 	my $until = time() + 180;
 	sleep 0.02 while !$condition->() && time() < $until;
 	ok($condition->(), $name);
-	return;
-}
-
-# until the script of a candidate has come to its command "first", which it then passes over in the next attempt
-sub await_first
-{
-	my ($agent, $candidate) = @_;
-	my $job = $agent->{node}->safe_psql('postgres', "SELECT job_id FROM cudal1.job WHERE candidate_id = $candidate");
-	await(sub { -e "$agent->{scratch}/first-$job" }, 'the first attempt has come to its wait');
 	return;
 }
 

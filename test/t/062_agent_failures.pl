@@ -52,7 +52,6 @@ for my $mode ('fast', 'immediate')
 # killed in the middle of a measurement: the program dies with it, the next agent begins anew at once
 $id = submit($node, "progress measuring 1\nfirst wait never\nresult 1.23");
 wait_for($node, "SELECT phase FROM cudal1.job WHERE candidate_id = $id", 'measuring', 'a measurement runs');
-await_first($a, $id);
 kill_agent($a, 'kill -9 of the agent');
 await(sub { agent_children($a) == 0 }, 'ends its program');
 is(scalar_of($node, "SELECT state FROM cudal1.job WHERE candidate_id = $id"), 'running', 'the claim is left');
@@ -86,7 +85,6 @@ stop_agent($a, 'agent a restarts');
 start_agent($a, '--lease', '2');
 $id = submit($node, "progress measuring 1\nfirst wait go-late\nresult 1.25");
 wait_for($node, "SELECT phase FROM cudal1.job WHERE candidate_id = $id", 'measuring', 'agent a measures, with a short lease');
-await_first($a, $id);
 $node->safe_psql('postgres', "ALTER ROLE measurer NOLOGIN; SELECT pg_terminate_backend(pid) $backends");
 await(sub { agent_log($a) =~ /no connection: .*not permitted to log in/ }, 'agent a is shut out');
 wait_for($node, "SELECT lease_until < clock_timestamp() FROM cudal1.job WHERE candidate_id = $id", 't', 'its lease runs out');

@@ -75,7 +75,6 @@ sub program_of
 my $id = submit($node, "progress measuring 1\nfirst wait never\nresult 1.31");
 start_agent($host);
 wait_for($node, "SELECT phase FROM cudal1.job WHERE candidate_id = $id", 'measuring', 'a measurement runs');
-await_first($host, $id);
 kill 'TERM', program_of($id);
 await(sub { agent_children($host) == 0 }, 'its program gets the signal first, and gives up');
 stop_agent($host, 'then the agent');
@@ -90,7 +89,6 @@ for my $number ('TERM', 'KILL')
 {
 	$id = submit($node, "progress measuring 1\nfirst wait never\nresult 1.32\n# $number");
 	wait_for($node, "SELECT phase FROM cudal1.job WHERE candidate_id = $id", 'measuring', 'another runs');
-	await_first($host, $id);
 	kill $number, program_of($id);
 	wait_for($node, "SELECT concat_ws(' ', state, reward) FROM cudal1.candidate WHERE candidate_id = $id", 'successful 1.32',
 		"a program that alone gets SIG$number is run again");
