@@ -101,7 +101,9 @@ is(scalar_of($node, "SELECT cudal1.finish((SELECT job_id FROM cudal1.job WHERE c
 	'stored', 'the other reports');
 is(state_of($node, $id), 'successful 1.26', 'and its result counts');
 
-# the connection is cut in the middle of claims, again and again
+# the connection is cut in the middle of claims, again and again; leases outlast that
+stop_agent($a, 'agent a restarts, with a long lease');
+start_agent($a);
 @ids = submit_many($node, map { "result 1.3\n# cut $_" } 1 .. 60);
 start_agent($b);
 for (1 .. 15)
