@@ -306,29 +306,43 @@ sub take_device
 	return $lock;
 }
 
-# a supervisor that stops, also one that waits for a device that is held: the worker ends it after its limits, and measures again
-sub freeze_one
+# processes of a kind that stop, but for those that have stopped before
+sub freeze
 {
-	my ($kind, $held) = @_;
-	my $name = $kind . ($held ? ' that waits for its device' : '');
-	submit(1) until $submitted % 4 == 3;
-	drained('the queue is empty');
-	my $lock = $held ? take_device() : undef;
-	submit(1);
-	wait_until('it waits for its device', 30, sub { sql(q{SELECT count(*) FROM cudal1.activity WHERE phase = 'waiting'}) == 1 }) if $held;
-	my @found;
+	my ($kind, $name, @before) = @_;
 	my $until = time() + 30;
-	sleep 0.002 until (@found = victims($kind)) || time() > $until;
+	my @found;
+	sleep 0.002 until (@found = grep { my $pid = $_; !grep { $_ == $pid } @before } victims($kind)) || time() > $until;
 	ok(@found, "a victim to freeze: $name");
 	kill 'STOP', @found;
-	close $lock if $held;
-	drained("a frozen $name stops nobody for ever");
-	ok(!grep({ my $pid = $_; grep { $_ == $pid } victims($kind) } @found), "and the frozen $name is gone");
+	return @found;
+}
+
+sub gone
+{
+	my ($kind, $name, @frozen) = @_;
+	drained("$name stops nobody for ever");
+	ok(!grep({ my $pid = $_; grep { $_ == $pid } victims($kind) } @frozen), 'and is gone');
 	return;
 }
-freeze_one('measure');
-freeze_one('measure', 1);
-freeze_one('executor');
+
+# a supervisor that stops, and one that waits for a device that is held: the worker ends them after their limits, and measures again
+submit(1) until $submitted % 4 == 3;
+drained('the queue is empty');
+my $lock = take_device();
+submit(1);
+my @frozen = freeze('measure', 'a supervisor');
+submit(1);
+wait_until('another waits for its device', 30, sub { sql('SELECT phase FROM cudal1.job ORDER BY job_id DESC LIMIT 1') eq 'waiting' });
+push @frozen, freeze('measure', 'a supervisor that waits for its device', @frozen);
+close $lock;
+gone('measure', 'a frozen supervisor', @frozen);
+
+# what a supervisor waits for it ends by itself
+submit(1) until $submitted % 4 == 3;
+drained('the queue is empty');
+submit(1);
+gone('executor', 'a frozen executor', freeze('executor', 'an executor'));
 nothing_lost('after freezes');
 
 # a worker that stops: its lease ends, another claims the job, and the first, awake again, is fenced off
