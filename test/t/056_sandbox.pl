@@ -21,7 +21,7 @@ my %text = (
 	'profile-short.json' => '{"bucket_seconds": 0.01, "looks": [2], "pairs": 2, "check_seconds": 0.05, "min_checks": 1, "audits": 2, "audit_seconds": 0.01}',
 	'reference.c' => 'void solve(const float *x, float *y) { for (int i = 0; i < 64; i++) y[i] = 2 * x[i]; }',
 	'crash.c' => 'void solve(const float *x, float *y) { *(volatile int *) 8 = 1; }',
-	'profile-long.json' => '{"bucket_seconds": 1, "looks": [4], "pairs": 4, "check_seconds": 0.05, "min_checks": 1, "audits": 2, "audit_seconds": 0.01, "half_width_limit": 10,'
+	'profile-long.json' => '{"bucket_seconds": 0.5, "looks": [4], "pairs": 4, "check_seconds": 0.05, "min_checks": 1, "audits": 2, "audit_seconds": 0.01, "half_width_limit": 10,'
 	  . ' "futility_pairs": null}',
 	# a thread that is at work whenever nobody stops it
 	'spinning.c' => "#include <pthread.h>\nstatic void *spin(void *x) { for (volatile int i = 0;;) i++; return x; }\n"
