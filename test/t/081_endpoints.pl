@@ -115,8 +115,8 @@ $node->stop;
 my $jobs = '';
 for my $id (1 .. 13)
 {
-	$jobs .= JSON::PP::encode_json({ type => 'job', request_id => $id, attempt => 1, endpoint => $endpoint, stall_seconds => 1,
-		body => { model => $id < 13 ? 'long:100000' : 'drip:3', messages => [ { role => 'user', content => 'x' } ], stream => JSON::PP::true } }) . "\n";
+	$jobs .= JSON::PP::encode_json({ type => 'job', request_id => $id, attempt => 1, endpoint => $endpoint, stall_seconds => 2,
+		body => { model => $id < 13 ? 'long:100000' : 'drip:4', messages => [ { role => 'user', content => 'x' } ], stream => JSON::PP::true } }) . "\n";
 }
 my $bindir = $node->config_data('--bindir');
 pipe my $from, my $to or die $!;
@@ -130,7 +130,7 @@ if ($pid == 0)
 }
 close $to;
 $until = time + 60;
-sleep 0.05 while endpoint_lines('many', 'answers', qr/ drip:3/) < 1 && time < $until;
+sleep 0.05 while endpoint_lines('many', 'answers', qr/ drip:4/) < 1 && time < $until;
 my %outcome;
 while (my $line = <$from>)
 {
@@ -140,5 +140,5 @@ while (my $line = <$from>)
 waitpid $pid, 0;
 is($?, 0, 'the program ends when all is written');
 is(scalar(grep { $outcome{$_} eq 'answered 100000' } 1 .. 12), 12, 'answers that nobody took for a while are whole');
-is($outcome{13}, 'answered 63', 'and what came meanwhile was not taken for a stall');
+is($outcome{13}, 'answered 83', 'and what came meanwhile was not taken for a stall');
 done_testing();
