@@ -1,7 +1,7 @@
 -- Every function of the extension, called with everything its argument types can hold: errors have a reason, none is internal, nothing crashes.
 BEGIN;
 SELECT plan(12);
-SET LOCAL statement_timeout = '20s';
+SET LOCAL statement_timeout = '5min';
 SET LOCAL client_min_messages = error;
 
 SELECT cudal1_add_task('t', 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
