@@ -44,7 +44,7 @@ $node->append_conf('postgresql.conf', "cudal1.databases = 'postgres, nowhere, te
 $node->reload;
 wait_for($node, "SELECT count(*) FROM cudal1.candidate WHERE state = 'successful'", '3', 'a listed database gets a worker, which takes all up');
 wait_for($node, "SELECT note FROM cudal1.worker_state() WHERE database = 'nowhere'", 'there is no such database', 'a missing one is named');
-is(scalar_of($node, "SELECT note FROM cudal1.worker_state() WHERE database = 'template0'"), 'the database does not accept connections',
+wait_for($node, "SELECT note FROM cudal1.worker_state() WHERE database = 'template0'", 'the database does not accept connections',
 	'a closed one is named');
 is(scalar_of($node, "SELECT note FROM cudal1.worker_state() WHERE database = 'postgres'") =~ /^(idle|measuring)/, 1, 'the open one works');
 
