@@ -16,7 +16,7 @@ INSERT INTO cudal1.profile
 			'no cheat more than that',
 			'{"pairs": 2, "looks": [2, 3, 4], "futility_pairs": 2, "bucket_seconds": 0.25, '
 			'"precision_goal": 0.02, "half_width_limit": 0.05, "check_seconds": 1, "audits": 200, '
-			'"audit_seconds": 0.5, "disturbed_factor": 0.5, "budget_min": 60}'),
+			'"audit_seconds": 0.5, "disturbed_factor": 0.5, "budget_min": 60, "heat": 16}'),
 		('quick',
 			'demonstrations and tests: seven buckets of 0.1 s, wider intervals, fewer checks',
 			'{"looks": [7], "bucket_seconds": 0.1, "half_width_limit": 0.05, "min_checks": 10, '

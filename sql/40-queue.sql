@@ -140,8 +140,11 @@ DECLARE
 	room	int;
 	mates	cudal1.job[];
 BEGIN
-	SELECT least(take_mates.most, p.heat) - 1 INTO room
-		FROM cudal1.profile AS p WHERE p.name = j.profile;
+	-- no heat of several has been measured on a GPU yet, and its members would share nothing there:
+	-- the memory of a GPU has room for two sides of inputs and results
+	SELECT CASE WHEN d.class = 'cpu' THEN least(take_mates.most, p.heat) - 1 END INTO room
+		FROM cudal1.profile AS p, cudal1.device AS d
+		WHERE p.name = j.profile AND d.device_id = j.device_id;
 	-- what was claimed before may be what ended its heat, so it is measured by itself
 	IF j.kind <> 'measure' OR j.attempt > 0 OR coalesce(room, 0) < 1 THEN
 		RETURN '{}';
@@ -169,7 +172,8 @@ $$;
 COMMENT ON FUNCTION cudal1.take_mates(cudal1.job, int) IS
 'locks and returns the jobs that are measured together with one: of the same task, trainer, priority
 and profile, claimed for the first time, the oldest; as many as the profile''s heat allows, less
-that one. Charges each as the claim of that one was (its device_id and charged are set)';
+that one, and none on a GPU. Charges each as the claim of that one was (its device_id and charged
+are set)';
 
 CREATE FUNCTION cudal1.candidates_of(jobs cudal1.job[])
 RETURNS jsonb
@@ -298,9 +302,9 @@ seconds, oldest first. Re-verifications and null candidates have an eighth of a 
 row when there is none: then the device queues the check of a reference, and one that has had no job
 for half a minute the null candidates of a task (setting cudal1.certify). attempt is the fencing
 number of the claim, token the secret that every report on it must show. most: how many jobs of one
-task to claim together, as far as the profile''s heat allows: a row each, in which the first has the
-job document of all, with their candidates, and the others have NULL. Error 42501 where another role
-registered the device';
+task to claim together, as far as the profile''s heat allows, on a CPU: a row each, in which the
+first has the job document of all, with their candidates, and the others have NULL. Error 42501
+where another role registered the device';
 
 CREATE FUNCTION cudal1.heartbeat(job_id bigint, attempt int, token text,
 	progress jsonb DEFAULT NULL, lease interval DEFAULT '60 seconds')

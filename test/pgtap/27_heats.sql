@@ -1,6 +1,6 @@
 -- Heats: candidates of a task that are claimed together. Each has its own lease, token and verdict.
 BEGIN;
-SELECT plan(21);
+SELECT plan(23);
 
 SELECT cudal1_add_profile('warm', 'quick', '{"heat": 3}', 'three at once') \g /dev/null
 SELECT throws_ok($$SELECT cudal1_add_profile('hot', 'quick', '{"heat": 33}', 'x')$$, '22023', NULL, 'a heat has 32 members at most');
@@ -14,7 +14,7 @@ SELECT cudal1_submit('other', 'code') \g /dev/null
 CREATE TEMP TABLE claimed (n int, round int, job_id bigint, attempt int, token text, job jsonb);
 CREATE FUNCTION pg_temp.claim(round int, most int DEFAULT 32) RETURNS bigint LANGUAGE sql AS $$
 	INSERT INTO claimed SELECT n, round, job_id, attempt, token, job
-		FROM cudal1.claim((SELECT device_id FROM cudal1.device), 'w', most => most) WITH ORDINALITY AS c (job_id, attempt, token, job, n);
+		FROM cudal1.claim((SELECT device_id FROM cudal1.device WHERE class = 'cpu'), 'w', most => most) WITH ORDINALITY AS c (job_id, attempt, token, job, n);
 	SELECT count(*) FROM claimed WHERE claimed.round = claim.round
 $$;
 CREATE FUNCTION pg_temp.finish(r int, which int, result jsonb) RETURNS text LANGUAGE sql AS
@@ -50,6 +50,12 @@ SELECT is((SELECT cudal1.release(job_id, attempt, token) FROM claimed WHERE roun
 SELECT cudal1_submit('alone', 'code ' || n) FROM generate_series(1, 3) AS n \g /dev/null
 SELECT cudal1_cancel(array_agg(candidate_id)) FROM cudal1.candidate JOIN cudal1.task USING (task_id) WHERE name <> 'alone' AND state IN ('queued') \g /dev/null
 SELECT is(pg_temp.claim(4), 1::bigint, 'a profile without heats gives one job at a time');
+SELECT cudal1_cancel(array_agg(candidate_id)) FROM cudal1.candidate WHERE state = 'queued' \g /dev/null
+SELECT cudal1.register_device('h', '{"key": "GPU-1", "class": "cuda", "model": "G", "languages": ["cuda", "pytorch"]}') AS gpu \gset
+SELECT cudal1_add_task(device, 'class Model: pass', 'pytorch', options => json_build_object('profile', 'train', 'device', device)::jsonb) FROM unnest(ARRAY['cpu', 'cuda']) AS device \g /dev/null
+SELECT cudal1_submit(task, 'code ' || n) FROM unnest(ARRAY['cpu', 'cuda']) AS task, generate_series(1, 17) AS n \g /dev/null
+SELECT is(pg_temp.claim(5), 16::bigint, 'train measures sixteen together');
+SELECT is(count(*), 1::bigint, 'and one at a time on a GPU') FROM cudal1.claim(:gpu, 'w', most => 32);
 UPDATE cudal1.job SET lease_until = '-infinity' WHERE state = 'running';
 SELECT cmp_ok(cudal1.expire_leases(), '>=', 1::bigint, 'leases end one by one');
 
