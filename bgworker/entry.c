@@ -30,6 +30,7 @@
 #include "compat.h"
 #include "entry.h"
 #include "settings.h"
+#include "supervise/report.h"
 
 volatile bool cudal1_entry_in_call = false;
 
@@ -441,16 +442,21 @@ cudal1_entry_heartbeat(const Cudal1Claim *claim, const char *progress, Cudal1Ver
 }
 
 Cudal1Call
-cudal1_entry_finish(const Cudal1Claim *claim, const char *result, bool *stored, char **problem)
+cudal1_entry_finish(Cudal1Report *reports, int n, char **problem)
 {
-	Argument	arguments[] = {OF_CLAIM(claim), utf8(result), {0}};
-	char	   *columns[1];
-	Cudal1Call	outcome = run("SELECT cudal1.finish($1, $2, $3, $4::jsonb)", arguments, columns, 1,
-							  problem);
+	Cudal1Buffer text[CUDAL1_FINISH_ARGUMENTS];
+	Cudal1Call	outcome = CUDAL1_CALL_TRANSIENT;
 
-	*stored = columns[0] != NULL && strcmp(columns[0], "stored") == 0;
-	if (columns[0] != NULL && strcmp(columns[0], "later") == 0)
-		return CUDAL1_CALL_LATER;
+	if (cudal1_report_write(reports, n, text))
+	{
+		Argument	arguments[] = {utf8(text[0].data), utf8(text[1].data), utf8(text[2].data),
+		utf8(text[3].data), {0}};
+		char	   *columns[1];
+
+		outcome = run(CUDAL1_FINISH_QUERY, arguments, columns, 1, problem);
+		cudal1_report_read(reports, n, columns[0]);
+	}
+	cudal1_report_free(text);
 	return outcome;
 }
 

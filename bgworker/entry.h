@@ -33,9 +33,8 @@ extern Cudal1Call cudal1_entry_claim(int64 device_id, const char *worker, Cudal1
 extern Cudal1Call cudal1_entry_heartbeat(const Cudal1Claim *claim, const char *progress,
 										 Cudal1Verdict *verdict);
 
-/* result: a JSON document in UTF-8; *problem (palloc'd) says what was wrong with it when FAILED */
-extern Cudal1Call cudal1_entry_finish(const Cudal1Claim *claim, const char *result, bool *stored,
-									  char **problem);
+/* *problem (palloc'd) says what was wrong with a result when FAILED */
+extern Cudal1Call cudal1_entry_finish(Cudal1Report *reports, int n, char **problem);
 extern Cudal1Call cudal1_entry_release(const Cudal1Claim *claim);
 extern Cudal1Call cudal1_entry_expire_leases(void);
 

@@ -62,11 +62,10 @@ heartbeat(void *device, const Cudal1Claim *claim, const char *progress, Cudal1Ve
 }
 
 static Cudal1Call
-finish(void *device, const Cudal1Claim *claim, const char *result, bool *stored,
-	   const char **problem)
+finish(void *device, Cudal1Report *reports, int n, const char **problem)
 {
 	char	   *reason = NULL;
-	Cudal1Call	outcome = cudal1_entry_finish(claim, result, stored, &reason);
+	Cudal1Call	outcome = cudal1_entry_finish(reports, n, &reason);
 
 	*problem = reason;
 	return outcome;

@@ -8,7 +8,8 @@
  *
  * The jobs of a heat share a child.  Each has its claim, its result and its verdict.  One that has
  * its result, or was told to stop, is settled while the child works on for the others; the child is
- * told to stop once none is left that waits for a result.
+ * told to stop once none is left that waits for a result.  Verdicts that are there at once are
+ * stored in one transaction, so that a session that waits for all of a group wakes once.
  *
  * The claim is committed before the child starts.  So if this process dies, it leaves a running job
  * with a lease, and nothing that would have to be undone.
@@ -26,6 +27,7 @@
 #include "jobs.h"
 
 #define MAX_JOBS 512
+#define MAX_OFFER 32			/* verdicts of one transaction */
 #define LABEL "cudal1-measure, job %lld"
 
 /* least time between heartbeats with news, and most time between those without */
@@ -38,6 +40,8 @@
 #define WAITING_MS 15000
 /* a child that runs this long after SIGTERM, or after its result, gets SIGKILL */
 #define STOP_MS 5000
+/* results of a heat that come within this time of each other are stored together */
+#define TOGETHER_MS 100
 /* a child with more lines that are neither progress nor result, or more bytes in all, is ended */
 #define MAX_GARBAGE 100
 #define MAX_OUTPUT ((uint64_t) 256 << 20)
@@ -430,14 +434,19 @@ close_job(Job *job)
 		queue->forget(job->device, &job->claim);
 }
 
+/* the verdicts of jobs of one heat; `answers`: one each */
 static Cudal1Call
-offer(Job *job, bool *stored, const char **problem)
+offer(Job *const *these, int n, Cudal1Report *answers, const char **problem)
 {
-	Cudal1Buffer	made = {0};
-	const char *verdict = verdict_of(job, &made);
-	Cudal1Call	outcome = queue->finish(job->device, &job->claim, verdict, stored, problem);
+	Cudal1Buffer	made[MAX_OFFER] = {{0}};
+	Cudal1Call	outcome;
 
-	free(made.data);
+	for (int i = 0; i < n; i++)
+		answers[i] = (Cudal1Report) {.claim = &these[i]->claim,
+			.result = verdict_of(these[i], &made[i])};
+	outcome = queue->finish(these[0]->device, answers, n, problem);
+	for (int i = 0; i < n; i++)
+		free(made[i].data);
 	return outcome;
 }
 
@@ -451,66 +460,100 @@ count_deferred(void)
 	return n;
 }
 
-static Cudal1Call
-store_verdict(Job *job, int64_t now)
+/* from when on its verdict can be stored while the child works on; INT64_MAX: not before its end */
+static int64_t
+settled_at(const Job *job)
 {
-	Cudal1Call	outcome;
-	bool		stored = false;
-	const char *problem = NULL;
+	if (waits(job) || !any_waits(job->heat))
+		return INT64_MAX;
+	return job->result ? job->heat->result_at + TOGETHER_MS : 0;
+}
 
-	if (job->ending == ENDING_FENCED)
-	{
-		close_job(job);
-		return CUDAL1_CALL_DONE;
-	}
+static bool
+is_settled(const Job *job)
+{
+	return job->heat->child.gone || settled_at(job) <= cudal1_clock_ms();
+}
+
+/* whether it may be stored now */
+static bool
+is_due(Job *job, int64_t now)
+{
 	if (!job->result && !job->given_up && job->ending == ENDING_NONE &&
 		ended_by_signal(&job->heat->child))
 		give_up(job);
-	if (!queue->connected())
-		return CUDAL1_CALL_CUT;
-	if (now < job->retry_at)
-		return beat_is_due(job, now) ? heartbeat(job, now) : CUDAL1_CALL_DONE;
+	return now >= job->retry_at;
+}
 
-	outcome = offer(job, &stored, &problem);
-	if (outcome == CUDAL1_CALL_DONE)
+/* what the queue answered, of one job */
+static void
+take_answer(Job *job, Cudal1Call outcome, int answer, const char *problem)
+{
+	bool		failed = outcome == CUDAL1_CALL_FAILED;
+
+	job->deferred = outcome == CUDAL1_CALL_DONE && answer == CUDAL1_ANSWER_LATER;
+	if (outcome == CUDAL1_CALL_DONE && !job->deferred)
 	{
-		if (!stored)
+		if (answer == CUDAL1_ANSWER_LOST)
 			note(job, "the verdict came too late, another has the job");
 		close_job(job);
-		return outcome;
+		return;
 	}
-	if (outcome == CUDAL1_CALL_GONE || outcome == CUDAL1_CALL_CUT)
-		return outcome;
-
-	job->deferred = outcome == CUDAL1_CALL_LATER;
 	if (job->deferred && count_deferred() > MAX_DEFERRED)
 	{
 		note(job, "too many verdicts wait; the job is measured again when its lease ends");
 		close_job(job);
 	}
 	/* a refused result becomes a lost attempt, which is repeated as often as the profile says */
-	if (outcome == CUDAL1_CALL_FAILED && job->ending == ENDING_NONE)
+	if (failed && job->ending == ENDING_NONE)
 	{
 		job->ending = ENDING_LOST;
 		set_reason(job, "the result could not be stored: ", problem ? problem : "no reason given");
 	}
 	job->tries++;
-	job->refusals += outcome == CUDAL1_CALL_FAILED;
+	job->refusals += failed;
 	if (job->refusals >= MAX_REFUSALS)
 	{
 		note(job, "refused too often; the job is measured again when its lease ends");
 		close_job(job);
 	}
-	/* not from `now`, because the call itself may have waited */
+	/* not from the poll's beginning, because the call itself may have waited */
 	job->retry_at = cudal1_clock_ms() + least(MAX_RETRY_MS, 100L << least(job->tries, 8));
-	return outcome;
 }
 
-/* whether its verdict can be stored: the child is gone, or works for others alone */
-static bool
-is_settled(const Job *job)
+/* stores the verdict of a job, and those of its heat that are as far */
+static Cudal1Call
+store_verdict(Job *job, int64_t now)
 {
-	return job->heat->child.gone || (!waits(job) && any_waits(job->heat));
+	Job		   *these[MAX_OFFER] = {job};
+	Cudal1Report answers[MAX_OFFER];
+	const char *problem = NULL;
+	bool		due = is_due(job, now);
+	int			n = 1;
+	Cudal1Call	outcome;
+
+	if (job->ending == ENDING_FENCED)
+	{
+		close_job(job);
+		return CUDAL1_CALL_DONE;
+	}
+	if (!queue->connected())
+		return CUDAL1_CALL_CUT;
+	if (!due)
+		return beat_is_due(job, now) ? heartbeat(job, now) : CUDAL1_CALL_DONE;
+
+	/* what was refused, or has to wait, is offered by itself */
+	for (int i = 0; i < njobs && n < MAX_OFFER && job->tries == 0; i++)
+		if (jobs[i]->heat == job->heat && jobs[i] != job && !jobs[i]->done && jobs[i]->tries == 0
+			&& jobs[i]->ending != ENDING_FENCED && is_settled(jobs[i]) && is_due(jobs[i], now))
+			these[n++] = jobs[i];
+	outcome = offer(these, n, answers, &problem);
+	if (outcome == CUDAL1_CALL_GONE || outcome == CUDAL1_CALL_CUT)
+		return outcome;
+	for (int i = 0; i < n; i++)
+		take_answer(these[i], n > 1 && outcome == CUDAL1_CALL_FAILED ? CUDAL1_CALL_TRANSIENT
+					: outcome, answers[i].answer, problem);
+	return outcome;
 }
 
 static Cudal1Call
@@ -518,6 +561,8 @@ advance(Job *job, bool woken)
 {
 	int64_t		now = cudal1_clock_ms();
 
+	if (job->done)
+		return CUDAL1_CALL_DONE;
 	cudal1_child_poll(&job->heat->child);
 	job->beat_soon |= woken;
 	if (is_settled(job))
@@ -577,8 +622,10 @@ cudal1_jobs_next_ms(void)
 			bool		news = job->progress || job->beat_soon;
 
 			next = least(next, job->last_beat + (news ? BEAT_MS : quiet_beat()));
-			if (is_settled(job))
+			if (heat->child.gone)
 				next = least(next, job->retry_at);
+			else if (settled_at(job) < INT64_MAX)
+				next = least(next, most(job->retry_at, settled_at(job)));
 		}
 		if (heat->child.gone)
 			continue;
@@ -696,16 +743,16 @@ cudal1_jobs_drop(void)
 static void
 leave_job(Job *job)
 {
-	bool		stored = false;
+	Cudal1Report answer;
 	const char *problem;
 
 	if (!job->heat->child.gone)
 		cudal1_child_kill(&job->heat->child);
 	if (job->ending != ENDING_FENCED && !job->given_up)
 	{
-		Cudal1Call	outcome = offer(job, &stored, &problem);
+		Cudal1Call	outcome = offer(&job, 1, &answer, &problem);
 
-		if (outcome == CUDAL1_CALL_DONE)
+		if (outcome == CUDAL1_CALL_DONE && answer.answer != CUDAL1_ANSWER_LATER)
 		{
 			close_job(job);
 			return;

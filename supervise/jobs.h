@@ -18,7 +18,6 @@ typedef enum Cudal1Call
 	CUDAL1_CALL_CUT,			/* agent: no connection; the call may have taken effect or not */
 	/* worth another try: lock timeout, deadlock, resources, cancelled */
 	CUDAL1_CALL_TRANSIENT,
-	CUDAL1_CALL_LATER,			/* finish: a session's open transaction is changing the job */
 	CUDAL1_CALL_FAILED			/* the same call would fail again */
 } Cudal1Call;
 
@@ -67,6 +66,19 @@ typedef struct Cudal1Claim
 	" FROM c, LATERAL (SELECT c.job -> 'profile') AS x(p)" \
 	" WHERE c.n = 1"
 
+/* what a claim came to */
+typedef struct Cudal1Report
+{
+	const Cudal1Claim *claim;
+	const char *result;			/* a JSON document in UTF-8 */
+	enum
+	{
+		CUDAL1_ANSWER_STORED,
+		CUDAL1_ANSWER_LOST,		/* another has the job */
+		CUDAL1_ANSWER_LATER		/* a session's open transaction is changing the job */
+	}			answer;
+} Cudal1Report;
+
 typedef struct Cudal1Message
 {
 	enum
@@ -94,9 +106,11 @@ typedef struct Cudal1Queue
 	/* progress: a JSON document in UTF-8, or NULL */
 	Cudal1Call	(*heartbeat) (void *device, const Cudal1Claim *claim, const char *progress,
 							  Cudal1Verdict *verdict);
-	/* *problem says why the result was refused when FAILED; valid until the next call, or NULL */
-	Cudal1Call	(*finish) (void *device, const Cudal1Claim *claim, const char *result,
-						   bool *stored, const char **problem);
+	/*
+	 * All in one transaction.  answer of each is set when DONE; *problem says why a result was
+	 * refused when FAILED; valid until the next call, or NULL.
+	 */
+	Cudal1Call	(*finish) (void *device, Cudal1Report *reports, int n, const char **problem);
 	Cudal1Call	(*release) (void *device, const Cudal1Claim *claim);
 	/* keep writes a result to disk before it is sent, forget removes it; both NULL: not kept */
 	void		(*keep) (void *device, const Cudal1Claim *claim, const char *result);

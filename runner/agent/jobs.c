@@ -60,10 +60,9 @@ heartbeat(void *device, const Cudal1Claim *claim, const char *progress, Cudal1Ve
 }
 
 static Cudal1Call
-finish(void *device, const Cudal1Claim *claim, const char *result, bool *stored,
-	   const char **problem)
+finish(void *device, Cudal1Report *reports, int n, const char **problem)
 {
-	Cudal1Call	outcome = queue_finish(claim, result, stored);
+	Cudal1Call	outcome = queue_finish(reports, n);
 
 	*problem = queue_problem();
 	return outcome;

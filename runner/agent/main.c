@@ -46,15 +46,16 @@ static int	ndevices;
 static SpoolVerdict
 settle(const Cudal1Claim *claim, const char *result)
 {
-	bool		stored;
-	Cudal1Call	outcome = queue_finish(claim, result, &stored);
+	Cudal1Report report = {.claim = claim,.result = result};
+	Cudal1Call	outcome = queue_finish(&report, 1);
 
 	if (outcome == CUDAL1_CALL_CUT || outcome == CUDAL1_CALL_TRANSIENT)
 		return SPOOL_STOP;
-	if (outcome == CUDAL1_CALL_LATER)
+	if (outcome == CUDAL1_CALL_DONE && report.answer == CUDAL1_ANSWER_LATER)
 		return SPOOL_KEPT;
 	agent_log("job %" PRId64 ": the result of a former agent %s", claim->job_id,
-		outcome == CUDAL1_CALL_FAILED ? "was refused" : stored ? "is stored"
+		outcome == CUDAL1_CALL_FAILED ? "was refused"
+		: report.answer == CUDAL1_ANSWER_STORED ? "is stored"
 		: "came too late, another has the job");
 	return SPOOL_SETTLED;
 }

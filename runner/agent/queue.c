@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "queue.h"
+#include "supervise/report.h"
 #include "common/clock.h"
 
 #define CONNECT_SECONDS	15.0
@@ -511,21 +512,23 @@ queue_heartbeat(const Cudal1Claim *claim, const char *progress, Cudal1Verdict *v
 }
 
 Cudal1Call
-queue_finish(const Cudal1Claim *claim, const char *result, bool *stored)
+queue_finish(Cudal1Report *reports, int n)
 {
-	char		id[32];
-	char		number[16];
-	const char *values[] = {id, number, claim->token, result};
-	char	   *columns[1];
-	Cudal1Call	outcome;
+	Cudal1Buffer text[CUDAL1_FINISH_ARGUMENTS];
+	Cudal1Call	outcome = CUDAL1_CALL_TRANSIENT;
 
-	snprintf(id, sizeof(id), "%" PRId64, claim->job_id);
-	snprintf(number, sizeof(number), "%d", claim->attempt);
-	outcome = run("SELECT cudal1.finish($1, $2, $3, $4::jsonb)", 4, values, columns, 1);
-	*stored = columns[0] && strcmp(columns[0], "stored") == 0;
-	if (columns[0] && strcmp(columns[0], "later") == 0)
-		outcome = CUDAL1_CALL_LATER;
-	free_columns(columns, 1);
+	if (cudal1_report_write(reports, n, text))
+	{
+		const char *values[CUDAL1_FINISH_ARGUMENTS];
+		char	   *columns[1];
+
+		for (int i = 0; i < CUDAL1_FINISH_ARGUMENTS; i++)
+			values[i] = text[i].data;
+		outcome = run(CUDAL1_FINISH_QUERY, CUDAL1_FINISH_ARGUMENTS, values, columns, 1);
+		cudal1_report_read(reports, n, columns[0]);
+		free_columns(columns, 1);
+	}
+	cudal1_report_free(text);
 	return outcome;
 }
 

@@ -40,7 +40,7 @@ extern Cudal1Call queue_announce_idle(double seconds);
 extern Cudal1Call queue_claim(int64_t device_id, const char *worker, Cudal1Claim *claim);
 extern Cudal1Call queue_heartbeat(const Cudal1Claim *claim, const char *progress,
 								  Cudal1Verdict *verdict);
-extern Cudal1Call queue_finish(const Cudal1Claim *claim, const char *result, bool *stored);
+extern Cudal1Call queue_finish(Cudal1Report *reports, int n);
 extern Cudal1Call queue_release(const Cudal1Claim *claim);
 extern Cudal1Call queue_expire_leases(void);
 
