@@ -46,7 +46,7 @@ typedef enum WireStatus
 } WireStatus;
 
 #define WIRE_FLAG_SEED_RUNS		1	/* set the forward seed before each run */
-/* on a GPU: everything but the code's own work, and no launch */
+/* everything but the code's own work; on a GPU no launch */
 #define WIRE_FLAG_IDLE			2
 /* on a GPU: wait for the gate before each run, say when it is done */
 #define WIRE_FLAG_GATED			4

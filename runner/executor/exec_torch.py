@@ -205,7 +205,8 @@ class Executor:
         self.steps = None
         # strides of the first output in the table
         self.listed = None
-        self.likes = None
+        # a module that does no work and gives what the model does
+        self.nothing = None
 
     def serve(self):
         self.sock.send(MESSAGE.pack(0, wire.HELLO, wire.OK, 0, 0, 0, 0, b""))
@@ -389,10 +390,11 @@ class Executor:
             ])
         if flags & wire.WAITED:
             model = results.waited(model, self.gpu)
-        if self.gpu and self.outputs and not self.likes:
-            self.likes = [(tensor.shape, tensor.dtype) for tensor in self.outputs[0]]
-        if count > 0 and flags & wire.IDLE and self.likes:
-            model = results.nothing(self.likes)
+        if self.outputs and not self.nothing and (self.gpu or flags & wire.IDLE):
+            likes = [(tensor.shape, tensor.dtype) for tensor in self.outputs[0]]
+            self.nothing = results.nothing(likes, "cuda" if self.gpu else "cpu")
+        if count > 0 and flags & wire.IDLE and self.nothing:
+            model = self.nothing
         if flags & wire.AGAIN:
             model = results.again(self.outputs[-1])
         self.outputs.clear()

@@ -36,6 +36,7 @@ static int	left;				/* runs of which something is still in its slot */
 static int	runs[2];
 static uint32_t ran[2][SLOTS];	/* slots, in order */
 static bool good;				/* so far, all was as it should be */
+static int	idle;				/* blocks in which no code is called */
 static int	attentive;			/* blocks for which the supervisor did not sleep */
 static int	compared;
 static double candidate_run;
@@ -82,7 +83,8 @@ measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots,
 	good = good && (n == 0 || (staged_slot == slots[0] && seed[0] == seeds[slots[0]]));
 	staged = 0;
 	attentive += executor->attentive;
-	if (n == 1)
+	idle += executor->idle;
+	if (n == 1 && !executor->idle)
 	{
 		turns += turns == 0 || side != last;
 		last = side;
@@ -90,7 +92,8 @@ measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots,
 	}
 	/* what sleeping and being woken takes comes and goes */
 	*elapsed = 1e-3 * (double) (1 + inputs % 7);
-	executor->worked = EMPTY + (n == 0 ? 0 : side == SIDE_CANDIDATE ? candidate_run : 100e-6);
+	executor->worked = EMPTY + (n == 0 ? 0 : executor->idle ? 15e-6
+								: side == SIDE_CANDIDATE ? candidate_run : 100e-6);
 	return true;
 }
 
@@ -233,7 +236,11 @@ main(void)
 	check(good, "each run is a block of its own, its input and no other's there since just before");
 	check(s.arena.direct, "also where inputs of blocks are made in place");
 	check(compared == 11 * SPELL, "every output of an audit is compared");
-	check(attentive == 22 * SPELL && !half.executor[0]->attentive && !half.executor[1]->attentive,
+	check(idle == 10 * SPELL && left == 0 && !half.executor[0]->idle
+			&& s.audit_idle.n == (size_t) s.audits
+			&& fabs(values_median(&s.audit_idle) - 15e-6) < 1e-12,
+		"after each spell that counts, the reference's process tells what takes no code");
+	check(attentive == 32 * SPELL && !half.executor[0]->attentive && !half.executor[1]->attentive,
 		"the supervisor does not sleep meanwhile, and sleeps elsewhere");
 	check(s.audits == 10 * (SPELL - 1) && fabs(values_median(&s.audit_more) + 70e-6) < 1e-12
 			&& fabs(values_median(&s.audit[0]) - 100e-6) < 1e-12,
@@ -247,5 +254,6 @@ main(void)
 	free(s.audit[0].v);
 	free(s.audit[1].v);
 	free(s.audit_more.v);
+	free(s.audit_idle.v);
 	return done();
 }

@@ -204,7 +204,7 @@ bound_of(double block, double candidate, double little, int every)
 		values_append(&s.audit[SIDE_CANDIDATE], i % every == 0 ? little : candidate);
 		values_append(&s.audit_more, s.audit[SIDE_CANDIDATE].v[i] - 1e-3);
 	}
-	found = audit_bound(&s, 0, &shown);
+	found = audit_bound(&s, 0, true, &shown);
 	json_decref(measure.result->evidence);
 	free(s.seen.times[SIDE_REFERENCE].v);
 	free(s.audit[SIDE_REFERENCE].v);
@@ -217,6 +217,37 @@ static double
 bound(double block, double candidate)
 {
 	return bound_of(block, candidate, candidate, 1);
+}
+
+/*
+ * What audits leave of a score on a host where the reference takes 100 us in blocks and 400 us in
+ * them, the candidate so long, and a run of no code `idle`; 0: that is not known
+ */
+static double
+busy_bound(double candidate, double idle)
+{
+	Rounds		s = {.m = &measure,.attentive = true};
+	double		found;
+	double		shown;
+
+	measure.result->evidence = json_object();
+	values_append(&s.seen.times[SIDE_REFERENCE], 100e-6);
+	for (int i = 0; i < 40; i++)
+	{
+		values_append(&s.audit[SIDE_REFERENCE], 400e-6);
+		values_append(&s.audit[SIDE_CANDIDATE], candidate);
+		values_append(&s.audit_more, candidate - 400e-6);
+		if (idle > 0)
+			values_append(&s.audit_idle, idle);
+	}
+	found = audit_bound(&s, 0, true, &shown);
+	json_decref(measure.result->evidence);
+	free(s.seen.times[SIDE_REFERENCE].v);
+	free(s.audit[SIDE_REFERENCE].v);
+	free(s.audit[SIDE_CANDIDATE].v);
+	free(s.audit_more.v);
+	free(s.audit_idle.v);
+	return found;
 }
 
 /*
@@ -318,7 +349,7 @@ check_wide(void)
  * audits that say nothing clear, since both sides' spread: the candidate's take as long as the
  * reference's, or so many times as long
  */
-static void
+static double
 check_unclear(double score, double slower)
 {
 	Rounds		s = {.m = &measure,.attentive = true,.audits_a_half = 1};
@@ -352,6 +383,7 @@ check_unclear(double score, double slower)
 	free(s.audit[SIDE_REFERENCE].v);
 	free(s.audit[SIDE_CANDIDATE].v);
 	free(s.audit_more.v);
+	return measure.result->score;
 }
 
 /* what a score is worth where the reference takes 1 ms in blocks, in audits these seconds */
@@ -456,7 +488,7 @@ gpu_bound(double single, double late, uint32_t runs)
 		values_append(&s.late_runs[SIDE_REFERENCE], 68e-6);
 		values_append(&s.late_runs[SIDE_CANDIDATE], late);
 	}
-	found = audit_bound(&s, 0, &shown);
+	found = audit_bound(&s, 0, true, &shown);
 	json_decref(measure.result->evidence);
 	measure.gpu = NULL;
 	free(s.seen.times[SIDE_REFERENCE].v);
@@ -476,6 +508,8 @@ main(void)
 	check_wide();
 	check_unclear(2, 1);
 	check_unclear(0.98, 3);
+	check(check_unclear(4, 0.6) < 1.2, "less a standard error, since luck would be paid");
+	check(near(check_unclear(1.6, 1.2), 1, 1e-12), "and no less than 1.00");
 	check(gpu_bound(40e-6, 36e-6, 90) > 2.5,
 		  "code that takes 40 us of 100 in audits of single runs may be so fast");
 	check(gpu_bound(40e-6, 36e-6, 1) > 2.3, "nearly so where blocks are such runs");
@@ -508,6 +542,16 @@ main(void)
 		  "code that audits find twice as fast is hardly faster");
 	check(bound(0.9e-3, 0.775e-3) < 1.35,
 		  "blocks that are a tenth shorter than audits make no more of what a candidate saves");
+	check(busy_bound(310e-6, 0) < 1.4,
+		  "where audits take four times as long, what code saves counts for a share");
+	check(busy_bound(310e-6, 300e-6) > 10, "unless runs of no code take as much longer");
+	check(busy_bound(350e-6, 200e-6) < busy_bound(350e-6, 300e-6)
+		  && busy_bound(350e-6, 200e-6) > busy_bound(350e-6, 0),
+		  "what they don't take is a share still");
+	check(near(busy_bound(350e-6, 500e-6), busy_bound(350e-6, 300e-6), 1e-12)
+		  && busy_bound(350e-6, 500e-6) < 2.4,
+		  "however long they take, code that saves half of a run is hardly twice as fast");
+	check(busy_bound(400e-6, 300e-6) < 1.03, "and code that saves nothing in audits is no faster");
 	check(bound_of(1e-3, 1e-3, 0.05e-3, 3) < 1.6,
 		  "code that is fast for a third of the inputs is not judged by those");
 	check(bound_of(1e-3, 0.05e-3, 1e-3, 3) < 3.2,

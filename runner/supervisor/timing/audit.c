@@ -28,7 +28,7 @@
 #define L2_TIMES		3.0		/* inputs that turn each other out of a GPU's cache, in its size */
 #define SPELL			8		/* audits, of a side */
 #define EMPTY_BLOCKS	15
-#define OVERHEAD		1e-4	/* seconds an audit of a side takes to start and stop its process */
+#define OVERHEAD		1e-4	/* seconds an audit takes to start and stop its process */
 #define GROUPS			8
 #define USUAL			0.95	/* of audits: the longest are the host's */
 #define SPELL_WARM		0.08	/* of audit_margin: caches of spells are colder */
@@ -60,7 +60,7 @@ audit_plan(Rounds *s)
 {
 	const Measure *m = s->m;
 	const Profile *p = &m->job->profile;
-	double		audit = m->time[0] + m->time[1] + 2 * OVERHEAD;
+	double		audit = m->time[0] + m->time[1] + 3 * OVERHEAD;
 	double		halves = 2.0 * p->pairs;
 	double		a_half;
 
@@ -166,6 +166,32 @@ both_sides(Rounds *s, Half *half, bool reference_first, bool counts)
 }
 
 /*
+ * What an audit takes where no code is called, in the reference's process, whose code is trusted:
+ * the process wakes, finds the caches as others have left them, and answers.
+ */
+static bool
+idle_audits(Rounds *s, Half *half)
+{
+	Executor   *executor = half->executor[SIDE_REFERENCE];
+	bool		good = true;
+
+	executor->idle = true;
+	for (uint32_t i = 0; i < s->spell && good; i++)
+	{
+		uint32_t	slot = s->order[i];
+		double		seconds;
+
+		good = measure_stage(s->m, &s->arena, SIDE_REFERENCE, &slot, 1)
+			&& block(s, half, SIDE_REFERENCE, &slot, 1, &seconds);
+		measure_unstage(s->m, &s->arena, slot);
+		if (good && i >= (s->spell > 2))
+			values_append(&s->audit_idle, seconds - half->empty_single);
+	}
+	executor->idle = false;
+	return good;
+}
+
+/*
  * Inputs made in place would all lie there from the spell's start. The first spell of a half does
  * not count: a process that has more runs in its blocks has touched more pages of the slots.
  */
@@ -179,7 +205,7 @@ audit_spell(Rounds *s, Half *half, bool reference_first)
 	if (!half->audited)
 		good = both_sides(s, half, reference_first, false);
 	half->audited = true;
-	good = good && both_sides(s, half, reference_first, true);
+	good = good && both_sides(s, half, reference_first, true) && idle_audits(s, half);
 	s->arena.direct = direct;
 	return good;
 }
@@ -241,6 +267,21 @@ more_seconds(const Rounds *s, double *error)
 }
 
 /*
+ * Seconds that an audit takes more than a run in a block, whatever the code is: what runs of no
+ * code took in audits on this host, but no less than cold code takes on a quiet one.
+ */
+static double
+cold_seconds(const Rounds *s)
+{
+	double		block = values_median(&s->seen.times[SIDE_REFERENCE]);
+	double		cold = fmax(s->m->backend->cold_seconds,
+							SPELL_WARM * s->m->job->profile.audit_margin * block);
+
+	return s->audit_idle.n < MIN_AUDITS ? cold
+		: fmax(cold, usual(s->audit_idle.v, s->audit_idle.n));
+}
+
+/*
  * How many times as long the reference takes in blocks as in audits: twice on a busy host, and 30
  * times where a host shares out its cores. What a candidate takes less is then that much less in
  * blocks, too, so audits bound a share of the reference's time, not seconds. Where audits take
@@ -252,15 +293,12 @@ longer_in_blocks(const Rounds *s)
 	const Values *audits = &s->audit[SIDE_REFERENCE];
 	double		block = values_median(&s->seen.times[SIDE_REFERENCE]);
 	double		audit;
-	double		cold;
 
 	if (s->m->gpu || (audit = usual(audits->v, audits->n)) <= 0)
 		return 1;
 	if (block >= audit)
 		return fmin(block / audit, MAX_SLOWER);
-	cold = fmax(s->m->backend->cold_seconds,
-				SPELL_WARM * s->m->job->profile.audit_margin * block);
-	return block / fmax(audit - cold, block);
+	return block / fmax(audit - cold_seconds(s), block);
 }
 
 /*
@@ -352,10 +390,11 @@ ratio_left(double reference, double left)
 
 /*
  * The most that a score can be, or NAN: what the candidate gains only in blocks is taken away.
- * `shown`: what audits say of the candidate, without the doubt and the margin.
+ * `shown`: what audits say of the candidate, without the doubt and the margin, which are for honest
+ * code. Where audits are not clear their luck would pay, so that is the end of a standard error.
  */
 double
-audit_bound(Rounds *s, double doubt, double *shown)
+audit_bound(Rounds *s, double doubt, bool clear, double *shown)
 {
 	double		reference = values_median(&s->seen.times[SIDE_REFERENCE]);
 	double		longer;
@@ -375,7 +414,10 @@ audit_bound(Rounds *s, double doubt, double *shown)
 	json_object_set_new(s->m->result->evidence, "audit_seconds",
 						json_pack("[f, f, f, f]", values_median(&s->audit[0]),
 								  values_median(&s->audit[1]), more, error));
-	*shown = ratio_left(reference, reference + longer * more);
+	if (!s->m->gpu)
+		json_object_set_new(s->m->result->evidence, "cold_seconds", json_real(cold_seconds(s)));
+	*shown = ratio_left(reference, reference + longer
+						* (more + (clear || s->m->gpu ? 0 : error)));
 	return ratio_left(reference, reference + change - margin(s, -change));
 }
 

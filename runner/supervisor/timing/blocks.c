@@ -143,6 +143,7 @@ rounds_forget(Rounds *s)
 			free(s->steps[i][kind].v);
 	}
 	free(s->audit_more.v);
+	free(s->audit_idle.v);
 	free(s->loop.v);
 	free(s->late_idle.v);
 }

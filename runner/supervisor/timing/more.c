@@ -9,7 +9,8 @@
 
 #include "supervisor/timing/timing.h"
 
-#define PATIENCE		4		/* times audit_seconds */
+#define PATIENCE		4		/* times audit_seconds, of runs */
+#define BUSY			3		/* times as long that these may take on a busy host */
 #define MORE_TRAPS		32		/* to know what runs cost, at most */
 
 /* starts both sides; `warm`: as before timed blocks. False after conclude() */
@@ -46,7 +47,9 @@ show_extra(const Rounds *s, const char *phase)
 bool
 more_audits(Rounds *s)
 {
-	double		deadline = clock_now() + PATIENCE * s->m->job->profile.audit_seconds;
+	double		seconds = PATIENCE * s->m->job->profile.audit_seconds;
+	double		deadline = clock_now() + BUSY * seconds;
+	double		until = s->m->result->clock_seconds + seconds;
 	double		score = values_median(&s->buckets);
 	Half		half;
 	bool		clear;
@@ -59,7 +62,9 @@ more_audits(Rounds *s)
 		return true;
 	good = begin_extra(s, &half, weights, true);
 	for (int i = 0;
-		 good && (s->audit_more.n < MIN_AUDITS || (matters && !clear && clock_now() < deadline));
+		 good && (s->audit_more.n < MIN_AUDITS
+				  || (matters && !clear && clock_now() < deadline
+					  && s->m->result->clock_seconds < until));
 		 i++)
 	{
 		good = rounds_audit(s, &half, i % 2 == 0);

@@ -89,6 +89,7 @@ typedef struct Rounds
 	Values		audit[2];		/* seconds a run, of audits */
 	/* what the candidate took more than the reference, audit by audit */
 	Values		audit_more;
+	Values		audit_idle;		/* on a CPU: seconds of audits in which no code is called */
 	int			audits;			/* runs in them */
 	int			traps;
 	Values		steps[2][3];	/* seconds from gate to answer in traps, by kind: cuda.h's STEPS */
@@ -203,7 +204,7 @@ extern bool audit_empty(Rounds *s, Half *half);
 extern bool audit_spell(Rounds *s, Half *half, bool reference_first);
 extern void audit_note(Rounds *s, const double *taken);
 extern double audit_doubt(const Rounds *s, bool *clear);
-extern double audit_bound(Rounds *s, double doubt, double *shown);
+extern double audit_bound(Rounds *s, double doubt, bool clear, double *shown);
 
 /* whether the bound is below a score only as it takes longer audits for longer runs of any code */
 extern bool audit_by_share(const Rounds *s, double doubt, double score);

@@ -202,7 +202,7 @@ verdict_conclude(Rounds *s, bool left)
 		return;
 	r->wide = !left && s->half_width > verdict_wide_from(s);
 	r->score = r->wide ? careful_score(s, estimate, &why) : estimate;
-	audits = audit_bound(s, doubt, &shown);
+	audits = audit_bound(s, doubt, clear, &shown);
 	/* audits that are too unsteady to tell a tenth take nothing from code that gains nothing */
 	if (!m->gpu && !clear && audits < 1)
 		audits = 1;
@@ -233,7 +233,7 @@ verdict_conclude(Rounds *s, bool left)
 		 * the benefit of the doubt is for small doubts: without it, what has been shown is the
 		 * lower end
 		 */
-		s->lower = isfinite(shown) ? fmin(s->lower, shown) : s->lower;
+		s->lower = isfinite(shown) ? fmin(s->lower, fmax(shown, 1)) : s->lower;
 		r->score = fmin(r->score, s->lower);
 		r->wide = true;
 		conclude(m, OUTCOME_SUCCESSFUL, "runs whose inputs come one by one are too unsteady to "
