@@ -41,7 +41,7 @@ BEGIN ATOMIC
 	SELECT CASE WHEN pg_catalog.current_setting('role') = 'none' THEN SESSION_USER::text
 		ELSE pg_catalog.current_setting('role') END;
 END;
-COMMENT ON FUNCTION cudal1.caller() IS
+COMMENT ON FUNCTION cudal1.caller IS
 'the role that calls, to which belongs what it makes: that of SET ROLE, else of the session. A
 function that runs as its owner does not change it';
 
@@ -63,7 +63,7 @@ BEGIN ATOMIC
 	SELECT pg_catalog.has_function_privilege(cudal1.caller()::name, 'cudal1.is_operator()',
 											 'EXECUTE');
 END;
-COMMENT ON FUNCTION cudal1.is_operator() IS
+COMMENT ON FUNCTION cudal1.is_operator IS
 'whether the calling role may use what belongs to others: a superuser, the extension''s owner, or a
 role that may execute this function, as cudal1_grant() lets operators';
 
@@ -78,7 +78,7 @@ BEGIN ATOMIC
 					THEN true
 				ELSE cudal1.is_operator() END;
 END;
-COMMENT ON FUNCTION cudal1.owns(text) IS
+COMMENT ON FUNCTION cudal1.owns IS
 'whether the calling role may use what belongs to a role: it is that role, has its privileges, or is
 an operator. What belongs to no role (NULL) is the operators''';
 
@@ -95,7 +95,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_owner(text, text) IS
+COMMENT ON FUNCTION cudal1.check_owner IS
 'error 42501 where the calling role may not use a subject of that owner';
 
 CREATE FUNCTION cudal1.is_exempt(owner text)
@@ -106,8 +106,7 @@ BEGIN ATOMIC
 		pg_catalog.to_regrole(pg_catalog.quote_ident(owner))::oid, 'cudal1.is_operator()',
 		'EXECUTE'), false);
 END;
-COMMENT ON FUNCTION cudal1.is_exempt(text) IS
-'whether a role is an operator, for which no quota holds';
+COMMENT ON FUNCTION cudal1.is_exempt IS 'whether a role is an operator, for which no quota holds';
 
 -- Every number of the measurement protocol is a column here, with its default and its limits.
 -- tools/profile-numbers tells cudal1-measure of them.
@@ -389,8 +388,7 @@ BEGIN
 			ELSE false END;
 END
 $$;
-COMMENT ON FUNCTION cudal1.candidate_is_possible(text, text, text, float8, boolean, text, boolean,
-	text, boolean, boolean) IS
+COMMENT ON FUNCTION cudal1.candidate_is_possible IS
 'constraint: which failures and rewards go with which state of a candidate, and that only a score
 that was measured is wide or unconfirmed';
 
@@ -657,7 +655,7 @@ BEGIN
 					   ELSE false END;
 END
 $$;
-COMMENT ON FUNCTION cudal1.job_is_possible(text, text, text, bigint, timestamptz, bigint) IS
+COMMENT ON FUNCTION cudal1.job_is_possible IS
 'constraint: a running job has a worker, a device and a lease, a queued one has none; a verification
 has a first measurement';
 

@@ -163,8 +163,7 @@ BEGIN
 		ELSE false END;
 END
 $$;
-COMMENT ON FUNCTION cudal1.request_is_possible(text, text, timestamptz, text, timestamptz,
-	timestamptz, bigint, text) IS
+COMMENT ON FUNCTION cudal1.request_is_possible IS
 'constraint: what goes with which state of a request';
 
 CREATE TABLE cudal1.request (

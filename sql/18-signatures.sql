@@ -14,7 +14,7 @@ BEGIN ATOMIC
 				WHEN pg_catalog.abs((value #>> '{}')::numeric) < 1e-300 THEN 0::float8
 				ELSE (value #>> '{}')::float8 END;
 END;
-COMMENT ON FUNCTION cudal1.json_float(jsonb, float8, float8) IS
+COMMENT ON FUNCTION cudal1.json_float IS
 'the number of a JSON value within [low, high]; NULL if it is no number or lies outside';
 
 CREATE FUNCTION cudal1.json_int(value jsonb, low bigint DEFAULT 0, high bigint DEFAULT 2147483647)
@@ -27,7 +27,7 @@ BEGIN ATOMIC
 					THEN NULL
 				ELSE (value #>> '{}')::numeric::bigint END;
 END;
-COMMENT ON FUNCTION cudal1.json_int(jsonb, bigint, bigint) IS
+COMMENT ON FUNCTION cudal1.json_int IS
 'the integer of a JSON value within [low, high]; NULL if it is no integer or lies outside';
 
 CREATE FUNCTION cudal1.json_parts(answer text, pattern text)
@@ -48,7 +48,7 @@ BEGIN
 	END LOOP;
 END
 $$;
-COMMENT ON FUNCTION cudal1.json_parts(text, text) IS
+COMMENT ON FUNCTION cudal1.json_parts IS
 'the parts of a model''s answer that match a regular expression and are JSON, in their order; what
 stands in <think> tags is skipped';
 
@@ -59,7 +59,7 @@ BEGIN ATOMIC
 	SELECT CASE WHEN pg_catalog.octet_length(value) > most_bytes THEN false
 		ELSE value ~ pattern END;
 END;
-COMMENT ON FUNCTION cudal1.matches(text, text, int) IS
+COMMENT ON FUNCTION cudal1.matches IS
 'whether a text that takes at most so many bytes matches a regular expression. A longer one does
 not, and is not looked at: of a text of 268 million characters a regular expression makes an
 internal error';
@@ -76,7 +76,7 @@ BEGIN
 			'"dtype": "float32", "shape": [320], "role": "out"}]}.');
 END
 $$;
-COMMENT ON FUNCTION cudal1.bad_signature(text, text) IS
+COMMENT ON FUNCTION cudal1.bad_signature IS
 'raises the error of a malformed signature; its hint ends with one that is well-formed';
 
 CREATE FUNCTION cudal1.plain_number(value jsonb, integral boolean)
@@ -93,7 +93,7 @@ BEGIN
 	RETURN to_jsonb(CASE WHEN abs(x) >= 1e18 THEN x + 0.0 ELSE x END);
 END
 $$;
-COMMENT ON FUNCTION cudal1.plain_number(jsonb, boolean) IS
+COMMENT ON FUNCTION cudal1.plain_number IS
 'a JSON number as every parser reads it: an integer without decimals (4 for 4.0), else one that has
 a point where it is too large for an integer';
 
@@ -115,7 +115,7 @@ AS $$
 		'typedef', 'typeid', 'typename', 'typeof', 'union', 'unsigned', 'using', 'virtual', 'void',
 		'volatile', 'wchar_t', 'while', 'xor', 'xor_eq']), false);
 $$;
-COMMENT ON FUNCTION cudal1.is_c_name(jsonb) IS
+COMMENT ON FUNCTION cudal1.is_c_name IS
 'whether a JSON value is a string that can name a function or a parameter in C and C++';
 
 CREATE FUNCTION cudal1.dtype_facts(dtype text, OUT width int, OUT lowest numeric,
@@ -134,7 +134,7 @@ AS $$
 			('bool', 1, 0, 1, true)) AS f(name, width, lowest, highest, integral)
 		WHERE f.name = dtype;
 $$;
-COMMENT ON FUNCTION cudal1.dtype_facts(text) IS
+COMMENT ON FUNCTION cudal1.dtype_facts IS
 'bytes of an element of a dtype, its range, and whether it holds integers; NULL: no such dtype';
 
 CREATE FUNCTION cudal1.check_members(arg jsonb, label text, role text)
@@ -160,7 +160,7 @@ BEGIN
 	END LOOP;
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_members(jsonb, text, text) IS
+COMMENT ON FUNCTION cudal1.check_members IS
 'error 22023 where an argument of a signature has a member that its role does not know';
 
 CREATE FUNCTION cudal1.check_value(arg jsonb, label text)
@@ -192,7 +192,7 @@ BEGIN
 	RETURN jsonb_set(arg, '{value}', cudal1.plain_number(arg -> 'value', facts.integral));
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_value(jsonb, text) IS
+COMMENT ON FUNCTION cudal1.check_value IS
 'a scalar of a signature with its value as a plain number; error 22023 where it has no valid one';
 
 CREATE FUNCTION cudal1.check_shape(arg jsonb, label text)
@@ -217,7 +217,7 @@ BEGIN
 	RETURN jsonb_set(arg, '{shape}', shape);
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_shape(jsonb, text) IS
+COMMENT ON FUNCTION cudal1.check_shape IS
 'an array of a signature with its shape as plain numbers; error 22023 where it has no valid one';
 
 CREATE FUNCTION cudal1.check_init(arg jsonb, label text)
@@ -278,7 +278,7 @@ BEGIN
 		'high', cudal1.plain_number(arg -> 'high', init = 'integer'));
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_init(jsonb, text) IS
+COMMENT ON FUNCTION cudal1.check_init IS
 'an input of a signature with how it is filled, defaults included; error 22023 where that makes no
 sense';
 
@@ -311,7 +311,7 @@ BEGIN
 	RETURN CASE WHEN role = 'out' THEN arg ELSE cudal1.check_init(arg, label) END;
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_argument(jsonb, text) IS
+COMMENT ON FUNCTION cudal1.check_argument IS
 'an argument of a signature with its defaults filled in; error 22023 where it is malformed';
 
 CREATE FUNCTION cudal1.check_signature(signature jsonb)
@@ -398,6 +398,6 @@ BEGIN
 	RETURN jsonb_set(signature, '{args}', args);
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_signature(jsonb) IS
+COMMENT ON FUNCTION cudal1.check_signature IS
 'the signature of a c or cuda task with its defaults filled in; error 22023 where it is malformed,
 naming the argument';

@@ -11,7 +11,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE
 BEGIN ATOMIC
 	SELECT pg_catalog.sha256(pg_catalog.convert_to(code, 'UTF8'));
 END;
-COMMENT ON FUNCTION cudal1.code_hash(text) IS
+COMMENT ON FUNCTION cudal1.code_hash IS
 'SHA-256 of a text in UTF-8: the identity of a code within its task';
 
 CREATE FUNCTION cudal1.salted_hash(kind text, body text)
@@ -21,7 +21,7 @@ BEGIN ATOMIC
 	SELECT pg_catalog.sha256('\x0000'::bytea || pg_catalog.convert_to(kind, 'UTF8') || '\x00'::bytea
 		|| pg_catalog.convert_to(body, 'UTF8'));
 END;
-COMMENT ON FUNCTION cudal1.salted_hash(text, text) IS
+COMMENT ON FUNCTION cudal1.salted_hash IS
 'the identity of a text that is no proposed code: a malformed answer, a null candidate. No code has
 it, since none holds a zero byte';
 
@@ -29,7 +29,7 @@ CREATE FUNCTION cudal1.nearest(name text, names text[])
 RETURNS text
 LANGUAGE C IMMUTABLE PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cudal1_nearest';
-COMMENT ON FUNCTION cudal1.nearest(text, text[]) IS
+COMMENT ON FUNCTION cudal1.nearest IS
 'a sentence with up to three of the names that a mistyped one may have meant, nearest first; NULL
 where none is near';
 
@@ -44,7 +44,7 @@ BEGIN
 		HINT = concat_ws(' ', cudal1.nearest(name, names), hint);
 END
 $$;
-COMMENT ON FUNCTION cudal1.does_not_exist(text, text, text[], text) IS
+COMMENT ON FUNCTION cudal1.does_not_exist IS
 'error 42704 for a name that is none of these; the hint says which of them are near';
 
 CREATE FUNCTION cudal1.check_role(role name)
@@ -59,7 +59,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_role(name) IS 'error 42704 where no role has this name';
+COMMENT ON FUNCTION cudal1.check_role IS 'error 42704 where no role has this name';
 
 CREATE FUNCTION cudal1.check_profile(profile text)
 RETURNS void
@@ -75,7 +75,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_profile(text) IS 'error 42704 where no profile has this name';
+COMMENT ON FUNCTION cudal1.check_profile IS 'error 42704 where no profile has this name';
 
 CREATE FUNCTION cudal1.check_method(method text)
 RETURNS void
@@ -89,8 +89,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_method(text) IS
-'error 42704 where no method has this name; NULL is all';
+COMMENT ON FUNCTION cudal1.check_method IS 'error 42704 where no method has this name; NULL is all';
 
 CREATE FUNCTION cudal1.find_task(task text)
 RETURNS cudal1.task
@@ -116,7 +115,7 @@ BEGIN
 	RETURN t;
 END
 $$;
-COMMENT ON FUNCTION cudal1.find_task(text) IS
+COMMENT ON FUNCTION cudal1.find_task IS
 'the task of a name; error 42704 if there is none, or if it is retired';
 
 CREATE FUNCTION cudal1.reference_problem(t cudal1.task)
@@ -127,7 +126,7 @@ BEGIN ATOMIC
 				THEN pg_catalog.format('the reference of task "%s" cannot be measured: %s', t.name,
 					t.reference_detail) END;
 END;
-COMMENT ON FUNCTION cudal1.reference_problem(cudal1.task) IS
+COMMENT ON FUNCTION cudal1.reference_problem IS
 'why nothing can be submitted to a task whose reference is bad; NULL: it is not';
 
 CREATE FUNCTION cudal1.check_reference(t cudal1.task)
@@ -144,8 +143,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_reference(cudal1.task) IS
-'error 55000 where the reference of a task is bad';
+COMMENT ON FUNCTION cudal1.check_reference IS 'error 55000 where the reference of a task is bad';
 
 CREATE FUNCTION cudal1.check_ids(argument text, ids bigint[])
 RETURNS void
@@ -161,7 +159,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_ids(text, bigint[]) IS
+COMMENT ON FUNCTION cudal1.check_ids IS
 'error 22004 where an argument that names rows is null or contains nulls';
 
 -- each is looked up, whatever the cached plan of a session was made for: OFFSET 0 keeps the look-up
@@ -184,8 +182,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_candidates(bigint[]) IS
-'error 42704 where one of these does not exist';
+COMMENT ON FUNCTION cudal1.check_candidates IS 'error 42704 where one of these does not exist';
 
 CREATE FUNCTION cudal1.warn_no_device(t cudal1.task, device text DEFAULT NULL)
 RETURNS void
@@ -205,7 +202,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.warn_no_device(cudal1.task, text) IS
+COMMENT ON FUNCTION cudal1.warn_no_device IS
 'a NOTICE where no enabled device of that class, model or key (NULL: the task''s) can measure the
 task';
 
@@ -218,8 +215,7 @@ BEGIN
 		MESSAGE = format('option "%s" must be %s', option, expected);
 END
 $$;
-COMMENT ON FUNCTION cudal1.bad_option(text, text) IS
-'raises the error of a task option that is out of range';
+COMMENT ON FUNCTION cudal1.bad_option IS 'raises the error of a task option that is out of range';
 
 CREATE FUNCTION cudal1.check_task(task text, reference text, language text, signature jsonb,
 	level int, options jsonb)
@@ -277,7 +273,7 @@ BEGIN
 	END LOOP;
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_task(text, text, text, jsonb, int, jsonb) IS
+COMMENT ON FUNCTION cudal1.check_task IS
 'the errors of cudal1_add_task() that concern single arguments, and names of options';
 
 CREATE FUNCTION cudal1.check_island_options(options jsonb)
@@ -307,7 +303,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_island_options(jsonb) IS
+COMMENT ON FUNCTION cudal1.check_island_options IS
 'error 22023 for options certify and of islands that are out of range; they are read where they are
 used';
 
@@ -368,7 +364,7 @@ BEGIN
 	RETURN t;
 END
 $$;
-COMMENT ON FUNCTION cudal1.read_options(cudal1.task, jsonb) IS
+COMMENT ON FUNCTION cudal1.read_options IS
 'a task with what its options say, defaults filled in; error 22023 for an option that is out of
 range, 42704 for an unknown profile or baseline';
 
@@ -405,7 +401,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.choose_device(text, jsonb) IS
+COMMENT ON FUNCTION cudal1.choose_device IS
 'the class or model of devices that measure a task: the option device, else what its language
 needs';
 
@@ -498,7 +494,7 @@ BEGIN
 		HINT = 'Add the new version under another name.';
 END
 $$;
-COMMENT ON FUNCTION cudal1.guard_task() IS
+COMMENT ON FUNCTION cudal1.guard_task IS
 'trigger: rejects changes of what a task''s rewards rest on';
 
 CREATE TRIGGER guard_task
@@ -535,7 +531,7 @@ BEGIN
 	PERFORM cudal1.wake_waiters();
 END
 $$;
-COMMENT ON FUNCTION cudal1.stop_jobs(bigint, bigint, text) IS
+COMMENT ON FUNCTION cudal1.stop_jobs IS
 'ends all jobs of a task or of a candidate: waiting ones at once, running ones as soon as their
 worker has stopped';
 
@@ -552,7 +548,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_reason(text) IS
+COMMENT ON FUNCTION cudal1.check_reason IS
 'error 22004 or 22023 for a reason that says nothing, or too much';
 
 CREATE FUNCTION cudal1.own_task(task text)
@@ -570,7 +566,7 @@ BEGIN
 	RETURN t;
 END
 $$;
-COMMENT ON FUNCTION cudal1.own_task(text) IS
+COMMENT ON FUNCTION cudal1.own_task IS
 'the caller''s task of this name, retired or not; error 42704 where there is none, 42501 where it is
 another role''s';
 

@@ -23,7 +23,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_baseline(text) IS 'error 42704 where no baseline has this name';
+COMMENT ON FUNCTION cudal1.check_baseline IS 'error 42704 where no baseline has this name';
 
 CREATE FUNCTION cudal1.lacks_baseline(language text, device text, baseline text)
 RETURNS text
@@ -37,7 +37,7 @@ AS $$
 							   WHERE d.model = lacks_baseline.device AND d.class = 'cpu'))
 				THEN 'is measured on a CPU, so it has no baseline "cuda-graph"' END;
 $$;
-COMMENT ON FUNCTION cudal1.lacks_baseline(text, text, text) IS
+COMMENT ON FUNCTION cudal1.lacks_baseline IS
 'why a task in a language on a device can''t have a baseline, as the end of a sentence; NULL: it
 can';
 
@@ -101,7 +101,7 @@ Model.forward = _replay
 $python$)) AS v (name, code)
 		WHERE v.name = variant AND t.language = 'pytorch';
 $$;
-COMMENT ON FUNCTION cudal1.baseline_code(cudal1.task, text) IS
+COMMENT ON FUNCTION cudal1.baseline_code IS
 'the code of a baseline of a PyTorch task, which is a candidate and, with its class Model, a
 reference; NULL for another variant or language';
 
@@ -112,7 +112,7 @@ AS $$
 	SELECT CASE WHEN t.baseline = 'reference' THEN t.reference
 				ELSE cudal1.baseline_code(t, t.baseline) END;
 $$;
-COMMENT ON FUNCTION cudal1.timed_reference(cudal1.task) IS
+COMMENT ON FUNCTION cudal1.timed_reference IS
 'the code that a task''s candidates are timed against, and compared with';
 
 CREATE FUNCTION cudal1.baseline_score(task_id bigint, baseline text, device text)
@@ -133,7 +133,7 @@ BEGIN ATOMIC
 					= cudal1.code_hash(cudal1.baseline_code(t, baseline_score.baseline))
 		WHERE t.task_id = baseline_score.task_id;
 END;
-COMMENT ON FUNCTION cudal1.baseline_score(bigint, text, text) IS
+COMMENT ON FUNCTION cudal1.baseline_score IS
 'the score of a task''s baseline over what its rewards are over, which has 1: on the task''s device,
 or in the last evaluation on another model; NULL where it was not measured there, or failed';
 

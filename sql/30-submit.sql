@@ -24,7 +24,7 @@ EXCEPTION WHEN lock_not_available THEN
 		HINT = 'Try again when it has ended, or use another name.';
 END
 $$;
-COMMENT ON FUNCTION cudal1.take_method(text, text) IS
+COMMENT ON FUNCTION cudal1.take_method IS
 'gives a method that has no owner to a role (NULL: the operators); waits a second at most for
 another transaction that does so, else error 55P03';
 
@@ -58,7 +58,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.use_method(text, text) IS
+COMMENT ON FUNCTION cudal1.use_method IS
 'takes a method for a role at its first use; error 42501 where it is another role''s';
 
 CREATE FUNCTION cudal1.use_default_method(method text)
@@ -74,7 +74,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.use_default_method(text) IS
+COMMENT ON FUNCTION cudal1.use_default_method IS
 'error 42501 where another role has taken the name that requests or a campaign have without one of
 their own';
 
@@ -93,7 +93,7 @@ BEGIN
 		ON CONFLICT DO NOTHING;
 END
 $$;
-COMMENT ON FUNCTION cudal1.enqueue_measure(cudal1.task, bigint, int, timestamptz, text) IS
+COMMENT ON FUNCTION cudal1.enqueue_measure IS
 'queues the measurement of a candidate by the profile in t on its task''s device, in the turn and
 the quota of a role';
 
@@ -168,7 +168,7 @@ BEGIN
 	RETURN false;
 END
 $$;
-COMMENT ON FUNCTION cudal1.propose_again(cudal1.task, bigint, int, timestamptz, text) IS
+COMMENT ON FUNCTION cudal1.propose_again IS
 'what another proposal does to a candidate that exists: a discarded or imported one is queued; for
 one that waits, imported or not, the role gets a job of its own, or its job becomes as urgent as its
 most urgent proposal. True if the candidate was queued';
@@ -194,7 +194,7 @@ BEGIN
 							AND p.pool_id = place_again.pool_id) = 1);
 END
 $$;
-COMMENT ON FUNCTION cudal1.place_again(bigint[], int) IS
+COMMENT ON FUNCTION cudal1.place_again IS
 'what an ordinary proposal in a pool does to codes that exist: cudal1.place_waiting() will place a
 successful one in the pool and on the islands it was proposed from, and make one measured for
 another purpose an ordinary one';
@@ -219,8 +219,7 @@ BEGIN ATOMIC
 					THEN 'priority must lie between -1000000000 and 1000000000'
 		   END;
 END;
-COMMENT ON FUNCTION cudal1.check_submission(text, text, int) IS
-'what is wrong with a submission, or NULL';
+COMMENT ON FUNCTION cudal1.check_submission IS 'what is wrong with a submission, or NULL';
 
 CREATE FUNCTION cudal1.proposed_by_key(task_id bigint, owner text, pool_id int, group_key text,
 	proposal_key text)
@@ -235,7 +234,7 @@ BEGIN
 			AND x.proposal_key = proposed_by_key.proposal_key);
 END
 $$;
-COMMENT ON FUNCTION cudal1.proposed_by_key(bigint, text, int, text, text) IS
+COMMENT ON FUNCTION cudal1.proposed_by_key IS
 'the candidate that a role proposed under a key, NULL where there is none';
 
 CREATE FUNCTION cudal1.prompt_island(t cudal1.task, prompt_id bigint, owner text, pool_id int,
@@ -268,7 +267,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.prompt_island(cudal1.task, bigint, text, int) IS
+COMMENT ON FUNCTION cudal1.prompt_island IS
 'the island that an answer of a role to a prompt belongs to in a pool, NULL where there is none;
 errors: 42704 no prompt, 22023 one for another task, 42501 another role''s';
 
@@ -363,8 +362,7 @@ BEGIN
 	RETURN id;
 END
 $$;
-COMMENT ON FUNCTION cudal1.accept_submission(cudal1.task, text, text, bigint, text, text, int,
-	timestamptz, text, text, text, text, int) IS
+COMMENT ON FUNCTION cudal1.accept_submission IS
 'records a checked submission of a role in a pool: candidate, proposal and, where needed, a job;
 returns the candidate. Error 42501 where the prompt is another role''s';
 
@@ -477,8 +475,7 @@ BEGIN
 					   ELSE '22023' END;
 END
 $$;
-COMMENT ON FUNCTION cudal1.bad_submission(text) IS
-'raises the error of a submission that is not one';
+COMMENT ON FUNCTION cudal1.bad_submission IS 'raises the error of a submission that is not one';
 
 CREATE FUNCTION cudal1.clip(detail text, bytes int DEFAULT 2000)
 RETURNS text
@@ -503,8 +500,7 @@ BEGIN
 	RETURN convert_from(substring(raw FROM 1 FOR n), 'UTF8');
 END
 $$;
-COMMENT ON FUNCTION cudal1.clip(text, int) IS
-'the text cut to at most so many bytes, between characters';
+COMMENT ON FUNCTION cudal1.clip IS 'the text cut to at most so many bytes, between characters';
 
 CREATE FUNCTION cudal1.read_response(response text, code_alone boolean DEFAULT false,
 	OUT body text, OUT reason text, OUT kept text)
@@ -537,7 +533,7 @@ BEGIN
 	body := CASE WHEN reason IS NULL THEN replace(body, E'\r\n', E'\n') ELSE kept END;
 END
 $$;
-COMMENT ON FUNCTION cudal1.read_response(text, boolean) IS
+COMMENT ON FUNCTION cudal1.read_response IS
 'what a model''s answer is known by: its code, or the answer itself where it is malformed, with the
 reason; and what is kept of it. code_alone: a fenced code will do, without the three sections';
 
@@ -590,8 +586,7 @@ BEGIN
 		coalesce(submit_response.owner, cudal1.caller()), into_pool);
 END
 $$;
-COMMENT ON FUNCTION cudal1.submit_response(bigint, text, text, text, text, int, timestamptz, text,
-	text) IS
+COMMENT ON FUNCTION cudal1.submit_response IS
 'what cudal1_submit_response() does. owner: the role whose request or group is answered, by a method
 that was checked then; NULL: the caller proposes. pool: NULL is the prompt''s';
 
@@ -650,8 +645,7 @@ AS $$
 	SELECT array_agg(coalesce(j.reason, k.reason) ORDER BY j.ord) FROM judged AS j LEFT
 		JOIN judged AS k ON k.ord = j.leader;
 $$;
-COMMENT ON FUNCTION cudal1.refuse_rows(text, bigint, bigint, bigint[], text[], bytea[], text[],
-	int[], bigint[]) IS
+COMMENT ON FUNCTION cudal1.refuse_rows IS
 'the reasons of a batch''s rows, with those of rows that need more candidates or bytes than a role
 has room for; the arrays as in cudal1_submit_batch()';
 
@@ -691,7 +685,7 @@ BEGIN
 						AND p.proposal_key = v.key;
 END
 $$;
-COMMENT ON FUNCTION cudal1.judge_rows(text[], text[], text[], text[], text, int, text, int) IS
+COMMENT ON FUNCTION cudal1.judge_rows IS
 'what is wrong with the rows of a batch, one element a row. leaders: the row whose proposal a row
 with a repeated key repeats, else the row itself; ids: the candidate of a key that was used before,
 which ends its row there';
@@ -752,8 +746,7 @@ BEGIN
 			FROM (SELECT proposals AS n) AS p WHERE p.n > 0;
 END
 $$;
-COMMENT ON FUNCTION cudal1.add_rows(bigint[], text[], bytea[], text[], int[], bigint[], text[],
-	text[], text, text, int) IS
+COMMENT ON FUNCTION cudal1.add_rows IS
 'adds candidates and proposals of the rows of a batch that have no reason. fresh: candidates added;
 known: candidates that got a proposal';
 
@@ -797,7 +790,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.queue_rows(bigint[], bigint[], bigint[], int, timestamptz, text, int) IS
+COMMENT ON FUNCTION cudal1.queue_rows IS
 'queues the fresh candidates of a batch, and does with the known ones what another proposal does';
 
 CREATE FUNCTION @extschema@.cudal1_submit_batch(tasks text[], codes text[],

@@ -52,7 +52,7 @@ BEGIN
 				ORDER BY coalesce(k.used, task_level), w.task_id) AS o;
 END
 $$;
-COMMENT ON FUNCTION cudal1.tasks_in_turn(bigint, cudal1.queue_place[], text, int, float8) IS
+COMMENT ON FUNCTION cudal1.tasks_in_turn IS
 'the tasks of which a trainer has jobs of this priority in the places, each with its place, those
 with the fewest seconds on the device first. task_level: where a task begins that had no job';
 
@@ -137,8 +137,7 @@ BEGIN
 	RETURN NULL;
 END
 $$;
-COMMENT ON FUNCTION cudal1.take_job(bigint, text, bigint[], cudal1.queue_place[], text, bigint,
-	float8) IS
+COMMENT ON FUNCTION cudal1.take_job IS
 'locks and returns the next job of a trainer for a device and its model, NULL where it can claim
 none. same: the device under all of its names; places: those that hold jobs for it; task_id: the
 task whose turn goes on, or NULL; task_level: where a task begins that had no job';
@@ -221,7 +220,7 @@ BEGIN
 	RETURN own.seconds;
 END
 $$;
-COMMENT ON FUNCTION cudal1.charge_claim(cudal1.job, bigint, bigint, text, float8, bigint, float8) IS
+COMMENT ON FUNCTION cudal1.charge_claim IS
 'charges the trainer of a job, and its task, with the seconds that the job is expected to hold the
 device (the median of the task''s last nine there), and returns them. claims, looked: for
 cudal1.turn; used: where the trainer stands; task_id, task_level: as in cudal1.take_job()';
@@ -254,7 +253,7 @@ BEGIN
 			AND more IS NOT NULL;
 END
 $$;
-COMMENT ON FUNCTION cudal1.settle_turn(cudal1.job, float8) IS
+COMMENT ON FUNCTION cudal1.settle_turn IS
 'replaces what a claim was charged with by the seconds that it held the device; NULL: not known, the
 charge stays';
 
@@ -285,7 +284,7 @@ BEGIN
 	RETURN j;
 END
 $$;
-COMMENT ON FUNCTION cudal1.take_aa_job(cudal1.device) IS
+COMMENT ON FUNCTION cudal1.take_aa_job IS
 'locks and returns the next job of a device that drifts: it shows by A/A measurements alone that it
 is well again';
 
@@ -314,8 +313,7 @@ BEGIN
 		SELECT (w.name, w.language, w.cores)::cudal1.queue_place FROM w);
 END
 $$;
-COMMENT ON FUNCTION cudal1.places_of(cudal1.device) IS
-'the places that hold jobs which the device could measure';
+COMMENT ON FUNCTION cudal1.places_of IS 'the places that hold jobs which the device could measure';
 
 CREATE FUNCTION cudal1.welcome_trainers(device_id bigint, places cudal1.queue_place[], looked text,
 	started float8)
@@ -354,7 +352,7 @@ BEGIN
 	RETURN beyond;
 END
 $$;
-COMMENT ON FUNCTION cudal1.welcome_trainers(bigint, cudal1.queue_place[], text, float8) IS
+COMMENT ON FUNCTION cudal1.welcome_trainers IS
 'gives a turn to trainers that have something to do again: the next few names from the one where the
 last claim stopped looking. Returns where the next claim is to go on; NULL: at the beginning';
 
@@ -419,5 +417,5 @@ BEGIN
 	RETURN NULL;
 END
 $$;
-COMMENT ON FUNCTION cudal1.next_job(cudal1.device) IS
+COMMENT ON FUNCTION cudal1.next_job IS
 'locks the next job of a device and charges its trainer; NULL where there is none';

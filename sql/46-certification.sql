@@ -41,8 +41,7 @@ BEGIN
 	RETURN n;
 END
 $$;
-COMMENT ON FUNCTION cudal1.shape_elements(jsonb) IS
-'the number of elements of an array of that shape';
+COMMENT ON FUNCTION cudal1.shape_elements IS 'the number of elements of an array of that shape';
 
 CREATE FUNCTION cudal1.null_opening(cuda boolean)
 RETURNS text
@@ -79,7 +78,7 @@ BEGIN
 		|| E'CUDAL1_MASKER(cudal1_mask64, unsigned long long)\n';
 END
 $$;
-COMMENT ON FUNCTION cudal1.null_opening(boolean) IS
+COMMENT ON FUNCTION cudal1.null_opening IS
 'what null candidates in C or CUDA begin with: how they copy, clear, allocate and mask';
 
 CREATE FUNCTION cudal1.null_parts(signature jsonb, place int, cuda boolean, OUT parameter text,
@@ -166,7 +165,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.null_parts(jsonb, int, boolean) IS
+COMMENT ON FUNCTION cudal1.null_parts IS
 'what one argument of an entry adds to the null candidates; NULL: nothing. given, halved: as it is
 given on to the reference, and with a copy of an input in its place; is_out: it is written;
 copied: an input is copied to it';
@@ -227,7 +226,7 @@ BEGIN
 			WHERE v.applies;
 END
 $$;
-COMMENT ON FUNCTION cudal1.null_codes_of_signature(cudal1.task) IS
+COMMENT ON FUNCTION cudal1.null_codes_of_signature IS
 'the null candidates of a c or cuda task; one that does not apply (no input of an output''s type, no
 floating point output) is left out';
 
@@ -293,7 +292,7 @@ $python$, v.about, v.body)
 				'        return _each(reference(*_each(list(inputs), _fewer_digits)), '
 					'_fewer_digits)')) AS v (name, about, body);
 $$;
-COMMENT ON FUNCTION cudal1.null_codes_of_model(cudal1.task) IS
+COMMENT ON FUNCTION cudal1.null_codes_of_model IS
 'the null candidates of a pytorch task: its Model with inputs or outputs replaced';
 
 CREATE FUNCTION cudal1.certify(task_id bigint)
@@ -344,7 +343,7 @@ BEGIN
 	RETURN n;
 END
 $$;
-COMMENT ON FUNCTION cudal1.certify(bigint) IS
+COMMENT ON FUNCTION cudal1.certify IS
 'queues the null candidates of a task that were not measured yet; returns their number';
 
 CREATE FUNCTION cudal1.certify_idle(d cudal1.device)
@@ -382,7 +381,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.certify_idle(cudal1.device) IS
+COMMENT ON FUNCTION cudal1.certify_idle IS
 'queues the null candidates of a task that has had none, if this device can measure it and has had
 nothing to do for half a minute';
 
@@ -396,7 +395,7 @@ BEGIN ATOMIC
 				COALESCE(t.device_model, t.device), t.cores, t.language, -1000000000, '')
 		ON CONFLICT DO NOTHING;
 END;
-COMMENT ON FUNCTION cudal1.enqueue_null(cudal1.task, bigint) IS
+COMMENT ON FUNCTION cudal1.enqueue_null IS
 'queues the measurement of a null candidate, behind all other work';
 
 CREATE FUNCTION cudal1.judge_certification(candidate_id bigint)
@@ -436,7 +435,7 @@ BEGIN
 		WHERE t.task_id = id;
 END
 $$;
-COMMENT ON FUNCTION cudal1.judge_certification(bigint) IS
+COMMENT ON FUNCTION cudal1.judge_certification IS
 'after the verdict on a null candidate: its task is weak if one passed, passed if all failed, and
 undecided while one waits or was discarded. After that on a reference as its own candidate: the
 reference is good, bad, or was not checked. The caller holds the candidate''s lock';
@@ -452,7 +451,7 @@ AS $$
 				WHERE k.candidate_id = j.candidate_id AND k.name = 'reference'
 				FOR NO KEY UPDATE OF x SKIP LOCKED);
 $$;
-COMMENT ON FUNCTION cudal1.begin_reference(cudal1.job) IS
+COMMENT ON FUNCTION cudal1.begin_reference IS
 'shows that a reference is being checked, where the claimed job is its check';
 
 CREATE FUNCTION cudal1.note_reference(task_id bigint, verdict text, detail text, checked boolean)
@@ -488,7 +487,7 @@ BEGIN
 	PERFORM cudal1.wake_waiters();
 END
 $$;
-COMMENT ON FUNCTION cudal1.note_reference(bigint, text, text, boolean) IS
+COMMENT ON FUNCTION cudal1.note_reference IS
 'writes a verdict on the reference of a task, where it has none or this one is of a check: good, bad
 (what waits for the task is discarded with the reason), or unchecked, with the reason why there is
 none';
@@ -521,7 +520,7 @@ BEGIN
 	RETURN true;
 END
 $$;
-COMMENT ON FUNCTION cudal1.enqueue_reference(cudal1.task) IS
+COMMENT ON FUNCTION cudal1.enqueue_reference IS
 'queues the check of a task''s reference behind all other work, also where there was one; false: it
 is queued already';
 
@@ -556,7 +555,7 @@ BEGIN
 	END;
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_idle(cudal1.device) IS
+COMMENT ON FUNCTION cudal1.check_idle IS
 'queues the check of a reference that this device can measure and that nothing has told of yet;
 whether there was one';
 

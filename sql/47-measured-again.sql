@@ -13,7 +13,7 @@ BEGIN ATOMIC
 					THEN pg_catalog.format('%s h', pg_catalog.round(seconds / 3600))
 				ELSE pg_catalog.format('%s days', pg_catalog.round(seconds / 86400)) END;
 END;
-COMMENT ON FUNCTION cudal1.in_words(float8) IS 'so many seconds, rounded, in words';
+COMMENT ON FUNCTION cudal1.in_words IS 'so many seconds, rounded, in words';
 
 CREATE FUNCTION cudal1.evaluation_cost(job_ids bigint[])
 RETURNS TABLE (message text, detail text)
@@ -43,7 +43,7 @@ AS $$
 			  WHERE j.job_id = ANY (job_ids)
 			  GROUP BY j.profile, w.class, m.n, m.mean, p.pairs, p.bucket_seconds) AS e;
 $$;
-COMMENT ON FUNCTION cudal1.evaluation_cost(bigint[]) IS
+COMMENT ON FUNCTION cudal1.evaluation_cost IS
 'the device time that these jobs will take, in words: from evaluations of the same profile and class
 that were measured; before any, from the profile''s buckets';
 
@@ -141,7 +141,7 @@ BEGIN ATOMIC
 			WHERE m.measurement_id = measured_otherwise.measurement_id
 				AND m.environment ->> k.member <> now.details ->> k.member);
 END;
-COMMENT ON FUNCTION cudal1.measured_otherwise(bigint) IS
+COMMENT ON FUNCTION cudal1.measured_otherwise IS
 'whether a measurement was made with another driver or another version of cudal1-measure than the
 last seen device of its model has';
 
@@ -466,7 +466,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.judge_device(bigint) IS
+COMMENT ON FUNCTION cudal1.judge_device IS
 'trusts a device, or not, by the last point of its control chart; warns when it does so no longer';
 
 CREATE FUNCTION cudal1.aa_code(t cudal1.task)
@@ -478,7 +478,7 @@ BEGIN ATOMIC
 				|| E'\n\n\n# the reference as its own candidate\nclass ModelNew(Model):\n    pass\n'
 				ELSE t.reference || E'\n/* the reference as its own candidate */\n' END;
 END;
-COMMENT ON FUNCTION cudal1.aa_code(cudal1.task) IS
+COMMENT ON FUNCTION cudal1.aa_code IS
 'the reference of a task, or its baseline, as a candidate: its own code but for a comment';
 
 CREATE FUNCTION @extschema@.cudal1_measure_aa(task text DEFAULT NULL, device_key text DEFAULT NULL,

@@ -18,7 +18,7 @@ CREATE FUNCTION cudal1.bucket_of(reward float8, width float8, score_scale text)
 RETURNS int
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cudal1_bucket_of';
-COMMENT ON FUNCTION cudal1.bucket_of(float8, float8, text) IS
+COMMENT ON FUNCTION cudal1.bucket_of IS
 'number k of the interval [k * width, (k + 1) * width) that holds a reward above 0, or its natural
 logarithm where score_scale is log; rewards on an edge in decimal arithmetic are on it';
 
@@ -28,7 +28,7 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 BEGIN ATOMIC
 	SELECT round(LEAST(reward, 1e9) * 1e6)::bigint;
 END;
-COMMENT ON FUNCTION cudal1.reward_micro(float8) IS
+COMMENT ON FUNCTION cudal1.reward_micro IS
 'a reward''s share of bucket.sum_micro; rewards above 1e9 count as 1e9, so that sums hold';
 
 CREATE FUNCTION cudal1.reward_ln_nano(reward float8)
@@ -37,7 +37,7 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 BEGIN ATOMIC
 	SELECT round(ln(reward) * 1e9)::bigint;
 END;
-COMMENT ON FUNCTION cudal1.reward_ln_nano(float8) IS 'a reward''s share of bucket.sum_ln_nano';
+COMMENT ON FUNCTION cudal1.reward_ln_nano IS 'a reward''s share of bucket.sum_ln_nano';
 
 CREATE FUNCTION cudal1.reward_cluster(reward float8)
 RETURNS bigint
@@ -45,8 +45,7 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 BEGIN ATOMIC
 	SELECT (cudal1.reward_micro(reward) + 5000) / 10000;
 END;
-COMMENT ON FUNCTION cudal1.reward_cluster(float8) IS
-'the cluster of an island that a reward belongs to';
+COMMENT ON FUNCTION cudal1.reward_cluster IS 'the cluster of an island that a reward belongs to';
 
 -- The lock is a row, because any role may take any advisory lock. A task has its row from its first
 -- placement on.
@@ -67,7 +66,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.lock_placement(bigint) IS
+COMMENT ON FUNCTION cudal1.lock_placement IS
 'serialises, to the end of the transaction, everything that writes the buckets and islands of one
 task, in all pools';
 
@@ -75,7 +74,7 @@ CREATE FUNCTION cudal1.unlock_before_flush()
 RETURNS void
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'cudal1_unlock_before_flush';
-COMMENT ON FUNCTION cudal1.unlock_before_flush() IS
+COMMENT ON FUNCTION cudal1.unlock_before_flush IS
 'this transaction''s commit frees its locks before it waits for its log to be flushed, and its
 client hears of it after that; does nothing where the session asks for less (synchronous_commit off)
 or there are synchronous standbys';
@@ -84,7 +83,7 @@ CREATE FUNCTION cudal1.commit_without_flush()
 RETURNS void
 LANGUAGE C VOLATILE PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'cudal1_commit_without_flush';
-COMMENT ON FUNCTION cudal1.commit_without_flush() IS
+COMMENT ON FUNCTION cudal1.commit_without_flush IS
 'where the statement is a transaction of its own, its commit does not wait for the log: for what a
 crash may take back';
 
@@ -105,7 +104,7 @@ BEGIN ATOMIC
 		   COALESCE((options ->> 'island_late') = 'admit',
 			true);
 END;
-COMMENT ON FUNCTION cudal1.island_constants(jsonb) IS
+COMMENT ON FUNCTION cudal1.island_constants IS
 'constants of a task''s islands from its options: islands (10), island_reset (1000 registrations
 from the islands'' own prompts between two resets), island_temperature (0.1), island_period (30000
 registrations in which the temperature falls to 0 and starts anew), island_late (admit: a result of
@@ -130,7 +129,7 @@ BEGIN ATOMIC
 		   register_on_island.candidate_id
 	FROM cell;
 END;
-COMMENT ON FUNCTION cudal1.register_on_island(bigint, int, int, int, bigint, bigint) IS
+COMMENT ON FUNCTION cudal1.register_on_island IS
 'gives a candidate the next slot of a cluster; the caller holds the task''s lock';
 
 CREATE FUNCTION cudal1.leave_island(task_id bigint, pool_id int, island int, epoch int,
@@ -160,7 +159,7 @@ BEGIN
 	END IF;
 END;
 $$;
-COMMENT ON FUNCTION cudal1.leave_island(bigint, int, int, int, bigint, bigint) IS
+COMMENT ON FUNCTION cudal1.leave_island IS
 'takes the candidate of a slot out of its cluster, the last slot moves into the hole; the caller
 holds the task''s lock';
 
@@ -179,7 +178,7 @@ BEGIN ATOMIC
 	WHERE i.task_id = note_best.task_id AND i.pool_id = note_best.pool_id AND i.island = best.island
 		AND i.best_reward IS DISTINCT FROM best.reward;
 END;
-COMMENT ON FUNCTION cudal1.note_best(bigint, int) IS
+COMMENT ON FUNCTION cudal1.note_best IS
 'brings best_reward of a task''s islands in a pool up to date';
 
 CREATE FUNCTION cudal1.found_islands(task_id bigint, pool_id int)
@@ -222,7 +221,7 @@ BEGIN
 	PERFORM cudal1.note_best(found_islands.task_id, found_islands.pool_id);
 END;
 $$;
-COMMENT ON FUNCTION cudal1.found_islands(bigint, int) IS
+COMMENT ON FUNCTION cudal1.found_islands IS
 'founds a task''s islands in a pool, all of them holding every candidate placed there (none came
 from an island''s prompt yet); does nothing where they exist. A pool has islands of a task from its
 first prompt by strategy island on, or from its first reward where that is the task''s own
@@ -287,7 +286,7 @@ BEGIN
 	RETURN weaker;
 END;
 $$;
-COMMENT ON FUNCTION cudal1.reset_islands(bigint, int) IS
+COMMENT ON FUNCTION cudal1.reset_islands IS
 'wipes the weaker half of a task''s islands in a pool (the smaller half of an odd number) by best
 reward; each starts a new epoch with the best candidate of a surviving island. Returns the number
 wiped';
@@ -382,7 +381,7 @@ BEGIN
 	END IF;
 END;
 $$;
-COMMENT ON FUNCTION cudal1.place_on_islands(bigint, int) IS
+COMMENT ON FUNCTION cudal1.place_on_islands IS
 'makes a candidate''s island slots in a pool agree with its state: on the island whose prompt it
 answers, on all islands without one; the caller holds the task''s lock';
 
@@ -479,7 +478,7 @@ BEGIN
 	END IF;
 END;
 $$;
-COMMENT ON FUNCTION cudal1.place_in_pool(bigint, int) IS
+COMMENT ON FUNCTION cudal1.place_in_pool IS
 'makes bucket, slot and islands of a pool agree with a candidate of it; the caller holds the task''s
 lock';
 
@@ -496,7 +495,7 @@ BEGIN ATOMIC
 	SELECT 1 WHERE NOT EXISTS (SELECT FROM cudal1.proposal AS p
 		WHERE p.candidate_id = pools_of.candidate_id);
 END;
-COMMENT ON FUNCTION cudal1.pools_of(bigint) IS
+COMMENT ON FUNCTION cudal1.pools_of IS
 'the pools of a candidate: those that it was proposed in, or main where it was not proposed at all,
 and those that were seeded with it';
 
@@ -527,7 +526,7 @@ BEGIN
 	END LOOP;
 END;
 $$;
-COMMENT ON FUNCTION cudal1.place_candidate(bigint) IS
+COMMENT ON FUNCTION cudal1.place_candidate IS
 'makes bucket, slot and islands in all of a candidate''s pools agree with its present state and
 reward: one slot where it is successful, confirmed and of normal purpose, else none; calling it
 again changes nothing. To be called in every transaction that changes a candidate''s state or
@@ -549,7 +548,7 @@ BEGIN
 	PERFORM cudal1.wake();
 END
 $$;
-COMMENT ON FUNCTION cudal1.place_later(bigint, int, bigint) IS
+COMMENT ON FUNCTION cudal1.place_later IS
 'leaves it to the next claim to place a candidate that was proposed again, to found a task''s
 islands in a pool, or to compare a pool''s seeds (cudal1.unplaced)';
 
@@ -591,7 +590,7 @@ BEGIN
 	RETURN n;
 END
 $$;
-COMMENT ON FUNCTION cudal1.place_waiting() IS
+COMMENT ON FUNCTION cudal1.place_waiting IS
 'places what trainers left to be placed: a successful code in the pools and on the islands it was
 proposed in and from, too; one measured for another purpose becomes an ordinary candidate; islands
 are founded; seeds whose verdicts changed while their pool was opened are placed anew. Returns how
@@ -613,7 +612,7 @@ BEGIN ATOMIC
 	WHERE (members.task_id IS NULL OR c.task_id = members.task_id)
 		AND NOT EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.candidate_id = c.candidate_id);
 END;
-COMMENT ON FUNCTION cudal1.members(bigint) IS
+COMMENT ON FUNCTION cudal1.members IS
 'cudal1.pools_of() for all candidates of a task (NULL: of all tasks)';
 
 CREATE FUNCTION cudal1.rebucket(task text, bucket_width float8 DEFAULT NULL,
@@ -675,7 +674,7 @@ BEGIN
 	RETURN placed;
 END;
 $$;
-COMMENT ON FUNCTION cudal1.rebucket(text, float8, text) IS
+COMMENT ON FUNCTION cudal1.rebucket IS
 'changes a task''s bucket_width (above 0, in speedup or ln speedup) and score_scale (linear, log),
 NULL keeps one, and builds its buckets in all pools anew in one transaction; without either it
 repairs them. Islands stay. Returns the number of candidates placed, each pool''s counted. Operators
@@ -692,7 +691,7 @@ BEGIN ATOMIC
 					WHERE p.pool_id = in_pool.pool_id),
 															   in_pool.pool_id::text)) END;
 END;
-COMMENT ON FUNCTION cudal1.in_pool(int) IS 'words that add the pool to a place; none for pool main';
+COMMENT ON FUNCTION cudal1.in_pool IS 'words that add the pool to a place; none for pool main';
 
 CREATE FUNCTION cudal1.codes_to_place(only_task bigint)
 RETURNS TABLE (task_id bigint, pool_id int, candidate_id bigint, bucket int, micro bigint,
@@ -709,7 +708,7 @@ BEGIN ATOMIC
 	WHERE c.state = 'successful' AND c.purpose = 'normal' AND c.confirmed
 		AND (only_task IS NULL OR c.task_id = only_task);
 END;
-COMMENT ON FUNCTION cudal1.codes_to_place(bigint) IS
+COMMENT ON FUNCTION cudal1.codes_to_place IS
 'where the codes of a task (NULL: of all) belong by their rewards, in each of their pools';
 
 CREATE FUNCTION cudal1.recount_buckets(only_task bigint)
@@ -768,8 +767,7 @@ BEGIN ATOMIC
 		ON s.task_id = p.task_id AND s.pool_id = p.pool_id
 	WHERE COALESCE(p.codes, 0) <> COALESCE(s.codes, 0) OR s.first <> 0 OR s.last <> s.codes - 1;
 END;
-COMMENT ON FUNCTION cudal1.recount_buckets(bigint) IS
-'cudal1.recount(): buckets, slots and places';
+COMMENT ON FUNCTION cudal1.recount_buckets IS 'cudal1.recount(): buckets, slots and places';
 
 CREATE FUNCTION cudal1.recount_islands(only_task bigint)
 RETURNS TABLE (task bigint, difference text, place text, expected text, found text)
@@ -827,7 +825,7 @@ BEGIN ATOMIC
 	WHERE (only_task IS NULL OR i.task_id = only_task)
 		AND i.best_reward IS DISTINCT FROM m.best;
 END;
-COMMENT ON FUNCTION cudal1.recount_islands(bigint) IS
+COMMENT ON FUNCTION cudal1.recount_islands IS
 'cudal1.recount(): cells, slots and the best of islands';
 
 CREATE FUNCTION cudal1.recount(task_id bigint DEFAULT NULL)
@@ -839,6 +837,6 @@ BEGIN ATOMIC
 	UNION ALL
 	SELECT i.* FROM cudal1.recount_islands(task_id) AS i;
 END;
-COMMENT ON FUNCTION cudal1.recount(bigint) IS
+COMMENT ON FUNCTION cudal1.recount IS
 'compares all derived rows of a task (NULL: of all tasks) with a count from cudal1.candidate; one
 row a difference, none where all agree. Reads every candidate';

@@ -21,7 +21,7 @@ BEGIN
 	RETURN id;
 END
 $$;
-COMMENT ON FUNCTION cudal1.find_pool(text) IS
+COMMENT ON FUNCTION cudal1.find_pool IS
 'the pool of this name; errors: 42704 there is none, 22004 NULL';
 
 CREATE FUNCTION cudal1.use_pool(pool text)
@@ -41,7 +41,7 @@ BEGIN
 	RETURN id;
 END
 $$;
-COMMENT ON FUNCTION cudal1.use_pool(text) IS
+COMMENT ON FUNCTION cudal1.use_pool IS
 'the pool of this name, for the caller to propose into; errors: 42704 there is none, 42501 it is
 another role''s, 22004 NULL';
 
@@ -79,7 +79,7 @@ BEGIN
 	RETURN n;
 END
 $$;
-COMMENT ON FUNCTION cudal1.seed_pool(int, int) IS
+COMMENT ON FUNCTION cudal1.seed_pool IS
 'places in a new pool what is placed in another, and returns the number of codes';
 
 CREATE FUNCTION cudal1.stale_seeds(pool_id int)
@@ -96,7 +96,7 @@ BEGIN ATOMIC
 										  THEN cudal1.reward_micro(c.reward) END
 	ORDER BY c.task_id, x.candidate_id;
 END;
-COMMENT ON FUNCTION cudal1.stale_seeds(int) IS
+COMMENT ON FUNCTION cudal1.stale_seeds IS
 'seeds of a pool that are not where their rewards put them: a verdict that was being written while
 the pool was opened did not see it';
 

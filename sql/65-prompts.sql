@@ -7,7 +7,7 @@ CREATE FUNCTION cudal1.random_seed()
 RETURNS bigint
 LANGUAGE C VOLATILE PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cudal1_random_seed';
-COMMENT ON FUNCTION cudal1.random_seed() IS 'a seed from the system''s source of randomness';
+COMMENT ON FUNCTION cudal1.random_seed IS 'a seed from the system''s source of randomness';
 
 CREATE FUNCTION @extschema@.cudal1_sample_exemplars(task text, n int DEFAULT 2,
 	strategy text DEFAULT NULL,
@@ -37,7 +37,7 @@ LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 2
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off
 AS 'MODULE_PATHNAME', 'cudal1_draw';
-COMMENT ON FUNCTION cudal1.draw(text, int, text, float8, bigint, text) IS
+COMMENT ON FUNCTION cudal1.draw IS
 'as cudal1_sample_exemplars, with the island (NULL: none) and the probabilities the draw was made
 from, on every row';
 
@@ -90,7 +90,7 @@ BEGIN ATOMIC
 					  ELSE (e.value ->> 'dtype') || '_t' END AS type
 		  FROM jsonb_array_elements(signature -> 'args') WITH ORDINALITY AS e) AS a;
 END;
-COMMENT ON FUNCTION cudal1.entry_declaration(text, jsonb) IS
+COMMENT ON FUNCTION cudal1.entry_declaration IS
 'the C declaration of a task''s entry point and a line on each argument; bfloat16 is uint16_t (its
 bits) in C';
 
@@ -108,7 +108,7 @@ BEGIN ATOMIC
 						COALESCE(atol::text, 'the usual share (1e-4 for float32)'),
 						COALESCE(rtol::text, 'the usual share (1e-3 for float32)')) END;
 END;
-COMMENT ON FUNCTION cudal1.tolerance_words(float8, float8) IS 'a task''s tolerance in words';
+COMMENT ON FUNCTION cudal1.tolerance_words IS 'a task''s tolerance in words';
 
 CREATE FUNCTION cudal1.compose_prompt(contrastive boolean, language text, gpu boolean,
 	hardware text, name text, reference text, entry text, tolerance text, codes text[],
@@ -116,8 +116,7 @@ CREATE FUNCTION cudal1.compose_prompt(contrastive boolean, language text, gpu bo
 RETURNS text
 LANGUAGE C IMMUTABLE PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cudal1_compose_prompt';
-COMMENT ON FUNCTION cudal1.compose_prompt(boolean, text, boolean, text, text, text, text, text,
-	text[], float8[], text[], text[], text) IS
+COMMENT ON FUNCTION cudal1.compose_prompt IS
 'the words of a prompt by a template; entry is NULL for pytorch, no other argument may be NULL;
 codes and scores, failed codes and the reasons of their failures in the order to be shown';
 
@@ -140,8 +139,7 @@ BEGIN
 		cudal1.tolerance_words(t.rtol, t.atol), codes, scores, failed, reasons, template);
 END
 $$;
-COMMENT ON FUNCTION cudal1.task_prompt(cudal1.task, boolean, text[], float8[], text[], text[],
-	text) IS
+COMMENT ON FUNCTION cudal1.task_prompt IS
 'the words of a prompt for a task by a template; arrays as in cudal1.compose_prompt()';
 
 CREATE TABLE cudal1.prompt_template (
@@ -199,7 +197,7 @@ BEGIN
 	RETURN w;
 END
 $$;
-COMMENT ON FUNCTION cudal1.find_template(text, text) IS
+COMMENT ON FUNCTION cudal1.find_template IS
 'the template of a name; errors: 42704 there is none of this name, 22023 it is of another kind';
 
 CREATE FUNCTION cudal1.has_place(template text, place text)
@@ -208,7 +206,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
 	SELECT strpos(template, '{' || place || '}') > 0;
 END;
-COMMENT ON FUNCTION cudal1.has_place(text, text) IS 'whether a template has a place of this name';
+COMMENT ON FUNCTION cudal1.has_place IS 'whether a template has a place of this name';
 
 CREATE FUNCTION cudal1.code_alone(prompt_id bigint)
 RETURNS boolean
@@ -220,7 +218,7 @@ BEGIN
 		WHERE q.prompt_id = code_alone.prompt_id);
 END
 $$;
-COMMENT ON FUNCTION cudal1.code_alone(bigint) IS
+COMMENT ON FUNCTION cudal1.code_alone IS
 'whether a fenced code answers a prompt, because its words don''t ask for three sections';
 
 CREATE FUNCTION @extschema@.cudal1_add_prompt_template(name text, kind text, text text,
@@ -311,7 +309,7 @@ AS $$
 			coalesce(array_agg(f.reason ORDER BY f.at), '{}')
 		FROM failed AS f;
 $$;
-COMMENT ON FUNCTION cudal1.recent_failures(bigint, int, int) IS
+COMMENT ON FUNCTION cudal1.recent_failures IS
 'of the last 1000 codes that were proposed for a task in a pool, the last n that failed by
 themselves, the latest last, and why. Cheats, withdrawn codes and answers without code are left
 out: they are nothing to be mended';
@@ -411,8 +409,7 @@ BEGIN
 	RETURN QUERY SELECT id, words, drawn.candidates::bigint[], preface;
 END
 $$;
-COMMENT ON FUNCTION cudal1.make_prompt(text, int, text, text, float8, bigint, text, text, text,
-	int) IS
+COMMENT ON FUNCTION cudal1.make_prompt IS
 'what cudal1_prompt() does, for a role, in a pool that it may use';
 
 CREATE FUNCTION @extschema@.cudal1_prompt(task text, n int DEFAULT 2, strategy text DEFAULT NULL,
@@ -520,7 +517,7 @@ CREATE FUNCTION cudal1.parse_response(response text)
 RETURNS TABLE (analysis text, design text, code text, reason text)
 LANGUAGE C IMMUTABLE PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cudal1_parse_response';
-COMMENT ON FUNCTION cudal1.parse_response(text) IS 'what cudal1_parse_response() does';
+COMMENT ON FUNCTION cudal1.parse_response IS 'what cudal1_parse_response() does';
 
 CREATE FUNCTION @extschema@.cudal1_parse_response(response text)
 RETURNS TABLE (analysis text, design text, code text, reason text)

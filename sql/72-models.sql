@@ -26,8 +26,7 @@ BEGIN
 	RETURN m;
 END
 $$;
-COMMENT ON FUNCTION cudal1.find_model(text) IS
-'the model of this name; error 42704 where there is none';
+COMMENT ON FUNCTION cudal1.find_model IS 'the model of this name; error 42704 where there is none';
 
 CREATE FUNCTION cudal1.check_options(options jsonb, defaults jsonb)
 RETURNS jsonb
@@ -56,7 +55,7 @@ BEGIN
 	RETURN defaults || options;
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_options(jsonb, jsonb) IS
+COMMENT ON FUNCTION cudal1.check_options IS
 'the defaults with the options given; error 22023 for an unknown one or one of another type';
 
 CREATE FUNCTION cudal1.model_problem(m cudal1.model, o jsonb)
@@ -114,7 +113,7 @@ BEGIN
 		END;
 END
 $$;
-COMMENT ON FUNCTION cudal1.model_problem(cudal1.model, jsonb) IS
+COMMENT ON FUNCTION cudal1.model_problem IS
 'what is wrong with a model or with its options, or NULL';
 
 CREATE FUNCTION @extschema@.cudal1_add_model(name text, endpoint text, model text,
@@ -303,7 +302,7 @@ BEGIN
 	RETURN n;
 END
 $$;
-COMMENT ON FUNCTION cudal1.ask_about(text, text, bigint[]) IS
+COMMENT ON FUNCTION cudal1.ask_about IS
 'asks a model about candidates that it was not asked about for the same purpose; the number of
 requests';
 
@@ -347,7 +346,7 @@ BEGIN
 	RETURN n;
 END
 $$;
-COMMENT ON FUNCTION cudal1.cancel_requests(bigint[]) IS 'what cudal1_cancel_requests() does';
+COMMENT ON FUNCTION cudal1.cancel_requests IS 'what cudal1_cancel_requests() does';
 
 CREATE FUNCTION @extschema@.cudal1_cancel_requests(request_ids bigint[])
 RETURNS bigint
@@ -377,8 +376,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.end_request(cudal1.request, text, text) IS
-'ends a request that brought no answer';
+COMMENT ON FUNCTION cudal1.end_request IS 'ends a request that brought no answer';
 
 CREATE FUNCTION cudal1.retry_request(r cudal1.request, failures int, pause float8, error text)
 RETURNS void
@@ -397,7 +395,7 @@ BEGIN
 		WHERE x.request_id = r.request_id;
 END
 $$;
-COMMENT ON FUNCTION cudal1.retry_request(cudal1.request, int, float8, text) IS
+COMMENT ON FUNCTION cudal1.retry_request IS
 'queues a request again, not to be sent before pause seconds have passed';
 
 CREATE FUNCTION cudal1.chat(system text, turns text[])
@@ -411,7 +409,7 @@ BEGIN ATOMIC
 			SELECT u.place, CASE u.place % 2 WHEN 1 THEN 'user' ELSE 'assistant' END, u.content
 				FROM pg_catalog.unnest(turns) WITH ORDINALITY AS u (content, place)) AS m;
 END;
-COMMENT ON FUNCTION cudal1.chat(text, text[]) IS
+COMMENT ON FUNCTION cudal1.chat IS
 'messages as chat completions take them: system, where there is one, then user and assistant in
 turns';
 
@@ -495,7 +493,7 @@ BEGIN
 	END LOOP;
 END
 $$;
-COMMENT ON FUNCTION cudal1.claim_requests(text, int, interval) IS
+COMMENT ON FUNCTION cudal1.claim_requests IS
 'gives cudal1-generate up to room requests to send, as the limits of their models allow, each under
 a lease; job is a line of its input. attempt is the fencing number of the claim';
 
@@ -513,7 +511,7 @@ AS $$
 								WHERE r.model_id = m.model_id AND r.state = 'queued') AS f
 		WHERE m.enabled AND f.first_due IS NOT NULL;
 $$;
-COMMENT ON FUNCTION cudal1.next_request() IS
+COMMENT ON FUNCTION cudal1.next_request IS
 'seconds until a waiting request may be sent, 0 if now; concurrency apart. NULL: none waits';
 
 CREATE FUNCTION cudal1.hold_requests(worker text, lease interval DEFAULT '60 seconds')
@@ -529,7 +527,7 @@ AS $$
 	SELECT r.request_id, r.attempt FROM cudal1.request AS r
 		WHERE r.state = 'running' AND r.worker = hold_requests.worker AND r.cancel_requested;
 $$;
-COMMENT ON FUNCTION cudal1.hold_requests(text, interval) IS
+COMMENT ON FUNCTION cudal1.hold_requests IS
 'prolongs the leases of a worker''s requests in flight and returns those to be cancelled';
 
 CREATE FUNCTION cudal1.release_requests(worker text, lost boolean DEFAULT false)
@@ -552,7 +550,7 @@ BEGIN
 	RETURN n;
 END
 $$;
-COMMENT ON FUNCTION cudal1.release_requests(text, boolean) IS
+COMMENT ON FUNCTION cudal1.release_requests IS
 'gives a worker''s claims back and returns their number; lost: the program died of them, so it
 counts as a failure of each';
 
@@ -571,7 +569,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.lose_request(cudal1.request, boolean, text) IS
+COMMENT ON FUNCTION cudal1.lose_request IS
 'queues a request again whose sender is gone, or ends it after the model''s max_tries';
 
 CREATE FUNCTION cudal1.expire_requests(server text DEFAULT NULL, worker text DEFAULT NULL)
@@ -598,7 +596,7 @@ BEGIN
 	RETURN n;
 END
 $$;
-COMMENT ON FUNCTION cudal1.expire_requests(text, text) IS
+COMMENT ON FUNCTION cudal1.expire_requests IS
 'queues requests again whose lease ended or, where server and worker are given, that former workers
 of the server had in flight; returns their number. An answer of such a claim that was kept still
 counts until the request is claimed again';
@@ -713,7 +711,7 @@ BEGIN
 	RETURN 'stored';
 END
 $$;
-COMMENT ON FUNCTION cudal1.finish_request(jsonb) IS
+COMMENT ON FUNCTION cudal1.finish_request IS
 'stores what cudal1-generate reports of one try: an answer, or what went wrong, which is tried again
 after a pause, or ends the request. A review is taken at once, and its answer is not kept. Returns
 stored; lost where the claim was fenced off, or later where a session is changing the request at
@@ -768,7 +766,7 @@ BEGIN
 		a -> 'attempt')::text || E'\n';
 END
 $$;
-COMMENT ON FUNCTION cudal1.finish_line(text, boolean) IS
+COMMENT ON FUNCTION cudal1.finish_line IS
 'cudal1.finish_request() for one line of cudal1-generate; returns the line that tells it to forget
 what is stored, empty where the line names no request, NULL where it is to be given later. doubtful:
 an answer that cannot be stored ends its request, instead of failing';
@@ -801,7 +799,7 @@ BEGIN
 	END LOOP;
 END
 $$;
-COMMENT ON FUNCTION cudal1.finish_requests(text) IS
+COMMENT ON FUNCTION cudal1.finish_requests IS
 'cudal1.finish_request() for lines of cudal1-generate. stored: the lines that tell it to forget what
 is stored; left_over: those of the lines that are to be given later';
 
@@ -859,7 +857,7 @@ BEGIN
 	RETURN n;
 END
 $$;
-COMMENT ON FUNCTION cudal1.take_answers(int) IS
+COMMENT ON FUNCTION cudal1.take_answers IS
 'turns stored answers into what they were asked for, and returns their number; an answer that
 cannot be taken stays, with the reason in error; one
 whose code an open transaction is submitting at this moment is taken later';

@@ -25,7 +25,7 @@ BEGIN ATOMIC
 			'"groups": null, "profile": null}'::jsonb
 		END;
 END;
-COMMENT ON FUNCTION cudal1.campaign_options(text) IS
+COMMENT ON FUNCTION cudal1.campaign_options IS
 'options of a kind of campaign and their defaults: attempts 5 (CUDA-L1, 3.3), trials 20 and
 successes 2 (2.2); ahead: requests under way for each task and model';
 
@@ -36,7 +36,7 @@ BEGIN ATOMIC
 	SELECT CASE WHEN kind IN ('evolve', 'contrastive') AND options -> 'exemplars' <> '0'
 		THEN 'contrastive' ELSE 'augment' END;
 END;
-COMMENT ON FUNCTION cudal1.prompt_kind(text, jsonb) IS
+COMMENT ON FUNCTION cudal1.prompt_kind IS
 'the kind of prompts that a campaign of a kind makes by its options';
 
 CREATE FUNCTION cudal1.check_campaign(kind text, options jsonb)
@@ -108,7 +108,7 @@ BEGIN
 	RETURN o;
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_campaign(text, jsonb) IS
+COMMENT ON FUNCTION cudal1.check_campaign IS
 'the options of a campaign of a kind, defaults included; errors: 22023 a bad one, 42704 an unknown
 template or profile';
 
@@ -134,7 +134,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_measured_by(text, text[]) IS
+COMMENT ON FUNCTION cudal1.check_measured_by IS
 'error 42501 where a profile (NULL: none) is neither default nor train nor the own one of another
 role''s task, because each code is measured once, for all roles, and a profile may lack audits and
 verification; tasks: NULL for all';
@@ -251,7 +251,7 @@ BEGIN
 	RETURN c;
 END
 $$;
-COMMENT ON FUNCTION cudal1.find_campaign(text) IS
+COMMENT ON FUNCTION cudal1.find_campaign IS
 'the caller''s campaign of this name, locked; error 42704 where there is none, 42501 where it is
 another role''s';
 
@@ -268,7 +268,7 @@ AS $$
 			finished_at = CASE WHEN set_campaign.state = 'finished' THEN clock_timestamp() END
 		WHERE x.campaign_id = c.campaign_id;
 $$;
-COMMENT ON FUNCTION cudal1.set_campaign(cudal1.campaign, text, text) IS
+COMMENT ON FUNCTION cudal1.set_campaign IS
 'changes the state of a campaign, keeping account of its running time';
 
 CREATE FUNCTION @extschema@.cudal1_pause_campaign(campaign text)
@@ -372,7 +372,7 @@ BEGIN
 	RETURN id;
 END
 $$;
-COMMENT ON FUNCTION cudal1.lane_prompt(cudal1.campaign, cudal1.campaign_lane, int) IS
+COMMENT ON FUNCTION cudal1.lane_prompt IS
 'the prompt of a lane''s next request: the same augmenting one each time, or a fresh one where it
 shows exemplars or failures';
 
@@ -391,8 +391,7 @@ BEGIN
 	RETURN g;
 END
 $$;
-COMMENT ON FUNCTION cudal1.make_group(cudal1.campaign, cudal1.campaign_lane, int) IS
-'draws a prompt from a pool and opens a group for it';
+COMMENT ON FUNCTION cudal1.make_group IS 'draws a prompt from a pool and opens a group for it';
 
 CREATE FUNCTION cudal1.group_profile(prompt_id bigint, t cudal1.task)
 RETURNS text
@@ -404,7 +403,7 @@ BEGIN ATOMIC
 		WHERE g.prompt_id = group_profile.prompt_id
 		LIMIT 1;
 END;
-COMMENT ON FUNCTION cudal1.group_profile(bigint, cudal1.task) IS
+COMMENT ON FUNCTION cudal1.group_profile IS
 'the profile that measures the answers to the prompt of a group: the campaign''s, else the one that
 the task''s options name, else train; NULL where the prompt is of no group';
 
@@ -478,7 +477,7 @@ BEGIN
 	END CASE;
 END
 $$;
-COMMENT ON FUNCTION cudal1.lane_due(cudal1.campaign, cudal1.campaign_lane, int) IS
+COMMENT ON FUNCTION cudal1.lane_due IS
 'how many requests a lane should make now, beside those that are busy; over: why it makes no more';
 
 CREATE FUNCTION cudal1.advance_lane(c cudal1.campaign, l cudal1.campaign_lane, most int)
@@ -536,7 +535,7 @@ BEGIN
 	RETURN want;
 END
 $$;
-COMMENT ON FUNCTION cudal1.advance_lane(cudal1.campaign, cudal1.campaign_lane, int) IS
+COMMENT ON FUNCTION cudal1.advance_lane IS
 'makes the requests that are due, or ends the lane; returns the number of changes';
 
 CREATE FUNCTION cudal1.add_notes()
@@ -565,7 +564,7 @@ AS $$
 			failures = CASE WHEN a.answered THEN 0 ELSE l.failures END + a.failures
 		FROM added AS a WHERE a.lane_id = l.lane_id;
 $$;
-COMMENT ON FUNCTION cudal1.add_notes() IS
+COMMENT ON FUNCTION cudal1.add_notes IS
 'adds the notes of lanes up, those apart that another transaction has at this moment';
 
 CREATE FUNCTION cudal1.advance_campaigns(most int DEFAULT 100)
@@ -663,7 +662,7 @@ BEGIN
 	RETURN done;
 END
 $$;
-COMMENT ON FUNCTION cudal1.advance_campaigns(int) IS
+COMMENT ON FUNCTION cudal1.advance_campaigns IS
 'takes the running campaigns a step further, about most requests at a time, and returns the number
 of changes; what the worker calls. A campaign of which three requests in a row failed is paused,
 with the reason; where the endpoint refused those of one task and answered those of others, that
@@ -846,7 +845,7 @@ BEGIN
 	RETURN usable[1];
 END
 $$;
-COMMENT ON FUNCTION cudal1.group_owner(text) IS
+COMMENT ON FUNCTION cudal1.group_owner IS
 'whose group the caller means by a key: its own, else that of a role whose things it may use; error
 42704 where there is none, 22023 where there are several';
 

@@ -10,7 +10,7 @@ AS $$
 		FROM cudal1.task AS t, cudal1.find_template('augment', 'augment') AS w
 		WHERE t.task_id = plain_prompt.task_id;
 $$;
-COMMENT ON FUNCTION cudal1.plain_prompt(bigint) IS
+COMMENT ON FUNCTION cudal1.plain_prompt IS
 'the words of an augmenting prompt for a task, not recorded: what a code without a prompt of its own
 answers in a data set';
 
@@ -44,7 +44,7 @@ BEGIN
 	PERFORM cudal1.find_task(t.name) FROM unnest(tasks) AS t (name);
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_choice(text[], text, text[]) IS
+COMMENT ON FUNCTION cudal1.check_choice IS
 'error 42704 for a method, a campaign or a task that does not exist; NULL is all';
 
 CREATE FUNCTION @extschema@.cudal1_sft_dataset(methods text[] DEFAULT NULL,
@@ -210,7 +210,7 @@ CREATE FUNCTION cudal1.conservative_round(speedup float8)
 RETURNS float8
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cudal1_conservative_round';
-COMMENT ON FUNCTION cudal1.conservative_round(float8) IS 'what cudal1_conservative_round() does';
+COMMENT ON FUNCTION cudal1.conservative_round IS 'what cudal1_conservative_round() does';
 
 CREATE FUNCTION @extschema@.cudal1_conservative_round(speedup float8)
 RETURNS float8
@@ -241,8 +241,7 @@ CREATE FUNCTION cudal1.group_advantages(rewards float8[], variant text)
 RETURNS float8[]
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cudal1_group_advantages';
-COMMENT ON FUNCTION cudal1.group_advantages(float8[], text) IS
-'what cudal1_group_advantages() does';
+COMMENT ON FUNCTION cudal1.group_advantages IS 'what cudal1_group_advantages() does';
 
 CREATE FUNCTION @extschema@.cudal1_group_advantages(rewards float8[], variant text DEFAULT 'paper')
 RETURNS float8[]

@@ -73,7 +73,7 @@ BEGIN ATOMIC
 	SELECT cudal1.in_words(GREATEST(0,
 		EXTRACT(epoch FROM pg_catalog.clock_timestamp() - since)::float8));
 END;
-COMMENT ON FUNCTION cudal1.ago(timestamptz) IS 'how long ago, rounded, in words';
+COMMENT ON FUNCTION cudal1.ago IS 'how long ago, rounded, in words';
 
 CREATE FUNCTION cudal1.status_of_names()
 RETURNS TABLE (item text, value text, hint text)
@@ -122,7 +122,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.status_of_names() IS
+COMMENT ON FUNCTION cudal1.status_of_names IS
 'cudal1_status(): the version, and what others put beside the extension';
 
 CREATE FUNCTION cudal1.status_of_server()
@@ -173,7 +173,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.status_of_server() IS
+COMMENT ON FUNCTION cudal1.status_of_server IS
 'cudal1_status(): the library, the worker, the switches';
 
 CREATE FUNCTION cudal1.status_of_devices()
@@ -276,7 +276,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.status_of_devices() IS
+COMMENT ON FUNCTION cudal1.status_of_devices IS
 'cudal1_status(): devices, their hosts, tasks that none can measure, references that are bad';
 
 CREATE FUNCTION cudal1.status_of_queue()
@@ -341,8 +341,7 @@ BEGIN
 	END LOOP;
 END
 $$;
-COMMENT ON FUNCTION cudal1.status_of_queue() IS
-'cudal1_status(): what waits, and what was lost';
+COMMENT ON FUNCTION cudal1.status_of_queue IS 'cudal1_status(): what waits, and what was lost';
 
 CREATE FUNCTION @extschema@.cudal1_status()
 RETURNS TABLE (item text, value text, hint text)
@@ -585,7 +584,7 @@ BEGIN
 			AND j.kind IN ('measure', 'verify'));
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_of_candidates() IS
+COMMENT ON FUNCTION cudal1.check_of_candidates IS
 'cudal1_check(): hashes, rewards and deciding measurements';
 
 CREATE FUNCTION cudal1.check_of_measurements()
@@ -611,7 +610,7 @@ BEGIN
 			> 1e-6 * v.variance + 2e-8 * v.most * sqrt(v.variance) + 1e-9;
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_of_measurements() IS
+COMMENT ON FUNCTION cudal1.check_of_measurements IS
 'cudal1_check(): rewards and variances of measurements';
 
 CREATE FUNCTION cudal1.check_of_ablations()
@@ -652,7 +651,7 @@ BEGIN
 	END LOOP;
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_of_ablations() IS
+COMMENT ON FUNCTION cudal1.check_of_ablations IS
 'cudal1_check(): the combinations of switches and their codes';
 
 CREATE FUNCTION cudal1.check_of_judgements()
@@ -684,7 +683,7 @@ BEGIN
 	WHERE n.drifts <> (d.untrusted_since IS NOT NULL);
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_of_judgements() IS
+COMMENT ON FUNCTION cudal1.check_of_judgements IS
 'cudal1_check(): certification of tasks, trust in devices';
 
 CREATE FUNCTION @extschema@.cudal1_check()

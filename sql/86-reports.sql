@@ -18,7 +18,7 @@ BEGIN ATOMIC
 		WHERE p.candidate_id = candidate AND (by_method IS NULL OR p.method = by_method)
 			AND (in_pool IS NULL OR p.pool_id = in_pool);
 END;
-COMMENT ON FUNCTION cudal1.proposals_of(bigint, text, int) IS
+COMMENT ON FUNCTION cudal1.proposals_of IS
 'the proposals of a candidate by a method in a pool (NULL: any). The planner inlines it, which a SET
 would prevent';
 
@@ -63,7 +63,7 @@ BEGIN
 		ORDER BY c.reward DESC, c.candidate_id LIMIT 1;
 END
 $$;
-COMMENT ON FUNCTION cudal1.best_reward(bigint, text, int) IS
+COMMENT ON FUNCTION cudal1.best_reward IS
 'the best candidate of a task that was measured here, by a method in a pool (NULL: any), and its
 reward; NULL where there is none. Reads one row, with a method or a pool up to 1000 of the best,
 then those proposed so';
@@ -102,7 +102,7 @@ BEGIN
 	RETURN CASE WHEN tasks IS NOT NULL THEN coalesce(ids, '{}') END;
 END
 $$;
-COMMENT ON FUNCTION cudal1.choose_tasks(text[]) IS
+COMMENT ON FUNCTION cudal1.choose_tasks IS
 'the ids of tasks by names or LIKE patterns; NULL for NULL, which is all. Errors: 42704 one that
 fits no task, 22004 nulls, 22025 a pattern that ends with a backslash';
 
@@ -112,7 +112,7 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
 	SELECT CASE WHEN pool IS NOT NULL THEN cudal1.find_pool(pool) END;
 END;
-COMMENT ON FUNCTION cudal1.choose_pool(text) IS
+COMMENT ON FUNCTION cudal1.choose_pool IS
 'the pool of this name; NULL for NULL, which is all. Error 42704: there is none';
 
 CREATE FUNCTION cudal1.best_speedups(method text, device text, task_ids bigint[] DEFAULT NULL,
@@ -207,7 +207,7 @@ BEGIN ATOMIC
 				FROM rewards AS w) AS b ON b.task_id = t.task_id
 	ORDER BY t.task_id, b.speedup DESC NULLS LAST, b.candidate_id;
 END;
-COMMENT ON FUNCTION cudal1.best_speedups(text, text, bigint[], int) IS
+COMMENT ON FUNCTION cudal1.best_speedups IS
 'the best successful candidate of each task that is not retired by a method in a pool (NULL: any) on
 a device class or model (NULL: each task''s own), one row a task; speedup NULL where none succeeded;
 evaluated tells evaluations from training rewards. With a device, tasks of another class are left
@@ -221,7 +221,7 @@ BEGIN ATOMIC
 				WHEN unrounded THEN speedup / score
 				ELSE cudal1.conservative_round(speedup / score) END;
 END;
-COMMENT ON FUNCTION cudal1.over_baseline(float8, float8, boolean) IS
+COMMENT ON FUNCTION cudal1.over_baseline IS
 'a speedup as one over a baseline of that score, rounded as rewards are; NULL: over what rewards are
 over';
 
@@ -254,7 +254,7 @@ BEGIN
 		AND NOT (best_over.without_weak AND t.certified IS NOT DISTINCT FROM 'weak');
 END
 $$;
-COMMENT ON FUNCTION cudal1.best_over(text, text, text[], text, text, boolean) IS
+COMMENT ON FUNCTION cudal1.best_over IS
 'cudal1.best_speedups() of chosen tasks in a pool, over a baseline (NULL: over what rewards are
 over), without tasks that lack its score: reward is the speedup as it was rewarded, over the score
 of the baseline (NULL without one). Errors: 42704 unknown task, pool or baseline';
@@ -290,7 +290,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_report(text, text, text) IS
+COMMENT ON FUNCTION cudal1.check_report IS
 'arguments that reports share: error 22023 for a bad missing, 42704 for an unknown device or method,
 a NOTICE for a method without proposals';
 
@@ -321,8 +321,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.speedup_report(text, text, text, text[], text, text) IS
-'what cudal1_speedup_report() does';
+COMMENT ON FUNCTION cudal1.speedup_report IS 'what cudal1_speedup_report() does';
 
 CREATE FUNCTION @extschema@.cudal1_speedup_report(method text DEFAULT NULL,
 	device text DEFAULT NULL, missing text DEFAULT 'zero', tasks text[] DEFAULT NULL,
@@ -414,7 +413,7 @@ BEGIN
 	ORDER BY x.place;
 END
 $$;
-COMMENT ON FUNCTION cudal1.summarise(int[], float8[], text, float8, float8) IS
+COMMENT ON FUNCTION cudal1.summarise IS
 'the figures of a table from one level and one best speedup (NULL: no success) a task; one row a
 level and All';
 
@@ -431,7 +430,7 @@ BEGIN ATOMIC
 					  WHERE c.candidate_id = speaking_measurement.candidate_id
 						AND c.reward = speaking_measurement.speedup) END;
 END;
-COMMENT ON FUNCTION cudal1.speaking_measurement(bigint, float8, boolean) IS
+COMMENT ON FUNCTION cudal1.speaking_measurement IS
 'the measurement that a row of cudal1.best_speedups() rests on; NULL for an imported score';
 
 CREATE FUNCTION cudal1.unrounded(candidate_id bigint, speedup float8, evaluated boolean,
@@ -453,7 +452,7 @@ BEGIN ATOMIC
 			AND c.reward = unrounded.speedup),
 		unrounded.speedup);
 END;
-COMMENT ON FUNCTION cudal1.unrounded(bigint, float8, boolean, text) IS
+COMMENT ON FUNCTION cudal1.unrounded IS
 'the score that the speedup in a row of cudal1.best_speedups() was rounded from';
 
 CREATE FUNCTION cudal1.level_report(method text, device text, missing text,
@@ -499,9 +498,7 @@ BEGIN
 	ORDER BY s.place;
 END
 $$;
-COMMENT ON FUNCTION cudal1.level_report(text, text, text, boolean, float8, float8, boolean, text[],
-	text, text) IS
-'what cudal1_level_report() does';
+COMMENT ON FUNCTION cudal1.level_report IS 'what cudal1_level_report() does';
 
 CREATE FUNCTION @extschema@.cudal1_level_report(method text DEFAULT NULL, device text DEFAULT NULL,
 	missing text DEFAULT 'zero', without_weak boolean DEFAULT false, cut float8 DEFAULT 0.1,
@@ -672,9 +669,7 @@ BEGIN
 	ORDER BY l.place, i.k;
 END
 $$;
-COMMENT ON FUNCTION cudal1.speedup_histogram(text, text, float8, boolean, text[], text, text)
-	IS
-'what cudal1_speedup_histogram() does';
+COMMENT ON FUNCTION cudal1.speedup_histogram IS 'what cudal1_speedup_histogram() does';
 
 CREATE FUNCTION @extschema@.cudal1_speedup_histogram(method text DEFAULT NULL,
 	device text DEFAULT NULL, width float8 DEFAULT 0.5, without_weak boolean DEFAULT false,
@@ -720,7 +715,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.counted_speedups(text, text, text, text[], text, text) IS
+COMMENT ON FUNCTION cudal1.counted_speedups IS
 'what each task counts with, once in its level and once in All; NULL where a task without success is
 dropped';
 
@@ -780,8 +775,7 @@ BEGIN
 	ORDER BY c.place, x.n;
 END
 $$;
-COMMENT ON FUNCTION cudal1.fast_p(text, float8[], text, text, text[], text, text) IS
-'what cudal1_fast_p() does';
+COMMENT ON FUNCTION cudal1.fast_p IS 'what cudal1_fast_p() does';
 
 CREATE FUNCTION @extschema@.cudal1_fast_p(method text DEFAULT NULL, p float8[] DEFAULT '{1,1.5,2}',
 	device text DEFAULT NULL, missing text DEFAULT 'zero', tasks text[] DEFAULT NULL,

@@ -65,7 +65,7 @@ BEGIN
 		FROM unnest(string_to_array(bare_code, mark)) WITH ORDINALITY AS p (part, n));
 END
 $$;
-COMMENT ON FUNCTION cudal1.set_switch(text, text, boolean) IS
+COMMENT ON FUNCTION cudal1.set_switch IS
 'the code with a named switch on or off; error 22023 where the name is none or is not set exactly
 once';
 
@@ -151,7 +151,7 @@ BEGIN ATOMIC
 		LEFT JOIN cudal1.measurement AS m ON m.measurement_id = c.measurement_id
 	WHERE r.ablation_id = ablation_scores.ablation_id;
 END;
-COMMENT ON FUNCTION cudal1.ablation_scores(bigint) IS
+COMMENT ON FUNCTION cudal1.ablation_scores IS
 'the combinations of an ablation with their scores (0 failed, NULL undecided or discarded) and the
 half-width of ln score';
 
@@ -173,8 +173,7 @@ BEGIN
 	RETURN a;
 END
 $$;
-COMMENT ON FUNCTION cudal1.find_ablation(bigint) IS
-'the ablation of an id; error 42704 if there is none';
+COMMENT ON FUNCTION cudal1.find_ablation IS 'the ablation of an id; error 42704 if there is none';
 
 CREATE FUNCTION @extschema@.cudal1_ablation_table(ablation_id bigint)
 RETURNS TABLE (configuration text, settings boolean[], speedup float8, lower float8, upper float8,
@@ -396,7 +395,7 @@ AS $$
 	SELECT t.name FROM cudal1.technique AS t WHERE t.pattern IS NOT NULL AND code ~* t.pattern
 		ORDER BY t.name;
 $$;
-COMMENT ON FUNCTION cudal1.techniques_of(text) IS 'the techniques whose keywords a code contains';
+COMMENT ON FUNCTION cudal1.techniques_of IS 'the techniques whose keywords a code contains';
 
 CREATE FUNCTION @extschema@.cudal1_extract_techniques(candidate_ids bigint[] DEFAULT NULL,
 	model text DEFAULT NULL)
@@ -451,7 +450,7 @@ AS $$
 		FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id)
 			WHERE c.candidate_id = technique_question.candidate_id;
 $$;
-COMMENT ON FUNCTION cudal1.technique_question(bigint) IS
+COMMENT ON FUNCTION cudal1.technique_question IS
 'what a model is asked about the techniques of a candidate';
 
 CREATE FUNCTION cudal1.take_techniques(candidate_id bigint, answer text, source text)
@@ -483,7 +482,7 @@ BEGIN
 			ON CONFLICT DO NOTHING;
 END
 $$;
-COMMENT ON FUNCTION cudal1.take_techniques(bigint, text, text) IS
+COMMENT ON FUNCTION cudal1.take_techniques IS
 'stores the techniques that a model named; error 22023 where the answer is no list';
 
 CREATE VIEW cudal1.technique_frequency AS

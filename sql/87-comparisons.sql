@@ -8,7 +8,7 @@ CREATE FUNCTION cudal1.paired_test(a float8[], b float8[], confidence float8, OU
 RETURNS record
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cudal1_paired_test';
-COMMENT ON FUNCTION cudal1.paired_test(float8[], float8[], float8) IS
+COMMENT ON FUNCTION cudal1.paired_test IS
 'compares speedups of two sides pair by pair. ratio: geometric mean of a / b, with Student''s t
 interval over the logarithms (NULL where a side is 0 and the other is not); signed_rank_p:
 Wilcoxon''s test, two-sided, zero differences dropped, ties at middle ranks, exact up to 400 pairs;
@@ -57,8 +57,7 @@ BEGIN
 	ORDER BY t.level NULLS LAST, t.task_id;
 END
 $$;
-COMMENT ON FUNCTION cudal1.compare_tasks(text, text, text, text, text, boolean, text[], text) IS
-'what cudal1_compare_tasks() does';
+COMMENT ON FUNCTION cudal1.compare_tasks IS 'what cudal1_compare_tasks() does';
 
 CREATE FUNCTION @extschema@.cudal1_compare_tasks(method_a text, method_b text,
 	device_a text DEFAULT NULL, device_b text DEFAULT NULL, missing text DEFAULT 'one',
@@ -112,8 +111,7 @@ BEGIN
 	ORDER BY g.place;
 END
 $$;
-COMMENT ON FUNCTION cudal1.compare(text, text, text, text, text, boolean, float8, text[], text) IS
-'what cudal1_compare() does';
+COMMENT ON FUNCTION cudal1.compare IS 'what cudal1_compare() does';
 
 CREATE FUNCTION @extschema@.cudal1_compare(method_a text, method_b text, device_a text DEFAULT NULL,
 	device_b text DEFAULT NULL, missing text DEFAULT 'one', without_weak boolean DEFAULT false,

@@ -52,7 +52,7 @@ AS $$
 		FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id)
 		WHERE c.candidate_id = review_question.candidate_id;
 $$;
-COMMENT ON FUNCTION cudal1.review_question(bigint) IS
+COMMENT ON FUNCTION cudal1.review_question IS
 'what a model is asked about the reward of a candidate, with the last three cases of its language';
 
 CREATE FUNCTION cudal1.question(purpose text, about bigint)
@@ -62,7 +62,7 @@ AS $$
 	SELECT CASE purpose WHEN 'techniques' THEN cudal1.technique_question(about)
 		WHEN 'review' THEN cudal1.review_question(about) END;
 $$;
-COMMENT ON FUNCTION cudal1.question(text, bigint) IS
+COMMENT ON FUNCTION cudal1.question IS
 'what a model is asked about a candidate for a purpose of requests';
 
 CREATE FUNCTION cudal1.take_review(candidate_id bigint, answer text, model text)
@@ -91,7 +91,7 @@ BEGIN
 				reviewed_at = EXCLUDED.reviewed_at;
 END
 $$;
-COMMENT ON FUNCTION cudal1.take_review(bigint, text, text) IS
+COMMENT ON FUNCTION cudal1.take_review IS
 'stores what a model thinks of a candidate; error 22023 where the answer does not say it';
 
 CREATE FUNCTION @extschema@.cudal1_review(model text, candidate_ids bigint[] DEFAULT NULL)

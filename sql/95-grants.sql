@@ -12,7 +12,7 @@ CREATE FUNCTION cudal1.take_room(owner text, candidates bigint, bytes bigint)
 RETURNS boolean
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'cudal1_take_room';
-COMMENT ON FUNCTION cudal1.take_room(text, bigint, bigint) IS
+COMMENT ON FUNCTION cudal1.take_room IS
 'uses up room that the session has below the quotas of a role, if it has enough; else
 cudal1.count_room() must look';
 
@@ -20,7 +20,7 @@ CREATE FUNCTION cudal1.give_room(owner text, candidates bigint, bytes bigint)
 RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'cudal1_give_room';
-COMMENT ON FUNCTION cudal1.give_room(text, bigint, bigint) IS
+COMMENT ON FUNCTION cudal1.give_room IS
 'the room that the session has from now on, for ten seconds';
 
 CREATE FUNCTION cudal1.quota_of(owner text, OUT queued_candidates bigint, OUT stored_bytes bigint,
@@ -34,7 +34,7 @@ BEGIN ATOMIC
 			LEFT JOIN cudal1.quota AS x ON x.role = o.role
 			LEFT JOIN cudal1.quota AS y ON y.role = '';
 END;
-COMMENT ON FUNCTION cudal1.quota_of(text) IS
+COMMENT ON FUNCTION cudal1.quota_of IS
 'the quotas of a role: its own, else those for all, else the defaults';
 
 CREATE FUNCTION cudal1.queued_of(owner text)
@@ -44,8 +44,7 @@ BEGIN ATOMIC
 	SELECT pg_catalog.count(*) FROM cudal1.job AS j WHERE j.trainer = queued_of.owner
 		AND j.state = 'queued' AND j.kind = 'measure';
 END;
-COMMENT ON FUNCTION cudal1.queued_of(text) IS
-'candidates of a role that wait for their measurement';
+COMMENT ON FUNCTION cudal1.queued_of IS 'candidates of a role that wait for their measurement';
 
 CREATE FUNCTION cudal1.requests_of(owner text)
 RETURNS bigint
@@ -54,7 +53,7 @@ BEGIN ATOMIC
 	SELECT pg_catalog.count(*) FROM cudal1.request AS r WHERE r.created_by = requests_of.owner
 		AND r.state IN ('queued', 'running');
 END;
-COMMENT ON FUNCTION cudal1.requests_of(text) IS 'requests of a role that wait or are in flight';
+COMMENT ON FUNCTION cudal1.requests_of IS 'requests of a role that wait or are in flight';
 
 CREATE FUNCTION cudal1.proposal_bytes(code text, response text)
 RETURNS bigint
@@ -64,7 +63,7 @@ BEGIN ATOMIC
 	SELECT 256::bigint + COALESCE(pg_catalog.octet_length(code),
 		0) + COALESCE(pg_catalog.octet_length(response), 0);
 END;
-COMMENT ON FUNCTION cudal1.proposal_bytes(text, text) IS
+COMMENT ON FUNCTION cudal1.proposal_bytes IS
 'bytes that a proposal counts: its code where that is new, the answer it came in, and 256';
 
 CREATE FUNCTION cudal1.sum_stored()
@@ -79,7 +78,7 @@ AS $$
 	INSERT INTO cudal1.stored (role, bytes) SELECT g.role, sum(g.bytes) FROM gone AS g
 		GROUP BY g.role;
 $$;
-COMMENT ON FUNCTION cudal1.sum_stored() IS
+COMMENT ON FUNCTION cudal1.sum_stored IS
 'adds up what each role has stored to one row, waiting for nothing';
 
 CREATE FUNCTION cudal1.count_room(owner text, more_candidates bigint, more_bytes bigint,
@@ -116,7 +115,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.count_room(text, bigint, bigint) IS
+COMMENT ON FUNCTION cudal1.count_room IS
 'what a role is below its quotas of candidates and bytes (negative: above); where there is enough
 for so many more, the session gets room beyond them';
 
@@ -130,7 +129,7 @@ BEGIN ATOMIC
 					   ELSE q.requests || ' requests under way' END)
 		FROM cudal1.quota_of(owner) AS q;
 END;
-COMMENT ON FUNCTION cudal1.quota_reason(text, text) IS
+COMMENT ON FUNCTION cudal1.quota_reason IS
 'the message of a quota that is used up: candidates, bytes or requests';
 
 CREATE FUNCTION cudal1.refuse(owner text, quota text, used bigint, more bigint)
@@ -150,7 +149,7 @@ BEGIN
 			|| ' An operator can raise the quota with cudal1_set_quota().';
 END
 $$;
-COMMENT ON FUNCTION cudal1.refuse(text, text, bigint, bigint) IS 'error 53400: a quota is used up';
+COMMENT ON FUNCTION cudal1.refuse IS 'error 53400: a quota is used up';
 
 CREATE FUNCTION cudal1.check_room(owner text, candidates bigint, bytes bigint)
 RETURNS void
@@ -174,7 +173,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_room(text, bigint, bigint) IS
+COMMENT ON FUNCTION cudal1.check_room IS
 'error 53400 where the candidates and bytes that this transaction has just queued and stored for a
 role pass its quotas';
 
@@ -189,7 +188,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.store(text, bigint, bigint) IS
+COMMENT ON FUNCTION cudal1.store IS
 'writes down the bytes that were stored for a role, and checks its quotas of candidates, so many of
 which were just queued, and bytes; error 53400';
 
@@ -227,7 +226,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.request_room(text) IS
+COMMENT ON FUNCTION cudal1.request_room IS
 'how many more requests a role may have under way (negative: too many), the quota that ends there,
 and how much of that is used';
 
@@ -366,7 +365,7 @@ AS $$
 		('operator', 'EXECUTE', ARRAY['all']))
 	SELECT n, a.privilege FROM allowed AS a, unnest(a.names) AS n WHERE a.kind = privileges.kind;
 $$;
-COMMENT ON FUNCTION cudal1.privileges(text) IS 'the objects that a kind of role may use, and how';
+COMMENT ON FUNCTION cudal1.privileges IS 'the objects that a kind of role may use, and how';
 
 CREATE FUNCTION cudal1.change_privileges(role name, kind text, allow boolean)
 RETURNS void
@@ -445,8 +444,7 @@ BEGIN
 	END LOOP;
 END
 $$;
-COMMENT ON FUNCTION cudal1.change_privileges(name, text, boolean) IS
-'grants or revokes what a kind of role may do';
+COMMENT ON FUNCTION cudal1.change_privileges IS 'grants or revokes what a kind of role may do';
 
 CREATE FUNCTION @extschema@.cudal1_grant(role name, kind text)
 RETURNS void
