@@ -87,12 +87,9 @@ RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	IF NOT cudal1.owns(owner) THEN
-		RAISE EXCEPTION USING ERRCODE = '42501',
-			MESSAGE = format('%s belongs to %s', subject,
-							 coalesce(format('role "%s"', owner), 'the operators')),
-			HINT = 'That role, its members and operators may use it.';
-	END IF;
+	PERFORM cudal1.raise_if(NOT cudal1.owns(owner), '42501',
+		format('%s belongs to %s', subject, coalesce(format('role "%s"', owner), 'the operators')),
+		'That role, its members and operators may use it.');
 END
 $$;
 COMMENT ON FUNCTION cudal1.check_owner IS

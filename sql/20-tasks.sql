@@ -33,6 +33,21 @@ COMMENT ON FUNCTION cudal1.nearest IS
 'a sentence with up to three of the names that a mistyped one may have meant, nearest first; NULL
 where none is near';
 
+CREATE FUNCTION cudal1.raise_if(wrong boolean, state text, message text, hint text DEFAULT NULL)
+RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF wrong AND hint IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = state, MESSAGE = raise_if.message;
+	ELSIF wrong THEN
+		RAISE EXCEPTION USING ERRCODE = state, MESSAGE = raise_if.message, HINT = raise_if.hint;
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.raise_if IS
+'an error of that SQLSTATE, or condition name, where something is wrong; NULL is not wrong';
+
 CREATE FUNCTION cudal1.does_not_exist(subject text, name text, names text[], hint text)
 RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -98,9 +113,7 @@ AS $$
 DECLARE
 	t		cudal1.task;
 BEGIN
-	IF find_task.task IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'task must not be null';
-	END IF;
+	PERFORM cudal1.raise_if(find_task.task IS NULL, '22004', 'task must not be null');
 	SELECT * INTO t FROM cudal1.task AS x WHERE x.name = find_task.task;
 	IF NOT FOUND THEN
 		PERFORM cudal1.does_not_exist('task', task,
@@ -150,13 +163,9 @@ RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	IF ids IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = format('%s must not be null', argument);
-	END IF;
-	IF EXISTS (SELECT FROM unnest(ids) AS u(id) WHERE u.id IS NULL) THEN
-		RAISE EXCEPTION USING ERRCODE = '22004',
-			MESSAGE = format('%s must not contain nulls', argument);
-	END IF;
+	PERFORM cudal1.raise_if(ids IS NULL, '22004', format('%s must not be null', argument));
+	PERFORM cudal1.raise_if(EXISTS (SELECT FROM unnest(ids) AS u(id) WHERE u.id IS NULL), '22004',
+		format('%s must not contain nulls', argument));
 END
 $$;
 COMMENT ON FUNCTION cudal1.check_ids IS
@@ -175,11 +184,8 @@ BEGIN
 	SELECT u.id INTO unknown FROM unnest(candidate_ids) AS u(id)
 		WHERE NOT EXISTS (SELECT FROM cudal1.candidate AS c WHERE c.candidate_id = u.id OFFSET 0)
 			LIMIT 1;
-	IF FOUND THEN
-		RAISE EXCEPTION USING ERRCODE = '42704',
-			MESSAGE = format('candidate %s does not exist', unknown),
-			HINT = 'Ids come from cudal1_submit(); cudal1.candidate lists them.';
-	END IF;
+	PERFORM cudal1.raise_if(FOUND, '42704', format('candidate %s does not exist', unknown),
+		'Ids come from cudal1_submit(); cudal1.candidate lists them.');
 END
 $$;
 COMMENT ON FUNCTION cudal1.check_candidates IS 'error 42704 where one of these does not exist';
@@ -232,23 +238,15 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = '22004',
 			MESSAGE = 'task, reference, language and options must not be null';
 	END IF;
-	IF NOT cudal1.matches(task, '[^[:space:]]', 1000)
-		OR cudal1.matches(task, '[[:cntrl:]]', 1000) THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = 'task must be a name of 1 to 1000 bytes without control characters';
-	END IF;
-	IF octet_length(reference) > 1048576 THEN
-		RAISE EXCEPTION USING ERRCODE = '54000',
-			MESSAGE = 'reference must not be longer than 1 MiB';
-	END IF;
-	IF NOT cudal1.matches(reference, '[^[:space:]]', 1048576) THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'reference must not be empty';
-	END IF;
-	IF language NOT IN ('c', 'cuda', 'pytorch') THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = format('unknown language "%s"', language),
-			HINT = 'Languages are c, cuda and pytorch.';
-	END IF;
+	PERFORM cudal1.raise_if(NOT cudal1.matches(task, '[^[:space:]]', 1000)
+			OR cudal1.matches(task, '[[:cntrl:]]', 1000), '22023',
+		'task must be a name of 1 to 1000 bytes without control characters');
+	PERFORM cudal1.raise_if(octet_length(reference) > 1048576, '54000',
+		'reference must not be longer than 1 MiB');
+	PERFORM cudal1.raise_if(NOT cudal1.matches(reference, '[^[:space:]]', 1048576), '22023',
+		'reference must not be empty');
+	PERFORM cudal1.raise_if(language NOT IN ('c', 'cuda', 'pytorch'), '22023',
+		format('unknown language "%s"', language), 'Languages are c, cuda and pytorch.');
 	IF language = 'pytorch' AND signature IS NOT NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22023',
 			MESSAGE = 'signature must be null for language pytorch',
@@ -259,17 +257,12 @@ BEGIN
 			HINT = 'For instance {"entry": "solve", "args": [{"name": "x", "dtype": "float32", '
 				'"shape": [1024], "role": "inout"}]}.';
 	END IF;
-	IF level < 0 THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'level must not be negative';
-	END IF;
-	IF jsonb_typeof(options) <> 'object' THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'options must be a JSON object';
-	END IF;
+	PERFORM cudal1.raise_if(level < 0, '22023', 'level must not be negative');
+	PERFORM cudal1.raise_if(jsonb_typeof(options) <> 'object', '22023',
+		'options must be a JSON object');
 	FOR key IN SELECT jsonb_object_keys(options) LOOP
-		IF key <> ALL (valid) THEN
-			RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('unknown option "%s"', key),
-				HINT = format('Options are %s.', array_to_string(valid, ', '));
-		END IF;
+		PERFORM cudal1.raise_if(key <> ALL (valid), '22023', format('unknown option "%s"', key),
+			format('Options are %s.', array_to_string(valid, ', ')));
 	END LOOP;
 END
 $$;
@@ -358,9 +351,7 @@ BEGIN
 	t.baseline := coalesce(options ->> 'baseline', 'reference');
 	PERFORM cudal1.check_baseline(t.baseline);
 	problem := cudal1.lacks_baseline(t.language, t.device, t.baseline);
-	IF problem IS NOT NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('task "%s" %s', t.name, problem);
-	END IF;
+	PERFORM cudal1.raise_if(problem IS NOT NULL, '22023', format('task "%s" %s', t.name, problem));
 	RETURN t;
 END
 $$;

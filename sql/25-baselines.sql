@@ -151,10 +151,8 @@ BEGIN
 	IF problem IS NOT NULL THEN
 		PERFORM cudal1.bad_submission(problem);
 	END IF;
-	IF t.language <> 'pytorch' THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('task "%s" %s', t.name,
-			cudal1.lacks_baseline(t.language, t.device, 'compile'));
-	END IF;
+	PERFORM cudal1.raise_if(t.language <> 'pytorch', '22023',
+		format('task "%s" %s', t.name, cudal1.lacks_baseline(t.language, t.device, 'compile')));
 	PERFORM cudal1.check_baseline(v.name) FROM unnest(variants) AS v (name);
 	PERFORM cudal1.check_reference(t);
 	FOREACH variant IN ARRAY coalesce(variants, '{reference,compile,reduce-overhead,cuda-graph}')

@@ -43,12 +43,9 @@ BEGIN
 						WHERE use_method.method IN (x.name, 'vanilla: ' || x.name,
 								'augment: ' || x.name, 'self_supervised: ' || x.name,
 								'evolve: ' || x.name, 'contrastive: ' || x.name));
-		IF kept AND NOT cudal1.is_operator() THEN
-			RAISE EXCEPTION USING ERRCODE = '42501',
-				MESSAGE = format('method "%s" is the default of a model''s requests',
-								 use_method.method),
-				HINT = 'Propose by a name of your own.';
-		END IF;
+		PERFORM cudal1.raise_if(kept AND NOT cudal1.is_operator(), '42501',
+			format('method "%s" is the default of a model''s requests', use_method.method),
+			'Propose by a name of your own.');
 		PERFORM cudal1.take_method(use_method.method,
 								   CASE WHEN NOT kept THEN use_method.owner END);
 		SELECT x.* INTO STRICT m FROM cudal1.method AS x WHERE x.name = use_method.method;
@@ -550,19 +547,15 @@ DECLARE
 	answer		record;
 	problem		text;
 BEGIN
-	IF submit_response.prompt_id IS NULL OR submit_response.response IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004',
-			MESSAGE = 'prompt_id and response must not be null';
-	END IF;
+	PERFORM cudal1.raise_if(submit_response.prompt_id IS NULL OR submit_response.response IS NULL,
+		'22004', 'prompt_id and response must not be null');
 	SELECT q.pool_id INTO into_pool FROM cudal1.prompt AS q
 		WHERE q.prompt_id = submit_response.prompt_id;
 	SELECT x.* INTO t FROM cudal1.prompt AS q JOIN cudal1.task AS x USING (task_id)
 		WHERE q.prompt_id = submit_response.prompt_id;
-	IF NOT FOUND THEN
-		RAISE EXCEPTION USING ERRCODE = '42704',
-			MESSAGE = format('prompt %s does not exist', submit_response.prompt_id),
-			HINT = 'Prompts come from cudal1_prompt().';
-	END IF;
+	PERFORM cudal1.raise_if(NOT FOUND, '42704',
+		format('prompt %s does not exist', submit_response.prompt_id),
+		'Prompts come from cudal1_prompt().');
 	IF t.retired_at IS NOT NULL THEN
 		PERFORM cudal1.find_task(t.name);	-- raises the error
 	END IF;

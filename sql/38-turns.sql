@@ -148,9 +148,8 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_
 AS $$
 #variable_conflict use_column
 BEGIN
-	IF cudal1_set_weight.role IS NULL OR cudal1_set_weight.weight IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'role and weight must not be null';
-	END IF;
+	PERFORM cudal1.raise_if(cudal1_set_weight.role IS NULL OR cudal1_set_weight.weight IS NULL,
+		'22004', 'role and weight must not be null');
 	IF NOT (cudal1_set_weight.weight >= 0.001 AND cudal1_set_weight.weight <= 1000) THEN
 		RAISE EXCEPTION USING ERRCODE = '22023',
 			MESSAGE = 'weight must lie between 0.001 and 1000';

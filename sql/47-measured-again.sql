@@ -59,21 +59,14 @@ DECLARE
 	c		record;
 	tasks	bigint[];
 BEGIN
-	IF cudal1_evaluate.candidate_ids IS NULL OR cudal1_evaluate.profile IS NULL
-		OR cudal1_evaluate.priority IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004',
-			MESSAGE = 'candidate_ids, profile and priority must not be null';
-	END IF;
+	PERFORM cudal1.raise_if(cudal1_evaluate.candidate_ids IS NULL OR cudal1_evaluate.profile IS NULL
+			OR cudal1_evaluate.priority IS NULL, '22004',
+		'candidate_ids, profile and priority must not be null');
 	PERFORM cudal1.check_ids('candidate_ids', cudal1_evaluate.candidate_ids);
-	IF cudal1_evaluate.priority NOT BETWEEN -1000000000 AND 1000000000 THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = 'priority must lie between -1000000000 and 1000000000';
-	END IF;
-	IF NOT cudal1.matches(cudal1_evaluate.device, '[^[:space:]]', 2000) THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE =
-			'device must be a device class (cpu or cuda), a device model or a device''s key';
-	END IF;
+	PERFORM cudal1.raise_if(cudal1_evaluate.priority NOT BETWEEN -1000000000 AND 1000000000,
+		'22023', 'priority must lie between -1000000000 and 1000000000');
+	PERFORM cudal1.raise_if(NOT cudal1.matches(cudal1_evaluate.device, '[^[:space:]]', 2000),
+		'22023', 'device must be a device class (cpu or cuda), a device model or a device''s key');
 	-- a class may find its first device later; a model or key that nobody has is a slip, and its
 	-- jobs would wait for ever
 	IF cudal1_evaluate.device NOT IN ('cpu', 'cuda')
@@ -158,12 +151,10 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = '22004',
 			MESSAGE = 'older_than and best_per_task must not be null';
 	END IF;
-	IF cudal1_reverify.older_than < '0'::interval THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'older_than must not be negative';
-	END IF;
-	IF cudal1_reverify.best_per_task < 1 THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'best_per_task must be at least 1';
-	END IF;
+	PERFORM cudal1.raise_if(cudal1_reverify.older_than < '0'::interval, '22023',
+		'older_than must not be negative');
+	PERFORM cudal1.raise_if(cudal1_reverify.best_per_task < 1, '22023',
+		'best_per_task must be at least 1');
 	-- cron may run late, or twice at once: the second waits at the first job that both queue, and
 	-- has nothing to add
 	WITH added AS (
@@ -314,17 +305,12 @@ BEGIN
 	IF problem IS NOT NULL THEN
 		PERFORM cudal1.bad_submission(problem);
 	END IF;
-	IF cudal1_import_result.device IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'device must not be null';
-	END IF;
-	IF NOT cudal1.matches(cudal1_import_result.device, '[^[:space:]]', 200) THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = 'device must be a name of 1 to 200 bytes';
-	END IF;
-	IF s NOT BETWEEN 1e-9 AND 1e9 THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = 'speedup must be null, 0 or lie between 1e-9 and 1e9';
-	END IF;
+	PERFORM cudal1.raise_if(cudal1_import_result.device IS NULL, '22004',
+		'device must not be null');
+	PERFORM cudal1.raise_if(NOT cudal1.matches(cudal1_import_result.device, '[^[:space:]]', 200),
+		'22023', 'device must be a name of 1 to 200 bytes');
+	PERFORM cudal1.raise_if(s NOT BETWEEN 1e-9 AND 1e9, '22023',
+		'speedup must be null, 0 or lie between 1e-9 and 1e9');
 	t := cudal1.find_task(cudal1_import_result.task);
 	PERFORM cudal1.use_method(cudal1_import_result.method, NULL);
 	-- of codes that nobody has seen, there is one for each method; no text has that hash, since
@@ -494,11 +480,9 @@ DECLARE
 	n		bigint := 0;
 	added	bigint;
 BEGIN
-	IF cudal1_measure_aa.priority IS NULL
-		OR cudal1_measure_aa.priority NOT BETWEEN -1000000000 AND 1000000000 THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = 'priority must lie between -1000000000 and 1000000000';
-	END IF;
+	PERFORM cudal1.raise_if(cudal1_measure_aa.priority IS NULL
+			OR cudal1_measure_aa.priority NOT BETWEEN -1000000000 AND 1000000000, '22023',
+		'priority must lie between -1000000000 and 1000000000');
 	IF cudal1_measure_aa.task IS NOT NULL THEN
 		PERFORM cudal1.find_task(cudal1_measure_aa.task);
 	END IF;
@@ -557,9 +541,8 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_
 AS $$
 #variable_conflict use_column
 BEGIN
-	IF cudal1_trust_device.device_key IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'device_key must not be null';
-	END IF;
+	PERFORM cudal1.raise_if(cudal1_trust_device.device_key IS NULL, '22004',
+		'device_key must not be null');
 	UPDATE cudal1.device AS d SET untrusted_since = NULL, chart_from = clock_timestamp()
 		WHERE d.device_key = cudal1_trust_device.device_key;
 	IF NOT FOUND THEN

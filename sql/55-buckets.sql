@@ -626,14 +626,10 @@ DECLARE
 	id bigint;
 	placed bigint;
 BEGIN
-	IF rebucket.bucket_width <= 0 OR rebucket.bucket_width >= 'Infinity' THEN
-		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
-			MESSAGE = 'argument "bucket_width" must be a finite number above 0';
-	END IF;
-	IF rebucket.score_scale NOT IN ('linear', 'log') THEN
-		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
-			MESSAGE = 'argument "score_scale" must be "linear" or "log"';
-	END IF;
+	PERFORM cudal1.raise_if(rebucket.bucket_width <= 0 OR rebucket.bucket_width >= 'Infinity',
+		'22023', 'argument "bucket_width" must be a finite number above 0');
+	PERFORM cudal1.raise_if(rebucket.score_scale NOT IN ('linear', 'log'), '22023',
+		'argument "score_scale" must be "linear" or "log"');
 	id := (cudal1.find_task(rebucket.task)).task_id;
 	PERFORM cudal1.lock_placement(id);
 	UPDATE cudal1.task AS t

@@ -9,9 +9,7 @@ AS $$
 DECLARE
 	id		int;
 BEGIN
-	IF find_pool.pool IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'pool must not be null';
-	END IF;
+	PERFORM cudal1.raise_if(find_pool.pool IS NULL, '22004', 'pool must not be null');
 	SELECT p.pool_id INTO id FROM cudal1.pool AS p WHERE p.name = find_pool.pool;
 	IF NOT FOUND THEN
 		PERFORM cudal1.does_not_exist('pool', find_pool.pool,
@@ -110,14 +108,10 @@ DECLARE
 	source	int;
 	codes	bigint := 0;
 BEGIN
-	IF cudal1_open_pool.name IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'name must not be null';
-	END IF;
-	IF NOT cudal1.matches(cudal1_open_pool.name, '^[^[:cntrl:]]{1,100}$', 400)
-		OR NOT cudal1.matches(cudal1_open_pool.name, '[^[:space:]]', 400) THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = 'name must be a name of 1 to 100 characters';
-	END IF;
+	PERFORM cudal1.raise_if(cudal1_open_pool.name IS NULL, '22004', 'name must not be null');
+	PERFORM cudal1.raise_if(NOT cudal1.matches(cudal1_open_pool.name, '^[^[:cntrl:]]{1,100}$', 400)
+			OR NOT cudal1.matches(cudal1_open_pool.name, '[^[:space:]]', 400), '22023',
+		'name must be a name of 1 to 100 characters');
 	IF cudal1_open_pool.seeded_from IS NOT NULL THEN
 		source := cudal1.find_pool(cudal1_open_pool.seeded_from);
 	END IF;
@@ -130,12 +124,11 @@ BEGIN
 		IF p.created_by IS NOT NULL THEN
 			PERFORM cudal1.check_owner(format('pool "%s"', p.name), p.created_by);
 		END IF;
-		IF p.seeded_from IS DISTINCT FROM cudal1_open_pool.seeded_from THEN
-			RAISE EXCEPTION USING ERRCODE = '23505',
-				MESSAGE = format('pool "%s" exists and was seeded from %s', p.name,
-								 coalesce('"' || p.seeded_from || '"', 'no pool')),
-				HINT = 'Open another one under a name of its own.';
-		END IF;
+		PERFORM cudal1.raise_if(p.seeded_from IS DISTINCT FROM cudal1_open_pool.seeded_from,
+			'23505',
+			format('pool "%s" exists and was seeded from %s', p.name,
+				coalesce('"' || p.seeded_from || '"', 'no pool')),
+			'Open another one under a name of its own.');
 		RETURN p.pool_id;
 	END IF;
 	IF source IS NOT NULL THEN

@@ -262,12 +262,9 @@ BEGIN
 			WHERE x.name = cudal1_add_prompt_template.name AND x.text = words
 				AND x.kind = cudal1_add_prompt_template.kind
 				AND x.system IS NOT DISTINCT FROM preface;
-		IF NOT FOUND THEN
-			RAISE EXCEPTION USING ERRCODE = '23505',
-				MESSAGE = format('template "%s" exists with other words',
-					cudal1_add_prompt_template.name),
-				HINT = 'Add it under another name.';
-		END IF;
+		PERFORM cudal1.raise_if(NOT FOUND, '23505',
+			format('template "%s" exists with other words', cudal1_add_prompt_template.name),
+			'Add it under another name.');
 		RETURN id;
 	END IF;
 	PERFORM cudal1.store(cudal1.caller(), 0,
@@ -463,19 +460,15 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'prompt must not be empty';
 	END IF;
 	PERFORM cudal1.check_ids('exemplars', cudal1_record_prompt.exemplars);
-	IF coalesce(array_ndims(cudal1_record_prompt.exemplars), 1) > 1
-		OR cardinality(cudal1_record_prompt.exemplars) > 1000 THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = 'exemplars must be an array of at most 1000 candidates';
-	END IF;
+	PERFORM cudal1.raise_if(coalesce(array_ndims(cudal1_record_prompt.exemplars), 1) > 1
+			OR cardinality(cudal1_record_prompt.exemplars) > 1000, '22023',
+		'exemplars must be an array of at most 1000 candidates');
 	PERFORM cudal1.check_candidates(cudal1_record_prompt.exemplars);
 	SELECT c.candidate_id INTO id FROM cudal1.candidate AS c
 		WHERE c.candidate_id = ANY (cudal1_record_prompt.exemplars) AND c.task_id <> t.task_id
 		LIMIT 1;
-	IF FOUND THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = format('candidate %s belongs to another task than "%s"', id, t.name);
-	END IF;
+	PERFORM cudal1.raise_if(FOUND, '22023',
+		format('candidate %s belongs to another task than "%s"', id, t.name));
 	rewards := ARRAY(SELECT coalesce(c.reward, 0)
 		FROM unnest(cudal1_record_prompt.exemplars) WITH ORDINALITY AS u (id, n)
 			JOIN cudal1.candidate AS c ON c.candidate_id = u.id

@@ -14,9 +14,7 @@ AS $$
 DECLARE
 	m		cudal1.model;
 BEGIN
-	IF find_model.name IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'model must not be null';
-	END IF;
+	PERFORM cudal1.raise_if(find_model.name IS NULL, '22004', 'model must not be null');
 	SELECT x.* INTO m FROM cudal1.model AS x WHERE x.name = find_model.name;
 	IF NOT FOUND THEN
 		PERFORM cudal1.does_not_exist('model', find_model.name,
@@ -35,22 +33,16 @@ AS $$
 DECLARE
 	o		record;
 BEGIN
-	IF options IS NULL OR jsonb_typeof(options) <> 'object' THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'options must be a JSON object';
-	END IF;
+	PERFORM cudal1.raise_if(options IS NULL OR jsonb_typeof(options) <> 'object', '22023',
+		'options must be a JSON object');
 	FOR o IN SELECT e.key, e.value FROM jsonb_each(options) AS e LOOP
-		IF NOT defaults ? o.key THEN
-			RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('unknown option "%s"', o.key),
-				HINT = 'Options are '
-					|| (SELECT string_agg(k, ', ' ORDER BY k) FROM jsonb_object_keys(defaults) AS k)
-					|| '.';
-		END IF;
-		IF jsonb_typeof(o.value) <> jsonb_typeof(defaults -> o.key)
-			AND jsonb_typeof(defaults -> o.key) <> 'null' THEN
-			RAISE EXCEPTION USING ERRCODE = '22023',
-				MESSAGE = format('option "%s" must be of type %s', o.key,
-					jsonb_typeof(defaults -> o.key));
-		END IF;
+		PERFORM cudal1.raise_if(NOT defaults ? o.key, '22023', format('unknown option "%s"', o.key),
+			'Options are '
+				|| (SELECT string_agg(k, ', ' ORDER BY k) FROM jsonb_object_keys(defaults) AS k)
+				|| '.');
+		PERFORM cudal1.raise_if(jsonb_typeof(o.value) <> jsonb_typeof(defaults -> o.key)
+				AND jsonb_typeof(defaults -> o.key) <> 'null', '22023',
+			format('option "%s" must be of type %s', o.key, jsonb_typeof(defaults -> o.key)));
 	END LOOP;
 	RETURN defaults || options;
 END
@@ -148,9 +140,7 @@ BEGIN
 	m.prompt_price := cudal1_add_model.prompt_price;
 	m.completion_price := cudal1_add_model.completion_price;
 	problem := cudal1.model_problem(m, o);
-	IF problem IS NOT NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = problem;
-	END IF;
+	PERFORM cudal1.raise_if(problem IS NOT NULL, '22023', problem);
 	-- options have the names of columns
 	m := jsonb_populate_record(m, o);
 	m.endpoint := regexp_replace(m.endpoint, '/+$', '');
@@ -208,9 +198,8 @@ AS $$
 DECLARE
 	m		cudal1.model := cudal1.find_model(cudal1_enable_model.model);
 BEGIN
-	IF cudal1_enable_model.enabled IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'enabled must not be null';
-	END IF;
+	PERFORM cudal1.raise_if(cudal1_enable_model.enabled IS NULL, '22004',
+		'enabled must not be null');
 	UPDATE cudal1.model AS x SET enabled = cudal1_enable_model.enabled
 		WHERE x.model_id = m.model_id;
 	PERFORM cudal1.wake();
@@ -231,9 +220,8 @@ DECLARE
 	room	record;
 	problem	text;
 BEGIN
-	IF cudal1_generate.n IS NULL OR cudal1_generate.n NOT BETWEEN 1 AND 10000 THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'n must lie between 1 and 10000';
-	END IF;
+	PERFORM cudal1.raise_if(cudal1_generate.n IS NULL OR cudal1_generate.n NOT BETWEEN 1 AND 10000,
+		'22023', 'n must lie between 1 and 10000');
 	problem := cudal1.check_submission('-', coalesce(cudal1_generate.method, m.name),
 		cudal1_generate.priority);
 	IF problem IS NOT NULL THEN
@@ -241,12 +229,9 @@ BEGIN
 	END IF;
 	SELECT p.created_by INTO owner FROM cudal1.prompt AS p
 		WHERE p.prompt_id = cudal1_generate.prompt_id;
-	IF NOT FOUND THEN
-		RAISE EXCEPTION USING ERRCODE = '42704',
-			MESSAGE = format('prompt %s does not exist',
-			coalesce(cudal1_generate.prompt_id::text, 'NULL')),
-			HINT = 'Prompts come from cudal1_prompt().';
-	END IF;
+	PERFORM cudal1.raise_if(NOT FOUND, '42704',
+		format('prompt %s does not exist', coalesce(cudal1_generate.prompt_id::text, 'NULL')),
+		'Prompts come from cudal1_prompt().');
 	PERFORM cudal1.check_owner(format('prompt %s', cudal1_generate.prompt_id), owner);
 	IF coalesce(cudal1_generate.method, m.name) = m.name THEN
 		PERFORM cudal1.use_default_method(m.name);
@@ -319,9 +304,7 @@ BEGIN
 	PERFORM cudal1.check_ids('request_ids', request_ids);
 	SELECT u.id INTO id FROM unnest(request_ids) AS u(id)
 		WHERE NOT EXISTS (SELECT FROM cudal1.request AS x WHERE x.request_id = u.id) LIMIT 1;
-	IF FOUND THEN
-		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('request %s does not exist', id);
-	END IF;
+	PERFORM cudal1.raise_if(FOUND, '42704', format('request %s does not exist', id));
 	SELECT x.request_id, x.created_by INTO id, owner FROM cudal1.request AS x
 		WHERE x.request_id = ANY (request_ids) AND NOT cudal1.owns(x.created_by) LIMIT 1;
 	IF FOUND THEN
@@ -426,12 +409,10 @@ DECLARE
 	gap		interval;
 	start	timestamptz;
 BEGIN
-	IF claim_requests.worker IS NULL OR claim_requests.worker = '' THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'worker must be a name';
-	END IF;
-	IF claim_requests.lease IS NULL OR claim_requests.lease <= '0'::interval THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'lease must be a positive interval';
-	END IF;
+	PERFORM cudal1.raise_if(claim_requests.worker IS NULL OR claim_requests.worker = '', '22023',
+		'worker must be a name');
+	PERFORM cudal1.raise_if(claim_requests.lease IS NULL OR claim_requests.lease <= '0'::interval,
+		'22023', 'lease must be a positive interval');
 	-- without the lock on the model two claims would count the same free places
 	FOR m IN
 		SELECT x.* FROM cudal1.model AS x

@@ -64,16 +64,12 @@ BEGIN
 		END IF;
 	END LOOP;
 	FOREACH number IN ARRAY ARRAY['max_seconds', 'max_cost', 'temperature'] LOOP
-		IF coalesce(o -> number, 'null') <> 'null'
-			AND coalesce(cudal1.json_float(o -> number, 0, 1e15), 0) = 0 THEN
-			RAISE EXCEPTION USING ERRCODE = '22023',
-				MESSAGE = format('option "%s" must be a number above 0', number);
-		END IF;
+		PERFORM cudal1.raise_if(coalesce(o -> number, 'null') <> 'null'
+				AND coalesce(cudal1.json_float(o -> number, 0, 1e15), 0) = 0, '22023',
+			format('option "%s" must be a number above 0', number));
 	END LOOP;
-	IF cudal1.json_int(o -> 'failures', 0, 100) IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = 'option "failures" must be an integer between 0 and 100';
-	END IF;
+	PERFORM cudal1.raise_if(cudal1.json_int(o -> 'failures', 0, 100) IS NULL, '22023',
+		'option "failures" must be an integer between 0 and 100');
 	IF o ->> 'template' IS NOT NULL THEN
 		PERFORM cudal1.find_template(o ->> 'template',
 			cudal1.prompt_kind(check_campaign.kind, o));
@@ -84,27 +80,20 @@ BEGIN
 			HINT = concat_ws(' ', cudal1.nearest(o ->> 'strategy', '{bucket,island,random}'),
 				'Strategies are bucket, island and random.');
 	END IF;
-	IF cudal1.json_int(o -> 'priority', -1000000000, 1000000000) IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = 'option "priority" must be an integer between -1000000000 and 1000000000';
-	END IF;
+	PERFORM cudal1.raise_if(cudal1.json_int(o -> 'priority', -1000000000, 1000000000) IS NULL,
+		'22023', 'option "priority" must be an integer between -1000000000 and 1000000000');
 	IF o ->> 'profile' IS NOT NULL THEN
 		PERFORM cudal1.check_profile(o ->> 'profile');
 	END IF;
-	IF o ->> 'method' IS NOT NULL
-		AND (jsonb_typeof(o -> 'method') <> 'string'
-		OR NOT cudal1.matches(o ->> 'method', '^[^[:cntrl:]]{1,90}$', 360)) THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = 'option "method" must be a name of 1 to 90 characters';
-	END IF;
-	IF check_campaign.kind = 'evolve'
-		AND num_nonnulls(o ->> 'max_tokens', o ->> 'max_candidates', o ->> 'max_seconds',
-		o ->> 'max_cost') = 0 THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = 'a campaign of kind evolve needs a budget',
-			HINT = 'Give at least one of the options max_tokens, max_candidates, max_seconds and '
-				'max_cost.';
-	END IF;
+	PERFORM cudal1.raise_if(o ->> 'method' IS NOT NULL
+			AND (jsonb_typeof(o -> 'method') <> 'string'
+			OR NOT cudal1.matches(o ->> 'method', '^[^[:cntrl:]]{1,90}$', 360)), '22023',
+		'option "method" must be a name of 1 to 90 characters');
+	PERFORM cudal1.raise_if(check_campaign.kind = 'evolve'
+			AND num_nonnulls(o ->> 'max_tokens', o ->> 'max_candidates', o ->> 'max_seconds',
+			o ->> 'max_cost') = 0, '22023', 'a campaign of kind evolve needs a budget',
+		'Give at least one of the options max_tokens, max_candidates, max_seconds and '
+			'max_cost.');
 	RETURN o;
 END
 $$;
@@ -152,25 +141,19 @@ DECLARE
 	lanes	bigint;
 	method	text;
 BEGIN
-	IF cudal1_add_campaign.name IS NULL
-		OR NOT cudal1.matches(cudal1_add_campaign.name, '^[^[:cntrl:]]{1,100}$', 400) THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = 'name must be a name of 1 to 100 characters';
-	END IF;
-	IF cudal1_add_campaign.kind IS NULL
-		OR cudal1_add_campaign.kind NOT IN ('vanilla', 'augment', 'self_supervised', 'evolve',
-		'contrastive') THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = format('unknown kind of campaign "%s"', cudal1_add_campaign.kind),
-			HINT = 'Kinds are vanilla, augment, self_supervised, evolve and contrastive.';
-	END IF;
+	PERFORM cudal1.raise_if(cudal1_add_campaign.name IS NULL
+			OR NOT cudal1.matches(cudal1_add_campaign.name, '^[^[:cntrl:]]{1,100}$', 400), '22023',
+		'name must be a name of 1 to 100 characters');
+	PERFORM cudal1.raise_if(cudal1_add_campaign.kind IS NULL
+			OR cudal1_add_campaign.kind NOT IN ('vanilla', 'augment', 'self_supervised', 'evolve',
+			'contrastive'), '22023',
+		format('unknown kind of campaign "%s"', cudal1_add_campaign.kind),
+		'Kinds are vanilla, augment, self_supervised, evolve and contrastive.');
 	o := cudal1.check_campaign(cudal1_add_campaign.kind, cudal1_add_campaign.options);
 	IF coalesce(cardinality(models), 0) = 0 THEN
-		IF cudal1_add_campaign.kind <> 'contrastive' THEN
-			RAISE EXCEPTION USING ERRCODE = '22023',
-				MESSAGE = format('a campaign of kind %s needs models', cudal1_add_campaign.kind),
-				HINT = 'cudal1.model lists them.';
-		END IF;
+		PERFORM cudal1.raise_if(cudal1_add_campaign.kind <> 'contrastive', '22023',
+			format('a campaign of kind %s needs models', cudal1_add_campaign.kind),
+			'cudal1.model lists them.');
 	ELSIF cudal1_add_campaign.kind = 'contrastive' AND o ->> 'groups' IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22023',
 			MESSAGE = 'a contrastive campaign that asks models itself needs the option groups',
@@ -195,10 +178,8 @@ BEGIN
 				OR tasks IS NULL AND t.retired_at IS NULL AND t.reference_state <> 'bad'
 			ORDER BY t.task_id, m.model_id;
 	GET DIAGNOSTICS lanes = ROW_COUNT;
-	IF lanes = 0 THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'there are no tasks for the campaign',
-			HINT = 'Add tasks with cudal1_add_task().';
-	END IF;
+	PERFORM cudal1.raise_if(lanes = 0, '22023', 'there are no tasks for the campaign',
+		'Add tasks with cudal1_add_task().');
 	PERFORM cudal1.store(cudal1.caller(), 0, 256 * (1 + lanes));
 	FOR method IN SELECT DISTINCT l.method FROM cudal1.campaign_lane AS l WHERE l.campaign_id = id
 		ORDER BY l.method LOOP
@@ -278,10 +259,8 @@ AS $$
 DECLARE
 	c		cudal1.campaign := cudal1.find_campaign(campaign);
 BEGIN
-	IF c.state = 'finished' THEN
-		RAISE EXCEPTION USING ERRCODE = '55000',
-			MESSAGE = format('campaign "%s" is finished', c.name);
-	END IF;
+	PERFORM cudal1.raise_if(c.state = 'finished', '55000',
+		format('campaign "%s" is finished', c.name));
 	PERFORM cudal1.set_campaign(c, 'paused', 'paused by ' || cudal1.caller());
 END
 $$;
@@ -296,10 +275,8 @@ AS $$
 DECLARE
 	c		cudal1.campaign := cudal1.find_campaign(campaign);
 BEGIN
-	IF c.state = 'finished' THEN
-		RAISE EXCEPTION USING ERRCODE = '55000',
-			MESSAGE = format('campaign "%s" is finished', c.name);
-	END IF;
+	PERFORM cudal1.raise_if(c.state = 'finished', '55000',
+		format('campaign "%s" is finished', c.name));
 	IF c.state = 'running' THEN
 		RETURN;
 	END IF;
@@ -683,13 +660,11 @@ BEGIN
 	IF NOT FOUND OR NOT cudal1.owns(c.created_by) THEN
 		c := cudal1.find_campaign(cudal1_next_group.campaign);
 	END IF;
-	IF c.kind <> 'contrastive'
-		OR EXISTS (SELECT FROM cudal1.campaign_lane AS x WHERE x.campaign_id = c.campaign_id
-		AND x.model_id IS NOT NULL) THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = format('campaign "%s" hands out no groups', c.name),
-			HINT = 'A campaign of kind contrastive without models does.';
-	END IF;
+	PERFORM cudal1.raise_if(c.kind <> 'contrastive'
+			OR EXISTS (SELECT FROM cudal1.campaign_lane AS x WHERE x.campaign_id = c.campaign_id
+			AND x.model_id IS NOT NULL), '22023',
+		format('campaign "%s" hands out no groups', c.name),
+		'A campaign of kind contrastive without models does.');
 	IF c.state <> 'running' THEN
 		RETURN;
 	END IF;
@@ -732,32 +707,25 @@ BEGIN
 			JOIN cudal1.campaign AS c USING (campaign_id)
 			JOIN cudal1.prompt AS q ON q.prompt_id = x.prompt_id
 		WHERE x.group_key = cudal1_answer_group.group_key;
-	IF NOT FOUND THEN
-		RAISE EXCEPTION USING ERRCODE = '42704',
-			MESSAGE = format('group "%s" does not exist',
-			coalesce(cudal1_answer_group.group_key, 'NULL')),
-			HINT = 'Groups come from cudal1_next_group().';
-	END IF;
+	PERFORM cudal1.raise_if(NOT FOUND, '42704',
+		format('group "%s" does not exist', coalesce(cudal1_answer_group.group_key, 'NULL')),
+		'Groups come from cudal1_next_group().');
 	PERFORM cudal1.check_owner(format('group "%s"', g.group_key), g.owner);
 	SELECT x.answered_at INTO g.answered_at FROM cudal1.campaign_group AS x
 		WHERE x.group_id = g.group_id FOR NO KEY UPDATE;
-	IF responses IS NULL
-		OR EXISTS (SELECT FROM unnest(responses) AS u(response) WHERE u.response IS NULL)
-		OR cardinality(responses) NOT BETWEEN 1 AND 10000 THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = 'responses must be an array of 1 to 10000 texts';
-	END IF;
+	PERFORM cudal1.raise_if(responses IS NULL
+			OR EXISTS (SELECT FROM unnest(responses) AS u(response) WHERE u.response IS NULL)
+			OR cardinality(responses) NOT BETWEEN 1 AND 10000, '22023',
+		'responses must be an array of 1 to 10000 texts');
 	IF g.answered_at IS NOT NULL THEN
 		SELECT count(*) INTO n FROM cudal1.proposal AS p
 			WHERE p.created_by = g.owner AND p.task_id = g.task_id AND p.pool_id = g.pool_id
 				AND coalesce(p.group_key, '') = g.group_key
 				AND p.proposal_key ~ '^answer [0-9]+$';
-		IF n <> cardinality(responses) THEN
-			RAISE EXCEPTION USING ERRCODE = '22023',
-				MESSAGE = format('group "%s" was answered with %s responses, not %s', g.group_key,
+		PERFORM cudal1.raise_if(n <> cardinality(responses), '22023',
+			format('group "%s" was answered with %s responses, not %s', g.group_key,
 				n, cardinality(responses)),
-				HINT = 'A group is answered once; cudal1_next_group() gives another.';
-		END IF;
+			'A group is answered once; cudal1_next_group() gives another.');
 		SELECT u.ordinality INTO n
 			FROM unnest(responses) WITH ORDINALITY AS u(response)
 				LEFT JOIN cudal1.proposal AS p
@@ -775,12 +743,9 @@ BEGIN
 						FROM cudal1.read_response(u.response,
 							cudal1.code_alone(g.prompt_id)) AS r) END
 			ORDER BY u.ordinality LIMIT 1;
-		IF FOUND THEN
-			RAISE EXCEPTION USING ERRCODE = '22023',
-				MESSAGE = format('response %s is not the one that group "%s" was answered with', n,
-				g.group_key),
-				HINT = 'A group is answered once; cudal1_next_group() gives another.';
-		END IF;
+		PERFORM cudal1.raise_if(FOUND, '22023',
+			format('response %s is not the one that group "%s" was answered with', n, g.group_key),
+			'A group is answered once; cudal1_next_group() gives another.');
 		RETURN QUERY
 			SELECT u.ordinality::int, p.candidate_id
 				FROM unnest(responses) WITH ORDINALITY AS u(response)
@@ -829,19 +794,15 @@ BEGIN
 		RETURN cudal1.caller();
 	END IF;
 	usable := ARRAY(SELECT o FROM unnest(owners) AS o WHERE cudal1.owns(o) ORDER BY o);
-	IF cardinality(usable) > 1 THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = format('group "%s" is one of several roles', group_owner.group_key),
-			HINT = format('Name one of them as owner: %s.', array_to_string(usable, ', '));
-	END IF;
-	IF usable = '{}' THEN
-		RAISE EXCEPTION USING ERRCODE = '42704',
-			MESSAGE = format('group "%s" does not exist', coalesce(group_owner.group_key, 'NULL')),
-			HINT = CASE WHEN owners IS NULL
-				THEN 'Groups come from cudal1_next_group(), or are the group_key of submissions.'
-						ELSE format('To read that of another role, name it as owner: %s.',
-							array_to_string(owners, ', ')) END;
-	END IF;
+	PERFORM cudal1.raise_if(cardinality(usable) > 1, '22023',
+		format('group "%s" is one of several roles', group_owner.group_key),
+		format('Name one of them as owner: %s.', array_to_string(usable, ', ')));
+	PERFORM cudal1.raise_if(usable = '{}', '42704',
+		format('group "%s" does not exist', coalesce(group_owner.group_key, 'NULL')),
+		CASE WHEN owners IS NULL
+			THEN 'Groups come from cudal1_next_group(), or are the group_key of submissions.'
+			ELSE format('To read that of another role, name it as owner: %s.',
+			array_to_string(owners, ', ')) END);
 	RETURN usable[1];
 END
 $$;
@@ -865,16 +826,15 @@ DECLARE
 							WHERE g.group_key = cudal1_group_result.group_key
 								AND c.created_by = its_owner);
 BEGIN
-	IF its_task IS NULL
-		AND NOT EXISTS (SELECT FROM cudal1.proposal AS p
+	PERFORM cudal1.raise_if(its_task IS NULL
+			AND NOT EXISTS (SELECT FROM cudal1.proposal AS p
 			WHERE p.group_key = cudal1_group_result.group_key AND p.created_by = its_owner)
-		AND NOT EXISTS (SELECT FROM cudal1.request AS r
-			WHERE r.group_key = cudal1_group_result.group_key AND r.created_by = its_owner) THEN
-		RAISE EXCEPTION USING ERRCODE = '42704',
-			MESSAGE = format('role "%s" has no group "%s"', its_owner,
-				coalesce(cudal1_group_result.group_key, 'NULL')),
-			HINT = 'Groups come from cudal1_next_group(), or are the group_key of submissions.';
-	END IF;
+			AND NOT EXISTS (SELECT FROM cudal1.request AS r
+			WHERE r.group_key = cudal1_group_result.group_key AND r.created_by = its_owner),
+		'42704',
+		format('role "%s" has no group "%s"', its_owner,
+			coalesce(cudal1_group_result.group_key, 'NULL')),
+		'Groups come from cudal1_next_group(), or are the group_key of submissions.');
 	RETURN QUERY
 		WITH member AS (
 			SELECT row_number() OVER (ORDER BY p.proposal_id)::int AS ordinal, p.candidate_id,

@@ -58,20 +58,14 @@ AS $$
 DECLARE
 	only_pool constant int := cudal1.choose_pool(cudal1_sft_dataset.pool);
 BEGIN
-	IF above IS NULL OR above = 'NaN' OR above < 0 THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'above must not be negative';
-	END IF;
-	IF per_task < 1 THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'per_task must be at least 1';
-	END IF;
-	IF content IS NULL OR content NOT IN ('answer', 'code') THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('unknown content "%s"', content),
-			HINT = 'Contents are answer (the whole answer, to its prompt) and code (alone, to the '
-				'prompt that shows the reference).';
-	END IF;
-	IF unconfirmed IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'unconfirmed must not be null';
-	END IF;
+	PERFORM cudal1.raise_if(above IS NULL OR above = 'NaN' OR above < 0, '22023',
+		'above must not be negative');
+	PERFORM cudal1.raise_if(per_task < 1, '22023', 'per_task must be at least 1');
+	PERFORM cudal1.raise_if(content IS NULL OR content NOT IN ('answer', 'code'), '22023',
+		format('unknown content "%s"', content),
+		'Contents are answer (the whole answer, to its prompt) and code (alone, to the '
+			'prompt that shows the reference).');
+	PERFORM cudal1.raise_if(unconfirmed IS NULL, '22004', 'unconfirmed must not be null');
 	PERFORM cudal1.check_choice(methods, cudal1_sft_dataset.campaign, cudal1_sft_dataset.tasks);
 	RETURN QUERY
 		SELECT jsonb_build_object(
@@ -143,13 +137,11 @@ AS $$
 DECLARE
 	only_pool constant int := cudal1.choose_pool(cudal1_rl_dataset.pool);
 BEGIN
-	IF cudal1_rl_dataset.reward IS NULL
-		OR cudal1_rl_dataset.reward NOT IN ('speedup', 'binary') THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = format('unknown reward "%s"', cudal1_rl_dataset.reward),
-			HINT = 'Rewards are speedup (the reward itself) and binary (1 for a successful code, 0 '
-				'else).';
-	END IF;
+	PERFORM cudal1.raise_if(cudal1_rl_dataset.reward IS NULL
+			OR cudal1_rl_dataset.reward NOT IN ('speedup', 'binary'), '22023',
+		format('unknown reward "%s"', cudal1_rl_dataset.reward),
+		'Rewards are speedup (the reward itself) and binary (1 for a successful code, 0 '
+			'else).');
 	PERFORM cudal1.check_choice(methods, cudal1_rl_dataset.campaign, cudal1_rl_dataset.tasks);
 	RETURN QUERY
 		-- A group is everything that was proposed in it. Advantages compare rows that this call

@@ -461,13 +461,10 @@ AS $$
 DECLARE
 	ids		bigint[];
 BEGIN
-	IF cudal1_prune.older_than IS NULL OR cudal1_prune.dry_run IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004',
-			MESSAGE = 'older_than and dry_run must not be null';
-	END IF;
-	IF cudal1_prune.older_than < '0'::interval THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'older_than must not be negative';
-	END IF;
+	PERFORM cudal1.raise_if(cudal1_prune.older_than IS NULL OR cudal1_prune.dry_run IS NULL,
+		'22004', 'older_than and dry_run must not be null');
+	PERFORM cudal1.raise_if(cudal1_prune.older_than < '0'::interval, '22023',
+		'older_than must not be negative');
 	-- only failed candidates: they have a verdict, and are not measured, sampled or shown again
 	SELECT coalesce(array_agg(c.candidate_id), '{}') INTO ids FROM (
 		SELECT x.candidate_id FROM cudal1.candidate AS x

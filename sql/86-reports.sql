@@ -78,10 +78,7 @@ DECLARE
 	ids		bigint[];
 BEGIN
 	FOREACH wanted IN ARRAY coalesce(tasks, '{}') LOOP
-		IF wanted IS NULL THEN
-			RAISE EXCEPTION USING ERRCODE = '22004',
-				MESSAGE = 'argument "tasks" must not contain nulls';
-		END IF;
+		PERFORM cudal1.raise_if(wanted IS NULL, '22004', 'argument "tasks" must not contain nulls');
 		-- a name of a task is no pattern
 		fits := ARRAY(SELECT (cudal1.find_task(t.name)).task_id FROM cudal1.task AS t
 			WHERE t.name = wanted);
@@ -233,9 +230,8 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
-	IF best_over.without_weak IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'without_weak must not be null';
-	END IF;
+	PERFORM cudal1.raise_if(best_over.without_weak IS NULL, '22004',
+		'without_weak must not be null');
 	IF best_over.baseline IS NOT NULL THEN
 		PERFORM cudal1.check_baseline(best_over.baseline);
 	END IF;
@@ -369,11 +365,9 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = '22023',
 			MESSAGE = 'argument "cut" must be a share of at least 0 and below 0.5';
 	END IF;
-	IF summarise.faster_than IS NULL
-		OR NOT (summarise.faster_than >= 0 AND summarise.faster_than < 'infinity') THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = 'argument "faster_than" must be a speedup, for instance 1';
-	END IF;
+	PERFORM cudal1.raise_if(summarise.faster_than IS NULL
+			OR NOT (summarise.faster_than >= 0 AND summarise.faster_than < 'infinity'), '22023',
+		'argument "faster_than" must be a speedup, for instance 1');
 	RETURN QUERY
 	WITH counted AS (
 		SELECT g.label, g.place, u.achieved,
@@ -466,9 +460,7 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
-	IF level_report.unrounded IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'unrounded must not be null';
-	END IF;
+	PERFORM cudal1.raise_if(level_report.unrounded IS NULL, '22004', 'unrounded must not be null');
 	PERFORM cudal1.check_report(level_report.method, level_report.device, level_report.missing);
 	RETURN QUERY
 	WITH best AS MATERIALIZED (
@@ -597,9 +589,8 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_cata
 AS $$
 #variable_conflict use_column
 BEGIN
-	IF cudal1_top_tasks.n IS NULL OR cudal1_top_tasks.n < 1 THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'argument "n" must be at least 1';
-	END IF;
+	PERFORM cudal1.raise_if(cudal1_top_tasks.n IS NULL OR cudal1_top_tasks.n < 1, '22023',
+		'argument "n" must be at least 1');
 	PERFORM cudal1.check_report(cudal1_top_tasks.method, cudal1_top_tasks.device);
 	RETURN QUERY
 	SELECT rank() OVER (ORDER BY b.speedup DESC), t.level, t.problem, t.name, b.speedup,
@@ -637,11 +628,9 @@ SET jit = off
 AS $$
 #variable_conflict use_column
 BEGIN
-	IF speedup_histogram.width IS NULL
-		OR NOT (speedup_histogram.width >= 0.001 AND speedup_histogram.width <= 10) THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = 'argument "width" must lie between 0.001 and 10';
-	END IF;
+	PERFORM cudal1.raise_if(speedup_histogram.width IS NULL
+			OR NOT (speedup_histogram.width >= 0.001 AND speedup_histogram.width <= 10), '22023',
+		'argument "width" must lie between 0.001 and 10');
 	PERFORM cudal1.check_report(speedup_histogram.method, speedup_histogram.device);
 	RETURN QUERY
 	WITH best AS MATERIALIZED (

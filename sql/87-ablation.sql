@@ -32,10 +32,9 @@ DECLARE
 	places		int := 0;
 	found		text;
 BEGIN
-	IF NOT cudal1.matches(switch, '^[A-Za-z_][A-Za-z0-9_]{0,99}$', 100) THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('switch "%s" is no name', switch),
-			HINT = 'A switch is a constant of the code, for instance USE_TILING.';
-	END IF;
+	PERFORM cudal1.raise_if(NOT cudal1.matches(switch, '^[A-Za-z_][A-Za-z0-9_]{0,99}$', 100),
+		'22023', format('switch "%s" is no name', switch),
+		'A switch is a constant of the code, for instance USE_TILING.');
 	IF strpos(code, mark) = 0 THEN
 		strings := ARRAY(SELECT m.groups[1]
 			FROM regexp_matches(code, '(' || quoted || ')', 'g') WITH ORDINALITY AS m (groups, n)
@@ -94,9 +93,8 @@ BEGIN
 	END IF;
 	-- arrays of callers may begin at other numbers than 1
 	switches := switches[:];
-	IF n > (SELECT count(DISTINCT s) FROM unnest(switches) AS s) THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'switches must not repeat a name';
-	END IF;
+	PERFORM cudal1.raise_if(n > (SELECT count(DISTINCT s) FROM unnest(switches) AS s), '22023',
+		'switches must not repeat a name');
 	PERFORM cudal1.check_candidates(ARRAY[cudal1_ablate.candidate_id]);
 	SELECT x.* INTO c FROM cudal1.candidate AS x WHERE x.candidate_id = cudal1_ablate.candidate_id;
 	IF EXISTS (SELECT FROM cudal1.pruned AS p WHERE p.candidate_id = c.candidate_id) THEN
@@ -164,12 +162,9 @@ DECLARE
 	a		cudal1.ablation;
 BEGIN
 	SELECT x.* INTO a FROM cudal1.ablation AS x WHERE x.ablation_id = find_ablation.ablation_id;
-	IF NOT FOUND THEN
-		RAISE EXCEPTION USING ERRCODE = '42704',
-			MESSAGE = format('ablation %s does not exist',
-			coalesce(find_ablation.ablation_id::text, 'null')),
-			HINT = 'cudal1_ablate() makes one; cudal1.ablation lists them.';
-	END IF;
+	PERFORM cudal1.raise_if(NOT FOUND, '42704',
+		format('ablation %s does not exist', coalesce(find_ablation.ablation_id::text, 'null')),
+		'cudal1_ablate() makes one; cudal1.ablation lists them.');
 	RETURN a;
 END
 $$;
@@ -212,10 +207,8 @@ DECLARE
 	a		cudal1.ablation := cudal1.find_ablation(cudal1_ablation_effects.ablation_id);
 	n		int := cardinality(a.switches);
 BEGIN
-	IF max_order IS NULL OR max_order < 1 THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = 'argument "max_order" must be at least 1';
-	END IF;
+	PERFORM cudal1.raise_if(max_order IS NULL OR max_order < 1, '22023',
+		'argument "max_order" must be at least 1');
 	RETURN QUERY
 	WITH subsets AS (
 		SELECT s AS subset, bit_count(s::bit(8)) AS size FROM generate_series(1, (1 << n) - 1) AS s
@@ -261,10 +254,8 @@ AS $$
 DECLARE
 	a		cudal1.ablation := cudal1.find_ablation(cudal1_ablation_gatekeepers.ablation_id);
 BEGIN
-	IF tolerance IS NULL OR NOT (tolerance >= 0 AND tolerance < 10) THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = 'argument "tolerance" must be a share of at least 0';
-	END IF;
+	PERFORM cudal1.raise_if(tolerance IS NULL OR NOT (tolerance >= 0 AND tolerance < 10), '22023',
+		'argument "tolerance" must be a share of at least 0');
 	RETURN QUERY
 	SELECT w.name,
 		   x.best_without <= x.baseline * (1 + tolerance)
@@ -297,20 +288,14 @@ DECLARE
 	s		text;
 BEGIN
 	PERFORM cudal1.check_owner(format('ablation %s', a.ablation_id), a.created_by);
-	IF switches_on IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'switches_on must not be null',
-			HINT = 'The empty array is the baseline.';
-	END IF;
-	IF octet_length(cudal1_ablation_explain.bottleneck) > 1000 THEN
-		RAISE EXCEPTION USING ERRCODE = '54000',
-			MESSAGE = 'bottleneck must not be longer than 1000 bytes';
-	END IF;
+	PERFORM cudal1.raise_if(switches_on IS NULL, '22004', 'switches_on must not be null',
+		'The empty array is the baseline.');
+	PERFORM cudal1.raise_if(octet_length(cudal1_ablation_explain.bottleneck) > 1000, '54000',
+		'bottleneck must not be longer than 1000 bytes');
 	FOREACH s IN ARRAY switches_on LOOP
-		IF array_position(a.switches, s) IS NULL THEN
-			RAISE EXCEPTION USING ERRCODE = '42704',
-				MESSAGE = format('ablation %s has no switch "%s"', a.ablation_id, s),
-				HINT = format('Its switches are %s.', array_to_string(a.switches, ', '));
-		END IF;
+		PERFORM cudal1.raise_if(array_position(a.switches, s) IS NULL, '42704',
+			format('ablation %s has no switch "%s"', a.ablation_id, s),
+			format('Its switches are %s.', array_to_string(a.switches, ', ')));
 		wanted := wanted | 1 << (array_position(a.switches, s) - 1);
 	END LOOP;
 	UPDATE cudal1.ablation_run AS r SET bottleneck = cudal1_ablation_explain.bottleneck
@@ -469,10 +454,7 @@ BEGIN
 		WHERE NOT EXISTS (SELECT FROM jsonb_array_elements(p.part) AS e
 			WHERE jsonb_typeof(e) <> 'string')
 		ORDER BY p.part = '[]', p.place DESC LIMIT 1;
-	IF list IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = 'the answer holds no JSON array of strings';
-	END IF;
+	PERFORM cudal1.raise_if(list IS NULL, '22023', 'the answer holds no JSON array of strings');
 	names := ARRAY(SELECT DISTINCT lower(btrim(e)) FROM jsonb_array_elements_text(list) AS e);
 	names := ARRAY(SELECT n FROM unnest(names) AS n
 		WHERE cudal1.matches(n, '^[[:alnum:]][^[:cntrl:]]{1,79}$', 320) ORDER BY n LIMIT 50);

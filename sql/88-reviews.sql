@@ -79,10 +79,8 @@ BEGIN
 		FROM cudal1.json_parts(answer, '\{[^{}]*\}') WITH ORDINALITY AS p(part, place)
 		WHERE cudal1.json_float(p.part -> 'suspicion', 0, 1) IS NOT NULL
 		ORDER BY p.place DESC LIMIT 1;
-	IF told IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = 'the answer holds no JSON object with a suspicion from 0 to 1';
-	END IF;
+	PERFORM cudal1.raise_if(told IS NULL, '22023',
+		'the answer holds no JSON object with a suspicion from 0 to 1');
 	INSERT INTO cudal1.review AS x (candidate_id, model, suspicion, reason)
 		VALUES (take_review.candidate_id, take_review.model, (told ->> 'suspicion')::float8,
 			coalesce(cudal1.clip(told ->> 'reason'), ''))

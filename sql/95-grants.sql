@@ -241,10 +241,8 @@ DECLARE
 	most	constant bigint[] := ARRAY[cudal1_set_quota.queued_candidates,
 		cudal1_set_quota.stored_bytes, cudal1_set_quota.requests];
 BEGIN
-	IF 0 > ANY (most) THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = 'queued_candidates, stored_bytes and requests must not be negative';
-	END IF;
+	PERFORM cudal1.raise_if(0 > ANY (most), '22023',
+		'queued_candidates, stored_bytes and requests must not be negative');
 	IF cudal1_set_quota.role IS NOT NULL THEN
 		PERFORM cudal1.check_role(cudal1_set_quota.role);
 	END IF;
@@ -380,14 +378,11 @@ DECLARE
 	o		record;
 	p		record;
 BEGIN
-	IF role IS NULL OR kind IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'role and kind must not be null';
-	END IF;
-	IF kind NOT IN ('trainer', 'analyst', 'operator', 'agent') THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = format('unknown kind of role "%s"', kind),
-			HINT = 'Kinds are trainer, analyst, operator and agent.';
-	END IF;
+	PERFORM cudal1.raise_if(role IS NULL OR kind IS NULL, '22004',
+		'role and kind must not be null');
+	PERFORM cudal1.raise_if(kind NOT IN ('trainer', 'analyst', 'operator', 'agent'), '22023',
+		format('unknown kind of role "%s"', kind),
+		'Kinds are trainer, analyst, operator and agent.');
 	PERFORM cudal1.check_role(role);
 	to_role := quote_ident(role);
 	SELECT e.extnamespace INTO STRICT home FROM pg_extension AS e WHERE e.extname = 'cudal1';
