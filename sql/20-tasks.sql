@@ -501,7 +501,6 @@ CREATE FUNCTION cudal1.stop_jobs(task_id bigint, candidate_id bigint, detail tex
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	j		cudal1.job;
 BEGIN
@@ -602,7 +601,6 @@ CREATE FUNCTION @extschema@.cudal1_withdraw(candidate_id bigint, reason text)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	c		cudal1.candidate;
 BEGIN

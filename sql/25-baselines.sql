@@ -142,7 +142,6 @@ CREATE FUNCTION @extschema@.cudal1_add_baselines(task text,
 RETURNS TABLE (baseline text, candidate_id bigint)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	t		cudal1.task := cudal1.find_task(task);
 	variant	text;

@@ -80,7 +80,6 @@ CREATE FUNCTION cudal1.enqueue_measure(t cudal1.task, candidate_id bigint, prior
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 BEGIN
 	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority,
 			deadline, trainer)
@@ -99,7 +98,6 @@ CREATE FUNCTION cudal1.propose_again(t cudal1.task, candidate_id bigint, priorit
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	c		record;
 BEGIN
@@ -238,7 +236,6 @@ CREATE FUNCTION cudal1.prompt_island(t cudal1.task, prompt_id bigint, owner text
 	OUT island int, OUT island_epoch int)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	p			record;
 BEGIN
@@ -275,7 +272,6 @@ CREATE FUNCTION cudal1.accept_submission(t cudal1.task, code text, method text, 
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	p			record;
 	id			bigint;
@@ -371,7 +367,6 @@ RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 	SET enable_seqscan = off SET jit = off
 AS $$
-#variable_conflict use_column
 DECLARE
 	reason	text := cudal1.check_submission(cudal1_submit.code, cudal1_submit.method,
 		cudal1_submit.priority);
@@ -540,7 +535,6 @@ RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	SET enable_seqscan = off SET jit = off
 AS $$
-#variable_conflict use_column
 DECLARE
 	t			cudal1.task;
 	into_pool	int;
@@ -648,7 +642,6 @@ CREATE FUNCTION cudal1.judge_rows(tasks text[], codes text[], group_keys text[],
 	OUT ids bigint[])
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 BEGIN
 	SELECT array_agg(v.task_id ORDER BY v.ord), array_agg(v.hash ORDER BY v.ord),
 		array_agg(v.reason ORDER BY v.ord),
@@ -688,7 +681,6 @@ CREATE FUNCTION cudal1.add_rows(task_ids bigint[], codes text[], hashes bytea[],
 	proposer text, into_pool int, OUT fresh bigint[], OUT known bigint[])
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	bytes		bigint;		-- of the codes added
 	proposals	bigint;		-- how many were added
@@ -748,7 +740,6 @@ CREATE FUNCTION cudal1.queue_rows(task_ids bigint[], fresh bigint[], known bigin
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	r			record;
 BEGIN
@@ -793,7 +784,6 @@ RETURNS TABLE (ordinal int, candidate_id bigint, reason text)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 	SET enable_seqscan = off SET jit = off
 AS $$
-#variable_conflict use_column
 DECLARE
 	n			int := cardinality(tasks);
 	proposer	text := cudal1.caller();

@@ -25,7 +25,6 @@ CREATE FUNCTION cudal1.tasks_in_turn(device_id bigint, places cudal1.queue_place
 	level int, task_level float8, OUT places_of cudal1.queue_place[], OUT tasks bigint[])
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 BEGIN
 	WITH RECURSIVE w AS (
 		SELECT p AS place, h.task_id
@@ -61,7 +60,6 @@ CREATE FUNCTION cudal1.take_job(device_id bigint, model text, same bigint[],
 RETURNS cudal1.job
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	moment	CONSTANT timestamptz := clock_timestamp();
 	level	int := 2147483647;
@@ -146,7 +144,6 @@ CREATE FUNCTION @extschema@.cudal1_set_weight(role name, weight float8)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 BEGIN
 	PERFORM cudal1.raise_if(cudal1_set_weight.role IS NULL OR cudal1_set_weight.weight IS NULL,
 		'22004', 'role and weight must not be null');
@@ -228,7 +225,6 @@ CREATE FUNCTION cudal1.settle_turn(j cudal1.job, seconds float8)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	more	CONSTANT float8 := settle_turn.seconds - j.charged;
 BEGIN
@@ -260,7 +256,6 @@ CREATE FUNCTION cudal1.take_aa_job(d cudal1.device)
 RETURNS cudal1.job
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	id		bigint;
 	j		cudal1.job;
@@ -359,7 +354,6 @@ CREATE FUNCTION cudal1.next_job(d cudal1.device)
 RETURNS cudal1.job
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	task_turn	CONSTANT float8 := 80;	-- seconds
 	last		record;

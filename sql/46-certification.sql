@@ -174,7 +174,6 @@ CREATE FUNCTION cudal1.null_codes_of_signature(t cudal1.task)
 RETURNS TABLE (name text, code text)
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	cuda		constant boolean := t.language = 'cuda';
 	entry		constant text := t.signature ->> 'entry';
@@ -459,7 +458,6 @@ RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	SET enable_seqscan = off SET jit = off
 AS $$
-#variable_conflict use_column
 DECLARE
 	j		cudal1.job;
 	problem	text;
@@ -496,7 +494,6 @@ CREATE FUNCTION cudal1.enqueue_reference(t cudal1.task)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	code	text := cudal1.aa_code(t);
 	id		bigint;

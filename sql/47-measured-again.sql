@@ -143,7 +143,6 @@ CREATE FUNCTION @extschema@.cudal1_reverify(older_than interval DEFAULT '7 days'
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	n		bigint;
 BEGIN
@@ -197,7 +196,6 @@ CREATE FUNCTION @extschema@.cudal1_cancel_jobs(job_ids bigint[])
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	j		cudal1.job;
 	n		bigint := 0;
@@ -424,7 +422,6 @@ CREATE FUNCTION cudal1.judge_device(device_id bigint)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	d		record;
 	n		record;
@@ -472,7 +469,6 @@ CREATE FUNCTION @extschema@.cudal1_measure_aa(task text DEFAULT NULL, device_key
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	d		cudal1.device;
 	t		cudal1.task;
@@ -539,7 +535,6 @@ CREATE FUNCTION @extschema@.cudal1_trust_device(device_key text)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 BEGIN
 	PERFORM cudal1.raise_if(cudal1_trust_device.device_key IS NULL, '22004',
 		'device_key must not be null');

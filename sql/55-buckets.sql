@@ -138,7 +138,6 @@ RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	last bigint;
 BEGIN
@@ -186,7 +185,6 @@ RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 BEGIN
 	PERFORM cudal1.lock_placement(found_islands.task_id);
 	-- founded before, or by the session that had the lock
@@ -232,7 +230,6 @@ RETURNS int
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	ranked int[];
 	weaker int;
@@ -297,7 +294,6 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off
 AS $$
-#variable_conflict use_column
 DECLARE
 	wanted record;
 	place record;
@@ -505,7 +501,6 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off
 AS $$
-#variable_conflict use_column
 DECLARE
 	task bigint;
 	pool int;
@@ -536,7 +531,6 @@ CREATE FUNCTION cudal1.place_later(task_id bigint, pool_id int, candidate_id big
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 BEGIN
 	-- no candidate's row is locked, so a placement at the same moment does not see this proposal
 	INSERT INTO cudal1.unplaced (task_id, pool_id, candidate_id)
@@ -556,7 +550,6 @@ CREATE FUNCTION cudal1.place_waiting()
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	u		record;
 	n		bigint := 0;
@@ -621,7 +614,6 @@ RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	id bigint;
 	placed bigint;

@@ -47,7 +47,6 @@ CREATE FUNCTION cudal1.seed_pool(pool_id int, source int)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	n		bigint;
 BEGIN

@@ -442,7 +442,6 @@ RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET jit = off
 AS $$
-#variable_conflict use_column
 DECLARE
 	t		cudal1.task := cudal1.find_task(cudal1_record_prompt.task);
 	in_pool	int := cudal1.use_pool(cudal1_record_prompt.pool);

@@ -194,7 +194,6 @@ CREATE FUNCTION @extschema@.cudal1_enable_model(model text, enabled boolean)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	m		cudal1.model := cudal1.find_model(cudal1_enable_model.model);
 BEGIN
@@ -213,7 +212,6 @@ CREATE FUNCTION @extschema@.cudal1_generate(prompt_id bigint, model text, n int 
 RETURNS SETOF bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	m		cudal1.model := cudal1.find_model(cudal1_generate.model);
 	owner	text;
@@ -345,7 +343,6 @@ CREATE FUNCTION cudal1.end_request(r cudal1.request, state text, error text)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 BEGIN
 	UPDATE cudal1.request AS x
 		SET state = end_request.state, error = cudal1.clip(end_request.error), decided = true,
@@ -365,7 +362,6 @@ CREATE FUNCTION cudal1.retry_request(r cudal1.request, failures int, pause float
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 BEGIN
 	IF r.cancel_requested THEN
 		PERFORM cudal1.end_request(r, 'cancelled', 'cancelled while it was in flight');
@@ -401,7 +397,6 @@ RETURNS TABLE (request_id bigint, attempt int, job jsonb)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET jit = off
 AS $$
-#variable_conflict use_column
 DECLARE
 	m		cudal1.model;
 	n		int;
@@ -586,7 +581,6 @@ CREATE FUNCTION cudal1.finish_request(answer jsonb)
 RETURNS text
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	r			cudal1.request;
 	m			cudal1.model;

@@ -133,7 +133,6 @@ CREATE FUNCTION @extschema@.cudal1_add_campaign(name text, kind text, models tex
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	o		jsonb;
 	into_pool int := cudal1.use_pool(cudal1_add_campaign.pool);
@@ -388,7 +387,6 @@ CREATE FUNCTION cudal1.lane_due(c cudal1.campaign, l cudal1.campaign_lane, busy 
 	OUT want int, OUT over text)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	o			constant jsonb := c.options;
 	ahead		constant int := (o ->> 'ahead')::int;
@@ -462,7 +460,6 @@ RETURNS int
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET jit = off
 AS $$
-#variable_conflict use_column
 DECLARE
 	o			constant jsonb := c.options;
 	busy		int;
@@ -549,7 +546,6 @@ RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET jit = off
 AS $$
-#variable_conflict use_column
 DECLARE
 	c		cudal1.campaign;
 	l		cudal1.campaign_lane;
@@ -649,7 +645,6 @@ CREATE FUNCTION @extschema@.cudal1_next_group(campaign text, pool text DEFAULT '
 RETURNS TABLE (group_key text, prompt_id bigint, task text, prompt text, size int, system text)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	c		cudal1.campaign;
 	l		cudal1.campaign_lane;
@@ -697,7 +692,6 @@ CREATE FUNCTION @extschema@.cudal1_answer_group(group_key text, responses text[]
 RETURNS TABLE (ordinal int, candidate_id bigint)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	g		record;
 	n		bigint;
@@ -776,7 +770,6 @@ CREATE FUNCTION cudal1.group_owner(group_key text)
 RETURNS text
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	owners	text[];
 	usable	text[];
@@ -815,7 +808,6 @@ CREATE FUNCTION @extschema@.cudal1_group_result(group_key text, variant text DEF
 RETURNS TABLE (ordinal int, candidate_id bigint, state text, reward float8, advantage float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	its_owner	text := coalesce(cudal1_group_result.owner,
 		cudal1.group_owner(cudal1_group_result.group_key));

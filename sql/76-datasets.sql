@@ -54,7 +54,6 @@ CREATE FUNCTION @extschema@.cudal1_sft_dataset(methods text[] DEFAULT NULL,
 RETURNS SETOF jsonb
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	only_pool constant int := cudal1.choose_pool(cudal1_sft_dataset.pool);
 BEGIN
@@ -133,7 +132,6 @@ CREATE FUNCTION @extschema@.cudal1_rl_dataset(methods text[] DEFAULT NULL,
 RETURNS SETOF jsonb
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	only_pool constant int := cudal1.choose_pool(cudal1_rl_dataset.pool);
 BEGIN

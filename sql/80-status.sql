@@ -79,7 +79,6 @@ CREATE FUNCTION cudal1.status_of_names()
 RETURNS TABLE (item text, value text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	r		record;
 BEGIN
@@ -129,7 +128,6 @@ CREATE FUNCTION cudal1.status_of_server()
 RETURNS TABLE (item text, value text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	w		record;
 	here	constant text := current_database();
@@ -180,7 +178,6 @@ CREATE FUNCTION cudal1.status_of_devices()
 RETURNS TABLE (item text, value text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	d		record;
 	r		record;
@@ -283,7 +280,6 @@ CREATE FUNCTION cudal1.status_of_queue()
 RETURNS TABLE (item text, value text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	r		record;
 BEGIN
@@ -457,7 +453,6 @@ CREATE FUNCTION @extschema@.cudal1_prune(older_than interval, dry_run boolean DE
 RETURNS TABLE (part text, texts bigint, bytes bigint)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	ids		bigint[];
 BEGIN
@@ -519,7 +514,6 @@ CREATE FUNCTION cudal1.check_of_candidates()
 RETURNS TABLE (subject text, place text, expected text, found text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 BEGIN
 	RETURN QUERY
 	SELECT 'code hash', format('candidate %s', c.candidate_id), encode(h.hash, 'hex'),
@@ -588,7 +582,6 @@ CREATE FUNCTION cudal1.check_of_measurements()
 RETURNS TABLE (subject text, place text, expected text, found text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 BEGIN
 	RETURN QUERY
 	SELECT 'reward of measurement', format('measurement %s', m.measurement_id),
@@ -655,7 +648,6 @@ CREATE FUNCTION cudal1.check_of_judgements()
 RETURNS TABLE (subject text, place text, expected text, found text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 BEGIN
 	RETURN QUERY
 	SELECT 'certification', format('task "%s"', t.name), n.verdict, t.certified
@@ -687,7 +679,6 @@ CREATE FUNCTION @extschema@.cudal1_check()
 RETURNS TABLE (subject text, place text, expected text, found text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 BEGIN
 	-- buckets, slots, islands
 	RETURN QUERY

@@ -29,7 +29,6 @@ SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
 	SET enable_mergejoin = off SET jit = off
 AS $$
-#variable_conflict use_column
 BEGIN
 	SELECT b.candidate_id, b.reward INTO candidate_id, reward
 		FROM (SELECT c.candidate_id, c.reward FROM cudal1.candidate AS c
@@ -228,7 +227,6 @@ RETURNS TABLE (task_id bigint, level int, candidate_id bigint, speedup float8, e
 	reward float8, over float8, weak boolean)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 BEGIN
 	PERFORM cudal1.raise_if(best_over.without_weak IS NULL, '22004',
 		'without_weak must not be null');
@@ -259,7 +257,6 @@ CREATE FUNCTION cudal1.check_report(method text, device text, missing text DEFAU
 RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 BEGIN
 	IF check_report.missing IS NULL OR check_report.missing NOT IN ('zero', 'one', 'drop') THEN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
@@ -359,7 +356,6 @@ RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p5
 			   geometric_mean float8, trimmed_mean float8, convention text)
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 BEGIN
 	IF summarise.cut IS NULL OR NOT (summarise.cut >= 0 AND summarise.cut < 0.5) THEN
 		RAISE EXCEPTION USING ERRCODE = '22023',
@@ -458,7 +454,6 @@ RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p5
 			   weak bigint)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 BEGIN
 	PERFORM cudal1.raise_if(level_report.unrounded IS NULL, '22004', 'unrounded must not be null');
 	PERFORM cudal1.check_report(level_report.method, level_report.device, level_report.missing);
@@ -587,7 +582,6 @@ RETURNS TABLE (rank bigint, level int, problem int, task text, speedup float8, l
 			   methods text[], evaluated boolean, wide boolean)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 BEGIN
 	PERFORM cudal1.raise_if(cudal1_top_tasks.n IS NULL OR cudal1_top_tasks.n < 1, '22023',
 		'argument "n" must be at least 1');
@@ -626,7 +620,6 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 -- the planner takes each function for a thousand rows, and compiling took 0.2 s a call
 SET jit = off
 AS $$
-#variable_conflict use_column
 BEGIN
 	PERFORM cudal1.raise_if(speedup_histogram.width IS NULL
 			OR NOT (speedup_histogram.width >= 0.001 AND speedup_histogram.width <= 10), '22023',
@@ -686,7 +679,6 @@ CREATE FUNCTION cudal1.counted_speedups(method text, device text, missing text, 
 RETURNS TABLE (level text, place bigint, speedup float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 BEGIN
 	PERFORM cudal1.check_report(counted_speedups.method, counted_speedups.device,
 		counted_speedups.missing);
@@ -715,7 +707,6 @@ CREATE FUNCTION @extschema@.cudal1_percentiles(method text DEFAULT NULL,
 RETURNS TABLE (level text, fraction float8, speedup float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 BEGIN
 	IF (SELECT bool_and(coalesce(f >= 0 AND f <= 1, false)) FROM unnest(fractions) AS f)
 		IS NOT TRUE THEN
@@ -747,7 +738,6 @@ CREATE FUNCTION cudal1.fast_p(method text, thresholds float8[], device text, mis
 RETURNS TABLE (level text, p float8, share float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 BEGIN
 	IF (SELECT bool_and(coalesce(x >= 0 AND x < 'infinity', false)) FROM unnest(thresholds) AS x)
 		IS NOT TRUE THEN
@@ -788,7 +778,6 @@ RETURNS TABLE (task text, level int, state text, reward float8, lower float8, up
 			   detail text, wide boolean, evaluated boolean, methods text[])
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	only_pool constant int := cudal1.choose_pool(cudal1_task_report.pool);
 	model	constant text := CASE WHEN cudal1_task_report.device NOT IN ('cpu', 'cuda')

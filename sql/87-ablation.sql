@@ -73,7 +73,6 @@ CREATE FUNCTION @extschema@.cudal1_ablate(candidate_id bigint, switches text[],
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	c		cudal1.candidate;
 	t		cudal1.task;
@@ -157,7 +156,6 @@ CREATE FUNCTION cudal1.find_ablation(ablation_id bigint)
 RETURNS cudal1.ablation
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	a		cudal1.ablation;
 BEGIN
@@ -176,7 +174,6 @@ RETURNS TABLE (configuration text, settings boolean[], speedup float8, lower flo
 			   candidate_id bigint, bottleneck text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	a		cudal1.ablation := cudal1.find_ablation(cudal1_ablation_table.ablation_id);
 	n		int := cardinality(a.switches);
@@ -202,7 +199,6 @@ RETURNS TABLE (effect text, switches text[], factor float8, lower float8, upper 
 	settings bigint)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	a		cudal1.ablation := cudal1.find_ablation(cudal1_ablation_effects.ablation_id);
 	n		int := cardinality(a.switches);
@@ -250,7 +246,6 @@ RETURNS TABLE (switch text, gatekeeper boolean, best_with float8, best_without f
 	baseline float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	a		cudal1.ablation := cudal1.find_ablation(cudal1_ablation_gatekeepers.ablation_id);
 BEGIN
@@ -281,7 +276,6 @@ CREATE FUNCTION @extschema@.cudal1_ablation_explain(ablation_id bigint, switches
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	a		cudal1.ablation := cudal1.find_ablation(cudal1_ablation_explain.ablation_id);
 	wanted	int := 0;
@@ -387,7 +381,6 @@ CREATE FUNCTION @extschema@.cudal1_extract_techniques(candidate_ids bigint[] DEF
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
 	n		bigint;
 BEGIN
@@ -443,7 +436,6 @@ RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	SET standard_conforming_strings = on
 AS $$
-#variable_conflict use_column
 DECLARE
 	list	jsonb;
 	names	text[];

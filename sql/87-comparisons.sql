@@ -21,7 +21,6 @@ RETURNS TABLE (level int, task text, speedup_a float8, speedup_b float8, ratio f
 	upper float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 BEGIN
 	PERFORM cudal1.check_report(compare_tasks.method_a, compare_tasks.device_a,
 		compare_tasks.missing);
@@ -83,7 +82,6 @@ RETURNS TABLE (level text, tasks bigint, a_better bigint, b_better bigint, ratio
 			   signed_rank_p float8, sign_p float8, convention text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 BEGIN
 	IF compare.confidence IS NULL OR NOT (compare.confidence > 0 AND compare.confidence < 1) THEN
 		RAISE EXCEPTION USING ERRCODE = '22023',

@@ -86,7 +86,6 @@ CREATE FUNCTION cudal1.count_room(owner text, more_candidates bigint, more_bytes
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	SET enable_seqscan = off SET jit = off
 AS $$
-#variable_conflict use_column
 DECLARE
 	parts	bigint;
 	q		record;
@@ -197,7 +196,6 @@ CREATE FUNCTION cudal1.request_room(owner text, OUT quota text, OUT used bigint,
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
 	SET jit = off
 AS $$
-#variable_conflict use_column
 DECLARE
 	q			record := cudal1.quota_of(request_room.owner);
 	under_way	constant bigint := cudal1.requests_of(request_room.owner);
