@@ -77,7 +77,7 @@ FROM cudal1.measurement WHERE candidate_id = :by_rows ORDER BY measurement_id;
 
 -- ## A prompt, and an answer
 --
---+ A prompt shows a model what there is, with scores. Its answer is submitted as it comes:
+-- A prompt shows a model what there is, with scores. Its answer is submitted as it comes:
 
 SELECT prompt_id, length(prompt), exemplars FROM cudal1_prompt('column sums');
 SELECT max(prompt_id) AS prompt_id FROM cudal1.prompt \gset
@@ -108,7 +108,7 @@ SELECT * FROM cudal1_wait(ARRAY[:in_registers], '10 minutes');
 
 -- ## What comes of it
 --
---+ The buckets from which the next exemplars are drawn, the advantages of the three as a group, and the report:
+-- The buckets from which the next exemplars are drawn, the advantages of the three as a group, and the report:
 
 SELECT bucket, lower, upper, codes, mean, round(probability::numeric, 4) AS probability FROM cudal1_bucket_stats('column sums');
 SELECT cudal1_group_advantages(array_agg(cudal1_reward(id) ORDER BY id))
