@@ -1,7 +1,23 @@
 /*
  * Signatures of c and cuda tasks: checked when a task is added, and stored with all defaults filled
- * in. Before them, what reads a JSON value or a text that a user or a model wrote.
+ * in. Before them, what reads a JSON value or a text that a user or a model wrote, and raises the
+ * error of a bad one.
  */
+
+CREATE FUNCTION cudal1.raise_if(wrong boolean, state text, message text, hint text DEFAULT NULL)
+RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF wrong AND hint IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = state, MESSAGE = raise_if.message;
+	ELSIF wrong THEN
+		RAISE EXCEPTION USING ERRCODE = state, MESSAGE = raise_if.message, HINT = raise_if.hint;
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.raise_if IS
+'an error of that SQLSTATE, or condition name, where something is wrong; NULL is not wrong';
 
 -- a JSON number between two limits, as float8; NULL for anything else
 CREATE FUNCTION cudal1.json_float(value jsonb, low float8 DEFAULT '-1e300',

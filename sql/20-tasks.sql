@@ -33,21 +33,6 @@ COMMENT ON FUNCTION cudal1.nearest IS
 'a sentence with up to three of the names that a mistyped one may have meant, nearest first; NULL
 where none is near';
 
-CREATE FUNCTION cudal1.raise_if(wrong boolean, state text, message text, hint text DEFAULT NULL)
-RETURNS void
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	IF wrong AND hint IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = state, MESSAGE = raise_if.message;
-	ELSIF wrong THEN
-		RAISE EXCEPTION USING ERRCODE = state, MESSAGE = raise_if.message, HINT = raise_if.hint;
-	END IF;
-END
-$$;
-COMMENT ON FUNCTION cudal1.raise_if IS
-'an error of that SQLSTATE, or condition name, where something is wrong; NULL is not wrong';
-
 CREATE FUNCTION cudal1.does_not_exist(subject text, name text, names text[], hint text)
 RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -91,6 +76,21 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.check_profile IS 'error 42704 where no profile has this name';
+
+CREATE FUNCTION cudal1.check_device(device_key text)
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF NOT EXISTS (SELECT FROM cudal1.device AS d
+			WHERE d.device_key = check_device.device_key) THEN
+		PERFORM cudal1.does_not_exist('device', check_device.device_key,
+			ARRAY(SELECT d.device_key FROM cudal1.device AS d ORDER BY d.device_key),
+			'cudal1.device lists the devices.');
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.check_device IS 'error 42704 where no device has this key';
 
 CREATE FUNCTION cudal1.check_method(method text)
 RETURNS void
@@ -212,16 +212,19 @@ COMMENT ON FUNCTION cudal1.warn_no_device IS
 'a NOTICE where no enabled device of that class, model or key (NULL: the task''s) can measure the
 task';
 
-CREATE FUNCTION cudal1.bad_option(option text, expected text)
+CREATE FUNCTION cudal1.bad_option_if(wrong boolean, option text, expected text)
 RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	RAISE EXCEPTION USING ERRCODE = '22023',
-		MESSAGE = format('option "%s" must be %s', option, expected);
+	IF wrong THEN
+		RAISE EXCEPTION USING ERRCODE = '22023',
+			MESSAGE = format('option "%s" must be %s', option, expected);
+	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.bad_option IS 'raises the error of a task option that is out of range';
+COMMENT ON FUNCTION cudal1.bad_option_if IS
+'the error of a task option that is out of range, where something is wrong';
 
 CREATE FUNCTION cudal1.check_task(task text, reference text, language text, signature jsonb,
 	level int, options jsonb)
@@ -273,27 +276,22 @@ CREATE FUNCTION cudal1.check_island_options(options jsonb)
 RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-DECLARE
-	key		text;
 BEGIN
-	IF options ? 'certify' AND jsonb_typeof(options -> 'certify') <> 'boolean' THEN
-		PERFORM cudal1.bad_option('certify', 'true or false');
-	END IF;
-	IF options ? 'islands' AND cudal1.json_int(options -> 'islands', 1, 1000) IS NULL THEN
-		PERFORM cudal1.bad_option('islands', 'an integer between 1 and 1000');
-	END IF;
-	FOREACH key IN ARRAY ARRAY['island_reset', 'island_period'] LOOP
-		IF options ? key AND cudal1.json_int(options -> key, 1, 1000000000000) IS NULL THEN
-			PERFORM cudal1.bad_option(key, 'an integer between 1 and 1000000000000');
-		END IF;
-	END LOOP;
-	IF options ? 'island_temperature'
-		AND cudal1.json_float(options -> 'island_temperature', 1e-6, 1e6) IS NULL THEN
-		PERFORM cudal1.bad_option('island_temperature', 'a number between 1e-6 and 1e6');
-	END IF;
-	IF coalesce(options ->> 'island_late', 'admit') NOT IN ('admit', 'reject') THEN
-		PERFORM cudal1.bad_option('island_late', 'admit or reject');
-	END IF;
+	PERFORM cudal1.bad_option_if(jsonb_typeof(options -> 'certify') <> 'boolean',
+		'certify', 'true or false');
+	PERFORM cudal1.bad_option_if(options ? 'islands'
+			AND cudal1.json_int(options -> 'islands', 1, 1000) IS NULL,
+		'islands', 'an integer between 1 and 1000');
+	PERFORM cudal1.bad_option_if(options ? key
+			AND cudal1.json_int(options -> key, 1, 1000000000000) IS NULL,
+			key, 'an integer between 1 and 1000000000000')
+		FROM unnest('{island_reset,island_period}'::text[]) AS u (key);
+	PERFORM cudal1.bad_option_if(options ? 'island_temperature'
+			AND cudal1.json_float(options -> 'island_temperature', 1e-6, 1e6) IS NULL,
+		'island_temperature', 'a number between 1e-6 and 1e6');
+	PERFORM cudal1.bad_option_if(
+		coalesce(options ->> 'island_late', 'admit') NOT IN ('admit', 'reject'),
+		'island_late', 'admit or reject');
 END
 $$;
 COMMENT ON FUNCTION cudal1.check_island_options IS
@@ -311,40 +309,31 @@ BEGIN
 	PERFORM cudal1.check_profile(t.profile);
 	t.cores := CASE WHEN options ? 'cores' THEN cudal1.json_int(options -> 'cores', 1, 1024)
 		ELSE 1 END;
-	IF t.cores IS NULL THEN
-		PERFORM cudal1.bad_option('cores', 'an integer between 1 and 1024');
-	END IF;
+	PERFORM cudal1.bad_option_if(t.cores IS NULL, 'cores', 'an integer between 1 and 1024');
 	t.bucket_width := CASE WHEN options ? 'bucket_width'
 		THEN cudal1.json_float(options -> 'bucket_width', 1e-6, 1e6) ELSE 0.25 END;
-	IF t.bucket_width IS NULL THEN
-		PERFORM cudal1.bad_option('bucket_width', 'a number between 1e-6 and 1e6');
-	END IF;
+	PERFORM cudal1.bad_option_if(t.bucket_width IS NULL,
+		'bucket_width', 'a number between 1e-6 and 1e6');
 	t.temperature := CASE WHEN options ? 'temperature'
 		THEN cudal1.json_float(options -> 'temperature', 1e-6, 1e6) ELSE 1 END;
-	IF t.temperature IS NULL THEN
-		PERFORM cudal1.bad_option('temperature', 'a number between 1e-6 and 1e6');
-	END IF;
+	PERFORM cudal1.bad_option_if(t.temperature IS NULL,
+		'temperature', 'a number between 1e-6 and 1e6');
 	t.score_scale := coalesce(options ->> 'score_scale', 'linear');
-	IF t.score_scale NOT IN ('linear', 'log') THEN
-		PERFORM cudal1.bad_option('score_scale', 'linear or log');
-	END IF;
+	PERFORM cudal1.bad_option_if(t.score_scale NOT IN ('linear', 'log'),
+		'score_scale', 'linear or log');
 	t.strategy := coalesce(options ->> 'strategy', 'bucket');
-	IF t.strategy NOT IN ('bucket', 'island', 'random') THEN
-		PERFORM cudal1.bad_option('strategy', 'bucket, island or random');
-	END IF;
+	PERFORM cudal1.bad_option_if(t.strategy NOT IN ('bucket', 'island', 'random'),
+		'strategy', 'bucket, island or random');
 	-- the option goes before the signature's member of the same name
 	t.rtol := cudal1.json_float(coalesce(options -> 'rtol', t.signature -> 'rtol'), 0, 1e9);
-	IF t.rtol IS NULL AND options ? 'rtol' THEN
-		PERFORM cudal1.bad_option('rtol', 'a number between 0 and 1e9');
-	END IF;
+	PERFORM cudal1.bad_option_if(t.rtol IS NULL AND options ? 'rtol',
+		'rtol', 'a number between 0 and 1e9');
 	t.atol := cudal1.json_float(coalesce(options -> 'atol', t.signature -> 'atol'), 0, 1e9);
-	IF t.atol IS NULL AND options ? 'atol' THEN
-		PERFORM cudal1.bad_option('atol', 'a number between 0 and 1e9');
-	END IF;
+	PERFORM cudal1.bad_option_if(t.atol IS NULL AND options ? 'atol',
+		'atol', 'a number between 0 and 1e9');
 	t.problem := cudal1.json_int(options -> 'problem');
-	IF t.problem IS NULL AND options ? 'problem' THEN
-		PERFORM cudal1.bad_option('problem', 'an integer not below 0');
-	END IF;
+	PERFORM cudal1.bad_option_if(t.problem IS NULL AND options ? 'problem',
+		'problem', 'an integer not below 0');
 
 	PERFORM cudal1.check_island_options(options);
 	t.device := cudal1.choose_device(t.language, options);
@@ -377,17 +366,16 @@ BEGIN
 						 THEN 'cuda' ELSE 'cpu' END
 					END;
 	ELSE
-		IF jsonb_typeof(options -> 'device') <> 'string'
-			OR NOT cudal1.matches(given, '[^[:space:]]', 200) THEN
-			PERFORM cudal1.bad_option('device', 'a device class (cpu or cuda) or a device model');
-		END IF;
+		PERFORM cudal1.bad_option_if(jsonb_typeof(options -> 'device') <> 'string'
+				OR NOT cudal1.matches(given, '[^[:space:]]', 200),
+			'device', 'a device class (cpu or cuda) or a device model');
 		SELECT d.class INTO class FROM cudal1.device AS d WHERE d.class = given OR d.model = given
 			LIMIT 1;
 		class := CASE WHEN given IN ('cpu', 'cuda') THEN given ELSE class END;
-		IF (language = 'c' AND class = 'cuda') OR (language = 'cuda' AND class = 'cpu') THEN
-			PERFORM cudal1.bad_option('device', format('of class %s for language %s',
-				CASE language WHEN 'c' THEN 'cpu' ELSE 'cuda' END, language));
-		END IF;
+		PERFORM cudal1.bad_option_if(
+			(language = 'c' AND class = 'cuda') OR (language = 'cuda' AND class = 'cpu'), 'device',
+			format('of class %s for language %s', CASE language WHEN 'c' THEN 'cpu'
+				ELSE 'cuda' END, language));
 		RETURN given;
 	END IF;
 END

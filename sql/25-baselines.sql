@@ -145,11 +145,9 @@ AS $$
 DECLARE
 	t		cudal1.task := cudal1.find_task(task);
 	variant	text;
-	problem	text := cudal1.check_submission('-', '-', cudal1_add_baselines.priority);
+	problem	text;
 BEGIN
-	IF problem IS NOT NULL THEN
-		PERFORM cudal1.bad_submission(problem);
-	END IF;
+	PERFORM cudal1.demand_submission('-', '-', cudal1_add_baselines.priority);
 	PERFORM cudal1.raise_if(t.language <> 'pytorch', '22023',
 		format('task "%s" %s', t.name, cudal1.lacks_baseline(t.language, t.device, 'compile')));
 	PERFORM cudal1.check_baseline(v.name) FROM unnest(variants) AS v (name);

@@ -368,8 +368,6 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_
 	SET enable_seqscan = off SET jit = off
 AS $$
 DECLARE
-	reason	text := cudal1.check_submission(cudal1_submit.code, cudal1_submit.method,
-		cudal1_submit.priority);
 	body	text := replace(cudal1_submit.code, E'\r\n', E'\n');
 	proposer text := cudal1.caller();
 	into_pool int := cudal1.use_pool(cudal1_submit.pool);
@@ -377,8 +375,10 @@ DECLARE
 	whole	cudal1.task;
 	id		bigint;
 BEGIN
-	IF reason IS NOT NULL THEN
-		PERFORM cudal1.bad_submission(reason);
+	IF cudal1.check_submission(cudal1_submit.code, cudal1_submit.method,
+		cudal1_submit.priority) IS NOT NULL THEN
+		PERFORM cudal1.demand_submission(cudal1_submit.code, cudal1_submit.method,
+			cudal1_submit.priority);
 	END IF;
 	IF cudal1_submit.purpose IS NULL
 		OR cudal1_submit.purpose NOT IN ('normal', 'null', 'certification', 'ablation') THEN
@@ -456,18 +456,21 @@ cudal1_open_pool(). A discarded or imported candidate is queued again. A NOTICE 
 can run the task. Errors: 42704 unknown task, prompt or pool, 42501 method, prompt or pool is
 another role''s, 53400 a quota is used up (cudal1_set_quota()), 55000 the task''s reference is bad';
 
-CREATE FUNCTION cudal1.bad_submission(reason text)
+CREATE FUNCTION cudal1.demand_submission(code text, method text, priority int)
 RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+	problem	text := cudal1.check_submission(code, method, priority);
 BEGIN
-	RAISE EXCEPTION USING MESSAGE = reason,
-		ERRCODE = CASE WHEN reason LIKE '%must not be null' THEN '22004'
-					   WHEN reason LIKE '%must not be longer than%' THEN '54000'
-					   ELSE '22023' END;
+	IF problem IS NOT NULL THEN
+		RAISE EXCEPTION USING MESSAGE = problem, ERRCODE = CASE
+			WHEN problem LIKE '%must not be null' THEN '22004'
+			WHEN problem LIKE '%must not be longer than%' THEN '54000' ELSE '22023' END;
+	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.bad_submission IS 'raises the error of a submission that is not one';
+COMMENT ON FUNCTION cudal1.demand_submission IS 'raises what cudal1.check_submission() finds';
 
 CREATE FUNCTION cudal1.clip(detail text, bytes int DEFAULT 2000)
 RETURNS text
@@ -539,7 +542,6 @@ DECLARE
 	t			cudal1.task;
 	into_pool	int;
 	answer		record;
-	problem		text;
 BEGIN
 	PERFORM cudal1.raise_if(submit_response.prompt_id IS NULL OR submit_response.response IS NULL,
 		'22004', 'prompt_id and response must not be null');
@@ -554,10 +556,7 @@ BEGIN
 		PERFORM cudal1.find_task(t.name);	-- raises the error
 	END IF;
 	PERFORM cudal1.check_reference(t);
-	problem := cudal1.check_submission('-', submit_response.method, submit_response.priority);
-	IF problem IS NOT NULL THEN
-		PERFORM cudal1.bad_submission(problem);
-	END IF;
+	PERFORM cudal1.demand_submission('-', submit_response.method, submit_response.priority);
 	IF submit_response.owner IS NULL THEN
 		PERFORM cudal1.use_method(submit_response.method, cudal1.caller());
 	END IF;
@@ -788,7 +787,6 @@ DECLARE
 	n			int := cardinality(tasks);
 	proposer	text := cudal1.caller();
 	into_pool	int := cudal1.use_pool(cudal1_submit_batch.pool);
-	problem		text;
 	-- one element a row of the batch: see cudal1.judge_rows() and cudal1.add_rows()
 	task_ids	bigint[];
 	hashes		bytea[];
@@ -810,11 +808,7 @@ BEGIN
 				coalesce(cardinality(group_keys)::text, 'null'),
 							coalesce(cardinality(proposal_keys)::text, 'null'));
 	END IF;
-	problem := cudal1.check_submission('-', method, cudal1_submit_batch.priority);
-	IF problem IS NOT NULL THEN
-		PERFORM cudal1.bad_submission(problem);
-	END IF;
-
+	PERFORM cudal1.demand_submission('-', method, cudal1_submit_batch.priority);
 	PERFORM cudal1.use_method(method, proposer);
 
 	SELECT j.task_ids, j.hashes, j.reasons, j.leaders, j.ids

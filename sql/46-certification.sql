@@ -336,9 +336,7 @@ BEGIN
 		PERFORM cudal1.enqueue_null(t, c.candidate_id);
 		n := n + 1;
 	END LOOP;
-	IF n > 0 THEN
-		PERFORM cudal1.wake();
-	END IF;
+	PERFORM cudal1.wake() WHERE n > 0;
 	RETURN n;
 END
 $$;

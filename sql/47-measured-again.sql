@@ -63,8 +63,7 @@ BEGIN
 			OR cudal1_evaluate.priority IS NULL, '22004',
 		'candidate_ids, profile and priority must not be null');
 	PERFORM cudal1.check_ids('candidate_ids', cudal1_evaluate.candidate_ids);
-	PERFORM cudal1.raise_if(cudal1_evaluate.priority NOT BETWEEN -1000000000 AND 1000000000,
-		'22023', 'priority must lie between -1000000000 and 1000000000');
+	PERFORM cudal1.demand_submission('-', '-', cudal1_evaluate.priority);
 	PERFORM cudal1.raise_if(NOT cudal1.matches(cudal1_evaluate.device, '[^[:space:]]', 2000),
 		'22023', 'device must be a device class (cpu or cuda), a device model or a device''s key');
 	-- a class may find its first device later; a model or key that nobody has is a slip, and its
@@ -179,9 +178,7 @@ BEGIN
 			ON CONFLICT DO NOTHING
 			RETURNING 1)
 	SELECT count(*) INTO n FROM added;
-	IF n > 0 THEN
-		PERFORM cudal1.wake();
-	END IF;
+	PERFORM cudal1.wake() WHERE n > 0;
 	RETURN n;
 END
 $$;
@@ -219,9 +216,7 @@ BEGIN
 		END IF;
 		n := n + 1;
 	END LOOP;
-	IF n > 0 THEN
-		PERFORM cudal1.wake();
-	END IF;
+	PERFORM cudal1.wake() WHERE n > 0;
 	RETURN n;
 END
 $$;
@@ -272,9 +267,7 @@ BEGIN
 	n := n + (SELECT coalesce(sum(cudal1.ask_confirmation(c.candidate_id)), 0)
 		FROM cudal1.candidate AS c
 				WHERE NOT c.confirmed);
-	IF n > 0 THEN
-		PERFORM cudal1.wake();
-	END IF;
+	PERFORM cudal1.wake() WHERE n > 0;
 	RETURN n;
 END
 $$;
@@ -294,15 +287,12 @@ DECLARE
 	t		cudal1.task;
 	c		cudal1.candidate;
 	withheld constant boolean := cudal1_import_result.code IS NULL;
-	problem	text := cudal1.check_submission(coalesce(cudal1_import_result.code, '-'),
-		cudal1_import_result.method, 0);
 	s		float8 := nullif(cudal1_import_result.speedup, 0);
 	body	text := coalesce(replace(cudal1_import_result.code, E'\r\n', E'\n'), '');
 	hash	bytea;
 BEGIN
-	IF problem IS NOT NULL THEN
-		PERFORM cudal1.bad_submission(problem);
-	END IF;
+	PERFORM cudal1.demand_submission(coalesce(cudal1_import_result.code, '-'),
+		cudal1_import_result.method, 0);
 	PERFORM cudal1.raise_if(cudal1_import_result.device IS NULL, '22004',
 		'device must not be null');
 	PERFORM cudal1.raise_if(NOT cudal1.matches(cudal1_import_result.device, '[^[:space:]]', 200),
@@ -476,19 +466,12 @@ DECLARE
 	n		bigint := 0;
 	added	bigint;
 BEGIN
-	PERFORM cudal1.raise_if(cudal1_measure_aa.priority IS NULL
-			OR cudal1_measure_aa.priority NOT BETWEEN -1000000000 AND 1000000000, '22023',
-		'priority must lie between -1000000000 and 1000000000');
+	PERFORM cudal1.demand_submission('-', '-', cudal1_measure_aa.priority);
 	IF cudal1_measure_aa.task IS NOT NULL THEN
 		PERFORM cudal1.find_task(cudal1_measure_aa.task);
 	END IF;
-	IF cudal1_measure_aa.device_key IS NOT NULL
-		AND NOT EXISTS (SELECT FROM cudal1.device AS x
-			WHERE x.device_key = cudal1_measure_aa.device_key) THEN
-		PERFORM cudal1.does_not_exist('device', cudal1_measure_aa.device_key,
-			ARRAY(SELECT x.device_key FROM cudal1.device AS x ORDER BY x.device_key),
-			'cudal1.device lists the devices.');
-	END IF;
+	PERFORM cudal1.check_device(cudal1_measure_aa.device_key)
+		WHERE cudal1_measure_aa.device_key IS NOT NULL;
 	FOR d IN
 		SELECT x.* FROM cudal1.device AS x
 			WHERE x.enabled AND x.device_key = coalesce(cudal1_measure_aa.device_key, x.device_key)
@@ -519,9 +502,7 @@ BEGIN
 		GET DIAGNOSTICS added = ROW_COUNT;
 		n := n + added;
 	END LOOP;
-	IF n > 0 THEN
-		PERFORM cudal1.wake();
-	END IF;
+	PERFORM cudal1.wake() WHERE n > 0;
 	RETURN n;
 END
 $$;
@@ -538,13 +519,9 @@ AS $$
 BEGIN
 	PERFORM cudal1.raise_if(cudal1_trust_device.device_key IS NULL, '22004',
 		'device_key must not be null');
+	PERFORM cudal1.check_device(cudal1_trust_device.device_key);
 	UPDATE cudal1.device AS d SET untrusted_since = NULL, chart_from = clock_timestamp()
 		WHERE d.device_key = cudal1_trust_device.device_key;
-	IF NOT FOUND THEN
-		PERFORM cudal1.does_not_exist('device', cudal1_trust_device.device_key,
-			ARRAY(SELECT x.device_key FROM cudal1.device AS x ORDER BY x.device_key),
-			'cudal1.device lists the devices.');
-	END IF;
 	PERFORM cudal1.wake();
 END
 $$;

@@ -122,7 +122,6 @@ DECLARE
 						"total_seconds": 1800, "backoff_seconds": 1, "max_tries": 8,
 						"max_answer_bytes": 1048576, "max_body_bytes": 67108864}');
 	m			cudal1.model;
-	there		cudal1.model;
 	problem		text;
 BEGIN
 	IF num_nulls(cudal1_add_model.name, cudal1_add_model.endpoint, cudal1_add_model.model,
@@ -152,20 +151,8 @@ BEGIN
 			m.requests_per_minute, m.prompt_price, m.completion_price, m.stream,
 			m.connect_seconds, m.stall_seconds, m.total_seconds, m.backoff_seconds, m.max_tries,
 			m.max_answer_bytes, m.max_body_bytes)
-		ON CONFLICT (name) DO NOTHING
-		RETURNING x.* INTO there;
-	IF NOT FOUND THEN
-		SELECT x.* INTO STRICT there FROM cudal1.model AS x WHERE x.name = m.name;
-		IF (there.endpoint, there.model, there.parameters)
-			IS DISTINCT FROM (m.endpoint, m.model, m.parameters) THEN
-			RAISE EXCEPTION USING ERRCODE = '23505',
-				MESSAGE = format('model "%s" exists with another content', m.name),
-				DETAIL = 'Endpoint, model and parameters stay, so that a method''s name keeps its '
-					'meaning.',
-				HINT = 'Add it under another name.';
-		END IF;
 		-- limits, prices and the key may change at any time
-		UPDATE cudal1.model AS x
+		ON CONFLICT (name) DO UPDATE
 			SET (key_name, concurrency, requests_per_minute, prompt_price, completion_price, stream,
 					connect_seconds, stall_seconds, total_seconds, backoff_seconds, max_tries,
 					max_answer_bytes, max_body_bytes)
@@ -173,10 +160,17 @@ BEGIN
 					m.completion_price, m.stream, m.connect_seconds, m.stall_seconds,
 					m.total_seconds, m.backoff_seconds, m.max_tries, m.max_answer_bytes,
 					m.max_body_bytes)
-			WHERE x.model_id = there.model_id;
+			WHERE (x.endpoint, x.model, x.parameters) = (m.endpoint, m.model, m.parameters)
+		RETURNING x.model_id INTO m.model_id;
+	IF NOT FOUND THEN
+		RAISE EXCEPTION USING ERRCODE = '23505',
+			MESSAGE = format('model "%s" exists with another content', m.name),
+			DETAIL = 'Endpoint, model and parameters stay, so that a method''s name keeps its '
+				'meaning.',
+			HINT = 'Add it under another name.';
 	END IF;
 	PERFORM cudal1.wake();
-	RETURN there.model_id;
+	RETURN m.model_id;
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_add_model(text, text, text, text, jsonb, int, float8, float8,
@@ -216,15 +210,11 @@ DECLARE
 	m		cudal1.model := cudal1.find_model(cudal1_generate.model);
 	owner	text;
 	room	record;
-	problem	text;
 BEGIN
 	PERFORM cudal1.raise_if(cudal1_generate.n IS NULL OR cudal1_generate.n NOT BETWEEN 1 AND 10000,
 		'22023', 'n must lie between 1 and 10000');
-	problem := cudal1.check_submission('-', coalesce(cudal1_generate.method, m.name),
+	PERFORM cudal1.demand_submission('-', coalesce(cudal1_generate.method, m.name),
 		cudal1_generate.priority);
-	IF problem IS NOT NULL THEN
-		PERFORM cudal1.bad_submission(problem);
-	END IF;
 	SELECT p.created_by INTO owner FROM cudal1.prompt AS p
 		WHERE p.prompt_id = cudal1_generate.prompt_id;
 	PERFORM cudal1.raise_if(NOT FOUND, '42704',
@@ -321,9 +311,7 @@ BEGIN
 		END IF;
 		n := n + 1;
 	END LOOP;
-	IF n > 0 THEN
-		PERFORM cudal1.wake();
-	END IF;
+	PERFORM cudal1.wake() WHERE n > 0;
 	RETURN n;
 END
 $$;

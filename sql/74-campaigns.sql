@@ -695,6 +695,7 @@ AS $$
 DECLARE
 	g		record;
 	n		bigint;
+	same	boolean;
 BEGIN
 	SELECT x.*, l.method, l.task_id, q.pool_id, c.options, c.created_by AS owner INTO g
 		FROM cudal1.campaign_group AS x JOIN cudal1.campaign_lane AS l USING (lane_id)
@@ -720,34 +721,30 @@ BEGIN
 			format('group "%s" was answered with %s responses, not %s', g.group_key,
 				n, cardinality(responses)),
 			'A group is answered once; cudal1_next_group() gives another.');
-		SELECT u.ordinality INTO n
-			FROM unnest(responses) WITH ORDINALITY AS u(response)
-				LEFT JOIN cudal1.proposal AS p
-					ON p.created_by = g.owner AND p.task_id = g.task_id AND p.pool_id = g.pool_id
-						AND coalesce(p.group_key, '') = g.group_key
-						AND p.proposal_key = 'answer ' || u.ordinality
-				LEFT JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
+		FOR ordinal, candidate_id, same IN
 			-- a pruned answer has left the hash of its code, a very long one its beginning
-			WHERE CASE WHEN p.response IS NOT NULL
-				AND octet_length(u.response) <= 4194304 THEN p.response <> u.response
-					   ELSE c.code_hash
-						IS DISTINCT FROM (SELECT CASE WHEN r.reason IS NULL
-						THEN cudal1.code_hash(r.body)
-						ELSE cudal1.salted_hash('malformed', r.body) END
-						FROM cudal1.read_response(u.response,
-							cudal1.code_alone(g.prompt_id)) AS r) END
-			ORDER BY u.ordinality LIMIT 1;
-		PERFORM cudal1.raise_if(FOUND, '22023',
-			format('response %s is not the one that group "%s" was answered with', n, g.group_key),
-			'A group is answered once; cudal1_next_group() gives another.');
-		RETURN QUERY
-			SELECT u.ordinality::int, p.candidate_id
+			SELECT u.ordinality, p.candidate_id,
+					CASE WHEN p.response IS NOT NULL AND octet_length(u.response) <= 4194304
+						THEN p.response = u.response
+						ELSE c.code_hash = (SELECT CASE WHEN r.reason IS NULL
+								THEN cudal1.code_hash(r.body)
+								ELSE cudal1.salted_hash('malformed', r.body) END
+							FROM cudal1.read_response(u.response,
+								cudal1.code_alone(g.prompt_id)) AS r) END
 				FROM unnest(responses) WITH ORDINALITY AS u(response)
-					JOIN cudal1.proposal AS p
+					LEFT JOIN cudal1.proposal AS p
 						ON p.created_by = g.owner AND p.task_id = g.task_id
 							AND p.pool_id = g.pool_id AND coalesce(p.group_key, '') = g.group_key
 							AND p.proposal_key = 'answer ' || u.ordinality
-				ORDER BY u.ordinality;
+					LEFT JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
+				ORDER BY u.ordinality
+		LOOP
+			PERFORM cudal1.raise_if(same IS NOT TRUE, '22023',
+				format('response %s is not the one that group "%s" was answered with', ordinal,
+					g.group_key),
+				'A group is answered once; cudal1_next_group() gives another.');
+			RETURN NEXT;
+		END LOOP;
 		RETURN;
 	END IF;
 	UPDATE cudal1.campaign_group AS x SET answered_at = clock_timestamp()
