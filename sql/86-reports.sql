@@ -349,6 +349,16 @@ baseline';
  * (one of 449 in 250 adds 1.8), so geometric and trimmed means stand beside them.
  */
 
+CREATE FUNCTION cudal1.rows_of(level int)
+RETURNS TABLE (label text, place bigint)
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+	VALUES (COALESCE(level::text, 'none'), COALESCE(level, 2147483647)::bigint),
+		('All', 2147483648);
+END;
+COMMENT ON FUNCTION cudal1.rows_of IS
+'the rows of a report that a task of a level counts in, with their places';
+
 CREATE FUNCTION cudal1.summarise(levels int[], speedups float8[], missing text, cut float8,
 	faster_than float8)
 RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8,
@@ -371,9 +381,7 @@ BEGIN
 					WHEN summarise.missing = 'one' THEN coalesce(u.achieved, 1)
 					ELSE u.achieved END AS x
 		FROM unnest(summarise.levels, summarise.speedups) AS u (level, achieved)
-			CROSS JOIN LATERAL (VALUES (coalesce(u.level::text, 'none'),
-				coalesce(u.level, 2147483647)::bigint),
-									   ('All', 2147483648)) AS g (label, place)
+			CROSS JOIN LATERAL cudal1.rows_of(u.level) AS g
 	), ranked AS (
 		SELECT c.*, row_number() OVER w AS r, count(c.x) OVER (PARTITION BY c.label) AS n
 		FROM counted AS c WINDOW w AS (PARTITION BY c.label ORDER BY c.x NULLS LAST)
@@ -469,8 +477,7 @@ BEGIN
 	), marks AS (
 		SELECT g.label, count(*) FILTER (WHERE b.evaluated) AS evaluated,
 		count(*) FILTER (WHERE b.weak) AS weak
-		FROM best AS b CROSS
-			JOIN LATERAL (VALUES (coalesce(b.level::text, 'none')), ('All')) AS g (label)
+		FROM best AS b CROSS JOIN LATERAL cudal1.rows_of(b.level) AS g
 		GROUP BY g.label)
 	SELECT s.level, s.tasks, s.mean, s.max, s.p75, s.p50, s.p25, s.success, s.speedup,
 		s.geometric_mean, s.trimmed_mean, s.convention,
@@ -612,56 +619,37 @@ an end of that interval. tasks, pool and baseline as in cudal1_speedup_report();
 divided by the baseline''s score, whose own is not in it. Errors: 22023 n below 1, 42704 unknown
 method, device, task, pool or baseline';
 
-CREATE FUNCTION cudal1.speedup_histogram(method text, device text, width float8,
-	without_weak boolean, chosen text[], pool text, baseline text)
-RETURNS TABLE (level text, lower float8, upper float8, speedup_from float8, speedup_to float8,
-	tasks bigint, share float8)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
--- the planner takes each function for a thousand rows, and compiling took 0.2 s a call
-SET jit = off
-AS $$
-BEGIN
-	PERFORM cudal1.raise_if(speedup_histogram.width IS NULL
-			OR NOT (speedup_histogram.width >= 0.001 AND speedup_histogram.width <= 10), '22023',
-		'argument "width" must lie between 0.001 and 10');
-	PERFORM cudal1.check_report(speedup_histogram.method, speedup_histogram.device);
-	RETURN QUERY
-	WITH best AS MATERIALIZED (
-		SELECT b.level, floor(ln(b.speedup) / speedup_histogram.width)::int AS k
-		FROM cudal1.best_over(speedup_histogram.method, speedup_histogram.device, chosen, pool,
-			baseline, speedup_histogram.without_weak) AS b
-		WHERE b.speedup > 0
-	), labelled AS (
-		SELECT g.label, g.place, b.k
-		FROM best AS b CROSS
-			JOIN LATERAL (VALUES (coalesce(b.level::text, 'none'),
-			coalesce(b.level, 2147483647)::bigint),
-												  ('All', 2147483648)) AS g (label, place)
-	), bins AS (
-		-- bins between the ends may be empty
-		SELECT generate_series(min(b.k), max(b.k)) AS k FROM best AS b)
-	SELECT l.label, i.k * speedup_histogram.width, (i.k + 1) * speedup_histogram.width,
-		   exp(i.k * speedup_histogram.width), exp((i.k + 1) * speedup_histogram.width),
-		   count(x.k), count(x.k)::float8 / (SELECT count(*) FROM labelled AS y
-			WHERE y.label = l.label)
-	FROM (SELECT DISTINCT y.label, y.place FROM labelled AS y) AS l
-		CROSS JOIN bins AS i
-		LEFT JOIN labelled AS x ON x.label = l.label AND x.k = i.k
-	GROUP BY l.label, l.place, i.k
-	ORDER BY l.place, i.k;
-END
-$$;
-COMMENT ON FUNCTION cudal1.speedup_histogram IS 'what cudal1_speedup_histogram() does';
-
 CREATE FUNCTION @extschema@.cudal1_speedup_histogram(method text DEFAULT NULL,
 	device text DEFAULT NULL, width float8 DEFAULT 0.5, without_weak boolean DEFAULT false,
 	tasks text[] DEFAULT NULL, pool text DEFAULT NULL, baseline text DEFAULT NULL)
 RETURNS TABLE (level text, lower float8, upper float8, speedup_from float8, speedup_to float8,
 	tasks bigint, share float8)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+-- the planner takes each function for a thousand rows, and compiling took 0.2 s a call
+SET jit = off
 BEGIN ATOMIC
-	SELECT r.* FROM cudal1.speedup_histogram(method, device, width, without_weak,
-		cudal1_speedup_histogram.tasks, pool, baseline) AS r;
+	SELECT cudal1.raise_if(width IS NULL OR NOT (width >= 0.001 AND width <= 10), '22023',
+		'argument "width" must lie between 0.001 and 10');
+	SELECT cudal1.check_report(method, device);
+	WITH best AS MATERIALIZED (
+		SELECT b.level, floor(ln(b.speedup) / width)::int AS k
+			FROM cudal1.best_over(method, device, cudal1_speedup_histogram.tasks, pool, baseline,
+				without_weak) AS b
+			WHERE b.speedup > 0
+	), labelled AS (
+		SELECT g.label, g.place, b.k
+			FROM best AS b CROSS JOIN LATERAL cudal1.rows_of(b.level) AS g
+	), bins AS (
+		-- bins between the ends may be empty
+		SELECT generate_series(min(b.k), max(b.k)) AS k FROM best AS b)
+	SELECT l.label, i.k * width, (i.k + 1) * width, exp(i.k * width), exp((i.k + 1) * width),
+			count(x.k),
+			count(x.k)::float8 / (SELECT count(*) FROM labelled AS y WHERE y.label = l.label)
+		FROM (SELECT DISTINCT y.label, y.place FROM labelled AS y) AS l
+			CROSS JOIN bins AS i
+			LEFT JOIN labelled AS x ON x.label = l.label AND x.k = i.k
+		GROUP BY l.label, l.place, i.k
+		ORDER BY l.place, i.k;
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_speedup_histogram(text, text, float8, boolean, text[], text,
 	text) IS
@@ -688,9 +676,7 @@ BEGIN
 			CASE counted_speedups.missing WHEN 'zero' THEN 0 WHEN 'one' THEN 1 END)
 	FROM cudal1.best_over(counted_speedups.method, counted_speedups.device,
 		counted_speedups.tasks, counted_speedups.pool, counted_speedups.baseline) AS b
-		CROSS JOIN LATERAL (VALUES (coalesce(b.level::text, 'none'),
-			coalesce(b.level, 2147483647)::bigint),
-								   ('All', 2147483648)) AS g (label, place);
+		CROSS JOIN LATERAL cudal1.rows_of(b.level) AS g;
 	IF NOT FOUND THEN
 		RETURN QUERY VALUES ('All', 2147483648, NULL::float8);
 	END IF;
@@ -733,37 +719,21 @@ for each level and All; rounded as rewards are, NULL where no task counts. metho
 tasks, pool and baseline as in cudal1_speedup_report(). Errors: 22023 bad fractions or missing,
 42704 unknown method, device, task, pool or baseline';
 
-CREATE FUNCTION cudal1.fast_p(method text, thresholds float8[], device text, missing text,
-	tasks text[], pool text, baseline text)
-RETURNS TABLE (level text, p float8, share float8)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	IF (SELECT bool_and(coalesce(x >= 0 AND x < 'infinity', false)) FROM unnest(thresholds) AS x)
-		IS NOT TRUE THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'argument "p" must hold speedups',
-			HINT = 'For instance {1,1.5,2}.';
-	END IF;
-	RETURN QUERY
-	SELECT c.level, x.p,
-		count(*) FILTER (WHERE c.speedup > x.p)::float8 / nullif(count(c.speedup), 0)
-	FROM cudal1.counted_speedups(fast_p.method, fast_p.device, fast_p.missing, fast_p.tasks,
-			fast_p.pool, fast_p.baseline) AS c
-		CROSS JOIN unnest(thresholds) WITH ORDINALITY AS x (p, n)
-	GROUP BY c.level, c.place, x.p, x.n
-	ORDER BY c.place, x.n;
-END
-$$;
-COMMENT ON FUNCTION cudal1.fast_p IS 'what cudal1_fast_p() does';
-
 CREATE FUNCTION @extschema@.cudal1_fast_p(method text DEFAULT NULL, p float8[] DEFAULT '{1,1.5,2}',
 	device text DEFAULT NULL, missing text DEFAULT 'zero', tasks text[] DEFAULT NULL,
 	pool text DEFAULT NULL, baseline text DEFAULT NULL)
 RETURNS TABLE (level text, p float8, share float8)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-	SELECT r.* FROM cudal1.fast_p(method, cudal1_fast_p.p, device, missing, tasks, pool,
-		baseline) AS r;
+	SELECT cudal1.raise_if((SELECT bool_and(COALESCE(x >= 0 AND x < 'infinity', false))
+			FROM unnest(cudal1_fast_p.p) AS x) IS NOT TRUE, '22023',
+		'argument "p" must hold speedups', 'For instance {1,1.5,2}.');
+	SELECT c.level, x.p, count(*) FILTER (WHERE c.speedup > x.p)::float8
+			/ NULLIF(count(c.speedup), 0)
+		FROM cudal1.counted_speedups(method, device, missing, tasks, pool, baseline) AS c
+			CROSS JOIN unnest(cudal1_fast_p.p) WITH ORDINALITY AS x (p, n)
+		GROUP BY c.level, c.place, x.p, x.n
+		ORDER BY c.place, x.n;
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_fast_p(text, float8[], text, text, text[], text, text) IS
 'KernelBench''s fast_p: the share (0 to 1) of tasks whose speedup is above p, for each p, level and

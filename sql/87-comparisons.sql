@@ -75,52 +75,28 @@ COMMENT ON FUNCTION @extschema@.cudal1_compare_tasks(text, text, text, text, tex
 missing). missing: one (no improvement counts 1.00), zero, or drop (tasks that only one side solved
 are left out). tasks and baseline as in cudal1_speedup_report()';
 
-CREATE FUNCTION cudal1.compare(method_a text, method_b text, device_a text, device_b text,
-	missing text, without_weak boolean, confidence float8, chosen text[], baseline text)
-RETURNS TABLE (level text, tasks bigint, a_better bigint, b_better bigint, ratio float8,
-	lower float8, upper float8,
-			   signed_rank_p float8, sign_p float8, convention text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	IF compare.confidence IS NULL OR NOT (compare.confidence > 0 AND compare.confidence < 1) THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = 'argument "confidence" must lie between 0 and 1';
-	END IF;
-	RETURN QUERY
-	WITH pairs AS MATERIALIZED (
-		SELECT c.* FROM cudal1.compare_tasks(compare.method_a, compare.method_b, compare.device_a,
-			compare.device_b, compare.missing, compare.without_weak, compare.chosen,
-			compare.baseline) AS c
-	), groups AS (
-		SELECT g.label, g.place, array_agg(p.speedup_a ORDER BY p.task) AS a,
-		array_agg(p.speedup_b ORDER BY p.task) AS b
-		FROM pairs AS p CROSS
-			JOIN LATERAL (VALUES (coalesce(p.level::text, 'none'),
-			coalesce(p.level, 2147483647)::bigint),
-												   ('All', 2147483648)) AS g (label, place)
-		GROUP BY g.label, g.place)
-	SELECT g.label, t.pairs, t.a_better, t.b_better, t.ratio, t.lower, t.upper, t.signed_rank_p,
-		t.sign_p,
-		   CASE compare.missing WHEN 'zero' THEN 'missing results count 0'
-			WHEN 'one' THEN 'missing results count 1.00'
-									   ELSE 'tasks with a missing result left out' END
-	FROM groups AS g CROSS JOIN LATERAL cudal1.paired_test(g.a, g.b, compare.confidence) AS t
-	ORDER BY g.place;
-END
-$$;
-COMMENT ON FUNCTION cudal1.compare IS 'what cudal1_compare() does';
-
 CREATE FUNCTION @extschema@.cudal1_compare(method_a text, method_b text, device_a text DEFAULT NULL,
 	device_b text DEFAULT NULL, missing text DEFAULT 'one', without_weak boolean DEFAULT false,
 	confidence float8 DEFAULT 0.95, tasks text[] DEFAULT NULL, baseline text DEFAULT NULL)
 RETURNS TABLE (level text, tasks bigint, a_better bigint, b_better bigint, ratio float8,
-	lower float8, upper float8,
-			   signed_rank_p float8, sign_p float8, convention text)
+	lower float8, upper float8, signed_rank_p float8, sign_p float8, convention text)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-	SELECT r.* FROM cudal1.compare(method_a, method_b, device_a, device_b, missing, without_weak,
-		confidence, cudal1_compare.tasks, baseline) AS r;
+	SELECT cudal1.raise_if(confidence IS NULL OR NOT (confidence > 0 AND confidence < 1), '22023',
+		'argument "confidence" must lie between 0 and 1');
+	WITH groups AS (
+		SELECT g.label, g.place, array_agg(p.speedup_a ORDER BY p.task) AS a,
+				array_agg(p.speedup_b ORDER BY p.task) AS b
+			FROM cudal1.compare_tasks(method_a, method_b, device_a, device_b, missing,
+					without_weak, cudal1_compare.tasks, baseline) AS p
+				CROSS JOIN LATERAL cudal1.rows_of(p.level) AS g
+			GROUP BY g.label, g.place)
+	SELECT g.label, t.pairs, t.a_better, t.b_better, t.ratio, t.lower, t.upper, t.signed_rank_p,
+			t.sign_p, CASE missing WHEN 'zero' THEN 'missing results count 0'
+				WHEN 'one' THEN 'missing results count 1.00'
+				ELSE 'tasks with a missing result left out' END
+		FROM groups AS g CROSS JOIN LATERAL cudal1.paired_test(g.a, g.b, confidence) AS t
+		ORDER BY g.place;
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_compare(text, text, text, text, text, boolean, float8,
 	text[], text) IS
