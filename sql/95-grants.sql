@@ -303,9 +303,9 @@ CREATE FUNCTION cudal1.privileges(kind text)
 RETURNS TABLE (object text, privilege text)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-	WITH allowed (kind, privilege, names) AS (VALUES
+	WITH allowed (kinds, privilege, names) AS (VALUES
 		-- what reads
-		('analyst', 'EXECUTE',
+		('{analyst,trainer}', 'EXECUTE',
 			ARRAY['cudal1_reward', 'cudal1_bucket_stats', 'cudal1_parse_response',
 			'cudal1_conservative_round', 'cudal1_score_rounds', 'cudal1_group_advantages',
 			'cudal1_grpo_objective', 'cudal1_speedup_report', 'cudal1_status', 'cudal1_wait',
@@ -313,38 +313,26 @@ AS $$
 			'cudal1_top_tasks', 'cudal1_speedup_histogram', 'cudal1_compare',
 			'cudal1_compare_tasks', 'cudal1_percentiles', 'cudal1_fast_p', 'cudal1_task_report',
 			'cudal1_ablation_table', 'cudal1_ablation_effects', 'cudal1_ablation_gatekeepers',
-			'cudal1_check']),
-		-- what proposes
-		('trainer', 'EXECUTE',
-			ARRAY['cudal1_add_task', 'cudal1_retire_task', 'cudal1_restore_task', 'cudal1_submit',
-			'cudal1_submit_batch', 'cudal1_submit_response', 'cudal1_wait', 'cudal1_cancel',
-			'cudal1_reward', 'cudal1_open_pool', 'cudal1_sample_exemplars', 'cudal1_bucket_stats',
-			'cudal1_prompt', 'cudal1_record_prompt', 'cudal1_add_prompt_template',
-			'cudal1_parse_response', 'cudal1_conservative_round', 'cudal1_score_rounds',
-			'cudal1_group_advantages', 'cudal1_grpo_objective', 'cudal1_speedup_report',
-			'cudal1_status', 'cudal1_certify_task', 'cudal1_check_reference',
-			'cudal1_add_baselines',
-			'cudal1_level_report', 'cudal1_method_report',
-			'cudal1_device_report', 'cudal1_top_tasks', 'cudal1_speedup_histogram',
-			'cudal1_compare', 'cudal1_compare_tasks', 'cudal1_percentiles', 'cudal1_fast_p',
-			'cudal1_task_report', 'cudal1_ablation_table', 'cudal1_ablation_effects',
-			'cudal1_ablation_gatekeepers', 'cudal1_ablate', 'cudal1_ablation_explain']),
-		-- what asks models
-		('trainer', 'EXECUTE',
-			ARRAY['cudal1_generate', 'cudal1_cancel_requests', 'cudal1_add_campaign',
-			'cudal1_pause_campaign', 'cudal1_resume_campaign', 'cudal1_end_campaign',
-			'cudal1_next_group', 'cudal1_answer_group', 'cudal1_group_result', 'cudal1_sft_dataset',
-			'cudal1_rl_dataset', 'cudal1_extract_techniques', 'cudal1.campaign_options']),
-		('analyst', 'EXECUTE',
-			ARRAY['cudal1_group_result', 'cudal1_sft_dataset', 'cudal1_rl_dataset',
+			'cudal1_group_result', 'cudal1_sft_dataset', 'cudal1_rl_dataset',
 			'cudal1.campaign_options']),
+		('{analyst}', 'EXECUTE', ARRAY['cudal1_check']),
+		-- what proposes, and asks models
+		('{trainer}', 'EXECUTE',
+			ARRAY['cudal1_add_task', 'cudal1_retire_task', 'cudal1_restore_task', 'cudal1_submit',
+			'cudal1_submit_batch', 'cudal1_submit_response', 'cudal1_cancel', 'cudal1_open_pool',
+			'cudal1_sample_exemplars', 'cudal1_prompt', 'cudal1_record_prompt',
+			'cudal1_add_prompt_template', 'cudal1_certify_task', 'cudal1_check_reference',
+			'cudal1_add_baselines', 'cudal1_ablate', 'cudal1_ablation_explain',
+			'cudal1_generate', 'cudal1_cancel_requests', 'cudal1_add_campaign',
+			'cudal1_pause_campaign', 'cudal1_resume_campaign', 'cudal1_end_campaign',
+			'cudal1_next_group', 'cudal1_answer_group', 'cudal1_extract_techniques']),
 		-- what measures
-		('agent', 'EXECUTE',
+		('{agent}', 'EXECUTE',
 			ARRAY['cudal1.register_device', 'cudal1.claim', 'cudal1.heartbeat', 'cudal1.finish',
 			'cudal1.release', 'cudal1.expire_leases', 'cudal1.announce_idle', 'cudal1.take_back',
 			'cudal1.wake', 'cudal1_status']),
 		-- models in training see neither detectors nor evidence, nor how far audits follow them
-		('trainer', 'SELECT',
+		('{trainer}', 'SELECT',
 			ARRAY['cudal1.task', 'cudal1.pool', 'cudal1.candidate', 'cudal1.proposal',
 			'cudal1.prompt', 'cudal1.prompt_template',
 			'cudal1.profile', 'cudal1.device', 'cudal1.activity', 'cudal1.queue', 'cudal1.bucket',
@@ -355,11 +343,11 @@ AS $$
 			'cudal1.aa_chart', 'cudal1.stat_device', 'cudal1.stat_task', 'cudal1.cost',
 			'cudal1.stat_method',
 			'cudal1.method', 'cudal1.quota', 'cudal1.quota_use', 'cudal1.weight']),
-		('trainer', 'SELECT WITHOUT evidence', ARRAY['cudal1.measurement']),
-		('analyst', 'SELECT', ARRAY['all']),
-		('operator', 'SELECT', ARRAY['all']),
-		('operator', 'EXECUTE', ARRAY['all']))
-	SELECT n, a.privilege FROM allowed AS a, unnest(a.names) AS n WHERE a.kind = privileges.kind;
+		('{trainer}', 'SELECT WITHOUT evidence', ARRAY['cudal1.measurement']),
+		('{analyst,operator}', 'SELECT', ARRAY['all']),
+		('{operator}', 'EXECUTE', ARRAY['all']))
+	SELECT n, a.privilege FROM allowed AS a, unnest(a.names) AS n
+		WHERE privileges.kind = ANY (a.kinds::text[]);
 $$;
 COMMENT ON FUNCTION cudal1.privileges IS 'the objects that a kind of role may use, and how';
 
