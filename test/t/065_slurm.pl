@@ -122,7 +122,7 @@ is(slurm('sh', '-c', q{ss -Hltn | awk '{ print $4 }' | grep -v '^127\.0\.0\.1:' 
 my $bindir = $node->config_data('--bindir');
 delete @ENV{qw(CUDA_HOME CUDA_VISIBLE_DEVICES NVIDIA_VISIBLE_DEVICES)};
 @ENV{qw(PATH PGHOST PGPORT PGDATABASE CUDAL1_STATE CUDAL1_LEASE TMPDIR)} =
-  ("$bindir:$ENV{PATH}", $node->host, $node->port, 'postgres', "$dir/state", 5, "$dir/scratch");
+  ("$bindir:$ENV{PATH}", $node->host, $node->port, 'postgres', "$dir/state", 10, "$dir/scratch");
 
 # options of sbatch, then of the agent; the job's number
 sub pilot
@@ -165,18 +165,20 @@ is(sql("SELECT string_agg(host || ' ' || class, ', ' ORDER BY host) FROM cudal1.
 
 # ---- an agent is killed ----
 
-my %met;
+my (%met, @killed);
 submit($load);
 pilot([ '--array=1-4' ]);
 for my $where ('n1', 'n2', 'n1')
 {
 	my $victim = await_under_load("$where measures", sub { measuring($where) });
 	kill 'KILL', $victim->[0];
+	push @killed, $victim->[0];
 	$met{'agents killed'}++;
 	await("the job of the agent killed on $where has failed", sub { state_of_job($victim->[1]) eq 'FAILED' });
 	pilot([]) if $where eq 'n1';
 }
 await_under_load('the next pilot measures', sub { measuring('n1') });
+await('and no claim of a killed agent is left', sub { !grep { sql("SELECT count(*) FROM cudal1.job WHERE worker LIKE 'agent % pid $_ claim %'") } @killed });
 
 # ---- a pilot is cancelled, requeued, told to drain, told of its time limit: no failure is counted in any of these ----
 
