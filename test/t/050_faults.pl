@@ -256,10 +256,14 @@ sub strike
 	sleep 0.002 until (@found = candidates($kind)) || time() > $until;
 	if (!@found)
 	{
-		# there is work, so a measurement comes; on a busy machine, late
+		# where there is work a measurement comes; on a busy machine, late
 		$kind = 'measure';
 		$until = time() + 60;
-		sleep 0.002 until (@found = candidates($kind)) || time() > $until || sql($undecided) == 0;
+		until ((@found = candidates($kind)) || time() > $until)
+		{
+			submit(4) if sql($undecided) == 0;
+			sleep 0.002;
+		}
 	}
 	if (@found)
 	{
