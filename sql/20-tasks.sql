@@ -272,32 +272,6 @@ $$;
 COMMENT ON FUNCTION cudal1.check_task IS
 'the errors of cudal1_add_task() that concern single arguments, and names of options';
 
-CREATE FUNCTION cudal1.check_island_options(options jsonb)
-RETURNS void
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	PERFORM cudal1.bad_option_if(jsonb_typeof(options -> 'certify') <> 'boolean',
-		'certify', 'true or false');
-	PERFORM cudal1.bad_option_if(options ? 'islands'
-			AND cudal1.json_int(options -> 'islands', 1, 1000) IS NULL,
-		'islands', 'an integer between 1 and 1000');
-	PERFORM cudal1.bad_option_if(options ? key
-			AND cudal1.json_int(options -> key, 1, 1000000000000) IS NULL,
-			key, 'an integer between 1 and 1000000000000')
-		FROM unnest('{island_reset,island_period}'::text[]) AS u (key);
-	PERFORM cudal1.bad_option_if(options ? 'island_temperature'
-			AND cudal1.json_float(options -> 'island_temperature', 1e-6, 1e6) IS NULL,
-		'island_temperature', 'a number between 1e-6 and 1e6');
-	PERFORM cudal1.bad_option_if(
-		coalesce(options ->> 'island_late', 'admit') NOT IN ('admit', 'reject'),
-		'island_late', 'admit or reject');
-END
-$$;
-COMMENT ON FUNCTION cudal1.check_island_options IS
-'error 22023 for options certify and of islands that are out of range; they are read where they are
-used';
-
 CREATE FUNCTION cudal1.read_options(t cudal1.task, options jsonb)
 RETURNS cudal1.task
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -335,7 +309,22 @@ BEGIN
 	PERFORM cudal1.bad_option_if(t.problem IS NULL AND options ? 'problem',
 		'problem', 'an integer not below 0');
 
-	PERFORM cudal1.check_island_options(options);
+	-- those of certification and of islands are read where they are used
+	PERFORM cudal1.bad_option_if(jsonb_typeof(options -> 'certify') <> 'boolean',
+		'certify', 'true or false');
+	PERFORM cudal1.bad_option_if(options ? 'islands'
+			AND cudal1.json_int(options -> 'islands', 1, 1000) IS NULL,
+		'islands', 'an integer between 1 and 1000');
+	PERFORM cudal1.bad_option_if(options ? key
+			AND cudal1.json_int(options -> key, 1, 1000000000000) IS NULL,
+			key, 'an integer between 1 and 1000000000000')
+		FROM unnest('{island_reset,island_period}'::text[]) AS u (key);
+	PERFORM cudal1.bad_option_if(options ? 'island_temperature'
+			AND cudal1.json_float(options -> 'island_temperature', 1e-6, 1e6) IS NULL,
+		'island_temperature', 'a number between 1e-6 and 1e6');
+	PERFORM cudal1.bad_option_if(
+		coalesce(options ->> 'island_late', 'admit') NOT IN ('admit', 'reject'),
+		'island_late', 'admit or reject');
 	t.device := cudal1.choose_device(t.language, options);
 	t.baseline := coalesce(options ->> 'baseline', 'reference');
 	PERFORM cudal1.check_baseline(t.baseline);

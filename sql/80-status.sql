@@ -573,16 +573,6 @@ BEGIN
 	WHERE c.state IN ('queued', 'measuring', 'verifying')
 		AND NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = c.candidate_id
 			AND j.kind IN ('measure', 'verify'));
-END
-$$;
-COMMENT ON FUNCTION cudal1.check_of_candidates IS
-'cudal1_check(): hashes, rewards and deciding measurements';
-
-CREATE FUNCTION cudal1.check_of_measurements()
-RETURNS TABLE (subject text, place text, expected text, found text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
 	RETURN QUERY
 	SELECT 'reward of measurement', format('measurement %s', m.measurement_id),
 		cudal1.conservative_round(m.score)::text, m.reward::text
@@ -600,8 +590,8 @@ BEGIN
 			> 1e-6 * v.variance + 2e-8 * v.most * sqrt(v.variance) + 1e-9;
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_of_measurements IS
-'cudal1_check(): rewards and variances of measurements';
+COMMENT ON FUNCTION cudal1.check_of_candidates IS
+'cudal1_check(): hashes, rewards, deciding measurements, variances of measurements';
 
 CREATE FUNCTION cudal1.check_of_ablations()
 RETURNS TABLE (subject text, place text, expected text, found text)
@@ -686,7 +676,6 @@ BEGIN
 	FROM cudal1.recount() AS r LEFT JOIN cudal1.task AS t ON t.task_id = r.task
 	ORDER BY r.task, 1, 2;
 	RETURN QUERY SELECT k.* FROM cudal1.check_of_candidates() AS k;
-	RETURN QUERY SELECT k.* FROM cudal1.check_of_measurements() AS k;
 	RETURN QUERY SELECT k.* FROM cudal1.check_of_ablations() AS k;
 	RETURN QUERY SELECT k.* FROM cudal1.check_of_judgements() AS k;
 	-- campaigns

@@ -46,15 +46,6 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION cudal1.queued_of IS 'candidates of a role that wait for their measurement';
 
-CREATE FUNCTION cudal1.requests_of(owner text)
-RETURNS bigint
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT pg_catalog.count(*) FROM cudal1.request AS r WHERE r.created_by = requests_of.owner
-		AND r.state IN ('queued', 'running');
-END;
-COMMENT ON FUNCTION cudal1.requests_of IS 'requests of a role that wait or are in flight';
-
 CREATE FUNCTION cudal1.proposal_bytes(code text, response text)
 RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -198,7 +189,8 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET 
 AS $$
 DECLARE
 	q			record := cudal1.quota_of(request_room.owner);
-	under_way	constant bigint := cudal1.requests_of(request_room.owner);
+	under_way	constant bigint := (SELECT count(*) FROM cudal1.request AS r
+		WHERE r.created_by = request_room.owner AND r.state IN ('queued', 'running'));
 	waiting		bigint;
 	bytes		bigint;
 BEGIN
