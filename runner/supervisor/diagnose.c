@@ -247,7 +247,7 @@ count(const Diagnosis *d, int pass)
 static bool
 mends(Diagnosis *d, uint32_t change, Manner manner)
 {
-	return attempt(d, change, manner) && count(d, 0) == 0;
+	return attempt(d, change, manner) && count(d, 0) + count(d, 1) == 0;
 }
 
 /* what both sides get, and what the reference makes of it */
@@ -362,7 +362,7 @@ find_in_blocks(Diagnosis *d)
 		/* in as many calls it was right before */
 		if (count(d, 0) > 0 && d->calls < 2 * d->n)
 		{
-			if (mends(d, TRIAL_WAITED, MANNER_SINGLE))
+			if (mends(d, TRIAL_WAITED, MANNER_TWICE))
 				return say_unfinished(d);
 			say(d, "unsteady", "It is right in some processes and wrong in others: a race, or "
 				"memory that was not initialised");
@@ -442,7 +442,7 @@ find(Diagnosis *d)
 {
 	const Measure *m = d->m;
 	Diagnosis	seen;
-	uint32_t	right;
+	uint32_t	calls;
 
 	if (!measure_again(d))
 		return;
@@ -451,21 +451,24 @@ find(Diagnosis *d)
 		find_in_blocks(d);
 		return;
 	}
-	/* first, because work that is not waited for can leave the first call right */
+	/*
+	 * first, because work that is not waited for can leave the first call right; with as many
+	 * calls, because later ones alone may be wrong
+	 */
 	seen = *d;
-	if (mends(d, TRIAL_WAITED, MANNER_SINGLE))
+	if (mends(d, TRIAL_WAITED, MANNER_TWICE))
 	{
 		say_unfinished(d);
 		return;
 	}
 	*d = seen;
 	/* the result of the first call is the one that no caller has written to before */
-	if (find_kept(d, MANNER_SINGLE))
+	if (find_kept(d, MANNER_TWICE))
 		return;
 	*d = seen;
 	if (find_first_input(d))
 		return;
-	if (d->error <= NEAR && d->finite && !is_by_call(d, &right))
+	if (d->error <= NEAR && d->finite && !is_by_call(d, &calls))
 	{
 		say(d, "tolerance", "All outputs are within %.3g tolerances in %u runs: it is right but "
 			"for its precision", ceil(d->error), 2 * d->n);
@@ -473,14 +476,15 @@ find(Diagnosis *d)
 	}
 	seen = *d;
 	if (!m->backend->outputs_apart && attempt(d, TRIAL_ZEROED, MANNER_TWICE)
-		&& (count(d, 0) == 0 || (seen.unsteady && !d->unsteady)))
+		&& (count(d, 0) + count(d, 1) == 0 || (seen.unsteady && !d->unsteady)))
 	{
-		say(d, "uninitialised", count(d, 0) == 0 ? "It is right where outputs start as zeros: it "
-			"adds to them, or does not write zeros" : "It leaves elements of its outputs as they "
-			"were");
+		bool		right = count(d, 0) + count(d, 1) == 0;
+
+		say(d, "uninitialised", right ? "It is right where outputs start as zeros: it adds to "
+			"them, or does not write zeros" : "It leaves elements of its outputs as they were");
 		return;
 	}
-	if (seen.arrays && mends(d, TRIAL_WEIGHTS, MANNER_SINGLE))
+	if (seen.arrays && mends(d, TRIAL_WEIGHTS, MANNER_TWICE))
 	{
 		say(d, "weights", "It is right with the reference's weights: its own are others, because "
 			"it draws them in another order or gives them other names");
