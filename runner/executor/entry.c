@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/pages.h"
 #include "executor/entry.h"
 
 static ffi_cif cif;
@@ -38,7 +39,7 @@ entry_map(int fd, int protection, int flags)
 		entry_fail("fstat");
 	if (st.st_size == 0)
 		return NULL;
-	address = mmap(NULL, (size_t) st.st_size, protection, flags, fd, 0);
+	address = pages_map(fd, (size_t) st.st_size, protection, flags);
 	if (address == MAP_FAILED)
 		entry_fail("mmap");
 	return address;

@@ -77,6 +77,8 @@ def load_guard(libdir):
         ctypes.c_double,
     ]
     guard.cudal1_guard_seed.restype = guard.cudal1_guard_fill.restype = None
+    guard.cudal1_guard_map.argtypes = [ctypes.c_int, ctypes.c_uint64]
+    guard.cudal1_guard_map.restype = ctypes.c_void_p
     guard.cudal1_guard_next.restype = ctypes.c_uint64
     guard.cudal1_guard_keep.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
     guard.cudal1_guard_make_pages.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
@@ -250,19 +252,19 @@ class Executor:
             (nbytes,) = self.control.words(wire.GPU_BYTES_AT, 1, "Q")
             self.given = range(self.gpu.inputs, self.gpu.inputs + nbytes)
         else:
-            memory = (
-                mmap.mmap(
-                    self.memory_fd, 0, flags=mmap.MAP_SHARED | getattr(mmap, "MAP_POPULATE", 0)
-                )
-                if os.fstat(self.memory_fd).st_size
-                else None
-            )
+            nbytes = os.fstat(self.memory_fd).st_size
+            memory = None
+            if nbytes:
+                address = self.guard.cudal1_guard_map(self.memory_fd, nbytes)
+                if not address:
+                    raise OSError("no room for inputs")
+                memory = (ctypes.c_char * nbytes).from_address(address)
 
             def view(dtype, count, offset, shape):
                 return torch.frombuffer(memory, dtype=dtype, count=count, offset=offset).view(shape)
-            if memory:
+            if nbytes:
                 first = view(torch.uint8, 1, 0, (1,)).data_ptr()
-                self.given = range(first, first + len(memory))
+                self.given = range(first, first + nbytes)
         os.close(self.memory_fd)
         (slot_bytes,) = self.control.words(wire.SLOT_BYTES_AT, 1, "Q")
         offsets = self.control.words(wire.OFFSETS_AT, wire.MAX_TENSORS, "Q")

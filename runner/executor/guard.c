@@ -24,6 +24,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "common/pages.h"
 #include "common/random.h"
 #include "common/tensor.h"
 #include "common/wire.h"
@@ -184,6 +185,14 @@ int
 cudal1_guard_seal(void)
 {
 	return apply(&program[1]);
+}
+
+void *
+cudal1_guard_map(int fd, uint64_t bytes)
+{
+	void	   *memory = pages_map(fd, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE);
+
+	return memory == MAP_FAILED ? NULL : memory;
 }
 
 void

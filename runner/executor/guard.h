@@ -29,6 +29,9 @@ extern int	cudal1_guard_enter_gpu(uint64_t data_bytes);
 /* the further filter that holds while it runs; 0 or -1 */
 extern int	cudal1_guard_seal(void);
 
+/* maps a file of inputs where huge pages of it can be used, see common/pages.h; NULL: errno */
+extern void *cudal1_guard_map(int fd, uint64_t bytes);
+
 /*
  * For the generator of PyTorch's inputs: arrays from a cipher, each by a key of its own, all of
  * which follow from a secret of 32 bytes. dtype: WireDtype; init: RandomInit. A candidate's process

@@ -8,7 +8,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/pages.h"
 #include "process/arena.h"
+
+/* in linux/mman.h since 6.1 */
+#define ADVICE_COLLAPSE	25
 
 int
 memory_file(const char *name, const void *bytes, size_t length)
@@ -58,7 +62,7 @@ shared_memory(const char *name, size_t bytes, int seals, void **address)
 	}
 	if (bytes > 0)
 	{
-		*address = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		*address = pages_map(fd, bytes, PROT_READ | PROT_WRITE, MAP_SHARED);
 		if (*address == MAP_FAILED)
 		{
 			close(fd);
@@ -66,6 +70,21 @@ shared_memory(const char *name, size_t bytes, int seals, void **address)
 		}
 	}
 	return fd;
+}
+
+/*
+ * Puts new shared memory into huge pages, as far as the kernel has some. It leaves out files of
+ * which no page exists yet. Without huge pages, or before Linux 6.1, nothing changes.
+ */
+static void
+use_huge_pages(char *address, size_t bytes)
+{
+	size_t		whole = bytes & ~(HUGE_PAGE - 1);
+
+	for (size_t at = 0; at < whole; at += HUGE_PAGE)
+		*(volatile char *) (address + at) = 0;
+	if (whole > 0)
+		madvise(address, whole, ADVICE_COLLAPSE);
 }
 
 bool
@@ -84,6 +103,8 @@ arena_create(Arena *arena, uint32_t slots, size_t input_slot_bytes, size_t outpu
 									 (void **) &arena->master);
 	if (arena->inputs_fd < 0 || arena->outputs_fd < 0 || arena->master_fd < 0)
 		return false;
+	use_huge_pages(arena->inputs, slots * input_slot_bytes);
+	use_huge_pages(arena->outputs, slots * output_slot_bytes);
 	/*
 	 * The supervisor's own mapping stays writable, and no other can become so. A candidate can't
 	 * add a seal, which could keep the reference from mapping its inputs.
