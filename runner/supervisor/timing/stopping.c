@@ -4,6 +4,8 @@
  *
  * A look is a number of pairs at which the interval is compared with the goal. The interval is
  * computed for as many looks as the profile has, so stopping at one of them costs no confidence.
+ * From the first look's number of pairs on, a width that is narrow enough ends a measurement after
+ * any pair: the width says nothing of where the score lies.
  *
  * Buckets differ by the noise of their rounds, which a longer stay in a pair averages out, and by
  * luck that a pair keeps, which more pairs average out. From the third pair on both are known, and
@@ -121,6 +123,19 @@ is_futile(const Rounds *s, double goal)
 		&& s->half_width <= fmax(2 * p->precision_goal, goal);
 }
 
+/* a single look leaves no confidence for others */
+static bool
+is_narrow(const Rounds *s, double goal)
+{
+	const Profile *p = &s->m->job->profile;
+
+	if (p->nlooks < 2 || (int) s->buckets.n < p->looks[0])
+		return false;
+	return s->half_width <= fmax(p->precision_goal, goal)
+		|| (heat_seconds(s->m) > ENOUGH_SECONDS && s->half_width <= verdict_wide_from(s)
+			&& p->half_width_limit > 0);
+}
+
 Stopping
 stopping_rule(Rounds *s)
 {
@@ -145,9 +160,7 @@ stopping_rule(Rounds *s)
 	s->over_budget = pairs >= BUDGET_PAIRS && stopping_over_budget(s);
 	if (s->over_budget || last || clock_now() - s->started > p->window_seconds)
 		return STOPPING_DONE;
-	if (look && (s->half_width <= fmax(p->precision_goal, slope)
-				 || (heat_seconds(s->m) > ENOUGH_SECONDS && s->half_width <= verdict_wide_from(s)
-					 && p->half_width_limit > 0)))
+	if (is_narrow(s, slope))
 		return STOPPING_DONE;
 	/* A/A pairs are as long as the candidate's, or they would spread less; a heat has one length */
 	if ((look || pairs == STAY_FROM) && !s->aa && s->m->nmembers == 1)
