@@ -26,9 +26,9 @@ pages_map(int fd, size_t bytes, int protection, int flags)
 
 	if (bytes < HUGE_PAGE)
 		return mmap(NULL, bytes, protection, flags, fd, 0);
-	/* cppcheck-suppress invalidFunctionArg ; memory without a file has no descriptor */
-	room = mmap(NULL, bytes + HUGE_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-				-1, 0);
+	room = mmap(NULL, bytes + HUGE_PAGE, PROT_NONE,
+				/* cppcheck-suppress invalidFunctionArg ; there is no file */
+				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (room == MAP_FAILED)
 		return MAP_FAILED;
 	address = (char *) (((uintptr_t) room + HUGE_PAGE - 1) & ~(uintptr_t) (HUGE_PAGE - 1));
