@@ -333,13 +333,13 @@ COMMENT ON FUNCTION @extschema@.cudal1_speedup_report(text, text, text, text[], 
 any) on the device (class or model; NULL: the task''s own). missing: zero (a task without success
 counts 0, the paper''s way), one (counts 1.00), drop (is left out of tasks, mean and percentiles).
 tasks = all of the level, attempted or not, on devices of the class asked for; percentiles are
-linear; success = tasks with a successful candidate; speedup = those above 1.00. Imported results
-count; null, certification and ablation candidates do not. Evaluations are preferred where a task
-has any; a NOTICE counts the tasks that show training rewards. tasks: names or LIKE patterns of the
-tasks that count (NULL: all); pool: candidates that were proposed in it (NULL: in any); baseline:
-speedups over that one, and no tasks without its score (cudal1_add_baselines(); NULL: over what each
-task''s rewards are over). Errors: 22023 bad missing, 42704 unknown method, device, task, pool or
-baseline';
+linear; means, percentiles and intervals are rounded as rewards are; success = tasks with a
+successful candidate; speedup = those above 1.00. Imported results count; null, certification and
+ablation candidates do not. Evaluations are preferred where a task has any; a NOTICE counts the
+tasks that show training rewards. tasks: names or LIKE patterns of the tasks that count (NULL: all);
+pool: candidates that were proposed in it (NULL: in any); baseline: speedups over that one, and no
+tasks without its score (cudal1_add_baselines(); NULL: over what each task''s rewards are over).
+Errors: 22023 bad missing, 42704 unknown method, device, task, pool or baseline';
 
 /*
  * The paper's tables, one call each.
@@ -479,8 +479,12 @@ BEGIN
 		count(*) FILTER (WHERE b.weak) AS weak
 		FROM best AS b CROSS JOIN LATERAL cudal1.rows_of(b.level) AS g
 		GROUP BY g.label)
-	SELECT s.level, s.tasks, s.mean, s.max, s.p75, s.p50, s.p25, s.success, s.speedup,
-		s.geometric_mean, s.trimmed_mean, s.convention,
+	SELECT s.level, s.tasks, cudal1.over_baseline(s.mean, 1, level_report.unrounded), s.max,
+		cudal1.over_baseline(s.p75, 1, level_report.unrounded),
+		cudal1.over_baseline(s.p50, 1, level_report.unrounded),
+		cudal1.over_baseline(s.p25, 1, level_report.unrounded), s.success, s.speedup,
+		cudal1.over_baseline(s.geometric_mean, 1, level_report.unrounded),
+		cudal1.over_baseline(s.trimmed_mean, 1, level_report.unrounded), s.convention,
 		   coalesce(m.evaluated, 0), coalesce(m.weak, 0)
 	FROM cudal1.summarise((SELECT array_agg(b.level ORDER BY b.task_id) FROM best AS b),
 						  (SELECT array_agg(b.speedup ORDER BY b.task_id) FROM best AS b),
@@ -514,7 +518,8 @@ counts 0), trimmed_mean (without the share cut of the tasks at either end, 0.1 b
 convention (what was made of tasks without success, and how many), evaluated (tasks whose speedup is
 an evaluation, not a training reward), weak (tasks that certification found not to discriminate;
 without_weak leaves them out). faster_than: what the column speedup counts above (1); unrounded:
-scores as they were measured or imported, not rewards, which are rounded to two decimals towards 1.
+figures of scores as they were measured or imported, not rounded to two decimals towards 1 as
+rewards, and the means and percentiles of them, are.
 tasks, pool and baseline as in cudal1_speedup_report(). Errors: 22023 bad missing, cut or
 faster_than, 42704 unknown method, device, task, pool or baseline';
 
@@ -595,7 +600,8 @@ BEGIN
 	PERFORM cudal1.check_report(cudal1_top_tasks.method, cudal1_top_tasks.device);
 	RETURN QUERY
 	SELECT rank() OVER (ORDER BY b.speedup DESC), t.level, t.problem, t.name, b.speedup,
-		m.lower / coalesce(b.over, 1), m.upper / coalesce(b.over, 1), b.candidate_id,
+		cudal1.over_baseline(m.lower, coalesce(b.over, 1), false),
+		cudal1.over_baseline(m.upper, coalesce(b.over, 1), false), b.candidate_id,
 		   ARRAY(SELECT DISTINCT p.method FROM cudal1.proposal AS p
 			WHERE p.candidate_id = b.candidate_id ORDER BY p.method), b.evaluated,
 		   coalesce(m.wide, false)
@@ -758,7 +764,8 @@ BEGIN
 	SELECT t.name, t.level,
 		coalesce(CASE WHEN b.speedup > 0 THEN 'successful' END, o.state, 'untried'),
 		   coalesce(b.speedup, CASE WHEN o.state = 'failed' THEN 0 END),
-		   m.lower / coalesce(b.over, 1), m.upper / coalesce(b.over, 1),
+		   cudal1.over_baseline(m.lower, coalesce(b.over, 1), false),
+		   cudal1.over_baseline(m.upper, coalesce(b.over, 1), false),
 		   o.failure, coalesce(b.candidate_id, o.candidate_id), o.detail, coalesce(m.wide, false),
 		   coalesce(b.evaluated, false),
 		   ARRAY(SELECT DISTINCT p.method FROM cudal1.proposal AS p

@@ -81,7 +81,7 @@ def label(task):
     return "none" if LEVELS[task] is None else str(LEVELS[task])
 
 
-def table(name, found, missing="zero", weak=True, faster_than=1):
+def table(name, found, missing="zero", weak=True, faster_than=1, show=rounded):
     rows = []
     for level in ("1", "2", "3", "none", "All"):
         chosen = {t: x for t, x in found.items() if level in ("All", label(t)) and (weak or t not in WEAK)}
@@ -92,9 +92,10 @@ def table(name, found, missing="zero", weak=True, faster_than=1):
         inner = sorted(counted)[cut:len(counted) - cut]
         words = {"zero": "count 0", "one": "count 1.00", "drop": "left out"}[missing]
         geometric = 0 if min(counted) == 0 else math.exp(sum(map(math.log, counted)) / len(counted))
-        rows.append([name, level, len(counted), sum(counted) / len(counted), max(counted), percentile(counted, 0.75),
-                     percentile(counted, 0.5), percentile(counted, 0.25), len(x), sum(v > faster_than for v in x), geometric,
-                     sum(inner) / len(inner), f"{lost} without success {words}", 0, sum(t in WEAK for t in chosen)])
+        quartiles = [show(percentile(counted, p)) for p in (0.75, 0.5, 0.25)]
+        rows.append([name, level, len(counted), show(sum(counted) / len(counted)), max(counted), *quartiles, len(x),
+                     sum(v > faster_than for v in x), show(geometric), show(sum(inner) / len(inner)),
+                     f"{lost} without success {words}", 0, sum(t in WEAK for t in chosen)])
     return rows
 
 
@@ -178,8 +179,8 @@ EXPECTED = {
     "levels": lambda: table("any", best()),
     "levels_one": lambda: table("any", best(), "one"),
     "levels_drop": lambda: table("any", best(), "drop"),
-    "levels_unrounded": lambda: table("any", best(show=float), "one", faster_than=1.01),
-    "devices_unrounded": lambda: [r for i in range(5) for d in sorted(DEVICES) for r in [table(d, best("grpo", d, float))[i]]],
+    "levels_unrounded": lambda: table("any", best(show=float), "one", faster_than=1.01, show=float),
+    "devices_unrounded": lambda: [r for i in range(5) for d in sorted(DEVICES) for r in [table(d, best("grpo", d, float), show=float)[i]]],
     "without_weak": lambda: table("any", best(), weak=False),
     "methods": lambda: [r for i in range(5) for m in sorted(METHODS) for r in [table(m, best(m))[i]]],
     "devices": lambda: [r for i in range(5) for d in sorted(DEVICES) for r in [table(d, best("grpo", d))[i]]],
