@@ -1,4 +1,4 @@
-# cudal1: a PostgreSQL extension. `make demo` and `make test` are all a newcomer needs; `make deps` installs what is missing.
+# cudal1: a PostgreSQL extension. `make ready` installs it with all that it needs, `make demo` shows it.
 
 EXTENSION = cudal1
 EXTVERSION = $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" cudal1.control)
@@ -16,7 +16,7 @@ PGXS := $(wildcard $(shell $(PG_CONFIG) --pgxs 2>/dev/null))
 ifeq ($(PGXS),)
 .DEFAULT_GOAL := all
 all install uninstall clean:
-	@echo "$(PG_CONFIG) names no PostgreSQL with server headers: run 'make deps' as root, or set PG_CONFIG" >&2; exit 1
+	@echo "$(PG_CONFIG) names no PostgreSQL with server headers: run 'make ready' as root, or set PG_CONFIG" >&2; exit 1
 else
 include $(PGXS)
 

@@ -5,14 +5,18 @@ export PG_CONFIG PYTORCH PYTHON
 # a change of a header rebuilds what may include it
 $(OBJS): $(wildcard src/*.h supervise/*.h bgworker/*.h)
 
-.PHONY: deps ready demo train-demo test lint sanitize dist deb check-deb
+.PHONY: deps ready built demo train-demo test lint sanitize dist deb check-deb
 deps:
 	@tools/deps
 
-# built and installed, quietly unless it fails; a second make, since PGXS may have come with deps
-ready: deps
-	@tools/quietly "building" $(MAKE) --no-print-directory -j2 all
+# built and installed, quietly unless it fails; a second make, since PGXS may have come with deps.
+# PyTorch comes while the rest is built: unpacking hundreds of packages occupies one core alone.
+ready:
+	@tools/deps building
+	@$(MAKE) --no-print-directory -j2 deps built
 	@tools/quietly "installing" $(MAKE) --no-print-directory install
+built:
+	@tools/quietly "building" $(MAKE) --no-print-directory -j"$$(nproc)" all
 
 demo: ready
 	@demo/run
@@ -22,6 +26,7 @@ train-demo: export TRAINERS = yes
 train-demo: ready
 	@python=$$(tools/trainers) && exec $$python -B examples/train/demo
 
+test lint sanitize: export TESTS = yes
 # single tests look for more, and skip themselves without
 test: export EXTRAS ?= yes
 test: ready
