@@ -689,6 +689,7 @@ CREATE TABLE cudal1.job (
 	heat				bigint,
 	lease_until			timestamptz,
 	phase				text,
+	held_by				text,
 	pairs				int,
 	rounds				int,
 	estimate			float8,

@@ -324,6 +324,9 @@ BEGIN
 		SET lease_until = clock_timestamp() + coalesce(heartbeat.lease, '60 seconds'::interval),
 			phase = CASE WHEN jsonb_typeof(progress -> 'phase') = 'string'
 				THEN left(progress ->> 'phase', 40) ELSE j.phase END,
+			held_by = CASE WHEN progress IS NULL THEN j.held_by
+				WHEN jsonb_typeof(progress -> 'held_by') = 'string'
+				THEN left(progress ->> 'held_by', 200) END,
 			pairs = coalesce(cudal1.json_int(progress -> 'pairs'), j.pairs),
 			rounds = coalesce(cudal1.json_int(progress -> 'rounds'), j.rounds),
 			estimate = coalesce(cudal1.json_float(progress -> 'estimate'), j.estimate),

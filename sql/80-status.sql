@@ -6,7 +6,8 @@ CREATE VIEW cudal1.activity AS
 	SELECT j.job_id, j.kind, t.name AS task, j.candidate_id, d.device_key AS device, j.worker,
 		j.phase, j.pairs, j.rounds,
 		   j.estimate, j.lower, j.upper, j.seconds_left, j.claimed_at AS since, j.lease_until,
-		   j.attempt, j.failures, j.cancel_requested, j.heat
+		   j.attempt, j.failures, j.cancel_requested, j.heat,
+		   CASE WHEN j.phase = 'waiting' THEN j.held_by END AS held_by
 	FROM cudal1.job AS j
 		JOIN cudal1.task AS t ON t.task_id = j.task_id
 		JOIN cudal1.device AS d ON d.device_id = j.device_id
@@ -19,6 +20,9 @@ COMMENT ON COLUMN cudal1.activity.estimate IS 'score so far, with the interval f
 COMMENT ON COLUMN cudal1.activity.seconds_left IS 'estimated seconds until the measurement ends';
 COMMENT ON COLUMN cudal1.activity.heat IS
 'where it is measured together with others of its task: the job_id of the first of them';
+COMMENT ON COLUMN cudal1.activity.held_by IS
+'in phase waiting: the process of that host that holds the device, for whatever database; NULL:
+not known';
 COMMENT ON COLUMN cudal1.activity.failures IS
 'attempts that ended lost or unverified before this one';
 

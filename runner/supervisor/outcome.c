@@ -263,6 +263,8 @@ measure_progress(Measure *m, const char *phase, int pairs, int rounds, double es
 	if (m->options->person)
 	{
 		fprintf(stderr, "\r\033[K%-12s", phase);
+		if (m->held_by[0])
+			fprintf(stderr, " held by %s", m->held_by);
 		if (rounds > 0)
 			fprintf(stderr, " pairs %d, rounds %d", pairs, rounds);
 		if (isfinite(estimate))
@@ -285,6 +287,8 @@ measure_progress(Measure *m, const char *phase, int pairs, int rounds, double es
 		printf(", \"lower\": %.6g, \"upper\": %.6g", lower, upper);
 	if (isfinite(left))
 		printf(", \"seconds_left\": %.3g", left);
+	if (m->held_by[0])
+		printf(", \"held_by\": \"%s\"", m->held_by);
 	printf("}\n");
 	fflush(stdout);
 }

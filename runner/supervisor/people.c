@@ -362,7 +362,8 @@ show_line(const People *people, const char *file, const json_t *result, const ch
 	if (status == PEOPLE_RIGHT)
 		printf("%s%.2fx%s (%.2f to %.2f), right, %lld pairs, %.0f s", colour,
 			   cudal1_score_conservative_round(number_of(result, "score")), plain,
-			   number_of(result, "lower"), number_of(result, "upper"),
+			   cudal1_score_conservative_round(number_of(result, "lower")),
+			   cudal1_score_conservative_round(number_of(result, "upper")),
 			   json_integer_value(json_object_get(result, "pairs")),
 			   number_of(result, "wall_seconds"));
 	else

@@ -190,6 +190,7 @@ typedef struct Measure
 	char		scratch[PATH_MAX];
 	int			scratch_lock;
 	int			device_lock[DEVICE_LOCKS];	/* -1: none */
+	char		held_by[96];	/* what holds the device that is waited for; empty: not known */
 	double		locked_at;		/* 0: not yet */
 	char		device_key[256];
 	cpu_set_t	cores;			/* of the executors; the supervisor keeps to the others */

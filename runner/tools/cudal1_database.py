@@ -123,7 +123,7 @@ def now(db, rows):
         SELECT d.device_key AS key, d.host, d.model, d.enabled, d.untrusted_since,
                d.rests_until > clock_timestamp() AS rests,
                extract(epoch FROM clock_timestamp() - d.last_seen) AS seen, a.job_id, a.kind,
-               a.task, a.candidate_id, a.phase, a.pairs, a.rounds,
+               a.task, a.candidate_id, a.phase, a.held_by, a.pairs, a.rounds,
                a.estimate, a.lower, a.upper, a.seconds_left,
                extract(epoch FROM clock_timestamp() - a.since) AS since
         FROM cudal1.device AS d LEFT JOIN cudal1.activity AS a ON a.device = d.device_key
@@ -142,7 +142,8 @@ def now(db, rows):
     frame["verdicts"] = db.rows(f"""
         SELECT extract(epoch FROM clock_timestamp() - m.measured_at) AS ago, t.name AS task,
                m.candidate_id, m.kind, m.outcome, m.reward,
-               m.lower, m.upper, m.detail,
+               {db.schema()}.cudal1_conservative_round(m.lower) AS lower,
+               {db.schema()}.cudal1_conservative_round(m.upper) AS upper, m.detail,
                (SELECT min(p.method) FROM cudal1.proposal AS p
                 WHERE p.candidate_id = m.candidate_id) AS method
         FROM (SELECT x.measured_at, x.task_id, x.candidate_id, x.kind, x.outcome, x.reward,

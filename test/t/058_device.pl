@@ -31,12 +31,14 @@ sub start
 	return $lines;
 }
 
+my $held_by;
 sub next_phase
 {
 	my ($lines) = @_;
 	while (my $line = <$lines>)
 	{
 		my $said = decode_json($line);
+		$held_by = $said->{held_by};
 		return $said->{type} eq 'result' ? $said : $said->{phase} if $said->{type} eq 'result' || $said->{phase} ne 'building';
 	}
 	return 'nothing';
@@ -54,11 +56,12 @@ for my $folder ('/run/lock', '/tmp')
 	{
 		# who may not write to the first folder has the second file alone
 		my ($lock, $file) = (undef, "$folder/cudal1-cpu-$core.lock");
-		open($lock, '<', $file) || sysopen($lock, $file, O_RDONLY | O_CREAT, 0444) or skip "no lock files in $folder here", 3;
+		open($lock, '<', $file) || sysopen($lock, $file, O_RDONLY | O_CREAT, 0444) or skip "no lock files in $folder here", 4;
 		flock($lock, LOCK_EX) or die "$folder: $!";
 		$lines = start("$dir/whole.json");
 		is(next_phase($lines), 'waiting', "the device is held by its file in $folder: it is waited for");
 		is(next_phase($lines), 'waiting', 'and goes on being waited for');
+		like($held_by, qr/^[\w.-]+, process $$, begun \d+ s ago$/, 'held by a process that it names');
 		close $lock;
 		1 until ref($result = next_phase($lines)) || $result eq 'nothing';
 		is(ref $result, 'HASH', 'until it is free');

@@ -153,20 +153,70 @@ device_prepare(Measure *m)
 	return true;
 }
 
+/*
+ * Names the process that holds a lock file, for people who wonder why nothing goes on. The kernel
+ * lists the holders; of one in another namespace of processes it tells nothing.
+ */
+static void
+find_holder(Measure *m, int lock)
+{
+	FILE	   *locks = fopen("/proc/locks", "re"),
+			   *process = NULL;
+	struct stat st;
+	struct timespec now;
+	char		line[512],
+				path[64],
+			   *name,
+			   *end;
+	unsigned long inode;
+	unsigned long long begun;
+	int			pid = 0;
+
+	m->held_by[0] = '\0';
+	if (!locks || fstat(lock, &st) != 0)
+		goto done;
+	/* a process that waits for a lock has an arrow before the lock's kind */
+	while (pid == 0 && fgets(line, sizeof(line), locks))
+		if (sscanf(line, "%*d: FLOCK %*s %*s %d %*[^:]:%*[^:]:%lu", &pid, &inode) != 2
+			|| inode != st.st_ino)
+			pid = 0;
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	process = fopen(path, "re");
+	if (!process || !fgets(line, sizeof(line), process) || !(name = strchr(line, '('))
+		|| !(end = strrchr(line, ')'))
+		|| sscanf(end, ") %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+				  "%*s %llu", &begun) != 1)
+		goto done;
+	*end = '\0';
+	for (char *c = ++name; *c; c++)
+		if (!isalnum((unsigned char) *c) && *c != '-' && *c != '_')
+			*c = '?';
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	snprintf(m->held_by, sizeof(m->held_by), "%.15s, process %d, begun %lld s ago", name, pid,
+			 (long long) now.tv_sec - (long long) (begun / sysconf(_SC_CLK_TCK)));
+done:
+	if (locks)
+		fclose(locks);
+	if (process)
+		fclose(process);
+}
+
 static bool
 take_lock(Measure *m, int lock)
 {
-	while (flock(lock, LOCK_EX | LOCK_NB) != 0)
+	for (bool first = true; flock(lock, LOCK_EX | LOCK_NB) != 0; first = false)
 	{
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return conclude(m, OUTCOME_LOST, "device %s can't be locked: %s", m->device_key,
 							strerror(errno));
 		if (executor_cancelled)
 			return conclude(m, OUTCOME_CANCELLED, NULL);
-		measure_progress(m, "waiting", 0, 0, NAN, NAN, NAN, NAN,
-						 clock_now() - m->last_progress > 5);
+		if (first || clock_now() - m->last_progress > 1)
+			find_holder(m, lock);
+		measure_progress(m, "waiting", 0, 0, NAN, NAN, NAN, NAN, first);
 		clock_sleep(0.01);
 	}
+	m->held_by[0] = '\0';
 	return true;
 }
 
