@@ -70,6 +70,7 @@ static bool slow_ran;
 static int	awake;				/* in so many sets a process is */
 static int	blocks[2];			/* of the reference, of members */
 static int	shared;				/* of the reference, those that several share */
+static int	mistold;			/* estimates that were shown as another member's */
 
 volatile sig_atomic_t executor_cancelled;
 
@@ -298,6 +299,9 @@ void
 measure_progress(Measure *m, const char *phase, int pairs, int rounds, double estimate,
 				 double lower, double upper, double left, bool force)
 {
+	if (m->nmembers > 1 && isfinite(estimate))
+		mistold += m->member == &m->all
+			|| fabs(estimate * factor[m->member->number] - 1) > 0.1;
 }
 
 void
@@ -475,7 +479,7 @@ run_heat(uint64_t seed, double reference, double candidate, int n)
 		factor[i] = factor[i] > 0 ? factor[i] : 1;
 	}
 	memset(blocks, 0, sizeof(blocks));
-	shared = 0;
+	shared = mistold = 0;
 	heat_free(&m);
 	m = (Measure) {.job = &job, .backend = &backend, .output_bytes = sizeof(uint32_t),
 		.input_slot_bytes = 64, .output_slot_bytes = 64, .check_time = 1e-6,
@@ -783,6 +787,7 @@ check_sets(void)
 	run_heat(2, 4e-3, 4e-3, 8);
 	check(wrong == 0 && good_members(8, OUTCOME_SUCCESSFUL) == 8 && 2 * shared > blocks[0],
 		  "candidates of other speeds have blocks of other lengths, each compared with its like");
+	check(mistold == 0, "and what is shown of each is its own");
 	memset(factor, 0, sizeof(factor));
 	liar = 3;
 	run_heat(3, 1e-3, 1e-3, 8);

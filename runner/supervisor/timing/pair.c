@@ -202,6 +202,16 @@ audit(Set *set, uint32_t number, bool reference_first)
 	return true;
 }
 
+/* of several, one after the other */
+static void
+show(const Set *set)
+{
+	int			place = (int) fmod(2 * clock_now(), set->n);
+
+	if (set_enter(set, place))
+		rounds_show(set->of[place], false);
+}
+
 /*
  * The half's rounds and audits, in random order. Rounds end early where they take too long, or tell
  * the ratio well enough; audits are all made.
@@ -251,7 +261,7 @@ run_steps(Set *set, const Steps *steps)
 			&& random_below(&m->random, first->late > 0 ? TRAP_EVERY_LATE : TRAP_EVERY) == 0)
 			good = rounds_trap(first, set->half[0]);
 		if (good)
-			rounds_show(first, false);
+			show(set);
 	}
 	return good;
 }
