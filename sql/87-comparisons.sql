@@ -16,7 +16,7 @@ sign_p: the exact two-sided sign test. Errors: 2202E lengths, 22023 negative spe
 confidence';
 
 CREATE FUNCTION cudal1.compare_tasks(method_a text, method_b text, device_a text, device_b text,
-	missing text, without_weak boolean, tasks text[], baseline text)
+	missing text, without_weak boolean, tasks text[], baseline text, pool_a text, pool_b text)
 RETURNS TABLE (level int, task text, speedup_a float8, speedup_b float8, ratio float8, lower float8,
 	upper float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -30,12 +30,12 @@ BEGIN
 		SELECT s.side, s.task_id, s.speedup, nullif(ln(m.upper / m.lower) / 2, 0) AS half
 		FROM (SELECT 'a' AS side, x.*
 			  FROM cudal1.best_over(compare_tasks.method_a, compare_tasks.device_a,
-				compare_tasks.tasks, NULL, compare_tasks.baseline,
+				compare_tasks.tasks, compare_tasks.pool_a, compare_tasks.baseline,
 				compare_tasks.without_weak) AS x
 			  UNION ALL
 			  SELECT 'b', x.*
 			  FROM cudal1.best_over(compare_tasks.method_b, compare_tasks.device_b,
-				compare_tasks.tasks, NULL, compare_tasks.baseline,
+				compare_tasks.tasks, compare_tasks.pool_b, compare_tasks.baseline,
 				compare_tasks.without_weak) AS x) AS s
 			LEFT JOIN cudal1.measurement AS m
 				ON m.measurement_id = cudal1.speaking_measurement(s.candidate_id, s.reward,
@@ -60,24 +60,27 @@ COMMENT ON FUNCTION cudal1.compare_tasks IS 'what cudal1_compare_tasks() does';
 
 CREATE FUNCTION @extschema@.cudal1_compare_tasks(method_a text, method_b text,
 	device_a text DEFAULT NULL, device_b text DEFAULT NULL, missing text DEFAULT 'one',
-	without_weak boolean DEFAULT false, tasks text[] DEFAULT NULL, baseline text DEFAULT NULL)
+	without_weak boolean DEFAULT false, tasks text[] DEFAULT NULL, baseline text DEFAULT NULL,
+	pool_a text DEFAULT NULL, pool_b text DEFAULT NULL)
 RETURNS TABLE (level int, task text, speedup_a float8, speedup_b float8, ratio float8, lower float8,
 	upper float8)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
 	SELECT r.* FROM cudal1.compare_tasks(method_a, method_b, device_a, device_b, missing,
-		without_weak, tasks, baseline) AS r;
+		without_weak, tasks, baseline, pool_a, pool_b) AS r;
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_compare_tasks(text, text, text, text, text, boolean, text[],
-	text) IS
-'two methods (NULL: any), or one on two devices, task by task: best speedups, their ratio a / b
-(NULL where only b is 0) and its interval from those of the two measurements (NULL: imported or
-missing). missing: one (no improvement counts 1.00), zero, or drop (tasks that only one side solved
-are left out). tasks and baseline as in cudal1_speedup_report()';
+	text, text, text) IS
+'two methods (NULL: any), or one on two devices or in two pools, task by task: best speedups, their
+ratio a / b (NULL where only b is 0) and its interval from those of the two measurements (NULL:
+imported or missing). missing: one (no improvement counts 1.00), zero, or drop (tasks that only one
+side solved are left out). tasks and baseline as in cudal1_speedup_report(); pool_a, pool_b: only
+candidates that were proposed there (NULL: in any)';
 
 CREATE FUNCTION @extschema@.cudal1_compare(method_a text, method_b text, device_a text DEFAULT NULL,
 	device_b text DEFAULT NULL, missing text DEFAULT 'one', without_weak boolean DEFAULT false,
-	confidence float8 DEFAULT 0.95, tasks text[] DEFAULT NULL, baseline text DEFAULT NULL)
+	confidence float8 DEFAULT 0.95, tasks text[] DEFAULT NULL, baseline text DEFAULT NULL,
+	pool_a text DEFAULT NULL, pool_b text DEFAULT NULL)
 RETURNS TABLE (level text, tasks bigint, a_better bigint, b_better bigint, ratio float8,
 	lower float8, upper float8, signed_rank_p float8, sign_p float8, convention text)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -88,7 +91,7 @@ BEGIN ATOMIC
 		SELECT g.label, g.place, array_agg(p.speedup_a ORDER BY p.task) AS a,
 				array_agg(p.speedup_b ORDER BY p.task) AS b
 			FROM cudal1.compare_tasks(method_a, method_b, device_a, device_b, missing,
-					without_weak, cudal1_compare.tasks, baseline) AS p
+					without_weak, cudal1_compare.tasks, baseline, pool_a, pool_b) AS p
 				CROSS JOIN LATERAL cudal1.rows_of(p.level) AS g
 			GROUP BY g.label, g.place)
 	SELECT g.label, t.pairs, t.a_better, t.b_better, t.ratio, t.lower, t.upper, t.signed_rank_p,
@@ -99,11 +102,11 @@ BEGIN ATOMIC
 		ORDER BY g.place;
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_compare(text, text, text, text, text, boolean, float8,
-	text[], text) IS
-'two methods, or one on two devices, over the tasks of each level and All: how often each is better,
-the geometric mean of the ratios a / b with its interval at the confidence (Student''s t over ln
-ratio, tasks as the sample), and two paired tests, two-sided: Wilcoxon''s signed ranks (exact up to
-400 tasks) and signs (exact). missing as in cudal1_compare_tasks(); under zero an interval is NULL
-where one side failed alone, the tests still count it. tasks and baseline as in
-cudal1_speedup_report(). Errors: 22023 bad argument, 42704 unknown method, device, task or
-baseline';
+	text[], text, text, text) IS
+'two methods, or one on two devices or in two pools, over the tasks of each level and All: how often
+each is better, the geometric mean of the ratios a / b with its interval at the confidence
+(Student''s t over ln ratio, tasks as the sample), and two paired tests, two-sided: Wilcoxon''s
+signed ranks (exact up to 400 tasks) and signs (exact). missing as in cudal1_compare_tasks(); under
+zero an interval is NULL where one side failed alone, the tests still count it. tasks and baseline
+as in cudal1_speedup_report(), pool_a and pool_b as in cudal1_compare_tasks(). Errors: 22023 bad
+argument, 42704 unknown method, device, task, pool or baseline';

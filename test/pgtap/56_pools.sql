@@ -1,6 +1,6 @@
 -- What is proposed in a pool is drawn from it alone; a code of two pools is one candidate, measured once and placed in both.
 BEGIN;
-SELECT plan(73);
+SELECT plan(75);
 
 CREATE ROLE pools_anna;
 CREATE ROLE pools_bert;
@@ -110,6 +110,8 @@ SELECT is(array_agg(share ORDER BY p), '{1,0}', 'of shares') FROM cudal1_fast_p(
 SELECT is(speedup, 2.4::float8, 'of the best') FROM cudal1_top_tasks(tasks => '{t}', pool => 'b');
 SELECT is(count(*), (SELECT count(DISTINCT candidate_id) FROM cudal1.proposal JOIN cudal1.candidate USING (candidate_id) WHERE pool_id = :b AND reward > 0), 'data for fine-tuning are a pool''s') FROM cudal1_sft_dataset(pool => 'b');
 SELECT is(count(*), (SELECT count(*) FROM cudal1.proposal WHERE pool_id = :b AND response IS NOT NULL), 'and those for reinforcement learning') FROM cudal1_rl_dataset(pool => 'b');
+SELECT is((speedup_a, speedup_b), (3.0::float8, 2.4::float8), 'of two pools beside each other') FROM cudal1_compare_tasks(NULL, NULL, tasks => '{t}', pool_a => 'a', pool_b => 'b');
+SELECT is(a_better, 1::bigint, 'and of the tests over their tasks') FROM cudal1_compare(NULL, NULL, tasks => '{t}', pool_a => 'a', pool_b => 'b') WHERE level = 'All';
 SELECT throws_ok($$SELECT cudal1_task_report(pool => 'no such')$$, '42704', 'pool "no such" does not exist', 'a report names its pool');
 SELECT cudal1_submit('t', 'group ' || r, group_key => 'same', pool => p) FROM (VALUES ('a', 1.2), ('a', 1.6), ('b', 1.3), ('b', 1.9)) AS v (p, r) \g /dev/null
 SELECT pg_temp.measure() \g /dev/null
