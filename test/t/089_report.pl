@@ -49,6 +49,15 @@ BEGIN
 	PERFORM cudal1_reverify('0 seconds');
 	SELECT * INTO c FROM cudal1.claim(1, 'w');
 	PERFORM cudal1.finish(c.job_id, c.attempt, c.token, jsonb_build_object('outcome', 'successful', 'score', 1.2, 'lower', 1.19, 'upper', 1.21));
+	-- a trainer's groups, the answers to the later ones better
+	PERFORM cudal1_open_pool('run');
+	PERFORM cudal1_add_campaign('<u>run</u>', 'contrastive', tasks => ARRAY['<script>alert("x")</script> & ''quotes'' | bars'],
+		options => '{"method": "of the run", "group_size": 2, "exemplars": 0}', pool => 'run');
+	FOR i IN 1 .. 4 LOOP
+		PERFORM cudal1_answer_group(g.group_key, ARRAY[format(E'```python\ntrained %s\n```', i), 'no code']) FROM cudal1_next_group('<u>run</u>') AS g;
+		SELECT * INTO c FROM cudal1.claim(1, 'w');
+		PERFORM cudal1.finish(c.job_id, c.attempt, c.token, jsonb_build_object('outcome', 'successful', 'score', i * 0.2));
+	END LOOP;
 	PERFORM cudal1_ablate(cudal1_submit('<script>alert("x")</script> & ''quotes'' | bars', E'A = True\nB = True\n', '<b>bold</b>'), '{A,B}');
 	FOR i IN 1 .. 5 LOOP
 		PERFORM cudal1_measure_aa();
@@ -70,7 +79,7 @@ for my $options ([], ['--missing', 'one'], ['--missing', 'drop'], ['--method', '
 	command_ok(['python3', $check, "$dir/page.html"], 'is sound');
 }
 command_ok(['cudal1-report', '-o', "$dir/page.html"], 'the whole page');
-command_ok(['python3', $check, "$dir/page.html", 'By level', 'By method', 'By device', 'Now', 'How many tasks are how fast', 'Speedup of each task', 'Top tasks', 'Progress',
+command_ok(['python3', $check, "$dir/page.html", 'By level', 'By method', 'By device', 'Now', 'How many tasks are how fast', 'Speedup of each task', 'Top tasks', 'Progress', 'Training',
 	'What became of proposals', 'Noise of measurements', 'Devices measured against themselves', 'Measured again', 'Ablation of candidate', 'Codes'], 'has every part');
 like(slurp_file("$dir/page.html"), qr/"code": "better 2"/, 'and the codes');
 my $mean = $node->safe_psql('postgres', q{SELECT to_char(mean, 'FM990.00') FROM cudal1_level_report() WHERE level = 'All'});
@@ -109,6 +118,9 @@ like($text, qr/^All\s+53\s+\Q$mean\E\s/m, 'as has the text');
 like($text, qr/without success count 0/, 'which says its convention');
 like($text, qr/Ablation of candidate/, 'and shows ablations');
 command_like(['cudal1-report', '--text', '--tasks', 't1', 't2_'], qr/^All\s+11\s/m, 'over tasks of one\'s choice');
+command_like(['cudal1-report', '--text'], qr/^<u>run<\/u>\s+4\s+8\s+0\.100\s+0\.400$/m, 'what a run was paid, from its first groups to its last');
+command_like(['cudal1-report', '--text', '--pool', 'run'], qr/What became of proposals(?:(?!\n\n\S).)*of the run\s+8\s+4(?:(?!<b>bold).)*\z/s,
+	'of a pool what was proposed there');
 command_fails_like(['cudal1-report', '--method', 'contrastve'], qr/method "contrastve" does not exist. Did you mean "contrastive"\?/, 'a mistyped method is an error');
 ($text, $err) = ('', '');
 run_log(['cudal1-report', '--text', '--method', 'contrastive'], '>', \$text, '2>', \$err);
