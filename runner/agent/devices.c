@@ -9,7 +9,6 @@
  */
 #define _GNU_SOURCE
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,6 @@
 #include "generate/answer.h"
 
 #include <jansson.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

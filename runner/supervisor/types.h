@@ -7,7 +7,6 @@
 
 #include <limits.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdbool.h>
 
 #include "process/executor.h"
