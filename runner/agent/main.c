@@ -11,7 +11,6 @@
  * claimed is given back, and only then is anything claimed.
  */
 #define _GNU_SOURCE
-#include <getopt.h>
 #include <inttypes.h>
 #include <libpq-fe.h>
 #include <limits.h>
@@ -28,6 +27,7 @@
 #include "jobs.h"
 #include "queue.h"
 #include "common/clock.h"
+#include "common/options.h"
 
 /* registered again after this time, to show that the device is served */
 #define REFRESH			60.0
@@ -403,21 +403,6 @@ usage(FILE *to)
 		  to);
 }
 
-static double
-number(const char *option, const char *text, double low, double high)
-{
-	char	   *end;
-	double		value = strtod(text, &end);
-
-	if (end == text || *end || !(value >= low && value <= high))
-	{
-		fprintf(stderr, "cudal1-agent: --%s must be a number between %g and %g\n", option, low,
-				high);
-		exit(2);
-	}
-	return value;
-}
-
 static const char *
 beside_ourselves(void)
 {
@@ -465,89 +450,28 @@ fill_settings(void)
 int
 main(int argc, char **argv)
 {
-	enum
-	{
-		O_DEVICE = 256, O_UNTIL_IDLE, O_ONCE, O_PATIENCE, O_PREFETCH, O_POLL, O_LEASE, O_GRACE,
-		O_HOST, O_STATE, O_SCRATCH, O_MEASURE, O_PYTHON,
-		O_UNSANDBOXED, O_VERSION, O_HELP
+	AgentSettings *s = &agent_settings;
+	const Option options[] = {
+		{"device", OPTION_TEXT, &s->device},
+		{"until-idle", OPTION_NUMBER, &s->until_idle, 0, 1e6, .optional = true},
+		{"once", OPTION_FLAG, &s->once},
+		{"patience", OPTION_NUMBER, &s->patience, 0, 1e6},
+		{"prefetch", OPTION_INTEGER, &s->prefetch, 0, 16},
+		{"poll", OPTION_NUMBER, &s->poll, 0.01, 3600},
+		{"lease", OPTION_INTEGER, &s->lease, 1, 86400},
+		{"grace", OPTION_INTEGER, &s->grace, 0, 86400},
+		{"host", OPTION_TEXT, &s->host},
+		{"state", OPTION_TEXT, &s->state},
+		{"scratch", OPTION_TEXT, &s->scratch},
+		{"measure", OPTION_TEXT, &s->measure},
+		{"python", OPTION_TEXT, &s->python},
+		{"allow-unsandboxed", OPTION_FLAG, &s->unsandboxed},
+		{NULL}
 	};
-	static const struct option long_options[] = {
-		{"device", required_argument, NULL, O_DEVICE},
-		{"until-idle", optional_argument, NULL, O_UNTIL_IDLE},
-		{"once", no_argument, NULL, O_ONCE},
-		{"patience", required_argument, NULL, O_PATIENCE},
-		{"prefetch", required_argument, NULL, O_PREFETCH},
-		{"poll", required_argument, NULL, O_POLL},
-		{"lease", required_argument, NULL, O_LEASE},
-		{"grace", required_argument, NULL, O_GRACE},
-		{"host", required_argument, NULL, O_HOST},
-		{"state", required_argument, NULL, O_STATE},
-		{"scratch", required_argument, NULL, O_SCRATCH},
-		{"measure", required_argument, NULL, O_MEASURE},
-		{"python", required_argument, NULL, O_PYTHON},
-		{"allow-unsandboxed", no_argument, NULL, O_UNSANDBOXED},
-		{"version", no_argument, NULL, O_VERSION},
-		{"help", no_argument, NULL, O_HELP},
-		{NULL, 0, NULL, 0}
-	};
-	int			o;
+	int			status = options_read(argc, argv, "cudal1-agent", options, usage);
 
-	while ((o = getopt_long(argc, argv, "h", long_options, NULL)) != -1)
-		switch (o)
-		{
-			case O_DEVICE:
-				agent_settings.device = optarg;
-				break;
-			case O_UNTIL_IDLE:
-				agent_settings.until_idle = optarg ? number("until-idle", optarg, 0, 1e6) : 0;
-				break;
-			case O_ONCE:
-				agent_settings.once = true;
-				break;
-			case O_PATIENCE:
-				agent_settings.patience = number("patience", optarg, 0, 1e6);
-				break;
-			case O_PREFETCH:
-				agent_settings.prefetch = (int) number("prefetch", optarg, 0, 16);
-				break;
-			case O_POLL:
-				agent_settings.poll = number("poll", optarg, 0.01, 3600);
-				break;
-			case O_LEASE:
-				agent_settings.lease = (int) number("lease", optarg, 1, 86400);
-				break;
-			case O_GRACE:
-				agent_settings.grace = (int) number("grace", optarg, 0, 86400);
-				break;
-			case O_HOST:
-				agent_settings.host = optarg;
-				break;
-			case O_STATE:
-				agent_settings.state = optarg;
-				break;
-			case O_SCRATCH:
-				agent_settings.scratch = optarg;
-				break;
-			case O_MEASURE:
-				agent_settings.measure = optarg;
-				break;
-			case O_PYTHON:
-				agent_settings.python = optarg;
-				break;
-			case O_UNSANDBOXED:
-				agent_settings.unsandboxed = true;
-				break;
-			case O_VERSION:
-				puts("cudal1-agent " CUDAL1_VERSION);
-				return 0;
-			case O_HELP:
-			case 'h':
-				usage(stdout);
-				return 0;
-			default:
-				usage(stderr);
-				return 2;
-		}
+	if (status >= 0)
+		return status;
 	if (optind + 1 < argc)
 	{
 		usage(stderr);

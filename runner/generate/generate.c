@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/options.h"
 #include "generate/answer.h"
 #include "generate/key.h"
 #include "generate/output.h"
@@ -128,32 +129,22 @@ usage(FILE *out)
 int
 main(int argc, char **argv)
 {
+	const Option options[] = {
+		{"keys", OPTION_TEXT, &key_file},
+		{"ca", OPTION_TEXT, &transfer_authorities},
+		{"spool", OPTION_TEXT, &spool_folder},
+		{NULL}
+	};
+	int			status = options_read(argc, argv, "cudal1-generate", options, usage);
 	struct rlimit files;
 
-	for (int i = 1; i < argc; i++)
+	if (status < 0 && optind < argc)
 	{
-		if (strcmp(argv[i], "--keys") == 0 && i + 1 < argc)
-			key_file = argv[++i];
-		else if (strcmp(argv[i], "--ca") == 0 && i + 1 < argc)
-			transfer_authorities = argv[++i];
-		else if (strcmp(argv[i], "--spool") == 0 && i + 1 < argc)
-			spool_folder = argv[++i];
-		else if (strcmp(argv[i], "--help") == 0)
-		{
-			usage(stdout);
-			return 0;
-		}
-		else if (strcmp(argv[i], "--version") == 0)
-		{
-			puts("cudal1-generate " CUDAL1_VERSION);
-			return 0;
-		}
-		else
-		{
-			usage(stderr);
-			return 2;
-		}
+		usage(stderr);
+		status = 2;
 	}
+	if (status >= 0)
+		return status;
 	/* other processes of this user may not look into the memory that holds the keys */
 	(void) prctl(PR_SET_DUMPABLE, 0);
 	signal(SIGPIPE, SIG_IGN);

@@ -11,7 +11,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +22,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/options.h"
 #include "common/text.h"
 #include "process/refused.h"
 #include "process/stopped.h"
@@ -317,99 +317,51 @@ typedef struct CommandLine
 	bool		devices;
 } CommandLine;
 
-/* true where the program goes on; otherwise `status` is its exit status */
-static bool
-read_options(int argc, char **argv, CommandLine *line, int *status)
+/* -1 where the program goes on, otherwise its exit status */
+static int
+read_options(int argc, char **argv, CommandLine *line)
 {
-	enum
-	{
-		O_SIGNATURE = 256, O_PROFILE, O_QUICK, O_JSON, O_PROFILE_WITH, O_DEVICE, O_CORES,
-		O_PYTHON, O_SCRATCH, O_LIBDIR, O_UNSANDBOXED, O_DEVICES, O_VERSION, O_HELP
-	};
-	static const struct option long_options[] = {
-		{"signature", required_argument, NULL, O_SIGNATURE},
-		{"profile", required_argument, NULL, O_PROFILE},
-		{"quick", no_argument, NULL, O_QUICK},
-		{"json", no_argument, NULL, O_JSON},
-		{"profile-with", required_argument, NULL, O_PROFILE_WITH},
-		{"device", required_argument, NULL, O_DEVICE},
-		{"cores", required_argument, NULL, O_CORES},
-		{"python", required_argument, NULL, O_PYTHON},
-		{"scratch", required_argument, NULL, O_SCRATCH},
-		{"libdir", required_argument, NULL, O_LIBDIR},
-		{"allow-unsandboxed", no_argument, NULL, O_UNSANDBOXED},
-		{"devices", no_argument, NULL, O_DEVICES},
-		{"version", no_argument, NULL, O_VERSION},
-		{"help", no_argument, NULL, O_HELP},
-		{NULL, 0, NULL, 0}
-	};
+	Options    *o = &line->options;
+	People	   *p = &line->people;
+	const char *scratch = NULL;
+	const char *libdir = NULL;
+	const char *cores = NULL;
 	char	   *end;
-	int			o;
+	int			status;
+	const Option options[] = {
+		{"signature", OPTION_TEXT, &p->signature},
+		{"profile", OPTION_TEXT, &p->profile},
+		{"quick", OPTION_FLAG, &p->quick},
+		{"json", OPTION_FLAG, &p->json},
+		{"profile-with", OPTION_TEXT, &p->profile_with},
+		{"device", OPTION_TEXT, &p->device},
+		{"cores", OPTION_TEXT, &cores},
+		{"python", OPTION_TEXT, &o->python},
+		{"scratch", OPTION_TEXT, &scratch},
+		{"libdir", OPTION_TEXT, &libdir},
+		{"allow-unsandboxed", OPTION_FLAG, &o->unsandboxed},
+		{"devices", OPTION_FLAG, &line->devices},
+		{NULL}
+	};
 
-	while ((o = getopt_long(argc, argv, "h", long_options, NULL)) != -1)
-		switch (o)
-		{
-			case O_SIGNATURE:
-				line->people.signature = optarg;
-				break;
-			case O_PROFILE:
-				line->people.profile = optarg;
-				break;
-			case O_QUICK:
-				line->people.quick = true;
-				break;
-			case O_JSON:
-				line->people.json = true;
-				break;
-			case O_PROFILE_WITH:
-				line->people.profile_with = optarg;
-				if (strcmp(optarg, "perf") == 0 || strcmp(optarg, "ncu") == 0)
-					break;
-				fputs("cudal1-measure: --profile-with takes perf or ncu\n", stderr);
-				*status = 2;
-				return false;
-			case O_DEVICE:
-				line->people.device = optarg;
-				break;
-			case O_CORES:
-				line->people.cores = (int) strtol(optarg, &end, 10);
-				if (*end || line->people.cores < 1)
-				{
-					fprintf(stderr, "cudal1-measure: --cores takes a number from 1 on\n");
-					*status = 2;
-					return false;
-				}
-				break;
-			case O_PYTHON:
-				line->options.python = optarg;
-				break;
-			case O_SCRATCH:
-				line->options.scratch = absolute(optarg);
-				break;
-			case O_LIBDIR:
-				line->options.libdir = absolute(optarg);
-				break;
-			case O_UNSANDBOXED:
-				line->options.unsandboxed = true;
-				break;
-			case O_DEVICES:
-				line->devices = true;
-				break;
-			case O_VERSION:
-				puts("cudal1-measure " CUDAL1_VERSION);
-				*status = 0;
-				return false;
-			case O_HELP:
-			case 'h':
-				usage(stdout);
-				*status = 0;
-				return false;
-			default:
-				usage(stderr);
-				*status = 2;
-				return false;
-		}
-	return true;
+	status = options_read(argc, argv, "cudal1-measure", options, usage);
+	if (status >= 0)
+		return status;
+	o->scratch = scratch ? absolute(scratch) : o->scratch;
+	o->libdir = libdir ? absolute(libdir) : o->libdir;
+	if (p->profile_with && strcmp(p->profile_with, "perf") != 0
+		&& strcmp(p->profile_with, "ncu") != 0)
+	{
+		fputs("cudal1-measure: --profile-with takes perf or ncu\n", stderr);
+		return PEOPLE_USAGE;
+	}
+	p->cores = cores ? (int) strtol(cores, &end, 10) : 0;
+	if (cores && (*end || p->cores < 1))
+	{
+		fputs("cudal1-measure: --cores takes a number from 1 on\n", stderr);
+		return PEOPLE_USAGE;
+	}
+	return -1;
 }
 
 /*
@@ -474,7 +426,8 @@ main(int argc, char **argv)
 	/* what follows are the command's own options */
 	if (argc > 3 && strcmp(argv[1], "--refused") == 0)
 		return refused_list(argv[2], argv + 3);
-	if (!read_options(argc, argv, &line, &status))
+	status = read_options(argc, argv, &line);
+	if (status >= 0)
 		return status;
 	signal(SIGPIPE, SIG_IGN);
 	if (line.devices)
