@@ -56,7 +56,7 @@ run_checks(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n, 
 			return false;
 		if (!measure_poison(m, executor, side))
 			return false;
-		measure_progress(m, "checking", 0, 0, NAN, NAN, NAN, NAN, false);
+		measure_phase(m, "checking", false);
 	}
 	return true;
 }

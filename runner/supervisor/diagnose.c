@@ -98,7 +98,7 @@ run_one(Diagnosis *d, Executor *executor, Side side, uint32_t i, char *out)
 	double		elapsed;
 	bool		same = true;
 
-	measure_progress(m, "checking", 0, 0, NAN, NAN, NAN, NAN, false);
+	measure_phase(m, "checking", false);
 	if (!measure_stage(m, &d->arena, side, &d->slot[i], 1)
 		|| !measure_block(m, executor, side, &d->slot[i], &d->seed[i], 1, left(d), &elapsed)
 		|| !measure_read(m, executor, side, &d->arena, 0, d->slot[i], out)

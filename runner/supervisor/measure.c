@@ -40,7 +40,7 @@ build(Measure *m)
 	bool		python = m->job->language == LANGUAGE_PYTORCH;
 
 	m->backend = choose_backend(m);
-	measure_progress(m, "building", 0, 0, NAN, NAN, NAN, NAN, true);
+	measure_phase(m, "building", true);
 	m->filter_fd = sandbox_guard_filters(python, m->gpu != NULL);
 	if (m->filter_fd < 0)
 		return conclude(m, OUTCOME_LOST, "the system call filters could not be made");
@@ -67,7 +67,7 @@ builds_disturb(const Measure *m)
 static bool
 take(Measure *m)
 {
-	measure_progress(m, "waiting", 0, 0, NAN, NAN, NAN, NAN, true);
+	measure_phase(m, "waiting", true);
 	return device_take(m);
 }
 
@@ -96,7 +96,7 @@ measure_run(Measure *m)
 			&& (!m->gpu || gpu_open(m)) && build_on_device(m))
 		{
 			device_environment(m);
-			measure_progress(m, "checking", 0, 0, NAN, NAN, NAN, NAN, true);
+			measure_phase(m, "checking", true);
 			heat_begin_checks(m);
 			if ((m->job->language != LANGUAGE_PYTORCH || layout_from_generator(m)) && checks_run(m))
 				rounds_run(m);

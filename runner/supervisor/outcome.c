@@ -173,9 +173,8 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 {
 	char		log[900] = "";
 	struct stat st = {.st_size = 0};
-	const char *who = side == SIDE_CANDIDATE && !m->aa ? "the code" : "the reference";
-	/* whatever goes wrong with a reference is no candidate's fault */
-	Outcome		crash = side == SIDE_CANDIDATE ? OUTCOME_CRASH : OUTCOME_UNVERIFIED;
+	const char *who = name_of_side(m->aa ? SIDE_REFERENCE : side);
+	Outcome		crash = outcome_of(side, OUTCOME_CRASH);
 	const char *cause;
 
 	if (result == EXECUTOR_OK)
@@ -217,10 +216,10 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 		case EXECUTOR_FAULTED:
 			return conclude(m, crash, "%s: a kernel failed %s: %s", who, when, executor->text);
 		case EXECUTOR_UNSUPPORTED:
-			return conclude(m, side == SIDE_CANDIDATE ? OUTCOME_LAUNCH_FAILURE : OUTCOME_UNVERIFIED,
-							"%s: %s", who, executor->text);
+			return conclude(m, outcome_of(side, OUTCOME_LAUNCH_FAILURE), "%s: %s", who,
+							executor->text);
 		case EXECUTOR_TIMEOUT:
-			return conclude(m, side == SIDE_CANDIDATE ? OUTCOME_TIMEOUT : OUTCOME_UNVERIFIED,
+			return conclude(m, outcome_of(side, OUTCOME_TIMEOUT),
 							"%s did not end within its time limit %s%s%s", who, when,
 							log[0] ? "; it printed: " : "", log);
 		case EXECUTOR_ENDED:
@@ -236,14 +235,14 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 							executor->wait_status >= 0 ? WEXITSTATUS(executor->wait_status) : -1,
 							when, log[0] ? "; it printed: " : "", log);
 		case EXECUTOR_FORGED:
-			json_object_set_new(m->result->evidence, "detector", json_string("protocol"));
-			return conclude(m, side == SIDE_CANDIDATE ? OUTCOME_CHEAT : OUTCOME_UNVERIFIED,
+			measure_detector(m, "protocol");
+			return conclude(m, outcome_of(side, OUTCOME_CHEAT),
 							"%s interfered with the measurement %s", who, when);
 		case EXECUTOR_AWAKE:
-			json_object_set_new(m->result->evidence, "detector", json_string("awake"));
-			return conclude(m, executor->intruder ? OUTCOME_CHEAT : OUTCOME_UNVERIFIED,
-							"%s had itself woken: it was at work while it was stopped, outside its "
-							"turn", executor->intruder ? "the code" : "the reference");
+			measure_detector(m, "awake");
+			side = executor->intruder ? SIDE_CANDIDATE : SIDE_REFERENCE;
+			return conclude(m, outcome_of(side, OUTCOME_CHEAT), "%s had itself woken: it was at "
+							"work while it was stopped, outside its turn", name_of_side(side));
 		case EXECUTOR_BROKEN:
 			break;
 	}

@@ -5,6 +5,8 @@
 #ifndef CUDAL1_OUTCOME_H
 #define CUDAL1_OUTCOME_H
 
+#include <math.h>
+
 #include "supervisor/types.h"
 
 /* sets the outcome; the first one stands. Always false, so that callers can return it. */
@@ -16,6 +18,26 @@ extern bool conclude(Measure *m, Outcome outcome,
  * conclude(), and the first one stands
  */
 extern void measure_cause(Measure *m, Side side, const char *cause);
+
+/* which defence found it, into the evidence */
+static inline void
+measure_detector(Measure *m, const char *detector)
+{
+	json_object_set_new(m->result->evidence, "detector", json_string(detector));
+}
+
+/* what goes wrong with a reference is no candidate's fault */
+static inline Outcome
+outcome_of(Side side, Outcome candidates)
+{
+	return side == SIDE_CANDIDATE ? candidates : OUTCOME_UNVERIFIED;
+}
+
+static inline const char *
+name_of_side(Side side)
+{
+	return side == SIDE_CANDIDATE ? "the code" : "the reference";
+}
 
 /* true for EXECUTOR_OK; else turns what went wrong into an outcome. `when`: "in a run" */
 extern bool measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
@@ -29,6 +51,13 @@ extern void measure_leave_out(char *text, const char *folder);
 /* twice a second at most, unless forced; NAN where a number is not known yet. `left`: seconds */
 extern void measure_progress(Measure *m, const char *phase, int pairs, int rounds, double estimate,
 							 double lower, double upper, double left, bool force);
+
+/* likewise, before there are pairs */
+static inline void
+measure_phase(Measure *m, const char *phase, bool force)
+{
+	measure_progress(m, phase, 0, 0, NAN, NAN, NAN, NAN, force);
+}
 
 /* adds what passed since `start` to a spending; the time now */
 extern double measure_spent(Measure *m, Spending on, double start);

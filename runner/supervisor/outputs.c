@@ -19,9 +19,9 @@ measure_table(Measure *m, Executor *executor, Side side, uint32_t run, WireTenso
 	if (tensors != (uint32_t) m->outputs)
 	{
 		measure_cause(m, side, "count");
-		return conclude(m, side == SIDE_CANDIDATE ? OUTCOME_WRONG_OUTPUT : OUTCOME_UNVERIFIED,
-						"%s returns %u tensors instead of %d",
-						side == SIDE_CANDIDATE ? "the code" : "the reference", tensors, m->outputs);
+		return conclude(m, outcome_of(side, OUTCOME_WRONG_OUTPUT),
+						"%s returns %u tensors instead of %d", name_of_side(side), tensors,
+						m->outputs);
 	}
 	memcpy(table, &executor->control->table[run * tensors], tensors * sizeof(*table));
 	return true;
@@ -33,7 +33,7 @@ measure_check_layout(Measure *m, Side side, int output, const WireTensor *found)
 	const Tensor *layout = &m->output[output];
 	Tensor		other = {.dtype = found->dtype, .ndim = found->ndim < WIRE_MAX_DIMS ? found->ndim
 		: WIRE_MAX_DIMS};
-	Outcome		outcome = side == SIDE_CANDIDATE ? OUTCOME_WRONG_OUTPUT : OUTCOME_UNVERIFIED;
+	Outcome		outcome = outcome_of(side, OUTCOME_WRONG_OUTPUT);
 	uint64_t	span;
 	char		want[200],
 				have[200];

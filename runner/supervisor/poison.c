@@ -62,8 +62,7 @@ static bool
 blame(Measure *m, Side side, const char *text)
 {
 	measure_cause(m, side, "memory");
-	return conclude(m, side == SIDE_CANDIDATE ? OUTCOME_WRONG_OUTPUT : OUTCOME_UNVERIFIED, "%s: %s",
-					side == SIDE_CANDIDATE ? "the code" : "the reference", text);
+	return conclude(m, outcome_of(side, OUTCOME_WRONG_OUTPUT), "%s: %s", name_of_side(side), text);
 }
 
 static long
@@ -105,7 +104,7 @@ overwrite(Measure *m, Executor *executor, Side side, const struct iovec *places,
 	if (executor->memory.unwritten < LEAST_UNWRITTEN
 		|| executor->memory.unwritten * UNWRITTEN_SHARE < executor->memory.places)
 		return true;
-	json_object_set_new(m->result->evidence, "detector", json_string("unwritten"));
+	measure_detector(m, "unwritten");
 	return blame(m, side,
 		"pages of its results had not been written when the run was over; zeros that "
 		"the kernel would make for the caller are no result");
@@ -394,7 +393,7 @@ poison(Measure *m, Executor *executor, Side side)
 		goto failed;
 	if (!m->gpu && random_below(&m->random, MAPS_EVERY) == 0 && is_shared(executor, lie.v, lie.n))
 	{
-		json_object_set_new(m->result->evidence, "detector", json_string("shared"));
+		measure_detector(m, "shared");
 		blame(m, side,
 			"a result lies in memory that it shares with the inputs, with a file or with "
 			"another result");

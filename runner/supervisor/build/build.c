@@ -175,7 +175,7 @@ compile_end(Measure *m, Compilation *c)
 	if (!sandbox_wait(c->pid, c->deadline - clock_now(), &status))
 	{
 		measure_cause(m, c->side, "slow_build");
-		return conclude(m, c->side == SIDE_CANDIDATE ? OUTCOME_COMPILE_ERROR : OUTCOME_UNVERIFIED,
+		return conclude(m, outcome_of(c->side, OUTCOME_COMPILE_ERROR),
 						"compiling takes more than %g s", m->job->profile.build_seconds);
 	}
 	c->pid = -1;

@@ -345,7 +345,7 @@ let_build(Measure *m, Side side, bool with_device)
 {
 	Built	   *built = &m->code[side]->built;
 	Build	   *build = &built->build[with_device];
-	Outcome		outcome = side == SIDE_REFERENCE ? OUTCOME_UNVERIFIED : OUTCOME_COMPILE_ERROR;
+	Outcome		outcome = outcome_of(side, OUTCOME_COMPILE_ERROR);
 	const char *whose = side == SIDE_REFERENCE ? "the reference does not compile: " : "";
 	int			status;
 

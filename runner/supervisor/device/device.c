@@ -213,7 +213,7 @@ take_lock(Measure *m, int lock)
 			return conclude(m, OUTCOME_CANCELLED, NULL);
 		if (first || clock_now() - m->last_progress > 1)
 			find_holder(m, lock);
-		measure_progress(m, "waiting", 0, 0, NAN, NAN, NAN, NAN, first);
+		measure_phase(m, "waiting", first);
 		clock_sleep(0.01);
 	}
 	m->held_by[0] = '\0';

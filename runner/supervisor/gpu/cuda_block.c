@@ -142,7 +142,7 @@ gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint
 		if (memcmp(gpu->values, gpu->values + GPU_MAX_SAMPLES, gpu->nitems * sizeof(uint64_t)) != 0)
 		{
 			measure_failed(m, side, executor, EXECUTOR_FORGED, "in a run");
-			json_object_set_new(m->result->evidence, "detector", json_string("early_answer"));
+			measure_detector(m, "early_answer");
 			return false;
 		}
 	}

@@ -63,7 +63,6 @@ draw_parts(Measure *m, GpuLate *late, const CudaPieces *pieces, size_t room)
 
 	for (uint32_t j = 0; j < pieces->n; j++)
 		bytes += pieces->piece[j].bytes;
-	late->copies = pieces->n;
 	for (uint32_t j = 0; j < pieces->n; j++)
 	{
 		uint64_t	all = pieces->piece[j].bytes / GRAIN;

@@ -44,7 +44,6 @@ typedef struct NvmlProcess
 	X(SystemGetDriverVersion, (char *version, unsigned int length)) \
 	X(DeviceGetClockInfo, (NvmlRef device, int type, unsigned int *mhz)) \
 	X(DeviceGetTemperature, (NvmlRef device, int sensor, unsigned int *degrees)) \
-	X(DeviceGetPowerUsage, (NvmlRef device, unsigned int *milliwatts)) \
 	X(DeviceGetCurrentClocksThrottleReasons, (NvmlRef device, unsigned long long *reasons)) \
 	X(DeviceGetComputeRunningProcesses_v3, (NvmlRef device, unsigned int *count, \
 										  NvmlProcess *processes)) \
@@ -149,8 +148,7 @@ nvml_state(int index, NvmlState *state)
 	int			answer;
 
 	memset(state, 0, sizeof(*state));
-	state->sm_mhz = state->memory_mhz = state->temperature = state->power_watts = state->processes =
-		-1;
+	state->sm_mhz = state->memory_mhz = state->temperature = state->processes = -1;
 	if (!handle(index, &ref))
 		return false;
 	state->sm_mhz = nvml_clock(index);
@@ -158,8 +156,6 @@ nvml_state(int index, NvmlState *state)
 		state->memory_mhz = (int) value;
 	if (nvml.DeviceGetTemperature && nvml.DeviceGetTemperature(ref, 0, &value) == 0)
 		state->temperature = (int) value;
-	if (nvml.DeviceGetPowerUsage && nvml.DeviceGetPowerUsage(ref, &value) == 0)
-		state->power_watts = (int) (value / 1000);
 	if (nvml.DeviceGetCurrentClocksThrottleReasons)
 		nvml.DeviceGetCurrentClocksThrottleReasons(ref, &state->throttle);
 	answer = nvml.DeviceGetComputeRunningProcesses_v3

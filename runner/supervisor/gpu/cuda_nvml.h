@@ -28,7 +28,6 @@ typedef struct NvmlState
 	int			sm_mhz;			/* -1 where not known */
 	int			memory_mhz;
 	int			temperature;	/* degrees Celsius */
-	int			power_watts;
 	unsigned long long throttle;	/* NVML's clocks event reasons */
 	int			processes;		/* computing on it, -1 where not known */
 	pid_t		pid[64];		/* of the first; none where there are more */

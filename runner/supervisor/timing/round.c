@@ -131,9 +131,9 @@ rounds_step_audit(Rounds *s, Half *half, bool reference_first)
 		if (good && !same)
 		{
 			measure_cause(m, side, "unfinished");
-			good = conclude(m, side == SIDE_CANDIDATE ? OUTCOME_WRONG_OUTPUT : OUTCOME_UNVERIFIED,
+			good = conclude(m, outcome_of(side, OUTCOME_WRONG_OUTPUT),
 							"an output of %s changed after its run had said that it was done",
-							side == SIDE_CANDIDATE ? "the code" : "the reference");
+							name_of_side(side));
 		}
 		good = good && measure_read(m, executor, side, &s->arena, sample, s->order[sample],
 									s->kept[side]);

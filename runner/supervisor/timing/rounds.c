@@ -68,7 +68,7 @@ begin_member(Rounds *s, Measure *m)
 	*s = (Rounds) {.m = m, .member = m->member, .budget = INFINITY, .lower = NAN, .upper = NAN,
 		.half_width = NAN, .least = INFINITY};
 	arena_init(&s->arena);
-	measure_progress(m, "calibrating", 0, 0, NAN, NAN, NAN, NAN, true);
+	measure_phase(m, "calibrating", true);
 	plan_rounds(s);
 	s->budget = stopping_budget(s);
 }

@@ -82,7 +82,7 @@ trap_both(Rounds *s, Half *half, const uint32_t *slots, uint32_t n)
 									  (json_int_t) t->wrong, "turn", t->turn));
 	if (rounds_compare(s, 1))
 		return true;
-	json_object_set_new(m->result->evidence, "detector", json_string("read_ahead"));
+	measure_detector(m, "read_ahead");
 	return false;
 }
 
@@ -131,7 +131,7 @@ accuse(Rounds *s, Half *half, uint32_t *slots, uint32_t n)
 							"outputs of the reference come after it has answered");
 		}
 	}
-	json_object_set_new(m->result->evidence, "detector", json_string("late_output"));
+	measure_detector(m, "late_output");
 	return conclude(m, OUTCOME_CHEAT, "the code interfered with the measurement in a run");
 }
 
