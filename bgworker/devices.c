@@ -29,7 +29,6 @@
 #define MAX_DEVICE_LINE (64 * 1024)
 /* a device is registered again after this time */
 #define REFRESH_MS 60000
-#define MAX_BACKOFF_MS 60000
 #define SEARCH_SECONDS 120
 
 typedef struct Device
@@ -56,12 +55,6 @@ static char *lines[MAX_DEVICES];
 static int	nlines = 0;
 static int64 refresh_at = 0;
 static char problem[CUDAL1_NOTE_SIZE];
-
-static long
-backoff_ms(int failures)
-{
-	return Min(MAX_BACKOFF_MS, 500L << Min(failures, 10));
-}
 
 static void
 note_problem(const char *text)
@@ -139,18 +132,18 @@ search_failed(const char *text)
 	note_problem(text);
 	search_wanted = true;
 	search_failures++;
-	search_at = cudal1_clock_ms() + 2 * backoff_ms(search_failures);
+	search_at = cudal1_clock_ms() + 2 * cudal1_backoff_ms(search_failures);
 }
 
 static void
 begin_search(void)
 {
-	Cudal1Program program = {.label = "cudal1-measure --devices",
-		.argv = cudal1_worker_jobs_command("--devices"),
-		.scratch = cudal1_settings_scratch(),
-	.on_line = take_line};
+	char	   *argv[CUDAL1_COMMAND_WORDS];
+	Cudal1Program program = {.label = "cudal1-measure --devices",.argv = argv,
+	.scratch = cudal1_settings_scratch(),.on_line = take_line};
 	const char *reason;
 
+	cudal1_worker_jobs_command(argv, "--devices");
 	search_wanted = false;
 	forget_devices();
 	searching = true;
@@ -278,31 +271,24 @@ claim_for(Device *device, const char *worker)
 {
 	Cudal1Claim claim;
 	Cudal1Call	outcome = cudal1_entry_claim(device->device_id, worker, &claim);
+	char	   *argv[CUDAL1_COMMAND_WORDS];
 	const char *reason;
+	bool		good = outcome == CUDAL1_CALL_DONE;
 
 	if (outcome == CUDAL1_CALL_GONE)
 		return CUDAL1_POLLED_GONE;
-	if (outcome != CUDAL1_CALL_DONE)
+	device->empty = good && claim.job_id == 0;
+	if (good && !device->empty)
 	{
-		device->failures++;
-		device->retry_at = cudal1_clock_ms() + backoff_ms(device->failures);
-		return CUDAL1_POLLED_QUIET;
+		cudal1_worker_jobs_command(argv, NULL);
+		good = cudal1_jobs_begin(device, &claim, argv, cudal1_settings_scratch(),
+								 cudal1_child_grace, &reason);
+		if (!good)
+			note_problem(reason);
 	}
-	if (claim.job_id == 0)
-	{
-		device->failures = 0;
-		device->empty = true;
-		return CUDAL1_POLLED_QUIET;
-	}
-	if (!cudal1_jobs_begin(device, &claim, cudal1_worker_jobs_command(NULL),
-						   cudal1_settings_scratch(), cudal1_child_grace, &reason))
-	{
-		note_problem(reason);
-		device->failures++;
-		device->retry_at = cudal1_clock_ms() + backoff_ms(device->failures);
-		return CUDAL1_POLLED_QUIET;
-	}
-	device->failures = 0;
+	device->failures = good ? 0 : device->failures + 1;
+	if (!good)
+		device->retry_at = cudal1_clock_ms() + cudal1_backoff_ms(device->failures);
 	return CUDAL1_POLLED_QUIET;
 }
 

@@ -433,11 +433,7 @@ cudal1_entry_heartbeat(const Cudal1Claim *claim, const char *progress, Cudal1Ver
 							  " pg_catalog.make_interval(secs => $5))",
 							  arguments, columns, 1, NULL);
 
-	*verdict = CUDAL1_VERDICT_CONTINUE;
-	if (columns[0] != NULL && strcmp(columns[0], "cancel") == 0)
-		*verdict = CUDAL1_VERDICT_CANCEL;
-	else if (columns[0] != NULL && strcmp(columns[0], "lost") == 0)
-		*verdict = CUDAL1_VERDICT_LOST;
+	*verdict = cudal1_verdict_of(columns[0]);
 	return outcome;
 }
 

@@ -88,23 +88,9 @@ cudal1_worker_jobs_prepare(void)
 	cudal1_jobs_queue(&host, &queue);
 }
 
-char **
-cudal1_worker_jobs_command(const char *option)
+void
+cudal1_worker_jobs_command(char **argv, const char *option)
 {
-	char	  **argv = palloc0(sizeof(char *) * 8);
-	int			n = 0;
-
-	argv[n++] = cudal1_settings_program();
-	if (option != NULL)
-		argv[n++] = pstrdup(option);
-	if (cudal1_allow_unsandboxed)
-		argv[n++] = "--allow-unsandboxed";
-	argv[n++] = "--scratch";
-	argv[n++] = cudal1_settings_scratch();
-	if (cudal1_python[0] != '\0')
-	{
-		argv[n++] = "--python";
-		argv[n++] = pstrdup(cudal1_python);
-	}
-	return argv;
+	cudal1_jobs_command(argv, cudal1_settings_program(), option, cudal1_allow_unsandboxed,
+						cudal1_settings_scratch(), cudal1_python);
 }

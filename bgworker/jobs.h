@@ -20,7 +20,7 @@ typedef enum Cudal1Polled
 /* called before any other function of supervise/ */
 extern void cudal1_worker_jobs_prepare(void);
 
-/* the command line of cudal1-measure by the settings, with one more option or NULL; palloc'd */
-extern char **cudal1_worker_jobs_command(const char *option);
+/* the command line of cudal1-measure by the settings, with one more option or NULL */
+extern void cudal1_worker_jobs_command(char **argv, const char *option);
 
 #endif							/* CUDAL1_BGWORKER_JOBS_H */

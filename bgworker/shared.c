@@ -32,7 +32,6 @@
 #define START_TIMEOUT_MS 30000
 /* a worker that ends after more than this time has not failed at its start */
 #define HEALTHY_MS 30000
-#define MAX_BACKOFF_MS 60000
 /* how long a session waits for the worker to leave its database */
 #define LEAVE_TIMEOUT_MS 5000
 
@@ -205,12 +204,6 @@ cudal1_launcher_wake(void)
 	LWLockRelease(shared->lock);
 }
 
-static long
-backoff_ms(int failures)
-{
-	return Min(MAX_BACKOFF_MS, 500L << Min(failures, 10));
-}
-
 /* caller holds the lock exclusively */
 static void
 set_note(Slot *slot, const char *note)
@@ -369,7 +362,7 @@ cudal1_launcher_start_failed(Oid database, const char *note)
 		slot->failures++;
 		slot->launched_at = 0;
 		slot->not_before = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
-													   backoff_ms(slot->failures));
+													   cudal1_backoff_ms(slot->failures));
 		set_note(slot, note);
 	}
 	LWLockRelease(shared->lock);
@@ -404,7 +397,7 @@ slot_detach(int code, Datum arg)
 				slot->failures = 0;
 			else
 				slot->failures++;
-			slot->not_before = TimestampTzPlusMilliseconds(now, backoff_ms(slot->failures));
+			slot->not_before = TimestampTzPlusMilliseconds(now, cudal1_backoff_ms(slot->failures));
 			set_note(slot, "ended, will be started again");
 		}
 		slot->since = now;

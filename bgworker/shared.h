@@ -28,6 +28,13 @@ typedef struct Cudal1SlotView
 
 extern void cudal1_shared_init(void);
 
+/* milliseconds from so many failures in a row to the next try */
+static inline long
+cudal1_backoff_ms(int failures)
+{
+	return Min(60000, 500L << Min(failures, 10));
+}
+
 /* readers */
 extern int	cudal1_shared_slots(Cudal1SlotView *views, int size);
 

@@ -43,13 +43,6 @@
 
 #include "child.h"
 
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434
-#endif
-#ifndef SYS_close_range
-#define SYS_close_range 436
-#endif
-
 /* bytes that one poll reads, so that one child's output does not delay the others */
 #define READ_BUDGET (256 * 1024)
 /* lines of standard error that reach the log in ten seconds */
@@ -196,15 +189,6 @@ typedef struct Launch
 } Launch;
 
 static void
-close_from_three(void)
-{
-	if (syscall(SYS_close_range, 3U, ~0U, 0U) == 0)
-		return;
-	for (long fd = sysconf(_SC_OPEN_MAX) - 1; fd >= 3; fd--)
-		close((int) fd);
-}
-
-static void
 write_text(int fd, const char *text)
 {
 	ssize_t		ignored = write(fd, text, strlen(text));
@@ -249,9 +233,8 @@ become(const Launch *launch)
 	for (int number = 1; number < NSIG; number++)
 		(void) sigaction(number, &standard, NULL);
 
-	if (!adopt_pipes(launch))
+	if (!adopt_pipes(launch) || close_range(3, ~0U, 0) != 0)
 		_exit(126);
-	close_from_three();
 
 	fd = open("/proc/self/oom_score_adj", O_WRONLY);
 	if (fd >= 0)
@@ -365,7 +348,7 @@ launch_child(Cudal1Child *child, Launch *launch, const char **problem)
 	child->pidfd = (int) syscall(SYS_pidfd_open, child->pid, 0);
 	if (child->pidfd < 0)
 	{
-		/* pidfds exist since Linux 5.3; without one the host would not learn of the end */
+		/* without one the host would not learn of the end */
 		*problem = say("cannot open a pidfd: %s", strerror(errno));
 		(void) kill(child->pid, SIGKILL);
 		(void) waitpid(child->pid, NULL, 0);

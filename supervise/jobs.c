@@ -323,6 +323,19 @@ hold_to_limits(Heat *heat, int64_t now)
 
 /* ---- calls of the queue ---- */
 
+static bool
+is(const char *answer, const char *word)
+{
+	return answer && strcmp(answer, word) == 0;
+}
+
+Cudal1Verdict
+cudal1_verdict_of(const char *answer)
+{
+	return is(answer, "cancel") ? CUDAL1_VERDICT_CANCEL : is(answer, "lost") ? CUDAL1_VERDICT_LOST
+		: CUDAL1_VERDICT_CONTINUE;
+}
+
 static int64_t
 quiet_beat(void)
 {
@@ -664,6 +677,20 @@ release_all(void *device, const Cudal1Claim *claim)
 	(void) queue->release(device, claim);
 	while (read_mate(&at, &mate))
 		(void) queue->release(device, &mate);
+}
+
+void
+cudal1_jobs_command(char **argv, const char *measure, const char *option, bool unsandboxed,
+					const char *scratch, const char *python)
+{
+	const char *words[] = {measure, option, unsandboxed ? "--allow-unsandboxed" : NULL, "--scratch",
+		scratch, python && python[0] ? "--python" : NULL, python && python[0] ? python : NULL};
+	int			n = 0;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (words[i])
+			argv[n++] = (char *) words[i];
+	argv[n] = NULL;
 }
 
 static bool

@@ -96,6 +96,9 @@ typedef struct Cudal1Message
 #define CUDAL1_MAX_PROGRESS (16 * 1024)
 #define CUDAL1_MAX_DETAIL 2000
 
+/* what the queue's heartbeat() answered */
+extern Cudal1Verdict cudal1_verdict_of(const char *answer);
+
 /* `device` in all calls is what cudal1_jobs_begin was given */
 typedef struct Cudal1Queue
 {
@@ -119,6 +122,11 @@ typedef struct Cudal1Queue
 
 /* called before any other function of this file */
 extern void cudal1_jobs_queue(const Cudal1Host *host, const Cudal1Queue *queue);
+
+/* what cudal1-measure is started with; `option`, `python`: NULL where there is none */
+#define CUDAL1_COMMAND_WORDS 8
+extern void cudal1_jobs_command(char **argv, const char *measure, const char *option,
+								bool unsandboxed, const char *scratch, const char *python);
 
 /*
  * Starts the child of a claimed job.  False: that failed, the claim is given back, and *problem

@@ -135,23 +135,9 @@ agent_block_signals(void)
 	}
 }
 
-char **
-agent_command(const char *option)
+void
+agent_command(char **argv, const char *option)
 {
-	char	  **argv = agent_alloc(sizeof(char *) * 8);
-	int			n = 0;
-
-	argv[n++] = (char *) agent_settings.measure;
-	if (option)
-		argv[n++] = (char *) option;
-	if (agent_settings.unsandboxed)
-		argv[n++] = "--allow-unsandboxed";
-	argv[n++] = "--scratch";
-	argv[n++] = (char *) agent_settings.scratch;
-	if (agent_settings.python)
-	{
-		argv[n++] = "--python";
-		argv[n++] = (char *) agent_settings.python;
-	}
-	return argv;
+	cudal1_jobs_command(argv, agent_settings.measure, option, agent_settings.unsandboxed,
+						agent_settings.scratch, agent_settings.python);
 }

@@ -54,7 +54,7 @@ extern void agent_block_signals(void);
 /* waits for the socket (-1: none), for signals, which it takes in, and if told so for children */
 extern void agent_wait(int socket, short events, bool children, double until);
 
-/* argv of the measuring program with one more option or NULL; free the array alone */
-extern char **agent_command(const char *option);
+/* argv of the measuring program, CUDAL1_COMMAND_WORDS, with one more option or NULL */
+extern void agent_command(char **argv, const char *option);
 
 #endif							/* CUDAL1_AGENT_H */

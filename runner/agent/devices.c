@@ -55,14 +55,14 @@ static bool
 ask(void)
 {
 	Cudal1Child search;
-	Cudal1Program program = {.label = "cudal1-measure --devices",.argv = agent_command("--devices"),
+	char	   *argv[CUDAL1_COMMAND_WORDS];
+	Cudal1Program program = {.label = "cudal1-measure --devices",.argv = argv,
 		.scratch = agent_settings.scratch,.on_line = take_device};
 	const char *problem;
 	double		until = clock_now() + SEARCH_SECONDS;
-	bool		started = cudal1_child_start(&search, &program, &problem);
 
-	free(program.argv);
-	if (!started)
+	agent_command(argv, "--devices");
+	if (!cudal1_child_start(&search, &program, &problem))
 	{
 		agent_log("%s", problem);
 		return false;

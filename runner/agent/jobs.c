@@ -108,13 +108,13 @@ jobs_prepare(void)
 bool
 jobs_begin(AgentDevice *device, const Cudal1Claim *claim)
 {
-	char	  **argv = agent_command(NULL);
+	char	   *argv[CUDAL1_COMMAND_WORDS];
 	const char *problem;
-	bool		begun = cudal1_jobs_begin(device, claim, argv, agent_settings.scratch,
-										  agent_settings.grace, &problem);
 
-	free(argv);
-	if (!begun)
-		agent_log("%s", problem);
-	return begun;
+	agent_command(argv, NULL);
+	if (cudal1_jobs_begin(device, claim, argv, agent_settings.scratch, agent_settings.grace,
+						  &problem))
+		return true;
+	agent_log("%s", problem);
+	return false;
 }

@@ -327,12 +327,12 @@ judge_version(const char *theirs)
 void
 queue_check_version(void)
 {
-	char	   *columns[1];
+	char	   *version;
 
 	if (run("SELECT extversion FROM pg_catalog.pg_extension WHERE extname = 'cudal1'", 0, NULL,
-			columns, 1) == CUDAL1_CALL_DONE && columns[0])
-		judge_version(columns[0]);
-	free_columns(columns, 1);
+			&version, 1) == CUDAL1_CALL_DONE && version)
+		judge_version(version);
+	free(version);
 }
 
 static bool
@@ -421,29 +421,39 @@ to_number(const char *text)
 	return text ? strtoll(text, NULL, 10) : 0;
 }
 
+typedef char NumberText[24];
+
+static const char *
+as_text(NumberText text, int64_t number)
+{
+	snprintf(text, sizeof(NumberText), "%" PRId64, number);
+	return text;
+}
+
+/* a call that answers with a number; 0 where it does not */
+static Cudal1Call
+run_number(const char *query, int n, const char *const *values, int64_t *number)
+{
+	char	   *column;
+	Cudal1Call	outcome = run(query, n, values, &column, 1);
+
+	*number = to_number(column);
+	free(column);
+	return outcome;
+}
+
 Cudal1Call
 queue_register(const char *line, int64_t *device_id)
 {
 	const char *values[] = {agent_settings.host, line};
-	char	   *columns[1];
-	Cudal1Call	outcome = run("SELECT cudal1.register_device($1, $2::jsonb)", 2, values, columns,
-							  1);
 
-	*device_id = to_number(columns[0]);
-	free_columns(columns, 1);
-	return outcome;
+	return run_number("SELECT cudal1.register_device($1, $2::jsonb)", 2, values, device_id);
 }
 
 Cudal1Call
 queue_take_back(const char *beginning, int64_t *taken)
 {
-	const char *values[] = {beginning};
-	char	   *columns[1];
-	Cudal1Call	outcome = run("SELECT cudal1.take_back($1, '')", 1, values, columns, 1);
-
-	*taken = to_number(columns[0]);
-	free_columns(columns, 1);
-	return outcome;
+	return run_number("SELECT cudal1.take_back($1, '')", 1, &beginning, taken);
 }
 
 Cudal1Call
@@ -451,27 +461,21 @@ queue_announce_idle(double seconds)
 {
 	char		text[32];
 	const char *values[] = {text};
-	char	   *columns[1];
-	Cudal1Call	outcome;
 
 	snprintf(text, sizeof(text), "%.3f", seconds);
-	outcome = run("SELECT cudal1.announce_idle($1::float8)", 1, values, columns, 1);
-	free_columns(columns, 1);
-	return outcome;
+	return run("SELECT cudal1.announce_idle($1::float8)", 1, values, NULL, 0);
 }
 
 Cudal1Call
 queue_claim(int64_t device_id, const char *worker, Cudal1Claim *claim)
 {
-	char		device[32];
-	char		lease[16];
-	const char *values[] = {device, worker, lease};
+	NumberText	device,
+				lease;
+	const char *values[] = {as_text(device, device_id), worker,
+	as_text(lease, agent_settings.lease)};
 	char	   *columns[6];
-	Cudal1Call	outcome;
+	Cudal1Call	outcome = run(CUDAL1_CLAIM_QUERY, 3, values, columns, 6);
 
-	snprintf(device, sizeof(device), "%" PRId64, device_id);
-	snprintf(lease, sizeof(lease), "%d", agent_settings.lease);
-	outcome = run(CUDAL1_CLAIM_QUERY, 3, values, columns, 6);
 	claim->job_id = to_number(columns[0]);
 	claim->attempt = (int) to_number(columns[1]);
 	snprintf(claim->token, sizeof(claim->token), "%s", columns[2] ? columns[2] : "");
@@ -483,31 +487,38 @@ queue_claim(int64_t device_id, const char *worker, Cudal1Claim *claim)
 	return outcome;
 }
 
+/* a report on a claim; `more` follows what names it */
+static Cudal1Call
+report(const char *query, const Cudal1Claim *claim, const char *const *more, int nmore,
+	   char **answer)
+{
+	NumberText	id,
+				attempt;
+	const char *values[5] = {as_text(id, claim->job_id), as_text(attempt, claim->attempt),
+	claim->token};
+
+	for (int i = 0; i < nmore; i++)
+		values[3 + i] = more[i];
+	return run(query, 3 + nmore, values, answer, 1);
+}
+
 Cudal1Call
 queue_heartbeat(const Cudal1Claim *claim, const char *progress, Cudal1Verdict *verdict)
 {
-	char		id[32];
-	char		number[16];
-	char		lease[16];
-	const char *values[] = {id, number, claim->token, progress, lease};
-	char	   *columns[1];
-	Cudal1Call	outcome;
-
-	snprintf(id, sizeof(id), "%" PRId64, claim->job_id);
-	snprintf(number, sizeof(number), "%d", claim->attempt);
-	snprintf(lease, sizeof(lease), "%d", agent_settings.lease);
+	NumberText	lease;
+	const char *more[] = {progress, as_text(lease, agent_settings.lease)};
+	char	   *answer;
 	/*
 	 * the only call that a crash may undo: a lease then ends some seconds sooner. It waits for no
 	 * flush of the log
 	 */
-	outcome = run("SELECT cudal1.heartbeat($1, $2, $3, $4::jsonb, pg_catalog.make_interval(secs => "
-				  "$5)),"
-				  " pg_catalog.set_config('synchronous_commit', 'off', true)", 5, values, columns,
-				  1);
-	*verdict = !columns[0] || strcmp(columns[0], "continue") == 0 ? CUDAL1_VERDICT_CONTINUE
-			 : strcmp(columns[0], "cancel") == 0				   ? CUDAL1_VERDICT_CANCEL
-																   : CUDAL1_VERDICT_LOST;
-	free_columns(columns, 1);
+	Cudal1Call	outcome = report("SELECT cudal1.heartbeat($1, $2, $3, $4::jsonb,"
+								 " pg_catalog.make_interval(secs => $5)),"
+								 " pg_catalog.set_config('synchronous_commit', 'off', true)",
+								 claim, more, 2, &answer);
+
+	*verdict = cudal1_verdict_of(answer);
+	free(answer);
 	return outcome;
 }
 
@@ -535,25 +546,15 @@ queue_finish(Cudal1Report *reports, int n)
 Cudal1Call
 queue_release(const Cudal1Claim *claim)
 {
-	char		id[32];
-	char		number[16];
-	const char *values[] = {id, number, claim->token};
-	char	   *columns[1];
-	Cudal1Call	outcome;
+	char	   *answer;
+	Cudal1Call	outcome = report("SELECT cudal1.release($1, $2, $3)", claim, NULL, 0, &answer);
 
-	snprintf(id, sizeof(id), "%" PRId64, claim->job_id);
-	snprintf(number, sizeof(number), "%d", claim->attempt);
-	outcome = run("SELECT cudal1.release($1, $2, $3)", 3, values, columns, 1);
-	free_columns(columns, 1);
+	free(answer);
 	return outcome;
 }
 
 Cudal1Call
 queue_expire_leases(void)
 {
-	char	   *columns[1];
-	Cudal1Call	outcome = run("SELECT cudal1.expire_leases()", 0, NULL, columns, 1);
-
-	free_columns(columns, 1);
-	return outcome;
+	return run("SELECT cudal1.expire_leases()", 0, NULL, NULL, 0);
 }

@@ -523,7 +523,8 @@ build_zygotes(Measure *m)
 		 * each seat is taken by both sides in turn; a candidate's fork goes over to its own folder
 		 */
 		prepare_interpreter(m, SIDE_REFERENCE, &i, &sandbox);
-		if (strcmp(m->code[SIDE_CANDIDATE]->built.folder, m->code[SIDE_REFERENCE]->built.folder) != 0)
+		if (strcmp(m->code[SIDE_CANDIDATE]->built.folder,
+				   m->code[SIDE_REFERENCE]->built.folder) != 0)
 		{
 			sandbox.binds[sandbox.nbinds++] = (SandboxBind) {m->code[SIDE_CANDIDATE]->built.folder,
 				false, m->code[SIDE_CANDIDATE]->built.inside};
