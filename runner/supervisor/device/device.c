@@ -260,36 +260,21 @@ device_release(Measure *m)
 void
 device_versions(Measure *m)
 {
-	json_t	   *e = m->environment;
+	bool		python = m->job->language == LANGUAGE_PYTORCH;
+	char		command[PATH_MAX + 128];
+	char		version[256];
 
-	if (m->job->language != LANGUAGE_PYTORCH)
-	{
-		char		version[256];
-		char		command[PATH_MAX + 64];
-
-		if (m->gpu)
-			snprintf(command, sizeof(command), "'%s' --version 2>/dev/null | tail -n 1",
-					 m->gpu->nvcc);
-		else
-			strcpy(command, "gcc --version 2>/dev/null");
-		if (first_line(command, version, sizeof(version)))
-			json_object_set_new(e, "compiler", json_string(version));
-	}
-	else
-	{
-		char		command[PATH_MAX + 128];
-		char		version[256];
-
-		/*
-		 * -I: modules that lie in the folder we are in, or where the environment says, are
-		 * anybody's
-		 */
+	/* -I: modules that lie in the folder we are in, or where the environment says, are anybody's */
+	if (python)
 		snprintf(command, sizeof(command), "'%s' -I -c 'import importlib.metadata as m, sys; "
 				 "print(m.version(\"torch\"), \"python\", sys.version.split()[0])' 2>/dev/null",
 				 m->options->python);
-		if (first_line(command, version, sizeof(version)))
-			json_object_set_new(e, "torch", json_string(version));
-	}
+	else if (m->gpu)
+		snprintf(command, sizeof(command), "'%s' --version 2>/dev/null | tail -n 1", m->gpu->nvcc);
+	else
+		strcpy(command, "gcc --version 2>/dev/null");
+	if (first_line(command, version, sizeof(version)))
+		json_object_set_new(m->environment, python ? "torch" : "compiler", json_string(version));
 }
 
 void
@@ -332,32 +317,27 @@ device_list(const Options *options)
 	char		command[PATH_MAX + 256];
 	char		key[32];
 	struct sysinfo memory;
-	json_t	   *device;
-	char	   *line;
 
 	sched_getaffinity(0, sizeof(allowed), &allowed);
 	snprintf(key, sizeof(key), "cpu:%d", cores_device(&allowed, 0, 0));
 	if (sysinfo(&memory) == 0)
 		json_object_set_new(details, "memory_mb",
 							json_integer((json_int_t) (memory.totalram * memory.mem_unit >> 20)));
-	json_object_set_new(details, "host_cores", json_integer(CPU_COUNT(&allowed)));
-	json_object_set_new(details, "runner", json_string(CUDAL1_VERSION));
-	json_object_set_new(details, "sandbox",
-						json_string(options->unsandboxed ? "none" : sandbox_version()));
+	json_object_update_new(details, json_pack("{s:i, s:s, s:s}", "host_cores", CPU_COUNT(&allowed),
+											  "runner", CUDAL1_VERSION, "sandbox",
+											  options->unsandboxed ? "none" : sandbox_version()));
 	if (CPU_COUNT(&allowed) < 2)
-		json_array_append_new(problems, json_string("only one core: measurements share it with the "
-													"server; expect noise"));
+		device_note(problems, "only one core: measurements share it with the server; expect noise");
 	if (problem)
-		json_array_append_new(problems, json_string(problem));
+		device_note(problems, problem);
 	if (first_line("gcc -dumpfullversion 2>/dev/null", text, sizeof(text)))
 	{
 		json_object_set_new(details, "gcc", json_string(text));
 		if (!problem)
-			json_array_append_new(languages, json_string("c"));
+			device_note(languages, "c");
 	}
 	else
-		json_array_append_new(problems, json_string("no gcc: tasks in c can't be measured; install "
-													"the package gcc"));
+		device_note(problems, "no gcc: tasks in c can't be measured; install the package gcc");
 	snprintf(command, sizeof(command), "'%s' -I -c 'import torch; print(torch.__version__, "
 			 "torch.version.cuda or \"\")' 2>/dev/null", options->python);
 	if (first_line(command, torch, sizeof(torch)))
@@ -368,21 +348,14 @@ device_list(const Options *options)
 		json_object_set_new(details, "torch", json_string(torch));
 		json_object_set_new(details, "python", json_string(options->python));
 		if (!problem)
-			json_array_append_new(languages, json_string("pytorch"));
+			device_note(languages, "pytorch");
 	}
 	else
 	{
 		snprintf(text, sizeof(text), "%s has no PyTorch: tasks in pytorch can't be measured; "
 				 "install python3-torch or set cudal1.python", options->python);
-		json_array_append_new(problems, json_string(text));
+		device_note(problems, text);
 	}
-	json_object_set_new(details, "problems", problems);
-	device = json_pack("{s:s, s:s, s:s, s:i, s:o, s:o}", "key", key, "class", "cpu", "model",
-					   cpu_model(), "cores", 1,
-					   "languages", languages, "details", details);
-	line = json_dumps(device, JSON_COMPACT | JSON_PRESERVE_ORDER);
-	puts(line);
-	free(line);
-	json_decref(device);
+	device_print(key, "cpu", cpu_model(), languages, problems, details);
 	gpu_list(options, problem, torch, torch_cuda);
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "supervisor/device/cores.h"
+#include "supervisor/device/device.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/outcome.h"
 
@@ -264,68 +265,55 @@ gpu_list(const Options *options, const char *problem, const char *torch, const c
 		NvmlState	state;
 		json_t	   *languages = json_array();
 		json_t	   *problems = json_array();
-		json_t	   *details = json_object();
-		json_t	   *device;
-		char	   *line;
+		json_t	   *details;
 
 		if (!nvml_device(i, &d))
 			continue;
-		json_object_set_new(details, "memory_mb",
-							json_integer((json_int_t) (d.memory_bytes >> 20)));
-		json_object_set_new(details, "index", json_integer(d.index));
-		json_object_set_new(details, "compute_capability",
-							json_sprintf("%d.%d", d.major_capability, d.minor_capability));
-		json_object_set_new(details, "driver", json_string(d.driver));
-		json_object_set_new(details, "runner", json_string(CUDAL1_VERSION));
+		details = json_pack("{s:I, s:i, s:o, s:s, s:s}", "memory_mb",
+							(json_int_t) (d.memory_bytes >> 20), "index", d.index,
+							"compute_capability",
+							json_sprintf("%d.%d", d.major_capability, d.minor_capability),
+							"driver", d.driver, "runner", CUDAL1_VERSION);
 		if (nvml_state(i, &state))
 		{
 			char		throttle[200];
 
 			nvml_throttle_text(state.throttle, throttle, sizeof(throttle));
-			json_object_set_new(details, "sm_mhz", json_integer(state.sm_mhz));
-			json_object_set_new(details, "memory_mhz", json_integer(state.memory_mhz));
-			json_object_set_new(details, "temperature", json_integer(state.temperature));
-			json_object_set_new(details, "throttle", json_string(throttle));
+			json_object_update_new(details,
+								   json_pack("{s:i, s:i, s:i, s:s}", "sm_mhz", state.sm_mhz,
+											 "memory_mhz", state.memory_mhz, "temperature",
+											 state.temperature, "throttle", throttle));
 		}
 		if (problem)
-			json_array_append_new(problems, json_string(problem));
+			device_note(problems, problem);
 		if (!loaded)
-			json_array_append_new(problems, json_string(driver_problem));
+			device_note(problems, driver_problem);
 		if (d.mig)
-			json_array_append_new(problems, json_string("multi-instance mode is on: instances are "
-														"not measured one by one"));
+			device_note(problems,
+						"multi-instance mode is on: instances are not measured one by one");
 		if (nvcc[0])
 		{
 			json_object_set_new(details, "nvcc", json_string(nvcc));
 			if (!problem && loaded && !d.mig)
-				json_array_append_new(languages, json_string("cuda"));
+				device_note(languages, "cuda");
 		}
 		else
-			json_array_append_new(problems, json_string("no nvcc: tasks in cuda can't be measured; "
-														"install the CUDA toolkit in "
-														"/usr/local/cuda, "
-														"or put nvcc on the PATH"));
+			device_note(problems, "no nvcc: tasks in cuda can't be measured; install the CUDA "
+						"toolkit in /usr/local/cuda, or put nvcc on the PATH");
 		if (torch_cuda && torch_cuda[0])
 		{
 			json_object_set_new(details, "torch", json_string(torch));
 			json_object_set_new(details, "torch_cuda", json_string(torch_cuda));
 			json_object_set_new(details, "python", json_string(options->python));
 			if (!problem && loaded && !d.mig)
-				json_array_append_new(languages, json_string("pytorch"));
+				device_note(languages, "pytorch");
 		}
 		else
 		{
 			snprintf(text, sizeof(text), "%s has no PyTorch built for CUDA: tasks in pytorch are "
 					 "not measured here; set cudal1.python", options->python);
-			json_array_append_new(problems, json_string(text));
+			device_note(problems, text);
 		}
-		json_object_set_new(details, "problems", problems);
-		device = json_pack("{s:s, s:s, s:s, s:i, s:o, s:o}", "key", d.uuid, "class", "cuda",
-						   "model", d.name, "cores", 1, "languages", languages,
-						   "details", details);
-		line = json_dumps(device, JSON_COMPACT | JSON_PRESERVE_ORDER);
-		puts(line);
-		free(line);
-		json_decref(device);
+		device_print(d.uuid, "cuda", d.name, languages, problems, details);
 	}
 }
