@@ -100,6 +100,32 @@ receive(int sock, WireMessage *message, double deadline, pid_t *pid)
 	}
 }
 
+#define MOST_HANDED	8
+
+/* sends a message, with descriptors */
+static bool
+send_message(int sock, WireMessage *message, const int *fds, int n, int flags)
+{
+	char		space[CMSG_SPACE(MOST_HANDED * sizeof(int))] = {0};
+	struct iovec iov = {message, sizeof(*message)};
+	struct msghdr header = {.msg_iov = &iov,.msg_iovlen = 1};
+	size_t		bytes = (size_t) n * sizeof(int);
+
+	if (n > 0)
+	{
+		struct cmsghdr *c;
+
+		header.msg_control = space;
+		header.msg_controllen = CMSG_SPACE(bytes);
+		c = CMSG_FIRSTHDR(&header);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(bytes);
+		memcpy(CMSG_DATA(c), fds, bytes);
+	}
+	return sendmsg(sock, &header, MSG_NOSIGNAL | flags) == sizeof(*message);
+}
+
 /*
  * Waits for a datagram, or the deadline, without going to sleep, because a sleeping virtual core
  * takes long to wake.
@@ -135,21 +161,33 @@ attach(Executor *executor, double seconds)
 	return executor->pidfd >= 0 && executor->stat_fd >= 0 ? EXECUTOR_OK : EXECUTOR_BROKEN;
 }
 
-ExecutorResult
-executor_start(Executor *executor, Sandbox *sandbox, const Arena *arena, int call_fd, int filter_fd,
-			   double seconds)
+/* what every executor has: a log, control memory and a socket, whose other end is `theirs` */
+static bool
+begin(Executor *executor, int *theirs)
 {
 	int			pair[2];
-	ExecutorResult result;
 
 	executor_init(executor);
 	executor->log_fd = log_file();
 	executor->control_fd = shared_memory("control", sizeof(WireControl), F_SEAL_SEAL,
 										 (void **) &executor->control);
 	if (executor->log_fd < 0 || executor->control_fd < 0 || socket_pair(pair) != 0)
-		return EXECUTOR_BROKEN;
+		return false;
 	executor->sock = pair[0];
-	sandbox->fds[0] = pair[1];
+	*theirs = pair[1];
+	return true;
+}
+
+ExecutorResult
+executor_start(Executor *executor, Sandbox *sandbox, const Arena *arena, int call_fd, int filter_fd,
+			   double seconds)
+{
+	int			theirs;
+	ExecutorResult result;
+
+	if (!begin(executor, &theirs))
+		return EXECUTOR_BROKEN;
+	sandbox->fds[0] = theirs;
 	sandbox->fds[1] = executor->control_fd;
 	sandbox->fds[2] = arena->inputs_fd;
 	sandbox->fds[3] = arena->outputs_fd;
@@ -158,7 +196,7 @@ executor_start(Executor *executor, Sandbox *sandbox, const Arena *arena, int cal
 	sandbox->nfds = 6;
 	sandbox->output_fd = executor->log_fd;
 	executor->sandbox = sandbox_start(sandbox);
-	close(pair[1]);
+	close(theirs);
 	if (executor->sandbox < 0)
 		return EXECUTOR_BROKEN;
 	result = attach(executor, seconds);
@@ -194,55 +232,33 @@ zygote_ready(Zygote *zygote, double seconds, char *text, size_t size)
 
 	if (result == EXECUTOR_OK && hello.op == WIRE_HELLO)
 		return EXECUTOR_OK;
-	else
-	{
-		Executor	seen = {.log_fd = zygote->log_fd};
-
-		if (sandbox_wait(zygote->sandbox, 0.2, &status))
-			zygote->sandbox = 0;
-		executor_log(&seen, text, size);
-		return result == EXECUTOR_OK ? EXECUTOR_FORGED : result;
-	}
+	if (sandbox_wait(zygote->sandbox, 0.2, &status))
+		zygote->sandbox = 0;
+	executor_log(&(Executor) {.log_fd = zygote->log_fd}, text, size);
+	return result == EXECUTOR_OK ? EXECUTOR_FORGED : result;
 }
 
 ExecutorResult
 executor_fork(Executor *executor, Zygote *zygote, const int *fds, int nfds, double seconds)
 {
-	int			pair[2];
-	int			all[8];
+	int			all[MOST_HANDED];
 	WireMessage command = {.op = WIRE_FORK,.nonce = random_secret()};
-	char		space[CMSG_SPACE(sizeof(all))];
-	struct iovec iov = {&command, sizeof(command)};
-	struct msghdr header = {.msg_iov = &iov,.msg_iovlen = 1,.msg_control = space};
-	struct cmsghdr *c;
-	int			n = 0;
+	int			theirs;
+	int			n = 3;
+	bool		sent;
 
-	executor_init(executor);
+	if (!begin(executor, &theirs))
+		return EXECUTOR_BROKEN;
 	executor->zygote = zygote;
-	executor->log_fd = log_file();
-	executor->control_fd = shared_memory("control", sizeof(WireControl), F_SEAL_SEAL,
-										 (void **) &executor->control);
-	if (executor->log_fd < 0 || executor->control_fd < 0 || socket_pair(pair) != 0)
-		return EXECUTOR_BROKEN;
-	executor->sock = pair[0];
-	all[n++] = pair[1];
-	all[n++] = executor->control_fd;
-	all[n++] = executor->log_fd;
-	for (int i = 0; i < nfds && n < 8; i++)
+	all[0] = theirs;
+	all[1] = executor->control_fd;
+	all[2] = executor->log_fd;
+	for (int i = 0; i < nfds && n < MOST_HANDED; i++)
 		all[n++] = fds[i];
-	memset(space, 0, sizeof(space));
-	header.msg_controllen = CMSG_SPACE((size_t) n * sizeof(int));
-	c = CMSG_FIRSTHDR(&header);
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN((size_t) n * sizeof(int));
-	memcpy(CMSG_DATA(c), all, (size_t) n * sizeof(int));
-	if (sendmsg(zygote->sock, &header, MSG_NOSIGNAL) != sizeof(command))
-	{
-		close(pair[1]);
+	sent = send_message(zygote->sock, &command, all, n, 0);
+	close(theirs);
+	if (!sent)
 		return EXECUTOR_BROKEN;
-	}
-	close(pair[1]);
 	return attach(executor, seconds);
 }
 
@@ -381,39 +397,19 @@ reading_seconds(const Executor *executor, const Reading *from, const Reading *to
 	return busy < cpu ? (cpu < wall ? cpu : wall) : busy;
 }
 
-static bool
-send_command(Executor *executor)
-{
-	struct iovec iov = {&executor->asked, sizeof(executor->asked)};
-	char		space[CMSG_SPACE(sizeof(int))] = {0};
-	struct msghdr header = {.msg_iov = &iov,.msg_iovlen = 1};
-
-	if (executor->handed >= 0)
-	{
-		struct cmsghdr *c;
-
-		header.msg_control = space;
-		header.msg_controllen = sizeof(space);
-		c = CMSG_FIRSTHDR(&header);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(c), &executor->handed, sizeof(int));
-		executor->handed = -1;
-	}
-	return sendmsg(executor->sock, &header, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(executor->asked);
-}
-
 static ExecutorResult
 ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed)
 {
+	bool		sent;
+
 	executor->text[0] = '\0';
 	executor->asked = (WireMessage) {.nonce = random_secret(), .op = op, .count = count,
 		.flags = flags, .seed = seed};
 	memcpy(executor->asked.secret, &executor->secret, sizeof(executor->asked.secret));
-	if (!send_command(executor))
-		return EXECUTOR_ENDED;
-	return executor_thaw(executor);
+	sent = send_message(executor->sock, &executor->asked, &executor->handed, executor->handed >= 0,
+						MSG_DONTWAIT);
+	executor->handed = -1;
+	return sent ? executor_thaw(executor) : EXECUTOR_ENDED;
 }
 
 ExecutorResult

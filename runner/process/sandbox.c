@@ -106,21 +106,15 @@ push(Arguments *arguments, const char *argument)
 	arguments->v[arguments->n] = NULL;
 }
 
+/* each of a list that ends with NULL */
 static void
-push3(Arguments *arguments, const char *a, const char *b, const char *c)
+push_all(Arguments *arguments, const char *const *list)
 {
-	push(arguments, a);
-	push(arguments, b);
-	push(arguments, c);
+	for (; *list; list++)
+		push(arguments, *list);
 }
 
-static bool
-exists(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0;
-}
+#define PUSH(arguments, ...) push_all(arguments, (const char *const[]) {__VA_ARGS__, NULL})
 
 static void
 bwrap_arguments(const Sandbox *sandbox, Arguments *arguments, char *tmp_size, char *filter_number)
@@ -131,16 +125,9 @@ bwrap_arguments(const Sandbox *sandbox, Arguments *arguments, char *tmp_size, ch
 	static char link_path[5][8],
 				link_target[5][16];
 
-	push(arguments, BWRAP);
-	push(arguments, "--unshare-all");
-	push(arguments, "--unshare-user");
-	push(arguments, "--disable-userns");
-	push(arguments, "--die-with-parent");
-	push(arguments, "--new-session");
-	push(arguments, "--clearenv");
-	push3(arguments, "--cap-drop", "ALL", "--hostname");
-	push(arguments, "sandbox");
-	push3(arguments, "--ro-bind", "/usr", "/usr");
+	PUSH(arguments, BWRAP, "--unshare-all", "--unshare-user", "--disable-userns",
+		 "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL", "--hostname",
+		 "sandbox", "--ro-bind", "/usr", "/usr");
 	for (int i = 0; i < 5; i++)
 	{
 		struct stat st;
@@ -150,60 +137,44 @@ bwrap_arguments(const Sandbox *sandbox, Arguments *arguments, char *tmp_size, ch
 		if (lstat(link_path[i], &st) != 0)
 			continue;
 		if (S_ISLNK(st.st_mode))
-			push3(arguments, "--symlink", link_target[i], link_path[i]);
+			PUSH(arguments, "--symlink", link_target[i], link_path[i]);
 		else
-			push3(arguments, "--ro-bind", link_path[i], link_path[i]);
+			PUSH(arguments, "--ro-bind", link_path[i], link_path[i]);
 	}
 	for (int i = 0; i < 4; i++)
-		if (exists(etc[i]))
-			push3(arguments, "--ro-bind", etc[i], etc[i]);
+		if (access(etc[i], F_OK) == 0)
+			PUSH(arguments, "--ro-bind", etc[i], etc[i]);
 	if (!sandbox->no_proc)
 	{
-		push(arguments, "--proc");
-		push(arguments, "/proc");
+		PUSH(arguments, "--proc", "/proc");
 		/*
 		 * where a process could make itself the last that the kernel ends for its memory; exec-cuda
 		 * closes that to itself
 		 */
 		if (sandbox->ndevices == 0)
-		{
-			push(arguments, "--remount-ro");
-			push(arguments, "/proc");
-		}
+			PUSH(arguments, "--remount-ro", "/proc");
 	}
 	if (sandbox->first)
 		push(arguments, "--as-pid-1");
-	push(arguments, "--dev");
-	push(arguments, "/dev");
 	/* no terminals: the kernel works for them, and signals whose they are */
-	push(arguments, "--tmpfs");
-	push(arguments, "/dev/pts");
-	push(arguments, "--remount-ro");
-	push(arguments, "/dev/pts");
+	PUSH(arguments, "--dev", "/dev", "--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts");
 	for (int i = 0; i < sandbox->ndevices; i++)
-		push3(arguments, "--dev-bind", sandbox->devices[i], sandbox->devices[i]);
-	push(arguments, "--remount-ro");
-	push(arguments, "/dev");
+		PUSH(arguments, "--dev-bind", sandbox->devices[i], sandbox->devices[i]);
+	PUSH(arguments, "--remount-ro", "/dev");
 	if (sandbox->tmp_bytes > 0)
 	{
 		snprintf(tmp_size, 32, "%zu", sandbox->tmp_bytes);
-		push(arguments, "--size");
-		push(arguments, tmp_size);
-		push(arguments, "--tmpfs");
-		push(arguments, "/tmp");
+		PUSH(arguments, "--size", tmp_size, "--tmpfs", "/tmp");
 	}
 	for (int i = 0; i < sandbox->nbinds; i++)
-		push3(arguments, sandbox->binds[i].writable ? "--bind" : "--ro-bind",
-			  sandbox->binds[i].path, sandbox->binds[i].inside ? sandbox->binds[i].inside
-			  : sandbox->binds[i].path);
-	push3(arguments, "--remount-ro", "/", "--chdir");
-	push(arguments, sandbox->workdir ? sandbox->workdir : "/");
+		PUSH(arguments, sandbox->binds[i].writable ? "--bind" : "--ro-bind",
+			 sandbox->binds[i].path, sandbox->binds[i].inside ? sandbox->binds[i].inside
+			 : sandbox->binds[i].path);
+	PUSH(arguments, "--remount-ro", "/", "--chdir", sandbox->workdir ? sandbox->workdir : "/");
 	for (const char *const *e = sandbox->environment; e && e[0]; e += 2)
-		push3(arguments, "--setenv", e[0], e[1]);
+		PUSH(arguments, "--setenv", e[0], e[1]);
 	snprintf(filter_number, 16, "%d", SECCOMP_TARGET_FD);
-	push(arguments, "--seccomp");
-	push(arguments, filter_number);
-	push(arguments, "--");
+	PUSH(arguments, "--seccomp", filter_number, "--");
 }
 
 static void
@@ -302,8 +273,7 @@ sandbox_start(const Sandbox *sandbox)
 		return -1;
 	}
 	bwrap_arguments(sandbox, &arguments, tmp_size, filter_number);
-	for (const char *const *a = sandbox->argv; *a; a++)
-		push(&arguments, *a);
+	push_all(&arguments, sandbox->argv);
 	if (!sandbox->unsandboxed && getenv("PATH")
 		&& asprintf(&plain[nplain], "PATH=%s", getenv("PATH")) >= 0)
 		nplain++;
