@@ -55,6 +55,23 @@ cuda_driver_load(CuDriver *driver, const char **problem)
 	return true;
 }
 
+CuResult
+cuda_driver_open(const CuDriver *driver, CuDevice *device)
+{
+	CuContextRef context;
+	CuResult	error = driver->Init(0);
+
+	if (error == 0)
+		error = driver->DeviceGet(device, 0);
+	if (error == 0)
+		error = driver->DevicePrimaryCtxSetFlags(*device, CU_SCHEDULE_SPIN);
+	if (error == 0)
+		error = driver->DevicePrimaryCtxRetain(&context, *device);
+	if (error == 0)
+		error = driver->CtxSetCurrent(context);
+	return error;
+}
+
 void
 cuda_driver_error(const CuDriver *driver, CuResult error, char *text, size_t size)
 {

@@ -17,6 +17,7 @@
 #include "common/clock.h"
 #include "common/pages.h"
 #include "executor/entry.h"
+#include "executor/guard.h"
 
 static ffi_cif cif;
 static ffi_type *types[WIRE_MAX_ARGUMENTS];
@@ -43,6 +44,23 @@ entry_map(int fd, int protection, int flags)
 	if (address == MAP_FAILED)
 		entry_fail("mmap");
 	return address;
+}
+
+void
+entry_begin(int argc, char **argv, WireControl **control, WireCall **call)
+{
+	if (argc != 2)
+	{
+		fprintf(stderr, "usage: %s FILE.so\nStarted by cudal1-measure, which hands it its "
+				"descriptors.\n", argv[0]);
+		exit(2);
+	}
+	*control = entry_map(WIRE_FD_CONTROL, PROT_READ | PROT_WRITE, MAP_SHARED);
+	*call = entry_map(WIRE_FD_CALL, PROT_READ, MAP_SHARED);
+	if (cudal1_guard_read() != 0)
+		entry_fail("filters");
+	close(WIRE_FD_CONTROL);
+	close(WIRE_FD_CALL);
 }
 
 static void

@@ -16,6 +16,12 @@ extern void entry_fail(const char *text) __attribute__((noreturn));
 /* maps a descriptor's file; NULL if it is empty. `flags`: MAP_SHARED or MAP_PRIVATE */
 extern void *entry_map(int fd, int protection, int flags);
 
+/*
+ * checks the arguments of a program and takes what every executor of compiled code is handed:
+ * control memory, the call, the filters
+ */
+extern void entry_begin(int argc, char **argv, WireControl **control, WireCall **call);
+
 /* loads the library and finds the entry: its handle, or NULL and why in `text` */
 extern void *entry_load(const WireCall *call, const char *path, char *text, size_t size);
 

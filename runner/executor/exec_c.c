@@ -65,22 +65,11 @@ run(uint32_t count, uint32_t flags)
 int
 main(int argc, char **argv)
 {
-	if (argc != 2)
-	{
-		fprintf(stderr, "usage: exec-c FILE.so\nStarted by cudal1-measure, which hands it its "
-				"descriptors.\n");
-		return 2;
-	}
-	control = entry_map(WIRE_FD_CONTROL, PROT_READ | PROT_WRITE, MAP_SHARED);
-	call = entry_map(WIRE_FD_CALL, PROT_READ, MAP_SHARED);
+	entry_begin(argc, argv, &control, &call);
 	inputs = call->own_inputs ? entry_map(WIRE_FD_INPUTS, PROT_READ | PROT_WRITE, MAP_PRIVATE)
 		: entry_map(WIRE_FD_INPUTS, PROT_READ, MAP_SHARED);
 	outputs = entry_map(WIRE_FD_OUTPUTS, PROT_READ | PROT_WRITE, MAP_SHARED);
-	if (cudal1_guard_read() != 0)
-		entry_fail("filters");
-	close(WIRE_FD_CONTROL);
 	close(WIRE_FD_INPUTS);
 	close(WIRE_FD_OUTPUTS);
-	close(WIRE_FD_CALL);
 	entry_serve(argv[1], load, run);
 }

@@ -59,17 +59,8 @@ static CuResult
 open_device(void)
 {
 	CuDevice	device;
-	CuContextRef context;
-	CuResult	error = driver.Init(0);
+	CuResult	error = cuda_driver_open(&driver, &device);
 
-	if (error == 0)
-		error = driver.DeviceGet(&device, 0);
-	if (error == 0)
-		error = driver.DevicePrimaryCtxSetFlags(device, CU_SCHEDULE_SPIN);
-	if (error == 0)
-		error = driver.DevicePrimaryCtxRetain(&context, device);
-	if (error == 0)
-		error = driver.CtxSetCurrent(context);
 	if (error == 0)
 		error = cuda_driver_import(&driver, device, WIRE_FD_INPUTS,
 								   wire_gpu_bytes(call->slots * call->input_slot_bytes), &inputs);
@@ -173,23 +164,12 @@ run(uint32_t count, uint32_t flags)
 int
 main(int argc, char **argv)
 {
-	if (argc != 2)
-	{
-		fprintf(stderr, "usage: exec-cuda FILE.so\nStarted by cudal1-measure, which hands it its "
-				"descriptors.\n");
-		return 2;
-	}
-	control = entry_map(WIRE_FD_CONTROL, PROT_READ | PROT_WRITE, MAP_SHARED);
-	call = entry_map(WIRE_FD_CALL, PROT_READ, MAP_SHARED);
-	if (cudal1_guard_read() != 0)
-		entry_fail("filters");
+	entry_begin(argc, argv, &control, &call);
 	/*
 	 * its own files in /proc, where it could make itself the last to go when memory is short, are
 	 * then another user's
 	 */
 	if (getpid() == 1)
 		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	close(WIRE_FD_CONTROL);
-	close(WIRE_FD_CALL);
 	entry_serve(argv[1], load, run);
 }

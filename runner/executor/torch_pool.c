@@ -69,21 +69,12 @@ int
 cudal1_pool_open(int memory_fd, uint64_t memory_bytes, int pool_fd, uint64_t pool_bytes,
 				 uint64_t *memory, uint64_t *pool)
 {
-	CuContextRef context;
 	CuResult	error;
 
 	*memory = *pool = 0;
 	if (!cuda_driver_load(&driver, NULL))
 		return 999;
-	error = driver.Init(0);
-	if (error == 0)
-		error = driver.DeviceGet(&device, 0);
-	if (error == 0)
-		error = driver.DevicePrimaryCtxSetFlags(device, CU_SCHEDULE_SPIN);
-	if (error == 0)
-		error = driver.DevicePrimaryCtxRetain(&context, device);
-	if (error == 0)
-		error = driver.CtxSetCurrent(context);
+	error = cuda_driver_open(&driver, &device);
 	if (error == 0 && memory_fd >= 0)
 		error = cuda_driver_import(&driver, device, memory_fd, memory_bytes, memory);
 	mapped = *memory;

@@ -30,6 +30,17 @@ wrong(char *error, size_t size, const char *format,...)
 	return false;
 }
 
+/* which of `n` words a member is; -1 where it is none of them, or absent */
+static int
+word_of(const json_t *object, const char *name, const char *const *words, int n)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+
+	while (--n >= 0 && (!text || strcmp(text, words[n]) != 0))
+		;
+	return n;
+}
+
 /* absent leaves the default; null means "none", which is 0, where nullable */
 static bool
 number(const json_t *object, const char *name, double low, double high, bool nullable,
@@ -92,17 +103,11 @@ static bool
 choice(const json_t *object, const char *name, const char *first, const char *second, int *value,
 	   char *error, size_t size)
 {
-	const char *text = json_string_value(json_object_get(object, name));
-
 	if (!json_object_get(object, name))
 		return true;
-	if (text && strcmp(text, first) == 0)
-		*value = 0;
-	else if (text && strcmp(text, second) == 0)
-		*value = 1;
-	else
-		return wrong(error, size, "profile: \"%s\" must be \"%s\" or \"%s\"", name, first, second);
-	return true;
+	*value = word_of(object, name, (const char *const[]) {first, second}, 2);
+	return *value >= 0
+		|| wrong(error, size, "profile: \"%s\" must be \"%s\" or \"%s\"", name, first, second);
 }
 
 static bool
@@ -145,25 +150,20 @@ parse_argument(Argument *a, const json_t *o, int index, char *error, size_t size
 	static const char *const inits[] = {"normal", "uniform", "integer", "zero"};
 	const char *name = json_string_value(json_object_get(o, "name"));
 	const char *dtype = json_string_value(json_object_get(o, "dtype"));
-	const char *role = json_string_value(json_object_get(o, "role"));
-	const char *init = json_string_value(json_object_get(o, "init"));
 	const json_t *shape = json_object_get(o, "shape");
 	const json_t *value = json_object_get(o, "value");
-	int			r = -1;
-	int			n = -1;
+	int			role = word_of(o, "role", roles, 4);
+	int			init = word_of(o, "init", inits, 4);
 
 	memset(a, 0, sizeof(*a));
 	if (!name || strlen(name) >= sizeof(a->name))
 		return wrong(error, size, "signature: argument %d needs a \"name\" of up to 63 bytes",
 					 index + 1);
 	strcpy(a->name, name);
-	for (int i = 0; i < 4; i++)
-		if (role && strcmp(role, roles[i]) == 0)
-			r = i;
-	if (r < 0)
+	if (role < 0)
 		return wrong(error, size,
 					 "signature: argument \"%s\": \"role\" must be in, out, inout or scalar", name);
-	a->role = (ArgumentRole) r;
+	a->role = (ArgumentRole) role;
 	a->tensor.dtype = dtype ? tensor_dtype_parse(dtype) : 0;
 	if (a->tensor.dtype == 0)
 		return wrong(error, size, "signature: argument \"%s\": \"dtype\" must be float64, float32, "
@@ -195,15 +195,12 @@ parse_argument(Argument *a, const json_t *o, int index, char *error, size_t size
 	}
 	if (!tensor_finish(&a->tensor))
 		return wrong(error, size, "signature: argument \"%s\" is too large", name);
-	for (int i = 0; i < 4; i++)
-		if (init && strcmp(init, inits[i]) == 0)
-			n = i;
-	if (init && n < 0)
+	if (json_is_string(json_object_get(o, "init")) && init < 0)
 		return wrong(error, size, "signature: argument \"%s\": \"init\" must be normal, uniform, "
 					 "integer or zero", name);
-	if (n < 0)
-		n = tensor_dtype_is_float(a->tensor.dtype) ? RANDOM_NORMAL : RANDOM_INTEGER;
-	a->init = (RandomInit) n;
+	if (init < 0)
+		init = tensor_dtype_is_float(a->tensor.dtype) ? RANDOM_NORMAL : RANDOM_INTEGER;
+	a->init = (RandomInit) init;
 	a->low = 0;
 	a->high = a->tensor.dtype == WIRE_BOOL ? 1 : a->init == RANDOM_INTEGER ? 127 : 1;
 	if (json_is_number(json_object_get(o, "low")))
@@ -246,12 +243,9 @@ parse_signature(Signature *s, const json_t *o, char *error, size_t size)
 	}
 	if (outputs == 0)
 		return wrong(error, size, "signature: at least one argument must be out or inout");
-	if (inputs > WIRE_MAX_TENSORS)
-		return wrong(error, size, "signature: at most %d arguments may be in or inout",
-					 WIRE_MAX_TENSORS);
-	if (outputs > WIRE_MAX_TENSORS)
-		return wrong(error, size, "signature: at most %d arguments may be out or inout",
-					 WIRE_MAX_TENSORS);
+	if (inputs > WIRE_MAX_TENSORS || outputs > WIRE_MAX_TENSORS)
+		return wrong(error, size, "signature: at most %d arguments may be %s or inout",
+					 WIRE_MAX_TENSORS, inputs > WIRE_MAX_TENSORS ? "in" : "out");
 	return true;
 }
 
@@ -301,7 +295,8 @@ job_parse(Job *job, const char *text, size_t length, char *error, size_t size)
 	const json_t *task,
 			   *device,
 			   *signature;
-	const char *language;
+	static const char *const languages[] = {"c", "cuda", "pytorch"};
+	int			language;
 
 	memset(job, 0, sizeof(*job));
 	job->profile = default_profile;
@@ -311,23 +306,15 @@ job_parse(Job *job, const char *text, size_t length, char *error, size_t size)
 	task = json_object_get(job->root, "task");
 	device = json_object_get(job->root, "device");
 	signature = json_object_get(task, "signature");
-	job->task = json_string_value(json_object_get(task, "name"));
 	job->reference = json_string_value(json_object_get(task, "reference"));
-	language = json_string_value(json_object_get(task, "language"));
+	language = word_of(task, "language", languages, 3);
 	if (!job->reference)
 		return wrong(error, size, "\"task\" needs a \"reference\"");
 	if (!parse_candidates(job, error, size))
 		return false;
-	if (!job->task)
-		job->task = "(unnamed)";
-	if (language && strcmp(language, "c") == 0)
-		job->language = LANGUAGE_C;
-	else if (language && strcmp(language, "cuda") == 0)
-		job->language = LANGUAGE_CUDA;
-	else if (language && strcmp(language, "pytorch") == 0)
-		job->language = LANGUAGE_PYTORCH;
-	else
+	if (language < 0)
 		return wrong(error, size, "task: \"language\" must be c, cuda or pytorch");
+	job->language = (JobLanguage) language;
 	if (job->language != LANGUAGE_PYTORCH && !parse_signature(&job->signature, signature, error,
 															  size))
 		return false;
@@ -344,7 +331,6 @@ job_parse(Job *job, const char *text, size_t length, char *error, size_t size)
 		job->budget_seconds = fmax(0,
 								   json_number_value(json_object_get(job->root, "budget_seconds")));
 	job->device_key = json_string_value(json_object_get(device, "key"));
-	job->device_class = json_string_value(json_object_get(device, "class"));
 	return true;
 }
 

@@ -98,7 +98,6 @@ typedef struct Coded
 typedef struct Job
 {
 	json_t	   *root;			/* owns every string below */
-	const char *task;
 	JobLanguage language;
 	const char *reference;
 	Coded		candidate[HEAT_MAX];
@@ -109,7 +108,6 @@ typedef struct Job
 	int			cores;
 	double		budget_seconds; /* of the device, from the first check on; 0: not given */
 	const char *device_key;
-	const char *device_class;
 } Job;
 
 /* false: `error` says which member is wrong and what would be valid */

@@ -269,6 +269,16 @@ load_kernels(Measure *m)
 	return true;
 }
 
+/* page-locked memory that kernels can use; NULL after conclude() */
+static void *
+page_locked(Measure *m, size_t bytes)
+{
+	void	   *memory = NULL;
+
+	return gpu_good(m, m->gpu->driver.MemHostAlloc(&memory, bytes, 3),
+					"to give page-locked memory") ? memory : NULL;
+}
+
 bool
 gpu_open(Measure *m)
 {
@@ -276,7 +286,6 @@ gpu_open(Measure *m)
 	int			value = 0;
 	size_t		left = 0,
 				total = 0;
-	void	   *memory;
 
 	/*
 	 * by UUID, so that the first device is the one whatever order CUDA numbers them in; other GPUs
@@ -306,24 +315,13 @@ gpu_open(Measure *m)
 	gpu->driver.DeviceGetAttribute(&value, CU_ATTRIBUTE_L2_BYTES, gpu->device);
 	gpu->l2_bytes = value > 0 ? (size_t) value : (size_t) 64 << 20;
 	/* half of `slots` lists what is staged, the other half what is made */
-	if (!gpu_good(m, gpu->driver.MemHostAlloc(&memory, 2 * WIRE_MAX_RUNS * sizeof(uint32_t), 3),
-				  "to give page-locked memory"))
-		return false;
-	gpu->slots = memory;
-	if (!gpu_good(m, gpu->driver.MemHostAlloc(&memory, GPU_MAX_SAMPLES * sizeof(CudaSample), 3),
-				  "to give page-locked memory"))
-		return false;
-	gpu->items = memory;
-	if (!gpu_good(m, gpu->driver.MemHostAlloc(&memory, GPU_MAX_SAMPLES * sizeof(CudaSample), 3),
-				  "to give page-locked memory"))
-		return false;
-	gpu->places = memory;
-	if (!gpu_good(m, gpu->driver.MemHostAlloc(&memory, 2 * GPU_MAX_SAMPLES * sizeof(uint64_t), 3),
-				  "to give page-locked memory")
+	if (!(gpu->slots = page_locked(m, 2 * WIRE_MAX_RUNS * sizeof(uint32_t)))
+		|| !(gpu->items = page_locked(m, GPU_MAX_SAMPLES * sizeof(CudaSample)))
+		|| !(gpu->places = page_locked(m, GPU_MAX_SAMPLES * sizeof(CudaSample)))
+		|| !(gpu->values = page_locked(m, 2 * GPU_MAX_SAMPLES * sizeof(uint64_t)))
 		|| !gpu_good(m, gpu->driver.MemAlloc(&gpu->comparison, sizeof(CudaComparison)),
 					 "to give memory"))
 		return false;
-	gpu->values = memory;
 	if (m->job->profile.cold_cache)
 	{
 		gpu->cold_bytes = 2 * gpu->l2_bytes;
