@@ -74,9 +74,7 @@ find_variant(const char *name)
 	return NULL;				/* keep compiler quiet */
 }
 
-/*
- * Advantages of n >= 2 rewards that are not all equal, in place.
- */
+/* Advantages of n >= 2 rewards that are not all equal, in place. */
 static void
 compute_advantages(double *rewards, int n, const Variant *variant)
 {
@@ -114,9 +112,7 @@ compute_advantages(double *rewards, int n, const Variant *variant)
 	}
 }
 
-/*
- * cudal1_group_advantages(rewards float8[], variant text) RETURNS float8[], STRICT
- */
+/* cudal1_group_advantages(rewards float8[], variant text) RETURNS float8[], STRICT */
 Datum
 cudal1_group_advantages(PG_FUNCTION_ARGS)
 {

@@ -58,9 +58,7 @@ commit_asynchronously(void)
 							 GUC_ACTION_LOCAL, true, 0, false);
 }
 
-/*
- * cudal1.unlock_before_flush() RETURNS void
- */
+/* cudal1.unlock_before_flush() RETURNS void */
 Datum
 cudal1_unlock_before_flush(PG_FUNCTION_ARGS)
 {

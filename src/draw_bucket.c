@@ -106,9 +106,7 @@ cudal1_draw_bucket_code(const Cudal1Draw *draw, const Cudal1Pick *pick)
 						4, types, args);
 }
 
-/*
- * Few codes are shuffled.  Among many a repetition is rare, and is drawn again.
- */
+/* Few codes are shuffled.  Among many a repetition is rare, and is drawn again. */
 void
 cudal1_draw_random(Cudal1Draw *draw, int n)
 {

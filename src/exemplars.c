@@ -53,9 +53,7 @@ typedef struct Exemplar
 	Datum		code;
 } Exemplar;
 
-/*
- * cudal1.random_seed() RETURNS bigint
- */
+/* cudal1.random_seed() RETURNS bigint */
 Datum
 cudal1_random_seed(PG_FUNCTION_ARGS)
 {

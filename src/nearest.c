@@ -102,9 +102,7 @@ cudal1_nearest_words(const char *name, const char *const *names, int n)
 	return words.data;
 }
 
-/*
- * cudal1.nearest(name text, names text[]) RETURNS text
- */
+/* cudal1.nearest(name text, names text[]) RETURNS text */
 Datum
 cudal1_nearest(PG_FUNCTION_ARGS)
 {

@@ -54,9 +54,7 @@ cudal1_take_room(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(true);
 }
 
-/*
- * cudal1.give_room(owner text, candidates bigint, bytes bigint) RETURNS void
- */
+/* cudal1.give_room(owner text, candidates bigint, bytes bigint) RETURNS void */
 Datum
 cudal1_give_room(PG_FUNCTION_ARGS)
 {

@@ -570,9 +570,7 @@ read_sections(Answer *answer, Datum *values, bool *nulls)
 	return reason.data;
 }
 
-/*
- * Fills the four columns; the last, reason, stays NULL if the answer is complete.
- */
+/* Fills the four columns; the last, reason, stays NULL if the answer is complete. */
 static void
 parse_response(const text *response, Datum *values, bool *nulls)
 {

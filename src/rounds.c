@@ -38,9 +38,7 @@ typedef struct ScoreRule
 	double		variance_limit; /* infinite: not judged */
 } ScoreRule;
 
-/*
- * cudal1_conservative_round(speedup float8) RETURNS float8, STRICT
- */
+/* cudal1_conservative_round(speedup float8) RETURNS float8, STRICT */
 Datum
 cudal1_conservative_round(PG_FUNCTION_ARGS)
 {
@@ -55,9 +53,7 @@ cudal1_conservative_round(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(cudal1_score_conservative_round(speedup) + 0.0);
 }
 
-/*
- * cudal1.bucket_of(reward float8, width float8, score_scale text) RETURNS int, STRICT
- */
+/* cudal1.bucket_of(reward float8, width float8, score_scale text) RETURNS int, STRICT */
 Datum
 cudal1_bucket_of(PG_FUNCTION_ARGS)
 {
@@ -148,9 +144,7 @@ positive_times(ArrayType *array, const char *argument, int *n)
 	return times;
 }
 
-/*
- * cudal1.lower_end(bucket_means float8[], profile text) RETURNS float8, STRICT
- */
+/* cudal1.lower_end(bucket_means float8[], profile text) RETURNS float8, STRICT */
 Datum
 cudal1_lower_end(PG_FUNCTION_ARGS)
 {

@@ -38,7 +38,7 @@ options_read(int argc, char **argv, const char *program, const Option *options,
 	int			n = 0;
 	int			found;
 
-	for (; options[n].name && n < MOST; n++)
+	for (; n < MOST && options[n].name; n++)
 		known[n] = (struct option) {options[n].name, options[n].kind == OPTION_FLAG ? no_argument
 			: options[n].optional ? optional_argument : required_argument, NULL, FIRST + n};
 	known[n] = (struct option) {"version", no_argument, NULL, 'v'};

@@ -114,7 +114,7 @@ push_all(Arguments *arguments, const char *const *list)
 		push(arguments, *list);
 }
 
-#define PUSH(arguments, ...) push_all(arguments, (const char *const[]) {__VA_ARGS__, NULL})
+#define PUSH(arguments, ...) push_all(arguments, (const char *const[]){__VA_ARGS__, NULL})
 
 static void
 bwrap_arguments(const Sandbox *sandbox, Arguments *arguments, char *tmp_size, char *filter_number)

@@ -442,9 +442,7 @@ keep_samples(Rounds *s, const Values *ratios)
 	json_array_append_new(s->m->result->samples, bucket);
 }
 
-/*
- * A pair's bucket: the geometric mean of its halves' medians, or the mean of all its ratios.
- */
+/* A pair's bucket: the geometric mean of its halves' medians, or the mean of all its ratios. */
 static double
 pair_estimate(const Rounds *s, double halves, const Values *all)
 {
