@@ -44,19 +44,26 @@
  */
 #define EXIT_RESTART 1
 
+/* of the library's, started once the server accepts writes; seconds until it is started again */
+static BackgroundWorker
+describe(const char *type, const char *function, int restart)
+{
+	BackgroundWorker worker = {.bgw_restart_time = restart};
+
+	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
+	strlcpy(worker.bgw_library_name, "cudal1", sizeof(worker.bgw_library_name));
+	strlcpy(worker.bgw_function_name, function, sizeof(worker.bgw_function_name));
+	strlcpy(worker.bgw_name, type, BGW_MAXLEN);
+	strlcpy(worker.bgw_type, type, BGW_MAXLEN);
+	return worker;
+}
+
 void
 cudal1_launcher_register(void)
 {
-	BackgroundWorker worker;
+	BackgroundWorker worker = describe("cudal1 launcher", "cudal1_launcher_main", 1);
 
-	memset(&worker, 0, sizeof(worker));
-	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
-	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
-	worker.bgw_restart_time = 1;
-	strlcpy(worker.bgw_library_name, "cudal1", sizeof(worker.bgw_library_name));
-	strlcpy(worker.bgw_function_name, "cudal1_launcher_main", sizeof(worker.bgw_function_name));
-	strlcpy(worker.bgw_name, "cudal1 launcher", BGW_MAXLEN);
-	strlcpy(worker.bgw_type, "cudal1 launcher", BGW_MAXLEN);
 	RegisterBackgroundWorker(&worker);
 }
 
@@ -94,18 +101,11 @@ look_up_databases(Cudal1Listed *listed, int nlisted)
 static bool
 start_worker(Oid database)
 {
-	BackgroundWorker worker;
+	BackgroundWorker worker = describe("cudal1 worker", "cudal1_worker_main", BGW_NEVER_RESTART);
 
-	memset(&worker, 0, sizeof(worker));
-	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
-	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
-	worker.bgw_restart_time = BGW_NEVER_RESTART;
 	worker.bgw_main_arg = ObjectIdGetDatum(database);
 	worker.bgw_notify_pid = MyProcPid;
-	strlcpy(worker.bgw_library_name, "cudal1", sizeof(worker.bgw_library_name));
-	strlcpy(worker.bgw_function_name, "cudal1_worker_main", sizeof(worker.bgw_function_name));
 	snprintf(worker.bgw_name, BGW_MAXLEN, "cudal1 worker of database %u", database);
-	strlcpy(worker.bgw_type, "cudal1 worker", BGW_MAXLEN);
 	return RegisterDynamicBackgroundWorker(&worker, NULL);
 }
 

@@ -55,23 +55,10 @@ static const Variant variants[] = {
 static const Variant *
 find_variant(const char *name)
 {
-	const char *names[lengthof(variants)];
-	char	   *nearest;
-
-	for (int i = 0; i < lengthof(variants); i++)
-	{
-		if (strcmp(variants[i].name, name) == 0)
-			return &variants[i];
-		names[i] = variants[i].name;
-	}
-	nearest = cudal1_nearest_words(name, names, lengthof(variants));
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("variant \"%s\" does not exist", name),
-			 errhint("%s%sValid variants are \"paper\", \"trl\", \"verl\", \"openrlhf\","
-					 " \"dr_grpo\", \"rloo\" and \"smoothed\".", nearest ? nearest : "",
-					 nearest ? " " : "")));
-	return NULL;				/* keep compiler quiet */
+	return &variants[cudal1_nearest_row("variant", name, variants, lengthof(variants),
+										sizeof(Variant), "Valid variants are \"paper\", \"trl\","
+										" \"verl\", \"openrlhf\", \"dr_grpo\", \"rloo\" and"
+										" \"smoothed\".")];
 }
 
 /* Advantages of n >= 2 rewards that are not all equal, in place. */

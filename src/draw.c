@@ -5,9 +5,6 @@
  * Every random number comes from one counter hashed with a seed, so draw i of seed s is the same on
  * every server and in every session.  A draw that was given no seed takes one from the system's
  * source.
- *
- * All queries use the snapshot of the calling statement.  With a later snapshot, a code that moves
- * between two queries would leave a slot empty that the first query counted.
  */
 #include "postgres.h"
 
@@ -16,6 +13,7 @@
 #include "catalog/pg_type.h"
 
 #include "draw.h"
+#include "query.h"
 
 /* the finaliser of SplitMix64 */
 static uint64
@@ -72,29 +70,6 @@ cudal1_draw_below(Cudal1Draw *draw, int64 n)
 }
 
 void
-cudal1_draw_execute(SPIPlanPtr *plan, const char *query, int nargs, Oid *types, Datum *args)
-{
-	if (*plan == NULL)
-	{
-		SPIPlanPtr	prepared = SPI_prepare(query, nargs, types);
-
-		if (prepared == NULL || SPI_keepplan(prepared) != 0)
-			elog(ERROR, "could not prepare \"%s\"", query);
-		*plan = prepared;
-	}
-	if (SPI_execute_plan(*plan, args, NULL, true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "could not execute \"%s\"", query);
-}
-
-Datum
-cudal1_draw_column(uint64 row, int number)
-{
-	bool		isnull;
-
-	return SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, number, &isnull);
-}
-
-void
 cudal1_draw_reserve_cells(Cudal1Draw *draw)
 {
 	if (draw->ncells + CUDAL1_CELLS_AT_ONCE <= draw->room)
@@ -123,12 +98,12 @@ cudal1_draw_read_bucket(const Cudal1DrawTask *task, uint64 row, Cudal1Cell *cell
 {
 	double		sum;
 
-	cell->number = DatumGetInt32(cudal1_draw_column(row, 1));
-	cell->codes = DatumGetInt64(cudal1_draw_column(row, 2));
+	cell->number = DatumGetInt32(cudal1_query_column(row, 1));
+	cell->codes = DatumGetInt64(cudal1_query_column(row, 2));
 	if (task->log_scale)
-		sum = (double) DatumGetInt64(cudal1_draw_column(row, 4)) / 1e9;
+		sum = (double) DatumGetInt64(cudal1_query_column(row, 4)) / 1e9;
 	else
-		sum = (double) DatumGetInt64(cudal1_draw_column(row, 3)) / 1e6;
+		sum = (double) DatumGetInt64(cudal1_query_column(row, 3)) / 1e6;
 	cell->mean = sum / (double) cell->codes;
 }
 
@@ -157,11 +132,11 @@ cudal1_draw_count_codes(Cudal1Draw *draw)
 	Oid			types[] = {INT8OID, INT4OID};
 	Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum(draw->task.pool)};
 
-	cudal1_draw_execute(&plan,
+	cudal1_query(&plan,
 						"SELECT codes FROM cudal1.placement WHERE task_id = $1 AND pool_id = $2",
 						2, types, args);
 	if (SPI_processed > 0)
-		draw->codes = DatumGetInt64(cudal1_draw_column(0, 1));
+		draw->codes = DatumGetInt64(cudal1_query_column(0, 1));
 }
 
 bool

@@ -86,13 +86,6 @@ extern double cudal1_draw_fraction(Cudal1Draw *draw);
 /* uniform in 0 .. n - 1 */
 extern int64 cudal1_draw_below(Cudal1Draw *draw, int64 n);
 
-/* runs a query in the snapshot of the calling statement, by a plan that is kept for the session */
-extern void cudal1_draw_execute(SPIPlanPtr *plan, const char *query, int nargs, Oid *types,
-								Datum *args);
-
-/* a column, from 1, of a row of the last query; no column read by a draw is NULL */
-extern Datum cudal1_draw_column(uint64 row, int number);
-
 /* makes room for another CUDAL1_CELLS_AT_ONCE cells */
 extern void cudal1_draw_reserve_cells(Cudal1Draw *draw);
 

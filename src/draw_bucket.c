@@ -17,6 +17,7 @@
 #include "catalog/pg_type.h"
 
 #include "draw.h"
+#include "query.h"
 
 /* puts a bucket at its rank among the n best so far, if it has one; slot holds its codes for now */
 static void
@@ -59,7 +60,7 @@ cudal1_draw_buckets(Cudal1Draw *draw, int n)
 		draw->temperature = draw->task.temperature;
 	while (!over)
 	{
-		cudal1_draw_execute(&plan,
+		cudal1_query(&plan,
 							"SELECT bucket, codes, sum_micro, sum_ln_nano FROM cudal1.bucket"
 							" WHERE task_id = $1 AND pool_id = $3 AND bucket < $2 AND codes > 0"
 							" ORDER BY bucket DESC LIMIT " CppAsString2(CUDAL1_CELLS_AT_ONCE),
@@ -98,7 +99,7 @@ cudal1_draw_bucket_code(const Cudal1Draw *draw, const Cudal1Pick *pick)
 	Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum(draw->task.pool),
 	Int32GetDatum((int32) pick->number), Int64GetDatum(pick->slot)};
 
-	cudal1_draw_execute(&plan,
+	cudal1_query(&plan,
 						"SELECT c.candidate_id, c.reward, c.code FROM cudal1.bucket_slot AS s"
 						" JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id"
 						" WHERE s.task_id = $1 AND s.pool_id = $2 AND s.bucket = $3"
@@ -147,7 +148,7 @@ cudal1_draw_random_code(const Cudal1Draw *draw, const Cudal1Pick *pick)
 	Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum(draw->task.pool),
 	Int64GetDatum(pick->slot)};
 
-	cudal1_draw_execute(&plan,
+	cudal1_query(&plan,
 						"SELECT c.candidate_id, c.reward, c.code FROM cudal1.bucket_slot AS s"
 						" JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id"
 						" WHERE s.task_id = $1 AND s.pool_id = $2 AND s.place = $3",

@@ -18,6 +18,7 @@
 #include "catalog/pg_type.h"
 
 #include "draw.h"
+#include "query.h"
 
 /* the codes that found_islands() puts on every island of task $1 in pool $2 */
 #define PLACED_CODES " FROM cudal1.bucket_slot AS s WHERE s.task_id = $1 AND s.pool_id = $2"
@@ -89,15 +90,15 @@ load_clusters(Cudal1Draw *draw, Source *source)
 
 	while (!over)
 	{
-		cudal1_draw_execute(&source->plan, source->query, 6, types, args);
+		cudal1_query(&source->plan, source->query, 6, types, args);
 		cudal1_draw_reserve_cells(draw);
 		over = SPI_processed < source->most;
 		for (uint64 row = 0; row < SPI_processed; row++)
 		{
 			Cudal1Cell *cell = &draw->cells[draw->ncells];
 
-			cell->number = DatumGetInt64(cudal1_draw_column(row, 1));
-			cell->codes = DatumGetInt64(cudal1_draw_column(row, 2));
+			cell->number = DatumGetInt64(cudal1_query_column(row, 1));
+			cell->codes = DatumGetInt64(cudal1_query_column(row, 2));
 			cell->mean = cluster_mean(draw, cell->number);
 			if ((draw->cells[0].mean - cell->mean) / draw->temperature > 70)
 			{
@@ -126,7 +127,7 @@ choose_island(Cudal1Draw *draw)
 	int64		inhabited = 0;
 	int64		chosen;
 
-	cudal1_draw_execute(&plan,
+	cudal1_query(&plan,
 						"SELECT i.island, i.epoch, i.registrations,"
 						" EXISTS (SELECT FROM cudal1.island_cell AS c WHERE c.task_id = i.task_id"
 						" AND c.pool_id = i.pool_id AND c.island = i.island AND c.epoch = i.epoch"
@@ -136,15 +137,15 @@ choose_island(Cudal1Draw *draw)
 						2, types, args);
 	if (SPI_processed == 0)
 		return false;
-	while (inhabited < SPI_processed && DatumGetBool(cudal1_draw_column(inhabited, 4)))
+	while (inhabited < SPI_processed && DatumGetBool(cudal1_query_column(inhabited, 4)))
 		inhabited++;
 	if (inhabited > 0)
 	{
 		chosen = cudal1_draw_below(draw, inhabited);
 		draw->has_island = true;
-		draw->island = DatumGetInt32(cudal1_draw_column(chosen, 1));
-		draw->epoch = DatumGetInt32(cudal1_draw_column(chosen, 2));
-		draw->registrations = DatumGetInt64(cudal1_draw_column(chosen, 3));
+		draw->island = DatumGetInt32(cudal1_query_column(chosen, 1));
+		draw->epoch = DatumGetInt32(cudal1_query_column(chosen, 2));
+		draw->registrations = DatumGetInt64(cudal1_query_column(chosen, 3));
 	}
 	return true;
 }
@@ -158,10 +159,10 @@ count_cluster(const Cudal1Draw *draw, Cudal1Cell *cell)
 		Int64GetDatum(cluster_edge(cell->number)),
 	Int64GetDatum(cluster_edge(cell->number + 1))};
 
-	cudal1_draw_execute(&plan,
+	cudal1_query(&plan,
 						"SELECT count(*)" PLACED_CODES " AND s.micro >= $3 AND s.micro < $4",
 						4, types, args);
-	cell->codes = DatumGetInt64(cudal1_draw_column(0, 1));
+	cell->codes = DatumGetInt64(cudal1_query_column(0, 1));
 }
 
 /* the cluster in whose share of the probability a fraction lies */
@@ -227,7 +228,7 @@ fetch_by_slot(const Cudal1Draw *draw, const Cudal1Pick *pick)
 		Int32GetDatum(draw->island), Int32GetDatum(draw->epoch), Int64GetDatum(pick->number),
 	Int64GetDatum(pick->slot)};
 
-	cudal1_draw_execute(&plan,
+	cudal1_query(&plan,
 						"SELECT c.candidate_id, c.reward, c.code FROM cudal1.island_slot AS s"
 						" JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id"
 						" WHERE s.task_id = $1 AND s.pool_id = $2 AND s.island = $3"
@@ -244,7 +245,7 @@ fetch_by_rank(const Cudal1Draw *draw, const Cudal1Pick *pick)
 		Int64GetDatum(cluster_edge(pick->number)),
 	Int64GetDatum(cluster_edge(pick->number + 1)), Int64GetDatum(pick->slot)};
 
-	cudal1_draw_execute(&plan,
+	cudal1_query(&plan,
 						"SELECT c.candidate_id, c.reward, c.code"
 						" FROM (SELECT s.candidate_id" PLACED_CODES
 						" AND s.micro >= $3 AND s.micro < $4"

@@ -21,6 +21,7 @@
 
 #include "draw.h"
 #include "nearest.h"
+#include "query.h"
 #include "score.h"
 
 PG_FUNCTION_INFO_V1(cudal1_bucket_stats);
@@ -69,7 +70,7 @@ load_task(text *name, text *pool, Cudal1DrawTask *task, bool draws)
 	Oid			types[] = {TEXTOID, TEXTOID};
 	Datum		args[] = {PointerGetDatum(name), PointerGetDatum(pool)};
 
-	cudal1_draw_execute(&plan,
+	cudal1_query(&plan,
 						"SELECT t.task_id, t.bucket_width, t.score_scale = 'log', t.temperature,"
 						" t.strategy, k.temperature, k.period, t.retired_at IS NOT NULL,"
 						" p.pool_id"
@@ -78,17 +79,17 @@ load_task(text *name, text *pool, Cudal1DrawTask *task, bool draws)
 						" WHERE t.name = $1 AND p.name = $2",
 						2, types, args);
 	/* find_task() or find_pool() raises the error, with the names that may have been meant */
-	if (SPI_processed == 0 || (draws && DatumGetBool(cudal1_draw_column(0, 8))))
-		cudal1_draw_execute(&absent, "SELECT cudal1.find_pool($2), cudal1.find_task($1)",
+	if (SPI_processed == 0 || (draws && DatumGetBool(cudal1_query_column(0, 8))))
+		cudal1_query(&absent, "SELECT cudal1.find_pool($2), cudal1.find_task($1)",
 							2, types, args);
-	task->id = DatumGetInt64(cudal1_draw_column(0, 1));
-	task->width = DatumGetFloat8(cudal1_draw_column(0, 2));
-	task->log_scale = DatumGetBool(cudal1_draw_column(0, 3));
-	task->temperature = DatumGetFloat8(cudal1_draw_column(0, 4));
-	task->strategy = TextDatumGetCString(cudal1_draw_column(0, 5));
-	task->island_temperature = DatumGetFloat8(cudal1_draw_column(0, 6));
-	task->island_period = DatumGetInt64(cudal1_draw_column(0, 7));
-	task->pool = DatumGetInt32(cudal1_draw_column(0, 9));
+	task->id = DatumGetInt64(cudal1_query_column(0, 1));
+	task->width = DatumGetFloat8(cudal1_query_column(0, 2));
+	task->log_scale = DatumGetBool(cudal1_query_column(0, 3));
+	task->temperature = DatumGetFloat8(cudal1_query_column(0, 4));
+	task->strategy = TextDatumGetCString(cudal1_query_column(0, 5));
+	task->island_temperature = DatumGetFloat8(cudal1_query_column(0, 6));
+	task->island_period = DatumGetInt64(cudal1_query_column(0, 7));
+	task->pool = DatumGetInt32(cudal1_query_column(0, 9));
 }
 
 /* NaN where the argument is NULL */
@@ -120,22 +121,9 @@ check_name(FunctionCallInfo fcinfo, int position, const char *argument)
 static const Strategy *
 find_strategy(const char *name)
 {
-	const char *names[lengthof(strategies)];
-	char	   *nearest;
-
-	for (int i = 0; i < lengthof(strategies); i++)
-	{
-		if (strcmp(strategies[i].name, name) == 0)
-			return &strategies[i];
-		names[i] = strategies[i].name;
-	}
-	nearest = cudal1_nearest_words(name, names, lengthof(strategies));
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("strategy \"%s\" does not exist", name),
-			 errhint("%s%sValid strategies are \"bucket\", \"island\" and \"random\".",
-					 nearest ? nearest : "", nearest ? " " : "")));
-	return NULL;				/* keep compiler quiet */
+	return &strategies[cudal1_nearest_row("strategy", name, strategies, lengthof(strategies),
+										  sizeof(Strategy), "Valid strategies are \"bucket\","
+										  " \"island\" and \"random\".")];
 }
 
 static void
@@ -151,9 +139,9 @@ fetch_exemplar(const Strategy *strategy, const Cudal1Draw *draw, const Cudal1Pic
 				 errmsg("place %lld of a task is empty", (long long) pick->slot),
 				 errhint("Look for differences with cudal1.recount(),"
 						 " repair them with cudal1.rebucket().")));
-	exemplar->candidate = DatumGetInt64(cudal1_draw_column(0, 1));
-	exemplar->reward = DatumGetFloat8(cudal1_draw_column(0, 2));
-	exemplar->code = PointerGetDatum(PG_DETOAST_DATUM_COPY(cudal1_draw_column(0, 3)));
+	exemplar->candidate = DatumGetInt64(cudal1_query_column(0, 1));
+	exemplar->reward = DatumGetFloat8(cudal1_query_column(0, 2));
+	exemplar->code = PointerGetDatum(PG_DETOAST_DATUM_COPY(cudal1_query_column(0, 3)));
 }
 
 static int
@@ -298,7 +286,7 @@ load_buckets(const Cudal1DrawTask *task, int *n)
 	Datum		args[] = {Int64GetDatum(task->id), Int32GetDatum(task->pool)};
 	Cudal1Cell *buckets;
 
-	cudal1_draw_execute(&plan,
+	cudal1_query(&plan,
 						"SELECT bucket, codes, sum_micro, sum_ln_nano FROM cudal1.bucket"
 						" WHERE task_id = $1 AND pool_id = $2 AND codes > 0 ORDER BY bucket",
 						2, types, args);

@@ -18,6 +18,7 @@
 #include "utils/float.h"
 
 #include "arrays.h"
+#include "query.h"
 #include "score.h"
 
 PG_FUNCTION_INFO_V1(cudal1_conservative_round);
@@ -72,26 +73,6 @@ cudal1_bucket_of(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(cudal1_score_bucket(reward, width, strcmp(scale, "log") == 0));
 }
 
-/* a column of the row that was looked up; NULL is infinity */
-static double
-limit_column(int column)
-{
-	bool		isnull;
-	Datum		value;
-
-	value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, &isnull);
-	return isnull ? get_float8_infinity() : DatumGetFloat8(value);
-}
-
-/* a column that is not NULL */
-static Datum
-plain_column(int column)
-{
-	bool		isnull;
-
-	return SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, &isnull);
-}
-
 static void
 read_rule(text *profile, ScoreRule *rule)
 {
@@ -100,33 +81,25 @@ read_rule(text *profile, ScoreRule *rule)
 	Oid			type = TEXTOID;
 
 	SPI_connect();
-	if (plan == NULL)
-	{
-		SPIPlanPtr	prepared = SPI_prepare("SELECT pairs, pg_catalog.cardinality(looks),"
-										   " bucket_estimator = 'mean',"
-										   " score_estimator = 'mean_of_ratios', confidence,"
-										   " half_width_limit, variance_limit, precision_slope"
-										   " FROM cudal1.profile WHERE name = $1", 1, &type);
-
-		if (prepared == NULL || SPI_keepplan(prepared) != 0)
-			elog(ERROR, "could not prepare the look-up of a profile");
-		plan = prepared;
-	}
-	if (SPI_execute_plan(plan, &argument, NULL, true, 1) != SPI_OK_SELECT)
-		elog(ERROR, "could not look up a profile");
+	cudal1_query(&plan,
+				 "SELECT pairs, pg_catalog.cardinality(looks), bucket_estimator = 'mean',"
+				 " score_estimator = 'mean_of_ratios', confidence,"
+				 " COALESCE(half_width_limit, 'infinity'), COALESCE(variance_limit, 'infinity'),"
+				 " precision_slope FROM cudal1.profile WHERE name = $1",
+				 1, &type, &argument);
 	/* check_profile() raises the error, with the names that may have been meant */
 	if (SPI_processed == 0)
 		SPI_execute_with_args("SELECT cudal1.check_profile($1)", 1, &type, &argument, NULL,
 							  true, 1);
-	rule->buckets = DatumGetInt32(plain_column(1));
-	rule->looks = DatumGetInt32(plain_column(2));
+	rule->buckets = DatumGetInt32(cudal1_query_column(0, 1));
+	rule->looks = DatumGetInt32(cudal1_query_column(0, 2));
 	rule->bucket_estimator =
-		DatumGetBool(plain_column(3)) ? CUDAL1_ESTIMATE_MEAN : CUDAL1_ESTIMATE_MEDIAN;
-	rule->mean_of_ratios = DatumGetBool(plain_column(4));
-	rule->confidence = limit_column(5);
-	rule->half_width_limit = limit_column(6);
-	rule->variance_limit = limit_column(7);
-	rule->precision_slope = limit_column(8);
+		DatumGetBool(cudal1_query_column(0, 3)) ? CUDAL1_ESTIMATE_MEAN : CUDAL1_ESTIMATE_MEDIAN;
+	rule->mean_of_ratios = DatumGetBool(cudal1_query_column(0, 4));
+	rule->confidence = DatumGetFloat8(cudal1_query_column(0, 5));
+	rule->half_width_limit = DatumGetFloat8(cudal1_query_column(0, 6));
+	rule->variance_limit = DatumGetFloat8(cudal1_query_column(0, 7));
+	rule->precision_slope = DatumGetFloat8(cudal1_query_column(0, 8));
 	SPI_finish();
 }
 
