@@ -43,14 +43,11 @@ field_start(void *state, char *name, bool isnull)
 	Reading    *reading = state;
 
 	reading->expected = NULL;
-	if (reading->lexer->lex_level == 1 && strcmp(name, "type") == 0)
-		reading->expected = &reading->type;
-	else if (reading->lexer->lex_level == 1 && strcmp(name, "phase") == 0)
-		reading->expected = &reading->phase;
-	else if (reading->lexer->lex_level == 1 && strcmp(name, "outcome") == 0)
-		reading->expected = &reading->outcome;
-	else if (reading->lexer->lex_level == 1 && strcmp(name, "job_id") == 0)
-		reading->expected = &reading->job_id;
+	if (reading->lexer->lex_level == 1)
+		reading->expected = strcmp(name, "type") == 0 ? &reading->type
+			: strcmp(name, "phase") == 0 ? &reading->phase
+			: strcmp(name, "outcome") == 0 ? &reading->outcome
+			: strcmp(name, "job_id") == 0 ? &reading->job_id : NULL;
 	CUDAL1_JSON_CONTINUE;
 }
 

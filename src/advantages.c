@@ -131,10 +131,7 @@ cudal1_group_advantages(PG_FUNCTION_ARGS)
 static ArrayType *
 required_array(FunctionCallInfo fcinfo, int position, const char *argument)
 {
-	if (PG_ARGISNULL(position))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"%s\" must not be NULL", argument)));
+	cudal1_argument_required(fcinfo, position, argument);
 	return PG_GETARG_ARRAYTYPE_P(position);
 }
 

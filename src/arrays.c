@@ -12,74 +12,68 @@
 #include "catalog/pg_type.h"
 #include "utils/float.h"
 
-static void
-check_dimensions(ArrayType *array, const char *argument)
+void
+cudal1_argument_required(FunctionCallInfo fcinfo, int position, const char *argument)
 {
+	if (PG_ARGISNULL(position))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("argument \"%s\" must not be NULL", argument)));
+}
+
+/* the elements of an array of numbers, of which none may be NULL where `nulls` is NULL */
+static Datum *
+unpack(ArrayType *array, const char *argument, Oid type, int *n, bool **nulls)
+{
+	Datum	   *elements;
+	bool	   *are_null;
+	bool		is_float = type == FLOAT8OID;
+
 	if (ARR_NDIM(array) > 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 				 errmsg("argument \"%s\" must be a one-dimensional array", argument),
 				 errdetail("It has %d dimensions.", ARR_NDIM(array))));
-}
-
-static void
-report_null(const char *argument, int position)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-			 errmsg("argument \"%s\" must not contain NULL", argument),
-			 errdetail("Element %d is NULL.", position)));
+	deconstruct_array(array, type, is_float ? sizeof(float8) : sizeof(int32),
+					  is_float ? FLOAT8PASSBYVAL : true,
+					  is_float ? TYPALIGN_DOUBLE : TYPALIGN_INT, &elements, &are_null, n);
+	for (int i = 0; i < *n && nulls == NULL; i++)
+		if (are_null[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("argument \"%s\" must not contain NULL", argument),
+					 errdetail("Element %d is NULL.", i + 1)));
+	if (nulls != NULL)
+		*nulls = are_null;
+	return elements;
 }
 
 double *
 cudal1_array_float8(ArrayType *array, const char *argument, int *n, bool **nulls)
 {
-	Datum	   *elements;
-	bool	   *are_null;
-	double	   *values;
+	Datum	   *elements = unpack(array, argument, FLOAT8OID, n, nulls);
+	double	   *values = palloc(Max(*n, 1) * sizeof(double));
 
-	check_dimensions(array, argument);
-	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
-					  &elements, &are_null, n);
-	values = palloc(Max(*n, 1) * sizeof(double));
 	for (int i = 0; i < *n; i++)
 	{
-		if (are_null[i])
-		{
-			if (nulls == NULL)
-				report_null(argument, i + 1);
-			values[i] = 0;
-			continue;
-		}
-		values[i] = DatumGetFloat8(elements[i]);
+		values[i] = nulls != NULL && (*nulls)[i] ? 0 : DatumGetFloat8(elements[i]);
 		if (!isfinite(values[i]))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("argument \"%s\" must contain finite numbers only", argument),
 					 errdetail("Element %d is %s.", i + 1, isnan(values[i]) ? "NaN" : "infinite")));
 	}
-	if (nulls != NULL)
-		*nulls = are_null;
 	return values;
 }
 
 int32 *
 cudal1_array_int4(ArrayType *array, const char *argument, int *n)
 {
-	Datum	   *elements;
-	bool	   *are_null;
-	int32	   *values;
+	Datum	   *elements = unpack(array, argument, INT4OID, n, NULL);
+	int32	   *values = palloc(Max(*n, 1) * sizeof(int32));
 
-	check_dimensions(array, argument);
-	deconstruct_array(array, INT4OID, sizeof(int32), true, TYPALIGN_INT,
-					  &elements, &are_null, n);
-	values = palloc(Max(*n, 1) * sizeof(int32));
 	for (int i = 0; i < *n; i++)
-	{
-		if (are_null[i])
-			report_null(argument, i + 1);
 		values[i] = DatumGetInt32(elements[i]);
-	}
 	return values;
 }
 

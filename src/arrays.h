@@ -7,7 +7,11 @@
 
 #include "postgres.h"
 
+#include "fmgr.h"
 #include "utils/array.h"
+
+/* raises an error where an argument is NULL */
+extern void cudal1_argument_required(FunctionCallInfo fcinfo, int position, const char *argument);
 
 /*
  * Elements of a one-dimensional array of float8; an empty array gives n = 0.  NaN and infinities

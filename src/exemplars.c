@@ -19,6 +19,7 @@
 #include "utils/float.h"
 #include "utils/jsonb.h"
 
+#include "arrays.h"
 #include "draw.h"
 #include "nearest.h"
 #include "query.h"
@@ -111,10 +112,7 @@ check_temperature(FunctionCallInfo fcinfo, int position)
 static text *
 check_name(FunctionCallInfo fcinfo, int position, const char *argument)
 {
-	if (PG_ARGISNULL(position))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("argument \"%s\" must not be NULL", argument)));
+	cudal1_argument_required(fcinfo, position, argument);
 	return PG_GETARG_TEXT_PP(position);
 }
 

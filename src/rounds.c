@@ -292,10 +292,7 @@ cudal1_score_rounds(PG_FUNCTION_ARGS)
 	bool		nulls[5] = {false};
 
 	for (int i = 0; i < lengthof(arguments); i++)
-		if (PG_ARGISNULL(i))
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("argument \"%s\" must not be NULL", arguments[i])));
+		cudal1_argument_required(fcinfo, i, arguments[i]);
 
 	reference = positive_times(PG_GETARG_ARRAYTYPE_P(0), "reference_times", &n);
 	candidate = positive_times(PG_GETARG_ARRAYTYPE_P(1), "candidate_times", &other);

@@ -329,26 +329,24 @@ sandbox_end(pid_t pid)
 static char version[64];
 static char problem[256];
 
-static bool
-run_and_read(const char *command, char *text, size_t size)
+bool
+first_line(const char *command, char *text, size_t size)
 {
 	FILE	   *pipe = popen(command, "r");
-	size_t		length;
+	bool		good;
 
+	text[0] = '\0';
 	if (!pipe)
 		return false;
-	length = fread(text, 1, size - 1, pipe);
-	text[length] = '\0';
-	while (length > 0 && (text[length - 1] == '\n' || text[length - 1] == ' '))
-		text[--length] = '\0';
-	return pclose(pipe) == 0;
+	good = fgets(text, (int) size, pipe) != NULL;
+	text[strcspn(text, "\n")] = '\0';
+	return pclose(pipe) == 0 && good;
 }
 
 const char *
 sandbox_version(void)
 {
-	if (version[0] == '\0' && !run_and_read(BWRAP " --version 2>/dev/null", version,
-											sizeof(version)))
+	if (version[0] == '\0' && !first_line(BWRAP " --version 2>/dev/null", version, sizeof(version)))
 		strcpy(version, "none");
 	return version;
 }

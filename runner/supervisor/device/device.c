@@ -29,20 +29,6 @@
 
 #define LOCK_MODE	0444
 
-static bool
-first_line(const char *command, char *text, size_t size)
-{
-	FILE	   *pipe = popen(command, "r");
-	bool		good;
-
-	text[0] = '\0';
-	if (!pipe)
-		return false;
-	good = fgets(text, (int) size, pipe) != NULL;
-	text[strcspn(text, "\n")] = '\0';
-	return pclose(pipe) == 0 && good;
-}
-
 static const char *
 cpu_model(void)
 {

@@ -13,7 +13,6 @@
 
 #define CHECKS_A_HALF	2.0
 #define EXTRAS_A_HALF	1.0		/* comparisons of runs that the reference's blocks do not have */
-#define NOTED_FILL		1.02	/* what outputs in fresh memory make of a block's time */
 #define EXTRA_SHARE		0.1		/* of the reference's runs, that it makes for these at most */
 
 /* a number rounded up or down by lot, so that its mean is `n` */
@@ -202,8 +201,6 @@ take_turn(const Set *set, Blocks *b, int place)
 		rounds_count(s, "unresolved");
 	b->seconds[place] = seconds;
 	b->charged[place] = seconds + measure_fill(s->m, half->executor[side]);
-	if (b->charged[place] > NOTED_FILL * seconds)
-		rounds_count(s, place > 0 ? "filled_early" : "reference_filled_early");
 	return true;
 }
 
