@@ -114,6 +114,8 @@ plan_memory(Rounds *s)
 
 	if (s->order)
 		return true;
+	/* blocks of a set may have been longer than this memory */
+	s->at_once = s->runs[0] > s->runs[1] ? s->runs[0] : s->runs[1];
 	s->order = calloc(s->slots, sizeof(*s->order));
 	s->seeds = calloc(s->slots, sizeof(*s->seeds));
 	s->kept[SIDE_REFERENCE] = measure_alloc(m, s->kept_max * m->output_bytes);
