@@ -137,10 +137,10 @@ typedef struct CuDriver
 /* false without a driver; `problem`, if not NULL, says what is missing */
 extern bool cuda_driver_load(CuDriver *driver, const char **problem);
 
-/* "an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS)" */
 /* the first device's primary context, made current; the process waits for the GPU by spinning */
 extern CuResult cuda_driver_open(const CuDriver *driver, CuDevice *device);
 
+/* "an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS)" */
 extern void cuda_driver_error(const CuDriver *driver, CuResult error, char *text, size_t size);
 
 /* whether an error is a fault of a kernel that ran, and not of a call */
