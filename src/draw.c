@@ -133,8 +133,8 @@ cudal1_draw_count_codes(Cudal1Draw *draw)
 	Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum(draw->task.pool)};
 
 	cudal1_query(&plan,
-						"SELECT codes FROM cudal1.placement WHERE task_id = $1 AND pool_id = $2",
-						2, types, args);
+				 "SELECT codes FROM cudal1.placement WHERE task_id = $1 AND pool_id = $2",
+				 2, types, args);
 	if (SPI_processed > 0)
 		draw->codes = DatumGetInt64(cudal1_query_column(0, 1));
 }

@@ -61,10 +61,10 @@ cudal1_draw_buckets(Cudal1Draw *draw, int n)
 	while (!over)
 	{
 		cudal1_query(&plan,
-							"SELECT bucket, codes, sum_micro, sum_ln_nano FROM cudal1.bucket"
-							" WHERE task_id = $1 AND pool_id = $3 AND bucket < $2 AND codes > 0"
-							" ORDER BY bucket DESC LIMIT " CppAsString2(CUDAL1_CELLS_AT_ONCE),
-							3, types, args);
+					 "SELECT bucket, codes, sum_micro, sum_ln_nano FROM cudal1.bucket"
+					 " WHERE task_id = $1 AND pool_id = $3 AND bucket < $2 AND codes > 0"
+					 " ORDER BY bucket DESC LIMIT " CppAsString2(CUDAL1_CELLS_AT_ONCE),
+					 3, types, args);
 		cudal1_draw_reserve_cells(draw);
 		over = SPI_processed < CUDAL1_CELLS_AT_ONCE;
 		for (uint64 row = 0; row < SPI_processed; row++)
@@ -100,11 +100,11 @@ cudal1_draw_bucket_code(const Cudal1Draw *draw, const Cudal1Pick *pick)
 	Int32GetDatum((int32) pick->number), Int64GetDatum(pick->slot)};
 
 	cudal1_query(&plan,
-						"SELECT c.candidate_id, c.reward, c.code FROM cudal1.bucket_slot AS s"
-						" JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id"
-						" WHERE s.task_id = $1 AND s.pool_id = $2 AND s.bucket = $3"
-						" AND s.slot = $4",
-						4, types, args);
+				 "SELECT c.candidate_id, c.reward, c.code FROM cudal1.bucket_slot AS s"
+				 " JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id"
+				 " WHERE s.task_id = $1 AND s.pool_id = $2 AND s.bucket = $3"
+				 " AND s.slot = $4",
+				 4, types, args);
 }
 
 /* Few codes are shuffled.  Among many a repetition is rare, and is drawn again. */
@@ -149,8 +149,8 @@ cudal1_draw_random_code(const Cudal1Draw *draw, const Cudal1Pick *pick)
 	Int64GetDatum(pick->slot)};
 
 	cudal1_query(&plan,
-						"SELECT c.candidate_id, c.reward, c.code FROM cudal1.bucket_slot AS s"
-						" JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id"
-						" WHERE s.task_id = $1 AND s.pool_id = $2 AND s.place = $3",
-						3, types, args);
+				 "SELECT c.candidate_id, c.reward, c.code FROM cudal1.bucket_slot AS s"
+				 " JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id"
+				 " WHERE s.task_id = $1 AND s.pool_id = $2 AND s.place = $3",
+				 3, types, args);
 }

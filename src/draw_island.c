@@ -128,13 +128,13 @@ choose_island(Cudal1Draw *draw)
 	int64		chosen;
 
 	cudal1_query(&plan,
-						"SELECT i.island, i.epoch, i.registrations,"
-						" EXISTS (SELECT FROM cudal1.island_cell AS c WHERE c.task_id = i.task_id"
-						" AND c.pool_id = i.pool_id AND c.island = i.island AND c.epoch = i.epoch"
-						" AND c.codes > 0)"
-						" FROM cudal1.island AS i WHERE i.task_id = $1 AND i.pool_id = $2"
-						" ORDER BY 4 DESC, i.island",
-						2, types, args);
+				 "SELECT i.island, i.epoch, i.registrations,"
+				 " EXISTS (SELECT FROM cudal1.island_cell AS c WHERE c.task_id = i.task_id"
+				 " AND c.pool_id = i.pool_id AND c.island = i.island AND c.epoch = i.epoch"
+				 " AND c.codes > 0)"
+				 " FROM cudal1.island AS i WHERE i.task_id = $1 AND i.pool_id = $2"
+				 " ORDER BY 4 DESC, i.island",
+				 2, types, args);
 	if (SPI_processed == 0)
 		return false;
 	while (inhabited < SPI_processed && DatumGetBool(cudal1_query_column(inhabited, 4)))
@@ -160,8 +160,8 @@ count_cluster(const Cudal1Draw *draw, Cudal1Cell *cell)
 	Int64GetDatum(cluster_edge(cell->number + 1))};
 
 	cudal1_query(&plan,
-						"SELECT count(*)" PLACED_CODES " AND s.micro >= $3 AND s.micro < $4",
-						4, types, args);
+				 "SELECT count(*)" PLACED_CODES " AND s.micro >= $3 AND s.micro < $4",
+				 4, types, args);
 	cell->codes = DatumGetInt64(cudal1_query_column(0, 1));
 }
 
@@ -229,11 +229,11 @@ fetch_by_slot(const Cudal1Draw *draw, const Cudal1Pick *pick)
 	Int64GetDatum(pick->slot)};
 
 	cudal1_query(&plan,
-						"SELECT c.candidate_id, c.reward, c.code FROM cudal1.island_slot AS s"
-						" JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id"
-						" WHERE s.task_id = $1 AND s.pool_id = $2 AND s.island = $3"
-						" AND s.epoch = $4 AND s.cluster = $5 AND s.slot = $6",
-						6, types, args);
+				 "SELECT c.candidate_id, c.reward, c.code FROM cudal1.island_slot AS s"
+				 " JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id"
+				 " WHERE s.task_id = $1 AND s.pool_id = $2 AND s.island = $3"
+				 " AND s.epoch = $4 AND s.cluster = $5 AND s.slot = $6",
+				 6, types, args);
 }
 
 static void
@@ -246,12 +246,12 @@ fetch_by_rank(const Cudal1Draw *draw, const Cudal1Pick *pick)
 	Int64GetDatum(cluster_edge(pick->number + 1)), Int64GetDatum(pick->slot)};
 
 	cudal1_query(&plan,
-						"SELECT c.candidate_id, c.reward, c.code"
-						" FROM (SELECT s.candidate_id" PLACED_CODES
-						" AND s.micro >= $3 AND s.micro < $4"
-						" ORDER BY s.micro DESC, s.candidate_id OFFSET $5 LIMIT 1) AS s"
-						" JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id",
-						5, types, args);
+				 "SELECT c.candidate_id, c.reward, c.code"
+				 " FROM (SELECT s.candidate_id" PLACED_CODES
+				 " AND s.micro >= $3 AND s.micro < $4"
+				 " ORDER BY s.micro DESC, s.candidate_id OFFSET $5 LIMIT 1) AS s"
+				 " JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id",
+				 5, types, args);
 }
 
 void
