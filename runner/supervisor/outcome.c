@@ -250,15 +250,19 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 					strerror(errno), log[0] ? "; it printed: " : "", log);
 }
 
+bool
+measure_progress_due(const Measure *m)
+{
+	return clock_now() - m->last_progress >= PROGRESS_SECONDS;
+}
+
 void
 measure_progress(Measure *m, const char *phase, int pairs, int rounds, double estimate,
 				 double lower, double upper, double left, bool force)
 {
-	double		now = clock_now();
-
-	if (!force && now - m->last_progress < 0.5)
+	if (!force && !measure_progress_due(m))
 		return;
-	m->last_progress = now;
+	m->last_progress = clock_now();
 	if (m->options->person)
 	{
 		fprintf(stderr, "\r\033[K%-12s", phase);

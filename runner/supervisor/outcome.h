@@ -48,7 +48,12 @@ extern bool measure_failed(Measure *m, Side side, Executor *executor, ExecutorRe
  */
 extern void measure_leave_out(char *text, const char *folder);
 
-/* twice a second at most, unless forced; NAN where a number is not known yet. `left`: seconds */
+#define PROGRESS_SECONDS	0.5		/* between lines of progress, unless one is forced */
+
+/* whether the next line of progress would be printed without force */
+extern bool measure_progress_due(const Measure *m);
+
+/* tells how far the measurement is, if that is due; NAN: a number not known yet. `left`: seconds */
 extern void measure_progress(Measure *m, const char *phase, int pairs, int rounds, double estimate,
 							 double lower, double upper, double left, bool force);
 

@@ -56,12 +56,16 @@ for my $folder ('/run/lock', '/tmp')
 	{
 		# who may not write to the first folder has the second file alone
 		my ($lock, $file) = (undef, "$folder/cudal1-cpu-$core.lock");
-		open($lock, '<', $file) || sysopen($lock, $file, O_RDONLY | O_CREAT, 0444) or skip "no lock files in $folder here", 4;
+		open($lock, '<', $file) || sysopen($lock, $file, O_RDONLY | O_CREAT, 0444) or skip "no lock files in $folder here", 5;
 		flock($lock, LOCK_EX) or die "$folder: $!";
 		$lines = start("$dir/whole.json");
 		is(next_phase($lines), 'waiting', "the device is held by its file in $folder: it is waited for");
 		is(next_phase($lines), 'waiting', 'and goes on being waited for');
 		like($held_by, qr/^[\w.-]+, process $$, begun \d+ s ago$/, 'held by a process that it names');
+		# lines come every half second, so the age of the holder grows within three of them
+		my $before = $held_by;
+		for (1 .. 3) { last if $held_by ne $before; next_phase($lines) }
+		isnt($held_by, $before, 'and looks for anew before each line');
 		close $lock;
 		1 until ref($result = next_phase($lines)) || $result eq 'nothing';
 		is(ref $result, 'HASH', 'until it is free');

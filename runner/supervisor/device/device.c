@@ -197,7 +197,7 @@ take_lock(Measure *m, int lock)
 							strerror(errno));
 		if (executor_cancelled)
 			return conclude(m, OUTCOME_CANCELLED, NULL);
-		if (first || clock_now() - m->last_progress > 1)
+		if (first || measure_progress_due(m))
 			find_holder(m, lock);
 		measure_phase(m, "waiting", first);
 		clock_sleep(0.01);
