@@ -288,7 +288,7 @@ cold_seconds(const Rounds *s)
  * longer, cold code and caches add the same to any run; beyond them, runs are longer by a share.
  */
 static double
-longer_in_blocks(const Rounds *s)
+longer_in_blocks(const Rounds *s, double cold)
 {
 	const Values *audits = &s->audit[SIDE_REFERENCE];
 	double		block = values_median(&s->seen.times[SIDE_REFERENCE]);
@@ -298,7 +298,7 @@ longer_in_blocks(const Rounds *s)
 		return 1;
 	if (block >= audit)
 		return fmin(block / audit, MAX_SLOWER);
-	return block / fmax(audit - cold_seconds(s), block);
+	return block / fmax(audit - cold, block);
 }
 
 /*
@@ -397,6 +397,7 @@ double
 audit_bound(Rounds *s, double doubt, bool clear, double *shown)
 {
 	double		reference = values_median(&s->seen.times[SIDE_REFERENCE]);
+	double		cold = s->m->gpu ? 0 : cold_seconds(s);
 	double		longer;
 	double		error;
 	double		more;
@@ -405,7 +406,7 @@ audit_bound(Rounds *s, double doubt, bool clear, double *shown)
 	*shown = NAN;
 	if (s->audit_more.n < MIN_AUDITS)
 		return late_bound(s, shown);
-	longer = longer_in_blocks(s);
+	longer = longer_in_blocks(s, cold);
 	more = fmax(more_seconds(s, &error),
 				audit_late_seconds(s) - values_median(&s->audit[SIDE_REFERENCE]));
 	change = longer * (more - doubt);
@@ -415,7 +416,7 @@ audit_bound(Rounds *s, double doubt, bool clear, double *shown)
 						json_pack("[f, f, f, f]", values_median(&s->audit[0]),
 								  values_median(&s->audit[1]), more, error));
 	if (!s->m->gpu)
-		json_object_set_new(s->m->result->evidence, "cold_seconds", json_real(cold_seconds(s)));
+		json_object_set_new(s->m->result->evidence, "cold_seconds", json_real(cold));
 	*shown = ratio_left(reference, reference + longer
 						* (more + (clear || s->m->gpu ? 0 : error)));
 	return ratio_left(reference, reference + change - margin(s, -change));
@@ -433,7 +434,7 @@ audit_by_share(const Rounds *s, double doubt, double score)
 	double		error;
 	double		change;
 
-	if (s->audit_more.n < MIN_AUDITS || longer_in_blocks(s) >= 1)
+	if (s->audit_more.n < MIN_AUDITS || longer_in_blocks(s, cold_seconds(s)) >= 1)
 		return false;
 	change = more_seconds(s, &error) - doubt;
 	return ratio_left(reference, reference + change - margin(s, -change)) >= score;
