@@ -40,6 +40,7 @@ device_print(const char *key, const char *class, const char *model, json_t *lang
 	free(line);
 	json_decref(device);
 }
+
 extern void device_versions(Measure *m);
 extern void device_environment(Measure *m);
 
