@@ -1,12 +1,13 @@
 /*
  * text.c
- *		Text read from files, and text of other processes made fit for a database.
+ *		Text read from files and programs, and text of other processes made fit for a database.
  */
 #include "common/text.h"
 
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 size_t
 text_character(const char *data, size_t left)
@@ -83,4 +84,18 @@ text_read(FILE *file, size_t limit, size_t *length)
 	}
 	free(text);
 	return NULL;
+}
+
+bool
+text_first_line(const char *command, char *text, size_t size)
+{
+	FILE	   *pipe = popen(command, "r");
+	bool		good;
+
+	text[0] = '\0';
+	if (!pipe)
+		return false;
+	good = fgets(text, (int) size, pipe) != NULL;
+	text[strcspn(text, "\n")] = '\0';
+	return pclose(pipe) == 0 && good;
 }

@@ -1,10 +1,11 @@
 /*
  * text.h
- *		Text read from files, and text of other processes made fit for a database.
+ *		Text read from files and programs, and text of other processes made fit for a database.
  */
 #ifndef CUDAL1_TEXT_H
 #define CUDAL1_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -22,5 +23,8 @@ extern void text_clean(char *out, size_t size, const char *in, size_t length);
  * it is longer than `limit` bytes)
  */
 extern char *text_read(FILE *file, size_t limit, size_t *length);
+
+/* the first line that a command of the shell writes; false: it fails, or writes none */
+extern bool text_first_line(const char *command, char *text, size_t size);
 
 #endif							/* CUDAL1_TEXT_H */

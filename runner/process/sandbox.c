@@ -30,8 +30,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "process/calls.h"
 #include "common/clock.h"
+#include "common/text.h"
+#include "process/calls.h"
 #include "process/sandbox.h"
 
 #define BWRAP "bwrap"
@@ -329,24 +330,11 @@ sandbox_end(pid_t pid)
 static char version[64];
 static char problem[256];
 
-bool
-first_line(const char *command, char *text, size_t size)
-{
-	FILE	   *pipe = popen(command, "r");
-	bool		good;
-
-	text[0] = '\0';
-	if (!pipe)
-		return false;
-	good = fgets(text, (int) size, pipe) != NULL;
-	text[strcspn(text, "\n")] = '\0';
-	return pclose(pipe) == 0 && good;
-}
-
 const char *
 sandbox_version(void)
 {
-	if (version[0] == '\0' && !first_line(BWRAP " --version 2>/dev/null", version, sizeof(version)))
+	if (version[0] == '\0'
+		&& !text_first_line(BWRAP " --version 2>/dev/null", version, sizeof(version)))
 		strcpy(version, "none");
 	return version;
 }

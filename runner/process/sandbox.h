@@ -76,7 +76,4 @@ extern const char *sandbox_problem(void);
 
 extern const char *sandbox_version(void);
 
-/* the first line that a command of the shell writes; false: it fails, or writes none */
-extern bool first_line(const char *command, char *text, size_t size);
-
 #endif							/* CUDAL1_SANDBOX_H */

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/text.h"
 #include "supervisor/device/cores.h"
 #include "supervisor/device/device.h"
 #include "supervisor/gpu/cuda.h"
@@ -259,7 +260,7 @@ device_versions(Measure *m)
 		snprintf(command, sizeof(command), "'%s' --version 2>/dev/null | tail -n 1", m->gpu->nvcc);
 	else
 		strcpy(command, "gcc --version 2>/dev/null");
-	if (first_line(command, version, sizeof(version)))
+	if (text_first_line(command, version, sizeof(version)))
 		json_object_set_new(m->environment, python ? "torch" : "compiler", json_string(version));
 }
 
@@ -316,7 +317,7 @@ device_list(const Options *options)
 		device_note(problems, "only one core: measurements share it with the server; expect noise");
 	if (problem)
 		device_note(problems, problem);
-	if (first_line("gcc -dumpfullversion 2>/dev/null", text, sizeof(text)))
+	if (text_first_line("gcc -dumpfullversion 2>/dev/null", text, sizeof(text)))
 	{
 		json_object_set_new(details, "gcc", json_string(text));
 		if (!problem)
@@ -326,7 +327,7 @@ device_list(const Options *options)
 		device_note(problems, "no gcc: tasks in c can't be measured; install the package gcc");
 	snprintf(command, sizeof(command), "'%s' -I -c 'import torch; print(torch.__version__, "
 			 "torch.version.cuda or \"\")' 2>/dev/null", options->python);
-	if (first_line(command, torch, sizeof(torch)))
+	if (text_first_line(command, torch, sizeof(torch)))
 	{
 		torch_cuda = torch + strcspn(torch, " ");
 		if (*torch_cuda)
