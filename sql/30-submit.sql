@@ -375,6 +375,8 @@ DECLARE
 	whole	cudal1.task;
 	id		bigint;
 BEGIN
+	-- PostgreSQL inlines check_submission() here, which spares a good submission the call of a
+	-- function in PL/pgSQL
 	IF cudal1.check_submission(cudal1_submit.code, cudal1_submit.method,
 		cudal1_submit.priority) IS NOT NULL THEN
 		PERFORM cudal1.demand_submission(cudal1_submit.code, cudal1_submit.method,
