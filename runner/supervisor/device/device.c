@@ -25,6 +25,7 @@
 #include "common/text.h"
 #include "supervisor/device/cores.h"
 #include "supervisor/device/device.h"
+#include "supervisor/device/line.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/outcome.h"
 

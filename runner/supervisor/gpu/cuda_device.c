@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "supervisor/device/cores.h"
-#include "supervisor/device/device.h"
+#include "supervisor/device/line.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/outcome.h"
 
