@@ -191,14 +191,45 @@ $$;
 COMMENT ON FUNCTION cudal1.candidates_of(cudal1.job[]) IS
 'what the document of a job has of its candidates: candidate, or candidates for several';
 
+CREATE FUNCTION cudal1.describe_claim(jobs cudal1.job[], d cudal1.device)
+RETURNS jsonb
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	j	CONSTANT cudal1.job := jobs[1];
+	t	cudal1.task;
+	p	cudal1.profile;
+BEGIN
+	SELECT x.* INTO STRICT t FROM cudal1.task AS x WHERE x.task_id = j.task_id;
+	SELECT x.* INTO STRICT p FROM cudal1.profile AS x WHERE x.name = j.profile;
+	RETURN jsonb_build_object(
+		'job_id', j.job_id, 'attempt', j.attempt + 1, 'kind', j.kind,
+		'task', jsonb_build_object('task_id', t.task_id, 'name', t.name, 'language', t.language,
+			'reference', CASE WHEN EXISTS (SELECT FROM cudal1.null_candidate AS k
+										   WHERE k.candidate_id = j.candidate_id
+											   AND k.name = 'reference')
+							  THEN t.reference ELSE cudal1.timed_reference(t) END,
+			'signature', t.signature, 'cores', t.cores, 'rtol', t.rtol, 'atol', t.atol),
+		'profile', to_jsonb(p),
+		'device', jsonb_build_object('key', substr(d.device_key, length(d.host) + 2),
+			'class', d.class),
+		'budget_seconds', CASE WHEN j.profile = t.profile
+							   THEN cudal1.budget_seconds(p, t.measured_seconds) END)
+		|| cudal1.candidates_of(jobs);
+END
+$$;
+COMMENT ON FUNCTION cudal1.describe_claim(cudal1.job[], cudal1.device) IS
+'the job document of what a device is about to claim: the task, the profile and the device of the
+first job, and the candidates of all';
+
 CREATE FUNCTION cudal1.claim(device_id bigint, worker text, lease interval DEFAULT '60 seconds',
 	most int DEFAULT 1)
 RETURNS TABLE (job_id bigint, attempt int, token text, job jsonb)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 -- the claim reads the head of an ordered index, also where the queue has grown since the table was
--- last analysed; what is switched off here looks dear where it can't be avoided, and would be
--- compiled for it. With values a plan looks cheaper but is the same: making it anew for each claim
--- takes longer than running it
+-- last analysed. A scan that is switched off adds 1e10 to the cost where it can't be avoided, which
+-- would start the JIT compiler, so that is off, too. A plan made for the values is the same as the
+-- generic one, and making it anew for each claim takes longer than running it
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET jit = off
 	SET plan_cache_mode = force_generic_plan
 AS $$
@@ -275,24 +306,8 @@ BEGIN
 
 	RETURN QUERY
 		SELECT (members[n]).job_id, (members[n]).attempt + 1, secrets[n],
-			CASE WHEN n = 1 THEN jsonb_build_object(
-				'job_id', j.job_id, 'attempt', j.attempt + 1, 'kind', j.kind,
-				'task', jsonb_build_object('task_id', t.task_id, 'name', t.name,
-					'language', t.language, 'reference', CASE WHEN EXISTS (
-						SELECT FROM cudal1.null_candidate AS k
-						WHERE k.candidate_id = j.candidate_id AND k.name = 'reference')
-						THEN t.reference ELSE cudal1.timed_reference(t) END,
-					'signature', t.signature,
-					'cores', t.cores, 'rtol', t.rtol, 'atol', t.atol),
-				'profile', to_jsonb(p),
-				'device', jsonb_build_object('key', substr(d.device_key, length(d.host) + 2),
-					'class', d.class),
-				'budget_seconds', CASE WHEN j.profile = t.profile
-									   THEN cudal1.budget_seconds(p, t.measured_seconds) END)
-				|| cudal1.candidates_of(members) END
-			FROM generate_subscripts(members, 1) AS n, cudal1.task AS t, cudal1.profile AS p
-			WHERE t.task_id = j.task_id AND p.name = j.profile
-			ORDER BY n;
+			CASE WHEN n = 1 THEN cudal1.describe_claim(members, d) END
+			FROM generate_subscripts(members, 1) AS n ORDER BY n;
 END
 $$;
 COMMENT ON FUNCTION cudal1.claim(bigint, text, interval, int) IS

@@ -635,6 +635,31 @@ COMMENT ON FUNCTION cudal1.conclude_verification(cudal1.job, cudal1.candidate, c
 measurement decides (cudal1.pooled_score()); where an agent''s does not, the candidate is
 unverified';
 
+CREATE FUNCTION cudal1.wants_verification(j cudal1.job, c cudal1.candidate, p cudal1.profile,
+	score float8)
+RETURNS boolean
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	best	float8;
+BEGIN
+	-- what is no more than usual in one of its pools may stand out in another
+	SELECT min(greatest(coalesce(b.reward, 1), p.verify_floor)) INTO best
+		FROM cudal1.pools_of(j.candidate_id) AS m (pool_id)
+			LEFT JOIN LATERAL (SELECT x.reward
+				FROM cudal1.bucket_slot AS y JOIN cudal1.candidate AS x USING (candidate_id)
+				WHERE y.task_id = j.task_id AND y.pool_id = m.pool_id AND NOT x.imported
+				ORDER BY y.micro DESC LIMIT 1) AS b ON true;
+	RETURN (score > p.verify_above OR score > p.verify_best_factor * best)
+		-- a re-measurement that agrees with the score it repeats is its own verification
+		AND NOT (j.kind = 'reverify' AND c.state = 'successful' AND NOT c.imported
+				 AND abs(score - c.score) < p.verify_agreement * c.score);
+END
+$$;
+COMMENT ON FUNCTION cudal1.wants_verification IS
+'whether a score is so high, by itself or beside the best of one of its pools, that it is measured
+again before it is paid';
+
 CREATE FUNCTION cudal1.finish(job_id bigint, attempt int, token text, result jsonb)
 RETURNS text
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -648,7 +673,6 @@ DECLARE
 	d		cudal1.device;
 	r		cudal1.measurement;
 	s		float8;
-	best	float8;
 	counts	boolean;			-- against the candidate
 	found	text;				-- of the reference, where nothing was known
 BEGIN
@@ -717,17 +741,7 @@ BEGIN
 		RETURN 'stored';
 	END IF;
 
-	-- what is no more than usual in one of its pools may stand out in another
-	SELECT min(greatest(coalesce(b.reward, 1), p.verify_floor)) INTO best
-		FROM cudal1.pools_of(j.candidate_id) AS m (pool_id)
-			LEFT JOIN LATERAL (SELECT x.reward
-				FROM cudal1.bucket_slot AS y JOIN cudal1.candidate AS x USING (candidate_id)
-				WHERE y.task_id = j.task_id AND y.pool_id = m.pool_id AND NOT x.imported
-				ORDER BY y.micro DESC LIMIT 1) AS b ON true;
-	IF (s > p.verify_above OR s > p.verify_best_factor * best)
-		-- a re-measurement that agrees with the score it repeats is its own verification
-		AND NOT (j.kind = 'reverify' AND c.state = 'successful' AND NOT c.imported
-				 AND abs(s - c.score) < p.verify_agreement * c.score) THEN
+	IF cudal1.wants_verification(j, c, p, s) THEN
 		PERFORM cudal1.queue_verification(j, p, d, r.measurement_id);
 	ELSE
 		UPDATE cudal1.measurement AS m SET accepted = true

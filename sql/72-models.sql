@@ -565,6 +565,79 @@ COMMENT ON FUNCTION cudal1.expire_requests IS
 of the server had in flight; returns their number. An answer of such a claim that was kept still
 counts until the request is claimed again';
 
+CREATE FUNCTION cudal1.charge_request(r cudal1.request, m cudal1.model, answer jsonb)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	tokens_in	bigint := coalesce(cudal1.json_int(answer -> 'prompt_tokens', 0, 1000000000), 0);
+	tokens_out	bigint := coalesce(cudal1.json_int(answer -> 'completion_tokens', 0, 1000000000),
+		0);
+	estimated	CONSTANT boolean := NOT answer ?| ARRAY['prompt_tokens', 'completion_tokens']
+		AND coalesce(jsonb_typeof(answer -> 'text') = 'string', false);
+	price		float8;
+BEGIN
+	IF estimated THEN
+		tokens_in :=
+			ceil(octet_length(coalesce((SELECT concat(p.system, p.prompt) FROM cudal1.prompt AS p
+			WHERE p.prompt_id = r.prompt_id),
+				cudal1.question(r.purpose, r.about), '')) / 4.0);
+		tokens_out := ceil(octet_length(answer ->> 'text') / 4.0);
+	END IF;
+	price := (tokens_in * coalesce(m.prompt_price, 0) + tokens_out * coalesce(m.completion_price,
+		0)) / 1e6;
+	UPDATE cudal1.request AS x
+		SET prompt_tokens = x.prompt_tokens + tokens_in,
+			completion_tokens = x.completion_tokens + tokens_out,
+			tokens_estimated = x.tokens_estimated OR estimated, cost = x.cost + price,
+			status = coalesce(cudal1.json_int(charge_request.answer -> 'status', 100, 999)::int,
+				x.status),
+			seconds = coalesce(cudal1.json_float(charge_request.answer -> 'seconds', 0, 1e6),
+				x.seconds)
+		WHERE x.request_id = r.request_id;
+	IF r.lane_id IS NOT NULL THEN
+		INSERT INTO cudal1.lane_note (lane_id, tokens, cost, answered)
+			VALUES (r.lane_id, tokens_in + tokens_out, price,
+				coalesce(answer ->> 'outcome' = 'answered', false));
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.charge_request IS
+'adds the tokens, the price and the seconds of a try to its request and to its campaign''s lane. An
+answer without a count of tokens is counted as four bytes a token';
+
+CREATE FUNCTION cudal1.store_answer(r cudal1.request, model text, answer jsonb)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	-- trainers read requests, and must not learn what is suspicious
+	reviews	CONSTANT boolean := r.purpose = 'review';
+	problem	text;
+BEGIN
+	UPDATE cudal1.request AS x
+		SET state = 'answered',
+			answer = CASE WHEN reviews THEN '' ELSE store_answer.answer ->> 'text' END,
+			finish_reason = left(store_answer.answer ->> 'finish_reason', 100),
+			error = NULL, worker = NULL, lease_until = NULL, finished_at = clock_timestamp()
+		WHERE x.request_id = r.request_id;
+	IF reviews THEN
+		BEGIN
+			PERFORM cudal1.take_review(r.about, store_answer.answer ->> 'text',
+				store_answer.model);
+		EXCEPTION WHEN data_exception THEN
+			problem := SQLERRM;
+		END;
+		UPDATE cudal1.request AS x
+			SET taken_at = clock_timestamp(), error = cudal1.clip(problem), decided = true
+			WHERE x.request_id = r.request_id;
+	END IF;
+	PERFORM cudal1.store(r.created_by, 0, octet_length(store_answer.answer ->> 'text'));
+END
+$$;
+COMMENT ON FUNCTION cudal1.store_answer IS
+'stores a model''s answer with its request; that of a review goes to the review alone';
+
 CREATE FUNCTION cudal1.finish_request(answer jsonb)
 RETURNS text
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -577,14 +650,6 @@ DECLARE
 	number		CONSTANT bigint := cudal1.json_int(finish_request.answer -> 'attempt', 1);
 	outcome		text := finish_request.answer ->> 'outcome';
 	detail		text := coalesce(finish_request.answer ->> 'detail', outcome);
-	tokens_in	bigint := coalesce(cudal1.json_int(finish_request.answer -> 'prompt_tokens', 0,
-		1000000000), 0);
-	tokens_out	bigint := coalesce(cudal1.json_int(finish_request.answer -> 'completion_tokens', 0,
-		1000000000), 0);
-	estimated	boolean := false;
-	reviews		boolean;
-	problem		text;
-	price		float8;
 	pause		float8;
 BEGIN
 	SELECT x.* INTO r FROM cudal1.request AS x
@@ -596,53 +661,10 @@ BEGIN
 									 AND x.state IN ('running', 'queued'))
 					THEN 'later' ELSE 'lost' END;
 	END IF;
-	-- trainers read requests, and must not learn what is suspicious
-	reviews := r.purpose = 'review';
 	SELECT x.* INTO STRICT m FROM cudal1.model AS x WHERE x.model_id = r.model_id;
-	IF NOT finish_request.answer ?| ARRAY['prompt_tokens', 'completion_tokens']
-		AND jsonb_typeof(finish_request.answer -> 'text') = 'string' THEN
-		estimated := true;
-		tokens_in :=
-			ceil(octet_length(coalesce((SELECT concat(p.system, p.prompt) FROM cudal1.prompt AS p
-			WHERE p.prompt_id = r.prompt_id),
-				cudal1.question(r.purpose, r.about), '')) / 4.0);
-		tokens_out := ceil(octet_length(finish_request.answer ->> 'text') / 4.0);
-	END IF;
-	price := (tokens_in * coalesce(m.prompt_price, 0) + tokens_out * coalesce(m.completion_price,
-		0)) / 1e6;
-	UPDATE cudal1.request AS x
-		SET prompt_tokens = x.prompt_tokens + tokens_in,
-			completion_tokens = x.completion_tokens + tokens_out,
-			tokens_estimated = x.tokens_estimated OR estimated, cost = x.cost + price,
-			status = coalesce(cudal1.json_int(finish_request.answer -> 'status', 100, 999)::int,
-				x.status),
-			seconds = coalesce(cudal1.json_float(finish_request.answer -> 'seconds', 0, 1e6),
-				x.seconds)
-		WHERE x.request_id = r.request_id;
-	IF r.lane_id IS NOT NULL THEN
-		INSERT INTO cudal1.lane_note (lane_id, tokens, cost, answered)
-			VALUES (r.lane_id, tokens_in + tokens_out, price,
-				coalesce(outcome = 'answered', false));
-	END IF;
-
+	PERFORM cudal1.charge_request(r, m, finish_request.answer);
 	IF outcome = 'answered' AND jsonb_typeof(finish_request.answer -> 'text') = 'string' THEN
-		UPDATE cudal1.request AS x
-			SET state = 'answered',
-				answer = CASE WHEN reviews THEN '' ELSE finish_request.answer ->> 'text' END,
-				finish_reason = left(finish_request.answer ->> 'finish_reason', 100),
-				error = NULL, worker = NULL, lease_until = NULL, finished_at = clock_timestamp()
-			WHERE x.request_id = r.request_id;
-		IF reviews THEN
-			BEGIN
-				PERFORM cudal1.take_review(r.about, finish_request.answer ->> 'text', m.name);
-			EXCEPTION WHEN data_exception THEN
-				problem := SQLERRM;
-			END;
-			UPDATE cudal1.request AS x
-				SET taken_at = clock_timestamp(), error = cudal1.clip(problem), decided = true
-				WHERE x.request_id = r.request_id;
-		END IF;
-		PERFORM cudal1.store(r.created_by, 0, octet_length(finish_request.answer ->> 'text'));
+		PERFORM cudal1.store_answer(r, m.name, finish_request.answer);
 		RETURN 'stored';
 	END IF;
 	IF outcome = 'cancelled' AND r.cancel_requested THEN
@@ -666,9 +688,10 @@ BEGIN
 	ELSE
 		PERFORM cudal1.end_request(r, 'failed',
 			coalesce(detail, 'cudal1-generate gave no outcome'));
-		UPDATE cudal1.request AS x SET answer = CASE WHEN NOT reviews
-				THEN nullif(finish_request.answer ->> 'text', '') END,
-			failures = x.failures + 1
+		UPDATE cudal1.request AS x
+			SET answer = CASE WHEN x.purpose <> 'review'
+							  THEN nullif(finish_request.answer ->> 'text', '') END,
+				failures = x.failures + 1
 			WHERE x.request_id = r.request_id;
 	END IF;
 	RETURN 'stored';
