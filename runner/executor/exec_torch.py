@@ -11,14 +11,10 @@ Once candidate code is loaded nothing in its process is to be trusted, and nothi
 supervisor reads the outputs out of the stopped process itself, on a GPU out of the memory that
 libcudal1pool.so has PyTorch allocate from.
 """
-import _posixsubprocess
 import array
 import ctypes
-import ctypes.util
-import errno
 import gc
 import importlib.util
-import linecache
 import math
 import mmap
 import os
@@ -26,10 +22,7 @@ import resource
 import select
 import socket
 import struct
-import subprocess
 import sys
-import traceback
-import types
 
 
 def load_part(libdir, name):
@@ -42,8 +35,10 @@ def load_part(libdir, name):
     return part
 
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 # the numbers of wire.h
-wire = load_part(os.path.dirname(os.path.abspath(__file__)), "wire")
+wire = load_part(HERE, "wire")
+common = load_part(HERE, "torch_common")
 MESSAGE, TENSOR = struct.Struct(wire.MESSAGE), struct.Struct(wire.TENSOR)
 BUILD_FAILED = 3
 PR_SET_DUMPABLE = 4
@@ -55,110 +50,10 @@ BUILD_DATA_BYTES = 4 << 30
 # of the interpreter's allocator: its largest objects, what it takes at once, and how many of these
 # an executor keeps
 SMALL_BYTES, ARENA_BYTES, SPARE_ARENAS = 448, 1 << 20, 2
-# of inputs on a GPU, from which on PyTorch gives back what they took
-LARGE_BYTES = 1 << 30
-
-
-class Unsupported(Exception):
-    """The code is valid, but not what this executor can run."""
 
 
 def dtype_table():
     return {code: getattr(torch, name) for code, name in wire.DTYPES.items()}
-
-
-def load_guard(libdir):
-    guard = ctypes.CDLL(os.path.join(libdir, "libcudal1guard.so"))
-    for limit in (guard.cudal1_guard_enter, guard.cudal1_guard_enter_gpu, guard.cudal1_guard_space):
-        limit.argtypes = [ctypes.c_uint64]
-    guard.cudal1_guard_seed.argtypes = [ctypes.c_char_p]
-    guard.cudal1_guard_fill.argtypes = [
-        ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_double,
-        ctypes.c_double,
-    ]
-    guard.cudal1_guard_seed.restype = guard.cudal1_guard_fill.restype = None
-    guard.cudal1_guard_map.argtypes = [ctypes.c_int, ctypes.c_uint64]
-    guard.cudal1_guard_map.restype = ctypes.c_void_p
-    guard.cudal1_guard_next.restype = ctypes.c_uint64
-    guard.cudal1_guard_keep.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
-    guard.cudal1_guard_make_pages.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
-    guard.cudal1_guard_find_shared.argtypes = [ctypes.c_void_p] + 3 * [ctypes.c_uint64]
-    guard.cudal1_guard_find_shared.restype = ctypes.c_uint64
-    guard.cudal1_guard_find_returned.argtypes = [ctypes.c_void_p] + 2 * [ctypes.c_uint64]
-    guard.cudal1_guard_leave.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
-    guard.cudal1_guard_leave.restype = None
-    guard.cudal1_guard_keep.restype = guard.cudal1_guard_make_pages.restype = None
-    return guard
-
-
-def refuse_processes():
-    """Libraries ask programs of the host when they are loaded (CuPy: ldconfig), and take an error
-    for an answer. The filter, which knows no reasons, would end the process.
-    """
-    def refuse(*arguments, **keywords):
-        raise PermissionError(errno.EPERM, "code that is measured starts no processes")
-
-    _posixsubprocess.fork_exec = subprocess._fork_exec = refuse
-    os.posix_spawn = os.posix_spawnp = refuse
-    # it makes a file for a linker before it asks for one
-    ctypes.util._findLib_gcc = lambda name: None
-
-
-def own_data_bytes():
-    """What RLIMIT_DATA already counts, so that the limit is on what the code adds."""
-    with open("/proc/self/status") as status:
-        for line in status:
-            if line.startswith("VmData:"):
-                return int(line.split()[1]) * 1024
-    return 0
-
-
-def make_module(name, source):
-    """Executes source text as a module whose text tracebacks, inspect and Triton can find."""
-    module = types.ModuleType(name)
-    filename = f"<{name}>" if name == "task" else f"{name}.py"
-    module.__file__ = filename
-    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
-    sys.modules[name] = module
-    exec(compile(source, filename, "exec"), module.__dict__)
-    return module
-
-
-def explain(error):
-    """An error as a model or a person wants to read it: what, and where in the code."""
-    lines = [f"{type(error).__name__}: {error}"]
-    if isinstance(error, SyntaxError):
-        lines = [
-            f"{type(error).__name__}: {error.msg} (line {error.lineno})",
-            (error.text or "").rstrip(),
-        ]
-    for frame in traceback.extract_tb(error.__traceback__):
-        if frame.filename in ("candidate.py", "<task>"):
-            lines.append(f"  line {frame.lineno}, in {frame.name}: {frame.line}")
-    return "\n".join(lines)
-
-
-def read_sources(fd):
-    """The task's source, and the candidate's, empty for a reference. By position: others read the
-    same open file.
-    """
-    data = os.pread(fd, os.fstat(fd).st_size, 0)
-    os.close(fd)
-    (length,) = struct.unpack_from("=I", data, 0)
-    (rest,) = struct.unpack_from("=I", data, 4 + length)
-    return data[4:4 + length].decode(), data[8 + length:8 + length + rest].decode()
-
-
-def init_arguments(task):
-    arguments, keywords = (task.get_init_inputs() if hasattr(task, "get_init_inputs") else []), {}
-    arguments = arguments if isinstance(arguments, (list, tuple)) else [arguments]
-    if (
-        len(arguments) == 2
-        and isinstance(arguments[0], (list, tuple))
-        and isinstance(arguments[1], dict)
-    ):
-        arguments, keywords = arguments
-    return arguments, keywords
 
 
 class Control:
@@ -189,7 +84,7 @@ class Executor:
         self.data_bytes = data_bytes
         self.dtypes = dtype_table()
         self.codes = {dtype: code for code, dtype in self.dtypes.items()}
-        self.task_source, self.code = read_sources(source_fd)
+        self.task_source, self.code = common.read_sources(source_fd)
         self.outputs = []
         self.inputs = []
         # where the inputs lie; what of a block's outputs was copied
@@ -203,7 +98,8 @@ class Executor:
         self.state = None
         self.seed = None
         self.probed = False
-        self.generating = False
+        # the generator, in a fork that is told to be one
+        self.generator = None
         self.steps = None
         # strides of the first output in the table
         self.listed = None
@@ -218,7 +114,7 @@ class Executor:
             wire.ARENA: self.change_memory, wire.STATE: self.name_state,
         }
         while True:
-            if self.generating:
+            if self.generator:
                 data, self.handed, _, _ = socket.recv_fds(self.sock, MESSAGE.size, 1)
             else:
                 data = self.sock.recv(MESSAGE.size)
@@ -228,12 +124,12 @@ class Executor:
             status, value = wire.OK, 0
             try:
                 value = actions[op](count, flags, seed) or 0
-            except Unsupported as error:
+            except common.Unsupported as error:
                 status = wire.UNSUPPORTED
                 self.control.text(str(error))
             except BaseException as error:
-                status = wire.FAULTED if is_fault(error) else wire.FAILED
-                self.control.text(explain(error))
+                status = wire.FAULTED if common.is_fault(error) else wire.FAILED
+                self.control.text(common.explain(error))
             self.sock.send(MESSAGE.pack(nonce, op, status, 0, 0, 0, value, b""))
 
     def layouts(self):
@@ -244,7 +140,17 @@ class Executor:
             for i in range(n)
         ]
 
-    # the executor
+    def describe(self, slots, flags, seed):
+        part = load_part(self.libdir, "torch_generator")
+        part.common, part.wire = common, wire
+        self.generator = part.Generator(self, load_part(self.libdir, "torch_inputs"), TENSOR)
+        self.generator.describe()
+
+    def generate(self, count, flags, seed):
+        self.generator.generate(count)
+
+    def change_memory(self, slots, flags, seed):
+        self.generator.change_memory(self.handed[0])
 
     def map_inputs(self, slots):
         if self.gpu:
@@ -315,26 +221,26 @@ class Executor:
         # forked siblings share the interpreter's state of random numbers; both sides start from the
         # seed
         if (
-            not self.enter_guard(own_data_bytes() + self.data_bytes)
+            not self.enter_guard(common.own_data_bytes() + self.data_bytes)
             or self.guard.cudal1_guard_seal() != 0
         ):
-            raise Unsupported("the system call filter could not be set")
-        refuse_processes()
-        task = make_module("task", self.task_source)
+            raise common.Unsupported("the system call filter could not be set")
+        common.refuse_processes()
+        task = common.make_module("task", self.task_source)
         for name in ("Model", "get_inputs"):
             if not hasattr(task, name):
-                raise Unsupported(f"the task defines no {name}")
+                raise common.Unsupported(f"the task defines no {name}")
         torch.manual_seed(seed)
-        arguments, keywords = init_arguments(task)
+        arguments, keywords = common.init_arguments(task)
         if not self.code:
             model = self.construct(task.Model, arguments, keywords, seed)
         else:
             state = {}
             if flags & wire.BY_NAME:
                 state = self.construct(task.Model, arguments, keywords, seed).state_dict()
-            code = make_module("candidate", self.code)
+            code = common.make_module("candidate", self.code)
             if not hasattr(code, "ModelNew"):
-                raise Unsupported("the code defines no class ModelNew")
+                raise common.Unsupported("the code defines no class ModelNew")
             model = self.construct(code.ModelNew, arguments, keywords, seed)
             if state and isinstance(model, torch.nn.Module):
                 results.copy_weights(state, model.state_dict(keep_vars=True), flags & wire.ALIKE)
@@ -535,10 +441,12 @@ class Executor:
         base = self.gpu.base if self.gpu else 0
         n = len(outputs[0])
         if n > wire.MAX_TENSORS:
-            raise Unsupported(f"a run returns {n} tensors; up to {wire.MAX_TENSORS} are supported")
+            raise common.Unsupported(
+                f"a run returns {n} tensors; up to {wire.MAX_TENSORS} are supported"
+            )
         for tensors in () if self.write_alike(outputs, at, n) else outputs:
             if len(tensors) != n:
-                raise Unsupported("the number of tensors returned changes from run to run")
+                raise common.Unsupported("the number of tensors returned changes from run to run")
             for tensor in tensors:
                 shape, stride = tensor.shape, tensor.stride()
                 fill = (0,) * (wire.MAX_DIMS - len(shape))
@@ -547,11 +455,11 @@ class Executor:
                     tensor.is_cuda and (0 <= address < self.gpu.bytes or tensor.numel() == 0)
                 ):
                     if not tensor.is_cuda:
-                        raise Unsupported("a run returns a tensor on the CPU; "
-                                          "outputs belong on the GPU")
+                        raise common.Unsupported("a run returns a tensor on the CPU; "
+                                                 "outputs belong on the GPU")
                     if tensor.data_ptr() not in self.given:
-                        raise Unsupported("a run returns a tensor that lies elsewhere than in "
-                                          "memory of PyTorch's allocator for the GPU")
+                        raise common.Unsupported("a run returns a tensor that lies elsewhere than "
+                                                 "in memory of PyTorch's allocator for the GPU")
                     tensor = self.copy(tensor)
                     stride, address = tensor.stride(), tensor.data_ptr() - base
                 TENSOR.pack_into(
@@ -650,129 +558,6 @@ class Executor:
         self.kept_at = (ctypes.c_uint64 * len(bounds))(*bounds)
         self.guard.cudal1_guard_keep(self.kept_at, len(bounds) // 2)
 
-    # the generator
-
-    def describe(self, slots, flags, seed):
-        part = load_part(self.libdir, "torch_inputs")
-        self.batch_bytes = part.BATCH_BYTES
-        self.random = part.CipherRandom(self.guard)
-        if self.gpu:
-            self.random = part.BatchedRandom("cuda", self.random)
-        self.generating = True
-        if self.gpu:
-            # its context needs no queues for streams, which take half of the time to make
-            os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "1"
-            self.gpu.open(self.memory_fd, *self.control.words(wire.GPU_BYTES_AT, 2, "Q"))
-        enter = self.guard.cudal1_guard_enter_gpu if self.gpu else self.guard.cudal1_guard_enter
-        if enter(0) != 0:
-            raise Unsupported("the system call filter could not be set")
-        torch.set_grad_enabled(False)
-        refuse_processes()
-        self.task = make_module("task", self.task_source)
-        if not hasattr(self.task, "get_inputs"):
-            raise Unsupported("the task defines no get_inputs")
-        self.random.seed(self.secret)
-        others = None
-        if self.gpu:
-            # made on the GPU, unless get_inputs insists on the CPU
-            try:
-                others = self.fresh()
-            except Exception:
-                self.random.device = None
-        if others is not None and bytes_of(others) > self.batch_bytes:
-            # two of these may be more than there is room for, and they are copied one by one
-            values, others = others, None
-        else:
-            values = self.fresh()
-        # arrays that are filled anew each time must be copied each time
-        places = {value.data_ptr() for value in values if isinstance(value, torch.Tensor)}
-        self.apart = others is not None and not any(
-            isinstance(value, torch.Tensor) and value.data_ptr() in places for value in others
-        )
-        if len(values) > wire.MAX_TENSORS:
-            raise Unsupported(
-                f"get_inputs gives {len(values)} arguments; up to {wire.MAX_TENSORS} are supported"
-            )
-        at = wire.TABLE_AT
-        self.shapes = []
-        for value in values:
-            TENSOR.pack_into(self.control.memory, at, *described(value, self.codes))
-            self.shapes.append(
-                (value.dtype, value.shape) if isinstance(value, torch.Tensor) else None
-            )
-            at += TENSOR.size
-        struct.pack_into("=I", self.control.memory, wire.TENSORS_AT, len(values))
-        large = bytes_of(values) > LARGE_BYTES
-        value = values = others = None
-        if not self.gpu:
-            self.map_memory(self.memory_fd)
-        elif large:
-            torch.cuda.empty_cache()
-
-    def map_memory(self, fd):
-        self.memory = mmap.mmap(fd, 0) if os.fstat(fd).st_size else None
-        os.close(fd)
-
-    def change_memory(self, slots, flags, seed):
-        (fd,) = self.handed
-        if self.gpu:
-            self.gpu.change_inputs(fd, *self.control.words(wire.GPU_BYTES_AT, 1, "Q"))
-        else:
-            self.map_memory(fd)
-
-    def fresh(self):
-        if self.random.device:
-            with torch.device(self.random.device):
-                values = self.task.get_inputs()
-        else:
-            values = self.task.get_inputs()
-        return list(values) if isinstance(values, (list, tuple)) else [values]
-
-    def generate(self, count, flags, seed):
-        (slot_bytes,) = self.control.words(wire.SLOT_BYTES_AT, 1, "Q")
-        offsets = self.control.words(wire.OFFSETS_AT, wire.MAX_TENSORS, "Q")
-        self.random.seed(self.secret)
-        slots = self.control.words(wire.SLOTS_AT, count, "I")
-        # on a GPU the interpreter takes longer than small arrays do: they are made, and copied,
-        # many at once
-        at_once = max(1, self.batch_bytes // max(1, slot_bytes)) if self.apart else 1
-        for first in range(0, count, at_once):
-            places, values = [], []
-            self.random.begin(min(at_once, count - first))
-            for slot in slots[first:first + at_once]:
-                for i, value in enumerate(self.fresh()):
-                    if not isinstance(value, torch.Tensor):
-                        continue
-                    if (value.dtype, value.shape) != self.shapes[i]:
-                        raise Unsupported("get_inputs gives arrays of changing type or shape")
-                    if value.numel() > 0:
-                        places.append(self.place(value, slot * slot_bytes + offsets[i]))
-                        values.append(value)
-            if len(values) > 1 and hasattr(torch, "_foreach_copy_"):
-                torch._foreach_copy_(places, values)
-            else:
-                for place, value in zip(places, values):
-                    place.copy_(value)
-            # before others are made: there may be no room for both
-            value = values = None
-        if self.gpu:
-            torch.cuda.synchronize()
-            if slot_bytes > LARGE_BYTES:
-                torch.cuda.empty_cache()
-
-    def place(self, value, offset):
-        if not self.gpu:
-            return torch.frombuffer(
-                self.memory, dtype=value.dtype, count=value.numel(), offset=offset
-            ).view(value.shape)
-        place = self.gpu.places.get(offset)
-        if place is None:
-            place = self.gpu.places[offset] = self.gpu.view(
-                value.dtype, value.numel(), offset, value.shape
-            )
-        return place
-
-
 def seeding(gpu):
     """What sets the state of random numbers for a run, as torch.manual_seed does. That asks each
     kind of device that PyTorch knows, which takes longer than many a module, within the clock.
@@ -796,49 +581,6 @@ def python_value(kind, value):
     if kind == wire.PY_BOOL:
         return value != 0
     return None if kind == wire.PY_NONE else struct.unpack("=q", struct.pack("=Q", value))[0]
-
-
-def described(value, codes):
-    """The fields of a WireTensor for an argument; where it is no tensor its value stands in the
-    address.
-    """
-    empty = (0,) * (2 * wire.MAX_DIMS)
-    if isinstance(value, torch.Tensor):
-        if value.dim() > wire.MAX_DIMS or value.dtype not in codes or value.layout != torch.strided:
-            raise Unsupported(
-                f"get_inputs gives a tensor of type {value.dtype} with {value.dim()} dimensions"
-            )
-        fill = (0,) * (wire.MAX_DIMS - value.dim())
-        return (0, codes[value.dtype], value.dim(), *value.shape, *fill, *((0,) * wire.MAX_DIMS))
-    if value is None:
-        return (0, wire.PY_NONE, 0, *empty)
-    if isinstance(value, bool):
-        return (int(value), wire.PY_BOOL, 0, *empty)
-    if isinstance(value, int):
-        return (struct.unpack("=Q", struct.pack("=q", value))[0], wire.PY_INT, 0, *empty)
-    if isinstance(value, float):
-        return (struct.unpack("=Q", struct.pack("=d", value))[0], wire.PY_FLOAT, 0, *empty)
-    raise Unsupported(
-        f"get_inputs gives a {type(value).__name__}; tensors, numbers and None are supported"
-    )
-
-
-def bytes_of(values):
-    return sum(
-        value.numel() * value.element_size() for value in values if isinstance(value, torch.Tensor)
-    )
-
-
-def is_fault(error):
-    """Whether a kernel ended by a fault, after which nothing works on the GPU any more."""
-    return isinstance(error, RuntimeError) and any(
-        text in str(error)
-        for text in (
-            "illegal memory access", "misaligned address", "illegal instruction",
-            "device-side assert", "unspecified launch failure", "hardware stack error",
-            "invalid program counter",
-        )
-    )
 
 
 def become_executor(zygote, fds, guard, libdir, data_bytes, pool, builds, scratch):
@@ -866,7 +608,7 @@ def limit_build(device, data_bytes):
     data_bytes = max(data_bytes, BUILD_DATA_BYTES)
     limits = {
         resource.RLIMIT_NPROC: BUILD_PROCESSES,
-        resource.RLIMIT_DATA: own_data_bytes() + data_bytes,
+        resource.RLIMIT_DATA: common.own_data_bytes() + data_bytes,
     }
     if device == "cpu":
         with open("/proc/self/statm") as statm:
@@ -883,16 +625,16 @@ def build(source_fd, device, data_bytes, libdir):
     """
     limit_build(device, data_bytes)
     torch.set_grad_enabled(False)
-    task_source, code = read_sources(source_fd)
+    task_source, code = common.read_sources(source_fd)
     load_part(libdir, "torch_scratch").use_folder(os.getcwd())
     try:
         if "TORCHINDUCTOR_CACHE_DIR" in os.environ:
             builds = load_part(libdir, "torch_builds")
             builds.leave_headers()
             builds.note_instructions()
-        task = make_module("task", task_source)
-        arguments, keywords = init_arguments(task)
-        model = (make_module("candidate", code).ModelNew if code else task.Model)(
+        task = common.make_module("task", task_source)
+        arguments, keywords = common.init_arguments(task)
+        model = (common.make_module("candidate", code).ModelNew if code else task.Model)(
             *arguments, **keywords
         )
         if os.environ.get("CUDA_VISIBLE_DEVICES") == "":
@@ -910,12 +652,13 @@ def build(source_fd, device, data_bytes, libdir):
     except BaseException as error:
         text = f"{type(error).__name__}: {error}"
         if "Error building extension" not in text and "CompilationError" not in text:
-            print(explain(error), flush=True)
+            print(common.explain(error), flush=True)
             return 1
         # the compilers' words, without the commands and what else was printed
         os.ftruncate(1, 0)
         print(
-            "\n".join(line for line in explain(error).splitlines() if len(line) < 300), flush=True
+            "\n".join(line for line in common.explain(error).splitlines() if len(line) < 300),
+            flush=True,
         )
         return BUILD_FAILED
     return 0
@@ -933,7 +676,7 @@ def main():
     zygote = socket.socket(fileno=3)
     os.dup2(4, wire.FD_FILTER)
     os.close(4)
-    guard = load_guard(libdir)
+    guard = common.load_guard(libdir)
     # preloaded already, so that PyTorch finds its cudaMalloc first; CUDA itself is left to the
     # forks
     pool = ctypes.CDLL(os.path.join(libdir, "libcudal1pool.so")) if sys.argv[4] == "cuda" else None
@@ -994,6 +737,6 @@ if __name__ == "__main__":
     import torch
     results = load_part(sys.argv[3], "torch_results")
     gpus = load_part(sys.argv[3], "torch_gpu")
-    results.Unsupported = gpus.Unsupported = Unsupported
+    results.Unsupported = gpus.Unsupported = common.Unsupported
     flatten = results.flatten
     main()

@@ -22,8 +22,8 @@ def load(path, name):
     spec.loader.exec_module(part)
     return part
 
-executor, part = load(sys.argv[1], "exec_torch"), load(sys.argv[1], "torch_inputs")
-guard = executor.load_guard(sys.argv[1])
+common, part = load(sys.argv[1], "torch_common"), load(sys.argv[1], "torch_inputs")
+guard = common.load_guard(sys.argv[1])
 
 def say(good, name):
     print("ok" if good else "not ok", "-", name, flush=True)

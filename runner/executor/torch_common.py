@@ -1,0 +1,126 @@
+"""The code of tasks and candidates: read, made modules, its errors in words, and the limits of the
+process that runs it.
+
+A part of exec_torch.py.
+"""
+import _posixsubprocess
+import ctypes
+import ctypes.util
+import errno
+import linecache
+import os
+import struct
+import subprocess
+import sys
+import traceback
+import types
+
+
+class Unsupported(Exception):
+    """The code is valid, but not what this executor can run."""
+
+
+def load_guard(libdir):
+    guard = ctypes.CDLL(os.path.join(libdir, "libcudal1guard.so"))
+    for limit in (guard.cudal1_guard_enter, guard.cudal1_guard_enter_gpu, guard.cudal1_guard_space):
+        limit.argtypes = [ctypes.c_uint64]
+    guard.cudal1_guard_seed.argtypes = [ctypes.c_char_p]
+    guard.cudal1_guard_fill.argtypes = [
+        ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_double,
+        ctypes.c_double,
+    ]
+    guard.cudal1_guard_seed.restype = guard.cudal1_guard_fill.restype = None
+    guard.cudal1_guard_map.argtypes = [ctypes.c_int, ctypes.c_uint64]
+    guard.cudal1_guard_map.restype = ctypes.c_void_p
+    guard.cudal1_guard_next.restype = ctypes.c_uint64
+    guard.cudal1_guard_keep.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
+    guard.cudal1_guard_make_pages.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
+    guard.cudal1_guard_find_shared.argtypes = [ctypes.c_void_p] + 3 * [ctypes.c_uint64]
+    guard.cudal1_guard_find_shared.restype = ctypes.c_uint64
+    guard.cudal1_guard_find_returned.argtypes = [ctypes.c_void_p] + 2 * [ctypes.c_uint64]
+    guard.cudal1_guard_leave.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
+    guard.cudal1_guard_leave.restype = None
+    guard.cudal1_guard_keep.restype = guard.cudal1_guard_make_pages.restype = None
+    return guard
+
+
+def refuse_processes():
+    """Libraries ask programs of the host when they are loaded (CuPy: ldconfig), and take an error
+    for an answer. The filter, which knows no reasons, would end the process.
+    """
+    def refuse(*arguments, **keywords):
+        raise PermissionError(errno.EPERM, "code that is measured starts no processes")
+
+    _posixsubprocess.fork_exec = subprocess._fork_exec = refuse
+    os.posix_spawn = os.posix_spawnp = refuse
+    # it makes a file for a linker before it asks for one
+    ctypes.util._findLib_gcc = lambda name: None
+
+
+def own_data_bytes():
+    """What RLIMIT_DATA already counts, so that the limit is on what the code adds."""
+    with open("/proc/self/status") as status:
+        for line in status:
+            if line.startswith("VmData:"):
+                return int(line.split()[1]) * 1024
+    return 0
+
+
+def make_module(name, source):
+    """Executes source text as a module whose text tracebacks, inspect and Triton can find."""
+    module = types.ModuleType(name)
+    filename = f"<{name}>" if name == "task" else f"{name}.py"
+    module.__file__ = filename
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    sys.modules[name] = module
+    exec(compile(source, filename, "exec"), module.__dict__)
+    return module
+
+
+def explain(error):
+    """An error as a model or a person wants to read it: what, and where in the code."""
+    lines = [f"{type(error).__name__}: {error}"]
+    if isinstance(error, SyntaxError):
+        lines = [
+            f"{type(error).__name__}: {error.msg} (line {error.lineno})",
+            (error.text or "").rstrip(),
+        ]
+    for frame in traceback.extract_tb(error.__traceback__):
+        if frame.filename in ("candidate.py", "<task>"):
+            lines.append(f"  line {frame.lineno}, in {frame.name}: {frame.line}")
+    return "\n".join(lines)
+
+
+def read_sources(fd):
+    """The task's source, and the candidate's, empty for a reference. By position: others read the
+    same open file.
+    """
+    data = os.pread(fd, os.fstat(fd).st_size, 0)
+    os.close(fd)
+    (length,) = struct.unpack_from("=I", data, 0)
+    (rest,) = struct.unpack_from("=I", data, 4 + length)
+    return data[4:4 + length].decode(), data[8 + length:8 + length + rest].decode()
+
+
+def init_arguments(task):
+    arguments, keywords = (task.get_init_inputs() if hasattr(task, "get_init_inputs") else []), {}
+    arguments = arguments if isinstance(arguments, (list, tuple)) else [arguments]
+    if (
+        len(arguments) == 2
+        and isinstance(arguments[0], (list, tuple))
+        and isinstance(arguments[1], dict)
+    ):
+        arguments, keywords = arguments
+    return arguments, keywords
+
+
+def is_fault(error):
+    """Whether a kernel ended by a fault, after which nothing works on the GPU any more."""
+    return isinstance(error, RuntimeError) and any(
+        text in str(error)
+        for text in (
+            "illegal memory access", "misaligned address", "illegal instruction",
+            "device-side assert", "unspecified launch failure", "hardware stack error",
+            "invalid program counter",
+        )
+    )
