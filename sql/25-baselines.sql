@@ -15,7 +15,7 @@ RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	names	constant text[] := '{reference,compile,reduce-overhead,cuda-graph}';
+	names	constant text[] := cudal1.baselines();
 BEGIN
 	IF baseline IS NULL OR baseline <> ALL (names) THEN
 		PERFORM cudal1.does_not_exist('baseline', baseline, names,

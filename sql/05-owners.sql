@@ -1,0 +1,96 @@
+/*
+ * Names in this script resolve in pg_catalog alone. CREATE EXTENSION would search the target
+ * schema, too, whose owner could have made operators and functions there that fit better than those
+ * of pg_catalog, and a superuser would call them.
+ *
+ * No body calls a function of the extension's schema either: roles that may create there could add
+ * an overload that makes the call ambiguous or fits it better. What other functions call is in
+ * cudal1, where only the extension's owner creates.
+ */
+
+SET LOCAL search_path = pg_catalog, pg_temp;
+
+DO $$
+BEGIN
+	IF pg_catalog.current_setting('standard_conforming_strings') <> 'on' THEN
+		RAISE EXCEPTION USING ERRCODE = '55000',
+			MESSAGE = 'standard_conforming_strings must be on while cudal1 is installed',
+			HINT =
+				'SET standard_conforming_strings = on, since the script''s texts hold backslashes.';
+	END IF;
+END
+$$;
+
+CREATE SCHEMA cudal1;
+COMMENT ON SCHEMA cudal1 IS 'CUDA-L1: tasks, candidates, measurements, exemplars and prompts';
+
+CREATE FUNCTION cudal1.caller()
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT CASE WHEN pg_catalog.current_setting('role') = 'none' THEN SESSION_USER::text
+		ELSE pg_catalog.current_setting('role') END;
+END;
+COMMENT ON FUNCTION cudal1.caller IS
+'the role that calls, to which belongs what it makes: that of SET ROLE, else of the session. A
+function that runs as its owner does not change it';
+
+/*
+ * Whose is what. A prompt, a proposal with its keys, a request, a campaign with its groups and the
+ * name of a method belong to the role that made them. Another role may use them if it has that
+ * role's privileges: shared work is a role that several are members of, and that they SET ROLE to
+ * where what they make shall belong to it. Operators may use everything. A code has no owner: it is
+ * one candidate, measured once.
+ *
+ * cudal1.caller() alone says which role calls. The functions for users run as their owner, so
+ * CURRENT_USER says nothing there.
+ */
+
+CREATE FUNCTION cudal1.is_operator()
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT pg_catalog.has_function_privilege(cudal1.caller()::name, 'cudal1.is_operator()',
+											 'EXECUTE');
+END;
+COMMENT ON FUNCTION cudal1.is_operator IS
+'whether the calling role may use what belongs to others: a superuser, the extension''s owner, or a
+role that may execute this function, as cudal1_grant() lets operators';
+
+CREATE FUNCTION cudal1.owns(owner text)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT CASE WHEN owner = cudal1.caller() THEN true
+				-- NULL where that role was dropped
+				WHEN pg_catalog.pg_has_role(cudal1.caller()::name,
+						pg_catalog.to_regrole(pg_catalog.quote_ident(owner))::oid, 'USAGE')
+					THEN true
+				ELSE cudal1.is_operator() END;
+END;
+COMMENT ON FUNCTION cudal1.owns IS
+'whether the calling role may use what belongs to a role: it is that role, has its privileges, or is
+an operator. What belongs to no role (NULL) is the operators''';
+
+CREATE FUNCTION cudal1.check_owner(subject text, owner text)
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	PERFORM cudal1.raise_if(NOT cudal1.owns(owner), '42501',
+		format('%s belongs to %s', subject, coalesce(format('role "%s"', owner), 'the operators')),
+		'That role, its members and operators may use it.');
+END
+$$;
+COMMENT ON FUNCTION cudal1.check_owner IS
+'error 42501 where the calling role may not use a subject of that owner';
+
+CREATE FUNCTION cudal1.is_exempt(owner text)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT COALESCE(pg_catalog.has_function_privilege(
+		pg_catalog.to_regrole(pg_catalog.quote_ident(owner))::oid, 'cudal1.is_operator()',
+		'EXECUTE'), false);
+END;
+COMMENT ON FUNCTION cudal1.is_exempt IS 'whether a role is an operator, for which no quota holds';
