@@ -153,7 +153,6 @@ CREATE TABLE cudal1.device (
 	languages			text[] NOT NULL,
 	details				jsonb NOT NULL DEFAULT '{}',
 	enabled				boolean NOT NULL DEFAULT true,
-	first_seen			timestamptz NOT NULL DEFAULT pg_catalog.now(),
 	last_seen			timestamptz NOT NULL DEFAULT pg_catalog.now(),
 	untrusted_since		timestamptz,
 	chart_from			timestamptz,
@@ -770,8 +769,7 @@ so what it measures is the device';
 
 CREATE TABLE cudal1.pruned (
 	candidate_id		bigint PRIMARY KEY REFERENCES cudal1.candidate (candidate_id),
-	bytes				bigint NOT NULL,
-	pruned_at			timestamptz NOT NULL DEFAULT pg_catalog.now()
+	bytes				bigint NOT NULL
 );
 COMMENT ON TABLE cudal1.pruned IS
 'failed candidates whose code cudal1_prune() removed; their hash, verdict and detail stay';
