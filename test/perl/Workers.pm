@@ -110,7 +110,7 @@ sub wait_for
 	return;
 }
 
-# of the worker of a database, once it has one: a server is there before its workers are
+# waits for the worker of a database, because a server accepts connections before its workers run
 sub worker_pid
 {
 	my ($node, $database) = @_;

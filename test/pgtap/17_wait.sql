@@ -45,7 +45,7 @@ EXCEPTION WHEN query_canceled THEN
 	RETURN true;
 END
 $$;
--- long enough for the call to be in its wait
+-- the call is in its wait by then
 SET LOCAL statement_timeout = '1s';
 SELECT ok(pg_temp.interrupted(:b), 'a wait can be interrupted');
 ROLLBACK;

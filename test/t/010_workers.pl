@@ -28,7 +28,7 @@ $session->quit;
 $id = submit($node, "progress building 0\nwait go-building\nprogress measuring 80 1.31\nwait go-measuring\nresult 1.25");
 wait_for($node, "SELECT phase FROM cudal1.job", 'building', 'the first progress is visible');
 is(state_of($node, $id), 'measuring', 'the candidate is being measured');
-# one that tells of progress is soon over
+# the transaction that stores progress ends soon
 wait_for($node, "SELECT count(*) FROM pg_stat_activity a JOIN cudal1.worker_state() w USING (pid) WHERE a.xact_start IS NOT NULL",
 	'0', 'the worker has no transaction open while it measures');
 touch_file($node, 'go-building');

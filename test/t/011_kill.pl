@@ -103,7 +103,7 @@ is( scalar_of($node, "SELECT count(*) FROM cudal1.candidate c JOIN cudal1.measur
 # a claim of a worker that is gone for good: the lease ends it
 $id = submit($node, "progress measuring 1\nfirst wait never\nresult 1.5\n# stopped");
 wait_for($node, "SELECT phase FROM cudal1.job WHERE candidate_id = $id", 'measuring', 'a program measures once more');
-# in one transaction, since the worker still prolongs it
+# in one transaction, because the worker would prolong the lease in between
 is(scalar_of($node, "BEGIN; UPDATE cudal1.job SET lease_until = '-infinity', worker = 'agent elsewhere' WHERE candidate_id = $id; SELECT cudal1.expire_leases(); COMMIT"),
 	'1', 'its lease ends');
 wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'the fenced program is ended and another one measures');

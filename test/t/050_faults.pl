@@ -256,7 +256,7 @@ sub strike
 	sleep 0.002 until (@found = candidates($kind)) || time() > $until;
 	if (!@found)
 	{
-		# where there is work a measurement comes; on a busy machine, late
+		# on a busy machine it may be long until a measurement begins
 		$kind = 'measure';
 		$until = time() + 60;
 		until ((@found = candidates($kind)) || time() > $until)
@@ -310,7 +310,7 @@ sub take_device
 	return $lock;
 }
 
-# processes of a kind that stop, but for those that have stopped before
+# stops processes of a kind that were not stopped before, and returns them
 sub freeze
 {
 	my ($kind, $name, @before) = @_;
@@ -330,7 +330,7 @@ sub gone
 	return;
 }
 
-# a supervisor that stops, and one that waits for a device that is held: the worker ends them after their limits, and measures again
+# The worker ends a supervisor that is stopped, and one that waits too long for its device, and measures again.
 submit(1) until $submitted % 4 == 3;
 drained('the queue is empty');
 my $lock = take_device();
@@ -342,7 +342,7 @@ push @frozen, freeze('measure', 'a supervisor that waits for its device', @froze
 close $lock;
 gone('measure', 'a frozen supervisor', @frozen);
 
-# what a supervisor waits for it ends by itself
+# a supervisor ends an executor that does not answer
 submit(1) until $submitted % 4 == 3;
 drained('the queue is empty');
 submit(1);

@@ -83,7 +83,7 @@ for (my $i = 0; $i < 60 && !$gone; $i++)
 }
 ok($gone, 'without room for its log the server ends');
 inside("rm -f $data/fill");
-# a server that has begun to end when it is asked for its state is started the next time
+# pg_ctl may find a server that is just ending, so it is asked again until one is up
 my ($back, $until) = (0, time() + 180);
 until ($back || time() > $until)
 {

@@ -163,7 +163,8 @@ end($pid, 'without a sandbox', $executor);
 
 # ---- woken ----
 
-# a measurement during which those whose command line matches, in a sandbox or none, are woken when they have been stopped for a moment, that many times
+# A measurement during which another process wakes those whose command line matches, in a sandbox or outside, after they
+# were stopped for a moment, and that many times.
 sub wake
 {
 	my ($which, $times, $supervisor_too) = @_;

@@ -1,4 +1,5 @@
-# Whoever measures has the device for himself, whoever else may write where on the host; and what it took of the device is all that it took.
+# A measurement has its device to itself, whichever lock files other users of the host may write to. The seconds that it
+# reports for the device are those for which it held the device.
 use strict;
 use warnings;
 use Fcntl qw(:DEFAULT :flock);
@@ -54,7 +55,7 @@ for my $folder ('/run/lock', '/tmp')
 {
 	SKIP:
 	{
-		# who may not write to the first folder has the second file alone
+		# a user without write access to the first folder has the second file alone
 		my ($lock, $file) = (undef, "$folder/cudal1-cpu-$core.lock");
 		open($lock, '<', $file) || sysopen($lock, $file, O_RDONLY | O_CREAT, 0444) or skip "no lock files in $folder here", 5;
 		flock($lock, LOCK_EX) or die "$folder: $!";

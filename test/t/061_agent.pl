@@ -22,7 +22,7 @@ wait_for($node, "SELECT count(*) FROM pg_stat_activity WHERE usename = 'measurer
 my $id = submit($node, "progress building 0\nwait go-building\nprogress measuring 80 1.31\nwait go-measuring\nresult 1.25");
 wait_for($node, "SELECT phase FROM cudal1.job", 'building', 'a submission wakes it, and its first progress is visible');
 is(state_of($node, $id), 'measuring', 'the candidate is being measured');
-# one that tells of progress is soon over
+# the transaction that stores progress ends soon
 wait_for($node, "SELECT count(*) FROM pg_stat_activity WHERE usename = 'measurer' AND xact_start IS NOT NULL",
 	'0', 'no transaction is open while it measures');
 touch_for($agent, 'go-building');

@@ -218,8 +218,8 @@ is(scalar(pilots_on('n2')), 0, 'and no pilot was begun there, though one waits')
 slurm('scancel', '--state=PENDING', '--user', scalar getpwuid $<);
 slurm('scontrol', 'update', 'nodename=n2', 'state=resume');
 
-# the time limit: Slurm looks at it twice a minute, and minutes are the least. A pilot that it told before there was a measurement is
-# followed by one that has half a minute
+# Slurm checks time limits twice a minute, and its shortest limit is a minute. Where its signal came before the pilot's
+# measurement began, another pilot is tried.
 my $limited;
 await_under_load('a pilot with a minute', sub {
 	$limited = pilot([ '--nodelist=n2', '--time=1', '--signal=B:USR1@30' ])

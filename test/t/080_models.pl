@@ -59,7 +59,7 @@ my %cases = (
 my %ids;
 for my $case (sort keys %cases)
 {
-	# those whose end is silence; an endpoint on a busy machine is silent for a moment, too
+	# short only where the case ends by silence, because any endpoint on a busy machine is silent for a moment
 	my $stall = $case =~ /^(stall|silent|linger|chatter)$/ ? 2 : 120;
 	add_model($node, $endpoint, $case,
 		options => qq({"max_tries": 3, "stall_seconds": $stall, "max_answer_bytes": 20000, "max_body_bytes": 200000}),
