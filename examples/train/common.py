@@ -4,7 +4,6 @@ checkpoints.
 The connection is that of examples/rewards.py: CUDAL1_DSN, by default libpq's environment.
 """
 import importlib.util
-import json
 import os
 import shutil
 import sys
@@ -13,6 +12,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import rewards  # noqa: E402
 import torch  # noqa: E402
 from peft import LoraConfig, PeftModel, get_peft_model  # noqa: E402
+from records import checkpoints, read, write  # noqa: E402
 from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: E402
 
 query = rewards.query
@@ -39,11 +39,8 @@ def load(path, lora=0):
     tokenizer = AutoTokenizer.from_pretrained(path, padding_side="left")
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
-    note = os.path.join(path, "adapter_config.json")
-    base = path
-    if os.path.exists(note):
-        with open(note, encoding="utf-8") as f:
-            base = json.load(f)["base_model_name_or_path"]
+    adapter = read(path, "adapter_config.json")
+    base = adapter["base_model_name_or_path"] if adapter else path
     model = AutoModelForCausalLM.from_pretrained(base, dtype=torch.float32)
     if base != path:
         model = PeftModel.from_pretrained(model, path, is_trainable=True)
@@ -81,34 +78,11 @@ def as_answer(tokenizer, answer):
 def last_checkpoint(folder):
     """The newest whole checkpoint. trainer_state.json is written last, so one without it is a dead
     trainer's."""
-    steps = sorted(
-        (int(n[11:])
-         for n in os.listdir(folder) if n.startswith("checkpoint-") and n[11:].isdigit()),
-        reverse=True) if os.path.isdir(folder) else []
-    for path in (os.path.join(folder, f"checkpoint-{step}") for step in steps):
-        if read(os.path.join(path, "trainer_state.json")) is not None:
+    for path in checkpoints(folder):
+        if read(path, "trainer_state.json") is not None:
             return path
         shutil.rmtree(path)
     return None
-
-
-def read(path):
-    """A file of JSON; None where there is none, or half of one."""
-    try:
-        with open(path, encoding="utf-8") as f:
-            return json.load(f)
-    except (FileNotFoundError, json.JSONDecodeError):
-        return None
-
-
-def write(path, record):
-    """A file of JSON, whole or not at all."""
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path + ".new", "w", encoding="utf-8") as f:
-        json.dump(record, f)
-        f.flush()
-        os.fsync(f.fileno())
-    os.replace(path + ".new", path)
 
 
 @torch.no_grad()
