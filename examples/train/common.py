@@ -3,6 +3,7 @@ checkpoints.
 
 The connection is that of examples/rewards.py: CUDAL1_DSN, by default libpq's environment.
 """
+import contextlib
 import importlib.util
 import os
 import shutil
@@ -85,9 +86,22 @@ def last_checkpoint(folder):
     return None
 
 
+@contextlib.contextmanager
+def merged(model):
+    """The adapter within the weights for a while: generating takes half as long."""
+    adapted = isinstance(model, PeftModel)
+    if adapted:
+        model.merge_adapter()
+    try:
+        yield
+    finally:
+        if adapted:
+            model.unmerge_adapter()
+
+
 @torch.no_grad()
 def generate(model, tokenizer, prompts, max_tokens, temperature=1.0, batch=16):
-    """An answer to each prompt, which is as as_prompt() makes it."""
+    """An answer to each prompt, which is as as_prompt() makes it; batch of them in one go."""
     model.eval()
     answers = []
     for start in range(0, len(prompts), batch):
@@ -98,8 +112,10 @@ def generate(model, tokenizer, prompts, max_tokens, temperature=1.0, batch=16):
                 for t in texts]
         inputs = tokenizer(texts, return_tensors="pt", padding=True, return_token_type_ids=False,
                            add_special_tokens=not tokenizer.chat_template).to(model.device)
-        ids = model.generate(**inputs, do_sample=True, temperature=temperature, top_k=0, top_p=1.0,
-                             max_new_tokens=max_tokens, pad_token_id=tokenizer.pad_token_id)
+        with merged(model):
+            ids = model.generate(**inputs, do_sample=True, temperature=temperature, top_k=0,
+                                 top_p=1.0, max_new_tokens=max_tokens,
+                                 pad_token_id=tokenizer.pad_token_id)
         answers += tokenizer.batch_decode(ids[:, inputs["input_ids"].shape[1]:],
                                           skip_special_tokens=True)
     return answers
@@ -113,6 +129,8 @@ def answer_arguments(parser):
                         " each answer; default: plain prompts")
     parser.add_argument("--template", help="of prompts; default: the shipped one")
     parser.add_argument("--samples", type=int, default=8, help="answers to each task")
+    parser.add_argument("--at-once", type=int, default=16, metavar="N",
+                        help="answers that are generated together")
     parser.add_argument("--max-tokens", type=int, default=1024)
     parser.add_argument("--temperature", type=float, default=1.0)
     parser.add_argument("--method", help="the name in reports, by default made of the pool's")
@@ -139,7 +157,7 @@ def answer_tasks(a, model, tokenizer, path, name):
                     "prompt": as_prompt(tokenizer, prompt, system), "group": f"{name}/{task}",
                     "key": f"answer {i + 1}"})
         answers = generate(model, tokenizer, [row["prompt"] for row in record], a.max_tokens,
-                           a.temperature)
+                           a.temperature, a.at_once)
         for row, answer in zip(record, answers):
             row["answer"] = rewards.clean(answer)
         write(path, record)

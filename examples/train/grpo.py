@@ -14,8 +14,8 @@ import argparse
 import os
 
 from accelerate import PartialState
-from common import (arguments, as_prompt, last_checkpoint, load, precision, query, read, reports,
-                    rewards, write)
+from common import (arguments, as_prompt, last_checkpoint, load, merged, precision, query, read,
+                    reports, rewards, write)
 from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
 
@@ -84,7 +84,8 @@ class ContrastiveTrainer(GRPOTrainer):
 
     def _generate_single_turn(self, prompt_ids, *more, **settings):
         if "completion_ids" not in self.record:
-            ids, logprobs = super()._generate_single_turn(prompt_ids, *more, **settings)
+            with merged(self.accelerator.unwrap_model(self.model)):
+                ids, logprobs = super()._generate_single_turn(prompt_ids, *more, **settings)
             self.record.update(completion_ids=ids, logprobs=logprobs)
             write(self._path(self.state.global_step), self.record)
         return self.record["completion_ids"], self.record["logprobs"]
