@@ -9,6 +9,7 @@ in FOLDER.
 import argparse
 import os
 import random
+import time
 
 from common import (arguments, as_answer, as_prompt, last_checkpoint, load, precision, query, read,
                     reports, write)
@@ -21,11 +22,15 @@ def examples(a):
     path = os.path.join(a.output, "examples.json")
     rows = read(path)
     if rows is None:
-        rows = [
-            row for row, in query(
-                "SELECT cudal1_sft_dataset(methods => %s, tasks => %s, above => %s, per_task => %s,"
-                " pool => %s, content => %s, unconfirmed => %s)",
-                (a.methods, a.tasks, a.above, a.per_task, a.pool, a.content, a.unconfirmed))]
+        while True:
+            rows = [
+                row for row, in query(
+                    "SELECT cudal1_sft_dataset(methods => %s, tasks => %s, above => %s,"
+                    " per_task => %s, pool => %s, content => %s, unconfirmed => %s)",
+                    (a.methods, a.tasks, a.above, a.per_task, a.pool, a.content, a.unconfirmed))]
+            if len(rows) >= a.wait_for:
+                break
+            time.sleep(2)
         random.Random(a.seed).shuffle(rows)
         write(path, rows)
     return rows
@@ -79,6 +84,8 @@ def main():
                    help="code: the fenced code alone")
     p.add_argument("--unconfirmed", action="store_true",
                    help="also right codes whose times could not be confirmed")
+    p.add_argument("--wait-for", type=int, default=0, metavar="N",
+                   help="begin when the database has so many")
     p.add_argument("--epochs", type=float, default=3)
     p.add_argument("--steps", type=int, help="instead of --epochs")
     a = p.parse_args()
