@@ -1,6 +1,7 @@
 # cudal1-report: one page that needs nothing from elsewhere, with the figures of the database and every text as text.
 use strict;
 use warnings;
+use File::Path ();
 use FindBin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -50,9 +51,9 @@ BEGIN
 	SELECT * INTO c FROM cudal1.claim(1, 'w');
 	PERFORM cudal1.finish(c.job_id, c.attempt, c.token, jsonb_build_object('outcome', 'successful', 'score', 1.2, 'lower', 1.19, 'upper', 1.21));
 	-- a trainer's groups, the answers to the later ones better
-	PERFORM cudal1_open_pool('run');
+	PERFORM cudal1_open_pool('none-1');
 	PERFORM cudal1_add_campaign('<u>run</u>', 'contrastive', tasks => ARRAY['<script>alert("x")</script> & ''quotes'' | bars'],
-		options => '{"method": "of the run", "group_size": 2, "exemplars": 0}', pool => 'run');
+		options => '{"method": "of the run", "group_size": 2, "exemplars": 0}', pool => 'none-1');
 	FOR i IN 1 .. 4 LOOP
 		PERFORM cudal1_answer_group(g.group_key, ARRAY[format(E'```python\ntrained %s\n```', i), 'no code']) FROM cudal1_next_group('<u>run</u>') AS g;
 		SELECT * INTO c FROM cudal1.claim(1, 'w');
@@ -119,8 +120,28 @@ like($text, qr/without success count 0/, 'which says its convention');
 like($text, qr/Ablation of candidate/, 'and shows ablations');
 command_like(['cudal1-report', '--text', '--tasks', 't1', 't2_'], qr/^All\s+11\s/m, 'over tasks of one\'s choice');
 command_like(['cudal1-report', '--text'], qr/^<u>run<\/u>\s+4\s+8\s+0\.100\s+0\.400$/m, 'what a run was paid, from its first groups to its last');
-command_like(['cudal1-report', '--text', '--pool', 'run'], qr/What became of proposals(?:(?!\n\n\S).)*of the run\s+8\s+4(?:(?!<b>bold).)*\z/s,
+command_like(['cudal1-report', '--text', '--pool', 'none-1'], qr/What became of proposals(?:(?!\n\n\S).)*of the run\s+8\s+4(?:(?!<b>bold).)*\z/s,
 	'of a pool what was proposed there');
+# a run of examples/train/compare that was cut off in its fifth step
+for my $file (
+	[ 'done/evaluate-base.json', '{"answers": 4, "right": 0, "interval": [0, 0.49], "reward": 0, "tasks": {"a": {"best": 0}, "b": {"best": null}}}' ],
+	[ 'done/evaluate-none-1-4.json', '{"answers": 4, "right": 2, "interval": [0.15, 0.85], "reward": 1, "tasks": {"a": {"best": 3}, "b": {"best": 0}}}' ],
+	[ 'none-1/steps/3-0.json', '{"groups": [{}]}' ],
+	[ 'none-1/checkpoint-4/trainer_state.json', '{"global_step": 4, "log_history": [' . join(', ', map {
+		qq({"step": $_, "reward": @{[ $_ / 10 ]}, "outcome/successful": 0.5, "device_seconds": 2, "frac_reward_zero_std": 0, "entropy": 1,
+			"answers/distinct": 1}) } 1 .. 4) . ']}' ],
+	[ 'none-1/checkpoint-5/README.md', '' ])
+{
+	my ($path) = "$dir/compared/$file->[0]" =~ m{^(.*)/} or die;
+	File::Path::make_path($path);
+	append_to_file("$dir/compared/$file->[0]", $file->[1]);
+}
+command_like([ "$FindBin::RealBin/../../bench/training", "$dir/compared", '--host', 'h', '--model', 'm', '--settings', 's', '--commit', 'c', '--into', "$dir/results" ],
+	qr/stages.json: 2 rows\n.*curves.json: 1 rows\n.*steps.json: 4 rows\n\z/, 'a training run has results');
+like(slurp_file("$dir/results/training-stages.json"),
+	qr/"the same, GRPO none, seed 1, 4 steps", "2 of 4", "0.150 to 0.850", "1.00", "1 of 2", "1", "1.50", "3.00", "2.25", "1.50", "0.75"/, 'a row for each stage');
+like(slurp_file("$dir/results/training-curves.json"), qr/\["none", "1", "4", "8", "2", "0.15", "0.35", "0.1\d\d", "0.50"/,
+	'and one for each run, with the chance that groups in any order would rise as much');
 command_fails_like(['cudal1-report', '--method', 'contrastve'], qr/method "contrastve" does not exist. Did you mean "contrastive"\?/, 'a mistyped method is an error');
 ($text, $err) = ('', '');
 run_log(['cudal1-report', '--text', '--method', 'contrastive'], '>', \$text, '2>', \$err);
