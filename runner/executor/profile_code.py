@@ -1,6 +1,8 @@
-"""Keep a profile of a candidate: profile_code.py TOOL OUTPUT [unsandboxed] <JSON
+"""Keep a profile of a candidate: profile_code.py TOOL [OUTPUT [unsandboxed]] <JSON
 
-cudal1-measure starts it after a verdict, so that no clock of a measurement runs beside a profiler.
+Without OUTPUT it only says what stands in the way of a profile, for cudal1-measure to ask first.
+cudal1-measure starts it again after a verdict, so that no clock of a measurement runs beside a
+profiler.
 It builds the code as a measurement does, with line numbers, and calls it in a sandbox: once to warm
 up, then once for ncu, and for a second under perf, which samples. What the code prints goes
 nowhere.
@@ -68,15 +70,31 @@ def build(task, code, folder, sandboxed):
         sys.exit(f"the code does not compile: {said}")
 
 
-def keep(tool, output, unsandboxed):
-    job = json.load(sys.stdin)
+def prepare(tool, job):
+    """The profiler's program, and whether the code runs on a GPU; or the end, with the reason."""
     program = shutil.which(tool) or shutil.which(tool, path="/usr/local/cuda/bin")
+    on_gpu = (job["task"]["language"] == "cuda"
+              or job.get("device", "").startswith(("cuda", "GPU-")))
     if not program:
         sys.exit(f"there is no {tool} on the PATH")
+    if tool == "ncu" and not on_gpu:
+        sys.exit("ncu profiles codes on a GPU, and this task is measured on a CPU")
+    if tool == "ncu" and not os.path.exists("/dev/nvidiactl"):
+        sys.exit("there is no NVIDIA GPU here")
+    if tool == "perf":
+        status, said = run([program, "record", "-q", "-o", os.devnull, "true"])
+        if status:
+            sys.exit(f"perf may not sample here: {said}")
+    return program, on_gpu
+
+
+def keep(tool, output, unsandboxed):
+    job = json.load(sys.stdin)
+    program, on_gpu = prepare(tool, job)
+    if not output:
+        return
     folder = os.path.realpath(tempfile.mkdtemp(prefix="cudal1-profile-"))
     script = os.path.join(folder, "profile_code.py")
-    key = job.get("device", "")
-    on_gpu = job["task"]["language"] == "cuda" or key.startswith(("cuda", "GPU"))
     control, told = os.pipe()
 
     def sandboxed(command):
@@ -207,4 +225,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "--inside":
         call_inside(sys.argv[2], sys.argv[3], int(sys.argv[4]), sys.argv[5])
     else:
-        keep(sys.argv[1], sys.argv[2], sys.argv[3:] == ["unsandboxed"])
+        keep(sys.argv[1], "".join(sys.argv[2:3]), sys.argv[3:] == ["unsandboxed"])

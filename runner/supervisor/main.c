@@ -365,8 +365,8 @@ read_options(int argc, char **argv, CommandLine *line)
 }
 
 /*
- * The candidates of a command line, in as few heats as hold them. All files are read before the
- * first is measured, so that a mistaken name is found at once.
+ * The candidates of a command line, in as few heats as hold them. All files are read and a
+ * profiler is tried before the first is measured, so that a mistake is found at once.
  */
 static int
 measure_files(CommandLine *line, char **paths, int n)
@@ -389,6 +389,7 @@ measure_files(CommandLine *line, char **paths, int n)
 			people->width = (int) strlen(paths[i]);
 	for (int i = 1; i < n; i += HEAT_MAX)
 		text[i / HEAT_MAX] = people_job(people, paths + i, n - i < HEAT_MAX ? n - i : HEAT_MAX);
+	people_try_profiler(people, &line->options);
 	for (int i = 1; i < n && !executor_cancelled; i += HEAT_MAX)
 	{
 		if (!job_parse(&job, text[i / HEAT_MAX], strlen(text[i / HEAT_MAX]), error, sizeof(error)))

@@ -377,57 +377,65 @@ show_line(const People *people, const char *file, const json_t *result, const ch
 }
 
 /*
- * Runs the candidate once more under a profiler. `into` becomes the file's name; false: there is
- * none, and `into` says why.
+ * What stands in the way of a profile of a code, as a text in `said`, or false. The code is run
+ * once more under the profiler, which writes `output`; without one, only the profiler is tried.
  */
 static bool
-keep_profile(const Measure *m, int number, char *into, size_t size)
+profiler_fails(const People *people, const Options *options, const char *code,
+			   const char *output, char *said, size_t size)
 {
-	const People *people = m->options->people;
-	const char *file = people->files[number];
-	const char *slash = strrchr(file, '/');
-	json_t	   *root = json_pack("{s:O, s:s, s:s*}", "task", people->task, "code",
-								 m->job->candidate[number].code, "device", people->device);
+	json_t	   *root = json_pack("{s:O, s:s*, s:s*}", "task", people->task, "code", code,
+								 "device", people->device);
 	char	   *text = json_dumps(root, 0);
 	char		script[4096];
 	int			job = memfd_create("job", MFD_CLOEXEC);
-	int			said = memfd_create("said", MFD_CLOEXEC);
+	int			out = memfd_create("said", MFD_CLOEXEC);
 	ssize_t		n = text ? (ssize_t) strlen(text) : 0;
 	int			status = -1;
 	pid_t		pid;
 
-	snprintf(into, size, "%s.%s", slash ? slash + 1 : file,
-			 strcmp(people->profile_with, "ncu") == 0 ? "ncu-rep" : "perf.data");
-	snprintf(script, sizeof(script), "%s/profile_code.py", m->options->libdir);
+	snprintf(script, sizeof(script), "%s/profile_code.py", options->libdir);
+	snprintf(said, size, "no memory for the job");
 	json_decref(root);
-	if (!text || job < 0 || said < 0 || pwrite(job, text, (size_t) n, 0) != n)
+	if (text && job >= 0 && out >= 0 && pwrite(job, text, (size_t) n, 0) == n)
 	{
-		free(text);
-		snprintf(into, size, "no memory for the job");
-		return false;
+		pid = fork();
+		if (pid == 0)
+		{
+			dup2(job, STDIN_FILENO);
+			dup2(out, STDOUT_FILENO);
+			dup2(out, STDERR_FILENO);
+			execl(options->python, options->python, "-I", script, people->profile_with, output,
+				  options->unsandboxed ? "unsandboxed" : NULL, NULL);
+			dprintf(STDERR_FILENO, "can't run %s: %s", options->python, strerror(errno));
+			_exit(127);
+		}
+		while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+			;
+		n = pread(out, said, size - 1, 0);
+		while (n > 0 && said[n - 1] == '\n')
+			n--;
+		said[n > 0 ? n : 0] = '\0';
 	}
 	free(text);
-	pid = fork();
-	if (pid == 0)
+	if (job >= 0)
+		close(job);
+	if (out >= 0)
+		close(out);
+	return status != 0;
+}
+
+void
+people_try_profiler(const People *people, const Options *options)
+{
+	char		said[1024];
+	char		why[1024];
+
+	if (people->profile_with && profiler_fails(people, options, NULL, NULL, said, sizeof(said)))
 	{
-		dup2(job, STDIN_FILENO);
-		dup2(said, STDOUT_FILENO);
-		dup2(said, STDERR_FILENO);
-		execl(m->options->python, m->options->python, "-I", script, people->profile_with, into,
-			  m->options->unsandboxed ? "unsandboxed" : NULL, NULL);
-		dprintf(STDERR_FILENO, "can't run %s: %s", m->options->python, strerror(errno));
-		_exit(127);
+		people_plain(why, sizeof(why), said);
+		refuse("--profile-with %s: %s", people->profile_with, why);
 	}
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (status != 0)
-	{
-		n = pread(said, into, size - 1, 0);
-		into[n > 0 ? n : 0] = '\0';
-	}
-	close(job);
-	close(said);
-	return status == 0;
 }
 
 void
@@ -436,14 +444,19 @@ people_show(const Measure *m, int number, json_t *result)
 	People	   *people = m->options->people;
 	const char *outcome = json_string_value(json_object_get(result, "outcome"));
 	PeopleStatus status = status_of(outcome);
+	const char *slash = strrchr(people->files[number], '/');
 	char		file[1024];
+	char		said[1024];
 	char		profile[1024] = "";
 	bool		kept = false;
 
 	if (people->profile_with && status == PEOPLE_RIGHT)
 	{
-		kept = keep_profile(m, number, file, sizeof(file));
-		people_plain(profile, sizeof(profile), file);
+		snprintf(file, sizeof(file), "%s.%s", slash ? slash + 1 : people->files[number],
+				 strcmp(people->profile_with, "ncu") == 0 ? "ncu-rep" : "perf.data");
+		kept = !profiler_fails(people, m->options, m->job->candidate[number].code, file, said,
+							   sizeof(said));
+		people_plain(profile, sizeof(profile), kept ? file : said);
 	}
 	if (people->json)
 	{

@@ -36,8 +36,9 @@ typedef struct People
 	int			status;			/* of all candidates so far */
 } People;
 
-/* these two print what is wrong, and exit with PEOPLE_USAGE; the job is the caller's to free */
+/* these three print what is wrong, and exit with PEOPLE_USAGE; the job is the caller's to free */
 extern void people_read_task(People *people, const char *path);
+extern void people_try_profiler(const People *people, const Options *options);
 extern char *people_job(const People *people, char **files, int n);
 
 /*

@@ -18,6 +18,7 @@ my %text = (
 	'profile.json' => '{"bucket_seconds": 0.01, "looks": [2], "pairs": 2, "futility_pairs": null, "half_width_limit": null, "check_seconds": 0.05,'
 	  . ' "min_checks": 1, "audits": 2, "audit_seconds": 0.01}',
 	'twice.c' => "/* $signature */\nvoid solve(const float *x, float *y) { $loop y[i] = 2 * x[i]; }\n",
+	'twice.cu' => "/* $signature */\nextern \"C\" void solve(const float *x, float *y);\n",
 	'bare.c' => "void solve(const float *x, float *y) { $loop y[i] = 2 * x[i]; }\n",
 	'sum.c' => "void solve(const float *x, float *y) { $loop y[i] = x[i] + x[i]; }\n",
 	'thrice.c' => "void solve(const float *x, float *y) { $loop y[i] = 3 * x[i]; }\n",
@@ -30,8 +31,11 @@ my %text = (
 	'folder/bare.c' => "void solve(const float *x, float *y) { $loop y[i] = 2 * x[i]; }\n",
 	'mistaken/task.json' => '{"language": "c"}',
 	'mistaken.json' => '{"bucket_second": 1}',
+	'refused/perf' => "#!/bin/sh\necho 'Error: \033[31mno permission'; exit 255\n",
+	'refused/ncu' => "#!/bin/sh\n",
+	'failing/perf' => "#!/bin/sh\ncase \$* in *control*) echo 'no memory'; exit 3;; esac\n",
 );
-mkdir "$dir/$_" for qw(folder mistaken scratch);
+mkdir "$dir/$_" for qw(folder mistaken scratch refused failing none);
 for my $name (keys %text)
 {
 	open my $out, '>', "$dir/$name" or die "$name: $!";
@@ -41,6 +45,7 @@ for my $name (keys %text)
 open my $out, '>', "$dir/signature.json" or die $!;
 print $out $signature;
 close $out;
+chmod 0755, glob "$dir/{refused,failing}/*";
 my $perf = system("perf record -q -o '$dir/tried' true >/dev/null 2>&1") == 0;
 my $options = "--scratch '$dir/scratch' --profile '$profile'";
 
@@ -83,6 +88,19 @@ for my $case (
 	my ($status, $said) = outcome($case->[0]);
 	is($status, 2, "$case->[0]: wrong usage") or diag $said;
 	like($said, $case->[1], "$case->[0]: said so");
+}
+for my $case (
+	['perf twice.c sum.c', 'none', qr/there is no perf on the PATH/],
+	['ncu twice.c sum.c', 'none', qr/there is no ncu on the PATH|ncu profiles codes on a GPU/],
+	['ncu twice.c sum.c', 'refused', qr/ncu profiles codes on a GPU, and this task is measured on a CPU/],
+	['ncu twice.cu sum.c', 'refused', -e '/dev/nvidiactl' ? undef : qr/there is no NVIDIA GPU here/],
+	['perf twice.c sum.c', 'refused', qr/perf may not sample here: Error: \?\[31mno permission/])
+{
+	my ($line, $path, $why) = @$case;
+	next if !$why;
+	my ($status, $said) = outcome("--profile-with $line", "/usr/bin/env PATH='$dir/$path'");
+	is($status, 2, "a profiler that can't be had here ends a command before a measurement: $line, $path");
+	like($said, qr/\Acudal1-measure: --profile-with \w+: $why/, 'and says why') or diag $said;
 }
 
 SKIP:
@@ -137,10 +155,9 @@ SKIP:
 		my $report = `cd '$dir' && perf report --stdio -i sum.c.perf.data 2>/dev/null`;
 		like($report, qr/code\.so/, 'which shows the code');
 	}
-	local $ENV{PATH} = '/nonexistent';
-	($status, $said) = outcome('--profile-with ncu twice.c sum.c', '/usr/bin/env PATH=/usr/bin:/bin');
-	is($status, 0, 'a profiler that is not there takes nothing from the verdict') or diag $said;
-	like($said, qr/"no_profile":"/, 'and is named') or diag $said;
+	($status, $said) = outcome('--profile-with perf twice.c sum.c', "/usr/bin/env PATH='$dir/failing:/usr/bin'");
+	is($status, 0, 'a profiler that fails takes nothing from the verdict') or diag $said;
+	like($said, qr/"no_profile":"perf ended with status 3: no memory"/, 'and is named') or diag $said;
 }
 
 # ---- README's commands, as they stand ----
