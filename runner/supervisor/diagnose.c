@@ -470,8 +470,8 @@ find(Diagnosis *d)
 		return;
 	if (d->error <= NEAR && d->finite && !is_by_call(d, &calls))
 	{
-		say(d, "tolerance", "All outputs are within %.3g tolerances in %u runs: it is right but "
-			"for its precision", ceil(d->error), 2 * d->n);
+		say(d, "tolerance", "All outputs are within %.3g tolerances in %u runs: perhaps only its "
+			"precision is wrong", ceil(d->error), 2 * d->n);
 		return;
 	}
 	seen = *d;
