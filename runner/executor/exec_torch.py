@@ -677,6 +677,7 @@ def main():
     os.dup2(4, wire.FD_FILTER)
     os.close(4)
     guard = common.load_guard(libdir)
+    guard.cudal1_guard_threads(int(sys.argv[5]))
     # preloaded already, so that PyTorch finds its cudaMalloc first; CUDA itself is left to the
     # forks
     pool = ctypes.CDLL(os.path.join(libdir, "libcudal1pool.so")) if sys.argv[4] == "cuda" else None

@@ -46,12 +46,12 @@ static const struct
 	int			resource;
 	uint64_t	value;
 } limits[] = {
-	{RLIMIT_NPROC, 64},
 	{RLIMIT_SIGPENDING, 128},
 	{RLIMIT_CORE, 0},
 	{RLIMIT_MEMLOCK, 0},
 };
 
+static uint64_t most_threads = 64;
 static struct sock_fprog program[2];
 static RandomStream inputs;
 
@@ -162,11 +162,18 @@ enter(uint64_t data_bytes, uint64_t descriptors)
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
 		if (limit(limits[i].resource, limits[i].value) != 0)
 			return -1;
-	if (limit(RLIMIT_NOFILE, descriptors) != 0 || limit_stack() != 0)
+	if (limit(RLIMIT_NPROC, most_threads) != 0 || limit(RLIMIT_NOFILE, descriptors) != 0
+		|| limit_stack() != 0)
 		return -1;
 	if (data_bytes > 0 && limit(RLIMIT_DATA, data_bytes) != 0)
 		return -1;
 	return apply_own() == 0 ? apply(&program[0]) : -1;
+}
+
+void
+cudal1_guard_threads(uint64_t most)
+{
+	most_threads = most;
 }
 
 int

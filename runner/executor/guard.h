@@ -10,6 +10,9 @@
 /* reads both filters from WIRE_FD_FILTER and closes it; 0 or -1 */
 extern int	cudal1_guard_read(void);
 
+/* of all processes of the sandbox together; 64 where nothing is said */
+extern void cudal1_guard_threads(uint64_t most);
+
 /*
  * limits on memory, threads, descriptors, and the filter that holds while a candidate is loaded; 0
  * or -1

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -312,6 +313,48 @@ executor_thaw(Executor *executor)
 	stopped_released(executor->pidfd);
 	return syscall(SYS_pidfd_send_signal, executor->pidfd, SIGCONT, NULL, 0) == 0 ? EXECUTOR_OK
 		: EXECUTOR_ENDED;
+}
+
+size_t
+executor_added(const Executor *executor, size_t limit)
+{
+	struct rlimit data;
+	char		path[64];
+	char		line[256];
+	unsigned long long kilobytes = 0;
+	FILE	   *status;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int) executor->pid);
+	status = fopen(path, "re");
+	while (status && fgets(line, sizeof(line), status))
+		if (sscanf(line, "VmData: %llu", &kilobytes) == 1)
+			break;
+	if (status)
+		fclose(status);
+	if (prlimit(executor->pid, RLIMIT_DATA, NULL, &data) != 0 || data.rlim_cur == RLIM_INFINITY
+		|| data.rlim_cur < limit || kilobytes * 1024 < data.rlim_cur - limit)
+		return 0;
+	return kilobytes * 1024 - (data.rlim_cur - limit);
+}
+
+bool
+executor_lower_limit(const Executor *executor, size_t limit, size_t bytes)
+{
+	struct rlimit now;
+
+	for (int i = 0; i < 2 && bytes < limit; i++)
+	{
+		int			resource = i == 0 ? RLIMIT_DATA : RLIMIT_AS;
+
+		if (prlimit(executor->pid, resource, NULL, &now) != 0)
+			return false;
+		if (now.rlim_max == RLIM_INFINITY || now.rlim_max < limit)
+			continue;
+		now.rlim_cur = now.rlim_max = now.rlim_max - limit + bytes;
+		if (prlimit(executor->pid, resource, &now, NULL) != 0)
+			return false;
+	}
+	return true;
 }
 
 /* how a process ended whose socket fell silent */

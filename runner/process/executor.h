@@ -126,6 +126,13 @@ extern ExecutorResult executor_freeze(Executor *executor);
 extern ExecutorResult executor_thaw(Executor *executor);
 
 /*
+ * Bytes that code has added to its process, as RLIMIT_DATA counts them, of the `limit` that it may
+ * add. The other one lowers that to `bytes`; false: errno says why.
+ */
+extern size_t executor_added(const Executor *executor, size_t limit);
+extern bool executor_lower_limit(const Executor *executor, size_t limit, size_t bytes);
+
+/*
  * whether all that should be stopped are; every command but executor_ask's looks before its clock
  * starts
  */

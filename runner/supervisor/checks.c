@@ -236,6 +236,15 @@ compare(Checks *c, uint32_t n, Side side)
 	return true;
 }
 
+static void
+note_memory(const Measure *m, Side side, const Executor *executor)
+{
+	size_t		added = executor_added(executor, (size_t) m->job->profile.memory_mb << 20);
+
+	if (added > m->code[side]->added)
+		m->code[side]->added = added;
+}
+
 /* how many runs, from the first on, agree with what is found */
 static bool
 count_alike(Checks *c, const char *expected, uint32_t n, uint32_t *alike)
@@ -474,6 +483,8 @@ check_candidate(Checks *c)
 	if (!estimate(m, &c->candidate, SIDE_CANDIDATE, &c->arena, measure_run_limit(m),
 				  &c->block_cost))
 		return false;
+	note_memory(m, SIDE_CANDIDATE, &c->candidate);
+	note_memory(m, SIDE_REFERENCE, &c->reference);
 	/* from now on both sides' results are copied, and blocks are as long as that makes them */
 	if (m->member->taken && !taken
 		&& !estimate(m, &c->reference, SIDE_REFERENCE, &c->arena, p->build_seconds,

@@ -185,6 +185,13 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 	if (m->shares && (result == EXECUTOR_AWAKE || result == EXECUTOR_TIMEOUT
 					  || is_killed(executor, result)))
 		return dissolve(m);
+	/* mates may have left it too little of what all share: memory, threads */
+	if (m->shares && side == SIDE_CANDIDATE && m->member != &m->all && result != EXECUTOR_FORGED
+		&& result != EXECUTOR_BROKEN)
+	{
+		m->member->by_itself = true;
+		return false;
+	}
 	executor_log(executor, log, sizeof(log));
 	if (executor->log_fd >= 0)
 		fstat(executor->log_fd, &st);

@@ -82,6 +82,10 @@ launch(Measure *m, Executor *executor, Side code, Side side, int seat, const Are
 	result = executor_command(executor, WIRE_LOAD, arena->slots, load_flags(m, code), weight_seed,
 							  limit, NULL);
 	m->code[code]->load_seconds += clock_now() - started;
+	/* what the processes of a set may have together is what the host has for them */
+	if (result == EXECUTOR_OK && m->shares && executor->hostile
+		&& !executor_lower_limit(executor, (size_t) m->job->profile.memory_mb << 20, m->set_bytes))
+		result = EXECUTOR_BROKEN;
 	return measure_failed(m, code, executor, result, "while it was loaded");
 }
 

@@ -68,6 +68,7 @@ typedef struct Code
 	int			source_fd;		/* pytorch: the task's source, and a candidate's with it; or -1 */
 	double		load_seconds;	/* spent on loading it */
 	double		first_seconds;	/* and on the first blocks of its processes */
+	size_t		added;			/* bytes of memory that it had in its checks */
 } Code;
 
 typedef struct Options
@@ -153,6 +154,7 @@ typedef struct Member
 	bool		killed;			/* a process outside has killed the code, or its compiler */
 	bool		apart;			/* it is to be measured by itself, in another heat */
 	bool		waits;			/* what is done for all now is not done for it */
+	bool		by_itself;		/* its pairs share their reference with no other member */
 	/* pytorch: a side returns the same memory from run to run, so both sides' results are copied */
 	bool		taken;
 	/* pytorch: the candidate has the reference's weights of the same names, not those it drew */
@@ -182,6 +184,7 @@ typedef struct Measure
 	bool		shares;
 	bool		dissolved;
 	int			sets_dissolved;
+	size_t		set_bytes;		/* memory that a candidate may have then, if less than else */
 	struct Rounds *aa_pairs;	/* of the reference with itself, for all members; NULL: none */
 	Code		reference;
 	json_t	   *environment;

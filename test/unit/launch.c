@@ -119,6 +119,7 @@ memory_file(const char *name, const void *bytes, size_t length)
 UNUSED(void, arena_init, Arena *arena)
 UNUSED(void, executor_log, const Executor *executor, char *text, size_t size)
 UNUSED(ExecutorResult, executor_look, Executor *executor)
+UNUSED(bool, executor_lower_limit, const Executor *executor, size_t limit, size_t bytes)
 UNUSED(void *, gpu_alloc, Measure *m, size_t bytes)
 UNUSED(bool, gpu_arena_create, Measure *m, Arena *arena)
 UNUSED(bool, gpu_block, Measure *m, Executor *executor, Side side, const uint32_t *slots,

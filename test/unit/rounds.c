@@ -65,6 +65,9 @@ static double process[1 + HEAT_MAX];	/* factors of those that live: the referenc
 /* of a heat */
 static double factor[HEAT_MAX];	/* what each member takes, in candidate_run */
 static int	liar = -1;			/* the member whose outputs are wrong */
+static int	leaver = -1;		/* the member that fails beside others */
+static int	greedy = -1;		/* the member that had far more memory there */
+static size_t added;			/* bytes that code had in its checks */
 static int	slow = -1;			/* the member that slows the reference */
 static bool slow_ran;
 static int	awake;				/* in so many sets a process is */
@@ -208,6 +211,11 @@ measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots,
 	{
 		awake--;
 		m->dissolved = true;
+		return false;
+	}
+	if (m->shares && candidate && m->member->number == leaver)
+	{
+		m->member->by_itself = true;
 		return false;
 	}
 	blocks[side]++;
@@ -489,8 +497,10 @@ run_heat(uint64_t seed, double reference, double candidate, int n)
 	moment = 1000;
 	m.locked_at = moment;
 	heat_init(&m, numbers, n);
+	m.reference.added = added;
 	for (int i = 0; i < n; i++)
 	{
+		m.members[i].code.added = i == greedy ? (size_t) 1 << 34 : added;
 		m.members[i].time[SIDE_REFERENCE] = reference;
 		m.members[i].time[SIDE_CANDIDATE] = candidate * factor[i] + candidate_sleeps / 2;
 	}
@@ -811,9 +821,28 @@ check_sets(void)
 		  "code that slows the reference is by itself from then on, and the others are not");
 	slow = -1;
 	job.profile.memory_mb = 1 << 30;
+	added = (size_t) 1 << 60;
 	run_heat(7, 1e-3, 1e-3, 8);
 	check(good_members(8, OUTCOME_SUCCESSFUL) == 8 && shared == 0 && blocks[0] == blocks[1],
 		  "where memory holds no more than two processes each is by itself");
+	added = 1 << 20;
+	run_heat(8, 1e-3, 1e-3, 8);
+	check(good_members(8, OUTCOME_SUCCESSFUL) == 8 && shared == blocks[0],
+		  "what code had in its checks counts, not what it may have");
+	check(measure->set_bytes > added && alive == 0, "and each may have a share");
+	leaver = 2;
+	run_heat(9, 1e-3, 1e-3, 8);
+	check(good_members(8, OUTCOME_SUCCESSFUL) == 8 && measure->sets_dissolved == 0
+		  && shared < blocks[0] && measure->members[2].by_itself,
+		  "code that fails in a set is judged by itself, and the others go on together");
+	leaver = -1;
+	greedy = 4;
+	run_heat(10, 1e-3, 1e-3, 8);
+	check(good_members(8, OUTCOME_SUCCESSFUL) == 8 && measure->members[4].by_itself
+		  && shared == blocks[0] / 2 && measure->sets_dissolved == 0,
+		  "code that wants far more than the reference leaves the others their memory");
+	greedy = -1;
+	added = 0;
 	job.profile.memory_mb = 0;
 }
 

@@ -25,6 +25,7 @@
 #include "supervisor/heat.h"
 #include "supervisor/outcome.h"
 
+#define MOST_THREADS	64		/* of an executor */
 #define BUILD_FAILED 3			/* exec_torch.py's status: a compiler refused the code */
 
 /* task's source, then the candidate's (empty for the reference), each after its length */
@@ -103,6 +104,7 @@ typedef struct Interpreter
 	char		script[PATH_MAX];
 	char		cores[16];
 	char		data[32];
+	char		threads[16];
 	char		prefix[PATH_MAX];
 	char		path[2 * PATH_MAX];
 	char		preload[PATH_MAX];
@@ -222,13 +224,15 @@ prepare_interpreter(Measure *m, Side side, Interpreter *i, Sandbox *sandbox)
 	snprintf(i->cores, sizeof(i->cores), "%d", m->job->cores);
 	snprintf(i->data, sizeof(i->data), "%llu",
 			 (unsigned long long) m->job->profile.memory_mb << 20);
+	/* forks of one parent are counted together */
+	snprintf(i->threads, sizeof(i->threads), "%d", MOST_THREADS * m->nmembers);
 	python_prefix(m->options->python, i->prefix, sizeof(i->prefix));
 	snprintf(i->path, sizeof(i->path), "%.*s:%s%s/usr/bin:/bin",
 			 slash ? (int) (slash - m->options->python) : 0, m->options->python,
 			 m->gpu && m->gpu->toolkit[0] ? m->gpu->toolkit : "",
 			 m->gpu && m->gpu->toolkit[0] ? "/bin:" : "");
 	memcpy(i->argv, (const char *[]) {m->options->python, "-I", "-B", i->script, i->cores, i->data,
-		m->options->libdir, m->gpu ? "cuda" : "cpu", NULL}, 9 * sizeof(char *));
+		m->options->libdir, m->gpu ? "cuda" : "cpu", i->threads, NULL}, 10 * sizeof(char *));
 	set_environment(i, "PATH", i->path);
 	set_environment(i, "LANG", "C.UTF-8");
 	set_environment(i, "HOME", "/");

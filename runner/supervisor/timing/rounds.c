@@ -147,8 +147,9 @@ rounds_run(Measure *m)
 			}
 		good = good && together_pair(&set);
 		for (int i = 0; i < set.n && good; i++)
-			if (set_enter(&set, i))
+			if (set_is_left(set.of[i]))
 			{
+				heat_enter(m, set.of[i]->member);
 				go_on(set.of[i]);
 				together_spare_memory(set.of[i]);
 			}

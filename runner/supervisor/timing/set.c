@@ -21,6 +21,14 @@ set_is_left(const Rounds *s)
 	return s->member->result.outcome == OUTCOME_NONE;
 }
 
+bool
+set_has(const Set *set, int place)
+{
+	const Rounds *s = set->of[place];
+
+	return set_is_left(s) && (set->n == 1 || !s->member->by_itself);
+}
+
 static void
 enter(Measure *m, Member *member)
 {
@@ -39,7 +47,7 @@ set_enter(const Set *set, int place)
 {
 	Rounds	   *s = set->of[place];
 
-	if (set->n > 1 && !set_is_left(s))
+	if (set->n > 1 && !set_has(set, place))
 		return false;
 	enter(s->m, s->member);
 	return true;
@@ -72,8 +80,8 @@ set_goes_on(const Set *set)
 	{
 		Rounds	   *s = set->of[i];
 
-		left += set_is_left(s);
-		if (set_is_left(s) || !set->half[i]->executor[SIDE_CANDIDATE]->hostile)
+		left += set_has(set, i);
+		if (set_has(set, i) || !set->half[i]->executor[SIDE_CANDIDATE]->hostile)
 			continue;
 		enter(m, s->member);
 		measure_end(m, set->half[i]->executor[SIDE_CANDIDATE]);

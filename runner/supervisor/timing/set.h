@@ -21,6 +21,9 @@ extern Set	set_of_one(Rounds *s, Half *half);
 /* still measured */
 extern bool set_is_left(const Rounds *s);
 
+/* the same, and it has not left the set to go on by itself */
+extern bool set_has(const Set *set, int place);
+
 /* makes the member of this place current, or what is done for all of them; false: it has left */
 extern bool set_enter(const Set *set, int place);
 extern void set_enter_all(const Set *set);

@@ -53,7 +53,6 @@ typedef struct Rounds
 {
 	Measure    *m;
 	Member	   *member;			/* whose they are */
-	bool		by_itself;		/* its pairs share their reference with no other member */
 	Arena		arena;
 	bool		fresh;			/* which no pair has used */
 	uint32_t	runs[2];		/* runs in a block of each side */

@@ -9,6 +9,7 @@
  * more. A heat whose sets dissolve time and again makes no more sets.
  */
 #define _GNU_SOURCE
+#include <math.h>
 #include <unistd.h>
 
 #include "supervisor/backend.h"
@@ -16,15 +17,49 @@
 #include "supervisor/timing/set.h"
 
 #define MEMORY_SHARE	0.75	/* of the host's, that processes of a set may come to hold */
+#define MEMORY_TIMES	2.0		/* of what code had in its checks, that it may have in a set */
+#define MEMORY_LEAST	268435456.0	/* bytes of that */
+#define GREEDY_TIMES	4		/* what the reference wants: code that wants more shares no set */
 #define MAX_DISSOLVED	2		/* sets of a heat, before its members go on each by itself */
 
-/* how many members' processes the host's memory holds beside the reference */
+/* bytes of the host's memory that processes of a set may have */
+static double
+host_memory(void)
+{
+	return MEMORY_SHARE * (double) sysconf(_SC_PHYS_PAGES) * (double) sysconf(_SC_PAGESIZE);
+}
+
+/* bytes that a process of this code may want in a set */
+static double
+memory_wanted(const Measure *m, const Code *code)
+{
+	return fmin(fmax(MEMORY_TIMES * (double) code->added, MEMORY_LEAST),
+				(double) m->job->profile.memory_mb * 1048576);
+}
+
+/*
+ * How many members' processes the host's memory holds beside the reference. Profiles let a process
+ * have gigabytes, of which most code needs next to nothing. In a set each may have its share of the
+ * host's memory, which is at least twice what any of them had in its checks. Code that wants more
+ * fails there, and is measured by itself, and so is code that would leave too little for others.
+ */
 static int
 most_members(const Measure *m)
 {
-	double		memory = (double) sysconf(_SC_PHYS_PAGES) * (double) sysconf(_SC_PAGESIZE);
-	double		processes = MEMORY_SHARE * memory / ((double) m->job->profile.memory_mb * 1048576);
+	double		of_reference = memory_wanted(m, &m->reference);
+	double		most = of_reference;
+	double		processes;
 
+	for (int i = 0; i < m->nmembers; i++)
+	{
+		double		wanted = memory_wanted(m, &m->members[i].code);
+
+		if (wanted > GREEDY_TIMES * of_reference)
+			m->members[i].by_itself = true;
+		else
+			most = fmax(most, wanted);
+	}
+	processes = host_memory() / most;
 	/* two contexts at most share an arena's sides on a GPU */
 	return m->gpu || processes < 3 ? 1 : processes > HEAT_MAX ? HEAT_MAX : (int) processes - 1;
 }
@@ -32,7 +67,8 @@ most_members(const Measure *m)
 static bool
 alike(const Rounds *a, const Rounds *b)
 {
-	return !a->by_itself && !b->by_itself && a->runs[SIDE_REFERENCE] == b->runs[SIDE_REFERENCE]
+	return !a->member->by_itself && !b->member->by_itself
+		&& a->runs[SIDE_REFERENCE] == b->runs[SIDE_REFERENCE]
 		&& a->member->taken == b->member->taken;
 }
 
@@ -49,11 +85,11 @@ together_choose(Set *set, Rounds *members, int n)
 			first = &members[i];
 	if (!first)
 		return false;
+	most = most_members(first->m);
 	for (int i = 0; i < n; i++)
 		left += members[i].m && set_is_left(&members[i])
 			&& (&members[i] == first || alike(first, &members[i]));
 	/* sets of the same size, where memory does not hold all */
-	most = most_members(first->m);
 	most = (left + (left + most - 1) / most - 1) / ((left + most - 1) / most);
 	for (int i = 0; i < n && set->n < most; i++)
 		if (&members[i] == first
@@ -113,7 +149,7 @@ pair_alone(Rounds *s)
 
 	set_enter(&one, 0);
 	good = plan_memory(s) && rounds_pair(&one);
-	s->by_itself = s->by_itself || s->priced > priced;
+	s->member->by_itself = s->member->by_itself || s->priced > priced;
 	together_spare_memory(s);
 	return good;
 }
@@ -126,6 +162,7 @@ pair_together(Set *set)
 	bool		good = true;
 
 	m->shares = true;
+	m->set_bytes = (size_t) (host_memory() / (set->n + 1));
 	set_enter_all(set);
 	for (int i = 0; i < set->n && good; i++)
 		good = i == 0 ? plan_memory(set->of[0]) : plan_kept(set->of[i]);
@@ -133,15 +170,21 @@ pair_together(Set *set)
 	m->shares = false;
 	free_memory(set);
 	share(set);
-	if (good && !m->dissolved)
-		return true;
+	good = good && !m->dissolved;
+	for (int i = 0; i < set->n && good; i++)
+		json_object_set_new(set->of[i]->member->result.evidence, "together", json_integer(set->n));
 	for (int i = 0; i < set->n; i++)
 	{
+		if (good && set_has(set, i))
+			continue;
 		seen_take_back(&set->of[i]->seen, &set->of[i]->before);
-		if (set_enter(set, i))
+		if (set_is_left(set->of[i]))
+		{
+			heat_enter(m, set->of[i]->member);
 			rounds_choose_buckets(set->of[i]);
+		}
 	}
-	return false;
+	return good;
 }
 
 bool
@@ -161,7 +204,13 @@ together_pair(Set *set)
 	if (set->n == 1)
 		return pair_alone(set->of[0]);
 	if (pair_together(set))
+	{
+		for (int i = 0; i < set->n; i++)
+			if (set_has(set, i))
+				left.of[left.n++] = set->of[i];
+		*set = left;
 		return true;
+	}
 	m->dissolved = false;
 	if (executor_cancelled)
 	{
@@ -175,7 +224,7 @@ together_pair(Set *set)
 
 		if (!set_is_left(s))
 			continue;
-		s->by_itself = s->by_itself || m->sets_dissolved >= MAX_DISSOLVED;
+		s->member->by_itself = s->member->by_itself || m->sets_dissolved >= MAX_DISSOLVED;
 		if (pair_alone(s))
 			left.of[left.n++] = s;
 	}
