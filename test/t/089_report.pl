@@ -124,8 +124,8 @@ command_like(['cudal1-report', '--text', '--pool', 'none-1'], qr/What became of 
 	'of a pool what was proposed there');
 # a run of examples/train/compare that was cut off in its fifth step
 for my $file (
-	[ 'done/evaluate-base.json', '{"answers": 4, "right": 0, "interval": [0, 0.49], "reward": 0, "tasks": {"a": {"best": 0}, "b": {"best": null}}}' ],
-	[ 'done/evaluate-none-1-4.json', '{"answers": 4, "right": 2, "interval": [0.15, 0.85], "reward": 1, "tasks": {"a": {"best": 3}, "b": {"best": 0}}}' ],
+	[ 'done/evaluate-base.json', '{"answers": 4, "right": 0, "interval": [0, 0.49], "reward": 0, "best": 0, "tasks": {"a": {"best": 0}, "b": {"best": null}}}' ],
+	[ 'done/evaluate-none-1-4.json', '{"answers": 4, "right": 2, "interval": [0.15, 0.85], "reward": 1, "best": 3, "tasks": {"a": {"best": 3}, "b": {"best": 0}}}' ],
 	[ 'none-1/steps/3-0.json', '{"groups": [{}]}' ],
 	[ 'none-1/checkpoint-4/trainer_state.json', '{"global_step": 4, "log_history": [' . join(', ', map {
 		qq({"step": $_, "reward": @{[ $_ / 10 ]}, "outcome/successful": 0.5, "device_seconds": 2, "frac_reward_zero_std": 0, "entropy": 1,
@@ -142,6 +142,12 @@ like(slurp_file("$dir/results/training-stages.json"),
 	qr/"the same, GRPO none, seed 1, 4 steps", "2 of 4", "0.150 to 0.850", "1.00", "1 of 2", "1", "1.50", "3.00", "2.25", "1.50", "0.75"/, 'a row for each stage');
 like(slurp_file("$dir/results/training-curves.json"), qr/\["none", "1", "4", "8", "2", "0.15", "0.35", "0.1\d\d", "0.50"/,
 	'and one for each run, with the chance that groups in any order would rise as much');
+my @compare = ('python3', '-B', "$FindBin::RealBin/../../examples/train/compare", '--model', '/nowhere', '--output', "$dir/compared", '--tasks', 'a',
+	'--held-out', 'b', '--strategies', 'none', '--steps', '4');
+command_like([ @compare, '--minutes', '0' ], qr/^base +0\/ +4 .*^none-1-4 +2\/ +4 .*^none-1 +4 +8 /ms, 'a comparison prints what is there');
+($text, $err) = ('', '');
+run_log(\@compare, '>', \$text, '2>', \$err);
+like($err, qr{^compare: sft failed; the end of \S+/sft\.log:\n.+}m, 'and the end of the log of a program that failed');
 command_fails_like(['cudal1-report', '--method', 'contrastve'], qr/method "contrastve" does not exist. Did you mean "contrastive"\?/, 'a mistyped method is an error');
 ($text, $err) = ('', '');
 run_log(['cudal1-report', '--text', '--method', 'contrastive'], '>', \$text, '2>', \$err);
