@@ -79,8 +79,13 @@ def prepare(tool, job):
         sys.exit(f"there is no {tool} on the PATH")
     if tool == "ncu" and not on_gpu:
         sys.exit("ncu profiles codes on a GPU, and this task is measured on a CPU")
-    if tool == "ncu" and not os.path.exists("/dev/nvidiactl"):
-        sys.exit("there is no NVIDIA GPU here")
+    if tool == "ncu":
+        try:
+            opened = ctypes.CDLL("libcuda.so.1").cuInit(0) == 0
+        except OSError:
+            opened = False
+        if not opened:
+            sys.exit("there is no GPU here")
     if tool == "perf":
         status, said = run([program, "record", "-q", "-o", os.devnull, "true"])
         if status:

@@ -93,7 +93,7 @@ for my $case (
 	['perf twice.c sum.c', 'none', qr/there is no perf on the PATH/],
 	['ncu twice.c sum.c', 'none', qr/there is no ncu on the PATH|ncu profiles codes on a GPU/],
 	['ncu twice.c sum.c', 'refused', qr/ncu profiles codes on a GPU, and this task is measured on a CPU/],
-	['ncu twice.cu sum.c', 'refused', -e '/dev/nvidiactl' ? undef : qr/there is no NVIDIA GPU here/],
+	['ncu twice.cu sum.c', 'refused', -e '/dev/nvidiactl' ? undef : qr/there is no GPU here/],
 	['perf twice.c sum.c', 'refused', qr/perf may not sample here: Error: \?\[31mno permission/])
 {
 	my ($line, $path, $why) = @$case;
