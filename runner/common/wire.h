@@ -48,7 +48,7 @@ typedef enum WireStatus
 #define WIRE_FLAG_SEED_RUNS		1	/* set the forward seed before each run */
 /* everything but the code's own work; on a GPU no launch */
 #define WIRE_FLAG_IDLE			2
-/* on a GPU: wait for the gate before each run, say when it is done */
+/* PyTorch, or on a GPU: wait for the gate before each run, say when it is done */
 #define WIRE_FLAG_GATED			4
 /* likewise, but what a run has sent to the GPU may still be under way */
 #define WIRE_FLAG_STEPPED		8

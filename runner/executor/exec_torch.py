@@ -23,6 +23,7 @@ import select
 import socket
 import struct
 import sys
+import time
 
 
 def load_part(libdir, name):
@@ -414,23 +415,21 @@ class Executor:
             gate[1] = run + 1
 
     def gated_runs(self, slots, flags, outputs, inputs, model, take):
-        """The runs of an audit on a GPU: each begins when the supervisor lets it, and has ended
-        when it says so.
-        """
-        seeds, seed = None, self.seed
-        if flags & wire.SEED_RUNS:
-            seeds = self.control.words(wire.SEEDS_AT, len(slots), "Q")
+        """The runs of an audit: each begins when the supervisor lets it, ends when it says so."""
+        # on a CPU the kernel brings the CPU time that it tells others up to date by that
+        settle = torch.cuda.synchronize if self.gpu else time.process_time_ns
         with memoryview(self.control.memory) as memory, \
                 memory[wire.GATE_AT:wire.GATE_AT + 8] as gates, gates.cast("I") as gate:
             for run, slot in enumerate(slots):
                 while gate[0] <= run:
-                    pass
-                if seeds:
-                    seed(seeds[run])
+                    if not self.gpu:
+                        settle()
+                if flags & wire.SEED_RUNS:
+                    self.seed(*self.control.words(wire.SEEDS_AT + 8 * run, 1, "Q"))
                 result = flatten(model(*inputs[slot]))
                 outputs.append(take(run, result) if take else result)
                 self.write_table(outputs[run:], run)
-                torch.cuda.synchronize()
+                settle()
                 gate[1] = run + 1
 
     def write_table(self, outputs, first=0, settle=True):

@@ -389,17 +389,24 @@ find_end(Executor *executor)
 		executor->wait_status = -1;
 }
 
-/* seconds that a thread was ready to run, but others had its core; negative where not known */
+/*
+ * seconds that a thread was ready to run, but others had its core; negative where not known.
+ * `turns`: times that it got one
+ */
 static double
-read_delay(int schedstat_fd)
+read_delay(int schedstat_fd, uint64_t *turns)
 {
 	char		text[96];
 	ssize_t		n = pread(schedstat_fd, text, sizeof(text) - 1, 0);
 	unsigned long long running,
-				waiting;
+				waiting,
+				times;
 
 	text[n > 0 ? n : 0] = '\0';
-	return sscanf(text, "%llu %llu", &running, &waiting) == 2 ? (double) waiting * 1e-9 : -1;
+	if (sscanf(text, "%llu %llu %llu", &running, &waiting, &times) != 3)
+		return -1;
+	*turns = times;
+	return (double) waiting * 1e-9;
 }
 
 /*
@@ -414,16 +421,18 @@ read_usage(const Executor *executor, Reading *reading)
 	static int	own_fd = -1;
 	struct timespec cpu;
 	double		delay;
+	uint64_t	turns;
 
 	reading->cpu = reading->delay = 0;
+	reading->turns = 0;
 	if (!executor->one_core)
 		return;
 	if (own_fd < 0)
 		own_fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-	delay = read_delay(executor->schedstat_fd);
+	delay = read_delay(executor->schedstat_fd, &reading->turns);
 	if (delay >= 0 && clock_gettime(executor->cpu_clock, &cpu) == 0)
 	{
-		reading->delay = delay + fmax(read_delay(own_fd), 0);
+		reading->delay = delay + fmax(read_delay(own_fd, &turns), 0);
 		reading->cpu = (double) cpu.tv_sec + (double) cpu.tv_nsec * 1e-9;
 	}
 }
@@ -455,21 +464,29 @@ ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t se
 	return sent ? executor_thaw(executor) : EXECUTOR_ENDED;
 }
 
+static ExecutorResult
+await_answer(Executor *executor, double start, double timeout)
+{
+	ExecutorResult result;
+
+	if (executor->attentive)
+		watch(executor->sock, start + (timeout < ATTENTION_SECONDS ? timeout : ATTENTION_SECONDS));
+	result = receive(executor->sock, &executor->answer, start + timeout, NULL);
+	if (result == EXECUTOR_ENDED)
+		find_end(executor);
+	return result;
+}
+
 ExecutorResult
 executor_ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed,
 			 double timeout)
 {
 	double		start = clock_now();
-	ExecutorResult result;
+	ExecutorResult result = ask(executor, op, count, flags, seed);
 
-	result = ask(executor, op, count, flags, seed);
-	if (result == EXECUTOR_OK && executor->attentive)
-		watch(executor->sock, start + (timeout < ATTENTION_SECONDS ? timeout : ATTENTION_SECONDS));
-	if (result == EXECUTOR_OK)
-		result = receive(executor->sock, &executor->answer, start + timeout, NULL);
 	if (result == EXECUTOR_ENDED)
 		find_end(executor);
-	return result;
+	return result == EXECUTOR_OK ? await_answer(executor, start, timeout) : result;
 }
 
 static ExecutorResult
@@ -516,44 +533,6 @@ executor_look(Executor *executor)
 	return EXECUTOR_OK;
 }
 
-ExecutorResult
-executor_settle(Executor *executor, ExecutorResult result)
-{
-	return result == EXECUTOR_ENDED ? result : judge(executor, result, executor_freeze(executor));
-}
-
-ExecutorResult
-executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed,
-				 double timeout, double *elapsed)
-{
-	Reading		from,
-				to;
-	ExecutorResult result;
-	ExecutorResult freeze;
-
-	if (elapsed)
-		*elapsed = 0;
-	result = executor_look(executor);
-	if (result != EXECUTOR_OK)
-		return result;
-	read_usage(executor, &from);
-	from.wall = clock_now();
-	result = executor_ask(executor, op, count, flags, seed, timeout);
-	if (result == EXECUTOR_ENDED)
-		return result;
-	freeze = executor_freeze(executor);
-	to.wall = clock_now();
-	if (elapsed)
-	{
-		read_usage(executor, &to);
-		*elapsed = reading_seconds(executor, &from, &to);
-		executor->worked = *elapsed;
-		if (executor->one_core && from.cpu > 0 && to.cpu > from.cpu)
-			executor->worked = to.cpu - from.cpu;
-	}
-	return judge(executor, result, freeze);
-}
-
 /*
  * Waits without sleeping, because the core of a sleeping process goes cold. False: there is an
  * answer, an end, or no time left.
@@ -574,6 +553,91 @@ await_run(Executor *executor, uint32_t run, double deadline)
 		}
 		clock_pause();
 	}
+}
+
+/*
+ * The candidate's clock runs while its input is brought, because code may look for it there. That
+ * of the reference, which waits for the gate, begins after it.
+ */
+static void
+open_gate(Executor *executor, Reading *from)
+{
+	const Gate *gate = executor->gate;
+
+	if (!executor->hostile)
+		gate->open(gate->context);
+	read_usage(executor, from);
+	from->wall = clock_now();
+	if (executor->hostile)
+		gate->open(gate->context);
+	__atomic_store_n(&executor->control->gate, 2, __ATOMIC_RELEASE);
+}
+
+static ExecutorResult
+ask_gated(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed,
+		  double timeout, Reading *from)
+{
+	double		start = clock_now();
+	ExecutorResult result;
+	bool		opened;
+
+	executor->control->gate = 1;
+	executor->control->done = 0;
+	result = ask(executor, op, count, flags, seed);
+	if (result == EXECUTOR_ENDED)
+		find_end(executor);
+	if (result != EXECUTOR_OK)
+		return result;
+	opened = await_run(executor, 0, start + timeout);
+	if (opened)
+		open_gate(executor, from);
+	result = await_answer(executor, start, timeout);
+	/* an answer to a run that had no input yet */
+	return result == EXECUTOR_OK && !opened && executor->answer.status == WIRE_OK
+		? EXECUTOR_FORGED : result;
+}
+
+ExecutorResult
+executor_settle(Executor *executor, ExecutorResult result)
+{
+	return result == EXECUTOR_ENDED ? result : judge(executor, result, executor_freeze(executor));
+}
+
+ExecutorResult
+executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed,
+				 double timeout, double *elapsed)
+{
+	Reading		from,
+				to;
+	Reading		second;
+	ExecutorResult result;
+	ExecutorResult freeze;
+
+	if (elapsed)
+		*elapsed = 0;
+	result = executor_look(executor);
+	if (result != EXECUTOR_OK)
+		return result;
+	read_usage(executor, &from);
+	from.wall = clock_now();
+	second = from;
+	result = executor->gate ? ask_gated(executor, op, count, flags, seed, timeout, &second)
+		: executor_ask(executor, op, count, flags, seed, timeout);
+	if (result == EXECUTOR_ENDED)
+		return result;
+	freeze = executor_freeze(executor);
+	to.wall = clock_now();
+	if (elapsed)
+	{
+		read_usage(executor, &to);
+		*elapsed = reading_seconds(executor, &from, &to);
+		executor->worked = executor->gate ? reading_seconds(executor, &second, &to) : *elapsed;
+		if (executor->one_core && second.cpu > 0 && to.cpu > second.cpu)
+			executor->worked = to.cpu - second.cpu;
+		/* it gets a core once more to be stopped */
+		executor->preempted = to.turns > second.turns + 1;
+	}
+	return judge(executor, result, freeze);
 }
 
 /* opens the gate run by run; whether all of them said that they were done */

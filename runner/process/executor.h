@@ -63,6 +63,13 @@ typedef struct OutputMemory
 	size_t		stretches[EXECUTOR_RECENT];
 } OutputMemory;
 
+/* what a command does between two runs, while the second one waits for its leave to begin */
+typedef struct Gate
+{
+	void		(*open) (void *context);
+	void	   *context;
+} Gate;
+
 typedef struct Executor
 {
 	/* outermost process of its own sandbox; 0 if forked from a zygote */
@@ -83,7 +90,13 @@ typedef struct Executor
 	int			side;			/* whose memory it maps on a GPU */
 	bool		intruder;		/* with EXECUTOR_AWAKE: it was of the candidate's side */
 	bool		met;			/* has had a block with runs */
-	double		worked;			/* CPU seconds of its last command; on several cores, all seconds */
+	/*
+	 * CPU seconds of its last command, with a gate those from there on; on several cores, all
+	 * seconds
+	 */
+	double		worked;
+	const Gate *gate;			/* the next command's second run waits for it; or NULL */
+	bool		preempted;			/* others had its core meanwhile */
 	/* seconds from one gate to the next, in its last block that had gates */
 	double		pace;
 	bool		attentive;		/* the supervisor has a core to spend on waiting for its answers */
@@ -147,6 +160,7 @@ typedef struct Reading
 	double		wall;
 	double		cpu;
 	double		delay;
+	uint64_t	turns;			/* times that its first thread got a core */
 } Reading;
 
 extern double reading_seconds(const Executor *executor, const Reading *from, const Reading *to);

@@ -1,9 +1,9 @@
 /*
  * audit.c
  *		What an audit is: one run, by its CPU time. Its input is staged while the process is
- *		stopped, and no other's is. Spells of either side have the same inputs, all outputs are
- *		compared, and nothing of a run stays where the other side could find it. And what is
- *		planned of them.
+ *		stopped, or waits at a gate, and no other's is. Spells of either side have the same
+ *		inputs, all outputs are compared, and nothing of a run stays where the other side could
+ *		find it. And what is planned of them.
  */
 #define _GNU_SOURCE
 #include "../../runner/supervisor/backend/parts.h"
@@ -17,6 +17,7 @@
 #define EMPTY	40e-6			/* CPU seconds of a block without runs */
 
 static Job	job;
+static WireControl control;
 static Member member;
 static const Backend backend = {.cold_seconds = 2e-6, HOST_NUMBERS};
 static Measure measure = {.job = &job, .backend = &backend, .time = member.time,
@@ -32,7 +33,8 @@ static int	turns;				/* of a side, in it */
 static Side last;
 static int	staged;				/* since the last block */
 static uint32_t staged_slot;
-static int	left;				/* runs of which something is still in its slot */
+static bool	there[SLOTS];		/* slots in which something of a run still is */
+static int	left;				/* how many */
 static int	runs[2];
 static uint32_t ran[2][SLOTS];	/* slots, in order */
 static bool good;				/* so far, all was as it should be */
@@ -62,9 +64,10 @@ measure_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 bool
 measure_stage(Measure *m, Arena *arena, Side side, const uint32_t *slots, uint32_t n)
 {
-	good = good && left == 0 && !arena->direct;
-	staged += (int) n;
-	left += (int) n;
+	good = good && left == (s.gated && staged > 0) && !arena->direct && n == 1;
+	staged++;
+	left++;
+	there[slots[0]] = true;
 	staged_slot = slots[0];
 	return true;
 }
@@ -72,23 +75,31 @@ measure_stage(Measure *m, Arena *arena, Side side, const uint32_t *slots, uint32
 void
 measure_unstage(Measure *m, Arena *arena, uint32_t slot)
 {
-	left -= slot == staged_slot;
+	left -= there[slot];
+	there[slot] = false;
 }
 
 bool
 measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots,
 			  const uint64_t *seed, uint32_t n, double timeout, double *elapsed)
 {
-	good = good && n <= 1 && staged == (int) n;
+	good = good && n <= (s.gated ? 2 : 1) && staged == (n > 0);
 	good = good && (n == 0 || (staged_slot == slots[0] && seed[0] == seeds[slots[0]]));
+	if (executor->gate)
+	{
+		control.seeds[1] = 0;
+		good = good && n == 2 && seed[1] == 0 && slots[0] != slots[1] && !there[slots[1]];
+		executor->gate->open(executor->gate->context);
+		good = good && staged_slot == slots[1] && control.seeds[1] == seeds[slots[1]];
+	}
 	staged = 0;
 	attentive += executor->attentive;
 	idle += executor->idle;
-	if (n == 1 && !executor->idle)
+	if (n > 0 && !executor->idle)
 	{
 		turns += turns == 0 || side != last;
 		last = side;
-		ran[side][runs[side]++] = slots[0];
+		ran[side][runs[side]++] = slots[n - 1];
 	}
 	/* what sleeping and being woken takes comes and goes */
 	*elapsed = 1e-3 * (double) (1 + inputs % 7);
@@ -103,7 +114,8 @@ measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint
 {
 	int			i = runs[side] - 1;
 
-	good = good && left == 1 && run == 0 && slot == ran[side][i] && out == kept[side] + i * BYTES;
+	good = good && left == 1 && there[slot] && run == s.gated && slot == ran[side][i]
+		&& out == kept[side] + i * BYTES;
 	return true;
 }
 
@@ -122,7 +134,8 @@ measure_fill(Measure *m, const Executor *executor)
 bool
 rounds_compare(Rounds *of, uint32_t keep)
 {
-	good = good && left == 0 && (int) keep == inputs && runs[0] == inputs && runs[1] == inputs
+	good = good && left == 0 && (int) keep + s.gated == inputs && runs[0] == (int) keep
+		&& runs[1] == (int) keep
 		&& memcmp(ran[0], ran[1], keep * sizeof(uint32_t)) == 0;
 	compared += (int) keep;
 	return true;
@@ -211,6 +224,32 @@ check_plan(void)
 	check(s.audits_a_half == 0, "nor where none are wanted");
 }
 
+/* of PyTorch: a run whose input comes while its process waits for it */
+static void
+check_gated(void)
+{
+	job.language = LANGUAGE_PYTORCH;
+	plan(100e-6, SLOTS, 64, 400, 1);
+	check(s.gated == s.attentive, "a supervisor with a core of its own opens gates");
+	s.attentive = s.gated = true;
+	s.spell = SPELL;
+	half.executor[0]->control = half.executor[1]->control = &control;
+	half.executor[SIDE_CANDIDATE]->hostile = true;
+	half.audited = false;
+	s.audit_more.n = s.audit[0].n = s.audit_idle.n = 0;
+	compared = 0;
+	good = true;
+	check(audit_spell(&s, &half, true) && good && left == 0 && compared == 2 * SPELL,
+		  "input and seed of a run behind a gate come when the run before it is done");
+	check(!half.executor[0]->gate && !half.executor[1]->gate, "and no other block has a gate");
+	check(fabs(values_median(&s.audit_more) + 70e-6 - BYTES * COPYING) < 1e-12
+		  && fabs(values_median(&s.audit[0]) - 100e-6 - EMPTY) < 1e-12,
+		  "the candidate is charged with what it could have written before");
+	measure.input_slot_bytes = 1 << 20;
+	plan(100e-6, SLOTS, 64, 400, 1);
+	check(!s.gated, "inputs that take long to bring come while a process is stopped");
+}
+
 int
 main(void)
 {
@@ -251,6 +290,8 @@ main(void)
 	check(audit_spell(&s, &half, true) && good
 		  && fabs(values_median(&s.audit_more) + 30e-6) < 1e-12,
 		  "with what outputs take that may have been filled before");
+	filling = 0;
+	check_gated();
 	free(s.audit[0].v);
 	free(s.audit[1].v);
 	free(s.audit_more.v);

@@ -27,7 +27,7 @@ sandbox_end(pid_t pid)
 uint64_t
 random_secret(void)
 {
-	abort();
+	return 7;
 }
 
 #endif							/* CUDAL1_EXECUTOR_ALONE_H */

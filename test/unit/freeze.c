@@ -1,7 +1,7 @@
 /*
  * freeze.c
  *		A process that is resumed before it was seen to be stopped is stopped again, and
- *		not taken for one that can't be.
+ *		not taken for one that can't be. And when the clock of a run behind a gate begins.
  */
 #define _GNU_SOURCE
 #include "../../runner/process/executor.c"
@@ -50,12 +50,65 @@ block_seconds(double delay)
 	return reading_seconds(&executor, &from, &to);
 }
 
+static Reading begun;			/* when a clock began */
+static bool ran_before;			/* when the gate was opened */
+
+static void
+bring(void *context)
+{
+	ran_before = begun.wall > 0;
+}
+
+/* whether the clock of a run behind a gate has begun when its input is brought */
+static bool
+charged(bool hostile)
+{
+	WireControl *control = calloc(1, sizeof(*control));
+	Executor	executor = {.control = control,.hostile = hostile,.gate = &(Gate) {.open = bring}};
+	bool		opened;
+
+	begun.wall = 0;
+	open_gate(&executor, &begun);
+	opened = control->gate == 2 && begun.wall > 0;
+	free(control);
+	return opened && ran_before;
+}
+
+/* what becomes of an answer to both runs, where the first one has not said that it is done */
+static ExecutorResult
+answer_early(void)
+{
+	WireControl *control = calloc(1, sizeof(*control));
+	WireMessage answer = {.status = WIRE_OK};
+	Executor	executor;
+	ExecutorResult result;
+	int			pair[2];
+
+	executor_init(&executor);
+	executor.control = control;
+	executor.gate = &(Gate) {.open = bring};
+	ran_before = false;
+	begun.wall = 1;
+	if (socket_pair(pair) != 0)
+		return EXECUTOR_BROKEN;
+	executor.sock = pair[0];
+	result = send(pair[1], &answer, sizeof(answer), 0) == sizeof(answer)
+		? ask_gated(&executor, WIRE_RUN, 2, WIRE_FLAG_GATED, 0, 5, &begun) : EXECUTOR_BROKEN;
+	close(pair[0]);
+	close(pair[1]);
+	free(control);
+	return ran_before ? EXECUTOR_BROKEN : result;
+}
+
 int
 main(void)
 {
 	Executor	executor;
 	char		path[64];
 
+	check(charged(true) && !charged(false),
+		  "the candidate's clock runs while its input is brought, the reference's does not yet");
+	check(answer_early() == EXECUTOR_FORGED, "an answer to a run without its input is forged");
 	check(block_seconds(0) == 10, "a process that sleeps is charged with it");
 	check(block_seconds(4) == 6, "but not with waiting for a core");
 	check(block_seconds(9) == 2, "and always with its work");

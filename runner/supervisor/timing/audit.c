@@ -9,6 +9,9 @@
  * computed within the clock. Code may know an audit when it sees one: its output is read as a
  * whole and compared, so there is nothing in it to leave out.
  *
+ * A process that wakes finds cold code, which on a busy host takes longer than many a run. So in
+ * PyTorch an audit is the second run of a block. It waits at a gate, awake, for its input.
+ *
  * The first block after another process's finds cold caches. Audits therefore come in spells:
  * some of one side, one after the other, then those of the other side on the same inputs. The first
  * of each does not count. The supervisor waits for the answers without sleeping where it has a core
@@ -27,10 +30,14 @@
 
 #define L2_TIMES		3.0		/* inputs that turn each other out of a GPU's cache, in its size */
 #define SPELL			8		/* audits, of a side */
+#define COPYING			1e-10	/* seconds a byte takes to be copied, about */
+#define GATED_SHARE		0.05	/* of a run, that copying what it reads and writes may take */
 #define EMPTY_BLOCKS	15
 #define OVERHEAD		1e-4	/* seconds an audit takes to start and stop its process */
 #define GROUPS			8
-#define USUAL			0.95	/* of audits: the longest are the host's */
+/* of audits: the longest, which are the host's; where it is busy, at most so many */
+#define LONGEST			0.05
+#define LONGEST_MOST	0.25
 #define SPELL_WARM		0.08	/* of audit_margin: caches of spells are colder */
 #define CLEAR			0.1		/* of the reference's time: with less doubt, audits are clear */
 #define NOISE			3.0		/* times the reference's: more is the candidate's own */
@@ -71,7 +78,11 @@ audit_plan(Rounds *s)
 	s->audits_a_half = 0;
 	if (a_half < 1 || (s->runs[0] == 1 && s->runs[1] == 1))
 		return;
-	s->spell = m->gpu ? 1 : (uint32_t) fmin(fmin(SPELL, a_half), fmin(s->slots, s->kept_max));
+	s->gated = m->job->language == LANGUAGE_PYTORCH && !m->gpu && s->attentive && s->slots > 1
+		&& (double) (m->input_slot_bytes + m->output_bytes) * COPYING
+		< GATED_SHARE * m->time[SIDE_REFERENCE];
+	s->spell = m->gpu ? 1 : (uint32_t) fmin(fmin(SPELL, a_half),
+											fmin(s->slots - s->gated, s->kept_max));
 	s->audits_a_half = (int) ceil(a_half / s->spell);
 }
 
@@ -100,6 +111,53 @@ block(Rounds *s, Half *half, Side side, const uint32_t *slot, uint32_t n, double
 	return good;
 }
 
+/* a run that waits for its input and its seed until the run before it is done */
+typedef struct Coming
+{
+	Rounds	   *s;
+	Executor   *executor;
+	Side		side;
+	uint32_t	slot;
+	bool		good;
+} Coming;
+
+static void
+bring(void *context)
+{
+	Coming	   *c = context;
+
+	c->executor->control->seeds[1] = c->s->seeds[c->slot];
+	c->good = measure_stage(c->s->m, &c->s->arena, c->side, &c->slot, 1);
+}
+
+/*
+ * CPU seconds of a run behind the gate, in a block that begins with a run on the slot `before`.
+ * What of its output is the same for all inputs can be written ahead, so the candidate is charged
+ * for writing it.
+ */
+static bool
+gated_block(Rounds *s, Half *half, Side side, uint32_t before, uint32_t slot, double *seconds)
+{
+	Executor   *executor = half->executor[side];
+	Coming		coming = {.s = s,.executor = executor,.side = side,.slot = slot};
+	Gate		gate = {.open = bring,.context = &coming};
+	uint32_t	slots[2] = {before, slot};
+	uint64_t	seeds[2] = {s->seeds[before], 0};
+	double		elapsed;
+	bool		good;
+
+	executor->attentive = s->attentive;
+	executor->gate = &gate;
+	good = measure_block(s->m, executor, side, slots, seeds, 2, rounds_timeout(s, side, 2),
+						 &elapsed);
+	executor->gate = NULL;
+	executor->attentive = s->m->spare_core;
+	*seconds = executor->worked;
+	if (executor->hostile)
+		*seconds += (double) s->m->output_bytes * COPYING;
+	return good && coming.good;
+}
+
 /* what an audit costs the reference besides its run, for both sides */
 bool
 audit_empty(Rounds *s, Half *half)
@@ -113,20 +171,39 @@ audit_empty(Rounds *s, Half *half)
 	return true;
 }
 
+/* one run of a side on a slot that is not staged yet, less what any audit's block takes */
+static bool
+run_alone(Rounds *s, Half *half, Side side, uint32_t slot, double *seconds)
+{
+	uint32_t	before;
+	bool		good;
+
+	if (!s->gated)
+	{
+		good = measure_stage(s->m, &s->arena, side, &slot, 1)
+			&& block(s, half, side, &slot, 1, seconds);
+		*seconds -= half->empty_single;
+		return good;
+	}
+	before = s->order[s->spell];
+	good = measure_stage(s->m, &s->arena, side, &before, 1)
+		&& gated_block(s, half, side, before, slot, seconds);
+	measure_unstage(s->m, &s->arena, before);
+	return good;
+}
+
 /*
- * One run of a side, its input the only one staged; its output into `kept`. Both sides share their
- * slots, so nothing of the run may stay there: the side that goes second would find the inputs and
- * the answers of the whole spell.
+ * An audit, its output into `kept`. Both sides share their slots, so nothing of the run may stay
+ * there: the side that goes second would find the inputs and the answers of the whole spell.
  */
 static bool
 one_run(Rounds *s, Half *half, Side side, uint32_t slot, char *kept, double *seconds)
 {
-	if (!measure_stage(s->m, &s->arena, side, &slot, 1) || !block(s, half, side, &slot, 1, seconds))
-		return false;
-	if (!measure_read(s->m, half->executor[side], side, &s->arena, 0, slot, kept)
+	if (!run_alone(s, half, side, slot, seconds)
+		|| !measure_read(s->m, half->executor[side], side, &s->arena, s->gated, slot, kept)
 		|| !measure_poison(s->m, half->executor[side], side))
 		return false;
-	*seconds += measure_fill(s->m, half->executor[side]) - half->empty_single;
+	*seconds += measure_fill(s->m, half->executor[side]);
 	measure_unstage(s->m, &s->arena, slot);
 	return true;
 }
@@ -135,18 +212,22 @@ one_run(Rounds *s, Half *half, Side side, uint32_t slot, char *kept, double *sec
 static bool
 make_inputs(Rounds *s)
 {
-	for (uint32_t i = 0; i < s->spell; i++)
+	uint32_t	n = s->spell + s->gated;
+
+	for (uint32_t i = 0; i < n; i++)
 	{
 		s->order[i] = i;
 		s->seeds[i] = random_next(&s->m->random);
 	}
-	return measure_generate(s->m, &s->arena, s->order, s->spell);
+	return measure_generate(s->m, &s->arena, s->order, n);
 }
 
+/* the first of a spell finds what the other side, or a block, has left in the caches */
 static bool
 both_sides(Rounds *s, Half *half, bool reference_first, bool counts)
 {
 	double		taken[SPELL][2] = {{0}};
+	uint32_t	first = counts ? s->spell > 2 : s->spell;
 
 	if (!make_inputs(s))
 		return false;
@@ -155,12 +236,15 @@ both_sides(Rounds *s, Half *half, bool reference_first, bool counts)
 		Side		side = (turn == 0) == reference_first ? SIDE_REFERENCE : SIDE_CANDIDATE;
 
 		for (uint32_t i = 0; i < s->spell; i++)
+		{
 			if (!one_run(s, half, side, s->order[i], s->kept[side] + i * s->m->output_bytes,
 						 &taken[i][side]))
 				return false;
+			if (side == SIDE_REFERENCE && i >= first)
+				s->preempted += half->executor[side]->preempted;
+		}
 	}
-	/* the first of a spell finds what the other side, or a block, has left in the caches */
-	for (uint32_t i = s->spell > 2; counts && i < s->spell; i++)
+	for (uint32_t i = first; i < s->spell; i++)
 		audit_note(s, taken[i]);
 	return rounds_compare(s, s->spell);
 }
@@ -181,11 +265,10 @@ idle_audits(Rounds *s, Half *half)
 		uint32_t	slot = s->order[i];
 		double		seconds;
 
-		good = measure_stage(s->m, &s->arena, SIDE_REFERENCE, &slot, 1)
-			&& block(s, half, SIDE_REFERENCE, &slot, 1, &seconds);
+		good = run_alone(s, half, SIDE_REFERENCE, slot, &seconds);
 		measure_unstage(s->m, &s->arena, slot);
 		if (good && i >= (s->spell > 2))
-			values_append(&s->audit_idle, seconds - half->empty_single);
+			values_append(&s->audit_idle, seconds);
 	}
 	executor->idle = false;
 	return good;
@@ -211,13 +294,16 @@ audit_spell(Rounds *s, Half *half, bool reference_first)
 }
 
 /*
- * The mean of all but the longest few. A lower quantile would be steadier where a host is busy, but
- * code that does little for some inputs would be judged by those alone.
+ * The mean of all but the longest few, as many as other processes have cut in two of the
+ * reference's. A lower quantile would be steadier where a host is busy, but code that does little
+ * for some inputs would be judged by those alone.
  */
 static double
-usual(const double *seconds, size_t n)
+usual(const Rounds *s, const double *seconds, size_t n)
 {
-	double		limit = cudal1_score_percentile(seconds, n, USUAL);
+	double		cut = (double) s->preempted / fmax(1, (double) s->audit[SIDE_REFERENCE].n);
+	double		limit = cudal1_score_percentile(seconds, n,
+												1 - fmin(fmax(LONGEST, cut), LONGEST_MOST));
 	double		sum = 0;
 	size_t		counted = 0;
 
@@ -255,15 +341,15 @@ more_seconds(const Rounds *s, double *error)
 			size_t		from = g * n / GROUPS;
 			size_t		size = (g + 1) * n / GROUPS - from;
 
-			of_reference[g] = usual(reference + from, size);
-			of_group[g] = usual(candidate + from, size) - of_reference[g];
+			of_reference[g] = usual(s, reference + from, size);
+			of_group[g] = usual(s, candidate + from, size) - of_reference[g];
 		}
 		*error = sqrt(fmin(cudal1_score_variance(of_group, GROUPS),
 						   NOISE * NOISE * cudal1_score_variance(of_reference, GROUPS)) / GROUPS);
 	}
 	if (s->m->gpu)
 		return values_median(&s->audit_more);
-	return usual(candidate, n) - usual(reference, n);
+	return usual(s, candidate, n) - usual(s, reference, n);
 }
 
 /*
@@ -278,7 +364,7 @@ cold_seconds(const Rounds *s)
 							SPELL_WARM * s->m->job->profile.audit_margin * block);
 
 	return s->audit_idle.n < MIN_AUDITS ? cold
-		: fmax(cold, usual(s->audit_idle.v, s->audit_idle.n));
+		: fmax(cold, usual(s, s->audit_idle.v, s->audit_idle.n));
 }
 
 /*
@@ -294,7 +380,7 @@ longer_in_blocks(const Rounds *s, double cold)
 	double		block = values_median(&s->seen.times[SIDE_REFERENCE]);
 	double		audit;
 
-	if (s->m->gpu || (audit = usual(audits->v, audits->n)) <= 0)
+	if (s->m->gpu || (audit = usual(s, audits->v, audits->n)) <= 0)
 		return 1;
 	if (block >= audit)
 		return fmin(block / audit, MAX_SLOWER);

@@ -294,7 +294,7 @@ baseline_warm(Rounds *s, Half *half, Side side)
 	if (!empty_cost(s, half, 0, &half->empty[0], NULL))
 		return false;
 	half->empty[1] = half->empty[0];
-	return s->audits_a_half == 0 || audit_empty(s, half);
+	return s->audits_a_half == 0 || s->gated || audit_empty(s, half);
 }
 
 /* on a GPU, its turns are taken off a block only where there were some */

@@ -82,6 +82,7 @@ typedef struct Rounds
 	double		round_seconds;	/* of these, in rounds */
 	int			rounds_made;
 	uint32_t	spell;			/* audits of a side, one after the other */
+	bool		gated;			/* an audit is the second run of its block, its input late */
 	Seen		seen;
 	Seen		before;			/* the same before the pair under way */
 	Values		buckets;		/* seen.plain or seen.capped, as the halves so far speak */
@@ -89,6 +90,7 @@ typedef struct Rounds
 	/* what the candidate took more than the reference, audit by audit */
 	Values		audit_more;
 	Values		audit_idle;		/* on a CPU: seconds of audits in which no code is called */
+	int			preempted;		/* of the reference's, on a CPU */
 	int			audits;			/* runs in them */
 	int			traps;
 	Values		steps[2][3];	/* seconds from gate to answer in traps, by kind: cuda.h's STEPS */
