@@ -67,7 +67,6 @@ typedef struct Compilation
 	bool		found;
 	int			log;
 	pid_t		pid;
-	double		deadline;
 } Compilation;
 
 static bool
@@ -128,7 +127,6 @@ compile_begin(Measure *m, Side side, Compilation *c)
 	}
 	sandbox.output_fd = c->log = log_file();
 	c->pid = sandbox_start(&sandbox);
-	c->deadline = clock_now() + m->job->profile.build_seconds;
 	if (c->pid < 0)
 		return conclude(m, OUTCOME_LOST, "the compiler's sandbox does not start: %s",
 						strerror(errno));
@@ -172,7 +170,7 @@ compile_end(Measure *m, Compilation *c)
 		build_note_kept(m, c->side);
 		return true;
 	}
-	if (!sandbox_wait(c->pid, c->deadline - clock_now(), &status))
+	if (!build_wait(c->pid, m->job->profile.build_seconds, &status))
 	{
 		measure_cause(m, c->side, "slow_build");
 		return conclude(m, outcome_of(c->side, OUTCOME_COMPILE_ERROR),

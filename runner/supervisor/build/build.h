@@ -29,6 +29,22 @@ extern void build_log(int fd, const char *folder, char *text, size_t size);
  */
 extern bool build_without_sandbox(Measure *m);
 
+/*
+ * patience.c: waits for a build, at most `seconds` without those in which other programs had the
+ * cores that it wanted; false: it takes longer
+ */
+typedef struct BuildUse
+{
+	double		charged;		/* seconds that it has had */
+	double		cpu;			/* CPU seconds of its processes so far */
+	bool		wants;			/* one of them is ready to run, or waits for a disk */
+} BuildUse;
+
+extern bool build_wait(pid_t pid, double seconds, int *status);
+
+/* charges `use` with `seconds`, after which its processes have used `cpu` */
+extern void build_charge(BuildUse *use, double seconds, double cpu, bool wants);
+
 /* a side needed no build: it was kept */
 extern void build_note_kept(Measure *m, Side side);
 

@@ -355,7 +355,7 @@ let_build(Measure *m, Side side, bool with_device)
 
 	/* who has ended already says so by its status */
 	send(build->go, "", 1, MSG_NOSIGNAL);
-	if (!sandbox_wait(build->pid, m->job->profile.build_seconds, &status))
+	if (!build_wait(build->pid, m->job->profile.build_seconds, &status))
 	{
 		measure_cause(m, side, "slow_build");
 		conclude(m, outcome, "%scompiling takes more than %g s", whose,

@@ -1,0 +1,84 @@
+/*
+ * patience.c
+ *		How long a build has had: not what other programs of the host kept it waiting.
+ *
+ * Compiling what includes PyTorch's headers takes half a minute of a core. On a host whose cores
+ * many programs want it takes several minutes, and the code is as right as elsewhere. So a build
+ * is charged with its CPU time while a process of it is ready to run or waits for a disk, and with
+ * all time where every process of it sleeps.
+ */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "process/sandbox.h"
+#include "supervisor/build/build.h"
+
+#define LOOK_EVERY		0.25	/* seconds */
+#define BUSY_MOST		10.0	/* times its limit that a build may take on a busy host */
+#define MOST_PROCESSES	512		/* that are looked at */
+
+/* what a process and its descendants have had, and whether one of them wants a core now */
+static void
+look(pid_t pid, int *left, BuildUse *use)
+{
+	char		path[64];
+	char		state = 0;
+	long		ticks[4];
+	FILE	   *file;
+	int			child;
+
+	if ((*left)-- <= 0)
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int) pid);
+	file = fopen(path, "re");
+	/* after the name in brackets: the state, ten numbers, its ticks, those of ended children */
+	if (file && fscanf(file, "%*d (%*[^)]%*[)] %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+					   "%ld %ld %ld %ld", &state, &ticks[0], &ticks[1], &ticks[2], &ticks[3]) == 5)
+		for (int i = 0; i < 4; i++)
+			use->cpu += (double) ticks[i] / (double) sysconf(_SC_CLK_TCK);
+	if (file)
+		fclose(file);
+	use->wants = use->wants || state == 'R' || state == 'D';
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int) pid, (int) pid);
+	file = fopen(path, "re");
+	while (file && fscanf(file, "%d", &child) == 1)
+		look((pid_t) child, left, use);
+	if (file)
+		fclose(file);
+}
+
+void
+build_charge(BuildUse *use, double seconds, double cpu, bool wants)
+{
+	/* an ended child is not counted until its parent has waited for it */
+	double		had = fmax(cpu - use->cpu, 0);
+
+	use->charged += wants ? fmin(had, seconds) : seconds;
+	use->cpu = fmax(use->cpu, cpu);
+}
+
+bool
+build_wait(pid_t pid, double seconds, int *status)
+{
+	double		started = clock_now();
+	double		last = started;
+	BuildUse	use = {0};
+
+	while (use.charged < seconds && last - started < BUSY_MOST * seconds)
+	{
+		BuildUse	now = {0};
+		int			left = MOST_PROCESSES;
+		double		before = last;
+
+		if (sandbox_wait(pid, fmin(LOOK_EVERY, seconds - use.charged), status))
+			return true;
+		look(pid, &left, &now);
+		last = clock_now();
+		build_charge(&use, last - before, now.cpu, now.wants);
+	}
+	return false;
+}
