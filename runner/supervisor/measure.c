@@ -3,7 +3,7 @@
  *		One measurement, from the build to the verdict.
  *
  * The phases: build both sides without holding the device; take the device; run the reference
- * against itself in two processes, and the candidate on the same inputs, compared (checks.c); time
+ * against itself in two processes, and the candidate on the same inputs, compared (checks/); time
  * fresh pairs (timing/rounds.c). The supervisor alone knows the seeds, the expected outputs and the
  * time.
  */
@@ -14,12 +14,12 @@
 
 #include "supervisor/backend.h"
 #include "supervisor/build/build.h"
-#include "supervisor/checks.h"
+#include "supervisor/checks/checks.h"
 #include "supervisor/device/device.h"
-#include "supervisor/diagnose.h"
+#include "supervisor/checks/diagnose.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/heat.h"
-#include "supervisor/layout.h"
+#include "supervisor/checks/layout.h"
 #include "supervisor/measure.h"
 #include "supervisor/timing/rounds.h"
 #include "supervisor/timing/timing.h"

@@ -13,7 +13,7 @@
 #include "common/clock.h"
 #include "supervisor/backend.h"
 #include "supervisor/outcome.h"
-#include "supervisor/poison.h"
+#include "supervisor/checks/poison.h"
 #include "supervisor/session.h"
 
 #define ALL_FIRST	2.0		/* times build_seconds, of all first runs of a candidate */

@@ -16,7 +16,7 @@
 #include "tap.h"
 
 #include "../../runner/supervisor/backend/parts.h"
-#include "../../runner/supervisor/poison.c"
+#include "../../runner/supervisor/checks/poison.c"
 
 #define RUNS	12
 #define BYTES	((size_t) 64 * 1024)
@@ -122,7 +122,7 @@ measure_spent(Measure *m, Spending on, double start)
 	return start;
 }
 
-#include "../../runner/supervisor/outputs.c"
+#include "../../runner/supervisor/checks/outputs.c"
 
 bool
 gpu_read(

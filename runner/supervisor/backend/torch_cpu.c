@@ -7,7 +7,7 @@
 
 #include "supervisor/backend/parts.h"
 #include "supervisor/outcome.h"
-#include "supervisor/outputs.h"
+#include "supervisor/checks/outputs.h"
 
 static bool
 torch_cpu_make_arena(Measure *m, Arena *arena, uint32_t slots, uint32_t spare)

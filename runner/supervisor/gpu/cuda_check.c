@@ -15,7 +15,7 @@
 
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/outcome.h"
-#include "supervisor/outputs.h"
+#include "supervisor/checks/outputs.h"
 
 /* in tolerances of the comparison: what was not written is off by far more */
 #define SAMPLE_TOLERANCE 8.0

@@ -11,8 +11,8 @@
 #include "common/clock.h"
 #include "src/score.h"
 #include "supervisor/outcome.h"
-#include "supervisor/outputs.h"
-#include "supervisor/poison.h"
+#include "supervisor/checks/outputs.h"
+#include "supervisor/checks/poison.h"
 #include "supervisor/timing/samples.h"
 #include "supervisor/session.h"
 

@@ -16,12 +16,12 @@
 #include "common/clock.h"
 #include "common/text.h"
 #include "supervisor/backend.h"
-#include "supervisor/checks.h"
+#include "supervisor/checks/checks.h"
 #include "supervisor/heat.h"
-#include "supervisor/layout.h"
+#include "supervisor/checks/layout.h"
 #include "supervisor/outcome.h"
-#include "supervisor/outputs.h"
-#include "supervisor/poison.h"
+#include "supervisor/checks/outputs.h"
+#include "supervisor/checks/poison.h"
 #include "supervisor/session.h"
 
 #define CHECK_SLOTS		16

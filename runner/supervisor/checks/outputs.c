@@ -9,7 +9,7 @@
 #include "common/clock.h"
 #include "supervisor/backend.h"
 #include "supervisor/outcome.h"
-#include "supervisor/outputs.h"
+#include "supervisor/checks/outputs.h"
 
 bool
 measure_table(Measure *m, Executor *executor, Side side, uint32_t run, WireTensor *table)

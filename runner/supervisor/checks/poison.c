@@ -32,8 +32,8 @@
 #include "supervisor/backend.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/outcome.h"
-#include "supervisor/outputs.h"
-#include "supervisor/poison.h"
+#include "supervisor/checks/outputs.h"
+#include "supervisor/checks/poison.h"
 
 #define PLACES			GPU_MAX_SAMPLES	/* overwritten after a block, at most */
 #define PLACES_EACH		8		/* of an output */

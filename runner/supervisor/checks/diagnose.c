@@ -16,10 +16,10 @@
 #include "common/clock.h"
 #include "common/text.h"
 #include "supervisor/backend.h"
-#include "supervisor/diagnose.h"
+#include "supervisor/checks/diagnose.h"
 #include "supervisor/outcome.h"
-#include "supervisor/outputs.h"
-#include "supervisor/poison.h"
+#include "supervisor/checks/outputs.h"
+#include "supervisor/checks/poison.h"
 #include "supervisor/session.h"
 
 #define DIAGNOSIS_SECONDS	10.0

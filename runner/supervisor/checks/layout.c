@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "supervisor/gpu/cuda.h"
-#include "supervisor/layout.h"
+#include "supervisor/checks/layout.h"
 #include "supervisor/outcome.h"
 #include "supervisor/session.h"
 
