@@ -7,11 +7,9 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 
-#include "errors.h"
-#include "hooks.h"
-#include "launcher.h"
 #include "settings.h"
 #include "shared.h"
+#include "start.h"
 
 PG_MODULE_MAGIC;
 

@@ -16,7 +16,7 @@
 #include "miscadmin.h"
 #include "tcop/tcopprot.h"
 
-#include "errors.h"
+#include "start.h"
 
 #define GRANT_HINT \
 	"The owner of the extension gives a role what it needs with SELECT cudal1_grant('ROLE'," \

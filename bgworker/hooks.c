@@ -29,9 +29,9 @@
 
 #include "bgworker.h"
 #include "compat.h"
-#include "hooks.h"
 #include "settings.h"
 #include "shared.h"
+#include "start.h"
 
 PG_FUNCTION_INFO_V1(cudal1_wake);
 PG_FUNCTION_INFO_V1(cudal1_wake_waiters);

@@ -31,9 +31,9 @@
 #include "utils/snapmgr.h"
 
 #include "compat.h"
-#include "launcher.h"
 #include "settings.h"
 #include "shared.h"
+#include "start.h"
 
 /* how long the launcher sleeps when nothing wakes it */
 #define NAP_MS 10000

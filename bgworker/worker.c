@@ -31,7 +31,7 @@
 #include "jobs.h"
 #include "settings.h"
 #include "shared.h"
-#include "worker.h"
+#include "start.h"
 
 /* after wake-ups the worker checks that the extension is there, at most this often */
 #define EXTENSION_MS 200
