@@ -837,13 +837,18 @@ executor_log(const Executor *executor, char *text, size_t size)
 }
 
 void
+executor_kill(Executor *executor)
+{
+	if (executor->pidfd < 0)
+		return;
+	stopped_ended(executor->pidfd);
+	syscall(SYS_pidfd_send_signal, executor->pidfd, SIGKILL, NULL, 0);
+}
+
+void
 executor_end(Executor *executor)
 {
-	if (executor->pidfd >= 0)
-	{
-		stopped_ended(executor->pidfd);
-		syscall(SYS_pidfd_send_signal, executor->pidfd, SIGKILL, NULL, 0);
-	}
+	executor_kill(executor);
 	if (executor->sandbox > 0)
 		sandbox_end(executor->sandbox);
 	if (executor->zygote && executor->pidfd >= 0 && !executor->ended)

@@ -133,6 +133,8 @@ extern ExecutorResult zygote_ready(Zygote *zygote, double seconds, char *text, s
 extern ExecutorResult executor_fork(Executor *executor, Zygote *zygote, const int *fds, int nfds,
 									double seconds);
 extern void executor_end(Executor *executor);
+/* the same without waiting until it is gone; executor_end() follows */
+extern void executor_kill(Executor *executor);
 extern void zygote_end(Zygote *zygote);
 
 extern ExecutorResult executor_freeze(Executor *executor);

@@ -279,6 +279,19 @@ run_rounds(Set *set)
 	return good;
 }
 
+/* all members' processes, whose ends overlap */
+static void
+end_candidates(Set *set)
+{
+	for (int i = 0; i < set->n; i++)
+		executor_kill(set->half[i]->executor[SIDE_CANDIDATE]);
+	for (int i = 0; i < set->n; i++)
+	{
+		set_enter(set, i);
+		measure_end(set->of[0]->m, set->half[i]->executor[SIDE_CANDIDATE]);
+	}
+}
+
 /*
  * Whether the half is disturbed, by another process on the device or by a candidate, which may slow
  * the reference. At the last attempt the half of one candidate is priced instead, and a set of
@@ -304,9 +317,7 @@ judge_half(Set *set, int half_number, Values *alone, bool *disturbed)
 		first->attempts = p->disturbed_attempts;
 	if (half_number == 1 && p->precision_goal > 0)
 	{
-		for (int i = 0; i < set->n; i++)
-			if (set_enter(set, i))
-				measure_end(m, set->half[i]->executor[SIDE_CANDIDATE]);
+		end_candidates(set);
 		set_enter_all(set);
 		if (!baseline_time_again(first, half, alone))
 			return false;
@@ -337,19 +348,20 @@ judge_half(Set *set, int half_number, Values *alone, bool *disturbed)
 static void
 end_half(Set *set, bool keep_candidate)
 {
-	for (int i = 0; i < set->n; i++)
+	for (int i = 0; i < set->n && keep_candidate; i++)
 	{
 		Rounds	   *s = set->of[i];
+		Executor   *executor = set->half[i]->executor[SIDE_CANDIDATE];
+
+		s->kept_candidate = *executor;
+		s->has_kept_candidate = true;
+		executor_init(executor);
+	}
+	end_candidates(set);
+	for (int i = 0; i < set->n; i++)
+	{
 		Half	   *half = set->half[i];
 
-		if (keep_candidate)
-		{
-			s->kept_candidate = *half->executor[SIDE_CANDIDATE];
-			s->has_kept_candidate = true;
-			executor_init(half->executor[SIDE_CANDIDATE]);
-		}
-		set_enter(set, i);
-		measure_end(s->m, &half->process[SIDE_CANDIDATE]);
 		for (int j = 0; j < 2; j++)
 		{
 			free(half->block[j].v);
