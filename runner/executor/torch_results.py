@@ -121,9 +121,15 @@ def nothing(likes, device):
 def find_tensors(value, found):
     if isinstance(value, torch.Tensor):
         # a subclass may be anything, later; what counts is memory
-        plain = type(value) in (torch.Tensor, torch.nn.Parameter)
-        if not plain or value.layout != torch.strided or value.dim() > MAX_DIMS:
-            raise Unsupported(f"a run returns a {type(value).__name__} that is no plain tensor")
+        if type(value) not in (torch.Tensor, torch.nn.Parameter):
+            raise Unsupported(f"a run returns an object of type {type(value).__name__}, a subclass "
+                              "of Tensor; plain tensors are supported")
+        if value.layout != torch.strided:
+            raise Unsupported(f"a run returns a tensor of layout {value.layout}; dense ones are "
+                              "supported")
+        if value.dim() > MAX_DIMS:
+            raise Unsupported(f"a run returns a tensor of {value.dim()} dimensions; up to "
+                              f"{MAX_DIMS} are supported")
         found.append(value)
     elif isinstance(value, (list, tuple)):
         for part in value:
@@ -132,7 +138,8 @@ def find_tensors(value, found):
         for part in value.values():
             find_tensors(part, found)
     elif value is not None:
-        raise Unsupported(f"a run returns a {type(value).__name__}; tensors are supported")
+        raise Unsupported(f"a run returns an object of type {type(value).__name__}; tensors are "
+                          "supported, and tuples, lists and dicts of them")
 
 
 def flatten(result):

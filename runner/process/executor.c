@@ -450,10 +450,12 @@ reading_seconds(const Executor *executor, const Reading *from, const Reading *to
 }
 
 static ExecutorResult
-ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed)
+ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed,
+	double timeout)
 {
 	bool		sent;
 
+	executor->limit = timeout;
 	executor->text[0] = '\0';
 	executor->asked = (WireMessage) {.nonce = random_secret(), .op = op, .count = count,
 		.flags = flags, .seed = seed};
@@ -482,7 +484,7 @@ executor_ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, ui
 			 double timeout)
 {
 	double		start = clock_now();
-	ExecutorResult result = ask(executor, op, count, flags, seed);
+	ExecutorResult result = ask(executor, op, count, flags, seed, timeout);
 
 	if (result == EXECUTOR_ENDED)
 		find_end(executor);
@@ -583,7 +585,7 @@ ask_gated(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint6
 
 	executor->control->gate = 1;
 	executor->control->done = 0;
-	result = ask(executor, op, count, flags, seed);
+	result = ask(executor, op, count, flags, seed, timeout);
 	if (result == EXECUTOR_ENDED)
 		find_end(executor);
 	if (result != EXECUTOR_OK)
@@ -670,7 +672,7 @@ executor_ask_steps(Executor *executor, uint32_t runs, uint32_t flags,
 	bool		all = false;
 
 	executor->control->gate = executor->control->done = 0;
-	result = ask(executor, WIRE_RUN, runs, flags, 0);
+	result = ask(executor, WIRE_RUN, runs, flags, 0, timeout);
 	if (result == EXECUTOR_OK)
 	{
 		all = step(executor, runs, between, context, deadline);

@@ -99,6 +99,7 @@ typedef struct Executor
 	bool		preempted;			/* others had its core meanwhile */
 	/* seconds from one gate to the next, in its last block that had gates */
 	double		pace;
+	double		limit;			/* seconds that its last command might take */
 	bool		attentive;		/* the supervisor has a core to spend on waiting for its answers */
 	/* it is asked for blocks in which its code is not called, and nothing sent to the GPU */
 	bool		idle;

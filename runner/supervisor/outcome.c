@@ -227,8 +227,8 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 							executor->text);
 		case EXECUTOR_TIMEOUT:
 			return conclude(m, outcome_of(side, OUTCOME_TIMEOUT),
-							"%s did not end within its time limit %s%s%s", who, when,
-							log[0] ? "; it printed: " : "", log);
+							"%s did not end within its limit of %.3g s %s%s%s", who,
+							executor->limit, when, log[0] ? "; it printed: " : "", log);
 		case EXECUTOR_ENDED:
 			if (st.st_size >= OUTPUT_LIMIT)
 				return conclude(m, crash, "%s printed more than %d MiB %s", who,

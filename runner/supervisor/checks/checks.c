@@ -499,8 +499,9 @@ check_candidate(Checks *c)
 	{
 		measure_cause(m, SIDE_CANDIDATE, "slow_run");
 		return conclude(m, OUTCOME_TIMEOUT,
-						"the code takes %.3g s a run, more than %g times the reference",
-						m->time[SIDE_CANDIDATE], p->run_limit_factor);
+						"the code takes %.3g s a run and the reference %.3g s; the limit is %g "
+						"times as long", m->time[SIDE_CANDIDATE], m->time[SIDE_REFERENCE],
+						p->run_limit_factor);
 	}
 	return follow_candidate(c);
 }

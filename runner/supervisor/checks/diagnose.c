@@ -487,7 +487,7 @@ find(Diagnosis *d)
 	if (seen.arrays && mends(d, TRIAL_WEIGHTS, MANNER_TWICE))
 	{
 		say(d, "weights", "It is right with the reference's weights: its own are others, because "
-			"it draws them in another order or gives them other names");
+			"it draws them in another order, or otherwise, or gives them other names");
 		return;
 	}
 	*d = seen;

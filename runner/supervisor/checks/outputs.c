@@ -20,8 +20,8 @@ measure_table(Measure *m, Executor *executor, Side side, uint32_t run, WireTenso
 	{
 		measure_cause(m, side, "count");
 		return conclude(m, outcome_of(side, OUTCOME_WRONG_OUTPUT),
-						"%s returns %u tensors instead of %d", name_of_side(side), tensors,
-						m->outputs);
+						"%s returns %u tensor%s instead of %d", name_of_side(side), tensors,
+						tensors == 1 ? "" : "s", m->outputs);
 	}
 	memcpy(table, &executor->control->table[run * tensors], tensors * sizeof(*table));
 	return true;

@@ -237,7 +237,8 @@ verdict_conclude(Rounds *s, bool left)
 		r->score = fmin(r->score, s->lower);
 		r->wide = true;
 		conclude(m, OUTCOME_SUCCESSFUL, "runs whose inputs come one by one are too unsteady to "
-				 "confirm %.4g: the score is what they show without a doubt", estimate);
+				 "confirm %.4g: the score is what they show, less their standard error of %.2g us",
+				 estimate, 1e6 * doubt / p->audit_sigma);
 	}
 	/* what a column takes */
 	r->score = fmax(r->score, LEAST_SCORE);
