@@ -636,7 +636,7 @@ def build(source_fd, device, data_bytes, libdir):
         model = (common.make_module("candidate", code).ModelNew if code else task.Model)(
             *arguments, **keywords
         )
-        if os.environ.get("CUDA_VISIBLE_DEVICES") == "":
+        if device == "cuda" and os.environ.get("CUDA_VISIBLE_DEVICES") == "":
             return 0
         inputs = task.get_inputs()
         inputs = [

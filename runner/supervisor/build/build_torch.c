@@ -198,6 +198,17 @@ compiles_on_device(const Measure *m, Side side)
 		|| compiles(m, side, BUILT_KERNELS);
 }
 
+/* an extension that is compiled in a run, which on a GPU needs the device */
+static bool
+compiles_in_runs(const Measure *m, Side side)
+{
+	char		path[PATH_MAX + 64];
+
+	snprintf(path, sizeof(path), "%s/%s", m->code[side]->built.folder,
+			 built_kinds[BUILT_EXTENSIONS].folder);
+	return m->gpu && compiles(m, side, BUILT_EXTENSIONS) && access(path, F_OK) != 0;
+}
+
 static bool
 compiles_itself(const Measure *m, Side side)
 {
@@ -287,8 +298,8 @@ prepare_interpreter(Measure *m, Side side, Interpreter *i, Sandbox *sandbox)
 
 /*
  * A side's code runs once: without the device first, since compilers take long; with it where
- * kernels are compiled for what they are called with, or tuned. An interpreter for that is started
- * with all others, and waits, its PyTorch imported, until the device is held.
+ * kernels are compiled for what they are called with, or tuned, or in a run. An interpreter for
+ * that is started with all others, and waits, its PyTorch imported, until the device is held.
  */
 static bool
 start_build(Measure *m, Side side, bool with_device)
@@ -418,6 +429,8 @@ build_on_device(Measure *m)
 			continue;
 		if (compiles_on_device(m, side))
 			good = let_build(m, side, true);
+		else if (compiles_in_runs(m, side))
+			good = start_build(m, side, true) && let_build(m, side, true);
 		if (good && !built->in_part)
 			build_cache_keep(m, built->key, built->folder);
 		free(built->key);
