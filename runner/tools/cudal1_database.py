@@ -108,7 +108,7 @@ class Database:
 def now(db, rows):
     """Verdicts per minute, devices, the queue by trainer and task, so many last verdicts."""
     frame = {}
-    frame["about"] = db.rows(f"""
+    frame["about"] = db.rows("""
         SELECT pg_catalog.current_database() AS database,
                pg_catalog.to_char(clock_timestamp(), 'HH24:MI:SS') AS at,
                count(*) FILTER (WHERE m.measured_at > clock_timestamp() - '1 min'::interval)
