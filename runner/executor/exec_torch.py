@@ -41,6 +41,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 wire = load_part(HERE, "wire")
 common = load_part(HERE, "torch_common")
 MESSAGE, TENSOR = struct.Struct(wire.MESSAGE), struct.Struct(wire.TENSOR)
+WARMING_NS = 100000     # an audit's runs before that whose clock runs, after the first
 BUILD_FAILED = 3
 PR_SET_DUMPABLE = 4
 # stacks of threads and other mappings that are no data
@@ -311,7 +312,8 @@ class Executor:
         if self.takes and count > 1 and not flags & wire.IDLE:
             take = None if flags & wire.AGAIN and not flags & wire.TAKEN else self.taking.take
         if flags & wire.GATED:
-            self.gated_runs(slots, flags, self.outputs, self.inputs, model, take)
+            gated = self.gated_runs if self.gpu else self.audited_run
+            gated(slots, flags, self.outputs, self.inputs, model, take)
             return 0
         if flags & wire.STEPPED:
             self.stepped_runs(slots, flags, self.outputs, self.inputs, model, take)
@@ -415,22 +417,71 @@ class Executor:
             gate[1] = run + 1
 
     def gated_runs(self, slots, flags, outputs, inputs, model, take):
-        """The runs of an audit: each begins when the supervisor lets it, ends when it says so."""
-        # on a CPU the kernel brings the CPU time that it tells others up to date by that
-        settle = torch.cuda.synchronize if self.gpu else time.process_time_ns
+        """The runs of an audit on a GPU: each begins when the supervisor lets it, and has ended
+        when it says so.
+        """
         with memoryview(self.control.memory) as memory, \
                 memory[wire.GATE_AT:wire.GATE_AT + 8] as gates, gates.cast("I") as gate:
             for run, slot in enumerate(slots):
                 while gate[0] <= run:
-                    if not self.gpu:
-                        settle()
+                    pass
                 if flags & wire.SEED_RUNS:
                     self.seed(*self.control.words(wire.SEEDS_AT + 8 * run, 1, "Q"))
                 result = flatten(model(*inputs[slot]))
                 outputs.append(take(run, result) if take else result)
                 self.write_table(outputs[run:], run)
-                settle()
+                torch.cuda.synchronize()
                 gate[1] = run + 1
+
+    def audited_run(self, slots, flags, outputs, inputs, model, take):
+        """A run on a CPU whose input comes when the supervisor opens a gate, after some on another
+        input, by which all code is warm. Code that takes this method's place can leave out what it
+        does besides the model while the clock runs, so that is as little as can be.
+        """
+        # by this the kernel brings the CPU time that it tells others up to date
+        control, settle, likes = self.control, time.process_time_ns, []
+
+        def one(run, slot):
+            if flags & wire.SEED_RUNS:
+                self.seed(*control.words(wire.SEEDS_AT + 8 * run, 1, "Q"))
+            result = flatten(model(*inputs[slot]))
+            if take:
+                result = take(run, result)
+            alike = len(result) == len(likes)
+            for tensor, (place, shape, stride, dtype) in zip(result, likes):
+                words[place] = tensor.data_ptr()
+                alike = alike and tensor.stride() == stride and tensor.shape == shape \
+                    and tensor.dtype is dtype
+            if not alike:
+                self.write_table([result], run)
+            settle()
+            return result
+
+        before, slot = slots
+        with memoryview(control.memory) as memory, memory.cast("Q") as words, \
+                memory[wire.GATE_AT:wire.GATE_AT + 8] as gates, gates.cast("I") as gate:
+            warm = settle() + WARMING_NS
+            outputs.append(one(0, before))
+            if not self.copies:
+                likes.extend(self.expect_alike(outputs[0]))
+            while settle() < warm:
+                one(0, before)
+            gate[1] = 1
+            while gate[0] < 2:
+                settle()
+            result = one(1, slot)
+            gate[1] = 2
+            outputs.append(result)
+
+    def expect_alike(self, output):
+        """Writes the entries of the second run as if its results were like these: for each, the
+        word of the control memory where its address goes, and its layout.
+        """
+        each = len(output) * TENSOR.size
+        middle = wire.TABLE_AT + each
+        self.control.memory[middle:middle + each] = self.control.memory[wire.TABLE_AT:middle]
+        return [((middle + i * TENSOR.size) // 8, tensor.shape, tensor.stride(), tensor.dtype)
+                for i, tensor in enumerate(output)]
 
     def write_table(self, outputs, first=0, settle=True):
         if not outputs:

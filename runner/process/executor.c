@@ -575,27 +575,56 @@ open_gate(Executor *executor, Reading *from)
 	__atomic_store_n(&executor->control->gate, 2, __ATOMIC_RELEASE);
 }
 
+/*
+ * What the executor does after its run is not the code's, so the clock ends here. Some stopped
+ * processes are still leaving their core, and what they used there is accounted when they have.
+ */
+static ExecutorResult
+close_gate(Executor *executor, Reading *to)
+{
+	ExecutorResult result = executor_freeze(executor);
+	double		cpu;
+
+	if (result != EXECUTOR_OK)
+		return result;
+	to->wall = clock_now();
+	read_usage(executor, to);
+	do
+	{
+		cpu = to->cpu;
+		read_usage(executor, to);
+	} while (to->cpu != cpu);
+	if (executor->gate->close)
+		executor->gate->close(executor->gate->context);
+	return executor_thaw(executor);
+}
+
+/* `times`: when the second run began, and when it was done */
 static ExecutorResult
 ask_gated(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed,
-		  double timeout, Reading *from)
+		  double timeout, Reading *times)
 {
 	double		start = clock_now();
 	ExecutorResult result;
-	bool		opened;
+	bool		both = false;
 
 	executor->control->gate = 1;
 	executor->control->done = 0;
 	result = ask(executor, op, count, flags, seed, timeout);
+	if (result == EXECUTOR_OK && await_run(executor, 0, start + timeout))
+	{
+		open_gate(executor, &times[0]);
+		both = await_run(executor, 1, start + timeout);
+		if (both)
+			result = close_gate(executor, &times[1]);
+	}
 	if (result == EXECUTOR_ENDED)
 		find_end(executor);
 	if (result != EXECUTOR_OK)
 		return result;
-	opened = await_run(executor, 0, start + timeout);
-	if (opened)
-		open_gate(executor, from);
 	result = await_answer(executor, start, timeout);
-	/* an answer to a run that had no input yet */
-	return result == EXECUTOR_OK && !opened && executor->answer.status == WIRE_OK
+	/* an answer to runs that are not both done */
+	return result == EXECUTOR_OK && !both && executor->answer.status == WIRE_OK
 		? EXECUTOR_FORGED : result;
 }
 
@@ -610,8 +639,8 @@ executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags
 				 double timeout, double *elapsed)
 {
 	Reading		from,
-				to;
-	Reading		second;
+				to,
+				times[2] = {{0}};
 	ExecutorResult result;
 	ExecutorResult freeze;
 
@@ -622,8 +651,7 @@ executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags
 		return result;
 	read_usage(executor, &from);
 	from.wall = clock_now();
-	second = from;
-	result = executor->gate ? ask_gated(executor, op, count, flags, seed, timeout, &second)
+	result = executor->gate ? ask_gated(executor, op, count, flags, seed, timeout, times)
 		: executor_ask(executor, op, count, flags, seed, timeout);
 	if (result == EXECUTOR_ENDED)
 		return result;
@@ -633,11 +661,16 @@ executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags
 	{
 		read_usage(executor, &to);
 		*elapsed = reading_seconds(executor, &from, &to);
-		executor->worked = executor->gate ? reading_seconds(executor, &second, &to) : *elapsed;
-		if (executor->one_core && second.cpu > 0 && to.cpu > second.cpu)
-			executor->worked = to.cpu - second.cpu;
+		if (executor->gate && times[1].wall > 0)
+		{
+			from = times[0];
+			to = times[1];
+		}
+		executor->worked = reading_seconds(executor, &from, &to);
+		if (executor->one_core && from.cpu > 0 && to.cpu > from.cpu)
+			executor->worked = to.cpu - from.cpu;
 		/* it gets a core once more to be stopped */
-		executor->preempted = to.turns > second.turns + 1;
+		executor->preempted = to.turns > from.turns + 1;
 	}
 	return judge(executor, result, freeze);
 }

@@ -63,10 +63,14 @@ typedef struct OutputMemory
 	size_t		stretches[EXECUTOR_RECENT];
 } OutputMemory;
 
-/* what a command does between two runs, while the second one waits for its leave to begin */
+/*
+ * what a command does between two runs, while the second one waits for its leave to begin, and once
+ * that is done, while the process is stopped. That may be NULL.
+ */
 typedef struct Gate
 {
 	void		(*open) (void *context);
+	void		(*close) (void *context);
 	void	   *context;
 } Gate;
 
@@ -91,7 +95,7 @@ typedef struct Executor
 	bool		intruder;		/* with EXECUTOR_AWAKE: it was of the candidate's side */
 	bool		met;			/* has had a block with runs */
 	/*
-	 * CPU seconds of its last command, with a gate those from there on; on several cores, all
+	 * CPU seconds of its last command, with a gate those of its second run; on several cores, all
 	 * seconds
 	 */
 	double		worked;

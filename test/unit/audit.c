@@ -41,6 +41,7 @@ static bool good;				/* so far, all was as it should be */
 static int	idle;				/* blocks in which no code is called */
 static int	attentive;			/* blocks for which the supervisor did not sleep */
 static int	compared;
+static int	reads;				/* outputs read */
 static double candidate_run;
 static double filling;			/* of the candidate's outputs where none lay before */
 
@@ -101,6 +102,8 @@ measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots,
 		last = side;
 		ran[side][runs[side]++] = slots[n - 1];
 	}
+	if (executor->gate && executor->gate->close)
+		executor->gate->close(executor->gate->context);
 	/* what sleeping and being woken takes comes and goes */
 	*elapsed = 1e-3 * (double) (1 + inputs % 7);
 	executor->worked = EMPTY + (n == 0 ? 0 : executor->idle ? 15e-6
@@ -114,8 +117,9 @@ measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint
 {
 	int			i = runs[side] - 1;
 
-	good = good && left == 1 && there[slot] && run == s.gated && slot == ran[side][i]
-		&& out == kept[side] + i * BYTES;
+	good = good && left == 1 + s.gated && there[slot] && run == s.gated && slot == ran[side][i]
+		&& out == kept[side] + i * BYTES && (executor->gate != NULL) == s.gated;
+	reads++;
 	return true;
 }
 
@@ -237,10 +241,11 @@ check_gated(void)
 	half.executor[SIDE_CANDIDATE]->hostile = true;
 	half.audited = false;
 	s.audit_more.n = s.audit[0].n = s.audit_idle.n = 0;
-	compared = 0;
+	compared = reads = 0;
 	good = true;
 	check(audit_spell(&s, &half, true) && good && left == 0 && compared == 2 * SPELL,
 		  "input and seed of a run behind a gate come when the run before it is done");
+	check(reads == 4 * SPELL, "its output is read before the process goes on");
 	check(!half.executor[0]->gate && !half.executor[1]->gate, "and no other block has a gate");
 	check(fabs(values_median(&s.audit_more) + 70e-6 - BYTES * COPYING) < 1e-12
 		  && fabs(values_median(&s.audit[0]) - 100e-6 - EMPTY) < 1e-12,

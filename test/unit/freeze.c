@@ -52,11 +52,20 @@ block_seconds(double delay)
 
 static Reading begun;			/* when a clock began */
 static bool ran_before;			/* when the gate was opened */
+static Executor *closed;		/* whose second run was done */
+static bool was_stopped;
 
 static void
 bring(void *context)
 {
 	ran_before = begun.wall > 0;
+}
+
+static void
+take(void *context)
+{
+	closed = context;
+	was_stopped = look_really(closed->stat_fd).still;
 }
 
 /* whether the clock of a run behind a gate has begun when its input is brought */
@@ -74,41 +83,81 @@ charged(bool hostile)
 	return opened && ran_before;
 }
 
-/* what becomes of an answer to both runs, where the first one has not said that it is done */
-static ExecutorResult
-answer_early(void)
+static void
+start_looking(Executor *executor)
 {
-	WireControl *control = calloc(1, sizeof(*control));
-	WireMessage answer = {.status = WIRE_OK};
+	char		path[64];
+
+	executor->pid = child;
+	executor->pidfd = (int) syscall(SYS_pidfd_open, child, 0);
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int) child);
+	executor->stat_fd = open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* what becomes of an answer to two runs of which the process has said that so many are done */
+static ExecutorResult
+answer_after(uint32_t runs)
+{
+	WireControl *control = mmap(NULL, sizeof(*control), PROT_READ | PROT_WRITE,
+								MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	Executor	executor;
-	ExecutorResult result;
+	ExecutorResult result = EXECUTOR_BROKEN;
+	Reading		times[2] = {{0}};
 	int			pair[2];
 
 	executor_init(&executor);
 	executor.control = control;
-	executor.gate = &(Gate) {.open = bring};
-	ran_before = false;
-	begun.wall = 1;
-	if (socket_pair(pair) != 0)
-		return EXECUTOR_BROKEN;
+	executor.gate = &(Gate) {.open = bring,.close = take,.context = &executor};
+	closed = NULL;
+	if (control == MAP_FAILED || socket_pair(pair) != 0)
+		return result;
 	executor.sock = pair[0];
-	result = send(pair[1], &answer, sizeof(answer), 0) == sizeof(answer)
-		? ask_gated(&executor, WIRE_RUN, 2, WIRE_FLAG_GATED, 0, 5, &begun) : EXECUTOR_BROKEN;
+	child = fork();
+	if (child == 0)
+	{
+		WireMessage answer = {.status = WIRE_OK};
+
+		while (control->gate == 0)
+			;
+		for (uint32_t run = 1; run <= runs; run++)
+		{
+			while (((volatile WireControl *) control)->gate < run)
+				;
+			__atomic_store_n(&control->done, run, __ATOMIC_RELEASE);
+		}
+		send(pair[1], &answer, sizeof(answer), 0);
+		for (;;)
+			pause();
+	}
+	start_looking(&executor);
+	wakings = 0;
+	result = ask_gated(&executor, WIRE_RUN, 2, WIRE_FLAG_GATED, 0, 5, times);
+	if (runs < 2 && (closed || times[1].wall > 0))
+		result = EXECUTOR_BROKEN;
+	if (runs == 2 && (closed != &executor || !was_stopped || executor.frozen
+					  || times[1].wall < times[0].wall || times[0].wall == 0))
+		result = EXECUTOR_BROKEN;
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	close(executor.pidfd);
+	close(executor.stat_fd);
 	close(pair[0]);
 	close(pair[1]);
-	free(control);
-	return ran_before ? EXECUTOR_BROKEN : result;
+	munmap(control, sizeof(*control));
+	return result;
 }
 
 int
 main(void)
 {
 	Executor	executor;
-	char		path[64];
 
 	check(charged(true) && !charged(false),
 		  "the candidate's clock runs while its input is brought, the reference's does not yet");
-	check(answer_early() == EXECUTOR_FORGED, "an answer to a run without its input is forged");
+	check(answer_after(0) == EXECUTOR_FORGED && answer_after(1) == EXECUTOR_FORGED,
+		  "an answer to runs that are not done is forged");
+	check(answer_after(2) == EXECUTOR_OK,
+		  "the output of a run behind a gate is read while its process is stopped");
 	check(block_seconds(0) == 10, "a process that sleeps is charged with it");
 	check(block_seconds(4) == 6, "but not with waiting for a core");
 	check(block_seconds(9) == 2, "and always with its work");
@@ -117,10 +166,7 @@ main(void)
 	if (child == 0)
 		for (;;)
 			pause();
-	executor.pid = child;
-	executor.pidfd = (int) syscall(SYS_pidfd_open, child, 0);
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int) child);
-	executor.stat_fd = open(path, O_RDONLY | O_CLOEXEC);
+	start_looking(&executor);
 	wakings = 0;
 	check(executor_freeze(&executor) == EXECUTOR_OK && executor.frozen, "a process is stopped");
 	check(executor_thaw(&executor) == EXECUTOR_OK && !executor.frozen, "and goes on");

