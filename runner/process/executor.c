@@ -23,7 +23,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,7 +34,6 @@
 #define FREEZE_SECONDS 5.0
 #define FREEZE_AGAIN	0.02	/* seconds; most are stopped within a thousandth of that */
 #define END_MS			2000	/* for a killed process to be gone */
-#define PIECES 512
 #define ATTENTION_SECONDS 0.1	/* how long a core is spent on waiting */
 
 volatile sig_atomic_t executor_cancelled;
@@ -717,149 +715,6 @@ executor_ask_steps(Executor *executor, uint32_t runs, uint32_t flags,
 	/* an answer to the block before that to its runs */
 	return result == EXECUTOR_OK && !all && executor->answer.status == WIRE_OK ? EXECUTOR_FORGED
 		: result;
-}
-
-static bool
-read_memory(pid_t pid, uint64_t address, void *out, size_t bytes)
-{
-	size_t		done = 0;
-
-	while (done < bytes)
-	{
-		struct iovec local = {(char *) out + done, bytes - done};
-		struct iovec remote = {(void *) (uintptr_t) (address + done), bytes - done};
-		ssize_t		n = process_vm_readv(pid, &local, 1, &remote, 1, 0);
-
-		if (n <= 0)
-			return false;
-		done += (size_t) n;
-	}
-	return true;
-}
-
-/* distance of element i of a view from its first, in elements */
-static size_t
-place_of(const WireTensor *tensor, const Tensor *layout, size_t i)
-{
-	size_t		place = 0;
-
-	for (int d = (int) layout->ndim - 1; d >= 0; d--)
-	{
-		place += (i % (size_t) layout->shape[d]) * (size_t) tensor->stride[d];
-		i /= (size_t) layout->shape[d];
-	}
-	return place;
-}
-
-/*
- * a view with wide gaps: piece by piece, so that a small output of a large array costs little,
- * wherever the code says it is
- */
-static bool
-read_pieces(pid_t pid, const WireTensor *tensor, const Tensor *layout, size_t piece, char *out)
-{
-	struct iovec remote[PIECES];
-	size_t		size = tensor_dtype_size(layout->dtype);
-	size_t		pieces = layout->elements / piece;
-
-	for (size_t done = 0; done < pieces;)
-	{
-		size_t		n = pieces - done < PIECES ? pieces - done : PIECES;
-		struct iovec local = {out + done * piece * size, n * piece * size};
-
-		for (size_t i = 0; i < n; i++)
-			remote[i] = (struct iovec) {(void *) (uintptr_t) (tensor->address
-															  + place_of(tensor, layout,
-																		 (done + i) * piece)
-															  * size), piece * size};
-		if (process_vm_readv(pid, &local, 1, remote, n, 0) != (ssize_t) local.iov_len)
-			return false;
-		done += n;
-	}
-	return true;
-}
-
-/*
- * piece: elements that follow each other; span: elements from the first to the last; false: no view
- */
-static bool
-is_view(const WireTensor *tensor, const Tensor *layout, size_t *piece, uint64_t *span)
-{
-	bool		whole = true;
-
-	*piece = 1;
-	for (int d = (int) layout->ndim - 1; d >= 0; d--)
-	{
-		whole = whole && (layout->shape[d] == 1 || (uint64_t) tensor->stride[d] == *piece);
-		if (whole)
-			*piece *= (size_t) layout->shape[d];
-	}
-	return tensor_span(layout, tensor->stride, span);
-}
-
-bool
-executor_find_piece(const WireTensor *tensor, const Tensor *layout, uint64_t lot, size_t most,
-					struct iovec *found)
-{
-	size_t		size = tensor_dtype_size(layout->dtype);
-	size_t		piece;
-	size_t		elements;
-	uint64_t	span;
-	size_t		at;
-
-	if (!is_view(tensor, layout, &piece, &span))
-		return false;
-	elements = piece < most / size ? piece : most / size;
-	at = lot % layout->elements;
-	/* one that would end beyond its piece begins earlier */
-	if (at % piece > piece - elements)
-		at -= at % piece - (piece - elements);
-	found->iov_base = (void *) (uintptr_t) (tensor->address + place_of(tensor, layout, at) * size);
-	found->iov_len = elements * size;
-	return true;
-}
-
-bool
-executor_write_places(Executor *executor, const struct iovec *places, size_t n, void *from)
-{
-	struct iovec local = {from, 0};
-
-	for (size_t i = 0; i < n; i++)
-		local.iov_len += places[i].iov_len;
-	return process_vm_writev(executor->pid, &local, 1, places, n, 0) == (ssize_t) local.iov_len;
-}
-
-ExecutorResult
-executor_read_tensor(Executor *executor, const WireTensor *tensor, const Tensor *layout, void *out)
-{
-	size_t		size = tensor_dtype_size(layout->dtype);
-	size_t		piece;
-	uint64_t	span;
-	char	   *memory;
-
-	if (layout->elements == 0)
-		return EXECUTOR_OK;
-	if (!is_view(tensor, layout, &piece, &span))
-		return EXECUTOR_FORGED;
-	if (piece == layout->elements)
-		return read_memory(executor->pid, tensor->address, out, layout->bytes) ? EXECUTOR_OK
-			: EXECUTOR_FORGED;
-	if (span > 4 * layout->elements + (1 << 16))
-		return read_pieces(executor->pid, tensor, layout, piece, out) ? EXECUTOR_OK
-			: EXECUTOR_FORGED;
-	/* a view with narrow gaps, or a turned one: all between its ends once, gathered here */
-	memory = malloc(span * size);
-	if (!memory)
-		return EXECUTOR_BROKEN;
-	if (!read_memory(executor->pid, tensor->address, memory, span * size))
-	{
-		free(memory);
-		return EXECUTOR_FORGED;
-	}
-	for (size_t i = 0; i < layout->elements; i++)
-		memcpy((char *) out + i * size, memory + place_of(tensor, layout, i) * size, size);
-	free(memory);
-	return EXECUTOR_OK;
 }
 
 void

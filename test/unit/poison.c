@@ -4,15 +4,17 @@
  *		its outputs tells.
  */
 #define _GNU_SOURCE
-#include "../../runner/process/executor.c"
-#include "../../runner/process/arena.c"
+#include "../../runner/process/memory.c"
 #include "../../runner/common/tensor.c"
-#include "../../runner/common/text.c"
 
 #include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#include "executor_alone.h"
 #include "tap.h"
 
 #include "../../runner/supervisor/backend/parts.h"
@@ -55,42 +57,6 @@ random_below(RandomStream *stream, uint64_t n)
 }
 
 /* what is not tried here */
-ProcessState
-stopped_look(int stat_fd)
-{
-	abort();
-}
-
-bool
-stopped_threads(pid_t pid)
-{
-	abort();
-}
-
-void
-stopped_noted(int pidfd, int stat_fd, pid_t pid, bool hostile)
-{
-	abort();
-}
-
-void
-stopped_released(int pidfd)
-{
-	abort();
-}
-
-void
-stopped_ended(int pidfd)
-{
-	abort();
-}
-
-StoppedVerdict
-stopped_check(void)
-{
-	abort();
-}
-
 bool
 gpu_overwrite(Measure *m, Executor *of, Side side, const struct iovec *places, size_t n)
 {
