@@ -608,6 +608,7 @@ class Executor:
         self.kept_at = (ctypes.c_uint64 * len(bounds))(*bounds)
         self.guard.cudal1_guard_keep(self.kept_at, len(bounds) // 2)
 
+
 def seeding(gpu):
     """What sets the state of random numbers for a run, as torch.manual_seed does. That asks each
     kind of device that PyTorch knows, which takes longer than many a module, within the clock.
