@@ -448,11 +448,11 @@ step_or_loop(double loop)
 }
 
 /*
- * what audits leave of a score on a GPU where the reference takes 100 us; `single`, `late`: what
- * the candidate takes in audits of either kind
+ * what audits leave of a score on a GPU where the reference takes 100 us in blocks, and `audit` in
+ * those of single runs; `single`, `late`: what the candidate takes in audits of either kind
  */
 static double
-gpu_bound(double single, double late, uint32_t runs)
+gpu_bound(double audit, double single, double late, uint32_t runs)
 {
 	static Gpu	gpu;
 	Rounds		s = {.m = &measure,.runs = {runs, runs}};
@@ -468,9 +468,9 @@ gpu_bound(double single, double late, uint32_t runs)
 	{
 		if (runs > 1)
 		{
-			values_append(&s.audit[SIDE_REFERENCE], 100e-6);
+			values_append(&s.audit[SIDE_REFERENCE], audit);
 			values_append(&s.audit[SIDE_CANDIDATE], single);
-			values_append(&s.audit_more, single - 100e-6);
+			values_append(&s.audit_more, single - audit);
 		}
 		values_append(&s.late_runs[SIDE_REFERENCE], 68e-6);
 		values_append(&s.late_runs[SIDE_CANDIDATE], late);
@@ -497,13 +497,19 @@ main(void)
 	check_unclear(0.98, 3);
 	check(check_unclear(4, 0.6) < 1.2, "less a standard error, since luck would be paid");
 	check(near(check_unclear(1.6, 1.2), 1, 1e-12), "and no less than 1.00");
-	check(gpu_bound(40e-6, 36e-6, 90) > 2.5,
+	check(gpu_bound(100e-6, 40e-6, 36e-6, 90) > 2.5,
 		  "code that takes 40 us of 100 in audits of single runs may be so fast");
-	check(gpu_bound(40e-6, 36e-6, 1) > 2.3, "nearly so where blocks are such runs");
-	check(gpu_bound(-100e-6, 68e-6, 1) < 1.12, "and code that works in audits alone is no faster");
-	check(gpu_bound(-100e-6, 115e-6, 90) < 1.2, "but not code whose work hides in the turns that "
-		  "are taken off, and takes 115 us with late inputs");
-	check(gpu_bound(-100e-6, 115e-6, 1) < 1.2, "nor where blocks are such runs");
+	check(gpu_bound(100e-6, 40e-6, 36e-6, 1) > 2.3, "nearly so where blocks are such runs");
+	check(gpu_bound(100e-6, -100e-6, 68e-6, 1) < 1.12,
+		  "and code that works in audits alone is no faster");
+	check(gpu_bound(100e-6, -100e-6, 115e-6, 90) < 1.2, "but not code whose work hides in the "
+		  "turns that are taken off, and takes 115 us with late inputs");
+	check(gpu_bound(100e-6, -100e-6, 115e-6, 1) < 1.2, "nor where blocks are such runs");
+	check(gpu_bound(80e-6, 20e-6, 20e-6, 90) > 4,
+		  "of a reference that takes 80 us in audits, code that takes 20 may be 4 times as fast");
+	check(gpu_bound(80e-6, 80e-6, 88e-6, 90) < 1.12, "code that takes as long is no faster");
+	check(gpu_bound(20e-6, 2e-6, 10e-6, 90) < 1.6, "by half as much again at the most");
+	check(gpu_bound(80e-6, 90e-6, 98e-6, 90) > 100.0 / 110, "but nothing in code that is slower");
 	check(traps_made(1.2, 0, 100) == MIN_STEPS_SEEN,
 		  "a score above 1 whose steps no trap has told gets traps");
 	check(traps_made(1.2, 5, 100) == MIN_STEPS_SEEN - 5, "as many as that takes");

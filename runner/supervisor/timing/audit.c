@@ -44,6 +44,7 @@
 #define CLEAR			0.1		/* of the reference's time: with less doubt, audits are clear */
 #define NOISE			3.0		/* times the reference's: more is the candidate's own */
 #define MAX_SLOWER		100.0	/* times as long that blocks of a busy host may take */
+#define MAX_SLOWER_GPU	1.5
 
 /* whether the supervisor can wait for answers on a core of its own without sleeping */
 static bool
@@ -389,16 +390,19 @@ cold_seconds(const Rounds *s)
  * times where a host shares out its cores. What a candidate takes less is then that much less in
  * blocks, too, so audits bound a share of the reference's time, not seconds. Where audits take
  * longer, cold code and caches add the same to any run; beyond them, runs are longer by a share.
+ * On a GPU audits with late inputs take longer than blocks, too, so only savings are scaled there.
  */
 static double
-longer_in_blocks(const Rounds *s, double cold)
+longer_in_blocks(const Rounds *s, double cold, double more)
 {
 	const Values *audits = &s->audit[SIDE_REFERENCE];
 	double		block = values_median(&s->seen.times[SIDE_REFERENCE]);
-	double		audit;
+	double		audit = s->m->gpu ? values_median(audits) : usual(s, audits->v, audits->n);
 
-	if (s->m->gpu || (audit = usual(s, audits->v, audits->n)) <= 0)
+	if (audit <= 0)
 		return 1;
+	if (s->m->gpu)
+		return more < 0 ? fmin(fmax(block / audit, 1), MAX_SLOWER_GPU) : 1;
 	if (block >= audit)
 		return fmin(block / audit, MAX_SLOWER);
 	return block / fmax(audit - cold, block);
@@ -509,9 +513,9 @@ audit_bound(Rounds *s, double doubt, bool clear, double *shown)
 	*shown = NAN;
 	if (s->audit_more.n < MIN_AUDITS)
 		return late_bound(s, shown);
-	longer = longer_in_blocks(s, cold);
 	more = fmax(more_seconds(s, &error),
 				audit_late_seconds(s) - values_median(&s->audit[SIDE_REFERENCE]));
+	longer = longer_in_blocks(s, cold, more);
 	change = longer * (more - doubt);
 	if (s->late_idle.n > 0)
 		note_late(s);
@@ -537,7 +541,8 @@ audit_by_share(const Rounds *s, double doubt, double score)
 	double		error;
 	double		change;
 
-	if (s->audit_more.n < MIN_AUDITS || longer_in_blocks(s, cold_seconds(s)) >= 1)
+	if (s->m->gpu || s->audit_more.n < MIN_AUDITS
+		|| longer_in_blocks(s, cold_seconds(s), 0) >= 1)
 		return false;
 	change = more_seconds(s, &error) - doubt;
 	return ratio_left(reference, reference + change - margin(s, -change)) >= score;
