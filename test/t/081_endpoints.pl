@@ -141,4 +141,6 @@ waitpid $pid, 0;
 is($?, 0, 'the program ends when all is written');
 is(scalar(grep { $outcome{$_} eq 'answered 100000' } 1 .. 12), 12, 'answers that nobody took for a while are whole');
 is($outcome{13}, 'answered 83', 'and what came meanwhile was not taken for a stall');
+
+is(system("python3 '$FindBin::RealBin/../fuzz/answer.py' >/dev/null"), 0, 'an answer reads the same however the network cuts it');
 done_testing();
