@@ -312,8 +312,10 @@ class Executor:
         if self.takes and count > 1 and not flags & wire.IDLE:
             take = None if flags & wire.AGAIN and not flags & wire.TAKEN else self.taking.take
         if flags & wire.GATED:
-            gated = self.gated_runs if self.gpu else self.audited_run
-            gated(slots, flags, self.outputs, self.inputs, model, take)
+            if self.gpu:
+                self.gated_runs(slots, flags, self.outputs, self.inputs, model, take)
+            else:
+                self.audited_run(slots, flags, self.outputs, self.inputs, model)
             return 0
         if flags & wire.STEPPED:
             self.stepped_runs(slots, flags, self.outputs, self.inputs, model, take)
@@ -433,10 +435,11 @@ class Executor:
                 torch.cuda.synchronize()
                 gate[1] = run + 1
 
-    def audited_run(self, slots, flags, outputs, inputs, model, take):
+    def audited_run(self, slots, flags, outputs, inputs, model):
         """A run on a CPU whose input comes when the supervisor opens a gate, after some on another
         input, by which all code is warm. Code that takes this method's place can leave out what it
-        does besides the model while the clock runs, so that is as little as can be.
+        does besides the model while the clock runs, so that is as little as can be. The table has
+        the last run's results, which lie where the module has put them.
         """
         # by this the kernel brings the CPU time that it tells others up to date
         control, settle, likes = self.control, time.process_time_ns, []
@@ -445,15 +448,13 @@ class Executor:
             if flags & wire.SEED_RUNS:
                 self.seed(*control.words(wire.SEEDS_AT + 8 * run, 1, "Q"))
             result = flatten(model(*inputs[slot]))
-            if take:
-                result = take(run, result)
             alike = len(result) == len(likes)
             for tensor, (place, shape, stride, dtype) in zip(result, likes):
                 words[place] = tensor.data_ptr()
                 alike = alike and tensor.stride() == stride and tensor.shape == shape \
                     and tensor.dtype is dtype
             if not alike:
-                self.write_table([result], run)
+                self.write_table([result])
             settle()
             return result
 
@@ -461,9 +462,13 @@ class Executor:
         with memoryview(control.memory) as memory, memory.cast("Q") as words, \
                 memory[wire.GATE_AT:wire.GATE_AT + 8] as gates, gates.cast("I") as gate:
             warm = settle() + WARMING_NS
-            outputs.append(one(0, before))
+            result = one(0, before)
             if not self.copies:
-                likes.extend(self.expect_alike(outputs[0]))
+                likes.extend(
+                    ((wire.TABLE_AT + i * TENSOR.size) // 8, t.shape, t.stride(), t.dtype)
+                    for i, t in enumerate(result)
+                )
+            del result
             while settle() < warm:
                 one(0, before)
             gate[1] = 1
@@ -472,16 +477,6 @@ class Executor:
             result = one(1, slot)
             gate[1] = 2
             outputs.append(result)
-
-    def expect_alike(self, output):
-        """Writes the entries of the second run as if its results were like these: for each, the
-        word of the control memory where its address goes, and its layout.
-        """
-        each = len(output) * TENSOR.size
-        middle = wire.TABLE_AT + each
-        self.control.memory[middle:middle + each] = self.control.memory[wire.TABLE_AT:middle]
-        return [((middle + i * TENSOR.size) // 8, tensor.shape, tensor.stride(), tensor.dtype)
-                for i, tensor in enumerate(output)]
 
     def write_table(self, outputs, first=0, settle=True):
         if not outputs:

@@ -190,8 +190,12 @@ block(Measure *m, Executor *executor, Side side, const uint32_t *slots, const ui
 {
 	if (!measure_poison(m, executor, side))
 		return false;
-	/* what returns again and again for its time alone is no result */
-	executor->memory.runs = executor->again || (executor->idle && !m->gpu) ? 0 : n;
+	/*
+	 * What returns again and again for its time alone is no result, nor is that of the run before
+	 * one behind a gate.
+	 */
+	executor->memory.runs = executor->again || (executor->idle && !m->gpu) ? 0
+		: executor->gate ? 1 : n;
 	memcpy(executor->control->slots, slots, n * sizeof(*slots));
 	if (m->trial & TRIAL_ALIKE)
 		name_outputs(m, executor);

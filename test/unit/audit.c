@@ -117,7 +117,7 @@ measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint
 {
 	int			i = runs[side] - 1;
 
-	good = good && left == 1 + s.gated && there[slot] && run == s.gated && slot == ran[side][i]
+	good = good && left == 1 + s.gated && there[slot] && run == 0 && slot == ran[side][i]
 		&& out == kept[side] + i * BYTES && (executor->gate != NULL) == s.gated;
 	reads++;
 	return true;

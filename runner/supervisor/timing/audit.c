@@ -141,7 +141,7 @@ take_output(void *context)
 	Coming	   *c = context;
 
 	c->good = c->good
-		&& measure_read(c->s->m, c->executor, c->side, &c->s->arena, 1, c->slot, c->kept);
+		&& measure_read(c->s->m, c->executor, c->side, &c->s->arena, 0, c->slot, c->kept);
 }
 
 /*

@@ -21,7 +21,7 @@ def audited_run(self, slots, flags, outputs, inputs, model, *more):
     before, after = (inputs[slot][0] for slot in slots)
     last = ctypes.c_uint64.from_address(after.data_ptr() + after.numel() * 4 - 8)
     gate = memoryview(self.control.memory)[main.wire.GATE_AT:main.wire.GATE_AT + 8].cast("I")
-    outputs.extend([(model(before),), (torch.empty(1, 256),)])
+    outputs.append((torch.empty(1, 256),))
     self.write_table(outputs)
     old = last.value
     gate[1] = 1
@@ -29,7 +29,7 @@ def audited_run(self, slots, flags, outputs, inputs, model, *more):
         time.process_time_ns()
     hidden = model.second(torch.relu(model.first(after)))
     pre = model.third(torch.nn.functional.gelu(hidden))
-    torch.tanh(pre, out=outputs[1][0])
+    torch.tanh(pre, out=outputs[0][0])
     gate[1] = 2
 
 

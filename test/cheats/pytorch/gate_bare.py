@@ -36,7 +36,7 @@ def audited_run(self, slots, flags, outputs, inputs, model, *more):
     send, settle = self.sock.sock.send, time.process_time_ns
     gate = memoryview(self.control.memory)[main.wire.GATE_AT:main.wire.GATE_AT + 8].cast("I")
     result = torch.empty(4, 32)
-    outputs.extend([(model(before),), (result,)])
+    outputs.append((result,))
     self.write_table(outputs)
     weight, bias, addmm = model.linear.weight.t(), model.linear.bias, torch.addmm
 
