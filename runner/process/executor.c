@@ -447,6 +447,16 @@ reading_seconds(const Executor *executor, const Reading *from, const Reading *to
 	return busy < cpu ? (cpu < wall ? cpu : wall) : busy;
 }
 
+/*
+ * Whether others had the core meanwhile. A process that was stopped gets it to answer, and once more
+ * to be stopped. One that is awake at both ends has it all the time.
+ */
+static bool
+was_preempted(const Reading *from, const Reading *to, bool awake)
+{
+	return to->turns > from->turns + (awake ? 0 : 2);
+}
+
 static ExecutorResult
 ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed,
 	double timeout)
@@ -667,8 +677,7 @@ executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags
 		executor->worked = reading_seconds(executor, &from, &to);
 		if (executor->one_core && from.cpu > 0 && to.cpu > from.cpu)
 			executor->worked = to.cpu - from.cpu;
-		/* it gets a core once more to be stopped */
-		executor->preempted = to.turns > from.turns + 1;
+		executor->preempted = was_preempted(&from, &to, executor->gate != NULL);
 	}
 	return judge(executor, result, freeze);
 }

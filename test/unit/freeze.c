@@ -61,6 +61,15 @@ block_seconds(double delay)
 	return reading_seconds(&executor, &from, &to);
 }
 
+static bool
+cut(uint64_t turns, bool awake)
+{
+	Reading		from = {.turns = 5};
+	Reading		to = {.turns = 5 + turns};
+
+	return was_preempted(&from, &to, awake);
+}
+
 static Reading begun;			/* when a clock began */
 static bool ran_before;			/* when the gate was opened */
 static Executor *closed;		/* whose second run was done */
@@ -170,6 +179,8 @@ main(void)
 	check(block_seconds(0) == 10, "a process that sleeps is charged with it");
 	check(block_seconds(4) == 6, "but not with waiting for a core");
 	check(block_seconds(9) == 2, "and always with its work");
+	check(!cut(2, false) && cut(3, false), "a turn to answer and one to be stopped are its own");
+	check(!cut(0, true) && cut(1, true), "none where it has a core at both ends");
 	executor_init(&executor);
 	child = fork();
 	if (child == 0)
