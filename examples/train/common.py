@@ -9,6 +9,9 @@ import os
 import shutil
 import sys
 
+from needs import ALL, need
+
+need(*ALL)
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import rewards  # noqa: E402
 import torch  # noqa: E402

@@ -13,8 +13,8 @@ import json
 import math
 import os
 
-import torch
 from common import answer_arguments, answer_tasks, arguments, load
+import torch
 
 
 def interval(right, n, z=1.96):

@@ -13,9 +13,9 @@ answer to a group, and so none is lost or counted twice.
 import argparse
 import os
 
-from accelerate import PartialState
 from common import (arguments, as_prompt, last_checkpoint, load, merged, precision, query, read,
                     reports, rewards, write)
+from accelerate import PartialState
 from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
 

@@ -14,8 +14,8 @@ import glob
 import importlib.util
 import os
 
-import transformers
 from common import query
+import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import (AutoModelForCausalLM, AutoTokenizer, LlamaConfig, LlamaForCausalLM,
                           PreTrainedTokenizerFast)

@@ -11,8 +11,8 @@ round it was in, whose answers are in FOLDER/round-N.json before they are submit
 import argparse
 import os
 
-import torch
 from common import answer_arguments, answer_tasks, arguments, load, read, write
+import torch
 from sft import fine_tune, training_arguments
 
 

@@ -17,6 +17,8 @@ import os
 import re
 import sys
 
+from needs import need
+
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 HELD_OUT = ("l1_distance", "column_abs", "gram", "box_abs", "rms_rows", "add_transposed")
@@ -468,6 +470,7 @@ def add(a):
     """Adds the tasks, and proposes their codes as answers: of each form, the first spelling
     answers a plain prompt, and others answer prompts with exemplars, which are drawn from the
     first."""
+    need("psycopg")
     import psycopg
     from rewards import query, submit, wait
     query("SELECT cudal1_open_pool(%s)", (a.pool,))

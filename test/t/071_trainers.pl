@@ -11,6 +11,15 @@ use Workers;
 my $python = '/usr/bin/python3';
 plan skip_all => 'python3-psycopg is not installed' if system("$python -c 'import psycopg' 2>/dev/null") != 0;
 
+# the programs of the stages, without a library
+for my $name (qw(sft.py self_supervised.py grpo.py evaluate.py model.py demo verl/prompts.py))
+{
+	my ($out, $err) = ('', '');
+	IPC::Run::run([ $python, qw(-B -S), "$FindBin::RealBin/../../examples/train/$name", '--help' ], '>', \$out, '2>', \$err);
+	is($? >> 8, 3, "$name without its libraries ends with status 3");
+	like($err, qr/\A\S+: \S+ lacks [^\n]*psycopg[^\n]*pip install [^\n]*\n\z/, "$name says what is missing");
+}
+
 my $node = new_server('trainers');
 $node->safe_psql('postgres', "CREATE ROLE trainer LOGIN; SELECT cudal1_grant('trainer', 'trainer')");
 $node->safe_psql('postgres', <<'SQL');

@@ -11,7 +11,13 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-from rewards import query  # noqa: E402
+try:
+    from rewards import query
+except ModuleNotFoundError as e:
+    print(
+        f"prompts.py: {sys.executable} lacks {e.name}: pip install 'psycopg[binary]' pandas pyarrow",
+        file=sys.stderr)
+    sys.exit(3)
 
 
 def drawn(task, how):

@@ -1,0 +1,15 @@
+"""Libraries that a program needs: one line and exit status 3 where its Python lacks them."""
+import importlib.util
+import os
+import sys
+
+ALL = ("psycopg", "torch", "transformers", "tokenizers", "trl", "peft", "accelerate", "datasets")
+
+
+def need(*names):
+    missing = [name for name in names if importlib.util.find_spec(name) is None]
+    if missing:
+        print(
+            f"{os.path.basename(sys.argv[0])}: {sys.executable} lacks {', '.join(missing)}: python3 -m"
+            " venv env && env/bin/pip install -r examples/train/requirements.txt", file=sys.stderr)
+        sys.exit(3)
