@@ -18,47 +18,56 @@ SELECT item, value FROM cudal1_status() WHERE item <> 'version';
 
 -- ## A task
 --
---+ A task is a reference with a signature. This one sums the columns of a matrix, one column after the other. The profile
--- `quick` is for trials; training uses `default`:
+--+ A task is a reference with a signature. This one multiplies two matrices, one sum after the other. The profile `quick`
+-- is for trials; training uses `default`:
 
-SELECT cudal1_add_task('column sums', $c$
-void solve(const float *x, float *sums)
+SELECT cudal1_add_task('matrix product', $c$
+void solve(const float *a, const float *b, float *c)
 {
-    for (int j = 0; j < 320; j++)
-    {
-        float sum = 0;
-        for (int i = 0; i < 400; i++)
-            sum += x[i * 320 + j];
-        sums[j] = sum;
-    }
+    for (int i = 0; i < 96; i++)
+        for (int j = 0; j < 96; j++)
+        {
+            float sum = 0;
+            for (int k = 0; k < 96; k++)
+                sum += a[i * 96 + k] * b[k * 96 + j];
+            c[i * 96 + j] = sum;
+        }
 }
 $c$, 'c', '{"entry": "solve", "args": [
-    {"name": "x", "dtype": "float32", "shape": [400, 320], "role": "in", "init": "uniform"},
-    {"name": "sums", "dtype": "float32", "shape": [320], "role": "out"}]}',
+    {"name": "a", "dtype": "float32", "shape": [96, 96], "role": "in", "init": "uniform"},
+    {"name": "b", "dtype": "float32", "shape": [96, 96], "role": "in", "init": "uniform"},
+    {"name": "c", "dtype": "float32", "shape": [96, 96], "role": "out"}]}',
     options => '{"profile": "quick"}');
 
 -- ## Candidates
 --
---+ Two candidates: one reads memory as it lies, the other does too and forgets the last row.
+--+ Two candidates: one adds whole rows of `b`, as memory lies, so its compiler uses vectors. The other does too, and
+-- forgets the last row.
 
-SELECT cudal1_submit('column sums', $c$
-void solve(const float *restrict x, float *restrict sums)
+SELECT cudal1_submit('matrix product', $c$
+void solve(const float *restrict a, const float *restrict b, float *restrict c)
 {
-    for (int j = 0; j < 320; j++)
-        sums[j] = 0;
-    for (int i = 0; i < 400; i++)
-        for (int j = 0; j < 320; j++)
-            sums[j] += x[i * 320 + j];
+    for (int i = 0; i < 96; i++)
+    {
+        for (int j = 0; j < 96; j++)
+            c[i * 96 + j] = 0;
+        for (int k = 0; k < 96; k++)
+            for (int j = 0; j < 96; j++)
+                c[i * 96 + j] += a[i * 96 + k] * b[k * 96 + j];
+    }
 }
 $c$) AS by_rows \gset
-SELECT cudal1_submit('column sums', $c$
-void solve(const float *restrict x, float *restrict sums)
+SELECT cudal1_submit('matrix product', $c$
+void solve(const float *restrict a, const float *restrict b, float *restrict c)
 {
-    for (int j = 0; j < 320; j++)
-        sums[j] = 0;
-    for (int i = 0; i < 399; i++)
-        for (int j = 0; j < 320; j++)
-            sums[j] += x[i * 320 + j];
+    for (int i = 0; i < 96; i++)
+    {
+        for (int j = 0; j < 96; j++)
+            c[i * 96 + j] = 0;
+        for (int k = 0; k < 95; k++)
+            for (int j = 0; j < 96; j++)
+                c[i * 96 + j] += a[i * 96 + k] * b[k * 96 + j];
+    }
 }
 $c$) AS one_row_short \gset
 
@@ -79,40 +88,45 @@ FROM cudal1.measurement WHERE candidate_id = :by_rows ORDER BY measurement_id;
 --
 -- A prompt shows a model what there is, with scores. Its answer is submitted as it comes:
 
-SELECT prompt_id, length(prompt), exemplars FROM cudal1_prompt('column sums');
+SELECT prompt_id, length(prompt), exemplars FROM cudal1_prompt('matrix product');
 SELECT max(prompt_id) AS prompt_id FROM cudal1.prompt \gset
 SELECT cudal1_submit_response(:prompt_id, $r$
 ## Performance Analysis
-Adding whole rows reads memory as it lies, but stores and loads every sum 400 times.
+Adding whole rows uses vectors, but loads and stores a row of `c` for each row of `b`.
 
 ## Algorithm Design
-1. Keep 64 sums in registers for all rows.
+1. Add four rows of `b` before a row of `c` is stored.
+2. Do so for two rows of `c`, so that what is loaded of `b` serves both.
 
 ## Code Implementation
 ```c
-void solve(const float *restrict x, float *restrict sums)
+void solve(const float *restrict a, const float *restrict b, float *restrict c)
 {
-    for (int j0 = 0; j0 < 320; j0 += 64)
-    {
-        float part[64] = {0};
-        for (int i = 0; i < 400; i++)
-            for (int j = 0; j < 64; j++)
-                part[j] += x[i * 320 + j0 + j];
-        for (int j = 0; j < 64; j++)
-            sums[j0 + j] = part[j];
-    }
+    for (int i = 0; i < 96 * 96; i++)
+        c[i] = 0;
+    for (int i = 0; i < 96; i += 2)
+        for (int k = 0; k < 96; k += 4)
+            for (int j = 0; j < 96; j++)
+            {
+                const float *q = b + k * 96 + j;
+                for (int r = i; r < i + 2; r++)
+                {
+                    const float *p = a + r * 96 + k;
+                    c[r * 96 + j] += p[0] * q[0] + p[1] * q[96] + p[2] * q[192] + p[3] * q[288];
+                }
+            }
 }
 ```
-$r$, 'by hand') AS in_registers \gset
-SELECT * FROM cudal1_wait(ARRAY[:in_registers], '10 minutes');
+$r$, 'by hand') AS four_at_once \gset
+SELECT * FROM cudal1_wait(ARRAY[:four_at_once], '10 minutes');
 
 -- ## What comes of it
 --
 -- The buckets from which the next exemplars are drawn, the advantages of the three as a group, and the report:
 
-SELECT bucket, lower, upper, codes, mean, round(probability::numeric, 4) AS probability FROM cudal1_bucket_stats('column sums');
+SELECT bucket, lower, upper, codes, mean, round(probability::numeric, 4) AS probability FROM cudal1_bucket_stats('matrix product');
 SELECT cudal1_group_advantages(array_agg(cudal1_reward(id) ORDER BY id))
-FROM unnest(ARRAY[:by_rows, :one_row_short, :in_registers]) AS id;
+FROM unnest(ARRAY[:by_rows, :one_row_short, :four_at_once]) AS id;
 SELECT * FROM cudal1_speedup_report();
 
 -- ## Next
