@@ -10,6 +10,7 @@ def need(*names):
     missing = [name for name in names if importlib.util.find_spec(name) is None]
     if missing:
         print(
-            f"{os.path.basename(sys.argv[0])}: {sys.executable} lacks {', '.join(missing)}: python3 -m"
-            " venv env && env/bin/pip install -r examples/train/requirements.txt", file=sys.stderr)
+            f"{os.path.basename(sys.argv[0])}: {sys.executable} lacks {', '.join(missing)}:"
+            " python3 -m venv env && env/bin/pip install -r examples/train/requirements.txt",
+            file=sys.stderr)
         sys.exit(3)

@@ -14,9 +14,8 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspa
 try:
     from rewards import query
 except ModuleNotFoundError as e:
-    print(
-        f"prompts.py: {sys.executable} lacks {e.name}: pip install 'psycopg[binary]' pandas pyarrow",
-        file=sys.stderr)
+    print(f"prompts.py: {sys.executable} lacks {e.name}:"
+          " pip install 'psycopg[binary]' pandas pyarrow", file=sys.stderr)
     sys.exit(3)
 
 
