@@ -448,8 +448,8 @@ reading_seconds(const Executor *executor, const Reading *from, const Reading *to
 }
 
 /*
- * Whether others had the core meanwhile. A process that was stopped gets it to answer, and once more
- * to be stopped. One that is awake at both ends has it all the time.
+ * Whether others had the core meanwhile. A process that was stopped gets it to answer, and once
+ * more to be stopped. One that is awake at both ends has it all the time.
  */
 static bool
 was_preempted(const Reading *from, const Reading *to, bool awake)
