@@ -13,8 +13,8 @@ answer to a group, and so none is lost or counted twice.
 import argparse
 import os
 
-from common import (arguments, as_prompt, last_checkpoint, load, merged, precision, query, read,
-                    reports, rewards, write)
+from common import (arguments, as_prompt, captures, draw, graph_argument, last_checkpoint, load,
+                    merged, precision, query, read, reports, rewards, write)
 from accelerate import PartialState
 from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
@@ -46,9 +46,10 @@ def begin(a):
 class ContrastiveTrainer(GRPOTrainer):
     """A GRPOTrainer whose data set only says how many prompts a step has: they are drawn as the
     step begins."""
-    def __init__(self, campaign, **settings):
+    def __init__(self, campaign, graph, **settings):
         super().__init__(**settings)
         self.campaign = campaign
+        self.graph = graph
 
     def _path(self, step):
         return os.path.join(self.args.output_dir, "steps",
@@ -84,8 +85,14 @@ class ContrastiveTrainer(GRPOTrainer):
 
     def _generate_single_turn(self, prompt_ids, *more, **settings):
         if "completion_ids" not in self.record:
-            with merged(self.accelerator.unwrap_model(self.model)):
-                ids, logprobs = super()._generate_single_turn(prompt_ids, *more, **settings)
+            model, logprobs = self.accelerator.unwrap_model(self.model), None
+            if self.graph and captures(model):
+                ids = draw(model, prompt_ids, self.args.max_completion_length,
+                           self.args.temperature, self.processing_class.pad_token_id,
+                           self.eos_token_ids)
+            else:
+                with merged(model):
+                    ids, logprobs = super()._generate_single_turn(prompt_ids, *more, **settings)
             self.record.update(completion_ids=ids, logprobs=logprobs)
             write(self._path(self.state.global_step), self.record)
         return self.record["completion_ids"], self.record["logprobs"]
@@ -153,7 +160,8 @@ def trainer(a):
         return made.measured_speedup(**given)
 
     made = ContrastiveTrainer(
-        campaign=f"grpo {a.pool}", model=model, processing_class=tokenizer, reward_funcs=speedup,
+        campaign=f"grpo {a.pool}", graph=a.graph and not a.vllm, model=model,
+        processing_class=tokenizer, reward_funcs=speedup,
         train_dataset=Dataset.from_list(
             [{"prompt": as_prompt(tokenizer, "drawn later")}] * (a.prompts * a.steps)),
         args=GRPOConfig(output_dir=a.output, max_steps=a.steps, num_generations=a.answers,
@@ -193,6 +201,7 @@ def main(words=None):
     p.add_argument("--save-every", type=int, default=1, metavar="STEPS")
     p.add_argument("--gradient-checkpointing", action="store_true")
     p.add_argument("--vllm", action="store_true", help="generate with vLLM")
+    graph_argument(p)
     p.add_argument("--method", help="the name in reports, default: grpo: POOL")
     a = p.parse_args(words)
     made = trainer(a)

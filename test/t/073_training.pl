@@ -28,6 +28,7 @@ my ($line) = $out =~ /^(\{"trl".*\})$/m;
 ok(defined $line, 'all stages come to their end') or BAIL_OUT($out . $err . (PostgreSQL::Test::Utils::slurp_file("$folder/log") // ''));
 my $found = JSON::PP::decode_json($line);
 diag("TRL $found->{trl}, PyTorch $found->{torch}");
+is($found->{alike}, 6, 'what a GPU captures draws the answers of generate(), whose likeliest tokens end at different lengths');
 is($found->{$_}, 0, $_) or diag(PostgreSQL::Test::Utils::slurp_file("$folder/log")) for qw(model sft self_supervised evaluate grpo again);
 is($found->{killed}{$_}, -9, "killed: $_") for sort keys %{ $found->{killed} };
 is_deeply($found->{steps}, [ 1, 2 ], 'two steps were taken, each once');

@@ -38,6 +38,11 @@ def die(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def capturing():
+    """A CPU captures nothing, and runs the same steps one by one."""
+    common.captures = grpo.captures = lambda model: True
+
+
 def before(owner, name):
     def arrange():
         setattr(owner, name, die)
@@ -98,7 +103,24 @@ PLACES = {
     "half a checkpoint": before(transformers.Trainer, "_save_rng_state"),
     "a checkpoint": after(transformers.Trainer, "_save_checkpoint"), }
 
-found = {"trl": trl.__version__, "torch": torch.__version__}
+
+def alike():
+    """How many answers of draw() are those of generate() where each takes the likeliest token, to
+    prompts of different lengths."""
+    torch.manual_seed(1)
+    some = transformers.LlamaForCausalLM(
+        transformers.LlamaConfig(vocab_size=97, hidden_size=32, intermediate_size=64,
+                                 num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+                                 initializer_range=0.3, eos_token_id=[5, 6], pad_token_id=0)).eval()
+    prompts = [torch.randint(7, 97, (n,)).tolist() for n in (9, 1, 4, 30, 17, 2)]
+    drawn = common.draw(some, prompts, 40, 1e-5, 0, [5, 6])
+    wanted = [
+        some.generate(torch.tensor([p]), do_sample=False, max_new_tokens=40)[0, len(p):].tolist()
+        for p in prompts]
+    return sum(d == w for d, w in zip(drawn, wanted))
+
+
+found = {"trl": trl.__version__, "torch": torch.__version__, "alike": alike()}
 plain = ["--tasks", "task", "--samples", "2", "--max-tokens", "8", "--micro-batch", "2"]
 found["model"] = child(
     model, ["tiny", f"{FOLDER}/model", "--width", "32", "--layers", "1", "--vocabulary", "300"])
@@ -110,9 +132,9 @@ found["self_supervised"] = child(self_supervised, [
     *plain])
 found["evaluate"] = child(evaluate, [
     "--model", f"{FOLDER}/self/round-2", "--output", f"{FOLDER}/evaluate", "--pool", "evaluate",
-    "--seeded-from", "main", *plain])
+    "--seeded-from", "main", *plain], capturing)
 found["killed"] = {place: child(grpo, LOOP, arrange) for place, arrange in PLACES.items()}
-found["grpo"] = child(grpo, LOOP)
+found["grpo"] = child(grpo, LOOP, capturing)
 found["again"] = child(grpo, LOOP)
 history = [
     row for row in common.read(f"{FOLDER}/grpo/checkpoint-2/trainer_state.json")["log_history"]
