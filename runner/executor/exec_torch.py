@@ -66,6 +66,9 @@ class Control:
     def __init__(self, fd):
         self.memory = mmap.mmap(fd, 0)
 
+    def address(self, at):
+        return ctypes.addressof(ctypes.c_char.from_buffer(self.memory, at))
+
     def words(self, at, n, kind):
         return struct.unpack_from(f"={n}{kind}", self.memory, at)
 
@@ -78,7 +81,7 @@ class Executor:
     def __init__(self, sock, control_fd, memory_fd, source_fd, guard, libdir, data_bytes, gpu=None):
         self.sock = socket.socket(fileno=sock)
         self.control = Control(control_fd)
-        self.table = ctypes.addressof(ctypes.c_char.from_buffer(self.control.memory, wire.TABLE_AT))
+        self.table = self.control.address(wire.TABLE_AT)
         self.memory_fd = memory_fd
         self.guard = guard
         self.libdir = libdir
@@ -218,7 +221,10 @@ class Executor:
         if self.gpu:
             if flags & wire.WAITED:
                 os.environ["CUDA_LAUNCH_BLOCKING"] = "1"
-            self.gpu.open(self.memory_fd, *self.control.words(wire.GPU_BYTES_AT, 2, "Q"))
+            self.gpu.open(
+                self.memory_fd, *self.control.words(wire.GPU_BYTES_AT, 2, "Q"),
+                self.control.address(wire.POOL_USED_AT),
+            )
         self.map_inputs(slots)
         # forked siblings share the interpreter's state of random numbers; both sides start from the
         # seed

@@ -44,6 +44,8 @@ static CuAddress base;
 static CuAddress mapped;	/* what was handed over */
 static uint64_t mapped_bytes;
 static Span *spans;
+static uint64_t used;			/* bytes given out */
+static uint64_t *most_used;		/* the most so far; NULL: the supervisor does not ask */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /*
@@ -63,14 +65,15 @@ random_start(uint64_t bytes)
 
 /*
  * opens the device and maps what was handed over; either descriptor may be -1; 0 or the driver's
- * error
+ * error. `most`: takes the most bytes of the pool that are given out at once
  */
 int
 cudal1_pool_open(int memory_fd, uint64_t memory_bytes, int pool_fd, uint64_t pool_bytes,
-				 uint64_t *memory, uint64_t *pool)
+				 uint64_t *most, uint64_t *memory, uint64_t *pool)
 {
 	CuResult	error;
 
+	most_used = most;
 	*memory = *pool = 0;
 	if (!cuda_driver_load(&driver, NULL))
 		return 999;
@@ -166,6 +169,9 @@ cudaMalloc(void **address, size_t bytes)
 	if (s)
 	{
 		s->used = true;
+		used += s->bytes;
+		if (most_used && used > *most_used)
+			*most_used = used;
 		*address = (void *) (uintptr_t) (base + s->at);
 	}
 	pthread_mutex_unlock(&lock);
@@ -190,6 +196,7 @@ cudaFree(void *address)
 		if (s->at != at || !s->used)
 			continue;
 		s->used = false;
+		used -= s->bytes;
 		if (s->next && !s->next->used)
 		{
 			Span	   *rest = s->next;

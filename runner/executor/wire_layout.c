@@ -78,6 +78,7 @@ main(void)
 	AT("GPU_BYTES", gpu_bytes);
 	AT("GATE", gate);
 	AT("ADDRESS", address);
+	AT("POOL_USED", pool_used);
 	NUMBER("TEXT_BYTES", sizeof(((WireControl *) NULL)->text));
 	return 0;
 }

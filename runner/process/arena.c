@@ -121,6 +121,7 @@ void
 arena_init(Arena *arena)
 {
 	memset(arena, 0, sizeof(*arena));
+	arena->place = 1;
 	arena->inputs_fd = arena->outputs_fd = arena->master_fd = -1;
 }
 

@@ -30,6 +30,8 @@ typedef struct Arena
 	size_t		output_slot_bytes;
 	/* the memory that the descriptors stand for, where it lies on a GPU */
 	struct GpuArena *gpu;
+	/* there, which of them a candidate's process maps; the reference's maps the one before all */
+	int			place;
 	void		(*release) (struct GpuArena *gpu);	/* gives that back; NULL: there is none */
 } Arena;
 

@@ -10,6 +10,7 @@
  * can't fork, so there is one process to stop.
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -355,6 +356,26 @@ executor_lower_limit(const Executor *executor, size_t limit, size_t bytes)
 	return true;
 }
 
+void
+executor_pin(const Executor *executor, const cpu_set_t *cores)
+{
+	char		path[64];
+	DIR		   *folder;
+	struct dirent *entry;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int) executor->pid);
+	folder = opendir(path);
+	while (folder && (entry = readdir(folder)) != NULL)
+	{
+		pid_t		thread = (pid_t) strtol(entry->d_name, NULL, 10);
+
+		if (thread > 0)
+			sched_setaffinity(thread, sizeof(*cores), cores);
+	}
+	if (folder)
+		closedir(folder);
+}
+
 /* how a process ended whose socket fell silent */
 static void
 find_end(Executor *executor)
@@ -680,6 +701,42 @@ executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags
 		executor->preempted = was_preempted(&from, &to, executor->gate != NULL);
 	}
 	return judge(executor, result, freeze);
+}
+
+ExecutorResult
+executor_begin(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed,
+			   double timeout)
+{
+	ExecutorResult result = executor_look(executor);
+
+	return result == EXECUTOR_OK ? ask(executor, op, count, flags, seed, timeout) : result;
+}
+
+void
+executor_await(Executor *const *executors, int n, double seconds)
+{
+	double		deadline = clock_now() + seconds;
+
+	for (int i = 0; i < n; i++)
+	{
+		struct pollfd p = {.fd = executors[i]->sock,.events = POLLIN};
+		double		left;
+
+		while (!executor_cancelled && (left = deadline - clock_now()) > 0
+			   && poll(&p, 1, left > 1000 ? 1000000 : (int) (left * 1000) + 1) <= 0)
+			;
+	}
+}
+
+ExecutorResult
+executor_finish(Executor *executor)
+{
+	ExecutorResult result = receive(executor->sock, &executor->answer, clock_now() + FREEZE_AGAIN,
+									NULL);
+
+	if (result == EXECUTOR_ENDED)
+		find_end(executor);
+	return executor_settle(executor, result);
 }
 
 /* opens the gate run by run; whether all of them said that they were done */

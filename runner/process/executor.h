@@ -6,6 +6,7 @@
 #ifndef CUDAL1_EXECUTOR_H
 #define CUDAL1_EXECUTOR_H
 
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
@@ -109,6 +110,7 @@ typedef struct Executor
 	bool		idle;
 	bool		again;			/* its code is not called, each run returns the last result again */
 	bool		untaken;		/* results are not copied, also where they are to be */
+	double		launched;		/* when it was told to load its code */
 	int			handed;			/* a descriptor that goes along with the next command, or -1 */
 	RandomKey	secret;			/* of a generator: drawn for each command */
 	WireMessage asked;
@@ -145,6 +147,9 @@ extern void zygote_end(Zygote *zygote);
 extern ExecutorResult executor_freeze(Executor *executor);
 extern ExecutorResult executor_thaw(Executor *executor);
 
+/* keeps all its threads to these cores */
+extern void executor_pin(const Executor *executor, const cpu_set_t *cores);
+
 /*
  * Bytes that code has added to its process, as RLIMIT_DATA counts them, of the `limit` that it may
  * add. The other one lowers that to `bytes`; false: errno says why.
@@ -179,6 +184,16 @@ extern double reading_seconds(const Executor *executor, const Reading *from, con
 extern ExecutorResult executor_command(Executor *executor, uint32_t op, uint32_t count,
 									   uint32_t flags, uint64_t seed, double timeout,
 									   double *elapsed);
+
+/*
+ * The same in two steps, so that several processes are at work side by side while no clock runs:
+ * executor_begin() leaves it thawed, executor_await() waits until all have answered or ended, or
+ * for so many seconds, and executor_finish() takes what is there.
+ */
+extern ExecutorResult executor_begin(Executor *executor, uint32_t op, uint32_t count,
+									 uint32_t flags, uint64_t seed, double timeout);
+extern void executor_await(Executor *const *executors, int n, double seconds);
+extern ExecutorResult executor_finish(Executor *executor);
 
 /* the two halves of a command, where something is to be done between the answer and the freeze */
 extern ExecutorResult executor_ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags,

@@ -27,7 +27,8 @@ typedef struct Backend
 	bool		(*stage) (Measure *m, const Arena *arena, Side side, const uint32_t *slots,
 						  uint32_t n);
 	/*
-	 * noise to where a run's input and output are, where both sides map the same memory; else NULL
+	 * to where a run's input and output are: noise, where both sides map the same memory; on a GPU
+	 * something else than what the last candidate has left
 	 */
 	void		(*unstage) (Measure *m, const Arena *arena, uint32_t slot);
 	/*
@@ -82,8 +83,8 @@ typedef struct Backend
 	bool		steps;
 
 	/* where work goes on while a process is stopped; NULL elsewhere */
-	/* before a pair's processes exist: which side gets which memory, by lot */
-	void		(*begin_pair) (Measure *m, Arena *arena);
+	/* before a pair's processes exist: which of them gets which memory, by lot */
+	bool		(*begin_pair) (Measure *m, Arena *arena);
 	/*
 	 * before the rounds of a half, and after them: clocks and neighbours; true if the half should
 	 * be measured again
@@ -91,11 +92,11 @@ typedef struct Backend
 	void		(*begin_half) (Measure *m);
 	bool		(*disturbed) (Measure *m, Executor *const *executors, int n);
 	/*
-	 * which of these slots, run by both sides next, are sampled within their windows; whether the
-	 * samples agree
+	 * which of these slots, run by all sides next, are sampled within their windows, or that none
+	 * are any more; whether the samples of the candidate whose arena this is agree
 	 */
 	void		(*draw) (Measure *m, const uint32_t *slots, uint32_t n);
-	bool		(*check_samples) (Measure *m);
+	bool		(*check_samples) (Measure *m, const Arena *arena);
 } Backend;
 
 extern const Backend backend_c;

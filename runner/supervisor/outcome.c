@@ -185,7 +185,7 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 	if (m->shares && (result == EXECUTOR_AWAKE || result == EXECUTOR_TIMEOUT
 					  || is_killed(executor, result)))
 		return dissolve(m);
-	/* mates may have left it too little of what all share: memory, threads */
+	/* mates may have left it too little of what all share: memory of host and GPU, threads */
 	if (m->shares && side == SIDE_CANDIDATE && m->member != &m->all && result != EXECUTOR_FORGED
 		&& result != EXECUTOR_BROKEN)
 	{

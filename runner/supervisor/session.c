@@ -31,16 +31,30 @@ load_flags(const Measure *m, Side code)
 }
 
 /*
+ * Processes of a set on a GPU load their code side by side, on all cores but the devices', and the
+ * reference does as they do, because memory comes from near the core that asks for it first.
+ */
+static void
+pin(const Measure *m, const Executor *executor, bool loading)
+{
+	cpu_set_t	others;
+
+	if (!m->gpu || !m->shares)
+		return;
+	if (!loading)
+		executor_pin(executor, &m->cores);
+	else if (sched_getaffinity(0, sizeof(others), &others) == 0)
+		executor_pin(executor, &others);
+}
+
+/*
  * `code`: the side whose code the process runs; `side`: on a GPU, the side whose memory it maps,
  * where that side's blocks are staged. They differ in A/A pairs.
  */
 static bool
-launch(Measure *m, Executor *executor, Side code, Side side, int seat, const Arena *arena,
-	   uint64_t weight_seed)
+start_code(Measure *m, Executor *executor, Side code, Side side, int seat, const Arena *arena)
 {
 	ExecutorResult result = m->backend->start(m, executor, code, side, seat, arena);
-	double		limit,
-				started;
 
 	if (result != EXECUTOR_OK)
 		return measure_failed(m, code, executor,
@@ -51,6 +65,7 @@ launch(Measure *m, Executor *executor, Side code, Side side, int seat, const Are
 	executor->side = (int) side;
 	m->candidates += executor->hostile;
 	executor_freeze(executor);
+	pin(m, executor, true);
 	executor->attentive = m->spare_core;
 	executor->one_core = CPU_COUNT(&m->cores) == 1 && executor->schedstat_fd >= 0;
 	/* where the slots' inputs lie, for executors that make their own views of them */
@@ -68,24 +83,48 @@ launch(Measure *m, Executor *executor, Side code, Side side, int seat, const Are
 		t->address = m->input_value[i];
 		memcpy(t->shape, m->input[i].shape, sizeof(t->shape));
 	}
-	/*
-	 * every pair loads the code afresh: its limit is on all of that together, beyond what the
-	 * reference's loading takes
-	 */
-	limit = m->job->profile.build_seconds;
+	return true;
+}
+
+/*
+ * every pair loads the code afresh: its limit is on all of that together, beyond what the
+ * reference's loading takes
+ */
+static double
+load_limit(const Measure *m, Side code)
+{
+	double		limit = m->job->profile.build_seconds;
+
 	if (code == SIDE_CANDIDATE)
 		limit = fmax(limit + m->code[SIDE_REFERENCE]->load_seconds
 					 - m->code[SIDE_CANDIDATE]->load_seconds, 0.1);
-	started = clock_now();
-	if (m->trial_ends > 0)
-		limit = fmin(limit, fmax(m->trial_ends - started, 0.1));
-	result = executor_command(executor, WIRE_LOAD, arena->slots, load_flags(m, code), weight_seed,
-							  limit, NULL);
-	m->code[code]->load_seconds += clock_now() - started;
-	/* what the processes of a set may have together is what the host has for them */
+	return m->trial_ends > 0 ? fmin(limit, fmax(m->trial_ends - clock_now(), 0.1)) : limit;
+}
+
+/* what the processes of a set may have together is what the host has for them */
+static ExecutorResult
+loaded(const Measure *m, const Executor *executor, ExecutorResult result)
+{
+	pin(m, executor, false);
 	if (result == EXECUTOR_OK && m->shares && executor->hostile
 		&& !executor_lower_limit(executor, (size_t) m->job->profile.memory_mb << 20, m->set_bytes))
-		result = EXECUTOR_BROKEN;
+		return EXECUTOR_BROKEN;
+	return result;
+}
+
+static bool
+load_code(Measure *m, Executor *executor, Side code, const Arena *arena, uint64_t weight_seed)
+{
+	double		started = clock_now();
+	ExecutorResult result = executor_command(executor, WIRE_LOAD, arena->slots,
+											 load_flags(m, code), weight_seed,
+											 load_limit(m, code), NULL);
+	double		seconds = clock_now() - started;
+
+	result = loaded(m, executor, result);
+	m->code[code]->load_seconds += seconds;
+	m->result->spent[SPENT_LOAD] += seconds;
+	m->result->spent[SPENT_START] -= seconds;
 	return measure_failed(m, code, executor, result, "while it was loaded");
 }
 
@@ -95,14 +134,49 @@ measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena 
 {
 	Side		code = m->aa ? SIDE_REFERENCE : side;
 	double		started = clock_now();
-	double		loading = m->code[code]->load_seconds;
-	bool		good = launch(m, executor, code, side, seat, arena, weight_seed);
+	bool		good = start_code(m, executor, code, side, seat, arena)
+		&& load_code(m, executor, code, arena, weight_seed);
 
-	loading = m->code[code]->load_seconds - loading;
-	m->result->spent[SPENT_LOAD] += loading;
-	m->result->spent[SPENT_START] -= loading;
 	m->result->startup_seconds += measure_spent(m, SPENT_START, started) - started;
 	return good;
+}
+
+bool
+measure_begin_launch(Measure *m, Executor *executor, int seat, const Arena *arena,
+					 uint64_t weight_seed)
+{
+	double		started = clock_now();
+	bool		good = start_code(m, executor, SIDE_CANDIDATE, SIDE_CANDIDATE, seat, arena);
+
+	if (good)
+	{
+		ExecutorResult result = executor_begin(executor, WIRE_LOAD, arena->slots,
+											   load_flags(m, SIDE_CANDIDATE), weight_seed,
+											   load_limit(m, SIDE_CANDIDATE));
+
+		executor->launched = clock_now();
+		good = measure_failed(m, SIDE_CANDIDATE, executor, result, "while it was loaded");
+	}
+	m->result->startup_seconds += measure_spent(m, SPENT_START, started) - started;
+	return good;
+}
+
+void
+measure_await_launches(Measure *m, Executor *const *executors, int n)
+{
+	double		started = clock_now();
+
+	executor_await(executors, n, m->job->profile.build_seconds);
+	m->result->startup_seconds += measure_spent(m, SPENT_LOAD, started) - started;
+}
+
+bool
+measure_end_launch(Measure *m, Executor *executor, int n)
+{
+	ExecutorResult result = loaded(m, executor, executor_finish(executor));
+
+	m->code[SIDE_CANDIDATE]->load_seconds += (clock_now() - executor->launched) / n;
+	return measure_failed(m, SIDE_CANDIDATE, executor, result, "while it was loaded");
 }
 
 void
@@ -208,8 +282,11 @@ void
 measure_blank(Measure *m, const Arena *arena, const uint32_t *slots, uint32_t n)
 {
 	double		started = clock_now();
-	bool	   *staged = calloc(arena->slots, sizeof(*staged));
+	bool	   *staged;
 
+	if (!m->backend->blank)
+		return;
+	staged = calloc(arena->slots, sizeof(*staged));
 	for (uint32_t i = 0; staged && i < n; i++)
 		staged[slots[i]] = true;
 	for (uint32_t i = 0; i < arena->slots; i++)

@@ -16,6 +16,15 @@ extern bool measure_launch(Measure *m, Executor *executor, Side side, int seat, 
 extern void measure_end(Measure *m, Executor *executor);
 
 /*
+ * The same for candidates of a set, whose code is loaded side by side: each begins, all `n` are
+ * waited for, each ends its launch.
+ */
+extern bool measure_begin_launch(Measure *m, Executor *executor, int seat, const Arena *arena,
+								 uint64_t weight_seed);
+extern void measure_await_launches(Measure *m, Executor *const *executors, int n);
+extern bool measure_end_launch(Measure *m, Executor *executor, int n);
+
+/*
  * an arena for blocks of both sides; `spare`: on a GPU, more slots of the master. False after
  * conclude()
  */

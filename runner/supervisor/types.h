@@ -69,6 +69,9 @@ typedef struct Code
 	double		load_seconds;	/* spent on loading it */
 	double		first_seconds;	/* and on the first blocks of its processes */
 	size_t		added;			/* bytes of memory that it had in its checks */
+	/* on a GPU: of its memory, what a process takes but for inputs, outputs and the pool */
+	size_t		gpu_bytes;
+	size_t		pool_used;		/* bytes of the pool, in its checks */
 } Code;
 
 typedef struct Options
@@ -181,7 +184,7 @@ typedef struct Measure
 	Code	   *code[2];		/* the reference's and the current member's */
 	double		entered;		/* when it became current */
 	/* several share a reference now, see set.c; something unusual has ended that */
-	bool		shares;
+	int			shares;			/* how many do; 0: none */
 	bool		dissolved;
 	int			sets_dissolved;
 	size_t		set_bytes;		/* memory that a candidate may have then, if less than else */

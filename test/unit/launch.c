@@ -120,6 +120,11 @@ UNUSED(void, arena_init, Arena *arena)
 UNUSED(void, executor_log, const Executor *executor, char *text, size_t size)
 UNUSED(ExecutorResult, executor_look, Executor *executor)
 UNUSED(bool, executor_lower_limit, const Executor *executor, size_t limit, size_t bytes)
+UNUSED(ExecutorResult, executor_begin, Executor *executor, uint32_t op, uint32_t count,
+	   uint32_t flags, uint64_t seed, double timeout)
+UNUSED(void, executor_await, Executor *const *executors, int n, double seconds)
+UNUSED(ExecutorResult, executor_finish, Executor *executor)
+UNUSED(void, executor_pin, const Executor *executor, const cpu_set_t *cores)
 UNUSED(void *, gpu_alloc, Measure *m, size_t bytes)
 UNUSED(bool, gpu_arena_create, Measure *m, Arena *arena)
 UNUSED(bool, gpu_block, Measure *m, Executor *executor, Side side, const uint32_t *slots,
@@ -129,9 +134,10 @@ UNUSED(bool, gpu_compare, Measure *m, const void *expected, const void *found, i
 UNUSED(bool, gpu_inputs_same, Measure *m, const Arena *arena, Side side, uint32_t slot, bool *same)
 UNUSED(void, gpu_free, Measure *m, void *memory)
 UNUSED(bool, gpu_generate, Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
-UNUSED(void, gpu_arena_swap, Measure *m, Arena *arena)
+UNUSED(void, gpu_arena_draw, Measure *m, Arena *arena)
+UNUSED(bool, gpu_pools_draw, Measure *m)
 UNUSED(void, gpu_begin_half, Measure *m)
-UNUSED(bool, gpu_check_samples, Measure *m)
+UNUSED(bool, gpu_check_samples, Measure *m, const Arena *arena)
 UNUSED(bool, gpu_disturbed, Measure *m, Executor *const *executors, int n)
 UNUSED(void, gpu_draw, Measure *m, const uint32_t *slots, uint32_t n)
 UNUSED(uint64_t, random_below, RandomStream *stream, uint64_t n)
@@ -142,6 +148,7 @@ UNUSED(bool, measure_table, Measure *m, Executor *executor, Side side, uint32_t 
 UNUSED(void, gpu_pool_destroy, GpuMemory *pool)
 UNUSED(bool, gpu_read, Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run,
 	   uint32_t slot, void *out)
+UNUSED(void, gpu_unstage, Measure *m, const Arena *arena, uint32_t slot)
 UNUSED(bool, gpu_stage, Measure *m, const Arena *arena, Side side, const uint32_t *slots,
 	   uint32_t n)
 UNUSED(void, random_key, RandomStream *stream, RandomKey *key)

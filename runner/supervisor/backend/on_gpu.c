@@ -2,6 +2,7 @@
  * on_gpu.c
  *		Runs on a GPU: arenas that executors import, blocks as gpu/cuda_block.c makes them.
  */
+#include "common/clock.h"
 #include "supervisor/backend/parts.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/outcome.h"
@@ -49,9 +50,14 @@ gpu_block_outputs(const Measure *m)
 	return m->gpu->pool_bytes / OUTPUTS_SHARE;
 }
 
-void
+bool
 gpu_begin_pair(Measure *m, Arena *arena)
 {
-	m->gpu->swap_pools = random_below(&m->random, 2) == 0;
-	gpu_arena_swap(m, arena);
+	double		started = clock_now();
+	bool		good;
+
+	gpu_arena_draw(m, arena);
+	good = m->job->language != LANGUAGE_PYTORCH || gpu_pools_draw(m);
+	measure_spent(m, SPENT_MEMORY, started);
+	return good;
 }

@@ -43,10 +43,11 @@ extern bool gpu_run(Measure *m, Executor *executor, Side side, const uint32_t *s
 					double timeout, double *elapsed);
 extern size_t gpu_arena_limit(const Measure *m);
 extern size_t gpu_block_outputs(const Measure *m);
-extern void gpu_begin_pair(Measure *m, Arena *arena);
+extern bool gpu_begin_pair(Measure *m, Arena *arena);
 
 #define GPU_CALLS \
-	.stage = gpu_stage, .block = gpu_run, .alloc = gpu_alloc, .free = gpu_free, \
+	.stage = gpu_stage, .unstage = gpu_unstage, .block = gpu_run, \
+	.alloc = gpu_alloc, .free = gpu_free, \
 	.compare = gpu_compare, .inputs_same = gpu_inputs_same, \
 	.arena_bytes = gpu_arena_limit, .block_outputs = gpu_block_outputs, \
 	.keeps_candidate = true, .steps = true, \

@@ -17,6 +17,7 @@
 #include "common/text.h"
 #include "supervisor/backend.h"
 #include "supervisor/checks/checks.h"
+#include "supervisor/gpu/cuda.h"
 #include "supervisor/heat.h"
 #include "supervisor/checks/layout.h"
 #include "supervisor/outcome.h"
@@ -236,13 +237,24 @@ compare(Checks *c, uint32_t n, Side side)
 	return true;
 }
 
-static void
-note_memory(const Measure *m, Side side, const Executor *executor)
+/*
+ * What a process takes before it ends, of the host's memory and of a GPU's; `left`: what of the
+ * latter was left before it began
+ */
+static bool
+note_memory(Measure *m, Side side, const Executor *executor, size_t left)
 {
+	Code	   *code = m->code[side];
 	size_t		added = executor_added(executor, (size_t) m->job->profile.memory_mb << 20);
+	size_t		taken = executor->pool_bytes + (m->gpu ? gpu_memory_left(m) : 0);
 
-	if (added > m->code[side]->added)
-		m->code[side]->added = added;
+	if (added > code->added)
+		code->added = added;
+	if (m->gpu && left > taken && left - taken > code->gpu_bytes)
+		code->gpu_bytes = left - taken;
+	if (m->gpu && executor->control->pool_used > code->pool_used)
+		code->pool_used = executor->control->pool_used;
+	return m->result->outcome == OUTCOME_NONE;
 }
 
 /* how many runs, from the first on, agree with what is found */
@@ -268,6 +280,7 @@ run_reference(Checks *c, bool *agree)
 	double		limit = m->job->profile.build_seconds;
 	uint32_t	twice = c->n < 2 ? c->n : 2;
 	uint32_t	alike = 0;
+	size_t		left;
 	Executor	other;
 	bool		good;
 
@@ -275,8 +288,10 @@ run_reference(Checks *c, bool *agree)
 					c->expected, limit))
 		return false;
 	executor_init(&other);
+	left = m->gpu ? gpu_memory_left(m) : 0;
 	good = measure_launch(m, &other, SIDE_REFERENCE, 1, &c->arena, c->weights)
-		&& run_checks(m, &other, SIDE_REFERENCE, &c->arena, twice, true, c->seeds, c->found, limit);
+		&& run_checks(m, &other, SIDE_REFERENCE, &c->arena, twice, true, c->seeds, c->found, limit)
+		&& note_memory(m, SIDE_REFERENCE, &other, left);
 	measure_end(m, &other);
 	good = good && count_alike(c, c->expected, twice, &alike);
 	*agree = alike == twice;
@@ -457,6 +472,7 @@ check_candidate(Checks *c)
 {
 	Measure    *m = c->m;
 	const Profile *p = &m->job->profile;
+	size_t		left = m->gpu ? gpu_memory_left(m) : 0;
 	double		start;
 	bool		taken;
 	bool		weights;
@@ -483,8 +499,9 @@ check_candidate(Checks *c)
 	if (!estimate(m, &c->candidate, SIDE_CANDIDATE, &c->arena, measure_run_limit(m),
 				  &c->block_cost))
 		return false;
-	note_memory(m, SIDE_CANDIDATE, &c->candidate);
-	note_memory(m, SIDE_REFERENCE, &c->reference);
+	if (!note_memory(m, SIDE_CANDIDATE, &c->candidate, left)
+		|| !note_memory(m, SIDE_REFERENCE, &c->reference, 0))
+		return false;
 	/* from now on both sides' results are copied, and blocks are as long as that makes them */
 	if (m->member->taken && !taken
 		&& !estimate(m, &c->reference, SIDE_REFERENCE, &c->arena, p->build_seconds,

@@ -108,7 +108,7 @@ memory_create(Measure *m, GpuMemory *memory, size_t bytes)
 	do
 		error = gpu->driver.MemCreate(&memory->handle, memory->bytes, &allocation, 0);
 	while (may_come(error, deadline));
-	if (error == CU_OUT_OF_MEMORY && m->candidates > 0)
+	if (error == CU_OUT_OF_MEMORY && m->candidates > 0 && !m->shares)
 		return conclude(m, OUTCOME_CRASH, "the code holds so much of the GPU's memory that too "
 						"little is left for the reference");
 	if (error == 0)
@@ -133,11 +133,15 @@ gpu_arena_create(Measure *m, Arena *arena)
 	if (!shared)
 		return conclude(m, OUTCOME_LOST, "no memory");
 	shared->master.fd = -1;
-	for (int i = 0; i < 2; i++)
+	shared->sides = 1 + (m->shares ? m->shares : 1);
+	for (int i = 0; i < shared->sides; i++)
+	{
 		shared->inputs[i].fd = shared->outputs[i].fd = -1;
+		shared->has[i] = i;
+	}
 	arena->gpu = shared;
 	arena->release = gpu_arena_destroy;
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < shared->sides; i++)
 		if (!memory_create(m, &shared->inputs[i], arena->slots * arena->input_slot_bytes)
 			|| !memory_create(m, &shared->outputs[i], arena->slots * arena->output_slot_bytes))
 			return false;
@@ -148,13 +152,14 @@ gpu_arena_create(Measure *m, Arena *arena)
 	shared->master.fd = -1;
 	m->gpu->staged = 0;
 	m->gpu->items_of = NULL;
+	m->gpu->drawn.n = 0;
 	return true;
 }
 
 void
 gpu_arena_destroy(GpuArena *arena)
 {
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < arena->sides; i++)
 	{
 		memory_destroy(&arena->inputs[i]);
 		memory_destroy(&arena->outputs[i]);
@@ -166,7 +171,7 @@ gpu_arena_destroy(GpuArena *arena)
 static int
 place_of(const Arena *arena, Side side)
 {
-	return arena->gpu->swapped ? !side : side;
+	return arena->gpu->has[side == SIDE_REFERENCE ? 0 : arena->place];
 }
 
 Arena
@@ -180,9 +185,17 @@ gpu_arena_of(const Arena *arena, Side side)
 }
 
 void
-gpu_arena_swap(Measure *m, Arena *arena)
+gpu_arena_draw(Measure *m, Arena *arena)
 {
-	arena->gpu->swapped = random_below(&m->random, 2) == 0;
+	int		   *has = arena->gpu->has;
+
+	for (int i = 0; i < arena->gpu->sides; i++)
+	{
+		int			j = (int) random_below(&m->random, (uint64_t) i + 1);
+
+		has[i] = has[j];
+		has[j] = i;
+	}
 }
 
 CuAddress
@@ -195,21 +208,56 @@ GpuMemory *
 gpu_pool_create(Measure *m)
 {
 	Gpu		   *gpu = m->gpu;
-	GpuMemory  *pool = gpu->pool_aside;
-	bool		swap = gpu->swap_pools;
+	GpuMemory  *pool;
 
 	gpu->items_of = NULL;
-	gpu->pool_aside = NULL;
-	gpu->swap_pools = false;
-	if (pool)
-		return pool;
-	if (swap && !(gpu->pool_aside = gpu_pool_create(m)))
-		return NULL;
+	if (gpu->pools > 0)
+		return gpu->pool[--gpu->pools];
 	pool = calloc(1, sizeof(GpuMemory));
-	if (pool && memory_create(m, pool, gpu->pool_bytes))
+	if (pool && memory_create(m, pool, m->shares ? gpu->set_pool_bytes : gpu->pool_bytes))
 		return pool;
 	free(pool);
 	return NULL;
+}
+
+/* processes take pools from the last to the first */
+bool
+gpu_pools_draw(Measure *m)
+{
+	Gpu		   *gpu = m->gpu;
+	int			n = 1 + (m->shares ? m->shares : 1);
+	GpuMemory  *pool[GPU_MAX_SIDES];
+	int			made = 0;
+
+	gpu_pools_give_back(m);
+	while (made < n && (pool[made] = gpu_pool_create(m)) != NULL)
+		made++;
+	for (int i = 0; i < made; i++)
+	{
+		int			j = (int) random_below(&m->random, (uint64_t) i + 1);
+
+		gpu->pool[i] = gpu->pool[j];
+		gpu->pool[j] = pool[i];
+	}
+	gpu->pools = made;
+	return made == n || conclude(m, OUTCOME_LOST, "no memory on the GPU");
+}
+
+void
+gpu_pools_give_back(Measure *m)
+{
+	while (m->gpu->pools > 0)
+		gpu_pool_destroy(m->gpu->pool[--m->gpu->pools]);
+}
+
+size_t
+gpu_memory_left(Measure *m)
+{
+	size_t		left = 0;
+	size_t		total = 0;
+
+	gpu_good(m, m->gpu->driver.MemGetInfo(&left, &total), "to tell its memory");
+	return left;
 }
 
 void
@@ -284,8 +332,7 @@ gpu_open(Measure *m)
 {
 	Gpu		   *gpu = m->gpu;
 	int			value = 0;
-	size_t		left = 0,
-				total = 0;
+	size_t		left;
 
 	/*
 	 * by UUID, so that the first device is the one whatever order CUDA numbers them in; other GPUs
@@ -328,7 +375,8 @@ gpu_open(Measure *m)
 		if (!gpu_good(m, gpu->driver.MemAlloc(&gpu->cold, gpu->cold_bytes), "to give memory"))
 			return false;
 	}
-	if (!gpu_good(m, gpu->driver.MemGetInfo(&left, &total), "to tell its memory"))
+	left = gpu_memory_left(m);
+	if (left == 0)
 		return false;
 	/* memory is larger here, and copied a hundred times faster */
 	gpu->arena_bytes = (size_t) m->job->profile.arena_mb * ARENA_TIMES << 20;
@@ -336,7 +384,7 @@ gpu_open(Measure *m)
 		gpu->arena_bytes = left / 4;
 	if (m->spare_core)
 		gpu_start_spinning(m);
-	/* at most two executors are alive at a time */
+	/* of a pair, two executors are alive at a time */
 	gpu->pool_bytes = left / 4 < POOL_BYTES ? left / 4 : POOL_BYTES;
 	return true;
 }
@@ -348,8 +396,8 @@ gpu_close(Measure *m)
 
 	if (gpu)
 		gpu_stop_spinning(gpu);
-	if (gpu && gpu->pool_aside)
-		gpu_pool_destroy(gpu->pool_aside);
+	if (gpu)
+		gpu_pools_give_back(m);
 	if (gpu && gpu->sampled > 0)
 		json_object_set_new(m->result->evidence, "samples", json_integer(gpu->sampled));
 	if (gpu && gpu->open)
@@ -430,6 +478,21 @@ gpu_stage(Measure *m, const Arena *arena, Side side, const uint32_t *slots, uint
 	 */
 	return gpu_good(m, gpu->driver.MemsetD8(gpu->comparison, 0, sizeof(CudaComparison)),
 					"to be used") && gpu_synchronize(m);
+}
+
+void
+gpu_unstage(Measure *m, const Arena *arena, uint32_t slot)
+{
+	CuAddress	inputs = arena->gpu->inputs[place_of(arena, SIDE_CANDIDATE)].address;
+	unsigned char value = (unsigned char) random_below(&m->random, 256);
+	bool		good = true;
+
+	if (arena->input_slot_bytes > 0)
+		good = gpu_good(m, m->gpu->driver.MemsetD8(inputs + slot * arena->input_slot_bytes, value,
+												   arena->input_slot_bytes), "to overwrite inputs");
+	if (good && arena->output_slot_bytes > 0)
+		gpu_good(m, m->gpu->driver.MemsetD8(gpu_outputs(arena, SIDE_CANDIDATE, slot), value,
+											arena->output_slot_bytes), "to overwrite outputs");
 }
 
 void

@@ -13,6 +13,8 @@
 #include "supervisor/gpu/cuda_nvml.h"
 #include "supervisor/measure.h"
 
+#define GPU_MAX_SIDES	(1 + HEAT_MAX)
+
 /* an allocation of its own that another process can map by its descriptor */
 typedef struct GpuMemory
 {
@@ -24,16 +26,17 @@ typedef struct GpuMemory
 } GpuMemory;
 
 /*
- * arena.gpu: each side's executors map the inputs and outputs of that side alone, the generator the
- * master
+ * arena.gpu: inputs and outputs of the reference's processes, of the candidate's, and of each more
+ * of a set; an executor maps its own alone, the generator the master
  */
 typedef struct GpuArena
 {
-	GpuMemory	inputs[2];
-	GpuMemory	outputs[2];
+	int			sides;
+	GpuMemory	inputs[GPU_MAX_SIDES];
+	GpuMemory	outputs[GPU_MAX_SIDES];
 	GpuMemory	master;
-	/* which side has which of the two: where arrays lie makes a kernel up to 1 % faster */
-	bool		swapped;
+	/* which of them each has: where arrays lie makes a kernel up to 1 % faster */
+	int			has[GPU_MAX_SIDES];
 } GpuArena;
 
 #define SPIN_OFF	0
@@ -49,7 +52,8 @@ typedef struct GpuSamples
 	uint32_t	n;				/* slots drawn; 0: none */
 	uint32_t	slot[GPU_SAMPLE_SLOTS];
 	uint64_t	element[GPU_SAMPLE_SLOTS][WIRE_MAX_TENSORS][GPU_SAMPLE_ELEMENTS];
-	uint64_t	value[2][GPU_MAX_SAMPLES];	/* of each side, as read within its window */
+	/* of the reference and of each candidate, as read within its window */
+	uint64_t	value[GPU_MAX_SIDES][GPU_MAX_SAMPLES];
 } GpuSamples;
 
 #define GPU_LATE_RUNS	8
@@ -144,9 +148,10 @@ typedef struct Gpu
 	size_t		l2_bytes;
 	size_t		arena_bytes;	/* for inputs, outputs and masters together */
 	size_t		pool_bytes;		/* of each PyTorch executor */
-	/* the next executor but one gets the memory that is asked for first */
-	bool		swap_pools;
-	struct GpuMemory *pool_aside;	/* which that is */
+	size_t		set_pool_bytes;	/* of each of a set of several */
+	/* of the next executors, drawn by lot */
+	struct GpuMemory *pool[GPU_MAX_SIDES];
+	int			pools;
 	CuFunctionRef fill,
 				poison,
 				overwrite,
@@ -239,6 +244,7 @@ extern void gpu_environment(Measure *m);
  */
 extern int	gpu_sandbox(Gpu *gpu, Sandbox *sandbox, const char **environment, int n);
 
+/* for as many candidates as share a reference now */
 extern bool gpu_arena_create(Measure *m, Arena *arena);
 extern void gpu_arena_destroy(GpuArena *arena);
 
@@ -246,19 +252,28 @@ extern void gpu_arena_destroy(GpuArena *arena);
 extern Arena gpu_arena_of(const Arena *arena, Side side);
 
 /*
- * gives the sides each other's memory, or not, by lot; while no candidate exists, since a process
- * that maps memory keeps it
+ * draws which memory each has; while no candidate exists, since a process that maps memory keeps it
  */
-extern void gpu_arena_swap(Measure *m, Arena *arena);
+extern void gpu_arena_draw(Measure *m, Arena *arena);
 
 /* memory of a PyTorch executor, which the supervisor reads its outputs from */
 extern GpuMemory *gpu_pool_create(Measure *m);
 extern void gpu_pool_destroy(GpuMemory *pool);
 
+/* that of a pair's first processes, in random order; and gives back what no process has taken */
+extern bool gpu_pools_draw(Measure *m);
+extern void gpu_pools_give_back(Measure *m);
+
+/* bytes of the device that nothing holds; 0 after conclude() */
+extern size_t gpu_memory_left(Measure *m);
+
 extern bool gpu_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n);
 
 /* outside the window: poison the outputs of these slots; their inputs follow within it */
 extern bool gpu_stage(Measure *m, const Arena *arena, Side side, const uint32_t *slots, uint32_t n);
+
+/* to where the next candidate's process could read what the last one left in a slot */
+extern void gpu_unstage(Measure *m, const Arena *arena, uint32_t slot);
 
 /* n = 0: the constant cost of a block that stages what was staged last */
 extern bool gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32_t n,
@@ -269,7 +284,7 @@ extern bool gpu_block(Measure *m, Executor *executor, Side side, const uint32_t 
  * names go last in a block
  */
 extern void gpu_draw(Measure *m, const uint32_t *slots, uint32_t n);
-extern bool gpu_check_samples(Measure *m);
+extern bool gpu_check_samples(Measure *m, const Arena *arena);
 
 /* pieces of one slot */
 extern bool gpu_copy_pieces(Measure *m, const CudaPieces *pieces, uint32_t slot);

@@ -135,7 +135,8 @@ gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint
 	m->result->clock_seconds += *elapsed;
 	if (result == EXECUTOR_OK && n > 0 && gpu->nitems > 0)
 	{
-		memcpy(drawn->value[side], gpu->values, gpu->nitems * sizeof(uint64_t));
+		memcpy(drawn->value[side == SIDE_REFERENCE ? 0 : arena->place], gpu->values,
+			   gpu->nitems * sizeof(uint64_t));
 		if (!gpu_read_samples(m, gpu->values + GPU_MAX_SAMPLES))
 			return false;
 		gpu->sampled += (int) gpu->nitems;

@@ -195,7 +195,7 @@ bool
 gpu_disturbed(Measure *m, Executor *const *executors, int n)
 {
 	Gpu		   *gpu = m->gpu;
-	const Executor *ours[4];
+	const Executor *ours[GPU_MAX_SIDES + 1];
 	int			nours = 0;
 	NvmlState	state;
 	int			patience = 2 * m->job->profile.disturbed_attempts;
@@ -206,7 +206,7 @@ gpu_disturbed(Measure *m, Executor *const *executors, int n)
 
 	if (!nvml_state(gpu->nvml.index, &state))
 		return false;
-	for (int i = 0; i < n && nours < 3; i++)
+	for (int i = 0; i < n && nours < GPU_MAX_SIDES; i++)
 		if (executors[i]->pid > 0)
 			ours[nours++] = executors[i];
 	if (m->generating)

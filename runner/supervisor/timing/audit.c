@@ -98,6 +98,33 @@ audit_note(Rounds *s, const double *taken)
 	s->audits++;
 }
 
+void
+audit_take_back(Rounds *s)
+{
+	s->audit[SIDE_REFERENCE].n--;
+	s->audit[SIDE_CANDIDATE].n--;
+	s->audit_more.n--;
+	s->audits--;
+}
+
+/*
+ * In a set the reference has a part in each member's audits, and a member in its own alone, so that
+ * its code is colder than the reference's. So there a member's audits follow each other, and the
+ * first of a row does not count.
+ */
+uint32_t
+audits_in_a_row(const Rounds *s)
+{
+	return s->m->gpu && s->m->shares ? AUDITS_IN_A_ROW : 1;
+}
+
+/* whether there are slots enough to make the inputs of a row at once, and stage others with each */
+bool
+audits_made_ahead(const Rounds *s)
+{
+	return audits_in_a_row(s) > 1 && s->slots > 2 * (1 + AUDITS_IN_A_ROW);
+}
+
 /* CPU seconds of a block of `n` runs, none or one */
 static bool
 block(Rounds *s, Half *half, Side side, const uint32_t *slot, uint32_t n, double *seconds)
@@ -566,5 +593,7 @@ audit_staged(const Rounds *s)
 	double		enough = 1 + L2_TIMES * (double) m->gpu->l2_bytes
 		/ (double) (m->input_slot_bytes + m->output_bytes + 1);
 
+	if (audits_made_ahead(s))
+		most = most < s->slots - 1 - AUDITS_IN_A_ROW ? most : s->slots - 1 - AUDITS_IN_A_ROW;
 	return (uint32_t) fmin(most, enough);
 }

@@ -22,8 +22,6 @@
 #define EMPTY_BLOCKS	9
 #define LOOP_BLOCKS		2
 #define TAKING_BLOCKS	5
-/* of a block, at most: writing a result takes half of copying it */
-#define TAKING_SHARE	(2.0 / 3)
 #define LOOP_RUNS		8		/* of a block, for what the executor's loop takes to matter */
 #define MAX_SETTLING	6		/* blocks, until a process is as fast as it becomes */
 #define SETTLING_SECONDS	0.25
@@ -297,6 +295,50 @@ baseline_warm(Rounds *s, Half *half, Side side)
 	return s->audits_a_half == 0 || s->gated || audit_empty(s, half);
 }
 
+static void
+append(Values *to, const Values *from, size_t first)
+{
+	for (size_t i = first; i < from->n; i++)
+		values_append(to, from->v[i]);
+}
+
+/* what blocks cost besides their runs, which differs with how many runs are staged on a GPU */
+static bool
+empty_costs(Set *set, int number)
+{
+	Rounds	   *s = set->of[number];
+	Half	   *half = set->half[number];
+
+	half->empty[0] = set->half[0]->empty[0];
+	for (int i = 0; i < number; i++)
+		if (!s->m->gpu || s->runs[SIDE_CANDIDATE] == set->of[i]->runs[SIDE_CANDIDATE])
+		{
+			half->empty[1] = set->half[i]->empty[1];
+			half->empty_single = set->half[i]->empty_single;
+			return true;
+		}
+	return empty_cost(s, half, s->runs[1], &half->empty[1], NULL)
+		&& empty_cost(s, half, audit_staged(s), &half->empty_single, NULL);
+}
+
+bool
+baseline_share(Set *set, const Rounds *before)
+{
+	const Rounds *first = set->of[0];
+
+	for (int i = 1; i < set->n; i++)
+	{
+		Rounds	   *s = set->of[i];
+
+		s->turns = first->turns;
+		append(&s->loop, &first->loop, before->loop.n);
+		append(&s->late_idle, &first->late_idle, before->late_idle.n);
+		if (!empty_costs(set, i))
+			return false;
+	}
+	return true;
+}
+
 /* on a GPU, its turns are taken off a block only where there were some */
 double
 baseline_net(const Rounds *s, const Half *half, double seconds, double empty)
@@ -500,6 +542,16 @@ baseline_is_slowed(Rounds *s, const Half *half, Values *alone)
 
 	return beside > allowed_beside(s, alone)
 		&& (s->m->gpu ? beside : cudal1_score_percentile(blocks->v, blocks->n, 0.25)) > slowest;
+}
+
+/*
+ * On a GPU a set's halves are capped as those of one candidate are. Beyond luck they are worth
+ * nothing, because what slows the reference slows the other members as well.
+ */
+bool
+baseline_far_slower(const Rounds *s, const Half *half, const Values *alone)
+{
+	return seconds_beside(s, half) > HALF_LUCK * allowed_beside(s, alone);
 }
 
 /*

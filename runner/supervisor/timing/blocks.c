@@ -95,12 +95,39 @@ rounds_block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n
 bool
 rounds_inputs(Rounds *s, uint32_t n)
 {
+	s->ahead = 0;
 	for (uint32_t i = 0; i < s->slots; i++)
 		s->order[i] = i;
 	rounds_shuffle(s, s->order, s->slots);
 	for (uint32_t i = 0; i < n; i++)
 		s->seeds[s->order[i]] = random_next(&s->m->random);
 	return measure_generate(s->m, &s->arena, s->order, n);
+}
+
+bool
+rounds_inputs_ahead(Rounds *s, uint32_t n)
+{
+	if (!rounds_inputs(s, n))
+		return false;
+	for (uint32_t i = 0; i < s->slots / 2; i++)
+	{
+		uint32_t	t = s->order[i];
+
+		s->order[i] = s->order[s->slots - 1 - i];
+		s->order[s->slots - 1 - i] = t;
+	}
+	s->ahead = n;
+	return true;
+}
+
+void
+rounds_take_ahead(Rounds *s)
+{
+	uint32_t	at = s->slots - s->ahead--;
+	uint32_t	t = s->order[at];
+
+	s->order[at] = s->order[0];
+	s->order[0] = t;
 }
 
 bool

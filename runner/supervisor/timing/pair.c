@@ -26,6 +26,7 @@
 /* standard error of a half that needs no more rounds, in goals */
 #define STEADY_SHARE			0.5
 #define TRAP_EVERY		16		/* rounds, on average */
+#define TRAP_EVERY_SHARED	8	/* of a set of several, where audits have none */
 #define TRAP_EVERY_LATE	4		/* after a late output */
 #define MIN_ORDERED		2		/* rounds of an order, for a median of their own */
 #define BUDGET_ROUNDS	2		/* of a half, where the budget is used up */
@@ -80,6 +81,32 @@ is_steady(const Rounds *s, const Half *half)
 	return sqrt(variance) <= STEADY_SHARE * goal;
 }
 
+static bool
+all_steady(const Set *set)
+{
+	for (int i = 0; i < set->n; i++)
+		if ((set->n == 1 || set_has(set, i)) && !is_steady(set->of[i], set->half[i]))
+			return false;
+	return true;
+}
+
+/* traps of each member, drawn by lot */
+static bool
+some_traps(Set *set)
+{
+	for (int i = 0; i < set->n; i++)
+	{
+		Rounds	   *s = set->of[i];
+		uint64_t	every = s->late > 0 ? TRAP_EVERY_LATE : set->n > 1 ? TRAP_EVERY_SHARED
+			: TRAP_EVERY;
+
+		if (rounds_has_traps(s) && random_below(&s->m->random, every) == 0 && set_enter(set, i)
+			&& !rounds_trap(s, set->half[i]) && !set_goes_on(set))
+			return false;
+	}
+	return true;
+}
+
 /*
  * Starts the half's processes, one after the other, and lets them settle. The reference that starts
  * first is timed alone; the first of a measurement also meets a second reference in the candidate's
@@ -89,6 +116,7 @@ static bool
 start_reference(Set *set, int half_number, Values *alone)
 {
 	Rounds	   *s = set->of[0];
+	const Rounds before = *s;
 	Half	   *half = set->half[0];
 	Measure    *m = s->m;
 	const Profile *p = &m->job->profile;
@@ -96,7 +124,7 @@ start_reference(Set *set, int half_number, Values *alone)
 	set_enter_all(set);
 	if (!measure_launch(m, half->executor[SIDE_REFERENCE], SIDE_REFERENCE,
 						seat(s, SIDE_REFERENCE, half_number), &s->arena, s->weights)
-		|| !baseline_warm(s, half, SIDE_REFERENCE))
+		|| !baseline_warm(s, half, SIDE_REFERENCE) || !baseline_share(set, &before))
 		return false;
 	if (half_number > 0)
 		return true;
@@ -110,37 +138,88 @@ start_reference(Set *set, int half_number, Values *alone)
 		|| baseline_meet_neighbour(s, half, alone);
 }
 
+/* a set's processes on a GPU load their code side by side, while no clock runs */
 static bool
-start_half(Set *set, int half_number, Values *alone)
+load_candidates(Set *set, int half_number)
 {
-	Rounds	   *first = set->of[0];
-	Measure    *m = first->m;
-	bool		kept = first->has_kept_candidate;
+	Executor   *started[HEAT_MAX];
+	int			n = 0;
 
-	set_enter_all(set);
-	if (kept)
-		*set->half[0]->executor[SIDE_CANDIDATE] = first->kept_candidate;
-	else
+	for (int i = 0; i < set->n; i++)
 	{
-		first->weights = random_next(&m->random);
-		if (m->backend->begin_pair)
-			m->backend->begin_pair(m, &first->arena);
+		Rounds	   *s = set->of[i];
+		Executor   *executor = set->half[i]->executor[SIDE_CANDIDATE];
+
+		if (!set_enter(set, i))
+			continue;
+		if (measure_begin_launch(s->m, executor, seat(s, SIDE_CANDIDATE, half_number), &s->arena,
+								 s->weights))
+			started[n++] = executor;
+		else if (!set_goes_on(set))
+			return false;
 	}
-	first->has_kept_candidate = false;
-	if (half_number == 0 && !start_reference(set, half_number, alone))
+	set_enter_all(set);
+	measure_await_launches(set->of[0]->m, started, n);
+	for (int i = 0; i < set->n; i++)
+		if (set_enter(set, i)
+			&& !measure_end_launch(set->of[0]->m, set->half[i]->executor[SIDE_CANDIDATE], n)
+			&& !set_goes_on(set))
+			return false;
+	return true;
+}
+
+static bool
+start_candidates(Set *set, int half_number)
+{
+	bool		together = set->n > 1 && set->of[0]->m->gpu;
+
+	set_lend(set);
+	if (together && !load_candidates(set, half_number))
 		return false;
-	for (int i = 0; i < set->n && !kept; i++)
+	for (int i = 0; i < set->n; i++)
 	{
 		Rounds	   *s = set->of[i];
 
 		set_lend(set);
 		if (set_enter(set, i)
-			&& (!measure_launch(m, set->half[i]->executor[SIDE_CANDIDATE], SIDE_CANDIDATE,
-								seat(s, SIDE_CANDIDATE, half_number), &s->arena, s->weights)
+			&& ((!together
+				 && !measure_launch(s->m, set->half[i]->executor[SIDE_CANDIDATE], SIDE_CANDIDATE,
+									seat(s, SIDE_CANDIDATE, half_number), &s->arena, s->weights))
 				|| !baseline_warm(s, set->half[i], SIDE_CANDIDATE))
 			&& !set_goes_on(set))
 			return false;
 	}
+	return true;
+}
+
+static bool
+start_half(Set *set, int half_number, Values *alone)
+{
+	Rounds	   *first = set->of[0];
+	Measure    *m = first->m;
+	bool		kept = false;
+
+	set_enter_all(set);
+	for (int i = 0; i < set->n; i++)
+	{
+		Rounds	   *s = set->of[i];
+
+		if (s->has_kept_candidate)
+			*set->half[i]->executor[SIDE_CANDIDATE] = s->kept_candidate;
+		kept = kept || s->has_kept_candidate;
+		s->has_kept_candidate = false;
+	}
+	if (!kept)
+	{
+		first->weights = random_next(&m->random);
+		if (m->backend->begin_pair && !m->backend->begin_pair(m, &first->arena))
+			return false;
+		set_lend(set);
+	}
+	if (half_number == 0 && !start_reference(set, half_number, alone))
+		return false;
+	if (!kept && !start_candidates(set, half_number))
+		return false;
 	if (half_number > 0 && !start_reference(set, half_number, alone))
 		return false;
 	set_lend(set);
@@ -157,6 +236,15 @@ typedef struct Steps
 	uint32_t	orders_of_audits;	/* which of these the reference begins */
 } Steps;
 
+/* rows of audits that a half has of a member */
+static uint32_t
+rows_of_audits(const Rounds *s)
+{
+	uint32_t	n = (uint32_t) (s->audits_a_half + s->steps_a_half);
+
+	return (n + audits_in_a_row(s) - 1) / audits_in_a_row(s);
+}
+
 static bool
 plan_steps(const Set *set, Steps *steps)
 {
@@ -167,7 +255,7 @@ plan_steps(const Set *set, Steps *steps)
 
 		if ((uint32_t) s->rounds_a_half > steps->rounds)
 			steps->rounds = (uint32_t) s->rounds_a_half;
-		steps->all += (uint32_t) (s->audits_a_half + s->steps_a_half);
+		steps->all += rows_of_audits(s);
 	}
 	steps->all += steps->rounds;
 	steps->orders_of_audits = (uint32_t) random_below(&set->of[0]->m->random, 2);
@@ -181,23 +269,43 @@ plan_steps(const Set *set, Steps *steps)
 	return true;
 }
 
-/* an audit of one member, by its number among all audits of the half */
+/* audits from this one on that follow each other */
+static bool
+audit_row(Rounds *s, Half *half, uint32_t first, bool reference_first)
+{
+	uint32_t	plain = (uint32_t) s->audits_a_half;
+	uint32_t	end = first + audits_in_a_row(s);
+	uint32_t	all = plain + (uint32_t) s->steps_a_half;
+
+	end = end < all ? end : all;
+	if (audits_in_a_row(s) > 1)
+	{
+		uint32_t	ahead = first < plain ? 1 + (end < plain ? end : plain) - first : 0;
+
+		if ((ahead > 0 && audits_made_ahead(s) && !rounds_inputs_ahead(s, ahead))
+			|| !rounds_audit(s, half, reference_first))
+			return false;
+		audit_take_back(s);
+	}
+	for (uint32_t i = first; i < end; i++, reference_first = !reference_first)
+		if (!(i < plain ? rounds_audit : rounds_step_audit)(s, half, reference_first))
+			return false;
+	return true;
+}
+
+/* a row of audits of one member, by its number among all rows of the half */
 static bool
 audit(Set *set, uint32_t number, bool reference_first)
 {
 	for (int i = 0; i < set->n; i++)
 	{
 		Rounds	   *s = set->of[i];
-		uint32_t	audits = (uint32_t) s->audits_a_half;
 
-		if (number >= audits + (uint32_t) s->steps_a_half)
-		{
-			number -= audits + (uint32_t) s->steps_a_half;
-			continue;
-		}
-		return !set_enter(set, i)
-			|| (number < audits ? rounds_audit(s, set->half[i], reference_first)
-				: rounds_step_audit(s, set->half[i], reference_first)) || set_goes_on(set);
+		if (number < rows_of_audits(s))
+			return !set_enter(set, i)
+				|| audit_row(s, set->half[i], number * audits_in_a_row(s), reference_first)
+				|| set_goes_on(set);
+		number -= rows_of_audits(s);
 	}
 	return true;
 }
@@ -243,7 +351,7 @@ run_steps(Set *set, const Steps *steps)
 			/* where staging takes longer than running, fewer rounds will do */
 			if (over || clock_now() > deadline)
 				break;
-			steady = steady || is_steady(first, set->half[0]);
+			steady = steady || all_steady(set);
 		}
 		if (steady && is_round)
 			continue;
@@ -257,9 +365,8 @@ run_steps(Set *set, const Steps *steps)
 			set->of[j]->rounds_made++;
 		}
 		made += is_round;
-		if (good && rounds_has_traps(first)
-			&& random_below(&m->random, first->late > 0 ? TRAP_EVERY_LATE : TRAP_EVERY) == 0)
-			good = rounds_trap(first, set->half[0]);
+		if (set->n == 1 || is_round)
+			good = good && some_traps(set);
 		if (good)
 			show(set);
 	}
@@ -277,6 +384,18 @@ run_rounds(Set *set)
 	free(steps.plan);
 	free(steps.orders);
 	return good;
+}
+
+/* by what is none of the set's processes */
+static bool
+is_foreign(const Set *set)
+{
+	Measure    *m = set->of[0]->m;
+	Executor   *ours[1 + HEAT_MAX] = {set->half[0]->executor[SIDE_REFERENCE]};
+
+	for (int i = 0; i < set->n; i++)
+		ours[1 + i] = set->half[i]->executor[SIDE_CANDIDATE];
+	return m->backend->disturbed && m->backend->disturbed(m, ours, 1 + set->n);
 }
 
 /* all members' processes, whose ends overlap */
@@ -304,8 +423,7 @@ judge_half(Set *set, int half_number, Values *alone, bool *disturbed)
 	Half	   *half = set->half[0];
 	Measure    *m = first->m;
 	const Profile *p = &m->job->profile;
-	bool		foreign = m->backend->disturbed && m->backend->disturbed(m, half->executor, 2)
-		&& p->precision_goal > 0;
+	bool		foreign = is_foreign(set) && p->precision_goal > 0;
 
 	/* a member's results are copied from now on, and the reference's were not */
 	for (int i = 1; i < set->n; i++)
@@ -327,9 +445,16 @@ judge_half(Set *set, int half_number, Values *alone, bool *disturbed)
 	for (int i = 0; i < set->n; i++)
 		if (set_enter(set, i))
 			baseline_note_beside(set->of[i], set->half[i], alone);
-	if (m->gpu)
-		baseline_cap(first, half, alone);
-	else if (baseline_is_slowed(first, half, alone))
+	for (int i = 0; m->gpu && i < set->n; i++)
+		if (set_enter(set, i))
+		{
+			baseline_cap(set->of[i], set->half[i], alone);
+			m->dissolved = m->dissolved
+				|| (set->n > 1 && baseline_far_slower(set->of[i], set->half[i], alone));
+		}
+	if (m->dissolved)
+		return false;
+	if (!m->gpu && baseline_is_slowed(first, half, alone))
 	{
 		*disturbed = true;
 		if (first->disturbed + 1 < first->attempts)
@@ -353,6 +478,8 @@ end_half(Set *set, bool keep_candidate)
 		Rounds	   *s = set->of[i];
 		Executor   *executor = set->half[i]->executor[SIDE_CANDIDATE];
 
+		if (!set_has(set, i))
+			continue;
 		s->kept_candidate = *executor;
 		s->has_kept_candidate = true;
 		executor_init(executor);

@@ -204,6 +204,22 @@ take_turn(const Set *set, Blocks *b, int place)
 	return true;
 }
 
+/* those that were read within the windows of all blocks; no later block is sampled so */
+static bool
+check_samples(const Set *set)
+{
+	Measure    *m = set->of[0]->m;
+
+	if (!m->backend->draw)
+		return true;
+	for (int i = 0; i < set->n; i++)
+		if (set_enter(set, i) && !m->backend->check_samples(m, &set->of[i]->arena)
+			&& !set_goes_on(set))
+			return false;
+	m->backend->draw(m, NULL, 0);
+	return true;
+}
+
 static void
 note_round(Rounds *s, Half *half, const Blocks *b, int place, double pace)
 {
@@ -249,7 +265,9 @@ rounds_round(Set *set, const uint8_t *order, bool single)
 		most = b.n[place] > most ? b.n[place] : most;
 	}
 	set_enter_all(set);
-	if (!rounds_inputs(first, most))
+	if (single && first->ahead > 0)
+		rounds_take_ahead(first);
+	else if (!rounds_inputs(first, most))
 		return false;
 	b.staged = single && m->gpu ? audit_staged(first) : 0;
 	b.keep = draws(set, common);
@@ -270,9 +288,10 @@ rounds_round(Set *set, const uint8_t *order, bool single)
 			return false;
 	}
 	pace = half->executor[SIDE_REFERENCE]->pace;
+	if (!check_samples(set))
+		return false;
 	set_enter_all(set);
-	if ((m->backend->check_samples && !m->backend->check_samples(m))
-		|| (b.extra > 0 && !run_extra(first, half, first->order + b.n[0], b.extra, b.keep)))
+	if (b.extra > 0 && !run_extra(first, half, first->order + b.n[0], b.extra, b.keep))
 		return false;
 	for (int i = 0; i < set->n; i++)
 		if (set_enter(set, i) && !rounds_compare(set->of[i], b.keep + own_extra(&b, i + 1))

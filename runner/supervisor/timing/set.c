@@ -106,6 +106,7 @@ set_lend(const Set *set)
 		Rounds	   *s = set->of[i];
 
 		s->arena = first->arena;
+		s->arena.place = i + 1;
 		s->order = first->order;
 		s->seeds = first->seeds;
 		s->kept[SIDE_REFERENCE] = first->kept[SIDE_REFERENCE];
@@ -122,8 +123,8 @@ set_lend(const Set *set)
 		Half	   *half = set->half[i];
 
 		half->executor[SIDE_REFERENCE] = from->executor[SIDE_REFERENCE];
-		memcpy(half->empty, from->empty, sizeof(half->empty));
-		half->empty_single = from->empty_single;
+		half->turn = from->turn;
+		half->read_turned = from->read_turned;
 		half->warm_inputs = from->warm_inputs;
 		half->taking = from->taking;
 	}

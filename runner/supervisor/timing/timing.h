@@ -18,6 +18,8 @@
 
 #define MIN_ROUNDS		8		/* of a half, where time is short */
 #define STEP_RUNS		5		/* of an audit on a GPU: the first has it turn to the executor */
+/* of a block, copying its results at most: writing a result takes half of copying it */
+#define TAKING_SHARE	(2.0 / 3)
 /* seconds of a round that is long: a few are enough, and sides don't settle in turn */
 #define LONG_ROUND		0.05
 
@@ -67,6 +69,8 @@ typedef struct Rounds
 	uint32_t	slots;
 	uint32_t   *order;			/* a permutation of the slots */
 	uint64_t   *seeds;
+	/* the last slots of the order: inputs that were made ahead, and that no process has seen */
+	uint32_t	ahead;
 	char	   *kept[2];		/* outputs drawn for comparison */
 	uint32_t	kept_max;
 	int			rounds_a_half;	/* of the pairs that follow: their stay */
@@ -173,6 +177,10 @@ extern void rounds_shuffle(Rounds *s, uint32_t *v, uint32_t n);
 /* fresh inputs for the first `n` of s->order, which is drawn anew; false after conclude() */
 extern bool rounds_inputs(Rounds *s, uint32_t n);
 
+/* for each of the next `n` audits on a GPU; and the slot of one of them becomes the first */
+extern bool rounds_inputs_ahead(Rounds *s, uint32_t n);
+extern void rounds_take_ahead(Rounds *s);
+
 /*
  * One block of a side over `n` of the slots; keeps the outputs of its first `keep` slots, from
  * place `from` on. `staged`, if more: how many of the slots are staged as if they would be run.
@@ -204,6 +212,13 @@ extern void audit_plan(Rounds *s);
 extern bool audit_empty(Rounds *s, Half *half);
 extern bool audit_spell(Rounds *s, Half *half, bool reference_first);
 extern void audit_note(Rounds *s, const double *taken);
+/* on a GPU: the last one does not count */
+extern void audit_take_back(Rounds *s);
+
+/* on a GPU: audits of a member of a set that follow each other, 1 where they do not */
+#define AUDITS_IN_A_ROW	8
+extern uint32_t audits_in_a_row(const Rounds *s);
+extern bool audits_made_ahead(const Rounds *s);
 extern double audit_doubt(const Rounds *s, bool *clear);
 extern double audit_bound(Rounds *s, double doubt, bool clear, double *shown);
 
@@ -229,6 +244,11 @@ extern double baseline_counted(const Rounds *s, const Half *half, uint32_t n, do
 							   double empty);
 extern bool baseline_warm(Rounds *s, Half *half, Side side);
 extern bool baseline_settle_all(Set *set);
+/*
+ * after baseline_warm() of a set's first member, which had seen this much: the same for all others
+ */
+extern bool baseline_share(Set *set, const Rounds *before);
+extern bool baseline_far_slower(const Rounds *s, const Half *half, const Values *alone);
 extern bool baseline_time(Rounds *s, Half *half, Values *alone);
 extern bool baseline_time_again(Rounds *s, Half *half, Values *alone);
 extern bool baseline_meet_neighbour(Rounds *s, Half *half, const Values *alone);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "supervisor/backend.h"
+#include "supervisor/gpu/cuda.h"
 #include "supervisor/heat.h"
 #include "supervisor/timing/set.h"
 
@@ -20,6 +21,10 @@
 #define MEMORY_TIMES	2.0		/* of what code had in its checks, that it may have in a set */
 #define MEMORY_LEAST	268435456.0	/* bytes of that */
 #define GREEDY_TIMES	4		/* what the reference wants: code that wants more shares no set */
+#define GPU_SHARE		0.9		/* of what is left of a GPU's */
+/* of the most that code took in its checks, with its random start */
+#define POOL_TIMES		1.3
+#define POOL_SPARE		268435456.0	/* bytes */
 #define MAX_DISSOLVED	2		/* sets of a heat, before its members go on each by itself */
 
 /* bytes of the host's memory that processes of a set may have */
@@ -38,17 +43,16 @@ memory_wanted(const Measure *m, const Code *code)
 }
 
 /*
- * How many members' processes the host's memory holds beside the reference. Profiles let a process
+ * How many processes the host's memory holds. Profiles let a process
  * have gigabytes, of which most code needs next to nothing. In a set each may have its share of the
  * host's memory, which is at least twice what any of them had in its checks. Code that wants more
  * fails there, and is measured by itself, and so is code that would leave too little for others.
  */
-static int
-most_members(const Measure *m)
+static double
+host_processes(const Measure *m)
 {
 	double		of_reference = memory_wanted(m, &m->reference);
 	double		most = of_reference;
-	double		processes;
 
 	for (int i = 0; i < m->nmembers; i++)
 	{
@@ -59,9 +63,7 @@ most_members(const Measure *m)
 		else
 			most = fmax(most, wanted);
 	}
-	processes = host_memory() / most;
-	/* two contexts at most share an arena's sides on a GPU */
-	return m->gpu || processes < 3 ? 1 : processes > HEAT_MAX ? HEAT_MAX : (int) processes - 1;
+	return host_memory() / most;
 }
 
 static bool
@@ -70,6 +72,73 @@ alike(const Rounds *a, const Rounds *b)
 	return !a->member->by_itself && !b->member->by_itself
 		&& a->runs[SIDE_REFERENCE] == b->runs[SIDE_REFERENCE]
 		&& a->member->taken == b->member->taken;
+}
+
+/* of a GPU, what code takes beside its slots: its pool, and what lies outside of it */
+static double
+pool_wanted(const Rounds *s, const Code *code)
+{
+	double		outputs = fmax(s->runs[0], s->runs[1]) * (double) s->m->output_bytes;
+
+	if (s->m->job->language != LANGUAGE_PYTORCH)
+		return 0;
+	return fmin(POOL_TIMES * (double) code->pool_used + 2 * outputs + POOL_SPARE,
+				(double) s->m->gpu->pool_bytes);
+}
+
+static double
+wanted(const Rounds *s, const Code *code)
+{
+	return pool_wanted(s, code) + (double) code->gpu_bytes;
+}
+
+/*
+ * How many processes a GPU's memory holds, of members that can share a reference with the first.
+ * What they take was seen in their checks. One that takes far more than the reference would leave
+ * too little for the others.
+ */
+static double
+gpu_processes(Rounds *first, Rounds *members, int n)
+{
+	Measure    *m = first->m;
+	double		pool = pool_wanted(first, &m->reference);
+	double		process = (double) m->reference.gpu_bytes;
+	double		slots = 0;
+	double		slot = (double) (m->input_slot_bytes + m->output_slot_bytes);
+	double		kept = 0;
+
+	gpu_pools_give_back(m);
+	for (int i = 0; i < n; i++)
+	{
+		Rounds	   *s = &members[i];
+
+		if (!s->m || !set_is_left(s) || !alike(first, s))
+			continue;
+		if (wanted(s, &s->member->code) > GREEDY_TIMES * wanted(s, &m->reference))
+		{
+			s->member->by_itself = true;
+			continue;
+		}
+		pool = fmax(pool, fmax(pool_wanted(s, &s->member->code), pool_wanted(s, &m->reference)));
+		process = fmax(process, (double) s->member->code.gpu_bytes);
+		slots = fmax(slots, s->slots);
+		kept = fmax(kept, s->kept_max * (double) m->output_bytes);
+	}
+	m->gpu->set_pool_bytes = (size_t) pool;
+	return (GPU_SHARE * (double) gpu_memory_left(m)
+			- (slots + GPU_LATE_RUNS) * (double) m->input_slot_bytes)
+		/ (process + pool + slots * slot + kept + 1);
+}
+
+/* how many members' processes the memory of host and device holds beside the reference */
+static int
+most_members(Rounds *first, Rounds *members, int n)
+{
+	double		processes = host_processes(first->m);
+
+	if (first->m->gpu)
+		processes = fmin(processes, gpu_processes(first, members, n));
+	return processes < 3 ? 1 : processes > HEAT_MAX ? HEAT_MAX : (int) processes - 1;
 }
 
 bool
@@ -85,7 +154,7 @@ together_choose(Set *set, Rounds *members, int n)
 			first = &members[i];
 	if (!first)
 		return false;
-	most = most_members(first->m);
+	most = most_members(first, members, n);
 	for (int i = 0; i < n; i++)
 		left += members[i].m && set_is_left(&members[i])
 			&& (&members[i] == first || alike(first, &members[i]));
@@ -120,7 +189,7 @@ free_memory(const Set *set)
 void
 together_spare_memory(Rounds *s)
 {
-	if (s->m->nmembers > 1 && !s->m->backend->keeps_candidate)
+	if (s->m->nmembers > 1)
 		plan_end(s);
 }
 
@@ -145,11 +214,12 @@ pair_alone(Rounds *s)
 {
 	Set			one = set_of_one(s, NULL);
 	int			priced = s->priced;
+	int			slowed = s->seen.slowed;
 	bool		good;
 
 	set_enter(&one, 0);
 	good = plan_memory(s) && rounds_pair(&one);
-	s->member->by_itself = s->member->by_itself || s->priced > priced;
+	s->member->by_itself = s->member->by_itself || s->priced > priced || s->seen.slowed > slowed;
 	together_spare_memory(s);
 	return good;
 }
@@ -161,13 +231,13 @@ pair_together(Set *set)
 	Measure    *m = set->of[0]->m;
 	bool		good = true;
 
-	m->shares = true;
+	m->shares = set->n;
 	m->set_bytes = (size_t) (host_memory() / (set->n + 1));
 	set_enter_all(set);
 	for (int i = 0; i < set->n && good; i++)
 		good = i == 0 ? plan_memory(set->of[0]) : plan_kept(set->of[i]);
 	good = good && rounds_pair(set);
-	m->shares = false;
+	m->shares = 0;
 	free_memory(set);
 	share(set);
 	good = good && !m->dissolved;

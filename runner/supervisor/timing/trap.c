@@ -156,6 +156,12 @@ rounds_trap(Rounds *s, Half *half)
 		gpu_trap_clear(m);
 		if (!good)
 			return false;
+		/* it may be what another member has left on the GPU */
+		if (s->late > 1 && m->shares)
+		{
+			s->late = 0;
+			return conclude(m, OUTCOME_LOST, "an output came late in a set");
+		}
 		if (s->late > 1)
 			return accuse(s, half, slots, n);
 	} while (s->late > before);

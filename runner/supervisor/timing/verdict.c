@@ -46,6 +46,13 @@ loop_bound(Rounds *s)
 		/ (loop * (1 - AUDIT_WARM * s->m->job->profile.audit_margin));
 }
 
+/* seconds of a run from gate to gate, without those of copying its result */
+static double
+without_copy(const Rounds *s, double seconds)
+{
+	return seconds - fmin(s->taking, TAKING_SHARE * seconds);
+}
+
 /*
  * A block's time cannot be less than what its runs cost the code that launches them, one after the
  * other. What they cost, traps tell, where a run's input comes only when the run before has
@@ -55,7 +62,7 @@ static double
 step_bound(Rounds *s)
 {
 	double		step[2];
-	double		pace = values_median(&s->seen.pace);
+	double		pace = without_copy(s, values_median(&s->seen.pace));
 
 	if (!verdict_steps_known(s))
 		return NAN;
@@ -67,6 +74,7 @@ step_bound(Rounds *s)
 		rested -= rested > s->turns / 2 ? s->turns / 2 : 0;
 		step[side] = fmax(rested, fmax(values_median(&s->steps[side][STEP_LATE]),
 									   values_median(&s->steps[side][STEP_NEXT])));
+		step[side] = without_copy(s, step[side]);
 	}
 	json_object_set_new(s->m->result->evidence, "step_seconds",
 						json_pack("[f, f, f]", pace, step[SIDE_REFERENCE], step[SIDE_CANDIDATE]));

@@ -1,0 +1,195 @@
+/*
+ * sets.c
+ *		Measurements of candidates that share a reference.
+ */
+#include "made_up.h"
+
+static void
+check_orders(void)
+{
+	static Measure m;
+	bool		permuted = true;
+	bool		reversed = true;
+	bool		balanced = true;
+
+	state = 9;
+	for (int n = 1; n <= HEAT_MAX; n++)
+	{
+		Rounds		s = {.m = &m};
+		Set			set = {.n = n, .of = {&s}};
+		uint8_t    *orders = set_orders(&set, 8);
+		int			first = 0;
+
+		for (int r = 0; r < 8; r++)
+		{
+			uint8_t    *order = orders + r * (n + 1);
+			uint64_t	seen = 0;
+
+			for (int i = 0; i <= n; i++)
+			{
+				seen |= 1ul << order[i];
+				reversed = reversed && order[i] == orders[(r ^ 1) * (n + 1) + n - i];
+			}
+			permuted = permuted && seen == (2ul << n) - 1;
+			first += order[0] == 0;
+		}
+		balanced = balanced && (n > 1 || first == 4);
+		free(orders);
+	}
+	check(permuted, "a round has each side once");
+	check(reversed, "each side goes before and after each other equally often");
+	check(balanced, "so a reference and one candidate take turns at being first");
+}
+
+/* members with this outcome whose score is near what it should be */
+static int
+good_members(int n, Outcome outcome)
+{
+	int			good = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		const Result *r = &measure->members[i].result;
+
+		good += r->outcome == outcome && (outcome != OUTCOME_SUCCESSFUL
+										  || near(r->score * factor[i], 1, 0.01));
+	}
+	return good;
+}
+
+static void
+check_sets(void)
+{
+	double		seconds;
+	double		told = 0;
+
+	job.profile.memory_mb = 1;
+	seconds = run_heat(1, 1e-3, 1e-3, 8);
+	check(good_members(8, OUTCOME_SUCCESSFUL) == 8 && blocks[1] == 8 * blocks[0],
+		  "one block of the reference serves all candidates of its round");
+	for (int i = 0; i < 8; i++)
+		told += measure->members[i].result.device_seconds;
+	check(near(told, seconds, 1e-6)
+		  && near(8 * measure->members[0].result.device_seconds, told, 0.1),
+		  "and its seconds are shared out");
+	for (int i = 0; i < 8; i++)
+		factor[i] = 0.1 * (i + 1);
+	run_heat(2, 4e-3, 4e-3, 8);
+	check(wrong == 0 && good_members(8, OUTCOME_SUCCESSFUL) == 8 && 2 * shared > blocks[0],
+		  "candidates of other speeds have blocks of other lengths, each compared with its like");
+	check(mistold == 0, "and what is shown of each is its own");
+	memset(factor, 0, sizeof(factor));
+	liar = 3;
+	run_heat(3, 1e-3, 1e-3, 8);
+	check(good_members(8, OUTCOME_SUCCESSFUL) == 7
+		  && measure->members[3].result.outcome == OUTCOME_WRONG_OUTPUT && shared == blocks[0],
+		  "code that is wrong leaves, and the others go on together");
+	liar = -1;
+	awake = 1;
+	run_heat(4, 1e-3, 1e-3, 8);
+	check(good_members(8, OUTCOME_SUCCESSFUL) == 8 && shared > 0 && shared < blocks[0],
+		  "where a process was awake each goes on by itself for a pair, and is not blamed");
+	awake = 1000;
+	run_heat(5, 1e-3, 1e-3, 8);
+	check(good_members(8, OUTCOME_SUCCESSFUL) == 8 && awake == 998 && shared < 4,
+		  "and the second time to the end");
+	awake = 0;
+	slow = 5;
+	run_heat(6, 1e-3, 1e-3, 8);
+	check(good_members(8, OUTCOME_SUCCESSFUL) == 8 && measure->sets_dissolved == 1
+		  && shared > 8 * 7 && blocks[1] > 7 * shared,
+		  "code that slows the reference is by itself from then on, and the others are not");
+	slow = -1;
+	job.profile.memory_mb = 1 << 30;
+	added = (size_t) 1 << 60;
+	run_heat(7, 1e-3, 1e-3, 8);
+	check(good_members(8, OUTCOME_SUCCESSFUL) == 8 && shared == 0 && blocks[0] == blocks[1],
+		  "where memory holds no more than two processes each is by itself");
+	added = 1 << 20;
+	run_heat(8, 1e-3, 1e-3, 8);
+	check(good_members(8, OUTCOME_SUCCESSFUL) == 8 && shared == blocks[0],
+		  "what code had in its checks counts, not what it may have");
+	check(measure->set_bytes > added && alive == 0, "and each may have a share");
+	leaver = 2;
+	run_heat(9, 1e-3, 1e-3, 8);
+	check(good_members(8, OUTCOME_SUCCESSFUL) == 8 && measure->sets_dissolved == 0
+		  && shared < blocks[0] && measure->members[2].by_itself,
+		  "code that fails in a set is judged by itself, and the others go on together");
+	leaver = -1;
+	greedy = 4;
+	run_heat(10, 1e-3, 1e-3, 8);
+	check(good_members(8, OUTCOME_SUCCESSFUL) == 8 && measure->members[4].by_itself
+		  && shared == blocks[0] / 2 && measure->sets_dissolved == 0,
+		  "code that wants far more than the reference leaves the others their memory");
+	greedy = -1;
+	added = 0;
+	job.profile.memory_mb = 0;
+}
+
+static void
+check_sets_on_gpu(void)
+{
+	int			pairs;
+	bool		each = true;
+
+	on_gpu = true;
+	job.profile.memory_mb = 1;
+	gpu_left = (size_t) 1 << 30;
+	run_heat(1, 1e-3, 1e-3, 8);
+	pairs = measure->members[0].result.pairs;
+	check(good_members(8, OUTCOME_SUCCESSFUL) == 8 && blocks[1] == 8 * blocks[0]
+		  && most_alive == 8 && alive == 0,
+		  "on a GPU one block of the reference serves all candidates of its round as well");
+	check(launched[false] == 8 * pairs && side_by_side == launched[false],
+		  "whose processes begin side by side and stay for both halves");
+	for (int i = 1; i <= 8; i++)
+		each = each && places[i] == pairs && sampled[i] == drawn;
+	check(each && drawn == blocks[0] && misplaced == 0,
+		  "each has memory of its own, and samples of each round");
+	/* of 1 MiB each, and 1 MiB beside them for slots of 64 bytes */
+	gpu_left = (size_t) 6 << 20;
+	run_heat(2, 1e-3, 1e-3, 8);
+	check(good_members(8, OUTCOME_SUCCESSFUL) == 8 && most_alive == 4 && shared == blocks[0],
+		  "where its memory holds fewer they are shared out");
+	gpu_left = (size_t) 1 << 20;
+	run_heat(3, 1e-3, 1e-3, 3);
+	check(good_members(3, OUTCOME_SUCCESSFUL) == 3 && most_alive == 1 && shared == 0,
+		  "where it holds no more than two processes each is by itself");
+	gpu_left = (size_t) 1 << 30;
+	liar = 3;
+	run_heat(4, 1e-3, 1e-3, 8);
+	check(good_members(8, OUTCOME_SUCCESSFUL) == 7 && shared == blocks[0] && misplaced == 0,
+		  "code that is wrong leaves, and the others go on together");
+	liar = -1;
+	slow = 5;
+	run_heat(5, 1e-3, 1e-3, 8);
+	check(good_members(8, OUTCOME_SUCCESSFUL) == 8 && measure->sets_dissolved > 0 && alive == 0,
+		  "code that slows the reference dissolves its set");
+	slow = -1;
+	job.profile.audits = 200;
+	job.profile.audit_seconds = 1;
+	gpu.l2_bytes = 4096;
+	stale = generated = 0;
+	run_heat(6, 1e-3, 1e-3, 8);
+	check(good_members(8, OUTCOME_SUCCESSFUL) == 8 && measure->members[3].result.audits >= 200,
+		  "each has audits of its own");
+	check(stale == 0, "whose inputs its process has not seen");
+	generated = 0;
+	run_heat(7, 1e-4, 1e-4, 8);
+	check(stale == 0 && generated < 8 * measure->members[3].result.audits,
+		  "also where those of several audits are made at once");
+	gpu.l2_bytes = 0;
+	job.profile.audits = 0;
+	on_gpu = false;
+	job.profile.memory_mb = 0;
+}
+
+int
+main(void)
+{
+	begin_profile();
+	check_orders();
+	check_sets();
+	check_sets_on_gpu();
+	return done();
+}
