@@ -23,7 +23,10 @@
 	" 'KIND'). A trainer adds tasks, submits, waits and reports; an analyst reads; an operator" \
 	" also evaluates, imports, withdraws and sets quotas; an agent measures."
 
-/* hints for errors that the server raises itself, by the format of their message */
+/*
+ * Hints for errors that the server raises itself, by the format of their message. %s in a hint is
+ * the function's name, or what a mistyped one begins with.
+ */
 static const struct
 {
 	int			sqlerrcode;
@@ -38,7 +41,14 @@ static const struct
 	"Functions alone write to the tables of cudal1. Analysts read all of them, trainers not"
 	" all columns: name those that \\dp shows for the table."},
 	{ERRCODE_UNDEFINED_FUNCTION, "function %s does not exist", "cudal1_",
-	"\\df cudal1_* lists the functions with their arguments."},
+	"\\df %s* lists functions of such a name with their arguments, \\df cudal1_* all."},
+	{ERRCODE_INVALID_TEXT_REPRESENTATION, "invalid input syntax for type %s: \"%s\"", " cudal1_",
+	"\\df %s lists the arguments in their order. NAME => VALUE gives one by its name."},
+	{ERRCODE_UNDEFINED_TABLE, "relation \"%s\" does not exist", "cudal1_",
+	"Functions are called with parentheses: SELECT * FROM cudal1_status(). Tables and views are in"
+	" schema cudal1."},
+	{ERRCODE_UNDEFINED_COLUMN, "column \"%s\" does not exist", " cudal1.",
+	"\\d cudal1.NAME lists the columns of a table or view."},
 	{ERRCODE_UNDEFINED_TABLE, "relation \"%s.%s\" does not exist", "cudal1.",
 	"\\dtv cudal1.* lists the tables and views."},
 };
@@ -110,6 +120,42 @@ raised_on_purpose(const ErrorData *edata)
 		edata->sqlerrcode == ERRCODE_CONFIGURATION_LIMIT_EXCEEDED;
 }
 
+/* the last function of ours in the text before its end, if its parenthesis is open there */
+static const char *
+open_function(const char *text, const char *end)
+{
+	const char *last = NULL;
+	int			depth = 0;
+
+	for (const char *at = text; (at = strstr(at, "cudal1_")) != NULL && at < end; at++)
+		last = at;
+	for (const char *at = last; at != NULL && at < end; at++)
+		depth += (*at == '(') - (*at == ')');
+	return depth > 0 ? last : NULL;
+}
+
+/* a hint with the name of the function */
+static const char *
+hint_with_name(const char *hint, const ErrorData *edata)
+{
+	const char *statement = debug_query_string;
+	const char *name = NULL;
+	int			length;
+
+	if (edata->sqlerrcode == ERRCODE_UNDEFINED_FUNCTION)
+		name = strstr(edata->message, "cudal1_");
+	else if (edata->cursorpos > 0)
+		name = open_function(statement,
+							 statement + Min(edata->cursorpos - 1, strlen(statement)));
+	if (name == NULL)
+		return NULL;
+	length = strspn(name, "abcdefghijklmnopqrstuvwxyz_0123456789");
+	/* of a name that may be mistyped its first four letters, since most slips are behind them */
+	if (edata->sqlerrcode == ERRCODE_UNDEFINED_FUNCTION)
+		length = Min(length, strlen("cudal1_") + 4);
+	return psprintf(hint, psprintf("%.*s", length, name));
+}
+
 static const char *
 hint_for(const ErrorData *edata)
 {
@@ -119,10 +165,15 @@ hint_for(const ErrorData *edata)
 	{
 		const char *where = hints[i].name[0] == ' ' ? debug_query_string : edata->message;
 
-		if (edata->sqlerrcode == hints[i].sqlerrcode && where != NULL &&
-			strcmp(edata->message_id, hints[i].message) == 0 &&
-			strstr(where, hints[i].name) != NULL)
-			return hints[i].hint;
+		if (edata->sqlerrcode != hints[i].sqlerrcode || where == NULL ||
+			strcmp(edata->message_id, hints[i].message) != 0 ||
+			strstr(where, hints[i].name) == NULL)
+			continue;
+		/* the server's own names a column that is near */
+		if (hints[i].sqlerrcode == ERRCODE_UNDEFINED_COLUMN && edata->hint != NULL)
+			return NULL;
+		return strstr(hints[i].hint, "%s") == NULL ? hints[i].hint :
+			hint_with_name(hints[i].hint, edata);
 	}
 	return NULL;
 }

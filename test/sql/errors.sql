@@ -18,6 +18,14 @@ SELECT cudal1_add_task('t', 'x', 'c', '{"entry": "solve", "args": [{"name": "x",
 SELECT cudal1_statsu();
 SELECT cudal1_wait(1);
 SELECT * FROM cudal1.candidates;
+SELECT * FROM cudal1_status;
+SELECT task FROM cudal1.candidate;
+SELECT score_ FROM cudal1.candidate;
+-- an argument in the place of another
+SELECT * FROM cudal1_prompt('softmax', 'island');
+SELECT cudal1_submit('softmax', 'x', priority => 'high');
+SELECT cudal1_reward(1), 'x'::int;
+SELECT 'x'::int, cudal1_reward(1);
 SELECT * FROM cudal1_score_rounds('{1}', '{1}', 'defaults');
 SELECT * FROM cudal1_speedup_report(pool => 'mian');
 -- without a grant
