@@ -183,7 +183,8 @@ cudal1_wait(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
 				 errmsg("cudal1_wait() needs transaction isolation level read committed"),
-				 errdetail("The snapshot of this transaction never shows a verdict.")));
+				 errdetail("The snapshot of this transaction never shows a verdict."),
+				 errhint("Call it after COMMIT, outside of a transaction.")));
 
 	InitMaterializedSRF(fcinfo, 0);
 	SPI_connect();

@@ -187,7 +187,9 @@ BEGIN
 			MESSAGE = CASE cardinality(members)
 				WHEN 1 THEN format('member "%s" of changes is out of range', members[1])
 						   ELSE format('members %s of the profile don''t go together',
-							array_to_string(members, ', ')) END;
+							(SELECT string_agg(format('%s (%s)', x.m,
+									coalesce(to_jsonb(p) ->> x.m, 'null')), ', ' ORDER BY x.i)
+								FROM unnest(members) WITH ORDINALITY AS x(m, i))) END;
 	END;
 	RETURN p.name;
 END

@@ -201,8 +201,9 @@ BEGIN
 		PERFORM cudal1.bad_signature(label || ' needs a number as value');
 	END IF;
 	number := (arg ->> 'value')::numeric;
-	IF number NOT BETWEEN facts.lowest AND facts.highest
-		OR (facts.integral AND number <> trunc(number)) THEN
+	IF facts.integral AND number <> trunc(number) THEN
+		PERFORM cudal1.bad_signature(format('%s: value of %s must be an integer', label, dtype));
+	ELSIF number NOT BETWEEN facts.lowest AND facts.highest THEN
 		PERFORM cudal1.bad_signature(format('%s: value is out of range for %s', label, dtype));
 	END IF;
 	RETURN jsonb_set(arg, '{value}', cudal1.plain_number(arg -> 'value', facts.integral));

@@ -230,6 +230,10 @@ AS $$
 DECLARE
 	words	constant text := cudal1_add_prompt_template.text;
 	preface	constant text := cudal1_add_prompt_template.system;
+	-- as append_place() in src/prompt.c
+	places	constant text[] := '{task,expertise,device,entry,reference,exemplars,failures,'
+		'requirements,restrictions,answer_format}';
+	braced	text;
 	id		bigint;
 BEGIN
 	IF num_nulls(cudal1_add_prompt_template.name, cudal1_add_prompt_template.kind, words) > 0 THEN
@@ -253,6 +257,17 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = '22023',
 			MESSAGE = 'text of a contrastive template must have the place {exemplars}';
 	END IF;
+	FOR braced IN
+		SELECT DISTINCT split_part(b, '}', 1) FROM string_to_table(concat(words, preface), '{') AS b
+			WHERE b LIKE '%}%' AND cudal1.matches(split_part(b, '}', 1), '^[a-z_]+$', 30)
+				AND split_part(b, '}', 1) <> ALL (places)
+			ORDER BY 1 LIMIT 3
+	LOOP
+		RAISE NOTICE USING
+			MESSAGE = format('{%s} is no place of a template and stays as it is', braced),
+			HINT = concat_ws(' ', cudal1.nearest(braced, places),
+				format('Places are %s.', array_to_string(places, ', ')));
+	END LOOP;
 	INSERT INTO cudal1.prompt_template AS x (name, kind, text, system)
 		VALUES (cudal1_add_prompt_template.name, cudal1_add_prompt_template.kind, words, preface)
 		ON CONFLICT (name) DO NOTHING
@@ -277,9 +292,10 @@ COMMENT ON FUNCTION @extschema@.cudal1_add_prompt_template(text, text, text, tex
 same again returns the same id. text has places in braces: {task}, {expertise}, {device}, {entry},
 {reference}, {exemplars} (with their scores), {failures} (with their reasons), {requirements},
 {restrictions} and {answer_format}, the three sections; without that place any one fenced code is an
-answer. system: words of the message of role system, with the same places (NULL: none). Every role
-may use a template. Errors: 23505 other words under the name, 22023 an unknown kind or no place for
-the reference or exemplars, 22004 NULLs, 54000 more than 1 MiB, 53400 a quota is used up';
+answer. Other words in braces stay as they are, with a NOTICE. system: words of the message of role
+system, with the same places (NULL: none). Every role may use a template. Errors: 23505 other words
+under the name, 22023 an unknown kind or no place for the reference or exemplars, 22004 NULLs, 54000
+more than 1 MiB, 53400 a quota is used up';
 
 CREATE FUNCTION cudal1.recent_failures(task_id bigint, pool_id int, n int)
 RETURNS TABLE (candidate_ids bigint[], codes text[], reasons text[])

@@ -1,6 +1,6 @@
 -- Profiles: the shipped rows hold the protocol's numbers and never change.
 BEGIN;
-SELECT plan(62);
+SELECT plan(63);
 
 SELECT results_eq('SELECT name FROM cudal1.profile WHERE shipped ORDER BY name', ARRAY['certify', 'default', 'paper', 'paper_eval', 'quick', 'train'],
 	'six profiles are shipped');
@@ -49,8 +49,9 @@ FROM (VALUES ('{"attempts": 0}', 'member "attempts" of changes is out of range V
 	('{"budget_factor": 0.5}', 'member "budget_factor" of changes is out of range Valid is budget_factor >= 1 AND budget_factor <= 1000000.'),
 	('{"budget_min": 1e9}', 'member "budget_min" of changes is out of range Valid is budget_min >= 0.001 AND budget_min <= 1000000.'),
 	('{"looks": []}', 'member "looks" of changes is out of range Valid is cardinality(looks) >= 1 AND cardinality(looks) <= 8.'),
-	('{"max_checks": 1}', 'members min_checks, max_checks of the profile don''t go together Valid is max_checks >= min_checks.'),
-	('{"futility_pairs": 9}', 'members pairs, futility_pairs, precision_goal of the profile don''t go together Valid is precision_goal = 0 OR futility_pairs IS NULL OR futility_pairs <= pairs.'),
+	('{"max_checks": 1}', 'members min_checks (10), max_checks (1) of the profile don''t go together Valid is max_checks >= min_checks.'),
+	('{"pairs": 0}', 'members pairs (0), futility_pairs (3), precision_goal (0.005) of the profile don''t go together %'),
+	('{"futility_pairs": 9}', 'members pairs (7), futility_pairs (9), precision_goal (0.005) of the profile don''t go together Valid is precision_goal = 0 OR futility_pairs IS NULL OR futility_pairs <= pairs.'),
 	('{"pairs": null}', 'member "pairs" of changes must not be null'), ('{"pairs": "x"}', 'member "pairs" of changes must be of type integer'),
 	('{"pairs": 1e30}', 'member "pairs" of changes must be of type integer'), ('{"looks": 7}', 'member "looks" of changes must be of type integer[]'),
 	('{"verify_wait": "soon"}', 'member "verify_wait" of changes must be of type interval'), ('{"cold_cache": 2.5}', 'member "cold_cache" of changes must be of type boolean'),

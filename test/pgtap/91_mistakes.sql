@@ -37,6 +37,7 @@ INSERT INTO mistake (statement, state, says) VALUES
 	(pg_temp.signature('{"name": "x", "dtype": "float32", "shape": [4], "role": "inout", "init": "random"}'), '22023', 'Inits are normal, uniform'),
 	(pg_temp.signature('{"name": "x", "dtype": "float32", "shape": [4], "role": "in"}'), '22023', 'no argument has the role out or inout'),
 	(pg_temp.signature('{"name": "n", "dtype": "int32", "role": "scalar"}'), '22023', 'needs a number as value.*For instance'),
+	(pg_temp.signature('{"name": "n", "dtype": "int32", "role": "scalar", "value": 3.5}'), '22023', 'value of int32 must be an integer'),
 	(pg_temp.signature('{"name": "1x", "dtype": "float32", "shape": [4], "role": "out"}'), '22023', 'a name that is a C identifier'),
 	(pg_temp.signature('{"name": "x", "dtype": "float32", "shape": [400000, 400000], "role": "out"}'), '22023', 'more than 16 GiB'),
 	($$SELECT cudal1_add_task('t', 'x', 'pytorch', options => '{"profil": "quick"}')$$, '22023', 'unknown option "profil".*Options are profile'),
