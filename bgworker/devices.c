@@ -162,16 +162,19 @@ register_device(const char *line)
 {
 	char		host[256];
 	char	   *key;
+	bool		allowed;
 	int64		device_id;
 	Cudal1Call	outcome;
 
 	if (gethostname(host, sizeof(host)) != 0)
 		strlcpy(host, "localhost", sizeof(host));
 	host[sizeof(host) - 1] = '\0';
-	outcome = cudal1_entry_register_device(host, line, &device_id, &key);
+	outcome = cudal1_queue_register(host, line, &device_id, &key);
 	if (outcome != CUDAL1_CALL_DONE)
 		return outcome;
-	if (!cudal1_settings_allow_device(key))
+	allowed = cudal1_settings_allow_device(key);
+	free(key);
+	if (!allowed)
 		return CUDAL1_CALL_DONE;
 	for (int i = 0; i < ndevices; i++)
 	{
@@ -270,7 +273,7 @@ static Cudal1Polled
 claim_for(Device *device, const char *worker)
 {
 	Cudal1Claim claim;
-	Cudal1Call	outcome = cudal1_entry_claim(device->device_id, worker, &claim);
+	Cudal1Call	outcome = cudal1_queue_claim(device->device_id, worker, &claim);
 	char	   *argv[CUDAL1_COMMAND_WORDS];
 	const char *reason;
 	bool		good = outcome == CUDAL1_CALL_DONE;
@@ -286,6 +289,7 @@ claim_for(Device *device, const char *worker)
 		if (!good)
 			note_problem(reason);
 	}
+	cudal1_queue_free(&claim);
 	device->failures = good ? 0 : device->failures + 1;
 	if (!good)
 		device->retry_at = cudal1_clock_ms() + cudal1_backoff_ms(device->failures);

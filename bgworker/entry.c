@@ -30,61 +30,14 @@
 #include "compat.h"
 #include "entry.h"
 #include "settings.h"
-#include "supervise/report.h"
 
 volatile bool cudal1_entry_in_call = false;
 
 static Oid	extension = InvalidOid;
 static MemoryContext caller_context;
+static char *problem = NULL;
 
 #define MAX_ARGUMENTS 5
-
-/* an argument of a call, as its caller has it; the Datum is made within the call's transaction */
-typedef struct Argument
-{
-	enum
-	{
-		ARGUMENT_NONE,
-		ARGUMENT_TEXT,			/* in UTF-8, whatever the encoding of the database is; or NULL */
-		ARGUMENT_BIGINT,
-		ARGUMENT_INT,
-		ARGUMENT_BOOL,
-		ARGUMENT_SECONDS,
-	}			kind;
-	const char *text;
-	int64		number;
-} Argument;
-
-static Argument
-utf8(const char *text)
-{
-	return (Argument) {ARGUMENT_TEXT, text, 0};
-}
-
-static Argument
-bigint(int64 number)
-{
-	return (Argument) {ARGUMENT_BIGINT, NULL, number};
-}
-
-static Argument
-integer(int number)
-{
-	return (Argument) {ARGUMENT_INT, NULL, number};
-}
-
-static Argument
-boolean(bool value)
-{
-	return (Argument) {ARGUMENT_BOOL, NULL, value};
-}
-
-/* the time after which a claim without a sign of life goes to another worker */
-static Argument
-lease(void)
-{
-	return (Argument) {ARGUMENT_SECONDS, NULL, cudal1_lease_seconds};
-}
 
 void
 cudal1_entry_prepare_session(void)
@@ -143,34 +96,6 @@ to_server(const char *text)
 		left -= taken;
 	}
 	return out.data;
-}
-
-/* makes type and value of an argument; the conversion of text looks up functions and may fail */
-static Datum
-make_argument(const Argument *argument, Oid *type, char *null)
-{
-	*null = ' ';
-	switch (argument->kind)
-	{
-		case ARGUMENT_BIGINT:
-			*type = INT8OID;
-			return Int64GetDatum(argument->number);
-		case ARGUMENT_INT:
-			*type = INT4OID;
-			return Int32GetDatum((int32) argument->number);
-		case ARGUMENT_BOOL:
-			*type = BOOLOID;
-			return BoolGetDatum(argument->number != 0);
-		case ARGUMENT_SECONDS:
-			*type = FLOAT8OID;
-			return Float8GetDatum((double) argument->number);
-		default:
-			*type = TEXTOID;
-			if (argument->text != NULL)
-				return CStringGetTextDatum(to_server(argument->text));
-			*null = 'n';
-			return (Datum) 0;
-	}
 }
 
 static bool
@@ -242,20 +167,20 @@ abort_call(ErrorData **error)
 	RESUME_INTERRUPTS();
 }
 
-/* runs the query; the text forms of its first row are copied to the caller's context, in UTF-8 */
+/* runs the query; the conversion of an argument looks up functions and may fail */
 static void
-execute(const char *query, const Argument *arguments, char **columns, int ncolumns)
+execute(const char *query, int n, const char *const *arguments, char **columns, int ncolumns)
 {
 	Oid			types[MAX_ARGUMENTS];
 	Datum		values[MAX_ARGUMENTS];
 	char		nulls[MAX_ARGUMENTS];
-	int			n = 0;
 
-	while (arguments != NULL && arguments[n].kind != ARGUMENT_NONE)
+	Assert(n <= MAX_ARGUMENTS);
+	for (int i = 0; i < n; i++)
 	{
-		Assert(n < MAX_ARGUMENTS);
-		values[n] = make_argument(&arguments[n], &types[n], &nulls[n]);
-		n++;
+		types[i] = TEXTOID;
+		nulls[i] = arguments[i] != NULL ? ' ' : 'n';
+		values[i] = arguments[i] != NULL ? CStringGetTextDatum(to_server(arguments[i])) : (Datum) 0;
 	}
 	if (SPI_execute_with_args(query, n, types, values, nulls, false, 1) != SPI_OK_SELECT)
 		elog(ERROR, "unexpected result of \"%s\"", query);
@@ -263,9 +188,13 @@ execute(const char *query, const Argument *arguments, char **columns, int ncolum
 	{
 		char	   *value = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, i + 1);
 
-		if (value != NULL)
-			columns[i] = MemoryContextStrdup(caller_context,
-											 pg_server_to_any(value, strlen(value), PG_UTF8));
+		if (value == NULL)
+			continue;
+		columns[i] = strdup(pg_server_to_any(value, strlen(value), PG_UTF8));
+		if (columns[i] == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_OUT_OF_MEMORY),
+					 errmsg("out of memory")));
 	}
 }
 
@@ -283,13 +212,9 @@ hold_extension(void)
 	return get_extension_oid("cudal1", true) == extension;
 }
 
-/*
- * Runs one query of at most one row in a transaction of its own.  arguments: up to MAX_ARGUMENTS,
- * the last followed by one of kind ARGUMENT_NONE; or NULL.  columns[] is NULL where there is no
- * row.
- */
-static Cudal1Call
-run(const char *query, const Argument *arguments, char **columns, int ncolumns, char **problem)
+Cudal1Call
+cudal1_entry_run(const char *query, int n, const char *const *arguments, char **columns,
+				 int ncolumns)
 {
 	Cudal1Call volatile outcome = CUDAL1_CALL_DONE;
 
@@ -302,7 +227,7 @@ run(const char *query, const Argument *arguments, char **columns, int ncolumns, 
 		if (!hold_extension())
 			outcome = CUDAL1_CALL_GONE;
 		else
-			execute(query, arguments, columns, ncolumns);
+			execute(query, n, arguments, columns, ncolumns);
 		end_call();
 	}
 	PG_CATCH();
@@ -318,8 +243,13 @@ run(const char *query, const Argument *arguments, char **columns, int ncolumns, 
 				 error->detail ? errdetail_internal("%s", error->detail) : 0,
 				 error->context ? errcontext("%s", error->context) : 0,
 				 errhidestmt(true)));
-		if (problem != NULL)
-			*problem = pstrdup(error->message);
+		free(problem);
+		problem = strdup(error->message);
+		for (int i = 0; i < ncolumns; i++)
+		{
+			free(columns[i]);
+			columns[i] = NULL;
+		}
 		FreeErrorData(error);
 	}
 	PG_END_TRY();
@@ -327,10 +257,10 @@ run(const char *query, const Argument *arguments, char **columns, int ncolumns, 
 	return outcome;
 }
 
-static int64
-number(const char *column, int64 otherwise)
+const char *
+cudal1_entry_problem(void)
 {
-	return column == NULL ? otherwise : strtoll(column, NULL, 10);
+	return problem;
 }
 
 Cudal1Call
@@ -358,7 +288,7 @@ cudal1_entry_find_extension(void)
 Cudal1Call
 cudal1_entry_still_there(void)
 {
-	return run("SELECT 1", NULL, NULL, 0, NULL);
+	return cudal1_entry_run("SELECT 1", 0, NULL, NULL, 0);
 }
 
 Oid
@@ -367,146 +297,51 @@ cudal1_entry_extension(void)
 	return extension;
 }
 
-/* ---- the worker and its devices ---- */
-
 Cudal1Call
 cudal1_entry_take_back(const char *server, const char *worker, int64 *taken)
 {
-	Argument	arguments[] = {utf8(server), utf8(worker), {0}};
-	char	   *columns[1];
-	Cudal1Call	outcome = run("SELECT cudal1.take_back($1, $2), cudal1.expire_requests($1, $2)",
-							  arguments, columns, 1, NULL);
+	const char *arguments[] = {server, worker};
 
-	*taken = number(columns[0], 0);
-	return outcome;
-}
-
-Cudal1Call
-cudal1_entry_register_device(const char *host, const char *line, int64 *device_id, char **key)
-{
-	Argument	arguments[] = {utf8(host), utf8(line), {0}};
-	char	   *columns[2];
-	Cudal1Call	outcome = run("SELECT cudal1.register_device($1, $2::jsonb), $2::jsonb ->> 'key'",
-							  arguments, columns, 2, NULL);
-
-	if (outcome != CUDAL1_CALL_DONE)
-		return outcome;
-	if (columns[0] == NULL || columns[1] == NULL)
-		return CUDAL1_CALL_FAILED;
-	*device_id = number(columns[0], 0);
-	*key = columns[1];
-	return CUDAL1_CALL_DONE;
-}
-
-/* ---- jobs ---- */
-
-Cudal1Call
-cudal1_entry_claim(int64 device_id, const char *worker, Cudal1Claim *claim)
-{
-	Argument	arguments[] = {bigint(device_id), utf8(worker), lease(), {0}};
-	char	   *columns[6];
-	Cudal1Call	outcome = run(CUDAL1_CLAIM_QUERY, arguments, columns, 6, NULL);
-
-	memset(claim, 0, sizeof(*claim));
-	for (int i = 0; i < 4; i++)
-		if (columns[i] == NULL)
-			return outcome;
-	claim->job_id = number(columns[0], 0);
-	claim->attempt = (int) number(columns[1], 0);
-	strlcpy(claim->token, columns[2], sizeof(claim->token));
-	claim->job = columns[3];
-	claim->limit_seconds = (int) number(columns[4], 3600);
-	claim->mates = columns[5];
-	return outcome;
-}
-
-/* the first arguments of every report on a claim */
-#define OF_CLAIM(claim) \
-	bigint((claim)->job_id), integer((claim)->attempt), utf8((claim)->token)
-
-Cudal1Call
-cudal1_entry_heartbeat(const Cudal1Claim *claim, const char *progress, Cudal1Verdict *verdict)
-{
-	Argument	arguments[] = {OF_CLAIM(claim), utf8(progress), lease(), {0}};
-	char	   *columns[1];
-	Cudal1Call	outcome = run("SELECT cudal1.heartbeat($1, $2, $3, $4::jsonb,"
-							  " pg_catalog.make_interval(secs => $5))",
-							  arguments, columns, 1, NULL);
-
-	*verdict = cudal1_verdict_of(columns[0]);
-	return outcome;
-}
-
-Cudal1Call
-cudal1_entry_finish(Cudal1Report *reports, int n, char **problem)
-{
-	Cudal1Buffer text[CUDAL1_FINISH_ARGUMENTS];
-	Cudal1Call	outcome = CUDAL1_CALL_TRANSIENT;
-
-	if (cudal1_report_write(reports, n, text))
-	{
-		Argument	arguments[] = {utf8(text[0].data), utf8(text[1].data), utf8(text[2].data),
-		utf8(text[3].data), {0}};
-		char	   *columns[1];
-
-		outcome = run(CUDAL1_FINISH_QUERY, arguments, columns, 1, problem);
-		cudal1_report_read(reports, n, columns[0]);
-	}
-	cudal1_report_free(text);
-	return outcome;
-}
-
-Cudal1Call
-cudal1_entry_release(const Cudal1Claim *claim)
-{
-	Argument	arguments[] = {OF_CLAIM(claim), {0}};
-
-	return run("SELECT cudal1.release($1, $2, $3)", arguments, NULL, 0, NULL);
+	return cudal1_queue_number("SELECT cudal1.take_back($1, $2), cudal1.expire_requests($1, $2)",
+							   2, arguments, taken);
 }
 
 Cudal1Call
 cudal1_entry_expire_leases(void)
 {
-	return run("SELECT cudal1.expire_leases(), cudal1.expire_requests()", NULL, NULL, 0, NULL);
+	return cudal1_entry_run("SELECT cudal1.expire_leases(), cudal1.expire_requests()", 0, NULL,
+							NULL, 0);
 }
 
 /* ---- requests to language models, and campaigns ---- */
 
-static char *
-lines_of(char *column)
-{
-	return column == NULL ? pstrdup("") : column;
-}
-
 Cudal1Call
-cudal1_entry_requests_claim(const char *worker, int most, char **jobs, int *count)
+cudal1_entry_requests_claim(const char *worker, int most, char **jobs)
 {
 	static const char *const query =
-		"SELECT pg_catalog.string_agg(c.job::text || E'\n', ''), pg_catalog.count(*)"
+		"SELECT pg_catalog.string_agg(c.job::text || E'\n', '')"
 		" FROM cudal1.claim_requests($1,"
-		" $2 - (SELECT pg_catalog.count(*) FROM cudal1.request AS r"
+		" $2::int - (SELECT pg_catalog.count(*) FROM cudal1.request AS r"
 		" WHERE r.state = 'running' AND r.worker = $1)::int,"
-		" pg_catalog.make_interval(secs => $3)) AS c";
-	Argument	arguments[] = {utf8(worker), integer(most), lease(), {0}};
-	char	   *columns[2];
-	Cudal1Call	outcome = run(query, arguments, columns, 2, NULL);
+		" pg_catalog.make_interval(secs => $3::float8)) AS c";
+	Cudal1Number requests,
+				lease;
+	const char *arguments[] = {worker, cudal1_queue_text(requests, most),
+	cudal1_queue_text(lease, cudal1_lease_seconds)};
 
-	*count = (int) number(columns[1], 0);
-	*jobs = lines_of(columns[0]);
-	return outcome;
+	return cudal1_entry_run(query, 3, arguments, jobs, 1);
 }
 
 Cudal1Call
 cudal1_entry_requests_store(const char *answers, char **stored, char **left_over)
 {
-	Argument	arguments[] = {utf8(answers), {0}};
 	char	   *columns[2];
-	Cudal1Call	outcome = run("SELECT f.stored, f.left_over"
-							  " FROM cudal1.finish_requests($1) AS f",
-							  arguments, columns, 2, NULL);
+	Cudal1Call	outcome = cudal1_entry_run("SELECT f.stored, f.left_over"
+										   " FROM cudal1.finish_requests($1) AS f",
+										   1, &answers, columns, 2);
 
-	*stored = lines_of(columns[0]);
-	*left_over = lines_of(columns[1]);
+	*stored = columns[0];
+	*left_over = columns[1];
 	return outcome;
 }
 
@@ -516,53 +351,37 @@ cudal1_entry_requests_hold(const char *worker, char **cancels)
 	static const char *const query =
 		"SELECT pg_catalog.string_agg(pg_catalog.jsonb_build_object('type', 'cancel',"
 		" 'request_id', h.request_id, 'attempt', h.attempt)::text || E'\n', '')"
-		" FROM cudal1.hold_requests($1, pg_catalog.make_interval(secs => $2)) AS h";
-	Argument	arguments[] = {utf8(worker), lease(), {0}};
-	char	   *columns[1];
-	Cudal1Call	outcome = run(query, arguments, columns, 1, NULL);
+		" FROM cudal1.hold_requests($1, pg_catalog.make_interval(secs => $2::float8)) AS h";
+	Cudal1Number lease;
+	const char *arguments[] = {worker, cudal1_queue_text(lease, cudal1_lease_seconds)};
 
-	*cancels = lines_of(columns[0]);
-	return outcome;
+	return cudal1_entry_run(query, 2, arguments, cancels, 1);
 }
 
 Cudal1Call
 cudal1_entry_requests_release(const char *worker, bool lost)
 {
-	Argument	arguments[] = {utf8(worker), boolean(lost), {0}};
+	const char *arguments[] = {worker, lost ? "true" : "false"};
 
-	return run("SELECT cudal1.release_requests($1, $2)", arguments, NULL, 0, NULL);
+	return cudal1_entry_run("SELECT cudal1.release_requests($1, $2::bool)", 2, arguments, NULL, 0);
 }
 
 Cudal1Call
 cudal1_entry_requests_next(int64 *next_ms)
 {
-	char	   *columns[1];
-	Cudal1Call	outcome = run("SELECT LEAST(pg_catalog.ceil(cudal1.next_request() * 1000),"
-							  " 86400000)::bigint",
-							  NULL, columns, 1, NULL);
-
-	*next_ms = number(columns[0], -1);
-	return outcome;
-}
-
-static Cudal1Call
-count_steps(const char *query, int64 *steps)
-{
-	char	   *columns[1];
-	Cudal1Call	outcome = run(query, NULL, columns, 1, NULL);
-
-	*steps = number(columns[0], 0);
-	return outcome;
+	return cudal1_queue_number("SELECT COALESCE(LEAST(pg_catalog.ceil(cudal1.next_request()"
+							   " * 1000), 86400000)::bigint, -1)",
+							   0, NULL, next_ms);
 }
 
 Cudal1Call
 cudal1_entry_requests_take(int64 *steps)
 {
-	return count_steps("SELECT cudal1.take_answers(16)", steps);
+	return cudal1_queue_number("SELECT cudal1.take_answers(16)", 0, NULL, steps);
 }
 
 Cudal1Call
 cudal1_entry_campaigns_advance(int64 *steps)
 {
-	return count_steps("SELECT cudal1.advance_campaigns(16)", steps);
+	return cudal1_queue_number("SELECT cudal1.advance_campaigns(16)", 0, NULL, steps);
 }

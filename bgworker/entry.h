@@ -10,7 +10,7 @@
 
 #include "postgres.h"
 
-#include "supervise/jobs.h"
+#include "supervise/queue.h"
 
 /* fixes the settings of the worker's session; called once after connecting */
 extern void cudal1_entry_prepare_session(void);
@@ -21,29 +21,22 @@ extern void cudal1_entry_prepare_session(void);
  */
 extern Cudal1Call cudal1_entry_find_extension(void);
 
+/* run and problem of the worker's Cudal1Queue */
+extern Cudal1Call cudal1_entry_run(const char *query, int n, const char *const *arguments,
+								   char **columns, int ncolumns);
+extern const char *cudal1_entry_problem(void);
+
 /* whether the extension is still the one that was found */
 extern Cudal1Call cudal1_entry_still_there(void);
 
 extern Cudal1Call cudal1_entry_take_back(const char *server, const char *worker, int64 *taken);
-extern Cudal1Call cudal1_entry_register_device(const char *host, const char *line,
-											   int64 *device_id, char **key);
-extern Cudal1Call cudal1_entry_claim(int64 device_id, const char *worker, Cudal1Claim *claim);
-
-/* progress: a JSON document in UTF-8 or NULL */
-extern Cudal1Call cudal1_entry_heartbeat(const Cudal1Claim *claim, const char *progress,
-										 Cudal1Verdict *verdict);
-
-/* *problem (palloc'd) says what was wrong with a result when FAILED */
-extern Cudal1Call cudal1_entry_finish(Cudal1Report *reports, int n, char **problem);
-extern Cudal1Call cudal1_entry_release(const Cudal1Claim *claim);
 extern Cudal1Call cudal1_entry_expire_leases(void);
 
 /*
  * Requests to language models (sql/72-models.sql).  Lines are in the protocol of cudal1-generate,
- * palloc'd, and never NULL when DONE.
+ * to be freed; NULL: none.
  */
-extern Cudal1Call cudal1_entry_requests_claim(const char *worker, int most, char **jobs,
-											  int *count);
+extern Cudal1Call cudal1_entry_requests_claim(const char *worker, int most, char **jobs);
 
 /* left_over: the answers whose requests a session is changing, which must be offered again */
 extern Cudal1Call cudal1_entry_requests_store(const char *answers, char **stored, char **left_over);

@@ -179,6 +179,14 @@ start(int64 now)
 	held_at = now;
 }
 
+/* lines for the program, or NULL */
+static void
+send_lines(const char *lines)
+{
+	if (started && lines != NULL)
+		cudal1_child_send(&child, lines, strlen(lines));
+}
+
 /* stores the first pending lines, at most MAX_BATCH bytes unless one line is longer */
 static Cudal1Call
 store(int64 now)
@@ -202,14 +210,14 @@ store(int64 now)
 		pending.len -= length;
 		memmove(pending.data, pending.data + length, pending.len);
 		pending.data[pending.len] = '\0';
-		appendStringInfoString(&left_over, rest);
+		if (rest != NULL)
+			appendStringInfoString(&left_over, rest);
 		left_over_at = now + LEFT_OVER_MS;
 		tries = 0;
 		failures = 0;
-		if (started)
-			cudal1_child_send(&child, stored, strlen(stored));
-		pfree(stored);
-		pfree(rest);
+		send_lines(stored);
+		free(stored);
+		free(rest);
 		fill_wanted = look_wanted = true;
 	}
 	else if (outcome != CUDAL1_CALL_GONE)
@@ -242,11 +250,8 @@ hold(const char *worker, int64 now)
 
 	held_at = now;
 	hold_soon = false;
-	if (outcome == CUDAL1_CALL_DONE)
-	{
-		cudal1_child_send(&child, cancels, strlen(cancels));
-		pfree(cancels);
-	}
+	send_lines(cancels);
+	free(cancels);
 	return outcome;
 }
 
@@ -303,14 +308,13 @@ fill(const char *worker, int64 now)
 	else if (ready && !stopped)
 	{
 		char	   *jobs;
-		int			count;
 
-		outcome = cudal1_entry_requests_claim(worker, cudal1_max_requests, &jobs, &count);
+		outcome = cudal1_entry_requests_claim(worker, cudal1_max_requests, &jobs);
 		if (outcome != CUDAL1_CALL_DONE)
 			return outcome;
-		cudal1_child_send(&child, jobs, strlen(jobs));
-		pfree(jobs);
-		fill_wanted |= count > 0;
+		send_lines(jobs);
+		fill_wanted |= jobs != NULL;
+		free(jobs);
 		/* an answer makes room for the next request; this look is for a missed one */
 		due_at = now + 1000;
 	}

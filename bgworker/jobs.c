@@ -49,41 +49,13 @@ connected(void)
 	return true;
 }
 
-static int64_t
-quiet_beat(void)
-{
-	return (int64_t) cudal1_lease_seconds * 1000 / 3;
-}
-
-static Cudal1Call
-heartbeat(void *device, const Cudal1Claim *claim, const char *progress, Cudal1Verdict *verdict)
-{
-	return cudal1_entry_heartbeat(claim, progress, verdict);
-}
-
-static Cudal1Call
-finish(void *device, Cudal1Report *reports, int n, const char **problem)
-{
-	char	   *reason = NULL;
-	Cudal1Call	outcome = cudal1_entry_finish(reports, n, &reason);
-
-	*problem = reason;
-	return outcome;
-}
-
-static Cudal1Call
-release(void *device, const Cudal1Claim *claim)
-{
-	return cudal1_entry_release(claim);
-}
-
 void
 cudal1_worker_jobs_prepare(void)
 {
 	static const Cudal1Host host = {write_log, take_descriptors, give_descriptors};
-	static const Cudal1Queue queue = {.connected = connected,.quiet_beat = quiet_beat,
-		.read = cudal1_message_read,.heartbeat = heartbeat,.finish = finish,
-	.release = release};
+	static const Cudal1Queue queue = {.run = cudal1_entry_run,.problem = cudal1_entry_problem,
+		.connected = connected,.lease_seconds = &cudal1_lease_seconds,
+	.read = cudal1_message_read};
 
 	cudal1_jobs_queue(&host, &queue);
 }

@@ -98,7 +98,6 @@ typedef struct Job
 } Job;
 
 static const Cudal1Host *host;
-static const Cudal1Queue *queue;
 static Job *jobs[MAX_JOBS];
 static int	njobs = 0;
 
@@ -118,7 +117,7 @@ void
 cudal1_jobs_queue(const Cudal1Host *calls, const Cudal1Queue *entries)
 {
 	host = calls;
-	queue = entries;
+	cudal1_queue = entries;
 	cudal1_children_host(calls);
 }
 
@@ -280,7 +279,7 @@ take_line(void *owner, char *line, size_t length)
 	/* after their results, and after it was told to stop, no line of the child counts */
 	if (!any_waits(heat))
 		return;
-	message = queue->read(line, length);
+	message = cudal1_queue->read(line, length);
 	job = message.type == CUDAL1_MESSAGE_RESULT ? find_job(heat, message.job_id) : NULL;
 	if (message.type == CUDAL1_MESSAGE_PROGRESS && length <= CUDAL1_MAX_PROGRESS)
 		take_progress(heat, &message, line);
@@ -289,8 +288,8 @@ take_line(void *owner, char *line, size_t length)
 		heat->result_at = cudal1_clock_ms();
 		if (message.cancelled)
 			give_up(job);
-		else if (queue->keep)
-			queue->keep(job->device, &job->claim, job->result);
+		else if (cudal1_queue->keep)
+			cudal1_queue->keep(job->device, &job->claim, job->result);
 	}
 	else
 		heat->garbage++;
@@ -323,29 +322,16 @@ hold_to_limits(Heat *heat, int64_t now)
 
 /* ---- calls of the queue ---- */
 
-static bool
-is(const char *answer, const char *word)
-{
-	return answer && strcmp(answer, word) == 0;
-}
-
-Cudal1Verdict
-cudal1_verdict_of(const char *answer)
-{
-	return is(answer, "cancel") ? CUDAL1_VERDICT_CANCEL : is(answer, "lost") ? CUDAL1_VERDICT_LOST
-		: CUDAL1_VERDICT_CONTINUE;
-}
-
 static int64_t
 quiet_beat(void)
 {
-	return least(QUIET_BEAT_MS, queue->quiet_beat());
+	return least(QUIET_BEAT_MS, (int64_t) *cudal1_queue->lease_seconds * 1000 / 3);
 }
 
 static bool
 beat_is_due(const Job *job, int64_t now)
 {
-	if (job->ending == ENDING_FENCED || !queue->connected())
+	if (job->ending == ENDING_FENCED || !cudal1_queue->connected())
 		return false;
 	if (job->progress && !job->shown)
 		return true;
@@ -358,7 +344,7 @@ static Cudal1Call
 heartbeat(Job *job, int64_t now)
 {
 	Cudal1Verdict verdict = CUDAL1_VERDICT_CONTINUE;
-	Cudal1Call	outcome = queue->heartbeat(job->device, &job->claim, job->progress, &verdict);
+	Cudal1Call	outcome = cudal1_queue_heartbeat(&job->claim, job->progress, &verdict);
 
 	job->last_beat = now;
 	job->shown |= job->progress != NULL;
@@ -443,13 +429,13 @@ static void
 close_job(Job *job)
 {
 	job->done = true;
-	if (queue->forget)
-		queue->forget(job->device, &job->claim);
+	if (cudal1_queue->forget)
+		cudal1_queue->forget(job->device, &job->claim);
 }
 
 /* the verdicts of jobs of one heat; `answers`: one each */
 static Cudal1Call
-offer(Job *const *these, int n, Cudal1Report *answers, const char **problem)
+offer(Job *const *these, int n, Cudal1Report *answers)
 {
 	Cudal1Buffer	made[MAX_OFFER] = {{0}};
 	Cudal1Call	outcome;
@@ -457,7 +443,7 @@ offer(Job *const *these, int n, Cudal1Report *answers, const char **problem)
 	for (int i = 0; i < n; i++)
 		answers[i] = (Cudal1Report) {.claim = &these[i]->claim,
 			.result = verdict_of(these[i], &made[i])};
-	outcome = queue->finish(these[0]->device, answers, n, problem);
+	outcome = cudal1_queue_finish(answers, n);
 	for (int i = 0; i < n; i++)
 		free(made[i].data);
 	return outcome;
@@ -500,7 +486,7 @@ is_due(Job *job, int64_t now)
 
 /* what the queue answered, of one job */
 static void
-take_answer(Job *job, Cudal1Call outcome, int answer, const char *problem)
+take_answer(Job *job, Cudal1Call outcome, int answer)
 {
 	bool		failed = outcome == CUDAL1_CALL_FAILED;
 
@@ -520,6 +506,8 @@ take_answer(Job *job, Cudal1Call outcome, int answer, const char *problem)
 	/* a refused result becomes a lost attempt, which is repeated as often as the profile says */
 	if (failed && job->ending == ENDING_NONE)
 	{
+		const char *problem = cudal1_queue->problem();
+
 		job->ending = ENDING_LOST;
 		set_reason(job, "the result could not be stored: ", problem ? problem : "no reason given");
 	}
@@ -540,7 +528,6 @@ store_verdict(Job *job, int64_t now)
 {
 	Job		   *these[MAX_OFFER] = {job};
 	Cudal1Report answers[MAX_OFFER];
-	const char *problem = NULL;
 	bool		due = is_due(job, now);
 	int			n = 1;
 	Cudal1Call	outcome;
@@ -550,7 +537,7 @@ store_verdict(Job *job, int64_t now)
 		close_job(job);
 		return CUDAL1_CALL_DONE;
 	}
-	if (!queue->connected())
+	if (!cudal1_queue->connected())
 		return CUDAL1_CALL_CUT;
 	if (!due)
 		return beat_is_due(job, now) ? heartbeat(job, now) : CUDAL1_CALL_DONE;
@@ -560,12 +547,12 @@ store_verdict(Job *job, int64_t now)
 		if (jobs[i]->heat == job->heat && jobs[i] != job && !jobs[i]->done && jobs[i]->tries == 0
 			&& jobs[i]->ending != ENDING_FENCED && is_settled(jobs[i]) && is_due(jobs[i], now))
 			these[n++] = jobs[i];
-	outcome = offer(these, n, answers, &problem);
+	outcome = offer(these, n, answers);
 	if (outcome == CUDAL1_CALL_GONE || outcome == CUDAL1_CALL_CUT)
 		return outcome;
 	for (int i = 0; i < n; i++)
 		take_answer(these[i], n > 1 && outcome == CUDAL1_CALL_FAILED ? CUDAL1_CALL_TRANSIENT
-					: outcome, answers[i].answer, problem);
+					: outcome, answers[i].answer);
 	return outcome;
 }
 
@@ -630,7 +617,7 @@ cudal1_jobs_next_ms(void)
 		Job		   *job = jobs[i];
 		Heat	   *heat = job->heat;
 
-		if (queue->connected() && job->ending != ENDING_FENCED)
+		if (cudal1_queue->connected() && job->ending != ENDING_FENCED)
 		{
 			bool		news = job->progress || job->beat_soon;
 
@@ -669,14 +656,14 @@ read_mate(const char **at, Cudal1Claim *claim)
 
 /* gives a claim back, and those that were claimed with it */
 static void
-release_all(void *device, const Cudal1Claim *claim)
+release_all(const Cudal1Claim *claim)
 {
 	Cudal1Claim mate = {0};
 	const char *at = claim->mates;
 
-	(void) queue->release(device, claim);
+	(void) cudal1_queue_release(claim);
 	while (read_mate(&at, &mate))
-		(void) queue->release(device, &mate);
+		(void) cudal1_queue_release(&mate);
 }
 
 void
@@ -752,7 +739,7 @@ cudal1_jobs_begin(void *device, const Cudal1Claim *claim, char **argv, const cha
 	{
 		remove_jobs(heat);
 		free(heat);
-		release_all(device, claim);
+		release_all(claim);
 	}
 	return started;
 }
@@ -771,26 +758,25 @@ static void
 leave_job(Job *job)
 {
 	Cudal1Report answer;
-	const char *problem;
 
 	if (!job->heat->child.gone)
 		cudal1_child_kill(&job->heat->child);
 	if (job->ending != ENDING_FENCED && !job->given_up)
 	{
-		Cudal1Call	outcome = offer(&job, 1, &answer, &problem);
+		Cudal1Call	outcome = offer(&job, 1, &answer);
 
 		if (outcome == CUDAL1_CALL_DONE && answer.answer != CUDAL1_ANSWER_LATER)
 		{
 			close_job(job);
 			return;
 		}
-		if (queue->keep && job->result && outcome != CUDAL1_CALL_FAILED)
+		if (cudal1_queue->keep && job->result && outcome != CUDAL1_CALL_FAILED)
 		{
 			note(job, "the result stays on disk for the next agent");
 			return;
 		}
 	}
-	(void) queue->release(job->device, &job->claim);
+	(void) cudal1_queue_release(&job->claim);
 }
 
 void

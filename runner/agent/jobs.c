@@ -22,12 +22,6 @@ write_log(const char *text)
 	agent_log("%s", text);
 }
 
-static int64_t
-quiet_beat(void)
-{
-	return (int64_t) agent_settings.lease * 1000 / 3;
-}
-
 static bool
 is_text(const json_t *object, const char *member, const char *text)
 {
@@ -53,27 +47,6 @@ read_line(char *line, size_t length)
 	return message;
 }
 
-static Cudal1Call
-heartbeat(void *device, const Cudal1Claim *claim, const char *progress, Cudal1Verdict *verdict)
-{
-	return queue_heartbeat(claim, progress, verdict);
-}
-
-static Cudal1Call
-finish(void *device, Cudal1Report *reports, int n, const char **problem)
-{
-	Cudal1Call	outcome = queue_finish(reports, n);
-
-	*problem = queue_problem();
-	return outcome;
-}
-
-static Cudal1Call
-release(void *device, const Cudal1Claim *claim)
-{
-	return queue_release(claim);
-}
-
 static void
 keep(void *device, const Cudal1Claim *claim, const char *result)
 {
@@ -90,10 +63,9 @@ void
 jobs_prepare(void)
 {
 	static const Cudal1Host host = {.log = write_log};
-	static const Cudal1Queue queue = {.connected = queue_connected, .quiet_beat = quiet_beat,
-		.read = read_line,
-		.heartbeat = heartbeat, .finish = finish, .release = release, .keep = keep,
-			.forget = forget};
+	static const Cudal1Queue queue = {.run = queue_run, .problem = queue_problem,
+		.connected = queue_connected, .lease_seconds = &agent_settings.lease, .read = read_line,
+		.keep = keep, .forget = forget};
 
 	cudal1_jobs_queue(&host, &queue);
 	if (cudal1_children_epoll() < 0)

@@ -9,7 +9,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <inttypes.h>
 #include <libpq-fe.h>
 #include <poll.h>
 #include <stdio.h>
@@ -17,7 +16,6 @@
 #include <string.h>
 
 #include "queue.h"
-#include "supervise/report.h"
 #include "common/clock.h"
 
 #define CONNECT_SECONDS	15.0
@@ -200,9 +198,8 @@ await_result(void)
 	return result;
 }
 
-/* columns of the first row, to be freed; all NULL without a row */
-static Cudal1Call
-run(const char *query, int n, const char *const *values, char **columns, int ncolumns)
+Cudal1Call
+queue_run(const char *query, int n, const char *const *values, char **columns, int ncolumns)
 {
 	PGresult   *result;
 	Cudal1Call	outcome = CUDAL1_CALL_DONE;
@@ -329,8 +326,8 @@ queue_check_version(void)
 {
 	char	   *version;
 
-	if (run("SELECT extversion FROM pg_catalog.pg_extension WHERE extname = 'cudal1'", 0, NULL,
-			&version, 1) == CUDAL1_CALL_DONE && version)
+	if (queue_run("SELECT extversion FROM pg_catalog.pg_extension WHERE extname = 'cudal1'", 0,
+				  NULL, &version, 1) == CUDAL1_CALL_DONE && version)
 		judge_version(version);
 	free(version);
 }
@@ -353,8 +350,8 @@ prepare_session(void)
 		" WHERE d.datname = pg_catalog.current_database() AND e.extname = 'cudal1'";
 	char	   *columns[3];
 
-	if (run(settings, 0, NULL, NULL, 0) != CUDAL1_CALL_DONE
-		|| run(identity, 0, NULL, columns, 3) != CUDAL1_CALL_DONE)
+	if (queue_run(settings, 0, NULL, NULL, 0) != CUDAL1_CALL_DONE
+		|| queue_run(identity, 0, NULL, columns, 3) != CUDAL1_CALL_DONE)
 		return false;
 	if (columns[2])
 		judge_version(columns[2]);
@@ -375,7 +372,7 @@ prepare_session(void)
 	 */
 	else if (mismatch && !place)
 		;
-	else if (run("LISTEN cudal1_work", 0, NULL, NULL, 0) == CUDAL1_CALL_DONE)
+	else if (queue_run("LISTEN cudal1_work", 0, NULL, NULL, 0) == CUDAL1_CALL_DONE)
 	{
 		free(place);
 		place = columns[0];
@@ -415,45 +412,10 @@ queue_connect(bool at_once)
 
 /* ---- entry points ---- */
 
-static int64_t
-to_number(const char *text)
-{
-	return text ? strtoll(text, NULL, 10) : 0;
-}
-
-typedef char NumberText[24];
-
-static const char *
-as_text(NumberText text, int64_t number)
-{
-	snprintf(text, sizeof(NumberText), "%" PRId64, number);
-	return text;
-}
-
-/* a call that answers with a number; 0 where it does not */
-static Cudal1Call
-run_number(const char *query, int n, const char *const *values, int64_t *number)
-{
-	char	   *column;
-	Cudal1Call	outcome = run(query, n, values, &column, 1);
-
-	*number = to_number(column);
-	free(column);
-	return outcome;
-}
-
-Cudal1Call
-queue_register(const char *line, int64_t *device_id)
-{
-	const char *values[] = {agent_settings.host, line};
-
-	return run_number("SELECT cudal1.register_device($1, $2::jsonb)", 2, values, device_id);
-}
-
 Cudal1Call
 queue_take_back(const char *beginning, int64_t *taken)
 {
-	return run_number("SELECT cudal1.take_back($1, '')", 1, &beginning, taken);
+	return cudal1_queue_number("SELECT cudal1.take_back($1, '')", 1, &beginning, taken);
 }
 
 Cudal1Call
@@ -463,98 +425,11 @@ queue_announce_idle(double seconds)
 	const char *values[] = {text};
 
 	snprintf(text, sizeof(text), "%.3f", seconds);
-	return run("SELECT cudal1.announce_idle($1::float8)", 1, values, NULL, 0);
-}
-
-Cudal1Call
-queue_claim(int64_t device_id, const char *worker, Cudal1Claim *claim)
-{
-	NumberText	device,
-				lease;
-	const char *values[] = {as_text(device, device_id), worker,
-	as_text(lease, agent_settings.lease)};
-	char	   *columns[6];
-	Cudal1Call	outcome = run(CUDAL1_CLAIM_QUERY, 3, values, columns, 6);
-
-	claim->job_id = to_number(columns[0]);
-	claim->attempt = (int) to_number(columns[1]);
-	snprintf(claim->token, sizeof(claim->token), "%s", columns[2] ? columns[2] : "");
-	claim->job = columns[3];
-	claim->mates = columns[5];
-	columns[3] = columns[5] = NULL;
-	claim->limit_seconds = columns[4] ? (int) to_number(columns[4]) : 3600;
-	free_columns(columns, 6);
-	return outcome;
-}
-
-/* a report on a claim; `more` follows what names it */
-static Cudal1Call
-report(const char *query, const Cudal1Claim *claim, const char *const *more, int nmore,
-	   char **answer)
-{
-	NumberText	id,
-				attempt;
-	const char *values[5] = {as_text(id, claim->job_id), as_text(attempt, claim->attempt),
-	claim->token};
-
-	for (int i = 0; i < nmore; i++)
-		values[3 + i] = more[i];
-	return run(query, 3 + nmore, values, answer, 1);
-}
-
-Cudal1Call
-queue_heartbeat(const Cudal1Claim *claim, const char *progress, Cudal1Verdict *verdict)
-{
-	NumberText	lease;
-	const char *more[] = {progress, as_text(lease, agent_settings.lease)};
-	char	   *answer;
-	/*
-	 * the only call that a crash may undo: a lease then ends some seconds sooner. It waits for no
-	 * flush of the log
-	 */
-	Cudal1Call	outcome = report("SELECT cudal1.heartbeat($1, $2, $3, $4::jsonb,"
-								 " pg_catalog.make_interval(secs => $5)),"
-								 " pg_catalog.set_config('synchronous_commit', 'off', true)",
-								 claim, more, 2, &answer);
-
-	*verdict = cudal1_verdict_of(answer);
-	free(answer);
-	return outcome;
-}
-
-Cudal1Call
-queue_finish(Cudal1Report *reports, int n)
-{
-	Cudal1Buffer text[CUDAL1_FINISH_ARGUMENTS];
-	Cudal1Call	outcome = CUDAL1_CALL_TRANSIENT;
-
-	if (cudal1_report_write(reports, n, text))
-	{
-		const char *values[CUDAL1_FINISH_ARGUMENTS];
-		char	   *columns[1];
-
-		for (int i = 0; i < CUDAL1_FINISH_ARGUMENTS; i++)
-			values[i] = text[i].data;
-		outcome = run(CUDAL1_FINISH_QUERY, CUDAL1_FINISH_ARGUMENTS, values, columns, 1);
-		cudal1_report_read(reports, n, columns[0]);
-		free_columns(columns, 1);
-	}
-	cudal1_report_free(text);
-	return outcome;
-}
-
-Cudal1Call
-queue_release(const Cudal1Claim *claim)
-{
-	char	   *answer;
-	Cudal1Call	outcome = report("SELECT cudal1.release($1, $2, $3)", claim, NULL, 0, &answer);
-
-	free(answer);
-	return outcome;
+	return queue_run("SELECT cudal1.announce_idle($1::float8)", 1, values, NULL, 0);
 }
 
 Cudal1Call
 queue_expire_leases(void)
 {
-	return run("SELECT cudal1.expire_leases()", 0, NULL, NULL, 0);
+	return queue_run("SELECT cudal1.expire_leases()", 0, NULL, NULL, 0);
 }

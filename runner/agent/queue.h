@@ -15,6 +15,10 @@ extern double queue_retry_at(void);
 extern void queue_close(void);
 extern int	queue_socket(void);
 
+/* run of the agent's Cudal1Queue */
+extern Cudal1Call queue_run(const char *query, int n, const char *const *values, char **columns,
+							int ncolumns);
+
 /* whether something was notified since the last call */
 extern bool queue_notified(void);
 
@@ -32,16 +36,8 @@ extern bool queue_refused(void);
 extern bool queue_mismatch(void);
 extern void queue_check_version(void);
 
-extern Cudal1Call queue_register(const char *line, int64_t *device_id);
 extern Cudal1Call queue_take_back(const char *beginning, int64_t *taken);
 extern Cudal1Call queue_announce_idle(double seconds);
-
-/* claim->job: free() it */
-extern Cudal1Call queue_claim(int64_t device_id, const char *worker, Cudal1Claim *claim);
-extern Cudal1Call queue_heartbeat(const Cudal1Claim *claim, const char *progress,
-								  Cudal1Verdict *verdict);
-extern Cudal1Call queue_finish(Cudal1Report *reports, int n);
-extern Cudal1Call queue_release(const Cudal1Claim *claim);
 extern Cudal1Call queue_expire_leases(void);
 
 #endif							/* CUDAL1_AGENT_QUEUE_H */

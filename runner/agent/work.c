@@ -42,7 +42,7 @@ static SpoolVerdict
 settle(const Cudal1Claim *claim, const char *result)
 {
 	Cudal1Report report = {.claim = claim,.result = result};
-	Cudal1Call	outcome = queue_finish(&report, 1);
+	Cudal1Call	outcome = cudal1_queue_finish(&report, 1);
 
 	if (outcome == CUDAL1_CALL_CUT || outcome == CUDAL1_CALL_TRANSIENT)
 		return SPOOL_STOP;
@@ -71,7 +71,8 @@ prepare_device(AgentDevice *device)
 	int64_t		taken;
 
 	if (device->device_id == 0
-		&& queue_register(device->line, &device->device_id) != CUDAL1_CALL_DONE)
+		&& cudal1_queue_register(agent_settings.host, device->line, &device->device_id, NULL)
+		!= CUDAL1_CALL_DONE)
 		return false;
 	if (!device->recovered)
 	{
@@ -132,7 +133,7 @@ claim_for(AgentDevice *device)
 		since = time(NULL);
 	snprintf(worker, sizeof(worker), "%s pid %d claim %" PRId64 " since %lld", device->name,
 			 (int) getpid(), ++device->serial, (long long) since);
-	outcome = queue_claim(device->device_id, worker, &claim);
+	outcome = cudal1_queue_claim(device->device_id, worker, &claim);
 	if (outcome == CUDAL1_CALL_CUT)
 	{
 		/* committed or not: its name will tell */
@@ -152,8 +153,7 @@ claim_for(AgentDevice *device)
 		retry_later(device);
 	if (claim.job_id == 0 || device->retry_at < clock_now())
 		device->failures = 0;
-	free(claim.job);
-	free(claim.mates);
+	cudal1_queue_free(&claim);
 }
 
 static bool
@@ -285,7 +285,8 @@ register_devices(void)
 	int64_t		id;
 
 	for (int i = 0; i < ndevices && queue_connected(); i++)
-		if (queue_register(devices[i].line, &id) == CUDAL1_CALL_DONE)
+		if (cudal1_queue_register(agent_settings.host, devices[i].line, &id, NULL)
+			== CUDAL1_CALL_DONE)
 			devices[i].device_id = id;
 	queue_check_version();
 }

@@ -8,6 +8,7 @@
 #include "../../src/buffer.c"
 #include "../../supervise/child.c"
 #include "../../supervise/jobs.c"
+#include "../../supervise/queue.c"
 #include "tap.h"
 
 /* the detail that a reason becomes, or NULL if no JSON comes of it; to be freed */

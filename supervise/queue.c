@@ -1,0 +1,234 @@
+/*
+ * queue.c
+ *		The entry points of the queue, by queries whose arguments and answers are texts.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "queue.h"
+#include "src/buffer.h"
+
+#define FINISH_ARGUMENTS 4
+
+const Cudal1Queue *cudal1_queue = NULL;
+
+const char *
+cudal1_queue_text(Cudal1Number text, int64_t number)
+{
+	snprintf(text, sizeof(Cudal1Number), "%lld", (long long) number);
+	return text;
+}
+
+static int64_t
+number_of(const char *text)
+{
+	return text ? strtoll(text, NULL, 10) : 0;
+}
+
+Cudal1Call
+cudal1_queue_number(const char *query, int n, const char *const *arguments, int64_t *number)
+{
+	char	   *column;
+	Cudal1Call	outcome = cudal1_queue->run(query, n, arguments, &column, 1);
+
+	*number = number_of(column);
+	free(column);
+	return outcome;
+}
+
+Cudal1Call
+cudal1_queue_register(const char *host, const char *line, int64_t *device_id, char **key)
+{
+	const char *arguments[] = {host, line};
+	char	   *columns[2];
+	Cudal1Call	outcome =
+		cudal1_queue->run("SELECT cudal1.register_device($1, $2::jsonb), $2::jsonb ->> 'key'",
+						  2, arguments, columns, 2);
+
+	if (outcome == CUDAL1_CALL_DONE && (!columns[0] || !columns[1]))
+		outcome = CUDAL1_CALL_FAILED;
+	if (outcome == CUDAL1_CALL_DONE)
+		*device_id = number_of(columns[0]);
+	if (outcome == CUDAL1_CALL_DONE && key)
+	{
+		*key = columns[1];
+		columns[1] = NULL;
+	}
+	free(columns[0]);
+	free(columns[1]);
+	return outcome;
+}
+
+Cudal1Call
+cudal1_queue_claim(int64_t device_id, const char *worker, Cudal1Claim *claim)
+{
+	/*
+	 * A measurement may take two or three builds (of the reference, the candidate, and the first
+	 * call of code that compiles itself), the window, checks and audits beside it, and some runs at
+	 * their limit.
+	 */
+	static const char query[] =
+		"WITH c AS MATERIALIZED (SELECT * FROM cudal1.claim($1::bigint, $2,"
+		" pg_catalog.make_interval(secs => $3::float8), 32)"
+		" WITH ORDINALITY AS x(job_id, attempt, token, job, n))"
+		" SELECT c.job_id, c.attempt, c.token, c.job,"
+		" LEAST(1000000, (SELECT pg_catalog.count(*) FROM c AS m)"
+		" * pg_catalog.ceil(3 * COALESCE((p ->> 'build_seconds')::float8, 120)"
+		" + 2 * COALESCE((p ->> 'window_seconds')::float8, 1800)"
+		" + COALESCE((p ->> 'check_seconds')::float8, 3)"
+		" + COALESCE((p ->> 'audit_seconds')::float8, 1)"
+		" + 10 * COALESCE((p ->> 'run_limit_max')::float8, 30)))::int,"
+		" (SELECT pg_catalog.string_agg(pg_catalog.format('%s %s %s', m.job_id, m.attempt,"
+		" m.token), ' ') FROM c AS m WHERE m.n > 1)"
+		" FROM c, LATERAL (SELECT c.job -> 'profile') AS x(p)"
+		" WHERE c.n = 1";
+	Cudal1Number device,
+				lease;
+	const char *arguments[] = {cudal1_queue_text(device, device_id), worker,
+	cudal1_queue_text(lease, *cudal1_queue->lease_seconds)};
+	char	   *columns[6];
+	Cudal1Call	outcome = cudal1_queue->run(query, 3, arguments, columns, 6);
+
+	memset(claim, 0, sizeof(*claim));
+	claim->job_id = number_of(columns[0]);
+	claim->attempt = (int) number_of(columns[1]);
+	snprintf(claim->token, sizeof(claim->token), "%s", columns[2] ? columns[2] : "");
+	claim->job = columns[3];
+	claim->limit_seconds = columns[4] ? (int) number_of(columns[4]) : 3600;
+	claim->mates = columns[5];
+	free(columns[0]);
+	free(columns[1]);
+	free(columns[2]);
+	free(columns[4]);
+	return outcome;
+}
+
+void
+cudal1_queue_free(Cudal1Claim *claim)
+{
+	free(claim->job);
+	free(claim->mates);
+}
+
+/* a report on a claim: `more` follows what names it */
+static Cudal1Call
+report(const char *query, const Cudal1Claim *claim, int n, const char *const *more, char **answer)
+{
+	Cudal1Number id,
+				attempt;
+	const char *arguments[5] = {cudal1_queue_text(id, claim->job_id),
+	cudal1_queue_text(attempt, claim->attempt), claim->token};
+
+	for (int i = 0; i < n; i++)
+		arguments[3 + i] = more[i];
+	return cudal1_queue->run(query, 3 + n, arguments, answer, 1);
+}
+
+Cudal1Call
+cudal1_queue_heartbeat(const Cudal1Claim *claim, const char *progress, Cudal1Verdict *verdict)
+{
+	Cudal1Number lease;
+	const char *more[] = {progress, cudal1_queue_text(lease, *cudal1_queue->lease_seconds)};
+	char	   *answer;
+	Cudal1Call	outcome = report("SELECT cudal1.heartbeat($1::bigint, $2::int, $3, $4::jsonb,"
+								 " pg_catalog.make_interval(secs => $5::float8))",
+								 claim, 2, more, &answer);
+
+	*verdict = answer && strcmp(answer, "cancel") == 0 ? CUDAL1_VERDICT_CANCEL
+		: answer && strcmp(answer, "lost") == 0 ? CUDAL1_VERDICT_LOST : CUDAL1_VERDICT_CONTINUE;
+	free(answer);
+	return outcome;
+}
+
+Cudal1Call
+cudal1_queue_release(const Cudal1Claim *claim)
+{
+	char	   *answer;
+	Cudal1Call	outcome = report("SELECT cudal1.release($1::bigint, $2::int, $3)", claim, 0, NULL,
+								 &answer);
+
+	free(answer);
+	return outcome;
+}
+
+/* ---- results, several in one transaction ---- */
+
+static void
+append(Cudal1Buffer *text, const char *string)
+{
+	cudal1_buffer_append(text, string, strlen(string));
+}
+
+/* ids, attempts and tokens as arrays, results as one of JSON; false: no memory */
+static bool
+write_reports(const Cudal1Report *reports, int n, Cudal1Buffer *arguments)
+{
+	bool		good = true;
+
+	for (int i = 0; i < n; i++)
+	{
+		Cudal1Number id,
+					attempt;
+		const char *const piece[FINISH_ARGUMENTS] = {
+			cudal1_queue_text(id, reports[i].claim->job_id),
+			cudal1_queue_text(attempt, reports[i].claim->attempt),
+			reports[i].claim->token, reports[i].result};
+
+		for (int j = 0; j < FINISH_ARGUMENTS; j++)
+		{
+			append(&arguments[j], i > 0 ? "," : j < 3 ? "{" : "[");
+			append(&arguments[j], piece[j]);
+		}
+	}
+	for (int j = 0; j < FINISH_ARGUMENTS; j++)
+	{
+		append(&arguments[j], j < 3 ? "}" : "]");
+		good = good && !arguments[j].lost;
+	}
+	return good;
+}
+
+/* the answers of cudal1.finish(), with blanks between them */
+static void
+read_answers(Cudal1Report *reports, int n, const char *answer)
+{
+	for (int i = 0; i < n; i++)
+	{
+		size_t		length = answer ? strcspn(answer, " ") : 0;
+
+		reports[i].answer = length == 6 && memcmp(answer, "stored", 6) == 0 ? CUDAL1_ANSWER_STORED
+			: length == 5 && memcmp(answer, "later", 5) == 0 ? CUDAL1_ANSWER_LATER
+			: CUDAL1_ANSWER_LOST;
+		answer = answer && answer[length] ? answer + length + 1 : NULL;
+	}
+}
+
+Cudal1Call
+cudal1_queue_finish(Cudal1Report *reports, int n)
+{
+	static const char query[] =
+		"SELECT pg_catalog.string_agg(cudal1.finish(x.job_id, x.attempt, x.token, x.result), ' '"
+		" ORDER BY x.n)"
+		" FROM ROWS FROM (pg_catalog.unnest($1::bigint[]), pg_catalog.unnest($2::int[]),"
+		" pg_catalog.unnest($3::text[]), pg_catalog.jsonb_array_elements($4::jsonb))"
+		" WITH ORDINALITY AS x(job_id, attempt, token, result, n)";
+	Cudal1Buffer text[FINISH_ARGUMENTS] = {{0}};
+	Cudal1Call	outcome = CUDAL1_CALL_TRANSIENT;
+
+	if (write_reports(reports, n, text))
+	{
+		const char *arguments[] = {text[0].data, text[1].data, text[2].data, text[3].data};
+		char	   *answer;
+
+		outcome = cudal1_queue->run(query, FINISH_ARGUMENTS, arguments, &answer, 1);
+		read_answers(reports, n, answer);
+		free(answer);
+	}
+	for (int j = 0; j < FINISH_ARGUMENTS; j++)
+		cudal1_buffer_free(&text[j]);
+	return outcome;
+}

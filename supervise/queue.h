@@ -1,0 +1,119 @@
+/*
+ * queue.h
+ *		The entry points of the queue (docs/protocol.md, section 1), as worker and agent call them.
+ *
+ * Worker and agent differ in the functions of a Cudal1Queue: how a query is run, and whether
+ * results are kept on disk.  None of these functions may raise an error.
+ */
+#ifndef CUDAL1_SUPERVISE_QUEUE_H
+#define CUDAL1_SUPERVISE_QUEUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum Cudal1Call
+{
+	CUDAL1_CALL_DONE,
+	CUDAL1_CALL_GONE,			/* worker: the extension is gone, or another one */
+	CUDAL1_CALL_CUT,			/* agent: no connection; the call may have taken effect or not */
+	/* worth another try: lock timeout, deadlock, resources, cancelled */
+	CUDAL1_CALL_TRANSIENT,
+	CUDAL1_CALL_FAILED			/* the same call would fail again */
+} Cudal1Call;
+
+typedef enum Cudal1Verdict
+{
+	CUDAL1_VERDICT_CONTINUE,
+	CUDAL1_VERDICT_CANCEL,
+	CUDAL1_VERDICT_LOST
+} Cudal1Verdict;
+
+/* bytes of the longest token of a claim */
+#define CUDAL1_MAX_TOKEN 128
+
+typedef struct Cudal1Claim
+{
+	int64_t		job_id;			/* 0: nothing to do */
+	int			attempt;
+	char		token[CUDAL1_MAX_TOKEN + 1];	/* every report on the claim shows it */
+	char	   *job;			/* UTF-8; to be freed, as mates */
+	/* those claimed with it, of which `job` tells, too: job_id, attempt, token of each; or NULL */
+	char	   *mates;
+	int			limit_seconds;	/* of the profile; waiting for the device does not count */
+} Cudal1Claim;
+
+/* what a claim came to */
+typedef struct Cudal1Report
+{
+	const Cudal1Claim *claim;
+	const char *result;			/* a JSON document in UTF-8 */
+	enum
+	{
+		CUDAL1_ANSWER_STORED,
+		CUDAL1_ANSWER_LOST,		/* another has the job */
+		CUDAL1_ANSWER_LATER		/* a session's open transaction is changing the job */
+	}			answer;
+} Cudal1Report;
+
+typedef struct Cudal1Message
+{
+	enum
+	{
+		CUDAL1_MESSAGE_INVALID, /* no JSON object in UTF-8, or one of another type */
+		CUDAL1_MESSAGE_PROGRESS,
+		CUDAL1_MESSAGE_RESULT
+	}			type;
+	bool		waiting;		/* progress: another measurement holds the device */
+	bool		cancelled;		/* result: the program was told to stop */
+	int64_t		job_id;			/* which of several jobs it is about; 0: it does not say */
+} Cudal1Message;
+
+typedef struct Cudal1Queue
+{
+	/*
+	 * Runs one query in a transaction of its own.  The n arguments are texts in UTF-8 or NULL,
+	 * which the query casts.  columns: those of the first row, to be freed; NULL without a row.
+	 */
+	Cudal1Call	(*run) (const char *query, int n, const char *const *arguments, char **columns,
+						int ncolumns);
+	/* why the last call failed, valid until the next; NULL where that is not known */
+	const char *(*problem) (void);
+	bool		(*connected) (void);
+	const int  *lease_seconds;	/* after which a claim without a sign of life goes to another */
+	Cudal1Message (*read) (char *line, size_t length);
+
+	/*
+	 * keep writes a result to disk before it is sent, forget removes it; both NULL: not kept.
+	 * device is what cudal1_jobs_begin was given.
+	 */
+	void		(*keep) (void *device, const Cudal1Claim *claim, const char *result);
+	void		(*forget) (void *device, const Cudal1Claim *claim);
+} Cudal1Queue;
+
+/* set by cudal1_jobs_queue */
+extern const Cudal1Queue *cudal1_queue;
+
+/* an argument of a query */
+typedef char Cudal1Number[24];
+extern const char *cudal1_queue_text(Cudal1Number text, int64_t number);
+
+/* a query that answers with a number; 0 where it does not */
+extern Cudal1Call cudal1_queue_number(const char *query, int n, const char *const *arguments,
+									  int64_t *number);
+
+/* line: what cudal1-measure says of the device; *key, to be freed: its key when DONE; or NULL */
+extern Cudal1Call cudal1_queue_register(const char *host, const char *line, int64_t *device_id,
+										char **key);
+extern Cudal1Call cudal1_queue_claim(int64_t device_id, const char *worker, Cudal1Claim *claim);
+extern void cudal1_queue_free(Cudal1Claim *claim);
+
+/* progress: a JSON document in UTF-8, or NULL */
+extern Cudal1Call cudal1_queue_heartbeat(const Cudal1Claim *claim, const char *progress,
+										 Cudal1Verdict *verdict);
+
+/* all in one transaction; answer of each is set when DONE */
+extern Cudal1Call cudal1_queue_finish(Cudal1Report *reports, int n);
+extern Cudal1Call cudal1_queue_release(const Cudal1Claim *claim);
+
+#endif							/* CUDAL1_SUPERVISE_QUEUE_H */
