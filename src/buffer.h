@@ -23,11 +23,4 @@ typedef struct Cudal1Buffer
 extern void cudal1_buffer_append(Cudal1Buffer *buffer, const char *data, size_t length);
 extern void cudal1_buffer_free(Cudal1Buffer *buffer);
 
-/*
- * takes complete lines off the front, each without its newline, until one is refused; whether none
- * was
- */
-extern bool cudal1_buffer_take_lines(Cudal1Buffer *buffer, void *owner,
-									 bool (*take) (void *owner, const char *line, size_t length));
-
 #endif							/* CUDAL1_BUFFER_H */
