@@ -148,6 +148,10 @@ command_like([ @compare, '--minutes', '0' ], qr/^base +0\/ +4 .*^none-1-4 +2\/ +
 ($text, $err) = ('', '');
 run_log(\@compare, '>', \$text, '2>', \$err);
 like($err, qr{^compare: sft failed; the end of \S+/sft\.log:\n.+}m, 'and the end of the log of a program that failed');
+append_to_file("$dir/compared/done/$_.json", '{}') for qw(sft self evaluate-sft evaluate-self none-2-4);
+($text, $err) = ('', '');
+run_log([ @compare[0 .. $#compare - 3], 'bucket,none', '--steps', '4', '--every', '4', '--seeds', '2' ], '>', \$text, '2>', \$err);
+like($text, qr/^\S+ bucket-2-4\n\S+ evaluate-none-2-4$/m, 'a run that fails leaves the others their evaluations');
 command_fails_like(['cudal1-report', '--method', 'contrastve'], qr/method "contrastve" does not exist. Did you mean "contrastive"\?/, 'a mistyped method is an error');
 ($text, $err) = ('', '');
 run_log(['cudal1-report', '--text', '--method', 'contrastive'], '>', \$text, '2>', \$err);
