@@ -109,8 +109,11 @@ memory_create(Measure *m, GpuMemory *memory, size_t bytes)
 		error = gpu->driver.MemCreate(&memory->handle, memory->bytes, &allocation, 0);
 	while (may_come(error, deadline));
 	if (error == CU_OUT_OF_MEMORY && m->candidates > 0 && !m->shares)
+	{
+		measure_cause(m, SIDE_CANDIDATE, "memory_limit");
 		return conclude(m, OUTCOME_CRASH, "the code holds so much of the GPU's memory that too "
 						"little is left for the reference");
+	}
 	if (error == 0)
 		error = gpu->driver.MemAddressReserve(&memory->address, memory->bytes, 0, 0, 0);
 	if (error == 0)
