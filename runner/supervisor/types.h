@@ -133,6 +133,7 @@ typedef struct Result
 	double		candidate_seconds;
 	int			checks;
 	double		max_error;
+	double		wrong_error;	/* the largest of the output that was wrong, in tolerances */
 	int			audits;
 	double		audit_bound;
 	double		build_seconds;

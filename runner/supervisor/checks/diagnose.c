@@ -28,6 +28,9 @@
 #define MANY_SECONDS	2.0
 #define RUNS_SECONDS	0.5		/* of the reference's runs in a trial, about */
 #define NEAR			30.0	/* tolerances: what is no farther off is nearly right */
+/* tolerances: right runs that come so close, and a wrong one no farther off, are of a kind */
+#define CLOSE			0.5
+#define JUST			2.0
 
 typedef struct Diagnosis
 {
@@ -44,6 +47,7 @@ typedef struct Diagnosis
 	/* of the last trial, by input */
 	bool		bad[2][MAX_RUNS];
 	double		error;			/* the largest, in tolerances */
+	double		deviation;		/* likewise, of right outputs, too */
 	bool		finite;			/* wrong elements are, as far as they were looked at */
 	uint32_t	calls;			/* before the first wrong one */
 	bool		changed;		/* an input was another after its run */
@@ -144,6 +148,7 @@ compare_runs(Diagnosis *d, const char *expected, const char *found, bool *differ
 			if (!m->backend->compare(m, expected + at, found + at, o, &c))
 				return false;
 			at += measure_gathered(&m->output[o]);
+			d->deviation = fmax(d->deviation, c.error);
 			if (c.equal)
 				continue;
 			differ[i] = true;
@@ -208,7 +213,7 @@ attempt(Diagnosis *d, uint32_t change, Manner manner)
 	if (is_over(d))
 		return false;
 	m->result->outcome = OUTCOME_NONE;
-	d->error = 0;
+	d->error = d->deviation = 0;
 	d->finite = true;
 	d->changed = false;
 	memset(d->bad, 0, sizeof(d->bad));
@@ -370,6 +375,10 @@ find_in_blocks(Diagnosis *d)
 		else if (count(d, 0) > 0)
 			say(d, "later_calls", "It is right in the first %u calls of a process and wrong later, "
 				"also for the same input: it keeps something from call to call", d->calls);
+		else if (d->deviation >= CLOSE && d->verdict.wrong_error <= JUST)
+			say(d, "tolerance", "It was right in %u further runs on %u inputs, but by up to %.2g "
+				"of the tolerance off: its precision is too low for some inputs", d->calls, d->n,
+				d->deviation);
 		else
 			say(d, "rarely", "It was right in %u further runs on %u inputs, so it is wrong rarely: "
 				"for few inputs, or because of a race", d->calls, d->n);

@@ -136,6 +136,7 @@ measure_compare(Measure *m, const void *expected, const void *found, Side blamed
 
 			tensor_describe(t, shape, sizeof(shape));
 			describe_index(t, c.first, index, sizeof(index));
+			m->result->wrong_error = c.error;
 			if (blamed == SIDE_REFERENCE)
 				return conclude(m, OUTCOME_UNVERIFIED, "the reference does not agree with itself "
 								"in two processes and two orders of its inputs: output %d, %s, "
@@ -145,8 +146,9 @@ measure_compare(Measure *m, const void *expected, const void *found, Side blamed
 								: "");
 			return conclude(m, OUTCOME_WRONG_OUTPUT, "output %d, %s: %zu of %zu elements are "
 							"wrong, the first at [%s]: expected %.7g, found %.7g; "
-							"the largest deviation is %.3g tolerances", i, shape, c.mismatches,
-							t->elements, index, c.expected, c.found, c.error);
+							"the largest deviation is %.*g tolerances", i, shape, c.mismatches,
+							t->elements, index, c.expected, c.found, c.error < 2 ? 4 : 3,
+							c.error);
 		}
 		if (blamed == SIDE_CANDIDATE && c.error > m->result->max_error)
 			m->result->max_error = c.error;

@@ -1,0 +1,155 @@
+/*
+ * diagnose.c
+ *		What is said of code that misses a tolerance now and then: how far it was off where it was
+ *		right tells a precision that is too low from a fault that comes rarely.
+ */
+#define _GNU_SOURCE
+#include "../../runner/supervisor/checks/diagnose.c"
+
+#include "tap.h"
+
+static double deviation;		/* of each run of the candidate, in tolerances */
+
+volatile sig_atomic_t executor_cancelled;
+
+void
+arena_init(Arena *arena)
+{
+}
+
+void
+arena_destroy(Arena *arena)
+{
+}
+
+void
+executor_init(Executor *executor)
+{
+}
+
+void *
+measure_alloc(Measure *m, size_t bytes)
+{
+	return calloc(1, bytes);
+}
+
+void
+measure_free(Measure *m, void *memory)
+{
+	free(memory);
+}
+
+bool
+measure_arena(Measure *m, Arena *arena, uint32_t slots, uint32_t spare)
+{
+	return true;
+}
+
+bool
+measure_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
+{
+	return true;
+}
+
+bool
+measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
+			   uint64_t weight_seed)
+{
+	return true;
+}
+
+void
+measure_end(Measure *m, Executor *executor)
+{
+}
+
+bool
+measure_stage(Measure *m, Arena *arena, Side side, const uint32_t *slots, uint32_t n)
+{
+	return true;
+}
+
+bool
+measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots,
+			  const uint64_t *seeds, uint32_t n, double timeout, double *elapsed)
+{
+	return true;
+}
+
+bool
+measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run,
+			 uint32_t slot, void *out)
+{
+	*(double *) out = side == SIDE_CANDIDATE ? deviation : 0;
+	return true;
+}
+
+bool
+measure_poison(Measure *m, Executor *executor, Side side)
+{
+	return true;
+}
+
+void
+measure_progress(Measure *m, const char *phase, int pairs, int rounds, double estimate,
+				 double lower, double upper, double left, bool force)
+{
+}
+
+uint64_t
+random_next(RandomStream *stream)
+{
+	return 1;
+}
+
+static size_t
+arena_bytes(const Measure *m)
+{
+	return 1 << 20;
+}
+
+static bool
+compare(Measure *m, const void *expected, const void *found, int output, Comparison *c)
+{
+	double		error = *(const double *) found - *(const double *) expected;
+
+	*c = (Comparison) {.equal = error <= 1,.error = error,.found = error};
+	return true;
+}
+
+/* the cause where an output was so many tolerances off, and all of further runs are `further` */
+static bool
+is_cause(const char *cause, double wrong, double further)
+{
+	static const Backend backend = {.arena_bytes = arena_bytes,.compare = compare,
+		.outputs_apart = true};
+	static Job	job = {.language = LANGUAGE_C};
+	static Member member;
+	static Result result;
+	Measure		m = {.job = &job,.backend = &backend,.member = &member,.result = &result,
+		.time = member.time,.outputs = 1,.output_bytes = sizeof(double)};
+	bool		same;
+
+	m.output[0] = (Tensor) {.dtype = WIRE_FLOAT64,.elements = 1,.bytes = sizeof(double)};
+	deviation = further;
+	result = (Result) {.outcome = OUTCOME_WRONG_OUTPUT,.wrong_error = wrong,
+		.evidence = json_object()};
+	strcpy(result.detail, "it is wrong");
+	diagnose(&m);
+	same = strcmp(json_string_value(json_object_get(result.evidence, "cause")), cause) == 0;
+	if (!same)
+		printf("# %s\n", result.detail);
+	json_decref(result.evidence);
+	return same;
+}
+
+int
+main(void)
+{
+	check(is_cause("tolerance", 1.03, 0.8), "what is always near the tolerance missed it");
+	check(is_cause("rarely", 1.03, 0.01), "what is far within it elsewhere has a rare fault");
+	check(is_cause("rarely", 1000, 0.8), "and so has what was far off once");
+	check(is_cause("tolerance", 5, 5), "what is a few tolerances off for all inputs misses it");
+	check(is_cause("values", 1000, 1000), "what is far off for all inputs is wrong");
+	return done();
+}
