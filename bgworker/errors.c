@@ -23,6 +23,10 @@
 	" 'KIND'). A trainer adds tasks, submits, waits and reports; an analyst reads; an operator" \
 	" also evaluates, imports, withdraws and sets quotas; an agent measures."
 
+#define CALL_HINT \
+	"Functions are called in SELECT with parentheses, as in SELECT * FROM cudal1_status(). Tables" \
+	" and views are in schema cudal1."
+
 /*
  * Hints for errors that the server raises itself, by the format of their message. %s in a hint is
  * the function's name, or what a mistyped one begins with.
@@ -44,9 +48,13 @@ static const struct
 	"\\df %s* lists functions of such a name with their arguments, \\df cudal1_* all."},
 	{ERRCODE_INVALID_TEXT_REPRESENTATION, "invalid input syntax for type %s: \"%s\"", " cudal1_",
 	"\\df %s lists the arguments in their order. NAME => VALUE gives one by its name."},
-	{ERRCODE_UNDEFINED_TABLE, "relation \"%s\" does not exist", "cudal1_",
-	"Functions are called with parentheses: SELECT * FROM cudal1_status(). Tables and views are in"
-	" schema cudal1."},
+	{ERRCODE_UNDEFINED_FUNCTION, "function %s does not exist", "cudal1.",
+	"The names of functions for users begin with cudal1_. \\df cudal1_* lists them."},
+	{ERRCODE_UNDEFINED_FUNCTION, "procedure %s does not exist", "cudal1_", CALL_HINT},
+	{ERRCODE_UNDEFINED_TABLE, "relation \"%s\" does not exist", "cudal1_", CALL_HINT},
+	{ERRCODE_UNDEFINED_COLUMN, "column \"%s\" does not exist", "cudal1_", CALL_HINT},
+	{ERRCODE_UNDEFINED_COLUMN, "column \"%s\" does not exist", " cudal1_",
+	"As an argument of %s a text stands in single quotes."},
 	{ERRCODE_UNDEFINED_COLUMN, "column \"%s\" does not exist", " cudal1.",
 	"\\d cudal1.NAME lists the columns of a table or view."},
 	{ERRCODE_UNDEFINED_TABLE, "relation \"%s.%s\" does not exist", "cudal1.",
@@ -164,6 +172,7 @@ hint_for(const ErrorData *edata)
 	for (int i = 0; i < lengthof(hints); i++)
 	{
 		const char *where = hints[i].name[0] == ' ' ? debug_query_string : edata->message;
+		const char *hint = hints[i].hint;
 
 		if (edata->sqlerrcode != hints[i].sqlerrcode || where == NULL ||
 			strcmp(edata->message_id, hints[i].message) != 0 ||
@@ -172,8 +181,10 @@ hint_for(const ErrorData *edata)
 		/* the server's own names a column that is near */
 		if (hints[i].sqlerrcode == ERRCODE_UNDEFINED_COLUMN && edata->hint != NULL)
 			return NULL;
-		return strstr(hints[i].hint, "%s") == NULL ? hints[i].hint :
-			hint_with_name(hints[i].hint, edata);
+		if (strstr(hint, "%s") != NULL)
+			hint = hint_with_name(hint, edata);
+		if (hint != NULL)
+			return hint;
 	}
 	return NULL;
 }

@@ -192,7 +192,8 @@ BEGIN
 			'cudal1.prompt_template lists the templates.');
 	ELSIF w.kind <> find_template.kind THEN
 		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = format('template "%s" is one of kind "%s"', w.name, w.kind);
+			MESSAGE = format('template "%s" is one of kind "%s", not "%s"', w.name, w.kind,
+				find_template.kind);
 	END IF;
 	RETURN w;
 END

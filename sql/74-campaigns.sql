@@ -192,7 +192,8 @@ BEGIN
 	RETURN id;
 EXCEPTION WHEN unique_violation THEN
 	RAISE EXCEPTION USING ERRCODE = '23505',
-		MESSAGE = format('campaign "%s" exists', cudal1_add_campaign.name);
+		MESSAGE = format('campaign "%s" exists', cudal1_add_campaign.name),
+		HINT = 'Add it under another name.';
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_add_campaign(text, text, text[], text[], jsonb, text) IS

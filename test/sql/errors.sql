@@ -19,6 +19,10 @@ SELECT cudal1_statsu();
 SELECT cudal1_wait(1);
 SELECT * FROM cudal1.candidates;
 SELECT * FROM cudal1_status;
+SELECT cudal1_status;
+CALL cudal1_status();
+SELECT cudal1.submit('softmax', 'x');
+SELECT cudal1_submit(softmax, x);
 SELECT task FROM cudal1.candidate;
 SELECT score_ FROM cudal1.candidate;
 -- an argument in the place of another
