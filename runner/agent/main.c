@@ -130,7 +130,8 @@ main(int argc, char **argv)
 		return status;
 	if (optind + 1 < argc)
 	{
-		usage(stderr);
+		fprintf(stderr, "cudal1-agent: \"%s\" comes after a connection string; quote one of several"
+				" words\n", argv[optind + 1]);
 		return 2;
 	}
 	if (optind < argc)

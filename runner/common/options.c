@@ -49,8 +49,10 @@ options_read(int argc, char **argv, const char *program, const Option *options,
 
 		if (found == 'v')
 			printf("%s %s\n", program, CUDAL1_VERSION);
+		else if (found == 'h')
+			usage(stdout);
 		else if (found < FIRST)
-			usage(found == 'h' ? stdout : stderr);
+			fprintf(stderr, "%s: --help lists the options\n", program);
 		if (found < FIRST)
 			return found == 'v' || found == 'h' ? 0 : 2;
 		if (option->kind == OPTION_FLAG)

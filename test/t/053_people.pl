@@ -78,6 +78,7 @@ for my $case (
 	['model.py sum.c', qr/model\.py is no KernelBench file/],
 	['mistaken sum.c', qr/needs a "language" and a "reference"/],
 	['scratch sum.c', qr/can't read scratch\/task\.json/],
+	['--quik twice.c sum.c', qr/\A\S+: unrecognized option '--quik'\s\S+: --help lists the options\s*\z/],
 	['--cores abc twice.c sum.c', qr/--cores takes a number from 1 on/],
 	['--profile-with gdb twice.c sum.c', qr/takes perf or ncu/],
 	['--profile quick twice.c sum.c', qr/--profile takes a file with JSON.*--quick/],
