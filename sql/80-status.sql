@@ -356,7 +356,8 @@ END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_status() IS
 'why something is or is not being measured: preloading, database and worker, devices, compilers,
-sandbox, queue; hint says what to do where something is wrong';
+sandbox, references, queue, models whose requests failed; hint says what to do where something is
+wrong. For every role with a grant';
 
 /*
  * Upkeep: statistics, retention, and a recount of everything that is derived.
