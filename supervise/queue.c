@@ -94,7 +94,7 @@ cudal1_queue_claim(int64_t device_id, const char *worker, Cudal1Claim *claim)
 	Cudal1Call	outcome = cudal1_queue->run(query, 3, arguments, columns, 6);
 
 	memset(claim, 0, sizeof(*claim));
-	claim->job_id = number_of(columns[0]);
+	claim->job_id = columns[3] ? number_of(columns[0]) : 0;
 	claim->attempt = (int) number_of(columns[1]);
 	snprintf(claim->token, sizeof(claim->token), "%s", columns[2] ? columns[2] : "");
 	claim->job = columns[3];
