@@ -42,6 +42,8 @@ wire = load_part(HERE, "wire")
 common = load_part(HERE, "torch_common")
 MESSAGE, TENSOR = struct.Struct(wire.MESSAGE), struct.Struct(wire.TENSOR)
 WARMING_NS = 100000     # an audit's runs before that whose clock runs, after the first
+# a result that is held while the next is made; a cache has no place for a larger one
+HELD_BYTES = 16 << 20
 BUILD_FAILED = 3
 PR_SET_DUMPABLE = 4
 # stacks of threads and other mappings that are no data
@@ -311,6 +313,7 @@ class Executor:
             model = self.nothing
         if flags & wire.AGAIN:
             model = results.again(self.outputs[-1])
+        held = self.last_result() if count == 1 and not self.gpu else ()
         self.outputs.clear()
         self.copies.clear()
         self.takes = self.takes or flags & wire.TAKEN != 0
@@ -327,6 +330,7 @@ class Executor:
             self.stepped_runs(slots, flags, self.outputs, self.inputs, model, take)
         else:
             self.runs(slots, flags, self.outputs, self.inputs, model, take)
+        del held
         value = 0
         if self.returned(count, take is not None or flags & (wire.IDLE | wire.AGAIN)):
             value = wire.RETURNED
@@ -349,6 +353,14 @@ class Executor:
             if not all(torch.equal(x, y) for x, y in zip(before, self.rng_states())):
                 value |= wire.RANDOM
         return value
+
+    def last_result(self):
+        """What a caller still has while the next result is made. Without it, the results of single
+        runs would lie in one place, in the cache, and those of code with two buffers would not.
+        """
+        kept = [*self.outputs[0], *self.copies] if len(self.outputs) == 1 else []
+        small = sum(tensor.numel() * tensor.element_size() for tensor in kept) < HELD_BYTES
+        return kept if small else ()
 
     def name_state(self, count, flags, seed):
         self.control.text(self.state.names())
