@@ -126,6 +126,46 @@ check_sets(void)
 	job.profile.memory_mb = 0;
 }
 
+/* rounds that a trap follows, of 100, by all members */
+static double
+trapped(uint64_t seed, int n)
+{
+	double		traps = 0;
+	double		rounds = 0;
+
+	run_heat(seed, 1e-4, 1e-4, n);
+	for (int i = 0; i < n; i++)
+	{
+		const Result *r = &measure->members[i].result;
+
+		traps += (double) json_integer_value(json_object_get(r->evidence, "traps"));
+		rounds += r->rounds;
+	}
+	return 100 * traps / rounds;
+}
+
+/* with audits, several a round */
+static void
+check_traps(void)
+{
+	double		alone;
+	double		shared_traps;
+
+	spare_core = true;
+	job.profile.audits = 2000;
+	alone = trapped(8, 1);
+	shared_traps = trapped(9, 8);
+	check(measure->members[3].result.audits > 2 * measure->members[3].result.rounds
+		  && near(alone, 12.5, 0.3) && near(shared_traps, 12.5, 0.3),
+		  "traps follow one round in eight, however many audits there are");
+	late_at = 1;
+	trapped(10, 1);
+	check(traps_after_late > 1.5 * alone / 100 * measure->members[0].result.rounds,
+		  "and audits as well once an output was late");
+	late_at = 0;
+	spare_core = false;
+}
+
 static void
 check_sets_on_gpu(void)
 {
@@ -179,6 +219,7 @@ check_sets_on_gpu(void)
 	check(stale == 0 && generated < 8 * measure->members[3].result.audits,
 		  "also where those of several audits are made at once");
 	gpu.l2_bytes = 0;
+	check_traps();
 	job.profile.audits = 0;
 	on_gpu = false;
 	job.profile.memory_mb = 0;

@@ -402,11 +402,11 @@ after_audits(double score, double reference, double candidate)
 	return measure.result->score;
 }
 
-/* traps that a score gets on a GPU whose steps so many traps have told */
+/* traps that a score gets on a GPU, whose steps so many have told; so many outputs were late */
 static int
-traps_made(double score, int known, uint32_t runs)
+traps_made(double score, int known, int late, uint32_t runs)
 {
-	Rounds		s = {.m = &measure,.runs = {runs, runs}};
+	Rounds		s = {.m = &measure,.late = late,.runs = {runs, runs}};
 
 	values_append(&s.buckets, score);
 	for (int i = 0; i < known; i++)
@@ -511,11 +511,13 @@ main(void)
 	check(gpu_bound(80e-6, 80e-6, 88e-6, 90) < 1.12, "code that takes as long is no faster");
 	check(gpu_bound(20e-6, 2e-6, 10e-6, 90) < 1.6, "by half as much again at the most");
 	check(gpu_bound(80e-6, 90e-6, 98e-6, 90) > 100.0 / 110, "but nothing in code that is slower");
-	check(traps_made(1.2, 0, 100) == MIN_STEPS_SEEN,
+	check(traps_made(1.2, 0, 0, 100) == MIN_STEPS_SEEN,
 		  "a score above 1 whose steps no trap has told gets traps");
-	check(traps_made(1.2, 5, 100) == MIN_STEPS_SEEN - 5, "as many as that takes");
-	check(traps_made(0.9, 0, 100) == 0, "one that is no reward gets none");
-	check(traps_made(1.2, 0, 2) == 0, "nor does one of runs that are few and long");
+	check(traps_made(1.2, 5, 0, 100) == MIN_STEPS_SEEN - 5, "as many as that takes");
+	check(traps_made(0.9, 0, 0, 100) == 0, "one that is no reward gets none");
+	check(traps_made(1.2, 0, 0, 2) == 0, "nor does one of runs that are few and long");
+	check(traps_made(1.2, 50, 0, 100) == 0, "nor one whose steps are known");
+	check(traps_made(1.2, 50, 1, 100) == 8, "unless an output was late, perhaps in the last trap");
 	check(fabs(step_or_loop(0) - 40 / 4.5) < 1e-6,
 		  "a score is no more than runs cost the code that launches them");
 	check(fabs(step_or_loop(8e-6) - 40 / 7.2) < 1e-6, "nor than they cost the executor's own loop");

@@ -12,6 +12,7 @@
 #define PATIENCE		4		/* times audit_seconds, of runs */
 #define BUSY			3		/* times as long that these may take on a busy host */
 #define MORE_TRAPS		32		/* to know what runs cost, at most */
+#define TRAPS_AFTER_LATE	8	/* where one output was late, which proves nothing */
 
 /* starts both sides; `warm`: as before timed blocks. False after conclude() */
 static bool
@@ -102,7 +103,8 @@ more_comparisons(Rounds *s)
 
 /*
  * Makes more traps until they tell what a run costs. Traps are drawn by lot, and those in which an
- * output came late don't tell it. Only a score above 1 needs it.
+ * output came late don't tell it. An output may have been late in the last of them, so some more
+ * follow that. Only a score above 1 needs it.
  */
 bool
 more_traps(Rounds *s)
@@ -110,11 +112,13 @@ more_traps(Rounds *s)
 	Half		half;
 	bool		good;
 	uint64_t	weights = random_next(&s->m->random);
+	int			least = s->late > 0 ? TRAPS_AFTER_LATE : 0;
 
-	if (!rounds_traps_due(s) || verdict_steps_known(s) || values_median(&s->buckets) <= 1)
+	if (!rounds_traps_due(s) || (least == 0 && verdict_steps_known(s))
+		|| values_median(&s->buckets) <= 1)
 		return true;
 	good = begin_extra(s, &half, weights, true);
-	for (int i = 0; good && i < MORE_TRAPS && !verdict_steps_known(s); i++)
+	for (int i = 0; good && i < MORE_TRAPS && (i < least || !verdict_steps_known(s)); i++)
 	{
 		good = rounds_trap(s, &half);
 		show_extra(s, "auditing");

@@ -25,9 +25,8 @@
 #define MAX_PRICED		2		/* halves, after which a disturbed half is not repeated */
 /* standard error of a half that needs no more rounds, in goals */
 #define STEADY_SHARE			0.5
-#define TRAP_EVERY		16		/* rounds, on average */
-#define TRAP_EVERY_SHARED	8	/* of a set of several, where audits have none */
-#define TRAP_EVERY_LATE	4		/* after a late output */
+#define TRAP_EVERY		8		/* rounds, on average */
+#define TRAP_EVERY_LATE	4		/* rounds and audits, after a late output */
 #define MIN_ORDERED		2		/* rounds of an order, for a median of their own */
 #define BUDGET_ROUNDS	2		/* of a half, where the budget is used up */
 
@@ -90,17 +89,17 @@ all_steady(const Set *set)
 	return true;
 }
 
-/* traps of each member, drawn by lot */
+/* after a round or audits: traps of each member, drawn by lot */
 static bool
-some_traps(Set *set)
+some_traps(Set *set, bool is_round)
 {
 	for (int i = 0; i < set->n; i++)
 	{
 		Rounds	   *s = set->of[i];
-		uint64_t	every = s->late > 0 ? TRAP_EVERY_LATE : set->n > 1 ? TRAP_EVERY_SHARED
-			: TRAP_EVERY;
+		uint64_t	every = s->late > 0 ? TRAP_EVERY_LATE : TRAP_EVERY;
 
-		if (rounds_has_traps(s) && random_below(&s->m->random, every) == 0 && set_enter(set, i)
+		if ((is_round || s->late > 0) && rounds_has_traps(s)
+			&& random_below(&s->m->random, every) == 0 && set_enter(set, i)
 			&& !rounds_trap(s, set->half[i]) && !set_goes_on(set))
 			return false;
 	}
@@ -365,8 +364,7 @@ run_steps(Set *set, const Steps *steps)
 			set->of[j]->rounds_made++;
 		}
 		made += is_round;
-		if (set->n == 1 || is_round)
-			good = good && some_traps(set);
+		good = good && some_traps(set, is_round);
 		if (good)
 			show(set);
 	}
