@@ -141,10 +141,8 @@ DECLARE
 	mates	cudal1.job[];
 BEGIN
 	-- The memory of a GPU holds inputs and results of some sides: more members would share little
-	-- and have their verdicts later. In heats of PyTorch there, audits held honest code at 0.96,
-	-- and their mending has been measured in CUDA alone.
-	SELECT least(take_mates.most, p.heat, CASE WHEN d.class = 'cpu' THEN p.heat
-			WHEN j.language = 'cuda' THEN 8 ELSE 1 END) - 1 INTO room
+	-- and have their verdicts later.
+	SELECT least(take_mates.most, p.heat, CASE WHEN d.class <> 'cpu' THEN 8 END) - 1 INTO room
 		FROM cudal1.profile AS p, cudal1.device AS d
 		WHERE p.name = j.profile AND d.device_id = j.device_id;
 	-- what was claimed before may be what ended its heat, so it is measured by itself
@@ -173,9 +171,9 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.take_mates(cudal1.job, int) IS
 'locks and returns the jobs that are measured together with one: of the same task, trainer, priority
-and profile, claimed for the first time, the oldest; as many as the profile''s heat allows, of CUDA
-code 8 at most, less that one; none of PyTorch on a GPU. Charges each as the claim of that one was
-(its device_id and charged are set)';
+and profile, claimed for the first time, the oldest; as many as the profile''s heat allows, on a GPU
+8 at most, less that one. Charges each as the claim of that one was (its device_id and charged are
+set)';
 
 CREATE FUNCTION cudal1.candidates_of(jobs cudal1.job[])
 RETURNS jsonb
