@@ -29,6 +29,7 @@
 #define TRAP_EVERY_LATE	4		/* rounds and audits, after a late output */
 #define MIN_ORDERED		2		/* rounds of an order, for a median of their own */
 #define BUDGET_ROUNDS	2		/* of a half, where the budget is used up */
+#define QUARTILES		1.34898	/* standard deviations between those of a normal distribution */
 
 void
 rounds_show(const Rounds *s, bool force)
@@ -509,6 +510,7 @@ typedef struct Bucket
 	double		halves[2];		/* the product of their medians, plain and capped */
 	Values		all[2];
 	double		noise;
+	double		usual;
 	double		error;
 } Bucket;
 
@@ -646,16 +648,17 @@ seen_take_back(Seen *seen, const Seen *before)
 }
 
 /*
- * The variance of a round's logarithm, of which medians see pi / 2 times as much. `ratios`: of
- * both orders, each about a centre of its own. NAN: too few rounds
+ * The variance of a round's logarithm, of which medians see pi / 2 times as much; `usual`: the same
+ * by quartiles. `ratios`: of both orders, each about a centre of its own. NAN: too few rounds
  */
 static double
-noise_of(const Rounds *s, const Values ratios[2])
+noise_of(const Rounds *s, const Values ratios[2], double *usual)
 {
 	double		penalty = s->m->job->profile.bucket_estimator == CUDAL1_ESTIMATE_MEAN ? 1
 		: acos(-1) / 2;
 	double		squares = 0;
 	double		freedom = 0;
+	Values		off = {0};
 
 	for (int first = 0; first < 2; first++)
 	{
@@ -665,9 +668,16 @@ noise_of(const Rounds *s, const Values ratios[2])
 		for (size_t i = 0; i < v->n; i++)
 			sum += log(v->v[i]);
 		for (size_t i = 0; i < v->n; i++)
+		{
 			squares += pow(log(v->v[i]) - sum / (double) v->n, 2);
+			values_append(&off, log(v->v[i] / values_median(v)));
+		}
 		freedom += v->n > 0 ? (double) v->n - 1 : 0;
 	}
+	*usual = freedom > 0 ? penalty * (double) off.n / freedom
+		* pow((cudal1_score_percentile(off.v, off.n, 0.75)
+			   - cudal1_score_percentile(off.v, off.n, 0.25)) / QUARTILES, 2) : NAN;
+	free(off.v);
 	return freedom > 0 ? penalty * squares / freedom : NAN;
 }
 
@@ -721,9 +731,11 @@ add_half(const Rounds *s, Bucket *b)
 			}
 		if (kind == 0)
 		{
-			double		of_round = noise_of(s, b->ratios[0]);
+			double		usual;
+			double		of_round = noise_of(s, b->ratios[0], &usual);
 
 			b->noise += of_round / 2;
+			b->usual += usual / 2;
 			b->error += of_round / (double) both.n / 4;
 		}
 		b->halves[kind] *= half_median(b->ratios[kind], &both);
@@ -763,6 +775,7 @@ rounds_pair(Set *set)
 			values_append(&s->seen.plain, pair_estimate(s, b->halves[0], &b->all[0]));
 			values_append(&s->seen.capped, pair_estimate(s, b->halves[1], &b->all[1]));
 			values_append(&s->seen.noise, b->noise);
+			values_append(&s->seen.usual, b->usual);
 			values_append(&s->seen.error, b->error);
 			rounds_choose_buckets(s);
 			s->seen.rounds_in_buckets = s->seen.rounds;

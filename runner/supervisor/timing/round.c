@@ -32,16 +32,20 @@ static double
 wanted_draws(const Rounds *s)
 {
 	const Profile *p = &s->m->job->profile;
+	int			made = (int) s->buckets.n;
 	/* a half may do with fewer rounds than were planned */
-	int			total = p->pairs * (s->buckets.n > 0 ? s->seen.rounds_in_buckets
-									/ (int) s->buckets.n : 2 * s->rounds_a_half);
+	int			of_pair = made > 0 && s->seen.rounds_in_buckets / made < 2 * s->rounds_a_half
+		? s->seen.rounds_in_buckets / made : 2 * s->rounds_a_half;
 	double		left = p->check_seconds - s->member->checked_seconds;
 	int			checks = s->member->result.checks;
 	int			wanted = p->max_checks - checks;
-	int			rounds_left = total - s->seen.rounds > 0 ? total - s->seen.rounds : 1;
-	double		affordable = left / fmax(s->m->check_time, 1e-6) / rounds_left;
+	int			rounds_left = s->seen.rounds_in_buckets + (p->pairs - made) * of_pair
+		- s->seen.rounds;
+	double		affordable;
 	double		n;
 
+	rounds_left = rounds_left > 0 ? rounds_left : 1;
+	affordable = left / fmax(s->m->check_time, 1e-6) / rounds_left;
 	n = fmin((double) wanted / rounds_left, affordable);
 	if (checks < p->min_checks)
 		n = fmax(n, (double) (p->min_checks - checks) / rounds_left);

@@ -12,7 +12,8 @@
  * what starting a pair costs. A pair's stay then has the length that makes the score's variance
  * least for its seconds (Cochran, Sampling Techniques, 10.6), at most the profile's. A look comes
  * when as many seconds were spent as its number of whole pairs takes, so shorter stays are more
- * pairs.
+ * pairs. On a CPU a stay also has no more rounds than make the width reach the goal soonest, from
+ * the second pair on.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -27,6 +28,8 @@
 /* wall time of a pair beside its processes' starts, in the clock time of its blocks */
 #define WALL_OF_PAIR	2.0
 #define STAY_FROM		3		/* pairs, before which nothing is known of their luck */
+#define ENOUGH_FROM		2		/* of their noise */
+#define ENOUGH_SHARE	0.7		/* of the goal, because few pairs tell their variances badly */
 /* rounds of a half: two of each order, and as many as a reference is judged by */
 #define LEAST_STAY		4
 /* seconds, after which an interval that is not wide is narrow enough */
@@ -85,27 +88,68 @@ luck(const Rounds *s)
 }
 
 /*
+ * Rounds of a half with which the width reaches the goal soonest: the number of pairs, and the
+ * rounds that each needs then, that take the fewest seconds. `between`: the variance between pairs;
+ * `start`, `round`: the seconds of a pair beside its rounds, and of a round. No fewer rounds than
+ * make a median that a single one does not move. INFINITY: the last look is too early for the goal
+ */
+static double
+enough_rounds(const Rounds *s, double between, double start, double round)
+{
+	const Profile *p = &s->m->job->profile;
+	double		goal = fmax(p->precision_goal,
+							p->precision_slope * fabs(log(values_median(&s->buckets))));
+	double		noise = values_median(&s->seen.usual);
+	int			made = (int) s->buckets.n;
+	double		soonest = INFINITY;
+	double		enough = INFINITY;
+
+	for (int n = made < p->looks[0] ? p->looks[0] : made + 1; n <= p->looks[p->nlooks - 1]; n++)
+	{
+		double		t = cudal1_score_t_quantile(1 - (1 - p->confidence) / (2.0 * p->nlooks), n - 1);
+		double		left = n * pow(ENOUGH_SHARE * log1p(goal) / t, 2) - fmax(between, 0);
+		double		rounds = left > 0 ? fmax(noise / left / 2, MIN_ROUNDS) : INFINITY;
+		double		seconds = (n - made) * (start + 2 * rounds * round);
+
+		if (seconds < soonest)
+		{
+			soonest = seconds;
+			enough = rounds;
+		}
+	}
+	return enough;
+}
+
+/*
  * How many rounds a half has from now on. Halves that end early, because staging takes long or a
  * GPU's rounds are steady, are whole with those that they have. Where rounds tell nothing of their
- * noise, as single ones do, the stay is left as it is.
+ * noise, as single ones do, the stay is left as it is. Shorter stays mean no fewer audits on a CPU,
+ * up to the first look's number of pairs.
  */
 static void
 choose_stay(Rounds *s)
 {
+	const Profile *p = &s->m->job->profile;
 	double		pairs = (double) s->buckets.n;
 	double		round = s->round_seconds / fmax(s->rounds_made, 1);
 	double		start = fmax((s->pair_seconds - s->round_seconds) / pairs, 0);
 	double		noise = values_median(&s->seen.noise);
 	double		between = luck(s);
-	double		stay = between > 0 ? sqrt(start / round * noise / between) / 2 : INFINITY;
+	double		stay = between > 0 && pairs >= STAY_FROM
+		? sqrt(start / round * noise / between) / 2 : INFINITY;
 
+	/* traps of a GPU come with rounds; with a single look, no width ends a measurement early */
+	if (!s->m->gpu && p->nlooks > 1)
+		stay = fmin(stay, enough_rounds(s, between, start, round));
 	if (s->share == 1)
 		s->whole = fmin(s->whole_half, s->rounds_made / pairs / 2);
-	if (pairs < STAY_FROM || s->whole <= LEAST_STAY || isnan(stay))
+	if (s->whole <= LEAST_STAY || isnan(stay))
 		return;
 	stay = fmax(LEAST_STAY, 2 * ceil(stay / 2));
 	s->share = fmin(1, (start + 2 * stay * round) / (start + 2 * s->whole * round));
 	s->rounds_a_half = s->share < 1 ? (int) stay : s->whole_half;
+	if (!s->m->gpu && pairs < p->looks[0])
+		return;
 	s->audits_a_half = (int) ceil(s->share * s->whole_audits);
 	s->steps_a_half = (int) ceil(s->share * s->whole_steps);
 }
@@ -163,7 +207,8 @@ stopping_rule(Rounds *s)
 	if (is_narrow(s, slope))
 		return STOPPING_DONE;
 	/* A/A pairs are as long as the candidate's, or they would spread less; a heat has one length */
-	if ((look || pairs == STAY_FROM) && !s->aa && s->m->nmembers == 1)
+	if ((look || pairs == STAY_FROM || (pairs == ENOUGH_FROM && !s->m->gpu)) && !s->aa
+		&& s->m->nmembers == 1)
 		choose_stay(s);
 	return STOPPING_NOT;
 }

@@ -40,6 +40,7 @@ typedef struct Seen
 	Values		pace;			/* the reference's seconds from gate to gate in its other blocks */
 	/* by pair: variance of a round's logarithm as medians see it, and of the bucket's by that */
 	Values		noise;
+	Values		usual;			/* the noise by quartiles, which single rounds don't widen */
 	Values		error;
 	/* numbers */
 	int			rounds;
