@@ -496,6 +496,8 @@ main(void)
 	check_wide();
 	check_unclear(2, 1);
 	check_unclear(0.98, 3);
+	check(check_unclear(1.4, 1) < 1.03 && measure.result->wide,
+		  "nor do they confirm a lower one that stands by their doubt alone");
 	check(check_unclear(4, 0.6) < 1.2, "less a standard error, since luck would be paid");
 	check(near(check_unclear(1.6, 1.2), 1, 1e-12), "and no less than 1.00");
 	check(gpu_bound(100e-6, 40e-6, 36e-6, 90) > 2.5,

@@ -575,10 +575,34 @@ audit_by_share(const Rounds *s, double doubt, double score)
 	return ratio_left(reference, reference + change - margin(s, -change)) >= score;
 }
 
+double
+audit_undoubted(const Rounds *s)
+{
+	double		reference = values_median(&s->seen.times[SIDE_REFERENCE]);
+	double		error;
+	double		more;
+	double		change;
+
+	if (s->m->gpu || s->audit_more.n < MIN_AUDITS)
+		return INFINITY;
+	more = more_seconds(s, &error);
+	change = longer_in_blocks(s, cold_seconds(s), more) * more;
+	return ratio_left(reference, reference + change - margin(s, -change));
+}
+
+bool
+audit_matters(const Rounds *s, double score)
+{
+	double		reference = values_median(&s->seen.times[SIDE_REFERENCE]);
+
+	return score > MATTERS || (!s->m->gpu && s->audit_more.n >= MIN_AUDITS
+							   && score > ratio_left(reference, reference - margin(s, 0)));
+}
+
 bool
 audit_unclear(const Rounds *s, double score, bool clear)
 {
-	return !s->m->gpu && s->audits_a_half > 0 && !clear && score > MATTERS;
+	return !s->m->gpu && s->audits_a_half > 0 && !clear && audit_matters(s, score);
 }
 
 /*

@@ -54,7 +54,7 @@ more_audits(Rounds *s)
 	double		score = values_median(&s->buckets);
 	Half		half;
 	bool		clear;
-	bool		matters = score > MATTERS;
+	bool		matters = audit_matters(s, score);
 	bool		good;
 	uint64_t	weights = random_next(&s->m->random);
 

@@ -226,7 +226,16 @@ extern double audit_bound(Rounds *s, double doubt, bool clear, double *shown);
 /* whether the bound is below a score only as it takes longer audits for longer runs of any code */
 extern bool audit_by_share(const Rounds *s, double doubt, double score);
 
-/* whether a score matters that audits are too noisy to confirm */
+/* the bound of audits on a CPU with the margin and no doubt, or infinity */
+extern double audit_undoubted(const Rounds *s);
+
+/*
+ * whether a score must be confirmed by audits that are clear: a high one, or one that the margin
+ * does not grant to code that saves nothing
+ */
+extern bool audit_matters(const Rounds *s, double score);
+
+/* whether it must be, and they are not */
 extern bool audit_unclear(const Rounds *s, double score, bool clear);
 extern double audit_late_seconds(const Rounds *s);
 

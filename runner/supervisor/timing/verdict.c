@@ -238,15 +238,18 @@ verdict_conclude(Rounds *s, bool left)
 	if (audit_unclear(s, estimate, clear))
 	{
 		/*
-		 * the benefit of the doubt is for small doubts: without it, what has been shown is the
-		 * lower end
+		 * The benefit of the doubt is for small doubts: without it, what has been shown is the
+		 * lower end. Of a score that is not high the margin remains.
 		 */
-		s->lower = isfinite(shown) ? fmin(s->lower, fmax(shown, 1)) : s->lower;
-		r->score = fmin(r->score, s->lower);
+		if (estimate <= MATTERS)
+			shown = audit_undoubted(s);
+		shown = isfinite(shown) ? fmax(shown, 1) : s->lower;
+		s->lower = fmin(s->lower, shown);
+		r->score = fmin(r->score, shown);
 		r->wide = true;
 		conclude(m, OUTCOME_SUCCESSFUL, "runs whose inputs come one by one are too unsteady to "
-				 "confirm %.4g: the score is what they show, less their standard error of %.2g us",
-				 estimate, 1e6 * doubt / p->audit_sigma);
+				 "confirm %.4g, with a standard error of %.2g us: the score is at most what they "
+				 "show", estimate, 1e6 * doubt / p->audit_sigma);
 	}
 	/* what a column takes */
 	r->score = fmax(r->score, LEAST_SCORE);
