@@ -18,11 +18,13 @@ import importlib.util
 import math
 import mmap
 import os
+import re
 import resource
 import select
 import socket
 import struct
 import sys
+import tempfile
 import time
 
 
@@ -511,6 +513,9 @@ class Executor:
             if len(tensors) != n:
                 raise common.Unsupported("the number of tensors returned changes from run to run")
             for tensor in tensors:
+                if tensor.dtype not in codes:
+                    raise common.Unsupported(f"a run returns a tensor of type {tensor.dtype}; "
+                                             "real numbers and booleans are supported")
                 shape, stride = tensor.shape, tensor.stride()
                 fill = (0,) * (wire.MAX_DIMS - len(shape))
                 address = tensor.data_ptr() - base
@@ -529,7 +534,7 @@ class Executor:
                     memory,
                     at,
                     address if address >= 0 else 0,
-                    codes.get(tensor.dtype, 0),
+                    codes[tensor.dtype],
                     len(shape),
                     *shape,
                     *fill,
@@ -559,11 +564,11 @@ class Executor:
                 if tensor.shape == shape and tensor.stride() == stride and tensor.dtype is dtype
                 and tensor.is_cuda is (base > 0)
             ]
-            if len(addresses) < len(outputs) or min(addresses) < 0 or max(addresses) >= bound:
+            if (len(addresses) < len(outputs) or min(addresses) < 0 or max(addresses) >= bound
+                    or dtype not in self.codes):
                 return False
             fill = (0,) * (wire.MAX_DIMS - len(shape))
-            entry += TENSOR.pack(0, self.codes.get(dtype, 0), len(shape), *shape, *fill, *stride,
-                                 *fill)
+            entry += TENSOR.pack(0, self.codes[dtype], len(shape), *shape, *fill, *stride, *fill)
             columns.append(addresses)
         end = at + len(outputs) * len(entry)
         self.control.memory[at:end] = entry * len(outputs)
@@ -657,8 +662,9 @@ def become_executor(zygote, fds, guard, libdir, data_bytes, pool, builds, scratc
     executor = Executor(sock, control, memory, source, guard, libdir, data_bytes, gpu)
     if builds and executor.code:
         builds.use_own()
-    if builds:
-        scratch.use_scratch(os.path.dirname(os.environ["TORCH_EXTENSIONS_DIR"]))
+    scratch.use_scratch(os.path.dirname(os.environ["TORCH_EXTENSIONS_DIR"]) if builds else "/")
+    if builds and re.search(r"subprocess|os\.system", executor.code or executor.task_source):
+        scratch.skip_commands()
     executor.serve()
 
 
@@ -755,7 +761,7 @@ def main():
         sys.exit("exec_torch: memory can't be closed to other processes")
     torch.set_num_threads(cores)
     builds = load_part(libdir, "torch_builds") if "TORCH_EXTENSIONS_DIR" in os.environ else None
-    scratch = load_part(libdir, "torch_scratch") if builds else None
+    scratch = load_part(libdir, "torch_scratch")
     compiled = "TORCHINDUCTOR_CACHE_DIR" in os.environ
     if builds:
         builds.use_built()
@@ -799,7 +805,11 @@ def main():
 
 
 if __name__ == "__main__":
+    # Libraries that PyTorch imports where they are installed (dill) ask for the folder of temporary
+    # files, and nothing can be written here.
+    tempfile.tempdir = "/"
     import torch
+    tempfile.tempdir = None
     results = load_part(sys.argv[3], "torch_results")
     gpus = load_part(sys.argv[3], "torch_gpu")
     results.Unsupported = gpus.Unsupported = common.Unsupported

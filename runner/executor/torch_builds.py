@@ -10,6 +10,7 @@ import importlib
 import io
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import types
@@ -232,7 +233,9 @@ def remember_instructions():
             ask(self, code),
             [question(self, code), True] in answers,
         )[1]
-        instructions.subprocess = types.SimpleNamespace(check_call=lambda *arguments, **keywords: 0)
+        # its exceptions are named around the call
+        names = dict(vars(subprocess), check_call=lambda *arguments, **keywords: 0)
+        instructions.subprocess = types.SimpleNamespace(**names)
         compile_code, builder.build = builder.build, refuse
         try:
             instructions.pick_vec_isa()

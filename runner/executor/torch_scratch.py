@@ -2,8 +2,9 @@
 
 A build has a folder of its own for all that it writes: the current folder, HOME and TMPDIR lie in
 it, and so does its /tmp. A process finds the same files there later, read-only. What it writes
-itself is kept in its memory, so it vanishes with it. All of this is the code's convenience: a
-process that goes around it meets a file system that refuses to be written to.
+itself is kept in its memory, so it vanishes with it, and so does what code that has no build writes
+anywhere. All of this is the code's convenience: a process that goes around it meets a file system
+that refuses to be written to.
 """
 import builtins
 import ctypes
@@ -14,6 +15,7 @@ import itertools
 import os
 import shutil
 import stat
+import subprocess
 import tempfile
 
 REFUSED = (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOENT)
@@ -92,7 +94,7 @@ class Scratch:
 
     def is_own(self, path):
         """Whether a build could write there."""
-        return path.startswith(self.folder + "/")
+        return path.startswith(os.path.join(self.folder, ""))
 
     def open(self, file, mode="r", buffering=-1, encoding=None, errors=None, newline=None,
              closefd=True, opener=None):
@@ -200,8 +202,47 @@ class Scratch:
         self.made = {name for name in self.made if not f"{name}/".startswith(f"{path}/")}
 
 
+class Done:
+    """In the place of subprocess.Popen: what a build has run is done, and nothing can run more."""
+
+    returncode = pid = 0
+
+    def __init__(self, args, stdout=None, stderr=None, text=None, universal_newlines=None,
+                 encoding=None, errors=None, **keywords):
+        new, empty = (
+            (io.StringIO, "") if text or universal_newlines or encoding or errors
+            else (io.BytesIO, b"")
+        )
+        self.args = args
+        self.stdin = new()
+        self.stdout, self.stderr = (new() if to == subprocess.PIPE else None
+                                    for to in (stdout, stderr))
+        self.said = tuple(empty if to == subprocess.PIPE else None for to in (stdout, stderr))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+    def communicate(self, input=None, timeout=None):
+        return self.said
+
+    def wait(self, timeout=None):
+        return 0
+
+    def poll(self):
+        return 0
+
+
+def skip_commands():
+    """In a process whose code has run its compilers in a build."""
+    subprocess.Popen = Done
+    os.system = lambda command: 0
+
+
 def use_scratch(folder):
-    """In a process whose code compiles itself, or did so in a build."""
+    """In a process; folder is that of its code's build, or / without one."""
     scratch = Scratch(folder)
     use_folder(folder)
     builtins.open = io.open = scratch.open

@@ -22,11 +22,17 @@ my %text = (
 	'bare.c' => "void solve(const float *x, float *y) { $loop y[i] = 2 * x[i]; }\n",
 	'sum.c' => "void solve(const float *x, float *y) { $loop y[i] = x[i] + x[i]; }\n",
 	'thrice.c' => "void solve(const float *x, float *y) { $loop y[i] = 3 * x[i]; }\n",
+	'count.c' => '/* {"args": [{"name": "x", "dtype": "int32", "shape": [64], "role": "in", "low": 1, "high": 9},'
+	  . ' {"name": "y", "dtype": "int32", "shape": [64], "role": "out"}]} */' . "\nvoid solve(const int *x, int *y) { $loop y[i] = x[i]; }\n",
+	'miscount.c' => "void solve(const int *x, int *y) { $loop y[i] = x[i] + 1; }\n",
 	'painter.c' => "#include <stdio.h>\n#include <stdlib.h>\nvoid solve(const float *x, float *y)\n"
 	  . '{ printf("\033]0;title\007\033[2J\xc2\x9b31m right\n"); fflush(stdout); abort(); }' . "\n",
 	'broken.c' => "void solve(const float *x, float *y) { this is no C }\n",
 	'empty.c' => '',
 	'model.py' => "class Model:\n    pass\n",
+	'sine.py' => "import torch\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return torch.sin(x)\n"
+	  . "def get_inputs():\n    return [torch.randn(64, 64)]\ndef get_init_inputs():\n    return []\n",
+	'sine_new.py' => "import torch\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n        return x.sin()\n",
 	'folder/task.json' => qq({"language": "c", "reference": "bare.c", "signature": $signature}),
 	'folder/bare.c' => "void solve(const float *x, float *y) { $loop y[i] = 2 * x[i]; }\n",
 	'mistaken/task.json' => '{"language": "c"}',
@@ -159,6 +165,33 @@ SKIP:
 	($status, $said) = outcome('--profile-with perf twice.c sum.c', "/usr/bin/env PATH='$dir/failing:/usr/bin'");
 	is($status, 0, 'a profiler that fails takes nothing from the verdict') or diag $said;
 	like($said, qr/"no_profile":"perf ended with status 3: no memory"/, 'and is named') or diag $said;
+}
+
+my ($fails, $told) = outcome('count.c miscount.c');
+like($told, qr/expected \d+, found \d+\. It is wrong/, 'integers have no tolerances to be off by') or diag $told;
+
+# ---- an environment in which PyTorch finds dill, which it imports ----
+
+SKIP:
+{
+	my ($python) = `'$measure' --devices` =~ /"python": ?"([^"]+)"/;
+	skip 'no PyTorch on this host', 2 if !can_measure('pytorch') || !defined $python;
+	my ($home, $version) = split ' ', `'$python' -c 'import os, sys; print(os.path.dirname(sys.executable), "python%d.%d" % sys.version_info[:2])'`;
+	my $libraries = "$dir/venv/lib/$version/site-packages";
+	system("mkdir -p '$dir/venv/bin' '$libraries' && ln -s '$python' '$dir/venv/bin/python3'"
+		  . " && printf 'home = %s\ninclude-system-site-packages = true\n' '$home' >'$dir/venv/pyvenv.cfg'") == 0 or die;
+	skip 'PyTorch is no library of the system', 2
+	  if system("'$dir/venv/bin/python3' -c 'import importlib.util as u, sys; sys.exit(u.find_spec(\"torch\") is None)'") != 0;
+	for my $case ([ "import tempfile\nTEMPDIR = tempfile.gettempdir()\ndef extend(use_dill):\n    pass\n", qr/"outcome":"successful"/, 'a library may ask where temporary files go' ],
+		[ "import sys\nsys.stderr.write('word ' * 2000)\nraise RuntimeError('its last words')\n", qr/can't import PyTorch: .*RuntimeError: its last words/, 'the end of a traceback is told' ])
+	{
+		my ($library, $verdict, $name) = @$case;
+		open my $out, '>', "$libraries/dill.py" or die $!;
+		print $out $library;
+		close $out;
+		my ($status, $said) = outcome("--python '$dir/venv/bin/python3' sine.py sine_new.py");
+		like($said, $verdict, $name) or diag $said;
+	}
 }
 
 # ---- README's commands, as they stand ----

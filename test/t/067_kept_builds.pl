@@ -42,6 +42,7 @@ my %profile = (bucket_seconds => 0.02, looks => [2], pairs => 2, check_seconds =
 	half_width_limit => 10);
 
 my $task = $reference;
+my $plain_model = $reference =~ s/class Model/class ModelNew/r;
 
 sub measure
 {
@@ -109,6 +110,40 @@ END
 my $found_there = measure($scratch, $anywhere);
 like($found_there->{outcome}, qr/^(successful|unverified|unstable)$/, 'code may build in folders of its own, and write files') or diag $found_there->{detail};
 
+# a compiler called by the code itself, each time
+my $called = measure($scratch, <<'END');
+import ctypes, os, subprocess
+import torch
+with open("/tmp/relu.c", "w") as file:
+    file.write('void run(const float *x, float *y, long n) { for (long i = 0; i < n; i++) y[i] = x[i] > 0 ? x[i] : 0; }')
+version = subprocess.run(["gcc", "--version"], capture_output=True, text=True, check=True).stdout.split()
+subprocess.check_call("gcc -O2 -shared -fPIC -o /tmp/relu.so /tmp/relu.c", shell=True)
+os.system("true")
+built = ctypes.CDLL("/tmp/relu.so")
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        y = torch.empty_like(x)
+        built.run(ctypes.c_void_p(x.data_ptr()), ctypes.c_void_p(y.data_ptr()), ctypes.c_long(x.numel()))
+        return y
+END
+like($called->{outcome}, qr/^(successful|unverified|unstable)$/, 'code may call a compiler itself') or diag $called->{detail};
+
+# as libraries do that keep what they compile in the user's folder
+my $writes = measure($scratch, <<'END' . $plain_model);
+import os, tempfile
+kept = os.path.expanduser("~/.library/cache")
+os.makedirs(kept, exist_ok=True)
+with tempfile.NamedTemporaryFile(dir=kept, delete=False) as file:
+    file.write(b"compiled")
+os.replace(file.name, kept + "/kernel")
+assert open(kept + "/kernel", "rb").read() == b"compiled" and os.listdir(kept) == ["kernel"]
+with open("/tmp/note", "w") as file:
+    file.write("more")
+assert os.path.getsize("/tmp/note") == 4
+END
+like($writes->{outcome}, qr/^(successful|unverified|unstable)$/, 'code that names no compiler may write files') or diag $writes->{detail};
+is(found($writes), '', 'and has no build');
+
 # code that builds nothing, and tries to write where it is built
 my $vandal = <<'END';
 import glob, os
@@ -133,11 +168,10 @@ like($third->{outcome}, qr/^(successful|unverified|unstable)$/, 'and works') or 
 
 # a reference that compiles itself has what it made itself, whoever is measured against it
 $task = $code =~ s/ModelNew/Model/r . $reference =~ s/.*?^(?=def get_inputs)//msr;
-my $plain = $reference =~ s/class Model/class ModelNew/r;
-my $built = measure($scratch, $plain);
+my $built = measure($scratch, $plain_model);
 like($built->{outcome}, qr/^(successful|unverified|unstable)$/, 'a reference with an extension, and code without one') or diag $built->{detail};
 unlike($built->{detail} // '', qr/reference fails/, 'which is there for both');
-my $swapping = <<'END' . $plain;
+my $swapping = <<'END' . $plain_model;
 import os, torch.utils.cpp_extension
 own = os.environ["TORCH_EXTENSIONS_DIR"] + "/own_relu/own_relu."
 try:
@@ -159,7 +193,7 @@ for my $when ('reference', 'reference candidate')
 	is(found($result), $when, $when eq 'reference' ? 'only the candidate is built' : 'then nothing');
 }
 $task =~ s/extern "C" void run/extern "C" void run run/;
-my $refused = measure($scratch, $plain);
+my $refused = measure($scratch, $plain_model);
 is($refused->{outcome}, 'unverified', 'a reference that a compiler refuses is no reference');
 like($refused->{detail}, qr/^the reference does not compile: .*error/s, 'and the compiler says why');
 $task = $reference;
@@ -201,7 +235,7 @@ SKIP:
 		is(found($result), $when, 'as was said');
 	}
 	$task = $compiling =~ s/ModelNew/Model/r;
-	my $result = measure("$root/other", $plain);
+	my $result = measure("$root/other", $plain_model);
 	like($result->{outcome}, qr/^(successful|unverified|unstable)$/, 'so does a reference') or diag $result->{detail};
 	unlike($result->{detail} // '', qr/reference fails/, 'which code without it is measured against');
 }

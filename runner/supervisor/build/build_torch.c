@@ -98,6 +98,9 @@ static const struct
 	"jiterator|torch\\.(special\\.|prod|gcd|lcm|lgamma|digamma|polygamma|i0|sinc|exp2|kaiser)|" \
 	"\\.prod\\((dim|keepdim|-?[0-9]|\\))|\\.(gcd|lcm|lgamma|digamma|polygamma|i0|sinc|exp2)_?\\("
 
+/* code that may start compilers */
+#define COMPILERS "cpp_extension|subprocess|os\\.system"
+
 /* what every interpreter is started with */
 typedef struct Interpreter
 {
@@ -149,12 +152,12 @@ find_allocator(char *path, size_t size)
 }
 
 static bool
-names_compiled_kernels(const char *code)
+matches(const char *code, const char *expression)
 {
 	regex_t		pattern;
 	bool		found;
 
-	if (regcomp(&pattern, COMPILED_KERNELS, REG_EXTENDED | REG_NOSUB) != 0)
+	if (regcomp(&pattern, expression, REG_EXTENDED | REG_NOSUB) != 0)
 		return false;
 	found = regexec(&pattern, code, 0, NULL, 0) == 0;
 	regfree(&pattern);
@@ -170,14 +173,14 @@ compiles(const Measure *m, Side side, BuiltKind kind)
 	switch (kind)
 	{
 		case BUILT_EXTENSIONS:
-			return strstr(code, "cpp_extension") != NULL;
+			return matches(code, COMPILERS);
 		case BUILT_TRITON:
 			/* what torch.compile makes for a GPU is Triton's */
 			return strstr(code, "triton") || strstr(code, "torch.compile");
 		case BUILT_GRAPHS:
 			return strstr(code, "torch.compile") != NULL;
 		case BUILT_KERNELS:
-			return m->gpu && names_compiled_kernels(code);
+			return m->gpu && matches(code, COMPILED_KERNELS);
 		default:
 			return false;
 	}
