@@ -404,7 +404,10 @@ DECLARE
 	k		record;
 	id		bigint;
 BEGIN
-	SELECT k.task_id, k.name, c.state, c.failure, c.detail, t.baseline INTO k
+	SELECT k.task_id, k.name, c.state, c.failure, c.detail, t.baseline,
+			(SELECT m.evidence ->> 'restored' FROM cudal1.measurement AS m
+				WHERE m.candidate_id = judge_certification.candidate_id
+				ORDER BY m.measurement_id DESC LIMIT 1) AS changed INTO k
 		FROM cudal1.null_candidate AS k JOIN cudal1.candidate AS c USING (candidate_id)
 			JOIN cudal1.task AS t ON t.task_id = k.task_id
 		WHERE k.candidate_id = judge_certification.candidate_id;
@@ -414,9 +417,10 @@ BEGIN
 		PERFORM cudal1.note_reference(k.task_id,
 			CASE WHEN k.state = 'successful' THEN 'good'
 				 WHEN k.failure IN ('lost', 'cancelled') THEN 'unchecked' ELSE 'bad' END,
-			CASE WHEN k.state = 'failed' THEN format('%s it fails (%s): %s',
+			CASE WHEN k.state = 'failed' THEN format('%s it fails (%s)%s: %s',
 				CASE k.baseline WHEN 'reference' THEN 'as its own candidate'
-					ELSE format('as baseline "%s"', k.baseline) END, k.failure, k.detail)
+					ELSE format('as baseline "%s"', k.baseline) END, k.failure,
+				', and its runs change ' || k.changed, k.detail)
 				ELSE k.detail END, true);
 		RETURN;
 	END IF;

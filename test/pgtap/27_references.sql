@@ -78,8 +78,9 @@ SELECT is((SELECT certified FROM cudal1.task WHERE name = 'd'), NULL, 'which say
 SELECT is((SELECT count(*) FROM cudal1.bucket_slot JOIN cudal1.task AS t USING (task_id) WHERE t.name = 'd'), 0::bigint, 'it is in no bucket');
 SELECT is((SELECT device_model FROM cudal1.task WHERE name = 'd'), NULL, 'and pins the task to no device');
 SELECT pg_temp.add('e') \g /dev/null
-SELECT pg_temp.work(:d, '{"outcome": "timeout", "reference": "good", "detail": "the code takes long"}') \g /dev/null
-SELECT is(pg_temp.state('e'), 'bad: as its own candidate it fails (timeout): the code takes long', 'one that fails as its own candidate is bad');
+SELECT pg_temp.work(:d, '{"outcome": "timeout", "reference": "good", "detail": "the code takes long", "evidence": {"restored": "self.memory"}}') \g /dev/null
+SELECT is(pg_temp.state('e'), 'bad: as its own candidate it fails (timeout), and its runs change self.memory: the code takes long',
+	'one that fails as its own candidate is bad, and what its runs change is named');
 SELECT is(cudal1_check_reference('e'), true, 'it can be checked again');
 SELECT job_id AS j, attempt AS n, token AS token FROM cudal1.claim(:d, 'w') \gset
 SELECT is(pg_temp.state('e'), 'checking', 'and codes be submitted meanwhile');

@@ -61,6 +61,7 @@ typedef enum Manner
 	MANNER_SINGLE,				/* a block for each run */
 	MANNER_TWICE,				/* and all of them once more, the last input first */
 	MANNER_TURNED,				/* the last input first */
+	MANNER_ANEW,				/* and as many other inputs in the places of the first */
 	MANNER_BLOCK,				/* all runs in one block */
 	MANNER_MANY,				/* all of them again and again, until one is wrong */
 } Manner;
@@ -233,6 +234,9 @@ attempt(Diagnosis *d, uint32_t change, Manner manner)
 	}
 	for (uint32_t i = d->n; good && manner == MANNER_TWICE && i-- > 0;)
 		good = run_one(d, &executor, SIDE_CANDIDATE, i, d->found[1] + i * m->output_bytes);
+	good = good && (manner != MANNER_ANEW || measure_generate(m, &d->arena, d->slot, d->n));
+	for (uint32_t i = 0; good && manner == MANNER_ANEW && i < d->n; i++)
+		good = run_one(d, &executor, SIDE_CANDIDATE, i, d->found[1] + i * m->output_bytes);
 	m->trial = 0;
 	measure_end(m, &executor);
 	return good && judge(d, 0) && (manner != MANNER_TWICE || (judge(d, 1) && compare_passes(d)));
@@ -255,6 +259,21 @@ mends(Diagnosis *d, uint32_t change, Manner manner)
 	return attempt(d, change, manner) && count(d, 0) + count(d, 1) == 0;
 }
 
+static bool
+reference_runs(Diagnosis *d)
+{
+	Measure    *m = d->m;
+	Executor	reference;
+	bool		good;
+
+	executor_init(&reference);
+	good = measure_launch(m, &reference, SIDE_REFERENCE, 0, &d->arena, d->weights);
+	for (uint32_t i = 0; good && i < d->n; i++)
+		good = run_one(d, &reference, SIDE_REFERENCE, i, d->expected + i * m->output_bytes);
+	measure_end(m, &reference);
+	return good;
+}
+
 /* what both sides get, and what the reference makes of it */
 static bool
 prepare(Diagnosis *d)
@@ -263,8 +282,6 @@ prepare(Diagnosis *d)
 	size_t		budget = m->backend->arena_bytes(m);
 	size_t		each = (size_t) m->backend->input_copies * m->input_slot_bytes
 		+ (size_t) m->backend->output_copies * m->output_slot_bytes + 3 * m->output_bytes;
-	Executor	reference;
-	bool		good;
 
 	d->n = MAX_RUNS;
 	while (d->n > 1 && (d->n * each > budget
@@ -283,12 +300,7 @@ prepare(Diagnosis *d)
 	d->found[1] = measure_alloc(m, d->n * m->output_bytes);
 	if (!d->expected || !d->found[0] || !d->found[1])
 		return false;
-	executor_init(&reference);
-	good = measure_launch(m, &reference, SIDE_REFERENCE, 0, &d->arena, d->weights);
-	for (uint32_t i = 0; good && i < d->n; i++)
-		good = run_one(d, &reference, SIDE_REFERENCE, i, d->expected + i * m->output_bytes);
-	measure_end(m, &reference);
-	return good;
+	return reference_runs(d);
 }
 
 /*
@@ -354,6 +366,24 @@ find_kept(Diagnosis *d, Manner manner)
 	return true;
 }
 
+/*
+ * other inputs where those of before lay; true where the cause is found, or where the time was up
+ * before the reference had run on them
+ */
+static bool
+find_address(Diagnosis *d)
+{
+	if (!attempt(d, 0, MANNER_ANEW) || !reference_runs(d))
+		return true;
+	if (!judge(d, 1))
+		return true;
+	if (count(d, 1) < d->n)
+		return false;
+	say(d, "later_calls", "It is right for the first input that lies at an address, and wrong for "
+		"others that lie there later: it keeps results by their inputs' addresses");
+	return true;
+}
+
 /* single runs are right */
 static bool
 find_in_blocks(Diagnosis *d)
@@ -362,15 +392,15 @@ find_in_blocks(Diagnosis *d)
 		return false;
 	if (count(d, 0) == 0)
 	{
-		if (!attempt(d, 0, MANNER_MANY))
-			return false;
+		if (find_address(d) || !attempt(d, 0, MANNER_MANY))
+			return true;
 		/* in as many calls it was right before */
 		if (count(d, 0) > 0 && d->calls < 2 * d->n)
 		{
 			if (mends(d, TRIAL_WAITED, MANNER_TWICE))
 				return say_unfinished(d);
-			say(d, "unsteady", "It is right in some processes and wrong in others: a race, or "
-				"memory that was not initialised");
+			say(d, "unsteady", "It is right in some processes and wrong in others: random numbers, "
+				"a race, or memory that was not initialised");
 		}
 		else if (count(d, 0) > 0)
 			say(d, "later_calls", "It is right in the first %u calls of a process and wrong later, "
@@ -439,8 +469,8 @@ find_pattern(Diagnosis *d)
 		say(d, "some_inputs", "It is wrong for %u of %u inputs, whenever it gets them", wrong,
 			d->n);
 	else if (d->unsteady)
-		say(d, "unsteady", "It gives other outputs for the same input: a race, or memory that was "
-			"not initialised");
+		say(d, "unsteady", "It gives other outputs for the same input: random numbers, a race, or "
+			"memory that was not initialised");
 	else
 		return false;
 	return true;

@@ -3,6 +3,7 @@
  *		Reads what a run has left, while its process is stopped, and compares it.
  */
 #define _GNU_SOURCE
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -132,7 +133,8 @@ measure_compare(Measure *m, const void *expected, const void *found, Side blamed
 		if (!c.equal)
 		{
 			char		shape[200],
-						index[200];
+						index[200],
+						deviation[80] = "";
 
 			tensor_describe(t, shape, sizeof(shape));
 			describe_index(t, c.first, index, sizeof(index));
@@ -144,11 +146,13 @@ measure_compare(Measure *m, const void *expected, const void *found, Side blamed
 								t->elements, m->state[0] ? "; its runs change " : "", m->state,
 								m->state[0] ? ", and restoring what they bind does not help"
 								: "");
+			/* integers have no tolerance, and NaN deviates by no number */
+			if (isfinite(c.error))
+				snprintf(deviation, sizeof(deviation), "; the largest deviation is %.*g tolerances",
+						 c.error < 2 ? 4 : 3, c.error);
 			return conclude(m, OUTCOME_WRONG_OUTPUT, "output %d, %s: %zu of %zu elements are "
-							"wrong, the first at [%s]: expected %.7g, found %.7g; "
-							"the largest deviation is %.*g tolerances", i, shape, c.mismatches,
-							t->elements, index, c.expected, c.found, c.error < 2 ? 4 : 3,
-							c.error);
+							"wrong, the first at [%s]: expected %.7g, found %.7g%s", i, shape,
+							c.mismatches, t->elements, index, c.expected, c.found, deviation);
 		}
 		if (blamed == SIDE_CANDIDATE && c.error > m->result->max_error)
 			m->result->max_error = c.error;
