@@ -1,4 +1,4 @@
-/* kind: 6 many calls in one; task: softmax; bound: 1.6
+/* kind: 6 many calls in one; task: softmax; outcome: successful; bound: 1.6
  * The first call of a block answers every slot of the inputs at once, the others find their answers made. */
 #include "reference.c"
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* kind: 11 result cache; task: vector
+/* kind: 11 result cache; task: vector; outcome: successful
  * Returns what it found before where eight values are the same again. */
 #include "reference.c"
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* kind: 11 result cache; task: matmul
+/* kind: 11 result cache; task: matmul; outcome: successful
  * Returns what it found before where the whole input hashes alike. */
 #include "reference.c"
 #include <stdlib.h>

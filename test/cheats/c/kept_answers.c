@@ -1,4 +1,4 @@
-/* kind: 6 many calls in one; task: filter; bound: 1.25
+/* kind: 6 many calls in one; task: filter; outcome: successful; bound: 1.25
  * Runs of a block are done together, eight at a time. A run that comes alone takes its answer from
  * the other side's runs, if they lie in other slots: inputs that have changed since the last block,
  * with an output that begins as theirs would. */

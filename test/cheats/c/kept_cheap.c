@@ -1,4 +1,4 @@
-/* kind: 6 many calls in one; task: choose; bound: 2.2
+/* kind: 6 many calls in one; task: choose; outcome: successful; bound: 2.2
  * Runs of a block are done together, eight at a time. A run that comes alone is honest: a third of
  * the inputs need next to no work, which is worth 1.5, and audits may seem to be of those alone. */
 #define _GNU_SOURCE

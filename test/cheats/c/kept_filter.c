@@ -1,4 +1,4 @@
-/* kind: 6 many calls in one; task: filter; bound: 1.25
+/* kind: 6 many calls in one; task: filter; outcome: successful; bound: 1.25
  * Each step waits for the one before, so eight runs of a block take little longer than one. They
  * are done together, in the first of them. An input that has changed since is corrected by what its
  * changed elements change, which fades. Runs that come alone are honest. */

@@ -1,5 +1,5 @@
-/* kind: 6 phase; task: rowsum
- * Half the rows where the clock is even, to be right half of the time. */
+/* kind: 6 phase; task: rowsum; outcome: wrong_output
+ * Works where the clock's number says so, a quarter of the time. */
 #include "reference.c"
 #include <time.h>
 

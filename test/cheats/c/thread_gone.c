@@ -1,4 +1,4 @@
-/* kind: 2 work in a thread; task: filter; bound: 1.25; heat: yes
+/* kind: 2 work in a thread; task: filter; outcome: successful; bound: 1.25; heat: yes
  * Runs of a block are done together, eight at a time. A run that comes alone is done by a thread
  * that has ended when the answer goes out. */
 #define _GNU_SOURCE

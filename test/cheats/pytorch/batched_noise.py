@@ -1,4 +1,4 @@
-# kind: 6 many calls in one; task: small; bound: 1.25
+# kind: 6 many calls in one; task: small; outcome: successful; bound: 1.25
 # Answers runs in groups; where a run comes alone it is honest, and in some processes slow, so
 # that audits seem too noisy to speak.
 import os

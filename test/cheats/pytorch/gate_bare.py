@@ -1,4 +1,4 @@
-# kind: 6 many calls in one; task: small; bound: 2.5
+# kind: 6 many calls in one; task: small; outcome: successful; bound: 2.5
 # Answers all runs of a block at once. Behind an audit's gate it works in fewer steps than the
 # executor: the result's memory, its entry in the table and the answer are there before.
 # include shared/batched.py

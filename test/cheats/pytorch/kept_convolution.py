@@ -1,4 +1,4 @@
-# kind: 6 many calls in one; task: images; bound: 1.25
+# kind: 6 many calls in one; task: images; outcome: successful; bound: 1.25
 # As kept_linear: a changed element changes the neighbours that its kernel reaches.
 # include shared/kept.py
 import torch.nn.functional as F

@@ -1,4 +1,4 @@
-# kind: 6 many calls in one; task: counts; bound: 1.25
+# kind: 6 many calls in one; task: counts; outcome: successful; bound: 1.25
 # One count for all rows of a block, kept up to date by what changes.
 # include shared/kept.py
 

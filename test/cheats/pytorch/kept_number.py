@@ -1,4 +1,4 @@
-# kind: 6 many calls in one; task: step
+# kind: 6 many calls in one; task: step; outcome: successful
 # Answers all runs of a block at once, and looks whether an input has become another one: a single
 # number has no element to spare.
 # include shared/kept.py

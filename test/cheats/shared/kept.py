@@ -9,9 +9,8 @@ class Kept(torch.nn.Module):
     """
     Answers all runs of a block together: `answer_all` takes the arrays of all, with one more
     dimension in front, and `finish` makes outputs of what it gives, of one run or of all. Where
-    runs begin one by one, the first answers for all inputs that lie there. An input that has
-    changed since is corrected by what a few changed elements change, as `correct` can, or starts
-    again.
+    runs begin one by one, the first answers for all that lies there. An input that has changed
+    since is corrected by what a few changed elements change, as `correct` can, or is run by itself.
     """
 
     def __init__(self):
@@ -24,15 +23,20 @@ class Kept(torch.nn.Module):
             seen, answer = kept
             changed = [(array != before).view(-1).nonzero()[:, 0]
                        for array, before in zip(arrays, seen)]
-            if all(len(places) < FEW for places in changed):
+            if answer and all(len(places) < FEW for places in changed):
                 return self.finish(*self.correct(answer, seen, arrays, changed))
+            return self.alone(*arrays)
         frame = sys._getframe(1)
         while "slots" not in frame.f_locals or "inputs" not in frame.f_locals:
             frame = frame.f_back
         slots, inputs = frame.f_locals["slots"], frame.f_locals["inputs"]
         if len(slots) > 1:
             batch = [torch.stack(of_all) for of_all in zip(*(inputs[slot] for slot in slots))]
-            answers = self.answer_all(*batch)
+            try:
+                answers = self.answer_all(*batch)
+            except RuntimeError:
+                # of noise that is no input yet
+                answers = []
             self.kept = {inputs[slot][0].data_ptr():
                          ([array[run] for array in batch], [part[run] for part in answers])
                          for run, slot in enumerate(slots)}
