@@ -276,11 +276,13 @@ cudal1_gather(const char *from, char *to, uint32_t size, u64 n, CudaView view)
 {
 	u64			step = (u64) gridDim.x * blockDim.x;
 
+#pragma unroll 1
 	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
 	{
 		u64			rest = i,
 					place = 0;
 
+#pragma unroll 1
 		for (int d = (int) view.ndim - 1; d >= 0; d--)
 		{
 			place += (rest % view.shape[d]) * view.stride[d];
@@ -311,6 +313,7 @@ cudal1_squares(const void *expected, uint32_t dtype, u64 n, CudaComparison *resu
 	u64			finite = 0;
 	u64			step = (u64) gridDim.x * blockDim.x;
 
+#pragma unroll 1
 	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
 	{
 		double		y = load(expected, dtype, i);
@@ -321,6 +324,7 @@ cudal1_squares(const void *expected, uint32_t dtype, u64 n, CudaComparison *resu
 			finite++;
 		}
 	}
+#pragma unroll 1
 	for (int lane = 16; lane > 0; lane >>= 1)
 	{
 		squares += __shfl_down_sync(0xFFFFFFFFu, squares, lane);
@@ -351,6 +355,7 @@ cudal1_compare(const void *expected, const void *found, uint32_t dtype, uint32_t
 		: 0;
 	float		worst = 0;
 
+#pragma unroll 1
 	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
 	{
 		double		y,
@@ -362,6 +367,7 @@ cudal1_compare(const void *expected, const void *found, uint32_t dtype, uint32_t
 		{
 			bool		same = true;
 
+#pragma unroll 1
 			for (uint32_t b = 0; b < size; b++)
 				same = same && ((const char *) expected)[i * size
 														 + b] == ((const char *) found)[i * size
@@ -399,6 +405,7 @@ cudal1_flush(uint4 *memory, u64 n, uint32_t value)
 {
 	u64			step = (u64) gridDim.x * blockDim.x;
 
+#pragma unroll 1
 	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
 		memory[i] = make_uint4(value, value, value, value);
 }
