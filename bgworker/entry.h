@@ -1,8 +1,8 @@
 /*
  * entry.h
- *		The entry points of the queue (docs/protocol.md, section 1) as C functions of the worker.
+ *		Calls of the worker to its database (docs/protocol.md, section 1).
  *
- * Each call is one short transaction.  None of them raises an error: a failed call is rolled back
+ * Each is one short transaction.  None of them raises an error: a failed call is rolled back
  * and logged, and its result tells the caller, which decides when to call again.
  */
 #ifndef CUDAL1_ENTRY_H
@@ -25,30 +25,6 @@ extern Cudal1Call cudal1_entry_find_extension(void);
 extern Cudal1Call cudal1_entry_run(const char *query, int n, const char *const *arguments,
 								   char **columns, int ncolumns);
 extern const char *cudal1_entry_problem(void);
-
-/* whether the extension is still the one that was found */
-extern Cudal1Call cudal1_entry_still_there(void);
-
-extern Cudal1Call cudal1_entry_take_back(const char *server, const char *worker, int64 *taken);
-extern Cudal1Call cudal1_entry_expire_leases(void);
-
-/*
- * Requests to language models (sql/72-models.sql).  Lines are in the protocol of cudal1-generate,
- * to be freed; NULL: none.
- */
-extern Cudal1Call cudal1_entry_requests_claim(const char *worker, int most, char **jobs);
-
-/* left_over: the answers whose requests a session is changing, which must be offered again */
-extern Cudal1Call cudal1_entry_requests_store(const char *answers, char **stored, char **left_over);
-extern Cudal1Call cudal1_entry_requests_hold(const char *worker, char **cancels);
-extern Cudal1Call cudal1_entry_requests_release(const char *worker, bool lost);
-
-/* milliseconds until a waiting request may be sent, -1 when none waits */
-extern Cudal1Call cudal1_entry_requests_next(int64 *next_ms);
-
-/* make candidates of answers, and advance campaigns; *steps: how many steps were made */
-extern Cudal1Call cudal1_entry_requests_take(int64 *steps);
-extern Cudal1Call cudal1_entry_campaigns_advance(int64 *steps);
 
 /* the oid of the extension that was found; InvalidOid while there is none */
 extern Oid	cudal1_entry_extension(void);

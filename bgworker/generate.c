@@ -192,8 +192,7 @@ static Cudal1Call
 store(int64 now)
 {
 	Cudal1Call	outcome;
-	char	   *stored;
-	char	   *rest;
+	char	   *columns[2];			/* lines for the program, and answers to be offered again */
 	char	   *batch;
 	int			length = pending.len;
 
@@ -204,20 +203,21 @@ store(int64 now)
 			length++;
 	}
 	batch = pnstrdup(pending.data, length);
-	outcome = cudal1_entry_requests_store(batch, &stored, &rest);
+	outcome = cudal1_entry_run("SELECT f.stored, f.left_over FROM cudal1.finish_requests($1) AS f",
+							   1, (const char *const *) &batch, columns, 2);
 	if (outcome == CUDAL1_CALL_DONE)
 	{
 		pending.len -= length;
 		memmove(pending.data, pending.data + length, pending.len);
 		pending.data[pending.len] = '\0';
-		if (rest != NULL)
-			appendStringInfoString(&left_over, rest);
+		if (columns[1] != NULL)
+			appendStringInfoString(&left_over, columns[1]);
 		left_over_at = now + LEFT_OVER_MS;
 		tries = 0;
 		failures = 0;
-		send_lines(stored);
-		free(stored);
-		free(rest);
+		send_lines(columns[0]);
+		free(columns[0]);
+		free(columns[1]);
 		fill_wanted = look_wanted = true;
 	}
 	else if (outcome != CUDAL1_CALL_GONE)
@@ -245,8 +245,14 @@ hold_due(void)
 static Cudal1Call
 hold(const char *worker, int64 now)
 {
+	static const char *const query =
+		"SELECT pg_catalog.string_agg(pg_catalog.jsonb_build_object('type', 'cancel',"
+		" 'request_id', h.request_id, 'attempt', h.attempt)::text || E'\n', '')"
+		" FROM cudal1.hold_requests($1, pg_catalog.make_interval(secs => $2::float8)) AS h";
+	Cudal1Number lease;
+	const char *arguments[] = {worker, cudal1_queue_text(lease, cudal1_lease_seconds)};
 	char	   *cancels;
-	Cudal1Call	outcome = cudal1_entry_requests_hold(worker, &cancels);
+	Cudal1Call	outcome = cudal1_entry_run(query, 2, arguments, &cancels, 1);
 
 	held_at = now;
 	hold_soon = false;
@@ -255,12 +261,21 @@ hold(const char *worker, int64 now)
 	return outcome;
 }
 
+/* lost: the program died, so it counts against the requests */
+static Cudal1Call
+release(const char *worker, bool lost)
+{
+	const char *arguments[] = {worker, lost ? "true" : "false"};
+
+	return cudal1_entry_run("SELECT cudal1.release_requests($1, $2::bool)", 2, arguments, NULL, 0);
+}
+
 /* the program has ended: its claims are given back, and its files stay for the next program */
 static Cudal1Call
 clear(const char *worker, int64 now)
 {
 	bool		lost = !stopped && child.status != 0;
-	Cudal1Call	outcome = cudal1_entry_requests_release(worker, lost);
+	Cudal1Call	outcome = release(worker, lost);
 
 	if (outcome != CUDAL1_CALL_DONE)
 	{
@@ -280,6 +295,23 @@ clear(const char *worker, int64 now)
 	return outcome;
 }
 
+static Cudal1Call
+claim(const char *worker, char **jobs)
+{
+	static const char *const query =
+		"SELECT pg_catalog.string_agg(c.job::text || E'\n', '')"
+		" FROM cudal1.claim_requests($1,"
+		" $2::int - (SELECT pg_catalog.count(*) FROM cudal1.request AS r"
+		" WHERE r.state = 'running' AND r.worker = $1)::int,"
+		" pg_catalog.make_interval(secs => $3::float8)) AS c";
+	Cudal1Number most,
+				lease;
+	const char *arguments[] = {worker, cudal1_queue_text(most, cudal1_max_requests),
+	cudal1_queue_text(lease, cudal1_lease_seconds)};
+
+	return cudal1_entry_run(query, 3, arguments, jobs, 1);
+}
+
 /* claims as many waiting requests as may be in flight, and sends them to the program */
 static Cudal1Call
 fill(const char *worker, int64 now)
@@ -292,7 +324,9 @@ fill(const char *worker, int64 now)
 	due_at = -1;
 	if (!cudal1_enabled || cudal1_max_requests == 0)
 		return CUDAL1_CALL_DONE;
-	outcome = cudal1_entry_requests_next(&next);
+	/* -1: none waits */
+	outcome = cudal1_queue_number("SELECT COALESCE(LEAST(pg_catalog.ceil(cudal1.next_request()"
+								  " * 1000), 86400000)::bigint, -1)", 0, NULL, &next);
 	if (outcome != CUDAL1_CALL_DONE)
 		return outcome;
 	if (next >= 0)
@@ -309,7 +343,7 @@ fill(const char *worker, int64 now)
 	{
 		char	   *jobs;
 
-		outcome = cudal1_entry_requests_claim(worker, cudal1_max_requests, &jobs);
+		outcome = claim(worker, &jobs);
 		if (outcome != CUDAL1_CALL_DONE)
 			return outcome;
 		send_lines(jobs);
@@ -330,12 +364,12 @@ advance(int64 now)
 
 	look_wanted = false;
 	look_at = now + LOOK_MS;
-	outcome = cudal1_entry_requests_take(&steps);
+	outcome = cudal1_queue_number("SELECT cudal1.take_answers(16)", 0, NULL, &steps);
 	if (outcome == CUDAL1_CALL_DONE && cudal1_enabled)
 	{
 		int64		advanced = 0;
 
-		outcome = cudal1_entry_campaigns_advance(&advanced);
+		outcome = cudal1_queue_number("SELECT cudal1.advance_campaigns(16)", 0, NULL, &advanced);
 		steps += advanced;
 	}
 	/* there may be more to do, after a look at everything else */
@@ -457,6 +491,6 @@ cudal1_generate_leave(const char *worker)
 	offer_left_over();
 	if (pending.len > 0)
 		(void) store(cudal1_clock_ms());
-	(void) cudal1_entry_requests_release(worker, false);
+	(void) release(worker, false);
 	cudal1_generate_drop();
 }

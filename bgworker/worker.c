@@ -128,6 +128,7 @@ static void
 find_extension(int64 now)
 {
 	static int64 const retry_ms = 1000;
+	const char *arguments[] = {server_name, worker_name};
 	int64		taken;
 
 	if (cudal1_entry_find_extension() != CUDAL1_CALL_DONE)
@@ -135,7 +136,8 @@ find_extension(int64 now)
 		extension_at = now + cudal1_idle_poll;
 		return;
 	}
-	if (cudal1_entry_take_back(server_name, worker_name, &taken) != CUDAL1_CALL_DONE)
+	if (cudal1_queue_number("SELECT cudal1.take_back($1, $2), cudal1.expire_requests($1, $2)", 2,
+							arguments, &taken) != CUDAL1_CALL_DONE)
 	{
 		extension_at = now + retry_ms;
 		return;
@@ -166,7 +168,8 @@ poll_all(bool woken)
 		return devices;
 	if (now >= expire_at)
 	{
-		if (cudal1_entry_expire_leases() == CUDAL1_CALL_GONE)
+		if (cudal1_entry_run("SELECT cudal1.expire_leases(), cudal1.expire_requests()",
+							 0, NULL, NULL, 0) == CUDAL1_CALL_GONE)
 			return CUDAL1_POLLED_GONE;
 		expire_at = now + Max(1000, (int64) cudal1_lease_seconds * 250);
 	}
@@ -238,7 +241,7 @@ work(bool woken)
 	{
 		look_wanted = false;
 		look_at = now + EXTENSION_MS;
-		if (cudal1_entry_still_there() == CUDAL1_CALL_GONE)
+		if (cudal1_entry_run("SELECT 1", 0, NULL, NULL, 0) == CUDAL1_CALL_GONE)
 		{
 			lose_extension();
 			return;
