@@ -90,12 +90,13 @@ compute_advantages(double *rewards, int n, const Variant *variant)
 	for (int i = 0; i < n; i++)
 	{
 		rewards[i] /= divisor;
-		if (variant->limit > 0)
-			rewards[i] = fmax(-variant->limit, fmin(variant->limit, rewards[i]));
+		/* before it is cut, because the limit is also the smaller of the limit and NaN */
 		if (!isfinite(rewards[i]))
 			ereport(ERROR,
 					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 					 errmsg("rewards are too far apart")));
+		if (variant->limit > 0)
+			rewards[i] = fmax(-variant->limit, fmin(variant->limit, rewards[i]));
 	}
 }
 
@@ -278,7 +279,7 @@ add_sequence(Objective *objective, const Batch *batch, int sequence, int first)
 			double		difference = batch->logp_ref[t] - batch->logp[t];
 
 			/* k3; expm1 keeps it at 0 or above where the policies hardly differ */
-			divergence = fmax(0, expm1(difference) - difference);
+			divergence = isinf(difference) ? INFINITY : fmax(0, expm1(difference) - difference);
 		}
 		value += fmin(ratio * advantage, bounded * advantage) - batch->beta * divergence;
 		kl += divergence;

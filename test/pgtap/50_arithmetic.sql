@@ -1,6 +1,6 @@
 -- Rounds, rewards and groups: what is computed agrees with formulas written down elsewhere.
 BEGIN;
-SELECT plan(74);
+SELECT plan(76);
 
 CREATE FUNCTION pg_temp.close_to(got float8[], expected float8[], tolerance float8 DEFAULT 1e-8) RETURNS boolean
 LANGUAGE sql AS $$
@@ -75,6 +75,8 @@ FROM (VALUES
 	('rloo', ARRAY[-0.333333333333, -0.333333333333, -0.333333333333, 1])) AS v (variant, expected);
 SELECT ok(pg_temp.close_to(cudal1_group_advantages(ARRAY[1,1.1,1.2,1.3,9], 'smoothed'),
 	ARRAY[-0.547493126, -0.515662131, -0.483831135, -0.452000139, 1.5]), 'smoothed advantages are cut at 1.5');
+SELECT throws_ok($$SELECT cudal1_group_advantages(ARRAY[1.7e308, -1.7e308, 0], 'smoothed')$$, '22003', NULL, 'what overflows is not cut');
+SELECT throws_ok($$SELECT * FROM cudal1_grpo_objective('{-1e308}', '{-1e308}', '{1e308}', '{1}', '{1}')$$, '22003', NULL, 'nor a divergence that overflows left out');
 SELECT is(cudal1_group_advantages(ARRAY[3.12,3.12,3.12,3.12,3.12,3.12]::float8[], v), array_fill(0::float8, ARRAY[6]), v || ': equal rewards give exactly 0')
 FROM unnest(ARRAY['paper', 'openrlhf', 'rloo', 'smoothed']) AS v;
 SELECT is(cudal1_group_advantages(ARRAY[5]::float8[], 'verl'), ARRAY[0]::float8[], 'a group of one gives 0');
