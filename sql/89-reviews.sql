@@ -12,12 +12,14 @@ CREATE VIEW cudal1.cheat_case AS
 	UNION ALL
 	SELECT c.candidate_id, t.language, 'audits',
 			format('blocks showed a speedup of %s, single runs %s',
-				round((m.evidence ->> 'score_before_audit')::numeric, 2),
-				round(m.score::numeric, 2)), c.code
+				round(blocks.score, 2), round(m.score::numeric, 2)), c.code
 		FROM cudal1.measurement AS m JOIN cudal1.candidate AS c USING (measurement_id)
 			JOIN cudal1.task AS t ON t.task_id = c.task_id
+			-- an agent may have written anything there, and who reads this may call no function
+			CROSS JOIN LATERAL (SELECT CASE jsonb_typeof(m.evidence -> 'score_before_audit')
+				WHEN 'number' THEN (m.evidence ->> 'score_before_audit')::numeric END) AS blocks (score)
 		WHERE m.evidence ? 'score_before_audit' AND c.purpose = 'normal'
-			AND (m.evidence ->> 'score_before_audit')::float8 > 1.5 * m.score
+			AND blocks.score > 1.5 * m.score::numeric
 	UNION ALL
 	SELECT c.candidate_id, t.language, 'certification',
 			format('it passed the checks of task "%s" without its work: %s', t.name, n.name), c.code

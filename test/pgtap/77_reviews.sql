@@ -30,7 +30,7 @@ CREATE FUNCTION pg_temp.score(s float8, evidence jsonb DEFAULT '{}') RETURNS jso
 
 SELECT is((SELECT count(*) FROM cudal1.request), 0::bigint, 'nothing asks for reviews by itself');
 SELECT pg_temp.measure(:d, 'a', 'fast', pg_temp.score(1.9)) AS fast, pg_temp.measure(:d, 'a', 'slower', pg_temp.score(1.2)) AS slower, pg_temp.measure(:d, 'b', 'capped', pg_temp.score(1.1, '{"score_before_audit": 9.25}')) AS capped,
-	pg_temp.measure(:d, 'b', 'a little', pg_temp.score(1, '{"score_before_audit": 1.03}')), pg_temp.measure(:d, 'c', 'caught', '{"outcome": "cheat", "detail": "it keeps results"}') AS caught, pg_temp.measure(:d, 'c', 'slow', pg_temp.score(0.5)) AS slow \gset
+	pg_temp.measure(:d, 'b', 'a little', pg_temp.score(1, '{"score_before_audit": 1.03}')), pg_temp.measure(:d, 'b', 'told', pg_temp.score(1, '{"score_before_audit": "what an agent likes"}')), pg_temp.measure(:d, 'c', 'caught', '{"outcome": "cheat", "detail": "it keeps results"}') AS caught, pg_temp.measure(:d, 'c', 'slow', pg_temp.score(0.5)) AS slow \gset
 SELECT cudal1_submit('c', 'zeros', purpose => 'null') AS zeros \gset
 UPDATE cudal1.candidate SET state = 'successful', reward = 1, score = 1, decided_at = now() WHERE candidate_id = :zeros;
 INSERT INTO cudal1.null_candidate SELECT task_id, 'zeros', candidate_id FROM cudal1.candidate WHERE candidate_id = :zeros;
