@@ -17,7 +17,7 @@ CREATE TABLE cudal1.model (
 	parameters			jsonb NOT NULL DEFAULT '{}' CHECK
 		(jsonb_typeof(parameters) = 'object'),
 	concurrency			int NOT NULL CHECK (concurrency BETWEEN 1 AND 10000),
-	requests_per_minute	float8 CHECK (requests_per_minute > 0 AND requests_per_minute < 'Infinity'),
+	requests_per_minute	float8 CHECK (requests_per_minute BETWEEN 0.001 AND 1000000),
 	prompt_price		float8 CHECK (prompt_price >= 0 AND prompt_price < 'Infinity'),
 	completion_price	float8 CHECK (completion_price >= 0 AND completion_price < 'Infinity'),
 	stream				boolean NOT NULL,

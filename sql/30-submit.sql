@@ -522,9 +522,12 @@ BEGIN
 	IF reason IS NOT NULL AND code_alone
 		AND cudal1.matches(kept, '(^|\n)[ \t]*(```|~~~)', 4194304) THEN
 		-- the text behind the reasoning is read as the section that holds the code
-		SELECT r.code, r.reason INTO body, reason
+		SELECT r.code, replace(r.reason, 'section "## Code Implementation"', 'the response')
+			INTO body, reason
 			FROM cudal1.parse_response(section
 				|| reverse(split_part(reverse(kept), reverse('</think>'), 1))) AS r;
+	ELSIF reason LIKE 'section %' AND code_alone THEN
+		reason := 'the response has no fenced code';
 	END IF;
 	reason := coalesce(reason, cudal1.check_submission(body, '-', 0));
 	body := CASE WHEN reason IS NULL THEN replace(body, E'\r\n', E'\n') ELSE kept END;

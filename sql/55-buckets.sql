@@ -97,10 +97,10 @@ CREATE FUNCTION cudal1.island_constants(options jsonb, OUT islands int, OUT rese
 										OUT period bigint, OUT admit_late boolean)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
-	SELECT COALESCE((options ->> 'islands')::int, 10),
-		   COALESCE((options ->> 'island_reset')::bigint, 1000),
+	SELECT COALESCE(cudal1.json_int(options -> 'islands')::int, 10),
+		   COALESCE(cudal1.json_int(options -> 'island_reset', 1, 1000000000000), 1000),
 		   COALESCE((options ->> 'island_temperature')::float8, 0.1),
-		   COALESCE((options ->> 'island_period')::bigint, 30000),
+		   COALESCE(cudal1.json_int(options -> 'island_period', 1, 1000000000000), 30000),
 		   COALESCE((options ->> 'island_late') = 'admit',
 			true);
 END;

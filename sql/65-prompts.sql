@@ -178,7 +178,7 @@ INSERT INTO cudal1.prompt_template (template_id, name, kind, shipped, text) VALU
 		'copy)**\n\n{reference}{failures}{requirements}{restrictions}**Answer**\n\nGive the '
 		'complete code in a single fenced code block.\n');
 
-CREATE FUNCTION cudal1.find_template(template text, kind text)
+CREATE FUNCTION cudal1.find_template(template text, kind text, failures int DEFAULT 0)
 RETURNS cudal1.prompt_template
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -195,11 +195,14 @@ BEGIN
 			MESSAGE = format('template "%s" is one of kind "%s", not "%s"', w.name, w.kind,
 				find_template.kind);
 	END IF;
+	PERFORM cudal1.raise_if(find_template.failures > 0 AND NOT cudal1.has_place(w.text, 'failures'),
+		'22023', format('template "%s" has no place {failures}', w.name));
 	RETURN w;
 END
 $$;
 COMMENT ON FUNCTION cudal1.find_template IS
-'the template of a name; errors: 42704 there is none of this name, 22023 it is of another kind';
+'the template of a name; errors: 42704 there is none of this name, 22023 it is of another kind, or
+has no place for the failures that are to be shown';
 
 CREATE FUNCTION cudal1.has_place(template text, place text)
 RETURNS boolean
@@ -356,14 +359,11 @@ BEGIN
 			MESSAGE = format('kind "%s" does not exist', make_prompt.kind),
 			HINT = 'Valid kinds are "contrastive" and "augment".';
 	END IF;
-	w := cudal1.find_template(coalesce(make_prompt.template, make_prompt.kind), make_prompt.kind);
-	IF make_prompt.failures IS NULL OR make_prompt.failures NOT BETWEEN 0 AND 100 THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = 'failures must lie between 0 and 100';
-	ELSIF make_prompt.failures > 0 AND NOT cudal1.has_place(w.text, 'failures') THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = format('template "%s" has no place {failures}', w.name);
-	END IF;
+	PERFORM cudal1.raise_if(make_prompt.failures IS NULL
+			OR make_prompt.failures NOT BETWEEN 0 AND 100, '22023',
+		'failures must lie between 0 and 100');
+	w := cudal1.find_template(coalesce(make_prompt.template, make_prompt.kind), make_prompt.kind,
+		make_prompt.failures);
 	used := COALESCE(make_prompt.strategy, t.strategy);
 	unfounded := used = 'island' AND make_prompt.kind = 'contrastive'
 		AND NOT EXISTS (SELECT FROM cudal1.island AS i
@@ -411,6 +411,10 @@ BEGIN
 	preface := CASE WHEN w.system IS NOT NULL
 		THEN cudal1.task_prompt(t, make_prompt.kind = 'contrastive', drawn.codes, drawn.scores,
 			failed.codes, failed.reasons, w.system) END;
+	-- a byte may become six in a line for cudal1-generate, which takes lines of 64 MiB
+	PERFORM cudal1.raise_if(octet_length(words) + coalesce(octet_length(preface), 0) > 10485760,
+		'54000', 'the prompt would be longer than 10 MiB',
+		'Ask for fewer exemplars or failures.');
 	INSERT INTO cudal1.prompt (task_id, pool_id, kind, template, strategy, temperature, seed,
 			island, island_epoch, exemplars, scores, probabilities, failures, system, prompt,
 			created_by)
@@ -451,7 +455,7 @@ cudal1_submit_response() places the answers. failures: so many (0 to 100) of the
 among the last 1000 proposed in the pool are shown with the reasons. system: the message of role
 system, NULL where the template has none. Errors: 42704 unknown task, template or pool,
 42501 another role''s pool, 22023 unknown kind or strategy, a template of another kind or without a
-place for failures, n, temperature or failures out of range';
+place for failures, n, temperature or failures out of range, 54000 a prompt above 10 MiB';
 
 CREATE FUNCTION @extschema@.cudal1_record_prompt(task text, prompt text,
 	exemplars bigint[] DEFAULT '{}', pool text DEFAULT 'main', system text DEFAULT NULL)

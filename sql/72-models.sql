@@ -44,7 +44,11 @@ BEGIN
 				AND jsonb_typeof(defaults -> o.key) <> 'null', '22023',
 			format('option "%s" must be of type %s', o.key, jsonb_typeof(defaults -> o.key)));
 	END LOOP;
-	RETURN defaults || options;
+	-- an integer without decimals (4 for 4.0), as the casts of its readers take it
+	RETURN defaults || (SELECT coalesce(jsonb_object_agg(e.key, CASE jsonb_typeof(e.value)
+			WHEN 'number' THEN to_jsonb(trim_scale((e.value #>> '{}')::numeric))
+			ELSE e.value END), '{}')
+		FROM jsonb_each(options) AS e);
 END
 $$;
 COMMENT ON FUNCTION cudal1.check_options IS
@@ -80,9 +84,8 @@ BEGIN
 			THEN 'parameters must not take more than 64 kB'
 		WHEN m.concurrency NOT BETWEEN 1 AND 10000
 			THEN 'concurrency must lie between 1 and 10000'
-		WHEN NOT (m.requests_per_minute > 0
-			AND m.requests_per_minute < 'Infinity')
-			THEN 'requests_per_minute must be above 0'
+		WHEN m.requests_per_minute NOT BETWEEN 0.001 AND 1000000
+			THEN 'requests_per_minute must lie between 0.001 and 1000000'
 		WHEN NOT (m.prompt_price >= 0 AND m.prompt_price < 'Infinity')
 			THEN 'prompt_price must not be negative'
 		WHEN NOT (m.completion_price >= 0
@@ -391,6 +394,9 @@ DECLARE
 	got		int;
 	gap		interval;
 	start	timestamptz;
+	-- bytes of prompts: the worker reads a claim as one text, in which a byte may become six
+	rest	bigint := 33554432;
+	taken	bigint;
 BEGIN
 	PERFORM cudal1.raise_if(claim_requests.worker IS NULL OR claim_requests.worker = '', '22023',
 		'worker must be a name');
@@ -419,6 +425,21 @@ BEGIN
 			END IF;
 		END IF;
 		CONTINUE WHEN n <= 0;
+		SELECT count(*), sum(w.bytes) INTO n, taken
+			FROM (SELECT q.bytes, sum(q.bytes) OVER (ORDER BY q.priority DESC, q.request_id)
+						- q.bytes AS before
+					FROM (SELECT r.priority, r.request_id, coalesce(octet_length(p.prompt), 0)
+								+ coalesce(octet_length(p.system), 0)
+								+ coalesce(octet_length(c.code) + octet_length(t.reference), 0)
+								AS bytes
+							FROM cudal1.request AS r LEFT JOIN cudal1.prompt AS p USING (prompt_id)
+								LEFT JOIN cudal1.candidate AS c ON c.candidate_id = r.about
+								LEFT JOIN cudal1.task AS t ON t.task_id = c.task_id
+							WHERE r.model_id = m.model_id AND r.state = 'queued'
+								AND r.not_before <= clock_timestamp()
+							ORDER BY r.priority DESC, r.request_id LIMIT n) AS q) AS w
+			WHERE w.before < rest;
+		rest := rest - coalesce(taken, 0);
 		RETURN QUERY
 			WITH due AS MATERIALIZED (
 				SELECT r.request_id FROM cudal1.request AS r
@@ -453,13 +474,14 @@ BEGIN
 			UPDATE cudal1.model AS x SET next_request = start + got * gap
 				WHERE x.model_id = m.model_id;
 		END IF;
-		EXIT WHEN room <= 0;
+		EXIT WHEN room <= 0 OR rest <= 0;
 	END LOOP;
 END
 $$;
 COMMENT ON FUNCTION cudal1.claim_requests IS
-'gives cudal1-generate up to room requests to send, as the limits of their models allow, each under
-a lease; job is a line of its input. attempt is the fencing number of the claim';
+'gives cudal1-generate up to room requests to send, as the limits of their models allow, and no more
+once their prompts have 32 MiB, each under a lease; job is a line of its input. attempt is the
+fencing number of the claim';
 
 CREATE FUNCTION cudal1.next_request()
 RETURNS float8

@@ -46,6 +46,7 @@ AS $$
 DECLARE
 	o		jsonb := cudal1.campaign_options(check_campaign.kind);
 	number	text;
+	words	text;		-- the kind of its prompts
 BEGIN
 	o := cudal1.check_options(check_campaign.options, o);
 	FOREACH number IN ARRAY ARRAY['ahead', 'attempts', 'trials', 'successes', 'batch', 'rounds',
@@ -63,17 +64,19 @@ BEGIN
 					ELSE format('See cudal1.campaign_options(%L).', check_campaign.kind) END;
 		END IF;
 	END LOOP;
-	FOREACH number IN ARRAY ARRAY['max_seconds', 'max_cost', 'temperature'] LOOP
+	PERFORM cudal1.raise_if(coalesce(o -> 'temperature', 'null') <> 'null'
+			AND cudal1.json_float(o -> 'temperature', 1e-6, 1e9) IS NULL, '22023',
+		'option "temperature" must be a number between 1e-6 and 1e9');
+	FOREACH number IN ARRAY ARRAY['max_seconds', 'max_cost'] LOOP
 		PERFORM cudal1.raise_if(coalesce(o -> number, 'null') <> 'null'
 				AND coalesce(cudal1.json_float(o -> number, 0, 1e15), 0) = 0, '22023',
 			format('option "%s" must be a number above 0', number));
 	END LOOP;
 	PERFORM cudal1.raise_if(cudal1.json_int(o -> 'failures', 0, 100) IS NULL, '22023',
 		'option "failures" must be an integer between 0 and 100');
-	IF o ->> 'template' IS NOT NULL THEN
-		PERFORM cudal1.find_template(o ->> 'template',
-			cudal1.prompt_kind(check_campaign.kind, o));
-	END IF;
+	words := cudal1.prompt_kind(check_campaign.kind, o);
+	PERFORM cudal1.find_template(coalesce(o ->> 'template', words), words,
+		(o ->> 'failures')::int);
 	IF o ? 'strategy' AND coalesce(o ->> 'strategy', '') NOT IN ('bucket', 'island', 'random') THEN
 		RAISE EXCEPTION USING ERRCODE = '22023',
 			MESSAGE = format('unknown strategy "%s"', o ->> 'strategy'),
@@ -609,7 +612,17 @@ BEGIN
 						< least((c.options ->> 'ahead')::int, (c.options ->> 'successes')::int)
 				ORDER BY x.trials, x.lane_id
 		LOOP
-			n := cudal1.advance_lane(c, l, most - done::int);
+			BEGIN
+				n := cudal1.advance_lane(c, l, most - done::int);
+			EXCEPTION WHEN OTHERS THEN
+				IF left(SQLSTATE, 2) IN ('40', '53', '55', '57', '58') THEN
+					RAISE;
+				END IF;
+				-- what one campaign can't do must not hold up the others
+				PERFORM cudal1.set_campaign(c, 'paused', 'no request can be made: ' || SQLERRM);
+				done := done + 1;
+				EXIT;
+			END;
 			done := done + n;
 			EXIT WHEN done >= most;
 		END LOOP;

@@ -5,7 +5,7 @@ SELECT plan(53);
 SELECT cudal1_add_task('t', 'ref', 'pytorch') AS t \gset
 SELECT cudal1_add_task('log', 'ref', 'pytorch', NULL, NULL, '{"score_scale": "log"}') AS log \gset
 SELECT cudal1_add_task('empty', 'ref', 'pytorch') AS empty \gset
-SELECT cudal1_add_task('isl', 'ref', 'pytorch', NULL, NULL, '{"strategy": "island", "islands": 3}') AS isl \gset
+SELECT cudal1_add_task('isl', 'ref', 'pytorch', NULL, NULL, '{"strategy": "island", "islands": 3.0}') AS isl \gset
 
 CREATE FUNCTION pg_temp.score(task bigint, reward float8, purpose text DEFAULT 'normal', state text DEFAULT 'successful') RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE id bigint;

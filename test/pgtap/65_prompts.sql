@@ -1,6 +1,6 @@
 -- Prompts say what is measured, show exemplars in ascending score, and are recorded with all that repeats their draw.
 BEGIN;
-SELECT plan(78);
+SELECT plan(79);
 
 SELECT cudal1_add_task('product', 'void solve(const float *a, double *c, int32_t n) { /* ``` */ }', 'c',
 	'{"entry": "solve", "rtol": 0.002, "args": [{"name": "a", "dtype": "float32", "shape": [64, 64], "role": "in"},
@@ -86,7 +86,7 @@ SELECT ok(island BETWEEN 0 AND 9 AND island_epoch = 0, 'and belongs to an island
 SELECT is(state || ' ' || code, 'queued ' || E'int x;\n', 'a fenced code is an answer') FROM cudal1.candidate
 	WHERE candidate_id = cudal1_submit_response(:id, E'<think>\n```c\nint y;\n```\n</think>\nHere:\n\n```c\nint x;\n```\n');
 SELECT is(island, (SELECT island FROM cudal1.prompt WHERE prompt_id = :id), 'which goes to the island') FROM cudal1.proposal WHERE prompt_id = :id;
-SELECT is(failure, 'malformed', 'bare words are none') FROM cudal1.candidate WHERE candidate_id = cudal1_submit_response(:id, 'int z;');
+SELECT is(failure || ': ' || detail, 'malformed: the response has no fenced code', 'bare words are none, and no section is asked for') FROM cudal1.candidate WHERE candidate_id = cudal1_submit_response(:id, 'int z;');
 SELECT is(code, E'int w;\n', 'three sections are, as everywhere') FROM cudal1.candidate
 	WHERE candidate_id = cudal1_submit_response(:id, E'## Performance Analysis\nx\n## Algorithm Design\ny\n## Code Implementation\n```c\nint w;\n```\n');
 SELECT is(failure, 'malformed', 'a contrastive prompt asks for sections') FROM cudal1_prompt('product') AS p, cudal1.candidate AS c
@@ -151,6 +151,11 @@ RESET ROLE;
 SELECT throws_ok(q, code, NULL, q) FROM (VALUES ($$SELECT cudal1_prompt('no such')$$, '42704'), ($$SELECT cudal1_prompt('product', 0)$$, '22023'),
 	($$SELECT cudal1_prompt('product', 2, 'best')$$, '22023'), ($$SELECT cudal1_prompt('product', kind => 'few-shot')$$, '22023'),
 	($$SELECT cudal1_prompt('product', temperature => 'NaN')$$, '22023'), ($$SELECT cudal1_prompt('product', 2, 'best', 'augment')$$, '22023')) AS v (q, code);
+
+-- one that a request could not hold is not made
+SELECT cudal1_add_task('long', 'ref', 'pytorch') \g /dev/null
+SELECT cudal1_import_result('long', repeat('x', 1048570) || n, 1 + n / 100.0, 'elsewhere', 'M') FROM generate_series(1, 10) AS n \g /dev/null
+SELECT throws_ok($$SELECT cudal1_prompt('long', 10, 'random')$$, '54000', 'the prompt would be longer than 10 MiB', 'a prompt has an end');
 
 SELECT * FROM finish();
 ROLLBACK;

@@ -1,6 +1,6 @@
 -- Models and their requests: who may be asked how often, what each outcome leads to, and that no answer is lost or counted twice.
 BEGIN;
-SELECT plan(95);
+SELECT plan(101);
 
 SELECT cudal1_add_task('t', 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
 SELECT prompt_id AS p FROM cudal1_prompt('t', kind => 'augment') \gset
@@ -31,7 +31,9 @@ FROM (VALUES ('', 'http://h/v1', NULL, '{}', 1, '{}'), ('x', 'ftp://h/v1', NULL,
 	('x', 'http://h/v1', NULL, '{}', 1, '{"max_tries": 0}'), ('x', 'http://h/v1', NULL, '{}', 1, '{"stall": 1}'), ('x', 'http://h/v1', NULL, '{}', 1, '{"stall_seconds": "1"}'),
 	('x', 'http://h/v1', NULL, '{}', 1, '{"stall_seconds": 0}'))
 	AS v (n, e, k, a, c, o);
-SELECT lives_ok($$SELECT cudal1_add_model('s', 'unix:/run/model.sock:/v1', 'x', requests_per_minute => 60)$$, 'a unix socket is an address');
+SELECT lives_ok($$SELECT cudal1_add_model('s', 'unix:/run/model.sock:/v1', 'x', requests_per_minute => 60, options => '{"max_tries": 2.0}')$$, 'a unix socket is an address');
+SELECT throws_ok(format('SELECT cudal1_add_model(''s'', ''unix:/run/model.sock:/v1'', ''x'', requests_per_minute => %L)', n), '22023', NULL, 'no rate that the schedule can''t count: ' || n)
+FROM (VALUES (0), (1e-300), (1e30), ('NaN')) AS v (n);
 
 -- asking
 SELECT throws_ok($$SELECT cudal1_generate(0, 'm')$$, '42704', NULL, 'no such prompt');
@@ -187,6 +189,13 @@ SELECT is(cudal1.next_request(), NULL, 'and nothing waited for');
 SELECT throws_ok($$UPDATE cudal1.request SET answer = NULL WHERE state = 'answered'$$, '23514', NULL, 'an answered request has an answer');
 SELECT throws_ok($$UPDATE cudal1.request SET lease_until = now() WHERE state = 'answered'$$, '23514', NULL, 'and no lease');
 SELECT is((SELECT row(answered, failed, waiting, in_flight)::text FROM cudal1.model_use WHERE name = 'm'), '(17,4,0,0)', 'the use of a model');
+
+-- prompts of 32 MiB in all end a claim, though the model would take more at once
+UPDATE cudal1.request SET state = 'cancelled', finished_at = now(), worker = NULL, lease_until = NULL WHERE state IN ('queued', 'running');
+SELECT cudal1_add_model('wide', 'http://127.0.0.1:1/v1', 'x', concurrency => 1000) \g /dev/null
+SELECT count(*) FROM cudal1_generate(cudal1_record_prompt('t', repeat('x', 4194304), system => repeat('x', 4194304)), 'wide', 10) \g /dev/null
+SELECT is((SELECT count(*) FROM cudal1.claim_requests('w', 100)), 4::bigint, 'a claim ends where its prompts have 32 MiB');
+SELECT is((SELECT count(*) FROM cudal1.claim_requests('w', 100)), 4::bigint, 'and the next goes on');
 
 SELECT * FROM finish();
 ROLLBACK;

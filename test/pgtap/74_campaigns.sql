@@ -1,6 +1,6 @@
 -- Campaigns: each kind asks for what it should and no more, ends when it should, and goes on after a pause.
 BEGIN;
-SELECT plan(103);
+SELECT plan(106);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', NULL, 1, options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
@@ -56,13 +56,15 @@ CREATE FUNCTION pg_temp.progress(campaign text) RETURNS text LANGUAGE sql AS
 	'SELECT concat_ws('' '', state, lanes, done, trials, waiting, in_flight, measuring, tokens) FROM cudal1.campaign_progress WHERE name = campaign';
 
 -- what is refused
+SELECT cudal1_add_prompt_template('bare', 'augment', '{reference}') \g /dev/null
 SELECT throws_ok(format('SELECT cudal1_add_campaign(%L, %L, %L, %L, %L)', n, k, m, t, o), s, NULL, 'refused: ' || concat_ws(' ', n, k, m, t, o))
 FROM (VALUES ('', 'vanilla', '{m1}', '{a}', '{}', '22023'), ('x', 'chocolate', '{m1}', '{a}', '{}', '22023'), ('x', 'vanilla', '{m3}', '{a}', '{}', '42704'),
 	('x', 'vanilla', '{m1}', '{z}', '{}', '42704'), ('x', 'vanilla', NULL, '{a}', '{}', '22023'), ('x', 'vanilla', '{m1}', '{a}', '{"trials": 1}', '22023'),
 	('x', 'vanilla', '{m1}', '{a}', '{"attempts": 0}', '22023'), ('x', 'vanilla', '{m1}', '{a}', '{"attempts": 1.5}', '22023'), ('x', 'evolve', '{m1}', '{a}', '{}', '22023'),
 	('x', 'evolve', '{m1}', '{a}', '{"max_tokens": 9, "exemplars": 5}', '22023'), ('x', 'evolve', '{m1}', '{a}', '{"max_tokens": 9, "strategy": "best"}', '22023'),
 	('x', 'evolve', '{m1}', '{a}', '{"max_seconds": -1}', '22023'), ('x', 'contrastive', '{m1}', '{a}', '{}', '22023'), ('x', 'vanilla', '{m1}', '{}', '{}', '22023'),
-	('x', 'vanilla', '{m1}', '{a}', '[]', '22023'), ('x', 'vanilla', '{m1}', '{a}', '{"method": ""}', '22023')) AS v (n, k, m, t, o, s);
+	('x', 'vanilla', '{m1}', '{a}', '[]', '22023'), ('x', 'vanilla', '{m1}', '{a}', '{"method": ""}', '22023'),
+	('x', 'evolve', '{m1}', '{a}', '{"max_tokens": 9, "temperature": 1e12}', '22023'), ('x', 'vanilla', '{m1}', '{a}', '{"template": "bare", "failures": 1}', '22023')) AS v (n, k, m, t, o, s);
 SELECT is((SELECT count(*) FROM cudal1.campaign), 0::bigint, 'and leaves nothing behind');
 
 -- vanilla: k attempts for each task and model
@@ -255,6 +257,13 @@ SELECT pg_temp.advance() \g /dev/null
 SELECT is((SELECT row(count(*), count(DISTINCT prompt_id), count(DISTINCT group_key))::text FROM cudal1.request WHERE state = 'queued'), '(3,1,1)', 'a whole group of one prompt');
 SELECT pg_temp.answer(), pg_temp.measure(:d, 1.1), pg_temp.advance(), pg_temp.answer(), pg_temp.measure(:d, 1.1), pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('c2'), 'finished 1 1 6 0 0 0 60', 'and another');
+
+-- one campaign does not hold up another
+SELECT cudal1_add_campaign('can''t', 'evolve', '{m1}', '{a}', '{"max_candidates": 2.0, "priority": 1.0}'), cudal1_add_campaign('can', 'vanilla', '{m1}', '{b}', '{"attempts": 1.0}') \g /dev/null
+UPDATE cudal1.campaign SET options = options || '{"temperature": 0}' WHERE name = 'can''t';
+SELECT pg_temp.advance() \g /dev/null
+SELECT is((SELECT array_agg(concat_ws(' ', state, trials, note) ORDER BY name) FROM cudal1.campaign_progress WHERE name LIKE 'can%'),
+	'{running 1,"paused 0 no request can be made: argument \"temperature\" must be a number between 1e-6 and 1e9"}', 'a campaign that cannot make its prompts is paused, and the next goes on');
 
 SELECT * FROM finish();
 ROLLBACK;
