@@ -16,8 +16,10 @@ CREATE VIEW cudal1.cheat_case AS
 		FROM cudal1.measurement AS m JOIN cudal1.candidate AS c USING (measurement_id)
 			JOIN cudal1.task AS t ON t.task_id = c.task_id
 			-- an agent may have written anything there, and who reads this may call no function
-			CROSS JOIN LATERAL (SELECT CASE jsonb_typeof(m.evidence -> 'score_before_audit')
-				WHEN 'number' THEN (m.evidence ->> 'score_before_audit')::numeric END) AS blocks (score)
+			CROSS JOIN LATERAL (
+				SELECT CASE jsonb_typeof(m.evidence -> 'score_before_audit')
+					WHEN 'number' THEN (m.evidence ->> 'score_before_audit')::numeric END
+			) AS blocks (score)
 		WHERE m.evidence ? 'score_before_audit' AND c.purpose = 'normal'
 			AND blocks.score > 1.5 * m.score::numeric
 	UNION ALL
