@@ -8,6 +8,7 @@
  * process once the code is loaded.
  */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -16,6 +17,7 @@
 #include "common/clock.h"
 #include "executor/entry.h"
 #include "executor/guard.h"
+#include "executor/places.h"
 
 /* libraries, stacks, what the executor itself has mapped */
 #define SPARE_BYTES ((uint64_t) 1 << 30)
@@ -35,6 +37,7 @@ wait_a_moment(void)
 static uint32_t
 load(const char *path, uint32_t flags)
 {
+	void	   *handle;
 	uint64_t	copied = call->own_inputs ? call->slots * call->input_slot_bytes : 0;
 
 	/* one arena: a further one would open files for its bookkeeping */
@@ -43,12 +46,15 @@ load(const char *path, uint32_t flags)
 	mallopt(M_MMAP_MAX, 0);
 	mallopt(M_TRIM_THRESHOLD, -1);
 	mallopt(M_TOP_PAD, 1 << 20);
+	places_reserve();
 	if (cudal1_guard_space(call->data_limit + call->slots
 						   * (call->input_slot_bytes + call->output_slot_bytes) + SPARE_BYTES) != 0
 		|| cudal1_guard_enter(call->data_limit + copied) != 0)
 		entry_fail("guard");
-	if (!entry_load(call, path, control->text, sizeof(control->text)))
+	handle = entry_load(call, path, control->text, sizeof(control->text));
+	if (!handle)
 		return WIRE_FAILED;
+	places_fill(dlsym(handle, call->entry));
 	if (cudal1_guard_seal() != 0)
 		entry_fail("guard");
 	return WIRE_OK;
@@ -57,6 +63,7 @@ load(const char *path, uint32_t flags)
 static uint32_t
 run(uint32_t count, uint32_t flags)
 {
+	places_draw();
 	entry_run(call, control->slots, flags & WIRE_FLAG_IDLE ? 0 : count, inputs, outputs, NULL,
 			  flags & WIRE_FLAG_WAITED ? wait_a_moment : NULL);
 	return WIRE_OK;
