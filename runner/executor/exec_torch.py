@@ -696,6 +696,9 @@ def build(source_fd, device, data_bytes, libdir):
     limit_build(device, data_bytes)
     torch.set_grad_enabled(False)
     task_source, code = common.read_sources(source_fd)
+    absent = device == "cuda" and os.environ.get("CUDA_VISIBLE_DEVICES") == ""
+    if absent:
+        load_part(libdir, "torch_absent").pretend()
     load_part(libdir, "torch_scratch").use_folder(os.getcwd())
     try:
         if "TORCHINDUCTOR_CACHE_DIR" in os.environ:
@@ -707,9 +710,11 @@ def build(source_fd, device, data_bytes, libdir):
         model = (common.make_module("candidate", code).ModelNew if code else task.Model)(
             *arguments, **keywords
         )
-        if device == "cuda" and os.environ.get("CUDA_VISIBLE_DEVICES") == "":
-            return 0
         inputs = task.get_inputs()
+        if absent:
+            if "cpp_extension" in (code or task_source):
+                load_part(libdir, "torch_absent").run(model, inputs)
+            return 0
         inputs = [
             value.to(device) if isinstance(value, torch.Tensor) else value for value in inputs
         ]

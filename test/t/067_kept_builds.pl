@@ -239,4 +239,49 @@ SKIP:
 	like($result->{outcome}, qr/^(successful|unverified|unstable)$/, 'so does a reference') or diag $result->{detail};
 	unlike($result->{detail} // '', qr/reference fails/, 'which code without it is measured against');
 }
+
+# what forward() compiles for a GPU is built before the GPU is held, where nothing tells that it is not there
+sub build_without
+{
+	my ($folder, $candidate) = @_;
+	make_path("$folder/tmp", "$folder/home", "$folder/extensions");
+	my $libdir = `@{[$ENV{PG_CONFIG} || 'pg_config']} --pkglibdir` =~ s/\n//r . '/cudal1';
+	open my $to, '>:raw', "$folder/source" or die $!;
+	print $to pack('V/a* V/a*', $reference, $candidate);
+	close $to;
+	local @ENV{qw(CUDA_VISIBLE_DEVICES TORCH_CUDA_ARCH_LIST TORCH_EXTENSIONS_DIR)} = ('', '9.0', "$folder/extensions");
+	my $status = system('bash', '-c', 'cd "$1" && exec /usr/bin/python3 -I -B "$0/exec_torch.py" 1 4294967296 "$0" cuda build '
+			. '3<source 4< <(printf x) >log 2>&1', $libdir, $folder);
+	open my $from, '<', "$folder/log" or die $!;
+	local $/;
+	return ($status >> 8, <$from> // '');
+}
+
+my $late = <<'END';
+import os
+import torch
+from torch.utils.cpp_extension import load
+class ModelNew(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(64, 64)
+        self.guarded = self.compiled("constructor") if torch.cuda.is_available() else None
+        self.built = None
+    def compiled(self, name):
+        source = os.environ["TORCH_EXTENSIONS_DIR"] + "/" + name + ".cpp"
+        with open(source, "w") as file:
+            file.write('extern "C" int run(void) { return 0; }')
+        return load(name=name, sources=[source], is_python_module=False)
+    def forward(self, x):
+        y = self.linear(x.contiguous())
+        if y.is_cuda and y.device.type == "cuda" and self.built is None:
+            self.built = self.compiled("forward")
+        return torch.empty(64, device=y.device)
+END
+my ($status, $said) = build_without("$root/late", $late);
+is($status, 0, 'a build without the device ends well') or diag $said;
+ok(-e "$root/late/extensions/$_/$_.so", "and leaves what $_ compiles for it") for 'constructor', 'forward';
+($status, $said) = build_without("$root/wrong", $late =~ s/return 0;/return nothing;/r);
+is($status, 3, 'what a compiler refuses there is its fault');
+like($said, qr/nothing.{1,4}was not declared/, 'in its words');
 done_testing();

@@ -378,6 +378,8 @@ let_build(Measure *m, Side side, bool with_device)
 	else
 	{
 		build->pid = -1;
+		/* with the device it runs once more from its beginning */
+		built->in_part = status != 0;
 		if (status != 0)
 		{
 			char		text[1900];
@@ -389,11 +391,8 @@ let_build(Measure *m, Side side, bool with_device)
 				conclude(m, outcome, "%s%s", whose, text);
 			}
 			else
-			{
-				built->in_part = true;
 				fprintf(stderr, "cudal1-measure: code that compiles itself ended early (wait "
 						"status %d): %s\n", status, text);
-			}
 		}
 	}
 	end_build(build);
