@@ -123,6 +123,16 @@ check_sets(void)
 		  "code that wants far more than the reference leaves the others their memory");
 	greedy = -1;
 	added = 0;
+	run_heat(11, 0.1, 0.1, 4);
+	check(good_members(4, OUTCOME_SUCCESSFUL) == 4 && shared == blocks[0],
+		  "without audits blocks of one run are shared");
+	job.profile.audits = 200;
+	job.profile.audit_seconds = 1;
+	run_heat(12, 0.1, 0.1, 4);
+	check(good_members(4, OUTCOME_SUCCESSFUL) == 4 && shared == 0 && blocks[0] == blocks[1]
+		  && measure->members[3].result.audits == 0,
+		  "where audits bound scores they aren't, because such blocks have none");
+	job.profile.audits = 0;
 	job.profile.memory_mb = 0;
 }
 
@@ -218,6 +228,9 @@ check_sets_on_gpu(void)
 	run_heat(7, 1e-4, 1e-4, 8);
 	check(stale == 0 && generated < 8 * measure->members[3].result.audits,
 		  "also where those of several audits are made at once");
+	run_heat(8, 0.1, 0.1, 4);
+	check(good_members(4, OUTCOME_SUCCESSFUL) == 4 && shared == blocks[0],
+		  "blocks of one run are shared there");
 	gpu.l2_bytes = 0;
 	check_traps();
 	job.profile.audits = 0;

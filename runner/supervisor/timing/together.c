@@ -66,10 +66,20 @@ host_processes(const Measure *m)
 	return host_memory() / most;
 }
 
+/*
+ * Members run the same inputs, so one could tell another its answers. Audits, whose inputs no mate
+ * runs, bound what that is worth. On a CPU blocks of one run have none.
+ */
+static bool
+is_bounded(const Rounds *s)
+{
+	return s->m->gpu || s->m->job->profile.audits == 0 || s->audits_a_half > 0;
+}
+
 static bool
 alike(const Rounds *a, const Rounds *b)
 {
-	return !a->member->by_itself && !b->member->by_itself
+	return !a->member->by_itself && !b->member->by_itself && is_bounded(a) && is_bounded(b)
 		&& a->runs[SIDE_REFERENCE] == b->runs[SIDE_REFERENCE]
 		&& a->member->taken == b->member->taken;
 }
