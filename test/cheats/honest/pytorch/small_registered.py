@@ -1,0 +1,13 @@
+# task: small; always: yes
+# The result is a buffer of the module, copied behind an audit's gate, too.
+import torch
+
+
+class ModelNew(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(32, 32)
+        self.register_buffer("result", torch.empty(4, 32), persistent=False)
+
+    def forward(self, x):
+        return torch.tanh(self.linear(x), out=self.result).mul_(2).add_(1)
