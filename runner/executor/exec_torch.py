@@ -116,6 +116,8 @@ class Executor:
         self.listed = None
         # a module that does no work and gives what the model does
         self.nothing = None
+        # whether results were views whose sign memory does not hold
+        self.turned = None
 
     def serve(self):
         self.sock.send(MESSAGE.pack(0, wire.HELLO, wire.OK, 0, 0, 0, 0, b""))
@@ -310,6 +312,10 @@ class Executor:
             ])
         if flags & wire.WAITED:
             model = results.waited(model, self.gpu)
+        if count > 0 and (self.turned is None or True in self.turned):
+            # the first block tells whether looking is worth its time
+            self.turned = self.turned or set()
+            model = results.resolved(model, self.turned)
         if self.outputs and not self.nothing and (self.gpu or flags & wire.IDLE):
             likes = [(tensor.shape, tensor.dtype) for tensor in self.outputs[0]]
             self.nothing = results.nothing(likes, "cuda" if self.gpu else "cpu")
@@ -618,7 +624,7 @@ class Executor:
         if isinstance(self.model, torch.nn.Module):
             own = (*self.model.parameters(), *self.model.buffers())
         for value in own:
-            if value.layout == torch.strided and value.numel() > 0:
+            if not results.is_lazy(value) and value.layout == torch.strided and value.numel() > 0:
                 span = 1 + sum((size - 1) * step for size, step in zip(value.shape, value.stride()))
                 first = value.data_ptr() - base
                 kept.append((first, first + span * value.element_size()))

@@ -7,6 +7,7 @@ import os
 import time
 
 import torch
+from torch.nn.parameter import is_lazy
 
 MAX_DIMS = 8
 # for threads that are still at work, in seconds
@@ -53,25 +54,43 @@ class Taking:
             if address in self.given or bisect.bisect_right(self.bounds, address - base) % 2:
                 continue
             if self.gpu or not result.is_contiguous():
-                result.fill_(self.left[result.dtype])
+                fill(result, self.left[result.dtype])
             else:
                 self.guard.cudal1_guard_leave(address, result.numel() * result.element_size())
         return places
 
 
+def fill(result, value):
+    """What was made in inference mode is written to there alone."""
+    if result.is_inference():
+        with torch.inference_mode():
+            result.fill_(value)
+    else:
+        result.fill_(value)
+
+
 def copy_weights(state, own, by_shape):
     """The reference's weights to those of the same names and shapes; `by_shape`, those that are
-    left to those of the same shapes, in order.
+    left to those of the same shapes, in order. Weights of lazy modules have no shape before the
+    first run.
     """
-    left = {}
+    left, pairs = {}, []
     for name, value in state.items():
+        if is_lazy(value):
+            continue
+        if is_lazy(own.get(name)):
+            own[name].materialize(value.shape)
         if name in own and own[name].shape == value.shape:
-            own.pop(name).data.copy_(value)
+            pairs.append((own.pop(name), value))
         elif by_shape:
             left.setdefault(value.shape, []).append(value)
     for value in own.values():
-        if left.get(value.shape):
-            value.data.copy_(left[value.shape].pop(0))
+        if not is_lazy(value) and left.get(value.shape):
+            pairs.append((value, left[value.shape].pop(0)))
+    # weights may have been made in inference mode, where all others may be written to as well
+    with torch.inference_mode():
+        for place, value in pairs:
+            place.data.copy_(value)
 
 
 def alike(model, layouts):
@@ -94,6 +113,18 @@ def waited(model, gpu):
         else:
             time.sleep(MOMENT)
         return result
+
+    return run
+
+
+def resolved(model, seen):
+    """A module whose results hold in memory what another's are: PyTorch leaves the sign of some
+    views, as that of a conjugate's imaginary part, to each reader. `seen` is told of such.
+    """
+    def run(*inputs):
+        found = flatten(model(*inputs))
+        seen.update(tensor.is_neg() for tensor in found)
+        return tuple(tensor.resolve_neg() for tensor in found)
 
     return run
 

@@ -6,6 +6,7 @@ state within the clock. Binding names costs next to nothing there, and that is a
 a reference. A candidate that writes to its tensors pays for their copies.
 """
 import torch
+from torch.nn.modules.lazy import LazyModuleMixin
 
 INTERNAL = frozenset(torch.nn.Module().__dict__)
 LISTS = (list, dict, set)
@@ -21,8 +22,10 @@ class Place:
         self.changed = self.written = False
         self.is_tensor = isinstance(value, torch.Tensor)
         if self.is_tensor:
-            self.copy, self.version = value.detach().clone(), value._version
-            self.clean = self.version
+            self.copy, self.version = value.detach().clone(), version(value)
+            if value.is_inference():
+                self.value = self.copy.clone()
+            self.clean = self.value._version
         elif isinstance(value, LISTS):
             self.copy = value.copy()
 
@@ -32,7 +35,7 @@ class Place:
         self.changed = now is not self.bound
         if self.is_tensor:
             # a kernel's writing leaves the version as it was
-            self.written = self.bound._version != self.version or not same(self.bound, self.copy)
+            self.written = version(self.bound) != self.version or not same(self.bound, self.copy)
             self.follow(now)
             if not same(self.value, self.copy):
                 self.value = self.copy.clone()
@@ -66,7 +69,9 @@ class Place:
 
 class State:
     def __init__(self, model, writes):
-        self.modules = list(model.named_modules()) if isinstance(model, torch.nn.Module) else []
+        named = model.named_modules() if isinstance(model, torch.nn.Module) else ()
+        # the first run makes a lazy module what it is: that is no state
+        self.modules = [one for one in named if not isinstance(one[1], LazyModuleMixin)]
         self.writes = writes
         self.places = {}
         self.changed = []
@@ -123,6 +128,11 @@ class State:
             return model(*inputs)
 
         return run
+
+
+def version(tensor):
+    """How often a tensor was written to; of those made in inference mode PyTorch counts nothing."""
+    return 0 if tensor.is_inference() else tensor._version
 
 
 def same(tensor, copy):

@@ -96,6 +96,31 @@ for name, first, there in (("state that is taken to where the inputs are", 0, x.
             run = state.restored(model)
             right += [torch.equal(run(there).as_subclass(torch.Tensor), torch.tanh(1 + x)) for _ in range(runs)]
         say(all(right), f"{name} is restored in blocks of {blocks} runs")
+
+
+class Inferred(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        with torch.inference_mode():
+            self.hidden = torch.ones(4)
+
+    def forward(self, x):
+        with torch.inference_mode():
+            return self.hidden.add_(x) * 1
+
+
+for blocks in ((1, 3, 4), (3, 1, 4)):
+    state = part.State(model := Inferred(), True)
+    right = []
+    for runs in blocks:
+        run = state.restored(model)
+        right += [torch.equal(run(x), 1 + x) for _ in range(runs)]
+    say(all(right) and state.names() == "self.hidden", f"state made in inference mode is restored in blocks of {blocks} runs")
+
+state = part.State(model := torch.nn.LazyLinear(4), True)
+for _ in range(3):
+    state.restored(model)(x)
+say(state.names() == "" and model.in_features == 4, "what the first run makes of a lazy module stays")
 state = part.State(model := Model(), False)
 for _ in range(3):
     result = state.restored(model)(x)

@@ -1,0 +1,9 @@
+# task: turned; always: yes
+# The first result is a conjugate's imaginary part, whose sign PyTorch leaves to each reader.
+import torch
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        y = torch.complex(x, x * -2).conj().imag
+        return y, y.t().contiguous()
