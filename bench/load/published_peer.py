@@ -48,8 +48,8 @@ def tensors(output):
 
 
 def close(a, b):
-    return len(a) == len(b) and all(x.shape == y.shape and torch.allclose(x.float(), y.float(), atol=TOLERANCE, rtol=TOLERANCE)
-                                    for x, y in zip(a, b))
+    return len(a) == len(b) and all(x.shape == y.shape and x.dtype == y.dtype
+                                    and torch.allclose(x.float(), y.float(), atol=TOLERANCE, rtol=TOLERANCE) for x, y in zip(a, b))
 
 
 @torch.no_grad()
