@@ -122,9 +122,11 @@ def resolved(model, seen):
     views, as that of a conjugate's imaginary part, to each reader. `seen` is told of such.
     """
     def run(*inputs):
-        found = flatten(model(*inputs))
-        seen.update(tensor.is_neg() for tensor in found)
-        return tuple(tensor.resolve_neg() for tensor in found)
+        result = model(*inputs)
+        found = flatten(result)
+        turned = {tensor.is_neg() for tensor in found}
+        seen.update(turned)
+        return tuple(tensor.resolve_neg() for tensor in found) if True in turned else result
 
     return run
 
