@@ -77,7 +77,8 @@ CREATE TABLE cudal1.profile (
 COMMENT ON TABLE cudal1.profile IS
 'measurement profiles; shipped rows are immutable, copy one under a new name to change it';
 COMMENT ON COLUMN cudal1.profile.pairs IS
-'buckets; each is a fresh pair of executor processes in two halves with the order of start swapped';
+'buckets, each of fresh executor processes; what starts first is swapped between halves, on a '
+'GPU between pairs';
 COMMENT ON COLUMN cudal1.profile.looks IS
 'numbers of pairs after which the interval is looked at; the error is divided over the looks';
 COMMENT ON COLUMN cudal1.profile.futility_pairs IS

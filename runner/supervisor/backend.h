@@ -74,8 +74,8 @@ typedef struct Backend
 	int			alone_again;	/* times as many at most, when the candidate has ended */
 	double		wall_factor;	/* wall time of a half, in its clock time */
 	double		making_factor;	/* times block_seconds that making the inputs of a block may take */
-	/* the candidate of a pair's first half stays for its second */
-	bool		keeps_candidate;
+	/* of a pair, each with fresh processes of both sides */
+	int			halves;
 	/*
 	 * runs can be made to begin one by one, with inputs that come late: traps, and audits of a
 	 * few runs

@@ -73,7 +73,7 @@ static bool disturbed(Measure *m, Executor *const *executors, int n);
 
 static const Backend backend_gpu = {
 	.arena_bytes = arena_bytes, .block_outputs = no_limit, .cold_seconds = 2e-6,
-	.keeps_candidate = true, .steps = true, .begin_pair = begin_pair, .draw = draw,
+	.steps = true, .begin_pair = begin_pair, .draw = draw,
 	.check_samples = check_sample, .disturbed = disturbed, GPU_NUMBERS
 };
 

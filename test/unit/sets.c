@@ -191,7 +191,7 @@ check_sets_on_gpu(void)
 		  && most_alive == 8 && alive == 0,
 		  "on a GPU one block of the reference serves all candidates of its round as well");
 	check(launched[false] == 8 * pairs && side_by_side == launched[false],
-		  "whose processes begin side by side and stay for both halves");
+		  "whose processes begin side by side, once a pair");
 	for (int i = 1; i <= 8; i++)
 		each = each && places[i] == pairs && sampled[i] == drawn;
 	check(each && drawn == blocks[0] && misplaced == 0,

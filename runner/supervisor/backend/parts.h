@@ -35,7 +35,7 @@ extern size_t host_block_outputs(const Measure *m);
 #define HOST_NUMBERS \
 	.input_copies = 2, .output_copies = 1, .output_share = 8, .fill_rate = 1e10, \
 	.first_seconds = 30, .least_single = 1e-9, .alone_blocks = 3, .alone_again = 1, \
-	.wall_factor = 2.5, .making_factor = 1
+	.wall_factor = 2.5, .making_factor = 1, .halves = 2
 
 /* on_gpu.c: likewise, in memory of the GPU */
 extern bool gpu_make_arena(Measure *m, Arena *arena, uint32_t slots, uint32_t spare);
@@ -50,7 +50,7 @@ extern bool gpu_begin_pair(Measure *m, Arena *arena);
 	.alloc = gpu_alloc, .free = gpu_free, \
 	.compare = gpu_compare, .inputs_same = gpu_inputs_same, \
 	.arena_bytes = gpu_arena_limit, .block_outputs = gpu_block_outputs, \
-	.keeps_candidate = true, .steps = true, \
+	.steps = true, \
 	.begin_pair = gpu_begin_pair, .begin_half = gpu_begin_half, .disturbed = gpu_disturbed, \
 	.draw = gpu_draw, .check_samples = gpu_check_samples, \
 	GPU_NUMBERS
@@ -58,11 +58,12 @@ extern bool gpu_begin_pair(Measure *m, Arena *arena);
 /*
  * Staging is within the window there and steady, so that a half takes less wall time. Memory is
  * kept small for the executors' sake. One order's blocks are held against the reference's alone.
+ * Starting processes takes longer than their rounds, so a pair is one half.
  */
 #define GPU_NUMBERS \
 	.input_copies = 3, .output_copies = 2, .output_share = 0.25, .fill_rate = 2e12, \
 	.first_seconds = INFINITY, .least_single = 1e-6, .alone_blocks = 5, .alone_again = 4, \
-	.wall_factor = 1.7, .making_factor = 2
+	.wall_factor = 1.7, .making_factor = 2, .halves = 1
 
 /*
  * native.c: starts exec-c or exec-cuda, which load compiled code. It fills in argv; the backend

@@ -117,8 +117,6 @@ aa_free(Rounds *aa)
 {
 	if (!aa)
 		return;
-	if (aa->has_kept_candidate)
-		measure_end(aa->m, &aa->kept_candidate);
 	free(aa->buckets.v);
 	rounds_forget(aa);
 	free(aa);

@@ -71,7 +71,7 @@ audit_plan(Rounds *s)
 	const Measure *m = s->m;
 	const Profile *p = &m->job->profile;
 	double		audit = m->time[0] + m->time[1] + 3 * OVERHEAD;
-	double		halves = 2.0 * p->pairs;
+	double		halves = m->backend->halves * p->pairs;
 	double		a_half;
 
 	if (!m->gpu)

@@ -1,13 +1,13 @@
 /*
  * pair.c
- *		Fresh processes of both sides, in two halves: one bucket.
+ *		Fresh processes of both sides: one bucket.
  *
  * What the placement of code and memory adds to a time is constant within a pair of processes and
  * independent between pairs, so the spread between buckets shows the error, which more rounds of
- * one pair would hide. The halves swap which side starts first and, for PyTorch, which side runs in
- * which forked parent. The bucket is the geometric mean of both. On a GPU the candidate of the
- * first half stays for the second, with a new reference, because making a context takes a tenth of
- * a second, one at a time on a whole host.
+ * one pair would hide. On a CPU a pair has two halves, which swap what side starts first and, for
+ * PyTorch, what side runs in which forked parent. The bucket is the geometric mean of both. On a
+ * GPU a pair is one half, and pairs swap what starts first, because making a context takes a tenth
+ * of a second, one at a time on a whole host.
  *
  * The phases of a half: start_half() starts and settles the processes, run_rounds() makes rounds,
  * audits and traps in random order, judge_half() finds out whether the half was disturbed. In a
@@ -23,8 +23,8 @@
 
 #define MAX_SAMPLES		4000
 #define MAX_PRICED		2		/* halves, after which a disturbed half is not repeated */
-/* standard error of a half that needs no more rounds, in goals */
-#define STEADY_SHARE			0.5
+/* standard error of a pair that needs no more rounds, in goals */
+#define STEADY_SHARE	0.35
 #define TRAP_EVERY		8		/* rounds, on average */
 #define TRAP_EVERY_LATE	4		/* rounds and audits, after a late output */
 #define MIN_ORDERED		2		/* rounds of an order, for a median of their own */
@@ -36,7 +36,8 @@ rounds_show(const Rounds *s, bool force)
 {
 	const Profile *p = &s->m->job->profile;
 	double		elapsed = clock_now() - s->started;
-	double		share = (double) s->seen.rounds / (2.0 * p->pairs * s->whole_half);
+	double		share = (double) s->seen.rounds
+		/ ((double) s->m->backend->halves * p->pairs * s->whole_half);
 
 	if (s->of)
 		s = s->of;
@@ -45,16 +46,23 @@ rounds_show(const Rounds *s, bool force)
 					 : NAN, force);
 }
 
+/* what starts first: the reference in halves with number 0, a candidate in those with number 1 */
+static int
+number_of(const Rounds *s, int half)
+{
+	return s->m->backend->halves > 1 ? half : (int) (s->buckets.n % 2);
+}
+
 /*
  * Which of two forked parents a side's process comes from. Sides swap seats with the order, so a
- * parent's address layout favours each side once. On a GPU, where the candidate of both halves is
- * one process, both sides have the same seat, another one in each pair.
+ * parent's address layout favours each side once. Where a pair is one half, both sides have the
+ * same seat, the other one after two pairs.
  */
 static int
 seat(const Rounds *s, Side side, int half_number)
 {
-	if (s->m->backend->keeps_candidate)
-		return (int) (s->buckets.n % 2);
+	if (s->m->backend->halves == 1)
+		return (int) (s->buckets.n / 2 % 2);
 	return side == SIDE_REFERENCE ? half_number : !half_number;
 }
 
@@ -70,7 +78,7 @@ is_steady(const Rounds *s, const Half *half)
 	double		goal = p->precision_goal;
 	double		variance = 0;
 
-	if (!s->m->gpu || half->ratio[0].n < MIN_ROUNDS / 2 || half->ratio[1].n < MIN_ROUNDS / 2)
+	if (!s->m->gpu || half->ratio[0].n < MIN_ROUNDS || half->ratio[1].n < MIN_ROUNDS)
 		return false;
 	if (s->buckets.n > 0)
 		goal = fmax(goal, p->precision_slope * fabs(log(rounds_estimate(s))));
@@ -197,30 +205,15 @@ start_half(Set *set, int half_number, Values *alone)
 {
 	Rounds	   *first = set->of[0];
 	Measure    *m = first->m;
-	bool		kept = false;
 
 	set_enter_all(set);
-	for (int i = 0; i < set->n; i++)
-	{
-		Rounds	   *s = set->of[i];
-
-		if (s->has_kept_candidate)
-			*set->half[i]->executor[SIDE_CANDIDATE] = s->kept_candidate;
-		kept = kept || s->has_kept_candidate;
-		s->has_kept_candidate = false;
-	}
-	if (!kept)
-	{
-		first->weights = random_next(&m->random);
-		if (m->backend->begin_pair && !m->backend->begin_pair(m, &first->arena))
-			return false;
-		set_lend(set);
-	}
-	if (half_number == 0 && !start_reference(set, half_number, alone))
+	first->weights = random_next(&m->random);
+	if (m->backend->begin_pair && !m->backend->begin_pair(m, &first->arena))
 		return false;
-	if (!kept && !start_candidates(set, half_number))
-		return false;
-	if (half_number > 0 && !start_reference(set, half_number, alone))
+	set_lend(set);
+	if ((half_number == 0 && !start_reference(set, half_number, alone))
+		|| !start_candidates(set, half_number)
+		|| (half_number > 0 && !start_reference(set, half_number, alone)))
 		return false;
 	set_lend(set);
 	return baseline_settle_all(set);
@@ -337,7 +330,8 @@ run_steps(Set *set, const Steps *steps)
 
 	if (m->backend->begin_half)
 		m->backend->begin_half(m);
-	deadline = clock_now() + m->backend->wall_factor * p->bucket_seconds / 2 * (set->n + 1) / 2;
+	deadline = clock_now() + m->backend->wall_factor * p->bucket_seconds / m->backend->halves
+		* (set->n + 1) / 2;
 	for (uint32_t i = 0; good && i < steps->all; i++)
 	{
 		uint32_t	step = steps->plan[i];
@@ -346,7 +340,8 @@ run_steps(Set *set, const Steps *steps)
 		bool		over = set->n == 1 && stopping_over_budget(first);
 		double		began;
 
-		if (made >= (over ? BUDGET_ROUNDS : MIN_ROUNDS) && p->precision_goal > 0)
+		if ((int) made >= (over ? BUDGET_ROUNDS : 2 * MIN_ROUNDS / m->backend->halves)
+			&& p->precision_goal > 0)
 		{
 			/* where staging takes longer than running, fewer rounds will do */
 			if (over || clock_now() > deadline)
@@ -470,19 +465,8 @@ judge_half(Set *set, int half_number, Values *alone, bool *disturbed)
 }
 
 static void
-end_half(Set *set, bool keep_candidate)
+end_half(Set *set)
 {
-	for (int i = 0; i < set->n && keep_candidate; i++)
-	{
-		Rounds	   *s = set->of[i];
-		Executor   *executor = set->half[i]->executor[SIDE_CANDIDATE];
-
-		if (!set_has(set, i))
-			continue;
-		s->kept_candidate = *executor;
-		s->has_kept_candidate = true;
-		executor_init(executor);
-	}
 	end_candidates(set);
 	for (int i = 0; i < set->n; i++)
 	{
@@ -516,7 +500,7 @@ typedef struct Bucket
 
 /*
  * One half of a pair. The reference is timed alone where it started first, before the candidate
- * exists, and in the other half after the candidate's end, or slowing it there would pay.
+ * exists, and elsewhere after the candidate's end, or slowing it there would pay.
  */
 static bool
 run_half(Set *set, Bucket *buckets, int half_number, bool *disturbed)
@@ -546,8 +530,7 @@ run_half(Set *set, Bucket *buckets, int half_number, bool *disturbed)
 				values_append(&buckets[i].ratios[1][first], limited->v[j]);
 			}
 		}
-	end_half(set, good && set->of[0]->m->backend->keeps_candidate && half_number == 0
-			 && !*disturbed);
+	end_half(set);
 	free(alone.v);
 	return good;
 }
@@ -587,7 +570,7 @@ pair_estimate(const Rounds *s, double halves, const Values *all)
 {
 	if (s->m->job->profile.bucket_estimator == CUDAL1_ESTIMATE_MEAN)
 		return cudal1_score_mean(all->v, all->n);
-	return sqrt(halves);
+	return pow(halves, 1.0 / s->m->backend->halves);
 }
 
 /*
@@ -719,6 +702,8 @@ try_half(Set *set, Bucket *buckets, int half_number)
 static void
 add_half(const Rounds *s, Bucket *b)
 {
+	int			halves = s->m->backend->halves;
+
 	for (int kind = 0; kind < 2; kind++)
 	{
 		Values		both = {0};
@@ -734,9 +719,9 @@ add_half(const Rounds *s, Bucket *b)
 			double		usual;
 			double		of_round = noise_of(s, b->ratios[0], &usual);
 
-			b->noise += of_round / 2;
-			b->usual += usual / 2;
-			b->error += of_round / (double) both.n / 4;
+			b->noise += of_round / halves;
+			b->usual += usual / halves;
+			b->error += of_round / (double) both.n / (halves * halves);
 		}
 		b->halves[kind] *= half_median(b->ratios[kind], &both);
 		free(both.v);
@@ -754,13 +739,13 @@ rounds_pair(Set *set)
 
 	set_enter_all(set);
 	good = buckets || conclude(first->m, OUTCOME_LOST, "no memory");
-	good = good && (first->m->backend->keeps_candidate || first->fresh || fresh_arena(first));
+	good = good && (first->m->backend->begin_pair || first->fresh || fresh_arena(first));
 	first->fresh = false;
 	for (int i = 0; good && i < set->n; i++)
 		buckets[i].halves[0] = buckets[i].halves[1] = 1;
-	for (int half = 0; half < 2 && good; half++)
+	for (int half = 0; half < first->m->backend->halves && good; half++)
 	{
-		good = try_half(set, buckets, half);
+		good = try_half(set, buckets, number_of(first, half));
 		for (int i = 0; i < set->n && good; i++)
 			if (set_enter(set, i))
 				add_half(set->of[i], &buckets[i]);

@@ -55,7 +55,7 @@ plan_rounds(Rounds *s)
 	double		most = fmin(WIRE_MAX_RUNS, (double) b->arena_bytes(m) / (double) (run_bytes + 1));
 	double		room;
 	double		round_seconds = 0;
-	double		half_seconds = p->bucket_seconds / 2;
+	double		half_seconds = p->bucket_seconds / b->halves;
 
 	if (outputs > 0 && m->output_bytes > 0)
 		most = fmin(most, fmax(1, (double) outputs / (double) m->output_bytes));
@@ -77,8 +77,9 @@ plan_rounds(Rounds *s)
 	if (b->steps && m->time[SIDE_REFERENCE] < STEP_SECONDS)
 		s->slots = (uint32_t) fmax(s->slots, fmin(STEP_RUNS, floor(room)));
 	/* a median needs a few rounds; rounds that take seconds are fewer */
-	s->rounds_a_half = (int) fmax(round_seconds < LONG_ROUND ? MIN_ROUNDS : round_seconds < 1 ? 4
-								  : 1, ceil(half_seconds / round_seconds));
+	s->rounds_a_half = (int) fmax((round_seconds < LONG_ROUND ? 2 * MIN_ROUNDS
+								   : round_seconds < 1 ? 8 : 2) / b->halves,
+								  ceil(half_seconds / round_seconds));
 	if (s->rounds_a_half > 1)
 		s->rounds_a_half += s->rounds_a_half % 2;
 	s->steps_a_half = 0;
@@ -87,7 +88,7 @@ plan_rounds(Rounds *s)
 		double		audit = STEP_RUNS * (m->time[0] + m->time[1] + 2 * m->generate_time) + 1e-3;
 		double		affordable = fmin(p->audits / (STEP_RUNS - 1), p->audit_seconds / audit);
 
-		s->steps_a_half = (int) ceil(affordable / (2.0 * p->pairs));
+		s->steps_a_half = (int) ceil(affordable / (b->halves * p->pairs));
 	}
 	s->kept_max = (uint32_t) fmax(1, fmin(64, 64e6 / m->nmembers / (double) (m->output_bytes + 1)));
 	audit_plan(s);

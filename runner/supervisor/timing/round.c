@@ -34,8 +34,9 @@ wanted_draws(const Rounds *s)
 	const Profile *p = &s->m->job->profile;
 	int			made = (int) s->buckets.n;
 	/* a half may do with fewer rounds than were planned */
-	int			of_pair = made > 0 && s->seen.rounds_in_buckets / made < 2 * s->rounds_a_half
-		? s->seen.rounds_in_buckets / made : 2 * s->rounds_a_half;
+	int			whole = s->m->backend->halves * s->rounds_a_half;
+	int			of_pair = made > 0 && s->seen.rounds_in_buckets / made < whole
+		? s->seen.rounds_in_buckets / made : whole;
 	double		left = p->check_seconds - s->member->checked_seconds;
 	int			checks = s->member->result.checks;
 	int			wanted = p->max_checks - checks;

@@ -108,8 +108,6 @@ end_member(Rounds *s)
 	r->buckets = s->buckets.v;
 	r->reference_seconds = values_median(&s->seen.times[SIDE_REFERENCE]);
 	r->candidate_seconds = values_median(&s->seen.times[SIDE_CANDIDATE]);
-	if (s->has_kept_candidate)
-		measure_end(m, &s->kept_candidate);
 	plan_end(s);
 	rounds_forget(s);
 	if (s->aa != m->aa_pairs)

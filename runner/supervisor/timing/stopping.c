@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "supervisor/backend.h"
 #include "supervisor/heat.h"
 #include "supervisor/timing/timing.h"
 
@@ -44,10 +45,10 @@ stopping_budget(const Rounds *s)
 {
 	const Measure *m = s->m;
 	const Profile *p = &m->job->profile;
-	double		blocks = 4 * s->rounds_a_half * fmax(m->time[SIDE_REFERENCE],
-													 fmin(p->block_seconds,
-														  s->most * m->time[SIDE_REFERENCE]));
-	double		pair = WALL_OF_PAIR * fmax(p->bucket_seconds, blocks) + 4 * m->start_time;
+	int			processes = 2 * m->backend->halves;
+	double		blocks = processes * s->rounds_a_half
+		* fmax(m->time[SIDE_REFERENCE], fmin(p->block_seconds, s->most * m->time[SIDE_REFERENCE]));
+	double		pair = WALL_OF_PAIR * fmax(p->bucket_seconds, blocks) + processes * m->start_time;
 
 	if (p->budget_factor == 0)
 		return INFINITY;
@@ -131,22 +132,23 @@ choose_stay(Rounds *s)
 {
 	const Profile *p = &s->m->job->profile;
 	double		pairs = (double) s->buckets.n;
+	int			halves = s->m->backend->halves;
 	double		round = s->round_seconds / fmax(s->rounds_made, 1);
 	double		start = fmax((s->pair_seconds - s->round_seconds) / pairs, 0);
 	double		noise = values_median(&s->seen.noise);
 	double		between = luck(s);
 	double		stay = between > 0 && pairs >= STAY_FROM
-		? sqrt(start / round * noise / between) / 2 : INFINITY;
+		? sqrt(start / round * noise / between) / halves : INFINITY;
 
 	/* traps of a GPU come with rounds; with a single look, no width ends a measurement early */
 	if (!s->m->gpu && p->nlooks > 1)
 		stay = fmin(stay, enough_rounds(s, between, start, round));
 	if (s->share == 1)
-		s->whole = fmin(s->whole_half, s->rounds_made / pairs / 2);
+		s->whole = fmin(s->whole_half, s->rounds_made / pairs / halves);
 	if (s->whole <= LEAST_STAY || isnan(stay))
 		return;
 	stay = fmax(LEAST_STAY, 2 * ceil(stay / 2));
-	s->share = fmin(1, (start + 2 * stay * round) / (start + 2 * s->whole * round));
+	s->share = fmin(1, (start + halves * stay * round) / (start + halves * s->whole * round));
 	s->rounds_a_half = s->share < 1 ? (int) stay : s->whole_half;
 	if (!s->m->gpu && pairs < p->looks[0])
 		return;

@@ -16,7 +16,7 @@
 #include "supervisor/timing/samples.h"
 #include "supervisor/session.h"
 
-#define MIN_ROUNDS		8		/* of a half, where time is short */
+#define MIN_ROUNDS		8		/* of one of two halves, where time is short */
 #define STEP_RUNS		5		/* of an audit on a GPU: the first has it turn to the executor */
 /* of a block, copying its results at most: writing a result takes half of copying it */
 #define TAKING_SHARE	(2.0 / 3)
@@ -122,9 +122,7 @@ typedef struct Rounds
 	int			priced;			/* halves in which all of them were disturbed */
 	/* the reference's seconds a run before the candidate existed, in this pair */
 	double		alone;
-	Executor	kept_candidate;	/* on a GPU: the candidate of a pair's first half, for its second */
-	bool		has_kept_candidate;
-	uint64_t	weights;		/* of the models of a half; on a GPU, of a pair */
+	uint64_t	weights;		/* of the models of a half */
 	/* the least seconds of copying a run's result, of all halves; 0: none yet */
 	double		taking;
 	/* how much slower the reference is in turn with another reference than alone */
