@@ -403,6 +403,18 @@ log_reach(double spread, double df, size_t n, double confidence, int looks)
 	return t * spread / sqrt((double) n);
 }
 
+/* widened to hold the median of the n buckets */
+static void
+set_interval(const double *buckets, size_t n, double centre, double reach, double *lower,
+			 double *upper, double *half_width)
+{
+	double		median = cudal1_score_median(buckets, n);
+
+	*lower = fmin(exp(centre - reach), median);
+	*upper = fmax(exp(centre + reach), median);
+	*half_width = expm1(reach);
+}
+
 void
 cudal1_score_interval(const double *buckets, size_t n, double confidence, int looks,
 					  double *lower, double *upper, double *half_width)
@@ -410,17 +422,75 @@ cudal1_score_interval(const double *buckets, size_t n, double confidence, int lo
 	size_t		trim = trimmed(n, CUDAL1_TRIM_FROM);
 	double		centre;
 	double		spread;
-	double		median;
-	double		reach;
 
 	*lower = *upper = *half_width = NAN;
-	if (!log_spread(buckets, n, trim, &centre, &spread))
-		return;
-	reach = log_reach(spread, freedom(n, trim), n, confidence, looks);
-	median = cudal1_score_median(buckets, n);
-	*lower = fmin(exp(centre - reach), median);
-	*upper = fmax(exp(centre + reach), median);
-	*half_width = expm1(reach);
+	if (log_spread(buckets, n, trim, &centre, &spread))
+		set_interval(buckets, n, centre,
+					 log_reach(spread, freedom(n, trim), n, confidence, looks),
+					 lower, upper, half_width);
+}
+
+bool
+cudal1_score_set_interval(const double *const *buckets, size_t members, size_t n, size_t which,
+						  double confidence, int looks, double *lower, double *upper,
+						  double *half_width)
+{
+	double		k = (double) members;
+	double		freedom_of_pairs = (double) n - 1;
+	double		freedom_of_own = (k - 1) * freedom_of_pairs;
+	double		of_pairs = 0;	/* mean squares */
+	double		of_own = 0;
+	double		of_this = 0;
+	double		mean = 0;
+	double		centre = 0;
+
+	if (members < 2 || n < 2 || n >= CUDAL1_TRIM_FROM || freedom_of_own < CUDAL1_SET_FREEDOM)
+		return false;
+	for (size_t i = 0; i < members; i++)
+		for (size_t j = 0; j < n; j++)
+			mean += log(buckets[i][j]) / (k * (double) n);
+	for (size_t j = 0; j < n; j++)
+	{
+		double		pair = 0;
+
+		for (size_t i = 0; i < members; i++)
+			pair += log(buckets[i][j]) / k - mean / k;
+		of_pairs += k * pair * pair / freedom_of_pairs;
+	}
+	for (size_t i = 0; i < members; i++)
+	{
+		double		own = 0;
+		double		squares = 0;
+
+		for (size_t j = 0; j < n; j++)
+			own += log(buckets[i][j]) / (double) n;
+		for (size_t j = 0; j < n; j++)
+		{
+			double		pair = 0;
+
+			for (size_t l = 0; l < members; l++)
+				pair += log(buckets[l][j]) / k - mean / k;
+			squares += pow(log(buckets[i][j]) - own - pair, 2);
+		}
+		of_own += squares / freedom_of_own;
+		if (i == which)
+		{
+			of_this = squares * k / (k - 1) / freedom_of_pairs;
+			centre = own;
+		}
+	}
+	if (of_own > 0 && cudal1_score_f_tail(of_this / of_own, freedom_of_pairs, freedom_of_own)
+		< CUDAL1_SET_OWN)
+		return false;
+	of_own *= k - 1;
+	set_interval(buckets[which], n, centre,
+				 of_pairs + of_own == 0 ? 0
+				 : log_reach(sqrt((of_pairs + of_own) / k),
+							 pow(of_pairs + of_own, 2)
+							 / (of_pairs * of_pairs / freedom_of_pairs
+								+ of_own * of_own / freedom_of_own), n, confidence, looks),
+				 lower, upper, half_width);
+	return true;
 }
 
 double

@@ -57,6 +57,23 @@ extern double cudal1_score_t_quantile(double p, double df);
 extern void cudal1_score_interval(const double *buckets, size_t n, double confidence, int looks,
 								  double *lower, double *upper, double *half_width);
 
+/*
+ * The same for one of `members` >= 2 candidates with n >= 2 buckets each that shared a reference:
+ * buckets[i][j] is what pair j gave of candidate i. The spread is theirs together, so that two
+ * pairs may be enough: by the analysis of variance with pairs as blocks, what a pair adds to all of
+ * them and what is one's own, with Satterthwaite's degrees of freedom.
+ *
+ * False, and nothing is set, where they are too few to know it (CUDAL1_SET_FREEDOM degrees of
+ * freedom of what is one's own), where this one spreads more than the others do, by Fisher's F at a
+ * level of CUDAL1_SET_OWN, and from CUDAL1_TRIM_FROM buckets on: its own interval counts then.
+ */
+#define CUDAL1_SET_FREEDOM 3
+#define CUDAL1_SET_OWN 0.2
+
+extern bool cudal1_score_set_interval(const double *const *buckets, size_t members, size_t n,
+									  size_t which, double confidence, int looks, double *lower,
+									  double *upper, double *half_width);
+
 /* the probability that Fisher's F exceeds f >= 0, with df1, df2 > 0 degrees of freedom */
 extern double cudal1_score_f_tail(double f, double df1, double df2);
 

@@ -188,6 +188,7 @@ typedef struct Measure
 	int			shares;			/* how many do; 0: none */
 	bool		dissolved;
 	int			sets_dissolved;
+	int			pairs;			/* that were made, of any members */
 	size_t		set_bytes;		/* memory that a candidate may have then, if less than else */
 	struct Rounds *aa_pairs;	/* of the reference with itself, for all members; NULL: none */
 	Code		reference;

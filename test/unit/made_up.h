@@ -98,6 +98,7 @@ static int	leaver = -1;		/* the member that fails beside others */
 static int	greedy = -1;		/* the member that had far more memory there */
 static size_t added;			/* bytes that code had in its checks */
 static int	slow = -1;			/* the member that slows the reference */
+static int	uneven = -1;		/* the member whose processes differ ten times as much */
 static bool slow_ran;
 static int	awake;				/* in so many sets a process is */
 static int	blocks[2];			/* of the reference, of members */
@@ -191,8 +192,9 @@ measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena 
 	met |= m->aa && alive > 0;
 	launched[m->aa] += side == SIDE_CANDIDATE;
 	process[side == SIDE_REFERENCE ? 0 : 1 + m->member->number] =
-		exp(host_spread * random_normal() + (executor->hostile ? candidate_spread * random_normal()
-											 : 0));
+		exp(host_spread * random_normal()
+			+ (executor->hostile ? candidate_spread * random_normal() : 0)
+			* (executor->hostile && m->member->number == uneven ? 10 : 1));
 	moment += start_seconds;
 	return true;
 }

@@ -167,6 +167,30 @@ check_interval(void)
 		  "more of them make it narrower");
 }
 
+/* by scipy */
+static void
+check_set_interval(void)
+{
+	const double *members[] = {
+		(double[]) {1.00, 1.01}, (double[]) {1.52, 1.50}, (double[]) {0.70, 0.71},
+		(double[]) {2.00, 2.03}
+	};
+	double		lower;
+	double		upper;
+	double		half_width;
+
+	check(cudal1_score_set_interval(members, 4, 2, 0, 0.95, 3, &lower, &upper, &half_width)
+		  && near(half_width, 0.02650439409081476, 1e-9)
+		  && near(sqrt(lower * upper), 1.004987562112089, 1e-12)
+		  && near(upper / lower, pow(1.02650439409081476, 2), 1e-9),
+		  "members of a set know their spread together, what a pair adds to all included");
+	check(!cudal1_score_set_interval(members, 4, 2, 1, 0.95, 3, &lower, &upper, &half_width)
+		  && near(half_width, 0.02650439409081476, 1e-9),
+		  "one that spreads more than the others has an interval of its own");
+	check(!cudal1_score_set_interval(members, 3, 2, 0, 0.95, 3, &lower, &upper, &half_width),
+		  "so have those of a set that is too small");
+}
+
 static void
 check_tails(void)
 {
@@ -302,6 +326,7 @@ main(void)
 	check_statistics();
 	check_quantiles();
 	check_interval();
+	check_set_interval();
 	check_tails();
 	check_doubt();
 	return done();

@@ -238,11 +238,72 @@ check_sets_on_gpu(void)
 	job.profile.memory_mb = 0;
 }
 
+#define HEATS	100
+
+/*
+ * Heats of so many members that are as fast as their reference: which of 100 intervals hold 1, of
+ * the member whose processes differ more as well, and how many pairs a member has
+ */
+static void
+heats(int n, int *held, int *uneven_held, double *pairs)
+{
+	*held = *uneven_held = 0;
+	*pairs = 0;
+	for (int i = 0; i < HEATS; i++)
+	{
+		run_heat((uint64_t) (3000 + i), 1e-4, 1e-4, n);
+		for (int j = 0; j < n; j++)
+		{
+			const Result *r = &measure->members[j].result;
+			bool		holds = r->lower <= 1 && r->upper >= 1;
+
+			*held += holds && j != uneven;
+			*uneven_held += holds && j == uneven;
+			*pairs += r->pairs / (double) (HEATS * n);
+		}
+	}
+	*held = *held * 100 / HEATS / (uneven < 0 ? n : n - 1);
+}
+
+/* looks and goal as in `train` */
+static void
+check_spread(void)
+{
+	Profile		usual = job.profile;
+	int			held;
+	int			uneven_held;
+	double		pairs;
+
+	memcpy(job.profile.looks, (int[]) {2, 3, 4}, 3 * sizeof(int));
+	job.profile.pairs = job.profile.futility_pairs = 2;
+	job.profile.precision_goal = 0.02;
+	job.profile.half_width_limit = 0.05;
+	job.profile.memory_mb = 1;
+	host_spread = 0.003;
+	candidate_spread = 0.003;
+	heats(1, &held, &uneven_held, &pairs);
+	check(held >= 95 && pairs > 2.8, "by itself code needs three pairs or four for 2 %");
+	heats(16, &held, &uneven_held, &pairs);
+	check(held >= 95 && pairs < 2.5,
+		  "members of a heat know their spread together, and need two or three");
+	uneven = 5;
+	heats(16, &held, &uneven_held, &pairs);
+	check(held >= 95 && uneven_held >= 85 && pairs < 2.6,
+		  "one whose processes differ more is found, and does not widen the others' intervals");
+	uneven = -1;
+	host_spread = candidate_spread = 0.01;
+	heats(8, &held, &uneven_held, &pairs);
+	check(held >= 95, "also where all differ as much as the goal allows");
+	host_spread = candidate_spread = 0;
+	job.profile = usual;
+}
+
 int
 main(void)
 {
 	begin_profile();
 	check_orders();
+	check_spread();
 	check_sets();
 	check_sets_on_gpu();
 	return done();

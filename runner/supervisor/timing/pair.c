@@ -762,6 +762,7 @@ rounds_pair(Set *set)
 			values_append(&s->seen.noise, b->noise);
 			values_append(&s->seen.usual, b->usual);
 			values_append(&s->seen.error, b->error);
+			values_append(&s->seen.pair, first->m->pairs);
 			rounds_choose_buckets(s);
 			s->seen.rounds_in_buckets = s->seen.rounds;
 			keep_samples(s, &b->all[0]);
@@ -774,6 +775,7 @@ rounds_pair(Set *set)
 		}
 		s->pair_seconds += clock_now() - began;
 	}
+	first->m->pairs++;
 	free(buckets);
 	return good;
 }

@@ -133,6 +133,11 @@ rounds_run(Measure *m)
 	}
 	for (int i = 0; heat_next(m, &i); i++)
 		begin_member(&members[n++], m);
+	for (int i = 0; i < n; i++)
+	{
+		members[i].heat = members;
+		members[i].nheat = n;
+	}
 	while (heat_left(m) > 0 && together_choose(&set, members, n))
 	{
 		bool		good = true;

@@ -182,6 +182,40 @@ is_narrow(const Rounds *s, double goal)
 			&& p->half_width_limit > 0);
 }
 
+/* the same pairs, each with one reference for both */
+static bool
+has_same_pairs(const Rounds *a, const Rounds *b)
+{
+	return b->m && a->buckets.n == b->buckets.n && a->seen.pair.n == b->seen.pair.n
+		&& memcmp(a->seen.pair.v, b->seen.pair.v, a->seen.pair.n * sizeof(double)) == 0;
+}
+
+/* by the spread of all members that have had the same pairs, or by its own */
+static void
+find_interval(Rounds *s)
+{
+	const Profile *p = &s->m->job->profile;
+	const double *buckets[HEAT_MAX];
+	size_t		members = 0;
+	size_t		which = 0;
+
+	for (int i = 0; i < s->nheat; i++)
+		if (has_same_pairs(s, &s->heat[i]))
+		{
+			which = &s->heat[i] == s ? members : which;
+			buckets[members++] = s->heat[i].buckets.v;
+		}
+	if (cudal1_score_set_interval(buckets, members, s->buckets.n, which, p->confidence, p->nlooks,
+								  &s->lower, &s->upper, &s->half_width))
+	{
+		json_object_set_new(s->m->result->evidence, "spread_of", json_integer((int) members));
+		return;
+	}
+	json_object_del(s->m->result->evidence, "spread_of");
+	cudal1_score_interval(s->buckets.v, s->buckets.n, p->confidence, p->nlooks, &s->lower,
+						  &s->upper, &s->half_width);
+}
+
 Stopping
 stopping_rule(Rounds *s)
 {
@@ -194,8 +228,7 @@ stopping_rule(Rounds *s)
 	s->worth += s->share;
 	if (pairs < 2)
 		return STOPPING_NOT;
-	cudal1_score_interval(s->buckets.v, s->buckets.n, p->confidence, p->nlooks, &s->lower,
-						  &s->upper, &s->half_width);
+	find_interval(s);
 	if (p->precision_goal <= 0)
 		return pairs >= p->pairs ? STOPPING_DONE : STOPPING_NOT;
 	look = s->worth > p->looks[s->looks] - s->share / 2;

@@ -42,6 +42,7 @@ typedef struct Seen
 	Values		noise;
 	Values		usual;			/* the noise by quartiles, which single rounds don't widen */
 	Values		error;
+	Values		pair;			/* its number among all of the heat */
 	/* numbers */
 	int			rounds;
 	int			rounds_in_buckets;	/* those of whole pairs */
@@ -128,6 +129,8 @@ typedef struct Rounds
 	/* how much slower the reference is in turn with another reference than alone */
 	double		neighbour;
 	double		doubt;			/* standard error of its logarithm */
+	const struct Rounds *heat;	/* those of all its members; NULL: of A/A pairs */
+	int			nheat;
 	struct Rounds *aa;			/* pairs of the reference with itself; NULL: none */
 	const struct Rounds *of;	/* of such pairs: the candidate's */
 } Rounds;
