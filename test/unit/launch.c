@@ -101,7 +101,7 @@ gpu_pool_create(Measure *m)
 }
 
 int
-gpu_sandbox(Gpu *of, Sandbox *sandbox, const char **environment, int n)
+gpu_sandbox(const Measure *m, Sandbox *sandbox, const char **environment, int n)
 {
 	return n;
 }

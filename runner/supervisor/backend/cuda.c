@@ -2,9 +2,6 @@
  * cuda.c
  *		CUDA: compiled code in a process of exec-cuda, its arrays in memory of the GPU.
  */
-#define _GNU_SOURCE
-#include <string.h>
-
 #include "supervisor/backend/parts.h"
 #include "supervisor/gpu/cuda.h"
 
@@ -18,15 +15,8 @@ cuda_start(Measure *m, Executor *executor, Side code, Side side, int seat, const
 	 */
 	Sandbox		sandbox = {.environment = environment,.first = true};
 	Arena		own = gpu_arena_of(arena, side);
-	int			n = gpu_sandbox(m->gpu, &sandbox, environment, 4);
 
-	/* a context's queues for streams are half of what takes time to make and to end */
-	if (!strcasestr(m->job->reference, "stream")
-		&& !strcasestr(m->code[SIDE_CANDIDATE]->source, "stream"))
-	{
-		environment[n++] = "CUDA_DEVICE_MAX_CONNECTIONS";
-		environment[n++] = "1";
-	}
+	gpu_sandbox(m, &sandbox, environment, 4);
 	return native_start(m, executor, code, &own, "exec-cuda", &sandbox);
 }
 

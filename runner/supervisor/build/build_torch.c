@@ -326,7 +326,7 @@ start_build(Measure *m, Side side, bool with_device)
 	set_environment(&i, "TMPDIR", "/tmp");
 	set_environment(&i, "MAX_JOBS", "2");
 	if (with_device && m->gpu)
-		i.pairs = gpu_sandbox(m->gpu, &sandbox, i.environment, i.pairs);
+		i.pairs = gpu_sandbox(m, &sandbox, i.environment, i.pairs);
 	if (!with_device)
 		set_environment(&i, "CUDA_VISIBLE_DEVICES", "");
 	sandbox.first = true;
@@ -551,7 +551,7 @@ build_zygotes(Measure *m)
 		}
 		if (m->gpu)
 		{
-			i.pairs = gpu_sandbox(m->gpu, &sandbox, i.environment, i.pairs);
+			i.pairs = gpu_sandbox(m, &sandbox, i.environment, i.pairs);
 			/* the memory of PyTorch's allocator comes through it */
 			snprintf(i.preload, sizeof(i.preload), "%s/libcudal1pool.so", m->options->libdir);
 			set_environment(&i, "LD_PRELOAD", i.preload);

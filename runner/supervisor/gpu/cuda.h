@@ -242,7 +242,7 @@ extern void gpu_environment(Measure *m);
  * what sandboxes of code that uses the GPU need; `environment` takes pairs from index n on, and the
  * new n is returned
  */
-extern int	gpu_sandbox(Gpu *gpu, Sandbox *sandbox, const char **environment, int n);
+extern int	gpu_sandbox(const Measure *m, Sandbox *sandbox, const char **environment, int n);
 
 /* for as many candidates as share a reference now */
 extern bool gpu_arena_create(Measure *m, Arena *arena);

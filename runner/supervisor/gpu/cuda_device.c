@@ -97,11 +97,41 @@ gpu_find_nvcc(Gpu *gpu)
 			*strrchr(gpu->toolkit, '/') = '\0';
 }
 
+/*
+ * Words of code that may have several things to do at once. In PyTorch these are also what cuDNN's
+ * recurrent layers, solvers and compilers do with streams of their own.
+ */
+static const char *const concurrent[] = {"stream", "graph", "compile", "rnn", "lstm", "gru",
+	"linalg", "inverse", "svd", "eig", "solve", "cholesky", "pinv", "det(", "lstsq", "qr(", "lu("};
+
+static bool
+is_concurrent(const Measure *m, const char *source)
+{
+	size_t		words = m->job->language == LANGUAGE_PYTORCH
+		? sizeof(concurrent) / sizeof(concurrent[0]) : 1;
+
+	for (size_t i = 0; i < words; i++)
+		if (strcasestr(source, concurrent[i]))
+			return true;
+	return false;
+}
+
+/* whether all code of the heat has a single thing to do at a time */
+static bool
+one_queue_will_do(const Measure *m)
+{
+	for (int i = 0; i < m->nmembers; i++)
+		if (is_concurrent(m, m->members[i].code.source))
+			return false;
+	return !is_concurrent(m, m->job->reference);
+}
+
 int
-gpu_sandbox(Gpu *gpu, Sandbox *sandbox, const char **environment, int n)
+gpu_sandbox(const Measure *m, Sandbox *sandbox, const char **environment, int n)
 {
 	static const char *const shared[] = {"/dev/nvidiactl", "/dev/nvidia-uvm",
 		"/dev/nvidia-uvm-tools"};
+	Gpu		   *gpu = m->gpu;
 
 	for (int i = 0; i < 3; i++)
 		if (access(shared[i], F_OK) == 0)
@@ -119,6 +149,12 @@ gpu_sandbox(Gpu *gpu, Sandbox *sandbox, const char **environment, int n)
 	/* compiled kernels would be kept in files, which candidates can't write */
 	environment[n++] = "CUDA_CACHE_DISABLE";
 	environment[n++] = "1";
+	/* a context's queues for streams are half of what takes time to make and to end */
+	if (one_queue_will_do(m))
+	{
+		environment[n++] = "CUDA_DEVICE_MAX_CONNECTIONS";
+		environment[n++] = "1";
+	}
 	return n;
 }
 
