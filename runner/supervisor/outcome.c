@@ -39,38 +39,39 @@ measure_leave_out(char *text, const char *folder)
 		}
 }
 
-/* members share no more; each is judged by itself */
-static bool
-dissolve(Measure *m)
+bool
+measure_dissolve(Measure *m, const char *why)
 {
 	m->dissolved = true;
+	text_clean(m->dissolved_by, sizeof(m->dissolved_by), why, strlen(why));
 	return false;
 }
 
 bool
 conclude(Measure *m, Outcome outcome, const char *format,...)
 {
-	va_list		arguments;
+	char		text[4096] = "";
 
 	if (m->result->outcome != OUTCOME_NONE)
 		return false;
-	if (m->shares && outcome != OUTCOME_CANCELLED
-		&& (m->member == &m->all || outcome == OUTCOME_UNVERIFIED || outcome == OUTCOME_LOST))
-		return dissolve(m);
-	/* nothing that goes wrong between two references is a candidate's doing */
-	if (m->aa && outcome != OUTCOME_LOST && outcome != OUTCOME_CANCELLED)
-		outcome = OUTCOME_UNVERIFIED;
-	m->result->outcome = outcome;
 	if (format)
 	{
-		char		text[4096];
+		va_list		arguments;
 
 		va_start(arguments, format);
 		vsnprintf(text, sizeof(text), format, arguments);
 		va_end(arguments);
 		measure_leave_out(text, m->scratch);
-		text_clean(m->result->detail, sizeof(m->result->detail), text, strlen(text));
 	}
+	if (m->shares && outcome != OUTCOME_CANCELLED
+		&& (m->member == &m->all || outcome == OUTCOME_UNVERIFIED || outcome == OUTCOME_LOST))
+		return measure_dissolve(m, text);
+	/* nothing that goes wrong between two references is a candidate's doing */
+	if (m->aa && outcome != OUTCOME_LOST && outcome != OUTCOME_CANCELLED)
+		outcome = OUTCOME_UNVERIFIED;
+	m->result->outcome = outcome;
+	if (format)
+		text_clean(m->result->detail, sizeof(m->result->detail), text, strlen(text));
 	return false;
 }
 
@@ -184,7 +185,9 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 	/* any of them may be the cause */
 	if (m->shares && (result == EXECUTOR_AWAKE || result == EXECUTOR_TIMEOUT
 					  || is_killed(executor, result)))
-		return dissolve(m);
+		return measure_dissolve(m, result == EXECUTOR_AWAKE ? "a process was awake"
+								: result == EXECUTOR_TIMEOUT ? "a limit of time was passed"
+								: "a process was killed");
 	/* mates may have left it too little of what all share: memory of host and GPU, threads */
 	if (m->shares && side == SIDE_CANDIDATE && m->member != &m->all && result != EXECUTOR_FORGED
 		&& result != EXECUTOR_BROKEN)

@@ -187,6 +187,7 @@ typedef struct Measure
 	/* several share a reference now, see set.c; something unusual has ended that */
 	int			shares;			/* how many do; 0: none */
 	bool		dissolved;
+	char		dissolved_by[256];
 	int			sets_dissolved;
 	int			pairs;			/* that were made, of any members */
 	size_t		set_bytes;		/* memory that a candidate may have then, if less than else */

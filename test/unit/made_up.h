@@ -182,6 +182,13 @@ conclude(Measure *m, Outcome outcome, const char *format,...)
 }
 
 bool
+measure_dissolve(Measure *m, const char *why)
+{
+	m->dissolved = true;
+	return false;
+}
+
+bool
 measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
 			   uint64_t weight_seed)
 {

@@ -421,9 +421,8 @@ judge_half(Set *set, int half_number, Values *alone, bool *disturbed)
 
 	/* a member's results are copied from now on, and the reference's were not */
 	for (int i = 1; i < set->n; i++)
-		m->dissolved = m->dissolved || set->of[i]->member->taken != first->member->taken;
-	if (m->dissolved)
-		return false;
+		if (set->of[i]->member->taken != first->member->taken)
+			return measure_dissolve(m, "results of one member are copied from now on");
 	*disturbed = foreign;
 	if (foreign)
 		first->attempts = p->disturbed_attempts;
@@ -443,21 +442,16 @@ judge_half(Set *set, int half_number, Values *alone, bool *disturbed)
 		if (set_enter(set, i))
 		{
 			baseline_cap(set->of[i], set->half[i], alone);
-			m->dissolved = m->dissolved
-				|| (set->n > 1 && baseline_far_slower(set->of[i], set->half[i], alone));
+			if (set->n > 1 && baseline_far_slower(set->of[i], set->half[i], alone))
+				return measure_dissolve(m, "the reference is far slower beside the set than alone");
 		}
-	if (m->dissolved)
-		return false;
 	if (!m->gpu && baseline_is_slowed(first, half, alone))
 	{
 		*disturbed = true;
 		if (first->disturbed + 1 < first->attempts)
 			return true;
 		if (set->n > 1)
-		{
-			m->dissolved = true;
-			return false;
-		}
+			return measure_dissolve(m, "the reference is slower beside the set than alone");
 		baseline_price(first, half, alone);
 		first->priced++;
 	}

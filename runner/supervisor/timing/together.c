@@ -267,6 +267,18 @@ pair_together(Set *set)
 	return good;
 }
 
+/* why a member's pairs were no longer shared, each time */
+static void
+note_dissolved(const Rounds *s)
+{
+	json_t	   *evidence = s->member->result.evidence;
+	json_t	   *why = json_object_get(evidence, "dissolved");
+
+	if (!why)
+		json_object_set_new(evidence, "dissolved", why = json_array());
+	json_array_append_new(why, json_string(s->m->dissolved_by));
+}
+
 bool
 together_pair(Set *set)
 {
@@ -292,6 +304,9 @@ together_pair(Set *set)
 		return true;
 	}
 	m->dissolved = false;
+	for (int i = 0; i < set->n; i++)
+		note_dissolved(set->of[i]);
+	m->dissolved_by[0] = '\0';
 	if (executor_cancelled)
 	{
 		set_enter_all(set);
