@@ -162,12 +162,12 @@ measure_begin_launch(Measure *m, Executor *executor, int seat, const Arena *aren
 }
 
 void
-measure_await_launches(Measure *m, Executor *const *executors, int n)
+measure_await_launches(Measure *m, Executor *const *executors, int n, Spending spending)
 {
 	double		started = clock_now();
 
 	executor_await(executors, n, m->job->profile.build_seconds);
-	m->result->startup_seconds += measure_spent(m, SPENT_LOAD, started) - started;
+	m->result->startup_seconds += measure_spent(m, spending, started) - started;
 }
 
 bool
@@ -256,6 +256,25 @@ first_limit(const Measure *m, const Executor *executor)
 		return build;
 	return fmin(build, ALL_FIRST * build + m->code[SIDE_REFERENCE]->first_seconds
 				- m->code[SIDE_CANDIDATE]->first_seconds);
+}
+
+bool
+measure_begin_first(Measure *m, Executor *executor, const Arena *arena, uint32_t slot)
+{
+	ExecutorResult result = executor_finish(executor);
+
+	if (result == EXECUTOR_OK)
+	{
+		if (!m->backend->bring(m, arena, slot))
+			return false;
+		executor->control->slots[0] = slot;
+		executor->control->seeds[0] = random_next(&m->random);
+		executor->memory.runs = 1;
+		result = executor_begin(executor, WIRE_RUN, 1,
+								measure_block_flags(m, executor, 1) | WIRE_FLAG_ONCE, 0,
+								first_limit(m, executor));
+	}
+	return measure_failed(m, SIDE_CANDIDATE, executor, result, "in its first run");
 }
 
 static bool

@@ -17,11 +17,14 @@ extern void measure_end(Measure *m, Executor *executor);
 
 /*
  * The same for candidates of a set, whose code is loaded side by side: each begins, all `n` are
- * waited for, each ends its launch.
+ * waited for, each begins its first run where the backend can bring it an input, all are waited
+ * for, each ends its launch. `spending`: what it is that is waited for
  */
 extern bool measure_begin_launch(Measure *m, Executor *executor, int seat, const Arena *arena,
 								 uint64_t weight_seed);
-extern void measure_await_launches(Measure *m, Executor *const *executors, int n);
+extern bool measure_begin_first(Measure *m, Executor *executor, const Arena *arena, uint32_t slot);
+extern void measure_await_launches(Measure *m, Executor *const *executors, int n,
+								   Spending spending);
 extern bool measure_end_launch(Measure *m, Executor *executor, int n);
 
 /*

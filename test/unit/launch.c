@@ -100,6 +100,17 @@ gpu_pool_create(Measure *m)
 	return &pool;
 }
 
+void
+gpu_pieces(Measure *m, const Arena *arena, Side side, CudaPieces *pieces)
+{
+}
+
+bool
+gpu_copy_pieces(Measure *m, const CudaPieces *pieces, uint32_t slot)
+{
+	return true;
+}
+
 int
 gpu_sandbox(const Measure *m, Sandbox *sandbox, const char **environment, int n)
 {

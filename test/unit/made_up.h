@@ -52,6 +52,7 @@ static const Backend backend = {
 static Gpu	gpu;
 static size_t gpu_left;
 static int	side_by_side;		/* processes that loaded their code so */
+static int	first_runs;			/* of them, made side by side */
 static int	places[1 + HEAT_MAX];	/* processes, by the memory that they map */
 static int	sampled[1 + HEAT_MAX];	/* rounds whose samples were looked at, likewise */
 static int	drawn;				/* rounds */
@@ -66,6 +67,7 @@ static int	generated;			/* calls for inputs */
 static int	late_at;			/* the trap in which an output is late */
 static int	traps_after_late;	/* with that one */
 
+static bool bring_input(Measure *m, const Arena *arena, uint32_t slot);
 static bool begin_pair(Measure *m, Arena *arena);
 static void draw(Measure *m, const uint32_t *slots, uint32_t n);
 static bool check_sample(Measure *m, const Arena *arena);
@@ -73,7 +75,7 @@ static bool disturbed(Measure *m, Executor *const *executors, int n);
 
 static const Backend backend_gpu = {
 	.arena_bytes = arena_bytes, .block_outputs = no_limit, .cold_seconds = 2e-6,
-	.steps = true, .begin_pair = begin_pair, .draw = draw,
+	.steps = true, .bring = bring_input, .begin_pair = begin_pair, .draw = draw,
 	.check_samples = check_sample, .disturbed = disturbed, GPU_NUMBERS
 };
 
@@ -214,10 +216,17 @@ measure_begin_launch(Measure *m, Executor *executor, int seat, const Arena *aren
 	return measure_launch(m, executor, SIDE_CANDIDATE, seat, arena, weight_seed);
 }
 
-void
-measure_await_launches(Measure *m, Executor *const *executors, int n)
+bool
+measure_begin_first(Measure *m, Executor *executor, const Arena *arena, uint32_t slot)
 {
-	side_by_side += n;
+	first_runs += executor->hostile;
+	return true;
+}
+
+void
+measure_await_launches(Measure *m, Executor *const *executors, int n, Spending spending)
+{
+	side_by_side += spending == SPENT_LOAD ? n : 0;
 }
 
 bool
@@ -466,6 +475,12 @@ gpu_memory_left(Measure *m)
 }
 
 static bool
+bring_input(Measure *m, const Arena *arena, uint32_t slot)
+{
+	abort();
+}
+
+static bool
 begin_pair(Measure *m, Arena *arena)
 {
 	misplaced += alive > 0;
@@ -666,7 +681,7 @@ run_heat(uint64_t seed, double reference, double candidate, int n)
 	reference_run = reference;
 	candidate_run = candidate;
 	traps_after_late = 0;
-	compared = wrong = alive = most_alive = side_by_side = drawn = misplaced = 0;
+	compared = wrong = alive = most_alive = side_by_side = first_runs = drawn = misplaced = 0;
 	memset(places, 0, sizeof(places));
 	memset(sampled, 0, sizeof(sampled));
 	memset(reads, 0, sizeof(reads));

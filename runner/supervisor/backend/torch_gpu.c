@@ -39,6 +39,15 @@ torch_gpu_start(Measure *m, Executor *executor, Side code, Side side, int seat, 
 }
 
 static bool
+torch_gpu_bring(Measure *m, const Arena *arena, uint32_t slot)
+{
+	CudaPieces	pieces;
+
+	gpu_pieces(m, arena, SIDE_CANDIDATE, &pieces);
+	return gpu_copy_pieces(m, &pieces, slot);
+}
+
+static bool
 torch_gpu_read_outputs(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run,
 					   uint32_t slot, void *out)
 {
@@ -52,6 +61,7 @@ const Backend backend_torch_gpu = {
 	.make_arena = torch_gpu_make_arena,
 	.generate = torch_generate,
 	.start = torch_gpu_start,
+	.bring = torch_gpu_bring,
 	.read = torch_gpu_read_outputs,
 	.outputs_apart = true,
 	.overwrite = gpu_overwrite,
