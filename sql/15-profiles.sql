@@ -107,38 +107,29 @@ DECLARE
 	members	text[];
 	rule	text;
 BEGIN
-	IF cudal1_add_profile.name IS NULL OR base IS NULL OR changes IS NULL
-		OR cudal1_add_profile.purpose IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004',
-			MESSAGE = 'name, base, changes and purpose must not be null';
-	END IF;
-	IF NOT cudal1.matches(cudal1_add_profile.name, '^[a-z][a-z0-9_]{0,62}$', 63) THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = 'name must be a lower case letter, and up to 62 lower case letters, digits '
-			'and _ after it';
-	END IF;
-	IF jsonb_typeof(changes) <> 'object' THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = 'changes must be a JSON object of profile columns';
-	END IF;
+	PERFORM cudal1.raise_if(cudal1_add_profile.name IS NULL OR base IS NULL OR changes IS NULL
+		OR cudal1_add_profile.purpose IS NULL, '22004',
+		'name, base, changes and purpose must not be null');
+	PERFORM cudal1.raise_if(
+		NOT cudal1.matches(cudal1_add_profile.name, '^[a-z][a-z0-9_]{0,62}$', 63), '22023',
+		'name must be a lower case letter, and up to 62 lower case letters, digits '
+			'and _ after it');
+	PERFORM cudal1.raise_if(jsonb_typeof(changes) <> 'object', '22023',
+		'changes must be a JSON object of profile columns');
 	SELECT * INTO p FROM cudal1.profile AS b WHERE b.name = base;
 	PERFORM cudal1.check_profile(base);
-	IF EXISTS (SELECT FROM cudal1.profile AS b WHERE b.name = cudal1_add_profile.name) THEN
-		RAISE EXCEPTION USING ERRCODE = '23505',
-			MESSAGE = format('profile "%s" exists already', cudal1_add_profile.name),
-			HINT = 'A profile never changes. Give the new one another name.';
-	END IF;
+	PERFORM cudal1.raise_if(
+		EXISTS (SELECT FROM cudal1.profile AS b WHERE b.name = cudal1_add_profile.name), '23505',
+		format('profile "%s" exists already', cudal1_add_profile.name),
+		'A profile never changes. Give the new one another name.');
 	SELECT array_agg(a.attname::text ORDER BY a.attnum) INTO valid
 		FROM pg_attribute AS a
 		WHERE a.attrelid = 'cudal1.profile'::regclass AND a.attnum > 0 AND NOT a.attisdropped
 			AND a.attname NOT IN ('name', 'shipped', 'purpose');
 	SELECT k INTO unknown FROM jsonb_object_keys(changes) AS k WHERE k <> ALL (valid) LIMIT 1;
-	IF FOUND THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = format('changes has the unknown member "%s"', unknown),
-			HINT = concat_ws(' ', cudal1.nearest(unknown, valid),
-				format('Valid members are %s.', array_to_string(valid, ', ')));
-	END IF;
+	PERFORM cudal1.raise_if(FOUND, '22023', format('changes has the unknown member "%s"', unknown),
+		concat_ws(' ', cudal1.nearest(unknown, valid),
+				format('Valid members are %s.', array_to_string(valid, ', '))));
 	FOR m IN
 		SELECT e.key, e.value, a.attnotnull AS needed, format_type(a.atttypid, NULL) AS type
 			FROM jsonb_each(changes) AS e
@@ -146,32 +137,26 @@ BEGIN
 				AND a.attname = e.key
 			ORDER BY a.attnum
 	LOOP
-		IF m.value = 'null' AND m.needed THEN
-			RAISE EXCEPTION USING ERRCODE = '22023',
-				MESSAGE = format('member "%s" of changes must not be null', m.key);
-		END IF;
+		PERFORM cudal1.raise_if(m.value = 'null' AND m.needed, '22023',
+			format('member "%s" of changes must not be null', m.key));
 		BEGIN
 			p := jsonb_populate_record(p, jsonb_build_object(m.key, m.value));
 		EXCEPTION WHEN data_exception THEN
 			RAISE EXCEPTION USING ERRCODE = '22023',
 				MESSAGE = format('member "%s" of changes must be of type %s', m.key, m.type);
 		END;
-		IF m.type = 'double precision'
-			AND to_jsonb(p) ->> m.key IN ('NaN', 'Infinity', '-Infinity') THEN
-			RAISE EXCEPTION USING ERRCODE = '22023',
-				MESSAGE = format('member "%s" of changes must be finite', m.key);
-		END IF;
+		PERFORM cudal1.raise_if(m.type = 'double precision'
+			AND to_jsonb(p) ->> m.key IN ('NaN', 'Infinity', '-Infinity'), '22023',
+			format('member "%s" of changes must be finite', m.key));
 	END LOOP;
 	p.name := cudal1_add_profile.name;
 	p.shipped := false;
 	p.purpose := cudal1_add_profile.purpose;
-	IF array_ndims(p.looks) > 1
+	PERFORM cudal1.raise_if(array_ndims(p.looks) > 1
 		OR EXISTS (SELECT FROM unnest(p.looks) WITH ORDINALITY AS l(pairs, i)
 			   WHERE l.pairs IS NULL OR l.pairs NOT BETWEEN 2 AND 1000
-				OR l.pairs <= p.looks[l.i - 1]) THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = 'looks must be ascending numbers of pairs, each between 2 and 1000';
-	END IF;
+				OR l.pairs <= p.looks[l.i - 1]), '22023',
+		'looks must be ascending numbers of pairs, each between 2 and 1000');
 	BEGIN
 		INSERT INTO cudal1.profile SELECT p.*;
 	EXCEPTION WHEN check_violation THEN

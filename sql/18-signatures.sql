@@ -80,35 +80,29 @@ COMMENT ON FUNCTION cudal1.matches IS
 not, and is not looked at: of a text of 268 million characters a regular expression makes an
 internal error';
 
-CREATE FUNCTION cudal1.bad_signature(problem text, hint text DEFAULT NULL)
+CREATE FUNCTION cudal1.bad_signature_if(wrong boolean, problem text, hint text DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'malformed signature: ' || problem,
-		HINT = concat_ws(' ', hint, 'For instance {"entry": "solve", "args": [{"name": "x", '
+	PERFORM cudal1.raise_if(wrong, '22023', 'malformed signature: ' || problem,
+		concat_ws(' ', hint, 'For instance {"entry": "solve", "args": [{"name": "x", '
 			'"dtype": "float32", "shape": [400, 320], "role": "in"}, {"name": "n", '
 			'"dtype": "int32", "role": "scalar", "value": 400}, {"name": "y", '
-			'"dtype": "float32", "shape": [320], "role": "out"}]}.');
+			'"dtype": "float32", "shape": [320], "role": "out"}]}.'));
 END
 $$;
-COMMENT ON FUNCTION cudal1.bad_signature IS
-'raises the error of a malformed signature; its hint ends with one that is well-formed';
+COMMENT ON FUNCTION cudal1.bad_signature_if IS
+'the error of a malformed signature, where something is wrong; its hint ends with one that is
+well-formed';
 
 CREATE FUNCTION cudal1.plain_number(value jsonb, integral boolean)
 RETURNS jsonb
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-	x		numeric := (value #>> '{}')::numeric;
-BEGIN
-	IF integral THEN
-		RETURN to_jsonb(trunc(x));
-	END IF;
-	-- a parser would take so many digits without a point for an integer that it has no type for
-	RETURN to_jsonb(CASE WHEN abs(x) >= 1e18 THEN x + 0.0 ELSE x END);
-END
-$$;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+-- a parser would take so many digits without a point for an integer that it has no type for
+RETURN to_jsonb(CASE WHEN integral THEN trunc((value #>> '{}')::numeric)
+	WHEN abs((value #>> '{}')::numeric) >= 1e18 THEN (value #>> '{}')::numeric + 0.0
+	ELSE (value #>> '{}')::numeric END);
 COMMENT ON FUNCTION cudal1.plain_number IS
 'a JSON number as every parser reads it: an integer without decimals (4 for 4.0), else one that has
 a point where it is too large for an integer';
@@ -158,22 +152,17 @@ RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	key		text;
 	allowed	constant text[] := ARRAY['name', 'dtype', 'role'] || CASE role
 		WHEN 'scalar' THEN ARRAY['value']
 		WHEN 'out' THEN ARRAY['shape']
 		ELSE ARRAY['shape', 'init', 'low', 'high'] END;
 BEGIN
-	FOR key IN SELECT jsonb_object_keys(arg) LOOP
-		IF key <> ALL (allowed) THEN
-			PERFORM cudal1.bad_signature(
-				format('%s has the member "%s", unknown for role %s', label, key, role),
-				CASE role
-					WHEN 'scalar' THEN 'A scalar has name, dtype, role and value.'
-					WHEN 'out' THEN 'An output has name, dtype, role and shape.'
-					ELSE 'An input has name, dtype, role, shape, init, low and high.' END);
-		END IF;
-	END LOOP;
+	PERFORM cudal1.bad_signature_if(key <> ALL (allowed),
+			format('%s has the member "%s", unknown for role %s', label, key, role), CASE role
+				WHEN 'scalar' THEN 'A scalar has name, dtype, role and value.'
+				WHEN 'out' THEN 'An output has name, dtype, role and shape.'
+				ELSE 'An input has name, dtype, role, shape, init, low and high.' END)
+		FROM jsonb_object_keys(arg) AS key;
 END
 $$;
 COMMENT ON FUNCTION cudal1.check_members IS
@@ -189,23 +178,20 @@ DECLARE
 	number	numeric;
 BEGIN
 	SELECT f.* INTO facts FROM cudal1.dtype_facts(dtype) AS f;
-	IF dtype IN ('float16', 'bfloat16') THEN
-		PERFORM cudal1.bad_signature(format('%s: %s cannot be passed by value', label, dtype),
-			'Scalars are float64, float32, int64, int32, uint8 or bool.');
-	END IF;
+	PERFORM cudal1.bad_signature_if(dtype IN ('float16', 'bfloat16'),
+		format('%s: %s cannot be passed by value', label, dtype),
+		'Scalars are float64, float32, int64, int32, uint8 or bool.');
 	IF dtype = 'bool' AND jsonb_typeof(arg -> 'value') = 'boolean' THEN
 		arg := jsonb_set(arg, '{value}',
 						 CASE WHEN (arg ->> 'value')::boolean THEN '1' ELSE '0' END::jsonb);
 	END IF;
-	IF jsonb_typeof(arg -> 'value') IS DISTINCT FROM 'number' THEN
-		PERFORM cudal1.bad_signature(label || ' needs a number as value');
-	END IF;
+	PERFORM cudal1.bad_signature_if(jsonb_typeof(arg -> 'value') IS DISTINCT FROM 'number',
+		label || ' needs a number as value');
 	number := (arg ->> 'value')::numeric;
-	IF facts.integral AND number <> trunc(number) THEN
-		PERFORM cudal1.bad_signature(format('%s: value of %s must be an integer', label, dtype));
-	ELSIF number NOT BETWEEN facts.lowest AND facts.highest THEN
-		PERFORM cudal1.bad_signature(format('%s: value is out of range for %s', label, dtype));
-	END IF;
+	PERFORM cudal1.bad_signature_if(facts.integral AND number <> trunc(number),
+		format('%s: value of %s must be an integer', label, dtype));
+	PERFORM cudal1.bad_signature_if(number NOT BETWEEN facts.lowest AND facts.highest,
+		format('%s: value is out of range for %s', label, dtype));
 	RETURN jsonb_set(arg, '{value}', cudal1.plain_number(arg -> 'value', facts.integral));
 END
 $$;
@@ -216,22 +202,15 @@ CREATE FUNCTION cudal1.check_shape(arg jsonb, label text)
 RETURNS jsonb
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-DECLARE
-	dim		jsonb;
-	shape	jsonb := '[]';
 BEGIN
-	IF jsonb_typeof(arg -> 'shape') IS DISTINCT FROM 'array'
-		OR jsonb_array_length(arg -> 'shape') NOT BETWEEN 1 AND 8 THEN
-		PERFORM cudal1.bad_signature(label || ' needs a shape of 1 to 8 dimensions');
-	END IF;
-	FOR dim IN SELECT jsonb_array_elements(arg -> 'shape') LOOP
-		IF cudal1.json_int(dim, 1, 4294967296) IS NULL THEN
-			PERFORM cudal1.bad_signature(
-				label || ': each dimension must be an integer of at least 1');
-		END IF;
-		shape := shape || cudal1.plain_number(dim, true);
-	END LOOP;
-	RETURN jsonb_set(arg, '{shape}', shape);
+	PERFORM cudal1.bad_signature_if(jsonb_typeof(arg -> 'shape') IS DISTINCT FROM 'array'
+		OR jsonb_array_length(arg -> 'shape') NOT BETWEEN 1 AND 8,
+		label || ' needs a shape of 1 to 8 dimensions');
+	PERFORM cudal1.bad_signature_if(cudal1.json_int(dim, 1, 4294967296) IS NULL,
+			label || ': each dimension must be an integer of at least 1')
+		FROM jsonb_array_elements(arg -> 'shape') AS dim;
+	RETURN jsonb_set(arg, '{shape}', (SELECT jsonb_agg(cudal1.plain_number(dim, true) ORDER BY i)
+		FROM jsonb_array_elements(arg -> 'shape') WITH ORDINALITY AS d (dim, i)));
 END
 $$;
 COMMENT ON FUNCTION cudal1.check_shape IS
@@ -256,40 +235,33 @@ BEGIN
 										 CASE WHEN facts.integral THEN 'integer' ELSE 'normal' END);
 	END IF;
 	init := CASE WHEN jsonb_typeof(arg -> 'init') = 'string' THEN arg ->> 'init' END;
-	IF init IS NULL OR init NOT IN ('normal', 'uniform', 'integer', 'zero') THEN
-		PERFORM cudal1.bad_signature(label || ' has no valid init',
-									 'Inits are normal, uniform, integer and zero.');
-	END IF;
-	IF facts.integral AND init IN ('normal', 'uniform') THEN
-		PERFORM cudal1.bad_signature(
-			format('%s: init %s needs a floating point dtype', label, init),
-			'Use "init": "integer" with low and high, or "zero".');
-	END IF;
+	PERFORM cudal1.bad_signature_if(
+		init IS NULL OR init NOT IN ('normal', 'uniform', 'integer', 'zero'),
+		label || ' has no valid init', 'Inits are normal, uniform, integer and zero.');
+	PERFORM cudal1.bad_signature_if(facts.integral AND init IN ('normal', 'uniform'),
+		format('%s: init %s needs a floating point dtype', label, init),
+		'Use "init": "integer" with low and high, or "zero".');
 	IF init IN ('normal', 'zero') THEN
-		IF arg ? 'low' OR arg ? 'high' THEN
-			PERFORM cudal1.bad_signature(format('%s: init %s takes no low or high', label, init));
-		END IF;
+		PERFORM cudal1.bad_signature_if(arg ? 'low' OR arg ? 'high',
+			format('%s: init %s takes no low or high', label, init));
 		RETURN arg;
 	END IF;
 
 	IF init = 'uniform' OR dtype = 'bool' THEN
 		arg := '{"low": 0, "high": 1}'::jsonb || arg;
 	END IF;
-	IF jsonb_typeof(arg -> 'low') IS DISTINCT FROM 'number'
-		OR jsonb_typeof(arg -> 'high') IS DISTINCT FROM 'number' THEN
-		PERFORM cudal1.bad_signature(
-			format('%s: init %s needs the numbers low and high', label, init));
-	END IF;
+	PERFORM cudal1.bad_signature_if(jsonb_typeof(arg -> 'low') IS DISTINCT FROM 'number'
+		OR jsonb_typeof(arg -> 'high') IS DISTINCT FROM 'number',
+		format('%s: init %s needs the numbers low and high', label, init));
 	low := (arg ->> 'low')::numeric;
 	high := (arg ->> 'high')::numeric;
-	IF low >= high OR low < greatest(facts.lowest, -most) OR high > least(facts.highest, most)
-		OR (init = 'integer' AND (low <> trunc(low) OR high <> trunc(high))) THEN
-		PERFORM cudal1.bad_signature(
-			format('%s: low and high must be %s with low < high, in the range of %s', label,
-				   CASE init WHEN 'integer' THEN 'integers' ELSE 'numbers' END, dtype),
-			CASE WHEN greatest(abs(low), abs(high)) > most
-				 THEN 'They may not lie beyond -9e18 and 9e18.' END);
-	END IF;
+	PERFORM cudal1.bad_signature_if(
+		low >= high OR low < greatest(facts.lowest, -most) OR high > least(facts.highest, most)
+		OR (init = 'integer' AND (low <> trunc(low) OR high <> trunc(high))),
+		format('%s: low and high must be %s with low < high, in the range of %s', label,
+			   CASE init WHEN 'integer' THEN 'integers' ELSE 'numbers' END, dtype),
+		CASE WHEN greatest(abs(low), abs(high)) > most
+			 THEN 'They may not lie beyond -9e18 and 9e18.' END);
 	RETURN arg || jsonb_build_object(
 		'low', cudal1.plain_number(arg -> 'low', init = 'integer'),
 		'high', cudal1.plain_number(arg -> 'high', init = 'integer'));
@@ -307,19 +279,14 @@ DECLARE
 	role	constant text := CASE WHEN jsonb_typeof(arg -> 'role') = 'string'
 		THEN arg ->> 'role' END;
 BEGIN
-	IF NOT arg ? 'dtype' THEN
-		PERFORM cudal1.bad_signature(label || ' has no member "dtype"',
-			CASE WHEN arg ? 'type' THEN 'Did you mean "dtype" by "type"?' END);
-	END IF;
-	IF jsonb_typeof(arg -> 'dtype') <> 'string'
-		OR (SELECT f.width FROM cudal1.dtype_facts(arg ->> 'dtype') AS f) IS NULL THEN
-		PERFORM cudal1.bad_signature(label || ' has no valid dtype',
-			'Types are float64, float32, float16, bfloat16, int64, int32, uint8 and bool.');
-	END IF;
-	IF role IS NULL OR role NOT IN ('in', 'out', 'inout', 'scalar') THEN
-		PERFORM cudal1.bad_signature(label || ' has no valid role',
-									 'Roles are in, out, inout and scalar.');
-	END IF;
+	PERFORM cudal1.bad_signature_if(NOT arg ? 'dtype', label || ' has no member "dtype"',
+		CASE WHEN arg ? 'type' THEN 'Did you mean "dtype" by "type"?' END);
+	PERFORM cudal1.bad_signature_if(jsonb_typeof(arg -> 'dtype') <> 'string'
+		OR (SELECT f.width FROM cudal1.dtype_facts(arg ->> 'dtype') AS f) IS NULL,
+		label || ' has no valid dtype',
+		'Types are float64, float32, float16, bfloat16, int64, int32, uint8 and bool.');
+	PERFORM cudal1.bad_signature_if(role IS NULL OR role NOT IN ('in', 'out', 'inout', 'scalar'),
+		label || ' has no valid role', 'Roles are in, out, inout and scalar.');
 	PERFORM cudal1.check_members(arg, label, role);
 	IF role = 'scalar' THEN
 		RETURN cudal1.check_value(arg, label);
@@ -342,7 +309,6 @@ DECLARE
 	most_arrays	constant int := 16;
 	arg			jsonb;
 	i			bigint;
-	key			text;
 	label		text;
 	names		text[] := '{}';
 	bytes		numeric := 0;
@@ -350,46 +316,32 @@ DECLARE
 	outputs		int := 0;
 	args		jsonb := '[]';
 BEGIN
-	IF jsonb_typeof(signature) <> 'object' THEN
-		PERFORM cudal1.bad_signature('it must be a JSON object',
-									 'Members are entry, args, rtol and atol.');
-	END IF;
-	FOR key IN SELECT jsonb_object_keys(signature) LOOP
-		IF key NOT IN ('entry', 'args', 'rtol', 'atol') THEN
-			PERFORM cudal1.bad_signature(format('unknown member "%s"', key),
-										 'Members are entry, args, rtol and atol.');
-		END IF;
-	END LOOP;
-	IF NOT cudal1.is_c_name(signature -> 'entry') THEN
-		PERFORM cudal1.bad_signature('entry must be the name of a C function');
-	END IF;
-	FOREACH key IN ARRAY ARRAY['rtol', 'atol'] LOOP
-		IF jsonb_typeof(signature -> key) <> 'null'
-			AND cudal1.json_float(signature -> key, 0, 1e9) IS NULL THEN
-			PERFORM cudal1.bad_signature(format('%s must be a number between 0 and 1e9', key));
-		END IF;
-	END LOOP;
-	IF jsonb_typeof(signature -> 'args') IS DISTINCT FROM 'array'
-		OR jsonb_array_length(signature -> 'args') NOT BETWEEN 1 AND most_args THEN
-		PERFORM cudal1.bad_signature(
-			format('args must be an array of 1 to %s arguments', most_args));
-	END IF;
+	PERFORM cudal1.bad_signature_if(jsonb_typeof(signature) <> 'object', 'it must be a JSON object',
+		'Members are entry, args, rtol and atol.');
+	PERFORM cudal1.bad_signature_if(key NOT IN ('entry', 'args', 'rtol', 'atol'),
+			format('unknown member "%s"', key), 'Members are entry, args, rtol and atol.')
+		FROM jsonb_object_keys(signature) AS key;
+	PERFORM cudal1.bad_signature_if(NOT cudal1.is_c_name(signature -> 'entry'),
+		'entry must be the name of a C function');
+	PERFORM cudal1.bad_signature_if(jsonb_typeof(signature -> key) <> 'null'
+				AND cudal1.json_float(signature -> key, 0, 1e9) IS NULL,
+			format('%s must be a number between 0 and 1e9', key))
+		FROM (VALUES ('rtol'), ('atol')) AS k (key);
+	PERFORM cudal1.bad_signature_if(jsonb_typeof(signature -> 'args') IS DISTINCT FROM 'array'
+		OR jsonb_array_length(signature -> 'args') NOT BETWEEN 1 AND most_args,
+		format('args must be an array of 1 to %s arguments', most_args));
 
 	FOR arg, i IN
 		SELECT a.value, a.ordinality
 			FROM jsonb_array_elements(signature -> 'args') WITH ORDINALITY AS a
 	LOOP
 		label := format('argument %s', i);
-		IF jsonb_typeof(arg) <> 'object' THEN
-			PERFORM cudal1.bad_signature(label || ' must be a JSON object');
-		END IF;
-		IF NOT cudal1.is_c_name(arg -> 'name') THEN
-			PERFORM cudal1.bad_signature(label || ' must have a name that is a C identifier');
-		END IF;
+		PERFORM cudal1.bad_signature_if(jsonb_typeof(arg) <> 'object',
+			label || ' must be a JSON object');
+		PERFORM cudal1.bad_signature_if(NOT cudal1.is_c_name(arg -> 'name'),
+			label || ' must have a name that is a C identifier');
 		label := format('%s (%s)', label, arg ->> 'name');
-		IF (arg ->> 'name') = ANY (names) THEN
-			PERFORM cudal1.bad_signature(label || ' repeats a name');
-		END IF;
+		PERFORM cudal1.bad_signature_if((arg ->> 'name') = ANY (names), label || ' repeats a name');
 		names := names || (arg ->> 'name');
 		arg := cudal1.check_argument(arg, label);
 		args := args || jsonb_build_array(arg);
@@ -398,20 +350,15 @@ BEGIN
 			outputs := outputs + (arg ->> 'role' <> 'in')::int;
 			bytes := bytes + cudal1.shape_elements(arg -> 'shape')
 				* (SELECT f.width FROM cudal1.dtype_facts(arg ->> 'dtype') AS f);
-			IF bytes > most_bytes THEN
-				PERFORM cudal1.bad_signature('the arrays take more than 16 GiB together');
-			END IF;
+			PERFORM cudal1.bad_signature_if(bytes > most_bytes,
+				'the arrays take more than 16 GiB together');
 		END IF;
 	END LOOP;
 
-	IF outputs = 0 THEN
-		PERFORM cudal1.bad_signature('no argument has the role out or inout');
-	END IF;
-	IF inputs > most_arrays OR outputs > most_arrays THEN
-		PERFORM cudal1.bad_signature(
-			format('more than %s arguments have the role %s or inout', most_arrays,
-				   CASE WHEN inputs > most_arrays THEN 'in' ELSE 'out' END));
-	END IF;
+	PERFORM cudal1.bad_signature_if(outputs = 0, 'no argument has the role out or inout');
+	PERFORM cudal1.bad_signature_if(inputs > most_arrays OR outputs > most_arrays,
+		format('more than %s arguments have the role %s or inout', most_arrays,
+			   CASE WHEN inputs > most_arrays THEN 'in' ELSE 'out' END));
 	RETURN jsonb_set(signature, '{args}', args);
 END
 $$;

@@ -217,10 +217,7 @@ RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	IF wrong THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = format('option "%s" must be %s', option, expected);
-	END IF;
+	PERFORM cudal1.raise_if(wrong, '22023', format('option "%s" must be %s', option, expected));
 END
 $$;
 COMMENT ON FUNCTION cudal1.bad_option_if IS
@@ -237,10 +234,9 @@ DECLARE
 		'score_scale', 'strategy', 'rtol', 'atol', 'problem', 'certify', 'islands', 'island_reset',
 		'island_temperature', 'island_period', 'island_late', 'baseline'];
 BEGIN
-	IF task IS NULL OR reference IS NULL OR language IS NULL OR options IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004',
-			MESSAGE = 'task, reference, language and options must not be null';
-	END IF;
+	PERFORM cudal1.raise_if(
+		task IS NULL OR reference IS NULL OR language IS NULL OR options IS NULL, '22004',
+		'task, reference, language and options must not be null');
 	PERFORM cudal1.raise_if(NOT cudal1.matches(task, '[^[:space:]]', 1000)
 			OR cudal1.matches(task, '[[:cntrl:]]', 1000), '22023',
 		'task must be a name of 1 to 1000 bytes without control characters');

@@ -802,9 +802,8 @@ DECLARE
 	added		record;
 	r			record;
 BEGIN
-	IF tasks IS NULL OR codes IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'tasks and codes must not be null';
-	END IF;
+	PERFORM cudal1.raise_if(tasks IS NULL OR codes IS NULL, '22004',
+		'tasks and codes must not be null');
 	IF cardinality(codes) <> n OR cardinality(group_keys) <> n
 		OR cardinality(proposal_keys) <> n THEN
 		RAISE EXCEPTION USING ERRCODE = '2202E',

@@ -147,10 +147,9 @@ AS $$
 BEGIN
 	PERFORM cudal1.raise_if(cudal1_set_weight.role IS NULL OR cudal1_set_weight.weight IS NULL,
 		'22004', 'role and weight must not be null');
-	IF NOT (cudal1_set_weight.weight >= 0.001 AND cudal1_set_weight.weight <= 1000) THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = 'weight must lie between 0.001 and 1000';
-	END IF;
+	PERFORM cudal1.raise_if(
+		NOT (cudal1_set_weight.weight >= 0.001 AND cudal1_set_weight.weight <= 1000), '22023',
+		'weight must lie between 0.001 and 1000');
 	PERFORM cudal1.check_role(cudal1_set_weight.role);
 	INSERT INTO cudal1.weight AS w (trainer, weight)
 		VALUES (cudal1_set_weight.role, cudal1_set_weight.weight)

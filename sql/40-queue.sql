@@ -43,9 +43,7 @@ BEGIN
 			THEN 'details of device must be a JSON object'
 		WHEN octet_length(device::text) > 65536 THEN 'device must not take more than 64 kB'
 		END;
-	IF problem IS NOT NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = problem;
-	END IF;
+	PERFORM cudal1.raise_if(problem IS NOT NULL, '22023', problem);
 	INSERT INTO cudal1.device AS d (device_key, host, class, model, cores, languages, details)
 		SELECT register_device.host || ' ' || (device ->> 'key'), register_device.host,
 			device ->> 'class', device ->> 'model',
@@ -80,10 +78,9 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_
 AS $$
 #variable_conflict use_column
 BEGIN
-	IF cudal1_enable_device.device_key IS NULL OR cudal1_enable_device.enabled IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004',
-			MESSAGE = 'device_key and enabled must not be null';
-	END IF;
+	PERFORM cudal1.raise_if(
+		cudal1_enable_device.device_key IS NULL OR cudal1_enable_device.enabled IS NULL, '22004',
+		'device_key and enabled must not be null');
 	UPDATE cudal1.device AS d SET enabled = cudal1_enable_device.enabled, lost = 0,
 		lost_candidate = NULL, rests_until = NULL
 		WHERE d.device_key = cudal1_enable_device.device_key;
@@ -244,18 +241,13 @@ DECLARE
 	secret	text;			-- 244 random bits
 	secrets	text[] := '{}';
 BEGIN
-	IF claim.worker IS NULL OR claim.worker = '' THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'worker must be a name';
-	END IF;
-	IF claim.lease IS NULL OR claim.lease <= '0'::interval THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'lease must be a positive interval';
-	END IF;
+	PERFORM cudal1.raise_if(claim.worker IS NULL OR claim.worker = '', '22023',
+		'worker must be a name');
+	PERFORM cudal1.raise_if(claim.lease IS NULL OR claim.lease <= '0'::interval, '22023',
+		'lease must be a positive interval');
 	SELECT x.* INTO d FROM cudal1.device AS x WHERE x.device_id = claim.device_id;
-	IF NOT FOUND THEN
-		RAISE EXCEPTION USING ERRCODE = '42704',
-			MESSAGE = format('device %s does not exist', claim.device_id),
-			HINT = 'Register it with cudal1.register_device().';
-	END IF;
+	PERFORM cudal1.raise_if(NOT FOUND, '42704', format('device %s does not exist', claim.device_id),
+		'Register it with cudal1.register_device().');
 	PERFORM cudal1.check_owner(format('device "%s"', d.device_key), d.owner);
 	IF d.last_seen < clock_timestamp() - '10 seconds'::interval THEN
 		UPDATE cudal1.device AS x SET last_seen = clock_timestamp() WHERE x.device_id = d.device_id;

@@ -157,10 +157,9 @@ AS $$
 DECLARE
 	n		bigint;
 BEGIN
-	IF cudal1_reverify.older_than IS NULL OR cudal1_reverify.best_per_task IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004',
-			MESSAGE = 'older_than and best_per_task must not be null';
-	END IF;
+	PERFORM cudal1.raise_if(
+		cudal1_reverify.older_than IS NULL OR cudal1_reverify.best_per_task IS NULL, '22004',
+		'older_than and best_per_task must not be null');
 	PERFORM cudal1.raise_if(cudal1_reverify.older_than < '0'::interval, '22023',
 		'older_than must not be negative');
 	PERFORM cudal1.raise_if(cudal1_reverify.best_per_task < 1, '22023',

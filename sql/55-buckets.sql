@@ -507,11 +507,8 @@ DECLARE
 BEGIN
 	SELECT c.task_id INTO task FROM cudal1.candidate AS c
 		WHERE c.candidate_id = place_candidate.candidate_id;
-	IF NOT FOUND THEN
-		RAISE EXCEPTION USING ERRCODE = 'undefined_object',
-			MESSAGE = format('candidate %s does not exist',
-				place_candidate.candidate_id);
-	END IF;
+	PERFORM cudal1.raise_if(NOT FOUND, '42704', format('candidate %s does not exist',
+				place_candidate.candidate_id));
 	PERFORM cudal1.lock_placement(task);
 	-- everything is read under the lock, so the later of two transactions sees what the earlier
 	-- wrote

@@ -354,11 +354,10 @@ DECLARE
 BEGIN
 	t := cudal1.find_task(make_prompt.task);
 	PERFORM cudal1.check_reference(t);
-	IF make_prompt.kind IS NULL OR make_prompt.kind NOT IN ('contrastive', 'augment') THEN
-		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
-			MESSAGE = format('kind "%s" does not exist', make_prompt.kind),
-			HINT = 'Valid kinds are "contrastive" and "augment".';
-	END IF;
+	PERFORM cudal1.raise_if(
+		make_prompt.kind IS NULL OR make_prompt.kind NOT IN ('contrastive', 'augment'), '22023',
+		format('kind "%s" does not exist', make_prompt.kind),
+		'Valid kinds are "contrastive" and "augment".');
 	PERFORM cudal1.raise_if(make_prompt.failures IS NULL
 			OR make_prompt.failures NOT BETWEEN 0 AND 100, '22023',
 		'failures must lie between 0 and 100');

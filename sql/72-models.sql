@@ -127,11 +127,10 @@ DECLARE
 	m			cudal1.model;
 	problem		text;
 BEGIN
-	IF num_nulls(cudal1_add_model.name, cudal1_add_model.endpoint, cudal1_add_model.model,
-		cudal1_add_model.parameters, cudal1_add_model.concurrency) > 0 THEN
-		RAISE EXCEPTION USING ERRCODE = '22004',
-			MESSAGE = 'name, endpoint, model, parameters and concurrency must not be null';
-	END IF;
+	PERFORM cudal1.raise_if(
+		num_nulls(cudal1_add_model.name, cudal1_add_model.endpoint, cudal1_add_model.model,
+		cudal1_add_model.parameters, cudal1_add_model.concurrency) > 0, '22004',
+		'name, endpoint, model, parameters and concurrency must not be null');
 	m.name := cudal1_add_model.name;
 	m.endpoint := cudal1_add_model.endpoint;
 	m.model := cudal1_add_model.model;

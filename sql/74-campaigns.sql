@@ -77,12 +77,11 @@ BEGIN
 	words := cudal1.prompt_kind(check_campaign.kind, o);
 	PERFORM cudal1.find_template(coalesce(o ->> 'template', words), words,
 		(o ->> 'failures')::int);
-	IF o ? 'strategy' AND coalesce(o ->> 'strategy', '') NOT IN ('bucket', 'island', 'random') THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = format('unknown strategy "%s"', o ->> 'strategy'),
-			HINT = concat_ws(' ', cudal1.nearest(o ->> 'strategy', '{bucket,island,random}'),
-				'Strategies are bucket, island and random.');
-	END IF;
+	PERFORM cudal1.raise_if(
+		o ? 'strategy' AND coalesce(o ->> 'strategy', '') NOT IN ('bucket', 'island', 'random'),
+		'22023', format('unknown strategy "%s"', o ->> 'strategy'),
+		concat_ws(' ', cudal1.nearest(o ->> 'strategy', '{bucket,island,random}'),
+				'Strategies are bucket, island and random.'));
 	PERFORM cudal1.raise_if(cudal1.json_int(o -> 'priority', -1000000000, 1000000000) IS NULL,
 		'22023', 'option "priority" must be an integer between -1000000000 and 1000000000');
 	IF o ->> 'profile' IS NOT NULL THEN

@@ -258,10 +258,9 @@ RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	IF check_report.missing IS NULL OR check_report.missing NOT IN ('zero', 'one', 'drop') THEN
-		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
-			MESSAGE = 'argument "missing" must be "zero", "one" or "drop"';
-	END IF;
+	PERFORM cudal1.raise_if(
+		check_report.missing IS NULL OR check_report.missing NOT IN ('zero', 'one', 'drop'),
+		'22023', 'argument "missing" must be "zero", "one" or "drop"');
 	IF check_report.device NOT IN ('cpu', 'cuda')
 		AND NOT EXISTS (SELECT FROM cudal1.device AS d WHERE d.model = check_report.device)
 		AND NOT EXISTS (SELECT FROM cudal1.imported_score AS i WHERE i.device = check_report.device)
@@ -367,10 +366,9 @@ RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p5
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	IF summarise.cut IS NULL OR NOT (summarise.cut >= 0 AND summarise.cut < 0.5) THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = 'argument "cut" must be a share of at least 0 and below 0.5';
-	END IF;
+	PERFORM cudal1.raise_if(
+		summarise.cut IS NULL OR NOT (summarise.cut >= 0 AND summarise.cut < 0.5), '22023',
+		'argument "cut" must be a share of at least 0 and below 0.5');
 	PERFORM cudal1.raise_if(summarise.faster_than IS NULL
 			OR NOT (summarise.faster_than >= 0 AND summarise.faster_than < 'infinity'), '22023',
 		'argument "faster_than" must be a speedup, for instance 1');
@@ -700,12 +698,10 @@ RETURNS TABLE (level text, fraction float8, speedup float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	IF (SELECT bool_and(coalesce(f >= 0 AND f <= 1, false)) FROM unnest(fractions) AS f)
-		IS NOT TRUE THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = 'argument "fractions" must hold numbers between 0 and 1',
-			HINT = 'For instance {0.1,0.5,0.9}.';
-	END IF;
+	PERFORM cudal1.raise_if(
+		(SELECT bool_and(coalesce(f >= 0 AND f <= 1, false)) FROM unnest(fractions) AS f)
+		IS NOT TRUE, '22023', 'argument "fractions" must hold numbers between 0 and 1',
+		'For instance {0.1,0.5,0.9}.');
 	RETURN QUERY
 	SELECT g.level, f.fraction, cudal1.conservative_round(f.speedup)
 	FROM (SELECT c.level, c.place,

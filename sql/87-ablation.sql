@@ -81,11 +81,10 @@ DECLARE
 	body	text;
 	n		int := cardinality(switches);
 BEGIN
-	IF cudal1_ablate.candidate_id IS NULL OR switches IS NULL OR cudal1_ablate.priority IS NULL
-		OR EXISTS (SELECT FROM unnest(switches) AS u(s) WHERE u.s IS NULL) THEN
-		RAISE EXCEPTION USING ERRCODE = '22004',
-			MESSAGE = 'candidate_id, switches and priority must not be null';
-	END IF;
+	PERFORM cudal1.raise_if(
+		cudal1_ablate.candidate_id IS NULL OR switches IS NULL OR cudal1_ablate.priority IS NULL
+		OR EXISTS (SELECT FROM unnest(switches) AS u(s) WHERE u.s IS NULL), '22004',
+		'candidate_id, switches and priority must not be null');
 	IF n NOT BETWEEN 1 AND 8 OR array_ndims(switches) <> 1 THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'switches must be 1 to 8 names',
 			DETAIL = format('They are %s; all combinations of 8 are 256 measurements.', n);
@@ -96,10 +95,9 @@ BEGIN
 		'switches must not repeat a name');
 	PERFORM cudal1.check_candidates(ARRAY[cudal1_ablate.candidate_id]);
 	SELECT x.* INTO c FROM cudal1.candidate AS x WHERE x.candidate_id = cudal1_ablate.candidate_id;
-	IF EXISTS (SELECT FROM cudal1.pruned AS p WHERE p.candidate_id = c.candidate_id) THEN
-		RAISE EXCEPTION USING ERRCODE = '55000',
-			MESSAGE = format('the code of candidate %s was pruned', c.candidate_id);
-	END IF;
+	PERFORM cudal1.raise_if(
+		EXISTS (SELECT FROM cudal1.pruned AS p WHERE p.candidate_id = c.candidate_id), '55000',
+		format('the code of candidate %s was pruned', c.candidate_id));
 	t := cudal1.find_task((SELECT x.name FROM cudal1.task AS x WHERE x.task_id = c.task_id));
 	INSERT INTO cudal1.ablation (task_id, candidate_id, switches)
 		VALUES (c.task_id, c.candidate_id, cudal1_ablate.switches)
