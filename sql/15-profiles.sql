@@ -117,7 +117,7 @@ BEGIN
 	PERFORM cudal1.raise_if(jsonb_typeof(changes) <> 'object', '22023',
 		'changes must be a JSON object of profile columns');
 	SELECT * INTO p FROM cudal1.profile AS b WHERE b.name = base;
-	PERFORM cudal1.check_profile(base);
+	PERFORM cudal1.check_name('profile', base);
 	PERFORM cudal1.raise_if(
 		EXISTS (SELECT FROM cudal1.profile AS b WHERE b.name = cudal1_add_profile.name), '23505',
 		format('profile "%s" exists already', cudal1_add_profile.name),

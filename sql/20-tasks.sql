@@ -47,64 +47,42 @@ $$;
 COMMENT ON FUNCTION cudal1.does_not_exist IS
 'error 42704 for a name that is none of these; the hint says which of them are near';
 
-CREATE FUNCTION cudal1.check_role(role name)
-RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	IF NOT EXISTS (SELECT FROM pg_roles AS r WHERE r.rolname = role) THEN
-		PERFORM cudal1.does_not_exist('role', role,
-			ARRAY(SELECT r.rolname::text FROM pg_roles AS r ORDER BY r.rolname),
-			'CREATE ROLE makes it.');
-	END IF;
-END
-$$;
-COMMENT ON FUNCTION cudal1.check_role IS 'error 42704 where no role has this name';
-
-CREATE FUNCTION cudal1.check_profile(profile text)
+CREATE FUNCTION cudal1.check_name(subject text, name text)
 RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	names	text[];
+	names	constant text[] := CASE subject
+		WHEN 'baseline' THEN cudal1.baselines()
+		WHEN 'campaign' THEN ARRAY(SELECT x.name FROM cudal1.campaign AS x ORDER BY 1)
+		WHEN 'device' THEN ARRAY(SELECT x.device_key FROM cudal1.device AS x ORDER BY 1)
+		WHEN 'method' THEN ARRAY(SELECT x.name FROM cudal1.method AS x ORDER BY 1)
+		WHEN 'model' THEN ARRAY(SELECT x.name FROM cudal1.model AS x ORDER BY 1)
+		WHEN 'pool' THEN ARRAY(SELECT x.name FROM cudal1.pool AS x ORDER BY 1)
+		WHEN 'profile' THEN ARRAY(SELECT x.name FROM cudal1.profile AS x ORDER BY 1)
+		WHEN 'role' THEN ARRAY(SELECT x.rolname::text FROM pg_roles AS x ORDER BY 1)
+		WHEN 'task' THEN ARRAY(SELECT x.name FROM cudal1.task AS x ORDER BY 1)
+		WHEN 'template' THEN ARRAY(SELECT x.name FROM cudal1.prompt_template AS x ORDER BY 1) END;
 BEGIN
-	IF NOT EXISTS (SELECT FROM cudal1.profile AS p WHERE p.name = check_profile.profile) THEN
-		names := ARRAY(SELECT p.name FROM cudal1.profile AS p ORDER BY p.name);
-		PERFORM cudal1.does_not_exist('profile', profile, names,
-			format('Profiles are %s.', array_to_string(names, ', ')));
+	IF check_name.name IS NULL OR check_name.name <> ALL (names) THEN
+		PERFORM cudal1.does_not_exist(subject, check_name.name, names, CASE subject
+			WHEN 'baseline' THEN format('Baselines are %s.', array_to_string(names, ', '))
+			WHEN 'campaign' THEN 'cudal1.campaign_progress lists the campaigns.'
+			WHEN 'device' THEN 'cudal1.device lists the devices.'
+			WHEN 'method' THEN 'cudal1.stat_method lists the methods with proposals.'
+			WHEN 'model' THEN
+				'cudal1.model lists the models; an operator adds one with cudal1_add_model().'
+			WHEN 'pool' THEN 'Open it with cudal1_open_pool(); cudal1.pool lists those that exist.'
+			WHEN 'profile' THEN format('Profiles are %s.', array_to_string(names, ', '))
+			WHEN 'role' THEN 'CREATE ROLE makes it.'
+			WHEN 'task' THEN 'Add it with cudal1_add_task(); cudal1.task lists those that exist.'
+			WHEN 'template' THEN 'cudal1.prompt_template lists the templates.' END);
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_profile IS 'error 42704 where no profile has this name';
-
-CREATE FUNCTION cudal1.check_device(device_key text)
-RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	IF NOT EXISTS (SELECT FROM cudal1.device AS d
-			WHERE d.device_key = check_device.device_key) THEN
-		PERFORM cudal1.does_not_exist('device', check_device.device_key,
-			ARRAY(SELECT d.device_key FROM cudal1.device AS d ORDER BY d.device_key),
-			'cudal1.device lists the devices.');
-	END IF;
-END
-$$;
-COMMENT ON FUNCTION cudal1.check_device IS 'error 42704 where no device has this key';
-
-CREATE FUNCTION cudal1.check_method(method text)
-RETURNS void
-LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	IF NOT EXISTS (SELECT FROM cudal1.method AS m WHERE m.name = method) THEN
-		PERFORM cudal1.does_not_exist('method', method,
-			ARRAY(SELECT m.name FROM cudal1.method AS m ORDER BY m.name),
-			'cudal1.stat_method lists the methods with proposals.');
-	END IF;
-END
-$$;
-COMMENT ON FUNCTION cudal1.check_method IS 'error 42704 where no method has this name; NULL is all';
+COMMENT ON FUNCTION cudal1.check_name IS
+'error 42704 where no baseline, campaign, device, method, model, pool, profile, role, task or
+template, as the subject says, has this name';
 
 CREATE FUNCTION cudal1.find_task(task text)
 RETURNS cudal1.task
@@ -116,9 +94,7 @@ BEGIN
 	PERFORM cudal1.raise_if(find_task.task IS NULL, '22004', 'task must not be null');
 	SELECT * INTO t FROM cudal1.task AS x WHERE x.name = find_task.task;
 	IF NOT FOUND THEN
-		PERFORM cudal1.does_not_exist('task', task,
-			ARRAY(SELECT x.name FROM cudal1.task AS x ORDER BY x.name),
-			'Add it with cudal1_add_task(); cudal1.task lists those that exist.');
+		PERFORM cudal1.check_name('task', task);
 	END IF;
 	IF t.retired_at IS NOT NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('task "%s" is retired', t.name),
@@ -157,6 +133,15 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.check_reference IS 'error 55000 where the reference of a task is bad';
+
+CREATE FUNCTION cudal1.check_label(name text)
+RETURNS void
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN cudal1.raise_if(NOT cudal1.matches(name, '^[^[:cntrl:]]{1,100}$', 400)
+		OR NOT cudal1.matches(name, '[^[:space:]]', 400), '22023',
+	'name must be a name of 1 to 100 characters');
+COMMENT ON FUNCTION cudal1.check_label IS
+'error 22023 for a name of a pool or a template that is blank, too long or has control characters';
 
 CREATE FUNCTION cudal1.check_ids(argument text, ids bigint[])
 RETURNS void
@@ -276,18 +261,28 @@ DECLARE
 	problem	text;
 BEGIN
 	t.profile := coalesce(options ->> 'profile', 'default');
-	PERFORM cudal1.check_profile(t.profile);
-	t.cores := CASE WHEN options ? 'cores' THEN cudal1.json_int(options -> 'cores', 1, 1024)
-		ELSE 1 END;
-	PERFORM cudal1.bad_option_if(t.cores IS NULL, 'cores', 'an integer between 1 and 1024');
-	t.bucket_width := CASE WHEN options ? 'bucket_width'
-		THEN cudal1.json_float(options -> 'bucket_width', 1e-6, 1e6) ELSE 0.25 END;
-	PERFORM cudal1.bad_option_if(t.bucket_width IS NULL,
-		'bucket_width', 'a number between 1e-6 and 1e6');
-	t.temperature := CASE WHEN options ? 'temperature'
-		THEN cudal1.json_float(options -> 'temperature', 1e-6, 1e6) ELSE 1 END;
-	PERFORM cudal1.bad_option_if(t.temperature IS NULL,
-		'temperature', 'a number between 1e-6 and 1e6');
+	PERFORM cudal1.check_name('profile', t.profile);
+	PERFORM cudal1.bad_option_if(options ? o.name AND CASE WHEN o.integral
+				THEN cudal1.json_int(options -> o.name, o.low::bigint, o.high::bigint) IS NULL
+				ELSE cudal1.json_float(options -> o.name, o.low, o.high) IS NULL END,
+			o.name, o.expected)
+		FROM (VALUES
+			('cores', true, 1, 1024, 'an integer between 1 and 1024'),
+			('bucket_width', false, 1e-6, 1e6, 'a number between 1e-6 and 1e6'),
+			('temperature', false, 1e-6, 1e6, 'a number between 1e-6 and 1e6'),
+			('rtol', false, 0, 1e9, 'a number between 0 and 1e9'),
+			('atol', false, 0, 1e9, 'a number between 0 and 1e9'),
+			('problem', true, 0, 2147483647, 'an integer not below 0'),
+			-- those of islands are read where they are used
+			('islands', true, 1, 1000, 'an integer between 1 and 1000'),
+			('island_reset', true, 1, 1e12, 'an integer between 1 and 1000000000000'),
+			('island_period', true, 1, 1e12, 'an integer between 1 and 1000000000000'),
+			('island_temperature', false, 1e-6, 1e6, 'a number between 1e-6 and 1e6'))
+			AS o (name, integral, low, high, expected);
+	t.cores := coalesce(cudal1.json_int(options -> 'cores'), 1);
+	t.bucket_width := coalesce(cudal1.json_float(options -> 'bucket_width'), 0.25);
+	t.temperature := coalesce(cudal1.json_float(options -> 'temperature'), 1);
+	t.problem := cudal1.json_int(options -> 'problem');
 	t.score_scale := coalesce(options ->> 'score_scale', 'linear');
 	PERFORM cudal1.bad_option_if(t.score_scale NOT IN ('linear', 'log'),
 		'score_scale', 'linear or log');
@@ -296,34 +291,15 @@ BEGIN
 		'strategy', 'bucket, island or random');
 	-- the option goes before the signature's member of the same name
 	t.rtol := cudal1.json_float(coalesce(options -> 'rtol', t.signature -> 'rtol'), 0, 1e9);
-	PERFORM cudal1.bad_option_if(t.rtol IS NULL AND options ? 'rtol',
-		'rtol', 'a number between 0 and 1e9');
 	t.atol := cudal1.json_float(coalesce(options -> 'atol', t.signature -> 'atol'), 0, 1e9);
-	PERFORM cudal1.bad_option_if(t.atol IS NULL AND options ? 'atol',
-		'atol', 'a number between 0 and 1e9');
-	t.problem := cudal1.json_int(options -> 'problem');
-	PERFORM cudal1.bad_option_if(t.problem IS NULL AND options ? 'problem',
-		'problem', 'an integer not below 0');
-
-	-- those of certification and of islands are read where they are used
 	PERFORM cudal1.bad_option_if(jsonb_typeof(options -> 'certify') <> 'boolean',
 		'certify', 'true or false');
-	PERFORM cudal1.bad_option_if(options ? 'islands'
-			AND cudal1.json_int(options -> 'islands', 1, 1000) IS NULL,
-		'islands', 'an integer between 1 and 1000');
-	PERFORM cudal1.bad_option_if(options ? key
-			AND cudal1.json_int(options -> key, 1, 1000000000000) IS NULL,
-			key, 'an integer between 1 and 1000000000000')
-		FROM unnest('{island_reset,island_period}'::text[]) AS u (key);
-	PERFORM cudal1.bad_option_if(options ? 'island_temperature'
-			AND cudal1.json_float(options -> 'island_temperature', 1e-6, 1e6) IS NULL,
-		'island_temperature', 'a number between 1e-6 and 1e6');
 	PERFORM cudal1.bad_option_if(
 		coalesce(options ->> 'island_late', 'admit') NOT IN ('admit', 'reject'),
 		'island_late', 'admit or reject');
 	t.device := cudal1.choose_device(t.language, options);
 	t.baseline := coalesce(options ->> 'baseline', 'reference');
-	PERFORM cudal1.check_baseline(t.baseline);
+	PERFORM cudal1.check_name('baseline', t.baseline);
 	problem := cudal1.lacks_baseline(t.language, t.device, t.baseline);
 	PERFORM cudal1.raise_if(problem IS NOT NULL, '22023', format('task "%s" %s', t.name, problem));
 	RETURN t;
@@ -342,27 +318,22 @@ DECLARE
 	class	text;
 BEGIN
 	IF given IS NULL THEN
-		RETURN CASE language
-					WHEN 'c' THEN 'cpu'
-					WHEN 'cuda' THEN 'cuda'
-					ELSE CASE WHEN EXISTS (SELECT FROM cudal1.device AS d
-										   WHERE d.class = 'cuda' AND d.enabled
-											AND 'pytorch' = ANY (d.languages))
-						 THEN 'cuda' ELSE 'cpu' END
-					END;
-	ELSE
-		PERFORM cudal1.bad_option_if(jsonb_typeof(options -> 'device') <> 'string'
-				OR NOT cudal1.matches(given, '[^[:space:]]', 200),
-			'device', 'a device class (cpu or cuda) or a device model');
-		SELECT d.class INTO class FROM cudal1.device AS d WHERE d.class = given OR d.model = given
-			LIMIT 1;
-		class := CASE WHEN given IN ('cpu', 'cuda') THEN given ELSE class END;
-		PERFORM cudal1.bad_option_if(
-			(language = 'c' AND class = 'cuda') OR (language = 'cuda' AND class = 'cpu'), 'device',
-			format('of class %s for language %s', CASE language WHEN 'c' THEN 'cpu'
-				ELSE 'cuda' END, language));
-		RETURN given;
+		RETURN CASE WHEN language = 'c' THEN 'cpu'
+			WHEN language = 'cuda' OR EXISTS (SELECT FROM cudal1.device AS d
+				WHERE d.class = 'cuda' AND d.enabled AND 'pytorch' = ANY (d.languages)) THEN 'cuda'
+			ELSE 'cpu' END;
 	END IF;
+	PERFORM cudal1.bad_option_if(jsonb_typeof(options -> 'device') <> 'string'
+			OR NOT cudal1.matches(given, '[^[:space:]]', 200),
+		'device', 'a device class (cpu or cuda) or a device model');
+	SELECT d.class INTO class FROM cudal1.device AS d WHERE d.class = given OR d.model = given
+		LIMIT 1;
+	class := CASE WHEN given IN ('cpu', 'cuda') THEN given ELSE class END;
+	PERFORM cudal1.bad_option_if((language = 'c' AND class = 'cuda')
+			OR (language = 'cuda' AND class = 'cpu'), 'device',
+		format('of class %s for language %s', CASE language WHEN 'c' THEN 'cpu' ELSE 'cuda' END,
+			language));
+	RETURN given;
 END
 $$;
 COMMENT ON FUNCTION cudal1.choose_device IS
@@ -503,12 +474,9 @@ RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	IF reason IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'reason must not be null';
-	ELSIF NOT cudal1.matches(reason, '[^[:space:]]', 1900) THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = 'reason must be a text of 1 to 1900 bytes';
-	END IF;
+	PERFORM cudal1.raise_if(reason IS NULL, '22004', 'reason must not be null');
+	PERFORM cudal1.raise_if(NOT cudal1.matches(reason, '[^[:space:]]', 1900), '22023',
+		'reason must be a text of 1 to 1900 bytes');
 END
 $$;
 COMMENT ON FUNCTION cudal1.check_reason IS
@@ -605,21 +573,6 @@ only. Errors: 42704 unknown candidate, 22004 and 22023 no reason';
  * its reference is the baseline as a candidate of the reference itself.
  */
 
-CREATE FUNCTION cudal1.check_baseline(baseline text)
-RETURNS void
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-	names	constant text[] := cudal1.baselines();
-BEGIN
-	IF baseline IS NULL OR baseline <> ALL (names) THEN
-		PERFORM cudal1.does_not_exist('baseline', baseline, names,
-			format('Baselines are %s.', array_to_string(names, ', ')));
-	END IF;
-END
-$$;
-COMMENT ON FUNCTION cudal1.check_baseline IS 'error 42704 where no baseline has this name';
-
 CREATE FUNCTION cudal1.lacks_baseline(language text, device text, baseline text)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -641,30 +594,7 @@ RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT t.reference || format(E'\n\n\n# baseline: %s\nimport torch as _torch\n\n\n', variant)
-			|| v.code || E'\n\nModelNew = Model\n'
-		FROM (VALUES
-			('reference', ''),
-			('compile', $python$_initialise = Model.__init__
-
-
-def _compiled(self, *arguments, **keywords):
-    _initialise(self, *arguments, **keywords)
-    self.forward = _torch.compile(self.forward)
-
-
-Model.__init__ = _compiled
-$python$),
-			('reduce-overhead', $python$_initialise = Model.__init__
-
-
-def _compiled(self, *arguments, **keywords):
-    _initialise(self, *arguments, **keywords)
-    self.forward = _torch.compile(self.forward, mode="reduce-overhead")
-
-
-Model.__init__ = _compiled
-$python$),
-			('cuda-graph', $python$_forward = Model.forward
+			|| CASE variant WHEN 'reference' THEN '' WHEN 'cuda-graph' THEN $python$_forward = Model.forward
 
 
 def _capture(self, inputs):
@@ -693,8 +623,18 @@ def _replay(self, *inputs):
 
 
 Model.forward = _replay
-$python$)) AS v (name, code)
-		WHERE v.name = variant AND t.language = 'pytorch';
+$python$ ELSE format($python$_initialise = Model.__init__
+
+
+def _compiled(self, *arguments, **keywords):
+    _initialise(self, *arguments, **keywords)
+    self.forward = _torch.compile(self.forward%s)
+
+
+Model.__init__ = _compiled
+$python$, CASE variant WHEN 'reduce-overhead' THEN ', mode="reduce-overhead"' ELSE '' END) END
+			|| E'\n\nModelNew = Model\n'
+		WHERE variant = ANY (cudal1.baselines()) AND t.language = 'pytorch';
 $$;
 COMMENT ON FUNCTION cudal1.baseline_code IS
 'the code of a baseline of a PyTorch task, which is a candidate and, with its class Model, a
@@ -745,10 +685,9 @@ BEGIN
 	PERFORM cudal1.demand_submission('-', '-', cudal1_add_baselines.priority);
 	PERFORM cudal1.raise_if(t.language <> 'pytorch', '22023',
 		format('task "%s" %s', t.name, cudal1.lacks_baseline(t.language, t.device, 'compile')));
-	PERFORM cudal1.check_baseline(v.name) FROM unnest(variants) AS v (name);
+	PERFORM cudal1.check_name('baseline', v.name) FROM unnest(variants) AS v (name);
 	PERFORM cudal1.check_reference(t);
-	FOREACH variant IN ARRAY coalesce(variants, '{reference,compile,reduce-overhead,cuda-graph}')
-	LOOP
+	FOREACH variant IN ARRAY coalesce(variants, cudal1.baselines()) LOOP
 		problem := cudal1.lacks_baseline(t.language, t.device, variant);
 		IF variant = t.baseline THEN
 			problem := CASE WHEN variants IS NOT NULL

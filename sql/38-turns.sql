@@ -150,7 +150,7 @@ BEGIN
 	PERFORM cudal1.raise_if(
 		NOT (cudal1_set_weight.weight >= 0.001 AND cudal1_set_weight.weight <= 1000), '22023',
 		'weight must lie between 0.001 and 1000');
-	PERFORM cudal1.check_role(cudal1_set_weight.role);
+	PERFORM cudal1.check_name('role', cudal1_set_weight.role);
 	INSERT INTO cudal1.weight AS w (trainer, weight)
 		VALUES (cudal1_set_weight.role, cudal1_set_weight.weight)
 		ON CONFLICT (trainer) DO UPDATE SET weight = excluded.weight;

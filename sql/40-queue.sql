@@ -81,14 +81,10 @@ BEGIN
 	PERFORM cudal1.raise_if(
 		cudal1_enable_device.device_key IS NULL OR cudal1_enable_device.enabled IS NULL, '22004',
 		'device_key and enabled must not be null');
+	PERFORM cudal1.check_name('device', cudal1_enable_device.device_key);
 	UPDATE cudal1.device AS d SET enabled = cudal1_enable_device.enabled, lost = 0,
 		lost_candidate = NULL, rests_until = NULL
 		WHERE d.device_key = cudal1_enable_device.device_key;
-	IF NOT FOUND THEN
-		PERFORM cudal1.does_not_exist('device', cudal1_enable_device.device_key,
-			ARRAY(SELECT x.device_key FROM cudal1.device AS x ORDER BY x.device_key),
-			'cudal1.device lists the devices.');
-	END IF;
 	PERFORM cudal1.wake();
 END
 $$;

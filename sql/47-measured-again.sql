@@ -77,7 +77,7 @@ BEGIN
 				unnest(ARRAY[d.class, d.model, d.device_key]) AS n ORDER BY n),
 			'Name a class (cpu, cuda), or a model or device_key in cudal1.device.');
 	END IF;
-	PERFORM cudal1.check_profile(cudal1_evaluate.profile);
+	PERFORM cudal1.check_name('profile', cudal1_evaluate.profile);
 	PERFORM cudal1.check_candidates(cudal1_evaluate.candidate_ids);
 	passed := ARRAY(SELECT c.candidate_id
 		FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id)
@@ -481,7 +481,7 @@ BEGIN
 	IF cudal1_measure_aa.task IS NOT NULL THEN
 		PERFORM cudal1.find_task(cudal1_measure_aa.task);
 	END IF;
-	PERFORM cudal1.check_device(cudal1_measure_aa.device_key)
+	PERFORM cudal1.check_name('device', cudal1_measure_aa.device_key)
 		WHERE cudal1_measure_aa.device_key IS NOT NULL;
 	FOR d IN
 		SELECT x.* FROM cudal1.device AS x
@@ -530,7 +530,7 @@ AS $$
 BEGIN
 	PERFORM cudal1.raise_if(cudal1_trust_device.device_key IS NULL, '22004',
 		'device_key must not be null');
-	PERFORM cudal1.check_device(cudal1_trust_device.device_key);
+	PERFORM cudal1.check_name('device', cudal1_trust_device.device_key);
 	UPDATE cudal1.device AS d SET untrusted_since = NULL, chart_from = clock_timestamp()
 		WHERE d.device_key = cudal1_trust_device.device_key;
 	PERFORM cudal1.wake();

@@ -12,9 +12,7 @@ BEGIN
 	PERFORM cudal1.raise_if(find_pool.pool IS NULL, '22004', 'pool must not be null');
 	SELECT p.pool_id INTO id FROM cudal1.pool AS p WHERE p.name = find_pool.pool;
 	IF NOT FOUND THEN
-		PERFORM cudal1.does_not_exist('pool', find_pool.pool,
-			ARRAY(SELECT p.name FROM cudal1.pool AS p ORDER BY p.name),
-			'Open it with cudal1_open_pool(); cudal1.pool lists those that exist.');
+		PERFORM cudal1.check_name('pool', find_pool.pool);
 	END IF;
 	RETURN id;
 END
@@ -108,9 +106,7 @@ DECLARE
 	codes	bigint := 0;
 BEGIN
 	PERFORM cudal1.raise_if(cudal1_open_pool.name IS NULL, '22004', 'name must not be null');
-	PERFORM cudal1.raise_if(NOT cudal1.matches(cudal1_open_pool.name, '^[^[:cntrl:]]{1,100}$', 400)
-			OR NOT cudal1.matches(cudal1_open_pool.name, '[^[:space:]]', 400), '22023',
-		'name must be a name of 1 to 100 characters');
+	PERFORM cudal1.check_label(cudal1_open_pool.name);
 	IF cudal1_open_pool.seeded_from IS NOT NULL THEN
 		source := cudal1.find_pool(cudal1_open_pool.seeded_from);
 	END IF;

@@ -178,6 +178,13 @@ INSERT INTO cudal1.prompt_template (template_id, name, kind, shipped, text) VALU
 		'copy)**\n\n{reference}{failures}{requirements}{restrictions}**Answer**\n\nGive the '
 		'complete code in a single fenced code block.\n');
 
+CREATE FUNCTION cudal1.check_prompt_kind(kind text)
+RETURNS void
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN cudal1.raise_if(kind IS NULL OR kind NOT IN ('contrastive', 'augment'), '22023',
+	format('kind "%s" does not exist', kind), 'Valid kinds are "contrastive" and "augment".');
+COMMENT ON FUNCTION cudal1.check_prompt_kind IS 'error 22023 for an unknown kind of prompts';
+
 CREATE FUNCTION cudal1.find_template(template text, kind text, failures int DEFAULT 0)
 RETURNS cudal1.prompt_template
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -187,14 +194,10 @@ DECLARE
 BEGIN
 	SELECT x.* INTO w FROM cudal1.prompt_template AS x WHERE x.name = find_template.template;
 	IF NOT FOUND THEN
-		PERFORM cudal1.does_not_exist('template', find_template.template,
-			ARRAY(SELECT x.name FROM cudal1.prompt_template AS x ORDER BY x.name),
-			'cudal1.prompt_template lists the templates.');
-	ELSIF w.kind <> find_template.kind THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = format('template "%s" is one of kind "%s", not "%s"', w.name, w.kind,
-				find_template.kind);
+		PERFORM cudal1.check_name('template', find_template.template);
 	END IF;
+	PERFORM cudal1.raise_if(w.kind <> find_template.kind, '22023',
+		format('template "%s" is one of kind "%s", not "%s"', w.name, w.kind, find_template.kind));
 	PERFORM cudal1.raise_if(find_template.failures > 0 AND NOT cudal1.has_place(w.text, 'failures'),
 		'22023', format('template "%s" has no place {failures}', w.name));
 	RETURN w;
@@ -240,27 +243,18 @@ DECLARE
 	braced	text;
 	id		bigint;
 BEGIN
-	IF num_nulls(cudal1_add_prompt_template.name, cudal1_add_prompt_template.kind, words) > 0 THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'name, kind and text must not be null';
-	END IF;
-	IF NOT cudal1.matches(cudal1_add_prompt_template.name, '^[^[:cntrl:]]{1,100}$', 400)
-		OR NOT cudal1.matches(cudal1_add_prompt_template.name, '[^[:space:]]', 400) THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = 'name must be a name of 1 to 100 characters';
-	ELSIF cudal1_add_prompt_template.kind NOT IN ('contrastive', 'augment') THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = format('kind "%s" does not exist', cudal1_add_prompt_template.kind),
-			HINT = 'Valid kinds are "contrastive" and "augment".';
-	ELSIF octet_length(words) > 1048576 OR octet_length(preface) > 1048576 THEN
-		RAISE EXCEPTION USING ERRCODE = '54000',
-			MESSAGE = 'text and system must not be longer than 1 MiB';
-	ELSIF NOT cudal1.has_place(words, 'reference') THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'text must have the place {reference}';
-	ELSIF cudal1_add_prompt_template.kind = 'contrastive'
-		AND NOT cudal1.has_place(words, 'exemplars') THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = 'text of a contrastive template must have the place {exemplars}';
-	END IF;
+	PERFORM cudal1.raise_if(cudal1_add_prompt_template.name IS NULL
+			OR cudal1_add_prompt_template.kind IS NULL OR words IS NULL, '22004',
+		'name, kind and text must not be null');
+	PERFORM cudal1.check_label(cudal1_add_prompt_template.name);
+	PERFORM cudal1.check_prompt_kind(cudal1_add_prompt_template.kind);
+	PERFORM cudal1.raise_if(octet_length(words) > 1048576 OR octet_length(preface) > 1048576,
+		'54000', 'text and system must not be longer than 1 MiB');
+	PERFORM cudal1.raise_if(NOT cudal1.has_place(words, 'reference'), '22023',
+		'text must have the place {reference}');
+	PERFORM cudal1.raise_if(cudal1_add_prompt_template.kind = 'contrastive'
+			AND NOT cudal1.has_place(words, 'exemplars'), '22023',
+		'text of a contrastive template must have the place {exemplars}');
 	FOR braced IN
 		SELECT DISTINCT split_part(b, '}', 1) FROM string_to_table(concat(words, preface), '{') AS b
 			WHERE b LIKE '%}%' AND cudal1.matches(split_part(b, '}', 1), '^[a-z_]+$', 30)
@@ -354,10 +348,7 @@ DECLARE
 BEGIN
 	t := cudal1.find_task(make_prompt.task);
 	PERFORM cudal1.check_reference(t);
-	PERFORM cudal1.raise_if(
-		make_prompt.kind IS NULL OR make_prompt.kind NOT IN ('contrastive', 'augment'), '22023',
-		format('kind "%s" does not exist', make_prompt.kind),
-		'Valid kinds are "contrastive" and "augment".');
+	PERFORM cudal1.check_prompt_kind(make_prompt.kind);
 	PERFORM cudal1.raise_if(make_prompt.failures IS NULL
 			OR make_prompt.failures NOT BETWEEN 0 AND 100, '22023',
 		'failures must lie between 0 and 100');
@@ -469,15 +460,14 @@ DECLARE
 	island	record;
 	id		bigint;
 BEGIN
-	IF cudal1_record_prompt.prompt IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'prompt must not be null';
-	ELSIF octet_length(cudal1_record_prompt.prompt) > 4194304
-		OR octet_length(cudal1_record_prompt.system) > 4194304 THEN
-		RAISE EXCEPTION USING ERRCODE = '54000',
-			MESSAGE = 'prompt and system must not be longer than 4 MiB';
-	ELSIF NOT cudal1.matches(cudal1_record_prompt.prompt, '[^[:space:]]', 4194304) THEN
-		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'prompt must not be empty';
-	END IF;
+	PERFORM cudal1.raise_if(cudal1_record_prompt.prompt IS NULL, '22004',
+		'prompt must not be null');
+	PERFORM cudal1.raise_if(octet_length(cudal1_record_prompt.prompt) > 4194304
+			OR octet_length(cudal1_record_prompt.system) > 4194304, '54000',
+		'prompt and system must not be longer than 4 MiB');
+	PERFORM cudal1.raise_if(
+		NOT cudal1.matches(cudal1_record_prompt.prompt, '[^[:space:]]', 4194304), '22023',
+		'prompt must not be empty');
 	PERFORM cudal1.check_ids('exemplars', cudal1_record_prompt.exemplars);
 	PERFORM cudal1.raise_if(coalesce(array_ndims(cudal1_record_prompt.exemplars), 1) > 1
 			OR cardinality(cudal1_record_prompt.exemplars) > 1000, '22023',

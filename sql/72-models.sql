@@ -17,9 +17,7 @@ BEGIN
 	PERFORM cudal1.raise_if(find_model.name IS NULL, '22004', 'model must not be null');
 	SELECT x.* INTO m FROM cudal1.model AS x WHERE x.name = find_model.name;
 	IF NOT FOUND THEN
-		PERFORM cudal1.does_not_exist('model', find_model.name,
-			ARRAY(SELECT x.name FROM cudal1.model AS x ORDER BY x.name),
-			'cudal1.model lists the models; an operator adds one with cudal1_add_model().');
+		PERFORM cudal1.check_name('model', find_model.name);
 	END IF;
 	RETURN m;
 END

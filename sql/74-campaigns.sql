@@ -85,7 +85,7 @@ BEGIN
 	PERFORM cudal1.raise_if(cudal1.json_int(o -> 'priority', -1000000000, 1000000000) IS NULL,
 		'22023', 'option "priority" must be an integer between -1000000000 and 1000000000');
 	IF o ->> 'profile' IS NOT NULL THEN
-		PERFORM cudal1.check_profile(o ->> 'profile');
+		PERFORM cudal1.check_name('profile', o ->> 'profile');
 	END IF;
 	PERFORM cudal1.raise_if(o ->> 'method' IS NOT NULL
 			AND (jsonb_typeof(o -> 'method') <> 'string'
@@ -222,12 +222,8 @@ DECLARE
 	c		cudal1.campaign;
 BEGIN
 	-- the owner is checked before the lock, which would make the true owner wait
-	SELECT x.* INTO c FROM cudal1.campaign AS x WHERE x.name = find_campaign.name;
-	IF NOT FOUND THEN
-		PERFORM cudal1.does_not_exist('campaign', find_campaign.name,
-			ARRAY(SELECT x.name FROM cudal1.campaign AS x ORDER BY x.name),
-			'cudal1.campaign_progress lists the campaigns.');
-	END IF;
+	PERFORM cudal1.check_name('campaign', find_campaign.name);
+	SELECT x.* INTO STRICT c FROM cudal1.campaign AS x WHERE x.name = find_campaign.name;
 	PERFORM cudal1.check_owner(format('campaign "%s"', c.name), c.created_by);
 	SELECT x.* INTO STRICT c FROM cudal1.campaign AS x WHERE x.campaign_id = c.campaign_id
 		FOR NO KEY UPDATE;

@@ -250,13 +250,9 @@ RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	PERFORM cudal1.check_method(m.name) FROM unnest(methods) AS m (name);
-	IF campaign IS NOT NULL
-		AND NOT EXISTS (SELECT FROM cudal1.campaign AS c WHERE c.name = check_choice.campaign) THEN
-		PERFORM cudal1.does_not_exist('campaign', campaign,
-			ARRAY(SELECT c.name FROM cudal1.campaign AS c ORDER BY c.name),
-			'cudal1.campaign_progress lists the campaigns.');
-	END IF;
+	PERFORM cudal1.check_name('method', m.name) FROM unnest(methods) AS m (name)
+		WHERE m.name IS NOT NULL;
+	PERFORM cudal1.check_name('campaign', campaign) WHERE campaign IS NOT NULL;
 	PERFORM cudal1.find_task(t.name) FROM unnest(tasks) AS t (name);
 END
 $$;

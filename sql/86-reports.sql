@@ -231,7 +231,7 @@ BEGIN
 	PERFORM cudal1.raise_if(best_over.without_weak IS NULL, '22004',
 		'without_weak must not be null');
 	IF best_over.baseline IS NOT NULL THEN
-		PERFORM cudal1.check_baseline(best_over.baseline);
+		PERFORM cudal1.check_name('baseline', best_over.baseline);
 	END IF;
 	RETURN QUERY
 	SELECT b.task_id, b.level, b.candidate_id,
@@ -277,7 +277,7 @@ BEGIN
 		AND NOT EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.method = check_report.method)
 	THEN
 		-- a method may exist without a proposal
-		PERFORM cudal1.check_method(check_report.method);
+		PERFORM cudal1.check_name('method', check_report.method);
 		RAISE NOTICE 'nothing was proposed by method "%"', check_report.method;
 	END IF;
 END

@@ -234,7 +234,7 @@ BEGIN
 	PERFORM cudal1.raise_if(0 > ANY (most), '22023',
 		'queued_candidates, stored_bytes and requests must not be negative');
 	IF cudal1_set_quota.role IS NOT NULL THEN
-		PERFORM cudal1.check_role(cudal1_set_quota.role);
+		PERFORM cudal1.check_name('role', cudal1_set_quota.role);
 	END IF;
 	IF num_nonnulls(VARIADIC most) = 0 THEN
 		DELETE FROM cudal1.quota AS q WHERE q.role = target;
@@ -361,7 +361,7 @@ BEGIN
 	PERFORM cudal1.raise_if(kind NOT IN ('trainer', 'analyst', 'operator', 'agent'), '22023',
 		format('unknown kind of role "%s"', kind),
 		'Kinds are trainer, analyst, operator and agent.');
-	PERFORM cudal1.check_role(role);
+	PERFORM cudal1.check_name('role', role);
 	to_role := quote_ident(role);
 	SELECT e.extnamespace INTO STRICT home FROM pg_extension AS e WHERE e.extname = 'cudal1';
 	-- the schema of the functions is left as it is where it is open already, or has another owner

@@ -87,9 +87,9 @@ read_rule(text *profile, ScoreRule *rule)
 				 " COALESCE(half_width_limit, 'infinity'), COALESCE(variance_limit, 'infinity'),"
 				 " precision_slope FROM cudal1.profile WHERE name = $1",
 				 1, &type, &argument);
-	/* check_profile() raises the error, with the names that may have been meant */
+	/* check_name() raises the error, with the names that may have been meant */
 	if (SPI_processed == 0)
-		SPI_execute_with_args("SELECT cudal1.check_profile($1)", 1, &type, &argument, NULL,
+		SPI_execute_with_args("SELECT cudal1.check_name('profile', $1)", 1, &type, &argument, NULL,
 							  true, 1);
 	rule->buckets = DatumGetInt32(cudal1_query_column(0, 1));
 	rule->looks = DatumGetInt32(cudal1_query_column(0, 2));
