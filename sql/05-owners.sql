@@ -27,10 +27,8 @@ COMMENT ON SCHEMA cudal1 IS 'CUDA-L1: tasks, candidates, measurements, exemplars
 CREATE FUNCTION cudal1.caller()
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT CASE WHEN pg_catalog.current_setting('role') = 'none' THEN SESSION_USER::text
-		ELSE pg_catalog.current_setting('role') END;
-END;
+RETURN CASE WHEN pg_catalog.current_setting('role') = 'none' THEN SESSION_USER::text
+	ELSE pg_catalog.current_setting('role') END;
 COMMENT ON FUNCTION cudal1.caller IS
 'the role that calls, to which belongs what it makes: that of SET ROLE, else of the session. A
 function that runs as its owner does not change it';
@@ -49,10 +47,8 @@ function that runs as its owner does not change it';
 CREATE FUNCTION cudal1.is_operator()
 RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT pg_catalog.has_function_privilege(cudal1.caller()::name, 'cudal1.is_operator()',
-											 'EXECUTE');
-END;
+RETURN pg_catalog.has_function_privilege(cudal1.caller()::name, 'cudal1.is_operator()',
+										 'EXECUTE');
 COMMENT ON FUNCTION cudal1.is_operator IS
 'whether the calling role may use what belongs to others: a superuser, the extension''s owner, or a
 role that may execute this function, as cudal1_grant() lets operators';
@@ -88,9 +84,7 @@ COMMENT ON FUNCTION cudal1.check_owner IS
 CREATE FUNCTION cudal1.is_exempt(owner text)
 RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT COALESCE(pg_catalog.has_function_privilege(
-		pg_catalog.to_regrole(pg_catalog.quote_ident(owner))::oid, 'cudal1.is_operator()',
-		'EXECUTE'), false);
-END;
+RETURN COALESCE(pg_catalog.has_function_privilege(
+	pg_catalog.to_regrole(pg_catalog.quote_ident(owner))::oid, 'cudal1.is_operator()',
+	'EXECUTE'), false);
 COMMENT ON FUNCTION cudal1.is_exempt IS 'whether a role is an operator, for which no quota holds';

@@ -196,9 +196,7 @@ new names; else device_key';
 CREATE FUNCTION cudal1.baselines()
 RETURNS text[]
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT '{reference,compile,reduce-overhead,cuda-graph}'::text[];
-END;
+RETURN '{reference,compile,reduce-overhead,cuda-graph}'::text[];
 COMMENT ON FUNCTION cudal1.baselines IS
 'the names of what rewards and reports can be over; cudal1.baseline_code() makes their code';
 

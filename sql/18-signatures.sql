@@ -71,10 +71,8 @@ stands in <think> tags is skipped';
 CREATE FUNCTION cudal1.matches(value text, pattern text, most_bytes int)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT CASE WHEN pg_catalog.octet_length(value) > most_bytes THEN false
-		ELSE value ~ pattern END;
-END;
+RETURN CASE WHEN pg_catalog.octet_length(value) > most_bytes THEN false
+	ELSE value ~ pattern END;
 COMMENT ON FUNCTION cudal1.matches IS
 'whether a text that takes at most so many bytes matches a regular expression. A longer one does
 not, and is not looked at: of a text of 268 million characters a regular expression makes an

@@ -8,19 +8,15 @@
 CREATE FUNCTION cudal1.code_hash(code text)
 RETURNS bytea
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT pg_catalog.sha256(pg_catalog.convert_to(code, 'UTF8'));
-END;
+RETURN pg_catalog.sha256(pg_catalog.convert_to(code, 'UTF8'));
 COMMENT ON FUNCTION cudal1.code_hash IS
 'SHA-256 of a text in UTF-8: the identity of a code within its task';
 
 CREATE FUNCTION cudal1.salted_hash(kind text, body text)
 RETURNS bytea
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT pg_catalog.sha256('\x0000'::bytea || pg_catalog.convert_to(kind, 'UTF8') || '\x00'::bytea
-		|| pg_catalog.convert_to(body, 'UTF8'));
-END;
+RETURN pg_catalog.sha256('\x0000'::bytea || pg_catalog.convert_to(kind, 'UTF8') || '\x00'::bytea
+	|| pg_catalog.convert_to(body, 'UTF8'));
 COMMENT ON FUNCTION cudal1.salted_hash IS
 'the identity of a text that is no proposed code: a malformed answer, a null candidate. No code has
 it, since none holds a zero byte';
@@ -110,11 +106,9 @@ COMMENT ON FUNCTION cudal1.find_task IS
 CREATE FUNCTION cudal1.reference_problem(t cudal1.task)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT CASE WHEN t.reference_state = 'bad'
-				THEN pg_catalog.format('the reference of task "%s" cannot be measured: %s', t.name,
-					t.reference_detail) END;
-END;
+RETURN CASE WHEN t.reference_state = 'bad'
+			THEN pg_catalog.format('the reference of task "%s" cannot be measured: %s', t.name,
+				t.reference_detail) END;
 COMMENT ON FUNCTION cudal1.reference_problem IS
 'why nothing can be submitted to a task whose reference is bad; NULL: it is not';
 
@@ -397,9 +391,7 @@ BEGIN
 			SELECT x.* INTO STRICT t FROM cudal1.task AS x WHERE x.task_id = t.task_id;
 			PERFORM cudal1.enqueue_reference(t);
 		END IF;
-		IF (options ->> 'certify')::boolean THEN
-			PERFORM cudal1.certify(t.task_id);
-		END IF;
+		PERFORM cudal1.certify(t.task_id) WHERE (options ->> 'certify')::boolean;
 	END IF;
 	RETURN t.task_id;
 END

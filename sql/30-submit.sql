@@ -50,9 +50,8 @@ BEGIN
 								   CASE WHEN NOT kept THEN use_method.owner END);
 		SELECT x.* INTO STRICT m FROM cudal1.method AS x WHERE x.name = use_method.method;
 	END IF;
-	IF NOT m.is_open AND m.owner IS DISTINCT FROM use_method.owner THEN
-		PERFORM cudal1.check_owner(format('method "%s"', m.name), m.owner);
-	END IF;
+	PERFORM cudal1.check_owner(format('method "%s"', m.name), m.owner)
+		WHERE NOT m.is_open AND m.owner IS DISTINCT FROM use_method.owner;
 END
 $$;
 COMMENT ON FUNCTION cudal1.use_method IS
@@ -66,9 +65,7 @@ DECLARE
 	m		cudal1.method;
 BEGIN
 	SELECT x.* INTO m FROM cudal1.method AS x WHERE x.name = use_default_method.method;
-	IF m.owner IS NOT NULL THEN
-		PERFORM cudal1.check_owner(format('method "%s"', m.name), m.owner);
-	END IF;
+	PERFORM cudal1.check_owner(format('method "%s"', m.name), m.owner) WHERE m.owner IS NOT NULL;
 END
 $$;
 COMMENT ON FUNCTION cudal1.use_default_method IS
@@ -349,9 +346,8 @@ BEGIN
 	END IF;
 	PERFORM cudal1.store(accept_submission.owner, queued::int,
 		cudal1.proposal_bytes(new_code, accept_submission.response));
-	IF NOT fresh AND accept_submission.purpose = 'normal' THEN
-		PERFORM cudal1.place_again(ARRAY[id], accept_submission.pool_id);
-	END IF;
+	PERFORM cudal1.place_again(ARRAY[id], accept_submission.pool_id)
+		WHERE NOT fresh AND accept_submission.purpose = 'normal';
 	RETURN id;
 END
 $$;
@@ -562,9 +558,8 @@ BEGIN
 	END IF;
 	PERFORM cudal1.check_reference(t);
 	PERFORM cudal1.demand_submission('-', submit_response.method, submit_response.priority);
-	IF submit_response.owner IS NULL THEN
-		PERFORM cudal1.use_method(submit_response.method, cudal1.caller());
-	END IF;
+	PERFORM cudal1.use_method(submit_response.method, cudal1.caller())
+		WHERE submit_response.owner IS NULL;
 	IF submit_response.pool IS NOT NULL THEN
 		into_pool := cudal1.use_pool(submit_response.pool);
 	END IF;
@@ -586,10 +581,8 @@ CREATE FUNCTION @extschema@.cudal1_submit_response(prompt_id bigint, response te
 	priority int DEFAULT 0, deadline timestamptz DEFAULT NULL, pool text DEFAULT NULL)
 RETURNS bigint
 LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-	SELECT cudal1.submit_response(prompt_id, response, method, group_key, proposal_key, priority,
-		deadline, NULL, pool);
-END;
+RETURN cudal1.submit_response(prompt_id, response, method, group_key, proposal_key, priority,
+	deadline, NULL, pool);
 COMMENT ON FUNCTION @extschema@.cudal1_submit_response(bigint, text, text, text, text, int,
 	timestamptz, text) IS
 'proposes the code of a model''s answer to a prompt and returns its candidate; a malformed answer

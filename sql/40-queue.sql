@@ -95,9 +95,7 @@ that rests after lost measurements goes on';
 CREATE FUNCTION cudal1.token_hash(token text)
 RETURNS bytea
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT pg_catalog.sha256(pg_catalog.convert_to(token, 'UTF8'));
-END;
+RETURN pg_catalog.sha256(pg_catalog.convert_to(token, 'UTF8'));
 COMMENT ON FUNCTION cudal1.token_hash(text) IS 'what the queue keeps of the token of a claim';
 
 CREATE FUNCTION cudal1.check_token(job_id bigint, attempt int, token text)
@@ -251,9 +249,7 @@ BEGIN
 	IF EXISTS (SELECT FROM cudal1.job AS x WHERE x.state = 'queued' AND x.deadline <= moment) THEN
 		PERFORM cudal1.cancel_overdue();
 	END IF;
-	IF EXISTS (SELECT FROM cudal1.unplaced) THEN
-		PERFORM cudal1.place_waiting();
-	END IF;
+	PERFORM cudal1.place_waiting() WHERE EXISTS (SELECT FROM cudal1.unplaced);
 	IF NOT d.enabled OR d.rests_until > clock_timestamp() THEN
 		RETURN;
 	END IF;
@@ -449,9 +445,7 @@ BEGIN
 			'its deadline passed before a device was free');
 		n := n + 1;
 	END LOOP;
-	IF n > 0 THEN
-		PERFORM cudal1.wake_waiters();
-	END IF;
+	PERFORM cudal1.wake_waiters() WHERE n > 0;
 	RETURN n;
 END
 $$;
@@ -482,9 +476,7 @@ BEGIN
 			format('the worker %s was lost while it measured', j.worker));
 		n := n + 1;
 	END LOOP;
-	IF n > 0 THEN
-		PERFORM cudal1.wake_waiters();
-	END IF;
+	PERFORM cudal1.wake_waiters() WHERE n > 0;
 	PERFORM cudal1.cancel_overdue();
 	PERFORM cudal1.place_waiting();
 	RETURN n;

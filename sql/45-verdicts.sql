@@ -157,14 +157,12 @@ COMMENT ON FUNCTION cudal1.drop_jobs(bigint) IS
 CREATE FUNCTION cudal1.may_confirm(measurement_id bigint, device_id bigint, login text)
 RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT cudal1.is_exempt(may_confirm.login) OR COALESCE((
-		SELECT m.login <> may_confirm.login AND x.host <> y.host AND x.hardware <> y.hardware
-			FROM cudal1.measurement AS m
-				JOIN cudal1.device AS x ON x.device_id = m.device_id
-				JOIN cudal1.device AS y ON y.device_id = may_confirm.device_id
-			WHERE m.measurement_id = may_confirm.measurement_id), false);
-END;
+RETURN cudal1.is_exempt(may_confirm.login) OR COALESCE((
+	SELECT m.login <> may_confirm.login AND x.host <> y.host AND x.hardware <> y.hardware
+		FROM cudal1.measurement AS m
+			JOIN cudal1.device AS x ON x.device_id = m.device_id
+			JOIN cudal1.device AS y ON y.device_id = may_confirm.device_id
+		WHERE m.measurement_id = may_confirm.measurement_id), false);
 COMMENT ON FUNCTION cudal1.may_confirm(bigint, bigint, text) IS
 'whether a device, claiming as that login, is another word than a measurement: it is an operator''s,
 or differs in login, host and hardware. An agent chooses its host''s name itself, but not its
@@ -208,9 +206,7 @@ BEGIN
 				AND c.purpose = 'normal'
 		ON CONFLICT DO NOTHING;
 	GET DIAGNOSTICS n = ROW_COUNT;
-	IF n > 0 THEN
-		PERFORM cudal1.wake();
-	END IF;
+	PERFORM cudal1.wake() WHERE n > 0;
 	RETURN n;
 END
 $$;
@@ -236,9 +232,7 @@ BEGIN
 	PERFORM cudal1.drop_jobs(c.candidate_id);
 	PERFORM cudal1.ask_confirmation(c.candidate_id);
 	PERFORM cudal1.place_candidate(c.candidate_id);
-	IF c.purpose = 'certification' THEN
-		PERFORM cudal1.judge_certification(c.candidate_id);
-	END IF;
+	PERFORM cudal1.judge_certification(c.candidate_id) WHERE c.purpose = 'certification';
 END
 $$;
 COMMENT ON FUNCTION cudal1.accept_score(cudal1.candidate, float8, bigint, text) IS
@@ -266,12 +260,8 @@ BEGIN
 			measurement_id = reject_candidate.measurement_id, decided_at = clock_timestamp()
 		WHERE x.candidate_id = c.candidate_id;
 	PERFORM cudal1.drop_jobs(c.candidate_id);
-	IF c.state = 'successful' THEN
-		PERFORM cudal1.place_candidate(c.candidate_id);
-	END IF;
-	IF c.purpose = 'certification' THEN
-		PERFORM cudal1.judge_certification(c.candidate_id);
-	END IF;
+	PERFORM cudal1.place_candidate(c.candidate_id) WHERE c.state = 'successful';
+	PERFORM cudal1.judge_certification(c.candidate_id) WHERE c.purpose = 'certification';
 END
 $$;
 COMMENT ON FUNCTION cudal1.reject_candidate(cudal1.candidate, text, bigint, text) IS
@@ -467,9 +457,8 @@ BEGIN
 		UPDATE cudal1.device AS x SET lost = 0, lost_candidate = NULL, rests_until = NULL
 			WHERE x.device_id = d.device_id;
 	END IF;
-	IF EXISTS (SELECT FROM cudal1.aa_candidate AS k WHERE k.candidate_id = j.candidate_id) THEN
-		PERFORM cudal1.judge_device(d.device_id);
-	END IF;
+	PERFORM cudal1.judge_device(d.device_id)
+		WHERE EXISTS (SELECT FROM cudal1.aa_candidate AS k WHERE k.candidate_id = j.candidate_id);
 	RETURN counts;
 END
 $$;
@@ -705,10 +694,9 @@ BEGIN
 	IF cudal1.conclude_without_score(j, c, r, t.device_model, d.model, counts,
 									 j.failures + 1 >= p.attempts) THEN
 		-- bad, where the attempts are used up
-		IF found = 'good' OR found = 'bad' AND r.outcome = 'unverified'
-			AND NOT EXISTS (SELECT FROM cudal1.job AS x WHERE x.job_id = j.job_id) THEN
-			PERFORM cudal1.note_reference(j.task_id, found, r.detail, false);
-		END IF;
+		PERFORM cudal1.note_reference(j.task_id, found, r.detail, false)
+			WHERE found = 'good' OR found = 'bad' AND r.outcome = 'unverified'
+				AND NOT EXISTS (SELECT FROM cudal1.job AS x WHERE x.job_id = j.job_id);
 		RETURN 'stored';
 	END IF;
 
@@ -725,9 +713,7 @@ BEGIN
 		PERFORM cudal1.requeue_job(j, j.failures, t.device_model);
 		RETURN 'stored';
 	END IF;
-	IF found = 'good' THEN
-		PERFORM cudal1.note_reference(j.task_id, found, NULL, false);
-	END IF;
+	PERFORM cudal1.note_reference(j.task_id, found, NULL, false) WHERE found = 'good';
 	DELETE FROM cudal1.job AS x WHERE x.job_id = j.job_id;
 	-- the first ones alone: a trainer's slow codes would raise the budgets of those that follow,
 	-- and these the next

@@ -568,9 +568,7 @@ DECLARE
 BEGIN
 	PERFORM cudal1.own_task(task);
 	queued := cudal1.enqueue_reference(t);
-	IF queued THEN
-		PERFORM cudal1.warn_no_device(t);
-	END IF;
+	PERFORM cudal1.warn_no_device(t) WHERE queued;
 	RETURN queued;
 END
 $$;
@@ -591,9 +589,7 @@ DECLARE
 	t		cudal1.task := cudal1.find_task(task);
 	n		bigint := cudal1.certify(t.task_id);
 BEGIN
-	IF n > 0 THEN
-		PERFORM cudal1.warn_no_device(t);
-	END IF;
+	PERFORM cudal1.warn_no_device(t) WHERE n > 0;
 	RETURN n;
 END
 $$;

@@ -6,13 +6,11 @@
 CREATE FUNCTION cudal1.in_words(seconds float8)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT CASE WHEN seconds < 120 THEN pg_catalog.format('%s s', pg_catalog.round(seconds))
-				WHEN seconds < 7200 THEN pg_catalog.format('%s min', pg_catalog.round(seconds / 60))
-				WHEN seconds < 172800
-					THEN pg_catalog.format('%s h', pg_catalog.round(seconds / 3600))
-				ELSE pg_catalog.format('%s days', pg_catalog.round(seconds / 86400)) END;
-END;
+RETURN CASE WHEN seconds < 120 THEN pg_catalog.format('%s s', pg_catalog.round(seconds))
+			WHEN seconds < 7200 THEN pg_catalog.format('%s min', pg_catalog.round(seconds / 60))
+			WHEN seconds < 172800
+				THEN pg_catalog.format('%s h', pg_catalog.round(seconds / 3600))
+			ELSE pg_catalog.format('%s days', pg_catalog.round(seconds / 86400)) END;
 COMMENT ON FUNCTION cudal1.in_words IS 'so many seconds, rounded, in words';
 
 CREATE FUNCTION cudal1.evaluation_cost(job_ids bigint[])
@@ -356,9 +354,7 @@ BEGIN
 		RETURN c.candidate_id;
 	END IF;
 	-- the proposal counts for islands all the same
-	IF c.state = 'successful' THEN
-		PERFORM cudal1.place_candidate(c.candidate_id);
-	END IF;
+	PERFORM cudal1.place_candidate(c.candidate_id) WHERE c.state = 'successful';
 	RETURN c.candidate_id;
 END
 $$;
@@ -456,12 +452,10 @@ COMMENT ON FUNCTION cudal1.judge_device IS
 CREATE FUNCTION cudal1.aa_code(t cudal1.task)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT CASE WHEN t.baseline <> 'reference' THEN cudal1.baseline_code(t, t.baseline)
-				WHEN t.language = 'pytorch' THEN t.reference
-				|| E'\n\n\n# the reference as its own candidate\nclass ModelNew(Model):\n    pass\n'
-				ELSE t.reference || E'\n/* the reference as its own candidate */\n' END;
-END;
+RETURN CASE WHEN t.baseline <> 'reference' THEN cudal1.baseline_code(t, t.baseline)
+			WHEN t.language = 'pytorch' THEN t.reference
+			|| E'\n\n\n# the reference as its own candidate\nclass ModelNew(Model):\n    pass\n'
+			ELSE t.reference || E'\n/* the reference as its own candidate */\n' END;
 COMMENT ON FUNCTION cudal1.aa_code IS
 'the reference of a task, or its baseline, as a candidate: its own code but for a comment';
 
@@ -478,9 +472,7 @@ DECLARE
 	added	bigint;
 BEGIN
 	PERFORM cudal1.demand_submission('-', '-', cudal1_measure_aa.priority);
-	IF cudal1_measure_aa.task IS NOT NULL THEN
-		PERFORM cudal1.find_task(cudal1_measure_aa.task);
-	END IF;
+	PERFORM cudal1.find_task(cudal1_measure_aa.task) WHERE cudal1_measure_aa.task IS NOT NULL;
 	PERFORM cudal1.check_name('device', cudal1_measure_aa.device_key)
 		WHERE cudal1_measure_aa.device_key IS NOT NULL;
 	FOR d IN

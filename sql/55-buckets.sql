@@ -25,26 +25,20 @@ logarithm where score_scale is log; rewards on an edge in decimal arithmetic are
 CREATE FUNCTION cudal1.reward_micro(reward float8)
 RETURNS bigint
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT round(LEAST(reward, 1e9) * 1e6)::bigint;
-END;
+RETURN round(LEAST(reward, 1e9) * 1e6)::bigint;
 COMMENT ON FUNCTION cudal1.reward_micro IS
 'a reward''s share of bucket.sum_micro; rewards above 1e9 count as 1e9, so that sums hold';
 
 CREATE FUNCTION cudal1.reward_ln_nano(reward float8)
 RETURNS bigint
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT round(ln(reward) * 1e9)::bigint;
-END;
+RETURN round(ln(reward) * 1e9)::bigint;
 COMMENT ON FUNCTION cudal1.reward_ln_nano IS 'a reward''s share of bucket.sum_ln_nano';
 
 CREATE FUNCTION cudal1.reward_cluster(reward float8)
 RETURNS bigint
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT (cudal1.reward_micro(reward) + 5000) / 10000;
-END;
+RETURN (cudal1.reward_micro(reward) + 5000) / 10000;
 COMMENT ON FUNCTION cudal1.reward_cluster IS 'the cluster of an island that a reward belongs to';
 
 -- The lock is a row, because any role may take any advisory lock. A task has its row from its first
@@ -338,11 +332,10 @@ BEGIN
 			PERFORM cudal1.leave_island(wanted.task_id, place_on_islands.pool_id, place.island,
 				place.epoch, place.cluster,
 										place.slot);
-			IF wanted.placed THEN
-				PERFORM cudal1.register_on_island(wanted.task_id, place_on_islands.pool_id,
-					place.island, place.epoch, wanted.cluster,
-												  place_on_islands.candidate_id);
-			END IF;
+			PERFORM cudal1.register_on_island(wanted.task_id, place_on_islands.pool_id,
+				place.island, place.epoch, wanted.cluster,
+											  place_on_islands.candidate_id)
+				WHERE wanted.placed;
 			changed := true;
 		ELSIF place.slot IS NULL AND wanted.placed AND place.proposed
 			-- a wiped code comes back by a new proposal only
@@ -366,9 +359,7 @@ BEGIN
 		WHERE s.candidate_id = place_on_islands.candidate_id AND s.task_id = wanted.task_id
 			AND s.pool_id = place_on_islands.pool_id;
 	END IF;
-	IF changed THEN
-		PERFORM cudal1.note_best(wanted.task_id, place_on_islands.pool_id);
-	END IF;
+	PERFORM cudal1.note_best(wanted.task_id, place_on_islands.pool_id) WHERE changed;
 	IF registered AND (SELECT sum(i.since_reset) FROM cudal1.island AS i
 					   WHERE i.task_id = wanted.task_id
 						AND i.pool_id = place_on_islands.pool_id) >= wanted.reset_after
@@ -669,13 +660,11 @@ CREATE FUNCTION cudal1.in_pool(pool_id int)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-	SELECT CASE WHEN in_pool.pool_id = 1 THEN ''
-				ELSE format(' in pool %s',
-					COALESCE((SELECT p.name FROM cudal1.pool AS p
-					WHERE p.pool_id = in_pool.pool_id),
-															   in_pool.pool_id::text)) END;
-END;
+RETURN CASE WHEN in_pool.pool_id = 1 THEN ''
+			ELSE format(' in pool %s',
+				COALESCE((SELECT p.name FROM cudal1.pool AS p
+				WHERE p.pool_id = in_pool.pool_id),
+														   in_pool.pool_id::text)) END;
 COMMENT ON FUNCTION cudal1.in_pool IS 'words that add the pool to a place; none for pool main';
 
 CREATE FUNCTION cudal1.codes_to_place(only_task bigint)

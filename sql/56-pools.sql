@@ -68,9 +68,7 @@ BEGIN
 	INSERT INTO cudal1.pool_seed (pool_id, candidate_id)
 		SELECT seed_pool.pool_id, placed.candidate_id FROM placed;
 	GET DIAGNOSTICS n = ROW_COUNT;
-	IF n > 0 THEN
-		PERFORM cudal1.place_later(NULL, seed_pool.pool_id, NULL);
-	END IF;
+	PERFORM cudal1.place_later(NULL, seed_pool.pool_id, NULL) WHERE n > 0;
 	RETURN n;
 END
 $$;
@@ -116,9 +114,8 @@ BEGIN
 		RETURNING x.* INTO p;
 	IF NOT FOUND THEN
 		SELECT x.* INTO STRICT p FROM cudal1.pool AS x WHERE x.name = cudal1_open_pool.name;
-		IF p.created_by IS NOT NULL THEN
-			PERFORM cudal1.check_owner(format('pool "%s"', p.name), p.created_by);
-		END IF;
+		PERFORM cudal1.check_owner(format('pool "%s"', p.name), p.created_by)
+			WHERE p.created_by IS NOT NULL;
 		PERFORM cudal1.raise_if(p.seeded_from IS DISTINCT FROM cudal1_open_pool.seeded_from,
 			'23505',
 			format('pool "%s" exists and was seeded from %s', p.name,

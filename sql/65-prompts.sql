@@ -98,16 +98,14 @@ CREATE FUNCTION cudal1.tolerance_words(rtol float8, atol float8)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-	SELECT CASE WHEN rtol IS NULL AND atol IS NULL
-				THEN 'integers and booleans exactly, floating-point values within the tolerance of '
-					'their dtype (for float32, 1e-4 of the output''s root mean square plus 1e-3 of '
-					'the value)'
-				ELSE format('integers and booleans exactly, floating-point values '
-					'within %s of the output''s root mean square plus %s of the value',
-						COALESCE(atol::text, 'the usual share (1e-4 for float32)'),
-						COALESCE(rtol::text, 'the usual share (1e-3 for float32)')) END;
-END;
+RETURN CASE WHEN rtol IS NULL AND atol IS NULL
+			THEN 'integers and booleans exactly, floating-point values within the tolerance of '
+				'their dtype (for float32, 1e-4 of the output''s root mean square plus 1e-3 of '
+				'the value)'
+			ELSE format('integers and booleans exactly, floating-point values '
+				'within %s of the output''s root mean square plus %s of the value',
+					COALESCE(atol::text, 'the usual share (1e-4 for float32)'),
+					COALESCE(rtol::text, 'the usual share (1e-3 for float32)')) END;
 COMMENT ON FUNCTION cudal1.tolerance_words IS 'a task''s tolerance in words';
 
 CREATE FUNCTION cudal1.compose_prompt(contrastive boolean, language text, gpu boolean,
@@ -210,9 +208,7 @@ has no place for the failures that are to be shown';
 CREATE FUNCTION cudal1.has_place(template text, place text)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT strpos(template, '{' || place || '}') > 0;
-END;
+RETURN strpos(template, '{' || place || '}') > 0;
 COMMENT ON FUNCTION cudal1.has_place IS 'whether a template has a place of this name';
 
 CREATE FUNCTION cudal1.code_alone(prompt_id bigint)
@@ -358,9 +354,7 @@ BEGIN
 	unfounded := used = 'island' AND make_prompt.kind = 'contrastive'
 		AND NOT EXISTS (SELECT FROM cudal1.island AS i
 			WHERE i.task_id = t.task_id AND i.pool_id = from_pool);
-	IF unfounded THEN
-		PERFORM cudal1.place_later(t.task_id, from_pool, NULL);
-	END IF;
+	PERFORM cudal1.place_later(t.task_id, from_pool, NULL) WHERE unfounded;
 
 	-- an augmenting prompt shows no exemplars, but its arguments are checked alike
 	SELECT COALESCE(array_agg(d.candidate_id ORDER BY d.score, d.candidate_id), '{}') AS candidates,

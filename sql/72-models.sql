@@ -227,9 +227,7 @@ BEGIN
 		PERFORM cudal1.use_method(cudal1_generate.method, cudal1.caller());
 	END IF;
 	room := cudal1.request_room(cudal1.caller());
-	IF room.requests < n THEN
-		PERFORM cudal1.refuse(cudal1.caller(), room.quota, room.used, n);
-	END IF;
+	PERFORM cudal1.refuse(cudal1.caller(), room.quota, room.used, n) WHERE room.requests < n;
 	PERFORM cudal1.wake();
 	RETURN QUERY
 		INSERT INTO cudal1.request AS r (model_id, prompt_id, method, group_key, priority)
@@ -266,10 +264,9 @@ BEGIN
 	GET DIAGNOSTICS n = ROW_COUNT;
 	IF n > 0 THEN
 		room := cudal1.request_room(cudal1.caller());
-		IF room.requests < 0 OR room.quota = 'bytes' THEN
-			PERFORM cudal1.refuse(cudal1.caller(), room.quota,
-				room.used - CASE room.quota WHEN 'bytes' THEN 0 ELSE n END, n);
-		END IF;
+		PERFORM cudal1.refuse(cudal1.caller(), room.quota,
+			room.used - CASE room.quota WHEN 'bytes' THEN 0 ELSE n END, n)
+			WHERE room.requests < 0 OR room.quota = 'bytes';
 		PERFORM cudal1.wake();
 	END IF;
 	RETURN n;
@@ -320,9 +317,7 @@ COMMENT ON FUNCTION cudal1.cancel_requests IS 'what cudal1_cancel_requests() doe
 CREATE FUNCTION @extschema@.cudal1_cancel_requests(request_ids bigint[])
 RETURNS bigint
 LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-	SELECT cudal1.cancel_requests(request_ids);
-END;
+RETURN cudal1.cancel_requests(request_ids);
 COMMENT ON FUNCTION @extschema@.cudal1_cancel_requests(bigint[]) IS
 'cancels requests that are waiting or in flight and returns their number; an answer that arrives
 first is kept. Errors: 42704 unknown id, 42501 a request of another role: none is cancelled then';

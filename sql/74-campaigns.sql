@@ -11,20 +11,18 @@
 CREATE FUNCTION cudal1.campaign_options(kind text)
 RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT '{"method": null, "ahead": 4, "priority": 0, "template": null, "failures": 0}'::jsonb
-		|| CASE kind
-		WHEN 'vanilla' THEN '{"attempts": 5}'::jsonb
-		WHEN 'augment' THEN '{"trials": 20, "successes": 2}'::jsonb
-		WHEN 'self_supervised' THEN '{"batch": 8, "rounds": 1, "pause": true}'::jsonb
-		WHEN 'evolve'
-			THEN '{"exemplars": 4, "strategy": "island", "temperature": null, "max_tokens": null, '
-			'"max_candidates": null, "max_seconds": null, "max_cost": null}'::jsonb
-		WHEN 'contrastive'
-			THEN '{"exemplars": 2, "strategy": "bucket", "temperature": null, "group_size": 8, '
-			'"groups": null, "profile": null}'::jsonb
-		END;
-END;
+RETURN '{"method": null, "ahead": 4, "priority": 0, "template": null, "failures": 0}'::jsonb
+	|| CASE kind
+	WHEN 'vanilla' THEN '{"attempts": 5}'::jsonb
+	WHEN 'augment' THEN '{"trials": 20, "successes": 2}'::jsonb
+	WHEN 'self_supervised' THEN '{"batch": 8, "rounds": 1, "pause": true}'::jsonb
+	WHEN 'evolve'
+		THEN '{"exemplars": 4, "strategy": "island", "temperature": null, "max_tokens": null, '
+		'"max_candidates": null, "max_seconds": null, "max_cost": null}'::jsonb
+	WHEN 'contrastive'
+		THEN '{"exemplars": 2, "strategy": "bucket", "temperature": null, "group_size": 8, '
+		'"groups": null, "profile": null}'::jsonb
+	END;
 COMMENT ON FUNCTION cudal1.campaign_options IS
 'options of a kind of campaign and their defaults: attempts 5 (CUDA-L1, 3.3), trials 20 and
 successes 2 (2.2); ahead: requests under way for each task and model';
@@ -32,10 +30,8 @@ successes 2 (2.2); ahead: requests under way for each task and model';
 CREATE FUNCTION cudal1.prompt_kind(kind text, options jsonb)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT CASE WHEN kind IN ('evolve', 'contrastive') AND options -> 'exemplars' <> '0'
-		THEN 'contrastive' ELSE 'augment' END;
-END;
+RETURN CASE WHEN kind IN ('evolve', 'contrastive') AND options -> 'exemplars' <> '0'
+	THEN 'contrastive' ELSE 'augment' END;
 COMMENT ON FUNCTION cudal1.prompt_kind IS
 'the kind of prompts that a campaign of a kind makes by its options';
 
@@ -84,9 +80,7 @@ BEGIN
 				'Strategies are bucket, island and random.'));
 	PERFORM cudal1.raise_if(cudal1.json_int(o -> 'priority', -1000000000, 1000000000) IS NULL,
 		'22023', 'option "priority" must be an integer between -1000000000 and 1000000000');
-	IF o ->> 'profile' IS NOT NULL THEN
-		PERFORM cudal1.check_name('profile', o ->> 'profile');
-	END IF;
+	PERFORM cudal1.check_name('profile', o ->> 'profile') WHERE o ->> 'profile' IS NOT NULL;
 	PERFORM cudal1.raise_if(o ->> 'method' IS NOT NULL
 			AND (jsonb_typeof(o -> 'method') <> 'string'
 			OR NOT cudal1.matches(o ->> 'method', '^[^[:cntrl:]]{1,90}$', 360)), '22023',

@@ -73,10 +73,8 @@ COMMENT ON COLUMN cudal1.queue.waits_for IS
 CREATE FUNCTION cudal1.ago(since timestamptz)
 RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT cudal1.in_words(GREATEST(0,
-		EXTRACT(epoch FROM pg_catalog.clock_timestamp() - since)::float8));
-END;
+RETURN cudal1.in_words(GREATEST(0,
+	EXTRACT(epoch FROM pg_catalog.clock_timestamp() - since)::float8));
 COMMENT ON FUNCTION cudal1.ago IS 'how long ago, rounded, in words';
 
 CREATE FUNCTION cudal1.status_of_names()

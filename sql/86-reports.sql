@@ -105,9 +105,7 @@ fits no task, 22004 nulls, 22025 a pattern that ends with a backslash';
 CREATE FUNCTION cudal1.choose_pool(pool text)
 RETURNS int
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-	SELECT CASE WHEN pool IS NOT NULL THEN cudal1.find_pool(pool) END;
-END;
+RETURN CASE WHEN pool IS NOT NULL THEN cudal1.find_pool(pool) END;
 COMMENT ON FUNCTION cudal1.choose_pool IS
 'the pool of this name; NULL for NULL, which is all. Error 42704: there is none';
 
@@ -212,11 +210,9 @@ out; task_ids (NULL: all) chooses among the rest';
 CREATE FUNCTION cudal1.over_baseline(speedup float8, score float8, unrounded boolean)
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT CASE WHEN score IS NULL THEN speedup
-				WHEN unrounded THEN speedup / score
-				ELSE cudal1.conservative_round(speedup / score) END;
-END;
+RETURN CASE WHEN score IS NULL THEN speedup
+			WHEN unrounded THEN speedup / score
+			ELSE cudal1.conservative_round(speedup / score) END;
 COMMENT ON FUNCTION cudal1.over_baseline IS
 'a speedup as one over a baseline of that score, rounded as rewards are; NULL: over what rewards are
 over';
@@ -230,9 +226,7 @@ AS $$
 BEGIN
 	PERFORM cudal1.raise_if(best_over.without_weak IS NULL, '22004',
 		'without_weak must not be null');
-	IF best_over.baseline IS NOT NULL THEN
-		PERFORM cudal1.check_name('baseline', best_over.baseline);
-	END IF;
+	PERFORM cudal1.check_name('baseline', best_over.baseline) WHERE best_over.baseline IS NOT NULL;
 	RETURN QUERY
 	SELECT b.task_id, b.level, b.candidate_id,
 		   cudal1.over_baseline(b.speedup, base.score, false), b.evaluated, b.speedup, base.score,
@@ -416,16 +410,14 @@ level and All';
 CREATE FUNCTION cudal1.speaking_measurement(candidate_id bigint, speedup float8, evaluated boolean)
 RETURNS bigint
 LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT CASE WHEN speaking_measurement.evaluated
-				THEN (SELECT max(m.measurement_id) FROM cudal1.measurement AS m
-					  WHERE m.candidate_id = speaking_measurement.candidate_id
-						AND m.kind = 'evaluate'
-						AND m.reward = speaking_measurement.speedup)
-				ELSE (SELECT c.measurement_id FROM cudal1.candidate AS c
-					  WHERE c.candidate_id = speaking_measurement.candidate_id
-						AND c.reward = speaking_measurement.speedup) END;
-END;
+RETURN CASE WHEN speaking_measurement.evaluated
+			THEN (SELECT max(m.measurement_id) FROM cudal1.measurement AS m
+				  WHERE m.candidate_id = speaking_measurement.candidate_id
+					AND m.kind = 'evaluate'
+					AND m.reward = speaking_measurement.speedup)
+			ELSE (SELECT c.measurement_id FROM cudal1.candidate AS c
+				  WHERE c.candidate_id = speaking_measurement.candidate_id
+					AND c.reward = speaking_measurement.speedup) END;
 COMMENT ON FUNCTION cudal1.speaking_measurement IS
 'the measurement that a row of cudal1.best_speedups() rests on; NULL for an imported score';
 
@@ -433,21 +425,19 @@ CREATE FUNCTION cudal1.unrounded(candidate_id bigint, speedup float8, evaluated 
 	device text)
 RETURNS float8
 LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT COALESCE(
-		CASE WHEN unrounded.evaluated
-			 THEN (SELECT m.score FROM cudal1.measurement AS m
-				   WHERE m.measurement_id = cudal1.speaking_measurement(unrounded.candidate_id,
-					unrounded.speedup, true)) END,
-		(SELECT i.score FROM cudal1.imported_score AS i
-			JOIN cudal1.candidate AS c ON c.candidate_id = i.candidate_id
-		 WHERE i.candidate_id = unrounded.candidate_id
-			AND i.device = COALESCE(unrounded.device, c.import_device)
-			AND i.reward = unrounded.speedup),
-		(SELECT c.score FROM cudal1.candidate AS c WHERE c.candidate_id = unrounded.candidate_id
-			AND c.reward = unrounded.speedup),
-		unrounded.speedup);
-END;
+RETURN COALESCE(
+	CASE WHEN unrounded.evaluated
+		 THEN (SELECT m.score FROM cudal1.measurement AS m
+			   WHERE m.measurement_id = cudal1.speaking_measurement(unrounded.candidate_id,
+				unrounded.speedup, true)) END,
+	(SELECT i.score FROM cudal1.imported_score AS i
+		JOIN cudal1.candidate AS c ON c.candidate_id = i.candidate_id
+	 WHERE i.candidate_id = unrounded.candidate_id
+		AND i.device = COALESCE(unrounded.device, c.import_device)
+		AND i.reward = unrounded.speedup),
+	(SELECT c.score FROM cudal1.candidate AS c WHERE c.candidate_id = unrounded.candidate_id
+		AND c.reward = unrounded.speedup),
+	unrounded.speedup);
 COMMENT ON FUNCTION cudal1.unrounded IS
 'the score that the speedup in a row of cudal1.best_speedups() was rounded from';
 

@@ -84,9 +84,8 @@ BEGIN
 	SELECT coalesce(sum(s.bytes) FILTER (WHERE s.role = count_room.owner), 0), count(*) INTO bytes,
 		parts FROM cudal1.stored AS s;
 	-- above READ COMMITTED rows that others added up since would be an error
-	IF parts > 1000 AND current_setting('transaction_isolation') = 'read committed' THEN
-		PERFORM cudal1.sum_stored();
-	END IF;
+	PERFORM cudal1.sum_stored()
+		WHERE parts > 1000 AND current_setting('transaction_isolation') = 'read committed';
 	-- the worker, too, for which the role was admitted before
 	IF cudal1.is_operator() OR cudal1.is_exempt(count_room.owner) THEN
 		candidates := 1000000000000;
@@ -97,12 +96,11 @@ BEGIN
 	q := cudal1.quota_of(count_room.owner);
 	bytes := q.stored_bytes - bytes;
 	candidates := q.queued_candidates - cudal1.queued_of(count_room.owner);
-	IF candidates >= more_candidates AND bytes >= more_bytes THEN
-		PERFORM cudal1.give_room(count_room.owner,
-			least(candidates - more_candidates,
-				greatest(q.queued_candidates / 50, candidates / 16)),
-			least(bytes - more_bytes, greatest(q.stored_bytes / 50, bytes / 16)));
-	END IF;
+	PERFORM cudal1.give_room(count_room.owner,
+		least(candidates - more_candidates,
+			greatest(q.queued_candidates / 50, candidates / 16)),
+		least(bytes - more_bytes, greatest(q.stored_bytes / 50, bytes / 16)))
+		WHERE candidates >= more_candidates AND bytes >= more_bytes;
 END
 $$;
 COMMENT ON FUNCTION cudal1.count_room IS
@@ -233,9 +231,8 @@ DECLARE
 BEGIN
 	PERFORM cudal1.raise_if(0 > ANY (most), '22023',
 		'queued_candidates, stored_bytes and requests must not be negative');
-	IF cudal1_set_quota.role IS NOT NULL THEN
-		PERFORM cudal1.check_name('role', cudal1_set_quota.role);
-	END IF;
+	PERFORM cudal1.check_name('role', cudal1_set_quota.role)
+		WHERE cudal1_set_quota.role IS NOT NULL;
 	IF num_nonnulls(VARIADIC most) = 0 THEN
 		DELETE FROM cudal1.quota AS q WHERE q.role = target;
 	ELSE
@@ -422,9 +419,7 @@ COMMENT ON FUNCTION cudal1.change_privileges IS 'grants or revokes what a kind o
 CREATE FUNCTION @extschema@.cudal1_grant(role name, kind text)
 RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
-BEGIN ATOMIC
-	SELECT cudal1.change_privileges(role, kind, true);
-END;
+RETURN cudal1.change_privileges(role, kind, true);
 COMMENT ON FUNCTION @extschema@.cudal1_grant(name, text) IS
 'lets a role do what its kind does. trainer: add tasks, submit, wait, cancel, sample, prompt,
 report; read tasks, candidates, measurements, statistics, not the queue''s own table, the evidence
@@ -435,9 +430,7 @@ and report results. For the extension''s owner; errors: 42704 unknown role, 2202
 CREATE FUNCTION @extschema@.cudal1_revoke(role name, kind text)
 RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
-BEGIN ATOMIC
-	SELECT cudal1.change_privileges(role, kind, false);
-END;
+RETURN cudal1.change_privileges(role, kind, false);
 COMMENT ON FUNCTION @extschema@.cudal1_revoke(name, text) IS
 'takes back what cudal1_grant() gave for the kind; grant what another kind of the same role needs
 anew. Errors: 42704 unknown role, 22023 unknown kind';
