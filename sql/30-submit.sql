@@ -194,23 +194,18 @@ another purpose an ordinary one';
 CREATE FUNCTION cudal1.check_submission(code text, method text, priority int)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT CASE WHEN code IS NULL THEN 'code must not be null'
-				WHEN method IS NULL THEN 'method must not be null'
-				WHEN priority IS NULL THEN 'priority must not be null'
-				WHEN pg_catalog.octet_length(code) > 1048576
-					THEN 'code must not be longer than 1 MiB'
-				-- A regular expression over a whole code costs more than the rest of a
-				-- submission. The beginning nearly always suffices.
-				WHEN NOT cudal1.matches(pg_catalog.left(code, 64), '[^[:space:]]', 256)
-					AND NOT cudal1.matches(code, '[^[:space:]]', 1048576)
-						THEN 'code must not be empty'
-				WHEN NOT cudal1.matches(method, '[^[:space:]]', 200)
-					THEN 'method must be a name of 1 to 200 bytes'
-				WHEN priority NOT BETWEEN -1000000000 AND 1000000000
-					THEN 'priority must lie between -1000000000 and 1000000000'
-		   END;
-END;
+RETURN CASE WHEN code IS NULL THEN 'code must not be null'
+	WHEN method IS NULL THEN 'method must not be null'
+	WHEN priority IS NULL THEN 'priority must not be null'
+	WHEN pg_catalog.octet_length(code) > 1048576 THEN 'code must not be longer than 1 MiB'
+	-- A regular expression over a whole code costs more than the rest of a submission. The
+	-- beginning nearly always suffices.
+	WHEN NOT cudal1.matches(pg_catalog.left(code, 64), '[^[:space:]]', 256)
+		AND NOT cudal1.matches(code, '[^[:space:]]', 1048576) THEN 'code must not be empty'
+	WHEN NOT cudal1.matches(method, '[^[:space:]]', 200)
+		THEN 'method must be a name of 1 to 200 bytes'
+	WHEN priority NOT BETWEEN -1000000000 AND 1000000000
+		THEN 'priority must lie between -1000000000 and 1000000000' END;
 COMMENT ON FUNCTION cudal1.check_submission IS 'what is wrong with a submission, or NULL';
 
 CREATE FUNCTION cudal1.proposed_by_key(task_id bigint, owner text, pool_id int, group_key text,
@@ -590,22 +585,33 @@ becomes a failed candidate (reward 0), identified by its raw text, as does one l
 which that much is kept. pool: NULL is the prompt''s.
 Further arguments as in cudal1_submit()';
 
-CREATE FUNCTION cudal1.refuse_rows(owner text, candidates bigint, bytes bigint, task_ids bigint[],
-	codes text[], hashes bytea[], reasons text[], leaders int[], ids bigint[])
-RETURNS text[]
+CREATE TYPE cudal1.batch_row AS (ord int, task_id bigint, code text, hash bytea, grp text, key text,
+	reason text, leader int, id bigint);
+COMMENT ON TYPE cudal1.batch_row IS
+'a row of a batch of submissions. grp, key: its group_key and proposal_key; reason: why it is not
+accepted; leader: the row whose proposal it repeats, having its key, else the row itself; id: the
+candidate of a key that was used before, which ends the row there';
+
+CREATE FUNCTION cudal1.proposes(v cudal1.batch_row)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN v.reason IS NULL AND v.id IS NULL AND v.leader = v.ord;
+COMMENT ON FUNCTION cudal1.proposes IS 'whether a row of a batch adds a proposal';
+
+CREATE FUNCTION cudal1.refuse_rows(owner text, candidates bigint, bytes bigint,
+	batch cudal1.batch_row[])
+RETURNS cudal1.batch_row[]
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
 	SET jit = off
 AS $$
 	WITH row AS (
-		SELECT v.*, v.reason IS NULL AND v.id IS NULL AND v.leader = v.ord AS proposes,
-				min(v.ord) FILTER (WHERE v.reason IS NULL AND v.id IS NULL AND v.leader = v.ord)
-					OVER (PARTITION BY v.task_id, v.hash) AS first
-			FROM unnest(task_ids, codes, hashes, reasons, leaders, ids) WITH ORDINALITY
-				AS v(task_id, code, hash, reason, leader, id, ord)),
+		SELECT v.*, cudal1.proposes(v) AS proposes, min(v.ord) FILTER (WHERE cudal1.proposes(v))
+				OVER (PARTITION BY v.task_id, v.hash) AS first
+			FROM unnest(batch) AS v),
 	needs AS (
 		-- The first row of a code stores it. It is queued if it is new, discarded or imported.
 		SELECT r.*, (r.ord = r.first
-			AND (c.candidate_id IS NULL OR c.state = 'discarded' OR c.imported))::int AS queues,
+				AND (c.candidate_id IS NULL OR c.state = 'discarded' OR c.imported))::int AS queues,
 				cudal1.proposal_bytes(CASE WHEN r.ord = r.first
 					AND c.candidate_id IS NULL THEN r.code END, NULL) AS stores
 			FROM row AS r LEFT JOIN cudal1.candidate AS c ON r.proposes AND c.task_id = r.task_id
@@ -615,67 +621,59 @@ AS $$
 				sum(s.stores) FILTER (WHERE s.proposes) OVER (ORDER BY s.ord) AS stored
 			FROM needs AS s),
 	judged AS (
-		SELECT s.ord, s.leader, CASE WHEN s.reason IS NOT NULL THEN s.reason
-									 WHEN NOT s.proposes THEN NULL
-									 -- later rows of a code share the fate of its first
-									 WHEN f.queued > refuse_rows.candidates
-										AND f.queues > 0 THEN cudal1.quota_reason(refuse_rows.owner,
-										'candidates')
-									 WHEN s.stored > refuse_rows.bytes
-										OR f.stored > refuse_rows.bytes
-										THEN cudal1.quota_reason(refuse_rows.owner, 'bytes')
-								END AS reason
+		SELECT s.*, CASE WHEN s.reason IS NOT NULL THEN s.reason
+				WHEN NOT s.proposes THEN NULL
+				-- later rows of a code share the fate of its first
+				WHEN f.queued > refuse_rows.candidates AND f.queues > 0
+					THEN cudal1.quota_reason(refuse_rows.owner, 'candidates')
+				WHEN s.stored > refuse_rows.bytes OR f.stored > refuse_rows.bytes
+					THEN cudal1.quota_reason(refuse_rows.owner, 'bytes') END AS verdict
 			FROM summed AS s LEFT JOIN summed AS f ON f.ord = s.first)
-	SELECT array_agg(coalesce(j.reason, k.reason) ORDER BY j.ord) FROM judged AS j LEFT
-		JOIN judged AS k ON k.ord = j.leader;
+	SELECT array_agg((j.ord, j.task_id, j.code, j.hash, j.grp, j.key,
+			coalesce(j.verdict, k.verdict), j.leader, j.id)::cudal1.batch_row ORDER BY j.ord)
+		FROM judged AS j LEFT JOIN judged AS k ON k.ord = j.leader;
 $$;
 COMMENT ON FUNCTION cudal1.refuse_rows IS
-'the reasons of a batch''s rows, with those of rows that need more candidates or bytes than a role
-has room for; the arrays as in cudal1_submit_batch()';
+'the rows of a batch, with the reasons of those that need more candidates or bytes than a role has
+room for';
 
 CREATE FUNCTION cudal1.judge_rows(tasks text[], codes text[], group_keys text[],
-	proposal_keys text[], method text, priority int, proposer text, into_pool int,
-	OUT task_ids bigint[], OUT hashes bytea[], OUT reasons text[], OUT leaders int[],
-	OUT ids bigint[])
+	proposal_keys text[], method text, priority int, proposer text, into_pool int)
+RETURNS cudal1.batch_row[]
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	SELECT array_agg(v.task_id ORDER BY v.ord), array_agg(v.hash ORDER BY v.ord),
-		array_agg(v.reason ORDER BY v.ord),
-			array_agg(CASE WHEN v.key IS NOT NULL AND v.reason IS NULL THEN v.leader ELSE v.ord END
-				ORDER BY v.ord),
-			array_agg(p.candidate_id ORDER BY v.ord)
-		INTO task_ids, hashes, reasons, leaders, ids
-		FROM (SELECT w.*,
-			min(w.ord) OVER (PARTITION BY w.task_id, coalesce(w.grp, ''), w.key, w.reason IS NULL)
-			AS leader
-			  FROM (SELECT u.ord::int AS ord, u.grp, u.key, k.task_id,
-				cudal1.code_hash(replace(u.code, E'\r\n', E'\n')) AS hash,
-						CASE WHEN u.task IS NULL THEN 'task must not be null'
-							 WHEN k.task_id IS NULL THEN format('task "%s" does not exist', u.task)
-							 WHEN k.retired_at IS NOT NULL THEN format('task "%s" is retired',
-								u.task)
-							 WHEN k.reference_state = 'bad' THEN cudal1.reference_problem(k)
-							 ELSE cudal1.check_submission(u.code, method,
-								judge_rows.priority) END AS reason
-					FROM unnest(tasks, codes, group_keys, proposal_keys) WITH ORDINALITY AS u(task,
-						code, grp, key, ord)
-						LEFT JOIN cudal1.task AS k ON k.name = u.task) AS w) AS v
-			LEFT JOIN cudal1.proposal AS p
-				ON v.reason IS NULL AND v.key IS NOT NULL AND p.created_by = proposer
-					AND p.task_id = v.task_id
-					AND p.pool_id = into_pool AND coalesce(p.group_key, '') = coalesce(v.grp, '')
-						AND p.proposal_key = v.key;
+	RETURN ARRAY(
+		SELECT (v.ord, v.task_id, v.code, v.hash, v.grp, v.key, v.reason,
+				CASE WHEN v.key IS NOT NULL AND v.reason IS NULL THEN v.leader ELSE v.ord END,
+				p.candidate_id)::cudal1.batch_row
+			FROM (SELECT w.*, cudal1.code_hash(w.code) AS hash, min(w.ord) OVER (PARTITION BY
+						w.task_id, coalesce(w.grp, ''), w.key, w.reason IS NULL) AS leader
+					FROM (SELECT u.ord::int AS ord, u.grp, u.key, k.task_id,
+								replace(u.code, E'\r\n', E'\n') AS code,
+								CASE WHEN u.task IS NULL THEN 'task must not be null'
+									WHEN k.task_id IS NULL
+										THEN format('task "%s" does not exist', u.task)
+									WHEN k.retired_at IS NOT NULL
+										THEN format('task "%s" is retired', u.task)
+									WHEN k.reference_state = 'bad' THEN cudal1.reference_problem(k)
+									ELSE cudal1.check_submission(u.code, method,
+										judge_rows.priority) END AS reason
+							FROM unnest(tasks, codes, group_keys, proposal_keys) WITH ORDINALITY
+									AS u (task, code, grp, key, ord)
+								LEFT JOIN cudal1.task AS k ON k.name = u.task) AS w) AS v
+				LEFT JOIN cudal1.proposal AS p
+					ON v.reason IS NULL AND v.key IS NOT NULL AND p.created_by = proposer
+						AND p.task_id = v.task_id AND p.pool_id = into_pool
+						AND coalesce(p.group_key, '') = coalesce(v.grp, '')
+						AND p.proposal_key = v.key
+			ORDER BY v.ord);
 END
 $$;
-COMMENT ON FUNCTION cudal1.judge_rows IS
-'what is wrong with the rows of a batch, one element a row. leaders: the row whose proposal a row
-with a repeated key repeats, else the row itself; ids: the candidate of a key that was used before,
-which ends its row there';
+COMMENT ON FUNCTION cudal1.judge_rows IS 'the rows of a batch, and what is wrong with them';
 
-CREATE FUNCTION cudal1.add_rows(task_ids bigint[], codes text[], hashes bytea[], reasons text[],
-	leaders int[], ids bigint[], group_keys text[], proposal_keys text[], method text,
-	proposer text, into_pool int, OUT fresh bigint[], OUT known bigint[])
+CREATE FUNCTION cudal1.add_rows(batch cudal1.batch_row[], method text, proposer text, into_pool int,
+	OUT fresh bigint[], OUT known bigint[])
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -685,11 +683,8 @@ BEGIN
 	-- in the order of the index, so that two batches don't deadlock
 	WITH added AS (
 		INSERT INTO cudal1.candidate (task_id, code, code_hash)
-			SELECT DISTINCT ON (v.task_id, v.hash) v.task_id, replace(v.code, E'\r\n', E'\n'),
-				v.hash
-				FROM unnest(task_ids, codes, hashes, reasons, ids, leaders) WITH ORDINALITY
-						AS v(task_id, code, hash, reason, id, leader, ord)
-				WHERE v.reason IS NULL AND v.id IS NULL AND v.leader = v.ord
+			SELECT DISTINCT ON (v.task_id, v.hash) v.task_id, v.code, v.hash
+				FROM unnest(batch) AS v WHERE cudal1.proposes(v)
 				ORDER BY v.task_id, v.hash
 			ON CONFLICT (task_id, code_hash) DO NOTHING
 			RETURNING candidate_id, octet_length(code) AS bytes)
@@ -701,11 +696,9 @@ BEGIN
 		INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, group_key,
 			proposal_key, created_by)
 			SELECT v.task_id, c.candidate_id, into_pool, method, v.grp, v.key, proposer
-				FROM unnest(task_ids, hashes, reasons, ids, leaders, group_keys,
-					proposal_keys) WITH ORDINALITY
-						AS v(task_id, hash, reason, id, leader, grp, key, ord)
+				FROM unnest(batch) AS v
 					JOIN cudal1.candidate AS c ON c.task_id = v.task_id AND c.code_hash = v.hash
-				WHERE v.reason IS NULL AND v.id IS NULL AND v.leader = v.ord
+				WHERE cudal1.proposes(v)
 				ORDER BY CASE WHEN v.key IS NOT NULL THEN v.task_id END,
 					CASE WHEN v.key IS NOT NULL THEN coalesce(v.grp, '') END, v.key, v.ord
 			ON CONFLICT DO NOTHING
@@ -714,18 +707,17 @@ BEGIN
 
 	-- Another session may have used a key meanwhile. Its proposal stands, and a candidate that
 	-- was added here without a proposal is removed.
-	IF proposal_keys IS NOT NULL THEN
+	IF EXISTS (SELECT FROM unnest(batch) AS v WHERE v.key IS NOT NULL) THEN
 		WITH orphan AS (
 			DELETE FROM cudal1.candidate AS c
 				WHERE c.candidate_id = ANY (fresh) AND c.candidate_id <> ALL (coalesce(known, '{}'))
 				RETURNING c.candidate_id, octet_length(c.code) AS bytes)
 		SELECT coalesce(array_agg(f.id), '{}'),
-			bytes - coalesce((SELECT sum(orphan.bytes) FROM orphan), 0) INTO fresh, bytes
+				bytes - coalesce((SELECT sum(orphan.bytes) FROM orphan), 0) INTO fresh, bytes
 			FROM unnest(fresh) AS f(id) WHERE f.id NOT IN (SELECT orphan.candidate_id FROM orphan);
 	END IF;
 	INSERT INTO cudal1.stored (role, bytes)
-		SELECT proposer, bytes + p.n * cudal1.proposal_bytes(NULL, NULL)
-			FROM (SELECT proposals AS n) AS p WHERE p.n > 0;
+		SELECT proposer, bytes + proposals * cudal1.proposal_bytes(NULL, NULL) WHERE proposals > 0;
 END
 $$;
 COMMENT ON FUNCTION cudal1.add_rows IS
@@ -785,12 +777,7 @@ DECLARE
 	n			int := cardinality(tasks);
 	proposer	text := cudal1.caller();
 	into_pool	int := cudal1.use_pool(cudal1_submit_batch.pool);
-	-- one element a row of the batch: see cudal1.judge_rows() and cudal1.add_rows()
-	task_ids	bigint[];
-	hashes		bytea[];
-	reasons		text[];
-	leaders		int[];
-	ids			bigint[];
+	batch		cudal1.batch_row[];
 	bytes		bigint;
 	added		record;
 	r			record;
@@ -808,36 +795,31 @@ BEGIN
 	PERFORM cudal1.demand_submission('-', method, cudal1_submit_batch.priority);
 	PERFORM cudal1.use_method(method, proposer);
 
-	SELECT j.task_ids, j.hashes, j.reasons, j.leaders, j.ids
-		INTO task_ids, hashes, reasons, leaders, ids
-		FROM cudal1.judge_rows(tasks, codes, group_keys, proposal_keys, method,
-			cudal1_submit_batch.priority, proposer, into_pool) AS j;
+	batch := cudal1.judge_rows(tasks, codes, group_keys, proposal_keys, method,
+		cudal1_submit_batch.priority, proposer, into_pool);
 
 	-- nearly always the whole batch fits into the quota
 	bytes := (SELECT sum(cudal1.proposal_bytes(c, NULL)) FROM unnest(codes) AS c);
 	IF n > 0 AND NOT cudal1.take_room(proposer, n, bytes) THEN
 		r := cudal1.count_room(proposer, n, bytes);
 		IF r.candidates < n OR r.bytes < bytes THEN
-			reasons := cudal1.refuse_rows(proposer, r.candidates, r.bytes, task_ids, codes, hashes,
-				reasons, leaders, ids);
+			batch := cudal1.refuse_rows(proposer, r.candidates, r.bytes, batch);
 		END IF;
 	END IF;
 
-	added := cudal1.add_rows(task_ids, codes, hashes, reasons, leaders, ids, group_keys,
-		proposal_keys, method, proposer, into_pool);
-	PERFORM cudal1.queue_rows(task_ids, added.fresh, added.known, cudal1_submit_batch.priority,
-		cudal1_submit_batch.deadline, proposer, into_pool);
+	added := cudal1.add_rows(batch, method, proposer, into_pool);
+	PERFORM cudal1.queue_rows(ARRAY(SELECT v.task_id FROM unnest(batch) AS v), added.fresh,
+		added.known, cudal1_submit_batch.priority, cudal1_submit_batch.deadline, proposer,
+		into_pool);
 
 	RETURN QUERY
-		SELECT v.ord::int, coalesce(v.id, p.candidate_id, c.candidate_id), v.reason
-			FROM unnest(task_ids, hashes, reasons, ids, group_keys, proposal_keys) WITH ORDINALITY
-				AS v(task_id, hash, reason, id, grp, key, ord)
+		SELECT v.ord, coalesce(v.id, p.candidate_id, c.candidate_id), v.reason
+			FROM unnest(batch) AS v
 				LEFT JOIN cudal1.proposal AS p
 					ON v.reason IS NULL AND v.key IS NOT NULL AND p.created_by = proposer
-						AND p.task_id = v.task_id
-						AND p.pool_id = into_pool
-							AND coalesce(p.group_key, '') = coalesce(v.grp, '')
-							AND p.proposal_key = v.key
+						AND p.task_id = v.task_id AND p.pool_id = into_pool
+						AND coalesce(p.group_key, '') = coalesce(v.grp, '')
+						AND p.proposal_key = v.key
 				LEFT JOIN cudal1.candidate AS c
 					ON v.reason IS NULL AND v.key IS NULL AND c.task_id = v.task_id
 						AND c.code_hash = v.hash
