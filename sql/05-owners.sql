@@ -56,14 +56,11 @@ role that may execute this function, as cudal1_grant() lets operators';
 CREATE FUNCTION cudal1.owns(owner text)
 RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT CASE WHEN owner = cudal1.caller() THEN true
-				-- NULL where that role was dropped
-				WHEN pg_catalog.pg_has_role(cudal1.caller()::name,
-						pg_catalog.to_regrole(pg_catalog.quote_ident(owner))::oid, 'USAGE')
-					THEN true
-				ELSE cudal1.is_operator() END;
-END;
+RETURN CASE WHEN owner = cudal1.caller() THEN true
+	-- NULL where that role was dropped
+	WHEN pg_catalog.pg_has_role(cudal1.caller()::name,
+		pg_catalog.to_regrole(pg_catalog.quote_ident(owner))::oid, 'USAGE') THEN true
+	ELSE cudal1.is_operator() END;
 COMMENT ON FUNCTION cudal1.owns IS
 'whether the calling role may use what belongs to a role: it is that role, has its privileges, or is
 an operator. What belongs to no role (NULL) is the operators''';

@@ -19,30 +19,24 @@ $$;
 COMMENT ON FUNCTION cudal1.raise_if IS
 'an error of that SQLSTATE, or condition name, where something is wrong; NULL is not wrong';
 
--- a JSON number between two limits, as float8; NULL for anything else
 CREATE FUNCTION cudal1.json_float(value jsonb, low float8 DEFAULT '-1e300',
 	high float8 DEFAULT '1e300')
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT CASE WHEN pg_catalog.jsonb_typeof(value) IS DISTINCT FROM 'number' THEN NULL
-				WHEN (value #>> '{}')::numeric NOT BETWEEN low::numeric AND high::numeric THEN NULL
-				WHEN pg_catalog.abs((value #>> '{}')::numeric) < 1e-300 THEN 0::float8
-				ELSE (value #>> '{}')::float8 END;
-END;
+RETURN CASE WHEN pg_catalog.jsonb_typeof(value) IS DISTINCT FROM 'number' THEN NULL
+	WHEN (value #>> '{}')::numeric NOT BETWEEN low::numeric AND high::numeric THEN NULL
+	WHEN pg_catalog.abs((value #>> '{}')::numeric) < 1e-300 THEN 0::float8
+	ELSE (value #>> '{}')::float8 END;
 COMMENT ON FUNCTION cudal1.json_float IS
 'the number of a JSON value within [low, high]; NULL if it is no number or lies outside';
 
 CREATE FUNCTION cudal1.json_int(value jsonb, low bigint DEFAULT 0, high bigint DEFAULT 2147483647)
 RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-BEGIN ATOMIC
-	SELECT CASE WHEN pg_catalog.jsonb_typeof(value) IS DISTINCT FROM 'number' THEN NULL
-				WHEN (value #>> '{}')::numeric NOT BETWEEN low AND high THEN NULL
-				WHEN (value #>> '{}')::numeric <> pg_catalog.trunc((value #>> '{}')::numeric)
-					THEN NULL
-				ELSE (value #>> '{}')::numeric::bigint END;
-END;
+RETURN CASE WHEN pg_catalog.jsonb_typeof(value) IS DISTINCT FROM 'number' THEN NULL
+	WHEN (value #>> '{}')::numeric NOT BETWEEN low AND high THEN NULL
+	WHEN (value #>> '{}')::numeric <> pg_catalog.trunc((value #>> '{}')::numeric) THEN NULL
+	ELSE (value #>> '{}')::numeric::bigint END;
 COMMENT ON FUNCTION cudal1.json_int IS
 'the integer of a JSON value within [low, high]; NULL if it is no integer or lies outside';
 
@@ -107,22 +101,20 @@ a point where it is too large for an integer';
 
 CREATE FUNCTION cudal1.is_c_name(value jsonb)
 RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT coalesce(jsonb_typeof(value) = 'string'
-		AND cudal1.matches(value #>> '{}', '^[A-Za-z_][A-Za-z0-9_]{0,62}$', 1000)
-		-- what a C or C++ compiler would refuse as the name of a parameter
-		AND value #>> '{}' <> ALL (ARRAY[
-		'alignas', 'alignof', 'and', 'and_eq', 'asm', 'auto', 'bitand', 'bitor', 'bool', 'break',
-		'case', 'catch', 'char', 'class', 'compl', 'const', 'constexpr', 'continue', 'decltype',
-		'default', 'delete', 'do', 'double', 'else', 'enum', 'explicit', 'export', 'extern',
-		'false', 'float', 'for', 'friend', 'goto', 'if', 'inline', 'int', 'long', 'main', 'mutable',
-		'namespace', 'new', 'noexcept', 'not', 'not_eq', 'nullptr', 'operator', 'or', 'or_eq',
-		'private', 'protected', 'public', 'register', 'restrict', 'return', 'short', 'signed',
-		'sizeof', 'static', 'struct', 'switch', 'template', 'this', 'throw', 'true', 'try',
-		'typedef', 'typeid', 'typename', 'typeof', 'union', 'unsigned', 'using', 'virtual', 'void',
-		'volatile', 'wchar_t', 'while', 'xor', 'xor_eq']), false);
-$$;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN coalesce(jsonb_typeof(value) = 'string'
+	AND cudal1.matches(value #>> '{}', '^[A-Za-z_][A-Za-z0-9_]{0,62}$', 1000)
+	-- what a C or C++ compiler would refuse as the name of a parameter
+	AND value #>> '{}' <> ALL (ARRAY[
+	'alignas', 'alignof', 'and', 'and_eq', 'asm', 'auto', 'bitand', 'bitor', 'bool', 'break',
+	'case', 'catch', 'char', 'class', 'compl', 'const', 'constexpr', 'continue', 'decltype',
+	'default', 'delete', 'do', 'double', 'else', 'enum', 'explicit', 'export', 'extern',
+	'false', 'float', 'for', 'friend', 'goto', 'if', 'inline', 'int', 'long', 'main', 'mutable',
+	'namespace', 'new', 'noexcept', 'not', 'not_eq', 'nullptr', 'operator', 'or', 'or_eq',
+	'private', 'protected', 'public', 'register', 'restrict', 'return', 'short', 'signed',
+	'sizeof', 'static', 'struct', 'switch', 'template', 'this', 'throw', 'true', 'try',
+	'typedef', 'typeid', 'typename', 'typeof', 'union', 'unsigned', 'using', 'virtual', 'void',
+	'volatile', 'wchar_t', 'while', 'xor', 'xor_eq']), false);
 COMMENT ON FUNCTION cudal1.is_c_name IS
 'whether a JSON value is a string that can name a function or a parameter in C and C++';
 

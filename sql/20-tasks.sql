@@ -567,16 +567,14 @@ only. Errors: 42704 unknown candidate, 22004 and 22023 no reason';
 
 CREATE FUNCTION cudal1.lacks_baseline(language text, device text, baseline text)
 RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT CASE WHEN baseline = 'reference' THEN NULL
-				WHEN language <> 'pytorch'
-				THEN format('is in %s; baselines are made of PyTorch references', language)
-				WHEN baseline = 'cuda-graph' AND (lacks_baseline.device = 'cpu'
-					OR EXISTS (SELECT FROM cudal1.device AS d
-							   WHERE d.model = lacks_baseline.device AND d.class = 'cpu'))
-				THEN 'is measured on a CPU, so it has no baseline "cuda-graph"' END;
-$$;
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN CASE WHEN baseline = 'reference' THEN NULL
+	WHEN language <> 'pytorch'
+		THEN format('is in %s; baselines are made of PyTorch references', language)
+	WHEN baseline = 'cuda-graph' AND (lacks_baseline.device = 'cpu'
+			OR EXISTS (SELECT FROM cudal1.device AS d
+				WHERE d.model = lacks_baseline.device AND d.class = 'cpu'))
+		THEN 'is measured on a CPU, so it has no baseline "cuda-graph"' END;
 COMMENT ON FUNCTION cudal1.lacks_baseline IS
 'why a task in a language on a device can''t have a baseline, as the end of a sentence; NULL: it
 can';
@@ -634,11 +632,9 @@ reference; NULL for another variant or language';
 
 CREATE FUNCTION cudal1.timed_reference(t cudal1.task)
 RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT CASE WHEN t.baseline = 'reference' THEN t.reference
-				ELSE cudal1.baseline_code(t, t.baseline) END;
-$$;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN t.baseline = 'reference' THEN t.reference
+	ELSE cudal1.baseline_code(t, t.baseline) END;
 COMMENT ON FUNCTION cudal1.timed_reference IS
 'the code that a task''s candidates are timed against, and compared with';
 

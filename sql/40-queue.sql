@@ -166,22 +166,6 @@ and profile, claimed for the first time, the oldest; as many as the profile''s h
 8 at most, less that one. Charges each as the claim of that one was (its device_id and charged are
 set)';
 
-CREATE FUNCTION cudal1.candidates_of(jobs cudal1.job[])
-RETURNS jsonb
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT CASE WHEN cardinality(jobs) = 1
-		THEN (SELECT jsonb_build_object('candidate',
-					jsonb_build_object('candidate_id', c.candidate_id, 'code', c.code))
-				FROM cudal1.candidate AS c WHERE c.candidate_id = (jobs[1]).candidate_id)
-		ELSE (SELECT jsonb_build_object('candidates', jsonb_agg(
-					jsonb_build_object('job_id', x.job_id, 'attempt', x.attempt + 1,
-						'candidate_id', c.candidate_id, 'code', c.code) ORDER BY x.job_id))
-				FROM unnest(jobs) AS x JOIN cudal1.candidate AS c USING (candidate_id)) END
-$$;
-COMMENT ON FUNCTION cudal1.candidates_of(cudal1.job[]) IS
-'what the document of a job has of its candidates: candidate, or candidates for several';
-
 CREATE FUNCTION cudal1.describe_claim(jobs cudal1.job[], d cudal1.device)
 RETURNS jsonb
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -206,7 +190,14 @@ BEGIN
 			'class', d.class),
 		'budget_seconds', CASE WHEN j.profile = t.profile
 							   THEN cudal1.budget_seconds(p, t.measured_seconds) END)
-		|| cudal1.candidates_of(jobs);
+		|| CASE WHEN cardinality(jobs) = 1
+			THEN (SELECT jsonb_build_object('candidate',
+						jsonb_build_object('candidate_id', c.candidate_id, 'code', c.code))
+					FROM cudal1.candidate AS c WHERE c.candidate_id = j.candidate_id)
+			ELSE (SELECT jsonb_build_object('candidates', jsonb_agg(
+						jsonb_build_object('job_id', x.job_id, 'attempt', x.attempt + 1,
+							'candidate_id', c.candidate_id, 'code', c.code) ORDER BY x.job_id))
+					FROM unnest(jobs) AS x JOIN cudal1.candidate AS c USING (candidate_id)) END;
 END
 $$;
 COMMENT ON FUNCTION cudal1.describe_claim(cudal1.job[], cudal1.device) IS
@@ -285,7 +276,12 @@ BEGIN
 		END IF;
 	END LOOP;
 	IF j.profile = 'certify' THEN
-		PERFORM cudal1.begin_reference(j);
+		-- where the job is the check of a reference
+		UPDATE cudal1.task AS t SET reference_state = 'checking', reference_detail = NULL
+			WHERE t.task_id = (SELECT x.task_id
+				FROM cudal1.null_candidate AS k JOIN cudal1.task AS x USING (task_id)
+				WHERE k.candidate_id = j.candidate_id AND k.name = 'reference'
+				FOR NO KEY UPDATE OF x SKIP LOCKED);
 	END IF;
 
 	RETURN QUERY
@@ -567,12 +563,5 @@ COMMENT ON FUNCTION cudal1.take_back(text, text) IS
 'requeues at once what former workers of a server were measuring when they died, and returns the
 number of jobs; server: the beginning that the names of its workers share, worker: the caller''s own
 name. Claims of other roles stay';
-
-REVOKE ALL ON FUNCTION cudal1.wake() FROM PUBLIC;
-REVOKE ALL ON FUNCTION cudal1.wake_waiters() FROM PUBLIC;
-REVOKE ALL ON FUNCTION cudal1.announce_idle(float8) FROM PUBLIC;
-REVOKE ALL ON FUNCTION cudal1.worker_state() FROM PUBLIC;
-REVOKE ALL ON FUNCTION cudal1.check_database() FROM PUBLIC;
-REVOKE ALL ON FUNCTION cudal1.take_back(text, text) FROM PUBLIC;
 
 SELECT cudal1.check_database();

@@ -441,20 +441,6 @@ COMMENT ON FUNCTION cudal1.judge_certification IS
 undecided while one waits or was discarded. After that on a reference as its own candidate: the
 reference is good, bad, or was not checked. The caller holds the candidate''s lock';
 
-CREATE FUNCTION cudal1.begin_reference(j cudal1.job)
-RETURNS void
-LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-	SET enable_seqscan = off SET jit = off
-AS $$
-	UPDATE cudal1.task AS t SET reference_state = 'checking', reference_detail = NULL
-		WHERE t.task_id = (
-			SELECT x.task_id FROM cudal1.null_candidate AS k JOIN cudal1.task AS x USING (task_id)
-				WHERE k.candidate_id = j.candidate_id AND k.name = 'reference'
-				FOR NO KEY UPDATE OF x SKIP LOCKED);
-$$;
-COMMENT ON FUNCTION cudal1.begin_reference IS
-'shows that a reference is being checked, where the claimed job is its check';
-
 CREATE FUNCTION cudal1.note_reference(task_id bigint, verdict text, detail text, checked boolean)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp

@@ -57,21 +57,6 @@ END;
 COMMENT ON FUNCTION cudal1.proposal_bytes IS
 'bytes that a proposal counts: its code where that is new, the answer it came in, and 256';
 
-CREATE FUNCTION cudal1.sum_stored()
-RETURNS void
-LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-AS $$
-	-- another transaction may be adding up rows at this moment; they are left to it
-	WITH gone AS (
-		DELETE FROM cudal1.stored AS s
-			WHERE s.ctid = ANY (ARRAY(SELECT x.ctid FROM cudal1.stored AS x FOR UPDATE SKIP LOCKED))
-			RETURNING s.role, s.bytes)
-	INSERT INTO cudal1.stored (role, bytes) SELECT g.role, sum(g.bytes) FROM gone AS g
-		GROUP BY g.role;
-$$;
-COMMENT ON FUNCTION cudal1.sum_stored IS
-'adds up what each role has stored to one row, waiting for nothing';
-
 CREATE FUNCTION cudal1.count_room(owner text, more_candidates bigint, more_bytes bigint,
 	OUT candidates bigint, OUT bytes bigint)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -84,8 +69,16 @@ BEGIN
 	SELECT coalesce(sum(s.bytes) FILTER (WHERE s.role = count_room.owner), 0), count(*) INTO bytes,
 		parts FROM cudal1.stored AS s;
 	-- above READ COMMITTED rows that others added up since would be an error
-	PERFORM cudal1.sum_stored()
-		WHERE parts > 1000 AND current_setting('transaction_isolation') = 'read committed';
+	IF parts > 1000 AND current_setting('transaction_isolation') = 'read committed' THEN
+		-- another transaction may be adding up rows at this moment; they are left to it
+		WITH gone AS (
+			DELETE FROM cudal1.stored AS s
+				WHERE s.ctid = ANY (ARRAY(
+					SELECT x.ctid FROM cudal1.stored AS x FOR UPDATE SKIP LOCKED))
+				RETURNING s.role, s.bytes)
+		INSERT INTO cudal1.stored (role, bytes)
+			SELECT g.role, sum(g.bytes) FROM gone AS g GROUP BY g.role;
+	END IF;
 	-- the worker, too, for which the role was admitted before
 	IF cudal1.is_operator() OR cudal1.is_exempt(count_room.owner) THEN
 		candidates := 1000000000000;
@@ -171,9 +164,7 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	INSERT INTO cudal1.stored (role, bytes) VALUES (store.owner, store.bytes);
-	IF NOT cudal1.take_room(store.owner, store.candidates, store.bytes) THEN
-		PERFORM cudal1.check_room(store.owner, store.candidates, store.bytes);
-	END IF;
+	PERFORM cudal1.check_room(store.owner, store.candidates, store.bytes);
 END
 $$;
 COMMENT ON FUNCTION cudal1.store IS
