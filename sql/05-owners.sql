@@ -47,8 +47,7 @@ function that runs as its owner does not change it';
 CREATE FUNCTION cudal1.is_operator()
 RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE
-RETURN pg_catalog.has_function_privilege(cudal1.caller()::name, 'cudal1.is_operator()',
-										 'EXECUTE');
+RETURN pg_catalog.has_function_privilege(cudal1.caller()::name, 'cudal1.is_operator()', 'EXECUTE');
 COMMENT ON FUNCTION cudal1.is_operator IS
 'whether the calling role may use what belongs to others: a superuser, the extension''s owner, or a
 role that may execute this function, as cudal1_grant() lets operators';

@@ -107,11 +107,11 @@ DECLARE
 	members	text[];
 	rule	text;
 BEGIN
-	PERFORM cudal1.raise_if(cudal1_add_profile.name IS NULL OR base IS NULL OR changes IS NULL
-		OR cudal1_add_profile.purpose IS NULL, '22004',
+	PERFORM cudal1.raise_if(name IS NULL OR base IS NULL OR changes IS NULL
+		OR purpose IS NULL, '22004',
 		'name, base, changes and purpose must not be null');
 	PERFORM cudal1.raise_if(
-		NOT cudal1.matches(cudal1_add_profile.name, '^[a-z][a-z0-9_]{0,62}$', 63), '22023',
+		NOT cudal1.matches(name, '^[a-z][a-z0-9_]{0,62}$', 63), '22023',
 		'name must be a lower case letter, and up to 62 lower case letters, digits '
 			'and _ after it');
 	PERFORM cudal1.raise_if(jsonb_typeof(changes) <> 'object', '22023',
@@ -149,9 +149,9 @@ BEGIN
 			AND to_jsonb(p) ->> m.key IN ('NaN', 'Infinity', '-Infinity'), '22023',
 			format('member "%s" of changes must be finite', m.key));
 	END LOOP;
-	p.name := cudal1_add_profile.name;
+	p.name := name;
 	p.shipped := false;
-	p.purpose := cudal1_add_profile.purpose;
+	p.purpose := purpose;
 	PERFORM cudal1.raise_if(array_ndims(p.looks) > 1
 		OR EXISTS (SELECT FROM unnest(p.looks) WITH ORDINALITY AS l(pairs, i)
 			   WHERE l.pairs IS NULL OR l.pairs NOT BETWEEN 2 AND 1000

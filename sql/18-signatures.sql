@@ -10,9 +10,9 @@ LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	IF wrong AND hint IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = state, MESSAGE = raise_if.message;
+		RAISE EXCEPTION USING ERRCODE = state, MESSAGE = message;
 	ELSIF wrong THEN
-		RAISE EXCEPTION USING ERRCODE = state, MESSAGE = raise_if.message, HINT = raise_if.hint;
+		RAISE EXCEPTION USING ERRCODE = state, MESSAGE = message, HINT = hint;
 	END IF;
 END
 $$;
@@ -252,8 +252,7 @@ BEGIN
 			   CASE init WHEN 'integer' THEN 'integers' ELSE 'numbers' END, dtype),
 		CASE WHEN greatest(abs(low), abs(high)) > most
 			 THEN 'They may not lie beyond -9e18 and 9e18.' END);
-	RETURN arg || jsonb_build_object(
-		'low', cudal1.plain_number(arg -> 'low', init = 'integer'),
+	RETURN arg || jsonb_build_object('low', cudal1.plain_number(arg -> 'low', init = 'integer'),
 		'high', cudal1.plain_number(arg -> 'high', init = 'integer'));
 END
 $$;

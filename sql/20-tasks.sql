@@ -60,8 +60,8 @@ DECLARE
 		WHEN 'task' THEN ARRAY(SELECT x.name FROM cudal1.task AS x ORDER BY 1)
 		WHEN 'template' THEN ARRAY(SELECT x.name FROM cudal1.prompt_template AS x ORDER BY 1) END;
 BEGIN
-	IF check_name.name IS NULL OR check_name.name <> ALL (names) THEN
-		PERFORM cudal1.does_not_exist(subject, check_name.name, names, CASE subject
+	IF name IS NULL OR name <> ALL (names) THEN
+		PERFORM cudal1.does_not_exist(subject, name, names, CASE subject
 			WHEN 'baseline' THEN format('Baselines are %s.', array_to_string(names, ', '))
 			WHEN 'campaign' THEN 'cudal1.campaign_progress lists the campaigns.'
 			WHEN 'device' THEN 'cudal1.device lists the devices.'
@@ -87,7 +87,7 @@ AS $$
 DECLARE
 	t		cudal1.task;
 BEGIN
-	PERFORM cudal1.raise_if(find_task.task IS NULL, '22004', 'task must not be null');
+	PERFORM cudal1.raise_if(task IS NULL, '22004', 'task must not be null');
 	SELECT * INTO t FROM cudal1.task AS x WHERE x.name = find_task.task;
 	IF NOT FOUND THEN
 		PERFORM cudal1.check_name('task', task);
@@ -174,7 +174,7 @@ RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	wanted	text := coalesce(warn_no_device.device, t.device_model, t.device);
+	wanted	text := coalesce(device, t.device_model, t.device);
 BEGIN
 	IF NOT EXISTS (SELECT FROM cudal1.device AS d
 				   WHERE d.enabled AND wanted IN (d.class, d.model, d.device_key)
@@ -450,7 +450,7 @@ BEGIN
 		IF j.state = 'running' THEN
 			UPDATE cudal1.job AS x SET cancel_requested = true WHERE x.job_id = j.job_id;
 		ELSE
-			PERFORM cudal1.end_job(j, 'cancelled', NULL, stop_jobs.detail);
+			PERFORM cudal1.end_job(j, 'cancelled', NULL, detail);
 		END IF;
 	END LOOP;
 	PERFORM cudal1.wake();
@@ -537,10 +537,10 @@ AS $$
 DECLARE
 	c		cudal1.candidate;
 BEGIN
-	PERFORM cudal1.check_ids('candidate_id', ARRAY[cudal1_withdraw.candidate_id]);
-	PERFORM cudal1.check_candidates(ARRAY[cudal1_withdraw.candidate_id]);
+	PERFORM cudal1.check_ids('candidate_id', ARRAY[candidate_id]);
+	PERFORM cudal1.check_candidates(ARRAY[candidate_id]);
 	PERFORM cudal1.check_reason(reason);
-	PERFORM cudal1.stop_jobs(NULL, cudal1_withdraw.candidate_id, 'withdrawn');
+	PERFORM cudal1.stop_jobs(NULL, candidate_id, 'withdrawn');
 	SELECT x.* INTO STRICT c FROM cudal1.candidate AS x
 		WHERE x.candidate_id = cudal1_withdraw.candidate_id FOR NO KEY UPDATE;
 	PERFORM cudal1.reject_candidate(c, 'withdrawn', c.measurement_id,
@@ -670,7 +670,7 @@ DECLARE
 	variant	text;
 	problem	text;
 BEGIN
-	PERFORM cudal1.demand_submission('-', '-', cudal1_add_baselines.priority);
+	PERFORM cudal1.demand_submission('-', '-', priority);
 	PERFORM cudal1.raise_if(t.language <> 'pytorch', '22023',
 		format('task "%s" %s', t.name, cudal1.lacks_baseline(t.language, t.device, 'compile')));
 	PERFORM cudal1.check_name('baseline', v.name) FROM unnest(variants) AS v (name);
@@ -687,7 +687,7 @@ BEGIN
 		CONTINUE WHEN problem IS NOT NULL OR variant = t.baseline;
 		baseline := variant;
 		candidate_id := cudal1.accept_submission(t, cudal1.baseline_code(t, variant),
-			'baseline: ' || variant, NULL, NULL, NULL, cudal1_add_baselines.priority, NULL, NULL,
+			'baseline: ' || variant, NULL, NULL, NULL, priority, NULL, NULL,
 			NULL, 'null', cudal1.caller(), 1);
 		RETURN NEXT;
 	END LOOP;

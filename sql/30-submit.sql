@@ -19,8 +19,7 @@ BEGIN
 		ON CONFLICT DO NOTHING;
 EXCEPTION WHEN lock_not_available THEN
 	RAISE EXCEPTION USING ERRCODE = '55P03',
-		MESSAGE = format('method "%s" is being taken by a transaction that has not ended',
-						 take_method.method),
+		MESSAGE = format('method "%s" is being taken by a transaction that has not ended', method),
 		HINT = 'Try again when it has ended, or use another name.';
 END
 $$;
@@ -44,14 +43,13 @@ BEGIN
 								'augment: ' || x.name, 'self_supervised: ' || x.name,
 								'evolve: ' || x.name, 'contrastive: ' || x.name));
 		PERFORM cudal1.raise_if(kept AND NOT cudal1.is_operator(), '42501',
-			format('method "%s" is the default of a model''s requests', use_method.method),
+			format('method "%s" is the default of a model''s requests', method),
 			'Propose by a name of your own.');
-		PERFORM cudal1.take_method(use_method.method,
-								   CASE WHEN NOT kept THEN use_method.owner END);
+		PERFORM cudal1.take_method(method, CASE WHEN NOT kept THEN owner END);
 		SELECT x.* INTO STRICT m FROM cudal1.method AS x WHERE x.name = use_method.method;
 	END IF;
 	PERFORM cudal1.check_owner(format('method "%s"', m.name), m.owner)
-		WHERE NOT m.is_open AND m.owner IS DISTINCT FROM use_method.owner;
+		WHERE NOT m.is_open AND m.owner IS DISTINCT FROM owner;
 END
 $$;
 COMMENT ON FUNCTION cudal1.use_method IS
@@ -127,8 +125,7 @@ BEGIN
 				 OR (SELECT r.candidates > 0
 					FROM cudal1.count_room(propose_again.owner, 1, 0) AS r))
 		THEN
-			PERFORM cudal1.enqueue_measure(t, propose_again.candidate_id, propose_again.priority,
-										   propose_again.deadline, propose_again.owner);
+			PERFORM cudal1.enqueue_measure(t, candidate_id, priority, deadline, owner);
 		END IF;
 		-- Its other proposers may have cancelled it in the meantime. Now it is wanted again.
 		SELECT x.state, x.imported INTO c FROM cudal1.candidate AS x
@@ -153,8 +150,7 @@ BEGIN
 						   AND j.kind IN ('measure', 'verify')) THEN
 			RETURN false;
 		END IF;
-		PERFORM cudal1.enqueue_measure(t, propose_again.candidate_id, propose_again.priority,
-									   propose_again.deadline, propose_again.owner);
+		PERFORM cudal1.enqueue_measure(t, candidate_id, priority, deadline, owner);
 		RETURN true;
 	END IF;
 	RETURN false;
@@ -231,23 +227,22 @@ AS $$
 DECLARE
 	p			record;
 BEGIN
-	IF prompt_island.prompt_id IS NULL THEN
+	IF prompt_id IS NULL THEN
 		RETURN;
 	END IF;
 	SELECT x.task_id, x.pool_id, x.island, x.island_epoch, x.created_by INTO p
 		FROM cudal1.prompt AS x WHERE x.prompt_id = prompt_island.prompt_id;
 	IF NOT FOUND THEN
 		RAISE EXCEPTION USING ERRCODE = '42704',
-			MESSAGE = format('prompt %s does not exist', prompt_island.prompt_id);
+			MESSAGE = format('prompt %s does not exist', prompt_id);
 	ELSIF p.task_id <> t.task_id THEN
 		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = format('prompt %s was made for another task than "%s"',
-				prompt_island.prompt_id, t.name);
-	ELSIF p.created_by <> prompt_island.owner THEN
-		PERFORM cudal1.check_owner(format('prompt %s', prompt_island.prompt_id), p.created_by);
+			MESSAGE = format('prompt %s was made for another task than "%s"', prompt_id, t.name);
+	ELSIF p.created_by <> owner THEN
+		PERFORM cudal1.check_owner(format('prompt %s', prompt_id), p.created_by);
 	END IF;
 	-- islands belong to one pool
-	IF p.pool_id = prompt_island.pool_id THEN
+	IF p.pool_id = pool_id THEN
 		island := p.island;
 		island_epoch := p.island_epoch;
 	END IF;
@@ -267,25 +262,22 @@ AS $$
 DECLARE
 	p			record;
 	id			bigint;
-	hash		bytea := CASE WHEN accept_submission.reason IS NULL
-		THEN cudal1.code_hash(accept_submission.code)
-								  ELSE cudal1.salted_hash('malformed', accept_submission.code) END;
-	new_code	text := accept_submission.code;
+	hash		bytea := CASE WHEN reason IS NULL
+		THEN cudal1.code_hash(code)
+								  ELSE cudal1.salted_hash('malformed', code) END;
+	new_code	text := code;
 	fresh		boolean;
 	queued		boolean := false;
 BEGIN
-	IF accept_submission.proposal_key IS NOT NULL THEN
-		id := cudal1.proposed_by_key(t.task_id, accept_submission.owner,
-			accept_submission.pool_id, accept_submission.group_key,
-			accept_submission.proposal_key);
+	IF proposal_key IS NOT NULL THEN
+		id := cudal1.proposed_by_key(t.task_id, owner, pool_id, group_key, proposal_key);
 		IF id IS NOT NULL THEN
 			RETURN id;
 		END IF;
 	END IF;
-	p := cudal1.prompt_island(t, accept_submission.prompt_id, accept_submission.owner,
-		accept_submission.pool_id);
+	p := cudal1.prompt_island(t, prompt_id, owner, pool_id);
 
-	IF accept_submission.reason IS NULL THEN
+	IF reason IS NULL THEN
 		INSERT INTO cudal1.candidate (task_id, code, code_hash, purpose)
 			VALUES (t.task_id, accept_submission.code, hash, accept_submission.purpose)
 			ON CONFLICT (task_id, code_hash) DO NOTHING
@@ -317,32 +309,26 @@ BEGIN
 		IF fresh THEN
 			DELETE FROM cudal1.candidate AS x WHERE x.candidate_id = id;
 		END IF;
-		RETURN cudal1.proposed_by_key(t.task_id, accept_submission.owner,
-			accept_submission.pool_id, accept_submission.group_key,
-			accept_submission.proposal_key);
+		RETURN cudal1.proposed_by_key(t.task_id, owner, pool_id, group_key, proposal_key);
 	END IF;
 
 	IF NOT fresh THEN
 		new_code := NULL;
 	END IF;
-	IF accept_submission.reason IS NULL THEN
+	IF reason IS NULL THEN
 		IF fresh THEN
-			PERFORM cudal1.enqueue_measure(t, id, accept_submission.priority,
-				accept_submission.deadline, accept_submission.owner);
+			PERFORM cudal1.enqueue_measure(t, id, priority, deadline, owner);
 			queued := true;
 		ELSE
-			queued := cudal1.propose_again(t, id, accept_submission.priority,
-				accept_submission.deadline, accept_submission.owner);
+			queued := cudal1.propose_again(t, id, priority, deadline, owner);
 		END IF;
 		IF queued THEN
 			PERFORM cudal1.warn_no_device(t);
 			PERFORM cudal1.wake();
 		END IF;
 	END IF;
-	PERFORM cudal1.store(accept_submission.owner, queued::int,
-		cudal1.proposal_bytes(new_code, accept_submission.response));
-	PERFORM cudal1.place_again(ARRAY[id], accept_submission.pool_id)
-		WHERE NOT fresh AND accept_submission.purpose = 'normal';
+	PERFORM cudal1.store(owner, queued::int, cudal1.proposal_bytes(new_code, response));
+	PERFORM cudal1.place_again(ARRAY[id], pool_id) WHERE NOT fresh AND purpose = 'normal';
 	RETURN id;
 END
 $$;
@@ -359,32 +345,29 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_
 	SET enable_seqscan = off SET jit = off
 AS $$
 DECLARE
-	body	text := replace(cudal1_submit.code, E'\r\n', E'\n');
+	body	text := replace(code, E'\r\n', E'\n');
 	proposer text := cudal1.caller();
-	into_pool int := cudal1.use_pool(cudal1_submit.pool);
+	into_pool int := cudal1.use_pool(pool);
 	t		record;
 	whole	cudal1.task;
 	id		bigint;
 BEGIN
 	-- PostgreSQL inlines check_submission() here, which spares a good submission the call of a
 	-- function in PL/pgSQL
-	IF cudal1.check_submission(cudal1_submit.code, cudal1_submit.method,
-		cudal1_submit.priority) IS NOT NULL THEN
-		PERFORM cudal1.demand_submission(cudal1_submit.code, cudal1_submit.method,
-			cudal1_submit.priority);
+	IF cudal1.check_submission(code, method, priority) IS NOT NULL THEN
+		PERFORM cudal1.demand_submission(code, method, priority);
 	END IF;
-	IF cudal1_submit.purpose IS NULL
-		OR cudal1_submit.purpose NOT IN ('normal', 'null', 'certification', 'ablation') THEN
+	IF purpose IS NULL OR purpose NOT IN ('normal', 'null', 'certification', 'ablation') THEN
 		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = format('unknown purpose "%s"', cudal1_submit.purpose),
+			MESSAGE = format('unknown purpose "%s"', purpose),
 			HINT = 'Purposes are normal, null, certification and ablation.';
 	END IF;
 	IF NOT EXISTS (SELECT FROM cudal1.method AS m WHERE m.name = cudal1_submit.method
 		AND (m.is_open OR m.owner = proposer)) THEN
-		PERFORM cudal1.use_method(cudal1_submit.method, proposer);
+		PERFORM cudal1.use_method(method, proposer);
 	END IF;
 	-- Most submissions are new codes without prompt or key. They take one statement.
-	IF cudal1_submit.prompt_id IS NULL AND cudal1_submit.proposal_key IS NULL THEN
+	IF prompt_id IS NULL AND proposal_key IS NULL THEN
 		SELECT x.task_id, x.profile, coalesce(x.device_model, x.device) AS device, x.cores,
 			x.language INTO t
 			FROM cudal1.task AS x
@@ -420,19 +403,17 @@ BEGIN
 							   WHERE d.enabled AND (d.class = t.device OR d.model = t.device)
 								AND t.language = ANY (d.languages)
 									AND d.cores >= t.cores) THEN
-					PERFORM cudal1.warn_no_device(cudal1.find_task(cudal1_submit.task));
+					PERFORM cudal1.warn_no_device(cudal1.find_task(task));
 				END IF;
 				PERFORM cudal1.wake();
 				RETURN id;
 			END IF;
 		END IF;
 	END IF;
-	whole := cudal1.find_task(cudal1_submit.task);
+	whole := cudal1.find_task(task);
 	PERFORM cudal1.check_reference(whole);
-	RETURN cudal1.accept_submission(whole, body,
-		cudal1_submit.method, cudal1_submit.prompt_id, cudal1_submit.group_key,
-		cudal1_submit.proposal_key, cudal1_submit.priority, cudal1_submit.deadline, NULL, NULL,
-		cudal1_submit.purpose, proposer, into_pool);
+	RETURN cudal1.accept_submission(whole, body, method, prompt_id, group_key, proposal_key,
+		priority, deadline, NULL, NULL, purpose, proposer, into_pool);
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_submit(text, text, text, bigint, text, text, int,
@@ -498,17 +479,16 @@ DECLARE
 	section	constant text := E'## Performance Analysis\n-\n## Algorithm Design\n-\n'
 		'## Code Implementation\n';
 BEGIN
-	IF octet_length(read_response.response) > 4194304 THEN
+	IF octet_length(response) > 4194304 THEN
 		-- The beginning of an endless answer is kept. The hash of the whole tells two of them
 		-- apart.
-		kept := cudal1.clip(left(read_response.response, 4194304), 4194304);
+		kept := cudal1.clip(left(response, 4194304), 4194304);
 		reason := 'the response is longer than 4 MiB';
 		body := format(E'%s\n[cut off: %s bytes in all, SHA-256 %s]\n', kept,
-			octet_length(read_response.response),
-					   encode(cudal1.code_hash(read_response.response), 'hex'));
+			octet_length(response), encode(cudal1.code_hash(response), 'hex'));
 		RETURN;
 	END IF;
-	kept := read_response.response;
+	kept := response;
 	SELECT r.code, r.reason INTO body, reason FROM cudal1.parse_response(kept) AS r;
 	IF reason IS NOT NULL AND code_alone
 		AND cudal1.matches(kept, '(^|\n)[ \t]*(```|~~~)', 4194304) THEN
@@ -539,32 +519,30 @@ DECLARE
 	into_pool	int;
 	answer		record;
 BEGIN
-	PERFORM cudal1.raise_if(submit_response.prompt_id IS NULL OR submit_response.response IS NULL,
+	PERFORM cudal1.raise_if(prompt_id IS NULL OR response IS NULL,
 		'22004', 'prompt_id and response must not be null');
 	SELECT q.pool_id INTO into_pool FROM cudal1.prompt AS q
 		WHERE q.prompt_id = submit_response.prompt_id;
 	SELECT x.* INTO t FROM cudal1.prompt AS q JOIN cudal1.task AS x USING (task_id)
 		WHERE q.prompt_id = submit_response.prompt_id;
 	PERFORM cudal1.raise_if(NOT FOUND, '42704',
-		format('prompt %s does not exist', submit_response.prompt_id),
+		format('prompt %s does not exist', prompt_id),
 		'Prompts come from cudal1_prompt().');
 	IF t.retired_at IS NOT NULL THEN
 		PERFORM cudal1.find_task(t.name);	-- raises the error
 	END IF;
 	PERFORM cudal1.check_reference(t);
-	PERFORM cudal1.demand_submission('-', submit_response.method, submit_response.priority);
-	PERFORM cudal1.use_method(submit_response.method, cudal1.caller())
-		WHERE submit_response.owner IS NULL;
-	IF submit_response.pool IS NOT NULL THEN
-		into_pool := cudal1.use_pool(submit_response.pool);
+	PERFORM cudal1.demand_submission('-', method, priority);
+	PERFORM cudal1.use_method(method, cudal1.caller()) WHERE owner IS NULL;
+	IF pool IS NOT NULL THEN
+		into_pool := cudal1.use_pool(pool);
 	END IF;
 	SELECT r.* INTO answer FROM cudal1.read_response(submit_response.response,
 		cudal1.code_alone(submit_response.prompt_id)) AS r;
-	t.profile := coalesce(cudal1.group_profile(submit_response.prompt_id, t), t.profile);
-	RETURN cudal1.accept_submission(t, answer.body, submit_response.method,
-		submit_response.prompt_id, submit_response.group_key, submit_response.proposal_key,
-		submit_response.priority, submit_response.deadline, answer.kept, answer.reason, 'normal',
-		coalesce(submit_response.owner, cudal1.caller()), into_pool);
+	t.profile := coalesce(cudal1.group_profile(prompt_id, t), t.profile);
+	RETURN cudal1.accept_submission(t, answer.body, method, prompt_id, group_key, proposal_key,
+		priority, deadline, answer.kept, answer.reason, 'normal', coalesce(owner, cudal1.caller()),
+		into_pool);
 END
 $$;
 COMMENT ON FUNCTION cudal1.submit_response IS
@@ -748,8 +726,7 @@ BEGIN
 				AND (c.state NOT IN ('successful', 'failed') OR c.imported)
 			ORDER BY c.candidate_id
 	LOOP
-		IF cudal1.propose_again(r.task, r.candidate_id, queue_rows.priority,
-			queue_rows.deadline, proposer) THEN
+		IF cudal1.propose_again(r.task, r.candidate_id, priority, deadline, proposer) THEN
 			fresh := fresh || r.candidate_id;
 		END IF;
 	END LOOP;
@@ -776,7 +753,7 @@ AS $$
 DECLARE
 	n			int := cardinality(tasks);
 	proposer	text := cudal1.caller();
-	into_pool	int := cudal1.use_pool(cudal1_submit_batch.pool);
+	into_pool	int := cudal1.use_pool(pool);
 	batch		cudal1.batch_row[];
 	bytes		bigint;
 	added		record;
@@ -792,11 +769,11 @@ BEGIN
 				coalesce(cardinality(group_keys)::text, 'null'),
 							coalesce(cardinality(proposal_keys)::text, 'null'));
 	END IF;
-	PERFORM cudal1.demand_submission('-', method, cudal1_submit_batch.priority);
+	PERFORM cudal1.demand_submission('-', method, priority);
 	PERFORM cudal1.use_method(method, proposer);
 
 	batch := cudal1.judge_rows(tasks, codes, group_keys, proposal_keys, method,
-		cudal1_submit_batch.priority, proposer, into_pool);
+		priority, proposer, into_pool);
 
 	-- nearly always the whole batch fits into the quota
 	bytes := (SELECT sum(cudal1.proposal_bytes(c, NULL)) FROM unnest(codes) AS c);

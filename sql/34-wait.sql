@@ -40,8 +40,8 @@ DECLARE
 	hit		boolean;
 	n		bigint := 0;
 BEGIN
-	PERFORM cudal1.check_ids('candidate_ids', cudal1_cancel.candidate_ids);
-	PERFORM cudal1.check_candidates(cudal1_cancel.candidate_ids);
+	PERFORM cudal1.check_ids('candidate_ids', candidate_ids);
+	PERFORM cudal1.check_candidates(candidate_ids);
 	IF NOT all_of THEN
 		SELECT u.id INTO id FROM unnest(cudal1_cancel.candidate_ids) AS u(id)
 			WHERE NOT EXISTS (SELECT FROM cudal1.proposal AS p

@@ -76,7 +76,7 @@ BEGIN
 					ORDER BY x.priority DESC LIMIT 1) AS h;
 		EXIT WHEN level IS NULL;
 		-- the task whose turn it is; then all, those with the fewest seconds first
-		FOR half IN CASE WHEN take_job.task_id IS NULL THEN 2 ELSE 1 END .. 2 LOOP
+		FOR half IN CASE WHEN task_id IS NULL THEN 2 ELSE 1 END .. 2 LOOP
 			IF half = 1 THEN
 				SELECT take_job.places AS places,
 						array_fill(take_job.task_id, ARRAY[cardinality(take_job.places)]) AS tasks
@@ -145,12 +145,12 @@ RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	PERFORM cudal1.raise_if(cudal1_set_weight.role IS NULL OR cudal1_set_weight.weight IS NULL,
+	PERFORM cudal1.raise_if(role IS NULL OR weight IS NULL,
 		'22004', 'role and weight must not be null');
 	PERFORM cudal1.raise_if(
-		NOT (cudal1_set_weight.weight >= 0.001 AND cudal1_set_weight.weight <= 1000), '22023',
+		NOT (weight >= 0.001 AND weight <= 1000), '22023',
 		'weight must lie between 0.001 and 1000');
-	PERFORM cudal1.check_name('role', cudal1_set_weight.role);
+	PERFORM cudal1.check_name('role', role);
 	INSERT INTO cudal1.weight AS w (trainer, weight)
 		VALUES (cudal1_set_weight.role, cudal1_set_weight.weight)
 		ON CONFLICT (trainer) DO UPDATE SET weight = excluded.weight;
@@ -170,7 +170,7 @@ AS $$
 DECLARE
 	unknown		CONSTANT float8 := 5;		-- seconds of a task that was not measured yet
 	unasked		CONSTANT float8 := 0.125;	-- the weight of what no trainer asked for
-	goes_on		CONSTANT boolean := j.task_id IS NOT DISTINCT FROM charge_claim.task_id;
+	goes_on		CONSTANT boolean := j.task_id IS NOT DISTINCT FROM task_id;
 	own			record;
 BEGIN
 	WITH own AS MATERIALIZED (
@@ -225,7 +225,7 @@ RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	more	CONSTANT float8 := settle_turn.seconds - j.charged;
+	more	CONSTANT float8 := seconds - j.charged;
 BEGIN
 	-- a trainer or task that has nothing to do any more owes what it took, but is owed nothing
 	UPDATE cudal1.turn AS t

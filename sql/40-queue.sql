@@ -78,10 +78,9 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_
 AS $$
 #variable_conflict use_column
 BEGIN
-	PERFORM cudal1.raise_if(
-		cudal1_enable_device.device_key IS NULL OR cudal1_enable_device.enabled IS NULL, '22004',
+	PERFORM cudal1.raise_if(device_key IS NULL OR enabled IS NULL, '22004',
 		'device_key and enabled must not be null');
-	PERFORM cudal1.check_name('device', cudal1_enable_device.device_key);
+	PERFORM cudal1.check_name('device', device_key);
 	UPDATE cudal1.device AS d SET enabled = cudal1_enable_device.enabled, lost = 0,
 		lost_candidate = NULL, rests_until = NULL
 		WHERE d.device_key = cudal1_enable_device.device_key;
@@ -109,10 +108,9 @@ BEGIN
 	SELECT x.token_hash INTO kept FROM cudal1.job AS x
 		WHERE x.job_id = check_token.job_id AND x.state = 'running'
 			AND x.attempt = check_token.attempt;
-	IF FOUND AND kept IS DISTINCT FROM cudal1.token_hash(check_token.token) THEN
+	IF FOUND AND kept IS DISTINCT FROM cudal1.token_hash(token) THEN
 		RAISE EXCEPTION USING ERRCODE = '28T01',
-			MESSAGE = format('the token is not that of claim %s of job %s', check_token.attempt,
-							 check_token.job_id),
+			MESSAGE = format('the token is not that of claim %s of job %s', attempt, job_id),
 			HINT = 'Report with the token that cudal1.claim() returned.';
 	END IF;
 	RETURN FOUND;
@@ -226,12 +224,11 @@ DECLARE
 	secret	text;			-- 244 random bits
 	secrets	text[] := '{}';
 BEGIN
-	PERFORM cudal1.raise_if(claim.worker IS NULL OR claim.worker = '', '22023',
-		'worker must be a name');
-	PERFORM cudal1.raise_if(claim.lease IS NULL OR claim.lease <= '0'::interval, '22023',
+	PERFORM cudal1.raise_if(worker IS NULL OR worker = '', '22023', 'worker must be a name');
+	PERFORM cudal1.raise_if(lease IS NULL OR lease <= '0'::interval, '22023',
 		'lease must be a positive interval');
 	SELECT x.* INTO d FROM cudal1.device AS x WHERE x.device_id = claim.device_id;
-	PERFORM cudal1.raise_if(NOT FOUND, '42704', format('device %s does not exist', claim.device_id),
+	PERFORM cudal1.raise_if(NOT FOUND, '42704', format('device %s does not exist', device_id),
 		'Register it with cudal1.register_device().');
 	PERFORM cudal1.check_owner(format('device "%s"', d.device_key), d.owner);
 	IF d.last_seen < clock_timestamp() - '10 seconds'::interval THEN
@@ -253,7 +250,7 @@ BEGIN
 		RETURN;
 	END IF;
 	j.device_id := d.device_id;
-	members := ARRAY[j] || cudal1.take_mates(j, claim.most);
+	members := ARRAY[j] || cudal1.take_mates(j, most);
 	FOREACH m IN ARRAY members LOOP
 		secret := encode(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()), 'hex');
 		secrets := secrets || secret;
@@ -336,8 +333,7 @@ BEGIN
 		WHERE j.job_id = mine.job_id
 		RETURNING j.device_id, j.cancel_requested INTO device, cancel;
 	IF NOT FOUND THEN
-		RETURN CASE WHEN cudal1.check_token(heartbeat.job_id, heartbeat.attempt, heartbeat.token)
-					THEN 'continue' ELSE 'lost' END;
+		RETURN CASE WHEN cudal1.check_token(job_id, attempt, token) THEN 'continue' ELSE 'lost' END;
 	END IF;
 	UPDATE cudal1.device AS d SET last_seen = clock_timestamp()
 		WHERE d.device_id = device AND d.last_seen < clock_timestamp() - '10 seconds'::interval;
@@ -362,8 +358,7 @@ BEGIN
 			AND x.attempt = lock_claim.attempt
 			AND x.token_hash = cudal1.token_hash(lock_claim.token)
 		FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF c SKIP LOCKED;
-	IF NOT FOUND
-		AND cudal1.check_token(lock_claim.job_id, lock_claim.attempt, lock_claim.token) THEN
+	IF NOT FOUND AND cudal1.check_token(job_id, attempt, token) THEN
 		j.state := 'later';
 	END IF;
 	RETURN j;
@@ -399,7 +394,7 @@ AS $$
 DECLARE
 	j		cudal1.job;
 BEGIN
-	j := cudal1.lock_claim(release.job_id, release.attempt, release.token);
+	j := cudal1.lock_claim(job_id, attempt, token);
 	IF j.state IS DISTINCT FROM 'running' THEN
 		RETURN coalesce(j.state, 'lost');
 	END IF;

@@ -416,12 +416,10 @@ DECLARE
 	id		bigint;
 BEGIN
 	INSERT INTO cudal1.measurement (task_id, candidate_id, kind, attempt, device_id, login,
-			device_model, profile, outcome,
-			same_device,
-			score, reward, lower, upper, half_width, wide, variance, pairs, rounds, bucket_means,
-			reference_seconds, candidate_seconds, checks, max_error, audits, audit_bound, detail,
-			build_seconds, device_seconds, startup_seconds, clock_seconds, wall_seconds,
-			code_hash, environment, samples, evidence)
+			device_model, profile, outcome, same_device, score, reward, lower, upper, half_width,
+			wide, variance, pairs, rounds, bucket_means, reference_seconds, candidate_seconds,
+			checks, max_error, audits, audit_bound, detail, build_seconds, device_seconds,
+			startup_seconds, clock_seconds, wall_seconds, code_hash, environment, samples, evidence)
 		VALUES (j.task_id, j.candidate_id, j.kind, j.attempt, d.device_id, j.login,
 			d.model, j.profile, r.outcome,
 			(SELECT x.hardware = d.hardware
@@ -517,8 +515,7 @@ AS $$
 #variable_conflict use_column
 BEGIN
 	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority,
-			trainer, first_measurement, second_measurement,
-			avoid_device, avoid_until)
+			trainer, first_measurement, second_measurement, avoid_device, avoid_until)
 		VALUES ('verify', j.task_id, j.candidate_id, j.profile, d.model, j.cores, j.language,
 			j.priority + 1000, j.trainer, queue_verification.first,
 			queue_verification.second, d.device_id,
@@ -665,7 +662,7 @@ DECLARE
 	counts	boolean;			-- against the candidate
 	found	text;				-- of the reference, where nothing was known
 BEGIN
-	j := cudal1.lock_claim(finish.job_id, finish.attempt, finish.token);
+	j := cudal1.lock_claim(job_id, attempt, token);
 	IF j.state IS DISTINCT FROM 'running' THEN
 		RETURN coalesce(j.state, 'lost');
 	END IF;

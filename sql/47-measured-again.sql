@@ -58,12 +58,12 @@ DECLARE
 	tasks	bigint[];
 	passed	bigint[];
 BEGIN
-	PERFORM cudal1.raise_if(cudal1_evaluate.candidate_ids IS NULL OR cudal1_evaluate.profile IS NULL
-			OR cudal1_evaluate.priority IS NULL, '22004',
+	PERFORM cudal1.raise_if(candidate_ids IS NULL OR profile IS NULL
+			OR priority IS NULL, '22004',
 		'candidate_ids, profile and priority must not be null');
-	PERFORM cudal1.check_ids('candidate_ids', cudal1_evaluate.candidate_ids);
-	PERFORM cudal1.demand_submission('-', '-', cudal1_evaluate.priority);
-	PERFORM cudal1.raise_if(NOT cudal1.matches(cudal1_evaluate.device, '[^[:space:]]', 2000),
+	PERFORM cudal1.check_ids('candidate_ids', candidate_ids);
+	PERFORM cudal1.demand_submission('-', '-', priority);
+	PERFORM cudal1.raise_if(NOT cudal1.matches(device, '[^[:space:]]', 2000),
 		'22023', 'device must be a device class (cpu or cuda), a device model or a device''s key');
 	-- a class may find its first device later; a model or key that nobody has is a slip, and its
 	-- jobs would wait for ever
@@ -75,8 +75,8 @@ BEGIN
 				unnest(ARRAY[d.class, d.model, d.device_key]) AS n ORDER BY n),
 			'Name a class (cpu, cuda), or a model or device_key in cudal1.device.');
 	END IF;
-	PERFORM cudal1.check_name('profile', cudal1_evaluate.profile);
-	PERFORM cudal1.check_candidates(cudal1_evaluate.candidate_ids);
+	PERFORM cudal1.check_name('profile', profile);
+	PERFORM cudal1.check_candidates(candidate_ids);
 	passed := ARRAY(SELECT c.candidate_id
 		FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id)
 		WHERE c.candidate_id = ANY (cudal1_evaluate.candidate_ids)
@@ -155,13 +155,10 @@ AS $$
 DECLARE
 	n		bigint;
 BEGIN
-	PERFORM cudal1.raise_if(
-		cudal1_reverify.older_than IS NULL OR cudal1_reverify.best_per_task IS NULL, '22004',
+	PERFORM cudal1.raise_if(older_than IS NULL OR best_per_task IS NULL, '22004',
 		'older_than and best_per_task must not be null');
-	PERFORM cudal1.raise_if(cudal1_reverify.older_than < '0'::interval, '22023',
-		'older_than must not be negative');
-	PERFORM cudal1.raise_if(cudal1_reverify.best_per_task < 1, '22023',
-		'best_per_task must be at least 1');
+	PERFORM cudal1.raise_if(older_than < '0'::interval, '22023', 'older_than must not be negative');
+	PERFORM cudal1.raise_if(best_per_task < 1, '22023', 'best_per_task must be at least 1');
 	-- cron may run late, or twice at once: the second waits at the first job that both queue, and
 	-- has nothing to add
 	WITH added AS (
@@ -206,7 +203,7 @@ DECLARE
 	j		cudal1.job;
 	n		bigint := 0;
 BEGIN
-	PERFORM cudal1.check_ids('job_ids', cudal1_cancel_jobs.job_ids);
+	PERFORM cudal1.check_ids('job_ids', job_ids);
 	FOR j IN
 		SELECT x.* FROM cudal1.job AS x
 			WHERE x.job_id = ANY (cudal1_cancel_jobs.job_ids) AND NOT x.cancel_requested
@@ -295,25 +292,23 @@ AS $$
 DECLARE
 	t		cudal1.task;
 	c		cudal1.candidate;
-	withheld constant boolean := cudal1_import_result.code IS NULL;
-	s		float8 := nullif(cudal1_import_result.speedup, 0);
-	body	text := coalesce(replace(cudal1_import_result.code, E'\r\n', E'\n'), '');
+	withheld constant boolean := code IS NULL;
+	s		float8 := nullif(speedup, 0);
+	body	text := coalesce(replace(code, E'\r\n', E'\n'), '');
 	hash	bytea;
 BEGIN
-	PERFORM cudal1.demand_submission(coalesce(cudal1_import_result.code, '-'),
-		cudal1_import_result.method, 0);
-	PERFORM cudal1.raise_if(cudal1_import_result.device IS NULL, '22004',
-		'device must not be null');
-	PERFORM cudal1.raise_if(NOT cudal1.matches(cudal1_import_result.device, '[^[:space:]]', 200),
+	PERFORM cudal1.demand_submission(coalesce(code, '-'), method, 0);
+	PERFORM cudal1.raise_if(device IS NULL, '22004', 'device must not be null');
+	PERFORM cudal1.raise_if(NOT cudal1.matches(device, '[^[:space:]]', 200),
 		'22023', 'device must be a name of 1 to 200 bytes');
 	PERFORM cudal1.raise_if(s NOT BETWEEN 1e-9 AND 1e9, '22023',
 		'speedup must be null, 0 or lie between 1e-9 and 1e9');
-	t := cudal1.find_task(cudal1_import_result.task);
-	PERFORM cudal1.use_method(cudal1_import_result.method, NULL);
+	t := cudal1.find_task(task);
+	PERFORM cudal1.use_method(method, NULL);
 	-- of codes that nobody has seen, there is one for each method; no text has that hash, since
 	-- none holds a zero byte
 	hash := CASE WHEN withheld THEN sha256(decode('00', 'hex')
-		|| convert_to(cudal1_import_result.method, 'UTF8')) ELSE cudal1.code_hash(body) END;
+		|| convert_to(method, 'UTF8')) ELSE cudal1.code_hash(body) END;
 
 	INSERT INTO cudal1.candidate (task_id, code, code_hash, purpose)
 		VALUES (t.task_id, body, hash, CASE WHEN withheld THEN 'withheld' ELSE 'normal' END)
@@ -336,7 +331,7 @@ BEGIN
 		RAISE NOTICE USING
 			MESSAGE = format('candidate %s is measured here, its imported score is not used',
 			c.candidate_id);
-	ELSIF c.imported AND c.import_device <> cudal1_import_result.device THEN
+	ELSIF c.imported AND c.import_device <> device THEN
 		-- a reward comes from one device; the other is a report's business
 		RETURN c.candidate_id;
 	ELSE
@@ -471,10 +466,9 @@ DECLARE
 	n		bigint := 0;
 	added	bigint;
 BEGIN
-	PERFORM cudal1.demand_submission('-', '-', cudal1_measure_aa.priority);
-	PERFORM cudal1.find_task(cudal1_measure_aa.task) WHERE cudal1_measure_aa.task IS NOT NULL;
-	PERFORM cudal1.check_name('device', cudal1_measure_aa.device_key)
-		WHERE cudal1_measure_aa.device_key IS NOT NULL;
+	PERFORM cudal1.demand_submission('-', '-', priority);
+	PERFORM cudal1.find_task(task) WHERE task IS NOT NULL;
+	PERFORM cudal1.check_name('device', device_key) WHERE device_key IS NOT NULL;
 	FOR d IN
 		SELECT x.* FROM cudal1.device AS x
 			WHERE x.enabled AND x.device_key = coalesce(cudal1_measure_aa.device_key, x.device_key)
@@ -491,9 +485,8 @@ BEGIN
 		CONTINUE WHEN NOT FOUND;
 		SELECT k.candidate_id INTO id FROM cudal1.aa_candidate AS k WHERE k.task_id = t.task_id;
 		IF NOT FOUND THEN
-			id := cudal1.accept_submission(t, cudal1.aa_code(t), 'a/a', NULL, NULL, NULL,
-				cudal1_measure_aa.priority, NULL, NULL, NULL,
-				'null', cudal1.caller(), 1);
+			id := cudal1.accept_submission(t, cudal1.aa_code(t), 'a/a', NULL, NULL, NULL, priority,
+				NULL, NULL, NULL, 'null', cudal1.caller(), 1);
 			INSERT INTO cudal1.aa_candidate (task_id, candidate_id) VALUES (t.task_id, id)
 				ON CONFLICT DO NOTHING;
 		END IF;
@@ -520,9 +513,8 @@ RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	PERFORM cudal1.raise_if(cudal1_trust_device.device_key IS NULL, '22004',
-		'device_key must not be null');
-	PERFORM cudal1.check_name('device', cudal1_trust_device.device_key);
+	PERFORM cudal1.raise_if(device_key IS NULL, '22004', 'device_key must not be null');
+	PERFORM cudal1.check_name('device', device_key);
 	UPDATE cudal1.device AS d SET untrusted_since = NULL, chart_from = clock_timestamp()
 		WHERE d.device_key = cudal1_trust_device.device_key;
 	PERFORM cudal1.wake();

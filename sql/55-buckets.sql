@@ -87,16 +87,14 @@ crash may take back';
  * devices are.
  */
 CREATE FUNCTION cudal1.island_constants(options jsonb, OUT islands int, OUT reset_after bigint,
-	OUT temperature float8,
-										OUT period bigint, OUT admit_late boolean)
+	OUT temperature float8, OUT period bigint, OUT admit_late boolean)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
 	SELECT COALESCE(cudal1.json_int(options -> 'islands')::int, 10),
 		   COALESCE(cudal1.json_int(options -> 'island_reset', 1, 1000000000000), 1000),
 		   COALESCE((options ->> 'island_temperature')::float8, 0.1),
 		   COALESCE(cudal1.json_int(options -> 'island_period', 1, 1000000000000), 30000),
-		   COALESCE((options ->> 'island_late') = 'admit',
-			true);
+		   COALESCE((options ->> 'island_late') = 'admit', true);
 END;
 COMMENT ON FUNCTION cudal1.island_constants IS
 'constants of a task''s islands from its options: islands (10), island_reset (1000 registrations
@@ -144,7 +142,7 @@ BEGIN
 	WHERE s.task_id = leave_island.task_id AND s.pool_id = leave_island.pool_id
 		AND s.island = leave_island.island AND s.epoch = leave_island.epoch
 		AND s.cluster = leave_island.cluster AND s.slot = leave_island.slot;
-	IF leave_island.slot < last THEN
+	IF slot < last THEN
 		UPDATE cudal1.island_slot AS s SET slot = leave_island.slot
 		WHERE s.task_id = leave_island.task_id AND s.pool_id = leave_island.pool_id
 			AND s.island = leave_island.island AND s.epoch = leave_island.epoch
@@ -180,7 +178,7 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	PERFORM cudal1.lock_placement(found_islands.task_id);
+	PERFORM cudal1.lock_placement(task_id);
 	-- founded before, or by the session that had the lock
 	IF EXISTS (SELECT FROM cudal1.island AS i
 			   WHERE i.task_id = found_islands.task_id AND i.pool_id = found_islands.pool_id) THEN
@@ -210,7 +208,7 @@ BEGIN
 	FROM cudal1.island_slot AS s
 	WHERE s.task_id = found_islands.task_id AND s.pool_id = found_islands.pool_id
 	GROUP BY s.task_id, s.pool_id, s.island, s.epoch, s.cluster;
-	PERFORM cudal1.note_best(found_islands.task_id, found_islands.pool_id);
+	PERFORM cudal1.note_best(task_id, pool_id);
 END;
 $$;
 COMMENT ON FUNCTION cudal1.found_islands IS
@@ -231,14 +229,13 @@ DECLARE
 	wiped cudal1.island;
 	founder record;
 BEGIN
-	PERFORM cudal1.lock_placement(reset_islands.task_id);
+	PERFORM cudal1.lock_placement(task_id);
 	-- Islands of equal best are ranked by a hash. It is as good as noise, and the same when the
 	-- history is replayed.
 	ranked := ARRAY(SELECT i.island FROM cudal1.island AS i
 					WHERE i.task_id = reset_islands.task_id AND i.pool_id = reset_islands.pool_id
 					ORDER BY i.best_reward NULLS FIRST,
-							 hashint8extended(i.island,
-								hashint8extended(i.task_id, i.epoch)));
+							 hashint8extended(i.island, hashint8extended(i.task_id, i.epoch)));
 	weaker := cardinality(ranked) / 2;
 	survivors := cardinality(ranked) - weaker;
 	FOR n IN 1 .. weaker LOOP
@@ -259,13 +256,11 @@ BEGIN
 		WHERE i.task_id = wiped.task_id AND i.pool_id = wiped.pool_id
 			AND i.island = ranked[weaker + 1
 				+ (abs(hashint8extended(wiped.island,
-									hashint8extended(wiped.task_id,
-										wiped.epoch)) % survivors))::int]
+					hashint8extended(wiped.task_id, wiped.epoch)) % survivors))::int]
 		ORDER BY s.cluster DESC, s.slot LIMIT 1;
 		IF FOUND THEN
 			PERFORM cudal1.register_on_island(wiped.task_id, wiped.pool_id, wiped.island,
-				wiped.epoch, founder.cluster,
-											  founder.candidate_id);
+				wiped.epoch, founder.cluster, founder.candidate_id);
 			UPDATE cudal1.island AS i SET registrations = 1
 			WHERE i.task_id = wiped.task_id AND i.pool_id = wiped.pool_id
 				AND i.island = wiped.island;
@@ -273,7 +268,7 @@ BEGIN
 	END LOOP;
 	UPDATE cudal1.island AS i SET since_reset = 0
 	WHERE i.task_id = reset_islands.task_id AND i.pool_id = reset_islands.pool_id;
-	PERFORM cudal1.note_best(reset_islands.task_id, reset_islands.pool_id);
+	PERFORM cudal1.note_best(task_id, pool_id);
 	RETURN weaker;
 END;
 $$;
@@ -316,8 +311,7 @@ BEGIN
 			AND s.pool_id = i.pool_id AND s.island = i.island AND s.epoch = i.epoch
 		CROSS JOIN LATERAL (
 			SELECT count(*) = 0
-				OR COALESCE(bool_or(r.island IS NULL OR r.island = i.island),
-				false) AS proposed,
+				OR COALESCE(bool_or(r.island IS NULL OR r.island = i.island), false) AS proposed,
 				   COALESCE(bool_or(r.island = i.island AND r.island_epoch >= i.epoch),
 					false) AS current,
 				   COALESCE(bool_or(r.island = i.island), false) AS own,
@@ -329,12 +323,10 @@ BEGIN
 		ORDER BY i.island
 	LOOP
 		IF place.slot IS NOT NULL AND (NOT wanted.placed OR place.cluster <> wanted.cluster) THEN
-			PERFORM cudal1.leave_island(wanted.task_id, place_on_islands.pool_id, place.island,
-				place.epoch, place.cluster,
-										place.slot);
-			PERFORM cudal1.register_on_island(wanted.task_id, place_on_islands.pool_id,
-				place.island, place.epoch, wanted.cluster,
-											  place_on_islands.candidate_id)
+			PERFORM cudal1.leave_island(wanted.task_id, pool_id, place.island, place.epoch,
+				place.cluster, place.slot);
+			PERFORM cudal1.register_on_island(wanted.task_id, pool_id, place.island, place.epoch,
+				wanted.cluster, candidate_id)
 				WHERE wanted.placed;
 			changed := true;
 		ELSIF place.slot IS NULL AND wanted.placed AND place.proposed
@@ -342,9 +334,8 @@ BEGIN
 			AND (place.current OR NOT place.known)
 			AND (place.current OR place.free OR wanted.admit_late)
 		THEN
-			PERFORM cudal1.register_on_island(wanted.task_id, place_on_islands.pool_id,
-				place.island, place.epoch, wanted.cluster,
-											  place_on_islands.candidate_id);
+			PERFORM cudal1.register_on_island(wanted.task_id, pool_id, place.island, place.epoch,
+				wanted.cluster, candidate_id);
 			UPDATE cudal1.island AS i
 			SET registrations = i.registrations + 1, since_reset = i.since_reset + place.own::int
 			WHERE i.task_id = wanted.task_id AND i.pool_id = place_on_islands.pool_id
@@ -359,12 +350,12 @@ BEGIN
 		WHERE s.candidate_id = place_on_islands.candidate_id AND s.task_id = wanted.task_id
 			AND s.pool_id = place_on_islands.pool_id;
 	END IF;
-	PERFORM cudal1.note_best(wanted.task_id, place_on_islands.pool_id) WHERE changed;
+	PERFORM cudal1.note_best(wanted.task_id, pool_id) WHERE changed;
 	IF registered AND (SELECT sum(i.since_reset) FROM cudal1.island AS i
 					   WHERE i.task_id = wanted.task_id
 						AND i.pool_id = place_on_islands.pool_id) >= wanted.reset_after
 	THEN
-		PERFORM cudal1.reset_islands(wanted.task_id, place_on_islands.pool_id);
+		PERFORM cudal1.reset_islands(wanted.task_id, pool_id);
 	END IF;
 END;
 $$;
@@ -459,9 +450,9 @@ BEGIN
 
 	IF EXISTS (SELECT FROM cudal1.island AS i
 			   WHERE i.task_id = wanted.task_id AND i.pool_id = place_in_pool.pool_id) THEN
-		PERFORM cudal1.place_on_islands(place_in_pool.candidate_id, place_in_pool.pool_id);
+		PERFORM cudal1.place_on_islands(candidate_id, pool_id);
 	ELSIF wanted.strategy = 'island' AND wanted.placed THEN
-		PERFORM cudal1.found_islands(wanted.task_id, place_in_pool.pool_id);
+		PERFORM cudal1.found_islands(wanted.task_id, pool_id);
 	END IF;
 END;
 $$;
@@ -499,13 +490,13 @@ BEGIN
 	SELECT c.task_id INTO task FROM cudal1.candidate AS c
 		WHERE c.candidate_id = place_candidate.candidate_id;
 	PERFORM cudal1.raise_if(NOT FOUND, '42704', format('candidate %s does not exist',
-				place_candidate.candidate_id));
+				candidate_id));
 	PERFORM cudal1.lock_placement(task);
 	-- everything is read under the lock, so the later of two transactions sees what the earlier
 	-- wrote
 	FOR pool IN SELECT p.id FROM cudal1.pools_of(place_candidate.candidate_id) AS p (id)
 		ORDER BY p.id LOOP
-		PERFORM cudal1.place_in_pool(place_candidate.candidate_id, pool);
+		PERFORM cudal1.place_in_pool(candidate_id, pool);
 	END LOOP;
 END;
 $$;
@@ -606,11 +597,11 @@ DECLARE
 	id bigint;
 	placed bigint;
 BEGIN
-	PERFORM cudal1.raise_if(rebucket.bucket_width <= 0 OR rebucket.bucket_width >= 'Infinity',
+	PERFORM cudal1.raise_if(bucket_width <= 0 OR bucket_width >= 'Infinity',
 		'22023', 'argument "bucket_width" must be a finite number above 0');
-	PERFORM cudal1.raise_if(rebucket.score_scale NOT IN ('linear', 'log'), '22023',
+	PERFORM cudal1.raise_if(score_scale NOT IN ('linear', 'log'), '22023',
 		'argument "score_scale" must be "linear" or "log"');
-	id := (cudal1.find_task(rebucket.task)).task_id;
+	id := (cudal1.find_task(task)).task_id;
 	PERFORM cudal1.lock_placement(id);
 	UPDATE cudal1.task AS t
 	SET bucket_width = COALESCE(rebucket.bucket_width, t.bucket_width),

@@ -9,10 +9,10 @@ AS $$
 DECLARE
 	id		int;
 BEGIN
-	PERFORM cudal1.raise_if(find_pool.pool IS NULL, '22004', 'pool must not be null');
+	PERFORM cudal1.raise_if(pool IS NULL, '22004', 'pool must not be null');
 	SELECT p.pool_id INTO id FROM cudal1.pool AS p WHERE p.name = find_pool.pool;
 	IF NOT FOUND THEN
-		PERFORM cudal1.check_name('pool', find_pool.pool);
+		PERFORM cudal1.check_name('pool', pool);
 	END IF;
 	RETURN id;
 END
@@ -28,12 +28,12 @@ DECLARE
 	id		int;
 	owner	text;
 BEGIN
-	IF use_pool.pool = 'main' THEN
+	IF pool = 'main' THEN
 		RETURN 1;
 	END IF;
-	id := cudal1.find_pool(use_pool.pool);
+	id := cudal1.find_pool(pool);
 	SELECT p.created_by INTO STRICT owner FROM cudal1.pool AS p WHERE p.pool_id = id;
-	PERFORM cudal1.check_owner(format('pool "%s"', use_pool.pool), owner);
+	PERFORM cudal1.check_owner(format('pool "%s"', pool), owner);
 	RETURN id;
 END
 $$;
@@ -68,7 +68,7 @@ BEGIN
 	INSERT INTO cudal1.pool_seed (pool_id, candidate_id)
 		SELECT seed_pool.pool_id, placed.candidate_id FROM placed;
 	GET DIAGNOSTICS n = ROW_COUNT;
-	PERFORM cudal1.place_later(NULL, seed_pool.pool_id, NULL) WHERE n > 0;
+	PERFORM cudal1.place_later(NULL, pool_id, NULL) WHERE n > 0;
 	RETURN n;
 END
 $$;
@@ -103,10 +103,10 @@ DECLARE
 	source	int;
 	codes	bigint := 0;
 BEGIN
-	PERFORM cudal1.raise_if(cudal1_open_pool.name IS NULL, '22004', 'name must not be null');
-	PERFORM cudal1.check_label(cudal1_open_pool.name);
-	IF cudal1_open_pool.seeded_from IS NOT NULL THEN
-		source := cudal1.find_pool(cudal1_open_pool.seeded_from);
+	PERFORM cudal1.raise_if(name IS NULL, '22004', 'name must not be null');
+	PERFORM cudal1.check_label(name);
+	IF seeded_from IS NOT NULL THEN
+		source := cudal1.find_pool(seeded_from);
 	END IF;
 	INSERT INTO cudal1.pool AS x (name, seeded_from)
 		VALUES (cudal1_open_pool.name, cudal1_open_pool.seeded_from)
@@ -116,7 +116,7 @@ BEGIN
 		SELECT x.* INTO STRICT p FROM cudal1.pool AS x WHERE x.name = cudal1_open_pool.name;
 		PERFORM cudal1.check_owner(format('pool "%s"', p.name), p.created_by)
 			WHERE p.created_by IS NOT NULL;
-		PERFORM cudal1.raise_if(p.seeded_from IS DISTINCT FROM cudal1_open_pool.seeded_from,
+		PERFORM cudal1.raise_if(p.seeded_from IS DISTINCT FROM seeded_from,
 			'23505',
 			format('pool "%s" exists and was seeded from %s', p.name,
 				coalesce('"' || p.seeded_from || '"', 'no pool')),

@@ -10,9 +10,8 @@ AS 'MODULE_PATHNAME', 'cudal1_random_seed';
 COMMENT ON FUNCTION cudal1.random_seed IS 'a seed from the system''s source of randomness';
 
 CREATE FUNCTION @extschema@.cudal1_sample_exemplars(task text, n int DEFAULT 2,
-	strategy text DEFAULT NULL,
-										temperature float8 DEFAULT NULL, seed bigint DEFAULT NULL,
-										pool text DEFAULT 'main')
+	strategy text DEFAULT NULL, temperature float8 DEFAULT NULL, seed bigint DEFAULT NULL,
+	pool text DEFAULT 'main')
 RETURNS TABLE (candidate_id bigint, bucket int, score float8, code text)
 LANGUAGE C VOLATILE PARALLEL RESTRICTED SECURITY DEFINER ROWS 2
 SET search_path = pg_catalog, pg_temp
@@ -192,11 +191,11 @@ DECLARE
 BEGIN
 	SELECT x.* INTO w FROM cudal1.prompt_template AS x WHERE x.name = find_template.template;
 	IF NOT FOUND THEN
-		PERFORM cudal1.check_name('template', find_template.template);
+		PERFORM cudal1.check_name('template', template);
 	END IF;
-	PERFORM cudal1.raise_if(w.kind <> find_template.kind, '22023',
-		format('template "%s" is one of kind "%s", not "%s"', w.name, w.kind, find_template.kind));
-	PERFORM cudal1.raise_if(find_template.failures > 0 AND NOT cudal1.has_place(w.text, 'failures'),
+	PERFORM cudal1.raise_if(w.kind <> kind, '22023',
+		format('template "%s" is one of kind "%s", not "%s"', w.name, w.kind, kind));
+	PERFORM cudal1.raise_if(failures > 0 AND NOT cudal1.has_place(w.text, 'failures'),
 		'22023', format('template "%s" has no place {failures}', w.name));
 	RETURN w;
 END
@@ -231,24 +230,24 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_
 AS $$
 #variable_conflict use_column
 DECLARE
-	words	constant text := cudal1_add_prompt_template.text;
-	preface	constant text := cudal1_add_prompt_template.system;
+	words	constant text := text;
+	preface	constant text := system;
 	-- as append_place() in src/prompt.c
 	places	constant text[] := '{task,expertise,device,entry,reference,exemplars,failures,'
 		'requirements,restrictions,answer_format}';
 	braced	text;
 	id		bigint;
 BEGIN
-	PERFORM cudal1.raise_if(cudal1_add_prompt_template.name IS NULL
-			OR cudal1_add_prompt_template.kind IS NULL OR words IS NULL, '22004',
+	PERFORM cudal1.raise_if(name IS NULL
+			OR kind IS NULL OR words IS NULL, '22004',
 		'name, kind and text must not be null');
-	PERFORM cudal1.check_label(cudal1_add_prompt_template.name);
-	PERFORM cudal1.check_prompt_kind(cudal1_add_prompt_template.kind);
+	PERFORM cudal1.check_label(name);
+	PERFORM cudal1.check_prompt_kind(kind);
 	PERFORM cudal1.raise_if(octet_length(words) > 1048576 OR octet_length(preface) > 1048576,
 		'54000', 'text and system must not be longer than 1 MiB');
 	PERFORM cudal1.raise_if(NOT cudal1.has_place(words, 'reference'), '22023',
 		'text must have the place {reference}');
-	PERFORM cudal1.raise_if(cudal1_add_prompt_template.kind = 'contrastive'
+	PERFORM cudal1.raise_if(kind = 'contrastive'
 			AND NOT cudal1.has_place(words, 'exemplars'), '22023',
 		'text of a contrastive template must have the place {exemplars}');
 	FOR braced IN
@@ -272,7 +271,7 @@ BEGIN
 				AND x.kind = cudal1_add_prompt_template.kind
 				AND x.system IS NOT DISTINCT FROM preface;
 		PERFORM cudal1.raise_if(NOT FOUND, '23505',
-			format('template "%s" exists with other words', cudal1_add_prompt_template.name),
+			format('template "%s" exists with other words', name),
 			'Add it under another name.');
 		RETURN id;
 	END IF;
@@ -330,9 +329,9 @@ AS $$
 #variable_conflict use_column
 DECLARE
 	t			cudal1.task;
-	from_pool	int := cudal1.find_pool(make_prompt.pool);
+	from_pool	int := cudal1.find_pool(pool);
 	used		text;
-	used_seed	bigint := COALESCE(make_prompt.seed, cudal1.random_seed());
+	used_seed	bigint := COALESCE(seed, cudal1.random_seed());
 	heat		float8;
 	unfounded	boolean;
 	drawn		record;
@@ -342,15 +341,14 @@ DECLARE
 	preface		text;
 	id			bigint;
 BEGIN
-	t := cudal1.find_task(make_prompt.task);
+	t := cudal1.find_task(task);
 	PERFORM cudal1.check_reference(t);
-	PERFORM cudal1.check_prompt_kind(make_prompt.kind);
-	PERFORM cudal1.raise_if(make_prompt.failures IS NULL
-			OR make_prompt.failures NOT BETWEEN 0 AND 100, '22023',
+	PERFORM cudal1.check_prompt_kind(kind);
+	PERFORM cudal1.raise_if(failures IS NULL
+			OR failures NOT BETWEEN 0 AND 100, '22023',
 		'failures must lie between 0 and 100');
-	w := cudal1.find_template(coalesce(make_prompt.template, make_prompt.kind), make_prompt.kind,
-		make_prompt.failures);
-	used := COALESCE(make_prompt.strategy, t.strategy);
+	w := cudal1.find_template(coalesce(template, kind), kind, failures);
+	used := COALESCE(strategy, t.strategy);
 	unfounded := used = 'island' AND make_prompt.kind = 'contrastive'
 		AND NOT EXISTS (SELECT FROM cudal1.island AS i
 			WHERE i.task_id = t.task_id AND i.pool_id = from_pool);
@@ -372,33 +370,32 @@ BEGIN
 				drawn.probabilities
 			INTO drawn FROM cudal1.island_constants(t.options) AS k;
 	END IF;
-	IF make_prompt.kind = 'augment' THEN
+	IF kind = 'augment' THEN
 		SELECT '{}'::bigint[] AS candidates, '{}'::float8[] AS scores, '{}'::text[] AS codes,
 			NULL::int AS island,
 			   NULL::int AS epoch, '{}'::jsonb AS probabilities INTO drawn;
 	END IF;
-	IF used <> 'random' AND make_prompt.kind = 'contrastive' THEN
+	IF used <> 'random' AND kind = 'contrastive' THEN
 		heat := COALESCE(make_prompt.temperature, CASE WHEN used = 'bucket' THEN t.temperature
 							ELSE (SELECT k.temperature
 								FROM cudal1.island_constants(t.options) AS k) END);
 	END IF;
 
-	IF make_prompt.failures > 0 THEN
+	IF failures > 0 THEN
 		SELECT f.* INTO failed
 			FROM cudal1.recent_failures(t.task_id, from_pool, make_prompt.failures) AS f;
 	ELSE
 		SELECT '{}'::bigint[] AS candidate_ids, '{}'::text[] AS codes, '{}'::text[] AS reasons
 			INTO failed;
 	END IF;
-	words := cudal1.task_prompt(t, make_prompt.kind = 'contrastive', drawn.codes, drawn.scores,
+	words := cudal1.task_prompt(t, kind = 'contrastive', drawn.codes, drawn.scores,
 		failed.codes, failed.reasons, w.text);
 	preface := CASE WHEN w.system IS NOT NULL
-		THEN cudal1.task_prompt(t, make_prompt.kind = 'contrastive', drawn.codes, drawn.scores,
+		THEN cudal1.task_prompt(t, kind = 'contrastive', drawn.codes, drawn.scores,
 			failed.codes, failed.reasons, w.system) END;
 	-- a byte may become six in a line for cudal1-generate, which takes lines of 64 MiB
 	PERFORM cudal1.raise_if(octet_length(words) + coalesce(octet_length(preface), 0) > 10485760,
-		'54000', 'the prompt would be longer than 10 MiB',
-		'Ask for fewer exemplars or failures.');
+		'54000', 'the prompt would be longer than 10 MiB', 'Ask for fewer exemplars or failures.');
 	INSERT INTO cudal1.prompt (task_id, pool_id, kind, template, strategy, temperature, seed,
 			island, island_epoch, exemplars, scores, probabilities, failures, system, prompt,
 			created_by)
@@ -406,8 +403,7 @@ BEGIN
 			drawn.island, drawn.epoch, drawn.candidates, drawn.scores, drawn.probabilities,
 			failed.candidate_ids, preface, words, make_prompt.owner)
 		RETURNING prompt_id INTO id;
-	PERFORM cudal1.store(make_prompt.owner, 0,
-		256 + octet_length(words) + coalesce(octet_length(preface), 0));
+	PERFORM cudal1.store(owner, 0, 256 + octet_length(words) + coalesce(octet_length(preface), 0));
 	RETURN QUERY SELECT id, words, drawn.candidates::bigint[], preface;
 END
 $$;
@@ -448,25 +444,24 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_
 SET enable_seqscan = off SET jit = off
 AS $$
 DECLARE
-	t		cudal1.task := cudal1.find_task(cudal1_record_prompt.task);
-	in_pool	int := cudal1.use_pool(cudal1_record_prompt.pool);
+	t		cudal1.task := cudal1.find_task(task);
+	in_pool	int := cudal1.use_pool(pool);
 	rewards	float8[];
 	island	record;
 	id		bigint;
 BEGIN
-	PERFORM cudal1.raise_if(cudal1_record_prompt.prompt IS NULL, '22004',
-		'prompt must not be null');
-	PERFORM cudal1.raise_if(octet_length(cudal1_record_prompt.prompt) > 4194304
-			OR octet_length(cudal1_record_prompt.system) > 4194304, '54000',
+	PERFORM cudal1.raise_if(prompt IS NULL, '22004', 'prompt must not be null');
+	PERFORM cudal1.raise_if(octet_length(prompt) > 4194304
+			OR octet_length(system) > 4194304, '54000',
 		'prompt and system must not be longer than 4 MiB');
 	PERFORM cudal1.raise_if(
-		NOT cudal1.matches(cudal1_record_prompt.prompt, '[^[:space:]]', 4194304), '22023',
+		NOT cudal1.matches(prompt, '[^[:space:]]', 4194304), '22023',
 		'prompt must not be empty');
-	PERFORM cudal1.check_ids('exemplars', cudal1_record_prompt.exemplars);
-	PERFORM cudal1.raise_if(coalesce(array_ndims(cudal1_record_prompt.exemplars), 1) > 1
-			OR cardinality(cudal1_record_prompt.exemplars) > 1000, '22023',
+	PERFORM cudal1.check_ids('exemplars', exemplars);
+	PERFORM cudal1.raise_if(coalesce(array_ndims(exemplars), 1) > 1
+			OR cardinality(exemplars) > 1000, '22023',
 		'exemplars must be an array of at most 1000 candidates');
-	PERFORM cudal1.check_candidates(cudal1_record_prompt.exemplars);
+	PERFORM cudal1.check_candidates(exemplars);
 	SELECT c.candidate_id INTO id FROM cudal1.candidate AS c
 		WHERE c.candidate_id = ANY (cudal1_record_prompt.exemplars) AND c.task_id <> t.task_id
 		LIMIT 1;
@@ -491,8 +486,8 @@ BEGIN
 			cudal1_record_prompt.exemplars, rewards, '{}', cudal1_record_prompt.system,
 			cudal1_record_prompt.prompt, cudal1.caller())
 		RETURNING q.prompt_id INTO id;
-	PERFORM cudal1.store(cudal1.caller(), 0, 256 + octet_length(cudal1_record_prompt.prompt)
-		+ coalesce(octet_length(cudal1_record_prompt.system), 0));
+	PERFORM cudal1.store(cudal1.caller(), 0, 256 + octet_length(prompt)
+		+ coalesce(octet_length(system), 0));
 	RETURN id;
 END
 $$;

@@ -14,10 +14,10 @@ AS $$
 DECLARE
 	m		cudal1.model;
 BEGIN
-	PERFORM cudal1.raise_if(find_model.name IS NULL, '22004', 'model must not be null');
+	PERFORM cudal1.raise_if(name IS NULL, '22004', 'model must not be null');
 	SELECT x.* INTO m FROM cudal1.model AS x WHERE x.name = find_model.name;
 	IF NOT FOUND THEN
-		PERFORM cudal1.check_name('model', find_model.name);
+		PERFORM cudal1.check_name('model', name);
 	END IF;
 	RETURN m;
 END
@@ -118,26 +118,24 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_
 AS $$
 #variable_conflict use_column
 DECLARE
-	o			jsonb := cudal1.check_options(cudal1_add_model.options,
+	o			jsonb := cudal1.check_options(options,
 		'{"stream": true, "connect_seconds": 10, "stall_seconds": 120,
 						"total_seconds": 1800, "backoff_seconds": 1, "max_tries": 8,
 						"max_answer_bytes": 1048576, "max_body_bytes": 67108864}');
 	m			cudal1.model;
 	problem		text;
 BEGIN
-	PERFORM cudal1.raise_if(
-		num_nulls(cudal1_add_model.name, cudal1_add_model.endpoint, cudal1_add_model.model,
-		cudal1_add_model.parameters, cudal1_add_model.concurrency) > 0, '22004',
+	PERFORM cudal1.raise_if(num_nulls(name, endpoint, model, parameters, concurrency) > 0, '22004',
 		'name, endpoint, model, parameters and concurrency must not be null');
-	m.name := cudal1_add_model.name;
-	m.endpoint := cudal1_add_model.endpoint;
-	m.model := cudal1_add_model.model;
-	m.key_name := cudal1_add_model.key_name;
-	m.parameters := cudal1_add_model.parameters;
-	m.concurrency := cudal1_add_model.concurrency;
-	m.requests_per_minute := cudal1_add_model.requests_per_minute;
-	m.prompt_price := cudal1_add_model.prompt_price;
-	m.completion_price := cudal1_add_model.completion_price;
+	m.name := name;
+	m.endpoint := endpoint;
+	m.model := model;
+	m.key_name := key_name;
+	m.parameters := parameters;
+	m.concurrency := concurrency;
+	m.requests_per_minute := requests_per_minute;
+	m.prompt_price := prompt_price;
+	m.completion_price := completion_price;
 	problem := cudal1.model_problem(m, o);
 	PERFORM cudal1.raise_if(problem IS NOT NULL, '22023', problem);
 	-- options have the names of columns
@@ -189,10 +187,9 @@ RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	m		cudal1.model := cudal1.find_model(cudal1_enable_model.model);
+	m		cudal1.model := cudal1.find_model(model);
 BEGIN
-	PERFORM cudal1.raise_if(cudal1_enable_model.enabled IS NULL, '22004',
-		'enabled must not be null');
+	PERFORM cudal1.raise_if(enabled IS NULL, '22004', 'enabled must not be null');
 	UPDATE cudal1.model AS x SET enabled = cudal1_enable_model.enabled
 		WHERE x.model_id = m.model_id;
 	PERFORM cudal1.wake();
@@ -207,24 +204,23 @@ RETURNS SETOF bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	m		cudal1.model := cudal1.find_model(cudal1_generate.model);
+	m		cudal1.model := cudal1.find_model(model);
 	owner	text;
 	room	record;
 BEGIN
-	PERFORM cudal1.raise_if(cudal1_generate.n IS NULL OR cudal1_generate.n NOT BETWEEN 1 AND 10000,
+	PERFORM cudal1.raise_if(n IS NULL OR n NOT BETWEEN 1 AND 10000,
 		'22023', 'n must lie between 1 and 10000');
-	PERFORM cudal1.demand_submission('-', coalesce(cudal1_generate.method, m.name),
-		cudal1_generate.priority);
+	PERFORM cudal1.demand_submission('-', coalesce(method, m.name), priority);
 	SELECT p.created_by INTO owner FROM cudal1.prompt AS p
 		WHERE p.prompt_id = cudal1_generate.prompt_id;
 	PERFORM cudal1.raise_if(NOT FOUND, '42704',
-		format('prompt %s does not exist', coalesce(cudal1_generate.prompt_id::text, 'NULL')),
+		format('prompt %s does not exist', coalesce(prompt_id::text, 'NULL')),
 		'Prompts come from cudal1_prompt().');
-	PERFORM cudal1.check_owner(format('prompt %s', cudal1_generate.prompt_id), owner);
-	IF coalesce(cudal1_generate.method, m.name) = m.name THEN
+	PERFORM cudal1.check_owner(format('prompt %s', prompt_id), owner);
+	IF coalesce(method, m.name) = m.name THEN
 		PERFORM cudal1.use_default_method(m.name);
 	ELSE
-		PERFORM cudal1.use_method(cudal1_generate.method, cudal1.caller());
+		PERFORM cudal1.use_method(method, cudal1.caller());
 	END IF;
 	room := cudal1.request_room(cudal1.caller());
 	PERFORM cudal1.refuse(cudal1.caller(), room.quota, room.used, n) WHERE room.requests < n;
@@ -249,7 +245,7 @@ RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	m		constant cudal1.model := cudal1.find_model(ask_about.model);
+	m		constant cudal1.model := cudal1.find_model(model);
 	room	record;
 	n		bigint;
 BEGIN
@@ -390,9 +386,8 @@ DECLARE
 	rest	bigint := 33554432;
 	taken	bigint;
 BEGIN
-	PERFORM cudal1.raise_if(claim_requests.worker IS NULL OR claim_requests.worker = '', '22023',
-		'worker must be a name');
-	PERFORM cudal1.raise_if(claim_requests.lease IS NULL OR claim_requests.lease <= '0'::interval,
+	PERFORM cudal1.raise_if(worker IS NULL OR worker = '', '22023', 'worker must be a name');
+	PERFORM cudal1.raise_if(lease IS NULL OR lease <= '0'::interval,
 		'22023', 'lease must be a positive interval');
 	-- without the lock on the model two claims would count the same free places
 	FOR m IN
@@ -637,8 +632,7 @@ BEGIN
 		WHERE x.request_id = r.request_id;
 	IF reviews THEN
 		BEGIN
-			PERFORM cudal1.take_review(r.about, store_answer.answer ->> 'text',
-				store_answer.model);
+			PERFORM cudal1.take_review(r.about, answer ->> 'text', model);
 		EXCEPTION WHEN data_exception THEN
 			problem := SQLERRM;
 		END;
@@ -646,7 +640,7 @@ BEGIN
 			SET taken_at = clock_timestamp(), error = cudal1.clip(problem), decided = true
 			WHERE x.request_id = r.request_id;
 	END IF;
-	PERFORM cudal1.store(r.created_by, 0, octet_length(store_answer.answer ->> 'text'));
+	PERFORM cudal1.store(r.created_by, 0, octet_length(answer ->> 'text'));
 END
 $$;
 COMMENT ON FUNCTION cudal1.store_answer IS
@@ -659,11 +653,10 @@ AS $$
 DECLARE
 	r			cudal1.request;
 	m			cudal1.model;
-	id			CONSTANT bigint := cudal1.json_int(finish_request.answer -> 'request_id', 1,
-		9223372036854775807);
-	number		CONSTANT bigint := cudal1.json_int(finish_request.answer -> 'attempt', 1);
-	outcome		text := finish_request.answer ->> 'outcome';
-	detail		text := coalesce(finish_request.answer ->> 'detail', outcome);
+	id			CONSTANT bigint := cudal1.json_int(answer -> 'request_id', 1, 9223372036854775807);
+	number		CONSTANT bigint := cudal1.json_int(answer -> 'attempt', 1);
+	outcome		text := answer ->> 'outcome';
+	detail		text := coalesce(answer ->> 'detail', outcome);
 	pause		float8;
 BEGIN
 	SELECT x.* INTO r FROM cudal1.request AS x
@@ -676,16 +669,16 @@ BEGIN
 					THEN 'later' ELSE 'lost' END;
 	END IF;
 	SELECT x.* INTO STRICT m FROM cudal1.model AS x WHERE x.model_id = r.model_id;
-	PERFORM cudal1.charge_request(r, m, finish_request.answer);
-	IF outcome = 'answered' AND jsonb_typeof(finish_request.answer -> 'text') = 'string' THEN
-		PERFORM cudal1.store_answer(r, m.name, finish_request.answer);
+	PERFORM cudal1.charge_request(r, m, answer);
+	IF outcome = 'answered' AND jsonb_typeof(answer -> 'text') = 'string' THEN
+		PERFORM cudal1.store_answer(r, m.name, answer);
 		RETURN 'stored';
 	END IF;
 	IF outcome = 'cancelled' AND r.cancel_requested THEN
 		PERFORM cudal1.end_request(r, 'cancelled', 'cancelled while it was in flight');
 	ELSIF outcome = 'throttled' AND r.attempt < 1000 THEN
 		-- the endpoint asks all requests to its model to slow down
-		pause := coalesce(cudal1.json_float(finish_request.answer -> 'retry_after', 0, 1e15),
+		pause := coalesce(cudal1.json_float(answer -> 'retry_after', 0, 1e15),
 						  m.backoff_seconds * least(60,
 							power(2, least(r.attempt - r.failures, 10) - 1)) * (0.5 + random()));
 		UPDATE cudal1.model AS x
@@ -695,7 +688,7 @@ BEGIN
 		PERFORM cudal1.retry_request(r, r.failures, 0, detail);
 	ELSIF coalesce(outcome, '') NOT IN ('refused', 'oversized') AND r.failures + 1 < m.max_tries
 		AND r.attempt < 1000 THEN
-		pause := greatest(least(coalesce(cudal1.json_float(finish_request.answer -> 'retry_after',
+		pause := greatest(least(coalesce(cudal1.json_float(answer -> 'retry_after',
 			0, 1e15), 0), 3600),
 						  m.backoff_seconds * least(60, power(2, r.failures)) * (0.5 + random()));
 		PERFORM cudal1.retry_request(r, r.failures + 1, pause, detail);
@@ -826,8 +819,7 @@ BEGIN
 		BEGIN
 			IF r.purpose = 'candidate' THEN
 				id := cudal1.submit_response(r.prompt_id, r.answer, r.method, r.group_key,
-					'request ' || r.request_id, r.priority, NULL,
-					r.created_by, NULL);
+					'request ' || r.request_id, r.priority, NULL, r.created_by, NULL);
 			ELSE
 				PERFORM cudal1.take_techniques(r.about, r.answer,
 					(SELECT m.name FROM cudal1.model AS m WHERE m.model_id = r.model_id));
@@ -835,8 +827,7 @@ BEGIN
 		EXCEPTION WHEN lock_not_available THEN
 			UPDATE cudal1.request AS x
 				SET not_before = clock_timestamp() + least('1 minute'::interval,
-					greatest('1 second',
-					(clock_timestamp() - x.finished_at) / 4))
+					greatest('1 second', (clock_timestamp() - x.finished_at) / 4))
 				WHERE x.request_id = r.request_id;
 			waits := waits + 1;
 			EXIT WHEN waits >= 3;

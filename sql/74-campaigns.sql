@@ -40,24 +40,24 @@ RETURNS jsonb
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	o		jsonb := cudal1.campaign_options(check_campaign.kind);
+	o		jsonb := cudal1.campaign_options(kind);
 	number	text;
 	words	text;		-- the kind of its prompts
 BEGIN
-	o := cudal1.check_options(check_campaign.options, o);
+	o := cudal1.check_options(options, o);
 	FOREACH number IN ARRAY ARRAY['ahead', 'attempts', 'trials', 'successes', 'batch', 'rounds',
 		'exemplars', 'group_size', 'groups', 'max_tokens',
 			'max_candidates'] LOOP
 		IF coalesce(o -> number, 'null') <> 'null'
 			AND cudal1.json_int(o -> number,
-				CASE WHEN number = 'exemplars' AND check_campaign.kind = 'contrastive' THEN 0
+				CASE WHEN number = 'exemplars' AND kind = 'contrastive' THEN 0
 					ELSE 1 END,
 				CASE number WHEN 'exemplars' THEN 4 WHEN 'max_tokens' THEN 1000000000000000
 					ELSE 1000000 END) IS NULL THEN
 			RAISE EXCEPTION USING ERRCODE = '22023',
 				MESSAGE = format('option "%s" must be an integer of at least 1', number),
 				HINT = CASE number WHEN 'exemplars' THEN 'At most 4 exemplars fit into a prompt.'
-					ELSE format('See cudal1.campaign_options(%L).', check_campaign.kind) END;
+					ELSE format('See cudal1.campaign_options(%L).', kind) END;
 		END IF;
 	END LOOP;
 	PERFORM cudal1.raise_if(coalesce(o -> 'temperature', 'null') <> 'null'
@@ -70,9 +70,8 @@ BEGIN
 	END LOOP;
 	PERFORM cudal1.raise_if(cudal1.json_int(o -> 'failures', 0, 100) IS NULL, '22023',
 		'option "failures" must be an integer between 0 and 100');
-	words := cudal1.prompt_kind(check_campaign.kind, o);
-	PERFORM cudal1.find_template(coalesce(o ->> 'template', words), words,
-		(o ->> 'failures')::int);
+	words := cudal1.prompt_kind(kind, o);
+	PERFORM cudal1.find_template(coalesce(o ->> 'template', words), words, (o ->> 'failures')::int);
 	PERFORM cudal1.raise_if(
 		o ? 'strategy' AND coalesce(o ->> 'strategy', '') NOT IN ('bucket', 'island', 'random'),
 		'22023', format('unknown strategy "%s"', o ->> 'strategy'),
@@ -85,7 +84,7 @@ BEGIN
 			AND (jsonb_typeof(o -> 'method') <> 'string'
 			OR NOT cudal1.matches(o ->> 'method', '^[^[:cntrl:]]{1,90}$', 360)), '22023',
 		'option "method" must be a name of 1 to 90 characters');
-	PERFORM cudal1.raise_if(check_campaign.kind = 'evolve'
+	PERFORM cudal1.raise_if(kind = 'evolve'
 			AND num_nonnulls(o ->> 'max_tokens', o ->> 'max_candidates', o ->> 'max_seconds',
 			o ->> 'max_cost') = 0, '22023', 'a campaign of kind evolve needs a budget',
 		'Give at least one of the options max_tokens, max_candidates, max_seconds and '
@@ -114,7 +113,7 @@ BEGIN
 			MESSAGE = format('task "%s" belongs to %s, which chooses its profile', t.name,
 				coalesce(format('role "%s"', t.created_by), 'the operators')),
 			DETAIL = format('A reward by profile "%s" would be an exemplar for every role.',
-				check_measured_by.profile),
+				profile),
 			HINT = format('Others may name the profiles default, train and %s.', t.profile);
 	END IF;
 END
@@ -131,25 +130,24 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_
 AS $$
 DECLARE
 	o		jsonb;
-	into_pool int := cudal1.use_pool(cudal1_add_campaign.pool);
+	into_pool int := cudal1.use_pool(pool);
 	id		bigint;
 	lanes	bigint;
 	method	text;
 BEGIN
-	PERFORM cudal1.raise_if(cudal1_add_campaign.name IS NULL
-			OR NOT cudal1.matches(cudal1_add_campaign.name, '^[^[:cntrl:]]{1,100}$', 400), '22023',
+	PERFORM cudal1.raise_if(name IS NULL
+			OR NOT cudal1.matches(name, '^[^[:cntrl:]]{1,100}$', 400), '22023',
 		'name must be a name of 1 to 100 characters');
-	PERFORM cudal1.raise_if(cudal1_add_campaign.kind IS NULL
-			OR cudal1_add_campaign.kind NOT IN ('vanilla', 'augment', 'self_supervised', 'evolve',
+	PERFORM cudal1.raise_if(kind IS NULL
+			OR kind NOT IN ('vanilla', 'augment', 'self_supervised', 'evolve',
 			'contrastive'), '22023',
-		format('unknown kind of campaign "%s"', cudal1_add_campaign.kind),
+		format('unknown kind of campaign "%s"', kind),
 		'Kinds are vanilla, augment, self_supervised, evolve and contrastive.');
-	o := cudal1.check_campaign(cudal1_add_campaign.kind, cudal1_add_campaign.options);
+	o := cudal1.check_campaign(kind, options);
 	IF coalesce(cardinality(models), 0) = 0 THEN
-		PERFORM cudal1.raise_if(cudal1_add_campaign.kind <> 'contrastive', '22023',
-			format('a campaign of kind %s needs models', cudal1_add_campaign.kind),
-			'cudal1.model lists them.');
-	ELSIF cudal1_add_campaign.kind = 'contrastive' AND o ->> 'groups' IS NULL THEN
+		PERFORM cudal1.raise_if(kind <> 'contrastive', '22023',
+			format('a campaign of kind %s needs models', kind), 'cudal1.model lists them.');
+	ELSIF kind = 'contrastive' AND o ->> 'groups' IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = '22023',
 			MESSAGE = 'a contrastive campaign that asks models itself needs the option groups',
 			HINT = 'groups is the number of groups for each task and model; without models a '
@@ -188,7 +186,7 @@ BEGIN
 	RETURN id;
 EXCEPTION WHEN unique_violation THEN
 	RAISE EXCEPTION USING ERRCODE = '23505',
-		MESSAGE = format('campaign "%s" exists', cudal1_add_campaign.name),
+		MESSAGE = format('campaign "%s" exists', name),
 		HINT = 'Add it under another name.';
 END
 $$;
@@ -216,7 +214,7 @@ DECLARE
 	c		cudal1.campaign;
 BEGIN
 	-- the owner is checked before the lock, which would make the true owner wait
-	PERFORM cudal1.check_name('campaign', find_campaign.name);
+	PERFORM cudal1.check_name('campaign', name);
 	SELECT x.* INTO STRICT c FROM cudal1.campaign AS x WHERE x.name = find_campaign.name;
 	PERFORM cudal1.check_owner(format('campaign "%s"', c.name), c.created_by);
 	SELECT x.* INTO STRICT c FROM cudal1.campaign AS x WHERE x.campaign_id = c.campaign_id

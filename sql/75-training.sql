@@ -13,11 +13,11 @@ DECLARE
 	c		cudal1.campaign;
 	l		cudal1.campaign_lane;
 	g		cudal1.campaign_group;
-	from_pool int := cudal1.use_pool(cudal1_next_group.pool);
+	from_pool int := cudal1.use_pool(pool);
 BEGIN
 	SELECT x.* INTO c FROM cudal1.campaign AS x WHERE x.name = cudal1_next_group.campaign;
 	IF NOT FOUND OR NOT cudal1.owns(c.created_by) THEN
-		c := cudal1.find_campaign(cudal1_next_group.campaign);
+		c := cudal1.find_campaign(campaign);
 	END IF;
 	PERFORM cudal1.raise_if(c.kind <> 'contrastive'
 			OR EXISTS (SELECT FROM cudal1.campaign_lane AS x WHERE x.campaign_id = c.campaign_id
@@ -37,8 +37,7 @@ BEGIN
 	IF NOT FOUND THEN
 		RETURN;
 	END IF;
-	g := cudal1.make_group(c, l, CASE WHEN cudal1_next_group.pool = 'main' THEN c.pool_id
-		ELSE from_pool END);
+	g := cudal1.make_group(c, l, CASE WHEN pool = 'main' THEN c.pool_id ELSE from_pool END);
 	RETURN QUERY SELECT g.group_key, g.prompt_id, t.name, p.prompt, g.size, p.system
 		FROM cudal1.prompt AS p JOIN cudal1.task AS t USING (task_id)
 			WHERE p.prompt_id = g.prompt_id;
@@ -67,7 +66,7 @@ BEGIN
 			JOIN cudal1.prompt AS q ON q.prompt_id = x.prompt_id
 		WHERE x.group_key = cudal1_answer_group.group_key;
 	PERFORM cudal1.raise_if(NOT FOUND, '42704',
-		format('group "%s" does not exist', coalesce(cudal1_answer_group.group_key, 'NULL')),
+		format('group "%s" does not exist', coalesce(group_key, 'NULL')),
 		'Groups come from cudal1_next_group().');
 	PERFORM cudal1.check_owner(format('group "%s"', g.group_key), g.owner);
 	SELECT x.answered_at INTO g.answered_at FROM cudal1.campaign_group AS x
@@ -149,10 +148,10 @@ BEGIN
 	END IF;
 	usable := ARRAY(SELECT o FROM unnest(owners) AS o WHERE cudal1.owns(o) ORDER BY o);
 	PERFORM cudal1.raise_if(cardinality(usable) > 1, '22023',
-		format('group "%s" is one of several roles', group_owner.group_key),
+		format('group "%s" is one of several roles', group_key),
 		format('Name one of them as owner: %s.', array_to_string(usable, ', ')));
 	PERFORM cudal1.raise_if(usable = '{}', '42704',
-		format('group "%s" does not exist', coalesce(group_owner.group_key, 'NULL')),
+		format('group "%s" does not exist', coalesce(group_key, 'NULL')),
 		CASE WHEN owners IS NULL
 			THEN 'Groups come from cudal1_next_group(), or are the group_key of submissions.'
 			ELSE format('To read that of another role, name it as owner: %s.',
@@ -170,8 +169,7 @@ RETURNS TABLE (ordinal int, candidate_id bigint, state text, reward float8, adva
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	its_owner	text := coalesce(cudal1_group_result.owner,
-		cudal1.group_owner(cudal1_group_result.group_key));
+	its_owner	text := coalesce(owner, cudal1.group_owner(group_key));
 	-- a campaign's group has one task, even if its owner proposes more by its key
 	its_task	bigint := (SELECT l.task_id
 							FROM cudal1.campaign_group AS g JOIN cudal1.campaign_lane AS l
@@ -267,7 +265,7 @@ RETURNS SETOF jsonb
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	only_pool constant int := cudal1.choose_pool(cudal1_sft_dataset.pool);
+	only_pool constant int := cudal1.choose_pool(pool);
 BEGIN
 	PERFORM cudal1.raise_if(above IS NULL OR above = 'NaN' OR above < 0, '22023',
 		'above must not be negative');
@@ -277,7 +275,7 @@ BEGIN
 		'Contents are answer (the whole answer, to its prompt) and code (alone, to the '
 			'prompt that shows the reference).');
 	PERFORM cudal1.raise_if(unconfirmed IS NULL, '22004', 'unconfirmed must not be null');
-	PERFORM cudal1.check_choice(methods, cudal1_sft_dataset.campaign, cudal1_sft_dataset.tasks);
+	PERFORM cudal1.check_choice(methods, campaign, tasks);
 	RETURN QUERY
 		SELECT jsonb_build_object(
 				'messages', CASE WHEN content = 'answer' AND d.prompt IS NOT NULL
@@ -345,14 +343,14 @@ RETURNS SETOF jsonb
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	only_pool constant int := cudal1.choose_pool(cudal1_rl_dataset.pool);
+	only_pool constant int := cudal1.choose_pool(pool);
 BEGIN
-	PERFORM cudal1.raise_if(cudal1_rl_dataset.reward IS NULL
-			OR cudal1_rl_dataset.reward NOT IN ('speedup', 'binary'), '22023',
-		format('unknown reward "%s"', cudal1_rl_dataset.reward),
+	PERFORM cudal1.raise_if(reward IS NULL
+			OR reward NOT IN ('speedup', 'binary'), '22023',
+		format('unknown reward "%s"', reward),
 		'Rewards are speedup (the reward itself) and binary (1 for a successful code, 0 '
 			'else).');
-	PERFORM cudal1.check_choice(methods, cudal1_rl_dataset.campaign, cudal1_rl_dataset.tasks);
+	PERFORM cudal1.check_choice(methods, campaign, tasks);
 	RETURN QUERY
 		-- A group is everything that was proposed in it. Advantages compare rows that this call
 		-- leaves out, too, and those whose answers were pruned.
@@ -377,10 +375,9 @@ BEGIN
 			AS advantages
 				FROM numbered AS n GROUP BY n.task_id, n.grp)
 		SELECT jsonb_build_object('system', q.system, 'prompt', q.prompt, 'response', p.response,
-			'reward', n.value, 'advantage', s.advantages[n.place],
-				'group', n.grp, 'task', t.name, 'level', t.level, 'method', p.method, 'state',
-				c.state, 'failure', c.failure, 'candidate_id', c.candidate_id, 'proposal_id',
-				p.proposal_id, 'prompt_id', p.prompt_id)
+			'reward', n.value, 'advantage', s.advantages[n.place], 'group', n.grp, 'task', t.name,
+			'level', t.level, 'method', p.method, 'state', c.state, 'failure', c.failure,
+			'candidate_id', c.candidate_id, 'proposal_id', p.proposal_id, 'prompt_id', p.prompt_id)
 			FROM numbered AS n JOIN scored AS s USING (task_id, grp) JOIN cudal1.proposal AS p
 				USING (proposal_id)
 				JOIN cudal1.candidate AS c USING (candidate_id)
@@ -457,10 +454,8 @@ exactly 0; NULL members stay NULL and do not count. Error 22023 for NaN, infinit
 variants';
 
 CREATE FUNCTION @extschema@.cudal1_grpo_objective(logp float8[], logp_old float8[],
-	logp_ref float8[], advantages float8[],
-									  lengths int[], epsilon float8 DEFAULT 0.2,
-									  beta float8 DEFAULT 0.04, epsilon_high float8 DEFAULT NULL,
-									  aggregation text DEFAULT 'sequence')
+	logp_ref float8[], advantages float8[], lengths int[], epsilon float8 DEFAULT 0.2,
+	beta float8 DEFAULT 0.04, epsilon_high float8 DEFAULT NULL, aggregation text DEFAULT 'sequence')
 RETURNS TABLE (objective float8, kl float8, clip_fraction float8)
 LANGUAGE C IMMUTABLE PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cudal1_grpo_objective';

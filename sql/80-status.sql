@@ -459,10 +459,9 @@ AS $$
 DECLARE
 	ids		bigint[];
 BEGIN
-	PERFORM cudal1.raise_if(cudal1_prune.older_than IS NULL OR cudal1_prune.dry_run IS NULL,
+	PERFORM cudal1.raise_if(older_than IS NULL OR dry_run IS NULL,
 		'22004', 'older_than and dry_run must not be null');
-	PERFORM cudal1.raise_if(cudal1_prune.older_than < '0'::interval, '22023',
-		'older_than must not be negative');
+	PERFORM cudal1.raise_if(older_than < '0'::interval, '22023', 'older_than must not be negative');
 	-- only failed candidates: they have a verdict, and are not measured, sampled or shown again
 	SELECT coalesce(array_agg(c.candidate_id), '{}') INTO ids FROM (
 		SELECT x.candidate_id FROM cudal1.candidate AS x
@@ -483,7 +482,7 @@ BEGIN
 		FROM cudal1.proposal AS p WHERE p.candidate_id = ANY (ids) AND p.response IS NOT NULL;
 	RETURN QUERY SELECT 'samples', count(*), coalesce(sum(octet_length(m.samples::text)), 0)::bigint
 		FROM cudal1.measurement AS m WHERE m.candidate_id = ANY (ids) AND m.samples IS NOT NULL;
-	IF NOT cudal1_prune.dry_run THEN
+	IF NOT dry_run THEN
 		-- Removed texts are taken off the quotas that they counted in. A code counts in that of the
 		-- role that proposed it first.
 		INSERT INTO cudal1.stored (role, bytes)

@@ -42,10 +42,10 @@ BEGIN
 				AND (best_reward.method IS NULL OR p.method = best_reward.method)
 				AND (best_reward.pool_id IS NULL OR p.pool_id = best_reward.pool_id) OFFSET 0)
 		ORDER BY b.reward DESC, b.candidate_id LIMIT 1;
-	IF FOUND OR num_nulls(best_reward.method, best_reward.pool_id) = 2 THEN
+	IF FOUND OR num_nulls(method, pool_id) = 2 THEN
 		RETURN;
 	END IF;
-	IF best_reward.method IS NULL THEN
+	IF method IS NULL THEN
 		SELECT c.candidate_id, c.reward INTO candidate_id, reward
 			FROM cudal1.proposal AS p JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
 			WHERE p.task_id = best_reward.task_id AND p.pool_id = best_reward.pool_id
@@ -224,9 +224,8 @@ RETURNS TABLE (task_id bigint, level int, candidate_id bigint, speedup float8, e
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	PERFORM cudal1.raise_if(best_over.without_weak IS NULL, '22004',
-		'without_weak must not be null');
-	PERFORM cudal1.check_name('baseline', best_over.baseline) WHERE best_over.baseline IS NOT NULL;
+	PERFORM cudal1.raise_if(without_weak IS NULL, '22004', 'without_weak must not be null');
+	PERFORM cudal1.check_name('baseline', baseline) WHERE baseline IS NOT NULL;
 	RETURN QUERY
 	SELECT b.task_id, b.level, b.candidate_id,
 		   cudal1.over_baseline(b.speedup, base.score, false), b.evaluated, b.speedup, base.score,
@@ -252,9 +251,8 @@ RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	PERFORM cudal1.raise_if(
-		check_report.missing IS NULL OR check_report.missing NOT IN ('zero', 'one', 'drop'),
-		'22023', 'argument "missing" must be "zero", "one" or "drop"');
+	PERFORM cudal1.raise_if(missing IS NULL OR missing NOT IN ('zero', 'one', 'drop'), '22023',
+		'argument "missing" must be "zero", "one" or "drop"');
 	IF check_report.device NOT IN ('cpu', 'cuda')
 		AND NOT EXISTS (SELECT FROM cudal1.device AS d WHERE d.model = check_report.device)
 		AND NOT EXISTS (SELECT FROM cudal1.imported_score AS i WHERE i.device = check_report.device)
@@ -271,8 +269,8 @@ BEGIN
 		AND NOT EXISTS (SELECT FROM cudal1.proposal AS p WHERE p.method = check_report.method)
 	THEN
 		-- a method may exist without a proposal
-		PERFORM cudal1.check_name('method', check_report.method);
-		RAISE NOTICE 'nothing was proposed by method "%"', check_report.method;
+		PERFORM cudal1.check_name('method', method);
+		RAISE NOTICE 'nothing was proposed by method "%"', method;
 	END IF;
 END
 $$;
@@ -283,8 +281,7 @@ a NOTICE for a method without proposals';
 CREATE FUNCTION cudal1.speedup_report(method text, device text, missing text, chosen text[],
 	pool text, baseline text)
 RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8,
-	p25 float8, success bigint,
-			   speedup bigint)
+	p25 float8, success bigint, speedup bigint)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -313,8 +310,7 @@ CREATE FUNCTION @extschema@.cudal1_speedup_report(method text DEFAULT NULL,
 	device text DEFAULT NULL, missing text DEFAULT 'zero', tasks text[] DEFAULT NULL,
 	pool text DEFAULT NULL, baseline text DEFAULT NULL)
 RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8,
-	p25 float8, success bigint,
-			   speedup bigint)
+	p25 float8, success bigint, speedup bigint)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
 	SELECT r.* FROM cudal1.speedup_report(method, device, missing, cudal1_speedup_report.tasks,
@@ -360,11 +356,10 @@ RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p5
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	PERFORM cudal1.raise_if(
-		summarise.cut IS NULL OR NOT (summarise.cut >= 0 AND summarise.cut < 0.5), '22023',
+	PERFORM cudal1.raise_if(cut IS NULL OR NOT (cut >= 0 AND cut < 0.5), '22023',
 		'argument "cut" must be a share of at least 0 and below 0.5');
-	PERFORM cudal1.raise_if(summarise.faster_than IS NULL
-			OR NOT (summarise.faster_than >= 0 AND summarise.faster_than < 'infinity'), '22023',
+	PERFORM cudal1.raise_if(faster_than IS NULL
+			OR NOT (faster_than >= 0 AND faster_than < 'infinity'), '22023',
 		'argument "faster_than" must be a speedup, for instance 1');
 	RETURN QUERY
 	WITH counted AS (
@@ -441,18 +436,16 @@ RETURN COALESCE(
 COMMENT ON FUNCTION cudal1.unrounded IS
 'the score that the speedup in a row of cudal1.best_speedups() was rounded from';
 
-CREATE FUNCTION cudal1.level_report(method text, device text, missing text,
-	without_weak boolean, cut float8, faster_than float8, unrounded boolean, chosen text[],
-	pool text, baseline text)
+CREATE FUNCTION cudal1.level_report(method text, device text, missing text, without_weak boolean,
+	cut float8, faster_than float8, unrounded boolean, chosen text[], pool text, baseline text)
 RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8,
-	p25 float8, success bigint, speedup bigint,
-			   geometric_mean float8, trimmed_mean float8, convention text, evaluated bigint,
-			   weak bigint)
+	p25 float8, success bigint, speedup bigint, geometric_mean float8, trimmed_mean float8,
+	convention text, evaluated bigint, weak bigint)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	PERFORM cudal1.raise_if(level_report.unrounded IS NULL, '22004', 'unrounded must not be null');
-	PERFORM cudal1.check_report(level_report.method, level_report.device, level_report.missing);
+	PERFORM cudal1.raise_if(unrounded IS NULL, '22004', 'unrounded must not be null');
+	PERFORM cudal1.check_report(method, device, missing);
 	RETURN QUERY
 	WITH best AS MATERIALIZED (
 		SELECT b.task_id, b.level, b.evaluated, b.weak,
@@ -475,11 +468,9 @@ BEGIN
 		cudal1.over_baseline(s.trimmed_mean, 1, level_report.unrounded), s.convention,
 		   coalesce(m.evaluated, 0), coalesce(m.weak, 0)
 	FROM cudal1.summarise((SELECT array_agg(b.level ORDER BY b.task_id) FROM best AS b),
-						  (SELECT array_agg(b.speedup ORDER BY b.task_id) FROM best AS b),
-						  level_report.missing, level_report.cut,
-						  level_report.faster_than) WITH ORDINALITY AS s (level, tasks, mean, max,
-						  p75, p50, p25,
-							success, speedup, geometric_mean, trimmed_mean, convention, place)
+		(SELECT array_agg(b.speedup ORDER BY b.task_id) FROM best AS b), level_report.missing,
+		level_report.cut, level_report.faster_than) WITH ORDINALITY AS s (level, tasks, mean, max,
+			p75, p50, p25, success, speedup, geometric_mean, trimmed_mean, convention, place)
 		LEFT JOIN marks AS m ON m.label = s.level
 	ORDER BY s.place;
 END
@@ -491,9 +482,8 @@ CREATE FUNCTION @extschema@.cudal1_level_report(method text DEFAULT NULL, device
 	faster_than float8 DEFAULT 1, unrounded boolean DEFAULT false, tasks text[] DEFAULT NULL,
 	pool text DEFAULT NULL, baseline text DEFAULT NULL)
 RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8,
-	p25 float8, success bigint, speedup bigint,
-			   geometric_mean float8, trimmed_mean float8, convention text, evaluated bigint,
-			   weak bigint)
+	p25 float8, success bigint, speedup bigint, geometric_mean float8, trimmed_mean float8,
+	convention text, evaluated bigint, weak bigint)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
 	SELECT r.* FROM cudal1.level_report(method, device, missing, without_weak, cut, faster_than,
@@ -516,9 +506,8 @@ CREATE FUNCTION @extschema@.cudal1_method_report(methods text[] DEFAULT NULL,
 	cut float8 DEFAULT 0.1, faster_than float8 DEFAULT 1, unrounded boolean DEFAULT false,
 	tasks text[] DEFAULT NULL, pool text DEFAULT NULL, baseline text DEFAULT NULL)
 RETURNS TABLE (level text, method text, tasks bigint, mean float8, max float8, p75 float8,
-	p50 float8, p25 float8, success bigint,
-			   speedup bigint, geometric_mean float8, trimmed_mean float8, convention text,
-			   evaluated bigint, weak bigint)
+	p50 float8, p25 float8, success bigint, speedup bigint, geometric_mean float8,
+	trimmed_mean float8, convention text, evaluated bigint, weak bigint)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
 	SELECT r.level, m.name, r.tasks, r.mean, r.max, r.p75, r.p50, r.p25, r.success, r.speedup,
@@ -546,9 +535,8 @@ CREATE FUNCTION @extschema@.cudal1_device_report(devices text[] DEFAULT NULL,
 	cut float8 DEFAULT 0.1, faster_than float8 DEFAULT 1, unrounded boolean DEFAULT false,
 	tasks text[] DEFAULT NULL, pool text DEFAULT NULL, baseline text DEFAULT NULL)
 RETURNS TABLE (level text, device text, tasks bigint, mean float8, max float8, p75 float8,
-	p50 float8, p25 float8, success bigint,
-			   speedup bigint, geometric_mean float8, trimmed_mean float8, convention text,
-			   evaluated bigint, weak bigint)
+	p50 float8, p25 float8, success bigint, speedup bigint, geometric_mean float8,
+	trimmed_mean float8, convention text, evaluated bigint, weak bigint)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
 	SELECT r.level, m.name, r.tasks, r.mean, r.max, r.p75, r.p50, r.p25, r.success, r.speedup,
@@ -578,14 +566,12 @@ CREATE FUNCTION @extschema@.cudal1_top_tasks(n int DEFAULT 10, method text DEFAU
 	device text DEFAULT NULL, without_weak boolean DEFAULT false, tasks text[] DEFAULT NULL,
 	pool text DEFAULT NULL, baseline text DEFAULT NULL)
 RETURNS TABLE (rank bigint, level int, problem int, task text, speedup float8, lower float8,
-	upper float8, candidate_id bigint,
-			   methods text[], evaluated boolean, wide boolean)
+	upper float8, candidate_id bigint, methods text[], evaluated boolean, wide boolean)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	PERFORM cudal1.raise_if(cudal1_top_tasks.n IS NULL OR cudal1_top_tasks.n < 1, '22023',
-		'argument "n" must be at least 1');
-	PERFORM cudal1.check_report(cudal1_top_tasks.method, cudal1_top_tasks.device);
+	PERFORM cudal1.raise_if(n IS NULL OR n < 1, '22023', 'argument "n" must be at least 1');
+	PERFORM cudal1.check_report(method, device);
 	RETURN QUERY
 	SELECT rank() OVER (ORDER BY b.speedup DESC), t.level, t.problem, t.name, b.speedup,
 		cudal1.over_baseline(m.lower, coalesce(b.over, 1), false),
@@ -593,20 +579,17 @@ BEGIN
 		   ARRAY(SELECT DISTINCT p.method FROM cudal1.proposal AS p
 			WHERE p.candidate_id = b.candidate_id ORDER BY p.method), b.evaluated,
 		   coalesce(m.wide, false)
-	FROM cudal1.best_over(cudal1_top_tasks.method, cudal1_top_tasks.device,
-		cudal1_top_tasks.tasks, cudal1_top_tasks.pool, cudal1_top_tasks.baseline,
-		cudal1_top_tasks.without_weak) AS b
+	FROM cudal1.best_over(cudal1_top_tasks.method, cudal1_top_tasks.device, cudal1_top_tasks.tasks,
+		cudal1_top_tasks.pool, cudal1_top_tasks.baseline, cudal1_top_tasks.without_weak) AS b
 		JOIN cudal1.task AS t ON t.task_id = b.task_id
 		LEFT JOIN cudal1.measurement AS m
-			ON m.measurement_id = cudal1.speaking_measurement(b.candidate_id, b.reward,
-			b.evaluated)
+			ON m.measurement_id = cudal1.speaking_measurement(b.candidate_id, b.reward, b.evaluated)
 	WHERE b.speedup IS NOT NULL
 	ORDER BY b.speedup DESC, t.name
 	LIMIT cudal1_top_tasks.n;
 END
 $$;
-COMMENT ON FUNCTION @extschema@.cudal1_top_tasks(int, text, text, boolean, text[], text,
-	text) IS
+COMMENT ON FUNCTION @extschema@.cudal1_top_tasks(int, text, text, boolean, text[], text, text) IS
 'CUDA-L1, table 8: the n tasks with the highest speedups; lower and upper: interval of the
 measurement it rests on (NULL: imported); methods: all that proposed the code; wide: the speedup is
 an end of that interval. tasks, pool and baseline as in cudal1_speedup_report(); an interval is
@@ -662,8 +645,7 @@ RETURNS TABLE (level text, place bigint, speedup float8)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	PERFORM cudal1.check_report(counted_speedups.method, counted_speedups.device,
-		counted_speedups.missing);
+	PERFORM cudal1.check_report(method, device, missing);
 	RETURN QUERY
 	SELECT g.label, g.place,
 		   coalesce(b.speedup,
@@ -736,16 +718,15 @@ baseline';
 CREATE FUNCTION @extschema@.cudal1_task_report(method text DEFAULT NULL, device text DEFAULT NULL,
 	tasks text[] DEFAULT NULL, pool text DEFAULT NULL, baseline text DEFAULT NULL)
 RETURNS TABLE (task text, level int, state text, reward float8, lower float8, upper float8,
-	failure text, candidate_id bigint,
-			   detail text, wide boolean, evaluated boolean, methods text[])
+	failure text, candidate_id bigint, detail text, wide boolean, evaluated boolean, methods text[])
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	only_pool constant int := cudal1.choose_pool(cudal1_task_report.pool);
-	model	constant text := CASE WHEN cudal1_task_report.device NOT IN ('cpu', 'cuda')
-		THEN cudal1_task_report.device END;
+	only_pool constant int := cudal1.choose_pool(pool);
+	model	constant text := CASE WHEN device NOT IN ('cpu', 'cuda')
+		THEN device END;
 BEGIN
-	PERFORM cudal1.check_report(cudal1_task_report.method, cudal1_task_report.device);
+	PERFORM cudal1.check_report(method, device);
 	RETURN QUERY
 	SELECT t.name, t.level,
 		coalesce(CASE WHEN b.speedup > 0 THEN 'successful' END, o.state, 'untried'),
@@ -760,8 +741,7 @@ BEGIN
 		cudal1_task_report.tasks, cudal1_task_report.pool, cudal1_task_report.baseline) AS b
 		JOIN cudal1.task AS t ON t.task_id = b.task_id
 		LEFT JOIN cudal1.measurement AS m
-			ON m.measurement_id = cudal1.speaking_measurement(b.candidate_id, b.reward,
-			b.evaluated)
+			ON m.measurement_id = cudal1.speaking_measurement(b.candidate_id, b.reward, b.evaluated)
 		LEFT JOIN LATERAL (
 			-- failed candidates before those that wait, the latest first
 			SELECT c.candidate_id, k.state, coalesce(e.outcome, c.failure) AS failure,

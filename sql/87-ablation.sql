@@ -93,7 +93,7 @@ BEGIN
 	switches := switches[:];
 	PERFORM cudal1.raise_if(n > (SELECT count(DISTINCT s) FROM unnest(switches) AS s), '22023',
 		'switches must not repeat a name');
-	PERFORM cudal1.check_candidates(ARRAY[cudal1_ablate.candidate_id]);
+	PERFORM cudal1.check_candidates(ARRAY[candidate_id]);
 	SELECT x.* INTO c FROM cudal1.candidate AS x WHERE x.candidate_id = cudal1_ablate.candidate_id;
 	PERFORM cudal1.raise_if(
 		EXISTS (SELECT FROM cudal1.pruned AS p WHERE p.candidate_id = c.candidate_id), '55000',
@@ -113,7 +113,7 @@ BEGIN
 				AND x.state <> 'discarded' AND NOT x.imported;
 		IF NOT FOUND THEN
 			variant := cudal1.accept_submission(t, body, 'ablation', NULL,
-				format('ablation %s', id), NULL, cudal1_ablate.priority,
+				format('ablation %s', id), NULL, priority,
 				NULL, NULL, NULL, 'ablation', cudal1.caller(), 1);
 		END IF;
 		INSERT INTO cudal1.ablation_run (ablation_id, mask, candidate_id)
@@ -159,7 +159,7 @@ DECLARE
 BEGIN
 	SELECT x.* INTO a FROM cudal1.ablation AS x WHERE x.ablation_id = find_ablation.ablation_id;
 	PERFORM cudal1.raise_if(NOT FOUND, '42704',
-		format('ablation %s does not exist', coalesce(find_ablation.ablation_id::text, 'null')),
+		format('ablation %s does not exist', coalesce(ablation_id::text, 'null')),
 		'cudal1_ablate() makes one; cudal1.ablation lists them.');
 	RETURN a;
 END
@@ -168,12 +168,11 @@ COMMENT ON FUNCTION cudal1.find_ablation IS 'the ablation of an id; error 42704 
 
 CREATE FUNCTION @extschema@.cudal1_ablation_table(ablation_id bigint)
 RETURNS TABLE (configuration text, settings boolean[], speedup float8, lower float8, upper float8,
-	state text, failure text,
-			   candidate_id bigint, bottleneck text)
+	state text, failure text, candidate_id bigint, bottleneck text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	a		cudal1.ablation := cudal1.find_ablation(cudal1_ablation_table.ablation_id);
+	a		cudal1.ablation := cudal1.find_ablation(ablation_id);
 	n		int := cardinality(a.switches);
 BEGIN
 	RETURN QUERY
@@ -198,7 +197,7 @@ RETURNS TABLE (effect text, switches text[], factor float8, lower float8, upper 
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	a		cudal1.ablation := cudal1.find_ablation(cudal1_ablation_effects.ablation_id);
+	a		cudal1.ablation := cudal1.find_ablation(ablation_id);
 	n		int := cardinality(a.switches);
 BEGIN
 	PERFORM cudal1.raise_if(max_order IS NULL OR max_order < 1, '22023',
@@ -245,7 +244,7 @@ RETURNS TABLE (switch text, gatekeeper boolean, best_with float8, best_without f
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	a		cudal1.ablation := cudal1.find_ablation(cudal1_ablation_gatekeepers.ablation_id);
+	a		cudal1.ablation := cudal1.find_ablation(ablation_id);
 BEGIN
 	PERFORM cudal1.raise_if(tolerance IS NULL OR NOT (tolerance >= 0 AND tolerance < 10), '22023',
 		'argument "tolerance" must be a share of at least 0');
@@ -275,14 +274,14 @@ RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	a		cudal1.ablation := cudal1.find_ablation(cudal1_ablation_explain.ablation_id);
+	a		cudal1.ablation := cudal1.find_ablation(ablation_id);
 	wanted	int := 0;
 	s		text;
 BEGIN
 	PERFORM cudal1.check_owner(format('ablation %s', a.ablation_id), a.created_by);
 	PERFORM cudal1.raise_if(switches_on IS NULL, '22004', 'switches_on must not be null',
 		'The empty array is the baseline.');
-	PERFORM cudal1.raise_if(octet_length(cudal1_ablation_explain.bottleneck) > 1000, '54000',
+	PERFORM cudal1.raise_if(octet_length(bottleneck) > 1000, '54000',
 		'bottleneck must not be longer than 1000 bytes');
 	FOREACH s IN ARRAY switches_on LOOP
 		PERFORM cudal1.raise_if(array_position(a.switches, s) IS NULL, '42704',
@@ -317,8 +316,7 @@ INSERT INTO cudal1.technique (name, pattern) VALUES
 	('memory access optimization',
 		'__ldg\s*\(|__restrict__|\mrestrict\M|prefetch|coalesc|aligned_alloc|'
 		'__builtin_assume_aligned'),
-	('memory coalescing',
-		'coalesc|\m(float|int|uint|double|half|longlong)[24]\s*(\*|&|>)'),
+	('memory coalescing', 'coalesc|\m(float|int|uint|double|half|longlong)[24]\s*(\*|&|>)'),
 	('operation fusion',
 		'\mfus(e|ed|es|ing|ion)\M|torch\.compile|addmm|baddbmm|scaled_dot_product_attention'),
 	('shared memory usage', '__shared__|extern\s+__shared__|tl\.static_shared'),
@@ -382,11 +380,11 @@ AS $$
 DECLARE
 	n		bigint;
 BEGIN
-	IF cudal1_extract_techniques.candidate_ids IS NOT NULL THEN
-		PERFORM cudal1.check_ids('candidate_ids', cudal1_extract_techniques.candidate_ids);
-		PERFORM cudal1.check_candidates(cudal1_extract_techniques.candidate_ids);
+	IF candidate_ids IS NOT NULL THEN
+		PERFORM cudal1.check_ids('candidate_ids', candidate_ids);
+		PERFORM cudal1.check_candidates(candidate_ids);
 	END IF;
-	IF cudal1_extract_techniques.model IS NOT NULL THEN
+	IF model IS NOT NULL THEN
 		RETURN cudal1.ask_about('techniques', cudal1_extract_techniques.model,
 			coalesce(cudal1_extract_techniques.candidate_ids, ARRAY(
 				SELECT c.candidate_id FROM cudal1.candidate AS c

@@ -22,9 +22,8 @@ RETURNS TABLE (level int, task text, speedup_a float8, speedup_b float8, ratio f
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	PERFORM cudal1.check_report(compare_tasks.method_a, compare_tasks.device_a,
-		compare_tasks.missing);
-	PERFORM cudal1.check_report(compare_tasks.method_b, compare_tasks.device_b);
+	PERFORM cudal1.check_report(method_a, device_a, missing);
+	PERFORM cudal1.check_report(method_b, device_b);
 	RETURN QUERY
 	WITH sides AS (
 		SELECT s.side, s.task_id, s.speedup, nullif(ln(m.upper / m.lower) / 2, 0) AS half

@@ -80,18 +80,17 @@ BEGIN
 			SELECT g.role, sum(g.bytes) FROM gone AS g GROUP BY g.role;
 	END IF;
 	-- the worker, too, for which the role was admitted before
-	IF cudal1.is_operator() OR cudal1.is_exempt(count_room.owner) THEN
+	IF cudal1.is_operator() OR cudal1.is_exempt(owner) THEN
 		candidates := 1000000000000;
 		bytes := 1000000000000000;
-		PERFORM cudal1.give_room(count_room.owner, 1000, bytes);
+		PERFORM cudal1.give_room(owner, 1000, bytes);
 		RETURN;
 	END IF;
-	q := cudal1.quota_of(count_room.owner);
+	q := cudal1.quota_of(owner);
 	bytes := q.stored_bytes - bytes;
-	candidates := q.queued_candidates - cudal1.queued_of(count_room.owner);
-	PERFORM cudal1.give_room(count_room.owner,
-		least(candidates - more_candidates,
-			greatest(q.queued_candidates / 50, candidates / 16)),
+	candidates := q.queued_candidates - cudal1.queued_of(owner);
+	PERFORM cudal1.give_room(owner,
+		least(candidates - more_candidates, greatest(q.queued_candidates / 50, candidates / 16)),
 		least(bytes - more_bytes, greatest(q.stored_bytes / 50, bytes / 16)))
 		WHERE candidates >= more_candidates AND bytes >= more_bytes;
 END
@@ -119,9 +118,9 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RAISE EXCEPTION USING ERRCODE = '53400',
-		MESSAGE = cudal1.quota_reason(refuse.owner, refuse.quota),
-		DETAIL = format('It has %s, and %s more are asked for.', refuse.used, refuse.more),
-		HINT = CASE refuse.quota
+		MESSAGE = cudal1.quota_reason(owner, quota),
+		DETAIL = format('It has %s, and %s more are asked for.', used, more),
+		HINT = CASE quota
 				   WHEN 'candidates'
 					THEN 'Wait for verdicts, or cancel candidates with cudal1_cancel().'
 				   WHEN 'bytes'
@@ -139,18 +138,17 @@ AS $$
 DECLARE
 	r		record;
 BEGIN
-	IF cudal1.take_room(check_room.owner, check_room.candidates, check_room.bytes) THEN
+	IF cudal1.take_room(owner, candidates, bytes) THEN
 		RETURN;
 	END IF;
 	-- the rows are written by now, and the error undoes them
-	r := cudal1.count_room(check_room.owner, 0, 0);
-	IF r.candidates < 0 AND check_room.candidates > 0 THEN
-		PERFORM cudal1.refuse(check_room.owner, 'candidates',
-			cudal1.queued_of(check_room.owner) - check_room.candidates, check_room.candidates);
-	ELSIF r.bytes < 0 AND check_room.bytes > 0 THEN
-		PERFORM cudal1.refuse(check_room.owner, 'bytes',
-			(cudal1.quota_of(check_room.owner)).stored_bytes - r.bytes - check_room.bytes,
-			check_room.bytes);
+	r := cudal1.count_room(owner, 0, 0);
+	IF r.candidates < 0 AND candidates > 0 THEN
+		PERFORM cudal1.refuse(owner, 'candidates',
+			cudal1.queued_of(owner) - candidates, candidates);
+	ELSIF r.bytes < 0 AND bytes > 0 THEN
+		PERFORM cudal1.refuse(owner, 'bytes',
+			(cudal1.quota_of(owner)).stored_bytes - r.bytes - bytes, bytes);
 	END IF;
 END
 $$;
@@ -164,7 +162,7 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	INSERT INTO cudal1.stored (role, bytes) VALUES (store.owner, store.bytes);
-	PERFORM cudal1.check_room(store.owner, store.candidates, store.bytes);
+	PERFORM cudal1.check_room(owner, candidates, bytes);
 END
 $$;
 COMMENT ON FUNCTION cudal1.store IS
@@ -177,7 +175,7 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET 
 	SET jit = off
 AS $$
 DECLARE
-	q			record := cudal1.quota_of(request_room.owner);
+	q			record := cudal1.quota_of(owner);
 	under_way	constant bigint := (SELECT count(*) FROM cudal1.request AS r
 		WHERE r.created_by = request_room.owner AND r.state IN ('queued', 'running'));
 	waiting		bigint;
@@ -186,12 +184,12 @@ BEGIN
 	quota := 'requests';
 	used := under_way;
 	requests := q.requests - used;
-	IF cudal1.is_exempt(request_room.owner) THEN
+	IF cudal1.is_exempt(owner) THEN
 		requests := 1000000000000;
 		RETURN;
 	END IF;
 	-- answers become candidates without a further check, so requests are checked here
-	waiting := cudal1.queued_of(request_room.owner) + under_way;
+	waiting := cudal1.queued_of(owner) + under_way;
 	IF q.queued_candidates - waiting < requests THEN
 		quota := 'candidates';
 		used := waiting;
@@ -216,14 +214,13 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_
 AS $$
 #variable_conflict use_column
 DECLARE
-	target	constant text := coalesce(cudal1_set_quota.role, '');
-	most	constant bigint[] := ARRAY[cudal1_set_quota.queued_candidates,
-		cudal1_set_quota.stored_bytes, cudal1_set_quota.requests];
+	target	constant text := coalesce(role, '');
+	most	constant bigint[] := ARRAY[queued_candidates,
+		stored_bytes, requests];
 BEGIN
 	PERFORM cudal1.raise_if(0 > ANY (most), '22023',
 		'queued_candidates, stored_bytes and requests must not be negative');
-	PERFORM cudal1.check_name('role', cudal1_set_quota.role)
-		WHERE cudal1_set_quota.role IS NOT NULL;
+	PERFORM cudal1.check_name('role', role) WHERE role IS NOT NULL;
 	IF num_nonnulls(VARIADIC most) = 0 THEN
 		DELETE FROM cudal1.quota AS q WHERE q.role = target;
 	ELSE
@@ -375,8 +372,7 @@ BEGIN
 						   -- inner functions stay with the owner
 						   AND (f.pronamespace = home
 							OR f.proname IN ('register_device', 'claim', 'heartbeat', 'finish',
-							'release',
-								'expire_leases', 'announce_idle', 'take_back', 'wake',
+								'release', 'expire_leases', 'announce_idle', 'take_back', 'wake',
 								'worker_state', 'preloaded', 'rebucket', 'recount',
 								'campaign_options', 'is_operator')))
 						OR (f.pronamespace = home AND f.proname = p.object)
