@@ -41,7 +41,7 @@ CREATE FUNCTION cudal1.queued_of(owner text)
 RETURNS bigint
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
-	SELECT pg_catalog.count(*) FROM cudal1.job AS j WHERE j.trainer = queued_of.owner
+	SELECT count(*) FROM cudal1.job AS j WHERE j.trainer = queued_of.owner
 		AND j.state = 'queued' AND j.kind = 'measure';
 END;
 COMMENT ON FUNCTION cudal1.queued_of IS 'candidates of a role that wait for their measurement';
@@ -51,8 +51,7 @@ RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
 	-- 256 bytes stand for the row and its index entries, because short proposals fill a disk, too
-	SELECT 256::bigint + COALESCE(pg_catalog.octet_length(code),
-		0) + COALESCE(pg_catalog.octet_length(response), 0);
+	SELECT 256::bigint + COALESCE(octet_length(code), 0) + COALESCE(octet_length(response), 0);
 END;
 COMMENT ON FUNCTION cudal1.proposal_bytes IS
 'bytes that a proposal counts: its code where that is new, the answer it came in, and 256';
@@ -103,7 +102,7 @@ CREATE FUNCTION cudal1.quota_reason(owner text, quota text)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
-	SELECT pg_catalog.format('role "%s" has used up its quota of %s', owner,
+	SELECT format('role "%s" has used up its quota of %s', owner,
 			CASE quota WHEN 'candidates' THEN q.queued_candidates || ' queued candidates'
 					   WHEN 'bytes' THEN q.stored_bytes || ' stored bytes'
 					   ELSE q.requests || ' requests under way' END)
@@ -333,13 +332,11 @@ RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	to_role	text;
-	verb	constant text := CASE WHEN allow THEN 'GRANT %s ON %s %s TO %s'
-		ELSE 'REVOKE %s ON %s %s FROM %s' END;
-	home	oid;
-	s		record;
+	verb	constant text := CASE WHEN allow THEN 'GRANT %s ON %s %s TO %I'
+		ELSE 'REVOKE %s ON %s %s FROM %I' END;
+	home	constant oid := (SELECT e.extnamespace FROM pg_extension AS e
+		WHERE e.extname = 'cudal1');
 	o		record;
-	p		record;
 BEGIN
 	PERFORM cudal1.raise_if(role IS NULL OR kind IS NULL, '22004',
 		'role and kind must not be null');
@@ -347,57 +344,46 @@ BEGIN
 		format('unknown kind of role "%s"', kind),
 		'Kinds are trainer, analyst, operator and agent.');
 	PERFORM cudal1.check_name('role', role);
-	to_role := quote_ident(role);
-	SELECT e.extnamespace INTO STRICT home FROM pg_extension AS e WHERE e.extname = 'cudal1';
-	-- the schema of the functions is left as it is where it is open already, or has another owner
-	FOR s IN SELECT n.oid, n.nspname FROM pg_namespace AS n
-		WHERE n.nspname = 'cudal1' OR (n.oid = home AND allow) LOOP
-		IF (s.nspname = 'cudal1' OR NOT has_schema_privilege(role, s.oid, 'USAGE'))
-			AND (allow OR s.nspname = 'cudal1') THEN
-			EXECUTE format(verb, 'USAGE', 'SCHEMA', quote_ident(s.nspname), to_role);
-		END IF;
-	END LOOP;
-	FOR p IN SELECT x.* FROM cudal1.privileges(kind) AS x LOOP
-		IF p.privilege = 'EXECUTE' THEN
-			FOR o IN
-				SELECT f.oid::regprocedure AS signature
-					FROM pg_proc AS f
-						JOIN pg_depend AS d ON d.classid = 'pg_proc'::regclass AND d.objid = f.oid
-							AND d.deptype = 'e'
-						JOIN pg_extension AS e ON d.refclassid = 'pg_extension'::regclass
-							AND d.refobjid = e.oid AND e.extname = 'cudal1'
-					WHERE (p.object = 'all' AND f.prorettype <> 'trigger'::regtype
-						   AND f.proname NOT IN ('cudal1_grant', 'cudal1_revoke',
-							'change_privileges')
-						   -- inner functions stay with the owner
-						   AND (f.pronamespace = home
+	FOR o IN
+		-- the schema of the functions is left as it is where it is open already, or has another
+		-- owner
+		SELECT 'USAGE' AS privilege, 'SCHEMA' AS type, quote_ident(n.nspname) AS name
+			FROM pg_namespace AS n
+			WHERE n.nspname = 'cudal1'
+				OR n.oid = home AND allow AND NOT has_schema_privilege(role, n.oid, 'USAGE')
+		UNION ALL
+		SELECT 'EXECUTE', 'FUNCTION', f.oid::regprocedure::text
+			FROM cudal1.privileges(kind) AS p JOIN pg_proc AS f
+					ON p.object = 'all' AND f.prorettype <> 'trigger'::regtype
+						AND f.proname NOT IN ('cudal1_grant', 'cudal1_revoke', 'change_privileges')
+						-- inner functions stay with the owner
+						AND (f.pronamespace = home
 							OR f.proname IN ('register_device', 'claim', 'heartbeat', 'finish',
-								'release', 'expire_leases', 'announce_idle', 'take_back', 'wake',
-								'worker_state', 'preloaded', 'rebucket', 'recount',
-								'campaign_options', 'is_operator')))
-						OR (f.pronamespace = home AND f.proname = p.object)
-						OR (f.pronamespace = 'cudal1'::regnamespace AND 'cudal1.'
-							|| f.proname = p.object)
-			LOOP
-				EXECUTE format(verb, 'EXECUTE', 'FUNCTION', o.signature, to_role);
-			END LOOP;
-		ELSE
-			FOR o IN
-				SELECT c.oid::regclass AS relation,
-						(SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum)
-							FROM pg_attribute AS a
-							WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-								AND a.attname NOT IN ('evidence', 'audit_bound')) AS columns
-					FROM pg_class AS c
-					WHERE c.relnamespace = 'cudal1'::regnamespace AND c.relkind IN ('r', 'v', 'm')
-						AND (p.object = 'all' OR 'cudal1.' || c.relname = p.object)
-						AND has_table_privilege(c.oid, 'SELECT')
-			LOOP
-				EXECUTE format(verb, CASE p.privilege WHEN 'SELECT' THEN 'SELECT'
-					ELSE format('SELECT (%s)', o.columns) END,
-							   'TABLE', o.relation, to_role);
-			END LOOP;
-		END IF;
+							'release', 'expire_leases', 'announce_idle', 'take_back', 'wake',
+							'worker_state', 'preloaded', 'rebucket', 'recount', 'campaign_options',
+							'is_operator'))
+					OR f.pronamespace = home AND f.proname = p.object
+					OR f.pronamespace = 'cudal1'::regnamespace
+						AND 'cudal1.' || f.proname = p.object
+				JOIN pg_depend AS d ON d.classid = 'pg_proc'::regclass AND d.objid = f.oid
+					AND d.deptype = 'e'
+				JOIN pg_extension AS e ON d.refclassid = 'pg_extension'::regclass
+					AND d.refobjid = e.oid AND e.extname = 'cudal1'
+			WHERE p.privilege = 'EXECUTE'
+		UNION ALL
+		SELECT CASE p.privilege WHEN 'SELECT' THEN 'SELECT'
+				ELSE (SELECT format('SELECT (%s)', string_agg(quote_ident(a.attname), ', '
+						ORDER BY a.attnum))
+					FROM pg_attribute AS a
+					WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+						AND a.attname NOT IN ('evidence', 'audit_bound')) END,
+				'TABLE', c.oid::regclass::text
+			FROM cudal1.privileges(kind) AS p JOIN pg_class AS c
+				ON p.object IN ('all', 'cudal1.' || c.relname)
+			WHERE p.privilege <> 'EXECUTE' AND c.relnamespace = 'cudal1'::regnamespace
+				AND c.relkind IN ('r', 'v', 'm') AND has_table_privilege(c.oid, 'SELECT')
+	LOOP
+		EXECUTE format(verb, o.privilege, o.type, o.name, role);
 	END LOOP;
 END
 $$;
@@ -440,11 +426,10 @@ BEGIN
 			ORDER BY d.objid
 	LOOP
 		IF o.classid = 'pg_catalog.pg_proc'::regclass THEN
-			EXECUTE pg_catalog.format('REVOKE ALL ON FUNCTION %s FROM PUBLIC',
-				o.objid::regprocedure);
+			EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', o.objid::regprocedure);
 		ELSIF o.relkind IN ('r', 'S')
 			AND o.relname NOT IN ('job', 'job_job_id_seq', 'turn', 'task_turn') THEN
-			PERFORM pg_catalog.pg_extension_config_dump(o.objid::regclass,
+			PERFORM pg_extension_config_dump(o.objid::regclass,
 				CASE WHEN o.relname IN ('profile', 'method', 'prompt_template')
 						THEN 'WHERE NOT shipped'
 					WHEN o.relname = 'pool' THEN 'WHERE pool_id <> 1'
