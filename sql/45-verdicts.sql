@@ -7,25 +7,8 @@ CREATE FUNCTION cudal1.result_problem(result jsonb, r cudal1.measurement)
 RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-DECLARE
-	number	text;
 BEGIN
-	-- a member that is there but became NULL is of another type or out of range
-	SELECT n.name INTO number
-		FROM (VALUES ('score', r.score IS NULL), ('lower', r.lower IS NULL),
-			('upper', r.upper IS NULL), ('half_width', r.half_width IS NULL),
-			('variance', r.variance IS NULL), ('pairs', r.pairs IS NULL),
-			('rounds', r.rounds IS NULL), ('reference_seconds', r.reference_seconds IS NULL),
-			('candidate_seconds', r.candidate_seconds IS NULL), ('checks', r.checks IS NULL),
-			('max_error', r.max_error IS NULL), ('audits', r.audits IS NULL),
-			('audit_bound', r.audit_bound IS NULL), ('build_seconds', r.build_seconds IS NULL),
-			('device_seconds', r.device_seconds IS NULL),
-			('startup_seconds', r.startup_seconds IS NULL),
-			('clock_seconds', r.clock_seconds IS NULL), ('wall_seconds', r.wall_seconds IS NULL))
-			AS n(name, missing)
-		WHERE n.missing AND jsonb_typeof(result -> n.name) <> 'null' LIMIT 1;
 	RETURN CASE
-		WHEN number IS NOT NULL THEN 'member ' || number || ' is no number in its range'
 		WHEN jsonb_typeof(result -> 'detail') NOT IN ('string', 'null')
 			THEN 'member detail is no string'
 		WHEN jsonb_typeof(result -> 'bucket_means') NOT IN ('array', 'null')
@@ -51,8 +34,8 @@ BEGIN
 		END;
 END
 $$;
-COMMENT ON FUNCTION cudal1.result_problem(jsonb, cudal1.measurement) IS
-'what is wrong with a result of cudal1-measure, read as these columns; NULL:
+COMMENT ON FUNCTION cudal1.result_problem IS
+'what is wrong with a result of cudal1-measure, its numbers apart, read as these columns; NULL:
 nothing';
 
 CREATE FUNCTION cudal1.read_result(result jsonb)
@@ -61,6 +44,8 @@ LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	r		cudal1.measurement;
+	numbers	jsonb;
+	wrong	text;
 	problem	text := CASE
 		WHEN jsonb_typeof(result) IS DISTINCT FROM 'object' THEN 'it is no JSON object'
 		WHEN octet_length(result::text) > 33554432 THEN 'it takes more than 32 MB'
@@ -71,11 +56,27 @@ DECLARE
 			THEN 'its outcome is unknown' END;
 BEGIN
 	IF problem IS NULL THEN
+		-- a number is wrong that is of another type or out of its range
+		SELECT jsonb_object_agg(n.name, CASE WHEN n.integral THEN to_jsonb(x.number::bigint)
+					WHEN x.number = 0 THEN '0'
+					WHEN x.number IS NOT NULL THEN result -> n.name END),
+				(array_agg(n.name) FILTER (WHERE x.number IS NULL
+					AND jsonb_typeof(result -> n.name) <> 'null'))[1]
+			INTO numbers, wrong
+			FROM (VALUES ('score', false, 1e-9, 1e9), ('lower', false, 0, 1e12),
+				('upper', false, 0, 1e12), ('half_width', false, 0, 1e300),
+				('variance', false, 0, 1e300), ('pairs', true, 0, 0), ('rounds', true, 0, 0),
+				('reference_seconds', false, 0, 1e9), ('candidate_seconds', false, 0, 1e9),
+				('checks', true, 0, 0), ('max_error', false, 0, 1e300), ('audits', true, 0, 0),
+				('audit_bound', false, 0, 1e300), ('build_seconds', false, 0, 1e9),
+				('device_seconds', false, 0, 1e9), ('startup_seconds', false, 0, 1e9),
+				('clock_seconds', false, 0, 1e9), ('wall_seconds', false, 0, 1e9))
+					AS n (name, integral, low, high)
+				CROSS JOIN LATERAL (SELECT CASE WHEN n.integral
+					THEN cudal1.json_int(result -> n.name)
+					ELSE cudal1.json_float(result -> n.name, n.low, n.high) END AS number) AS x;
+		r := jsonb_populate_record(r, numbers);
 		r.outcome := result ->> 'outcome';
-		r.score := cudal1.json_float(result -> 'score', 1e-9, 1e9);
-		r.lower := cudal1.json_float(result -> 'lower', 0, 1e12);
-		r.upper := cudal1.json_float(result -> 'upper', 0, 1e12);
-		r.half_width := cudal1.json_float(result -> 'half_width', 0);
 		r.wide := coalesce((result -> 'wide')::text = 'true', false);
 		r.variance := cudal1.json_float(result -> 'variance', 0);
 		r.pairs := cudal1.json_int(result -> 'pairs');
@@ -101,7 +102,8 @@ BEGIN
 				FROM jsonb_array_elements(result -> 'bucket_means') WITH ORDINALITY AS b
 				WHERE b.ordinality <= 10000;
 		END IF;
-		problem := cudal1.result_problem(result, r);
+		problem := coalesce('member ' || wrong || ' is no number in its range',
+			cudal1.result_problem(result, r));
 	END IF;
 	IF problem IS NOT NULL THEN
 		r := NULL;
@@ -113,25 +115,18 @@ BEGIN
 	RETURN r;
 END
 $$;
-COMMENT ON FUNCTION cudal1.read_result(jsonb) IS
+COMMENT ON FUNCTION cudal1.read_result IS
 'a result of cudal1-measure as the columns of a measurement that it fills. Whatever it is, it
 becomes a row: a malformed one has the outcome lost, with what is wrong as detail';
 
 CREATE FUNCTION cudal1.budget_seconds(p cudal1.profile, measured_seconds float8[])
 RETURNS float8
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	IF p.budget_factor IS NULL OR measured_seconds IS NULL
-		OR cardinality(measured_seconds) < 15 THEN
-		RETURN NULL;
-	END IF;
-	RETURN (SELECT greatest(p.budget_min,
-							p.budget_factor * percentile_cont(0.5) WITHIN GROUP (ORDER BY s))
-				FROM unnest(measured_seconds) AS s);
-END
-$$;
-COMMENT ON FUNCTION cudal1.budget_seconds(cudal1.profile, float8[]) IS
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN p.budget_factor IS NOT NULL AND cardinality(measured_seconds) >= 15
+	THEN (SELECT greatest(p.budget_min,
+			p.budget_factor * percentile_cont(0.5) WITHIN GROUP (ORDER BY s))
+		FROM unnest(measured_seconds) AS s) END;
+COMMENT ON FUNCTION cudal1.budget_seconds IS
 'seconds of a device that a measurement may take, from those that its task''s first ones took; NULL:
 too few of them, so cudal1-measure reckons with the reference''s speed, or the profile has no
 budget';
@@ -151,7 +146,7 @@ AS $$
 					AND y.state = 'queued'
 				FOR UPDATE SKIP LOCKED));
 $$;
-COMMENT ON FUNCTION cudal1.drop_jobs(bigint) IS
+COMMENT ON FUNCTION cudal1.drop_jobs IS
 'removes the jobs by which other roles wait for a candidate that has its verdict';
 
 CREATE FUNCTION cudal1.may_confirm(measurement_id bigint, device_id bigint, login text)
@@ -163,7 +158,7 @@ RETURN cudal1.is_exempt(may_confirm.login) OR COALESCE((
 			JOIN cudal1.device AS x ON x.device_id = m.device_id
 			JOIN cudal1.device AS y ON y.device_id = may_confirm.device_id
 		WHERE m.measurement_id = may_confirm.measurement_id), false);
-COMMENT ON FUNCTION cudal1.may_confirm(bigint, bigint, text) IS
+COMMENT ON FUNCTION cudal1.may_confirm IS
 'whether a device, claiming as that login, is another word than a measurement: it is an operator''s,
 or differs in login, host and hardware. An agent chooses its host''s name itself, but not its
 login';
@@ -182,7 +177,7 @@ AS $$
 		FROM cudal1.measurement AS m JOIN cudal1.profile AS p ON p.name = m.profile
 		WHERE m.measurement_id = is_confirmed.measurement_id;
 $$;
-COMMENT ON FUNCTION cudal1.is_confirmed(bigint) IS
+COMMENT ON FUNCTION cudal1.is_confirmed IS
 'whether a score may make an exemplar: its profile lets agents verify, an operator''s login measured
 it, or another word was at least as good, less what verify_agreement allows';
 
@@ -210,7 +205,7 @@ BEGIN
 	RETURN n;
 END
 $$;
-COMMENT ON FUNCTION cudal1.ask_confirmation(bigint) IS
+COMMENT ON FUNCTION cudal1.ask_confirmation IS
 'queues the measurement that can make an unconfirmed candidate an exemplar; the number of jobs';
 
 CREATE FUNCTION cudal1.accept_score(c cudal1.candidate, score float8, measurement_id bigint,
@@ -235,7 +230,7 @@ BEGIN
 	PERFORM cudal1.judge_certification(c.candidate_id) WHERE c.purpose = 'certification';
 END
 $$;
-COMMENT ON FUNCTION cudal1.accept_score(cudal1.candidate, float8, bigint, text) IS
+COMMENT ON FUNCTION cudal1.accept_score IS
 'makes a candidate successful with the reward of a score; the caller holds the locks of candidate
 and task';
 
@@ -264,7 +259,7 @@ BEGIN
 	PERFORM cudal1.judge_certification(c.candidate_id) WHERE c.purpose = 'certification';
 END
 $$;
-COMMENT ON FUNCTION cudal1.reject_candidate(cudal1.candidate, text, bigint, text) IS
+COMMENT ON FUNCTION cudal1.reject_candidate IS
 'makes a candidate failed (reward 0) or, for unverified, lost and cancelled, discarded (reward
 NULL); the caller holds the candidate''s lock';
 
@@ -295,7 +290,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.end_job(cudal1.job, text, bigint, text) IS
+COMMENT ON FUNCTION cudal1.end_job IS
 'ends a job without a verdict: an undecided candidate is discarded with the failure, a decided one
 stays as it is. One that is cancelled and that another role waits for, too, waits for that role''s
 job';
@@ -331,7 +326,7 @@ BEGIN
 	PERFORM cudal1.wake();
 END
 $$;
-COMMENT ON FUNCTION cudal1.requeue_job(cudal1.job, int, text) IS
+COMMENT ON FUNCTION cudal1.requeue_job IS
 'puts a running job back into the queue with a number of failures, and where needed for another
 device; if that device has the same job already, it is dropped';
 
@@ -380,7 +375,7 @@ BEGIN
 	RETURN NOT another;
 END
 $$;
-COMMENT ON FUNCTION cudal1.note_lost(cudal1.job, text) IS
+COMMENT ON FUNCTION cudal1.note_lost IS
 'counts a lost measurement of a device, which rests after several; returns whether it counts against
 the candidate';
 
@@ -402,7 +397,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.retry_job(cudal1.job, text, bigint, text, boolean) IS
+COMMENT ON FUNCTION cudal1.retry_job IS
 'after an attempt without a verdict: another one, or after the profile''s attempts that count the
 end';
 
@@ -434,8 +429,7 @@ BEGIN
 	RETURN id;
 END
 $$;
-COMMENT ON FUNCTION cudal1.store_measurement(cudal1.job, cudal1.device, bytea,
-	cudal1.measurement) IS
+COMMENT ON FUNCTION cudal1.store_measurement IS
 'adds what a claim measured to the history; returns its measurement_id';
 
 CREATE FUNCTION cudal1.note_device(j cudal1.job, d cudal1.device, r cudal1.measurement,
@@ -460,7 +454,7 @@ BEGIN
 	RETURN counts;
 END
 $$;
-COMMENT ON FUNCTION cudal1.note_device(cudal1.job, cudal1.device, cudal1.measurement, boolean) IS
+COMMENT ON FUNCTION cudal1.note_device IS
 'what a measurement says of its device: it is there, it loses what it is given, its A/A measurements
 drift. Returns whether a lost measurement counts against the candidate';
 
@@ -502,8 +496,7 @@ BEGIN
 	RETURN true;
 END
 $$;
-COMMENT ON FUNCTION cudal1.conclude_without_score(cudal1.job, cudal1.candidate, cudal1.measurement,
-	text, text, boolean, boolean) IS
+COMMENT ON FUNCTION cudal1.conclude_without_score IS
 'what becomes of a claim whose score does not count: it is cancelled, tried again, queued for the
 model that the task was pinned to, or the candidate has failed. False: the score counts';
 
@@ -534,8 +527,7 @@ BEGIN
 	PERFORM cudal1.wake();
 END
 $$;
-COMMENT ON FUNCTION cudal1.queue_verification(cudal1.job, cudal1.profile, cudal1.device, bigint,
-	bigint) IS
+COMMENT ON FUNCTION cudal1.queue_verification IS
 'queues another measurement of a score, for another device of the model if one may come: the second,
 or the third of two that disagree';
 
@@ -543,7 +535,7 @@ CREATE FUNCTION cudal1.lower_end(bucket_means float8[], profile text)
 RETURNS float8
 LANGUAGE C STABLE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'cudal1_lower_end';
-COMMENT ON FUNCTION cudal1.lower_end(float8[], text) IS
+COMMENT ON FUNCTION cudal1.lower_end IS
 'lower end of the interval of a score over buckets, at a profile''s confidence and for its looks;
 NULL: of fewer than two buckets. Errors: 22023 a bucket not above 0, 42704 unknown profile';
 
@@ -558,8 +550,7 @@ AS $$
 		FROM (VALUES (first.score, first.audit_bound), (second.score, second.audit_bound),
 			(third.score, third.audit_bound)) AS m (score, audit_bound);
 $$;
-COMMENT ON FUNCTION cudal1.pooled_score(cudal1.measurement, cudal1.measurement,
-	cudal1.measurement) IS
+COMMENT ON FUNCTION cudal1.pooled_score IS
 'what three measurements of a code that disagree have shown: the lower end of the interval over all
 their buckets, no more than the middle score or the least bound of their audits';
 
@@ -615,8 +606,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.conclude_verification(cudal1.job, cudal1.candidate, cudal1.profile,
-	cudal1.device, cudal1.measurement) IS
+COMMENT ON FUNCTION cudal1.conclude_verification IS
 'accepts the lower of two scores that agree. Where two of an operator''s hosts do not, a third
 measurement decides (cudal1.pooled_score()); where an agent''s does not, the candidate is
 unverified';
@@ -734,7 +724,7 @@ BEGIN
 	RETURN 'stored';
 END
 $$;
-COMMENT ON FUNCTION cudal1.finish(bigint, int, text, jsonb) IS
+COMMENT ON FUNCTION cudal1.finish IS
 'stores the result of a claim: measurement, the candidate''s successor state, buckets, the next job;
 stored; lost where the claim was fenced off, or later where a session is changing the job at this
 moment (cudal1_cancel() in an open transaction): then nothing is written, and the call is made
@@ -754,5 +744,5 @@ BEGIN ATOMIC
 			FOR UPDATE SKIP LOCKED)
 	UPDATE cudal1.job AS j SET device = pin_jobs.model FROM waiting WHERE j.job_id = waiting.job_id;
 END;
-COMMENT ON FUNCTION cudal1.pin_jobs(bigint, text) IS
+COMMENT ON FUNCTION cudal1.pin_jobs IS
 'directs the waiting jobs of a task to the device model that the task was pinned to';
