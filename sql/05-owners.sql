@@ -12,7 +12,7 @@ SET LOCAL search_path = pg_catalog, pg_temp;
 
 DO $$
 BEGIN
-	IF pg_catalog.current_setting('standard_conforming_strings') <> 'on' THEN
+	IF current_setting('standard_conforming_strings') <> 'on' THEN
 		RAISE EXCEPTION USING ERRCODE = '55000',
 			MESSAGE = 'standard_conforming_strings must be on while cudal1 is installed',
 			HINT =
@@ -27,8 +27,8 @@ COMMENT ON SCHEMA cudal1 IS 'CUDA-L1: tasks, candidates, measurements, exemplars
 CREATE FUNCTION cudal1.caller()
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
-RETURN CASE WHEN pg_catalog.current_setting('role') = 'none' THEN SESSION_USER::text
-	ELSE pg_catalog.current_setting('role') END;
+RETURN CASE WHEN current_setting('role') = 'none' THEN SESSION_USER::text
+	ELSE current_setting('role') END;
 COMMENT ON FUNCTION cudal1.caller IS
 'the role that calls, to which belongs what it makes: that of SET ROLE, else of the session. A
 function that runs as its owner does not change it';
@@ -47,7 +47,7 @@ function that runs as its owner does not change it';
 CREATE FUNCTION cudal1.is_operator()
 RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE
-RETURN pg_catalog.has_function_privilege(cudal1.caller()::name, 'cudal1.is_operator()', 'EXECUTE');
+RETURN has_function_privilege(cudal1.caller()::name, 'cudal1.is_operator()', 'EXECUTE');
 COMMENT ON FUNCTION cudal1.is_operator IS
 'whether the calling role may use what belongs to others: a superuser, the extension''s owner, or a
 role that may execute this function, as cudal1_grant() lets operators';
@@ -57,8 +57,7 @@ RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE
 RETURN CASE WHEN owner = cudal1.caller() THEN true
 	-- NULL where that role was dropped
-	WHEN pg_catalog.pg_has_role(cudal1.caller()::name,
-		pg_catalog.to_regrole(pg_catalog.quote_ident(owner))::oid, 'USAGE') THEN true
+	WHEN pg_has_role(cudal1.caller()::name, to_regrole(quote_ident(owner))::oid, 'USAGE') THEN true
 	ELSE cudal1.is_operator() END;
 COMMENT ON FUNCTION cudal1.owns IS
 'whether the calling role may use what belongs to a role: it is that role, has its privileges, or is
@@ -80,7 +79,6 @@ COMMENT ON FUNCTION cudal1.check_owner IS
 CREATE FUNCTION cudal1.is_exempt(owner text)
 RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE
-RETURN COALESCE(pg_catalog.has_function_privilege(
-	pg_catalog.to_regrole(pg_catalog.quote_ident(owner))::oid, 'cudal1.is_operator()',
+RETURN COALESCE(has_function_privilege(to_regrole(quote_ident(owner))::oid, 'cudal1.is_operator()',
 	'EXECUTE'), false);
 COMMENT ON FUNCTION cudal1.is_exempt IS 'whether a role is an operator, for which no quota holds';

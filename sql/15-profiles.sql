@@ -58,35 +58,27 @@ CREATE FUNCTION cudal1.guard_profile() RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	IF TG_OP = 'INSERT' THEN
-		IF NEW.shipped THEN
-			RAISE EXCEPTION USING ERRCODE = '42501',
-				MESSAGE = format('profile "%s" cannot be marked as shipped', NEW.name),
-				DETAIL = 'Shipped profiles come with the extension''s script only.';
-		END IF;
-	ELSIF OLD.shipped THEN
+	IF TG_OP = 'INSERT' AND NEW.shipped THEN
 		RAISE EXCEPTION USING ERRCODE = '42501',
-			MESSAGE = format('shipped profile "%s" is immutable', OLD.name),
-			HINT = 'Copy it under a new name with cudal1_add_profile() and change the copy.';
-	ELSIF TG_OP = 'UPDATE' THEN
-		IF NEW.shipped THEN
-			RAISE EXCEPTION USING ERRCODE = '42501',
-				MESSAGE = format('profile "%s" cannot be marked as shipped', NEW.name);
-		ELSIF EXISTS (SELECT FROM cudal1.measurement AS m WHERE m.profile = OLD.name) THEN
-			RAISE EXCEPTION USING ERRCODE = '42501',
-				MESSAGE = format('profile "%s" has measurements and is immutable', OLD.name),
-				HINT = 'Copy it under a new name with cudal1_add_profile() and change the copy.';
-		END IF;
-	ELSIF EXISTS (SELECT FROM cudal1.job AS j WHERE j.profile = OLD.name) THEN
-		RAISE EXCEPTION USING ERRCODE = '23503',
-			MESSAGE = format('profile "%s" is wanted by jobs in the queue', OLD.name);
-	ELSE
-		RETURN OLD;
+			MESSAGE = format('profile "%s" cannot be marked as shipped', NEW.name),
+			DETAIL = 'Shipped profiles come with the extension''s script only.';
 	END IF;
-	RETURN NEW;
+	PERFORM cudal1.raise_if(OLD.shipped, '42501',
+		format('shipped profile "%s" is immutable', OLD.name),
+		'Copy it under a new name with cudal1_add_profile() and change the copy.');
+	PERFORM cudal1.raise_if(TG_OP = 'UPDATE' AND NEW.shipped, '42501',
+		format('profile "%s" cannot be marked as shipped', NEW.name));
+	PERFORM cudal1.raise_if(TG_OP = 'UPDATE'
+			AND EXISTS (SELECT FROM cudal1.measurement AS m WHERE m.profile = OLD.name), '42501',
+		format('profile "%s" has measurements and is immutable', OLD.name),
+		'Copy it under a new name with cudal1_add_profile() and change the copy.');
+	PERFORM cudal1.raise_if(TG_OP = 'DELETE'
+			AND EXISTS (SELECT FROM cudal1.job AS j WHERE j.profile = OLD.name), '23503',
+		format('profile "%s" is wanted by jobs in the queue', OLD.name));
+	RETURN coalesce(NEW, OLD);
 END
 $$;
-COMMENT ON FUNCTION cudal1.guard_profile() IS
+COMMENT ON FUNCTION cudal1.guard_profile IS
 'trigger: keeps shipped profiles, and profiles that measurements refer to, as they are';
 
 CREATE TRIGGER guard_profile BEFORE INSERT OR UPDATE OR DELETE ON cudal1.profile

@@ -23,9 +23,9 @@ CREATE FUNCTION cudal1.json_float(value jsonb, low float8 DEFAULT '-1e300',
 	high float8 DEFAULT '1e300')
 RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN pg_catalog.jsonb_typeof(value) IS DISTINCT FROM 'number' THEN NULL
+RETURN CASE WHEN jsonb_typeof(value) IS DISTINCT FROM 'number' THEN NULL
 	WHEN (value #>> '{}')::numeric NOT BETWEEN low::numeric AND high::numeric THEN NULL
-	WHEN pg_catalog.abs((value #>> '{}')::numeric) < 1e-300 THEN 0::float8
+	WHEN abs((value #>> '{}')::numeric) < 1e-300 THEN 0::float8
 	ELSE (value #>> '{}')::float8 END;
 COMMENT ON FUNCTION cudal1.json_float IS
 'the number of a JSON value within [low, high]; NULL if it is no number or lies outside';
@@ -33,9 +33,9 @@ COMMENT ON FUNCTION cudal1.json_float IS
 CREATE FUNCTION cudal1.json_int(value jsonb, low bigint DEFAULT 0, high bigint DEFAULT 2147483647)
 RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN pg_catalog.jsonb_typeof(value) IS DISTINCT FROM 'number' THEN NULL
+RETURN CASE WHEN jsonb_typeof(value) IS DISTINCT FROM 'number' THEN NULL
 	WHEN (value #>> '{}')::numeric NOT BETWEEN low AND high THEN NULL
-	WHEN (value #>> '{}')::numeric <> pg_catalog.trunc((value #>> '{}')::numeric) THEN NULL
+	WHEN (value #>> '{}')::numeric <> trunc((value #>> '{}')::numeric) THEN NULL
 	ELSE (value #>> '{}')::numeric::bigint END;
 COMMENT ON FUNCTION cudal1.json_int IS
 'the integer of a JSON value within [low, high]; NULL if it is no integer or lies outside';
@@ -65,7 +65,7 @@ stands in <think> tags is skipped';
 CREATE FUNCTION cudal1.matches(value text, pattern text, most_bytes int)
 RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN pg_catalog.octet_length(value) > most_bytes THEN false
+RETURN CASE WHEN octet_length(value) > most_bytes THEN false
 	ELSE value ~ pattern END;
 COMMENT ON FUNCTION cudal1.matches IS
 'whether a text that takes at most so many bytes matches a regular expression. A longer one does

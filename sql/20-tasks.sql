@@ -8,15 +8,15 @@
 CREATE FUNCTION cudal1.code_hash(code text)
 RETURNS bytea
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
-RETURN pg_catalog.sha256(pg_catalog.convert_to(code, 'UTF8'));
+RETURN sha256(convert_to(code, 'UTF8'));
 COMMENT ON FUNCTION cudal1.code_hash IS
 'SHA-256 of a text in UTF-8: the identity of a code within its task';
 
 CREATE FUNCTION cudal1.salted_hash(kind text, body text)
 RETURNS bytea
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
-RETURN pg_catalog.sha256('\x0000'::bytea || pg_catalog.convert_to(kind, 'UTF8') || '\x00'::bytea
-	|| pg_catalog.convert_to(body, 'UTF8'));
+RETURN sha256('\x0000'::bytea || convert_to(kind, 'UTF8') || '\x00'::bytea
+	|| convert_to(body, 'UTF8'));
 COMMENT ON FUNCTION cudal1.salted_hash IS
 'the identity of a text that is no proposed code: a malformed answer, a null candidate. No code has
 it, since none holds a zero byte';
@@ -107,7 +107,7 @@ CREATE FUNCTION cudal1.reference_problem(t cudal1.task)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN t.reference_state = 'bad'
-			THEN pg_catalog.format('the reference of task "%s" cannot be measured: %s', t.name,
+			THEN format('the reference of task "%s" cannot be measured: %s', t.name,
 				t.reference_detail) END;
 COMMENT ON FUNCTION cudal1.reference_problem IS
 'why nothing can be submitted to a task whose reference is bad; NULL: it is not';
@@ -139,14 +139,11 @@ COMMENT ON FUNCTION cudal1.check_label IS
 
 CREATE FUNCTION cudal1.check_ids(argument text, ids bigint[])
 RETURNS void
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	PERFORM cudal1.raise_if(ids IS NULL, '22004', format('%s must not be null', argument));
-	PERFORM cudal1.raise_if(EXISTS (SELECT FROM unnest(ids) AS u(id) WHERE u.id IS NULL), '22004',
-		format('%s must not contain nulls', argument));
-END
-$$;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN cudal1.raise_if(
+	ids IS NULL OR EXISTS (SELECT FROM unnest(ids) AS u (id) WHERE u.id IS NULL), '22004',
+	format(CASE WHEN ids IS NULL THEN '%s must not be null' ELSE '%s must not contain nulls' END,
+		argument));
 COMMENT ON FUNCTION cudal1.check_ids IS
 'error 22004 where an argument that names rows is null or contains nulls';
 
@@ -193,12 +190,8 @@ task';
 
 CREATE FUNCTION cudal1.bad_option_if(wrong boolean, option text, expected text)
 RETURNS void
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	PERFORM cudal1.raise_if(wrong, '22023', format('option "%s" must be %s', option, expected));
-END
-$$;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN cudal1.raise_if(wrong, '22023', format('option "%s" must be %s', option, expected));
 COMMENT ON FUNCTION cudal1.bad_option_if IS
 'the error of a task option that is out of range, where something is wrong';
 
@@ -584,7 +577,8 @@ RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT t.reference || format(E'\n\n\n# baseline: %s\nimport torch as _torch\n\n\n', variant)
-			|| CASE variant WHEN 'reference' THEN '' WHEN 'cuda-graph' THEN $python$_forward = Model.forward
+			|| CASE variant WHEN 'reference' THEN ''
+				WHEN 'cuda-graph' THEN $python$_forward = Model.forward
 
 
 def _capture(self, inputs):

@@ -193,10 +193,10 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN code IS NULL THEN 'code must not be null'
 	WHEN method IS NULL THEN 'method must not be null'
 	WHEN priority IS NULL THEN 'priority must not be null'
-	WHEN pg_catalog.octet_length(code) > 1048576 THEN 'code must not be longer than 1 MiB'
+	WHEN octet_length(code) > 1048576 THEN 'code must not be longer than 1 MiB'
 	-- A regular expression over a whole code costs more than the rest of a submission. The
 	-- beginning nearly always suffices.
-	WHEN NOT cudal1.matches(pg_catalog.left(code, 64), '[^[:space:]]', 256)
+	WHEN NOT cudal1.matches(left(code, 64), '[^[:space:]]', 256)
 		AND NOT cudal1.matches(code, '[^[:space:]]', 1048576) THEN 'code must not be empty'
 	WHEN NOT cudal1.matches(method, '[^[:space:]]', 200)
 		THEN 'method must be a name of 1 to 200 bytes'

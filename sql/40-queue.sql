@@ -67,7 +67,7 @@ BEGIN
 	RETURN id;
 END
 $$;
-COMMENT ON FUNCTION cudal1.register_device(text, jsonb) IS
+COMMENT ON FUNCTION cudal1.register_device IS
 'inserts or refreshes the row of a device, one line of cudal1-measure --devices; returns its
 device_id.
 The operator''s switch (enabled) stays. Error 42501 where another role registered it';
@@ -94,8 +94,8 @@ that rests after lost measurements goes on';
 CREATE FUNCTION cudal1.token_hash(token text)
 RETURNS bytea
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-RETURN pg_catalog.sha256(pg_catalog.convert_to(token, 'UTF8'));
-COMMENT ON FUNCTION cudal1.token_hash(text) IS 'what the queue keeps of the token of a claim';
+RETURN sha256(convert_to(token, 'UTF8'));
+COMMENT ON FUNCTION cudal1.token_hash IS 'what the queue keeps of the token of a claim';
 
 CREATE FUNCTION cudal1.check_token(job_id bigint, attempt int, token text)
 RETURNS boolean
@@ -116,7 +116,7 @@ BEGIN
 	RETURN FOUND;
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_token(bigint, int, text) IS
+COMMENT ON FUNCTION cudal1.check_token IS
 'whether a job is claimed under that number; error 28T01 where its token is another';
 
 CREATE FUNCTION cudal1.take_mates(j cudal1.job, most int)
@@ -158,7 +158,7 @@ BEGIN
 	RETURN mates;
 END
 $$;
-COMMENT ON FUNCTION cudal1.take_mates(cudal1.job, int) IS
+COMMENT ON FUNCTION cudal1.take_mates IS
 'locks and returns the jobs that are measured together with one: of the same task, trainer, priority
 and profile, claimed for the first time, the oldest; as many as the profile''s heat allows, on a GPU
 8 at most, less that one. Charges each as the claim of that one was (its device_id and charged are
@@ -198,7 +198,7 @@ BEGIN
 					FROM unnest(jobs) AS x JOIN cudal1.candidate AS c USING (candidate_id)) END;
 END
 $$;
-COMMENT ON FUNCTION cudal1.describe_claim(cudal1.job[], cudal1.device) IS
+COMMENT ON FUNCTION cudal1.describe_claim IS
 'the job document of what a device is about to claim: the task, the profile and the device of the
 first job, and the candidates of all';
 
@@ -287,7 +287,7 @@ BEGIN
 			FROM generate_subscripts(members, 1) AS n ORDER BY n;
 END
 $$;
-COMMENT ON FUNCTION cudal1.claim(bigint, text, interval, int) IS
+COMMENT ON FUNCTION cudal1.claim IS
 'gives a device its next job under a lease: one of the trainer that has used the device least, in
 seconds over its weight; of its jobs the most urgent first, among equals tasks in turns of 80
 seconds, oldest first. Re-verifications and null candidates have an eighth of a trainer''s share. No
@@ -340,7 +340,7 @@ BEGIN
 	RETURN CASE WHEN cancel THEN 'cancel' ELSE 'continue' END;
 END
 $$;
-COMMENT ON FUNCTION cudal1.heartbeat(bigint, int, text, jsonb, interval) IS
+COMMENT ON FUNCTION cudal1.heartbeat IS
 'prolongs the lease of a claim and stores its progress; continue, cancel (end the child, then finish
 with outcome cancelled) or lost (fenced off: report nothing). Error 28T01 for another token than the
 claim''s';
@@ -364,7 +364,7 @@ BEGIN
 	RETURN j;
 END
 $$;
-COMMENT ON FUNCTION cudal1.lock_claim(bigint, int, text) IS
+COMMENT ON FUNCTION cudal1.lock_claim IS
 'locks a claimed job and its candidate without waiting. state of what it returns: running; later,
 where another transaction has one of them; NULL, where the claim was fenced off. Error 28T01 for
 another token than the claim''s';
@@ -383,7 +383,7 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION cudal1.give_back(cudal1.job) IS
+COMMENT ON FUNCTION cudal1.give_back IS
 'queues a claimed job again as if it had not been claimed; one that is being cancelled ends. The
 caller holds its lock';
 
@@ -402,7 +402,7 @@ BEGIN
 	RETURN 'released';
 END
 $$;
-COMMENT ON FUNCTION cudal1.release(bigint, int, text) IS
+COMMENT ON FUNCTION cudal1.release IS
 'gives a claim back untouched, for an orderly shutdown; released, lost where it was fenced off, or
 later as in cudal1.finish(). Does not count as a failure. Error 28T01 for another token than the
 claim''s';
@@ -440,7 +440,7 @@ BEGIN
 	RETURN n;
 END
 $$;
-COMMENT ON FUNCTION cudal1.cancel_overdue() IS
+COMMENT ON FUNCTION cudal1.cancel_overdue IS
 'cancels waiting jobs whose deadline has passed; returns their number';
 
 CREATE FUNCTION cudal1.expire_leases()
@@ -473,7 +473,7 @@ BEGIN
 	RETURN n;
 END
 $$;
-COMMENT ON FUNCTION cudal1.expire_leases() IS
+COMMENT ON FUNCTION cudal1.expire_leases IS
 'requeues running jobs whose lease ended, each a failure, or ends them after the profile''s
 attempts;
 returns their number. Cancels what has passed its deadline and places what waits for it, too';
@@ -485,26 +485,26 @@ returns their number. Cancels what has passed its deadline and places what waits
 CREATE FUNCTION cudal1.preloaded() RETURNS boolean
 LANGUAGE c STABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cudal1_preloaded';
-COMMENT ON FUNCTION cudal1.preloaded() IS
+COMMENT ON FUNCTION cudal1.preloaded IS
 'whether the server has cudal1 in shared_preload_libraries, so that it measures by itself';
 
 CREATE FUNCTION cudal1.wake() RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'cudal1_wake';
-COMMENT ON FUNCTION cudal1.wake() IS
+COMMENT ON FUNCTION cudal1.wake IS
 'when the transaction commits, wakes this database''s worker, and sends NOTIFY cudal1_work if an
 agent said it is idle';
 
 CREATE FUNCTION cudal1.wake_waiters() RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'cudal1_wake_waiters';
-COMMENT ON FUNCTION cudal1.wake_waiters() IS
+COMMENT ON FUNCTION cudal1.wake_waiters IS
 'when the transaction commits, wakes the sessions that wait for a verdict';
 
 CREATE FUNCTION cudal1.announce_idle(seconds float8) RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'cudal1_announce_idle';
-COMMENT ON FUNCTION cudal1.announce_idle(float8) IS
+COMMENT ON FUNCTION cudal1.announce_idle IS
 'an agent outside the server found no work and listens on cudal1_work; seconds: how long this holds
 (above 0, at most 3600). It claims once more after the call, then waits';
 
@@ -512,14 +512,14 @@ CREATE FUNCTION cudal1.worker_state(OUT database text, OUT pid int, OUT since ti
 	OUT note text) RETURNS SETOF record
 LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED ROWS 4
 AS 'MODULE_PATHNAME', 'cudal1_worker_state';
-COMMENT ON FUNCTION cudal1.worker_state() IS
+COMMENT ON FUNCTION cudal1.worker_state IS
 'one row for each database in cudal1.databases: its worker''s process (NULL: none), since when it is
 so, and what it does; no row without preloading';
 
 CREATE FUNCTION cudal1.check_database() RETURNS boolean
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'cudal1_check_database';
-COMMENT ON FUNCTION cudal1.check_database() IS
+COMMENT ON FUNCTION cudal1.check_database IS
 'whether this database has a worker; warns if not, and says why';
 
 CREATE FUNCTION cudal1.take_back(server text, worker text) RETURNS bigint
@@ -554,7 +554,7 @@ BEGIN
 	RETURN taken;
 END
 $$;
-COMMENT ON FUNCTION cudal1.take_back(text, text) IS
+COMMENT ON FUNCTION cudal1.take_back IS
 'requeues at once what former workers of a server were measuring when they died, and returns the
 number of jobs; server: the beginning that the names of its workers share, worker: the caller''s own
 name. Claims of other roles stay';

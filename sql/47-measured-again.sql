@@ -6,11 +6,11 @@
 CREATE FUNCTION cudal1.in_words(seconds float8)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN seconds < 120 THEN pg_catalog.format('%s s', pg_catalog.round(seconds))
-			WHEN seconds < 7200 THEN pg_catalog.format('%s min', pg_catalog.round(seconds / 60))
+RETURN CASE WHEN seconds < 120 THEN format('%s s', round(seconds))
+			WHEN seconds < 7200 THEN format('%s min', round(seconds / 60))
 			WHEN seconds < 172800
-				THEN pg_catalog.format('%s h', pg_catalog.round(seconds / 3600))
-			ELSE pg_catalog.format('%s days', pg_catalog.round(seconds / 86400)) END;
+				THEN format('%s h', round(seconds / 3600))
+			ELSE format('%s days', round(seconds / 86400)) END;
 COMMENT ON FUNCTION cudal1.in_words IS 'so many seconds, rounded, in words';
 
 CREATE FUNCTION cudal1.evaluation_cost(job_ids bigint[])
@@ -377,7 +377,7 @@ CREATE VIEW cudal1.aa_chart AS
 	SELECT w.device_id, w.device_key AS device, w.measurement_id, w.measured_at, w.task, w.profile,
 		w.outcome, w.score,
 		   w.half_width_limit AS "limit", w.deviation, e.mean, 0.378::float8 AS mean_limit
-	FROM (SELECT n.*, pg_catalog.array_agg(n.deviation) OVER
+	FROM (SELECT n.*, array_agg(n.deviation) OVER
 				(PARTITION BY n.device_id
 					ORDER BY n.measurement_id ROWS
 					BETWEEN 29 PRECEDING AND CURRENT ROW) AS deviations
@@ -386,7 +386,7 @@ CREATE VIEW cudal1.aa_chart AS
 				 COALESCE(p.half_width_limit, 0.01) AS half_width_limit,
 				 CASE WHEN m.score > 0
 					  THEN GREATEST(-1.2,
-						LEAST(1.2, pg_catalog.ln(m.score) / COALESCE(p.half_width_limit, 0.01)))
+						LEAST(1.2, ln(m.score) / COALESCE(p.half_width_limit, 0.01)))
 					  ELSE -1.2 END AS deviation
 		  FROM cudal1.aa_candidate AS k
 			JOIN cudal1.measurement AS m ON m.candidate_id = k.candidate_id
@@ -397,9 +397,9 @@ CREATE VIEW cudal1.aa_chart AS
 			AND (d.chart_from IS NULL OR m.measured_at >= d.chart_from)) AS n) AS w
 		CROSS JOIN LATERAL (
 			-- older ones weigh less than 0.0002
-			SELECT pg_catalog.sum(0.25 * (0.75 ^ (pg_catalog.cardinality(w.deviations) - x.place))
+			SELECT sum(0.25 * (0.75 ^ (cardinality(w.deviations) - x.place))
 				* x.deviation) AS mean
-			FROM pg_catalog.unnest(w.deviations) WITH ORDINALITY AS x (deviation, place)) AS e;
+			FROM unnest(w.deviations) WITH ORDINALITY AS x (deviation, place)) AS e;
 COMMENT ON VIEW cudal1.aa_chart IS
 'A/A measurements of each device as a control chart; a device is not trusted while the size of its
 last mean exceeds mean_limit';
@@ -533,21 +533,21 @@ CREATE VIEW cudal1.drift AS
 		   CASE WHEN h.outcome = 'successful' THEN h.lower > h.previous_upper
 			OR h.upper < h.previous_lower ELSE h.reward = 0 END AS changed,
 		   h.measured_at - h.previous_at AS after,
-		   NULLIF(pg_catalog.concat_ws(', ',
+		   NULLIF(concat_ws(', ',
 			   CASE WHEN h.environment ->> 'runner'
 				IS DISTINCT FROM h.previous_environment ->> 'runner' THEN 'runner' END,
 			   CASE WHEN h.environment ->> 'driver'
 				IS DISTINCT FROM h.previous_environment ->> 'driver' THEN 'driver' END,
 			   CASE WHEN h.device_id <> h.previous_device THEN 'device' END,
 			   CASE WHEN h.profile <> h.previous_profile THEN 'profile' END), '') AS differs
-	FROM (SELECT m.*, pg_catalog.lag(m.score) OVER w AS previous_score,
-		pg_catalog.lag(m.reward) OVER w AS previous_reward,
-				 pg_catalog.lag(m.lower) OVER w AS previous_lower,
-				 pg_catalog.lag(m.upper) OVER w AS previous_upper,
-				 pg_catalog.lag(m.measured_at) OVER w AS previous_at,
-				 pg_catalog.lag(m.environment) OVER w AS previous_environment,
-				 pg_catalog.lag(m.device_id) OVER w AS previous_device,
-				 pg_catalog.lag(m.profile) OVER w AS previous_profile
+	FROM (SELECT m.*, lag(m.score) OVER w AS previous_score,
+		lag(m.reward) OVER w AS previous_reward,
+				 lag(m.lower) OVER w AS previous_lower,
+				 lag(m.upper) OVER w AS previous_upper,
+				 lag(m.measured_at) OVER w AS previous_at,
+				 lag(m.environment) OVER w AS previous_environment,
+				 lag(m.device_id) OVER w AS previous_device,
+				 lag(m.profile) OVER w AS previous_profile
 		  FROM cudal1.measurement AS m
 		  WHERE m.accepted AND m.kind <> 'evaluate'
 		  WINDOW w AS (PARTITION BY m.candidate_id ORDER BY m.measurement_id)) AS h

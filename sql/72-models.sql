@@ -360,12 +360,12 @@ CREATE FUNCTION cudal1.chat(system text, turns text[])
 RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
-	SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('role', m.role, 'content', m.content)
+	SELECT jsonb_agg(jsonb_build_object('role', m.role, 'content', m.content)
 			ORDER BY m.place)
 		FROM (SELECT 0 AS place, 'system' AS role, system AS content WHERE system IS NOT NULL
 			UNION ALL
 			SELECT u.place, CASE u.place % 2 WHEN 1 THEN 'user' ELSE 'assistant' END, u.content
-				FROM pg_catalog.unnest(turns) WITH ORDINALITY AS u (content, place)) AS m;
+				FROM unnest(turns) WITH ORDINALITY AS u (content, place)) AS m;
 END;
 COMMENT ON FUNCTION cudal1.chat IS
 'messages as chat completions take them: system, where there is one, then user and assistant in

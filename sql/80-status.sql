@@ -73,8 +73,7 @@ COMMENT ON COLUMN cudal1.queue.waits_for IS
 CREATE FUNCTION cudal1.ago(since timestamptz)
 RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
-RETURN cudal1.in_words(GREATEST(0,
-	EXTRACT(epoch FROM pg_catalog.clock_timestamp() - since)::float8));
+RETURN cudal1.in_words(GREATEST(0, EXTRACT(epoch FROM clock_timestamp() - since)::float8));
 COMMENT ON FUNCTION cudal1.ago IS 'how long ago, rounded, in words';
 
 CREATE FUNCTION cudal1.status_of_names()
@@ -369,14 +368,14 @@ CREATE VIEW cudal1.stat_device AS
 		   d.last_seen
 	FROM cudal1.device AS d
 		LEFT JOIN LATERAL (
-			SELECT pg_catalog.count(*) AS measurements,
-				   pg_catalog.count(*) FILTER (WHERE m.reward > 0) AS successful,
-				   pg_catalog.count(*) FILTER (WHERE m.reward = 0) AS failed,
-				   pg_catalog.count(*) FILTER (WHERE m.reward IS NULL) AS lost,
-				   pg_catalog.count(*) FILTER (WHERE m.wide) AS wide,
-				   pg_catalog.sum(m.device_seconds) AS device_seconds,
-				   pg_catalog.sum(m.clock_seconds) AS clock_seconds,
-				   pg_catalog.max(m.measured_at) AS last_measured
+			SELECT count(*) AS measurements,
+				   count(*) FILTER (WHERE m.reward > 0) AS successful,
+				   count(*) FILTER (WHERE m.reward = 0) AS failed,
+				   count(*) FILTER (WHERE m.reward IS NULL) AS lost,
+				   count(*) FILTER (WHERE m.wide) AS wide,
+				   sum(m.device_seconds) AS device_seconds,
+				   sum(m.clock_seconds) AS clock_seconds,
+				   max(m.measured_at) AS last_measured
 			FROM cudal1.measurement AS m WHERE m.device_id = d.device_id) AS s ON true;
 COMMENT ON VIEW cudal1.stat_device IS
 'one row a device: how much it measured, how that ended, and for how long it was held';
@@ -393,19 +392,19 @@ CREATE VIEW cudal1.stat_task AS
 		   m.device_seconds, c.last_decided
 	FROM cudal1.task AS t
 		LEFT JOIN LATERAL (
-			SELECT pg_catalog.count(*) AS candidates,
-				   pg_catalog.count(*)
+			SELECT count(*) AS candidates,
+				   count(*)
 					FILTER (WHERE x.state IN ('queued', 'measuring', 'verifying')) AS waiting,
-				   pg_catalog.count(*) FILTER (WHERE x.state = 'successful') AS successful,
-				   pg_catalog.count(*) FILTER (WHERE x.wide) AS wide,
-				   pg_catalog.count(*) FILTER (WHERE x.state = 'failed') AS failed,
-				   pg_catalog.count(*) FILTER (WHERE x.state = 'discarded') AS discarded,
-				   pg_catalog.max(x.reward) AS best, pg_catalog.max(x.decided_at) AS last_decided
+				   count(*) FILTER (WHERE x.state = 'successful') AS successful,
+				   count(*) FILTER (WHERE x.wide) AS wide,
+				   count(*) FILTER (WHERE x.state = 'failed') AS failed,
+				   count(*) FILTER (WHERE x.state = 'discarded') AS discarded,
+				   max(x.reward) AS best, max(x.decided_at) AS last_decided
 			FROM cudal1.candidate AS x
 				WHERE x.task_id = t.task_id AND x.purpose = 'normal') AS c ON true
 		LEFT JOIN (
-			SELECT x.task_id, pg_catalog.count(*) AS measurements,
-			pg_catalog.sum(x.device_seconds) AS device_seconds
+			SELECT x.task_id, count(*) AS measurements,
+			sum(x.device_seconds) AS device_seconds
 			FROM cudal1.measurement AS x GROUP BY x.task_id) AS m ON m.task_id = t.task_id;
 COMMENT ON VIEW cudal1.stat_task IS
 'one row a task: its candidates by what became of them, the best reward, and the device time they
@@ -413,13 +412,13 @@ took; measurements of every purpose count';
 COMMENT ON COLUMN cudal1.stat_task.wide IS 'candidates whose reward is an end of a wide interval';
 
 CREATE VIEW cudal1.cost AS
-	SELECT x.profile, x.class, pg_catalog.count(*) AS candidates,
-		   pg_catalog.avg(x.seconds) AS mean_seconds,
-		   pg_catalog.percentile_cont(0.5) WITHIN GROUP (ORDER BY x.seconds) AS p50_seconds,
-		   pg_catalog.percentile_cont(0.9) WITHIN GROUP (ORDER BY x.seconds) AS p90_seconds,
-		   pg_catalog.avg(x.seconds) FILTER (WHERE x.successful) AS successful_seconds
-	FROM (SELECT m.profile, d.class, pg_catalog.sum(m.device_seconds) AS seconds,
-				 pg_catalog.bool_or(m.outcome = 'successful') AS successful
+	SELECT x.profile, x.class, count(*) AS candidates,
+		   avg(x.seconds) AS mean_seconds,
+		   percentile_cont(0.5) WITHIN GROUP (ORDER BY x.seconds) AS p50_seconds,
+		   percentile_cont(0.9) WITHIN GROUP (ORDER BY x.seconds) AS p90_seconds,
+		   avg(x.seconds) FILTER (WHERE x.successful) AS successful_seconds
+	FROM (SELECT m.profile, d.class, sum(m.device_seconds) AS seconds,
+				 bool_or(m.outcome = 'successful') AS successful
 		  FROM cudal1.measurement AS m JOIN cudal1.device AS d ON d.device_id = m.device_id
 		  WHERE m.device_seconds IS NOT NULL AND m.kind <> 'reverify'
 		  -- an evaluation stands by itself, however many a candidate has
@@ -434,19 +433,19 @@ COMMENT ON COLUMN cudal1.cost.candidates IS
 COMMENT ON COLUMN cudal1.cost.successful_seconds IS 'the mean of candidates that were successful';
 
 CREATE VIEW cudal1.stat_method AS
-	SELECT p.method, pg_catalog.count(*) AS proposals,
-		pg_catalog.count(DISTINCT p.candidate_id) AS candidates,
-		   pg_catalog.count(DISTINCT p.task_id) AS tasks,
-		   pg_catalog.count(*) FILTER (WHERE c.state = 'successful') AS successful,
-		   pg_catalog.count(*) FILTER (WHERE c.reward > 1) AS faster,
-		   pg_catalog.count(*) FILTER (WHERE c.failure = 'malformed') AS malformed,
-		   pg_catalog.count(*) FILTER (WHERE c.failure = 'compile_error') AS compile_error,
-		   pg_catalog.count(*) FILTER (WHERE c.failure IN ('crash', 'launch_failure', 'timeout'))
+	SELECT p.method, count(*) AS proposals,
+		count(DISTINCT p.candidate_id) AS candidates,
+		   count(DISTINCT p.task_id) AS tasks,
+		   count(*) FILTER (WHERE c.state = 'successful') AS successful,
+		   count(*) FILTER (WHERE c.reward > 1) AS faster,
+		   count(*) FILTER (WHERE c.failure = 'malformed') AS malformed,
+		   count(*) FILTER (WHERE c.failure = 'compile_error') AS compile_error,
+		   count(*) FILTER (WHERE c.failure IN ('crash', 'launch_failure', 'timeout'))
 			AS not_executable,
-		   pg_catalog.count(*) FILTER (WHERE c.failure = 'wrong_output') AS wrong_output,
-		   pg_catalog.count(*) FILTER (WHERE c.failure = 'cheat') AS cheat,
-		   pg_catalog.count(*) FILTER (WHERE c.state = 'discarded') AS discarded,
-		   pg_catalog.avg(c.reward) AS mean_reward, pg_catalog.max(p.created_at) AS last_proposed
+		   count(*) FILTER (WHERE c.failure = 'wrong_output') AS wrong_output,
+		   count(*) FILTER (WHERE c.failure = 'cheat') AS cheat,
+		   count(*) FILTER (WHERE c.state = 'discarded') AS discarded,
+		   avg(c.reward) AS mean_reward, max(p.created_at) AS last_proposed
 	FROM cudal1.proposal AS p JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
 	GROUP BY p.method;
 COMMENT ON VIEW cudal1.stat_method IS

@@ -230,8 +230,8 @@ BEGIN
 	SELECT b.task_id, b.level, b.candidate_id,
 		   cudal1.over_baseline(b.speedup, base.score, false), b.evaluated, b.speedup, base.score,
 		   t.certified IS NOT DISTINCT FROM 'weak'
-	FROM cudal1.best_speedups(best_over.method, best_over.device,
-		cudal1.choose_tasks(best_over.tasks), cudal1.choose_pool(best_over.pool)) AS b
+	FROM cudal1.best_speedups(method, device,
+		cudal1.choose_tasks(tasks), cudal1.choose_pool(pool)) AS b
 		JOIN cudal1.task AS t ON t.task_id = b.task_id
 		CROSS JOIN LATERAL
 			(SELECT CASE WHEN best_over.baseline IS NOT NULL
@@ -453,8 +453,7 @@ BEGIN
 					THEN cudal1.over_baseline(cudal1.unrounded(b.candidate_id, b.reward,
 						b.evaluated, level_report.device), b.over, true)
 					ELSE b.speedup END AS speedup
-		FROM cudal1.best_over(level_report.method, level_report.device, level_report.chosen,
-			level_report.pool, level_report.baseline, level_report.without_weak) AS b
+		FROM cudal1.best_over(method, device, chosen, pool, baseline, without_weak) AS b
 	), marks AS (
 		SELECT g.label, count(*) FILTER (WHERE b.evaluated) AS evaluated,
 		count(*) FILTER (WHERE b.weak) AS weak
@@ -518,11 +517,8 @@ BEGIN ATOMIC
 								JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
 									AND c.purpose IN ('normal', 'withheld')
 							  ORDER BY p.method)))) WITH ORDINALITY AS m (name, place)
-		CROSS JOIN LATERAL cudal1.level_report(m.name, cudal1_method_report.device,
-			cudal1_method_report.missing, cudal1_method_report.without_weak,
-			cudal1_method_report.cut, cudal1_method_report.faster_than,
-			cudal1_method_report.unrounded, cudal1_method_report.tasks,
-			cudal1_method_report.pool, cudal1_method_report.baseline) AS r
+		CROSS JOIN LATERAL cudal1.level_report(m.name, device, missing, without_weak, cut,
+			faster_than, unrounded, tasks, pool, baseline) AS r
 	ORDER BY r.level = 'All', r.level = 'none', length(r.level), r.level, m.place;
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_method_report(text[], text, text, boolean, float8, float8,
@@ -549,11 +545,8 @@ BEGIN ATOMIC
 							  UNION SELECT e.device_model FROM cudal1.measurement AS e
 								WHERE e.kind = 'evaluate' AND e.reward IS NOT NULL
 							  ORDER BY 1)))) WITH ORDINALITY AS m (name, place)
-		CROSS JOIN LATERAL cudal1.level_report(cudal1_device_report.method, m.name,
-			cudal1_device_report.missing, cudal1_device_report.without_weak,
-			cudal1_device_report.cut, cudal1_device_report.faster_than,
-			cudal1_device_report.unrounded, cudal1_device_report.tasks,
-			cudal1_device_report.pool, cudal1_device_report.baseline) AS r
+		CROSS JOIN LATERAL cudal1.level_report(method, m.name, missing, without_weak, cut,
+			faster_than, unrounded, tasks, pool, baseline) AS r
 	ORDER BY r.level = 'All', r.level = 'none', length(r.level), r.level, m.place;
 END;
 COMMENT ON FUNCTION @extschema@.cudal1_device_report(text[], text, text, boolean, float8, float8,
@@ -579,8 +572,7 @@ BEGIN
 		   ARRAY(SELECT DISTINCT p.method FROM cudal1.proposal AS p
 			WHERE p.candidate_id = b.candidate_id ORDER BY p.method), b.evaluated,
 		   coalesce(m.wide, false)
-	FROM cudal1.best_over(cudal1_top_tasks.method, cudal1_top_tasks.device, cudal1_top_tasks.tasks,
-		cudal1_top_tasks.pool, cudal1_top_tasks.baseline, cudal1_top_tasks.without_weak) AS b
+	FROM cudal1.best_over(method, device, tasks, pool, baseline, without_weak) AS b
 		JOIN cudal1.task AS t ON t.task_id = b.task_id
 		LEFT JOIN cudal1.measurement AS m
 			ON m.measurement_id = cudal1.speaking_measurement(b.candidate_id, b.reward, b.evaluated)
@@ -650,8 +642,7 @@ BEGIN
 	SELECT g.label, g.place,
 		   coalesce(b.speedup,
 			CASE counted_speedups.missing WHEN 'zero' THEN 0 WHEN 'one' THEN 1 END)
-	FROM cudal1.best_over(counted_speedups.method, counted_speedups.device,
-		counted_speedups.tasks, counted_speedups.pool, counted_speedups.baseline) AS b
+	FROM cudal1.best_over(method, device, tasks, pool, baseline) AS b
 		CROSS JOIN LATERAL cudal1.rows_of(b.level) AS g;
 	IF NOT FOUND THEN
 		RETURN QUERY VALUES ('All', 2147483648, NULL::float8);
@@ -678,9 +669,7 @@ BEGIN
 	SELECT g.level, f.fraction, cudal1.conservative_round(f.speedup)
 	FROM (SELECT c.level, c.place,
 		percentile_cont(fractions) WITHIN GROUP (ORDER BY c.speedup) AS speedups
-		  FROM cudal1.counted_speedups(cudal1_percentiles.method, cudal1_percentiles.device,
-			cudal1_percentiles.missing, cudal1_percentiles.tasks, cudal1_percentiles.pool,
-			cudal1_percentiles.baseline) AS c
+		  FROM cudal1.counted_speedups(method, device, missing, tasks, pool, baseline) AS c
 		  GROUP BY c.level, c.place) AS g
 		CROSS JOIN LATERAL unnest(fractions, g.speedups) WITH ORDINALITY AS f (fraction, speedup, n)
 	ORDER BY g.place, f.n;
@@ -737,8 +726,7 @@ BEGIN
 		   coalesce(b.evaluated, false),
 		   ARRAY(SELECT DISTINCT p.method FROM cudal1.proposal AS p
 			WHERE p.candidate_id = coalesce(b.candidate_id, o.candidate_id) ORDER BY p.method)
-	FROM cudal1.best_over(cudal1_task_report.method, cudal1_task_report.device,
-		cudal1_task_report.tasks, cudal1_task_report.pool, cudal1_task_report.baseline) AS b
+	FROM cudal1.best_over(method, device, tasks, pool, baseline) AS b
 		JOIN cudal1.task AS t ON t.task_id = b.task_id
 		LEFT JOIN cudal1.measurement AS m
 			ON m.measurement_id = cudal1.speaking_measurement(b.candidate_id, b.reward, b.evaluated)

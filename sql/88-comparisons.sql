@@ -28,14 +28,11 @@ BEGIN
 	WITH sides AS (
 		SELECT s.side, s.task_id, s.speedup, nullif(ln(m.upper / m.lower) / 2, 0) AS half
 		FROM (SELECT 'a' AS side, x.*
-			  FROM cudal1.best_over(compare_tasks.method_a, compare_tasks.device_a,
-				compare_tasks.tasks, compare_tasks.pool_a, compare_tasks.baseline,
-				compare_tasks.without_weak) AS x
+			  FROM cudal1.best_over(method_a, device_a, tasks, pool_a, baseline, without_weak) AS x
 			  UNION ALL
 			  SELECT 'b', x.*
-			  FROM cudal1.best_over(compare_tasks.method_b, compare_tasks.device_b,
-				compare_tasks.tasks, compare_tasks.pool_b, compare_tasks.baseline,
-				compare_tasks.without_weak) AS x) AS s
+			  FROM cudal1.best_over(method_b, device_b, tasks, pool_b, baseline,
+			  	without_weak) AS x) AS s
 			LEFT JOIN cudal1.measurement AS m
 				ON m.measurement_id = cudal1.speaking_measurement(s.candidate_id, s.reward,
 					s.evaluated) AND m.lower > 0)
