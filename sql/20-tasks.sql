@@ -646,8 +646,7 @@ BEGIN ATOMIC
 						ORDER BY m.measurement_id DESC LIMIT 1) END
 		FROM cudal1.task AS t
 			LEFT JOIN cudal1.candidate AS c ON c.task_id = t.task_id AND c.state = 'successful'
-				AND c.code_hash
-					= cudal1.code_hash(cudal1.baseline_code(t, baseline_score.baseline))
+				AND c.code_hash = cudal1.code_hash(cudal1.baseline_code(t, baseline_score.baseline))
 		WHERE t.task_id = baseline_score.task_id;
 END;
 COMMENT ON FUNCTION cudal1.baseline_score IS

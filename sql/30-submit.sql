@@ -105,8 +105,7 @@ BEGIN
 		-- Jobs of other roles are not locked, because their work would wait for this transaction. A
 		-- job that a worker runs is changed only to take its cancelling back.
 		UPDATE cudal1.job AS j
-			SET cancel_requested = false,
-				priority = greatest(j.priority, propose_again.priority),
+			SET cancel_requested = false, priority = greatest(j.priority, propose_again.priority),
 				-- no deadline is later than any
 				deadline = CASE WHEN num_nulls(j.deadline, propose_again.deadline) = 0
 								THEN greatest(j.deadline, propose_again.deadline) END
@@ -140,8 +139,7 @@ BEGIN
 		IF c.state = 'discarded' THEN
 			UPDATE cudal1.candidate AS x
 				SET state = 'queued', failure = NULL, detail = NULL, score = NULL,
-					decided_at = NULL,
-					measurement_id = NULL, imported = false, import_device = NULL
+					decided_at = NULL, measurement_id = NULL, imported = false, import_device = NULL
 				WHERE x.candidate_id = propose_again.candidate_id;
 		ELSIF NOT c.imported
 			-- another session was faster
@@ -391,8 +389,7 @@ BEGIN
 				INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores,
 					language, priority, deadline, trainer)
 					SELECT 'measure', t.task_id, added.candidate_id, t.profile, t.device, t.cores,
-						t.language, cudal1_submit.priority,
-							cudal1_submit.deadline, proposer
+						t.language, cudal1_submit.priority, cudal1_submit.deadline, proposer
 						FROM added)
 			SELECT added.candidate_id INTO id FROM added;
 			IF FOUND THEN
@@ -525,8 +522,7 @@ BEGIN
 		WHERE q.prompt_id = submit_response.prompt_id;
 	SELECT x.* INTO t FROM cudal1.prompt AS q JOIN cudal1.task AS x USING (task_id)
 		WHERE q.prompt_id = submit_response.prompt_id;
-	PERFORM cudal1.raise_if(NOT FOUND, '42704',
-		format('prompt %s does not exist', prompt_id),
+	PERFORM cudal1.raise_if(NOT FOUND, '42704', format('prompt %s does not exist', prompt_id),
 		'Prompts come from cudal1_prompt().');
 	IF t.retired_at IS NOT NULL THEN
 		PERFORM cudal1.find_task(t.name);	-- raises the error
@@ -713,8 +709,7 @@ BEGIN
 	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority,
 		deadline, trainer)
 		SELECT 'measure', k.task_id, c.candidate_id, k.profile, coalesce(k.device_model, k.device),
-			k.cores, k.language,
-				queue_rows.priority, queue_rows.deadline, proposer
+			k.cores, k.language, queue_rows.priority, queue_rows.deadline, proposer
 			FROM cudal1.candidate AS c JOIN cudal1.task AS k USING (task_id)
 			WHERE c.candidate_id = ANY (fresh)
 			ORDER BY c.candidate_id;

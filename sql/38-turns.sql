@@ -147,8 +147,7 @@ AS $$
 BEGIN
 	PERFORM cudal1.raise_if(role IS NULL OR weight IS NULL,
 		'22004', 'role and weight must not be null');
-	PERFORM cudal1.raise_if(
-		NOT (weight >= 0.001 AND weight <= 1000), '22023',
+	PERFORM cudal1.raise_if(NOT (weight >= 0.001 AND weight <= 1000), '22023',
 		'weight must lie between 0.001 and 1000');
 	PERFORM cudal1.check_name('role', role);
 	INSERT INTO cudal1.weight AS w (trainer, weight)

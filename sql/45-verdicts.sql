@@ -193,8 +193,7 @@ BEGIN
 	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, trainer,
 			first_measurement, apart)
 		SELECT 'verify', t.task_id, c.candidate_id, m.profile, m.device_model, t.cores, t.language,
-			'',
-				m.measurement_id, true
+			'', m.measurement_id, true
 			FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id)
 				JOIN cudal1.measurement AS m ON m.measurement_id = c.measurement_id
 			WHERE c.candidate_id = ask_confirmation.candidate_id AND NOT c.confirmed
@@ -220,8 +219,7 @@ BEGIN
 			reward = cudal1.conservative_round(accept_score.score), wide = m.wide,
 			half_width = m.half_width,
 			confirmed = cudal1.is_confirmed(m.measurement_id), imported = false,
-			import_device = NULL,
-			measurement_id = m.measurement_id, decided_at = clock_timestamp()
+			import_device = NULL, measurement_id = m.measurement_id, decided_at = clock_timestamp()
 		FROM cudal1.measurement AS m
 		WHERE x.candidate_id = c.candidate_id AND m.measurement_id = accept_score.measurement_id;
 	PERFORM cudal1.drop_jobs(c.candidate_id);
@@ -249,8 +247,7 @@ BEGIN
 			reward = CASE WHEN reject_candidate.failure IN ('unverified', 'lost', 'cancelled')
 				THEN NULL ELSE 0 END,
 			failure = reject_candidate.failure, detail = cudal1.clip(reject_candidate.detail),
-			score = NULL,
-			wide = false, half_width = NULL, confirmed = true, imported = false,
+			score = NULL, wide = false, half_width = NULL, confirmed = true, imported = false,
 			import_device = NULL,
 			measurement_id = reject_candidate.measurement_id, decided_at = clock_timestamp()
 		WHERE x.candidate_id = c.candidate_id;

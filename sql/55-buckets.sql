@@ -443,8 +443,7 @@ BEGIN
 			INSERT INTO cudal1.bucket_slot (task_id, pool_id, bucket, slot, candidate_id, micro,
 				ln_nano, place)
 			VALUES (wanted.task_id, place_in_pool.pool_id, wanted.bucket, last,
-				place_in_pool.candidate_id, wanted.micro,
-					wanted.ln_nano, place);
+				place_in_pool.candidate_id, wanted.micro, wanted.ln_nano, place);
 		END IF;
 	END IF;
 
@@ -613,8 +612,7 @@ BEGIN
 	-- slots and places have one order, so ten million rows are sorted once
 	INSERT INTO cudal1.bucket_slot (task_id, pool_id, bucket, slot, candidate_id, micro, ln_nano,
 		place)
-	SELECT c.task_id, m.pool_id, k.bucket,
-		   row_number() OVER (PARTITION BY m.pool_id, k.bucket
+	SELECT c.task_id, m.pool_id, k.bucket, row_number() OVER (PARTITION BY m.pool_id, k.bucket
 			ORDER BY c.candidate_id) - 1,
 		   c.candidate_id, cudal1.reward_micro(c.reward), cudal1.reward_ln_nano(c.reward),
 		   row_number() OVER (PARTITION BY m.pool_id
@@ -627,8 +625,7 @@ BEGIN
 	WHERE c.task_id = id AND c.state = 'successful' AND c.purpose = 'normal' AND c.confirmed;
 	GET DIAGNOSTICS placed = ROW_COUNT;
 	INSERT INTO cudal1.bucket (task_id, pool_id, bucket, codes, sum_micro, sum_ln_nano)
-	SELECT s.task_id, s.pool_id, s.bucket, count(*), sum(s.micro),
-		sum(s.ln_nano)
+	SELECT s.task_id, s.pool_id, s.bucket, count(*), sum(s.micro), sum(s.ln_nano)
 	FROM cudal1.bucket_slot AS s
 	WHERE s.task_id = id
 	GROUP BY s.task_id, s.pool_id, s.bucket;
@@ -654,8 +651,7 @@ SET search_path = pg_catalog, pg_temp
 RETURN CASE WHEN in_pool.pool_id = 1 THEN ''
 			ELSE format(' in pool %s',
 				COALESCE((SELECT p.name FROM cudal1.pool AS p
-				WHERE p.pool_id = in_pool.pool_id),
-														   in_pool.pool_id::text)) END;
+				WHERE p.pool_id = in_pool.pool_id), in_pool.pool_id::text)) END;
 COMMENT ON FUNCTION cudal1.in_pool IS 'words that add the pool to a place; none for pool main';
 
 CREATE FUNCTION cudal1.codes_to_place(only_task bigint)
@@ -713,8 +709,7 @@ BEGIN ATOMIC
 	WHERE (s.bucket, s.micro, s.ln_nano) IS DISTINCT FROM (p.bucket, p.micro, p.ln_nano)
 	UNION ALL
 	SELECT s.task_id, 'slots not dense', format('bucket %s', s.bucket)
-		|| cudal1.in_pool(s.pool_id),
-		   format('0 .. %s', count(*) - 1),
+		|| cudal1.in_pool(s.pool_id), format('0 .. %s', count(*) - 1),
 		   format('%s .. %s', min(s.slot), max(s.slot))
 	FROM slots AS s
 	GROUP BY s.task_id, s.pool_id, s.bucket
@@ -762,17 +757,14 @@ BEGIN ATOMIC
 			AND m.epoch = e.epoch AND m.cluster = e.cluster
 	WHERE COALESCE(e.codes, 0) <> COALESCE(m.codes, 0)
 	UNION ALL
-	SELECT m.task_id, 'island slots not dense',
-		   format('island %s, cluster %s', m.island, m.cluster)
-			|| cudal1.in_pool(m.pool_id),
-		   format('0 .. %s', count(*) - 1),
+	SELECT m.task_id, 'island slots not dense', format('island %s, cluster %s', m.island, m.cluster)
+			|| cudal1.in_pool(m.pool_id), format('0 .. %s', count(*) - 1),
 		   format('%s .. %s', min(m.slot), max(m.slot))
 	FROM members AS m
 	GROUP BY m.task_id, m.pool_id, m.island, m.cluster
 	HAVING min(m.slot) <> 0 OR max(m.slot) <> count(*) - 1
 	UNION ALL
-	SELECT m.task_id, 'island slot',
-		   format('candidate %s on island %s', m.candidate_id, m.island)
+	SELECT m.task_id, 'island slot', format('candidate %s on island %s', m.candidate_id, m.island)
 			|| cudal1.in_pool(m.pool_id),
 		   format('cluster %s', p.cluster), format('cluster %s', m.cluster)
 	FROM members AS m
@@ -780,8 +772,7 @@ BEGIN ATOMIC
 	WHERE m.cluster IS DISTINCT FROM p.cluster
 	UNION ALL
 	SELECT i.task_id, 'island best', format('island %s', i.island)
-		|| cudal1.in_pool(i.pool_id),
-		   m.best::text, i.best_reward::text
+		|| cudal1.in_pool(i.pool_id), m.best::text, i.best_reward::text
 	FROM cudal1.island AS i
 	LEFT JOIN (SELECT q.task_id, q.pool_id, q.island,
 		max(q.cluster) / 100.0::float8 AS best

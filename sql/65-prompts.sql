@@ -454,8 +454,7 @@ BEGIN
 	PERFORM cudal1.raise_if(octet_length(prompt) > 4194304
 			OR octet_length(system) > 4194304, '54000',
 		'prompt and system must not be longer than 4 MiB');
-	PERFORM cudal1.raise_if(
-		NOT cudal1.matches(prompt, '[^[:space:]]', 4194304), '22023',
+	PERFORM cudal1.raise_if(NOT cudal1.matches(prompt, '[^[:space:]]', 4194304), '22023',
 		'prompt must not be empty');
 	PERFORM cudal1.check_ids('exemplars', exemplars);
 	PERFORM cudal1.raise_if(coalesce(array_ndims(exemplars), 1) > 1

@@ -228,8 +228,7 @@ BEGIN
 	RETURN QUERY
 		INSERT INTO cudal1.request AS r (model_id, prompt_id, method, group_key, priority)
 			SELECT m.model_id, cudal1_generate.prompt_id, coalesce(cudal1_generate.method, m.name),
-				cudal1_generate.group_key,
-					cudal1_generate.priority
+				cudal1_generate.group_key, cudal1_generate.priority
 				FROM generate_series(1, cudal1_generate.n)
 			RETURNING r.request_id;
 END
@@ -325,8 +324,7 @@ AS $$
 BEGIN
 	UPDATE cudal1.request AS x
 		SET state = end_request.state, error = cudal1.clip(end_request.error), decided = true,
-			worker = NULL, lease_until = NULL,
-			finished_at = clock_timestamp()
+			worker = NULL, lease_until = NULL, finished_at = clock_timestamp()
 		WHERE x.request_id = r.request_id;
 	-- a request without an answer is no trial of its campaign
 	IF r.lane_id IS NOT NULL THEN
@@ -404,8 +402,7 @@ BEGIN
 		IF m.requests_per_minute IS NOT NULL THEN
 			gap := make_interval(secs => 60 / m.requests_per_minute);
 			start := greatest(m.next_request, clock_timestamp() - gap);
-			n := least(n,
-				floor(extract(epoch
+			n := least(n, floor(extract(epoch
 				FROM clock_timestamp() - start) * m.requests_per_minute / 60 + 0.001)::int);
 			IF start > clock_timestamp() THEN
 				n := 0;
@@ -589,8 +586,7 @@ BEGIN
 	IF estimated THEN
 		tokens_in :=
 			ceil(octet_length(coalesce((SELECT concat(p.system, p.prompt) FROM cudal1.prompt AS p
-			WHERE p.prompt_id = r.prompt_id),
-				cudal1.question(r.purpose, r.about), '')) / 4.0);
+			WHERE p.prompt_id = r.prompt_id), cudal1.question(r.purpose, r.about), '')) / 4.0);
 		tokens_out := ceil(octet_length(answer ->> 'text') / 4.0);
 	END IF;
 	price := (tokens_in * coalesce(m.prompt_price, 0) + tokens_out * coalesce(m.completion_price,

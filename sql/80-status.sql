@@ -219,8 +219,7 @@ BEGIN
 									WHERE m.candidate_id = d.lost_candidate
 										   AND m.device_id = d.device_id AND m.outcome = 'lost'
 											ORDER BY m.measurement_id DESC
-											LIMIT 1), 'no reason given'),
-								 d.device_key) END,
+											LIMIT 1), 'no reason given'), d.device_key) END,
 				CASE WHEN jsonb_typeof(d.details -> 'problems') = 'array'
 					AND jsonb_array_length(d.details -> 'problems') > 0
 					 THEN 'Problems: '
@@ -290,8 +289,7 @@ BEGIN
 				AS silent,
 			min(j.enqueued_at) FILTER (WHERE j.state = 'queued') AS oldest
 		INTO r FROM cudal1.job AS j;
-	RETURN QUERY SELECT 'queue',
-		format('%s waiting, %s running', r.waiting, r.running)
+	RETURN QUERY SELECT 'queue', format('%s waiting, %s running', r.waiting, r.running)
 			|| coalesce(', the oldest waiting for ' || cudal1.ago(r.oldest), ''),
 		CASE WHEN r.silent > 0
 			THEN format('%s claim(s) gave no sign of life in time; a living worker takes them '
@@ -331,8 +329,7 @@ BEGIN
 			WHERE x.state = 'failed' AND x.finished_at > clock_timestamp() - '1 hour'::interval
 			GROUP BY m.name ORDER BY m.name
 	LOOP
-		RETURN QUERY SELECT 'model ' || r.name,
-			format('%s request(s) failed within an hour', r.n),
+		RETURN QUERY SELECT 'model ' || r.name, format('%s request(s) failed within an hour', r.n),
 			format('The last one said: %s. cudal1.request has each with its status.',
 				   coalesce(rtrim(cudal1.clip(r.error), '.'), 'nothing'));
 	END LOOP;
@@ -362,8 +359,7 @@ wrong. For every role with a grant';
 
 CREATE VIEW cudal1.stat_device AS
 	SELECT d.device_key AS device, d.class, d.model, d.enabled, d.untrusted_since, s.measurements,
-		s.successful, s.failed, s.lost,
-		   s.wide, s.device_seconds, s.clock_seconds,
+		s.successful, s.failed, s.lost, s.wide, s.device_seconds, s.clock_seconds,
 		   s.clock_seconds / NULLIF(s.device_seconds, 0) AS clock_share, s.last_measured,
 		   d.last_seen
 	FROM cudal1.device AS d
@@ -388,8 +384,7 @@ COMMENT ON COLUMN cudal1.stat_device.clock_share IS 'share of the time held in w
 
 CREATE VIEW cudal1.stat_task AS
 	SELECT t.name AS task, t.level, t.device_model AS device, c.candidates, c.waiting, c.successful,
-		c.wide, c.failed, c.discarded, c.best, m.measurements,
-		   m.device_seconds, c.last_decided
+		c.wide, c.failed, c.discarded, c.best, m.measurements, m.device_seconds, c.last_decided
 	FROM cudal1.task AS t
 		LEFT JOIN LATERAL (
 			SELECT count(*) AS candidates,

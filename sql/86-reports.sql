@@ -233,8 +233,7 @@ BEGIN
 	FROM cudal1.best_speedups(method, device,
 		cudal1.choose_tasks(tasks), cudal1.choose_pool(pool)) AS b
 		JOIN cudal1.task AS t ON t.task_id = b.task_id
-		CROSS JOIN LATERAL
-			(SELECT CASE WHEN best_over.baseline IS NOT NULL
+		CROSS JOIN LATERAL (SELECT CASE WHEN best_over.baseline IS NOT NULL
 				THEN cudal1.baseline_score(b.task_id, best_over.baseline, best_over.device) END
 				AS score) AS base
 	WHERE (best_over.baseline IS NULL OR base.score IS NOT NULL)
@@ -510,8 +509,7 @@ RETURNS TABLE (level text, method text, tasks bigint, mean float8, max float8, p
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
 	SELECT r.level, m.name, r.tasks, r.mean, r.max, r.p75, r.p50, r.p25, r.success, r.speedup,
-		r.geometric_mean, r.trimmed_mean,
-		   r.convention, r.evaluated, r.weak
+		r.geometric_mean, r.trimmed_mean, r.convention, r.evaluated, r.weak
 	FROM ROWS FROM (unnest(COALESCE(cudal1_method_report.methods,
 						ARRAY(SELECT DISTINCT p.method FROM cudal1.proposal AS p
 								JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
@@ -536,8 +534,7 @@ RETURNS TABLE (level text, device text, tasks bigint, mean float8, max float8, p
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
 	SELECT r.level, m.name, r.tasks, r.mean, r.max, r.p75, r.p50, r.p25, r.success, r.speedup,
-		r.geometric_mean, r.trimmed_mean,
-		   r.convention, r.evaluated, r.weak
+		r.geometric_mean, r.trimmed_mean, r.convention, r.evaluated, r.weak
 	FROM ROWS FROM (unnest(COALESCE(cudal1_device_report.devices,
 						ARRAY(SELECT t.device_model FROM cudal1.task AS t
 							WHERE t.device_model IS NOT NULL
@@ -639,8 +636,7 @@ AS $$
 BEGIN
 	PERFORM cudal1.check_report(method, device, missing);
 	RETURN QUERY
-	SELECT g.label, g.place,
-		   coalesce(b.speedup,
+	SELECT g.label, g.place, coalesce(b.speedup,
 			CASE counted_speedups.missing WHEN 'zero' THEN 0 WHEN 'one' THEN 1 END)
 	FROM cudal1.best_over(method, device, tasks, pool, baseline) AS b
 		CROSS JOIN LATERAL cudal1.rows_of(b.level) AS g;

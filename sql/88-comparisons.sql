@@ -36,8 +36,7 @@ BEGIN
 			LEFT JOIN cudal1.measurement AS m
 				ON m.measurement_id = cudal1.speaking_measurement(s.candidate_id, s.reward,
 					s.evaluated) AND m.lower > 0)
-	SELECT t.level, t.name, v.a, v.b, v.ratio,
-		   v.ratio * exp(-sqrt(a.half ^ 2 + b.half ^ 2)),
+	SELECT t.level, t.name, v.a, v.b, v.ratio, v.ratio * exp(-sqrt(a.half ^ 2 + b.half ^ 2)),
 		   v.ratio * exp(sqrt(a.half ^ 2 + b.half ^ 2))
 	FROM sides AS a
 		JOIN sides AS b ON b.task_id = a.task_id AND b.side = 'b'
