@@ -81,45 +81,37 @@ RETURNS TABLE (item text, value text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	r		record;
+	e		pg_extension;
 BEGIN
+	SELECT x.* INTO STRICT e FROM pg_extension AS x WHERE x.extname = 'cudal1';
 	RETURN QUERY SELECT 'version', e.extversion,
 		(SELECT format('Run ALTER EXTENSION cudal1 UPDATE; this server has version %s.',
-		a.default_version)
-												  FROM pg_available_extensions AS a
-													WHERE a.name = 'cudal1'
-													AND a.default_version <> e.extversion)
-		FROM pg_extension AS e WHERE e.extname = 'cudal1';
+				a.default_version)
+			FROM pg_available_extensions AS a
+			WHERE a.name = 'cudal1' AND a.default_version <> e.extversion);
 
 	-- A function that another role puts beside the extension's may be called in a user's query. The
 	-- extension's own calls name schema cudal1.
-	FOR r IN
-		SELECT n.nspname,
-			string_agg(DISTINCT CASE a.grantee WHEN 0 THEN 'PUBLIC'
-			ELSE quote_ident(pg_get_userbyid(a.grantee)) END, ', ') AS roles
-			FROM pg_extension AS e JOIN pg_namespace AS n ON n.oid = e.extnamespace CROSS
-				JOIN LATERAL aclexplode(n.nspacl) AS a
-			WHERE e.extname = 'cudal1' AND a.privilege_type = 'CREATE'
-				AND a.grantee NOT IN (n.nspowner, e.extowner)
-			GROUP BY n.nspname
-	LOOP
-		RETURN QUERY SELECT 'schema',
-			format('%s may create in schema %s', r.roles, quote_ident(r.nspname)),
+	RETURN QUERY SELECT 'schema', format('%s may create in schema %I', r.roles, r.nspname),
 			format('REVOKE CREATE ON SCHEMA %I FROM %s; a function there with the name of one of '
-			'cudal1''s may be called in its place.', r.nspname, r.roles);
-	END LOOP;
-	SELECT string_agg(f.oid::regprocedure::text, ', '
-		ORDER BY f.oid::regprocedure::text) AS signatures INTO r
-		FROM pg_extension AS e JOIN pg_proc AS f ON f.pronamespace = e.extnamespace
-		WHERE e.extname = 'cudal1' AND starts_with(f.proname::text, 'cudal1_')
-			AND NOT EXISTS (SELECT FROM pg_depend AS d WHERE d.classid = 'pg_proc'::regclass
-				AND d.objid = f.oid AND d.deptype = 'e'
-								AND d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid);
-	IF r.signatures IS NOT NULL THEN
-		RETURN QUERY SELECT 'foreign functions', cudal1.clip(r.signatures),
+				'cudal1''s may be called in its place.', r.nspname, r.roles)
+		FROM (SELECT n.nspname, string_agg(DISTINCT CASE a.grantee WHEN 0 THEN 'PUBLIC'
+					ELSE quote_ident(pg_get_userbyid(a.grantee)) END, ', ') AS roles
+				FROM pg_namespace AS n CROSS JOIN LATERAL aclexplode(n.nspacl) AS a
+				WHERE n.oid = e.extnamespace AND a.privilege_type = 'CREATE'
+					AND a.grantee NOT IN (n.nspowner, e.extowner)
+				GROUP BY n.nspname) AS r;
+	RETURN QUERY SELECT 'foreign functions', cudal1.clip(r.signatures),
 			'They are not the extension''s but bear such names, and may be called in place of its '
-			'own: drop them.';
-	END IF;
+			'own: drop them.'
+		FROM (SELECT string_agg(f.oid::regprocedure::text, ', '
+					ORDER BY f.oid::regprocedure::text) AS signatures
+				FROM pg_proc AS f
+				WHERE f.pronamespace = e.extnamespace AND starts_with(f.proname::text, 'cudal1_')
+					AND NOT EXISTS (SELECT FROM pg_depend AS d WHERE d.classid = 'pg_proc'::regclass
+						AND d.objid = f.oid AND d.deptype = 'e'
+						AND d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid)) AS r
+		WHERE r.signatures IS NOT NULL;
 END
 $$;
 COMMENT ON FUNCTION cudal1.status_of_names IS
@@ -245,20 +237,16 @@ BEGIN
 			CASE WHEN r.sandbox IS NULL
 				THEN 'Install bubblewrap and allow unprivileged user namespaces.' END;
 	END LOOP;
-	FOR r IN
-		SELECT DISTINCT coalesce(t.device_model, t.device) AS wanted, t.language, t.cores
-			FROM cudal1.task AS t
-			WHERE t.retired_at IS NULL AND NOT EXISTS (SELECT FROM cudal1.device AS x
-							  WHERE x.enabled
-								AND coalesce(t.device_model, t.device) IN (x.class, x.model)
-								AND t.language = ANY (x.languages) AND x.cores >= t.cores)
-			ORDER BY 1, 2, 3
-	LOOP
-		RETURN QUERY SELECT format('tasks in %s on %s', r.language, r.wanted),
+	RETURN QUERY SELECT format('tasks in %s on %s', k.language, k.wanted),
 			'no device can measure them',
 			format('They need an enabled device of class or model "%s" with language %s and %s '
-			'core(s).', r.wanted, r.language, r.cores);
-	END LOOP;
+				'core(s).', k.wanted, k.language, k.cores)
+		FROM (SELECT DISTINCT coalesce(t.device_model, t.device) AS wanted, t.language, t.cores
+				FROM cudal1.task AS t WHERE t.retired_at IS NULL) AS k
+		WHERE NOT EXISTS (SELECT FROM cudal1.device AS x
+			WHERE x.enabled AND k.wanted IN (x.class, x.model)
+				AND k.language = ANY (x.languages) AND x.cores >= k.cores)
+		ORDER BY k.wanted, k.language, k.cores;
 
 	SELECT count(*) FILTER (WHERE t.reference_state IN ('unchecked', 'checking')) AS unchecked,
 			count(*) FILTER (WHERE t.reference_state = 'bad') AS bad,
@@ -300,14 +288,13 @@ BEGIN
 				count(*))
 									  FROM cudal1.queue AS q WHERE q.waits_for IS NOT NULL
 										HAVING count(*) > 0) END;
-	SELECT count(*) AS n INTO r FROM cudal1.candidate AS c
+	RETURN QUERY SELECT 'undecided without a job', count(*)::text,
+			'After a restore, SELECT cudal1_requeue() queues them again.'
+		FROM cudal1.candidate AS c
 		WHERE c.state IN ('queued', 'measuring', 'verifying')
 			AND NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = c.candidate_id
-				AND j.kind IN ('measure', 'verify'));
-	IF r.n > 0 THEN
-		RETURN QUERY SELECT 'undecided without a job', r.n::text,
-			'After a restore, SELECT cudal1_requeue() queues them again.';
-	END IF;
+				AND j.kind IN ('measure', 'verify'))
+		HAVING count(*) > 0;
 	SELECT count(*) AS n, (array_agg(m.detail ORDER BY m.measurement_id DESC))[1] AS detail INTO r
 		FROM (SELECT x.* FROM cudal1.measurement AS x ORDER BY x.measurement_id DESC LIMIT 100) AS m
 			JOIN cudal1.candidate AS c USING (candidate_id)
@@ -322,17 +309,15 @@ BEGIN
 	END IF;
 
 	-- models
-	FOR r IN
-		SELECT m.name, count(*) AS n, (array_agg(x.error ORDER BY x.request_id DESC))[1] AS error
-			FROM (SELECT y.* FROM cudal1.request AS y ORDER BY y.request_id DESC LIMIT 1000) AS x
-				JOIN cudal1.model AS m USING (model_id)
-			WHERE x.state = 'failed' AND x.finished_at > clock_timestamp() - '1 hour'::interval
-			GROUP BY m.name ORDER BY m.name
-	LOOP
-		RETURN QUERY SELECT 'model ' || r.name, format('%s request(s) failed within an hour', r.n),
+	RETURN QUERY SELECT 'model ' || m.name,
+			format('%s request(s) failed within an hour', count(*)),
 			format('The last one said: %s. cudal1.request has each with its status.',
-				   coalesce(rtrim(cudal1.clip(r.error), '.'), 'nothing'));
-	END LOOP;
+				coalesce(rtrim(cudal1.clip((array_agg(x.error ORDER BY x.request_id DESC))[1]),
+					'.'), 'nothing'))
+		FROM (SELECT y.* FROM cudal1.request AS y ORDER BY y.request_id DESC LIMIT 1000) AS x
+			JOIN cudal1.model AS m USING (model_id)
+		WHERE x.state = 'failed' AND x.finished_at > clock_timestamp() - '1 hour'::interval
+		GROUP BY m.name ORDER BY m.name;
 END
 $$;
 COMMENT ON FUNCTION cudal1.status_of_queue IS 'cudal1_status(): what waits, and what was lost';
