@@ -103,51 +103,39 @@ registrations in which the temperature falls to 0 and starts anew), island_late 
 a prompt older than the island''s epoch joins the new epoch, as in FunSearch; reject: it joins no
 island)';
 
-CREATE FUNCTION cudal1.register_on_island(task_id bigint, pool_id int, island int, epoch int,
-	cluster bigint, candidate_id bigint)
+CREATE FUNCTION cudal1.register_on_island(s cudal1.island_slot)
 RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
 BEGIN ATOMIC
 	WITH cell AS (
 		INSERT INTO cudal1.island_cell AS c (task_id, pool_id, island, epoch, cluster, codes)
-		VALUES (register_on_island.task_id, register_on_island.pool_id, register_on_island.island,
-				register_on_island.epoch, register_on_island.cluster, 1)
+		VALUES (s.task_id, s.pool_id, s.island, s.epoch, s.cluster, 1)
 		ON CONFLICT (task_id, pool_id, island, epoch, cluster) DO UPDATE SET codes = c.codes + 1
 		RETURNING c.codes - 1 AS slot
 	)
 	INSERT INTO cudal1.island_slot (task_id, pool_id, island, epoch, cluster, slot, candidate_id)
-	SELECT register_on_island.task_id, register_on_island.pool_id, register_on_island.island,
-		   register_on_island.epoch, register_on_island.cluster, cell.slot,
-		   register_on_island.candidate_id
-	FROM cell;
+	SELECT s.task_id, s.pool_id, s.island, s.epoch, s.cluster, cell.slot, s.candidate_id FROM cell;
 END;
 COMMENT ON FUNCTION cudal1.register_on_island IS
 'gives a candidate the next slot of a cluster; the caller holds the task''s lock';
 
-CREATE FUNCTION cudal1.leave_island(task_id bigint, pool_id int, island int, epoch int,
-	cluster bigint, slot bigint)
+CREATE FUNCTION cudal1.leave_island(s cudal1.island_slot)
 RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	last bigint;
+	last	bigint;
 BEGIN
 	UPDATE cudal1.island_cell AS c SET codes = c.codes - 1
-	WHERE c.task_id = leave_island.task_id AND c.pool_id = leave_island.pool_id
-		AND c.island = leave_island.island AND c.epoch = leave_island.epoch
-			AND c.cluster = leave_island.cluster
+	WHERE (c.task_id, c.pool_id, c.island, c.epoch, c.cluster)
+		= (s.task_id, s.pool_id, s.island, s.epoch, s.cluster)
 	RETURNING c.codes INTO last;
-	DELETE FROM cudal1.island_slot AS s
-	WHERE s.task_id = leave_island.task_id AND s.pool_id = leave_island.pool_id
-		AND s.island = leave_island.island AND s.epoch = leave_island.epoch
-		AND s.cluster = leave_island.cluster AND s.slot = leave_island.slot;
-	IF slot < last THEN
-		UPDATE cudal1.island_slot AS s SET slot = leave_island.slot
-		WHERE s.task_id = leave_island.task_id AND s.pool_id = leave_island.pool_id
-			AND s.island = leave_island.island AND s.epoch = leave_island.epoch
-			AND s.cluster = leave_island.cluster AND s.slot = last;
-	END IF;
+	DELETE FROM cudal1.island_slot AS x
+	WHERE (x.task_id, x.pool_id, x.island, x.epoch, x.cluster, x.slot)
+		= (s.task_id, s.pool_id, s.island, s.epoch, s.cluster, s.slot);
+	UPDATE cudal1.island_slot AS x SET slot = s.slot
+	WHERE (x.task_id, x.pool_id, x.island, x.epoch, x.cluster, x.slot)
+		= (s.task_id, s.pool_id, s.island, s.epoch, s.cluster, last) AND s.slot < last;
 END;
 $$;
 COMMENT ON FUNCTION cudal1.leave_island IS
@@ -259,8 +247,8 @@ BEGIN
 					hashint8extended(wiped.task_id, wiped.epoch)) % survivors))::int]
 		ORDER BY s.cluster DESC, s.slot LIMIT 1;
 		IF FOUND THEN
-			PERFORM cudal1.register_on_island(wiped.task_id, wiped.pool_id, wiped.island,
-				wiped.epoch, founder.cluster, founder.candidate_id);
+			PERFORM cudal1.register_on_island((wiped.task_id, wiped.pool_id, wiped.island,
+				wiped.epoch, founder.cluster, NULL, founder.candidate_id));
 			UPDATE cudal1.island AS i SET registrations = 1
 			WHERE i.task_id = wiped.task_id AND i.pool_id = wiped.pool_id
 				AND i.island = wiped.island;
@@ -323,19 +311,18 @@ BEGIN
 		ORDER BY i.island
 	LOOP
 		IF place.slot IS NOT NULL AND (NOT wanted.placed OR place.cluster <> wanted.cluster) THEN
-			PERFORM cudal1.leave_island(wanted.task_id, pool_id, place.island, place.epoch,
-				place.cluster, place.slot);
-			PERFORM cudal1.register_on_island(wanted.task_id, pool_id, place.island, place.epoch,
-				wanted.cluster, candidate_id)
-				WHERE wanted.placed;
+			PERFORM cudal1.leave_island((wanted.task_id, pool_id, place.island, place.epoch,
+				place.cluster, place.slot, candidate_id));
+			PERFORM cudal1.register_on_island((wanted.task_id, pool_id, place.island, place.epoch,
+				wanted.cluster, NULL, candidate_id)) WHERE wanted.placed;
 			changed := true;
 		ELSIF place.slot IS NULL AND wanted.placed AND place.proposed
 			-- a wiped code comes back by a new proposal only
 			AND (place.current OR NOT place.known)
 			AND (place.current OR place.free OR wanted.admit_late)
 		THEN
-			PERFORM cudal1.register_on_island(wanted.task_id, pool_id, place.island, place.epoch,
-				wanted.cluster, candidate_id);
+			PERFORM cudal1.register_on_island((wanted.task_id, pool_id, place.island, place.epoch,
+				wanted.cluster, NULL, candidate_id));
 			UPDATE cudal1.island AS i
 			SET registrations = i.registrations + 1, since_reset = i.since_reset + place.own::int
 			WHERE i.task_id = wanted.task_id AND i.pool_id = place_on_islands.pool_id
