@@ -74,16 +74,12 @@ internal error';
 
 CREATE FUNCTION cudal1.bad_signature_if(wrong boolean, problem text, hint text DEFAULT NULL)
 RETURNS void
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	PERFORM cudal1.raise_if(wrong, '22023', 'malformed signature: ' || problem,
-		concat_ws(' ', hint, 'For instance {"entry": "solve", "args": [{"name": "x", '
-			'"dtype": "float32", "shape": [400, 320], "role": "in"}, {"name": "n", '
-			'"dtype": "int32", "role": "scalar", "value": 400}, {"name": "y", '
-			'"dtype": "float32", "shape": [320], "role": "out"}]}.'));
-END
-$$;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN cudal1.raise_if(wrong, '22023', 'malformed signature: ' || problem,
+	concat_ws(' ', hint, 'For instance {"entry": "solve", "args": [{"name": "x", '
+		'"dtype": "float32", "shape": [400, 320], "role": "in"}, {"name": "n", '
+		'"dtype": "int32", "role": "scalar", "value": 400}, {"name": "y", '
+		'"dtype": "float32", "shape": [320], "role": "out"}]}.'));
 COMMENT ON FUNCTION cudal1.bad_signature_if IS
 'the error of a malformed signature, where something is wrong; its hint ends with one that is
 well-formed';

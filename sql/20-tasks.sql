@@ -201,7 +201,6 @@ RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	key		text;
 	valid	constant text[] := ARRAY['profile', 'device', 'cores', 'bucket_width', 'temperature',
 		'score_scale', 'strategy', 'rtol', 'atol', 'problem', 'certify', 'islands', 'island_reset',
 		'island_temperature', 'island_period', 'island_late', 'baseline'];
@@ -231,10 +230,9 @@ BEGIN
 	PERFORM cudal1.raise_if(level < 0, '22023', 'level must not be negative');
 	PERFORM cudal1.raise_if(jsonb_typeof(options) <> 'object', '22023',
 		'options must be a JSON object');
-	FOR key IN SELECT jsonb_object_keys(options) LOOP
-		PERFORM cudal1.raise_if(key <> ALL (valid), '22023', format('unknown option "%s"', key),
-			format('Options are %s.', array_to_string(valid, ', ')));
-	END LOOP;
+	PERFORM cudal1.raise_if(key <> ALL (valid), '22023', format('unknown option "%s"', key),
+			format('Options are %s.', array_to_string(valid, ', ')))
+		FROM jsonb_object_keys(options) AS key;
 END
 $$;
 COMMENT ON FUNCTION cudal1.check_task IS

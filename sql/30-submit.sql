@@ -57,15 +57,11 @@ COMMENT ON FUNCTION cudal1.use_method IS
 
 CREATE FUNCTION cudal1.use_default_method(method text)
 RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-	m		cudal1.method;
-BEGIN
-	SELECT x.* INTO m FROM cudal1.method AS x WHERE x.name = use_default_method.method;
-	PERFORM cudal1.check_owner(format('method "%s"', m.name), m.owner) WHERE m.owner IS NOT NULL;
-END
-$$;
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+	SELECT cudal1.check_owner(format('method "%s"', m.name), m.owner)
+		FROM cudal1.method AS m WHERE m.name = use_default_method.method AND m.owner IS NOT NULL;
+END;
 COMMENT ON FUNCTION cudal1.use_default_method IS
 'error 42501 where another role has taken the name that requests or a campaign have without one of
 their own';
@@ -230,15 +226,11 @@ BEGIN
 	END IF;
 	SELECT x.task_id, x.pool_id, x.island, x.island_epoch, x.created_by INTO p
 		FROM cudal1.prompt AS x WHERE x.prompt_id = prompt_island.prompt_id;
-	IF NOT FOUND THEN
-		RAISE EXCEPTION USING ERRCODE = '42704',
-			MESSAGE = format('prompt %s does not exist', prompt_id);
-	ELSIF p.task_id <> t.task_id THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = format('prompt %s was made for another task than "%s"', prompt_id, t.name);
-	ELSIF p.created_by <> owner THEN
-		PERFORM cudal1.check_owner(format('prompt %s', prompt_id), p.created_by);
-	END IF;
+	PERFORM cudal1.raise_if(NOT FOUND, '42704', format('prompt %s does not exist', prompt_id));
+	PERFORM cudal1.raise_if(p.task_id <> t.task_id, '22023',
+		format('prompt %s was made for another task than "%s"', prompt_id, t.name));
+	PERFORM cudal1.check_owner(format('prompt %s', prompt_id), p.created_by)
+		WHERE p.created_by <> owner;
 	-- islands belong to one pool
 	IF p.pool_id = pool_id THEN
 		island := p.island;

@@ -5,35 +5,31 @@
 
 CREATE FUNCTION cudal1.result_problem(result jsonb, r cudal1.measurement)
 RETURNS text
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	RETURN CASE
-		WHEN jsonb_typeof(result -> 'detail') NOT IN ('string', 'null')
-			THEN 'member detail is no string'
-		WHEN jsonb_typeof(result -> 'bucket_means') NOT IN ('array', 'null')
-			THEN 'member bucket_means is no array'
-		WHEN jsonb_array_length(NULLIF(result -> 'bucket_means', 'null')) > 10000
-			THEN 'member bucket_means has more than 10000 elements'
-		WHEN array_position(r.bucket_means, NULL) IS NOT NULL
-			THEN 'member bucket_means has an element that is no positive number'
-		WHEN r.outcome = 'successful' AND r.score IS NULL THEN 'a successful one needs a score'
-		WHEN jsonb_typeof(result -> 'wide') NOT IN ('boolean', 'null')
-			THEN 'member wide is neither true nor false'
-		WHEN r.wide AND r.half_width IS NULL THEN 'a wide one needs a half_width'
-		WHEN r.lower > r.upper THEN 'its interval is empty'
-		WHEN jsonb_typeof(r.environment) <> 'object' THEN 'member environment is no object'
-		WHEN octet_length(r.environment::text) > 65536
-			THEN 'member environment takes more than 64 kB'
-		WHEN jsonb_typeof(r.evidence) <> 'object' THEN 'member evidence is no object'
-		WHEN octet_length(r.evidence::text) > 65536 THEN 'member evidence takes more than 64 kB'
-		WHEN jsonb_typeof(r.samples) <> 'array' THEN 'member samples is no array'
-		WHEN jsonb_path_exists(r.samples, 'strict $[*] ? (@.type() != "array")')
-			OR jsonb_path_exists(r.samples, 'strict $[*][*] ? (@.type() != "number")', '{}', true)
-			THEN 'member samples is no array of arrays of numbers'
-		END;
-END
-$$;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE
+	WHEN jsonb_typeof(result -> 'detail') NOT IN ('string', 'null')
+		THEN 'member detail is no string'
+	WHEN jsonb_typeof(result -> 'bucket_means') NOT IN ('array', 'null')
+		THEN 'member bucket_means is no array'
+	WHEN jsonb_array_length(NULLIF(result -> 'bucket_means', 'null')) > 10000
+		THEN 'member bucket_means has more than 10000 elements'
+	WHEN array_position(r.bucket_means, NULL) IS NOT NULL
+		THEN 'member bucket_means has an element that is no positive number'
+	WHEN r.outcome = 'successful' AND r.score IS NULL THEN 'a successful one needs a score'
+	WHEN jsonb_typeof(result -> 'wide') NOT IN ('boolean', 'null')
+		THEN 'member wide is neither true nor false'
+	WHEN r.wide AND r.half_width IS NULL THEN 'a wide one needs a half_width'
+	WHEN r.lower > r.upper THEN 'its interval is empty'
+	WHEN jsonb_typeof(r.environment) <> 'object' THEN 'member environment is no object'
+	WHEN octet_length(r.environment::text) > 65536
+		THEN 'member environment takes more than 64 kB'
+	WHEN jsonb_typeof(r.evidence) <> 'object' THEN 'member evidence is no object'
+	WHEN octet_length(r.evidence::text) > 65536 THEN 'member evidence takes more than 64 kB'
+	WHEN jsonb_typeof(r.samples) <> 'array' THEN 'member samples is no array'
+	WHEN jsonb_path_exists(r.samples, 'strict $[*] ? (@.type() != "array")')
+		OR jsonb_path_exists(r.samples, 'strict $[*][*] ? (@.type() != "number")', '{}', true)
+		THEN 'member samples is no array of arrays of numbers'
+	END;
 COMMENT ON FUNCTION cudal1.result_problem IS
 'what is wrong with a result of cudal1-measure, its numbers apart, read as these columns; NULL:
 nothing';

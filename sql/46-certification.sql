@@ -45,39 +45,35 @@ COMMENT ON FUNCTION cudal1.shape_elements IS 'the number of elements of an array
 
 CREATE FUNCTION cudal1.null_opening(cuda boolean)
 RETURNS text
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	RETURN CASE WHEN cuda THEN E'#include <cuda_runtime.h>\n'
-			|| E'#define CUDAL1_COPY(to, from, n) cudaMemcpyAsync(to, from, n, '
-				'cudaMemcpyDeviceToDevice, 0)\n'
-			|| E'#define CUDAL1_ZERO(to, n) cudaMemsetAsync(to, 0, n, 0)\n'
-			|| E'static void *CUDAL1_MEMORY(size_t n) { void *p = 0; cudaMalloc(&p, n); return p; '
-				'}\n'
-			|| E'struct cudal1_any { void *p; template <typename T> operator T *() const { return '
-				'(T *) p; } };\n'
-			|| E'template <typename T> __global__ void cudal1_average(T *v, unsigned long '
-				'n)\n{\n\tdouble sum = 0;\n'
-			|| E'\tfor (unsigned long i = 0; i < n; i++)\n\t\tsum += v[i];\n\tfor (unsigned long i '
-				'= 0; i < n; i++)\n\t\tv[i] = (T) (sum / n);\n}\n'
-			|| E'template <typename T> __global__ void cudal1_keep(T *v, unsigned long n, T '
-				'mask)\n{\n'
-			|| E'\tunsigned long i = blockIdx.x * (unsigned long) blockDim.x + threadIdx.x;\n\tif '
-				'(i < n)\n\t\tv[i] &= mask;\n}\n'
-			|| E'#define CUDAL1_MASKER(name, type) static void name(char *v, unsigned long n, type '
-				'mask) { cudal1_keep<type><<<(n + 255) / 256, 256>>>((type *) v, n, mask); }\n'
-		ELSE E'#define CUDAL1_COPY(to, from, n) __builtin_memcpy(to, from, n)\n'
-			|| E'#define CUDAL1_ZERO(to, n) __builtin_memset(to, 0, n)\n#define CUDAL1_MEMORY(n) '
-				'__builtin_malloc(n)\n'
-			|| E'#define CUDAL1_MASKER(name, type) static void name(void *p, unsigned long n, type '
-				'mask) '
-			|| E'{ type *v = (type *) p; for (unsigned long i = 0; i < n; i++) v[i] &= mask; }\n'
-			END
-		|| E'CUDAL1_MASKER(cudal1_mask16, unsigned short)\nCUDAL1_MASKER(cudal1_mask32, unsigned '
-		'int)\n'
-		|| E'CUDAL1_MASKER(cudal1_mask64, unsigned long long)\n';
-END
-$$;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN cuda THEN E'#include <cuda_runtime.h>\n'
+		|| E'#define CUDAL1_COPY(to, from, n) cudaMemcpyAsync(to, from, n, '
+			'cudaMemcpyDeviceToDevice, 0)\n'
+		|| E'#define CUDAL1_ZERO(to, n) cudaMemsetAsync(to, 0, n, 0)\n'
+		|| E'static void *CUDAL1_MEMORY(size_t n) { void *p = 0; cudaMalloc(&p, n); return p; '
+			'}\n'
+		|| E'struct cudal1_any { void *p; template <typename T> operator T *() const { return '
+			'(T *) p; } };\n'
+		|| E'template <typename T> __global__ void cudal1_average(T *v, unsigned long '
+			'n)\n{\n\tdouble sum = 0;\n'
+		|| E'\tfor (unsigned long i = 0; i < n; i++)\n\t\tsum += v[i];\n\tfor (unsigned long i '
+			'= 0; i < n; i++)\n\t\tv[i] = (T) (sum / n);\n}\n'
+		|| E'template <typename T> __global__ void cudal1_keep(T *v, unsigned long n, T '
+			'mask)\n{\n'
+		|| E'\tunsigned long i = blockIdx.x * (unsigned long) blockDim.x + threadIdx.x;\n\tif '
+			'(i < n)\n\t\tv[i] &= mask;\n}\n'
+		|| E'#define CUDAL1_MASKER(name, type) static void name(char *v, unsigned long n, type '
+			'mask) { cudal1_keep<type><<<(n + 255) / 256, 256>>>((type *) v, n, mask); }\n'
+	ELSE E'#define CUDAL1_COPY(to, from, n) __builtin_memcpy(to, from, n)\n'
+		|| E'#define CUDAL1_ZERO(to, n) __builtin_memset(to, 0, n)\n#define CUDAL1_MEMORY(n) '
+			'__builtin_malloc(n)\n'
+		|| E'#define CUDAL1_MASKER(name, type) static void name(void *p, unsigned long n, type '
+			'mask) '
+		|| E'{ type *v = (type *) p; for (unsigned long i = 0; i < n; i++) v[i] &= mask; }\n'
+		END
+	|| E'CUDAL1_MASKER(cudal1_mask16, unsigned short)\nCUDAL1_MASKER(cudal1_mask32, unsigned '
+	'int)\n'
+	|| E'CUDAL1_MASKER(cudal1_mask64, unsigned long long)\n';
 COMMENT ON FUNCTION cudal1.null_opening IS
 'what null candidates in C or CUDA begin with: how they copy, clear, allocate and mask';
 

@@ -212,14 +212,10 @@ COMMENT ON FUNCTION cudal1.has_place IS 'whether a template has a place of this 
 
 CREATE FUNCTION cudal1.code_alone(prompt_id bigint)
 RETURNS boolean
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	RETURN (SELECT coalesce(NOT cudal1.has_place(w.text, 'answer_format'), true)
-		FROM cudal1.prompt AS q LEFT JOIN cudal1.prompt_template AS w ON w.name = q.template
-		WHERE q.prompt_id = code_alone.prompt_id);
-END
-$$;
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN (SELECT coalesce(NOT cudal1.has_place(w.text, 'answer_format'), true)
+	FROM cudal1.prompt AS q LEFT JOIN cudal1.prompt_template AS w ON w.name = q.template
+	WHERE q.prompt_id = code_alone.prompt_id);
 COMMENT ON FUNCTION cudal1.code_alone IS
 'whether a fenced code answers a prompt, because its words don''t ask for three sections';
 

@@ -28,20 +28,18 @@ CREATE FUNCTION cudal1.check_options(options jsonb, defaults jsonb)
 RETURNS jsonb
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-DECLARE
-	o		record;
 BEGIN
 	PERFORM cudal1.raise_if(options IS NULL OR jsonb_typeof(options) <> 'object', '22023',
 		'options must be a JSON object');
-	FOR o IN SELECT e.key, e.value FROM jsonb_each(options) AS e LOOP
-		PERFORM cudal1.raise_if(NOT defaults ? o.key, '22023', format('unknown option "%s"', o.key),
+	PERFORM cudal1.raise_if(NOT defaults ? e.key, '22023', format('unknown option "%s"', e.key),
 			'Options are '
 				|| (SELECT string_agg(k, ', ' ORDER BY k) FROM jsonb_object_keys(defaults) AS k)
-				|| '.');
-		PERFORM cudal1.raise_if(jsonb_typeof(o.value) <> jsonb_typeof(defaults -> o.key)
-				AND jsonb_typeof(defaults -> o.key) <> 'null', '22023',
-			format('option "%s" must be of type %s', o.key, jsonb_typeof(defaults -> o.key)));
-	END LOOP;
+				|| '.')
+		FROM jsonb_each(options) AS e;
+	PERFORM cudal1.raise_if(jsonb_typeof(e.value) <> jsonb_typeof(defaults -> e.key)
+				AND jsonb_typeof(defaults -> e.key) <> 'null', '22023',
+			format('option "%s" must be of type %s', e.key, jsonb_typeof(defaults -> e.key)))
+		FROM jsonb_each(options) AS e;
 	-- an integer without decimals (4 for 4.0), as the casts of its readers take it
 	RETURN defaults || (SELECT coalesce(jsonb_object_agg(e.key, CASE jsonb_typeof(e.value)
 			WHEN 'number' THEN to_jsonb(trim_scale((e.value #>> '{}')::numeric))
@@ -54,58 +52,54 @@ COMMENT ON FUNCTION cudal1.check_options IS
 
 CREATE FUNCTION cudal1.model_problem(m cudal1.model, o jsonb)
 RETURNS text
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	RETURN CASE
-		WHEN NOT cudal1.matches(m.name, '^[^[:cntrl:]]{1,100}$', 400)
-			THEN 'name must be a name of 1 to 100 characters'
-		WHEN NOT cudal1.matches(m.model, '^[^[:cntrl:]]{1,255}$', 1020)
-			THEN 'model must be a name of 1 to 255 characters'
-		WHEN NOT cudal1.matches(m.endpoint,
-				'^(https?://[][A-Za-z0-9._:-]+(/[A-Za-z0-9._~%/-]*)?|'
-				'unix:/[^:[:cntrl:]]{1,107}:(/[A-Za-z0-9._~%/-]*)?)$', 2000)
-			THEN 'endpoint must be http://host/path, https://host/path or '
-				'unix:/path/of/socket:/path, without user, query and blanks'
-		WHEN cudal1.matches(m.endpoint, '/chat/completions/*$', 2000)
-			THEN 'endpoint must be the address before /chat/completions, '
-				'as http://127.0.0.1:8000/v1'
-		WHEN NOT cudal1.matches(m.key_name, '^[A-Za-z_][A-Za-z0-9_.-]{0,62}$', 63)
-				OR cudal1.matches(m.key_name, '^(sk|gsk|hf|nvapi)[-_]|[0-9A-Za-z]{32}', 63)
-			THEN 'key_name must be a name of letters, digits and _ . -, not the key itself'
-		WHEN jsonb_typeof(m.parameters) <> 'object'
-			THEN 'parameters must be a JSON object'
-		WHEN m.parameters ?| ARRAY['model', 'messages', 'stream', 'stream_options',
-			'n']
-			THEN 'parameters must not contain model, messages, stream, stream_options or n'
-		WHEN octet_length(m.parameters::text) > 65536
-			THEN 'parameters must not take more than 64 kB'
-		WHEN m.concurrency NOT BETWEEN 1 AND 10000
-			THEN 'concurrency must lie between 1 and 10000'
-		WHEN m.requests_per_minute NOT BETWEEN 0.001 AND 1000000
-			THEN 'requests_per_minute must lie between 0.001 and 1000000'
-		WHEN NOT (m.prompt_price >= 0 AND m.prompt_price < 'Infinity')
-			THEN 'prompt_price must not be negative'
-		WHEN NOT (m.completion_price >= 0
-			AND m.completion_price < 'Infinity')
-			THEN 'completion_price must not be negative'
-		WHEN coalesce(cudal1.json_float(o -> 'connect_seconds', 0.001, 3600), 0) = 0
-			THEN 'option connect_seconds must lie between 0.001 and 3600'
-		WHEN coalesce(cudal1.json_float(o -> 'stall_seconds', 0.001, 86400), 0) = 0
-			THEN 'option stall_seconds must lie between 0.001 and 86400'
-		WHEN coalesce(cudal1.json_float(o -> 'total_seconds', 0.001, 86400), 0) = 0
-			THEN 'option total_seconds must lie between 0.001 and 86400'
-		WHEN coalesce(cudal1.json_float(o -> 'backoff_seconds', 0.001, 3600), 0) = 0
-			THEN 'option backoff_seconds must lie between 0.001 and 3600'
-		WHEN cudal1.json_int(o -> 'max_tries', 1, 100) IS NULL
-			THEN 'option max_tries must be an integer between 1 and 100'
-		WHEN cudal1.json_int(o -> 'max_answer_bytes', 1, 4194304) IS NULL
-			THEN 'option max_answer_bytes must be an integer between 1 and 4194304'
-		WHEN cudal1.json_int(o -> 'max_body_bytes', 1024, 1073741824) IS NULL
-			THEN 'option max_body_bytes must be an integer between 1024 and 1073741824'
-		END;
-END
-$$;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE
+	WHEN NOT cudal1.matches(m.name, '^[^[:cntrl:]]{1,100}$', 400)
+		THEN 'name must be a name of 1 to 100 characters'
+	WHEN NOT cudal1.matches(m.model, '^[^[:cntrl:]]{1,255}$', 1020)
+		THEN 'model must be a name of 1 to 255 characters'
+	WHEN NOT cudal1.matches(m.endpoint,
+			'^(https?://[][A-Za-z0-9._:-]+(/[A-Za-z0-9._~%/-]*)?|'
+			'unix:/[^:[:cntrl:]]{1,107}:(/[A-Za-z0-9._~%/-]*)?)$', 2000)
+		THEN 'endpoint must be http://host/path, https://host/path or '
+			'unix:/path/of/socket:/path, without user, query and blanks'
+	WHEN cudal1.matches(m.endpoint, '/chat/completions/*$', 2000)
+		THEN 'endpoint must be the address before /chat/completions, '
+			'as http://127.0.0.1:8000/v1'
+	WHEN NOT cudal1.matches(m.key_name, '^[A-Za-z_][A-Za-z0-9_.-]{0,62}$', 63)
+			OR cudal1.matches(m.key_name, '^(sk|gsk|hf|nvapi)[-_]|[0-9A-Za-z]{32}', 63)
+		THEN 'key_name must be a name of letters, digits and _ . -, not the key itself'
+	WHEN jsonb_typeof(m.parameters) <> 'object'
+		THEN 'parameters must be a JSON object'
+	WHEN m.parameters ?| ARRAY['model', 'messages', 'stream', 'stream_options',
+		'n']
+		THEN 'parameters must not contain model, messages, stream, stream_options or n'
+	WHEN octet_length(m.parameters::text) > 65536
+		THEN 'parameters must not take more than 64 kB'
+	WHEN m.concurrency NOT BETWEEN 1 AND 10000
+		THEN 'concurrency must lie between 1 and 10000'
+	WHEN m.requests_per_minute NOT BETWEEN 0.001 AND 1000000
+		THEN 'requests_per_minute must lie between 0.001 and 1000000'
+	WHEN NOT (m.prompt_price >= 0 AND m.prompt_price < 'Infinity')
+		THEN 'prompt_price must not be negative'
+	WHEN NOT (m.completion_price >= 0
+		AND m.completion_price < 'Infinity')
+		THEN 'completion_price must not be negative'
+	WHEN coalesce(cudal1.json_float(o -> 'connect_seconds', 0.001, 3600), 0) = 0
+		THEN 'option connect_seconds must lie between 0.001 and 3600'
+	WHEN coalesce(cudal1.json_float(o -> 'stall_seconds', 0.001, 86400), 0) = 0
+		THEN 'option stall_seconds must lie between 0.001 and 86400'
+	WHEN coalesce(cudal1.json_float(o -> 'total_seconds', 0.001, 86400), 0) = 0
+		THEN 'option total_seconds must lie between 0.001 and 86400'
+	WHEN coalesce(cudal1.json_float(o -> 'backoff_seconds', 0.001, 3600), 0) = 0
+		THEN 'option backoff_seconds must lie between 0.001 and 3600'
+	WHEN cudal1.json_int(o -> 'max_tries', 1, 100) IS NULL
+		THEN 'option max_tries must be an integer between 1 and 100'
+	WHEN cudal1.json_int(o -> 'max_answer_bytes', 1, 4194304) IS NULL
+		THEN 'option max_answer_bytes must be an integer between 1 and 4194304'
+	WHEN cudal1.json_int(o -> 'max_body_bytes', 1024, 1073741824) IS NULL
+		THEN 'option max_body_bytes must be an integer between 1024 and 1073741824'
+	END;
 COMMENT ON FUNCTION cudal1.model_problem IS
 'what is wrong with a model or with its options, or NULL';
 
@@ -278,18 +272,14 @@ AS $$
 DECLARE
 	r		cudal1.request;
 	id		bigint;
-	owner	text;
 	n		bigint := 0;
 BEGIN
 	PERFORM cudal1.check_ids('request_ids', request_ids);
 	SELECT u.id INTO id FROM unnest(request_ids) AS u(id)
 		WHERE NOT EXISTS (SELECT FROM cudal1.request AS x WHERE x.request_id = u.id) LIMIT 1;
 	PERFORM cudal1.raise_if(FOUND, '42704', format('request %s does not exist', id));
-	SELECT x.request_id, x.created_by INTO id, owner FROM cudal1.request AS x
-		WHERE x.request_id = ANY (request_ids) AND NOT cudal1.owns(x.created_by) LIMIT 1;
-	IF FOUND THEN
-		PERFORM cudal1.check_owner(format('request %s', id), owner);
-	END IF;
+	PERFORM cudal1.check_owner(format('request %s', x.request_id), x.created_by)
+		FROM cudal1.request AS x WHERE x.request_id = ANY (request_ids);
 	FOR r IN
 		SELECT x.* FROM cudal1.request AS x
 			WHERE x.request_id = ANY (request_ids) AND x.state IN ('queued', 'running')

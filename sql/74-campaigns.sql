@@ -40,37 +40,27 @@ RETURNS jsonb
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	o		jsonb := cudal1.campaign_options(kind);
-	number	text;
-	words	text;		-- the kind of its prompts
+	o		constant jsonb := cudal1.check_options(options, cudal1.campaign_options(kind));
+	words	constant text := cudal1.prompt_kind(kind, o);	-- the kind of its prompts
 BEGIN
-	o := cudal1.check_options(options, o);
-	FOREACH number IN ARRAY ARRAY['ahead', 'attempts', 'trials', 'successes', 'batch', 'rounds',
-		'exemplars', 'group_size', 'groups', 'max_tokens',
-			'max_candidates'] LOOP
-		IF coalesce(o -> number, 'null') <> 'null'
-			AND cudal1.json_int(o -> number,
-				CASE WHEN number = 'exemplars' AND kind = 'contrastive' THEN 0
-					ELSE 1 END,
-				CASE number WHEN 'exemplars' THEN 4 WHEN 'max_tokens' THEN 1000000000000000
-					ELSE 1000000 END) IS NULL THEN
-			RAISE EXCEPTION USING ERRCODE = '22023',
-				MESSAGE = format('option "%s" must be an integer of at least 1', number),
-				HINT = CASE number WHEN 'exemplars' THEN 'At most 4 exemplars fit into a prompt.'
-					ELSE format('See cudal1.campaign_options(%L).', kind) END;
-		END IF;
-	END LOOP;
+	PERFORM cudal1.raise_if(coalesce(o -> n, 'null') <> 'null' AND cudal1.json_int(o -> n,
+				CASE WHEN n = 'exemplars' AND check_campaign.kind = 'contrastive' THEN 0 ELSE 1 END,
+				CASE n WHEN 'exemplars' THEN 4 WHEN 'max_tokens' THEN 1000000000000000
+					ELSE 1000000 END) IS NULL, '22023',
+			format('option "%s" must be an integer of at least 1', n),
+			CASE n WHEN 'exemplars' THEN 'At most 4 exemplars fit into a prompt.'
+				ELSE format('See cudal1.campaign_options(%L).', check_campaign.kind) END)
+		FROM unnest('{ahead,attempts,trials,successes,batch,rounds,exemplars,group_size,groups,'
+			'max_tokens,max_candidates}'::text[]) AS n;
 	PERFORM cudal1.raise_if(coalesce(o -> 'temperature', 'null') <> 'null'
 			AND cudal1.json_float(o -> 'temperature', 1e-6, 1e9) IS NULL, '22023',
 		'option "temperature" must be a number between 1e-6 and 1e9');
-	FOREACH number IN ARRAY ARRAY['max_seconds', 'max_cost'] LOOP
-		PERFORM cudal1.raise_if(coalesce(o -> number, 'null') <> 'null'
-				AND coalesce(cudal1.json_float(o -> number, 0, 1e15), 0) = 0, '22023',
-			format('option "%s" must be a number above 0', number));
-	END LOOP;
+	PERFORM cudal1.raise_if(coalesce(o -> n, 'null') <> 'null'
+				AND coalesce(cudal1.json_float(o -> n, 0, 1e15), 0) = 0, '22023',
+			format('option "%s" must be a number above 0', n))
+		FROM (VALUES ('max_seconds'), ('max_cost')) AS v (n);
 	PERFORM cudal1.raise_if(cudal1.json_int(o -> 'failures', 0, 100) IS NULL, '22023',
 		'option "failures" must be an integer between 0 and 100');
-	words := cudal1.prompt_kind(kind, o);
 	PERFORM cudal1.find_template(coalesce(o ->> 'template', words), words, (o ->> 'failures')::int);
 	PERFORM cudal1.raise_if(
 		o ? 'strategy' AND coalesce(o ->> 'strategy', '') NOT IN ('bucket', 'island', 'random'),
