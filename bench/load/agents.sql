@@ -1,7 +1,6 @@
 -- What bench/agents works on, after database.sql: tasks, devices, results of the size that measurements have.
 SET client_min_messages = error;
-SELECT cudal1_add_task('t' || t, '// t' || t, 'c', '{"entry": "solve", "args": [{"name": "c", "dtype": "float32", "shape": [4], "role": "out"}]}',
-		1, '{"device": "cpu", "profile": "quick"}') FROM generate_series(1, 32) AS t;
+SELECT bench.add('t' || t) FROM generate_series(1, 32) AS t;
 
 -- a device for each connection
 CREATE TABLE bench.device AS
@@ -19,11 +18,3 @@ CREATE TABLE bench.result AS
 			'environment', '{"compiler": "gcc", "flags": "-O3 -march=native", "cores": "1", "runner": "0.1.0", "kernel": "6.1"}'::jsonb) AS result
 		FROM generate_series(0, 63) AS n, LATERAL (SELECT round((0.9 + random() + 0 * n)::numeric, 4) AS score) AS s;
 CREATE UNIQUE INDEX ON bench.result (n);
-
--- as many jobs more, spread over so many of the tasks
-CREATE SEQUENCE bench.serial;
-CREATE FUNCTION bench.enqueue(jobs int, tasks int) RETURNS bigint LANGUAGE sql AS $$
-	SELECT count(r.candidate_id) FROM generate_series(1, (jobs + 999) / 1000) AS b,
-		LATERAL (SELECT array_agg('t' || 1 + g % tasks) AS t, array_agg(bench.code(nextval('bench.serial') * 100003 + b + 0 * g)) AS c FROM generate_series(1, 1000) AS g) AS x,
-		LATERAL cudal1_submit_batch(x.t, x.c) AS r
-$$;

@@ -1,4 +1,4 @@
--- What bench/database fills and times with.
+-- What bench/database and bench/agents fill and time with.
 SET client_min_messages = error;
 CREATE EXTENSION IF NOT EXISTS cudal1;
 CREATE SCHEMA bench;
@@ -66,6 +66,25 @@ CREATE FUNCTION bench.percentiles(ms float8[]) RETURNS text LANGUAGE sql AS $$
 	SELECT format('%s | %s | %s', round(p[1]::numeric, 3), round(p[2]::numeric, 3), round(p[3]::numeric, 3))
 		FROM (SELECT percentile_cont('{0.5, 0.1, 0.9}'::float8[]) WITHIN GROUP (ORDER BY m) AS p FROM unnest(ms) AS m) AS q
 $$;
+
+-- milliseconds from the commit of a submission, as the server stamped it, to its claim
+CREATE TABLE bench.latency (worker text, ms float8);
+CREATE PROCEDURE bench.time_claim(task text, worker text) LANGUAGE plpgsql AS $$
+DECLARE
+	id bigint := cudal1_submit(task, bench.code((random() * 1e15)::bigint));
+	claimed timestamptz;
+	until timestamptz := clock_timestamp() + '30 s'::interval;
+BEGIN
+	COMMIT;
+	WHILE claimed IS NULL AND clock_timestamp() < until LOOP
+		SELECT claimed_at INTO claimed FROM cudal1.job WHERE candidate_id = id;
+		PERFORM pg_sleep(0.003);
+	END LOOP;
+	INSERT INTO bench.latency SELECT worker, extract(epoch FROM claimed - pg_xact_commit_timestamp(p.xmin)) * 1000
+		FROM cudal1.proposal AS p WHERE p.candidate_id = id;
+	-- until it is decided, so that the next finds an idle worker
+	PERFORM cudal1_wait(ARRAY[id], '30 s');
+END $$;
 
 -- runs a query so many times, after a few that don't count, and gives its times in milliseconds
 CREATE FUNCTION bench.spread(query text, times int) RETURNS text LANGUAGE plpgsql AS $$
