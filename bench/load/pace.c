@@ -1,14 +1,7 @@
 /*
  * pace.c
- *		pace CORE SECONDS [BUSY]: what some 20 us of arithmetic take on a core, again and again, while another core is busy.
- *
- * Prints microseconds: least, median, 99th percentile and most, the lowest and highest median of tenths of a second, and the share of the time
- * that went into what took more than half as long again as the median.
+ *		pace SECONDS: writes the microseconds (floats) that some 20 us of arithmetic take, again and again.
  */
-#define _GNU_SOURCE
-#include <pthread.h>
-#include <sched.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,10 +11,8 @@
 #define CHAINS	8
 #define ROUNDS	4000
 
-static volatile bool end;
 static volatile uint64_t seed = 1;
 static float taken[MOST];
-static float sorted[MOST];
 
 static double
 now(void)
@@ -30,16 +21,6 @@ now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (double) t.tv_sec + 1e-9 * (double) t.tv_nsec;
-}
-
-static bool
-keep_to(int core)
-{
-	cpu_set_t	cores;
-
-	CPU_ZERO(&cores);
-	CPU_SET(core, &cores);
-	return sched_setaffinity(0, sizeof(cores), &cores) == 0;
 }
 
 /* as many chains as keep all units busy, so that a second thread of the core has something to take away */
@@ -63,60 +44,21 @@ work(void)
 	return sum;
 }
 
-static void *
-busy(void *core)
-{
-	volatile uint64_t sum = 0;
-
-	if (!keep_to(*(int *) core))
-		return NULL;
-	while (!end)
-		sum += work();
-	return NULL;
-}
-
-static int
-compare(const void *a, const void *b)
-{
-	float		x = *(const float *) a;
-	float		y = *(const float *) b;
-
-	return (x > y) - (x < y);
-}
-
-static float
-median_of(const float *v, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		sorted[i] = v[i];
-	qsort(sorted, n, sizeof(*sorted), compare);
-	return n > 0 ? sorted[n / 2] : 0;
-}
-
 int
 main(int argc, char **argv)
 {
-	double		seconds = argc > 2 ? atof(argv[2]) : 1;
-	int			other = argc > 3 ? atoi(argv[3]) : -1;
+	double		end;
+	double		last;
+	size_t		n = 0;
 	volatile uint64_t sum = 0;
-	double		start,
-				last,
-				window,
-				slow = 0,
-				all = 0;
-	float		lowest = 1e9f,
-				highest = 0,
-				median;
-	size_t		n = 0,
-				from = 0;
-	pthread_t	thread;
 
-	if (argc < 3 || !keep_to(atoi(argv[1])) || (other >= 0 && pthread_create(&thread, NULL, busy, &other) != 0))
+	if (argc != 2)
 		return 1;
 	for (int i = 0; i < 1000; i++)
 		sum += work();
-	start = window = last = now();
-	while (last - start < seconds && n < MOST)
+	last = now();
+	end = last + atof(argv[1]);
+	while (last < end && n < MOST)
 	{
 		double		t;
 
@@ -124,25 +66,6 @@ main(int argc, char **argv)
 		t = now();
 		taken[n++] = (float) (1e6 * (t - last));
 		last = t;
-		if (t - window > 0.1)
-		{
-			median = median_of(taken + from, n - from);
-			lowest = median < lowest ? median : lowest;
-			highest = median > highest ? median : highest;
-			from = n;
-			/* what the sorting took is nobody's */
-			window = last = now();
-		}
 	}
-	end = true;
-	if (other >= 0)
-		pthread_join(thread, NULL);
-	median = median_of(taken, n);
-	for (size_t i = 0; i < n; i++)
-	{
-		all += sorted[i];
-		slow += sorted[i] > 1.5f * median ? sorted[i] : 0;
-	}
-	printf("%.2f %.2f %.2f %.1f %.2f %.2f %.4f\n", sorted[0], median, sorted[(size_t) (0.99 * (double) n)], sorted[n - 1], lowest, highest, slow / all);
-	return 0;
+	return fwrite(taken, sizeof(*taken), n, stdout) != n;
 }
