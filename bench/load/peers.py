@@ -1,6 +1,5 @@
 """One program database of one size: fills it, then times insertions and draws. Arguments: system, its checkout, programs, seconds at most for
-filling, a scratch directory, libpq (for cudal1, whose server is in the environment). Prints one row of a table."""
-import ctypes
+filling, a scratch directory (cudal1's server is in the environment). Prints one row of a table."""
 import math
 import os
 import random
@@ -9,7 +8,7 @@ import sys
 import time
 import types
 
-SYSTEM, CHECKOUT, SIZE, BUDGET, SCRATCH, LIBPQ = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4]), sys.argv[5], sys.argv[6]
+SYSTEM, CHECKOUT, SIZE, BUDGET, SCRATCH = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4]), sys.argv[5]
 INSERTIONS, DRAWS, SECONDS = 200, 100, 30
 LINES = [f"  acc{i % 4} += a[i * {i * 37 % 512} + {i * 101 % 97}] * w[{i * 7919 % 997}]" for i in range(4000)]
 
@@ -113,24 +112,21 @@ class ShinkaEvolve:
 class Cudal1:
     """A connection to the server; an insertion is an import of a code with its score, a transaction of its own, flushed."""
     def __init__(self):
-        self.pq = ctypes.CDLL(LIBPQ)
-        for name in ("PQconnectdb", "PQexec", "PQexecParams"):
-            getattr(self.pq, name).restype = ctypes.c_void_p
-        for name in ("PQgetvalue", "PQerrorMessage"):
-            getattr(self.pq, name).restype = ctypes.c_char_p
-        self.connection = ctypes.c_void_p(self.pq.PQconnectdb(f"dbname=postgres options='-c client_min_messages=error'".encode()))
+        # the distribution's packages for another python3, whose own go first
+        sys.path.append("/usr/lib/python3/dist-packages")
+        from psycopg import pq
+        self.done = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK)
+        self.connection = pq.PGconn.connect(b"dbname=postgres")
         self.ask("DROP DATABASE IF EXISTS peers")
         self.ask("CREATE DATABASE peers")
-        self.connection = ctypes.c_void_p(self.pq.PQconnectdb(b"dbname=peers options='-c client_min_messages=error'"))
+        self.connection = pq.PGconn.connect(b"dbname=peers")
         self.ask("CREATE EXTENSION cudal1")
         self.ask("SELECT cudal1_add_task('t', 'class Model: pass', 'pytorch')")
 
     def ask(self, query, *values):
-        arguments = (ctypes.c_char_p * max(len(values), 1))(*[str(v).encode() for v in values])
-        result = ctypes.c_void_p(self.pq.PQexecParams(self.connection, query.encode(), len(values), None, arguments, None, None, 0))
-        if self.pq.PQresultStatus(result) not in (1, 2):
-            raise RuntimeError(self.pq.PQerrorMessage(self.connection).decode())
-        self.pq.PQclear(result)
+        result = self.connection.exec_params(query.encode(), [str(v).encode() for v in values])
+        if result.status not in self.done:
+            raise RuntimeError(self.connection.error_message.decode())
 
     def insert(self, n):
         code, score, _ = program(n)
