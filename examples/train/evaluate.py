@@ -27,12 +27,11 @@ def interval(right, n, z=1.96):
 def summary(found):
     known = [r for r in found if r is not None]
     right = sum(r > 0 for r in known)
-    return {
-        "answers": len(found), "no_verdict": len(found) - len(known), "right": right,
-        "share": round(right / len(known), 3) if known else None,
-        "interval": interval(right, len(known)) if known else None,
-        "reward": round(sum(known) / len(known), 3) if known else None, "best": max(
-            known, default=None)}
+    return {"answers": len(found), "no_verdict": len(found) - len(known), "right": right,
+            "share": round(right / len(known), 3) if known else None,
+            "interval": interval(right, len(known)) if known else None,
+            "reward": round(sum(known) / len(known), 3) if known else None,
+            "best": max(known, default=None)}
 
 
 def main():
@@ -49,10 +48,8 @@ def main():
     tasks = {}
     for row in rows:
         tasks.setdefault(row["task"], []).append(row["reward"])
-    print(
-        json.dumps(
-            summary([r["reward"]
-                     for r in rows]) | {"tasks": {t: summary(f) for t, f in tasks.items()}}))
+    found = summary([row["reward"] for row in rows])
+    print(json.dumps(found | {"tasks": {task: summary(some) for task, some in tasks.items()}}))
 
 
 if __name__ == "__main__":

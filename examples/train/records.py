@@ -1,6 +1,7 @@
 """Files of a run: records of JSON, and the steps that a trainer has logged."""
 import json
 import os
+import statistics
 
 
 def read(*path):
@@ -35,3 +36,17 @@ def curve(folder):
     newest = max((s for s in states if s), key=lambda s: s["global_step"],
                  default={"log_history": []})
     return [row for row in newest["log_history"] if "reward" in row]
+
+
+def mean(steps, figure):
+    return statistics.mean(row.get(figure) or 0 for row in steps)
+
+
+def print_evaluations(found, title):
+    """What evaluate.py printed of models, by name."""
+    print(f"\n{title:16s} {'right':>9s} {'95 % interval':>16s} {'mean reward':>11s} {'best':>7s}")
+    for name, row in found.items():
+        if row and row["interval"]:
+            low, high = row["interval"]
+            print(f"{name:16s} {row['right']:4d}/{row['answers']:4d} {low:8.3f} to {high:5.3f}"
+                  f" {row['reward']:11.2f} {row['best']:7.2f}")

@@ -10,13 +10,12 @@ import argparse
 import os
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-try:
-    from rewards import query
-except ModuleNotFoundError as e:
-    print(f"prompts.py: {sys.executable} lacks {e.name}:"
-          " pip install 'psycopg[binary]' pandas pyarrow", file=sys.stderr)
-    sys.exit(3)
+TRAIN = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [TRAIN, os.path.dirname(TRAIN)]
+from needs import need  # noqa: E402
+
+need("psycopg")
+from rewards import query  # noqa: E402
 
 
 def drawn(task, how):
@@ -46,6 +45,7 @@ else:
 
 
 def main():
+    need("pandas", "pyarrow")
     import pandas
     p = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     p.add_argument("file")
