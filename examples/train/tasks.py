@@ -111,11 +111,8 @@ def columns(formula, step="@ += #", rows=192, width=320):
     """out[j] over the rows of column j; step joins the sum @ with the element #. Columns lie
     apart, rows lie together."""
     parameters = "const float *x, float *out, int rows, int columns"
-    arguments = [
-        argument("x", [rows, width]),
-        argument("out", [width], "out"),
-        scalar("rows", rows),
-        scalar("columns", width)]
+    arguments = [argument("x", [rows, width]), argument("out", [width], "out"),
+                 scalar("rows", rows), scalar("columns", width)]
 
     def join(total, element):
         return step.replace("@", total).replace("#", formula.replace("@", element))
@@ -127,8 +124,7 @@ def columns(formula, step="@ += #", rows=192, width=320):
 	for (int s = 0; s < rows; s++)
 		for (int j = 0; j < columns; j++)
 			{join('out[j]', 'x[s * columns + j]')};"""
-    yield arguments, body(
-        parameters, f"""
+    yield arguments, body(parameters, f"""
 	for (int j = 0; j < columns; j++)
 	{{
 		float s = 0;
@@ -140,8 +136,7 @@ def columns(formula, step="@ += #", rows=192, width=320):
     yield "rows", body(parameters, whole)
     yield "wrong_start", body(parameters, whole.replace(clear, ""))
     for k in dividing(width):
-        yield f"blocks_{k}", body(
-            parameters, f"""
+        yield f"blocks_{k}", body(parameters, f"""
 	for (int j = 0; j < columns; j += {k})
 	{{
 		float s[{k}] = {{0}};
@@ -154,8 +149,7 @@ def columns(formula, step="@ += #", rows=192, width=320):
 	}}""")
     for k in (k for k in dividing(rows) if k <= 8):
         lines = "\n".join(f"\t\t\t{join('t', f'x[(s + {u}) * columns + j]')};" for u in range(k))
-        yield f"unrolled_{k}", body(
-            parameters, clear + f"""
+        yield f"unrolled_{k}", body(parameters, clear + f"""
 	for (int s = 0; s < rows; s += {k})
 		for (int j = 0; j < columns; j++)
 		{{
@@ -176,8 +170,7 @@ def products(a, b, n=96):
 	for (int s = 0; s < n * n; s++)
 		c[s] = 0;"""
     add = f"c[i * n + j] += {a} * {b};"
-    yield arguments, body(
-        parameters, f"""
+    yield arguments, body(parameters, f"""
 	for (int i = 0; i < n; i++)
 		for (int j = 0; j < n; j++)
 		{{
@@ -188,8 +181,7 @@ def products(a, b, n=96):
 			c[i * n + j] = s;
 		}}""")
     for form, outer, inner in (("rows", "i", "k"), ("rows_outer", "k", "i")):
-        yield form, body(
-            parameters, clear + f"""
+        yield form, body(parameters, clear + f"""
 	for (int {outer} = 0; {outer} < n; {outer}++)
 		for (int {inner} = 0; {inner} < n; {inner}++)
 			for (int j = 0; j < n; j++)
@@ -209,8 +201,7 @@ def products(a, b, n=96):
 		}}"""
         yield f"tiles_{t}", body(parameters, tiles)
         yield f"wrong_tiles_{t}", body(parameters, tiles.replace(" = {0}", ""))
-        yield f"steps_{t}", body(
-            parameters, clear + f"""
+        yield f"steps_{t}", body(parameters, clear + f"""
 	for (int kk = 0; kk < n; kk += {t})
 		for (int i = 0; i < n; i++)
 			for (int k = kk; k < kk + {t}; k++)
@@ -222,17 +213,13 @@ def windows(formula, n=4096, w=64):
     """out[i] = sum of formula over the w numbers from i on: n * w additions, or 2 * n where the
     window slides."""
     parameters = "const float *x, float *out, int n, int w"
-    arguments = [
-        argument("x", [n + w]),
-        argument("out", [n], "out"),
-        scalar("n", n),
-        scalar("w", w)]
+    arguments = [argument("x", [n + w]), argument("out", [n], "out"), scalar("n", n),
+                 scalar("w", w)]
 
     def at(i):
         return formula.replace("@", f"x[{i}]")
 
-    yield arguments, body(
-        parameters, f"""
+    yield arguments, body(parameters, f"""
 	for (int i = 0; i < n; i++)
 	{{
 		float s = 0;
@@ -242,8 +229,7 @@ def windows(formula, n=4096, w=64):
 		out[i] = s;
 	}}""")
     for k in dividing(n):
-        yield f"blocks_{k}", body(
-            parameters, f"""
+        yield f"blocks_{k}", body(parameters, f"""
 	for (int i = 0; i < n; i += {k})
 	{{
 		float s[{k}] = {{0}};
@@ -275,11 +261,8 @@ def rows(formula, result, rows=512, width=24):
     """y = result of x and t, the mean of formula over its row, which the reference takes anew for
     each element."""
     parameters = "const float *x, float *y, int rows, int columns"
-    arguments = [
-        argument("x", [rows, width]),
-        argument("y", [rows, width], "out"),
-        scalar("rows", rows),
-        scalar("columns", width)]
+    arguments = [argument("x", [rows, width]), argument("y", [rows, width], "out"),
+                 scalar("rows", rows), scalar("columns", width)]
 
     def whole(text):
         return ("#include <math.h>\n\n" if "sqrtf" in result else "") + body(parameters, text)
@@ -358,8 +341,7 @@ def transposed(result, n=256):
     parameters = "const float *x, float *y, int n"
     arguments = [argument("x", [n, n]), argument("y", [n, n], "out"), scalar("n", n)]
     for form, outer, inner in ((None, "i", "j"), ("other_order", "j", "i")):
-        yield form or arguments, body(
-            parameters, f"""
+        yield form or arguments, body(parameters, f"""
 	for (int {outer} = 0; {outer} < n; {outer}++)
 		for (int {inner} = 0; {inner} < n; {inner}++)
 			y[j * n + i] = {result};""")
@@ -410,7 +392,7 @@ TASKS = {
     "row_shares": (rows, absolute("@"), "@ / (#)"),
     "rms_rows": (rows, "@ * @", "@ / sqrtf(#)"),
     "transpose": (transposed, "x[i * n + j]"),
-    "add_transposed": (transposed, "x[i * n + j] + x[j * n + i]"), }
+    "add_transposed": (transposed, "x[i * n + j] + x[j * n + i]")}
 
 
 def forms(name, small=False):
@@ -489,9 +471,8 @@ def add(a):
             query("SELECT cudal1_add_prompt_template(%s, %s, %s)", (template, kind, words))
         wanted = [(n, f) for n, f in made
                   if n not in HELD_OUT and f.endswith(NAMES[1:]) == (kind == "contrastive")]
-        prompts = [
-            query("SELECT prompt_id FROM cudal1_prompt(%s, kind => %s, pool => %s, template => %s)",
-                  (n, kind, a.pool, template))[0][0] for n, _ in wanted]
+        prompts = [query("SELECT prompt_id FROM cudal1_prompt(%s, kind => %s, pool => %s,"
+                         " template => %s)", (n, kind, a.pool, template))[0][0] for n, _ in wanted]
         found = submit(prompts, [answer(f, made[n, f], a.short) for n, f in wanted], a.method,
                        [None] * len(wanted), [f"form {f}" for _, f in wanted])
         total.update(zip(wanted, wait(found, limit=36000)))
