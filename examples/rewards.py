@@ -68,6 +68,11 @@ def query(statement, parameters):
             pause = min(2 * pause, 10)
 
 
+def column(statement, parameters=()):
+    """The values of a query that has one column."""
+    return [value for value, in query(statement, parameters)]
+
+
 def make_prompts(tasks, n=2, strategy="bucket"):
     """Rows for a trainer's data set: the prompt and the id under which answers to it are submitted."""
     for task in tasks:
@@ -82,10 +87,9 @@ def clean(text):
 
 def submit(prompt_ids, answers, method, groups, keys):
     """The candidates of answers, in their order; a malformed one is a failed candidate, not an error."""
-    rows = query("SELECT cudal1_submit_response(u.prompt_id, u.answer, %s, u.grp, u.key)"
-                 " FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::text[]) WITH ORDINALITY AS u (prompt_id, answer, grp, key, n)"
-                 " ORDER BY u.n", (method, prompt_ids, [clean(a) for a in answers], groups, keys))
-    return [candidate for candidate, in rows]
+    return column("SELECT cudal1_submit_response(u.prompt_id, u.answer, %s, u.grp, u.key)"
+                  " FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::text[]) WITH ORDINALITY AS u (prompt_id, answer, grp, key, n)"
+                  " ORDER BY u.n", (method, prompt_ids, [clean(a) for a in answers], groups, keys))
 
 
 def wait(candidates, limit=LIMIT):

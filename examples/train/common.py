@@ -77,8 +77,8 @@ def as_prompt(tokenizer, prompt, system=None):
     """A prompt as TRL takes it: messages where the model has a template for them, else its text."""
     if not tokenizer.chat_template:
         return prompt if system is None else f"{system}\n\n{prompt}"
-    return ([{"role": "system", "content": system}] if system else []) + [{
-        "role": "user", "content": prompt}]
+    user = {"role": "user", "content": prompt}
+    return [{"role": "system", "content": system}, user] if system else [user]
 
 
 def as_answer(tokenizer, answer):
@@ -265,16 +265,14 @@ def answer_tasks(a, model, tokenizer, path, name):
         kind = "contrastive" if a.seeded_from else "augment"
         record = []
         for task in a.tasks or all_tasks():
-            prompts = [
-                query("SELECT prompt_id, prompt, system FROM cudal1_prompt(%s, kind => %s,"
-                      " pool => %s, template => %s)", (task, kind, a.pool, a.template))[0]
-                for _ in range(a.samples if a.seeded_from else 1)]
+            prompts = [query("SELECT prompt_id, prompt, system FROM cudal1_prompt(%s, kind => %s,"
+                             " pool => %s, template => %s)", (task, kind, a.pool, a.template))[0]
+                       for _ in range(a.samples if a.seeded_from else 1)]
             for i in range(a.samples):
                 number, prompt, system = prompts[i % len(prompts)]
-                record.append({
-                    "task": task, "prompt_id": number,
-                    "prompt": as_prompt(tokenizer, prompt, system), "group": f"{name}/{task}",
-                    "key": f"answer {i + 1}"})
+                record.append({"task": task, "prompt_id": number, "group": f"{name}/{task}",
+                               "prompt": as_prompt(tokenizer, prompt, system),
+                               "key": f"answer {i + 1}"})
         answers = generate(model, tokenizer, [row["prompt"] for row in record], a.max_tokens,
                            a.temperature, a.at_once, a.graph)
         for row, answer in zip(record, answers):
@@ -288,6 +286,4 @@ def answer_tasks(a, model, tokenizer, path, name):
 
 
 def all_tasks():
-    return [
-        name for name, in query(
-            "SELECT name FROM cudal1.task WHERE retired_at IS NULL ORDER BY task_id", ())]
+    return rewards.column("SELECT name FROM cudal1.task WHERE retired_at IS NULL ORDER BY task_id")

@@ -69,18 +69,17 @@ class ContrastiveTrainer(GRPOTrainer):
         prompts = [(g["group_key"], g["prompt_id"],
                     as_prompt(self.processing_class, g["prompt"], g["system"]))
                    for g in self.record["groups"] for _ in range(self.num_generations)]
-        return super()._generate_and_score_completions([{
-            "prompt": prompt, "group_key": key, "prompt_id": number}
-                                                        for key, number, prompt in prompts])
+        return super()._generate_and_score_completions(
+            [{"prompt": prompt, "group_key": key, "prompt_id": number}
+             for key, number, prompt in prompts])
 
     def _draw(self):
         rows = query(
             "SELECT group_key, prompt_id, prompt, system, now()::text FROM cudal1_next_group(%s)",
             (self.campaign,))
         if not rows:
-            raise SystemExit(
-                f'campaign "{self.campaign}" hands out no group: cudal1.campaign_progress says why'
-            )
+            raise SystemExit(f'campaign "{self.campaign}" hands out no group:'
+                             " cudal1.campaign_progress says why")
         return dict(zip(("group_key", "prompt_id", "prompt", "system", "since"), rows[0]))
 
     def _generate_single_turn(self, prompt_ids, *more, **settings):
@@ -103,10 +102,9 @@ class ContrastiveTrainer(GRPOTrainer):
         texts = [rewards.clean(rewards.text_of(c)) for c in completions]
         candidates = []
         for key in dict.fromkeys(group_key):
-            candidates += [
-                c for c, in query(
-                    "SELECT candidate_id FROM cudal1_answer_group(%s, %s) ORDER BY ordinal", (
-                        key, [t for t, k in zip(texts, group_key) if k == key]))]
+            candidates += rewards.column(
+                "SELECT candidate_id FROM cudal1_answer_group(%s, %s) ORDER BY ordinal",
+                (key, [t for t, k in zip(texts, group_key) if k == key]))
         found = rewards.wait(candidates)
         for name, value in self._figures(candidates, found, list(dict.fromkeys(prompt_id))).items():
             log_metric(name, value)
@@ -114,32 +112,26 @@ class ContrastiveTrainer(GRPOTrainer):
 
     def _figures(self, candidates, found, prompts):
         """What is logged beside what TRL logs."""
-        rows = query(
-            "SELECT candidate_id, state, failure FROM cudal1.candidate"
-            " WHERE candidate_id = ANY (%s)",
-            (candidates,))
-        outcome = {c: failure or state for c, state, failure in rows}
+        outcome = dict(query("SELECT candidate_id, coalesce(failure, state) FROM cudal1.candidate"
+                             " WHERE candidate_id = ANY (%s)", (candidates,)))
         counts = [outcome[c] for c in candidates]
-        figures = {
-            f"outcome/{name}": counts.count(name) / len(counts)
-            for name in ("successful",) + FAILURES}
+        figures = {f"outcome/{name}": counts.count(name) / len(counts)
+                   for name in ("successful",) + FAILURES}
         figures["outcome/no_verdict"] = sum(r is None for r in found) / len(found)
         right = [r for r in found if r]
         if right:
             figures.update({"speedup/mean": sum(right) / len(right), "speedup/best": max(right)})
         figures["answers/distinct"] = len(set(candidates)) / len(candidates)
-        figures["device_seconds"] = query(
+        figures["device_seconds"], = rewards.column(
             "SELECT coalesce(sum(device_seconds), 0) FROM cudal1.measurement"
             " WHERE candidate_id = ANY (%s) AND measured_at >= %s::timestamptz",
-            (candidates, self.record["groups"][0]["since"]))[0][0]
-        shown = [
-            s for s, in query(
-                "SELECT c.reward FROM cudal1.prompt AS p, unnest(p.exemplars) AS e (id)"
-                " JOIN cudal1.candidate AS c ON c.candidate_id = e.id"
-                " WHERE p.prompt_id = ANY (%s) AND c.reward IS NOT NULL", (prompts,))]
+            (candidates, self.record["groups"][0]["since"]))
+        shown = rewards.column(
+            "SELECT c.reward FROM cudal1.prompt AS p, unnest(p.exemplars) AS e (id)"
+            " JOIN cudal1.candidate AS c ON c.candidate_id = e.id"
+            " WHERE p.prompt_id = ANY (%s) AND c.reward IS NOT NULL", (prompts,))
         if shown:
-            figures.update({
-                "exemplars/mean": sum(shown) / len(shown), "exemplars/best": max(shown)})
+            figures |= {"exemplars/mean": sum(shown) / len(shown), "exemplars/best": max(shown)}
         return figures
 
 
@@ -151,9 +143,8 @@ def trainer(a):
     model, tokenizer = load(a.model, a.lora)
     local, rest = divmod(a.prompts, world.num_processes)
     if rest or local * a.answers % a.micro_batch:
-        raise SystemExit(
-            "--prompts must be a multiple of the processes, a process's answers of --micro-batch"
-        )
+        raise SystemExit("--prompts must be a multiple of the processes, a process's answers of"
+                         " --micro-batch")
 
     # TRL takes a function, and what it needs belongs to the trainer
     def speedup(**given):

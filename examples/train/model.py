@@ -14,7 +14,7 @@ import glob
 import importlib.util
 import os
 
-from common import query
+from common import rewards
 import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import (AutoModelForCausalLM, AutoTokenizer, LlamaConfig, LlamaForCausalLM,
@@ -23,7 +23,7 @@ import torch
 
 
 def tiny(a):
-    rows = [row for row, in query("SELECT cudal1_sft_dataset()", ())]
+    rows = rewards.column("SELECT cudal1_sft_dataset()")
     # words go across blanks, up to whole lines, so a code is few of them
     inner = Tokenizer(models.BPE())
     inner.pre_tokenizer = pre_tokenizers.Sequence([

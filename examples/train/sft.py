@@ -11,8 +11,8 @@ import os
 import random
 import time
 
-from common import (arguments, as_answer, as_prompt, last_checkpoint, load, precision, query, read,
-                    reports, write)
+from common import (arguments, as_answer, as_prompt, last_checkpoint, load, precision, read,
+                    reports, rewards, write)
 from datasets import Dataset
 from trl import SFTConfig, SFTTrainer
 
@@ -23,11 +23,10 @@ def examples(a):
     rows = read(path)
     if rows is None:
         while True:
-            rows = [
-                row for row, in query(
-                    "SELECT cudal1_sft_dataset(methods => %s, tasks => %s, above => %s,"
-                    " per_task => %s, pool => %s, content => %s, unconfirmed => %s)",
-                    (a.methods, a.tasks, a.above, a.per_task, a.pool, a.content, a.unconfirmed))]
+            rows = rewards.column(
+                "SELECT cudal1_sft_dataset(methods => %s, tasks => %s, above => %s,"
+                " per_task => %s, pool => %s, content => %s, unconfirmed => %s)",
+                (a.methods, a.tasks, a.above, a.per_task, a.pool, a.content, a.unconfirmed))
             if len(rows) >= a.wait_for:
                 break
             time.sleep(2)

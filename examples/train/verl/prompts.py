@@ -15,7 +15,7 @@ sys.path[:0] = [TRAIN, os.path.dirname(TRAIN)]
 from needs import need  # noqa: E402
 
 need("psycopg")
-from rewards import query  # noqa: E402
+from rewards import column, query  # noqa: E402
 
 
 def drawn(task, how):
@@ -58,9 +58,8 @@ def main():
     a = p.parse_args()
     if a.pool != "main":
         query("SELECT cudal1_open_pool(%s)", (a.pool,))
-    tasks = a.tasks or [
-        n for n, in query("SELECT name FROM cudal1.task WHERE retired_at IS NULL ORDER BY task_id",
-                          ())]
+    tasks = a.tasks or column(
+        "SELECT name FROM cudal1.task WHERE retired_at IS NULL ORDER BY task_id")
     rows = []
     for task in tasks * a.repeat:
         messages, extra = drawn(task,
