@@ -16,12 +16,10 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "devices.h"
 #include "entry.h"
-#include "message.h"
 #include "settings.h"
 #include "shared.h"
 

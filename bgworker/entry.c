@@ -27,9 +27,7 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
-#include "compat.h"
 #include "entry.h"
-#include "settings.h"
 
 volatile bool cudal1_entry_in_call = false;
 

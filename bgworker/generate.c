@@ -16,7 +16,6 @@
 
 #include <signal.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "lib/stringinfo.h"
 #include "miscadmin.h"

@@ -10,7 +10,6 @@
 
 #include "common/jsonapi.h"
 #include "mb/pg_wchar.h"
-#include "utils/json.h"
 #include "utils/memutils.h"
 
 #include "compat.h"

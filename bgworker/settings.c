@@ -9,11 +9,8 @@
  */
 #include "postgres.h"
 
-#include <limits.h>
-
 #include "miscadmin.h"
 #include "port.h"
-#include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/varlena.h"
 

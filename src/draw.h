@@ -10,8 +10,6 @@
 
 #include "postgres.h"
 
-#include "executor/spi.h"
-
 /* cells read by one query: more than most draws need */
 #define CUDAL1_CELLS_AT_ONCE	64
 

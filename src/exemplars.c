@@ -17,7 +17,6 @@
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
-#include "utils/jsonb.h"
 
 #include "arrays.h"
 #include "draw.h"

@@ -18,7 +18,6 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "utils/float.h"
 
 #include "arrays.h"
 #include "score.h"

@@ -19,7 +19,6 @@
 #include "funcapi.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
-#include "nodes/pg_list.h"
 #include "utils/builtins.h"
 
 PG_FUNCTION_INFO_V1(cudal1_parse_response);

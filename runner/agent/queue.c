@@ -8,7 +8,6 @@
  * offered twice is refused, a claim whose answer was lost is taken back by its name.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <libpq-fe.h>
 #include <poll.h>
 #include <stdio.h>

@@ -10,7 +10,6 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <malloc.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

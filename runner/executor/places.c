@@ -8,7 +8,6 @@
  * the reference in each of them. So there are copies of the code, and each block of runs draws one.
  */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <link.h>
 #include <stdint.h>
 #include <string.h>

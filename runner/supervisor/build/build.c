@@ -14,7 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/clock.h"
 #include "common/text.h"
 #include "supervisor/build/build.h"
 #include "supervisor/gpu/cuda.h"

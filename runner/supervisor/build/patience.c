@@ -10,7 +10,6 @@
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "common/clock.h"

@@ -10,11 +10,9 @@
  */
 #define _GNU_SOURCE
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/clock.h"
-#include "common/text.h"
 #include "supervisor/backend.h"
 #include "supervisor/checks/diagnose.h"
 #include "supervisor/outcome.h"
