@@ -32,7 +32,6 @@
 volatile bool cudal1_entry_in_call = false;
 
 static Oid	extension = InvalidOid;
-static MemoryContext caller_context;
 static char *problem = NULL;
 
 #define MAX_ARGUMENTS 5
@@ -111,37 +110,6 @@ is_transient(int code)
 	}
 }
 
-static void
-begin_call(const char *activity)
-{
-	/* read by the SIGTERM handler */
-	cudal1_entry_in_call = true;
-	SetCurrentStatementStartTimestamp();
-	StartTransactionCommand();
-	SPI_connect();
-	PushActiveSnapshot(GetTransactionSnapshot());
-	pgstat_report_activity(STATE_RUNNING, activity);
-}
-
-static void
-end_call(void)
-{
-	SPI_finish();
-	PopActiveSnapshot();
-	CommitTransactionCommand();
-}
-
-/* after a call, however it ended */
-static void
-after_call(void)
-{
-	cudal1_entry_in_call = false;
-	QueryCancelPending = false;
-	MemoryContextSwitchTo(caller_context);
-	pgstat_report_stat(true);
-	pgstat_report_activity(STATE_IDLE, NULL);
-}
-
 /* a function or a table is missing while the extension is dropped: the next call finds out */
 static bool
 is_missing(int code)
@@ -151,18 +119,18 @@ is_missing(int code)
 }
 
 /* aborts the transaction; no interrupt may come between an aborted transaction and its end */
-static void
-abort_call(ErrorData **error)
+static ErrorData *
+abort_call(MemoryContext caller)
 {
+	ErrorData  *error;
+
 	HOLD_INTERRUPTS();
-	MemoryContextSwitchTo(caller_context);
-	if (error != NULL)
-		*error = CopyErrorData();
-	else
-		EmitErrorReport();
+	MemoryContextSwitchTo(caller);
+	error = CopyErrorData();
 	AbortOutOfAnyTransaction();
 	FlushErrorState();
 	RESUME_INTERRUPTS();
+	return error;
 }
 
 /* runs the query; the conversion of an argument looks up functions and may fail */
@@ -210,29 +178,37 @@ hold_extension(void)
 	return get_extension_oid("cudal1", true) == extension;
 }
 
-Cudal1Call
-cudal1_entry_run(const char *query, int n, const char *const *arguments, char **columns,
-				 int ncolumns)
+/* bound: to the extension that was found */
+static Cudal1Call
+call(bool bound, const char *query, int n, const char *const *arguments, char **columns,
+	 int ncolumns)
 {
 	Cudal1Call volatile outcome = CUDAL1_CALL_DONE;
+	MemoryContext caller = CurrentMemoryContext;
 
-	caller_context = CurrentMemoryContext;
 	for (int i = 0; i < ncolumns; i++)
 		columns[i] = NULL;
 	PG_TRY();
 	{
-		begin_call(query);
-		if (!hold_extension())
+		/* read by the SIGTERM handler */
+		cudal1_entry_in_call = true;
+		SetCurrentStatementStartTimestamp();
+		StartTransactionCommand();
+		SPI_connect();
+		PushActiveSnapshot(GetTransactionSnapshot());
+		pgstat_report_activity(STATE_RUNNING, query);
+		if (bound && !hold_extension())
 			outcome = CUDAL1_CALL_GONE;
 		else
 			execute(query, n, arguments, columns, ncolumns);
-		end_call();
+		SPI_finish();
+		PopActiveSnapshot();
+		CommitTransactionCommand();
 	}
 	PG_CATCH();
 	{
-		ErrorData  *error;
+		ErrorData  *error = abort_call(caller);
 
-		abort_call(&error);
 		outcome = is_missing(error->sqlerrcode) || is_transient(error->sqlerrcode) ?
 			CUDAL1_CALL_TRANSIENT : CUDAL1_CALL_FAILED;
 		ereport(LOG,
@@ -251,8 +227,19 @@ cudal1_entry_run(const char *query, int n, const char *const *arguments, char **
 		FreeErrorData(error);
 	}
 	PG_END_TRY();
-	after_call();
+	cudal1_entry_in_call = false;
+	QueryCancelPending = false;
+	MemoryContextSwitchTo(caller);
+	pgstat_report_stat(true);
+	pgstat_report_activity(STATE_IDLE, NULL);
 	return outcome;
+}
+
+Cudal1Call
+cudal1_entry_run(const char *query, int n, const char *const *arguments, char **columns,
+				 int ncolumns)
+{
+	return call(true, query, n, arguments, columns, ncolumns);
 }
 
 const char *
@@ -264,22 +251,12 @@ cudal1_entry_problem(void)
 Cudal1Call
 cudal1_entry_find_extension(void)
 {
-	Oid volatile found = InvalidOid;
+	char	   *column;
 
-	caller_context = CurrentMemoryContext;
-	PG_TRY();
-	{
-		begin_call("looking for extension cudal1");
-		found = get_extension_oid("cudal1", true);
-		end_call();
-	}
-	PG_CATCH();
-	{
-		abort_call(NULL);
-	}
-	PG_END_TRY();
-	after_call();
-	extension = found;
+	(void) call(false, "SELECT oid FROM pg_catalog.pg_extension WHERE extname = 'cudal1'", 0, NULL,
+				&column, 1);
+	extension = column != NULL ? (Oid) strtoul(column, NULL, 10) : InvalidOid;
+	free(column);
 	return OidIsValid(extension) ? CUDAL1_CALL_DONE : CUDAL1_CALL_GONE;
 }
 
