@@ -51,9 +51,9 @@ static bool stopped = false;	/* the worker ended the program, so its end is no f
 static bool stop_killed = false;
 static int64 stop_at = 0;
 static char *settings_in_use = NULL;
-static StringInfoData pending;	/* lines of answers that are not stored yet */
+/* lines of answers that are not stored yet; made when the program first starts */
+static StringInfoData pending;
 static StringInfoData left_over;	/* those whose request a session is changing */
-static bool have_pending = false;
 static int64 left_over_at = 0;
 static int	garbage = 0;
 static int	failures = 0;
@@ -71,21 +71,17 @@ static bool hold_soon = false;
 static void
 take_line(void *owner, char *line, size_t length)
 {
+	bool		good = line[0] == '{';
+
 	if (length == sizeof(ready_line) - 1 && memcmp(line, ready_line, length) == 0)
 	{
 		ready = true;
 		fill_wanted = true;
 		return;
 	}
-	for (size_t i = 0; i < length; i++)
-	{
-		if (line[i] < 0x20 || line[i] >= 0x7f)
-		{
-			garbage++;
-			return;
-		}
-	}
-	if (line[0] != '{')
+	for (size_t i = 0; i < length && good; i++)
+		good = line[i] >= 0x20 && line[i] < 0x7f;
+	if (!good)
 	{
 		garbage++;
 		return;
@@ -152,13 +148,12 @@ start(int64 now)
 		argv[n++] = "--ca";
 		argv[n++] = pstrdup(cudal1_ca_file);
 	}
-	if (!have_pending)
+	if (pending.data == NULL)
 	{
 		MemoryContextSwitchTo(TopMemoryContext);
 		initStringInfo(&pending);
 		initStringInfo(&left_over);
 		MemoryContextSwitchTo(caller);
-		have_pending = true;
 	}
 	ready = stopped = false;
 	garbage = 0;
@@ -407,16 +402,16 @@ cudal1_generate_poll(const char *worker, bool look)
 		cudal1_child_poll(&child);
 		hold_to_limits(now);
 	}
-	if (have_pending && left_over.len > 0 && now >= left_over_at)
+	if (left_over.len > 0 && now >= left_over_at)
 		offer_left_over();
-	if (have_pending && pending.len > 0 && now >= retry_at)
+	if (pending.len > 0 && now >= retry_at)
 		outcome = store(now);
 	if (outcome != CUDAL1_CALL_GONE && started && child.gone && pending.len == 0 && now >= retry_at)
 		outcome = clear(worker, now);
 	if (outcome != CUDAL1_CALL_GONE && started && !child.gone && now >= hold_due())
 		outcome = hold(worker, now);
 	/* requests are claimed only after all answers are stored */
-	if (outcome != CUDAL1_CALL_GONE && (!have_pending || pending.len == 0))
+	if (outcome != CUDAL1_CALL_GONE && pending.len == 0)
 	{
 		if (now >= fill_at && (fill_wanted || (due_at >= 0 && now >= due_at)))
 			outcome = fill(worker, now);
@@ -432,9 +427,9 @@ cudal1_generate_next_ms(void)
 	int64		now = cudal1_clock_ms();
 	int64		next = now + 3600 * 1000;
 
-	if (have_pending && pending.len > 0)
+	if (pending.len > 0)
 		return Max(1, retry_at - now);
-	if (have_pending && left_over.len > 0)
+	if (left_over.len > 0)
 		next = Min(next, left_over_at);
 	if (started)
 	{
@@ -462,7 +457,7 @@ cudal1_generate_drop(void)
 		cudal1_child_free(&child);
 	}
 	started = ready = false;
-	if (have_pending)
+	if (pending.data != NULL)
 	{
 		resetStringInfo(&pending);
 		resetStringInfo(&left_over);
