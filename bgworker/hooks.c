@@ -27,7 +27,6 @@
 #include "tcop/utility.h"
 #include "utils/timestamp.h"
 
-#include "bgworker.h"
 #include "compat.h"
 #include "settings.h"
 #include "shared.h"
@@ -44,7 +43,6 @@ PG_FUNCTION_INFO_V1(cudal1_check_database);
 static object_access_hook_type previous_object_access = NULL;
 static ProcessUtility_hook_type previous_utility = NULL;
 
-static bool callback_registered = false;
 static bool wake_worker = false;
 static bool wake_waiters = false;
 static bool wake_launcher = false;
@@ -80,25 +78,18 @@ at_transaction_end(XactEvent event, void *arg)
 static void
 register_callback(void)
 {
-	if (!callback_registered)
-	{
+	static bool registered = false;
+
+	if (!registered)
 		RegisterXactCallback(at_transaction_end, NULL);
-		callback_registered = true;
-	}
+	registered = true;
 }
 
-void
-cudal1_wake_worker_at_commit(void)
+static void
+at_commit(bool *wake)
 {
 	register_callback();
-	wake_worker = true;
-}
-
-void
-cudal1_wake_waiters_at_commit(void)
-{
-	register_callback();
-	wake_waiters = true;
+	*wake = true;
 }
 
 static void
@@ -117,17 +108,14 @@ object_access(ObjectAccessType access, Oid classId, Oid objectId, int subId, voi
 	if (classId == DatabaseRelationId && access == OAT_DROP)
 		hold_database(objectId);
 	else if (classId == DatabaseRelationId && access == OAT_POST_CREATE)
-	{
-		register_callback();
-		wake_launcher = true;
-	}
+		at_commit(&wake_launcher);
 	else if (classId == ExtensionRelationId && access == OAT_DROP)
 	{
 		char	   *name = get_extension_name(objectId);
 
 		/* the worker ends its children when it finds the extension gone */
 		if (name != NULL && strcmp(name, "cudal1") == 0)
-			cudal1_wake_worker_at_commit();
+			at_commit(&wake_worker);
 	}
 }
 
@@ -196,8 +184,7 @@ process_utility(PlannedStmt *pstmt, const char *queryString, bool readOnlyTree,
 		Oid			database = database_to_vacate(pstmt->utilityStmt);
 
 		/* names in cudal1.databases may now mean other databases */
-		register_callback();
-		wake_launcher = true;
+		at_commit(&wake_launcher);
 		if (OidIsValid(database))
 			hold_database(database);
 	}
@@ -217,7 +204,7 @@ cudal1_hooks_install(void)
 Datum
 cudal1_wake(PG_FUNCTION_ARGS)
 {
-	cudal1_wake_worker_at_commit();
+	at_commit(&wake_worker);
 	PG_RETURN_VOID();
 }
 
@@ -225,7 +212,7 @@ cudal1_wake(PG_FUNCTION_ARGS)
 Datum
 cudal1_wake_waiters(PG_FUNCTION_ARGS)
 {
-	cudal1_wake_waiters_at_commit();
+	at_commit(&wake_waiters);
 	PG_RETURN_VOID();
 }
 
@@ -261,7 +248,7 @@ cudal1_check_database(PG_FUNCTION_ARGS)
 	/* an upgraded database was checked when its extension was created */
 	if (IsBinaryUpgrade)
 		PG_RETURN_BOOL(false);
-	cudal1_wake_worker_at_commit();
+	at_commit(&wake_worker);
 	if (!cudal1_is_preloaded())
 	{
 		ereport(WARNING,

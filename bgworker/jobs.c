@@ -11,7 +11,6 @@
 
 #include "entry.h"
 #include "jobs.h"
-#include "message.h"
 #include "settings.h"
 
 static void

@@ -13,7 +13,7 @@
 #include "utils/memutils.h"
 
 #include "compat.h"
-#include "message.h"
+#include "jobs.h"
 
 typedef struct Reading
 {

@@ -11,6 +11,8 @@
  */
 #include "postgres.h"
 
+#include "fmgr.h"
+#include "funcapi.h"
 #include "miscadmin.h"
 #include "storage/condition_variable.h"
 #include "storage/ipc.h"
@@ -19,10 +21,13 @@
 #include "storage/proc.h"
 #include "storage/procarray.h"
 #include "storage/shmem.h"
+#include "utils/builtins.h"
 
-#include "bgworker.h"
 #include "compat.h"
 #include "shared.h"
+
+PG_FUNCTION_INFO_V1(cudal1_worker_state);
+PG_FUNCTION_INFO_V1(cudal1_preloaded);
 
 #define TRANCHE "cudal1"
 
@@ -134,6 +139,22 @@ set_worker_latch(const Slot *slot)
 		SetLatch(&GetPGProcByNumber(slot->procno)->procLatch);
 }
 
+/* caller holds the lock exclusively */
+static void
+ask_to_leave(Slot *slot)
+{
+	slot->leave = true;
+	set_worker_latch(slot);
+}
+
+/* caller holds the lock */
+static void
+set_launcher_latch(void)
+{
+	if (shared->launcher_pid != 0)
+		SetLatch(&GetPGProcByNumber(shared->launcher_procno)->procLatch);
+}
+
 /* caller holds the lock; a dead holder holds nothing */
 static bool
 is_held(Slot *slot)
@@ -143,31 +164,42 @@ is_held(Slot *slot)
 	return slot->holder != 0;
 }
 
-/* ---- readers ---- */
+/* ---- SQL ---- */
 
-int
-cudal1_shared_slots(Cudal1SlotView *views, int size)
+/*
+ * cudal1.worker_state()
+ * RETURNS TABLE (database text, pid int, since timestamptz, note text)
+ */
+Datum
+cudal1_worker_state(PG_FUNCTION_ARGS)
 {
-	int			n = 0;
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	Slot	   *slots = palloc0(sizeof(shared->slots));
 
-	if (shared == NULL)
-		return 0;
-	LWLockAcquire(shared->lock, LW_SHARED);
-	for (int i = 0; i < CUDAL1_MAX_DATABASES && n < size; i++)
+	InitMaterializedSRF(fcinfo, 0);
+	if (shared != NULL)
 	{
-		const Slot *slot = &shared->slots[i];
-
-		if (slot->name[0] == '\0')
-			continue;
-		strlcpy(views[n].name, slot->name, NAMEDATALEN);
-		views[n].database = slot->database;
-		views[n].pid = slot->pid;
-		views[n].since = slot->since;
-		strlcpy(views[n].note, slot->note, CUDAL1_NOTE_SIZE);
-		n++;
+		LWLockAcquire(shared->lock, LW_SHARED);
+		memcpy(slots, shared->slots, sizeof(shared->slots));
+		LWLockRelease(shared->lock);
 	}
-	LWLockRelease(shared->lock);
-	return n;
+	for (int i = 0; i < CUDAL1_MAX_DATABASES; i++)
+	{
+		Datum		values[] = {CStringGetTextDatum(slots[i].name), Int32GetDatum(slots[i].pid),
+			TimestampTzGetDatum(slots[i].since), CStringGetTextDatum(slots[i].note)};
+		bool		nulls[] = {false, slots[i].pid == 0, slots[i].since == 0, false};
+
+		if (slots[i].name[0] != '\0')
+			tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}
+
+/* cudal1.preloaded() RETURNS boolean */
+Datum
+cudal1_preloaded(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(cudal1_is_preloaded());
 }
 
 /* ---- launcher ---- */
@@ -197,8 +229,7 @@ cudal1_launcher_wake(void)
 	if (shared == NULL)
 		return;
 	LWLockAcquire(shared->lock, LW_SHARED);
-	if (shared->launcher_pid != 0)
-		SetLatch(&GetPGProcByNumber(shared->launcher_procno)->procLatch);
+	set_launcher_latch();
 	LWLockRelease(shared->lock);
 }
 
@@ -250,8 +281,7 @@ adopt_list(const Cudal1Listed *listed, int nlisted)
 			/* another database has the name now; a worker of the former one leaves first */
 			if (slot->pid != 0)
 			{
-				slot->leave = true;
-				set_worker_latch(slot);
+				ask_to_leave(slot);
 				continue;
 			}
 			slot->database = listed[l].database;
@@ -285,10 +315,7 @@ static void
 retire_slot(Slot *slot, TimestampTz now)
 {
 	if (slot->pid != 0)
-	{
-		slot->leave = true;
-		set_worker_latch(slot);
-	}
+		ask_to_leave(slot);
 	else if (slot->launched_at == 0 ||
 			 TimestampDifferenceExceeds(slot->launched_at, now, START_TIMEOUT_MS))
 		memset(slot, 0, sizeof(Slot));
@@ -401,8 +428,7 @@ slot_detach(int code, Datum arg)
 		slot->since = now;
 	}
 	my_slot = -1;
-	if (shared->launcher_pid != 0)
-		SetLatch(&GetPGProcByNumber(shared->launcher_procno)->procLatch);
+	set_launcher_latch();
 	LWLockRelease(shared->lock);
 }
 
@@ -531,10 +557,7 @@ cudal1_shared_hold(Oid database)
 			holding = true;
 			pid = slot->pid;
 			if (pid != 0)
-			{
-				slot->leave = true;
-				set_worker_latch(slot);
-			}
+				ask_to_leave(slot);
 		}
 		LWLockRelease(shared->lock);
 

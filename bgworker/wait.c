@@ -24,8 +24,8 @@
 #include "utils/array.h"
 #include "utils/timestamp.h"
 
-#include "bgworker.h"
 #include "commit.h"
+#include "shared.h"
 
 PG_FUNCTION_INFO_V1(cudal1_wait);
 
