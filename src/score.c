@@ -18,11 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifndef M_PI
-#define M_PI 3.14159265358979323846
-#define M_SQRT2 1.41421356237309504880
-#endif
-
 /* above this the expansion about the normal quantile is the more exact one */
 #define T_NORMAL_DF		1e4
 
@@ -169,43 +164,21 @@ cudal1_score_variance(const double *values, size_t n)
 	return squares / (double) n;
 }
 
-/* Acklam's rational approximation (1e-9), and one step of Halley's method */
+/* the standard normal distribution has `tail` < 0.5 above it; Newton's steps never pass it */
 static double
-normal_quantile(double p)
+normal_quantile(double tail)
 {
-	static const double a[] = {-3.969683028665376e+01, 2.209460984245205e+02,
-		-2.759285104469687e+02, 1.383577518672690e+02, -3.066479806614716e+01,
-		2.506628277459239e+00};
-	static const double b[] = {-5.447609879822406e+01, 1.615858368580409e+02,
-		-1.556989798598866e+02, 6.680131188771972e+01, -1.328068155288572e+01};
-	static const double c[] = {-7.784894002430293e-03, -3.223964580411365e-01,
-		-2.400758277161838e+00, -2.549732539343734e+00, 4.374664141464968e+00,
-		2.938163982698783e+00};
-	static const double d[] = {7.784695709041462e-03, 3.224671290700398e-01, 2.445134137142996e+00,
-	3.754408661907416e+00};
-	double		tail = p < 0.5 ? p : 1 - p;
-	double		x;
-	double		error;
+	double		z = 0;
 
-	if (tail < 0.02425)
+	for (;;)
 	{
-		double		q = sqrt(-2 * log(tail));
+		double		excess = 0.5 * erfc(z / M_SQRT2) - tail;
+		double		next = z + excess * sqrt(2 * M_PI) * exp(z * z / 2);
 
-		x = (((((c[0] * q + c[1]) * q + c[2]) * q + c[3]) * q + c[4]) * q + c[5]) /
-			((((d[0] * q + d[1]) * q + d[2]) * q + d[3]) * q + 1);
+		if (!(next > z))
+			return z;
+		z = next;
 	}
-	else
-	{
-		double		q = tail - 0.5;
-		double		r = q * q;
-
-		x = (((((a[0] * r + a[1]) * r + a[2]) * r + a[3]) * r + a[4]) * r + a[5]) * q /
-			(((((b[0] * r + b[1]) * r + b[2]) * r + b[3]) * r + b[4]) * r + 1);
-	}
-	error = 0.5 * erfc(-x / M_SQRT2) - tail;
-	error *= sqrt(2 * M_PI) * exp(x * x / 2);
-	x -= error / (1 + x * error / 2);
-	return p < 0.5 ? x : -x;
 }
 
 /*
@@ -250,17 +223,7 @@ beta_fraction(double a, double b, double x)
 static double
 t_tail(double t, double df)
 {
-	double		a = df / 2;
-	double		x = df / (df + t * t);
-	double		y = t * t / (df + t * t);
-	double		front;
-
-	if (t == 0)
-		return 0.5;
-	front = exp(a * log(x) + 0.5 * log(y) + lgamma(a + 0.5) - lgamma(a)) / sqrt(M_PI);
-	if (x < (a + 1) / (a + 2.5))
-		return 0.5 * front * beta_fraction(a, 0.5, x) / a;
-	return 0.5 - front * beta_fraction(0.5, a, y);
+	return cudal1_score_f_tail(t * t, 1, df) / 2;
 }
 
 double
@@ -279,7 +242,7 @@ cudal1_score_t_quantile(double p, double df)
 	if (df > T_NORMAL_DF)
 	{
 		/* Abramowitz and Stegun 26.7.5 */
-		double		z = -normal_quantile(tail);
+		double		z = normal_quantile(tail);
 		double		z2 = z * z;
 
 		t = z + z * ((z2 + 1) / 4 / df +
