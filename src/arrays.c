@@ -10,7 +10,7 @@
 #include <math.h>
 
 #include "catalog/pg_type.h"
-#include "utils/float.h"
+#include "utils/lsyscache.h"
 
 void
 cudal1_argument_required(FunctionCallInfo fcinfo, int position, const char *argument)
@@ -21,22 +21,23 @@ cudal1_argument_required(FunctionCallInfo fcinfo, int position, const char *argu
 				 errmsg("argument \"%s\" must not be NULL", argument)));
 }
 
-/* the elements of an array of numbers, of which none may be NULL where `nulls` is NULL */
-static Datum *
-unpack(ArrayType *array, const char *argument, Oid type, int *n, bool **nulls)
+Datum *
+cudal1_array_unpack(ArrayType *array, const char *argument, int *n, bool **nulls)
 {
 	Datum	   *elements;
 	bool	   *are_null;
-	bool		is_float = type == FLOAT8OID;
+	int16		length;
+	bool		by_value;
+	char		alignment;
 
 	if (ARR_NDIM(array) > 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 				 errmsg("argument \"%s\" must be a one-dimensional array", argument),
 				 errdetail("It has %d dimensions.", ARR_NDIM(array))));
-	deconstruct_array(array, type, is_float ? sizeof(float8) : sizeof(int32),
-					  is_float ? FLOAT8PASSBYVAL : true,
-					  is_float ? TYPALIGN_DOUBLE : TYPALIGN_INT, &elements, &are_null, n);
+	get_typlenbyvalalign(ARR_ELEMTYPE(array), &length, &by_value, &alignment);
+	deconstruct_array(array, ARR_ELEMTYPE(array), length, by_value, alignment, &elements, &are_null,
+					  n);
 	for (int i = 0; i < *n && nulls == NULL; i++)
 		if (are_null[i])
 			ereport(ERROR,
@@ -51,7 +52,7 @@ unpack(ArrayType *array, const char *argument, Oid type, int *n, bool **nulls)
 double *
 cudal1_array_float8(ArrayType *array, const char *argument, int *n, bool **nulls)
 {
-	Datum	   *elements = unpack(array, argument, FLOAT8OID, n, nulls);
+	Datum	   *elements = cudal1_array_unpack(array, argument, n, nulls);
 	double	   *values = palloc(Max(*n, 1) * sizeof(double));
 
 	for (int i = 0; i < *n; i++)
@@ -69,7 +70,7 @@ cudal1_array_float8(ArrayType *array, const char *argument, int *n, bool **nulls
 int32 *
 cudal1_array_int4(ArrayType *array, const char *argument, int *n)
 {
-	Datum	   *elements = unpack(array, argument, INT4OID, n, NULL);
+	Datum	   *elements = cudal1_array_unpack(array, argument, n, NULL);
 	int32	   *values = palloc(Max(*n, 1) * sizeof(int32));
 
 	for (int i = 0; i < *n; i++)

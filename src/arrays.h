@@ -14,10 +14,13 @@
 extern void cudal1_argument_required(FunctionCallInfo fcinfo, int position, const char *argument);
 
 /*
- * Elements of a one-dimensional array of float8; an empty array gives n = 0.  NaN and infinities
- * are errors.  Where `nulls` is NULL a NULL element is an error, else *nulls says which elements
- * are NULL.  `argument` names the array in messages.
+ * Elements of a one-dimensional array; an empty array gives n = 0.  Where `nulls` is NULL a NULL
+ * element is an error, else *nulls says which elements are NULL.  `argument` names the array in
+ * messages.
  */
+extern Datum *cudal1_array_unpack(ArrayType *array, const char *argument, int *n, bool **nulls);
+
+/* likewise of float8, where NaN and infinities are errors */
 extern double *cudal1_array_float8(ArrayType *array, const char *argument, int *n, bool **nulls);
 
 /* elements of a one-dimensional array of int4 without NULLs */

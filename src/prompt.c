@@ -13,10 +13,8 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 
 #include "arrays.h"
@@ -283,22 +281,13 @@ append_template(StringInfo prompt, const char *words, const PromptTask *task,
 static Datum *
 read_texts(ArrayType *array, const char *name, int n)
 {
-	Datum	   *texts;
-	bool	   *nulls;
 	int			length;
+	Datum	   *texts = cudal1_array_unpack(array, name, &length, NULL);
 
-	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &texts, &nulls, &length);
 	if (length != n)
 		ereport(ERROR,
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 				 errmsg("argument \"%s\" must have %d members", name, n)));
-	for (int i = 0; i < n; i++)
-	{
-		if (nulls[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("argument \"%s\" must not contain NULL", name)));
-	}
 	return texts;
 }
 
@@ -321,7 +310,6 @@ cudal1_compose_prompt(PG_FUNCTION_ARGS)
 	PromptTask	task;
 	StringInfoData prompt;
 	PromptCodes codes;
-	ArrayType  *failed;
 
 	for (int i = 0; i < PG_NARGS(); i++)
 	{
@@ -341,9 +329,7 @@ cudal1_compose_prompt(PG_FUNCTION_ARGS)
 	codes.scores = cudal1_array_float8(PG_GETARG_ARRAYTYPE_P(9), "scores", &codes.nexemplars,
 									   NULL);
 	codes.exemplars = read_texts(PG_GETARG_ARRAYTYPE_P(8), "codes", codes.nexemplars);
-	failed = PG_GETARG_ARRAYTYPE_P(10);
-	codes.nfailed = ArrayGetNItems(ARR_NDIM(failed), ARR_DIMS(failed));
-	codes.failed = read_texts(failed, "failed", codes.nfailed);
+	codes.failed = cudal1_array_unpack(PG_GETARG_ARRAYTYPE_P(10), "failed", &codes.nfailed, NULL);
 	codes.reasons = read_texts(PG_GETARG_ARRAYTYPE_P(11), "reasons", codes.nfailed);
 
 	initStringInfo(&prompt);
