@@ -128,13 +128,12 @@ cudal1_draw_probabilities(Cudal1Cell *cells, int n, double temperature)
 void
 cudal1_draw_count_codes(Cudal1Draw *draw)
 {
-	static SPIPlanPtr plan = NULL;
-	Oid			types[] = {INT8OID, INT4OID};
+	static Cudal1Query query = {
+		"SELECT codes FROM cudal1.placement WHERE task_id = $1 AND pool_id = $2",
+		2, {INT8OID, INT4OID}};
 	Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum(draw->task.pool)};
 
-	cudal1_query(&plan,
-				 "SELECT codes FROM cudal1.placement WHERE task_id = $1 AND pool_id = $2",
-				 2, types, args);
+	cudal1_query(&query, args);
 	if (SPI_processed > 0)
 		draw->codes = DatumGetInt64(cudal1_query_column(0, 1));
 }

@@ -48,8 +48,11 @@ rank_bucket(Cudal1Draw *draw, double *keys, int n, const Cudal1Cell *cell, doubl
 void
 cudal1_draw_buckets(Cudal1Draw *draw, int n)
 {
-	static SPIPlanPtr plan = NULL;
-	Oid			types[] = {INT8OID, INT8OID, INT4OID};
+	static Cudal1Query query = {
+		"SELECT bucket, codes, sum_micro, sum_ln_nano FROM cudal1.bucket"
+		" WHERE task_id = $1 AND pool_id = $3 AND bucket < $2 AND codes > 0"
+		" ORDER BY bucket DESC LIMIT " CppAsString2(CUDAL1_CELLS_AT_ONCE),
+		3, {INT8OID, INT8OID, INT4OID}};
 	Datum		args[] = {Int64GetDatum(draw->task.id), Int64GetDatum(PG_INT64_MAX),
 	Int32GetDatum(draw->task.pool)};
 	double		largest_noise = 53 * M_LN2; /* of the fraction 1 - 2^-53 */
@@ -60,11 +63,7 @@ cudal1_draw_buckets(Cudal1Draw *draw, int n)
 		draw->temperature = draw->task.temperature;
 	while (!over)
 	{
-		cudal1_query(&plan,
-					 "SELECT bucket, codes, sum_micro, sum_ln_nano FROM cudal1.bucket"
-					 " WHERE task_id = $1 AND pool_id = $3 AND bucket < $2 AND codes > 0"
-					 " ORDER BY bucket DESC LIMIT " CppAsString2(CUDAL1_CELLS_AT_ONCE),
-					 3, types, args);
+		cudal1_query(&query, args);
 		cudal1_draw_reserve_cells(draw);
 		over = SPI_processed < CUDAL1_CELLS_AT_ONCE;
 		for (uint64 row = 0; row < SPI_processed; row++)
@@ -94,17 +93,16 @@ cudal1_draw_buckets(Cudal1Draw *draw, int n)
 void
 cudal1_draw_bucket_code(const Cudal1Draw *draw, const Cudal1Pick *pick)
 {
-	static SPIPlanPtr plan = NULL;
-	Oid			types[] = {INT8OID, INT4OID, INT4OID, INT8OID};
+	static Cudal1Query query = {
+		"SELECT c.candidate_id, c.reward, c.code FROM cudal1.bucket_slot AS s"
+		" JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id"
+		" WHERE s.task_id = $1 AND s.pool_id = $2 AND s.bucket = $3"
+		" AND s.slot = $4",
+		4, {INT8OID, INT4OID, INT4OID, INT8OID}};
 	Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum(draw->task.pool),
 	Int32GetDatum((int32) pick->number), Int64GetDatum(pick->slot)};
 
-	cudal1_query(&plan,
-				 "SELECT c.candidate_id, c.reward, c.code FROM cudal1.bucket_slot AS s"
-				 " JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id"
-				 " WHERE s.task_id = $1 AND s.pool_id = $2 AND s.bucket = $3"
-				 " AND s.slot = $4",
-				 4, types, args);
+	cudal1_query(&query, args);
 }
 
 /* Few codes are shuffled.  Among many a repetition is rare, and is drawn again. */
@@ -143,14 +141,13 @@ cudal1_draw_random(Cudal1Draw *draw, int n)
 void
 cudal1_draw_random_code(const Cudal1Draw *draw, const Cudal1Pick *pick)
 {
-	static SPIPlanPtr plan = NULL;
-	Oid			types[] = {INT8OID, INT4OID, INT8OID};
+	static Cudal1Query query = {
+		"SELECT c.candidate_id, c.reward, c.code FROM cudal1.bucket_slot AS s"
+		" JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id"
+		" WHERE s.task_id = $1 AND s.pool_id = $2 AND s.place = $3",
+		3, {INT8OID, INT4OID, INT8OID}};
 	Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum(draw->task.pool),
 	Int64GetDatum(pick->slot)};
 
-	cudal1_query(&plan,
-				 "SELECT c.candidate_id, c.reward, c.code FROM cudal1.bucket_slot AS s"
-				 " JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id"
-				 " WHERE s.task_id = $1 AND s.pool_id = $2 AND s.place = $3",
-				 3, types, args);
+	cudal1_query(&query, args);
 }

@@ -32,22 +32,21 @@
  */
 typedef struct Source
 {
-	SPIPlanPtr	plan;
-	const char *query;
 	int			most;
+	Cudal1Query query;
 } Source;
 
-static Source of_island = {NULL,
+static Source of_island = {CUDAL1_CELLS_AT_ONCE, {
 	"SELECT cluster, codes FROM cudal1.island_cell"
 	" WHERE task_id = $1 AND pool_id = $2 AND island = $3 AND epoch = $4 AND cluster < $5"
 	" AND codes > 0"
 	" ORDER BY cluster DESC LIMIT " CppAsString2(CUDAL1_CELLS_AT_ONCE),
-CUDAL1_CELLS_AT_ONCE};
+	6, {INT8OID, INT4OID, INT4OID, INT4OID, INT8OID, INT8OID}}};
 
-static Source of_pool = {NULL,
+static Source of_pool = {1, {
 	"SELECT (s.micro + 5000) / 10000, 0::bigint" PLACED_CODES
 	" AND s.micro < $6 ORDER BY s.micro DESC LIMIT 1",
-1};
+	6, {INT8OID, INT4OID, INT4OID, INT4OID, INT8OID, INT8OID}}};
 
 /* the temperature falls to 0 within a period of registrations, and starts anew */
 static void
@@ -82,7 +81,6 @@ cluster_edge(int64 number)
 static void
 load_clusters(Cudal1Draw *draw, Source *source)
 {
-	Oid			types[] = {INT8OID, INT4OID, INT4OID, INT4OID, INT8OID, INT8OID};
 	Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum(draw->task.pool),
 		Int32GetDatum(draw->island), Int32GetDatum(draw->epoch), Int64GetDatum(PG_INT64_MAX),
 	Int64GetDatum(PG_INT64_MAX)};
@@ -90,7 +88,7 @@ load_clusters(Cudal1Draw *draw, Source *source)
 
 	while (!over)
 	{
-		cudal1_query(&source->plan, source->query, 6, types, args);
+		cudal1_query(&source->query, args);
 		cudal1_draw_reserve_cells(draw);
 		over = SPI_processed < source->most;
 		for (uint64 row = 0; row < SPI_processed; row++)
@@ -121,20 +119,19 @@ load_clusters(Cudal1Draw *draw, Source *source)
 static bool
 choose_island(Cudal1Draw *draw)
 {
-	static SPIPlanPtr plan = NULL;
-	Oid			types[] = {INT8OID, INT4OID};
+	static Cudal1Query query = {
+		"SELECT i.island, i.epoch, i.registrations,"
+		" EXISTS (SELECT FROM cudal1.island_cell AS c WHERE c.task_id = i.task_id"
+		" AND c.pool_id = i.pool_id AND c.island = i.island AND c.epoch = i.epoch"
+		" AND c.codes > 0)"
+		" FROM cudal1.island AS i WHERE i.task_id = $1 AND i.pool_id = $2"
+		" ORDER BY 4 DESC, i.island",
+		2, {INT8OID, INT4OID}};
 	Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum(draw->task.pool)};
 	int64		inhabited = 0;
 	int64		chosen;
 
-	cudal1_query(&plan,
-				 "SELECT i.island, i.epoch, i.registrations,"
-				 " EXISTS (SELECT FROM cudal1.island_cell AS c WHERE c.task_id = i.task_id"
-				 " AND c.pool_id = i.pool_id AND c.island = i.island AND c.epoch = i.epoch"
-				 " AND c.codes > 0)"
-				 " FROM cudal1.island AS i WHERE i.task_id = $1 AND i.pool_id = $2"
-				 " ORDER BY 4 DESC, i.island",
-				 2, types, args);
+	cudal1_query(&query, args);
 	if (SPI_processed == 0)
 		return false;
 	while (inhabited < SPI_processed && DatumGetBool(cudal1_query_column(inhabited, 4)))
@@ -153,15 +150,14 @@ choose_island(Cudal1Draw *draw)
 static void
 count_cluster(const Cudal1Draw *draw, Cudal1Cell *cell)
 {
-	static SPIPlanPtr plan = NULL;
-	Oid			types[] = {INT8OID, INT4OID, INT8OID, INT8OID};
+	static Cudal1Query query = {
+		"SELECT count(*)" PLACED_CODES " AND s.micro >= $3 AND s.micro < $4",
+		4, {INT8OID, INT4OID, INT8OID, INT8OID}};
 	Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum(draw->task.pool),
 		Int64GetDatum(cluster_edge(cell->number)),
 	Int64GetDatum(cluster_edge(cell->number + 1))};
 
-	cudal1_query(&plan,
-				 "SELECT count(*)" PLACED_CODES " AND s.micro >= $3 AND s.micro < $4",
-				 4, types, args);
+	cudal1_query(&query, args);
 	cell->codes = DatumGetInt64(cudal1_query_column(0, 1));
 }
 
@@ -222,36 +218,34 @@ cudal1_draw_islands(Cudal1Draw *draw, int n)
 static void
 fetch_by_slot(const Cudal1Draw *draw, const Cudal1Pick *pick)
 {
-	static SPIPlanPtr plan = NULL;
-	Oid			types[] = {INT8OID, INT4OID, INT4OID, INT4OID, INT8OID, INT8OID};
+	static Cudal1Query query = {
+		"SELECT c.candidate_id, c.reward, c.code FROM cudal1.island_slot AS s"
+		" JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id"
+		" WHERE s.task_id = $1 AND s.pool_id = $2 AND s.island = $3"
+		" AND s.epoch = $4 AND s.cluster = $5 AND s.slot = $6",
+		6, {INT8OID, INT4OID, INT4OID, INT4OID, INT8OID, INT8OID}};
 	Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum(draw->task.pool),
 		Int32GetDatum(draw->island), Int32GetDatum(draw->epoch), Int64GetDatum(pick->number),
 	Int64GetDatum(pick->slot)};
 
-	cudal1_query(&plan,
-				 "SELECT c.candidate_id, c.reward, c.code FROM cudal1.island_slot AS s"
-				 " JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id"
-				 " WHERE s.task_id = $1 AND s.pool_id = $2 AND s.island = $3"
-				 " AND s.epoch = $4 AND s.cluster = $5 AND s.slot = $6",
-				 6, types, args);
+	cudal1_query(&query, args);
 }
 
 static void
 fetch_by_rank(const Cudal1Draw *draw, const Cudal1Pick *pick)
 {
-	static SPIPlanPtr plan = NULL;
-	Oid			types[] = {INT8OID, INT4OID, INT8OID, INT8OID, INT8OID};
+	static Cudal1Query query = {
+		"SELECT c.candidate_id, c.reward, c.code"
+		" FROM (SELECT s.candidate_id" PLACED_CODES
+		" AND s.micro >= $3 AND s.micro < $4"
+		" ORDER BY s.micro DESC, s.candidate_id OFFSET $5 LIMIT 1) AS s"
+		" JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id",
+		5, {INT8OID, INT4OID, INT8OID, INT8OID, INT8OID}};
 	Datum		args[] = {Int64GetDatum(draw->task.id), Int32GetDatum(draw->task.pool),
 		Int64GetDatum(cluster_edge(pick->number)),
 	Int64GetDatum(cluster_edge(pick->number + 1)), Int64GetDatum(pick->slot)};
 
-	cudal1_query(&plan,
-				 "SELECT c.candidate_id, c.reward, c.code"
-				 " FROM (SELECT s.candidate_id" PLACED_CODES
-				 " AND s.micro >= $3 AND s.micro < $4"
-				 " ORDER BY s.micro DESC, s.candidate_id OFFSET $5 LIMIT 1) AS s"
-				 " JOIN cudal1.candidate AS c ON c.candidate_id = s.candidate_id",
-				 5, types, args);
+	cudal1_query(&query, args);
 }
 
 void

@@ -65,23 +65,23 @@ cudal1_random_seed(PG_FUNCTION_ARGS)
 static void
 load_task(text *name, text *pool, Cudal1DrawTask *task, bool draws)
 {
-	static SPIPlanPtr plan = NULL;
-	static SPIPlanPtr absent = NULL;
-	Oid			types[] = {TEXTOID, TEXTOID};
+	static Cudal1Query query = {
+		"SELECT t.task_id, t.bucket_width, t.score_scale = 'log', t.temperature,"
+		" t.strategy, k.temperature, k.period, t.retired_at IS NOT NULL,"
+		" p.pool_id"
+		" FROM cudal1.task AS t CROSS JOIN cudal1.pool AS p"
+		" CROSS JOIN LATERAL cudal1.island_constants(t.options) AS k"
+		" WHERE t.name = $1 AND p.name = $2",
+		2, {TEXTOID, TEXTOID}};
+	static Cudal1Query absent = {
+		"SELECT cudal1.find_pool($2), cudal1.find_task($1)",
+		2, {TEXTOID, TEXTOID}};
 	Datum		args[] = {PointerGetDatum(name), PointerGetDatum(pool)};
 
-	cudal1_query(&plan,
-				 "SELECT t.task_id, t.bucket_width, t.score_scale = 'log', t.temperature,"
-				 " t.strategy, k.temperature, k.period, t.retired_at IS NOT NULL,"
-				 " p.pool_id"
-				 " FROM cudal1.task AS t CROSS JOIN cudal1.pool AS p"
-				 " CROSS JOIN LATERAL cudal1.island_constants(t.options) AS k"
-				 " WHERE t.name = $1 AND p.name = $2",
-				 2, types, args);
+	cudal1_query(&query, args);
 	/* find_task() or find_pool() raises the error, with the names that may have been meant */
 	if (SPI_processed == 0 || (draws && DatumGetBool(cudal1_query_column(0, 8))))
-		cudal1_query(&absent, "SELECT cudal1.find_pool($2), cudal1.find_task($1)",
-					 2, types, args);
+		cudal1_query(&absent, args);
 	task->id = DatumGetInt64(cudal1_query_column(0, 1));
 	task->width = DatumGetFloat8(cudal1_query_column(0, 2));
 	task->log_scale = DatumGetBool(cudal1_query_column(0, 3));
@@ -278,15 +278,14 @@ bucket_edge(const Cudal1DrawTask *task, int64 number)
 static Cudal1Cell *
 load_buckets(const Cudal1DrawTask *task, int *n)
 {
-	static SPIPlanPtr plan = NULL;
-	Oid			types[] = {INT8OID, INT4OID};
+	static Cudal1Query query = {
+		"SELECT bucket, codes, sum_micro, sum_ln_nano FROM cudal1.bucket"
+		" WHERE task_id = $1 AND pool_id = $2 AND codes > 0 ORDER BY bucket",
+		2, {INT8OID, INT4OID}};
 	Datum		args[] = {Int64GetDatum(task->id), Int32GetDatum(task->pool)};
 	Cudal1Cell *buckets;
 
-	cudal1_query(&plan,
-				 "SELECT bucket, codes, sum_micro, sum_ln_nano FROM cudal1.bucket"
-				 " WHERE task_id = $1 AND pool_id = $2 AND codes > 0 ORDER BY bucket",
-				 2, types, args);
+	cudal1_query(&query, args);
 	*n = (int) SPI_processed;
 	buckets = palloc(Max(*n, 1) * sizeof(Cudal1Cell));
 	for (int i = 0; i < *n; i++)

@@ -5,18 +5,18 @@
 #include "query.h"
 
 void
-cudal1_query(SPIPlanPtr *plan, const char *query, int nargs, Oid *types, Datum *args)
+cudal1_query(Cudal1Query *query, Datum *args)
 {
-	if (*plan == NULL)
+	if (query->plan == NULL)
 	{
-		SPIPlanPtr	prepared = SPI_prepare(query, nargs, types);
+		SPIPlanPtr	prepared = SPI_prepare(query->text, query->nargs, query->types);
 
 		if (prepared == NULL || SPI_keepplan(prepared) != 0)
-			elog(ERROR, "could not prepare \"%s\"", query);
-		*plan = prepared;
+			elog(ERROR, "could not prepare \"%s\"", query->text);
+		query->plan = prepared;
 	}
-	if (SPI_execute_plan(*plan, args, NULL, true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "could not execute \"%s\"", query);
+	if (SPI_execute_plan(query->plan, args, NULL, true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not execute \"%s\"", query->text);
 }
 
 Datum

@@ -12,8 +12,15 @@
 
 #include "executor/spi.h"
 
-/* runs a query by a plan that is kept for the session */
-extern void cudal1_query(SPIPlanPtr *plan, const char *query, int nargs, Oid *types, Datum *args);
+typedef struct Cudal1Query
+{
+	const char *text;
+	int			nargs;
+	Oid			types[6];
+	SPIPlanPtr	plan;			/* made at the first call, and kept for the session */
+} Cudal1Query;
+
+extern void cudal1_query(Cudal1Query *query, Datum *args);
 
 /* a column, from 1, of a row of the last query, which is not NULL */
 extern Datum cudal1_query_column(uint64 row, int number);

@@ -76,21 +76,20 @@ cudal1_bucket_of(PG_FUNCTION_ARGS)
 static void
 read_rule(text *profile, ScoreRule *rule)
 {
-	static SPIPlanPtr plan = NULL;
+	static Cudal1Query query = {
+		"SELECT pairs, pg_catalog.cardinality(looks), bucket_estimator = 'mean',"
+		" score_estimator = 'mean_of_ratios', confidence,"
+		" COALESCE(half_width_limit, 'infinity'), COALESCE(variance_limit, 'infinity'),"
+		" precision_slope FROM cudal1.profile WHERE name = $1",
+		1, {TEXTOID}};
+	static Cudal1Query absent = {"SELECT cudal1.check_name('profile', $1)", 1, {TEXTOID}};
 	Datum		argument = PointerGetDatum(profile);
-	Oid			type = TEXTOID;
 
 	SPI_connect();
-	cudal1_query(&plan,
-				 "SELECT pairs, pg_catalog.cardinality(looks), bucket_estimator = 'mean',"
-				 " score_estimator = 'mean_of_ratios', confidence,"
-				 " COALESCE(half_width_limit, 'infinity'), COALESCE(variance_limit, 'infinity'),"
-				 " precision_slope FROM cudal1.profile WHERE name = $1",
-				 1, &type, &argument);
+	cudal1_query(&query, &argument);
 	/* check_name() raises the error, with the names that may have been meant */
 	if (SPI_processed == 0)
-		SPI_execute_with_args("SELECT cudal1.check_name('profile', $1)", 1, &type, &argument, NULL,
-							  true, 1);
+		cudal1_query(&absent, &argument);
 	rule->buckets = DatumGetInt32(cudal1_query_column(0, 1));
 	rule->looks = DatumGetInt32(cudal1_query_column(0, 2));
 	rule->bucket_estimator =
