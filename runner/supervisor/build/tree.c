@@ -3,85 +3,30 @@
  *		Takes a folder away, with whatever code has made of it.
  *
  * Code that compiles itself may write into a folder, and wants to leave something: folders without
- * a mode by which they could be entered, or nested until no path names the innermost. So none is
- * used: the way goes down by descriptor and up by "..", one folder open at a time, and a folder is
- * entered only as what it was when it was found. Nothing is remembered of a folder but which one it
- * is, since what was removed is gone when it is read again; only of those that resist is a list.
+ * a mode by which they could be entered, or nested until no path names the innermost. So a folder
+ * is entered by descriptor, whatever its mode, and what is in it and can't be removed at once is
+ * moved to the top, under a name that no code foresees. Nothing lies deeper than two folders then,
+ * and the top is read until nothing in it goes.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdbool.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "supervisor/build/tree.h"
 
-typedef struct Place
+typedef struct Top
 {
+	int			fd;
 	dev_t		device;
-	ino_t		number;
-} Place;
-
-typedef struct Places
-{
-	Place	   *v;
-	size_t		n;
-	size_t		size;
-} Places;
-
-typedef struct Removal
-{
-	/* the folders from the top to the one that is open, itself included */
-	Places		above;
-	Place		from;			/* the folder that was left last, upwards */
-	Places		left;			/* what can't be removed */
-} Removal;
-
-static bool
-add(Places *places, Place place)
-{
-	if (places->n == places->size)
-	{
-		size_t		size = places->size ? 2 * places->size : 64;
-		Place	   *v = realloc(places->v, size * sizeof(Place));
-
-		if (!v)
-			return false;
-		places->v = v;
-		places->size = size;
-	}
-	places->v[places->n++] = place;
-	return true;
-}
-
-static bool
-same(Place a, Place b)
-{
-	return a.device == b.device && a.number == b.number;
-}
-
-static bool
-contains(const Places *places, Place place)
-{
-	for (size_t i = 0; i < places->n; i++)
-		if (same(places->v[i], place))
-			return true;
-	return false;
-}
-
-static bool
-place_of(int fd, const char *name, Place *place)
-{
-	struct stat st;
-
-	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) != 0)
-		return false;
-	*place = (Place) {st.st_dev, st.st_ino};
-	return true;
-}
+	uint64_t	name[2];		/* of what is moved next: a secret and a count */
+} Top;
 
 /* a folder, whatever its mode; -1 */
 static int
@@ -91,96 +36,85 @@ enter(int fd, const char *name)
 	return openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/*
- * Removes what can be removed at once from the open folder. A folder that is not empty ends it: a
- * descriptor of that one, or -1 where nothing but what resists is left.
- */
-static int
-clear(int fd, Removal *r)
+/* a folder of the same file system */
+static bool
+is_folder(const Top *top, int fd, const char *name)
 {
-	/* a descriptor of its own, whose place in the folder no one else moves */
-	int			own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR		   *folder = own >= 0 ? fdopendir(own) : NULL;
-	struct dirent *entry;
-	int			found = -1;
-	bool		removed = true;
+	struct stat st;
 
-	if (!folder && own >= 0)
-		close(own);
-	/* reading while removing may pass over some */
-	while (folder && found < 0 && removed)
-	{
-		removed = false;
-		rewinddir(folder);
-		while (found < 0 && (entry = readdir(folder)) != NULL)
-		{
-			Place		place;
-
-			if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-				continue;
-			if (unlinkat(fd, entry->d_name, 0) == 0
-				|| unlinkat(fd, entry->d_name, AT_REMOVEDIR) == 0)
-			{
-				removed = true;
-				continue;
-			}
-			if (!place_of(fd, entry->d_name, &place) || contains(&r->left, place))
-				continue;
-			if (place.device == r->above.v[0].device && !same(place, r->from))
-				found = enter(fd, entry->d_name);
-			if (found < 0 && !add(&r->left, place))
-				break;
-		}
-	}
-	if (folder)
-		closedir(folder);
-	return found;
+	return fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode)
+		&& st.st_dev == top->device;
 }
 
-/* empties an open folder, and closes it */
-static void
-empty(int fd)
+static bool
+take(int fd, const char *name)
 {
-	Removal		r = {.above = {NULL, 0, 0}};
-	Place		place;
-	bool		good = place_of(fd, "", &place) && add(&r.above, place);
+	return unlinkat(fd, name, 0) == 0 || unlinkat(fd, name, AT_REMOVEDIR) == 0;
+}
 
-	while (good)
-	{
-		int			next = clear(fd, &r);
+/* a folder that is not empty, to the top */
+static bool
+lift(Top *top, int fd, const char *name)
+{
+	char		to[48];
 
-		if (next >= 0)
-		{
-			good = place_of(next, "", &place) && add(&r.above, place);
-			close(fd);
-			fd = next;
-			continue;
-		}
-		if (r.above.n == 1)
-			break;
-		/* up again: when the folder above is read, this one goes, or is one that resists */
-		next = openat(fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		good = next >= 0 && place_of(next, "", &place) && same(place, r.above.v[r.above.n - 2]);
-		if (next < 0)
-			break;
-		r.from = r.above.v[--r.above.n];
+	if (!is_folder(top, fd, name))
+		return false;
+	snprintf(to, sizeof(to), "%016" PRIx64 "-%" PRIu64, top->name[0], top->name[1]++);
+	/* its entry ".." changes, so its own mode counts */
+	fchmodat(fd, name, 0700, AT_SYMLINK_NOFOLLOW);
+	return renameat(fd, name, top->fd, to) == 0;
+}
+
+/*
+ * Removes what can be removed of a folder, and closes it; `deal`: what is done with the rest.
+ * Whether anything went.
+ */
+static bool
+clear(Top *top, int fd, bool (*deal) (Top *top, int fd, const char *name))
+{
+	DIR		   *folder = fdopendir(fd);
+	struct dirent *entry;
+	bool		removed = false;
+
+	if (!folder)
 		close(fd);
-		fd = next;
-	}
-	close(fd);
-	free(r.above.v);
-	free(r.left.v);
+	while (folder && (entry = readdir(folder)) != NULL)
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0
+			&& (take(fd, entry->d_name) || deal(top, fd, entry->d_name)))
+			removed = true;
+	if (folder)
+		closedir(folder);
+	return removed;
+}
+
+static bool
+empty(Top *top, int fd, const char *name)
+{
+	int			inner = is_folder(top, fd, name) ? enter(fd, name) : -1;
+	bool		removed = inner >= 0 && clear(top, inner, lift);
+
+	return take(fd, name) || removed;
 }
 
 void
 remove_tree(const char *path)
 {
-	int			fd;
+	Top			top = {.fd = -1};
+	struct stat st;
 
 	if (unlink(path) == 0 || rmdir(path) == 0)
 		return;
-	fd = enter(AT_FDCWD, path);
-	if (fd >= 0)
-		empty(fd);
+	top.fd = enter(AT_FDCWD, path);
+	if (top.fd >= 0 && fstat(top.fd, &st) == 0
+		&& getrandom(&top.name[0], sizeof(top.name[0]), 0) == sizeof(top.name[0]))
+	{
+		top.device = st.st_dev;
+		/* reading while removing may pass over some */
+		while (clear(&top, openat(top.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), empty))
+			;
+	}
+	if (top.fd >= 0)
+		close(top.fd);
 	rmdir(path);
 }
