@@ -17,6 +17,7 @@
 
 #include "common/clock.h"
 #include "common/cuda_driver.h"
+#include "common/proc.h"
 #include "executor/entry.h"
 #include "executor/guard.h"
 
@@ -36,22 +37,6 @@ failed(const char *doing, CuResult error)
 	cuda_driver_error(&driver, error, text, sizeof(text));
 	snprintf(control->text, sizeof(control->text), "%s%s", doing, text);
 	return cuda_driver_is_fault(error) ? WIRE_FAULTED : WIRE_FAILED;
-}
-
-/* what RLIMIT_DATA already counts, so that the limit is on what the code adds */
-static uint64_t
-own_data_bytes(void)
-{
-	FILE	   *status = fopen("/proc/self/status", "re");
-	char		line[256];
-	unsigned long long kilobytes = 0;
-
-	while (status && fgets(line, sizeof(line), status))
-		if (sscanf(line, "VmData: %llu", &kilobytes) == 1)
-			break;
-	if (status)
-		fclose(status);
-	return kilobytes * 1024;
 }
 
 static CuResult
@@ -98,7 +83,8 @@ load(const char *path, uint32_t flags)
 		return failed("the GPU can't be opened: ", error);
 	close(WIRE_FD_INPUTS);
 	close(WIRE_FD_OUTPUTS);
-	if (cudal1_guard_enter_gpu(own_data_bytes() + call->data_limit) != 0)
+	/* the limit is on what the code adds */
+	if (cudal1_guard_enter_gpu(proc_data_bytes(getpid()) + call->data_limit) != 0)
 		entry_fail("guard");
 	handle = entry_load(call, path, control->text, sizeof(control->text));
 	if (!handle)

@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/proc.h"
 #include "common/text.h"
 #include "process/executor.h"
 #include "process/stopped.h"
@@ -333,22 +334,12 @@ size_t
 executor_added(const Executor *executor, size_t limit)
 {
 	struct rlimit data;
-	char		path[64];
-	char		line[256];
-	unsigned long long kilobytes = 0;
-	FILE	   *status;
+	uint64_t	bytes = proc_data_bytes(executor->pid);
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int) executor->pid);
-	status = fopen(path, "re");
-	while (status && fgets(line, sizeof(line), status))
-		if (sscanf(line, "VmData: %llu", &kilobytes) == 1)
-			break;
-	if (status)
-		fclose(status);
 	if (prlimit(executor->pid, RLIMIT_DATA, NULL, &data) != 0 || data.rlim_cur == RLIM_INFINITY
-		|| data.rlim_cur < limit || kilobytes * 1024 < data.rlim_cur - limit)
+		|| data.rlim_cur < limit || bytes < data.rlim_cur - limit)
 		return 0;
-	return kilobytes * 1024 - (data.rlim_cur - limit);
+	return bytes - (data.rlim_cur - limit);
 }
 
 bool

@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/proc.h"
 #include "common/text.h"
 #include "process/calls.h"
 #include "process/sandbox.h"
@@ -336,32 +337,6 @@ sandbox_version(void)
 	return version;
 }
 
-/* the name and parent of a process; false if it is gone */
-static bool
-process_parent(const char *pid, char *name, size_t size, int *parent)
-{
-	char		path[300];
-	char		text[512];
-	int			fd;
-	ssize_t		n;
-	char	   *open_paren,
-			   *close_paren;
-
-	snprintf(path, sizeof(path), "/proc/%s/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	open_paren = strchr(text, '(');
-	close_paren = strrchr(text, ')');
-	if (!open_paren || !close_paren || sscanf(close_paren + 1, " %*c %d", parent) != 1)
-		return false;
-	snprintf(name, size, "%.*s", (int) (close_paren - open_paren - 1), open_paren + 1);
-	return true;
-}
-
 /*
  * A supervisor killed while bubblewrap was starting leaves bubblewrap's first child behind, which
  * waits for ever for a parent that died before it could ask to die with it. Such a process is known
@@ -379,34 +354,25 @@ sandbox_sweep(void)
 
 	while (processes && (entry = readdir(processes)) != NULL)
 	{
-		char		path[300];
+		pid_t		pid = atoi(entry->d_name);
+		ProcStat	own,
+					parent;
 		char		text[sizeof(options)];
-		char		name[64];
-		char		parent_pid[16];
-		int			parent,
-					grandparent;
 		struct stat st;
-		int			fd;
-		ssize_t		n;
+		FILE	   *command;
 
-		if (entry->d_name[0] < '0' || entry->d_name[0] > '9'
-			|| !process_parent(entry->d_name, name, sizeof(name), &parent)
-			|| strcmp(name, "bwrap") != 0)
+		if (pid <= 0 || !proc_stat(pid, &own) || strcmp(own.name, BWRAP) != 0
+			|| !proc_stat(own.parent, &parent) || strcmp(parent.name, BWRAP) == 0
+			|| strcmp(parent.name, SANDBOX_SUPERVISOR) == 0)
 			continue;
-		snprintf(parent_pid, sizeof(parent_pid), "%d", parent);
-		if (!process_parent(parent_pid, name, sizeof(name), &grandparent)
-			|| strcmp(name, "bwrap") == 0
-			|| strcmp(name, SANDBOX_SUPERVISOR) == 0)
+		command = proc_open(pid, "cmdline");
+		if (!command)
 			continue;
-		snprintf(path, sizeof(path), "/proc/%s/cmdline", entry->d_name);
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-		if (fd < 0)
-			continue;
-		n = read(fd, text, sizeof(text));
-		if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && n == (ssize_t) sizeof(options)
+		if (fstat(fileno(command), &st) == 0 && st.st_uid == geteuid()
+			&& fread(text, 1, sizeof(text), command) == sizeof(options)
 			&& memcmp(text, options, sizeof(options)) == 0)
-			kill((pid_t) atoi(entry->d_name), SIGKILL);
-		close(fd);
+			kill(pid, SIGKILL);
+		fclose(command);
 	}
 	if (processes)
 		closedir(processes);

@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/proc.h"
 #include "process/stopped.h"
 
 #define MAX_STOPPED		64
@@ -61,25 +62,15 @@ ProcessState
 stopped_look(int stat_fd)
 {
 	ProcessState state = {.threads = 1};
+	ProcStat	stat;
 	char		text[512];
 	ssize_t		n = pread(stat_fd, text, sizeof(text) - 1, 0);
-	char	   *end;
-	unsigned int flags = 0;
 
-	if (n <= 0)
+	text[n > 0 ? n : 0] = '\0';
+	if (!proc_parse(text, &stat))
 		return state;
-	text[n] = '\0';
-	end = strrchr(text, ')');
-	if (!end || sscanf(end + 1,
-					   " %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld",
-					   &state.letter, &flags, &state.threads) != 3)
-	{
-		state.letter = 0;
-		return state;
-	}
-	state.still = strchr("TtZX", state.letter) != NULL;
-	state.exiting = (flags & FLAG_EXITING) != 0;
-	return state;
+	return (ProcessState) {.letter = stat.state, .threads = stat.threads,
+		.still = strchr("TtZX", stat.state) != NULL, .exiting = stat.flags & FLAG_EXITING};
 }
 
 typedef struct Threads

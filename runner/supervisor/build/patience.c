@@ -9,10 +9,10 @@
  */
 #define _GNU_SOURCE
 #include <math.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/proc.h"
 #include "process/sandbox.h"
 #include "supervisor/build/build.h"
 
@@ -24,26 +24,18 @@
 static void
 look(pid_t pid, int *left, BuildUse *use)
 {
-	char		path[64];
-	char		state = 0;
-	long		ticks[4];
+	ProcStat	stat = {.state = 0};
+	char		children[32];
 	FILE	   *file;
 	int			child;
 
 	if ((*left)-- <= 0)
 		return;
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int) pid);
-	file = fopen(path, "re");
-	/* after the name in brackets: the state, ten numbers, its ticks, those of ended children */
-	if (file && fscanf(file, "%*d (%*[^)]%*[)] %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-					   "%ld %ld %ld %ld", &state, &ticks[0], &ticks[1], &ticks[2], &ticks[3]) == 5)
-		for (int i = 0; i < 4; i++)
-			use->cpu += (double) ticks[i] / (double) sysconf(_SC_CLK_TCK);
-	if (file)
-		fclose(file);
-	use->wants = use->wants || state == 'R' || state == 'D';
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int) pid, (int) pid);
-	file = fopen(path, "re");
+	if (proc_stat(pid, &stat))
+		use->cpu += (double) stat.ticks / (double) sysconf(_SC_CLK_TCK);
+	use->wants = use->wants || stat.state == 'R' || stat.state == 'D';
+	snprintf(children, sizeof(children), "task/%d/children", (int) pid);
+	file = proc_open(pid, children);
 	while (file && fscanf(file, "%d", &child) == 1)
 		look((pid_t) child, left, use);
 	if (file)

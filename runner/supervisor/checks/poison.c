@@ -29,6 +29,7 @@
 #include <sys/resource.h>
 
 #include "common/clock.h"
+#include "common/proc.h"
 #include "supervisor/backend.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/outcome.h"
@@ -117,13 +118,10 @@ overwrite(Measure *m, Executor *executor, Side side, const struct iovec *places,
 static bool
 is_shared(const Executor *executor, const Stretch *lie, size_t n)
 {
-	char		path[64];
 	char		line[512];
-	FILE	   *maps;
+	FILE	   *maps = proc_open(executor->pid, "maps");
 	bool		found = false;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int) executor->pid);
-	maps = fopen(path, "re");
 	while (maps && !found && fgets(line, sizeof(line), maps))
 	{
 		unsigned long long from;

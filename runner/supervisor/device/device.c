@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/proc.h"
 #include "common/text.h"
 #include "supervisor/device/cores.h"
 #include "supervisor/device/device.h"
@@ -148,45 +149,32 @@ device_prepare(Measure *m)
 static void
 find_holder(Measure *m, int lock)
 {
-	FILE	   *locks = fopen("/proc/locks", "re"),
-			   *process = NULL;
+	FILE	   *locks = fopen("/proc/locks", "re");
 	struct stat st;
 	struct timespec now;
-	char		line[512],
-				path[64],
-			   *name,
-			   *end;
+	char		line[512];
 	unsigned long inode;
-	unsigned long long begun;
+	ProcStat	holder;
 	int			pid = 0;
 
 	m->held_by[0] = '\0';
-	if (!locks || fstat(lock, &st) != 0)
-		goto done;
+	if (fstat(lock, &st) != 0)
+		st.st_ino = 0;
 	/* a process that waits for a lock has an arrow before the lock's kind */
-	while (pid == 0 && fgets(line, sizeof(line), locks))
+	while (locks && pid == 0 && fgets(line, sizeof(line), locks))
 		if (sscanf(line, "%*d: FLOCK %*s %*s %d %*[^:]:%*[^:]:%lu", &pid, &inode) != 2
 			|| inode != st.st_ino)
 			pid = 0;
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	process = fopen(path, "re");
-	if (!process || !fgets(line, sizeof(line), process) || !(name = strchr(line, '('))
-		|| !(end = strrchr(line, ')'))
-		|| sscanf(end, ") %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-				  "%*s %llu", &begun) != 1)
-		goto done;
-	*end = '\0';
-	for (char *c = ++name; *c; c++)
+	if (locks)
+		fclose(locks);
+	if (pid <= 0 || !proc_stat(pid, &holder))
+		return;
+	for (char *c = holder.name; *c; c++)
 		if (!isalnum((unsigned char) *c) && *c != '-' && *c != '_')
 			*c = '?';
 	clock_gettime(CLOCK_BOOTTIME, &now);
-	snprintf(m->held_by, sizeof(m->held_by), "%.15s, process %d, begun %lld s ago", name, pid,
-			 (long long) now.tv_sec - (long long) (begun / sysconf(_SC_CLK_TCK)));
-done:
-	if (locks)
-		fclose(locks);
-	if (process)
-		fclose(process);
+	snprintf(m->held_by, sizeof(m->held_by), "%s, process %d, begun %lld s ago", holder.name, pid,
+			 (long long) now.tv_sec - (long long) (holder.begun / sysconf(_SC_CLK_TCK)));
 }
 
 static bool

@@ -1,0 +1,81 @@
+/*
+ * proc.h
+ *		What the kernel tells of a process in /proc.
+ */
+#ifndef CUDAL1_PROC_H
+#define CUDAL1_PROC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/types.h>
+
+/* of /proc/PID/stat, see proc(5) */
+typedef struct ProcStat
+{
+	char		name[16];
+	char		state;
+	pid_t		parent;
+	unsigned int flags;
+	long		ticks;			/* of CPU, with those of ended children */
+	long		threads;
+	unsigned long long begun;	/* ticks after the host's start */
+} ProcStat;
+
+static inline FILE *
+proc_open(pid_t pid, const char *file)
+{
+	char		path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int) pid, file);
+	return fopen(path, "re");
+}
+
+static inline bool
+proc_parse(const char *text, ProcStat *stat)
+{
+	const char *name = strchr(text, '(');
+	const char *end = strrchr(text, ')');
+	long		ticks[4];
+
+	if (!name || !end
+		|| sscanf(end + 1, " %c %d %*d %*d %*d %*d %u %*u %*u %*u %*u %ld %ld %ld %ld %*d %*d %ld "
+				  "%*d %llu", &stat->state, &stat->parent, &stat->flags, &ticks[0], &ticks[1],
+				  &ticks[2], &ticks[3], &stat->threads, &stat->begun) != 9)
+		return false;
+	snprintf(stat->name, sizeof(stat->name), "%.*s", (int) (end - name - 1), name + 1);
+	stat->ticks = ticks[0] + ticks[1] + ticks[2] + ticks[3];
+	return true;
+}
+
+/* false: it is gone */
+static inline bool
+proc_stat(pid_t pid, ProcStat *stat)
+{
+	FILE	   *file = proc_open(pid, "stat");
+	char		text[512];
+	bool		good = file && fgets(text, sizeof(text), file) && proc_parse(text, stat);
+
+	if (file)
+		fclose(file);
+	return good;
+}
+
+/* what RLIMIT_DATA counts; 0 where it is not known */
+static inline uint64_t
+proc_data_bytes(pid_t pid)
+{
+	FILE	   *status = proc_open(pid, "status");
+	char		line[256];
+	unsigned long long kilobytes = 0;
+
+	while (status && fgets(line, sizeof(line), status))
+		if (sscanf(line, "VmData: %llu", &kilobytes) == 1)
+			break;
+	if (status)
+		fclose(status);
+	return kilobytes * 1024;
+}
+
+#endif							/* CUDAL1_PROC_H */
