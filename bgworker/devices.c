@@ -175,10 +175,8 @@ register_device(const char *line)
 	if (!allowed)
 		return CUDAL1_CALL_DONE;
 	for (int i = 0; i < ndevices; i++)
-	{
 		if (devices[i].device_id == device_id)
 			return CUDAL1_CALL_DONE;
-	}
 	if (ndevices < MAX_DEVICES)
 	{
 		Device	   *device = &devices[ndevices++];
@@ -232,10 +230,8 @@ refresh(void)
 {
 	refresh_at = cudal1_clock_ms() + REFRESH_MS;
 	for (int i = 0; i < ndevices; i++)
-	{
 		if (register_device(devices[i].line) == CUDAL1_CALL_GONE)
 			return CUDAL1_POLLED_GONE;
-	}
 	return CUDAL1_POLLED_QUIET;
 }
 
@@ -330,9 +326,7 @@ cudal1_devices_next_ms(void)
 	if (ndevices > 0 && !searching)
 		next = Min(next, refresh_at);
 	for (int i = 0; i < ndevices; i++)
-	{
 		if (devices[i].failures > 0 && devices[i].retry_at > now)
 			next = Min(next, devices[i].retry_at);
-	}
 	return Max(1, next - now);
 }

@@ -74,10 +74,8 @@ is_ours(const char *name)
 	const char *last = name;
 
 	for (const char *p = name; p < end; p++)
-	{
 		if (*p == '.')
 			last = p + 1;
-	}
 	return strncmp(name, "cudal1.", 7) == 0 || strncmp(last, "cudal1_", 7) == 0;
 }
 

@@ -312,12 +312,10 @@ cudal1_compose_prompt(PG_FUNCTION_ARGS)
 	PromptCodes codes;
 
 	for (int i = 0; i < PG_NARGS(); i++)
-	{
 		if (i != 6 && PG_ARGISNULL(i))
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("no argument but \"entry\" may be NULL")));
-	}
 	contrastive = PG_GETARG_BOOL(0);
 	task.language = text_argument(fcinfo, 1);
 	task.gpu = PG_GETARG_BOOL(2);

@@ -122,10 +122,8 @@ static bool
 is_alive(pid_t pid)
 {
 	for (int i = 0; i < nalive; i++)
-	{
 		if (alive[i] == pid)
 			return true;
-	}
 	return false;
 }
 
@@ -209,10 +207,8 @@ adopt_pipes(const Launch *launch)
 			return false;
 	}
 	for (int i = 0; i < 3; i++)
-	{
 		if (dup2(ends[i], i) < 0)
 			return false;
-	}
 	return true;
 }
 
@@ -260,10 +256,8 @@ is_passed(const char *variable, const char *pass)
 	"NVIDIA_VISIBLE_DEVICES="};
 
 	for (size_t i = 0; i < sizeof(gpus) / sizeof(gpus[0]); i++)
-	{
 		if (strncmp(variable, gpus[i], strlen(gpus[i])) == 0)
 			return true;
-	}
 	return pass && strncmp(variable, pass, strlen(pass)) == 0;
 }
 
@@ -286,10 +280,8 @@ make_environment(Launch *launch, char *made[3])
 	launch->environment[n++] = (char *) "LANG=C";
 	launch->environment[n++] = (char *) "LC_ALL=C";
 	for (char **e = environ; *e && n < MAX_PASSED - 1; e++)
-	{
 		if (is_passed(*e, launch->program->pass))
 			launch->environment[n++] = *e;
-	}
 	launch->environment[n] = NULL;
 	return made[0] && made[1] && made[2];
 }
@@ -315,10 +307,8 @@ static void
 close_pair(int pair[2])
 {
 	for (int i = 0; i < 2; i++)
-	{
 		if (pair[i] >= 0)
 			close(pair[i]);
-	}
 }
 
 /* makes the pipes, with the child's ends in launch->ends, and forks */
@@ -515,10 +505,8 @@ log_line(Cudal1Child *child)
 	{
 		child->log_lines++;
 		for (size_t i = 0; i < length; i++)
-		{
 			if ((unsigned char) line[i] < 0x20 || (unsigned char) line[i] >= 0x7f)
 				line[i] = line[i] == '\t' ? ' ' : '?';
-		}
 		snprintf(text, sizeof(text), "%s: %.*s%s", child->label, (int) length, line,
 				 cut ? " ..." : "");
 		host->log(text);

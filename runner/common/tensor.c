@@ -195,11 +195,9 @@ tensor_finish(Tensor *tensor)
 	if (tensor->ndim > WIRE_MAX_DIMS || tensor_dtype_size(tensor->dtype) == 0)
 		return false;
 	for (uint32_t i = 0; i < tensor->ndim; i++)
-	{
 		if (tensor->shape[i] < 0 || __builtin_mul_overflow(elements, (size_t) tensor->shape[i],
 														   &elements))
 			return false;
-	}
 	tensor->elements = elements;
 	return !__builtin_mul_overflow(elements, tensor_dtype_size(tensor->dtype), &tensor->bytes)
 		&& tensor->bytes <= TENSOR_MAX_BYTES;

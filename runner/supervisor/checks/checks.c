@@ -104,12 +104,10 @@ estimate(Measure *m, Executor *executor, Side side, Arena *arena, double timeout
 	if (first > 0.02)
 		n = 1;
 	for (int i = 0; i < blocks; i++)
-	{
 		if (!measure_stage(m, arena, side, slots, n)
 			|| !measure_block(m, executor, side, slots, seeds, n, timeout + 10 * n * first,
 							  &full[i]))
 			return false;
-	}
 	m->time[side] = fmax(cudal1_score_median(full, (size_t) blocks) - *block_cost, 1e-7) / n;
 	return true;
 }
