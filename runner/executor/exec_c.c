@@ -48,7 +48,7 @@ load(const char *path, uint32_t flags)
 	places_reserve();
 	if (cudal1_guard_space(call->data_limit + call->slots
 						   * (call->input_slot_bytes + call->output_slot_bytes) + SPARE_BYTES) != 0
-		|| cudal1_guard_enter(call->data_limit + copied) != 0)
+		|| cudal1_guard_enter(call->data_limit + copied, false) != 0)
 		entry_fail("guard");
 	handle = entry_load(call, path, control->text, sizeof(control->text));
 	if (!handle)

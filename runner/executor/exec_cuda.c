@@ -84,7 +84,7 @@ load(const char *path, uint32_t flags)
 	close(WIRE_FD_INPUTS);
 	close(WIRE_FD_OUTPUTS);
 	/* the limit is on what the code adds */
-	if (cudal1_guard_enter_gpu(proc_data_bytes(getpid()) + call->data_limit) != 0)
+	if (cudal1_guard_enter(proc_data_bytes(getpid()) + call->data_limit, true) != 0)
 		entry_fail("guard");
 	handle = entry_load(call, path, control->text, sizeof(control->text));
 	if (!handle)

@@ -236,10 +236,7 @@ class Executor:
         self.map_inputs(slots)
         # forked siblings share the interpreter's state of random numbers; both sides start from the
         # seed
-        if (
-            not self.enter_guard(common.own_data_bytes() + self.data_bytes)
-            or self.guard.cudal1_guard_seal() != 0
-        ):
+        if not self.enter_guard():
             raise common.Unsupported("the system call filter could not be set")
         common.refuse_processes()
         task = common.make_module("task", self.task_source)
@@ -270,15 +267,15 @@ class Executor:
             torch.cuda.synchronize()
         return len(model.state_dict()) if isinstance(model, torch.nn.Module) else 0
 
-    def enter_guard(self, data_bytes):
+    def enter_guard(self):
         """The CUDA driver reserves address space by the terabyte, so there the limit is on data
         alone.
         """
-        if self.gpu:
-            return self.guard.cudal1_guard_enter_gpu(data_bytes) == 0
+        guard, gpu = self.guard, self.gpu is not None
+        data_bytes = common.own_data_bytes() + self.data_bytes
         return (
-            self.guard.cudal1_guard_space(self.data_bytes + SPARE_BYTES) == 0
-            and self.guard.cudal1_guard_enter(data_bytes) == 0
+            (gpu or guard.cudal1_guard_space(self.data_bytes + SPARE_BYTES) == 0)
+            and guard.cudal1_guard_enter(data_bytes, gpu) == 0 and guard.cudal1_guard_seal() == 0
         )
 
     def construct(self, model, arguments, keywords, seed):
@@ -512,7 +509,6 @@ class Executor:
     def write_table(self, outputs, first=0, settle=True):
         if not outputs:
             return
-        memory, codes = self.control.memory, self.codes
         at = wire.TABLE_AT + first * len(outputs[0]) * TENSOR.size
         base = self.gpu.base if self.gpu else 0
         n = len(outputs[0])
@@ -524,11 +520,9 @@ class Executor:
             if len(tensors) != n:
                 raise common.Unsupported("the number of tensors returned changes from run to run")
             for tensor in tensors:
-                if tensor.dtype not in codes:
+                if tensor.dtype not in self.codes:
                     raise common.Unsupported(f"a run returns a tensor of type {tensor.dtype}; "
                                              "real numbers and booleans are supported")
-                shape, stride = tensor.shape, tensor.stride()
-                fill = (0,) * (wire.MAX_DIMS - len(shape))
                 address = tensor.data_ptr() - base
                 if self.gpu and not (
                     tensor.is_cuda and (0 <= address < self.gpu.bytes or tensor.numel() == 0)
@@ -540,24 +534,22 @@ class Executor:
                         raise common.Unsupported("a run returns a tensor that lies elsewhere than "
                                                  "in memory of PyTorch's allocator for the GPU")
                     tensor = self.copy(tensor)
-                    stride, address = tensor.stride(), tensor.data_ptr() - base
-                TENSOR.pack_into(
-                    memory,
-                    at,
-                    address if address >= 0 else 0,
-                    codes[tensor.dtype],
-                    len(shape),
-                    *shape,
-                    *fill,
-                    *stride,
-                    *fill,
-                )
+                    address = tensor.data_ptr() - base
+                self.control.memory[at:at + TENSOR.size] = self.entry(tensor, max(address, 0))
                 at += TENSOR.size
-        struct.pack_into("=I", memory, wire.TENSORS_AT, n)
+        struct.pack_into("=I", self.control.memory, wire.TENSORS_AT, n)
         if first == 0:
             self.listed = outputs[0][0].stride()
         if settle:
             self.settle_table(outputs, self.table + first * n * TENSOR.size)
+
+    def entry(self, tensor, address):
+        """A tensor's entry in the table."""
+        shape, stride = tensor.shape, tensor.stride()
+        fill = (0,) * (wire.MAX_DIMS - len(shape))
+        return TENSOR.pack(
+            address, self.codes[tensor.dtype], len(shape), *shape, *fill, *stride, *fill
+        )
 
     def write_alike(self, outputs, at, n):
         """The entries of runs whose results have one layout, as nearly all have; false for others.
@@ -578,8 +570,7 @@ class Executor:
             if (len(addresses) < len(outputs) or min(addresses) < 0 or max(addresses) >= bound
                     or dtype not in self.codes):
                 return False
-            fill = (0,) * (wire.MAX_DIMS - len(shape))
-            entry += TENSOR.pack(0, self.codes[dtype], len(shape), *shape, *fill, *stride, *fill)
+            entry += self.entry(one, 0)
             columns.append(addresses)
         end = at + len(outputs) * len(entry)
         self.control.memory[at:end] = entry * len(outputs)
@@ -603,11 +594,10 @@ class Executor:
             at = self.guard.cudal1_guard_find_shared(table, at, entries, n)
         while at < entries:
             tensor = self.copy(outputs[at // n][at % n])
-            fill = (0,) * (wire.MAX_DIMS - tensor.dim())
             place = table - self.table + wire.TABLE_AT + at * TENSOR.size
-            TENSOR.pack_into(self.control.memory, place, tensor.data_ptr() - base,
-                             self.codes[tensor.dtype], tensor.dim(),
-                             *tensor.shape, *fill, *tensor.stride(), *fill)
+            self.control.memory[place:place + TENSOR.size] = self.entry(
+                tensor, tensor.data_ptr() - base
+            )
             at = self.guard.cudal1_guard_find_shared(table, at + 1, entries, n)
         if not self.gpu:
             self.guard.cudal1_guard_make_pages(table, entries)

@@ -28,6 +28,8 @@
 #include "executor/guard.h"
 
 #define STACK_BYTES ((uint64_t) 64 << 20)
+#define DESCRIPTORS 64
+#define GPU_DESCRIPTORS 2048	/* the CUDA driver needs more */
 #define PAGE_BYTES 4096
 #define NEAR_PAGES 16			/* outputs no farther apart are looked at together */
 #define MOST_PAGES 65536		/* looked at in one call */
@@ -153,14 +155,14 @@ cudal1_guard_space(uint64_t bytes)
 	return limit(RLIMIT_AS, pages * (uint64_t) sysconf(_SC_PAGESIZE) + bytes);
 }
 
-static int
-enter(uint64_t data_bytes, uint64_t descriptors)
+int
+cudal1_guard_enter(uint64_t data_bytes, bool gpu)
 {
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
 		if (limit(limits[i].resource, limits[i].value) != 0)
 			return -1;
-	if (limit(RLIMIT_NPROC, most_threads) != 0 || limit(RLIMIT_NOFILE, descriptors) != 0
-		|| limit_stack() != 0)
+	if (limit(RLIMIT_NPROC, most_threads) != 0
+		|| limit(RLIMIT_NOFILE, gpu ? GPU_DESCRIPTORS : DESCRIPTORS) != 0 || limit_stack() != 0)
 		return -1;
 	if (data_bytes > 0 && limit(RLIMIT_DATA, data_bytes) != 0)
 		return -1;
@@ -171,18 +173,6 @@ void
 cudal1_guard_threads(uint64_t most)
 {
 	most_threads = most;
-}
-
-int
-cudal1_guard_enter(uint64_t data_bytes)
-{
-	return enter(data_bytes, 64);
-}
-
-int
-cudal1_guard_enter_gpu(uint64_t data_bytes)
-{
-	return enter(data_bytes, 2048);
 }
 
 int

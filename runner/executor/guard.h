@@ -5,6 +5,7 @@
 #ifndef CUDAL1_GUARD_H
 #define CUDAL1_GUARD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* reads both filters from WIRE_FD_FILTER and closes it; 0 or -1 */
@@ -15,9 +16,9 @@ extern void cudal1_guard_threads(uint64_t most);
 
 /*
  * limits on memory, threads, descriptors, and the filter that holds while a candidate is loaded; 0
- * or -1
+ * or -1. gpu: whether the CUDA driver is at work
  */
-extern int	cudal1_guard_enter(uint64_t data_bytes);
+extern int	cudal1_guard_enter(uint64_t data_bytes, bool gpu);
 
 /*
  * Limits what the process may map beyond what it has, counting what RLIMIT_DATA does not: shared
@@ -25,9 +26,6 @@ extern int	cudal1_guard_enter(uint64_t data_bytes);
  * space by the terabyte, as CUDA's driver does. 0 or -1.
  */
 extern int	cudal1_guard_space(uint64_t bytes);
-
-/* the same where the CUDA driver is at work, which needs more descriptors */
-extern int	cudal1_guard_enter_gpu(uint64_t data_bytes);
 
 /* the further filter that holds while it runs; 0 or -1 */
 extern int	cudal1_guard_seal(void);

@@ -35,23 +35,11 @@ def use_built():
     finally:
         torch.cuda.is_available = asked
 
-    class Baton:
-        def __init__(self, *arguments):
-            pass
-
-        def try_acquire(self):
-            return True
-
-        def wait(self):
-            pass
-
-        release = wait
-
     def open_source(name, mode="r", *arguments, **keywords):
         # older versions write the sources each time, as they are there already
         return io.StringIO() if "w" in mode else open(name, mode, *arguments, **keywords)
 
-    cpp_extension.FileBaton = Baton
+    cpp_extension.FileBaton = NoLock
     cpp_extension.open = open_source
     cpp_extension._write_ninja_file_and_build_library = lambda *arguments, **keywords: None
     if "TRITON_CACHE_DIR" in os.environ:
@@ -111,6 +99,8 @@ class NoLock:
 
     def release(self, *arguments, **keywords):
         pass
+
+    try_acquire, wait = acquire, release
 
 
 def use_compiled():

@@ -22,11 +22,8 @@ class Unsupported(Exception):
 
 def load_guard(libdir):
     guard = ctypes.CDLL(os.path.join(libdir, "libcudal1guard.so"))
-    for limit in (
-        guard.cudal1_guard_enter, guard.cudal1_guard_enter_gpu, guard.cudal1_guard_space,
-        guard.cudal1_guard_threads,
-    ):
-        limit.argtypes = [ctypes.c_uint64]
+    guard.cudal1_guard_enter.argtypes = [ctypes.c_uint64, ctypes.c_bool]
+    guard.cudal1_guard_space.argtypes = guard.cudal1_guard_threads.argtypes = [ctypes.c_uint64]
     guard.cudal1_guard_seed.argtypes = [ctypes.c_char_p]
     guard.cudal1_guard_fill.argtypes = [
         ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_double,

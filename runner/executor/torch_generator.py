@@ -28,9 +28,7 @@ class Generator:
             # its context needs no queues for streams, which take half of the time to make
             os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "1"
             self.gpu.open(self.executor.memory_fd, *self.control.words(wire.GPU_BYTES_AT, 2, "Q"))
-        guard = self.executor.guard
-        enter = guard.cudal1_guard_enter_gpu if self.gpu else guard.cudal1_guard_enter
-        if enter(0) != 0:
+        if self.executor.guard.cudal1_guard_enter(0, self.gpu is not None) != 0:
             raise common.Unsupported("the system call filter could not be set")
         torch.set_grad_enabled(False)
         common.refuse_processes()
