@@ -42,6 +42,7 @@ typedef struct Slot
 {
 	char		name[NAMEDATALEN];	/* empty: the slot is free */
 	bool		listed;
+	bool		wanted;			/* its database exists and accepts connections */
 	Oid			database;
 	int			pid;			/* 0: no worker */
 	int			procno;
@@ -276,6 +277,7 @@ adopt_list(const Cudal1Listed *listed, int nlisted)
 		if (slot == NULL)
 			continue;
 		slot->listed = true;
+		slot->wanted = OidIsValid(listed[l].database) && listed[l].connectable;
 		if (slot->database != listed[l].database)
 		{
 			/* another database has the name now; a worker of the former one leaves first */
@@ -298,16 +300,6 @@ adopt_list(const Cudal1Listed *listed, int nlisted)
 		else
 			slot->leave = false;
 	}
-}
-
-/* whether the database of a slot is listed, exists and accepts connections */
-static bool
-is_wanted(const Slot *slot, const Cudal1Listed *listed, int nlisted)
-{
-	for (int l = 0; l < nlisted; l++)
-		if (strcmp(slot->name, listed[l].name) == 0)
-			return OidIsValid(listed[l].database) && listed[l].connectable;
-	return false;
 }
 
 /* frees the slot of a database that is no longer listed, once its worker has left */
@@ -363,7 +355,7 @@ cudal1_launcher_reconcile(const Cudal1Listed *listed, int nlisted, Oid *start, l
 			retire_slot(slot, now);
 			continue;
 		}
-		if (slot->pid != 0 || !is_wanted(slot, listed, nlisted) || is_held(slot) ||
+		if (slot->pid != 0 || !slot->wanted || is_held(slot) ||
 			!is_start_due(slot, now, next_ms))
 			continue;
 		slot->leave = false;
@@ -375,6 +367,17 @@ cudal1_launcher_reconcile(const Cudal1Listed *listed, int nlisted, Oid *start, l
 	return n;
 }
 
+/* a worker of the slot has ended, or did not start; failures: in a row */
+static void
+back_off(Slot *slot, int failures, const char *note)
+{
+	slot->failures = failures;
+	slot->launched_at = 0;
+	slot->not_before = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
+												   cudal1_backoff_ms(failures));
+	set_note(slot, note);
+}
+
 void
 cudal1_launcher_start_failed(Oid database, const char *note)
 {
@@ -383,13 +386,7 @@ cudal1_launcher_start_failed(Oid database, const char *note)
 	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
 	slot = find_slot(database);
 	if (slot != NULL && slot->pid == 0)
-	{
-		slot->failures++;
-		slot->launched_at = 0;
-		slot->not_before = TimestampTzPlusMilliseconds(GetCurrentTimestamp(),
-													   cudal1_backoff_ms(slot->failures));
-		set_note(slot, note);
-	}
+		back_off(slot, slot->failures + 1, note);
 	LWLockRelease(shared->lock);
 }
 
@@ -408,23 +405,13 @@ slot_detach(int code, Datum arg)
 	slot = &shared->slots[my_slot];
 	if (slot->pid == MyProcPid)
 	{
+		bool		healthy = TimestampDifferenceExceeds(slot->since, now, HEALTHY_MS);
+
 		slot->pid = 0;
-		slot->launched_at = 0;
+		back_off(slot, healthy || slot->leave ? 0 : slot->failures + 1,
+				 slot->leave ? "asked to leave" : "ended, will be started again");
 		if (slot->leave)
-		{
-			slot->failures = 0;
 			slot->not_before = 0;
-			set_note(slot, "asked to leave");
-		}
-		else
-		{
-			if (TimestampDifferenceExceeds(slot->since, now, HEALTHY_MS))
-				slot->failures = 0;
-			else
-				slot->failures++;
-			slot->not_before = TimestampTzPlusMilliseconds(now, cudal1_backoff_ms(slot->failures));
-			set_note(slot, "ended, will be started again");
-		}
 		slot->since = now;
 	}
 	my_slot = -1;
