@@ -141,21 +141,9 @@ spool_keep(const AgentSpool *spool, const Cudal1Claim *claim, const char *result
 {
 	char	   *path = path_of(spool, claim);
 	char	   *begun = agent_format("%s.begun", path);
-	char	   *text = agent_format("%s\n%s", claim->token, result);
-	size_t		length = strlen(text);
 	int			fd = open(begun, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-	bool		good = fd >= 0;
+	bool		good = fd >= 0 && dprintf(fd, "%s\n%s", claim->token, result) > 0 && fsync(fd) == 0;
 
-	for (size_t sent = 0; good && sent < length;)
-	{
-		ssize_t		n = write(fd, text + sent, length - sent);
-
-		if (n > 0)
-			sent += (size_t) n;
-		else if (n == 0 || errno != EINTR)
-			good = false;
-	}
-	good = good && fsync(fd) == 0;
 	if (fd >= 0)
 		close(fd);
 	if (good && rename(begun, path) == 0)
@@ -166,7 +154,6 @@ spool_keep(const AgentSpool *spool, const Cudal1Claim *claim, const char *result
 		agent_log("cannot write %s: %s", path, strerror(errno));
 		(void) unlink(begun);
 	}
-	free(text);
 	free(begun);
 	free(path);
 }
