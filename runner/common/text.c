@@ -5,9 +5,11 @@
 #include "common/text.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 size_t
 text_character(const char *data, size_t left)
@@ -84,6 +86,18 @@ text_read(FILE *file, size_t limit, size_t *length)
 	}
 	free(text);
 	return NULL;
+}
+
+bool
+text_write(const char *path, const char *text)
+{
+	int			fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	size_t		length = strlen(text);
+	bool		good = fd >= 0 && write(fd, text, length) == (ssize_t) length;
+
+	if (fd >= 0)
+		good = close(fd) == 0 && good;
+	return good;
 }
 
 bool

@@ -24,6 +24,9 @@ extern void text_clean(char *out, size_t size, const char *in, size_t length);
  */
 extern char *text_read(FILE *file, size_t limit, size_t *length);
 
+/* makes a file that is not there yet, for its owner alone; false: errno says why */
+extern bool text_write(const char *path, const char *text);
+
 /* the first line that a command of the shell writes; false: it fails, or writes none */
 extern bool text_first_line(const char *command, char *text, size_t size);
 

@@ -5,7 +5,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,18 +30,6 @@
 	"extern \"C\" const char *cudaGetErrorString(int);\n" \
 	"extern \"C\" const char *cudal1_last_error(void) " \
 	"{ int e = cudaGetLastError(); return e ? cudaGetErrorString(e) : 0; }\n"
-
-static bool
-write_file(const char *path, const char *text)
-{
-	int			fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	size_t		length = strlen(text);
-	bool		good = fd >= 0 && write(fd, text, length) == (ssize_t) length;
-
-	if (fd >= 0)
-		good = close(fd) == 0 && good;
-	return good;
-}
 
 /* the compiler's words without the names of our folders */
 void
@@ -114,8 +101,8 @@ compile_begin(Measure *m, Side side, Compilation *c)
 	if (c->found)
 		return true;
 	if (mkdir(c->folder, 0700) != 0
-		|| !write_file(source_path, m->code[side]->source)
-		|| (cuda && !write_file(probe_path, CUDA_PROBE)))
+		|| !text_write(source_path, m->code[side]->source)
+		|| (cuda && !text_write(probe_path, CUDA_PROBE)))
 		return conclude(m, OUTCOME_LOST, "can't write to the scratch folder: %s", strerror(errno));
 	sandbox.workdir = m->options->unsandboxed ? c->folder : inside;
 	sandbox.binds[sandbox.nbinds++] = (SandboxBind) {c->folder, true, inside};

@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/text.h"
 #include "supervisor/build/build.h"
 #include "supervisor/build/tree.h"
 #include "supervisor/gpu/cuda.h"
@@ -244,8 +245,6 @@ build_cache_keep(Measure *m, const char *key, const char *folder)
 	char		entry[PATH_MAX + 40];
 	char		fresh[PATH_MAX + 40];
 	char		path[PATH_MAX + 64];
-	size_t		length = key ? strlen(key) : 0;
-	int			fd;
 	bool		good;
 
 	if (!key || !cache_root(m, root, sizeof(root)))
@@ -255,10 +254,7 @@ build_cache_keep(Measure *m, const char *key, const char *folder)
 	if (!mkdtemp(fresh))
 		return;
 	snprintf(path, sizeof(path), "%s/key", fresh);
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	good = fd >= 0 && write(fd, key, length) == (ssize_t) length;
-	if (fd >= 0)
-		good = close(fd) == 0 && good;
+	good = text_write(path, key);
 	snprintf(path, sizeof(path), "%s/content", fresh);
 	/*
 	 * in one step: an entry is whole or not there; one that another measurement has just made is as
