@@ -27,26 +27,18 @@
 #define LEAVE_SECONDS	5.0
 #define MAX_BACKOFF		15.0
 
+AgentQueue	agent_queue;
+
 static PGconn *connection = NULL;
 static bool failed_before = false;
 static int	failures = 0;
-static double retry_at = 0;
 static bool notified = false;
-static char *place = NULL;
 static char *problem = NULL;
-static bool mismatch = false;
-static bool refused = false;
 
 bool
 queue_connected(void)
 {
 	return connection != NULL;
-}
-
-double
-queue_retry_at(void)
-{
-	return retry_at;
 }
 
 int
@@ -56,27 +48,9 @@ queue_socket(void)
 }
 
 const char *
-queue_place(void)
-{
-	return place;
-}
-
-const char *
 queue_problem(void)
 {
 	return problem ? problem : "no reason given";
-}
-
-bool
-queue_refused(void)
-{
-	return refused;
-}
-
-bool
-queue_mismatch(void)
-{
-	return mismatch;
 }
 
 /* the first line of what libpq or the server says, without its end */
@@ -103,7 +77,7 @@ cut(const char *what)
 	note_problem(what);
 	agent_log("the connection was lost: %s", problem);
 	queue_close();
-	retry_at = clock_now() + 0.05;
+	agent_queue.retry_at = clock_now() + 0.05;
 	return CUDAL1_CALL_CUT;
 }
 
@@ -214,7 +188,7 @@ queue_run(const char *query, int n, const char *const *values, char **columns, i
 		return CUDAL1_CALL_CUT;
 	if (PQresultStatus(result) == PGRES_TUPLES_OK)
 	{
-		refused = false;
+		agent_queue.refused = false;
 		for (int i = 0; i < ncolumns && PQntuples(result) > 0 && i < PQnfields(result); i++)
 			if (!PQgetisnull(result, 0, i))
 				columns[i] = agent_copy(PQgetvalue(result, 0, i),
@@ -228,8 +202,8 @@ queue_run(const char *query, int n, const char *const *values, char **columns, i
 		const char *hint = PQresultErrorField(result, PG_DIAG_MESSAGE_HINT);
 
 		note_problem(primary ? primary : PQresultErrorMessage(result));
-		refused = state && strcmp(state, "42501") == 0;
-		if (refused)
+		agent_queue.refused = state && strcmp(state, "42501") == 0;
+		if (agent_queue.refused)
 			hint = "The role needs SELECT cudal1_grant('ROLE', 'agent').";
 		agent_log("%s (SQLSTATE %s)%s%s", problem, state ? state : "none", hint ? ". " : "",
 				  hint ? hint : "");
@@ -307,16 +281,16 @@ same_protocol(const char *theirs)
 static void
 judge_version(const char *theirs)
 {
-	bool		was = mismatch;
+	bool		was = agent_queue.mismatch;
 
-	mismatch = !same_protocol(theirs);
-	if (!mismatch)
+	agent_queue.mismatch = !same_protocol(theirs);
+	if (!agent_queue.mismatch)
 		return;
 	free(problem);
 	problem = agent_format("the database has version %s of the extension cudal1, this agent is of "
 						   "version " CUDAL1_VERSION
 						   ": install the same on both", theirs);
-	if (!was && place)
+	if (!was && agent_queue.place)
 		agent_log("%s; nothing more is claimed", problem);
 }
 
@@ -357,7 +331,7 @@ prepare_session(void)
 	if (!columns[0] || strcmp(columns[1], "t") == 0)
 		note_problem(columns[0] ? "the server is a standby"
 					 : "the database has no extension cudal1");
-	else if (place && strcmp(place, columns[0]) != 0)
+	else if (agent_queue.place && strcmp(agent_queue.place, columns[0]) != 0)
 	{
 		/* claims and results are those of the former; a person must say that this one is meant */
 		agent_log("the connection leads to another database or another installation of the "
@@ -369,12 +343,12 @@ prepare_session(void)
 	 * results of a former version's claims are offered to the new one, which takes them or says
 	 * what it misses in them
 	 */
-	else if (mismatch && !place)
+	else if (agent_queue.mismatch && !agent_queue.place)
 		;
 	else if (queue_run("LISTEN cudal1_work", 0, NULL, NULL, 0) == CUDAL1_CALL_DONE)
 	{
-		free(place);
-		place = columns[0];
+		free(agent_queue.place);
+		agent_queue.place = columns[0];
 		free(columns[1]);
 		free(columns[2]);
 		return true;
@@ -388,7 +362,7 @@ queue_connect(bool at_once)
 {
 	if (connection)
 		return true;
-	if (!at_once && clock_now() < retry_at)
+	if (!at_once && clock_now() < agent_queue.retry_at)
 		return false;
 	if (establish() && prepare_session())
 	{
@@ -404,7 +378,7 @@ queue_connect(bool at_once)
 		agent_log("no connection: %s", queue_problem());
 	failed_before = true;
 	/* not all agents of a cluster in one moment */
-	retry_at = clock_now() + (failures < 7 ? 0.2 * (1 << failures) : MAX_BACKOFF)
+	agent_queue.retry_at = clock_now() + (failures < 7 ? 0.2 * (1 << failures) : MAX_BACKOFF)
 		* (0.75 + 0.5 * drand48());
 	return false;
 }

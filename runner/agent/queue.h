@@ -11,7 +11,6 @@
 /* true once connected; tries when it is time for another try, or at once */
 extern bool queue_connect(bool at_once);
 extern bool queue_connected(void);
-extern double queue_retry_at(void);
 extern void queue_close(void);
 extern int	queue_socket(void);
 
@@ -22,18 +21,18 @@ extern Cudal1Call queue_run(const char *query, int n, const char *const *values,
 /* whether something was notified since the last call */
 extern bool queue_notified(void);
 
-/* which database this is: server, database and extension; NULL before the first connection */
-extern const char *queue_place(void);
+/* what calls have told of the database; queue.c alone writes to it */
+typedef struct AgentQueue
+{
+	char	   *place;			/* server, database, extension; NULL before the first connection */
+	double		retry_at;		/* of clock_now(), without a connection */
+	bool		refused;		/* the role may not execute the last statement */
+	/* the extension is of another version than we: nothing may be claimed, queue_problem() says it */
+	bool		mismatch;
+} AgentQueue;
+
+extern AgentQueue agent_queue;
 extern const char *queue_problem(void);
-
-/* whether the last statement was one that the role may not execute */
-extern bool queue_refused(void);
-
-/*
- * whether the database's extension is of another version than we, so that nothing may be claimed;
- * queue_problem() says it
- */
-extern bool queue_mismatch(void);
 extern void queue_check_version(void);
 
 extern Cudal1Call queue_take_back(const char *beginning, int64_t *taken);

@@ -107,7 +107,7 @@ open_spools(void)
 	{
 		AgentDevice *device = &devices[i];
 
-		if (!spool_open(&device->spool, queue_place(), device->key))
+		if (!spool_open(&device->spool, agent_queue.place, device->key))
 			continue;
 		snprintf(device->name, sizeof(device->name), "agent %s %.200s %.200s", device->spool.id,
 				 agent_settings.host, device->key);
@@ -244,7 +244,7 @@ static bool
 is_out_of_patience(double disconnected_since)
 {
 	return (agent_settings.once || agent_settings.until_idle >= 0)
-		&& (!queue_connected() || queue_refused()) && cudal1_jobs_measuring() == 0
+		&& (!queue_connected() || agent_queue.refused) && cudal1_jobs_measuring() == 0
 		&& clock_now() - disconnected_since > agent_settings.patience;
 }
 
@@ -267,7 +267,7 @@ connect_queue(Loop *l, double now)
 {
 	if (!queue_connect(false))
 		l->was_connected = false;
-	else if (!queue_refused())
+	else if (!agent_queue.refused)
 		l->connected_at = now;
 	if (!queue_connected() || l->was_connected)
 		return true;
@@ -306,7 +306,7 @@ serve(Loop *l, double now, bool look)
 		l->refresh_at = now + REFRESH;
 	}
 	/* an upgrade of the database under an agent that runs: what it measures is still welcome */
-	if (queue_mismatch() && agent_mode == AGENT_WORK)
+	if (agent_queue.mismatch && agent_mode == AGENT_WORK)
 		agent_mode = AGENT_DRAIN;
 	if (now >= l->poll_at)
 		l->poll_at = now + agent_settings.poll;
@@ -340,7 +340,7 @@ next_look(const Loop *l, double now)
 	double		next = now + cudal1_jobs_next_ms() / 1000.0;
 
 	if (!queue_connected())
-		next = fmin(next, fmax(queue_retry_at(), now));
+		next = fmin(next, fmax(agent_queue.retry_at, now));
 	else
 		next = fmin(fmin(next, l->poll_at), fmin(l->expire_at, l->refresh_at));
 	if (queue_connected() && has_idle_device() && agent_mode == AGENT_WORK)
@@ -372,7 +372,7 @@ work_measure(void)
 			return leave(0);
 		if (!connect_queue(&l, now))
 			return 1;
-		if (is_out_of_patience(l.connected_at) || (!l.opened && queue_mismatch()))
+		if (is_out_of_patience(l.connected_at) || (!l.opened && agent_queue.mismatch))
 		{
 			agent_log("gave up: %s", queue_problem());
 			return l.opened ? leave(1) : 1;
@@ -384,7 +384,7 @@ work_measure(void)
 		if (queue_connected())
 			serve(&l, now, look);
 		if (has_finished())
-			return leave(queue_mismatch() ? 1 : 0);
+			return leave(agent_queue.mismatch ? 1 : 0);
 		if (was_idle_enough(&l, now))
 			return leave(0);
 		agent_wait(queue_socket(), POLLIN, true, next_look(&l, now));
