@@ -55,7 +55,8 @@
 #define KILL_WAIT_MS 1000
 #define MAX_PASSED 64
 
-static const Cudal1Host *host;
+const Cudal1Host *cudal1_host = NULL;
+
 static int	epoll_descriptor = -1;
 
 /* children that are polled; all other zombies are orphans */
@@ -64,12 +65,6 @@ static pid_t alive[MAX_ALIVE];
 static int	nalive = 0;
 
 static char words[256];			/* what say() returned last */
-
-void
-cudal1_children_host(const Cudal1Host *calls)
-{
-	host = calls;
-}
 
 int64_t
 cudal1_clock_ms(void)
@@ -98,14 +93,14 @@ cudal1_children_epoll(void)
 {
 	if (epoll_descriptor < 0)
 	{
-		if (host->take_descriptors && !host->take_descriptors(1))
+		if (cudal1_host->take_descriptors && !cudal1_host->take_descriptors(1))
 		{
 			errno = EMFILE;
 			return -1;
 		}
 		epoll_descriptor = epoll_create1(EPOLL_CLOEXEC);
-		if (epoll_descriptor < 0 && host->give_descriptors)
-			host->give_descriptors(1);
+		if (epoll_descriptor < 0 && cudal1_host->give_descriptors)
+			cudal1_host->give_descriptors(1);
 	}
 	return epoll_descriptor;
 }
@@ -171,8 +166,8 @@ close_end(int *fd)
 		return;
 	close(*fd);
 	*fd = -1;
-	if (host->give_descriptors)
-		host->give_descriptors(1);
+	if (cudal1_host->give_descriptors)
+		cudal1_host->give_descriptors(1);
 }
 
 /* ---- start ---- */
@@ -378,7 +373,7 @@ cudal1_child_start(Cudal1Child *child, const Cudal1Program *program, const char 
 		*problem = say("cannot run \"%s\": %s", program->argv[0], strerror(errno));
 		return false;
 	}
-	if (host->take_descriptors && !host->take_descriptors(CHILD_FDS))
+	if (cudal1_host->take_descriptors && !cudal1_host->take_descriptors(CHILD_FDS))
 	{
 		*problem = "too many open files: raise max_files_per_process";
 		return false;
@@ -391,8 +386,8 @@ cudal1_child_start(Cudal1Child *child, const Cudal1Program *program, const char 
 		free(made[i]);
 	if (!started)
 	{
-		if (host->give_descriptors)
-			host->give_descriptors(CHILD_FDS);
+		if (cudal1_host->give_descriptors)
+			cudal1_host->give_descriptors(CHILD_FDS);
 		return false;
 	}
 	alive[nalive++] = child->pid;
@@ -480,7 +475,7 @@ log_dropped(Cudal1Child *child)
 	if (child->log_dropped > 0)
 	{
 		snprintf(text, sizeof(text), "%s: %d more lines", child->label, child->log_dropped);
-		host->log(text);
+		cudal1_host->log(text);
 	}
 	child->log_dropped = 0;
 }
@@ -509,7 +504,7 @@ log_line(Cudal1Child *child)
 				line[i] = line[i] == '\t' ? ' ' : '?';
 		snprintf(text, sizeof(text), "%s: %.*s%s", child->label, (int) length, line,
 				 cut ? " ..." : "");
-		host->log(text);
+		cudal1_host->log(text);
 	}
 	else if (length > 0)
 		child->log_dropped++;

@@ -73,8 +73,8 @@ typedef struct Cudal1Program
 	void	   *owner;
 } Cudal1Program;
 
-/* before anything else */
-extern void cudal1_children_host(const Cudal1Host *host);
+/* set before any call */
+extern const Cudal1Host *cudal1_host;
 
 /* milliseconds of a clock that never goes back: worker and agent measure all intervals by it */
 extern int64_t cudal1_clock_ms(void);

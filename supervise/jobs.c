@@ -97,7 +97,6 @@ typedef struct Job
 	bool		done;
 } Job;
 
-static const Cudal1Host *host;
 static Job *jobs[MAX_JOBS];
 static int	njobs = 0;
 
@@ -114,11 +113,10 @@ most(int64_t a, int64_t b)
 }
 
 void
-cudal1_jobs_queue(const Cudal1Host *calls, const Cudal1Queue *entries)
+cudal1_jobs_queue(const Cudal1Host *host, const Cudal1Queue *queue)
 {
-	host = calls;
-	cudal1_queue = entries;
-	cudal1_children_host(calls);
+	cudal1_host = host;
+	cudal1_queue = queue;
 }
 
 int
@@ -159,7 +157,7 @@ note(const Job *job, const char *what)
 	char		text[CUDAL1_MAX_DETAIL + 128];
 
 	snprintf(text, sizeof(text), LABEL ": %s", (long long) job->claim.job_id, what);
-	host->log(text);
+	cudal1_host->log(text);
 }
 
 static void
