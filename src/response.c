@@ -89,6 +89,14 @@ skip_blanks(const char *p, const char *end)
 }
 
 static const char *
+skip_lines(const char *p, const char *end)
+{
+	while (p < end && (is_blank(*p) || *p == '\n'))
+		p++;
+	return p;
+}
+
+static const char *
 line_end(const char *p, const char *end)
 {
 	const char *newline = memchr(p, '\n', end - p);
@@ -283,11 +291,9 @@ skip_reasoning(const char *p, const char *end)
 		again = false;
 		for (int i = 0; i < lengthof(openings); i++)
 		{
-			const char *start = p;
+			const char *start = skip_lines(p, end);
 			const char *stop;
 
-			while (start < end && (is_blank(*start) || *start == '\n'))
-				start++;
 			if (end - start >= strlen(openings[i]) &&
 				pg_strncasecmp(start, openings[i], strlen(openings[i])) == 0)
 			{
@@ -395,9 +401,7 @@ scan_answer(const char *text, const char *end, Answer *answer)
 static bool
 is_empty(const char *p, const char *end)
 {
-	while (p < end && (is_blank(*p) || *p == '\n'))
-		p++;
-	return p == end;
+	return skip_lines(p, end) == end;
 }
 
 /* the fence that holds a section's code, or NULL */
