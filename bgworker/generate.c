@@ -25,10 +25,8 @@
 #include "generate.h"
 #include "settings.h"
 
-/* looks at answers and campaigns are at least this far apart */
-#define LOOK_MS 20
-/* claims are at least this far apart, because each is a commit */
-#define FILL_MS 10
+#define LOOK_MS 20				/* looks at answers and campaigns are at least this far apart */
+#define FILL_MS 10				/* claims are at least this far apart, because each is a commit */
 /* a cancellation reaches the program within this time */
 #define HOLD_MS 1000
 #define RESTART_MS 1000
@@ -39,8 +37,7 @@
 /* an answer of 4 MiB in which every byte is escaped */
 #define MAX_ANSWER_LINE (32 * 1024 * 1024)
 #define MAX_GARBAGE 100
-/* bytes of answers that one transaction stores */
-#define MAX_BATCH (8 * 1024 * 1024)
+#define MAX_BATCH (8 * 1024 * 1024)	/* bytes of answers that one transaction stores */
 
 static const char ready_line[] = "{\"type\": \"ready\"}";
 

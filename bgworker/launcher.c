@@ -34,8 +34,7 @@
 #include "shared.h"
 #include "start.h"
 
-/* how long the launcher sleeps when nothing wakes it */
-#define NAP_MS 10000
+#define NAP_MS 10000			/* how long the launcher sleeps when nothing wakes it */
 
 /*
  * With this exit status the postmaster starts the launcher again.  After 0 it would not, and after

@@ -35,8 +35,7 @@ PG_FUNCTION_INFO_V1(cudal1_preloaded);
 #define START_TIMEOUT_MS 30000
 /* a worker that ends after more than this time has not failed at its start */
 #define HEALTHY_MS 30000
-/* how long a session waits for the worker to leave its database */
-#define LEAVE_TIMEOUT_MS 5000
+#define LEAVE_TIMEOUT_MS 5000	/* how long a session waits for the worker to leave its database */
 
 typedef struct Slot
 {

@@ -23,8 +23,7 @@
 PG_FUNCTION_INFO_V1(cudal1_group_advantages);
 PG_FUNCTION_INFO_V1(cudal1_grpo_objective);
 
-/* bound of the absolute z score in the smoothed variant */
-#define SMOOTHED_LIMIT	1.5
+#define SMOOTHED_LIMIT	1.5		/* bound of the absolute z score in the smoothed variant */
 
 typedef enum Deviation
 {

@@ -10,8 +10,7 @@
 
 #include "postgres.h"
 
-/* cells read by one query: more than most draws need */
-#define CUDAL1_CELLS_AT_ONCE	64
+#define CUDAL1_CELLS_AT_ONCE	64	/* cells read by one query: more than most draws need */
 
 /* a stream of random numbers: a counter, hashed with a key */
 typedef struct Cudal1Stream

@@ -20,10 +20,8 @@
 
 PG_FUNCTION_INFO_V1(cudal1_nearest);
 
-/* names that a hint lists */
-#define MAX_SUGGESTIONS 3
-/* no task has a longer name, so nothing is suggested for one */
-#define MAX_NAME_BYTES 1000
+#define MAX_SUGGESTIONS 3		/* names that a hint lists */
+#define MAX_NAME_BYTES 1000		/* no task has a longer name, so nothing is suggested for one */
 
 static char *
 fold_case(const char *name)

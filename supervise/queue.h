@@ -29,8 +29,7 @@ typedef enum Cudal1Verdict
 	CUDAL1_VERDICT_LOST
 } Cudal1Verdict;
 
-/* bytes of the longest token of a claim */
-#define CUDAL1_MAX_TOKEN 128
+#define CUDAL1_MAX_TOKEN 128	/* bytes of the longest token of a claim */
 
 typedef struct Cudal1Claim
 {

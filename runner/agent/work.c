@@ -29,8 +29,7 @@
 /* how long agents count as idle after they say so, and how long before its end they say it again */
 #define IDLE_SECONDS	60.0
 #define IDLE_MARGIN		20.0
-/* what children get to end in, when the agent leaves */
-#define LEAVE_MS		1000
+#define LEAVE_MS		1000	/* what children get to end in, when the agent leaves */
 
 static AgentDevice devices[AGENT_MAX_DEVICES];
 static int	ndevices;

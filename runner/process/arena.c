@@ -11,8 +11,7 @@
 #include "common/pages.h"
 #include "process/arena.h"
 
-/* in linux/mman.h since 6.1 */
-#define ADVICE_COLLAPSE	25
+#define ADVICE_COLLAPSE	25		/* in linux/mman.h since 6.1 */
 
 int
 memory_file(const char *name, const void *bytes, size_t length)
