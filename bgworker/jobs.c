@@ -2,8 +2,8 @@
  * jobs.c
  *		What supervise/ needs of a worker: the log, the count of open files, the queue by SPI.
  *
- * None of these functions raises an error: entry.c turns errors into results, and the others do not
- * fail.
+ * None of the functions in these tables raises an error: entry.c turns errors into results, and the
+ * others do not fail.
  */
 #include "postgres.h"
 
@@ -56,7 +56,10 @@ cudal1_worker_jobs_prepare(void)
 		.connected = connected,.lease_seconds = &cudal1_lease_seconds,
 	.read = cudal1_message_read};
 
-	cudal1_jobs_queue(&host, &queue);
+	if (!cudal1_jobs_prepare(&host, &queue))
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not create an epoll descriptor: %m")));
 }
 
 void

@@ -17,7 +17,7 @@ typedef enum Cudal1Polled
 	CUDAL1_POLLED_GONE			/* the extension is gone */
 } Cudal1Polled;
 
-/* called before any other function of supervise/ */
+/* called before any other function of supervise/; an error where there are too many open files */
 extern void cudal1_worker_jobs_prepare(void);
 
 /* the command line of cudal1-measure by the settings, with one more option or NULL */

@@ -281,12 +281,6 @@ cudal1_worker_main(Datum database)
 	cudal1_entry_prepare_session();
 	name_worker();
 	cudal1_worker_jobs_prepare();
-	if (cudal1_children_epoll() < 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not create an epoll descriptor: %m")));
-	if (!cudal1_children_adopt())
-		elog(LOG, "could not become the parent of orphans: %m");
 
 	context = AllocSetContextCreate(TopMemoryContext, "cudal1 worker", ALLOCSET_DEFAULT_SIZES);
 	for (;;)

@@ -88,20 +88,26 @@ say(const char *format,...)
 	return words;
 }
 
+bool
+cudal1_children_prepare(const Cudal1Host *host)
+{
+	cudal1_host = host;
+	if (host->take_descriptors && !host->take_descriptors(1))
+	{
+		errno = EMFILE;
+		return false;
+	}
+	epoll_descriptor = epoll_create1(EPOLL_CLOEXEC);
+	if (epoll_descriptor < 0)
+		return false;
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+		host->log(say("could not become the parent of orphans: %s", strerror(errno)));
+	return true;
+}
+
 int
 cudal1_children_epoll(void)
 {
-	if (epoll_descriptor < 0)
-	{
-		if (cudal1_host->take_descriptors && !cudal1_host->take_descriptors(1))
-		{
-			errno = EMFILE;
-			return -1;
-		}
-		epoll_descriptor = epoll_create1(EPOLL_CLOEXEC);
-		if (epoll_descriptor < 0 && cudal1_host->give_descriptors)
-			cudal1_host->give_descriptors(1);
-	}
 	return epoll_descriptor;
 }
 
@@ -110,7 +116,7 @@ watch(int fd, uint32_t events)
 {
 	struct epoll_event event = {.events = events,.data.fd = fd};
 
-	return epoll_ctl(cudal1_children_epoll(), EPOLL_CTL_ADD, fd, &event) == 0;
+	return epoll_ctl(epoll_descriptor, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
 static bool
@@ -133,12 +139,6 @@ strike_off(pid_t pid)
 			return;
 		}
 	}
-}
-
-bool
-cudal1_children_adopt(void)
-{
-	return prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
 }
 
 void
@@ -440,7 +440,7 @@ send_input(Cudal1Child *child)
 		/*
 		 * a pipe with room is always writable, so it is watched only while there is input to send
 		 */
-		(void) epoll_ctl(cudal1_children_epoll(), EPOLL_CTL_DEL, child->in, NULL);
+		(void) epoll_ctl(epoll_descriptor, EPOLL_CTL_DEL, child->in, NULL);
 		child->input_watched = false;
 	}
 }

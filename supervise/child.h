@@ -73,20 +73,22 @@ typedef struct Cudal1Program
 	void	   *owner;
 } Cudal1Program;
 
-/* set before any call */
+/* set by cudal1_children_prepare */
 extern const Cudal1Host *cudal1_host;
 
 /* milliseconds of a clock that never goes back: worker and agent measure all intervals by it */
 extern int64_t cudal1_clock_ms(void);
 
-/* readable when any child needs a poll; -1 with errno where the descriptor can't be made */
+/*
+ * Before any other call: orphans of children become children of this process.  False where it can't
+ * wait for children; errno says why.
+ */
+extern bool cudal1_children_prepare(const Cudal1Host *host);
+
+/* readable when any child needs a poll */
 extern int	cudal1_children_epoll(void);
 
-/*
- * adopt makes orphans of children children of this process; collect removes those that have ended
- * from the process table.
- */
-extern bool cudal1_children_adopt(void);
+/* removes orphans that have ended from the process table */
 extern void cudal1_children_collect(void);
 
 /* false: nothing is left of the child, and *problem says why, valid until the next call */

@@ -112,11 +112,11 @@ most(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-void
-cudal1_jobs_queue(const Cudal1Host *host, const Cudal1Queue *queue)
+bool
+cudal1_jobs_prepare(const Cudal1Host *host, const Cudal1Queue *queue)
 {
-	cudal1_host = host;
 	cudal1_queue = queue;
+	return cudal1_children_prepare(host);
 }
 
 int

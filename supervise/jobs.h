@@ -14,8 +14,8 @@
 #define CUDAL1_MAX_PROGRESS (16 * 1024)
 #define CUDAL1_MAX_DETAIL 2000
 
-/* called before any other function of this file */
-extern void cudal1_jobs_queue(const Cudal1Host *host, const Cudal1Queue *queue);
+/* called before any other function of supervise/; false: errno says why */
+extern bool cudal1_jobs_prepare(const Cudal1Host *host, const Cudal1Queue *queue);
 
 /* what cudal1-measure is started with; `option`, `python`: NULL where there is none */
 #define CUDAL1_COMMAND_WORDS 8

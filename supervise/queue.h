@@ -90,7 +90,7 @@ typedef struct Cudal1Queue
 	void		(*forget) (void *device, const Cudal1Claim *claim);
 } Cudal1Queue;
 
-/* set by cudal1_jobs_queue */
+/* set by cudal1_jobs_prepare */
 extern const Cudal1Queue *cudal1_queue;
 
 /* an argument of a query */

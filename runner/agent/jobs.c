@@ -67,14 +67,11 @@ jobs_prepare(void)
 		.connected = queue_connected, .lease_seconds = &agent_settings.lease, .read = read_line,
 		.keep = keep, .forget = forget};
 
-	cudal1_jobs_queue(&host, &queue);
-	if (cudal1_children_epoll() < 0)
+	if (!cudal1_jobs_prepare(&host, &queue))
 	{
 		agent_log("no epoll descriptor: %s", strerror(errno));
 		exit(1);
 	}
-	if (!cudal1_children_adopt())
-		agent_log("could not become the parent of orphans: %s", strerror(errno));
 }
 
 bool
