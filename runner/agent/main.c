@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "jobs.h"
-#include "work.h"
 #include "common/options.h"
 
 static void

@@ -117,15 +117,12 @@ queue_notified(void)
 static bool
 is_transient(const char *state)
 {
-	static const char *const classes[] = {"08", "25", "40", "53", "55", "57", "58"};
-	/* functions are missing while the extension is dropped, created or upgraded */
-	static const char *const states[] = {"42883", "3F000", "42P01", "42704"};
+	/* the last four: functions are missing while the extension is dropped, created or upgraded */
+	static const char *const beginnings[] = {"08", "25", "40", "53", "55", "57", "58", "42883",
+		"3F000", "42P01", "42704"};
 
-	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
-		if (strncmp(state, classes[i], 2) == 0)
-			return true;
-	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
-		if (strcmp(state, states[i]) == 0)
+	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
+		if (strncmp(state, beginnings[i], strlen(beginnings[i])) == 0)
 			return true;
 	return false;
 }
@@ -211,13 +208,6 @@ queue_run(const char *query, int n, const char *const *values, char **columns, i
 	}
 	PQclear(result);
 	return outcome;
-}
-
-static void
-free_columns(char **columns, int n)
-{
-	for (int i = 0; i < n; i++)
-		free(columns[i]);
 }
 
 /* ---- connection ---- */
@@ -322,6 +312,7 @@ prepare_session(void)
 		"pg_catalog.pg_extension AS e"
 		" WHERE d.datname = pg_catalog.current_database() AND e.extname = 'cudal1'";
 	char	   *columns[3];
+	bool		ready = false;
 
 	if (queue_run(settings, 0, NULL, NULL, 0) != CUDAL1_CALL_DONE
 		|| queue_run(identity, 0, NULL, columns, 3) != CUDAL1_CALL_DONE)
@@ -349,12 +340,12 @@ prepare_session(void)
 	{
 		free(agent_queue.place);
 		agent_queue.place = columns[0];
-		free(columns[1]);
-		free(columns[2]);
-		return true;
+		columns[0] = NULL;
+		ready = true;
 	}
-	free_columns(columns, 3);
-	return false;
+	for (int i = 0; i < 3; i++)
+		free(columns[i]);
+	return ready;
 }
 
 bool

@@ -27,7 +27,7 @@ typedef struct AgentQueue
 	char	   *place;			/* server, database, extension; NULL before the first connection */
 	double		retry_at;		/* of clock_now(), without a connection */
 	bool		refused;		/* the role may not execute the last statement */
-	/* the extension is of another version than we: nothing may be claimed, queue_problem() says it */
+	/* the extension has another version than we: nothing may be claimed; queue_problem() says it */
 	bool		mismatch;
 } AgentQueue;
 

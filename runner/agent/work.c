@@ -21,7 +21,6 @@
 #include "devices.h"
 #include "jobs.h"
 #include "queue.h"
-#include "work.h"
 #include "common/clock.h"
 
 /* registered again after this time, to show that the device is served */
