@@ -67,10 +67,8 @@ int
 sandbox_guard_filters(bool python, bool gpu)
 {
 	/* only C on a CPU has a second one, because it does without files once it is loaded */
-	const char	gpu_stages[2] = {CALLS_GPU, '\0'};
-	const char	python_stages[2] = {CALLS_TORCH, '\0'};
-	const char	c_stages[2] = {CALLS_LOAD_C, CALLS_RUN_C};
-	const char *stages = gpu ? gpu_stages : python ? python_stages : c_stages;
+	const char	stages[2] = {gpu ? CALLS_GPU : python ? CALLS_TORCH : CALLS_LOAD_C,
+		gpu || python ? '\0' : CALLS_RUN_C};
 	int			fd = memfd_create("filters", MFD_CLOEXEC);
 	bool		good = fd >= 0;
 
@@ -383,24 +381,23 @@ sandbox_problem(void)
 {
 	const char *const argv[] = {"/usr/bin/true", NULL};
 	Sandbox		sandbox = {.argv = argv,.file_bytes = 1 << 20};
-	int			null_fd;
 	pid_t		pid;
 	int			status = 0;
+	bool		ended;
 
 	if (strcmp(sandbox_version(), "none") == 0)
 		return "bubblewrap is missing; install the package bubblewrap";
-	null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	sandbox.output_fd = null_fd;
+	sandbox.output_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	pid = sandbox_start(&sandbox);
-	if (pid < 0 || !sandbox_wait(pid, 10, &status))
+	ended = pid > 0 && sandbox_wait(pid, 10, &status);
+	close(sandbox.output_fd);
+	if (!ended)
 	{
 		snprintf(problem, sizeof(problem), "a sandbox does not start: %s",
 				 pid < 0 ? strerror(errno) : "no end within 10 s");
 		sandbox_end(pid);
-		close(null_fd);
 		return problem;
 	}
-	close(null_fd);
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
 		return "bubblewrap can't make its namespaces; allow unprivileged user namespaces (sysctl "
 			"kernel.unprivileged_userns_clone, "

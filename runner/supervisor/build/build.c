@@ -186,27 +186,15 @@ compile_end(Measure *m, Compilation *c)
 					text[0] ? text : "the compiler failed without a word");
 }
 
-/* the reference, or one candidate; false: it has ended, or all have */
+/* the reference (0), or one candidate; false: it has ended */
 static bool
-compile_begin_one(Measure *m, int which, Compilation *c)
-{
-	if (which == 0)
-		heat_enter_all(m);
-	else if (m->members[which - 1].result.outcome == OUTCOME_NONE)
-		heat_enter(m, &m->members[which - 1]);
-	else
-		return false;
-	return compile_begin(m, which == 0 ? SIDE_REFERENCE : SIDE_CANDIDATE, c);
-}
-
-static bool
-compile_end_one(Measure *m, int which, Compilation *c)
+enter(Measure *m, int which)
 {
 	if (which == 0)
 		heat_enter_all(m);
 	else
 		heat_enter(m, &m->members[which - 1]);
-	return compile_end(m, c);
+	return which == 0 || m->members[which - 1].result.outcome == OUTCOME_NONE;
 }
 
 /*
@@ -233,10 +221,13 @@ build_native(Measure *m)
 	{
 		int			done = i - (COMPILERS - 1);
 
-		if (i < n)
-			c[i].begun = compile_begin_one(m, i, &c[i]);
+		if (i < n && enter(m, i))
+			c[i].begun = compile_begin(m, i == 0 ? SIDE_REFERENCE : SIDE_CANDIDATE, &c[i]);
 		if (done >= 0 && c[done].begun)
-			compile_end_one(m, done, &c[done]);
+		{
+			enter(m, done);
+			compile_end(m, &c[done]);
+		}
 	}
 	for (int i = 0; i < n; i++)
 	{

@@ -78,6 +78,16 @@ fits(Measure *m, const char *who, size_t bytes, size_t limit)
 					bytes >> 20, limit >> 20);
 }
 
+/* an array as a copy of its entry in the table has it */
+static bool
+take_array(Measure *m, const char *who, const WireTensor *t, Tensor *array)
+{
+	*array = (Tensor) {.dtype = t->dtype,.ndim = t->ndim};
+	memcpy(array->shape, t->shape, sizeof(t->shape));
+	return tensor_finish(array)
+		|| conclude(m, OUTCOME_UNVERIFIED, "%s an array of an unsupported type or size", who);
+}
+
 bool
 layout_from_generator(Measure *m)
 {
@@ -95,16 +105,13 @@ layout_from_generator(Measure *m)
 	{
 		WireTensor	t = m->generator.control->table[i];
 
-		m->input[i] = (Tensor) {.dtype = t.dtype,.ndim = t.ndim};
 		if (t.dtype >= WIRE_PY_INT)
 		{
+			m->input[i] = (Tensor) {.dtype = t.dtype,.ndim = t.ndim};
 			m->input_value[i] = t.address;
-			continue;
 		}
-		memcpy(m->input[i].shape, t.shape, sizeof(t.shape));
-		if (!tensor_finish(&m->input[i]))
-			return conclude(m, OUTCOME_UNVERIFIED,
-							"get_inputs gives an array of an unsupported type or size");
+		else if (!take_array(m, "get_inputs gives", &t, &m->input[i]))
+			return false;
 	}
 	place_inputs(m);
 	arena_destroy(&empty);
@@ -126,11 +133,8 @@ layout_from_reference(Measure *m, Executor *executor)
 	{
 		WireTensor	t = executor->control->table[i];
 
-		m->output[i] = (Tensor) {.dtype = t.dtype,.ndim = t.ndim};
-		memcpy(m->output[i].shape, t.shape, sizeof(t.shape));
-		if (!tensor_finish(&m->output[i]))
-			return conclude(m, OUTCOME_UNVERIFIED,
-							"the reference returns an array of an unsupported type or size");
+		if (!take_array(m, "the reference returns", &t, &m->output[i]))
+			return false;
 	}
 	place_outputs(m, false);
 	return fits(m, "the reference returns", m->output_bytes,
