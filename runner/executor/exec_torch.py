@@ -58,10 +58,6 @@ BUILD_DATA_BYTES = 4 << 30
 SMALL_BYTES, ARENA_BYTES, SPARE_ARENAS = 448, 1 << 20, 2
 
 
-def dtype_table():
-    return {code: getattr(torch, name) for code, name in wire.DTYPES.items()}
-
-
 class Control:
     """The shared memory through which an executor and its supervisor exchange what does not fit a
     datagram.
@@ -91,7 +87,7 @@ class Executor:
         self.libdir = libdir
         self.gpu = gpu
         self.data_bytes = data_bytes
-        self.dtypes = dtype_table()
+        self.dtypes = {code: getattr(torch, name) for code, name in wire.DTYPES.items()}
         self.codes = {dtype: code for code, dtype in self.dtypes.items()}
         self.task_source, self.code = common.read_sources(source_fd)
         self.outputs = []

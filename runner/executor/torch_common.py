@@ -22,25 +22,25 @@ class Unsupported(Exception):
 
 def load_guard(libdir):
     guard = ctypes.CDLL(os.path.join(libdir, "libcudal1guard.so"))
-    guard.cudal1_guard_enter.argtypes = [ctypes.c_uint64, ctypes.c_bool]
-    guard.cudal1_guard_space.argtypes = guard.cudal1_guard_threads.argtypes = [ctypes.c_uint64]
-    guard.cudal1_guard_seed.argtypes = [ctypes.c_char_p]
-    guard.cudal1_guard_fill.argtypes = [
-        ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_double,
-        ctypes.c_double,
-    ]
-    guard.cudal1_guard_seed.restype = guard.cudal1_guard_fill.restype = None
-    guard.cudal1_guard_map.argtypes = [ctypes.c_int, ctypes.c_uint64]
-    guard.cudal1_guard_map.restype = ctypes.c_void_p
-    guard.cudal1_guard_next.restype = ctypes.c_uint64
-    guard.cudal1_guard_keep.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
-    guard.cudal1_guard_make_pages.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
-    guard.cudal1_guard_find_shared.argtypes = [ctypes.c_void_p] + 3 * [ctypes.c_uint64]
-    guard.cudal1_guard_find_shared.restype = ctypes.c_uint64
-    guard.cudal1_guard_find_returned.argtypes = [ctypes.c_void_p] + 2 * [ctypes.c_uint64]
-    guard.cudal1_guard_leave.argtypes = [ctypes.c_void_p, ctypes.c_uint64]
-    guard.cudal1_guard_leave.restype = None
-    guard.cudal1_guard_keep.restype = guard.cudal1_guard_make_pages.restype = None
+    number, place = ctypes.c_uint64, ctypes.c_void_p
+    # what each returns, and takes
+    functions = {
+        "enter": (ctypes.c_int, number, ctypes.c_bool),
+        "space": (ctypes.c_int, number),
+        "threads": (None, number),
+        "seed": (None, ctypes.c_char_p),
+        "fill": (None, place, number, *2 * [ctypes.c_uint32], *2 * [ctypes.c_double]),
+        "map": (place, ctypes.c_int, number),
+        "next": (number,),
+        "keep": (None, place, number),
+        "make_pages": (None, place, number),
+        "find_shared": (number, place, *3 * [number]),
+        "find_returned": (ctypes.c_int, place, *2 * [number]),
+        "leave": (None, place, number),
+    }
+    for name, (result, *arguments) in functions.items():
+        function = getattr(guard, f"cudal1_guard_{name}")
+        function.restype, function.argtypes = result, arguments
     return guard
 
 
