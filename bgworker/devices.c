@@ -188,7 +188,7 @@ register_device(const char *line)
 	return CUDAL1_CALL_DONE;
 }
 
-static Cudal1Polled
+static Cudal1Call
 end_search(void)
 {
 	const char *ending = cudal1_child_ending(&search);
@@ -198,15 +198,11 @@ end_search(void)
 	searching = false;
 	for (int i = 0; i < nlines; i++)
 	{
-		switch (register_device(lines[i]))
-		{
-			case CUDAL1_CALL_GONE:
-				return CUDAL1_POLLED_GONE;
-			case CUDAL1_CALL_DONE:
-				break;
-			default:
-				failed = true;
-		}
+		Cudal1Call	outcome = register_device(lines[i]);
+
+		if (outcome == CUDAL1_CALL_GONE)
+			return outcome;
+		failed |= outcome != CUDAL1_CALL_DONE;
 	}
 	if (nlines == 0)
 		search_failed(psprintf("cudal1-measure --devices found none and %s", ending));
@@ -222,27 +218,29 @@ end_search(void)
 			search_failed("some devices could not be registered");
 	}
 	refresh_at = cudal1_clock_ms() + REFRESH_MS;
-	return CUDAL1_POLLED_ENDED;
+	return CUDAL1_CALL_DONE;
 }
 
-static Cudal1Polled
+static Cudal1Call
 refresh(void)
 {
 	refresh_at = cudal1_clock_ms() + REFRESH_MS;
 	for (int i = 0; i < ndevices; i++)
 		if (register_device(devices[i].line) == CUDAL1_CALL_GONE)
-			return CUDAL1_POLLED_GONE;
-	return CUDAL1_POLLED_QUIET;
+			return CUDAL1_CALL_GONE;
+	return CUDAL1_CALL_DONE;
 }
 
-Cudal1Polled
-cudal1_devices_poll(void)
+Cudal1Call
+cudal1_devices_poll(bool *ended)
 {
 	int64		now = cudal1_clock_ms();
 
+	*ended = false;
 	if (searching)
 	{
 		cudal1_child_poll(&search);
+		*ended = search.gone;
 		if (search.gone)
 			return end_search();
 		if (!search_killed && (now > search_until || search.overlong))
@@ -250,7 +248,7 @@ cudal1_devices_poll(void)
 			search_killed = true;
 			cudal1_child_signal(&search, SIGKILL);
 		}
-		return CUDAL1_POLLED_QUIET;
+		return CUDAL1_CALL_DONE;
 	}
 
 	/* a search would disturb a measurement, so it waits until none runs, and no job is claimed */
@@ -258,12 +256,12 @@ cudal1_devices_poll(void)
 		begin_search();
 	else if (ndevices > 0 && now >= refresh_at)
 		return refresh();
-	return CUDAL1_POLLED_QUIET;
+	return CUDAL1_CALL_DONE;
 }
 
 /* ---- claims ---- */
 
-static Cudal1Polled
+static Cudal1Call
 claim_for(Device *device, const char *worker)
 {
 	Cudal1Claim claim;
@@ -273,7 +271,7 @@ claim_for(Device *device, const char *worker)
 	bool		good = outcome == CUDAL1_CALL_DONE;
 
 	if (outcome == CUDAL1_CALL_GONE)
-		return CUDAL1_POLLED_GONE;
+		return CUDAL1_CALL_GONE;
 	device->empty = good && claim.job_id == 0;
 	if (good && !device->empty)
 	{
@@ -287,14 +285,14 @@ claim_for(Device *device, const char *worker)
 	device->failures = good ? 0 : device->failures + 1;
 	if (!good)
 		device->retry_at = cudal1_clock_ms() + cudal1_backoff_ms(device->failures);
-	return CUDAL1_POLLED_QUIET;
+	return CUDAL1_CALL_DONE;
 }
 
-Cudal1Polled
+Cudal1Call
 cudal1_devices_claim(const char *worker, bool look)
 {
 	if (searching || (search_wanted && cudal1_clock_ms() >= search_at))
-		return CUDAL1_POLLED_QUIET;
+		return CUDAL1_CALL_DONE;
 	for (int i = 0; i < ndevices && look; i++)
 		devices[i].empty = false;
 	for (int depth = 0; depth <= cudal1_prefetch; depth++)
@@ -306,11 +304,11 @@ cudal1_devices_claim(const char *worker, bool look)
 			if (device->empty || cudal1_clock_ms() < device->retry_at ||
 				cudal1_jobs_on_device(device) > depth)
 				continue;
-			if (claim_for(device, worker) == CUDAL1_POLLED_GONE)
-				return CUDAL1_POLLED_GONE;
+			if (claim_for(device, worker) == CUDAL1_CALL_GONE)
+				return CUDAL1_CALL_GONE;
 		}
 	}
-	return CUDAL1_POLLED_QUIET;
+	return CUDAL1_CALL_DONE;
 }
 
 long

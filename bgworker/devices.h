@@ -18,11 +18,11 @@ extern void cudal1_devices_drop(void);
 /* ends a search that runs */
 extern void cudal1_devices_stop(void);
 
-/* advances a search, and refreshes the registrations */
-extern Cudal1Polled cudal1_devices_poll(void);
+/* advances a search, and refreshes the registrations; *ended: a search ended, so look for jobs */
+extern Cudal1Call cudal1_devices_poll(bool *ended);
 
 /* claims jobs for devices that have room; look: a job may have been queued since the last call */
-extern Cudal1Polled cudal1_devices_claim(const char *worker, bool look);
+extern Cudal1Call cudal1_devices_claim(const char *worker, bool look);
 
 extern long cudal1_devices_next_ms(void);
 

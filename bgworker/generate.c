@@ -385,7 +385,7 @@ hold_to_limits(int64 now)
 	}
 }
 
-Cudal1Polled
+Cudal1Call
 cudal1_generate_poll(const char *worker, bool look)
 {
 	int64		now = cudal1_clock_ms();
@@ -415,7 +415,7 @@ cudal1_generate_poll(const char *worker, bool look)
 		if (outcome != CUDAL1_CALL_GONE && now >= look_at && look_wanted)
 			outcome = advance(now);
 	}
-	return outcome == CUDAL1_CALL_GONE ? CUDAL1_POLLED_GONE : CUDAL1_POLLED_QUIET;
+	return outcome;
 }
 
 long

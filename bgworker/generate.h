@@ -13,7 +13,7 @@
  * Stores answers, makes candidates of them, advances campaigns and sends requests.  look: something
  * may have changed in the database.
  */
-extern Cudal1Polled cudal1_generate_poll(const char *worker, bool look);
+extern Cudal1Call cudal1_generate_poll(const char *worker, bool look);
 
 /* milliseconds until the next poll is due even if nothing happens */
 extern long cudal1_generate_next_ms(void);

@@ -9,14 +9,6 @@
 
 #include "supervise/jobs.h"
 
-/* what a poll found, which decides what the worker does next */
-typedef enum Cudal1Polled
-{
-	CUDAL1_POLLED_QUIET,
-	CUDAL1_POLLED_ENDED,			/* a job or a search ended: a device may be free */
-	CUDAL1_POLLED_GONE			/* the extension is gone */
-} Cudal1Polled;
-
 /* called before any other function of supervise/; an error where there are too many open files */
 extern void cudal1_worker_jobs_prepare(void);
 

@@ -152,34 +152,30 @@ find_extension(int64 now)
 }
 
 /* one look at everything; GONE if the extension is gone */
-static Cudal1Polled
+static Cudal1Call
 poll_all(bool woken)
 {
 	int64		now = cudal1_clock_ms();
 	int			ended;
-	Cudal1Polled	devices;
+	bool		found;
 	bool		look;
 
-	if (cudal1_jobs_poll(woken, &ended) == CUDAL1_CALL_GONE)
-		return CUDAL1_POLLED_GONE;
-	devices = cudal1_devices_poll();
-	if (devices == CUDAL1_POLLED_GONE)
-		return devices;
+	if (cudal1_jobs_poll(woken, &ended) == CUDAL1_CALL_GONE ||
+		cudal1_devices_poll(&found) == CUDAL1_CALL_GONE)
+		return CUDAL1_CALL_GONE;
 	if (now >= expire_at)
 	{
 		if (cudal1_entry_run("SELECT cudal1.expire_leases(), cudal1.expire_requests()",
 							 0, NULL, NULL, 0) == CUDAL1_CALL_GONE)
-			return CUDAL1_POLLED_GONE;
+			return CUDAL1_CALL_GONE;
 		expire_at = now + Max(1000, (int64) cudal1_lease_seconds * 250);
 	}
-	look = woken || now >= poll_at || ended > 0 || devices == CUDAL1_POLLED_ENDED;
+	look = woken || now >= poll_at || ended > 0 || found;
 	if (now >= poll_at)
 		poll_at = now + cudal1_idle_poll;
-	if (cudal1_generate_poll(worker_name, look) == CUDAL1_POLLED_GONE)
-		return CUDAL1_POLLED_GONE;
-	if (!cudal1_enabled)
-		return CUDAL1_POLLED_QUIET;
-	return cudal1_devices_claim(worker_name, look);
+	if (cudal1_generate_poll(worker_name, look) == CUDAL1_CALL_GONE)
+		return CUDAL1_CALL_GONE;
+	return cudal1_enabled ? cudal1_devices_claim(worker_name, look) : CUDAL1_CALL_DONE;
 }
 
 static long
@@ -246,7 +242,7 @@ work(bool woken)
 			return;
 		}
 	}
-	if (poll_all(woken) == CUDAL1_POLLED_GONE)
+	if (poll_all(woken) == CUDAL1_CALL_GONE)
 		lose_extension();
 }
 
