@@ -58,28 +58,38 @@ socket_pair(int pair[2])
 	return setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof(on));
 }
 
+/* sleeps until there is news; as poll(), with 0 at the deadline and where it is cancelled */
+static int
+wait_for_news(int sock, double deadline)
+{
+	struct pollfd p = {.fd = sock,.events = POLLIN};
+	double		left = 0;
+	int			ready = 0;
+
+	while (ready == 0 && !executor_cancelled && (left = deadline - clock_now()) > 0)
+	{
+		ready = poll(&p, 1, left > 1000 ? 1000000 : (int) (left * 1000) + 1);
+		if (ready < 0 && errno == EINTR)
+			ready = 0;
+	}
+	return ready;
+}
+
 /* waits for a datagram; pid: the sender's, as the kernel vouches */
 static ExecutorResult
 receive(int sock, WireMessage *message, double deadline, pid_t *pid)
 {
 	for (;;)
 	{
-		struct pollfd p = {.fd = sock,.events = POLLIN};
-		double		left = deadline - clock_now();
-		int			ready;
+		int			ready = wait_for_news(sock, deadline);
 		char		space[CMSG_SPACE(sizeof(struct ucred)) + 64];
 		struct iovec iov = {message, sizeof(*message)};
 		struct msghdr header = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = space,
 			.msg_controllen = sizeof(space)};
 		ssize_t		got;
 
-		if (left <= 0 || executor_cancelled)
-			return EXECUTOR_TIMEOUT;
-		ready = poll(&p, 1, left > 1000 ? 1000000 : (int) (left * 1000) + 1);
-		if (ready < 0 && errno != EINTR)
-			return EXECUTOR_BROKEN;
 		if (ready <= 0)
-			continue;
+			return ready == 0 ? EXECUTOR_TIMEOUT : EXECUTOR_BROKEN;
 		got = recvmsg(sock, &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 		if (got < 0 && (errno == EAGAIN || errno == EINTR))
 			continue;
@@ -188,13 +198,9 @@ executor_start(Executor *executor, Sandbox *sandbox, const Arena *arena, int cal
 
 	if (!begin(executor, &theirs))
 		return EXECUTOR_BROKEN;
-	sandbox->fds[0] = theirs;
-	sandbox->fds[1] = executor->control_fd;
-	sandbox->fds[2] = arena->inputs_fd;
-	sandbox->fds[3] = arena->outputs_fd;
-	sandbox->fds[4] = call_fd;
-	sandbox->fds[5] = filter_fd;
 	sandbox->nfds = 6;
+	memcpy(sandbox->fds, (int[]) {theirs, executor->control_fd, arena->inputs_fd,
+		arena->outputs_fd, call_fd, filter_fd}, 6 * sizeof(int));
 	sandbox->output_fd = executor->log_fd;
 	executor->sandbox = sandbox_start(sandbox);
 	close(theirs);
@@ -724,14 +730,7 @@ executor_await(Executor *const *executors, int n, double seconds)
 	double		deadline = clock_now() + seconds;
 
 	for (int i = 0; i < n; i++)
-	{
-		struct pollfd p = {.fd = executors[i]->sock,.events = POLLIN};
-		double		left;
-
-		while (!executor_cancelled && (left = deadline - clock_now()) > 0
-			   && poll(&p, 1, left > 1000 ? 1000000 : (int) (left * 1000) + 1) <= 0)
-			;
-	}
+		wait_for_news(executors[i]->sock, deadline);
 }
 
 ExecutorResult
