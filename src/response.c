@@ -573,32 +573,21 @@ read_sections(Answer *answer, Datum *values, bool *nulls)
 	return reason.data;
 }
 
-/* Fills the four columns; the last, reason, stays NULL if the answer is complete. */
-static void
+/* fills three columns; returns why the answer is not complete, or "" */
+static const char *
 parse_response(const text *response, Datum *values, bool *nulls)
 {
 	char	   *unified = unify_line_ends(response);
 	const char *end = unified + strlen(unified);
 	const char *start = skip_reasoning(unified, end);
-	const char *reason;
+	Answer		answer;
 
-	memset(nulls, true, 4 * sizeof(bool));
 	if (start == NULL)
-		reason = "the reasoning block is not closed: the answer was cut off";
-	else if (is_empty(start, end))
-		reason = "the response is empty";
-	else
-	{
-		Answer		answer;
-
-		scan_answer(start, end, &answer);
-		reason = read_sections(&answer, values, nulls);
-	}
-	if (reason[0] != '\0')
-	{
-		values[3] = CStringGetTextDatum(reason);
-		nulls[3] = false;
-	}
+		return "the reasoning block is not closed: the answer was cut off";
+	if (is_empty(start, end))
+		return "the response is empty";
+	scan_answer(start, end, &answer);
+	return read_sections(&answer, values, nulls);
 }
 
 /*
@@ -611,15 +600,13 @@ cudal1_parse_response(PG_FUNCTION_ARGS)
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	Datum		values[4];
 	bool		nulls[4] = {true, true, true, true};
+	const char *reason = "the response is empty";
 
 	InitMaterializedSRF(fcinfo, 0);
-	if (PG_ARGISNULL(0))
-	{
-		values[3] = CStringGetTextDatum("the response is empty");
-		nulls[3] = false;
-	}
-	else
-		parse_response(PG_GETARG_TEXT_PP(0), values, nulls);
+	if (!PG_ARGISNULL(0))
+		reason = parse_response(PG_GETARG_TEXT_PP(0), values, nulls);
+	values[3] = CStringGetTextDatum(reason);
+	nulls[3] = reason[0] == '\0';
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	return (Datum) 0;
 }

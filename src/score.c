@@ -104,14 +104,10 @@ double
 cudal1_score_median(const double *values, size_t n)
 {
 	double	   *sorted = sorted_copy(values, n);
-	double		median;
+	double		median = NAN;
 
-	if (sorted == NULL)
-		return NAN;
-	if (n % 2 == 1)
-		median = sorted[n / 2];
-	else
-		median = 0.5 * sorted[n / 2 - 1] + 0.5 * sorted[n / 2];
+	if (sorted != NULL)
+		median = n % 2 == 1 ? sorted[n / 2] : 0.5 * sorted[n / 2 - 1] + 0.5 * sorted[n / 2];
 	free(sorted);
 	return median;
 }
@@ -120,11 +116,8 @@ double
 cudal1_score_percentile(const double *values, size_t n, double p)
 {
 	double	   *sorted = sorted_copy(values, n);
-	double		percentile;
+	double		percentile = sorted != NULL ? percentile_of_sorted(sorted, n, p) : NAN;
 
-	if (sorted == NULL)
-		return NAN;
-	percentile = percentile_of_sorted(sorted, n, p);
 	free(sorted);
 	return percentile;
 }
@@ -509,16 +502,11 @@ cudal1_score_nearer_end(double lower, double upper)
 double
 cudal1_score_median_error(const double *values, size_t n)
 {
-	double	   *sorted;
 	double		quartiles;
 
 	if (n < 4)
 		return 0;
-	sorted = sorted_copy(values, n);
-	if (sorted == NULL)
-		return NAN;
-	quartiles = percentile_of_sorted(sorted, n, 0.75) - percentile_of_sorted(sorted, n, 0.25);
-	free(sorted);
+	quartiles = cudal1_score_percentile(values, n, 0.75) - cudal1_score_percentile(values, n, 0.25);
 
 	/*
 	 * 1.34898 standard deviations lie between the quartiles of a normal distribution, and the
