@@ -116,11 +116,10 @@ push_all(Arguments *arguments, const char *const *list)
 static void
 bwrap_arguments(const Sandbox *sandbox, Arguments *arguments, char *tmp_size, char *filter_number)
 {
-	static const char *const links[] = {"bin", "sbin", "lib", "lib32", "lib64"};
+	static const char *const links[][2] = {{"/bin", "usr/bin"}, {"/sbin", "usr/sbin"},
+	{"/lib", "usr/lib"}, {"/lib32", "usr/lib32"}, {"/lib64", "usr/lib64"}};
 	static const char *const etc[] = {"/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf",
 		"/etc/ld.so.conf.d"};
-	static char link_path[5][8],
-				link_target[5][16];
 
 	PUSH(arguments, BWRAP, "--unshare-all", "--unshare-user", "--disable-userns",
 		 "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL", "--hostname",
@@ -129,14 +128,12 @@ bwrap_arguments(const Sandbox *sandbox, Arguments *arguments, char *tmp_size, ch
 	{
 		struct stat st;
 
-		snprintf(link_path[i], sizeof(link_path[i]), "/%s", links[i]);
-		snprintf(link_target[i], sizeof(link_target[i]), "usr/%s", links[i]);
-		if (lstat(link_path[i], &st) != 0)
+		if (lstat(links[i][0], &st) != 0)
 			continue;
 		if (S_ISLNK(st.st_mode))
-			PUSH(arguments, "--symlink", link_target[i], link_path[i]);
+			PUSH(arguments, "--symlink", links[i][1], links[i][0]);
 		else
-			PUSH(arguments, "--ro-bind", link_path[i], link_path[i]);
+			PUSH(arguments, "--ro-bind", links[i][0], links[i][0]);
 	}
 	for (int i = 0; i < 4; i++)
 		if (access(etc[i], F_OK) == 0)
