@@ -151,8 +151,7 @@ hint_with_name(const char *hint, const ErrorData *edata)
 	if (edata->sqlerrcode == ERRCODE_UNDEFINED_FUNCTION)
 		name = strstr(edata->message, "cudal1_");
 	else if (edata->cursorpos > 0)
-		name = open_function(statement,
-							 statement + Min(edata->cursorpos - 1, strlen(statement)));
+		name = open_function(statement, statement + Min(edata->cursorpos - 1, strlen(statement)));
 	if (name == NULL)
 		return NULL;
 	length = strspn(name, "abcdefghijklmnopqrstuvwxyz_0123456789");

@@ -354,8 +354,7 @@ cudal1_launcher_reconcile(const Cudal1Listed *listed, int nlisted, Oid *start, l
 			retire_slot(slot, now);
 			continue;
 		}
-		if (slot->pid != 0 || !slot->wanted || is_held(slot) ||
-			!is_start_due(slot, now, next_ms))
+		if (slot->pid != 0 || !slot->wanted || is_held(slot) || !is_start_due(slot, now, next_ms))
 			continue;
 		slot->leave = false;
 		slot->launched_at = now;

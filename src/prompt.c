@@ -324,8 +324,7 @@ cudal1_compose_prompt(PG_FUNCTION_ARGS)
 	task.reference = text_argument(fcinfo, 5);
 	task.entry = text_argument(fcinfo, 6);
 	task.tolerance = text_argument(fcinfo, 7);
-	codes.scores = cudal1_array_float8(PG_GETARG_ARRAYTYPE_P(9), "scores", &codes.nexemplars,
-									   NULL);
+	codes.scores = cudal1_array_float8(PG_GETARG_ARRAYTYPE_P(9), "scores", &codes.nexemplars, NULL);
 	codes.exemplars = read_texts(PG_GETARG_ARRAYTYPE_P(8), "codes", codes.nexemplars);
 	codes.failed = cudal1_array_unpack(PG_GETARG_ARRAYTYPE_P(10), "failed", &codes.nfailed, NULL);
 	codes.reasons = read_texts(PG_GETARG_ARRAYTYPE_P(11), "reasons", codes.nfailed);

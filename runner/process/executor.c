@@ -491,8 +491,7 @@ was_preempted(const Reading *from, const Reading *to, bool awake)
 }
 
 static ExecutorResult
-ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed,
-	double timeout)
+ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed, double timeout)
 {
 	bool		sent;
 

@@ -388,8 +388,7 @@ check_reference(Checks *c)
 	if (!measure_launch(m, &c->reference, SIDE_REFERENCE, 0, &c->arena, c->weights))
 		return false;
 	/* a first run may warm up for long: libraries initialise, code compiles itself */
-	if (!run_checks(m, &c->reference, SIDE_REFERENCE, &c->arena, 1, false, c->seeds, NULL,
-					limit))
+	if (!run_checks(m, &c->reference, SIDE_REFERENCE, &c->arena, 1, false, c->seeds, NULL, limit))
 		return false;
 	/* fewer outputs that take gigabytes are kept; the rounds compare those that are missing here */
 	while (c->n > 1 && c->n * m->output_bytes > m->backend->output_share * budget)

@@ -282,8 +282,7 @@ prepare(Diagnosis *d)
 		+ (size_t) m->backend->output_copies * m->output_slot_bytes + 3 * m->output_bytes;
 
 	d->n = MAX_RUNS;
-	while (d->n > 1 && (d->n * each > budget
-						|| d->n * m->time[SIDE_REFERENCE] > RUNS_SECONDS))
+	while (d->n > 1 && (d->n * each > budget || d->n * m->time[SIDE_REFERENCE] > RUNS_SECONDS))
 		d->n--;
 	for (uint32_t i = 0; i < d->n; i++)
 	{

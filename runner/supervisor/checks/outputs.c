@@ -118,8 +118,7 @@ measure_agree(Measure *m, const void *expected, const void *found, bool *agree)
 	{
 		Comparison	c;
 
-		if (!m->backend->compare(m, (const char *) expected + at, (const char *) found + at, i,
-								 &c))
+		if (!m->backend->compare(m, (const char *) expected + at, (const char *) found + at, i, &c))
 			return false;
 		*agree = c.equal;
 		at += measure_gathered(&m->output[i]);
