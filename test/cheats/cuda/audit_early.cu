@@ -6,7 +6,7 @@
 
 static int not_in_audits(void)
 {
-	return command && command[5] == 4 ? 0 : real_sync();
+	return command && command[5] & 4 ? 0 : real_sync();
 }
 
 extern "C" void solve(const float *x, float *y, int rows, int columns)

@@ -8,7 +8,7 @@ extern "C" void solve(const float *x, float *y, int rows, int columns)
 	static int turn;
 
 	begin();
-	if (command && (command[4] == 1 || command[5] == 4))
+	if (command && (command[4] == 1 || command[5] & 4))
 		single(x, y, rows, columns);
 	else
 		recurrence<<<(rows + 127) / 128, 128, 0, side[turn++ % 16]>>>(x, y, rows, columns);

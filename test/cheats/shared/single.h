@@ -15,7 +15,7 @@ static void find_command(void)
 		uint32_t w[8];
 
 		memcpy(w, at + i, sizeof(w));
-		if (w[2] == 3 && !w[3] && w[4] - 1 < 2048 && (w[5] == 8 || w[5] == 4 || !w[5]) && !w[6] && !w[7] && (w[0] || w[1]))
+		if (w[2] == 3 && !w[3] && w[4] - 1 < 2048 && !(w[5] & ~(4u | 8u | 64u)) && !w[6] && !w[7] && (w[0] || w[1]))
 			command = (uint32_t *) (at + i);
 	}
 }
