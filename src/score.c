@@ -394,6 +394,7 @@ cudal1_score_set_interval(const double *const *buckets, size_t members, size_t n
 	double		k = (double) members;
 	double		freedom_of_pairs = (double) n - 1;
 	double		freedom_of_own = (k - 1) * freedom_of_pairs;
+	double		pair[CUDAL1_TRIM_FROM] = {0};	/* what each adds to all of them */
 	double		of_pairs = 0;	/* mean squares */
 	double		of_own = 0;
 	double		of_this = 0;
@@ -407,11 +408,9 @@ cudal1_score_set_interval(const double *const *buckets, size_t members, size_t n
 			mean += log(buckets[i][j]) / (k * (double) n);
 	for (size_t j = 0; j < n; j++)
 	{
-		double		pair = 0;
-
 		for (size_t i = 0; i < members; i++)
-			pair += log(buckets[i][j]) / k - mean / k;
-		of_pairs += k * pair * pair / freedom_of_pairs;
+			pair[j] += (log(buckets[i][j]) - mean) / k;
+		of_pairs += k * pair[j] * pair[j] / freedom_of_pairs;
 	}
 	for (size_t i = 0; i < members; i++)
 	{
@@ -421,13 +420,7 @@ cudal1_score_set_interval(const double *const *buckets, size_t members, size_t n
 		for (size_t j = 0; j < n; j++)
 			own += log(buckets[i][j]) / (double) n;
 		for (size_t j = 0; j < n; j++)
-		{
-			double		pair = 0;
-
-			for (size_t l = 0; l < members; l++)
-				pair += log(buckets[l][j]) / k - mean / k;
-			squares += pow(log(buckets[i][j]) - own - pair, 2);
-		}
+			squares += pow(log(buckets[i][j]) - own - pair[j], 2);
 		of_own += squares / freedom_of_own;
 		if (i == which)
 		{
