@@ -253,6 +253,7 @@ stopped_check(void)
 {
 	bool		suspect[2] = {false, false};
 	bool		guilty[2] = {false, false};
+	sig_atomic_t before = stopped_continued;
 
 	for (int i = 0; i < MAX_STOPPED; i++)
 	{
@@ -279,7 +280,8 @@ stopped_check(void)
 	clock_sleep(PATIENCE / 2);
 	if (stopped_continued != continued || (suspect[0] && suspect[1]))
 	{
-		continued = stopped_continued;
+		/* whoever resumed them may have done so again since they were stopped here */
+		continued = before;
 		for (int i = 0; i < MAX_STOPPED; i++)
 			all[i].times = 0;
 		return STOPPED_ALL;

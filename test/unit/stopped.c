@@ -1,0 +1,123 @@
+/*
+ * stopped.c
+ *		Processes that are resumed outside their turn: who is accused, and who is not.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "../../runner/process/stopped.c"
+
+#include "tap.h"
+
+typedef struct Child
+{
+	pid_t		pid;
+	int			pidfd;
+	int			stat_fd;
+} Child;
+
+static void
+count_signal(int signal)
+{
+	stopped_continued++;
+}
+
+static bool
+is_still(const Child *c)
+{
+	return stopped_look(c->stat_fd).still;
+}
+
+/* stopped and noted, as executor_freeze() leaves it */
+static void
+freeze(const Child *c, bool hostile)
+{
+	kill(c->pid, SIGSTOP);
+	while (!is_still(c))
+		sched_yield();
+	stopped_noted(c->pidfd, c->stat_fd, c->pid, hostile);
+}
+
+static Child
+begin(bool hostile)
+{
+	Child		c = {.pid = fork()};
+	char		path[64];
+
+	if (c.pid == 0)
+		for (;;)
+			;
+	c.pidfd = (int) syscall(SYS_pidfd_open, c.pid, 0);
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int) c.pid);
+	c.stat_fd = open(path, O_RDONLY | O_CLOEXEC);
+	freeze(&c, hostile);
+	return c;
+}
+
+static void
+end(const Child *c)
+{
+	stopped_ended(c->pidfd);
+	kill(c->pid, SIGKILL);
+	waitpid(c->pid, NULL, 0);
+	close(c->pidfd);
+	close(c->stat_fd);
+}
+
+/* another process, which resumes a child and this one when it has found the child stopped, so often */
+static pid_t
+start_waking(const Child *c, int times)
+{
+	pid_t		parent = getpid();
+	pid_t		pid = fork();
+
+	if (pid != 0)
+		return pid;
+	for (int i = 0; i < times; i++)
+	{
+		while (!is_still(c))
+			clock_sleep(0.001);
+		kill(c->pid, SIGCONT);
+		kill(parent, SIGCONT);
+	}
+	_exit(0);
+}
+
+int
+main(void)
+{
+	struct sigaction counted = {.sa_handler = count_signal,.sa_flags = SA_RESTART};
+	Child		reference = begin(false);
+	Child		candidate = begin(true);
+	pid_t		waking;
+
+	sigaction(SIGCONT, &counted, NULL);
+	check(stopped_check() == STOPPED_ALL, "stopped processes are nobody's fault");
+	kill(candidate.pid, SIGCONT);
+	check(stopped_check() == STOPPED_NOT_CANDIDATE, "a candidate that runs is guilty");
+	check(is_still(&candidate), "and is stopped again");
+	kill(reference.pid, SIGCONT);
+	check(stopped_check() == STOPPED_NOT_REFERENCE, "so is a reference");
+	kill(reference.pid, SIGCONT);
+	kill(candidate.pid, SIGCONT);
+	check(stopped_check() == STOPPED_ALL, "who runs with the other side was resumed from outside");
+	kill(candidate.pid, SIGCONT);
+	raise(SIGCONT);
+	check(stopped_check() == STOPPED_ALL, "who runs when the supervisor was resumed, too");
+
+	/* it waits for the check to stop the candidate, and resumes it while the check goes on */
+	waking = start_waking(&candidate, 2);
+	while (is_still(&candidate))
+		sched_yield();
+	check(stopped_check() == STOPPED_ALL, "who is resumed from outside in the middle of a look");
+	waitpid(waking, NULL, 0);
+	check(!is_still(&candidate), "and runs at its end");
+	check(stopped_check() == STOPPED_ALL, "is not accused by the next look");
+	kill(candidate.pid, SIGCONT);
+	check(stopped_check() == STOPPED_NOT_CANDIDATE, "which leaves no excuse for later");
+	end(&candidate);
+	end(&reference);
+	return done();
+}
