@@ -548,6 +548,9 @@ CREATE INDEX measurement_candidate ON cudal1.measurement (candidate_id);
 -- the few that speak for their task in reports
 CREATE INDEX measurement_evaluated ON cudal1.measurement (task_id, candidate_id)
 	WHERE kind = 'evaluate' AND reward IS NOT NULL;
+-- those that tell how pairs spread
+CREATE INDEX measurement_spread ON cudal1.measurement (task_id, device_id, profile, measurement_id)
+	WHERE cardinality(bucket_means) BETWEEN 2 AND 13;
 
 CREATE FUNCTION cudal1.job_is_possible(kind text, state text, worker text, device_id bigint,
 	lease_until timestamptz, first_measurement bigint)

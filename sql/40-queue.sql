@@ -129,11 +129,8 @@ DECLARE
 	room	int;
 	mates	cudal1.job[];
 BEGIN
-	-- The memory of a GPU holds inputs and results of some sides: more members would share little
-	-- and have their verdicts later.
-	SELECT least(take_mates.most, p.heat, CASE WHEN d.class <> 'cpu' THEN 8 END) - 1 INTO room
-		FROM cudal1.profile AS p, cudal1.device AS d
-		WHERE p.name = j.profile AND d.device_id = j.device_id;
+	SELECT least(take_mates.most, p.heat) - 1 INTO room
+		FROM cudal1.profile AS p WHERE p.name = j.profile;
 	-- what was claimed before may be what ended its heat, so it is measured by itself
 	IF j.kind <> 'measure' OR j.attempt > 0 OR coalesce(room, 0) < 1 THEN
 		RETURN '{}';
@@ -160,9 +157,34 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.take_mates IS
 'locks and returns the jobs that are measured together with one: of the same task, trainer, priority
-and profile, claimed for the first time, the oldest; as many as the profile''s heat allows, on a GPU
-8 at most, less that one. Charges each as the claim of that one was (its device_id and charged are
-set)';
+and profile, claimed for the first time, the oldest; as many as the profile''s heat allows, less
+that one. Charges each as the claim of that one was (its device_id and charged are set)';
+
+CREATE FUNCTION cudal1.spread_of_pairs(task_id bigint, device_id bigint, profile text)
+RETURNS jsonb
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
+AS $$
+	-- members of a heat share references, so together they are one measurement
+	SELECT jsonb_build_object('deviation', sqrt(sum(h.variance * h.freedom) / sum(h.freedom)),
+			'freedom', sum(h.freedom))
+		FROM (SELECT avg(b.variance) AS variance, min(b.n) - 1 AS freedom
+				FROM (SELECT m.measured_at, m.bucket_means
+						FROM cudal1.measurement AS m
+						WHERE m.task_id = spread_of_pairs.task_id
+							AND m.device_id = spread_of_pairs.device_id
+							AND m.profile = spread_of_pairs.profile
+							AND cardinality(m.bucket_means) BETWEEN 2 AND 13
+						ORDER BY m.measurement_id DESC LIMIT 16) AS m,
+					LATERAL (SELECT count(*) AS n, var_samp(ln(x)) AS variance
+								FROM unnest(m.bucket_means) AS x WHERE x > 0) AS b
+				WHERE b.n > 1 AND m.measured_at > now() - interval '1 hour'
+				GROUP BY m.measured_at) AS h
+		HAVING sum(h.freedom) > 0;
+$$;
+COMMENT ON FUNCTION cudal1.spread_of_pairs IS
+'how the logarithms of pairs of a task spread on a device, by its last 16 measurements with that
+profile within an hour: deviation, and the degrees of freedom that it is known with. NULL: there are
+none';
 
 CREATE FUNCTION cudal1.describe_claim(jobs cudal1.job[], d cudal1.device)
 RETURNS jsonb
@@ -187,7 +209,9 @@ BEGIN
 		'device', jsonb_build_object('key', substr(d.device_key, length(d.host) + 2),
 			'class', d.class),
 		'budget_seconds', CASE WHEN j.profile = t.profile
-							   THEN cudal1.budget_seconds(p, t.measured_seconds) END)
+							   THEN cudal1.budget_seconds(p, t.measured_seconds) END,
+		'spread', CASE WHEN j.kind = 'measure' AND p.looks[1] < 7
+					   THEN cudal1.spread_of_pairs(j.task_id, d.device_id, j.profile) END)
 		|| CASE WHEN cardinality(jobs) = 1
 			THEN (SELECT jsonb_build_object('candidate',
 						jsonb_build_object('candidate_id', c.candidate_id, 'code', c.code))

@@ -442,6 +442,31 @@ cudal1_score_set_interval(const double *const *buckets, size_t members, size_t n
 	return true;
 }
 
+bool
+cudal1_score_known_interval(const double *buckets, size_t n, double known, double known_freedom,
+							double confidence, int looks, double *lower, double *upper,
+							double *half_width)
+{
+	double		centre;
+	double		own;
+	double		df;
+	double		pooled;
+
+	if (n >= CUDAL1_KNOWN_BELOW || !(known_freedom >= CUDAL1_SET_FREEDOM)
+		|| !log_spread(buckets, n, 0, &centre, &own))
+		return false;
+	df = freedom(n, 0);
+	if (own > known
+		&& (known == 0
+			|| cudal1_score_f_tail(pow(own / known, 2), df, known_freedom) < CUDAL1_SET_OWN))
+		return false;
+	pooled = sqrt((df * own * own + known_freedom * known * known) / (df + known_freedom));
+	set_interval(buckets, n, centre,
+				 log_reach(pooled, df + known_freedom, n, confidence, looks),
+				 lower, upper, half_width);
+	return true;
+}
+
 double
 cudal1_score_foreseen(const double *buckets, size_t n, size_t later, double confidence, int looks)
 {

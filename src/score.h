@@ -74,6 +74,21 @@ extern bool cudal1_score_set_interval(const double *const *buckets, size_t membe
 									  size_t which, double confidence, int looks, double *lower,
 									  double *upper, double *half_width);
 
+/*
+ * The same for a candidate by itself, of whose task earlier measurements on this device tell how
+ * pairs spread: by a standard deviation of logarithms >= 0 that they know with so many degrees of
+ * freedom. Both are pooled.
+ *
+ * False, and nothing is set, where they are too few (CUDAL1_SET_FREEDOM), where these n >= 2
+ * buckets spread more, by Fisher's F at a level of CUDAL1_SET_OWN, and from CUDAL1_KNOWN_BELOW
+ * buckets on, which tell their spread themselves.
+ */
+#define CUDAL1_KNOWN_BELOW 7
+
+extern bool cudal1_score_known_interval(const double *buckets, size_t n, double known,
+										double known_freedom, double confidence, int looks,
+										double *lower, double *upper, double *half_width);
+
 /* the probability that Fisher's F exceeds f >= 0, with df1, df2 > 0 degrees of freedom */
 extern double cudal1_score_f_tail(double f, double df1, double df2);
 

@@ -294,7 +294,8 @@ job_parse(Job *job, const char *text, size_t length, char *error, size_t size)
 	json_error_t at;
 	const json_t *task,
 			   *device,
-			   *signature;
+			   *signature,
+			   *spread;
 	static const char *const languages[] = {"c", "cuda", "pytorch"};
 	int			language;
 
@@ -330,6 +331,9 @@ job_parse(Job *job, const char *text, size_t length, char *error, size_t size)
 	if (json_is_number(json_object_get(job->root, "budget_seconds")))
 		job->budget_seconds = fmax(0,
 								   json_number_value(json_object_get(job->root, "budget_seconds")));
+	spread = json_object_get(job->root, "spread");
+	job->spread = fmax(0, json_number_value(json_object_get(spread, "deviation")));
+	job->spread_freedom = fmax(0, json_number_value(json_object_get(spread, "freedom")));
 	job->device_key = json_string_value(json_object_get(device, "key"));
 	return true;
 }

@@ -107,6 +107,9 @@ typedef struct Job
 	Profile		profile;
 	int			cores;
 	double		budget_seconds; /* of the device, from the first check on; 0: not given */
+	/* how pairs of the task spread on this device: a standard deviation of their logarithms */
+	double		spread;
+	double		spread_freedom; /* degrees of freedom that it is known with; 0: not given */
 	const char *device_key;
 } Job;
 

@@ -55,11 +55,11 @@ SELECT cudal1.register_device('h', '{"key": "GPU-1", "class": "cuda", "model": "
 SELECT cudal1_add_task(device, 'class Model: pass', 'pytorch', options => json_build_object('profile', 'train', 'device', device)::jsonb) FROM unnest(ARRAY['cpu', 'cuda']) AS device \g /dev/null
 SELECT cudal1_submit(task, 'code ' || n) FROM unnest(ARRAY['cpu', 'cuda']) AS task, generate_series(1, 17) AS n \g /dev/null
 SELECT is(pg_temp.claim(5), 16::bigint, 'train measures sixteen together');
-SELECT is(count(*), 8::bigint, 'eight on a GPU') FROM cudal1.claim(:gpu, 'w', most => 32);
+SELECT is(count(*), 16::bigint, 'on a GPU as well') FROM cudal1.claim(:gpu, 'w', most => 32);
 SELECT cudal1_cancel(array_agg(candidate_id)) FROM cudal1.candidate WHERE state = 'queued' \g /dev/null
 SELECT cudal1_add_task('own', 'extern "C" void solve(const float *x, float *y) {}', 'cuda', '{"entry": "solve", "args": [{"name": "x", "dtype": "float32", "shape": [16], "role": "in"}, {"name": "y", "dtype": "float32", "shape": [16], "role": "out"}]}', options => '{"profile": "train"}') \g /dev/null
 SELECT cudal1_submit('own', 'code ' || n) FROM generate_series(1, 17) AS n \g /dev/null
-SELECT is(count(*), 8::bigint, 'of CUDA code, too') FROM cudal1.claim(:gpu, 'w', most => 32);
+SELECT is(count(*), 16::bigint, 'of CUDA code, too') FROM cudal1.claim(:gpu, 'w', most => 32);
 UPDATE cudal1.job SET lease_until = '-infinity' WHERE state = 'running';
 SELECT cmp_ok(cudal1.expire_leases(), '>=', 1::bigint, 'leases end one by one');
 

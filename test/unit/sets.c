@@ -266,6 +266,78 @@ heats(int n, int *held, int *uneven_held, double *pairs)
 	*held = *held * 100 / HEATS / (uneven < 0 ? n : n - 1);
 }
 
+#define HISTORY	16
+
+/*
+ * Candidates of a task one after the other, each told what the 16 before it knew of the spread;
+ * from half of them on, processes differ `busier` times as much. Which of 100 intervals of either
+ * half hold 1, and how many pairs a candidate of the first half has
+ */
+static void
+by_themselves(double busier, int *held, int *busy_held, double *pairs)
+{
+	double		squares[HISTORY] = {0};
+	int			freedom[HISTORY] = {0};
+
+	*held = *busy_held = 0;
+	*pairs = 0;
+	for (int i = 0; i < 6 * HEATS; i++)
+	{
+		const Result *r;
+		bool		holds;
+		double		sum = 0;
+
+		if (i == 3 * HEATS)
+		{
+			host_spread *= busier;
+			candidate_spread *= busier;
+		}
+		job.spread = job.spread_freedom = 0;
+		for (int j = 0; j < HISTORY; j++)
+		{
+			job.spread += squares[j];
+			job.spread_freedom += freedom[j];
+		}
+		job.spread = job.spread_freedom > 0 ? sqrt(job.spread / job.spread_freedom) : 0;
+		run_heat((uint64_t) (9000 + i), 1e-4, 1e-4, 1);
+		r = &measure->members[0].result;
+		holds = r->lower <= 1 && r->upper >= 1;
+		*(i < 3 * HEATS ? held : busy_held) += holds;
+		*pairs += i < 3 * HEATS ? r->pairs / (3.0 * HEATS) : 0;
+		for (int k = 0; k < r->pairs; k++)
+			sum += log(r->buckets[k]) / r->pairs;
+		squares[i % HISTORY] = 0;
+		for (int k = 0; k < r->pairs; k++)
+			squares[i % HISTORY] += pow(log(r->buckets[k]) - sum, 2);
+		freedom[i % HISTORY] = r->pairs - 1;
+	}
+	job.spread = job.spread_freedom = 0;
+	*held /= 3;
+	*busy_held /= 3;
+	host_spread /= busier;
+	candidate_spread /= busier;
+}
+
+static void
+check_known_spread(void)
+{
+	int			held;
+	int			busy_held;
+	double		pairs;
+
+	by_themselves(1, &held, &busy_held, &pairs);
+	check(held >= 95 && busy_held >= 95 && pairs < 2.4,
+		  "what earlier measurements of the task know is enough for two pairs");
+	by_themselves(3, &held, &busy_held, &pairs);
+	check(held >= 95 && busy_held >= 93, "also when processes begin to differ more");
+	job.spread = 0.1;
+	job.spread_freedom = 40;
+	run_heat(1, 1e-4, 1e-4, 1);
+	check(measure->members[0].result.pairs > 2 && measure->members[0].result.half_width < 0.02,
+		  "and unsteady code before it costs a candidate pairs, and leaves its interval");
+	job.spread = job.spread_freedom = 0;
+}
+
 /* looks and goal as in `train` */
 static void
 check_spread(void)
@@ -282,6 +354,7 @@ check_spread(void)
 	job.profile.memory_mb = 1;
 	host_spread = 0.003;
 	candidate_spread = 0.003;
+	check_known_spread();
 	heats(1, &held, &uneven_held, &pairs);
 	check(held >= 95 && pairs > 2.8, "by itself code needs three pairs or four for 2 %");
 	heats(16, &held, &uneven_held, &pairs);

@@ -66,7 +66,7 @@ end(const Child *c)
 	close(c->stat_fd);
 }
 
-/* another process, which resumes a child and this one when it has found the child stopped, so often */
+/* another process, which resumes a child and this one whenever it has found the child stopped */
 static pid_t
 start_waking(const Child *c, int times)
 {

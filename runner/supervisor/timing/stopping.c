@@ -190,12 +190,18 @@ has_same_pairs(const Rounds *a, const Rounds *b)
 		&& memcmp(a->seen.pair.v, b->seen.pair.v, a->seen.pair.n * sizeof(double)) == 0;
 }
 
-/* by the spread of all members that have had the same pairs, or by its own */
+/*
+ * By the spread of all members that have had the same pairs; or, so that it may end early, with
+ * what the task's earlier measurements know of it; or by its own, as at the last look always, so
+ * that no code of others can widen what that finds.
+ */
 static void
 find_interval(Rounds *s)
 {
-	const Profile *p = &s->m->job->profile;
-	const double *buckets[HEAT_MAX];
+	const Job  *job = s->m->job;
+	const Profile *p = &job->profile;
+	json_t	   *evidence = s->m->result->evidence;
+	const double *buckets[HEAT_MAX] = {NULL};
 	size_t		members = 0;
 	size_t		which = 0;
 
@@ -208,10 +214,19 @@ find_interval(Rounds *s)
 	if (cudal1_score_set_interval(buckets, members, s->buckets.n, which, p->confidence, p->nlooks,
 								  &s->lower, &s->upper, &s->half_width))
 	{
-		json_object_set_new(s->m->result->evidence, "spread_of", json_integer((int) members));
+		json_object_set_new(evidence, "spread_of", json_integer((int) members));
 		return;
 	}
-	json_object_del(s->m->result->evidence, "spread_of");
+	json_object_del(evidence, "spread_of");
+	if (members == 1 && s->worth <= p->looks[p->nlooks - 1] - s->share / 2
+		&& cudal1_score_known_interval(s->buckets.v, s->buckets.n, job->spread,
+									   job->spread_freedom, p->confidence, p->nlooks, &s->lower,
+									   &s->upper, &s->half_width))
+	{
+		json_object_set_new(evidence, "spread_known", json_real(job->spread_freedom));
+		return;
+	}
+	json_object_del(evidence, "spread_known");
 	cudal1_score_interval(s->buckets.v, s->buckets.n, p->confidence, p->nlooks, &s->lower,
 						  &s->upper, &s->half_width);
 }
