@@ -102,6 +102,8 @@ static size_t added;			/* bytes that code had in its checks */
 static int	slow = -1;			/* the member that slows the reference */
 static int	uneven = -1;		/* the member whose processes differ ten times as much */
 static bool slow_ran;
+static int	neighbours;			/* references that met another */
+static bool beside_candidates;	/* while candidates lived */
 static int	awake;				/* in so many sets a process is */
 static int	blocks[2];			/* of the reference, of members */
 static int	shared;				/* of the reference, those that several share */
@@ -605,6 +607,9 @@ baseline_time_again(Rounds *s, Half *half, Values *alone)
 bool
 baseline_meet_neighbour(Rounds *s, Half *half, const Values *alone)
 {
+	neighbours++;
+	beside_candidates |= alive > 0;
+	s->neighbour = 1;
 	return true;
 }
 
@@ -613,7 +618,8 @@ baseline_is_slowed(Rounds *s, const Half *half, Values *alone)
 {
 	bool		slowed = slow_ran;
 
-	slow_ran = false;
+	/* on a GPU baseline_far_slower() follows */
+	slow_ran = slow_ran && on_gpu;
 	return slowed;
 }
 
@@ -686,7 +692,8 @@ run_heat(uint64_t seed, double reference, double candidate, int n)
 	memset(sampled, 0, sizeof(sampled));
 	memset(reads, 0, sizeof(reads));
 	memset(launched, 0, sizeof(launched));
-	met = false;
+	met = beside_candidates = false;
+	neighbours = 0;
 	rounds_run(&m);
 	return moment - 1000;
 }

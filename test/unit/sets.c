@@ -197,6 +197,7 @@ check_sets_on_gpu(void)
 		each = each && places[i] == pairs && sampled[i] == drawn;
 	check(each && drawn == blocks[0] && misplaced == 0,
 		  "each has memory of its own, and samples of each round");
+	check(neighbours == 0, "where none slows the reference that meets no other");
 	/* of 1 MiB each, and 1 MiB beside them for slots of 64 bytes */
 	gpu_left = (size_t) 6 << 20;
 	run_heat(2, 1e-3, 1e-3, 8);
@@ -216,6 +217,8 @@ check_sets_on_gpu(void)
 	run_heat(5, 1e-3, 1e-3, 8);
 	check(good_members(8, OUTCOME_SUCCESSFUL) == 8 && measure->sets_dissolved > 0 && alive == 0,
 		  "code that slows the reference dissolves its set");
+	check(neighbours > 0 && !beside_candidates,
+		  "when the reference has met another, while no candidate lives");
 	slow = -1;
 	job.profile.audits = 200;
 	job.profile.audit_seconds = 1;

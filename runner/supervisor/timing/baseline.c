@@ -427,6 +427,9 @@ baseline_meet_neighbour(Rounds *s, Half *half, const Values *alone)
 	double		slower[NEIGHBOURS];
 	size_t		wanted = 1;
 
+	s->neighbour = 1;
+	if (goal <= 0 || s->m->time[SIDE_REFERENCE] >= MEASURE_SLOW)
+		return true;
 	for (size_t n = 0; n < wanted; n++)
 	{
 		if (!meet_another(s, half, alone, &slower[n]))
@@ -504,6 +507,13 @@ seconds_beside(const Rounds *s, const Half *half)
 	return values_median(&half->block[SIDE_REFERENCE]);
 }
 
+/* how much slower any process beside it makes a reference, as far as it has met another */
+static double
+neighbours_factor(const Rounds *s)
+{
+	return fmax(1, s->neighbour);
+}
+
 /*
  * the reference's seconds a run beside another process that does no more to it than a second
  * reference
@@ -511,7 +521,7 @@ seconds_beside(const Rounds *s, const Half *half)
 static double
 own_beside(const Rounds *s, const Values *alone)
 {
-	return s->neighbour * values_median(alone);
+	return neighbours_factor(s) * values_median(alone);
 }
 
 /* times that, at most, beside a candidate */
@@ -537,7 +547,7 @@ bool
 baseline_is_slowed(Rounds *s, const Half *half, Values *alone)
 {
 	double		beside = seconds_beside(s, half);
-	double		slowest = s->neighbour * cudal1_score_percentile(alone->v, alone->n, 1.0);
+	double		slowest = neighbours_factor(s) * cudal1_score_percentile(alone->v, alone->n, 1.0);
 	const Values *blocks = &half->block[SIDE_REFERENCE];
 
 	return beside > allowed_beside(s, alone)
@@ -605,7 +615,7 @@ baseline_cap(Rounds *s, Half *half, Values *alone)
 	bool		slowed = baseline_is_slowed(s, half, alone);
 	double		limit = beside > HALF_LUCK * allowed ? own : allowed;
 
-	values_append(&s->seen.excess, log(beside / own));
+	values_append(&s->seen.excess, log(beside / values_median(alone)));
 	s->seen.slowed += slowed;
 	for (int first = 0; first < 2; first++)
 		for (size_t i = 0; i < half->ratio[first].n; i++)
@@ -628,21 +638,28 @@ baseline_was_slowed(const Rounds *s, double *slower, double *error)
 {
 	double		allowed = log(allowed_factor(s));
 	bool		slowed = false;
+	Values		whole = {0};
 	Values		cut = {0};
 
 	if (s->seen.excess.n < 2)
 		return false;
 	for (size_t i = 0; i < s->seen.excess.n; i++)
-		values_append(&cut, fmax(-log(HALF_LUCK), fmin(log(HALF_LUCK), s->seen.excess.v[i])));
+	{
+		double		excess = s->seen.excess.v[i] - log(neighbours_factor(s));
+
+		values_append(&whole, excess);
+		values_append(&cut, fmax(-log(HALF_LUCK), fmin(log(HALF_LUCK), excess)));
+	}
 	for (int i = 0; i < 2; i++)
 	{
-		const Values *v = i == 0 ? &s->seen.excess : &cut;
+		const Values *v = i == 0 ? &whole : &cut;
 
 		*slower = cudal1_score_mean(v->v, v->n);
 		*error = sqrt(cudal1_score_variance(v->v, v->n) / (double) (v->n - 1) + s->doubt
 					  * s->doubt);
 		slowed = slowed || *slower - *error > allowed;
 	}
+	free(whole.v);
 	free(cut.v);
 	return slowed;
 }

@@ -117,8 +117,8 @@ some_traps(Set *set, bool is_round)
 
 /*
  * Starts the half's processes, one after the other, and lets them settle. The reference that starts
- * first is timed alone; the first of a measurement also meets a second reference in the candidate's
- * place.
+ * first is timed alone; on a CPU the first of a measurement also meets a second reference in the
+ * candidate's place.
  */
 static bool
 start_reference(Set *set, int half_number, Values *alone)
@@ -127,7 +127,6 @@ start_reference(Set *set, int half_number, Values *alone)
 	const Rounds before = *s;
 	Half	   *half = set->half[0];
 	Measure    *m = s->m;
-	const Profile *p = &m->job->profile;
 
 	set_enter_all(set);
 	if (!measure_launch(m, half->executor[SIDE_REFERENCE], SIDE_REFERENCE,
@@ -139,11 +138,7 @@ start_reference(Set *set, int half_number, Values *alone)
 	if (!baseline_time(s, half, alone))
 		return false;
 	s->alone = values_median(alone);
-	if (alone->n == 0 || s->neighbour > 0)
-		return true;
-	s->neighbour = 1;
-	return p->precision_goal <= 0 || m->time[SIDE_REFERENCE] >= MEASURE_SLOW
-		|| baseline_meet_neighbour(s, half, alone);
+	return m->gpu || alone->n == 0 || s->neighbour > 0 || baseline_meet_neighbour(s, half, alone);
 }
 
 /*
@@ -439,6 +434,34 @@ end_candidates(Set *set)
 }
 
 /*
+ * On a GPU: if a member seems to slow the reference, lets that meet a second reference in the place
+ * of candidates, which have ended. Its time alone is taken anew, because what they leave behind, as
+ * heat, would pass for what a neighbour does. Most measurements do without, as making a context
+ * takes long.
+ */
+static bool
+explain_slower(Set *set, Values *alone)
+{
+	Rounds	   *first = set->of[0];
+	Half	   *half = set->half[0];
+	Values		now = {0};
+	bool		slowed = false;
+	bool		good;
+
+	for (int i = 0; i < set->n; i++)
+		slowed = slowed || (set_enter(set, i)
+							&& baseline_is_slowed(set->of[i], set->half[i], alone));
+	if (!slowed || first->neighbour > 0)
+		return true;
+	end_candidates(set);
+	set_enter_all(set);
+	good = baseline_time_again(first, half, &now) && baseline_meet_neighbour(first, half, &now);
+	free(now.v);
+	set_lend(set);
+	return good;
+}
+
+/*
  * Whether the half is disturbed, by another process on the device or by a candidate, which may slow
  * the reference. At the last attempt the half of one candidate is priced instead, and a set of
  * several dissolves.
@@ -471,6 +494,8 @@ judge_half(Set *set, int half_number, Values *alone, bool *disturbed)
 	for (int i = 0; i < set->n; i++)
 		if (set_enter(set, i))
 			baseline_note_beside(set->of[i], set->half[i], alone);
+	if (m->gpu && !explain_slower(set, alone))
+		return false;
 	for (int i = 0; m->gpu && i < set->n; i++)
 		if (set_enter(set, i))
 		{
@@ -494,6 +519,7 @@ judge_half(Set *set, int half_number, Values *alone, bool *disturbed)
 static void
 end_half(Set *set)
 {
+	executor_kill(&set->half[0]->process[SIDE_REFERENCE]);
 	end_candidates(set);
 	for (int i = 0; i < set->n; i++)
 	{

@@ -34,7 +34,7 @@ typedef struct Seen
 	Values		plain;
 	/* where the reference counts for no more than it may take beside any process */
 	Values		capped;
-	/* on a GPU: logarithms of how much slower it was than beside another reference, by half */
+	/* on a GPU: logarithms of how much slower it was than alone, by half */
 	Values		excess;
 	Values		times[2];		/* seconds a run, by block */
 	Values		pace;			/* the reference's seconds from gate to gate in its other blocks */
@@ -126,7 +126,7 @@ typedef struct Rounds
 	uint64_t	weights;		/* of the models of a half */
 	/* the least seconds of copying a run's result, of all halves; 0: none yet */
 	double		taking;
-	/* how much slower the reference is in turn with another reference than alone */
+	/* how much slower the reference is in turn with another reference than alone; 0: not known */
 	double		neighbour;
 	double		doubt;			/* standard error of its logarithm */
 	const struct Rounds *heat;	/* those of all its members; NULL: of A/A pairs */
