@@ -174,7 +174,7 @@ AS $$
 							AND m.device_id = spread_of_pairs.device_id
 							AND m.profile = spread_of_pairs.profile
 							AND cardinality(m.bucket_means) BETWEEN 2 AND 13
-						ORDER BY m.measurement_id DESC LIMIT 16) AS m,
+						ORDER BY m.measurement_id DESC LIMIT 64) AS m,
 					LATERAL (SELECT count(*) AS n, var_samp(ln(x)) AS variance
 								FROM unnest(m.bucket_means) AS x WHERE x > 0) AS b
 				WHERE b.n > 1 AND m.measured_at > now() - interval '1 hour'
@@ -182,7 +182,7 @@ AS $$
 		HAVING sum(h.freedom) > 0;
 $$;
 COMMENT ON FUNCTION cudal1.spread_of_pairs IS
-'how the logarithms of pairs of a task spread on a device, by its last 16 measurements with that
+'how the logarithms of pairs of a task spread on a device, by its last 64 measurements with that
 profile within an hour: deviation, and the degrees of freedom that it is known with. NULL: there are
 none';
 

@@ -338,6 +338,11 @@ check_known_spread(void)
 	run_heat(1, 1e-4, 1e-4, 1);
 	check(measure->members[0].result.pairs > 2 && measure->members[0].result.half_width < 0.02,
 		  "and unsteady code before it costs a candidate pairs, and leaves its interval");
+	job.budget_seconds = 0.1;
+	run_heat(1, 1e-4, 1e-4, 1);
+	check(measure->members[0].result.pairs == 3 && measure->members[0].result.half_width < 0.05,
+		  "also where its budget leaves none");
+	job.budget_seconds = 0;
 	job.spread = job.spread_freedom = 0;
 }
 

@@ -31,6 +31,7 @@
 #define STAY_FROM		3		/* pairs, before which nothing is known of their luck */
 #define ENOUGH_FROM		2		/* of their noise */
 #define ENOUGH_SHARE	0.7		/* of the goal, because few pairs tell their variances badly */
+#define SLOWED_PAIRS	3		/* before which none is narrow in which the reference was slowed */
 /* rounds of a half: two of each order, and as many as a reference is judged by */
 #define LEAST_STAY		4
 /* seconds, after which an interval that is not wide is narrow enough */
@@ -169,13 +170,17 @@ is_futile(const Rounds *s, double goal)
 		&& s->half_width <= fmax(2 * p->precision_goal, goal);
 }
 
-/* a single look leaves no confidence for others */
+/*
+ * A single look leaves no confidence for others. Two halves can't tell whether a candidate slows
+ * the reference in one of them, so where that was slower it takes a third.
+ */
 static bool
 is_narrow(const Rounds *s, double goal)
 {
 	const Profile *p = &s->m->job->profile;
 
-	if (p->nlooks < 2 || (int) s->buckets.n < p->looks[0])
+	if (p->nlooks < 2 || (int) s->buckets.n < p->looks[0]
+		|| (s->seen.slowed > 0 && s->buckets.n < SLOWED_PAIRS))
 		return false;
 	return s->half_width <= fmax(p->precision_goal, goal)
 		|| (heat_seconds(s->m) > ENOUGH_SECONDS && s->half_width <= verdict_wide_from(s)
@@ -190,10 +195,19 @@ has_same_pairs(const Rounds *a, const Rounds *b)
 		&& memcmp(a->seen.pair.v, b->seen.pair.v, a->seen.pair.n * sizeof(double)) == 0;
 }
 
+static void
+find_own_interval(Rounds *s)
+{
+	const Profile *p = &s->m->job->profile;
+
+	json_object_del(s->m->result->evidence, "spread_known");
+	cudal1_score_interval(s->buckets.v, s->buckets.n, p->confidence, p->nlooks, &s->lower,
+						  &s->upper, &s->half_width);
+}
+
 /*
- * By the spread of all members that have had the same pairs; or, so that it may end early, with
- * what the task's earlier measurements know of it; or by its own, as at the last look always, so
- * that no code of others can widen what that finds.
+ * By the spread of all members that have had the same pairs; or, so that a narrow one may end the
+ * measurement early, with what the task's earlier measurements know of it; or by its own
  */
 static void
 find_interval(Rounds *s)
@@ -211,24 +225,29 @@ find_interval(Rounds *s)
 			which = &s->heat[i] == s ? members : which;
 			buckets[members++] = s->heat[i].buckets.v;
 		}
+	find_own_interval(s);
 	if (cudal1_score_set_interval(buckets, members, s->buckets.n, which, p->confidence, p->nlooks,
 								  &s->lower, &s->upper, &s->half_width))
-	{
 		json_object_set_new(evidence, "spread_of", json_integer((int) members));
-		return;
-	}
-	json_object_del(evidence, "spread_of");
-	if (members == 1 && s->worth <= p->looks[p->nlooks - 1] - s->share / 2
+	else
+		json_object_del(evidence, "spread_of");
+	if (members == 1 && p->precision_goal > 0
 		&& cudal1_score_known_interval(s->buckets.v, s->buckets.n, job->spread,
 									   job->spread_freedom, p->confidence, p->nlooks, &s->lower,
 									   &s->upper, &s->half_width))
-	{
 		json_object_set_new(evidence, "spread_known", json_real(job->spread_freedom));
-		return;
-	}
-	json_object_del(evidence, "spread_known");
-	cudal1_score_interval(s->buckets.v, s->buckets.n, p->confidence, p->nlooks, &s->lower,
-						  &s->upper, &s->half_width);
+}
+
+/*
+ * The measurement ends though the interval is not narrow, which is its own then: no code of others
+ * can have widened it.
+ */
+static Stopping
+end_wide(Rounds *s)
+{
+	if (json_object_get(s->m->result->evidence, "spread_known"))
+		find_own_interval(s);
+	return STOPPING_DONE;
 }
 
 Stopping
@@ -252,10 +271,10 @@ stopping_rule(Rounds *s)
 	if ((look || pairs == p->futility_pairs) && is_futile(s, slope))
 		return STOPPING_FUTILE;
 	s->over_budget = pairs >= BUDGET_PAIRS && stopping_over_budget(s);
-	if (s->over_budget || last || clock_now() - s->started > p->window_seconds)
-		return STOPPING_DONE;
 	if (is_narrow(s, slope))
 		return STOPPING_DONE;
+	if (s->over_budget || last || clock_now() - s->started > p->window_seconds)
+		return end_wide(s);
 	/* A/A pairs are as long as the candidate's, or they would spread less; a heat has one length */
 	if ((look || pairs == STAY_FROM || (pairs == ENOUGH_FROM && !s->m->gpu)) && !s->aa
 		&& s->m->nmembers == 1)
