@@ -408,8 +408,8 @@ find_in_blocks(Diagnosis *d)
 				d->deviation);
 		else
 			say(d, "rarely", "It was right in %u further runs on %u inputs, so it is wrong rarely: "
-				"for few inputs, because of a race, or because it tells inputs apart by what another "
-				"may have later, as id() of a tensor", d->calls, d->n);
+				"for few inputs, because of a race, or because it tells inputs apart by what "
+				"another may have later, as id() of a tensor", d->calls, d->n);
 		return true;
 	}
 	if (mends(d, TRIAL_WAITED, MANNER_BLOCK))
