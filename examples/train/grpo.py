@@ -4,8 +4,9 @@ run's own pool.
 
   grpo.py --model MODEL --output FOLDER --pool run-1 [--strategy bucket|island|random|none] ...
 
---strategy none is GRPO without comparison: prompts show the reference alone. The pool is opened
-and the campaign "grpo POOL" is added if they are new. A trainer that was killed goes on from its
+--strategy none is GRPO without comparison: prompts show the reference alone. --plain N has some of
+these beside others, in a campaign "grpo POOL plain". The pool is opened and the campaign "grpo
+POOL" is added if they are new. A trainer that was killed goes on from its
 last checkpoint. A step is written down in FOLDER/steps before its answers are submitted, so that
 one which is repeated submits the same answers to the same groups. The database refuses a second
 answer to a group, and so none is lost or counted twice.
@@ -24,31 +25,33 @@ FAILURES = ("malformed", "compile_error", "launch_failure", "timeout", "crash", 
 
 
 def begin(a):
-    """The pool and the campaign of the run; what it began with holds."""
-    options = {
-        "method": a.method or f"grpo: {a.pool}", "group_size": a.answers, "template": a.template,
-        "failures": a.failures, "profile": a.profile,
-        "exemplars": 0 if a.strategy == "none" else a.exemplars}
-    if a.strategy != "none":
-        options["strategy"] = a.strategy
+    """The pool and the campaigns of the run; what it began with holds."""
     query("SELECT cudal1_open_pool(%s, %s)", (a.pool, a.seeded_from))
-    name = f"grpo {a.pool}"
-    if not query("SELECT FROM cudal1.campaign WHERE name = %s", (name,)):
-        query(
-            "SELECT cudal1_add_campaign(%s, 'contrastive', tasks => %s, options => %s, pool => %s)",
-            (name, a.tasks, rewards.psycopg.types.json.Jsonb(options), a.pool))
-    elif not query("SELECT FROM cudal1.campaign WHERE name = %s AND options @> %s",
-                   (name, rewards.psycopg.types.json.Jsonb(options))):
-        raise SystemExit(f'campaign "{name}" began with other options: use another pool')
-    return name
+    options = {"method": a.method or f"grpo: {a.pool}", "group_size": a.answers,
+               "failures": a.failures, "profile": a.profile}
+    shown = {"template": a.template, "exemplars": 0 if a.strategy == "none" else a.exemplars}
+    if a.strategy != "none":
+        shown["strategy"] = a.strategy
+    found = {f"grpo {a.pool}": options | shown}
+    if a.plain:
+        found[f"grpo {a.pool} plain"] = options | {"template": a.plain_template, "exemplars": 0}
+    for name, some in found.items():
+        some = rewards.psycopg.types.json.Jsonb(some)
+        if not query("SELECT FROM cudal1.campaign WHERE name = %s", (name,)):
+            query("SELECT cudal1_add_campaign(%s, 'contrastive', tasks => %s, options => %s,"
+                  " pool => %s)", (name, a.tasks, some, a.pool))
+        elif not query("SELECT FROM cudal1.campaign WHERE name = %s AND options @> %s",
+                       (name, some)):
+            raise SystemExit(f'campaign "{name}" began with other options: use another pool')
 
 
 class ContrastiveTrainer(GRPOTrainer):
     """A GRPOTrainer whose data set only says how many prompts a step has: they are drawn as the
     step begins."""
-    def __init__(self, campaign, graph, **settings):
+    def __init__(self, campaign, plain, graph, **settings):
         super().__init__(**settings)
         self.campaign = campaign
+        self.plain = plain
         self.graph = graph
 
     def _path(self, step):
@@ -59,7 +62,8 @@ class ContrastiveTrainer(GRPOTrainer):
         step = self.state.global_step
         self.record = read(self._path(step))
         if self.record is None or self.record["campaign"] != self.campaign:
-            groups = [self._draw() for _ in range(len(inputs) // self.num_generations)]
+            n = len(inputs) // self.num_generations
+            groups = [self._draw(self.campaign + " plain" * (i < self.plain)) for i in range(n)]
             self.record = {"campaign": self.campaign, "groups": groups}
             write(self._path(step), self.record)
         # a checkpoint that is not older than these steps exists
@@ -73,12 +77,12 @@ class ContrastiveTrainer(GRPOTrainer):
             [{"prompt": prompt, "group_key": key, "prompt_id": number}
              for key, number, prompt in prompts])
 
-    def _draw(self):
+    def _draw(self, campaign):
         rows = query(
             "SELECT group_key, prompt_id, prompt, system, now()::text FROM cudal1_next_group(%s)",
-            (self.campaign,))
+            (campaign,))
         if not rows:
-            raise SystemExit(f'campaign "{self.campaign}" hands out no group:'
+            raise SystemExit(f'campaign "{campaign}" hands out no group:'
                              " cudal1.campaign_progress says why")
         return dict(zip(("group_key", "prompt_id", "prompt", "system", "since"), rows[0]))
 
@@ -142,16 +146,17 @@ def trainer(a):
     world.wait_for_everyone()
     model, tokenizer = load(a.model, a.lora)
     local, rest = divmod(a.prompts, world.num_processes)
-    if rest or local * a.answers % a.micro_batch:
-        raise SystemExit("--prompts must be a multiple of the processes, a process's answers of"
-                         " --micro-batch")
+    plain, rest_of_plain = divmod(a.plain, world.num_processes)
+    if rest or rest_of_plain or plain > local or local * a.answers % a.micro_batch:
+        raise SystemExit("--prompts and --plain, which are among them, must be multiples of the"
+                         " processes, a process's answers of --micro-batch")
 
     # TRL takes a function, and what it needs belongs to the trainer
     def speedup(**given):
         return made.measured_speedup(**given)
 
     made = ContrastiveTrainer(
-        campaign=f"grpo {a.pool}", graph=a.graph and not a.vllm, model=model,
+        campaign=f"grpo {a.pool}", plain=plain, graph=a.graph and not a.vllm, model=model,
         processing_class=tokenizer, reward_funcs=speedup,
         train_dataset=Dataset.from_list(
             [{"prompt": as_prompt(tokenizer, "drawn later")}] * (a.prompts * a.steps)),
@@ -178,6 +183,10 @@ def main(words=None):
     p.add_argument("--failures", type=int, default=0,
                    help="failed attempts in a prompt, with their reasons")
     p.add_argument("--template", help="of prompts; default: the shipped one")
+    p.add_argument("--plain", type=int, default=0, metavar="N",
+                   help="of a step's prompts, so many are without exemplars: answers to such ones"
+                   " get worse where they are not trained on")
+    p.add_argument("--plain-template", metavar="TEMPLATE", help="of these")
     p.add_argument("--profile",
                    help="with which answers are measured; default: the task's; train is for this")
     p.add_argument("--steps", type=int, default=30)

@@ -44,9 +44,9 @@ def mean(steps, figure):
 
 def print_evaluations(found, title):
     """What evaluate.py printed of models, by name."""
-    print(f"\n{title:16s} {'right':>9s} {'95 % interval':>16s} {'mean reward':>11s} {'best':>7s}")
+    print(f"\n{title:21s} {'right':>9s} {'95 % interval':>16s} {'mean reward':>11s} {'best':>7s}")
     for name, row in found.items():
         if row and row["interval"]:
             low, high = row["interval"]
-            print(f"{name:16s} {row['right']:4d}/{row['answers']:4d} {low:8.3f} to {high:5.3f}"
+            print(f"{name:21s} {row['right']:4d}/{row['answers']:4d} {low:8.3f} to {high:5.3f}"
                   f" {row['reward']:11.2f} {row['best']:7.2f}")

@@ -34,9 +34,14 @@ is($found->{killed}{$_}, -9, "killed: $_") for sort keys %{ $found->{killed} };
 is_deeply($found->{steps}, [ 1, 2 ], 'two steps were taken, each once');
 is(scalar @{ $found->{figures} }, 6, 'beside what TRL logs are outcomes, device seconds and exemplars');
 ok($found->{adapter}, 'an adapter is left');
-is($node->safe_psql('postgres', <<'END'), '8 8 2', 'each group that was answered has its four answers, each once');
+is($node->safe_psql('postgres', <<'END'), '16 16 4', 'each group that was answered has its four answers, each once');
 SELECT count(*) || ' ' || count(DISTINCT (p.group_key, p.proposal_key)) || ' ' || count(DISTINCT p.group_key)
 FROM cudal1.proposal AS p JOIN cudal1.pool USING (pool_id) WHERE pool.name = 'run'
+END
+is($node->safe_psql('postgres', <<'END'), '2 of 2', 'half of them are to plain prompts');
+SELECT count(*) FILTER (WHERE cardinality(coalesce(p.exemplars, '{}')) = 0) || ' of ' || count(*)
+FROM cudal1.campaign_group AS g JOIN cudal1.campaign_lane USING (lane_id) JOIN cudal1.campaign AS c USING (campaign_id) JOIN cudal1.prompt AS p ON p.prompt_id = g.prompt_id
+WHERE c.name = 'grpo run plain' AND g.answered_at IS NOT NULL
 END
 is($node->safe_psql('postgres', "SELECT count(*) FROM cudal1.campaign_group WHERE answered_at IS NULL"), '1',
 	'a group that was drawn and not yet written down stays without answers');

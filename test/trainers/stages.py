@@ -30,8 +30,9 @@ import trl  # noqa: E402
 
 LOOP = [
     "--output", f"{FOLDER}/grpo", "--pool", "run", "--seeded-from", "main", "--strategy", "bucket",
-    "--tasks", "task", "--steps", "2", "--prompts", "1", "--answers", "4", "--micro-batch", "4",
-    "--max-tokens", "8", "--lora", "2", "--model", f"{FOLDER}/model", "--learning-rate", "1e-3"]
+    "--tasks", "task", "--steps", "2", "--prompts", "2", "--plain", "1", "--answers", "4",
+    "--micro-batch", "4", "--max-tokens", "8", "--lora", "2", "--model", f"{FOLDER}/model",
+    "--learning-rate", "1e-3"]
 
 
 def die(*_, **__):
