@@ -5,11 +5,11 @@ run's own pool.
   grpo.py --model MODEL --output FOLDER --pool run-1 [--strategy bucket|island|random|none] ...
 
 --strategy none is GRPO without comparison: prompts show the reference alone. --plain N has some of
-these beside others, in a campaign "grpo POOL plain". The pool is opened and the campaign "grpo
-POOL" is added if they are new. A trainer that was killed goes on from its
-last checkpoint. A step is written down in FOLDER/steps before its answers are submitted, so that
-one which is repeated submits the same answers to the same groups. The database refuses a second
-answer to a group, and so none is lost or counted twice.
+these beside others. The pool is opened, and the campaigns "grpo POOL" and "grpo POOL plain" are
+added, if they are new. A trainer that was killed goes on from its last checkpoint. A step is
+written down in FOLDER/steps before its answers are submitted, so that one which is repeated
+submits the same answers to the same groups. The database refuses a second answer to a group, and
+so none is lost or counted twice.
 """
 import argparse
 import os
@@ -147,7 +147,7 @@ def trainer(a):
     model, tokenizer = load(a.model, a.lora)
     local, rest = divmod(a.prompts, world.num_processes)
     plain, rest_of_plain = divmod(a.plain, world.num_processes)
-    if rest or rest_of_plain or plain > local or local * a.answers % a.micro_batch:
+    if rest or rest_of_plain or not 0 <= plain <= local or local * a.answers % a.micro_batch:
         raise SystemExit("--prompts and --plain, which are among them, must be multiples of the"
                          " processes, a process's answers of --micro-batch")
 

@@ -280,7 +280,7 @@ stopped_check(void)
 	clock_sleep(PATIENCE / 2);
 	if (stopped_continued != continued || (suspect[0] && suspect[1]))
 	{
-		/* whoever resumed them may have done so again since they were stopped here */
+		/* a process that resumed them may have done so again since they were stopped here */
 		continued = before;
 		for (int i = 0; i < MAX_STOPPED; i++)
 			all[i].times = 0;

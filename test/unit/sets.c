@@ -269,7 +269,8 @@ heats(int n, int *held, int *uneven_held, double *pairs)
 	*held = *held * 100 / HEATS / (uneven < 0 ? n : n - 1);
 }
 
-#define HISTORY	16
+#define HISTORY		16
+#define MAX_PAIRS	1000
 
 /*
  * Candidates of a task one after the other, each told what the 16 before it knew of the spread;
@@ -287,8 +288,8 @@ by_themselves(double busier, int *held, int *busy_held, double *pairs)
 	for (int i = 0; i < 6 * HEATS; i++)
 	{
 		const Result *r;
+		double		logs[MAX_PAIRS];
 		bool		holds;
-		double		sum = 0;
 
 		if (i == 3 * HEATS)
 		{
@@ -308,10 +309,8 @@ by_themselves(double busier, int *held, int *busy_held, double *pairs)
 		*(i < 3 * HEATS ? held : busy_held) += holds;
 		*pairs += i < 3 * HEATS ? r->pairs / (3.0 * HEATS) : 0;
 		for (int k = 0; k < r->pairs; k++)
-			sum += log(r->buckets[k]) / r->pairs;
-		squares[i % HISTORY] = 0;
-		for (int k = 0; k < r->pairs; k++)
-			squares[i % HISTORY] += pow(log(r->buckets[k]) - sum, 2);
+			logs[k] = log(r->buckets[k]);
+		squares[i % HISTORY] = r->pairs * cudal1_score_variance(logs, (size_t) r->pairs);
 		freedom[i % HISTORY] = r->pairs - 1;
 	}
 	job.spread = job.spread_freedom = 0;
@@ -319,6 +318,34 @@ by_themselves(double busier, int *held, int *busy_held, double *pairs)
 	*busy_held /= 3;
 	host_spread /= busier;
 	candidate_spread /= busier;
+}
+
+/*
+ * The same where no candidate has yet been measured since processes began to differ more: which of
+ * 100 intervals hold 1
+ */
+static int
+first_ones(double busier)
+{
+	int			held = 0;
+
+	/* a bucket's, of two halves with a process of each side */
+	job.spread = sqrt((2 * pow(host_spread, 2) + pow(candidate_spread, 2)) / 2);
+	job.spread_freedom = HISTORY;
+	host_spread *= busier;
+	candidate_spread *= busier;
+	for (int i = 0; i < 6 * HEATS; i++)
+	{
+		const Result *r;
+
+		run_heat((uint64_t) (20000 + i), 1e-4, 1e-4, 1);
+		r = &measure->members[0].result;
+		held += r->lower <= 1 && r->upper >= 1;
+	}
+	job.spread = job.spread_freedom = 0;
+	host_spread /= busier;
+	candidate_spread /= busier;
+	return held / 6;
 }
 
 static void
@@ -329,10 +356,17 @@ check_known_spread(void)
 	double		pairs;
 
 	by_themselves(1, &held, &busy_held, &pairs);
+	printf("# %d of 100, after %.1f pairs\n", held, pairs);
 	check(held >= 95 && busy_held >= 95 && pairs < 2.4,
 		  "what earlier measurements of the task know is enough for two pairs");
 	by_themselves(3, &held, &busy_held, &pairs);
 	check(held >= 95 && busy_held >= 93, "also when processes begin to differ more");
+	for (int busier = 2; busier <= 8; busier *= 2)
+	{
+		held = first_ones(busier);
+		printf("# %d of 100 where processes differ %d times as much\n", held, busier);
+		check(held >= 80, "the first ones lose some, whose measurements are not known yet");
+	}
 	job.spread = 0.1;
 	job.spread_freedom = 40;
 	run_heat(1, 1e-4, 1e-4, 1);

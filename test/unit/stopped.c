@@ -3,8 +3,6 @@
  *		Processes that are resumed outside their turn: who is accused, and who is not.
  */
 #define _GNU_SOURCE
-#include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 
 #include "../../runner/process/stopped.c"
@@ -94,7 +92,7 @@ main(void)
 	pid_t		waking;
 
 	sigaction(SIGCONT, &counted, NULL);
-	check(stopped_check() == STOPPED_ALL, "stopped processes are nobody's fault");
+	check(stopped_check() == STOPPED_ALL, "stopped processes accuse no side");
 	kill(candidate.pid, SIGCONT);
 	check(stopped_check() == STOPPED_NOT_CANDIDATE, "a candidate that runs is guilty");
 	check(is_still(&candidate), "and is stopped again");
@@ -102,16 +100,19 @@ main(void)
 	check(stopped_check() == STOPPED_NOT_REFERENCE, "so is a reference");
 	kill(reference.pid, SIGCONT);
 	kill(candidate.pid, SIGCONT);
-	check(stopped_check() == STOPPED_ALL, "who runs with the other side was resumed from outside");
+	check(stopped_check() == STOPPED_ALL,
+		  "a side that runs with the other was resumed from outside");
 	kill(candidate.pid, SIGCONT);
 	raise(SIGCONT);
-	check(stopped_check() == STOPPED_ALL, "who runs when the supervisor was resumed, too");
+	check(stopped_check() == STOPPED_ALL,
+		  "so was one that runs when the supervisor was resumed, too");
 
 	/* it waits for the check to stop the candidate, and resumes it while the check goes on */
 	waking = start_waking(&candidate, 2);
 	while (is_still(&candidate))
 		sched_yield();
-	check(stopped_check() == STOPPED_ALL, "who is resumed from outside in the middle of a look");
+	check(stopped_check() == STOPPED_ALL,
+		  "one that is resumed from outside in the middle of a look");
 	waitpid(waking, NULL, 0);
 	check(!is_still(&candidate), "and runs at its end");
 	check(stopped_check() == STOPPED_ALL, "is not accused by the next look");

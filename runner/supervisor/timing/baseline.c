@@ -637,29 +637,24 @@ bool
 baseline_was_slowed(const Rounds *s, double *slower, double *error)
 {
 	double		allowed = log(allowed_factor(s));
+	double		usual = log(neighbours_factor(s));
+	double		most = log(HALF_LUCK);
 	bool		slowed = false;
-	Values		whole = {0};
 	Values		cut = {0};
 
 	if (s->seen.excess.n < 2)
 		return false;
 	for (size_t i = 0; i < s->seen.excess.n; i++)
-	{
-		double		excess = s->seen.excess.v[i] - log(neighbours_factor(s));
-
-		values_append(&whole, excess);
-		values_append(&cut, fmax(-log(HALF_LUCK), fmin(log(HALF_LUCK), excess)));
-	}
+		values_append(&cut, fmax(usual - most, fmin(usual + most, s->seen.excess.v[i])));
 	for (int i = 0; i < 2; i++)
 	{
-		const Values *v = i == 0 ? &whole : &cut;
+		const Values *v = i == 0 ? &s->seen.excess : &cut;
 
-		*slower = cudal1_score_mean(v->v, v->n);
+		*slower = cudal1_score_mean(v->v, v->n) - usual;
 		*error = sqrt(cudal1_score_variance(v->v, v->n) / (double) (v->n - 1) + s->doubt
 					  * s->doubt);
 		slowed = slowed || *slower - *error > allowed;
 	}
-	free(whole.v);
 	free(cut.v);
 	return slowed;
 }

@@ -448,10 +448,9 @@ explain_slower(Set *set, Values *alone)
 	bool		slowed = false;
 	bool		good;
 
-	for (int i = 0; i < set->n; i++)
-		slowed = slowed || (set_enter(set, i)
-							&& baseline_is_slowed(set->of[i], set->half[i], alone));
-	if (!slowed || first->neighbour > 0)
+	for (int i = 0; i < set->n && !slowed && first->neighbour == 0; i++)
+		slowed = set_enter(set, i) && baseline_is_slowed(set->of[i], set->half[i], alone);
+	if (!slowed)
 		return true;
 	end_candidates(set);
 	set_enter_all(set);
@@ -519,6 +518,7 @@ judge_half(Set *set, int half_number, Values *alone, bool *disturbed)
 static void
 end_half(Set *set)
 {
+	/* it ends beside them */
 	executor_kill(&set->half[0]->process[SIDE_REFERENCE]);
 	end_candidates(set);
 	for (int i = 0; i < set->n; i++)

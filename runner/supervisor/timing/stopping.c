@@ -195,22 +195,12 @@ has_same_pairs(const Rounds *a, const Rounds *b)
 		&& memcmp(a->seen.pair.v, b->seen.pair.v, a->seen.pair.n * sizeof(double)) == 0;
 }
 
-static void
-find_own_interval(Rounds *s)
-{
-	const Profile *p = &s->m->job->profile;
-
-	json_object_del(s->m->result->evidence, "spread_known");
-	cudal1_score_interval(s->buckets.v, s->buckets.n, p->confidence, p->nlooks, &s->lower,
-						  &s->upper, &s->half_width);
-}
-
 /*
- * By the spread of all members that have had the same pairs; or, so that a narrow one may end the
- * measurement early, with what the task's earlier measurements know of it; or by its own
+ * By the spread of all members that have had the same pairs; or by what the task's earlier
+ * measurements know of it, if that may count; or by its own
  */
 static void
-find_interval(Rounds *s)
+find_interval(Rounds *s, bool known)
 {
 	const Job  *job = s->m->job;
 	const Profile *p = &job->profile;
@@ -219,35 +209,25 @@ find_interval(Rounds *s)
 	size_t		members = 0;
 	size_t		which = 0;
 
+	json_object_del(evidence, "spread_of");
+	json_object_del(evidence, "spread_known");
 	for (int i = 0; i < s->nheat; i++)
 		if (has_same_pairs(s, &s->heat[i]))
 		{
 			which = &s->heat[i] == s ? members : which;
 			buckets[members++] = s->heat[i].buckets.v;
 		}
-	find_own_interval(s);
 	if (cudal1_score_set_interval(buckets, members, s->buckets.n, which, p->confidence, p->nlooks,
 								  &s->lower, &s->upper, &s->half_width))
 		json_object_set_new(evidence, "spread_of", json_integer((int) members));
-	else
-		json_object_del(evidence, "spread_of");
-	if (members == 1 && p->precision_goal > 0
-		&& cudal1_score_known_interval(s->buckets.v, s->buckets.n, job->spread,
-									   job->spread_freedom, p->confidence, p->nlooks, &s->lower,
-									   &s->upper, &s->half_width))
+	else if (known && members == 1
+			 && cudal1_score_known_interval(s->buckets.v, s->buckets.n, job->spread,
+											job->spread_freedom, p->confidence, p->nlooks,
+											&s->lower, &s->upper, &s->half_width))
 		json_object_set_new(evidence, "spread_known", json_real(job->spread_freedom));
-}
-
-/*
- * The measurement ends though the interval is not narrow, which is its own then: no code of others
- * can have widened it.
- */
-static Stopping
-end_wide(Rounds *s)
-{
-	if (json_object_get(s->m->result->evidence, "spread_known"))
-		find_own_interval(s);
-	return STOPPING_DONE;
+	else
+		cudal1_score_interval(s->buckets.v, s->buckets.n, p->confidence, p->nlooks, &s->lower,
+							  &s->upper, &s->half_width);
 }
 
 Stopping
@@ -262,7 +242,7 @@ stopping_rule(Rounds *s)
 	s->worth += s->share;
 	if (pairs < 2)
 		return STOPPING_NOT;
-	find_interval(s);
+	find_interval(s, p->precision_goal > 0);
 	if (p->precision_goal <= 0)
 		return pairs >= p->pairs ? STOPPING_DONE : STOPPING_NOT;
 	look = s->worth > p->looks[s->looks] - s->share / 2;
@@ -274,7 +254,11 @@ stopping_rule(Rounds *s)
 	if (is_narrow(s, slope))
 		return STOPPING_DONE;
 	if (s->over_budget || last || clock_now() - s->started > p->window_seconds)
-		return end_wide(s);
+	{
+		/* codes of others can't have widened its own, and it ends for another reason */
+		find_interval(s, false);
+		return STOPPING_DONE;
+	}
 	/* A/A pairs are as long as the candidate's, or they would spread less; a heat has one length */
 	if ((look || pairs == STAY_FROM || (pairs == ENOUGH_FROM && !s->m->gpu)) && !s->aa
 		&& s->m->nmembers == 1)
