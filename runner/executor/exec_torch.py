@@ -89,7 +89,7 @@ class Executor:
         self.data_bytes = data_bytes
         self.dtypes = {code: getattr(torch, name) for code, name in wire.DTYPES.items()}
         self.codes = {dtype: code for code, dtype in self.dtypes.items()}
-        self.task_source, self.code = common.read_sources(source_fd)
+        self.task_source, self.code, self.built = common.read_sources(source_fd)
         self.outputs = []
         self.inputs = []
         # where the inputs lie; what of a block's outputs was copied
@@ -660,8 +660,8 @@ def become_executor(zygote, fds, guard, libdir, data_bytes, pool, builds, scratc
     os.close(log)
     gpu = gpus.Gpu(pool, pool_fd[0] if pool_fd else -1) if pool else None
     executor = Executor(sock, control, memory, source, guard, libdir, data_bytes, gpu)
-    if builds and executor.code:
-        builds.use_own()
+    if builds and executor.built:
+        builds.use_own(executor.built)
     scratch.use_scratch(os.path.dirname(os.environ["TORCH_EXTENSIONS_DIR"]) if builds else "/")
     if builds and re.search(r"subprocess|os\.system", executor.code or executor.task_source):
         scratch.skip_commands()
@@ -695,7 +695,7 @@ def build(source_fd, device, data_bytes, libdir):
     """
     limit_build(device, data_bytes)
     torch.set_grad_enabled(False)
-    task_source, code = common.read_sources(source_fd)
+    task_source, code, _ = common.read_sources(source_fd)
     absent = device == "cuda" and os.environ.get("CUDA_VISIBLE_DEVICES") == ""
     if absent:
         load_part(libdir, "torch_absent").pretend()

@@ -65,21 +65,20 @@ def remember_triton():
             pass
 
 
-def own_place(place):
-    """Where a candidate has what the environment names in the reference's folder."""
-    return os.path.join(os.environ["CUDAL1_BUILT"], os.path.basename(place))
+def own_place(folder, place):
+    """Where a candidate has in its folder what the environment names in the reference's."""
+    return os.path.join(folder, os.path.basename(place))
 
 
-def use_own():
+def use_own(folder):
     """In a candidate's process, before its code: it finds what it compiled itself. Until then the
     environment names the reference's folder.
     """
-    if "CUDAL1_BUILT" in os.environ:
-        reference = os.path.dirname(os.environ["TORCH_EXTENSIONS_DIR"])
-        for name, place in list(os.environ.items()):
-            if os.path.dirname(place) == reference:
-                os.environ[name] = own_place(place)
-        del os.environ["CUDAL1_BUILT"]
+    reference = os.path.dirname(os.environ["TORCH_EXTENSIONS_DIR"])
+    for name, place in list(os.environ.items()):
+        if os.path.dirname(place) == reference:
+            os.environ[name] = own_place(folder, place)
+    os.environ.pop("CUDAL1_BUILT", None)
 
 
 class NoLock:
@@ -205,7 +204,7 @@ def remember_instructions():
     reference = folder = os.environ["TORCHINDUCTOR_CACHE_DIR"]
     if "CUDAL1_BUILT" in os.environ and not os.path.lexists(note_of_instructions(folder)):
         # it has none where it compiles nothing
-        folder = own_place(folder)
+        folder = own_place(os.environ["CUDAL1_BUILT"], folder)
     # sources of what was compiled to find out are looked for there as well
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
     try:

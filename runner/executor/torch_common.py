@@ -92,14 +92,17 @@ def explain(error):
 
 
 def read_sources(fd):
-    """The task's source, and the candidate's, empty for a reference. By position: others read the
-    same open file.
+    """The task's source, the candidate's, empty for a reference, and the folder of what that has
+    compiled itself, empty where it has none. By position: others read the same open file.
     """
     data = os.pread(fd, os.fstat(fd).st_size, 0)
     os.close(fd)
-    (length,) = struct.unpack_from("=I", data, 0)
-    (rest,) = struct.unpack_from("=I", data, 4 + length)
-    return data[4:4 + length].decode(), data[8 + length:8 + length + rest].decode()
+    parts = []
+    for _ in range(3):
+        (length,) = struct.unpack_from("=I", data, 0)
+        parts.append(data[4:4 + length].decode())
+        data = data[4 + length:]
+    return parts
 
 
 def init_arguments(task):

@@ -181,8 +181,16 @@ end_orphans(void)
 typedef struct Numbers
 {
 	int			number[HEAT_MAX];
+	int			apart[HEAT_MAX];	/* Member.apart of each */
 	int			n;
 } Numbers;
+
+static void
+add_number(Numbers *numbers, const Member *member)
+{
+	numbers->apart[numbers->n] = member->apart;
+	numbers->number[numbers->n++] = member->number;
+}
 
 /* whether a signal to all processes of the job may have caused this outcome */
 static bool
@@ -212,7 +220,7 @@ heed_signals(Measure *m)
 
 /*
  * Measures these candidates and prints their results, but for those of `killed`, where that is not
- * NULL, and `apart`: these are to be measured again, the latter each by itself.
+ * NULL, and `apart`: these are to be measured again, the latter in heats of their own.
  */
 static void
 measure_once(const Job *job, const Options *options, const Numbers *these, Numbers *killed,
@@ -257,14 +265,38 @@ measure_once(const Job *job, const Options *options, const Numbers *these, Numbe
 		Member	   *member = &m->members[i];
 
 		if (member->apart)
-			apart->number[apart->n++] = member->number;
+			add_number(apart, member);
 		else if (killed && member->killed && !executor_cancelled)
-			killed->number[killed->n++] = member->number;
+			add_number(killed, member);
 		else
 			result_print(m, member);
 	}
 	heat_free(m);
 	free(m);
+}
+
+/* heats of those that are to be measured apart; how many there are */
+static int
+add_heats(Numbers *heats, int n, const Numbers *apart)
+{
+	int			before = n;
+
+	for (int i = 0; i < apart->n; i++)
+	{
+		int			place = before;
+
+		while (place < n && (apart->apart[i] == APART_ALONE
+							 || heats[place].apart[0] != apart->apart[i]))
+			place++;
+		if (place == n)
+		{
+			heats[n] = (Numbers) {.n = 0};
+			n++;
+		}
+		heats[place].apart[heats[place].n] = apart->apart[i];
+		heats[place].number[heats[place].n++] = apart->number[i];
+	}
+	return n;
 }
 
 /*
@@ -301,11 +333,7 @@ measure(const Job *job, const Options *options)
 			sched_setaffinity(0, sizeof(allowed), &allowed);
 			measure_once(job, options, &killed, NULL, &apart);
 		}
-		for (int j = 0; j < apart.n; j++)
-		{
-			heats[n] = (Numbers) {.number = {apart.number[j]},.n = 1};
-			n++;
-		}
+		n = add_heats(heats, n, &apart);
 	}
 	return 0;
 }

@@ -148,6 +148,8 @@ typedef struct Result
 	double		spent[SPENDINGS];
 } Result;
 
+#define APART_ALONE		(-1)
+
 /* a candidate: what of a measurement is its own */
 typedef struct Member
 {
@@ -156,7 +158,8 @@ typedef struct Member
 	Result		result;
 	double		time[2];		/* of both sides, estimated, in seconds a run */
 	bool		killed;			/* a process outside has killed the code, or its compiler */
-	bool		apart;			/* it is to be measured by itself, in another heat */
+	/* it is to be measured in another heat, with those of the same number, or by itself; 0: here */
+	int			apart;
 	bool		waits;			/* what is done for all now is not done for it */
 	bool		by_itself;		/* its pairs share their reference with no other member */
 	/* pytorch: a side returns the same memory from run to run, so both sides' results are copied */
@@ -196,6 +199,8 @@ typedef struct Measure
 	json_t	   *environment;
 	double		started;
 	char		scratch[PATH_MAX];
+	char		builds[PATH_MAX + 16];	/* pytorch: the folders of what a heat compiles of itself */
+	unsigned	kinds;			/* and of which kinds that is, see build_torch.c */
 	int			scratch_lock;
 	int			device_lock[DEVICE_LOCKS];	/* -1: none */
 	char		held_by[96];	/* what holds the device that is waited for; empty: not known */

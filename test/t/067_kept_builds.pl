@@ -198,6 +198,53 @@ is($refused->{outcome}, 'unverified', 'a reference that a compiler refuses is no
 like($refused->{detail}, qr/^the reference does not compile: .*error/s, 'and the compiler says why');
 $task = $reference;
 
+# members of a heat that compile themselves, each with what it compiled; one looks for that of the others
+my $searching = <<'END';
+import glob, os, re
+import torch
+from torch.utils.cpp_extension import load
+own = os.path.dirname(os.environ["TORCH_EXTENSIONS_DIR"])
+def listed(folder):
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+def told(path):
+    try:
+        with open(path, "rb") as file:
+            return file.read().decode("latin-1")
+    except OSError:
+        return ""
+text = "".join(told(path) for pattern in ("mountinfo", "maps", "environ", "cmdline", "status") for path in glob.glob("/proc/[0-9]*/" + pattern)
+    + glob.glob("/proc/self/" + pattern))
+known = {os.path.basename(own), "reference"}
+names = set(listed(os.path.dirname(own))) | set(re.findall(r"(?<=/compiled/)\w+", text))
+found = [name for name in names - known if listed(f"{os.path.dirname(own)}/{name}")]
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        return torch.relu(x) + len(found)
+END
+sub heat
+{
+	my ($folder, @candidates) = @_;
+	my $number = 0;
+	my $job = encode_json({ task => { name => 'relu', language => 'pytorch', reference => $task, cores => 1 }, profile => \%profile,
+		candidates => [map { { job_id => ++$number, attempt => 1, candidate_id => $number, code => $_ } } @candidates] });
+	open my $to, '>', "$folder.job" or die $!;
+	print $to $job;
+	close $to;
+	my %result = map { $_->{job_id} => $_ } grep { $_->{type} eq 'result' } map { decode_json($_) } `'$measure' --scratch '$folder' <'$folder.job'`;
+	return map { $result{$_} } 1 .. @candidates;
+}
+mkdir "$root/heat";
+my $broken = $code =~ s/extern "C" void run/extern "C" void run run/r;
+my @together = heat("$root/heat", $code, $plain_model, "$code# again\n", $searching, $broken, $code);
+is(join(' ', map { $_->{outcome} =~ s/^(successful|unverified|unstable)$/measured/r } @together),
+	'measured measured measured measured compile_error measured', 'those that compile themselves go together')
+	or diag explain [map { $_->{detail} } @together];
+is(join(' ', map { $_->{evidence}{together} // '-' } @together[0, 2, 3]), '3 3 3', 'share a reference, and none finds what another compiled');
+is(join(' ', glob "$root/heat/*"), "$root/heat/cudal1-builds-$>", 'nothing is left of them but what is kept');
+
 # a folder that others could have written is not believed
 chmod 0777, $kept;
 my $open = measure($scratch, $vandal);
@@ -247,7 +294,7 @@ sub build_without
 	make_path("$folder/tmp", "$folder/home", "$folder/extensions");
 	my $libdir = `@{[$ENV{PG_CONFIG} || 'pg_config']} --pkglibdir` =~ s/\n//r . '/cudal1';
 	open my $to, '>:raw', "$folder/source" or die $!;
-	print $to pack('V/a* V/a*', $reference, $candidate);
+	print $to pack('V/a* V/a* V/a*', $reference, $candidate, '');
 	close $to;
 	local @ENV{qw(CUDA_VISIBLE_DEVICES TORCH_CUDA_ARCH_LIST TORCH_EXTENSIONS_DIR)} = ('', '9.0', "$folder/extensions");
 	my $status = system('bash', '-c', 'cd "$1" && exec /usr/bin/python3 -I -B "$0/exec_torch.py" 1 4294967296 "$0" cuda build '

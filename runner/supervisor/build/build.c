@@ -186,9 +186,8 @@ compile_end(Measure *m, Compilation *c)
 					text[0] ? text : "the compiler failed without a word");
 }
 
-/* the reference (0), or one candidate; false: it has ended */
-static bool
-enter(Measure *m, int which)
+bool
+build_enter(Measure *m, int which)
 {
 	if (which == 0)
 		heat_enter_all(m);
@@ -221,11 +220,11 @@ build_native(Measure *m)
 	{
 		int			done = i - (COMPILERS - 1);
 
-		if (i < n && enter(m, i))
+		if (i < n && build_enter(m, i))
 			c[i].begun = compile_begin(m, i == 0 ? SIDE_REFERENCE : SIDE_CANDIDATE, &c[i]);
 		if (done >= 0 && c[done].begun)
 		{
-			enter(m, done);
+			build_enter(m, done);
 			compile_end(m, &c[done]);
 		}
 	}

@@ -12,6 +12,9 @@
 /* build.c: c and cuda; false after conclude() */
 extern bool build_native(Measure *m);
 
+/* makes the reference (0) or one candidate (from 1 on) current; false: it has an outcome */
+extern bool build_enter(Measure *m, int which);
+
 /*
  * build_torch.c: PyTorch's parents of executors, and what code compiles of itself. False after
  * conclude()
@@ -53,6 +56,8 @@ extern void build_note_kept(Measure *m, Side side);
  * for a key (both: NULL, nothing)
  */
 extern char *build_cache_key(const Measure *m, const char *kind, Side side);
+#define BUILD_NAME	33			/* bytes of a key's name, a hash of it */
+extern void build_cache_name(const char *key, char *name);
 extern bool build_cache_find(Measure *m, const char *key, const char *folder);
 extern void build_cache_keep(Measure *m, const char *key, const char *folder);
 

@@ -49,9 +49,9 @@ cache_root(const Measure *m, char *root, size_t size)
 		&& (st.st_mode & 077) == 0;
 }
 
-/* where a key's entry lies: two FNV-1a hashes, since the key itself is compared as well */
-static void
-entry_path(const char *root, const char *key, char *path, size_t size)
+/* two FNV-1a hashes, since the key itself is compared as well */
+void
+build_cache_name(const char *key, char *name)
 {
 	uint64_t	a = 0xcbf29ce484222325,
 				b = 0x84222325cbf29ce4;
@@ -61,7 +61,17 @@ entry_path(const char *root, const char *key, char *path, size_t size)
 		a = (a ^ *c) * 0x100000001b3;
 		b = (b ^ (*c + 1)) * 0x100000001b3;
 	}
-	snprintf(path, size, "%s/%016llx%016llx", root, (unsigned long long) a, (unsigned long long) b);
+	snprintf(name, BUILD_NAME, "%016llx%016llx", (unsigned long long) a, (unsigned long long) b);
+}
+
+/* where a key's entry lies */
+static void
+entry_path(const char *root, const char *key, char *path, size_t size)
+{
+	char		name[BUILD_NAME];
+
+	build_cache_name(key, name);
+	snprintf(path, size, "%s/%s", root, name);
 }
 
 char *

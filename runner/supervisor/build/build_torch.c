@@ -5,12 +5,15 @@
  *
  * Code that compiles itself runs once in a sandbox where it may start compilers and write to one
  * folder, which executors then read and cannot write. Each side has a folder of its own, made by
- * its own code. A candidate can't reach the reference's folder, because the reference's executor
- * would load what the candidate left there.
+ * its own code. A candidate's build can't reach the reference's folder, because the reference's
+ * executor would load what the candidate left there. Executors find all folders of a heat in one
+ * that nobody can list. The reference's has a known name there, a candidate's one that follows from
+ * its code, and its processes are told it: others would have to know that code to find it.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <glob.h>
+#include <limits.h>
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,22 +30,32 @@
 
 #define MOST_THREADS	64		/* of an executor */
 #define BUILD_FAILED 3			/* exec_torch.py's status: a compiler refused the code */
+#define CORES_A_BUILD 4			/* of the host's: two for it, two for what is measured */
+#define MOST_BUILDS 8			/* at the same time */
+#define BUILDS_INSIDE "/compiled"	/* where code finds the folders of what a heat has compiled */
 
-/* task's source, then the candidate's (empty for the reference), each after its length */
+/*
+ * task's source, the candidate's (empty for the reference), and the folder of what it has compiled
+ * itself (empty if it has none), each after its length
+ */
 static int
-source_file(const char *reference, const char *code)
+source_file(const char *reference, const char *code, const char *place)
 {
-	uint32_t	length[2] = {(uint32_t) strlen(reference), (uint32_t) strlen(code)};
-	size_t		total = 8 + (size_t) length[0] + length[1];
-	char	   *bytes = malloc(total);
+	const char *const parts[] = {reference, code, place};
+	char	   *bytes = malloc(12 + strlen(reference) + strlen(code) + strlen(place));
+	size_t		total = 0;
 	int			fd;
 
 	if (!bytes)
 		return -1;
-	memcpy(bytes, &length[0], 4);
-	memcpy(bytes + 4, reference, length[0]);
-	memcpy(bytes + 4 + length[0], &length[1], 4);
-	memcpy(bytes + 8 + length[0], code, length[1]);
+	for (int i = 0; i < 3; i++)
+	{
+		uint32_t	length = (uint32_t) strlen(parts[i]);
+
+		memcpy(bytes + total, &length, 4);
+		memcpy(bytes + total + 4, parts[i], length);
+		total += 4 + length;
+	}
 	fd = memory_file("source", bytes, total);
 	free(bytes);
 	return fd;
@@ -218,15 +231,21 @@ compiles_itself(const Measure *m, Side side)
 	return compiles_early(m, side) || compiles_on_device(m, side);
 }
 
-/* by either side */
-static bool
-wanted(const Measure *m, BuiltKind kind)
+/* what a measurement compiles of this candidate or its reference, as bits */
+static unsigned
+kinds_of(const Measure *m)
 {
-	return compiles(m, SIDE_REFERENCE, kind) || compiles(m, SIDE_CANDIDATE, kind);
+	unsigned	kinds = 0;
+
+	for (int kind = 0; kind < BUILT_KINDS; kind++)
+		if (compiles(m, SIDE_REFERENCE, kind) || compiles(m, SIDE_CANDIDATE, kind))
+			kinds |= 1u << kind;
+	return kinds;
 }
 
+/* `all`: every folder of the heat, for executors; else that of a side, for its build */
 static void
-prepare_interpreter(Measure *m, Side side, Interpreter *i, Sandbox *sandbox)
+prepare_interpreter(Measure *m, Side side, bool all, Interpreter *i, Sandbox *sandbox)
 {
 	const char *folder = m->code[side]->built.folder;
 	const char *inside = m->code[side]->built.inside;
@@ -276,11 +295,13 @@ prepare_interpreter(Measure *m, Side side, Interpreter *i, Sandbox *sandbox)
 		sandbox->binds[sandbox->nbinds++] = (SandboxBind) {i->prefix, false};
 	if (folder[0])
 	{
-		sandbox->binds[sandbox->nbinds++] = (SandboxBind) {folder, false, inside};
+		sandbox->binds[sandbox->nbinds++] = all && !m->options->unsandboxed
+			? (SandboxBind) {m->builds, false, BUILDS_INSIDE}
+			: (SandboxBind) {folder, !all, inside};
 		for (int kind = 0; kind < BUILT_KINDS; kind++)
 		{
 			/* by these an interpreter also knows that Triton or torch.compile will be wanted */
-			if ((kind == BUILT_TRITON || kind == BUILT_GRAPHS) && !wanted(m, kind))
+			if ((kind == BUILT_TRITON || kind == BUILT_GRAPHS) && !(m->kinds & 1u << kind))
 				continue;
 			snprintf(i->built[kind], sizeof(i->built[kind]), "%s/%s", inside,
 					 built_kinds[kind].folder);
@@ -313,12 +334,9 @@ start_build(Measure *m, Side side, bool with_device)
 	char		tmp[PATH_MAX + 64];
 	int			pair[2] = {-1, -1};
 
-	prepare_interpreter(m, side, &i, &sandbox);
+	prepare_interpreter(m, side, false, &i, &sandbox);
 	i.argv[8] = "build";
 	i.argv[9] = NULL;
-	for (int b = 0; b < sandbox.nbinds; b++)
-		if (sandbox.binds[b].path == built->folder)
-			sandbox.binds[b].writable = true;
 	/* what code writes there is found there later; an interpreter may lie there, too */
 	snprintf(tmp, sizeof(tmp), "%s/tmp", built->folder);
 	if (strcmp(i.prefix, "/tmp") != 0)
@@ -355,11 +373,18 @@ end_build(Build *build)
 	build->pid = 0;
 }
 
+/* one that has ended already says so by its status */
+static void
+let_build(const Build *build)
+{
+	send(build->go, "", 1, MSG_NOSIGNAL);
+}
+
 /*
  * what fails here for another reason than a compiler's fails again, and is judged, in an executor
  */
 static bool
-let_build(Measure *m, Side side, bool with_device)
+await_build(Measure *m, Side side, bool with_device)
 {
 	Built	   *built = &m->code[side]->built;
 	Build	   *build = &built->build[with_device];
@@ -367,8 +392,6 @@ let_build(Measure *m, Side side, bool with_device)
 	const char *whose = side == SIDE_REFERENCE ? "the reference does not compile: " : "";
 	int			status;
 
-	/* who has ended already says so by its status */
-	send(build->go, "", 1, MSG_NOSIGNAL);
 	if (!build_wait(build->pid, m->job->profile.build_seconds, &status))
 	{
 		measure_cause(m, side, "slow_build");
@@ -417,28 +440,101 @@ build_end(Measure *m)
 		end_builds(&m->members[i].code);
 }
 
-/* the last builds: what they and those before them made is kept now */
+/* a side of those that a heat builds: the reference (0), or one candidate's */
+static Side
+side_of(int which)
+{
+	return which == 0 ? SIDE_REFERENCE : SIDE_CANDIDATE;
+}
+
+/* how many builds there are at once: each has two processes that compile */
+static int
+builds_at_once(void)
+{
+	long		cores = sysconf(_SC_NPROCESSORS_ONLN) / CORES_A_BUILD;
+
+	return cores < 1 ? 1 : cores > MOST_BUILDS ? MOST_BUILDS : (int) cores;
+}
+
+/* from this one on, so many that will need the device import PyTorch */
+static void
+start_on_device(Measure *m, int from)
+{
+	int			left = builds_at_once();
+
+	for (int i = from; i <= m->nmembers && left > 0; i++)
+	{
+		const Built *built;
+
+		if (!build_enter(m, i))
+			continue;
+		built = &m->code[side_of(i)]->built;
+		if (!built->key || !compiles_on_device(m, side_of(i)))
+			continue;
+		left--;
+		if (built->build[true].pid == 0)
+			start_build(m, side_of(i), true);
+	}
+}
+
+/* with compilers alone; some at the same time */
+static void
+build_early(Measure *m)
+{
+	int			n = 1 + m->nmembers;
+	int			ahead = builds_at_once() - 1;
+	bool		begun[1 + HEAT_MAX] = {false};
+
+	for (int i = 0; i < n + ahead && heat_left(m) > 0; i++)
+	{
+		int			done = i - ahead;
+
+		if (i < n && build_enter(m, i) && m->code[side_of(i)]->built.key
+			&& compiles_early(m, side_of(i)) && start_build(m, side_of(i), false))
+		{
+			let_build(&m->code[side_of(i)]->built.build[false]);
+			begun[i] = true;
+		}
+		if (done >= 0 && begun[done])
+		{
+			build_enter(m, done);
+			await_build(m, side_of(done), false);
+		}
+	}
+}
+
+/*
+ * The last builds, one after the other, because what is tuned is timed. What they and those before
+ * them made is kept now.
+ */
 bool
 build_on_device(Measure *m)
 {
-	bool		good = true;
-
-	for (Side side = SIDE_REFERENCE; side <= SIDE_CANDIDATE && good; side++)
+	for (int i = 0; i <= m->nmembers && heat_left(m) > 0; i++)
 	{
-		Built	   *built = &m->code[side]->built;
+		Side		side = side_of(i);
+		Built	   *built;
+		bool		good = true;
 
-		if (!built->key)
+		if (!build_enter(m, i) || !m->code[side]->built.key)
 			continue;
-		if (compiles_on_device(m, side))
-			good = let_build(m, side, true);
-		else if (compiles_in_runs(m, side))
-			good = start_build(m, side, true) && let_build(m, side, true);
+		built = &m->code[side]->built;
+		if (compiles_on_device(m, side) || compiles_in_runs(m, side))
+		{
+			start_on_device(m, i);
+			build_enter(m, i);
+			good = built->build[true].pid > 0 || start_build(m, side, true);
+			if (good)
+				let_build(&built->build[true]);
+			good = good && await_build(m, side, true);
+		}
 		if (good && !built->in_part)
 			build_cache_keep(m, built->key, built->folder);
 		free(built->key);
 		built->key = NULL;
 	}
-	return good;
+	heat_enter_all(m);
+	return heat_left(m) > 0;
 }
 
 /*
@@ -451,23 +547,24 @@ prepare_built(Measure *m, Side side)
 	const char *const folders[] = {built_kinds[BUILT_GRAPHS].folder,
 		built_kinds[BUILT_KERNELS].folder, "tmp", "home"};
 	Built	   *built = &m->code[side]->built;
+	bool		compiling = compiles_itself(m, side);
+	char		name[BUILD_NAME] = "reference";
 	char		path[PATH_MAX + 64];
 
-	snprintf(built->folder, sizeof(built->folder), "%s/%s", m->scratch,
-			 side == SIDE_REFERENCE ? "compiled-reference" : "compiled");
-	strcpy(built->inside, m->options->unsandboxed ? built->folder : side == SIDE_REFERENCE
-		   ? "/compiled-reference" : "/compiled-candidate");
-	if (compiles_itself(m, side))
-	{
+	if (compiling)
 		built->key = build_cache_key(m, side == SIDE_REFERENCE ? "compiled reference" : "compiled",
 									 side);
-		if (build_cache_find(m, built->key, built->folder))
-		{
-			build_note_kept(m, side);
-			free(built->key);
-			built->key = NULL;
-			return true;
-		}
+	if (side == SIDE_CANDIDATE)
+		build_cache_name(built->key, name);
+	snprintf(built->folder, sizeof(built->folder), "%s/%s", m->builds, name);
+	snprintf(built->inside, sizeof(built->inside), "%s/%s",
+			 m->options->unsandboxed ? m->builds : BUILDS_INSIDE, name);
+	if (compiling && build_cache_find(m, built->key, built->folder))
+	{
+		build_note_kept(m, side);
+		free(built->key);
+		built->key = NULL;
+		return true;
 	}
 	if (mkdir(built->folder, 0700) != 0)
 		return conclude(m, OUTCOME_LOST, "can't write to the scratch folder: %s", strerror(errno));
@@ -485,19 +582,76 @@ prepare_built(Measure *m, Side side)
 	return true;
 }
 
+/* folders for all that compiles itself */
+static bool
+prepare_builds(Measure *m)
+{
+	if (!m->kinds)
+		return true;
+	snprintf(m->builds, sizeof(m->builds), "%s/compiled", m->scratch);
+	/* who knows a name in it can go there, and no one can list it */
+	if (mkdir(m->builds, 0700) != 0 || chmod(m->builds, 0311) != 0)
+		return conclude(m, OUTCOME_LOST, "can't write to the scratch folder: %s", strerror(errno));
+	heat_enter_all(m);
+	/* both sides' interpreters are prepared alike, so either has a folder if the other has one */
+	if (!prepare_built(m, SIDE_REFERENCE))
+		return false;
+	for (int i = 0; heat_next(m, &i); i++)
+	{
+		Built	   *built = &m->member->code.built;
+
+		/*
+		 * the task's code is loaded by a candidate's executor as well, which then finds the
+		 * reference's, if nothing of its own
+		 */
+		if (compiles_itself(m, SIDE_CANDIDATE))
+			prepare_built(m, SIDE_CANDIDATE);
+		else
+		{
+			strcpy(built->folder, m->reference.built.folder);
+			strcpy(built->inside, m->reference.built.inside);
+		}
+	}
+	heat_enter_all(m);
+	return heat_left(m) > 0;
+}
+
+/* whether an earlier member is the same text, whose folder it would have */
+static bool
+is_repeated(const Measure *m)
+{
+	for (const Member *other = m->members; other < m->member; other++)
+		if (strcmp(other->code.source, m->member->code.source) == 0)
+			return true;
+	return false;
+}
+
 /*
- * What a candidate has compiled is bound into the interpreters, and no other may find it there. So
- * code that compiles itself is measured by itself.
+ * Members of a heat compile the same kinds of things, so that code that compiles nothing has no
+ * part in what interpreters are told for others. Others get a heat of each combination. What
+ * torch.compile wants to know of a CPU before any fork is a candidate's own, so there that code is
+ * measured by itself, and so is all that compiles where no sandbox hides what others have compiled.
  */
 static void
 set_apart(Measure *m)
 {
+	unsigned	stay = UINT_MAX;
+
+	for (int i = 0; heat_next(m, &i); i++)
+		if (kinds_of(m) < stay)
+			stay = kinds_of(m);
+	m->kinds = stay == UINT_MAX ? 0 : stay;
 	for (int i = 0; m->nmembers > 1 && heat_next(m, &i); i++)
-		if (compiles_itself(m, SIDE_REFERENCE) || compiles_itself(m, SIDE_CANDIDATE))
-		{
-			m->member->apart = true;
-			conclude(m, OUTCOME_LOST, NULL);
-		}
+	{
+		unsigned	kinds = kinds_of(m);
+		bool		alone = kinds && (m->options->unsandboxed || is_repeated(m)
+									  || (!m->gpu && kinds & 1u << BUILT_GRAPHS));
+
+		if (kinds == stay && !alone)
+			continue;
+		m->member->apart = alone ? APART_ALONE : (int) kinds;
+		conclude(m, OUTCOME_LOST, NULL);
+	}
 	heat_enter_all(m);
 }
 
@@ -508,31 +662,20 @@ build_zygotes(Measure *m)
 	Zygote	   *all[] = {&m->zygote[0], &m->zygote[1], &m->generator_zygote};
 
 	set_apart(m);
-	m->reference.source_fd = source_file(m->job->reference, "");
+	if (heat_left(m) == 0 || !prepare_builds(m))
+		return false;
+	m->reference.source_fd = source_file(m->job->reference, "", "");
 	for (int i = 0; i < m->nmembers; i++)
-		m->members[i].code.source_fd = source_file(m->job->reference, m->members[i].code.source);
+	{
+		Code	   *code = &m->members[i].code;
+
+		code->source_fd = source_file(m->job->reference, code->source,
+									  strcmp(code->built.inside, m->reference.built.inside) == 0
+									  ? "" : code->built.inside);
+	}
 	for (int i = 0; i < m->nmembers; i++)
 		if (m->reference.source_fd < 0 || m->members[i].code.source_fd < 0)
 			return conclude(m, OUTCOME_LOST, "no memory for the sources");
-	if (heat_left(m) == 0)
-		return false;
-	/* both sides' interpreters are prepared alike, so either has a folder if the other has one */
-	if (compiles_itself(m, SIDE_REFERENCE) || compiles_itself(m, SIDE_CANDIDATE))
-	{
-		if (!prepare_built(m, SIDE_REFERENCE))
-			return false;
-		/*
-		 * the task's code is loaded by a candidate's executor as well, which then finds the
-		 * reference's, if nothing of its own
-		 */
-		if (!compiles_itself(m, SIDE_CANDIDATE))
-		{
-			strcpy(m->code[SIDE_CANDIDATE]->built.folder, m->code[SIDE_REFERENCE]->built.folder);
-			strcpy(m->code[SIDE_CANDIDATE]->built.inside, m->code[SIDE_REFERENCE]->built.inside);
-		}
-		else if (!prepare_built(m, SIDE_CANDIDATE))
-			return false;
-	}
 	for (int z = 0; z < 3; z++)
 	{
 		Interpreter i;
@@ -541,14 +684,9 @@ build_zygotes(Measure *m)
 		/*
 		 * each seat is taken by both sides in turn; a candidate's fork goes over to its own folder
 		 */
-		prepare_interpreter(m, SIDE_REFERENCE, &i, &sandbox);
-		if (strcmp(m->code[SIDE_CANDIDATE]->built.folder,
-				   m->code[SIDE_REFERENCE]->built.folder) != 0)
-		{
-			sandbox.binds[sandbox.nbinds++] = (SandboxBind) {m->code[SIDE_CANDIDATE]->built.folder,
-				false, m->code[SIDE_CANDIDATE]->built.inside};
+		prepare_interpreter(m, SIDE_REFERENCE, true, &i, &sandbox);
+		if (!m->gpu && m->kinds & 1u << BUILT_GRAPHS)
 			set_environment(&i, "CUDAL1_BUILT", m->code[SIDE_CANDIDATE]->built.inside);
-		}
 		if (m->gpu)
 		{
 			i.pairs = gpu_sandbox(m, &sandbox, i.environment, i.pairs);
@@ -566,13 +704,11 @@ build_zygotes(Measure *m)
 	if (!m->gpu)
 		json_object_set_new(m->environment, "allocator",
 							json_string(m->allocator[0] ? m->allocator : "libc"));
-	for (Side side = SIDE_REFERENCE; side <= SIDE_CANDIDATE; side++)
-		if (m->code[side]->built.key && compiles_on_device(m, side) && !start_build(m, side, true))
-			return false;
-	for (Side side = SIDE_REFERENCE; side <= SIDE_CANDIDATE; side++)
-		if (m->code[side]->built.key && compiles_early(m, side)
-			&& !(start_build(m, side, false) && let_build(m, side, false)))
-			return false;
+	start_on_device(m, 0);
+	build_early(m);
+	heat_enter_all(m);
+	if (heat_left(m) == 0)
+		return false;
 	for (int i = 0; i < 3; i++)
 	{
 		ExecutorResult result = zygote_ready(all[i], m->job->profile.build_seconds, text,
