@@ -720,27 +720,57 @@ executor_begin(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, 
 {
 	ExecutorResult result = executor_look(executor);
 
+	executor->begun = clock_now();
 	return result == EXECUTOR_OK ? ask(executor, op, count, flags, seed, timeout) : result;
 }
 
-void
-executor_await(Executor *const *executors, int n, double seconds)
+static void
+take_answer(Executor *executor)
 {
-	double		deadline = clock_now() + seconds;
+	ExecutorResult result;
 
-	for (int i = 0; i < n; i++)
-		wait_for_news(executors[i]->sock, deadline);
-}
-
-ExecutorResult
-executor_finish(Executor *executor)
-{
-	ExecutorResult result = receive(executor->sock, &executor->answer, clock_now() + FREEZE_AGAIN,
-									NULL);
-
+	executor->took = clock_now() - executor->begun;
+	result = receive(executor->sock, &executor->answer, clock_now() + FREEZE_AGAIN, NULL);
 	if (result == EXECUTOR_ENDED)
 		find_end(executor);
-	return executor_settle(executor, result);
+	executor->result = executor_settle(executor, result);
+}
+
+/*
+ * Each is stopped as soon as it has answered, because threads that go on would slow those that are
+ * still waited for.
+ */
+void
+executor_await(Executor *const *executors, int n)
+{
+	struct pollfd sockets[EXECUTORS_AWAITED];
+	int			left = n;
+
+	for (int i = 0; i < n; i++)
+		sockets[i] = (struct pollfd) {.fd = executors[i]->sock,.events = POLLIN};
+	while (left > 0)
+	{
+		double		until = INFINITY;
+		double		now;
+		int			ready;
+
+		/* poll() passes over those that have been taken, whose descriptors are negative */
+		for (int i = 0; i < n; i++)
+			if (sockets[i].fd >= 0)
+				until = fmin(until, executors[i]->begun + executors[i]->limit);
+		ready = poll(sockets, (nfds_t) n,
+					 (int) (fmin(fmax(until - clock_now(), 0), 1000) * 1000) + 1);
+		now = clock_now();
+		for (int i = 0; i < n; i++)
+			if (sockets[i].fd >= 0
+				&& ((ready > 0 && sockets[i].revents != 0) || executor_cancelled
+					|| now >= executors[i]->begun + executors[i]->limit))
+			{
+				take_answer(executors[i]);
+				sockets[i].fd = -1;
+				left--;
+			}
+	}
 }
 
 /* opens the gate run by run; whether all of them said that they were done */

@@ -110,7 +110,10 @@ typedef struct Executor
 	bool		idle;
 	bool		again;			/* its code is not called, each run returns the last result again */
 	bool		untaken;		/* results are not copied, also where they are to be */
-	double		launched;		/* when it was told to load its code */
+	/* of executor_begin(): when that was, seconds until the answer, and what came of it */
+	double		begun;
+	double		took;
+	ExecutorResult result;
 	int			handed;			/* a descriptor that goes along with the next command, or -1 */
 	RandomKey	secret;			/* of a generator: drawn for each command */
 	WireMessage asked;
@@ -187,13 +190,14 @@ extern ExecutorResult executor_command(Executor *executor, uint32_t op, uint32_t
 
 /*
  * The same in two steps, so that several processes are at work side by side while no clock runs:
- * executor_begin() leaves it thawed, executor_await() waits until all have answered or ended, or
- * for so many seconds, and executor_finish() takes what is there.
+ * executor_begin() leaves it thawed. executor_await() waits for up to EXECUTORS_AWAITED of them,
+ * each until it has answered, has ended or has passed its limit. It leaves them frozen, with what
+ * came of it in `result` and `took`.
  */
+#define EXECUTORS_AWAITED	64
 extern ExecutorResult executor_begin(Executor *executor, uint32_t op, uint32_t count,
 									 uint32_t flags, uint64_t seed, double timeout);
-extern void executor_await(Executor *const *executors, int n, double seconds);
-extern ExecutorResult executor_finish(Executor *executor);
+extern void executor_await(Executor *const *executors, int n);
 
 /* the two halves of a command, where something is to be done between the answer and the freeze */
 extern ExecutorResult executor_ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags,

@@ -27,10 +27,10 @@ typedef struct Backend
 	bool		(*stage) (Measure *m, const Arena *arena, Side side, const uint32_t *slots,
 						  uint32_t n);
 	/*
-	 * a slot's input to where a candidate finds it, while no clock runs; NULL where first runs take
-	 * no time to speak of
+	 * a slot's input to where a side finds it, while no clock runs; NULL where first runs take no
+	 * time to speak of
 	 */
-	bool		(*bring) (Measure *m, const Arena *arena, uint32_t slot);
+	bool		(*bring) (Measure *m, const Arena *arena, Side side, uint32_t slot);
 	/*
 	 * to where a run's input and output are: noise, where both sides map the same memory; on a GPU
 	 * something else than what the last candidate has left

@@ -31,30 +31,27 @@ load_flags(const Measure *m, Side code)
 }
 
 /*
- * Processes of a set on a GPU load their code side by side, on all cores but the devices', and the
- * reference does as they do, because memory comes from near the core that asks for it first.
+ * Code that is loaded side by side on a GPU is loaded on all cores but the devices'. All processes
+ * of a set are, also the reference that is loaded by itself, because memory comes from near the
+ * core that asks for it first.
  */
-static void
-pin(const Measure *m, const Executor *executor, bool loading)
+static bool
+loads_elsewhere(const Measure *m, bool beside)
 {
-	cpu_set_t	others;
-
-	if (!m->gpu || !m->shares)
-		return;
-	if (!loading)
-		executor_pin(executor, &m->cores);
-	else if (sched_getaffinity(0, sizeof(others), &others) == 0)
-		executor_pin(executor, &others);
+	return m->gpu && (beside || m->shares);
 }
 
 /*
  * `code`: the side whose code the process runs; `side`: on a GPU, the side whose memory it maps,
- * where that side's blocks are staged. They differ in A/A pairs.
+ * where that side's blocks are staged. They differ in A/A pairs. `beside`: others load their code
+ * at the same time
  */
 static bool
-start_code(Measure *m, Executor *executor, Side code, Side side, int seat, const Arena *arena)
+start_code(Measure *m, Executor *executor, Side code, Side side, int seat, const Arena *arena,
+		   bool beside)
 {
 	ExecutorResult result = m->backend->start(m, executor, code, side, seat, arena);
+	cpu_set_t	others;
 
 	if (result != EXECUTOR_OK)
 		return measure_failed(m, code, executor,
@@ -65,7 +62,8 @@ start_code(Measure *m, Executor *executor, Side code, Side side, int seat, const
 	executor->side = (int) side;
 	m->candidates += executor->hostile;
 	executor_freeze(executor);
-	pin(m, executor, true);
+	if (loads_elsewhere(m, beside) && sched_getaffinity(0, sizeof(others), &others) == 0)
+		executor_pin(executor, &others);
 	executor->attentive = m->spare_core;
 	executor->one_core = CPU_COUNT(&m->cores) == 1 && executor->schedstat_fd >= 0;
 	/* where the slots' inputs lie, for executors that make their own views of them */
@@ -103,9 +101,10 @@ load_limit(const Measure *m, Side code)
 
 /* what the processes of a set may have together is what the host has for them */
 static ExecutorResult
-loaded(const Measure *m, const Executor *executor, ExecutorResult result)
+loaded(const Measure *m, const Executor *executor, ExecutorResult result, bool beside)
 {
-	pin(m, executor, false);
+	if (loads_elsewhere(m, beside))
+		executor_pin(executor, &m->cores);
 	if (result == EXECUTOR_OK && m->shares && executor->hostile
 		&& !executor_lower_limit(executor, (size_t) m->job->profile.memory_mb << 20, m->set_bytes))
 		return EXECUTOR_BROKEN;
@@ -121,8 +120,9 @@ load_code(Measure *m, Executor *executor, Side code, const Arena *arena, uint64_
 											 load_limit(m, code), NULL);
 	double		seconds = clock_now() - started;
 
-	result = loaded(m, executor, result);
+	result = loaded(m, executor, result, false);
 	m->code[code]->load_seconds += seconds;
+	m->code[code]->load_alone = fmax(m->code[code]->load_alone, seconds);
 	m->result->spent[SPENT_LOAD] += seconds;
 	m->result->spent[SPENT_START] -= seconds;
 	return measure_failed(m, code, executor, result, "while it was loaded");
@@ -134,28 +134,78 @@ measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena 
 {
 	Side		code = m->aa ? SIDE_REFERENCE : side;
 	double		started = clock_now();
-	bool		good = start_code(m, executor, code, side, seat, arena)
+	bool		good = start_code(m, executor, code, side, seat, arena, false)
 		&& load_code(m, executor, code, arena, weight_seed);
 
 	m->result->startup_seconds += measure_spent(m, SPENT_START, started) - started;
 	return good;
 }
 
+static Side
+code_of(const Executor *executor)
+{
+	return executor->hostile ? SIDE_CANDIDATE : SIDE_REFERENCE;
+}
+
+/*
+ * Seconds until code that is at work beside others must answer, of which it may be charged `limit`.
+ * A member of a set is charged a part. Candidates may have the reference's cores for as long as
+ * their own limit, which must not use up the reference's.
+ */
+static double
+limit_beside(const Measure *m, const Executor *executor, double limit)
+{
+	double		build = m->job->profile.build_seconds;
+
+	if (!executor->hostile)
+		return limit + build;
+	return m->shares ? fmax(limit, fmin(limit * m->shares, build)) : limit;
+}
+
+/*
+ * Charges code with what its process took beside others, of which each member of a set has a part.
+ * What the reference is charged raises the candidate's limit, so it is no more than that many
+ * processes take when they hold each other up.
+ */
+static void
+charge_beside(Measure *m, const Executor *executor, bool loading)
+{
+	Code	   *code = m->code[code_of(executor)];
+	int			members = m->shares ? m->shares : 1;
+	double		alone = loading ? code->load_alone : code->first_alone;
+	double		seconds = executor->took;
+
+	if (!executor->hostile)
+		seconds = fmin(seconds, (1 + members) * alone);
+	*(loading ? &code->load_seconds : &code->first_seconds) += seconds / members;
+}
+
+/* what came of what it did beside others; false after conclude() */
+static bool
+end_beside(Measure *m, Executor *executor)
+{
+	bool		loading = executor->asked.op == WIRE_LOAD;
+
+	charge_beside(m, executor, loading);
+	return measure_failed(m, code_of(executor), executor, executor->result,
+						  loading ? "while it was loaded" : "in its first run");
+}
+
 bool
-measure_begin_launch(Measure *m, Executor *executor, int seat, const Arena *arena,
+measure_begin_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
 					 uint64_t weight_seed)
 {
+	Side		code = m->aa ? SIDE_REFERENCE : side;
 	double		started = clock_now();
-	bool		good = start_code(m, executor, SIDE_CANDIDATE, SIDE_CANDIDATE, seat, arena);
+	bool		good = start_code(m, executor, code, side, seat, arena, true);
 
 	if (good)
 	{
+		double		limit = limit_beside(m, executor, load_limit(m, code));
 		ExecutorResult result = executor_begin(executor, WIRE_LOAD, arena->slots,
-											   load_flags(m, SIDE_CANDIDATE), weight_seed,
-											   load_limit(m, SIDE_CANDIDATE));
+											   load_flags(m, code), weight_seed, limit);
 
-		executor->launched = clock_now();
-		good = measure_failed(m, SIDE_CANDIDATE, executor, result, "while it was loaded");
+		good = measure_failed(m, code, executor, result, "while it was loaded");
 	}
 	m->result->startup_seconds += measure_spent(m, SPENT_START, started) - started;
 	return good;
@@ -166,17 +216,16 @@ measure_await_launches(Measure *m, Executor *const *executors, int n, Spending s
 {
 	double		started = clock_now();
 
-	executor_await(executors, n, m->job->profile.build_seconds);
+	executor_await(executors, n);
 	m->result->startup_seconds += measure_spent(m, spending, started) - started;
 }
 
 bool
-measure_end_launch(Measure *m, Executor *executor, int n)
+measure_end_launch(Measure *m, Executor *executor)
 {
-	ExecutorResult result = loaded(m, executor, executor_finish(executor));
-
-	m->code[SIDE_CANDIDATE]->load_seconds += (clock_now() - executor->launched) / n;
-	return measure_failed(m, SIDE_CANDIDATE, executor, result, "while it was loaded");
+	return end_beside(m, executor)
+		&& measure_failed(m, code_of(executor), executor, loaded(m, executor, EXECUTOR_OK, true),
+						  "while it was loaded");
 }
 
 void
@@ -259,22 +308,21 @@ first_limit(const Measure *m, const Executor *executor)
 }
 
 bool
-measure_begin_first(Measure *m, Executor *executor, const Arena *arena, uint32_t slot)
+measure_begin_first(Measure *m, Executor *executor, const Arena *arena, uint32_t slot,
+					double timeout)
 {
-	ExecutorResult result = executor_finish(executor);
+	double		limit;
+	ExecutorResult result;
 
-	if (result == EXECUTOR_OK)
-	{
-		if (!m->backend->bring(m, arena, slot))
-			return false;
-		executor->control->slots[0] = slot;
-		executor->control->seeds[0] = random_next(&m->random);
-		executor->memory.runs = 1;
-		result = executor_begin(executor, WIRE_RUN, 1,
-								measure_block_flags(m, executor, 1) | WIRE_FLAG_ONCE, 0,
-								first_limit(m, executor));
-	}
-	return measure_failed(m, SIDE_CANDIDATE, executor, result, "in its first run");
+	if (!end_beside(m, executor) || !m->backend->bring(m, arena, executor_side(executor), slot))
+		return false;
+	executor->control->slots[0] = slot;
+	executor->control->seeds[0] = random_next(&m->random);
+	executor->memory.runs = 1;
+	limit = limit_beside(m, executor, fmax(timeout, first_limit(m, executor)));
+	result = executor_begin(executor, WIRE_RUN, 1,
+							measure_block_flags(m, executor, 1) | WIRE_FLAG_ONCE, 0, limit);
+	return measure_failed(m, code_of(executor), executor, result, "in its first run");
 }
 
 static bool
@@ -337,7 +385,12 @@ measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots,
 		timeout = fmax(timeout, first_limit(m, executor));
 	good = block(m, executor, side, slots, seeds, n, timeout, elapsed);
 	if (first)
-		m->code[executor->hostile]->first_seconds += *elapsed;
+	{
+		Code	   *code = m->code[code_of(executor)];
+
+		code->first_seconds += *elapsed;
+		code->first_alone = fmax(code->first_alone, *elapsed);
+	}
 	m->result->spent[SPENT_SETTLE] -= *elapsed;
 	measure_spent(m, SPENT_SETTLE, started);
 	if (m->job->language == LANGUAGE_PYTORCH && n > 1 && executor->value & WIRE_VALUE_RETURNED)

@@ -16,16 +16,17 @@ extern bool measure_launch(Measure *m, Executor *executor, Side side, int seat, 
 extern void measure_end(Measure *m, Executor *executor);
 
 /*
- * The same for candidates of a set, whose code is loaded side by side: each begins, all `n` are
+ * The same on a GPU for processes that load their code side by side: each begins, all `n` are
  * waited for, each begins its first run where the backend can bring it an input, all are waited
- * for, each ends its launch. `spending`: what it is that is waited for
+ * for, each ends its launch. `spending`: what it is that is waited for; `timeout`: as of a block
  */
-extern bool measure_begin_launch(Measure *m, Executor *executor, int seat, const Arena *arena,
-								 uint64_t weight_seed);
-extern bool measure_begin_first(Measure *m, Executor *executor, const Arena *arena, uint32_t slot);
+extern bool measure_begin_launch(Measure *m, Executor *executor, Side side, int seat,
+								 const Arena *arena, uint64_t weight_seed);
+extern bool measure_begin_first(Measure *m, Executor *executor, const Arena *arena, uint32_t slot,
+								double timeout);
 extern void measure_await_launches(Measure *m, Executor *const *executors, int n,
 								   Spending spending);
-extern bool measure_end_launch(Measure *m, Executor *executor, int n);
+extern bool measure_end_launch(Measure *m, Executor *executor);
 
 /*
  * an arena for blocks of both sides; `spare`: on a GPU, more slots of the master. False after

@@ -68,6 +68,9 @@ typedef struct Code
 	int			source_fd;		/* pytorch: the task's source, and a candidate's with it; or -1 */
 	double		load_seconds;	/* spent on loading it */
 	double		first_seconds;	/* and on the first blocks of its processes */
+	/* the most that each took a process beside which no other was at work */
+	double		load_alone;
+	double		first_alone;
 	size_t		added;			/* bytes of memory that it had in its checks */
 	/* on a GPU: of its memory, what a process takes but for inputs, outputs and the pool */
 	size_t		gpu_bytes;

@@ -165,11 +165,71 @@ answer_after(uint32_t runs)
 	return result;
 }
 
+/* a process that answers when `after` is stopped, or at once, and goes on; or that never answers */
+static void
+start_answering(Executor *executor, const Executor *after, bool answers)
+{
+	int			pair[2];
+
+	executor_init(executor);
+	if (socket_pair(pair) != 0)
+		abort();
+	executor->sock = pair[0];
+	child = fork();
+	if (child == 0)
+	{
+		WireMessage asked;
+
+		if (recv(pair[1], &asked, sizeof(asked), 0) == sizeof(asked) && answers)
+		{
+			WireMessage answer = {.nonce = asked.nonce,.op = asked.op,.status = WIRE_OK};
+
+			while (after && !look_really(after->stat_fd).still)
+				;
+			send(pair[1], &answer, sizeof(answer), 0);
+		}
+		for (;;)
+			;
+	}
+	close(pair[1]);
+	start_looking(executor);
+}
+
+/* processes side by side: one answers at once, one when the first is stopped, one never does */
+static void
+check_side_by_side(void)
+{
+	Executor	quick;
+	Executor	slow;
+	Executor	silent;
+	Executor   *all_three[] = {&silent, &slow, &quick};
+
+	wakings = 0;
+	start_answering(&quick, NULL, true);
+	start_answering(&slow, &quick, true);
+	start_answering(&silent, NULL, false);
+	for (int i = 0; i < 3; i++)
+		if (executor_begin(all_three[i], WIRE_LOAD, 1, 0, 0, i == 0 ? 0.5 : 60) != EXECUTOR_OK)
+			abort();
+	executor_await(all_three, 3);
+	check(quick.result == EXECUTOR_OK && slow.result == EXECUTOR_OK && slow.took >= quick.took,
+		  "of processes side by side each is stopped when it has answered, before the others have");
+	check(silent.result == EXECUTOR_TIMEOUT && silent.took >= 0.5 && quick.took < 30,
+		  "and one that does not answer is waited for until its own limit");
+	check(quick.frozen && slow.frozen && silent.frozen, "all are stopped then");
+	for (int i = 0; i < 3; i++)
+	{
+		executor_kill(all_three[i]);
+		waitpid(all_three[i]->pid, NULL, 0);
+	}
+}
+
 int
 main(void)
 {
 	Executor	executor;
 
+	check_side_by_side();
 	check(charged(true) && !charged(false),
 		  "the candidate's clock runs while its input is brought, the reference's does not yet");
 	check(answer_after(0) == EXECUTOR_FORGED && answer_after(1) == EXECUTOR_FORGED,

@@ -92,6 +92,47 @@ executor_end(Executor *executor)
 {
 }
 
+void
+executor_log(const Executor *executor, char *text, size_t size)
+{
+}
+
+/* side by side: what the process is asked last, and which cores it is kept to */
+static Side brought;			/* the side in whose memory the input of a first run is */
+static int	pinned;				/* to the executors' cores; -1: to others */
+
+ExecutorResult
+executor_begin(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed,
+			   double timeout)
+{
+	executor->asked.op = op;
+	executor->limit = timeout;
+	return EXECUTOR_OK;
+}
+
+void
+executor_await(Executor *const *executors, int n)
+{
+}
+
+void
+executor_pin(const Executor *executor, const cpu_set_t *cores)
+{
+	pinned = CPU_EQUAL(cores, &measure.cores) ? 1 : -1;
+}
+
+bool
+executor_lower_limit(const Executor *executor, size_t limit, size_t bytes)
+{
+	return true;
+}
+
+uint64_t
+random_next(RandomStream *stream)
+{
+	return 1;
+}
+
 GpuMemory *
 gpu_pool_create(Measure *m)
 {
@@ -103,6 +144,7 @@ gpu_pool_create(Measure *m)
 void
 gpu_pieces(Measure *m, const Arena *arena, Side side, CudaPieces *pieces)
 {
+	brought = side;
 }
 
 bool
@@ -128,14 +170,7 @@ memory_file(const char *name, const void *bytes, size_t length)
 #define UNUSED(result, name, ...) result name(__VA_ARGS__){abort();}
 
 UNUSED(void, arena_init, Arena *arena)
-UNUSED(void, executor_log, const Executor *executor, char *text, size_t size)
 UNUSED(ExecutorResult, executor_look, Executor *executor)
-UNUSED(bool, executor_lower_limit, const Executor *executor, size_t limit, size_t bytes)
-UNUSED(ExecutorResult, executor_begin, Executor *executor, uint32_t op, uint32_t count,
-	   uint32_t flags, uint64_t seed, double timeout)
-UNUSED(void, executor_await, Executor *const *executors, int n, double seconds)
-UNUSED(ExecutorResult, executor_finish, Executor *executor)
-UNUSED(void, executor_pin, const Executor *executor, const cpu_set_t *cores)
 UNUSED(void *, gpu_alloc, Measure *m, size_t bytes)
 UNUSED(bool, gpu_arena_create, Measure *m, Arena *arena)
 UNUSED(bool, gpu_block, Measure *m, Executor *executor, Side side, const uint32_t *slots,
@@ -219,6 +254,99 @@ check_sides(JobLanguage language)
 	check(measure.candidates == 0, "until it ends");
 }
 
+/* one that answers its loading, and its first run, after so many seconds; or with this result */
+static bool
+start_beside(Executor *executor, Side side, double loading, double running, ExecutorResult result)
+{
+	Arena		arena = {.inputs_fd = 1,.outputs_fd = 2,.slots = 4};
+
+	*executor = (Executor) {.pid = -1,.log_fd = -1};
+	if (!measure_begin_launch(&measure, executor, side, 0, &arena, 0))
+		return false;
+	executor->took = loading;
+	executor->result = result;
+	if (!measure_begin_first(&measure, executor, &arena, 0, 1))
+		return false;
+	executor->took = running;
+	return measure_end_launch(&measure, executor);
+}
+
+static void
+forget(void)
+{
+	measure.result->outcome = OUTCOME_NONE;
+	measure.candidates = 0;
+	measure.shares = 0;
+	measure.dissolved = false;
+	measure.aa = false;
+	member.by_itself = false;
+	for (int side = 0; side < 2; side++)
+	{
+		measure.code[side]->load_seconds = measure.code[side]->first_seconds = 0;
+		measure.code[side]->load_alone = measure.code[side]->first_alone = 1;
+	}
+}
+
+/* both sides load and make their first runs side by side */
+static void
+check_side_by_side(void)
+{
+	const Code *candidate = &member.code;
+	Executor	executor;
+
+	job.language = LANGUAGE_PYTORCH;
+	measure.backend = &backend_torch_gpu;
+	CPU_ZERO(&measure.cores);
+	for (int aa = 0; aa < 2; aa++)
+		for (int side = 0; side < 2; side++)
+		{
+			Side		code = aa ? SIDE_REFERENCE : (Side) side;
+
+			forget();
+			measure.aa = aa;
+			pinned = 0;
+			check(start_beside(&executor, (Side) side, 1, 0.5, EXECUTOR_OK) && runs(code)
+				  && maps(&executor, (Side) side) && brought == (Side) side,
+				  "side by side a process runs its side's code on an input in its side's memory");
+			check(measure.code[code]->load_seconds == 1 && measure.code[code]->first_seconds == 0.5,
+				  "what it takes is charged to its code");
+			check(pinned == 1, "and when it has loaded it keeps to the executors' core");
+		}
+
+	forget();
+	start_beside(&executor, SIDE_CANDIDATE, 50, 0, EXECUTOR_OK);
+	start_beside(&executor, SIDE_REFERENCE, 50, 0, EXECUTOR_OK);
+	check(candidate->load_seconds == 50 && reference.load_seconds == 2,
+		  "a candidate that slows the reference's loading gains no time of its own");
+	measure_begin_launch(&measure, &executor, SIDE_CANDIDATE, 0, &(Arena) {.slots = 4}, 0);
+	check(executor.limit == 60 + 2 - 50, "all its loading has a limit together");
+	measure_begin_launch(&measure, &executor, SIDE_REFERENCE, 0, &(Arena) {.slots = 4}, 0);
+	check(executor.limit == 120, "the reference has its own beyond what candidates may take");
+	forget();
+	measure.shares = 4;
+	start_beside(&executor, SIDE_CANDIDATE, 2, 1, EXECUTOR_OK);
+	check(candidate->load_seconds == 0.5 && candidate->first_seconds == 0.25
+		  && executor.limit == 60, "a member of a set is charged its part");
+
+	forget();
+	check(!start_beside(&executor, SIDE_REFERENCE, 1, 1, EXECUTOR_FAILED)
+		  && measure.result->outcome == OUTCOME_UNVERIFIED,
+		  "a reference that fails side by side is not the candidate's failure");
+	forget();
+	check(!start_beside(&executor, SIDE_CANDIDATE, 1, 1, EXECUTOR_TIMEOUT)
+		  && measure.result->outcome == OUTCOME_TIMEOUT, "a candidate that fails there is");
+	forget();
+	measure.shares = 2;
+	check(!start_beside(&executor, SIDE_CANDIDATE, 1, 1, EXECUTOR_FAILED)
+		  && measure.result->outcome == OUTCOME_NONE && member.by_itself && !measure.dissolved,
+		  "that of a set leaves it");
+	forget();
+	measure.shares = 2;
+	check(!start_beside(&executor, SIDE_REFERENCE, 1, 1, EXECUTOR_TIMEOUT) && measure.dissolved
+		  && measure.result->outcome == OUTCOME_NONE, "and a reference dissolves its set");
+	forget();
+}
+
 int
 main(void)
 {
@@ -227,5 +355,6 @@ main(void)
 		.time = member.time};
 	check_sides(LANGUAGE_CUDA);
 	check_sides(LANGUAGE_PYTORCH);
+	check_side_by_side();
 	return done();
 }

@@ -51,8 +51,11 @@ static const Backend backend = {
 /* a GPU */
 static Gpu	gpu;
 static size_t gpu_left;
-static int	side_by_side;		/* processes that loaded their code so */
-static int	first_runs;			/* of them, made side by side */
+/* processes that loaded their code so, and made first runs so: the reference's, candidates' */
+static int	side_by_side[2];
+static int	first_runs[2];
+static int	loading;			/* of them, those that have begun and not ended */
+static int	interrupted;		/* processes started by themselves, and blocks, meanwhile */
 static int	places[1 + HEAT_MAX];	/* processes, by the memory that they map */
 static int	sampled[1 + HEAT_MAX];	/* rounds whose samples were looked at, likewise */
 static int	drawn;				/* rounds */
@@ -67,7 +70,7 @@ static int	generated;			/* calls for inputs */
 static int	late_at;			/* the trap in which an output is late */
 static int	traps_after_late;	/* with that one */
 
-static bool bring_input(Measure *m, const Arena *arena, uint32_t slot);
+static bool bring_input(Measure *m, const Arena *arena, Side side, uint32_t slot);
 static bool begin_pair(Measure *m, Arena *arena);
 static void draw(Measure *m, const uint32_t *slots, uint32_t n);
 static bool check_sample(Measure *m, const Arena *arena);
@@ -192,9 +195,8 @@ measure_dissolve(Measure *m, const char *why)
 	return false;
 }
 
-bool
-measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
-			   uint64_t weight_seed)
+static void
+start(Measure *m, Executor *executor, Side side)
 {
 	executor->hostile = side == SIDE_CANDIDATE && !m->aa;
 	alive += executor->hostile;
@@ -207,34 +209,47 @@ measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena 
 			+ (executor->hostile ? candidate_spread * random_normal() : 0)
 			* (executor->hostile && m->member->number == uneven ? 10 : 1));
 	moment += start_seconds;
+}
+
+bool
+measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
+			   uint64_t weight_seed)
+{
+	interrupted += loading > 0;
+	start(m, executor, side);
 	return true;
 }
 
 bool
-measure_begin_launch(Measure *m, Executor *executor, int seat, const Arena *arena,
+measure_begin_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
 					 uint64_t weight_seed)
 {
-	places[arena->place]++;
-	return measure_launch(m, executor, SIDE_CANDIDATE, seat, arena, weight_seed);
+	places[side == SIDE_REFERENCE ? 0 : arena->place]++;
+	loading++;
+	start(m, executor, side);
+	return true;
 }
 
 bool
-measure_begin_first(Measure *m, Executor *executor, const Arena *arena, uint32_t slot)
+measure_begin_first(Measure *m, Executor *executor, const Arena *arena, uint32_t slot,
+					double timeout)
 {
-	first_runs += executor->hostile;
+	first_runs[executor->hostile]++;
 	return true;
 }
 
 void
 measure_await_launches(Measure *m, Executor *const *executors, int n, Spending spending)
 {
-	side_by_side += spending == SPENT_LOAD ? n : 0;
+	for (int i = 0; i < n && spending == SPENT_LOAD; i++)
+		side_by_side[executors[i]->hostile]++;
 }
 
 bool
-measure_end_launch(Measure *m, Executor *executor, int n)
+measure_end_launch(Measure *m, Executor *executor)
 {
-	return executor->hostile;
+	loading--;
+	return true;
 }
 
 void
@@ -300,6 +315,7 @@ measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots,
 		m->member->by_itself = true;
 		return false;
 	}
+	interrupted += loading > 0;
 	stale += on_gpu && n == 1 && seen[place][slots[0]];
 	for (uint32_t i = 0; on_gpu && i < staged; i++)
 		seen[place][staged_slot[i]] = true;
@@ -477,7 +493,7 @@ gpu_memory_left(Measure *m)
 }
 
 static bool
-bring_input(Measure *m, const Arena *arena, uint32_t slot)
+bring_input(Measure *m, const Arena *arena, Side side, uint32_t slot)
 {
 	abort();
 }
@@ -687,7 +703,10 @@ run_heat(uint64_t seed, double reference, double candidate, int n)
 	reference_run = reference;
 	candidate_run = candidate;
 	traps_after_late = 0;
-	compared = wrong = alive = most_alive = side_by_side = first_runs = drawn = misplaced = 0;
+	compared = wrong = alive = most_alive = drawn = misplaced = 0;
+	loading = interrupted = 0;
+	memset(side_by_side, 0, sizeof(side_by_side));
+	memset(first_runs, 0, sizeof(first_runs));
 	memset(places, 0, sizeof(places));
 	memset(sampled, 0, sizeof(sampled));
 	memset(reads, 0, sizeof(reads));

@@ -190,8 +190,8 @@ check_sets_on_gpu(void)
 	check(good_members(8, OUTCOME_SUCCESSFUL) == 8 && blocks[1] == 8 * blocks[0]
 		  && most_alive == 8 && alive == 0,
 		  "on a GPU one block of the reference serves all candidates of its round as well");
-	check(launched[false] == 8 * pairs && side_by_side == launched[false]
-		  && first_runs == launched[false],
+	check(launched[false] == 8 * pairs && side_by_side[true] == launched[false]
+		  && first_runs[true] == launched[false] && interrupted == 0,
 		  "whose processes begin side by side, once a pair, and so do their first runs");
 	for (int i = 1; i <= 8; i++)
 		each = each && places[i] == pairs && sampled[i] == drawn;

@@ -39,11 +39,11 @@ torch_gpu_start(Measure *m, Executor *executor, Side code, Side side, int seat, 
 }
 
 static bool
-torch_gpu_bring(Measure *m, const Arena *arena, uint32_t slot)
+torch_gpu_bring(Measure *m, const Arena *arena, Side side, uint32_t slot)
 {
 	CudaPieces	pieces;
 
-	gpu_pieces(m, arena, SIDE_CANDIDATE, &pieces);
+	gpu_pieces(m, arena, side, &pieces);
 	return gpu_copy_pieces(m, &pieces, slot);
 }
 

@@ -161,7 +161,8 @@ make_first_runs(Set *set)
 
 		if (!set_enter(set, i))
 			continue;
-		if (measure_begin_first(m, executor, &set->of[i]->arena, first->order[0]))
+		if (measure_begin_first(m, executor, &set->of[i]->arena, first->order[0],
+								rounds_timeout(set->of[i], SIDE_CANDIDATE, 1)))
 			begun[n++] = executor;
 		else if (!set_goes_on(set))
 			return false;
@@ -186,8 +187,8 @@ load_candidates(Set *set, int half_number)
 
 		if (!set_enter(set, i))
 			continue;
-		if (measure_begin_launch(s->m, executor, seat(s, SIDE_CANDIDATE, half_number), &s->arena,
-								 s->weights))
+		if (measure_begin_launch(s->m, executor, SIDE_CANDIDATE,
+								 seat(s, SIDE_CANDIDATE, half_number), &s->arena, s->weights))
 			started[n++] = executor;
 		else if (!set_goes_on(set))
 			return false;
@@ -198,7 +199,7 @@ load_candidates(Set *set, int half_number)
 		return false;
 	for (int i = 0; i < set->n; i++)
 		if (set_enter(set, i)
-			&& !measure_end_launch(m, set->half[i]->executor[SIDE_CANDIDATE], n)
+			&& !measure_end_launch(m, set->half[i]->executor[SIDE_CANDIDATE])
 			&& !set_goes_on(set))
 			return false;
 	return true;
