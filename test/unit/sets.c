@@ -65,6 +65,8 @@ check_sets(void)
 
 	job.profile.memory_mb = 1;
 	seconds = run_heat(1, 1e-3, 1e-3, 8);
+	check(side_by_side[true] == 0 && side_by_side[false] == 0,
+		  "on a CPU processes start one after the other");
 	check(good_members(8, OUTCOME_SUCCESSFUL) == 8 && blocks[1] == 8 * blocks[0],
 		  "one block of the reference serves all candidates of its round");
 	for (int i = 0; i < 8; i++)
@@ -193,11 +195,19 @@ check_sets_on_gpu(void)
 	check(launched[false] == 8 * pairs && side_by_side[true] == launched[false]
 		  && first_runs[true] == launched[false] && interrupted == 0,
 		  "whose processes begin side by side, once a pair, and so do their first runs");
+	check(side_by_side[false] == pairs / 2 && first_runs[false] == pairs / 2
+		  && places[0] == pairs / 2,
+		  "the reference's among them, in its own memory, where it does not start first");
 	for (int i = 1; i <= 8; i++)
 		each = each && places[i] == pairs && sampled[i] == drawn;
 	check(each && drawn == blocks[0] && misplaced == 0,
 		  "each has memory of its own, and samples of each round");
 	check(neighbours == 0, "where none slows the reference that meets no other");
+	run(1, 1e-3, 1e-3);
+	pairs = measure->members[0].result.pairs;
+	check(pairs > 2 && launched[false] == pairs && side_by_side[true] == pairs / 2
+		  && side_by_side[false] == pairs / 2 && first_runs[false] == pairs / 2 && interrupted == 0,
+		  "as beside a single candidate, which starts by itself in every other pair");
 	/* of 1 MiB each, and 1 MiB beside them for slots of 64 bytes */
 	gpu_left = (size_t) 6 << 20;
 	run_heat(2, 1e-3, 1e-3, 8);

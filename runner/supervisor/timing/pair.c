@@ -116,9 +116,20 @@ some_traps(Set *set, bool is_round)
 }
 
 /*
- * Starts the half's processes, one after the other, and lets them settle. The reference that starts
- * first is timed alone; on a CPU the first of a measurement also meets a second reference in the
- * candidate's place.
+ * Whether the half's processes load their code side by side: on a GPU, where candidates start
+ * first, the reference among them. A reference that starts first is timed before they exist, and
+ * those of a set load without it then.
+ */
+static bool
+loads_together(const Set *set, int half_number)
+{
+	return set->of[0]->m->gpu && (set->n > 1 || half_number > 0);
+}
+
+/*
+ * Starts the reference's process, unless it was among those that did side by side, and lets it
+ * settle. The reference that starts first is timed alone; on a CPU the first of a measurement also
+ * meets a second reference in the candidate's place.
  */
 static bool
 start_reference(Set *set, int half_number, Values *alone)
@@ -127,10 +138,12 @@ start_reference(Set *set, int half_number, Values *alone)
 	const Rounds before = *s;
 	Half	   *half = set->half[0];
 	Measure    *m = s->m;
+	bool		launched = half_number > 0 && loads_together(set, half_number);
 
 	set_enter_all(set);
-	if (!measure_launch(m, half->executor[SIDE_REFERENCE], SIDE_REFERENCE,
-						seat(s, SIDE_REFERENCE, half_number), &s->arena, s->weights)
+	if ((!launched
+		 && !measure_launch(m, half->executor[SIDE_REFERENCE], SIDE_REFERENCE,
+							seat(s, SIDE_REFERENCE, half_number), &s->arena, s->weights))
 		|| !baseline_warm(s, half, SIDE_REFERENCE) || !baseline_share(set, &before))
 		return false;
 	if (half_number > 0)
@@ -141,77 +154,96 @@ start_reference(Set *set, int half_number, Values *alone)
 	return m->gpu || alone->n == 0 || s->neighbour > 0 || baseline_meet_neighbour(s, half, alone);
 }
 
+/* one of the processes that load side by side, and what is done with each of them */
+typedef struct Loading
+{
+	Rounds	   *s;
+	Executor   *executor;
+	Side		side;
+	int			seat;
+	uint32_t	slot;			/* with the input of its first run */
+} Loading;
+
+static bool
+begin_launch(const Loading *l)
+{
+	return measure_begin_launch(l->s->m, l->executor, l->side, l->seat, &l->s->arena,
+								l->s->weights);
+}
+
+static bool
+begin_first(const Loading *l)
+{
+	return measure_begin_first(l->s->m, l->executor, &l->s->arena, l->slot,
+							   rounds_timeout(l->s, l->side, 1));
+}
+
+static bool
+end_launch(const Loading *l)
+{
+	return measure_end_launch(l->s->m, l->executor);
+}
+
 /*
- * A run of each member on an input that no later run has. A process loads libraries and kernels in
- * its first run, and several do so side by side in the time of one.
+ * The same with each process, and waits for all of them. The reference is the last, so that a
+ * candidate has the blame for what it does to both. `spending`: what it is that is waited for, or
+ * SPENDINGS. False: the half can't go on
  */
 static bool
-make_first_runs(Set *set)
+load_step(Set *set, int half_number, bool (*step) (const Loading *), Spending spending)
 {
 	Rounds	   *first = set->of[0];
-	Measure    *m = first->m;
-	Executor   *begun[HEAT_MAX];
+	Executor   *begun[1 + HEAT_MAX];
 	int			n = 0;
 
-	if (!rounds_inputs(first, 1))
-		return false;
-	for (int i = 0; i < set->n; i++)
+	for (int i = 0; i < set->n + (half_number > 0); i++)
 	{
-		Executor   *executor = set->half[i]->executor[SIDE_CANDIDATE];
+		bool		reference = i == set->n;
+		Side		side = reference ? SIDE_REFERENCE : SIDE_CANDIDATE;
+		Rounds	   *s = reference ? first : set->of[i];
+		Loading		l = {.s = s, .executor = set->half[reference ? 0 : i]->executor[side],
+			.side = side, .seat = seat(s, side, half_number), .slot = first->order[0]};
 
-		if (!set_enter(set, i))
+		if (reference)
+			set_enter_all(set);
+		else if (!set_enter(set, i))
 			continue;
-		if (measure_begin_first(m, executor, &set->of[i]->arena, first->order[0],
-								rounds_timeout(set->of[i], SIDE_CANDIDATE, 1)))
-			begun[n++] = executor;
-		else if (!set_goes_on(set))
+		if (step(&l))
+			begun[n++] = l.executor;
+		else if (reference || !set_goes_on(set))
 			return false;
 	}
 	set_enter_all(set);
-	measure_await_launches(m, begun, n, SPENT_FIRST);
+	if (spending != SPENDINGS)
+		measure_await_launches(first->m, begun, n, spending);
 	return true;
 }
 
-/* a set's processes on a GPU load their code side by side, while no clock runs */
+/*
+ * Loads the code of several processes while no clock runs. For PyTorch each also makes a run on an
+ * input that no later run has. A process loads libraries and kernels in its first run, and several
+ * do so side by side in the time of one.
+ */
 static bool
-load_candidates(Set *set, int half_number)
+load_together(Set *set, int half_number)
 {
-	Measure    *m = set->of[0]->m;
-	Executor   *started[HEAT_MAX];
-	int			n = 0;
+	Rounds	   *first = set->of[0];
 
-	for (int i = 0; i < set->n; i++)
-	{
-		Rounds	   *s = set->of[i];
-		Executor   *executor = set->half[i]->executor[SIDE_CANDIDATE];
-
-		if (!set_enter(set, i))
-			continue;
-		if (measure_begin_launch(s->m, executor, SIDE_CANDIDATE,
-								 seat(s, SIDE_CANDIDATE, half_number), &s->arena, s->weights))
-			started[n++] = executor;
-		else if (!set_goes_on(set))
-			return false;
-	}
-	set_enter_all(set);
-	measure_await_launches(m, started, n, SPENT_LOAD);
-	if (m->backend->bring && !make_first_runs(set))
-		return false;
-	for (int i = 0; i < set->n; i++)
-		if (set_enter(set, i)
-			&& !measure_end_launch(m, set->half[i]->executor[SIDE_CANDIDATE])
-			&& !set_goes_on(set))
-			return false;
-	return true;
+	return load_step(set, half_number, begin_launch, SPENT_LOAD)
+		&& (!first->m->backend->bring
+			|| (rounds_inputs(first, 1)
+				&& load_step(set, half_number, begin_first, SPENT_FIRST)))
+		&& load_step(set, half_number, end_launch, SPENDINGS);
 }
 
+/* starts the candidates' processes, and lets them settle one after the other */
 static bool
 start_candidates(Set *set, int half_number)
 {
-	bool		together = set->n > 1 && set->of[0]->m->gpu;
+	bool		together = loads_together(set, half_number);
 
 	set_lend(set);
-	if (together && !load_candidates(set, half_number))
+	if (together && !load_together(set, half_number))
 		return false;
 	for (int i = 0; i < set->n; i++)
 	{
