@@ -105,6 +105,70 @@ check_sizes(void)
 	dawdles = false;
 }
 
+/* runs in blocks of a reference of 0.1 ms, beside a candidate so many times as fast */
+static double
+plan(void (*sizes) (const Rounds *, const double *, uint32_t *), double most, double speed,
+	 uint32_t *runs)
+{
+	Measure		m = {.job = &job};
+	Rounds		s = {.m = &m,.most = most};
+	double		time[2] = {1e-4, 1e-4 / speed};
+
+	sizes(&s, time, runs);
+	return plan_unevenness(runs, time);
+}
+
+/* whether a pair of such blocks counts where this turns out to be the speed */
+static bool
+fits(const uint32_t *runs, double most, double speed)
+{
+	double		time[2] = {1e-4, 1e-4 / speed};
+	uint32_t	longest[2];
+	double		limit = UNEVEN_BLOCKS * plan(plan_longest, most, speed, longest);
+
+	return plan_unevenness(runs, time) <= limit;
+}
+
+static void
+check_shared_sizes(void)
+{
+	uint32_t	runs[2];
+	uint32_t	other[2];
+	bool		same = true;
+	bool		steps = true;
+	bool		even = true;
+	bool		stays = true;
+
+	plan(plan_blocks, 100, 5, runs);
+	plan(plan_blocks, 100, 5.4, other);
+	check(runs[0] == 32 && other[0] == 32 && runs[1] == 100 && other[1] == 100,
+		  "candidates of like speeds have the same blocks of the reference");
+	for (double most = 1; most < 1000; most *= 1.3)
+		for (double speed = 0.02; speed < 1000; speed *= 1.01)
+		{
+			double		longest = plan(plan_longest, most, speed, other);
+			double		planned = plan(plan_blocks, most, speed, runs);
+
+			same = same && runs[1] == other[1] && (speed > 2 || runs[0] == other[0]);
+			steps = steps && runs[0] <= other[0] && 2 * runs[0] > other[0];
+			even = even && planned <= longest * (1 + 1e-9);
+			/* a pair's times differ from the first ones, and decide whether its sizes fit */
+			for (double now = speed * 0.6; now < speed * 1.6; now *= 1.04)
+				stays = stays && (fits(runs, most, now) || !fits(other, most, now));
+		}
+	check(same, "the candidate's stay as they were, and both where it is up to twice as fast");
+	check(steps, "the reference's are at least half as long as they could be");
+	check(even, "and as like the candidate's as those, or more so");
+	check(stays, "no pair is made again that would not have been with these");
+	/* beside code 8 times as fast the reference's blocks change from 512 runs to 256 */
+	host_spread = 0.03;
+	run(1, 1e-5, 1e-5 / 7.95);
+	check(measure->result->outcome == OUTCOME_SUCCESSFUL
+		  && !json_object_get(measure->result->evidence, "resized"),
+		  "nor where the speed lies now on one side of a step, now on the other");
+	host_spread = 0;
+}
+
 /*
  * Measurements of code that is as fast as its reference, where processes and blocks spread so: how
  * many intervals hold 1, the median of their half-widths and seconds, and the mean of the pairs.
@@ -222,6 +286,7 @@ main(void)
 	check_budget();
 	check_aa();
 	check_sizes();
+	check_shared_sizes();
 	check_fresh_memory();
 	check_paper();
 	check_stays();

@@ -80,6 +80,12 @@ check_sets(void)
 	check(wrong == 0 && good_members(8, OUTCOME_SUCCESSFUL) == 8 && 2 * shared > blocks[0],
 		  "candidates of other speeds have blocks of other lengths, each compared with its like");
 	check(mistold == 0, "and what is shown of each is its own");
+	for (int i = 0; i < 4; i++)
+		factor[i] = 1 / (4.2 + 0.6 * i);
+	run_heat(2, 1e-5, 1e-5, 4);
+	check(good_members(4, OUTCOME_SUCCESSFUL) == 4 && shared == blocks[0]
+		  && !json_object_get(measure->members[0].result.evidence, "resized"),
+		  "those that limit the reference's blocks share them where their speeds are alike");
 	memset(factor, 0, sizeof(factor));
 	liar = 3;
 	run_heat(3, 1e-3, 1e-3, 8);

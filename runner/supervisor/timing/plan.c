@@ -18,6 +18,13 @@
 #define MAX_UNEVENNESS	2.0		/* how much longer one side's blocks may take than the other's */
 #define DIRECT_BYTES	((size_t) 8 << 20)
 
+/* runs that take so long, of those that there is memory and time for */
+static uint32_t
+runs_of(const Rounds *s, double seconds, double time)
+{
+	return (uint32_t) fmax(1, fmin(s->most, round(seconds / time)));
+}
+
 /*
  * Runs in a block of each side. Finding the caches cold costs a block 0.2 to 0.4 ms on a CPU and
  * 0.1 ms on a GPU, which blocks without runs don't show. Blocks that take as long pay the same
@@ -26,19 +33,33 @@
  * memory or the making of inputs keeps one side's blocks short, the other's are shortened, too.
  */
 void
-plan_blocks(const Rounds *s, const double *time, uint32_t *runs)
+plan_longest(const Rounds *s, const double *time, uint32_t *runs)
 {
 	const Profile *p = &s->m->job->profile;
 
 	for (int side = 0; side < 2; side++)
-	{
-		double		seconds = fmin(p->block_seconds, MAX_UNEVENNESS * s->most * time[!side]);
-
-		runs[side] = (uint32_t) fmax(1, fmin(s->most, round(seconds / time[side])));
-	}
+		runs[side] = runs_of(s, fmin(p->block_seconds, MAX_UNEVENNESS * s->most * time[!side]),
+							 time[side]);
 	/* runs that one side alone has lie on inputs that the other has not just read */
 	if (fmax(time[0], time[1]) < SAME_RUNS_UP_TO * fmin(time[0], time[1]))
 		runs[SIDE_CANDIDATE] = runs[SIDE_REFERENCE];
+}
+
+/*
+ * Members of a heat share a reference if its blocks are the same for them. Where a candidate's
+ * speed limits these, each would have a number of runs of its own. So that is a power of two, and
+ * speeds fall into steps of a factor of two. The reference's blocks still take about as long as
+ * the candidate's, which are as long as they can be, or longer.
+ */
+void
+plan_blocks(const Rounds *s, const double *time, uint32_t *runs)
+{
+	uint32_t   *reference = &runs[SIDE_REFERENCE];
+
+	plan_longest(s, time, runs);
+	if (*reference < runs_of(s, s->m->job->profile.block_seconds, time[SIDE_REFERENCE]))
+		while ((*reference & (*reference - 1)) != 0)
+			*reference &= *reference - 1;
 }
 
 /* sizes of blocks, numbers of rounds */

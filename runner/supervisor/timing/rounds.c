@@ -40,7 +40,8 @@ sizes_fit(Rounds *s, bool *counts)
 		time[SIDE_CANDIDATE] *= s->m->time[SIDE_REFERENCE] / time[SIDE_REFERENCE];
 		time[SIDE_REFERENCE] = s->m->time[SIDE_REFERENCE];
 	}
-	plan_blocks(s, time, runs);
+	/* sizes that are shared change in steps, which are no reason to make a pair again */
+	plan_longest(s, time, runs);
 	*counts = plan_unevenness(s->runs, time) <= (s->resized < MAX_RESIZED ? UNEVEN_BLOCKS
 												 : UNEVEN_LAST) * plan_unevenness(runs, time);
 	if (*counts)
@@ -51,6 +52,7 @@ sizes_fit(Rounds *s, bool *counts)
 	json_array_remove(s->m->result->samples, json_array_size(s->m->result->samples) - 1);
 	if (s->resized >= MAX_RESIZED)
 		return s->uneven++ < MAX_UNEVEN || verdict_uneven(s);
+	plan_blocks(s, time, runs);
 	json_object_set_new(s->m->result->evidence, "resized",
 						json_pack("[i, i, i, i]", (int) s->runs[0], (int) s->runs[1], (int) runs[0],
 								  (int) runs[1]));

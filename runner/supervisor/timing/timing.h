@@ -292,9 +292,11 @@ extern bool plan_kept(Rounds *s);
 extern void plan_end(Rounds *s);
 
 /*
- * runs in a block of each side, by their seconds a run; how many times as long as the other's one
- * side's blocks take then
+ * Runs in a block of each side, by their seconds a run; the same with the longest blocks of the
+ * reference, which fewer members could share; how many times as long as the other's one side's
+ * blocks take then.
  */
+extern void plan_longest(const Rounds *s, const double *time, uint32_t *runs);
 extern void plan_blocks(const Rounds *s, const double *time, uint32_t *runs);
 extern double plan_unevenness(const uint32_t *runs, const double *time);
 
