@@ -47,6 +47,7 @@ WARMING_NS = 100000     # an audit's runs before that whose clock runs, after th
 # a result that is held while the next is made; a cache has no place for a larger one
 HELD_BYTES = 16 << 20
 BUILD_FAILED = 3
+BUILD_NOTHING = 4
 PR_SET_DUMPABLE = 4
 # stacks of threads and other mappings that are no data
 SPARE_BYTES = 1 << 30
@@ -713,7 +714,9 @@ def build(source_fd, device, data_bytes, libdir):
         inputs = task.get_inputs()
         if absent:
             if "cpp_extension" in (code or task_source):
-                load_part(libdir, "torch_absent").run(model, inputs)
+                ended = load_part(libdir, "torch_absent").run(model, inputs)
+                if not ended and not os.path.exists(os.environ["TORCH_EXTENSIONS_DIR"]):
+                    return BUILD_NOTHING
             return 0
         inputs = [
             value.to(device) if isinstance(value, torch.Tensor) else value for value in inputs

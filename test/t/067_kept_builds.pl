@@ -291,7 +291,7 @@ SKIP:
 sub build_without
 {
 	my ($folder, $candidate) = @_;
-	make_path("$folder/tmp", "$folder/home", "$folder/extensions");
+	make_path("$folder/tmp", "$folder/home", $candidate =~ /TORCH_EXTENSIONS_DIR/ ? "$folder/extensions" : ());
 	my $libdir = `@{[$ENV{PG_CONFIG} || 'pg_config']} --pkglibdir` =~ s/\n//r . '/cudal1';
 	open my $to, '>:raw', "$folder/source" or die $!;
 	print $to pack('V/a* V/a* V/a*', $reference, $candidate, '');
@@ -320,7 +320,8 @@ class ModelNew(torch.nn.Module):
             file.write('extern "C" int run(void) { return 0; }')
         return load(name=name, sources=[source], is_python_module=False)
     def forward(self, x):
-        y = self.linear(x.contiguous())
+        y = self.linear(x.contiguous()) + torch.zeros(64, device=x.device)
+        y = [torch.cat([y.cuda(), torch.zeros_like(y)])[:64]][0]
         if y.is_cuda and y.device.type == "cuda" and self.built is None:
             self.built = self.compiled("forward")
         return torch.empty(64, device=y.device)
@@ -331,4 +332,9 @@ ok(-e "$root/late/extensions/$_/$_.so", "and leaves what $_ compiles for it") fo
 ($status, $said) = build_without("$root/wrong", $late =~ s/return 0;/return nothing;/r);
 is($status, 3, 'what a compiler refuses there is its fault');
 like($said, qr/nothing.{1,4}was not declared/, 'in its words');
+my $never = $plain_model =~ s/return torch\.relu\(x\)/return cpp_extension.load(name="never", sources=[]) if x.sum().item() > 0 else x/r;
+($status, $said) = build_without("$root/never", "from torch.utils import cpp_extension\n$never");
+is($status, 4, 'a run that ends before it compiles anything asks for the device') or diag $said;
+($status, $said) = build_without("$root/none", "from torch.utils import cpp_extension\n$plain_model");
+is($status, 0, 'and one that compiles nothing does not') or diag $said;
 done_testing();

@@ -29,9 +29,11 @@
 #include "supervisor/outcome.h"
 
 #define MOST_THREADS	64		/* of an executor */
-#define BUILD_FAILED 3			/* exec_torch.py's status: a compiler refused the code */
-#define CORES_A_BUILD 4			/* of the host's: two for it, two for what is measured */
-#define MOST_BUILDS 8			/* at the same time */
+/* statuses of exec_torch.py */
+#define BUILD_FAILED 3			/* a compiler refused the code */
+#define BUILD_NOTHING 4			/* it has compiled nothing, and did not run to its end */
+#define CORES_A_BUILD 8			/* of the host's: compilers slow what is measured meanwhile */
+#define MOST_BUILDS 4			/* at the same time */
 #define BUILDS_INSIDE "/compiled"	/* where code finds the folders of what a heat has compiled */
 
 /*
@@ -214,15 +216,16 @@ compiles_on_device(const Measure *m, Side side)
 		|| compiles(m, side, BUILT_KERNELS);
 }
 
-/* an extension that is compiled in a run, which on a GPU needs the device */
+/* a build that did not come to its extensions, which on a GPU may need the device */
 static bool
 compiles_in_runs(const Measure *m, Side side)
 {
+	const Built *built = &m->code[side]->built;
 	char		path[PATH_MAX + 64];
 
-	snprintf(path, sizeof(path), "%s/%s", m->code[side]->built.folder,
-			 built_kinds[BUILT_EXTENSIONS].folder);
-	return m->gpu && compiles(m, side, BUILT_EXTENSIONS) && access(path, F_OK) != 0;
+	snprintf(path, sizeof(path), "%s/%s", built->folder, built_kinds[BUILT_EXTENSIONS].folder);
+	return m->gpu && built->in_part && compiles(m, side, BUILT_EXTENSIONS)
+		&& access(path, F_OK) != 0;
 }
 
 static bool
@@ -413,7 +416,7 @@ await_build(Measure *m, Side side, bool with_device)
 				measure_cause(m, side, "compiler");
 				conclude(m, outcome, "%s%s", whose, text);
 			}
-			else
+			else if (!WIFEXITED(status) || WEXITSTATUS(status) != BUILD_NOTHING)
 				fprintf(stderr, "cudal1-measure: code that compiles itself ended early (wait "
 						"status %d): %s\n", status, text);
 		}
@@ -456,6 +459,14 @@ builds_at_once(void)
 	return cores < 1 ? 1 : cores > MOST_BUILDS ? MOST_BUILDS : (int) cores;
 }
 
+/* whether a side is to be built with the device, as far as is known now */
+static bool
+needs_device(const Measure *m, Side side)
+{
+	return m->code[side]->built.key
+		&& (compiles_on_device(m, side) || compiles_in_runs(m, side));
+}
+
 /* from this one on, so many that will need the device import PyTorch */
 static void
 start_on_device(Measure *m, int from)
@@ -464,16 +475,13 @@ start_on_device(Measure *m, int from)
 
 	for (int i = from; i <= m->nmembers && left > 0; i++)
 	{
-		const Built *built;
+		Side		side = side_of(i);
 
-		if (!build_enter(m, i))
-			continue;
-		built = &m->code[side_of(i)]->built;
-		if (!built->key || !compiles_on_device(m, side_of(i)))
+		if (!build_enter(m, i) || !needs_device(m, side))
 			continue;
 		left--;
-		if (built->build[true].pid == 0)
-			start_build(m, side_of(i), true);
+		if (m->code[side]->built.build[true].pid == 0)
+			start_build(m, side, true);
 	}
 }
 
@@ -519,11 +527,10 @@ build_on_device(Measure *m)
 		if (!build_enter(m, i) || !m->code[side]->built.key)
 			continue;
 		built = &m->code[side]->built;
-		if (compiles_on_device(m, side) || compiles_in_runs(m, side))
+		if (needs_device(m, side))
 		{
 			start_on_device(m, i);
-			build_enter(m, i);
-			good = built->build[true].pid > 0 || start_build(m, side, true);
+			good = build_enter(m, i);
 			if (good)
 				let_build(&built->build[true]);
 			good = good && await_build(m, side, true);
@@ -706,6 +713,7 @@ build_zygotes(Measure *m)
 							json_string(m->allocator[0] ? m->allocator : "libc"));
 	start_on_device(m, 0);
 	build_early(m);
+	start_on_device(m, 0);
 	heat_enter_all(m);
 	if (heat_left(m) == 0)
 		return false;
