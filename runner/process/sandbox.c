@@ -160,6 +160,8 @@ bwrap_arguments(const Sandbox *sandbox, Arguments *arguments, char *tmp_size, ch
 		snprintf(tmp_size, 32, "%zu", sandbox->tmp_bytes);
 		PUSH(arguments, "--size", tmp_size, "--tmpfs", "/tmp");
 	}
+	if (sandbox->tmp_link)
+		PUSH(arguments, "--symlink", sandbox->tmp_link, "/tmp");
 	for (int i = 0; i < sandbox->nbinds; i++)
 		PUSH(arguments, sandbox->binds[i].writable ? "--bind" : "--ro-bind",
 			 sandbox->binds[i].path, sandbox->binds[i].inside ? sandbox->binds[i].inside

@@ -43,6 +43,7 @@ typedef struct Sandbox
 	const char *const *environment;	/* NAME, value, NAME, value, ..., NULL */
 	cpu_set_t  *cores;			/* NULL: where the supervisor runs */
 	size_t		tmp_bytes;		/* size of a private /tmp; 0: none */
+	const char *tmp_link;		/* NULL, or the folder inside that /tmp is a symbolic link to */
 	size_t		file_bytes;		/* RLIMIT_FSIZE */
 	size_t		data_bytes;		/* RLIMIT_DATA; 0: set by the executor itself */
 	double		cpu_seconds;	/* RLIMIT_CPU; 0: none */

@@ -311,7 +311,8 @@ measure(const Job *job, const Options *options)
 	struct sigaction again = {.sa_handler = note_continued,.sa_flags = SA_RESTART};
 	cpu_set_t	allowed;
 	bool		known = sched_getaffinity(0, sizeof(allowed), &allowed) == 0;
-	Numbers		heats[1 + HEAT_MAX] = {{.n = job->candidates}};
+	/* each may go to a heat of its kinds, and from there to one of its own */
+	Numbers		heats[1 + 2 * HEAT_MAX] = {{.n = job->candidates}};
 	int			n = 1;
 
 	for (int i = 0; i < job->candidates; i++)

@@ -224,6 +224,7 @@ class ModelNew(torch.nn.Module):
     def forward(self, x):
         return torch.relu(x) + len(found)
 END
+my @ended;
 sub heat
 {
 	my ($folder, @candidates) = @_;
@@ -233,7 +234,9 @@ sub heat
 	open my $to, '>', "$folder.job" or die $!;
 	print $to $job;
 	close $to;
-	my %result = map { $_->{job_id} => $_ } grep { $_->{type} eq 'result' } map { decode_json($_) } `'$measure' --scratch '$folder' <'$folder.job'`;
+	my @results = grep { $_->{type} eq 'result' } map { decode_json($_) } `'$measure' --scratch '$folder' <'$folder.job'`;
+	my %result = map { $_->{job_id} => $_ } @results;
+	@ended = map { $_->{job_id} } @results;
 	return map { $result{$_} } 1 .. @candidates;
 }
 mkdir "$root/heat";
@@ -242,8 +245,25 @@ my @together = heat("$root/heat", $code, $plain_model, "$code# again\n", $search
 is(join(' ', map { $_->{outcome} =~ s/^(successful|unverified|unstable)$/measured/r } @together),
 	'measured measured measured measured compile_error measured', 'those that compile themselves go together')
 	or diag explain [map { $_->{detail} } @together];
-is(join(' ', map { $_->{evidence}{together} // '-' } @together[0, 2, 3]), '3 3 3', 'share a reference, and none finds what another compiled');
+ok(!(grep { !$_->{evidence}{together} && !$_->{evidence}{dissolved} } @together[0, 2, 3]), 'in a set, and none finds what another compiled');
 is(join(' ', glob "$root/heat/*"), "$root/heat/cudal1-builds-$>", 'nothing is left of them but what is kept');
+
+# what builds of others, or the kernel, may have failed is built again by itself
+my $in_build = <<'END';
+import os
+import torch.utils.cpp_extension
+own = os.path.dirname(os.environ["TORCH_EXTENSIONS_DIR"])
+if os.access(own, os.W_OK):
+END
+my $full = "$in_build    raise OSError(28, 'No space left on device')\n$plain_model";
+my $killed = "$in_build    raise RuntimeError('Error building extension: Killed signal terminated program cc1plus')\n$plain_model";
+my $closed = "$in_build    os.chmod(own, 0)\n$plain_model";
+@together = heat("$root/heat", $code, $full, $killed, $closed);
+is(join(' ', map { $_->{outcome} =~ s/^(successful|unverified|unstable)$/measured/r } @together),
+	'measured measured compile_error measured', 'a full disk, a killed compiler and a closed folder fail no other code')
+	or diag explain [map { $_->{detail} } @together];
+is("@ended", '1 4 2 3', 'what these may have failed is built again by itself, after the others');
+like($together[2]{detail}, qr/^a process that builds it was killed, perhaps for want of memory/, 'and told if it happens again');
 
 # a folder that others could have written is not believed
 chmod 0777, $kept;
@@ -268,6 +288,44 @@ my @plain = ('--python', "'$root/plain/bin/python3'");
 my $named = measure($scratch, "# no torch.compile\n" . $reference =~ s/class Model/class ModelNew/r, @plain);
 like($named->{outcome}, qr/^(successful|unverified|unstable)$/, 'code that only names a compiler is measured without setuptools') or diag $named->{detail};
 is(measure($scratch, $code, @plain)->{outcome}, 'launch_failure', 'and code that needs it fails by itself');
+
+# Code is built twice on a CPU for torch.compile; a PyTorch without it gets empty modules. The interpreter does not lie in /tmp, which
+# would then be no build's own.
+my $elsewhere = tempdir(DIR => '/var/tmp', CLEANUP => 1);
+system('cp', '-a', "$root/plain", "$elsewhere/plain") == 0 or die 'no copy of the interpreter';
+unlink "$elsewhere/plain/lib/$version/site-packages/setuptools.py";
+open my $stub, '>', "$elsewhere/plain/lib/$version/site-packages/sitecustomize.py" or die $!;
+print $stub <<'END';
+import importlib.abc, importlib.machinery, sys
+class Empty(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    def find_spec(self, name, path, target=None):
+        if name.startswith(("torch._inductor", "torch._dynamo")):
+            return importlib.machinery.ModuleSpec(name, self, is_package=True)
+    def create_module(self, spec):
+        return None
+    def exec_module(self, module):
+        if module.__name__.endswith(".cpu_vec_isa"):
+            module.VecISA = type("VecISA", (), {"check_build": lambda self, code: False})
+sys.meta_path.append(Empty())
+END
+close $stub;
+mkdir "$elsewhere/$_" for 'outside', 'linked';
+$task = "# torch.compile\n$reference";
+my $leading = measure("$elsewhere/linked", <<"END" . $plain_model, '--python', "'$elsewhere/plain/bin/python3'");
+# torch.compile
+import os
+own = os.path.dirname(os.environ["TORCH_EXTENSIONS_DIR"])
+if os.access(own, os.W_OK):
+    if os.path.islink(own + "/tmp"):
+        open("/tmp/escaped", "w").close()
+    else:
+        os.rename(own + "/tmp", own + "/other")
+        os.symlink("$elsewhere/outside", own + "/tmp")
+END
+like($leading->{outcome}, qr/^(successful|unverified|unstable)$/, 'code that puts a link in the place of its /tmp is measured')
+	or diag $leading->{detail};
+is(join(' ', glob "$elsewhere/outside/*"), '', 'and its next build does not find there where it leads');
+$task = $reference;
 
 SKIP:
 {

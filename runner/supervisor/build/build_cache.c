@@ -56,7 +56,7 @@ build_cache_name(const char *key, char *name)
 	uint64_t	a = 0xcbf29ce484222325,
 				b = 0x84222325cbf29ce4;
 
-	for (const unsigned char *c = (const unsigned char *) key; *c; c++)
+	for (const unsigned char *c = (const unsigned char *) key; c && *c; c++)
 	{
 		a = (a ^ *c) * 0x100000001b3;
 		b = (b ^ (*c + 1)) * 0x100000001b3;

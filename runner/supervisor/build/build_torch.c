@@ -15,6 +15,7 @@
 #include <glob.h>
 #include <limits.h>
 #include <regex.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -340,10 +341,14 @@ start_build(Measure *m, Side side, bool with_device)
 	prepare_interpreter(m, side, false, &i, &sandbox);
 	i.argv[8] = "build";
 	i.argv[9] = NULL;
-	/* what code writes there is found there later; an interpreter may lie there, too */
-	snprintf(tmp, sizeof(tmp), "%s/tmp", built->folder);
+	/*
+	 * What code writes there is found there later; an interpreter may lie there, too. It is no bind
+	 * mount, because an earlier build can have put a symbolic link in the folder's place, and
+	 * bubblewrap would follow it outside.
+	 */
+	snprintf(tmp, sizeof(tmp), "%s/tmp", built->inside);
 	if (strcmp(i.prefix, "/tmp") != 0)
-		sandbox.binds[sandbox.nbinds++] = (SandboxBind) {tmp, true, "/tmp"};
+		sandbox.tmp_link = tmp;
 	set_environment(&i, "TMPDIR", "/tmp");
 	set_environment(&i, "MAX_JOBS", "2");
 	if (with_device && m->gpu)
@@ -383,6 +388,42 @@ let_build(const Build *build)
 	send(build->go, "", 1, MSG_NOSIGNAL);
 }
 
+/* whether the end of a build tells that a process of it was killed, as for want of memory */
+static bool
+was_killed(int status, const char *text)
+{
+	return (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+		|| (WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGKILL)
+		|| strstr(text, "Killed signal terminated program") != NULL
+		|| strstr(text, "terminated with signal 9") != NULL
+		|| strstr(text, "died due to signal 9 (") != NULL;
+}
+
+/*
+ * Builds of a heat share cores, memory and a disk, which is cleared at the heat's end. So a build
+ * that these may have failed is made again where its candidate is measured by itself, and if it is
+ * the reference's, for each. False: it is by itself.
+ */
+static bool
+builds_by_itself(Measure *m, Side side)
+{
+	if (m->nmembers == 1)
+		return false;
+	if (side == SIDE_CANDIDATE)
+	{
+		m->member->apart = APART_ALONE;
+		conclude(m, OUTCOME_LOST, NULL);
+		return true;
+	}
+	for (int i = 0; heat_next(m, &i);)
+	{
+		m->member->apart = APART_ALONE;
+		conclude(m, OUTCOME_LOST, NULL);
+	}
+	heat_enter_all(m);
+	return true;
+}
+
 /*
  * what fails here for another reason than a compiler's fails again, and is judged, in an executor
  */
@@ -393,13 +434,17 @@ await_build(Measure *m, Side side, bool with_device)
 	Build	   *build = &built->build[with_device];
 	Outcome		outcome = outcome_of(side, OUTCOME_COMPILE_ERROR);
 	const char *whose = side == SIDE_REFERENCE ? "the reference does not compile: " : "";
+	bool		moved = false;
 	int			status;
 
 	if (!build_wait(build->pid, m->job->profile.build_seconds, &status))
 	{
-		measure_cause(m, side, "slow_build");
-		conclude(m, outcome, "%scompiling takes more than %g s", whose,
-				 m->job->profile.build_seconds);
+		if (!builds_by_itself(m, side))
+		{
+			measure_cause(m, side, "slow_build");
+			conclude(m, outcome, "%scompiling takes more than %g s", whose,
+					 m->job->profile.build_seconds);
+		}
 	}
 	else
 	{
@@ -411,17 +456,28 @@ await_build(Measure *m, Side side, bool with_device)
 			char		text[1900];
 
 			build_log(build->log, built->inside, text, sizeof(text));
-			if (WIFEXITED(status) && WEXITSTATUS(status) == BUILD_FAILED)
+			if (was_killed(status, text) || strstr(text, "No space left on device"))
+				moved = builds_by_itself(m, side);
+			if (!moved && was_killed(status, text))
+			{
+				m->member->killed = true;
+				measure_cause(m, side, "compiler");
+				conclude(m, outcome, "%sa process that builds it was killed, perhaps for want of "
+						 "memory: %s", whose, text);
+			}
+			else if (!moved && WIFEXITED(status) && WEXITSTATUS(status) == BUILD_FAILED)
 			{
 				measure_cause(m, side, "compiler");
 				conclude(m, outcome, "%s%s", whose, text);
 			}
-			else if (!WIFEXITED(status) || WEXITSTATUS(status) != BUILD_NOTHING)
+			else if (!moved && (!WIFEXITED(status) || WEXITSTATUS(status) != BUILD_NOTHING))
 				fprintf(stderr, "cudal1-measure: code that compiles itself ended early (wait "
 						"status %d): %s\n", status, text);
 		}
 	}
 	end_build(build);
+	/* code can have closed it to its own executors, whose failure to start would be ours */
+	chmod(built->folder, 0700);
 	return m->result->outcome == OUTCOME_NONE;
 }
 
@@ -485,6 +541,18 @@ start_on_device(Measure *m, int from)
 	}
 }
 
+static bool
+begin_early(Measure *m, int which)
+{
+	Side		side = side_of(which);
+
+	if (!build_enter(m, which) || !m->code[side]->built.key || !compiles_early(m, side)
+		|| !start_build(m, side, false))
+		return false;
+	let_build(&m->code[side]->built.build[false]);
+	return true;
+}
+
 /* with compilers alone; some at the same time */
 static void
 build_early(Measure *m)
@@ -493,20 +561,19 @@ build_early(Measure *m)
 	int			ahead = builds_at_once() - 1;
 	bool		begun[1 + HEAT_MAX] = {false};
 
-	for (int i = 0; i < n + ahead && heat_left(m) > 0; i++)
+	/* nothing runs beside the reference's, whose failure would be all candidates' */
+	if (begin_early(m, 0))
+		await_build(m, SIDE_REFERENCE, false);
+	for (int i = 1; i < n + ahead && heat_left(m) > 0; i++)
 	{
 		int			done = i - ahead;
 
-		if (i < n && build_enter(m, i) && m->code[side_of(i)]->built.key
-			&& compiles_early(m, side_of(i)) && start_build(m, side_of(i), false))
-		{
-			let_build(&m->code[side_of(i)]->built.build[false]);
-			begun[i] = true;
-		}
-		if (done >= 0 && begun[done])
+		if (i < n)
+			begun[i] = begin_early(m, i);
+		if (done >= 1 && begun[done])
 		{
 			build_enter(m, done);
-			await_build(m, side_of(done), false);
+			await_build(m, SIDE_CANDIDATE, false);
 		}
 	}
 }
@@ -566,6 +633,9 @@ prepare_built(Measure *m, Side side)
 	snprintf(built->folder, sizeof(built->folder), "%s/%s", m->builds, name);
 	snprintf(built->inside, sizeof(built->inside), "%s/%s",
 			 m->options->unsandboxed ? m->builds : BUILDS_INSIDE, name);
+	/* a name that an earlier member has: the same code, or one that was made to have its hash */
+	if (side == SIDE_CANDIDATE && access(built->folder, F_OK) == 0)
+		return !builds_by_itself(m, side);
 	if (compiling && build_cache_find(m, built->key, built->folder))
 	{
 		build_note_kept(m, side);
@@ -623,16 +693,6 @@ prepare_builds(Measure *m)
 	return heat_left(m) > 0;
 }
 
-/* whether an earlier member is the same text, whose folder it would have */
-static bool
-is_repeated(const Measure *m)
-{
-	for (const Member *other = m->members; other < m->member; other++)
-		if (strcmp(other->code.source, m->member->code.source) == 0)
-			return true;
-	return false;
-}
-
 /*
  * Members of a heat compile the same kinds of things, so that code that compiles nothing has no
  * part in what interpreters are told for others. Others get a heat of each combination. What
@@ -651,7 +711,7 @@ set_apart(Measure *m)
 	for (int i = 0; m->nmembers > 1 && heat_next(m, &i); i++)
 	{
 		unsigned	kinds = kinds_of(m);
-		bool		alone = kinds && (m->options->unsandboxed || is_repeated(m)
+		bool		alone = kinds && (m->options->unsandboxed
 									  || (!m->gpu && kinds & 1u << BUILT_GRAPHS));
 
 		if (kinds == stay && !alone)
