@@ -21,7 +21,8 @@
 
 #define LIBRARY "code.so"
 #define PROBE "errors.cpp"
-#define COMPILERS 2				/* at the same time */
+#define CORES_A_BUILD 8			/* of the host's: compilers slow what is measured meanwhile */
+#define MOST_BUILDS 4			/* at the same time */
 #define C_FLAGS "-O3 -march=native -shared -fPIC -std=gnu17"
 
 /* goes into a library of CUDA code: its runtime is its own, and so is that runtime's last error */
@@ -196,6 +197,14 @@ build_enter(Measure *m, int which)
 	return which == 0 || m->members[which - 1].result.outcome == OUTCOME_NONE;
 }
 
+int
+build_at_once(void)
+{
+	long		n = sysconf(_SC_NPROCESSORS_ONLN) / CORES_A_BUILD;
+
+	return n < 1 ? 1 : n > MOST_BUILDS ? MOST_BUILDS : (int) n;
+}
+
 /*
  * Some at the same time: a CUDA compiler takes a second or two. A candidate that does not compile
  * leaves its heat.
@@ -204,6 +213,7 @@ bool
 build_native(Measure *m)
 {
 	int			n = 1 + m->nmembers;
+	int			ahead = build_at_once();	/* a compiler of C or CUDA has one process */
 	Compilation *c = calloc((size_t) n, sizeof(*c));
 
 	if (!c)
@@ -216,9 +226,9 @@ build_native(Measure *m)
 	}
 	for (int i = 0; i < n; i++)
 		c[i].pid = c[i].log = -1;
-	for (int i = 0; i < n + COMPILERS - 1 && heat_left(m) > 0; i++)
+	for (int i = 0; i < n + ahead && heat_left(m) > 0; i++)
 	{
-		int			done = i - (COMPILERS - 1);
+		int			done = i - ahead;
 
 		if (i < n && build_enter(m, i))
 			c[i].begun = compile_begin(m, i == 0 ? SIDE_REFERENCE : SIDE_CANDIDATE, &c[i]);

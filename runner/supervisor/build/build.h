@@ -12,6 +12,9 @@
 /* build.c: c and cuda; false after conclude() */
 extern bool build_native(Measure *m);
 
+/* how many builds of code that compiles itself there are at once; each has up to two compilers */
+extern int	build_at_once(void);
+
 /* makes the reference (0) or one candidate (from 1 on) current; false: it has an outcome */
 extern bool build_enter(Measure *m, int which);
 

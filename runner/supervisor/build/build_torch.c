@@ -33,8 +33,6 @@
 /* statuses of exec_torch.py */
 #define BUILD_FAILED 3			/* a compiler refused the code */
 #define BUILD_NOTHING 4			/* it has compiled nothing, and did not run to its end */
-#define CORES_A_BUILD 8			/* of the host's: compilers slow what is measured meanwhile */
-#define MOST_BUILDS 4			/* at the same time */
 #define BUILDS_INSIDE "/compiled"	/* where code finds the folders of what a heat has compiled */
 
 /*
@@ -506,15 +504,6 @@ side_of(int which)
 	return which == 0 ? SIDE_REFERENCE : SIDE_CANDIDATE;
 }
 
-/* how many builds there are at once: each has two processes that compile */
-static int
-builds_at_once(void)
-{
-	long		cores = sysconf(_SC_NPROCESSORS_ONLN) / CORES_A_BUILD;
-
-	return cores < 1 ? 1 : cores > MOST_BUILDS ? MOST_BUILDS : (int) cores;
-}
-
 /* whether a side is to be built with the device, as far as is known now */
 static bool
 needs_device(const Measure *m, Side side)
@@ -527,7 +516,7 @@ needs_device(const Measure *m, Side side)
 static void
 start_on_device(Measure *m, int from)
 {
-	int			left = builds_at_once();
+	int			left = build_at_once();
 
 	for (int i = from; i <= m->nmembers && left > 0; i++)
 	{
@@ -558,7 +547,7 @@ static void
 build_early(Measure *m)
 {
 	int			n = 1 + m->nmembers;
-	int			ahead = builds_at_once() - 1;
+	int			ahead = build_at_once() - 1;
 	bool		begun[1 + HEAT_MAX] = {false};
 
 	/* nothing runs beside the reference's, whose failure would be all candidates' */
