@@ -100,12 +100,7 @@ measure_run(Measure *m)
 			heat_begin_checks(m);
 			if ((m->job->language != LANGUAGE_PYTORCH || layout_from_generator(m)) && checks_run(m))
 				rounds_run(m);
-			for (int i = 0; i < m->nmembers; i++)
-			{
-				heat_enter(m, &m->members[i]);
-				diagnose(m);
-			}
-			heat_enter_all(m);
+			diagnose(m);
 		}
 	}
 	if (m->generating)

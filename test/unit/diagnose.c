@@ -9,6 +9,7 @@
 #include "tap.h"
 
 static double deviation;		/* of each run of the candidate, in tolerances */
+static int	references;			/* processes of the reference */
 
 volatile sig_atomic_t executor_cancelled;
 
@@ -55,7 +56,26 @@ bool
 measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
 			   uint64_t weight_seed)
 {
+	references += side == SIDE_REFERENCE;
 	return true;
+}
+
+void
+measure_unstage(Measure *m, Arena *arena, uint32_t slot)
+{
+}
+
+void
+heat_enter(Measure *m, Member *member)
+{
+	m->member = member;
+	m->result = &member->result;
+	m->time = member->time;
+}
+
+void
+heat_enter_all(Measure *m)
+{
 }
 
 void
@@ -117,29 +137,41 @@ compare(Measure *m, const void *expected, const void *found, int output, Compari
 	return true;
 }
 
-/* the cause where an output was so many tolerances off, and all of further runs are `further` */
+/*
+ * the cause where an output of both members of a heat was so many tolerances off, and all of further
+ * runs are `further`
+ */
 static bool
 is_cause(const char *cause, double wrong, double further)
 {
 	static const Backend backend = {.arena_bytes = arena_bytes,.compare = compare,
 		.outputs_apart = true};
 	static Job	job = {.language = LANGUAGE_C};
-	static Member member;
-	static Result result;
-	Measure		m = {.job = &job,.backend = &backend,.member = &member,.result = &result,
-		.time = member.time,.outputs = 1,.output_bytes = sizeof(double)};
-	bool		same;
+	Member		members[2] = {0};
+	Measure		m = {.job = &job,.backend = &backend,.members = members,.nmembers = 2,
+		.outputs = 1,.output_bytes = sizeof(double)};
+	bool		same = true;
 
 	m.output[0] = (Tensor) {.dtype = WIRE_FLOAT64,.elements = 1,.bytes = sizeof(double)};
 	deviation = further;
-	result = (Result) {.outcome = OUTCOME_WRONG_OUTPUT,.wrong_error = wrong,
-		.evidence = json_object()};
-	strcpy(result.detail, "it is wrong");
+	references = 0;
+	for (int i = 0; i < 2; i++)
+	{
+		members[i].result = (Result) {.outcome = OUTCOME_WRONG_OUTPUT,.wrong_error = wrong,
+			.evidence = json_object()};
+		strcpy(members[i].result.detail, "it is wrong");
+	}
 	diagnose(&m);
-	same = strcmp(json_string_value(json_object_get(result.evidence, "cause")), cause) == 0;
-	if (!same)
-		printf("# %s\n", result.detail);
-	json_decref(result.evidence);
+	for (int i = 0; i < 2; i++)
+	{
+		Result	   *result = &members[i].result;
+
+		same = same && result->outcome == OUTCOME_WRONG_OUTPUT
+			&& strcmp(json_string_value(json_object_get(result->evidence, "cause")), cause) == 0;
+		if (!same)
+			printf("# %s\n", result->detail);
+		json_decref(result->evidence);
+	}
 	return same;
 }
 
@@ -151,5 +183,8 @@ main(void)
 	check(is_cause("rarely", 1000, 0.8), "and so has what was far off once");
 	check(is_cause("tolerance", 5, 5), "what is a few tolerances off for all inputs misses it");
 	check(is_cause("values", 1000, 1000), "what is far off for all inputs is wrong");
+	check(references == 1, "members of a heat are tried on what one process of the reference gave");
+	check(is_cause("rarely", 1000, 0.8) && references == 4,
+		  "unless one was tried on other inputs in the places of these");
 	return done();
 }

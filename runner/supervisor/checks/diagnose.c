@@ -6,7 +6,8 @@
  * again, in fresh processes on fresh inputs, each time with one thing changed: the whole device is
  * waited for, outputs start as zeros, weights are the reference's. If it is right then, that thing
  * is the cause. All of it comes after the last clock and has a limit of time. What is told is
- * which runs were wrong and what made them right, and nothing of what an output should be.
+ * which runs were wrong and what made them right, and nothing of what an output should be. Members
+ * of a heat get the same inputs, which the reference has run once.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -15,6 +16,7 @@
 #include "common/clock.h"
 #include "supervisor/backend.h"
 #include "supervisor/checks/diagnose.h"
+#include "supervisor/heat.h"
 #include "supervisor/outcome.h"
 #include "supervisor/checks/outputs.h"
 #include "supervisor/checks/poison.h"
@@ -35,6 +37,9 @@ typedef struct Diagnosis
 	Measure    *m;
 	Result		verdict;		/* put aside, because trials come to outcomes of their own */
 	bool		killed;
+	/* members of a heat are tried on the same inputs, until one wants others in their places */
+	bool		prepared;
+	bool		spent;
 	Arena		arena;
 	uint32_t	n;				/* runs of a trial, each on an input of its own */
 	uint32_t	slot[MAX_RUNS];
@@ -232,6 +237,7 @@ attempt(Diagnosis *d, uint32_t change, Manner manner)
 	}
 	for (uint32_t i = d->n; good && manner == MANNER_TWICE && i-- > 0;)
 		good = run_one(d, &executor, SIDE_CANDIDATE, i, d->found[1] + i * m->output_bytes);
+	d->spent = d->spent || manner == MANNER_ANEW;
 	good = good && (manner != MANNER_ANEW || measure_generate(m, &d->arena, d->slot, d->n));
 	for (uint32_t i = 0; good && manner == MANNER_ANEW && i < d->n; i++)
 		good = run_one(d, &executor, SIDE_CANDIDATE, i, d->found[1] + i * m->output_bytes);
@@ -568,10 +574,22 @@ find_crash(Diagnosis *d)
 		say(d, "input_overwritten", "It writes to an input, which it may only read");
 }
 
-void
-diagnose(Measure *m)
+static void
+forget(Diagnosis *d)
 {
-	Diagnosis	d = {.m = m,.verdict = *m->result,.killed = m->member->killed};
+	arena_destroy(&d->arena);
+	measure_free(d->m, d->expected);
+	measure_free(d->m, d->found[0]);
+	measure_free(d->m, d->found[1]);
+	*d = (Diagnosis) {.m = d->m};
+	arena_init(&d->arena);
+}
+
+/* of the current member */
+static void
+diagnose_member(Diagnosis *d)
+{
+	Measure    *m = d->m;
 	const char *cause = json_string_value(json_object_get(m->result->evidence, "cause"));
 	bool		crash = m->result->outcome == OUTCOME_CRASH && m->job->language == LANGUAGE_C
 		&& cause && strcmp(cause, "segfault") == 0;
@@ -579,27 +597,45 @@ diagnose(Measure *m)
 
 	if (!crash && (m->result->outcome != OUTCOME_WRONG_OUTPUT || (cause && !alike)))
 		return;
+	d->verdict = *m->result;
+	d->killed = m->member->killed;
 	/* found at once, without a trial */
 	if (!cause)
-		json_object_set_new(d.verdict.evidence, "cause", json_string("values"));
+		json_object_set_new(d->verdict.evidence, "cause", json_string("values"));
 	*m->result = (Result) {.evidence = json_object()};
 	m->trial_ends = clock_now() + DIAGNOSIS_SECONDS;
-	arena_init(&d.arena);
-	if (prepare(&d))
+	d->prepared = d->prepared || prepare(d);
+	if (d->prepared)
 	{
 		if (crash)
-			find_crash(&d);
+			find_crash(d);
 		else if (alike)
-			find_alike(&d, cause);
+			find_alike(d, cause);
 		else
-			find(&d);
+			find(d);
 	}
-	arena_destroy(&d.arena);
-	measure_free(m, d.expected);
-	measure_free(m, d.found[0]);
-	measure_free(m, d.found[1]);
 	m->trial_ends = 0;
 	json_decref(m->result->evidence);
-	*m->result = d.verdict;
-	m->member->killed = d.killed;
+	*m->result = d->verdict;
+	m->member->killed = d->killed;
+	/* what one has left in the slots is overwritten before the next can look there */
+	for (uint32_t i = 0; d->prepared && i < d->n; i++)
+		measure_unstage(m, &d->arena, i);
+	if (!d->prepared || d->spent)
+		forget(d);
+}
+
+void
+diagnose(Measure *m)
+{
+	Diagnosis	d = {.m = m};
+
+	arena_init(&d.arena);
+	for (int i = 0; i < m->nmembers; i++)
+	{
+		heat_enter(m, &m->members[i]);
+		diagnose_member(&d);
+	}
+	heat_enter_all(m);
+	forget(&d);
 }

@@ -1,0 +1,44 @@
+# Wrong members of a heat are tried on the same inputs, and each is told its own cause.
+use strict;
+use warnings;
+use File::Temp qw(tempdir);
+use FindBin;
+use JSON::PP;
+use lib "$FindBin::RealBin/../perl";
+use Measuring;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+plan skip_all => 'no sandbox here' if !can_measure('c');
+
+my $corpus = "$FindBin::RealBin/../cheats";
+my $reference = slurp_file("$corpus/tasks/rowsum.c");
+my (@names, @causes, @codes);
+for my $name (qw(added call_eleventh call_first call_later input_scaled mean_without no_memory not_finite precision mean_without))
+{
+	my $code = slurp_file("$corpus/wrong/c/$name.c");
+	my ($cause) = $code =~ /cause: (\w+)/ or die "$name names no cause";
+	push @names, $name;
+	push @causes, $cause;
+	push @codes, "$code// @names\n";
+}
+
+# a right one among them
+my $number = 0;
+my %profile = (bucket_seconds => 0.04, block_seconds => 0.004, looks => [3], pairs => 3, check_seconds => 0.2, first_checks => 3, min_checks => 20,
+	audits => 0, disturbed_attempts => 1, half_width_limit => 10);
+my $job = encode_json({ task => { name => 'rowsum', language => 'c', reference => $reference, cores => 1,
+			signature => decode_json(slurp_file("$corpus/tasks/rowsum.json")) },
+	profile => \%profile, candidates => [map { { job_id => ++$number, attempt => 1, candidate_id => $number, code => $_ } } @codes, $reference] });
+my $folder = tempdir(CLEANUP => 1);
+open my $to, '>', "$folder/job" or die $!;
+print $to $job;
+close $to;
+my %result = map { $_->{job_id} => $_ } grep { $_->{type} eq 'result' } map { decode_json($_) } `'$measure' --scratch '$folder' <'$folder/job'`;
+for my $i (0 .. $#codes)
+{
+	my $found = $result{ $i + 1 };
+	is($found->{evidence}{cause}, $causes[$i], "$names[$i]: $causes[$i]") or diag explain $found;
+}
+like($result{ @codes + 1 }{outcome}, qr/^(successful|unverified|unstable)$/, 'a right one is measured beside them');
+done_testing();
