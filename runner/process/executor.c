@@ -721,7 +721,13 @@ executor_begin(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, 
 	ExecutorResult result = executor_look(executor);
 
 	executor->begun = clock_now();
-	return result == EXECUTOR_OK ? ask(executor, op, count, flags, seed, timeout) : result;
+	if (result != EXECUTOR_OK)
+		return result;
+	result = ask(executor, op, count, flags, seed, timeout);
+	/* it was stopped while others were waited for */
+	if (result == EXECUTOR_ENDED)
+		find_end(executor);
+	return result;
 }
 
 static void
