@@ -46,8 +46,19 @@ def claimed(value):
     return type(value)(map(claimed, value)) if type(value) in (list, tuple) else value
 
 
+# a call wanted the GPU itself, and its code may have gone on without
+missed = []
+
+
 def pretend():
     """Questions for the GPU are answered as with one."""
+    begin = torch.cuda._lazy_init
+
+    def wanted(*arguments, **keywords):
+        missed.append(True)
+        return begin(*arguments, **keywords)
+
+    torch.cuda._lazy_init = wanted
     capability = tuple(int(part) for part in os.environ["TORCH_CUDA_ARCH_LIST"].split("."))
     answers = {
         "is_available": True, "device_count": 1, "current_device": 0,
@@ -58,8 +69,8 @@ def pretend():
 
 
 def run(model, inputs):
-    """A run as far as it goes, for what forward() compiles; whether to its end. What is compiled in
-    vain is an error; else the run may fail at whatever the GPU is needed for.
+    """A run as far as it goes, for what forward() compiles; whether it went as with a GPU to its
+    end. What is compiled in vain is an error; else it may fail at whatever the GPU is needed for.
     """
     try:
         if isinstance(model, torch.nn.Module):
@@ -70,7 +81,7 @@ def run(model, inputs):
         ]
         with Claiming():
             model(*inputs)
-        return True
+        return not missed
     except Exception as error:
         if "Error building extension" in str(error):
             raise

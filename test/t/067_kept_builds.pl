@@ -243,9 +243,9 @@ mkdir "$root/heat";
 my $broken = $code =~ s/extern "C" void run/extern "C" void run run/r;
 my @together = heat("$root/heat", $code, $plain_model, "$code# again\n", $searching, $broken, $code);
 is(join(' ', map { $_->{outcome} =~ s/^(successful|unverified|unstable)$/measured/r } @together),
-	'measured measured measured measured compile_error measured', 'those that compile themselves go together')
+	'measured measured measured measured compile_error measured', 'members of a heat that compile themselves come to their verdicts, and none finds what another compiled')
 	or diag explain [map { $_->{detail} } @together];
-ok(!(grep { !$_->{evidence}{together} && !$_->{evidence}{dissolved} } @together[0, 2, 3]), 'in a set, and none finds what another compiled');
+ok(!(grep { !$_->{evidence}{together} && !$_->{evidence}{dissolved} } @together[0, 2, 3]), 'in a set');
 is(join(' ', glob "$root/heat/*"), "$root/heat/cudal1-builds-$>", 'nothing is left of them but what is kept');
 
 # what builds of others, or the kernel, may have failed is built again by itself
@@ -395,4 +395,19 @@ my $never = $plain_model =~ s/return torch\.relu\(x\)/return cpp_extension.load(
 is($status, 4, 'a run that ends before it compiles anything asks for the device') or diag $said;
 ($status, $said) = build_without("$root/none", "from torch.utils import cpp_extension\n$plain_model");
 is($status, 0, 'and one that compiles nothing does not') or diag $said;
+($status, $said) = build_without("$root/asking", <<'END');
+import torch
+from torch.utils import cpp_extension
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        try:
+            torch.cuda.get_device_properties(0)
+            cpp_extension.load(name="asking", sources=[])
+        except RuntimeError:
+            pass
+        return torch.relu(x)
+END
+is($status, 4, 'nor one that went on without what it asked the device for, unless with it') or diag $said;
+build_without("$root/calling", $plain_model =~ s/return torch/__import__("subprocess").check_call(["touch", "called"]); return torch/r);
+ok(-e "$root/calling/called", 'a compiler that forward() calls is called there');
 done_testing();
