@@ -86,7 +86,10 @@ measure_run(Measure *m)
 	m->noise = malloc(NOISE_BYTES);
 	random_key(&m->random, &key);
 	random_fill(m->noise, WIRE_UINT8, NOISE_BYTES, RANDOM_INTEGER, 0, 255, &key);
-	if (device_prepare(m) && (!builds_disturb(m) || take(m)))
+	/* a heat of a job that has several */
+	if (executor_cancelled)
+		conclude(m, OUTCOME_CANCELLED, NULL);
+	else if (device_prepare(m) && (!builds_disturb(m) || take(m)))
 	{
 		started = clock_now();
 		build(m);

@@ -10,6 +10,8 @@
 
 #include "tap.h"
 
+volatile sig_atomic_t executor_cancelled;
+
 /* a build that sleeps ends by its limit, without waiting for it here */
 bool
 sandbox_wait(pid_t pid, double seconds, int *status)

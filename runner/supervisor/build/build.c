@@ -144,12 +144,20 @@ build_without_sandbox(Measure *m)
 	return problem != NULL;
 }
 
+bool
+build_disk_full(const Measure *m)
+{
+	struct statvfs disk;
+
+	return statvfs(m->scratch, &disk) == 0
+		&& (disk.f_bavail == 0 || (disk.f_files > 0 && disk.f_favail == 0));
+}
+
 static bool
 compile_end(Measure *m, Compilation *c)
 {
 	char		text[1900];
 	struct stat st;
-	struct statvfs disk;
 	int			status;
 
 	if (c->found)
@@ -159,6 +167,8 @@ compile_end(Measure *m, Compilation *c)
 	}
 	if (!build_wait(c->pid, m->job->profile.build_seconds, &status))
 	{
+		if (executor_cancelled)
+			return conclude(m, OUTCOME_CANCELLED, NULL);
 		measure_cause(m, c->side, "slow_build");
 		return conclude(m, outcome_of(c->side, OUTCOME_COMPILE_ERROR),
 						"compiling takes more than %g s", m->job->profile.build_seconds);
@@ -175,8 +185,7 @@ compile_end(Measure *m, Compilation *c)
 		return !build_without_sandbox(m) && conclude(m, OUTCOME_UNVERIFIED,
 													 "the reference does not compile: %s", text);
 	/* what the compiler wrote is gone by now: a disk that is still full was filled by others */
-	if (statvfs(m->scratch, &disk) == 0
-		&& (disk.f_bavail == 0 || (disk.f_files > 0 && disk.f_favail == 0)))
+	if (build_disk_full(m))
 		return conclude(m, OUTCOME_LOST, "the scratch folder's disk is full");
 	/* a compiler that refuses a code says why, and of a part of it that was killed, that it was */
 	m->member->killed = text[0] == '\0' || strncmp(text, "gcc: fatal error: Killed signal", 31) == 0

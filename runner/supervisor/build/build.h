@@ -15,6 +15,9 @@ extern bool build_native(Measure *m);
 /* how many builds of code that compiles itself there are at once; each has up to two compilers */
 extern int	build_at_once(void);
 
+/* nothing more can be written where builds write */
+extern bool build_disk_full(const Measure *m);
+
 /* makes the reference (0) or one candidate (from 1 on) current; false: it has an outcome */
 extern bool build_enter(Measure *m, int which);
 
@@ -37,7 +40,7 @@ extern bool build_without_sandbox(Measure *m);
 
 /*
  * patience.c: waits for a build, at most `seconds` without those in which other programs had the
- * cores that it wanted; false: it takes longer
+ * cores that it wanted; false: it takes longer, or all is cancelled
  */
 typedef struct BuildUse
 {

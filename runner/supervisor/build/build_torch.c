@@ -7,8 +7,8 @@
  * folder, which executors then read and cannot write. Each side has a folder of its own, made by
  * its own code. A candidate's build can't reach the reference's folder, because the reference's
  * executor would load what the candidate left there. Executors find all folders of a heat in one
- * that nobody can list. The reference's has a known name there, a candidate's one that follows from
- * its code, and its processes are told it: others would have to know that code to find it.
+ * that can't be listed. The reference's has a known name there, a candidate's one that follows from
+ * its code, and its processes alone are told it: others would have to know that code.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -324,8 +324,9 @@ prepare_interpreter(Measure *m, Side side, bool all, Interpreter *i, Sandbox *sa
 
 /*
  * A side's code runs once: without the device first, since compilers take long; with it where
- * kernels are compiled for what they are called with, or tuned, or in a run. An interpreter for
- * that is started with all others, and waits, its PyTorch imported, until the device is held.
+ * kernels are compiled for what they are called with, or tuned, or in a run. As many interpreters
+ * for that as there are builds at once start before the device is held, import PyTorch, and wait;
+ * others start while one before them builds.
  */
 static bool
 start_build(Measure *m, Side side, bool with_device)
@@ -379,7 +380,7 @@ end_build(Build *build)
 	build->pid = 0;
 }
 
-/* one that has ended already says so by its status */
+/* a build that has ended does not read it; its status is looked at later */
 static void
 let_build(const Build *build)
 {
@@ -435,26 +436,38 @@ await_build(Measure *m, Side side, bool with_device)
 	bool		moved = false;
 	int			status;
 
+	/* until it has come to its end; with the device it runs once more from its beginning */
+	built->in_part = true;
 	if (!build_wait(build->pid, m->job->profile.build_seconds, &status))
 	{
-		if (!builds_by_itself(m, side))
+		if (executor_cancelled)
+			conclude(m, OUTCOME_CANCELLED, NULL);
+		/* what is built with the device, and the reference, had nothing built beside it */
+		else if (with_device || side == SIDE_REFERENCE || !builds_by_itself(m, side))
 		{
 			measure_cause(m, side, "slow_build");
 			conclude(m, outcome, "%scompiling takes more than %g s", whose,
 					 m->job->profile.build_seconds);
 		}
+		else
+			moved = true;
 	}
 	else
 	{
+		/* code may have gone on without what the disk had no room for */
+		bool		full = build_disk_full(m);
+
 		build->pid = -1;
-		/* with the device it runs once more from its beginning */
-		built->in_part = status != 0;
+		built->in_part = status != 0 || full;
+		if (full)
+			moved = builds_by_itself(m, side);
 		if (status != 0)
 		{
 			char		text[1900];
 
 			build_log(build->log, built->inside, text, sizeof(text));
-			if (was_killed(status, text) || strstr(text, "No space left on device"))
+			if (!moved && (was_killed(status, text) || strstr(text, "No space left on device")
+						   || strstr(text, "Disk quota exceeded")))
 				moved = builds_by_itself(m, side);
 			if (!moved && was_killed(status, text))
 			{
@@ -476,7 +489,7 @@ await_build(Measure *m, Side side, bool with_device)
 	end_build(build);
 	/* code can have closed it to its own executors, whose failure to start would be ours */
 	chmod(built->folder, 0700);
-	return m->result->outcome == OUTCOME_NONE;
+	return !moved && m->result->outcome == OUTCOME_NONE;
 }
 
 static void
@@ -655,7 +668,7 @@ prepare_builds(Measure *m)
 	if (!m->kinds)
 		return true;
 	snprintf(m->builds, sizeof(m->builds), "%s/compiled", m->scratch);
-	/* who knows a name in it can go there, and no one can list it */
+	/* a name in it leads there, and it can't be listed */
 	if (mkdir(m->builds, 0700) != 0 || chmod(m->builds, 0311) != 0)
 		return conclude(m, OUTCOME_LOST, "can't write to the scratch folder: %s", strerror(errno));
 	heat_enter_all(m);

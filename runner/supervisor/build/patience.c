@@ -13,6 +13,7 @@
 
 #include "common/clock.h"
 #include "common/proc.h"
+#include "process/executor.h"
 #include "process/sandbox.h"
 #include "supervisor/build/build.h"
 
@@ -59,7 +60,7 @@ build_wait(pid_t pid, double seconds, int *status)
 	double		last = started;
 	BuildUse	use = {0};
 
-	while (use.charged < seconds && last - started < BUSY_MOST * seconds)
+	while (!executor_cancelled && use.charged < seconds && last - started < BUSY_MOST * seconds)
 	{
 		BuildUse	now = {0};
 		int			left = MOST_PROCESSES;
