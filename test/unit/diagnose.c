@@ -138,8 +138,8 @@ compare(Measure *m, const void *expected, const void *found, int output, Compari
 }
 
 /*
- * the cause where an output of both members of a heat was so many tolerances off, and all of further
- * runs are `further`
+ * the cause where an output of both members of a heat was so many tolerances off, and all of
+ * further runs are `further`
  */
 static bool
 is_cause(const char *cause, double wrong, double further)
