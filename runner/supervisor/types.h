@@ -203,7 +203,7 @@ typedef struct Measure
 	double		started;
 	char		scratch[PATH_MAX];
 	char		builds[PATH_MAX + 16];	/* pytorch: the folders of what a heat compiles of itself */
-	unsigned	kinds;			/* and of which kinds that is, see build_torch.c */
+	unsigned	kinds;			/* and of which kinds that is, see build_torch.h */
 	int			scratch_lock;
 	int			device_lock[DEVICE_LOCKS];	/* -1: none */
 	char		held_by[96];	/* what holds the device that is waited for; empty: not known */

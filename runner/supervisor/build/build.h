@@ -22,8 +22,8 @@ extern bool build_disk_full(const Measure *m);
 extern bool build_enter(Measure *m, int which);
 
 /*
- * build_torch.c: PyTorch's parents of executors, and what code compiles of itself. False after
- * conclude()
+ * build_torch.c, build_itself.c: PyTorch's parents of executors, and what code compiles of itself.
+ * False after conclude()
  */
 extern bool build_zygotes(Measure *m);
 /* what can be compiled on the device alone, once it is held */

@@ -1,0 +1,231 @@
+/*
+ * build_interpreter.c
+ *		How PyTorch's interpreters are started, and what code makes them compile.
+ */
+#define _GNU_SOURCE
+#include <glob.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "supervisor/build/build_torch.h"
+#include "supervisor/gpu/cuda.h"
+
+#define MOST_THREADS	64		/* of an executor */
+
+/* kernels of PyTorch's own that it compiles when a process first uses them, in seconds */
+#define COMPILED_KERNELS \
+	"jiterator|torch\\.(special\\.|prod|gcd|lcm|lgamma|digamma|polygamma|i0|sinc|exp2|kaiser)|" \
+	"\\.prod\\((dim|keepdim|-?[0-9]|\\))|\\.(gcd|lcm|lgamma|digamma|polygamma|i0|sinc|exp2)_?\\("
+
+/* code that may start compilers */
+#define COMPILERS "cpp_extension|subprocess|os\\.system"
+
+const BuiltPlace built_kinds[BUILT_KINDS] = {
+	[BUILT_EXTENSIONS] = {"TORCH_EXTENSIONS_DIR", "extensions"},
+	[BUILT_TRITON] = {"TRITON_CACHE_DIR", "triton"},
+	[BUILT_GRAPHS] = {"TORCHINDUCTOR_CACHE_DIR", "inductor"},
+	[BUILT_KERNELS] = {"PYTORCH_KERNEL_CACHE_PATH", "kernels"},
+};
+
+static void
+python_prefix(const char *python, char *prefix, size_t size)
+{
+	char		real[PATH_MAX];
+
+	prefix[0] = '\0';
+	/*
+	 * an interpreter outside /usr brings its first folder along, a virtual environment's base
+	 * interpreter included
+	 */
+	if (strncmp(python, "/usr/", 5) != 0 && python[0] == '/')
+	{
+		const char *slash = strchr(python + 1, '/');
+
+		snprintf(prefix, size, "%.*s", slash ? (int) (slash - python) : (int) strlen(python),
+				 python);
+	}
+	else if (realpath(python, real) && strncmp(real, "/usr/", 5) != 0)
+		python_prefix(real, prefix, size);
+}
+
+void
+interpreter_set(Interpreter *i, const char *name, const char *value)
+{
+	i->environment[i->pairs++] = name;
+	i->environment[i->pairs++] = value;
+	i->environment[i->pairs] = NULL;
+}
+
+/*
+ * jemalloc, where it is installed. glibc's places arrays according to what was allocated before
+ * them: two identical modules differed by up to 8 % for as long as their processes' parents lived,
+ * since one found its temporary array's memory again in each run and the other didn't.
+ */
+static bool
+find_allocator(char *path, size_t size)
+{
+	static const char *const patterns[] = {"/usr/lib/*/libjemalloc.so.2",
+		"/usr/lib64/libjemalloc.so.2", "/usr/lib/libjemalloc.so.2"};
+
+	path[0] = '\0';
+	for (size_t p = 0; p < sizeof(patterns) / sizeof(*patterns) && !path[0]; p++)
+	{
+		glob_t		found;
+
+		if (glob(patterns[p], 0, NULL, &found) != 0)
+			continue;
+		if (strlen(found.gl_pathv[0]) < size)
+			strcpy(path, found.gl_pathv[0]);
+		globfree(&found);
+	}
+	return path[0] != '\0';
+}
+
+static bool
+matches(const char *code, const char *expression)
+{
+	regex_t		pattern;
+	bool		found;
+
+	if (regcomp(&pattern, expression, REG_EXTENDED | REG_NOSUB) != 0)
+		return false;
+	found = regexec(&pattern, code, 0, NULL, 0) == 0;
+	regfree(&pattern);
+	return found;
+}
+
+/* whether a side's code compiles a kind of things when it runs */
+static bool
+compiles(const Measure *m, Side side, BuiltKind kind)
+{
+	const char *code = m->code[side]->source;
+
+	switch (kind)
+	{
+		case BUILT_EXTENSIONS:
+			return matches(code, COMPILERS);
+		case BUILT_TRITON:
+			/* what torch.compile makes for a GPU is Triton's */
+			return strstr(code, "triton") || strstr(code, "torch.compile");
+		case BUILT_GRAPHS:
+			return strstr(code, "torch.compile") != NULL;
+		case BUILT_KERNELS:
+			return m->gpu && matches(code, COMPILED_KERNELS);
+		default:
+			return false;
+	}
+}
+
+bool
+compiles_early(const Measure *m, Side side)
+{
+	return compiles(m, side, BUILT_EXTENSIONS) || compiles(m, side, BUILT_TRITON);
+}
+
+bool
+compiles_on_device(const Measure *m, Side side)
+{
+	return (m->gpu && compiles(m, side, BUILT_TRITON)) || compiles(m, side, BUILT_GRAPHS)
+		|| compiles(m, side, BUILT_KERNELS);
+}
+
+bool
+compiles_extensions(const Measure *m, Side side)
+{
+	return compiles(m, side, BUILT_EXTENSIONS);
+}
+
+bool
+compiles_itself(const Measure *m, Side side)
+{
+	return compiles_early(m, side) || compiles_on_device(m, side);
+}
+
+unsigned
+compiles_kinds(const Measure *m)
+{
+	unsigned	kinds = 0;
+
+	for (int kind = 0; kind < BUILT_KINDS; kind++)
+		if (compiles(m, SIDE_REFERENCE, kind) || compiles(m, SIDE_CANDIDATE, kind))
+			kinds |= 1u << kind;
+	return kinds;
+}
+
+void
+interpreter_prepare(Measure *m, Side side, bool all, Interpreter *i, Sandbox *sandbox)
+{
+	const char *folder = m->code[side]->built.folder;
+	const char *inside = m->code[side]->built.inside;
+	const char *slash = strrchr(m->options->python, '/');
+
+	memset(i, 0, sizeof(*i));
+	memset(sandbox, 0, sizeof(*sandbox));
+	snprintf(i->script, sizeof(i->script), "%s/exec_torch.py", m->options->libdir);
+	snprintf(i->cores, sizeof(i->cores), "%d", m->job->cores);
+	snprintf(i->data, sizeof(i->data), "%llu",
+			 (unsigned long long) m->job->profile.memory_mb << 20);
+	/* forks of one parent are counted together */
+	snprintf(i->threads, sizeof(i->threads), "%d", MOST_THREADS * m->nmembers);
+	python_prefix(m->options->python, i->prefix, sizeof(i->prefix));
+	snprintf(i->path, sizeof(i->path), "%.*s:%s%s/usr/bin:/bin",
+			 slash ? (int) (slash - m->options->python) : 0, m->options->python,
+			 m->gpu && m->gpu->toolkit[0] ? m->gpu->toolkit : "",
+			 m->gpu && m->gpu->toolkit[0] ? "/bin:" : "");
+	memcpy(i->argv, (const char *[]) {m->options->python, "-I", "-B", i->script, i->cores, i->data,
+		m->options->libdir, m->gpu ? "cuda" : "cpu", i->threads, NULL}, 10 * sizeof(char *));
+	interpreter_set(i, "PATH", i->path);
+	interpreter_set(i, "LANG", "C.UTF-8");
+	interpreter_set(i, "HOME", "/");
+	/* there is no user database inside */
+	interpreter_set(i, "LOGNAME", "candidate");
+	interpreter_set(i, "PYTHONDONTWRITEBYTECODE", "1");
+	interpreter_set(i, "OMP_NUM_THREADS", i->cores);
+	interpreter_set(i, "OPENBLAS_NUM_THREADS", i->cores);
+	interpreter_set(i, "MKL_NUM_THREADS", i->cores);
+	if (!m->gpu && find_allocator(m->allocator, sizeof(m->allocator)))
+	{
+		interpreter_set(i, "LD_PRELOAD", m->allocator);
+		interpreter_set(i, "MALLOC_CONF",
+						"narenas:1,dirty_decay_ms:-1,muzzy_decay_ms:-1,retain:false,"
+						"background_thread:false");
+	}
+	/* otherwise, memory that was touched once is to stay */
+	interpreter_set(i, "MALLOC_MMAP_MAX_", "0");
+	interpreter_set(i, "MALLOC_TRIM_THRESHOLD_", "-1");
+	interpreter_set(i, "MALLOC_TOP_PAD_", "16777216");
+	interpreter_set(i, "MALLOC_ARENA_MAX", "1");
+	sandbox->argv = i->argv;
+	sandbox->environment = i->environment;
+	sandbox->unsandboxed = m->options->unsandboxed;
+	sandbox->binds[sandbox->nbinds++] = (SandboxBind) {m->options->libdir, false};
+	if (i->prefix[0])
+		sandbox->binds[sandbox->nbinds++] = (SandboxBind) {i->prefix, false};
+	if (folder[0])
+	{
+		sandbox->binds[sandbox->nbinds++] = all && !m->options->unsandboxed
+			? (SandboxBind) {m->builds, false, BUILDS_INSIDE}
+			: (SandboxBind) {folder, !all, inside};
+		for (int kind = 0; kind < BUILT_KINDS; kind++)
+		{
+			/* by these an interpreter also knows that Triton or torch.compile will be wanted */
+			if ((kind == BUILT_TRITON || kind == BUILT_GRAPHS) && !(m->kinds & 1u << kind))
+				continue;
+			snprintf(i->built[kind], sizeof(i->built[kind]), "%s/%s", inside,
+					 built_kinds[kind].folder);
+			interpreter_set(i, built_kinds[kind].variable, i->built[kind]);
+		}
+		/* what autotuning chose is kept with what it compiled */
+		interpreter_set(i, "TRITON_CACHE_AUTOTUNING", "1");
+		interpreter_set(i, "TORCHINDUCTOR_COMPILE_THREADS", "1");
+		if (m->gpu && m->gpu->toolkit[0])
+		{
+			snprintf(i->arch, sizeof(i->arch), "%d.%d", m->gpu->nvml.major_capability,
+					 m->gpu->nvml.minor_capability);
+			interpreter_set(i, "CUDA_HOME", m->gpu->toolkit);
+			interpreter_set(i, "TORCH_CUDA_ARCH_LIST", i->arch);
+		}
+	}
+}

@@ -1,0 +1,326 @@
+/*
+ * build_itself.c
+ *		Builds PyTorch code that compiles itself, in sandboxes.
+ *
+ * Code that compiles itself runs once in a sandbox where it may start compilers and write to one
+ * folder, which executors then read and cannot write. Each side has a folder of its own, made by
+ * its own code. A candidate's build can't reach the reference's folder, because the reference's
+ * executor would load what the candidate left there. Executors find all folders of a heat in one
+ * that can't be listed. The reference's has a known name there, a candidate's one that follows from
+ * its code, and its processes alone are told it: others would have to know that code.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "supervisor/build/build_torch.h"
+#include "supervisor/gpu/cuda.h"
+#include "supervisor/heat.h"
+#include "supervisor/outcome.h"
+
+/* statuses of exec_torch.py */
+#define BUILD_FAILED 3			/* a compiler refused the code */
+#define BUILD_NOTHING 4			/* it has compiled nothing, and did not run to its end */
+
+/* a build that did not come to its extensions, which on a GPU may need the device */
+static bool
+compiles_in_runs(const Measure *m, Side side)
+{
+	const Built *built = &m->code[side]->built;
+	char		path[PATH_MAX + 64];
+
+	snprintf(path, sizeof(path), "%s/%s", built->folder, built_kinds[BUILT_EXTENSIONS].folder);
+	return m->gpu && built->in_part && compiles_extensions(m, side)
+		&& access(path, F_OK) != 0;
+}
+
+/*
+ * A side's code runs once: without the device first, since compilers take long; with it where
+ * kernels are compiled for what they are called with, or tuned, or in a run. As many interpreters
+ * for that as there are builds at once start before the device is held, import PyTorch, and wait;
+ * others start while one before them builds.
+ */
+static bool
+start_build(Measure *m, Side side, bool with_device)
+{
+	Built	   *built = &m->code[side]->built;
+	Interpreter i;
+	Sandbox		sandbox;
+	char		tmp[PATH_MAX + 64];
+	int			pair[2] = {-1, -1};
+
+	interpreter_prepare(m, side, false, &i, &sandbox);
+	i.argv[8] = "build";
+	i.argv[9] = NULL;
+	/*
+	 * What code writes there is found there later; an interpreter may lie there, too. It is no bind
+	 * mount, because an earlier build can have put a symbolic link in the folder's place, and
+	 * bubblewrap would follow it outside.
+	 */
+	snprintf(tmp, sizeof(tmp), "%s/tmp", built->inside);
+	if (strcmp(i.prefix, "/tmp") != 0)
+		sandbox.tmp_link = tmp;
+	interpreter_set(&i, "TMPDIR", "/tmp");
+	interpreter_set(&i, "MAX_JOBS", "2");
+	if (with_device && m->gpu)
+		i.pairs = gpu_sandbox(m, &sandbox, i.environment, i.pairs);
+	if (!with_device)
+		interpreter_set(&i, "CUDA_VISIBLE_DEVICES", "");
+	sandbox.first = true;
+	sandbox.workdir = built->inside;
+	sandbox.file_bytes = LIBRARY_LIMIT;
+	sandbox.fds[sandbox.nfds++] = m->code[side]->source_fd;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+		return conclude(m, OUTCOME_LOST, "no socket for a build: %s", strerror(errno));
+	sandbox.fds[sandbox.nfds++] = pair[1];
+	sandbox.output_fd = log_file();
+	built->build[with_device] = (Build) {.pid = sandbox_start(&sandbox), .go = pair[0],
+		.log = sandbox.output_fd};
+	close(pair[1]);
+	return built->build[with_device].pid > 0
+		|| conclude(m, OUTCOME_LOST, "the compiler's sandbox does not start: %s", strerror(errno));
+}
+
+static void
+end_build(Build *build)
+{
+	if (build->pid == 0)
+		return;
+	sandbox_end(build->pid);
+	close(build->go);
+	close(build->log);
+	build->pid = 0;
+}
+
+/* a build that has ended does not read it; its status is looked at later */
+static void
+let_build(const Build *build)
+{
+	send(build->go, "", 1, MSG_NOSIGNAL);
+}
+
+/* whether the end of a build tells that a process of it was killed, as for want of memory */
+static bool
+was_killed(int status, const char *text)
+{
+	return (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+		|| (WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGKILL)
+		|| strstr(text, "Killed signal terminated program") != NULL
+		|| strstr(text, "terminated with signal 9") != NULL
+		|| strstr(text, "died due to signal 9 (") != NULL;
+}
+
+bool
+build_again_alone(Measure *m, Side side)
+{
+	if (m->nmembers == 1)
+		return false;
+	if (side == SIDE_CANDIDATE)
+	{
+		m->member->apart = APART_ALONE;
+		conclude(m, OUTCOME_LOST, NULL);
+		return true;
+	}
+	for (int i = 0; heat_next(m, &i);)
+	{
+		m->member->apart = APART_ALONE;
+		conclude(m, OUTCOME_LOST, NULL);
+	}
+	heat_enter_all(m);
+	return true;
+}
+
+/*
+ * what fails here for another reason than a compiler's fails again, and is judged, in an executor
+ */
+static bool
+await_build(Measure *m, Side side, bool with_device)
+{
+	Built	   *built = &m->code[side]->built;
+	Build	   *build = &built->build[with_device];
+	Outcome		outcome = outcome_of(side, OUTCOME_COMPILE_ERROR);
+	const char *whose = side == SIDE_REFERENCE ? "the reference does not compile: " : "";
+	bool		moved = false;
+	int			status;
+
+	/* until it has come to its end; with the device it runs once more from its beginning */
+	built->in_part = true;
+	if (!build_wait(build->pid, m->job->profile.build_seconds, &status))
+	{
+		if (executor_cancelled)
+			conclude(m, OUTCOME_CANCELLED, NULL);
+		/* what is built with the device, and the reference, had nothing built beside it */
+		else if (with_device || side == SIDE_REFERENCE || !build_again_alone(m, side))
+		{
+			measure_cause(m, side, "slow_build");
+			conclude(m, outcome, "%scompiling takes more than %g s", whose,
+					 m->job->profile.build_seconds);
+		}
+		else
+			moved = true;
+	}
+	else
+	{
+		/* code may have gone on without what the disk had no room for */
+		bool		full = build_disk_full(m);
+
+		build->pid = -1;
+		built->in_part = status != 0 || full;
+		if (full)
+			moved = build_again_alone(m, side);
+		if (status != 0)
+		{
+			char		text[1900];
+
+			build_log(build->log, built->inside, text, sizeof(text));
+			if (!moved && (was_killed(status, text) || strstr(text, "No space left on device")
+						   || strstr(text, "Disk quota exceeded")))
+				moved = build_again_alone(m, side);
+			if (!moved && was_killed(status, text))
+			{
+				m->member->killed = true;
+				measure_cause(m, side, "compiler");
+				conclude(m, outcome, "%sa process that builds it was killed, perhaps for want of "
+						 "memory: %s", whose, text);
+			}
+			else if (!moved && WIFEXITED(status) && WEXITSTATUS(status) == BUILD_FAILED)
+			{
+				measure_cause(m, side, "compiler");
+				conclude(m, outcome, "%s%s", whose, text);
+			}
+			else if (!moved && (!WIFEXITED(status) || WEXITSTATUS(status) != BUILD_NOTHING))
+				fprintf(stderr, "cudal1-measure: code that compiles itself ended early (wait "
+						"status %d): %s\n", status, text);
+		}
+	}
+	end_build(build);
+	/* code can have closed it to its own executors, whose failure to start would be ours */
+	chmod(built->folder, 0700);
+	return !moved && m->result->outcome == OUTCOME_NONE;
+}
+
+static void
+end_builds(Code *code)
+{
+	end_build(&code->built.build[0]);
+	end_build(&code->built.build[1]);
+	free(code->built.key);
+	if (code->source_fd >= 0)
+		close(code->source_fd);
+}
+
+void
+build_end(Measure *m)
+{
+	end_builds(&m->reference);
+	for (int i = 0; i < m->nmembers; i++)
+		end_builds(&m->members[i].code);
+}
+
+/* a side of those that a heat builds: the reference (0), or one candidate's */
+static Side
+side_of(int which)
+{
+	return which == 0 ? SIDE_REFERENCE : SIDE_CANDIDATE;
+}
+
+/* whether a side is to be built with the device, as far as is known now */
+static bool
+needs_device(const Measure *m, Side side)
+{
+	return m->code[side]->built.key
+		&& (compiles_on_device(m, side) || compiles_in_runs(m, side));
+}
+
+void
+build_start_on_device(Measure *m, int from)
+{
+	int			left = build_at_once();
+
+	for (int i = from; i <= m->nmembers && left > 0; i++)
+	{
+		Side		side = side_of(i);
+
+		if (!build_enter(m, i) || !needs_device(m, side))
+			continue;
+		left--;
+		if (m->code[side]->built.build[true].pid == 0)
+			start_build(m, side, true);
+	}
+}
+
+static bool
+begin_early(Measure *m, int which)
+{
+	Side		side = side_of(which);
+
+	if (!build_enter(m, which) || !m->code[side]->built.key || !compiles_early(m, side)
+		|| !start_build(m, side, false))
+		return false;
+	let_build(&m->code[side]->built.build[false]);
+	return true;
+}
+
+void
+build_early(Measure *m)
+{
+	int			n = 1 + m->nmembers;
+	int			ahead = build_at_once() - 1;
+	bool		begun[1 + HEAT_MAX] = {false};
+
+	/* nothing runs beside the reference's, whose failure would be all candidates' */
+	if (begin_early(m, 0))
+		await_build(m, SIDE_REFERENCE, false);
+	for (int i = 1; i < n + ahead && heat_left(m) > 0; i++)
+	{
+		int			done = i - ahead;
+
+		if (i < n)
+			begun[i] = begin_early(m, i);
+		if (done >= 1 && begun[done])
+		{
+			build_enter(m, done);
+			await_build(m, SIDE_CANDIDATE, false);
+		}
+	}
+}
+
+/*
+ * The last builds, one after the other, because what is tuned is timed. What they and those before
+ * them made is kept now.
+ */
+bool
+build_on_device(Measure *m)
+{
+	for (int i = 0; i <= m->nmembers && heat_left(m) > 0; i++)
+	{
+		Side		side = side_of(i);
+		Built	   *built;
+		bool		good = true;
+
+		if (!build_enter(m, i) || !m->code[side]->built.key)
+			continue;
+		built = &m->code[side]->built;
+		if (needs_device(m, side))
+		{
+			build_start_on_device(m, i);
+			good = build_enter(m, i);
+			if (good)
+				let_build(&built->build[true]);
+			good = good && await_build(m, side, true);
+		}
+		if (good && !built->in_part)
+			build_cache_keep(m, built->key, built->folder);
+		free(built->key);
+		built->key = NULL;
+	}
+	heat_enter_all(m);
+	return heat_left(m) > 0;
+}

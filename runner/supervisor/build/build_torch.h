@@ -1,0 +1,83 @@
+/*
+ * build_torch.h
+ *		What the parts of PyTorch's builds share: interpreters (build_interpreter.c), and code that
+ *		compiles itself (build_itself.c).
+ */
+#ifndef CUDAL1_BUILD_TORCH_H
+#define CUDAL1_BUILD_TORCH_H
+
+#include <limits.h>
+
+#include "process/sandbox.h"
+#include "supervisor/build/build.h"
+
+#define BUILDS_INSIDE "/compiled"	/* where code finds the folders of what a heat has compiled */
+
+/*
+ * What code compiles of itself: the variable that names its folder, and that folder's place in the
+ * side's.
+ */
+typedef enum BuiltKind
+{
+	BUILT_EXTENSIONS,
+	BUILT_TRITON,
+	BUILT_GRAPHS,
+	BUILT_KERNELS,
+	BUILT_KINDS
+} BuiltKind;
+
+typedef struct BuiltPlace
+{
+	const char *variable;
+	const char *folder;
+} BuiltPlace;
+
+extern const BuiltPlace built_kinds[BUILT_KINDS];
+
+/* what every interpreter is started with */
+typedef struct Interpreter
+{
+	char		script[PATH_MAX];
+	char		cores[16];
+	char		data[32];
+	char		threads[16];
+	char		prefix[PATH_MAX];
+	char		path[2 * PATH_MAX];
+	char		preload[PATH_MAX];
+	char		built[BUILT_KINDS][PATH_MAX + 64];
+	char		arch[16];
+	const char *argv[10];
+	const char *environment[96];
+	int			pairs;
+} Interpreter;
+
+extern void interpreter_set(Interpreter *i, const char *name, const char *value);
+
+/* `all`: every folder of the heat, for executors; else that of a side, for its build */
+extern void interpreter_prepare(Measure *m, Side side, bool all, Interpreter *i, Sandbox *sandbox);
+
+/* whether a side's code compiles anything; with compilers alone, before a device is held */
+extern bool compiles_itself(const Measure *m, Side side);
+extern bool compiles_early(const Measure *m, Side side);
+/* for what it is called with, or for the device it runs on */
+extern bool compiles_on_device(const Measure *m, Side side);
+/* whether it mentions what compiles extensions */
+extern bool compiles_extensions(const Measure *m, Side side);
+/* what a measurement compiles of this candidate or its reference, a bit for each kind */
+extern unsigned compiles_kinds(const Measure *m);
+
+/*
+ * Builds of a heat share cores, memory and a disk. One that these may have failed is made again
+ * where its candidate is measured by itself, and if it is the reference's, for each. False: it is
+ * by itself
+ */
+extern bool build_again_alone(Measure *m, Side side);
+
+/*
+ * builds with compilers alone; starts so many interpreters of builds with the device as are built
+ * at once, from a side on: the reference (0), or one candidate
+ */
+extern void build_early(Measure *m);
+extern void build_start_on_device(Measure *m, int from);
+
+#endif							/* CUDAL1_BUILD_TORCH_H */
