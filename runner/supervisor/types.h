@@ -64,7 +64,8 @@ typedef struct Code
 {
 	const char *source;
 	char		library[PATH_MAX + 32];	/* c: the shared object */
-	Built		built;			/* pytorch: what it compiled of itself */
+	unsigned	kinds;			/* pytorch: of things that it compiles of itself, as bits */
+	Built		built;			/* and what it compiled */
 	int			source_fd;		/* pytorch: the task's source, and a candidate's with it; or -1 */
 	double		load_seconds;	/* spent on loading it */
 	double		first_seconds;	/* and on the first blocks of its processes */

@@ -96,26 +96,26 @@ matches(const char *code, const char *expression)
 	return found;
 }
 
-/* whether a side's code compiles a kind of things when it runs */
-static bool
+unsigned
+compiled_kinds(const Measure *m, const char *code)
+{
+	bool		graphs = strstr(code, "torch.compile") != NULL;
+	unsigned	kinds = graphs ? 1u << BUILT_GRAPHS : 0;
+
+	if (matches(code, COMPILERS))
+		kinds |= 1u << BUILT_EXTENSIONS;
+	/* what torch.compile makes for a GPU is Triton's */
+	if (graphs || strstr(code, "triton"))
+		kinds |= 1u << BUILT_TRITON;
+	if (m->gpu && matches(code, COMPILED_KERNELS))
+		kinds |= 1u << BUILT_KERNELS;
+	return kinds;
+}
+
+bool
 compiles(const Measure *m, Side side, BuiltKind kind)
 {
-	const char *code = m->code[side]->source;
-
-	switch (kind)
-	{
-		case BUILT_EXTENSIONS:
-			return matches(code, COMPILERS);
-		case BUILT_TRITON:
-			/* what torch.compile makes for a GPU is Triton's */
-			return strstr(code, "triton") || strstr(code, "torch.compile");
-		case BUILT_GRAPHS:
-			return strstr(code, "torch.compile") != NULL;
-		case BUILT_KERNELS:
-			return m->gpu && matches(code, COMPILED_KERNELS);
-		default:
-			return false;
-	}
+	return (m->code[side]->kinds & 1u << kind) != 0;
 }
 
 bool
@@ -129,29 +129,6 @@ compiles_on_device(const Measure *m, Side side)
 {
 	return (m->gpu && compiles(m, side, BUILT_TRITON)) || compiles(m, side, BUILT_GRAPHS)
 		|| compiles(m, side, BUILT_KERNELS);
-}
-
-bool
-compiles_extensions(const Measure *m, Side side)
-{
-	return compiles(m, side, BUILT_EXTENSIONS);
-}
-
-bool
-compiles_itself(const Measure *m, Side side)
-{
-	return compiles_early(m, side) || compiles_on_device(m, side);
-}
-
-unsigned
-compiles_kinds(const Measure *m)
-{
-	unsigned	kinds = 0;
-
-	for (int kind = 0; kind < BUILT_KINDS; kind++)
-		if (compiles(m, SIDE_REFERENCE, kind) || compiles(m, SIDE_CANDIDATE, kind))
-			kinds |= 1u << kind;
-	return kinds;
 }
 
 void

@@ -37,7 +37,7 @@ compiles_in_runs(const Measure *m, Side side)
 	char		path[PATH_MAX + 64];
 
 	snprintf(path, sizeof(path), "%s/%s", built->folder, built_kinds[BUILT_EXTENSIONS].folder);
-	return m->gpu && built->in_part && compiles_extensions(m, side)
+	return m->gpu && built->in_part && compiles(m, side, BUILT_EXTENSIONS)
 		&& access(path, F_OK) != 0;
 }
 
@@ -138,72 +138,86 @@ build_again_alone(Measure *m, Side side)
 }
 
 /*
- * what fails here for another reason than a compiler's fails again, and is judged, in an executor
+ * A build that came to its end: its verdict, if it has one. What fails for another reason than a
+ * compiler's fails again, and is judged, in an executor. False: it is made again by itself
  */
+static bool
+judge_build(Measure *m, Side side, const Build *build, int status)
+{
+	Built	   *built = &m->code[side]->built;
+	Outcome		outcome = outcome_of(side, OUTCOME_COMPILE_ERROR);
+	const char *whose = side == SIDE_REFERENCE ? "the reference does not compile: " : "";
+	/* code may have gone on without what the disk had no room for */
+	bool		starved = build_disk_full(m);
+	bool		killed;
+	char		text[1900] = "";
+
+	built->in_part = status != 0 || starved;
+	if (status != 0)
+		build_log(build->log, built->inside, text, sizeof(text));
+	killed = was_killed(status, text);
+	starved = starved || killed || strstr(text, "No space left on device")
+		|| strstr(text, "Disk quota exceeded");
+	if (starved && build_again_alone(m, side))
+		return false;
+	if (killed)
+	{
+		m->member->killed = true;
+		measure_cause(m, side, "compiler");
+		conclude(m, outcome, "%sa process that builds it was killed, perhaps for want of memory: "
+				 "%s", whose, text);
+	}
+	else if (WIFEXITED(status) && WEXITSTATUS(status) == BUILD_FAILED)
+	{
+		measure_cause(m, side, "compiler");
+		conclude(m, outcome, "%s%s", whose, text);
+	}
+	else if (status != 0 && (!WIFEXITED(status) || WEXITSTATUS(status) != BUILD_NOTHING))
+		fprintf(stderr, "cudal1-measure: code that compiles itself ended early (wait status %d): "
+				"%s\n", status, text);
+	return true;
+}
+
+/* one that did not come to its end; false: it is made again by itself */
+static bool
+judge_slow_build(Measure *m, Side side, bool with_device)
+{
+	if (executor_cancelled)
+	{
+		conclude(m, OUTCOME_CANCELLED, NULL);
+		return true;
+	}
+	/* what is built with the device, and the reference, had nothing built beside it */
+	if (!with_device && side == SIDE_CANDIDATE && build_again_alone(m, side))
+		return false;
+	measure_cause(m, side, "slow_build");
+	conclude(m, outcome_of(side, OUTCOME_COMPILE_ERROR), "%scompiling takes more than %g s",
+			 side == SIDE_REFERENCE ? "the reference does not compile: " : "",
+			 m->job->profile.build_seconds);
+	return true;
+}
+
 static bool
 await_build(Measure *m, Side side, bool with_device)
 {
 	Built	   *built = &m->code[side]->built;
 	Build	   *build = &built->build[with_device];
-	Outcome		outcome = outcome_of(side, OUTCOME_COMPILE_ERROR);
-	const char *whose = side == SIDE_REFERENCE ? "the reference does not compile: " : "";
-	bool		moved = false;
+	bool		here;
 	int			status;
 
 	/* until it has come to its end; with the device it runs once more from its beginning */
 	built->in_part = true;
-	if (!build_wait(build->pid, m->job->profile.build_seconds, &status))
+	if (build_wait(build->pid, m->job->profile.build_seconds, &status))
 	{
-		if (executor_cancelled)
-			conclude(m, OUTCOME_CANCELLED, NULL);
-		/* what is built with the device, and the reference, had nothing built beside it */
-		else if (with_device || side == SIDE_REFERENCE || !build_again_alone(m, side))
-		{
-			measure_cause(m, side, "slow_build");
-			conclude(m, outcome, "%scompiling takes more than %g s", whose,
-					 m->job->profile.build_seconds);
-		}
-		else
-			moved = true;
+		build->pid = -1;
+		here = judge_build(m, side, build, status);
 	}
 	else
-	{
-		/* code may have gone on without what the disk had no room for */
-		bool		full = build_disk_full(m);
-
-		build->pid = -1;
-		built->in_part = status != 0 || full;
-		if (full)
-			moved = build_again_alone(m, side);
-		if (status != 0)
-		{
-			char		text[1900];
-
-			build_log(build->log, built->inside, text, sizeof(text));
-			if (!moved && (was_killed(status, text) || strstr(text, "No space left on device")
-						   || strstr(text, "Disk quota exceeded")))
-				moved = build_again_alone(m, side);
-			if (!moved && was_killed(status, text))
-			{
-				m->member->killed = true;
-				measure_cause(m, side, "compiler");
-				conclude(m, outcome, "%sa process that builds it was killed, perhaps for want of "
-						 "memory: %s", whose, text);
-			}
-			else if (!moved && WIFEXITED(status) && WEXITSTATUS(status) == BUILD_FAILED)
-			{
-				measure_cause(m, side, "compiler");
-				conclude(m, outcome, "%s%s", whose, text);
-			}
-			else if (!moved && (!WIFEXITED(status) || WEXITSTATUS(status) != BUILD_NOTHING))
-				fprintf(stderr, "cudal1-measure: code that compiles itself ended early (wait "
-						"status %d): %s\n", status, text);
-		}
-	}
+		here = judge_slow_build(m, side, with_device);
 	end_build(build);
 	/* code can have closed it to its own executors, whose failure to start would be ours */
 	chmod(built->folder, 0700);
-	return !moved && m->result->outcome == OUTCOME_NONE;
+	return here && m->result->outcome == OUTCOME_NONE;
 }
 
 static void

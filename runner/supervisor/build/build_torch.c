@@ -53,7 +53,7 @@ prepare_built(Measure *m, Side side)
 	const char *const folders[] = {built_kinds[BUILT_GRAPHS].folder,
 		built_kinds[BUILT_KERNELS].folder, "tmp", "home"};
 	Built	   *built = &m->code[side]->built;
-	bool		compiling = compiles_itself(m, side);
+	bool		compiling = m->code[side]->kinds != 0;
 	char		name[BUILD_NAME] = "reference";
 	char		path[PATH_MAX + 64];
 
@@ -113,7 +113,7 @@ prepare_builds(Measure *m)
 		 * the task's code is loaded by a candidate's executor as well, which then finds the
 		 * reference's, if nothing of its own
 		 */
-		if (compiles_itself(m, SIDE_CANDIDATE))
+		if (m->member->code.kinds)
 			prepare_built(m, SIDE_CANDIDATE);
 		else
 		{
@@ -134,19 +134,21 @@ prepare_builds(Measure *m)
 static void
 set_apart(Measure *m)
 {
-	unsigned	stay = UINT_MAX;
-
+	m->kinds = UINT_MAX;
+	m->reference.kinds = compiled_kinds(m, m->reference.source);
 	for (int i = 0; heat_next(m, &i); i++)
-		if (compiles_kinds(m) < stay)
-			stay = compiles_kinds(m);
-	m->kinds = stay == UINT_MAX ? 0 : stay;
+	{
+		m->member->code.kinds = compiled_kinds(m, m->member->code.source);
+		if ((m->member->code.kinds | m->reference.kinds) < m->kinds)
+			m->kinds = m->member->code.kinds | m->reference.kinds;
+	}
 	for (int i = 0; m->nmembers > 1 && heat_next(m, &i); i++)
 	{
-		unsigned	kinds = compiles_kinds(m);
+		unsigned	kinds = m->member->code.kinds | m->reference.kinds;
 		bool		alone = kinds && (m->options->unsandboxed
 									  || (!m->gpu && kinds & 1u << BUILT_GRAPHS));
 
-		if (kinds == stay && !alone)
+		if (kinds == m->kinds && !alone)
 			continue;
 		m->member->apart = alone ? APART_ALONE : (int) kinds;
 		conclude(m, OUTCOME_LOST, NULL);

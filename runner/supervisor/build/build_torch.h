@@ -56,15 +56,13 @@ extern void interpreter_set(Interpreter *i, const char *name, const char *value)
 /* `all`: every folder of the heat, for executors; else that of a side, for its build */
 extern void interpreter_prepare(Measure *m, Side side, bool all, Interpreter *i, Sandbox *sandbox);
 
-/* whether a side's code compiles anything; with compilers alone, before a device is held */
-extern bool compiles_itself(const Measure *m, Side side);
+/* what code compiles when it runs, a bit for each kind: Code.kinds */
+extern unsigned compiled_kinds(const Measure *m, const char *code);
+extern bool compiles(const Measure *m, Side side, BuiltKind kind);
+/* with compilers alone, before a device is held */
 extern bool compiles_early(const Measure *m, Side side);
 /* for what it is called with, or for the device it runs on */
 extern bool compiles_on_device(const Measure *m, Side side);
-/* whether it mentions what compiles extensions */
-extern bool compiles_extensions(const Measure *m, Side side);
-/* what a measurement compiles of this candidate or its reference, a bit for each kind */
-extern unsigned compiles_kinds(const Measure *m);
 
 /*
  * Builds of a heat share cores, memory and a disk. One that these may have failed is made again
