@@ -294,8 +294,8 @@ is(measure($scratch, $code, @plain)->{outcome}, 'launch_failure', 'and code that
 my $elsewhere = tempdir(DIR => '/var/tmp', CLEANUP => 1);
 system('cp', '-a', "$root/plain", "$elsewhere/plain") == 0 or die 'no copy of the interpreter';
 unlink "$elsewhere/plain/lib/$version/site-packages/setuptools.py";
-open my $stub, '>', "$elsewhere/plain/lib/$version/site-packages/sitecustomize.py" or die $!;
-print $stub <<'END';
+open my $site_file, '>', "$elsewhere/plain/lib/$version/site-packages/sitecustomize.py" or die $!;
+print $site_file <<'END';
 import importlib.abc, importlib.machinery, sys
 class Empty(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(self, name, path, target=None):
@@ -308,7 +308,7 @@ class Empty(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             module.VecISA = type("VecISA", (), {"check_build": lambda self, code: False})
 sys.meta_path.append(Empty())
 END
-close $stub;
+close $site_file;
 mkdir "$elsewhere/$_" for 'outside', 'linked';
 $task = "# torch.compile\n$reference";
 my $leading = measure("$elsewhere/linked", <<"END" . $plain_model, '--python', "'$elsewhere/plain/bin/python3'");
