@@ -585,6 +585,16 @@ forget(Diagnosis *d)
 	arena_init(&d->arena);
 }
 
+/* what the trials took is the member's, too */
+static void
+add_spent(Result *verdict, const Result *trials)
+{
+	verdict->startup_seconds += trials->startup_seconds;
+	verdict->clock_seconds += trials->clock_seconds;
+	for (int i = 0; i < SPENDINGS; i++)
+		verdict->spent[i] += trials->spent[i];
+}
+
 /* of the current member */
 static void
 diagnose_member(Diagnosis *d)
@@ -616,6 +626,7 @@ diagnose_member(Diagnosis *d)
 	}
 	m->trial_ends = 0;
 	json_decref(m->result->evidence);
+	add_spent(&d->verdict, m->result);
 	*m->result = d->verdict;
 	m->member->killed = d->killed;
 	/* what one has left in the slots is overwritten before the next can look there */
