@@ -139,6 +139,7 @@ static bool
 compare_runs(Diagnosis *d, const char *expected, const char *found, bool *differ)
 {
 	Measure    *m = d->m;
+	double		started = clock_now();
 
 	for (uint32_t i = 0; i < d->n; i++)
 	{
@@ -160,6 +161,7 @@ compare_runs(Diagnosis *d, const char *expected, const char *found, bool *differ
 			d->finite = d->finite && (isfinite(c.found) || !isfinite(c.expected));
 		}
 	}
+	measure_spent(m, SPENT_COMPARE, started);
 	return true;
 }
 

@@ -10,7 +10,6 @@
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "supervisor/gpu/cuda.h"
@@ -19,7 +18,6 @@
 
 /* in tolerances of the comparison: what was not written is off by far more */
 #define SAMPLE_TOLERANCE 8.0
-#define INPUT_STEP	((size_t) 1 << 22)	/* of inputs that are looked at, at once */
 
 void
 gpu_draw(Measure *m, const uint32_t *slots, uint32_t n)
@@ -168,36 +166,44 @@ gpu_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t
 	return gpu_good(m, m->gpu->driver.CtxSynchronize(), "to compare outputs");
 }
 
+static bool
+same_bytes(Measure *m, CuAddress one, CuAddress other, uint64_t bytes, bool *same)
+{
+	Gpu		   *gpu = m->gpu;
+	CudaComparison c = {.first = ~0ULL};
+	uint32_t	dtype = WIRE_INT64,
+				size = sizeof(int64_t);
+	uint64_t	n = bytes / size;
+	double		none = 0;
+	void	   *parameters[] = {&one, &other, &dtype, &size, &n, &none, &none, &gpu->comparison};
+
+	if (!gpu_good(m, gpu->driver.MemcpyHtoD(gpu->comparison, &c, sizeof(c)), "to compare inputs")
+		|| !gpu_launch(m, gpu->compare, n, 1, parameters)
+		|| !gpu_good(m, gpu->driver.MemcpyDtoH(&c, gpu->comparison, sizeof(c)),
+					 "to compare inputs"))
+		return false;
+	*same = c.mismatches == 0;
+	return true;
+}
+
 bool
 gpu_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot, bool *same)
 {
-	CuDriver   *driver = &m->gpu->driver;
-	unsigned char *bytes = malloc(2 * INPUT_STEP);
 	CudaPieces	pieces;
-	bool		good = bytes != NULL;
 
 	gpu_pieces(m, arena, side, &pieces);
 	*same = true;
-	for (uint32_t i = 0; good && i < pieces.n; i++)
+	for (uint32_t i = 0; i < pieces.n && *same; i++)
 	{
 		const CudaPiece *p = &pieces.piece[i];
 
 		/* what is also an output is not kept */
-		for (uint64_t at = 0; good && *same && p->to_stride == arena->input_slot_bytes
-			 && at < p->bytes; at += INPUT_STEP)
-		{
-			size_t		n = p->bytes - at < INPUT_STEP ? p->bytes - at : INPUT_STEP;
-
-			good = gpu_good(m, driver->MemcpyDtoH(bytes, p->from + slot * pieces.from_stride + at,
-												  n), "to read inputs")
-				&& gpu_good(m, driver->MemcpyDtoH(bytes + INPUT_STEP,
-												  p->to + slot * p->to_stride + at, n),
-							"to read inputs");
-			*same = memcmp(bytes, bytes + INPUT_STEP, n) == 0;
-		}
+		if (p->to_stride == arena->input_slot_bytes
+			&& !same_bytes(m, p->from + slot * pieces.from_stride, p->to + slot * p->to_stride,
+						   p->bytes, same))
+			return false;
 	}
-	free(bytes);
-	return good;
+	return true;
 }
 
 bool
