@@ -211,6 +211,7 @@ typedef struct Measure
 	double		locked_at;		/* 0: not yet */
 	char		device_key[256];
 	cpu_set_t	cores;			/* of the executors; the supervisor keeps to the others */
+	cpu_set_t	choice;			/* on a GPU: the cores of which a pair's executors get one */
 	/* keyed from the kernel; everything a candidate must not guess comes from here */
 	RandomStream random;
 

@@ -132,6 +132,30 @@ cores_device(const cpu_set_t *allowed, int number, int gpus)
 	return first;
 }
 
+/* cores that a GPU may have to choose from */
+#define CHOICE	6
+
+/*
+ * The core of a GPU, and others that its executors may have in its place. All devices' together are
+ * no more than half of the host's.
+ */
+void
+cores_choice(const cpu_set_t *allowed, int number, int gpus, cpu_set_t *choice)
+{
+	int			threads[CPU_SETSIZE];
+	int			cores = 0;
+	int			each;
+
+	CPU_ZERO(choice);
+	CPU_SET(cores_device(allowed, number, gpus), choice);
+	while (cores < CPU_SETSIZE && last_cores(allowed, cores + 1, threads))
+		cores++;
+	each = (cores / 2 - 1) / gpus;
+	for (int i = 1; i < each && i < CHOICE; i++)
+		if (last_cores(allowed, number + i * gpus + 1, threads))
+			CPU_SET(threads[number + i * gpus], choice);
+}
+
 /*
  * What is left beside a device's cores for its supervisor, and what that starts. Off all devices'
  * cores, where that leaves each GPU's supervisor one to wait on without sleeping, and one for the
@@ -142,8 +166,14 @@ cores_others(const cpu_set_t *allowed, const cpu_set_t *own, int gpus, cpu_set_t
 {
 	cpu_set_t	devices = *own;
 
-	for (int i = 0; i <= gpus; i++)
-		CPU_SET(cores_device(allowed, i, gpus), &devices);
+	CPU_SET(cores_device(allowed, 0, gpus), &devices);
+	for (int i = 1; i <= gpus; i++)
+	{
+		cpu_set_t	choice;
+
+		cores_choice(allowed, i, gpus, &choice);
+		CPU_OR(&devices, &devices, &choice);
+	}
 	*others = *allowed;
 	remove_cores(others, &devices);
 	if (CPU_COUNT(others) >= 2 && CPU_COUNT(others) > gpus)

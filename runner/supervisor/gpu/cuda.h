@@ -223,6 +223,8 @@ extern bool gpu_synchronize(Measure *m);
 
 /* cuda_awake.c: a thread on the executors' core, which spins while that is asked for */
 extern void gpu_start_spinning(Measure *m);
+/* gives executors that start from now on, and that thread, the quickest core of those they may have */
+extern void gpu_choose_core(Measure *m);
 extern void gpu_keep_awake(Gpu *gpu, bool awake);
 extern void gpu_stop_spinning(Gpu *gpu);
 

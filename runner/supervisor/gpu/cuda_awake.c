@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "supervisor/device/pace.h"
 #include "supervisor/gpu/cuda.h"
 
 static void
@@ -55,6 +56,19 @@ gpu_start_spinning(Measure *m)
 	m->gpu->awake = SPIN_OFF;
 	m->gpu->spinning = pthread_create(&m->gpu->spinner, &attributes, spin, m->gpu) == 0;
 	pthread_attr_destroy(&attributes);
+}
+
+void
+gpu_choose_core(Measure *m)
+{
+	int			now = 0;
+
+	while (now < CPU_SETSIZE - 1 && !CPU_ISSET(now, &m->cores))
+		now++;
+	CPU_ZERO(&m->cores);
+	CPU_SET(pace_quickest(&m->choice, now), &m->cores);
+	if (m->gpu->spinning)
+		pthread_setaffinity_np(m->gpu->spinner, sizeof(m->cores), &m->cores);
 }
 
 void
