@@ -16,6 +16,7 @@ static Measure measure = {.member = &member, .result = &member.result, .time = m
 	.backend = &on_gpu};
 static Job	job;
 static Rounds s;
+static double lap = 1e-6;		/* on the core beside; it is 1e-6 alone */
 
 /* what alone.c does with processes is not tried here */
 /* sets are settled elsewhere */
@@ -130,6 +131,8 @@ half(double slower, double host, double *plain, double *capped)
 
 	for (int i = 0; i < 5; i++)
 		values_append(&alone, 10e-6 * (1 + 1e-4 * i));
+	values_append(&half.lap[0], 1e-6);
+	values_append(&half.lap[1], lap);
 	for (int first = 0; first < 2; first++)
 		for (int i = 0; i < 5; i++)
 		{
@@ -147,6 +150,7 @@ half(double slower, double host, double *plain, double *capped)
 		free(half.own[first].v);
 		free(half.ratio[first].v);
 		free(half.capped[first].v);
+		free(half.lap[first].v);
 	}
 	free(half.block[SIDE_REFERENCE].v);
 	free(alone.v);
@@ -170,6 +174,30 @@ was_slowed(void)
 	double		error;
 
 	return baseline_was_slowed(&s, &slower, &error);
+}
+
+/* whether a core is told to be as quick beside, where laps took so long at five blocks of each */
+static bool
+same_core(double alone, double beside)
+{
+	static Gpu	gpu;
+	Half		half = {.executor = {&half.process[0], &half.process[1]}};
+	struct Gpu *before = measure.gpu;
+	bool		same;
+
+	measure.gpu = &gpu;
+	for (int i = 0; i < 5; i++)
+	{
+		gpu.core_lap = i == 1 ? 5 * alone : alone;
+		baseline_note_core(&s, &half, false);
+		gpu.core_lap = i == 3 ? 5 * beside : beside;
+		baseline_note_core(&s, &half, true);
+	}
+	measure.gpu = before;
+	same = baseline_same_core(&half);
+	free(half.lap[0].v);
+	free(half.lap[1].v);
+	return same;
 }
 
 int
@@ -214,6 +242,19 @@ main(void)
 	half(1.5, 1, &plain, &capped);
 	check(near(capped, 1.0002, 1e-10), "in a half that is much slower for nothing");
 	check(plain < 1.12, "whatever is found, no half counts for much more");
+
+	check(same_core(1e-6, 1e-6) && same_core(1e-6, 1.09e-6) && same_core(1.09e-6, 1e-6),
+		  "a core is as quick as before within a tenth");
+	check(!same_core(1e-6, 1.3e-6) && !same_core(1.3e-6, 1e-6), "and another's work shows in it");
+	begin(1, 0);
+	lap = 0.7e-6;
+	half(1, 0.6, &plain, &capped);
+	check(s.seen.excess.n == 0, "a half in which another's work ends says nothing");
+	lap = 1.3e-6;
+	half(1.5, 1, &plain, &capped);
+	check(s.seen.excess.n == 1, "one in which the reference is slowed is held against code");
+	lap = 1e-6;
+	check(same_core(NAN, 1.3e-6) && same_core(1e-6, NAN), "where that is not known it is the same");
 
 	begin(1, 0);
 	halves(14, 2, 2);

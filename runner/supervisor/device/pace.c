@@ -1,6 +1,6 @@
 /*
  * pace.c
- *		Which of several cores is quickest now.
+ *		How quick cores are.
  *
  * A guest shares cores with others of its host and is not told which. While another computes on the
  * second thread of a core, arithmetic there takes 1.3 to 1.5 times as long and an interpreter up to
@@ -8,28 +8,26 @@
  */
 #define _GNU_SOURCE
 #include <math.h>
-#include <stdint.h>
 
 #include "common/clock.h"
 #include "src/score.h"
 #include "supervisor/device/pace.h"
 
 #define CHAINS	8				/* as many as keep all units of a core busy */
-#define STEPS	2000			/* of a lap: some 10 us */
+#define STEPS	2000			/* of a lap, to compare cores: some 10 us */
 #define WARM	10				/* laps, until the core is awake */
 #define LAPS	41
 #define QUICKER	0.95			/* what another core takes, at most, for this one to be left */
 
-static double
-lap(void)
+double
+pace_lap(uint64_t *state, int steps)
 {
-	static volatile uint64_t kept;
 	uint64_t	chain[CHAINS];
 	double		began = clock_now();
 
 	for (uint64_t c = 0; c < CHAINS; c++)
-		chain[c] = kept + c + 1;
-	for (int i = 0; i < STEPS; i++)
+		chain[c] = *state + c + 1;
+	for (int i = 0; i < steps; i++)
 		for (int c = 0; c < CHAINS; c++)
 		{
 			chain[c] ^= chain[c] << 13;
@@ -38,7 +36,7 @@ lap(void)
 		}
 	for (int c = 1; c < CHAINS; c++)
 		chain[0] ^= chain[c];
-	kept = chain[0];
+	*state = chain[0];
 	return clock_now() - began;
 }
 
@@ -46,6 +44,7 @@ lap(void)
 static double
 pace_of(int core)
 {
+	uint64_t	state = 0;
 	double		laps[LAPS];
 	cpu_set_t	one;
 
@@ -54,9 +53,9 @@ pace_of(int core)
 	if (sched_setaffinity(0, sizeof(one), &one) != 0)
 		return HUGE_VAL;
 	for (int i = 0; i < WARM; i++)
-		lap();
+		pace_lap(&state, STEPS);
 	for (int i = 0; i < LAPS; i++)
-		laps[i] = lap();
+		laps[i] = pace_lap(&state, STEPS);
 	return cudal1_score_median(laps, LAPS);
 }
 

@@ -42,6 +42,7 @@ typedef struct GpuArena
 #define SPIN_OFF	0
 #define SPIN_ON		1
 #define SPIN_END	2
+#define SPIN_LAPS	31			/* of the arithmetic that is spun on: the latest that are kept */
 
 #define GPU_SAMPLE_SLOTS	8	/* runs of a block that are sampled */
 #define GPU_SAMPLE_ELEMENTS 8	/* elements of each of their outputs */
@@ -180,6 +181,8 @@ typedef struct Gpu
 	bool		spinning;		/* a thread keeps the executors' core awake between their turns */
 	pthread_t	spinner;
 	_Atomic uint32_t awake;
+	_Atomic double lap[SPIN_LAPS];	/* what laps took that the thread made there; 0: not yet */
+	double		core_lap;		/* their median when the last block had ended; NAN: not known */
 	CuAddress	comparison;
 	CuAddress	cold;			/* what is written to turn out the caches */
 	size_t		cold_bytes;
@@ -223,6 +226,8 @@ extern bool gpu_synchronize(Measure *m);
 
 /* cuda_awake.c: a thread on the executors' core, which spins while that is asked for */
 extern void gpu_start_spinning(Measure *m);
+/* seconds of a lap of arithmetic on that core, the median of the latest; NAN: not known */
+extern double gpu_core_lap(const Gpu *gpu);
 /* gives executors that start from now on, and that thread, the quickest core of those they may have */
 extern void gpu_choose_core(Measure *m);
 extern void gpu_keep_awake(Gpu *gpu, bool awake);

@@ -4,15 +4,18 @@
  *
  * A virtual core that idles for a while takes its host up to 0.2 ms to wake, which would be the
  * executor's time. So a thread of the supervisor spins there, at the lowest priority and only
- * between turns.
+ * between turns. What it spins on is arithmetic that it times, so it tells how quick the core is.
  */
 #define _GNU_SOURCE
 #include <linux/futex.h>
+#include <math.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "supervisor/device/pace.h"
 #include "supervisor/gpu/cuda.h"
+
+#define SPIN_STEPS	200			/* of a lap: a microsecond, in which it does not see its end */
 
 static void
 futex(_Atomic uint32_t *word, int operation, uint32_t value)
@@ -25,6 +28,8 @@ spin(void *argument)
 {
 	Gpu		   *gpu = argument;
 	struct sched_param none = {0};
+	uint64_t	sum = 0;
+	uint32_t	lap = 0;
 	uint32_t	state;
 
 	sched_setscheduler(0, SCHED_IDLE, &none);
@@ -32,7 +37,7 @@ spin(void *argument)
 		if (state == SPIN_OFF)
 			futex(&gpu->awake, FUTEX_WAIT, SPIN_OFF);
 		else
-			atomic_signal_fence(memory_order_seq_cst);
+			gpu->lap[lap++ % SPIN_LAPS] = pace_lap(&sum, SPIN_STEPS);
 	return NULL;
 }
 
@@ -58,6 +63,20 @@ gpu_start_spinning(Measure *m)
 	pthread_attr_destroy(&attributes);
 }
 
+double
+gpu_core_lap(const Gpu *gpu)
+{
+	double		laps[SPIN_LAPS];
+
+	for (int i = 0; i < SPIN_LAPS; i++)
+	{
+		laps[i] = gpu->lap[i];
+		if (laps[i] == 0)
+			return NAN;
+	}
+	return cudal1_score_median(laps, SPIN_LAPS);
+}
+
 void
 gpu_choose_core(Measure *m)
 {
@@ -67,6 +86,8 @@ gpu_choose_core(Measure *m)
 		now++;
 	CPU_ZERO(&m->cores);
 	CPU_SET(pace_quickest(&m->choice, now), &m->cores);
+	for (int i = 0; i < SPIN_LAPS; i++)
+		m->gpu->lap[i] = 0;
 	if (m->gpu->spinning)
 		pthread_setaffinity_np(m->gpu->spinner, sizeof(m->cores), &m->cores);
 }

@@ -131,6 +131,7 @@ gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint
 	gpu->read_seconds = *elapsed - (answered - start);
 	result = executor_settle(executor, result);
 	gpu_keep_awake(gpu, true);
+	gpu->core_lap = gpu_core_lap(gpu);
 
 	m->result->clock_seconds += *elapsed;
 	if (result == EXECUTOR_OK && n > 0 && gpu->nitems > 0)

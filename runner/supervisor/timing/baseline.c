@@ -32,6 +32,8 @@
 #define IDLE_RUNS		5
 #define ALONE_ALIKE		1.01
 #define FEW_RUNS		16
+/* laps on a core that others use, too, take 1.3 to 1.5 times as long */
+#define SAME_LAP		1.1
 
 /*
  * The cost of a block of the reference that has no run; on a GPU, where inputs are staged within
@@ -446,6 +448,21 @@ baseline_meet_neighbour(Rounds *s, Half *half, const Values *alone)
 	return true;
 }
 
+void
+baseline_note_core(const Rounds *s, Half *half, bool beside)
+{
+	if (s->m->gpu && isfinite(s->m->gpu->core_lap))
+		values_append(&half->lap[beside], s->m->gpu->core_lap);
+}
+
+bool
+baseline_same_core(const Half *half)
+{
+	double		times = values_median(&half->lap[1]) / values_median(&half->lap[0]);
+
+	return isnan(times) || fmax(times, 1 / times) <= SAME_LAP;
+}
+
 static bool
 alone_block(Rounds *s, Half *half, Values *alone)
 {
@@ -460,14 +477,24 @@ alone_block(Rounds *s, Half *half, Values *alone)
 	seconds = baseline_counted(s, half, s->runs[SIDE_REFERENCE], seconds,
 							   half->empty[SIDE_REFERENCE]);
 	values_append(alone, seconds / s->runs[SIDE_REFERENCE]);
+	baseline_note_core(s, half, false);
 	return true;
+}
+
+static void
+keep_last(Values *values, size_t n)
+{
+	if (values->n <= n)
+		return;
+	memmove(values->v, values->v + values->n - n, n * sizeof(*values->v));
+	values->n = n;
 }
 
 /* the reference's seconds a run while no candidate exists */
 bool
 baseline_time(Rounds *s, Half *half, Values *alone)
 {
-	alone->n = 0;
+	alone->n = half->lap[0].n = 0;
 	for (int j = 0; j < alone_blocks(s); j++)
 		if (!alone_block(s, half, alone))
 			return false;
@@ -492,8 +519,8 @@ baseline_time_again(Rounds *s, Half *half, Values *alone)
 	{
 		if (!alone_block(s, half, alone))
 			return false;
-		memmove(alone->v, alone->v + 1, n * sizeof(*alone->v));
-		alone->n = n;
+		keep_last(alone, n);
+		keep_last(&half->lap[0], n);
 	}
 	return true;
 }
@@ -615,7 +642,9 @@ baseline_cap(Rounds *s, Half *half, Values *alone)
 	bool		slowed = baseline_is_slowed(s, half, alone);
 	double		limit = beside > HALF_LUCK * allowed ? own : allowed;
 
-	values_append(&s->seen.excess, log(beside / values_median(alone)));
+	/* where the core was slower alone, nothing can be told of what the candidate does */
+	if (slowed || baseline_same_core(half))
+		values_append(&s->seen.excess, log(beside / values_median(alone)));
 	s->seen.slowed += slowed;
 	for (int first = 0; first < 2; first++)
 		for (size_t i = 0; i < half->ratio[first].n; i++)

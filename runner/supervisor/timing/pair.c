@@ -466,6 +466,32 @@ end_candidates(Set *set)
 	}
 }
 
+/* whether the reference is slower beside any member than alone */
+static bool
+some_slowed(Set *set, Values *alone)
+{
+	for (int i = 0; i < set->n; i++)
+		if (set_enter(set, i) && baseline_is_slowed(set->of[i], set->half[i], alone))
+			return true;
+	return false;
+}
+
+/* and whether that may be the doing of another guest of the host, who has slowed the core */
+static bool
+slowed_elsewhere(Set *set, Values *alone)
+{
+	return !baseline_same_core(set->half[0]) && some_slowed(set, alone);
+}
+
+/* the reference's time alone, when all candidates have ended */
+static bool
+time_again(Set *set, Values *alone)
+{
+	end_candidates(set);
+	set_enter_all(set);
+	return baseline_time_again(set->of[0], set->half[0], alone);
+}
+
 /*
  * On a GPU: if a member seems to slow the reference, lets that meet a second reference in the place
  * of candidates, which have ended. Its time alone is taken anew, because what they leave behind, as
@@ -478,25 +504,20 @@ explain_slower(Set *set, Values *alone)
 	Rounds	   *first = set->of[0];
 	Half	   *half = set->half[0];
 	Values		now = {0};
-	bool		slowed = false;
 	bool		good;
 
-	for (int i = 0; i < set->n && !slowed && first->neighbour == 0; i++)
-		slowed = set_enter(set, i) && baseline_is_slowed(set->of[i], set->half[i], alone);
-	if (!slowed)
+	if (first->neighbour != 0 || !some_slowed(set, alone))
 		return true;
-	end_candidates(set);
-	set_enter_all(set);
-	good = baseline_time_again(first, half, &now) && baseline_meet_neighbour(first, half, &now);
+	good = time_again(set, &now) && baseline_meet_neighbour(first, half, &now);
 	free(now.v);
 	set_lend(set);
 	return good;
 }
 
 /*
- * Whether the half is disturbed, by another process on the device or by a candidate, which may slow
- * the reference. At the last attempt the half of one candidate is priced instead, and a set of
- * several dissolves.
+ * Whether the half is disturbed, by another process on the device, by another guest of its host or
+ * by a candidate, which may slow the reference. At the last attempt the half of one candidate is
+ * priced instead, and a set of several dissolves.
  */
 static bool
 judge_half(Set *set, int half_number, Values *alone, bool *disturbed)
@@ -514,15 +535,19 @@ judge_half(Set *set, int half_number, Values *alone, bool *disturbed)
 	*disturbed = foreign;
 	if (foreign)
 		first->attempts = p->disturbed_attempts;
-	if (half_number == 1 && p->precision_goal > 0)
-	{
-		end_candidates(set);
-		set_enter_all(set);
-		if (!baseline_time_again(first, half, alone))
-			return false;
-	}
+	if (p->precision_goal > 0 && half_number == 1 && !time_again(set, alone))
+		return false;
 	if (alone->n == 0 || p->precision_goal <= 0 || half->block[SIDE_REFERENCE].n < 4)
 		return true;
+	if (slowed_elsewhere(set, alone))
+	{
+		/* where the reference began it can tell what it takes now */
+		if (half_number == 0 && !time_again(set, alone))
+			return false;
+		*disturbed = *disturbed || slowed_elsewhere(set, alone);
+		if (*disturbed && first->disturbed + 1 < first->attempts)
+			return true;
+	}
 	for (int i = 0; i < set->n; i++)
 		if (set_enter(set, i))
 			baseline_note_beside(set->of[i], set->half[i], alone);
@@ -562,6 +587,7 @@ end_half(Set *set)
 		{
 			free(half->block[j].v);
 			free(half->own[j].v);
+			free(half->lap[j].v);
 			free(half->ratio[j].v);
 			free(half->capped[j].v);
 		}

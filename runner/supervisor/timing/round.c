@@ -206,6 +206,8 @@ take_turn(const Set *set, Blocks *b, int place)
 		rounds_count(s, "unresolved");
 	b->seconds[place] = seconds;
 	b->charged[place] = seconds + measure_fill(s->m, half->executor[side]);
+	if (place == 0 && !b->single)
+		baseline_note_core(s, half, true);
 	return true;
 }
 

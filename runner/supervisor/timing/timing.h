@@ -150,6 +150,8 @@ typedef struct Half
 	Values		block[2];		/* seconds a run */
 	/* the reference's alone, of rounds that the candidate began, and of those that it began */
 	Values		own[2];
+	/* on a GPU: of a lap of arithmetic on the core, at the reference's blocks alone and beside */
+	Values		lap[2];
 	/* of rounds that the candidate began, and of those that the reference began */
 	Values		ratio[2];
 	/* the same if the candidate slows the reference; empty: no different */
@@ -260,6 +262,12 @@ extern bool baseline_settle_all(Set *set);
  */
 extern bool baseline_share(Set *set, const Rounds *before);
 extern bool baseline_far_slower(const Rounds *s, const Half *half, const Values *alone);
+/*
+ * On a GPU, after a block of the reference: how quick the core was. Whether it was as quick beside
+ * candidates as alone, within a tenth; true where that is not known.
+ */
+extern void baseline_note_core(const Rounds *s, Half *half, bool beside);
+extern bool baseline_same_core(const Half *half);
 extern bool baseline_time(Rounds *s, Half *half, Values *alone);
 extern bool baseline_time_again(Rounds *s, Half *half, Values *alone);
 extern bool baseline_meet_neighbour(Rounds *s, Half *half, const Values *alone);
