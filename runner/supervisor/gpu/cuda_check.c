@@ -186,6 +186,22 @@ same_bytes(Measure *m, CuAddress one, CuAddress other, uint64_t bytes, bool *sam
 	return true;
 }
 
+/* whether an argument that is copied to the slots is also an output, by its number among these */
+static bool
+is_output_too(const Measure *m, uint32_t number)
+{
+	const Signature *s = &m->job->signature;
+
+	for (int i = 0; m->job->language == LANGUAGE_CUDA && i < s->arguments; i++)
+	{
+		ArgumentRole role = s->argument[i].role;
+
+		if ((role == ROLE_IN || role == ROLE_INOUT) && number-- == 0)
+			return role == ROLE_INOUT;
+	}
+	return false;
+}
+
 bool
 gpu_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot, bool *same)
 {
@@ -197,8 +213,7 @@ gpu_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot, bool *
 	{
 		const CudaPiece *p = &pieces.piece[i];
 
-		/* what is also an output is not kept */
-		if (p->to_stride == arena->input_slot_bytes
+		if (!is_output_too(m, i)
 			&& !same_bytes(m, p->from + slot * pieces.from_stride, p->to + slot * p->to_stride,
 						   p->bytes, same))
 			return false;
