@@ -132,28 +132,29 @@ cores_device(const cpu_set_t *allowed, int number, int gpus)
 	return first;
 }
 
-/* cores that a GPU may have to choose from */
-#define CHOICE	6
+#define CHOICE	5				/* cores that a GPU may have beside its own */
 
 /*
  * The core of a GPU, and others that its executors may have in its place. All devices' together are
- * no more than half of the host's.
+ * no more than half of the host's. A GPU's others follow each other, because neighbours may be
+ * threads of one core unknown to the kernel.
  */
 void
 cores_choice(const cpu_set_t *allowed, int number, int gpus, cpu_set_t *choice)
 {
 	int			threads[CPU_SETSIZE];
 	int			cores = 0;
-	int			each;
+	int			others;
 
 	CPU_ZERO(choice);
 	CPU_SET(cores_device(allowed, number, gpus), choice);
 	while (cores < CPU_SETSIZE && last_cores(allowed, cores + 1, threads))
 		cores++;
-	each = (cores / 2 - 1) / gpus;
-	for (int i = 1; i < each && i < CHOICE; i++)
-		if (last_cores(allowed, number + i * gpus + 1, threads))
-			CPU_SET(threads[number + i * gpus], choice);
+	others = (cores / 2 - 1) / gpus - 1;
+	others = others < CHOICE ? others : CHOICE;
+	if (others > 0 && last_cores(allowed, 1 + gpus + number * others, threads))
+		for (int i = 1; i <= others; i++)
+			CPU_SET(threads[gpus + number * others - others + i], choice);
 }
 
 /*

@@ -95,6 +95,19 @@ lock_file(Measure *m, const char *folder)
 	return fd;
 }
 
+/* how many GPUs this host has, by their nodes: whatever is measured keeps off their cores */
+static int
+gpu_nodes(void)
+{
+	char		path[32];
+	int			n = -1;
+
+	do
+		snprintf(path, sizeof(path), "/dev/nvidia%d", ++n);
+	while (access(path, F_OK) == 0);
+	return n;
+}
+
 bool
 device_prepare(Measure *m)
 {
@@ -132,7 +145,7 @@ device_prepare(Measure *m)
 	if (!CPU_EQUAL(&usable, &m->cores))
 		return conclude(m, OUTCOME_LOST, "device %s names cores that this process may not use; "
 						"cudal1-measure --devices prints those it may", key);
-	cores_keep_off(&allowed, &m->cores, 0);
+	cores_keep_off(&allowed, &m->cores, gpu_nodes());
 	if (CPU_COUNT(&m->cores) < m->job->cores)
 		return conclude(m, OUTCOME_LOST, "the task asks for %d cores, device %s has %d; a device "
 						"of more is written cpu:2-3", m->job->cores, key, CPU_COUNT(&m->cores));
