@@ -16,7 +16,8 @@ static Measure measure = {.member = &member, .result = &member.result, .time = m
 	.backend = &on_gpu};
 static Job	job;
 static Rounds s;
-static double lap = 1e-6;		/* on the core beside; it is 1e-6 alone */
+static double core = 1;			/* how many times as long laps take beside */
+static bool explained;			/* whether that may be why the half is slowed */
 
 /* what alone.c does with processes is not tried here */
 /* sets are settled elsewhere */
@@ -126,13 +127,11 @@ begin(double neighbour, double doubt)
 static void
 half(double slower, double host, double *plain, double *capped)
 {
-	Half		half = {.executor = {&half.process[0], &half.process[1]}};
+	Half		half = {.executor = {&half.process[0], &half.process[1]},.core = core};
 	Values		alone = {0};
 
 	for (int i = 0; i < 5; i++)
 		values_append(&alone, 10e-6 * (1 + 1e-4 * i));
-	values_append(&half.lap[0], 1e-6);
-	values_append(&half.lap[1], lap);
 	for (int first = 0; first < 2; first++)
 		for (int i = 0; i < 5; i++)
 		{
@@ -142,6 +141,7 @@ half(double slower, double host, double *plain, double *capped)
 			values_append(&half.block[SIDE_REFERENCE], own);
 			values_append(&half.ratio[first], own / (10e-6 * host));
 		}
+	explained = baseline_core_explains(&s, &half, &alone);
 	baseline_cap(&s, &half, &alone);
 	*plain = values_median(&half.ratio[0]);
 	*capped = values_median(&half.capped[0]);
@@ -150,7 +150,6 @@ half(double slower, double host, double *plain, double *capped)
 		free(half.own[first].v);
 		free(half.ratio[first].v);
 		free(half.capped[first].v);
-		free(half.lap[first].v);
 	}
 	free(half.block[SIDE_REFERENCE].v);
 	free(alone.v);
@@ -176,14 +175,14 @@ was_slowed(void)
 	return baseline_was_slowed(&s, &slower, &error);
 }
 
-/* whether a core is told to be as quick beside, where laps took so long at five blocks of each */
-static bool
-same_core(double alone, double beside)
+/* how many times as long laps take beside, by those at five blocks of each */
+static double
+core_of(double alone, double beside)
 {
 	static Gpu	gpu;
 	Half		half = {.executor = {&half.process[0], &half.process[1]}};
 	struct Gpu *before = measure.gpu;
-	bool		same;
+	double		times;
 
 	measure.gpu = &gpu;
 	for (int i = 0; i < 5; i++)
@@ -194,10 +193,10 @@ same_core(double alone, double beside)
 		baseline_note_core(&s, &half, true);
 	}
 	measure.gpu = before;
-	same = baseline_same_core(&half);
+	times = baseline_core(&half);
 	free(half.lap[0].v);
 	free(half.lap[1].v);
-	return same;
+	return times;
 }
 
 int
@@ -243,18 +242,24 @@ main(void)
 	check(near(capped, 1.0002, 1e-10), "in a half that is much slower for nothing");
 	check(plain < 1.12, "whatever is found, no half counts for much more");
 
-	check(same_core(1e-6, 1e-6) && same_core(1e-6, 1.09e-6) && same_core(1.09e-6, 1e-6),
-		  "a core is as quick as before within a tenth");
-	check(!same_core(1e-6, 1.3e-6) && !same_core(1.3e-6, 1e-6), "and another's work shows in it");
+	check(near(core_of(1e-6, 1.3e-6), 1.3, 1e-10), "laps tell how quick a core is");
+	check(core_of(NAN, 1.3e-6) == 1 && core_of(1e-6, NAN) == 1,
+		  "where they are not known it is as quick as before");
 	begin(1, 0);
-	lap = 0.7e-6;
-	half(1, 0.6, &plain, &capped);
-	check(s.seen.excess.n == 0, "a half in which another's work ends says nothing");
-	lap = 1.3e-6;
-	half(1.5, 1, &plain, &capped);
-	check(s.seen.excess.n == 1, "one in which the reference is slowed is held against code");
-	lap = 1e-6;
-	check(same_core(NAN, 1.3e-6) && same_core(1e-6, NAN), "where that is not known it is the same");
+	core = 1.3;
+	half(1, 1.6, &plain, &capped);
+	check(explained, "a core that others slow may explain a reference that is slower");
+	half(1.9, 1, &plain, &capped);
+	check(!explained, "but none that is slower than that makes it");
+	check(s.seen.excess.n == 0, "neither says anything of the candidate");
+	check(plain < 1.12, "and no half counts for much more");
+	core = 1.05;
+	half(1.2, 1, &plain, &capped);
+	check(!explained && s.seen.excess.n == 1, "a core that is as quick explains nothing");
+	core = 0.7;
+	half(1.2, 1, &plain, &capped);
+	check(!explained && s.seen.excess.n == 1, "nor does one that is quicker beside");
+	core = 1;
 
 	begin(1, 0);
 	halves(14, 2, 2);

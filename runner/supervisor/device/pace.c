@@ -13,30 +13,38 @@
 #include "src/score.h"
 #include "supervisor/device/pace.h"
 
-#define CHAINS	8				/* as many as keep all units of a core busy */
 #define STEPS	2000			/* of a lap, to compare cores: some 10 us */
-#define WARM	10				/* laps, until the core is awake */
+#define WARM	50				/* laps, until the core is awake */
 #define LAPS	41
 #define QUICKER	0.95			/* what another core takes, at most, for this one to be left */
+#define STEP(x) (x ^= x << 13, x ^= x >> 7, x ^= x << 17)
 
+/* as many chains as keep all units of a core busy, in registers: it is compiled without vectors */
 double
 pace_lap(uint64_t *state, int steps)
 {
-	uint64_t	chain[CHAINS];
+	uint64_t	a = *state + 1,
+				b = a + 1,
+				c = a + 2,
+				d = a + 3,
+				e = a + 4,
+				f = a + 5,
+				g = a + 6,
+				h = a + 7;
 	double		began = clock_now();
 
-	for (uint64_t c = 0; c < CHAINS; c++)
-		chain[c] = *state + c + 1;
 	for (int i = 0; i < steps; i++)
-		for (int c = 0; c < CHAINS; c++)
-		{
-			chain[c] ^= chain[c] << 13;
-			chain[c] ^= chain[c] >> 7;
-			chain[c] ^= chain[c] << 17;
-		}
-	for (int c = 1; c < CHAINS; c++)
-		chain[0] ^= chain[c];
-	*state = chain[0];
+	{
+		STEP(a);
+		STEP(b);
+		STEP(c);
+		STEP(d);
+		STEP(e);
+		STEP(f);
+		STEP(g);
+		STEP(h);
+	}
+	*state = a ^ b ^ c ^ d ^ e ^ f ^ g ^ h;
 	return clock_now() - began;
 }
 

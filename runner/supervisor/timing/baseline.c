@@ -32,7 +32,7 @@
 #define IDLE_RUNS		5
 #define ALONE_ALIKE		1.01
 #define FEW_RUNS		16
-/* laps on a core that others use, too, take 1.3 to 1.5 times as long */
+/* arithmetic takes 1.2 to 1.5 times as long on a core that others use, too */
 #define SAME_LAP		1.1
 
 /*
@@ -455,12 +455,18 @@ baseline_note_core(const Rounds *s, Half *half, bool beside)
 		values_append(&half->lap[beside], s->m->gpu->core_lap);
 }
 
-bool
-baseline_same_core(const Half *half)
+double
+baseline_core(const Half *half)
 {
 	double		times = values_median(&half->lap[1]) / values_median(&half->lap[0]);
 
-	return isnan(times) || fmax(times, 1 / times) <= SAME_LAP;
+	return isnan(times) ? 1 : times;
+}
+
+static bool
+core_changed(double times)
+{
+	return times > SAME_LAP || times < 1 / SAME_LAP;
 }
 
 static bool
@@ -515,7 +521,8 @@ baseline_time_again(Rounds *s, Half *half, Values *alone)
 	if (!baseline_time(s, half, alone))
 		return false;
 	for (size_t more = ((size_t) s->m->backend->alone_again - 1) * n; more > 0
-		 && values_median(alone) > ALONE_ALIKE * s->alone; more--)
+		 && (values_median(alone) > ALONE_ALIKE * s->alone
+			 || core_changed(values_median(&half->lap[0]) / s->alone_lap)); more--)
 	{
 		if (!alone_block(s, half, alone))
 			return false;
@@ -581,6 +588,13 @@ baseline_is_slowed(Rounds *s, const Half *half, Values *alone)
 		&& (s->m->gpu ? beside : cudal1_score_percentile(blocks->v, blocks->n, 0.25)) > slowest;
 }
 
+bool
+baseline_core_explains(Rounds *s, const Half *half, Values *alone)
+{
+	return half->core > SAME_LAP && baseline_is_slowed(s, half, alone)
+		&& seconds_beside(s, half) <= half->core * half->core * allowed_beside(s, alone);
+}
+
 /*
  * On a GPU a set's halves are capped as those of one candidate are. Beyond luck they are worth
  * nothing, because what slows the reference slows the other members as well.
@@ -642,8 +656,8 @@ baseline_cap(Rounds *s, Half *half, Values *alone)
 	bool		slowed = baseline_is_slowed(s, half, alone);
 	double		limit = beside > HALF_LUCK * allowed ? own : allowed;
 
-	/* where the core was slower alone, nothing can be told of what the candidate does */
-	if (slowed || baseline_same_core(half))
+	/* on another core, as it were, nothing can be told of what the candidate does */
+	if (!core_changed(half->core))
 		values_append(&s->seen.excess, log(beside / values_median(alone)));
 	s->seen.slowed += slowed;
 	for (int first = 0; first < 2; first++)

@@ -23,6 +23,8 @@
 
 #define MAX_SAMPLES		4000
 #define MAX_PRICED		2		/* halves, after which a disturbed half is not repeated */
+/* halves that are made again because others have slowed the core: luck must not be drawn at will */
+#define MAX_EXCUSED		2
 /* standard error of a pair that needs no more rounds, in goals */
 #define STEADY_SHARE	0.35
 #define TRAP_EVERY		8		/* rounds, on average */
@@ -151,6 +153,7 @@ start_reference(Set *set, int half_number, Values *alone)
 	if (!baseline_time(s, half, alone))
 		return false;
 	s->alone = values_median(alone);
+	s->alone_lap = values_median(&half->lap[0]);
 	return m->gpu || alone->n == 0 || s->neighbour > 0 || baseline_meet_neighbour(s, half, alone);
 }
 
@@ -476,11 +479,16 @@ some_slowed(Set *set, Values *alone)
 	return false;
 }
 
-/* and whether that may be the doing of another guest of the host, who has slowed the core */
+/* and whether that may be the doing of another guest of the host alone, who has slowed the core */
 static bool
-slowed_elsewhere(Set *set, Values *alone)
+core_explains(Set *set, Values *alone)
 {
-	return !baseline_same_core(set->half[0]) && some_slowed(set, alone);
+	for (int i = 0; i < set->n; i++)
+		set->half[i]->core = baseline_core(set->half[0]);
+	for (int i = 0; i < set->n; i++)
+		if (set_enter(set, i) && baseline_core_explains(set->of[i], set->half[i], alone))
+			return true;
+	return false;
 }
 
 /* the reference's time alone, when all candidates have ended */
@@ -539,14 +547,18 @@ judge_half(Set *set, int half_number, Values *alone, bool *disturbed)
 		return false;
 	if (alone->n == 0 || p->precision_goal <= 0 || half->block[SIDE_REFERENCE].n < 4)
 		return true;
-	if (slowed_elsewhere(set, alone))
+	if (core_explains(set, alone))
 	{
 		/* where the reference began it can tell what it takes now */
 		if (half_number == 0 && !time_again(set, alone))
 			return false;
-		*disturbed = *disturbed || slowed_elsewhere(set, alone);
-		if (*disturbed && first->disturbed + 1 < first->attempts)
-			return true;
+		if (core_explains(set, alone) && first->excused < MAX_EXCUSED)
+		{
+			first->excused++;
+			*disturbed = true;
+			if (first->disturbed + 1 < first->attempts)
+				return true;
+		}
 	}
 	for (int i = 0; i < set->n; i++)
 		if (set_enter(set, i))

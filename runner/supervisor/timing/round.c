@@ -206,8 +206,6 @@ take_turn(const Set *set, Blocks *b, int place)
 		rounds_count(s, "unresolved");
 	b->seconds[place] = seconds;
 	b->charged[place] = seconds + measure_fill(s->m, half->executor[side]);
-	if (place == 0 && !b->single)
-		baseline_note_core(s, half, true);
 	return true;
 }
 
@@ -293,6 +291,9 @@ rounds_round(Set *set, const uint8_t *order, bool single)
 			continue;
 		if (!take_turn(set, &b, place) && (place == 0 || !set_goes_on(set)))
 			return false;
+		/* not right after a candidate, which may have left the core with a lower clock */
+		if (place == 0 && turn == 0 && !single)
+			baseline_note_core(first, half, true);
 	}
 	pace = half->executor[SIDE_REFERENCE]->pace;
 	if (!check_samples(set))

@@ -121,8 +121,10 @@ typedef struct Rounds
 	int			disturbed;		/* attempts at the half under way that were */
 	int			attempts;		/* that it has */
 	int			priced;			/* halves in which all of them were disturbed */
-	/* the reference's seconds a run before the candidate existed, in this pair */
+	int			excused;		/* halves made again because others had slowed the core */
+	/* the reference's seconds a run before the candidate existed, in this pair, and the core's lap */
 	double		alone;
+	double		alone_lap;
 	uint64_t	weights;		/* of the models of a half */
 	/* the least seconds of copying a run's result, of all halves; 0: none yet */
 	double		taking;
@@ -152,6 +154,7 @@ typedef struct Half
 	Values		own[2];
 	/* on a GPU: of a lap of arithmetic on the core, at the reference's blocks alone and beside */
 	Values		lap[2];
+	double		core;			/* how many times as long laps took beside; 1: not known */
 	/* of rounds that the candidate began, and of those that the reference began */
 	Values		ratio[2];
 	/* the same if the candidate slows the reference; empty: no different */
@@ -165,7 +168,7 @@ typedef struct Set Set;
 static inline void
 half_init(Half *half)
 {
-	*half = (Half) {0};
+	*half = (Half) {.core = 1};
 	for (int side = 0; side < 2; side++)
 	{
 		half->executor[side] = &half->process[side];
@@ -263,11 +266,13 @@ extern bool baseline_settle_all(Set *set);
 extern bool baseline_share(Set *set, const Rounds *before);
 extern bool baseline_far_slower(const Rounds *s, const Half *half, const Values *alone);
 /*
- * On a GPU, after a block of the reference: how quick the core was. Whether it was as quick beside
- * candidates as alone, within a tenth; true where that is not known.
+ * On a GPU: notes, after a block of the reference, how long a lap of arithmetic took on its core;
+ * how many times as long it took beside candidates as alone (1: not known); whether that may be all
+ * that slows the reference there, of which an interpreter is slowed by up to the square
  */
 extern void baseline_note_core(const Rounds *s, Half *half, bool beside);
-extern bool baseline_same_core(const Half *half);
+extern double baseline_core(const Half *half);
+extern bool baseline_core_explains(Rounds *s, const Half *half, Values *alone);
 extern bool baseline_time(Rounds *s, Half *half, Values *alone);
 extern bool baseline_time_again(Rounds *s, Half *half, Values *alone);
 extern bool baseline_meet_neighbour(Rounds *s, Half *half, const Values *alone);
