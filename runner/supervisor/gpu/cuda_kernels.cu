@@ -337,13 +337,6 @@ cudal1_squares(const void *expected, uint32_t dtype, u64 n, CudaComparison *resu
 	}
 }
 
-__device__ static void
-mismatch(CudaComparison *result, u64 i)
-{
-	atomicAdd(&result->mismatches, 1ull);
-	atomicMin(&result->first, i);
-}
-
 /* the rule of tensor_compare; scale: the output's share of the tolerance, from cudal1_squares */
 extern "C" __global__ void
 cudal1_compare(const void *expected, const void *found, uint32_t dtype, uint32_t size, u64 n,
@@ -354,6 +347,8 @@ cudal1_compare(const void *expected, const void *found, uint32_t dtype, uint32_t
 	double		scale = result->finite > 0 ? atol * sqrt(result->squares / (double) result->finite)
 		: 0;
 	float		worst = 0;
+	u64			first = ~0ull,
+				wrong = 0;
 
 #pragma unroll 1
 	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
@@ -375,7 +370,7 @@ cudal1_compare(const void *expected, const void *found, uint32_t dtype, uint32_t
 			if (!same)
 			{
 				worst = INFINITY;
-				mismatch(result, i);
+				first = wrong++ == 0 ? i : first;
 			}
 			continue;
 		}
@@ -386,14 +381,26 @@ cudal1_compare(const void *expected, const void *found, uint32_t dtype, uint32_t
 		if (!isfinite(x) || !isfinite(y))
 		{
 			worst = INFINITY;
-			mismatch(result, i);
+			first = wrong++ == 0 ? i : first;
 			continue;
 		}
 		allowed = scale + rtol * fabs(y);
 		error = allowed > 0 ? (float) (fabs(x - y) / allowed) : INFINITY;
 		worst = fmaxf(worst, error);
 		if (error > 1)
-			mismatch(result, i);
+			first = wrong++ == 0 ? i : first;
+	}
+	/* where all are wrong, all threads would wait for one word */
+#pragma unroll 1
+	for (int lane = 16; lane > 0; lane >>= 1)
+	{
+		wrong += __shfl_down_sync(0xFFFFFFFFu, wrong, lane);
+		first = min(first, __shfl_down_sync(0xFFFFFFFFu, first, lane));
+	}
+	if ((threadIdx.x & 31) == 0 && wrong > 0)
+	{
+		atomicAdd(&result->mismatches, wrong);
+		atomicMin(&result->first, first);
 	}
 	/* errors are not negative, so that their bits order as they do */
 	if (worst > 0)
