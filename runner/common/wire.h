@@ -70,6 +70,8 @@ typedef enum WireStatus
 #define WIRE_FLAG_ALIKE			512
 /* PyTorch, of WIRE_LOAD: each run begins with the state that the model had when it was loaded */
 #define WIRE_FLAG_RESTORED		1024
+/* PyTorch, of WIRE_RUN: inputs are off by rounding errors */
+#define WIRE_FLAG_NUDGED		2048
 
 /* PyTorch, in the value of the answer to WIRE_RUN: the first run has drawn random numbers */
 #define WIRE_VALUE_RANDOM		1

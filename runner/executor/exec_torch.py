@@ -315,6 +315,8 @@ class Executor:
             self.nothing = results.nothing(likes, "cuda" if self.gpu else "cpu")
         if count > 0 and flags & wire.IDLE and self.nothing:
             model = self.nothing
+        if flags & wire.NUDGED:
+            model = results.nudged(model)
         if flags & wire.AGAIN:
             model = results.again(self.outputs[-1])
         held = self.last_result() if count == 1 and not self.gpu else ()

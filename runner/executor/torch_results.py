@@ -117,6 +117,28 @@ def waited(model, gpu):
     return run
 
 
+def nudged(model):
+    """A module whose inputs are off by up to one unit in the last place. Random numbers that it
+    draws stay the same.
+    """
+    def nudge(value):
+        if not isinstance(value, torch.Tensor) or not value.is_floating_point():
+            return value
+        random = torch.Generator(value.device)
+        random.manual_seed(1)
+        share = torch.empty_like(value).uniform_(-1, 1, generator=random)
+        return share.mul_(torch.finfo(value.dtype).eps).add_(1).mul_(value)
+
+    def run(*inputs):
+        try:
+            return model(*map(nudge, inputs))
+        except (MemoryError, RuntimeError):
+            # memory is too small for copies
+            return model(*inputs)
+
+    return run
+
+
 def resolved(model, seen):
     """A module whose results hold in memory what another's are: PyTorch leaves the sign of some
     views, as that of a conjugate's imaginary part, to each reader. `seen` is told of such.

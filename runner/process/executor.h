@@ -109,6 +109,7 @@ typedef struct Executor
 	/* it is asked for blocks in which its code is not called, and nothing sent to the GPU */
 	bool		idle;
 	bool		again;			/* its code is not called, each run returns the last result again */
+	bool		nudged;			/* its inputs are off by rounding errors */
 	bool		untaken;		/* results are not copied, also where they are to be */
 	/* of executor_begin(): when that was, seconds until the answer, and what came of it */
 	double		begun;

@@ -268,6 +268,8 @@ measure_block_flags(const Measure *m, const Executor *executor, uint32_t n)
 		return flags | WIRE_FLAG_IDLE;
 	if (executor->again)
 		flags |= WIRE_FLAG_AGAIN;
+	if (executor->nudged)
+		flags |= WIRE_FLAG_NUDGED;
 	if (executor->hostile)
 		flags |= (m->trial & TRIAL_WAITED ? WIRE_FLAG_WAITED : 0)
 			| (m->trial & TRIAL_ALIKE ? WIRE_FLAG_ALIKE : 0);

@@ -1,4 +1,5 @@
-# A reference that keeps state in its attributes is a function once each run begins with the state after construction; what stays no function is named.
+# A reference that keeps state in its attributes is a function once each run begins with the state after construction; what stays no function is named,
+# and so are outputs that are rounding errors.
 use strict;
 use warnings;
 use JSON::PP;
@@ -134,13 +135,14 @@ ok(close $pipe, 'the program ends well');
 
 SKIP:
 {
-	skip 'no sandbox here', 4 if !can_measure('pytorch');
+	skip 'no sandbox here', 6 if !can_measure('pytorch');
 	my $dir = PostgreSQL::Test::Utils::tempdir();
 	my $result;
 	my $top = "import time\nimport torch\n\n\nclass Model%s(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n";
 	my $inputs = "def get_inputs():\n    return [torch.randn(64)]\n";
 	for my $case ([ 'keeps', "        self.hidden = torch.zeros(64)\n\n    def forward(self, x):\n        self.hidden = torch.tanh(self.hidden + x)\n        return self.hidden\n" ],
-		[ 'moves', "        self.calls = 0\n\n    def forward(self, x):\n        self.calls += 1\n        return x + time.time_ns() % 1000\n" ])
+		[ 'moves', "        self.calls = 0\n\n    def forward(self, x):\n        self.calls += 1\n        return x + time.time_ns() % 1000\n" ],
+		[ 'cancels', "\n    def forward(self, x):\n        return torch.stack([(x.roll(i) - x.mean()).sum() for i in range(8)])\n" ])
 	{
 		my ($name, $body) = @$case;
 		# a candidate writes to a buffer where the reference binds an attribute
@@ -157,5 +159,7 @@ SKIP:
 	is($result->{keeps}{evidence}{restored}, 'self.hidden', 'what is restored is told');
 	is("$result->{moves}{outcome} $result->{moves}{reference}", 'unverified bad', 'a reference that is no function is bad');
 	like($result->{moves}{detail}, qr/its runs change self\.calls/, 'and what its runs change is named');
+	is("$result->{cancels}{outcome} $result->{cancels}{reference}", 'unverified bad', 'and so is one whose sums cancel');
+	like($result->{cancels}{detail}, qr/made of rounding errors: \d of 8 elements/, 'which is told');
 }
 done_testing();
