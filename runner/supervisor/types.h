@@ -197,6 +197,7 @@ typedef struct Measure
 	char		dissolved_by[256];
 	int			sets_dissolved;
 	int			pairs;			/* that were made, of any members */
+	int			excused;		/* halves that were made again because others had slowed the core */
 	size_t		set_bytes;		/* memory that a candidate may have then, if less than else */
 	struct Rounds *aa_pairs;	/* of the reference with itself, for all members; NULL: none */
 	Code		reference;

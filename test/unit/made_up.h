@@ -135,6 +135,9 @@ static bool undone[SLOTS];
 static int	compared;
 static int	wrong;
 static int	reads[2];
+static int	core_explanations;	/* so many times a core explains that the reference is slower */
+static int	cores_noted;		/* rounds */
+static int	timed_again;		/* the reference alone, after candidates */
 static int	launched[2];		/* processes: the candidate's, and references in its place */
 static int	alive;				/* of the candidate's */
 static int	most_alive;
@@ -616,8 +619,28 @@ baseline_time(Rounds *s, Half *half, Values *alone)
 bool
 baseline_time_again(Rounds *s, Half *half, Values *alone)
 {
+	timed_again++;
+	beside_candidates |= alive > 0;
 	values_append(alone, reference_run);
 	return true;
+}
+
+void
+baseline_note_core(const Rounds *s, Half *half, bool beside)
+{
+	cores_noted += beside;
+}
+
+double
+baseline_core(const Half *half)
+{
+	return 1;
+}
+
+bool
+baseline_core_explains(Rounds *s, const Half *half, Values *alone)
+{
+	return core_explanations > 0 && core_explanations-- > 0;
 }
 
 bool
@@ -712,7 +735,7 @@ run_heat(uint64_t seed, double reference, double candidate, int n)
 	memset(reads, 0, sizeof(reads));
 	memset(launched, 0, sizeof(launched));
 	met = beside_candidates = false;
-	neighbours = 0;
+	neighbours = cores_noted = timed_again = 0;
 	rounds_run(&m);
 	return moment - 1000;
 }

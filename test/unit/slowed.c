@@ -256,9 +256,13 @@ main(void)
 	core = 1.05;
 	half(1.2, 1, &plain, &capped);
 	check(!explained && s.seen.excess.n == 1, "a core that is as quick explains nothing");
+	begin(1, 0);
 	core = 0.7;
 	half(1.2, 1, &plain, &capped);
-	check(!explained && s.seen.excess.n == 1, "nor does one that is quicker beside");
+	check(!explained && s.seen.excess.n == 0, "nor does one that is quicker beside");
+	half(1.2, 1, &plain, &capped);
+	half(1.2, 1, &plain, &capped);
+	check(s.seen.excess.n == 1, "no more than two halves are left out for that");
 	core = 1;
 
 	begin(1, 0);

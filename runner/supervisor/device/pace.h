@@ -16,7 +16,7 @@ extern double pace_lap(uint64_t *state, int steps);
 
 /*
  * `now`, or another of `cores` on which arithmetic takes a twentieth less. The caller's thread is
- * on each of them for half a millisecond.
+ * on each of them for a millisecond.
  */
 extern int	pace_quickest(const cpu_set_t *cores, int now);
 

@@ -34,6 +34,7 @@
 #define FEW_RUNS		16
 /* arithmetic takes 1.2 to 1.5 times as long on a core that others use, too */
 #define SAME_LAP		1.1
+#define MAX_SKIPPED		2		/* halves of a candidate that its core tells nothing of */
 
 /*
  * The cost of a block of the reference that has no run; on a GPU, where inputs are staged within
@@ -508,6 +509,21 @@ baseline_time(Rounds *s, Half *half, Values *alone)
 }
 
 /*
+ * Whether the last blocks alone show that the reference is not held up any more: they take no
+ * longer than it took alone before, on a core that is as quick. On one that is not, as beside the
+ * candidate, nothing can show it, and `many` have been timed.
+ */
+static bool
+has_recovered(const Rounds *s, const Half *half, const Values *alone, bool many)
+{
+	double		lap = values_median(&half->lap[0]);
+
+	if (core_changed(lap / s->alone_lap) && !core_changed(lap / values_median(&half->lap[1])))
+		return many;
+	return values_median(alone) <= ALONE_ALIKE * s->alone;
+}
+
+/*
  * The same when the candidate has ended. A GPU's driver then clears its memory, and for some
  * hundredths of a second kernels are up to a third slower, so the reference would seem undisturbed
  * beside the candidate. Therefore more blocks are timed until the last take no longer than before.
@@ -516,13 +532,12 @@ bool
 baseline_time_again(Rounds *s, Half *half, Values *alone)
 {
 	size_t		n = (size_t) alone_blocks(s);
+	size_t		most = ((size_t) s->m->backend->alone_again - 1) * n;
 
 	half->warm_inputs = false;
 	if (!baseline_time(s, half, alone))
 		return false;
-	for (size_t more = ((size_t) s->m->backend->alone_again - 1) * n; more > 0
-		 && (values_median(alone) > ALONE_ALIKE * s->alone
-			 || core_changed(values_median(&half->lap[0]) / s->alone_lap)); more--)
+	for (size_t more = 0; more < most && !has_recovered(s, half, alone, more >= 2 * n); more++)
 	{
 		if (!alone_block(s, half, alone))
 			return false;
@@ -591,8 +606,9 @@ baseline_is_slowed(Rounds *s, const Half *half, Values *alone)
 bool
 baseline_core_explains(Rounds *s, const Half *half, Values *alone)
 {
-	return half->core > SAME_LAP && baseline_is_slowed(s, half, alone)
-		&& seconds_beside(s, half) <= half->core * half->core * allowed_beside(s, alone);
+	double		beside = seconds_beside(s, half) / allowed_beside(s, alone);
+
+	return half->core > SAME_LAP && beside > HALF_LUCK && beside <= half->core * half->core;
 }
 
 /*
@@ -642,10 +658,10 @@ baseline_price(Rounds *s, Half *half, const Values *alone)
  * On a GPU, PyTorch runs of 10 us are at random 0 to 10 % slower beside any process than alone. On
  * hosts that others use, the reference's times alone and beside differ by as much. Halves in which
  * the reference had bad luck must not be repeated or capped one by one, because those in which the
- * candidate had bad luck are not: that took up to 1.3 % from honest scores. So no half is repeated,
- * and all halves together decide whether any is capped (baseline_was_slowed). Then each block
- * counts for no more than it may take, because code can choose which blocks to slow; in a half that
- * is slower by another tenth, for no more than beside a reference.
+ * candidate had bad luck are not: that took up to 1.3 % from honest scores. So no half is repeated
+ * for that, and all halves together decide whether any is capped (baseline_was_slowed). Then each
+ * block counts for no more than it may take, because code can choose which blocks to slow; in a
+ * half that is slower by another tenth, for no more than beside a reference.
  */
 void
 baseline_cap(Rounds *s, Half *half, Values *alone)
@@ -657,7 +673,9 @@ baseline_cap(Rounds *s, Half *half, Values *alone)
 	double		limit = beside > HALF_LUCK * allowed ? own : allowed;
 
 	/* on another core, as it were, nothing can be told of what the candidate does */
-	if (!core_changed(half->core))
+	if (core_changed(half->core) && s->seen.skipped < MAX_SKIPPED)
+		s->seen.skipped++;
+	else
 		values_append(&s->seen.excess, log(beside / values_median(alone)));
 	s->seen.slowed += slowed;
 	for (int first = 0; first < 2; first++)

@@ -25,6 +25,7 @@
 #define MAX_PRICED		2		/* halves, after which a disturbed half is not repeated */
 /* halves that are made again because others have slowed the core: luck must not be drawn at will */
 #define MAX_EXCUSED		2
+#define EXCUSED_PAIRS	4		/* one more for so many pairs */
 /* standard error of a pair that needs no more rounds, in goals */
 #define STEADY_SHARE	0.35
 #define TRAP_EVERY		8		/* rounds, on average */
@@ -479,7 +480,7 @@ some_slowed(Set *set, Values *alone)
 	return false;
 }
 
-/* and whether that may be the doing of another guest of the host alone, who has slowed the core */
+/* whether another guest of the host, who has slowed the core, may be all that slows the reference */
 static bool
 core_explains(Set *set, Values *alone)
 {
@@ -552,12 +553,12 @@ judge_half(Set *set, int half_number, Values *alone, bool *disturbed)
 		/* where the reference began it can tell what it takes now */
 		if (half_number == 0 && !time_again(set, alone))
 			return false;
-		if (core_explains(set, alone) && first->excused < MAX_EXCUSED)
+		if (core_explains(set, alone) && first->disturbed + 1 < first->attempts
+			&& m->excused < MAX_EXCUSED + m->pairs / EXCUSED_PAIRS)
 		{
-			first->excused++;
+			m->excused++;
 			*disturbed = true;
-			if (first->disturbed + 1 < first->attempts)
-				return true;
+			return true;
 		}
 	}
 	for (int i = 0; i < set->n; i++)

@@ -292,7 +292,7 @@ rounds_round(Set *set, const uint8_t *order, bool single)
 		if (!take_turn(set, &b, place) && (place == 0 || !set_goes_on(set)))
 			return false;
 		/* not right after a candidate, which may have left the core with a lower clock */
-		if (place == 0 && turn == 0 && !single)
+		if (turn == 0 && !single)
 			baseline_note_core(first, half, true);
 	}
 	pace = half->executor[SIDE_REFERENCE]->pace;

@@ -49,6 +49,7 @@ typedef struct Seen
 	int			samples;
 	/* halves on a GPU in which the reference was slower than it may be */
 	int			slowed;
+	int			skipped;		/* that say nothing of that, by their core */
 } Seen;
 
 #define SEEN_LISTS	(offsetof(Seen, rounds) / sizeof(Values))
@@ -121,8 +122,10 @@ typedef struct Rounds
 	int			disturbed;		/* attempts at the half under way that were */
 	int			attempts;		/* that it has */
 	int			priced;			/* halves in which all of them were disturbed */
-	int			excused;		/* halves made again because others had slowed the core */
-	/* the reference's seconds a run before the candidate existed, in this pair, and the core's lap */
+	/*
+	 * the reference's seconds a run before a candidate existed, and the lap of its core then; on a
+	 * GPU of the last pair that the reference began
+	 */
 	double		alone;
 	double		alone_lap;
 	uint64_t	weights;		/* of the models of a half */
@@ -267,8 +270,9 @@ extern bool baseline_share(Set *set, const Rounds *before);
 extern bool baseline_far_slower(const Rounds *s, const Half *half, const Values *alone);
 /*
  * On a GPU: notes, after a block of the reference, how long a lap of arithmetic took on its core;
- * how many times as long it took beside candidates as alone (1: not known); whether that may be all
- * that slows the reference there, of which an interpreter is slowed by up to the square
+ * how many times as long it took beside candidates as alone (1: not known); whether that explains
+ * that the reference is so much slower there that it would be capped: an interpreter is slowed by
+ * up to the square
  */
 extern void baseline_note_core(const Rounds *s, Half *half, bool beside);
 extern double baseline_core(const Half *half);
