@@ -3,6 +3,8 @@
  *		A folder goes with whatever code has made of it, and nothing goes that is not in it.
  */
 #define _GNU_SOURCE
+#include <stdlib.h>
+
 #include "../../runner/supervisor/build/tree.c"
 
 #include "tap.h"
