@@ -621,22 +621,30 @@ baseline_far_slower(const Rounds *s, const Half *half, const Values *alone)
 	return seconds_beside(s, half) > HALF_LUCK * allowed_beside(s, alone);
 }
 
+/* a number to the end of a list in the evidence, unless that is long */
+static void
+note(Rounds *s, const char *name, double number)
+{
+	json_t	   *list = json_object_get(s->m->result->evidence, name);
+
+	if (!list && json_object_set_new(s->m->result->evidence, name, list = json_array()) != 0)
+		return;
+	if (json_array_size(list) < MAX_BESIDE)
+		json_array_append_new(list, json_real(round(number * 1e4) / 1e4));
+}
+
 /*
  * Notes in the evidence how much slower the reference was beside the candidate than alone, by half
- * and order.
+ * and order, and on a GPU its core, by half.
  */
 void
 baseline_note_beside(Rounds *s, const Half *half, const Values *alone)
 {
-	json_t	   *all = json_object_get(s->m->result->evidence, "beside");
-
-	if (!all && json_object_set_new(s->m->result->evidence, "beside", all = json_array()) != 0)
-		return;
-	for (int first = 1; first >= 0 && json_array_size(all) < MAX_BESIDE; first--)
+	for (int first = 1; first >= 0; first--)
 		if (half->own[first].n > 0)
-			json_array_append_new(all,
-								  json_real(round(values_median(&half->own[first])
-												  / values_median(alone) * 1e4) / 1e4));
+			note(s, "beside", values_median(&half->own[first]) / values_median(alone));
+	if (s->m->gpu)
+		note(s, "core", half->core);
 }
 
 /*
