@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /*
- * Seconds of a lap: so many steps of arithmetic, some 5 ns each, which use neither memory nor wide
+ * Seconds of a lap: so many steps of arithmetic, some 4 ns each, which use neither memory nor wide
  * registers. `state`: the caller's, so that a compiler leaves nothing out
  */
 extern double pace_lap(uint64_t *state, int steps);
