@@ -228,7 +228,7 @@ extern bool gpu_synchronize(Measure *m);
 extern void gpu_start_spinning(Measure *m);
 /* seconds of a lap of arithmetic on that core, the median of the latest; NAN: not known */
 extern double gpu_core_lap(const Gpu *gpu);
-/* gives executors that start from now on, and that thread, the quickest core of those they may have */
+/* gives that thread, and executors that start from now on, the quickest core of m->choice */
 extern void gpu_choose_core(Measure *m);
 extern void gpu_keep_awake(Gpu *gpu, bool awake);
 extern void gpu_stop_spinning(Gpu *gpu);

@@ -480,7 +480,7 @@ some_slowed(Set *set, Values *alone)
 	return false;
 }
 
-/* whether another guest of the host, who has slowed the core, may be all that slows the reference */
+/* whether another guest, who has slowed the core, may be all that slows the reference */
 static bool
 core_explains(Set *set, Values *alone)
 {
