@@ -23,9 +23,6 @@
 
 #define MAX_SAMPLES		4000
 #define MAX_PRICED		2		/* halves, after which a disturbed half is not repeated */
-/* halves that are made again because others have slowed the core: luck must not be drawn at will */
-#define MAX_EXCUSED		2
-#define EXCUSED_PAIRS	4		/* one more for so many pairs */
 /* standard error of a pair that needs no more rounds, in goals */
 #define STEADY_SHARE	0.35
 #define TRAP_EVERY		8		/* rounds, on average */
@@ -445,153 +442,12 @@ run_rounds(Set *set)
 	return good;
 }
 
-/* by what is none of the set's processes */
-static bool
-is_foreign(const Set *set)
-{
-	Measure    *m = set->of[0]->m;
-	Executor   *ours[1 + HEAT_MAX] = {set->half[0]->executor[SIDE_REFERENCE]};
-
-	for (int i = 0; i < set->n; i++)
-		ours[1 + i] = set->half[i]->executor[SIDE_CANDIDATE];
-	return m->backend->disturbed && m->backend->disturbed(m, ours, 1 + set->n);
-}
-
-/* all members' processes, whose ends overlap */
-static void
-end_candidates(Set *set)
-{
-	for (int i = 0; i < set->n; i++)
-		executor_kill(set->half[i]->executor[SIDE_CANDIDATE]);
-	for (int i = 0; i < set->n; i++)
-	{
-		set_enter(set, i);
-		measure_end(set->of[0]->m, set->half[i]->executor[SIDE_CANDIDATE]);
-	}
-}
-
-/* whether the reference is slower beside any member than alone */
-static bool
-some_slowed(Set *set, Values *alone)
-{
-	for (int i = 0; i < set->n; i++)
-		if (set_enter(set, i) && baseline_is_slowed(set->of[i], set->half[i], alone))
-			return true;
-	return false;
-}
-
-/* whether another guest, who has slowed the core, may be all that slows the reference */
-static bool
-core_explains(Set *set, Values *alone)
-{
-	for (int i = 0; i < set->n; i++)
-		set->half[i]->core = baseline_core(set->half[0]);
-	for (int i = 0; i < set->n; i++)
-		if (set_enter(set, i) && baseline_core_explains(set->of[i], set->half[i], alone))
-			return true;
-	return false;
-}
-
-/* the reference's time alone, when all candidates have ended */
-static bool
-time_again(Set *set, Values *alone)
-{
-	end_candidates(set);
-	set_enter_all(set);
-	return baseline_time_again(set->of[0], set->half[0], alone);
-}
-
-/*
- * On a GPU: if a member seems to slow the reference, lets that meet a second reference in the place
- * of candidates, which have ended. Its time alone is taken anew, because what they leave behind, as
- * heat, would pass for what a neighbour does. Most measurements do without, as making a context
- * takes long.
- */
-static bool
-explain_slower(Set *set, Values *alone)
-{
-	Rounds	   *first = set->of[0];
-	Half	   *half = set->half[0];
-	Values		now = {0};
-	bool		good;
-
-	if (first->neighbour != 0 || !some_slowed(set, alone))
-		return true;
-	good = time_again(set, &now) && baseline_meet_neighbour(first, half, &now);
-	free(now.v);
-	set_lend(set);
-	return good;
-}
-
-/*
- * Whether the half is disturbed, by another process on the device, by another guest of its host or
- * by a candidate, which may slow the reference. At the last attempt the half of one candidate is
- * priced instead, and a set of several dissolves.
- */
-static bool
-judge_half(Set *set, int half_number, Values *alone, bool *disturbed)
-{
-	Rounds	   *first = set->of[0];
-	Half	   *half = set->half[0];
-	Measure    *m = first->m;
-	const Profile *p = &m->job->profile;
-	bool		foreign = is_foreign(set) && p->precision_goal > 0;
-
-	/* a member's results are copied from now on, and the reference's were not */
-	for (int i = 1; i < set->n; i++)
-		if (set->of[i]->member->taken != first->member->taken)
-			return measure_dissolve(m, "results of one member are copied from now on");
-	*disturbed = foreign;
-	if (foreign)
-		first->attempts = p->disturbed_attempts;
-	if (p->precision_goal > 0 && half_number == 1 && !time_again(set, alone))
-		return false;
-	if (alone->n == 0 || p->precision_goal <= 0 || half->block[SIDE_REFERENCE].n < 4)
-		return true;
-	if (core_explains(set, alone))
-	{
-		/* where the reference began it can tell what it takes now */
-		if (half_number == 0 && !time_again(set, alone))
-			return false;
-		if (core_explains(set, alone) && first->disturbed + 1 < first->attempts
-			&& m->excused < MAX_EXCUSED + m->pairs / EXCUSED_PAIRS)
-		{
-			m->excused++;
-			*disturbed = true;
-			return true;
-		}
-	}
-	for (int i = 0; i < set->n; i++)
-		if (set_enter(set, i))
-			baseline_note_beside(set->of[i], set->half[i], alone);
-	if (m->gpu && !explain_slower(set, alone))
-		return false;
-	for (int i = 0; m->gpu && i < set->n; i++)
-		if (set_enter(set, i))
-		{
-			baseline_cap(set->of[i], set->half[i], alone);
-			if (set->n > 1 && baseline_far_slower(set->of[i], set->half[i], alone))
-				return measure_dissolve(m, "the reference is far slower beside the set than alone");
-		}
-	if (!m->gpu && baseline_is_slowed(first, half, alone))
-	{
-		*disturbed = true;
-		if (first->disturbed + 1 < first->attempts)
-			return true;
-		if (set->n > 1)
-			return measure_dissolve(m, "the reference is slower beside the set than alone");
-		baseline_price(first, half, alone);
-		first->priced++;
-	}
-	return true;
-}
-
 static void
 end_half(Set *set)
 {
 	/* it ends beside them */
 	executor_kill(&set->half[0]->process[SIDE_REFERENCE]);
-	end_candidates(set);
+	set_end_candidates(set);
 	for (int i = 0; i < set->n; i++)
 	{
 		Half	   *half = set->half[i];

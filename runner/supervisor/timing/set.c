@@ -168,3 +168,15 @@ set_orders(const Set *set, uint32_t rounds)
 	}
 	return orders;
 }
+
+void
+set_end_candidates(const Set *set)
+{
+	for (int i = 0; i < set->n; i++)
+		executor_kill(set->half[i]->executor[SIDE_CANDIDATE]);
+	for (int i = 0; i < set->n; i++)
+	{
+		set_enter(set, i);
+		measure_end(set->of[0]->m, set->half[i]->executor[SIDE_CANDIDATE]);
+	}
+}

@@ -46,6 +46,16 @@ extern void set_take_back(const Set *set);
  */
 extern uint8_t *set_orders(const Set *set, uint32_t rounds);
 
+/* the processes of all members, whose ends overlap */
+extern void set_end_candidates(const Set *set);
+
+/*
+ * judge.c: after a half's rounds, whether it is to be made again; false after conclude(), or where
+ * the set is dissolved. `alone`: the reference's seconds a run where it started first, or the list
+ * for them
+ */
+extern bool judge_half(Set *set, int half_number, Values *alone, bool *disturbed);
+
 /* together.c */
 /* members still measured that can share a reference, from the first on; false: there is none */
 extern bool together_choose(Set *set, Rounds *members, int n);

@@ -269,10 +269,10 @@ extern bool baseline_settle_all(Set *set);
 extern bool baseline_share(Set *set, const Rounds *before);
 extern bool baseline_far_slower(const Rounds *s, const Half *half, const Values *alone);
 /*
- * On a GPU: notes, after a block of the reference, how long a lap of arithmetic took on its core;
- * how many times as long it took beside candidates as alone (1: not known); whether that explains
- * that the reference is so much slower there that it would be capped: an interpreter is slowed by
- * up to the square
+ * On a GPU: notes, after a block, how long a lap of arithmetic took on the executors' core; how
+ * many times as long it took beside candidates as alone (1: not known); whether that explains that
+ * the reference is so much slower there that it would be capped: an interpreter is slowed by up to
+ * the square
  */
 extern void baseline_note_core(const Rounds *s, Half *half, bool beside);
 extern double baseline_core(const Half *half);
