@@ -166,24 +166,25 @@ gpu_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t
 	return gpu_good(m, m->gpu->driver.CtxSynchronize(), "to compare outputs");
 }
 
+/* elements by the rule of tensor_compare; its tolerance scales with the squares of those expected */
 static bool
-same_bytes(Measure *m, CuAddress one, CuAddress other, uint64_t bytes, bool *same)
+compare_elements(Measure *m, CuAddress expected, CuAddress found, uint32_t dtype, uint64_t n,
+				 CudaComparison *c)
 {
 	Gpu		   *gpu = m->gpu;
-	CudaComparison c = {.first = ~0ULL};
-	uint32_t	dtype = WIRE_INT64,
-				size = sizeof(int64_t);
-	uint64_t	n = bytes / size;
-	double		none = 0;
-	void	   *parameters[] = {&one, &other, &dtype, &size, &n, &none, &none, &gpu->comparison};
+	uint32_t	size = (uint32_t) tensor_dtype_size(dtype);
+	double		rtol,
+				atol;
+	void	   *squares[] = {&expected, &dtype, &n, &gpu->comparison};
+	void	   *compare[] = {&expected, &found, &dtype, &size, &n, &rtol, &atol, &gpu->comparison};
 
-	if (!gpu_good(m, gpu->driver.MemcpyHtoD(gpu->comparison, &c, sizeof(c)), "to compare inputs")
-		|| !gpu_launch(m, gpu->compare, n, 1, parameters)
-		|| !gpu_good(m, gpu->driver.MemcpyDtoH(&c, gpu->comparison, sizeof(c)),
-					 "to compare inputs"))
-		return false;
-	*same = c.mismatches == 0;
-	return true;
+	*c = (CudaComparison) {.first = ~0ULL};
+	tensor_tolerance(dtype, m->job->tolerance, &rtol, &atol);
+	return gpu_good(m, gpu->driver.MemcpyHtoD(gpu->comparison, c, sizeof(*c)), "to compare arrays")
+		&& (!tensor_dtype_is_float(dtype) || gpu_launch(m, gpu->squares, n, 1, squares))
+		&& gpu_launch(m, gpu->compare, n, 1, compare)
+		&& gpu_good(m, gpu->driver.MemcpyDtoH(c, gpu->comparison, sizeof(*c)),
+					"to compare arrays");
 }
 
 /* whether an argument that is copied to the slots is also an output, by its number among these */
@@ -212,11 +213,15 @@ gpu_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot, bool *
 	for (uint32_t i = 0; i < pieces.n && *same; i++)
 	{
 		const CudaPiece *p = &pieces.piece[i];
+		CudaComparison c;
 
-		if (!is_output_too(m, i)
-			&& !same_bytes(m, p->from + slot * pieces.from_stride, p->to + slot * p->to_stride,
-						   p->bytes, same))
+		if (is_output_too(m, i))
+			continue;
+		/* as words, which have no tolerance */
+		if (!compare_elements(m, p->from + slot * pieces.from_stride, p->to + slot * p->to_stride,
+							  WIRE_INT64, p->bytes / sizeof(int64_t), &c))
 			return false;
+		*same = c.mismatches == 0;
 	}
 	return true;
 }
@@ -248,27 +253,16 @@ gpu_compare(Measure *m, const void *expected, const void *found, int output, Com
 	const Tensor *t = &m->output[output];
 	CuAddress	y = (CuAddress) (uintptr_t) expected,
 				x = (CuAddress) (uintptr_t) found;
-	CudaComparison c = {.first = ~0ULL};
-	uint32_t	dtype = t->dtype,
-				size = (uint32_t) tensor_dtype_size(t->dtype);
-	uint64_t	n = t->elements;
-	double		rtol,
-				atol;
+	CudaComparison c;
+	size_t		size = tensor_dtype_size(t->dtype);
 	float		error;
 	unsigned char value[2][8] = {{0}, {0}};
-	void	   *squares[] = {&y, &dtype, &n, &gpu->comparison};
-	void	   *compare[] = {&y, &x, &dtype, &size, &n, &rtol, &atol, &gpu->comparison};
 
 	memset(result, 0, sizeof(*result));
 	result->equal = true;
-	if (n == 0)
+	if (t->elements == 0)
 		return true;
-	tensor_tolerance(dtype, m->job->tolerance, &rtol, &atol);
-	if (!gpu_good(m, gpu->driver.MemcpyHtoD(gpu->comparison, &c, sizeof(c)), "to compare outputs")
-		|| (tensor_dtype_is_float(dtype) && !gpu_launch(m, gpu->squares, n, 1, squares))
-		|| !gpu_launch(m, gpu->compare, n, 1, compare)
-		|| !gpu_good(m, gpu->driver.MemcpyDtoH(&c, gpu->comparison, sizeof(c)),
-					 "to compare outputs"))
+	if (!compare_elements(m, y, x, t->dtype, t->elements, &c))
 		return false;
 	memcpy(&error, &c.error_bits, sizeof(error));
 	result->error = error;
@@ -284,8 +278,8 @@ gpu_compare(Measure *m, const void *expected, const void *found, int output, Com
 			|| !gpu_good(m, gpu->driver.MemcpyDtoH(value[1], x + c.first * size, size),
 						 "to compare outputs"))
 			return false;
-		result->expected = tensor_load(value[0], dtype, 0);
-		result->found = tensor_load(value[1], dtype, 0);
+		result->expected = tensor_load(value[0], t->dtype, 0);
+		result->found = tensor_load(value[1], t->dtype, 0);
 	}
 	return true;
 }
