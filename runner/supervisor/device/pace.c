@@ -3,8 +3,7 @@
  *		How quick cores are.
  *
  * A guest shares cores with others of its host and is not told which. While another computes on the
- * second thread of a core, arithmetic there takes 1.2 to 1.5 times as long and an interpreter up to
- * twice, for seconds.
+ * second thread of a core, arithmetic there takes 1.2 to 1.5 times as long, for seconds.
  */
 #define _GNU_SOURCE
 #include <math.h>

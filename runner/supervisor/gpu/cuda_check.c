@@ -166,7 +166,7 @@ gpu_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t
 	return gpu_good(m, m->gpu->driver.CtxSynchronize(), "to compare outputs");
 }
 
-/* elements by the rule of tensor_compare; its tolerance scales with the squares of those expected */
+/* by the rule of tensor_compare, whose tolerance scales with the squares of what is expected */
 static bool
 compare_elements(Measure *m, CuAddress expected, CuAddress found, uint32_t dtype, uint64_t n,
 				 CudaComparison *c)
