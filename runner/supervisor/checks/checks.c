@@ -183,6 +183,7 @@ typedef struct Checks
 	char	   *found;
 	double		block_cost;
 	uint32_t	compared;		/* of the candidate's first runs */
+	bool		overwrites;		/* the reference works in the memory of its inputs */
 	/* of a reference that keeps state: what calls give that follow one another */
 	uint32_t	in_a_row;		/* 0: another process gives something else */
 	char	   *followed;
@@ -308,6 +309,15 @@ stands_rounding(Checks *c, Executor *executor, double limit)
 	return good;
 }
 
+/* whether the last of the runs on the first slots has left its inputs as they were */
+static bool
+inputs_stay(Checks *c, Side side, bool *same)
+{
+	*same = true;
+	return !c->m->backend->inputs_same
+		|| c->m->backend->inputs_same(c->m, &c->arena, side, c->n - 1, same);
+}
+
 /* what a fresh process gives is expected; whether another gives the same in another order */
 static bool
 run_reference(Checks *c, bool *agree)
@@ -319,10 +329,13 @@ run_reference(Checks *c, bool *agree)
 	size_t		left;
 	Executor	other;
 	bool		good;
+	bool		same;
 
 	if (!run_checks(m, &c->reference, SIDE_REFERENCE, &c->arena, c->n, false, c->seeds,
-					c->expected, limit))
+					c->expected, limit)
+		|| !inputs_stay(c, SIDE_REFERENCE, &same))
 		return false;
+	c->overwrites = !same;
 	executor_init(&other);
 	left = m->gpu ? gpu_memory_left(m) : 0;
 	good = measure_launch(m, &other, SIDE_REFERENCE, 1, &c->arena, c->weights)
@@ -477,11 +490,15 @@ agrees(Checks *c, uint32_t n, bool *right)
 	return good;
 }
 
-/* whether it has arrays of its own, and whether its runs are right */
+/*
+ * Whether it has arrays of its own, and whether its runs are right. What is right has to leave its
+ * inputs alone, as the reference does.
+ */
 static bool
 run_candidate(Checks *c, bool *weights, bool *right)
 {
 	Measure    *m = c->m;
+	bool		same;
 
 	m->time[SIDE_CANDIDATE] = 0;
 	if (!measure_launch(m, &c->candidate, SIDE_CANDIDATE, 1, &c->arena, c->weights))
@@ -494,8 +511,15 @@ run_candidate(Checks *c, bool *weights, bool *right)
 	/* the first call of a process counts as all others do */
 	if (!*right)
 		return true;
-	return run_checks(m, &c->candidate, SIDE_CANDIDATE, &c->arena, c->n, false, c->seeds, c->found,
-					  measure_run_limit(m)) && agrees(c, c->n, right);
+	if (!run_checks(m, &c->candidate, SIDE_CANDIDATE, &c->arena, c->n, false, c->seeds, c->found,
+					measure_run_limit(m))
+		|| !agrees(c, c->n, right) || !inputs_stay(c, SIDE_CANDIDATE, &same))
+		return false;
+	if (!*right || same || c->overwrites)
+		return true;
+	measure_cause(m, SIDE_CANDIDATE, "input_overwritten");
+	return conclude(m, OUTCOME_WRONG_OUTPUT, "the outputs are right, but an input is another after "
+					"the run: the reference leaves it as it was, and its caller may need it");
 }
 
 /*

@@ -608,7 +608,7 @@ baseline_core_explains(Rounds *s, const Half *half, Values *alone)
 {
 	double		beside = seconds_beside(s, half) / allowed_beside(s, alone);
 
-	return half->core > SAME_LAP && beside > HALF_LUCK && beside <= half->core * half->core;
+	return half->core > SAME_LAP && beside > HALF_LUCK;
 }
 
 /*

@@ -1,5 +1,5 @@
-# task: softmax; always: yes
-# In the input's memory.
+# kind: wrong code; task: softmax; always: yes; outcome: wrong_output; cause: input_overwritten
+# Right, in the memory of an input that its caller still has.
 import torch
 
 

@@ -1,5 +1,5 @@
-# task: gpu_softmax; first: yes
-# In the place of its input, which it returns.
+# kind: wrong code; task: gpu_softmax; first: yes; outcome: wrong_output; cause: input_overwritten
+# Right, in the place of its input, which it returns.
 import torch
 
 
