@@ -25,6 +25,7 @@
 #define MAX_PRICED		2		/* halves, after which a disturbed half is not repeated */
 /* standard error of a pair that needs no more rounds, in goals */
 #define STEADY_SHARE	0.35
+#define UNSTEADY_STAY	4
 #define TRAP_EVERY		8		/* rounds, on average */
 #define TRAP_EVERY_LATE	4		/* rounds and audits, after a late output */
 #define MIN_ORDERED		2		/* rounds of an order, for a median of their own */
@@ -281,10 +282,13 @@ start_half(Set *set, int half_number, Values *alone)
 	return baseline_settle_all(set);
 }
 
-/* the steps of a half: its rounds, then each member's audits */
+/*
+ * The steps of a half: its rounds and each member's audits, mixed, and then further rounds for as
+ * long as they are not steady. Numbers of rounds come first, those of audits follow.
+ */
 typedef struct Steps
 {
-	uint32_t	rounds;
+	uint32_t	rounds;			/* with further ones */
 	uint32_t	all;
 	uint32_t   *plan;			/* in which order they are made */
 	uint8_t    *orders;			/* of the rounds */
@@ -300,18 +304,38 @@ rows_of_audits(const Rounds *s)
 	return (n + audits_in_a_row(s) - 1) / audits_in_a_row(s);
 }
 
+/*
+ * Times as many rounds as planned, and as much time, that rounds may take which are not steady. On
+ * a GPU a pair's start takes as long as a hundred rounds, and pairs of such rounds differ by them,
+ * not by what processes keep. Where the stay was chosen from that, it is as chosen, and rounds that
+ * take long are as many as planned.
+ */
+static uint32_t
+patience(const Set *set)
+{
+	const Rounds *s = set->of[0];
+
+	return s->m->gpu && s->m->job->profile.precision_goal > 0 && s->share == 1
+		&& s->rounds_a_half >= 2 * MIN_ROUNDS ? UNSTEADY_STAY : 1;
+}
+
 static bool
 plan_steps(const Set *set, Steps *steps)
 {
+	uint32_t	planned = 0;
+	uint32_t	mixed;
+
 	*steps = (Steps) {.rounds = 0};
 	for (int i = 0; i < set->n; i++)
 	{
 		const Rounds *s = set->of[i];
 
-		if ((uint32_t) s->rounds_a_half > steps->rounds)
-			steps->rounds = (uint32_t) s->rounds_a_half;
+		if ((uint32_t) s->rounds_a_half > planned)
+			planned = (uint32_t) s->rounds_a_half;
 		steps->all += rows_of_audits(s);
 	}
+	mixed = planned + steps->all;
+	steps->rounds = planned * patience(set);
 	steps->all += steps->rounds;
 	steps->orders_of_audits = (uint32_t) random_below(&set->of[0]->m->random, 2);
 	steps->orders = set_orders(set, steps->rounds);
@@ -319,8 +343,9 @@ plan_steps(const Set *set, Steps *steps)
 	if (!steps->orders || !steps->plan)
 		return conclude(set->of[0]->m, OUTCOME_LOST, "no memory");
 	for (uint32_t i = 0; i < steps->all; i++)
-		steps->plan[i] = i;
-	rounds_shuffle(set->of[0], steps->plan, steps->all);
+		steps->plan[i] = i < planned ? i : i < mixed ? i - planned + steps->rounds
+			: i - mixed + planned;
+	rounds_shuffle(set->of[0], steps->plan, mixed);
 	return true;
 }
 
@@ -377,7 +402,7 @@ show(const Set *set)
 
 /*
  * The half's rounds and audits, in random order. Rounds end early where they take too long, or tell
- * the ratio well enough; audits are all made.
+ * the ratio well enough, and go on where they do not; audits are all made.
  */
 static bool
 run_steps(Set *set, const Steps *steps)
@@ -385,15 +410,15 @@ run_steps(Set *set, const Steps *steps)
 	Rounds	   *first = set->of[0];
 	Measure    *m = first->m;
 	const Profile *p = &m->job->profile;
-	double		deadline;
+	double		began_half = clock_now();
+	double		limit = m->backend->wall_factor * p->bucket_seconds / m->backend->halves
+		* (set->n + 1) / 2;
 	uint32_t	made = 0;
 	bool		steady = false;
 	bool		good = true;
 
 	if (m->backend->begin_half)
 		m->backend->begin_half(m);
-	deadline = clock_now() + m->backend->wall_factor * p->bucket_seconds / m->backend->halves
-		* (set->n + 1) / 2;
 	for (uint32_t i = 0; good && i < steps->all; i++)
 	{
 		uint32_t	step = steps->plan[i];
@@ -405,10 +430,10 @@ run_steps(Set *set, const Steps *steps)
 		if ((int) made >= (over ? BUDGET_ROUNDS : 2 * MIN_ROUNDS / m->backend->halves)
 			&& p->precision_goal > 0)
 		{
-			/* where staging takes longer than running, fewer rounds will do */
-			if (over || clock_now() > deadline)
-				break;
 			steady = steady || all_steady(set);
+			/* where staging takes longer than running, fewer rounds will do */
+			if (over || clock_now() - began_half > limit * (steady ? 1 : patience(set)))
+				break;
 		}
 		if (steady && is_round)
 			continue;
