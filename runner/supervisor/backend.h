@@ -88,7 +88,7 @@ typedef struct Backend
 	bool		steps;
 
 	/* where work goes on while a process is stopped; NULL elsewhere */
-	/* before a pair's processes exist: their core, and which of them gets which memory, by lot */
+	/* before a pair's processes exist: which of them gets which memory, by lot */
 	bool		(*begin_pair) (Measure *m, Arena *arena);
 	/*
 	 * before the rounds of a half, and after them: clocks and neighbours; true if the half should

@@ -197,7 +197,6 @@ typedef struct Measure
 	char		dissolved_by[256];
 	int			sets_dissolved;
 	int			pairs;			/* that were made, of any members */
-	int			excused;		/* halves that were made again because others had slowed the core */
 	size_t		set_bytes;		/* memory that a candidate may have then, if less than else */
 	struct Rounds *aa_pairs;	/* of the reference with itself, for all members; NULL: none */
 	Code		reference;
@@ -212,7 +211,6 @@ typedef struct Measure
 	double		locked_at;		/* 0: not yet */
 	char		device_key[256];
 	cpu_set_t	cores;			/* of the executors; the supervisor keeps to the others */
-	cpu_set_t	choice;			/* on a GPU: the cores of which a pair's executors get one */
 	/* keyed from the kernel; everything a candidate must not guess comes from here */
 	RandomStream random;
 

@@ -53,23 +53,6 @@ devices(const cpu_set_t *allowed, int gpus, const char *expected)
 	return strcmp(found, expected) == 0;
 }
 
-/* what each GPU may choose from */
-static bool
-choices(const cpu_set_t *allowed, int gpus, const char *const *expected)
-{
-	bool		good = true;
-
-	for (int i = 1; i <= gpus; i++)
-	{
-		cpu_set_t	wanted;
-		cpu_set_t	found;
-
-		cores_choice(allowed, i, gpus, &found);
-		good = cores_parse(expected[i - 1], &wanted) && CPU_EQUAL(&found, &wanted) && good;
-	}
-	return good;
-}
-
 static bool
 others(const cpu_set_t *allowed, const char *own, int gpus, const char *expected)
 {
@@ -109,24 +92,16 @@ main(void)
 
 	allowed = host(16, 0);
 	check(devices(&allowed, 2, "15 14 13"), "threads that the kernel says nothing of are cores");
-	check(choices(&allowed, 2, (const char *[]) {"14,9-10", "11-13"}),
-		  "GPUs choose from cores of their own, no more than half of the host's with the CPU's");
-	check(others(&allowed, "14", 2, "0-8"), "their supervisors keep off all devices'");
-	check(choices(&allowed, 1, (const char *[]) {"9-14"}), "one GPU chooses from six");
+	check(others(&allowed, "14", 2, "0-12"), "their supervisors keep off all devices'");
 	allowed = host(16, 1);
 	check(devices(&allowed, 2, "15 13 11"), "neighbouring threads share a core: devices do not");
-	check(choices(&allowed, 1, (const char *[]) {"13,11,9"}),
-		  "a choice has one thread of each of its cores");
 	check(others(&allowed, "13", 2, "0-9"), "nor do supervisors with any device");
-	check(others(&allowed, "13", 1, "0-7"), "nor with a core that one may choose");
 	allowed = host(16, 8);
 	check(devices(&allowed, 4, "15 14 13 12 11"), "the same where the second threads come last");
 	check(others(&allowed, "14", 4, "0-2,8-10"), "nor do supervisors there");
 	allowed = host(16, 1);
 	check(devices(&allowed, 8, "15 14 13 12 11 10 9 8 7"),
 		  "with fewer cores than devices and one more, devices share them");
-	check(choices(&allowed, 8, (const char *[]) {"14", "13", "12", "11", "10", "9", "8", "7"}),
-		  "and have nothing to choose");
 	check(others(&allowed, "14", 8, "0-13"),
 		  "and supervisors, which would be too many for the rest, keep off their own's alone");
 	allowed = host(4, 1);

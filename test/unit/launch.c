@@ -180,7 +180,6 @@ UNUSED(bool, gpu_compare, Measure *m, const void *expected, const void *found, i
 UNUSED(bool, gpu_inputs_same, Measure *m, const Arena *arena, Side side, uint32_t slot, bool *same)
 UNUSED(void, gpu_free, Measure *m, void *memory)
 UNUSED(bool, gpu_generate, Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
-UNUSED(void, gpu_choose_core, Measure *m)
 UNUSED(void, gpu_arena_draw, Measure *m, Arena *arena)
 UNUSED(bool, gpu_pools_draw, Measure *m)
 UNUSED(void, gpu_begin_half, Measure *m)

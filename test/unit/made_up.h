@@ -136,7 +136,6 @@ static bool undone[SLOTS];
 static int	compared;
 static int	wrong;
 static int	reads[2];
-static int	core_explanations;	/* so many times a core explains that the reference is slower */
 static int	cores_noted;		/* rounds */
 static int	timed_again;		/* the reference alone, after candidates */
 static int	launched[2];		/* processes: the candidate's, and references in its place */
@@ -627,21 +626,9 @@ baseline_time_again(Rounds *s, Half *half, Values *alone)
 }
 
 void
-baseline_note_core(const Rounds *s, Half *half, bool beside)
+baseline_note_core(const Rounds *s)
 {
-	cores_noted += beside;
-}
-
-double
-baseline_core(const Half *half)
-{
-	return 1;
-}
-
-bool
-baseline_core_explains(Rounds *s, const Half *half, Values *alone)
-{
-	return core_explanations > 0 && core_explanations-- > 0;
+	cores_noted++;
 }
 
 bool

@@ -16,8 +16,7 @@ static Measure measure = {.member = &member, .result = &member.result, .time = m
 	.backend = &on_gpu};
 static Job	job;
 static Rounds s;
-static double core = 1;			/* how many times as long laps take beside */
-static bool explained;			/* whether that may be why the half is slowed */
+static Gpu	gpu;
 
 /* what alone.c does with processes is not tried here */
 /* sets are settled elsewhere */
@@ -100,7 +99,6 @@ executor_init(Executor *executor)
 static double
 counted(uint32_t runs, double seconds, double reading)
 {
-	static Gpu	gpu;
 	Half		half = {.executor = {&half.process[0], &half.process[1]},
 		.turn = 0.28e-3,.read_turned = 0.08e-3};
 	double		found;
@@ -127,7 +125,7 @@ begin(double neighbour, double doubt)
 static void
 half(double slower, double host, double *plain, double *capped)
 {
-	Half		half = {.executor = {&half.process[0], &half.process[1]},.core = core};
+	Half		half = {.executor = {&half.process[0], &half.process[1]}};
 	Values		alone = {0};
 
 	for (int i = 0; i < 5; i++)
@@ -141,7 +139,6 @@ half(double slower, double host, double *plain, double *capped)
 			values_append(&half.block[SIDE_REFERENCE], own);
 			values_append(&half.ratio[first], own / (10e-6 * host));
 		}
-	explained = baseline_core_explains(&s, &half, &alone);
 	baseline_cap(&s, &half, &alone);
 	*plain = values_median(&half.ratio[0]);
 	*capped = values_median(&half.capped[0]);
@@ -175,28 +172,16 @@ was_slowed(void)
 	return baseline_was_slowed(&s, &slower, &error);
 }
 
-/* how many times as long laps take beside, by those at five blocks of each */
-static double
-core_of(double alone, double beside)
+/* `n` laps of a core that is slow in every so many of them */
+static void
+laps(int n, int every, double slow)
 {
-	static Gpu	gpu;
-	Half		half = {.executor = {&half.process[0], &half.process[1]}};
-	struct Gpu *before = measure.gpu;
-	double		times;
-
-	measure.gpu = &gpu;
-	for (int i = 0; i < 5; i++)
+	gpu.nlaps = 0;
+	for (int i = 0; i < n; i++)
 	{
-		gpu.core_lap = i == 1 ? 5 * alone : alone;
-		baseline_note_core(&s, &half, false);
-		gpu.core_lap = i == 3 ? 5 * beside : beside;
-		baseline_note_core(&s, &half, true);
+		gpu.core_lap = i % every == 0 ? slow : 1e-6;
+		baseline_note_core(&s);
 	}
-	measure.gpu = before;
-	times = baseline_core(&half);
-	free(half.lap[0].v);
-	free(half.lap[1].v);
-	return times;
 }
 
 int
@@ -220,7 +205,7 @@ main(void)
 	job.profile.precision_goal = 0.005;
 	job.profile.disturbed_factor = 2;
 	measure.job = &job;
-	measure.gpu = (struct Gpu *) &measure;
+	measure.gpu = &gpu;
 
 	begin(1, 0);
 	half(1, 1, &plain, &capped);
@@ -242,28 +227,27 @@ main(void)
 	check(near(capped, 1.0002, 1e-10), "in a half that is much slower for nothing");
 	check(plain < 1.12, "whatever is found, no half counts for much more");
 
-	check(near(core_of(1e-6, 1.3e-6), 1.3, 1e-10), "laps tell how quick a core is");
-	check(core_of(NAN, 1.3e-6) == 1 && core_of(1e-6, NAN) == 1,
-		  "where they are not known it is as quick as before");
+	laps(64, 20, 5e-6);
+	half(1.8, 1, &plain, &capped);
+	check(plain < 1.12, "a core that is held up once in a while is as quick as ever");
+	laps(64, 3, 2e-6);
+	half(1.8, 1, &plain, &capped);
+	check(plain > 1.79, "on one that is slow by turns a half may be as much slower by luck");
+	half(3, 1, &plain, &capped);
+	check(near(plain, 2 * 1.01, 0.03), "but not more");
 	begin(1, 0);
-	core = 1.3;
-	half(1, 1.6, &plain, &capped);
-	check(explained, "a core that others slow may explain a reference that is slower");
-	half(1.9, 1, &plain, &capped);
-	check(explained, "however much slower it is");
-	check(s.seen.excess.n == 0, "neither says anything of the candidate");
-	check(plain < 1.12, "and no half counts for much more");
-	core = 1.05;
-	half(1.2, 1, &plain, &capped);
-	check(!explained && s.seen.excess.n == 1, "a core that is as quick explains nothing");
+	halves(4, 1, 1.5);
+	half(1.5, 1, &plain, &capped);
+	check(was_slowed() && capped < 1.011, "and code that slows the reference in all is found");
 	begin(1, 0);
-	core = 0.7;
-	half(1.2, 1, &plain, &capped);
-	check(!explained && s.seen.excess.n == 0, "nor does one that is quicker beside");
-	half(1.2, 1, &plain, &capped);
-	half(1.2, 1, &plain, &capped);
-	check(s.seen.excess.n == 1, "no more than two halves are left out for that");
-	core = 1;
+	halves(4, 5, 1.5);
+	check(!was_slowed() && s.seen.slowed == 1, "one half in five is luck");
+	laps(8, 2, 2e-6);
+	half(1.8, 1, &plain, &capped);
+	check(plain < 1.12, "a few laps say nothing");
+	laps(64, 1, NAN);
+	half(1.8, 1, &plain, &capped);
+	check(gpu.nlaps == 0 && plain < 1.12, "nor does a core whose laps nobody times");
 
 	begin(1, 0);
 	halves(14, 2, 2);

@@ -56,7 +56,6 @@ gpu_begin_pair(Measure *m, Arena *arena)
 	double		started = clock_now();
 	bool		good;
 
-	gpu_choose_core(m);
 	gpu_arena_draw(m, arena);
 	good = m->job->language != LANGUAGE_PYTORCH || gpu_pools_draw(m);
 	measure_spent(m, SPENT_MEMORY, started);

@@ -12,8 +12,6 @@
 
 #include "supervisor/device/cores.h"
 
-#define CHOICE	5				/* cores that a GPU may have beside its own */
-
 /* a test brings a host of its own */
 #ifndef CUDAL1_SIBLINGS
 #define CUDAL1_SIBLINGS "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list"
@@ -90,20 +88,13 @@ remove_cores(cpu_set_t *from, const cpu_set_t *cores)
 		}
 }
 
-/* a host's cores, the last first, each by its last thread */
-typedef struct Cores
-{
-	int			thread[CPU_SETSIZE];
-	int			n;
-} Cores;
-
-static void
-list_cores(const cpu_set_t *allowed, Cores *cores)
+/* the last thread of each of the last `n` cores */
+static bool
+last_cores(const cpu_set_t *allowed, int n, int *threads)
 {
 	cpu_set_t	left = *allowed;
 
-	cores->n = 0;
-	for (int thread = CPU_SETSIZE - 1; thread >= 0; thread--)
+	for (int thread = CPU_SETSIZE - 1; thread >= 0 && n > 0; thread--)
 		if (CPU_ISSET(thread, &left))
 		{
 			cpu_set_t	one;
@@ -111,65 +102,34 @@ list_cores(const cpu_set_t *allowed, Cores *cores)
 			CPU_ZERO(&one);
 			CPU_SET(thread, &one);
 			remove_cores(&left, &one);
-			cores->thread[cores->n++] = thread;
+			*threads++ = thread;
+			n--;
 		}
-}
-
-/* A host with fewer cores than devices and one more shares them out by threads. */
-static int
-device_of(const cpu_set_t *allowed, const Cores *cores, int number, int gpus)
-{
-	int			first = 0;
-
-	if (gpus + 2 <= cores->n)
-		return cores->thread[number];
-	for (int i = CPU_SETSIZE - 1; i >= 0; i--)
-		if (CPU_ISSET(i, allowed))
-		{
-			first = i;
-			if (number-- == 0)
-				break;
-		}
-	return first;
+	return n == 0;
 }
 
 /*
  * The core of a device: of the CPU device (number 0) the last one, since the first get the
- * interrupts and the server's other work, of GPUs (from 1) those before it.
+ * interrupts and the server's other work, of GPUs (from 1) those before it. A host with fewer cores
+ * than devices and one more shares them out by threads.
  */
 int
 cores_device(const cpu_set_t *allowed, int number, int gpus)
 {
-	Cores		cores;
+	int			threads[CPU_SETSIZE];
+	int			before = number;
+	int			first = 0;
 
-	list_cores(allowed, &cores);
-	return device_of(allowed, &cores, number, gpus);
-}
-
-/*
- * The core of a GPU, and others that its executors may have in its place. All devices' together are
- * no more than half of the host's. A GPU's others follow each other, because neighbours may be
- * threads of one core unknown to the kernel; the last GPU's follow its own core.
- */
-static void
-choice_of(const cpu_set_t *allowed, const Cores *cores, int number, int gpus, cpu_set_t *choice)
-{
-	int			others = (cores->n / 2 - 1) / gpus - 1;
-
-	others = others < CHOICE ? others : CHOICE;
-	CPU_ZERO(choice);
-	CPU_SET(device_of(allowed, cores, number, gpus), choice);
-	for (int i = 1; i <= others; i++)
-		CPU_SET(cores->thread[gpus + (gpus - number) * others + i], choice);
-}
-
-void
-cores_choice(const cpu_set_t *allowed, int number, int gpus, cpu_set_t *choice)
-{
-	Cores		cores;
-
-	list_cores(allowed, &cores);
-	choice_of(allowed, &cores, number, gpus, choice);
+	if (gpus + 2 <= CPU_SETSIZE && last_cores(allowed, gpus + 2, threads))
+		return threads[number];
+	for (int i = CPU_SETSIZE - 1; i >= 0; i--)
+		if (CPU_ISSET(i, allowed))
+		{
+			first = i;
+			if (before-- == 0)
+				break;
+		}
+	return first;
 }
 
 /*
@@ -181,17 +141,9 @@ static void
 cores_others(const cpu_set_t *allowed, const cpu_set_t *own, int gpus, cpu_set_t *others)
 {
 	cpu_set_t	devices = *own;
-	Cores		cores;
 
-	list_cores(allowed, &cores);
-	CPU_SET(device_of(allowed, &cores, 0, gpus), &devices);
-	for (int i = 1; i <= gpus; i++)
-	{
-		cpu_set_t	choice;
-
-		choice_of(allowed, &cores, i, gpus, &choice);
-		CPU_OR(&devices, &devices, &choice);
-	}
+	for (int i = 0; i <= gpus; i++)
+		CPU_SET(cores_device(allowed, i, gpus), &devices);
 	*others = *allowed;
 	remove_cores(others, &devices);
 	if (CPU_COUNT(others) >= 2 && CPU_COUNT(others) > gpus)

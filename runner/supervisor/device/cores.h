@@ -10,7 +10,6 @@
 
 extern bool cores_parse(const char *list, cpu_set_t *cores);
 extern int	cores_device(const cpu_set_t *allowed, int number, int gpus);
-extern void cores_choice(const cpu_set_t *allowed, int number, int gpus, cpu_set_t *choice);
 extern int	cores_keep_off(const cpu_set_t *allowed, const cpu_set_t *own, int gpus);
 
 #endif

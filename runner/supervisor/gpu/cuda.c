@@ -385,7 +385,6 @@ gpu_open(Measure *m)
 	gpu->arena_bytes = (size_t) m->job->profile.arena_mb * ARENA_TIMES << 20;
 	if (gpu->arena_bytes > left / 4)
 		gpu->arena_bytes = left / 4;
-	gpu_choose_core(m);
 	if (m->spare_core)
 		gpu_start_spinning(m);
 	/* of a pair, two executors are alive at a time */

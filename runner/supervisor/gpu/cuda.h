@@ -43,6 +43,7 @@ typedef struct GpuArena
 #define SPIN_ON		1
 #define SPIN_END	2
 #define SPIN_LAPS	31			/* of the arithmetic that is spun on: the latest that are kept */
+#define GPU_LAPS	256
 
 #define GPU_SAMPLE_SLOTS	8	/* runs of a block that are sampled */
 #define GPU_SAMPLE_ELEMENTS 8	/* elements of each of their outputs */
@@ -183,6 +184,8 @@ typedef struct Gpu
 	_Atomic uint32_t awake;
 	_Atomic double lap[SPIN_LAPS];	/* what laps took that the thread made there; 0: not yet */
 	double		core_lap;		/* their median when the last block had ended; NAN: not known */
+	double		laps[GPU_LAPS]; /* such medians, the latest that were noted */
+	uint32_t	nlaps;			/* that were noted in all */
 	CuAddress	comparison;
 	CuAddress	cold;			/* what is written to turn out the caches */
 	size_t		cold_bytes;
@@ -228,8 +231,6 @@ extern bool gpu_synchronize(Measure *m);
 extern void gpu_start_spinning(Measure *m);
 /* seconds of a lap of arithmetic on that core, the median of the latest; NAN: not known */
 extern double gpu_core_lap(const Gpu *gpu);
-/* gives that thread, and executors that start from now on, the quickest core of m->choice */
-extern void gpu_choose_core(Measure *m);
 extern void gpu_keep_awake(Gpu *gpu, bool awake);
 extern void gpu_stop_spinning(Gpu *gpu);
 

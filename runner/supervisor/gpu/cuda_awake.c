@@ -12,10 +12,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "supervisor/device/pace.h"
+#include "common/clock.h"
+#include "src/score.h"
 #include "supervisor/gpu/cuda.h"
 
-#define SPIN_STEPS	200			/* of a lap: a microsecond, in which it does not see its end */
+#define LAP_STEPS	200				/* of a lap: a microsecond, in which it does not see its end */
+#define STEP(x) (x ^= x << 13, x ^= x >> 7, x ^= x << 17)
 
 static void
 futex(_Atomic uint32_t *word, int operation, uint32_t value)
@@ -23,21 +25,54 @@ futex(_Atomic uint32_t *word, int operation, uint32_t value)
 	syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
 }
 
+/*
+ * seconds of a lap: as many chains of arithmetic as keep all units of a core busy, in registers;
+ * it is compiled without vectors
+ */
+static double
+lap(uint64_t *state)
+{
+	uint64_t	a = *state + 1,
+				b = a + 1,
+				c = a + 2,
+				d = a + 3,
+				e = a + 4,
+				f = a + 5,
+				g = a + 6,
+				h = a + 7;
+	double		began = clock_now();
+
+	for (int i = 0; i < LAP_STEPS; i++)
+	{
+		STEP(a);
+		STEP(b);
+		STEP(c);
+		STEP(d);
+		STEP(e);
+		STEP(f);
+		STEP(g);
+		STEP(h);
+	}
+	/* so that a compiler leaves nothing out */
+	*state = a ^ b ^ c ^ d ^ e ^ f ^ g ^ h;
+	return clock_now() - began;
+}
+
 static void *
 spin(void *argument)
 {
 	Gpu		   *gpu = argument;
 	struct sched_param none = {0};
-	uint64_t	sum = 0;
-	uint32_t	lap = 0;
-	uint32_t	state;
+	uint64_t	state = 0;
+	uint32_t	laps = 0;
+	uint32_t	awake;
 
 	sched_setscheduler(0, SCHED_IDLE, &none);
-	while ((state = gpu->awake) != SPIN_END)
-		if (state == SPIN_OFF)
+	while ((awake = gpu->awake) != SPIN_END)
+		if (awake == SPIN_OFF)
 			futex(&gpu->awake, FUTEX_WAIT, SPIN_OFF);
 		else
-			gpu->lap[lap++ % SPIN_LAPS] = pace_lap(&sum, SPIN_STEPS);
+			gpu->lap[laps++ % SPIN_LAPS] = lap(&state);
 	return NULL;
 }
 
@@ -75,21 +110,6 @@ gpu_core_lap(const Gpu *gpu)
 			return NAN;
 	}
 	return cudal1_score_median(laps, SPIN_LAPS);
-}
-
-void
-gpu_choose_core(Measure *m)
-{
-	int			now = 0;
-
-	while (now < CPU_SETSIZE - 1 && !CPU_ISSET(now, &m->cores))
-		now++;
-	CPU_ZERO(&m->cores);
-	CPU_SET(pace_quickest(&m->choice, now), &m->cores);
-	for (int i = 0; i < SPIN_LAPS; i++)
-		m->gpu->lap[i] = 0;
-	if (m->gpu->spinning)
-		pthread_setaffinity_np(m->gpu->spinner, sizeof(m->cores), &m->cores);
 }
 
 void

@@ -58,7 +58,6 @@ gpu_prepare(Measure *m, const char *key, const cpu_set_t *allowed)
 	gpu->sm_mhz[0] = gpu->temperature[0] = INT_MAX;
 	CPU_ZERO(&m->cores);
 	CPU_SET(cores_device(allowed, 1 + gpu->nvml.index, n), &m->cores);
-	cores_choice(allowed, 1 + gpu->nvml.index, n, &m->choice);
 	m->spare_core = cores_keep_off(allowed, &m->cores, n) > 1;
 	return true;
 }
@@ -164,13 +163,12 @@ gpu_environment(Measure *m)
 {
 	Gpu		   *gpu = m->gpu;
 	json_t	   *e = m->environment;
-	char		cores[64] = "";
+	char		cores[32] = "";
 	int			version = 0;
 
 	for (int i = 0; i < CPU_SETSIZE; i++)
-		if (CPU_ISSET(i, &m->choice))
-			snprintf(cores + strlen(cores), sizeof(cores) - strlen(cores), "%s%d",
-					 cores[0] ? "," : "", i);
+		if (CPU_ISSET(i, &m->cores))
+			snprintf(cores, sizeof(cores), "%d", i);
 	json_object_set_new(e, "cores", json_string(cores));
 	json_object_set_new(e, "gpu", json_string(gpu->nvml.name));
 	json_object_set_new(e, "driver", json_string(gpu->nvml.driver));

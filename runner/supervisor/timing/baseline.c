@@ -32,9 +32,7 @@
 #define IDLE_RUNS		5
 #define ALONE_ALIKE		1.01
 #define FEW_RUNS		16
-/* arithmetic takes 1.2 to 1.5 times as long on a core that others use, too */
-#define SAME_LAP		1.1
-#define MAX_SKIPPED		2		/* halves of a candidate that its core tells nothing of */
+#define FEW_LAPS		16
 
 /*
  * The cost of a block of the reference that has no run; on a GPU, where inputs are staged within
@@ -450,24 +448,33 @@ baseline_meet_neighbour(Rounds *s, Half *half, const Values *alone)
 }
 
 void
-baseline_note_core(const Rounds *s, Half *half, bool beside)
+baseline_note_core(const Rounds *s)
 {
-	if (s->m->gpu && isfinite(s->m->gpu->core_lap))
-		values_append(&half->lap[beside], s->m->gpu->core_lap);
+	Gpu		   *gpu = s->m->gpu;
+
+	if (gpu && isfinite(gpu->core_lap))
+		gpu->laps[gpu->nlaps++ % GPU_LAPS] = gpu->core_lap;
 }
 
-double
-baseline_core(const Half *half)
+/* how many times as long laps of the core took when it was slow as when it was quick */
+static double
+core_spread(const Rounds *s)
 {
-	double		times = values_median(&half->lap[1]) / values_median(&half->lap[0]);
+	const Gpu  *gpu = s->m->gpu;
+	size_t		n = gpu && gpu->nlaps < GPU_LAPS ? gpu->nlaps : GPU_LAPS;
 
-	return isnan(times) ? 1 : times;
+	return !gpu || n < FEW_LAPS ? 1
+		: cudal1_score_percentile(gpu->laps, n, 0.9) / cudal1_score_percentile(gpu->laps, n, 0.1);
 }
 
-static bool
-core_changed(double times)
+/*
+ * Times what is allowed: what luck may do to a half on a GPU. Where others use the core it is slow
+ * and quick by turns, and the reference may have been alone in the one and beside in the other.
+ */
+static double
+half_luck(const Rounds *s)
 {
-	return times > SAME_LAP || times < 1 / SAME_LAP;
+	return fmax(HALF_LUCK, core_spread(s));
 }
 
 static bool
@@ -484,43 +491,19 @@ alone_block(Rounds *s, Half *half, Values *alone)
 	seconds = baseline_counted(s, half, s->runs[SIDE_REFERENCE], seconds,
 							   half->empty[SIDE_REFERENCE]);
 	values_append(alone, seconds / s->runs[SIDE_REFERENCE]);
-	baseline_note_core(s, half, false);
+	baseline_note_core(s);
 	return true;
-}
-
-static void
-keep_last(Values *values, size_t n)
-{
-	if (values->n <= n)
-		return;
-	memmove(values->v, values->v + values->n - n, n * sizeof(*values->v));
-	values->n = n;
 }
 
 /* the reference's seconds a run while no candidate exists */
 bool
 baseline_time(Rounds *s, Half *half, Values *alone)
 {
-	alone->n = half->lap[0].n = 0;
+	alone->n = 0;
 	for (int j = 0; j < alone_blocks(s); j++)
 		if (!alone_block(s, half, alone))
 			return false;
 	return true;
-}
-
-/*
- * Whether the last blocks alone show that the reference is not held up any more: they take no
- * longer than it took alone before, on a core that is as quick. On one that is not, as beside the
- * candidate, nothing can show it, and `many` have been timed.
- */
-static bool
-has_recovered(const Rounds *s, const Half *half, const Values *alone, bool many)
-{
-	double		lap = values_median(&half->lap[0]);
-
-	if (core_changed(lap / s->alone_lap) && !core_changed(lap / values_median(&half->lap[1])))
-		return many;
-	return values_median(alone) <= ALONE_ALIKE * s->alone;
 }
 
 /*
@@ -532,17 +515,17 @@ bool
 baseline_time_again(Rounds *s, Half *half, Values *alone)
 {
 	size_t		n = (size_t) alone_blocks(s);
-	size_t		most = ((size_t) s->m->backend->alone_again - 1) * n;
 
 	half->warm_inputs = false;
 	if (!baseline_time(s, half, alone))
 		return false;
-	for (size_t more = 0; more < most && !has_recovered(s, half, alone, more >= 2 * n); more++)
+	for (size_t more = ((size_t) s->m->backend->alone_again - 1) * n; more > 0
+		 && values_median(alone) > ALONE_ALIKE * s->alone; more--)
 	{
 		if (!alone_block(s, half, alone))
 			return false;
-		keep_last(alone, n);
-		keep_last(&half->lap[0], n);
+		memmove(alone->v, alone->v + 1, n * sizeof(*alone->v));
+		alone->n = n;
 	}
 	return true;
 }
@@ -603,14 +586,6 @@ baseline_is_slowed(Rounds *s, const Half *half, Values *alone)
 		&& (s->m->gpu ? beside : cudal1_score_percentile(blocks->v, blocks->n, 0.25)) > slowest;
 }
 
-bool
-baseline_core_explains(Rounds *s, const Half *half, Values *alone)
-{
-	double		beside = seconds_beside(s, half) / allowed_beside(s, alone);
-
-	return half->core > SAME_LAP && beside > HALF_LUCK;
-}
-
 /*
  * On a GPU a set's halves are capped as those of one candidate are. Beyond luck they are worth
  * nothing, because what slows the reference slows the other members as well.
@@ -618,33 +593,28 @@ baseline_core_explains(Rounds *s, const Half *half, Values *alone)
 bool
 baseline_far_slower(const Rounds *s, const Half *half, const Values *alone)
 {
-	return seconds_beside(s, half) > HALF_LUCK * allowed_beside(s, alone);
-}
-
-/* a number to the end of a list in the evidence, unless that is long */
-static void
-note(Rounds *s, const char *name, double number)
-{
-	json_t	   *list = json_object_get(s->m->result->evidence, name);
-
-	if (!list && json_object_set_new(s->m->result->evidence, name, list = json_array()) != 0)
-		return;
-	if (json_array_size(list) < MAX_BESIDE)
-		json_array_append_new(list, json_real(round(number * 1e4) / 1e4));
+	return seconds_beside(s, half) > half_luck(s) * allowed_beside(s, alone);
 }
 
 /*
  * Notes in the evidence how much slower the reference was beside the candidate than alone, by half
- * and order, and on a GPU its core, by half.
+ * and order, and on a GPU how far its core's speeds lie apart.
  */
 void
 baseline_note_beside(Rounds *s, const Half *half, const Values *alone)
 {
-	for (int first = 1; first >= 0; first--)
-		if (half->own[first].n > 0)
-			note(s, "beside", values_median(&half->own[first]) / values_median(alone));
+	json_t	   *evidence = s->m->result->evidence;
+	json_t	   *all = json_object_get(evidence, "beside");
+
 	if (s->m->gpu)
-		note(s, "core", half->core);
+		json_object_set_new(evidence, "core", json_real(round(core_spread(s) * 1e4) / 1e4));
+	if (!all && json_object_set_new(evidence, "beside", all = json_array()) != 0)
+		return;
+	for (int first = 1; first >= 0 && json_array_size(all) < MAX_BESIDE; first--)
+		if (half->own[first].n > 0)
+			json_array_append_new(all,
+								  json_real(round(values_median(&half->own[first])
+												  / values_median(alone) * 1e4) / 1e4));
 }
 
 /*
@@ -666,10 +636,10 @@ baseline_price(Rounds *s, Half *half, const Values *alone)
  * On a GPU, PyTorch runs of 10 us are at random 0 to 10 % slower beside any process than alone. On
  * hosts that others use, the reference's times alone and beside differ by as much. Halves in which
  * the reference had bad luck must not be repeated or capped one by one, because those in which the
- * candidate had bad luck are not: that took up to 1.3 % from honest scores. So no half is repeated
- * for that, and all halves together decide whether any is capped (baseline_was_slowed). Then each
- * block counts for no more than it may take, because code can choose which blocks to slow; in a
- * half that is slower by another tenth, for no more than beside a reference.
+ * candidate had bad luck are not: that took up to 1.3 % from honest scores. So no half is repeated,
+ * and all halves together decide whether any is capped (baseline_was_slowed). Then each block
+ * counts for no more than it may take, because code can choose which blocks to slow; in a half that
+ * is slower than luck makes it, for no more than beside a reference.
  */
 void
 baseline_cap(Rounds *s, Half *half, Values *alone)
@@ -678,13 +648,10 @@ baseline_cap(Rounds *s, Half *half, Values *alone)
 	double		allowed = allowed_beside(s, alone);
 	double		own = own_beside(s, alone);
 	bool		slowed = baseline_is_slowed(s, half, alone);
-	double		limit = beside > HALF_LUCK * allowed ? own : allowed;
+	double		luck = half_luck(s);
+	double		limit = beside > luck * allowed ? own : allowed;
 
-	/* on another core, as it were, nothing can be told of what the candidate does */
-	if (core_changed(half->core) && s->seen.skipped < MAX_SKIPPED)
-		s->seen.skipped++;
-	else
-		values_append(&s->seen.excess, log(beside / values_median(alone)));
+	values_append(&s->seen.excess, log(beside / values_median(alone)));
 	s->seen.slowed += slowed;
 	for (int first = 0; first < 2; first++)
 		for (size_t i = 0; i < half->ratio[first].n; i++)
@@ -693,7 +660,7 @@ baseline_cap(Rounds *s, Half *half, Values *alone)
 
 			values_append(&half->capped[first],
 						  slowed ? ratio * fmin(1, limit / half->own[first].v[i]) : ratio);
-			half->ratio[first].v[i] = ratio * fmin(1, HALF_LUCK * allowed / beside);
+			half->ratio[first].v[i] = ratio * fmin(1, luck * allowed / beside);
 		}
 }
 

@@ -7,10 +7,6 @@
 #include "supervisor/backend.h"
 #include "supervisor/timing/set.h"
 
-/* halves that are made again because others have slowed the core: luck must not be drawn at will */
-#define MAX_EXCUSED		2
-#define EXCUSED_PAIRS	4		/* one more for so many pairs */
-
 /* by what is none of the set's processes */
 static bool
 is_foreign(const Set *set)
@@ -21,23 +17,6 @@ is_foreign(const Set *set)
 	for (int i = 0; i < set->n; i++)
 		ours[1 + i] = set->half[i]->executor[SIDE_CANDIDATE];
 	return m->backend->disturbed && m->backend->disturbed(m, ours, 1 + set->n);
-}
-
-/* whether something is so of the half of any member */
-static bool
-of_some(const Set *set, Values *alone, bool (*is) (Rounds *, const Half *, Values *))
-{
-	for (int i = 0; i < set->n; i++)
-		if (set_enter(set, i) && is(set->of[i], set->half[i], alone))
-			return true;
-	return false;
-}
-
-static void
-note_core(Set *set)
-{
-	for (int i = 0; i < set->n; i++)
-		set->half[i]->core = baseline_core(set->half[0]);
 }
 
 /* the reference's time alone, when all candidates have ended */
@@ -61,9 +40,12 @@ explain_slower(Set *set, Values *alone)
 	Rounds	   *first = set->of[0];
 	Half	   *half = set->half[0];
 	Values		now = {0};
+	bool		slowed = false;
 	bool		good;
 
-	if (first->neighbour != 0 || !of_some(set, alone, baseline_is_slowed))
+	for (int i = 0; i < set->n && !slowed && first->neighbour == 0; i++)
+		slowed = set_enter(set, i) && baseline_is_slowed(set->of[i], set->half[i], alone);
+	if (!slowed)
 		return true;
 	good = time_again(set, &now) && baseline_meet_neighbour(first, half, &now);
 	free(now.v);
@@ -72,9 +54,9 @@ explain_slower(Set *set, Values *alone)
 }
 
 /*
- * Whether the half is disturbed, by another process on the device, by another guest of its host or
- * by a candidate, which may slow the reference. At the last attempt the half of one candidate is
- * priced instead, and a set of several dissolves.
+ * Whether the half is disturbed, by another process on the device or by a candidate, which may slow
+ * the reference. At the last attempt the half of one candidate is priced instead, and a set of
+ * several dissolves.
  */
 bool
 judge_half(Set *set, int half_number, Values *alone, bool *disturbed)
@@ -96,22 +78,6 @@ judge_half(Set *set, int half_number, Values *alone, bool *disturbed)
 		return false;
 	if (alone->n == 0 || p->precision_goal <= 0 || half->block[SIDE_REFERENCE].n < 4)
 		return true;
-	note_core(set);
-	if (of_some(set, alone, baseline_core_explains))
-	{
-		/* where the reference began it can tell what it takes now */
-		if (half_number == 0 && !time_again(set, alone))
-			return false;
-		note_core(set);
-		if (of_some(set, alone, baseline_core_explains)
-			&& first->disturbed + 1 < first->attempts
-			&& m->excused < MAX_EXCUSED + m->pairs / EXCUSED_PAIRS)
-		{
-			m->excused++;
-			*disturbed = true;
-			return true;
-		}
-	}
 	for (int i = 0; i < set->n; i++)
 		if (set_enter(set, i))
 			baseline_note_beside(set->of[i], set->half[i], alone);

@@ -152,7 +152,6 @@ start_reference(Set *set, int half_number, Values *alone)
 	if (!baseline_time(s, half, alone))
 		return false;
 	s->alone = values_median(alone);
-	s->alone_lap = values_median(&half->lap[0]);
 	return m->gpu || alone->n == 0 || s->neighbour > 0 || baseline_meet_neighbour(s, half, alone);
 }
 
@@ -481,7 +480,6 @@ end_half(Set *set)
 		{
 			free(half->block[j].v);
 			free(half->own[j].v);
-			free(half->lap[j].v);
 			free(half->ratio[j].v);
 			free(half->capped[j].v);
 		}

@@ -293,7 +293,7 @@ rounds_round(Set *set, const uint8_t *order, bool single)
 			return false;
 		/* not right after a candidate, which may have left the core with a lower clock */
 		if (turn == 0 && !single)
-			baseline_note_core(first, half, true);
+			baseline_note_core(first);
 	}
 	pace = half->executor[SIDE_REFERENCE]->pace;
 	if (!check_samples(set))

@@ -116,7 +116,6 @@ set_lend(const Set *set)
 		s->neighbour = first->neighbour;
 		s->doubt = first->doubt;
 		s->alone = first->alone;
-		s->alone_lap = first->alone_lap;
 	}
 	for (int i = 1; i < set->n && set->half[0]; i++)
 	{

@@ -180,7 +180,7 @@ is_narrow(const Rounds *s, double goal)
 	const Profile *p = &s->m->job->profile;
 
 	if (p->nlooks < 2 || (int) s->buckets.n < p->looks[0]
-		|| (s->seen.slowed > 0 && s->seen.excess.n < SLOWED_PAIRS))
+		|| (s->seen.slowed > 0 && s->buckets.n < SLOWED_PAIRS))
 		return false;
 	return s->half_width <= fmax(p->precision_goal, goal)
 		|| (heat_seconds(s->m) > ENOUGH_SECONDS && s->half_width <= verdict_wide_from(s)

@@ -49,7 +49,6 @@ typedef struct Seen
 	int			samples;
 	/* halves on a GPU in which the reference was slower than it may be */
 	int			slowed;
-	int			skipped;		/* that say nothing of that, by their core */
 } Seen;
 
 #define SEEN_LISTS	(offsetof(Seen, rounds) / sizeof(Values))
@@ -123,11 +122,10 @@ typedef struct Rounds
 	int			attempts;		/* that it has */
 	int			priced;			/* halves in which all of them were disturbed */
 	/*
-	 * the reference's seconds a run before a candidate existed, and the lap of its core then; on a
-	 * GPU of the last pair that the reference began
+	 * the reference's seconds a run before a candidate existed, on a GPU in the last pair that the
+	 * reference began
 	 */
 	double		alone;
-	double		alone_lap;
 	uint64_t	weights;		/* of the models of a half */
 	/* the least seconds of copying a run's result, of all halves; 0: none yet */
 	double		taking;
@@ -155,9 +153,6 @@ typedef struct Half
 	Values		block[2];		/* seconds a run */
 	/* the reference's alone, of rounds that the candidate began, and of those that it began */
 	Values		own[2];
-	/* on a GPU: of a lap of arithmetic on the core, at the reference's blocks alone and beside */
-	Values		lap[2];
-	double		core;			/* how many times as long laps took beside; 1: not known */
 	/* of rounds that the candidate began, and of those that the reference began */
 	Values		ratio[2];
 	/* the same if the candidate slows the reference; empty: no different */
@@ -171,7 +166,7 @@ typedef struct Set Set;
 static inline void
 half_init(Half *half)
 {
-	*half = (Half) {.core = 1};
+	*half = (Half) {0};
 	for (int side = 0; side < 2; side++)
 	{
 		half->executor[side] = &half->process[side];
@@ -268,15 +263,8 @@ extern bool baseline_settle_all(Set *set);
  */
 extern bool baseline_share(Set *set, const Rounds *before);
 extern bool baseline_far_slower(const Rounds *s, const Half *half, const Values *alone);
-/*
- * On a GPU: notes, after a block, how long a lap of arithmetic took on the executors' core; how
- * many times as long it took beside candidates as alone (1: not known); whether that explains that
- * the reference is so much slower there that it would be capped: an interpreter is slowed by up to
- * the square
- */
-extern void baseline_note_core(const Rounds *s, Half *half, bool beside);
-extern double baseline_core(const Half *half);
-extern bool baseline_core_explains(Rounds *s, const Half *half, Values *alone);
+/* on a GPU: notes, after a block, how long a lap of arithmetic took on the executors' core */
+extern void baseline_note_core(const Rounds *s);
 extern bool baseline_time(Rounds *s, Half *half, Values *alone);
 extern bool baseline_time_again(Rounds *s, Half *half, Values *alone);
 extern bool baseline_meet_neighbour(Rounds *s, Half *half, const Values *alone);
