@@ -96,7 +96,8 @@ append_entry(StringInfo prompt, const PromptTask *task)
 						 "and shapes they have in the reference where you can, since their values "
 						 "are copied by name; where you can't, create them in the same order with "
 						 "the same initialisation. Inputs and constructor arguments come from the "
-						 "reference's `get_inputs` and `get_init_inputs`; yours are not called. ");
+						 "reference's `get_inputs` and `get_init_inputs`; yours are not called. "
+						 "Leave inputs unchanged wherever the reference does. ");
 		if (task->gpu)
 			appendStringInfoString(prompt,
 								   "Everything runs on the GPU. Kernels of your own may come from "

@@ -223,6 +223,13 @@ check_sets_on_gpu(void)
 	pairs = measure->members[0].result.pairs;
 	check(measure->members[0].result.rounds > 50 * pairs,
 		  "and go on for as long as four times those of the profile where they are not");
+	block_spread = 0.15;
+	run(1, 1e-3, 1e-3 / 0.9);
+	pairs = measure->members[0].result.pairs;
+	check(launched[true] > 0 && (blocks[0] - measure->members[0].result.rounds) * pairs
+		  > 0.9 * measure->members[0].result.rounds * launched[true],
+		  "in pairs of the reference with itself as in the candidate's");
+	block_spread = 0;
 	/* of 1 MiB each, and 1 MiB beside them for slots of 64 bytes */
 	gpu_left = (size_t) 6 << 20;
 	run_heat(2, 1e-3, 1e-3, 8);

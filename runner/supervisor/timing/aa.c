@@ -55,6 +55,7 @@ begin(Rounds *s)
 	s->aa->kept[1] = s->kept[1];
 	s->aa->kept_max = s->kept_max;
 	s->aa->rounds_a_half = s->rounds_a_half;
+	s->aa->share = s->share;
 	return true;
 }
 

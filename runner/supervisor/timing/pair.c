@@ -305,17 +305,22 @@ rows_of_audits(const Rounds *s)
 
 /*
  * Times as many rounds as planned, and as much time, that rounds may take which are not steady. On
- * a GPU a pair's start takes as long as a hundred rounds, and pairs of such rounds differ by them,
- * not by what processes keep. Where the stay was chosen from that, it is as chosen, and rounds that
- * take long are as many as planned.
+ * a GPU starting a pair of one candidate takes as long as a hundred rounds, and pairs of such
+ * rounds differ by them, not by what processes keep. Rounds of a set take longer by its members,
+ * and its start hardly does. Where the stay was chosen, it is as chosen; rounds that take long are
+ * as many as planned; and some profiles don't ask for a width.
  */
 static uint32_t
 patience(const Set *set)
 {
 	const Rounds *s = set->of[0];
+	const Profile *p = &s->m->job->profile;
+	uint32_t	times = UNSTEADY_STAY / (uint32_t) set->n;
 
-	return s->m->gpu && s->m->job->profile.precision_goal > 0 && s->share == 1
-		&& s->rounds_a_half >= 2 * MIN_ROUNDS ? UNSTEADY_STAY : 1;
+	if (!s->m->gpu || p->precision_goal <= 0 || p->half_width_limit <= 0 || s->share < 1
+		|| s->rounds_a_half < 2 * MIN_ROUNDS)
+		return 1;
+	return times > 1 ? times : 1;
 }
 
 static bool
@@ -345,6 +350,7 @@ plan_steps(const Set *set, Steps *steps)
 		steps->plan[i] = i < planned ? i : i < mixed ? i - planned + steps->rounds
 			: i - mixed + planned;
 	rounds_shuffle(set->of[0], steps->plan, mixed);
+	rounds_shuffle(set->of[0], steps->plan + mixed, steps->all - mixed);
 	return true;
 }
 

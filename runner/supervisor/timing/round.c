@@ -45,6 +45,9 @@ wanted_draws(const Rounds *s)
 	double		affordable;
 	double		n;
 
+	/* unsteady rounds are more than planned, and leave some to the pairs that follow */
+	rounds_left = rounds_left > (p->pairs - made - 1) * of_pair ? rounds_left
+		: (p->pairs - made - 1) * of_pair;
 	rounds_left = rounds_left > 0 ? rounds_left : 1;
 	affordable = left / fmax(s->m->check_time, 1e-6) / rounds_left;
 	n = fmin((double) wanted / rounds_left, affordable);
