@@ -7,7 +7,7 @@
 
 #include "tap.h"
 
-#define LEAST_LAP	100e-9		/* of any processor, for so many steps; reading the clock takes 20 */
+#define LEAST_LAP	100e-9		/* of any processor, for so many steps; a clock takes 20 ns */
 
 static const struct timespec moment = {.tv_nsec = 1000000};
 
