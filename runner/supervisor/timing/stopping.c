@@ -10,10 +10,10 @@
  * Buckets differ by the noise of their rounds, which a longer stay in a pair averages out, and by
  * luck that a pair keeps, which more pairs average out. From the third pair on both are known, and
  * what starting a pair costs. A pair's stay then has the length that makes the score's variance
- * least for its seconds (Cochran, Sampling Techniques, 10.6), at most that of whole pairs. A look comes
- * when as many seconds were spent as its number of whole pairs takes, so shorter stays are more
- * pairs. On a CPU a stay also has no more rounds than make the width reach the goal soonest, from
- * the second pair on.
+ * least for its seconds (Cochran, Sampling Techniques, 10.6), at most that of whole pairs. A look
+ * comes when as many seconds were spent as its number of whole pairs takes, so shorter stays are
+ * more pairs. On a CPU a stay also has no more rounds than make the width reach the goal soonest,
+ * from the second pair on.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -124,9 +124,9 @@ enough_rounds(const Rounds *s, double between, double start, double round)
 
 /*
  * How many rounds a half has from now on. Halves that end early, because staging takes long or a
- * GPU's rounds are steady, or late, because they are not, are whole with those that they have. Where rounds tell nothing of their
- * noise, as single ones do, the stay is left as it is. Shorter stays mean no fewer audits on a CPU,
- * up to the first look's number of pairs.
+ * GPU's rounds are steady, or late, because they are not, are whole with those that they have.
+ * Where rounds tell nothing of their noise, as single ones do, the stay is left as it is. Shorter
+ * stays mean no fewer audits on a CPU, up to the first look's number of pairs.
  */
 static void
 choose_stay(Rounds *s)
