@@ -25,7 +25,6 @@
 #define MAX_PRICED		2		/* halves, after which a disturbed half is not repeated */
 /* standard error of a pair that needs no more rounds, in goals */
 #define STEADY_SHARE	0.35
-#define UNSTEADY_STAY	4
 #define TRAP_EVERY		8		/* rounds, on average */
 #define TRAP_EVERY_LATE	4		/* rounds and audits, after a late output */
 #define MIN_ORDERED		2		/* rounds of an order, for a median of their own */

@@ -145,7 +145,8 @@ choose_stay(Rounds *s)
 	if (!s->m->gpu && p->nlooks > 1)
 		stay = fmin(stay, enough_rounds(s, between, start, round));
 	if (s->share == 1)
-		s->whole = s->rounds_made / pairs / halves;
+		s->whole = fmin(s->whole_half * (s->m->gpu ? UNSTEADY_STAY : 1),
+						s->rounds_made / pairs / halves);
 	if (s->whole <= LEAST_STAY || isnan(stay))
 		return;
 	stay = fmax(LEAST_STAY, 2 * ceil(stay / 2));

@@ -17,6 +17,7 @@
 #include "supervisor/session.h"
 
 #define MIN_ROUNDS		8		/* of one of two halves, where time is short */
+#define UNSTEADY_STAY	4		/* times the rounds planned, of a GPU's pair that is not steady */
 #define STEP_RUNS		5		/* of an audit on a GPU: the first has it turn to the executor */
 /* of a block, copying its results at most: writing a result takes half of copying it */
 #define TAKING_SHARE	(2.0 / 3)
