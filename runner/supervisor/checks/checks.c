@@ -309,15 +309,6 @@ stands_rounding(Checks *c, Executor *executor, double limit)
 	return good;
 }
 
-/* whether the last of the runs on the first slots has left its inputs as they were */
-static bool
-inputs_stay(Checks *c, Side side, bool *same)
-{
-	*same = true;
-	return !c->m->backend->inputs_same
-		|| c->m->backend->inputs_same(c->m, &c->arena, side, c->n - 1, same);
-}
-
 /* what a fresh process gives is expected; whether another gives the same in another order */
 static bool
 run_reference(Checks *c, bool *agree)
@@ -333,7 +324,7 @@ run_reference(Checks *c, bool *agree)
 
 	if (!run_checks(m, &c->reference, SIDE_REFERENCE, &c->arena, c->n, false, c->seeds,
 					c->expected, limit)
-		|| !inputs_stay(c, SIDE_REFERENCE, &same))
+		|| !measure_inputs_same(m, &c->arena, SIDE_REFERENCE, c->n - 1, &same))
 		return false;
 	c->overwrites = !same;
 	executor_init(&other);
@@ -513,7 +504,8 @@ run_candidate(Checks *c, bool *weights, bool *right)
 		return true;
 	if (!run_checks(m, &c->candidate, SIDE_CANDIDATE, &c->arena, c->n, false, c->seeds, c->found,
 					measure_run_limit(m))
-		|| !agrees(c, c->n, right) || !inputs_stay(c, SIDE_CANDIDATE, &same))
+		|| !agrees(c, c->n, right)
+		|| !measure_inputs_same(m, &c->arena, SIDE_CANDIDATE, c->n - 1, &same))
 		return false;
 	if (!*right || same || c->overwrites)
 		return true;

@@ -104,15 +104,14 @@ run_one(Diagnosis *d, Executor *executor, Side side, uint32_t i, char *out)
 {
 	Measure    *m = d->m;
 	double		elapsed;
-	bool		same = true;
+	bool		same;
 
 	measure_phase(m, "checking", false);
 	if (!measure_stage(m, &d->arena, side, &d->slot[i], 1)
 		|| !measure_block(m, executor, side, &d->slot[i], &d->seed[i], 1, left(d), &elapsed)
 		|| !measure_read(m, executor, side, &d->arena, 0, d->slot[i], out)
 		|| !measure_poison(m, executor, side)
-		|| (m->backend->inputs_same
-			&& !m->backend->inputs_same(m, &d->arena, side, d->slot[i], &same)))
+		|| !measure_inputs_same(m, &d->arena, side, d->slot[i], &same))
 		return false;
 	d->changed = d->changed || !same;
 	return true;

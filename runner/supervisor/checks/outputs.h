@@ -11,6 +11,10 @@
 extern bool measure_read(Measure *m, Executor *executor, Side side, const Arena *arena,
 						 uint32_t run, uint32_t slot, void *out);
 
+/* whether the last run of a staged slot has left its inputs as they were; false after conclude() */
+extern bool measure_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot,
+								bool *same);
+
 /* whether all outputs of a run are right, without a verdict; false after conclude() */
 extern bool measure_agree(Measure *m, const void *expected, const void *found, bool *agree);
 
