@@ -281,12 +281,12 @@ start_half(Set *set, int half_number, Values *alone)
 }
 
 /*
- * The steps of a half: its rounds and each member's audits, mixed, and then further rounds for as
- * long as they are not steady. Numbers of rounds come first, those of audits follow.
+ * The steps of a half: each member's audits, and then rounds. The audits and the rounds that were
+ * planned are mixed, and further rounds follow for as long as they are not steady.
  */
 typedef struct Steps
 {
-	uint32_t	rounds;			/* with further ones */
+	uint32_t	audits;
 	uint32_t	all;
 	uint32_t   *plan;			/* in which order they are made */
 	uint8_t    *orders;			/* of the rounds */
@@ -304,10 +304,10 @@ rows_of_audits(const Rounds *s)
 
 /*
  * Times as many rounds as planned, and as much time, that rounds may take which are not steady. On
- * a GPU starting a pair of one candidate takes as long as a hundred rounds, and pairs of such
- * rounds differ by them, not by what processes keep. Rounds of a set take longer by its members,
- * and its start hardly does. Where the stay was chosen, it is as chosen; rounds that take long are
- * as many as planned; and some profiles don't ask for a width.
+ * a GPU starting a pair of one candidate takes longer than its rounds, and pairs of such rounds
+ * differ by them, not by what processes keep. Rounds of a set take longer by its members, and its
+ * start hardly does. Where the stay was chosen, it is as chosen; rounds that take long are as many
+ * as planned; and some profiles don't ask for a width.
  */
 static uint32_t
 patience(const Set *set)
@@ -326,28 +326,28 @@ static bool
 plan_steps(const Set *set, Steps *steps)
 {
 	uint32_t	planned = 0;
+	uint32_t	rounds;
 	uint32_t	mixed;
 
-	*steps = (Steps) {.rounds = 0};
+	*steps = (Steps) {.audits = 0};
 	for (int i = 0; i < set->n; i++)
 	{
 		const Rounds *s = set->of[i];
 
 		if ((uint32_t) s->rounds_a_half > planned)
 			planned = (uint32_t) s->rounds_a_half;
-		steps->all += rows_of_audits(s);
+		steps->audits += rows_of_audits(s);
 	}
-	mixed = planned + steps->all;
-	steps->rounds = planned * patience(set);
-	steps->all += steps->rounds;
+	mixed = steps->audits + planned;
+	rounds = planned * patience(set);
+	steps->all = steps->audits + rounds;
 	steps->orders_of_audits = (uint32_t) random_below(&set->of[0]->m->random, 2);
-	steps->orders = set_orders(set, steps->rounds);
+	steps->orders = set_orders(set, rounds);
 	steps->plan = calloc(steps->all, sizeof(*steps->plan));
 	if (!steps->orders || !steps->plan)
 		return conclude(set->of[0]->m, OUTCOME_LOST, "no memory");
 	for (uint32_t i = 0; i < steps->all; i++)
-		steps->plan[i] = i < planned ? i : i < mixed ? i - planned + steps->rounds
-			: i - mixed + planned;
+		steps->plan[i] = i;
 	rounds_shuffle(set->of[0], steps->plan, mixed);
 	rounds_shuffle(set->of[0], steps->plan + mixed, steps->all - mixed);
 	return true;
@@ -426,7 +426,7 @@ run_steps(Set *set, const Steps *steps)
 	for (uint32_t i = 0; good && i < steps->all; i++)
 	{
 		uint32_t	step = steps->plan[i];
-		bool		is_round = step < steps->rounds;
+		bool		is_round = step >= steps->audits;
 		/* of several, each member's budget is looked at between pairs */
 		bool		over = set->n == 1 && stopping_over_budget(first);
 		double		began;
@@ -443,8 +443,10 @@ run_steps(Set *set, const Steps *steps)
 			continue;
 		began = clock_now();
 		/* every other audit of each kind begins with the reference, in random order */
-		good = is_round ? rounds_round(set, steps->orders + step * (uint32_t) (set->n + 1), false)
-			: audit(set, step - steps->rounds, (step + steps->orders_of_audits) % 2 == 0);
+		good = is_round
+			? rounds_round(set, steps->orders + (step - steps->audits) * (uint32_t) (set->n + 1),
+						   false)
+			: audit(set, step, (step + steps->orders_of_audits) % 2 == 0);
 		for (int j = 0; j < set->n && is_round; j++)
 		{
 			set->of[j]->round_seconds += clock_now() - began;

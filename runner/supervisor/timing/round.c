@@ -40,14 +40,13 @@ wanted_draws(const Rounds *s)
 	double		left = p->check_seconds - s->member->checked_seconds;
 	int			checks = s->member->result.checks;
 	int			wanted = p->max_checks - checks;
-	int			rounds_left = s->seen.rounds_in_buckets + (p->pairs - made) * of_pair
-		- s->seen.rounds;
+	/* unsteady rounds are more than planned, and leave some to the pairs that follow */
+	int			later = (p->pairs - made - 1) * of_pair;
+	int			rounds_left = s->seen.rounds_in_buckets + later + of_pair - s->seen.rounds;
 	double		affordable;
 	double		n;
 
-	/* unsteady rounds are more than planned, and leave some to the pairs that follow */
-	rounds_left = rounds_left > (p->pairs - made - 1) * of_pair ? rounds_left
-		: (p->pairs - made - 1) * of_pair;
+	rounds_left = rounds_left > later ? rounds_left : later;
 	rounds_left = rounds_left > 0 ? rounds_left : 1;
 	affordable = left / fmax(s->m->check_time, 1e-6) / rounds_left;
 	n = fmin((double) wanted / rounds_left, affordable);
