@@ -230,6 +230,7 @@ typedef struct Measure
 	uint64_t	input_value[WIRE_MAX_TENSORS];	/* of arguments that are no tensors */
 	int			inputs;
 	Tensor		output[WIRE_MAX_TENSORS];
+	Tolerance	tolerance[WIRE_MAX_TENSORS];	/* of each output */
 	int			outputs;
 	size_t		input_slot_bytes;
 	size_t		output_slot_bytes;	/* of slots in shared memory */

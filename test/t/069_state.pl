@@ -135,18 +135,20 @@ ok(close $pipe, 'the program ends well');
 
 SKIP:
 {
-	skip 'no sandbox here', 6 if !can_measure('pytorch');
+	skip 'no sandbox here', 9 if !can_measure('pytorch');
 	my $dir = PostgreSQL::Test::Utils::tempdir();
 	my $result;
 	my $top = "import time\nimport torch\n\n\nclass Model%s(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n";
 	my $inputs = "def get_inputs():\n    return [torch.randn(64)]\n";
+	my $turns = "\n    def forward(self, x):\n        return (30000 * x%s).sin()";
 	for my $case ([ 'keeps', "        self.hidden = torch.zeros(64)\n\n    def forward(self, x):\n        self.hidden = torch.tanh(self.hidden + x)\n        return self.hidden\n" ],
 		[ 'moves', "        self.calls = 0\n\n    def forward(self, x):\n        self.calls += 1\n        return x + time.time_ns() % 1000\n" ],
-		[ 'cancels', "\n    def forward(self, x):\n        return torch.stack([(x.roll(i) - x.mean()).sum() for i in range(8)])\n" ])
+		[ 'cancels', "\n    def forward(self, x):\n        return torch.stack([(x.roll(i) - x.mean()).sum() for i in range(8)])\n" ],
+		[ 'turns', sprintf($turns, ''), sprintf($turns, '.double()') . ".float()\n" ], [ 'less', sprintf($turns, ''), sprintf($turns, '') . " * 0.9\n" ])
 	{
-		my ($name, $body) = @$case;
+		my ($name, $body, $other) = @$case;
 		# a candidate writes to a buffer where the reference binds an attribute
-		my $code = sprintf($top, 'New') . "        self.register_buffer('state', torch.zeros(64))\n\n    def forward(self, x):\n        self.state.add_(x).tanh_()\n        return self.state * 1\n";
+		my $code = sprintf($top, 'New') . ($other // "        self.register_buffer('state', torch.zeros(64))\n\n    def forward(self, x):\n        self.state.add_(x).tanh_()\n        return self.state * 1\n");
 		open my $out, '>', "$dir/$name.json" or die "$name: $!";
 		print $out encode_json({
 			task => { name => $name, language => 'pytorch', cores => 1, reference => sprintf($top, '') . $body . "\n\n" . $inputs },
@@ -161,5 +163,8 @@ SKIP:
 	like($result->{moves}{detail}, qr/its runs change self\.calls/, 'and what its runs change is named');
 	is("$result->{cancels}{outcome} $result->{cancels}{reference}", 'unverified bad', 'and so is one whose sums cancel');
 	like($result->{cancels}{detail}, qr/made of rounding errors: \d of 8 elements/, 'which is told');
+	is("$result->{turns}{outcome} $result->{less}{outcome}", 'successful wrong_output', 'where rounding moves outputs, right code may move as far, and no farther');
+	cmp_ok($result->{turns}{evidence}{widened}[0][1], '<', 0.25, 'how far is told');
+	ok(!exists $result->{keeps}{evidence}{widened}, 'other tasks are compared as they say');
 }
 done_testing();
