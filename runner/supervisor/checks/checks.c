@@ -31,8 +31,8 @@
 /* a tenth of an output: what lies at a step of a function may turn to its other side */
 #define FEW_OTHERS		10
 /* of how far outputs of the reference move; neither side is without rounding errors */
-#define MOVES_GRANTED	2
-#define WIDEST_ATOL		0.25
+#define MOVES_GRANTED	4
+#define WIDEST_ATOL		0.5
 /* of what a slot takes among few, what it takes among many, at least */
 #define LEAST_SHARE		8
 
