@@ -66,7 +66,7 @@ def follow(database, asked):
 
 def main():
     asked = arguments()
-    with psycopg.connect(autocommit=True) as database:
+    with psycopg.connect(autocommit=True, client_encoding="utf8") as database:
         database.add_notice_handler(lambda notice: print(f"{notice.severity}: {notice.message_primary}", file=sys.stderr))
         start(database, asked)
         follow(database, asked)

@@ -37,7 +37,7 @@ def connection():
     """One connection a thread of a process; autocommit, since waiting inside a transaction would wait for ever."""
     global _known
     if getattr(_local, "pid", None) != os.getpid() or _local.connection.closed:
-        _local.connection = psycopg.connect(os.environ.get("CUDAL1_DSN", ""), autocommit=True)
+        _local.connection = psycopg.connect(os.environ.get("CUDAL1_DSN", ""), autocommit=True, client_encoding="utf8")
         _local.pid = os.getpid()
         _known = True
     return _local.connection
