@@ -140,7 +140,7 @@ def main():
     torch.cuda.empty_cache()
     held = []
     for path in locks:
-        held.append(open(path, "rb"))
+        held.append(open(path, "ab"))
         fcntl.flock(held[-1], fcntl.LOCK_EX)
     if "--apart" in sys.argv:
         result["apart"] = apart(reference, candidate, device)
