@@ -230,11 +230,13 @@ typedef struct Measure
 	uint64_t	input_value[WIRE_MAX_TENSORS];	/* of arguments that are no tensors */
 	int			inputs;
 	Tensor		output[WIRE_MAX_TENSORS];
-	Tolerance	tolerance[WIRE_MAX_TENSORS];	/* of each output */
 	int			outputs;
 	size_t		input_slot_bytes;
 	size_t		output_slot_bytes;	/* of slots in shared memory */
 	size_t		output_bytes;	/* of the outputs of one run, gathered */
+	Tolerance	tolerance;		/* of comparisons */
+	/* how far outputs of the reference move by rounding errors, in tolerances; 0: within one */
+	double		moves;
 	double		repeated;		/* share of the outputs that is the same in every run */
 	double		fill;			/* seconds that filling a byte of outputs takes; 0: not known yet */
 	bool		sound;			/* the reference passed its checks */

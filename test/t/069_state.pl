@@ -135,23 +135,26 @@ ok(close $pipe, 'the program ends well');
 
 SKIP:
 {
-	skip 'no sandbox here', 9 if !can_measure('pytorch');
+	skip 'no sandbox here', 11 if !can_measure('pytorch');
 	my $dir = PostgreSQL::Test::Utils::tempdir();
 	my $result;
 	my $top = "import time\nimport torch\n\n\nclass Model%s(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n";
 	my $inputs = "def get_inputs():\n    return [torch.randn(64)]\n";
+	my $labels = "\n    def forward(self, x):\n        return (x == 1).float() + x.long()\n";
 	my $turns = "\n    def forward(self, x):\n        return (30000 * x%s).sin()";
 	for my $case ([ 'keeps', "        self.hidden = torch.zeros(64)\n\n    def forward(self, x):\n        self.hidden = torch.tanh(self.hidden + x)\n        return self.hidden\n" ],
 		[ 'moves', "        self.calls = 0\n\n    def forward(self, x):\n        self.calls += 1\n        return x + time.time_ns() % 1000\n" ],
 		[ 'cancels', "\n    def forward(self, x):\n        return torch.stack([(x.roll(i) - x.mean()).sum() for i in range(8)])\n" ],
-		[ 'turns', sprintf($turns, ''), sprintf($turns, '.double()') . ".float()\n" ], [ 'less', sprintf($turns, ''), sprintf($turns, '') . " * 0.9\n" ])
+		[ 'writes', "        self.register_buffer('center', torch.zeros(64))\n\n    def forward(self, x):\n        self.center.mul_(0.9).add_(x, alpha=0.1)\n        return x - self.center\n" ],
+		[ 'turns', sprintf($turns, ''), sprintf($turns, '.double()') . ".float()\n" ],
+		[ 'labels', $labels, $labels, "def get_inputs():\n    return [torch.randint(0, 3, (64,)).float()]\n" ])
 	{
-		my ($name, $body, $other) = @$case;
+		my ($name, $body, $other, $given) = @$case;
 		# a candidate writes to a buffer where the reference binds an attribute
 		my $code = sprintf($top, 'New') . ($other // "        self.register_buffer('state', torch.zeros(64))\n\n    def forward(self, x):\n        self.state.add_(x).tanh_()\n        return self.state * 1\n");
 		open my $out, '>', "$dir/$name.json" or die "$name: $!";
 		print $out encode_json({
-			task => { name => $name, language => 'pytorch', cores => 1, reference => sprintf($top, '') . $body . "\n\n" . $inputs },
+			task => { name => $name, language => 'pytorch', cores => 1, reference => sprintf($top, '') . $body . "\n\n" . ($given // $inputs) },
 			candidate => { code => $code }, device => { key => "cpu:$core" },
 			profile => { bucket_seconds => 0.01, looks => [2], pairs => 2, check_seconds => 0.05, min_checks => 1, audits => 0, audit_seconds => 0 } });
 		close $out;
@@ -163,8 +166,10 @@ SKIP:
 	like($result->{moves}{detail}, qr/its runs change self\.calls/, 'and what its runs change is named');
 	is("$result->{cancels}{outcome} $result->{cancels}{reference}", 'unverified bad', 'and so is one whose sums cancel');
 	like($result->{cancels}{detail}, qr/made of rounding errors: \d of 8 elements/, 'which is told');
-	is("$result->{turns}{outcome} $result->{less}{outcome}", 'successful wrong_output', 'where rounding moves outputs, right code may move as far, and no farther');
-	cmp_ok($result->{turns}{evidence}{widened}[0][1], '<', 0.5, 'how far is told');
-	ok(!exists $result->{keeps}{evidence}{widened}, 'other tasks are compared as they say');
+	is("$result->{writes}{outcome} $result->{writes}{reference}", 'unverified bad', 'and one that writes to its state');
+	like($result->{writes}{detail}, qr/its runs change self\.center/, 'which is named');
+	is("$result->{turns}{outcome} $result->{turns}{reference}", 'wrong_output good', 'one that rounding moves is compared by the tolerance of its task');
+	like($result->{turns}{detail}, qr/the task's tolerance is too small: the reference moves by \d/, 'which may be too small');
+	is("$result->{labels}{outcome} $result->{labels}{reference}", 'successful good', 'what are integers stay integers');
 }
 done_testing();

@@ -74,7 +74,7 @@ host_compare(Measure *m, const void *expected, const void *found, int output, Co
 {
 	const Tensor *t = &m->output[output];
 
-	tensor_compare(expected, found, t->dtype, t->elements, m->tolerance[output], result);
+	tensor_compare(expected, found, t->dtype, t->elements, m->tolerance, result);
 	return true;
 }
 

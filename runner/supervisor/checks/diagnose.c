@@ -526,8 +526,13 @@ find(Diagnosis *d)
 		return;
 	if (d->error <= NEAR && d->finite && !is_by_call(d, &calls))
 	{
+		char		moves[200] = "";
+
+		if (m->moves > 0)
+			snprintf(moves, sizeof(moves), ", or the task's tolerance is too small: the reference "
+					 "moves by %.3g where its inputs are off by a unit in the last place", m->moves);
 		say(d, "tolerance", "All outputs are within %.3g tolerances in %u runs: perhaps only its "
-			"precision is wrong", ceil(d->error), 2 * d->n);
+			"precision is wrong%s", ceil(d->error), 2 * d->n, moves);
 		return;
 	}
 	seen = *d;

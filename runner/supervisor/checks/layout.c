@@ -41,7 +41,6 @@ place_outputs(Measure *m, bool shared)
 		m->output[i].offset = at;
 		at += align(m->output[i].bytes);
 		m->output_bytes += measure_gathered(&m->output[i]);
-		m->tolerance[i] = m->job->tolerance;
 	}
 	m->output_slot_bytes = shared ? align(at) : 0;
 }

@@ -57,7 +57,7 @@ gpu_check_samples(Measure *m, const Arena *arena)
 
 			if (t->elements == 0)
 				continue;
-			tensor_tolerance(t->dtype, m->tolerance[o], &rtol, &atol);
+			tensor_tolerance(t->dtype, m->job->tolerance, &rtol, &atol);
 			for (int e = 0; e < GPU_SAMPLE_ELEMENTS; e++, at++)
 			{
 				double		y = tensor_load(&drawn->value[SIDE_REFERENCE][at], t->dtype, 0);
@@ -169,7 +169,7 @@ gpu_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t
 /* by the rule of tensor_compare, whose tolerance scales with the squares of what is expected */
 static bool
 compare_elements(Measure *m, CuAddress expected, CuAddress found, uint32_t dtype, uint64_t n,
-				 Tolerance tolerance, CudaComparison *c)
+				 CudaComparison *c)
 {
 	Gpu		   *gpu = m->gpu;
 	uint32_t	size = (uint32_t) tensor_dtype_size(dtype);
@@ -179,7 +179,7 @@ compare_elements(Measure *m, CuAddress expected, CuAddress found, uint32_t dtype
 	void	   *compare[] = {&expected, &found, &dtype, &size, &n, &rtol, &atol, &gpu->comparison};
 
 	*c = (CudaComparison) {.first = ~0ULL};
-	tensor_tolerance(dtype, tolerance, &rtol, &atol);
+	tensor_tolerance(dtype, m->tolerance, &rtol, &atol);
 	return gpu_good(m, gpu->driver.MemcpyHtoD(gpu->comparison, c, sizeof(*c)), "to compare arrays")
 		&& (!tensor_dtype_is_float(dtype) || gpu_launch(m, gpu->squares, n, 1, squares))
 		&& gpu_launch(m, gpu->compare, n, 1, compare)
@@ -219,7 +219,7 @@ gpu_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot, bool *
 			continue;
 		/* as words, which have no tolerance */
 		if (!compare_elements(m, p->from + slot * pieces.from_stride, p->to + slot * p->to_stride,
-							  WIRE_INT64, p->bytes / sizeof(int64_t), m->job->tolerance, &c))
+							  WIRE_INT64, p->bytes / sizeof(int64_t), &c))
 			return false;
 		*same = c.mismatches == 0;
 	}
@@ -262,7 +262,7 @@ gpu_compare(Measure *m, const void *expected, const void *found, int output, Com
 	result->equal = true;
 	if (t->elements == 0)
 		return true;
-	if (!compare_elements(m, y, x, t->dtype, t->elements, m->tolerance[output], &c))
+	if (!compare_elements(m, y, x, t->dtype, t->elements, &c))
 		return false;
 	memcpy(&error, &c.error_bits, sizeof(error));
 	result->error = error;
