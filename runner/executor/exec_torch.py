@@ -255,6 +255,9 @@ class Executor:
             if state and isinstance(model, torch.nn.Module):
                 results.copy_weights(state, model.state_dict(keep_vars=True), flags & wire.ALIKE)
         self.model = model
+        self.lazy_seed = None
+        if isinstance(model, torch.nn.Module) and any(map(results.is_lazy, model.parameters())):
+            self.lazy_seed = seed
         if flags & wire.RESTORED:
             self.state = load_part(self.libdir, "torch_state").State(model, self.code != "")
         self.seed = seeding(self.gpu)
@@ -291,11 +294,19 @@ class Executor:
                 built = model(*arguments, **keywords)
         return built.to("cuda") if isinstance(built, torch.nn.Module) else built
 
+    def draw_lazy_weights(self, inputs):
+        """A call gives lazy modules their weights, from the seed of all others."""
+        torch.manual_seed(self.lazy_seed)
+        self.lazy_seed = None
+        self.model(*(x.clone() if isinstance(x, torch.Tensor) else x for x in inputs))
+
     def rng_states(self):
         return [torch.get_rng_state()] + ([torch.cuda.get_rng_state()] if self.gpu else [])
 
     def run(self, count, flags, seed):
         slots = self.control.words(wire.SLOTS_AT, count, "I")
+        if slots and self.lazy_seed is not None:
+            self.draw_lazy_weights(self.inputs[slots[0]])
         # the first run of a reference tells whether the task draws random numbers
         probing = count > 0 and not self.code and not self.probed
         before = self.rng_states() if probing else None
@@ -389,7 +400,9 @@ class Executor:
         """Lists the outputs of a block. Whether two of its runs have returned the same memory."""
         try:
             self.write_table(self.outputs, settle=False)
-        except RuntimeError as error:
+        except (RuntimeError, struct.error) as error:
+            # a tensor without memory of its own, or of too many dimensions, says so first
+            results.find_tensors(self.outputs, [])
             # torch.compile says so itself of the static outputs of its graphs
             if known or count < 2 or "overwritten by a subsequent run" not in str(error):
                 raise

@@ -135,11 +135,12 @@ ok(close $pipe, 'the program ends well');
 
 SKIP:
 {
-	skip 'no sandbox here', 11 if !can_measure('pytorch');
+	skip 'no sandbox here', 13 if !can_measure('pytorch');
 	my $dir = PostgreSQL::Test::Utils::tempdir();
 	my $result;
 	my $top = "import time\nimport torch\n\n\nclass Model%s(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n";
 	my $inputs = "def get_inputs():\n    return [torch.randn(64)]\n";
+	my $lazy = "        self.layer = torch.nn.LazyLinear(8)\n\n    def forward(self, x):\n        return self.layer(x)\n";
 	my $labels = "\n    def forward(self, x):\n        return (x == 1).float() + x.long()\n";
 	my $turns = "\n    def forward(self, x):\n        return (30000 * x%s).sin()";
 	for my $case ([ 'keeps', "        self.hidden = torch.zeros(64)\n\n    def forward(self, x):\n        self.hidden = torch.tanh(self.hidden + x)\n        return self.hidden\n" ],
@@ -147,6 +148,8 @@ SKIP:
 		[ 'cancels', "\n    def forward(self, x):\n        return torch.stack([(x.roll(i) - x.mean()).sum() for i in range(8)])\n" ],
 		[ 'writes', "        self.register_buffer('center', torch.zeros(64))\n\n    def forward(self, x):\n        self.center.mul_(0.9).add_(x, alpha=0.1)\n        return x - self.center\n" ],
 		[ 'turns', sprintf($turns, ''), sprintf($turns, '.double()') . ".float()\n" ],
+		[ 'lazy', $lazy, $lazy ],
+		[ 'sparse', "\n    def forward(self, x):\n        return x * 2\n", "\n    def forward(self, x):\n        return (x * 2).to_sparse()\n" ],
 		[ 'labels', $labels, $labels, "def get_inputs():\n    return [torch.randint(0, 3, (64,)).float()]\n" ])
 	{
 		my ($name, $body, $other, $given) = @$case;
@@ -170,6 +173,8 @@ SKIP:
 	like($result->{writes}{detail}, qr/its runs change self\.center/, 'which is named');
 	is("$result->{turns}{outcome} $result->{turns}{reference}", 'wrong_output good', 'one that rounding moves is compared by the tolerance of its task');
 	like($result->{turns}{detail}, qr/the task's tolerance is too small: the reference moves by \d/, 'which may be too small');
+	is("$result->{lazy}{outcome} $result->{lazy}{reference}", 'successful good', 'weights of lazy modules come from the seed of all others');
+	is("$result->{sparse}{outcome} $result->{sparse}{evidence}{cause}", 'launch_failure unsupported', 'a lone result that has no memory is not supported');
 	is("$result->{labels}{outcome} $result->{labels}{reference}", 'successful good', 'what are integers stay integers');
 }
 done_testing();
