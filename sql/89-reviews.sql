@@ -27,7 +27,7 @@ CREATE VIEW cudal1.cheat_case AS
 			format('it passed the checks of task "%s" without its work: %s', t.name, n.name), c.code
 		FROM cudal1.null_candidate AS n JOIN cudal1.candidate AS c USING (candidate_id)
 			JOIN cudal1.task AS t ON t.task_id = n.task_id
-		WHERE c.state = 'successful';
+		WHERE c.state = 'successful' AND n.name <> 'reference';
 COMMENT ON VIEW cudal1.cheat_case IS
 'codes that were found to be paid, or to ask for pay, for something else than speed, and how:
 detectors and operators (cheat, withdrawn), audits, certification';

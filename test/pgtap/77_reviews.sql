@@ -34,6 +34,8 @@ SELECT pg_temp.measure(:d, 'a', 'fast', pg_temp.score(1.9)) AS fast, pg_temp.mea
 SELECT cudal1_submit('c', 'zeros', purpose => 'null') AS zeros \gset
 UPDATE cudal1.candidate SET state = 'successful', reward = 1, score = 1, decided_at = now() WHERE candidate_id = :zeros;
 INSERT INTO cudal1.null_candidate SELECT task_id, 'zeros', candidate_id FROM cudal1.candidate WHERE candidate_id = :zeros;
+-- a reference that passes its own checks is none
+INSERT INTO cudal1.null_candidate SELECT task_id, 'reference', candidate_id FROM cudal1.candidate WHERE candidate_id = :slow;
 
 -- cases
 SELECT results_eq('SELECT candidate_id, found, reason FROM cudal1.cheat_case ORDER BY candidate_id', format($$VALUES (%s::bigint, 'audits'::text, 'blocks showed a speedup of 9.25, single runs 1.10'::text),
