@@ -5,9 +5,21 @@
  * answers, and the rewards and advantages of those.
  */
 
+CREATE FUNCTION cudal1.has_groups(c cudal1.campaign, l cudal1.campaign_lane)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+RETURN l.campaign_id = c.campaign_id AND l.state = 'open'
+	AND (c.options ->> 'groups' IS NULL OR l.groups < (c.options ->> 'groups')::int)
+	AND NOT EXISTS (SELECT FROM cudal1.task AS t
+		WHERE t.task_id = l.task_id
+			AND (t.retired_at IS NOT NULL OR t.reference_state = 'bad'));
+COMMENT ON FUNCTION cudal1.has_groups IS
+'whether a lane of this campaign has groups to hand out';
+
 CREATE FUNCTION @extschema@.cudal1_next_group(campaign text, pool text DEFAULT 'main')
 RETURNS TABLE (group_key text, prompt_id bigint, task text, prompt text, size int, system text)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+SET lock_timeout = '10s'
 AS $$
 DECLARE
 	c		cudal1.campaign;
@@ -27,16 +39,29 @@ BEGIN
 	IF c.state <> 'running' THEN
 		RETURN;
 	END IF;
-	SELECT x.* INTO l FROM cudal1.campaign_lane AS x
-		WHERE x.campaign_id = c.campaign_id AND x.state = 'open'
-			AND NOT EXISTS (SELECT FROM cudal1.task AS t
-				WHERE t.task_id = x.task_id
-					AND (t.retired_at IS NOT NULL OR t.reference_state = 'bad'))
-			AND (c.options ->> 'groups' IS NULL OR x.groups < (c.options ->> 'groups')::int)
-		ORDER BY x.groups, x.lane_id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
-	IF NOT FOUND THEN
-		RETURN;
-	END IF;
+	LOOP
+		SELECT x.* INTO l FROM cudal1.campaign_lane AS x
+			WHERE x.campaign_id = c.campaign_id AND cudal1.has_groups(c, x)
+			ORDER BY x.groups, x.lane_id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
+		EXIT WHEN FOUND;
+		-- the lanes that are left are another session's, or the worker's, for a moment
+		PERFORM FROM cudal1.campaign_lane AS x
+			WHERE x.campaign_id = c.campaign_id AND cudal1.has_groups(c, x)
+			ORDER BY x.groups, x.lane_id LIMIT 1;
+		IF NOT FOUND THEN
+			RETURN;
+		END IF;
+		BEGIN
+			SELECT x.* INTO l FROM cudal1.campaign_lane AS x
+				WHERE x.campaign_id = c.campaign_id AND cudal1.has_groups(c, x)
+				ORDER BY x.groups, x.lane_id LIMIT 1 FOR NO KEY UPDATE;
+			EXIT WHEN FOUND;
+		EXCEPTION WHEN lock_not_available THEN
+			PERFORM cudal1.raise_if(true, '55P03',
+				format('another transaction has taken a group of campaign "%s", and is still open',
+					c.name), 'Take groups outside of long transactions.');
+		END;
+	END LOOP;
 	g := cudal1.make_group(c, l, CASE WHEN pool = 'main' THEN c.pool_id ELSE from_pool END);
 	RETURN QUERY SELECT g.group_key, g.prompt_id, t.name, p.prompt, g.size, p.system
 		FROM cudal1.prompt AS p JOIN cudal1.task AS t USING (task_id)
@@ -45,11 +70,12 @@ END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_next_group(text, text) IS
 'the next prompt of a contrastive campaign, for a group of size answers; the task with the fewest
-groups comes first. No row while the campaign is paused, when it has made all its groups, or while
-other sessions take the last. pool: where exemplars come from and answers go; main is the
+groups comes first. No row while the campaign is paused, or when it has made all its groups. What another
+session is about to take is waited for, for 10 s. pool: where exemplars come from and answers go; main is the
 campaign''s own pool. The campaign''s profile, train unless it or the task names another, measures
 the answers. system: the message of role system, NULL where there is none. Errors: 42704 unknown
-campaign or pool, 42501 another role''s, 22023 one of another kind';
+campaign or pool, 42501 another role''s, 22023 one of another kind, 55P03 another transaction took a
+group and stays open';
 
 CREATE FUNCTION @extschema@.cudal1_answer_group(group_key text, responses text[])
 RETURNS TABLE (ordinal int, candidate_id bigint)
@@ -356,6 +382,8 @@ BEGIN
 		-- leaves out, too, and those whose answers were pruned.
 		WITH member AS (
 			SELECT p.proposal_id, p.task_id,
+					CASE WHEN p.group_key IS NULL THEN to_jsonb(p.prompt_id)
+						ELSE jsonb_build_array(p.created_by, p.pool_id, p.group_key) END AS mates,
 			coalesce('key ' || p.group_key || CASE WHEN p.created_by <> cudal1.caller() THEN ' of '
 			|| p.created_by ELSE '' END || cudal1.in_pool(p.pool_id),
 							 'prompt ' || p.prompt_id) AS grp,
@@ -367,18 +395,18 @@ BEGIN
 					AND (cudal1_rl_dataset.tasks IS NULL
 						OR t.name = ANY (cudal1_rl_dataset.tasks))),
 		numbered AS (
-			SELECT m.*, row_number() OVER (PARTITION BY m.task_id, m.grp
+			SELECT m.*, row_number() OVER (PARTITION BY m.task_id, m.mates
 				ORDER BY m.proposal_id) AS place FROM member AS m),
 		scored AS (
-			SELECT n.task_id, n.grp,
+			SELECT n.task_id, n.mates,
 			cudal1.group_advantages(array_agg(n.value ORDER BY n.place), cudal1_rl_dataset.variant)
 			AS advantages
-				FROM numbered AS n GROUP BY n.task_id, n.grp)
+				FROM numbered AS n GROUP BY n.task_id, n.mates)
 		SELECT jsonb_build_object('system', q.system, 'prompt', q.prompt, 'response', p.response,
 			'reward', n.value, 'advantage', s.advantages[n.place], 'group', n.grp, 'task', t.name,
 			'level', t.level, 'method', p.method, 'state', c.state, 'failure', c.failure,
 			'candidate_id', c.candidate_id, 'proposal_id', p.proposal_id, 'prompt_id', p.prompt_id)
-			FROM numbered AS n JOIN scored AS s USING (task_id, grp) JOIN cudal1.proposal AS p
+			FROM numbered AS n JOIN scored AS s USING (task_id, mates) JOIN cudal1.proposal AS p
 				USING (proposal_id)
 				JOIN cudal1.candidate AS c USING (candidate_id)
 					JOIN cudal1.task AS t ON t.task_id = p.task_id
@@ -388,7 +416,7 @@ BEGIN
 				AND (methods IS NULL OR p.method = ANY (methods))
 				AND (only_pool IS NULL OR p.pool_id = only_pool)
 				AND (cudal1_rl_dataset.campaign IS NULL OR r.campaign = cudal1_rl_dataset.campaign)
-			ORDER BY n.task_id, n.grp, n.place;
+			ORDER BY n.task_id, n.grp, n.mates, n.place;
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_rl_dataset(text[], text[], text, text, text, text) IS

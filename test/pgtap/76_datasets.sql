@@ -1,6 +1,6 @@
 -- What trainers get, and what codes do: data sets without duplicates, techniques by keywords and by a model.
 BEGIN;
-SELECT plan(66);
+SELECT plan(67);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', NULL, 1, options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
@@ -77,6 +77,8 @@ SELECT throws_ok('SELECT cudal1_rl_dataset(campaign => ''z'')', '42704', NULL, '
 SELECT cudal1_submit_response(:p2, pg_temp.words('three'), 'y', 'h'), cudal1_submit_response(:p2, 'nothing', 'z', 'h'), cudal1_submit('b', 'four', 'w', group_key => 'h') \g /dev/null
 SELECT is((SELECT array_agg(round((s ->> 'advantage')::numeric, 4)) FROM cudal1_rl_dataset(methods => '{y}') AS s WHERE s ->> 'group' = 'key h'), ARRAY[0.5080], 'a method''s answers keep the advantages of their group');
 SELECT is((SELECT round(advantages[1]::numeric, 4) FROM cudal1_group_advantages(ARRAY[1.5, 0, 1.8]) AS advantages), 0.5080, 'which counts those of others, and bare codes');
+SELECT cudal1_open_pool('run1'), cudal1_submit_response(:p2, pg_temp.words('three'), 'y', 'x', pool => 'run1'), cudal1_submit_response(:p2, 'nothing', 'z', 'x in pool run1') \g /dev/null
+SELECT is((SELECT array_agg((s ->> 'advantage')::float8) FROM cudal1_rl_dataset(tasks => '{b}') AS s WHERE s ->> 'group' = 'key x in pool run1'), '{0,0}'::float8[], 'groups whose names read alike stay apart');
 SELECT cudal1_prune('0 days') \g /dev/null
 SELECT is((SELECT array_agg((s ->> 'advantage')::float8) FROM cudal1_rl_dataset(tasks => '{a}') AS s), ARRAY[1, 1, NULL]::float8[], 'answers that stay keep theirs when others are pruned');
 SELECT is((SELECT array_agg(round((s ->> 'advantage')::numeric, 4)) FROM cudal1_rl_dataset(tasks => '{b}') AS s WHERE s ->> 'group' = 'key h'), ARRAY[0.5080], 'in every group');

@@ -61,6 +61,21 @@ $first->query_safe('COMMIT');
 pump_until($second->{run}, $second->{timeout}, \$second->{stdout}, qr/^proposed$/m) or die 'no answer';
 is($node->safe_psql('postgres', q{SELECT c.state || ' ' || j.trainer FROM cudal1.candidate AS c JOIN cudal1.job AS j USING (candidate_id) WHERE c.code = 'wanted by both'}),
 	'queued bert', 'what one role cancels while another proposes it is queued for the other');
+
+# the only task's next group waits for the one that another session takes, for ten seconds
+$node->safe_psql('postgres', q{SELECT cudal1_add_campaign('lanes', 'contrastive', tasks => '{linear}', options => '{"group_size": 1, "groups": 2}')});
+$first->query_safe(q{RESET ROLE; BEGIN; SELECT count(*) FROM cudal1_next_group('lanes')});
+$second->{stdin} .= "RESET ROLE; SELECT count(*) || ' handed out' FROM cudal1_next_group('lanes');\n\\echo handed\n";
+$second->{run}->pump_nb;
+$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%lanes%'}) or die 'nobody waits';
+$first->query_safe('COMMIT');
+pump_until($second->{run}, $second->{timeout}, \$second->{stdout}, qr/^handed$/m) or die 'no answer';
+like($second->{stdout}, qr/^1 handed out$/m, 'a group that another session takes is waited for');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM cudal1_next_group('lanes')}), '0', 'until the campaign has made all its groups');
+$node->safe_psql('postgres', q{SELECT cudal1_add_campaign('held', 'contrastive', tasks => '{linear}', options => '{"group_size": 1}')});
+$first->query_safe(q{BEGIN; SELECT count(*) FROM cudal1_next_group('held')});
+($status, undef, $words) = $node->psql('postgres', q{SELECT count(*) FROM cudal1_next_group('held')}, timeout => 60);
+like($words, qr/another transaction has taken a group of campaign "held", and is still open/, 'but not for a transaction that stays open');
 $_->quit for ($first, $second);
 
 # what is left: claims that nobody finishes, and the queue
