@@ -617,7 +617,8 @@ BEGIN
 		FROM cudal1.pools_of(j.candidate_id) AS m (pool_id)
 			LEFT JOIN LATERAL (SELECT x.reward
 				FROM cudal1.bucket_slot AS y JOIN cudal1.candidate AS x USING (candidate_id)
-				WHERE y.task_id = j.task_id AND y.pool_id = m.pool_id AND NOT x.imported
+				WHERE y.task_id = j.task_id AND y.pool_id = m.pool_id AND y.micro >= 0
+					AND NOT x.imported
 				ORDER BY y.micro DESC LIMIT 1) AS b ON true;
 	RETURN (score > p.verify_above OR score > p.verify_best_factor * best)
 		-- a re-measurement that agrees with the score it repeats is its own verification

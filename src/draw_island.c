@@ -21,7 +21,8 @@
 #include "query.h"
 
 /* the codes that found_islands() puts on every island of task $1 in pool $2 */
-#define PLACED_CODES " FROM cudal1.bucket_slot AS s WHERE s.task_id = $1 AND s.pool_id = $2"
+#define PLACED_CODES " FROM cudal1.bucket_slot AS s WHERE s.task_id = $1 AND s.pool_id = $2" \
+	" AND s.micro >= 0"
 
 /* rewards are kept in millionths, clusters in hundredths */
 #define MICRO_OF_CLUSTER	INT64CONST(10000)
