@@ -479,7 +479,7 @@ BEGIN
 	END IF;
 	kept := response;
 	SELECT r.code, r.reason INTO body, reason FROM cudal1.parse_response(kept) AS r;
-	IF reason IS NOT NULL AND code_alone
+	IF reason IS NOT NULL AND reason NOT LIKE 'the reasoning block%' AND code_alone
 		AND cudal1.matches(kept, '(^|\n)[ \t]*(```|~~~)', 4194304) THEN
 		-- the text behind the reasoning is read as the section that holds the code
 		SELECT r.code, replace(r.reason, 'section "## Code Implementation"', 'the response')

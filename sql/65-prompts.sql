@@ -195,7 +195,8 @@ BEGIN
 	END IF;
 	PERFORM cudal1.raise_if(w.kind <> kind, '22023',
 		format('template "%s" is one of kind "%s", not "%s"', w.name, w.kind, kind));
-	PERFORM cudal1.raise_if(failures > 0 AND NOT cudal1.has_place(w.text, 'failures'),
+	PERFORM cudal1.raise_if(failures > 0
+			AND NOT cudal1.has_place(concat_ws(E'\n', w.system, w.text), 'failures'),
 		'22023', format('template "%s" has no place {failures}', w.name));
 	RETURN w;
 END
@@ -213,7 +214,7 @@ COMMENT ON FUNCTION cudal1.has_place IS 'whether a template has a place of this 
 CREATE FUNCTION cudal1.code_alone(prompt_id bigint)
 RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE
-RETURN (SELECT coalesce(NOT cudal1.has_place(w.text, 'answer_format'), true)
+RETURN (SELECT NOT cudal1.has_place(concat_ws(E'\n', w.system, w.text), 'answer_format')
 	FROM cudal1.prompt AS q LEFT JOIN cudal1.prompt_template AS w ON w.name = q.template
 	WHERE q.prompt_id = code_alone.prompt_id);
 COMMENT ON FUNCTION cudal1.code_alone IS
@@ -246,9 +247,13 @@ BEGIN
 	PERFORM cudal1.raise_if(kind = 'contrastive'
 			AND NOT cudal1.has_place(words, 'exemplars'), '22023',
 		'text of a contrastive template must have the place {exemplars}');
+	PERFORM cudal1.raise_if(kind = 'augment'
+			AND cudal1.has_place(concat_ws(E'\n', preface, words), 'exemplars'), '22023',
+		'a template of kind augment can''t have the place {exemplars}',
+		'Prompts of kind contrastive show exemplars.');
 	FOR braced IN
 		SELECT DISTINCT split_part(b, '}', 1) FROM string_to_table(concat(words, preface), '{') AS b
-			WHERE b LIKE '%}%' AND cudal1.matches(split_part(b, '}', 1), '^[a-z_]+$', 30)
+			WHERE b LIKE '%}%' AND cudal1.matches(split_part(b, '}', 1), '^[A-Za-z_ -]+$', 30)
 				AND split_part(b, '}', 1) <> ALL (places)
 			ORDER BY 1 LIMIT 3
 	LOOP
@@ -281,9 +286,11 @@ COMMENT ON FUNCTION @extschema@.cudal1_add_prompt_template(text, text, text, tex
 same again returns the same id. text has places in braces: {task}, {expertise}, {device}, {entry},
 {reference}, {exemplars} (with their scores), {failures} (with their reasons), {requirements},
 {restrictions} and {answer_format}, the three sections; without that place any one fenced code is an
-answer. Other words in braces stay as they are, with a NOTICE. system: words of the message of role
+answer. Other words in braces stay as they are, with a NOTICE for the first three; kind augment has
+no exemplars. system: words of the message of role
 system, with the same places (NULL: none). Every role may use a template. Errors: 23505 other words
-under the name, 22023 an unknown kind or no place for the reference or exemplars, 22004 NULLs, 54000
+under the name, 22023 an unknown kind, no place for the reference or exemplars, or exemplars in an
+augment template, 22004 NULLs, 54000
 more than 1 MiB, 53400 a quota is used up';
 
 CREATE FUNCTION cudal1.recent_failures(task_id bigint, pool_id int, n int)
@@ -478,7 +485,7 @@ BEGIN
 	INSERT INTO cudal1.prompt AS q (task_id, pool_id, kind, island, island_epoch, exemplars, scores,
 			probabilities, system, prompt, created_by)
 		VALUES (t.task_id, in_pool, 'recorded', island.island, island.epoch,
-			cudal1_record_prompt.exemplars, rewards, '{}', cudal1_record_prompt.system,
+			cudal1_record_prompt.exemplars, rewards, '{}', nullif(cudal1_record_prompt.system, ''),
 			cudal1_record_prompt.prompt, cudal1.caller())
 		RETURNING q.prompt_id INTO id;
 	PERFORM cudal1.store(cudal1.caller(), 0, 256 + octet_length(prompt)
@@ -491,8 +498,7 @@ COMMENT ON FUNCTION @extschema@.cudal1_record_prompt(text, text, bigint[], text,
 data sets give it. exemplars: the candidates of the task that it shows; where a pool''s islands hold
 them all, the prompt and its answers belong to one of these. An answer needs a fenced code, not the
 three sections. pool: where cudal1_submit_response() places the answers. system: the message of role
-system before it. Errors: 42704 unknown task,
-pool or exemplar, 42501 another role''s pool, 22023 an empty prompt or an exemplar of another task,
+system before it; empty: none. Errors: 42704 unknown task, pool or exemplar, 42501 another role''s pool, 22023 an empty prompt or an exemplar of another task,
 22004 NULLs, 54000 a prompt above 4 MiB, 53400 a quota is used up';
 
 /*

@@ -47,7 +47,10 @@ BEGIN
 				CASE WHEN n = 'exemplars' AND check_campaign.kind = 'contrastive' THEN 0 ELSE 1 END,
 				CASE n WHEN 'exemplars' THEN 4 WHEN 'max_tokens' THEN 1000000000000000
 					ELSE 1000000 END) IS NULL, '22023',
-			format('option "%s" must be an integer of at least 1', n),
+			format(CASE WHEN n <> 'exemplars' THEN 'option "%s" must be an integer of at least 1'
+				WHEN check_campaign.kind = 'contrastive'
+					THEN 'option "%s" must be an integer between 0 and 4'
+				ELSE 'option "%s" must be an integer between 1 and 4' END, n),
 			CASE n WHEN 'exemplars' THEN 'At most 4 exemplars fit into a prompt.'
 				ELSE format('See cudal1.campaign_options(%L).', check_campaign.kind) END)
 		FROM unnest('{ahead,attempts,trials,successes,batch,rounds,exemplars,group_size,groups,'

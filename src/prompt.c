@@ -19,6 +19,9 @@
 
 #include "arrays.h"
 
+#define LONGEST_PROMPT	10485760
+#define LONGEST_PLACE	32			/* with its braces */
+
 PG_FUNCTION_INFO_V1(cudal1_compose_prompt);
 
 typedef struct PromptTask
@@ -269,8 +272,15 @@ append_template(StringInfo prompt, const char *words, const PromptTask *task,
 {
 	while (*words)
 	{
-		const char *end = *words == '{' ? strchr(words, '}') : NULL;
+		const char *end = *words == '{'
+			? memchr(words, '}', strnlen(words, LONGEST_PLACE)) : NULL;
 
+		/* before places that are named many times fill the memory */
+		if (prompt->len > LONGEST_PROMPT)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("the prompt would be longer than 10 MiB"),
+					 errhint("Ask for fewer exemplars or failures.")));
 		if (end != NULL &&
 			append_place(prompt, words + 1, end - words - 1, task, codes, contrastive))
 			words = end + 1;

@@ -1,6 +1,6 @@
 -- Prompts say what is measured, show exemplars in ascending score, and are recorded with all that repeats their draw.
 BEGIN;
-SELECT plan(79);
+SELECT plan(82);
 
 SELECT cudal1_add_task('product', 'void solve(const float *a, double *c, int32_t n) { /* ``` */ }', 'c',
 	'{"entry": "solve", "rtol": 0.002, "args": [{"name": "a", "dtype": "float32", "shape": [64, 64], "role": "in"},
@@ -86,6 +86,8 @@ SELECT ok(island BETWEEN 0 AND 9 AND island_epoch = 0, 'and belongs to an island
 SELECT is(state || ' ' || code, 'queued ' || E'int x;\n', 'a fenced code is an answer') FROM cudal1.candidate
 	WHERE candidate_id = cudal1_submit_response(:id, E'<think>\n```c\nint y;\n```\n</think>\nHere:\n\n```c\nint x;\n```\n');
 SELECT is(island, (SELECT island FROM cudal1.prompt WHERE prompt_id = :id), 'which goes to the island') FROM cudal1.proposal WHERE prompt_id = :id;
+SELECT cudal1_submit_response(:id, E'<think>\n```c\nint w;\n```\n') AS cut \gset
+SELECT is(failure || ': ' || detail, 'malformed: the reasoning block is not closed: the answer was cut off', 'a code within reasoning is none') FROM cudal1.candidate WHERE candidate_id = :cut;
 SELECT is(failure || ': ' || detail, 'malformed: the response has no fenced code', 'bare words are none, and no section is asked for') FROM cudal1.candidate WHERE candidate_id = cudal1_submit_response(:id, 'int z;');
 SELECT is(code, E'int w;\n', 'three sections are, as everywhere') FROM cudal1.candidate
 	WHERE candidate_id = cudal1_submit_response(:id, E'## Performance Analysis\nx\n## Algorithm Design\ny\n## Code Implementation\n```c\nint w;\n```\n');
@@ -105,13 +107,16 @@ SELECT is(template, 'short', 'and recorded by its name') FROM cudal1.prompt WHER
 SELECT is(state, 'queued', 'a fenced code answers it, as it does not ask for sections') FROM cudal1.candidate WHERE candidate_id = cudal1_submit_response(:id, E'```c\nint u;\n```\n');
 SELECT set_eq('SELECT name FROM cudal1.prompt_template WHERE shipped', ARRAY['contrastive', 'augment'], 'the shipped ones are rows');
 SELECT throws_ok(q, code, NULL, q) FROM (VALUES ($$SELECT cudal1_add_prompt_template('short', 'contrastive', '{reference}{exemplars}')$$, '23505'), ($$SELECT cudal1_add_prompt_template('x', 'contrastive', '{reference}')$$, '22023'),
-	($$SELECT cudal1_add_prompt_template('x', 'few-shot', '{reference}')$$, '22023'), ($$SELECT cudal1_add_prompt_template('x', 'augment', 'words')$$, '22023'), ($$SELECT cudal1_add_prompt_template('x', 'augment', NULL)$$, '22004'),
+	($$SELECT cudal1_add_prompt_template('x', 'few-shot', '{reference}')$$, '22023'), ($$SELECT cudal1_add_prompt_template('x', 'augment', 'words')$$, '22023'), ($$SELECT cudal1_add_prompt_template('x', 'augment', '{reference}', '{exemplars}')$$, '22023'), ($$SELECT cudal1_add_prompt_template('x', 'augment', NULL)$$, '22004'),
 	($$SELECT cudal1_prompt('product', template => 'shorter')$$, '42704'), ($$SELECT cudal1_prompt('product', template => 'augment')$$, '22023')) AS v (q, code);
 
 -- a message of role system
 SELECT cudal1_add_prompt_template('preface', 'augment', '{reference}', 'An expert in {expertise}.') AS preface \gset
 SELECT is(cudal1_add_prompt_template('preface', 'augment', '{reference}', 'An expert in {expertise}.'), :preface::bigint, 'a template has words for the role system');
 SELECT throws_ok($$SELECT cudal1_add_prompt_template('preface', 'augment', '{reference}')$$, '23505', NULL, 'which are part of it');
+SELECT cudal1_add_prompt_template('asks there', 'augment', '{reference}', '{failures}{answer_format}') AS asks \gset
+SELECT prompt_id AS there FROM cudal1_prompt((SELECT name FROM cudal1.task ORDER BY task_id LIMIT 1), kind => 'augment', template => 'asks there', failures => 1) \gset
+SELECT ok(NOT cudal1.code_alone(:there), 'and may have the places of failures and of the answer''s form');
 SELECT prompt_id AS id, system AS s FROM cudal1_prompt('product', kind => 'augment', template => 'preface') \gset
 SELECT is(:'s'::text, 'An expert in C and the optimisation of numerical code for CPUs.', 'a prompt gives them, filled in');
 SELECT is(system, :'s', 'and records them') FROM cudal1.prompt WHERE prompt_id = :id;
