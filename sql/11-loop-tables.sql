@@ -319,9 +319,9 @@ COMMENT ON COLUMN cudal1.bucket_slot.ln_nano IS 'what the candidate added to sum
 COMMENT ON COLUMN cudal1.bucket_slot.place IS
 'its number among all placed candidates of the task and pool, 0 .. placement.codes - 1; kept when it
 changes its bucket';
--- The best of a pool, and the clusters of islands before these are founded. Partial, though it holds
--- all: before the table's first statistics a draw of one slot would be planned with it, and read a
--- whole pool.
+-- The best of a pool, and the clusters of islands before these are founded. Partial, though it
+-- holds all: before the table's first statistics a draw of one slot would be planned with it, and
+-- read a whole pool.
 CREATE INDEX bucket_slot_best ON cudal1.bucket_slot (task_id, pool_id, micro DESC)
 	WHERE micro >= 0;
 

@@ -188,8 +188,7 @@ def main(words=None):
                    " get worse where they are not trained on")
     p.add_argument("--plain-template", metavar="TEMPLATE", help="of these")
     p.add_argument("--profile",
-                   help="with which answers are measured; default: the task's, where it names one, else"
-                   " train")
+                   help="with which answers are measured; default: the task's, else train")
     p.add_argument("--steps", type=int, default=30)
     p.add_argument("--prompts", type=int, default=16, help="prompts in a step")
     p.add_argument("--answers", type=int, default=8, help="answers to a prompt: the group")

@@ -529,8 +529,9 @@ find(Diagnosis *d)
 		char		moves[200] = "";
 
 		if (m->moves > 0)
-			snprintf(moves, sizeof(moves), ", or the task's tolerance is too small: the reference "
-					 "moves by %.3g where its inputs are off by a unit in the last place", m->moves);
+			snprintf(moves, sizeof(moves), ", or the task's tolerance is too small: the "
+					 "reference moves by %.3g where its inputs are off by a unit in the last place",
+					 m->moves);
 		say(d, "tolerance", "All outputs are within %.3g tolerances in %u runs: perhaps only its "
 			"precision is wrong%s", ceil(d->error), 2 * d->n, moves);
 		return;
