@@ -498,8 +498,9 @@ COMMENT ON FUNCTION @extschema@.cudal1_record_prompt(text, text, bigint[], text,
 data sets give it. exemplars: the candidates of the task that it shows; where a pool''s islands hold
 them all, the prompt and its answers belong to one of these. An answer needs a fenced code, not the
 three sections. pool: where cudal1_submit_response() places the answers. system: the message of role
-system before it; empty: none. Errors: 42704 unknown task, pool or exemplar, 42501 another role''s pool, 22023 an empty prompt or an exemplar of another task,
-22004 NULLs, 54000 a prompt above 4 MiB, 53400 a quota is used up';
+system before it; empty: none. Errors: 42704 unknown task, pool or exemplar, 42501 another role''s
+pool, 22023 an empty prompt or an exemplar of another task, 22004 NULLs, 54000 a prompt above 4 MiB,
+53400 a quota is used up';
 
 /*
  * What models send.

@@ -73,9 +73,9 @@ COMMENT ON FUNCTION @extschema@.cudal1_next_group(text, text) IS
 groups comes first. No row while the campaign is paused, or when it has made all its groups. What
 another session is about to take is waited for, for 10 s. pool: where exemplars come from and
 answers go; main is the campaign''s own pool. The campaign''s profile, train unless it or the task
-names another, measures the answers. system: the message of role system, NULL where there is none. Errors: 42704 unknown
-campaign or pool, 42501 another role''s, 22023 one of another kind, 55P03 another transaction took a
-group and stays open';
+names another, measures the answers. system: the message of role system, NULL where there is none.
+Errors: 42704 unknown campaign or pool, 42501 another role''s, 22023 one of another kind, 55P03
+another transaction took a group and stays open';
 
 CREATE FUNCTION @extschema@.cudal1_answer_group(group_key text, responses text[])
 RETURNS TABLE (ordinal int, candidate_id bigint)
