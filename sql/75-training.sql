@@ -45,10 +45,8 @@ BEGIN
 			ORDER BY x.groups, x.lane_id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
 		EXIT WHEN FOUND;
 		-- the lanes that are left are another session's, or the worker's, for a moment
-		PERFORM FROM cudal1.campaign_lane AS x
-			WHERE x.campaign_id = c.campaign_id AND cudal1.has_groups(c, x)
-			ORDER BY x.groups, x.lane_id LIMIT 1;
-		IF NOT FOUND THEN
+		IF NOT EXISTS (SELECT FROM cudal1.campaign_lane AS x
+				WHERE x.campaign_id = c.campaign_id AND cudal1.has_groups(c, x)) THEN
 			RETURN;
 		END IF;
 		BEGIN

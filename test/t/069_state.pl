@@ -142,7 +142,7 @@ SKIP:
 	my $inputs = "def get_inputs():\n    return [torch.randn(64)]\n";
 	my $lazy = "        self.layer = torch.nn.LazyLinear(8)\n\n    def forward(self, x):\n        return self.layer(x)\n";
 	my $labels = "\n    def forward(self, x):\n        return (x == 1).float() + x.long()\n";
-	my $turns = "\n    def forward(self, x):\n        return (30000 * x%s).sin()";
+	my $turns = "\n    def forward(self, x):\n        return (8000 * x%s).sin()";
 	for my $case ([ 'keeps', "        self.hidden = torch.zeros(64)\n\n    def forward(self, x):\n        self.hidden = torch.tanh(self.hidden + x)\n        return self.hidden\n" ],
 		[ 'moves', "        self.calls = 0\n\n    def forward(self, x):\n        self.calls += 1\n        return x + time.time_ns() % 1000\n" ],
 		[ 'cancels', "\n    def forward(self, x):\n        return torch.stack([(x.roll(i) - x.mean()).sum() for i in range(8)])\n" ],
