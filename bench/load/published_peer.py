@@ -1,8 +1,11 @@
 """One published code beside its reference without cudal1, on a GPU: published_peer.py REFERENCE CANDIDATE DEVICE LOCK... [--apart]
 
 Prints one object as JSON: what KernelBench's check says (seed 42, one process, 5 inputs, allclose 1e-2), what it does not look at
-(streams, inputs, outputs that hardly depend on the inputs), and, with --apart, seconds a run of each side in a process of its own.
+(streams, inputs, outputs that hardly depend on the inputs), and, with --apart, seconds a run of each side in a process of its own,
+medians of blocks that take turns while the locks are held, and the spread of the blocks' ratios (their quartiles' distance over their
+median).
 """
+import contextlib
 import fcntl
 import json
 import statistics
@@ -23,11 +26,11 @@ def seed(number):
     torch.cuda.manual_seed(number)
 
 
-def load(path, device, name):
+def load(path):
     space = {"__name__": "published"}
     with open(path, encoding="utf-8") as file:
         exec(compile(file.read(), path, "exec"), space)
-    return space, space[name]
+    return space
 
 
 def model_of(space, made_by, name, device):
@@ -53,11 +56,9 @@ def close(a, b):
 
 
 @torch.no_grad()
-def check(reference_path, candidate_path, device):
+def check(reference_space, candidate_space, device):
     found = {"passes": True, "joined": True, "untouched": True, "vacuous": True}
-    reference_space, _ = load(reference_path, device, "Model")
     reference = model_of(reference_space, reference_space, "Model", device)
-    candidate_space, _ = load(candidate_path, device, "ModelNew")
     candidate = model_of(candidate_space, reference_space, "ModelNew", device)
     first = None
     for trial in range(TRIALS):
@@ -83,8 +84,8 @@ def check(reference_path, candidate_path, device):
 @torch.no_grad()
 def serve(path, reference_path, name, device):
     """Answers each line on stdin, a number of runs, by the seconds that they take."""
-    reference_space, _ = load(reference_path, device, "Model")
-    space = reference_space if name == "Model" else load(path, device, name)[0]
+    reference_space = load(reference_path)
+    space = reference_space if name == "Model" else load(path)
     model = model_of(space, reference_space, name, device)
     inputs = [inputs_of(reference_space, i, device) for i in range(3)]
     for _ in range(5):
@@ -100,50 +101,65 @@ def serve(path, reference_path, name, device):
         print(time.perf_counter() - start, flush=True)
 
 
-def apart(reference_path, candidate_path, device):
+@contextlib.contextmanager
+def held(locks, kind):
+    with contextlib.ExitStack() as stack:
+        for path in locks:
+            fcntl.flock(stack.enter_context(open(path, "ab")), kind)
+        yield
+
+
+def start(reference_path, candidate_path, device):
+    """A process for each side, both ready, or fewer."""
     children = [subprocess.Popen([sys.executable, __file__, "--serve", path, reference_path, name, device], text=True,
                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
                 for path, name in ((reference_path, "Model"), (candidate_path, "ModelNew"))]
+    # what code prints comes before
+    return children if all("ready\n" in iter(child.stdout.readline, "") for child in children) else end(children)
 
-    def ask(child, runs):
-        child.stdin.write(f"{runs}\n")
-        child.stdin.flush()
-        return float(child.stdout.readline())
 
+def end(children):
+    for child in children:
+        child.kill()
+        child.wait()
+    return []
+
+
+def ask(child, runs):
+    child.stdin.write(f"{runs}\n")
+    child.stdin.flush()
+    return float(child.stdout.readline())
+
+
+def timed(children):
+    times = [[], []]
     try:
-        for child in children:
-            while True:
-                said = child.stdout.readline()
-                if not said:
-                    return None
-                if said == "ready\n":
-                    break
         runs = [max(3, min(2000, int(BLOCK_SECONDS / max(ask(child, 5) / 5, 1e-6)))) for child in children]
-        times = [[], []]
         for _ in range(BLOCKS):
             for side in (0, 1):
                 ask(children[side], 3)
                 times[side].append(ask(children[side], runs[side]) / runs[side])
-        return [statistics.median(side) for side in times]
-    finally:
-        for child in children:
-            child.kill()
-            child.wait()
+    except (BrokenPipeError, ValueError):
+        # a child that has ended
+        return {}
+    low, middle, high = statistics.quantiles([a / b for a, b in zip(*times)], n=4)
+    return {"apart": [statistics.median(side) for side in times], "apart_spread": (high - low) / middle}
 
 
 def main():
     if sys.argv[1] == "--serve":
         return serve(*sys.argv[2:6])
     reference, candidate, device, *locks = [a for a in sys.argv[1:] if a != "--apart"]
-    # what it compiles is there for those who are timed
-    result = check(reference, candidate, device)
-    torch.cuda.empty_cache()
-    held = []
-    for path in locks:
-        held.append(open(path, "ab"))
-        fcntl.flock(held[-1], fcntl.LOCK_EX)
-    if "--apart" in sys.argv:
-        result["apart"] = apart(reference, candidate, device)
+    # compiles, beside whatever others do
+    spaces = load(reference), load(candidate)
+    with held(locks, fcntl.LOCK_SH):
+        result = check(*spaces, device)
+        torch.cuda.empty_cache()
+        children = start(reference, candidate, device) if "--apart" in sys.argv else []
+    if children:
+        with held(locks, fcntl.LOCK_EX):
+            result |= timed(children)
+        end(children)
     print("\n" + json.dumps(result))
 
 
