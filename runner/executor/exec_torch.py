@@ -615,7 +615,7 @@ class Executor:
             self.guard.cudal1_guard_make_pages(table, entries)
 
     def copy(self, tensor):
-        self.copies.append(tensor.clone(memory_format=torch.contiguous_format))
+        self.copies.append(tensor.clone())
         return self.copies[-1]
 
     def note_kept(self):

@@ -42,18 +42,16 @@ class Taking:
             place.shape != result.shape or place.dtype != result.dtype
             for place, result in zip(places, results)
         ):
-            places = self.places[run] = tuple(
-                torch.empty_like(result, memory_format=torch.contiguous_format)
-                for result in results
-            )
+            # dense, in the order of the result's elements, or copies of transposed ones take longer
+            places = self.places[run] = tuple(map(torch.empty_like, results))
         base = self.gpu.base if self.gpu else 0
         for place, result in zip(places, results):
             place.copy_(result)
-        for result in results:
+        for place, result in zip(places, results):
             address = result.data_ptr()
             if address in self.given or bisect.bisect_right(self.bounds, address - base) % 2:
                 continue
-            if self.gpu or not result.is_contiguous():
+            if self.gpu or place.stride() != result.stride():
                 fill(result, self.left[result.dtype])
             else:
                 self.guard.cudal1_guard_leave(address, result.numel() * result.element_size())
