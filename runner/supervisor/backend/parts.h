@@ -38,7 +38,7 @@ extern size_t host_block_outputs(const Measure *m);
 #define HOST_NUMBERS \
 	.input_copies = 2, .output_copies = 1, .output_share = 8, .fill_rate = 1e10, \
 	.first_seconds = 30, .least_single = 1e-9, .alone_blocks = 3, .alone_again = 1, \
-	.wall_factor = 2.5, .making_factor = 0.25, .halves = 2
+	.wall_factor = 1.5, .making_factor = 0.25, .halves = 2
 
 /* on_gpu.c: likewise, in memory of the GPU */
 extern bool gpu_make_arena(Measure *m, Arena *arena, uint32_t slots, uint32_t spare);
