@@ -1,7 +1,7 @@
 /*
  * slowed.c
  *		On a GPU: what halves say of a reference beside a candidate. Luck takes nothing from honest
- *		code, slowing gains nothing.
+ *		code, slowing gains nothing. On both: what a reference that meets another is slowed by.
  */
 #define _GNU_SOURCE
 #include "../../runner/supervisor/backend/parts.h"
@@ -17,8 +17,9 @@ static Measure measure = {.member = &member, .result = &member.result, .time = m
 static Job	job;
 static Rounds s;
 static Gpu	gpu;
+static double beside;			/* how much slower a reference seems that meets another */
 
-/* what alone.c does with processes is not tried here */
+/* processes are none, and blocks of 10 us a run */
 /* sets are settled elsewhere */
 bool
 set_enter(const Set *set, int place)
@@ -42,13 +43,13 @@ bool
 measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
 			   uint64_t weight_seed)
 {
-	abort();
+	return true;
 }
 
 void
 measure_end(Measure *m, Executor *executor)
 {
-	abort();
+	(void) m;
 }
 
 bool
@@ -61,30 +62,50 @@ bool
 measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots,
 			  const uint64_t *seeds, uint32_t n, double timeout, double *seconds)
 {
-	abort();
+	*seconds = 0;
+	return true;
 }
 
 double
 rounds_timeout(const Rounds *s, Side side, uint32_t n)
 {
-	abort();
+	return 1;
 }
 
 bool
 rounds_inputs(Rounds *s, uint32_t n)
 {
-	abort();
+	return true;
 }
 
 bool
 rounds_block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n, uint32_t keep,
 			 double *seconds)
 {
-	abort();
+	*seconds = n * 10e-6 * beside;
+	return true;
 }
 
 uint32_t
-rounds_audit_staged(const Rounds *s)
+audit_staged(const Rounds *s)
+{
+	abort();
+}
+
+bool
+audit_empty(Rounds *s, Half *half)
+{
+	abort();
+}
+
+bool
+gpu_audit_set(Measure *m, Arena *arena, const uint32_t *slots, uint32_t runs, bool late)
+{
+	abort();
+}
+
+void
+gpu_audit_clear(Measure *m)
 {
 	abort();
 }
@@ -92,7 +113,7 @@ rounds_audit_staged(const Rounds *s)
 void
 executor_init(Executor *executor)
 {
-	abort();
+	(void) executor;
 }
 
 /* what counts of a block on a GPU that took `seconds`, of which reading samples took `reading` */
@@ -184,9 +205,24 @@ laps(int n, int every, double slow)
 	}
 }
 
+/* a reference meets another */
+static void
+meet(double slower)
+{
+	Half		half = {.executor = {&half.process[0], &half.process[1]}};
+	double		usual = 10e-6;
+	Values		alone = {.v = &usual,.n = 1};
+
+	beside = slower;
+	if (!baseline_meet_neighbour(&s, &half, &alone))
+		abort();
+}
+
 int
 main(void)
 {
+	static const Backend on_cpu = {HOST_NUMBERS};
+
 	/*
 	 * what a host shared with others did to the same code on both sides: beside / alone of 32
 	 * halves
@@ -296,6 +332,32 @@ main(void)
 	check(counted(1, 0.2e-3, 0.15e-3) > 9e-7, "or of one");
 	check(near(baseline_counted(&s, &(Half) {.turn = 0}, 9, 0.2e-3, 0.32e-3), 3.2e-5, 1e-9),
 		  "nor on a CPU, of several runs that seem to take less than none");
+	measure.gpu = NULL;
+	measure.backend = &on_cpu;
+	member.result.evidence = json_object();
+	begin(0, 0);
+	s.settling = 1;
+	s.runs[0] = s.runs[1] = 64;
+	member.time[0] = member.time[1] = 10e-6;
+	meet(0.8);
+	check(s.neighbour == 1 && s.nmet == 3, "a reference is no faster beside another than alone");
+	s.nmet = 0;
+	meet(1.002);
+	check(near(s.neighbour, 1.002, 1e-9) && s.nmet == 1,
+		  "it meets one other where that slows it by no more than the goal");
+	meet(1.9);
+	meet(1.9);
+	check(near(s.neighbour, 1.9, 1e-9) && s.nmet == 3,
+		  "and once more where it seems slowed: the median of all times counts");
+	for (int i = 0; i < 9; i++)
+		meet(1.9);
+	check(s.nmet == MAX_MET, "but not for ever");
+	begin(0, 0);
+	s.settling = 1;
+	s.runs[0] = s.runs[1] = 64;
+	meet(1.2);
+	check(near(s.neighbour, 1.2, 1e-9) && s.nmet == 3, "three where that does");
+
 	job.profile.bucket_estimator = CUDAL1_ESTIMATE_MEAN;
 	check(near(counted(9, 0.33e-3, 0.15e-3), 0.33e-3, 1e-9), "a mean of ratios keeps that cost");
 	return done();

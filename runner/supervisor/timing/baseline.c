@@ -17,6 +17,8 @@
 #include "supervisor/timing/set.h"
 
 #define NEIGHBOUR_BLOCKS	6
+/* on a CPU, of short blocks alone, and as many in turn with another process */
+#define ALONE_SECONDS	0.02
 #define NEIGHBOURS		3		/* of the first reference, at most */
 #define HALF_LUCK		1.1		/* times what is allowed: what luck may do to a half on a GPU */
 #define EMPTY_BLOCKS	9
@@ -170,11 +172,23 @@ idle_runs(Rounds *s, Half *half)
 	return good;
 }
 
+/* as many blocks of the reference as a time holds, at least so many and at most four times that */
+static int
+blocks_within(const Rounds *s, double seconds, int least)
+{
+	double		block = s->runs[SIDE_REFERENCE] * s->m->time[SIDE_REFERENCE];
+
+	return (int) fmax(least, fmin(4 * least, seconds / block));
+}
+
 /* for the reference's time alone */
 static int
 alone_blocks(const Rounds *s)
 {
-	return s->m->time[SIDE_REFERENCE] >= MEASURE_SLOW ? 1 : s->m->backend->alone_blocks;
+	int			blocks = s->m->backend->alone_blocks;
+
+	return s->m->time[SIDE_REFERENCE] >= MEASURE_SLOW ? 1
+		: s->m->gpu ? blocks : blocks_within(s, ALONE_SECONDS, blocks);
 }
 
 /*
@@ -386,12 +400,14 @@ meet_another(Rounds *s, Half *half, const Values *alone, double *slower)
 	Measure    *m = s->m;
 	Half		other;
 	Values		paired = {0};
+	int			blocks = m->gpu ? NEIGHBOUR_BLOCKS
+		: blocks_within(s, ALONE_SECONDS / 2, NEIGHBOUR_BLOCKS);
 	bool		good;
 
 	half_init(&other);
 	good = measure_launch(m, other.executor[SIDE_REFERENCE], SIDE_REFERENCE, 1, &s->arena,
 						  s->weights) && baseline_warm(s, &other, SIDE_REFERENCE);
-	for (int i = 0; good && i < s->settling + NEIGHBOUR_BLOCKS; i++)
+	for (int i = 0; good && i < s->settling + blocks; i++)
 	{
 		double		seconds[2] = {0};
 
@@ -417,31 +433,32 @@ meet_another(Rounds *s, Half *half, const Values *alone, double *slower)
 /*
  * A process that runs in turn with another finds the caches that the other leaves. It is slower
  * than alone by up to a fifth where arrays are large, on a GPU by some 1 %, and by up to 10 % where
- * runs are short. A candidate may slow the reference as much as a second reference does. On a GPU
- * the median of three is taken if the first slows it by more than the goal, because one may have
- * had luck.
+ * runs are short. A candidate may slow the reference as much as a second reference does. Where that
+ * slows it by more than the goal, it meets three, because one may have had luck. On a CPU it meets
+ * another again where it seems slowed (judge.c).
  */
 bool
 baseline_meet_neighbour(Rounds *s, Half *half, const Values *alone)
 {
 	double		goal = s->m->job->profile.precision_goal;
-	double		slower[NEIGHBOURS];
-	size_t		wanted = 1;
+	double		logs[MAX_MET];
+	size_t		wanted = s->nmet + 1;
 
-	s->neighbour = 1;
+	s->neighbour = fmax(1, s->neighbour);
 	if (goal <= 0 || s->m->time[SIDE_REFERENCE] >= MEASURE_SLOW)
 		return true;
-	for (size_t n = 0; n < wanted; n++)
+	for (; s->nmet < wanted && s->nmet < MAX_MET; s->nmet++)
 	{
-		if (!meet_another(s, half, alone, &slower[n]))
+		if (!meet_another(s, half, alone, &s->met[s->nmet]))
 			return false;
-		if (s->m->gpu && fabs(slower[0] - 1) > goal)
+		if (wanted < NEIGHBOURS && fabs(s->met[0] - 1) > goal)
 			wanted = NEIGHBOURS;
 	}
-	s->neighbour = fmax(1, cudal1_score_median(slower, wanted));
-	for (size_t n = 0; n < wanted; n++)
-		slower[n] = log(slower[n]);
-	s->doubt = wanted > 1 ? sqrt(cudal1_score_variance(slower, wanted) / (double) (wanted - 1)) : 0;
+	s->neighbour = fmax(1, cudal1_score_median(s->met, s->nmet));
+	for (size_t n = 0; n < s->nmet; n++)
+		logs[n] = log(s->met[n]);
+	s->doubt = s->nmet > 1
+		? sqrt(cudal1_score_variance(logs, s->nmet) / (double) (s->nmet - 1)) : 0;
 	json_object_set_new(s->m->result->evidence, "neighbour",
 						json_real(round(s->neighbour * 1e4) / 1e4));
 	return true;

@@ -29,10 +29,20 @@ time_again(const Set *set, Values *alone)
 }
 
 /*
- * On a GPU: if a member seems to slow the reference, lets that meet a second reference in the place
- * of candidates, which have ended. Its time alone is taken anew, because what they leave behind, as
- * heat, would pass for what a neighbour does. Most measurements do without, as making a context
- * takes long.
+ * Whether the reference meets another, once more, where it seems slowed. On a GPU it does so once,
+ * as making a context takes long. On a CPU it has met one in the first half, where a busy host may
+ * have hidden what that does.
+ */
+static bool
+may_meet(const Rounds *s)
+{
+	return s->m->gpu ? s->nmet == 0 && s->neighbour == 0 : s->nmet > 0 && s->nmet < MAX_MET;
+}
+
+/*
+ * If a member seems to slow the reference, lets that meet a second reference in the place of
+ * candidates, which have ended. Its time alone is taken anew, because what they leave behind, as
+ * heat, would pass for what a neighbour does. On a CPU that counts for the half as well.
  */
 static bool
 explain_slower(Set *set, Values *alone)
@@ -43,11 +53,13 @@ explain_slower(Set *set, Values *alone)
 	bool		slowed = false;
 	bool		good;
 
-	for (int i = 0; i < set->n && !slowed && first->neighbour == 0; i++)
+	for (int i = 0; i < set->n && !slowed && may_meet(first); i++)
 		slowed = set_enter(set, i) && baseline_is_slowed(set->of[i], set->half[i], alone);
 	if (!slowed)
 		return true;
 	good = time_again(set, &now) && baseline_meet_neighbour(first, half, &now);
+	for (size_t i = 0; i < now.n && !first->m->gpu; i++)
+		values_append(alone, now.v[i]);
 	free(now.v);
 	set_lend(set);
 	return good;
@@ -81,7 +93,7 @@ judge_half(Set *set, int half_number, Values *alone, bool *disturbed)
 	for (int i = 0; i < set->n; i++)
 		if (set_enter(set, i))
 			baseline_note_beside(set->of[i], set->half[i], alone);
-	if (m->gpu && !explain_slower(set, alone))
+	if (!explain_slower(set, alone))
 		return false;
 	for (int i = 0; m->gpu && i < set->n; i++)
 		if (set_enter(set, i))

@@ -22,6 +22,7 @@
 /* of a block, copying its results at most: writing a result takes half of copying it */
 #define TAKING_SHARE	(2.0 / 3)
 /* seconds of a round that is long: a few are enough, and sides don't settle in turn */
+#define MAX_MET			5		/* times that a reference meets another */
 #define LONG_ROUND		0.05
 
 /*
@@ -133,6 +134,8 @@ typedef struct Rounds
 	/* how much slower the reference is in turn with another reference than alone; 0: not known */
 	double		neighbour;
 	double		doubt;			/* standard error of its logarithm */
+	double		met[MAX_MET];	/* each time that it met another; the median of these is taken */
+	size_t		nmet;
 	const struct Rounds *heat;	/* those of all its members; NULL: of A/A pairs */
 	int			nheat;
 	struct Rounds *aa;			/* pairs of the reference with itself; NULL: none */
