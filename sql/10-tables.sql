@@ -33,6 +33,7 @@ CREATE TABLE cudal1.profile (
 	precision_slope		float8 NOT NULL DEFAULT 0.05 CHECK (precision_slope BETWEEN 0 AND 1),
 	confidence			float8 NOT NULL DEFAULT 0.95 CHECK (confidence BETWEEN 0.5 AND 0.999999),
 	half_width_limit	float8 DEFAULT 0.01 CHECK (half_width_limit BETWEEN 1e-6 AND 10),
+	half_width_most		float8 DEFAULT NULL CHECK (half_width_most BETWEEN 1e-6 AND 10),
 	variance_limit		float8 DEFAULT NULL CHECK (variance_limit BETWEEN 1e-12 AND 1000000),
 	-- correctness
 	first_checks		int NOT NULL DEFAULT 5 CHECK (first_checks BETWEEN 1 AND 1000),
@@ -96,6 +97,8 @@ COMMENT ON COLUMN cudal1.profile.precision_slope IS
 COMMENT ON COLUMN cudal1.profile.half_width_limit IS
 'a wider interval after the last look is paid at its end nearer to 1 (candidate.wide); NULL: none is
 wide';
+COMMENT ON COLUMN cudal1.profile.half_width_most IS
+'up to it no interval is wide that lies above 1 or below; NULL: half_width_limit alone counts';
 COMMENT ON COLUMN cudal1.profile.variance_limit IS
 'variance across the buckets above which a measurement is discarded (0.005 in CUDA-L1, 2.4.4); NULL:
 not judged';

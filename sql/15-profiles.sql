@@ -15,8 +15,9 @@ INSERT INTO cudal1.profile
 			'groups of a trainer: two to four pairs, intervals of 2 %, checks and audits that pay '
 			'no cheat more than that',
 			'{"pairs": 2, "looks": [2, 3, 4], "futility_pairs": 2, "bucket_seconds": 0.25, '
-			'"precision_goal": 0.02, "half_width_limit": 0.05, "check_seconds": 1, "audits": 200, '
-			'"audit_seconds": 0.5, "disturbed_factor": 0.5, "budget_min": 60, "heat": 16}'),
+			'"precision_goal": 0.02, "half_width_limit": 0.05, "half_width_most": 0.2, '
+			'"check_seconds": 1, "audits": 200, "audit_seconds": 0.5, "disturbed_factor": 0.5, '
+			'"budget_min": 60, "heat": 16}'),
 		('quick',
 			'demonstrations and tests: seven buckets of 0.1 s, wider intervals, fewer checks',
 			'{"looks": [7], "bucket_seconds": 0.1, "half_width_limit": 0.05, "min_checks": 10, '

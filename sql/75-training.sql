@@ -458,8 +458,8 @@ in any one unit (CUDA-L1, eq. 2 and 3). Estimators and limits are the profile''s
 the rounds are split contiguously into profile.pairs buckets of sizes that differ by at most one,
 else equal numbers mean one bucket. variance is the population variance across the buckets;
 accepted: the variance is within the profile''s limit, and there is more than one bucket where it
-has one for intervals; reward is NULL otherwise. Where the interval''s half-width exceeds the larger
-of half_width_limit and precision_slope * |ln score|, the reward is that of its end nearer to 1.
+has one for intervals; reward is NULL otherwise. Where the interval is wide by the profile''s
+half_width_limit, precision_slope and half_width_most, the reward is that of its end nearer to 1.
 Errors: 22023 times not above 0, NaN, too few rounds; 2202E lengths differ; 42704 unknown profile';
 
 CREATE FUNCTION cudal1.group_advantages(rewards float8[], variant text)

@@ -35,6 +35,7 @@ typedef struct ScoreRule
 	bool		mean_of_ratios;
 	double		confidence;
 	double		half_width_limit;	/* infinite: no interval is wide */
+	double		half_width_most;	/* 0: that alone counts */
 	double		precision_slope;
 	double		variance_limit; /* infinite: not judged */
 } ScoreRule;
@@ -80,7 +81,7 @@ read_rule(text *profile, ScoreRule *rule)
 		"SELECT pairs, pg_catalog.cardinality(looks), bucket_estimator = 'mean',"
 		" score_estimator = 'mean_of_ratios', confidence,"
 		" COALESCE(half_width_limit, 'infinity'), COALESCE(variance_limit, 'infinity'),"
-		" precision_slope FROM cudal1.profile WHERE name = $1",
+		" precision_slope, COALESCE(half_width_most, 0) FROM cudal1.profile WHERE name = $1",
 		1, {TEXTOID}};
 	static Cudal1Query absent = {"SELECT cudal1.check_name('profile', $1)", 1, {TEXTOID}};
 	Datum		argument = PointerGetDatum(profile);
@@ -99,6 +100,7 @@ read_rule(text *profile, ScoreRule *rule)
 	rule->half_width_limit = DatumGetFloat8(cudal1_query_column(0, 6));
 	rule->variance_limit = DatumGetFloat8(cudal1_query_column(0, 7));
 	rule->precision_slope = DatumGetFloat8(cudal1_query_column(0, 8));
+	rule->half_width_most = DatumGetFloat8(cudal1_query_column(0, 9));
 	SPI_finish();
 }
 
@@ -259,8 +261,8 @@ judge_rounds(const ScoreRule *rule, const Round *rounds, int n)
 	 */
 	cudal1_score_interval(judgement.estimates, judgement.nbuckets, rule->confidence, rule->looks,
 						  &lower, &upper, &half_width);
-	wide = half_width > fmax(rule->half_width_limit,
-							 rule->precision_slope * fabs(log(judgement.score)));
+	wide = half_width > cudal1_score_wide_from(judgement.score, rule->half_width_limit,
+											   rule->precision_slope, rule->half_width_most);
 	judgement.reward =
 		cudal1_score_conservative_round(wide ? cudal1_score_nearer_end(lower, upper) :
 										judgement.score);

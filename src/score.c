@@ -512,6 +512,14 @@ cudal1_score_doubt(const double *buckets, size_t n, const double *aa, size_t naa
 }
 
 double
+cudal1_score_wide_from(double score, double limit, double slope, double most)
+{
+	double		size = fabs(log(score));
+
+	return fmax(fmax(limit, slope * size), fmin(most, expm1(size)));
+}
+
+double
 cudal1_score_nearer_end(double lower, double upper)
 {
 	return fmax(lower, fmin(upper, 1));

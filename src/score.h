@@ -111,6 +111,12 @@ extern double cudal1_score_foreseen(const double *buckets, size_t n, size_t late
 extern double cudal1_score_doubt(const double *buckets, size_t n, const double *aa, size_t naa,
 								 double confidence, int looks, bool *own);
 
+/*
+ * the half-width beyond which the interval of a score is wide: `limit`, or `slope` times the size
+ * of the score's logarithm; or, up to `most`, what that interval reaches which just excludes 1
+ */
+extern double cudal1_score_wide_from(double score, double limit, double slope, double most);
+
 /* the end of an interval that is nearer to 1, and 1 if that lies within */
 extern double cudal1_score_nearer_end(double lower, double upper);
 

@@ -39,6 +39,7 @@ typedef struct Profile
 	double		precision_slope;
 	double		confidence;
 	double		half_width_limit;	/* 0: no interval is wide */
+	double		half_width_most;	/* 0: that alone counts */
 	double		variance_limit; /* 0: not judged */
 	int			first_checks;
 	int			min_checks;

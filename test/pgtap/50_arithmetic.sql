@@ -1,6 +1,6 @@
 -- Rounds, rewards and groups: what is computed agrees with formulas written down elsewhere.
 BEGIN;
-SELECT plan(76);
+SELECT plan(78);
 
 CREATE FUNCTION pg_temp.close_to(got float8[], expected float8[], tolerance float8 DEFAULT 1e-8) RETURNS boolean
 LANGUAGE sql AS $$
@@ -47,6 +47,10 @@ SELECT ok(accepted AND score = 3.05 AND reward BETWEEN 2.3 AND 2.7, 'by a share 
 FROM cudal1_score_rounds(ARRAY[2.5,3.0,3.05,3.1,3.6,2.7,3.5]::float8[], array_fill(1.0::float8, ARRAY[7]));
 SELECT ok(accepted AND score = 0.5 AND reward BETWEEN 0.52 AND 0.6, 'below 1 at its upper end')
 FROM cudal1_score_rounds(ARRAY[0.5,0.55,0.45,0.5,0.5,0.53,0.47]::float8[], array_fill(1.0::float8, ARRAY[7]));
+SELECT ok(accepted AND reward = 1.09, 'train: at its middle, where it excludes 1')
+FROM cudal1_score_rounds(ARRAY[1.037,1.1,1.096,1.123]::float8[], array_fill(1.0::float8, ARRAY[4]), 'train', ARRAY[1,2,3,4]);
+SELECT ok(accepted AND reward = 1, 'and else at 1.00')
+FROM cudal1_score_rounds(ARRAY[0.97,1.1,1.03,1.05]::float8[], array_fill(1.0::float8, ARRAY[4]), 'train', ARRAY[1,2,3,4]);
 SELECT ok(NOT accepted AND reward IS NULL, 'one bucket has no interval')
 FROM cudal1_score_rounds(ARRAY[1,1]::float8[], ARRAY[1,1]::float8[], 'default', ARRAY[1,1]);
 SELECT throws_ok($$SELECT * FROM cudal1_score_rounds(ARRAY[1,2]::float8[], ARRAY[1]::float8[])$$, '2202E', NULL, 'times come in pairs');

@@ -323,6 +323,17 @@ check_wide(void)
 		  && r->outcome == OUTCOME_SUCCESSFUL,
 		  "whatever the spread, the numbers are those that a result can have");
 
+	job.profile.half_width_most = 0.2;
+	score = paid(4, 1.2, 0.05, 0, 0);
+	check(near(score, 1.2, 3e-4) && !r->wide && r->half_width > 0.05,
+		  "by a limit for them, intervals above 1 are paid their middle, as far as it goes");
+	score = paid(4, 0.8, 0.05, 0, 0);
+	check(near(score, 0.8, 3e-4) && !r->wide, "and those below 1");
+	score = paid(4, 1.02, 0.05, 7, 0.05);
+	check(score == 1 && r->wide, "but one that holds 1 is as wide as without");
+	score = paid(4, 2, 0.2, 0, 0);
+	check(score == r->lower && r->wide && r->half_width > 0.2, "and so is one that is wider");
+	job.profile.half_width_most = 0;
 	job.profile.half_width_limit = 0;
 	score = paid(21, 0.8, 0.1, 0, 0);
 	check(near(score, 0.8, 1e-12) && !r->wide, "without a limit no interval is wide");

@@ -184,8 +184,8 @@ is_narrow(const Rounds *s, double goal)
 		|| (s->seen.slowed > 0 && s->buckets.n < SLOWED_PAIRS))
 		return false;
 	return s->half_width <= fmax(p->precision_goal, goal)
-		|| (heat_seconds(s->m) > ENOUGH_SECONDS && s->half_width <= verdict_wide_from(s)
-			&& p->half_width_limit > 0);
+		|| (heat_seconds(s->m) > ENOUGH_SECONDS && p->half_width_limit > 0
+			&& s->half_width <= fmax(p->half_width_limit, goal));
 }
 
 /* the same pairs, each with one reference for both */

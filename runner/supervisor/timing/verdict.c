@@ -121,9 +121,9 @@ verdict_wide_from(const Rounds *s)
 {
 	const Profile *p = &s->m->job->profile;
 
-	return p->half_width_limit > 0 ? fmax(p->half_width_limit,
-										  p->precision_slope
-										  * fabs(log(values_median(&s->buckets)))) : INFINITY;
+	return p->half_width_limit > 0
+		? cudal1_score_wide_from(values_median(&s->buckets), p->half_width_limit,
+								 p->precision_slope, p->half_width_most) : INFINITY;
 }
 
 bool
