@@ -386,14 +386,69 @@ cudal1_score_interval(const double *buckets, size_t n, double confidence, int lo
 					 lower, upper, half_width);
 }
 
+/* the sum of squares of logarithms about their mean */
+static double
+log_squares(const double *buckets, size_t n)
+{
+	double		mean = 0;
+	double		squares = 0;
+
+	for (size_t j = 0; j < n; j++)
+		mean += log(buckets[j]) / (double) n;
+	for (size_t j = 0; j < n; j++)
+		squares += pow(log(buckets[j]) - mean, 2);
+	return squares;
+}
+
+/*
+ * Copies the buckets of those members to `kept` that do not spread far more than the rest, the one
+ * that spreads most first, and says where `which` is among them; members when it is not
+ */
+static size_t
+keep_alike(const double *const *buckets, size_t members, size_t n, size_t which,
+		   const double **kept, size_t *nkept)
+{
+	size_t		place = which;
+
+	memcpy(kept, buckets, members * sizeof(*kept));
+	for (*nkept = members; *nkept > 1; (*nkept)--)
+	{
+		double		all = 0;
+		double		most = -1;
+		size_t		at = 0;
+
+		for (size_t i = 0; i < *nkept; i++)
+		{
+			double		squares = log_squares(kept[i], n);
+
+			all += squares;
+			if (squares > most)
+			{
+				most = squares;
+				at = i;
+			}
+		}
+		all = (all - most) / (double) (*nkept - 1);
+		if (most <= all || (all > 0 && cudal1_score_f_tail(most / all, (double) n - 1,
+														   (double) ((*nkept - 1) * (n - 1)))
+							>= CUDAL1_SET_FAR))
+			break;
+		place = place == at ? members : place > at && place < members ? place - 1 : place;
+		memmove(kept + at, kept + at + 1, (*nkept - 1 - at) * sizeof(*kept));
+	}
+	return place;
+}
+
 bool
 cudal1_score_set_interval(const double *const *buckets, size_t members, size_t n, size_t which,
 						  double confidence, int looks, double *lower, double *upper,
 						  double *half_width)
 {
-	double		k = (double) members;
+	const double *kept[CUDAL1_SET_MOST];
+	size_t		nkept;
+	double		k;
 	double		freedom_of_pairs = (double) n - 1;
-	double		freedom_of_own = (k - 1) * freedom_of_pairs;
+	double		freedom_of_own;
 	double		pair[CUDAL1_TRIM_FROM] = {0};	/* what each adds to all of them */
 	double		of_pairs = 0;	/* mean squares */
 	double		of_own = 0;
@@ -401,26 +456,31 @@ cudal1_score_set_interval(const double *const *buckets, size_t members, size_t n
 	double		mean = 0;
 	double		centre = 0;
 
-	if (members < 2 || n < 2 || n >= CUDAL1_TRIM_FROM || freedom_of_own < CUDAL1_SET_FREEDOM)
+	if (members < 2 || members > CUDAL1_SET_MOST || n < 2 || n >= CUDAL1_TRIM_FROM)
 		return false;
-	for (size_t i = 0; i < members; i++)
+	which = keep_alike(buckets, members, n, which, kept, &nkept);
+	k = (double) nkept;
+	freedom_of_own = (k - 1) * freedom_of_pairs;
+	if (which == members || freedom_of_own < CUDAL1_SET_FREEDOM)
+		return false;
+	for (size_t i = 0; i < nkept; i++)
 		for (size_t j = 0; j < n; j++)
-			mean += log(buckets[i][j]) / (k * (double) n);
+			mean += log(kept[i][j]) / (k * (double) n);
 	for (size_t j = 0; j < n; j++)
 	{
-		for (size_t i = 0; i < members; i++)
-			pair[j] += (log(buckets[i][j]) - mean) / k;
+		for (size_t i = 0; i < nkept; i++)
+			pair[j] += (log(kept[i][j]) - mean) / k;
 		of_pairs += k * pair[j] * pair[j] / freedom_of_pairs;
 	}
-	for (size_t i = 0; i < members; i++)
+	for (size_t i = 0; i < nkept; i++)
 	{
 		double		own = 0;
 		double		squares = 0;
 
 		for (size_t j = 0; j < n; j++)
-			own += log(buckets[i][j]) / (double) n;
+			own += log(kept[i][j]) / (double) n;
 		for (size_t j = 0; j < n; j++)
-			squares += pow(log(buckets[i][j]) - own - pair[j], 2);
+			squares += pow(log(kept[i][j]) - own - pair[j], 2);
 		of_own += squares / freedom_of_own;
 		if (i == which)
 		{
@@ -432,7 +492,7 @@ cudal1_score_set_interval(const double *const *buckets, size_t members, size_t n
 		< CUDAL1_SET_OWN)
 		return false;
 	of_own *= k - 1;
-	set_interval(buckets[which], n, centre,
+	set_interval(kept[which], n, centre,
 				 of_pairs + of_own == 0 ? 0
 				 : log_reach(sqrt((of_pairs + of_own) / k),
 							 pow(of_pairs + of_own, 2)

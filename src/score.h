@@ -66,9 +66,13 @@ extern void cudal1_score_interval(const double *buckets, size_t n, double confid
  * False, and nothing is set, where they are too few to know it (CUDAL1_SET_FREEDOM degrees of
  * freedom of what is one's own), where this one spreads more than the others do, by Fisher's F at a
  * level of CUDAL1_SET_OWN, and from CUDAL1_TRIM_FROM buckets on: its own interval counts then.
+ * Members that spread far more than the others, at a level of CUDAL1_SET_FAR, have no part in
+ * theirs. At most CUDAL1_SET_MOST members.
  */
 #define CUDAL1_SET_FREEDOM 3
 #define CUDAL1_SET_OWN 0.2
+#define CUDAL1_SET_FAR 0.005
+#define CUDAL1_SET_MOST 32
 
 extern bool cudal1_score_set_interval(const double *const *buckets, size_t members, size_t n,
 									  size_t which, double confidence, int looks, double *lower,

@@ -175,6 +175,10 @@ check_set_interval(void)
 		(double[]) {1.00, 1.01}, (double[]) {1.52, 1.50}, (double[]) {0.70, 0.71},
 		(double[]) {2.00, 2.03}
 	};
+	const double *loud[] = {members[0], members[1], (double[]) {1.00, 3.00}, members[2],
+		members[3]};
+	const double *pair[] = {(double[]) {1.11, 1.09, 1.09, 1.12},
+		(double[]) {2.16, 2.85, 2.91, 2.96}};
 	double		lower;
 	double		upper;
 	double		half_width;
@@ -189,6 +193,16 @@ check_set_interval(void)
 		  "one that spreads more than the others has an interval of its own");
 	check(!cudal1_score_set_interval(members, 3, 2, 0, 0.95, 3, &lower, &upper, &half_width),
 		  "so have those of a set that is too small");
+	check(cudal1_score_set_interval(loud, 5, 2, 0, 0.95, 3, &lower, &upper, &half_width)
+		  && near(half_width, 0.02650439409081476, 1e-9)
+		  && cudal1_score_set_interval(loud, 5, 2, 4, 0.95, 3, &lower, &upper, &half_width)
+		  && near(half_width, 0.02650439409081476, 1e-9),
+		  "one that spreads far more has no part in the others' intervals");
+	check(!cudal1_score_set_interval(loud, 5, 2, 2, 0.95, 3, &lower, &upper, &half_width),
+		  "and its own");
+	check(!cudal1_score_set_interval(pair, 2, 4, 0, 0.95, 3, &lower, &upper, &half_width)
+		  && !cudal1_score_set_interval(pair, 2, 4, 1, 0.95, 3, &lower, &upper, &half_width),
+		  "two of which one does know nothing of each other");
 }
 
 static void
