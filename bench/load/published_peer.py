@@ -110,7 +110,7 @@ def held(locks, kind):
 
 
 def start(reference_path, candidate_path, device):
-    """A process for each side, both ready, or fewer."""
+    """A process for each side, both ready, or none."""
     children = [subprocess.Popen([sys.executable, __file__, "--serve", path, reference_path, name, device], text=True,
                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
                 for path, name in ((reference_path, "Model"), (candidate_path, "ModelNew"))]

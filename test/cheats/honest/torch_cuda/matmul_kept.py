@@ -1,5 +1,5 @@
 # task: gpu_matmul
-# The transposed product into memory that is kept from call to call, returned as a view of it.
+# Into memory that is kept from call to call, copied on return.
 import torch
 
 
@@ -10,5 +10,6 @@ class ModelNew(torch.nn.Module):
 
     def forward(self, a, b):
         if self.kept is None:
-            self.kept = torch.empty(b.shape[1], a.shape[0], device=a.device)
-        return torch.mm(b.t(), a.t(), out=self.kept).t()
+            self.kept = torch.empty(a.shape[0], b.shape[1], device=a.device)
+        torch.mm(a, b, out=self.kept)
+        return self.kept.clone()
