@@ -153,11 +153,11 @@ plan_memory(Rounds *s)
 	if (!measure_arena(m, &s->arena, s->slots, spare < GPU_LATE_RUNS ? spare : GPU_LATE_RUNS))
 		return false;
 	/*
-	 * small inputs are copied before each block, so that both sides find the caches alike; large
+	 * small inputs of a block are copied before it, so that both sides find the caches alike; large
 	 * ones would only cost time
 	 */
 	s->arena.direct = m->job->language == LANGUAGE_C
-		&& s->slots * m->input_slot_bytes > DIRECT_BYTES;
+		&& s->at_once * m->input_slot_bytes > DIRECT_BYTES;
 	s->fresh = true;
 	return true;
 }
