@@ -329,7 +329,7 @@ class Executor:
         if flags & wire.NUDGED:
             model = results.nudged(model)
         if flags & wire.AGAIN:
-            model = results.again(self.outputs[-1])
+            model = results.again(self.outputs[-1], self.taking.strides)
         held = self.last_result() if count == 1 and not self.gpu else ()
         self.outputs.clear()
         self.copies.clear()

@@ -317,24 +317,59 @@ cudal1_guard_find_returned(const void *table, uint64_t entries, uint64_t each)
 	return 0;
 }
 
-void
-cudal1_guard_leave(void *memory, uint64_t bytes)
+/* xorshift64 */
+static uint64_t
+draw(void)
 {
 	static uint64_t state;
 
 	if (state == 0 && getrandom(&state, sizeof(state), 0) != sizeof(state))
 		state = 1;
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state;
+}
+
+void
+cudal1_guard_leave(void *memory, uint64_t bytes)
+{
 	for (int i = 0; i < LEFT_PLACES && bytes > 0; i++)
 	{
-		uint64_t	at;
+		uint64_t	drawn = draw();
+		uint64_t	at = drawn % bytes;
 
-		/* xorshift64 */
-		state ^= state << 13;
-		state ^= state >> 7;
-		state ^= state << 17;
-		at = state % bytes;
-		memset((char *) memory + at, (int) (state >> 56) | 2,
+		memset((char *) memory + at, (int) (drawn >> 56) | 2,
 			   bytes - at < LEFT_BYTES ? bytes - at : LEFT_BYTES);
+	}
+}
+
+void
+cudal1_guard_leave_apart(void *memory, const uint64_t *layout, uint64_t ndim, uint64_t item)
+{
+	const uint64_t *stride = layout + ndim;
+
+	for (uint64_t d = 0; d < ndim; d++)
+		if (layout[d] == 0)
+			return;
+	for (int i = 0; i < LEFT_PLACES; i++)
+	{
+		char	   *at = memory;
+		uint64_t	last = 0;
+		int			value = (int) (draw() >> 56) | 2;
+
+		for (uint64_t d = 0; d < ndim; d++)
+		{
+			last = draw() % layout[d];
+			at += last * stride[d] * item;
+		}
+		for (uint64_t left = 0; left < LEFT_BYTES; left += item, last++)
+		{
+			memset(at, value, item);
+			if (ndim == 0 || last + 1 >= layout[ndim - 1])
+				break;
+			at += stride[ndim - 1] * item;
+		}
 	}
 }
 

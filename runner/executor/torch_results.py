@@ -3,6 +3,7 @@
 A part of exec_torch.py, which sets Unsupported.
 """
 import bisect
+import ctypes
 import os
 import time
 
@@ -26,6 +27,9 @@ class Taking:
             dtype: True if dtype == torch.bool else 2 + os.urandom(1)[0] % 100 for dtype in dtypes
         }
         self.places = []
+        # of the last results that places were made for, and as the guard takes it
+        self.strides = ()
+        self.layouts = {}
         # what is kept: bounds of the model's own tensors, and the inputs
         self.bounds = []
         self.given = range(0)
@@ -44,6 +48,7 @@ class Taking:
         ):
             # dense, in the order of the result's elements, or copies of transposed ones take longer
             places = self.places[run] = tuple(map(torch.empty_like, results))
+            self.strides = tuple(result.stride() for result in results)
         base = self.gpu.base if self.gpu else 0
         for place, result in zip(places, results):
             place.copy_(result)
@@ -51,11 +56,24 @@ class Taking:
             address = result.data_ptr()
             if address in self.given or bisect.bisect_right(self.bounds, address - base) % 2:
                 continue
-            if self.gpu or place.stride() != result.stride():
+            if self.gpu:
                 fill(result, self.left[result.dtype])
-            else:
+            elif place.stride() == result.stride():
                 self.guard.cudal1_guard_leave(address, result.numel() * result.element_size())
+            else:
+                self.guard.cudal1_guard_leave_apart(
+                    address, self.layout(result.shape, result.stride()), result.dim(),
+                    result.element_size()
+                )
         return places
+
+    def layout(self, shape, stride):
+        found = self.layouts.get((shape, stride))
+        if found is None:
+            found = self.layouts[shape, stride] = (
+                ctypes.c_uint64 * (2 * len(shape))
+            )(*shape, *stride)
+        return found
 
 
 def fill(result, value):
@@ -149,9 +167,17 @@ def resolved(model, seen):
     return run
 
 
-def again(results):
-    """A module that returns these results again, in memory that it keeps."""
+def again(results, strides):
+    """A module that returns these results again, in memory that it keeps, with these strides: the
+    results may be copies without the gaps that those of the module have.
+    """
     last = [tensor.clone() for tensor in results]
+    for i, stride in enumerate(strides[:len(last)]):
+        tensor = last[i]
+        if len(stride) == tensor.dim() and 0 not in stride and tensor.stride() != stride:
+            last[i] = torch.empty_strided(
+                tensor.shape, stride, dtype=tensor.dtype, device=tensor.device
+            ).copy_(tensor)
     return lambda *inputs: last
 
 
