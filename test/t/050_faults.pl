@@ -355,7 +355,16 @@ drained('the queue is empty again');
 submit(1);
 wait_until('a claim', 30, sub { sql("SELECT count(*) FROM cudal1.job WHERE state = 'running'") == 1 });
 my ($worker) = victims('worker');
-kill 'STOP', $worker;
+# not within a transaction, for whose locks others would wait
+wait_until(
+	'the worker stops between transactions',
+	30,
+	sub {
+		kill 'STOP', $worker;
+		return 1 if sql("SELECT count(*) FROM pg_stat_activity WHERE pid = $worker AND xact_start IS NOT NULL") == 0;
+		kill 'CONT', $worker;
+		return 0;
+	});
 my ($job, $attempt, $device) = split /\|/, sql("SELECT job_id, attempt, device_id FROM cudal1.job WHERE state = 'running'");
 SKIP:
 {
