@@ -386,20 +386,6 @@ cudal1_score_interval(const double *buckets, size_t n, double confidence, int lo
 					 lower, upper, half_width);
 }
 
-/* the sum of squares of logarithms about their mean */
-static double
-log_squares(const double *buckets, size_t n)
-{
-	double		mean = 0;
-	double		squares = 0;
-
-	for (size_t j = 0; j < n; j++)
-		mean += log(buckets[j]) / (double) n;
-	for (size_t j = 0; j < n; j++)
-		squares += pow(log(buckets[j]) - mean, 2);
-	return squares;
-}
-
 /*
  * Copies the buckets of those members to `kept` that do not spread far more than the rest, the one
  * that spreads most first, and says where `which` is among them; members when it is not
@@ -419,8 +405,12 @@ keep_alike(const double *const *buckets, size_t members, size_t n, size_t which,
 
 		for (size_t i = 0; i < *nkept; i++)
 		{
-			double		squares = log_squares(kept[i], n);
+			double		mean;
+			double		squares;
 
+			if (!log_spread(kept[i], n, 0, &mean, &squares))
+				return members;
+			squares *= squares;
 			all += squares;
 			if (squares > most)
 			{
