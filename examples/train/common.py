@@ -20,7 +20,7 @@ from peft import LoraConfig, PeftModel, get_peft_model  # noqa: E402
 from records import checkpoints, read, write  # noqa: E402
 from torch.nn.functional import scaled_dot_product_attention  # noqa: E402
 from transformers import (AttentionInterface, AttentionMaskInterface,  # noqa: E402
-                          AutoModelForCausalLM, AutoTokenizer, StaticCache)
+                          AutoModelForCausalLM, AutoTokenizer, StaticCache, TrainerCallback)
 from transformers.cache_utils import StaticLayer  # noqa: E402
 from transformers.integrations.sdpa_attention import sdpa_attention_forward  # noqa: E402
 from transformers.masking_utils import sdpa_mask  # noqa: E402
@@ -71,6 +71,18 @@ def reports():
     """What a trainer logs to: TensorBoard, and Weights & Biases where its environment is set."""
     found = [name for name in ("tensorboard", "wandb") if importlib.util.find_spec(name)]
     return [n for n in found if n != "wandb" or {"WANDB_API_KEY", "WANDB_MODE"} & set(os.environ)]
+
+
+class FiniteSteps(TrainerCallback):
+    """Leaves out an optimizer's step whose gradient is not finite, and says so: it would make all
+    weights NaN."""
+    def on_pre_optimizer_step(self, args, state, control, model=None, **more):
+        gradients = [p.grad for p in model.parameters() if p.grad is not None]
+        if not torch.isfinite(torch.nn.utils.get_total_norm(gradients)):
+            print(f"step {state.global_step + 1} is left out: its gradient is not finite",
+                  flush=True)
+            # an optimizer passes over what has none
+            model.zero_grad(set_to_none=True)
 
 
 def as_prompt(tokenizer, prompt, system=None):

@@ -14,8 +14,8 @@ so none is lost or counted twice.
 import argparse
 import os
 
-from common import (arguments, as_prompt, captures, draw, graph_argument, last_checkpoint, load,
-                    merged, precision, query, read, reports, rewards, write)
+from common import (FiniteSteps, arguments, as_prompt, captures, draw, graph_argument,
+                    last_checkpoint, load, merged, precision, query, read, reports, rewards, write)
 from accelerate import PartialState
 from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
@@ -157,7 +157,7 @@ def trainer(a):
 
     made = ContrastiveTrainer(
         campaign=f"grpo {a.pool}", plain=plain, graph=a.graph and not a.vllm, model=model,
-        processing_class=tokenizer, reward_funcs=speedup,
+        processing_class=tokenizer, reward_funcs=speedup, callbacks=[FiniteSteps()],
         train_dataset=Dataset.from_list(
             [{"prompt": as_prompt(tokenizer, "drawn later")}] * (a.prompts * a.steps)),
         args=GRPOConfig(output_dir=a.output, max_steps=a.steps, num_generations=a.answers,

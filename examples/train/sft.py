@@ -11,8 +11,8 @@ import os
 import random
 import time
 
-from common import (arguments, as_answer, as_prompt, last_checkpoint, load, precision, read,
-                    reports, rewards, write)
+from common import (FiniteSteps, arguments, as_answer, as_prompt, last_checkpoint, load, precision,
+                    read, reports, rewards, write)
 from datasets import Dataset
 from trl import SFTConfig, SFTTrainer
 
@@ -49,7 +49,8 @@ def fine_tune(model, tokenizer, pairs, output, a, epochs, checkpoints=True):
     data = Dataset.from_list(
         [{"prompt": p, "completion": as_answer(tokenizer, c)} for p, c in fitting])
     trainer = SFTTrainer(
-        model=model, processing_class=tokenizer, train_dataset=data, args=SFTConfig(
+        model=model, processing_class=tokenizer, train_dataset=data, callbacks=[FiniteSteps()],
+        args=SFTConfig(
             output_dir=output, per_device_train_batch_size=a.micro_batch,
             gradient_accumulation_steps=max(1, a.batch // a.micro_batch), num_train_epochs=epochs,
             max_steps=getattr(a, "steps", None) or -1, learning_rate=a.learning_rate,

@@ -29,7 +29,9 @@ ok(defined $line, 'all stages come to their end') or BAIL_OUT($out . $err . (Pos
 my $found = JSON::PP::decode_json($line);
 diag("TRL $found->{trl}, PyTorch $found->{torch}");
 is($found->{alike}, 6, 'what a GPU captures draws the answers of generate(), whose likeliest tokens end at different lengths');
-is($found->{$_}, 0, $_) or diag(PostgreSQL::Test::Utils::slurp_file("$folder/log")) for qw(model sft self_supervised evaluate grpo again);
+is($found->{$_}, 0, $_) or diag(PostgreSQL::Test::Utils::slurp_file("$folder/log")) for 'not finite', qw(model sft self_supervised evaluate grpo again);
+is_deeply([ @$found{qw(finite trained)} ], [ (JSON::PP::true) x 2 ], 'a step whose gradient is not finite is left out, and the next one is taken');
+like(PostgreSQL::Test::Utils::slurp_file("$folder/log"), qr/^step 1 is left out: its gradient is not finite$/m, 'which is said');
 is($found->{killed}{$_}, -9, "killed: $_") for sort keys %{ $found->{killed} };
 is_deeply($found->{steps}, [ 1, 2 ], 'two steps were taken, each once');
 is(scalar @{ $found->{figures} }, 6, 'beside what TRL logs are outcomes, device seconds and exemplars');

@@ -65,6 +65,22 @@ def after(owner, name, times=1):
     return arrange
 
 
+def infinite():
+    """The gradient of a trainer's first step is not finite."""
+    inner, left = trl.SFTTrainer.compute_loss, [1]
+
+    def outer(*words, **named):
+        left[0] -= 1
+        return inner(*words, **named) * (float("nan") if left[0] == 0 else 1)
+
+    trl.SFTTrainer.compute_loss = outer
+
+
+def weights(folder):
+    some = transformers.AutoModelForCausalLM.from_pretrained(folder)
+    return torch.cat([w.flatten() for w in some.parameters()])
+
+
 def child(program, words, arrange=lambda: None):
     """The exit status of a program, negative for a signal; what it says goes to a log."""
     pid = os.fork()
@@ -128,6 +144,11 @@ found["model"] = child(
 found["sft"] = child(sft, [
     "--model", f"{FOLDER}/model", "--output", f"{FOLDER}/sft", "--steps", "2", "--micro-batch", "2",
     "--batch", "2"])
+found["not finite"] = child(sft, [
+    "--model", f"{FOLDER}/model", "--output", f"{FOLDER}/left-out", "--steps", "2", "--micro-batch",
+    "2", "--batch", "2"], infinite)
+found["finite"] = bool(weights(f"{FOLDER}/left-out").isfinite().all())
+found["trained"] = not torch.equal(weights(f"{FOLDER}/left-out"), weights(f"{FOLDER}/model"))
 found["self_supervised"] = child(self_supervised, [
     "--model", f"{FOLDER}/sft", "--output", f"{FOLDER}/self", "--pool", "self", "--rounds", "2",
     *plain])
