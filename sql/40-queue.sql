@@ -119,6 +119,31 @@ $$;
 COMMENT ON FUNCTION cudal1.check_token IS
 'whether a job is claimed under that number; error 28T01 where its token is another';
 
+CREATE FUNCTION cudal1.share_of_queue(j cudal1.job)
+RETURNS int
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
+AS $$
+	WITH running AS MATERIALIZED (
+		SELECT DISTINCT x.device_id FROM cudal1.job AS x WHERE x.state = 'running')
+	SELECT CASE WHEN j.device_id IN (SELECT r.device_id FROM running AS r) THEN 1
+				ELSE ((SELECT count(*)
+						FROM (SELECT FROM cudal1.job AS x
+								WHERE x.device = j.device AND x.language = j.language
+									AND x.cores = j.cores AND x.state = 'queued'
+								LIMIT 32 * (idle.n + 1)) AS x) + idle.n) / (idle.n + 1) END::int
+		FROM (SELECT count(*) AS n FROM cudal1.device AS d
+				WHERE d.device_id <> j.device_id AND j.device IN (d.class, d.model, d.device_key)
+					AND j.language = ANY (d.languages) AND d.cores >= j.cores AND d.enabled
+					AND d.untrusted_since IS NULL
+					AND coalesce(d.rests_until < clock_timestamp(), true)
+					AND d.last_seen > clock_timestamp() - interval '20 seconds'
+					AND d.device_id NOT IN (SELECT r.device_id FROM running AS r)) AS idle
+		WHERE idle.n > 0;
+$$;
+COMMENT ON FUNCTION cudal1.share_of_queue IS
+'how many jobs of those in the place of one a device takes with it (its device_id is set), so that
+devices without work have as many; 1 where it has work already. NULL: all others have work';
+
 CREATE FUNCTION cudal1.take_mates(j cudal1.job, most int)
 RETURNS cudal1.job[]
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -135,6 +160,7 @@ BEGIN
 	IF j.kind <> 'measure' OR j.attempt > 0 OR coalesce(room, 0) < 1 THEN
 		RETURN '{}';
 	END IF;
+	room := least(room, cudal1.share_of_queue(j) - 1);
 	mates := ARRAY(
 		SELECT x FROM cudal1.job AS x JOIN cudal1.candidate AS c USING (candidate_id)
 			WHERE x.device = j.device AND x.language = j.language AND x.cores = j.cores
@@ -157,8 +183,9 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.take_mates IS
 'locks and returns the jobs that are measured together with one: of the same task, trainer, priority
-and profile, claimed for the first time, the oldest; as many as the profile''s heat allows, less
-that one. Charges each as the claim of that one was (its device_id and charged are set)';
+and profile, claimed for the first time, the oldest; as many as the profile''s heat and
+cudal1.share_of_queue() allow, less that one. Charges each as the claim of that one was (its
+device_id and charged are set)';
 
 CREATE FUNCTION cudal1.spread_of_pairs(task_id bigint, device_id bigint, profile text)
 RETURNS jsonb
@@ -318,9 +345,9 @@ seconds, oldest first. Re-verifications and null candidates have an eighth of a 
 row when there is none: then the device queues the check of a reference, and one that has had no job
 for half a minute the null candidates of a task (setting cudal1.certify). attempt is the fencing
 number of the claim, token the secret that every report on it must show. most: how many jobs of one
-task to claim together, as far as the profile''s heat allows, on a CPU: a row each, in which the
-first has the job document of all, with their candidates, and the others have NULL. Error 42501
-where another role registered the device';
+task to claim together, as far as the profile''s heat allows and devices without work have as many:
+a row each, in which the first has the job document of all, with their candidates, and the others
+have NULL. Error 42501 where another role registered the device';
 
 CREATE FUNCTION cudal1.heartbeat(job_id bigint, attempt int, token text,
 	progress jsonb DEFAULT NULL, lease interval DEFAULT '60 seconds')

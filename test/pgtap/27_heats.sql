@@ -1,6 +1,6 @@
 -- Heats: candidates of a task that are claimed together. Each has its own lease, token and verdict.
 BEGIN;
-SELECT plan(24);
+SELECT plan(29);
 
 SELECT cudal1_add_profile('warm', 'quick', '{"heat": 3}', 'three at once') \g /dev/null
 SELECT throws_ok($$SELECT cudal1_add_profile('hot', 'quick', '{"heat": 33}', 'x')$$, '22023', NULL, 'a heat has 32 members at most');
@@ -60,6 +60,21 @@ SELECT cudal1_cancel(array_agg(candidate_id)) FROM cudal1.candidate WHERE state 
 SELECT cudal1_add_task('own', 'extern "C" void solve(const float *x, float *y) {}', 'cuda', '{"entry": "solve", "args": [{"name": "x", "dtype": "float32", "shape": [16], "role": "in"}, {"name": "y", "dtype": "float32", "shape": [16], "role": "out"}]}', options => '{"profile": "train"}') \g /dev/null
 SELECT cudal1_submit('own', 'code ' || n) FROM generate_series(1, 17) AS n \g /dev/null
 SELECT is(count(*), 16::bigint, 'of CUDA code, too') FROM cudal1.claim(:gpu, 'w', most => 32);
+
+-- devices without work have as many
+SELECT cudal1_cancel(array_agg(candidate_id)) FROM cudal1.candidate WHERE state = 'queued' \g /dev/null
+SELECT cudal1.register_device('h', format('{"key": "GPU-%s", "class": "cuda", "model": "G", "languages": ["cuda", "pytorch"]}', n)::jsonb) FROM generate_series(2, 4) AS n \g /dev/null
+UPDATE cudal1.device SET last_seen = now() - interval '1 minute' WHERE device_key = 'h GPU-4';
+SELECT device_id AS gpu2 FROM cudal1.device WHERE device_key = 'h GPU-2' \gset
+SELECT device_id AS gpu3 FROM cudal1.device WHERE device_key = 'h GPU-3' \gset
+SELECT device_id AS gpu4 FROM cudal1.device WHERE device_key = 'h GPU-4' \gset
+SELECT cudal1_submit('own', 'more ' || n) FROM generate_series(1, 15) AS n \g /dev/null
+SELECT is(count(*), 1::bigint, 'a device that has work leaves the others to those that have none') FROM cudal1.claim(:gpu, 'w', most => 32);
+SELECT is(count(*), 7::bigint, 'of 14 jobs one of two such devices takes 7') FROM cudal1.claim(:gpu2, 'w', most => 32);
+SELECT is(count(*), 7::bigint, 'and the other one 7') FROM cudal1.claim(:gpu3, 'w', most => 32);
+SELECT cudal1_submit('own', 'again ' || n) FROM generate_series(1, 17) AS n \g /dev/null
+SELECT is(count(*), 16::bigint, 'one that was not seen for long gets none kept for it') FROM cudal1.claim(:gpu, 'w', most => 32);
+SELECT is(count(*), 1::bigint, 'and takes what is left') FROM cudal1.claim(:gpu4, 'w', most => 32);
 UPDATE cudal1.job SET lease_until = '-infinity' WHERE state = 'running';
 SELECT cmp_ok(cudal1.expire_leases(), '>=', 1::bigint, 'leases end one by one');
 
