@@ -26,6 +26,9 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward  # n
 from transformers.masking_utils import sdpa_mask  # noqa: E402
 
 query = rewards.query
+# cuDNN's gradient holds NaN where padded answers have a length of 64 modulo 128 (on Hopper, in
+# PyTorch 2.11 to 2.13, pytorch/pytorch issue 196678)
+torch.backends.cuda.enable_cudnn_sdp(False)
 
 
 def arguments(parser):
