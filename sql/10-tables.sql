@@ -89,7 +89,8 @@ COMMENT ON COLUMN cudal1.profile.bucket_seconds IS
 COMMENT ON COLUMN cudal1.profile.block_seconds IS
 'seconds of runs between two readings of the clock';
 COMMENT ON COLUMN cudal1.profile.window_seconds IS
-'upper bound of a measurement in seconds; the fixed window where precision_goal is 0';
+'upper bound of a measurement in seconds; where precision_goal is 0, what its pairs share, beside
+the starts of their processes';
 COMMENT ON COLUMN cudal1.profile.precision_goal IS
 'relative half-width of the interval to reach; 0: the fixed window of the paper';
 COMMENT ON COLUMN cudal1.profile.precision_slope IS

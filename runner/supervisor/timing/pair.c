@@ -39,6 +39,8 @@ rounds_show(const Rounds *s, bool force)
 	double		share = (double) s->seen.rounds
 		/ ((double) s->m->backend->halves * p->pairs * s->whole_half);
 
+	if (p->precision_goal <= 0)
+		share = fmax(share, elapsed / p->window_seconds);
 	if (s->of)
 		s = s->of;
 	measure_progress(s->m, "measuring", (int) s->buckets.n, s->seen.rounds, rounds_estimate(s),
@@ -415,8 +417,9 @@ run_steps(Set *set, const Steps *steps)
 	Measure    *m = first->m;
 	const Profile *p = &m->job->profile;
 	double		began_half = clock_now();
-	double		limit = m->backend->wall_factor * p->bucket_seconds / m->backend->halves
-		* (set->n + 1) / 2;
+	double		limit = p->precision_goal > 0
+		? m->backend->wall_factor * p->bucket_seconds / m->backend->halves * (set->n + 1) / 2
+		: p->window_seconds / p->pairs / m->backend->halves;
 	uint32_t	made = 0;
 	bool		steady = false;
 	bool		good = true;
@@ -431,12 +434,12 @@ run_steps(Set *set, const Steps *steps)
 		bool		over = set->n == 1 && stopping_over_budget(first);
 		double		began;
 
-		if ((int) made >= (over ? BUDGET_ROUNDS : 2 * MIN_ROUNDS / m->backend->halves)
-			&& p->precision_goal > 0)
+		if ((int) made >= (over ? BUDGET_ROUNDS : 2 * MIN_ROUNDS / m->backend->halves))
 		{
 			steady = steady || all_steady(set);
 			/* where staging takes longer than running, fewer rounds will do */
-			if (over || clock_now() - began_half > limit * (steady ? 1 : patience(set)))
+			if ((over && p->precision_goal > 0)
+				|| clock_now() - began_half > limit * (steady ? 1 : patience(set)))
 				break;
 		}
 		if (steady && is_round)
