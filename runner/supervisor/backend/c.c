@@ -67,18 +67,21 @@ c_stage(Measure *m, const Arena *arena, Side side, const uint32_t *slots, uint32
 			switch (s->argument[i].role)
 			{
 				case ROLE_IN:
+					host_forget(in_slot + m->input[in].offset, m->input[in].bytes);
 					if (!arena->direct)
 						memcpy(in_slot + m->input[in].offset, from + m->input[in].offset,
 							   m->input[in].bytes);
 					in++;
 					break;
 				case ROLE_INOUT:
+					host_forget(out_slot + m->output[out].offset, m->output[out].bytes);
 					memcpy(out_slot + m->output[out].offset, from + m->input[in].offset,
 						   m->input[in].bytes);
 					in++;
 					out++;
 					break;
 				case ROLE_OUT:
+					host_forget(out_slot + m->output[out].offset, m->output[out].bytes);
 					if (m->trial & TRIAL_ZEROED)
 						memset(out_slot + m->output[out].offset, 0, m->output[out].bytes);
 					else

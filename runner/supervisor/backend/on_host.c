@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 #include "supervisor/backend/parts.h"
 #include "supervisor/outcome.h"
@@ -47,6 +50,42 @@ host_noise(Measure *m, char *out, size_t bytes)
 		bytes -= n;
 		at = 0;
 	}
+}
+
+#define CACHE_LINE	64			/* bytes; on other processors at least as many */
+
+#if defined(__x86_64__)
+static bool
+has_clflushopt(void)
+{
+	unsigned	a,
+				b,
+				c,
+				d;
+
+	return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_CLFLUSHOPT) != 0;
+}
+#endif
+
+void
+host_forget(const char *memory, size_t bytes)
+{
+#if defined(__x86_64__)
+	static int	quick = -1;
+
+	if (quick < 0)
+		quick = has_clflushopt();
+	for (size_t at = 0; at < bytes; at += CACHE_LINE)
+		if (quick)
+			__asm__ volatile("clflushopt %0" ::"m"(memory[at]) : "memory");
+		else
+			__asm__ volatile("clflush %0" ::"m"(memory[at]) : "memory");
+	__asm__ volatile("sfence" :: : "memory");
+#elif defined(__aarch64__)
+	for (size_t at = 0; at < bytes; at += CACHE_LINE)
+		__asm__ volatile("dc civac, %0" ::"r"(memory + at) : "memory");
+	__asm__ volatile("dsb ish" :: : "memory");
+#endif
 }
 
 void

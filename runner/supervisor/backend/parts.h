@@ -16,6 +16,12 @@ extern bool host_make_arena(Measure *m, Arena *arena, uint32_t slots, bool input
 extern bool host_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32_t n,
 					   double timeout, double *elapsed);
 extern void host_noise(Measure *m, char *out, size_t bytes);
+
+/*
+ * Takes memory out of all caches, before it is written for a block. What a process has left of it
+ * there, or has taken out itself, would make the other side's block quick or slow.
+ */
+extern void host_forget(const char *memory, size_t bytes);
 /* noise to what is mapped of the last page beyond these bytes */
 extern void host_blank_end(Measure *m, char *memory, size_t bytes);
 extern void *host_alloc(Measure *m, size_t bytes);

@@ -25,8 +25,12 @@ static bool
 torch_cpu_stage(Measure *m, const Arena *arena, Side side, const uint32_t *slots, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
-		memcpy(arena->inputs + slots[i] * arena->input_slot_bytes,
-			   arena->master + slots[i] * arena->input_slot_bytes, arena->input_slot_bytes);
+	{
+		char	   *slot = arena->inputs + slots[i] * arena->input_slot_bytes;
+
+		host_forget(slot, arena->input_slot_bytes);
+		memcpy(slot, arena->master + slots[i] * arena->input_slot_bytes, arena->input_slot_bytes);
+	}
 	return true;
 }
 

@@ -153,7 +153,7 @@ plan_memory(Rounds *s)
 	if (!measure_arena(m, &s->arena, s->slots, spare < GPU_LATE_RUNS ? spare : GPU_LATE_RUNS))
 		return false;
 	/*
-	 * small inputs of a block are copied before it, so that both sides find the caches alike; large
+	 * small inputs of a block are copied before it, so that both sides find them in caches; large
 	 * ones would only cost time
 	 */
 	s->arena.direct = m->job->language == LANGUAGE_C
