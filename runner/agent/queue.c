@@ -53,14 +53,29 @@ queue_problem(void)
 	return problem ? problem : "no reason given";
 }
 
-/* the first line of what libpq or the server says, without its end */
+/*
+ * What libpq or the server says, as one line. Each address of a server has a line, and hints begin
+ * with a tab.
+ */
 static void
 note_problem(const char *text)
 {
-	size_t		length = strcspn(text, "\n");
+	char	   *noted = agent_alloc(2 * strlen(text) + 1);
+	char	   *to = noted;
 
+	for (const char *line = text; *line; line += strspn(line, "\n"))
+	{
+		size_t		length = strcspn(line, "\n");
+
+		if (*line != '\t' && to > noted)
+			to = stpcpy(to, "; ");
+		if (*line != '\t')
+			to = mempcpy(to, line, length);
+		line += length;
+	}
+	*to = '\0';
 	free(problem);
-	problem = agent_copy(text, length);
+	problem = noted;
 }
 
 void

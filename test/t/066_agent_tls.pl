@@ -66,8 +66,9 @@ wait_for($node, "SELECT concat_ws(' ', state, reward) FROM cudal1.candidate WHER
 is(scalar_of($node, "SELECT string_agg(concat_ws(' ', outcome, attempt), ', ') FROM cudal1.measurement"), 'successful 1', 'with the result it has');
 stop_agent($agent, 'it leaves');
 
-# what is not in order is refused by one side or the other, and said
-for my $case ([ "$server sslmode=disable", qr/no pg_hba\.conf entry|pg_hba\.conf rejects/, 'without TLS' ],
+# what is not in order is refused by one side or the other, and said, also where nobody listens at a server's first address
+my $two = $server =~ s/host=localhost port=(\d+)/host=localhost,localhost port=1,$1/r;
+for my $case ([ "$two sslmode=disable", qr/no pg_hba\.conf entry|pg_hba\.conf rejects/, 'without TLS' ],
 	[ "$server sslmode=verify-full", qr/valid client certificate/, 'without a certificate' ],
 	[ ($server =~ s/host=localhost/host=127.0.0.1/r) . " sslmode=verify-full $certificate", qr/does not match host name/, 'by another name than the server\'s' ])
 {
