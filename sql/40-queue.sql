@@ -119,30 +119,33 @@ $$;
 COMMENT ON FUNCTION cudal1.check_token IS
 'whether a job is claimed under that number; error 28T01 where its token is another';
 
-CREATE FUNCTION cudal1.share_of_queue(j cudal1.job)
+CREATE FUNCTION cudal1.share_of_queue(j cudal1.job, heat int)
 RETURNS int
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
 AS $$
 	WITH running AS MATERIALIZED (
 		SELECT DISTINCT x.device_id FROM cudal1.job AS x WHERE x.state = 'running')
-	SELECT CASE WHEN j.device_id IN (SELECT r.device_id FROM running AS r) THEN 1
-				ELSE ((SELECT count(*)
-						FROM (SELECT FROM cudal1.job AS x
-								WHERE x.device = j.device AND x.language = j.language
-									AND x.cores = j.cores AND x.state = 'queued'
-								LIMIT 32 * (idle.n + 1)) AS x) + idle.n) / (idle.n + 1) END::int
+	SELECT CASE WHEN j.device_id IN (SELECT r.device_id FROM running AS r)
+				THEN greatest(queued.n - heat * idle.n, 1)
+				ELSE (queued.n + idle.n) / (idle.n + 1) END::int
 		FROM (SELECT count(*) AS n FROM cudal1.device AS d
 				WHERE d.device_id <> j.device_id AND j.device IN (d.class, d.model, d.device_key)
 					AND j.language = ANY (d.languages) AND d.cores >= j.cores AND d.enabled
 					AND d.untrusted_since IS NULL
 					AND coalesce(d.rests_until < clock_timestamp(), true)
 					AND d.last_seen > clock_timestamp() - interval '20 seconds'
-					AND d.device_id NOT IN (SELECT r.device_id FROM running AS r)) AS idle
+					AND d.device_id NOT IN (SELECT r.device_id FROM running AS r)) AS idle,
+			LATERAL (SELECT count(*) AS n
+						FROM (SELECT FROM cudal1.job AS x
+								WHERE x.device = j.device AND x.language = j.language
+									AND x.cores = j.cores AND x.state = 'queued'
+								LIMIT 32 * (idle.n + 1)) AS x) AS queued
 		WHERE idle.n > 0;
 $$;
 COMMENT ON FUNCTION cudal1.share_of_queue IS
-'how many jobs of those in the place of one a device takes with it (its device_id is set), so that
-devices without work have as many; 1 where it has work already. NULL: all others have work';
+'how many jobs of those in the place of one a device takes (its device_id is set), so that devices
+without work have as many; where it has work already, what they leave of heats of that size. NULL:
+all others have work';
 
 CREATE FUNCTION cudal1.take_mates(j cudal1.job, most int)
 RETURNS cudal1.job[]
@@ -151,16 +154,17 @@ AS $$
 #variable_conflict use_column
 DECLARE
 	moment	CONSTANT timestamptz := clock_timestamp();
+	heat	int;
 	room	int;
 	mates	cudal1.job[];
 BEGIN
-	SELECT least(take_mates.most, p.heat) - 1 INTO room
-		FROM cudal1.profile AS p WHERE p.name = j.profile;
+	SELECT p.heat INTO heat FROM cudal1.profile AS p WHERE p.name = j.profile;
+	room := least(most, heat) - 1;
 	-- what was claimed before may be what ended its heat, so it is measured by itself
 	IF j.kind <> 'measure' OR j.attempt > 0 OR coalesce(room, 0) < 1 THEN
 		RETURN '{}';
 	END IF;
-	room := least(room, cudal1.share_of_queue(j) - 1);
+	room := least(room, cudal1.share_of_queue(j, heat) - 1);
 	mates := ARRAY(
 		SELECT x FROM cudal1.job AS x JOIN cudal1.candidate AS c USING (candidate_id)
 			WHERE x.device = j.device AND x.language = j.language AND x.cores = j.cores

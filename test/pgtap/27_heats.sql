@@ -1,6 +1,6 @@
 -- Heats: candidates of a task that are claimed together. Each has its own lease, token and verdict.
 BEGIN;
-SELECT plan(29);
+SELECT plan(30);
 
 SELECT cudal1_add_profile('warm', 'quick', '{"heat": 3}', 'three at once') \g /dev/null
 SELECT throws_ok($$SELECT cudal1_add_profile('hot', 'quick', '{"heat": 33}', 'x')$$, '22023', NULL, 'a heat has 32 members at most');
@@ -75,6 +75,9 @@ SELECT is(count(*), 7::bigint, 'and the other one 7') FROM cudal1.claim(:gpu3, '
 SELECT cudal1_submit('own', 'again ' || n) FROM generate_series(1, 17) AS n \g /dev/null
 SELECT is(count(*), 16::bigint, 'one that was not seen for long gets none kept for it') FROM cudal1.claim(:gpu, 'w', most => 32);
 SELECT is(count(*), 1::bigint, 'and takes what is left') FROM cudal1.claim(:gpu4, 'w', most => 32);
+SELECT cudal1.register_device('h', '{"key": "GPU-5", "class": "cuda", "model": "G", "languages": ["cuda", "pytorch"]}') \g /dev/null
+SELECT cudal1_submit('own', 'many ' || n) FROM generate_series(1, 40) AS n \g /dev/null
+SELECT is(count(*), 16::bigint, 'of many jobs, one that has work takes what is left by heats of the others') FROM cudal1.claim(:gpu, 'w', most => 32);
 UPDATE cudal1.job SET lease_until = '-infinity' WHERE state = 'running';
 SELECT cmp_ok(cudal1.expire_leases(), '>=', 1::bigint, 'leases end one by one');
 
