@@ -27,7 +27,7 @@ from transformers.masking_utils import sdpa_mask  # noqa: E402
 
 query = rewards.query
 # cuDNN's gradient holds NaN where padded answers have a length of 64 modulo 128 (on Hopper, in
-# PyTorch 2.11 to 2.13, pytorch/pytorch issue 196678)
+# PyTorch 2.11 to 2.13, pytorch/pytorch 196678)
 torch.backends.cuda.enable_cudnn_sdp(False)
 
 
