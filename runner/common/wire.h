@@ -29,7 +29,7 @@ typedef enum WireOp
 	/* generator: write the inputs' tensors into control memory; likewise */
 	WIRE_DESCRIBE = 5,
 	WIRE_FORK = 6,				/* zygote: fork an executor that takes the descriptors sent along */
-	/* zygote -> supervisor: a forked executor ended; value: its wait status */
+	/* zygote -> supervisor: a fork ended; nonce: that of its WIRE_FORK; value: its wait status */
 	WIRE_ENDED = 7,
 	WIRE_ARENA = 8,				/* generator: other memory to fill comes along; count: its slots */
 	/* PyTorch, a reference: control memory gets the names of what its runs change of its state */

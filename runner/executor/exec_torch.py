@@ -802,8 +802,9 @@ def main():
             if fd in children:
                 poll.unregister(fd)
                 os.close(fd)
-                _, status = os.waitpid(children.pop(fd), 0)
-                zygote.send(MESSAGE.pack(0, wire.ENDED, wire.OK, 0, 0, 0, status, b""))
+                child, nonce = children.pop(fd)
+                _, status = os.waitpid(child, 0)
+                zygote.send(MESSAGE.pack(nonce, wire.ENDED, wire.OK, 0, 0, 0, status, b""))
                 continue
             data, fds, _, _ = socket.recv_fds(zygote, MESSAGE.size, 8)
             if len(data) != MESSAGE.size:
@@ -822,7 +823,7 @@ def main():
                 finally:
                     os._exit(121)
             pidfd = os.pidfd_open(child)
-            children[pidfd] = child
+            children[pidfd] = child, MESSAGE.unpack(data)[0]
             poll.register(pidfd, select.POLLIN)
             for handed in fds:
                 os.close(handed)

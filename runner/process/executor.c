@@ -272,6 +272,7 @@ executor_fork(Executor *executor, Zygote *zygote, const int *fds, int nfds, doub
 	if (!begin(executor, &theirs))
 		return EXECUTOR_BROKEN;
 	executor->zygote = zygote;
+	executor->forked = command.nonce;
 	all[0] = theirs;
 	all[1] = executor->control_fd;
 	all[2] = executor->log_fd;
@@ -388,6 +389,36 @@ executor_pin(const Executor *executor, const cpu_set_t *cores)
 		closedir(folder);
 }
 
+/* notes what a zygote has said of forks that ended; false: nothing, within the time */
+static bool
+hear(Zygote *zygote, double deadline)
+{
+	WireMessage message;
+
+	if (receive(zygote->sock, &message, deadline, NULL) != EXECUTOR_OK)
+		return false;
+	if (message.op == WIRE_ENDED)
+	{
+		zygote->ended[zygote->ends % ZYGOTE_ENDS] = message.nonce;
+		zygote->wait_status[zygote->ends++ % ZYGOTE_ENDS] = (int) message.value;
+	}
+	return true;
+}
+
+/* the wait status of a fork; others that were killed may end before it, or after; -1: not known */
+static int
+fork_status(Zygote *zygote, uint64_t forked)
+{
+	double		deadline = clock_now() + END_MS / 1000.0;
+
+	do
+		for (int i = 0; i < ZYGOTE_ENDS; i++)
+			if (zygote->ended[i] == forked)
+				return zygote->wait_status[i];
+	while (hear(zygote, deadline));
+	return -1;
+}
+
 /* how a process ended whose socket fell silent */
 static void
 find_end(Executor *executor)
@@ -396,18 +427,7 @@ find_end(Executor *executor)
 
 	executor->ended = true;
 	if (executor->zygote)
-	{
-		WireMessage message;
-		double		deadline = clock_now() + 2;
-
-		while (receive(executor->zygote->sock, &message, deadline, NULL) == EXECUTOR_OK)
-			if (message.op == WIRE_ENDED)
-			{
-				executor->wait_status = (int) message.value;
-				return;
-			}
-		executor->wait_status = -1;
-	}
+		executor->wait_status = fork_status(executor->zygote, executor->forked);
 	else if (sandbox_wait(executor->sandbox, 2, &status))
 	{
 		/* bubblewrap passes a signal on as 128 + its number */
@@ -842,6 +862,14 @@ executor_kill(Executor *executor)
 }
 
 void
+executor_give_back(Executor *executor)
+{
+	if (executor->pool)
+		executor->release(executor->pool);
+	executor->pool = NULL;
+}
+
+void
 executor_end(Executor *executor)
 {
 	executor_kill(executor);
@@ -861,8 +889,7 @@ executor_end(Executor *executor)
 	}
 	if (executor->control)
 		munmap(executor->control, sizeof(WireControl));
-	if (executor->pool)
-		executor->release(executor->pool);
+	executor_give_back(executor);
 	for (int i = 0; i < EXECUTOR_RECENT; i++)
 		free(executor->memory.recent[i]);
 	for (int i = 0; i < 6; i++)

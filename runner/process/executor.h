@@ -36,12 +36,18 @@ typedef enum ExecutorResult
 	EXECUTOR_BROKEN,			/* this host failed, not the code */
 } ExecutorResult;
 
+#define ZYGOTE_ENDS	64
+
 /* a process that has imported PyTorch and forks executors */
 typedef struct Zygote
 {
 	pid_t		sandbox;
 	int			sock;
 	int			log_fd;
+	/* the last forks that it said had ended: the nonces that they were asked for with, and how */
+	uint64_t	ended[ZYGOTE_ENDS];
+	int			wait_status[ZYGOTE_ENDS];
+	unsigned	ends;
 } Zygote;
 
 /* addresses in an executor; on a GPU, offsets in its pool */
@@ -80,6 +86,7 @@ typedef struct Executor
 	/* outermost process of its own sandbox; 0 if forked from a zygote */
 	pid_t		sandbox;
 	Zygote	   *zygote;
+	uint64_t	forked;			/* the nonce that the zygote was asked for it with */
 	pid_t		pid;			/* as the supervisor sees it */
 	int			pidfd;
 	int			stat_fd;		/* /proc/PID/stat */
@@ -146,6 +153,8 @@ extern ExecutorResult executor_fork(Executor *executor, Zygote *zygote, const in
 extern void executor_end(Executor *executor);
 /* the same without waiting until it is gone; executor_end() follows */
 extern void executor_kill(Executor *executor);
+/* of a killed one: what it had of a GPU's memory, which is free when it is gone */
+extern void executor_give_back(Executor *executor);
 extern void zygote_end(Zygote *zygote);
 
 extern ExecutorResult executor_freeze(Executor *executor);

@@ -232,10 +232,40 @@ check_side_by_side(void)
 	}
 }
 
+static void
+tell(int sock, uint64_t nonce, int status)
+{
+	WireMessage message = {.op = WIRE_ENDED, .nonce = nonce, .value = status};
+
+	if (send(sock, &message, sizeof(message), 0) != sizeof(message))
+		abort();
+}
+
+/* forks that were killed may end after others have begun */
+static void
+check_ends_of_forks(void)
+{
+	Zygote		zygote = {.sandbox = 0};
+	int			pair[2];
+
+	if (socket_pair(pair) != 0)
+		abort();
+	zygote.sock = pair[0];
+	tell(pair[1], 1, SIGKILL);
+	tell(pair[1], 2, SIGSEGV);
+	check(fork_status(&zygote, 2) == SIGSEGV, "how a fork ended is told from how others did");
+	check(fork_status(&zygote, 1) == SIGKILL, "which are remembered");
+	close(pair[1]);
+	check(fork_status(&zygote, 3) == -1, "and of one not heard of nothing is known");
+	close(pair[0]);
+}
+
 int
 main(void)
 {
 	Executor	executor;
+
+	check_ends_of_forks();
 
 	check_side_by_side();
 	check(charged(true) && !charged(false),
