@@ -21,6 +21,7 @@
 #include "supervisor/heat.h"
 #include "supervisor/checks/layout.h"
 #include "supervisor/measure.h"
+#include "supervisor/session.h"
 #include "supervisor/timing/rounds.h"
 #include "supervisor/timing/timing.h"
 
@@ -107,7 +108,8 @@ measure_run(Measure *m)
 		}
 	}
 	if (m->generating)
-		executor_end(&m->generator);
+		measure_end(m, &m->generator);
+	measure_reap(m);
 	for (int i = 0; i < 2; i++)
 		zygote_end(&m->zygote[i]);
 	zygote_end(&m->generator_zygote);

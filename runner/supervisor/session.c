@@ -228,13 +228,49 @@ measure_end_launch(Measure *m, Executor *executor)
 						  "while it was loaded");
 }
 
+/*
+ * A GPU's context takes the driver a tenth of a second to end, and a process as long to load its
+ * code. So the one ends while the next is loaded: no clock runs until measure_reap() has seen all
+ * of them gone.
+ */
 void
 measure_end(Measure *m, Executor *executor)
 {
 	double		started = clock_now();
+	Executor   *dying = NULL;
 
 	m->candidates -= executor->hostile;
-	executor_end(executor);
+	if (m->ndying == EXECUTORS_AWAITED)
+		measure_reap(m);
+	if (m->gpu && executor->pidfd >= 0)
+		dying = malloc(sizeof(*dying));
+	if (dying)
+	{
+		executor_kill(executor);
+		executor_give_back(executor);
+		*dying = *executor;
+		m->dying[m->ndying++] = dying;
+		executor_init(executor);
+	}
+	else
+		executor_end(executor);
+	m->result->startup_seconds += measure_spent(m, SPENT_END, started) - started;
+}
+
+void
+measure_reap(Measure *m)
+{
+	double		started = clock_now();
+
+	if (m->ndying == 0)
+		return;
+	while (m->ndying > 0)
+	{
+		Executor   *dying = m->dying[--m->ndying];
+
+		executor_end(dying);
+		free(dying);
+	}
 	m->result->startup_seconds += measure_spent(m, SPENT_END, started) - started;
 }
 
@@ -367,6 +403,8 @@ measure_blank(Measure *m, const Arena *arena, const uint32_t *slots, uint32_t n)
 void
 measure_unstage(Measure *m, Arena *arena, uint32_t slot)
 {
+	/* what a process has sent to a GPU goes on until it is gone */
+	measure_reap(m);
 	if (m->backend->unstage)
 		m->backend->unstage(m, arena, slot);
 }
@@ -379,10 +417,12 @@ bool
 measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots,
 			  const uint64_t *seeds, uint32_t n, double timeout, double *elapsed)
 {
-	double		started = clock_now();
 	bool		first = !executor->met && n > 0;
+	double		started;
 	bool		good;
 
+	measure_reap(m);
+	started = clock_now();
 	if (first && m->job->language == LANGUAGE_PYTORCH && m->trial_ends == 0)
 		timeout = fmax(timeout, first_limit(m, executor));
 	good = block(m, executor, side, slots, seeds, n, timeout, elapsed);

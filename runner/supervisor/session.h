@@ -14,6 +14,8 @@
 extern bool measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
 						   uint64_t weight_seed);
 extern void measure_end(Measure *m, Executor *executor);
+/* waits until all that have been ended are gone */
+extern void measure_reap(Measure *m);
 
 /*
  * The same on a GPU for processes that load their code side by side: each begins, all `n` are

@@ -221,6 +221,9 @@ typedef struct Measure
 	Executor	generator;
 	bool		generating;
 	int			candidates;		/* executors of the candidate's side that live */
+	/* on a GPU: executors that were killed and may not be gone yet */
+	Executor   *dying[EXECUTORS_AWAITED];
+	int			ndying;
 	bool		aa;				/* the reference runs on both sides */
 	/* pytorch on a CPU: the library that replaces libc's, or empty */
 	char		allocator[PATH_MAX];

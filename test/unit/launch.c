@@ -87,9 +87,32 @@ executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags
 	return EXECUTOR_OK;
 }
 
+static int	killed;
+static int	given_back;
+static int	gone;
+
+void
+executor_init(Executor *executor)
+{
+	*executor = (Executor) {.pidfd = -1};
+}
+
+void
+executor_kill(Executor *executor)
+{
+	killed++;
+}
+
+void
+executor_give_back(Executor *executor)
+{
+	given_back++;
+}
+
 void
 executor_end(Executor *executor)
 {
+	gone++;
 }
 
 void
@@ -165,16 +188,30 @@ memory_file(const char *name, const void *bytes, size_t length)
 	return -1;
 }
 
+ExecutorResult
+executor_look(Executor *executor)
+{
+	return EXECUTOR_OK;
+}
+
+/* processes that are not gone when a block begins */
+static int	beside_block;
+
+bool
+gpu_block(Measure *m, Executor *executor, Side side, const uint32_t *slots, uint32_t n,
+		  uint32_t flags, double timeout, double *elapsed)
+{
+	beside_block = killed - gone;
+	return true;
+}
+
 /* nothing else of a measurement happens here */
 /* clang-format off */
 #define UNUSED(result, name, ...) result name(__VA_ARGS__){abort();}
 
 UNUSED(void, arena_init, Arena *arena)
-UNUSED(ExecutorResult, executor_look, Executor *executor)
 UNUSED(void *, gpu_alloc, Measure *m, size_t bytes)
 UNUSED(bool, gpu_arena_create, Measure *m, Arena *arena)
-UNUSED(bool, gpu_block, Measure *m, Executor *executor, Side side, const uint32_t *slots,
-	   uint32_t n, uint32_t flags, double timeout, double *elapsed)
 UNUSED(bool, gpu_compare, Measure *m, const void *expected, const void *found, int output,
 	   Comparison *result)
 UNUSED(bool, gpu_inputs_same, Measure *m, const Arena *arena, Side side, uint32_t slot, bool *same)
@@ -347,6 +384,44 @@ check_side_by_side(void)
 	forget();
 }
 
+/* processes that have ended are waited for before a clock runs, not before others are started */
+static void
+check_ends(void)
+{
+	Executor	executors[EXECUTORS_AWAITED + 1];
+	Executor	running = {.pidfd = -1, .control = &control};
+	uint32_t	slot = 0;
+	double		elapsed;
+
+	job.language = LANGUAGE_CUDA;
+	measure.backend = &backend_cuda;
+	measure_reap(&measure);
+	killed = given_back = gone = 0;
+	for (int i = 0; i < 2; i++)
+	{
+		executors[i] = (Executor) {.pidfd = 1000, .hostile = true};
+		measure_end(&measure, &executors[i]);
+		check(executors[i].pidfd == -1, "an executor can be started anew");
+	}
+	check(killed == 2 && given_back == 2 && gone == 0,
+		  "a process on a GPU is killed, its memory given back, and not waited for");
+	check(measure_block(&measure, &running, SIDE_REFERENCE, &slot, NULL, 1, 1, &elapsed)
+		  && gone == 2 && beside_block == 0, "before the next block it is");
+	for (int i = 0; i <= EXECUTORS_AWAITED; i++)
+	{
+		executors[i] = (Executor) {.pidfd = 1000};
+		measure_end(&measure, &executors[i]);
+	}
+	check(gone == 2 + EXECUTORS_AWAITED && measure.ndying == 1, "and where there are many");
+	measure_reap(&measure);
+	measure.gpu = NULL;
+	executors[0] = (Executor) {.pidfd = 1000};
+	measure_end(&measure, &executors[0]);
+	check(gone == killed + 1, "on a CPU it is waited for at once");
+	measure.gpu = &gpu;
+	measure.candidates = 0;
+}
+
 int
 main(void)
 {
@@ -356,5 +431,6 @@ main(void)
 	check_sides(LANGUAGE_CUDA);
 	check_sides(LANGUAGE_PYTORCH);
 	check_side_by_side();
+	check_ends();
 	return done();
 }

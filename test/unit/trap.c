@@ -18,6 +18,7 @@ static const char *plan;		/* of each look at the candidate: 'l' late, or not */
 static bool late_reference;
 static int	looks;				/* at the reference */
 static int	ended;
+static int	reaped;
 
 bool
 conclude(Measure *m, Outcome outcome, const char *format,...)
@@ -65,6 +66,12 @@ void
 measure_end(Measure *m, Executor *executor)
 {
 	ended++;
+}
+
+void
+measure_reap(Measure *m)
+{
+	reaped = ended;
 }
 
 bool
@@ -121,7 +128,7 @@ traps(int n, const char *looked, bool reference, Rounds *s)
 		.kept = {kept[0], kept[1]}, .kept_max = 1};
 	plan = looked;
 	late_reference = reference;
-	looks = ended = 0;
+	looks = ended = reaped = 0;
 	*measure.result = (Result) {.evidence = json_object()};
 	while (n-- > 0 && rounds_trap(s, &half))
 		;
@@ -148,6 +155,6 @@ main(void)
 		  "the reference is looked at first, without the candidate's process");
 	check(traps(9, "ll", true, &s) == OUTCOME_UNVERIFIED,
 		  "where the reference's outputs come late, too, nothing is known");
-	check(ended == 1 && looks == 1, "which is asked of it when the candidate has ended");
+	check(ended == 1 && reaped == 1 && looks == 1, "which is asked of it when the candidate has ended");
 	return done();
 }

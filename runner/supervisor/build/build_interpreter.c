@@ -144,8 +144,8 @@ interpreter_prepare(Measure *m, Side side, bool all, Interpreter *i, Sandbox *sa
 	snprintf(i->cores, sizeof(i->cores), "%d", m->job->cores);
 	snprintf(i->data, sizeof(i->data), "%llu",
 			 (unsigned long long) m->job->profile.memory_mb << 20);
-	/* forks of one parent are counted together */
-	snprintf(i->threads, sizeof(i->threads), "%d", MOST_THREADS * m->nmembers);
+	/* forks of one parent are counted together, with those that are ending */
+	snprintf(i->threads, sizeof(i->threads), "%d", MOST_THREADS * (m->nmembers + (m->gpu != NULL)));
 	python_prefix(m->options->python, i->prefix, sizeof(i->prefix));
 	snprintf(i->path, sizeof(i->path), "%.*s:%s%s/usr/bin:/bin",
 			 slash ? (int) (slash - m->options->python) : 0, m->options->python,

@@ -9,13 +9,16 @@
  * staged for the reference, change it, or copy what the reference makes of it.
  */
 #define _GNU_SOURCE
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "supervisor/build/build.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/outcome.h"
+#include "supervisor/session.h"
 
 /* the PTX, as text */
 __asm__(".section .rodata\n"
@@ -83,12 +86,17 @@ memory_destroy(GpuMemory *memory)
 }
 
 /*
- * a process that was killed gives its memory back a little later: after a pause, whether to ask
- * again
+ * a process that was killed gives its memory back when it is gone, or a little later: after a
+ * pause, whether to ask again
  */
 static bool
-may_come(CuResult error, double deadline)
+may_come(Measure *m, CuResult error, double deadline)
 {
+	if (error == CU_OUT_OF_MEMORY && m->ndying > 0)
+	{
+		measure_reap(m);
+		return true;
+	}
 	return error == CU_OUT_OF_MEMORY && clock_now() < deadline && usleep(20000) == 0;
 }
 
@@ -107,7 +115,7 @@ memory_create(Measure *m, GpuMemory *memory, size_t bytes)
 	memory->bytes = wire_gpu_bytes(bytes);
 	do
 		error = gpu->driver.MemCreate(&memory->handle, memory->bytes, &allocation, 0);
-	while (may_come(error, deadline));
+	while (may_come(m, error, deadline));
 	if (error == CU_OUT_OF_MEMORY && m->candidates > 0 && !m->shares)
 	{
 		measure_cause(m, SIDE_CANDIDATE, "memory_limit");
@@ -217,7 +225,8 @@ gpu_pool_create(Measure *m)
 	if (gpu->pools > 0)
 		return gpu->pool[--gpu->pools];
 	pool = calloc(1, sizeof(GpuMemory));
-	if (pool && memory_create(m, pool, m->shares ? gpu->set_pool_bytes : gpu->pool_bytes))
+	if (pool && memory_create(m, pool, m->shares ? gpu->set_pool_bytes
+							  : gpu->pair_pool_bytes ? gpu->pair_pool_bytes : gpu->pool_bytes))
 		return pool;
 	free(pool);
 	return NULL;
@@ -259,6 +268,7 @@ gpu_memory_left(Measure *m)
 	size_t		left = 0;
 	size_t		total = 0;
 
+	measure_reap(m);
 	gpu_good(m, m->gpu->driver.MemGetInfo(&left, &total), "to tell its memory");
 	return left;
 }
@@ -279,7 +289,7 @@ gpu_alloc(Measure *m, size_t bytes)
 
 	do
 		error = m->gpu->driver.MemAlloc(&address, bytes + 16);
-	while (may_come(error, deadline));
+	while (may_come(m, error, deadline));
 	return error == 0 ? (void *) (uintptr_t) address : NULL;
 }
 

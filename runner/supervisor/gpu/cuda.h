@@ -150,6 +150,7 @@ typedef struct Gpu
 	size_t		l2_bytes;
 	size_t		arena_bytes;	/* for inputs, outputs and masters together */
 	size_t		pool_bytes;		/* of each PyTorch executor */
+	size_t		pair_pool_bytes;	/* of each of the pair under way; 0: as large as can be */
 	size_t		set_pool_bytes;	/* of each of a set of several */
 	/* of the next executors, drawn by lot */
 	struct GpuMemory *pool[GPU_MAX_SIDES];

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 
 #include "supervisor/backend.h"
+#include "supervisor/gpu/cuda.h"
 #include "supervisor/timing/set.h"
 
 #define MAX_SAMPLES		4000
@@ -752,6 +753,8 @@ rounds_pair(Set *set)
 	bool		good;
 
 	set_enter_all(set);
+	if (first->m->gpu)
+		first->m->gpu->pair_pool_bytes = plan_pool(first);
 	good = buckets || conclude(first->m, OUTCOME_LOST, "no memory");
 	good = good && (first->m->backend->begin_pair || first->fresh || fresh_arena(first));
 	first->fresh = false;
@@ -789,6 +792,8 @@ rounds_pair(Set *set)
 		}
 		s->pair_seconds += clock_now() - began;
 	}
+	if (first->m->gpu)
+		first->m->gpu->pair_pool_bytes = 0;
 	first->m->pairs++;
 	free(buckets);
 	return good;

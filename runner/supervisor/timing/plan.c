@@ -17,6 +17,11 @@
 #define SAME_RUNS_UP_TO		1.25
 #define MAX_UNEVENNESS	2.0		/* how much longer one side's blocks may take than the other's */
 #define DIRECT_BYTES	((size_t) 8 << 20)
+/*
+ * of the most that code took in its checks, what each process of a pair may take of a GPU's memory
+ */
+#define POOL_TIMES		4.0
+#define POOL_LEAST		8589934592.0	/* bytes */
 
 /* runs that take so long, of those that there is memory and time for */
 static uint32_t
@@ -160,6 +165,20 @@ plan_memory(Rounds *s)
 		&& s->at_once * m->input_slot_bytes > DIRECT_BYTES;
 	s->fresh = true;
 	return true;
+}
+
+/*
+ * A pair's processes are started while those of the last one end, so the memory holds four of them.
+ */
+size_t
+plan_pool(const Rounds *s)
+{
+	const Measure *m = s->m;
+	double		used = fmax((double) m->reference.pool_used, (double) s->member->code.pool_used);
+	double		outputs = fmax(s->runs[0], s->runs[1]) * (double) m->output_bytes;
+
+	return (size_t) fmin(fmax(POOL_TIMES * used + 2 * outputs, POOL_LEAST),
+						 (double) m->gpu->pool_bytes);
 }
 
 void

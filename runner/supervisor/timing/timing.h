@@ -299,6 +299,8 @@ extern void plan_rounds(Rounds *s);
 extern bool plan_memory(Rounds *s);
 extern bool plan_kept(Rounds *s);
 extern void plan_end(Rounds *s);
+/* PyTorch on a GPU: bytes of memory that each process of a pair of one candidate gets */
+extern size_t plan_pool(const Rounds *s);
 
 /*
  * Runs in a block of each side, by their seconds a run; the same with the longest blocks of the

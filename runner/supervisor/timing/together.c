@@ -164,7 +164,7 @@ together_choose(Set *set, Rounds *members, int n)
 			first = &members[i];
 	if (!first)
 		return false;
-	most = most_members(first, members, n);
+	most = heat_left(first->m) > 1 ? most_members(first, members, n) : 1;
 	for (int i = 0; i < n; i++)
 		left += members[i].m && set_is_left(&members[i])
 			&& (&members[i] == first || alike(first, &members[i]));

@@ -115,6 +115,7 @@ accuse(Rounds *s, Half *half, uint32_t *slots, uint32_t n)
 	Measure    *m = s->m;
 
 	measure_end(m, half->executor[SIDE_CANDIDATE]);
+	measure_reap(m);
 	for (int i = 0; i < REFERENCE_TRIES; i++)
 	{
 		bool		good = await_rest(m) && trap_set(s, slots, n)
