@@ -172,11 +172,14 @@ charge_beside(Measure *m, const Executor *executor, bool loading)
 {
 	Code	   *code = m->code[code_of(executor)];
 	int			members = m->shares ? m->shares : 1;
-	double		alone = loading ? code->load_alone : code->first_alone;
+	double	   *alone = loading ? &code->load_alone : &code->first_alone;
 	double		seconds = executor->took;
 
+	/* beside none but another reference */
+	if (m->candidates == 0)
+		*alone = fmax(*alone, seconds);
 	if (!executor->hostile)
-		seconds = fmin(seconds, (1 + members) * alone);
+		seconds = fmin(seconds, (1 + members) * *alone);
 	*(loading ? &code->load_seconds : &code->first_seconds) += seconds / members;
 }
 
@@ -347,7 +350,7 @@ first_limit(const Measure *m, const Executor *executor)
 
 bool
 measure_begin_first(Measure *m, Executor *executor, const Arena *arena, uint32_t slot,
-					double timeout)
+					uint64_t seed, double timeout)
 {
 	double		limit;
 	ExecutorResult result;
@@ -355,7 +358,7 @@ measure_begin_first(Measure *m, Executor *executor, const Arena *arena, uint32_t
 	if (!end_beside(m, executor) || !m->backend->bring(m, arena, executor_side(executor), slot))
 		return false;
 	executor->control->slots[0] = slot;
-	executor->control->seeds[0] = random_next(&m->random);
+	executor->control->seeds[0] = seed;
 	executor->memory.runs = 1;
 	limit = limit_beside(m, executor, fmax(timeout, first_limit(m, executor)));
 	result = executor_begin(executor, WIRE_RUN, 1,

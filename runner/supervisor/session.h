@@ -25,7 +25,7 @@ extern void measure_reap(Measure *m);
 extern bool measure_begin_launch(Measure *m, Executor *executor, Side side, int seat,
 								 const Arena *arena, uint64_t weight_seed);
 extern bool measure_begin_first(Measure *m, Executor *executor, const Arena *arena, uint32_t slot,
-								double timeout);
+								uint64_t seed, double timeout);
 extern void measure_await_launches(Measure *m, Executor *const *executors, int n,
 								   Spending spending);
 extern bool measure_end_launch(Measure *m, Executor *executor);

@@ -302,7 +302,7 @@ start_beside(Executor *executor, Side side, double loading, double running, Exec
 		return false;
 	executor->took = loading;
 	executor->result = result;
-	if (!measure_begin_first(&measure, executor, &arena, 0, 1))
+	if (!measure_begin_first(&measure, executor, &arena, 0, 1, 1))
 		return false;
 	executor->took = running;
 	return measure_end_launch(&measure, executor);

@@ -235,7 +235,7 @@ measure_begin_launch(Measure *m, Executor *executor, Side side, int seat, const 
 
 bool
 measure_begin_first(Measure *m, Executor *executor, const Arena *arena, uint32_t slot,
-					double timeout)
+					uint64_t seed, double timeout)
 {
 	first_runs[executor->hostile]++;
 	return true;

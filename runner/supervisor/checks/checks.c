@@ -36,6 +36,16 @@
 /* of what a slot takes among few, what it takes among many, at least */
 #define LEAST_SHARE		8
 
+/* what a first run of the reference tells of all others */
+static bool
+learn_outputs(Measure *m, Executor *executor)
+{
+	if (m->outputs > 0)
+		return true;
+	m->seeds_runs = (executor->value & WIRE_VALUE_RANDOM) != 0;
+	return layout_from_reference(m, executor);
+}
+
 /* runs `n` single checks on slots 0 .. n - 1, or from the last to the first */
 static bool
 run_checks(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n, bool backwards,
@@ -51,13 +61,8 @@ run_checks(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n, 
 			return false;
 		if (m->time[side] == 0 || elapsed < m->time[side])
 			m->time[side] = elapsed;
-		if (side == SIDE_REFERENCE && m->outputs == 0)
-		{
-			if (executor->value & WIRE_VALUE_RANDOM)
-				m->seeds_runs = true;
-			if (!layout_from_reference(m, executor))
-				return false;
-		}
+		if (side == SIDE_REFERENCE && !learn_outputs(m, executor))
+			return false;
 		if (out && !measure_read(m, executor, side, arena, 0, i, out + i * m->output_bytes))
 			return false;
 		if (!measure_poison(m, executor, side))
@@ -187,6 +192,11 @@ typedef struct Checks
 	double		block_cost;
 	uint32_t	compared;		/* of the candidate's first runs */
 	bool		overwrites;		/* the reference works in the memory of its inputs */
+	Executor	other;			/* the reference's second process */
+	bool		beside;			/* on a GPU: it was loaded beside the first */
+	uint32_t	slot;			/* and has had its first run on this one */
+	size_t		left;			/* of the GPU's memory, before it began */
+	uint32_t	starts;			/* of the reference, one after the other */
 	/* of a reference that keeps state: what calls give that follow one another */
 	uint32_t	in_a_row;		/* 0: another process gives something else */
 	char	   *followed;
@@ -243,19 +253,19 @@ compare(Checks *c, uint32_t n, Side side)
 
 /*
  * What a process takes before it ends, of the host's memory and of a GPU's; `left`: what of the
- * latter was left before it began
+ * latter was left before `processes` began that are alike
  */
 static bool
-note_memory(Measure *m, Side side, const Executor *executor, size_t left)
+note_memory(Measure *m, Side side, const Executor *executor, size_t left, size_t processes)
 {
 	Code	   *code = m->code[side];
 	size_t		added = executor_added(executor, (size_t) m->job->profile.memory_mb << 20);
-	size_t		taken = executor->pool_bytes + (m->gpu ? gpu_memory_left(m) : 0);
+	size_t		taken = processes * executor->pool_bytes + (m->gpu ? gpu_memory_left(m) : 0);
 
 	if (added > code->added)
 		code->added = added;
-	if (m->gpu && left > taken && left - taken > code->gpu_bytes)
-		code->gpu_bytes = left - taken;
+	if (m->gpu && left > taken && (left - taken) / processes > code->gpu_bytes)
+		code->gpu_bytes = (left - taken) / processes;
 	if (m->gpu && executor->control->pool_used > code->pool_used)
 		code->pool_used = executor->control->pool_used;
 	return m->result->outcome == OUTCOME_NONE;
@@ -324,6 +334,59 @@ stands_rounding(Checks *c, Executor *executor, double limit)
 	return good;
 }
 
+static bool
+launch_reference(Checks *c, Executor *executor, int seat)
+{
+	c->starts++;
+	return measure_launch(c->m, executor, SIDE_REFERENCE, seat, &c->arena, c->weights);
+}
+
+/*
+ * The reference's two processes, side by side, and of PyTorch's the first run of each; that of the
+ * second is compared later, as its others are.
+ */
+static bool
+launch_both(Checks *c)
+{
+	Measure    *m = c->m;
+	Executor   *both[2] = {&c->reference, &c->other};
+
+	c->starts++;
+	c->left = gpu_memory_left(m);
+	c->beside = true;
+	c->slot = m->backend->bring ? c->n > 1 : UINT32_MAX;
+	for (int i = 0; i < 2; i++)
+		if (!measure_begin_launch(m, both[i], SIDE_REFERENCE, i, &c->arena, c->weights))
+			return false;
+	measure_await_launches(m, both, 2, SPENT_LOAD);
+	for (int i = 0; i < 2 && m->backend->bring; i++)
+	{
+		uint32_t	slot = i == 0 ? 0 : c->slot;
+
+		if (!measure_begin_first(m, both[i], &c->arena, slot, c->seeds[slot],
+								 m->job->profile.build_seconds))
+			return false;
+	}
+	if (m->backend->bring)
+		measure_await_launches(m, both, 2, SPENT_FIRST);
+	return measure_end_launch(m, both[0]) && measure_end_launch(m, both[1]);
+}
+
+/* its runs in the second process, which are in another order */
+static bool
+run_other(Checks *c, uint32_t n, double limit)
+{
+	Measure    *m = c->m;
+
+	if (c->beside && c->slot == n - 1)
+		return measure_read(m, &c->other, SIDE_REFERENCE, &c->arena, 0, c->slot,
+							c->found + c->slot * m->output_bytes)
+			&& measure_poison(m, &c->other, SIDE_REFERENCE)
+			&& run_checks(m, &c->other, SIDE_REFERENCE, &c->arena, n - 1, true, c->seeds, c->found,
+						  limit);
+	return run_checks(m, &c->other, SIDE_REFERENCE, &c->arena, n, true, c->seeds, c->found, limit);
+}
+
 /* what a fresh process gives is expected; whether another gives the same in another order */
 static bool
 run_reference(Checks *c, bool *agree)
@@ -333,8 +396,6 @@ run_reference(Checks *c, bool *agree)
 	/* what a process writes to its state is brought back before its first two runs alone */
 	uint32_t	twice = c->n < 2 || m->restores ? c->n : 2;
 	uint32_t	alike = 0;
-	size_t		left;
-	Executor	other;
 	bool		good;
 	bool		same;
 
@@ -343,16 +404,14 @@ run_reference(Checks *c, bool *agree)
 		|| !measure_inputs_same(m, &c->arena, SIDE_REFERENCE, c->n - 1, &same))
 		return false;
 	c->overwrites = !same;
-	executor_init(&other);
-	left = m->gpu ? gpu_memory_left(m) : 0;
-	good = measure_launch(m, &other, SIDE_REFERENCE, 1, &c->arena, c->weights)
-		&& run_checks(m, &other, SIDE_REFERENCE, &c->arena, twice, true, c->seeds, c->found, limit)
-		&& note_memory(m, SIDE_REFERENCE, &other, left);
+	if (!c->beside)
+		c->left = m->gpu ? gpu_memory_left(m) : 0;
+	good = (c->beside || launch_reference(c, &c->other, 1)) && run_other(c, twice, limit)
+		&& note_memory(m, SIDE_REFERENCE, &c->other, c->left, c->beside ? 2 : 1);
 	good = good && count_alike(c, c->expected, twice, &alike);
 	*agree = alike == twice;
-	good = good && (!*agree || stands_rounding(c, &other, limit));
-	measure_end(m, &other);
-	return good;
+	c->beside = false;
+	return good && (!*agree || stands_rounding(c, &c->other, limit));
 }
 
 /* which attributes of a reference its runs change, for its verdict */
@@ -378,6 +437,7 @@ call_in_a_row(Checks *c, Executor *executor, Side side, uint32_t n, char *out, d
 	bool		good;
 
 	m->restores = false;
+	c->starts += side == SIDE_REFERENCE;
 	good = measure_launch(m, executor, side, 1, &c->arena, c->weights)
 		&& run_checks(m, executor, side, &c->arena, n, false, c->seeds, out, limit);
 	m->restores = true;
@@ -432,6 +492,21 @@ follow_candidate(Checks *c)
 					m->state);
 }
 
+/* the first process of the reference, on a GPU the second beside it, and a first run of each */
+static bool
+start_reference(Checks *c)
+{
+	Measure    *m = c->m;
+
+	if (!(m->gpu ? launch_both(c) : launch_reference(c, &c->reference, 0)))
+		return false;
+	if (m->backend->bring)
+		return learn_outputs(m, &c->reference)
+			&& measure_poison(m, &c->reference, SIDE_REFERENCE);
+	return run_checks(m, &c->reference, SIDE_REFERENCE, &c->arena, 1, false, c->seeds, NULL,
+					  m->job->profile.build_seconds);
+}
+
 /*
  * The reference in two processes; what it gives in the first is expected of the candidate. Where
  * they disagree, it may keep state from run to run. Then each run of either side begins with the
@@ -445,10 +520,8 @@ check_reference(Checks *c)
 	size_t		budget = m->backend->arena_bytes(m);
 	bool		agree;
 
-	if (!measure_launch(m, &c->reference, SIDE_REFERENCE, 0, &c->arena, c->weights))
-		return false;
 	/* a first run may warm up for long: libraries initialise, code compiles itself */
-	if (!run_checks(m, &c->reference, SIDE_REFERENCE, &c->arena, 1, false, c->seeds, NULL, limit))
+	if (!start_reference(c))
 		return false;
 	/* fewer outputs that take gigabytes are kept; the rounds compare those that are missing here */
 	while (c->n > 1 && c->n * m->output_bytes > m->backend->output_share * budget)
@@ -461,7 +534,8 @@ check_reference(Checks *c)
 	{
 		/* the first run told whether random numbers are consumed; start again with the seed set */
 		measure_end(m, &c->reference);
-		if (!measure_launch(m, &c->reference, SIDE_REFERENCE, 0, &c->arena, c->weights))
+		measure_end(m, &c->other);
+		if (!(c->beside ? launch_both(c) : launch_reference(c, &c->reference, 0)))
 			return false;
 	}
 	if (!run_reference(c, &agree))
@@ -470,9 +544,12 @@ check_reference(Checks *c)
 	{
 		m->restores = true;
 		measure_end(m, &c->reference);
-		if (!measure_launch(m, &c->reference, SIDE_REFERENCE, 0, &c->arena, c->weights)
-			|| !run_reference(c, &agree) || !name_state(m, &c->reference)
-			|| (agree && !follow_reference(c, limit)))
+		measure_end(m, &c->other);
+		if (!launch_reference(c, &c->reference, 0)
+			|| !run_reference(c, &agree) || !name_state(m, &c->reference))
+			return false;
+		measure_end(m, &c->other);
+		if (agree && !follow_reference(c, limit))
 			return false;
 		json_object_set_new(m->result->evidence, "restored", json_string(m->state));
 	}
@@ -480,7 +557,9 @@ check_reference(Checks *c)
 		|| !find_repeated(m, c->expected, c->n)
 		|| !estimate(m, &c->reference, SIDE_REFERENCE, &c->arena, limit, &c->block_cost))
 		return false;
-	m->start_time = m->result->startup_seconds / (2 + m->seeds_runs + 4 * m->restores);
+	/* on a GPU it ends while the first candidate loads */
+	measure_end(m, &c->other);
+	m->start_time = m->result->startup_seconds / c->starts;
 	m->sound = true;
 	return true;
 }
@@ -540,7 +619,8 @@ check_candidate(Checks *c)
 {
 	Measure    *m = c->m;
 	const Profile *p = &m->job->profile;
-	size_t		left = m->gpu ? gpu_memory_left(m) : 0;
+	/* only a set asks for it */
+	size_t		left = m->gpu && m->nmembers > 1 ? gpu_memory_left(m) : 0;
 	double		start;
 	bool		taken;
 	bool		weights;
@@ -567,8 +647,8 @@ check_candidate(Checks *c)
 	if (!estimate(m, &c->candidate, SIDE_CANDIDATE, &c->arena, measure_run_limit(m),
 				  &c->block_cost))
 		return false;
-	if (!note_memory(m, SIDE_CANDIDATE, &c->candidate, left)
-		|| !note_memory(m, SIDE_REFERENCE, &c->reference, 0))
+	if (!note_memory(m, SIDE_CANDIDATE, &c->candidate, left, 1)
+		|| !note_memory(m, SIDE_REFERENCE, &c->reference, 0, 1))
 		return false;
 	/* from now on both sides' results are copied, and blocks are as long as that makes them */
 	if (m->member->taken && !taken
@@ -624,12 +704,14 @@ checks_run(Measure *m)
 
 	arena_init(&c.arena);
 	executor_init(&c.reference);
+	executor_init(&c.other);
 	c.weights = random_next(&m->random);
 	good = make_inputs(&c) && check_reference(&c);
 	if (good)
 		check_candidates(&c);
 	heat_enter_all(m);
 	measure_end(m, &c.reference);
+	measure_end(m, &c.other);
 	arena_destroy(&c.arena);
 	measure_free(m, c.expected);
 	measure_free(m, c.found);

@@ -178,7 +178,7 @@ static bool
 begin_first(const Loading *l)
 {
 	return measure_begin_first(l->s->m, l->executor, &l->s->arena, l->slot,
-							   rounds_timeout(l->s, l->side, 1));
+							   random_next(&l->s->m->random), rounds_timeout(l->s, l->side, 1));
 }
 
 static bool
