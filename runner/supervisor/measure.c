@@ -65,11 +65,12 @@ builds_disturb(const Measure *m)
 	return !m->gpu && sysconf(_SC_NPROCESSORS_ONLN) < BUILD_APART_CORES;
 }
 
+/* the driver's start makes no context, so others may have the GPU meanwhile */
 static bool
 take(Measure *m)
 {
 	measure_phase(m, "waiting", true);
-	return device_take(m);
+	return (!m->gpu || gpu_start_driver(m)) && device_take(m);
 }
 
 void

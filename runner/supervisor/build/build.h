@@ -66,5 +66,7 @@ extern char *build_cache_key(const Measure *m, const char *kind, Side side);
 extern void build_cache_name(const char *key, char *name);
 extern bool build_cache_find(Measure *m, const char *key, const char *folder);
 extern void build_cache_keep(Measure *m, const char *key, const char *folder);
+/* a folder beside the entries, which does not count as one; false: can't be made */
+extern bool build_cache_folder(const Measure *m, const char *name, char *path, size_t size);
 
 #endif							/* CUDAL1_BUILD_H */

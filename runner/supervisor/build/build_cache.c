@@ -49,6 +49,19 @@ cache_root(const Measure *m, char *root, size_t size)
 		&& (st.st_mode & 077) == 0;
 }
 
+bool
+build_cache_folder(const Measure *m, const char *name, char *path, size_t size)
+{
+	char		root[PATH_MAX];
+
+	path[0] = '\0';
+	if (!cache_root(m, root, sizeof(root))
+		|| (size_t) snprintf(path, size, "%s/%s", root, name) >= size
+		|| (mkdir(path, 0700) != 0 && errno != EEXIST))
+		path[0] = '\0';
+	return path[0] != '\0';
+}
+
 /* two FNV-1a hashes, since the key itself is compared as well */
 void
 build_cache_name(const char *key, char *name)

@@ -235,6 +235,8 @@ extern double gpu_core_lap(const Gpu *gpu);
 extern void gpu_keep_awake(Gpu *gpu, bool awake);
 extern void gpu_stop_spinning(Gpu *gpu);
 
+/* before the device is held: what needs no context */
+extern bool gpu_start_driver(Measure *m);
 /* once the device is held: context, kernels, memory */
 extern bool gpu_open(Measure *m);
 extern void gpu_close(Measure *m);
