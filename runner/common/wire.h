@@ -21,7 +21,10 @@
 typedef enum WireOp
 {
 	WIRE_HELLO = 1,				/* executor -> supervisor, once: ready to load */
-	/* load the code; seed: of the initial weights; PyTorch answers how many arrays the model has */
+	/*
+	 * load the code; seed: of the initial weights. PyTorch answers how many arrays the model has;
+	 * with WIRE_FLAG_BY_NAME, how many of them were not already what they are to be
+	 */
 	WIRE_LOAD = 2,
 	WIRE_RUN = 3,				/* `count` runs over the slots listed in control memory */
 	/* generator: fill the listed slots with fresh inputs, from `secret` */

@@ -223,6 +223,8 @@ class Executor:
         self.held = arenas[::ARENA_BYTES // SMALL_BYTES]
         del arenas
         torch.set_grad_enabled(False)
+        # what is no Python costs no context
+        compile(self.code or "", "candidate.py", "exec")
         if self.gpu:
             if flags & wire.WAITED:
                 os.environ["CUDA_LAUNCH_BLOCKING"] = "1"
@@ -242,6 +244,7 @@ class Executor:
                 raise common.Unsupported(f"the task defines no {name}")
         torch.manual_seed(seed)
         arguments, keywords = common.init_arguments(task)
+        others = None
         if not self.code:
             model = self.construct(task.Model, arguments, keywords, seed)
         else:
@@ -253,7 +256,9 @@ class Executor:
                 raise common.Unsupported("the code defines no class ModelNew")
             model = self.construct(code.ModelNew, arguments, keywords, seed)
             if state and isinstance(model, torch.nn.Module):
-                results.copy_weights(state, model.state_dict(keep_vars=True), flags & wire.ALIKE)
+                others = results.copy_weights(
+                    state, model.state_dict(keep_vars=True), flags & wire.ALIKE
+                )
         self.model = model
         self.lazy_seed = None
         if isinstance(model, torch.nn.Module) and any(map(results.is_lazy, model.parameters())):
@@ -265,7 +270,9 @@ class Executor:
         gc.collect()
         if self.gpu:
             torch.cuda.synchronize()
-        return len(model.state_dict()) if isinstance(model, torch.nn.Module) else 0
+        if not isinstance(model, torch.nn.Module):
+            return 0
+        return len(model.state_dict()) if others is None else others
 
     def enter_guard(self):
         """The CUDA driver reserves address space by the terabyte, so there the limit is on data

@@ -88,7 +88,7 @@ def fill(result, value):
 def copy_weights(state, own, by_shape):
     """The reference's weights to those of the same names and shapes; `by_shape`, those that are
     left to those of the same shapes, in order. Weights of lazy modules have no shape before the
-    first run.
+    first run. Returns how many are others than they were, or had none of that name.
     """
     left, pairs = {}, []
     for name, value in state.items():
@@ -103,10 +103,14 @@ def copy_weights(state, own, by_shape):
     for value in own.values():
         if not is_lazy(value) and left.get(value.shape):
             pairs.append((value, left[value.shape].pop(0)))
+    others = len(own)
     # weights may have been made in inference mode, where all others may be written to as well
     with torch.inference_mode():
         for place, value in pairs:
-            place.data.copy_(value)
+            if place.dtype != value.dtype or not torch.equal(place.data, value):
+                others += 1
+                place.data.copy_(value)
+    return others
 
 
 def alike(model, layouts):

@@ -170,6 +170,7 @@ typedef struct Member
 	bool		taken;
 	/* pytorch: the candidate has the reference's weights of the same names, not those it drew */
 	bool		by_name;
+	bool		alike;			/* likewise: all that it drew are the reference's */
 	double		checked_seconds;	/* spent on comparing its outputs */
 	double		before_checks;	/* of result.device_seconds: those before its checks */
 } Member;

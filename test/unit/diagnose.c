@@ -10,6 +10,9 @@
 
 static double deviation;		/* of each run of the candidate, in tolerances */
 static int	references;			/* processes of the reference */
+static int	candidates;			/* and of candidates */
+static JobLanguage language = LANGUAGE_C;
+static const char *source = "";
 
 volatile sig_atomic_t executor_cancelled;
 
@@ -63,6 +66,7 @@ measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena 
 			   uint64_t weight_seed)
 {
 	references += side == SIDE_REFERENCE;
+	candidates += side == SIDE_CANDIDATE;
 	return true;
 }
 
@@ -77,6 +81,7 @@ heat_enter(Measure *m, Member *member)
 	m->member = member;
 	m->result = &member->result;
 	m->time = member->time;
+	m->code[SIDE_CANDIDATE] = &member->code;
 }
 
 void
@@ -159,20 +164,22 @@ is_cause(const char *cause, double wrong, double further)
 {
 	static const Backend backend = {.arena_bytes = arena_bytes,.compare = compare,
 		.outputs_apart = true};
-	static Job	job = {.language = LANGUAGE_C};
+	static Job	job;
 	Member		members[2] = {0};
 	Measure		m = {.job = &job,.backend = &backend,.members = members,.nmembers = 2,
 		.outputs = 1,.output_bytes = sizeof(double)};
 	bool		same = true;
 
 	m.output[0] = (Tensor) {.dtype = WIRE_FLOAT64,.elements = 1,.bytes = sizeof(double)};
+	job.language = language;
 	deviation = further;
-	references = 0;
+	references = candidates = 0;
 	for (int i = 0; i < 2; i++)
 	{
 		members[i].result = (Result) {.outcome = OUTCOME_WRONG_OUTPUT,.wrong_error = wrong,
 			.evidence = json_object()};
 		strcpy(members[i].result.detail, "it is wrong");
+		members[i].code.source = source;
 	}
 	diagnose(&m);
 	for (int i = 0; i < 2; i++)
@@ -199,5 +206,13 @@ main(void)
 	check(references == 1, "members of a heat are tried on what one process of the reference gave");
 	check(is_cause("rarely", 1000, 0.8) && references == 4,
 		  "unless one was tried on other inputs in the places of these");
+	check(is_cause("values", 1000, 1000) && candidates == 2 * 2,
+		  "what is wrong in its first call does not count on results of calls before");
+	language = LANGUAGE_PYTORCH;
+	source = "return torch.relu(x)";
+	check(is_cause("values", 1000, 1000) && candidates == 2,
+		  "nor is code waited for that leaves nothing at work");
+	source = "with torch.cuda.Stream(): return torch.relu(x)";
+	check(is_cause("values", 1000, 1000) && candidates == 2 * 2, "as a stream may be");
 	return done();
 }

@@ -155,6 +155,7 @@ main(void)
 		  "the reference is looked at first, without the candidate's process");
 	check(traps(9, "ll", true, &s) == OUTCOME_UNVERIFIED,
 		  "where the reference's outputs come late, too, nothing is known");
-	check(ended == 1 && reaped == 1 && looks == 1, "which is asked of it when the candidate has ended");
+	check(ended == 1 && reaped == 1 && looks == 1,
+		  "which is asked of it when the candidate has ended");
 	return done();
 }

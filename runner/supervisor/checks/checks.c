@@ -586,9 +586,16 @@ run_candidate(Checks *c, bool *weights, bool *right)
 	Measure    *m = c->m;
 	bool		same;
 
-	m->time[SIDE_CANDIDATE] = 0;
 	if (!measure_launch(m, &c->candidate, SIDE_CANDIDATE, 1, &c->arena, c->weights))
 		return false;
+	if (m->member->by_name && c->candidate.value == 0)
+	{
+		/* its runs would be those that are known to be wrong */
+		m->member->by_name = false;
+		m->member->alike = true;
+		return true;
+	}
+	m->time[SIDE_CANDIDATE] = 0;
 	*weights = m->job->language == LANGUAGE_PYTORCH && c->candidate.value > 0;
 	if (!run_checks(m, &c->candidate, SIDE_CANDIDATE, &c->arena, 1, false, c->seeds, c->found,
 					measure_run_limit(m))

@@ -491,6 +491,25 @@ is_determined(const Diagnosis *d)
 	return !d->m->backend->outputs_apart && !d->unsteady && count(d, 0) + count(d, 1) == 2 * d->n;
 }
 
+/*
+ * Whether something of PyTorch code can be at work that the current stream does not wait for. Code
+ * without any of these words calls PyTorch's own operations, one after the other.
+ */
+static bool
+may_go_on(const Diagnosis *d)
+{
+	static const char *const words[] = {"stream", "graph", "compile", "thread", "async",
+		"concurrent", "blocking", "pin_memory", "inline", "extension", "library", "triton", "jit",
+		"ctypes", "__import__", "import_module", "cuda"};
+
+	if (d->m->job->language != LANGUAGE_PYTORCH)
+		return true;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcasestr(d->m->code[SIDE_CANDIDATE]->source, words[i]))
+			return true;
+	return false;
+}
+
 static void
 find(Diagnosis *d)
 {
@@ -512,14 +531,14 @@ find(Diagnosis *d)
 	 * calls, because later ones alone may be wrong
 	 */
 	seen = *d;
-	if (!determined && mends(d, TRIAL_WAITED, MANNER_TWICE))
+	if (!determined && may_go_on(d) && mends(d, TRIAL_WAITED, MANNER_TWICE))
 	{
 		say_unfinished(d);
 		return;
 	}
 	*d = seen;
 	/* the result of the first call is the one that no caller has written to before */
-	if (find_kept(d, MANNER_TWICE))
+	if ((!d->bad[0][0] || d->unsteady) && find_kept(d, MANNER_TWICE))
 		return;
 	*d = seen;
 	if (find_first_input(d))
@@ -546,7 +565,7 @@ find(Diagnosis *d)
 			"them, or does not write zeros" : "It leaves elements of its outputs as they were");
 		return;
 	}
-	if (seen.arrays && mends(d, TRIAL_WEIGHTS, MANNER_TWICE))
+	if (seen.arrays && !m->member->alike && mends(d, TRIAL_WEIGHTS, MANNER_TWICE))
 	{
 		say(d, "weights", "It is right with the reference's weights: its own are others, because "
 			"it draws them in another order, or otherwise, or gives them other names");
