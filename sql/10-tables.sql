@@ -660,6 +660,7 @@ CREATE INDEX job_trainer ON cudal1.job (trainer) WHERE state = 'queued' AND kind
 CREATE UNIQUE INDEX job_evaluation ON cudal1.job (candidate_id, profile, device)
 	WHERE kind = 'evaluate';
 CREATE INDEX job_lease ON cudal1.job (lease_until) WHERE state = 'running';
+CREATE INDEX job_device ON cudal1.job (device_id) WHERE state = 'running';
 
 -- each device has its own rows, so that claims don't wait for each other; what a crash empties
 -- begins anew

@@ -147,6 +147,19 @@ COMMENT ON FUNCTION cudal1.share_of_queue IS
 without work have as many; where it has work already, what they leave of heats of that size. NULL:
 all others have work';
 
+CREATE FUNCTION cudal1.seconds_until_free(device_id bigint)
+RETURNS float8
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
+AS $$
+	SELECT coalesce(max(coalesce(x.seconds_left, CASE WHEN p.precision_goal = 0
+			THEN p.window_seconds - extract(epoch FROM clock_timestamp() - x.claimed_at) END)), 0)
+		FROM cudal1.job AS x JOIN cudal1.profile AS p ON p.name = x.profile
+		WHERE x.state = 'running' AND x.device_id = seconds_until_free.device_id;
+$$;
+COMMENT ON FUNCTION cudal1.seconds_until_free IS
+'how long the longest of a device''s claimed jobs will still take, as far as is known: what its
+worker says, or what is left of the window of a profile without a goal; 0: no job, or not known';
+
 CREATE FUNCTION cudal1.take_mates(j cudal1.job, most int)
 RETURNS cudal1.job[]
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -293,7 +306,9 @@ BEGIN
 		PERFORM cudal1.cancel_overdue();
 	END IF;
 	PERFORM cudal1.place_waiting() WHERE EXISTS (SELECT FROM cudal1.unplaced);
-	IF NOT d.enabled OR d.rests_until > clock_timestamp() THEN
+	-- what is claimed ahead is to be built meanwhile, and not to wait for an evaluation of an hour
+	IF NOT d.enabled OR d.rests_until > clock_timestamp()
+		OR cudal1.seconds_until_free(d.device_id) > 60 THEN
 		RETURN;
 	END IF;
 	j := cudal1.next_job(d);
@@ -346,9 +361,9 @@ COMMENT ON FUNCTION cudal1.claim IS
 'gives a device its next job under a lease: one of the trainer that has used the device least, in
 seconds over its weight; of its jobs the most urgent first, among equals tasks in turns of 80
 seconds, oldest first. Re-verifications and null candidates have an eighth of a trainer''s share. No
-row when there is none: then the device queues the check of a reference, and one that has had no job
-for half a minute the null candidates of a task (setting cudal1.certify). attempt is the fencing
-number of the claim, token the secret that every report on it must show. most: how many jobs of one
+row where what the device has will take more than a minute yet, and when there is none: then the
+device queues the check of a reference, and one that has had no job for half a minute the null
+candidates of a task (setting cudal1.certify). attempt is the fencing number of the claim, token the secret that every report on it must show. most: how many jobs of one
 task to claim together, as far as the profile''s heat allows and devices without work have as many:
 a row each, in which the first has the job document of all, with their candidates, and the others
 have NULL. Error 42501 where another role registered the device';
