@@ -81,7 +81,6 @@ c_stage(Measure *m, const Arena *arena, Side side, const uint32_t *slots, uint32
 					out++;
 					break;
 				case ROLE_OUT:
-					host_forget(out_slot + m->output[out].offset, m->output[out].bytes);
 					if (m->trial & TRIAL_ZEROED)
 						memset(out_slot + m->output[out].offset, 0, m->output[out].bytes);
 					else
