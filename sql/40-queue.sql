@@ -151,14 +151,14 @@ CREATE FUNCTION cudal1.seconds_until_free(device_id bigint)
 RETURNS float8
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
 AS $$
-	SELECT coalesce(max(coalesce(x.seconds_left, CASE WHEN p.precision_goal = 0
-			THEN p.window_seconds - extract(epoch FROM clock_timestamp() - x.claimed_at) END)), 0)
+	SELECT greatest(max(p.window_seconds - extract(epoch FROM clock_timestamp() - x.claimed_at)), 0)
 		FROM cudal1.job AS x JOIN cudal1.profile AS p ON p.name = x.profile
-		WHERE x.state = 'running' AND x.device_id = seconds_until_free.device_id;
+		WHERE x.state = 'running' AND x.device_id = seconds_until_free.device_id
+			AND p.precision_goal = 0;
 $$;
 COMMENT ON FUNCTION cudal1.seconds_until_free IS
-'how long the longest of a device''s claimed jobs will still take, as far as is known: what its
-worker says, or what is left of the window of a profile without a goal; 0: no job, or not known';
+'what is left of the window of a device''s jobs, of those whose profile has no goal and so takes all
+of it; 0: no such job';
 
 CREATE FUNCTION cudal1.take_mates(j cudal1.job, most int)
 RETURNS cudal1.job[]
@@ -306,7 +306,7 @@ BEGIN
 		PERFORM cudal1.cancel_overdue();
 	END IF;
 	PERFORM cudal1.place_waiting() WHERE EXISTS (SELECT FROM cudal1.unplaced);
-	-- what is claimed ahead is to be built meanwhile, and not to wait for an evaluation of an hour
+	-- what is claimed ahead is to be built meanwhile, and not to wait for an evaluation's 20 minutes
 	IF NOT d.enabled OR d.rests_until > clock_timestamp()
 		OR cudal1.seconds_until_free(d.device_id) > 60 THEN
 		RETURN;
@@ -361,7 +361,7 @@ COMMENT ON FUNCTION cudal1.claim IS
 'gives a device its next job under a lease: one of the trainer that has used the device least, in
 seconds over its weight; of its jobs the most urgent first, among equals tasks in turns of 80
 seconds, oldest first. Re-verifications and null candidates have an eighth of a trainer''s share. No
-row where what the device has will take more than a minute yet, and when there is none: then the
+row where a window of what the device has ends in more than a minute, and when there is none: then the
 device queues the check of a reference, and one that has had no job for half a minute the null
 candidates of a task (setting cudal1.certify). attempt is the fencing number of the claim, token the
 secret that every report on it must show. most: how many jobs of one task to claim together, as far

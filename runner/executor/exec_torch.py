@@ -12,6 +12,7 @@ supervisor reads the outputs out of the stopped process itself, on a GPU out of 
 libcudal1pool.so has PyTorch allocate from.
 """
 import array
+import ast
 import ctypes
 import gc
 import importlib.util
@@ -51,6 +52,7 @@ BUILD_NOTHING = 4
 PR_SET_DUMPABLE = 4
 # stacks of threads and other mappings that are no data
 SPARE_BYTES = 1 << 30
+PARSED = 1 << 16        # characters, before limits hold
 # of a build: processes and threads, and memory of each process
 BUILD_PROCESSES = 256
 BUILD_DATA_BYTES = 4 << 30
@@ -76,6 +78,21 @@ class Control:
     def text(self, message):
         data = message.encode("utf-8", "replace")[:wire.TEXT_BYTES - 1] + b"\0"
         self.memory[wire.TEXT_AT:wire.TEXT_AT + len(data)] = data
+
+
+def refuse_syntax(code):
+    """What is no Python costs no context. A tree of so little text takes little memory, and no code
+    is made of it, which can take any.
+    """
+    if not code or len(code) > PARSED:
+        return
+    try:
+        compile(code, "candidate.py", "exec", ast.PyCF_ONLY_AST)
+    except SyntaxError:
+        raise
+    except Exception:
+        # as it will be found where limits hold
+        return
 
 
 class Executor:
@@ -223,9 +240,8 @@ class Executor:
         self.held = arenas[::ARENA_BYTES // SMALL_BYTES]
         del arenas
         torch.set_grad_enabled(False)
-        # what is no Python costs no context
-        compile(self.code or "", "candidate.py", "exec")
         if self.gpu:
+            refuse_syntax(self.code)
             if flags & wire.WAITED:
                 os.environ["CUDA_LAUNCH_BLOCKING"] = "1"
             self.gpu.open(

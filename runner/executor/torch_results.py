@@ -85,6 +85,14 @@ def fill(result, value):
         result.fill_(value)
 
 
+def is_same(one, other):
+    try:
+        return one.dtype == other.dtype and torch.equal(one, other)
+    except (NotImplementedError, RuntimeError):
+        # layouts and types that have no comparison
+        return False
+
+
 def copy_weights(state, own, by_shape):
     """The reference's weights to those of the same names and shapes; `by_shape`, those that are
     left to those of the same shapes, in order. Weights of lazy modules have no shape before the
@@ -107,7 +115,7 @@ def copy_weights(state, own, by_shape):
     # weights may have been made in inference mode, where all others may be written to as well
     with torch.inference_mode():
         for place, value in pairs:
-            if place.dtype != value.dtype or not torch.equal(place.data, value):
+            if not is_same(place.data, value):
                 others += 1
                 place.data.copy_(value)
     return others

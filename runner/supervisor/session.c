@@ -12,6 +12,7 @@
 
 #include "common/clock.h"
 #include "supervisor/backend.h"
+#include "supervisor/gpu/cuda.h"
 #include "supervisor/outcome.h"
 #include "supervisor/checks/poison.h"
 #include "supervisor/session.h"
@@ -58,6 +59,9 @@ start_code(Measure *m, Executor *executor, Side code, Side side, int seat, const
 							  result == EXECUTOR_TIMEOUT
 							  || result == EXECUTOR_ENDED ? EXECUTOR_BROKEN : result,
 							  "at its start");
+	/* what a context takes, and what code allocates by itself, asks no second time */
+	if (m->gpu && m->ndying > 0 && gpu_is_short(m, 2 + m->shares))
+		measure_reap(m);
 	executor->hostile = code == SIDE_CANDIDATE;
 	executor->side = (int) side;
 	m->candidates += executor->hostile;
@@ -355,6 +359,8 @@ measure_begin_first(Measure *m, Executor *executor, const Arena *arena, uint32_t
 	double		limit;
 	ExecutorResult result;
 
+	/* a pair may have the memory that one which is ending still writes to */
+	measure_reap(m);
 	if (!end_beside(m, executor) || !m->backend->bring(m, arena, executor_side(executor), slot))
 		return false;
 	executor->control->slots[0] = slot;

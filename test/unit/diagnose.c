@@ -29,6 +29,7 @@ arena_destroy(Arena *arena)
 void
 executor_init(Executor *executor)
 {
+	*executor = (Executor) {.value = 0};
 }
 
 void *

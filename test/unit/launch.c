@@ -38,6 +38,14 @@ measure_poison(Measure *m, Executor *executor, Side side)
 	return true;
 }
 
+static bool is_short;
+
+bool
+gpu_is_short(Measure *m, int contexts)
+{
+	return is_short;
+}
+
 /* descriptors of a side's memory */
 Arena
 gpu_arena_of(const Arena *arena, Side side)
@@ -393,9 +401,9 @@ check_ends(void)
 	uint32_t	slot = 0;
 	double		elapsed;
 
+	measure_reap(&measure);
 	job.language = LANGUAGE_CUDA;
 	measure.backend = &backend_cuda;
-	measure_reap(&measure);
 	killed = given_back = gone = 0;
 	for (int i = 0; i < 2; i++)
 	{
@@ -413,7 +421,12 @@ check_ends(void)
 		measure_end(&measure, &executors[i]);
 	}
 	check(gone == 2 + EXECUTORS_AWAITED && measure.ndying == 1, "and where there are many");
-	measure_reap(&measure);
+	start(LANGUAGE_CUDA, false, SIDE_REFERENCE);
+	check(measure.ndying == 1, "the next process starts beside what ends");
+	is_short = true;
+	start(LANGUAGE_CUDA, false, SIDE_REFERENCE);
+	check(measure.ndying == 0, "unless its context may find no memory");
+	is_short = false;
 	measure.gpu = NULL;
 	executors[0] = (Executor) {.pidfd = 1000};
 	measure_end(&measure, &executors[0]);

@@ -500,7 +500,7 @@ may_go_on(const Diagnosis *d)
 {
 	static const char *const words[] = {"stream", "graph", "compile", "thread", "async",
 		"concurrent", "blocking", "pin_memory", "inline", "extension", "library", "triton", "jit",
-		"ctypes", "__import__", "import_module", "cuda"};
+		"ctypes", "__import__", "import_module", "cuda", "warp", "taichi", "jax", "numba"};
 
 	if (d->m->job->language != LANGUAGE_PYTORCH)
 		return true;

@@ -31,6 +31,7 @@ extern const char cudal1_kernels[];
 
 #define THREADS 256
 #define MEMORY_PATIENCE 5.0		/* seconds */
+#define CONTEXT_BYTES ((size_t) 1 << 30)	/* of a process's context and modules, at most */
 #define POOL_BYTES ((size_t) 40 << 30)
 #define ARENA_TIMES 96			/* of what a CPU's inputs and outputs may take */
 
@@ -90,14 +91,15 @@ memory_destroy(GpuMemory *memory)
  * pause, whether to ask again
  */
 static bool
-may_come(Measure *m, CuResult error, double deadline)
+may_come(Measure *m, CuResult error, double *deadline)
 {
 	if (error == CU_OUT_OF_MEMORY && m->ndying > 0)
 	{
 		measure_reap(m);
+		*deadline = clock_now() + MEMORY_PATIENCE;
 		return true;
 	}
-	return error == CU_OUT_OF_MEMORY && clock_now() < deadline && usleep(20000) == 0;
+	return error == CU_OUT_OF_MEMORY && clock_now() < *deadline && usleep(20000) == 0;
 }
 
 static bool
@@ -115,7 +117,7 @@ memory_create(Measure *m, GpuMemory *memory, size_t bytes)
 	memory->bytes = wire_gpu_bytes(bytes);
 	do
 		error = gpu->driver.MemCreate(&memory->handle, memory->bytes, &allocation, 0);
-	while (may_come(m, error, deadline));
+	while (may_come(m, error, &deadline));
 	if (error == CU_OUT_OF_MEMORY && m->candidates > 0 && !m->shares)
 	{
 		measure_cause(m, SIDE_CANDIDATE, "memory_limit");
@@ -262,6 +264,16 @@ gpu_pools_give_back(Measure *m)
 		gpu_pool_destroy(m->gpu->pool[--m->gpu->pools]);
 }
 
+bool
+gpu_is_short(Measure *m, int contexts)
+{
+	size_t		left = 0;
+	size_t		total = 0;
+
+	return m->gpu->driver.MemGetInfo(&left, &total) != 0
+		|| left < (size_t) contexts * CONTEXT_BYTES;
+}
+
 size_t
 gpu_memory_left(Measure *m)
 {
@@ -289,7 +301,7 @@ gpu_alloc(Measure *m, size_t bytes)
 
 	do
 		error = m->gpu->driver.MemAlloc(&address, bytes + 16);
-	while (may_come(m, error, deadline));
+	while (may_come(m, error, &deadline));
 	return error == 0 ? (void *) (uintptr_t) address : NULL;
 }
 

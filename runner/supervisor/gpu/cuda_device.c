@@ -18,6 +18,7 @@
 #include "supervisor/device/line.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/outcome.h"
+#include "supervisor/session.h"
 
 #define LISTED			64		/* processes that are known by number */
 #define CLOCK_CHANGE	0.02	/* of the clock: more than a step of it or two */
@@ -240,6 +241,8 @@ gpu_disturbed(Measure *m, Executor *const *executors, int n)
 	bool		disturbed;
 	char		text[200];
 
+	/* one that is ending is nobody's any more */
+	measure_reap(m);
 	if (!nvml_state(gpu->nvml.index, &state))
 		return false;
 	for (int i = 0; i < n && nours < GPU_MAX_SIDES; i++)

@@ -21,6 +21,7 @@
  * of the most that code took in its checks, what each process of a pair may take of a GPU's memory
  */
 #define POOL_TIMES		4.0
+#define POOL_RUNS		10		/* or as many times as a block has runs, over that */
 #define POOL_LEAST		8589934592.0	/* bytes */
 
 /* runs that take so long, of those that there is memory and time for */
@@ -167,17 +168,17 @@ plan_memory(Rounds *s)
 	return true;
 }
 
-/*
- * A pair's processes are started while those of the last one end, so the memory holds four of them.
- */
+/* a pair's processes are started while those of the last one end, so four are to fit */
 size_t
 plan_pool(const Rounds *s)
 {
 	const Measure *m = s->m;
 	double		used = fmax((double) m->reference.pool_used, (double) s->member->code.pool_used);
-	double		outputs = fmax(s->runs[0], s->runs[1]) * (double) m->output_bytes;
+	double		runs = fmax(s->runs[0], s->runs[1]);
 
-	return (size_t) fmin(fmax(POOL_TIMES * used + 2 * outputs, POOL_LEAST),
+	/* code may keep something for each of its inputs' places, of which the checks have sixteen */
+	return (size_t) fmin(fmax(fmax(POOL_TIMES, runs / POOL_RUNS) * used
+							  + 2 * runs * (double) m->output_bytes, POOL_LEAST),
 						 (double) m->gpu->pool_bytes);
 }
 
