@@ -306,7 +306,7 @@ BEGIN
 		PERFORM cudal1.cancel_overdue();
 	END IF;
 	PERFORM cudal1.place_waiting() WHERE EXISTS (SELECT FROM cudal1.unplaced);
-	-- what is claimed ahead is to be built meanwhile, and not to wait for an evaluation's 20 minutes
+	-- what is claimed ahead is to be built meanwhile, not to wait for 20 minutes of an evaluation
 	IF NOT d.enabled OR d.rests_until > clock_timestamp()
 		OR cudal1.seconds_until_free(d.device_id) > 60 THEN
 		RETURN;
@@ -360,14 +360,14 @@ $$;
 COMMENT ON FUNCTION cudal1.claim IS
 'gives a device its next job under a lease: one of the trainer that has used the device least, in
 seconds over its weight; of its jobs the most urgent first, among equals tasks in turns of 80
-seconds, oldest first. Re-verifications and null candidates have an eighth of a trainer''s share. No
-row where a window of what the device has ends in more than a minute, and when there is none: then the
-device queues the check of a reference, and one that has had no job for half a minute the null
-candidates of a task (setting cudal1.certify). attempt is the fencing number of the claim, token the
-secret that every report on it must show. most: how many jobs of one task to claim together, as far
-as the profile''s heat allows and devices without work have as many: a row each, in which the first
-has the job document of all, with their candidates, and the others have NULL. Error 42501 where
-another role registered the device';
+seconds, oldest first. Re-verifications and null candidates have an eighth of a trainer''s share.
+No row where a window of what the device has ends in more than a minute, and when there is none:
+then the device queues the check of a reference, and one that has had no job for half a minute the
+null candidates of a task (setting cudal1.certify). attempt is the fencing number of the claim,
+token the secret that every report on it must show. most: how many jobs of one task to claim
+together, as far as the profile''s heat allows and devices without work have as many: a row each,
+in which the first has the job document of all, with their candidates, and the others have NULL.
+Error 42501 where another role registered the device';
 
 CREATE FUNCTION cudal1.heartbeat(job_id bigint, attempt int, token text,
 	progress jsonb DEFAULT NULL, lease interval DEFAULT '60 seconds')

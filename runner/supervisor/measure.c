@@ -17,11 +17,11 @@
 #include "supervisor/checks/checks.h"
 #include "supervisor/device/device.h"
 #include "supervisor/checks/diagnose.h"
+#include "supervisor/ended.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/heat.h"
 #include "supervisor/checks/layout.h"
 #include "supervisor/measure.h"
-#include "supervisor/session.h"
 #include "supervisor/timing/rounds.h"
 #include "supervisor/timing/timing.h"
 

@@ -235,52 +235,6 @@ measure_end_launch(Measure *m, Executor *executor)
 						  "while it was loaded");
 }
 
-/*
- * A GPU's context takes the driver a tenth of a second to end, and a process as long to load its
- * code. So the one ends while the next is loaded: no clock runs until measure_reap() has seen all
- * of them gone.
- */
-void
-measure_end(Measure *m, Executor *executor)
-{
-	double		started = clock_now();
-	Executor   *dying = NULL;
-
-	m->candidates -= executor->hostile;
-	if (m->ndying == EXECUTORS_AWAITED)
-		measure_reap(m);
-	if (m->gpu && executor->pidfd >= 0)
-		dying = malloc(sizeof(*dying));
-	if (dying)
-	{
-		executor_kill(executor);
-		executor_give_back(executor);
-		*dying = *executor;
-		m->dying[m->ndying++] = dying;
-		executor_init(executor);
-	}
-	else
-		executor_end(executor);
-	m->result->startup_seconds += measure_spent(m, SPENT_END, started) - started;
-}
-
-void
-measure_reap(Measure *m)
-{
-	double		started = clock_now();
-
-	if (m->ndying == 0)
-		return;
-	while (m->ndying > 0)
-	{
-		Executor   *dying = m->dying[--m->ndying];
-
-		executor_end(dying);
-		free(dying);
-	}
-	m->result->startup_seconds += measure_spent(m, SPENT_END, started) - started;
-}
-
 bool
 measure_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 {

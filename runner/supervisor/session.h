@@ -5,7 +5,7 @@
 #ifndef CUDAL1_SESSION_H
 #define CUDAL1_SESSION_H
 
-#include "supervisor/types.h"
+#include "supervisor/ended.h"
 
 /*
  * starts a process of a side's code and loads the code; `seat`: which of PyTorch's parents forks
@@ -13,9 +13,6 @@
  */
 extern bool measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
 						   uint64_t weight_seed);
-extern void measure_end(Measure *m, Executor *executor);
-/* waits until all that have been ended are gone */
-extern void measure_reap(Measure *m);
 
 /*
  * The same on a GPU for processes that load their code side by side: each begins, all `n` are

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "../../runner/common/text.c"
 #include "../../runner/supervisor/outcome.c"
+#include "../../runner/supervisor/ended.c"
 #include "../../runner/supervisor/session.c"
 #include "../../runner/supervisor/backend/native.c"
 #include "../../runner/supervisor/backend/on_gpu.c"

@@ -16,9 +16,9 @@
 
 #include "common/clock.h"
 #include "supervisor/build/build.h"
+#include "supervisor/ended.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/outcome.h"
-#include "supervisor/session.h"
 
 /* the PTX, as text */
 __asm__(".section .rodata\n"

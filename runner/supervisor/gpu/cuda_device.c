@@ -16,9 +16,9 @@
 
 #include "supervisor/device/cores.h"
 #include "supervisor/device/line.h"
+#include "supervisor/ended.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/outcome.h"
-#include "supervisor/session.h"
 
 #define LISTED			64		/* processes that are known by number */
 #define CLOCK_CHANGE	0.02	/* of the clock: more than a step of it or two */
