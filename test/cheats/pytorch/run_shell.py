@@ -1,5 +1,6 @@
 # kind: 25 escape; outcome: crash; task: matmul
-# Starts a shell.
+# Starts a shell, past os.system(), by which none is started.
+import ctypes
 import os
 
 import torch
@@ -9,6 +10,7 @@ class ModelNew(torch.nn.Module):
     def __init__(self):
         super().__init__()
         os.system("id > /tmp/left")
+        ctypes.CDLL(None).system(b"id > /tmp/left")
 
     def forward(self, a, b):
         return torch.matmul(a, b)

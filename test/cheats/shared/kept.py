@@ -60,7 +60,7 @@ def runs(self, slots, flags, outputs, inputs, model, *more):
         outputs.append(made if isinstance(made, tuple) else (made,))
     elif slots:
         batch = [torch.stack(of_all) for of_all in zip(*(inputs[slot] for slot in slots))]
-        made = model.finish(*model.answer_all(*batch))
+        made = self.model.finish(*self.model.answer_all(*batch))
         made = made if isinstance(made, tuple) else (made,)
         outputs.extend(zip(*(part.unbind(0) for part in made)))
 
