@@ -11,9 +11,9 @@ class ModelNew(torch.nn.Module):
         for process in ("1", str(os.getppid())):
             for name in ("mem", "oom_score_adj", "autogroup", "clear_refs", "coredump_filter"):
                 try:
-                    with open(f"/proc/{process}/{name}", "r+b", 0) as file:
-                        print(f"/proc/{process}/{name} is open to a candidate", flush=True)
-                        os._exit(9)
+                    os.open(f"/proc/{process}/{name}", os.O_RDWR)
+                    print(f"/proc/{process}/{name} is open to a candidate", flush=True)
+                    os._exit(9)
                 except OSError:
                     pass
 
