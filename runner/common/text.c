@@ -2,6 +2,7 @@
  * text.c
  *		Text read from files and programs, and text of other processes made fit for a database.
  */
+#define _GNU_SOURCE
 #include "common/text.h"
 
 #include <errno.h>
@@ -86,6 +87,15 @@ text_read(FILE *file, size_t limit, size_t *length)
 	}
 	free(text);
 	return NULL;
+}
+
+bool
+text_mentions(const char *text, const char *const *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcasestr(text, words[i]))
+			return true;
+	return false;
 }
 
 bool

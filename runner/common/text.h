@@ -24,6 +24,9 @@ extern void text_clean(char *out, size_t size, const char *in, size_t length);
  */
 extern char *text_read(FILE *file, size_t limit, size_t *length);
 
+/* whether any of `n` words stands in a text, in letters of either case */
+extern bool text_mentions(const char *text, const char *const *words, size_t n);
+
 /* makes a file that is not there yet, for its owner alone; false: errno says why */
 extern bool text_write(const char *path, const char *text);
 

@@ -16,12 +16,13 @@
 void
 measure_end(Measure *m, Executor *executor)
 {
-	double		started = clock_now();
+	double		started;
 	Executor   *dying = NULL;
 
-	m->candidates -= executor->hostile;
 	if (m->ndying == EXECUTORS_AWAITED)
 		measure_reap(m);
+	started = clock_now();
+	m->candidates -= executor->hostile;
 	if (m->gpu && executor->pidfd >= 0)
 		dying = malloc(sizeof(*dying));
 	if (dying)

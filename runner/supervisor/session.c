@@ -60,7 +60,7 @@ start_code(Measure *m, Executor *executor, Side code, Side side, int seat, const
 							  || result == EXECUTOR_ENDED ? EXECUTOR_BROKEN : result,
 							  "at its start");
 	/* what a context takes, and what code allocates by itself, asks no second time */
-	if (m->gpu && m->ndying > 0 && gpu_is_short(m, 2 + m->shares))
+	if (m->ndying > 0 && gpu_is_short(m, 2 + m->shares))
 		measure_reap(m);
 	executor->hostile = code == SIDE_CANDIDATE;
 	executor->side = (int) side;

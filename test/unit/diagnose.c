@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "../../runner/supervisor/checks/diagnose.c"
+#include "../../runner/common/text.c"
 
 #include "tap.h"
 

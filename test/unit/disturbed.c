@@ -14,6 +14,7 @@ static void *find_stand_in(void *library, const char *name);
 #define dlsym find_stand_in
 #include "../../runner/supervisor/gpu/cuda_nvml.c"
 #include "../../runner/supervisor/gpu/cuda_device.c"
+#include "../../runner/common/text.c"
 
 #include "tap.h"
 

@@ -11,7 +11,6 @@
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/clock.h"
 #include "common/text.h"
@@ -529,13 +528,14 @@ check_reference(Checks *c)
 	/* fewer outputs that take gigabytes are kept; the rounds compare those that are missing here */
 	while (c->n > 1 && c->n * m->output_bytes > m->backend->output_share * budget)
 		c->n--;
-	left = m->gpu ? gpu_memory_left(m) : 0;
+	left = c->beside ? gpu_memory_left(m) : 0;
 	c->expected = measure_alloc(m, c->n * m->output_bytes);
 	c->found = measure_alloc(m, c->n * m->output_bytes);
 	if (!c->expected || !c->found)
 		return conclude(m, OUTCOME_LOST, "no memory for outputs of %zu bytes", m->output_bytes);
 	/* that is no process's */
-	c->left -= m->gpu ? left - gpu_memory_left(m) : 0;
+	if (c->beside)
+		c->left -= left - gpu_memory_left(m);
 	if (c->beside && c->n < 2)
 	{
 		/* its first run was on an input that has no output to compare */
@@ -592,8 +592,9 @@ agrees(Checks *c, uint32_t n, bool *right)
 static bool
 sets_globals(const char *source)
 {
-	return strstr(source, "set_default") || strstr(source, "set_float32")
-		|| strstr(source, "backends");
+	static const char *const words[] = {"set_default", "set_float32", "backends"};
+
+	return text_mentions(source, words, sizeof(words) / sizeof(words[0]));
 }
 
 /*

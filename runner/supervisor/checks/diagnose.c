@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/text.h"
 #include "supervisor/backend.h"
 #include "supervisor/checks/diagnose.h"
 #include "supervisor/heat.h"
@@ -502,12 +503,9 @@ may_go_on(const Diagnosis *d)
 		"concurrent", "blocking", "pin_memory", "inline", "extension", "library", "triton", "jit",
 		"ctypes", "__import__", "import_module", "cuda", "warp", "taichi", "jax", "numba"};
 
-	if (d->m->job->language != LANGUAGE_PYTORCH)
-		return true;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcasestr(d->m->code[SIDE_CANDIDATE]->source, words[i]))
-			return true;
-	return false;
+	return d->m->job->language != LANGUAGE_PYTORCH
+		|| text_mentions(d->m->code[SIDE_CANDIDATE]->source, words,
+						 sizeof(words) / sizeof(words[0]));
 }
 
 static void

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/text.h"
 #include "supervisor/device/cores.h"
 #include "supervisor/device/line.h"
 #include "supervisor/ended.h"
@@ -108,13 +109,8 @@ static const char *const concurrent[] = {"stream", "graph", "compile", "rnn", "l
 static bool
 is_concurrent(const Measure *m, const char *source)
 {
-	size_t		words = m->job->language == LANGUAGE_PYTORCH
-		? sizeof(concurrent) / sizeof(concurrent[0]) : 1;
-
-	for (size_t i = 0; i < words; i++)
-		if (strcasestr(source, concurrent[i]))
-			return true;
-	return false;
+	return text_mentions(source, concurrent, m->job->language == LANGUAGE_PYTORCH
+						 ? sizeof(concurrent) / sizeof(concurrent[0]) : 1);
 }
 
 /* whether all code of the heat has a single thing to do at a time */

@@ -1,5 +1,5 @@
 # kind: 25 leftovers; task: matmul; outcome: successful, unstable, unverified; always: yes
-# Leaves files, and a changed library, for whoever comes next: by open(), which keeps them in memory, and past it.
+# Leaves files, and a changed library, for the processes after it: by open(), which keeps them in memory, and past it.
 import os
 import sys
 
