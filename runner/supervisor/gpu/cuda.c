@@ -362,7 +362,7 @@ gpu_start_driver(Measure *m)
 	 * are left alone
 	 */
 	setenv("CUDA_VISIBLE_DEVICES", m->device_key, 1);
-	/* what the driver compiles the supervisor's kernels to, in 0.13 to 0.28 s */
+	/* what the driver compiles the supervisor's kernels to, which takes it longer than a context */
 	if (build_cache_folder(m, ".driver", kept, sizeof(kept)))
 		setenv("CUDA_CACHE_PATH", kept, 1);
 	setenv("CUDA_CACHE_DISABLE", kept[0] ? "0" : "1", 1);
