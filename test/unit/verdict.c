@@ -459,15 +459,18 @@ step_or_loop(double loop)
 	return found;
 }
 
+static bool late_whole;			/* inputs are late as a whole, and steps known */
+
 /*
- * what audits leave of a score on a GPU where the reference takes 100 us in blocks, and `audit` in
- * those of single runs; `single`, `late`: what the candidate takes in audits of either kind
+ * what audits leave of a score on a GPU where the reference takes 100 us in blocks, 60 us with late
+ * inputs, and `audit` in audits of single runs; `single`, `late`: what the candidate takes in
+ * audits of either kind
  */
 static double
 gpu_bound(double audit, double single, double late, uint32_t runs)
 {
 	static Gpu	gpu;
-	Rounds		s = {.m = &measure,.runs = {runs, runs}};
+	Rounds		s = {.m = &measure,.runs = {runs, runs},.late_whole = late_whole};
 	double		found;
 	double		shown;
 
@@ -486,8 +489,10 @@ gpu_bound(double audit, double single, double late, uint32_t runs)
 		}
 		values_append(&s.late_runs[SIDE_REFERENCE], 68e-6);
 		values_append(&s.late_runs[SIDE_CANDIDATE], late);
+		if (late_whole)
+			rounds_trap(&s, NULL);
 	}
-	found = audit_bound(&s, 0, true, &shown);
+	found = both_bounds(&s, 0, true, &shown);
 	json_decref(measure.result->evidence);
 	measure.gpu = NULL;
 	free(s.seen.times[SIDE_REFERENCE].v);
@@ -495,6 +500,8 @@ gpu_bound(double audit, double single, double late, uint32_t runs)
 	free(s.audit_more.v);
 	for (int side = 0; side < 2; side++)
 	{
+		for (int kind = 0; kind < STEPS; kind++)
+			free(s.steps[side][kind].v);
 		free(s.audit[side].v);
 		free(s.late_runs[side].v);
 	}
@@ -524,6 +531,15 @@ main(void)
 	check(gpu_bound(80e-6, 80e-6, 88e-6, 90) < 1.12, "code that takes as long is no faster");
 	check(gpu_bound(20e-6, 2e-6, 10e-6, 90) < 1.6, "by half as much again at the most");
 	check(gpu_bound(80e-6, 90e-6, 98e-6, 90) > 100.0 / 110, "but nothing in code that is slower");
+	check(gpu_bound(80e-6, 65e-6, 28e-6, 90) < 1.5,
+		  "where single runs hide what code saves of its host's work, they show no more");
+	late_whole = true;
+	check(gpu_bound(80e-6, 65e-6, 28e-6, 90) > 1.6,
+		  "late inputs show it, where all of them is late and a run's steps are known");
+	check(gpu_bound(80e-6, 65e-6, 68e-6, 90) < gpu_bound(80e-6, 65e-6, 28e-6, 90)
+		  && gpu_bound(80e-6, 80e-6, 68e-6, 90) < 1.12, "but not what is gained in blocks alone");
+	check(gpu_bound(80e-6, 20e-6, 20e-6, 90) > 4, "nor do they take what single runs show");
+	late_whole = false;
 	check(traps_made(1.2, 0, 0, 100) == MIN_STEPS_SEEN,
 		  "a score above 1 whose steps no trap has told gets traps");
 	check(traps_made(1.2, 5, 0, 100) == MIN_STEPS_SEEN - 5, "as many as that takes");

@@ -71,6 +71,7 @@ typedef struct GpuLate
 	uint32_t	apart;			/* and as many runs later */
 	uint32_t	slot[GPU_LATE_RUNS];
 	uint64_t	part[WIRE_MAX_ARGUMENTS];	/* bytes of each that are false at first */
+	bool		whole;			/* these are all */
 	uint64_t	offset[GPU_LATE_RUNS][WIRE_MAX_ARGUMENTS];
 	size_t		at[GPU_LATE_RUNS][WIRE_MAX_ARGUMENTS];	/* where the true ones lie in: */
 	char	   *input;			/* page-locked */

@@ -557,6 +557,32 @@ audit_bound(Rounds *s, double doubt, bool clear, double *shown)
 }
 
 /*
+ * The bound of audits whose inputs come late, on both sides, or NAN. Nothing of the host's work is
+ * hidden there by the GPU's turns, nor of the GPU's by a cold start. Kernels that wait for an input
+ * save launches there, so this stands beside the bound of steps in traps only; and what is late in
+ * part can be worked on before.
+ */
+double
+audit_late_bound(const Rounds *s, double *shown)
+{
+	const Values *late = s->late_runs;
+	double		reference = values_median(&s->seen.times[SIDE_REFERENCE]);
+	double		more;
+	double		error[2];
+
+	*shown = NAN;
+	if (!s->late_whole || late[SIDE_CANDIDATE].n < MIN_AUDITS)
+		return NAN;
+	for (int side = 0; side < 2; side++)
+		error[side] = cudal1_score_median_error(late[side].v, late[side].n);
+	error[SIDE_CANDIDATE] = fmin(error[SIDE_CANDIDATE], NOISE * error[SIDE_REFERENCE]);
+	more = values_median(&late[SIDE_CANDIDATE]) - values_median(&late[SIDE_REFERENCE]);
+	*shown = ratio_left(reference, reference + more);
+	return ratio_left(reference, reference * (1 - AUDIT_WARM * s->m->job->profile.audit_margin)
+					  + more - s->m->job->profile.audit_sigma * hypot(error[0], error[1]));
+}
+
+/*
  * Cold code adds the same to a run of either side, and cold caches lengthen runs by a share. Where
  * the reference's audits take longer than both explain for a quiet host, it can't be told which it
  * is. The bound takes it for a share, because code could gain by the other one.

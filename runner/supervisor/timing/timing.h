@@ -113,6 +113,7 @@ typedef struct Rounds
 	Values		late_runs[2];
 	Values		late_idle;		/* and of such runs in which no code is called */
 	int			steps_a_half;	/* such audits */
+	bool		late_whole;		/* all of their inputs comes late, not a part */
 	bool		attentive;		/* the supervisor waits for audits without sleeping */
 	double		started;
 	double		budget;			/* seconds from the first check on; INFINITY: none */
@@ -230,6 +231,9 @@ extern uint32_t audits_in_a_row(const Rounds *s);
 extern bool audits_made_ahead(const Rounds *s);
 extern double audit_doubt(const Rounds *s, bool *clear);
 extern double audit_bound(Rounds *s, double doubt, bool clear, double *shown);
+
+/* on a GPU: the same by audits whose inputs come late; holds where steps in traps are known */
+extern double audit_late_bound(const Rounds *s, double *shown);
 
 /* whether the bound is below a score only as it takes longer audits for longer runs of any code */
 extern bool audit_by_share(const Rounds *s, double doubt, double score);
