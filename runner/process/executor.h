@@ -14,41 +14,12 @@
 #include <time.h>
 
 #include "common/random.h"
-#include "process/sandbox.h"
 #include "common/tensor.h"
 #include "common/wire.h"
 #include "process/arena.h"
-
-/* a signal handler sets it, and every wait for an executor ends */
-extern volatile sig_atomic_t executor_cancelled;
-
-typedef enum ExecutorResult
-{
-	EXECUTOR_OK,
-	EXECUTOR_FAILED,			/* the code raised an error; `text` says which */
-	EXECUTOR_UNSUPPORTED,		/* `text` says what */
-	EXECUTOR_FAULTED,			/* a kernel of the code ended by a fault; `text` says which */
-	EXECUTOR_TIMEOUT,
-	EXECUTOR_ENDED,				/* the process ended; `wait_status` says how */
-	EXECUTOR_FORGED,			/* a reply that no honest executor sends */
-	/* a process that should be stopped, this one or another, ran; `intruder` says of which side */
-	EXECUTOR_AWAKE,
-	EXECUTOR_BROKEN,			/* this host failed, not the code */
-} ExecutorResult;
-
-#define ZYGOTE_ENDS	64
-
-/* a process that has imported PyTorch and forks executors */
-typedef struct Zygote
-{
-	pid_t		sandbox;
-	int			sock;
-	int			log_fd;
-	/* the last forks that it said had ended: the nonces that they were asked for with, and how */
-	uint64_t	ended[ZYGOTE_ENDS];
-	int			wait_status[ZYGOTE_ENDS];
-	unsigned	ends;
-} Zygote;
+#include "process/messages.h"
+#include "process/sandbox.h"
+#include "process/zygote.h"
 
 /* addresses in an executor; on a GPU, offsets in its pool */
 typedef struct Stretch
@@ -142,12 +113,6 @@ extern void executor_init(Executor *executor);
 /* the executor gets descriptors 3.. as wire.h says; `code` is appended to argv by the caller */
 extern ExecutorResult executor_start(Executor *executor, Sandbox *sandbox, const Arena *arena,
 									 int call_fd, int filter_fd, double seconds);
-/*
- * starts the interpreter; zygote_ready waits until it has imported PyTorch, else `text` is what it
- * printed
- */
-extern ExecutorResult zygote_start(Zygote *zygote, Sandbox *sandbox, int filter_fd);
-extern ExecutorResult zygote_ready(Zygote *zygote, double seconds, char *text, size_t size);
 extern ExecutorResult executor_fork(Executor *executor, Zygote *zygote, const int *fds, int nfds,
 									double seconds);
 extern void executor_end(Executor *executor);
@@ -155,7 +120,9 @@ extern void executor_end(Executor *executor);
 extern void executor_kill(Executor *executor);
 /* of a killed one: what it had of a GPU's memory, which is free when it is gone */
 extern void executor_give_back(Executor *executor);
-extern void zygote_end(Zygote *zygote);
+
+/* how a process ended whose socket fell silent: `ended` and `wait_status` */
+extern void executor_find_end(Executor *executor);
 
 extern ExecutorResult executor_freeze(Executor *executor);
 extern ExecutorResult executor_thaw(Executor *executor);

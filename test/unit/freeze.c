@@ -5,6 +5,9 @@
  */
 #define _GNU_SOURCE
 #include "../../runner/process/executor.c"
+#include "../../runner/process/command.c"
+#include "../../runner/process/messages.c"
+#include "../../runner/process/zygote.c"
 #include <sys/prctl.h>
 
 #define stopped_look look_really
@@ -130,7 +133,7 @@ answer_after(uint32_t runs)
 	executor.control = control;
 	executor.gate = &(Gate) {.open = bring,.close = take,.context = &executor};
 	closed = NULL;
-	if (control == MAP_FAILED || socket_pair(pair) != 0)
+	if (control == MAP_FAILED || message_pair(pair) != 0)
 		return result;
 	executor.sock = pair[0];
 	child = fork();
@@ -173,7 +176,7 @@ start_answering(Executor *executor, const Executor *after, bool answers)
 	int			pair[2];
 
 	executor_init(executor);
-	if (socket_pair(pair) != 0)
+	if (message_pair(pair) != 0)
 		abort();
 	executor->sock = pair[0];
 	child = fork();
@@ -248,15 +251,16 @@ check_ends_of_forks(void)
 	Zygote		zygote = {.sandbox = 0};
 	int			pair[2];
 
-	if (socket_pair(pair) != 0)
+	if (message_pair(pair) != 0)
 		abort();
 	zygote.sock = pair[0];
 	tell(pair[1], 1, SIGKILL);
 	tell(pair[1], 2, SIGSEGV);
-	check(fork_status(&zygote, 2) == SIGSEGV, "how a fork ended is told from how others did");
-	check(fork_status(&zygote, 1) == SIGKILL, "which are remembered");
+	check(zygote_fork_status(&zygote, 2) == SIGSEGV,
+		  "how a fork ended is told from how others did");
+	check(zygote_fork_status(&zygote, 1) == SIGKILL, "which are remembered");
 	close(pair[1]);
-	check(fork_status(&zygote, 3) == -1, "and of one not heard of nothing is known");
+	check(zygote_fork_status(&zygote, 3) == -1, "and of one not heard of nothing is known");
 	close(pair[0]);
 }
 

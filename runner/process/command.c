@@ -1,0 +1,423 @@
+/*
+ * command.c
+ *		A command to an executor, and the clock of it.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/text.h"
+#include "process/executor.h"
+#include "process/stopped.h"
+
+#define ANSWER_SECONDS	0.02	/* for an answer that poll() has announced */
+#define ATTENTION_SECONDS 0.1	/* how long a core is spent on waiting */
+
+/*
+ * seconds that a thread was ready to run, but others had its core; negative where not known.
+ * `turns`: times that it got one
+ */
+static double
+read_delay(int schedstat_fd, uint64_t *turns)
+{
+	char		text[96];
+	ssize_t		n = pread(schedstat_fd, text, sizeof(text) - 1, 0);
+	unsigned long long running,
+				waiting,
+				times;
+
+	text[n > 0 ? n : 0] = '\0';
+	if (sscanf(text, "%llu %llu %llu", &running, &waiting, &times) != 3)
+		return -1;
+	*turns = times;
+	return (double) waiting * 1e-9;
+}
+
+/*
+ * What the kernel accounts to a stopped executor, and how long the supervisor itself had to wait
+ * for a core: an answer that lies there meanwhile is not the code's time. The executor's delay is
+ * its first thread's, and also grows while other threads of it have the core. Threads gain nothing
+ * by that, because reading_seconds() never goes below the CPU time of all of them.
+ */
+static void
+read_usage(const Executor *executor, Reading *reading)
+{
+	static int	own_fd = -1;
+	struct timespec cpu;
+	double		delay;
+	uint64_t	turns;
+
+	reading->cpu = reading->delay = 0;
+	reading->turns = 0;
+	if (!executor->one_core)
+		return;
+	if (own_fd < 0)
+		own_fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+	delay = read_delay(executor->schedstat_fd, &reading->turns);
+	if (delay >= 0 && clock_gettime(executor->cpu_clock, &cpu) == 0)
+	{
+		reading->delay = delay + fmax(read_delay(own_fd, &turns), 0);
+		reading->cpu = (double) cpu.tv_sec + (double) cpu.tv_nsec * 1e-9;
+	}
+}
+
+double
+reading_seconds(const Executor *executor, const Reading *from, const Reading *to)
+{
+	double		wall = to->wall - from->wall;
+	double		busy = wall - (to->delay - from->delay);
+	double		cpu = to->cpu - from->cpu;
+
+	if (!executor->one_core || from->cpu == 0 || to->cpu == 0)
+		return wall;
+	return busy < cpu ? (cpu < wall ? cpu : wall) : busy;
+}
+
+/*
+ * Whether others had the core meanwhile. A process that was stopped gets it to answer, and once
+ * more to be stopped. One that is awake at both ends has it all the time.
+ */
+static bool
+was_preempted(const Reading *from, const Reading *to, bool awake)
+{
+	return to->turns > from->turns + (awake ? 0 : 2);
+}
+
+static ExecutorResult
+ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed, double timeout)
+{
+	bool		sent;
+
+	executor->limit = timeout;
+	executor->text[0] = '\0';
+	executor->asked = (WireMessage) {.nonce = random_secret(), .op = op, .count = count,
+		.flags = flags, .seed = seed};
+	memcpy(executor->asked.secret, &executor->secret, sizeof(executor->asked.secret));
+	sent = message_send(executor->sock, &executor->asked, &executor->handed, executor->handed >= 0,
+						MSG_DONTWAIT);
+	executor->handed = -1;
+	return sent ? executor_thaw(executor) : EXECUTOR_ENDED;
+}
+
+static ExecutorResult
+await_answer(Executor *executor, double start, double timeout)
+{
+	ExecutorResult result;
+
+	if (executor->attentive)
+		message_watch(executor->sock, start + fmin(timeout, ATTENTION_SECONDS));
+	result = message_receive(executor->sock, &executor->answer, start + timeout, NULL);
+	if (result == EXECUTOR_ENDED)
+		executor_find_end(executor);
+	return result;
+}
+
+ExecutorResult
+executor_ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed,
+			 double timeout)
+{
+	double		start = clock_now();
+	ExecutorResult result = ask(executor, op, count, flags, seed, timeout);
+
+	if (result == EXECUTOR_ENDED)
+		executor_find_end(executor);
+	return result == EXECUTOR_OK ? await_answer(executor, start, timeout) : result;
+}
+
+static ExecutorResult
+judge(Executor *executor, ExecutorResult result, ExecutorResult freeze)
+{
+	if (executor->frozen)
+		stopped_noted(executor->pidfd, executor->stat_fd, executor->pid, executor->hostile);
+	/* what can't be stopped has not ended */
+	if (result == EXECUTOR_TIMEOUT || freeze == EXECUTOR_BROKEN)
+		return EXECUTOR_TIMEOUT;
+	if (freeze == EXECUTOR_ENDED)
+	{
+		executor_find_end(executor);
+		return freeze;
+	}
+	if (result != EXECUTOR_OK || freeze != EXECUTOR_OK)
+		return result != EXECUTOR_OK ? result : freeze;
+	if (executor->answer.nonce != executor->asked.nonce
+		|| executor->answer.op != executor->asked.op)
+		return EXECUTOR_FORGED;
+	executor->value = executor->answer.value;
+	if (executor->answer.status == WIRE_OK)
+		return EXECUTOR_OK;
+	text_clean(executor->text, sizeof(executor->text), executor->control->text,
+			   sizeof(executor->control->text));
+	return executor->answer.status == WIRE_UNSUPPORTED ? EXECUTOR_UNSUPPORTED
+		: executor->answer.status == WIRE_FAULTED ? EXECUTOR_FAULTED : EXECUTOR_FAILED;
+}
+
+ExecutorResult
+executor_look(Executor *executor)
+{
+	switch (stopped_check())
+	{
+		case STOPPED_ALL:
+			break;
+		case STOPPED_NOT_REFERENCE:
+			executor->intruder = false;
+			return EXECUTOR_AWAKE;
+		case STOPPED_NOT_CANDIDATE:
+			executor->intruder = true;
+			return EXECUTOR_AWAKE;
+	}
+	return EXECUTOR_OK;
+}
+
+/*
+ * Waits without sleeping, because the core of a sleeping process goes cold. False: there is an
+ * answer, an end, or no time left.
+ */
+static bool
+await_run(Executor *executor, uint32_t run, double deadline)
+{
+	for (uint32_t spins = 1;; spins++)
+	{
+		if (__atomic_load_n(&executor->control->done, __ATOMIC_ACQUIRE) > run)
+			return true;
+		if (spins % 1024 == 0)
+		{
+			struct pollfd p = {.fd = executor->sock,.events = POLLIN};
+
+			if (poll(&p, 1, 0) != 0 || clock_now() > deadline || executor_cancelled)
+				return __atomic_load_n(&executor->control->done, __ATOMIC_ACQUIRE) > run;
+		}
+		clock_pause();
+	}
+}
+
+/*
+ * The candidate's clock runs while its input is brought, because code may look for it there. That
+ * of the reference, which waits for the gate, begins after it.
+ */
+static void
+open_gate(Executor *executor, Reading *from)
+{
+	const Gate *gate = executor->gate;
+
+	if (!executor->hostile)
+		gate->open(gate->context);
+	read_usage(executor, from);
+	from->wall = clock_now();
+	if (executor->hostile)
+		gate->open(gate->context);
+	__atomic_store_n(&executor->control->gate, 2, __ATOMIC_RELEASE);
+}
+
+/*
+ * What the executor does after its run is not the code's, so the clock ends here. Some stopped
+ * processes are still leaving their core, and what they used there is accounted when they have.
+ */
+static ExecutorResult
+close_gate(Executor *executor, Reading *to)
+{
+	ExecutorResult result = executor_freeze(executor);
+	double		cpu;
+
+	if (result != EXECUTOR_OK)
+		return result;
+	to->wall = clock_now();
+	read_usage(executor, to);
+	do
+	{
+		cpu = to->cpu;
+		read_usage(executor, to);
+	} while (to->cpu != cpu);
+	if (executor->gate->close)
+		executor->gate->close(executor->gate->context);
+	return executor_thaw(executor);
+}
+
+/* `times`: when the second run began, and when it was done */
+static ExecutorResult
+ask_gated(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed,
+		  double timeout, Reading *times)
+{
+	double		start = clock_now();
+	ExecutorResult result;
+	bool		both = false;
+
+	executor->control->gate = 1;
+	executor->control->done = 0;
+	result = ask(executor, op, count, flags, seed, timeout);
+	if (result == EXECUTOR_OK && await_run(executor, 0, start + timeout))
+	{
+		open_gate(executor, &times[0]);
+		both = await_run(executor, 1, start + timeout);
+		if (both)
+			result = close_gate(executor, &times[1]);
+	}
+	if (result == EXECUTOR_ENDED)
+		executor_find_end(executor);
+	if (result != EXECUTOR_OK)
+		return result;
+	result = await_answer(executor, start, timeout);
+	/* an answer to runs that are not both done */
+	return result == EXECUTOR_OK && !both && executor->answer.status == WIRE_OK
+		? EXECUTOR_FORGED : result;
+}
+
+ExecutorResult
+executor_settle(Executor *executor, ExecutorResult result)
+{
+	return result == EXECUTOR_ENDED ? result : judge(executor, result, executor_freeze(executor));
+}
+
+ExecutorResult
+executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed,
+				 double timeout, double *elapsed)
+{
+	Reading		from,
+				to,
+				times[2] = {{0}};
+	ExecutorResult result;
+	ExecutorResult freeze;
+
+	if (elapsed)
+		*elapsed = 0;
+	result = executor_look(executor);
+	if (result != EXECUTOR_OK)
+		return result;
+	read_usage(executor, &from);
+	from.wall = clock_now();
+	result = executor->gate ? ask_gated(executor, op, count, flags, seed, timeout, times)
+		: executor_ask(executor, op, count, flags, seed, timeout);
+	if (result == EXECUTOR_ENDED)
+		return result;
+	freeze = executor_freeze(executor);
+	to.wall = clock_now();
+	if (elapsed)
+	{
+		read_usage(executor, &to);
+		*elapsed = reading_seconds(executor, &from, &to);
+		if (executor->gate && times[1].wall > 0)
+		{
+			from = times[0];
+			to = times[1];
+		}
+		executor->worked = reading_seconds(executor, &from, &to);
+		if (executor->one_core && from.cpu > 0 && to.cpu > from.cpu)
+			executor->worked = to.cpu - from.cpu;
+		executor->preempted = was_preempted(&from, &to, executor->gate != NULL);
+	}
+	return judge(executor, result, freeze);
+}
+
+ExecutorResult
+executor_begin(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t seed,
+			   double timeout)
+{
+	ExecutorResult result = executor_look(executor);
+
+	executor->begun = clock_now();
+	if (result != EXECUTOR_OK)
+		return result;
+	result = ask(executor, op, count, flags, seed, timeout);
+	/* it was stopped while others were waited for */
+	if (result == EXECUTOR_ENDED)
+		executor_find_end(executor);
+	return result;
+}
+
+static void
+take_answer(Executor *executor)
+{
+	ExecutorResult result;
+
+	executor->took = clock_now() - executor->begun;
+	result = message_receive(executor->sock, &executor->answer, clock_now() + ANSWER_SECONDS, NULL);
+	if (result == EXECUTOR_ENDED)
+		executor_find_end(executor);
+	executor->result = executor_settle(executor, result);
+}
+
+/*
+ * Each is stopped as soon as it has answered, because threads that go on would slow those that are
+ * still waited for.
+ */
+void
+executor_await(Executor *const *executors, int n)
+{
+	struct pollfd sockets[EXECUTORS_AWAITED];
+	int			left = n;
+
+	for (int i = 0; i < n; i++)
+		sockets[i] = (struct pollfd) {.fd = executors[i]->sock,.events = POLLIN};
+	while (left > 0)
+	{
+		double		until = INFINITY;
+		double		now;
+		int			ready;
+
+		/* poll() passes over those that have been taken, whose descriptors are negative */
+		for (int i = 0; i < n; i++)
+			if (sockets[i].fd >= 0)
+				until = fmin(until, executors[i]->begun + executors[i]->limit);
+		ready = poll(sockets, (nfds_t) n,
+					 (int) (fmin(fmax(until - clock_now(), 0), 1000) * 1000) + 1);
+		now = clock_now();
+		for (int i = 0; i < n; i++)
+			if (sockets[i].fd >= 0
+				&& ((ready > 0 && sockets[i].revents != 0) || executor_cancelled
+					|| now >= executors[i]->begun + executors[i]->limit))
+			{
+				take_answer(executors[i]);
+				sockets[i].fd = -1;
+				left--;
+			}
+	}
+}
+
+/* opens the gate run by run; whether all of them said that they were done */
+static bool
+step(Executor *executor, uint32_t runs, void (*between) (void *context, uint32_t run,
+														 uint32_t runs), void *context,
+	 double deadline)
+{
+	uint32_t	run = 0;
+	double		start = clock_now();
+
+	do
+	{
+		between(context, run, runs);
+		__atomic_store_n(&executor->control->gate, run + 1, __ATOMIC_RELEASE);
+	} while (await_run(executor, run, deadline) && ++run < runs);
+	executor->pace = (clock_now() - start) / runs;
+	if (run == runs)
+		between(context, run, runs);
+	return run == runs;
+}
+
+ExecutorResult
+executor_ask_steps(Executor *executor, uint32_t runs, uint32_t flags,
+				   void (*between) (void *context, uint32_t run, uint32_t runs), void *context,
+				   double timeout)
+{
+	double		deadline = clock_now() + timeout;
+	ExecutorResult result;
+	bool		all = false;
+
+	executor->control->gate = executor->control->done = 0;
+	result = ask(executor, WIRE_RUN, runs, flags, 0, timeout);
+	if (result == EXECUTOR_OK)
+	{
+		all = step(executor, runs, between, context, deadline);
+		message_watch(executor->sock, fmin(deadline, clock_now() + ATTENTION_SECONDS));
+		result = message_receive(executor->sock, &executor->answer, deadline, NULL);
+	}
+	if (result == EXECUTOR_ENDED)
+		executor_find_end(executor);
+	/* an answer to the block before that to its runs */
+	return result == EXECUTOR_OK && !all && executor->answer.status == WIRE_OK ? EXECUTOR_FORGED
+		: result;
+}

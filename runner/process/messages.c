@@ -1,0 +1,110 @@
+/*
+ * messages.c
+ *		Datagrams between the supervisor and its executors.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "process/messages.h"
+
+volatile sig_atomic_t executor_cancelled;
+
+int
+message_pair(int pair[2])
+{
+	int			on = 1;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+		return -1;
+	return setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof(on));
+}
+
+/* sleeps until there is news; as poll(), with 0 at the deadline and where it is cancelled */
+static int
+wait_for_news(int sock, double deadline)
+{
+	struct pollfd p = {.fd = sock,.events = POLLIN};
+	double		left = 0;
+	int			ready = 0;
+
+	while (ready == 0 && !executor_cancelled && (left = deadline - clock_now()) > 0)
+	{
+		ready = poll(&p, 1, left > 1000 ? 1000000 : (int) (left * 1000) + 1);
+		if (ready < 0 && errno == EINTR)
+			ready = 0;
+	}
+	return ready;
+}
+
+ExecutorResult
+message_receive(int sock, WireMessage *message, double deadline, pid_t *pid)
+{
+	for (;;)
+	{
+		int			ready = wait_for_news(sock, deadline);
+		char		space[CMSG_SPACE(sizeof(struct ucred)) + 64];
+		struct iovec iov = {message, sizeof(*message)};
+		struct msghdr header = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = space,
+			.msg_controllen = sizeof(space)};
+		ssize_t		got;
+
+		if (ready <= 0)
+			return ready == 0 ? EXECUTOR_TIMEOUT : EXECUTOR_BROKEN;
+		got = recvmsg(sock, &header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+		if (got < 0 && (errno == EAGAIN || errno == EINTR))
+			continue;
+		if (got <= 0)
+			return EXECUTOR_ENDED;
+		for (struct cmsghdr *c = CMSG_FIRSTHDR(&header); c; c = CMSG_NXTHDR(&header, c))
+		{
+			if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+			{
+				int			n = (int) ((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+
+				for (int i = 0; i < n; i++)
+					close(((int *) (void *) CMSG_DATA(c))[i]);
+			}
+			else if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS && pid)
+				*pid = ((struct ucred *) (void *) CMSG_DATA(c))->pid;
+		}
+		return got == sizeof(*message) ? EXECUTOR_OK : EXECUTOR_FORGED;
+	}
+}
+
+bool
+message_send(int sock, WireMessage *message, const int *fds, int n, int flags)
+{
+	char		space[CMSG_SPACE(MESSAGE_HANDED * sizeof(int))] = {0};
+	struct iovec iov = {message, sizeof(*message)};
+	struct msghdr header = {.msg_iov = &iov,.msg_iovlen = 1};
+	size_t		bytes = (size_t) n * sizeof(int);
+
+	if (n > 0)
+	{
+		struct cmsghdr *c;
+
+		header.msg_control = space;
+		header.msg_controllen = CMSG_SPACE(bytes);
+		c = CMSG_FIRSTHDR(&header);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(bytes);
+		memcpy(CMSG_DATA(c), fds, bytes);
+	}
+	return sendmsg(sock, &header, MSG_NOSIGNAL | flags) == sizeof(*message);
+}
+
+void
+message_watch(int sock, double deadline)
+{
+	char		byte;
+
+	while (recv(sock, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN
+		   && clock_now() < deadline)
+		;
+}

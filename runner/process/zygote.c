@@ -1,0 +1,106 @@
+/*
+ * zygote.c
+ *		A process that has imported PyTorch: its start, what it says of its forks, and its end.
+ */
+#define _GNU_SOURCE
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/text.h"
+#include "process/arena.h"
+#include "process/zygote.h"
+
+#define END_SECONDS		2.0		/* for word that a fork has ended */
+
+ExecutorResult
+zygote_start(Zygote *zygote, Sandbox *sandbox, int filter_fd)
+{
+	int			pair[2];
+
+	zygote->log_fd = log_file();
+	if (zygote->log_fd < 0 || message_pair(pair) != 0)
+		return EXECUTOR_BROKEN;
+	zygote->sock = pair[0];
+	sandbox->fds[0] = pair[1];
+	sandbox->fds[1] = filter_fd;
+	sandbox->nfds = 2;
+	sandbox->output_fd = zygote->log_fd;
+	zygote->sandbox = sandbox_start(sandbox);
+	close(pair[1]);
+	if (zygote->sandbox < 0)
+		return EXECUTOR_BROKEN;
+	return EXECUTOR_OK;
+}
+
+/* the end of a log: a traceback names its error last */
+static void
+last_words(int log_fd, char *text, size_t size)
+{
+	char		raw[1024];
+	struct stat file;
+	off_t		start = 0;
+	ssize_t		n;
+
+	if (fstat(log_fd, &file) == 0 && file.st_size > (off_t) sizeof(raw))
+		start = file.st_size - (off_t) sizeof(raw);
+	n = pread(log_fd, raw, sizeof(raw), start);
+	text_clean(text, size, raw, n > 0 ? (size_t) n : 0);
+}
+
+ExecutorResult
+zygote_ready(Zygote *zygote, double seconds, char *text, size_t size)
+{
+	WireMessage hello;
+	int			status;
+	ExecutorResult result = message_receive(zygote->sock, &hello, clock_now() + seconds, NULL);
+
+	if (result == EXECUTOR_OK && hello.op == WIRE_HELLO)
+		return EXECUTOR_OK;
+	if (sandbox_wait(zygote->sandbox, 0.2, &status))
+		zygote->sandbox = 0;
+	last_words(zygote->log_fd, text, size);
+	return result == EXECUTOR_OK ? EXECUTOR_FORGED : result;
+}
+
+/* notes what a zygote has said of forks that ended; false: nothing, within the time */
+static bool
+hear(Zygote *zygote, double deadline)
+{
+	WireMessage message;
+
+	if (message_receive(zygote->sock, &message, deadline, NULL) != EXECUTOR_OK)
+		return false;
+	if (message.op == WIRE_ENDED)
+	{
+		zygote->ended[zygote->ends % ZYGOTE_ENDS] = message.nonce;
+		zygote->wait_status[zygote->ends++ % ZYGOTE_ENDS] = (int) message.value;
+	}
+	return true;
+}
+
+int
+zygote_fork_status(Zygote *zygote, uint64_t forked)
+{
+	double		deadline = clock_now() + END_SECONDS;
+
+	do
+		for (int i = 0; i < ZYGOTE_ENDS; i++)
+			if (zygote->ended[i] == forked)
+				return zygote->wait_status[i];
+	while (hear(zygote, deadline));
+	return -1;
+}
+
+void
+zygote_end(Zygote *zygote)
+{
+	if (zygote->sandbox > 0)
+		sandbox_end(zygote->sandbox);
+	if (zygote->sock >= 0)
+		close(zygote->sock);
+	if (zygote->log_fd >= 0)
+		close(zygote->log_fd);
+	zygote->sandbox = 0;
+	zygote->sock = zygote->log_fd = -1;
+}
