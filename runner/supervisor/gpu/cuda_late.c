@@ -63,11 +63,11 @@ draw_parts(Measure *m, GpuLate *late, const CudaPieces *pieces, size_t room)
 
 	for (uint32_t j = 0; j < pieces->n; j++)
 		bytes += pieces->piece[j].bytes;
-	late->whole = bytes <= room;
+	late->whole = bytes > 0 && bytes <= room;
 	for (uint32_t j = 0; j < pieces->n; j++)
 	{
 		uint64_t	all = pieces->piece[j].bytes / GRAIN;
-		uint64_t	part = late->whole ? all
+		uint64_t	part = bytes <= room ? all
 			: (uint64_t) ((double) all * ((double) room / (double) bytes));
 
 		late->part[j] = part * GRAIN;

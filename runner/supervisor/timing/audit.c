@@ -557,29 +557,33 @@ audit_bound(Rounds *s, double doubt, bool clear, double *shown)
 }
 
 /*
- * The bound of audits whose inputs come late, on both sides, or NAN. Nothing of the host's work is
- * hidden there by the GPU's turns, nor of the GPU's by a cold start. Kernels that wait for an input
- * save launches there, so this stands beside the bound of steps in traps only; and what is late in
- * part can be worked on before.
+ * Single runs of PyTorch on a GPU tell what kernels take, and hide what the host takes, because it
+ * sends a run while the GPU turns to the process. So where the host is what the reference's runs
+ * take, the candidate may also save `host` seconds a run, which steps in traps tell, as far as late
+ * audits of both sides confirm it. The bound, or NAN.
  */
 double
-audit_late_bound(const Rounds *s, double *shown)
+audit_host_bound(const Rounds *s, double host, double *shown)
 {
-	const Values *late = s->late_runs;
+	const Profile *p = &s->m->job->profile;
 	double		reference = values_median(&s->seen.times[SIDE_REFERENCE]);
-	double		more;
+	double		more[2];
 	double		error[2];
+	double		left;
 
 	*shown = NAN;
-	if (!s->late_whole || late[SIDE_CANDIDATE].n < MIN_AUDITS)
+	if (!s->m->gpu || s->loop.n == 0 || !s->late_whole || s->audit_more.n < MIN_AUDITS
+		|| s->late_more.n < MIN_AUDITS)
 		return NAN;
-	for (int side = 0; side < 2; side++)
-		error[side] = cudal1_score_median_error(late[side].v, late[side].n);
-	error[SIDE_CANDIDATE] = fmin(error[SIDE_CANDIDATE], NOISE * error[SIDE_REFERENCE]);
-	more = values_median(&late[SIDE_CANDIDATE]) - values_median(&late[SIDE_REFERENCE]);
-	*shown = ratio_left(reference, reference + more);
-	return ratio_left(reference, reference * (1 - AUDIT_WARM * s->m->job->profile.audit_margin)
-					  + more - s->m->job->profile.audit_sigma * hypot(error[0], error[1]));
+	more[0] = more_seconds(s, &error[0]) - host;
+	more[1] = values_median(&s->late_more);
+	error[1] = fmin(cudal1_score_median_error(s->late_more.v, s->late_more.n),
+					NOISE * cudal1_score_median_error(s->late_runs[SIDE_REFERENCE].v,
+													  s->late_runs[SIDE_REFERENCE].n));
+	left = reference * (1 - AUDIT_WARM * p->audit_margin)
+		+ fmax(more[0] - p->audit_sigma * error[0], more[1] - p->audit_sigma * error[1]);
+	*shown = ratio_left(reference, reference + fmax(more[0], more[1]));
+	return ratio_left(reference, left);
 }
 
 /*

@@ -173,4 +173,5 @@ rounds_forget(Rounds *s)
 	free(s->audit_idle.v);
 	free(s->loop.v);
 	free(s->late_idle.v);
+	free(s->late_more.v);
 }

@@ -149,6 +149,8 @@ rounds_step_audit(Rounds *s, Half *half, bool reference_first)
 	gpu_audit_clear(m);
 	for (int side = 0; side < 2 && good; side++)
 		values_append(&s->late_runs[side], taken[side]);
+	if (good)
+		values_append(&s->late_more, taken[SIDE_CANDIDATE] - taken[SIDE_REFERENCE]);
 	s->late_whole = m->gpu->late.whole;
 	s->audits += (int) n - 1;
 	return good && rounds_compare(s, 1);

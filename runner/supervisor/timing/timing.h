@@ -111,9 +111,10 @@ typedef struct Rounds
 	Values		loop;
 	/* on a GPU: seconds a run, of audits whose inputs come late, by audit */
 	Values		late_runs[2];
+	Values		late_more;		/* what the candidate took more than the reference */
 	Values		late_idle;		/* and of such runs in which no code is called */
 	int			steps_a_half;	/* such audits */
-	bool		late_whole;		/* all of their inputs comes late, not a part */
+	bool		late_whole;		/* all of their inputs is late, not a part */
 	bool		attentive;		/* the supervisor waits for audits without sleeping */
 	double		started;
 	double		budget;			/* seconds from the first check on; INFINITY: none */
@@ -232,8 +233,8 @@ extern bool audits_made_ahead(const Rounds *s);
 extern double audit_doubt(const Rounds *s, bool *clear);
 extern double audit_bound(Rounds *s, double doubt, bool clear, double *shown);
 
-/* on a GPU: the same by audits whose inputs come late; holds where steps in traps are known */
-extern double audit_late_bound(const Rounds *s, double *shown);
+/* PyTorch on a GPU: the same where a candidate's runs save so much of the host's time */
+extern double audit_host_bound(const Rounds *s, double host, double *shown);
 
 /* whether the bound is below a score only as it takes longer audits for longer runs of any code */
 extern bool audit_by_share(const Rounds *s, double doubt, double score);

@@ -16,6 +16,8 @@
 #define MIN_STEPS_SEEN	8		/* steps of each kind in traps, to set a bound */
 /* of what a step takes in a trap, that it takes at least elsewhere */
 #define STEP_SHARE		0.5
+/* of a run, that sending it takes at least where that is what the run takes */
+#define HOST_SHARE		0.9
 #define LEAST_SCORE			1e-6	/* a score */
 #define GREATEST			1e9		/* an upper end */
 
@@ -53,6 +55,22 @@ without_copy(const Rounds *s, double seconds)
 	return seconds - fmin(s->taking, TAKING_SHARE * seconds);
 }
 
+/* what a run costs the code that launches it, by traps */
+static void
+typical_steps(const Rounds *s, double *step)
+{
+	for (int side = 0; side < 2; side++)
+	{
+		double		rested = values_median(&s->steps[side][STEP_RESTED]);
+
+		/* code that waits for its kernels waits for the GPU's turning to it, then */
+		rested -= rested > s->turns / 2 ? s->turns / 2 : 0;
+		step[side] = fmax(rested, fmax(values_median(&s->steps[side][STEP_LATE]),
+									   values_median(&s->steps[side][STEP_NEXT])));
+		step[side] = without_copy(s, step[side]);
+	}
+}
+
 /*
  * A block's time cannot be less than what its runs cost the code that launches them, one after the
  * other. What they cost, traps tell, where a run's input comes only when the run before has
@@ -66,16 +84,7 @@ step_bound(Rounds *s)
 
 	if (!verdict_steps_known(s))
 		return NAN;
-	for (int side = 0; side < 2; side++)
-	{
-		double		rested = values_median(&s->steps[side][STEP_RESTED]);
-
-		/* code that waits for its kernels waits for the GPU's turning to it, then */
-		rested -= rested > s->turns / 2 ? s->turns / 2 : 0;
-		step[side] = fmax(rested, fmax(values_median(&s->steps[side][STEP_LATE]),
-									   values_median(&s->steps[side][STEP_NEXT])));
-		step[side] = without_copy(s, step[side]);
-	}
+	typical_steps(s, step);
 	json_object_set_new(s->m->result->evidence, "step_seconds",
 						json_pack("[f, f, f]", pace, step[SIDE_REFERENCE], step[SIDE_CANDIDATE]));
 	return values_median(&s->seen.times[SIDE_REFERENCE])
@@ -184,22 +193,26 @@ is_unresolved(const Rounds *s)
 	return 2 * json_integer_value(blocks) > s->seen.rounds;
 }
 
-/*
- * Either kind of audits hides a part of what honest code saves: single runs the host's work, late
- * inputs what they take from memory, because they lie in the cache. So the higher bound holds.
- */
+/* the bound of audits; higher where a run is what its host takes, and code saves of that */
 static double
-both_bounds(Rounds *s, double doubt, bool clear, double *shown)
+audits_bound(Rounds *s, double doubt, bool clear, double *shown)
 {
 	double		bound = audit_bound(s, doubt, clear, shown);
-	double		shown_late;
-	double		late;
+	double		reference = values_median(&s->seen.times[SIDE_REFERENCE]);
+	double		shown_host;
+	double		host;
+	double		step[2];
 
 	if (isnan(bound) || !verdict_steps_known(s))
 		return bound;
-	late = audit_late_bound(s, &shown_late);
-	*shown = fmax(*shown, shown_late);
-	return fmax(bound, late);
+	typical_steps(s, step);
+	if (step[SIDE_REFERENCE] < HOST_SHARE * reference)
+		return bound;
+	host = audit_host_bound(s, fmax(step[SIDE_REFERENCE] - step[SIDE_CANDIDATE], 0), &shown_host);
+	if (!(host > bound))
+		return bound;
+	*shown = fmax(*shown, shown_host);
+	return host;
 }
 
 void
@@ -228,9 +241,12 @@ verdict_conclude(Rounds *s, bool left)
 		return;
 	r->wide = !left && s->half_width > verdict_wide_from(s);
 	r->score = r->wide ? careful_score(s, estimate, &why) : estimate;
-	audits = both_bounds(s, doubt, clear, &shown);
-	/* audits that are too unsteady to tell a tenth take nothing from code that gains nothing */
-	if (!m->gpu && !clear && audits < 1)
+	audits = audits_bound(s, doubt, clear, &shown);
+	/*
+	 * audits that are too unsteady to tell a tenth take nothing from code that gains nothing, nor
+	 * do those on a GPU, which find the host's caches cold
+	 */
+	if ((m->gpu || !clear) && audits < 1)
 		audits = 1;
 	r->audit_bound = p->audits > 0 ? fmin(fmin(audits, step_bound(s)), loop_bound(s)) : NAN;
 	if (isfinite(r->audit_bound) && r->audit_bound < estimate)
