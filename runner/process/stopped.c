@@ -11,8 +11,8 @@
  * - Batch systems and shells resume all processes that they had stopped, or are about to end. Then
  *   the supervisor gets the signal too, and the other side's processes run as well.
  * - A stopped process is charged some microseconds for leaving its core, or a time slice where the
- *   host of a virtual machine takes the core away in that moment. So CPU time counts only when it
- *   comes up several times.
+ *   host of a virtual machine takes the core away in that moment. So CPU time counts only where a
+ *   thread got a core again since then, and only when it comes up several times.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -49,6 +49,8 @@ typedef struct Stopped
 	bool		clocked;
 	clockid_t	clock;
 	double		cpu;			/* seconds it had used when it was stopped */
+	int			schedstat_fd;	/* of its first thread */
+	int64_t		turns;			/* times that its threads had got a core by then; -1: not known */
 	int			times;			/* that it had used more, in this many looks */
 	int			looks;
 } Stopped;
@@ -139,6 +141,52 @@ used(const Stopped *s)
 		* 1e-9 : 0;
 }
 
+/* times that a thread got a core, from its schedstat; -1: not known */
+static int64_t
+read_turns(int fd)
+{
+	char		text[96];
+	ssize_t		n = pread(fd, text, sizeof(text) - 1, 0);
+	long long	times;
+
+	text[n > 0 ? n : 0] = '\0';
+	return sscanf(text, "%*s %*s %lld", &times) == 1 && times > 0 ? times : -1;
+}
+
+/* of all threads of a process */
+static int64_t
+turns(const Stopped *s)
+{
+	int64_t		sum = 0;
+	char		path[64];
+	DIR		   *tasks;
+	struct dirent *entry;
+
+	if (stopped_look(s->stat_fd).threads == 1)
+		return read_turns(s->schedstat_fd);
+	snprintf(path, sizeof(path), "/proc/%d/task", (int) s->pid);
+	tasks = opendir(path);
+	if (!tasks)
+		return -1;
+	while (sum >= 0 && (entry = readdir(tasks)) != NULL)
+	{
+		char		file[384];
+		int			fd;
+		int64_t		times;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(file, sizeof(file), "%s/%s/schedstat", path, entry->d_name);
+		fd = open(file, O_RDONLY | O_CLOEXEC);
+		times = fd >= 0 ? read_turns(fd) : -1;
+		if (fd >= 0)
+			close(fd);
+		sum = times < 0 ? -1 : sum + times;
+	}
+	closedir(tasks);
+	return sum;
+}
+
 /*
  * A process is seen to be stopped before it has left its core, and uses time until it has; where
  * others' machines share the host, that core may be taken away just then, for milliseconds. Once
@@ -160,10 +208,25 @@ used_at_rest(const Stopped *s)
 	return before;
 }
 
+static void
+note_use(Stopped *s)
+{
+	s->cpu = used_at_rest(s);
+	s->turns = turns(s);
+}
+
+/* whether it has used CPU time since it was stopped, other than for leaving its core */
+static bool
+has_worked(const Stopped *s)
+{
+	return used(s) - s->cpu > WORK_SECONDS && (s->turns < 0 || turns(s) != s->turns);
+}
+
 void
 stopped_noted(int pidfd, int stat_fd, pid_t pid, bool hostile)
 {
 	Stopped    *s = find(pidfd);
+	char		path[64];
 
 	if (!s)
 	{
@@ -171,11 +234,13 @@ stopped_noted(int pidfd, int stat_fd, pid_t pid, bool hostile)
 		if (!s)
 			return;
 		*s = (Stopped) {.pidfd = pidfd,.stat_fd = stat_fd,.pid = pid};
+		snprintf(path, sizeof(path), "/proc/%d/schedstat", (int) pid);
+		s->schedstat_fd = open(path, O_RDONLY | O_CLOEXEC);
 		s->clocked = clock_getcpuclockid(pid, &s->clock) == 0;
 	}
 	s->hostile = hostile;
 	s->should = true;
-	s->cpu = used_at_rest(s);
+	note_use(s);
 }
 
 void
@@ -192,8 +257,11 @@ stopped_ended(int pidfd)
 {
 	Stopped    *s = find(pidfd);
 
-	if (s)
-		memset(s, 0, sizeof(*s));
+	if (!s)
+		return;
+	if (s->schedstat_fd >= 0)
+		close(s->schedstat_fd);
+	memset(s, 0, sizeof(*s));
 }
 
 static bool
@@ -201,7 +269,7 @@ is_suspect(const Stopped *s)
 {
 	ProcessState state = stopped_look(s->stat_fd);
 
-	return state.letter != 0 && (!state.still || used(s) - s->cpu > WORK_SECONDS);
+	return state.letter != 0 && (!state.still || has_worked(s));
 }
 
 static bool
@@ -245,7 +313,7 @@ stop(Stopped *s)
 	syscall(SYS_pidfd_send_signal, s->pidfd, SIGSTOP, NULL, 0);
 	while (look_at_threads(s->pid).awake && clock_now() < deadline)
 		sched_yield();
-	s->cpu = used_at_rest(s);
+	note_use(s);
 }
 
 StoppedVerdict

@@ -83,6 +83,39 @@ start_waking(const Child *c, int times)
 	_exit(0);
 }
 
+/*
+ * A host that takes a core away from a process which is leaving it charges it for that, and what
+ * resumes and stops it again between two looks has given it a core.
+ */
+static void
+check_use(void)
+{
+	Child		c = begin(true);
+	Stopped    *s = find(c.pidfd);
+	int			accused = 0;
+
+	for (int i = 0; i < 3 * TIMES; i++)
+	{
+		s->cpu -= 0.01;
+		accused += stopped_check() != STOPPED_ALL;
+	}
+	check(accused == 0, "time for leaving a core accuses nobody, however often");
+	for (int i = 0; i < TIMES; i++)
+	{
+		double		before = used(s);
+
+		kill(c.pid, SIGCONT);
+		while (used(s) < before + 0.01)
+			sched_yield();
+		kill(c.pid, SIGSTOP);
+		while (!is_still(&c))
+			sched_yield();
+		accused += stopped_check() == STOPPED_NOT_CANDIDATE;
+	}
+	check(accused == 1, "but work between two looks does, when it comes up several times");
+	end(&c);
+}
+
 int
 main(void)
 {
@@ -120,5 +153,6 @@ main(void)
 	check(stopped_check() == STOPPED_NOT_CANDIDATE, "which leaves no excuse for later");
 	end(&candidate);
 	end(&reference);
+	check_use();
 	return done();
 }
