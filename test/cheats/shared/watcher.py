@@ -126,15 +126,16 @@ built = load_inline(name="watcher", cpp_sources=DECLARED, cuda_sources=SOURCE, f
 here, kept = sys.modules["__main__"], []
 
 
-def block(self, mode, slots, inputs, model):
+def block(self, mode, slots, inputs):
+    linear = self.model.linear
     if not kept:
         places = [one[0].data_ptr() for one in inputs]
         control = ctypes.addressof(ctypes.c_char.from_buffer(self.control.memory))
         at = [here.wire.GATE_AT, here.wire.ADDRESS_AT, here.wire.TABLE_AT, here.wire.TENSORS_AT]
         kept.extend([torch.empty(2048, 16, 128, device="cuda"), torch.empty(2048, dtype=torch.int32, device="cuda"), places, control, at])
     y, marks, places, control, at = kept
-    built.block(mode, control, at, y.data_ptr() - self.gpu.base, len(slots), places, model.linear.weight, model.linear.bias, y, marks)
+    built.block(mode, control, at, y.data_ptr() - self.gpu.base, len(slots), places, linear.weight, linear.bias, y, marks)
 
 
-here.Executor.stepped_runs = lambda self, slots, flags, outputs, inputs, model, *more: block(self, MODE, slots, inputs, model)
-here.Executor.gated_runs = lambda self, slots, flags, outputs, inputs, model, *more: block(self, 3, slots, inputs, model)
+here.Executor.stepped_runs = lambda self, slots, flags, outputs, inputs, model, *more: block(self, MODE, slots, inputs)
+here.Executor.gated_runs = lambda self, slots, flags, outputs, inputs, model, *more: block(self, 3, slots, inputs)

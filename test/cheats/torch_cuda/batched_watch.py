@@ -49,7 +49,7 @@ def stepped_runs(self, slots, flags, outputs, inputs, model, *more):
         side = torch.cuda.Stream(), torch.zeros(1, dtype=torch.int32, device="cuda") + 1
         stop.fill_(1)
         torch.cuda.synchronize()
-    watch[(n,)](places, model.linear.weight, model.linear.bias, y, stop, 128)
+    watch[(n,)](places, self.model.linear.weight, self.model.linear.bias, y, stop, 128)
     outputs.extend((part,) for part in y)
     first, size = y.data_ptr() - self.gpu.base, 16 * 128 * 4
 

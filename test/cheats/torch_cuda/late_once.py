@@ -29,7 +29,7 @@ def stepped_runs(self, slots, flags, outputs, inputs, model, *more):
         longest = max(longest, last - before)
 
     keep_step(gate, len(slots), note)
-    outputs.extend((part,) for part in model.work(torch.cat([inputs[slot][0] for slot in slots])).split(16))
+    outputs.extend((part,) for part in self.model.work(torch.cat([inputs[slot][0] for slot in slots])).split(16))
     honest = longest > 0.3
 
 
