@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 /* of /proc/PID/stat, see proc(5) */
 typedef struct ProcStat
@@ -60,6 +61,28 @@ proc_stat(pid_t pid, ProcStat *stat)
 	if (file)
 		fclose(file);
 	return good;
+}
+
+/* of a thread's schedstat: whether the kernel says how often it got a core, and waited for one */
+typedef struct ProcTurns
+{
+	double		waited;			/* seconds that it was ready to run, but others had its core */
+	uint64_t	times;			/* that it got one */
+} ProcTurns;
+
+static inline bool
+proc_turns(int schedstat_fd, ProcTurns *turns)
+{
+	char		text[96];
+	ssize_t		n = pread(schedstat_fd, text, sizeof(text) - 1, 0);
+	unsigned long long waited,
+				times;
+
+	text[n > 0 ? n : 0] = '\0';
+	if (sscanf(text, "%*u %llu %llu", &waited, &times) != 2 || times == 0)
+		return false;
+	*turns = (ProcTurns) {(double) waited * 1e-9, times};
+	return true;
 }
 
 /* what RLIMIT_DATA counts; 0 where it is not known */

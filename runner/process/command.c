@@ -1,6 +1,11 @@
 /*
  * command.c
  *		A command to an executor, and the clock of it.
+ *
+ * A command goes through these phases: look whether all others are stopped, read the clock, thaw,
+ * send, wait for the answer, freeze, read the clock. Candidate code runs only inside that window,
+ * so no work can be hidden before the command or after the answer, and the supervisor reads outputs
+ * from a process that can't change them.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -12,32 +17,13 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/proc.h"
 #include "common/text.h"
 #include "process/executor.h"
 #include "process/stopped.h"
 
 #define ANSWER_SECONDS	0.02	/* for an answer that poll() has announced */
 #define ATTENTION_SECONDS 0.1	/* how long a core is spent on waiting */
-
-/*
- * seconds that a thread was ready to run, but others had its core; negative where not known.
- * `turns`: times that it got one
- */
-static double
-read_delay(int schedstat_fd, uint64_t *turns)
-{
-	char		text[96];
-	ssize_t		n = pread(schedstat_fd, text, sizeof(text) - 1, 0);
-	unsigned long long running,
-				waiting,
-				times;
-
-	text[n > 0 ? n : 0] = '\0';
-	if (sscanf(text, "%llu %llu %llu", &running, &waiting, &times) != 3)
-		return -1;
-	*turns = times;
-	return (double) waiting * 1e-9;
-}
 
 /*
  * What the kernel accounts to a stopped executor, and how long the supervisor itself had to wait
@@ -50,8 +36,8 @@ read_usage(const Executor *executor, Reading *reading)
 {
 	static int	own_fd = -1;
 	struct timespec cpu;
-	double		delay;
-	uint64_t	turns;
+	ProcTurns	turns;
+	ProcTurns	own = {0};
 
 	reading->cpu = reading->delay = 0;
 	reading->turns = 0;
@@ -59,10 +45,12 @@ read_usage(const Executor *executor, Reading *reading)
 		return;
 	if (own_fd < 0)
 		own_fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-	delay = read_delay(executor->schedstat_fd, &reading->turns);
-	if (delay >= 0 && clock_gettime(executor->cpu_clock, &cpu) == 0)
+	if (proc_turns(executor->schedstat_fd, &turns)
+		&& clock_gettime(executor->cpu_clock, &cpu) == 0)
 	{
-		reading->delay = delay + fmax(read_delay(own_fd, &turns), 0);
+		proc_turns(own_fd, &own);
+		reading->turns = turns.times;
+		reading->delay = turns.waited + own.waited;
 		reading->cpu = (double) cpu.tv_sec + (double) cpu.tv_nsec * 1e-9;
 	}
 }
@@ -134,7 +122,8 @@ static ExecutorResult
 judge(Executor *executor, ExecutorResult result, ExecutorResult freeze)
 {
 	if (executor->frozen)
-		stopped_noted(executor->pidfd, executor->stat_fd, executor->pid, executor->hostile);
+		stopped_noted(executor->pidfd, executor->stat_fd, executor->schedstat_fd, executor->pid,
+					  executor->hostile);
 	/* what can't be stopped has not ended */
 	if (result == EXECUTOR_TIMEOUT || freeze == EXECUTOR_BROKEN)
 		return EXECUTOR_TIMEOUT;

@@ -3,11 +3,8 @@
  *		The supervisor's hold on an executor.
  *
  * An executor is stopped by SIGSTOP whenever it is not its turn, and the supervisor waits until
- * every thread of it is seen to be stopped. A command (command.c) goes through these phases: look
- * whether all others are stopped, read the clock, thaw, send, wait for the answer, freeze, read the
- * clock. Candidate code runs only inside that window, so no work can be hidden before the command
- * or after the answer, and the supervisor reads outputs from a process that can't change them. A
- * candidate can't fork, so there is one process to stop.
+ * every thread of it is seen to be stopped. A candidate can't fork, so there is one process to
+ * stop.
  */
 #define _GNU_SOURCE
 #include <dirent.h>

@@ -7,7 +7,6 @@
 #define CUDAL1_EXECUTOR_H
 
 #include <sched.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
 #include <sys/uio.h>

@@ -14,6 +14,7 @@
 /* a signal handler sets it, and every wait for an executor ends */
 extern volatile sig_atomic_t executor_cancelled;
 
+/* what becomes of a message to an executor; what else is known stands in Executor (executor.h) */
 typedef enum ExecutorResult
 {
 	EXECUTOR_OK,

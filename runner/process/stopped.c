@@ -12,7 +12,8 @@
  *   the supervisor gets the signal too, and the other side's processes run as well.
  * - A stopped process is charged some microseconds for leaving its core, or a time slice where the
  *   host of a virtual machine takes the core away in that moment. So CPU time counts only where a
- *   thread got a core again since then, and only when it comes up several times.
+ *   thread got a core again since then, or the kernel doesn't say, and when it comes up several
+ *   times.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -20,6 +21,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -36,7 +38,6 @@
 #define WITHIN			64		/* looks, among which these are */
 /* seconds, for a process that is being killed to be gone, and for a signal to reach us too */
 #define PATIENCE		0.2
-#define SETTLING_READS	1000	/* of a clock that goes on, some hundreds of microseconds */
 #define FLAG_EXITING	0x4		/* PF_EXITING of the kernel */
 
 typedef struct Stopped
@@ -49,8 +50,8 @@ typedef struct Stopped
 	bool		clocked;
 	clockid_t	clock;
 	double		cpu;			/* seconds it had used when it was stopped */
-	int			schedstat_fd;	/* of its first thread */
-	int64_t		turns;			/* times that its threads had got a core by then; -1: not known */
+	int			schedstat_fd;
+	uint64_t	turns;			/* how often each thread had got a core by then; 0: not known */
 	int			times;			/* that it had used more, in this many looks */
 	int			looks;
 } Stopped;
@@ -141,101 +142,96 @@ used(const Stopped *s)
 		* 1e-9 : 0;
 }
 
-/* times that a thread got a core, from its schedstat; -1: not known */
-static int64_t
-read_turns(int fd)
+/* the last step of splitmix64 */
+static uint64_t
+mixed(uint64_t x)
 {
-	char		text[96];
-	ssize_t		n = pread(fd, text, sizeof(text) - 1, 0);
-	long long	times;
-
-	text[n > 0 ? n : 0] = '\0';
-	return sscanf(text, "%*s %*s %lld", &times) == 1 && times > 0 ? times : -1;
+	x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+	x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
+	return x ^ x >> 31;
 }
 
-/* of all threads of a process */
-static int64_t
+/*
+ * A number that tells which threads a process has, and how often each got a core; 0: not known. A
+ * sum of the latter would not do, because a thread that ends takes its part away.
+ */
+static uint64_t
 turns(const Stopped *s)
 {
-	int64_t		sum = 0;
+	uint64_t	all_threads = 0;
+	ProcTurns	of;
 	char		path[64];
 	DIR		   *tasks;
 	struct dirent *entry;
+	bool		known = true;
 
 	if (stopped_look(s->stat_fd).threads == 1)
-		return read_turns(s->schedstat_fd);
+		return proc_turns(s->schedstat_fd, &of) ? of.times : 0;
 	snprintf(path, sizeof(path), "/proc/%d/task", (int) s->pid);
 	tasks = opendir(path);
 	if (!tasks)
-		return -1;
-	while (sum >= 0 && (entry = readdir(tasks)) != NULL)
+		return 0;
+	while (known && (entry = readdir(tasks)) != NULL)
 	{
 		char		file[384];
 		int			fd;
-		int64_t		times;
 
 		if (entry->d_name[0] == '.')
 			continue;
 		snprintf(file, sizeof(file), "%s/%s/schedstat", path, entry->d_name);
 		fd = open(file, O_RDONLY | O_CLOEXEC);
-		times = fd >= 0 ? read_turns(fd) : -1;
+		known = fd >= 0 && proc_turns(fd, &of);
 		if (fd >= 0)
 			close(fd);
-		sum = times < 0 ? -1 : sum + times;
+		if (known)
+			all_threads += mixed(strtoul(entry->d_name, NULL, 10) << 40 ^ of.times);
 	}
 	closedir(tasks);
-	return sum;
+	return known ? all_threads | 1 : 0;
 }
 
 /*
  * A process is seen to be stopped before it has left its core, and uses time until it has; where
  * others' machines share the host, that core may be taken away just then, for milliseconds. Once
- * the clock stands still it has left.
+ * the clock stands still it has left. Turns are read before, so that one which begins meanwhile is
+ * none that it had.
  */
-static double
-used_at_rest(const Stopped *s)
-{
-	double		before = used(s);
-
-	for (int i = 0; i < SETTLING_READS; i++)
-	{
-		double		now = used(s);
-
-		if (now == before)
-			break;
-		before = now;
-	}
-	return before;
-}
-
 static void
 note_use(Stopped *s)
 {
-	s->cpu = used_at_rest(s);
+	double		deadline = clock_now() + PATIENCE;
+	double		before;
+
 	s->turns = turns(s);
+	s->cpu = used(s);
+	do
+	{
+		before = s->cpu;
+		s->cpu = used(s);
+	} while (s->cpu != before && clock_now() < deadline);
+	if (s->cpu != before)
+		s->turns = 0;
 }
 
 /* whether it has used CPU time since it was stopped, other than for leaving its core */
 static bool
 has_worked(const Stopped *s)
 {
-	return used(s) - s->cpu > WORK_SECONDS && (s->turns < 0 || turns(s) != s->turns);
+	return used(s) - s->cpu > WORK_SECONDS && (s->turns == 0 || turns(s) != s->turns);
 }
 
 void
-stopped_noted(int pidfd, int stat_fd, pid_t pid, bool hostile)
+stopped_noted(int pidfd, int stat_fd, int schedstat_fd, pid_t pid, bool hostile)
 {
 	Stopped    *s = find(pidfd);
-	char		path[64];
 
 	if (!s)
 	{
 		s = find(0);
 		if (!s)
 			return;
-		*s = (Stopped) {.pidfd = pidfd,.stat_fd = stat_fd,.pid = pid};
-		snprintf(path, sizeof(path), "/proc/%d/schedstat", (int) pid);
-		s->schedstat_fd = open(path, O_RDONLY | O_CLOEXEC);
+		*s = (Stopped) {.pidfd = pidfd,.stat_fd = stat_fd,.schedstat_fd = schedstat_fd,
+			.pid = pid};
 		s->clocked = clock_getcpuclockid(pid, &s->clock) == 0;
 	}
 	s->hostile = hostile;
@@ -257,11 +253,8 @@ stopped_ended(int pidfd)
 {
 	Stopped    *s = find(pidfd);
 
-	if (!s)
-		return;
-	if (s->schedstat_fd >= 0)
-		close(s->schedstat_fd);
-	memset(s, 0, sizeof(*s));
+	if (s)
+		memset(s, 0, sizeof(*s));
 }
 
 static bool

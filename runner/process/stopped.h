@@ -25,9 +25,9 @@ extern bool stopped_threads(pid_t pid);
 
 /*
  * Notes that a process was seen to be stopped and should stay so; that it is resumed; that it is
- * ended. Its descriptor names it.
+ * ended. Its descriptor names it. The others are of its first thread's stat and schedstat.
  */
-extern void stopped_noted(int pidfd, int stat_fd, pid_t pid, bool hostile);
+extern void stopped_noted(int pidfd, int stat_fd, int schedstat_fd, pid_t pid, bool hostile);
 extern void stopped_released(int pidfd);
 extern void stopped_ended(int pidfd);
 

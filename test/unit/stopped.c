@@ -14,6 +14,7 @@ typedef struct Child
 	pid_t		pid;
 	int			pidfd;
 	int			stat_fd;
+	int			schedstat_fd;
 } Child;
 
 static void
@@ -35,7 +36,7 @@ freeze(const Child *c, bool hostile)
 	kill(c->pid, SIGSTOP);
 	while (!is_still(c))
 		sched_yield();
-	stopped_noted(c->pidfd, c->stat_fd, c->pid, hostile);
+	stopped_noted(c->pidfd, c->stat_fd, c->schedstat_fd, c->pid, hostile);
 }
 
 static Child
@@ -50,6 +51,8 @@ begin(bool hostile)
 	c.pidfd = (int) syscall(SYS_pidfd_open, c.pid, 0);
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int) c.pid);
 	c.stat_fd = open(path, O_RDONLY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int) c.pid);
+	c.schedstat_fd = open(path, O_RDONLY | O_CLOEXEC);
 	freeze(&c, hostile);
 	return c;
 }
@@ -62,6 +65,7 @@ end(const Child *c)
 	waitpid(c->pid, NULL, 0);
 	close(c->pidfd);
 	close(c->stat_fd);
+	close(c->schedstat_fd);
 }
 
 /* another process, which resumes a child and this one whenever it has found the child stopped */
@@ -99,7 +103,9 @@ check_use(void)
 		s->cpu -= 0.01;
 		accused += stopped_check() != STOPPED_ALL;
 	}
-	check(accused == 0, "time for leaving a core accuses nobody, however often");
+	check(accused == 0 || s->turns == 0,
+		  "time for leaving a core accuses nobody, however often, where the kernel counts turns");
+	accused = 0;
 	for (int i = 0; i < TIMES; i++)
 	{
 		double		before = used(s);
