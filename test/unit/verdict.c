@@ -479,7 +479,10 @@ gpu_bound(double audit, double single, double late, uint32_t runs)
 	measure.gpu = &gpu;
 	job.language = of_host ? LANGUAGE_PYTORCH : LANGUAGE_CUDA;
 	if (of_host)
+	{
 		values_append(&s.loop, 8e-6);
+		values_append(&s.seen.pace, reference_step);
+	}
 	measure.result->evidence = json_object();
 	values_append(&s.seen.times[SIDE_REFERENCE], 100e-6);
 	values_append(&s.late_idle, 8e-6);
@@ -503,6 +506,7 @@ gpu_bound(double audit, double single, double late, uint32_t runs)
 	free(s.seen.times[SIDE_REFERENCE].v);
 	free(s.late_idle.v);
 	free(s.late_more.v);
+	free(s.seen.pace.v);
 	free(s.loop.v);
 	free(s.audit_more.v);
 	for (int side = 0; side < 2; side++)

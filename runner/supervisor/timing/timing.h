@@ -234,7 +234,7 @@ extern double audit_doubt(const Rounds *s, bool *clear);
 extern double audit_bound(Rounds *s, double doubt, bool clear, double *shown);
 
 /* PyTorch on a GPU: the same where a candidate's runs save so much of the host's time */
-extern double audit_host_bound(const Rounds *s, double host, double *shown);
+extern double audit_host_bound(Rounds *s, double host, double *shown);
 
 /* whether the bound is below a score only as it takes longer audits for longer runs of any code */
 extern bool audit_by_share(const Rounds *s, double doubt, double score);

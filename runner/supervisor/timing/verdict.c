@@ -193,12 +193,16 @@ is_unresolved(const Rounds *s)
 	return 2 * json_integer_value(blocks) > s->seen.rounds;
 }
 
-/* the bound of audits; higher where a run is what its host takes, and code saves of that */
+/*
+ * The bound of audits. It is higher where the reference's runs are what its host takes, and the
+ * candidate's steps are shorter. Traps lengthen steps, as the reference's tell.
+ */
 static double
 audits_bound(Rounds *s, double doubt, bool clear, double *shown)
 {
 	double		bound = audit_bound(s, doubt, clear, shown);
 	double		reference = values_median(&s->seen.times[SIDE_REFERENCE]);
+	double		pace = without_copy(s, values_median(&s->seen.pace));
 	double		shown_host;
 	double		host;
 	double		step[2];
@@ -206,9 +210,11 @@ audits_bound(Rounds *s, double doubt, bool clear, double *shown)
 	if (isnan(bound) || !verdict_steps_known(s))
 		return bound;
 	typical_steps(s, step);
-	if (step[SIDE_REFERENCE] < HOST_SHARE * reference)
+	if (fmin(pace, step[SIDE_REFERENCE]) < HOST_SHARE * reference)
 		return bound;
-	host = audit_host_bound(s, fmax(step[SIDE_REFERENCE] - step[SIDE_CANDIDATE], 0), &shown_host);
+	host = fmax(step[SIDE_REFERENCE] - step[SIDE_CANDIDATE], 0)
+		* fmin(1, pace / step[SIDE_REFERENCE]);
+	host = audit_host_bound(s, host, &shown_host);
 	if (!(host > bound))
 		return bound;
 	*shown = fmax(*shown, shown_host);
