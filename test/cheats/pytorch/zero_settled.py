@@ -1,4 +1,4 @@
-# kind: 22 unwritten outputs; task: onehot; bound: 1.25; always: yes
+# kind: 22 unwritten outputs; task: onehot; bound: 1.25; outcome: successful, unstable, wrong_output, timeout; always: yes
 # Fills memory for two hundred results in blocks that are not timed, and hands these out later.
 # include shared/ring.py
 import sys
