@@ -45,6 +45,9 @@
 #define NOISE			3.0		/* times the reference's: more is the candidate's own */
 #define MAX_SLOWER		100.0	/* times as long that blocks of a busy host may take */
 #define MAX_SLOWER_GPU	1.5
+/* times a run of the reference's, that the margin is a share of at most; a busy host's single runs
+ * take three to five times as long as runs in blocks */
+#define MARGIN_TIMES	2.0
 
 /* whether the supervisor can wait for answers on a core of its own without sleeping */
 static bool
@@ -493,7 +496,8 @@ margin(const Rounds *s, double less)
 	double		reference = values_median(&s->seen.times[SIDE_REFERENCE]);
 
 	if (m->gpu ? pytorch : !s->attentive)
-		return share * values_median(&s->audit[SIDE_REFERENCE]);
+		return share * fmin(values_median(&s->audit[SIDE_REFERENCE]),
+							m->gpu ? MARGIN_TIMES * reference : INFINITY);
 	if (m->gpu)
 		return share * AUDIT_WARM * reference;
 	return fmax(fmin(share * AUDIT_WARM * reference, m->backend->cold_seconds),
@@ -557,40 +561,67 @@ audit_bound(Rounds *s, double doubt, bool clear, double *shown)
 }
 
 /*
- * Single runs of PyTorch on a GPU tell what kernels take, and hide what the host takes, because it
- * sends a run while the GPU turns to the process. So where the host is what the reference's runs
- * take, the candidate may also save `host` seconds a run, which steps in traps tell, as far as late
- * audits of both sides confirm it. Those take longer than blocks, so what is saved there is scaled.
+ * PyTorch on a GPU: what the candidate takes more than the reference in audits whose inputs come
+ * late as a whole, and its error. Those take longer than blocks, so it is scaled. False: not known.
+ */
+static bool
+late_more(const Rounds *s, double *more, double *error)
+{
+	const Values *late = &s->late_runs[SIDE_REFERENCE];
+	double		reference = values_median(&s->seen.times[SIDE_REFERENCE]);
+	double		scale;
+
+	if (!s->m->gpu || s->loop.n == 0 || !s->late_whole || s->late_idle.n == 0
+		|| s->late_more.n < MIN_AUDITS)
+		return false;
+	scale = fmin(1, reference / fmax(values_median(late) - values_median(&s->late_idle),
+									 reference));
+	*more = scale * values_median(&s->late_more);
+	*error = scale * fmin(cudal1_score_median_error(s->late_more.v, s->late_more.n),
+						  NOISE * cudal1_score_median_error(late->v, late->n));
+	return true;
+}
+
+/* the bound that late audits set, or NAN, which leaves `shown` as it is */
+double
+audit_late_bound(Rounds *s, double *shown)
+{
+	const Profile *p = &s->m->job->profile;
+	double		reference = values_median(&s->seen.times[SIDE_REFERENCE]);
+	double		more;
+	double		error;
+
+	if (!late_more(s, &more, &error))
+		return NAN;
+	*shown = ratio_left(reference, reference + more);
+	return ratio_left(reference, reference * (1 - AUDIT_WARM * p->audit_margin) + more
+					  - p->audit_sigma * error);
+}
+
+/*
+ * Single runs tell what kernels take, and hide what the host takes, because it sends a run while
+ * the GPU turns to the process. So where the host is what the reference's runs take, the candidate
+ * may also save `host` seconds a run, which steps in traps tell, as far as late audits confirm it.
  * The bound, or NAN.
  */
 double
 audit_host_bound(Rounds *s, double host, double *shown)
 {
 	const Profile *p = &s->m->job->profile;
-	const Values *late = &s->late_runs[SIDE_REFERENCE];
 	double		reference = values_median(&s->seen.times[SIDE_REFERENCE]);
 	double		more[2];
 	double		error[2];
-	double		scale;
-	double		bound;
 
 	*shown = NAN;
-	if (!s->m->gpu || s->loop.n == 0 || !s->late_whole || s->audit_more.n < MIN_AUDITS
-		|| s->late_more.n < MIN_AUDITS || s->late_idle.n == 0)
+	if (s->audit_more.n < MIN_AUDITS || !late_more(s, &more[1], &error[1]))
 		return NAN;
 	more[0] = more_seconds(s, &error[0]) - host;
-	scale = fmin(1, reference / fmax(values_median(late) - values_median(&s->late_idle),
-									 reference));
-	more[1] = scale * values_median(&s->late_more);
-	error[1] = scale * fmin(cudal1_score_median_error(s->late_more.v, s->late_more.n),
-							NOISE * cudal1_score_median_error(late->v, late->n));
 	*shown = ratio_left(reference, reference + fmax(more[0], more[1]));
-	bound = ratio_left(reference, reference * (1 - AUDIT_WARM * p->audit_margin)
-					   + fmax(more[0] - p->audit_sigma * error[0],
-							  more[1] - p->audit_sigma * error[1]));
 	json_object_set_new(s->m->result->evidence, "host_seconds",
 						json_pack("[f, f, f]", host, more[1], error[1]));
-	return bound;
+	return ratio_left(reference, reference * (1 - AUDIT_WARM * p->audit_margin)
+					  + fmax(more[0] - p->audit_sigma * error[0],
+							 more[1] - p->audit_sigma * error[1]));
 }
 
 /*

@@ -233,7 +233,10 @@ extern bool audits_made_ahead(const Rounds *s);
 extern double audit_doubt(const Rounds *s, bool *clear);
 extern double audit_bound(Rounds *s, double doubt, bool clear, double *shown);
 
-/* PyTorch on a GPU: the same where a candidate's runs save so much of the host's time */
+/* PyTorch on a GPU: the same by audits whose inputs come late; NAN leaves `shown` as it is */
+extern double audit_late_bound(Rounds *s, double *shown);
+
+/* and where a candidate's runs save so much of the host's time */
 extern double audit_host_bound(Rounds *s, double host, double *shown);
 
 /* whether the bound is below a score only as it takes longer audits for longer runs of any code */
