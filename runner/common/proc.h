@@ -63,7 +63,7 @@ proc_stat(pid_t pid, ProcStat *stat)
 	return good;
 }
 
-/* of a thread's schedstat: whether the kernel says how often it got a core, and waited for one */
+/* of a thread's schedstat; false: there is none. A kernel that does not count says 0 times. */
 typedef struct ProcTurns
 {
 	double		waited;			/* seconds that it was ready to run, but others had its core */
@@ -79,7 +79,7 @@ proc_turns(int schedstat_fd, ProcTurns *turns)
 				times;
 
 	text[n > 0 ? n : 0] = '\0';
-	if (sscanf(text, "%*u %llu %llu", &waited, &times) != 2 || times == 0)
+	if (sscanf(text, "%*u %llu %llu", &waited, &times) != 2)
 		return false;
 	*turns = (ProcTurns) {(double) waited * 1e-9, times};
 	return true;

@@ -180,7 +180,7 @@ turns(const Stopped *s)
 			continue;
 		snprintf(file, sizeof(file), "%s/%s/schedstat", path, entry->d_name);
 		fd = open(file, O_RDONLY | O_CLOEXEC);
-		known = fd >= 0 && proc_turns(fd, &of);
+		known = fd >= 0 && proc_turns(fd, &of) && of.times > 0;
 		if (fd >= 0)
 			close(fd);
 		if (known)

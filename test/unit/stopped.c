@@ -96,7 +96,7 @@ check_use(void)
 {
 	Child		c = begin(true);
 	Stopped    *s = find(c.pidfd);
-	int			accused = 0;
+	int			accused = s->times = s->looks = 0;
 
 	for (int i = 0; i < 3 * TIMES; i++)
 	{

@@ -582,20 +582,24 @@ late_more(const Rounds *s, double *more, double *error)
 	return true;
 }
 
-/* the bound that late audits set, or NAN, which leaves `shown` as it is */
+/*
+ * The bound that late audits set, or NAN. Work on a GPU and of its host follow each other in them,
+ * so that scaling takes something from right code: what is shown has the margin, and no errors.
+ */
 double
-audit_late_bound(Rounds *s, double *shown)
+audit_late_bound(const Rounds *s, double *shown)
 {
 	const Profile *p = &s->m->job->profile;
 	double		reference = values_median(&s->seen.times[SIDE_REFERENCE]);
 	double		more;
 	double		error;
 
-	if (!late_more(s, &more, &error))
+	*shown = NAN;
+	if (s->audit_more.n < MIN_AUDITS || !late_more(s, &more, &error))
 		return NAN;
-	*shown = ratio_left(reference, reference + more);
-	return ratio_left(reference, reference * (1 - AUDIT_WARM * p->audit_margin) + more
-					  - p->audit_sigma * error);
+	more += reference * (1 - AUDIT_WARM * p->audit_margin);
+	*shown = ratio_left(reference, more);
+	return ratio_left(reference, more - p->audit_sigma * error);
 }
 
 /*

@@ -233,8 +233,8 @@ extern bool audits_made_ahead(const Rounds *s);
 extern double audit_doubt(const Rounds *s, bool *clear);
 extern double audit_bound(Rounds *s, double doubt, bool clear, double *shown);
 
-/* PyTorch on a GPU: the same by audits whose inputs come late; NAN leaves `shown` as it is */
-extern double audit_late_bound(Rounds *s, double *shown);
+/* PyTorch on a GPU: the same by audits whose inputs come late, or NAN */
+extern double audit_late_bound(const Rounds *s, double *shown);
 
 /* and where a candidate's runs save so much of the host's time */
 extern double audit_host_bound(Rounds *s, double host, double *shown);

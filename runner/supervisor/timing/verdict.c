@@ -194,34 +194,48 @@ is_unresolved(const Rounds *s)
 }
 
 /*
- * The bound of audits. On a GPU whose host is busy, single runs say nothing, and late audits do.
- * The bound is higher where the reference's runs are what its host takes, and the candidate's steps
- * are shorter. Traps lengthen steps, as the reference's tell.
+ * Where the reference's runs are what its host takes, and the candidate's steps are shorter, a
+ * higher bound, or NAN. Traps lengthen steps, as the reference's tell.
+ */
+static double
+host_bound(Rounds *s, double *shown)
+{
+	double		pace = without_copy(s, values_median(&s->seen.pace));
+	double		step[2];
+
+	if (!verdict_steps_known(s))
+		return NAN;
+	typical_steps(s, step);
+	if (fmin(pace, step[SIDE_REFERENCE])
+		< HOST_SHARE * values_median(&s->seen.times[SIDE_REFERENCE]))
+		return NAN;
+	return audit_host_bound(s, fmax(step[SIDE_REFERENCE] - step[SIDE_CANDIDATE], 0)
+							* fmin(1, pace / step[SIDE_REFERENCE]), shown);
+}
+
+/*
+ * The bound of audits. Single runs say little where a GPU's host is busy, so there late audits may
+ * lower it.
  */
 static double
 audits_bound(Rounds *s, double doubt, bool clear, double *shown)
 {
 	double		bound = audit_bound(s, doubt, clear, shown);
-	double		late = clear || isnan(bound) ? NAN : audit_late_bound(s, shown);
-	double		pace = without_copy(s, values_median(&s->seen.pace));
-	double		shown_host;
-	double		host;
-	double		step[2];
+	double		shown_other;
+	double		other = isnan(bound) ? NAN : host_bound(s, &shown_other);
 
-	if (!isnan(late))
-		return late;
-	if (isnan(bound) || !verdict_steps_known(s))
-		return bound;
-	typical_steps(s, step);
-	if (fmin(pace, step[SIDE_REFERENCE])
-		< HOST_SHARE * values_median(&s->seen.times[SIDE_REFERENCE]))
-		return bound;
-	host = audit_host_bound(s, fmax(step[SIDE_REFERENCE] - step[SIDE_CANDIDATE], 0)
-							* fmin(1, pace / step[SIDE_REFERENCE]), &shown_host);
-	if (!(host > bound))
-		return bound;
-	*shown = fmax(*shown, shown_host);
-	return host;
+	if (other > bound)
+	{
+		*shown = fmax(*shown, shown_other);
+		bound = other;
+	}
+	other = clear || isnan(bound) ? NAN : audit_late_bound(s, &shown_other);
+	if (other < bound)
+	{
+		*shown = shown_other;
+		bound = other;
+	}
+	return bound;
 }
 
 void
