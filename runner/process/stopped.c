@@ -83,28 +83,47 @@ typedef struct Threads
 	bool		stopped;		/* one is */
 } Threads;
 
+/* of the process's next thread, the file of that name; -1: there is none, or it is gone */
+static int
+next_thread(DIR *tasks, const char *name, pid_t *thread)
+{
+	struct dirent *entry;
+	char		file[288];
+
+	*thread = 0;
+	do
+		entry = readdir(tasks);
+	while (entry && entry->d_name[0] == '.');
+	if (!entry)
+		return -1;
+	*thread = (pid_t) strtol(entry->d_name, NULL, 10);
+	snprintf(file, sizeof(file), "%s/%s", entry->d_name, name);
+	return openat(dirfd(tasks), file, O_RDONLY | O_CLOEXEC);
+}
+
+static DIR *
+threads_of(pid_t pid)
+{
+	char		path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int) pid);
+	return opendir(path);
+}
+
 static Threads
 look_at_threads(pid_t pid)
 {
 	Threads		found = {false, false, false};
-	char		path[64];
-	DIR		   *tasks;
-	struct dirent *entry;
+	DIR		   *tasks = threads_of(pid);
+	pid_t		thread;
+	int			fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int) pid);
-	tasks = opendir(path);
 	if (!tasks)
 		return found;
-	while (!found.awake && (entry = readdir(tasks)) != NULL)
+	while (!found.awake && (fd = next_thread(tasks, "stat", &thread), thread != 0))
 	{
-		char		file[384];
-		int			fd;
 		ProcessState state;
 
-		if (entry->d_name[0] == '.')
-			continue;
-		snprintf(file, sizeof(file), "%s/%s/stat", path, entry->d_name);
-		fd = open(file, O_RDONLY | O_CLOEXEC);
 		if (fd < 0)
 			continue;
 		state = stopped_look(fd);
@@ -159,32 +178,24 @@ static uint64_t
 turns(const Stopped *s)
 {
 	uint64_t	all_threads = 0;
-	ProcTurns	of;
-	char		path[64];
-	DIR		   *tasks;
-	struct dirent *entry;
 	bool		known = true;
+	ProcTurns	of;
+	DIR		   *tasks;
+	pid_t		thread;
+	int			fd;
 
 	if (stopped_look(s->stat_fd).threads == 1)
 		return proc_turns(s->schedstat_fd, &of) ? of.times : 0;
-	snprintf(path, sizeof(path), "/proc/%d/task", (int) s->pid);
-	tasks = opendir(path);
+	tasks = threads_of(s->pid);
 	if (!tasks)
 		return 0;
-	while (known && (entry = readdir(tasks)) != NULL)
+	while (known && (fd = next_thread(tasks, "schedstat", &thread), thread != 0))
 	{
-		char		file[384];
-		int			fd;
-
-		if (entry->d_name[0] == '.')
-			continue;
-		snprintf(file, sizeof(file), "%s/%s/schedstat", path, entry->d_name);
-		fd = open(file, O_RDONLY | O_CLOEXEC);
 		known = fd >= 0 && proc_turns(fd, &of) && of.times > 0;
 		if (fd >= 0)
 			close(fd);
 		if (known)
-			all_threads += mixed(strtoul(entry->d_name, NULL, 10) << 40 ^ of.times);
+			all_threads += mixed((uint64_t) thread << 40 ^ of.times);
 	}
 	closedir(tasks);
 	return known ? all_threads | 1 : 0;

@@ -45,8 +45,10 @@
 #define NOISE			3.0		/* times the reference's: more is the candidate's own */
 #define MAX_SLOWER		100.0	/* times as long that blocks of a busy host may take */
 #define MAX_SLOWER_GPU	1.5
-/* times a run of the reference's, that the margin is a share of at most; a busy host's single runs
- * take three to five times as long as runs in blocks */
+/*
+ * times a run of the reference's, that the margin is a share of at most; a busy host's single runs
+ * take three to five times as long as runs in blocks
+ */
 #define MARGIN_TIMES	2.0
 
 /* whether the supervisor can wait for answers on a core of its own without sleeping */
@@ -491,15 +493,14 @@ static double
 margin(const Rounds *s, double less)
 {
 	const Measure *m = s->m;
-	bool		pytorch = m->job->language == LANGUAGE_PYTORCH;
 	double		share = m->job->profile.audit_margin;
 	double		reference = values_median(&s->seen.times[SIDE_REFERENCE]);
 
-	if (m->gpu ? pytorch : !s->attentive)
-		return share * fmin(values_median(&s->audit[SIDE_REFERENCE]),
-							m->gpu ? MARGIN_TIMES * reference : INFINITY);
 	if (m->gpu)
-		return share * AUDIT_WARM * reference;
+		return share * (m->job->language != LANGUAGE_PYTORCH ? AUDIT_WARM * reference
+						: fmin(values_median(&s->audit[SIDE_REFERENCE]), MARGIN_TIMES * reference));
+	if (!s->attentive)
+		return share * values_median(&s->audit[SIDE_REFERENCE]);
 	return fmax(fmin(share * AUDIT_WARM * reference, m->backend->cold_seconds),
 				share * fmax(SPELL_WARM * reference, AUDIT_WARM * less));
 }
@@ -562,7 +563,8 @@ audit_bound(Rounds *s, double doubt, bool clear, double *shown)
 
 /*
  * PyTorch on a GPU: what the candidate takes more than the reference in audits whose inputs come
- * late as a whole, and its error. Those take longer than blocks, so it is scaled. False: not known.
+ * late as a whole, and its error. Those take longer than blocks, so it is scaled. False: not known,
+ * or there are no single runs beside them.
  */
 static bool
 late_more(const Rounds *s, double *more, double *error)
@@ -571,8 +573,8 @@ late_more(const Rounds *s, double *more, double *error)
 	double		reference = values_median(&s->seen.times[SIDE_REFERENCE]);
 	double		scale;
 
-	if (!s->m->gpu || s->loop.n == 0 || !s->late_whole || s->late_idle.n == 0
-		|| s->late_more.n < MIN_AUDITS)
+	if (s->loop.n == 0 || !s->late_whole || s->late_idle.n == 0
+		|| s->late_more.n < MIN_AUDITS || s->audit_more.n < MIN_AUDITS)
 		return false;
 	scale = fmin(1, reference / fmax(values_median(late) - values_median(&s->late_idle),
 									 reference));
@@ -595,7 +597,7 @@ audit_late_bound(const Rounds *s, double *shown)
 	double		error;
 
 	*shown = NAN;
-	if (s->audit_more.n < MIN_AUDITS || !late_more(s, &more, &error))
+	if (!late_more(s, &more, &error))
 		return NAN;
 	more += reference * (1 - AUDIT_WARM * p->audit_margin);
 	*shown = ratio_left(reference, more);
@@ -617,7 +619,7 @@ audit_host_bound(Rounds *s, double host, double *shown)
 	double		error[2];
 
 	*shown = NAN;
-	if (s->audit_more.n < MIN_AUDITS || !late_more(s, &more[1], &error[1]))
+	if (!late_more(s, &more[1], &error[1]))
 		return NAN;
 	more[0] = more_seconds(s, &error[0]) - host;
 	*shown = ratio_left(reference, reference + fmax(more[0], more[1]));
