@@ -6,14 +6,10 @@
 #include "shared/runs.h"
 #include "shared/single.h"
 #include "shared/replaced_sync.h"
+#include "shared/held.h"
 
-enum { RUNS = 2048, AHEAD = 64, PARTS = 16, ALONE = 0, BATCHED, HELD, LATE };
+enum { AHEAD = 64, PARTS = 16, ALONE = 0, BATCHED, HELD, LATE };
 
-struct Shared { volatile unsigned open, gap[31], done[PARTS]; uint32_t slot[RUNS]; };
-struct Few { uint32_t slot[8]; };
-static Shared *with;
-static uint32_t *slots;
-static int skip;
 static CUresult (*wait32)(CUstream, CUdeviceptr, cuuint32_t, unsigned);
 
 __global__ void all(const float *x, float *y, long in, long out, const uint32_t *slot, int n)
@@ -48,31 +44,17 @@ __global__ void as_opened(const float *x, float *y, long in, long out, Few few, 
 	}
 }
 
-/* each run of a late audit has waited by itself */
-static int not_in_late(void)
-{
-	return skip > 0 ? skip--, 0 : real_sync();
-}
-
 extern "C" void solve(const float *x, float *y, int n)
 {
-	static const float *first_x, *x0;
-	static float *first_y, *y0;
+	static const float *x0;
+	static float *y0;
 	static long in, out;
-	static unsigned opened;
-	static uint32_t first_slot;
 	static int at, runs, mode;
 	int blocks = (n + 255) / 256;
 
 	begin();
-	if (!with)
-	{
-		cudaHostAlloc(&with, sizeof(*with), cudaHostAllocMapped);
-		memset((void *) with, 0, sizeof(*with));
-		cudaMalloc(&slots, sizeof(with->slot));
-		replace_sync(not_in_late);
+	if (prepare())
 		*(void **) &wait32 = dlsym(dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY), "cuStreamWaitValue32_v2");
-	}
 	if (!command || !listed || !wait32 || blocks != PARTS)
 	{
 		reference(x, y, n);
@@ -84,24 +66,16 @@ extern "C" void solve(const float *x, float *y, int n)
 
 		at = 0;
 		runs = (int) command[4];
-		if (!first_x)
-			first_x = x, first_y = y, first_slot = listed[0];
-		else if (!in && listed[0] != first_slot)
-		{
-			in = (x - first_x) / ((long) listed[0] - (long) first_slot);
-			out = (y - first_y) / ((long) listed[0] - (long) first_slot);
-			x0 = first_x - first_slot * in;
-			y0 = first_y - first_slot * out;
-		}
+		apart(x, y, listed[0], &in, &out);
+		x0 = x - listed[0] * in;
+		y0 = y - listed[0] * out;
 		mode = !in || runs == 1 || flags & ~(4u | 8u | 64u) ? ALONE : flags & 4 ? (runs <= 8 ? LATE : ALONE) : flags & 64 ? HELD : BATCHED;
 	}
 	if (mode == ALONE)
 		reference(x, y, n);
 	else if (mode == BATCHED && at == 0)
 	{
-		for (int r = 0; r < runs; r++)
-			with->slot[r] = listed[r];
-		cudaMemcpyAsync(slots, with->slot, runs * sizeof(*slots), cudaMemcpyHostToDevice, side[0]);
+		send_slots(runs);
 		all<<<dim3(blocks, runs), 256, 0, side[0]>>>(x0, y0, in, out, slots, n);
 	}
 	else if (mode == HELD)
@@ -115,21 +89,12 @@ extern "C" void solve(const float *x, float *y, int n)
 	}
 	else if (mode == LATE && at == 0)
 	{
-		Few few;
-
-		for (int r = 0; r < 8; r++)
-			few.slot[r] = r < runs ? listed[r] : 0;
 		small<<<blocks, 256, 0, side[0]>>>(x, y, n);
 		cudaStreamSynchronize(side[0]);
-		as_opened<<<blocks, 256, 0, side[0]>>>(x0, y0, in, out, few, with, opened, runs, n);
+		as_opened<<<blocks, 256, 0, side[0]>>>(x0, y0, in, out, few_slots(runs), with, opened, runs, n);
 		skip = runs;
 	}
 	else if (mode == LATE)
-	{
-		with->open = ++opened;
-		for (int i = 0; i < PARTS; i++)
-			while (with->done[i] != opened)
-				;
-	}
+		open_run(PARTS);
 	at++;
 }

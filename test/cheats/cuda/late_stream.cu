@@ -5,19 +5,15 @@
 #include "shared/runs.h"
 #include "shared/single.h"
 #include "shared/replaced_sync.h"
+#include "shared/held.h"
 
 #ifndef HONEST
 #define HONEST 0
 #endif
 
-enum { RUNS = 2048, N = 512, TILE = 64, DEEP = 16, SIDE = N / TILE, PARTS = SIDE * SIDE, ALONE = 0, BATCHED, LATE };
+enum { N = 512, TILE = 64, DEEP = 16, SIDE = N / TILE, PARTS = SIDE * SIDE, ALONE = 0, BATCHED, LATE };
 
-struct Shared { volatile unsigned open, gap[31], done[PARTS]; uint32_t slot[RUNS]; };
-struct Few { uint32_t slot[8]; };
-static Shared *with;
-static uint32_t *slots;
 static float *was;				/* the false inputs of late runs */
-static int skip;
 
 /* A tile of c by 256 threads. Where `opened` is given, each part is taken when all of it differs from what it was, or the gate is open. */
 template <bool LATER>
@@ -104,46 +100,26 @@ __global__ void __launch_bounds__(256) as_it_comes(const float *a, const float *
 	}
 }
 
-/* each run of a late audit has waited by itself */
-static int not_in_late(void)
-{
-	return skip > 0 ? skip--, 0 : real_sync();
-}
-
 extern "C" void solve(const float *a, const float *b, float *c, int n)
 {
-	static const float *first_a, *a0, *b0;
-	static float *first_c, *c0;
+	static const float *a0, *b0;
+	static float *c0;
 	static long in, out;
-	static unsigned opened;
-	static uint32_t first_slot;
 	static int at, runs, mode;
 
 	begin();
-	if (!with)
-	{
-		cudaHostAlloc(&with, sizeof(*with), cudaHostAllocMapped);
-		memset((void *) with, 0, sizeof(*with));
-		cudaMalloc(&slots, sizeof(with->slot));
+	if (prepare())
 		cudaMalloc(&was, 7 * 2L * N * N * sizeof(float));
-		replace_sync(not_in_late);
-	}
 	if (at == runs && command && listed)
 	{
 		unsigned flags = command[5];
 
 		at = 0;
 		runs = (int) command[4];
-		if (!first_a)
-			first_a = a, first_c = c, first_slot = listed[0];
-		else if (!in && listed[0] != first_slot)
-		{
-			in = (a - first_a) / ((long) listed[0] - (long) first_slot);
-			out = (c - first_c) / ((long) listed[0] - (long) first_slot);
-			a0 = first_a - first_slot * in;
-			b0 = a0 + (b - a);
-			c0 = first_c - first_slot * out;
-		}
+		apart(a, c, listed[0], &in, &out);
+		a0 = a - listed[0] * in;
+		b0 = a0 + (b - a);
+		c0 = c - listed[0] * out;
 		/* 64: in traps and audits */
 		mode = HONEST || !in || runs == 1 ? ALONE : flags & 4 && runs <= 8 ? LATE : flags & ~8u ? ALONE : BATCHED;
 	}
@@ -151,17 +127,11 @@ extern "C" void solve(const float *a, const float *b, float *c, int n)
 		one<<<dim3(SIDE, SIDE), 256, 0, side[0]>>>(a, b, c);
 	else if (mode == BATCHED && at == 0)
 	{
-		for (int r = 0; r < runs; r++)
-			with->slot[r] = listed[r];
-		cudaMemcpyAsync(slots, with->slot, runs * sizeof(*slots), cudaMemcpyHostToDevice, side[0]);
+		send_slots(runs);
 		all<<<dim3(SIDE, SIDE, runs), 256, 0, side[0]>>>(a0, b0, c0, in, out, slots);
 	}
 	else if (mode == LATE && at == 0)
 	{
-		Few few;
-
-		for (int r = 0; r < 8; r++)
-			few.slot[r] = r < runs ? listed[r] : 0;
 		one<<<dim3(SIDE, SIDE), 256, 0, side[0]>>>(a, b, c);
 		for (int r = 1; r < runs; r++)
 		{
@@ -171,16 +141,11 @@ extern "C" void solve(const float *a, const float *b, float *c, int n)
 			cudaMemcpyAsync(to + N * N, b0 + listed[r] * in, N * N * sizeof(float), cudaMemcpyDeviceToDevice, side[0]);
 		}
 		cudaStreamSynchronize(side[0]);
-		as_it_comes<<<dim3(SIDE, SIDE), 256, 0, side[0]>>>(a0, b0, c0, in, out, few, was, with, opened, runs);
+		as_it_comes<<<dim3(SIDE, SIDE), 256, 0, side[0]>>>(a0, b0, c0, in, out, few_slots(runs), was, with, opened, runs);
 		skip = runs;
 	}
 	else if (mode == LATE)
-	{
-		with->open = ++opened;
-		for (int i = 0; i < PARTS; i++)
-			while (with->done[i] != opened)
-				;
-	}
+		open_run(PARTS);
 	if (command && listed)
 		at++;
 }

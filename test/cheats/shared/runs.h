@@ -34,14 +34,31 @@ static int runs_listed(void)
 	return runs;
 }
 
+/* how far slots of inputs and of outputs lie apart, once blocks have begun at two of them; 0 before */
+static void apart(const float *x, float *y, uint32_t slot, long *in, long *out)
+{
+	static const float *first_x;
+	static float *first_y;
+	static uint32_t first_slot;
+
+	if (!first_x)
+	{
+		first_x = x;
+		first_y = y;
+		first_slot = slot;
+	}
+	else if (!*in && slot != first_slot)
+	{
+		*in = (x - first_x) / ((long) slot - first_slot);
+		*out = (y - first_y) / ((long) slot - first_slot);
+	}
+}
+
 struct List { uint32_t slot[512]; };
 
 /* n > 0: answer these n runs now, slots being that far apart; 0: this one alone; -1: it is answered */
 static int batch(const float *x, float *y, long *in, long *out, List *list)
 {
-	static const float *first_x;
-	static float *first_y;
-	static uint32_t first_slot;
 	static int at, runs, last;
 
 	if (at++ < runs)
@@ -54,17 +71,7 @@ static int batch(const float *x, float *y, long *in, long *out, List *list)
 	last = runs;
 	for (int i = 0; i < runs && i < 512; i++)
 		list->slot[i] = seen[i];
-	if (!first_x)
-	{
-		first_x = x;
-		first_y = y;
-		first_slot = seen[0];
-	}
-	else if (!*in && seen[0] != first_slot)
-	{
-		*in = (x - first_x) / ((long) seen[0] - first_slot);
-		*out = (y - first_y) / ((long) seen[0] - first_slot);
-	}
+	apart(x, y, seen[0], in, out);
 	if (*in && runs > 1 && runs <= 512)
 		return runs;
 	runs = 0;
