@@ -137,5 +137,8 @@ def block(self, mode, slots, inputs):
     built.block(mode, control, at, y.data_ptr() - self.gpu.base, len(slots), places, linear.weight, linear.bias, y, marks)
 
 
+returned = here.Executor.returned
+# the table is written
+here.Executor.returned = lambda self, count, known: returned(self, count, known) if self.outputs else False
 here.Executor.stepped_runs = lambda self, slots, flags, outputs, inputs, model, *more: block(self, MODE, slots, inputs)
 here.Executor.gated_runs = lambda self, slots, flags, outputs, inputs, model, *more: block(self, 3, slots, inputs)
