@@ -442,15 +442,19 @@ longer_in_blocks(const Rounds *s, double cold, double more)
 
 /*
  * On a GPU: what a run of the candidate's takes at least, by audits whose inputs come late, less
- * what such runs take without any code; negative where it is not known. In other audits, and in
- * blocks of a single run, the GPU's turns are taken off, and work of the CPU could hide in them.
+ * what such runs take without any code, but at most half, since code that has launched ahead takes
+ * nothing of that; negative where it is not known. In other audits, and in blocks of a single run,
+ * the GPU's turns are taken off, and work of the CPU could hide in them.
  */
 double
 audit_late_seconds(const Rounds *s)
 {
+	double		late;
+
 	if (s->late_runs[SIDE_CANDIDATE].n < MIN_AUDITS || s->late_idle.n == 0)
 		return -1;
-	return values_median(&s->late_runs[SIDE_CANDIDATE]) - values_median(&s->late_idle);
+	late = values_median(&s->late_runs[SIDE_CANDIDATE]);
+	return late - fmin(values_median(&s->late_idle), late / 2);
 }
 
 static void
@@ -563,8 +567,11 @@ audit_bound(Rounds *s, double doubt, bool clear, double *shown)
 
 /*
  * PyTorch on a GPU: what the candidate takes more than the reference in audits whose inputs come
- * late as a whole, and its error. Those take longer than blocks, so it is scaled. False: not known,
- * or there are no single runs beside them.
+ * late as a whole, and its error. False: not known, or there are no single runs beside them.
+ *
+ * A run there has a launch in it, and the wait for its end. Code that has launched ahead has
+ * neither, so both sides count with them, and the difference is the same share of the reference's
+ * time as it is there.
  */
 static bool
 late_more(const Rounds *s, double *more, double *error)
@@ -573,11 +580,10 @@ late_more(const Rounds *s, double *more, double *error)
 	double		reference = values_median(&s->seen.times[SIDE_REFERENCE]);
 	double		scale;
 
-	if (s->loop.n == 0 || !s->late_whole || s->late_idle.n == 0
-		|| s->late_more.n < MIN_AUDITS || s->audit_more.n < MIN_AUDITS)
+	if (s->loop.n == 0 || !s->late_whole || s->late_more.n < MIN_AUDITS
+		|| s->audit_more.n < MIN_AUDITS)
 		return false;
-	scale = fmin(1, reference / fmax(values_median(late) - values_median(&s->late_idle),
-									 reference));
+	scale = reference / fmax(values_median(late), reference);
 	*more = scale * values_median(&s->late_more);
 	*error = scale * fmin(cudal1_score_median_error(s->late_more.v, s->late_more.n),
 						  NOISE * cudal1_score_median_error(late->v, late->n));
