@@ -263,6 +263,7 @@ judge_rounds(const ScoreRule *rule, const Round *rounds, int n)
 						  &lower, &upper, &half_width);
 	wide = half_width > cudal1_score_wide_from(judgement.score, rule->half_width_limit,
 											   rule->precision_slope, rule->half_width_most);
+	lower = cudal1_score_least_end(judgement.estimates, judgement.nbuckets, lower);
 	judgement.reward =
 		cudal1_score_conservative_round(wide ? cudal1_score_nearer_end(lower, upper) :
 										judgement.score);

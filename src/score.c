@@ -570,6 +570,19 @@ cudal1_score_wide_from(double score, double limit, double slope, double most)
 }
 
 double
+cudal1_score_least_end(const double *values, size_t n, double lower)
+{
+	double		least;
+
+	if (n < 4 || n > 6)
+		return lower;
+	least = values[0];
+	for (size_t i = 1; i < n; i++)
+		least = fmin(least, values[i]);
+	return fmax(lower, lower < 1 ? fmin(least, 1) : least);
+}
+
+double
 cudal1_score_nearer_end(double lower, double upper)
 {
 	return fmax(lower, fmin(upper, 1));

@@ -121,6 +121,13 @@ extern double cudal1_score_doubt(const double *buckets, size_t n, const double *
  */
 extern double cudal1_score_wide_from(double score, double limit, double slope, double most);
 
+/*
+ * The lower end that a wide interval is paid: of four to six values their least, where that is more
+ * (but no more than 1, if the interval reaches below). Four values all exceed the middle that they
+ * are drawn about once in 16 times, and Student's factor takes the end of so few far below any.
+ */
+extern double cudal1_score_least_end(const double *values, size_t n, double lower);
+
 /* the end of an interval that is nearer to 1, and 1 if that lies within */
 extern double cudal1_score_nearer_end(double lower, double upper);
 

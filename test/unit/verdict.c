@@ -255,6 +255,8 @@ spread(Values *buckets, size_t n, double speed, double deviation)
 	}
 }
 
+static double least;				/* of these pairs */
+
 /*
  * the score of a speed that n pairs found, their logarithms having a deviation, beside so many A/A
  * pairs with one of theirs
@@ -268,6 +270,9 @@ paid(size_t n, double speed, double deviation, size_t aa, double aa_deviation)
 	*measure.result = (Result) {.evidence = json_object()};
 	spread(&s.buckets, n, speed, deviation);
 	spread(&of_reference.buckets, aa, 1, aa_deviation);
+	least = INFINITY;
+	for (size_t i = 0; i < n; i++)
+		least = fmin(least, s.buckets.v[i]);
 	cudal1_score_interval(s.buckets.v, n, job.profile.confidence, job.profile.nlooks, &s.lower,
 						  &s.upper, &s.half_width);
 	verdict_conclude(&s, false);
@@ -334,7 +339,15 @@ check_wide(void)
 	score = paid(4, 1.02, 0.05, 7, 0.05);
 	check(score == 1 && r->wide, "but one that holds 1 is as wide as without");
 	score = paid(4, 2, 0.2, 0, 0);
-	check(score == r->lower && r->wide && r->half_width > 0.2, "and so is one that is wider");
+	check(score == least && score > 1.2 * r->lower && r->wide && r->half_width > 0.2,
+		  "and so is one that is wider, but its end is no less than the least of four pairs");
+	score = paid(4, 0.9, 0.3, 7, 0.01);
+	check(score == least && score > r->lower && r->wide, "nor is one that lies below 1");
+	score = paid(4, 1.5, 0.2, 7, 0.01);
+	check(score == 1 && r->lower < 1 && least > 1 && r->wide,
+		  "one that holds 1 is paid no more than that");
+	score = paid(3, 2, 0.2, 0, 0);
+	check(score == r->lower && r->wide, "three pairs are too few for that");
 	job.profile.half_width_most = 0;
 	job.profile.half_width_limit = 0;
 	score = paid(21, 0.8, 0.1, 0, 0);
@@ -463,11 +476,11 @@ step_or_loop(double loop)
 
 static bool of_host;				/* PyTorch, whose steps are known */
 static bool clear = true;			/* single runs are */
+static double late_reference = 68e-6;	/* what a run of the reference's takes whose input is late */
 
 /*
- * what audits leave of a score on a GPU where the reference takes 100 us in blocks, 60 us with late
- * inputs, and `audit` in audits of single runs; `single`, `late`: what the candidate takes in
- * audits of either kind
+ * what audits leave of a score on a GPU where the reference takes 100 us in blocks and `audit` in
+ * audits of single runs; `single`, `late`: what the candidate takes in audits of either kind
  */
 static double
 gpu_bound(double audit, double single, double late, uint32_t runs)
@@ -495,9 +508,9 @@ gpu_bound(double audit, double single, double late, uint32_t runs)
 			values_append(&s.audit[SIDE_CANDIDATE], single);
 			values_append(&s.audit_more, single - audit);
 		}
-		values_append(&s.late_runs[SIDE_REFERENCE], 68e-6);
+		values_append(&s.late_runs[SIDE_REFERENCE], late_reference);
 		values_append(&s.late_runs[SIDE_CANDIDATE], late);
-		values_append(&s.late_more, late - 68e-6);
+		values_append(&s.late_more, late - late_reference);
 		if (of_host)
 			rounds_trap(&s, NULL);
 	}
@@ -550,6 +563,12 @@ main(void)
 	check(gpu_bound(80e-6, 65e-6, 28e-6, 90) > 1.9,
 		  "they hide what code saves of its host's work, which steps and late inputs show");
 	check(gpu_bound(80e-6, 65e-6, 68e-6, 90) < 1.7, "both of them");
+	late_reference = 120e-6;
+	steps[STEP_LATE] = steps[STEP_NEXT] = steps[STEP_RESTED] = 1e-6;
+	check(gpu_bound(80e-6, 80e-6, 24e-6, 90) < 10.1,
+		  "where these find a fifth of the reference's time, no less, whatever a launch takes there");
+	late_reference = 68e-6;
+	steps[STEP_LATE] = steps[STEP_NEXT] = 20e-6;
 	steps[STEP_RESTED] = 98e-6;
 	check(gpu_bound(80e-6, 80e-6, 2e-6, 90) < 1.26,
 		  "code that answers late inputs ahead gains nothing by that");

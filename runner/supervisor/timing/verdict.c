@@ -17,7 +17,7 @@
 /* of what a step takes in a trap, that it takes at least elsewhere */
 #define STEP_SHARE		0.5
 /* of a run, that sending it takes at least where that is what the run takes */
-#define HOST_SHARE		0.9
+#define HOST_SHARE		0.8
 #define LEAST_SCORE			1e-6	/* a score */
 #define GREATEST			1e9		/* an upper end */
 
@@ -145,11 +145,11 @@ verdict_asks_aa(const Rounds *s, double half_width)
 }
 
 /*
- * The score of a wide interval. From 1 on it is the lower end, whichever side made the interval
- * wide. Below 1 the end nearer to 1 is above what was measured, so the candidate is granted no more
- * doubt than intervals of the reference itself show, and none where those are not wide. It gets the
- * lower end where its pairs spread more than the reference's do, or where its budget left no time
- * for A/A pairs.
+ * The score of a wide interval. From 1 on it is the lower end, or the least of a few pairs,
+ * whichever side made the interval wide. Below 1 the end nearer to 1 is above what was measured, so
+ * the candidate is granted no more doubt than intervals of the reference itself show, and none
+ * where those are not wide. It gets the lower end where its pairs spread more than the reference's
+ * do, or where its budget left no time for A/A pairs.
  */
 static double
 careful_score(Rounds *s, double score, const char **why)
@@ -157,16 +157,17 @@ careful_score(Rounds *s, double score, const char **why)
 	const Profile *p = &s->m->job->profile;
 	json_t	   *evidence = json_pack("{s:f}", "estimate", score);
 	json_t	   *pairs = json_array();
+	double		lower = cudal1_score_least_end(s->buckets.v, s->buckets.n, s->lower);
 	double		doubt;
 	bool		own;
 
 	json_object_set_new(s->m->result->evidence, "wide", evidence);
 	*why = "the score is its end nearer to 1.00";
 	if (!verdict_asks_aa(s, s->half_width))
-		return cudal1_score_nearer_end(s->lower, s->upper);
+		return cudal1_score_nearer_end(lower, s->upper);
 	*why = "the score is its lower end";
 	if (!s->aa || s->aa->buckets.n < AA_PAIRS)
-		return s->lower;
+		return lower;
 	doubt = cudal1_score_doubt(s->buckets.v, s->buckets.n, s->aa->buckets.v, s->aa->buckets.n,
 							   p->confidence, p->nlooks, &own);
 	for (size_t i = 0; i < s->aa->buckets.n; i++)
@@ -175,11 +176,11 @@ careful_score(Rounds *s, double score, const char **why)
 	json_object_set_new(evidence, "own", json_boolean(own));
 	*why = "pairs of the reference with itself spread less, so the score is its lower end";
 	if (own)
-		return s->lower;
+		return lower;
 	json_object_set_new(evidence, "doubt", json_real(doubt));
 	*why = "pairs of the reference with itself spread as much, so the score is its end nearer to "
 		"1.00, as far as theirs would reach";
-	return cudal1_score_nearer_end(s->lower,
+	return cudal1_score_nearer_end(lower,
 								   fmin(s->upper, doubt > verdict_wide_from(s) ? score * (1 + doubt)
 										: score));
 }
