@@ -118,11 +118,16 @@ typedef struct GpuTrap
 	uint32_t	steps[STEPS];	/* how many */
 } GpuTrap;
 
-/* elements of an output that were read when its run said that it was done */
+/*
+ * elements of an output that were read when its run said that it was done; none, where the
+ * executor's table named no place of the output's then
+ */
 typedef struct GpuEarly
 {
 	uint64_t	value[2];
-	CuAddress	at[2];
+	uint64_t	element[2];
+	uint32_t	run;
+	int			output;
 	uint32_t	bytes;
 	uint32_t	n;
 } GpuEarly;
@@ -354,7 +359,8 @@ extern bool gpu_audit_set(Measure *m, Arena *arena, const uint32_t *slots, uint3
 extern void gpu_audit_begin(Measure *m);
 extern void gpu_audit_clear(Measure *m);
 extern void gpu_audit_between(void *steps, uint32_t run, uint32_t runs);
-extern bool gpu_audit_same(Measure *m, bool *same);
+extern bool gpu_audit_same(Measure *m, Executor *executor, const Arena *arena,
+						   const uint32_t *slots, bool *same);
 
 /*
  * where an element lies that the executor says it wrote; 0 if it says nonsense; the samples listed

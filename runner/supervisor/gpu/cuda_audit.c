@@ -55,29 +55,37 @@ look(GpuSteps *s, uint32_t run)
 	Measure    *m = s->m;
 	Gpu		   *gpu = m->gpu;
 	GpuAudit   *audit = &gpu->audit;
-	GpuEarly   *early = &audit->early[audit->looked];
+	GpuEarly   *early = &audit->early[audit->looked++];
 	int			output = (int) random_below(&m->random, (uint64_t) m->outputs);
 	const Tensor *layout = &m->output[output];
 	CuCopy		copy = {.from_type = 2, .to_type = 1, .to_host = early->value,
 		.to_pitch = sizeof(early->value[0]), .height = 2};
 	CuAddress	at[2];
 
-	memset(early, 0, sizeof(*early));
-	audit->looked++;
+	*early = (GpuEarly) {.run = run,.output = output,.bytes = tensor_dtype_size(layout->dtype)};
 	if (layout->elements == 0)
 		return true;
 	for (int i = 0; i < 2; i++)
 	{
+		early->element[i] = random_below(&m->random, layout->elements);
 		at[i] = gpu_element(m, s->executor, s->arena, run, s->slots[run], output,
-							random_below(&m->random, layout->elements));
-		/* nonsense is found out when tables are judged */
+							early->element[i]);
 		if (at[i] == 0)
 			return true;
 	}
-	early->at[0] = copy.from = at[0] < at[1] ? at[0] : at[1];
-	early->at[1] = at[0] < at[1] ? at[1] : at[0];
-	early->bytes = copy.width = tensor_dtype_size(layout->dtype);
-	copy.from_pitch = early->at[1] - early->at[0];
+	if (at[0] > at[1])
+	{
+		CuAddress	first = at[1];
+		uint64_t	element = early->element[1];
+
+		at[1] = at[0];
+		early->element[1] = early->element[0];
+		at[0] = first;
+		early->element[0] = element;
+	}
+	copy.from = at[0];
+	copy.width = early->bytes;
+	copy.from_pitch = at[1] - at[0];
 	if (copy.from_pitch < copy.width || copy.from_pitch > FARTHEST)
 	{
 		copy.from_pitch = copy.width;
@@ -107,9 +115,13 @@ gpu_audit_between(void *context, uint32_t run, uint32_t runs)
 	audit->opened = clock_now();
 }
 
-/* whether what was read early is still there */
+/*
+ * Whether what was read early is what the outputs are that the executor lists now: one that lists
+ * others than it did when a run was done has had nothing to show then.
+ */
 bool
-gpu_audit_same(Measure *m, bool *same)
+gpu_audit_same(Measure *m, Executor *executor, const Arena *arena, const uint32_t *slots,
+			   bool *same)
 {
 	Gpu		   *gpu = m->gpu;
 	GpuAudit   *audit = &gpu->audit;
@@ -117,9 +129,23 @@ gpu_audit_same(Measure *m, bool *same)
 
 	*same = true;
 	for (uint32_t i = 0; i < audit->looked; i++)
-		for (uint32_t j = 0; j < audit->early[i].n; j++)
-			gpu->items[n++] = (CudaSample) {audit->early[i].at[j], audit->early[i].bytes};
-	gpu->nitems = n;
+	{
+		const GpuEarly *early = &audit->early[i];
+
+		if (early->n == 0 && m->output[early->output].elements > 0)
+			*same = false;
+		for (uint32_t j = 0; j < early->n; j++, n++)
+		{
+			CuAddress	at = gpu_element(m, executor, arena, early->run, slots[early->run],
+										 early->output, early->element[j]);
+
+			*same = *same && at != 0;
+			gpu->items[n] = (CudaSample) {at, early->bytes};
+		}
+	}
+	gpu->nitems = *same ? n : 0;
+	if (!*same)
+		return true;
 	if (!gpu_read_samples(m, gpu->values))
 		return false;
 	n = 0;

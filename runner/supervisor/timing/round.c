@@ -133,7 +133,7 @@ rounds_step_audit(Rounds *s, Half *half, bool reference_first)
 		good = measure_stage(m, &s->arena, side, s->order, n)
 			&& measure_block(m, executor, side, s->order, seeds, n, rounds_timeout(s, side, n),
 							 &seconds)
-			&& gpu_audit_same(m, &same);
+			&& gpu_audit_same(m, executor, &s->arena, s->order, &same);
 		if (good && !same)
 		{
 			measure_cause(m, side, "unfinished");
