@@ -486,7 +486,7 @@ class Executor:
         """
         control, base, pool, likes = self.control, self.gpu.base, range(self.gpu.bytes), None
         # of the whole device, without what torch.cuda.synchronize asks first
-        synchronize = torch._C._cuda_synchronize
+        synchronize, shared = torch._C._cuda_synchronize, self.guard.cudal1_guard_find_shared
         with memoryview(control.memory) as memory, memory.cast("Q") as words, \
                 memory[wire.GATE_AT:wire.GATE_AT + 8] as gates, gates.cast("I") as gate:
             for run, slot in enumerate(slots):
@@ -498,28 +498,30 @@ class Executor:
                 if take:
                     result = take(run, result)
                 outputs.append(result)
-                alike = likes is not None and len(result) == len(likes)
-                for tensor, (place, *like) in zip(result, likes or ()):
+                n = len(result)
+                at = run * n * TENSOR.size
+                alike = likes is not None and n == len(likes)
+                for tensor, (place, *like) in zip(result, likes if alike else ()):
                     address = tensor.data_ptr() - base
-                    alike = alike and address in pool and like == layout_of(tensor)
-                    words[place + run * len(likes) * TENSOR.size // 8] = address if alike else 0
-                if not alike:
+                    if address not in pool:
+                        alike = alike and tensor.numel() == 0
+                        address = 0
+                    alike = alike and like == layout_of(tensor)
+                    words[place + at // 8] = address
+                if not alike or shared(self.table + at, 0, n, n) < n:
                     self.write_table(outputs[run:], run)
-                synchronize()
-                gate[1] = run + 1
                 if run == 0 and not self.copies:
                     likes = self.repeat_table(result, len(slots))
-        if likes is not None:
-            self.settle_table(outputs, self.table)
+                synchronize()
+                gate[1] = run + 1
 
     def repeat_table(self, result, runs):
         """The first run's entries for all runs. Of each, the place of its address, in words, and
         its layout.
         """
-        nbytes = len(result) * TENSOR.size
-        at = wire.TABLE_AT
-        first = self.control.memory[at:at + nbytes]
-        self.control.memory[at + nbytes:at + runs * nbytes] = first * (runs - 1)
+        at, nbytes = wire.TABLE_AT, len(result) * TENSOR.size
+        entries = self.control.memory[at:at + nbytes]
+        self.control.memory[at:at + runs * nbytes] = entries * runs
         return [
             ((at + i * TENSOR.size) // 8, *layout_of(tensor)) for i, tensor in enumerate(result)
         ]
