@@ -441,20 +441,26 @@ longer_in_blocks(const Rounds *s, double cold, double more)
 }
 
 /*
- * On a GPU: what a run of the candidate's takes at least, by audits whose inputs come late, less
- * what such runs take without any code, but at most half, since code that has launched ahead takes
- * nothing of that; negative where it is not known. In other audits, and in blocks of a single run,
- * the GPU's turns are taken off, and work of the CPU could hide in them.
+ * On a GPU: what a run of a side takes by audits whose inputs come late, less what such runs take
+ * without any code, but at most half: code that has launched ahead takes nothing of that. Negative
+ * where it is not known. In other audits, and in blocks of a single run, the GPU's turns are taken
+ * off, and work of the CPU could hide in them.
  */
-double
-audit_late_seconds(const Rounds *s)
+static double
+late_seconds(const Rounds *s, Side side)
 {
 	double		late;
 
-	if (s->late_runs[SIDE_CANDIDATE].n < MIN_AUDITS || s->late_idle.n == 0)
+	if (s->late_runs[side].n < MIN_AUDITS || s->late_idle.n == 0)
 		return -1;
-	late = values_median(&s->late_runs[SIDE_CANDIDATE]);
+	late = values_median(&s->late_runs[side]);
 	return late - fmin(values_median(&s->late_idle), late / 2);
+}
+
+double
+audit_late_seconds(const Rounds *s)
+{
+	return late_seconds(s, SIDE_CANDIDATE);
 }
 
 static void
@@ -480,8 +486,8 @@ late_bound(Rounds *s, double *shown)
 	if (s->runs[0] > 1 || s->runs[1] > 1 || candidate <= 0)
 		return NAN;
 	note_late(s);
-	reference = values_median(&s->late_runs[SIDE_REFERENCE]) - values_median(&s->late_idle);
-	reference = fmin(reference, values_median(&s->seen.times[SIDE_REFERENCE]));
+	reference = fmin(late_seconds(s, SIDE_REFERENCE),
+					 values_median(&s->seen.times[SIDE_REFERENCE]));
 	*shown = reference / candidate;
 	return *shown / (1 - AUDIT_WARM * s->m->job->profile.audit_margin);
 }
@@ -614,7 +620,7 @@ audit_late_bound(const Rounds *s, double *shown)
  * Single runs tell what kernels take, and hide what the host takes, because it sends a run while
  * the GPU turns to the process. So where the host is what the reference's runs take, the candidate
  * may also save `host` seconds a run, which steps in traps tell, as far as late audits confirm it.
- * The bound, or NAN.
+ * The bound, or NAN. What is above it counts with the whole of its late runs.
  */
 double
 audit_host_bound(Rounds *s, double host, double *shown)
@@ -628,7 +634,8 @@ audit_host_bound(Rounds *s, double host, double *shown)
 	if (!late_more(s, &more[1], &error[1]))
 		return NAN;
 	more[0] = more_seconds(s, &error[0]) - host;
-	*shown = ratio_left(reference, reference + fmax(more[0], more[1]));
+	*shown = ratio_left(reference, fmax(reference + more[0],
+										values_median(&s->late_runs[SIDE_CANDIDATE])));
 	json_object_set_new(s->m->result->evidence, "host_seconds",
 						json_pack("[f, f, f]", host, more[1], error[1]));
 	return ratio_left(reference, reference * (1 - AUDIT_WARM * p->audit_margin)
