@@ -1,6 +1,6 @@
 -- Rounds, rewards and groups: what is computed agrees with formulas written down elsewhere.
 BEGIN;
-SELECT plan(78);
+SELECT plan(80);
 
 CREATE FUNCTION pg_temp.close_to(got float8[], expected float8[], tolerance float8 DEFAULT 1e-8) RETURNS boolean
 LANGUAGE sql AS $$
@@ -45,6 +45,10 @@ SELECT ok(accepted AND reward = 3.05, 'far from 1 it may be wider, as in a measu
 FROM cudal1_score_rounds(ARRAY[2.95,3.0,3.05,3.1,3.2,2.9,3.15]::float8[], array_fill(1.0::float8, ARRAY[7]));
 SELECT ok(accepted AND score = 3.05 AND reward BETWEEN 2.3 AND 2.7, 'by a share of the distance; a wider one is paid at its lower end')
 FROM cudal1_score_rounds(ARRAY[2.5,3.0,3.05,3.1,3.6,2.7,3.5]::float8[], array_fill(1.0::float8, ARRAY[7]));
+SELECT ok(accepted AND reward = 2.5, 'train: that of four buckets is no less than their least')
+FROM cudal1_score_rounds(ARRAY[3.18,2.58,2.5,2.56]::float8[], array_fill(1.0::float8, ARRAY[4]), 'train', ARRAY[1,2,3,4]);
+SELECT ok(accepted AND reward = 1, 'but 1.00 where the interval reaches below')
+FROM cudal1_score_rounds(ARRAY[1.9,1.4,1.1,1.4]::float8[], array_fill(1.0::float8, ARRAY[4]), 'train', ARRAY[1,2,3,4]);
 SELECT ok(accepted AND score = 0.5 AND reward BETWEEN 0.52 AND 0.6, 'below 1 at its upper end')
 FROM cudal1_score_rounds(ARRAY[0.5,0.55,0.45,0.5,0.5,0.53,0.47]::float8[], array_fill(1.0::float8, ARRAY[7]));
 SELECT ok(accepted AND reward = 1.09, 'train: at its middle, where it excludes 1')

@@ -158,14 +158,16 @@ careful_score(Rounds *s, double score, const char **why)
 	json_t	   *evidence = json_pack("{s:f}", "estimate", score);
 	json_t	   *pairs = json_array();
 	double		lower = cudal1_score_least_end(s->buckets.v, s->buckets.n, s->lower);
+	bool		few = lower > s->lower;
 	double		doubt;
 	bool		own;
 
 	json_object_set_new(s->m->result->evidence, "wide", evidence);
-	*why = "the score is its end nearer to 1.00";
+	*why = few ? "the score is the least of its pairs" : "the score is its end nearer to 1.00";
 	if (!verdict_asks_aa(s, s->half_width))
 		return cudal1_score_nearer_end(lower, s->upper);
-	*why = "the score is its lower end";
+	*why = few ? "the score is the least of its pairs, at most 1.00"
+		: "the score is its lower end";
 	if (!s->aa || s->aa->buckets.n < AA_PAIRS)
 		return lower;
 	doubt = cudal1_score_doubt(s->buckets.v, s->buckets.n, s->aa->buckets.v, s->aa->buckets.n,
@@ -174,7 +176,9 @@ careful_score(Rounds *s, double score, const char **why)
 		json_array_append_new(pairs, json_real(s->aa->buckets.v[i]));
 	json_object_set_new(evidence, "aa", pairs);
 	json_object_set_new(evidence, "own", json_boolean(own));
-	*why = "pairs of the reference with itself spread less, so the score is its lower end";
+	*why = few ? "pairs of the reference with itself spread less, so the score is the least of its "
+		"pairs, at most 1.00"
+		: "pairs of the reference with itself spread less, so the score is its lower end";
 	if (own)
 		return lower;
 	json_object_set_new(evidence, "doubt", json_real(doubt));
