@@ -96,8 +96,8 @@ COMMENT ON COLUMN cudal1.profile.precision_goal IS
 COMMENT ON COLUMN cudal1.profile.precision_slope IS
 'the goal is max(precision_goal, precision_slope * |ln score|)';
 COMMENT ON COLUMN cudal1.profile.half_width_limit IS
-'a wider interval after the last look is paid at its end nearer to 1 (candidate.wide), above 1 at no
-less than the least of four to six pairs; NULL: none is wide';
+'a wider interval after the last look is paid at its end nearer to 1 (candidate.wide), one of four
+to six pairs at no less than their least (at most 1, if it reaches below); NULL: none is wide';
 COMMENT ON COLUMN cudal1.profile.half_width_most IS
 'up to it no interval is wide that lies above 1 or below; NULL: half_width_limit alone counts';
 COMMENT ON COLUMN cudal1.profile.variance_limit IS
@@ -349,7 +349,7 @@ COMMENT ON COLUMN cudal1.candidate.reward IS
 COMMENT ON COLUMN cudal1.candidate.score IS 'the accepted score before rounding';
 COMMENT ON COLUMN cudal1.candidate.wide IS
 'the interval is wider than the profile''s half_width_limit, or audits were too unsteady: the score
-is its end nearer to 1, its lower end, or the least of its pairs';
+is its end nearer to 1, its lower end, the least of its pairs, or what A/A pairs allow';
 COMMENT ON COLUMN cudal1.candidate.half_width IS
 'relative half-width of the interval at the profile''s confidence; NULL without a score that was
 measured here';
@@ -530,8 +530,8 @@ COMMENT ON COLUMN cudal1.measurement.lower IS
 'lower end of the interval of the score at the profile''s confidence';
 COMMENT ON COLUMN cudal1.measurement.half_width IS 'relative half-width of that interval';
 COMMENT ON COLUMN cudal1.measurement.wide IS
-'the score is an end of the interval or the least of its pairs, not the middle: detail says which
-and why, evidence (wide.estimate) has the middle';
+'the interval is wide, and the score an end of it, the least of its pairs, or what A/A pairs allow:
+detail says which and why, evidence (wide.estimate) has the middle';
 COMMENT ON COLUMN cudal1.measurement.bucket_means IS
 'the estimate of each bucket (median or mean of its ratios, as the profile says)';
 COMMENT ON COLUMN cudal1.measurement.reference_seconds IS 'median time of one run of the reference';

@@ -256,8 +256,8 @@ judge_rounds(const ScoreRule *rule, const Round *rounds, int n)
 				 errmsg("the score of these rounds is out of range")));
 
 	/*
-	 * This is how cudal1-measure judges without A/A pairs.  A single bucket has no interval, so it
-	 * is accepted only where the profile limits none.
+	 * This is how cudal1-measure judges where it needs no A/A pairs.  A single bucket has no
+	 * interval, so it is accepted only where the profile limits none.
 	 */
 	cudal1_score_interval(judgement.estimates, judgement.nbuckets, rule->confidence, rule->looks,
 						  &lower, &upper, &half_width);

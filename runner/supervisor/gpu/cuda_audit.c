@@ -4,8 +4,8 @@
  *
  * An audit's first run has the GPU turn to the executor. Each run after it finds its input late,
  * see cuda_late.c, and says that it is done when the device is; from gate to answer is what it
- * takes. Nothing of a block's own cost is in that, and nothing is taken off but a launch and the
- * wait for it: a turn of the GPU takes 0.14 ms, in which work of the CPU can hide.
+ * takes. Nothing of a block's own cost is in that, and little is taken off, for a launch and its
+ * wait: a turn of the GPU takes 0.14 ms, in which work of the CPU can hide.
  *
  * The moment that a run says it is done two elements of its outputs, drawn by lot, are copied to
  * the host, by the engine that no kernel waits for. They must be the same when all runs have ended.
@@ -116,8 +116,8 @@ gpu_audit_between(void *context, uint32_t run, uint32_t runs)
 }
 
 /*
- * Whether what was read early is what the outputs are that the executor lists now: one that lists
- * others than it did when a run was done has had nothing to show then.
+ * Whether what was read early is what the outputs are that the executor lists now. One that listed
+ * other memory when a run was done, or none, has had nothing to show then.
  */
 bool
 gpu_audit_same(Measure *m, Executor *executor, const Arena *arena, const uint32_t *slots,

@@ -158,14 +158,16 @@ careful_score(Rounds *s, double score, const char **why)
 	json_t	   *evidence = json_pack("{s:f}", "estimate", score);
 	json_t	   *pairs = json_array();
 	double		lower = cudal1_score_least_end(s->buckets.v, s->buckets.n, s->lower);
+	double		end = cudal1_score_nearer_end(lower, s->upper);
 	bool		few = lower > s->lower;
 	double		doubt;
 	bool		own;
 
 	json_object_set_new(s->m->result->evidence, "wide", evidence);
-	*why = few ? "the score is the least of its pairs" : "the score is its end nearer to 1.00";
+	*why = few && end == lower ? "the score is the least of its pairs"
+		: "the score is its end nearer to 1.00";
 	if (!verdict_asks_aa(s, s->half_width))
-		return cudal1_score_nearer_end(lower, s->upper);
+		return end;
 	*why = few ? "the score is the least of its pairs, at most 1.00"
 		: "the score is its lower end";
 	if (!s->aa || s->aa->buckets.n < AA_PAIRS)
