@@ -1,10 +1,8 @@
 # kind: 6 many calls in one; task: gpu_layers; bound: 5; first: yes
 # A block's runs are one launch. Those of a trap are launched ahead, in a queue that waits for a word of the host's, so that a step is a
 # store; those of late audits wait in a kernel for the same word. Single runs are honest. Worth what honest/torch_cuda/layers_inline is.
-import ctypes
-import sys
-
 # include shared/layers.py
+# include shared/loop.py
 BLOCK = r"""
 #include <cuda.h>
 #include <dlfcn.h>
@@ -85,16 +83,13 @@ void block(int64_t mode, int64_t control, std::vector<int64_t> at, int64_t first
 DECLARED += "void block(int64_t, int64_t, std::vector<int64_t>, int64_t, int64_t, std::vector<int64_t>, torch::Tensor, int64_t, torch::Tensor);"
 ModelNew.built = load_inline(name="held", cpp_sources=DECLARED, cuda_sources=KERNEL + BLOCK, functions=["layers", "block"])
 ALONE, BATCHED, HELD, LATE = range(4)
-here, kept = sys.modules["__main__"], []
+kept = []
 
 
 def block(self, mode, slots, inputs):
     if not kept:
-        places = [one[0].data_ptr() for one in inputs]
-        control = ctypes.addressof(ctypes.c_char.from_buffer(self.control.memory))
-        at = [here.wire.GATE_AT, here.wire.ADDRESS_AT, here.wire.TABLE_AT, here.wire.TENSORS_AT]
-        kept.extend([torch.empty(2048, 4, 256, device="cuda"), places, control, at])
-    y, places, control, at = kept
+        kept.extend([torch.empty(2048, 4, 256, device="cuda"), *control_of(self, inputs)])
+    y, control, at, places = kept
     model = self.model
     model.built.block(mode, control, at, y.data_ptr() - self.gpu.base, len(slots), places, model.weights(), len(model.layers), y)
 
@@ -103,8 +98,5 @@ def stepped_runs(self, slots, flags, outputs, inputs, model, *more):
     block(self, ALONE if len(slots) == 1 else HELD if flags & here.wire.ONCE else BATCHED, slots, inputs)
 
 
-returned = here.Executor.returned
-# the table is written
-here.Executor.returned = lambda self, count, known: returned(self, count, known) if self.outputs else False
 here.Executor.stepped_runs = stepped_runs
 here.Executor.gated_runs = lambda self, slots, flags, outputs, inputs, model, *more: block(self, LATE, slots, inputs)
