@@ -522,9 +522,7 @@ class Executor:
         at, nbytes = wire.TABLE_AT, len(result) * TENSOR.size
         entries = self.control.memory[at:at + nbytes]
         self.control.memory[at:at + runs * nbytes] = entries * runs
-        return [
-            ((at + i * TENSOR.size) // 8, *layout_of(tensor)) for i, tensor in enumerate(result)
-        ]
+        return [(word_of(i), *layout_of(tensor)) for i, tensor in enumerate(result)]
 
     def audited_run(self, slots, flags, outputs, inputs, model):
         """A run on a CPU whose input comes when the supervisor opens a gate, after some on another
@@ -556,7 +554,7 @@ class Executor:
             self.write_table([result])
             copies = iter(self.copies)
             for i, tensor in enumerate(result):
-                place = (wire.TABLE_AT + i * TENSOR.size) // 8
+                place = word_of(i)
                 likes.append((place, None if words[place] == tensor.data_ptr() else next(copies)))
             layouts = [layout_of(tensor) for tensor in result]
             plain = type(made) is tuple and all(type(part) is torch.Tensor for part in made)
@@ -712,6 +710,11 @@ def seeding(gpu):
             setter(value)
 
     return seed
+
+
+def word_of(entry):
+    """Where an entry of the table has its address, in words of control memory."""
+    return (wire.TABLE_AT + entry * TENSOR.size) // 8
 
 
 def layout_of(tensor):

@@ -60,32 +60,26 @@ look(GpuSteps *s, uint32_t run)
 	const Tensor *layout = &m->output[output];
 	CuCopy		copy = {.from_type = 2, .to_type = 1, .to_host = early->value,
 		.to_pitch = sizeof(early->value[0]), .height = 2};
+	uint64_t	element[2];
 	CuAddress	at[2];
+	int			first;
 
 	*early = (GpuEarly) {.run = run,.output = output,.bytes = tensor_dtype_size(layout->dtype)};
 	if (layout->elements == 0)
 		return true;
 	for (int i = 0; i < 2; i++)
 	{
-		early->element[i] = random_below(&m->random, layout->elements);
-		at[i] = gpu_element(m, s->executor, s->arena, run, s->slots[run], output,
-							early->element[i]);
+		element[i] = random_below(&m->random, layout->elements);
+		at[i] = gpu_element(m, s->executor, s->arena, run, s->slots[run], output, element[i]);
 		if (at[i] == 0)
 			return true;
 	}
-	if (at[0] > at[1])
-	{
-		CuAddress	first = at[1];
-		uint64_t	element = early->element[1];
-
-		at[1] = at[0];
-		early->element[1] = early->element[0];
-		at[0] = first;
-		early->element[0] = element;
-	}
-	copy.from = at[0];
+	first = at[1] < at[0];
+	early->element[0] = element[first];
+	early->element[1] = element[!first];
+	copy.from = at[first];
 	copy.width = early->bytes;
-	copy.from_pitch = at[1] - at[0];
+	copy.from_pitch = at[!first] - at[first];
 	if (copy.from_pitch < copy.width || copy.from_pitch > FARTHEST)
 	{
 		copy.from_pitch = copy.width;

@@ -446,8 +446,8 @@ longer_in_blocks(const Rounds *s, double cold, double more)
  * where it is not known. In other audits, and in blocks of a single run, the GPU's turns are taken
  * off, and work of the CPU could hide in them.
  */
-static double
-late_seconds(const Rounds *s, Side side)
+double
+audit_late_seconds(const Rounds *s, Side side)
 {
 	double		late;
 
@@ -455,12 +455,6 @@ late_seconds(const Rounds *s, Side side)
 		return -1;
 	late = values_median(&s->late_runs[side]);
 	return late - fmin(values_median(&s->late_idle), late / 2);
-}
-
-double
-audit_late_seconds(const Rounds *s)
-{
-	return late_seconds(s, SIDE_CANDIDATE);
 }
 
 static void
@@ -480,13 +474,13 @@ note_late(Rounds *s)
 static double
 late_bound(Rounds *s, double *shown)
 {
-	double		candidate = audit_late_seconds(s);
+	double		candidate = audit_late_seconds(s, SIDE_CANDIDATE);
 	double		reference;
 
 	if (s->runs[0] > 1 || s->runs[1] > 1 || candidate <= 0)
 		return NAN;
 	note_late(s);
-	reference = fmin(late_seconds(s, SIDE_REFERENCE),
+	reference = fmin(audit_late_seconds(s, SIDE_REFERENCE),
 					 values_median(&s->seen.times[SIDE_REFERENCE]));
 	*shown = reference / candidate;
 	return *shown / (1 - AUDIT_WARM * s->m->job->profile.audit_margin);
@@ -556,7 +550,8 @@ audit_bound(Rounds *s, double doubt, bool clear, double *shown)
 	if (s->audit_more.n < MIN_AUDITS)
 		return late_bound(s, shown);
 	more = fmax(more_seconds(s, &error),
-				audit_late_seconds(s) - values_median(&s->audit[SIDE_REFERENCE]));
+				audit_late_seconds(s, SIDE_CANDIDATE)
+				- values_median(&s->audit[SIDE_REFERENCE]));
 	longer = longer_in_blocks(s, cold, more);
 	change = longer * (more - doubt);
 	if (s->late_idle.n > 0)

@@ -253,7 +253,7 @@ extern bool audit_matters(const Rounds *s, double score);
 
 /* whether it must be, and they are not */
 extern bool audit_unclear(const Rounds *s, double score, bool clear);
-extern double audit_late_seconds(const Rounds *s);
+extern double audit_late_seconds(const Rounds *s, Side side);
 
 /* on a GPU: slots that an audit stages */
 extern uint32_t audit_staged(const Rounds *s);

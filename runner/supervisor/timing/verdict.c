@@ -117,7 +117,8 @@ is_told(Rounds *s)
 
 	if (!m->gpu || values_median(&s->buckets) <= 1)
 		return true;
-	if (s->runs[SIDE_REFERENCE] == 1 && reference < s->turns && audit_late_seconds(s) <= 0)
+	if (s->runs[SIDE_REFERENCE] == 1 && reference < s->turns
+		&& audit_late_seconds(s, SIDE_CANDIDATE) <= 0)
 		return conclude(m, OUTCOME_UNVERIFIED, "a run of %.3g s by itself is shorter than the "
 						"GPU's turning to a process, %.3g s", reference, s->turns);
 	if (rounds_traps_due(s) && !verdict_steps_known(s))
