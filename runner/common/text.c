@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "common/text.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -95,6 +96,16 @@ text_mentions(const char *text, const char *const *words, size_t n)
 	for (size_t i = 0; i < n; i++)
 		if (strcasestr(text, words[i]))
 			return true;
+	return false;
+}
+
+bool
+text_names(const char *text, const char *const *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (const char *at = text; (at = strcasestr(at, words[i])); at++)
+			if (at == text || !isalpha((unsigned char) at[-1]))
+				return true;
 	return false;
 }
 

@@ -261,6 +261,9 @@ extern void gpu_environment(Measure *m);
  */
 extern int	gpu_sandbox(const Measure *m, Sandbox *sandbox, const char **environment, int n);
 
+/* whether code may have several things to do at once, and has a use for several queues */
+extern bool gpu_code_is_concurrent(JobLanguage language, const char *source);
+
 /* for as many candidates as share a reference now */
 extern bool gpu_arena_create(Measure *m, Arena *arena);
 extern void gpu_arena_destroy(GpuArena *arena);

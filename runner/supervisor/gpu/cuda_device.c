@@ -99,28 +99,14 @@ gpu_find_nvcc(Gpu *gpu)
 			*strrchr(gpu->toolkit, '/') = '\0';
 }
 
-/*
- * Words of code that may have several things to do at once. In PyTorch these are also what cuDNN's
- * recurrent layers, solvers and compilers do with streams of their own.
- */
-static const char *const concurrent[] = {"stream", "graph", "compile", "rnn", "lstm", "gru",
-	"linalg", "inverse", "svd", "eig", "solve", "cholesky", "pinv", "det(", "lstsq", "qr(", "lu("};
-
-static bool
-is_concurrent(const Measure *m, const char *source)
-{
-	return text_mentions(source, concurrent, m->job->language == LANGUAGE_PYTORCH
-						 ? sizeof(concurrent) / sizeof(concurrent[0]) : 1);
-}
-
 /* whether all code of the heat has a single thing to do at a time */
 static bool
 one_queue_will_do(const Measure *m)
 {
 	for (int i = 0; i < m->nmembers; i++)
-		if (is_concurrent(m, m->members[i].code.source))
+		if (gpu_code_is_concurrent(m->job->language, m->members[i].code.source))
 			return false;
-	return !is_concurrent(m, m->job->reference);
+	return !gpu_code_is_concurrent(m->job->language, m->job->reference);
 }
 
 int
@@ -146,7 +132,6 @@ gpu_sandbox(const Measure *m, Sandbox *sandbox, const char **environment, int n)
 	/* compiled kernels would be kept in files, which candidates can't write */
 	environment[n++] = "CUDA_CACHE_DISABLE";
 	environment[n++] = "1";
-	/* a context's queues for streams are half of what takes time to make and to end */
 	if (one_queue_will_do(m))
 	{
 		environment[n++] = "CUDA_DEVICE_MAX_CONNECTIONS";

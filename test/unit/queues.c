@@ -1,0 +1,41 @@
+/*
+ * queues.c
+ *		Which code has a context with several queues: what may have several things to do at once,
+ *		and nothing else that looks like it. A promise's name is the code.
+ */
+#define _GNU_SOURCE
+#include "../../runner/common/text.c"
+#include "../../runner/supervisor/gpu/cuda_queues.c"
+
+#include "tap.h"
+
+static bool
+pytorch(const char *source)
+{
+	return gpu_code_is_concurrent(LANGUAGE_PYTORCH, source);
+}
+
+int
+main(void)
+{
+	static const char *const one[] = {"x = torch.relu(self.linear(x))", "nn.ReLU(inplace=True)",
+		"F.gelu(x) * self.weight", "height = x.shape[2]", "group_norm(x)", "torch.bmm(a, b).sqrt()",
+		"self.neighbor", "import re  # a compiled pattern, sorted in eight rows", ""};
+	static const char *const several[] = {"torch.cuda.Stream()", "at::cuda::getCurrentCUDAStream()",
+		"cudaStreamCreate(&s);", "nn.GRU(8, 8)", "nn.LSTMCell(8, 8)", "torch.rnn_tanh(x)",
+		"torch.linalg.solve(a, b)", "a.inverse()", "torch.eig(a)", "eigh(a)", "torch.lu(a)",
+		"torch.lu_solve(b, lu)", "torch.triangular_solve(b, a)", "torch.det(a)", "a.slogdet()",
+		"torch.cuda.CUDAGraph()", "torch.compile(model)", "import torch._dynamo", "svd(a)"};
+	static const char *const kernels[] = {"solve<<<1, 32>>>(a)", "__global__ void lu(float *a)",
+		"// a compiled kernel"};
+
+	for (size_t i = 0; i < COUNT(one); i++)
+		check(!pytorch(one[i]), one[i]);
+	for (size_t i = 0; i < COUNT(several); i++)
+		check(pytorch(several[i]), several[i]);
+	for (size_t i = 0; i < COUNT(kernels); i++)
+		check(!gpu_code_is_concurrent(LANGUAGE_CUDA, kernels[i]), kernels[i]);
+	check(gpu_code_is_concurrent(LANGUAGE_CUDA, "cudaStream_t s;"), "CUDA with a stream");
+	check(gpu_code_is_concurrent(LANGUAGE_CUDA, "cudaGraphLaunch(g, 0);"), "a graph may fork");
+	return done();
+}
