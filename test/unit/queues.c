@@ -19,11 +19,13 @@ int
 main(void)
 {
 	static const char *const one[] = {"x = torch.relu(self.linear(x))", "nn.ReLU(inplace=True)",
-		"F.gelu(x) * self.weight", "height = x.shape[2]", "group_norm(x)", "torch.bmm(a, b).sqrt()",
+		"F.gelu(x) * self.weight", "height = x.shape[2]", "F.group_norm(x, 8)",
+		"torch.bmm(a, b).sqrt()",
 		"self.neighbor", "import re  # a compiled pattern, sorted in eight rows", ""};
 	static const char *const several[] = {"torch.cuda.Stream()", "at::cuda::getCurrentCUDAStream()",
 		"cudaStreamCreate(&s);", "nn.GRU(8, 8)", "nn.LSTMCell(8, 8)", "torch.rnn_tanh(x)",
-		"torch.linalg.solve(a, b)", "a.inverse()", "torch.eig(a)", "eigh(a)", "torch.lu(a)",
+		"nn.Conv2d(8, 8, 3, groups=4)", "torch.linalg.solve(a, b)", "a.inverse()", "torch.eig(a)",
+		"eigh(a)", "torch.lu(a)",
 		"torch.lu_solve(b, lu)", "torch.triangular_solve(b, a)", "torch.det(a)", "a.slogdet()",
 		"torch.cuda.CUDAGraph()", "torch.compile(model)", "import torch._dynamo", "svd(a)"};
 	static const char *const kernels[] = {"solve<<<1, 32>>>(a)", "__global__ void lu(float *a)",

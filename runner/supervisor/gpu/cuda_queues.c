@@ -15,12 +15,12 @@
 static const char *const anywhere[] = {"stream", "graph", ".compile", "dynamo"};
 
 /*
- * At the beginning of a name: cuDNN's recurrent layers and the solvers of linear algebra use
- * streams of their own. ReLU( is no lu(, nor is eight an eigh(.
+ * At the beginning of a name: cuDNN's recurrent layers and convolutions of groups, and the solvers
+ * of linear algebra, use streams of their own. ReLU( is no lu(, nor is eight an eigh(.
  */
-static const char *const names[] = {"rnn", "lstm", "gru", "linalg", "inverse(", "pinverse(", "svd",
-	"eig(", "eigh(", "eigvals", "solve(", "lstsq", "cholesky", "qr(", "lu(", "lu_", "det(",
-	"logdet(", "slogdet("};
+static const char *const names[] = {"groups", "rnn", "lstm", "gru", "linalg", "inverse(",
+	"pinverse(", "svd", "eig(", "eigh(", "eigvals", "solve(", "lstsq", "cholesky", "qr(", "lu(",
+	"lu_", "det(", "logdet(", "slogdet("};
 
 bool
 gpu_code_is_concurrent(JobLanguage language, const char *source)
