@@ -447,11 +447,11 @@ traps_made(double score, int known, int late, uint32_t runs)
 }
 
 /*
- * what a run's steps of 5 us, and an executor's loop of so many, leave of a score where the
- * reference takes 40 us
+ * what a run's steps of 5 us, and an executor's loop of so many, leave of a score that blocks say,
+ * where the reference takes 40 us
  */
 static double
-step_or_loop(double loop)
+launches_leave(double estimate, double loop)
 {
 	Rounds		s = {.m = &measure, .turns = 280e-6, .taking = copying};
 	double		found;
@@ -463,7 +463,7 @@ step_or_loop(double loop)
 		rounds_trap(&s, NULL);
 	if (loop > 0)
 		values_append(&s.loop, loop);
-	found = fmin(step_bound(&s), loop_bound(&s));
+	found = launch_bound(&s, estimate);
 	json_decref(measure.result->evidence);
 	free(s.seen.times[SIDE_REFERENCE].v);
 	free(s.seen.pace.v);
@@ -472,6 +472,12 @@ step_or_loop(double loop)
 		for (int kind = 0; kind < STEPS; kind++)
 			free(s.steps[side][kind].v);
 	return found;
+}
+
+static double
+step_or_loop(double loop)
+{
+	return launches_leave(20, loop);
 }
 
 static bool of_host;				/* PyTorch, whose steps are known */
@@ -604,6 +610,10 @@ main(void)
 	copying = 10e-6;
 	check(fabs(step_or_loop(0) - 40 / 27.) < 1e-6, "nor for the copying of its results");
 	copying = 0;
+	steps[STEP_LATE] = 90e-6;
+	check(launches_leave(0.91, 0) == 1 && launches_leave(1.05, 0) == 1,
+		  "steps that a shared core lengthens take nothing below 1 from code that gains nothing");
+	check(launches_leave(1.2, 0) < 0.5, "but from code that blocks say is faster");
 	check(bound(1e-3, 0.25e-3) > 4, "code that audits find four times as fast may be so");
 	check(bound(2e-3, 0.25e-3) > 4,
 		  "nor does it pay for a host that slows blocks more than audits");

@@ -92,6 +92,19 @@ step_bound(Rounds *s)
 		   * (1 - AUDIT_WARM * s->m->job->profile.audit_margin));
 }
 
+/*
+ * The lower of both. Steps are unsteady where a core is shared, so they take nothing below 1 from
+ * code that blocks show to gain no more than honest code is granted beyond its bound.
+ */
+static double
+launch_bound(Rounds *s, double estimate)
+{
+	double		bound = fmin(step_bound(s), loop_bound(s));
+	double		granted = 1 - AUDIT_WARM * s->m->job->profile.audit_margin;
+
+	return bound < 1 && estimate * granted <= 1 ? 1 : bound;
+}
+
 bool
 verdict_uneven(Rounds *s)
 {
@@ -279,7 +292,7 @@ verdict_conclude(Rounds *s, bool left)
 	 */
 	if ((m->gpu || !clear) && audits < 1)
 		audits = 1;
-	r->audit_bound = p->audits > 0 ? fmin(fmin(audits, step_bound(s)), loop_bound(s)) : NAN;
+	r->audit_bound = p->audits > 0 ? fmin(audits, launch_bound(s, estimate)) : NAN;
 	if (isfinite(r->audit_bound) && r->audit_bound < estimate)
 	{
 		json_object_set_new(r->evidence, "score_before_audit", json_real(r->score));
