@@ -139,6 +139,7 @@ class Executor:
             wire.LOAD: self.load, wire.RUN: self.run,
             wire.DESCRIBE: self.describe, wire.GENERATE: self.generate,
             wire.ARENA: self.change_memory, wire.STATE: self.name_state,
+            wire.WEIGHTS: self.change_weights,
         }
         while True:
             if self.generator:
@@ -404,6 +405,13 @@ class Executor:
 
     def name_state(self, count, flags, seed):
         self.control.text(self.state.names())
+
+    def change_weights(self, count, flags, seed):
+        """Asked when all runs have been made, so that nothing is lost by copying."""
+        task = common.make_module("task", self.task_source)
+        torch.manual_seed(seed)
+        state = self.construct(task.Model, *common.init_arguments(task), seed).state_dict()
+        return results.copy_weights(state, self.model.state_dict(keep_vars=True), by_shape=False)
 
     def runs(self, slots, flags, outputs, inputs, model, take):
         if flags & wire.SEED_RUNS or take:

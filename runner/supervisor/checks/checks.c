@@ -638,6 +638,25 @@ run_candidate(Checks *c, bool *weights, bool *right)
 }
 
 /*
+ * Whether the weights of a candidate that is wrong would be others if they were copied by name.
+ * They may be where it can't say; where they would not, its runs would be as wrong.
+ */
+static bool
+would_change(Checks *c)
+{
+	Measure    *m = c->m;
+	double		started = clock_now();
+	ExecutorResult result;
+
+	if (sets_globals(m->job->reference))
+		return true;
+	result = executor_command(&c->candidate, WIRE_WEIGHTS, 0, 0, c->weights,
+							  m->job->profile.build_seconds, NULL);
+	m->result->startup_seconds += measure_spent(m, SPENT_LOAD, started) - started;
+	return result != EXECUTOR_OK || c->candidate.value > 0;
+}
+
+/*
  * The candidate draws its weights from the reference's seed, its constructor being run as the
  * reference's is. Where that disagrees, the reference's are copied to those of the same names. What
  * the first check ended with holds for all later processes.
@@ -656,7 +675,8 @@ check_candidate(Checks *c)
 
 	if (!run_candidate(c, &weights, &right))
 		return false;
-	if (weights && !right)
+	m->member->alike = weights && !right && !would_change(c);
+	if (weights && !right && !m->member->alike)
 	{
 		m->member->by_name = true;
 		measure_end(m, &c->candidate);
