@@ -21,11 +21,14 @@ main(void)
 	static const char *const one[] = {"x = torch.relu(self.linear(x))", "nn.ReLU(inplace=True)",
 		"F.gelu(x) * self.weight", "height = x.shape[2]", "F.group_norm(x, 8)",
 		"torch.bmm(a, b).sqrt()",
-		"self.neighbor", "import re  # a compiled pattern, sorted in eight rows", ""};
-	static const char *const several[] = {"torch.cuda.Stream()", "at::cuda::getCurrentCUDAStream()",
-		"cudaStreamCreate(&s);", "nn.GRU(8, 8)", "nn.LSTMCell(8, 8)", "torch.rnn_tanh(x)",
-		"nn.Conv2d(8, 8, 3, groups=4)", "torch.linalg.solve(a, b)", "a.inverse()", "torch.eig(a)",
-		"eigh(a)", "torch.lu(a)",
+		"self.neighbor", "import re  # a compiled pattern, sorted in eight rows",
+		"cudaStream_t stream = at::cuda::getCurrentCUDAStream();", "k<<<g, b, 0, stream>>>(x);",
+		"torch.cuda.current_stream().cuda_stream", ""};
+	static const char *const several[] = {"torch.cuda.Stream()",
+		"c10::cuda::getStreamFromPool()", "stream = Stream()", "torch.cuda.ExternalStream(s)",
+		"k<<<g, b, 0, cudaStreamPerThread>>>(x);", "cudaStream_t s; cudaStreamCreate(&s);",
+		"nn.GRU(8, 8)", "nn.LSTMCell(8, 8)", "torch.rnn_tanh(x)", "nn.Conv2d(8, 8, 3, groups=4)",
+		"torch.linalg.solve(a, b)", "a.inverse()", "torch.eig(a)", "eigh(a)", "torch.lu(a)",
 		"torch.lu_solve(b, lu)", "torch.triangular_solve(b, a)", "torch.det(a)", "a.slogdet()",
 		"torch.cuda.CUDAGraph()", "torch.compile(model)", "import torch._dynamo", "svd(a)"};
 	static const char *const kernels[] = {"solve<<<1, 32>>>(a)", "__global__ void lu(float *a)",
@@ -37,7 +40,7 @@ main(void)
 		check(pytorch(several[i]), several[i]);
 	for (size_t i = 0; i < COUNT(kernels); i++)
 		check(!gpu_code_is_concurrent(LANGUAGE_CUDA, kernels[i]), kernels[i]);
-	check(gpu_code_is_concurrent(LANGUAGE_CUDA, "cudaStream_t s;"), "CUDA with a stream");
+	check(gpu_code_is_concurrent(LANGUAGE_CUDA, "cudaStreamCreate(&s);"), "CUDA with a stream");
 	check(gpu_code_is_concurrent(LANGUAGE_CUDA, "cudaGraphLaunch(g, 0);"), "a graph may fork");
 	return done();
 }
