@@ -60,6 +60,12 @@ cuda_driver_load(CuDriver *driver, const char **problem)
 	abort();
 }
 
+bool
+gpu_code_is_concurrent(JobLanguage language, const char *source)
+{
+	abort();
+}
+
 static int
 start(void)
 {
