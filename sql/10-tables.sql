@@ -245,7 +245,7 @@ COMMENT ON COLUMN cudal1.task.problem IS 'problem number within its level, as in
 COMMENT ON COLUMN cudal1.task.device IS
 'device class (cpu, cuda) or model on which the task''s rewards are measured';
 COMMENT ON COLUMN cudal1.task.device_model IS
-'the model, pinned by the first measurement; rewards of one task come from one model';
+'the model, pinned by the first score of a candidate; rewards of one task come from one model';
 COMMENT ON COLUMN cudal1.task.bucket_width IS
 'width of a score interval, in speedup (linear) or ln speedup (log)';
 COMMENT ON COLUMN cudal1.task.baseline IS

@@ -394,14 +394,13 @@ or by the first measurement (cudal1.task.reference_state; cudal1_check_reference
 language: c, cuda or pytorch. signature: for c and cuda, {"entry", "args": [{"name", "dtype",
 "shape", "role", "init", "low", "high", "value"}], "rtol", "atol"}.
 options: profile (default), device (class or model; c: cpu, cuda: cuda, pytorch: cuda if one is
-registered, else cpu), cores (1), bucket_width (0.25), temperature (1), score_scale (linear; log),
-strategy (bucket; island, random), baseline (what rewards are over: reference, or compile,
-reduce-overhead, cuda-graph of a PyTorch task; see cudal1_add_baselines()), rtol, atol (NULL: of
-each dtype), problem (number within the level), certify (true: queues null candidates at once,
-false: never, else a device that has nothing to do starts them where the setting cudal1.certify says
-so; see cudal1_certify_task()), islands
-(10), island_reset (1000), island_temperature (0.1), island_period (30000), island_late (admit;
-reject)';
+registered, else cpu), cores (1; devices of workers and agents have one), bucket_width (0.25),
+temperature (1), score_scale (linear; log), strategy (bucket; island, random), baseline (what
+rewards are over: reference, or compile, reduce-overhead, cuda-graph of a PyTorch task; see
+cudal1_add_baselines()), rtol, atol (NULL: of each dtype), problem (number within the level),
+certify (true: queues null candidates at once, false: never, else a device that has nothing to do
+starts them where the setting cudal1.certify says so; see cudal1_certify_task()), islands (10),
+island_reset (1000), island_temperature (0.1), island_period (30000), island_late (admit; reject)';
 
 CREATE FUNCTION cudal1.guard_task() RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
