@@ -819,8 +819,9 @@ BEGIN
 			EXIT WHEN waits >= 3;
 			CONTINUE;
 		WHEN OTHERS THEN
-			-- these errors pass, so the answer stays and is taken the next time
-			IF left(SQLSTATE, 2) IN ('40', '53', '55', '57', '58') THEN
+			-- these errors pass, so the answer stays and is taken the next time; 55000 is of
+			-- what the answer is for, a task whose reference is bad, and does not
+			IF left(SQLSTATE, 2) IN ('40', '53', '55', '57', '58') AND SQLSTATE <> '55000' THEN
 				RAISE;
 			END IF;
 			problem := SQLERRM;

@@ -1,6 +1,6 @@
 -- Models and their requests: who may be asked how often, what each outcome leads to, and that no answer is lost or counted twice.
 BEGIN;
-SELECT plan(101);
+SELECT plan(104);
 
 SELECT cudal1_add_task('t', 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
 SELECT prompt_id AS p FROM cudal1_prompt('t', kind => 'augment') \gset
@@ -197,5 +197,15 @@ SELECT count(*) FROM cudal1_generate(cudal1_record_prompt('t', repeat('x', 41943
 SELECT is((SELECT count(*) FROM cudal1.claim_requests('w', 100)), 4::bigint, 'a claim ends where its prompts have 32 MiB');
 SELECT is((SELECT count(*) FROM cudal1.claim_requests('w', 100)), 4::bigint, 'and the next goes on');
 
+-- a task whose reference turns out to be bad while its answer is on the way
+SELECT cudal1_add_task('bad', 'class Model: bad', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
+SELECT cudal1_generate((SELECT prompt_id FROM cudal1_prompt('bad', kind => 'augment')), 'm') AS bad \gset
+SELECT cudal1_generate(:p, 'm') AS good \gset
+SELECT pg_temp.claim() \g /dev/null
+SELECT pg_temp.answer(q, 'answered', pg_temp.code('of ' || q)) FROM unnest(ARRAY[:bad, :good]) AS q \g /dev/null
+UPDATE cudal1.task SET reference_state = 'bad', reference_detail = 'it fails' WHERE name = 'bad';
+SELECT is(cudal1.take_answers(), 2::bigint, 'both answers are taken');
+SELECT is((SELECT row(candidate_id, error)::text FROM cudal1.request WHERE request_id = :bad), '(,"the reference of task ""bad"" cannot be measured")', 'one is told why it is no candidate');
+SELECT isnt((SELECT candidate_id FROM cudal1.request WHERE request_id = :good), NULL, 'the other is one');
 SELECT * FROM finish();
 ROLLBACK;
