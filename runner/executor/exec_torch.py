@@ -277,6 +277,7 @@ class Executor:
                     state, model.state_dict(keep_vars=True), flags & wire.ALIKE
                 )
         self.model = model
+        self.named = set(model.state_dict()) if isinstance(model, torch.nn.Module) else set()
         self.lazy_seed = None
         if isinstance(model, torch.nn.Module) and any(map(results.is_lazy, model.parameters())):
             self.lazy_seed = seed
@@ -407,11 +408,16 @@ class Executor:
         self.control.text(self.state.names())
 
     def change_weights(self, count, flags, seed):
-        """Asked when all runs have been made, so that nothing is lost by copying."""
+        """Asked when all runs have been made, so that nothing is lost by copying. Of code that has
+        dropped weights since, it can't be told.
+        """
+        own = self.model.state_dict(keep_vars=True)
+        if set(own) != self.named:
+            return 1
         task = common.make_module("task", self.task_source)
         torch.manual_seed(seed)
         state = self.construct(task.Model, *common.init_arguments(task), seed).state_dict()
-        return results.copy_weights(state, self.model.state_dict(keep_vars=True), by_shape=False)
+        return results.copy_weights(state, own, by_shape=False)
 
     def runs(self, slots, flags, outputs, inputs, model, take):
         if flags & wire.SEED_RUNS or take:
