@@ -198,8 +198,9 @@ spool_each(const AgentSpool *spool, SpoolVerdict (*settle) (const Cudal1Claim *c
 	DIR		   *folder = opendir(spool->folder);
 	struct dirent *entry;
 	bool		all = true;
+	bool		stopped = false;
 
-	while (folder && all && (entry = readdir(folder)) != NULL)
+	while (folder && !stopped && (entry = readdir(folder)) != NULL)
 	{
 		Cudal1Claim claim = {0};
 		int			length = 0;
@@ -219,7 +220,8 @@ spool_each(const AgentSpool *spool, SpoolVerdict (*settle) (const Cudal1Claim *c
 
 			if (verdict == SPOOL_SETTLED)
 				spool_drop(spool, &claim);
-			all = verdict != SPOOL_STOP;
+			all = all && verdict == SPOOL_SETTLED;
+			stopped = verdict == SPOOL_STOP;
 		}
 		free(text);
 	}

@@ -26,11 +26,11 @@ extern void spool_drop(const AgentSpool *spool, const Cudal1Claim *claim);
 typedef enum SpoolVerdict
 {
 	SPOOL_SETTLED,				/* may be dropped */
-	SPOOL_KEPT,					/* for another agent; the others can be handed over */
+	SPOOL_KEPT,					/* to be offered again; the others can be handed over */
 	SPOOL_STOP					/* none can be handed over now */
 } SpoolVerdict;
 
-/* hands over what is there. False: it was stopped */
+/* hands over what is there. False: not all of it, and it is to be called again */
 extern bool spool_each(const AgentSpool *spool,
 					   SpoolVerdict (*settle) (const Cudal1Claim *claim, const char *result));
 

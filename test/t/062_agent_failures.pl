@@ -80,6 +80,25 @@ wait_for($node, "SELECT concat_ws(' ', state, reward) FROM cudal1.candidate WHER
 is(scalar_of($node, "SELECT string_agg(attempt::text, ' ') FROM cudal1.measurement WHERE candidate_id = $id"), '1', 'without another measurement');
 await(sub { spooled($a) == 0 }, 'nothing is left on disk');
 
+# the same, and when the next agent offers it, another transaction has the candidate
+$id = submit($node, "progress measuring 1\nwait go-busy\nresult 1.245");
+wait_for($node, "SELECT phase FROM cudal1.job WHERE candidate_id = $id", 'measuring', 'a measurement runs');
+$node->safe_psql('postgres', "ALTER ROLE measurer NOLOGIN; SELECT pg_terminate_backend(pid) $backends");
+touch_for($a, 'go-busy');
+await(sub { spooled($a) == 1 }, 'the result is on disk');
+kill_agent($a, 'kill -9 of the agent');
+$blocker = $node->background_psql('postgres');
+$blocker->query_safe("BEGIN");
+$blocker->query_safe("SELECT candidate_id FROM cudal1.candidate WHERE candidate_id = $id FOR UPDATE");
+$node->safe_psql('postgres', "ALTER ROLE measurer LOGIN");
+start_agent($a);
+wait_for($node, "SELECT count(*) > 0 FROM pg_stat_activity WHERE usename = 'measurer' AND query LIKE '%finish%'", 't', 'the next agent offers it');
+$blocker->query_safe("COMMIT");
+$blocker->quit;
+wait_for($node, "SELECT concat_ws(' ', state, reward) FROM cudal1.candidate WHERE candidate_id = $id", 'successful 1.24', 'it is offered again, and stored');
+is(scalar_of($node, "SELECT string_agg(attempt::text, ' ') FROM cudal1.measurement WHERE candidate_id = $id"), '1', 'without another measurement');
+await(sub { spooled($a) == 0 }, 'nothing is left on disk');
+
 # the lease runs out while the connection is down: another has the job, and the late result is refused
 stop_agent($a, 'agent a restarts');
 start_agent($a, '--lease', '2');
