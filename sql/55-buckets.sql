@@ -519,18 +519,30 @@ DECLARE
 	u		record;
 	n		bigint := 0;
 BEGIN
+	-- each loop locks tasks in the order of their ids, so there is one loop a call; the next call
+	-- goes on
 	FOR u IN
 		SELECT x.ctid AS id, x.task_id, x.pool_id FROM cudal1.unplaced AS x
-			WHERE x.candidate_id IS NULL ORDER BY x.task_id, x.pool_id FOR UPDATE SKIP LOCKED
+			WHERE x.candidate_id IS NULL AND x.task_id IS NOT NULL
+			ORDER BY x.task_id, x.pool_id FOR UPDATE SKIP LOCKED
 	LOOP
-		IF u.task_id IS NULL THEN
-			PERFORM cudal1.place_candidate(s.candidate_id) FROM cudal1.stale_seeds(u.pool_id) AS s;
-		ELSE
-			PERFORM cudal1.found_islands(u.task_id, u.pool_id);
-		END IF;
+		PERFORM cudal1.found_islands(u.task_id, u.pool_id);
 		DELETE FROM cudal1.unplaced AS x WHERE x.ctid = u.id;
 		n := n + 1;
 	END LOOP;
+	IF n = 0 THEN
+		SELECT x.ctid AS id, x.pool_id INTO u FROM cudal1.unplaced AS x
+			WHERE x.task_id IS NULL ORDER BY x.pool_id LIMIT 1 FOR UPDATE SKIP LOCKED;
+		IF FOUND THEN
+			PERFORM cudal1.place_candidate(s.candidate_id) FROM cudal1.stale_seeds(u.pool_id) AS s;
+			DELETE FROM cudal1.unplaced AS x WHERE x.ctid = u.id;
+			n := 1;
+		END IF;
+	END IF;
+	IF n > 0 THEN
+		PERFORM cudal1.wake();
+		RETURN n;
+	END IF;
 	-- a row that another session has locked is placed the next time
 	FOR u IN
 		SELECT x.ctid AS id, x.candidate_id FROM cudal1.unplaced AS x
@@ -551,8 +563,9 @@ $$;
 COMMENT ON FUNCTION cudal1.place_waiting IS
 'places what trainers left to be placed: a successful code in the pools and on the islands it was
 proposed in and from, too; one measured for another purpose becomes an ordinary candidate; islands
-are founded; seeds whose verdicts changed while their pool was opened are placed anew. Returns how
-many';
+are founded; seeds whose verdicts changed while their pool was opened are placed anew. One kind a
+call, since each locks tasks in their order: whoever wants all calls it until it returns 0. Returns
+how many';
 
 CREATE FUNCTION cudal1.members(task_id bigint)
 RETURNS TABLE (pool_id int, candidate_id bigint)

@@ -45,7 +45,7 @@ SELECT cudal1_import_result('t', 'elsewhere', 2.2, 'published', 'A100');
 SELECT cudal1_add_prompt_template('own', 'augment', '{reference}');
 SELECT cudal1_open_pool('seeded', 'main'), cudal1_open_pool('own'), cudal1_prompt('t', seed => 4, pool => 'seeded');
 SELECT cudal1_submit('t', code, pool => 'own') FROM cudal1.candidate WHERE candidate_id < 20;
-SELECT cudal1.place_waiting();
+SELECT cudal1.place_waiting() FROM generate_series(1, 20);
 SELECT cudal1_prompt('t', seed => 5), cudal1_prompt('l', strategy => 'island', seed => 6);
 SELECT cudal1_cancel(ARRAY[58]);
 SELECT cudal1_ablation_explain(cudal1_ablate(cudal1_submit('t', E'A = True\nB = True\n'), '{A,B}'), '{A}', 'found by looking');
