@@ -99,6 +99,7 @@ BEGIN
 		EXISTS (SELECT FROM cudal1.pruned AS p WHERE p.candidate_id = c.candidate_id), '55000',
 		format('the code of candidate %s was pruned', c.candidate_id));
 	t := cudal1.find_task((SELECT x.name FROM cudal1.task AS x WHERE x.task_id = c.task_id));
+	PERFORM cudal1.check_reference(t);
 	INSERT INTO cudal1.ablation (task_id, candidate_id, switches)
 		VALUES (c.task_id, c.candidate_id, cudal1_ablate.switches)
 		RETURNING ablation_id INTO id;
@@ -129,7 +130,8 @@ COMMENT ON FUNCTION @extschema@.cudal1_ablate(bigint, text[], int) IS
 returns the ablation. A switch is set exactly once, docstrings apart, on a line of its own: USE_X =
 True, #define USE_X 1, static const int USE_X = 1, or a bare #define USE_X. Combinations are
 candidates of purpose ablation, neither sampled nor reported; one that was measured before is not
-measured again. Errors: 22023 bad switches, 42704 unknown candidate, 53400 a quota is used up';
+measured again. Errors: 22023 bad switches, 42704 unknown candidate, 53400 a quota is used up, 55000
+the code was pruned or the task''s reference is bad';
 
 CREATE FUNCTION cudal1.ablation_scores(ablation_id bigint)
 RETURNS TABLE (mask int, candidate_id bigint, state text, failure text, score float8, lower float8,
