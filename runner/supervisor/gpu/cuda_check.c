@@ -63,7 +63,8 @@ gpu_check_samples(Measure *m, const Arena *arena)
 				double		y = tensor_load(&drawn->value[SIDE_REFERENCE][at], t->dtype, 0);
 				double		x = tensor_load(&drawn->value[arena->place][at], t->dtype, 0);
 				bool		same = x == y || (isnan(x) && isnan(y))
-					|| fabs(x - y) <= SAMPLE_TOLERANCE * (atol * gpu->rms[o] + rtol * fabs(y));
+					|| (isfinite(x) && isfinite(y)
+						&& fabs(x - y) <= SAMPLE_TOLERANCE * (atol * gpu->rms[o] + rtol * fabs(y)));
 
 				if (!same)
 				{
