@@ -193,9 +193,13 @@ def loaded(folder, device):
 
     def moved(values):
         return [v.to(device) if isinstance(v, torch.Tensor) else v for v in values]
-    start = reference.get("get_init_inputs", list)()
+    start, named = reference.get("get_init_inputs", list)(), {}
+    if isinstance(start, dict):
+        start, named = [], start
+    elif len(start) == 2 and isinstance(start[0], (list, tuple)) and isinstance(start[1], dict):
+        start, named = start
     model = code.get("ModelNew", code.get("Model"))
-    model = (model(**start) if isinstance(start, dict) else model(*moved(start))).to(device)
+    model = model(*moved(start), **named).to(device)
     values = moved(reference["get_inputs"]())
 
     def call():
