@@ -5,12 +5,43 @@ parameters. Outside the clock no code of a candidate runs while inputs are there
 state within the clock. Binding names costs next to nothing there, and that is all that is done for
 a reference. A candidate that writes to its tensors pays for their copies.
 """
+from collections import deque
+
 import torch
+from torch.nn.modules.batchnorm import _NormBase
 from torch.nn.modules.lazy import LazyModuleMixin
 
 INTERNAL = frozenset(torch.nn.Module().__dict__)
-LISTS = (list, dict, set)
+LISTS = (list, dict, set, deque)
 ABSENT = object()
+# what runs in training write and none reads
+STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
+
+
+class Scripted:
+    """Attributes and buffers of a scripted module, which lie outside of Python."""
+
+    def __init__(self, module):
+        self.module = module._c
+        kinds = getattr(module, "_concrete_type", None)
+        names = set(kinds.get_attributes() if kinds else ()) - {"training", *INTERNAL}
+        names -= {name for name, _ in module._parameters.items()}
+        self.names = sorted(names | {name for name, _ in module._buffers.items()})
+
+    def items(self):
+        return [(name, self.module.getattr(name)) for name in self.names]
+
+    def get(self, name, default):
+        return self.module.getattr(name)
+
+    def __setitem__(self, name, value):
+        self.module.setattr(name, value)
+
+
+def containers(module):
+    if isinstance(module, torch.jit.ScriptModule):
+        return ((Scripted(module), ()),)
+    return ((module.__dict__, INTERNAL), (module._buffers, ()))
 
 
 class Place:
@@ -27,7 +58,14 @@ class Place:
                 self.value = self.copy.clone()
             self.clean = self.value._version
         elif isinstance(value, LISTS):
-            self.copy = value.copy()
+            self.copy = copied(value)
+            self.clones = {id(leaf): leaf.detach().clone() for leaf in leaves(value)}
+            self.follow_leaves(value)
+
+    def follow_leaves(self, value):
+        self.leaves = [
+            (leaf, version(leaf), copy) for leaf, copy in zip(leaves(value), self.clones.values())
+        ]
 
     def look(self):
         """Notes whether runs have bound another value, or written to this one."""
@@ -42,6 +80,10 @@ class Place:
             self.clean = self.value._version
         elif isinstance(self.value, LISTS):
             self.changed = self.changed or not alike(now, self.copy)
+            self.written = any(
+                version(leaf) != before or not same(leaf, copy)
+                for leaf, before, copy in self.leaves
+            )
 
     def follow(self, now):
         """Forward takes its state to where the inputs are, once, and may write to it there."""
@@ -59,7 +101,11 @@ class Place:
             value = self.copy.clone() if self.written or not known else self.value
             self.version = value._version
         else:
-            value = self.copy.copy() if isinstance(self.value, LISTS) else self.value
+            value = self.value
+            if isinstance(value, LISTS):
+                value = copied(self.copy, self.clones if self.written or not known else None)
+                if not known:
+                    self.follow_leaves(value)
         self.bound = value
         if value is ABSENT:
             self.container.pop(self.name, None)
@@ -71,7 +117,10 @@ class State:
     def __init__(self, model, writes):
         named = model.named_modules() if isinstance(model, torch.nn.Module) else ()
         # the first run makes a lazy module what it is: that is no state
-        self.modules = [one for one in named if not isinstance(one[1], LazyModuleMixin)]
+        self.modules = [
+            (prefix, module, containers(module)) for prefix, module in named
+            if not isinstance(module, LazyModuleMixin)
+        ]
         self.writes = writes
         self.places = {}
         self.changed = []
@@ -79,13 +128,15 @@ class State:
         self.find_places()
 
     def find_places(self):
-        for prefix, module in self.modules:
-            for container, internal in ((module.__dict__, INTERNAL), (module._buffers, ())):
+        for prefix, module, held in self.modules:
+            for container, internal in held:
                 for name, value in container.items():
                     if name not in internal and (id(container), name) not in self.places:
                         path = ".".join(part for part in ("self", prefix, name) if part)
                         self.places[id(container), name] = Place(
                             path, container, name, ABSENT if self.runs else value, self.writes
+                            and not (name in STATISTICS and isinstance(module, _NormBase)
+                                     and module.training)
                         )
 
     def look(self):
@@ -97,7 +148,7 @@ class State:
                 place.restore(True)
         self.changed = [
             place for place in self.places.values()
-            if place.written and self.writes or place.changed and not place.written
+            if place.written and place.writes or place.changed and not place.written
         ]
         # the first run alone does not tell what later ones do where it has taken the state
         self.known = self.runs > 1
@@ -143,12 +194,42 @@ def same(tensor, copy):
         return True
 
 
+def leaves(value):
+    """Tensors in lists, and in lists of them."""
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, (*LISTS, tuple)):
+        parts = value.values() if isinstance(value, dict) else value
+        return [leaf for part in parts for leaf in leaves(part)]
+    return []
+
+
+def copied(value, clones=None):
+    """A list with copies of the lists in it, and of the tensors that have clones."""
+    if isinstance(value, torch.Tensor):
+        return clones[id(value)].clone() if clones else value
+    if isinstance(value, dict):
+        other = value.copy()
+        for key, part in value.items():
+            other[key] = copied(part, clones)
+        return other
+    if isinstance(value, deque):
+        return deque((copied(part, clones) for part in value), value.maxlen)
+    if type(value) in (list, tuple):
+        return type(value)(copied(part, clones) for part in value)
+    return value.copy() if isinstance(value, LISTS) else value
+
+
 def alike(now, before):
     """Whether a list holds the same objects."""
     if type(now) is not type(before) or len(now) != len(before):
         return False
     if isinstance(now, dict):
-        return all(now.get(key, ABSENT) is value for key, value in before.items())
+        return all(is_part(now.get(key, ABSENT), value) for key, value in before.items())
     if isinstance(now, set):
         return now == before
-    return all(one is other for one, other in zip(now, before))
+    return all(is_part(one, other) for one, other in zip(now, before))
+
+
+def is_part(one, other):
+    return alike(one, other) if isinstance(other, (*LISTS, tuple)) else one is other
