@@ -791,7 +791,9 @@ def build(source_fd, device, data_bytes, libdir):
     if absent:
         torch_absent = load_part(libdir, "torch_absent")
         torch_absent.pretend()
-    load_part(libdir, "torch_scratch").use_folder(os.getcwd())
+    scratch = load_part(libdir, "torch_scratch")
+    scratch.use_folder(os.getcwd())
+    scratch.keep_libraries(os.getcwd())
     try:
         if "TORCHINDUCTOR_CACHE_DIR" in os.environ:
             builds = load_part(libdir, "torch_builds")

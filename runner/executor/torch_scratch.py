@@ -35,6 +35,25 @@ def use_folder(folder):
     os.chdir(folder)
 
 
+def library_copy(folder, number):
+    return os.path.join(temporary_folder(folder), f"loaded{number:04}.so")
+
+
+def keep_libraries(folder):
+    """In a build. Code may delete what it has compiled once it is loaded, or name it by what each
+    process has otherwise (its number, the time): a process finds it by the order of loading.
+    """
+    load_library, numbers = ctypes.CDLL.__init__, itertools.count()
+
+    def init(self, name, *arguments, **keywords):
+        load_library(self, name, *arguments, **keywords)
+        path = os.path.abspath(name) if isinstance(name, str) and "/" in name else ""
+        if path.startswith(("/tmp/", os.path.join(folder, ""))):
+            shutil.copyfile(path, library_copy(folder, next(numbers)))
+
+    ctypes.CDLL.__init__ = init
+
+
 def temporary_name(suffix, prefix, folder):
     start = os.path.join(folder or tempfile.gettempdir(), prefix or tempfile.template)
     number = next(counters.setdefault((start, suffix), itertools.count()))
@@ -253,11 +272,15 @@ def use_scratch(folder):
     os.rename = os.replace = scratch.rename
     tempfile.NamedTemporaryFile, tempfile.mkstemp = scratch.temporary_file, scratch.mkstemp
     shutil.rmtree = scratch.rmtree
-    load_library = ctypes.CDLL.__init__
+    load_library, numbers = ctypes.CDLL.__init__, itertools.count()
 
     def init(self, name, *arguments, **keywords):
         # a name without a folder is looked for elsewhere
         where = scratch.place(name) if isinstance(name, str) and "/" in name else name
+        if where is not name and scratch.is_own(where):
+            kept = library_copy(folder, next(numbers))
+            if os.path.exists(kept) and (where in scratch.files or not os.path.exists(where)):
+                where = kept
         load_library(self, where, *arguments, **keywords)
 
     find_module = importlib.util.spec_from_file_location
