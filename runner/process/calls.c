@@ -110,9 +110,10 @@ static const CallLine lines[] = {
 	{ONE_OF(2, BITS_64, 0)}},
 	{"LCTGBD", CALL_ALLOWED,
 		"madvise",
-		"allocators; nothing takes shared pages from others, or is work for the kernel's threads",
+		"allocators; nothing takes shared pages from others, is work for the kernel's threads, or"
+		" makes pages clean, whose writing the kernel then shows (MADV_FREE)",
 		{ONE_OF(2, BITS_32, MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL, MADV_WILLNEED,
-				MADV_DONTNEED, MADV_FREE, MADV_DONTFORK, MADV_DOFORK, MADV_HUGEPAGE,
+				MADV_DONTNEED, MADV_DONTFORK, MADV_DOFORK, MADV_HUGEPAGE,
 				MADV_NOHUGEPAGE, MADV_DONTDUMP, MADV_DODUMP, MADV_WIPEONFORK, MADV_KEEPONFORK,
 				ADVICE_POPULATE_READ, ADVICE_POPULATE_WRITE, ADVICE_GUARD_INSTALL,
 	ADVICE_GUARD_REMOVE)}},
