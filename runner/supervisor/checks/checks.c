@@ -26,6 +26,7 @@
 
 #define CHECK_SLOTS		16
 #define ESTIMATE_BLOCKS	7
+#define ESTIMATE_BYTES	((size_t) 256 << 20)	/* of results in one of them, on a CPU */
 #define CALLS_IN_A_ROW	3
 #define NUDGED_BYTES	((size_t) 256 << 20)	/* of inputs, which have a copy then */
 /* a tenth of an output: what lies at a step of a function may turn to its other side */
@@ -89,7 +90,10 @@ estimate(Measure *m, Executor *executor, Side side, Arena *arena, double timeout
 	int			blocks;
 	double		first;
 
-	while (outputs > 0 && n > 1 && n * m->output_bytes > outputs)
+	/* results that come back are copied to new pages, for which the limit is not meant */
+	if (outputs == 0)
+		outputs = ESTIMATE_BYTES;
+	while (n > 1 && n * m->output_bytes > outputs)
 		n--;
 	/* long runs told their time while they were checked */
 	if (m->time[side] > MEASURE_SLOW)
