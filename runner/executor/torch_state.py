@@ -60,12 +60,11 @@ class Place:
         elif isinstance(value, LISTS):
             self.copy = copied(value)
             self.clones = {id(leaf): leaf.detach().clone() for leaf in leaves(value)}
-            self.follow_leaves(value)
+            self.follow_leaves({id(leaf): leaf for leaf in leaves(value)})
 
-    def follow_leaves(self, value):
-        self.leaves = [
-            (leaf, version(leaf), copy) for leaf, copy in zip(leaves(value), self.clones.values())
-        ]
+    def follow_leaves(self, bound):
+        """Tensors that stand for those in the list, by the ids of these."""
+        self.leaves = [(leaf, version(leaf), self.clones[key]) for key, leaf in bound.items()]
 
     def look(self):
         """Notes whether runs have bound another value, or written to this one."""
@@ -103,9 +102,12 @@ class Place:
         else:
             value = self.value
             if isinstance(value, LISTS):
-                value = copied(self.copy, self.clones if self.written or not known else None)
+                fresh = {}
+                if self.written or not known:
+                    fresh = {key: clone.clone() for key, clone in self.clones.items()}
+                value = copied(self.copy, fresh)
                 if not known:
-                    self.follow_leaves(value)
+                    self.follow_leaves(fresh)
         self.bound = value
         if value is ABSENT:
             self.container.pop(self.name, None)
@@ -204,19 +206,19 @@ def leaves(value):
     return []
 
 
-def copied(value, clones=None):
-    """A list with copies of the lists in it, and of the tensors that have clones."""
+def copied(value, others=None):
+    """A list with copies of the lists in it, and with others for tensors, by the ids of these."""
     if isinstance(value, torch.Tensor):
-        return clones[id(value)].clone() if clones else value
+        return others.get(id(value), value) if others else value
     if isinstance(value, dict):
         other = value.copy()
         for key, part in value.items():
-            other[key] = copied(part, clones)
+            other[key] = copied(part, others)
         return other
     if isinstance(value, deque):
-        return deque((copied(part, clones) for part in value), value.maxlen)
+        return deque((copied(part, others) for part in value), value.maxlen)
     if type(value) in (list, tuple):
-        return type(value)(copied(part, clones) for part in value)
+        return type(value)(copied(part, others) for part in value)
     return value.copy() if isinstance(value, LISTS) else value
 
 

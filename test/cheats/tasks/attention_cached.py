@@ -8,7 +8,9 @@ class Model(torch.nn.Module):
         super().__init__()
         self.qkv = torch.nn.ModuleList([torch.nn.Linear(width, 3 * width) for _ in range(layers)])
         self.keys = [torch.randn(4, 16, width) for _ in range(layers)]
-        self.values = [torch.randn(4, 16, width) for _ in range(layers)]
+        # one tensor twice
+        first, last = torch.randn(4, 16, width), torch.randn(4, 16, width)
+        self.values = [first] * (layers - 1) + [last]
 
     def forward(self, x):
         for i, layer in enumerate(self.qkv):
@@ -24,4 +26,4 @@ def get_inputs():
 
 
 def get_init_inputs():
-    return [64, 2]
+    return [64, 3]
