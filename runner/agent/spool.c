@@ -197,10 +197,10 @@ spool_each(const AgentSpool *spool, SpoolVerdict (*settle) (const Cudal1Claim *c
 {
 	DIR		   *folder = opendir(spool->folder);
 	struct dirent *entry;
+	SpoolVerdict verdict = SPOOL_SETTLED;
 	bool		all = true;
-	bool		stopped = false;
 
-	while (folder && !stopped && (entry = readdir(folder)) != NULL)
+	while (folder && verdict != SPOOL_STOP && (entry = readdir(folder)) != NULL)
 	{
 		Cudal1Claim claim = {0};
 		int			length = 0;
@@ -213,15 +213,12 @@ spool_each(const AgentSpool *spool, SpoolVerdict (*settle) (const Cudal1Claim *c
 		length = text ? (int) strcspn(text, "\n") : 0;
 		if (text && text[length] == '\n' && length <= CUDAL1_MAX_TOKEN)
 		{
-			SpoolVerdict verdict;
-
 			memcpy(claim.token, text, (size_t) length);
 			verdict = settle(&claim, text + length + 1);
 
 			if (verdict == SPOOL_SETTLED)
 				spool_drop(spool, &claim);
 			all = all && verdict == SPOOL_SETTLED;
-			stopped = verdict == SPOOL_STOP;
 		}
 		free(text);
 	}
