@@ -564,8 +564,8 @@ COMMENT ON FUNCTION cudal1.place_waiting IS
 'places what trainers left to be placed: a successful code in the pools and on the islands it was
 proposed in and from, too; one measured for another purpose becomes an ordinary candidate; islands
 are founded; seeds whose verdicts changed while their pool was opened are placed anew. One kind a
-call, since each locks tasks in their order: whoever wants all calls it until it returns 0. Returns
-how many';
+call, since each locks tasks in their order: a caller that wants all repeats it until it returns 0.
+Returns how many';
 
 CREATE FUNCTION cudal1.members(task_id bigint)
 RETURNS TABLE (pool_id int, candidate_id bigint)

@@ -696,6 +696,14 @@ after a pause, or ends the request. A review is taken at once, and its answer is
 stored; lost where the claim was fenced off, or later where a session is changing the request at
 this moment: then nothing is written';
 
+CREATE FUNCTION cudal1.error_passes(state text)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN left(state, 2) IN ('40', '53', '55', '57', '58') AND state <> '55000';
+COMMENT ON FUNCTION cudal1.error_passes IS
+'whether an error of this SQLSTATE is one of the moment, so that the same may succeed later. 55000
+is not: it is of what is asked for, as a task whose reference is bad';
+
 CREATE FUNCTION cudal1.finish_line(line text, doubtful boolean)
 RETURNS text
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -711,7 +719,7 @@ BEGIN
 			outcome := cudal1.finish_request(a);
 		END IF;
 	EXCEPTION WHEN OTHERS THEN
-		IF left(SQLSTATE, 2) IN ('40', '53', '55', '57', '58') THEN
+		IF cudal1.error_passes(SQLSTATE) THEN
 			RAISE;
 		END IF;
 		-- The answer may hold characters that this database can't store. The numbers of its request
@@ -771,7 +779,7 @@ BEGIN
 						FROM unnest(lines) WITH ORDINALITY AS u(line, n) OFFSET 0) AS s;
 			RETURN;
 		EXCEPTION WHEN OTHERS THEN
-			IF doubtful OR left(SQLSTATE, 2) IN ('40', '53', '55', '57', '58') THEN
+			IF doubtful OR cudal1.error_passes(SQLSTATE) THEN
 				RAISE;
 			END IF;
 		END;
@@ -819,9 +827,8 @@ BEGIN
 			EXIT WHEN waits >= 3;
 			CONTINUE;
 		WHEN OTHERS THEN
-			-- these errors pass, so the answer stays and is taken the next time; 55000 is of
-			-- what the answer is for, a task whose reference is bad, and does not
-			IF left(SQLSTATE, 2) IN ('40', '53', '55', '57', '58') AND SQLSTATE <> '55000' THEN
+			-- the answer stays, and is taken the next time
+			IF cudal1.error_passes(SQLSTATE) THEN
 				RAISE;
 			END IF;
 			problem := SQLERRM;

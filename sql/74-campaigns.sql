@@ -595,7 +595,7 @@ BEGIN
 			BEGIN
 				n := cudal1.advance_lane(c, l, most - done::int);
 			EXCEPTION WHEN OTHERS THEN
-				IF left(SQLSTATE, 2) IN ('40', '53', '55', '57', '58') AND SQLSTATE <> '55000' THEN
+				IF cudal1.error_passes(SQLSTATE) THEN
 					RAISE;
 				END IF;
 				-- what one campaign can't do must not hold up the others
