@@ -74,6 +74,8 @@ memory_destroy(GpuMemory *memory)
 	{
 		if (memory->address)
 		{
+			/* a fill of it may be under way, and its fault would end the context */
+			memory->driver->CtxSynchronize();
 			memory->driver->MemUnmap(memory->address, memory->bytes);
 			memory->driver->MemAddressFree(memory->address, memory->bytes);
 		}
