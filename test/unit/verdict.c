@@ -188,6 +188,8 @@ more(double score, int audits, bool planned)
 	return made;
 }
 
+static bool own_core = true;	/* the supervisor's, so that audits are not waited for asleep */
+
 /*
  * What audits leave of a score, where the reference takes `block` seconds in blocks and `audit` in
  * audits, the candidate `little` in the first of every so many audits and `candidate` in the
@@ -196,7 +198,7 @@ more(double score, int audits, bool planned)
 static double
 bound_of(double block, double audit, double candidate, double little, int every, double idle)
 {
-	Rounds		s = {.m = &measure,.attentive = true};
+	Rounds		s = {.m = &measure,.attentive = own_core};
 	double		found;
 	double		shown;
 
@@ -648,6 +650,11 @@ main(void)
 		  "where audits take longer than cold code does, it is the lower end of what they show");
 	check(after_audits(20, 3e-3, 2.3e-3) < 1.31 && !measure.result->wide,
 		  "which no reading of them confirms for code that is worth less");
+	own_core = false;
+	check(near(bound_of(100e-6, 100e-6, 100e-6, 100e-6, 1, 0), 4.0 / 3, 1e-9)
+		  && near(bound_of(100e-6, 390e-6, 390e-6, 390e-6, 1, 0), 4.0 / 3, 1e-9),
+		  "without a core of its own a quarter of the reference is granted, however long audits take");
+	own_core = true;
 	check(more(1.2, 3, true) == 5,
 		  "a score above 1 that few audits confirm gets those that a bound needs");
 	check(more(2.0, 0, true) == 8, "a high score that no audit confirms gets them, too");

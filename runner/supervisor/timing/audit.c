@@ -504,7 +504,7 @@ margin(const Rounds *s, double less)
 		return share * (m->job->language != LANGUAGE_PYTORCH ? AUDIT_WARM * reference
 						: fmin(values_median(&s->audit[SIDE_REFERENCE]), MARGIN_TIMES * reference));
 	if (!s->attentive)
-		return share * values_median(&s->audit[SIDE_REFERENCE]);
+		return share * reference;
 	return fmax(fmin(share * AUDIT_WARM * reference, m->backend->cold_seconds),
 				share * fmax(SPELL_WARM * reference, AUDIT_WARM * less));
 }
