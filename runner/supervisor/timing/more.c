@@ -86,7 +86,7 @@ more_comparisons(Rounds *s)
 
 	if (s->m->result->checks >= p->min_checks)
 		return true;
-	good = begin_extra(s, &half, s->seeds[0], false);
+	good = begin_extra(s, &half, random_next(&s->m->random), false);
 	while (good && s->m->result->checks < p->min_checks && !stopping_over_budget(s))
 	{
 		double		seconds;
