@@ -181,15 +181,16 @@ like($told, qr/expected \d+, found \d+\. It is wrong/, 'integers have no toleran
 SKIP:
 {
 	my ($python) = `'$measure' --devices` =~ /"python": ?"([^"]+)"/;
-	skip 'no PyTorch on this host', 2 if !can_measure('pytorch') || !defined $python;
+	skip 'no PyTorch on this host', 3 if !can_measure('pytorch') || !defined $python;
 	my ($home, $version) = split ' ', `'$python' -c 'import os, sys; print(os.path.dirname(sys.executable), "python%d.%d" % sys.version_info[:2])'`;
 	my $libraries = "$dir/venv/lib/$version/site-packages";
 	system("mkdir -p '$dir/venv/bin' '$libraries' && ln -s '$python' '$dir/venv/bin/python3'"
 		  . " && printf 'home = %s\ninclude-system-site-packages = true\n' '$home' >'$dir/venv/pyvenv.cfg'") == 0 or die;
-	skip 'PyTorch is no library of the system', 2
+	skip 'PyTorch is no library of the system', 3
 	  if system("'$dir/venv/bin/python3' -c 'import importlib.util as u, sys; sys.exit(u.find_spec(\"torch\") is None)'") != 0;
 	for my $case ([ "import tempfile\nTEMPDIR = tempfile.gettempdir()\ndef extend(use_dill):\n    pass\n", qr/"outcome":"successful"/, 'a library may ask where temporary files go' ],
-		[ "import sys\nsys.stderr.write('word ' * 2000)\nraise RuntimeError('its last words')\n", qr/can't import PyTorch: .*RuntimeError: its last words/, 'the end of a traceback is told' ])
+		[ "import sys\nsys.stderr.write('word ' * 2000)\nraise RuntimeError('its last words')\n", qr/can't import PyTorch: .*RuntimeError: its last words/, 'the end of a traceback is told' ],
+		[ "import os\nraise RuntimeError('beside it ' + ' '.join(os.listdir('$dir')))\n", qr/RuntimeError: beside it venv["\\]/, 'of the folders around an environment nothing is shown' ])
 	{
 		my ($library, $verdict, $name) = @$case;
 		open my $out, '>', "$libraries/dill.py" or die $!;

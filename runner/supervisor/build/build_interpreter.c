@@ -29,25 +29,64 @@ const BuiltPlace built_kinds[BUILT_KINDS] = {
 	[BUILT_KERNELS] = {"PYTORCH_KERNEL_CACHE_PATH", "kernels"},
 };
 
+/* what lies in /usr is there anyway */
 static void
-python_prefix(const char *python, char *prefix, size_t size)
+note_place(Interpreter *i, const char *folder)
 {
-	char		real[PATH_MAX];
+	if (folder[0] == '\0' || strcmp(folder, "/usr") == 0 || strncmp(folder, "/usr/", 5) == 0
+		|| i->places == INTERPRETER_PLACES)
+		return;
+	for (int n = 0; n < i->places; n++)
+		if (strcmp(i->place[n], folder) == 0)
+			return;
+	snprintf(i->place[i->places++], PATH_MAX, "%s", folder);
+}
 
-	prefix[0] = '\0';
-	/*
-	 * an interpreter outside /usr brings its first folder along, a virtual environment's base
-	 * interpreter included
-	 */
-	if (strncmp(python, "/usr/", 5) != 0 && python[0] == '/')
+/* cuts a path's last part off */
+static bool
+go_up(char *path)
+{
+	char	   *slash = strrchr(path, '/');
+
+	if (slash)
+		*slash = '\0';
+	return slash != NULL;
+}
+
+/*
+ * What an interpreter outside /usr brings along: its environment, which is the folder above its own
+ * in which pyvenv.cfg lies, and so on along symbolic links to what it was made from. Of a link that
+ * belongs to no environment it is the folder alone, which may lie in somebody's home.
+ */
+static void
+find_places(Interpreter *i, const char *python)
+{
+	char		path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s", python);
+	for (int links = 0; links < INTERPRETER_PLACES; links++)
 	{
-		const char *slash = strchr(python + 1, '/');
+		char		folder[PATH_MAX];
+		char		above[PATH_MAX];
+		char		config[PATH_MAX + 16];
+		char		to[PATH_MAX];
+		ssize_t		n = readlink(path, to, sizeof(to) - 1);
 
-		snprintf(prefix, size, "%.*s", slash ? (int) (slash - python) : (int) strlen(python),
-				 python);
+		snprintf(folder, sizeof(folder), "%s", path);
+		if (!go_up(folder))
+			return;
+		snprintf(above, sizeof(above), "%s", folder);
+		go_up(above);
+		snprintf(config, sizeof(config), "%s/pyvenv.cfg", above);
+		note_place(i, above[0] == '\0' || (n > 0 && access(config, F_OK) != 0) ? folder : above);
+		if (n <= 0)
+			return;
+		to[n] = '\0';
+		if (to[0] == '/')
+			snprintf(path, sizeof(path), "%s", to);
+		else if (snprintf(path, sizeof(path), "%s/%s", folder, to) >= (int) sizeof(path))
+			return;
 	}
-	else if (realpath(python, real) && strncmp(real, "/usr/", 5) != 0)
-		python_prefix(real, prefix, size);
 }
 
 void
@@ -146,7 +185,7 @@ interpreter_prepare(Measure *m, Side side, bool all, Interpreter *i, Sandbox *sa
 			 (unsigned long long) m->job->profile.memory_mb << 20);
 	/* forks of one parent are counted together, with those that are ending */
 	snprintf(i->threads, sizeof(i->threads), "%d", MOST_THREADS * (m->nmembers + (m->gpu != NULL)));
-	python_prefix(m->options->python, i->prefix, sizeof(i->prefix));
+	find_places(i, m->options->python);
 	snprintf(i->path, sizeof(i->path), "%.*s:%s%s/usr/bin:/bin",
 			 slash ? (int) (slash - m->options->python) : 0, m->options->python,
 			 m->gpu && m->gpu->toolkit[0] ? m->gpu->toolkit : "",
@@ -178,8 +217,8 @@ interpreter_prepare(Measure *m, Side side, bool all, Interpreter *i, Sandbox *sa
 	sandbox->environment = i->environment;
 	sandbox->unsandboxed = m->options->unsandboxed;
 	sandbox->binds[sandbox->nbinds++] = (SandboxBind) {m->options->libdir, false};
-	if (i->prefix[0])
-		sandbox->binds[sandbox->nbinds++] = (SandboxBind) {i->prefix, false};
+	for (int n = 0; n < i->places; n++)
+		sandbox->binds[sandbox->nbinds++] = (SandboxBind) {i->place[n], false};
 	if (folder[0])
 	{
 		sandbox->binds[sandbox->nbinds++] = all && !m->options->unsandboxed

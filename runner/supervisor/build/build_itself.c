@@ -65,8 +65,10 @@ start_build(Measure *m, Side side, bool with_device)
 	 * bubblewrap would follow it outside.
 	 */
 	snprintf(tmp, sizeof(tmp), "%s/tmp", built->inside);
-	if (strcmp(i.prefix, "/tmp") != 0)
-		sandbox.tmp_link = tmp;
+	sandbox.tmp_link = tmp;
+	for (int n = 0; n < i.places; n++)
+		if (strncmp(i.place[n], "/tmp/", 5) == 0)
+			sandbox.tmp_link = NULL;
 	interpreter_set(&i, "TMPDIR", "/tmp");
 	interpreter_set(&i, "MAX_JOBS", "2");
 	if (with_device && m->gpu)

@@ -34,6 +34,8 @@ typedef struct BuiltPlace
 
 extern const BuiltPlace built_kinds[BUILT_KINDS];
 
+#define INTERPRETER_PLACES	6
+
 /* what every interpreter is started with */
 typedef struct Interpreter
 {
@@ -41,7 +43,8 @@ typedef struct Interpreter
 	char		cores[16];
 	char		data[32];
 	char		threads[16];
-	char		prefix[PATH_MAX];
+	char		place[INTERPRETER_PLACES][PATH_MAX];	/* what it brings along, from outside /usr */
+	int			places;
 	char		path[2 * PATH_MAX];
 	char		preload[PATH_MAX];
 	char		built[BUILT_KINDS][PATH_MAX + 64];
