@@ -29,6 +29,7 @@ main(void)
 	int			begun[2];
 	pid_t		child;
 	pid_t		worker;
+	ProcStat	stat;
 
 	build_charge(&use, 10, 2, true);
 	check(use.charged == 2, "a build that waits for a core is charged with its CPU time");
@@ -72,5 +73,30 @@ main(void)
 	kill(worker, SIGKILL);
 	waitpid(child, &status, 0);
 	check(!build_wait(child, 0.05, &status), "a build ends by its limit");
+
+	/* the kernel says of it what it says of one that waits for a disk */
+	child = fork();
+	if (child == 0)
+	{
+		setpgid(0, 0);
+		if (vfork() == 0)
+			for (;;)
+				pause();
+		_exit(0);
+	}
+	/* the child is ready to run at first */
+	for (int i = 0; i < 1000; i++)
+	{
+		seen = (BuildUse) {0};
+		left = MOST_PROCESSES;
+		look(child, &left, &seen);
+		if (left <= MOST_PROCESSES - 2 && proc_stat(child, &stat) && stat.state == 'D'
+			&& !seen.wants)
+			break;
+		usleep(1000);
+	}
+	check(left <= MOST_PROCESSES - 2 && !seen.wants, "a process whose child sleeps before it calls exec() wants none");
+	kill(-child, SIGKILL);
+	waitpid(child, &status, 0);
 	return done();
 }

@@ -4,8 +4,8 @@
  *
  * Compiling what includes PyTorch's headers takes half a minute of a core. On a host whose cores
  * many programs want it takes several minutes, and the code is as right as elsewhere. So a build
- * is charged with its CPU time while a process of it is ready to run or waits for a disk, and with
- * all time where every process of it sleeps.
+ * is charged with its CPU time while a process of it is ready to run, or one without children waits
+ * for a disk, and with all time where every process of it sleeps.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -29,18 +29,21 @@ look(pid_t pid, int *left, BuildUse *use)
 	char		children[32];
 	FILE	   *file;
 	int			child;
+	bool		parent = false;
 
 	if ((*left)-- <= 0)
 		return;
 	if (proc_stat(pid, &stat))
 		use->cpu += (double) stat.ticks / (double) sysconf(_SC_CLK_TCK);
-	use->wants = use->wants || stat.state == 'R' || stat.state == 'D';
+	use->wants = use->wants || stat.state == 'R';
 	snprintf(children, sizeof(children), "task/%d/children", (int) pid);
 	file = proc_open(pid, children);
-	while (file && fscanf(file, "%d", &child) == 1)
+	for (; file && fscanf(file, "%d", &child) == 1; parent = true)
 		look((pid_t) child, left, use);
 	if (file)
 		fclose(file);
+	/* a parent may wait so for what it has started by vfork() */
+	use->wants = use->wants || (stat.state == 'D' && !parent);
 }
 
 void
