@@ -165,7 +165,7 @@ parse_argument(Argument *a, const json_t *o, int index, char *error, size_t size
 					 "signature: argument \"%s\": \"role\" must be in, out, inout or scalar", name);
 	a->role = (ArgumentRole) role;
 	a->tensor.dtype = dtype ? tensor_dtype_parse(dtype) : 0;
-	if (a->tensor.dtype == 0)
+	if (a->tensor.dtype == 0 || a->tensor.dtype == WIRE_INT16 || a->tensor.dtype == WIRE_INT8)
 		return wrong(error, size, "signature: argument \"%s\": \"dtype\" must be float64, float32, "
 					 "float16, bfloat16, int64, int32, "
 					 "uint8 or bool", name);
@@ -198,6 +198,9 @@ parse_argument(Argument *a, const json_t *o, int index, char *error, size_t size
 	if (json_is_string(json_object_get(o, "init")) && init < 0)
 		return wrong(error, size, "signature: argument \"%s\": \"init\" must be normal, uniform, "
 					 "integer or zero", name);
+	if ((init == RANDOM_NORMAL || init == RANDOM_UNIFORM) && !tensor_dtype_is_float(a->tensor.dtype))
+		return wrong(error, size, "signature: argument \"%s\": \"init\" %s needs a floating point "
+					 "dtype", name, inits[init]);
 	if (init < 0)
 		init = tensor_dtype_is_float(a->tensor.dtype) ? RANDOM_NORMAL : RANDOM_INTEGER;
 	a->init = (RandomInit) init;

@@ -8,6 +8,9 @@
 
 #include "tap.h"
 
+static const char *dtype = "int32";
+static const char *init = "integer";
+
 /* a job with so many arguments of each role: what is wrong with it, "" for nothing */
 static const char *
 judged(int in, int inout, int out, int scalars)
@@ -23,9 +26,9 @@ judged(int in, int inout, int out, int scalars)
 	for (int role = 0; role < 4; role++)
 		for (int i = 0; i < counts[role]; i++)
 		{
-			json_t	   *argument = json_pack("{s:o, s:s, s:s}", "name",
-											 json_sprintf("%s%d", roles[role], i), "dtype", "int32",
-											 "role", roles[role]);
+			json_t	   *argument = json_pack("{s:o, s:s, s:s, s:s}", "name",
+											 json_sprintf("%s%d", roles[role], i), "dtype", dtype,
+											 "role", roles[role], "init", init);
 
 			if (role == 3)
 				json_object_set_new(argument, "value", json_integer(1));
@@ -87,5 +90,11 @@ main(void)
 	check(judged(8, 9, 0, 0)[0] != '\0' && judged(0, 9, 8, 0)[0] != '\0',
 		  "what is both counts on both sides");
 	check(strstr(judged(1, 0, 1, 31), "1 to 32 arguments") != NULL, "one argument more is refused");
+	init = "uniform";
+	check(strstr(judged(1, 0, 1, 0), "uniform needs a floating point dtype") != NULL,
+		  "integers are not drawn like other numbers");
+	init = "zero";
+	dtype = "int16";
+	check(strstr(judged(1, 0, 1, 0), "\"dtype\" must be") != NULL, "some types are PyTorch's alone");
 	return done();
 }
