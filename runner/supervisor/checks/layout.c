@@ -88,15 +88,11 @@ take_array(Measure *m, const char *who, const WireTensor *t, Tensor *array)
 		|| conclude(m, OUTCOME_UNVERIFIED, "%s an array of an unsupported type or size", who);
 }
 
-bool
-layout_from_generator(Measure *m)
+static bool
+take_inputs(Measure *m)
 {
-	Arena		empty;
-	uint32_t	n;
+	uint32_t	n = m->generator.control->tensors;
 
-	if (!measure_arena(m, &empty, 1, 0))
-		return false;
-	n = m->generator.control->tensors;
 	if (n > WIRE_MAX_TENSORS)
 		return conclude(m, OUTCOME_UNVERIFIED, "get_inputs gives more than %d arguments",
 						WIRE_MAX_TENSORS);
@@ -114,9 +110,20 @@ layout_from_generator(Measure *m)
 			return false;
 	}
 	place_inputs(m);
-	arena_destroy(&empty);
 	return fits(m, "get_inputs gives", m->input_slot_bytes,
 				m->gpu ? 0 : (size_t) m->job->profile.memory_mb << 20);
+}
+
+bool
+layout_from_generator(Measure *m)
+{
+	Arena		empty;
+	bool		good;
+
+	arena_init(&empty);
+	good = measure_arena(m, &empty, 1, 0) && take_inputs(m);
+	arena_destroy(&empty);
+	return good;
 }
 
 bool
