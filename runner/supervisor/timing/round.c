@@ -208,7 +208,7 @@ take_turn(const Set *set, Blocks *b, int place)
 	else
 		seconds = baseline_counted(s, half, n, seconds, half->empty[side]);
 	if (!b->single && place > 0 && seconds <= baseline_least(s, n, half->empty[side]))
-		rounds_count(s, "unresolved");
+		s->seen.unresolved++;
 	b->seconds[place] = seconds;
 	b->charged[place] = seconds + measure_fill(s->m, half->executor[side]);
 	return true;

@@ -21,8 +21,8 @@
 #define STEP_RUNS		5		/* of an audit on a GPU: the first has it turn to the executor */
 /* of a block, copying its results at most: writing a result takes half of copying it */
 #define TAKING_SHARE	(2.0 / 3)
-/* seconds of a round that is long: a few are enough, and sides don't settle in turn */
 #define MAX_MET			5		/* times that a reference meets another */
+/* seconds of a round that is long: a few are enough, and sides don't settle in turn */
 #define LONG_ROUND		0.05
 
 /*
@@ -49,6 +49,7 @@ typedef struct Seen
 	int			rounds;
 	int			rounds_in_buckets;	/* those of whole pairs */
 	int			samples;
+	int			unresolved;		/* blocks of the candidate that took the least that counts */
 	/* halves on a GPU in which the reference was slower than it may be */
 	int			slowed;
 } Seen;

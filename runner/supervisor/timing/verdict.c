@@ -205,15 +205,6 @@ careful_score(Rounds *s, double score, const char **why)
 										: score));
 }
 
-/* whether most of the candidate's blocks took the least that counts */
-static bool
-is_unresolved(const Rounds *s)
-{
-	json_t	   *blocks = json_object_get(s->m->result->evidence, "unresolved");
-
-	return 2 * json_integer_value(blocks) > s->seen.rounds;
-}
-
 /*
  * Where the reference's runs are what its host takes, and the candidate's steps are shorter, a
  * higher bound, or NAN. Traps lengthen steps, as the reference's tell.
@@ -279,8 +270,6 @@ verdict_conclude(Rounds *s, bool left)
 	if (p->variance_limit > 0 && r->variance > p->variance_limit)
 		conclude(m, OUTCOME_UNSTABLE, "the variance across the buckets is %.4g, above %.4g",
 				 r->variance, p->variance_limit);
-	if (p->half_width_limit > 0 && isnan(s->half_width))
-		conclude(m, OUTCOME_UNVERIFIED, "a single pair has no interval");
 	if (!is_told(s))
 		return;
 	r->wide = !left && s->half_width > verdict_wide_from(s);
@@ -333,7 +322,9 @@ verdict_conclude(Rounds *s, bool left)
 	r->score = fmax(r->score, LEAST_SCORE);
 	r->lower = s->lower;
 	r->upper = fmin(s->upper, GREATEST);
-	if (is_unresolved(s))
+	if (s->seen.unresolved > 0)
+		json_object_set_new(r->evidence, "unresolved", json_integer(s->seen.unresolved));
+	if (2 * s->seen.unresolved > s->seen.rounds)
 		conclude(m, OUTCOME_SUCCESSFUL, "most blocks of the code take too little to be told from "
 				 "what any block takes: the score is what is certain");
 	if (r->wide)
