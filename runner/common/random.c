@@ -423,7 +423,7 @@ random_fill(void *out, uint32_t dtype, size_t n, RandomInit init, double low, do
 	if (init == RANDOM_INTEGER)
 	{
 		fill.first = (int64_t) low;
-		fill.span = (uint64_t) ((int64_t) high - fill.first) + 1;
+		fill.span = (uint64_t) (int64_t) high - (uint64_t) fill.first + 1;
 		fill.wide = fill.span - 1 > 0xFFFF;
 	}
 	each = fill.wide ? WORDS / 2 : WORDS;

@@ -193,10 +193,10 @@ def loaded(folder, device):
 
     def moved(values):
         return [v.to(device) if isinstance(v, torch.Tensor) else v for v in values]
+    # as the executor takes them
     start, named = reference.get("get_init_inputs", list)(), {}
-    if isinstance(start, dict):
-        start, named = [], start
-    elif len(start) == 2 and isinstance(start[0], (list, tuple)) and isinstance(start[1], dict):
+    start = start if isinstance(start, (list, tuple)) else [start]
+    if len(start) == 2 and isinstance(start[0], (list, tuple)) and isinstance(start[1], dict):
         start, named = start
     model = code.get("ModelNew", code.get("Model"))
     model = model(*moved(start), **named).to(device)

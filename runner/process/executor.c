@@ -55,8 +55,12 @@ attach(Executor *executor, double seconds)
 	executor->stat_fd = open(path, O_RDONLY | O_CLOEXEC);
 	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int) executor->pid);
 	executor->schedstat_fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (executor->schedstat_fd < 0 || clock_getcpuclockid(executor->pid, &executor->cpu_clock) != 0)
-		executor->one_core = false;
+	if (executor->schedstat_fd >= 0
+		&& clock_getcpuclockid(executor->pid, &executor->cpu_clock) != 0)
+	{
+		close(executor->schedstat_fd);
+		executor->schedstat_fd = -1;
+	}
 	return executor->pidfd >= 0 && executor->stat_fd >= 0 ? EXECUTOR_OK : EXECUTOR_BROKEN;
 }
 
@@ -232,6 +236,8 @@ executor_find_end(Executor *executor)
 {
 	int			status = 0;
 
+	if (executor->ended)
+		return;
 	executor->ended = true;
 	if (executor->zygote)
 		executor->wait_status = zygote_fork_status(executor->zygote, executor->forked);

@@ -87,9 +87,12 @@ measure_run(Measure *m)
 	random_seed(&m->random, &key);
 	m->noise = malloc(NOISE_BYTES);
 	random_key(&m->random, &key);
-	random_fill(m->noise, WIRE_UINT8, NOISE_BYTES, RANDOM_INTEGER, 0, 255, &key);
+	if (m->noise)
+		random_fill(m->noise, WIRE_UINT8, NOISE_BYTES, RANDOM_INTEGER, 0, 255, &key);
 	/* a heat of a job that has several */
-	if (executor_cancelled)
+	if (!m->noise)
+		conclude(m, OUTCOME_LOST, "no memory");
+	else if (executor_cancelled)
 		conclude(m, OUTCOME_CANCELLED, NULL);
 	else if (device_prepare(m) && (!builds_disturb(m) || take(m)))
 	{

@@ -384,6 +384,7 @@ measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots,
 	double		started;
 	bool		good;
 
+	*elapsed = 0;
 	measure_reap(m);
 	started = clock_now();
 	if (first && m->job->language == LANGUAGE_PYTORCH && m->trial_ends == 0)

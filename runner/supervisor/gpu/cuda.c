@@ -460,7 +460,7 @@ gpu_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 	{
 		const Argument *a = &s->argument[i];
 		uint64_t	slot_bytes = arena->input_slot_bytes;
-		uint64_t	offset = m->input[in].offset;
+		uint64_t	offset;
 		uint64_t	elements = a->tensor.elements;
 		uint32_t	dtype = a->tensor.dtype;
 		uint32_t	init = (uint32_t) a->init;
@@ -472,7 +472,7 @@ gpu_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 
 		if (a->role != ROLE_IN && a->role != ROLE_INOUT)
 			continue;
-		in++;
+		offset = m->input[in++].offset;
 		if (!gpu_launch(m, gpu->fill, (elements + 3) / 4, n, parameters))
 			return false;
 	}
@@ -492,16 +492,21 @@ gpu_stage(Measure *m, const Arena *arena, Side side, const uint32_t *slots, uint
 	gpu_keep_awake(gpu, true);
 	for (int i = 0; m->job->language == LANGUAGE_CUDA && n > 0 && i < s->arguments; i++)
 	{
+		ArgumentRole role = s->argument[i].role;
 		uint64_t	slot_bytes = arena->output_slot_bytes;
-		uint64_t	offset = m->output[out].offset;
-		uint64_t	bytes = (m->output[out].bytes + 15) & ~(size_t) 15;
-		uint64_t	seed = random_next(&m->random);
+		uint64_t	offset;
+		uint64_t	bytes;
+		uint64_t	seed;
 		CuAddress	outputs = gpu_outputs(arena, side, 0);
 		void	   *parameters[] = {&outputs, &slot_bytes, &gpu->slots, &offset, &bytes, &seed};
 
-		out += s->argument[i].role == ROLE_OUT || s->argument[i].role == ROLE_INOUT;
-		if (s->argument[i].role != ROLE_OUT)
+		if (role == ROLE_INOUT)
+			out++;
+		if (role != ROLE_OUT)
 			continue;
+		offset = m->output[out].offset;
+		bytes = (m->output[out++].bytes + 15) & ~(size_t) 15;
+		seed = random_next(&m->random);
 		if (!gpu_launch(m, gpu->poison, bytes / 16, n, parameters))
 			return false;
 		for (uint32_t r = 0; m->trial & TRIAL_ZEROED && r < n; r++)
