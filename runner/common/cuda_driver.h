@@ -80,12 +80,9 @@ typedef struct CuCopy
 #define CU_FUNCTIONS(X) \
 	X(Init, "", (unsigned int flags)) \
 	X(DriverGetVersion, "", (int *version)) \
-	X(DeviceGetCount, "", (int *count)) \
 	X(DeviceGet, "", (CuDevice *device, int ordinal)) \
-	X(DeviceGetUuid, "", (unsigned char uuid[16], CuDevice device)) \
 	X(DeviceGetName, "", (char *name, int length, CuDevice device)) \
 	X(DeviceGetAttribute, "", (int *value, int attribute, CuDevice device)) \
-	X(DeviceTotalMem, "_v2", (size_t *bytes, CuDevice device)) \
 	X(DevicePrimaryCtxSetFlags, "_v2", (CuDevice device, unsigned int flags)) \
 	X(DevicePrimaryCtxRetain, "", (CuContextRef *context, CuDevice device)) \
 	X(DevicePrimaryCtxRelease, "_v2", (CuDevice device)) \

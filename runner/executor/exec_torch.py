@@ -1,5 +1,5 @@
 """The executor of PyTorch code, for references and candidates alike: exec_torch.py CORES DATA_BYTES
-LIBDIR cpu|cuda [build].
+LIBDIR cpu|cuda THREADS|build.
 
 Started by cudal1-measure in a sandbox, it imports PyTorch once and then forks an executor whenever
 it is told to (a zygote). An executor loads a task and, on the candidate's side, the candidate's
@@ -913,5 +913,6 @@ if __name__ == "__main__":
     results = load_part(sys.argv[3], "torch_results")
     gpus = load_part(sys.argv[3], "torch_gpu")
     results.Unsupported = gpus.Unsupported = common.Unsupported
+    results.wire = wire
     flatten = results.flatten
     main()

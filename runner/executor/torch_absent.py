@@ -1,4 +1,4 @@
-"""A build without the GPU, which others use meanwhile (build.c): code asks for a GPU before it
+"""A build without the GPU, which others use meanwhile (build_itself.c): code asks for a GPU before it
 compiles, and compilers need none.
 """
 import os

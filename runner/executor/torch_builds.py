@@ -1,5 +1,5 @@
 """What an interpreter is told before it forks executors of code that compiles itself, so that they
-find what a build left (build.c).
+find what a build left (build_torch.c).
 
 Nothing may be compiled or written there any more, and nothing may ask for a GPU before a fork:
 compilers' versions, locks and folders, which extensions, Triton and torch.compile want before they

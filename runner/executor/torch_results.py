@@ -1,6 +1,6 @@
 """What runs of a model return: the tensors of a result, and copies of them where they come back.
 
-A part of exec_torch.py, which sets Unsupported.
+A part of exec_torch.py, which sets Unsupported and wire.
 """
 import bisect
 import ctypes
@@ -10,10 +10,9 @@ import time
 import torch
 from torch.nn.parameter import is_lazy
 
-MAX_DIMS = 8
 # for threads that are still at work, in seconds
 MOMENT = 0.02
-Unsupported = RuntimeError
+Unsupported, wire = RuntimeError, None
 
 
 class Taking:
@@ -216,9 +215,9 @@ def find_tensors(value, found):
         if value.layout != torch.strided:
             raise Unsupported(f"a run returns a tensor of layout {value.layout}; dense ones are "
                               "supported")
-        if value.dim() > MAX_DIMS:
+        if value.dim() > wire.MAX_DIMS:
             raise Unsupported(f"a run returns a tensor of {value.dim()} dimensions; up to "
-                              f"{MAX_DIMS} are supported")
+                              f"{wire.MAX_DIMS} are supported")
         found.append(value)
     elif isinstance(value, (list, tuple)):
         for part in value:

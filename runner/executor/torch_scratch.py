@@ -1,4 +1,4 @@
-"""Files for code that compiles itself, where its process can write to none (build.c).
+"""Files for code that compiles itself, where its process can write to none (build_itself.c).
 
 A build has a folder of its own for all that it writes: the current folder, HOME and TMPDIR lie in
 it, and so does its /tmp. A process finds the same files there later, read-only. What it writes

@@ -109,7 +109,7 @@ typedef struct Executor
 /* nothing started yet; executor_end does nothing */
 extern void executor_init(Executor *executor);
 
-/* the executor gets descriptors 3.. as wire.h says; `code` is appended to argv by the caller */
+/* the executor gets descriptors 3.. as wire.h says */
 extern ExecutorResult executor_start(Executor *executor, Sandbox *sandbox, const Arena *arena,
 									 int call_fd, int filter_fd, double seconds);
 extern ExecutorResult executor_fork(Executor *executor, Zygote *zygote, const int *fds, int nfds,

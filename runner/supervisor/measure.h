@@ -7,7 +7,7 @@
 
 #include "supervisor/types.h"
 
-/* fills m->result; m->job, m->options, m->device_key and m->started are set */
+/* fills the results of all members; m->job, m->options and m->started are set */
 extern void measure_run(Measure *m);
 
 #endif							/* CUDAL1_MEASURE_H */
