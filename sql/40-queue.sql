@@ -174,7 +174,8 @@ BEGIN
 	SELECT p.heat INTO heat FROM cudal1.profile AS p WHERE p.name = j.profile;
 	room := least(most, heat) - 1;
 	-- what was claimed before may be what ended its heat, so it is measured by itself
-	IF j.kind <> 'measure' OR j.attempt > 0 OR coalesce(room, 0) < 1 THEN
+	IF j.kind NOT IN ('measure', 'verify') OR j.apart OR j.attempt > 0
+		OR coalesce(room, 0) < 1 THEN
 		RETURN '{}';
 	END IF;
 	room := least(room, cudal1.share_of_queue(j, heat) - 1);
@@ -183,10 +184,13 @@ BEGIN
 			WHERE x.device = j.device AND x.language = j.language AND x.cores = j.cores
 				AND x.state = 'queued' AND x.trainer = j.trainer AND x.priority = j.priority
 				AND x.task_id = j.task_id AND x.job_id <> j.job_id
-				AND x.candidate_id <> j.candidate_id AND x.kind = 'measure'
+				AND x.candidate_id <> j.candidate_id AND x.kind = j.kind
 				AND x.profile = j.profile AND x.attempt = 0 AND x.not_before <= moment
-				AND x.avoid_device IS NULL AND NOT x.apart
-				AND c.state = 'queued' AND NOT c.imported
+				AND x.avoid_device IS NOT DISTINCT FROM j.avoid_device
+				-- a device that is not avoided, or no longer, as the first one's
+				AND (x.avoid_until IS NULL OR x.avoid_until <= moment OR j.avoid_until > moment)
+				AND NOT x.apart AND NOT c.imported
+				AND c.state = CASE j.kind WHEN 'measure' THEN 'queued' ELSE 'verifying' END
 			ORDER BY x.job_id
 			LIMIT room
 			FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF c SKIP LOCKED);
@@ -200,8 +204,8 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.take_mates IS
 'locks and returns the jobs that are measured together with one: of the same task, trainer, priority
-and profile, claimed for the first time, the oldest; as many as the profile''s heat and
-cudal1.share_of_queue() allow, less that one. Charges each as the claim of that one was (its
+and profile, all first measurements or all verifications, claimed for the first time, the oldest; as
+many as the profile''s heat and cudal1.share_of_queue() allow, less that one. Charges each as the claim of that one was (its
 device_id and charged are set)';
 
 CREATE FUNCTION cudal1.spread_of_pairs(task_id bigint, device_id bigint, profile text)
@@ -312,6 +316,15 @@ BEGIN
 		RETURN;
 	END IF;
 	j := cudal1.next_job(d);
+	-- queued by a transaction that did not see its task retired
+	WHILE EXISTS (SELECT FROM cudal1.task AS t
+				  WHERE t.task_id = j.task_id AND t.retired_at IS NOT NULL) LOOP
+		j.device_id := d.device_id;
+		PERFORM cudal1.settle_turn(j, 0);
+		PERFORM cudal1.end_job(j, 'cancelled', NULL, 'the task is retired');
+		PERFORM cudal1.wake_waiters();
+		j := cudal1.next_job(d);
+	END LOOP;
 	IF j.job_id IS NULL THEN
 		IF coalesce(nullif(current_setting('cudal1.certify', true), ''), 'on')::boolean
 			AND d.untrusted_since IS NULL AND NOT cudal1.check_idle(d) THEN

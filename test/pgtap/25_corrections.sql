@@ -1,7 +1,7 @@
 -- A retired task takes part in nothing and comes back as it was; a withdrawn candidate counts nowhere. Names that are nearly right are told.
 BEGIN;
 SET client_min_messages = warning;
-SELECT plan(52);
+SELECT plan(54);
 
 CREATE FUNCTION pg_temp.code(command text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
@@ -84,6 +84,12 @@ SELECT lives_ok($$SELECT cudal1_restore_task('level1/19_ReLU')$$, 'it comes back
 SELECT is((SELECT candidate_id FROM cudal1_sample_exemplars('level1/19_ReLU', 1)), :good::bigint, 'with its exemplars');
 SELECT is(cudal1_submit('level1/19_ReLU', 'waits', 'of us'), :waits::bigint, 'what was discarded');
 SELECT is((SELECT state FROM cudal1.candidate WHERE candidate_id = :waits), 'queued', 'is queued when it is proposed again');
+
+-- a submission that did not see the retirement
+UPDATE cudal1.task SET retired_at = now(), retired_by = current_user, retired_reason = 'meanwhile' WHERE name = 'level1/19_ReLU';
+SELECT isnt(cudal1.claim(device_id, 'w')::text, NULL, 'other work is claimed') FROM cudal1.device LIMIT 1;
+SELECT results_eq(format('SELECT state, detail FROM cudal1.candidate WHERE candidate_id = %s', :waits), $$VALUES ('discarded', 'the task is retired')$$, 'what is queued for a retired task is discarded at the next claim');
+SELECT cudal1_restore_task('level1/19_ReLU'), cudal1_submit('level1/19_ReLU', 'waits', 'of us') \g /dev/null
 
 -- withdrawn
 SELECT throws_ok('SELECT cudal1_withdraw(-1, ''x'')', '42704', 'candidate -1 does not exist', 'an unknown candidate is an error');

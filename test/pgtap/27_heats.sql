@@ -1,6 +1,6 @@
 -- Heats: candidates of a task that are claimed together. Each has its own lease, token and verdict.
 BEGIN;
-SELECT plan(34);
+SELECT plan(37);
 
 SELECT cudal1_add_profile('warm', 'quick', '{"heat": 3}', 'three at once') \g /dev/null
 SELECT throws_ok($$SELECT cudal1_add_profile('hot', 'quick', '{"heat": 33}', 'x')$$, '22023', NULL, 'a heat has 32 members at most');
@@ -87,6 +87,15 @@ SELECT ok(cudal1.seconds_until_free(:gpu) BETWEEN 190 AND 200, 'of a window the 
 SELECT is(count(*), 0::bigint, 'and where that is more than a minute nothing is claimed ahead') FROM cudal1.claim(:gpu, 'w');
 UPDATE cudal1.job SET lease_until = '-infinity' WHERE state = 'running';
 SELECT cmp_ok(cudal1.expire_leases(), '>=', 1::bigint, 'leases end one by one');
+
+-- scores that are verified
+SELECT cudal1_cancel(array_agg(candidate_id)) FROM cudal1.candidate WHERE state = 'queued' \g /dev/null
+SELECT cudal1_add_task('fast', 'class Model: pass', 'pytorch', options => '{"profile": "train", "device": "cpu"}') \g /dev/null
+SELECT cudal1_submit('fast', 'code ' || n) FROM generate_series(1, 3) AS n \g /dev/null
+SELECT is(pg_temp.claim(6), 3::bigint, 'three high scores');
+SELECT cudal1.finish(job_id, attempt, token, '{"outcome": "successful", "score": 5, "device_seconds": 1}') FROM claimed WHERE round = 6 \g /dev/null
+SELECT is(pg_temp.claim(7), 3::bigint, 'are verified together');
+SELECT is(job ->> 'kind', 'verify', 'in one document') FROM claimed WHERE round = 7 AND n = 1;
 
 SELECT * FROM finish();
 ROLLBACK;
