@@ -557,6 +557,7 @@ DECLARE
 	second	cudal1.measurement;
 	chosen	cudal1.measurement;
 	pooled	float8;
+	words	text;
 BEGIN
 	SELECT x.* INTO STRICT first FROM cudal1.measurement AS x
 		WHERE x.measurement_id = j.first_measurement;
@@ -564,16 +565,17 @@ BEGIN
 		WHERE x.measurement_id = j.second_measurement;
 	IF second.measurement_id IS NOT NULL AND cudal1.is_exempt(j.login) THEN
 		pooled := cudal1.pooled_score(first, second, r);
+		words := format('measurements disagree: %s, %s and %s; the score is the lower end of what '
+			'they show together', round(first.score::numeric, 4), round(second.score::numeric, 4),
+			round(r.score::numeric, 4));
+		UPDATE cudal1.measurement AS m SET accepted = true
+			WHERE m.measurement_id IN (first.measurement_id, second.measurement_id);
+		-- the last one speaks for all three
 		UPDATE cudal1.measurement AS m
-			SET accepted = true,
-				reward = CASE WHEN m.measurement_id = r.measurement_id
-					THEN cudal1.conservative_round(pooled) ELSE m.reward END
-			WHERE m.measurement_id IN (first.measurement_id, second.measurement_id,
-				r.measurement_id);
-		PERFORM cudal1.accept_score(c, pooled, r.measurement_id,
-			format('measurements disagree: %s, %s and %s; the score is the lower end of what they '
-				'show together', round(first.score::numeric, 4), round(second.score::numeric, 4),
-				round(r.score::numeric, 4)));
+			SET accepted = true, reward = cudal1.conservative_round(pooled), detail = words,
+				lower = least(m.lower, pooled), upper = greatest(m.upper, pooled)
+			WHERE m.measurement_id = r.measurement_id;
+		PERFORM cudal1.accept_score(c, pooled, r.measurement_id, words);
 	-- of intervals that are wide the ends need not agree: the lower one has been shown twice
 	ELSIF second.measurement_id IS NULL AND (r.wide OR first.wide
 		OR abs(r.score - first.score) < p.verify_agreement * first.score) THEN

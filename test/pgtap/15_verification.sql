@@ -1,6 +1,6 @@
 -- Verification: what is too good is measured again; agreement, disagreement, and whom it waits for.
 BEGIN;
-SELECT plan(68);
+SELECT plan(69);
 
 SELECT cudal1_add_task('t', 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
 SELECT cudal1_add_task('paper', 'class Model: pass', 'pytorch', options => '{"device": "cpu", "profile": "paper"}') \g /dev/null
@@ -46,6 +46,8 @@ SELECT is((pg_temp.work(:d1, 'successful', 4.5)).state, 'verifying', 'exactly a 
 SELECT is((SELECT sum(codes) FROM cudal1.bucket), 3::numeric, 'it is in no bucket');
 SELECT is((pg_temp.work(:d1, 'successful', 4.7)).state, 'successful:4.5', 'the third decides; scores without buckets are worth the least');
 SELECT is((SELECT detail FROM cudal1.candidate WHERE candidate_id = :d), 'measurements disagree: 5.0000, 4.5000 and 4.7000; the score is the lower end of what they show together', 'which is said');
+SELECT results_eq('SELECT m.reward, m.lower <= m.reward AND m.reward <= m.upper, m.detail = c.detail FROM cudal1.candidate AS c JOIN cudal1.measurement AS m USING (measurement_id) WHERE c.candidate_id = ' || :d,
+	'VALUES (4.5::float8, true, true)', 'also beside the reward, which lies within its interval');
 SELECT is_empty($$SELECT * FROM cudal1_check() WHERE subject LIKE '%measurement%'$$, 'and is no damage');
 SELECT cudal1_submit('t', 'lost the third time') \g /dev/null
 SELECT is((pg_temp.work(:d1, 'successful', 12)).state || ', ' || (pg_temp.work(:d1, 'successful', 9)).state || ', ' || (pg_temp.work(:d1, 'wrong_output')).state,
