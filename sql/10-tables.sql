@@ -174,7 +174,7 @@ CREATE TABLE cudal1.device (
 COMMENT ON TABLE cudal1.device IS
 'devices that ever measured here; a row is registered by the worker or agent that supervises it';
 COMMENT ON COLUMN cudal1.device.device_key IS
-'host and device, for instance ''node7 cpu:1'' or ''node7 GPU-5f…''';
+'host and device, for instance ''node7 cpu:1'' or ''node7 GPU-5f0e''';
 COMMENT ON COLUMN cudal1.device.owner IS
 'the role that registered it: it, its members and operators may register it again and claim for it;
 what an operator registers becomes the operator''s';

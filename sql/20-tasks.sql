@@ -166,27 +166,39 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.check_candidates IS 'error 42704 where one of these does not exist';
 
+CREATE FUNCTION cudal1.is_served(last_seen timestamptz)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN last_seen > clock_timestamp() - '2 minutes'::interval;
+COMMENT ON FUNCTION cudal1.is_served IS
+'whether a worker or an agent serves a device, which it shows once a minute';
+
 CREATE FUNCTION cudal1.warn_no_device(t cudal1.task, device text DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	wanted	text := coalesce(device, t.device_model, t.device);
+	seen	timestamptz;
 BEGIN
-	IF NOT EXISTS (SELECT FROM cudal1.device AS d
-				   WHERE d.enabled AND wanted IN (d.class, d.model, d.device_key)
-						AND t.language = ANY (d.languages) AND d.cores >= t.cores) THEN
+	SELECT max(d.last_seen) INTO seen FROM cudal1.device AS d
+		WHERE d.enabled AND wanted IN (d.class, d.model, d.device_key)
+			AND t.language = ANY (d.languages) AND d.cores >= t.cores;
+	IF seen IS NULL OR NOT cudal1.is_served(seen) THEN
 		RAISE NOTICE USING
 			MESSAGE = format('no device can measure task "%s" now', t.name),
-			DETAIL = format('It needs an enabled device "%s" with language %s and %s core(s).',
-				wanted, t.language, t.cores),
+			DETAIL = CASE WHEN seen IS NULL
+				THEN format('It needs an enabled device "%s" with language %s and %s core(s).',
+					wanted, t.language, t.cores)
+				ELSE format('The last device "%s" with language %s was served %s ago.', wanted,
+					t.language, cudal1.ago(seen)) END,
 			HINT = 'Its candidates wait in the queue; cudal1_status() says what is missing.';
 	END IF;
 END
 $$;
 COMMENT ON FUNCTION cudal1.warn_no_device IS
 'a NOTICE where no enabled device of that class, model or key (NULL: the task''s) can measure the
-task';
+task, or none of these is served any more';
 
 CREATE FUNCTION cudal1.bad_option_if(wrong boolean, option text, expected text)
 RETURNS void
@@ -205,9 +217,9 @@ DECLARE
 		'score_scale', 'strategy', 'rtol', 'atol', 'problem', 'certify', 'islands', 'island_reset',
 		'island_temperature', 'island_period', 'island_late', 'baseline'];
 BEGIN
-	PERFORM cudal1.raise_if(
-		task IS NULL OR reference IS NULL OR language IS NULL OR options IS NULL, '22004',
-		'task, reference, language and options must not be null');
+	PERFORM cudal1.raise_if(a.missing, '22004', a.argument || ' must not be null')
+		FROM (VALUES ('task', task IS NULL), ('reference', reference IS NULL),
+			('language', language IS NULL), ('options', options IS NULL)) AS a (argument, missing);
 	PERFORM cudal1.raise_if(NOT cudal1.matches(task, '[^[:space:]]', 1000)
 			OR cudal1.matches(task, '[[:cntrl:]]', 1000), '22023',
 		'task must be a name of 1 to 1000 bytes without control characters');
@@ -341,6 +353,8 @@ BEGIN
 	t.language := language;
 	t.level := level;
 	t.reference := replace(reference, E'\r\n', E'\n');
+	-- in a database without an encoding any bytes may come, which no job document could hold
+	PERFORM convert_from(convert_to(concat(task, reference, signature, options), 'UTF8'), 'UTF8');
 	t.options := options;
 	t.content_hash :=
 		sha256(convert_to(jsonb_build_array(language, t.reference, signature, level, options)::text,
@@ -371,7 +385,11 @@ BEGIN
 				HINT = 'Add the new version under another name.';
 		END IF;
 		SELECT x.* INTO STRICT t FROM cudal1.task AS x WHERE x.task_id = t.task_id;
-		IF t.reference_state = 'bad' THEN
+		IF t.retired_at IS NOT NULL THEN
+			RAISE NOTICE USING
+				MESSAGE = format('task "%s" is retired', t.name),
+				HINT = 'cudal1_restore_task() brings it back.';
+		ELSIF t.reference_state = 'bad' THEN
 			RAISE NOTICE '%', cudal1.reference_problem(t);
 		END IF;
 	ELSE
@@ -527,7 +545,7 @@ AS $$
 DECLARE
 	c		cudal1.candidate;
 BEGIN
-	PERFORM cudal1.check_ids('candidate_id', ARRAY[candidate_id]);
+	PERFORM cudal1.raise_if(candidate_id IS NULL, '22004', 'candidate_id must not be null');
 	PERFORM cudal1.check_candidates(ARRAY[candidate_id]);
 	PERFORM cudal1.check_reason(reason);
 	PERFORM cudal1.stop_jobs(NULL, candidate_id, 'withdrawn');

@@ -192,8 +192,8 @@ RETURN CASE WHEN code IS NULL THEN 'code must not be null'
 	-- beginning nearly always suffices.
 	WHEN NOT cudal1.matches(left(code, 64), '[^[:space:]]', 256)
 		AND NOT cudal1.matches(code, '[^[:space:]]', 1048576) THEN 'code must not be empty'
-	WHEN NOT cudal1.matches(method, '[^[:space:]]', 200)
-		THEN 'method must be a name of 1 to 200 bytes'
+	WHEN NOT cudal1.matches(method, '[^[:space:]]', 200) OR cudal1.matches(method, '[[:cntrl:]]', 200)
+		THEN 'method must be a name of 1 to 200 bytes without control characters'
 	WHEN priority NOT BETWEEN -1000000000 AND 1000000000
 		THEN 'priority must lie between -1000000000 and 1000000000' END;
 COMMENT ON FUNCTION cudal1.check_submission IS 'what is wrong with a submission, or NULL';
@@ -262,6 +262,12 @@ BEGIN
 	IF proposal_key IS NOT NULL THEN
 		id := cudal1.proposed_by_key(t.task_id, owner, pool_id, group_key, proposal_key);
 		IF id IS NOT NULL THEN
+			IF NOT EXISTS (SELECT FROM cudal1.candidate AS x
+						   WHERE x.candidate_id = id AND x.code_hash = hash) THEN
+				RAISE NOTICE USING
+					MESSAGE = format('proposal_key "%s" was used for another code', proposal_key),
+					DETAIL = format('It names candidate %s; this code is not recorded.', id);
+			END IF;
 			RETURN id;
 		END IF;
 	END IF;
@@ -348,8 +354,9 @@ BEGIN
 		PERFORM cudal1.demand_submission(code, method, priority);
 	END IF;
 	IF purpose IS NULL OR purpose NOT IN ('normal', 'null', 'certification', 'ablation') THEN
-		RAISE EXCEPTION USING ERRCODE = '22023',
-			MESSAGE = format('unknown purpose "%s"', purpose),
+		RAISE EXCEPTION USING ERRCODE = CASE WHEN purpose IS NULL THEN '22004' ELSE '22023' END,
+			MESSAGE = coalesce('unknown purpose "' || purpose || '"',
+				'purpose must not be null'),
 			HINT = 'Purposes are normal, null, certification and ablation.';
 	END IF;
 	IF NOT EXISTS (SELECT FROM cudal1.method AS m WHERE m.name = cudal1_submit.method
@@ -391,7 +398,7 @@ BEGIN
 				IF NOT EXISTS (SELECT FROM cudal1.device AS d
 							   WHERE d.enabled AND (d.class = t.device OR d.model = t.device)
 								AND t.language = ANY (d.languages)
-									AND d.cores >= t.cores) THEN
+									AND d.cores >= t.cores AND cudal1.is_served(d.last_seen)) THEN
 					PERFORM cudal1.warn_no_device(cudal1.find_task(task));
 				END IF;
 				PERFORM cudal1.wake();
@@ -415,8 +422,8 @@ submissions whose rewards are compared; proposal_key: a key that it repeats with
 group) adds nothing;
 priority: higher first; deadline: cancelled if not begun by then; purpose: candidates that are not
 normal (null, certification, ablation) are neither sampled nor reported. pool: where it is placed,
-cudal1_open_pool(). A discarded or imported candidate is queued again. A NOTICE says when no device
-can run the task. Errors: 42704 unknown task, prompt or pool, 42501 method, prompt or pool is
+cudal1_open_pool(); a code that has a score is placed there at the next claim of any device. A discarded or imported candidate is queued again. A NOTICE says when no device
+can run the task, or none that can is served, and when the key was used for another code. Errors: 42704 unknown task, prompt or pool, 42501 method, prompt or pool is
 another role''s, 53400 a quota is used up (cudal1_set_quota()), 55000 the task''s reference is bad';
 
 CREATE FUNCTION cudal1.demand_submission(code text, method text, priority int)

@@ -178,9 +178,13 @@ INSERT INTO cudal1.prompt_template (template_id, name, kind, shipped, text) VALU
 CREATE FUNCTION cudal1.check_prompt_kind(kind text)
 RETURNS void
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN cudal1.raise_if(kind IS NULL OR kind NOT IN ('contrastive', 'augment'), '22023',
-	format('kind "%s" does not exist', kind), 'Valid kinds are "contrastive" and "augment".');
-COMMENT ON FUNCTION cudal1.check_prompt_kind IS 'error 22023 for an unknown kind of prompts';
+RETURN cudal1.raise_if(kind IS NULL OR kind NOT IN ('contrastive', 'augment'),
+	CASE WHEN kind IS NULL THEN '22004' ELSE '22023' END,
+	CASE WHEN kind IS NULL THEN 'kind must not be null'
+		ELSE format('kind "%s" does not exist', kind) END,
+	'Valid kinds are "contrastive" and "augment".');
+COMMENT ON FUNCTION cudal1.check_prompt_kind IS
+'error 22004 for no kind of prompts, 22023 for an unknown one';
 
 CREATE FUNCTION cudal1.find_template(template text, kind text, failures int DEFAULT 0)
 RETURNS cudal1.prompt_template

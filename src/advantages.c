@@ -220,7 +220,11 @@ read_sequences(FunctionCallInfo fcinfo, Batch *batch)
 					 errdetail("Element %d is %d.", s + 1, batch->lengths[s])));
 		total += batch->lengths[s];
 	}
-	if (total != batch->tokens || batch->sequences == 0)
+	if (batch->sequences == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"lengths\" must have at least one element")));
+	if (total != batch->tokens)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("argument \"lengths\" must add up to the number of tokens"),

@@ -62,7 +62,7 @@ SELECT throws_ok($$SELECT cudal1_add_task('z', 'x', 'cuda', pg_temp.signature(pg
 -- arguments
 SELECT throws_ok(q, s, m, m)
 FROM (VALUES
-	($$SELECT cudal1_add_task(NULL, 'x', 'c')$$, '22004', 'task, reference, language and options must not be null'),
+	($$SELECT cudal1_add_task(NULL, 'x', 'c')$$, '22004', 'task must not be null'),
 	($$SELECT cudal1_add_task(' ', 'x', 'pytorch')$$, '22023', 'task must be a name of 1 to 1000 bytes without control characters'),
 	($$SELECT cudal1_add_task('z', E' \n', 'pytorch')$$, '22023', 'reference must not be empty'),
 	($$SELECT cudal1_add_task('z', 'x', 'fortran')$$, '22023', 'unknown language "fortran"'),

@@ -1,6 +1,6 @@
 -- Submissions: a code is one candidate, a submission one proposal, whatever is repeated.
 BEGIN;
-SELECT plan(89);
+SELECT plan(92);
 
 SELECT cudal1_add_task(name, 'class Model: pass', 'pytorch', options => '{"profile": "quick"}') FROM (VALUES ('t'), ('u')) AS v (name) \g /dev/null
 CREATE FUNCTION pg_temp.proposals(id bigint) RETURNS bigint LANGUAGE sql AS 'SELECT count(*) FROM cudal1.proposal WHERE candidate_id = id';
@@ -141,7 +141,10 @@ SELECT throws_ok(q, s, m, m) FROM (VALUES
 	($$SELECT cudal1_submit('t', repeat('x', 1048577))$$, '54000', 'code must not be longer than 1 MiB'),
 	($$SELECT cudal1_submit('t', 'x', prompt_id => -1)$$, '42704', 'prompt -1 does not exist'),
 	($$SELECT cudal1_submit('t', 'x', purpose => 'fun')$$, '22023', 'unknown purpose "fun"'),
-	($$SELECT cudal1_submit('t', 'x', method => ' ')$$, '22023', 'method must be a name of 1 to 200 bytes'))
+	($$SELECT cudal1_submit('t', 'x', purpose => NULL)$$, '22004', 'purpose must not be null'),
+	($$SELECT cudal1_prompt('t', 2, NULL, NULL)$$, '22004', 'kind must not be null'),
+	($$SELECT cudal1_submit('t', 'x', E'two\nlines')$$, '22023', 'method must be a name of 1 to 200 bytes without control characters'),
+	($$SELECT cudal1_submit('t', 'x', method => ' ')$$, '22023', 'method must be a name of 1 to 200 bytes without control characters'))
 	AS v (q, s, m);
 SELECT is((SELECT count(*) FROM cudal1.candidate WHERE code = 'x'), 0::bigint, 'an error adds nothing');
 

@@ -37,6 +37,14 @@ SET client_min_messages = notice;
 SELECT cudal1_add_prompt_template('mine', 'contrastive', '{taks}: {reference} {exemplars} {x}', 'a {rol}') > 0 AS added;
 SELECT candidate_id AS id FROM cudal1_prompt('softmax') p, cudal1_submit_response(p.prompt_id, 'no code') candidate_id \gset
 SELECT cudal1_evaluate(ARRAY[:id]);
+SELECT cudal1.register_device('h', '{"key": "cpu:0", "class": "cpu", "model": "M", "languages": ["pytorch"]}') > 0 AS registered;
+SELECT cudal1_submit('softmax', 'x', proposal_key => 'k') > 0 AS submitted;
+SELECT cudal1_submit('softmax', 'y', proposal_key => 'k') > 0 AS submitted;
+UPDATE cudal1.device SET last_seen = now() - interval '9 days';
+SELECT cudal1_submit('softmax', 'z') > 0 AS submitted;
+SELECT cudal1_retire_task('softmax', 'it is wrong');
+SELECT cudal1_add_task('softmax', 'class Model: pass', 'pytorch') > 0 AS added;
+SELECT cudal1_restore_task('softmax');
 SET client_min_messages = error;
 -- without a grant
 GRANT EXECUTE ON FUNCTION mine() TO regress_errors;
