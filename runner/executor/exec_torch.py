@@ -356,10 +356,8 @@ class Executor:
         held = self.last_result() if count == 1 and not self.gpu else ()
         self.outputs.clear()
         self.copies.clear()
-        self.takes = self.takes or flags & wire.TAKEN != 0
-        take = None
-        if self.takes and count > 1 and not flags & wire.IDLE:
-            take = None if flags & wire.AGAIN and not flags & wire.TAKEN else self.taking.take
+        takes = flags & wire.TAKEN or (self.takes and not flags & wire.AGAIN)
+        take = self.taking.take if takes and count > 1 and not flags & wire.IDLE else None
         if flags & wire.GATED:
             if self.gpu:
                 self.gated_runs(slots, flags, self.outputs, self.inputs, model, take)
@@ -371,7 +369,8 @@ class Executor:
         else:
             self.runs(slots, flags, self.outputs, self.inputs, model, take)
         del held
-        value = 0
+        # what it has found once stays true of its code
+        value = wire.RETURNED if self.takes else 0
         if self.returned(count, take is not None or flags & (wire.IDLE | wire.AGAIN)):
             value = wire.RETURNED
             self.takes = True

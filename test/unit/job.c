@@ -95,6 +95,7 @@ main(void)
 		  "integers are not drawn like other numbers");
 	init = "zero";
 	dtype = "int16";
-	check(strstr(judged(1, 0, 1, 0), "\"dtype\" must be") != NULL, "some types are PyTorch's alone");
+	check(strstr(judged(1, 0, 1, 0), "\"dtype\" must be") != NULL,
+		  "some types are PyTorch's alone");
 	return done();
 }

@@ -576,12 +576,6 @@ baseline_counted(const Rounds *s, const Half *half, uint32_t n, double seconds, 
 	return seconds;
 }
 
-double
-baseline_untaken(const Half *half, uint32_t n, double seconds)
-{
-	return seconds;
-}
-
 /* no process settles, or slows another, here */
 bool
 baseline_warm(Rounds *s, Half *half, Side side)

@@ -95,7 +95,8 @@ main(void)
 			break;
 		usleep(1000);
 	}
-	check(left <= MOST_PROCESSES - 2 && !seen.wants, "a process whose child sleeps before it calls exec() wants none");
+	check(left <= MOST_PROCESSES - 2 && !seen.wants,
+		  "a process whose child sleeps before it calls exec() wants none");
 	kill(-child, SIGKILL);
 	waitpid(child, &status, 0);
 	return done();

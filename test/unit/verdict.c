@@ -653,7 +653,7 @@ main(void)
 	own_core = false;
 	check(near(bound_of(100e-6, 100e-6, 100e-6, 100e-6, 1, 0), 4.0 / 3, 1e-9)
 		  && near(bound_of(100e-6, 390e-6, 390e-6, 390e-6, 1, 0), 4.0 / 3, 1e-9),
-		  "without a core of its own a quarter of the reference is granted, however long audits take");
+		  "without a core of its own a quarter of the reference is granted, whatever audits take");
 	own_core = true;
 	check(more(1.2, 3, true) == 5,
 		  "a score above 1 that few audits confirm gets those that a bound needs");

@@ -111,24 +111,15 @@ loop_cost(Rounds *s, Half *half)
 	return good;
 }
 
-/*
- * What copying a run's result takes, where both sides' results are copied because one of them
- * returns the same memory from run to run. The reference's process tells it for both: runs that
- * return the last result again, copied and not. The reference's own results lie in memory that is
- * freed when they have been copied and comes back in the next run, so they are as warm in caches.
- */
+/* of the reference's blocks in turn: with results copied, less without; seconds a run */
 static bool
-taking_cost(Rounds *s, Half *half)
+copying_cost(Rounds *s, Half *half, uint32_t n, double quantile, double *cost)
 {
 	Executor   *executor = half->executor[SIDE_REFERENCE];
-	uint32_t	n = s->runs[0] > s->runs[1] ? s->runs[0] : s->runs[1];
 	double		taken[2][TAKING_BLOCKS];
+	bool		own = false;
 	bool		good = true;
 
-	half->taking = 0;
-	if (!s->m->member->taken || n < 2)
-		return true;
-	executor->again = true;
 	for (int i = -1; i < TAKING_BLOCKS; i++)
 		for (int kind = 0; kind < 2 && good; kind++)
 		{
@@ -136,18 +127,58 @@ taking_cost(Rounds *s, Half *half)
 
 			executor->untaken = kind == 0;
 			good = rounds_block(s, half, SIDE_REFERENCE, s->order, n, 0, &seconds);
+			own = own || (executor->untaken && executor->value & WIRE_VALUE_RETURNED);
 			if (i >= 0)
 				taken[kind][i] = seconds;
 		}
-	executor->again = executor->untaken = false;
+	executor->untaken = false;
+	if (good)
+		*cost = own ? NAN : fmax(cudal1_score_percentile(taken[1], TAKING_BLOCKS, quantile)
+								 - cudal1_score_percentile(taken[0], TAKING_BLOCKS, quantile),
+								 0) / n;
+	return good;
+}
+
+/*
+ * What copying a run's result takes, where both sides' results are copied because one of them
+ * returns the same memory from run to run. The reference's process tells it for both: runs that
+ * return the last result again, copied and not. The reference's own results lie in memory that is
+ * freed when they have been copied and comes back in the next run, so they are as warm in caches.
+ *
+ * On a GPU that is mostly the host's time, which hides behind the GPU's where a run is long. There
+ * the reference's own runs, copied and not, tell what a block is longer by, unless its code returns
+ * the same memory itself.
+ */
+static bool
+taking_cost(Rounds *s, Half *half)
+{
+	Executor   *executor = half->executor[SIDE_REFERENCE];
+	uint32_t	n = s->runs[0] > s->runs[1] ? s->runs[0] : s->runs[1];
+	double		cost;
+	bool		good;
+
+	half->taking = 0;
+	if (!s->m->member->taken || n < 2)
+		return true;
+	executor->again = true;
+	good = copying_cost(s, half, n, 0.25, &cost);
+	executor->again = false;
 	if (!good)
 		return false;
-	half->taking = fmax(cudal1_score_percentile(taken[1], TAKING_BLOCKS, 0.25)
-						- cudal1_score_percentile(taken[0], TAKING_BLOCKS, 0.25), 0) / n;
 	/* noise only adds to it, and what is taken off too much would be paid */
-	if (s->taking == 0 || half->taking < s->taking)
-		s->taking = half->taking;
+	if (s->taking == 0 || cost < s->taking)
+		s->taking = cost;
 	half->taking = s->taking;
+	if (s->m->gpu && s->runs[SIDE_REFERENCE] > 1)
+	{
+		if (!copying_cost(s, half, s->runs[SIDE_REFERENCE], 0.5, &cost))
+			return false;
+		if (!isnan(cost))
+		{
+			values_append(&s->takings, cost);
+			half->taking = fmin(half->taking, values_median(&s->takings));
+		}
+	}
 	json_object_set_new(s->m->result->evidence, "taking_seconds", json_real(half->taking));
 	return true;
 }
@@ -370,13 +401,6 @@ baseline_least(const Rounds *s, uint32_t n, double empty)
 	return n == 1 ? s->m->backend->least_single : NET_SHARE * empty;
 }
 
-/* seconds of `n` runs without those of copying their results */
-double
-baseline_untaken(const Half *half, uint32_t n, double seconds)
-{
-	return seconds - fmin(n * half->taking, TAKING_SHARE * fmax(seconds, 0));
-}
-
 /*
  * Never next to nothing: less than the least is not told from the constant cost of a block, so
  * code that takes less gets the lower end of what is known. What a single run takes at least,
@@ -390,7 +414,7 @@ baseline_counted(const Rounds *s, const Half *half, uint32_t n, double seconds, 
 
 	if (s->m->job->profile.bucket_estimator != CUDAL1_ESTIMATE_MEAN)
 		seconds = baseline_net(s, half, seconds, empty);
-	return fmax(n > 1 ? baseline_untaken(half, n, seconds) : seconds, least);
+	return fmax(n > 1 ? baseline_untaken(half->taking, n, seconds) : seconds, least);
 }
 
 /* how much slower the reference of a half is in turn with a fresh one than alone */

@@ -172,6 +172,7 @@ rounds_forget(Rounds *s)
 	free(s->audit_more.v);
 	free(s->audit_idle.v);
 	free(s->loop.v);
+	free(s->takings.v);
 	free(s->late_idle.v);
 	free(s->late_more.v);
 }

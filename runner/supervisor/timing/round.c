@@ -144,7 +144,7 @@ rounds_step_audit(Rounds *s, Half *half, bool reference_first)
 		good = good && measure_read(m, executor, side, &s->arena, sample, s->order[sample],
 									s->kept[side]);
 		taken[side] = cudal1_score_mean(m->gpu->audit.seconds, n - 1);
-		taken[side] = baseline_untaken(half, 1, taken[side]);
+		taken[side] = baseline_untaken(s->taking, 1, taken[side]);
 	}
 	gpu_audit_clear(m);
 	for (int side = 0; side < 2 && good; side++)

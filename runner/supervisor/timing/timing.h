@@ -6,6 +6,7 @@
 #ifndef CUDAL1_TIMING_H
 #define CUDAL1_TIMING_H
 
+#include <math.h>
 #include <stddef.h>
 
 #include "common/clock.h"
@@ -132,8 +133,9 @@ typedef struct Rounds
 	 */
 	double		alone;
 	uint64_t	weights;		/* of the models of a half */
-	/* the least seconds of copying a run's result, of all halves; 0: none yet */
+	/* the least seconds of copying a run's result by itself, of all halves; 0: none yet */
 	double		taking;
+	Values		takings;		/* on a GPU: what it adds to the reference's runs, by half */
 	/* how much slower the reference is in turn with another reference than alone; 0: not known */
 	double		neighbour;
 	double		doubt;			/* standard error of its logarithm */
@@ -154,7 +156,7 @@ typedef struct Half
 	bool		audited;		/* has had a spell of audits, which did not count */
 	bool		warm_inputs;	/* there are inputs for blocks that no score is made of */
 	double		turn;			/* of that, what the GPU's turning to the executor and back takes */
-	double		taking;			/* seconds of copying a run's result, where that is done */
+	double		taking;			/* seconds that copying its result adds to a run of a block */
 	/* reading samples takes longer than this where the GPU had to turn back */
 	double		read_turned;
 	Values		block[2];		/* seconds a run */
@@ -266,7 +268,13 @@ extern uint32_t audit_staged(const Rounds *s);
  */
 extern double baseline_net(const Rounds *s, const Half *half, double seconds, double empty);
 extern double baseline_least(const Rounds *s, uint32_t n, double empty);
-extern double baseline_untaken(const Half *half, uint32_t n, double seconds);
+/* seconds of `n` runs without those of copying their results, each of which takes `taking` */
+static inline double
+baseline_untaken(double taking, uint32_t n, double seconds)
+{
+	return seconds - fmin(n * taking, TAKING_SHARE * fmax(seconds, 0));
+}
+
 extern double baseline_counted(const Rounds *s, const Half *half, uint32_t n, double seconds,
 							   double empty);
 extern bool baseline_warm(Rounds *s, Half *half, Side side);

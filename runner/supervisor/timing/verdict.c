@@ -52,7 +52,7 @@ loop_bound(Rounds *s)
 static double
 without_copy(const Rounds *s, double seconds)
 {
-	return seconds - fmin(s->taking, TAKING_SHARE * seconds);
+	return baseline_untaken(s->taking, 1, seconds);
 }
 
 /* what a run costs the code that launches it, by traps */
