@@ -1,5 +1,5 @@
-"""A build without the GPU, which others use meanwhile (build_itself.c): code asks for a GPU before it
-compiles, and compilers need none.
+"""A build without the GPU, which others use meanwhile (build_itself.c): code asks for a GPU before
+it compiles, and compilers need none.
 """
 import os
 

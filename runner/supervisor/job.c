@@ -198,7 +198,8 @@ parse_argument(Argument *a, const json_t *o, int index, char *error, size_t size
 	if (json_is_string(json_object_get(o, "init")) && init < 0)
 		return wrong(error, size, "signature: argument \"%s\": \"init\" must be normal, uniform, "
 					 "integer or zero", name);
-	if ((init == RANDOM_NORMAL || init == RANDOM_UNIFORM) && !tensor_dtype_is_float(a->tensor.dtype))
+	if ((init == RANDOM_NORMAL || init == RANDOM_UNIFORM)
+		&& !tensor_dtype_is_float(a->tensor.dtype))
 		return wrong(error, size, "signature: argument \"%s\": \"init\" %s needs a floating point "
 					 "dtype", name, inits[init]);
 	if (init < 0)
