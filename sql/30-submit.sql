@@ -192,7 +192,8 @@ RETURN CASE WHEN code IS NULL THEN 'code must not be null'
 	-- beginning nearly always suffices.
 	WHEN NOT cudal1.matches(left(code, 64), '[^[:space:]]', 256)
 		AND NOT cudal1.matches(code, '[^[:space:]]', 1048576) THEN 'code must not be empty'
-	WHEN NOT cudal1.matches(method, '[^[:space:]]', 200) OR cudal1.matches(method, '[[:cntrl:]]', 200)
+	WHEN NOT cudal1.matches(method, '[^[:space:]]', 200)
+			OR cudal1.matches(method, '[[:cntrl:]]', 200)
 		THEN 'method must be a name of 1 to 200 bytes without control characters'
 	WHEN priority NOT BETWEEN -1000000000 AND 1000000000
 		THEN 'priority must lie between -1000000000 and 1000000000' END;
@@ -415,16 +416,17 @@ $$;
 COMMENT ON FUNCTION @extschema@.cudal1_submit(text, text, text, bigint, text, text, int,
 	timestamptz, text, text) IS
 'proposes a code for a task and returns its candidate. Identical code (bytes after CRLF -> LF) is
-one candidate, measured once; each submission is a proposal.
-method: who proposes, in reports; it belongs to the role that uses it first, but for manual, model
-and contrastive, which all share. prompt_id: the caller''s prompt that led to it; group_key: its
-submissions whose rewards are compared; proposal_key: a key that it repeats within (task, pool,
-group) adds nothing;
-priority: higher first; deadline: cancelled if not begun by then; purpose: candidates that are not
-normal (null, certification, ablation) are neither sampled nor reported. pool: where it is placed,
-cudal1_open_pool(); a code that has a score is placed there at the next claim of any device. A discarded or imported candidate is queued again. A NOTICE says when no device
-can run the task, or none that can is served, and when the key was used for another code. Errors: 42704 unknown task, prompt or pool, 42501 method, prompt or pool is
-another role''s, 53400 a quota is used up (cudal1_set_quota()), 55000 the task''s reference is bad';
+one candidate, measured once; each submission is a proposal. method: who proposes, in reports; it
+belongs to the role that uses it first, but for manual, model and contrastive, which all share.
+prompt_id: the caller''s prompt that led to it; group_key: its submissions whose rewards are
+compared; proposal_key: a key that it repeats within (task, pool, group) adds nothing; priority:
+higher first; deadline: cancelled if not begun by then; purpose: candidates that are not normal
+(null, certification, ablation) are neither sampled nor reported. pool: where it is placed,
+cudal1_open_pool(); a code that has a score is placed there at the next claim of any device. A
+discarded or imported candidate is queued again. A NOTICE says when no device can run the task, or
+none that can is served, and when the key was used for another code. Errors: 42704 unknown task,
+prompt or pool, 42501 method, prompt or pool is another role''s, 53400 a quota is used up
+(cudal1_set_quota()), 55000 the task''s reference is bad';
 
 CREATE FUNCTION cudal1.demand_submission(code text, method text, priority int)
 RETURNS void

@@ -19,11 +19,11 @@ LANGUAGE c VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalo
 AS 'MODULE_PATHNAME', 'cudal1_wait';
 COMMENT ON FUNCTION @extschema@.cudal1_wait(bigint[], interval) IS
 'one row per element, in order, as soon as all candidates are final or, at the timeout, as they
-stand; call it in a loop, with a timeout of tens of seconds:
-a call keeps its snapshot, so that until it returns VACUUM cannot clean up behind the queue. A
-candidate with an imported score is final once no measurement of it is queued. Its own columns are
-fresh; a table that the same statement reads is as it was when the statement began. Errors: 42704 unknown
-id; 25001 for candidates written by the current transaction, or above READ COMMITTED';
+stand; call it in a loop, with a timeout of tens of seconds: a call keeps its snapshot, so that
+until it returns VACUUM cannot clean up behind the queue. A candidate with an imported score is
+final once no measurement of it is queued. Its own columns are fresh; a table that the same
+statement reads is as it was when the statement began. Errors: 42704 unknown id; 25001 for
+candidates written by the current transaction, or above READ COMMITTED';
 
 -- enable_seqscan: plans that a session cached while the queue was short would read all of a long
 -- queue for each candidate.

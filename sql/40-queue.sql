@@ -205,8 +205,8 @@ $$;
 COMMENT ON FUNCTION cudal1.take_mates IS
 'locks and returns the jobs that are measured together with one: of the same task, trainer, priority
 and profile, all first measurements or all verifications, claimed for the first time, the oldest; as
-many as the profile''s heat and cudal1.share_of_queue() allow, less that one. Charges each as the claim of that one was (its
-device_id and charged are set)';
+many as the profile''s heat and cudal1.share_of_queue() allow, less that one. Charges each as the
+claim of that one was (its device_id and charged are set)';
 
 CREATE FUNCTION cudal1.spread_of_pairs(task_id bigint, device_id bigint, profile text)
 RETURNS jsonb

@@ -43,7 +43,8 @@ typedef struct Interpreter
 	char		cores[16];
 	char		data[32];
 	char		threads[16];
-	char		place[INTERPRETER_PLACES][PATH_MAX];	/* what it brings along, from outside /usr */
+	/* what it brings along, from outside /usr */
+	char		place[INTERPRETER_PLACES][PATH_MAX];
 	int			places;
 	char		path[2 * PATH_MAX];
 	char		preload[PATH_MAX];
