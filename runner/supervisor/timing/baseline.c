@@ -111,7 +111,10 @@ loop_cost(Rounds *s, Half *half)
 	return good;
 }
 
-/* of the reference's blocks in turn: with results copied, less without; seconds a run */
+/*
+ * Of the reference's blocks in turn: with results copied, less without; seconds a run. NAN: its own
+ * runs return the same memory, so they are always copied
+ */
 static bool
 copying_cost(Rounds *s, Half *half, uint32_t n, double quantile, double *cost)
 {
@@ -127,7 +130,7 @@ copying_cost(Rounds *s, Half *half, uint32_t n, double quantile, double *cost)
 
 			executor->untaken = kind == 0;
 			good = rounds_block(s, half, SIDE_REFERENCE, s->order, n, 0, &seconds);
-			own = own || (executor->untaken && executor->value & WIRE_VALUE_RETURNED);
+			own = own || (!executor->again && executor->value & WIRE_VALUE_RETURNED);
 			if (i >= 0)
 				taken[kind][i] = seconds;
 		}
