@@ -29,64 +29,132 @@ const BuiltPlace built_kinds[BUILT_KINDS] = {
 	[BUILT_KERNELS] = {"PYTORCH_KERNEL_CACHE_PATH", "kernels"},
 };
 
-/* what lies in /usr is there anyway */
 static void
-note_place(Interpreter *i, const char *folder)
+add_place(Interpreter *i, const char *path)
 {
-	if (folder[0] == '\0' || strcmp(folder, "/usr") == 0 || strncmp(folder, "/usr/", 5) == 0
+	/* what lies in /usr is there anyway */
+	if (strcmp(path, "/usr") == 0 || strncmp(path, "/usr/", 5) == 0
 		|| i->places == INTERPRETER_PLACES)
 		return;
 	for (int n = 0; n < i->places; n++)
-		if (strcmp(i->place[n], folder) == 0)
+		if (strcmp(i->place[n], path) == 0)
 			return;
-	snprintf(i->place[i->places++], PATH_MAX, "%s", folder);
+	snprintf(i->place[i->places++], PATH_MAX, "%s", path);
 }
 
-/* cuts a path's last part off */
-static bool
+/* where it lies, and the name that it is called by, if links of folders lead there */
+static void
+note_place(Interpreter *i, const char *path)
+{
+	char		real[PATH_MAX];
+
+	if (!realpath(path, real))
+		return;
+	add_place(i, real);
+	if (strcmp(path, real) != 0 && !strstr(path, "/../") && !strstr(path, "//"))
+		add_place(i, path);
+}
+
+/* cuts a path's last part off; what it was */
+static const char *
 go_up(char *path)
 {
 	char	   *slash = strrchr(path, '/');
 
-	if (slash)
-		*slash = '\0';
-	return slash != NULL;
+	if (!slash)
+		return "";
+	*slash = '\0';
+	return slash + 1;
+}
+
+static bool
+has(const char *folder, const char *name)
+{
+	char		path[PATH_MAX + 16];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	return access(path, F_OK) == 0;
 }
 
 /*
- * What an interpreter outside /usr brings along: its environment, which is the folder above its own
- * in which pyvenv.cfg lies, and so on along symbolic links to what it was made from. Of a link that
- * belongs to no environment it is the folder alone, which may lie in somebody's home.
+ * An interpreter's environment, the folder above its own. Where that is none, it is the folder
+ * alone, or not even that: it may be somebody's home.
+ */
+static void
+note_interpreter(Interpreter *i, const char *path, bool is_link)
+{
+	char		folder[PATH_MAX];
+	char		above[PATH_MAX];
+	const char *name;
+
+	snprintf(folder, sizeof(folder), "%s", path);
+	go_up(folder);
+	snprintf(above, sizeof(above), "%s", folder);
+	name = go_up(above);
+	if (above[0] && (has(above, "pyvenv.cfg") || (!is_link && has(above, "lib"))))
+		note_place(i, above);
+	else
+		note_place(i, strcmp(name, "bin") == 0 ? folder : path);
+}
+
+/* what an environment was made from, by its file pyvenv.cfg */
+static void
+note_home(Interpreter *i, const char *python)
+{
+	char		path[PATH_MAX + 32];
+	char		line[PATH_MAX + 16];
+	char		home[PATH_MAX];
+	FILE	   *file;
+
+	snprintf(path, sizeof(path), "%s", python);
+	go_up(path);
+	go_up(path);
+	snprintf(path + strlen(path), 16, "/pyvenv.cfg");
+	file = fopen(path, "r");
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "home = %4000[^\n]", home) == 1)
+		{
+			snprintf(path, sizeof(path), "%s/python3", home);
+			note_interpreter(i, path, false);
+		}
+	if (file)
+		fclose(file);
+}
+
+/*
+ * What an interpreter outside /usr brings along: its environment, and so on along symbolic links to
+ * what it was made from. Of a link that belongs to no environment it is the folder alone.
  */
 static void
 find_places(Interpreter *i, const char *python)
 {
 	char		path[PATH_MAX];
+	char		real[PATH_MAX];
 
+	i->places = 0;
+	note_home(i, python);
 	snprintf(path, sizeof(path), "%s", python);
 	for (int links = 0; links < INTERPRETER_PLACES; links++)
 	{
-		char		folder[PATH_MAX];
-		char		above[PATH_MAX];
-		char		config[PATH_MAX + 16];
 		char		to[PATH_MAX];
 		ssize_t		n = readlink(path, to, sizeof(to) - 1);
+		size_t		length;
 
-		snprintf(folder, sizeof(folder), "%s", path);
-		if (!go_up(folder))
-			return;
-		snprintf(above, sizeof(above), "%s", folder);
-		go_up(above);
-		snprintf(config, sizeof(config), "%s/pyvenv.cfg", above);
-		note_place(i, above[0] == '\0' || (n > 0 && access(config, F_OK) != 0) ? folder : above);
+		note_interpreter(i, path, n > 0);
 		if (n <= 0)
-			return;
+			break;
 		to[n] = '\0';
-		if (to[0] == '/')
-			snprintf(path, sizeof(path), "%s", to);
-		else if (snprintf(path, sizeof(path), "%s/%s", folder, to) >= (int) sizeof(path))
-			return;
+		if (to[0] != '/')
+			go_up(path);
+		else
+			path[0] = '\0';
+		length = strlen(path);
+		if ((int) (sizeof(path) - length) <= snprintf(path + length, sizeof(path) - length, "%s%s",
+													  to[0] == '/' ? "" : "/", to))
+			break;
 	}
+	if (realpath(python, real))
+		note_interpreter(i, real, false);
 }
 
 void

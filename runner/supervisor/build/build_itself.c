@@ -67,7 +67,7 @@ start_build(Measure *m, Side side, bool with_device)
 	snprintf(tmp, sizeof(tmp), "%s/tmp", built->inside);
 	sandbox.tmp_link = tmp;
 	for (int n = 0; n < i.places; n++)
-		if (strncmp(i.place[n], "/tmp/", 5) == 0)
+		if (strcmp(i.place[n], "/tmp") == 0 || strncmp(i.place[n], "/tmp/", 5) == 0)
 			sandbox.tmp_link = NULL;
 	interpreter_set(&i, "TMPDIR", "/tmp");
 	interpreter_set(&i, "MAX_JOBS", "2");

@@ -34,7 +34,7 @@ typedef struct BuiltPlace
 
 extern const BuiltPlace built_kinds[BUILT_KINDS];
 
-#define INTERPRETER_PLACES	6
+#define INTERPRETER_PLACES	8
 
 /* what every interpreter is started with */
 typedef struct Interpreter
