@@ -134,7 +134,12 @@ AS $$
 					AND d.untrusted_since IS NULL
 					AND coalesce(d.rests_until < clock_timestamp(), true)
 					AND d.last_seen > clock_timestamp() - interval '20 seconds'
-					AND d.device_id NOT IN (SELECT r.device_id FROM running AS r)) AS idle,
+					AND d.device_id NOT IN (SELECT r.device_id FROM running AS r)
+					-- a verification's job may avoid it
+					AND NOT (coalesce(j.avoid_until > clock_timestamp(), false)
+							 AND EXISTS (SELECT FROM cudal1.device AS a
+										 WHERE a.device_id = j.avoid_device
+											AND a.hardware = d.hardware))) AS idle,
 			LATERAL (SELECT count(*) AS n
 						FROM (SELECT FROM cudal1.job AS x
 								WHERE x.device = j.device AND x.language = j.language
@@ -295,6 +300,7 @@ DECLARE
 	members	cudal1.job[];
 	secret	text;			-- 244 random bits
 	secrets	text[] := '{}';
+	ended	int := 0;
 BEGIN
 	PERFORM cudal1.raise_if(worker IS NULL OR worker = '', '22023', 'worker must be a name');
 	PERFORM cudal1.raise_if(lease IS NULL OR lease <= '0'::interval, '22023',
@@ -316,9 +322,16 @@ BEGIN
 		RETURN;
 	END IF;
 	j := cudal1.next_job(d);
-	-- queued by a transaction that did not see its task retired
+	-- queued by a transaction that did not see its task retired; one that is being restored is
+	-- claimed as ever
 	WHILE EXISTS (SELECT FROM cudal1.task AS t
-				  WHERE t.task_id = j.task_id AND t.retired_at IS NOT NULL) LOOP
+				  WHERE t.task_id = j.task_id AND t.retired_at IS NOT NULL
+				  FOR NO KEY UPDATE SKIP LOCKED) LOOP
+		ended := ended + 1;
+		IF ended > 100 THEN
+			PERFORM cudal1.wake();
+			RETURN;
+		END IF;
 		j.device_id := d.device_id;
 		PERFORM cudal1.settle_turn(j, 0);
 		PERFORM cudal1.end_job(j, 'cancelled', NULL, 'the task is retired');
@@ -380,7 +393,7 @@ null candidates of a task (setting cudal1.certify). attempt is the fencing numbe
 token the secret that every report on it must show. most: how many jobs of one task to claim
 together, as far as the profile''s heat allows and devices without work have as many: a row each,
 in which the first has the job document of all, with their candidates, and the others have NULL.
-Error 42501 where another role registered the device';
+Jobs that were queued while their task was retired are ended, up to 100 a call. Error 42501 where another role registered the device';
 
 CREATE FUNCTION cudal1.heartbeat(job_id bigint, attempt int, token text,
 	progress jsonb DEFAULT NULL, lease interval DEFAULT '60 seconds')
