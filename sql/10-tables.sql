@@ -527,7 +527,8 @@ COMMENT ON COLUMN cudal1.measurement.login IS 'the role that claimed the job';
 COMMENT ON COLUMN cudal1.measurement.same_device IS
 'a verification: made on the device of the first measurement';
 COMMENT ON COLUMN cudal1.measurement.lower IS
-'lower end of the interval of the score at the profile''s confidence';
+'lower end of the interval of the score at the profile''s confidence; where a third measurement
+decided, the interval is widened to hold the reward';
 COMMENT ON COLUMN cudal1.measurement.half_width IS 'relative half-width of that interval';
 COMMENT ON COLUMN cudal1.measurement.wide IS
 'the interval is wide, and the score an end of it, the least of its pairs, or what A/A pairs allow:

@@ -572,8 +572,12 @@ BEGIN
 			WHERE m.measurement_id IN (first.measurement_id, second.measurement_id);
 		-- the last one speaks for all three
 		UPDATE cudal1.measurement AS m
-			SET accepted = true, reward = cudal1.conservative_round(pooled), detail = words,
-				lower = least(m.lower, pooled), upper = greatest(m.upper, pooled)
+			SET accepted = true, reward = cudal1.conservative_round(pooled),
+				detail = cudal1.clip(concat_ws('. ', words, r.detail)),
+				lower = CASE WHEN m.lower IS NOT NULL THEN least(m.lower, pooled) END,
+				upper = CASE WHEN m.upper IS NOT NULL THEN greatest(m.upper, pooled) END,
+				half_width = greatest(m.half_width,
+					sqrt(greatest(m.upper, pooled) / least(m.lower, pooled)) - 1)
 			WHERE m.measurement_id = r.measurement_id;
 		PERFORM cudal1.accept_score(c, pooled, r.measurement_id, words);
 	-- of intervals that are wide the ends need not agree: the lower one has been shown twice

@@ -1,6 +1,6 @@
 -- Verification: what is too good is measured again; agreement, disagreement, and whom it waits for.
 BEGIN;
-SELECT plan(69);
+SELECT plan(70);
 
 SELECT cudal1_add_task('t', 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
 SELECT cudal1_add_task('paper', 'class Model: pass', 'pytorch', options => '{"device": "cpu", "profile": "paper"}') \g /dev/null
@@ -52,6 +52,10 @@ SELECT is_empty($$SELECT * FROM cudal1_check() WHERE subject LIKE '%measurement%
 SELECT cudal1_submit('t', 'lost the third time') \g /dev/null
 SELECT is((pg_temp.work(:d1, 'successful', 12)).state || ', ' || (pg_temp.work(:d1, 'successful', 9)).state || ', ' || (pg_temp.work(:d1, 'wrong_output')).state,
 	'verifying, verifying, failed:wrong_output:0', 'a third that is wrong is wrong');
+SELECT cudal1_submit('t', 'least of all') AS least \gset
+SELECT pg_temp.work(:d1, 'successful', 12), pg_temp.work(:d1, 'successful', 7), pg_temp.work(:d1, 'successful', 13) \g /dev/null
+SELECT results_eq('SELECT m.reward, m.lower, round(m.upper::numeric, 2), round(m.half_width::numeric, 2) FROM cudal1.candidate AS c JOIN cudal1.measurement AS m USING (measurement_id) WHERE c.candidate_id = ' || :least,
+	'VALUES (7::float8, 7::float8, 14.30, 0.43)', 'the last one''s interval is widened to hold it');
 -- what three measurements show: of scores, buckets and bounds of audits
 SELECT is(round(cudal1.pooled_score(a, b, c)::numeric, 2), v.paid, v.what)
 FROM (VALUES ('{4,4,4,4}', '{3,3,3,3}', '{4,4,4,4}', 4, 3, 4, NULL, 3.24, 'the lower end of all buckets'),
