@@ -181,8 +181,8 @@ static const CallLine lines[] = {
 	"the driver of a GPU is not known to do without"},
 	{"BD", CALL_ALLOWED,
 		"clone",
-		"compilers are many processes",
-	{ONE_OF(0, NAMESPACES, 0)}},
+		"compilers are many processes, each its parent's child",
+	{ONE_OF(0, NAMESPACES | CLONE_PARENT, 0)}},
 	{"BD", CALL_ALLOWED,
 		"fork vfork execve execveat wait4 waitid setpgid setsid kill tkill pidfd_open"
 		" pidfd_send_signal",
