@@ -444,6 +444,7 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	j		cudal1.job;
+	reason	text;
 	problem	text;
 BEGIN
 	-- what was good once stays so but for another check: a host in disorder is likelier
@@ -454,7 +455,7 @@ BEGIN
 		WHERE t.task_id = note_reference.task_id
 			AND (t.reference_state IN ('unchecked', 'checking')
 				 OR note_reference.checked AND note_reference.verdict <> 'unchecked')
-		RETURNING cudal1.reference_problem(t) INTO problem;
+		RETURNING t.reference_detail, cudal1.reference_problem(t) INTO reason, problem;
 	IF problem IS NULL THEN
 		RETURN;
 	END IF;
@@ -464,7 +465,11 @@ BEGIN
 			ORDER BY x.candidate_id, x.job_id
 			FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF c SKIP LOCKED
 	LOOP
-		PERFORM cudal1.end_job(j, 'unverified', NULL, problem);
+		-- the detail of the reference as its own candidate becomes that of the task again
+		PERFORM cudal1.end_job(j, 'unverified', NULL, CASE WHEN EXISTS (
+			SELECT FROM cudal1.null_candidate AS k
+				WHERE k.candidate_id = j.candidate_id AND k.name = 'reference')
+			THEN reason ELSE problem END);
 	END LOOP;
 	PERFORM cudal1.wake_waiters();
 END

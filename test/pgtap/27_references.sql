@@ -1,6 +1,6 @@
 -- A reference is checked when its task is added, by a device that has nothing to do or by the first measurement; where it is bad, nothing can be submitted.
 BEGIN;
-SELECT plan(38);
+SELECT plan(39);
 
 CREATE FUNCTION pg_temp.state(name text) RETURNS text LANGUAGE sql AS
 	'SELECT concat_ws('': '', reference_state, reference_detail) FROM cudal1.task AS t WHERE t.name = state.name';
@@ -93,6 +93,10 @@ SELECT is((SELECT string_agg(x::text, ';') FROM cudal1_check() AS x), NULL, 'all
 SELECT cudal1_check_reference('b') \g /dev/null
 SELECT pg_temp.work(:d, '{"outcome": "unverified", "reference": "bad", "detail": "no memory"}') FROM generate_series(1, 3) \g /dev/null
 SELECT is(pg_temp.state('b'), 'bad: no memory', 'a check that was asked for counts also where the reference was good');
+SELECT pg_temp.add('f') \g /dev/null
+SELECT cudal1_check_reference('f'), cudal1_submit('f', 'one') \g /dev/null
+SELECT pg_temp.work(:d, '{"outcome": "unverified", "reference": "bad", "detail": "self.hidden changes"}') FROM generate_series(1, 3) \g /dev/null
+SELECT is(pg_temp.state('f'), 'bad: self.hidden changes', 'a check that waited meanwhile says it once');
 SELECT throws_ok($$SELECT cudal1_check_reference('none')$$, '42704', NULL, 'an unknown task');
 
 SELECT * FROM finish();
