@@ -147,6 +147,13 @@ BEGIN
 				'trainer takes groups by cudal1_next_group().';
 	END IF;
 	PERFORM cudal1.find_model(m.name) FROM unnest(models) AS m(name);
+	PERFORM cudal1.raise_if(true, '22023',
+			format('model "%s" has no prices, so max_cost would never be reached', m.name),
+			'Give it prices with cudal1_add_model(), or the campaign another budget.')
+		FROM cudal1.model AS m
+		WHERE m.name = ANY (models) AND o ->> 'max_cost' IS NOT NULL
+			AND coalesce(m.prompt_price, 0) + coalesce(m.completion_price, 0) = 0
+		ORDER BY m.model_id;
 	PERFORM cudal1.find_task(t.name) FROM unnest(tasks) AS t(name);
 	PERFORM cudal1.check_measured_by(o ->> 'profile', tasks);
 

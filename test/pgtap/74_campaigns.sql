@@ -1,6 +1,6 @@
 -- Campaigns: each kind asks for what it should and no more, ends when it should, and goes on after a pause.
 BEGIN;
-SELECT plan(106);
+SELECT plan(107);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', NULL, 1, options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
@@ -65,6 +65,8 @@ FROM (VALUES ('', 'vanilla', '{m1}', '{a}', '{}', '22023'), ('x', 'chocolate', '
 	('x', 'evolve', '{m1}', '{a}', '{"max_seconds": -1}', '22023'), ('x', 'contrastive', '{m1}', '{a}', '{}', '22023'), ('x', 'vanilla', '{m1}', '{}', '{}', '22023'),
 	('x', 'vanilla', '{m1}', '{a}', '[]', '22023'), ('x', 'vanilla', '{m1}', '{a}', '{"method": ""}', '22023'),
 	('x', 'evolve', '{m1}', '{a}', '{"max_tokens": 9, "temperature": 1e12}', '22023'), ('x', 'vanilla', '{m1}', '{a}', '{"template": "bare", "failures": 1}', '22023')) AS v (n, k, m, t, o, s);
+SELECT cudal1_add_model('free', 'http://127.0.0.1:1/v1', 'free', prompt_price => 0) \g /dev/null
+SELECT throws_ok($$SELECT cudal1_add_campaign('x', 'evolve', '{m1,free}', '{a}', '{"max_tokens": 9, "max_cost": 1}')$$, '22023', 'model "free" has no prices, so max_cost would never be reached', 'a budget of money needs prices');
 SELECT is((SELECT count(*) FROM cudal1.campaign), 0::bigint, 'and leaves nothing behind');
 
 -- vanilla: k attempts for each task and model
