@@ -545,6 +545,14 @@ DECLARE
 	problem	text;
 BEGIN
 	PERFORM cudal1.add_notes();
+	-- also of lanes and campaigns that are over, whose answers are measured to the end
+	UPDATE cudal1.request AS r SET decided = true
+		WHERE r.request_id = ANY (ARRAY(
+			SELECT y.request_id
+				FROM cudal1.request AS y JOIN cudal1.candidate AS v USING (candidate_id)
+				WHERE y.lane_id IS NOT NULL AND NOT y.decided
+					AND v.state IN ('successful', 'failed', 'discarded')
+				ORDER BY y.request_id FOR UPDATE OF y SKIP LOCKED));
 	FOR c IN
 		SELECT x.* FROM cudal1.campaign AS x
 			WHERE x.state = 'running'
@@ -582,14 +590,6 @@ BEGIN
 			done := done + 1;
 			CONTINUE;
 		END IF;
-		UPDATE cudal1.request AS r SET decided = true
-			WHERE r.request_id = ANY (ARRAY(
-				SELECT y.request_id
-					FROM cudal1.campaign_lane AS x JOIN cudal1.request AS y USING (lane_id)
-						JOIN cudal1.candidate AS v ON v.candidate_id = y.candidate_id
-					WHERE x.campaign_id = c.campaign_id AND NOT y.decided
-						AND v.state IN ('successful', 'failed', 'discarded')
-					ORDER BY y.request_id FOR UPDATE OF y SKIP LOCKED));
 		-- lanes with the fewest trials first; a lane that is full is not looked at
 		FOR l IN
 			SELECT x.* FROM cudal1.campaign_lane AS x

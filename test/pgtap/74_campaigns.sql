@@ -1,6 +1,6 @@
 -- Campaigns: each kind asks for what it should and no more, ends when it should, and goes on after a pause.
 BEGIN;
-SELECT plan(107);
+SELECT plan(112);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', NULL, 1, options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
@@ -181,6 +181,27 @@ SELECT cudal1_end_campaign('p') \g /dev/null
 SELECT is(pg_temp.progress('p'), 'finished 1 1 0 0 0 0 0', 'ended, its requests are cancelled');
 SELECT throws_ok($$SELECT cudal1_pause_campaign('p')$$, '55000', NULL, 'an ended campaign is not paused');
 SELECT throws_ok($$SELECT cudal1_pause_campaign('nobody')$$, '42704', NULL, 'nor one that is none');
+
+-- what was answered is measured after the end, too
+SELECT cudal1_add_campaign('ended', 'vanilla', '{m1}', '{a}') \g /dev/null
+SELECT pg_temp.advance(), pg_temp.answer() \g /dev/null
+SELECT cudal1_end_campaign('ended') \g /dev/null
+SELECT is(pg_temp.progress('ended'), 'finished 1 1 4 0 0 4 40', 'ended, its answers are measured');
+SELECT pg_temp.measure(:d, 1.1, 3), pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('ended'), 'finished 1 1 4 0 0 1 40', 'one after the other');
+SELECT pg_temp.measure(:d, 1.1), pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('ended'), 'finished 1 1 4 0 0 0 40', 'until none is left');
+SELECT cudal1_add_campaign('broken', 'vanilla', '{m1}', '{b}', '{"attempts": 2}') \g /dev/null
+SELECT pg_temp.advance(), pg_temp.answer() \g /dev/null
+SAVEPOINT broken;
+UPDATE cudal1.task SET reference_state = 'bad', reference_detail = 'x' WHERE name = 'b';
+SELECT pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('broken'), 'finished 1 1 2 0 0 2 20', 'a lane of a bad reference is over');
+SELECT pg_temp.measure(:d, NULL), pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('broken'), 'finished 1 1 2 0 0 0 20', 'and its answers are measured, too');
+ROLLBACK TO broken;
+SELECT cudal1_end_campaign('broken') \g /dev/null
+SELECT pg_temp.measure(:d, NULL) \g /dev/null
 
 -- an endpoint that fails
 SELECT cudal1_add_campaign('f', 'vanilla', '{m1}', '{a}') \g /dev/null
