@@ -1,6 +1,6 @@
 -- Campaigns: each kind asks for what it should and no more, ends when it should, and goes on after a pause.
 BEGIN;
-SELECT plan(112);
+SELECT plan(114);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', NULL, 1, options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
@@ -224,6 +224,8 @@ SELECT is(pg_temp.progress('r'), 'finished 2 2 3 0 0 0 ' || (SELECT sum(tokens) 
 	'what one task alone suffers ends one lane');
 SELECT is((SELECT array_agg(l.note ORDER BY l.lane_id) FROM cudal1.campaign_lane AS l JOIN cudal1.campaign USING (campaign_id) WHERE name = 'r'),
 	ARRAY['all attempts made', 'requests fail: the prompt is too long'], 'which says so');
+SELECT is((SELECT note FROM cudal1.campaign WHERE name = 'r'), '1 all attempts made, 1 requests fail: the prompt is too long', 'as does the campaign');
+SELECT is((SELECT note FROM cudal1.campaign WHERE name = 'v'), 'all attempts made', 'one whose lanes all ended alike says it once');
 
 -- contrastive, with a trainer's policy
 SELECT cudal1_add_campaign('c', 'contrastive', options => '{"group_size": 4}') \g /dev/null
