@@ -1,6 +1,6 @@
 -- Campaigns: each kind asks for what it should and no more, ends when it should, and goes on after a pause.
 BEGIN;
-SELECT plan(114);
+SELECT plan(117);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', NULL, 1, options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
@@ -181,6 +181,22 @@ SELECT cudal1_end_campaign('p') \g /dev/null
 SELECT is(pg_temp.progress('p'), 'finished 1 1 0 0 0 0 0', 'ended, its requests are cancelled');
 SELECT throws_ok($$SELECT cudal1_pause_campaign('p')$$, '55000', NULL, 'an ended campaign is not paused');
 SELECT throws_ok($$SELECT cudal1_pause_campaign('nobody')$$, '42704', NULL, 'nor one that is none');
+
+-- whose role has lost its grant, or is gone
+CREATE ROLE cudal1_leaver;
+SELECT cudal1_grant('cudal1_leaver', 'trainer') \g /dev/null
+SET LOCAL ROLE cudal1_leaver;
+SELECT cudal1_add_campaign('left', 'vanilla', '{m1}', '{a}', '{"attempts": 2, "ahead": 1}') \g /dev/null
+RESET ROLE;
+SELECT cudal1_revoke('cudal1_leaver', 'trainer') \g /dev/null
+SELECT pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('left'), 'running 1 0 1 1 0 0 0', 'a campaign outlives its role''s grant');
+DROP OWNED BY cudal1_leaver;
+DROP ROLE cudal1_leaver;
+SELECT pg_temp.answer('left'), pg_temp.measure(:d, NULL), pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('left'), 'running 1 0 2 1 0 0 10', 'and its role');
+SELECT cudal1_end_campaign('left') \g /dev/null
+SELECT is(pg_temp.progress('left'), 'finished 1 1 1 0 0 0 10', 'until an operator ends it');
 
 -- what was answered is measured after the end, too
 SELECT cudal1_add_campaign('ended', 'vanilla', '{m1}', '{a}') \g /dev/null

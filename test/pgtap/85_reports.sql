@@ -1,7 +1,7 @@
 -- The report counts as the paper's tables do.
 BEGIN;
 SET client_min_messages = warning;
-SELECT plan(28);
+SELECT plan(29);
 
 CREATE FUNCTION pg_temp.task(name text, level int, options jsonb DEFAULT '{}') RETURNS bigint LANGUAGE sql AS
 $$SELECT cudal1_add_task(name, 'ref', 'pytorch', NULL, level, options || '{"device": "cpu"}')$$;
@@ -38,6 +38,9 @@ SELECT results_eq($$SELECT * FROM cudal1_speedup_report('a', NULL, 'drop') WHERE
 	('1', 3::bigint, 1.33::float8, 2.5::float8, 1.75::float8, 1.0::float8, 0.75::float8, 3::bigint, 1::bigint)$$, 'drop: they are left out');
 SELECT results_eq($$SELECT level, max, success FROM cudal1_speedup_report() WHERE level = '1'$$, $$VALUES ('1', 9::float8, 4::bigint)$$, 'without a method all count');
 SELECT results_eq($$SELECT tasks, mean, success FROM cudal1_speedup_report('manual') WHERE level = 'All'$$, $$VALUES (8::bigint, 0::float8, 0::bigint)$$, 'a method without proposals has no success');
+UPDATE cudal1.task SET reference_state = 'bad', reference_detail = 'x' WHERE name = 'l2-2';
+SELECT results_eq($$SELECT tasks, mean FROM cudal1_speedup_report('a') WHERE level = '2'$$, $$VALUES (2::bigint, 60::float8)$$, 'a task whose reference is bad counts 0, too');
+UPDATE cudal1.task SET reference_state = 'unchecked', reference_detail = NULL WHERE name = 'l2-2';
 INSERT INTO cudal1.proposal (task_id, candidate_id, method) SELECT task_id, candidate_id, 'a' FROM cudal1.candidate WHERE reward = 9;
 SELECT is(max, 9::float8, 'the method is the proposal''s: a code proposed by two counts for both') FROM cudal1_speedup_report('a') WHERE level = '1';
 
