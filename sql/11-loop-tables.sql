@@ -264,6 +264,14 @@ COMMENT ON TABLE cudal1.candidate_technique IS 'techniques found in candidates';
 COMMENT ON COLUMN cudal1.candidate_technique.source IS
 'keywords, or the name of the model that was asked';
 
+CREATE TABLE cudal1.technique_look (
+	candidate_id		bigint NOT NULL REFERENCES cudal1.candidate (candidate_id),
+	source				text NOT NULL CHECK (source <> ''),
+	PRIMARY KEY (candidate_id, source)
+);
+COMMENT ON TABLE cudal1.technique_look IS
+'candidates in which a source looked for techniques, also those in which it found none';
+
 CREATE TABLE cudal1.review (
 	candidate_id		bigint NOT NULL REFERENCES cudal1.candidate (candidate_id),
 	model				text NOT NULL,

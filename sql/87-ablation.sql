@@ -396,6 +396,10 @@ BEGIN
 		SELECT c.candidate_id, c.code FROM cudal1.candidate AS c
 			WHERE c.candidate_id = ANY (candidate_ids) OR candidate_ids IS NULL
 				AND c.state = 'successful' AND c.purpose = 'normal'),
+	looked AS (
+		INSERT INTO cudal1.technique_look (candidate_id, source)
+			SELECT c.candidate_id, 'keywords' FROM chosen AS c ORDER BY 1
+			ON CONFLICT DO NOTHING),
 	found AS (
 		INSERT INTO cudal1.candidate_technique (candidate_id, technique, source)
 			SELECT c.candidate_id, f.technique, 'keywords' FROM chosen AS c CROSS
@@ -448,6 +452,9 @@ BEGIN
 	names := ARRAY(SELECT DISTINCT lower(btrim(e)) FROM jsonb_array_elements_text(list) AS e);
 	names := ARRAY(SELECT n FROM unnest(names) AS n
 		WHERE cudal1.matches(n, '^[[:alnum:]][^[:cntrl:]]{1,79}$', 320) ORDER BY n LIMIT 50);
+	INSERT INTO cudal1.technique_look (candidate_id, source)
+		VALUES (take_techniques.candidate_id, take_techniques.source)
+		ON CONFLICT DO NOTHING;
 	INSERT INTO cudal1.technique (name) SELECT n FROM unnest(names) AS n ON CONFLICT DO NOTHING;
 	INSERT INTO cudal1.candidate_technique (candidate_id, technique, source)
 		SELECT take_techniques.candidate_id, n, take_techniques.source FROM unnest(names) AS n
@@ -458,16 +465,19 @@ COMMENT ON FUNCTION cudal1.take_techniques IS
 'stores the techniques that a model named; error 22023 where the answer is no list';
 
 CREATE VIEW cudal1.technique_frequency AS
+	WITH looked AS (
+		SELECT x.source, count(*) AS candidates
+			FROM cudal1.technique_look AS x JOIN cudal1.candidate AS y USING (candidate_id)
+			WHERE y.state = 'successful' AND y.purpose = 'normal'
+			GROUP BY x.source)
 	SELECT k.technique, k.source, count(*) AS candidates, count(DISTINCT c.task_id) AS tasks,
-			count(*)::float8 / NULLIF((SELECT count(DISTINCT x.candidate_id)
-				FROM cudal1.candidate_technique AS x
-				JOIN cudal1.candidate AS y USING (candidate_id)
-					WHERE x.source = k.source AND y.state = 'successful'), 0) AS share,
+			count(*)::float8 / l.candidates AS share,
 			avg(c.reward) AS mean_reward,
 			percentile_cont(0.5) WITHIN GROUP (ORDER BY c.reward) AS median_reward
 		FROM cudal1.candidate_technique AS k JOIN cudal1.candidate AS c USING (candidate_id)
+			LEFT JOIN looked AS l USING (source)
 		WHERE c.state = 'successful' AND c.purpose = 'normal'
-		GROUP BY k.technique, k.source;
+		GROUP BY k.technique, k.source, l.candidates;
 COMMENT ON VIEW cudal1.technique_frequency IS
-'how often each technique occurs in successful codes: candidates, tasks, share of all candidates
-looked at by the source, and the rewards of codes that use it';
+'how often each technique occurs in successful codes: candidates, tasks, share of all successful
+codes looked at by the source, and the rewards of codes that use it';

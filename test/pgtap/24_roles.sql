@@ -231,7 +231,7 @@ INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['
 CREATE TEMPORARY TABLE relation_line (name text PRIMARY KEY, outcome text);
 INSERT INTO relation_line SELECT 'cudal1.' || n, '- all all -' FROM unnest(ARRAY['ablation', 'ablation_run', 'aa_chart', 'activity', 'bucket', 'campaign', 'campaign_group', 'campaign_lane', 'campaign_progress',
 	'candidate', 'candidate_technique', 'cost', 'device', 'drift', 'imported_score', 'method', 'model', 'model_use', 'pool', 'profile', 'prompt', 'prompt_template', 'proposal', 'queue', 'quota', 'quota_use', 'request', 'stat_device', 'stat_method', 'stat_task',
-	'task', 'technique', 'technique_frequency', 'weight']) AS n;
+	'task', 'technique', 'technique_frequency', 'technique_look', 'weight']) AS n;
 INSERT INTO relation_line VALUES ('cudal1.measurement', '- all but:audit_bound,evidence -');
 INSERT INTO relation_line SELECT 'cudal1.' || n, '- all - -' FROM unnest(ARRAY['aa_candidate', 'bucket_slot', 'island', 'island_cell', 'island_slot', 'job', 'lane_note', 'null_candidate', 'placement', 'pool_seed', 'pruned', 'review', 'stored', 'suspect', 'cheat_case', 'asked', 'task_turn', 'turn', 'unplaced']) AS n;
 

@@ -1,6 +1,6 @@
 -- What trainers get, and what codes do: data sets without duplicates, techniques by keywords and by a model.
 BEGIN;
-SELECT plan(67);
+SELECT plan(68);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', NULL, 1, options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
@@ -93,7 +93,7 @@ SELECT cudal1_submit('a', '__shared__ float s[32]; #pragma unroll', 'manual') AS
 SELECT pg_temp.measure(:d, 1.6) \g /dev/null
 SELECT is(cudal1_extract_techniques(), 6::bigint, 'all successful codes are looked at');
 SELECT is((SELECT array_agg(technique ORDER BY technique) FROM cudal1.candidate_technique WHERE candidate_id = :c), '{"loop unrolling","register optimization","shared memory usage"}', 'and what they use is noted');
-SELECT is((SELECT row(candidates, tasks, share, median_reward)::text FROM cudal1.technique_frequency WHERE technique = 'loop unrolling'), '(1,1,1,1.6)', 'and counted');
+SELECT is((SELECT row(candidates, tasks, round(share::numeric, 3), median_reward)::text FROM cudal1.technique_frequency WHERE technique = 'loop unrolling'), '(1,1,0.167,1.6)', 'and counted, as a share of all that were looked at');
 SELECT is(cudal1_extract_techniques(ARRAY[:c]), 1::bigint, 'again, it adds nothing');
 SELECT throws_ok('SELECT cudal1_extract_techniques(ARRAY[-1])', '42704', NULL, 'an unknown candidate');
 SELECT throws_ok('SELECT cudal1_extract_techniques(ARRAY[NULL::bigint])', '22004', NULL, 'or none');
@@ -104,6 +104,8 @@ SELECT matches(job #>> '{body,messages,0,content}', 'shared memory usage.*__shar
 SELECT cudal1.finish_request(jsonb_build_object('request_id', request_id, 'attempt', 1, 'outcome', 'answered', 'text', E'Sure: ["Tiling", "bank conflict padding"]')) FROM cudal1.request \g /dev/null
 SELECT cudal1.take_answers() \g /dev/null
 SELECT is((SELECT array_agg(technique ORDER BY technique) FROM cudal1.candidate_technique WHERE candidate_id = :c AND source = 'm'), '{"bank conflict padding",tiling}', 'its terms are noted, also new ones');
+SELECT cudal1.take_techniques(c.candidate_id, CASE c.purpose WHEN 'null' THEN '["tiling"]' ELSE '[]' END, 'm') FROM cudal1.candidate AS c WHERE c.code IN ('null', 'two', 'bad') \g /dev/null
+SELECT is((SELECT array_agg(share) FROM cudal1.technique_frequency WHERE technique = 'tiling' AND source = 'm'), '{0.5}'::float8[], 'one of two successful codes, null candidates apart');
 CREATE TEMP TABLE named AS
 	SELECT * FROM (VALUES ('with an index', E'[1] It uses a[i] and x[0]: ["tiling"]', '{tiling}'::text[]), ('in a fence', E'```json\n["Loop Unrolling", "tiling"]\n```', '{loop unrolling,tiling}'),
 		('that thinks', E'<think>["prefetch"]? no</think>["tiling"]', '{tiling}'), ('of none', '[]', '{}'), ('that says more', E'["tiling"] as in float x[];', '{tiling}')) AS v (n, answer, names);
