@@ -226,15 +226,20 @@ COMMENT ON FUNCTION cudal1.find_campaign IS
 'the caller''s campaign of this name, locked; error 42704 where there is none, 42501 where it is
 another role''s';
 
+CREATE FUNCTION cudal1.seconds_of(c cudal1.campaign)
+RETURNS float8
+LANGUAGE sql VOLATILE PARALLEL SAFE
+RETURN c.active_seconds + CASE WHEN c.state = 'running'
+	THEN extract(epoch FROM clock_timestamp() - c.resumed_at)::float8 ELSE 0 END;
+COMMENT ON FUNCTION cudal1.seconds_of IS 'how long a campaign has been running, pauses apart';
+
 CREATE FUNCTION cudal1.set_campaign(c cudal1.campaign, state text, note text)
 RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 	UPDATE cudal1.campaign AS x
 		SET state = set_campaign.state, note = set_campaign.note,
-			active_seconds = x.active_seconds
-				+ CASE WHEN x.state = 'running' THEN extract(epoch
-					FROM clock_timestamp() - x.resumed_at)::float8 ELSE 0 END,
+			active_seconds = cudal1.seconds_of(x),
 			resumed_at = clock_timestamp(),
 			finished_at = CASE WHEN set_campaign.state = 'finished' THEN clock_timestamp() END
 		WHERE x.campaign_id = c.campaign_id;
@@ -416,7 +421,7 @@ BEGIN
 		END IF;
 	WHEN 'evolve' THEN
 		SELECT sum(x.tokens) AS tokens, sum(x.trials) AS candidates, sum(x.cost) AS cost,
-				c.active_seconds + extract(epoch FROM clock_timestamp() - c.resumed_at) AS seconds
+				cudal1.seconds_of(c) AS seconds
 			INTO spent FROM cudal1.campaign_lane AS x WHERE x.campaign_id = c.campaign_id;
 		over := CASE WHEN spent.tokens >= (o ->> 'max_tokens')::bigint THEN 'tokens spent'
 					 WHEN spent.candidates >= (o ->> 'max_candidates')::bigint
@@ -426,7 +431,7 @@ BEGIN
 		IF over IS NULL THEN
 			want := least(ahead - busy,
 				coalesce((o ->> 'max_candidates')::bigint - spent.candidates, ahead));
-		ELSIF busy > 0 THEN
+		ELSIF busy > 0 AND over <> 'time over' THEN
 			over := NULL;
 		END IF;
 	ELSE
@@ -469,10 +474,16 @@ BEGIN
 	END IF;
 	SELECT d.want, d.over INTO want, over FROM cudal1.lane_due(c, l, busy) AS d;
 	IF over IS NOT NULL THEN
-		-- augment may have requests under way that are not needed any more
+		-- augment may have requests under way that are not needed any more, and time may be over
 		PERFORM cudal1.cancel_requests(ARRAY(SELECT r.request_id FROM cudal1.request AS r
 			WHERE r.lane_id = l.lane_id AND NOT r.decided AND r.state IN ('queued', 'running')
 			ORDER BY r.request_id FOR UPDATE SKIP LOCKED));
+		-- one that another transaction had at this moment is cancelled at the next look
+		IF EXISTS (SELECT FROM cudal1.request AS r
+				WHERE r.lane_id = l.lane_id AND NOT r.decided AND r.state IN ('queued', 'running')
+					AND NOT r.cancel_requested) THEN
+			RETURN 0;
+		END IF;
 		UPDATE cudal1.campaign_lane AS x SET state = 'done', note = over
 			WHERE x.lane_id = l.lane_id;
 		RETURN 1;
@@ -604,13 +615,15 @@ BEGIN
 			done := done + 1;
 			CONTINUE;
 		END IF;
-		-- lanes with the fewest trials first; a lane that is full is not looked at
+		-- lanes with the fewest trials first; a lane that is full is not looked at before time is
+		-- over
 		FOR l IN
 			SELECT x.* FROM cudal1.campaign_lane AS x
 				WHERE x.campaign_id = c.campaign_id AND x.state = 'open'
-					AND (SELECT count(*) FROM cudal1.request AS r
-						WHERE r.lane_id = x.lane_id AND NOT r.decided)
-						< least((c.options ->> 'ahead')::int, (c.options ->> 'successes')::int)
+					AND ((SELECT count(*) FROM cudal1.request AS r
+							WHERE r.lane_id = x.lane_id AND NOT r.decided)
+							< least((c.options ->> 'ahead')::int, (c.options ->> 'successes')::int)
+						OR cudal1.seconds_of(c) >= (c.options ->> 'max_seconds')::float8)
 				ORDER BY x.trials, x.lane_id
 		LOOP
 			BEGIN

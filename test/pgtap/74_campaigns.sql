@@ -1,6 +1,6 @@
 -- Campaigns: each kind asks for what it should and no more, ends when it should, and goes on after a pause.
 BEGIN;
-SELECT plan(117);
+SELECT plan(120);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', NULL, 1, options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
@@ -170,6 +170,19 @@ SELECT cudal1_add_campaign('e4', 'evolve', '{m1}', '{a}', '{"max_seconds": 100}'
 UPDATE cudal1.campaign SET active_seconds = 100 WHERE name = 'e4';
 SELECT pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('e4'), 'finished 1 1 0 0 0 0 0', 'time is');
+SELECT cudal1_add_campaign('e5', 'evolve', '{m1}', '{a}', '{"max_seconds": 100}') \g /dev/null
+SELECT pg_temp.advance() \g /dev/null
+SELECT cudal1.finish_request(jsonb_build_object('request_id', request_id, 'attempt', attempt, 'outcome', 'answered', 'completion_tokens', 10, 'text', E'## Performance Analysis\na\n## Algorithm Design\nb\n## Code Implementation\n```python\nlate = 1\n```\n')) FROM cudal1.claim_requests('w', 1) \g /dev/null
+SELECT request_id AS r, attempt AS n FROM cudal1.claim_requests('w', 1) \gset
+SELECT cudal1.take_answers() \g /dev/null
+UPDATE cudal1.campaign SET active_seconds = 100 WHERE name = 'e5';
+SELECT pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('e5'), 'finished 1 1 2 0 1 1 10', 'it is over also while requests wait, which are cancelled');
+SELECT cudal1.finish_request(jsonb_build_object('request_id', :r, 'attempt', :n, 'outcome', 'throttled')) \g /dev/null
+UPDATE cudal1.model SET not_before = '-infinity' WHERE name = 'm1';
+SELECT is(pg_temp.progress('e5'), 'finished 1 1 1 0 0 1 10', 'as is what was in flight');
+SELECT pg_temp.measure(:d, 1.1), pg_temp.advance() \g /dev/null
+SELECT is((SELECT concat_ws(' ', note, measuring) FROM cudal1.campaign_progress WHERE name = 'e5'), 'time over 0', 'and what was answered has its verdict');
 
 -- pause, end
 SELECT cudal1_add_campaign('p', 'vanilla', '{m1}', '{a}') \g /dev/null
