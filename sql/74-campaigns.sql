@@ -379,6 +379,49 @@ COMMENT ON FUNCTION cudal1.group_profile IS
 'the profile that measures the answers to the prompt of a group: the campaign''s, else the one that
 the task''s options name, else train; NULL where the prompt is of no group';
 
+CREATE FUNCTION cudal1.budget_room(c cudal1.campaign)
+RETURNS float8
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off SET jit = off
+AS $$
+DECLARE
+	max_tokens	constant float8 := (c.options ->> 'max_tokens')::float8;
+	max_cost	constant float8 := (c.options ->> 'max_cost')::float8;
+	paid		record;
+BEGIN
+	IF num_nonnulls(max_tokens, max_cost) = 0
+		OR cudal1.seconds_of(c) >= (c.options ->> 'max_seconds')::float8 THEN
+		RETURN NULL;
+	END IF;
+	SELECT sum(l.tokens) >= max_tokens OR sum(l.cost) >= max_cost AS over,
+			sum(l.tokens + n.tokens)::float8 AS tokens, sum(l.cost + n.cost) AS cost,
+			sum(u.open)::float8 AS open,
+			greatest(sum(l.trials + n.trials - u.open), 1)::float8 AS answered INTO paid
+		FROM cudal1.campaign_lane AS l
+			CROSS JOIN LATERAL (SELECT count(*) AS open FROM cudal1.request AS r
+				WHERE r.lane_id = l.lane_id AND NOT r.decided
+					AND r.state IN ('queued', 'running')) AS u
+			CROSS JOIN LATERAL (SELECT coalesce(sum(k.trials), 0) AS trials,
+					coalesce(sum(k.tokens), 0) AS tokens, coalesce(sum(k.cost), 0) AS cost
+				FROM cudal1.lane_note AS k WHERE k.lane_id = l.lane_id) AS n
+		WHERE l.campaign_id = c.campaign_id;
+	IF paid.over THEN
+		RETURN NULL;
+	END IF;
+	-- rounded up, because a rest that is smaller than a request would never be spent
+	RETURN greatest(0, least(
+		CASE WHEN paid.tokens > 0
+				THEN ceil((max_tokens - paid.tokens) * paid.answered / paid.tokens)
+			WHEN max_tokens IS NOT NULL THEN 1 END,
+		CASE WHEN paid.cost > 0 THEN ceil((max_cost - paid.cost) * paid.answered / paid.cost)
+			WHEN max_cost IS NOT NULL THEN 1 END) - paid.open);
+END
+$$;
+COMMENT ON FUNCTION cudal1.budget_room IS
+'how many requests a campaign may make now, so that those under way take its budgets of tokens and
+cost no further than to their end, each at the mean of what the answered ones took; one at a time
+before anything was paid. NULL: it has no such budget, or one that is spent, so that its lanes end';
+
 CREATE FUNCTION cudal1.lane_due(c cudal1.campaign, l cudal1.campaign_lane, busy int,
 	OUT want int, OUT over text)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -566,6 +609,7 @@ DECLARE
 	c		cudal1.campaign;
 	l		cudal1.campaign_lane;
 	n		int;
+	room	float8;		-- of the campaign's budgets
 	done	bigint := 0;
 	problem	text;
 BEGIN
@@ -615,19 +659,26 @@ BEGIN
 			done := done + 1;
 			CONTINUE;
 		END IF;
-		-- lanes with the fewest trials first; a lane that is full is not looked at before time is
-		-- over
+		room := cudal1.budget_room(c);
+		-- Lanes with the fewest trials first. A lane that is full is not looked at before time is
+		-- over, and none is while all that the budgets have left is under way. A lane that the
+		-- endpoint refused comes last, because it would hold up the others where one request is
+		-- allowed.
 		FOR l IN
 			SELECT x.* FROM cudal1.campaign_lane AS x
 				WHERE x.campaign_id = c.campaign_id AND x.state = 'open'
+					AND (room > 0) IS NOT FALSE
 					AND ((SELECT count(*) FROM cudal1.request AS r
 							WHERE r.lane_id = x.lane_id AND NOT r.decided)
 							< least((c.options ->> 'ahead')::int, (c.options ->> 'successes')::int)
 						OR cudal1.seconds_of(c) >= (c.options ->> 'max_seconds')::float8)
-				ORDER BY x.trials, x.lane_id
+				ORDER BY x.failures > 0 AND EXISTS (SELECT FROM cudal1.request AS r
+						WHERE r.lane_id = x.lane_id AND r.state = 'failed'
+							AND r.status IN (400, 413, 422)),
+					x.trials, x.lane_id
 		LOOP
 			BEGIN
-				n := cudal1.advance_lane(c, l, most - done::int);
+				n := cudal1.advance_lane(c, l, least(most - done, room)::int);
 			EXCEPTION WHEN OTHERS THEN
 				IF cudal1.error_passes(SQLSTATE) THEN
 					RAISE;
@@ -638,7 +689,8 @@ BEGIN
 				EXIT;
 			END;
 			done := done + n;
-			EXIT WHEN done >= most;
+			room := room - n;
+			EXIT WHEN done >= most OR room <= 0;
 		END LOOP;
 		IF NOT EXISTS (SELECT FROM cudal1.campaign_lane AS x WHERE x.campaign_id = c.campaign_id
 			AND x.state = 'open') THEN

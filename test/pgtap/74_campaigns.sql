@@ -1,6 +1,6 @@
 -- Campaigns: each kind asks for what it should and no more, ends when it should, and goes on after a pause.
 BEGIN;
-SELECT plan(120);
+SELECT plan(128);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', NULL, 1, options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
@@ -161,7 +161,7 @@ SELECT is(pg_temp.progress('e'), 'running 1 0 6 2 0 0 40', 'no more than the bud
 SELECT pg_temp.answer(), pg_temp.measure(:d, 1.9), pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('e'), 'finished 1 1 6 0 0 0 60', 'which ends it');
 SELECT cudal1_add_campaign('e2', 'evolve', '{m1}', '{a}', '{"max_tokens": 35, "ahead": 2}') \g /dev/null
-SELECT pg_temp.advance(), pg_temp.answer(), pg_temp.measure(:d, 1.1), pg_temp.advance(), pg_temp.answer(), pg_temp.measure(:d, 1.1), pg_temp.advance() \g /dev/null
+SELECT pg_temp.advance(), pg_temp.answer(), pg_temp.measure(:d, 1.1), pg_temp.advance(), pg_temp.answer(), pg_temp.measure(:d, 1.1), pg_temp.advance(), pg_temp.answer(), pg_temp.measure(:d, 1.1), pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('e2'), 'finished 1 1 4 0 0 0 40', 'tokens are a budget');
 SELECT cudal1_add_campaign('e3', 'evolve', '{m1}', '{a}', '{"max_cost": 15, "ahead": 1}') \g /dev/null
 SELECT pg_temp.advance(), pg_temp.answer(), pg_temp.measure(:d, 1.1), pg_temp.advance(), pg_temp.answer(), pg_temp.measure(:d, 1.1), pg_temp.advance() \g /dev/null
@@ -170,6 +170,29 @@ SELECT cudal1_add_campaign('e4', 'evolve', '{m1}', '{a}', '{"max_seconds": 100}'
 UPDATE cudal1.campaign SET active_seconds = 100 WHERE name = 'e4';
 SELECT pg_temp.advance() \g /dev/null
 SELECT is(pg_temp.progress('e4'), 'finished 1 1 0 0 0 0 0', 'time is');
+SELECT cudal1_add_campaign('e6', 'evolve', '{m1}', options => '{"max_cost": 55, "max_tokens": 1000000}') \g /dev/null
+SELECT pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('e6'), 'running 2 0 1 1 0 0 0', 'one request of all lanes, before it is known what they cost');
+SELECT pg_temp.answer(), pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('e6'), 'running 2 0 6 5 0 1 10', 'then as many as the budget has left');
+SELECT pg_temp.answer(), pg_temp.measure(:d, 1.1), pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('e6'), 'finished 2 2 6 0 0 0 60', 'and no more');
+SELECT is((SELECT note FROM cudal1.campaign WHERE name = 'e6'), 'cost reached', 'which is why it ends');
+SELECT cudal1_add_campaign('e7', 'evolve', '{m1,m2}', options => '{"max_tokens": 25}') \g /dev/null
+SELECT pg_temp.advance(), pg_temp.answer(), pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('e7'), 'running 4 0 3 2 0 1 10', 'as of tokens');
+SELECT pg_temp.answer(), pg_temp.measure(:d, 1.1), pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('e7'), 'finished 4 4 3 0 0 0 30', 'with less than a request too many');
+SELECT cudal1_add_campaign('e8', 'evolve', '{m1}', '{a}', '{"max_tokens": 25}') \g /dev/null
+SELECT pg_temp.advance(), pg_temp.answer(NULL, 'refused'), pg_temp.advance() \g /dev/null
+SELECT is(pg_temp.progress('e8'), 'running 1 0 2 2 0 0 10', 'what a refusal took is paid, too');
+SELECT cudal1_end_campaign('e8') \g /dev/null
+SELECT cudal1_add_campaign('e9', 'evolve', '{m1}', options => '{"max_tokens": 25}') \g /dev/null
+SELECT pg_temp.advance() \g /dev/null
+SELECT cudal1.finish_request(jsonb_build_object('request_id', request_id, 'attempt', attempt, 'outcome', 'refused', 'status', 400)) FROM cudal1.claim_requests('w', 9) \g /dev/null
+SELECT pg_temp.advance() \g /dev/null
+SELECT is((SELECT array_agg(t.name ORDER BY 1) FROM cudal1.request AS r JOIN cudal1.prompt AS p USING (prompt_id) JOIN cudal1.task AS t USING (task_id) WHERE r.state = 'queued'), '{b}', 'a task that is refused does not hold up the others');
+SELECT cudal1_end_campaign('e9') \g /dev/null
 SELECT cudal1_add_campaign('e5', 'evolve', '{m1}', '{a}', '{"max_seconds": 100}') \g /dev/null
 SELECT pg_temp.advance() \g /dev/null
 SELECT cudal1.finish_request(jsonb_build_object('request_id', request_id, 'attempt', attempt, 'outcome', 'answered', 'completion_tokens', 10, 'text', E'## Performance Analysis\na\n## Algorithm Design\nb\n## Code Implementation\n```python\nlate = 1\n```\n')) FROM cudal1.claim_requests('w', 1) \g /dev/null
