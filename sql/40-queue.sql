@@ -386,14 +386,15 @@ $$;
 COMMENT ON FUNCTION cudal1.claim IS
 'gives a device its next job under a lease: one of the trainer that has used the device least, in
 seconds over its weight; of its jobs the most urgent first, among equals tasks in turns of 80
-seconds, oldest first. Re-verifications and null candidates have an eighth of a trainer''s share.
-No row where a window of what the device has ends in more than a minute, and when there is none:
-then the device queues the check of a reference, and one that has had no job for half a minute the
-null candidates of a task (setting cudal1.certify). attempt is the fencing number of the claim,
-token the secret that every report on it must show. most: how many jobs of one task to claim
-together, as far as the profile''s heat allows and devices without work have as many: a row each,
-in which the first has the job document of all, with their candidates, and the others have NULL.
-Jobs that were queued while their task was retired are ended, up to 100 a call. Error 42501 where another role registered the device';
+seconds, oldest first. Re-verifications and null candidates have an eighth of a trainer''s share. No
+row where a window of what the device has ends in more than a minute, and when there is none: then
+the device queues the check of a reference, and one that has had no job for half a minute the null
+candidates of a task (setting cudal1.certify). attempt is the fencing number of the claim, token the
+secret that every report on it must show. most: how many jobs of one task to claim together, as far
+as the profile''s heat allows and devices without work have as many: a row each, in which the first
+has the job document of all, with their candidates, and the others have NULL. Jobs that were queued
+while their task was retired are ended, up to 100 a call. Error 42501 where another role registered
+the device';
 
 CREATE FUNCTION cudal1.heartbeat(job_id bigint, attempt int, token text,
 	progress jsonb DEFAULT NULL, lease interval DEFAULT '60 seconds')

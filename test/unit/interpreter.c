@@ -1,7 +1,7 @@
 /*
  * interpreter.c
- *		What of the host an interpreter's sandbox shows: its environment, what that was made from, and
- *		nobody's home.
+ *		What of the host an interpreter's sandbox shows: its environment, what that was made
+ *		from, and nobody's home.
  */
 #define _GNU_SOURCE
 #include "../../runner/supervisor/build/build_interpreter.c"
@@ -66,8 +66,8 @@ shows(const char *python, const char *expected, const char *what)
 int
 main(void)
 {
-	static const char *const folders[] = {"venv", "venv/bin", "base", "base/bin", "base/lib", "home",
-	"home/bin", "copied", "copied/bin", "deep"};
+	static const char *const folders[] = {"venv", "venv/bin", "base", "base/bin", "base/lib",
+	"home", "home/bin", "copied", "copied/bin", "deep"};
 	char		template[] = "/tmp/cudal1-interpreter.XXXXXX";
 	char		text[PATH_MAX + 16];
 	char		command[PATH_MAX + 16];
