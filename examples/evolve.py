@@ -53,11 +53,13 @@ def start(database, asked):
 def follow(database, asked):
     """A line of progress now and then, until the campaign ends."""
     while True:
-        state, note, trials, in_flight, measuring, best, left = database.execute(
-            "SELECT state, note, trials, in_flight, measuring, best, seconds_left"
-            " FROM cudal1.campaign_progress WHERE name = %s", [asked.name]).fetchone()
-        print(f"{trials} judged, {measuring} being measured, {in_flight} being written, best {best or '-'}"
-              + (f", {left / 60:.0f} min left" if left else ""), flush=True)
+        state, note, trials, in_flight, measuring, best, left, error = database.execute(
+            "SELECT p.state, p.note, p.trials, p.in_flight, p.measuring, p.best, p.seconds_left, u.last_error"
+            " FROM cudal1.campaign_progress AS p LEFT JOIN cudal1.model_use AS u USING (name)"
+            " WHERE p.name = %s", [asked.name]).fetchone()
+        print(f"{trials} asked for, {in_flight} being written, {measuring} being measured, best {best or '-'}"
+              + (f", {left / 60:.0f} min left" if left else "") + (f"; the last error: {error}" if error else ""),
+              flush=True)
         if state != "running":
             print(f"{state}: {note}" if note else state)
             return

@@ -50,7 +50,7 @@ unlike($node->safe_psql('postgres', 'SELECT string_agg(r::text, chr(10)) FROM cu
 
 # what endpoints do
 my %cases = (
-	'document' => 'answered 1 0 200', 'nodone' => 'answered 1 0 200', 'bare' => 'answered 1 0 200', 'utf8' => 'answered 1 0 200',
+	'document' => 'answered 1 0 200', 'parts' => 'answered 1 0 200', 'nodone' => 'answered 1 0 200', 'bare' => 'answered 1 0 200', 'utf8' => 'answered 1 0 200',
 	'throttle:2' => 'answered 3 0 200', 'later:1' => 'answered 2 0 200', 'busy:2' => 'answered 3 0 200', 'full:2' => 'answered 3 2 200', 'cut:2' => 'answered 3 2 200', 'interrupted:1' => 'answered 2 1 200',
 	'void:1' => 'answered 2 1 200',
 	'linger' => 'answered 1 0 200', 'chatter' => 'answered 1 0 200', 'endless' => 'answered 1 0 200',
@@ -69,6 +69,7 @@ for my $case (sort keys %cases)
 is(outcome_of($ids{$_}), $cases{$_}, "an endpoint that does $_") for sort keys %cases;
 is($node->safe_psql('postgres', "SELECT answer FROM cudal1.request WHERE request_id = $ids{utf8}"),
 	"caf\xef\xbf\xbd \xf0\x9f\x98\x80 \xef\xbf\xbd \xef\xbf\xbd \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd", 'broken characters are replaced, the others kept');
+like($node->safe_psql('postgres', "SELECT answer FROM cudal1.request WHERE request_id = $ids{parts}"), qr/\S.*result 1\.5/s, 'parts of a text are one text');
 like($node->safe_psql('postgres', "SELECT error FROM cudal1.request WHERE request_id = $ids{denied}"), qr/wrong key: Bearer \*\*\*/,
 	'a key that an endpoint repeats is taken out');
 is($node->safe_psql('postgres', "SELECT answer FROM cudal1.request WHERE request_id = $ids{stall}"), 'the beginning', 'what had come is kept');
