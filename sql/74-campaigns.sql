@@ -147,13 +147,14 @@ BEGIN
 				'trainer takes groups by cudal1_next_group().';
 	END IF;
 	PERFORM cudal1.find_model(m.name) FROM unnest(models) AS m(name);
-	PERFORM cudal1.raise_if(true, '22023',
-			format('model "%s" has no prices, so max_cost would never be reached', m.name),
-			'Give it prices with cudal1_add_model(), or the campaign another budget.')
+	PERFORM cudal1.raise_if(
+		NOT bool_or(coalesce(m.prompt_price, 0) + coalesce(m.completion_price, 0) > 0)
+			AND num_nonnulls(o ->> 'max_tokens', o ->> 'max_candidates', o ->> 'max_seconds') = 0,
+		'22023', format('model "%s" has no prices, so max_cost would never be reached', min(m.name)),
+		'Give it prices with cudal1_add_model(), or the campaign another budget.')
 		FROM cudal1.model AS m
 		WHERE m.name = ANY (models) AND o ->> 'max_cost' IS NOT NULL
-			AND coalesce(m.prompt_price, 0) + coalesce(m.completion_price, 0) = 0
-		ORDER BY m.model_id;
+		HAVING count(*) > 0;
 	PERFORM cudal1.find_task(t.name) FROM unnest(tasks) AS t(name);
 	PERFORM cudal1.check_measured_by(o ->> 'profile', tasks);
 
@@ -395,10 +396,15 @@ BEGIN
 	END IF;
 	SELECT sum(l.tokens) >= max_tokens OR sum(l.cost) >= max_cost AS over,
 			sum(l.tokens + n.tokens)::float8 AS tokens, sum(l.cost + n.cost) AS cost,
-			sum(u.open)::float8 AS open,
+			sum(u.moving)::float8 AS moving,
 			greatest(sum(l.trials + n.trials - u.open), 1)::float8 AS answered INTO paid
 		FROM cudal1.campaign_lane AS l
-			CROSS JOIN LATERAL (SELECT count(*) AS open FROM cudal1.request AS r
+			-- what waits for a model that is held, or disabled, holds up no other model
+			CROSS JOIN LATERAL (SELECT count(*) AS open, count(*) FILTER (
+						WHERE r.state = 'running'
+							OR m.enabled AND coalesce(m.not_before <= clock_timestamp(), true))
+					AS moving
+				FROM cudal1.request AS r JOIN cudal1.model AS m USING (model_id)
 				WHERE r.lane_id = l.lane_id AND NOT r.decided
 					AND r.state IN ('queued', 'running')) AS u
 			CROSS JOIN LATERAL (SELECT coalesce(sum(k.trials), 0) AS trials,
@@ -414,7 +420,7 @@ BEGIN
 				THEN ceil((max_tokens - paid.tokens) * paid.answered / paid.tokens)
 			WHEN max_tokens IS NOT NULL THEN 1 END,
 		CASE WHEN paid.cost > 0 THEN ceil((max_cost - paid.cost) * paid.answered / paid.cost)
-			WHEN max_cost IS NOT NULL THEN 1 END) - paid.open);
+			WHEN max_cost IS NOT NULL THEN 1 END) - paid.moving);
 END
 $$;
 COMMENT ON FUNCTION cudal1.budget_room IS
@@ -466,11 +472,12 @@ BEGIN
 		SELECT sum(x.tokens) AS tokens, sum(x.trials) AS candidates, sum(x.cost) AS cost,
 				cudal1.seconds_of(c) AS seconds
 			INTO spent FROM cudal1.campaign_lane AS x WHERE x.campaign_id = c.campaign_id;
-		over := CASE WHEN spent.tokens >= (o ->> 'max_tokens')::bigint THEN 'tokens spent'
+		-- time first, which waits for no answer
+		over := CASE WHEN spent.seconds >= (o ->> 'max_seconds')::float8 THEN 'time over'
+					 WHEN spent.tokens >= (o ->> 'max_tokens')::bigint THEN 'tokens spent'
 					 WHEN spent.candidates >= (o ->> 'max_candidates')::bigint
 						THEN 'candidates made'
-					 WHEN spent.cost >= (o ->> 'max_cost')::float8 THEN 'cost reached'
-					 WHEN spent.seconds >= (o ->> 'max_seconds')::float8 THEN 'time over' END;
+					 WHEN spent.cost >= (o ->> 'max_cost')::float8 THEN 'cost reached' END;
 		IF over IS NULL THEN
 			want := least(ahead - busy,
 				coalesce((o ->> 'max_candidates')::bigint - spent.candidates, ahead));
@@ -665,20 +672,23 @@ BEGIN
 		-- endpoint refused comes last, because it would hold up the others where one request is
 		-- allowed.
 		FOR l IN
-			SELECT x.* FROM cudal1.campaign_lane AS x
+			SELECT x.* FROM cudal1.campaign_lane AS x JOIN cudal1.task AS t USING (task_id)
 				WHERE x.campaign_id = c.campaign_id AND x.state = 'open'
-					AND (room > 0) IS NOT FALSE
+					AND ((room > 0) IS NOT FALSE OR t.retired_at IS NOT NULL
+						 OR t.reference_state = 'bad')
 					AND ((SELECT count(*) FROM cudal1.request AS r
 							WHERE r.lane_id = x.lane_id AND NOT r.decided)
 							< least((c.options ->> 'ahead')::int, (c.options ->> 'successes')::int)
 						OR cudal1.seconds_of(c) >= (c.options ->> 'max_seconds')::float8)
-				ORDER BY x.failures > 0 AND EXISTS (SELECT FROM cudal1.request AS r
+				-- those that end take no room
+				ORDER BY t.retired_at IS NULL AND t.reference_state <> 'bad',
+					x.failures > 0 AND EXISTS (SELECT FROM cudal1.request AS r
 						WHERE r.lane_id = x.lane_id AND r.state = 'failed'
 							AND r.status IN (400, 413, 422)),
 					x.trials, x.lane_id
 		LOOP
 			BEGIN
-				n := cudal1.advance_lane(c, l, least(most - done, room)::int);
+				n := cudal1.advance_lane(c, l, greatest(least(most - done, room), 0)::int);
 			EXCEPTION WHEN OTHERS THEN
 				IF cudal1.error_passes(SQLSTATE) THEN
 					RAISE;
@@ -690,7 +700,7 @@ BEGIN
 			END;
 			done := done + n;
 			room := room - n;
-			EXIT WHEN done >= most OR room <= 0;
+			EXIT WHEN done >= most;
 		END LOOP;
 		IF NOT EXISTS (SELECT FROM cudal1.campaign_lane AS x WHERE x.campaign_id = c.campaign_id
 			AND x.state = 'open') THEN

@@ -1,6 +1,6 @@
 -- Campaigns: each kind asks for what it should and no more, ends when it should, and goes on after a pause.
 BEGIN;
-SELECT plan(128);
+SELECT plan(132);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', NULL, 1, options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
@@ -66,7 +66,7 @@ FROM (VALUES ('', 'vanilla', '{m1}', '{a}', '{}', '22023'), ('x', 'chocolate', '
 	('x', 'vanilla', '{m1}', '{a}', '[]', '22023'), ('x', 'vanilla', '{m1}', '{a}', '{"method": ""}', '22023'),
 	('x', 'evolve', '{m1}', '{a}', '{"max_tokens": 9, "temperature": 1e12}', '22023'), ('x', 'vanilla', '{m1}', '{a}', '{"template": "bare", "failures": 1}', '22023')) AS v (n, k, m, t, o, s);
 SELECT cudal1_add_model('free', 'http://127.0.0.1:1/v1', 'free', prompt_price => 0) \g /dev/null
-SELECT throws_ok($$SELECT cudal1_add_campaign('x', 'evolve', '{m1,free}', '{a}', '{"max_tokens": 9, "max_cost": 1}')$$, '22023', 'model "free" has no prices, so max_cost would never be reached', 'a budget of money needs prices');
+SELECT throws_ok($$SELECT cudal1_add_campaign('x', 'evolve', '{free}', '{a}', '{"max_cost": 1}')$$, '22023', 'model "free" has no prices, so max_cost would never be reached', 'a budget of money needs prices');
 SELECT is((SELECT count(*) FROM cudal1.campaign), 0::bigint, 'and leaves nothing behind');
 
 -- vanilla: k attempts for each task and model
@@ -206,6 +206,23 @@ UPDATE cudal1.model SET not_before = '-infinity' WHERE name = 'm1';
 SELECT is(pg_temp.progress('e5'), 'finished 1 1 1 0 0 1 10', 'as is what was in flight');
 SELECT pg_temp.measure(:d, 1.1), pg_temp.advance() \g /dev/null
 SELECT is((SELECT concat_ws(' ', note, measuring) FROM cudal1.campaign_progress WHERE name = 'e5'), 'time over 0', 'and what was answered has its verdict');
+-- another budget that is used up does not hide that time is over
+SELECT cudal1_add_campaign('f1', 'evolve', '{m1}', '{a}', '{"max_candidates": 2, "max_seconds": 100}') \g /dev/null
+SELECT pg_temp.advance() \g /dev/null
+UPDATE cudal1.campaign SET active_seconds = 1000 WHERE name = 'f1';
+SELECT pg_temp.advance() \g /dev/null
+SELECT is((SELECT concat_ws(' ', state, note) FROM cudal1.campaign_progress WHERE name = 'f1'), 'finished time over', 'requests that wait don''t hold a campaign whose time is over');
+-- what waits for one model holds up no other, and a bad task no budget
+SELECT cudal1_add_campaign('f2', 'evolve', '{m1,m2}', '{a}', '{"max_tokens": 1000}') \g /dev/null
+UPDATE cudal1.model SET enabled = false WHERE name = 'm1';
+SELECT pg_temp.advance(), pg_temp.advance() \g /dev/null
+SELECT is((SELECT string_agg(DISTINCT m.name, ',') FROM cudal1.request AS r JOIN cudal1.campaign_lane AS l USING (lane_id) JOIN cudal1.campaign AS c USING (campaign_id) JOIN cudal1.model AS m ON m.model_id = r.model_id WHERE c.name = 'f2'), 'm1,m2', 'a model that is disabled holds up no other');
+UPDATE cudal1.model SET enabled = true WHERE name = 'm1';
+SELECT cudal1_retire_task('a', 'x') \g /dev/null
+SELECT pg_temp.advance() \g /dev/null
+SELECT is((SELECT concat_ws(' ', state, note, in_flight) FROM cudal1.campaign_progress WHERE name = 'f2'), 'finished the task is retired 0', 'and lanes of a retired task end whatever is under way');
+SELECT cudal1_restore_task('a') \g /dev/null
+SELECT lives_ok($$SELECT cudal1_add_campaign('f3', 'evolve', '{m1,free}', '{a}', '{"max_cost": 1}'), cudal1_end_campaign('f3')$$, 'one model with prices is enough');
 
 -- pause, end
 SELECT cudal1_add_campaign('p', 'vanilla', '{m1}', '{a}') \g /dev/null
