@@ -322,20 +322,26 @@ BEGIN
 		RETURN;
 	END IF;
 	j := cudal1.next_job(d);
-	-- queued by a transaction that did not see its task retired; one that is being restored is
-	-- claimed as ever
+	-- queued by a transaction that did not see its task retired
 	WHILE EXISTS (SELECT FROM cudal1.task AS t
-				  WHERE t.task_id = j.task_id AND t.retired_at IS NOT NULL
-				  FOR NO KEY UPDATE SKIP LOCKED) LOOP
+				  WHERE t.task_id = j.task_id AND t.retired_at IS NOT NULL) LOOP
+		j.device_id := d.device_id;
+		PERFORM cudal1.settle_turn(j, 0);
 		ended := ended + 1;
 		IF ended > 100 THEN
 			PERFORM cudal1.wake();
 			RETURN;
 		END IF;
-		j.device_id := d.device_id;
-		PERFORM cudal1.settle_turn(j, 0);
-		PERFORM cudal1.end_job(j, 'cancelled', NULL, 'the task is retired');
-		PERFORM cudal1.wake_waiters();
+		PERFORM FROM cudal1.task AS t WHERE t.task_id = j.task_id AND t.retired_at IS NOT NULL
+			FOR NO KEY UPDATE SKIP LOCKED;
+		IF FOUND THEN
+			PERFORM cudal1.end_job(j, 'cancelled', NULL, 'the task is retired');
+			PERFORM cudal1.wake_waiters();
+		ELSE
+			-- it is being restored, or another claim ends its jobs
+			UPDATE cudal1.job AS x SET not_before = clock_timestamp() + '1 second'::interval
+				WHERE x.job_id = j.job_id;
+		END IF;
 		j := cudal1.next_job(d);
 	END LOOP;
 	IF j.job_id IS NULL THEN

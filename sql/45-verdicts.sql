@@ -576,8 +576,10 @@ BEGIN
 				detail = cudal1.clip(concat_ws('. ', words, r.detail)),
 				lower = CASE WHEN m.lower IS NOT NULL THEN least(m.lower, pooled) END,
 				upper = CASE WHEN m.upper IS NOT NULL THEN greatest(m.upper, pooled) END,
-				half_width = greatest(m.half_width,
-					sqrt(greatest(m.upper, pooled) / least(m.lower, pooled)) - 1)
+				half_width = CASE WHEN m.lower > 0 AND m.upper IS NOT NULL
+					THEN greatest(m.half_width,
+						sqrt(greatest(m.upper, pooled) / least(m.lower, pooled)) - 1)
+					ELSE m.half_width END
 			WHERE m.measurement_id = r.measurement_id;
 		PERFORM cudal1.accept_score(c, pooled, r.measurement_id, words);
 	-- of intervals that are wide the ends need not agree: the lower one has been shown twice
