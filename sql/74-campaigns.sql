@@ -150,7 +150,8 @@ BEGIN
 	PERFORM cudal1.raise_if(
 		NOT bool_or(coalesce(m.prompt_price, 0) + coalesce(m.completion_price, 0) > 0)
 			AND num_nonnulls(o ->> 'max_tokens', o ->> 'max_candidates', o ->> 'max_seconds') = 0,
-		'22023', format('model "%s" has no prices, so max_cost would never be reached', min(m.name)),
+		'22023',
+		format('model "%s" has no prices, so max_cost would never be reached', min(m.name)),
 		'Give it prices with cudal1_add_model(), or the campaign another budget.')
 		FROM cudal1.model AS m
 		WHERE m.name = ANY (models) AND o ->> 'max_cost' IS NOT NULL
