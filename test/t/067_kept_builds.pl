@@ -245,8 +245,8 @@ my @together = heat("$root/heat", $code, $plain_model, "$code# again\n", $search
 is(join(' ', map { $_->{outcome} =~ s/^(successful|unverified|unstable)$/measured/r } @together),
 	'measured measured measured measured compile_error measured', 'members of a heat that compile themselves come to their verdicts, and none finds what another compiled')
 	or diag explain [map { $_->{detail} } @together];
-# on a busy host one may seem so much slower that its blocks are others
-cmp_ok(scalar(grep { $_->{evidence}{together} || $_->{evidence}{dissolved} } @together[0, 2, 3]), '>=', 2, 'in a set');
+ok(!(grep { !$_->{evidence}{together} && !$_->{evidence}{dissolved} } @together[0, 2, 3]), 'in a set')
+	or diag explain [map { [$_->{outcome}, $_->{detail}, $_->{evidence}] } @together];
 is(join(' ', glob "$root/heat/*"), "$root/heat/cudal1-builds-$>", 'nothing is left of them but what is kept');
 
 # what builds of others, or the kernel, may have failed is built again by itself
