@@ -369,10 +369,7 @@ class Executor:
         else:
             self.runs(slots, flags, self.outputs, self.inputs, model, take)
         del held
-        # what it has found once stays true of its code
-        value = wire.RETURNED if self.takes else 0
         if self.returned(count, take is not None or flags & (wire.IDLE | wire.AGAIN)):
-            value = wire.RETURNED
             self.takes = True
             if not flags & wire.ONCE:
                 # the clock runs on; from now on results are copied before the next run
@@ -380,6 +377,8 @@ class Executor:
                 self.copies.clear()
                 self.runs(slots, flags, self.outputs, self.inputs, model, self.taking.take)
                 self.write_table(self.outputs)
+        # what it has found once stays true of its code
+        value = wire.RETURNED if self.takes else 0
         if self.gpu:
             if count == 0 and not flags & wire.IDLE:
                 # a block without runs tells what a block costs, the GPU's turning to this process
