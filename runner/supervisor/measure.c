@@ -105,9 +105,11 @@ measure_run(Measure *m)
 		{
 			device_environment(m);
 			measure_phase(m, "checking", true);
+			m->running = SPENT_CHECK;
 			heat_begin_checks(m);
 			if ((m->job->language != LANGUAGE_PYTORCH || layout_from_generator(m)) && checks_run(m))
 				rounds_run(m);
+			m->running = SPENT_CHECK;
 			diagnose(m);
 		}
 	}

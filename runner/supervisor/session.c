@@ -401,7 +401,7 @@ measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots,
 	measure_spent(m, SPENT_SETTLE, started);
 	if (m->job->language == LANGUAGE_PYTORCH && n > 1 && executor->value & WIRE_VALUE_RETURNED)
 		m->member->taken = true;
-	m->result->spent[executor->met ? SPENT_BLOCK : SPENT_FIRST] += *elapsed;
+	m->result->spent[executor->met ? m->running : SPENT_FIRST] += *elapsed;
 	if (first)
 	{
 		executor->met = true;

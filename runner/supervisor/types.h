@@ -110,7 +110,12 @@ typedef enum Spending
 	SPENT_FIRST,
 	SPENT_INPUTS,				/* making them */
 	SPENT_STAGE,
-	SPENT_BLOCK,				/* the clock running, first blocks apart */
+	/* the clock running, first blocks apart, by what blocks are for */
+	SPENT_CHECK,				/* checks before the rounds, and comparisons after them */
+	SPENT_WARM,					/* settling, and what blocks cost without their runs */
+	SPENT_BLOCK,				/* rounds */
+	SPENT_AUDIT,
+	SPENT_TRAP,
 	SPENT_SETTLE,				/* stopping an executor, reading samples again */
 	SPENT_COMPARE,				/* reading and comparing outputs */
 	SPENT_POISON,				/* overwriting them */
@@ -258,6 +263,7 @@ typedef struct Measure
 	double		generate_time;
 	double		start_time;		/* of a reference's process: its start, its first block, its end */
 	double		check_time;
+	Spending	running;		/* what blocks are for now */
 	double		last_progress;
 	/* of a diagnosis: TrialChanges of the candidate under way, and when all of it ends; 0: none */
 	uint32_t	trial;

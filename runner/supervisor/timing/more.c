@@ -19,6 +19,7 @@ static bool
 begin_extra(Rounds *s, Half *half, uint64_t weights, bool warm)
 {
 	half_init(half);
+	s->m->running = SPENT_WARM;
 	for (int side = 0; side < 2; side++)
 		if (!measure_launch(s->m, half->executor[side], side, side, &s->arena, weights)
 			|| (warm && !baseline_warm(s, half, side)))
@@ -62,6 +63,7 @@ more_audits(Rounds *s)
 	if (s->audits_a_half == 0 || (s->audit_more.n < MIN_AUDITS ? score <= 1 : clear || !matters))
 		return true;
 	good = begin_extra(s, &half, weights, true);
+	s->m->running = SPENT_AUDIT;
 	for (int i = 0;
 		 good && (s->audit_more.n < MIN_AUDITS
 				  || (matters && !clear && clock_now() < deadline
@@ -87,6 +89,7 @@ more_comparisons(Rounds *s)
 	if (s->m->result->checks >= p->min_checks)
 		return true;
 	good = begin_extra(s, &half, random_next(&s->m->random), false);
+	s->m->running = SPENT_CHECK;
 	while (good && s->m->result->checks < p->min_checks && !stopping_over_budget(s))
 	{
 		double		seconds;
@@ -118,6 +121,7 @@ more_traps(Rounds *s)
 		|| values_median(&s->buckets) <= 1)
 		return true;
 	good = begin_extra(s, &half, weights, true);
+	s->m->running = SPENT_TRAP;
 	for (int i = 0; good && i < MORE_TRAPS && (i < least || !verdict_steps_known(s)); i++)
 	{
 		good = rounds_trap(s, &half);

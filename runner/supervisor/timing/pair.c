@@ -271,6 +271,7 @@ start_half(Set *set, int half_number, Values *alone)
 	Measure    *m = first->m;
 
 	set_enter_all(set);
+	m->running = SPENT_WARM;
 	first->weights = random_next(&m->random);
 	if (m->backend->begin_pair && !m->backend->begin_pair(m, &first->arena))
 		return false;
@@ -446,6 +447,7 @@ run_steps(Set *set, const Steps *steps)
 		if (steady && is_round)
 			continue;
 		began = clock_now();
+		m->running = is_round ? SPENT_BLOCK : SPENT_AUDIT;
 		/* every other audit of each kind begins with the reference, in random order */
 		good = is_round
 			? rounds_round(set, steps->orders + (step - steps->audits) * (uint32_t) (set->n + 1),
@@ -457,6 +459,7 @@ run_steps(Set *set, const Steps *steps)
 			set->of[j]->rounds_made++;
 		}
 		made += is_round;
+		m->running = SPENT_TRAP;
 		good = good && some_traps(set, is_round);
 		if (good)
 			show(set);
@@ -472,6 +475,7 @@ run_rounds(Set *set)
 
 	set_enter_all(set);
 	good = plan_steps(set, &steps) && run_steps(set, &steps);
+	set->of[0]->m->running = SPENT_WARM;
 	free(steps.plan);
 	free(steps.orders);
 	return good;
