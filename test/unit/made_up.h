@@ -621,7 +621,7 @@ baseline_time_again(Rounds *s, Half *half, Values *alone)
 }
 
 void
-baseline_note_core(const Rounds *s)
+baseline_note_core(const Rounds *s, Values *laps)
 {
 	cores_noted++;
 }
@@ -646,7 +646,18 @@ baseline_is_slowed(Rounds *s, const Half *half, Values *alone)
 }
 
 void
-baseline_note_beside(Rounds *s, const Half *half, const Values *alone)
+baseline_note_beside(Rounds *s, const Half *half, const Values *alone, double core)
+{
+}
+
+double
+baseline_core_slower(const Half *half)
+{
+	return NAN;
+}
+
+void
+baseline_allow_core(const Rounds *s, const Half *half, Values *alone, double core)
 {
 }
 

@@ -18,6 +18,7 @@ static Job	job;
 static Rounds s;
 static Gpu	gpu;
 static double beside;			/* how much slower a reference seems that meets another */
+static double core = NAN;		/* how much slower the core is between rounds than before */
 
 /* processes are none, and blocks of 10 us a run */
 /* sets are settled elsewhere */
@@ -160,12 +161,19 @@ half(double slower, double host, double *plain, double *capped)
 			values_append(&half.block[SIDE_REFERENCE], own);
 			values_append(&half.ratio[first], own / (10e-6 * host));
 		}
+	for (int i = 0; i < 2 * FEW_LAPS_A_HALF && isfinite(core); i++)
+	{
+		gpu.core_lap = i < FEW_LAPS_A_HALF ? 1e-6 : core * 1e-6;
+		baseline_note_core(&s, &half.laps[i >= FEW_LAPS_A_HALF]);
+	}
+	baseline_allow_core(&s, &half, &alone, baseline_core_slower(&half));
 	baseline_cap(&s, &half, &alone);
 	*plain = values_median(&half.ratio[0]);
 	*capped = values_median(&half.capped[0]);
 	for (int first = 0; first < 2; first++)
 	{
 		free(half.own[first].v);
+		free(half.laps[first].v);
 		free(half.ratio[first].v);
 		free(half.capped[first].v);
 	}
@@ -197,12 +205,15 @@ was_slowed(void)
 static void
 laps(int n, int every, double slow)
 {
+	Values		noted = {0};
+
 	gpu.nlaps = 0;
 	for (int i = 0; i < n; i++)
 	{
 		gpu.core_lap = i % every == 0 ? slow : 1e-6;
-		baseline_note_core(&s);
+		baseline_note_core(&s, &noted);
 	}
+	free(noted.v);
 }
 
 /* a reference meets another */
@@ -284,6 +295,41 @@ main(void)
 	laps(64, 1, NAN);
 	half(1.8, 1, &plain, &capped);
 	check(gpu.nlaps == 0 && plain < 1.12, "nor does a core whose laps nobody times");
+
+	laps(64, 3, 2e-6);
+	begin(1, 0);
+	for (int i = 0; i < 4; i++)
+	{
+		core = i % 2 ? 1.8 : 1;
+		half(core, 1, &plain, &capped);
+	}
+	check(!was_slowed() && s.seen.slowed == 0 && near(capped, plain, 1e-10),
+		  "a reference on a core that another guest has come to is slowed by that one");
+	begin(1, 0);
+	for (int i = 0; i < 4; i++)
+	{
+		core = i % 2 ? 1.8 : 1;
+		half(1, 1, &plain, &capped);
+	}
+	baseline_was_slowed(&s, &slower, &error);
+	check(near(slower, 0, 1e-10), "one that needs no core is no quicker for that");
+	begin(1, 0);
+	for (int i = 0; i < 4; i++)
+	{
+		core = i % 2 ? 1.8 : 1;
+		half(1.5 * core, 1, &plain, &capped);
+	}
+	check(was_slowed() && near(capped, 1.8, 0.03),
+		  "and code that slows it as well is paid for no more than the core does");
+	core = 0.5;
+	half(1, 1, &plain, &capped);
+	check(near(capped, plain, 1e-10), "a core that has become quicker is no reason to cap");
+	core = 5;
+	begin(1, 0);
+	for (int i = 0; i < 4; i++)
+		half(4, 1, &plain, &capped);
+	check(was_slowed(), "nor explains one half's core more than others show");
+	core = NAN;
 
 	begin(1, 0);
 	halves(14, 2, 2);

@@ -35,6 +35,7 @@
 #define ALONE_ALIKE		1.01
 #define FEW_RUNS		16
 #define FEW_LAPS		16
+#define FEW_LAPS_A_HALF	4
 
 /*
  * The cost of a block of the reference that has no run; on a GPU, where inputs are staged within
@@ -492,12 +493,14 @@ baseline_meet_neighbour(Rounds *s, Half *half, const Values *alone)
 }
 
 void
-baseline_note_core(const Rounds *s)
+baseline_note_core(const Rounds *s, Values *laps)
 {
 	Gpu		   *gpu = s->m->gpu;
 
-	if (gpu && isfinite(gpu->core_lap))
-		gpu->laps[gpu->nlaps++ % GPU_LAPS] = gpu->core_lap;
+	if (!gpu || !isfinite(gpu->core_lap))
+		return;
+	gpu->laps[gpu->nlaps++ % GPU_LAPS] = gpu->core_lap;
+	values_append(laps, gpu->core_lap);
 }
 
 /* how many times as long laps of the core took when it was slow as when it was quick */
@@ -535,7 +538,7 @@ alone_block(Rounds *s, Half *half, Values *alone)
 	seconds = baseline_counted(s, half, s->runs[SIDE_REFERENCE], seconds,
 							   half->empty[SIDE_REFERENCE]);
 	values_append(alone, seconds / s->runs[SIDE_REFERENCE]);
-	baseline_note_core(s);
+	baseline_note_core(s, &half->laps[0]);
 	return true;
 }
 
@@ -543,7 +546,7 @@ alone_block(Rounds *s, Half *half, Values *alone)
 bool
 baseline_time(Rounds *s, Half *half, Values *alone)
 {
-	alone->n = 0;
+	alone->n = half->laps[0].n = 0;
 	for (int j = 0; j < alone_blocks(s); j++)
 		if (!alone_block(s, half, alone))
 			return false;
@@ -570,6 +573,11 @@ baseline_time_again(Rounds *s, Half *half, Values *alone)
 			return false;
 		memmove(alone->v, alone->v + 1, n * sizeof(*alone->v));
 		alone->n = n;
+		if (half->laps[0].n > n)
+		{
+			memmove(half->laps[0].v, half->laps[0].v + 1, n * sizeof(*half->laps[0].v));
+			half->laps[0].n = n;
+		}
 	}
 	return true;
 }
@@ -642,14 +650,19 @@ baseline_far_slower(const Rounds *s, const Half *half, const Values *alone)
 
 /*
  * Notes in the evidence how much slower the reference was beside the candidate than alone, by half
- * and order, and on a GPU how far its core's speeds lie apart.
+ * and order, and on a GPU how far its core's speeds lie apart, and how much slower it was by half.
  */
 void
-baseline_note_beside(Rounds *s, const Half *half, const Values *alone)
+baseline_note_beside(Rounds *s, const Half *half, const Values *alone, double core)
 {
 	json_t	   *evidence = s->m->result->evidence;
 	json_t	   *all = json_object_get(evidence, "beside");
+	json_t	   *cores = json_object_get(evidence, "core_beside");
 
+	if (isfinite(core) && !cores)
+		json_object_set_new(evidence, "core_beside", cores = json_array());
+	if (isfinite(core) && json_array_size(cores) < MAX_BESIDE / 2)
+		json_array_append_new(cores, json_real(round(core * 1e4) / 1e4));
 	if (s->m->gpu)
 		json_object_set_new(evidence, "core", json_real(round(core_spread(s) * 1e4) / 1e4));
 	if (!all && json_object_set_new(evidence, "beside", all = json_array()) != 0)
@@ -659,6 +672,28 @@ baseline_note_beside(Rounds *s, const Half *half, const Values *alone)
 			json_array_append_new(all,
 								  json_real(round(values_median(&half->own[first])
 												  / values_median(alone) * 1e4) / 1e4));
+}
+
+double
+baseline_core_slower(const Half *half)
+{
+	if (half->laps[0].n < FEW_LAPS_A_HALF || half->laps[1].n < FEW_LAPS_A_HALF)
+		return NAN;
+	return values_median(&half->laps[1]) / values_median(&half->laps[0]);
+}
+
+/*
+ * Where another guest has come to the core since the reference was alone, and the reference is
+ * slower beside candidates, its time alone counts for as much more as the core is slower.
+ */
+void
+baseline_allow_core(const Rounds *s, const Half *half, Values *alone, double core)
+{
+	double		slower = values_median(&half->block[SIDE_REFERENCE]) / values_median(alone);
+
+	core = isnan(core) ? 1 : fmax(1, fmin(fmin(core, core_spread(s)), slower));
+	for (size_t i = 0; i < alone->n; i++)
+		alone->v[i] *= core;
 }
 
 /*

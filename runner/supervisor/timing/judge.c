@@ -78,6 +78,7 @@ judge_half(Set *set, int half_number, Values *alone, bool *disturbed)
 	Measure    *m = first->m;
 	const Profile *p = &m->job->profile;
 	bool		foreign = is_foreign(set) && p->precision_goal > 0;
+	double		core;
 
 	/* a member's results are copied from now on, and the reference's were not */
 	for (int i = 1; i < set->n; i++)
@@ -90,9 +91,12 @@ judge_half(Set *set, int half_number, Values *alone, bool *disturbed)
 		return false;
 	if (alone->n == 0 || p->precision_goal <= 0 || half->block[SIDE_REFERENCE].n < 4)
 		return true;
+	core = baseline_core_slower(half);
 	for (int i = 0; i < set->n; i++)
 		if (set_enter(set, i))
-			baseline_note_beside(set->of[i], set->half[i], alone);
+			baseline_note_beside(set->of[i], set->half[i], alone, core);
+	if (m->gpu)
+		baseline_allow_core(first, half, alone, core);
 	if (!explain_slower(set, alone))
 		return false;
 	for (int i = 0; m->gpu && i < set->n; i++)

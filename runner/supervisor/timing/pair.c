@@ -495,6 +495,7 @@ end_half(Set *set)
 		{
 			free(half->block[j].v);
 			free(half->own[j].v);
+			free(half->laps[j].v);
 			free(half->ratio[j].v);
 			free(half->capped[j].v);
 		}

@@ -298,7 +298,7 @@ rounds_round(Set *set, const uint8_t *order, bool single)
 			return false;
 		/* not right after a candidate, which may have left the core with a lower clock */
 		if (turn == 0 && !single)
-			baseline_note_core(first);
+			baseline_note_core(first, &half->laps[1]);
 	}
 	pace = half->executor[SIDE_REFERENCE]->pace;
 	if (!check_samples(set))

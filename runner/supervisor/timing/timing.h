@@ -162,6 +162,8 @@ typedef struct Half
 	Values		block[2];		/* seconds a run */
 	/* the reference's alone, of rounds that the candidate began, and of those that it began */
 	Values		own[2];
+	/* on a GPU: laps of the executors' core while the reference was alone, and between rounds */
+	Values		laps[2];
 	/* of rounds that the candidate began, and of those that the reference began */
 	Values		ratio[2];
 	/* the same if the candidate slows the reference; empty: no different */
@@ -285,12 +287,15 @@ extern bool baseline_settle_all(Set *set);
 extern bool baseline_share(Set *set, const Rounds *before);
 extern bool baseline_far_slower(const Rounds *s, const Half *half, const Values *alone);
 /* on a GPU: notes, after a block, how long a lap of arithmetic took on the executors' core */
-extern void baseline_note_core(const Rounds *s);
+extern void baseline_note_core(const Rounds *s, Values *laps);
+/* how much slower the core was between a half's rounds than while its reference was alone, or NAN */
+extern double baseline_core_slower(const Half *half);
 extern bool baseline_time(Rounds *s, Half *half, Values *alone);
 extern bool baseline_time_again(Rounds *s, Half *half, Values *alone);
 extern bool baseline_meet_neighbour(Rounds *s, Half *half, const Values *alone);
 extern bool baseline_is_slowed(Rounds *s, const Half *half, Values *alone);
-extern void baseline_note_beside(Rounds *s, const Half *half, const Values *alone);
+extern void baseline_note_beside(Rounds *s, const Half *half, const Values *alone, double core);
+extern void baseline_allow_core(const Rounds *s, const Half *half, Values *alone, double core);
 extern void baseline_price(Rounds *s, Half *half, const Values *alone);
 extern void baseline_cap(Rounds *s, Half *half, Values *alone);
 extern bool baseline_was_slowed(const Rounds *s, double *slower, double *error);
