@@ -110,7 +110,7 @@ static double
 plan(void (*sizes) (const Rounds *, const double *, uint32_t *), double most, double speed,
 	 uint32_t *runs)
 {
-	Measure		m = {.job = &job};
+	Measure		m = {.job = &job,.backend = on_gpu ? &backend_gpu : &backend};
 	Rounds		s = {.m = &m,.most = most};
 	double		time[2] = {1e-4, 1e-4 / speed};
 
@@ -160,6 +160,16 @@ check_shared_sizes(void)
 	check(steps, "the reference's are at least half as long as they could be");
 	check(even, "and as like the candidate's as those, or more so");
 	check(stays, "no pair is made again that would not have been with these");
+	job.profile.precision_goal = 0.02;
+	plan(plan_longest, 1000, 1, other);
+	on_gpu = true;
+	plan(plan_longest, 1000, 1, runs);
+	check(runs[0] == 50 && other[0] == 100,
+		  "blocks on a GPU are half as long where 2 % are asked for, and on a CPU as long as ever");
+	job.profile.precision_goal = 0.005;
+	plan(plan_longest, 1000, 1, runs);
+	check(runs[0] == 100, "nor are they longer than the profile has them");
+	on_gpu = false;
 	/* beside code 8 times as fast the reference's blocks change from 512 runs to 256 */
 	host_spread = 0.03;
 	run(1, 1e-5, 1e-5 / 7.95);

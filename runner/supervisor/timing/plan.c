@@ -32,6 +32,20 @@ runs_of(const Rounds *s, double seconds, double time)
 }
 
 /*
+ * How long a block is to be: so long that finding caches cold is less than the goal of it. That
+ * cancels between blocks that are alike, so the goal is not a bound of what remains. Short blocks
+ * need fewer inputs, and rounds of them less time
+ */
+double
+plan_block_seconds(const Measure *m)
+{
+	const Profile *p = &m->job->profile;
+
+	return p->precision_goal > 0 ? fmin(p->block_seconds, m->backend->cold_block / p->precision_goal)
+		: p->block_seconds;
+}
+
+/*
  * Runs in a block of each side. Finding the caches cold costs a block 0.2 to 0.4 ms on a CPU and
  * 0.1 ms on a GPU, which blocks without runs don't show. Blocks that take as long pay the same
  * share of it. A reference whose blocks take an eighth of the candidate's seems 4 to 10 % slower
@@ -41,11 +55,10 @@ runs_of(const Rounds *s, double seconds, double time)
 void
 plan_longest(const Rounds *s, const double *time, uint32_t *runs)
 {
-	const Profile *p = &s->m->job->profile;
+	double		seconds = plan_block_seconds(s->m);
 
 	for (int side = 0; side < 2; side++)
-		runs[side] = runs_of(s, fmin(p->block_seconds, MAX_UNEVENNESS * s->most * time[!side]),
-							 time[side]);
+		runs[side] = runs_of(s, fmin(seconds, MAX_UNEVENNESS * s->most * time[!side]), time[side]);
 	/* runs that one side alone has lie on inputs that the other has not just read */
 	if (fmax(time[0], time[1]) < SAME_RUNS_UP_TO * fmin(time[0], time[1]))
 		runs[SIDE_CANDIDATE] = runs[SIDE_REFERENCE];
@@ -63,7 +76,7 @@ plan_blocks(const Rounds *s, const double *time, uint32_t *runs)
 	uint32_t   *reference = &runs[SIDE_REFERENCE];
 
 	plan_longest(s, time, runs);
-	if (*reference < runs_of(s, s->m->job->profile.block_seconds, time[SIDE_REFERENCE]))
+	if (*reference < runs_of(s, plan_block_seconds(s->m), time[SIDE_REFERENCE]))
 		while ((*reference & (*reference - 1)) != 0)
 			*reference &= *reference - 1;
 }
@@ -88,7 +101,7 @@ plan_rounds(Rounds *s)
 		most = fmin(most, fmax(1, (double) outputs / (double) m->output_bytes));
 	/* making inputs must not take longer than using them */
 	if (m->generate_time > 0)
-		most = fmin(most, fmax(8, b->making_factor * p->block_seconds / m->generate_time));
+		most = fmin(most, fmax(8, b->making_factor * plan_block_seconds(m) / m->generate_time));
 	room = most;
 	/* caches are cold for the first run of a block alone */
 	if (m->gpu && p->cold_cache)

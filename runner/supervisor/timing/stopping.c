@@ -48,7 +48,7 @@ stopping_budget(const Rounds *s)
 	const Profile *p = &m->job->profile;
 	int			processes = 2 * m->backend->halves;
 	double		blocks = processes * s->rounds_a_half
-		* fmax(m->time[SIDE_REFERENCE], fmin(p->block_seconds, s->most * m->time[SIDE_REFERENCE]));
+		* fmax(m->time[SIDE_REFERENCE], fmin(plan_block_seconds(m), s->most * m->time[SIDE_REFERENCE]));
 	double		pair = WALL_OF_PAIR * fmax(p->bucket_seconds, blocks) + processes * m->start_time;
 
 	if (p->budget_factor == 0)

@@ -317,6 +317,7 @@ extern bool rounds_step_audit(Rounds *s, Half *half, bool reference_first);
  * plan.c: sizes of blocks and numbers of rounds; the memory that holds them, where there is none
  * yet, or of it what a set's other members have of their own. False after conclude()
  */
+extern double plan_block_seconds(const Measure *m);
 extern void plan_rounds(Rounds *s);
 extern bool plan_memory(Rounds *s);
 extern bool plan_kept(Rounds *s);
