@@ -87,7 +87,8 @@ COMMENT ON COLUMN cudal1.profile.futility_pairs IS
 COMMENT ON COLUMN cudal1.profile.bucket_seconds IS
 'seconds of clock time a bucket takes, both sides together';
 COMMENT ON COLUMN cudal1.profile.block_seconds IS
-'seconds of runs between two readings of the clock, at most; on a GPU 1e-4 / precision_goal will do';
+'seconds of runs between two readings of the clock, at most; on a GPU 5e-3 or eight runs of the
+reference will do where precision_goal is 0.02 or more';
 COMMENT ON COLUMN cudal1.profile.window_seconds IS
 'upper bound of a measurement in seconds; where precision_goal is 0, what its pairs share, beside
 the starts of their processes';

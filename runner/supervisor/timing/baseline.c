@@ -503,6 +503,15 @@ baseline_note_core(const Rounds *s, Values *laps)
 	values_append(laps, gpu->core_lap);
 }
 
+static void
+keep_last(Values *values, size_t n)
+{
+	if (values->n <= n)
+		return;
+	memmove(values->v, values->v + values->n - n, n * sizeof(*values->v));
+	values->n = n;
+}
+
 /* how many times as long laps of the core took when it was slow as when it was quick */
 static double
 core_spread(const Rounds *s)
@@ -516,12 +525,13 @@ core_spread(const Rounds *s)
 
 /*
  * Times what is allowed: what luck may do to a half on a GPU. Where others use the core it is slow
- * and quick by turns, and the reference may have been alone in the one and beside in the other.
+ * and quick by turns, and the reference may have been alone in the one and beside in the other,
+ * which is allowed already where it is known.
  */
 static double
 half_luck(const Rounds *s)
 {
-	return fmax(HALF_LUCK, core_spread(s));
+	return fmax(HALF_LUCK, core_spread(s) / fmax(1, s->core));
 }
 
 static bool
@@ -539,6 +549,8 @@ alone_block(Rounds *s, Half *half, Values *alone)
 							   half->empty[SIDE_REFERENCE]);
 	values_append(alone, seconds / s->runs[SIDE_REFERENCE]);
 	baseline_note_core(s, &half->laps[0]);
+	if (s->m->gpu)
+		values_append(&half->pace[0], half->executor[SIDE_REFERENCE]->pace);
 	return true;
 }
 
@@ -546,7 +558,7 @@ alone_block(Rounds *s, Half *half, Values *alone)
 bool
 baseline_time(Rounds *s, Half *half, Values *alone)
 {
-	alone->n = half->laps[0].n = 0;
+	alone->n = half->laps[0].n = half->pace[0].n = 0;
 	for (int j = 0; j < alone_blocks(s); j++)
 		if (!alone_block(s, half, alone))
 			return false;
@@ -571,13 +583,9 @@ baseline_time_again(Rounds *s, Half *half, Values *alone)
 	{
 		if (!alone_block(s, half, alone))
 			return false;
-		memmove(alone->v, alone->v + 1, n * sizeof(*alone->v));
-		alone->n = n;
-		if (half->laps[0].n > n)
-		{
-			memmove(half->laps[0].v, half->laps[0].v + 1, n * sizeof(*half->laps[0].v));
-			half->laps[0].n = n;
-		}
+		keep_last(alone, n);
+		keep_last(&half->laps[0], n);
+		keep_last(&half->pace[0], n);
 	}
 	return true;
 }
@@ -650,21 +658,21 @@ baseline_far_slower(const Rounds *s, const Half *half, const Values *alone)
 
 /*
  * Notes in the evidence how much slower the reference was beside the candidate than alone, by half
- * and order, and on a GPU how far its core's speeds lie apart, and how much slower it was by half.
+ * and order, and on a GPU how far its core's speeds lie apart, and where it was slower in rounds.
  */
 void
-baseline_note_beside(Rounds *s, const Half *half, const Values *alone, double core)
+baseline_note_beside(Rounds *s, const Half *half, const Values *alone)
 {
 	json_t	   *evidence = s->m->result->evidence;
 	json_t	   *all = json_object_get(evidence, "beside");
 	json_t	   *cores = json_object_get(evidence, "core_beside");
 
-	if (isfinite(core) && !cores)
-		json_object_set_new(evidence, "core_beside", cores = json_array());
-	if (isfinite(core) && json_array_size(cores) < MAX_BESIDE / 2)
-		json_array_append_new(cores, json_real(round(core * 1e4) / 1e4));
 	if (s->m->gpu)
 		json_object_set_new(evidence, "core", json_real(round(core_spread(s) * 1e4) / 1e4));
+	if (s->core > 1 && !cores)
+		json_object_set_new(evidence, "core_beside", cores = json_array());
+	if (s->core > 1 && json_array_size(cores) < MAX_BESIDE / 2)
+		json_array_append_new(cores, json_real(round(s->core * 1e4) / 1e4));
 	if (!all && json_object_set_new(evidence, "beside", all = json_array()) != 0)
 		return;
 	for (int first = 1; first >= 0 && json_array_size(all) < MAX_BESIDE; first--)
@@ -675,25 +683,18 @@ baseline_note_beside(Rounds *s, const Half *half, const Values *alone, double co
 }
 
 double
-baseline_core_slower(const Half *half)
+baseline_core_slower(const Half *half, const Values *alone)
 {
-	if (half->laps[0].n < FEW_LAPS_A_HALF || half->laps[1].n < FEW_LAPS_A_HALF)
-		return NAN;
-	return values_median(&half->laps[1]) / values_median(&half->laps[0]);
-}
+	double		beside = values_median(&half->block[SIDE_REFERENCE]);
+	double		slower;
 
-/*
- * Where another guest has come to the core since the reference was alone, and the reference is
- * slower beside candidates, its time alone counts for as much more as the core is slower.
- */
-void
-baseline_allow_core(const Rounds *s, const Half *half, Values *alone, double core)
-{
-	double		slower = values_median(&half->block[SIDE_REFERENCE]) / values_median(alone);
-
-	core = isnan(core) ? 1 : fmax(1, fmin(fmin(core, core_spread(s)), slower));
-	for (size_t i = 0; i < alone->n; i++)
-		alone->v[i] *= core;
+	if (half->laps[0].n < FEW_LAPS_A_HALF || half->laps[1].n < FEW_LAPS_A_HALF
+		|| values_median(&half->pace[1]) < HOST_SHARE * beside)
+		return 1;
+	slower = fmin(values_median(&half->laps[1]) / values_median(&half->laps[0]),
+				  values_median(&half->pace[1]) / values_median(&half->pace[0]));
+	slower = fmin(slower, beside / values_median(alone));
+	return slower > HALF_LUCK ? slower : 1;
 }
 
 /*

@@ -91,12 +91,16 @@ judge_half(Set *set, int half_number, Values *alone, bool *disturbed)
 		return false;
 	if (alone->n == 0 || p->precision_goal <= 0 || half->block[SIDE_REFERENCE].n < 4)
 		return true;
-	core = baseline_core_slower(half);
+	core = baseline_core_slower(half, alone);
 	for (int i = 0; i < set->n; i++)
 		if (set_enter(set, i))
-			baseline_note_beside(set->of[i], set->half[i], alone, core);
-	if (m->gpu)
-		baseline_allow_core(first, half, alone, core);
+		{
+			set->of[i]->core = core;
+			baseline_note_beside(set->of[i], set->half[i], alone);
+		}
+	/* another guest has come to the core since */
+	for (size_t i = 0; i < alone->n; i++)
+		alone->v[i] *= core;
 	if (!explain_slower(set, alone))
 		return false;
 	for (int i = 0; m->gpu && i < set->n; i++)

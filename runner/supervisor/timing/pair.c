@@ -496,6 +496,7 @@ end_half(Set *set)
 			free(half->block[j].v);
 			free(half->own[j].v);
 			free(half->laps[j].v);
+			free(half->pace[j].v);
 			free(half->ratio[j].v);
 			free(half->capped[j].v);
 		}

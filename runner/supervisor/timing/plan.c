@@ -12,6 +12,7 @@
 #include "supervisor/timing/timing.h"
 
 #define MIN_TRAPPED		8		/* runs of a block, for what runs cost to matter */
+#define MOST_COLD		0.02	/* of a block, whatever the goal */
 #define STEP_SECONDS	5e-3	/* of longer runs the constant cost of a block is next to nothing */
 /* quotient of both sides' times up to which their blocks have the same number of runs */
 #define SAME_RUNS_UP_TO		1.25
@@ -32,17 +33,21 @@ runs_of(const Rounds *s, double seconds, double time)
 }
 
 /*
- * How long a block is to be: so long that finding caches cold is less than the goal of it. That
- * cancels between blocks that are alike, so the goal is not a bound of what remains. Short blocks
- * need fewer inputs, and rounds of them less time
+ * How long a block is to be: so long that finding caches cold is less than the goal of it, and
+ * that it has a few of the reference's runs, because traps tell what runs cost and scores above 1
+ * need them. What is cold cancels between blocks
+ * that are alike, so the goal is not a bound of what remains. Short blocks need fewer inputs, and
+ * rounds of them less time.
  */
 double
-plan_block_seconds(const Measure *m)
+plan_block_seconds(const Measure *m, double reference)
 {
 	const Profile *p = &m->job->profile;
 
-	return p->precision_goal > 0 ? fmin(p->block_seconds, m->backend->cold_block / p->precision_goal)
-		: p->block_seconds;
+	if (p->precision_goal <= 0)
+		return p->block_seconds;
+	return fmin(p->block_seconds, fmax(m->backend->cold_block / fmin(p->precision_goal, MOST_COLD),
+									   MIN_TRAPPED * reference));
 }
 
 /*
@@ -55,7 +60,7 @@ plan_block_seconds(const Measure *m)
 void
 plan_longest(const Rounds *s, const double *time, uint32_t *runs)
 {
-	double		seconds = plan_block_seconds(s->m);
+	double		seconds = plan_block_seconds(s->m, time[SIDE_REFERENCE]);
 
 	for (int side = 0; side < 2; side++)
 		runs[side] = runs_of(s, fmin(seconds, MAX_UNEVENNESS * s->most * time[!side]), time[side]);
@@ -76,7 +81,7 @@ plan_blocks(const Rounds *s, const double *time, uint32_t *runs)
 	uint32_t   *reference = &runs[SIDE_REFERENCE];
 
 	plan_longest(s, time, runs);
-	if (*reference < runs_of(s, plan_block_seconds(s->m), time[SIDE_REFERENCE]))
+	if (*reference < runs_of(s, plan_block_seconds(s->m, time[SIDE_REFERENCE]), time[SIDE_REFERENCE]))
 		while ((*reference & (*reference - 1)) != 0)
 			*reference &= *reference - 1;
 }
@@ -101,7 +106,7 @@ plan_rounds(Rounds *s)
 		most = fmin(most, fmax(1, (double) outputs / (double) m->output_bytes));
 	/* making inputs must not take longer than using them */
 	if (m->generate_time > 0)
-		most = fmin(most, fmax(8, b->making_factor * plan_block_seconds(m) / m->generate_time));
+		most = fmin(most, fmax(8, b->making_factor * p->block_seconds / m->generate_time));
 	room = most;
 	/* caches are cold for the first run of a block alone */
 	if (m->gpu && p->cold_cache)

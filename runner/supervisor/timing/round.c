@@ -301,6 +301,8 @@ rounds_round(Set *set, const uint8_t *order, bool single)
 			baseline_note_core(first, &half->laps[1]);
 	}
 	pace = half->executor[SIDE_REFERENCE]->pace;
+	if (m->gpu && !single)
+		values_append(&half->pace[1], pace);
 	if (!check_samples(set))
 		return false;
 	set_enter_all(set);

@@ -47,8 +47,9 @@ stopping_budget(const Rounds *s)
 	const Measure *m = s->m;
 	const Profile *p = &m->job->profile;
 	int			processes = 2 * m->backend->halves;
+	double		run = m->time[SIDE_REFERENCE];
 	double		blocks = processes * s->rounds_a_half
-		* fmax(m->time[SIDE_REFERENCE], fmin(plan_block_seconds(m), s->most * m->time[SIDE_REFERENCE]));
+		* fmax(run, fmin(plan_block_seconds(m, run), s->most * run));
 	double		pair = WALL_OF_PAIR * fmax(p->bucket_seconds, blocks) + processes * m->start_time;
 
 	if (p->budget_factor == 0)

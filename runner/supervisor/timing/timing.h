@@ -25,6 +25,8 @@
 #define MAX_MET			5		/* times that a reference meets another */
 /* seconds of a round that is long: a few are enough, and sides don't settle in turn */
 #define LONG_ROUND		0.05
+/* of a run, that sending it takes at least where that is what the run takes */
+#define HOST_SHARE		0.8
 
 /*
  * What pairs have shown. When a half is tried again, or a pair does not count, seen_take_back()
@@ -132,6 +134,7 @@ typedef struct Rounds
 	 * reference began
 	 */
 	double		alone;
+	double		core;			/* on a GPU: how much slower its core is in rounds than then */
 	uint64_t	weights;		/* of the models of a half */
 	/* the least seconds of copying a run's result by itself, of all halves; 0: none yet */
 	double		taking;
@@ -162,8 +165,9 @@ typedef struct Half
 	Values		block[2];		/* seconds a run */
 	/* the reference's alone, of rounds that the candidate began, and of those that it began */
 	Values		own[2];
-	/* on a GPU: laps of the executors' core while the reference was alone, and between rounds */
+	/* on a GPU, while the reference was alone, and in rounds: laps of its core, and its paces */
 	Values		laps[2];
+	Values		pace[2];
 	/* of rounds that the candidate began, and of those that the reference began */
 	Values		ratio[2];
 	/* the same if the candidate slows the reference; empty: no different */
@@ -288,14 +292,16 @@ extern bool baseline_share(Set *set, const Rounds *before);
 extern bool baseline_far_slower(const Rounds *s, const Half *half, const Values *alone);
 /* on a GPU: notes, after a block, how long a lap of arithmetic took on the executors' core */
 extern void baseline_note_core(const Rounds *s, Values *laps);
-/* how much slower the core was between a half's rounds than while its reference was alone, or NAN */
-extern double baseline_core_slower(const Half *half);
+/*
+ * how much slower the core was in a half's rounds than while its reference was alone, as far as the
+ * reference, being bound by it, shows that; 1 where it is not known
+ */
+extern double baseline_core_slower(const Half *half, const Values *alone);
 extern bool baseline_time(Rounds *s, Half *half, Values *alone);
 extern bool baseline_time_again(Rounds *s, Half *half, Values *alone);
 extern bool baseline_meet_neighbour(Rounds *s, Half *half, const Values *alone);
 extern bool baseline_is_slowed(Rounds *s, const Half *half, Values *alone);
-extern void baseline_note_beside(Rounds *s, const Half *half, const Values *alone, double core);
-extern void baseline_allow_core(const Rounds *s, const Half *half, Values *alone, double core);
+extern void baseline_note_beside(Rounds *s, const Half *half, const Values *alone);
 extern void baseline_price(Rounds *s, Half *half, const Values *alone);
 extern void baseline_cap(Rounds *s, Half *half, Values *alone);
 extern bool baseline_was_slowed(const Rounds *s, double *slower, double *error);
@@ -317,7 +323,8 @@ extern bool rounds_step_audit(Rounds *s, Half *half, bool reference_first);
  * plan.c: sizes of blocks and numbers of rounds; the memory that holds them, where there is none
  * yet, or of it what a set's other members have of their own. False after conclude()
  */
-extern double plan_block_seconds(const Measure *m);
+/* `reference`: seconds of its run */
+extern double plan_block_seconds(const Measure *m, double reference);
 extern void plan_rounds(Rounds *s);
 extern bool plan_memory(Rounds *s);
 extern bool plan_kept(Rounds *s);

@@ -16,8 +16,6 @@
 #define MIN_STEPS_SEEN	8		/* steps of each kind in traps, to set a bound */
 /* of what a step takes in a trap, that it takes at least elsewhere */
 #define STEP_SHARE		0.5
-/* of a run, that sending it takes at least where that is what the run takes */
-#define HOST_SHARE		0.8
 #define LEAST_SCORE			1e-6	/* a score */
 #define GREATEST			1e9		/* an upper end */
 
