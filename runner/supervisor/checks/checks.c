@@ -36,6 +36,10 @@
 #define MOST_MOVES		1e6		/* a number also where one becomes infinite */
 /* of what a slot takes among few, what it takes among many, at least */
 #define LEAST_SHARE		8
+#define BEGUN_BESIDE	4		/* candidates of a heat on a GPU, at most */
+#define POOL_TIMES		4		/* what the reference took, of the pool that each of them has at least */
+#define POOL_LEAST		((size_t) 2 << 30)
+#define GPU_SHARE		0.9		/* of what is left of a GPU's memory, for all of them */
 
 /* what a first run of the reference tells of all others */
 static bool
@@ -185,7 +189,10 @@ typedef struct Checks
 	Measure    *m;
 	Arena		arena;
 	Executor	reference;
-	Executor	candidate;
+	Executor   *candidate;
+	bool		begun;			/* it was begun beside others, and has made its first run in PyTorch */
+	bool		arrays;			/* its code has some of its own, as weights */
+	int			beside_most;	/* candidates for which there is memory of their own */
 	uint32_t	n;				/* inputs that both sides run */
 	uint32_t	slots;
 	uint32_t   *order;
@@ -201,10 +208,42 @@ typedef struct Checks
 	uint32_t	slot;			/* and has had its first run on this one */
 	size_t		left;			/* of the GPU's memory, before it began */
 	uint32_t	starts;			/* of the reference, one after the other */
+	double		time;			/* of its runs, for all candidates */
 	/* of a reference that keeps state: what calls give that follow one another */
 	uint32_t	in_a_row;		/* 0: another process gives something else */
 	char	   *followed;
 } Checks;
+
+/* on a GPU each side has slots of its own, and inputs have a master copy */
+static size_t
+slots_bytes(const Checks *c)
+{
+	const Measure *m = c->m;
+	size_t		sides = m->gpu ? 1 + (size_t) c->beside_most : 1;
+
+	return c->slots * ((sides + (m->gpu != NULL)) * m->input_slot_bytes
+					   + sides * m->output_slot_bytes);
+}
+
+/* slots, also for candidates that begin beside others where there is memory for that */
+static bool
+make_arena(Checks *c)
+{
+	Measure    *m = c->m;
+	bool		good;
+
+	if (c->beside_most > 1)
+	{
+		measure_share(m, c->beside_most);
+		good = measure_arena(m, &c->arena, c->slots, 0);
+		measure_share_no_more(m);
+		if (good)
+			return true;
+		arena_destroy(&c->arena);
+		c->beside_most = 1;
+	}
+	return measure_arena(m, &c->arena, c->slots, 0);
+}
 
 /* inputs for all slots, and how long one takes to make */
 static bool
@@ -222,9 +261,9 @@ make_inputs(Checks *c)
 	 * a GPU holds inputs three times, so fewer of those that take gigabytes: the rounds compare
 	 * what is not compared here
 	 */
-	while (c->slots > (m->gpu ? 1 : c->n)
-		   && c->slots * ((m->gpu ? 3 : 1) * m->input_slot_bytes
-						  + (m->gpu ? 2 : 1) * m->output_slot_bytes) > budget)
+	if (slots_bytes(c) > budget)
+		c->beside_most = 1;
+	while (c->slots > (m->gpu ? 1 : c->n) && slots_bytes(c) > budget)
 		c->slots--;
 	c->n = c->n < c->slots ? c->n : c->slots;
 	for (uint32_t i = 0; i < c->slots; i++)
@@ -233,7 +272,7 @@ make_inputs(Checks *c)
 		c->order[i] = i;
 	}
 	/* once to touch the memory, once to see what it takes */
-	if (!measure_arena(m, &c->arena, c->slots, 0)
+	if (!make_arena(c)
 		|| !measure_generate(m, &c->arena, c->order, c->slots))
 		return false;
 	start = clock_now();
@@ -483,8 +522,8 @@ follow_candidate(Checks *c)
 
 	if (c->in_a_row == 0)
 		return true;
-	measure_end(m, &c->candidate);
-	if (!call_in_a_row(c, &c->candidate, SIDE_CANDIDATE, c->in_a_row, c->found,
+	measure_end(m, c->candidate);
+	if (!call_in_a_row(c, c->candidate, SIDE_CANDIDATE, c->in_a_row, c->found,
 					   measure_run_limit(m))
 		|| !count_alike(c, c->followed, c->in_a_row, &alike))
 		return false;
@@ -601,6 +640,20 @@ sets_globals(const char *source)
 	return text_mentions(source, words, sizeof(words) / sizeof(words[0]));
 }
 
+/* its outputs of the first input */
+static bool
+first_run(Checks *c)
+{
+	Measure    *m = c->m;
+	bool		made = c->begun && m->backend->bring;
+
+	c->begun = false;
+	return made ? measure_read(m, c->candidate, SIDE_CANDIDATE, &c->arena, 0, 0, c->found)
+		&& measure_poison(m, c->candidate, SIDE_CANDIDATE)
+		: run_checks(m, c->candidate, SIDE_CANDIDATE, &c->arena, 1, false, c->seeds, c->found,
+					 measure_run_limit(m));
+}
+
 /*
  * Whether it has arrays of its own, and whether its runs are right. What is right has to leave its
  * inputs alone, as the reference does.
@@ -611,9 +664,13 @@ run_candidate(Checks *c, bool *weights, bool *right)
 	Measure    *m = c->m;
 	bool		same;
 
-	if (!measure_launch(m, &c->candidate, SIDE_CANDIDATE, 1, &c->arena, c->weights))
-		return false;
-	if (m->member->by_name && c->candidate.value == 0 && !sets_globals(m->job->reference))
+	if (!c->begun)
+	{
+		if (!measure_launch(m, c->candidate, SIDE_CANDIDATE, 1, &c->arena, c->weights))
+			return false;
+		c->arrays = c->candidate->value > 0;
+	}
+	if (m->member->by_name && !c->arrays && !sets_globals(m->job->reference))
 	{
 		/* its runs would be those that are known to be wrong */
 		m->member->by_name = false;
@@ -621,15 +678,13 @@ run_candidate(Checks *c, bool *weights, bool *right)
 		return true;
 	}
 	m->time[SIDE_CANDIDATE] = 0;
-	*weights = m->job->language == LANGUAGE_PYTORCH && c->candidate.value > 0;
-	if (!run_checks(m, &c->candidate, SIDE_CANDIDATE, &c->arena, 1, false, c->seeds, c->found,
-					measure_run_limit(m))
-		|| !agrees(c, 1, right))
+	*weights = m->job->language == LANGUAGE_PYTORCH && c->arrays;
+	if (!first_run(c) || !agrees(c, 1, right))
 		return false;
 	/* the first call of a process counts as all others do */
 	if (!*right)
 		return true;
-	if (!run_checks(m, &c->candidate, SIDE_CANDIDATE, &c->arena, c->n, false, c->seeds, c->found,
+	if (!run_checks(m, c->candidate, SIDE_CANDIDATE, &c->arena, c->n, false, c->seeds, c->found,
 					measure_run_limit(m))
 		|| !agrees(c, c->n, right)
 		|| !measure_inputs_same(m, &c->arena, SIDE_CANDIDATE, c->n - 1, &same))
@@ -654,10 +709,10 @@ would_change(Checks *c)
 
 	if (sets_globals(m->job->reference))
 		return true;
-	result = executor_command(&c->candidate, WIRE_WEIGHTS, 0, 0, c->weights,
+	result = executor_command(c->candidate, WIRE_WEIGHTS, 0, 0, c->weights,
 							  m->job->profile.build_seconds, NULL);
 	m->result->startup_seconds += measure_spent(m, SPENT_LOAD, started) - started;
-	return result != EXECUTOR_OK || c->candidate.value > 0;
+	return result != EXECUTOR_OK || c->candidate->value > 0;
 }
 
 /*
@@ -671,7 +726,7 @@ check_candidate(Checks *c)
 	Measure    *m = c->m;
 	const Profile *p = &m->job->profile;
 	/* only a set asks for it */
-	size_t		left = m->gpu && m->nmembers > 1 ? gpu_memory_left(m) : 0;
+	size_t		left = m->gpu && m->nmembers > 1 && !c->begun ? gpu_memory_left(m) : 0;
 	double		start;
 	bool		taken;
 	bool		weights;
@@ -683,7 +738,7 @@ check_candidate(Checks *c)
 	if (weights && !right && !m->member->alike)
 	{
 		m->member->by_name = true;
-		measure_end(m, &c->candidate);
+		measure_end(m, c->candidate);
 		if (!run_candidate(c, &weights, &right))
 			return false;
 	}
@@ -696,10 +751,10 @@ check_candidate(Checks *c)
 	m->check_time = (clock_now() - start) / c->n;
 	m->member->checked_seconds = 0;
 	taken = m->member->taken;
-	if (!estimate(m, &c->candidate, SIDE_CANDIDATE, &c->arena, measure_run_limit(m),
+	if (!estimate(m, c->candidate, SIDE_CANDIDATE, &c->arena, measure_run_limit(m),
 				  &c->block_cost))
 		return false;
-	if (!note_memory(m, SIDE_CANDIDATE, &c->candidate, left, 1)
+	if (!note_memory(m, SIDE_CANDIDATE, c->candidate, left, 1)
 		|| !note_memory(m, SIDE_REFERENCE, &c->reference, 0, 1))
 		return false;
 	/* from now on both sides' results are copied, and blocks are as long as that makes them */
@@ -723,27 +778,209 @@ check_candidate(Checks *c)
 	return follow_candidate(c);
 }
 
+/* what a member is before its checks */
+typedef struct Unchecked
+{
+	int			number;			/* in the heat */
+	Member	   *member;
+	Executor	executor;
+	bool		arrays;
+	bool		done;			/* with a verdict that no mate can have caused, or none */
+	bool		taken;
+	json_t	   *evidence;
+} Unchecked;
+
+/* All run the same inputs: what one has left is overwritten before the next can look there. */
+static void
+overwrite(Checks *c)
+{
+	Measure    *m = c->m;
+
+	for (uint32_t slot = 0; slot < c->arena.slots && m->nmembers > 1; slot++)
+		measure_unstage(m, &c->arena, slot);
+}
+
+static void
+enter(Checks *c, Member *member, int place)
+{
+	Measure    *m = c->m;
+
+	heat_enter(m, member);
+	m->time[SIDE_REFERENCE] = c->time;
+	c->arena.place = place;
+}
+
+static void
+check_alone(Checks *c, Member *member)
+{
+	Executor	executor;
+
+	executor_init(&executor);
+	enter(c, member, 1);
+	c->candidate = &executor;
+	c->begun = false;
+	check_candidate(c);
+	measure_end(c->m, &executor);
+	overwrite(c);
+}
+
+/* how many processes have enough of the GPU's memory, and pools as large as these may be */
+static int
+room_beside(Checks *c, int n)
+{
+	Measure    *m = c->m;
+	size_t		left = (size_t) (GPU_SHARE * (double) gpu_memory_left(m));
+	size_t		least = POOL_TIMES * m->reference.pool_used;
+
+	least = m->job->language != LANGUAGE_PYTORCH ? 0 : least > POOL_LEAST ? least : POOL_LEAST;
+	while (n > 1 && left < (size_t) n * (least + m->reference.gpu_bytes))
+		n--;
+	left = left / (size_t) n - m->reference.gpu_bytes;
+	m->gpu->set_pool_bytes = left < m->gpu->pool_bytes ? left : m->gpu->pool_bytes;
+	return n;
+}
+
+/* each that is left begins to load, or to make its first run, or has done all that is begun so */
+static void
+step_beside(Checks *c, Unchecked *u, int n, int step)
+{
+	Measure    *m = c->m;
+	Executor   *begun[BEGUN_BESIDE];
+	int			nbegun = 0;
+
+	for (int i = 0; i < n && !m->dissolved; i++)
+	{
+		Executor   *executor = &u[i].executor;
+		bool		good;
+
+		if (u[i].member->by_itself || u[i].member->result.outcome != OUTCOME_NONE)
+			continue;
+		enter(c, u[i].member, i + 1);
+		if (step == 1)
+			u[i].arrays = executor->value > 0;
+		good = step == 0 ? measure_begin_launch(m, executor, SIDE_CANDIDATE, 1, &c->arena,
+												c->weights)
+			: step == 1 ? !m->backend->bring
+			|| measure_begin_first(m, executor, &c->arena, 0, c->seeds[0], measure_run_limit(m))
+			: measure_end_launch(m, executor);
+		if (good)
+			begun[nbegun++] = executor;
+	}
+	heat_enter_all(m);
+	if (step == 0 || (step == 1 && m->backend->bring))
+		measure_await_launches(m, begun, nbegun, step == 0 ? SPENT_LOAD : SPENT_FIRST);
+}
+
+/* what was spent on these is theirs */
+static void
+share_beside(Measure *m, const Unchecked *u, int n)
+{
+	for (int i = 0; i < m->nmembers; i++)
+		m->members[i].waits = true;
+	for (int i = 0; i < n; i++)
+		u[i].member->waits = false;
+	heat_share(m);
+	for (int i = 0; i < m->nmembers; i++)
+		m->members[i].waits = false;
+}
+
 /*
- * A candidate that is wrong leaves its heat. All run the same inputs, so what one has left in the
- * slots is overwritten before the next can look there.
+ * Members whose processes begin side by side, and are then checked one after the other. Each has
+ * slots and a pool of its own, so outputs that are wrong are its own doing. Whatever else fails
+ * there may be another's, and the member is checked again by itself.
  */
+static void
+check_beside(Checks *c, Unchecked *u, int n)
+{
+	Measure    *m = c->m;
+	size_t		left = gpu_memory_left(m);
+	size_t		taken;
+
+	measure_share(m, n);
+	for (int step = 0; step < 3 && !m->dissolved; step++)
+		step_beside(c, u, n, step);
+	taken = left - gpu_memory_left(m);
+	share_beside(m, u, n);
+	for (int i = 0; i < n && !m->dissolved; i++)
+	{
+		Member	   *member = u[i].member;
+
+		if (member->by_itself || member->result.outcome != OUTCOME_NONE)
+			continue;
+		enter(c, member, i + 1);
+		c->candidate = &u[i].executor;
+		c->arrays = u[i].arrays;
+		c->begun = true;
+		if (taken / (size_t) n > u[i].executor.pool_bytes)
+			member->code.gpu_bytes = taken / (size_t) n - u[i].executor.pool_bytes;
+		u[i].done = check_candidate(c) || member->result.outcome == OUTCOME_WRONG_OUTPUT
+			|| member->result.outcome == OUTCOME_CANCELLED;
+	}
+	for (int i = 0; i < n; i++)
+	{
+		enter(c, u[i].member, i + 1);
+		measure_end(m, &u[i].executor);
+	}
+	for (int i = 0; i < n; i++)
+	{
+		c->arena.place = i + 1;
+		overwrite(c);
+	}
+	measure_share_no_more(m);
+}
+
+/* as it was before its checks */
+static void
+uncheck(Unchecked *u)
+{
+	Result	   *r = &u->member->result;
+
+	r->outcome = OUTCOME_NONE;
+	r->detail[0] = '\0';
+	json_decref(r->evidence);
+	r->evidence = json_incref(u->evidence);
+	r->checks = 0;
+	r->max_error = 0;
+	u->member->killed = u->member->by_itself = u->member->by_name = u->member->alike = false;
+	u->member->taken = u->taken;
+}
+
+/* A candidate that is wrong leaves its heat. */
 static void
 check_candidates(Checks *c)
 {
 	Measure    *m = c->m;
-	double		time = m->time[SIDE_REFERENCE];
 	bool		taken = m->member->taken;
 
+	c->time = m->time[SIDE_REFERENCE];
 	heat_share(m);
-	for (int i = 0; heat_next(m, &i); i++)
+	for (int i = 0; heat_next(m, &i);)
 	{
-		m->time[SIDE_REFERENCE] = time;
-		m->member->taken = taken;
-		executor_init(&c->candidate);
-		check_candidate(c);
-		measure_end(m, &c->candidate);
-		for (uint32_t slot = 0; slot < c->arena.slots && m->nmembers > 1; slot++)
-			measure_unstage(m, &c->arena, slot);
+		Unchecked	u[BEGUN_BESIDE];
+		int			n = 0;
+
+		for (; n < c->beside_most && heat_next(m, &i); i++)
+			u[n++] = (Unchecked) {.number = i,.member = m->member};
+		if (n > 1)
+			n = room_beside(c, n);
+		for (int k = 0; k < n; k++)
+		{
+			u[k].member->taken = u[k].taken = taken;
+			u[k].evidence = json_deep_copy(u[k].member->result.evidence);
+			executor_init(&u[k].executor);
+		}
+		if (n > 1)
+			check_beside(c, u, n);
+		for (int k = 0; k < n; k++)
+		{
+			if (!u[k].done)
+			{
+				uncheck(&u[k]);
+				check_alone(c, u[k].member);
+			}
+			json_decref(u[k].evidence);
+		}
+		i = u[n - 1].number + 1;
 	}
 }
 
@@ -751,13 +988,15 @@ bool
 checks_run(Measure *m)
 {
 	uint32_t	n = (uint32_t) m->job->profile.first_checks;
-	Checks		c = {.m = m, .n = n, .slots = n > CHECK_SLOTS ? n : CHECK_SLOTS};
+	Checks		c = {.m = m, .n = n, .slots = n > CHECK_SLOTS ? n : CHECK_SLOTS, .beside_most = 1};
 	bool		good;
 
 	arena_init(&c.arena);
 	executor_init(&c.reference);
 	executor_init(&c.other);
 	c.weights = random_next(&m->random);
+	if (m->gpu)
+		c.beside_most = m->nmembers < BEGUN_BESIDE ? m->nmembers : BEGUN_BESIDE;
 	good = make_inputs(&c) && check_reference(&c);
 	if (good)
 		check_candidates(&c);

@@ -10,14 +10,12 @@
  */
 #define _GNU_SOURCE
 #include <math.h>
-#include <unistd.h>
 
 #include "supervisor/backend.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/heat.h"
 #include "supervisor/timing/set.h"
 
-#define MEMORY_SHARE	0.75	/* of the host's, that processes of a set may come to hold */
 #define MEMORY_TIMES	2.0		/* of what code had in its checks, that it may have in a set */
 #define MEMORY_LEAST	268435456.0	/* bytes of that */
 #define GREEDY_TIMES	4		/* what the reference wants: code that wants more shares no set */
@@ -26,13 +24,6 @@
 #define POOL_TIMES		1.3
 #define POOL_SPARE		268435456.0	/* bytes */
 #define MAX_DISSOLVED	2		/* sets of a heat, before its members go on each by itself */
-
-/* bytes of the host's memory that processes of a set may have */
-static double
-host_memory(void)
-{
-	return MEMORY_SHARE * (double) sysconf(_SC_PHYS_PAGES) * (double) sysconf(_SC_PAGESIZE);
-}
 
 /* bytes that a process of this code may want in a set */
 static double
@@ -63,7 +54,7 @@ host_processes(const Measure *m)
 		else
 			most = fmax(most, wanted);
 	}
-	return host_memory() / most;
+	return measure_host_memory() / most;
 }
 
 /*
@@ -241,8 +232,7 @@ pair_together(Set *set)
 	Measure    *m = set->of[0]->m;
 	bool		good = true;
 
-	m->shares = set->n;
-	m->set_bytes = (size_t) (host_memory() / (set->n + 1));
+	measure_share(m, set->n);
 	set_enter_all(set);
 	for (int i = 0; i < set->n && good; i++)
 		good = i == 0 ? plan_memory(set->of[0]) : plan_kept(set->of[i]);
