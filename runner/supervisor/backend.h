@@ -73,7 +73,7 @@ typedef struct Backend
 	double		output_share;	/* of arena_bytes, for outputs that are kept to be compared */
 	double		fill_rate;		/* bytes that are filled in a second, about */
 	double		first_seconds;	/* limit of a process's first run, beside build_seconds */
-	double		cold_block;		/* seconds that a block takes more, where it finds caches cold, about */
+	double		cold_block;		/* seconds that a block takes more where caches are cold, about */
 	double		cold_seconds;	/* that a run by itself takes more, where code is cold */
 	double		least_single;	/* seconds that a block of a single run counts for at least */
 	int			alone_blocks;	/* for the reference's time alone */

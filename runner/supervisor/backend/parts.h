@@ -43,7 +43,8 @@ extern size_t host_block_outputs(const Measure *m);
  */
 #define HOST_NUMBERS \
 	.input_copies = 2, .output_copies = 1, .output_share = 8, .fill_rate = 1e10, \
-	.cold_block = 3e-4, .first_seconds = 30, .least_single = 1e-9, .alone_blocks = 3, .alone_again = 1, \
+	.cold_block = 3e-4, \
+	.first_seconds = 30, .least_single = 1e-9, .alone_blocks = 3, .alone_again = 1, \
 	.wall_factor = 1.5, .making_factor = 0.25, .halves = 2
 
 /* on_gpu.c: likewise, in memory of the GPU */
@@ -71,7 +72,8 @@ extern bool gpu_begin_pair(Measure *m, Arena *arena);
  */
 #define GPU_NUMBERS \
 	.input_copies = 3, .output_copies = 2, .output_share = 0.25, .fill_rate = 2e12, \
-	.cold_block = 1e-4, .first_seconds = INFINITY, .least_single = 1e-6, .alone_blocks = 5, .alone_again = 4, \
+	.cold_block = 1e-4, \
+	.first_seconds = INFINITY, .least_single = 1e-6, .alone_blocks = 5, .alone_again = 4, \
 	.wall_factor = 1.7, .making_factor = 2, .halves = 1
 
 /*

@@ -5,8 +5,8 @@
  * Both sides run the same fresh inputs, one by one. check_reference() runs the reference in two
  * processes, in another order of the inputs, and compares them: if it disagrees with itself, or
  * returns the same for all inputs, the measurement is unverified, and the reference is to blame.
- * check_candidate() compares the candidate with the reference; a candidate that is wrong is not
- * timed. Each then estimates the seconds of a run, from which blocks get their sizes.
+ * candidates.c compares candidates with the reference; one that is wrong is not timed. Each side
+ * then estimates the seconds of a run, from which blocks get their sizes.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -16,17 +16,15 @@
 #include "common/text.h"
 #include "supervisor/backend.h"
 #include "supervisor/checks/checks.h"
+#include "supervisor/checks/candidates.h"
+#include "supervisor/checks/first.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/heat.h"
-#include "supervisor/checks/layout.h"
 #include "supervisor/outcome.h"
 #include "supervisor/checks/outputs.h"
 #include "supervisor/checks/poison.h"
 #include "supervisor/session.h"
 
-#define CHECK_SLOTS		16
-#define ESTIMATE_BLOCKS	7
-#define ESTIMATE_BYTES	((size_t) 256 << 20)	/* of results in one of them, on a CPU */
 #define CALLS_IN_A_ROW	3
 #define NUDGED_BYTES	((size_t) 256 << 20)	/* of inputs, which have a copy then */
 /* a tenth of an output: what lies at a step of a function may turn to its other side */
@@ -36,100 +34,6 @@
 #define MOST_MOVES		1e6		/* a number also where one becomes infinite */
 /* of what a slot takes among few, what it takes among many, at least */
 #define LEAST_SHARE		8
-#define BEGUN_BESIDE	4		/* candidates of a heat on a GPU, at most */
-#define POOL_TIMES		4		/* what the reference took, of the pool that each of them has at least */
-#define POOL_LEAST		((size_t) 2 << 30)
-#define GPU_SHARE		0.9		/* of what is left of a GPU's memory, for all of them */
-
-/* what a first run of the reference tells of all others */
-static bool
-learn_outputs(Measure *m, Executor *executor)
-{
-	if (m->outputs > 0)
-		return true;
-	m->seeds_runs = (executor->value & WIRE_VALUE_RANDOM) != 0;
-	return layout_from_reference(m, executor);
-}
-
-/* runs `n` single checks on slots 0 .. n - 1, or from the last to the first */
-static bool
-run_checks(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n, bool backwards,
-		   const uint64_t *seeds, char *out, double timeout)
-{
-	for (uint32_t run = 0; run < n; run++)
-	{
-		uint32_t	i = backwards ? n - 1 - run : run;
-		double		elapsed;
-
-		if (!measure_stage(m, arena, side, &i, 1)
-			|| !measure_block(m, executor, side, &i, &seeds[i], 1, timeout, &elapsed))
-			return false;
-		if (m->time[side] == 0 || elapsed < m->time[side])
-			m->time[side] = elapsed;
-		if (side == SIDE_REFERENCE && !learn_outputs(m, executor))
-			return false;
-		if (out && !measure_read(m, executor, side, arena, 0, i, out + i * m->output_bytes))
-			return false;
-		if (!measure_poison(m, executor, side))
-			return false;
-		measure_phase(m, "checking", false);
-	}
-	return true;
-}
-
-/*
- * Seconds a run, the median of several blocks of a few runs, because on a busy machine a single
- * block misleads. The cost of a block besides its runs is the reference's, for both sides.
- */
-static bool
-estimate(Measure *m, Executor *executor, Side side, Arena *arena, double timeout,
-		 double *block_cost)
-{
-	uint32_t	slots[CHECK_SLOTS];
-	uint64_t	seeds[CHECK_SLOTS];
-	double		empty[ESTIMATE_BLOCKS];
-	double		full[ESTIMATE_BLOCKS];
-	uint32_t	n = arena->slots < CHECK_SLOTS ? arena->slots : CHECK_SLOTS;
-	size_t		outputs = m->backend->block_outputs(m);
-	int			blocks;
-	double		first;
-
-	/* results that come back are copied to new pages, for which the limit is not meant */
-	if (outputs == 0)
-		outputs = ESTIMATE_BYTES;
-	while (n > 1 && n * m->output_bytes > outputs)
-		n--;
-	/* long runs told their time while they were checked */
-	if (m->time[side] > MEASURE_SLOW)
-		return true;
-	for (uint32_t i = 0; i < n; i++)
-	{
-		slots[i] = i;
-		seeds[i] = random_next(&m->random);
-	}
-	if (side == SIDE_REFERENCE)
-	{
-		if (!measure_stage(m, arena, side, slots, n))
-			return false;
-		for (int i = 0; i < ESTIMATE_BLOCKS; i++)
-			if (!measure_block(m, executor, side, slots, seeds, 0, timeout, &empty[i]))
-				return false;
-		*block_cost = cudal1_score_median(empty, ESTIMATE_BLOCKS);
-	}
-	if (!measure_stage(m, arena, side, slots, 1) || !measure_block(m, executor, side, slots, seeds,
-																   1, timeout, &first))
-		return false;
-	blocks = first > MEASURE_SLOW ? 1 : ESTIMATE_BLOCKS;
-	if (first > 0.02)
-		n = 1;
-	for (int i = 0; i < blocks; i++)
-		if (!measure_stage(m, arena, side, slots, n)
-			|| !measure_block(m, executor, side, slots, seeds, n, timeout + 10 * n * first,
-							  &full[i]))
-			return false;
-	m->time[side] = fmax(cudal1_score_median(full, (size_t) blocks) - *block_cost, 1e-7) / n;
-	return true;
-}
 
 /*
  * How long making another slot's inputs takes on a GPU, where a call makes many at once and costs
@@ -183,36 +87,6 @@ find_repeated(Measure *m, const char *expected, uint32_t n)
 		|| conclude(m, OUTCOME_UNVERIFIED, "the reference returns the same for other inputs, so "
 					"a constant would be right");
 }
-
-typedef struct Checks
-{
-	Measure    *m;
-	Arena		arena;
-	Executor	reference;
-	Executor   *candidate;
-	bool		begun;			/* it was begun beside others, and has made its first run in PyTorch */
-	bool		arrays;			/* its code has some of its own, as weights */
-	int			beside_most;	/* candidates for which there is memory of their own */
-	uint32_t	n;				/* inputs that both sides run */
-	uint32_t	slots;
-	uint32_t   *order;
-	uint64_t   *seeds;
-	uint64_t	weights;
-	char	   *expected;
-	char	   *found;
-	double		block_cost;
-	uint32_t	compared;		/* of the candidate's first runs */
-	bool		overwrites;		/* the reference works in the memory of its inputs */
-	Executor	other;			/* the reference's second process */
-	bool		beside;			/* on a GPU: it was loaded beside the first */
-	uint32_t	slot;			/* and has had its first run on this one */
-	size_t		left;			/* of the GPU's memory, before it began */
-	uint32_t	starts;			/* of the reference, one after the other */
-	double		time;			/* of its runs, for all candidates */
-	/* of a reference that keeps state: what calls give that follow one another */
-	uint32_t	in_a_row;		/* 0: another process gives something else */
-	char	   *followed;
-} Checks;
 
 /* on a GPU each side has slots of its own, and inputs have a master copy */
 static size_t
@@ -282,53 +156,6 @@ make_inputs(Checks *c)
 	return !m->gpu || one_more_input(m, &c->arena, c->order, c->slots);
 }
 
-static bool
-compare(Checks *c, uint32_t n, Side side)
-{
-	Measure    *m = c->m;
-
-	for (uint32_t i = 0; i < n; i++)
-		if (!measure_compare(m, c->expected + i * m->output_bytes, c->found + i * m->output_bytes,
-							 side))
-			return false;
-	return true;
-}
-
-/*
- * What a process takes before it ends, of the host's memory and of a GPU's; `left`: what of the
- * latter was left before `processes` began that are alike
- */
-static bool
-note_memory(Measure *m, Side side, const Executor *executor, size_t left, size_t processes)
-{
-	Code	   *code = m->code[side];
-	size_t		added = executor_added(executor, (size_t) m->job->profile.memory_mb << 20);
-	size_t		taken = processes * executor->pool_bytes + (m->gpu ? gpu_memory_left(m) : 0);
-
-	if (added > code->added)
-		code->added = added;
-	if (m->gpu && left > taken && (left - taken) / processes > code->gpu_bytes)
-		code->gpu_bytes = (left - taken) / processes;
-	if (m->gpu && executor->control->pool_used > code->pool_used)
-		code->pool_used = executor->control->pool_used;
-	return m->result->outcome == OUTCOME_NONE;
-}
-
-/* how many runs, from the first on, agree with what is found */
-static bool
-count_alike(Checks *c, const char *expected, uint32_t n, uint32_t *alike)
-{
-	size_t		bytes = c->m->output_bytes;
-	bool		agree = true;
-
-	for (*alike = 0; *alike < n; ++*alike)
-		if (!measure_agree(c->m, expected + *alike * bytes, c->found + *alike * bytes, &agree))
-			return false;
-		else if (!agree)
-			break;
-	return true;
-}
-
 /*
  * Whether outputs are more than rounding errors, as of a sum that cancels. Where they are not,
  * inputs that are off by a unit in the last place give others, and so does right code that adds in
@@ -345,7 +172,7 @@ stands_rounding(Checks *c, Executor *executor, double limit)
 	if (m->job->language != LANGUAGE_PYTORCH || m->input_slot_bytes > NUDGED_BYTES)
 		return true;
 	executor->nudged = true;
-	good = run_checks(m, executor, SIDE_REFERENCE, &c->arena, 1, false, c->seeds, c->found, limit);
+	good = checks_runs(m, executor, SIDE_REFERENCE, &c->arena, 1, false, c->seeds, c->found, limit);
 	executor->nudged = false;
 	m->time[SIDE_REFERENCE] = time;
 	for (int i = 0; good && i < m->outputs; i++)
@@ -425,9 +252,9 @@ run_other(Checks *c, uint32_t n, double limit)
 		return measure_read(m, &c->other, SIDE_REFERENCE, &c->arena, 0, c->slot,
 							c->found + c->slot * m->output_bytes)
 			&& measure_poison(m, &c->other, SIDE_REFERENCE)
-			&& run_checks(m, &c->other, SIDE_REFERENCE, &c->arena, n - 1, true, c->seeds, c->found,
-						  limit);
-	return run_checks(m, &c->other, SIDE_REFERENCE, &c->arena, n, true, c->seeds, c->found, limit);
+			&& checks_runs(m, &c->other, SIDE_REFERENCE, &c->arena, n - 1, true, c->seeds, c->found,
+						   limit);
+	return checks_runs(m, &c->other, SIDE_REFERENCE, &c->arena, n, true, c->seeds, c->found, limit);
 }
 
 /* what a fresh process gives is expected; whether another gives the same in another order */
@@ -442,16 +269,16 @@ run_reference(Checks *c, bool *agree)
 	bool		good;
 	bool		same;
 
-	if (!run_checks(m, &c->reference, SIDE_REFERENCE, &c->arena, c->n, false, c->seeds,
-					c->expected, limit)
+	if (!checks_runs(m, &c->reference, SIDE_REFERENCE, &c->arena, c->n, false, c->seeds,
+					 c->expected, limit)
 		|| !measure_inputs_same(m, &c->arena, SIDE_REFERENCE, c->n - 1, &same))
 		return false;
 	c->overwrites = !same;
 	if (!c->beside)
 		c->left = m->gpu ? gpu_memory_left(m) : 0;
 	good = (c->beside || launch_reference(c, &c->other, 1)) && run_other(c, twice, limit)
-		&& note_memory(m, SIDE_REFERENCE, &c->other, c->left, c->beside ? 2 : 1);
-	good = good && count_alike(c, c->expected, twice, &alike);
+		&& checks_note_memory(m, SIDE_REFERENCE, &c->other, c->left, c->beside ? 2 : 1);
+	good = good && checks_count_alike(c, c->expected, twice, &alike);
 	*agree = alike == twice;
 	c->beside = false;
 	return good && (!*agree || stands_rounding(c, &c->other, limit));
@@ -471,24 +298,6 @@ name_state(Measure *m, Executor *executor)
 	return true;
 }
 
-/* what the calls of a fresh process give where each finds the state that the last one left */
-static bool
-call_in_a_row(Checks *c, Executor *executor, Side side, uint32_t n, char *out, double limit)
-{
-	Measure    *m = c->m;
-	double		time = m->time[side];
-	bool		good;
-
-	m->restores = false;
-	c->starts += side == SIDE_REFERENCE;
-	good = measure_launch(m, executor, side, 1, &c->arena, c->weights)
-		&& run_checks(m, executor, side, &c->arena, n, false, c->seeds, out, limit);
-	m->restores = true;
-	m->time[side] = time;
-	measure_end(m, executor);
-	return good;
-}
-
 /* A reference that returns its state has it written to by its caller, and does not tell. */
 static bool
 follow_reference(Checks *c, double limit)
@@ -502,37 +311,12 @@ follow_reference(Checks *c, double limit)
 	if (!c->followed)
 		return conclude(m, OUTCOME_LOST, "no memory for outputs of %zu bytes", m->output_bytes);
 	executor_init(&other);
-	if (!call_in_a_row(c, &other, SIDE_REFERENCE, n, c->followed, limit)
-		|| !call_in_a_row(c, &other, SIDE_REFERENCE, n, c->found, limit)
-		|| !count_alike(c, c->followed, n, &alike))
+	if (!checks_calls_in_a_row(c, &other, SIDE_REFERENCE, n, c->followed, limit)
+		|| !checks_calls_in_a_row(c, &other, SIDE_REFERENCE, n, c->found, limit)
+		|| !checks_count_alike(c, c->followed, n, &alike))
 		return false;
 	c->in_a_row = n > 1 && alike == n ? n : 0;
 	return true;
-}
-
-/*
- * Timed runs begin with the state after construction, so code that leaves the state out would be
- * right in all of them.
- */
-static bool
-follow_candidate(Checks *c)
-{
-	Measure    *m = c->m;
-	uint32_t	alike;
-
-	if (c->in_a_row == 0)
-		return true;
-	measure_end(m, c->candidate);
-	if (!call_in_a_row(c, c->candidate, SIDE_CANDIDATE, c->in_a_row, c->found,
-					   measure_run_limit(m))
-		|| !count_alike(c, c->followed, c->in_a_row, &alike))
-		return false;
-	if (alike == c->in_a_row)
-		return true;
-	measure_cause(m, SIDE_CANDIDATE, "state");
-	return conclude(m, OUTCOME_WRONG_OUTPUT, "call %u of a process is wrong, where each finds "
-					"the state that the last one left: the reference changes %s", alike + 1,
-					m->state);
 }
 
 /* the first process of the reference, on a GPU the second beside it, and a first run of each */
@@ -545,10 +329,10 @@ start_reference(Checks *c)
 	if (!(m->gpu && c->n > 1 ? launch_both(c) : launch_reference(c, &c->reference, 0)))
 		return false;
 	if (c->beside && m->backend->bring)
-		return learn_outputs(m, &c->reference)
+		return checks_learn_outputs(m, &c->reference)
 			&& measure_poison(m, &c->reference, SIDE_REFERENCE);
-	return run_checks(m, &c->reference, SIDE_REFERENCE, &c->arena, 1, false, c->seeds, NULL,
-					  m->job->profile.build_seconds);
+	return checks_runs(m, &c->reference, SIDE_REFERENCE, &c->arena, 1, false, c->seeds, NULL,
+					   m->job->profile.build_seconds);
 }
 
 /*
@@ -608,380 +392,15 @@ check_reference(Checks *c)
 			return false;
 		json_object_set_new(m->result->evidence, "restored", json_string(m->state));
 	}
-	if ((!agree && !compare(c, c->n < 2 ? c->n : 2, SIDE_REFERENCE))
+	if ((!agree && !checks_compare(c, c->n < 2 ? c->n : 2, SIDE_REFERENCE))
 		|| !find_repeated(m, c->expected, c->n)
-		|| !estimate(m, &c->reference, SIDE_REFERENCE, &c->arena, limit, &c->block_cost))
+		|| !checks_estimate(m, &c->reference, SIDE_REFERENCE, &c->arena, limit, &c->block_cost))
 		return false;
 	/* on a GPU it ends while the first candidate loads */
 	measure_end(m, &c->other);
 	m->start_time = m->result->startup_seconds / c->starts;
 	m->sound = true;
 	return true;
-}
-
-/* whether the candidate's first runs are right */
-static bool
-agrees(Checks *c, uint32_t n, bool *right)
-{
-	uint32_t	alike = 0;
-	bool		good = count_alike(c, c->expected, n, &alike);
-
-	c->compared = n;
-	*right = alike == n;
-	return good;
-}
-
-/* whether a constructor may change what PyTorch computes, as copying by name has the reference's */
-static bool
-sets_globals(const char *source)
-{
-	static const char *const words[] = {"set_default", "set_float32", "backends"};
-
-	return text_mentions(source, words, sizeof(words) / sizeof(words[0]));
-}
-
-/* its outputs of the first input */
-static bool
-first_run(Checks *c)
-{
-	Measure    *m = c->m;
-	bool		made = c->begun && m->backend->bring;
-
-	c->begun = false;
-	return made ? measure_read(m, c->candidate, SIDE_CANDIDATE, &c->arena, 0, 0, c->found)
-		&& measure_poison(m, c->candidate, SIDE_CANDIDATE)
-		: run_checks(m, c->candidate, SIDE_CANDIDATE, &c->arena, 1, false, c->seeds, c->found,
-					 measure_run_limit(m));
-}
-
-/*
- * Whether it has arrays of its own, and whether its runs are right. What is right has to leave its
- * inputs alone, as the reference does.
- */
-static bool
-run_candidate(Checks *c, bool *weights, bool *right)
-{
-	Measure    *m = c->m;
-	bool		same;
-
-	if (!c->begun)
-	{
-		if (!measure_launch(m, c->candidate, SIDE_CANDIDATE, 1, &c->arena, c->weights))
-			return false;
-		c->arrays = c->candidate->value > 0;
-	}
-	if (m->member->by_name && !c->arrays && !sets_globals(m->job->reference))
-	{
-		/* its runs would be those that are known to be wrong */
-		m->member->by_name = false;
-		m->member->alike = true;
-		return true;
-	}
-	m->time[SIDE_CANDIDATE] = 0;
-	*weights = m->job->language == LANGUAGE_PYTORCH && c->arrays;
-	if (!first_run(c) || !agrees(c, 1, right))
-		return false;
-	/* the first call of a process counts as all others do */
-	if (!*right)
-		return true;
-	if (!run_checks(m, c->candidate, SIDE_CANDIDATE, &c->arena, c->n, false, c->seeds, c->found,
-					measure_run_limit(m))
-		|| !agrees(c, c->n, right)
-		|| !measure_inputs_same(m, &c->arena, SIDE_CANDIDATE, c->n - 1, &same))
-		return false;
-	if (!*right || same || c->overwrites)
-		return true;
-	measure_cause(m, SIDE_CANDIDATE, "input_overwritten");
-	return conclude(m, OUTCOME_WRONG_OUTPUT, "the outputs are right, but an input is another after "
-					"the run: the reference leaves it as it was, and its caller may need it");
-}
-
-/*
- * Whether the weights of a candidate that is wrong would be others if they were copied by name.
- * They may be where it can't say; where they would not, its runs would be as wrong.
- */
-static bool
-would_change(Checks *c)
-{
-	Measure    *m = c->m;
-	double		started = clock_now();
-	ExecutorResult result;
-
-	if (sets_globals(m->job->reference))
-		return true;
-	result = executor_command(c->candidate, WIRE_WEIGHTS, 0, 0, c->weights,
-							  m->job->profile.build_seconds, NULL);
-	m->result->startup_seconds += measure_spent(m, SPENT_LOAD, started) - started;
-	return result != EXECUTOR_OK || c->candidate->value > 0;
-}
-
-/*
- * The candidate draws its weights from the reference's seed, its constructor being run as the
- * reference's is. Where that disagrees, the reference's are copied to those of the same names. What
- * the first check ended with holds for all later processes.
- */
-static bool
-check_candidate(Checks *c)
-{
-	Measure    *m = c->m;
-	const Profile *p = &m->job->profile;
-	/* only a set asks for it */
-	size_t		left = m->gpu && m->nmembers > 1 && !c->begun ? gpu_memory_left(m) : 0;
-	double		start;
-	bool		taken;
-	bool		weights;
-	bool		right;
-
-	if (!run_candidate(c, &weights, &right))
-		return false;
-	m->member->alike = weights && !right && !would_change(c);
-	if (weights && !right && !m->member->alike)
-	{
-		m->member->by_name = true;
-		measure_end(m, c->candidate);
-		if (!run_candidate(c, &weights, &right))
-			return false;
-	}
-	if (weights)
-		json_object_set_new(m->result->evidence, "weights",
-							json_string(m->member->by_name ? "by name" : "in order"));
-	start = clock_now();
-	if (!compare(c, c->compared, SIDE_CANDIDATE))
-		return false;
-	m->check_time = (clock_now() - start) / c->n;
-	m->member->checked_seconds = 0;
-	taken = m->member->taken;
-	if (!estimate(m, c->candidate, SIDE_CANDIDATE, &c->arena, measure_run_limit(m),
-				  &c->block_cost))
-		return false;
-	if (!note_memory(m, SIDE_CANDIDATE, c->candidate, left, 1)
-		|| !note_memory(m, SIDE_REFERENCE, &c->reference, 0, 1))
-		return false;
-	/* from now on both sides' results are copied, and blocks are as long as that makes them */
-	if (m->member->taken && !taken
-		&& !estimate(m, &c->reference, SIDE_REFERENCE, &c->arena, p->build_seconds,
-					 &c->block_cost))
-		return false;
-	/*
-	 * a run shorter than what a block costs is not resolved here, and may be estimated as next to
-	 * nothing
-	 */
-	if (m->time[SIDE_CANDIDATE]
-		> p->run_limit_factor * fmax(m->time[SIDE_REFERENCE], c->block_cost))
-	{
-		measure_cause(m, SIDE_CANDIDATE, "slow_run");
-		return conclude(m, OUTCOME_TIMEOUT,
-						"the code takes %.3g s a run and the reference %.3g s; the limit is %g "
-						"times as long", m->time[SIDE_CANDIDATE], m->time[SIDE_REFERENCE],
-						p->run_limit_factor);
-	}
-	return follow_candidate(c);
-}
-
-/* what a member is before its checks */
-typedef struct Unchecked
-{
-	int			number;			/* in the heat */
-	Member	   *member;
-	Executor	executor;
-	bool		arrays;
-	bool		done;			/* with a verdict that no mate can have caused, or none */
-	bool		taken;
-	json_t	   *evidence;
-} Unchecked;
-
-/* All run the same inputs: what one has left is overwritten before the next can look there. */
-static void
-overwrite(Checks *c)
-{
-	Measure    *m = c->m;
-
-	for (uint32_t slot = 0; slot < c->arena.slots && m->nmembers > 1; slot++)
-		measure_unstage(m, &c->arena, slot);
-}
-
-static void
-enter(Checks *c, Member *member, int place)
-{
-	Measure    *m = c->m;
-
-	heat_enter(m, member);
-	m->time[SIDE_REFERENCE] = c->time;
-	c->arena.place = place;
-}
-
-static void
-check_alone(Checks *c, Member *member)
-{
-	Executor	executor;
-
-	executor_init(&executor);
-	enter(c, member, 1);
-	c->candidate = &executor;
-	c->begun = false;
-	check_candidate(c);
-	measure_end(c->m, &executor);
-	overwrite(c);
-}
-
-/* how many processes have enough of the GPU's memory, and pools as large as these may be */
-static int
-room_beside(Checks *c, int n)
-{
-	Measure    *m = c->m;
-	size_t		left = (size_t) (GPU_SHARE * (double) gpu_memory_left(m));
-	size_t		least = POOL_TIMES * m->reference.pool_used;
-
-	least = m->job->language != LANGUAGE_PYTORCH ? 0 : least > POOL_LEAST ? least : POOL_LEAST;
-	while (n > 1 && left < (size_t) n * (least + m->reference.gpu_bytes))
-		n--;
-	left = left / (size_t) n - m->reference.gpu_bytes;
-	m->gpu->set_pool_bytes = left < m->gpu->pool_bytes ? left : m->gpu->pool_bytes;
-	return n;
-}
-
-/* each that is left begins to load, or to make its first run, or has done all that is begun so */
-static void
-step_beside(Checks *c, Unchecked *u, int n, int step)
-{
-	Measure    *m = c->m;
-	Executor   *begun[BEGUN_BESIDE];
-	int			nbegun = 0;
-
-	for (int i = 0; i < n && !m->dissolved; i++)
-	{
-		Executor   *executor = &u[i].executor;
-		bool		good;
-
-		if (u[i].member->by_itself || u[i].member->result.outcome != OUTCOME_NONE)
-			continue;
-		enter(c, u[i].member, i + 1);
-		if (step == 1)
-			u[i].arrays = executor->value > 0;
-		good = step == 0 ? measure_begin_launch(m, executor, SIDE_CANDIDATE, 1, &c->arena,
-												c->weights)
-			: step == 1 ? !m->backend->bring
-			|| measure_begin_first(m, executor, &c->arena, 0, c->seeds[0], measure_run_limit(m))
-			: measure_end_launch(m, executor);
-		if (good)
-			begun[nbegun++] = executor;
-	}
-	heat_enter_all(m);
-	if (step == 0 || (step == 1 && m->backend->bring))
-		measure_await_launches(m, begun, nbegun, step == 0 ? SPENT_LOAD : SPENT_FIRST);
-}
-
-/* what was spent on these is theirs */
-static void
-share_beside(Measure *m, const Unchecked *u, int n)
-{
-	for (int i = 0; i < m->nmembers; i++)
-		m->members[i].waits = true;
-	for (int i = 0; i < n; i++)
-		u[i].member->waits = false;
-	heat_share(m);
-	for (int i = 0; i < m->nmembers; i++)
-		m->members[i].waits = false;
-}
-
-/*
- * Members whose processes begin side by side, and are then checked one after the other. Each has
- * slots and a pool of its own, so outputs that are wrong are its own doing. Whatever else fails
- * there may be another's, and the member is checked again by itself.
- */
-static void
-check_beside(Checks *c, Unchecked *u, int n)
-{
-	Measure    *m = c->m;
-	size_t		left = gpu_memory_left(m);
-	size_t		taken;
-
-	measure_share(m, n);
-	for (int step = 0; step < 3 && !m->dissolved; step++)
-		step_beside(c, u, n, step);
-	taken = left - gpu_memory_left(m);
-	share_beside(m, u, n);
-	for (int i = 0; i < n && !m->dissolved; i++)
-	{
-		Member	   *member = u[i].member;
-
-		if (member->by_itself || member->result.outcome != OUTCOME_NONE)
-			continue;
-		enter(c, member, i + 1);
-		c->candidate = &u[i].executor;
-		c->arrays = u[i].arrays;
-		c->begun = true;
-		if (taken / (size_t) n > u[i].executor.pool_bytes)
-			member->code.gpu_bytes = taken / (size_t) n - u[i].executor.pool_bytes;
-		u[i].done = check_candidate(c) || member->result.outcome == OUTCOME_WRONG_OUTPUT
-			|| member->result.outcome == OUTCOME_CANCELLED;
-	}
-	for (int i = 0; i < n; i++)
-	{
-		enter(c, u[i].member, i + 1);
-		measure_end(m, &u[i].executor);
-	}
-	for (int i = 0; i < n; i++)
-	{
-		c->arena.place = i + 1;
-		overwrite(c);
-	}
-	measure_share_no_more(m);
-}
-
-/* as it was before its checks */
-static void
-uncheck(Unchecked *u)
-{
-	Result	   *r = &u->member->result;
-
-	r->outcome = OUTCOME_NONE;
-	r->detail[0] = '\0';
-	json_decref(r->evidence);
-	r->evidence = json_incref(u->evidence);
-	r->checks = 0;
-	r->max_error = 0;
-	u->member->killed = u->member->by_itself = u->member->by_name = u->member->alike = false;
-	u->member->taken = u->taken;
-}
-
-/* A candidate that is wrong leaves its heat. */
-static void
-check_candidates(Checks *c)
-{
-	Measure    *m = c->m;
-	bool		taken = m->member->taken;
-
-	c->time = m->time[SIDE_REFERENCE];
-	heat_share(m);
-	for (int i = 0; heat_next(m, &i);)
-	{
-		Unchecked	u[BEGUN_BESIDE];
-		int			n = 0;
-
-		for (; n < c->beside_most && heat_next(m, &i); i++)
-			u[n++] = (Unchecked) {.number = i,.member = m->member};
-		if (n > 1)
-			n = room_beside(c, n);
-		for (int k = 0; k < n; k++)
-		{
-			u[k].member->taken = u[k].taken = taken;
-			u[k].evidence = json_deep_copy(u[k].member->result.evidence);
-			executor_init(&u[k].executor);
-		}
-		if (n > 1)
-			check_beside(c, u, n);
-		for (int k = 0; k < n; k++)
-		{
-			if (!u[k].done)
-			{
-				uncheck(&u[k]);
-				check_alone(c, u[k].member);
-			}
-			json_decref(u[k].evidence);
-		}
-		i = u[n - 1].number + 1;
-	}
 }
 
 bool
@@ -999,7 +418,7 @@ checks_run(Measure *m)
 		c.beside_most = m->nmembers < BEGUN_BESIDE ? m->nmembers : BEGUN_BESIDE;
 	good = make_inputs(&c) && check_reference(&c);
 	if (good)
-		check_candidates(&c);
+		checks_of_candidates(&c);
 	heat_enter_all(m);
 	measure_end(m, &c.reference);
 	measure_end(m, &c.other);

@@ -79,9 +79,10 @@ void
 plan_blocks(const Rounds *s, const double *time, uint32_t *runs)
 {
 	uint32_t   *reference = &runs[SIDE_REFERENCE];
+	double		run = time[SIDE_REFERENCE];
 
 	plan_longest(s, time, runs);
-	if (*reference < runs_of(s, plan_block_seconds(s->m, time[SIDE_REFERENCE]), time[SIDE_REFERENCE]))
+	if (*reference < runs_of(s, plan_block_seconds(s->m, run), run))
 		while ((*reference & (*reference - 1)) != 0)
 			*reference &= *reference - 1;
 }

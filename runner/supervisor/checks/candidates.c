@@ -1,0 +1,414 @@
+/*
+ * candidates.c
+ *		Candidates before any pair: is each right, and how long does a run take.
+ *
+ * On a GPU the processes of a few members of a heat begin side by side, because loading code and
+ * making a first run take longer than the checks.
+ */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdlib.h>
+
+#include "common/clock.h"
+#include "common/text.h"
+#include "supervisor/backend.h"
+#include "supervisor/checks/candidates.h"
+#include "supervisor/gpu/cuda.h"
+#include "supervisor/heat.h"
+#include "supervisor/outcome.h"
+#include "supervisor/checks/outputs.h"
+#include "supervisor/checks/poison.h"
+#include "supervisor/session.h"
+
+#define POOL_TIMES		4		/* what the reference took, that each of them has at least */
+#define POOL_LEAST		((size_t) 2 << 30)
+#define GPU_SHARE		0.9		/* of what is left of a GPU's memory, for all of them */
+
+/*
+ * Timed runs begin with the state after construction, so code that leaves the state out would be
+ * right in all of them.
+ */
+static bool
+follow_candidate(Checks *c)
+{
+	Measure    *m = c->m;
+	uint32_t	alike;
+
+	if (c->in_a_row == 0)
+		return true;
+	measure_end(m, c->candidate);
+	if (!checks_calls_in_a_row(c, c->candidate, SIDE_CANDIDATE, c->in_a_row, c->found,
+							   measure_run_limit(m))
+		|| !checks_count_alike(c, c->followed, c->in_a_row, &alike))
+		return false;
+	if (alike == c->in_a_row)
+		return true;
+	measure_cause(m, SIDE_CANDIDATE, "state");
+	return conclude(m, OUTCOME_WRONG_OUTPUT, "call %u of a process is wrong, where each finds "
+					"the state that the last one left: the reference changes %s", alike + 1,
+					m->state);
+}
+
+/* whether the candidate's first runs are right */
+static bool
+agrees(Checks *c, uint32_t n, bool *right)
+{
+	uint32_t	alike = 0;
+	bool		good = checks_count_alike(c, c->expected, n, &alike);
+
+	c->compared = n;
+	*right = alike == n;
+	return good;
+}
+
+/* whether a constructor may change what PyTorch computes, as copying by name has the reference's */
+static bool
+sets_globals(const char *source)
+{
+	static const char *const words[] = {"set_default", "set_float32", "backends"};
+
+	return text_mentions(source, words, sizeof(words) / sizeof(words[0]));
+}
+
+/* its outputs of the first input */
+static bool
+first_run(Checks *c)
+{
+	Measure    *m = c->m;
+	bool		made = c->begun && m->backend->bring;
+
+	c->begun = false;
+	return made ? measure_read(m, c->candidate, SIDE_CANDIDATE, &c->arena, 0, 0, c->found)
+		&& measure_poison(m, c->candidate, SIDE_CANDIDATE)
+		: checks_runs(m, c->candidate, SIDE_CANDIDATE, &c->arena, 1, false, c->seeds, c->found,
+					  measure_run_limit(m));
+}
+
+/*
+ * Whether it has arrays of its own, and whether its runs are right. What is right has to leave its
+ * inputs alone, as the reference does.
+ */
+static bool
+run_candidate(Checks *c, bool *weights, bool *right)
+{
+	Measure    *m = c->m;
+	bool		same;
+
+	if (!c->begun)
+	{
+		if (!measure_launch(m, c->candidate, SIDE_CANDIDATE, 1, &c->arena, c->weights))
+			return false;
+		c->arrays = c->candidate->value > 0;
+	}
+	if (m->member->by_name && !c->arrays && !sets_globals(m->job->reference))
+	{
+		/* its runs would be those that are known to be wrong */
+		m->member->by_name = false;
+		m->member->alike = true;
+		return true;
+	}
+	m->time[SIDE_CANDIDATE] = 0;
+	*weights = m->job->language == LANGUAGE_PYTORCH && c->arrays;
+	if (!first_run(c) || !agrees(c, 1, right))
+		return false;
+	/* the first call of a process counts as all others do */
+	if (!*right)
+		return true;
+	if (!checks_runs(m, c->candidate, SIDE_CANDIDATE, &c->arena, c->n, false, c->seeds, c->found,
+					 measure_run_limit(m))
+		|| !agrees(c, c->n, right)
+		|| !measure_inputs_same(m, &c->arena, SIDE_CANDIDATE, c->n - 1, &same))
+		return false;
+	if (!*right || same || c->overwrites)
+		return true;
+	measure_cause(m, SIDE_CANDIDATE, "input_overwritten");
+	return conclude(m, OUTCOME_WRONG_OUTPUT, "the outputs are right, but an input is another after "
+					"the run: the reference leaves it as it was, and its caller may need it");
+}
+
+/*
+ * Whether the weights of a candidate that is wrong would be others if they were copied by name.
+ * They may be where it can't say; where they would not, its runs would be as wrong.
+ */
+static bool
+would_change(Checks *c)
+{
+	Measure    *m = c->m;
+	double		started = clock_now();
+	ExecutorResult result;
+
+	if (sets_globals(m->job->reference))
+		return true;
+	result = executor_command(c->candidate, WIRE_WEIGHTS, 0, 0, c->weights,
+							  m->job->profile.build_seconds, NULL);
+	m->result->startup_seconds += measure_spent(m, SPENT_LOAD, started) - started;
+	return result != EXECUTOR_OK || c->candidate->value > 0;
+}
+
+/*
+ * The candidate draws its weights from the reference's seed, its constructor being run as the
+ * reference's is. Where that disagrees, the reference's are copied to those of the same names. What
+ * the first check ended with holds for all later processes.
+ */
+static bool
+check_candidate(Checks *c)
+{
+	Measure    *m = c->m;
+	const Profile *p = &m->job->profile;
+	/* only a set asks for it */
+	size_t		left = m->gpu && m->nmembers > 1 && !c->begun ? gpu_memory_left(m) : 0;
+	double		start;
+	bool		taken;
+	bool		weights;
+	bool		right;
+
+	if (!run_candidate(c, &weights, &right))
+		return false;
+	m->member->alike = weights && !right && !would_change(c);
+	if (weights && !right && !m->member->alike)
+	{
+		m->member->by_name = true;
+		measure_end(m, c->candidate);
+		if (!run_candidate(c, &weights, &right))
+			return false;
+	}
+	if (weights)
+		json_object_set_new(m->result->evidence, "weights",
+							json_string(m->member->by_name ? "by name" : "in order"));
+	start = clock_now();
+	if (!checks_compare(c, c->compared, SIDE_CANDIDATE))
+		return false;
+	m->check_time = (clock_now() - start) / c->n;
+	m->member->checked_seconds = 0;
+	taken = m->member->taken;
+	if (!checks_estimate(m, c->candidate, SIDE_CANDIDATE, &c->arena, measure_run_limit(m),
+						 &c->block_cost))
+		return false;
+	if (!checks_note_memory(m, SIDE_CANDIDATE, c->candidate, left, 1)
+		|| !checks_note_memory(m, SIDE_REFERENCE, &c->reference, 0, 1))
+		return false;
+	/* from now on both sides' results are copied, and blocks are as long as that makes them */
+	if (m->member->taken && !taken
+		&& !checks_estimate(m, &c->reference, SIDE_REFERENCE, &c->arena, p->build_seconds,
+							&c->block_cost))
+		return false;
+	/*
+	 * a run shorter than what a block costs is not resolved here, and may be estimated as next to
+	 * nothing
+	 */
+	if (m->time[SIDE_CANDIDATE]
+		> p->run_limit_factor * fmax(m->time[SIDE_REFERENCE], c->block_cost))
+	{
+		measure_cause(m, SIDE_CANDIDATE, "slow_run");
+		return conclude(m, OUTCOME_TIMEOUT,
+						"the code takes %.3g s a run and the reference %.3g s; the limit is %g "
+						"times as long", m->time[SIDE_CANDIDATE], m->time[SIDE_REFERENCE],
+						p->run_limit_factor);
+	}
+	return follow_candidate(c);
+}
+
+/* what a member is before its checks */
+typedef struct Unchecked
+{
+	int			number;			/* in the heat */
+	Member	   *member;
+	Executor	executor;
+	bool		arrays;
+	bool		done;			/* with a verdict that no mate can have caused, or none */
+	bool		taken;
+	json_t	   *evidence;
+} Unchecked;
+
+/* All run the same inputs: what one has left is overwritten before the next can look there. */
+static void
+overwrite(Checks *c)
+{
+	Measure    *m = c->m;
+
+	for (uint32_t slot = 0; slot < c->arena.slots && m->nmembers > 1; slot++)
+		measure_unstage(m, &c->arena, slot);
+}
+
+static void
+enter(Checks *c, Member *member, int place)
+{
+	Measure    *m = c->m;
+
+	heat_enter(m, member);
+	m->time[SIDE_REFERENCE] = c->time;
+	c->arena.place = place;
+}
+
+static void
+check_alone(Checks *c, Member *member, Executor *executor)
+{
+	executor_init(executor);
+	enter(c, member, 1);
+	c->candidate = executor;
+	c->begun = false;
+	check_candidate(c);
+	measure_end(c->m, executor);
+	overwrite(c);
+}
+
+/* how many processes have enough of the GPU's memory, and pools as large as these may be */
+static int
+room_beside(Checks *c, int n)
+{
+	Measure    *m = c->m;
+	size_t		left = (size_t) (GPU_SHARE * (double) gpu_memory_left(m));
+	size_t		least = POOL_TIMES * m->reference.pool_used;
+
+	least = m->job->language != LANGUAGE_PYTORCH ? 0 : least > POOL_LEAST ? least : POOL_LEAST;
+	while (n > 1 && left < (size_t) n * (least + m->reference.gpu_bytes))
+		n--;
+	left = left / (size_t) n - m->reference.gpu_bytes;
+	m->gpu->set_pool_bytes = left < m->gpu->pool_bytes ? left : m->gpu->pool_bytes;
+	return n;
+}
+
+/* each that is left begins to load, or to make its first run, or has done all that is begun so */
+static void
+step_beside(Checks *c, Unchecked *u, int n, int step)
+{
+	Measure    *m = c->m;
+	Executor   *begun[BEGUN_BESIDE];
+	int			nbegun = 0;
+
+	for (int i = 0; i < n && !m->dissolved; i++)
+	{
+		Executor   *executor = &u[i].executor;
+		bool		good;
+
+		if (u[i].member->by_itself || u[i].member->result.outcome != OUTCOME_NONE)
+			continue;
+		enter(c, u[i].member, i + 1);
+		if (step == 1)
+			u[i].arrays = executor->value > 0;
+		good = step == 0 ? measure_begin_launch(m, executor, SIDE_CANDIDATE, 1, &c->arena,
+												c->weights)
+			: step == 1 ? !m->backend->bring
+			|| measure_begin_first(m, executor, &c->arena, 0, c->seeds[0], measure_run_limit(m))
+			: measure_end_launch(m, executor);
+		if (good)
+			begun[nbegun++] = executor;
+	}
+	heat_enter_all(m);
+	if (step == 0 || (step == 1 && m->backend->bring))
+		measure_await_launches(m, begun, nbegun, step == 0 ? SPENT_LOAD : SPENT_FIRST);
+}
+
+/* what was spent on these is theirs */
+static void
+share_beside(Measure *m, const Unchecked *u, int n)
+{
+	for (int i = 0; i < m->nmembers; i++)
+		m->members[i].waits = true;
+	for (int i = 0; i < n; i++)
+		u[i].member->waits = false;
+	heat_share(m);
+	for (int i = 0; i < m->nmembers; i++)
+		m->members[i].waits = false;
+}
+
+/*
+ * Members whose processes begin side by side, and are then checked one after the other. Each has
+ * slots and a pool of its own, so outputs that are wrong are its own doing. Whatever else fails
+ * there may be another's, and the member is checked again by itself.
+ */
+static void
+check_beside(Checks *c, Unchecked *u, int n)
+{
+	Measure    *m = c->m;
+	size_t		left = gpu_memory_left(m);
+	size_t		taken;
+
+	measure_share(m, n);
+	for (int step = 0; step < 3 && !m->dissolved; step++)
+		step_beside(c, u, n, step);
+	taken = gpu_memory_left(m);
+	taken = left > taken ? left - taken : 0;
+	share_beside(m, u, n);
+	for (int i = 0; i < n && !m->dissolved; i++)
+	{
+		Member	   *member = u[i].member;
+
+		if (member->by_itself || member->result.outcome != OUTCOME_NONE)
+			continue;
+		enter(c, member, i + 1);
+		c->candidate = &u[i].executor;
+		c->arrays = u[i].arrays;
+		c->begun = true;
+		if (taken / (size_t) n > u[i].executor.pool_bytes)
+			member->code.gpu_bytes = taken / (size_t) n - u[i].executor.pool_bytes;
+		u[i].done = check_candidate(c) || member->result.outcome == OUTCOME_WRONG_OUTPUT
+			|| member->result.outcome == OUTCOME_CANCELLED;
+	}
+	for (int i = 0; i < n; i++)
+	{
+		enter(c, u[i].member, i + 1);
+		measure_end(m, &u[i].executor);
+	}
+	for (int i = 0; i < n; i++)
+	{
+		c->arena.place = i + 1;
+		overwrite(c);
+	}
+	measure_share_no_more(m);
+}
+
+/* as it was before its checks */
+static void
+uncheck(Unchecked *u)
+{
+	Result	   *r = &u->member->result;
+
+	r->outcome = OUTCOME_NONE;
+	r->detail[0] = '\0';
+	json_decref(r->evidence);
+	r->evidence = json_incref(u->evidence);
+	r->checks = 0;
+	r->max_error = 0;
+	u->member->killed = u->member->by_itself = u->member->by_name = u->member->alike = false;
+	u->member->taken = u->taken;
+}
+
+/* A candidate that is wrong leaves its heat. */
+void
+checks_of_candidates(Checks *c)
+{
+	Measure    *m = c->m;
+	bool		taken = m->member->taken;
+
+	c->time = m->time[SIDE_REFERENCE];
+	heat_share(m);
+	for (int i = 0; heat_next(m, &i);)
+	{
+		Unchecked	u[BEGUN_BESIDE];
+		int			n = 0;
+
+		for (; n < c->beside_most && heat_next(m, &i); i++)
+			u[n++] = (Unchecked) {.number = i,.member = m->member};
+		if (n > 1)
+			n = room_beside(c, n);
+		for (int k = 0; k < n; k++)
+		{
+			u[k].member->taken = u[k].taken = taken;
+			u[k].evidence = json_deep_copy(u[k].member->result.evidence);
+			executor_init(&u[k].executor);
+		}
+		if (n > 1)
+			check_beside(c, u, n);
+		for (int k = 0; k < n; k++)
+		{
+			if (!u[k].done)
+			{
+				uncheck(&u[k]);
+				check_alone(c, u[k].member, &u[k].executor);
+			}
+			json_decref(u[k].evidence);
+		}
+		i = u[n - 1].number + 1;
+	}
+}

@@ -1,0 +1,170 @@
+/*
+ * first.c
+ *		What the checks before any pair ask of either side.
+ */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdlib.h>
+
+#include "supervisor/backend.h"
+#include "supervisor/checks/first.h"
+#include "supervisor/gpu/cuda.h"
+#include "supervisor/checks/layout.h"
+#include "supervisor/outcome.h"
+#include "supervisor/checks/outputs.h"
+#include "supervisor/checks/poison.h"
+#include "supervisor/session.h"
+
+#define ESTIMATE_BLOCKS	7
+#define ESTIMATE_BYTES	((size_t) 256 << 20)	/* of results in one of them, on a CPU */
+
+bool
+checks_learn_outputs(Measure *m, Executor *executor)
+{
+	if (m->outputs > 0)
+		return true;
+	m->seeds_runs = (executor->value & WIRE_VALUE_RANDOM) != 0;
+	return layout_from_reference(m, executor);
+}
+
+bool
+checks_runs(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n, bool backwards,
+			const uint64_t *seeds, char *out, double timeout)
+{
+	for (uint32_t run = 0; run < n; run++)
+	{
+		uint32_t	i = backwards ? n - 1 - run : run;
+		double		elapsed;
+
+		if (!measure_stage(m, arena, side, &i, 1)
+			|| !measure_block(m, executor, side, &i, &seeds[i], 1, timeout, &elapsed))
+			return false;
+		if (m->time[side] == 0 || elapsed < m->time[side])
+			m->time[side] = elapsed;
+		if (side == SIDE_REFERENCE && !checks_learn_outputs(m, executor))
+			return false;
+		if (out && !measure_read(m, executor, side, arena, 0, i, out + i * m->output_bytes))
+			return false;
+		if (!measure_poison(m, executor, side))
+			return false;
+		measure_phase(m, "checking", false);
+	}
+	return true;
+}
+
+/*
+ * Seconds a run, the median of several blocks of a few runs, because on a busy machine a single
+ * block misleads. The cost of a block besides its runs is the reference's, for both sides.
+ */
+bool
+checks_estimate(Measure *m, Executor *executor, Side side, Arena *arena, double timeout,
+				double *block_cost)
+{
+	uint32_t	slots[CHECK_SLOTS];
+	uint64_t	seeds[CHECK_SLOTS];
+	double		empty[ESTIMATE_BLOCKS];
+	double		full[ESTIMATE_BLOCKS];
+	uint32_t	n = arena->slots < CHECK_SLOTS ? arena->slots : CHECK_SLOTS;
+	size_t		outputs = m->backend->block_outputs(m);
+	int			blocks;
+	double		first;
+
+	/* results that come back are copied to new pages, for which the limit is not meant */
+	if (outputs == 0)
+		outputs = ESTIMATE_BYTES;
+	while (n > 1 && n * m->output_bytes > outputs)
+		n--;
+	/* long runs told their time while they were checked */
+	if (m->time[side] > MEASURE_SLOW)
+		return true;
+	for (uint32_t i = 0; i < n; i++)
+	{
+		slots[i] = i;
+		seeds[i] = random_next(&m->random);
+	}
+	if (side == SIDE_REFERENCE)
+	{
+		if (!measure_stage(m, arena, side, slots, n))
+			return false;
+		for (int i = 0; i < ESTIMATE_BLOCKS; i++)
+			if (!measure_block(m, executor, side, slots, seeds, 0, timeout, &empty[i]))
+				return false;
+		*block_cost = cudal1_score_median(empty, ESTIMATE_BLOCKS);
+	}
+	if (!measure_stage(m, arena, side, slots, 1) || !measure_block(m, executor, side, slots, seeds,
+																   1, timeout, &first))
+		return false;
+	blocks = first > MEASURE_SLOW ? 1 : ESTIMATE_BLOCKS;
+	if (first > 0.02)
+		n = 1;
+	for (int i = 0; i < blocks; i++)
+		if (!measure_stage(m, arena, side, slots, n)
+			|| !measure_block(m, executor, side, slots, seeds, n, timeout + 10 * n * first,
+							  &full[i]))
+			return false;
+	m->time[side] = fmax(cudal1_score_median(full, (size_t) blocks) - *block_cost, 1e-7) / n;
+	return true;
+}
+
+bool
+checks_compare(Checks *c, uint32_t n, Side side)
+{
+	Measure    *m = c->m;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (!measure_compare(m, c->expected + i * m->output_bytes, c->found + i * m->output_bytes,
+							 side))
+			return false;
+	return true;
+}
+
+/*
+ * What a process takes before it ends, of the host's memory and of a GPU's; `left`: what of the
+ * latter was left before `processes` began that are alike
+ */
+bool
+checks_note_memory(Measure *m, Side side, const Executor *executor, size_t left, size_t processes)
+{
+	Code	   *code = m->code[side];
+	size_t		added = executor_added(executor, (size_t) m->job->profile.memory_mb << 20);
+	size_t		taken = processes * executor->pool_bytes + (m->gpu ? gpu_memory_left(m) : 0);
+
+	if (added > code->added)
+		code->added = added;
+	if (m->gpu && left > taken && (left - taken) / processes > code->gpu_bytes)
+		code->gpu_bytes = (left - taken) / processes;
+	if (m->gpu && executor->control->pool_used > code->pool_used)
+		code->pool_used = executor->control->pool_used;
+	return m->result->outcome == OUTCOME_NONE;
+}
+
+bool
+checks_count_alike(Checks *c, const char *expected, uint32_t n, uint32_t *alike)
+{
+	size_t		bytes = c->m->output_bytes;
+	bool		agree = true;
+
+	for (*alike = 0; *alike < n; ++*alike)
+		if (!measure_agree(c->m, expected + *alike * bytes, c->found + *alike * bytes, &agree))
+			return false;
+		else if (!agree)
+			break;
+	return true;
+}
+
+bool
+checks_calls_in_a_row(Checks *c, Executor *executor, Side side, uint32_t n, char *out, double limit)
+{
+	Measure    *m = c->m;
+	double		time = m->time[side];
+	bool		good;
+
+	m->restores = false;
+	c->starts += side == SIDE_REFERENCE;
+	good = measure_launch(m, executor, side, 1, &c->arena, c->weights)
+		&& checks_runs(m, executor, side, &c->arena, n, false, c->seeds, out, limit);
+	m->restores = true;
+	m->time[side] = time;
+	measure_end(m, executor);
+	return good;
+}

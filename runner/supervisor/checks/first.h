@@ -1,0 +1,72 @@
+/*
+ * first.h
+ *		What the checks before any pair ask of either side.
+ */
+#ifndef CUDAL1_FIRST_H
+#define CUDAL1_FIRST_H
+
+#include "supervisor/types.h"
+
+#define CHECK_SLOTS		16
+#define BEGUN_BESIDE	4		/* candidates of a heat on a GPU, at most */
+
+typedef struct Checks
+{
+	Measure    *m;
+	Arena		arena;
+	Executor	reference;
+	Executor   *candidate;
+	bool		begun;			/* beside others; in PyTorch it has made its first run */
+	bool		arrays;			/* its code has some of its own, as weights */
+	int			beside_most;	/* candidates for which there is memory of their own */
+	uint32_t	n;				/* inputs that both sides run */
+	uint32_t	slots;
+	uint32_t   *order;
+	uint64_t   *seeds;
+	uint64_t	weights;
+	char	   *expected;
+	char	   *found;
+	double		block_cost;
+	uint32_t	compared;		/* of the candidate's first runs */
+	bool		overwrites;		/* the reference works in the memory of its inputs */
+	Executor	other;			/* the reference's second process */
+	bool		beside;			/* on a GPU: it was loaded beside the first */
+	uint32_t	slot;			/* and has had its first run on this one */
+	size_t		left;			/* of the GPU's memory, before it began */
+	uint32_t	starts;			/* of the reference, one after the other */
+	double		time;			/* of its runs, for all candidates */
+	/* of a reference that keeps state: what calls give that follow one another */
+	uint32_t	in_a_row;		/* 0: another process gives something else */
+	char	   *followed;
+} Checks;
+
+/* each of these is false after conclude() */
+/* what a first run of the reference tells of all others */
+extern bool checks_learn_outputs(Measure *m, Executor *executor);
+
+/* runs `n` single checks on slots 0 .. n - 1, or from the last to the first */
+extern bool checks_runs(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n,
+						bool backwards, const uint64_t *seeds, char *out, double timeout);
+
+/*
+ * Seconds of a run, from blocks of a few, to m->time[side]; `block_cost`: what a block takes
+ * besides, which the reference tells
+ */
+extern bool checks_estimate(Measure *m, Executor *executor, Side side, Arena *arena,
+							double timeout, double *block_cost);
+
+/* the first `n` outputs that were found with those that are expected */
+extern bool checks_compare(Checks *c, uint32_t n, Side side);
+
+/* what a process has taken of the host's memory, and of the GPU's since `left` was left of it */
+extern bool checks_note_memory(Measure *m, Side side, const Executor *executor, size_t left,
+							   size_t processes);
+
+/* how many of them agree, from the first on */
+extern bool checks_count_alike(Checks *c, const char *expected, uint32_t n, uint32_t *alike);
+
+/* what the calls of a fresh process give where each finds the state that the last one left */
+extern bool checks_calls_in_a_row(Checks *c, Executor *executor, Side side, uint32_t n, char *out,
+								  double limit);
+
+#endif							/* CUDAL1_FIRST_H */
