@@ -17,6 +17,7 @@
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "supervisor/backend.h"
 #include "supervisor/gpu/cuda.h"
@@ -30,6 +31,7 @@
 #define TRAP_EVERY_LATE	4		/* rounds and audits, after a late output */
 #define MIN_ORDERED		2		/* rounds of an order, for a median of their own */
 #define BUDGET_ROUNDS	2		/* of a half, where the budget is used up */
+#define ROUNDS_IN_A_ROW	4		/* of a set */
 #define QUARTILES		1.34898	/* standard deviations between those of a normal distribution */
 
 void
@@ -326,6 +328,46 @@ patience(const Set *set)
 	return times > 1 ? times : 1;
 }
 
+static uint32_t
+rounds_in_a_row(const Set *set)
+{
+	return set->n > 1 ? ROUNDS_IN_A_ROW : 1;
+}
+
+/*
+ * Lets the first steps of a shuffled plan have their rounds in rows. In a set the reference has a
+ * part in the audits of all members, so before a round it would have run lately, and they would
+ * not. It has in the first round of a row alone, and medians leave that out.
+ */
+static bool
+gather_rounds(const Set *set, Steps *steps, uint32_t n)
+{
+	uint32_t   *shuffled = calloc(n, sizeof(*shuffled));
+	uint32_t   *to = steps->plan;
+	uint32_t	met = 0;
+	uint32_t	next = 0;
+
+	if (!shuffled)
+		return conclude(set->of[0]->m, OUTCOME_LOST, "no memory");
+	memcpy(shuffled, steps->plan, n * sizeof(*shuffled));
+	for (uint32_t i = 0; i < n; i++)
+	{
+		if (shuffled[i] < steps->audits)
+			*to++ = shuffled[i];
+		else if (met++ % ROUNDS_IN_A_ROW == 0)
+			for (uint32_t taken = 0; taken < ROUNDS_IN_A_ROW; taken++, next++)
+			{
+				while (next < n && shuffled[next] < steps->audits)
+					next++;
+				if (next == n)
+					break;
+				*to++ = shuffled[next];
+			}
+	}
+	free(shuffled);
+	return true;
+}
+
 static bool
 plan_steps(const Set *set, Steps *steps)
 {
@@ -354,7 +396,7 @@ plan_steps(const Set *set, Steps *steps)
 		steps->plan[i] = i;
 	rounds_shuffle(set->of[0], steps->plan, mixed);
 	rounds_shuffle(set->of[0], steps->plan + mixed, steps->all - mixed);
-	return true;
+	return rounds_in_a_row(set) == 1 || gather_rounds(set, steps, mixed);
 }
 
 /* audits from this one on that follow each other */
@@ -408,6 +450,18 @@ show(const Set *set)
 		rounds_show(set->of[place], false);
 }
 
+/* those that so many rounds have each */
+static bool
+draw_traps(Set *set, uint32_t *rounds)
+{
+	bool		good = true;
+
+	set->of[0]->m->running = SPENT_TRAP;
+	for (; good && *rounds > 0; --*rounds)
+		good = some_traps(set, true);
+	return good;
+}
+
 /*
  * The half's rounds and audits, in random order. Rounds end early where they take too long, or tell
  * the ratio well enough, and go on where they do not; audits are all made.
@@ -423,6 +477,7 @@ run_steps(Set *set, const Steps *steps)
 		? m->backend->wall_factor * p->bucket_seconds / m->backend->halves * (set->n + 1) / 2
 		: p->window_seconds / p->pairs / m->backend->halves;
 	uint32_t	made = 0;
+	uint32_t	untrapped = 0;
 	bool		steady = false;
 	bool		good = true;
 
@@ -459,12 +514,16 @@ run_steps(Set *set, const Steps *steps)
 			set->of[j]->rounds_made++;
 		}
 		made += is_round;
+		untrapped += is_round;
 		m->running = SPENT_TRAP;
-		good = good && some_traps(set, is_round);
+		good = good && (is_round || some_traps(set, false));
+		/* not within a row, for the same reason */
+		if (untrapped == rounds_in_a_row(set) || !is_round)
+			good = good && draw_traps(set, &untrapped);
 		if (good)
 			show(set);
 	}
-	return good;
+	return good && draw_traps(set, &untrapped);
 }
 
 static bool
