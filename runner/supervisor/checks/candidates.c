@@ -23,6 +23,9 @@
 #define POOL_TIMES		4		/* what the reference took, that each of them has at least */
 #define POOL_LEAST		((size_t) 2 << 30)
 #define GPU_SHARE		0.9		/* of what is left of a GPU's memory, for all of them */
+/* what the reference takes outside of its pool: none of them takes more on average, or this */
+#define GREEDY_TIMES	2
+#define GREEDY_LEAST	((size_t) 1 << 30)
 
 /*
  * Timed runs begin with the state after construction, so code that leaves the state out would be
@@ -85,6 +88,24 @@ first_run(Checks *c)
 }
 
 /*
+ * A first run beside others that is wrong may have found too little memory, which another had then.
+ * Whether it is as wrong in its own turn; if not, the code is checked again by itself
+ */
+static bool
+still_wrong(Checks *c)
+{
+	Measure    *m = c->m;
+	bool		right;
+
+	if (!checks_runs(m, c->candidate, SIDE_CANDIDATE, &c->arena, 1, false, c->seeds, c->found,
+					 measure_run_limit(m))
+		|| !agrees(c, 1, &right))
+		return false;
+	m->member->by_itself = right;
+	return !right;
+}
+
+/*
  * Whether it has arrays of its own, and whether its runs are right. What is right has to leave its
  * inputs alone, as the reference does.
  */
@@ -92,6 +113,7 @@ static bool
 run_candidate(Checks *c, bool *weights, bool *right)
 {
 	Measure    *m = c->m;
+	bool		beside = c->begun && m->backend->bring;
 	bool		same;
 
 	if (!c->begun)
@@ -109,7 +131,7 @@ run_candidate(Checks *c, bool *weights, bool *right)
 	}
 	m->time[SIDE_CANDIDATE] = 0;
 	*weights = m->job->language == LANGUAGE_PYTORCH && c->arrays;
-	if (!first_run(c) || !agrees(c, 1, right))
+	if (!first_run(c) || !agrees(c, 1, right) || (beside && !*right && !still_wrong(c)))
 		return false;
 	/* the first call of a process counts as all others do */
 	if (!*right)
@@ -299,38 +321,60 @@ step_beside(Checks *c, Unchecked *u, int n, int step)
 		measure_await_launches(m, begun, nbegun, step == 0 ? SPENT_LOAD : SPENT_FIRST);
 }
 
-/* what was spent on these is theirs */
+/* What was spent on these is theirs, but uses up no budget: one may have kept the others waiting. */
 static void
 share_beside(Measure *m, const Unchecked *u, int n)
 {
 	for (int i = 0; i < m->nmembers; i++)
 		m->members[i].waits = true;
 	for (int i = 0; i < n; i++)
+	{
 		u[i].member->waits = false;
+		u[i].member->before_checks -= u[i].member->result.device_seconds;
+	}
 	heat_share(m);
+	for (int i = 0; i < n; i++)
+		u[i].member->before_checks += u[i].member->result.device_seconds;
 	for (int i = 0; i < m->nmembers; i++)
 		m->members[i].waits = false;
 }
 
 /*
+ * Notes what each of these has taken of the GPU's memory outside of its pool, as far as they are
+ * alike. Whether none has taken far more than the reference: what it has, others lack
+ */
+static bool
+note_beside(Measure *m, const Unchecked *u, int n, size_t left)
+{
+	size_t		now = gpu_memory_left(m);
+	size_t		each = left > now ? (left - now) / (size_t) n : 0;
+	size_t		most = GREEDY_TIMES * m->reference.gpu_bytes;
+
+	each -= each < u->executor.pool_bytes ? each : u->executor.pool_bytes;
+	for (int i = 0; i < n; i++)
+		u[i].member->code.gpu_bytes = each;
+	return each <= (most > GREEDY_LEAST ? most : GREEDY_LEAST);
+}
+
+/*
  * Members whose processes begin side by side, and are then checked one after the other. Each has
- * slots and a pool of its own, so outputs that are wrong are its own doing. Whatever else fails
- * there may be another's, and the member is checked again by itself.
+ * slots and a pool of its own, so outputs that are wrong are its own doing, unless mates hold what
+ * memory the GPU has outside of these. Whatever else fails there may be another's doing, too, and
+ * the member is checked again by itself.
  */
 static void
 check_beside(Checks *c, Unchecked *u, int n)
 {
 	Measure    *m = c->m;
 	size_t		left = gpu_memory_left(m);
-	size_t		taken;
+	bool		good;
 
 	measure_share(m, n);
 	for (int step = 0; step < 3 && !m->dissolved; step++)
 		step_beside(c, u, n, step);
-	taken = gpu_memory_left(m);
-	taken = left > taken ? left - taken : 0;
+	good = note_beside(m, u, n, left);
 	share_beside(m, u, n);
-	for (int i = 0; i < n && !m->dissolved; i++)
+	for (int i = 0; i < n && good && !m->dissolved; i++)
 	{
 		Member	   *member = u[i].member;
 
@@ -340,21 +384,22 @@ check_beside(Checks *c, Unchecked *u, int n)
 		c->candidate = &u[i].executor;
 		c->arrays = u[i].arrays;
 		c->begun = true;
-		if (taken / (size_t) n > u[i].executor.pool_bytes)
-			member->code.gpu_bytes = taken / (size_t) n - u[i].executor.pool_bytes;
-		u[i].done = check_candidate(c) || member->result.outcome == OUTCOME_WRONG_OUTPUT
-			|| member->result.outcome == OUTCOME_CANCELLED;
+		u[i].done = check_candidate(c) || member->result.outcome == OUTCOME_CANCELLED
+			|| (member->result.outcome == OUTCOME_WRONG_OUTPUT
+				&& gpu_memory_left(m) > (1 - GPU_SHARE) / 2 * (double) left);
 	}
 	for (int i = 0; i < n; i++)
 	{
-		enter(c, u[i].member, i + 1);
+		heat_enter(m, u[i].member);
 		measure_end(m, &u[i].executor);
 	}
+	heat_enter_all(m);
 	for (int i = 0; i < n; i++)
 	{
 		c->arena.place = i + 1;
 		overwrite(c);
 	}
+	share_beside(m, u, n);
 	measure_share_no_more(m);
 }
 
@@ -370,6 +415,7 @@ uncheck(Unchecked *u)
 	r->evidence = json_incref(u->evidence);
 	r->checks = 0;
 	r->max_error = 0;
+	u->member->code.gpu_bytes = 0;
 	u->member->killed = u->member->by_itself = u->member->by_name = u->member->alike = false;
 	u->member->taken = u->taken;
 }

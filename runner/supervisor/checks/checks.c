@@ -415,7 +415,7 @@ checks_run(Measure *m)
 	executor_init(&c.other);
 	c.weights = random_next(&m->random);
 	if (m->gpu)
-		c.beside_most = m->nmembers < BEGUN_BESIDE ? m->nmembers : BEGUN_BESIDE;
+		c.beside_most = heat_left(m) < BEGUN_BESIDE ? heat_left(m) : BEGUN_BESIDE;
 	good = make_inputs(&c) && check_reference(&c);
 	if (good)
 		checks_of_candidates(&c);

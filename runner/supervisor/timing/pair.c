@@ -517,8 +517,8 @@ run_steps(Set *set, const Steps *steps)
 		untrapped += is_round;
 		m->running = SPENT_TRAP;
 		good = good && (is_round || some_traps(set, false));
-		/* not within a row, for the same reason */
-		if (untrapped == rounds_in_a_row(set) || !is_round)
+		/* seldom within a row, for the same reason; by lot, or code would know where none come */
+		if (!is_round || set->n == 1 || random_below(&m->random, ROUNDS_IN_A_ROW) == 0)
 			good = good && draw_traps(set, &untrapped);
 		if (good)
 			show(set);
