@@ -264,6 +264,7 @@ typedef struct Measure
 	double		start_time;		/* of a reference's process: its start, its first block, its end */
 	double		check_time;
 	Spending	running;		/* what blocks are for now */
+	double		patience;		/* seconds, for candidates' loads and first runs; 0: as ever */
 	double		last_progress;
 	/* of a diagnosis: TrialChanges of the candidate under way, and when all of it ends; 0: none */
 	uint32_t	trial;

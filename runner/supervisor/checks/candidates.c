@@ -23,6 +23,9 @@
 #define POOL_TIMES		4		/* what the reference took, that each of them has at least */
 #define POOL_LEAST		((size_t) 2 << 30)
 #define GPU_SHARE		0.9		/* of what is left of a GPU's memory, for all of them */
+/* seconds, and times what the reference takes: longer loads and first runs are made alone */
+#define PATIENCE		3.0
+#define PATIENCE_TIMES	4.0
 /* what the reference takes outside of its pool: none of them takes more on average, or this */
 #define GREEDY_TIMES	2
 #define GREEDY_LEAST	((size_t) 1 << 30)
@@ -321,7 +324,7 @@ step_beside(Checks *c, Unchecked *u, int n, int step)
 		measure_await_launches(m, begun, nbegun, step == 0 ? SPENT_LOAD : SPENT_FIRST);
 }
 
-/* What was spent on these is theirs, but uses up no budget: one may have kept the others waiting. */
+/* What was spent on these is theirs, but uses up no budget: one may have kept others waiting. */
 static void
 share_beside(Measure *m, const Unchecked *u, int n)
 {
@@ -370,6 +373,7 @@ check_beside(Checks *c, Unchecked *u, int n)
 	bool		good;
 
 	measure_share(m, n);
+	m->patience = PATIENCE + PATIENCE_TIMES * (m->reference.load_alone + m->reference.first_alone);
 	for (int step = 0; step < 3 && !m->dissolved; step++)
 		step_beside(c, u, n, step);
 	good = note_beside(m, u, n, left);
@@ -400,6 +404,7 @@ check_beside(Checks *c, Unchecked *u, int n)
 		overwrite(c);
 	}
 	share_beside(m, u, n);
+	m->patience = 0;
 	measure_share_no_more(m);
 }
 
