@@ -10,9 +10,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/clock.h"
 #include "supervisor/heat.h"
+
+#define MEMORY_SHARE	0.75	/* of the host's, that processes which live together may hold */
 
 static void
 init(Member *member, const char *source)
@@ -144,6 +147,39 @@ heat_share(Measure *m)
 	all->device_seconds = all->startup_seconds = all->clock_seconds = all->build_seconds = 0;
 	for (int s = 0; s < SPENDINGS; s++)
 		all->spent[s] = 0;
+}
+
+void
+heat_share_among(Measure *m, Member *const *members, int n)
+{
+	for (int i = 0; i < m->nmembers; i++)
+		m->members[i].waits = true;
+	for (int i = 0; i < n; i++)
+		members[i]->waits = false;
+	heat_share(m);
+	for (int i = 0; i < m->nmembers; i++)
+		m->members[i].waits = false;
+}
+
+double
+heat_host_memory(void)
+{
+	return MEMORY_SHARE * (double) sysconf(_SC_PHYS_PAGES) * (double) sysconf(_SC_PAGESIZE);
+}
+
+void
+heat_live_together(Measure *m, int n)
+{
+	m->shares = n;
+	m->set_bytes = (size_t) (heat_host_memory() / (n + 1));
+}
+
+void
+heat_live_apart(Measure *m)
+{
+	m->shares = 0;
+	m->dissolved = false;
+	m->dissolved_by[0] = '\0';
 }
 
 void

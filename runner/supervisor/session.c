@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/clock.h"
 #include "supervisor/backend.h"
@@ -18,29 +17,7 @@
 #include "supervisor/checks/poison.h"
 #include "supervisor/session.h"
 
-#define MEMORY_SHARE	0.75	/* of the host's, that processes which live together may hold */
 #define ALL_FIRST	2.0		/* times build_seconds, of all first runs of a candidate */
-
-double
-measure_host_memory(void)
-{
-	return MEMORY_SHARE * (double) sysconf(_SC_PHYS_PAGES) * (double) sysconf(_SC_PAGESIZE);
-}
-
-void
-measure_share(Measure *m, int n)
-{
-	m->shares = n;
-	m->set_bytes = (size_t) (measure_host_memory() / (n + 1));
-}
-
-void
-measure_share_no_more(Measure *m)
-{
-	m->shares = 0;
-	m->dissolved = false;
-	m->dissolved_by[0] = '\0';
-}
 
 static uint32_t
 load_flags(const Measure *m, Side code)

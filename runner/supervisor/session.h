@@ -7,13 +7,6 @@
 
 #include "supervisor/ended.h"
 
-/* bytes of the host's memory that processes which live together may hold */
-extern double measure_host_memory(void);
-
-/* From now on so many candidates' processes live together; no more, and nothing was unusual. */
-extern void measure_share(Measure *m, int n);
-extern void measure_share_no_more(Measure *m);
-
 /*
  * starts a process of a side's code and loads the code; `seat`: which of PyTorch's parents forks
  * it. False after conclude()

@@ -656,19 +656,6 @@ baseline_core_slower(const Half *half, const Values *alone)
 	return 1;
 }
 
-double
-measure_host_memory(void)
-{
-	return 48e9;
-}
-
-void
-measure_share(Measure *m, int n)
-{
-	m->shares = n;
-	m->set_bytes = (size_t) (measure_host_memory() / (n + 1));
-}
-
 void
 baseline_price(Rounds *s, Half *half, const Values *alone)
 {

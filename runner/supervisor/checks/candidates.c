@@ -84,8 +84,7 @@ first_run(Checks *c)
 	bool		made = c->begun && m->backend->bring;
 
 	c->begun = false;
-	return made ? measure_read(m, c->candidate, SIDE_CANDIDATE, &c->arena, 0, 0, c->found)
-		&& measure_poison(m, c->candidate, SIDE_CANDIDATE)
+	return made ? checks_begun_run(c, c->candidate, SIDE_CANDIDATE, 0)
 		: checks_runs(m, c->candidate, SIDE_CANDIDATE, &c->arena, 1, false, c->seeds, c->found,
 					  measure_run_limit(m));
 }
@@ -241,7 +240,6 @@ typedef struct Unchecked
 	Executor	executor;
 	bool		arrays;
 	bool		done;			/* with a verdict that no mate can have caused, or none */
-	bool		taken;
 	json_t	   *evidence;
 } Unchecked;
 
@@ -261,6 +259,7 @@ enter(Checks *c, Member *member, int place)
 	Measure    *m = c->m;
 
 	heat_enter(m, member);
+	member->taken = c->taken;
 	m->time[SIDE_REFERENCE] = c->time;
 	c->arena.place = place;
 }
@@ -328,18 +327,16 @@ step_beside(Checks *c, Unchecked *u, int n, int step)
 static void
 share_beside(Measure *m, const Unchecked *u, int n)
 {
-	for (int i = 0; i < m->nmembers; i++)
-		m->members[i].waits = true;
+	Member	   *members[BEGUN_BESIDE] = {NULL};
+
 	for (int i = 0; i < n; i++)
 	{
-		u[i].member->waits = false;
-		u[i].member->before_checks -= u[i].member->result.device_seconds;
+		members[i] = u[i].member;
+		members[i]->before_checks -= members[i]->result.device_seconds;
 	}
-	heat_share(m);
+	heat_share_among(m, members, n);
 	for (int i = 0; i < n; i++)
-		u[i].member->before_checks += u[i].member->result.device_seconds;
-	for (int i = 0; i < m->nmembers; i++)
-		m->members[i].waits = false;
+		members[i]->before_checks += members[i]->result.device_seconds;
 }
 
 /*
@@ -349,14 +346,28 @@ share_beside(Measure *m, const Unchecked *u, int n)
 static bool
 note_beside(Measure *m, const Unchecked *u, int n, size_t left)
 {
-	size_t		now = gpu_memory_left(m);
-	size_t		each = left > now ? (left - now) / (size_t) n : 0;
+	size_t		each = checks_gpu_bytes(m, &u->executor, left, (size_t) n);
 	size_t		most = GREEDY_TIMES * m->reference.gpu_bytes;
 
-	each -= each < u->executor.pool_bytes ? each : u->executor.pool_bytes;
 	for (int i = 0; i < n; i++)
 		u[i].member->code.gpu_bytes = each;
 	return each <= (most > GREEDY_LEAST ? most : GREEDY_LEAST);
+}
+
+/* as it was before its checks */
+static void
+uncheck(Unchecked *u)
+{
+	Member	   *member = u->member;
+
+	member->result.outcome = OUTCOME_NONE;
+	member->result.detail[0] = '\0';
+	json_decref(member->result.evidence);
+	member->result.evidence = json_incref(u->evidence);
+	member->result.checks = 0;
+	member->result.max_error = 0;
+	member->code.gpu_bytes = 0;
+	member->killed = member->by_itself = member->by_name = member->alike = false;
 }
 
 /*
@@ -372,7 +383,12 @@ check_beside(Checks *c, Unchecked *u, int n)
 	size_t		left = gpu_memory_left(m);
 	bool		good;
 
-	measure_share(m, n);
+	for (int i = 0; i < n; i++)
+	{
+		executor_init(&u[i].executor);
+		u[i].evidence = json_deep_copy(u[i].member->result.evidence);
+	}
+	heat_live_together(m, n);
 	m->patience = PATIENCE + PATIENCE_TIMES * (m->reference.load_alone + m->reference.first_alone);
 	for (int step = 0; step < 3 && !m->dissolved; step++)
 		step_beside(c, u, n, step);
@@ -405,24 +421,13 @@ check_beside(Checks *c, Unchecked *u, int n)
 	}
 	share_beside(m, u, n);
 	m->patience = 0;
-	measure_share_no_more(m);
-}
-
-/* as it was before its checks */
-static void
-uncheck(Unchecked *u)
-{
-	Result	   *r = &u->member->result;
-
-	r->outcome = OUTCOME_NONE;
-	r->detail[0] = '\0';
-	json_decref(r->evidence);
-	r->evidence = json_incref(u->evidence);
-	r->checks = 0;
-	r->max_error = 0;
-	u->member->code.gpu_bytes = 0;
-	u->member->killed = u->member->by_itself = u->member->by_name = u->member->alike = false;
-	u->member->taken = u->taken;
+	heat_live_apart(m);
+	for (int i = 0; i < n; i++)
+	{
+		if (!u[i].done)
+			uncheck(&u[i]);
+		json_decref(u[i].evidence);
+	}
 }
 
 /* A candidate that is wrong leaves its heat. */
@@ -430,9 +435,9 @@ void
 checks_of_candidates(Checks *c)
 {
 	Measure    *m = c->m;
-	bool		taken = m->member->taken;
 
 	c->time = m->time[SIDE_REFERENCE];
+	c->taken = m->member->taken;
 	heat_share(m);
 	for (int i = 0; heat_next(m, &i);)
 	{
@@ -443,23 +448,11 @@ checks_of_candidates(Checks *c)
 			u[n++] = (Unchecked) {.number = i,.member = m->member};
 		if (n > 1)
 			n = room_beside(c, n);
-		for (int k = 0; k < n; k++)
-		{
-			u[k].member->taken = u[k].taken = taken;
-			u[k].evidence = json_deep_copy(u[k].member->result.evidence);
-			executor_init(&u[k].executor);
-		}
 		if (n > 1)
 			check_beside(c, u, n);
 		for (int k = 0; k < n; k++)
-		{
 			if (!u[k].done)
-			{
-				uncheck(&u[k]);
 				check_alone(c, u[k].member, &u[k].executor);
-			}
-			json_decref(u[k].evidence);
-		}
 		i = u[n - 1].number + 1;
 	}
 }

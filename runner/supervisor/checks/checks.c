@@ -108,9 +108,9 @@ make_arena(Checks *c)
 
 	if (c->beside_most > 1)
 	{
-		measure_share(m, c->beside_most);
+		heat_live_together(m, c->beside_most);
 		good = measure_arena(m, &c->arena, c->slots, 0);
-		measure_share_no_more(m);
+		heat_live_apart(m);
 		if (good)
 			return true;
 		arena_destroy(&c->arena);
@@ -249,9 +249,7 @@ run_other(Checks *c, uint32_t n, double limit)
 	Measure    *m = c->m;
 
 	if (c->beside && c->slot == n - 1)
-		return measure_read(m, &c->other, SIDE_REFERENCE, &c->arena, 0, c->slot,
-							c->found + c->slot * m->output_bytes)
-			&& measure_poison(m, &c->other, SIDE_REFERENCE)
+		return checks_begun_run(c, &c->other, SIDE_REFERENCE, c->slot)
 			&& checks_runs(m, &c->other, SIDE_REFERENCE, &c->arena, n - 1, true, c->seeds, c->found,
 						   limit);
 	return checks_runs(m, &c->other, SIDE_REFERENCE, &c->arena, n, true, c->seeds, c->found, limit);

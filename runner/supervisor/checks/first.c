@@ -118,6 +118,23 @@ checks_compare(Checks *c, uint32_t n, Side side)
 	return true;
 }
 
+bool
+checks_begun_run(Checks *c, Executor *executor, Side side, uint32_t slot)
+{
+	Measure    *m = c->m;
+
+	return measure_read(m, executor, side, &c->arena, 0, slot, c->found + slot * m->output_bytes)
+		&& measure_poison(m, executor, side);
+}
+
+size_t
+checks_gpu_bytes(Measure *m, const Executor *executor, size_t left, size_t processes)
+{
+	size_t		kept = processes * executor->pool_bytes + gpu_memory_left(m);
+
+	return left > kept ? (left - kept) / processes : 0;
+}
+
 /*
  * What a process takes before it ends, of the host's memory and of a GPU's; `left`: what of the
  * latter was left before `processes` began that are alike
@@ -127,12 +144,12 @@ checks_note_memory(Measure *m, Side side, const Executor *executor, size_t left,
 {
 	Code	   *code = m->code[side];
 	size_t		added = executor_added(executor, (size_t) m->job->profile.memory_mb << 20);
-	size_t		taken = processes * executor->pool_bytes + (m->gpu ? gpu_memory_left(m) : 0);
+	size_t		taken = m->gpu ? checks_gpu_bytes(m, executor, left, processes) : 0;
 
 	if (added > code->added)
 		code->added = added;
-	if (m->gpu && left > taken && (left - taken) / processes > code->gpu_bytes)
-		code->gpu_bytes = (left - taken) / processes;
+	if (taken > code->gpu_bytes)
+		code->gpu_bytes = taken;
 	if (m->gpu && executor->control->pool_used > code->pool_used)
 		code->pool_used = executor->control->pool_used;
 	return m->result->outcome == OUTCOME_NONE;

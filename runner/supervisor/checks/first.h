@@ -35,6 +35,7 @@ typedef struct Checks
 	size_t		left;			/* of the GPU's memory, before it began */
 	uint32_t	starts;			/* of the reference, one after the other */
 	double		time;			/* of its runs, for all candidates */
+	bool		taken;			/* its results are copied, likewise */
 	/* of a reference that keeps state: what calls give that follow one another */
 	uint32_t	in_a_row;		/* 0: another process gives something else */
 	char	   *followed;
@@ -57,6 +58,16 @@ extern bool checks_estimate(Measure *m, Executor *executor, Side side, Arena *ar
 
 /* the first `n` outputs that were found with those that are expected */
 extern bool checks_compare(Checks *c, uint32_t n, Side side);
+
+/* to `found`: what a run gave that was begun beside others, on this slot */
+extern bool checks_begun_run(Checks *c, Executor *executor, Side side, uint32_t slot);
+
+/*
+ * what each of `processes` that are alike takes of a GPU's memory, outside of their pools, since
+ * `left` was left of it
+ */
+extern size_t checks_gpu_bytes(Measure *m, const Executor *executor, size_t left,
+							   size_t processes);
 
 /* what a process has taken of the host's memory, and of the GPU's since `left` was left of it */
 extern bool checks_note_memory(Measure *m, Side side, const Executor *executor, size_t left,

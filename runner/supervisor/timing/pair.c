@@ -328,12 +328,6 @@ patience(const Set *set)
 	return times > 1 ? times : 1;
 }
 
-static uint32_t
-rounds_in_a_row(const Set *set)
-{
-	return set->n > 1 ? ROUNDS_IN_A_ROW : 1;
-}
-
 /*
  * Lets the first steps of a shuffled plan have their rounds in rows. In a set the reference has a
  * part in the audits of all members, so before a round it would have run lately, and they would
@@ -396,7 +390,7 @@ plan_steps(const Set *set, Steps *steps)
 		steps->plan[i] = i;
 	rounds_shuffle(set->of[0], steps->plan, mixed);
 	rounds_shuffle(set->of[0], steps->plan + mixed, steps->all - mixed);
-	return rounds_in_a_row(set) == 1 || gather_rounds(set, steps, mixed);
+	return set->n == 1 || gather_rounds(set, steps, mixed);
 }
 
 /* audits from this one on that follow each other */

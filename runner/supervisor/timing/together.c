@@ -54,7 +54,7 @@ host_processes(const Measure *m)
 		else
 			most = fmax(most, wanted);
 	}
-	return measure_host_memory() / most;
+	return heat_host_memory() / most;
 }
 
 /*
@@ -196,17 +196,13 @@ together_spare_memory(Rounds *s)
 
 /* what was spent on the set is its members' */
 static void
-share(Set *set)
+share(const Set *set)
 {
-	Measure    *m = set->of[0]->m;
+	Member	   *members[HEAT_MAX];
 
-	for (int i = 0; i < m->nmembers; i++)
-		m->members[i].waits = true;
 	for (int i = 0; i < set->n; i++)
-		set->of[i]->member->waits = false;
-	heat_share(m);
-	for (int i = 0; i < m->nmembers; i++)
-		m->members[i].waits = false;
+		members[i] = set->of[i]->member;
+	heat_share_among(set->of[0]->m, members, set->n);
 }
 
 /* each by itself; one in which the reference is slowed stays so */
@@ -232,7 +228,7 @@ pair_together(Set *set)
 	Measure    *m = set->of[0]->m;
 	bool		good = true;
 
-	measure_share(m, set->n);
+	heat_live_together(m, set->n);
 	set_enter_all(set);
 	for (int i = 0; i < set->n && good; i++)
 		good = i == 0 ? plan_memory(set->of[0]) : plan_kept(set->of[i]);
@@ -293,10 +289,9 @@ together_pair(Set *set)
 		*set = left;
 		return true;
 	}
-	m->dissolved = false;
 	for (int i = 0; i < set->n; i++)
 		note_dissolved(set->of[i]);
-	m->dissolved_by[0] = '\0';
+	heat_live_apart(m);
 	if (executor_cancelled)
 	{
 		set_enter_all(set);
