@@ -305,7 +305,7 @@ mismatch(Comparison *result, size_t i, double expected, double found)
  */
 static bool
 compare_float32(const float *expected, const float *found, size_t n, double rtol, double atol,
-				double *error)
+				Comparison *result)
 {
 	double		squares = 0;
 	float		worst = 0;
@@ -323,7 +323,8 @@ compare_float32(const float *expected, const float *found, size_t n, double rtol
 	}
 	if (!isfinite(squares))
 		return false;
-	scale = (float) (atol * sqrt(squares / (double) n));
+	result->rms = sqrt(squares / (double) n);
+	scale = (float) (atol * result->rms);
 	if (!(scale > 0))
 		return memcmp(expected, found, n * sizeof(float)) == 0;
 	for (size_t i = 0; i < n; i++)
@@ -335,7 +336,7 @@ compare_float32(const float *expected, const float *found, size_t n, double rtol
 		/* counted by itself: a NaN gets lost in a maximum */
 		doubtful += !(share < 0.999f);
 	}
-	*error = worst;
+	result->error = worst;
 	return doubtful == 0;
 }
 
@@ -361,6 +362,7 @@ tensor_compare(const void *expected, const void *found, uint32_t dtype, size_t n
 
 	memset(result, 0, sizeof(*result));
 	result->equal = true;
+	result->rms = NAN;
 	tensor_tolerance(dtype, tolerance, &rtol, &atol);
 	if (!entry->is_float)
 	{
@@ -373,7 +375,7 @@ tensor_compare(const void *expected, const void *found, uint32_t dtype, size_t n
 		result->error = INFINITY;
 		return;
 	}
-	if (dtype == WIRE_FLOAT32 && compare_float32(expected, found, n, rtol, atol, &result->error))
+	if (dtype == WIRE_FLOAT32 && compare_float32(expected, found, n, rtol, atol, result))
 		return;
 	result->error = 0;
 	for (size_t i = 0; i < n; i++)
@@ -387,6 +389,7 @@ tensor_compare(const void *expected, const void *found, uint32_t dtype, size_t n
 		}
 	}
 	scale = finite > 0 ? atol * sqrt(squares / (double) finite) : 0;
+	result->rms = finite == n ? sqrt(squares / (double) n) : NAN;
 	for (size_t i = 0; i < n; i++)
 	{
 		double		y = tensor_load(expected, dtype, i);

@@ -120,6 +120,8 @@ typedef struct Comparison
 	size_t		first;			/* index of the first mismatch */
 	double		expected;		/* there */
 	double		found;
+	/* root mean square of what is expected; NaN: it is not finite, or no float */
+	double		rms;
 } Comparison;
 
 /*

@@ -64,6 +64,8 @@ sub checked
 }
 like(checked('keeps', 'calls++; for (int i = 0; i < 64; i++) y[i] = x[i] + calls;'), qr/does not agree with itself/, 'one that counts its calls is found');
 like(checked('ignores', 'for (int i = 0; i < 64; i++) y[i] = i;'), qr/returns the same for other inputs/, 'and one that ignores its inputs');
+like(checked('underflows', 'for (int i = 0; i < 64; i++) y[i] = 1e-40f * x[i] * (i < 2);'), qr/returns the same for other inputs/,
+	'and one whose few numbers are no normal ones');
 like(checked('broken', 'no;'), qr/reference/, 'and one that does not compile');
 $node->psql('postgres', q{SELECT cudal1_submit('keeps', 'void solve(const float *x, float *y) {}')}, stderr => \my $refused);
 like($refused, qr/the reference of task "keeps" cannot be measured/, 'nothing can be submitted then');

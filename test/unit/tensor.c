@@ -25,6 +25,17 @@ span(int64_t a, int64_t b, int64_t stride_a, int64_t stride_b)
 		? elements : 0;
 }
 
+/* the root mean square of two floats, as a comparison with two others tells it */
+static double
+rms(float a, float b, float other)
+{
+	Comparison	c;
+
+	tensor_compare((float[]) {a, b}, (float[]) {other, other}, WIRE_FLOAT32, 2,
+				   (Tolerance) {.rtol = -1,.atol = -1}, &c);
+	return c.rms;
+}
+
 int
 main(void)
 {
@@ -53,5 +64,9 @@ main(void)
 	check(span(2, 2, (int64_t) 1 << 41, 1) == 0, "nor is what reaches farther than memory");
 	check(span((1 << 25) + 1, 1, (int64_t) 1 << 39, 1) == 0, "a product that overflows to none");
 	check(span(3, 3, INT64_MAX, INT64_MAX) == 0, "nor does a sum overflow");
+	check(rms(3, -3, -3) == 3 && rms(3, -3, 0) == 3,
+		  "a root mean square, whether what is compared is right or not");
+	check(fabs(rms(1e-40f, -1e-40f, 0) / 1e-40 - 1) < 1e-3, "of numbers that are not normal");
+	check(isnan(rms(INFINITY, 1, 0)) && isnan(rms(NAN, 1, 1)), "none of what is not finite");
 	return done();
 }

@@ -261,6 +261,7 @@ gpu_compare(Measure *m, const void *expected, const void *found, int output, Com
 
 	memset(result, 0, sizeof(*result));
 	result->equal = true;
+	result->rms = NAN;
 	if (t->elements == 0)
 		return true;
 	if (!compare_elements(m, y, x, t->dtype, t->elements, &c))
@@ -270,6 +271,8 @@ gpu_compare(Measure *m, const void *expected, const void *found, int output, Com
 	result->mismatches = c.mismatches;
 	if (c.finite > 0)
 		gpu->rms[output] = sqrt(c.squares / (double) c.finite);
+	if (tensor_dtype_is_float(t->dtype) && c.finite == t->elements)
+		result->rms = gpu->rms[output];
 	if (c.mismatches > 0)
 	{
 		result->equal = false;
