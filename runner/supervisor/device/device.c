@@ -271,14 +271,11 @@ device_environment(Measure *m)
 {
 	struct utsname host;
 	double		load[3] = {0};
-	char		seed[2 * sizeof(RandomKey) + 1];
 	json_t	   *e = m->environment;
 
 	uname(&host);
 	if (getloadavg(load, 3) < 1)
 		load[0] = NAN;
-	for (int i = 0; i < 8; i++)
-		snprintf(seed + 8 * i, 9, "%08x", m->random.key.word[i]);
 	json_object_set_new(e, "runner", json_string(CUDAL1_VERSION));
 	json_object_set_new(e, "host", json_string(host.nodename));
 	json_object_set_new(e, "kernel", json_string(host.release));
