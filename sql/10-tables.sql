@@ -83,8 +83,8 @@ COMMENT ON COLUMN cudal1.profile.pairs IS
 COMMENT ON COLUMN cudal1.profile.looks IS
 'numbers of pairs after which the interval is looked at; the error is divided over the looks';
 COMMENT ON COLUMN cudal1.profile.futility_pairs IS
-'after this many pairs a candidate whose interval lies below 1 and is narrow enough to say how slow
-it is is left; NULL: never';
+'after this many pairs a candidate is left whose interval lies below 1 and is narrow enough to say
+how slow it is; NULL: never';
 COMMENT ON COLUMN cudal1.profile.bucket_seconds IS
 'seconds of clock time a bucket takes, both sides together';
 COMMENT ON COLUMN cudal1.profile.block_seconds IS
