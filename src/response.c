@@ -253,6 +253,21 @@ match_closing_line(const char *p, const char *end, const char *closing)
 	return text == end || *text == '\n' ? text : NULL;
 }
 
+/* the first place with a tag, in capitals or not; NULL: none */
+static const char *
+find_tag(const char *p, const char *end, const char *tag)
+{
+	size_t		length = strlen(tag);
+
+	while (end - p >= length && (p = memchr(p, *tag, end - p - length + 1)) != NULL)
+	{
+		if (pg_strncasecmp(p, tag, length) == 0)
+			return p;
+		p++;
+	}
+	return NULL;
+}
+
 /*
  * Where the answer begins, behind the model's reasoning.  Reasoning is a block
  * <think> ... </think>, or everything up to a line that is nothing but the closing tag, because
@@ -297,7 +312,7 @@ skip_reasoning(const char *p, const char *end)
 			if (end - start >= strlen(openings[i]) &&
 				pg_strncasecmp(start, openings[i], strlen(openings[i])) == 0)
 			{
-				const char *found = strstr(start, closings[i]);
+				const char *found = find_tag(start, end, closings[i]);
 
 				if (found == NULL)
 					return NULL;

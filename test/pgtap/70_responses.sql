@@ -1,12 +1,13 @@
 -- Answers of models: what is meant is found, what is missing is named, nothing raises.
 BEGIN;
-SELECT plan(66);
+SELECT plan(67);
 
 CREATE TEMP TABLE answer (name text, response text, code text, reason text);
 CREATE FUNCTION pg_temp.whole(body text) RETURNS text LANGUAGE sql AS
 $$SELECT E'## Performance Analysis\nslow loads\n\n## Algorithm Design\n1. tile\n\n## Code Implementation\n' || body$$;
 INSERT INTO answer VALUES
 ('the demanded form', pg_temp.whole(E'```cuda\nint x;\n```\n'), 'int x;', NULL),
+('a tag in capitals', E'<Think>\n< </thin\n</THINK>\n' || pg_temp.whole(E'```c\nint x;\n```\n'), 'int x;', NULL),
 ('text around', 'Sure, here it is.' || E'\n\n' || pg_temp.whole(E'Here:\n```\nint x;\n```\nI hope it helps.'), 'int x;', NULL),
 ('CRLF', replace(pg_temp.whole(E'```c\nint x;\nint y;\n```\n'), E'\n', E'\r\n'), E'int x;\nint y;', NULL),
 ('old Mac line ends', replace(pg_temp.whole(E'```c\nint x;\nint y;\n```\n'), E'\n', E'\r'), E'int x;\nint y;', NULL),
