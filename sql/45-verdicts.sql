@@ -93,7 +93,7 @@ BEGIN
 		r.evidence := NULLIF(result -> 'evidence', 'null');
 		r.detail := cudal1.clip(result ->> 'detail');
 		IF jsonb_typeof(result -> 'bucket_means') = 'array' THEN
-			SELECT array_agg(cudal1.json_float(b.value, 0, 1e12) ORDER BY b.ordinality)
+			SELECT array_agg(cudal1.json_float(b.value, 1e-9, 1e12) ORDER BY b.ordinality)
 				INTO r.bucket_means
 				FROM jsonb_array_elements(result -> 'bucket_means') WITH ORDINALITY AS b
 				WHERE b.ordinality <= 10000;

@@ -1,6 +1,6 @@
 -- The queue: who gets what, what a result does, and that nobody reports for another.
 BEGIN;
-SELECT plan(118);
+SELECT plan(119);
 
 SELECT cudal1_add_task(name, 'class Model: pass', 'pytorch', options => options::jsonb)
 FROM (VALUES ('t', '{}'), ('wide', '{"cores": 2}')) AS v (name, options) \g /dev/null
@@ -201,10 +201,10 @@ SELECT cudal1_submit('t', 'result ' || n, deadline => now() + interval '1 hour')
 SELECT matches((pg_temp.work(:d1, r::jsonb)).state, '^(queued|discarded:lost)$', 'malformed counts as lost: ' || left(r, 60))
 FROM unnest(ARRAY['[]', 'null', '"x"', '{}', '{"outcome": "great"}', '{"outcome": "successful"}', '{"outcome": "successful", "score": "2"}', '{"outcome": "successful", "score": 0}',
 	'{"outcome": "successful", "score": -1}', '{"outcome": "successful", "score": 1e400}', '{"outcome": "successful", "score": 2, "lower": 3, "upper": 1}', '{"outcome": "successful", "score": 2, "pairs": 1.5}',
-	'{"outcome": "successful", "score": 2, "rounds": 1e10}', '{"outcome": "successful", "score": 2, "bucket_means": [1, "x"]}', '{"outcome": "successful", "score": 2, "samples": [1]}',
+	'{"outcome": "successful", "score": 2, "rounds": 1e10}', '{"outcome": "successful", "score": 2, "bucket_means": [1, "x"]}', '{"outcome": "successful", "score": 2, "bucket_means": [1, 0]}', '{"outcome": "successful", "score": 2, "samples": [1]}',
 	'{"outcome": "successful", "score": 2, "samples": [["x"]]}', '{"outcome": "successful", "score": 2, "environment": []}', '{"outcome": "successful", "score": 2, "wide": 1}', '{"outcome": "successful", "score": 2, "wide": true}',
 	'{"outcome": "successful", "score": 2, "half_width": -1}']) AS r;
-SELECT is((SELECT count(*) FROM cudal1.measurement WHERE outcome = 'lost' AND detail LIKE 'malformed result: %'), 20::bigint, 'each says what is wrong');
+SELECT is((SELECT count(*) FROM cudal1.measurement WHERE outcome = 'lost' AND detail LIKE 'malformed result: %'), 21::bigint, 'each says what is wrong');
 SELECT is(octet_length(cudal1.clip(repeat('é', 1500))), 2000, 'a detail is cut at 2000 bytes');
 SELECT is(octet_length(cudal1.clip('x' || repeat('é', 1500))), 1999, 'between characters');
 SELECT is(octet_length(cudal1.clip('xy' || repeat('😀', 600))), 1998, 'of any size');
