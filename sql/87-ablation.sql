@@ -85,6 +85,7 @@ BEGIN
 		cudal1_ablate.candidate_id IS NULL OR switches IS NULL OR cudal1_ablate.priority IS NULL
 		OR EXISTS (SELECT FROM unnest(switches) AS u(s) WHERE u.s IS NULL), '22004',
 		'candidate_id, switches and priority must not be null');
+	PERFORM cudal1.demand_submission('-', '-', priority);
 	IF n NOT BETWEEN 1 AND 8 OR array_ndims(switches) <> 1 THEN
 		RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'switches must be 1 to 8 names',
 			DETAIL = format('They are %s; all combinations of 8 are 256 measurements.', n);

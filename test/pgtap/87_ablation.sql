@@ -2,7 +2,7 @@
 BEGIN;
 SET client_min_messages = warning;
 SET cudal1.certify = off;
-SELECT plan(35);
+SELECT plan(36);
 
 -- switches
 SELECT is(cudal1.set_switch(E'# x\nUSE_A = True\nif USE_A == True:\n    pass\n', 'USE_A', false), E'# x\nUSE_A = False\nif USE_A == True:\n    pass\n', 'Python: the assignment, not the comparison');
@@ -72,5 +72,6 @@ UPDATE cudal1.candidate SET state = 'failed', failure = 'crash', reward = 0, sco
 SELECT results_eq(format($$SELECT switches, settings FROM cudal1_ablation_effects(%s, 1) ORDER BY 1$$, :ablation), $$VALUES ('{A}'::text[], 3::bigint), ('{B}', 3), ('{C}', 3)$$, 'a failure leaves out its settings only');
 UPDATE cudal1.task SET reference_state = 'bad', reference_detail = 'it fails' WHERE task_id = (SELECT task_id FROM cudal1.candidate WHERE candidate_id = :whole);
 SELECT throws_ok(format($$SELECT cudal1_ablate(%s, '{A}')$$, :whole), '55000', NULL, 'nothing is queued for a task whose reference is bad');
+SELECT throws_ok(format($$SELECT cudal1_ablate(%s, '{A}', 2147483647)$$, :whole), '22023', NULL, 'a priority that no claim would reach is refused');
 SELECT * FROM finish();
 ROLLBACK;
