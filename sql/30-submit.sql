@@ -181,7 +181,8 @@ COMMENT ON FUNCTION cudal1.place_again IS
 successful one in the pool and on the islands it was proposed from, and make one measured for
 another purpose an ordinary one';
 
-CREATE FUNCTION cudal1.check_submission(code text, method text, priority int)
+CREATE FUNCTION cudal1.check_submission(code text, method text, priority int,
+	group_key text DEFAULT NULL, proposal_key text DEFAULT NULL)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN code IS NULL THEN 'code must not be null'
@@ -196,7 +197,10 @@ RETURN CASE WHEN code IS NULL THEN 'code must not be null'
 			OR cudal1.matches(method, '[[:cntrl:]]', 200)
 		THEN 'method must be a name of 1 to 200 bytes without control characters'
 	WHEN priority NOT BETWEEN -1000000000 AND 1000000000
-		THEN 'priority must lie between -1000000000 and 1000000000' END;
+		THEN 'priority must lie between -1000000000 and 1000000000'
+	-- an index holds both
+	WHEN coalesce(octet_length(group_key), 0) + coalesce(octet_length(proposal_key), 0) > 1000
+		THEN 'group_key and proposal_key must not be longer than 1000 bytes together' END;
 COMMENT ON FUNCTION cudal1.check_submission IS 'what is wrong with a submission, or NULL';
 
 CREATE FUNCTION cudal1.proposed_by_key(task_id bigint, owner text, pool_id int, group_key text,
@@ -351,8 +355,8 @@ DECLARE
 BEGIN
 	-- PostgreSQL inlines check_submission() here, which spares a good submission the call of a
 	-- function in PL/pgSQL
-	IF cudal1.check_submission(code, method, priority) IS NOT NULL THEN
-		PERFORM cudal1.demand_submission(code, method, priority);
+	IF cudal1.check_submission(code, method, priority, group_key, proposal_key) IS NOT NULL THEN
+		PERFORM cudal1.demand_submission(code, method, priority, group_key, proposal_key);
 	END IF;
 	IF purpose IS NULL OR purpose NOT IN ('normal', 'null', 'certification', 'ablation') THEN
 		RAISE EXCEPTION USING ERRCODE = CASE WHEN purpose IS NULL THEN '22004' ELSE '22023' END,
@@ -425,15 +429,17 @@ higher first; deadline: cancelled if not begun by then; purpose: candidates that
 cudal1_open_pool(); a code that has a score is placed there at the next claim of any device. A
 discarded or imported candidate is queued again. A NOTICE says when no device can run the task, or
 none that can is served, and when the key was used for another code. Errors: 42704 unknown task,
-prompt or pool, 42501 method, prompt or pool is another role''s, 53400 a quota is used up
-(cudal1_set_quota()), 55000 the task''s reference is bad';
+prompt or pool, 42501 method, prompt or pool is another role''s, 54000 code of more than 1 MiB or
+keys of more than 1000 bytes together, 53400 a quota is used up (cudal1_set_quota()), 55000 the
+task''s reference is bad';
 
-CREATE FUNCTION cudal1.demand_submission(code text, method text, priority int)
+CREATE FUNCTION cudal1.demand_submission(code text, method text, priority int,
+	group_key text DEFAULT NULL, proposal_key text DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	problem	text := cudal1.check_submission(code, method, priority);
+	problem	text := cudal1.check_submission(code, method, priority, group_key, proposal_key);
 BEGIN
 	IF problem IS NOT NULL THEN
 		RAISE EXCEPTION USING MESSAGE = problem, ERRCODE = CASE
@@ -529,7 +535,7 @@ BEGIN
 		PERFORM cudal1.find_task(t.name);	-- raises the error
 	END IF;
 	PERFORM cudal1.check_reference(t);
-	PERFORM cudal1.demand_submission('-', method, priority);
+	PERFORM cudal1.demand_submission('-', method, priority, group_key, proposal_key);
 	PERFORM cudal1.use_method(method, cudal1.caller()) WHERE owner IS NULL;
 	IF pool IS NOT NULL THEN
 		into_pool := cudal1.use_pool(pool);
@@ -633,7 +639,7 @@ BEGIN
 										THEN format('task "%s" is retired', u.task)
 									WHEN k.reference_state = 'bad' THEN cudal1.reference_problem(k)
 									ELSE cudal1.check_submission(u.code, method,
-										judge_rows.priority) END AS reason
+										judge_rows.priority, u.grp, u.key) END AS reason
 							FROM unnest(tasks, codes, group_keys, proposal_keys) WITH ORDINALITY
 									AS u (task, code, grp, key, ord)
 								LEFT JOIN cudal1.task AS k ON k.name = u.task) AS w) AS v

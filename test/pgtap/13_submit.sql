@@ -1,6 +1,6 @@
 -- Submissions: a code is one candidate, a submission one proposal, whatever is repeated.
 BEGIN;
-SELECT plan(92);
+SELECT plan(94);
 
 SELECT cudal1_add_task(name, 'class Model: pass', 'pytorch', options => '{"profile": "quick"}') FROM (VALUES ('t'), ('u')) AS v (name) \g /dev/null
 CREATE FUNCTION pg_temp.proposals(id bigint) RETURNS bigint LANGUAGE sql AS 'SELECT count(*) FROM cudal1.proposal WHERE candidate_id = id';
@@ -147,6 +147,11 @@ SELECT throws_ok(q, s, m, m) FROM (VALUES
 	($$SELECT cudal1_submit('t', 'x', method => ' ')$$, '22023', 'method must be a name of 1 to 200 bytes without control characters'))
 	AS v (q, s, m);
 SELECT is((SELECT count(*) FROM cudal1.candidate WHERE code = 'x'), 0::bigint, 'an error adds nothing');
+
+-- keys that no index holds
+SELECT throws_ok($$SELECT cudal1_submit('t', 'x', group_key => repeat('k', 600), proposal_key => repeat('k', 401))$$, '54000', NULL, 'long keys are refused');
+SELECT is((SELECT array_agg(candidate_id IS NULL ORDER BY ordinal) FROM cudal1_submit_batch('{t, t}', '{x1, x2}', 'manual', NULL, ARRAY['k', repeat('k', 1001)])), '{f,t}',
+	'and in a batch they refuse their row alone');
 
 SELECT * FROM finish();
 ROLLBACK;
