@@ -283,6 +283,20 @@ $anna->query("SELECT cudal1_submit('islands', $code)");
 is(sql('SELECT cudal1.place_waiting()'), '1', 'a code is placed');
 $anna->query('COMMIT');
 is(sql('SELECT cudal1.place_waiting()'), '1', 'and again for the proposal that was not seen then');
+
+# a pool that is opened while a verdict is being written, which does not see it: no code that failed stays there
+my $placed = sql(q{SELECT min(s.candidate_id) FROM cudal1.bucket_slot AS s JOIN cudal1.task AS t USING (task_id) WHERE t.name = 'task' AND s.pool_id = 1});
+my $operator = $node->background_psql('postgres', on_error_stop => 0);
+$operator->query('BEGIN');
+$operator->query("SELECT cudal1_withdraw($placed, 'it cheats')");
+sql(q{SELECT cudal1_open_pool('late', 'main')});
+sql('SELECT cudal1.place_waiting() FROM generate_series(1, 3)');
+$operator->query('COMMIT');
+sql('SELECT cudal1.place_waiting() FROM generate_series(1, 3)');
+is(sql("SELECT count(*) FROM cudal1.bucket_slot WHERE candidate_id = $placed"), '0', 'a code withdrawn while a pool was opened is in none');
+is(sql('SELECT count(*) FROM cudal1.unplaced'), '0', 'and nothing is left to be compared');
+is(sql('SELECT * FROM cudal1.recount()'), '', 'buckets equal a recount still');
+$operator->quit;
 $anna->quit;
 $node->stop;
 
