@@ -625,7 +625,7 @@ CREATE TABLE cudal1.job (
 	autovacuum_vacuum_cost_delay = 0);
 COMMENT ON TABLE cudal1.job IS
 'work to do: a row lives from its enqueueing to its verdict; not dumped, cudal1_requeue() re-creates
-unfinished work';
+what decides candidates';
 COMMENT ON COLUMN cudal1.job.device IS
 'device class or model, or the key of the one device, that may claim the job';
 COMMENT ON COLUMN cudal1.job.trainer IS

@@ -84,6 +84,24 @@ COMMENT ON FUNCTION cudal1.enqueue_measure IS
 'queues the measurement of a candidate by the profile in t on its task''s device, in the turn and
 the quota of a role';
 
+CREATE FUNCTION cudal1.restore_code(task_id bigint, hash bytea, code text)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	id		bigint;
+BEGIN
+	UPDATE cudal1.candidate AS c SET code = restore_code.code
+		WHERE c.task_id = restore_code.task_id AND c.code_hash = restore_code.hash AND c.imported
+			AND c.code = ''
+		RETURNING c.candidate_id INTO id;
+	DELETE FROM cudal1.pruned AS p WHERE p.candidate_id = id;
+END
+$$;
+COMMENT ON FUNCTION cudal1.restore_code IS
+'gives an imported candidate that is proposed again, and so will be measured, the code that
+cudal1_prune() took';
+
 CREATE FUNCTION cudal1.propose_again(t cudal1.task, candidate_id bigint, priority int,
 	deadline timestamptz, owner text)
 RETURNS boolean
@@ -293,6 +311,7 @@ BEGIN
 	END IF;
 	fresh := FOUND;
 	IF NOT fresh THEN
+		PERFORM cudal1.restore_code(t.task_id, hash, code);
 		SELECT x.candidate_id INTO STRICT id FROM cudal1.candidate AS x
 			WHERE x.task_id = t.task_id AND x.code_hash = hash;
 	END IF;
@@ -671,6 +690,12 @@ BEGIN
 			RETURNING candidate_id, octet_length(code) AS bytes)
 	SELECT coalesce(array_agg(added.candidate_id), '{}'), coalesce(sum(added.bytes), 0) INTO fresh,
 		bytes FROM added;
+
+	PERFORM cudal1.restore_code(v.task_id, v.hash, v.code)
+		FROM unnest(batch) AS v
+			JOIN cudal1.candidate AS c ON c.task_id = v.task_id AND c.code_hash = v.hash
+		WHERE c.imported AND c.code = '' AND cudal1.proposes(v)
+		ORDER BY c.candidate_id;
 
 	-- rows with keys in the order of their index, for the same reason
 	WITH added AS (

@@ -270,6 +270,24 @@ BEGIN
 			n := n + 1;
 		END IF;
 	END LOOP;
+	-- imported, and submitted since: its score stays until it is measured
+	FOR id IN
+		SELECT c.candidate_id FROM cudal1.candidate AS c
+				JOIN cudal1.task AS x ON x.task_id = c.task_id AND x.retired_at IS NULL
+			WHERE c.imported AND NOT EXISTS (SELECT FROM cudal1.job AS j
+					WHERE j.candidate_id = c.candidate_id AND j.kind IN ('measure', 'verify'))
+				AND EXISTS (SELECT FROM cudal1.proposal AS p
+					WHERE p.candidate_id = c.candidate_id AND p.wanted)
+			ORDER BY c.candidate_id
+			FOR NO KEY UPDATE OF c SKIP LOCKED
+	LOOP
+		SELECT x.* INTO t FROM cudal1.task AS x JOIN cudal1.candidate AS c USING (task_id)
+			WHERE c.candidate_id = id;
+		PERFORM cudal1.enqueue_measure(t, id, 0, NULL, o.name)
+			FROM (SELECT DISTINCT p.created_by AS name FROM cudal1.proposal AS p
+					WHERE p.candidate_id = id AND p.wanted) AS o;
+		n := n + 1;
+	END LOOP;
 	n := n + (SELECT coalesce(sum(cudal1.ask_confirmation(c.candidate_id)), 0)
 		FROM cudal1.candidate AS c
 				WHERE NOT c.confirmed);
@@ -278,9 +296,10 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_requeue() IS
-'queues the measurement of every undecided candidate that has no job, as after a restore (jobs are
-not dumped), and the confirmation of every unconfirmed one; returns their number. A verification
-begins with its first measurement again';
+'queues the measurement of every undecided or imported candidate that was submitted and has no job,
+as after a restore (jobs are not dumped), and the confirmation of every unconfirmed one; returns
+their number. A verification begins with its first measurement again. Evaluations, re-verifications
+and priorities are not restored';
 
 CREATE FUNCTION @extschema@.cudal1_import_result(task text, code text, speedup float8, method text,
 	device text)
@@ -335,9 +354,11 @@ BEGIN
 		-- a reward comes from one device; the other is a report's business
 		RETURN c.candidate_id;
 	ELSE
+		PERFORM cudal1.restore_code(t.task_id, hash, body);
 		PERFORM cudal1.lock_placement(t.task_id);
 		UPDATE cudal1.candidate AS x
-			SET code = body, state = CASE WHEN s IS NULL THEN 'failed' ELSE 'successful' END,
+			SET purpose = CASE x.purpose WHEN 'withheld' THEN x.purpose ELSE 'normal' END,
+				state = CASE WHEN s IS NULL THEN 'failed' ELSE 'successful' END,
 				failure = CASE WHEN s IS NULL THEN 'reported' END,
 				detail = NULL, score = s, wide = false, half_width = NULL, confirmed = true,
 				reward = coalesce(cudal1.conservative_round(s), 0),

@@ -441,7 +441,8 @@ BEGIN
 	PERFORM cudal1.raise_if(older_than IS NULL OR dry_run IS NULL,
 		'22004', 'older_than and dry_run must not be null');
 	PERFORM cudal1.raise_if(older_than < '0'::interval, '22023', 'older_than must not be negative');
-	-- only failed candidates: they have a verdict, and are not measured, sampled or shown again
+	-- only failed candidates: they have a verdict, and are not sampled or shown again; one that was
+	-- imported gets its code back when it is to be measured
 	SELECT coalesce(array_agg(c.candidate_id), '{}') INTO ids FROM (
 		SELECT x.candidate_id FROM cudal1.candidate AS x
 			WHERE x.state = 'failed' AND x.decided_at < clock_timestamp() - cudal1_prune.older_than
@@ -489,7 +490,7 @@ COMMENT ON FUNCTION @extschema@.cudal1_prune(interval, boolean) IS
 'removes the big texts of candidates that failed longer ago than that: code, the models'' answers,
 samples of their measurements; returns how many and how many bytes, with dry_run without removing
 them. Verdict, detail and hash stay, so the same code proposed again is known, and is not measured
-again. Nothing calls it by itself. Errors: 22023 negative interval';
+again, unless it was imported. Nothing calls it by itself. Errors: 22023 negative interval';
 
 CREATE FUNCTION cudal1.check_of_candidates()
 RETURNS TABLE (subject text, place text, expected text, found text)
@@ -507,6 +508,9 @@ BEGIN
 						WHEN c.failure = 'malformed' THEN cudal1.salted_hash('malformed', c.code)
 						ELSE cudal1.code_hash(c.code) END AS hash) AS h
 	WHERE c.code_hash <> h.hash AND c.purpose <> 'withheld'
+		-- an answer without code that was withdrawn
+		AND (c.failure IS DISTINCT FROM 'withdrawn'
+			 OR c.code_hash <> cudal1.salted_hash('malformed', c.code))
 		AND NOT EXISTS (SELECT FROM cudal1.pruned AS p WHERE p.candidate_id = c.candidate_id);
 	RETURN QUERY
 	SELECT 'reward of score', format('candidate %s', c.candidate_id),

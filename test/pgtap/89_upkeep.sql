@@ -2,7 +2,7 @@
 BEGIN;
 SET client_min_messages = error;
 SET cudal1.certify = off;
-SELECT plan(40);
+SELECT plan(46);
 
 SELECT cudal1_add_task('t', 'r', 'pytorch', NULL, 1, '{"device": "cpu", "profile": "quick"}') AS task \gset
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS device \gset
@@ -96,5 +96,25 @@ SELECT is((SELECT code FROM cudal1.candidate WHERE candidate_id = :imported), ''
 SELECT cudal1_import_result('t', 'imported', 2, 'p', 'A100') \g /dev/null
 SELECT is((SELECT code FROM cudal1.candidate WHERE candidate_id = :imported), 'imported', 'and is back with an imported success');
 SELECT is_empty('SELECT * FROM cudal1_check()', 'all numbers hold still');
+
+-- an imported failure that is proposed again is measured, with its code
+SELECT cudal1_import_result('t', v, NULL, 'p', 'A100') FROM unnest('{"good x", "good y"}'::text[]) AS v \g /dev/null
+SELECT cudal1_prune('0 days') \g /dev/null
+SELECT cudal1_submit('t', 'good x') AS back \gset
+SELECT candidate_id AS backed FROM cudal1_submit_batch('{t}', '{good y}') \gset
+SELECT is((SELECT array_agg(code ORDER BY candidate_id) FROM cudal1.candidate WHERE candidate_id IN (:back, :backed)), '{"good x", "good y"}', 'an imported failure proposed again has its code');
+SELECT is((SELECT count(*) FROM cudal1.pruned WHERE candidate_id IN (:back, :backed)), 0::bigint, 'and is not pruned any more');
+DELETE FROM cudal1.job;
+SELECT is(cudal1_requeue(), 2::bigint, 'what a restore does not bring back is queued again');
+SELECT pg_temp.measure(:device) \g /dev/null
+SELECT is((SELECT array_agg(state || ' ' || imported ORDER BY candidate_id) FROM cudal1.candidate WHERE candidate_id IN (:back, :backed)), '{"successful false", "successful false"}', 'and is measured');
+
+-- verdicts from elsewhere, and on what is no code
+SELECT cudal1_submit('t', 'nothing', purpose => 'null') AS nothing \gset
+SELECT cudal1_cancel(ARRAY[:nothing]) \g /dev/null
+SELECT cudal1_import_result('t', 'nothing', 2.5, 'p', 'A100') \g /dev/null
+SELECT is((SELECT count(*) FROM cudal1.bucket_slot WHERE candidate_id = :nothing), 1::bigint, 'an import over a code of another purpose makes it an ordinary one');
+SELECT cudal1_withdraw(cudal1_submit_response(:prompt, 'none either', 'm'), 'no code') \g /dev/null
+SELECT is_empty('SELECT * FROM cudal1_check()', 'a withdrawn answer without code is sound');
 SELECT * FROM finish();
 ROLLBACK;
