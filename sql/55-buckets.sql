@@ -518,8 +518,6 @@ AS $$
 DECLARE
 	u		record;
 	n		bigint := 0;
-	tasks	bigint[];
-	free	bigint[];
 BEGIN
 	-- each loop locks tasks in the order of their ids, so there is one loop a call; the next call
 	-- goes on
@@ -533,22 +531,28 @@ BEGIN
 		n := n + 1;
 	END LOOP;
 	IF n = 0 THEN
-		SELECT x.ctid AS id, x.pool_id INTO u FROM cudal1.unplaced AS x
-			WHERE x.task_id IS NULL ORDER BY x.pool_id LIMIT 1 FOR UPDATE SKIP LOCKED;
-		IF FOUND THEN
-			tasks := ARRAY(SELECT DISTINCT c.task_id FROM cudal1.pool_seed AS x
-				JOIN cudal1.candidate AS c USING (candidate_id) WHERE x.pool_id = u.pool_id);
-			-- a verdict that is being written, and may not have seen the pool, has its task's lock
-			free := ARRAY(SELECT p.task_id FROM cudal1.placement AS p
-				WHERE p.task_id = ANY (tasks) AND p.pool_id = 1
-				ORDER BY p.task_id FOR NO KEY UPDATE SKIP LOCKED);
-			PERFORM cudal1.place_candidate(s.candidate_id) FROM cudal1.stale_seeds(u.pool_id) AS s
-				JOIN cudal1.candidate AS c USING (candidate_id) WHERE c.task_id = ANY (free);
-			IF cardinality(free) = cardinality(tasks) THEN
+		FOR u IN
+			SELECT x.ctid AS id, x.pool_id FROM cudal1.unplaced AS x
+				WHERE x.task_id IS NULL ORDER BY x.pool_id FOR UPDATE SKIP LOCKED
+		LOOP
+			-- a verdict that is being written, and may not have seen the pool, has its task's lock;
+			-- then the pool is compared another time, and this call keeps none of the locks
+			BEGIN
+				PERFORM FROM cudal1.placement AS p
+					WHERE p.pool_id = 1 AND p.task_id IN (
+						SELECT c.task_id FROM cudal1.pool_seed AS x
+							JOIN cudal1.candidate AS c USING (candidate_id)
+							WHERE x.pool_id = u.pool_id)
+					ORDER BY p.task_id FOR NO KEY UPDATE NOWAIT;
+				PERFORM cudal1.place_candidate(s.candidate_id)
+					FROM cudal1.stale_seeds(u.pool_id) AS s;
 				DELETE FROM cudal1.unplaced AS x WHERE x.ctid = u.id;
 				n := 1;
-			END IF;
-		END IF;
+			EXCEPTION WHEN lock_not_available THEN
+				NULL;
+			END;
+			EXIT WHEN n > 0;
+		END LOOP;
 	END IF;
 	IF n > 0 THEN
 		PERFORM cudal1.wake();
