@@ -54,11 +54,11 @@ one_more_input(Measure *m, Arena *arena, const uint32_t *order, uint32_t slots)
 	return true;
 }
 
-/* whether an array of floats is smaller than its smallest normal number, so that zeros will do */
+/* whether floats are smaller than the smallest normal number of float32, so that zeros will do */
 static bool
 underflows(const Tensor *t, const Comparison *c)
 {
-	return c->rms < (t->dtype == WIRE_FLOAT64 ? DBL_MIN : FLT_MIN);
+	return t->dtype != WIRE_FLOAT64 && c->rms < FLT_MIN;
 }
 
 /*
