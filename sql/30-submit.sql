@@ -95,12 +95,18 @@ BEGIN
 		WHERE c.task_id = restore_code.task_id AND c.code_hash = restore_code.hash AND c.imported
 			AND c.code = ''
 		RETURNING c.candidate_id INTO id;
-	DELETE FROM cudal1.pruned AS p WHERE p.candidate_id = id;
+	IF FOUND THEN
+		DELETE FROM cudal1.pruned AS p WHERE p.candidate_id = id;
+		-- whose bytes cudal1_prune() has taken off
+		INSERT INTO cudal1.stored (role, bytes)
+			SELECT p.created_by, octet_length(restore_code.code) FROM cudal1.proposal AS p
+				WHERE p.candidate_id = id ORDER BY p.proposal_id LIMIT 1;
+	END IF;
 END
 $$;
 COMMENT ON FUNCTION cudal1.restore_code IS
 'gives an imported candidate that is proposed again, and so will be measured, the code that
-cudal1_prune() took';
+cudal1_prune() took; its row is locked already, so no prune is at work on it';
 
 CREATE FUNCTION cudal1.propose_again(t cudal1.task, candidate_id bigint, priority int,
 	deadline timestamptz, owner text)
@@ -311,7 +317,6 @@ BEGIN
 	END IF;
 	fresh := FOUND;
 	IF NOT fresh THEN
-		PERFORM cudal1.restore_code(t.task_id, hash, code);
 		SELECT x.candidate_id INTO STRICT id FROM cudal1.candidate AS x
 			WHERE x.task_id = t.task_id AND x.code_hash = hash;
 	END IF;
@@ -341,6 +346,7 @@ BEGIN
 			queued := true;
 		ELSE
 			queued := cudal1.propose_again(t, id, priority, deadline, owner);
+			PERFORM cudal1.restore_code(t.task_id, hash, code) WHERE queued;
 		END IF;
 		IF queued THEN
 			PERFORM cudal1.warn_no_device(t);
@@ -691,12 +697,6 @@ BEGIN
 	SELECT coalesce(array_agg(added.candidate_id), '{}'), coalesce(sum(added.bytes), 0) INTO fresh,
 		bytes FROM added;
 
-	PERFORM cudal1.restore_code(v.task_id, v.hash, v.code)
-		FROM unnest(batch) AS v
-			JOIN cudal1.candidate AS c ON c.task_id = v.task_id AND c.code_hash = v.hash
-		WHERE c.imported AND c.code = '' AND cudal1.proposes(v)
-		ORDER BY c.candidate_id;
-
 	-- rows with keys in the order of their index, for the same reason
 	WITH added AS (
 		INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, group_key,
@@ -815,6 +815,11 @@ BEGIN
 	PERFORM cudal1.queue_rows(ARRAY(SELECT v.task_id FROM unnest(batch) AS v), added.fresh,
 		added.known, cudal1_submit_batch.priority, cudal1_submit_batch.deadline, proposer,
 		into_pool);
+	PERFORM cudal1.restore_code(v.task_id, v.hash, v.code)
+		FROM unnest(batch) AS v
+			JOIN cudal1.candidate AS c ON c.task_id = v.task_id AND c.code_hash = v.hash
+		WHERE c.imported AND c.code = '' AND cudal1.proposes(v)
+		ORDER BY c.candidate_id;
 
 	RETURN QUERY
 		SELECT v.ord, coalesce(v.id, p.candidate_id, c.candidate_id), v.reason

@@ -274,7 +274,7 @@ BEGIN
 	FOR id IN
 		SELECT c.candidate_id FROM cudal1.candidate AS c
 				JOIN cudal1.task AS x ON x.task_id = c.task_id AND x.retired_at IS NULL
-			WHERE c.imported AND NOT EXISTS (SELECT FROM cudal1.job AS j
+			WHERE c.imported AND c.code <> '' AND NOT EXISTS (SELECT FROM cudal1.job AS j
 					WHERE j.candidate_id = c.candidate_id AND j.kind IN ('measure', 'verify'))
 				AND EXISTS (SELECT FROM cudal1.proposal AS p
 					WHERE p.candidate_id = c.candidate_id AND p.wanted)
@@ -299,7 +299,8 @@ COMMENT ON FUNCTION @extschema@.cudal1_requeue() IS
 'queues the measurement of every undecided or imported candidate that was submitted and has no job,
 as after a restore (jobs are not dumped), and the confirmation of every unconfirmed one; returns
 their number. A verification begins with its first measurement again. Evaluations, re-verifications
-and priorities are not restored';
+and priorities are not restored, and an imported candidate whose measurement ended without a verdict
+is measured again';
 
 CREATE FUNCTION @extschema@.cudal1_import_result(task text, code text, speedup float8, method text,
 	device text)

@@ -455,6 +455,9 @@ BEGIN
 					WHERE k.candidate_id = x.candidate_id)
 			ORDER BY x.candidate_id
 			FOR NO KEY UPDATE SKIP LOCKED) AS c;
+	-- an imported one may have been queued before its lock was free
+	ids := ARRAY(SELECT u.id FROM unnest(ids) AS u (id)
+		WHERE NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = u.id));
 
 	RETURN QUERY SELECT 'code', count(*), coalesce(sum(octet_length(c.code)), 0)::bigint
 		FROM cudal1.candidate AS c WHERE c.candidate_id = ANY (ids);
