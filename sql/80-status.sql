@@ -318,6 +318,23 @@ BEGIN
 			JOIN cudal1.model AS m USING (model_id)
 		WHERE x.state = 'failed' AND x.finished_at > clock_timestamp() - '1 hour'::interval
 		GROUP BY m.name ORDER BY m.name;
+	RETURN QUERY SELECT 'model ' || m.name,
+			format('%s request(s) wait for it', q.n)
+				|| CASE WHEN m.enabled
+						THEN format(', which asked for %s more', cudal1.in_words(
+							extract(epoch FROM m.not_before - clock_timestamp())::float8))
+						ELSE ', which is disabled' END,
+			CASE WHEN m.enabled
+				THEN format('Its endpoint told to slow down: %s.', coalesce(
+					rtrim(cudal1.clip(q.error), '.'), 'it gave no reason'))
+				ELSE format('SELECT cudal1_enable_model(%L, true) sends them.', m.name) END
+		FROM cudal1.model AS m, LATERAL (
+			SELECT count(*) AS n, (array_agg(x.error ORDER BY x.request_id DESC)
+					FILTER (WHERE x.error IS NOT NULL))[1] AS error
+				FROM cudal1.request AS x
+				WHERE x.model_id = m.model_id AND x.state = 'queued') AS q
+		WHERE (NOT m.enabled OR m.not_before > clock_timestamp()) AND q.n > 0
+		ORDER BY m.name;
 END
 $$;
 COMMENT ON FUNCTION cudal1.status_of_queue IS 'cudal1_status(): what waits, and what was lost';
@@ -335,8 +352,8 @@ END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_status() IS
 'why something is or is not being measured: preloading, database and worker, devices, compilers,
-sandbox, references, queue, models whose requests failed; hint says what to do where something is
-wrong. For every role with a grant';
+sandbox, references, queue, models whose requests failed or wait for more than their turn; hint says
+what to do where something is wrong. For every role with a grant';
 
 /*
  * Upkeep: statistics, retention, and a recount of everything that is derived.

@@ -1,6 +1,6 @@
 -- cudal1_status() and the views: what is missing is named, with a way to mend it.
 BEGIN;
-SELECT plan(34);
+SELECT plan(36);
 
 CREATE FUNCTION pg_temp.status(wanted text) RETURNS text LANGUAGE sql AS $$
 	SELECT string_agg(value || coalesce(' -> ' || hint, ''), '; ') FROM cudal1_status() WHERE item LIKE wanted
@@ -56,6 +56,13 @@ SELECT cudal1_add_model('m', 'http://127.0.0.1:1/v1', 'm') \g /dev/null
 SELECT prompt_id AS p FROM cudal1_prompt('t', kind => 'augment') \gset
 SELECT cudal1_generate(:p, 'm', 2) \g /dev/null
 SELECT is(pg_temp.status('model m'), NULL, 'no request has failed');
+UPDATE cudal1.model SET not_before = clock_timestamp() + '1 hour 30 seconds' WHERE name = 'm';
+UPDATE cudal1.request SET error = 'HTTP status 429: slow down';
+SELECT matches(pg_temp.status('model m'), '^2 request.s. wait for it, which asked for 60 min more -> Its endpoint told to slow down: HTTP status 429: slow down.$', 'a model that is held is told');
+SELECT cudal1_enable_model('m', false) \g /dev/null
+SELECT is(pg_temp.status('model m'), '2 request(s) wait for it, which is disabled -> SELECT cudal1_enable_model(''m'', true) sends them.', 'and one that is disabled');
+SELECT cudal1_enable_model('m', true) \g /dev/null
+UPDATE cudal1.model SET not_before = '-infinity' WHERE name = 'm';
 UPDATE cudal1.request SET state = 'failed', decided = true, finished_at = clock_timestamp(), error = 'HTTP status 401: no key';
 SELECT is(pg_temp.status('model m'), '2 request(s) failed within an hour -> The last one said: HTTP status 401: no key. cudal1.request has each with its status.',
 	'failed requests are told');
