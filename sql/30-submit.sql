@@ -84,28 +84,25 @@ COMMENT ON FUNCTION cudal1.enqueue_measure IS
 'queues the measurement of a candidate by the profile in t on its task''s device, in the turn and
 the quota of a role';
 
-CREATE FUNCTION cudal1.restore_code(task_id bigint, hash bytea, code text)
+CREATE FUNCTION cudal1.restore_code(candidate_id bigint, code text)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
-DECLARE
-	id		bigint;
 BEGIN
-	UPDATE cudal1.candidate AS c SET code = restore_code.code
-		WHERE c.task_id = restore_code.task_id AND c.code_hash = restore_code.hash AND c.imported
-			AND c.code = ''
-		RETURNING c.candidate_id INTO id;
-	IF FOUND THEN
-		DELETE FROM cudal1.pruned AS p WHERE p.candidate_id = id;
-		-- whose bytes cudal1_prune() has taken off
-		INSERT INTO cudal1.stored (role, bytes)
-			SELECT p.created_by, octet_length(restore_code.code) FROM cudal1.proposal AS p
-				WHERE p.candidate_id = id ORDER BY p.proposal_id LIMIT 1;
+	DELETE FROM cudal1.pruned AS p WHERE p.candidate_id = restore_code.candidate_id;
+	IF NOT FOUND THEN
+		RETURN;
 	END IF;
+	UPDATE cudal1.candidate AS c SET code = restore_code.code
+		WHERE c.candidate_id = restore_code.candidate_id;
+	-- whose bytes cudal1_prune() has taken off
+	INSERT INTO cudal1.stored (role, bytes)
+		SELECT p.created_by, octet_length(restore_code.code) FROM cudal1.proposal AS p
+			WHERE p.candidate_id = restore_code.candidate_id ORDER BY p.proposal_id LIMIT 1;
 END
 $$;
 COMMENT ON FUNCTION cudal1.restore_code IS
-'gives an imported candidate that is proposed again, and so will be measured, the code that
+'gives a candidate that was imported, and will be measured or is imported again, the code that
 cudal1_prune() took; its row is locked already, so no prune is at work on it';
 
 CREATE FUNCTION cudal1.propose_again(t cudal1.task, candidate_id bigint, priority int,
@@ -346,7 +343,7 @@ BEGIN
 			queued := true;
 		ELSE
 			queued := cudal1.propose_again(t, id, priority, deadline, owner);
-			PERFORM cudal1.restore_code(t.task_id, hash, code) WHERE queued;
+			PERFORM cudal1.restore_code(id, code) WHERE queued;
 		END IF;
 		IF queued THEN
 			PERFORM cudal1.warn_no_device(t);
@@ -815,7 +812,7 @@ BEGIN
 	PERFORM cudal1.queue_rows(ARRAY(SELECT v.task_id FROM unnest(batch) AS v), added.fresh,
 		added.known, cudal1_submit_batch.priority, cudal1_submit_batch.deadline, proposer,
 		into_pool);
-	PERFORM cudal1.restore_code(v.task_id, v.hash, v.code)
+	PERFORM cudal1.restore_code(c.candidate_id, v.code)
 		FROM unnest(batch) AS v
 			JOIN cudal1.candidate AS c ON c.task_id = v.task_id AND c.code_hash = v.hash
 		WHERE c.imported AND c.code = '' AND cudal1.proposes(v)

@@ -244,14 +244,23 @@ DECLARE
 BEGIN
 	FOR id IN
 		SELECT c.candidate_id FROM cudal1.candidate AS c
-			WHERE c.state IN ('queued', 'measuring', 'verifying')
+			WHERE (c.state IN ('queued', 'measuring', 'verifying')
+				   -- submitted since it was imported
+				   OR c.imported AND c.code <> ''
+					AND EXISTS (SELECT FROM cudal1.proposal AS p
+						WHERE p.candidate_id = c.candidate_id AND p.wanted)
+					AND EXISTS (SELECT FROM cudal1.task AS x
+						WHERE x.task_id = c.task_id AND x.retired_at IS NULL))
 				AND NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = c.candidate_id
 					AND j.kind IN ('measure', 'verify'))
 			ORDER BY c.candidate_id
 	LOOP
-		-- another session may have decided it, or queued it, since
-		UPDATE cudal1.candidate AS c SET state = 'queued'
-			WHERE c.candidate_id = id AND c.state IN ('queued', 'measuring', 'verifying')
+		-- another session may have decided it, or queued it, since. An imported score stays until
+		-- the code is measured
+		UPDATE cudal1.candidate AS c SET state = CASE WHEN c.imported THEN c.state ELSE 'queued' END
+			WHERE c.candidate_id = id
+				AND (c.state IN ('queued', 'measuring', 'verifying')
+					 OR c.imported AND c.code <> '')
 				AND NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = c.candidate_id
 					AND j.kind IN ('measure', 'verify'));
 		IF FOUND THEN
@@ -269,24 +278,6 @@ BEGIN
 			END IF;
 			n := n + 1;
 		END IF;
-	END LOOP;
-	-- imported, and submitted since: its score stays until it is measured
-	FOR id IN
-		SELECT c.candidate_id FROM cudal1.candidate AS c
-				JOIN cudal1.task AS x ON x.task_id = c.task_id AND x.retired_at IS NULL
-			WHERE c.imported AND c.code <> '' AND NOT EXISTS (SELECT FROM cudal1.job AS j
-					WHERE j.candidate_id = c.candidate_id AND j.kind IN ('measure', 'verify'))
-				AND EXISTS (SELECT FROM cudal1.proposal AS p
-					WHERE p.candidate_id = c.candidate_id AND p.wanted)
-			ORDER BY c.candidate_id
-			FOR NO KEY UPDATE OF c SKIP LOCKED
-	LOOP
-		SELECT x.* INTO t FROM cudal1.task AS x JOIN cudal1.candidate AS c USING (task_id)
-			WHERE c.candidate_id = id;
-		PERFORM cudal1.enqueue_measure(t, id, 0, NULL, o.name)
-			FROM (SELECT DISTINCT p.created_by AS name FROM cudal1.proposal AS p
-					WHERE p.candidate_id = id AND p.wanted) AS o;
-		n := n + 1;
 	END LOOP;
 	n := n + (SELECT coalesce(sum(cudal1.ask_confirmation(c.candidate_id)), 0)
 		FROM cudal1.candidate AS c
@@ -355,7 +346,7 @@ BEGIN
 		-- a reward comes from one device; the other is a report's business
 		RETURN c.candidate_id;
 	ELSE
-		PERFORM cudal1.restore_code(t.task_id, hash, body);
+		PERFORM cudal1.restore_code(c.candidate_id, body);
 		PERFORM cudal1.lock_placement(t.task_id);
 		UPDATE cudal1.candidate AS x
 			SET purpose = CASE x.purpose WHEN 'withheld' THEN x.purpose ELSE 'normal' END,

@@ -204,9 +204,9 @@ DECLARE
 BEGIN
 	PERFORM cudal1.raise_if(n IS NULL OR n NOT BETWEEN 1 AND 10000,
 		'22023', 'n must lie between 1 and 10000');
-	-- the proposal's key will be the request's number
+	-- the proposal's key will be that of its request, of whatever number
 	PERFORM cudal1.demand_submission('-', coalesce(method, m.name), priority, group_key,
-		repeat('-', 20));
+		'request 9223372036854775807');
 	SELECT p.created_by INTO owner FROM cudal1.prompt AS p
 		WHERE p.prompt_id = cudal1_generate.prompt_id;
 	PERFORM cudal1.raise_if(NOT FOUND, '42704',

@@ -318,6 +318,7 @@ BEGIN
 			JOIN cudal1.model AS m USING (model_id)
 		WHERE x.state = 'failed' AND x.finished_at > clock_timestamp() - '1 hour'::interval
 		GROUP BY m.name ORDER BY m.name;
+	-- cudal1.model_use has the same, and reads all requests there ever were
 	RETURN QUERY SELECT 'model ' || m.name,
 			format('%s request(s) wait for it', q.n)
 				|| CASE WHEN m.enabled
