@@ -351,7 +351,7 @@ COMMENT ON COLUMN cudal1.candidate.reward IS
 COMMENT ON COLUMN cudal1.candidate.score IS 'the accepted score before rounding';
 COMMENT ON COLUMN cudal1.candidate.wide IS
 'the interval is wider than the profile''s half_width_limit, or audits were too unsteady: the score
-is its end nearer to 1, its lower end, the least of its pairs, or what A/A pairs allow';
+is its end nearer to 1, the least of its pairs, its middle below 1, or what A/A pairs allow';
 COMMENT ON COLUMN cudal1.candidate.half_width IS
 'relative half-width of the interval at the profile''s confidence; NULL without a score that was
 measured here';
@@ -533,8 +533,8 @@ COMMENT ON COLUMN cudal1.measurement.lower IS
 decided, the interval is widened to hold the reward';
 COMMENT ON COLUMN cudal1.measurement.half_width IS 'relative half-width of that interval';
 COMMENT ON COLUMN cudal1.measurement.wide IS
-'the interval is wide, and the score an end of it, the least of its pairs, or what A/A pairs allow:
-detail says which and why, evidence (wide.estimate) has the middle';
+'the interval is wide, and the score an end of it, the least of its pairs, its middle below 1, or
+what A/A pairs allow: detail says which and why, evidence (wide.estimate) has the middle';
 COMMENT ON COLUMN cudal1.measurement.bucket_means IS
 'the estimate of each bucket (median or mean of its ratios, as the profile says)';
 COMMENT ON COLUMN cudal1.measurement.reference_seconds IS 'median time of one run of the reference';

@@ -33,8 +33,8 @@ check_budget(void)
 	check(seconds > job.profile.budget_min && seconds < job.profile.budget_min + 30,
 		  "code that sleeps at random ends at its budget");
 	check(measure->result->outcome == OUTCOME_SUCCESSFUL && measure->result->wide
-		  && measure->result->score == measure->result->lower
-		  && measure->result->score < 0.05, "at the lower end of what is known, and marked");
+		  && measure->result->score >= measure->result->lower
+		  && measure->result->score < 0.05, "with the middle of what is known, and marked");
 	job.budget_seconds = 20;
 	seconds = run(2, 0.03, 0.1);
 	check(seconds > 20 && seconds < 50 && measure->result->pairs >= 3,
@@ -86,9 +86,11 @@ check_aa(void)
 	candidate_spread = 0.3;
 	run(6, 1e-4, 1.3e-4);
 	check(launched[true] == 14 && measure->result->wide
-		  && measure->result->score == measure->result->lower && measure->result->score < 0.75,
-		  "code that makes its own interval wide, where the reference's is not, gets the "
-		  "lower end");
+		  && measure->result->score > measure->result->lower
+		  && measure->result->score < 0.95 * measure->result->upper
+		  && near(measure->result->score, 0.77, 0.05),
+		  "code that makes its own interval wide, where the reference's is not, gets the middle, "
+		  "not the end nearer to 1");
 	candidate_spread = 0;
 }
 

@@ -158,10 +158,11 @@ verdict_asks_aa(const Rounds *s, double half_width)
 
 /*
  * The score of a wide interval. From 1 on it is the lower end, or the least of a few pairs,
- * whichever side made the interval wide. Below 1 the end nearer to 1 is above what was measured, so
- * the candidate is granted no more doubt than intervals of the reference itself show, and none
- * where those are not wide. It gets the lower end where its pairs spread more than the reference's
- * do, or where its budget left no time for A/A pairs.
+ * whichever side made the interval wide. Where it reaches below 1 it is the middle, at most 1, as
+ * if the interval were narrow. The end nearer to 1 is above what was measured, so the candidate is
+ * granted no more doubt than intervals of the reference itself show, and none where those are not
+ * wide, where its pairs spread more than the reference's do, or where its budget left no time for
+ * A/A pairs.
  */
 static double
 careful_score(Rounds *s, double score, const char **why)
@@ -170,31 +171,30 @@ careful_score(Rounds *s, double score, const char **why)
 	json_t	   *evidence = json_pack("{s:f}", "estimate", score);
 	json_t	   *pairs = json_array();
 	double		lower = cudal1_score_least_end(s->buckets.v, s->buckets.n, s->lower);
-	double		end = cudal1_score_nearer_end(lower, s->upper);
-	bool		few = lower > s->lower;
+	double		middle = fmax(lower, fmin(score, 1));
 	double		doubt;
 	bool		own;
 
 	json_object_set_new(s->m->result->evidence, "wide", evidence);
-	*why = few && end == lower ? "the score is the least of its pairs"
-		: "the score is its end nearer to 1.00";
 	if (!verdict_asks_aa(s, s->half_width))
-		return end;
-	*why = few ? "the score is the least of its pairs, at most 1.00"
-		: "the score is its lower end";
+	{
+		*why = lower > s->lower && lower >= 1 ? "the score is the least of its pairs"
+			: "the score is its end nearer to 1.00";
+		return cudal1_score_nearer_end(lower, s->upper);
+	}
+	*why = "the score is its middle, at most 1.00";
 	if (!s->aa || s->aa->buckets.n < AA_PAIRS)
-		return lower;
+		return middle;
 	doubt = cudal1_score_doubt(s->buckets.v, s->buckets.n, s->aa->buckets.v, s->aa->buckets.n,
 							   p->confidence, p->nlooks, &own);
 	for (size_t i = 0; i < s->aa->buckets.n; i++)
 		json_array_append_new(pairs, json_real(s->aa->buckets.v[i]));
 	json_object_set_new(evidence, "aa", pairs);
 	json_object_set_new(evidence, "own", json_boolean(own));
-	*why = few ? "pairs of the reference with itself spread less, so the score is the least of its "
-		"pairs, at most 1.00"
-		: "pairs of the reference with itself spread less, so the score is its lower end";
+	*why = "pairs of the reference with itself spread less, so the score is its middle, at most "
+		"1.00";
 	if (own)
-		return lower;
+		return middle;
 	json_object_set_new(evidence, "doubt", json_real(doubt));
 	*why = "pairs of the reference with itself spread as much, so the score is its end nearer to "
 		"1.00, as far as theirs would reach";
