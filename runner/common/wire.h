@@ -42,6 +42,8 @@ typedef enum WireOp
 	 * others with WIRE_FLAG_BY_NAME; seed: that of its WIRE_LOAD
 	 */
 	WIRE_WEIGHTS = 10,
+	/* PyTorch, a candidate: is its text Python? No code of it runs, and nothing was loaded */
+	WIRE_PARSE = 11,
 } WireOp;
 
 typedef enum WireStatus

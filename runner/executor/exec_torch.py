@@ -80,21 +80,6 @@ class Control:
         self.memory[wire.TEXT_AT:wire.TEXT_AT + len(data)] = data
 
 
-def refuse_syntax(code):
-    """What is no Python costs no context. A tree of so little text takes little memory, and no code
-    is made of it, which can take any.
-    """
-    if not code or len(code) > PARSED:
-        return
-    try:
-        compile(code, "candidate.py", "exec", ast.PyCF_ONLY_AST)
-    except SyntaxError:
-        raise
-    except Exception:
-        # as it will be found where limits hold
-        return
-
-
 class Executor:
     def __init__(self, sock, control_fd, memory_fd, source_fd, guard, libdir, data_bytes, gpu=None):
         self.sock = socket.socket(fileno=sock)
@@ -139,7 +124,7 @@ class Executor:
             wire.LOAD: self.load, wire.RUN: self.run,
             wire.DESCRIBE: self.describe, wire.GENERATE: self.generate,
             wire.ARENA: self.change_memory, wire.STATE: self.name_state,
-            wire.WEIGHTS: self.change_weights,
+            wire.WEIGHTS: self.change_weights, wire.PARSE: self.parse,
         }
         while True:
             if self.generator:
@@ -159,6 +144,20 @@ class Executor:
                 status = wire.FAULTED if common.is_fault(error) else wire.FAILED
                 self.control.text(common.explain(error))
             self.sock.send(MESSAGE.pack(nonce, op, status, 0, 0, 0, value, b""))
+
+    def parse(self, count, flags, seed):
+        """What is no Python costs no time of a device. A tree of so little text takes little
+        memory, and no code is made of it, which can take any.
+        """
+        if len(self.code) > PARSED:
+            return
+        try:
+            compile(self.code, "candidate.py", "exec", ast.PyCF_ONLY_AST)
+        except SyntaxError:
+            raise
+        except Exception:
+            # as it will be found where limits hold
+            return
 
     def layouts(self):
         """The tensors that the supervisor has listed in control memory."""
@@ -242,7 +241,6 @@ class Executor:
         del arenas
         torch.set_grad_enabled(False)
         if self.gpu:
-            refuse_syntax(self.code)
             if flags & wire.WAITED:
                 os.environ["CUDA_LAUNCH_BLOCKING"] = "1"
             self.gpu.open(

@@ -114,7 +114,8 @@ signal_text(int number)
 static bool
 is_syntax(const char *text)
 {
-	return strncmp(text, "SyntaxError", 11) == 0 || strncmp(text, "IndentationError", 16) == 0;
+	return strncmp(text, "SyntaxError", 11) == 0 || strncmp(text, "IndentationError", 16) == 0
+		|| strncmp(text, "TabError", 8) == 0;
 }
 
 /*

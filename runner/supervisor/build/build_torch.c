@@ -221,5 +221,7 @@ build_zygotes(Measure *m)
 				&& conclude(m, OUTCOME_LOST, "the interpreter %s can't import PyTorch%s%s",
 							m->options->python, text[0] ? ": " : "", text);
 	}
-	return true;
+	build_parse(m);
+	heat_enter_all(m);
+	return heat_left(m) > 0;
 }

@@ -82,4 +82,10 @@ extern bool build_again_alone(Measure *m, Side side);
 extern void build_early(Measure *m);
 extern void build_start_on_device(Measure *m, int from);
 
+/*
+ * refuses candidates that are no Python, before a device is held; the interpreter of the first seat
+ * is ready
+ */
+extern void build_parse(Measure *m);
+
 #endif							/* CUDAL1_BUILD_TORCH_H */
