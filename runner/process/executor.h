@@ -99,6 +99,7 @@ typedef struct Executor
 	bool		ended;
 	int			wait_status;
 	int64_t		value;			/* of the last reply */
+	int64_t		arrays;			/* pytorch: its reply to WIRE_LOAD */
 	char		text[2048];		/* the last error, valid UTF-8 */
 	struct GpuMemory *pool;		/* on a GPU: what a PyTorch executor allocates from */
 	size_t		pool_bytes;

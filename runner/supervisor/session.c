@@ -131,6 +131,7 @@ load_code(Measure *m, Executor *executor, Side code, const Arena *arena, uint64_
 											 load_limit(m, code), NULL);
 	double		seconds = clock_now() - started;
 
+	executor->arrays = executor->value;
 	result = loaded(m, executor, result, false);
 	m->code[code]->load_seconds += seconds;
 	m->code[code]->load_alone = fmax(m->code[code]->load_alone, seconds);
@@ -200,6 +201,8 @@ end_beside(Measure *m, Executor *executor)
 {
 	bool		loading = executor->asked.op == WIRE_LOAD;
 
+	if (loading)
+		executor->arrays = executor->value;
 	charge_beside(m, executor, loading);
 	return measure_failed(m, code_of(executor), executor, executor->result,
 						  loading ? "while it was loaded" : "in its first run");

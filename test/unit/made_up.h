@@ -17,6 +17,7 @@ static int	made_up_clock(clockid_t id, struct timespec *t);
 #include "../../runner/supervisor/timing/stopping.c"
 #include "../../runner/supervisor/timing/set.c"
 #include "../../runner/supervisor/timing/judge.c"
+#include "../../runner/supervisor/beside.c"
 #include "../../runner/supervisor/timing/pair.c"
 #include "../../runner/supervisor/timing/aa.c"
 #include "../../runner/supervisor/timing/more.c"

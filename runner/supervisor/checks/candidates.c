@@ -12,6 +12,7 @@
 #include "common/clock.h"
 #include "common/text.h"
 #include "supervisor/backend.h"
+#include "supervisor/beside.h"
 #include "supervisor/checks/candidates.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/heat.h"
@@ -20,9 +21,6 @@
 #include "supervisor/checks/poison.h"
 #include "supervisor/session.h"
 
-#define POOL_TIMES		4		/* what the reference took, that each of them has at least */
-#define POOL_LEAST		((size_t) 2 << 30)
-#define GPU_SHARE		0.9		/* of what is left of a GPU's memory, for all of them */
 /* seconds, and times what the reference takes: longer loads and first runs are made alone */
 #define PATIENCE		3.0
 #define PATIENCE_TIMES	4.0
@@ -118,13 +116,10 @@ run_candidate(Checks *c, bool *weights, bool *right)
 	bool		beside = c->begun && m->backend->bring;
 	bool		same;
 
-	if (!c->begun)
-	{
-		if (!measure_launch(m, c->candidate, SIDE_CANDIDATE, 1, &c->arena, c->weights))
-			return false;
-		c->arrays = c->candidate->value > 0;
-	}
-	if (m->member->by_name && !c->arrays && !sets_globals(m->job->reference))
+	if (!c->begun
+		&& !measure_launch(m, c->candidate, SIDE_CANDIDATE, 1, &c->arena, c->weights))
+		return false;
+	if (m->member->by_name && c->candidate->arrays == 0 && !sets_globals(m->job->reference))
 	{
 		/* its runs would be those that are known to be wrong */
 		m->member->by_name = false;
@@ -132,7 +127,7 @@ run_candidate(Checks *c, bool *weights, bool *right)
 		return true;
 	}
 	m->time[SIDE_CANDIDATE] = 0;
-	*weights = m->job->language == LANGUAGE_PYTORCH && c->arrays;
+	*weights = m->job->language == LANGUAGE_PYTORCH && c->candidate->arrays > 0;
 	if (!first_run(c) || !agrees(c, 1, right) || (beside && !*right && !still_wrong(c)))
 		return false;
 	/* the first call of a process counts as all others do */
@@ -238,10 +233,16 @@ typedef struct Unchecked
 	int			number;			/* in the heat */
 	Member	   *member;
 	Executor	executor;
-	bool		arrays;
 	bool		done;			/* with a verdict that no mate can have caused, or none */
 	json_t	   *evidence;
 } Unchecked;
+
+/* some of them, which begin side by side */
+typedef struct Beginning
+{
+	Checks	   *c;
+	Unchecked  *of;
+} Beginning;
 
 /* All run the same inputs: what one has left is overwritten before the next can look there. */
 static void
@@ -276,51 +277,32 @@ check_alone(Checks *c, Member *member, Executor *executor)
 	overwrite(c);
 }
 
-/* how many processes have enough of the GPU's memory, and pools as large as these may be */
-static int
-room_beside(Checks *c, int n)
+static bool
+enter_unchecked(void *context, int i, Start *start)
 {
-	Measure    *m = c->m;
-	size_t		left = (size_t) (GPU_SHARE * (double) gpu_memory_left(m));
-	size_t		least = POOL_TIMES * m->reference.pool_used;
+	Beginning  *b = context;
+	Checks	   *c = b->c;
+	Unchecked  *u = &b->of[i];
 
-	least = m->job->language != LANGUAGE_PYTORCH ? 0 : least > POOL_LEAST ? least : POOL_LEAST;
-	while (n > 1 && left < (size_t) n * (least + m->reference.gpu_bytes))
-		n--;
-	left = left / (size_t) n - m->reference.gpu_bytes;
-	m->gpu->set_pool_bytes = left < m->gpu->pool_bytes ? left : m->gpu->pool_bytes;
-	return n;
+	if (c->m->dissolved || u->member->by_itself || u->member->result.outcome != OUTCOME_NONE)
+		return false;
+	enter(c, u->member, i + 1);
+	*start = (Start) {.executor = &u->executor, .side = SIDE_CANDIDATE, .seat = 1,
+		.arena = &c->arena, .weights = c->weights, .seed = c->seeds[0],
+		.timeout = measure_run_limit(c->m)};
+	return true;
 }
 
-/* each that is left begins to load, or to make its first run, or has done all that is begun so */
-static void
-step_beside(Checks *c, Unchecked *u, int n, int step)
+static bool
+others_go_on(void *context, int i)
 {
-	Measure    *m = c->m;
-	Executor   *begun[BEGUN_BESIDE];
-	int			nbegun = 0;
+	return !((Beginning *) context)->c->m->dissolved;
+}
 
-	for (int i = 0; i < n && !m->dissolved; i++)
-	{
-		Executor   *executor = &u[i].executor;
-		bool		good;
-
-		if (u[i].member->by_itself || u[i].member->result.outcome != OUTCOME_NONE)
-			continue;
-		enter(c, u[i].member, i + 1);
-		if (step == 1)
-			u[i].arrays = executor->value > 0;
-		good = step == 0 ? measure_begin_launch(m, executor, SIDE_CANDIDATE, 1, &c->arena,
-												c->weights)
-			: step == 1 ? !m->backend->bring
-			|| measure_begin_first(m, executor, &c->arena, 0, c->seeds[0], measure_run_limit(m))
-			: measure_end_launch(m, executor);
-		if (good)
-			begun[nbegun++] = executor;
-	}
-	heat_enter_all(m);
-	if (step == 0 || (step == 1 && m->backend->bring))
-		measure_await_launches(m, begun, nbegun, step == 0 ? SPENT_LOAD : SPENT_FIRST);
+static void
+enter_all(void *context)
+{
+	heat_enter_all(((Beginning *) context)->c->m);
 }
 
 /* What was spent on these is theirs, but uses up no budget: one may have kept others waiting. */
@@ -390,8 +372,9 @@ check_beside(Checks *c, Unchecked *u, int n)
 	}
 	heat_live_together(m, n);
 	m->patience = PATIENCE + PATIENCE_TIMES * (m->reference.load_alone + m->reference.first_alone);
-	for (int step = 0; step < 3 && !m->dissolved; step++)
-		step_beside(c, u, n, step);
+	measure_load_beside(m, &(Beside) {.n = n, .enter = enter_unchecked, .goes_on = others_go_on,
+			.enter_all = enter_all, .context = &(Beginning) {.c = c,.of = u}});
+	heat_enter_all(m);
 	good = note_beside(m, u, n, left);
 	share_beside(m, u, n);
 	for (int i = 0; i < n && good && !m->dissolved; i++)
@@ -402,7 +385,6 @@ check_beside(Checks *c, Unchecked *u, int n)
 			continue;
 		enter(c, member, i + 1);
 		c->candidate = &u[i].executor;
-		c->arrays = u[i].arrays;
 		c->begun = true;
 		u[i].done = check_candidate(c) || member->result.outcome == OUTCOME_CANCELLED
 			|| (member->result.outcome == OUTCOME_WRONG_OUTPUT
@@ -447,7 +429,7 @@ checks_of_candidates(Checks *c)
 		for (; n < c->beside_most && heat_next(m, &i); i++)
 			u[n++] = (Unchecked) {.number = i,.member = m->member};
 		if (n > 1)
-			n = room_beside(c, n);
+			n = measure_room_beside(m, n);
 		if (n > 1)
 			check_beside(c, u, n);
 		for (int k = 0; k < n; k++)

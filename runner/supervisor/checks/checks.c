@@ -16,6 +16,7 @@
 #include "common/clock.h"
 #include "common/text.h"
 #include "supervisor/backend.h"
+#include "supervisor/beside.h"
 #include "supervisor/checks/checks.h"
 #include "supervisor/checks/candidates.h"
 #include "supervisor/checks/first.h"
@@ -222,6 +223,30 @@ launch_reference(Checks *c, Executor *executor, int seat)
 	return measure_launch(c->m, executor, SIDE_REFERENCE, seat, &c->arena, c->weights);
 }
 
+static bool
+enter_reference(void *context, int i, Start *start)
+{
+	Checks	   *c = context;
+	uint32_t	slot = i == 0 ? 0 : c->slot;
+
+	*start = (Start) {.executor = i == 0 ? &c->reference : &c->other, .side = SIDE_REFERENCE,
+		.seat = i, .arena = &c->arena, .weights = c->weights, .slot = slot,
+		.seed = c->seeds[c->m->backend->bring ? slot : 0],
+		.timeout = c->m->job->profile.build_seconds};
+	return true;
+}
+
+static bool
+ends_with_it(void *context, int i)
+{
+	return false;
+}
+
+static void
+stay(void *context)
+{
+}
+
 /*
  * The reference's two processes, side by side, and of PyTorch's the first run of each; that of the
  * second is compared later, as its others are.
@@ -230,27 +255,13 @@ static bool
 launch_both(Checks *c)
 {
 	Measure    *m = c->m;
-	Executor   *both[2] = {&c->reference, &c->other};
 
 	c->starts++;
 	c->left = gpu_memory_left(m);
 	c->beside = true;
 	c->slot = m->backend->bring ? 1 : UINT32_MAX;
-	for (int i = 0; i < 2; i++)
-		if (!measure_begin_launch(m, both[i], SIDE_REFERENCE, i, &c->arena, c->weights))
-			return false;
-	measure_await_launches(m, both, 2, SPENT_LOAD);
-	for (int i = 0; i < 2 && m->backend->bring; i++)
-	{
-		uint32_t	slot = i == 0 ? 0 : c->slot;
-
-		if (!measure_begin_first(m, both[i], &c->arena, slot, c->seeds[slot],
-								 m->job->profile.build_seconds))
-			return false;
-	}
-	if (m->backend->bring)
-		measure_await_launches(m, both, 2, SPENT_FIRST);
-	return measure_end_launch(m, both[0]) && measure_end_launch(m, both[1]);
+	return measure_load_beside(m, &(Beside) {.n = 2, .enter = enter_reference,
+			.goes_on = ends_with_it, .enter_all = stay, .context = c});
 }
 
 /* its runs in the second process, which are in another order */

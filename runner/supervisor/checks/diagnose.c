@@ -226,7 +226,7 @@ attempt(Diagnosis *d, uint32_t change, Manner manner)
 	executor_init(&executor);
 	m->trial = change;
 	good = measure_launch(m, &executor, SIDE_CANDIDATE, 1, &d->arena, d->weights);
-	d->arrays = m->job->language == LANGUAGE_PYTORCH && executor.value > 0;
+	d->arrays = m->job->language == LANGUAGE_PYTORCH && executor.arrays > 0;
 	if (manner == MANNER_BLOCK)
 		good = good && run_block(d, &executor, SIDE_CANDIDATE);
 	if (manner == MANNER_MANY)

@@ -17,7 +17,6 @@ typedef struct Checks
 	Executor	reference;
 	Executor   *candidate;
 	bool		begun;			/* beside others; in PyTorch it has made its first run */
-	bool		arrays;			/* its code has some of its own, as weights */
 	int			beside_most;	/* candidates for which there is memory of their own */
 	uint32_t	n;				/* inputs that both sides run */
 	uint32_t	slots;

@@ -14,6 +14,8 @@
 #include "supervisor/measure.h"
 
 #define GPU_MAX_SIDES	(1 + HEAT_MAX)
+/* of what is left of its memory, for processes that live together */
+#define GPU_SHARE		0.9
 
 /* an allocation of its own that another process can map by its descriptor */
 typedef struct GpuMemory

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "supervisor/backend.h"
+#include "supervisor/beside.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/timing/set.h"
 
@@ -159,86 +160,60 @@ start_reference(Set *set, int half_number, Values *alone)
 	return m->gpu || alone->n == 0 || s->neighbour > 0 || baseline_meet_neighbour(s, half, alone);
 }
 
-/* one of the processes that load side by side, and what is done with each of them */
+/* a set's processes that load side by side */
 typedef struct Loading
 {
-	Rounds	   *s;
-	Executor   *executor;
-	Side		side;
-	int			seat;
-	uint32_t	slot;			/* with the input of its first run */
+	Set		   *set;
+	int			half_number;
 } Loading;
 
+/* The reference is the last, so that a candidate has the blame for what it does to both. */
 static bool
-begin_launch(const Loading *l)
+enter_side(void *context, int i, Start *start)
 {
-	return measure_begin_launch(l->s->m, l->executor, l->side, l->seat, &l->s->arena,
-								l->s->weights);
-}
+	const Loading *l = context;
+	Set		   *set = l->set;
+	bool		reference = i == set->n;
+	Side		side = reference ? SIDE_REFERENCE : SIDE_CANDIDATE;
+	Rounds	   *s = set->of[reference ? 0 : i];
 
-static bool
-begin_first(const Loading *l)
-{
-	return measure_begin_first(l->s->m, l->executor, &l->s->arena, l->slot,
-							   random_next(&l->s->m->random), rounds_timeout(l->s, l->side, 1));
-}
-
-static bool
-end_launch(const Loading *l)
-{
-	return measure_end_launch(l->s->m, l->executor);
-}
-
-/*
- * The same with each process, and waits for all of them. The reference is the last, so that a
- * candidate has the blame for what it does to both. `spending`: what it is that is waited for, or
- * SPENDINGS. False: the half can't go on
- */
-static bool
-load_step(Set *set, int half_number, bool (*step) (const Loading *), Spending spending)
-{
-	Rounds	   *first = set->of[0];
-	Executor   *begun[1 + HEAT_MAX];
-	int			n = 0;
-
-	for (int i = 0; i < set->n + (half_number > 0); i++)
-	{
-		bool		reference = i == set->n;
-		Side		side = reference ? SIDE_REFERENCE : SIDE_CANDIDATE;
-		Rounds	   *s = reference ? first : set->of[i];
-		Loading		l = {.s = s, .executor = set->half[reference ? 0 : i]->executor[side],
-			.side = side, .seat = seat(s, side, half_number), .slot = first->order[0]};
-
-		if (reference)
-			set_enter_all(set);
-		else if (!set_enter(set, i))
-			continue;
-		if (step(&l))
-			begun[n++] = l.executor;
-		else if (reference || !set_goes_on(set))
-			return false;
-	}
-	set_enter_all(set);
-	if (spending != SPENDINGS)
-		measure_await_launches(first->m, begun, n, spending);
+	if (reference)
+		set_enter_all(set);
+	else if (!set_enter(set, i))
+		return false;
+	*start = (Start) {.executor = set->half[reference ? 0 : i]->executor[side],.side = side,
+		.seat = seat(s, side, l->half_number),.arena = &s->arena,.weights = s->weights,
+		.slot = s->order[0],.seed = random_next(&s->m->random),
+		.timeout = rounds_timeout(s, side, 1)};
 	return true;
 }
 
-/*
- * Loads the code of several processes while no clock runs. For PyTorch each also makes a run on an
- * input that no later run has. A process loads libraries and kernels in its first run, and several
- * do so side by side in the time of one.
- */
+static bool
+others_go_on(void *context, int i)
+{
+	const Loading *l = context;
+
+	return i < l->set->n && set_goes_on(l->set);
+}
+
+static void
+enter_all(void *context)
+{
+	set_enter_all(((Loading *) context)->set);
+}
+
+/* loads the code of several processes, in PyTorch with a run on an input that no later run has */
 static bool
 load_together(Set *set, int half_number)
 {
-	Rounds	   *first = set->of[0];
+	Measure    *m = set->of[0]->m;
 
-	return load_step(set, half_number, begin_launch, SPENT_LOAD)
-		&& (!first->m->backend->bring
-			|| (rounds_inputs(first, 1)
-				&& load_step(set, half_number, begin_first, SPENT_FIRST)))
-		&& load_step(set, half_number, end_launch, SPENDINGS);
+	if (m->backend->bring && !rounds_inputs(set->of[0], 1))
+		return false;
+	set_lend(set);
+	return measure_load_beside(m, &(Beside) {.n = set->n + (half_number > 0), .enter = enter_side,
+			.goes_on = others_go_on, .enter_all = enter_all,
+			.context = &(Loading) {.set = set,.half_number = half_number}});
 }
 
 /* starts the candidates' processes, and lets them settle one after the other */

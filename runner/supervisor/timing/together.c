@@ -19,7 +19,6 @@
 #define MEMORY_TIMES	2.0		/* of what code had in its checks, that it may have in a set */
 #define MEMORY_LEAST	268435456.0	/* bytes of that */
 #define GREEDY_TIMES	4		/* what the reference wants: code that wants more shares no set */
-#define GPU_SHARE		0.9		/* of what is left of a GPU's */
 /* of the most that code took in its checks, with its random start */
 #define POOL_TIMES		1.3
 #define POOL_SPARE		268435456.0	/* bytes */

@@ -1,0 +1,49 @@
+/*
+ * beside.h
+ *		Processes that load their code side by side on a GPU.
+ */
+#ifndef CUDAL1_BESIDE_H
+#define CUDAL1_BESIDE_H
+
+#include "supervisor/types.h"
+
+/* how one of them begins, as measure_launch() has it */
+typedef struct Start
+{
+	Executor   *executor;
+	Side		side;
+	int			seat;
+	const Arena *arena;
+	uint64_t	weights;
+	/* of its first run, where the backend can bring it an input */
+	uint32_t	slot;
+	uint64_t	seed;
+	double		timeout;		/* as of a block */
+} Start;
+
+typedef struct Beside
+{
+	int			n;
+	/* makes the i-th current, and says how it begins; false: it is not, or no longer, one */
+	bool		(*enter) (void *context, int i, Start *start);
+	/* the i-th has failed: whether the others go on */
+	bool		(*goes_on) (void *context, int i);
+	/* what is done now is done for all */
+	void		(*enter_all) (void *context);
+	void	   *context;
+} Beside;
+
+/*
+ * Loads the code of several processes while no clock runs. In PyTorch each makes its first run,
+ * too: libraries and kernels are loaded then, and several do so in the time of one. False: those
+ * that are left do not go on
+ */
+extern bool measure_load_beside(Measure *m, const Beside *beside);
+
+/*
+ * How many of `n` candidates' processes there is memory for on the GPU; gives each an equal part of
+ * it for its pool
+ */
+extern int	measure_room_beside(Measure *m, int n);
+
+#endif							/* CUDAL1_BESIDE_H */
