@@ -119,6 +119,32 @@ is_syntax(const char *text)
 }
 
 /*
+ * Whether code raised an error of names, types or shapes, which no lack of memory or of threads
+ * makes.
+ */
+static bool
+is_own_error(const char *text)
+{
+	static const char *const kinds[] = {"NameError", "UnboundLocalError", "AttributeError",
+		"TypeError", "KeyError", "IndexError", "ModuleNotFoundError", "NotImplementedError",
+		"the code defines no class"};
+	static const char *const words[] = {"shape", "size", "dimension", "dtype", "same device",
+		"expected"};
+	static const char *const shortages[] = {"memory", "alloc", "resource", "thread", "cuda error",
+		"cublas", "cudnn", "engine", "algorithm"};
+	char		first[200];
+
+	snprintf(first, sizeof(first), "%.*s", (int) strcspn(text, "\n"), text);
+	if (text_mentions(text, shortages, sizeof(shortages) / sizeof(shortages[0])))
+		return false;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strncmp(first, kinds[i], strlen(kinds[i])) == 0)
+			return true;
+	return (strncmp(first, "RuntimeError", 12) == 0 || strncmp(first, "ValueError", 10) == 0)
+		&& text_mentions(first, words, sizeof(words) / sizeof(words[0]));
+}
+
+/*
  * a person, the kernel short of memory, or a batch system that ends all processes of a job, us a
  * moment later than the code
  */
@@ -191,7 +217,7 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 								: "a process was killed");
 	/* mates may have left it too little of what all share: memory of host and GPU, threads */
 	if (m->shares && side == SIDE_CANDIDATE && m->member != &m->all && result != EXECUTOR_FORGED
-		&& result != EXECUTOR_BROKEN)
+		&& result != EXECUTOR_BROKEN && !(m->patience > 0 && is_own_error(executor->text)))
 	{
 		m->member->by_itself = true;
 		return false;

@@ -264,7 +264,8 @@ typedef struct Measure
 	double		start_time;		/* of a reference's process: its start, its first block, its end */
 	double		check_time;
 	Spending	running;		/* what blocks are for now */
-	double		patience;		/* seconds, for candidates' loads and first runs; 0: as ever */
+	/* seconds, for loads and first runs of candidates that are checked side by side; 0: none are */
+	double		patience;
 	double		last_progress;
 	/* of a diagnosis: TrialChanges of the candidate under way, and when all of it ends; 0: none */
 	uint32_t	trial;

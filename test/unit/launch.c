@@ -333,6 +333,24 @@ forget(void)
 	}
 }
 
+/* whether a member of the checks that fails with this text has its verdict */
+static bool
+fails_in_checks(const char *text)
+{
+	Executor	executor = {.pid = -1,.log_fd = -1,.hostile = true};
+
+	forget();
+	json_object_clear(measure.result->evidence);
+	measure.shares = 2;
+	measure.patience = 1;
+	snprintf(executor.text, sizeof(executor.text), "%s", text);
+	measure_failed(&measure, SIDE_CANDIDATE, &executor,
+				   strncmp(text, "the code", 8) == 0 ? EXECUTOR_UNSUPPORTED : EXECUTOR_FAILED,
+				   "in its first run");
+	measure.patience = 0;
+	return measure.result->outcome == OUTCOME_LAUNCH_FAILURE && !member.by_itself;
+}
+
 /* both sides load and make their first runs side by side */
 static void
 check_side_by_side(void)
@@ -386,6 +404,16 @@ check_side_by_side(void)
 	check(!start_beside(&executor, SIDE_CANDIDATE, 1, 1, EXECUTOR_FAILED)
 		  && measure.result->outcome == OUTCOME_NONE && member.by_itself && !measure.dissolved,
 		  "that of a set leaves it");
+	check(fails_in_checks("RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 4x8)")
+		  && fails_in_checks("AttributeError: 'Linear' object has no attribute 'wieght'\n  line 3")
+		  && fails_in_checks("the code defines no class ModelNew"),
+		  "in the checks, errors of shapes and names are the code's own");
+	check(!fails_in_checks("OutOfMemoryError: CUDA out of memory. Tried to allocate an array of "
+						   "this size")
+		  && !fails_in_checks("RuntimeError: cuDNN error: unexpected shape")
+		  && !fails_in_checks("RuntimeError: something\n  line 3, in forward: x.reshape(4)")
+		  && !fails_in_checks("TypeError: no more threads") && !fails_in_checks(""),
+		  "others may be a mate's doing");
 	forget();
 	measure.shares = 2;
 	check(!start_beside(&executor, SIDE_REFERENCE, 1, 1, EXECUTOR_TIMEOUT) && measure.dissolved

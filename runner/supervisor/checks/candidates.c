@@ -233,7 +233,7 @@ typedef struct Unchecked
 	int			number;			/* in the heat */
 	Member	   *member;
 	Executor	executor;
-	bool		done;			/* with a verdict that no mate can have caused, or none */
+	bool		done;			/* with a verdict that no mate can have caused, or as right */
 	json_t	   *evidence;
 } Unchecked;
 
@@ -354,9 +354,9 @@ uncheck(Unchecked *u)
 
 /*
  * Members whose processes begin side by side, and are then checked one after the other. Each has
- * slots and a pool of its own, so outputs that are wrong are its own doing, unless mates hold what
- * memory the GPU has outside of these. Whatever else fails there may be another's doing, too, and
- * the member is checked again by itself.
+ * slots and a pool of its own, so outputs that are wrong, and errors of names, types or shapes, are
+ * its own doing, unless mates hold what memory the GPU has outside of these. Whatever else fails
+ * there may be another's doing, too, and the member is checked again by itself.
  */
 static void
 check_beside(Checks *c, Unchecked *u, int n)
@@ -381,13 +381,15 @@ check_beside(Checks *c, Unchecked *u, int n)
 	{
 		Member	   *member = u[i].member;
 
-		if (member->by_itself || member->result.outcome != OUTCOME_NONE)
+		if (member->by_itself)
 			continue;
 		enter(c, member, i + 1);
 		c->candidate = &u[i].executor;
 		c->begun = true;
-		u[i].done = check_candidate(c) || member->result.outcome == OUTCOME_CANCELLED
-			|| (member->result.outcome == OUTCOME_WRONG_OUTPUT
+		u[i].done = (member->result.outcome == OUTCOME_NONE && check_candidate(c))
+			|| member->result.outcome == OUTCOME_CANCELLED
+			|| ((member->result.outcome == OUTCOME_WRONG_OUTPUT
+				 || member->result.outcome == OUTCOME_LAUNCH_FAILURE)
 				&& gpu_memory_left(m) > (1 - GPU_SHARE) / 2 * (double) left);
 	}
 	for (int i = 0; i < n; i++)
