@@ -7,6 +7,8 @@
 
 #include "supervisor/types.h"
 
+#define BEGUN_BESIDE	8		/* candidates of a heat, at most, whose checks or trials begin so */
+
 /* how one of them begins, as measure_launch() has it */
 typedef struct Start
 {

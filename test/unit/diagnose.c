@@ -12,6 +12,9 @@
 static double deviation;		/* of each run of the candidate, in tolerances */
 static int	references;			/* processes of the reference */
 static int	candidates;			/* and of candidates */
+static int	beside[2];			/* those of both that began side by side */
+static int	fails = -1;			/* which of these does not come to an end of that */
+static int	blocks;				/* that were made otherwise */
 static JobLanguage language = LANGUAGE_C;
 static const char *source = "";
 
@@ -72,6 +75,51 @@ measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena 
 	return true;
 }
 
+int
+measure_room_beside(Measure *m, int n)
+{
+	return n;
+}
+
+bool
+measure_load_beside(Measure *m, const Beside *b)
+{
+	int			places = 0;
+
+	for (int i = 0; i < b->n; i++)
+	{
+		Start		start;
+
+		check(b->enter(b->context, i, &start) && start.executor->value == 0
+			  && !m->member->by_name, "one begins with weights of its own");
+		places |= 1 << start.arena->place;
+		beside[start.side]++;
+		start.executor->value = 1;
+		if (i == fails && !b->goes_on(b->context, i))
+			return false;
+	}
+	check(places == (2 << b->n) - 2, "each in memory of its own");
+	b->enter_all(b->context);
+	return true;
+}
+
+void
+heat_live_together(Measure *m, int n)
+{
+	m->shares = n;
+}
+
+void
+heat_live_apart(Measure *m)
+{
+	m->shares = 0;
+}
+
+void
+heat_share_among(Measure *m, Member *const *members, int n)
+{
+}
+
 void
 measure_unstage(Measure *m, Arena *arena, uint32_t slot)
 {
@@ -106,6 +154,7 @@ bool
 measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots,
 			  const uint64_t *seeds, uint32_t n, double timeout, double *elapsed)
 {
+	blocks++;
 	return true;
 }
 
@@ -157,6 +206,15 @@ compare(Measure *m, const void *expected, const void *found, int output, Compari
 	return true;
 }
 
+static bool
+bring(Measure *m, const Arena *arena, Side side, uint32_t slot)
+{
+	return true;
+}
+
+static bool on_gpu;
+static bool by_name;			/* weights by name were no better */
+
 /*
  * the cause where an output of both members of a heat was so many tolerances off, and all of
  * further runs are `further`
@@ -165,23 +223,24 @@ static bool
 is_cause(const char *cause, double wrong, double further)
 {
 	static const Backend backend = {.arena_bytes = arena_bytes,.compare = compare,
-		.outputs_apart = true};
+		.outputs_apart = true,.bring = bring};
 	static Job	job;
 	Member		members[2] = {0};
 	Measure		m = {.job = &job,.backend = &backend,.members = members,.nmembers = 2,
-		.outputs = 1,.output_bytes = sizeof(double)};
+		.outputs = 1,.output_bytes = sizeof(double),.gpu = on_gpu ? (struct Gpu *) &job : NULL};
 	bool		same = true;
 
 	m.output[0] = (Tensor) {.dtype = WIRE_FLOAT64,.elements = 1,.bytes = sizeof(double)};
 	job.language = language;
 	deviation = further;
-	references = candidates = 0;
+	references = candidates = blocks = beside[0] = beside[1] = 0;
 	for (int i = 0; i < 2; i++)
 	{
 		members[i].result = (Result) {.outcome = OUTCOME_WRONG_OUTPUT,.wrong_error = wrong,
 			.evidence = json_object()};
 		strcpy(members[i].result.detail, "it is wrong");
 		members[i].code.source = source;
+		members[i].by_name = by_name;
 	}
 	diagnose(&m);
 	for (int i = 0; i < 2; i++)
@@ -200,6 +259,8 @@ is_cause(const char *cause, double wrong, double further)
 int
 main(void)
 {
+	int			runs;
+
 	check(is_cause("tolerance", 1.03, 0.8), "what is always near the tolerance missed it");
 	check(is_cause("rarely", 1.03, 0.01), "what is far within it elsewhere has a rare fault");
 	check(is_cause("rarely", 1000, 0.8), "and so has what was far off once");
@@ -216,5 +277,25 @@ main(void)
 		  "nor is code waited for that leaves nothing at work");
 	source = "with torch.cuda.Stream(): return torch.relu(x)";
 	check(is_cause("values", 1000, 1000) && candidates == 2 * 2, "as a stream may be");
+	source = "return torch.relu(x)";
+	is_cause("values", 1000, 1000);
+	runs = blocks;
+	on_gpu = true;
+	check(is_cause("values", 1000, 1000) && candidates == 0 && references == 0
+		  && beside[SIDE_REFERENCE] == 1 && beside[SIDE_CANDIDATE] == 2 && blocks == runs - 3,
+		  "on a GPU first trials begin side by side, each with its first run");
+	by_name = true;
+	check(is_cause("values", 1000, 1000) && candidates == 2 && beside[SIDE_CANDIDATE] == 2,
+		  "and second ones follow, with weights by name");
+	by_name = false;
+	fails = 1;
+	check(is_cause("values", 1000, 1000) && candidates == 1 && beside[SIDE_CANDIDATE] == 2,
+		  "one that does not come to an end there is tried by itself");
+	fails = 2;
+	check(is_cause("values", 1000, 1000) && candidates == 2 && references == 1
+		  && beside[SIDE_CANDIDATE] == 2, "and all are where the reference does not");
+	fails = -1;
+	check(is_cause("rarely", 1000, 0.8) && beside[SIDE_CANDIDATE] == 2,
+		  "one that was tried on other inputs ends the processes of the others");
 	return done();
 }

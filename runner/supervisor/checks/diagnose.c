@@ -16,6 +16,7 @@
 #include "common/clock.h"
 #include "common/text.h"
 #include "supervisor/backend.h"
+#include "supervisor/beside.h"
 #include "supervisor/checks/diagnose.h"
 #include "supervisor/heat.h"
 #include "supervisor/outcome.h"
@@ -33,9 +34,25 @@
 #define CLOSE			0.5
 #define JUST			2.0
 
+/*
+ * First trials of several members on a GPU, whose processes begin side by side, because that takes
+ * longer than a trial
+ */
+typedef struct Trials
+{
+	Member	   *of[BEGUN_BESIDE];
+	Executor	executor[BEGUN_BESIDE + 1]; /* the last is the reference's */
+	bool		by_name[BEGUN_BESIDE];
+	bool		failed[BEGUN_BESIDE];
+	int			n;
+	bool		given_up;		/* some did not come to an end: each begins by itself */
+} Trials;
+
 typedef struct Diagnosis
 {
 	Measure    *m;
+	Trials	   *trials;
+	Executor   *begun;			/* of the first trial; NULL: none */
 	Result		verdict;		/* put aside, because trials come to outcomes of their own */
 	bool		killed;
 	/* members of a heat are tried on the same inputs, until one wants others in their places */
@@ -99,23 +116,39 @@ say(Diagnosis *d, const char *cause, const char *format,...)
 				 d->verdict.detail[length - 1] == '.' ? " " : ". ", text);
 }
 
-/* one run, its outputs into `out` */
+/* what a run has left, its outputs into `out` */
 static bool
-run_one(Diagnosis *d, Executor *executor, Side side, uint32_t i, char *out)
+take_run(Diagnosis *d, Executor *executor, Side side, uint32_t i, char *out)
 {
 	Measure    *m = d->m;
-	double		elapsed;
 	bool		same;
 
-	measure_phase(m, "checking", false);
-	if (!measure_stage(m, &d->arena, side, &d->slot[i], 1)
-		|| !measure_block(m, executor, side, &d->slot[i], &d->seed[i], 1, left(d), &elapsed)
-		|| !measure_read(m, executor, side, &d->arena, 0, d->slot[i], out)
+	if (!measure_read(m, executor, side, &d->arena, 0, d->slot[i], out)
 		|| !measure_poison(m, executor, side)
 		|| !measure_inputs_same(m, &d->arena, side, d->slot[i], &same))
 		return false;
 	d->changed = d->changed || !same;
 	return true;
+}
+
+static bool
+run_one(Diagnosis *d, Executor *executor, Side side, uint32_t i, char *out)
+{
+	Measure    *m = d->m;
+	double		elapsed;
+
+	measure_phase(m, "checking", false);
+	return measure_stage(m, &d->arena, side, &d->slot[i], 1)
+		&& measure_block(m, executor, side, &d->slot[i], &d->seed[i], 1, left(d), &elapsed)
+		&& take_run(d, executor, side, i, out);
+}
+
+/* the first input's run, which one that has begun beside others may have made */
+static bool
+run_first(Diagnosis *d, Executor *executor, Side side, bool begun, char *out)
+{
+	return begun && d->m->backend->bring ? take_run(d, executor, side, 0, out)
+		: run_one(d, executor, side, 0, out);
 }
 
 static bool
@@ -213,9 +246,15 @@ static bool
 attempt(Diagnosis *d, uint32_t change, Manner manner)
 {
 	Measure    *m = d->m;
-	Executor	executor;
+	Executor	own;
+	Executor   *executor = &own;
+	bool		begun = d->begun != NULL;
 	bool		good;
 
+	executor_init(&own);
+	if (begun)
+		executor = d->begun;
+	d->begun = NULL;
 	if (is_over(d))
 		return false;
 	m->result->outcome = OUTCOME_NONE;
@@ -223,28 +262,29 @@ attempt(Diagnosis *d, uint32_t change, Manner manner)
 	d->finite = true;
 	d->changed = false;
 	memset(d->bad, 0, sizeof(d->bad));
-	executor_init(&executor);
 	m->trial = change;
-	good = measure_launch(m, &executor, SIDE_CANDIDATE, 1, &d->arena, d->weights);
-	d->arrays = m->job->language == LANGUAGE_PYTORCH && executor.arrays > 0;
+	good = begun || measure_launch(m, executor, SIDE_CANDIDATE, 1, &d->arena, d->weights);
+	d->arrays = m->job->language == LANGUAGE_PYTORCH && executor->arrays > 0;
 	if (manner == MANNER_BLOCK)
-		good = good && run_block(d, &executor, SIDE_CANDIDATE);
+		good = good && run_block(d, executor, SIDE_CANDIDATE);
 	if (manner == MANNER_MANY)
-		good = good && run_many(d, &executor);
+		good = good && run_many(d, executor);
 	for (uint32_t call = 0; good && manner < MANNER_BLOCK && call < d->n; call++)
 	{
 		uint32_t	i = manner == MANNER_TURNED ? d->n - 1 - call : call;
+		char	   *out = d->found[0] + i * m->output_bytes;
 
-		good = run_one(d, &executor, SIDE_CANDIDATE, i, d->found[0] + i * m->output_bytes);
+		good = i == 0 ? run_first(d, executor, SIDE_CANDIDATE, begun, out)
+			: run_one(d, executor, SIDE_CANDIDATE, i, out);
 	}
 	for (uint32_t i = d->n; good && manner == MANNER_TWICE && i-- > 0;)
-		good = run_one(d, &executor, SIDE_CANDIDATE, i, d->found[1] + i * m->output_bytes);
+		good = run_one(d, executor, SIDE_CANDIDATE, i, d->found[1] + i * m->output_bytes);
 	d->spent = d->spent || manner == MANNER_ANEW;
 	good = good && (manner != MANNER_ANEW || measure_generate(m, &d->arena, d->slot, d->n));
 	for (uint32_t i = 0; good && manner == MANNER_ANEW && i < d->n; i++)
-		good = run_one(d, &executor, SIDE_CANDIDATE, i, d->found[1] + i * m->output_bytes);
+		good = run_one(d, executor, SIDE_CANDIDATE, i, d->found[1] + i * m->output_bytes);
 	m->trial = 0;
-	measure_end(m, &executor);
+	measure_end(m, executor);
 	return good && judge(d, 0) && (manner != MANNER_TWICE || (judge(d, 1) && compare_passes(d)));
 }
 
@@ -265,22 +305,33 @@ mends(Diagnosis *d, uint32_t change, Manner manner)
 	return attempt(d, change, manner) && count(d, 0) + count(d, 1) == 0;
 }
 
+/* the outputs that are expected, of a process that has begun beside others, or its own */
+static bool
+expect(Diagnosis *d, Executor *reference, bool begun)
+{
+	Measure    *m = d->m;
+	bool		good = run_first(d, reference, SIDE_REFERENCE, begun, d->expected);
+
+	for (uint32_t i = 1; good && i < d->n; i++)
+		good = run_one(d, reference, SIDE_REFERENCE, i, d->expected + i * m->output_bytes);
+	measure_end(m, reference);
+	return good;
+}
+
 static bool
 reference_runs(Diagnosis *d)
 {
 	Measure    *m = d->m;
 	Executor	reference;
-	bool		good;
 
 	executor_init(&reference);
-	good = measure_launch(m, &reference, SIDE_REFERENCE, 0, &d->arena, d->weights);
-	for (uint32_t i = 0; good && i < d->n; i++)
-		good = run_one(d, &reference, SIDE_REFERENCE, i, d->expected + i * m->output_bytes);
+	if (measure_launch(m, &reference, SIDE_REFERENCE, 0, &d->arena, d->weights))
+		return expect(d, &reference, false);
 	measure_end(m, &reference);
-	return good;
+	return false;
 }
 
-/* what both sides get, and what the reference makes of it */
+/* what both sides get */
 static bool
 prepare(Diagnosis *d)
 {
@@ -303,9 +354,7 @@ prepare(Diagnosis *d)
 	d->expected = measure_alloc(m, d->n * m->output_bytes);
 	d->found[0] = measure_alloc(m, d->n * m->output_bytes);
 	d->found[1] = measure_alloc(m, d->n * m->output_bytes);
-	if (!d->expected || !d->found[0] || !d->found[1])
-		return false;
-	return reference_runs(d);
+	return d->expected && d->found[0] && d->found[1];
 }
 
 /*
@@ -605,8 +654,133 @@ forget(Diagnosis *d)
 	measure_free(d->m, d->expected);
 	measure_free(d->m, d->found[0]);
 	measure_free(d->m, d->found[1]);
-	*d = (Diagnosis) {.m = d->m};
+	*d = (Diagnosis) {.m = d->m,.trials = d->trials};
 	arena_init(&d->arena);
+}
+
+/* whether trials will look for the cause of a wrong output */
+static bool
+is_sought(const Member *member)
+{
+	return member->result.outcome == OUTCOME_WRONG_OUTPUT
+		&& !json_object_get(member->result.evidence, "cause");
+}
+
+static bool
+enter_trial(void *context, int i, Start *start)
+{
+	Diagnosis  *d = context;
+	Trials	   *t = d->trials;
+	bool		reference = i == t->n;
+
+	if (d->m->dissolved || (!reference && t->failed[i]))
+		return false;
+	if (reference)
+		heat_enter_all(d->m);
+	else
+		heat_enter(d->m, t->of[i]);
+	d->arena.place = i + 1;
+	*start = (Start) {.executor = &t->executor[i],
+		.side = reference ? SIDE_REFERENCE : SIDE_CANDIDATE,.seat = !reference,
+		.arena = &d->arena,.weights = d->weights,.slot = d->slot[0],.seed = d->seed[0],
+		.timeout = DIAGNOSIS_SECONDS};
+	return true;
+}
+
+static bool
+others_go_on(void *context, int i)
+{
+	Diagnosis  *d = context;
+
+	if (i == d->trials->n)
+		return false;
+	d->trials->failed[i] = true;
+	measure_end(d->m, &d->trials->executor[i]);
+	return !d->m->dissolved;
+}
+
+static void
+enter_all(void *context)
+{
+	heat_enter_all(((Diagnosis *) context)->m);
+}
+
+static void
+end_trials(Diagnosis *d)
+{
+	Trials	   *t = d->trials;
+
+	for (int i = 0; i < t->n; i++)
+	{
+		heat_enter(d->m, t->of[i]);
+		measure_end(d->m, &t->executor[i]);
+	}
+	heat_enter_all(d->m);
+	measure_end(d->m, &t->executor[t->n]);
+	t->n = 0;
+}
+
+/*
+ * Begins the first trials of members from this one on. The code is loaded as it is at first in
+ * measure_again().
+ */
+static void
+begin_trials(Diagnosis *d, int from)
+{
+	Measure    *m = d->m;
+	Trials	   *t = d->trials;
+
+	end_trials(d);
+	if (!m->gpu || t->given_up)
+		return;
+	for (int i = from; i < m->nmembers && t->n < BEGUN_BESIDE; i++)
+		if (is_sought(&m->members[i]))
+			t->of[t->n++] = &m->members[i];
+	if (t->n < 2)
+	{
+		t->n = 0;
+		return;
+	}
+	forget(d);
+	heat_live_together(m, t->n);
+	heat_enter_all(m);
+	m->trial_ends = clock_now() + DIAGNOSIS_SECONDS;
+	d->prepared = prepare(d);
+	t->n = measure_room_beside(m, t->n + 1) - 1;
+	for (int i = 0; i <= t->n; i++)
+		executor_init(&t->executor[i]);
+	for (int i = 0; i < t->n; i++)
+	{
+		t->failed[i] = false;
+		t->by_name[i] = t->of[i]->by_name;
+		t->of[i]->by_name = false;
+	}
+	m->patience = DIAGNOSIS_SECONDS;
+	d->prepared = d->prepared
+		&& measure_load_beside(m, &(Beside) {.n = t->n + 1,.enter = enter_trial,
+				.goes_on = others_go_on,.enter_all = enter_all,.context = d})
+		&& !m->dissolved && expect(d, &t->executor[t->n], true);
+	heat_share_among(m, t->of, t->n);
+	m->trial_ends = m->patience = 0;
+	heat_live_apart(m);
+	for (int i = 0; i < t->n; i++)
+		t->of[i]->by_name = t->by_name[i];
+	t->given_up = !d->prepared || t->n < 2;
+	if (!d->prepared)
+	{
+		end_trials(d);
+		forget(d);
+	}
+}
+
+/* which of the trials that have begun is the current member's; -1: none */
+static int
+trial_of(const Diagnosis *d)
+{
+	for (int i = 0; i < d->trials->n; i++)
+		if (d->trials->of[i] == d->m->member)
+			return i;
+	return -1;
 }
 
 /* what the trials took is the member's, too */
@@ -628,6 +802,7 @@ diagnose_member(Diagnosis *d)
 	bool		crash = m->result->outcome == OUTCOME_CRASH && m->job->language == LANGUAGE_C
 		&& cause && strcmp(cause, "segfault") == 0;
 	bool		alike = cause && (strcmp(cause, "dtype") == 0 || strcmp(cause, "shape") == 0);
+	int			trial = trial_of(d);
 
 	if (!crash && (m->result->outcome != OUTCOME_WRONG_OUTPUT || (cause && !alike)))
 		return;
@@ -638,7 +813,9 @@ diagnose_member(Diagnosis *d)
 		json_object_set_new(d->verdict.evidence, "cause", json_string("values"));
 	*m->result = (Result) {.evidence = json_object()};
 	m->trial_ends = clock_now() + DIAGNOSIS_SECONDS;
-	d->prepared = d->prepared || prepare(d);
+	d->prepared = d->prepared || (prepare(d) && reference_runs(d));
+	d->arena.place = trial < 0 ? 1 : trial + 1;
+	d->begun = trial < 0 || d->trials->failed[trial] ? NULL : &d->trials->executor[trial];
 	if (d->prepared)
 	{
 		if (crash)
@@ -649,6 +826,8 @@ diagnose_member(Diagnosis *d)
 			find(d);
 	}
 	m->trial_ends = 0;
+	if (trial >= 0)
+		measure_end(m, &d->trials->executor[trial]);
 	json_decref(m->result->evidence);
 	add_spent(&d->verdict, m->result);
 	*m->result = d->verdict;
@@ -657,20 +836,28 @@ diagnose_member(Diagnosis *d)
 	for (uint32_t i = 0; d->prepared && i < d->n; i++)
 		measure_unstage(m, &d->arena, i);
 	if (!d->prepared || d->spent)
+	{
+		end_trials(d);
 		forget(d);
+	}
 }
 
 void
 diagnose(Measure *m)
 {
-	Diagnosis	d = {.m = m};
+	Trials		trials = {.n = 0};
+	Diagnosis	d = {.m = m,.trials = &trials};
 
 	arena_init(&d.arena);
+	executor_init(&trials.executor[0]);
 	for (int i = 0; i < m->nmembers; i++)
 	{
 		heat_enter(m, &m->members[i]);
+		if (is_sought(m->member) && trial_of(&d) < 0)
+			begin_trials(&d, i);
+		heat_enter(m, &m->members[i]);
 		diagnose_member(&d);
 	}
-	heat_enter_all(m);
+	end_trials(&d);
 	forget(&d);
 }

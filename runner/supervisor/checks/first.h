@@ -8,7 +8,6 @@
 #include "supervisor/types.h"
 
 #define CHECK_SLOTS		16
-#define BEGUN_BESIDE	4		/* candidates of a heat on a GPU, at most */
 
 typedef struct Checks
 {
