@@ -14,12 +14,14 @@ LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	-- USE_X = True, self.USE_X = True, static const int USE_X = 1; True becomes False, 1 becomes 0
+	-- of its line nothing follows but a comment
+	ends		constant text := '(?=[ \t\r]*;?[ \t\r]*(?:(?:#|//|/\*).*)?$)';
 	assigned	constant text :=
 		'^([ \t]*(?:(?:static|const|constexpr)[ \t]+)*(?:(?:int|bool|_Bool|unsigned|auto)[ '
 		'\t]+)?(?:self\.)?' || switch
-		|| '[ \t]*(?::[ \t]*bool[ \t]*)?=[ \t]*)(True|False|true|false|0|1)\M(?![.xX])';
+		|| '[ \t]*(?::[ \t]*bool[ \t]*)?=[ \t]*)(True|False|true|false|0|1)' || ends;
 	defined		constant text := '^([ \t]*#[ \t]*define[ \t]+' || switch
-		|| '[ \t]+)(0|1|true|false)\M(?![.xX])';
+		|| '[ \t]+)(0|1|true|false)' || ends;
 	bare		constant text := '^([ \t]*#[ \t]*)(define|undef)([ \t]+' || switch
 		|| '[ \t]*(?:$|//|/\*))';
 	-- docstrings may repeat the lines of switches

@@ -2,7 +2,7 @@
 BEGIN;
 SET client_min_messages = warning;
 SET cudal1.certify = off;
-SELECT plan(36);
+SELECT plan(40);
 
 -- switches
 SELECT is(cudal1.set_switch(E'# x\nUSE_A = True\nif USE_A == True:\n    pass\n', 'USE_A', false), E'# x\nUSE_A = False\nif USE_A == True:\n    pass\n', 'Python: the assignment, not the comparison');
@@ -19,6 +19,8 @@ SELECT is(cudal1.set_switch(E'"""d"""\nUSE_A = True # on\n""" How:\nUSE_A = True
 SELECT throws_ok($$SELECT cudal1.set_switch('x', 'USE_A', true)$$, '22023', 'switch "USE_A" is set 0 times in the code', 'a missing switch is named');
 SELECT throws_ok($$SELECT cudal1.set_switch(E'#define USE_A 1\nUSE_A = 1', 'USE_A', true)$$, '22023', 'switch "USE_A" is set 2 times in the code', 'so is one set twice');
 SELECT throws_ok($$SELECT cudal1.set_switch(E'USE_A = 1.5\n', 'USE_A', true)$$, '22023', NULL, 'a number is no switch');
+SELECT throws_ok(format('SELECT cudal1.set_switch(%L, %L, true)', code, 'USE_A'), '22023', NULL, format('nor is %s', code))
+FROM (VALUES ('USE_A = 0 or FORCE'), ('USE_A = 1 + 1'), ('USE_A = 1; USE_A = 1'), ('#define USE_A 1 << 1')) AS v (code);
 SELECT throws_ok($$SELECT cudal1.set_switch('x', 'a.*', true)$$, '22023', 'switch "a.*" is no name', 'nor is a pattern a name');
 
 -- a factorial whose scores are known: A doubles, B brings 1.5 and only with A, C nothing
