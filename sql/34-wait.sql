@@ -25,6 +25,16 @@ final once no measurement of it is queued. Its own columns are fresh; a table th
 statement reads is as it was when the statement began. Errors: 42704 unknown id; 25001 for
 candidates written by the current transaction, or above READ COMMITTED';
 
+CREATE FUNCTION cudal1.decides(j cudal1.job)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN j.kind = 'measure'
+	OR j.kind = 'verify' AND EXISTS (SELECT FROM cudal1.candidate AS c
+		WHERE c.candidate_id = j.candidate_id AND (c.state = 'verifying' OR c.imported));
+COMMENT ON FUNCTION cudal1.decides IS
+'whether a candidate''s verdict waits for a job; a verification of a score that replaces another is
+no concern of the role that proposed the code';
+
 -- enable_seqscan: plans that a session cached while the queue was short would read all of a long
 -- queue for each candidate.
 CREATE FUNCTION @extschema@.cudal1_cancel(candidate_ids bigint[])
@@ -79,12 +89,11 @@ BEGIN
 		-- job is left.
 		LOOP
 			SELECT x.* INTO j FROM cudal1.job AS x
-				WHERE x.candidate_id = id AND x.kind IN ('measure', 'verify')
-					AND NOT x.cancel_requested
+				WHERE x.candidate_id = id AND cudal1.decides(x) AND NOT x.cancel_requested
 				ORDER BY x.job_id LIMIT 1 FOR UPDATE;
 			IF NOT FOUND THEN
 				EXIT WHEN NOT EXISTS (SELECT FROM cudal1.job AS x
-									  WHERE x.candidate_id = id AND x.kind IN ('measure', 'verify')
+									  WHERE x.candidate_id = id AND cudal1.decides(x)
 										AND NOT x.cancel_requested);
 				CONTINUE;
 			END IF;

@@ -211,7 +211,7 @@ BEGIN
 			FOR UPDATE
 	LOOP
 		-- its candidate has a state of its own, and perhaps somebody who waits for it
-		IF j.kind IN ('measure', 'verify') THEN
+		IF cudal1.decides(j) THEN
 			RAISE EXCEPTION USING ERRCODE = '22023',
 				MESSAGE = format('job %s decides candidate %s', j.job_id, j.candidate_id),
 				HINT = 'cudal1_cancel() takes candidates back.';
@@ -227,11 +227,11 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_cancel_jobs(bigint[]) IS
-'withdraws evaluations, re-verifications and A/A measurements by the job_id of cudal1.queue and
-cudal1.activity, and returns how many: waiting ones are removed, running ones end as soon as their
-worker has stopped. Rewards stay as they are; an evaluation that was measured before its worker
-heard of it is stored. Jobs that have ended don''t count. Operators only. Error 22023 for a job that
-decides a candidate (cudal1_cancel)';
+'withdraws evaluations, re-verifications, what confirms their scores, and A/A measurements by the
+job_id of cudal1.queue and cudal1.activity, and returns how many: waiting ones are removed, running
+ones end as soon as their worker has stopped. Rewards stay as they are; an evaluation that was
+measured before its worker heard of it is stored. Jobs that have ended don''t count. Operators only.
+Error 22023 for a job that decides a candidate (cudal1_cancel)';
 
 CREATE FUNCTION @extschema@.cudal1_requeue()
 RETURNS bigint

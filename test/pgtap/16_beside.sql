@@ -1,6 +1,6 @@
 -- Evaluations, re-verification, imports, and the work of a restored database.
 BEGIN;
-SELECT plan(103);
+SELECT plan(106);
 
 SELECT cudal1_add_task(name, 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') FROM (VALUES ('t'), ('u'), ('i')) AS v (name) \g /dev/null
 CREATE FUNCTION pg_temp.state(id bigint) RETURNS text LANGUAGE sql AS
@@ -105,6 +105,11 @@ SELECT is((SELECT count(*) FROM cudal1.job), 0::bigint, 'and the job ends');
 SELECT is(cudal1_reverify('0 seconds', 5), 3::bigint, 'more of each task, of any age');
 SELECT is(pg_temp.work(:d1, 'wrong_output'), 'reverify failed:wrong_output:0', 'wrong output is final');
 SELECT is(pg_temp.work(:d1, 'successful', 8), 'reverify successful:1.5', 'a score too good is verified first');
+SELECT is(cudal1_cancel(ARRAY[candidate_id]), 0::bigint, 'which is no matter of the role that proposed the code') FROM cudal1.job WHERE kind = 'verify';
+SAVEPOINT confirming;
+SELECT is(cudal1_cancel_jobs(ARRAY[job_id]), 1::bigint, 'but of operators') FROM cudal1.job WHERE kind = 'verify';
+SELECT is((SELECT count(*) FROM cudal1.candidate WHERE state = 'successful' AND reward = 1.5), 1::bigint, 'its reward stays then');
+ROLLBACK TO confirming;
 SELECT is(pg_temp.work(:d1, 'successful', 7.9), 'verify successful:7.9', 'and then stands');
 SELECT is_empty('SELECT * FROM cudal1.recount()', 'buckets agree');
 SELECT is(pg_temp.work(:d1, 'successful', 1.25), 'reverify successful:1.25', 'the last one');
