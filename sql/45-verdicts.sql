@@ -664,6 +664,16 @@ BEGIN
 	SELECT x.* INTO STRICT d FROM cudal1.device AS x WHERE x.device_id = j.device_id;
 	r := cudal1.read_result(result);
 	s := CASE WHEN r.outcome = 'successful' THEN r.score END;
+	-- What a first result, or one of a null candidate, tells of the task is written to its row,
+	-- which a session that retires the task holds. No other result writes to it but what can wait.
+	IF t.reference_state IN ('unchecked', 'checking') OR c.purpose = 'certification'
+		OR (s IS NOT NULL AND t.device_model IS NULL) THEN
+		SELECT x.* INTO t FROM cudal1.task AS x
+			WHERE x.task_id = j.task_id FOR NO KEY UPDATE SKIP LOCKED;
+		IF t.task_id IS NULL THEN
+			RETURN 'later';
+		END IF;
+	END IF;
 	r.reward := CASE WHEN r.outcome IN ('unverified', 'lost', 'cancelled', 'unstable') THEN NULL
 					 WHEN s IS NULL THEN 0
 					 ELSE cudal1.conservative_round(s) END;
@@ -692,7 +702,7 @@ BEGIN
 	-- a score: from here on under the task's locks, which no flush of the log prolongs
 	PERFORM cudal1.unlock_before_flush();
 	PERFORM cudal1.lock_placement(j.task_id);
-	SELECT x.* INTO STRICT t FROM cudal1.task AS x WHERE x.task_id = j.task_id FOR NO KEY UPDATE;
+	SELECT x.* INTO STRICT t FROM cudal1.task AS x WHERE x.task_id = j.task_id;
 	IF t.device_model IS NULL AND c.purpose = 'certification' THEN
 		NULL;	-- where rewards are measured is not for a null candidate to decide
 	ELSIF t.device_model IS NULL THEN
@@ -709,7 +719,9 @@ BEGIN
 	IF j.profile = t.profile AND c.purpose = 'normal' AND NOT r.wide AND r.device_seconds > 0
 		AND cardinality(t.measured_seconds) < 15 THEN
 		UPDATE cudal1.task AS x SET measured_seconds = x.measured_seconds || r.device_seconds
-			WHERE x.task_id = j.task_id;
+			WHERE x.task_id = (SELECT y.task_id FROM cudal1.task AS y
+				WHERE y.task_id = j.task_id AND cardinality(y.measured_seconds) < 15
+				FOR NO KEY UPDATE SKIP LOCKED);
 	END IF;
 	IF j.kind = 'verify' THEN
 		PERFORM cudal1.conclude_verification(j, c, p, d, r);
@@ -728,9 +740,9 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.finish IS
 'stores the result of a claim: measurement, the candidate''s successor state, buckets, the next job;
-stored; lost where the claim was fenced off, or later where a session is changing the job at this
-moment (cudal1_cancel() in an open transaction): then nothing is written, and the call is made
-again.
+stored; lost where the claim was fenced off, or later where a session is changing the job or its
+task at this moment (cudal1_cancel(), cudal1_retire_task() in an open transaction): then nothing is
+written, and the call is made again.
 A malformed result counts as the outcome lost. Error 28T01 for another token than the claim''s';
 
 CREATE FUNCTION cudal1.pin_jobs(task_id bigint, model text)

@@ -274,6 +274,22 @@ for my $function (@functions)
 is(sql(q{SELECT count(*) FROM cudal1.request WHERE state = 'answered' AND taken_at IS NULL}), '0', 'every answer is taken in the end');
 is(sql('SELECT * FROM cudal1.recount()'), '', 'buckets equal a recount');
 
+# results of a task that its owner retires in an open transaction, of codes that were submitted since
+sql(q{SET ROLE anna; SELECT cudal1_add_task('left open', 'class Model: pass', 'pytorch', options => '{"device": "cpu", "certify": false}'); RESET ROLE; TRUNCATE cudal1.job});
+my $claim = q{SET lock_timeout = '1s'; SET ROLE other; SELECT count(cudal1_submit('left open', 'CODE')); RESET ROLE; SELECT count(*) FROM cudal1.claim(1, 'server 1 worker 1');
+	UPDATE cudal1.job SET token_hash = cudal1.token_hash('t') WHERE state = 'running'};
+my $finish = q{SET lock_timeout = '1s'; SELECT cudal1.finish(j.job_id, j.attempt, 't', '{"outcome": "successful", "score": 1.5, "device_seconds": 1, "reference": "good"}')
+	FROM cudal1.job AS j WHERE j.state = 'running'};
+for my $code ([ 'first', 'later', 'is offered again, because what it tells of the task is noted there' ], [ 'second', 'stored', 'is stored' ])
+{
+	$anna->query('BEGIN');
+	$anna->query(q{SELECT cudal1_retire_task('left open', 'no reason')});
+	is(sql($claim =~ s/CODE/$code->[0]/r), "1\n1", "a code is submitted meanwhile: the $code->[0]");
+	is(sql($finish), $code->[1], "its result $code->[2]");
+	$anna->query('ROLLBACK');
+	is(sql($finish), $code->[1] eq 'later' ? 'stored' : '', 'and no more is left in the end');
+}
+
 # a code that is placed while another transaction proposes it, whose proposal that placing does not see
 sql(q{SET ROLE anna; SELECT count(*) FROM cudal1_prompt('islands', strategy => 'island'); RESET ROLE; SELECT cudal1.place_waiting()});
 my $code = q{(SELECT c.code FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id) WHERE t.name = 'islands' AND c.state = 'successful' AND c.purpose = 'normal' ORDER BY candidate_id LIMIT 1)};
