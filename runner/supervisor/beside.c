@@ -63,15 +63,17 @@ measure_load_beside(Measure *m, const Beside *beside)
 }
 
 int
-measure_room_beside(Measure *m, int n)
+measure_room_beside(Measure *m, int n, size_t kept)
 {
 	size_t		left = (size_t) (GPU_SHARE * (double) gpu_memory_left(m));
 	size_t		least = LEAST_TIMES * m->reference.pool_used;
 
+	left = left > kept ? left - kept : 0;
 	least = m->job->language != LANGUAGE_PYTORCH ? 0 : least > LEAST_POOL ? least : LEAST_POOL;
 	while (n > 1 && left < (size_t) n * (least + m->reference.gpu_bytes))
 		n--;
-	left = left / (size_t) n - m->reference.gpu_bytes;
+	left /= (size_t) n;
+	left = left > m->reference.gpu_bytes ? left - m->reference.gpu_bytes : 0;
 	m->gpu->set_pool_bytes = left < m->gpu->pool_bytes ? left : m->gpu->pool_bytes;
 	return n;
 }

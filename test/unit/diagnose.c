@@ -76,7 +76,7 @@ measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena 
 }
 
 int
-measure_room_beside(Measure *m, int n)
+measure_room_beside(Measure *m, int n, size_t kept)
 {
 	return n;
 }
@@ -225,9 +225,10 @@ is_cause(const char *cause, double wrong, double further)
 	static const Backend backend = {.arena_bytes = arena_bytes,.compare = compare,
 		.outputs_apart = true,.bring = bring};
 	static Job	job;
+	static Gpu	gpu;
 	Member		members[2] = {0};
 	Measure		m = {.job = &job,.backend = &backend,.members = members,.nmembers = 2,
-		.outputs = 1,.output_bytes = sizeof(double),.gpu = on_gpu ? (struct Gpu *) &job : NULL};
+		.outputs = 1,.output_bytes = sizeof(double),.gpu = on_gpu ? &gpu : NULL};
 	bool		same = true;
 
 	m.output[0] = (Tensor) {.dtype = WIRE_FLOAT64,.elements = 1,.bytes = sizeof(double)};

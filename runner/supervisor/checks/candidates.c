@@ -431,7 +431,7 @@ checks_of_candidates(Checks *c)
 		for (; n < c->beside_most && heat_next(m, &i); i++)
 			u[n++] = (Unchecked) {.number = i,.member = m->member};
 		if (n > 1)
-			n = measure_room_beside(m, n);
+			n = measure_room_beside(m, n, 0);
 		if (n > 1)
 			check_beside(c, u, n);
 		for (int k = 0; k < n; k++)

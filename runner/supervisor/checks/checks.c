@@ -118,7 +118,7 @@ make_arena(Checks *c)
 	Measure    *m = c->m;
 	bool		good;
 
-	if (c->beside_most > 1)
+	for (; c->beside_most > 1; c->beside_most /= 2)
 	{
 		heat_live_together(m, c->beside_most);
 		good = measure_arena(m, &c->arena, c->slots, 0);
@@ -126,7 +126,6 @@ make_arena(Checks *c)
 		if (good)
 			return true;
 		arena_destroy(&c->arena);
-		c->beside_most = 1;
 	}
 	return measure_arena(m, &c->arena, c->slots, 0);
 }
@@ -147,8 +146,8 @@ make_inputs(Checks *c)
 	 * a GPU holds inputs three times, so fewer of those that take gigabytes: the rounds compare
 	 * what is not compared here
 	 */
-	if (slots_bytes(c) > budget)
-		c->beside_most = 1;
+	while (c->beside_most > 1 && slots_bytes(c) > budget)
+		c->beside_most--;
 	while (c->slots > (m->gpu ? 1 : c->n) && slots_bytes(c) > budget)
 		c->slots--;
 	c->n = c->n < c->slots ? c->n : c->slots;

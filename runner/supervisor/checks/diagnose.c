@@ -22,6 +22,7 @@
 #include "supervisor/outcome.h"
 #include "supervisor/checks/outputs.h"
 #include "supervisor/checks/poison.h"
+#include "supervisor/gpu/cuda.h"
 #include "supervisor/session.h"
 
 #define DIAGNOSIS_SECONDS	10.0
@@ -45,7 +46,7 @@ typedef struct Trials
 	bool		by_name[BEGUN_BESIDE];
 	bool		failed[BEGUN_BESIDE];
 	int			n;
-	bool		given_up;		/* some did not come to an end: each begins by itself */
+	bool		given_up;		/* each of those that are left begins by itself */
 } Trials;
 
 typedef struct Diagnosis
@@ -241,9 +242,12 @@ run_many(Diagnosis *d, Executor *executor)
 	return true;
 }
 
-/* the candidate's runs in a fresh process; false if they were not all made */
+/*
+ * The candidate's runs in a fresh process, or in the one that has begun; false if they were not all
+ * made
+ */
 static bool
-attempt(Diagnosis *d, uint32_t change, Manner manner)
+attempt_once(Diagnosis *d, uint32_t change, Manner manner)
 {
 	Measure    *m = d->m;
 	Executor	own;
@@ -286,6 +290,15 @@ attempt(Diagnosis *d, uint32_t change, Manner manner)
 	m->trial = 0;
 	measure_end(m, executor);
 	return good && judge(d, 0) && (manner != MANNER_TWICE || (judge(d, 1) && compare_passes(d)));
+}
+
+/* what fails beside others may have lacked what they held, and is tried by itself */
+static bool
+attempt(Diagnosis *d, uint32_t change, Manner manner)
+{
+	bool		begun = d->begun != NULL;
+
+	return attempt_once(d, change, manner) || (begun && attempt_once(d, change, manner));
 }
 
 static uint32_t
@@ -331,14 +344,23 @@ reference_runs(Diagnosis *d)
 	return false;
 }
 
+/* what a run takes where so many candidates have memory of their own */
+static size_t
+run_bytes(const Measure *m, int candidates)
+{
+	size_t		others = (size_t) candidates - 1;
+
+	return (m->backend->input_copies + others) * m->input_slot_bytes
+		+ (m->backend->output_copies + others) * m->output_slot_bytes + 3 * m->output_bytes;
+}
+
 /* what both sides get */
 static bool
 prepare(Diagnosis *d)
 {
 	Measure    *m = d->m;
 	size_t		budget = m->backend->arena_bytes(m);
-	size_t		each = (size_t) m->backend->input_copies * m->input_slot_bytes
-		+ (size_t) m->backend->output_copies * m->output_slot_bytes + 3 * m->output_bytes;
+	size_t		each = run_bytes(m, m->shares ? m->shares : 1);
 
 	d->n = MAX_RUNS;
 	while (d->n > 1 && (d->n * each > budget || d->n * m->time[SIDE_REFERENCE] > RUNS_SECONDS))
@@ -722,31 +744,33 @@ end_trials(Diagnosis *d)
 
 /*
  * Begins the first trials of members from this one on. The code is loaded as it is at first in
- * measure_again().
+ * measure_again(). There is memory for the further trials of one of them while all live.
  */
 static void
 begin_trials(Diagnosis *d, int from)
 {
 	Measure    *m = d->m;
 	Trials	   *t = d->trials;
+	int			sought = 0;
 
 	end_trials(d);
-	if (!m->gpu || t->given_up)
+	if (!m->gpu || t->given_up || executor_cancelled)
 		return;
-	for (int i = from; i < m->nmembers && t->n < BEGUN_BESIDE; i++)
+	for (int i = from; i < m->nmembers && sought < BEGUN_BESIDE; i++)
 		if (is_sought(&m->members[i]))
-			t->of[t->n++] = &m->members[i];
-	if (t->n < 2)
-	{
-		t->n = 0;
+			t->of[sought++] = &m->members[i];
+	while (sought > 1 && MAX_RUNS * run_bytes(m, sought) > m->backend->arena_bytes(m))
+		sought--;
+	if (sought < 2)
 		return;
-	}
 	forget(d);
-	heat_live_together(m, t->n);
+	heat_live_together(m, sought);
 	heat_enter_all(m);
 	m->trial_ends = clock_now() + DIAGNOSIS_SECONDS;
+	m->patience = DIAGNOSIS_SECONDS;
 	d->prepared = prepare(d);
-	t->n = measure_room_beside(m, t->n + 1) - 1;
+	t->n = d->prepared ? measure_room_beside(m, sought + 1, m->gpu->pool_bytes
+											 + 2 * m->reference.gpu_bytes) - 1 : 0;
 	for (int i = 0; i <= t->n; i++)
 		executor_init(&t->executor[i]);
 	for (int i = 0; i < t->n; i++)
@@ -755,18 +779,16 @@ begin_trials(Diagnosis *d, int from)
 		t->by_name[i] = t->of[i]->by_name;
 		t->of[i]->by_name = false;
 	}
-	m->patience = DIAGNOSIS_SECONDS;
-	d->prepared = d->prepared
-		&& measure_load_beside(m, &(Beside) {.n = t->n + 1,.enter = enter_trial,
+	t->given_up = t->n < 2
+		|| !measure_load_beside(m, &(Beside) {.n = t->n + 1,.enter = enter_trial,
 				.goes_on = others_go_on,.enter_all = enter_all,.context = d})
-		&& !m->dissolved && expect(d, &t->executor[t->n], true);
-	heat_share_among(m, t->of, t->n);
-	m->trial_ends = m->patience = 0;
-	heat_live_apart(m);
+		|| m->dissolved || !expect(d, &t->executor[t->n], true);
 	for (int i = 0; i < t->n; i++)
 		t->of[i]->by_name = t->by_name[i];
-	t->given_up = !d->prepared || t->n < 2;
-	if (!d->prepared)
+	heat_share_among(m, t->of, sought);
+	m->trial_ends = m->patience = 0;
+	heat_live_apart(m);
+	if (t->given_up)
 	{
 		end_trials(d);
 		forget(d);
@@ -837,6 +859,7 @@ diagnose_member(Diagnosis *d)
 		measure_unstage(m, &d->arena, i);
 	if (!d->prepared || d->spent)
 	{
+		d->trials->given_up |= d->spent;
 		end_trials(d);
 		forget(d);
 	}
