@@ -30,7 +30,8 @@ RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE
 RETURN j.kind = 'measure'
 	OR j.kind = 'verify' AND EXISTS (SELECT FROM cudal1.candidate AS c
-		WHERE c.candidate_id = j.candidate_id AND (c.state = 'verifying' OR c.imported));
+		WHERE c.candidate_id = j.candidate_id
+			AND (c.state IN ('queued', 'measuring', 'verifying') OR c.imported));
 COMMENT ON FUNCTION cudal1.decides IS
 'whether a candidate''s verdict waits for a job; a verification of a score that replaces another is
 no concern of the role that proposed the code';

@@ -582,7 +582,7 @@ BEGIN
 					ELSE m.half_width END
 			WHERE m.measurement_id = r.measurement_id;
 		PERFORM cudal1.accept_score(c, pooled, r.measurement_id, words);
-	-- of intervals that are wide the ends need not agree: the lower one has been shown twice
+	-- scores of intervals that are wide need not agree, and the lower one counts
 	ELSIF second.measurement_id IS NULL AND (r.wide OR first.wide
 		OR abs(r.score - first.score) < p.verify_agreement * first.score) THEN
 		UPDATE cudal1.measurement AS m SET accepted = true
@@ -666,8 +666,12 @@ BEGIN
 	s := CASE WHEN r.outcome = 'successful' THEN r.score END;
 	-- What a first result, or one of a null candidate, tells of the task is written to its row,
 	-- which a session that retires the task holds. No other result writes to it but what can wait.
-	IF t.reference_state IN ('unchecked', 'checking') OR c.purpose = 'certification'
-		OR (s IS NOT NULL AND t.device_model IS NULL) THEN
+	IF c.purpose = 'certification' OR (s IS NOT NULL AND t.device_model IS NULL)
+		OR (t.reference_state IN ('unchecked', 'checking')
+			AND result ->> 'reference' IS NOT NULL) THEN
+		-- in the order of all locks
+		PERFORM cudal1.unlock_before_flush();
+		PERFORM cudal1.lock_placement(j.task_id);
 		SELECT x.* INTO t FROM cudal1.task AS x
 			WHERE x.task_id = j.task_id FOR NO KEY UPDATE SKIP LOCKED;
 		IF t.task_id IS NULL THEN

@@ -1,6 +1,6 @@
 -- Verification: what is too good is measured again; agreement, disagreement, and whom it waits for.
 BEGIN;
-SELECT plan(70);
+SELECT plan(74);
 
 SELECT cudal1_add_task('t', 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
 SELECT cudal1_add_task('paper', 'class Model: pass', 'pytorch', options => '{"device": "cpu", "profile": "paper"}') \g /dev/null
@@ -163,6 +163,28 @@ UPDATE cudal1.device SET enabled = false WHERE device_id = :g2;
 SELECT matches((SELECT waits_for FROM cudal1.queue WHERE candidate_id = :beside), '^waits for another device of the same model', 'which the queue says where it is away');
 UPDATE cudal1.device SET enabled = true WHERE device_id = :g2;
 SELECT is(pg_temp.both(:g2, 'successful', 20), 'verify successful:20', 'and which verifies');
+
+-- a code of two roles, the second of which proposes it while it is measured
+CREATE ROLE cudal1_test_a;
+CREATE ROLE cudal1_test_b;
+SELECT cudal1_grant(role, 'trainer') FROM unnest('{cudal1_test_a,cudal1_test_b}'::name[]) AS role \g /dev/null
+SET ROLE cudal1_test_a;
+SELECT cudal1_submit('u', 'of both') AS of_both \gset
+RESET ROLE;
+SELECT job_id, attempt, token FROM cudal1.claim(:g1, 'w') \gset
+SET ROLE cudal1_test_b;
+SELECT cudal1_submit('u', 'of both') \g /dev/null
+RESET ROLE;
+SELECT cudal1.finish(:job_id, :attempt, :'token', '{"outcome": "successful", "score": 1000}') \g /dev/null
+SELECT results_eq('SELECT kind FROM cudal1.job WHERE candidate_id = ' || :of_both || ' ORDER BY kind', $$VALUES ('measure'), ('verify')$$, 'it is to be verified, and the other role''s job waits');
+SET ROLE cudal1_test_a;
+SELECT cudal1_cancel(ARRAY[:of_both]) AS first \gset
+SET ROLE cudal1_test_b;
+SELECT cudal1_cancel(ARRAY[:of_both]) AS second \gset
+RESET ROLE;
+SELECT is(:first + :second, 1, 'the second that takes it back cancels it');
+SELECT is((SELECT count(*) FROM cudal1.job WHERE candidate_id = :of_both), 0::bigint, 'with its verification');
+SELECT is(pg_temp.state(:of_both), 'discarded:cancelled', 'and it is paid nothing');
 
 -- every bucket agrees with a recount
 SELECT is_empty('SELECT * FROM cudal1.recount()', 'a recount finds no difference');
