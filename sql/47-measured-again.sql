@@ -80,13 +80,14 @@ BEGIN
 	passed := ARRAY(SELECT c.candidate_id
 		FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id)
 		WHERE c.candidate_id = ANY (cudal1_evaluate.candidate_ids)
-			AND (c.state <> 'successful' OR t.retired_at IS NOT NULL)
+			AND (c.state <> 'successful' OR c.purpose = 'withheld' OR t.retired_at IS NOT NULL)
 		ORDER BY c.candidate_id LIMIT 10);
 	IF cardinality(passed) > 0 THEN
 		RAISE NOTICE USING
 			MESSAGE = format('candidates that are not evaluated: %s',
 				array_to_string(passed, ', ')),
-			DETAIL = 'Only successful candidates of tasks that are not retired are evaluated.';
+			DETAIL = 'Only successful candidates whose code is here, of tasks that are not '
+				'retired, are evaluated.';
 	END IF;
 
 	WITH added AS (
@@ -122,10 +123,10 @@ COMMENT ON FUNCTION @extschema@.cudal1_evaluate(bigint[], text, text, int) IS
 'queues a measurement for published tables (CUDA-L1, 3.2) of each successful candidate, on a device
 class, model or key (NULL: the task''s); returns the jobs queued.
 An evaluation adds a row to cudal1.measurement and never changes a reward. Candidates that are not
-successful, or whose task is retired, are passed over; a NOTICE names the first ten. Evaluations
-run behind training: like all work without a trainer they have an eighth of a trainer''s share of a
-device, and priority orders them among themselves. A NOTICE says what device time they will take,
-and when no device can run them now.
+successful, that were imported without their code, or whose task is retired, are passed over; a
+NOTICE names the first ten. Evaluations run behind training: like all work without a trainer they
+have an eighth of a trainer''s share of a device, and priority orders them among themselves. A
+NOTICE says what device time they will take, and when no device can run them now.
 Errors: 42704 for an unknown id, profile or device. cudal1_cancel_jobs() withdraws it';
 
 CREATE FUNCTION cudal1.measured_otherwise(measurement_id bigint)

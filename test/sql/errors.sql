@@ -37,6 +37,8 @@ SET client_min_messages = notice;
 SELECT cudal1_add_prompt_template('mine', 'contrastive', '{taks}: {reference} {exemplars} {x}', 'a {rol}') > 0 AS added;
 SELECT candidate_id AS id FROM cudal1_prompt('softmax') p, cudal1_submit_response(p.prompt_id, 'no code') candidate_id \gset
 SELECT cudal1_evaluate(ARRAY[:id]);
+SELECT cudal1_import_result('softmax', NULL, 2, 'published', 'A100') AS id \gset
+SELECT cudal1_evaluate(ARRAY[:id]);
 SELECT cudal1.register_device('h', '{"key": "cpu:0", "class": "cpu", "model": "M", "languages": ["pytorch"]}') > 0 AS registered;
 SELECT cudal1_submit('softmax', 'x', proposal_key => 'k') > 0 AS submitted;
 SELECT cudal1_submit('softmax', 'y', proposal_key => 'k') > 0 AS submitted;
