@@ -62,7 +62,9 @@ CREATE VIEW cudal1.queue AS
 	FROM cudal1.job AS j JOIN cudal1.task AS t ON t.task_id = j.task_id
 	WHERE j.state = 'queued'
 	ORDER BY j.priority DESC, j.job_id;
-COMMENT ON VIEW cudal1.queue IS 'jobs that wait, in the order in which they are claimed';
+COMMENT ON VIEW cudal1.queue IS
+'jobs that wait, by priority and then by job_id. Claims follow another order where several trainers
+or tasks wait, because these take turns';
 COMMENT ON COLUMN cudal1.queue.device IS
 'device class or model, or the key of the one device, that may claim the job';
 COMMENT ON COLUMN cudal1.queue.trainer IS
