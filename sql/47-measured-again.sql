@@ -347,10 +347,11 @@ BEGIN
 		-- a reward comes from one device; the other is a report's business
 		RETURN c.candidate_id;
 	ELSE
-		PERFORM cudal1.restore_code(c.candidate_id, body);
 		PERFORM cudal1.lock_placement(t.task_id);
 		UPDATE cudal1.candidate AS x
 			SET purpose = CASE x.purpose WHEN 'withheld' THEN x.purpose ELSE 'normal' END,
+	-- reports of a device show the code of its score, whatever the candidate's own reward is
+	PERFORM cudal1.restore_code(c.candidate_id, body);
 				state = CASE WHEN s IS NULL THEN 'failed' ELSE 'successful' END,
 				failure = CASE WHEN s IS NULL THEN 'reported' END,
 				detail = NULL, score = s, wide = false, half_width = NULL, confirmed = true,

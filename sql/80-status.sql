@@ -462,7 +462,7 @@ BEGIN
 		'22004', 'older_than and dry_run must not be null');
 	PERFORM cudal1.raise_if(older_than < '0'::interval, '22023', 'older_than must not be negative');
 	-- only failed candidates: they have a verdict, and are not sampled or shown again; one that was
-	-- imported gets its code back when it is to be measured
+	-- imported gets its code back when it is to be measured, or is imported again
 	SELECT coalesce(array_agg(c.candidate_id), '{}') INTO ids FROM (
 		SELECT x.candidate_id FROM cudal1.candidate AS x
 			WHERE x.state = 'failed' AND x.decided_at < clock_timestamp() - cudal1_prune.older_than
@@ -475,9 +475,12 @@ BEGIN
 					WHERE k.candidate_id = x.candidate_id)
 			ORDER BY x.candidate_id
 			FOR NO KEY UPDATE SKIP LOCKED) AS c;
-	-- an imported one may have been queued before its lock was free
+	-- an imported one may have been queued, or have got a score, before its lock was free; a score
+	-- of any device is a success that reports of that device show
 	ids := ARRAY(SELECT u.id FROM unnest(ids) AS u (id)
-		WHERE NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = u.id));
+		WHERE NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = u.id)
+			AND NOT EXISTS (SELECT FROM cudal1.imported_score AS i
+				WHERE i.candidate_id = u.id AND i.reward > 0));
 
 	RETURN QUERY SELECT 'code', count(*), coalesce(sum(octet_length(c.code)), 0)::bigint
 		FROM cudal1.candidate AS c WHERE c.candidate_id = ANY (ids);
@@ -513,7 +516,8 @@ COMMENT ON FUNCTION @extschema@.cudal1_prune(interval, boolean) IS
 'removes the big texts of candidates that failed longer ago than that: code, the models'' answers,
 samples of their measurements; returns how many and how many bytes, with dry_run without removing
 them. Verdict, detail and hash stay, so the same code proposed again is known, and is not measured
-again, unless it was imported. Nothing calls it by itself. Errors: 22023 negative interval';
+again, unless it was imported. A candidate that has an imported success of any device is left as it
+is. Nothing calls it by itself. Errors: 22023 negative interval';
 
 CREATE FUNCTION cudal1.check_of_candidates()
 RETURNS TABLE (subject text, place text, expected text, found text)

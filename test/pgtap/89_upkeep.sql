@@ -2,7 +2,7 @@
 BEGIN;
 SET client_min_messages = error;
 SET cudal1.certify = off;
-SELECT plan(46);
+SELECT plan(50);
 
 SELECT cudal1_add_task('t', 'r', 'pytorch', NULL, 1, '{"device": "cpu", "profile": "quick"}') AS task \gset
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS device \gset
@@ -96,6 +96,16 @@ SELECT is((SELECT code FROM cudal1.candidate WHERE candidate_id = :imported), ''
 SELECT cudal1_import_result('t', 'imported', 2, 'p', 'A100') \g /dev/null
 SELECT is((SELECT code FROM cudal1.candidate WHERE candidate_id = :imported), 'imported', 'and is back with an imported success');
 SELECT is_empty('SELECT * FROM cudal1_check()', 'all numbers hold still');
+-- a failure on one device may be a success on another, whose reports show its code
+SELECT cudal1_import_result('t', 'elsewhere', NULL, 'p', 'A100') AS elsewhere \gset
+SELECT cudal1_prune('0 days'), cudal1_import_result('t', 'elsewhere', 3, 'p', 'H100') \g /dev/null
+SELECT is((SELECT code FROM cudal1.candidate WHERE candidate_id = :elsewhere), 'elsewhere', 'an import from another device brings a code back');
+SELECT cudal1_prune('0 days') \g /dev/null
+SELECT is((SELECT code FROM cudal1.candidate WHERE candidate_id = :elsewhere), 'elsewhere', 'which stays, since it succeeded there');
+SELECT cudal1_import_result('t', 'bad 2', 3, 'p', 'H100') AS bad \gset
+SELECT cudal1_prune('0 days') \g /dev/null
+SELECT is((SELECT code || ' ' || state FROM cudal1.candidate WHERE candidate_id = :bad), 'bad 2 failed', 'so does one that failed here');
+SELECT is_empty('SELECT * FROM cudal1_check()', 'and numbers hold');
 
 -- an imported failure that is proposed again is measured, with its code
 SELECT cudal1_import_result('t', v, NULL, 'p', 'A100') FROM unnest('{"good x", "good y"}'::text[]) AS v \g /dev/null
