@@ -243,7 +243,10 @@ DECLARE
 	id		bigint;
 	n		bigint := 0;
 BEGIN
+	own		text;
+	o		record;
 	FOR id IN
+	queued	boolean;
 		SELECT c.candidate_id FROM cudal1.candidate AS c
 			WHERE (c.state IN ('queued', 'measuring', 'verifying')
 				   -- submitted since it was imported
@@ -270,12 +273,20 @@ BEGIN
 			IF EXISTS (SELECT FROM cudal1.null_candidate AS k WHERE k.candidate_id = id) THEN
 				PERFORM cudal1.enqueue_null(t, id);
 			ELSE
-				PERFORM cudal1.enqueue_measure(t, id, 0, NULL, o.name)
-					FROM (SELECT DISTINCT p.created_by AS name FROM cudal1.proposal AS p
-							WHERE p.candidate_id = id AND p.wanted) AS o;
-				IF NOT FOUND THEN
-					PERFORM cudal1.enqueue_measure(t, id, 0, NULL, cudal1.caller());
-				END IF;
+				own := t.profile;
+				queued := false;
+				-- a role's job has the profile of its first proposal. What answers a group's prompt
+				-- has the group's, what was submitted as a code has the task's
+				FOR o IN SELECT DISTINCT ON (x.created_by) x.created_by AS name, x.prompt_id,
+							x.response IS NOT NULL AS is_answer
+						FROM cudal1.proposal AS x WHERE x.candidate_id = id AND x.wanted
+						ORDER BY x.created_by, x.proposal_id LOOP
+					t.profile := coalesce(CASE WHEN o.is_answer
+						THEN cudal1.group_profile(o.prompt_id, t) END, own);
+					PERFORM cudal1.enqueue_measure(t, id, 0, NULL, o.name);
+					queued := true;
+				END LOOP;
+				PERFORM cudal1.enqueue_measure(t, id, 0, NULL, cudal1.caller()) WHERE NOT queued;
 			END IF;
 			n := n + 1;
 		END IF;
@@ -290,9 +301,10 @@ $$;
 COMMENT ON FUNCTION @extschema@.cudal1_requeue() IS
 'queues the measurement of every undecided or imported candidate that was submitted and has no job,
 as after a restore (jobs are not dumped), and the confirmation of every unconfirmed one; returns
-their number. A verification begins with its first measurement again. Evaluations, re-verifications
-and priorities are not restored, and an imported candidate whose measurement ended without a verdict
-is measured again';
+their number. Each role that proposed a candidate has a job for it, by the profile of its first
+proposal: that of a group for its answers, else the task''s as it is now. A verification begins with
+its first measurement again. Evaluations, re-verifications, priorities and deadlines are not
+restored, and an imported candidate whose measurement ended without a verdict is measured again';
 
 CREATE FUNCTION @extschema@.cudal1_import_result(task text, code text, speedup float8, method text,
 	device text)

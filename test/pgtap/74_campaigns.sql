@@ -1,6 +1,6 @@
 -- Campaigns: each kind asks for what it should and no more, ends when it should, and goes on after a pause.
 BEGIN;
-SELECT plan(132);
+SELECT plan(134);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', NULL, 1, options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
@@ -330,6 +330,17 @@ SELECT is((SELECT array_agg(cudal1.group_profile(g.prompt_id, t) ORDER BY g.grou
 	JOIN cudal1.task AS t USING (task_id) JOIN cudal1.campaign AS c USING (campaign_id) WHERE c.name IN ('named', 'paper')),
 	'{train,quick,paper}', 'unless its task or campaign names a profile');
 SELECT is((SELECT cudal1.group_profile(0, t) FROM cudal1.task AS t WHERE t.name = 'a'), NULL, 'a prompt of no group leaves the profile to its task');
+SELECT cudal1_submit('a', 'x = 11') \g /dev/null
+SELECT cudal1_answer_group(g.group_key, ARRAY(SELECT E'## Performance Analysis\na\n## Algorithm Design\nb\n## Code Implementation\n```python\nx = ' || x || E'\n```' FROM unnest(ARRAY[11, CASE c.name WHEN 'named' THEN 12 ELSE 22 END]) AS x)) FROM cudal1.campaign_group AS g JOIN cudal1.campaign_lane AS l USING (lane_id)
+	JOIN cudal1.campaign AS c USING (campaign_id) WHERE c.name IN ('named', 'paper') \g /dev/null
+SELECT g.prompt_id AS p FROM cudal1.campaign_group AS g JOIN cudal1.campaign_lane AS l USING (lane_id) JOIN cudal1.campaign AS c USING (campaign_id) WHERE c.name = 'paper' \gset
+SELECT cudal1_submit('named', 'x = 13', prompt_id => :p) \g /dev/null
+CREATE TEMP TABLE waited AS SELECT candidate_id, trainer, profile FROM cudal1.job WHERE kind = 'measure';
+SELECT is((SELECT array_agg(DISTINCT profile ORDER BY profile) FROM waited), '{default,paper,quick,train}', 'answers and codes wait for measurements by several profiles');
+DELETE FROM cudal1.job;
+SELECT cudal1_requeue() \g /dev/null
+SELECT results_eq($$SELECT candidate_id, trainer, profile FROM cudal1.job WHERE kind = 'measure' ORDER BY 1, 2$$, 'SELECT * FROM waited ORDER BY 1, 2', 'and after a restore by the same ones');
+SELECT cudal1_cancel(array_agg(candidate_id)) FROM waited \g /dev/null
 SELECT throws_ok($$SELECT cudal1_add_campaign('x', 'contrastive', options => '{"profile": "trian"}')$$, '42704', NULL, 'no campaign has an unknown profile');
 
 SELECT cudal1_prune('0 days') \g /dev/null
