@@ -135,18 +135,21 @@ LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
 	-- a member that either side does not know says nothing
 	SELECT EXISTS (
-		SELECT FROM cudal1.measurement AS m
+		SELECT FROM cudal1.measurement AS m JOIN cudal1.device AS o USING (device_id)
 			CROSS JOIN LATERAL (
+				-- a row that is not served may be the device under a former name of its host
 				SELECT d.details FROM cudal1.device AS d
-					WHERE d.model = m.device_model AND d.enabled
-					ORDER BY d.last_seen DESC LIMIT 1) AS now
+					WHERE d.hardware = o.hardware
+					ORDER BY d.device_id = o.device_id AND cudal1.is_served(d.last_seen) DESC,
+						d.last_seen DESC
+					LIMIT 1) AS now
 			CROSS JOIN (VALUES ('runner'), ('driver')) AS k (member)
 			WHERE m.measurement_id = measured_otherwise.measurement_id
 				AND m.environment ->> k.member <> now.details ->> k.member);
 END;
 COMMENT ON FUNCTION cudal1.measured_otherwise IS
-'whether a measurement was made with another driver or another version of cudal1-measure than the
-last seen device of its model has';
+'whether a measurement was made with another driver or another version of cudal1-measure than its
+device has now. Other devices of the model do not count, because they may differ from it for ever';
 
 CREATE FUNCTION @extschema@.cudal1_reverify(older_than interval DEFAULT '7 days',
 	best_per_task int DEFAULT 1)
@@ -191,10 +194,10 @@ END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_reverify(interval, int) IS
 'queues, behind other work, another measurement of each task''s best measured candidates whose
-verdict is older than that, or was made with another driver or runner than the devices of its model
-have now; returns the jobs queued. The new verdict replaces reward and bucket in one transaction; a
-score that had to be verified stands as it is measured where it agrees with the old one, else it is
-verified again. What cron calls; overlapping calls queue once';
+verdict is older than that, or was made with another driver or runner than its device has now;
+returns the jobs queued. The new verdict replaces reward and bucket in one transaction; a score that
+had to be verified stands as it is measured where it agrees with the old one, else it is verified
+again. What cron calls; overlapping calls queue once';
 
 CREATE FUNCTION @extschema@.cudal1_cancel_jobs(job_ids bigint[])
 RETURNS bigint
@@ -240,13 +243,13 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_
 AS $$
 DECLARE
 	t		cudal1.task;
-	id		bigint;
-	n		bigint := 0;
-BEGIN
 	own		text;
 	o		record;
-	FOR id IN
+	id		bigint;
 	queued	boolean;
+	n		bigint := 0;
+BEGIN
+	FOR id IN
 		SELECT c.candidate_id FROM cudal1.candidate AS c
 			WHERE (c.state IN ('queued', 'measuring', 'verifying')
 				   -- submitted since it was imported
@@ -348,6 +351,8 @@ BEGIN
 			coalesce(cudal1.conservative_round(s), 0), s)
 		ON CONFLICT (candidate_id, device) DO UPDATE SET reward = excluded.reward,
 			score = excluded.score, imported_at = now();
+	-- reports of a device show the code of its score, whatever the candidate's own reward is
+	PERFORM cudal1.restore_code(c.candidate_id, body);
 
 	IF c.state IN ('successful', 'failed') AND NOT c.imported
 		OR EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = c.candidate_id
@@ -362,8 +367,6 @@ BEGIN
 		PERFORM cudal1.lock_placement(t.task_id);
 		UPDATE cudal1.candidate AS x
 			SET purpose = CASE x.purpose WHEN 'withheld' THEN x.purpose ELSE 'normal' END,
-	-- reports of a device show the code of its score, whatever the candidate's own reward is
-	PERFORM cudal1.restore_code(c.candidate_id, body);
 				state = CASE WHEN s IS NULL THEN 'failed' ELSE 'successful' END,
 				failure = CASE WHEN s IS NULL THEN 'reported' END,
 				detail = NULL, score = s, wide = false, half_width = NULL, confirmed = true,

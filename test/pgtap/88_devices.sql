@@ -2,7 +2,7 @@
 BEGIN;
 SET client_min_messages = error;
 SET cudal1.certify = off;
-SELECT plan(31);
+SELECT plan(36);
 
 SELECT cudal1_add_task('t', 'r', 'pytorch', NULL, 1, '{"device": "cpu", "profile": "quick"}') AS task \gset
 SELECT is(cudal1_measure_aa(), 0::bigint, 'without a device nothing is queued');
@@ -68,5 +68,24 @@ SELECT is(pg_temp.step(:one, 1.5, '2'), 'reverify', 'it is measured');
 SELECT results_eq('SELECT task, candidate_id, previous_reward, reward, round(change::numeric, 6), changed, differs FROM cudal1.drift',
 	format($$VALUES ('t', %s::bigint, 2::float8, 1.5::float8, -0.25, true, 'runner')$$, :code), 'the view of drift has both scores');
 SELECT is((SELECT codes FROM cudal1_bucket_stats('t') WHERE bucket = 6), 1::bigint, 'and the candidate is in the bucket of the new one');
+
+-- a host of the model that has another runner for ever
+SELECT cudal1.register_device('h', '{"key": "cpu:2", "class": "cpu", "model": "M", "languages": ["pytorch"], "details": {"runner": "3"}}') \g /dev/null
+SELECT cudal1_enable_device('h cpu:2', true) \g /dev/null
+UPDATE cudal1.device SET last_seen = clock_timestamp() WHERE device_id = :two;
+SELECT is(cudal1_reverify('7 days'), 0::bigint, 'a verdict stands while the device that gave it has its runner, whatever others have');
+SELECT cudal1_reverify('0 days') \g /dev/null
+SELECT pg_temp.step(:two, 1.5, '3') \g /dev/null
+SELECT is(cudal1_reverify('7 days'), 0::bigint, 'so does that of the other');
+-- a GPU whose host, a container, has another name since
+SELECT cudal1.register_device('old', '{"key": "GPU-1", "class": "cuda", "model": "G", "languages": ["pytorch"], "details": {"driver": "1"}}') AS old \gset
+SELECT cudal1_add_task('g', 'r', 'pytorch', NULL, 1, '{"device": "cuda", "profile": "quick"}'), cudal1_submit('g', 'code') \g /dev/null
+SELECT job_id AS j, attempt AS a, token AS token FROM cudal1.claim(:old, 'w') \gset
+SELECT is(cudal1.finish(:j, :a, :'token', '{"outcome": "successful", "score": 1.2, "environment": {"driver": "1"}}'), 'stored', 'a GPU measures');
+SELECT cudal1.register_device('new', '{"key": "GPU-1", "class": "cuda", "model": "G", "languages": ["pytorch"], "details": {"driver": "2"}}') AS new \gset
+UPDATE cudal1.device SET last_seen = clock_timestamp() WHERE device_id = :new;
+SELECT is(cudal1_reverify('7 days'), 0::bigint, 'which keeps its driver as long as it is served');
+UPDATE cudal1.device SET last_seen = now() - interval '1 hour' WHERE device_id = :old;
+SELECT is(cudal1_reverify('7 days'), 1::bigint, 'and has that of its new row afterwards');
 SELECT * FROM finish();
 ROLLBACK;
