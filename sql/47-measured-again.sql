@@ -151,17 +151,33 @@ COMMENT ON FUNCTION cudal1.measured_otherwise IS
 'whether a measurement was made with another driver or another version of cudal1-measure than its
 device has now. Other devices of the model do not count, because they may differ from it for ever';
 
+CREATE FUNCTION cudal1.moment_before(older_than interval)
+RETURNS timestamptz
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	PERFORM cudal1.raise_if(older_than < '0'::interval, '22023', 'older_than must not be negative');
+	RETURN clock_timestamp() - older_than;
+EXCEPTION WHEN datetime_field_overflow THEN
+	RAISE EXCEPTION USING ERRCODE = '22023',
+		MESSAGE = 'older_than must not reach back before the first timestamp, in 4713 BC';
+END
+$$;
+COMMENT ON FUNCTION cudal1.moment_before IS
+'the moment that lies so long ago. Error 22023 where older_than is negative or too long';
+
 CREATE FUNCTION @extschema@.cudal1_reverify(older_than interval DEFAULT '7 days',
 	best_per_task int DEFAULT 1)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+	latest	timestamptz;
 	n		bigint;
 BEGIN
 	PERFORM cudal1.raise_if(older_than IS NULL OR best_per_task IS NULL, '22004',
 		'older_than and best_per_task must not be null');
-	PERFORM cudal1.raise_if(older_than < '0'::interval, '22023', 'older_than must not be negative');
+	latest := cudal1.moment_before(older_than);
 	PERFORM cudal1.raise_if(best_per_task < 1, '22023', 'best_per_task must be at least 1');
 	-- cron may run late, or twice at once: the second waits at the first job that both queue, and
 	-- has nothing to add
@@ -178,7 +194,7 @@ BEGIN
 								AND NOT c.imported AND c.purpose = 'normal'
 							ORDER BY c.reward DESC, c.candidate_id
 							LIMIT cudal1_reverify.best_per_task) AS b
-				WHERE (b.decided_at <= clock_timestamp() - cudal1_reverify.older_than
+				WHERE (b.decided_at <= latest
 					   OR cudal1.measured_otherwise(b.measurement_id))
 					AND t.retired_at IS NULL
 					AND NOT EXISTS (SELECT FROM cudal1.job AS j
@@ -197,7 +213,8 @@ COMMENT ON FUNCTION @extschema@.cudal1_reverify(interval, int) IS
 verdict is older than that, or was made with another driver or runner than its device has now;
 returns the jobs queued. The new verdict replaces reward and bucket in one transaction; a score that
 had to be verified stands as it is measured where it agrees with the old one, else it is verified
-again. What cron calls; overlapping calls queue once';
+again. What cron calls; overlapping calls queue once. Errors: 22023 where older_than is negative or
+reaches back before the first timestamp';
 
 CREATE FUNCTION @extschema@.cudal1_cancel_jobs(job_ids bigint[])
 RETURNS bigint

@@ -456,16 +456,17 @@ RETURNS TABLE (part text, texts bigint, bytes bigint)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+	latest	timestamptz;
 	ids		bigint[];
 BEGIN
 	PERFORM cudal1.raise_if(older_than IS NULL OR dry_run IS NULL,
 		'22004', 'older_than and dry_run must not be null');
-	PERFORM cudal1.raise_if(older_than < '0'::interval, '22023', 'older_than must not be negative');
+	latest := cudal1.moment_before(older_than);
 	-- only failed candidates: they have a verdict, and are not sampled or shown again; one that was
 	-- imported gets its code back when it is to be measured, or is imported again
 	SELECT coalesce(array_agg(c.candidate_id), '{}') INTO ids FROM (
 		SELECT x.candidate_id FROM cudal1.candidate AS x
-			WHERE x.state = 'failed' AND x.decided_at < clock_timestamp() - cudal1_prune.older_than
+			WHERE x.state = 'failed' AND x.decided_at < latest
 				AND NOT EXISTS (SELECT FROM cudal1.pruned AS p
 					WHERE p.candidate_id = x.candidate_id)
 				AND NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = x.candidate_id)
@@ -517,7 +518,8 @@ COMMENT ON FUNCTION @extschema@.cudal1_prune(interval, boolean) IS
 samples of their measurements; returns how many and how many bytes, with dry_run without removing
 them. Verdict, detail and hash stay, so the same code proposed again is known, and is not measured
 again, unless it was imported. A candidate that has an imported success of any device is left as it
-is. Nothing calls it by itself. Errors: 22023 negative interval';
+is. Nothing calls it by itself. Errors: 22023 where older_than is negative or reaches back before
+the first timestamp';
 
 CREATE FUNCTION cudal1.check_of_candidates()
 RETURNS TABLE (subject text, place text, expected text, found text)
