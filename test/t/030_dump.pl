@@ -1,14 +1,14 @@
 # A dump holds everything but the queue: the restored database gives the same rewards, buckets, draws and prompts, and
-# measures what was unfinished.
+# measures what was unfinished. A worker that serves the database does not disturb the restore, as docs/operation.md says.
 use strict;
 use warnings;
-use PostgreSQL::Test::Cluster;
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Workers;
 
-my $node = PostgreSQL::Test::Cluster->new('dump');
-$node->init;
-$node->start;
+my $node = new_server('dump', conf => "cudal1.databases = 'served_custom, served_slow, served_again'\ncudal1.certify = off\ncudal1.idle_poll = '100ms'");
 
 sub sql
 {
@@ -87,17 +87,36 @@ isnt($before{$_}, '', "there are $_") for sort keys %looks;
 my $unfinished = sql('origin', q{SELECT count(*) FROM cudal1.candidate WHERE state IN ('queued', 'measuring', 'verifying')});
 cmp_ok($unfinished, '>', 10, 'and unfinished candidates');
 
-my $file = PostgreSQL::Test::Utils::tempdir() . '/origin.dump';
+my $folder = PostgreSQL::Test::Utils::tempdir();
+
+sub restore
+{
+	my ($format, $copy, @single) = @_;
+	$node->command_ok(
+		$format eq 'custom'
+		? [ 'pg_restore', '--exit-on-error', @single, '-d', $node->connstr($copy), "$folder/custom" ]
+		: [ 'psql', '-Xq', @single, '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr($copy), '-f', "$folder/$format" ],
+		"$copy: restored without an error");
+	return;
+}
+
+# with a worker, which has registered the one device of its host beside those of the dump
+sub served_is_same
+{
+	my ($copy) = @_;
+	wait_for($node, 'SELECT count(*) FROM cudal1.device WHERE device_id > 1', '1', "$copy: its worker registers a device once all is there", $copy);
+	is(sql($copy, 'SELECT * FROM cudal1.device WHERE device_id = 1'), $before{devices}, "$copy: those of the dump stay");
+	is(sql($copy, "SET client_min_messages = error; $looks{$_}"), $before{$_}, "$copy: same $_") for grep { $_ ne 'devices' } sort keys %looks;
+	is(sql($copy, q{SELECT DISTINCT subject FROM cudal1_check()}), 'undecided without a job', "$copy: all that is off is the queue");
+	return;
+}
+
 for my $format ('custom', 'plain')
 {
 	my $copy = "copy_$format";
-	$node->command_ok([ 'pg_dump', '-F', substr($format, 0, 1), '-f', $file, '-d', $node->connstr('origin') ], "a $format dump is made");
+	$node->command_ok([ 'pg_dump', '-F', substr($format, 0, 1), '-f', "$folder/$format", '-d', $node->connstr('origin') ], "a $format dump is made");
 	sql('postgres', "CREATE DATABASE $copy");
-	$node->command_ok(
-		$format eq 'custom'
-		? [ 'pg_restore', '--exit-on-error', '-d', $node->connstr($copy), $file ]
-		: [ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr($copy), '-f', $file ],
-		'and restored without an error');
+	restore($format, $copy);
 	is(sql($copy, "SET client_min_messages = error; $looks{$_}"), $before{$_}, "$format: same $_") for sort keys %looks;
 	is(sql($copy, 'SELECT * FROM cudal1.recount()'), '', "$format: buckets equal a recount");
 	is(sql($copy, q{SELECT DISTINCT subject FROM cudal1_check()}), 'undecided without a job', "$format: all that is off is the queue");
@@ -113,6 +132,38 @@ for my $format ('custom', 'plain')
 }
 is(sql('copy_plain', q{SELECT shipped FROM cudal1.profile WHERE name = 'default'}), 't',
 	'shipped profiles come with the extension');
+
+# In one transaction, while a worker serves the database. A large dump takes long before its devices: long enough for a
+# worker that sees the extension to register its own.
+my $slow = PostgreSQL::Test::Utils::slurp_file("$folder/plain");
+is($slow =~ s/^(?=COPY cudal1\.device )/<<'WAIT'/em, 1, 'devices are loaded after what holds up the restore');
+DO $$
+BEGIN
+	FOR i IN 1 .. 20 LOOP
+		EXIT WHEN EXISTS (SELECT FROM cudal1.device);
+		PERFORM pg_sleep(0.1);
+	END LOOP;
+END
+$$;
+WAIT
+PostgreSQL::Test::Utils::append_to_file("$folder/slow", $slow);
+for my $format ('custom', 'slow')
+{
+	my $copy = "served_$format";
+	sql('postgres', "CREATE DATABASE $copy");
+	worker_pid($node, $copy);
+	restore($format, $copy, '-1');
+	served_is_same($copy);
+}
+
+# in steps, while the database is not listed
+sql('postgres', 'CREATE DATABASE served_again');
+worker_pid($node, 'served_again');
+sql('postgres', $_) for q{ALTER SYSTEM SET cudal1.databases = ''}, 'SELECT pg_reload_conf()';
+wait_for($node, "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'cudal1 worker'", '0', 'databases that are not listed lose their workers');
+restore('custom', 'served_again');
+sql('postgres', $_) for 'ALTER SYSTEM RESET cudal1.databases', 'SELECT pg_reload_conf()';
+served_is_same('served_again');
 
 $node->stop;
 done_testing();
