@@ -111,12 +111,16 @@ COMMENT ON FUNCTION cudal1.choose_pool IS
 
 CREATE FUNCTION cudal1.best_speedups(method text, device text, task_ids bigint[] DEFAULT NULL,
 	pool_id int DEFAULT NULL)
-RETURNS TABLE (task_id bigint, level int, candidate_id bigint, speedup float8, evaluated boolean)
+RETURNS TABLE (task_id bigint, candidate_id bigint, speedup float8, evaluated boolean)
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 -- jit: a disabled path adds 1e10 to the cost, which would start the JIT compiler
 SET enable_seqscan = off SET jit = off
 BEGIN ATOMIC
+	-- The planner expects one task, because it does not know the arguments. It would join these
+	-- WITH queries by nested loops, whose time is tasks times rows. So each task looks its rows up
+	-- in an index (LATERAL), sets are asked with NOT IN or with IN under OR, which are hashed, and
+	-- one sort brings the rows of a task together.
 	WITH asked AS (
 		-- the argument is a class, a model, or NULL
 		SELECT best_speedups.device AS name, best_speedups.device IN ('cpu', 'cuda') AS is_class,
@@ -124,8 +128,10 @@ BEGIN ATOMIC
 					ELSE (SELECT d.class FROM cudal1.device AS d
 						WHERE d.model = best_speedups.device
 						  ORDER BY d.device_id LIMIT 1) END AS class
-	), tasks AS (
-		SELECT t.task_id, t.level, t.device_model
+	), tasks AS MATERIALIZED (
+		SELECT t.task_id, t.device_model,
+			   -- whether rewards that were measured here are of the device asked for
+			   a.name IS NULL OR a.is_class OR t.device_model = a.name AS is_measured_there
 		FROM cudal1.task AS t
 		CROSS JOIN asked AS a
 		CROSS JOIN LATERAL (
@@ -136,54 +142,57 @@ BEGIN ATOMIC
 							  ORDER BY d.device_id LIMIT 1) END AS class) AS k
 		WHERE (a.name IS NULL OR a.class IS NULL OR k.class IS NULL OR k.class = a.class)
 			AND t.retired_at IS NULL
-			AND (best_speedups.task_ids IS NULL OR t.task_id = ANY (best_speedups.task_ids))
-	), evaluations AS (
-		-- the last evaluation of a candidate on a model, failures (reward 0) included
-		SELECT DISTINCT ON (m.candidate_id) m.task_id, m.candidate_id, m.reward AS speedup
-		FROM cudal1.measurement AS m
+			AND (best_speedups.task_ids IS NULL
+				 OR t.task_id IN (SELECT unnest(best_speedups.task_ids)))
+	), evaluations AS MATERIALIZED (
+		SELECT t.task_id, e.candidate_id, e.speedup
+		FROM tasks AS t
 		CROSS JOIN asked AS a
-		JOIN tasks AS t ON t.task_id = m.task_id
-		JOIN cudal1.candidate AS c ON c.candidate_id = m.candidate_id
-		WHERE m.kind = 'evaluate' AND m.reward IS NOT NULL AND c.purpose = 'normal'
-			AND c.failure IS DISTINCT FROM 'withdrawn'
-			AND m.device_model = CASE WHEN a.name IS NULL
-				OR a.is_class THEN COALESCE(t.device_model, m.device_model)
-									  ELSE a.name END
-			AND (num_nulls(best_speedups.method, best_speedups.pool_id) = 2
-				 OR EXISTS (SELECT FROM cudal1.proposals_of(c.candidate_id,
-					best_speedups.method, best_speedups.pool_id)))
-		ORDER BY m.candidate_id, m.measurement_id DESC
-	), imports AS MATERIALIZED (
-		SELECT c.task_id, c.candidate_id, c.reward, c.import_device FROM cudal1.candidate AS c
-		WHERE c.imported AND c.state = 'successful' AND c.purpose IN ('normal', 'withheld')
-			AND (num_nulls(best_speedups.method, best_speedups.pool_id) = 2
-				 OR EXISTS (SELECT FROM cudal1.proposals_of(c.candidate_id,
-					best_speedups.method, best_speedups.pool_id)))
-	), unevaluated AS (
-		SELECT t.task_id, t.device_model FROM tasks AS t
-		WHERE NOT EXISTS (SELECT FROM evaluations AS e WHERE e.task_id = t.task_id)
-	), rewards AS (
+		CROSS JOIN LATERAL (
+			-- the last evaluation of a candidate on a model, failures (reward 0) included
+			SELECT DISTINCT ON (m.candidate_id) m.candidate_id, m.reward AS speedup
+			FROM cudal1.measurement AS m
+			JOIN cudal1.candidate AS c ON c.candidate_id = m.candidate_id
+			WHERE m.task_id = t.task_id AND m.kind = 'evaluate' AND m.reward IS NOT NULL
+				AND c.purpose = 'normal' AND c.failure IS DISTINCT FROM 'withdrawn'
+				AND m.device_model = CASE WHEN a.name IS NULL
+					OR a.is_class THEN COALESCE(t.device_model, m.device_model)
+										  ELSE a.name END
+				AND (num_nulls(best_speedups.method, best_speedups.pool_id) = 2
+					 OR EXISTS (SELECT FROM cudal1.proposals_of(c.candidate_id,
+						best_speedups.method, best_speedups.pool_id)))
+			ORDER BY m.candidate_id, m.measurement_id DESC) AS e
+	), speaking AS (
+		-- what speaks for a task, by weight: evaluations, else rewards and imports, else the task
+		-- itself, of which nothing is known
+		SELECT t.task_id, 0 AS weight, NULL::bigint AS candidate_id, NULL::float8 AS speedup
+		FROM tasks AS t
+		UNION ALL
+		SELECT e.task_id, 2, e.candidate_id, e.speedup FROM evaluations AS e
+		UNION ALL
 		-- measured here, on the one model of the task
-		SELECT t.task_id, b.candidate_id, b.reward AS speedup
-		FROM unevaluated AS t
-		CROSS JOIN asked AS a
+		SELECT t.task_id, 1, b.candidate_id, b.reward
+		FROM tasks AS t
 		CROSS JOIN LATERAL cudal1.best_reward(t.task_id, best_speedups.method,
 			best_speedups.pool_id) AS b
-		WHERE b.reward IS NOT NULL AND (a.name IS NULL OR a.is_class OR t.device_model = a.name)
+		WHERE t.is_measured_there AND b.reward IS NOT NULL
+			AND t.task_id NOT IN (SELECT e.task_id FROM evaluations AS e)
 		UNION ALL
 		-- imported as a reward
-		SELECT t.task_id, c.candidate_id, c.reward
-		FROM unevaluated AS t
+		SELECT c.task_id, 1, c.candidate_id, c.reward
+		FROM cudal1.candidate AS c
 		CROSS JOIN asked AS a
-		JOIN imports AS c ON c.task_id = t.task_id
-		WHERE a.name IS NULL OR a.is_class OR c.import_device = a.name
+		WHERE c.imported AND c.state = 'successful' AND c.purpose IN ('normal', 'withheld')
+			AND (a.name IS NULL OR a.is_class OR c.import_device = a.name)
+			AND (num_nulls(best_speedups.method, best_speedups.pool_id) = 2
+				 OR EXISTS (SELECT FROM cudal1.proposals_of(c.candidate_id,
+					best_speedups.method, best_speedups.pool_id)))
 		UNION ALL
 		-- imported scores of other devices than that of the reward
-		SELECT t.task_id, c.candidate_id, i.reward
+		SELECT c.task_id, 1, c.candidate_id, i.reward
 		FROM asked AS a
 		JOIN cudal1.imported_score AS i ON i.device = a.name
 		JOIN cudal1.candidate AS c ON c.candidate_id = i.candidate_id
-		JOIN unevaluated AS t ON t.task_id = c.task_id
 		LEFT JOIN cudal1.measurement AS m ON m.measurement_id = c.measurement_id
 		WHERE i.reward > 0 AND NOT a.is_class AND c.purpose IN ('normal', 'withheld')
 			AND c.failure IS DISTINCT FROM 'withdrawn'
@@ -192,20 +201,20 @@ BEGIN ATOMIC
 				 OR EXISTS (SELECT FROM cudal1.proposals_of(c.candidate_id,
 					best_speedups.method, best_speedups.pool_id)))
 	)
-	SELECT DISTINCT ON (t.task_id) t.task_id, t.level, b.candidate_id, b.speedup, b.evaluated
-	FROM tasks AS t
-	LEFT JOIN (SELECT e.task_id, e.candidate_id, e.speedup, true AS evaluated FROM evaluations AS e
-		WHERE e.speedup > 0
-			   UNION ALL
-			   SELECT w.task_id, w.candidate_id, w.speedup, false
-				FROM rewards AS w) AS b ON b.task_id = t.task_id
-	ORDER BY t.task_id, b.speedup DESC NULLS LAST, b.candidate_id;
+	SELECT DISTINCT ON (w.task_id) w.task_id, CASE WHEN w.speedup > 0 THEN w.candidate_id END,
+		NULLIF(w.speedup, 0), w.weight = 2 AND w.speedup > 0
+	FROM (SELECT s.*, min(s.weight) OVER of_task AS least, max(s.weight) OVER of_task AS most
+		FROM speaking AS s WINDOW of_task AS (PARTITION BY s.task_id)) AS w
+	-- imports are of all tasks; those not asked for have no row of their own
+	WHERE w.least = 0 AND w.weight = w.most
+	ORDER BY w.task_id, w.speedup DESC NULLS LAST, w.candidate_id;
 END;
 COMMENT ON FUNCTION cudal1.best_speedups IS
 'the best successful candidate of each task that is not retired by a method in a pool (NULL: any) on
 a device class or model (NULL: each task''s own), one row a task; speedup NULL where none succeeded;
 evaluated tells evaluations from training rewards. With a device, tasks of another class are left
-out; task_ids (NULL: all) chooses among the rest';
+out; task_ids (NULL: all) chooses among the rest. Its time is linear in tasks, evaluations and
+imports';
 
 CREATE FUNCTION cudal1.over_baseline(speedup float8, score float8, unrounded boolean)
 RETURNS float8
@@ -227,7 +236,7 @@ BEGIN
 	PERFORM cudal1.raise_if(without_weak IS NULL, '22004', 'without_weak must not be null');
 	PERFORM cudal1.check_name('baseline', baseline) WHERE baseline IS NOT NULL;
 	RETURN QUERY
-	SELECT b.task_id, b.level, b.candidate_id,
+	SELECT b.task_id, t.level, b.candidate_id,
 		   cudal1.over_baseline(b.speedup, base.score, false), b.evaluated, b.speedup, base.score,
 		   t.certified IS NOT DISTINCT FROM 'weak'
 	FROM cudal1.best_speedups(method, device,
@@ -705,6 +714,8 @@ CREATE FUNCTION @extschema@.cudal1_task_report(method text DEFAULT NULL, device 
 RETURNS TABLE (task text, level int, state text, reward float8, lower float8, upper float8,
 	failure text, candidate_id bigint, detail text, wide boolean, evaluated boolean, methods text[])
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+-- the planner takes cudal1.best_over() for a thousand rows, and compiling took 0.4 s a call
+SET jit = off
 AS $$
 DECLARE
 	only_pool constant int := cudal1.choose_pool(pool);

@@ -25,29 +25,27 @@ BEGIN
 	PERFORM cudal1.check_report(method_a, device_a, missing);
 	PERFORM cudal1.check_report(method_b, device_b);
 	RETURN QUERY
-	WITH sides AS (
-		SELECT s.side, s.task_id, s.speedup, nullif(ln(m.upper / m.lower) / 2, 0) AS half
-		FROM (SELECT 'a' AS side, x.*
-			  FROM cudal1.best_over(method_a, device_a, tasks, pool_a, baseline, without_weak) AS x
-			  UNION ALL
-			  SELECT 'b', x.*
-			  FROM cudal1.best_over(method_b, device_b, tasks, pool_b, baseline,
-			  	without_weak) AS x) AS s
-			LEFT JOIN cudal1.measurement AS m
-				ON m.measurement_id = cudal1.speaking_measurement(s.candidate_id, s.reward,
-					s.evaluated) AND m.lower > 0)
-	SELECT t.level, t.name, v.a, v.b, v.ratio, v.ratio * exp(-sqrt(a.half ^ 2 + b.half ^ 2)),
-		   v.ratio * exp(sqrt(a.half ^ 2 + b.half ^ 2))
-	FROM sides AS a
-		JOIN sides AS b ON b.task_id = a.task_id AND b.side = 'b'
+	SELECT t.level, t.name, v.a, v.b, v.ratio, v.ratio * exp(-sqrt(h.a ^ 2 + h.b ^ 2)),
+		   v.ratio * exp(sqrt(h.a ^ 2 + h.b ^ 2))
+	FROM cudal1.best_over(method_a, device_a, tasks, pool_a, baseline, without_weak) AS a
+		JOIN cudal1.best_over(method_b, device_b, tasks, pool_b, baseline, without_weak) AS b
+			ON b.task_id = a.task_id
 		JOIN cudal1.task AS t ON t.task_id = a.task_id
+		LEFT JOIN cudal1.measurement AS m
+			ON m.measurement_id = cudal1.speaking_measurement(a.candidate_id, a.reward,
+				a.evaluated) AND m.lower > 0
+		LEFT JOIN cudal1.measurement AS n
+			ON n.measurement_id = cudal1.speaking_measurement(b.candidate_id, b.reward,
+				b.evaluated) AND n.lower > 0
+		CROSS JOIN LATERAL (SELECT nullif(ln(m.upper / m.lower) / 2, 0) AS a,
+			nullif(ln(n.upper / n.lower) / 2, 0) AS b) AS h
 		CROSS JOIN (SELECT CASE compare_tasks.missing WHEN 'zero' THEN 0::float8
 			WHEN 'one' THEN 1 END AS instead) AS i
 		CROSS JOIN LATERAL (SELECT coalesce(a.speedup, i.instead) AS a,
 			coalesce(b.speedup, i.instead) AS b) AS w
 		CROSS JOIN LATERAL (SELECT w.a, w.b, CASE WHEN w.a = w.b THEN 1
 			WHEN w.b > 0 THEN w.a / w.b END AS ratio) AS v
-	WHERE a.side = 'a' AND v.a IS NOT NULL AND v.b IS NOT NULL
+	WHERE v.a IS NOT NULL AND v.b IS NOT NULL
 	ORDER BY t.level NULLS LAST, t.task_id;
 END
 $$;

@@ -1,7 +1,7 @@
 -- The report counts as the paper's tables do.
 BEGIN;
 SET client_min_messages = warning;
-SELECT plan(29);
+SELECT plan(36);
 
 CREATE FUNCTION pg_temp.task(name text, level int, options jsonb DEFAULT '{}') RETURNS bigint LANGUAGE sql AS
 $$SELECT cudal1_add_task(name, 'ref', 'pytorch', NULL, level, options || '{"device": "cpu"}')$$;
@@ -91,6 +91,23 @@ SELECT ok(idx_tup_fetch + seq_tup_read - :read < 500, format('by reading %s cand
 FROM pg_stat_xact_user_tables WHERE relid = 'cudal1.candidate'::regclass;
 SELECT is(max, 1.2::float8, 'the best of a method that is not among the thousand best') FROM cudal1_speedup_report('few') WHERE level = '9';
 SELECT is((cudal1.best_reward(:long, NULL)).candidate_id, (SELECT min(candidate_id) FROM cudal1.candidate WHERE task_id = :long AND reward = 5), 'of equals the first');
+
+-- many tasks, of which half have an import: each is asked once for its best, however the planner joins
+SELECT pg_temp.task('linear-' || i, 8) FROM generate_series(1, 60) AS i \g /dev/null
+SELECT pg_temp.result(task_id, 2, 'elsewhere', device => 'L40') FROM cudal1.task WHERE name LIKE 'linear-_' OR name LIKE 'linear-1_' \g /dev/null
+ANALYZE cudal1.task, cudal1.candidate, cudal1.measurement;
+SET LOCAL track_functions = 'all';
+CREATE FUNCTION pg_temp.asked(report text, OUT calls bigint) LANGUAGE plpgsql AS $$
+DECLARE
+	asked	oid := 'cudal1.best_reward'::regproc;
+	before	bigint := coalesce(pg_stat_get_xact_function_calls(asked), 0);
+BEGIN
+	EXECUTE 'SELECT count(*) FROM ' || report;
+	calls := coalesce(pg_stat_get_xact_function_calls(asked), 0) - before;
+END $$;
+SELECT is(pg_temp.asked(format('%s(%s%s => %L)', v.report, v.first, 'tasks', '{linear-%}')), v.calls, format('%s asks each of 60 tasks once a side', v.report))
+FROM (VALUES ('cudal1_level_report', '', 60::bigint), ('cudal1_speedup_report', '', 60), ('cudal1_task_report', '', 60), ('cudal1_percentiles', '', 60),
+	('cudal1_method_report', '''{a,elsewhere}'', ', 120), ('cudal1_compare', 'NULL, NULL, ', 120), ('cudal1_compare_tasks', '''a'', NULL, ', 120)) AS v (report, first, calls);
 
 SELECT throws_ok($$SELECT * FROM cudal1_speedup_report(missing => 'two')$$, '22023', NULL, 'an unknown treatment of missing tasks is an error');
 SELECT throws_ok($$SELECT * FROM cudal1_speedup_report(missing => NULL)$$, '22023', NULL, 'NULL is none, either');
