@@ -23,15 +23,17 @@ COMMENT ON FUNCTION cudal1.proposals_of IS
 would prevent';
 
 CREATE FUNCTION cudal1.best_reward(task_id bigint, method text, pool_id int DEFAULT NULL,
-	OUT candidate_id bigint, OUT reward float8)
+	OUT candidate_id bigint, OUT reward float8, OUT score float8, OUT measurement_id bigint)
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
 	SET enable_mergejoin = off SET jit = off
 AS $$
 BEGIN
-	SELECT b.candidate_id, b.reward INTO candidate_id, reward
-		FROM (SELECT c.candidate_id, c.reward FROM cudal1.candidate AS c
+	SELECT b.candidate_id, b.reward, b.score, b.measurement_id
+		INTO candidate_id, reward, score, measurement_id
+		FROM (SELECT c.candidate_id, c.reward, c.score, c.measurement_id
+				FROM cudal1.candidate AS c
 				WHERE c.task_id = best_reward.task_id AND c.state = 'successful'
 					AND c.purpose = 'normal' AND NOT c.imported
 				ORDER BY c.reward DESC, c.candidate_id LIMIT 1000) AS b
@@ -46,7 +48,8 @@ BEGIN
 		RETURN;
 	END IF;
 	IF method IS NULL THEN
-		SELECT c.candidate_id, c.reward INTO candidate_id, reward
+		SELECT c.candidate_id, c.reward, c.score, c.measurement_id
+			INTO candidate_id, reward, score, measurement_id
 			FROM cudal1.proposal AS p JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
 			WHERE p.task_id = best_reward.task_id AND p.pool_id = best_reward.pool_id
 				AND c.state = 'successful' AND c.purpose = 'normal' AND NOT c.imported
@@ -54,7 +57,8 @@ BEGIN
 		RETURN;
 	END IF;
 	-- no code of the method is among the best, so its own proposals are read
-	SELECT c.candidate_id, c.reward INTO candidate_id, reward
+	SELECT c.candidate_id, c.reward, c.score, c.measurement_id
+		INTO candidate_id, reward, score, measurement_id
 		FROM cudal1.proposal AS p JOIN cudal1.candidate AS c ON c.candidate_id = p.candidate_id
 		WHERE p.task_id = best_reward.task_id AND p.method = best_reward.method
 			AND (best_reward.pool_id IS NULL OR p.pool_id = best_reward.pool_id)
@@ -63,8 +67,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.best_reward IS
-'the best candidate of a task that was measured here, by a method in a pool (NULL: any), and its
-reward; NULL where there is none. Reads one row, with a method or a pool up to 1000 of the best,
+'the best candidate of a task that was measured here, by a method in a pool (NULL: any), its reward,
+score and deciding measurement; NULL where there is none. Reads one row, with a method or a pool up to 1000 of the best,
 then those proposed so';
 
 CREATE FUNCTION cudal1.choose_tasks(tasks text[])
@@ -111,7 +115,8 @@ COMMENT ON FUNCTION cudal1.choose_pool IS
 
 CREATE FUNCTION cudal1.best_speedups(method text, device text, task_ids bigint[] DEFAULT NULL,
 	pool_id int DEFAULT NULL)
-RETURNS TABLE (task_id bigint, candidate_id bigint, speedup float8, evaluated boolean)
+RETURNS TABLE (task_id bigint, candidate_id bigint, speedup float8, score float8,
+	measurement_id bigint, evaluated boolean)
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 -- jit: a disabled path adds 1e10 to the cost, which would start the JIT compiler
@@ -145,12 +150,13 @@ BEGIN ATOMIC
 			AND (best_speedups.task_ids IS NULL
 				 OR t.task_id IN (SELECT unnest(best_speedups.task_ids)))
 	), evaluations AS MATERIALIZED (
-		SELECT t.task_id, e.candidate_id, e.speedup
+		SELECT t.task_id, e.*
 		FROM tasks AS t
 		CROSS JOIN asked AS a
 		CROSS JOIN LATERAL (
 			-- the last evaluation of a candidate on a model, failures (reward 0) included
-			SELECT DISTINCT ON (m.candidate_id) m.candidate_id, m.reward AS speedup
+			SELECT DISTINCT ON (m.candidate_id) m.candidate_id, m.reward AS speedup, m.score,
+				m.measurement_id
 			FROM cudal1.measurement AS m
 			JOIN cudal1.candidate AS c ON c.candidate_id = m.candidate_id
 			WHERE m.task_id = t.task_id AND m.kind = 'evaluate' AND m.reward IS NOT NULL
@@ -165,13 +171,15 @@ BEGIN ATOMIC
 	), speaking AS (
 		-- what speaks for a task, by weight: evaluations, else rewards and imports, else the task
 		-- itself, of which nothing is known
-		SELECT t.task_id, 0 AS weight, NULL::bigint AS candidate_id, NULL::float8 AS speedup
+		SELECT t.task_id, 0 AS weight, NULL::bigint AS candidate_id, NULL::float8 AS speedup,
+			NULL::float8 AS score, NULL::bigint AS measurement_id
 		FROM tasks AS t
 		UNION ALL
-		SELECT e.task_id, 2, e.candidate_id, e.speedup FROM evaluations AS e
+		SELECT e.task_id, 2, e.candidate_id, e.speedup, e.score, e.measurement_id
+		FROM evaluations AS e
 		UNION ALL
 		-- measured here, on the one model of the task
-		SELECT t.task_id, 1, b.candidate_id, b.reward
+		SELECT t.task_id, 1, b.candidate_id, b.reward, b.score, b.measurement_id
 		FROM tasks AS t
 		CROSS JOIN LATERAL cudal1.best_reward(t.task_id, best_speedups.method,
 			best_speedups.pool_id) AS b
@@ -179,7 +187,7 @@ BEGIN ATOMIC
 			AND t.task_id NOT IN (SELECT e.task_id FROM evaluations AS e)
 		UNION ALL
 		-- imported as a reward
-		SELECT c.task_id, 1, c.candidate_id, c.reward
+		SELECT c.task_id, 1, c.candidate_id, c.reward, c.score, NULL
 		FROM cudal1.candidate AS c
 		CROSS JOIN asked AS a
 		WHERE c.imported AND c.state = 'successful' AND c.purpose IN ('normal', 'withheld')
@@ -189,7 +197,7 @@ BEGIN ATOMIC
 					best_speedups.method, best_speedups.pool_id)))
 		UNION ALL
 		-- imported scores of other devices than that of the reward
-		SELECT c.task_id, 1, c.candidate_id, i.reward
+		SELECT c.task_id, 1, c.candidate_id, i.reward, i.score, NULL
 		FROM asked AS a
 		JOIN cudal1.imported_score AS i ON i.device = a.name
 		JOIN cudal1.candidate AS c ON c.candidate_id = i.candidate_id
@@ -201,18 +209,21 @@ BEGIN ATOMIC
 				 OR EXISTS (SELECT FROM cudal1.proposals_of(c.candidate_id,
 					best_speedups.method, best_speedups.pool_id)))
 	)
-	SELECT DISTINCT ON (w.task_id) w.task_id, CASE WHEN w.speedup > 0 THEN w.candidate_id END,
-		NULLIF(w.speedup, 0), w.weight = 2 AND w.speedup > 0
+	SELECT DISTINCT ON (w.task_id) w.task_id, k.candidate_id, k.speedup,
+		COALESCE(k.score, k.speedup), k.measurement_id, w.weight = 2 AND k.candidate_id IS NOT NULL
 	FROM (SELECT s.*, min(s.weight) OVER of_task AS least, max(s.weight) OVER of_task AS most
 		FROM speaking AS s WINDOW of_task AS (PARTITION BY s.task_id)) AS w
+	LEFT JOIN LATERAL (SELECT w.candidate_id, w.speedup, w.score, w.measurement_id) AS k
+		ON w.speedup > 0
 	-- imports are of all tasks; those not asked for have no row of their own
 	WHERE w.least = 0 AND w.weight = w.most
 	ORDER BY w.task_id, w.speedup DESC NULLS LAST, w.candidate_id;
 END;
 COMMENT ON FUNCTION cudal1.best_speedups IS
 'the best successful candidate of each task that is not retired by a method in a pool (NULL: any) on
-a device class or model (NULL: each task''s own), one row a task; speedup NULL where none succeeded;
-evaluated tells evaluations from training rewards. With a device, tasks of another class are left
+a device class or model (NULL: each task''s own), one row a task; speedup NULL where none succeeded.
+score is what the speedup was rounded from, measurement_id the measurement it rests on (NULL:
+imported); evaluated tells evaluations from training rewards. With a device, tasks of another class are left
 out; task_ids (NULL: all) chooses among the rest. Its time is linear in tasks, evaluations and
 imports';
 
@@ -229,7 +240,7 @@ over';
 CREATE FUNCTION cudal1.best_over(method text, device text, tasks text[], pool text, baseline text,
 	without_weak boolean DEFAULT false)
 RETURNS TABLE (task_id bigint, level int, candidate_id bigint, speedup float8, evaluated boolean,
-	reward float8, over float8, weak boolean)
+	score float8, measurement_id bigint, over float8, weak boolean)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
@@ -237,8 +248,8 @@ BEGIN
 	PERFORM cudal1.check_name('baseline', baseline) WHERE baseline IS NOT NULL;
 	RETURN QUERY
 	SELECT b.task_id, t.level, b.candidate_id,
-		   cudal1.over_baseline(b.speedup, base.score, false), b.evaluated, b.speedup, base.score,
-		   t.certified IS NOT DISTINCT FROM 'weak'
+		   cudal1.over_baseline(b.speedup, base.score, false), b.evaluated, b.score,
+		   b.measurement_id, base.score, t.certified IS NOT DISTINCT FROM 'weak'
 	FROM cudal1.best_speedups(method, device,
 		cudal1.choose_tasks(tasks), cudal1.choose_pool(pool)) AS b
 		JOIN cudal1.task AS t ON t.task_id = b.task_id
@@ -251,7 +262,7 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.best_over IS
 'cudal1.best_speedups() of chosen tasks in a pool, over a baseline (NULL: over what rewards are
-over), without tasks that lack its score: reward is the speedup as it was rewarded, over the score
+over), without tasks that lack its score: score and measurement_id are as there, over is the score
 of the baseline (NULL without one). Errors: 42704 unknown task, pool or baseline';
 
 CREATE FUNCTION cudal1.check_report(method text, device text, missing text DEFAULT 'zero')
@@ -410,40 +421,6 @@ COMMENT ON FUNCTION cudal1.summarise IS
 'the figures of a table from one level and one best speedup (NULL: no success) a task; one row a
 level and All';
 
-CREATE FUNCTION cudal1.speaking_measurement(candidate_id bigint, speedup float8, evaluated boolean)
-RETURNS bigint
-LANGUAGE sql STABLE PARALLEL SAFE
-RETURN CASE WHEN speaking_measurement.evaluated
-			THEN (SELECT max(m.measurement_id) FROM cudal1.measurement AS m
-				  WHERE m.candidate_id = speaking_measurement.candidate_id
-					AND m.kind = 'evaluate'
-					AND m.reward = speaking_measurement.speedup)
-			ELSE (SELECT c.measurement_id FROM cudal1.candidate AS c
-				  WHERE c.candidate_id = speaking_measurement.candidate_id
-					AND c.reward = speaking_measurement.speedup) END;
-COMMENT ON FUNCTION cudal1.speaking_measurement IS
-'the measurement that a row of cudal1.best_speedups() rests on; NULL for an imported score';
-
-CREATE FUNCTION cudal1.unrounded(candidate_id bigint, speedup float8, evaluated boolean,
-	device text)
-RETURNS float8
-LANGUAGE sql STABLE PARALLEL SAFE
-RETURN COALESCE(
-	CASE WHEN unrounded.evaluated
-		 THEN (SELECT m.score FROM cudal1.measurement AS m
-			   WHERE m.measurement_id = cudal1.speaking_measurement(unrounded.candidate_id,
-				unrounded.speedup, true)) END,
-	(SELECT i.score FROM cudal1.imported_score AS i
-		JOIN cudal1.candidate AS c ON c.candidate_id = i.candidate_id
-	 WHERE i.candidate_id = unrounded.candidate_id
-		AND i.device = COALESCE(unrounded.device, c.import_device)
-		AND i.reward = unrounded.speedup),
-	(SELECT c.score FROM cudal1.candidate AS c WHERE c.candidate_id = unrounded.candidate_id
-		AND c.reward = unrounded.speedup),
-	unrounded.speedup);
-COMMENT ON FUNCTION cudal1.unrounded IS
-'the score that the speedup in a row of cudal1.best_speedups() was rounded from';
-
 CREATE FUNCTION cudal1.level_report(method text, device text, missing text, without_weak boolean,
 	cut float8, faster_than float8, unrounded boolean, chosen text[], pool text, baseline text)
 RETURNS TABLE (level text, tasks bigint, mean float8, max float8, p75 float8, p50 float8,
@@ -457,9 +434,7 @@ BEGIN
 	RETURN QUERY
 	WITH best AS MATERIALIZED (
 		SELECT b.task_id, b.level, b.evaluated, b.weak,
-			   CASE WHEN level_report.unrounded AND b.reward IS NOT NULL
-					THEN cudal1.over_baseline(cudal1.unrounded(b.candidate_id, b.reward,
-						b.evaluated, level_report.device), b.over, true)
+			   CASE WHEN level_report.unrounded THEN cudal1.over_baseline(b.score, b.over, true)
 					ELSE b.speedup END AS speedup
 		FROM cudal1.best_over(method, device, chosen, pool, baseline, without_weak) AS b
 	), marks AS (
@@ -580,8 +555,7 @@ BEGIN
 		   coalesce(m.wide, false)
 	FROM cudal1.best_over(method, device, tasks, pool, baseline, without_weak) AS b
 		JOIN cudal1.task AS t ON t.task_id = b.task_id
-		LEFT JOIN cudal1.measurement AS m
-			ON m.measurement_id = cudal1.speaking_measurement(b.candidate_id, b.reward, b.evaluated)
+		LEFT JOIN cudal1.measurement AS m ON m.measurement_id = b.measurement_id
 	WHERE b.speedup IS NOT NULL
 	ORDER BY b.speedup DESC, t.name
 	LIMIT cudal1_top_tasks.n;
@@ -735,8 +709,7 @@ BEGIN
 			WHERE p.candidate_id = coalesce(b.candidate_id, o.candidate_id) ORDER BY p.method)
 	FROM cudal1.best_over(method, device, tasks, pool, baseline) AS b
 		JOIN cudal1.task AS t ON t.task_id = b.task_id
-		LEFT JOIN cudal1.measurement AS m
-			ON m.measurement_id = cudal1.speaking_measurement(b.candidate_id, b.reward, b.evaluated)
+		LEFT JOIN cudal1.measurement AS m ON m.measurement_id = b.measurement_id
 		LEFT JOIN LATERAL (
 			-- failed candidates before those that wait, the latest first
 			SELECT c.candidate_id, k.state, coalesce(e.outcome, c.failure) AS failure,

@@ -32,11 +32,9 @@ BEGIN
 			ON b.task_id = a.task_id
 		JOIN cudal1.task AS t ON t.task_id = a.task_id
 		LEFT JOIN cudal1.measurement AS m
-			ON m.measurement_id = cudal1.speaking_measurement(a.candidate_id, a.reward,
-				a.evaluated) AND m.lower > 0
+			ON m.measurement_id = a.measurement_id AND m.lower > 0
 		LEFT JOIN cudal1.measurement AS n
-			ON n.measurement_id = cudal1.speaking_measurement(b.candidate_id, b.reward,
-				b.evaluated) AND n.lower > 0
+			ON n.measurement_id = b.measurement_id AND n.lower > 0
 		CROSS JOIN LATERAL (SELECT nullif(ln(m.upper / m.lower) / 2, 0) AS a,
 			nullif(ln(n.upper / n.lower) / 2, 0) AS b) AS h
 		CROSS JOIN (SELECT CASE compare_tasks.missing WHEN 'zero' THEN 0::float8

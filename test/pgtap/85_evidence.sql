@@ -1,0 +1,46 @@
+-- What a figure of a report rests on: the device it is of, and a verdict that still stands.
+BEGIN;
+SET client_min_messages = warning;
+SELECT plan(6);
+
+SELECT cudal1.register_device('h1', '{"key": "cpu:0", "class": "cpu", "model": "M1", "languages": ["pytorch"]}') AS m1,
+	cudal1.register_device('h2', '{"key": "cpu:0", "class": "cpu", "model": "M2", "languages": ["pytorch"]}') AS m2 \gset
+CREATE FUNCTION pg_temp.work(device bigint, result text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	c		record;
+BEGIN
+	SELECT * INTO STRICT c FROM cudal1.claim(device, 'w');
+	PERFORM cudal1.finish(c.job_id, c.attempt, c.token, work.result::jsonb);
+END
+$$;
+CREATE FUNCTION pg_temp.score(score float8, lower float8, upper float8, wide boolean DEFAULT false) RETURNS text LANGUAGE sql AS
+$$SELECT jsonb_build_object('outcome', 'successful', 'score', score, 'lower', lower, 'upper', upper, 'half_width', 0.005, 'wide', wide, 'reference', 'good')$$;
+CREATE FUNCTION pg_temp.submit(task text, code text, VARIADIC results text[]) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	id		bigint := cudal1_submit(task, code);
+BEGIN
+	PERFORM pg_temp.work((SELECT min(device_id) FROM cudal1.device), r) FROM unnest(results) AS r;
+	RETURN id;
+END
+$$;
+SELECT cudal1_add_task(n, 'class Model: ' || n, 'pytorch', level => 1, options => '{"device": "cpu"}') FROM unnest('{devices,fallen,condemned,base,gone}'::text[]) AS n \g /dev/null
+
+-- evaluations of one code on two models, which are rounded to the same reward
+SELECT pg_temp.submit('devices', 'x', pg_temp.score(1.5, 1.49, 1.51)) AS x \gset
+SELECT cudal1_evaluate(ARRAY[:x], d) FROM unnest('{M1,M2}'::text[]) AS d \g /dev/null
+SELECT pg_temp.work(:m1, pg_temp.score(2.001, 1.99, 2.01)), pg_temp.work(:m2, pg_temp.score(2.009, 2.009, 3.5, true)) \g /dev/null
+SELECT results_eq($$SELECT d, lower, upper, wide FROM unnest('{M1,M2}'::text[]) AS d, cudal1_task_report(device => d, tasks => '{devices}')$$,
+	$$VALUES ('M1', 1.99::float8, 2.01::float8, false), ('M2', 2, 3.5, true)$$, 'an interval is that of the evaluation on the device asked for');
+SELECT results_eq($$SELECT d, lower, upper, wide FROM unnest('{M1,M2}'::text[]) AS d, cudal1_top_tasks(device => d, tasks => '{devices}')$$,
+	$$VALUES ('M1', 1.99::float8, 2.01::float8, false), ('M2', 2, 3.5, true)$$, 'so it is among the best tasks');
+SELECT results_eq($$SELECT d, mean FROM unnest('{M1,M2}'::text[]) AS d, cudal1_level_report(device => d, tasks => '{devices}', unrounded => true) WHERE level = 'All'$$,
+	$$VALUES ('M1', 2.001::float8), ('M2', 2.009)$$, 'and so is a score that is not rounded');
+SELECT is((SELECT round(ln(upper / ratio)::numeric, 3) FROM cudal1_compare_tasks(NULL, NULL, 'M1', 'M2', tasks => '{devices}')),
+	round(sqrt((ln(2.01 / 1.99) / 2) ^ 2 + (ln(3.5 / 2.009) / 2) ^ 2)::numeric, 3), 'a comparison takes the interval of each side''s device');
+-- an import on a third whose reward is that of the measurement here
+SELECT cudal1_import_result('devices', 'x', 1.5049, 'imp', 'A100') \g /dev/null
+SELECT results_eq($$SELECT lower, upper FROM cudal1_task_report(device => 'A100', tasks => '{devices}')$$, 'VALUES (NULL::float8, NULL::float8)', 'an import has no interval');
+SELECT is((SELECT mean FROM cudal1_level_report(device => 'A100', tasks => '{devices}', unrounded => true) WHERE level = 'All'), 1.5049::float8, 'and its own score');
+
+SELECT * FROM finish();
+ROLLBACK;
