@@ -653,7 +653,8 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	SET enable_seqscan = off SET jit = off
 BEGIN ATOMIC
 	SELECT CASE WHEN t.baseline = baseline_score.baseline THEN 1
-				WHEN coalesce(baseline_score.device IN ('cpu', 'cuda', t.device_model), true)
+				WHEN coalesce(baseline_score.device IN ('cpu', 'cuda'), true)
+					OR baseline_score.device = coalesce(c.import_device, t.device_model)
 				THEN c.score
 				ELSE (SELECT m.score FROM cudal1.measurement AS m
 						WHERE m.candidate_id = c.candidate_id AND m.kind = 'evaluate'
@@ -665,8 +666,9 @@ BEGIN ATOMIC
 		WHERE t.task_id = baseline_score.task_id;
 END;
 COMMENT ON FUNCTION cudal1.baseline_score IS
-'the score of a task''s baseline over what its rewards are over, which has 1: on the task''s device,
-or in the last evaluation on another model; NULL where it was not measured there, or failed';
+'the score of a task''s baseline over what its rewards are over, which has 1: on the task''s device
+(NULL or a class), or in the last evaluation on another model; NULL where it was not measured there,
+or failed';
 
 CREATE FUNCTION @extschema@.cudal1_add_baselines(task text,
 	variants text[] DEFAULT NULL, priority int DEFAULT 0)

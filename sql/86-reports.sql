@@ -116,7 +116,7 @@ COMMENT ON FUNCTION cudal1.choose_pool IS
 CREATE FUNCTION cudal1.best_speedups(method text, device text, task_ids bigint[] DEFAULT NULL,
 	pool_id int DEFAULT NULL)
 RETURNS TABLE (task_id bigint, candidate_id bigint, speedup float8, score float8,
-	measurement_id bigint, evaluated boolean)
+	measurement_id bigint, device_model text, evaluated boolean)
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 -- jit: a disabled path adds 1e10 to the cost, which would start the JIT compiler
@@ -156,7 +156,7 @@ BEGIN ATOMIC
 		CROSS JOIN LATERAL (
 			-- the last evaluation of a candidate on a model, failures (reward 0) included
 			SELECT DISTINCT ON (m.candidate_id) m.candidate_id, m.reward AS speedup, m.score,
-				m.measurement_id
+				m.measurement_id, m.device_model
 			FROM cudal1.measurement AS m
 			JOIN cudal1.candidate AS c ON c.candidate_id = m.candidate_id
 			WHERE m.task_id = t.task_id AND m.kind = 'evaluate' AND m.reward IS NOT NULL
@@ -172,14 +172,16 @@ BEGIN ATOMIC
 		-- what speaks for a task, by weight: evaluations, else rewards and imports, else the task
 		-- itself, of which nothing is known
 		SELECT t.task_id, 0 AS weight, NULL::bigint AS candidate_id, NULL::float8 AS speedup,
-			NULL::float8 AS score, NULL::bigint AS measurement_id
+			NULL::float8 AS score, NULL::bigint AS measurement_id, NULL::text AS device_model
 		FROM tasks AS t
 		UNION ALL
-		SELECT e.task_id, 2, e.candidate_id, e.speedup, e.score, e.measurement_id
+		SELECT e.task_id, 2, e.candidate_id, e.speedup, e.score, e.measurement_id,
+			e.device_model
 		FROM evaluations AS e
 		UNION ALL
 		-- measured here, on the one model of the task
-		SELECT t.task_id, 1, b.candidate_id, b.reward, b.score, b.measurement_id
+		SELECT t.task_id, 1, b.candidate_id, b.reward, b.score, b.measurement_id,
+			t.device_model
 		FROM tasks AS t
 		CROSS JOIN LATERAL cudal1.best_reward(t.task_id, best_speedups.method,
 			best_speedups.pool_id) AS b
@@ -187,7 +189,7 @@ BEGIN ATOMIC
 			AND t.task_id NOT IN (SELECT e.task_id FROM evaluations AS e)
 		UNION ALL
 		-- imported as a reward
-		SELECT c.task_id, 1, c.candidate_id, c.reward, c.score, NULL
+		SELECT c.task_id, 1, c.candidate_id, c.reward, c.score, NULL, c.import_device
 		FROM cudal1.candidate AS c
 		CROSS JOIN asked AS a
 		WHERE c.imported AND c.state = 'successful' AND c.purpose IN ('normal', 'withheld')
@@ -197,7 +199,7 @@ BEGIN ATOMIC
 					best_speedups.method, best_speedups.pool_id)))
 		UNION ALL
 		-- imported scores of other devices than that of the reward
-		SELECT c.task_id, 1, c.candidate_id, i.reward, i.score, NULL
+		SELECT c.task_id, 1, c.candidate_id, i.reward, i.score, NULL, i.device
 		FROM asked AS a
 		JOIN cudal1.imported_score AS i ON i.device = a.name
 		JOIN cudal1.candidate AS c ON c.candidate_id = i.candidate_id
@@ -209,23 +211,24 @@ BEGIN ATOMIC
 				 OR EXISTS (SELECT FROM cudal1.proposals_of(c.candidate_id,
 					best_speedups.method, best_speedups.pool_id)))
 	)
-	SELECT DISTINCT ON (w.task_id) w.task_id, k.candidate_id, k.speedup,
-		COALESCE(k.score, k.speedup), k.measurement_id, w.weight = 2 AND k.candidate_id IS NOT NULL
+	SELECT DISTINCT ON (w.task_id, w.device_model) w.task_id, k.candidate_id, k.speedup,
+		COALESCE(k.score, k.speedup), k.measurement_id, w.device_model,
+		w.weight = 2 AND k.candidate_id IS NOT NULL
 	FROM (SELECT s.*, min(s.weight) OVER of_task AS least, max(s.weight) OVER of_task AS most
 		FROM speaking AS s WINDOW of_task AS (PARTITION BY s.task_id)) AS w
 	LEFT JOIN LATERAL (SELECT w.candidate_id, w.speedup, w.score, w.measurement_id) AS k
 		ON w.speedup > 0
 	-- imports are of all tasks; those not asked for have no row of their own
 	WHERE w.least = 0 AND w.weight = w.most
-	ORDER BY w.task_id, w.speedup DESC NULLS LAST, w.candidate_id;
+	ORDER BY w.task_id, w.device_model, w.speedup DESC NULLS LAST, w.candidate_id;
 END;
 COMMENT ON FUNCTION cudal1.best_speedups IS
 'the best successful candidate of each task that is not retired by a method in a pool (NULL: any) on
-a device class or model (NULL: each task''s own), one row a task; speedup NULL where none succeeded.
-score is what the speedup was rounded from, measurement_id the measurement it rests on (NULL:
-imported); evaluated tells evaluations from training rewards. With a device, tasks of another class are left
-out; task_ids (NULL: all) chooses among the rest. Its time is linear in tasks, evaluations and
-imports';
+a device class or model (NULL: each task''s own, and imports of any), one row for each device model
+that a speedup is of; speedup NULL where none succeeded. score is what the speedup was rounded from,
+measurement_id the measurement it rests on (NULL: imported); evaluated tells evaluations from
+training rewards. With a device, tasks of another class are left out; task_ids (NULL: all) chooses
+among the rest. Its time is linear in tasks, evaluations and imports';
 
 CREATE FUNCTION cudal1.over_baseline(speedup float8, score float8, unrounded boolean)
 RETURNS float8
@@ -247,23 +250,25 @@ BEGIN
 	PERFORM cudal1.raise_if(without_weak IS NULL, '22004', 'without_weak must not be null');
 	PERFORM cudal1.check_name('baseline', baseline) WHERE baseline IS NOT NULL;
 	RETURN QUERY
-	SELECT b.task_id, t.level, b.candidate_id,
+	SELECT DISTINCT ON (b.task_id) b.task_id, t.level, b.candidate_id,
 		   cudal1.over_baseline(b.speedup, base.score, false), b.evaluated, b.score,
 		   b.measurement_id, base.score, t.certified IS NOT DISTINCT FROM 'weak'
 	FROM cudal1.best_speedups(method, device,
 		cudal1.choose_tasks(tasks), cudal1.choose_pool(pool)) AS b
 		JOIN cudal1.task AS t ON t.task_id = b.task_id
 		CROSS JOIN LATERAL (SELECT CASE WHEN best_over.baseline IS NOT NULL
-				THEN cudal1.baseline_score(b.task_id, best_over.baseline, best_over.device) END
-				AS score) AS base
+				THEN cudal1.baseline_score(b.task_id, best_over.baseline,
+					coalesce(b.device_model, best_over.device)) END AS score) AS base
 	WHERE (best_over.baseline IS NULL OR base.score IS NOT NULL)
-		AND NOT (best_over.without_weak AND t.certified IS NOT DISTINCT FROM 'weak');
+		AND NOT (best_over.without_weak AND t.certified IS NOT DISTINCT FROM 'weak')
+	ORDER BY b.task_id, b.speedup / coalesce(base.score, 1) DESC NULLS LAST, b.candidate_id;
 END
 $$;
 COMMENT ON FUNCTION cudal1.best_over IS
-'cudal1.best_speedups() of chosen tasks in a pool, over a baseline (NULL: over what rewards are
-over), without tasks that lack its score: score and measurement_id are as there, over is the score
-of the baseline (NULL without one). Errors: 42704 unknown task, pool or baseline';
+'the best of cudal1.best_speedups() of each of the chosen tasks in a pool, over a baseline on the
+device of the speedup (NULL: over what rewards are over), without tasks that lack its score there.
+score and measurement_id are as there, over is the score of the baseline (NULL without one). Errors:
+42704 unknown task, pool or baseline';
 
 CREATE FUNCTION cudal1.check_report(method text, device text, missing text DEFAULT 'zero')
 RETURNS void

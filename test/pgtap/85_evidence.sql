@@ -1,7 +1,7 @@
 -- What a figure of a report rests on: the device it is of, and a verdict that still stands.
 BEGIN;
 SET client_min_messages = warning;
-SELECT plan(6);
+SELECT plan(11);
 
 SELECT cudal1.register_device('h1', '{"key": "cpu:0", "class": "cpu", "model": "M1", "languages": ["pytorch"]}') AS m1,
 	cudal1.register_device('h2', '{"key": "cpu:0", "class": "cpu", "model": "M2", "languages": ["pytorch"]}') AS m2 \gset
@@ -41,6 +41,24 @@ SELECT is((SELECT round(ln(upper / ratio)::numeric, 3) FROM cudal1_compare_tasks
 SELECT cudal1_import_result('devices', 'x', 1.5049, 'imp', 'A100') \g /dev/null
 SELECT results_eq($$SELECT lower, upper FROM cudal1_task_report(device => 'A100', tasks => '{devices}')$$, 'VALUES (NULL::float8, NULL::float8)', 'an import has no interval');
 SELECT is((SELECT mean FROM cudal1_level_report(device => 'A100', tasks => '{devices}', unrounded => true) WHERE level = 'All'), 1.5049::float8, 'and its own score');
+
+-- a baseline is that of the device a speedup is of
+SELECT pg_temp.submit('base', 'local', pg_temp.score(2, 1.9, 2.1)) AS local \gset
+SELECT candidate_id AS compiled FROM cudal1_add_baselines('base', '{compile}') \gset
+SELECT pg_temp.work(:m1, pg_temp.score(1.25, 1.2, 1.3)) \g /dev/null
+SELECT cudal1_import_result('base', 'elsewhere', 5, 'imp', 'M2') AS elsewhere \gset
+SELECT results_eq($$SELECT reward, candidate_id FROM cudal1_task_report(tasks => '{base}', baseline => 'compile')$$, format('VALUES (1.6::float8, %s::bigint)', :local),
+	'an import without the baseline on its device gives way to what was measured here');
+SELECT is_empty($$SELECT FROM cudal1_task_report('imp', tasks => '{base}', baseline => 'compile')$$, 'and counts nowhere on its own');
+SELECT results_eq($$SELECT reward FROM cudal1_task_report(tasks => '{base}')$$, 'VALUES (5::float8)', 'over the reference it is the best');
+SELECT cudal1_evaluate(ARRAY[:compiled], 'M2') \g /dev/null
+SELECT pg_temp.work(:m2, pg_temp.score(2.5, 2.4, 2.6)) \g /dev/null
+SELECT results_eq($$SELECT d, reward, candidate_id FROM unnest('{M1,M2,cpu,NULL}'::text[]) AS d, cudal1_task_report(tasks => '{base}', device => d, baseline => 'compile')$$,
+	format('VALUES (%L, 1.6::float8, %s::bigint), (%L, 2, %s), (%L, 2, %s), (NULL, 2, %s)', 'M1', :local, 'M2', :elsewhere, 'cpu', :elsewhere, :elsewhere),
+	'with it the best over the baseline counts');
+SELECT results_eq($$SELECT tasks, mean FROM cudal1_level_report('nothing', tasks => '{base}', baseline => 'compile', missing => 'zero') WHERE level = 'All'$$, 'VALUES (1::bigint, 0::float8)',
+	'a task without success counts by the baseline of its own device')
+	FROM cudal1_import_result('devices', 'y', 2, 'nothing', 'A100');
 
 SELECT * FROM finish();
 ROLLBACK;
