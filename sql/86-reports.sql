@@ -2,9 +2,9 @@
  * Reports: the columns of the paper's tables 4 to 7.
  *
  * The reward that chose the best of many candidates is biased upwards: among equals the luckiest
- * measurement wins.  So where any of a task's candidates has been evaluated (a measurement of its
- * own, after the choice), evaluations alone speak for that task; where none has, its best reward
- * does, and a NOTICE says so.
+ * measurement wins.  So where any of a task's successful candidates has been evaluated (a
+ * measurement of its own, after the choice), evaluations alone speak for that task; where none has,
+ * its best reward does, and a NOTICE says so.
  *
  * A report costs tasks, evaluations and imports, not candidates: the best reward of a task is the
  * head of an index.
@@ -67,9 +67,9 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.best_reward IS
-'the best candidate of a task that was measured here, by a method in a pool (NULL: any), its reward,
-score and deciding measurement; NULL where there is none. Reads one row, with a method or a pool up to 1000 of the best,
-then those proposed so';
+'the best candidate of a task that was measured here, by a method in a pool (NULL: any), its
+reward, score and deciding measurement; NULL where there is none. Reads one row, with a method or a
+pool up to 1000 of the best, then those proposed so';
 
 CREATE FUNCTION cudal1.choose_tasks(tasks text[])
 RETURNS bigint[]
@@ -160,7 +160,7 @@ BEGIN ATOMIC
 			FROM cudal1.measurement AS m
 			JOIN cudal1.candidate AS c ON c.candidate_id = m.candidate_id
 			WHERE m.task_id = t.task_id AND m.kind = 'evaluate' AND m.reward IS NOT NULL
-				AND c.purpose = 'normal' AND c.failure IS DISTINCT FROM 'withdrawn'
+				AND c.purpose = 'normal' AND c.state = 'successful'
 				AND m.device_model = CASE WHEN a.name IS NULL
 					OR a.is_class THEN COALESCE(t.device_model, m.device_model)
 										  ELSE a.name END

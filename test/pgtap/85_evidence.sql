@@ -1,7 +1,7 @@
 -- What a figure of a report rests on: the device it is of, and a verdict that still stands.
 BEGIN;
 SET client_min_messages = warning;
-SELECT plan(11);
+SELECT plan(16);
 
 SELECT cudal1.register_device('h1', '{"key": "cpu:0", "class": "cpu", "model": "M1", "languages": ["pytorch"]}') AS m1,
 	cudal1.register_device('h2', '{"key": "cpu:0", "class": "cpu", "model": "M2", "languages": ["pytorch"]}') AS m2 \gset
@@ -59,6 +59,22 @@ SELECT results_eq($$SELECT d, reward, candidate_id FROM unnest('{M1,M2,cpu,NULL}
 SELECT results_eq($$SELECT tasks, mean FROM cudal1_level_report('nothing', tasks => '{base}', baseline => 'compile', missing => 'zero') WHERE level = 'All'$$, 'VALUES (1::bigint, 0::float8)',
 	'a task without success counts by the baseline of its own device')
 	FROM cudal1_import_result('devices', 'y', 2, 'nothing', 'A100');
+
+-- a code that was evaluated, and that re-verification finds wrong
+SELECT pg_temp.submit('fallen', 'good', pg_temp.score(1.5, 1.49, 1.51)) AS good, pg_temp.submit('fallen', 'slower', pg_temp.score(1.2, 1.19, 1.21)) AS slower \gset
+SELECT cudal1_evaluate(ARRAY[:good], d) FROM unnest('{M1,M2}'::text[]) AS d \g /dev/null
+SELECT pg_temp.work(:m1, pg_temp.score(1.7, 1.69, 1.71)), pg_temp.work(:m2, pg_temp.score(1.8, 1.79, 1.81)) \g /dev/null
+SELECT results_eq($$SELECT reward, evaluated FROM cudal1_task_report(tasks => '{fallen}')$$, 'VALUES (1.7::float8, true)', 'an evaluation speaks for its code');
+DELETE FROM cudal1.job;
+UPDATE cudal1.candidate SET decided_at = now() - '1 day'::interval WHERE candidate_id = :good;
+SELECT cudal1_reverify('1 hour') \g /dev/null
+SELECT pg_temp.work(:m1, '{"outcome": "wrong_output", "detail": "off by one"}') \g /dev/null
+SELECT results_eq($$SELECT state, reward, evaluated, candidate_id FROM cudal1_task_report(tasks => '{fallen}')$$, format($$VALUES ('successful', 1.2::float8, false, %s::bigint)$$, :slower),
+	'while the code is successful: one that was found wrong leaves its place to the next');
+SELECT results_eq($$SELECT mean, success FROM cudal1_speedup_report(tasks => '{fallen}') WHERE level = 'All'$$, 'VALUES (1.2::float8, 1::bigint)', 'in means, too');
+SELECT results_eq($$SELECT success FROM cudal1_level_report(device => 'M2', tasks => '{fallen}') WHERE level = 'All'$$, 'VALUES (0::bigint)', 'and on every other device');
+SELECT cudal1_withdraw(:slower, 'to see the other') \g /dev/null
+SELECT results_eq($$SELECT state, reward, failure FROM cudal1_task_report(tasks => '{fallen}')$$, $$VALUES ('failed', 0::float8, 'withdrawn')$$, 'where no other is left the task has failed');
 
 SELECT * FROM finish();
 ROLLBACK;
