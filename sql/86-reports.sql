@@ -113,6 +113,14 @@ RETURN CASE WHEN pool IS NOT NULL THEN cudal1.find_pool(pool) END;
 COMMENT ON FUNCTION cudal1.choose_pool IS
 'the pool of this name; NULL for NULL, which is all. Error 42704: there is none';
 
+CREATE FUNCTION cudal1.fails_everywhere(failure text)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN COALESCE(failure IN ('wrong_output', 'cheat', 'withdrawn'), false);
+COMMENT ON FUNCTION cudal1.fails_everywhere IS
+'whether a failure found here holds on every device: the code is wrong, cheats or was withdrawn.
+That it does not compile, crashes or is too slow may be due to the device';
+
 CREATE FUNCTION cudal1.best_speedups(method text, device text, task_ids bigint[] DEFAULT NULL,
 	pool_id int DEFAULT NULL)
 RETURNS TABLE (task_id bigint, candidate_id bigint, speedup float8, score float8,
@@ -205,7 +213,7 @@ BEGIN ATOMIC
 		JOIN cudal1.candidate AS c ON c.candidate_id = i.candidate_id
 		LEFT JOIN cudal1.measurement AS m ON m.measurement_id = c.measurement_id
 		WHERE i.reward > 0 AND NOT a.is_class AND c.purpose IN ('normal', 'withheld')
-			AND c.failure IS DISTINCT FROM 'withdrawn'
+			AND NOT cudal1.fails_everywhere(c.failure)
 			AND COALESCE(m.device_model, c.import_device) IS DISTINCT FROM a.name
 			AND (num_nulls(best_speedups.method, best_speedups.pool_id) = 2
 				 OR EXISTS (SELECT FROM cudal1.proposals_of(c.candidate_id,

@@ -1,7 +1,7 @@
 -- What a figure of a report rests on: the device it is of, and a verdict that still stands.
 BEGIN;
 SET client_min_messages = warning;
-SELECT plan(16);
+SELECT plan(18);
 
 SELECT cudal1.register_device('h1', '{"key": "cpu:0", "class": "cpu", "model": "M1", "languages": ["pytorch"]}') AS m1,
 	cudal1.register_device('h2', '{"key": "cpu:0", "class": "cpu", "model": "M2", "languages": ["pytorch"]}') AS m2 \gset
@@ -75,6 +75,16 @@ SELECT results_eq($$SELECT mean, success FROM cudal1_speedup_report(tasks => '{f
 SELECT results_eq($$SELECT success FROM cudal1_level_report(device => 'M2', tasks => '{fallen}') WHERE level = 'All'$$, 'VALUES (0::bigint)', 'and on every other device');
 SELECT cudal1_withdraw(:slower, 'to see the other') \g /dev/null
 SELECT results_eq($$SELECT state, reward, failure FROM cudal1_task_report(tasks => '{fallen}')$$, $$VALUES ('failed', 0::float8, 'withdrawn')$$, 'where no other is left the task has failed');
+
+-- codes with an imported score whose measurement here failed
+CREATE FUNCTION pg_temp.on_a100(OUT task text, OUT state text, OUT reward float8, OUT failure text) RETURNS SETOF record LANGUAGE sql AS
+$$SELECT r.task, r.state, r.reward, r.failure FROM cudal1_task_report(device => 'A100', tasks => '{condemned}') AS r$$;
+DELETE FROM cudal1.job;
+SELECT cudal1_import_result('condemned', 'crashes', 2, 'imp', 'A100'), pg_temp.submit('condemned', 'crashes', VARIADIC array_fill('{"outcome": "crash"}'::text, '{1}')) \g /dev/null
+SELECT results_eq('SELECT * FROM pg_temp.on_a100()', $$VALUES ('condemned', 'successful', 2::float8, NULL)$$, 'a code that crashes here may run elsewhere');
+SELECT cudal1_import_result('condemned', 'wrong', 3, 'imp', 'A100'), pg_temp.submit('condemned', 'wrong', VARIADIC array_fill('{"outcome": "wrong_output"}'::text, '{1}')) \g /dev/null
+SELECT cudal1_import_result('condemned', 'cheats', 4, 'imp', 'A100'), pg_temp.submit('condemned', 'cheats', VARIADIC array_fill('{"outcome": "cheat"}'::text, '{1}')) \g /dev/null
+SELECT results_eq('SELECT * FROM pg_temp.on_a100()', $$VALUES ('condemned', 'successful', 2::float8, NULL)$$, 'one that is wrong or cheats here does so everywhere');
 
 SELECT * FROM finish();
 ROLLBACK;
