@@ -725,22 +725,36 @@ BEGIN
 		LEFT JOIN cudal1.measurement AS m ON m.measurement_id = b.measurement_id
 		LEFT JOIN LATERAL (
 			-- failed candidates before those that wait, the latest first
-			SELECT c.candidate_id, k.state, coalesce(e.outcome, c.failure) AS failure,
-				   CASE WHEN e.outcome IS NULL THEN c.detail ELSE e.detail END AS detail
+			SELECT c.candidate_id, k.state, k.failure, k.detail
 			FROM cudal1.candidate AS c
 				LEFT JOIN LATERAL (
 					SELECT x.outcome, x.detail FROM cudal1.measurement AS x
 					WHERE x.candidate_id = c.candidate_id AND x.kind = 'evaluate' AND x.reward = 0
 						AND x.device_model = coalesce(model, t.device_model, x.device_model)
 					ORDER BY x.measurement_id DESC LIMIT 1) AS e ON c.state = 'successful'
-				CROSS JOIN LATERAL (SELECT CASE WHEN e.outcome IS NULL THEN c.state
-					ELSE 'failed' END AS state) AS k
+				LEFT JOIN cudal1.imported_score AS i
+					ON i.candidate_id = c.candidate_id AND i.device = model
+				-- whether the candidate's own verdict is one of the device asked for, or undoes
+				-- what it had there; if not, an evaluation or an imported failure may be one
+				CROSS JOIN LATERAL (SELECT model IS NULL
+					OR CASE WHEN c.imported THEN c.import_device
+						ELSE coalesce(t.device_model, t.device) END = model
+					OR i.device IS NOT NULL AND cudal1.fails_everywhere(c.failure)
+					OR c.state = 'failed' AND EXISTS (SELECT FROM cudal1.measurement AS x
+						WHERE x.candidate_id = c.candidate_id AND x.kind = 'evaluate'
+							AND x.reward IS NOT NULL AND x.device_model = model)
+						AS is_own) AS v
+				CROSS JOIN LATERAL (SELECT
+					CASE WHEN e.outcome IS NULL AND v.is_own THEN c.state
+						ELSE 'failed' END AS state,
+					coalesce(e.outcome, CASE WHEN v.is_own THEN c.failure ELSE 'reported' END)
+						AS failure,
+					CASE WHEN e.outcome IS NOT NULL THEN e.detail
+						WHEN v.is_own THEN c.detail END AS detail) AS k
 			WHERE b.speedup IS NULL AND c.task_id = t.task_id
 				AND c.purpose IN ('normal', 'withheld')
 				AND k.state <> 'successful'
-				AND (model IS NULL OR e.outcome IS NOT NULL
-					 OR CASE WHEN c.imported THEN c.import_device
-						ELSE coalesce(t.device_model, t.device) END = model)
+				AND (v.is_own OR e.outcome IS NOT NULL OR i.reward = 0)
 				AND (num_nulls(cudal1_task_report.method, only_pool) = 2
 					 OR EXISTS (SELECT FROM cudal1.proposals_of(c.candidate_id,
 						cudal1_task_report.method, only_pool)))

@@ -1,7 +1,7 @@
 -- What a figure of a report rests on: the device it is of, and a verdict that still stands.
 BEGIN;
 SET client_min_messages = warning;
-SELECT plan(18);
+SELECT plan(23);
 
 SELECT cudal1.register_device('h1', '{"key": "cpu:0", "class": "cpu", "model": "M1", "languages": ["pytorch"]}') AS m1,
 	cudal1.register_device('h2', '{"key": "cpu:0", "class": "cpu", "model": "M2", "languages": ["pytorch"]}') AS m2 \gset
@@ -85,6 +85,18 @@ SELECT results_eq('SELECT * FROM pg_temp.on_a100()', $$VALUES ('condemned', 'suc
 SELECT cudal1_import_result('condemned', 'wrong', 3, 'imp', 'A100'), pg_temp.submit('condemned', 'wrong', VARIADIC array_fill('{"outcome": "wrong_output"}'::text, '{1}')) \g /dev/null
 SELECT cudal1_import_result('condemned', 'cheats', 4, 'imp', 'A100'), pg_temp.submit('condemned', 'cheats', VARIADIC array_fill('{"outcome": "cheat"}'::text, '{1}')) \g /dev/null
 SELECT results_eq('SELECT * FROM pg_temp.on_a100()', $$VALUES ('condemned', 'successful', 2::float8, NULL)$$, 'one that is wrong or cheats here does so everywhere');
+SELECT cudal1_withdraw(candidate_id, 'to see the others') FROM cudal1.candidate WHERE code = 'crashes' \g /dev/null
+SELECT results_eq('SELECT * FROM pg_temp.on_a100()', $$VALUES ('condemned', 'failed', 0::float8, 'cheat')$$, 'and is what the device''s report says of the task');
+
+-- imports that were withdrawn, and one that failed on the second device
+SELECT cudal1_import_result('gone', 'code', 2, 'imp', 'A100') AS gone, cudal1_import_result('gone', 'code', NULL, 'imp', 'H100') \gset
+SELECT results_eq($$SELECT state, reward, failure FROM cudal1_task_report(device => 'H100', tasks => '{gone}')$$, $$VALUES ('failed', 0::float8, 'reported')$$, 'an imported failure is a failure, also where the reward is another device''s');
+SELECT cudal1_withdraw(:gone, 'wd') \g /dev/null
+SELECT results_eq($$SELECT d, state, failure, detail FROM unnest('{A100,H100,NULL}'::text[]) AS d, cudal1_task_report(device => d, tasks => '{gone}')$$,
+	$$VALUES ('A100', 'failed', 'withdrawn', 'withdrawn by an operator: wd'), ('H100', 'failed', 'withdrawn', 'withdrawn by an operator: wd'), (NULL, 'failed', 'withdrawn', 'withdrawn by an operator: wd')$$,
+	'an import that was withdrawn says so on each of its devices');
+SELECT results_eq($$SELECT state FROM cudal1_task_report(device => 'M2', tasks => '{gone}')$$, $$VALUES ('untried')$$, 'and nothing on another');
+SELECT results_eq($$SELECT state, failure FROM cudal1_task_report(device => 'M2', tasks => '{fallen}')$$, $$VALUES ('failed', 'wrong_output')$$, 'so does a failure that undid an evaluation');
 
 SELECT * FROM finish();
 ROLLBACK;
