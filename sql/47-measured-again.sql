@@ -375,8 +375,10 @@ BEGIN
 		OR EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = c.candidate_id
 			AND j.kind IN ('measure', 'verify')) THEN
 		RAISE NOTICE USING
-			MESSAGE = format('candidate %s is measured here, its imported score is not used',
-			c.candidate_id);
+			MESSAGE = format(CASE WHEN c.failure = 'withdrawn'
+				THEN 'candidate %s was withdrawn, its imported score is not used'
+				ELSE 'candidate %s is measured here, its imported score is not used' END,
+				c.candidate_id);
 	ELSIF c.imported AND c.import_device <> device THEN
 		-- a reward comes from one device; the other is a report's business
 		RETURN c.candidate_id;
