@@ -163,8 +163,8 @@ BEGIN ATOMIC
 		CROSS JOIN asked AS a
 		CROSS JOIN LATERAL (
 			-- the last evaluation of a candidate on a model, failures (reward 0) included
-			SELECT DISTINCT ON (m.candidate_id) m.candidate_id, m.reward AS speedup, m.score,
-				m.measurement_id, m.device_model
+			SELECT DISTINCT ON (m.candidate_id, m.device_model) m.candidate_id,
+				m.reward AS speedup, m.score, m.measurement_id, m.device_model
 			FROM cudal1.measurement AS m
 			JOIN cudal1.candidate AS c ON c.candidate_id = m.candidate_id
 			WHERE m.task_id = t.task_id AND m.kind = 'evaluate' AND m.reward IS NOT NULL
@@ -175,7 +175,7 @@ BEGIN ATOMIC
 				AND (num_nulls(best_speedups.method, best_speedups.pool_id) = 2
 					 OR EXISTS (SELECT FROM cudal1.proposals_of(c.candidate_id,
 						best_speedups.method, best_speedups.pool_id)))
-			ORDER BY m.candidate_id, m.measurement_id DESC) AS e
+			ORDER BY m.candidate_id, m.device_model, m.measurement_id DESC) AS e
 	), speaking AS (
 		-- what speaks for a task, by weight: evaluations, else rewards and imports, else the task
 		-- itself, of which nothing is known
@@ -269,7 +269,8 @@ BEGIN
 					coalesce(b.device_model, best_over.device)) END AS score) AS base
 	WHERE (best_over.baseline IS NULL OR base.score IS NOT NULL)
 		AND NOT (best_over.without_weak AND t.certified IS NOT DISTINCT FROM 'weak')
-	ORDER BY b.task_id, b.speedup / coalesce(base.score, 1) DESC NULLS LAST, b.candidate_id;
+	ORDER BY b.task_id, b.speedup / coalesce(base.score, 1) DESC NULLS LAST,
+		b.score / coalesce(base.score, 1) DESC NULLS LAST, b.candidate_id;
 END
 $$;
 COMMENT ON FUNCTION cudal1.best_over IS

@@ -1,7 +1,7 @@
 -- What a figure of a report rests on: the device it is of, and a verdict that still stands.
 BEGIN;
 SET client_min_messages = warning;
-SELECT plan(23);
+SELECT plan(25);
 
 SELECT cudal1.register_device('h1', '{"key": "cpu:0", "class": "cpu", "model": "M1", "languages": ["pytorch"]}') AS m1,
 	cudal1.register_device('h2', '{"key": "cpu:0", "class": "cpu", "model": "M2", "languages": ["pytorch"]}') AS m2 \gset
@@ -97,6 +97,17 @@ SELECT results_eq($$SELECT d, state, failure, detail FROM unnest('{A100,H100,NUL
 	'an import that was withdrawn says so on each of its devices');
 SELECT results_eq($$SELECT state FROM cudal1_task_report(device => 'M2', tasks => '{gone}')$$, $$VALUES ('untried')$$, 'and nothing on another');
 SELECT results_eq($$SELECT state, failure FROM cudal1_task_report(device => 'M2', tasks => '{fallen}')$$, $$VALUES ('failed', 'wrong_output')$$, 'so does a failure that undid an evaluation');
+
+-- a task without a model of its own, whose import is evaluated on two models, the second of which lacks the baseline
+DELETE FROM cudal1.job;
+SELECT cudal1_add_task('lent', 'class Model: lent', 'pytorch', level => 1, options => '{"device": "cpu"}') \g /dev/null
+SELECT cudal1_import_result('lent', 'code', 2, 'imp', 'A100') AS lent, cudal1_import_result('lent', cudal1.baseline_code(t, 'compile'), 1.5, 'base', 'A100') AS lent_base FROM cudal1.task AS t WHERE name = 'lent' \gset
+SELECT cudal1_evaluate(ARRAY[:lent, :lent_base], 'M1') \g /dev/null
+SELECT pg_temp.work(:m1, pg_temp.score(s, s, s)) FROM unnest('{3,3}'::float8[]) AS s \g /dev/null
+SELECT cudal1_evaluate(ARRAY[:lent], 'M2') \g /dev/null
+SELECT pg_temp.work(:m2, '{"outcome": "crash"}') \g /dev/null
+SELECT results_eq($$SELECT reward FROM cudal1_task_report('imp', tasks => '{lent}')$$, 'VALUES (3::float8)', 'an evaluation that failed on one model leaves that on another');
+SELECT results_eq($$SELECT reward FROM cudal1_task_report('imp', tasks => '{lent}', baseline => 'compile')$$, 'VALUES (1::float8)', 'which is over the baseline there');
 
 SELECT * FROM finish();
 ROLLBACK;
