@@ -102,8 +102,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.restore_code IS
-'gives a candidate that was imported, and will be measured or is imported again, the code that
-cudal1_prune() took; its row is locked already, so no prune is at work on it';
+'gives a candidate that will be measured, or is imported, the code that cudal1_prune() took; its row
+is locked already, so no prune is at work on it';
 
 CREATE FUNCTION cudal1.propose_again(t cudal1.task, candidate_id bigint, priority int,
 	deadline timestamptz, owner text)

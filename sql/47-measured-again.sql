@@ -137,10 +137,12 @@ BEGIN ATOMIC
 	SELECT EXISTS (
 		SELECT FROM cudal1.measurement AS m JOIN cudal1.device AS o USING (device_id)
 			CROSS JOIN LATERAL (
-				-- a row that is not served may be the device under a former name of its host
+				-- a row that is not served may be the device under a former name of its host, and
+				-- of one that is gone the last of its model has taken the place
 				SELECT d.details FROM cudal1.device AS d
-					WHERE d.hardware = o.hardware
+					WHERE d.hardware = o.hardware OR d.model = m.device_model AND d.enabled
 					ORDER BY d.device_id = o.device_id AND cudal1.is_served(d.last_seen) DESC,
+						d.hardware = o.hardware AND cudal1.is_served(d.last_seen) DESC,
 						d.last_seen DESC
 					LIMIT 1) AS now
 			CROSS JOIN (VALUES ('runner'), ('driver')) AS k (member)
@@ -149,7 +151,8 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION cudal1.measured_otherwise IS
 'whether a measurement was made with another driver or another version of cudal1-measure than its
-device has now. Other devices of the model do not count, because they may differ from it for ever';
+device has now, or where that is not served the last seen one of its model. Else those do not count,
+because they may differ from it for ever';
 
 CREATE FUNCTION cudal1.moment_before(older_than interval)
 RETURNS timestamptz

@@ -2,7 +2,7 @@
 BEGIN;
 SET client_min_messages = error;
 SET cudal1.certify = off;
-SELECT plan(36);
+SELECT plan(38);
 
 SELECT cudal1_add_task('t', 'r', 'pytorch', NULL, 1, '{"device": "cpu", "profile": "quick"}') AS task \gset
 SELECT is(cudal1_measure_aa(), 0::bigint, 'without a device nothing is queued');
@@ -77,6 +77,13 @@ SELECT is(cudal1_reverify('7 days'), 0::bigint, 'a verdict stands while the devi
 SELECT cudal1_reverify('0 days') \g /dev/null
 SELECT pg_temp.step(:two, 1.5, '3') \g /dev/null
 SELECT is(cudal1_reverify('7 days'), 0::bigint, 'so does that of the other');
+-- a host that is gone, and one that has taken its place
+SAVEPOINT gone;
+UPDATE cudal1.device SET last_seen = now() - interval '3 days';
+SELECT is(cudal1_reverify('7 days'), 0::bigint, 'nothing has changed where no device is served');
+SELECT cudal1.register_device('replaced', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"], "details": {"runner": "4"}}') \g /dev/null
+SELECT is(cudal1_reverify('7 days'), 1::bigint, 'the runner of a host that has taken the place of one that is gone counts');
+ROLLBACK TO gone;
 -- a GPU whose host, a container, has another name since
 SELECT cudal1.register_device('old', '{"key": "GPU-1", "class": "cuda", "model": "G", "languages": ["pytorch"], "details": {"driver": "1"}}') AS old \gset
 SELECT cudal1_add_task('g', 'r', 'pytorch', NULL, 1, '{"device": "cuda", "profile": "quick"}'), cudal1_submit('g', 'code') \g /dev/null
