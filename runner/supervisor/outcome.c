@@ -110,12 +110,22 @@ signal_text(int number)
 	}
 }
 
+static bool
+begins_with(const char *text, const char *const *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strncmp(text, words[i], strlen(words[i])) == 0)
+			return true;
+	return false;
+}
+
 /* whether it is the interpreter that did not read the code */
 static bool
 is_syntax(const char *text)
 {
-	return strncmp(text, "SyntaxError", 11) == 0 || strncmp(text, "IndentationError", 16) == 0
-		|| strncmp(text, "TabError", 8) == 0;
+	static const char *const kinds[] = {"SyntaxError", "IndentationError", "TabError"};
+
+	return begins_with(text, kinds, sizeof(kinds) / sizeof(kinds[0]));
 }
 
 /*
@@ -128,6 +138,7 @@ is_own_error(const char *text)
 	static const char *const kinds[] = {"NameError", "UnboundLocalError", "AttributeError",
 		"TypeError", "KeyError", "IndexError", "ModuleNotFoundError", "NotImplementedError",
 		"the code defines no class"};
+	static const char *const mixed[] = {"RuntimeError", "ValueError"};
 	static const char *const words[] = {"shape", "size", "dimension", "dtype", "same device",
 		"expected"};
 	static const char *const shortages[] = {"memory", "alloc", "resource", "thread", "cuda error",
@@ -135,13 +146,10 @@ is_own_error(const char *text)
 	char		first[200];
 
 	snprintf(first, sizeof(first), "%.*s", (int) strcspn(text, "\n"), text);
-	if (text_mentions(text, shortages, sizeof(shortages) / sizeof(shortages[0])))
-		return false;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (strncmp(first, kinds[i], strlen(kinds[i])) == 0)
-			return true;
-	return (strncmp(first, "RuntimeError", 12) == 0 || strncmp(first, "ValueError", 10) == 0)
-		&& text_mentions(first, words, sizeof(words) / sizeof(words[0]));
+	return !text_mentions(text, shortages, sizeof(shortages) / sizeof(shortages[0]))
+		&& (begins_with(text, kinds, sizeof(kinds) / sizeof(kinds[0]))
+			|| (begins_with(text, mixed, sizeof(mixed) / sizeof(mixed[0]))
+				&& text_mentions(first, words, sizeof(words) / sizeof(words[0]))));
 }
 
 /*

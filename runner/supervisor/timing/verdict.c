@@ -169,7 +169,7 @@ careful_score(Rounds *s, double score, const char **why)
 {
 	const Profile *p = &s->m->job->profile;
 	json_t	   *evidence = json_pack("{s:f}", "estimate", score);
-	json_t	   *pairs = json_array();
+	json_t	   *pairs;
 	double		lower = cudal1_score_least_end(s->buckets.v, s->buckets.n, s->lower);
 	double		middle = fmax(lower, fmin(score, 1));
 	double		doubt;
@@ -187,6 +187,7 @@ careful_score(Rounds *s, double score, const char **why)
 		return middle;
 	doubt = cudal1_score_doubt(s->buckets.v, s->buckets.n, s->aa->buckets.v, s->aa->buckets.n,
 							   p->confidence, p->nlooks, &own);
+	pairs = json_array();
 	for (size_t i = 0; i < s->aa->buckets.n; i++)
 		json_array_append_new(pairs, json_real(s->aa->buckets.v[i]));
 	json_object_set_new(evidence, "aa", pairs);
