@@ -5,6 +5,7 @@
 #include "supervisor/backend.h"
 #include "supervisor/beside.h"
 #include "supervisor/gpu/cuda.h"
+#include "supervisor/heat.h"
 #include "supervisor/session.h"
 
 #define LEAST_TIMES		4		/* what the reference took, that each pool has at least */
@@ -45,10 +46,13 @@ each(Measure *m, const Beside *beside, bool (*act) (Measure *, const Start *), S
 			continue;
 		if (act(m, &start))
 			begun[n++] = start.executor;
-		else if (!beside->goes_on(beside->context, i))
+		else if (!beside->goes_on || !beside->goes_on(beside->context, i))
 			return false;
 	}
-	beside->enter_all(beside->context);
+	if (beside->enter_all)
+		beside->enter_all(beside->context);
+	else
+		heat_enter_all(m);
 	if (spending != SPENDINGS)
 		measure_await_launches(m, begun, n, spending);
 	return true;

@@ -28,9 +28,9 @@ typedef struct Beside
 	int			n;
 	/* makes the i-th current, and says how it begins; false: it is not, or no longer, one */
 	bool		(*enter) (void *context, int i, Start *start);
-	/* the i-th has failed: whether the others go on */
+	/* the i-th has failed: whether the others go on; NULL: they don't */
 	bool		(*goes_on) (void *context, int i);
-	/* what is done now is done for all */
+	/* what is done now is done for all of them; NULL: of the heat */
 	void		(*enter_all) (void *context);
 	void	   *context;
 } Beside;

@@ -299,12 +299,6 @@ others_go_on(void *context, int i)
 	return !((Beginning *) context)->c->m->dissolved;
 }
 
-static void
-enter_all(void *context)
-{
-	heat_enter_all(((Beginning *) context)->c->m);
-}
-
 /* What was spent on these is theirs, but uses up no budget: one may have kept others waiting. */
 static void
 share_beside(Measure *m, const Unchecked *u, int n)
@@ -373,7 +367,7 @@ check_beside(Checks *c, Unchecked *u, int n)
 	heat_live_together(m, n);
 	m->patience = PATIENCE + PATIENCE_TIMES * (m->reference.load_alone + m->reference.first_alone);
 	measure_load_beside(m, &(Beside) {.n = n, .enter = enter_unchecked, .goes_on = others_go_on,
-			.enter_all = enter_all, .context = &(Beginning) {.c = c,.of = u}});
+			.context = &(Beginning) {.c = c,.of = u}});
 	heat_enter_all(m);
 	good = note_beside(m, u, n, left);
 	share_beside(m, u, n);

@@ -235,17 +235,6 @@ enter_reference(void *context, int i, Start *start)
 	return true;
 }
 
-static bool
-ends_with_it(void *context, int i)
-{
-	return false;
-}
-
-static void
-stay(void *context)
-{
-}
-
 /*
  * The reference's two processes, side by side, and of PyTorch's the first run of each; that of the
  * second is compared later, as its others are.
@@ -259,8 +248,7 @@ launch_both(Checks *c)
 	c->left = gpu_memory_left(m);
 	c->beside = true;
 	c->slot = m->backend->bring ? 1 : UINT32_MAX;
-	return measure_load_beside(m, &(Beside) {.n = 2, .enter = enter_reference,
-			.goes_on = ends_with_it, .enter_all = stay, .context = c});
+	return measure_load_beside(m, &(Beside) {.n = 2, .enter = enter_reference, .context = c});
 }
 
 /* its runs in the second process, which are in another order */

@@ -722,12 +722,6 @@ others_go_on(void *context, int i)
 }
 
 static void
-enter_all(void *context)
-{
-	heat_enter_all(((Diagnosis *) context)->m);
-}
-
-static void
 end_trials(Diagnosis *d)
 {
 	Trials	   *t = d->trials;
@@ -781,7 +775,7 @@ begin_trials(Diagnosis *d, int from)
 	}
 	t->given_up = t->n < 2
 		|| !measure_load_beside(m, &(Beside) {.n = t->n + 1,.enter = enter_trial,
-				.goes_on = others_go_on,.enter_all = enter_all,.context = d})
+				.goes_on = others_go_on,.context = d})
 		|| m->dissolved || !expect(d, &t->executor[t->n], true);
 	for (int i = 0; i < t->n; i++)
 		t->of[i]->by_name = t->by_name[i];

@@ -183,7 +183,7 @@ enter_side(void *context, int i, Start *start)
 		return false;
 	*start = (Start) {.executor = set->half[reference ? 0 : i]->executor[side],.side = side,
 		.seat = seat(s, side, l->half_number),.arena = &s->arena,.weights = s->weights,
-		.slot = s->order[0],.seed = random_next(&s->m->random),
+		.slot = set->of[0]->order[0],.seed = random_next(&s->m->random),
 		.timeout = rounds_timeout(s, side, 1)};
 	return true;
 }
@@ -208,12 +208,10 @@ load_together(Set *set, int half_number)
 {
 	Measure    *m = set->of[0]->m;
 
-	if (m->backend->bring && !rounds_inputs(set->of[0], 1))
-		return false;
-	set_lend(set);
-	return measure_load_beside(m, &(Beside) {.n = set->n + (half_number > 0), .enter = enter_side,
-			.goes_on = others_go_on, .enter_all = enter_all,
-			.context = &(Loading) {.set = set,.half_number = half_number}});
+	return (!m->backend->bring || rounds_inputs(set->of[0], 1))
+		&& measure_load_beside(m, &(Beside) {.n = set->n + (half_number > 0), .enter = enter_side,
+				.goes_on = others_go_on, .enter_all = enter_all,
+				.context = &(Loading) {.set = set,.half_number = half_number}});
 }
 
 /* starts the candidates' processes, and lets them settle one after the other */
