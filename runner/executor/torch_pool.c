@@ -26,7 +26,6 @@
 #define OUT_OF_MEMORY	2
 #define PAGE			512		/* PyTorch assumes this alignment of cudaMalloc */
 #define LARGE_PAGE		((uint64_t) 2 << 20)
-#define START_SHARE		16
 
 typedef struct Span
 {
@@ -59,7 +58,7 @@ random_start(uint64_t bytes)
 
 	if (getrandom(&word, sizeof(word), 0) != sizeof(word))
 		return 0;
-	return word % (bytes / LARGE_PAGE / START_SHARE + 1) * LARGE_PAGE;
+	return word % (bytes / LARGE_PAGE / WIRE_POOL_STARTS + 1) * LARGE_PAGE;
 }
 
 /*

@@ -446,10 +446,50 @@ check_spread(void)
 	job.profile = usual;
 }
 
+/* MiB that PyTorch's allocator takes for arrays of so many: more than one of 1 to 10 a segment */
+static double
+segments(int n, double mib)
+{
+	int			each = mib >= 10 ? 1 : (int) (20 / mib);
+
+	return mib >= 10 ? n * 2 * ceil(mib / 2) : (n + each - 1) / each * 20.0;
+}
+
+/* its own figures, so that those of plan.c are no part of what they are held against */
+static void
+check_pools(void)
+{
+	static const double mib[] = {1.01, 2.5, 3.4, 5.1, 6.7, 7.37, 9.99, 10.5, 12, 33};
+	static Measure m;
+	Rounds		s = {.m = &m, .runs = {61, 150}};
+	double		held = INFINITY;
+	double		more = 0;
+
+	m.job = &job;
+	m.gpu = &gpu;
+	m.outputs = 1;
+	gpu.pool_bytes = (size_t) 40 << 30;
+	for (size_t i = 0; i < sizeof(mib) / sizeof(mib[0]); i++)
+	{
+		double		room;
+
+		m.output[0].bytes = (size_t) (mib[i] * 1048576);
+		/* as much as lies before a random start is no room */
+		room = plan_pool_room(&s, 0) / 1048576 * 15 / 16;
+		held = fmin(held, room / (2 * segments(150, mib[i])));
+		more = fmax(more, room / (2 * segments(150, mib[i])));
+	}
+	printf("# room of %.2f to %.2f times what is taken\n", held, more);
+	check(held > 0.98, "a pool holds the outputs of two blocks as they lie in the allocator");
+	check(more < 1.1, "and is not much larger");
+	gpu.pool_bytes = 0;
+}
+
 int
 main(void)
 {
 	begin_profile();
+	check_pools();
 	check_orders();
 	check_spread();
 	check_sets();

@@ -19,6 +19,16 @@
 #define MAX_UNEVENNESS	2.0		/* how much longer one side's blocks may take than the other's */
 #define DIRECT_BYTES	((size_t) 8 << 20)
 /*
+ * Bytes that PyTorch's allocator takes of a GPU at a time: for arrays up to SMALL_ARRAY several in
+ * one SMALL_SEGMENT, for those below LARGE_ARRAY in one SEGMENT, for each larger one ROUND_LARGE
+ * and multiples of it.
+ */
+#define SMALL_ARRAY		((size_t) 1 << 20)
+#define SEGMENT			((size_t) 20 << 20)
+#define LARGE_ARRAY		((size_t) 10 << 20)
+#define ROUND_LARGE		((size_t) 2 << 20)
+#define BLOCKS_KEPT		2.0		/* whose outputs there is room for */
+/*
  * of the most that code took in its checks, what each process of a pair may take of a GPU's memory
  */
 #define POOL_TIMES		4.0
@@ -187,6 +197,32 @@ plan_memory(Rounds *s)
 	return true;
 }
 
+/* as many as fit share a segment, and what is left of it is too small for another */
+static size_t
+allocated(size_t bytes)
+{
+	if (bytes <= SMALL_ARRAY)
+		return bytes;
+	if (bytes < LARGE_ARRAY)
+		return SEGMENT / (SEGMENT / bytes);
+	return (bytes + ROUND_LARGE - 1) / ROUND_LARGE * ROUND_LARGE;
+}
+
+/*
+ * Results of a block lie there until the next one ends, and where they come back they were copied
+ * before, to places that are kept. A part of the pool may lie before its random start.
+ */
+double
+plan_pool_room(const Rounds *s, double bytes)
+{
+	const Measure *m = s->m;
+
+	for (int i = 0; i < m->outputs; i++)
+		bytes += BLOCKS_KEPT * fmax(s->runs[0], s->runs[1])
+			* (double) allocated(m->output[i].bytes);
+	return fmin(bytes * WIRE_POOL_STARTS / (WIRE_POOL_STARTS - 1), (double) m->gpu->pool_bytes);
+}
+
 /* a pair's processes are started while those of the last one end, so four are to fit */
 size_t
 plan_pool(const Rounds *s)
@@ -196,9 +232,8 @@ plan_pool(const Rounds *s)
 	double		runs = fmax(s->runs[0], s->runs[1]);
 
 	/* code may keep something for each of its inputs' places, of which the checks have sixteen */
-	return (size_t) fmin(fmax(fmax(POOL_TIMES, runs / POOL_RUNS) * used
-							  + 2 * runs * (double) m->output_bytes, POOL_LEAST),
-						 (double) m->gpu->pool_bytes);
+	return (size_t) fmax(plan_pool_room(s, fmax(POOL_TIMES, runs / POOL_RUNS) * used),
+						 fmin(POOL_LEAST, (double) m->gpu->pool_bytes));
 }
 
 void

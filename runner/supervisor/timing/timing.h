@@ -329,7 +329,11 @@ extern void plan_rounds(Rounds *s);
 extern bool plan_memory(Rounds *s);
 extern bool plan_kept(Rounds *s);
 extern void plan_end(Rounds *s);
-/* PyTorch on a GPU: bytes of memory that each process of a pair of one candidate gets */
+/*
+ * PyTorch on a GPU: bytes of a pool that has room for the outputs of blocks and so many bytes more;
+ * of that of each process of a pair of one candidate
+ */
+extern double plan_pool_room(const Rounds *s, double bytes);
 extern size_t plan_pool(const Rounds *s);
 
 /*

@@ -19,9 +19,9 @@
 #define MEMORY_TIMES	2.0		/* of what code had in its checks, that it may have in a set */
 #define MEMORY_LEAST	268435456.0	/* bytes of that */
 #define GREEDY_TIMES	4		/* what the reference wants: code that wants more shares no set */
-/* of the most that code took in its checks, with its random start */
-#define POOL_TIMES		1.3
-#define POOL_SPARE		268435456.0	/* bytes */
+/* of the most that code took in its checks */
+#define SET_POOL_TIMES	1.3
+#define SET_POOL_SPARE	268435456.0	/* bytes */
 #define MAX_DISSOLVED	2		/* sets of a heat, before its members go on each by itself */
 
 /* bytes that a process of this code may want in a set */
@@ -78,12 +78,9 @@ alike(const Rounds *a, const Rounds *b)
 static double
 pool_wanted(const Rounds *s, const Code *code)
 {
-	double		outputs = fmax(s->runs[0], s->runs[1]) * (double) s->m->output_bytes;
-
 	if (s->m->job->language != LANGUAGE_PYTORCH)
 		return 0;
-	return fmin(POOL_TIMES * (double) code->pool_used + 2 * outputs + POOL_SPARE,
-				(double) s->m->gpu->pool_bytes);
+	return plan_pool_room(s, SET_POOL_TIMES * (double) code->pool_used + SET_POOL_SPARE);
 }
 
 static double
