@@ -76,6 +76,8 @@ typedef struct Code
 	/* on a GPU: of its memory, what a process takes but for inputs, outputs and the pool */
 	size_t		gpu_bytes;
 	size_t		pool_used;		/* bytes of the pool, in its checks */
+	uint32_t	pool_runs;		/* whose outputs are among these */
+	uint32_t	estimated;		/* runs of the blocks that told its time */
 } Code;
 
 typedef struct Options

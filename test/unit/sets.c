@@ -464,6 +464,8 @@ check_pools(void)
 	Rounds		s = {.m = &m, .runs = {61, 150}};
 	double		held = INFINITY;
 	double		more = 0;
+	Member		member = {0};
+	Code		code;
 
 	m.job = &job;
 	m.gpu = &gpu;
@@ -475,14 +477,27 @@ check_pools(void)
 
 		m.output[0].bytes = (size_t) (mib[i] * 1048576);
 		/* as much as lies before a random start is no room */
-		room = plan_pool_room(&s, 0) / 1048576 * 15 / 16;
+		room = plan_pool_room(&s, 2, 0) / 1048576 * 15 / 16;
 		held = fmin(held, room / (2 * segments(150, mib[i])));
 		more = fmax(more, room / (2 * segments(150, mib[i])));
 	}
 	printf("# room of %.2f to %.2f times what is taken\n", held, more);
 	check(held > 0.98, "a pool holds the outputs of two blocks as they lie in the allocator");
 	check(more < 1.1, "and is not much larger");
+	/* sixteen of them in the checks, and 1 GiB besides */
+	job.language = LANGUAGE_PYTORCH;
+	s.member = &member;
+	code = (Code) {.pool_used = ((size_t) 16 * 34 + 1024) << 20,.pool_runs = 16};
+	member.taken = true;
+	held = pool_wanted(&s, &code) / 1048576 * 15 / 16;
+	member.taken = false;
+	more = pool_wanted(&s, &code) / 1048576 * 15 / 16;
+	printf("# %.0f MiB, and %.0f where results come back\n", more, held);
+	check(more > segments(150, 33) + 1024 * 1.2 && more < segments(150, 33) + 1024 * 1.6,
+		  "what code had besides its outputs is all that a set's pool has more than one block's");
+	check(near(held - more, segments(150, 33), 0.01), "or than two, where results are copied");
 	gpu.pool_bytes = 0;
+	job.language = 0;
 }
 
 int

@@ -97,6 +97,7 @@ checks_estimate(Measure *m, Executor *executor, Side side, Arena *arena, double 
 	blocks = first > MEASURE_SLOW ? 1 : ESTIMATE_BLOCKS;
 	if (first > 0.02)
 		n = 1;
+	m->code[side]->estimated = n;
 	for (int i = 0; i < blocks; i++)
 		if (!measure_stage(m, arena, side, slots, n)
 			|| !measure_block(m, executor, side, slots, seeds, n, timeout + 10 * n * first,
@@ -151,7 +152,10 @@ checks_note_memory(Measure *m, Side side, const Executor *executor, size_t left,
 	if (taken > code->gpu_bytes)
 		code->gpu_bytes = taken;
 	if (m->gpu && executor->control->pool_used > code->pool_used)
+	{
 		code->pool_used = executor->control->pool_used;
+		code->pool_runs = code->estimated;
+	}
 	return m->result->outcome == OUTCOME_NONE;
 }
 

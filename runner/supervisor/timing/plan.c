@@ -27,7 +27,6 @@
 #define SEGMENT			((size_t) 20 << 20)
 #define LARGE_ARRAY		((size_t) 10 << 20)
 #define ROUND_LARGE		((size_t) 2 << 20)
-#define BLOCKS_KEPT		2.0		/* whose outputs there is room for */
 /*
  * of the most that code took in its checks, what each process of a pair may take of a GPU's memory
  */
@@ -208,19 +207,23 @@ allocated(size_t bytes)
 	return (bytes + ROUND_LARGE - 1) / ROUND_LARGE * ROUND_LARGE;
 }
 
-/*
- * Results of a block lie there until the next one ends, and where they come back they were copied
- * before, to places that are kept. A part of the pool may lie before its random start.
- */
 double
-plan_pool_room(const Rounds *s, double bytes)
+plan_run_bytes(const Measure *m)
 {
-	const Measure *m = s->m;
+	double		bytes = 0;
 
 	for (int i = 0; i < m->outputs; i++)
-		bytes += BLOCKS_KEPT * fmax(s->runs[0], s->runs[1])
-			* (double) allocated(m->output[i].bytes);
-	return fmin(bytes * WIRE_POOL_STARTS / (WIRE_POOL_STARTS - 1), (double) m->gpu->pool_bytes);
+		bytes += (double) allocated(m->output[i].bytes);
+	return bytes;
+}
+
+/* a part of the pool may lie before its random start */
+double
+plan_pool_room(const Rounds *s, double blocks, double bytes)
+{
+	bytes += blocks * fmax(s->runs[0], s->runs[1]) * plan_run_bytes(s->m);
+	return fmin(bytes * WIRE_POOL_STARTS / (WIRE_POOL_STARTS - 1),
+				(double) s->m->gpu->pool_bytes);
 }
 
 /* a pair's processes are started while those of the last one end, so four are to fit */
@@ -232,7 +235,7 @@ plan_pool(const Rounds *s)
 	double		runs = fmax(s->runs[0], s->runs[1]);
 
 	/* code may keep something for each of its inputs' places, of which the checks have sixteen */
-	return (size_t) fmax(plan_pool_room(s, fmax(POOL_TIMES, runs / POOL_RUNS) * used),
+	return (size_t) fmax(plan_pool_room(s, TAKEN_BLOCKS, fmax(POOL_TIMES, runs / POOL_RUNS) * used),
 						 fmin(POOL_LEAST, (double) m->gpu->pool_bytes));
 }
 

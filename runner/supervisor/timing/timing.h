@@ -330,10 +330,14 @@ extern bool plan_memory(Rounds *s);
 extern bool plan_kept(Rounds *s);
 extern void plan_end(Rounds *s);
 /*
- * PyTorch on a GPU: bytes of a pool that has room for the outputs of blocks and so many bytes more;
- * of that of each process of a pair of one candidate
+ * PyTorch on a GPU: bytes that its allocator takes for the outputs of a run; of a pool that has
+ * room for those of so many blocks and for so many bytes more; of that of each process of a pair of
+ * one candidate. A block's results are given back when the next one begins. Those that come back
+ * were copied before, to places that are kept for later blocks.
  */
-extern double plan_pool_room(const Rounds *s, double bytes);
+#define TAKEN_BLOCKS	2
+extern double plan_run_bytes(const Measure *m);
+extern double plan_pool_room(const Rounds *s, double blocks, double bytes);
 extern size_t plan_pool(const Rounds *s);
 
 /*

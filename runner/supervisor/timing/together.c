@@ -19,7 +19,7 @@
 #define MEMORY_TIMES	2.0		/* of what code had in its checks, that it may have in a set */
 #define MEMORY_LEAST	268435456.0	/* bytes of that */
 #define GREEDY_TIMES	4		/* what the reference wants: code that wants more shares no set */
-/* of the most that code took in its checks */
+/* of the most that code took in its checks beside its outputs */
 #define SET_POOL_TIMES	1.3
 #define SET_POOL_SPARE	268435456.0	/* bytes */
 #define MAX_DISSOLVED	2		/* sets of a heat, before its members go on each by itself */
@@ -78,9 +78,12 @@ alike(const Rounds *a, const Rounds *b)
 static double
 pool_wanted(const Rounds *s, const Code *code)
 {
+	double		beside = (double) code->pool_used - code->pool_runs * plan_run_bytes(s->m);
+
 	if (s->m->job->language != LANGUAGE_PYTORCH)
 		return 0;
-	return plan_pool_room(s, SET_POOL_TIMES * (double) code->pool_used + SET_POOL_SPARE);
+	return plan_pool_room(s, s->member->taken ? TAKEN_BLOCKS : 1,
+						  SET_POOL_TIMES * fmax(beside, 0) + SET_POOL_SPARE);
 }
 
 static double
