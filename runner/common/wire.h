@@ -149,6 +149,7 @@ typedef struct WireControl
 	/* stepped: of each run's first output, within the executor's pool */
 	uint64_t	address[WIRE_MAX_RUNS];
 	uint64_t	pool_used;		/* bytes of the pool, the most at once so far */
+	uint64_t	pool_refused;	/* times that less was left than was asked for */
 } WireControl;
 
 /* allocations on a GPU are whole pages of 2 MiB */

@@ -29,11 +29,11 @@ class Gpu:
         self.places = {}
         self.inputs = self.base = self.bytes = 0
 
-    def open(self, memory_fd, memory_bytes, pool_bytes, most_used=0):
+    def open(self, memory_fd, memory_bytes, pool_bytes, told=0):
         inputs, base = ctypes.c_uint64(), ctypes.c_uint64()
         error = self.library.cudal1_pool_open(
             memory_fd, ctypes.c_uint64(memory_bytes), self.pool_fd, ctypes.c_uint64(pool_bytes),
-            ctypes.c_void_p(most_used), ctypes.byref(inputs), ctypes.byref(base),
+            ctypes.c_void_p(told), ctypes.byref(inputs), ctypes.byref(base),
         )
         if error != 0:
             raise Unsupported(f"the GPU can't be opened: the driver's error {error}")

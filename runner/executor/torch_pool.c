@@ -43,7 +43,8 @@ static CuAddress mapped;	/* what was handed over */
 static uint64_t mapped_bytes;
 static Span *spans;
 static uint64_t used;			/* bytes given out */
-static uint64_t *most_used;		/* the most so far; NULL: the supervisor does not ask */
+/* the most so far, and how often too little was left; NULL: the supervisor does not ask */
+static uint64_t *told;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /*
@@ -63,15 +64,16 @@ random_start(uint64_t bytes)
 
 /*
  * opens the device and maps what was handed over; either descriptor may be -1; 0 or the driver's
- * error. `most`: takes the most bytes of the pool that are given out at once
+ * error. `tell`: takes the most bytes of the pool that are given out at once, and how many requests
+ * it refuses
  */
 int
 cudal1_pool_open(int memory_fd, uint64_t memory_bytes, int pool_fd, uint64_t pool_bytes,
-				 uint64_t *most, uint64_t *memory, uint64_t *pool)
+				 uint64_t *tell, uint64_t *memory, uint64_t *pool)
 {
 	CuResult	error;
 
-	most_used = most;
+	told = tell;
 	*memory = *pool = 0;
 	if (!cuda_driver_load(&driver, NULL))
 		return 999;
@@ -168,10 +170,12 @@ cudaMalloc(void **address, size_t bytes)
 	{
 		s->used = true;
 		used += s->bytes;
-		if (most_used && used > *most_used)
-			*most_used = used;
+		if (told && used > told[0])
+			told[0] = used;
 		*address = (void *) (uintptr_t) (base + s->at);
 	}
+	else if (told)
+		told[1]++;
 	pthread_mutex_unlock(&lock);
 	return s ? SUCCESS : OUT_OF_MEMORY;
 }

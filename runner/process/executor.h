@@ -107,6 +107,13 @@ typedef struct Executor
 	OutputMemory memory;
 } Executor;
 
+/* PyTorch on a GPU: how often its pool had less left than it asked for */
+static inline uint64_t
+executor_pool_refused(const Executor *executor)
+{
+	return executor->control ? executor->control->pool_refused : 0;
+}
+
 /* nothing started yet; executor_end does nothing */
 extern void executor_init(Executor *executor);
 

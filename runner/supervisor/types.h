@@ -77,6 +77,7 @@ typedef struct Code
 	size_t		gpu_bytes;
 	size_t		pool_used;		/* bytes of the pool, in its checks */
 	uint32_t	pool_runs;		/* whose outputs are among these */
+	uint64_t	pool_refused;	/* times that even the pools of checks were too small */
 	uint32_t	estimated;		/* runs of the blocks that told its time */
 } Code;
 
@@ -204,6 +205,7 @@ typedef struct Measure
 	bool		dissolved;
 	char		dissolved_by[256];
 	int			sets_dissolved;
+	int			pools_short;	/* of these, for want of room in the reference's pool */
 	int			pairs;			/* that were made, of any members */
 	size_t		set_bytes;		/* memory that a candidate may have then, if less than else */
 	struct Rounds *aa_pairs;	/* of the reference with itself, for all members; NULL: none */

@@ -110,6 +110,9 @@ static bool slow_ran;
 static int	neighbours;			/* references that met another */
 static bool beside_candidates;	/* while candidates lived */
 static int	awake;				/* in so many sets a process is */
+/* the member whose pool is too small beside others, and its process's; -2: the reference */
+static int	cramped = -1;
+static WireControl control;
 static int	blocks[2];			/* of the reference, of members */
 static int	shared;				/* of the reference, those that several share */
 static int	mistold;			/* estimates that were shown as another member's */
@@ -208,6 +211,8 @@ start(Measure *m, Executor *executor, Side side)
 	prepared = prepares;
 	met |= m->aa && alive > 0;
 	launched[m->aa] += side == SIDE_CANDIDATE;
+	executor->control = cramped == (executor->hostile ? m->member->number : -2) ? &control : NULL;
+	control.pool_refused = 0;
 	process[side == SIDE_REFERENCE ? 0 : 1 + m->member->number] =
 		exp(host_spread * random_normal()
 			+ (executor->hostile ? candidate_spread * random_normal() : 0)
@@ -329,6 +334,11 @@ measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots,
 	*elapsed = n * (!candidate ? reference_run : dawdles ? dawdling_run(n)
 					: candidate_run * factor[m->member->number]) * process[place];
 	*elapsed *= exp(block_spread * random_normal());
+	if (m->shares && executor->control)
+	{
+		control.pool_refused++;
+		*elapsed *= 1.5;
+	}
 	saved = candidate && prepared > 0 ? *elapsed * 0.9 : 0;
 	*elapsed -= saved;
 	for (uint32_t i = 0; i < n; i++)

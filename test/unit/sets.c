@@ -245,6 +245,16 @@ check_sets_on_gpu(void)
 	check(good_members(8, OUTCOME_SUCCESSFUL) == 7 && shared == blocks[0] && misplaced == 0,
 		  "code that is wrong leaves, and the others go on together");
 	liar = -1;
+	cramped = -2;
+	run_heat(9, 1e-3, 1e-3, 8);
+	check(good_members(8, OUTCOME_SUCCESSFUL) == 8 && measure->pools_short == MAX_DISSOLVED,
+		  "a reference that is slow because its pool is too small is nobody's measure");
+	cramped = 5;
+	run_heat(10, 1e-3, 1e-3, 8);
+	check(good_members(8, OUTCOME_SUCCESSFUL) == 8 && measure->members[5].by_itself
+		  && measure->sets_dissolved == 0,
+		  "and a member whose pool is too small beside others is measured by itself");
+	cramped = -1;
 	slow = 5;
 	run_heat(5, 1e-3, 1e-3, 8);
 	check(good_members(8, OUTCOME_SUCCESSFUL) == 8 && measure->sets_dissolved > 0 && alive == 0,

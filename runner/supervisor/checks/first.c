@@ -156,6 +156,8 @@ checks_note_memory(Measure *m, Side side, const Executor *executor, size_t left,
 		code->pool_used = executor->control->pool_used;
 		code->pool_runs = code->estimated;
 	}
+	if (m->gpu && executor_pool_refused(executor) > code->pool_refused)
+		code->pool_refused = executor_pool_refused(executor);
 	return m->result->outcome == OUTCOME_NONE;
 }
 

@@ -66,6 +66,35 @@ explain_slower(Set *set, Values *alone)
 }
 
 /*
+ * PyTorch's allocator gives back all that it keeps where its pool has too little left, and waits
+ * for the GPU meanwhile. So code whose pool was too small in rounds was slowed: the reference's
+ * blocks are nobody's measure then, and a member's are not its own. False after measure_dissolve()
+ */
+static bool
+pools_sufficed(Set *set)
+{
+	Rounds	   *first = set->of[0];
+	Measure    *m = first->m;
+	bool		short_of = executor_pool_refused(set->half[0]->executor[SIDE_REFERENCE])
+		> m->reference.pool_refused;
+
+	for (int i = 0; i < set->n; i++)
+	{
+		const Half *half = set->half[i];
+
+		if (executor_pool_refused(half->executor[SIDE_CANDIDATE]) <= half->refused)
+			continue;
+		set->of[i]->member->by_itself = true;
+		set->of[i]->pool_short = true;
+	}
+	first->pool_short = first->pool_short || short_of;
+	if (set->n == 1 || !short_of)
+		return true;
+	m->pools_short++;
+	return measure_dissolve(m, "the pool of the reference was too small");
+}
+
+/*
  * Whether the half is disturbed, by another process on the device or by a candidate, which may slow
  * the reference. At the last attempt the half of one candidate is priced instead, and a set of
  * several dissolves.
@@ -84,6 +113,8 @@ judge_half(Set *set, int half_number, Values *alone, bool *disturbed)
 	for (int i = 1; i < set->n; i++)
 		if (set->of[i]->member->taken != first->member->taken)
 			return measure_dissolve(m, "results of one member are copied from now on");
+	if (!pools_sufficed(set))
+		return false;
 	*disturbed = foreign;
 	if (foreign)
 		first->attempts = p->disturbed_attempts;

@@ -500,6 +500,8 @@ run_rounds(Set *set)
 	bool		good;
 
 	set_enter_all(set);
+	for (int i = 0; i < set->n; i++)
+		set->half[i]->refused = executor_pool_refused(set->half[i]->executor[SIDE_CANDIDATE]);
 	good = plan_steps(set, &steps) && run_steps(set, &steps);
 	set->of[0]->m->running = SPENT_WARM;
 	free(steps.plan);

@@ -234,6 +234,8 @@ plan_pool(const Rounds *s)
 	double		used = fmax((double) m->reference.pool_used, (double) s->member->code.pool_used);
 	double		runs = fmax(s->runs[0], s->runs[1]);
 
+	if (s->pool_short)
+		return m->gpu->pool_bytes;
 	/* code may keep something for each of its inputs' places, of which the checks have sixteen */
 	return (size_t) fmax(plan_pool_room(s, TAKEN_BLOCKS, fmax(POOL_TIMES, runs / POOL_RUNS) * used),
 						 fmin(POOL_LEAST, (double) m->gpu->pool_bytes));

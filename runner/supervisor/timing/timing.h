@@ -123,6 +123,7 @@ typedef struct Rounds
 	double		started;
 	double		budget;			/* seconds from the first check on; INFINITY: none */
 	bool		over_budget;	/* that ended the measurement */
+	bool		pool_short;		/* on a GPU: a pool was too small in a pair: a later one has all */
 	double		lower;
 	double		upper;
 	double		half_width;
@@ -157,6 +158,7 @@ typedef struct Half
 	double		empty[2];		/* cost of a block without runs that stages what this side's do */
 	double		empty_single;	/* of an audit's block; on a CPU, CPU seconds */
 	bool		audited;		/* has had a spell of audits, which did not count */
+	uint64_t	refused;		/* by the candidate's pool before the rounds */
 	bool		warm_inputs;	/* there are inputs for blocks that no score is made of */
 	double		turn;			/* of that, what the GPU's turning to the executor and back takes */
 	double		taking;			/* seconds that copying its result adds to a run of a block */

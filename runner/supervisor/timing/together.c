@@ -82,8 +82,10 @@ pool_wanted(const Rounds *s, const Code *code)
 
 	if (s->m->job->language != LANGUAGE_PYTORCH)
 		return 0;
-	return plan_pool_room(s, s->member->taken ? TAKEN_BLOCKS : 1,
-						  SET_POOL_TIMES * fmax(beside, 0) + SET_POOL_SPARE);
+	return fmin((1 + s->m->pools_short) * plan_pool_room(s, s->member->taken ? TAKEN_BLOCKS : 1,
+														 SET_POOL_TIMES * fmax(beside, 0)
+														 + SET_POOL_SPARE),
+				(double) s->m->gpu->pool_bytes);
 }
 
 static double
