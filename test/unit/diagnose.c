@@ -17,6 +17,7 @@ static int	fails = -1;			/* which of these does not come to an end of that */
 static int	blocks;				/* that were made otherwise */
 static JobLanguage language = LANGUAGE_C;
 static const char *source = "";
+static bool overwrites[2];		/* whether either side writes to its inputs */
 
 volatile sig_atomic_t executor_cancelled;
 
@@ -169,7 +170,7 @@ measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint
 bool
 measure_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot, bool *same)
 {
-	*same = true;
+	*same = !overwrites[side];
 	return true;
 }
 
@@ -296,6 +297,11 @@ main(void)
 	check(is_cause("values", 1000, 1000) && candidates == 2 && references == 1
 		  && beside[SIDE_CANDIDATE] == 2, "and all are where the reference does not");
 	fails = -1;
+	overwrites[SIDE_CANDIDATE] = true;
+	check(is_cause("input_overwritten", 1000, 1000), "what is wrong may write to its inputs");
+	overwrites[SIDE_REFERENCE] = true;
+	check(is_cause("values", 1000, 1000), "as its reference does, which is no cause");
+	overwrites[SIDE_REFERENCE] = overwrites[SIDE_CANDIDATE] = false;
 	check(is_cause("rarely", 1000, 0.8) && beside[SIDE_CANDIDATE] == 2,
 		  "one that was tried on other inputs ends the processes of the others");
 	return done();

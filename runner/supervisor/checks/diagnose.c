@@ -73,6 +73,7 @@ typedef struct Diagnosis
 	bool		finite;			/* wrong elements are, as far as they were looked at */
 	uint32_t	calls;			/* before the first wrong one */
 	bool		changed;		/* an input was another after its run */
+	bool		overwrites;		/* after the reference's, too */
 	bool		unsteady;		/* the same input gave other outputs */
 	bool		arrays;			/* the code has some of its own, as weights */
 } Diagnosis;
@@ -323,10 +324,13 @@ static bool
 expect(Diagnosis *d, Executor *reference, bool begun)
 {
 	Measure    *m = d->m;
-	bool		good = run_first(d, reference, SIDE_REFERENCE, begun, d->expected);
+	bool		good;
 
+	d->changed = false;
+	good = run_first(d, reference, SIDE_REFERENCE, begun, d->expected);
 	for (uint32_t i = 1; good && i < d->n; i++)
 		good = run_one(d, reference, SIDE_REFERENCE, i, d->expected + i * m->output_bytes);
+	d->overwrites = d->changed;
 	measure_end(m, reference);
 	return good;
 }
@@ -643,7 +647,7 @@ find(Diagnosis *d)
 	*d = seen;
 	if (find_pattern(d))
 		return;
-	if (d->changed)
+	if (d->changed && !d->overwrites)
 		say(d, "input_overwritten", "It overwrites an input");
 	else if (!d->finite)
 		say(d, "not_finite", "It gives NaN or infinities where the reference gives numbers");
