@@ -287,6 +287,22 @@ tensor_describe(const Tensor *tensor, char *text, size_t size)
 		snprintf(text + length, size - length, "]");
 }
 
+void
+tensor_describe_values(uint32_t dtype, double one, double other, char text[2][TENSOR_VALUE_BYTES])
+{
+	/* an int64 has up to 19 digits, a double is told by 17 */
+	int			digits = tensor_dtype_is_float(dtype) ? 7 : 19;
+
+	/* a NaN's sign tells nothing */
+	one = isnan(one) ? fabs(one) : one;
+	other = isnan(other) ? fabs(other) : other;
+	do
+	{
+		snprintf(text[0], TENSOR_VALUE_BYTES, "%.*g", digits, one);
+		snprintf(text[1], TENSOR_VALUE_BYTES, "%.*g", digits, other);
+	} while (digits++ < 17 && strcmp(text[0], text[1]) == 0);
+}
+
 static void
 mismatch(Comparison *result, size_t i, double expected, double found)
 {

@@ -36,6 +36,18 @@ rms(float a, float b, float other)
 	return c.rms;
 }
 
+/* two values that differ, in words */
+static bool
+says(uint32_t dtype, double one, double other, const char *text)
+{
+	char		value[2][TENSOR_VALUE_BYTES];
+	char		both[2 * TENSOR_VALUE_BYTES + 2];
+
+	tensor_describe_values(dtype, one, other, value);
+	snprintf(both, sizeof(both), "%s, %s", value[0], value[1]);
+	return strcmp(both, text) == 0;
+}
+
 int
 main(void)
 {
@@ -68,5 +80,12 @@ main(void)
 		  "a root mean square, whether what is compared is right or not");
 	check(fabs(rms(1e-40f, -1e-40f, 0) / 1e-40 - 1) < 1e-3, "of numbers that are not normal");
 	check(isnan(rms(INFINITY, 1, 0)) && isnan(rms(NAN, 1, 1)), "none of what is not finite");
+	check(says(WIRE_FLOAT32, 25.334190368, 25.05578041, "25.33419, 25.05578"),
+		  "values with the digits of a float32");
+	check(says(WIRE_FLOAT64, 0.123456789012, 0.123456789, "0.12345678901, 0.123456789"),
+		  "with more where they are needed to tell them apart");
+	check(says(WIRE_INT64, 469810812346, 469810812345, "469810812346, 469810812345")
+		  && says(WIRE_BOOL, 1, 0, "1, 0"), "and integers whole");
+	check(says(WIRE_FLOAT32, -NAN, -INFINITY, "nan, -inf"), "or what is no number");
 	return done();
 }

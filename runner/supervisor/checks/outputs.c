@@ -151,10 +151,12 @@ measure_compare(Measure *m, const void *expected, const void *found, Side blamed
 		{
 			char		shape[200],
 						index[200],
+						value[2][TENSOR_VALUE_BYTES],
 						deviation[80] = "";
 
 			tensor_describe(t, shape, sizeof(shape));
 			describe_index(t, c.first, index, sizeof(index));
+			tensor_describe_values(t->dtype, c.expected, c.found, value);
 			m->result->wrong_error = c.error;
 			if (blamed == SIDE_REFERENCE)
 				return conclude(m, OUTCOME_UNVERIFIED, "the reference does not agree with itself "
@@ -168,8 +170,8 @@ measure_compare(Measure *m, const void *expected, const void *found, Side blamed
 				snprintf(deviation, sizeof(deviation), "; the largest deviation is %.*g tolerances",
 						 c.error < 2 ? 4 : 3, c.error);
 			return conclude(m, OUTCOME_WRONG_OUTPUT, "output %d, %s: %zu of %zu elements are "
-							"wrong, the first at [%s]: expected %.7g, found %.7g%s", i, shape,
-							c.mismatches, t->elements, index, c.expected, c.found, deviation);
+							"wrong, the first at [%s]: expected %s, found %s%s", i, shape,
+							c.mismatches, t->elements, index, value[0], value[1], deviation);
 		}
 		if (blamed == SIDE_CANDIDATE && c.error > m->result->max_error)
 			m->result->max_error = c.error;

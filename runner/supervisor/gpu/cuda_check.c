@@ -68,12 +68,15 @@ gpu_check_samples(Measure *m, const Arena *arena)
 
 				if (!same)
 				{
-					char		shape[200];
+					char		shape[200],
+								value[2][TENSOR_VALUE_BYTES];
 
 					tensor_describe(t, shape, sizeof(shape));
+					tensor_describe_values(t->dtype, x, y, value);
 					return conclude(m, OUTCOME_WRONG_OUTPUT, "output %d, %s, of a timed run: "
-									"element %llu is %.7g, expected %.7g", o, shape,
-									(unsigned long long) drawn->element[i][o][e], x, y);
+									"element %llu is %s, expected %s", o, shape,
+									(unsigned long long) drawn->element[i][o][e], value[0],
+									value[1]);
 				}
 			}
 		}
