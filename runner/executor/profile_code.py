@@ -186,7 +186,7 @@ def loaded(folder, device):
     import torch
     modules = []
     for name in ("reference", "code"):
-        with open(os.path.join(folder, f"{name}.py"), encoding="utf-8") as file:
+        with open(os.path.join(folder, f"{name}.py"), encoding="utf-8-sig") as file:
             modules.append({"__name__": name, "__file__": file.name})
             exec(compile(file.read(), file.name, "exec"), modules[-1])
     reference, code = modules

@@ -94,14 +94,15 @@ def explain(error):
 
 def read_sources(fd):
     """The task's source, the candidate's, empty for a reference, and the folder of what that has
-    compiled itself, empty where it has none. By position: others read the same open file.
+    compiled itself, empty where it has none. By position: others read the same open file. A mark
+    of byte order goes, as from a file that an interpreter reads.
     """
     data = os.pread(fd, os.fstat(fd).st_size, 0)
     os.close(fd)
     parts = []
     for _ in range(3):
         (length,) = struct.unpack_from("=I", data, 0)
-        parts.append(data[4:4 + length].decode())
+        parts.append(data[4:4 + length].decode("utf-8-sig"))
         data = data[4 + length:]
     return parts
 

@@ -34,7 +34,8 @@ my %text = (
 	'model.py' => "class Model:\n    pass\n",
 	'sine.py' => "import torch\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return torch.sin(x)\n"
 	  . "def get_inputs():\n    return [torch.randn(64, 64)]\ndef get_init_inputs():\n    return []\n",
-	'sine_new.py' => "import torch\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n        return x.sin()\n",
+	# with the mark of byte order that some editors write
+	'sine_new.py' => "\xef\xbb\xbfimport torch\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n        return x.sin()\n",
 	'folder/task.json' => qq({"language": "c", "reference": "bare.c", "signature": $signature}),
 	'folder/bare.c' => "void solve(const float *x, float *y) { $loop y[i] = 2 * x[i]; }\n",
 	'mistaken/task.json' => '{"language": "c"}',
