@@ -100,6 +100,8 @@ measure_run(Measure *m)
 		build(m);
 		heat_enter_all(m);
 		m->all.result.build_seconds = clock_now() - started;
+		if (m->locked_at > 0)
+			m->all.result.spent[SPENT_BUILD] = m->all.result.build_seconds;
 		if (heat_left(m) > 0 && (builds_disturb(m) || take(m))
 			&& (!m->gpu || gpu_open(m)) && build_on_device(m))
 		{

@@ -27,7 +27,7 @@ static json_t *
 spendings(const Result *r)
 {
 	static const char *const names[SPENDINGS] = {
-		"start", "memory", "load", "first", "inputs", "stage", "check", "warm", "block",
+		"build", "start", "memory", "load", "first", "inputs", "stage", "check", "warm", "block",
 		"audit", "trap", "settle", "compare", "poison", "end"
 	};
 	json_t	   *o = json_object();

@@ -106,6 +106,7 @@ typedef enum TrialChange
 /* what a device's time is spent on */
 typedef enum Spending
 {
+	SPENT_BUILD,				/* with the device, or while it is held */
 	SPENT_START,				/* processes */
 	SPENT_MEMORY,				/* the GPU memory that PyTorch's executors allocate from */
 	SPENT_LOAD,					/* GPU contexts, code, models */

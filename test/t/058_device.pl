@@ -110,5 +110,6 @@ $lines = start(job('broken', 'this is no C'));
 is($result->{outcome}, 'compile_error', 'code that does not compile');
 # a few cores build while the device is held, more of them before
 cmp_ok($result->{device_seconds}, $cores < 4 ? '>=' : '==', $cores < 4 ? $result->{build_seconds} : 0, 'took the device as long as it held it');
+cmp_ok(abs($result->{evidence}{seconds}{build} - ($cores < 4 ? $result->{build_seconds} : 0)), '<', 0.001, 'as its evidence says');
 
 done_testing();

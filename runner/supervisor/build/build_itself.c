@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "supervisor/build/build_torch.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/heat.h"
@@ -204,12 +205,17 @@ await_build(Measure *m, Side side, bool with_device)
 {
 	Built	   *built = &m->code[side]->built;
 	Build	   *build = &built->build[with_device];
+	double		started = clock_now();
+	bool		ended;
 	bool		here;
 	int			status;
 
+	ended = build_wait(build->pid, m->job->profile.build_seconds, &status);
+	if (with_device)
+		measure_spent(m, SPENT_BUILD, started);
 	/* until it has come to its end; with the device it runs once more from its beginning */
 	built->in_part = true;
-	if (build_wait(build->pid, m->job->profile.build_seconds, &status))
+	if (ended)
 	{
 		build->pid = -1;
 		here = judge_build(m, side, build, status);
