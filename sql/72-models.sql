@@ -199,6 +199,7 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_
 AS $$
 DECLARE
 	m		cudal1.model := cudal1.find_model(model);
+	t		cudal1.task;
 	owner	text;
 	room	record;
 BEGIN
@@ -213,6 +214,11 @@ BEGIN
 		format('prompt %s does not exist', coalesce(prompt_id::text, 'NULL')),
 		'Prompts come from cudal1_prompt().');
 	PERFORM cudal1.check_owner(format('prompt %s', prompt_id), owner);
+	-- an answer that can become no candidate would be paid for in vain
+	SELECT x.* INTO STRICT t FROM cudal1.prompt AS p JOIN cudal1.task AS x USING (task_id)
+		WHERE p.prompt_id = cudal1_generate.prompt_id;
+	PERFORM cudal1.find_task(t.name);
+	PERFORM cudal1.check_reference(t);
 	IF coalesce(method, m.name) = m.name THEN
 		PERFORM cudal1.use_default_method(m.name);
 	ELSE
@@ -232,8 +238,8 @@ $$;
 COMMENT ON FUNCTION @extschema@.cudal1_generate(bigint, text, int, text, text, int) IS
 'asks a model for n (1 to 10000) answers to a prompt and returns the requests; each answer becomes a
 candidate. method: NULL is the model''s name; further arguments as in cudal1_submit(). Errors: 42704
-unknown prompt or model, 42501 prompt or method of another role, 22023 n out of range, 53400 a quota
-is used up (cudal1_set_quota())';
+unknown prompt or model, or a retired task, 42501 prompt or method of another role, 22023 n out of
+range, 53400 a quota is used up (cudal1_set_quota()), 55000 the task''s reference is bad';
 
 CREATE FUNCTION cudal1.ask_about(purpose text, model text, candidate_ids bigint[])
 RETURNS bigint
