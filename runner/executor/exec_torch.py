@@ -49,6 +49,7 @@ WARMING_NS = 400000     # an audit's runs before that whose clock runs, after th
 HELD_BYTES = 16 << 20
 BUILD_FAILED = 3
 BUILD_NOTHING = 4
+BUILD_SHORT = 5
 PR_SET_DUMPABLE = 4
 # stacks of threads and other mappings that are no data
 SPARE_BYTES = 1 << 30
@@ -774,6 +775,15 @@ def limit_build(device, data_bytes):
         resource.setrlimit(limit, (value, value))
 
 
+def was_short():
+    """Whether the GPU has once refused memory, which code may have gone on without."""
+    try:
+        return torch.cuda.memory_stats().get("num_ooms", 0) > 0
+    except RuntimeError:
+        # an allocator of the code's own counts nothing
+        return False
+
+
 def build(source_fd, device, data_bytes, libdir):
     """Runs one side's code once where it may start compilers, so that what it compiles of itself
     lies in the folders of the environment.
@@ -814,13 +824,15 @@ def build(source_fd, device, data_bytes, libdir):
             model(*inputs)
         if device == "cuda":
             torch.cuda.synchronize()
+            if was_short():
+                return BUILD_SHORT
     except BaseException as error:
         text = f"{type(error).__name__}: {error}"
+        # its words alone, without the commands and what else was printed
+        os.ftruncate(1, 0)
         if "Error building extension" not in text and "CompilationError" not in text:
             print(common.explain(error), flush=True)
             return 1
-        # the compilers' words, without the commands and what else was printed
-        os.ftruncate(1, 0)
         print(
             "\n".join(line for line in common.explain(error).splitlines() if len(line) < 300),
             flush=True,

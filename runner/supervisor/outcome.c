@@ -128,12 +128,8 @@ is_syntax(const char *text)
 	return begins_with(text, kinds, sizeof(kinds) / sizeof(kinds[0]));
 }
 
-/*
- * Whether code raised an error of names, types or shapes, which no lack of memory or of threads
- * makes.
- */
-static bool
-is_own_error(const char *text)
+bool
+measure_own_error(const char *text)
 {
 	static const char *const kinds[] = {"NameError", "UnboundLocalError", "AttributeError",
 		"TypeError", "KeyError", "IndexError", "ModuleNotFoundError", "NotImplementedError",
@@ -225,7 +221,7 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 								: "a process was killed");
 	/* mates may have left it too little of what all share: memory of host and GPU, threads */
 	if (m->shares && side == SIDE_CANDIDATE && m->member != &m->all && result != EXECUTOR_FORGED
-		&& result != EXECUTOR_BROKEN && !(m->patience > 0 && is_own_error(executor->text)))
+		&& result != EXECUTOR_BROKEN && !(m->patience > 0 && measure_own_error(executor->text)))
 	{
 		m->member->by_itself = true;
 		return false;

@@ -46,6 +46,8 @@ typedef struct Build
 	pid_t		pid;			/* 0: none; -1: it has ended */
 	int			go;				/* it waits until something comes from here */
 	int			log;
+	bool		going;			/* something did */
+	bool		beside;			/* and others build meanwhile */
 } Build;
 
 /* what it has compiled */
@@ -57,6 +59,9 @@ typedef struct Built
 	char		inside[PATH_MAX + 32];	/* where its code finds the folder */
 	char	   *key;			/* until it is kept for the next measurement */
 	bool		in_part;		/* a build ended early, for a reason that an executor will judge */
+	/* with the device: nothing is to be built beside it, and it has failed beside others */
+	bool		alone;
+	bool		again;
 } Built;
 
 /* the code of one side, and how it is started */

@@ -4,6 +4,7 @@
  *		from, and nobody's home.
  */
 #define _GNU_SOURCE
+#include "../../runner/common/text.c"
 #include "../../runner/supervisor/build/build_interpreter.c"
 
 #include <stdlib.h>

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/text.h"
 #include "supervisor/build/build_torch.h"
 #include "supervisor/gpu/cuda.h"
 
@@ -217,6 +218,21 @@ compiled_kinds(const Measure *m, const char *code)
 	if (m->gpu && matches(code, COMPILED_KERNELS))
 		kinds |= 1u << BUILT_KERNELS;
 	return kinds;
+}
+
+/*
+ * By its words: what hides from them is tuned beside others, and is slower by that, never faster.
+ * torch.compile tries reductions by itself.
+ */
+bool
+compiled_is_timed(const char *code)
+{
+	static const char *const anywhere[] = {"tun", "bench", "coordinate_descent", ".compile",
+		"inductor", "dynamo"};
+	static const char *const names[] = {"time.", "time(", "timeit", "perf_counter", "elapsed"};
+
+	return text_mentions(code, anywhere, sizeof(anywhere) / sizeof(anywhere[0]))
+		|| text_names(code, names, sizeof(names) / sizeof(names[0]));
 }
 
 bool

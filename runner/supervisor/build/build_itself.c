@@ -27,8 +27,12 @@
 #include "supervisor/outcome.h"
 
 /* statuses of exec_torch.py */
+#define BUILD_RAISED 1			/* the code raised an error */
 #define BUILD_FAILED 3			/* a compiler refused the code */
 #define BUILD_NOTHING 4			/* it has compiled nothing, and did not run to its end */
+#define BUILD_SHORT 5			/* it ran to its end, but the GPU has once refused it memory */
+
+#define READY_TIMES 2			/* interpreters that are ready, for each that builds at once */
 
 /* a build that did not come to its extensions, which on a GPU may need the device */
 static bool
@@ -44,9 +48,9 @@ compiles_in_runs(const Measure *m, Side side)
 
 /*
  * A side's code runs once: without the device first, since compilers take long; with it where
- * kernels are compiled for what they are called with, or tuned, or in a run. As many interpreters
- * for that as there are builds at once start before the device is held, import PyTorch, and wait;
- * others start while one before them builds.
+ * kernels are compiled for what they are called with, or tuned, or in a run. Twice as many
+ * interpreters for that as there are builds at once start before the device is held, import
+ * PyTorch, and wait; others start while those before them build.
  */
 static bool
 start_build(Measure *m, Side side, bool with_device)
@@ -104,9 +108,11 @@ end_build(Build *build)
 
 /* a build that has ended does not read it; its status is looked at later */
 static void
-let_build(const Build *build)
+let_build(Build *build, bool beside)
 {
 	send(build->go, "", 1, MSG_NOSIGNAL);
+	build->going = true;
+	build->beside = beside;
 }
 
 /* whether the end of a build tells that a process of it was killed, as for want of memory */
@@ -141,13 +147,26 @@ build_again_alone(Measure *m, Side side)
 }
 
 /*
+ * Whether a build with the device has failed, and mates may have held what it lacked. A compiler
+ * that refuses code is no mate's doing, nor is an error of names, types or shapes.
+ */
+static bool
+lacked_device(int status, const char *text)
+{
+	return WIFEXITED(status)
+		&& (WEXITSTATUS(status) == BUILD_SHORT
+			|| (WEXITSTATUS(status) == BUILD_RAISED && !measure_own_error(text)));
+}
+
+/*
  * A build that came to its end: its verdict, if it has one. What fails for another reason than a
  * compiler's fails again, and is judged, in an executor. False: it is made again by itself
  */
 static bool
-judge_build(Measure *m, Side side, const Build *build, int status)
+judge_build(Measure *m, Side side, bool with_device, int status)
 {
 	Built	   *built = &m->code[side]->built;
+	const Build *build = &built->build[with_device];
 	Outcome		outcome = outcome_of(side, OUTCOME_COMPILE_ERROR);
 	const char *whose = side == SIDE_REFERENCE ? "the reference does not compile: " : "";
 	/* code may have gone on without what the disk had no room for */
@@ -163,6 +182,11 @@ judge_build(Measure *m, Side side, const Build *build, int status)
 		|| strstr(text, "Disk quota exceeded");
 	if (starved && build_again_alone(m, side))
 		return false;
+	if (with_device && build->beside && lacked_device(status, text))
+	{
+		built->again = true;
+		return false;
+	}
 	if (killed)
 	{
 		m->member->killed = true;
@@ -175,6 +199,8 @@ judge_build(Measure *m, Side side, const Build *build, int status)
 		measure_cause(m, side, "compiler");
 		conclude(m, outcome, "%s%s", whose, text);
 	}
+	else if (WIFEXITED(status) && WEXITSTATUS(status) == BUILD_SHORT)
+		built->in_part = false;
 	else if (status != 0 && (!WIFEXITED(status) || WEXITSTATUS(status) != BUILD_NOTHING))
 		fprintf(stderr, "cudal1-measure: code that compiles itself ended early (wait status %d): "
 				"%s\n", status, text);
@@ -183,15 +209,14 @@ judge_build(Measure *m, Side side, const Build *build, int status)
 
 /* one that did not come to its end; false: it is made again by itself */
 static bool
-judge_slow_build(Measure *m, Side side, bool with_device)
+judge_slow_build(Measure *m, Side side, const Build *build)
 {
 	if (executor_cancelled)
 	{
 		conclude(m, OUTCOME_CANCELLED, NULL);
 		return true;
 	}
-	/* what is built with the device, and the reference, had nothing built beside it */
-	if (!with_device && side == SIDE_CANDIDATE && build_again_alone(m, side))
+	if (build->beside && build_again_alone(m, side))
 		return false;
 	measure_cause(m, side, "slow_build");
 	conclude(m, outcome_of(side, OUTCOME_COMPILE_ERROR), "%scompiling takes more than %g s",
@@ -200,9 +225,18 @@ judge_slow_build(Measure *m, Side side, bool with_device)
 	return true;
 }
 
-static bool
-await_build(Measure *m, Side side, bool with_device)
+/* a side of those that a heat builds: the reference (0), or one candidate's */
+static Side
+side_of(int which)
 {
+	return which == 0 ? SIDE_REFERENCE : SIDE_CANDIDATE;
+}
+
+/* false: it has a verdict, or is made again by itself, here if Built.again says so from now on */
+static bool
+await_build(Measure *m, int which, bool with_device)
+{
+	Side		side = side_of(which);
 	Built	   *built = &m->code[side]->built;
 	Build	   *build = &built->build[with_device];
 	double		started = clock_now();
@@ -210,18 +244,22 @@ await_build(Measure *m, Side side, bool with_device)
 	bool		here;
 	int			status;
 
+	/* what several build at once is for all of them */
+	if (with_device && build->beside)
+		heat_enter_all(m);
 	ended = build_wait(build->pid, m->job->profile.build_seconds, &status);
 	if (with_device)
 		measure_spent(m, SPENT_BUILD, started);
+	build_enter(m, which);
 	/* until it has come to its end; with the device it runs once more from its beginning */
 	built->in_part = true;
 	if (ended)
 	{
 		build->pid = -1;
-		here = judge_build(m, side, build, status);
+		here = judge_build(m, side, with_device, status);
 	}
 	else
-		here = judge_slow_build(m, side, with_device);
+		here = judge_slow_build(m, side, build);
 	end_build(build);
 	/* code can have closed it to its own executors, whose failure to start would be ours */
 	chmod(built->folder, 0700);
@@ -246,35 +284,81 @@ build_end(Measure *m)
 		end_builds(&m->members[i].code);
 }
 
-/* a side of those that a heat builds: the reference (0), or one candidate's */
-static Side
-side_of(int which)
-{
-	return which == 0 ? SIDE_REFERENCE : SIDE_CANDIDATE;
-}
-
 /* whether a side is to be built with the device, as far as is known now */
 static bool
 needs_device(const Measure *m, Side side)
 {
-	return m->code[side]->built.key
-		&& (compiles_on_device(m, side) || compiles_in_runs(m, side));
+	const Built *built = &m->code[side]->built;
+
+	return built->key
+		&& (compiles_on_device(m, side) || compiles_in_runs(m, side) || built->again);
 }
 
-void
-build_start_on_device(Measure *m, int from)
+/*
+ * In which order sides are built with the device: the reference, whose failure would be all
+ * candidates', what can be built side by side, and what is timed in its build. How many they are
+ */
+static int
+order_on_device(const Measure *m, int *order)
 {
-	int			left = build_at_once();
+	int			n = 0;
 
-	for (int i = from; i <= m->nmembers && left > 0; i++)
+	order[n++] = 0;
+	for (int alone = 0; alone < 2; alone++)
+		for (int i = 0; i < m->nmembers; i++)
+			if (m->members[i].code.built.alone == alone)
+				order[n++] = 1 + i;
+	return n;
+}
+
+/* starts the next interpreters, from a place on; the last side that was entered is current */
+static void
+start_on_device(Measure *m, const int *order, int n, int from)
+{
+	int			left = READY_TIMES * build_at_once();
+
+	for (int i = from; i < n && left > 0; i++)
 	{
-		Side		side = side_of(i);
+		Side		side = side_of(order[i]);
 
-		if (!build_enter(m, i) || !needs_device(m, side))
+		if (!build_enter(m, order[i]) || !needs_device(m, side))
 			continue;
 		left--;
 		if (m->code[side]->built.build[true].pid == 0)
 			start_build(m, side, true);
+	}
+}
+
+void
+build_start_on_device(Measure *m)
+{
+	int			order[1 + HEAT_MAX];
+
+	start_on_device(m, order, order_on_device(m, order), 0);
+}
+
+/* lets the build at a place begin, and beside it what follows, while there is memory for that */
+static void
+let_on_device(Measure *m, const int *order, int n, int at)
+{
+	int			most = build_at_once();
+	bool		beside = m->gpu && m->nmembers > 1 && most > 1;
+
+	for (int i = at; i < n && most > 0; i++)
+	{
+		Side		side = side_of(order[i]);
+		bool		good = build_enter(m, order[i]);
+		Built	   *built = &m->code[side]->built;
+		Build	   *build = &built->build[true];
+
+		beside = beside && side == SIDE_CANDIDATE && !built->alone && !built->again;
+		if (i > at && (!beside || gpu_is_short(m, build_at_once())))
+			break;
+		if (!good || !needs_device(m, side))
+			continue;
+		most--;
+		if (build->pid > 0 && !build->going)
+			let_build(build, beside);
 	}
 }
 
@@ -286,7 +370,7 @@ begin_early(Measure *m, int which)
 	if (!build_enter(m, which) || !m->code[side]->built.key || !compiles_early(m, side)
 		|| !start_build(m, side, false))
 		return false;
-	let_build(&m->code[side]->built.build[false]);
+	let_build(&m->code[side]->built.build[false], side == SIDE_CANDIDATE);
 	return true;
 }
 
@@ -299,7 +383,7 @@ build_early(Measure *m)
 
 	/* nothing runs beside the reference's, whose failure would be all candidates' */
 	if (begin_early(m, 0))
-		await_build(m, SIDE_REFERENCE, false);
+		await_build(m, 0, false);
 	for (int i = 1; i < n + ahead && heat_left(m) > 0; i++)
 	{
 		int			done = i - ahead;
@@ -309,34 +393,44 @@ build_early(Measure *m)
 		if (done >= 1 && begun[done])
 		{
 			build_enter(m, done);
-			await_build(m, SIDE_CANDIDATE, false);
+			await_build(m, done, false);
 		}
 	}
 }
 
 /*
- * The last builds, one after the other, because what is tuned is timed. What they and those before
- * them made is kept now.
+ * The last builds. What they and those before them made is kept now. Nearly all of their time is
+ * that of compilers, so some of them are made side by side, but not what is timed then. One of
+ * these that mates may have failed is made again by itself, after all others.
  */
 bool
 build_on_device(Measure *m)
 {
-	for (int i = 0; i <= m->nmembers && heat_left(m) > 0; i++)
-	{
-		Side		side = side_of(i);
-		Built	   *built;
-		bool		good = true;
+	int			order[1 + 2 * HEAT_MAX];
+	int			n = order_on_device(m, order);
 
-		if (!build_enter(m, i) || !m->code[side]->built.key)
+	for (int at = 0; at < n && heat_left(m) > 0; at++)
+	{
+		Side		side = side_of(order[at]);
+		bool		good = build_enter(m, order[at]);
+		Built	   *built = &m->code[side]->built;
+
+		if (!good || !built->key)
+		{
+			/* one that was started before its candidate had a verdict */
+			end_build(&built->build[true]);
 			continue;
-		built = &m->code[side]->built;
+		}
 		if (needs_device(m, side))
 		{
-			build_start_on_device(m, i);
-			good = build_enter(m, i);
-			if (good)
-				let_build(&built->build[true]);
-			good = good && await_build(m, side, true);
+			start_on_device(m, order, n, at);
+			let_on_device(m, order, n, at);
+			good = build_enter(m, order[at]) && await_build(m, order[at], true);
+			if (built->again && built->build[true].beside)
+			{
+				order[n++] = order[at];
+				continue;
+			}
 		}
 		if (good && !built->in_part)
 			build_cache_keep(m, built->key, built->folder);

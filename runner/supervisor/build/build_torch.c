@@ -139,6 +139,7 @@ set_apart(Measure *m)
 	for (int i = 0; heat_next(m, &i); i++)
 	{
 		m->member->code.kinds = compiled_kinds(m, m->member->code.source);
+		m->member->code.built.alone = compiled_is_timed(m->member->code.source);
 		if ((m->member->code.kinds | m->reference.kinds) < m->kinds)
 			m->kinds = m->member->code.kinds | m->reference.kinds;
 	}
@@ -205,9 +206,9 @@ build_zygotes(Measure *m)
 	if (!m->gpu)
 		json_object_set_new(m->environment, "allocator",
 							json_string(m->allocator[0] ? m->allocator : "libc"));
-	build_start_on_device(m, 0);
+	build_start_on_device(m);
 	build_early(m);
-	build_start_on_device(m, 0);
+	build_start_on_device(m);
 	heat_enter_all(m);
 	if (heat_left(m) == 0)
 		return false;

@@ -67,6 +67,8 @@ extern bool compiles(const Measure *m, Side side, BuiltKind kind);
 extern bool compiles_early(const Measure *m, Side side);
 /* for what it is called with, or for the device it runs on */
 extern bool compiles_on_device(const Measure *m, Side side);
+/* whether code may choose by their times among things that it compiles */
+extern bool compiled_is_timed(const char *code);
 
 /*
  * Builds of a heat share cores, memory and a disk. One that these may have failed is made again
@@ -75,12 +77,9 @@ extern bool compiles_on_device(const Measure *m, Side side);
  */
 extern bool build_again_alone(Measure *m, Side side);
 
-/*
- * builds with compilers alone; starts so many interpreters of builds with the device as are built
- * at once, from a side on: the reference (0), or one candidate
- */
+/* builds with compilers alone; starts the first interpreters of builds with the device */
 extern void build_early(Measure *m);
-extern void build_start_on_device(Measure *m, int from);
+extern void build_start_on_device(Measure *m);
 
 /*
  * refuses candidates that are no Python, before a device is held; the interpreter of the first seat
