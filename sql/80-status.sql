@@ -149,6 +149,8 @@ BEGIN
 			RETURN QUERY SELECT 'worker', format('process %s for %s', w.pid, cudal1.ago(w.since))
 				|| coalesce(', ' || nullif(w.note, ''), ''), NULL;
 		END IF;
+	ELSIF pg_is_in_recovery() THEN
+		NULL;	-- the launcher reads the list after promotion
 	ELSIF cudal1.preloaded() THEN
 		RETURN QUERY SELECT 'database', format('%s is not listed in cudal1.databases', here),
 			format('ALTER SYSTEM SET cudal1.databases = %L; then SELECT pg_reload_conf();',

@@ -20,6 +20,8 @@ wait_for($primary, "SELECT phase FROM cudal1.job WHERE state = 'running'", 'meas
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('write'));
 is(scalar_of($standby, "SELECT count(*) FROM cudal1.job"), '2', 'the standby sees the queue');
 is(scalar_of($standby, "SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'cudal1%'"), '0', 'and has no workers');
+is(scalar_of($standby, "SELECT string_agg(item || ': ' || value, ', ') FROM cudal1_status() WHERE item IN ('server', 'database', 'worker')"),
+	'server: standby', 'and its status says no more of them than that');
 
 $primary->stop('immediate');
 $standby->promote;
