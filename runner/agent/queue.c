@@ -215,7 +215,7 @@ queue_run(const char *query, int n, const char *const *values, char **columns, i
 
 		note_problem(primary ? primary : PQresultErrorMessage(result));
 		agent_queue.refused = state && strcmp(state, "42501") == 0;
-		if (agent_queue.refused)
+		if (agent_queue.refused && !hint)
 			hint = "The role needs SELECT cudal1_grant('ROLE', 'agent').";
 		agent_log("%s (SQLSTATE %s)%s%s", problem, state ? state : "none", hint ? ". " : "",
 				  hint ? hint : "");
