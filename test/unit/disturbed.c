@@ -39,25 +39,26 @@ measure_reap(Measure *m)
 bool
 conclude(Measure *m, Outcome outcome, const char *format,...)
 {
-	abort();
+	m->result->outcome = outcome;
+	return false;
 }
 
 int
 cores_device(const cpu_set_t *allowed, int number, int gpus)
 {
-	abort();
+	return 1;
 }
 
 int
 cores_keep_off(const cpu_set_t *allowed, const cpu_set_t *own, int gpus)
 {
-	abort();
+	return 2;
 }
 
 bool
 cuda_driver_load(CuDriver *driver, const char **problem)
 {
-	abort();
+	return true;
 }
 
 bool
@@ -120,6 +121,15 @@ list_processes(NvmlRef device, unsigned int *n, NvmlProcess *processes)
 	return 0;
 }
 
+static unsigned int multi_instance;
+
+static int
+say_mode(NvmlRef device, unsigned int *current, unsigned int *pending)
+{
+	*current = *pending = multi_instance;
+	return 0;
+}
+
 static void *
 open_stand_in(const char *name, int flags)
 {
@@ -136,6 +146,7 @@ find_stand_in(void *library, const char *name)
 	}			all[] = {
 		{"nvmlInit_v2", (void *) start}, {"nvmlDeviceGetCount_v2", (void *) count},
 		{"nvmlDeviceGetHandleByIndex_v2", (void *) find_device},
+		{"nvmlDeviceGetMigMode", (void *) say_mode},
 		{"nvmlDeviceGetUUID", (void *) say_uuid}, {"nvmlDeviceGetClockInfo", (void *) say_clock},
 		{"nvmlDeviceGetCurrentClocksThrottleReasons", (void *) say_throttling},
 		{"nvmlDeviceGetComputeRunningProcesses_v3", (void *) list_processes}
@@ -228,5 +239,17 @@ main(void)
 	check(half(1980, 1980), "but the next one is, when it had gone");
 	json_decref(measure.result->evidence);
 	json_decref(measure.environment);
+
+	for (multi_instance = 0; multi_instance < 2; multi_instance++)
+	{
+		Member		other = {.result.outcome = OUTCOME_NONE};
+		Measure		m = {.job = &job, .result = &other.result};
+		bool		prepared = gpu_prepare(&m, "cuda:0", NULL);
+
+		check(prepared == !multi_instance
+			  && other.result.outcome == (multi_instance ? OUTCOME_LOST : OUTCOME_NONE),
+			  multi_instance ? "but not in parts" : "a GPU is measured on as a whole");
+		free(m.gpu);
+	}
 	return done();
 }

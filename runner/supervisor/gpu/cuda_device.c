@@ -23,6 +23,7 @@
 
 #define LISTED			64		/* processes that are known by number */
 #define CLOCK_CHANGE	0.02	/* of the clock: more than a step of it or two */
+#define MIG_ON "multi-instance mode is on: instances are not measured one by one"
 #define MAX_HALVES		32		/* whose clocks are noted */
 
 bool
@@ -56,6 +57,9 @@ gpu_prepare(Measure *m, const char *key, const cpu_set_t *allowed)
 	}
 	if (!found)
 		return conclude(m, OUTCOME_LOST, "this host has no device %s", key);
+	/* an executor would not find an instance in its sandbox, and its task would seem bad */
+	if (gpu->nvml.mig)
+		return conclude(m, OUTCOME_LOST, "device %s: " MIG_ON, key);
 	snprintf(m->device_key, sizeof(m->device_key), "%s", gpu->nvml.uuid);
 	gpu->sm_mhz[0] = gpu->temperature[0] = INT_MAX;
 	CPU_ZERO(&m->cores);
@@ -309,8 +313,7 @@ gpu_list(const Options *options, const char *problem, const char *torch, const c
 		if (!loaded)
 			device_note(problems, driver_problem);
 		if (d.mig)
-			device_note(problems,
-						"multi-instance mode is on: instances are not measured one by one");
+			device_note(problems, MIG_ON);
 		if (nvcc[0])
 		{
 			json_object_set_new(details, "nvcc", json_string(nvcc));
