@@ -16,6 +16,7 @@
 #include "supervisor/outcome.h"
 
 #define NAME_BEGINS		8		/* bytes by which a name is known that was cut off */
+#define ECC_ERROR	"uncorrectable ECC error"	/* as driver and runtime call it */
 
 void
 measure_leave_out(char *text, const char *folder)
@@ -213,6 +214,10 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 		return true;
 	if (executor_cancelled)
 		return conclude(m, OUTCOME_CANCELLED, NULL);
+	/* memory of the GPU has failed; a candidate would only say so */
+	if (m->gpu && side == SIDE_REFERENCE && result == EXECUTOR_FAILED
+		&& strstr(executor->text, ECC_ERROR))
+		return conclude(m, OUTCOME_LOST, "the GPU fails %s: %s", when, executor->text);
 	/* any of them may be the cause */
 	if (m->shares && (result == EXECUTOR_AWAKE || result == EXECUTOR_TIMEOUT
 					  || is_killed(executor, result)))

@@ -464,6 +464,34 @@ check_ends(void)
 	measure.candidates = 0;
 }
 
+/* how a run ends whose process has failed with this error */
+static Outcome
+failed_with(Side side, const char *error)
+{
+	Executor	executor;
+
+	executor_init(&executor);
+	executor.log_fd = -1;
+	snprintf(executor.text, sizeof(executor.text), "%s", error);
+	member.result.outcome = OUTCOME_NONE;
+	member.result.evidence = json_object();
+	measure_failed(&measure, side, &executor, EXECUTOR_FAILED, "in a run");
+	json_decref(member.result.evidence);
+	member.result.evidence = NULL;
+	return member.result.outcome;
+}
+
+static void
+check_errors(void)
+{
+	check(failed_with(SIDE_REFERENCE, "CUDA error: uncorrectable ECC error encountered")
+		  == OUTCOME_LOST, "memory of a GPU that fails is not held against a task");
+	check(failed_with(SIDE_REFERENCE, "CUDA error: invalid configuration argument")
+		  == OUTCOME_UNVERIFIED, "its reference's own errors are");
+	check(failed_with(SIDE_CANDIDATE, "CUDA error: uncorrectable ECC error encountered")
+		  == OUTCOME_LAUNCH_FAILURE, "and a candidate's word is not believed");
+}
+
 int
 main(void)
 {
@@ -474,5 +502,6 @@ main(void)
 	check_sides(LANGUAGE_PYTORCH);
 	check_side_by_side();
 	check_ends();
+	check_errors();
 	return done();
 }
