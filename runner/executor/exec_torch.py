@@ -266,7 +266,7 @@ class Executor:
         else:
             state = {}
             if flags & wire.BY_NAME:
-                state = self.construct(task.Model, arguments, keywords, seed).state_dict()
+                state = self.reference_weights(task, arguments, keywords, seed)
             code = common.make_module("candidate", self.code)
             if not hasattr(code, "ModelNew"):
                 raise common.Unsupported("the code defines no class ModelNew")
@@ -278,7 +278,7 @@ class Executor:
         self.model = model
         self.named = set(model.state_dict()) if isinstance(model, torch.nn.Module) else set()
         self.lazy_seed = None
-        if isinstance(model, torch.nn.Module) and any(map(results.is_lazy, model.parameters())):
+        if has_lazy_weights(model):
             self.lazy_seed = seed
         if flags & wire.RESTORED:
             self.state = load_part(self.libdir, "torch_state").State(model, self.code != "")
@@ -316,11 +316,21 @@ class Executor:
                 built = model(*arguments, **keywords)
         return built.to("cuda") if isinstance(built, torch.nn.Module) else built
 
-    def draw_lazy_weights(self, inputs):
-        """A call gives lazy modules their weights, from the seed of all others."""
-        torch.manual_seed(self.lazy_seed)
-        self.lazy_seed = None
-        self.model(*(x.clone() if isinstance(x, torch.Tensor) else x for x in inputs))
+    def reference_weights(self, task, arguments, keywords, seed):
+        """The weights of the task's model, by name, lazy ones as its first call gives them."""
+        model = self.construct(task.Model, arguments, keywords, seed)
+        state = model.state_dict()
+        if not has_lazy_weights(model):
+            return state
+        # that call changes buffers, too
+        for name, value in state.items():
+            if isinstance(value, torch.Tensor) and not results.is_lazy(value):
+                state[name] = value.clone()
+        device = "cuda" if self.gpu else "cpu"
+        draw_lazy_weights(model, seed, [
+            x.to(device) if isinstance(x, torch.Tensor) else x for x in task.get_inputs()
+        ])
+        return state
 
     def rng_states(self):
         return [torch.get_rng_state()] + ([torch.cuda.get_rng_state()] if self.gpu else [])
@@ -328,7 +338,8 @@ class Executor:
     def run(self, count, flags, seed):
         slots = self.control.words(wire.SLOTS_AT, count, "I")
         if slots and self.lazy_seed is not None:
-            self.draw_lazy_weights(self.inputs[slots[0]])
+            draw_lazy_weights(self.model, self.lazy_seed, self.inputs[slots[0]])
+            self.lazy_seed = None
         # the first run of a reference tells whether the task draws random numbers
         probing = count > 0 and not self.code and not self.probed
         before = self.rng_states() if probing else None
@@ -702,6 +713,17 @@ class Executor:
         self.taking.bounds, self.taking.given = bounds, self.given
         self.kept_at = (ctypes.c_uint64 * len(bounds))(*bounds)
         self.guard.cudal1_guard_keep(self.kept_at, len(bounds) // 2)
+
+
+def has_lazy_weights(model):
+    return isinstance(model, torch.nn.Module) and any(map(results.is_lazy, model.parameters()))
+
+
+def draw_lazy_weights(model, seed, inputs):
+    """A call gives lazy modules their weights, from the seed of all others."""
+    inputs = [x.clone() if isinstance(x, torch.Tensor) else x for x in inputs]
+    torch.manual_seed(seed)
+    model(*inputs)
 
 
 def seeding(gpu):

@@ -135,12 +135,12 @@ ok(close $pipe, 'the program ends well');
 
 SKIP:
 {
-	skip 'no sandbox here', 13 if !can_measure('pytorch');
+	skip 'no sandbox here', 14 if !can_measure('pytorch');
 	my $dir = PostgreSQL::Test::Utils::tempdir();
 	my $result;
 	my $top = "import time\nimport torch\n\n\nclass Model%s(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n";
 	my $inputs = "def get_inputs():\n    return [torch.randn(64)]\n";
-	my $lazy = "        self.layer = torch.nn.LazyLinear(8)\n\n    def forward(self, x):\n        return self.layer(x)\n";
+	my $lazy = "        self.first = torch.nn.Linear(64, 64)\n        self.layer = torch.nn.LazyLinear(8)\n\n    def forward(self, x):\n        return self.layer(self.first(x))\n";
 	my $labels = "\n    def forward(self, x):\n        return (x == 1).float() + x.long()\n";
 	my $turns = "\n    def forward(self, x):\n        return (8000 * x%s).sin()";
 	for my $case ([ 'keeps', "        self.hidden = torch.zeros(64)\n\n    def forward(self, x):\n        self.hidden = torch.tanh(self.hidden + x)\n        return self.hidden\n" ],
@@ -149,6 +149,7 @@ SKIP:
 		[ 'writes', "        self.register_buffer('center', torch.zeros(64))\n\n    def forward(self, x):\n        self.center.mul_(0.9).add_(x, alpha=0.1)\n        return x - self.center\n" ],
 		[ 'turns', sprintf($turns, ''), sprintf($turns, '.double()') . ".float()\n" ],
 		[ 'lazy', $lazy, $lazy ],
+		[ 'eager', $lazy, $lazy =~ s/LazyLinear\(8/Linear(64, 8/r ],
 		[ 'sparse', "\n    def forward(self, x):\n        return x * 2\n", "\n    def forward(self, x):\n        return (x * 2).to_sparse()\n" ],
 		[ 'labels', $labels, $labels, "def get_inputs():\n    return [torch.randint(0, 3, (64,)).float()]\n" ])
 	{
@@ -174,6 +175,7 @@ SKIP:
 	is("$result->{turns}{outcome} $result->{turns}{reference}", 'wrong_output good', 'one that rounding moves is compared by the tolerance of its task');
 	like($result->{turns}{detail}, qr/the task's tolerance is too small: the reference moves by \d/, 'which may be too small');
 	is("$result->{lazy}{outcome} $result->{lazy}{reference}", 'successful good', 'weights of lazy modules come from the seed of all others');
+	is("$result->{eager}{outcome} $result->{eager}{evidence}{weights}", 'successful by name', 'and are given by name to modules that are not lazy');
 	is("$result->{sparse}{outcome} $result->{sparse}{evidence}{cause}", 'launch_failure unsupported', 'a lone result that has no memory is not supported');
 	is("$result->{labels}{outcome} $result->{labels}{reference}", 'successful good', 'what are integers stay integers');
 }
