@@ -166,6 +166,17 @@ is_killed(const Executor *executor, ExecutorResult result)
 		&& WIFSIGNALED(executor->wait_status) && is_from_outside(WTERMSIG(executor->wait_status));
 }
 
+/* whether code has asked for memory in vain: words of PyTorch on a GPU and on a CPU, and NumPy's */
+static bool
+is_shortage(const char *text)
+{
+	char		first[300];
+
+	snprintf(first, sizeof(first), "%.*s", (int) strcspn(text, "\n"), text);
+	return strstr(text, "out of memory") || strstr(first, "can't allocate memory")
+		|| strstr(first, "MemoryError") || strstr(first, "std::bad_alloc");
+}
+
 /* the code word of what ended a block or a start; NULL where a detector has one */
 static const char *
 cause_of(const Executor *executor, ExecutorResult result, bool printed, const char *when)
@@ -180,8 +191,7 @@ cause_of(const Executor *executor, ExecutorResult result, bool printed, const ch
 				return "printed";
 			if (is_syntax(text))
 				return "syntax";
-			return strstr(text, "out of memory") || strncmp(text, "MemoryError", 11) == 0
-				? "memory_limit" : "exception";
+			return is_shortage(text) ? "memory_limit" : "exception";
 		case EXECUTOR_UNSUPPORTED:
 			return "unsupported";
 		case EXECUTOR_FAULTED:

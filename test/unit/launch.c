@@ -492,6 +492,30 @@ check_errors(void)
 		  == OUTCOME_LAUNCH_FAILURE, "and a candidate's word is not believed");
 }
 
+/* the cause of code that fails with these words */
+static bool
+fails_by(const char *cause, const char *text)
+{
+	Executor	executor = {.wait_status = -1};
+
+	snprintf(executor.text, sizeof(executor.text), "%s", text);
+	return strcmp(cause_of(&executor, EXECUTOR_FAILED, false, "in a run"), cause) == 0;
+}
+
+static void
+check_memory(void)
+{
+	check(fails_by("memory_limit", "RuntimeError: [enforce fail at alloc_cpu.cpp:75] err == 0. "
+				   "DefaultCPUAllocator: can't allocate memory: you tried to allocate 12 bytes."),
+		  "PyTorch's words for a lack of memory are those of a limit on a CPU");
+	check(fails_by("memory_limit", "OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB")
+		  && fails_by("memory_limit", "MemoryError: ")
+		  && fails_by("memory_limit", "_ArrayMemoryError: Unable to allocate 2 GiB"),
+		  "as on a GPU, and Python's and NumPy's");
+	check(fails_by("exception", "ValueError: no\n  line 3, in forward: except MemoryError:"),
+		  "a line of code that names it is none");
+}
+
 int
 main(void)
 {
@@ -503,5 +527,6 @@ main(void)
 	check_side_by_side();
 	check_ends();
 	check_errors();
+	check_memory();
 	return done();
 }
