@@ -514,13 +514,18 @@ BEGIN
 	UPDATE cudal1.task AS x SET retired_at = clock_timestamp(), retired_by = cudal1.caller(),
 		retired_reason = reason
 		WHERE x.task_id = t.task_id;
+	-- their answers could become no candidates
+	PERFORM cudal1.stop_requests(ARRAY(SELECT r.request_id FROM cudal1.request AS r
+		JOIN cudal1.prompt AS p USING (prompt_id)
+		WHERE r.state IN ('queued', 'running') AND p.task_id = t.task_id));
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_retire_task(text, text) IS
 'takes a task out of draws, prompts, submissions, campaigns, data sets, the queue and reports, with
-a reason; its candidates and measurements stay. What waits is discarded, what runs is stopped. For
-the role that added it and operators. The name stays taken; cudal1_restore_task() takes it back.
-Errors: 42704 unknown task, 42501 another role''s, 22004 and 22023 no reason';
+a reason; its candidates and measurements stay. What waits is discarded, what runs is stopped, and
+requests to models are cancelled. For the role that added it and operators. The name stays taken;
+cudal1_restore_task() takes it back. Errors: 42704 unknown task, 42501 another role''s, 22004 and
+22023 no reason';
 
 CREATE FUNCTION @extschema@.cudal1_restore_task(task text)
 RETURNS void

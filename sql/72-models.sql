@@ -278,9 +278,7 @@ RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	r		cudal1.request;
 	id		bigint;
-	n		bigint := 0;
 BEGIN
 	PERFORM cudal1.check_ids('request_ids', request_ids);
 	SELECT u.id INTO id FROM unnest(request_ids) AS u(id)
@@ -288,6 +286,19 @@ BEGIN
 	PERFORM cudal1.raise_if(FOUND, '42704', format('request %s does not exist', id));
 	PERFORM cudal1.check_owner(format('request %s', x.request_id), x.created_by)
 		FROM cudal1.request AS x WHERE x.request_id = ANY (request_ids);
+	RETURN cudal1.stop_requests(request_ids);
+END
+$$;
+COMMENT ON FUNCTION cudal1.cancel_requests IS 'what cudal1_cancel_requests() does';
+
+CREATE FUNCTION cudal1.stop_requests(request_ids bigint[])
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	r		cudal1.request;
+	n		bigint := 0;
+BEGIN
 	FOR r IN
 		SELECT x.* FROM cudal1.request AS x
 			WHERE x.request_id = ANY (request_ids) AND x.state IN ('queued', 'running')
@@ -305,7 +316,8 @@ BEGIN
 	RETURN n;
 END
 $$;
-COMMENT ON FUNCTION cudal1.cancel_requests IS 'what cudal1_cancel_requests() does';
+COMMENT ON FUNCTION cudal1.stop_requests IS
+'cancels requests of any role that wait or are in flight; returns their number';
 
 CREATE FUNCTION @extschema@.cudal1_cancel_requests(request_ids bigint[])
 RETURNS bigint

@@ -1,6 +1,6 @@
 -- Models and their requests: who may be asked how often, what each outcome leads to, and that no answer is lost or counted twice.
 BEGIN;
-SELECT plan(107);
+SELECT plan(109);
 
 SELECT cudal1_add_task('t', 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
 SELECT prompt_id AS p FROM cudal1_prompt('t', kind => 'augment') \gset
@@ -208,7 +208,12 @@ SELECT is(cudal1.take_answers(), 2::bigint, 'both answers are taken');
 SELECT is((SELECT row(candidate_id, error)::text FROM cudal1.request WHERE request_id = :bad), '(,"the reference of task ""bad"" cannot be measured")', 'one is told why it is no candidate');
 SELECT isnt((SELECT candidate_id FROM cudal1.request WHERE request_id = :good), NULL, 'the other is one');
 SELECT throws_ok($$SELECT cudal1_generate((SELECT max(prompt_id) FROM cudal1.prompt JOIN cudal1.task USING (task_id) WHERE name = 'bad'), 'm')$$, '55000', 'the reference of task "bad" cannot be measured', 'nothing is asked for a task whose reference is bad');
+SELECT cudal1_generate(:p, 'm') AS flies \gset
+SELECT pg_temp.claim() \g /dev/null
+SELECT cudal1_generate(:p, 'm') AS waits \gset
 SELECT cudal1_retire_task('t', 'x') \g /dev/null
+SELECT is((SELECT row(state, cancel_requested)::text FROM cudal1.request WHERE request_id = :flies), '(running,t)', 'a request for a task that is retired is stopped');
+SELECT is((SELECT state FROM cudal1.request WHERE request_id = :waits), 'cancelled', 'and one that waits is not sent');
 SELECT throws_ok(format('SELECT cudal1_generate(%s, ''m'')', :p), '42704', 'task "t" is retired', 'nor for one that is retired');
 SELECT cudal1_restore_task('t') \g /dev/null
 SELECT lives_ok(format('SELECT cudal1_generate(%s, ''m'')', :p), 'until it is restored');
