@@ -43,18 +43,18 @@ DECLARE
 	o		constant jsonb := cudal1.check_options(options, cudal1.campaign_options(kind));
 	words	constant text := cudal1.prompt_kind(kind, o);	-- the kind of its prompts
 BEGIN
-	PERFORM cudal1.raise_if(coalesce(o -> n, 'null') <> 'null' AND cudal1.json_int(o -> n,
-				CASE WHEN n = 'exemplars' AND check_campaign.kind = 'contrastive' THEN 0 ELSE 1 END,
-				CASE n WHEN 'exemplars' THEN 4 WHEN 'max_tokens' THEN 1000000000000000
-					ELSE 1000000 END) IS NULL, '22023',
-			format(CASE WHEN n <> 'exemplars' THEN 'option "%s" must be an integer of at least 1'
-				WHEN check_campaign.kind = 'contrastive'
-					THEN 'option "%s" must be an integer between 0 and 4'
-				ELSE 'option "%s" must be an integer between 1 and 4' END, n),
+	-- cudal1_answer_group() takes up to 10000 answers
+	PERFORM cudal1.raise_if(coalesce(o -> n, 'null') <> 'null'
+			AND cudal1.json_int(o -> n, fewest, most) IS NULL, '22023',
+			format('option "%s" must be an integer between %s and %s', n, fewest, most),
 			CASE n WHEN 'exemplars' THEN 'At most 4 exemplars fit into a prompt.'
 				ELSE format('See cudal1.campaign_options(%L).', check_campaign.kind) END)
 		FROM unnest('{ahead,attempts,trials,successes,batch,rounds,exemplars,group_size,groups,'
-			'max_tokens,max_candidates}'::text[]) AS n;
+			'max_tokens,max_candidates}'::text[]) AS n,
+			LATERAL (SELECT (n <> 'exemplars' OR check_campaign.kind <> 'contrastive')::int,
+				CASE n WHEN 'exemplars' THEN 4 WHEN 'group_size' THEN 10000
+					WHEN 'max_tokens' THEN 1000000000000000 ELSE 1000000 END)
+				AS limits (fewest, most);
 	PERFORM cudal1.raise_if(coalesce(o -> 'temperature', 'null') <> 'null'
 			AND cudal1.json_float(o -> 'temperature', 1e-6, 1e9) IS NULL, '22023',
 		'option "temperature" must be a number between 1e-6 and 1e9');

@@ -1,6 +1,6 @@
 -- Campaigns: each kind asks for what it should and no more, ends when it should, and goes on after a pause.
 BEGIN;
-SELECT plan(134);
+SELECT plan(136);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', NULL, 1, options => '{"device": "cpu"}') FROM unnest(ARRAY['a', 'b']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
@@ -297,6 +297,8 @@ SELECT is((SELECT note FROM cudal1.campaign WHERE name = 'r'), '1 all attempts m
 SELECT is((SELECT note FROM cudal1.campaign WHERE name = 'v'), 'all attempts made', 'one whose lanes all ended alike says it once');
 
 -- contrastive, with a trainer's policy
+SELECT throws_ok($$SELECT cudal1_add_campaign('c', 'contrastive', options => '{"group_size": 10001}')$$, '22023', 'option "group_size" must be an integer between 1 and 10000', 'a group has no more answers than are taken at once');
+SELECT throws_ok($$SELECT cudal1_add_campaign('c', 'contrastive', options => '{"exemplars": 5}')$$, '22023', 'option "exemplars" must be an integer between 0 and 4', 'nor more exemplars than a prompt shows');
 SELECT cudal1_add_campaign('c', 'contrastive', options => '{"group_size": 4}') \g /dev/null
 SELECT is(pg_temp.advance(), 0::bigint, 'the worker leaves it alone');
 SELECT group_key AS k, prompt_id AS p, task AS t1 FROM cudal1_next_group('c') \gset
