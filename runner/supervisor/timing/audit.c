@@ -509,19 +509,26 @@ margin(const Rounds *s, double less)
 				share * fmax(SPELL_WARM * reference, AUDIT_WARM * less));
 }
 
-/* seconds that noise may account for; `clear`: too little to make code seem fast that is not */
+/*
+ * seconds that noise may account for; `clear`: too little to make code seem fast that is not. Where
+ * blocks take longer than audits, the doubt is so much longer in blocks, too. Audits of short runs
+ * on a busy host may be next to nothing, less what any audit takes, and then say nothing.
+ */
 double
 audit_doubt(const Rounds *s, bool *clear)
 {
 	double		error = 0;
 	double		doubt;
+	double		more;
+	double		longer;
 
 	*clear = false;
 	if (s->audit_more.n < MIN_AUDITS)
 		return 0;
-	more_seconds(s, &error);
+	more = more_seconds(s, &error);
 	doubt = s->m->job->profile.audit_sigma * error;
-	*clear = doubt <= CLEAR * values_median(&s->seen.times[SIDE_REFERENCE]);
+	longer = s->m->gpu ? 1 : fmax(longer_in_blocks(s, cold_seconds(s), more), 1);
+	*clear = longer * doubt <= CLEAR * values_median(&s->seen.times[SIDE_REFERENCE]);
 	return doubt;
 }
 
@@ -663,12 +670,15 @@ audit_undoubted(const Rounds *s)
 	double		reference = values_median(&s->seen.times[SIDE_REFERENCE]);
 	double		error;
 	double		more;
+	double		longer;
 	double		change;
 
 	if (s->m->gpu || s->audit_more.n < MIN_AUDITS)
 		return INFINITY;
 	more = more_seconds(s, &error);
-	change = longer_in_blocks(s, cold_seconds(s), more) * more;
+	longer = longer_in_blocks(s, cold_seconds(s), more);
+	/* luck that is lengthened so would pay */
+	change = longer * (more + (longer > 1 ? error : 0));
 	return ratio_left(reference, reference + change - margin(s, -change));
 }
 

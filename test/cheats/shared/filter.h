@@ -7,7 +7,9 @@
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22
 #endif
+#ifndef N
 #define N		16384
+#endif
 #define GROUP	8
 #define TILE	16
 
