@@ -18,6 +18,7 @@ import stat
 import subprocess
 import tempfile
 
+HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
 REFUSED = (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOENT)
 # names of temporary folders come in the same order in each process
 counters = {}
@@ -102,14 +103,16 @@ class Scratch:
             self.real[name] = getattr(os, name)
 
     def place(self, path):
-        """Where a path leads. What a build had in /tmp lies in its folder."""
+        """Where a path leads. What a build had in /tmp lies in its folder, but for the runner's own
+        files, which may lie there as well.
+        """
         if isinstance(path, os.PathLike):
             path = os.fspath(path)
         if not isinstance(path, str):
             return path
         path = os.path.abspath(path)
         in_tmp = path == "/tmp" or path.startswith("/tmp/")
-        return self.temporary + path[4:] if in_tmp else path
+        return self.temporary + path[4:] if in_tmp and not path.startswith(HERE) else path
 
     def is_own(self, path):
         """Whether a build could write there."""

@@ -330,6 +330,12 @@ END
 like($leading->{outcome}, qr/^(successful|unverified|unstable)$/, 'code that puts a link in the place of its /tmp is measured')
 	or diag $leading->{detail};
 is(join(' ', glob "$elsewhere/outside/*"), '', 'and its next build does not find there where it leads');
+chomp(my $installed = `@{[$ENV{PG_CONFIG} // 'pg_config']} --pkglibdir`);
+system('cp', '-a', "$installed/cudal1", "$root/library") == 0 or die 'no copy of the runner';
+mkdir "$elsewhere/inside";
+my $inside = measure("$elsewhere/inside", "# torch.compile\n$plain_model", '--libdir', "'$root/library'", '--python', "'$elsewhere/plain/bin/python3'");
+like($inside->{outcome}, qr/^(successful|unverified|unstable)$/, 'a runner that lies in /tmp builds, too') or diag $inside->{detail};
+ok(!$inside->{detail}, 'without a word') or diag $inside->{detail};
 $task = $reference;
 
 SKIP:

@@ -65,14 +65,15 @@ start_build(Measure *m, Side side, bool with_device)
 	i.argv[8] = "build";
 	i.argv[9] = NULL;
 	/*
-	 * What code writes there is found there later; an interpreter may lie there, too. It is no bind
-	 * mount, because an earlier build can have put a symbolic link in the folder's place, and
-	 * bubblewrap would follow it outside.
+	 * What code writes there is found there later; an interpreter or the runner may lie there, too,
+	 * and is found at its name. It is no bind mount, because an earlier build can have put a
+	 * symbolic link in the folder's place, and bubblewrap would follow it outside.
 	 */
 	snprintf(tmp, sizeof(tmp), "%s/tmp", built->inside);
 	sandbox.tmp_link = tmp;
-	for (int n = 0; n < i.places; n++)
-		if (strcmp(i.place[n], "/tmp") == 0 || strncmp(i.place[n], "/tmp/", 5) == 0)
+	for (int n = 0; n < sandbox.nbinds; n++)
+		if (!sandbox.binds[n].inside && (strcmp(sandbox.binds[n].path, "/tmp") == 0
+										 || strncmp(sandbox.binds[n].path, "/tmp/", 5) == 0))
 			sandbox.tmp_link = NULL;
 	interpreter_set(&i, "TMPDIR", "/tmp");
 	interpreter_set(&i, "MAX_JOBS", "2");
