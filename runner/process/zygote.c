@@ -3,6 +3,7 @@
  *		A process that has imported PyTorch: its start, what it says of its forks, and its end.
  */
 #define _GNU_SOURCE
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -63,33 +64,36 @@ zygote_ready(Zygote *zygote, double seconds, char *text, size_t size)
 	return result == EXECUTOR_OK ? EXECUTOR_FORGED : result;
 }
 
-/* notes what a zygote has said of forks that ended; false: nothing, within the time */
-static bool
+/* notes what a zygote has said of forks that ended */
+static ExecutorResult
 hear(Zygote *zygote, double deadline)
 {
 	WireMessage message;
+	ExecutorResult result = message_receive(zygote->sock, &message, deadline, NULL);
 
-	if (message_receive(zygote->sock, &message, deadline, NULL) != EXECUTOR_OK)
-		return false;
-	if (message.op == WIRE_ENDED)
+	if (result == EXECUTOR_OK && message.op == WIRE_ENDED)
 	{
 		zygote->ended[zygote->ends % ZYGOTE_ENDS] = message.nonce;
 		zygote->wait_status[zygote->ends++ % ZYGOTE_ENDS] = (int) message.value;
 	}
-	return true;
+	return result;
 }
 
 int
 zygote_fork_status(Zygote *zygote, uint64_t forked)
 {
 	double		deadline = clock_now() + END_SECONDS;
+	ExecutorResult heard;
 
 	do
+	{
 		for (int i = 0; i < ZYGOTE_ENDS; i++)
 			if (zygote->ended[i] == forked)
 				return zygote->wait_status[i];
-	while (hear(zygote, deadline));
-	return -1;
+		heard = hear(zygote, deadline);
+	} while (heard == EXECUTOR_OK);
+	/* it is the first process of its sandbox, so the kernel has killed its forks with it */
+	return heard == EXECUTOR_ENDED ? SIGKILL : -1;
 }
 
 void

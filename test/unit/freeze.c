@@ -259,8 +259,12 @@ check_ends_of_forks(void)
 	check(zygote_fork_status(&zygote, 2) == SIGSEGV,
 		  "how a fork ended is told from how others did");
 	check(zygote_fork_status(&zygote, 1) == SIGKILL, "which are remembered");
-	close(pair[1]);
 	check(zygote_fork_status(&zygote, 3) == -1, "and of one not heard of nothing is known");
+	tell(pair[1], 4, SIGABRT);
+	close(pair[1]);
+	check(zygote_fork_status(&zygote, 3) == SIGKILL,
+		  "unless their parent is gone, with which they were killed");
+	check(zygote_fork_status(&zygote, 4) == SIGABRT, "but for what it said before");
 	close(pair[0]);
 }
 
