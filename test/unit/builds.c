@@ -170,6 +170,11 @@ gpu_sandbox(const Measure *of, Sandbox *sandbox, const char **environment, int n
 	return n;
 }
 
+void
+remove_tree(const char *path)
+{
+}
+
 int
 log_file(void)
 {
@@ -177,7 +182,7 @@ log_file(void)
 }
 
 bool
-build_disk_full(const Measure *of)
+build_disk_full(const Measure *of, const char *text)
 {
 	return false;
 }

@@ -145,12 +145,32 @@ build_without_sandbox(Measure *m)
 }
 
 bool
-build_disk_full(const Measure *m)
+build_disk_full(const Measure *m, const char *text)
 {
 	struct statvfs disk;
 
-	return statvfs(m->scratch, &disk) == 0
-		&& (disk.f_bavail == 0 || (disk.f_files > 0 && disk.f_favail == 0));
+	if (statvfs(m->scratch, &disk) != 0)
+		return false;
+	return disk.f_bavail == 0 || (disk.f_files > 0 && disk.f_favail == 0)
+		|| (strstr(text, "No space left on device")
+			&& (double) disk.f_bavail * (double) disk.f_frsize < (double) LIBRARY_LIMIT);
+}
+
+/* whether a compiler, or its sandbox, found no room for one more process */
+static bool
+lacked_processes(const char *text)
+{
+	return strstr(text, "fork: Resource temporarily unavailable")
+		|| strncmp(text, "bwrap: ", 7) == 0;
+}
+
+/* a compiler that refuses a code says why, and of a part of it that was killed, that it was */
+static bool
+was_killed(const char *text)
+{
+	return text[0] == '\0' || strncmp(text, "gcc: fatal error: Killed signal", 31) == 0
+		|| strncmp(text, "collect2: fatal error: ld terminated with signal 9", 50) == 0
+		|| strstr(text, "died due to signal 9 (") != NULL;
 }
 
 static bool
@@ -181,16 +201,17 @@ compile_end(Measure *m, Compilation *c)
 		build_cache_keep(m, c->key, c->folder);
 		return true;
 	}
-	if (c->side == SIDE_REFERENCE)
-		return !build_without_sandbox(m) && conclude(m, OUTCOME_UNVERIFIED,
-													 "the reference does not compile: %s", text);
-	/* what the compiler wrote is gone by now: a disk that is still full was filled by others */
-	if (build_disk_full(m))
+	/* what the compiler wrote is gone by now: room that is still missing was taken by others */
+	if (build_disk_full(m, text))
 		return conclude(m, OUTCOME_LOST, "the scratch folder's disk is full");
-	/* a compiler that refuses a code says why, and of a part of it that was killed, that it was */
-	m->member->killed = text[0] == '\0' || strncmp(text, "gcc: fatal error: Killed signal", 31) == 0
-		|| strncmp(text, "collect2: fatal error: ld terminated with signal 9", 50) == 0
-		|| strstr(text, "died due to signal 9 (") != NULL;
+	if ((c->side == SIDE_REFERENCE || lacked_processes(text)) && build_without_sandbox(m))
+		return false;
+	if (c->side == SIDE_REFERENCE && lacked_processes(text))
+		return conclude(m, OUTCOME_LOST, "the reference could not be compiled: %s", text);
+	/* code can have its compiler say so, and is judged if it does again */
+	m->member->killed = was_killed(text) || lacked_processes(text);
+	if (c->side == SIDE_REFERENCE)
+		return conclude(m, OUTCOME_UNVERIFIED, "the reference does not compile: %s", text);
 	measure_cause(m, SIDE_CANDIDATE, "compiler");
 	return conclude(m, OUTCOME_COMPILE_ERROR, "%s",
 					text[0] ? text : "the compiler failed without a word");

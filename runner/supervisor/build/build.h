@@ -15,8 +15,11 @@ extern bool build_native(Measure *m);
 /* how many builds of code that compiles itself there are at once; each has up to two compilers */
 extern int	build_at_once(void);
 
-/* nothing more can be written where builds write */
-extern bool build_disk_full(const Measure *m);
+/*
+ * whether nothing more can be written where builds write, or too little for one whose words `text`
+ * are that there was no room
+ */
+extern bool build_disk_full(const Measure *m, const char *text);
 
 /* makes the reference (0) or one candidate (from 1 on) current; false: it has an outcome */
 extern bool build_enter(Measure *m, int which);

@@ -22,6 +22,7 @@
 
 #include "common/clock.h"
 #include "supervisor/build/build_torch.h"
+#include "supervisor/build/tree.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/heat.h"
 #include "supervisor/outcome.h"
@@ -170,16 +171,18 @@ judge_build(Measure *m, Side side, bool with_device, int status)
 	const Build *build = &built->build[with_device];
 	Outcome		outcome = outcome_of(side, OUTCOME_COMPILE_ERROR);
 	const char *whose = side == SIDE_REFERENCE ? "the reference does not compile: " : "";
-	/* code may have gone on without what the disk had no room for */
-	bool		starved = build_disk_full(m);
+	bool		full;
+	bool		starved;
 	bool		killed;
 	char		text[1900] = "";
 
-	built->in_part = status != 0 || starved;
 	if (status != 0)
 		build_log(build->log, built->inside, text, sizeof(text));
+	/* code may have gone on without what the disk had no room for */
+	full = build_disk_full(m, text);
+	built->in_part = status != 0 || full;
 	killed = was_killed(status, text);
-	starved = starved || killed || strstr(text, "No space left on device")
+	starved = full || killed || strstr(text, "No space left on device")
 		|| strstr(text, "Disk quota exceeded");
 	if (starved && build_again_alone(m, side))
 		return false;
@@ -197,11 +200,19 @@ judge_build(Measure *m, Side side, bool with_device, int status)
 	}
 	else if (WIFEXITED(status) && WEXITSTATUS(status) == BUILD_FAILED)
 	{
+		/* room that is still missing without its own files was taken by others */
+		if (full)
+			remove_tree(built->folder);
+		if (full && build_disk_full(m, text))
+		{
+			conclude(m, OUTCOME_LOST, "the scratch folder's disk is full");
+			return true;
+		}
 		measure_cause(m, side, "compiler");
 		conclude(m, outcome, "%s%s", whose, text);
 	}
 	else if (WIFEXITED(status) && WEXITSTATUS(status) == BUILD_SHORT)
-		built->in_part = false;
+		built->in_part = full;
 	else if (status != 0 && (!WIFEXITED(status) || WEXITSTATUS(status) != BUILD_NOTHING))
 		fprintf(stderr, "cudal1-measure: code that compiles itself ended early (wait status %d): "
 				"%s\n", status, text);
