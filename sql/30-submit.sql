@@ -767,6 +767,32 @@ $$;
 COMMENT ON FUNCTION cudal1.queue_rows IS
 'queues the fresh candidates of a batch, and does with the known ones what another proposal does';
 
+CREATE FUNCTION cudal1.note_used_keys(batch cudal1.batch_row[])
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	SET enable_seqscan = off SET jit = off
+AS $$
+DECLARE
+	r			record;
+BEGIN
+	SELECT count(*) AS rows, min(v.ord) AS first, (array_agg(v.key ORDER BY v.ord))[1] AS key
+		INTO r
+		FROM unnest(batch) AS v
+			LEFT JOIN cudal1.candidate AS c ON c.candidate_id = v.id
+		WHERE v.reason IS NULL AND NOT cudal1.proposes(v)
+			AND v.hash <> coalesce(c.code_hash, batch[v.leader].hash);
+	IF r.rows > 0 THEN
+		RAISE NOTICE USING
+			MESSAGE = format('proposal_key "%s" was used for another code', r.key),
+			DETAIL = format('Row %s gets that candidate; the code of the row is not recorded.',
+				r.first) || CASE WHEN r.rows > 1
+					THEN format(' So it is with %s rows of the batch.', r.rows) ELSE '' END;
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION cudal1.note_used_keys IS
+'says in a NOTICE which row of a batch has a key that was used for another code, and how many have';
+
 CREATE FUNCTION @extschema@.cudal1_submit_batch(tasks text[], codes text[],
 	method text DEFAULT 'manual', group_keys text[] DEFAULT NULL, proposal_keys text[] DEFAULT NULL,
 	priority int DEFAULT 0, deadline timestamptz DEFAULT NULL, pool text DEFAULT 'main')
@@ -817,6 +843,7 @@ BEGIN
 			JOIN cudal1.candidate AS c ON c.task_id = v.task_id AND c.code_hash = v.hash
 		WHERE c.imported AND c.code = '' AND cudal1.proposes(v)
 		ORDER BY c.candidate_id;
+	PERFORM cudal1.note_used_keys(batch);
 
 	RETURN QUERY
 		SELECT v.ord, coalesce(v.id, p.candidate_id, c.candidate_id), v.reason
@@ -837,5 +864,6 @@ COMMENT ON FUNCTION @extschema@.cudal1_submit_batch(text[], text[], text, text[]
 'many submissions at once, aligned by position; a row that is not accepted has a reason and does not
 hinder the others. Arguments as in cudal1_submit();
 group_keys and proposal_keys may be null, as may their elements. A row that passes a quota is not
-accepted, nor is any after it that would need more of it. Errors: 2202E where lengths differ, 42704
-unknown pool, 42501 where the method or the pool is another role''s';
+accepted, nor is any after it that would need more of it. A NOTICE says where a key was used for
+another code. Errors: 2202E where lengths differ, 42704 unknown pool, 42501 where the method or the
+pool is another role''s';

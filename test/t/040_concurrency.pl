@@ -41,6 +41,16 @@ pump_until($second->{run}, $second->{timeout}, \$second->{stdout}, qr/^raced$/m)
 my ($answer) = $second->{stdout} =~ /answer (\d+)/;
 is($answer, $node->safe_psql('postgres', q{SELECT candidate_id FROM cudal1.candidate WHERE code = 'raced 1'}), 'a key used by two sessions at once belongs to the first');
 is($node->safe_psql('postgres', q{SELECT count(*) FROM cudal1.candidate WHERE code = 'raced 2'}), '0', 'the code of the second leaves nothing');
+my $ids;
+$node->psql('postgres',
+	q{SELECT array_agg(candidate_id ORDER BY ordinal) FROM cudal1_submit_batch(array_fill('linear'::text, '{5}'),
+		'{raced 1,raced 3,keyless,one,other}', proposal_keys => '{raced,raced,NULL,twice,twice}')},
+	stdout => \$ids, stderr => \$err);
+like($err, qr/NOTICE:  proposal_key "raced" was used for another code\nDETAIL:  Row 2 gets that candidate; .* So it is with 2 rows of the batch/,
+	'a batch says which key was used for another code');
+like($ids, qr/^\{(\d+),\1,\d+,(\d+),\2\}$/, 'whose row gets the candidate of the key');
+$node->psql('postgres', q{SELECT FROM cudal1_submit_batch('{linear,linear}', '{raced 1,one}', proposal_keys => '{raced,twice}')}, stderr => \$err);
+unlike($err, qr/NOTICE.*proposal_key/, 'and repeats in silence');
 
 # a method's name is not waited for longer than a second: the transaction that takes it may stay open
 $first->query_safe(q{BEGIN; SELECT cudal1_submit('linear', 'first of its method', 'taken')});
