@@ -134,6 +134,6 @@ COMMENT ON FUNCTION @extschema@.cudal1_cancel(bigint[]) IS
 'withdraws the caller''s proposals of candidates and cancels their measurement; returns how many
 were cancelled. A candidate that another role proposed, too, goes on and does not count. Waiting
 ones are discarded at once, running ones as soon as their worker has stopped, whatever it reports.
-Decided candidates stay as they are and don''t count; a repeated submission queues a cancelled one
-again. Errors: 42704 unknown id, 42501 a candidate that the caller did not propose: then none is
-cancelled';
+Decided candidates stay as they are and don''t count; a submission with another proposal_key, or
+none, queues a cancelled one again. Errors: 42704 unknown id, 42501 a candidate that the caller did
+not propose: then none is cancelled';
