@@ -405,10 +405,10 @@ check_unclear(double score, double slower)
 /*
  * what a score is paid whose reference takes 5 us in blocks, and in audits 0.2 us, more or less,
  * because a busy host has what any audit takes seem as long as one with a run; `saved`: by the
- * candidate
+ * candidate, whose audits differ by `noise`
  */
 static double
-paid_by_short_audits(double score, double saved)
+paid_by_short_audits(double score, double saved, double noise)
 {
 	Rounds		s = {.m = &measure,.attentive = true,.audits_a_half = 1};
 
@@ -420,7 +420,7 @@ paid_by_short_audits(double score, double saved)
 	for (int i = 0; i < 40; i++)
 	{
 		values_append(&s.audit[SIDE_REFERENCE], 1e-7 + 2e-7 * (i / 5 % 2));
-		values_append(&s.audit[SIDE_CANDIDATE], 1e-7 + 2e-7 * (i / 10 % 2) - saved);
+		values_append(&s.audit[SIDE_CANDIDATE], 2e-7 + noise * (i / 10 % 2 - 0.5) - saved);
 		values_append(&s.audit_more, s.audit[SIDE_CANDIDATE].v[i] - s.audit[SIDE_REFERENCE].v[i]);
 	}
 	cudal1_score_interval(s.buckets.v, s.buckets.n, 0.95, 3, &s.lower, &s.upper, &s.half_width);
@@ -583,11 +583,13 @@ main(void)
 		  "nor do they confirm a lower one that stands by their doubt alone");
 	check(check_unclear(4, 0.6) < 1.2, "less a standard error, since luck would be paid");
 	check(near(check_unclear(1.6, 1.2), 1, 1e-12), "and no less than 1.00");
-	check(near(paid_by_short_audits(3, 0), 1, 1e-12)
-		  && near(paid_by_short_audits(1.58, 0), 1, 1e-12)
-		  && near(paid_by_short_audits(1.3, 0), 1, 1e-12),
+	check(near(paid_by_short_audits(3, 0, 2e-7), 1, 1e-12)
+		  && near(paid_by_short_audits(1.58, 0, 2e-7), 1, 1e-12)
+		  && near(paid_by_short_audits(1.3, 0, 2e-7), 1, 1e-12),
 		  "audits far shorter than runs in blocks have as much more doubt");
-	check(paid_by_short_audits(2, 2.5e-6) == 2, "and confirm what saves as much in them");
+	check(near(paid_by_short_audits(3, 1.2e-7, 4e-7), 1, 1e-12),
+		  "luck that is lengthened as much as that is not paid");
+	check(paid_by_short_audits(2, 2.5e-6, 2e-7) == 2, "and confirm what saves as much in them");
 	check(gpu_bound(100e-6, 40e-6, 36e-6, 90) > 2.5,
 		  "code that takes 40 us of 100 in audits of single runs may be so fast");
 	check(gpu_bound(100e-6, 40e-6, 36e-6, 1) > 2.3, "nearly so where blocks are such runs");

@@ -42,6 +42,8 @@
 #define LONGEST_MOST	0.25
 #define SPELL_WARM		0.08	/* of audit_margin: caches of spells are colder */
 #define CLEAR			0.1		/* of the reference's time: with less doubt, audits are clear */
+/* of it, by which doubt may be lengthened before a standard error is too little to take off luck */
+#define MUCH_DOUBT		0.5
 #define NOISE			3.0		/* times the reference's: more is the candidate's own */
 #define MAX_SLOWER		100.0	/* times as long that blocks of a busy host may take */
 #define MAX_SLOWER_GPU	1.5
@@ -549,6 +551,7 @@ audit_bound(Rounds *s, double doubt, bool clear, double *shown)
 	double		reference = values_median(&s->seen.times[SIDE_REFERENCE]);
 	double		cold = s->m->gpu ? 0 : cold_seconds(s);
 	double		longer;
+	double		luck;
 	double		error;
 	double		more;
 	double		change;
@@ -568,8 +571,8 @@ audit_bound(Rounds *s, double doubt, bool clear, double *shown)
 								  values_median(&s->audit[1]), more, error));
 	if (!s->m->gpu)
 		json_object_set_new(s->m->result->evidence, "cold_seconds", json_real(cold));
-	*shown = ratio_left(reference, reference + longer
-						* (more + (clear || s->m->gpu ? 0 : error)));
+	luck = clear || s->m->gpu ? 0 : (longer - 1) * doubt > MUCH_DOUBT * reference ? doubt : error;
+	*shown = ratio_left(reference, reference + longer * (more + luck));
 	return ratio_left(reference, reference + change - margin(s, -change));
 }
 
@@ -677,8 +680,8 @@ audit_undoubted(const Rounds *s)
 		return INFINITY;
 	more = more_seconds(s, &error);
 	longer = longer_in_blocks(s, cold_seconds(s), more);
-	/* luck that is lengthened so would pay */
-	change = longer * (more + (longer > 1 ? error : 0));
+	/* luck that is lengthened would pay */
+	change = longer * (more + fmin(fmax(longer - 1, 0), 1) * error);
 	return ratio_left(reference, reference + change - margin(s, -change));
 }
 
