@@ -523,9 +523,9 @@ $$;
 COMMENT ON FUNCTION @extschema@.cudal1_retire_task(text, text) IS
 'takes a task out of draws, prompts, submissions, campaigns, data sets, the queue and reports, with
 a reason; its candidates and measurements stay. What waits is discarded, what runs is stopped, and
-requests to models are cancelled. For the role that added it and operators. The name stays taken;
-cudal1_restore_task() takes it back. Errors: 42704 unknown task, 42501 another role''s, 22004 and
-22023 no reason';
+requests for its prompts are cancelled. For the role that added it and operators. The name stays
+taken; cudal1_restore_task() takes it back. Errors: 42704 unknown task, 42501 another role''s,
+22004 and 22023 no reason';
 
 CREATE FUNCTION @extschema@.cudal1_restore_task(task text)
 RETURNS void

@@ -101,7 +101,10 @@ extern bool tensor_apart(uint64_t address, const Tensor *layout, const int64_t *
 /* "float32 [16, 1024]" */
 extern void tensor_describe(const Tensor *tensor, char *text, size_t size);
 
-/* two elements that differ: integers whole, others with as many digits as tell them apart, or 7 */
+/*
+ * two elements that differ: integers whole, as far as a double holds them, others with as many
+ * digits as tell them apart, or 7
+ */
 #define TENSOR_VALUE_BYTES	32
 extern void tensor_describe_values(uint32_t dtype, double one, double other,
 								   char text[2][TENSOR_VALUE_BYTES]);

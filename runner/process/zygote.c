@@ -92,7 +92,7 @@ zygote_fork_status(Zygote *zygote, uint64_t forked)
 				return zygote->wait_status[i];
 		heard = hear(zygote, deadline);
 	} while (heard == EXECUTOR_OK);
-	/* it is the first process of its sandbox, so the kernel has killed its forks with it */
+	/* in a sandbox it is the first process, so the kernel has killed its forks with it */
 	return heard == EXECUTOR_ENDED ? SIGKILL : -1;
 }
 

@@ -67,8 +67,9 @@ explain_slower(Set *set, Values *alone)
 
 /*
  * PyTorch's allocator gives back all that it keeps where its pool has too little left, and waits
- * for the GPU meanwhile. So code whose pool was too small in rounds was slowed: the reference's
- * blocks are nobody's measure then, and a member's are not its own. False after measure_dissolve()
+ * for the GPU meanwhile, so code whose pool was too small was slowed. A set of several whose
+ * reference had too little makes its pair again, and a member that had too little in rounds leaves
+ * the set. Where there is no set, later pairs have larger pools. False after measure_dissolve()
  */
 static bool
 pools_sufficed(Set *set)
@@ -84,8 +85,10 @@ pools_sufficed(Set *set)
 
 		if (executor_pool_refused(half->executor[SIDE_CANDIDATE]) <= half->refused)
 			continue;
-		set->of[i]->member->by_itself = true;
 		set->of[i]->pool_short = true;
+		/* not for what the reference in its place had */
+		if (!m->aa)
+			set->of[i]->member->by_itself = true;
 	}
 	first->pool_short = first->pool_short || short_of;
 	if (set->n == 1 || !short_of)

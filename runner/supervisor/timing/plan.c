@@ -19,11 +19,12 @@
 #define MAX_UNEVENNESS	2.0		/* how much longer one side's blocks may take than the other's */
 #define DIRECT_BYTES	((size_t) 8 << 20)
 /*
- * Bytes that PyTorch's allocator takes of a GPU at a time: for arrays up to SMALL_ARRAY several in
- * one SMALL_SEGMENT, for those below LARGE_ARRAY in one SEGMENT, for each larger one ROUND_LARGE
- * and multiples of it.
+ * Bytes that PyTorch's allocator takes of a GPU at a time: arrays up to SMALL_ARRAY lie several in
+ * one SMALL_SEGMENT, those below LARGE_ARRAY in one SEGMENT, and each larger one in multiples of
+ * ROUND_LARGE.
  */
 #define SMALL_ARRAY		((size_t) 1 << 20)
+#define SMALL_SEGMENT	((size_t) 2 << 20)
 #define SEGMENT			((size_t) 20 << 20)
 #define LARGE_ARRAY		((size_t) 10 << 20)
 #define ROUND_LARGE		((size_t) 2 << 20)
@@ -201,7 +202,7 @@ static size_t
 allocated(size_t bytes)
 {
 	if (bytes <= SMALL_ARRAY)
-		return bytes;
+		return bytes > 0 ? SMALL_SEGMENT / (SMALL_SEGMENT / bytes) : 0;
 	if (bytes < LARGE_ARRAY)
 		return SEGMENT / (SEGMENT / bytes);
 	return (bytes + ROUND_LARGE - 1) / ROUND_LARGE * ROUND_LARGE;

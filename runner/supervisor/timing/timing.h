@@ -332,8 +332,8 @@ extern bool plan_memory(Rounds *s);
 extern bool plan_kept(Rounds *s);
 extern void plan_end(Rounds *s);
 /*
- * PyTorch on a GPU: bytes that its allocator takes for the outputs of a run; of a pool that has
- * room for those of so many blocks and for so many bytes more; of that of each process of a pair of
+ * PyTorch on a GPU, bytes: what its allocator takes for the outputs of a run; a pool with room for
+ * the outputs of so many blocks and for so many bytes more; the pool of each process of a pair of
  * one candidate. A block's results are given back when the next one begins. Those that come back
  * were copied before, to places that are kept for later blocks.
  */
