@@ -227,7 +227,11 @@ measure_failed(Measure *m, Side side, Executor *executor, ExecutorResult result,
 	/* memory of the GPU has failed; a candidate would only say so */
 	if (m->gpu && side == SIDE_REFERENCE && result == EXECUTOR_FAILED
 		&& strstr(executor->text, ECC_ERROR))
-		return conclude(m, OUTCOME_LOST, "the GPU fails %s: %s", when, executor->text);
+	{
+		/* once more, and no bad task */
+		m->member->killed = true;
+		return conclude(m, OUTCOME_UNVERIFIED, "the GPU fails %s: %s", when, executor->text);
+	}
 	/* any of them may be the cause */
 	if (m->shares && (result == EXECUTOR_AWAKE || result == EXECUTOR_TIMEOUT
 					  || is_killed(executor, result)))

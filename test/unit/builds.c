@@ -187,6 +187,12 @@ build_disk_full(const Measure *of, const char *text)
 	return false;
 }
 
+bool
+build_lacked_processes(const char *text)
+{
+	return false;
+}
+
 void
 measure_cause(Measure *of, Side side, const char *cause)
 {

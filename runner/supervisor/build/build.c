@@ -15,12 +15,16 @@
 
 #include "common/text.h"
 #include "supervisor/build/build.h"
+#include "supervisor/build/tree.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/heat.h"
 #include "supervisor/outcome.h"
 
 #define LIBRARY "code.so"
 #define PROBE "errors.cpp"
+/* bytes that are enough for nearly any library, and for what PyTorch builds */
+#define ROOM_LIBRARY 4194304.0
+#define ROOM_EXTENSION 67108864.0
 #define CORES_A_BUILD 8			/* of the host's: compilers slow what is measured meanwhile */
 #define MOST_BUILDS 4			/* at the same time */
 #define C_FLAGS "-O3 -march=native -shared -fPIC -std=gnu17"
@@ -147,20 +151,21 @@ build_without_sandbox(Measure *m)
 bool
 build_disk_full(const Measure *m, const char *text)
 {
+	double		wanted = m->job->language == LANGUAGE_PYTORCH ? ROOM_EXTENSION : ROOM_LIBRARY;
 	struct statvfs disk;
 
 	if (statvfs(m->scratch, &disk) != 0)
 		return false;
 	return disk.f_bavail == 0 || (disk.f_files > 0 && disk.f_favail == 0)
 		|| (strstr(text, "No space left on device")
-			&& (double) disk.f_bavail * (double) disk.f_frsize < (double) LIBRARY_LIMIT);
+			&& (double) disk.f_bavail * (double) disk.f_frsize < wanted);
 }
 
-/* whether a compiler, or its sandbox, found no room for one more process */
-static bool
-lacked_processes(const char *text)
+bool
+build_lacked_processes(const char *text)
 {
-	return strstr(text, "fork: Resource temporarily unavailable")
+	return strstr(text, ": Resource temporarily unavailable")
+		|| strstr(text, "Resource temporarily unavailable:") || strcasestr(text, "cannot fork")
 		|| strncmp(text, "bwrap: ", 7) == 0;
 }
 
@@ -201,15 +206,14 @@ compile_end(Measure *m, Compilation *c)
 		build_cache_keep(m, c->key, c->folder);
 		return true;
 	}
-	/* what the compiler wrote is gone by now: room that is still missing was taken by others */
+	/* room that is still missing without what the compiler wrote was taken by others */
+	remove_tree(c->folder);
 	if (build_disk_full(m, text))
 		return conclude(m, OUTCOME_LOST, "the scratch folder's disk is full");
-	if ((c->side == SIDE_REFERENCE || lacked_processes(text)) && build_without_sandbox(m))
+	if ((c->side == SIDE_REFERENCE || build_lacked_processes(text)) && build_without_sandbox(m))
 		return false;
-	if (c->side == SIDE_REFERENCE && lacked_processes(text))
-		return conclude(m, OUTCOME_LOST, "the reference could not be compiled: %s", text);
 	/* code can have its compiler say so, and is judged if it does again */
-	m->member->killed = was_killed(text) || lacked_processes(text);
+	m->member->killed = was_killed(text) || build_lacked_processes(text);
 	if (c->side == SIDE_REFERENCE)
 		return conclude(m, OUTCOME_UNVERIFIED, "the reference does not compile: %s", text);
 	measure_cause(m, SIDE_CANDIDATE, "compiler");

@@ -16,10 +16,14 @@ extern bool build_native(Measure *m);
 extern int	build_at_once(void);
 
 /*
- * whether nothing more can be written where builds write, or too little for one whose words `text`
- * are that there was no room
+ * Whether nothing more can be written where builds write, or too little for a build whose words
+ * `text` are that there was no room. Code can have a compiler say so, so little is less than nearly
+ * any build wants.
  */
 extern bool build_disk_full(const Measure *m, const char *text);
+
+/* whether a compiler, or its sandbox, says that it found no room for one more process */
+extern bool build_lacked_processes(const char *text);
 
 /* makes the reference (0) or one candidate (from 1 on) current; false: it has an outcome */
 extern bool build_enter(Measure *m, int which);

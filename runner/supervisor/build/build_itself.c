@@ -181,7 +181,7 @@ judge_build(Measure *m, Side side, bool with_device, int status)
 	/* code may have gone on without what the disk had no room for */
 	full = build_disk_full(m, text);
 	built->in_part = status != 0 || full;
-	killed = was_killed(status, text);
+	killed = was_killed(status, text) || (status != 0 && build_lacked_processes(text));
 	starved = full || killed || strstr(text, "No space left on device")
 		|| strstr(text, "Disk quota exceeded");
 	if (starved && build_again_alone(m, side))
@@ -195,10 +195,11 @@ judge_build(Measure *m, Side side, bool with_device, int status)
 	{
 		m->member->killed = true;
 		measure_cause(m, side, "compiler");
-		conclude(m, outcome, "%sa process that builds it was killed, perhaps for want of memory: "
-				 "%s", whose, text);
+		conclude(m, outcome, "%sa process that builds it was killed, perhaps for want of memory, "
+				 "or found no room: %s", whose, text);
 	}
-	else if (WIFEXITED(status) && WEXITSTATUS(status) == BUILD_FAILED)
+	else if (WIFEXITED(status) && (WEXITSTATUS(status) == BUILD_FAILED
+								   || (full && WEXITSTATUS(status) == BUILD_RAISED)))
 	{
 		/* room that is still missing without its own files was taken by others */
 		if (full)
@@ -256,13 +257,13 @@ await_build(Measure *m, int which, bool with_device)
 	bool		here;
 	int			status;
 
-	/* what several build at once is for all of them */
-	if (with_device && build->beside)
-		heat_enter_all(m);
+	/* its sandbox did not start, as was concluded */
+	if (build->pid <= 0)
+		return false;
+	/* of several at once each pays for the seconds in which it is waited for */
 	ended = build_wait(build->pid, m->job->profile.build_seconds, &status);
 	if (with_device)
 		measure_spent(m, SPENT_BUILD, started);
-	build_enter(m, which);
 	/* until it has come to its end; with the device it runs once more from its beginning */
 	built->in_part = true;
 	if (ended)
@@ -355,6 +356,7 @@ let_on_device(Measure *m, const int *order, int n, int at)
 {
 	int			most = build_at_once();
 	bool		beside = m->gpu && m->nmembers > 1 && most > 1;
+	Build	   *first = NULL;
 
 	for (int i = at; i < n && most > 0; i++)
 	{
@@ -370,7 +372,13 @@ let_on_device(Measure *m, const int *order, int n, int at)
 			continue;
 		most--;
 		if (build->pid > 0 && !build->going)
-			let_build(build, beside);
+		{
+			let_build(build, i > at);
+			if (i > at && first)
+				first->beside = true;
+		}
+		if (i == at)
+			first = build;
 	}
 }
 
@@ -421,7 +429,7 @@ build_on_device(Measure *m)
 	int			order[1 + 2 * HEAT_MAX];
 	int			n = order_on_device(m, order);
 
-	for (int at = 0; at < n && heat_left(m) > 0; at++)
+	for (int at = 0; at < n && heat_left(m) > 0 && !executor_cancelled; at++)
 	{
 		Side		side = side_of(order[at]);
 		bool		good = build_enter(m, order[at]);
@@ -450,5 +458,7 @@ build_on_device(Measure *m)
 		built->key = NULL;
 	}
 	heat_enter_all(m);
+	if (executor_cancelled)
+		return conclude(m, OUTCOME_CANCELLED, NULL);
 	return heat_left(m) > 0;
 }
