@@ -162,6 +162,16 @@ build_disk_full(const Measure *m, const char *text)
 }
 
 bool
+build_lacked_room(Measure *m, const char *folder, const char *text)
+{
+	remove_tree(folder);
+	if (!build_disk_full(m, text))
+		return false;
+	conclude(m, OUTCOME_LOST, "the scratch folder's disk is full");
+	return true;
+}
+
+bool
 build_lacked_processes(const char *text)
 {
 	return strstr(text, ": Resource temporarily unavailable")
@@ -206,10 +216,8 @@ compile_end(Measure *m, Compilation *c)
 		build_cache_keep(m, c->key, c->folder);
 		return true;
 	}
-	/* room that is still missing without what the compiler wrote was taken by others */
-	remove_tree(c->folder);
-	if (build_disk_full(m, text))
-		return conclude(m, OUTCOME_LOST, "the scratch folder's disk is full");
+	if (build_lacked_room(m, c->folder, text))
+		return false;
 	if ((c->side == SIDE_REFERENCE || build_lacked_processes(text)) && build_without_sandbox(m))
 		return false;
 	/* code can have its compiler say so, and is judged if it does again */

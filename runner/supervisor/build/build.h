@@ -22,6 +22,12 @@ extern int	build_at_once(void);
  */
 extern bool build_disk_full(const Measure *m, const char *text);
 
+/*
+ * Whether a failed build lacked room that is still missing without what it wrote in its folder,
+ * which goes; others took it then, and it is concluded so
+ */
+extern bool build_lacked_room(Measure *m, const char *folder, const char *text);
+
 /* whether a compiler, or its sandbox, says that it found no room for one more process */
 extern bool build_lacked_processes(const char *text);
 

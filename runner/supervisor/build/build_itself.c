@@ -22,7 +22,6 @@
 
 #include "common/clock.h"
 #include "supervisor/build/build_torch.h"
-#include "supervisor/build/tree.h"
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/heat.h"
 #include "supervisor/outcome.h"
@@ -181,7 +180,7 @@ judge_build(Measure *m, Side side, bool with_device, int status)
 	/* code may have gone on without what the disk had no room for */
 	full = build_disk_full(m, text);
 	built->in_part = status != 0 || full;
-	killed = was_killed(status, text) || (status != 0 && build_lacked_processes(text));
+	killed = was_killed(status, text) || build_lacked_processes(text);
 	starved = full || killed || strstr(text, "No space left on device")
 		|| strstr(text, "Disk quota exceeded");
 	if (starved && build_again_alone(m, side))
@@ -201,14 +200,8 @@ judge_build(Measure *m, Side side, bool with_device, int status)
 	else if (WIFEXITED(status) && (WEXITSTATUS(status) == BUILD_FAILED
 								   || (full && WEXITSTATUS(status) == BUILD_RAISED)))
 	{
-		/* room that is still missing without its own files was taken by others */
-		if (full)
-			remove_tree(built->folder);
-		if (full && build_disk_full(m, text))
-		{
-			conclude(m, OUTCOME_LOST, "the scratch folder's disk is full");
+		if (full && build_lacked_room(m, built->folder, text))
 			return true;
-		}
 		measure_cause(m, side, "compiler");
 		conclude(m, outcome, "%s%s", whose, text);
 	}
