@@ -79,13 +79,12 @@ static double
 pool_wanted(const Rounds *s, const Code *code)
 {
 	double		beside = (double) code->pool_used - code->pool_runs * plan_run_bytes(s->m);
+	double		times = 1 + s->m->pools_short;
 
 	if (s->m->job->language != LANGUAGE_PYTORCH)
 		return 0;
-	return fmin((1 + s->m->pools_short) * plan_pool_room(s, s->member->taken ? TAKEN_BLOCKS : 1,
-														 SET_POOL_TIMES * fmax(beside, 0)
-														 + SET_POOL_SPARE),
-				(double) s->m->gpu->pool_bytes);
+	return plan_pool_room(s, times * (s->member->taken ? TAKEN_BLOCKS : 1),
+						  times * (SET_POOL_TIMES * fmax(beside, 0) + SET_POOL_SPARE));
 }
 
 static double
