@@ -120,6 +120,13 @@ begins_with(const char *text, const char *const *words, size_t n)
 	return false;
 }
 
+/* the first line of an error: others may have lines of code */
+static void
+first_line(const char *text, char *first, size_t size)
+{
+	snprintf(first, size, "%.*s", (int) strcspn(text, "\n"), text);
+}
+
 /* whether it is the interpreter that did not read the code */
 static bool
 is_syntax(const char *text)
@@ -142,7 +149,7 @@ measure_own_error(const char *text)
 		"cublas", "cudnn", "engine", "algorithm"};
 	char		first[200];
 
-	snprintf(first, sizeof(first), "%.*s", (int) strcspn(text, "\n"), text);
+	first_line(text, first, sizeof(first));
 	return !text_mentions(text, shortages, sizeof(shortages) / sizeof(shortages[0]))
 		&& (begins_with(text, kinds, sizeof(kinds) / sizeof(kinds[0]))
 			|| (begins_with(text, mixed, sizeof(mixed) / sizeof(mixed[0]))
@@ -172,7 +179,7 @@ is_shortage(const char *text)
 {
 	char		first[300];
 
-	snprintf(first, sizeof(first), "%.*s", (int) strcspn(text, "\n"), text);
+	first_line(text, first, sizeof(first));
 	return strstr(text, "out of memory") || strstr(first, "can't allocate memory")
 		|| strstr(first, "MemoryError") || strstr(first, "std::bad_alloc");
 }
