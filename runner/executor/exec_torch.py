@@ -422,7 +422,7 @@ class Executor:
             return 1
         task = common.make_module("task", self.task_source)
         torch.manual_seed(seed)
-        state = self.construct(task.Model, *common.init_arguments(task), seed).state_dict()
+        state = self.reference_weights(task, *common.init_arguments(task), seed)
         return results.copy_weights(state, own, by_shape=False)
 
     def runs(self, slots, flags, outputs, inputs, model, take):

@@ -135,7 +135,7 @@ ok(close $pipe, 'the program ends well');
 
 SKIP:
 {
-	skip 'no sandbox here', 14 if !can_measure('pytorch');
+	skip 'no sandbox here', 15 if !can_measure('pytorch');
 	my $dir = PostgreSQL::Test::Utils::tempdir();
 	my $result;
 	my $top = "import time\nimport torch\n\n\nclass Model%s(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n";
@@ -150,6 +150,7 @@ SKIP:
 		[ 'turns', sprintf($turns, ''), sprintf($turns, '.double()') . ".float()\n" ],
 		[ 'lazy', $lazy, $lazy ],
 		[ 'eager', $lazy, $lazy =~ s/LazyLinear\(8/Linear(64, 8/r ],
+		[ 'turned', $lazy =~ s/Linear\(64, /LazyLinear(/r, $lazy =~ s/( *self.first = .*\n)( *self.layer = .*\n)/$2$1/r =~ s/LazyLinear\(8/Linear(64, 8/r ],
 		[ 'sparse', "\n    def forward(self, x):\n        return x * 2\n", "\n    def forward(self, x):\n        return (x * 2).to_sparse()\n" ],
 		[ 'labels', $labels, $labels, "def get_inputs():\n    return [torch.randint(0, 3, (64,)).float()]\n" ])
 	{
@@ -176,6 +177,7 @@ SKIP:
 	like($result->{turns}{detail}, qr/the task's tolerance is too small: the reference moves by \d/, 'which may be too small');
 	is("$result->{lazy}{outcome} $result->{lazy}{reference}", 'successful good', 'weights of lazy modules come from the seed of all others');
 	is("$result->{eager}{outcome} $result->{eager}{evidence}{weights}", 'successful by name', 'and are given by name to modules that are not lazy');
+	is("$result->{turned}{outcome} $result->{turned}{evidence}{weights}", 'successful by name', 'also where the reference has no others');
 	is("$result->{sparse}{outcome} $result->{sparse}{evidence}{cause}", 'launch_failure unsupported', 'a lone result that has no memory is not supported');
 	is("$result->{labels}{outcome} $result->{labels}{reference}", 'successful good', 'what are integers stay integers');
 }
