@@ -843,7 +843,7 @@ BEGIN
 			JOIN cudal1.candidate AS c ON c.task_id = v.task_id AND c.code_hash = v.hash
 		WHERE c.imported AND c.code = '' AND cudal1.proposes(v)
 		ORDER BY c.candidate_id;
-	PERFORM cudal1.note_used_keys(batch);
+	PERFORM cudal1.note_used_keys(batch) WHERE proposal_keys IS NOT NULL;
 
 	RETURN QUERY
 		SELECT v.ord, coalesce(v.id, p.candidate_id, c.candidate_id), v.reason

@@ -199,7 +199,6 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_
 AS $$
 DECLARE
 	m		cudal1.model := cudal1.find_model(model);
-	t		cudal1.task;
 	owner	text;
 	room	record;
 BEGIN
@@ -215,10 +214,9 @@ BEGIN
 		'Prompts come from cudal1_prompt().');
 	PERFORM cudal1.check_owner(format('prompt %s', prompt_id), owner);
 	-- an answer that can become no candidate would be paid for in vain
-	SELECT x.* INTO STRICT t FROM cudal1.prompt AS p JOIN cudal1.task AS x USING (task_id)
+	PERFORM cudal1.check_reference(cudal1.find_task(x.name))
+		FROM cudal1.prompt AS p JOIN cudal1.task AS x USING (task_id)
 		WHERE p.prompt_id = cudal1_generate.prompt_id;
-	PERFORM cudal1.find_task(t.name);
-	PERFORM cudal1.check_reference(t);
 	IF coalesce(method, m.name) = m.name THEN
 		PERFORM cudal1.use_default_method(m.name);
 	ELSE
