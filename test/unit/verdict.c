@@ -361,12 +361,9 @@ check_wide(void)
 	job.profile.half_width_limit = 0.01;
 }
 
-/*
- * audits that say nothing clear, since both sides' spread: the candidate's take as long as the
- * reference's, or so many times as long
- */
-static double
-check_unclear(double score, double slower)
+/* seven pairs with this score, of a reference whose run takes so many seconds in blocks */
+static Rounds
+audited(double score, double seconds)
 {
 	Rounds		s = {.m = &measure,.attentive = true,.audits_a_half = 1};
 
@@ -374,15 +371,47 @@ check_unclear(double score, double slower)
 	*measure.result = (Result) {.evidence = json_object()};
 	for (int i = 0; i < 7; i++)
 		values_append(&s.buckets, score);
-	values_append(&s.seen.times[SIDE_REFERENCE], 1e-3);
+	values_append(&s.seen.times[SIDE_REFERENCE], seconds);
+	return s;
+}
+
+/* an audit of each side, in seconds */
+static void
+append_audit(Rounds *s, double reference, double candidate)
+{
+	values_append(&s->audit[SIDE_REFERENCE], reference);
+	values_append(&s->audit[SIDE_CANDIDATE], candidate);
+	values_append(&s->audit_more, candidate - reference);
+}
+
+/* what these are paid */
+static double
+conclude_audited(Rounds *s)
+{
+	cudal1_score_interval(s->buckets.v, s->buckets.n, 0.95, 3, &s->lower, &s->upper,
+						  &s->half_width);
+	verdict_conclude(s, false);
+	json_decref(measure.result->evidence);
+	free(s->buckets.v);
+	free(s->seen.times[SIDE_REFERENCE].v);
+	free(s->audit[SIDE_REFERENCE].v);
+	free(s->audit[SIDE_CANDIDATE].v);
+	free(s->audit_more.v);
+	return measure.result->score;
+}
+
+/*
+ * audits that say nothing clear, since both sides' spread: the candidate's take as long as the
+ * reference's, or so many times as long
+ */
+static double
+check_unclear(double score, double slower)
+{
+	Rounds		s = audited(score, 1e-3);
+
 	for (int i = 0; i < 40; i++)
-	{
-		values_append(&s.audit[SIDE_REFERENCE], 1e-3 * (1 + 0.9 * (i / 5 % 2)));
-		values_append(&s.audit[SIDE_CANDIDATE], 1e-3 * (slower + 0.9 * (i / 10 % 2)));
-		values_append(&s.audit_more, s.audit[SIDE_CANDIDATE].v[i] - s.audit[SIDE_REFERENCE].v[i]);
-	}
-	cudal1_score_interval(s.buckets.v, s.buckets.n, 0.95, 3, &s.lower, &s.upper, &s.half_width);
-	verdict_conclude(&s, false);
+		append_audit(&s, 1e-3 * (1 + 0.9 * (i / 5 % 2)), 1e-3 * (slower + 0.9 * (i / 10 % 2)));
+	conclude_audited(&s);
 	if (score < 1)
 		check(near(measure.result->score, score, 1e-12),
 			  "nor do they lower one that claims no gain");
@@ -393,12 +422,6 @@ check_unclear(double score, double slower)
 		check(measure.result->score < 1.2 && measure.result->score == measure.result->lower,
 			  "it is what they show without a doubt granted");
 	}
-	json_decref(measure.result->evidence);
-	free(s.buckets.v);
-	free(s.seen.times[SIDE_REFERENCE].v);
-	free(s.audit[SIDE_REFERENCE].v);
-	free(s.audit[SIDE_CANDIDATE].v);
-	free(s.audit_more.v);
 	return measure.result->score;
 }
 
@@ -410,56 +433,23 @@ check_unclear(double score, double slower)
 static double
 paid_by_short_audits(double score, double saved, double noise)
 {
-	Rounds		s = {.m = &measure,.attentive = true,.audits_a_half = 1};
+	Rounds		s = audited(score, 5e-6);
 
-	job.profile.audits = 400;
-	*measure.result = (Result) {.evidence = json_object()};
-	for (int i = 0; i < 7; i++)
-		values_append(&s.buckets, score);
-	values_append(&s.seen.times[SIDE_REFERENCE], 5e-6);
 	for (int i = 0; i < 40; i++)
-	{
-		values_append(&s.audit[SIDE_REFERENCE], 1e-7 + 2e-7 * (i / 5 % 2));
-		values_append(&s.audit[SIDE_CANDIDATE], 2e-7 + noise * (i / 10 % 2 - 0.5) - saved);
-		values_append(&s.audit_more, s.audit[SIDE_CANDIDATE].v[i] - s.audit[SIDE_REFERENCE].v[i]);
-	}
-	cudal1_score_interval(s.buckets.v, s.buckets.n, 0.95, 3, &s.lower, &s.upper, &s.half_width);
-	verdict_conclude(&s, false);
-	json_decref(measure.result->evidence);
-	free(s.buckets.v);
-	free(s.seen.times[SIDE_REFERENCE].v);
-	free(s.audit[SIDE_REFERENCE].v);
-	free(s.audit[SIDE_CANDIDATE].v);
-	free(s.audit_more.v);
-	return measure.result->score;
+		append_audit(&s, 1e-7 + 2e-7 * (i / 5 % 2),
+					 2e-7 + noise * (i / 10 % 2 - 0.5) - saved);
+	return conclude_audited(&s);
 }
 
 /* what a score is worth where the reference takes 1 ms in blocks, in audits these seconds */
 static double
 after_audits(double score, double reference, double candidate)
 {
-	Rounds		s = {.m = &measure,.attentive = true,.audits_a_half = 1};
+	Rounds		s = audited(score, 1e-3);
 
-	job.profile.audits = 400;
-	*measure.result = (Result) {.evidence = json_object()};
-	for (int i = 0; i < 7; i++)
-		values_append(&s.buckets, score);
-	values_append(&s.seen.times[SIDE_REFERENCE], 1e-3);
 	for (int i = 0; i < 40; i++)
-	{
-		values_append(&s.audit[SIDE_REFERENCE], reference);
-		values_append(&s.audit[SIDE_CANDIDATE], candidate);
-		values_append(&s.audit_more, candidate - reference);
-	}
-	cudal1_score_interval(s.buckets.v, s.buckets.n, 0.95, 3, &s.lower, &s.upper, &s.half_width);
-	verdict_conclude(&s, false);
-	json_decref(measure.result->evidence);
-	free(s.buckets.v);
-	free(s.seen.times[SIDE_REFERENCE].v);
-	free(s.audit[SIDE_REFERENCE].v);
-	free(s.audit[SIDE_CANDIDATE].v);
-	free(s.audit_more.v);
-	return measure.result->score;
+		append_audit(&s, reference, candidate);
+	return conclude_audited(&s);
 }
 
 /* traps that a score gets on a GPU, whose steps so many have told; so many outputs were late */
