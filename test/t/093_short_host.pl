@@ -6,6 +6,7 @@ use FindBin;
 use JSON::PP;
 use lib "$FindBin::RealBin/../perl";
 use Measuring;
+use PostgreSQL::Test::Utils;
 use Test::More;
 
 plan skip_all => 'no sandbox here' if !can_measure('c');
@@ -20,16 +21,7 @@ my %file = (
 	'processes.c' => "#error vfork: Resource temporarily unavailable\n",
 	'signature.json' => '{"args": [{"name": "x", "dtype": "float32", "shape": [64], "role": "in"},'
 	  . ' {"name": "y", "dtype": "float32", "shape": [64], "role": "out"}]}');
-write_file($_, $file{$_}) for keys %file;
-
-sub write_file
-{
-	my ($name, $text) = @_;
-	open my $out, '>', "$folder/$name" or die "$name: $!";
-	print $out $text;
-	close $out;
-	return;
-}
+append_to_file("$folder/$_", $file{$_}) for keys %file;
 
 # the first candidate's result, in a scratch folder on a disk of that size, or on the host's
 sub result
@@ -70,8 +62,8 @@ SKIP:
 	my $model = "import torch\nclass %s(torch.nn.Module):\n    def forward(self, x):\n        return torch.relu(x)\n";
 	my $build = "import os\nimport torch.utils.cpp_extension\nif os.access(os.path.dirname(os.environ['TORCH_EXTENSIONS_DIR']), os.W_OK):\n"
 	  . "    raise RuntimeError('Error building extension: cc1plus: No space left on device')\n";
-	write_file('reference.py', sprintf($model, 'Model') . "def get_inputs():\n    return [torch.randn(64)]\ndef get_init_inputs():\n    return []\n");
-	write_file('builds.py', $build . sprintf($model, 'ModelNew'));
+	append_to_file("$folder/reference.py", sprintf($model, 'Model') . "def get_inputs():\n    return [torch.randn(64)]\ndef get_init_inputs():\n    return []\n");
+	append_to_file("$folder/builds.py", $build . sprintf($model, 'ModelNew'));
 	is(result('60m', 'reference.py', 'builds.py')->{outcome}, 'lost', 'nor one with too little left for code that compiles itself');
 	is(result('400m', 'reference.py', 'builds.py')->{outcome}, 'compile_error', 'with room it is refused');
 }
