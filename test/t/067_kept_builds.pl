@@ -253,6 +253,20 @@ ok(!(grep { !$_->{evidence}{together} && !$_->{evidence}{dissolved} } @together[
 	or diag explain [map { [$_->{outcome}, $_->{detail}, $_->{evidence}] } @together];
 is(join(' ', glob "$root/heat/*"), "$root/heat/cudal1-builds-$>", 'nothing is left of them but what is kept');
 
+# the results of code that returns the same tensor each time are copied on both sides; a reference that slows down takes another time whenever it is asked
+my $slowing = "import time\ncalls = [0]\n"
+  . $reference =~ s/^    def forward.*\n\K/        calls[0] += 1\n        until = time.perf_counter() + 1e-4 + 1e-6 * calls[0]\n        while time.perf_counter() < until: pass\n/mr;
+my $same = $slowing =~ s/class Model/class ModelNew/r
+  =~ s/^    def forward/    def __init__(self):\n        super().__init__()\n        self.result = torch.empty(64, 64)\n$&/mr
+  =~ s/return torch.relu\(x\)/return torch.clamp(x, min=0, out=self.result)/r;
+$task = $slowing;
+@together = heat("$root/heat", map { "$same# $_\n" } 1 .. 4);
+$task = $reference;
+is(join(' ', map { $_->{outcome} =~ s/^(successful|unverified|unstable)$/measured/r } @together), 'measured measured measured measured',
+	'members of a heat that return the same tensor are right');
+ok(!(grep { !$_->{evidence}{together} && !$_->{evidence}{dissolved} } @together), 'and share a reference')
+	or diag explain [map { [$_->{outcome}, $_->{detail}, $_->{evidence}] } @together];
+
 # what builds of others, or the kernel, may have failed is built again by itself
 my $in_build = <<'END';
 import os

@@ -165,6 +165,26 @@ would_change(Checks *c)
 }
 
 /*
+ * From now on both sides' results are copied, and blocks are as long as that makes them. The time
+ * is the same for all candidates of which this holds, or their blocks would differ, and they could
+ * share no reference.
+ */
+static bool
+time_taken(Checks *c)
+{
+	Measure    *m = c->m;
+
+	if (c->time_taken == 0
+		&& !checks_estimate(m, &c->reference, SIDE_REFERENCE, &c->arena,
+							m->job->profile.build_seconds, &c->block_cost))
+		return false;
+	if (c->time_taken == 0)
+		c->time_taken = m->time[SIDE_REFERENCE];
+	m->time[SIDE_REFERENCE] = c->time_taken;
+	return true;
+}
+
+/*
  * The candidate draws its weights from the reference's seed, its constructor being run as the
  * reference's is. Where that disagrees, the reference's are copied to those of the same names. What
  * the first check ended with holds for all later processes.
@@ -206,10 +226,7 @@ check_candidate(Checks *c)
 	if (!checks_note_memory(m, SIDE_CANDIDATE, c->candidate, left, 1)
 		|| !checks_note_memory(m, SIDE_REFERENCE, &c->reference, 0, 1))
 		return false;
-	/* from now on both sides' results are copied, and blocks are as long as that makes them */
-	if (m->member->taken && !taken
-		&& !checks_estimate(m, &c->reference, SIDE_REFERENCE, &c->arena, p->build_seconds,
-							&c->block_cost))
+	if (m->member->taken && !taken && !time_taken(c))
 		return false;
 	/*
 	 * a run shorter than what a block costs is not resolved here, and may be estimated as next to

@@ -34,6 +34,7 @@ typedef struct Checks
 	uint32_t	starts;			/* of the reference, one after the other */
 	double		time;			/* of its runs, for all candidates */
 	bool		taken;			/* its results are copied, likewise */
+	double		time_taken;		/* what they then take, once a candidate has them copied */
 	/* of a reference that keeps state: what calls give that follow one another */
 	uint32_t	in_a_row;		/* 0: another process gives something else */
 	char	   *followed;
