@@ -96,6 +96,9 @@ static double start_seconds = 0.02; /* of a process */
 static double candidate_sleeps; /* seconds a run at random, up to these */
 static double host_spread;		/* of all processes */
 static double block_spread;		/* of all blocks */
+static double block_cost;		/* seconds at random that a block takes besides, up to these */
+/* times as long that runs of the reference, and of candidates, took before the first pair */
+static double misjudged[2] = {1, 1};
 static double process[1 + HEAT_MAX];	/* factors of those that live: the reference's, members' */
 
 /* of a heat */
@@ -334,6 +337,8 @@ measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots,
 	*elapsed = n * (!candidate ? reference_run : dawdles ? dawdling_run(n)
 					: candidate_run * factor[m->member->number]) * process[place];
 	*elapsed *= exp(block_spread * random_normal());
+	if (block_cost > 0)
+		*elapsed += block_cost * random_share();
 	if (m->shares && executor->control)
 	{
 		control.pool_refused++;
@@ -720,8 +725,9 @@ run_heat(uint64_t seed, double reference, double candidate, int n)
 	for (int i = 0; i < n; i++)
 	{
 		m.members[i].code.added = i == greedy ? (size_t) 1 << 34 : added;
-		m.members[i].time[SIDE_REFERENCE] = reference;
-		m.members[i].time[SIDE_CANDIDATE] = candidate * factor[i] + candidate_sleeps / 2;
+		m.members[i].time[SIDE_REFERENCE] = reference * misjudged[SIDE_REFERENCE];
+		m.members[i].time[SIDE_CANDIDATE] = (candidate * factor[i] + candidate_sleeps / 2)
+			* misjudged[SIDE_CANDIDATE];
 	}
 	reference_run = reference;
 	candidate_run = candidate;

@@ -144,6 +144,36 @@ check_sets(void)
 	job.profile.memory_mb = 0;
 }
 
+/*
+ * Runs of 2 us in blocks that take up to 20 us at random besides, so that only long blocks tell
+ * what a run takes, and first times of both sides that are far off
+ */
+static void
+check_misjudged(void)
+{
+	static const double times[][2] = {{600, 1}, {600, 600}, {1e4, 1}, {1e4, 1e4}, {1, 600},
+		{1e-3, 1}, {1, 1e-3}};
+	bool		alone = true;
+	bool		together = true;
+
+	block_cost = 2e-5;
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+	{
+		memcpy(misjudged, times[i], sizeof(misjudged));
+		run(20 + i, 2e-6, 2e-6);
+		alone = alone && good_members(1, OUTCOME_SUCCESSFUL) == 1
+			&& !measure->members[0].result.wide;
+		run_heat(20 + i, 2e-6, 2e-6, 8);
+		together = together && good_members(8, OUTCOME_SUCCESSFUL) == 8 && shared == blocks[0];
+		for (int j = 0; j < 8; j++)
+			together = together && !measure->members[j].result.wide;
+	}
+	check(alone, "what was known of runs before the first pair does not keep blocks short");
+	check(together, "nor those that a heat shares, which it shares on");
+	block_cost = 0;
+	misjudged[0] = misjudged[1] = 1;
+}
+
 /* rounds that a trap follows, of 100, by all members */
 static double
 trapped(uint64_t seed, int n)
@@ -518,6 +548,7 @@ main(void)
 	check_orders();
 	check_spread();
 	check_sets();
+	check_misjudged();
 	check_sets_on_gpu();
 	return done();
 }

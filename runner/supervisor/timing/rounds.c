@@ -17,12 +17,28 @@
 #define MAX_RESIZED		3		/* times in a measurement */
 #define UNEVEN_LAST		4.0		/* the same, once blocks are no longer resized */
 #define MAX_UNEVEN		3		/* pairs that don't count then, before the measurement ends */
+/* times as many runs as the reference's blocks have, that the times of a pair may ask for */
+#define SHORT_BLOCKS	4
 
 /*
- * Whether the last pair counts. A pair whose blocks turn out to be uneven doesn't, and blocks are
- * sized anew. Sizes come from first times, which are of few runs on inputs that come again: code
- * that keeps its results, or recognises those inputs, would have blocks much longer than its
- * reference's. False after conclude()
+ * Seconds of the reference's run, from which a heat's blocks get their sizes. Those before the
+ * first pair are of one process, and a busy host may have made them far longer. They are mended in
+ * steps of two, so that members that find about the same have the same blocks.
+ */
+static double
+shared_time(double before, double now)
+{
+	double		steps = round(log2(now / before));
+
+	return fabs(steps) < log2(SHORT_BLOCKS) ? before : ldexp(before, (int) steps);
+}
+
+/*
+ * Whether the last pair counts. A pair whose blocks turn out to be uneven doesn't, nor one whose
+ * blocks are far shorter than they can be, of which the constant cost of a block leaves nothing but
+ * noise. Blocks are then sized anew. Sizes come from first times, which are of few runs on inputs
+ * that come again: code that keeps its results, or recognises those inputs, would have blocks much
+ * longer than its reference's. False after conclude()
  */
 static bool
 sizes_fit(Rounds *s, bool *counts)
@@ -34,16 +50,20 @@ sizes_fit(Rounds *s, bool *counts)
 	for (int side = 0; side < 2; side++)
 		time[side] = cudal1_score_median(s->seen.times[side].v + before->times[side].n,
 										 s->seen.times[side].n - before->times[side].n);
-	/* the reference's blocks stay as they are, or it could be shared no more */
+	/* the reference's blocks stay much as they are, or it could be shared no more */
 	if (s->m->nmembers > 1)
 	{
-		time[SIDE_CANDIDATE] *= s->m->time[SIDE_REFERENCE] / time[SIDE_REFERENCE];
-		time[SIDE_REFERENCE] = s->m->time[SIDE_REFERENCE];
+		double		shared = shared_time(s->m->time[SIDE_REFERENCE], time[SIDE_REFERENCE]);
+
+		time[SIDE_CANDIDATE] *= shared / time[SIDE_REFERENCE];
+		time[SIDE_REFERENCE] = shared;
 	}
 	/* sizes that are shared change in steps, which are no reason to make a pair again */
 	plan_longest(s, time, runs);
 	*counts = plan_unevenness(s->runs, time) <= (s->resized < MAX_RESIZED ? UNEVEN_BLOCKS
-												 : UNEVEN_LAST) * plan_unevenness(runs, time);
+												 : UNEVEN_LAST) * plan_unevenness(runs, time)
+		&& (s->resized == MAX_RESIZED
+			|| runs[SIDE_REFERENCE] < SHORT_BLOCKS * s->runs[SIDE_REFERENCE]);
 	if (*counts)
 		return true;
 	s->least = fmin(s->least, s->seen.plain.v[s->seen.plain.n - 1]);
