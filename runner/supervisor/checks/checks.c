@@ -136,7 +136,6 @@ make_inputs(Checks *c)
 {
 	Measure    *m = c->m;
 	size_t		budget = m->backend->arena_bytes(m);
-	double		start;
 
 	c->seeds = calloc(c->slots, sizeof(*c->seeds));
 	c->order = calloc(c->slots, sizeof(*c->order));
@@ -156,14 +155,11 @@ make_inputs(Checks *c)
 		c->seeds[i] = random_next(&m->random);
 		c->order[i] = i;
 	}
-	/* once to touch the memory, once to see what it takes */
+	/* once to touch the memory, then to see what it takes */
 	if (!make_arena(c)
-		|| !measure_generate(m, &c->arena, c->order, c->slots))
+		|| !measure_generate(m, &c->arena, c->order, c->slots)
+		|| !checks_time_making(m, &c->arena, c->order, c->slots))
 		return false;
-	start = clock_now();
-	if (!measure_generate(m, &c->arena, c->order, c->slots))
-		return false;
-	m->generate_time = (clock_now() - start) / c->slots;
 	return !m->gpu || one_more_input(m, &c->arena, c->order, c->slots);
 }
 

@@ -48,6 +48,9 @@ extern bool checks_learn_outputs(Measure *m, Executor *executor);
 extern bool checks_runs(Measure *m, Executor *executor, Side side, Arena *arena, uint32_t n,
 						bool backwards, const uint64_t *seeds, char *out, double timeout);
 
+/* to m->generate_time: seconds that each of these inputs takes to make */
+extern bool checks_time_making(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n);
+
 /*
  * Seconds of a run, from blocks of a few, to m->time[side]; `block_cost`: what a block takes
  * besides, which the reference tells

@@ -1,0 +1,143 @@
+/*
+ * first.c
+ *		What is known before the first pair, from which blocks get their sizes.
+ */
+#define _GNU_SOURCE
+#include <time.h>
+
+static int	made_up_clock(clockid_t id, struct timespec *t);
+
+#define clock_gettime made_up_clock
+#include "../../runner/supervisor/checks/first.c"
+
+#include "tap.h"
+
+static double moment = 1000;
+static double making = 5e-6;	/* seconds of all inputs */
+static int	makings;
+static int	cut = -1;			/* the making in which others had the core */
+
+static int
+made_up_clock(clockid_t id, struct timespec *t)
+{
+	t->tv_sec = (time_t) moment;
+	t->tv_nsec = (long) ((moment - (double) t->tv_sec) * 1e9);
+	return 0;
+}
+
+bool
+measure_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
+{
+	moment += making + (makings++ == cut ? 8e-3 : 0);
+	return true;
+}
+
+bool
+measure_stage(Measure *m, Arena *arena, Side side, const uint32_t *slots, uint32_t n)
+{
+	abort();
+}
+
+bool
+measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots,
+			  const uint64_t *seeds, uint32_t n, double timeout, double *elapsed)
+{
+	abort();
+}
+
+bool
+measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run,
+			 uint32_t slot, void *out)
+{
+	abort();
+}
+
+bool
+measure_poison(Measure *m, Executor *executor, Side side)
+{
+	abort();
+}
+
+bool
+measure_compare(Measure *m, const void *expected, const void *found, Side blamed)
+{
+	abort();
+}
+
+bool
+measure_agree(Measure *m, const void *expected, const void *found, bool *agree)
+{
+	abort();
+}
+
+bool
+measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
+			   uint64_t weight_seed)
+{
+	abort();
+}
+
+void
+measure_end(Measure *m, Executor *executor)
+{
+	abort();
+}
+
+void
+measure_progress(Measure *m, const char *phase, int pairs, int rounds, double estimate,
+				 double lower, double upper, double left, bool force)
+{
+	abort();
+}
+
+bool
+layout_from_reference(Measure *m, Executor *executor)
+{
+	abort();
+}
+
+size_t
+executor_added(const Executor *executor, size_t limit)
+{
+	abort();
+}
+
+size_t
+gpu_memory_left(Measure *m)
+{
+	abort();
+}
+
+uint64_t
+random_next(RandomStream *stream)
+{
+	abort();
+}
+
+/* seconds that an input takes, of sixteen */
+static double
+time_making(void)
+{
+	static Measure m;
+	Arena		arena;
+	uint32_t	slots[CHECK_SLOTS] = {0};
+
+	makings = 0;
+	return checks_time_making(&m, &arena, slots, CHECK_SLOTS) ? m.generate_time : NAN;
+}
+
+int
+main(void)
+{
+	for (int i = 0; i < 2; i++)
+	{
+		cut = i;
+		check(near(time_making(), 5e-6 / CHECK_SLOTS, 1e-2),
+			  "inputs take what they take, whichever making others have cut in two");
+	}
+	cut = -1;
+	making = 0.5;
+	check(near(time_making(), 0.5 / CHECK_SLOTS, 1e-2) && makings == 1,
+		  "those that take long are made once");
+	return done();
+}
