@@ -24,6 +24,7 @@
 
 #define ANSWER_SECONDS	0.02	/* for an answer that poll() has announced */
 #define ATTENTION_SECONDS 0.1	/* how long a core is spent on waiting */
+#define HELD_SECONDS	0.1		/* after a limit has passed, that the supervisor sees it late */
 
 /*
  * What the kernel accounts to a stopped executor, and how long the supervisor itself had to wait
@@ -83,6 +84,9 @@ ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t se
 	bool		sent;
 
 	executor->limit = timeout;
+	executor->begun = clock_now();
+	executor->halted = false;
+	executor->resumed = stopped_continued;
 	executor->text[0] = '\0';
 	executor->asked = (WireMessage) {.nonce = random_secret(), .op = op, .count = count,
 		.flags = flags, .seed = seed};
@@ -93,17 +97,36 @@ ask(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint64_t se
 	return sent ? executor_thaw(executor) : EXECUTOR_ENDED;
 }
 
+/*
+ * Whether an answer that did not come in time may be no fault of the code's. A person or a batch
+ * system may have stopped its process, which it can't ask for itself, or all processes of a job: by
+ * signals, of which the supervisor gets one as well, or as a container is paused, so that the
+ * supervisor itself comes late.
+ */
+static bool
+was_halted(const Executor *executor)
+{
+	return stopped_look(executor->stat_fd).letter == 'T' || stopped_continued != executor->resumed
+		|| clock_now() > executor->begun + executor->limit + HELD_SECONDS;
+}
+
+static ExecutorResult
+receive(Executor *executor, double deadline)
+{
+	ExecutorResult result = message_receive(executor->sock, &executor->answer, deadline, NULL);
+
+	if (result == EXECUTOR_ENDED)
+		executor_find_end(executor);
+	executor->halted = result == EXECUTOR_TIMEOUT && was_halted(executor);
+	return result;
+}
+
 static ExecutorResult
 await_answer(Executor *executor, double start, double timeout)
 {
-	ExecutorResult result;
-
 	if (executor->attentive)
 		message_watch(executor->sock, start + fmin(timeout, ATTENTION_SECONDS));
-	result = message_receive(executor->sock, &executor->answer, start + timeout, NULL);
-	if (result == EXECUTOR_ENDED)
-		executor_find_end(executor);
-	return result;
+	return receive(executor, start + timeout);
 }
 
 ExecutorResult
@@ -308,7 +331,6 @@ executor_begin(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, 
 {
 	ExecutorResult result = executor_look(executor);
 
-	executor->begun = clock_now();
 	if (result != EXECUTOR_OK)
 		return result;
 	result = ask(executor, op, count, flags, seed, timeout);
@@ -324,9 +346,7 @@ take_answer(Executor *executor)
 	ExecutorResult result;
 
 	executor->took = clock_now() - executor->begun;
-	result = message_receive(executor->sock, &executor->answer, clock_now() + ANSWER_SECONDS, NULL);
-	if (result == EXECUTOR_ENDED)
-		executor_find_end(executor);
+	result = receive(executor, clock_now() + ANSWER_SECONDS);
 	executor->result = executor_settle(executor, result);
 }
 
@@ -402,9 +422,9 @@ executor_ask_steps(Executor *executor, uint32_t runs, uint32_t flags,
 	{
 		all = step(executor, runs, between, context, deadline);
 		message_watch(executor->sock, fmin(deadline, clock_now() + ATTENTION_SECONDS));
-		result = message_receive(executor->sock, &executor->answer, deadline, NULL);
+		result = receive(executor, deadline);
 	}
-	if (result == EXECUTOR_ENDED)
+	else if (result == EXECUTOR_ENDED)
 		executor_find_end(executor);
 	/* an answer to the block before that to its runs */
 	return result == EXECUTOR_OK && !all && executor->answer.status == WIRE_OK ? EXECUTOR_FORGED

@@ -88,13 +88,16 @@ typedef struct Executor
 	bool		again;			/* its code is not called, each run returns the last result again */
 	bool		nudged;			/* its inputs are off by rounding errors */
 	bool		untaken;		/* results are not copied, also where they are to be */
-	/* of executor_begin(): when that was, seconds until the answer, and what came of it */
-	double		begun;
+	double		begun;			/* when it was asked */
+	/* of executor_begin(): seconds until the answer, and what came of it */
 	double		took;
 	ExecutorResult result;
 	int			handed;			/* a descriptor that goes along with the next command, or -1 */
 	RandomKey	secret;			/* of a generator: drawn for each command */
 	WireMessage asked;
+	int			resumed;		/* how often the supervisor had been, when it was asked */
+	/* with EXECUTOR_TIMEOUT: others have stopped it, or the supervisor, meanwhile */
+	bool		halted;
 	WireMessage answer;
 	bool		ended;
 	int			wait_status;

@@ -304,8 +304,8 @@ add_heats(Numbers *heats, int n, const Numbers *apart)
 
 /*
  * Code is measured once more if its process or its compiler was killed from outside, because a user
- * or the kernel, short of memory, may have done it. If it happens again the code is taken to be the
- * cause, and that is its verdict.
+ * or the kernel, short of memory, may have done it, or if its process was stopped for too long. If
+ * it happens again the code is taken to be the cause, and that is its verdict.
  */
 static int
 measure(const Job *job, const Options *options)

@@ -175,7 +175,8 @@ typedef struct Member
 	Code		code;
 	Result		result;
 	double		time[2];		/* of both sides, estimated, in seconds a run */
-	bool		killed;			/* a process outside has killed the code, or its compiler */
+	/* a process outside has killed the code or its compiler, or has stopped the code */
+	bool		killed;
 	/* it is to be measured in another heat, with those of the same number, or by itself; 0: here */
 	int			apart;
 	bool		waits;			/* what is done for all now is not done for it */

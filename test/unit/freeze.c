@@ -235,6 +235,30 @@ check_side_by_side(void)
 	}
 }
 
+/*
+ * whether a process that does not answer is excused, where it or the supervisor was stopped or not,
+ * or that comes so late
+ */
+static bool
+halted(bool process, bool supervisor, double late)
+{
+	Executor	silent;
+	Executor   *all[] = {&silent};
+
+	wakings = 0;
+	start_answering(&silent, NULL, false);
+	if (executor_begin(&silent, WIRE_RUN, 1, 0, 0, 0.2) != EXECUTOR_OK)
+		abort();
+	if (process)
+		kill(silent.pid, SIGSTOP);
+	stopped_continued = stopped_continued + supervisor;
+	silent.begun -= late;
+	executor_await(all, 1);
+	executor_kill(&silent);
+	waitpid(silent.pid, NULL, 0);
+	return silent.result == EXECUTOR_TIMEOUT && silent.halted;
+}
+
 static void
 tell(int sock, uint64_t nonce, int status)
 {
@@ -276,6 +300,10 @@ main(void)
 	check_ends_of_forks();
 
 	check_side_by_side();
+	check(!halted(false, false, 0), "a process that does not answer in time is too slow");
+	check(halted(true, false, 0), "but not where others have stopped it");
+	check(halted(false, true, 0), "or have stopped all processes, and resumed them");
+	check(halted(false, false, 1), "or have paused all of them, so that the supervisor comes late");
 	check(charged(true) && !charged(false),
 		  "the candidate's clock runs while its input is brought, the reference's does not yet");
 	check(answer_after(0) == EXECUTOR_FORGED && answer_after(1) == EXECUTOR_FORGED,

@@ -492,6 +492,23 @@ check_errors(void)
 		  == OUTCOME_UNVERIFIED && !member.killed, "its reference's own errors are");
 	check(failed_with(SIDE_CANDIDATE, "CUDA error: uncorrectable ECC error encountered")
 		  == OUTCOME_LAUNCH_FAILURE, "and a candidate's word is not believed");
+	for (int i = 0; i < 2; i++)
+	{
+		Executor	executor;
+
+		executor_init(&executor);
+		executor.log_fd = -1;
+		executor.halted = i == 1;
+		member.result.outcome = OUTCOME_NONE;
+		member.result.evidence = json_object();
+		measure_failed(&measure, SIDE_CANDIDATE, &executor, EXECUTOR_TIMEOUT, "in a run");
+		json_decref(member.result.evidence);
+		member.result.evidence = NULL;
+		check(member.result.outcome == OUTCOME_TIMEOUT && member.killed == (i == 1),
+			  i == 1 ? "but code that others have stopped is measured once more"
+			  : "code that takes too long has its verdict");
+	}
+	member.killed = false;
 }
 
 /* the cause of code that fails with these words */
