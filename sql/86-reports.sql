@@ -85,7 +85,7 @@ BEGIN
 		-- a name of a task is no pattern
 		fits := ARRAY(SELECT (cudal1.find_task(t.name)).task_id FROM cudal1.task AS t
 			WHERE t.name = wanted);
-		IF fits = '{}' AND (length(wanted) - length(rtrim(wanted, '\'))) % 2 = 1 THEN
+		IF fits = '{}' AND (length(wanted) - length(rtrim(wanted, chr(92)))) % 2 = 1 THEN
 			RAISE EXCEPTION USING ERRCODE = '22025',
 				MESSAGE = 'a pattern of argument "tasks" must not end with a backslash';
 		ELSIF fits = '{}' THEN

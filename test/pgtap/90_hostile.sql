@@ -1,6 +1,6 @@
 -- Every function of the extension, called with everything its argument types can hold: errors have a reason, none is internal, nothing crashes.
 BEGIN;
-SELECT plan(12);
+SELECT plan(13);
 SET LOCAL statement_timeout = '5min';
 SET LOCAL client_min_messages = error;
 
@@ -175,6 +175,9 @@ SELECT cudal1_restore_task('t') \g /dev/null
 SET LOCAL standard_conforming_strings = off;
 SELECT lives_ok($$SELECT cudal1_import_result('t', NULL, 2, 'published', 'A100')$$, 'a code that nobody has seen is imported');
 SELECT is(cudal1.set_switch('USE_X = True', 'USE_X', false), 'USE_X = False', 'a switch is found');
+SELECT lives_ok($$SELECT plpgsql_validator(p.oid) FROM pg_proc AS p JOIN pg_language AS l ON l.oid = p.prolang AND l.lanname = 'plpgsql'
+	JOIN pg_depend AS d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+	JOIN pg_extension AS e ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND e.extname = 'cudal1'$$, 'no function fails to compile');
 RESET standard_conforming_strings;
 
 -- texts longer than a regular expression takes
