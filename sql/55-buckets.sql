@@ -682,10 +682,16 @@ BEGIN ATOMIC
 	JOIN cudal1.task AS t ON t.task_id = c.task_id
 	JOIN cudal1.members(only_task) AS m ON m.candidate_id = c.candidate_id
 	WHERE c.state = 'successful' AND c.purpose = 'normal' AND c.confirmed
-		AND (only_task IS NULL OR c.task_id = only_task);
+		AND (only_task IS NULL OR c.task_id = only_task)
+		-- a set with NOT IN is hashed
+		AND (c.candidate_id NOT IN (SELECT u.candidate_id FROM cudal1.unplaced AS u
+				WHERE u.candidate_id IS NOT NULL)
+			 OR EXISTS (SELECT FROM cudal1.bucket_slot AS s
+				WHERE s.candidate_id = c.candidate_id AND s.pool_id = m.pool_id));
 END;
 COMMENT ON FUNCTION cudal1.codes_to_place IS
-'where the codes of a task (NULL: of all) belong by their rewards, in each of their pools';
+'where the codes of a task (NULL: of all) belong by their rewards, in each of their pools, but those
+in which the next claim is to place them (cudal1.unplaced)';
 
 CREATE FUNCTION cudal1.recount_buckets(only_task bigint)
 RETURNS TABLE (task bigint, difference text, place text, expected text, found text)

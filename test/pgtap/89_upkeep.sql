@@ -2,7 +2,7 @@
 BEGIN;
 SET client_min_messages = error;
 SET cudal1.certify = off;
-SELECT plan(50);
+SELECT plan(53);
 
 SELECT cudal1_add_task('t', 'r', 'pytorch', NULL, 1, '{"device": "cpu", "profile": "quick"}') AS task \gset
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS device \gset
@@ -30,6 +30,12 @@ SELECT cudal1_submit('t', 'dropped') AS dropped \gset
 SELECT cudal1_cancel(ARRAY[:dropped]) \g /dev/null
 SELECT cudal1_import_result('t', 'imported', 3.333, 'p', 'A100') AS imported \gset
 SELECT is_empty('SELECT * FROM cudal1_check()', 'a sound database has no differences');
+SELECT cudal1_open_pool('again') \g /dev/null
+SELECT cudal1_submit('t', 'good ' || i, pool => 'again') FROM generate_series(1, 2) AS i \g /dev/null
+SELECT is((SELECT count(*) FROM cudal1.unplaced), 2::bigint, 'codes that are proposed in another pool wait for the next claim');
+SELECT is_empty('SELECT * FROM cudal1_check()', 'which is no difference');
+SELECT cudal1.place_waiting() \g /dev/null
+SELECT is_empty('SELECT * FROM cudal1_check()', 'nor is that they were placed');
 
 -- each derived number, set wrong, is found
 CREATE FUNCTION pg_temp.found(change text) RETURNS text[] LANGUAGE plpgsql AS $$
