@@ -572,6 +572,7 @@ BEGIN
 		DELETE FROM cudal1.unplaced AS x WHERE x.ctid = u.id;
 		n := n + 1;
 	END LOOP;
+	PERFORM cudal1.wake() WHERE n = 100;
 	RETURN n;
 END
 $$;
