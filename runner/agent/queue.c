@@ -299,15 +299,42 @@ judge_version(const char *theirs)
 		agent_log("%s; nothing more is claimed", problem);
 }
 
-void
-queue_check_version(void)
-{
-	char	   *version;
+static const char identity[] =
+	"SELECT s.system_identifier || '-' || d.oid || '-' || e.oid, "
+	"pg_catalog.pg_is_in_recovery(), e.extversion"
+	" FROM pg_catalog.pg_control_system() AS s, pg_catalog.pg_database AS d, "
+	"pg_catalog.pg_extension AS e"
+	" WHERE d.datname = pg_catalog.current_database() AND e.extname = 'cudal1'";
 
-	if (queue_run("SELECT extversion FROM pg_catalog.pg_extension WHERE extname = 'cudal1'", 0,
-				  NULL, &version, 1) == CUDAL1_CALL_DONE && version)
-		judge_version(version);
-	free(version);
+/* whether this is where our claims, results and numbers of devices come from */
+static bool
+is_former_place(const char *place)
+{
+	return !place || !agent_queue.place || strcmp(agent_queue.place, place) == 0;
+}
+
+bool
+queue_check_database(void)
+{
+	char	   *columns[3];
+	bool		former;
+
+	if (queue_run(identity, 0, NULL, columns, 3) == CUDAL1_CALL_DONE && columns[2])
+		judge_version(columns[2]);
+	former = is_former_place(columns[0]);
+	for (int i = 0; i < 3; i++)
+		free(columns[i]);
+	return former;
+}
+
+void
+queue_desert(void)
+{
+	/* claims and results are those of the former; a person must say that this one is meant */
+	agent_log("the connection leads to another database or another installation of the "
+			  "extension than before");
+	cudal1_jobs_drop();
+	exit(1);
 }
 
 static bool
@@ -320,12 +347,6 @@ prepare_session(void)
 		"pg_catalog.set_config('idle_session_timeout', '0', false),"
 		" pg_catalog.set_config('default_transaction_isolation', 'read committed', false),"
 		" pg_catalog.set_config('jit', 'off', false)";
-	static const char *const identity =
-		"SELECT s.system_identifier || '-' || d.oid || '-' || e.oid, "
-		"pg_catalog.pg_is_in_recovery(), e.extversion"
-		" FROM pg_catalog.pg_control_system() AS s, pg_catalog.pg_database AS d, "
-		"pg_catalog.pg_extension AS e"
-		" WHERE d.datname = pg_catalog.current_database() AND e.extname = 'cudal1'";
 	char	   *columns[3];
 	bool		ready = false;
 
@@ -337,14 +358,8 @@ prepare_session(void)
 	if (!columns[0] || strcmp(columns[1], "t") == 0)
 		note_problem(columns[0] ? "the server is a standby"
 					 : "the database has no extension cudal1");
-	else if (agent_queue.place && strcmp(agent_queue.place, columns[0]) != 0)
-	{
-		/* claims and results are those of the former; a person must say that this one is meant */
-		agent_log("the connection leads to another database or another installation of the "
-				  "extension than before");
-		cudal1_jobs_drop();
-		exit(1);
-	}
+	else if (!is_former_place(columns[0]))
+		queue_desert();
 	/*
 	 * results of a former version's claims are offered to the new one, which takes them or says
 	 * what it misses in them

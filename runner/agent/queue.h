@@ -33,7 +33,12 @@ typedef struct AgentQueue
 
 extern AgentQueue agent_queue;
 extern const char *queue_problem(void);
-extern void queue_check_version(void);
+
+/* false: the extension was dropped and created again; looks at its version, too */
+extern bool queue_check_database(void);
+
+/* ends the agent, since the queue is not the one that it served */
+extern _Noreturn void queue_desert(void);
 
 extern Cudal1Call queue_take_back(const char *beginning, int64_t *taken);
 extern Cudal1Call queue_announce_idle(double seconds);

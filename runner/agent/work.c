@@ -138,6 +138,14 @@ claim_for(AgentDevice *device)
 		device->unsettled = true;
 		return;
 	}
+	if ((outcome != CUDAL1_CALL_DONE || claim.job_id != 0) && !queue_check_database())
+	{
+		int64_t		taken;
+
+		/* where the extension is new, our number may be that of another device */
+		(void) queue_take_back(device->name, &taken);
+		queue_desert();
+	}
 	if (outcome != CUDAL1_CALL_DONE)
 	{
 		retry_later(device);
@@ -282,11 +290,12 @@ register_devices(void)
 {
 	int64_t		id;
 
+	if (!queue_check_database())
+		queue_desert();
 	for (int i = 0; i < ndevices && queue_connected(); i++)
 		if (cudal1_queue_register(agent_settings.host, devices[i].line, &id, NULL)
 			== CUDAL1_CALL_DONE)
 			devices[i].device_id = id;
-	queue_check_version();
 }
 
 /* all that is due in the database */

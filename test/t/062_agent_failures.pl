@@ -136,6 +136,24 @@ is(scalar_of($node, "SELECT count(*) FROM cudal1.measurement WHERE outcome = 'lo
 consistent($node);
 
 stop_agent($a, 'agent a leaves');
-stop_agent($b, 'agent b leaves');
+
+# the extension is created anew under an agent that runs, and its device's number is that of another device
+my $number = scalar_of($node, "SELECT device_id FROM cudal1.device WHERE host = 'host-b'");
+$node->safe_psql('postgres', <<"END");
+BEGIN;
+DROP EXTENSION cudal1;
+CREATE EXTENSION cudal1;
+SELECT cudal1_grant('measurer', 'agent');
+SET LOCAL ROLE measurer;
+SELECT cudal1.register_device('other ' || n, '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["c"]}') FROM generate_series(1, $number) AS n;
+RESET ROLE;
+SELECT cudal1_add_task('task', 'void solve(const float *a, float *c) {}', 'c', '{"entry": "solve",
+	"args": [{"name": "a", "dtype": "float32", "shape": [4], "role": "in"}, {"name": "c", "dtype": "float32", "shape": [4], "role": "out"}]}');
+SELECT cudal1_submit('task', 'result 1.4');
+COMMIT;
+END
+agent_ended($b, 256, 'agent b ends, as after a connection to another database');
+like(agent_log($b), qr/another installation of the extension/, 'and says why');
+is(scalar_of($node, "SELECT string_agg(state || ' ' || failures, ' ') FROM cudal1.job"), 'queued 0', 'it measured nothing for the other device');
 $node->stop;
 done_testing();
