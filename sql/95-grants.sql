@@ -406,8 +406,9 @@ RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
 RETURN cudal1.change_privileges(role, kind, false);
 COMMENT ON FUNCTION @extschema@.cudal1_revoke(name, text) IS
-'takes back what cudal1_grant() gave for the kind; grant what another kind of the same role needs
-anew. Errors: 42704 unknown role, 22023 unknown kind';
+'takes back what cudal1_grant() gave for the kind, but not USAGE of the schema that holds the
+extension''s functions, since other objects may be there; grant what another kind of the same role
+needs anew. Errors: 42704 unknown role, 22023 unknown kind';
 
 -- PUBLIC may use nothing. Everything but the queue and its turns is part of a dump.
 DO $$
