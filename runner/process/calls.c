@@ -249,8 +249,14 @@ static const CallLine lines[] = {
 		" umask mincore",
 	"what interpreters and their libraries do with files"},
 	{"TGBD", CALL_ALLOWED,
-		"mkdir mkdirat rmdir unlink unlinkat rename renameat renameat2 flock",
+		"mkdir mkdirat rmdir unlink unlinkat rename renameat renameat2",
 	"caches, which libraries make where they can; in a run a read-only mount refuses them"},
+	{"TG", CALL_PRETENDED,
+		"flock",
+	"nothing writes to caches in a run; files of the host are everyone's, and a lock is seen"},
+	{"BD", CALL_ALLOWED,
+		"flock",
+	"locks of caches in the folders of a build"},
 	{"BD", CALL_ALLOWED,
 		"creat link linkat symlink symlinkat chmod fchmod fchmodat chown lchown fchown fchownat"
 		" utime utimes futimesat utimensat truncate ftruncate fallocate sendfile copy_file_range"
