@@ -34,6 +34,7 @@ static int	builds_of[1 + HEAT_MAX];	/* how many there were, of the reference las
 static int	kept;
 static int	most_running;
 static int	most_ready;
+static int	going_early;	/* without the device, where it is a CPU */
 /* builds that went on beside one whose code is timed, or the reference's */
 static int	beside_timed;
 static double seconds = 1;		/* the clock */
@@ -199,8 +200,9 @@ measure_cause(Measure *of, Side side, const char *cause)
 {
 }
 
+/* the GPU's builds, or, without one, those of a CPU */
 static void
-build_heat(const char *const *codes, int n)
+build_heat_on(Gpu *device, BuiltKind kind, const char *const *codes, int n)
 {
 	static Options options;
 	static const int numbers[HEAT_MAX] = {0};
@@ -214,12 +216,12 @@ build_heat(const char *const *codes, int n)
 	job.profile.build_seconds = 10;
 	m.job = &job;
 	m.options = &options;
-	m.gpu = &gpu;
+	m.gpu = device;
 	m.locked_at = seconds;
 	for (int i = 0; i < n; i++)
 		job.candidate[i].code = (char *) codes[i];
 	heat_init(&m, numbers, n);
-	m.reference.kinds = m.kinds = 1u << BUILT_TRITON;
+	m.reference.kinds = m.kinds = 1u << kind;
 	/* of one candidate, the reference's was kept */
 	m.reference.built.key = n > 1 ? strdup("reference") : NULL;
 	for (int i = 0; i < n; i++)
@@ -230,8 +232,19 @@ build_heat(const char *const *codes, int n)
 		m.members[i].code.built.alone = compiled_is_timed(codes[i]);
 	}
 	build_start_on_device(&m);
+	if (!device)
+		build_early(&m);
+	going_early = 0;
+	for (int i = 0; i < nstarted; i++)
+		going_early += started[i].ended || is_going(i);
 	build_on_device(&m);
 	heat_share(&m);
+}
+
+static void
+build_heat(const char *const *codes, int n)
+{
+	build_heat_on(&gpu, BUILT_TRITON, codes, n);
 }
 
 static int
@@ -326,6 +339,21 @@ main(void)
 	check(m.members[1].apart == APART_ALONE && m.members[2].apart == APART_ALONE
 		  && m.members[3].result.outcome == OUTCOME_NONE && kept == 2,
 		  "what takes too long or is killed is measured by itself");
+	end_heat();
+
+	for (int kind = BUILT_EXTENSIONS; kind <= BUILT_TRITON; kind++)
+	{
+		build_heat_on(NULL, (BuiltKind) kind, alike, 4);
+		check(going_early == 0 && nstarted == 5 && kept == 5,
+			  "for a CPU nothing is built before it is held");
+		check(most_running == AT_ONCE && beside_timed == 0, "and then side by side");
+		end_heat();
+	}
+
+	status_of[0][0] = BUILD_RAISED;
+	error_of[0] = "RuntimeError: no";
+	build_heat_on(NULL, BUILT_EXTENSIONS, alike, 2);
+	check(builds_of[0] == 1, "where none lacks a GPU's memory, and is made again for it");
 	end_heat();
 
 	status_of[0][0] = TOO_LONG;

@@ -244,14 +244,18 @@ compiles(const Measure *m, Side side, BuiltKind kind)
 bool
 compiles_early(const Measure *m, Side side)
 {
-	return compiles(m, side, BUILT_EXTENSIONS) || compiles(m, side, BUILT_TRITON);
+	return m->gpu && (compiles(m, side, BUILT_EXTENSIONS) || compiles(m, side, BUILT_TRITON));
 }
 
+/*
+ * On a CPU all of it: the code runs in its build, with clocks and as many processes as it likes,
+ * and would slow the reference of a candidate that is measured meanwhile, or do that one's work.
+ */
 bool
 compiles_on_device(const Measure *m, Side side)
 {
-	return (m->gpu && compiles(m, side, BUILT_TRITON)) || compiles(m, side, BUILT_GRAPHS)
-		|| compiles(m, side, BUILT_KERNELS);
+	return m->gpu ? compiles(m, side, BUILT_TRITON) || compiles(m, side, BUILT_GRAPHS)
+		|| compiles(m, side, BUILT_KERNELS) : m->code[side]->kinds != 0;
 }
 
 void

@@ -47,8 +47,8 @@ compiles_in_runs(const Measure *m, Side side)
 }
 
 /*
- * A side's code runs once: without the device first, since compilers take long; with it where
- * kernels are compiled for what they are called with, or tuned, or in a run. Twice as many
+ * A side's code runs once: for a GPU without the device first, since compilers take long; with it
+ * where kernels are compiled for what they are called with, or tuned, or in a run. Twice as many
  * interpreters for that as there are builds at once start before the device is held, import
  * PyTorch, and wait; others start while those before them build.
  */
@@ -185,7 +185,7 @@ judge_build(Measure *m, Side side, bool with_device, int status)
 		|| strstr(text, "Disk quota exceeded");
 	if (starved && build_again_alone(m, side))
 		return false;
-	if (with_device && build->beside && lacked_device(status, text))
+	if (with_device && m->gpu && build->beside && lacked_device(status, text))
 	{
 		built->again = true;
 		return false;
@@ -348,7 +348,7 @@ static void
 let_on_device(Measure *m, const int *order, int n, int at)
 {
 	int			most = build_at_once();
-	bool		beside = m->gpu && m->nmembers > 1 && most > 1;
+	bool		beside = m->nmembers > 1 && most > 1;
 	Build	   *first = NULL;
 
 	for (int i = at; i < n && most > 0; i++)
@@ -359,7 +359,7 @@ let_on_device(Measure *m, const int *order, int n, int at)
 		Build	   *build = &built->build[true];
 
 		beside = beside && side == SIDE_CANDIDATE && !built->alone && !built->again;
-		if (i > at && (!beside || gpu_is_short(m, build_at_once())))
+		if (i > at && (!beside || (m->gpu && gpu_is_short(m, build_at_once()))))
 			break;
 		if (!good || !needs_device(m, side))
 			continue;

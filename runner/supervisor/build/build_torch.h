@@ -63,9 +63,9 @@ extern void interpreter_prepare(Measure *m, Side side, bool all, Interpreter *i,
 /* what code compiles when it runs, a bit for each kind: Code.kinds */
 extern unsigned compiled_kinds(const Measure *m, const char *code);
 extern bool compiles(const Measure *m, Side side, BuiltKind kind);
-/* with compilers alone, before a device is held */
+/* for a GPU, with compilers alone, before it is held */
 extern bool compiles_early(const Measure *m, Side side);
-/* for what it is called with, or for the device it runs on */
+/* for what it is called with, or for the device it runs on; on a CPU, all */
 extern bool compiles_on_device(const Measure *m, Side side);
 /* whether code may choose by their times among things that it compiles */
 extern bool compiled_is_timed(const char *code);
