@@ -1,6 +1,6 @@
 -- The queue: who gets what, what a result does, and that nobody reports for another.
 BEGIN;
-SELECT plan(119);
+SELECT plan(122);
 
 SELECT cudal1_add_task(name, 'class Model: pass', 'pytorch', options => options::jsonb)
 FROM (VALUES ('t', '{}'), ('wide', '{"cores": 2}')) AS v (name, options) \g /dev/null
@@ -209,6 +209,16 @@ SELECT is(octet_length(cudal1.clip(repeat('é', 1500))), 2000, 'a detail is cut 
 SELECT is(octet_length(cudal1.clip('x' || repeat('é', 1500))), 1999, 'between characters');
 SELECT is(octet_length(cudal1.clip('xy' || repeat('😀', 600))), 1998, 'of any size');
 SELECT is((pg_temp.work(:d1, jsonb_build_object('outcome', 'crash', 'detail', repeat('é', 5000)))).state, 'failed:crash:0', 'a long detail is stored');
+
+-- workers that died
+TRUNCATE cudal1.job;
+SELECT cudal1_submit('t', 'died ' || n) FROM generate_series(1, 3) AS n \g /dev/null
+UPDATE cudal1.job SET state = 'running', worker = 'server worker', login = current_user, device_id = :d1, lease_until = '-infinity',
+	attempt = CASE code WHEN 'died 1' THEN 10 ELSE 1 END, failures = CASE code WHEN 'died 1' THEN 0 ELSE 2 END FROM cudal1.candidate AS c WHERE c.candidate_id = job.candidate_id;
+SELECT is(cudal1.take_back('server', 'server new worker'), 3::bigint, 'what dead workers had is taken back');
+SELECT is((SELECT string_agg(concat_ws(' ', code, j.state, j.failures), ', ' ORDER BY code) FROM cudal1.job AS j JOIN cudal1.candidate USING (candidate_id)),
+	'died 1 queued 1, died 2 queued 2, died 3 queued 2', 'a job that saw ten of them counts it, and no other does, though all leases have ended');
+SELECT is((SELECT count(*) FROM cudal1.candidate WHERE code LIKE 'died %' AND state = 'discarded'), 0::bigint, 'so no candidate is lost');
 
 SELECT * FROM finish();
 ROLLBACK;
