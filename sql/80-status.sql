@@ -478,10 +478,12 @@ BEGIN
 					WHERE k.candidate_id = x.candidate_id)
 			ORDER BY x.candidate_id
 			FOR NO KEY UPDATE SKIP LOCKED) AS c;
-	-- an imported one may have been queued, or have got a score, before its lock was free; a score
-	-- of any device is a success that reports of that device may show
+	-- an imported one may have been queued, or have got a score, before its lock was free, and
+	-- another session may have pruned it; a score of any device is a success that reports of that
+	-- device may show
 	ids := ARRAY(SELECT u.id FROM unnest(ids) AS u (id)
 		WHERE NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = u.id)
+			AND NOT EXISTS (SELECT FROM cudal1.pruned AS p WHERE p.candidate_id = u.id)
 			AND NOT EXISTS (SELECT FROM cudal1.imported_score AS i
 				WHERE i.candidate_id = u.id AND i.reward > 0));
 

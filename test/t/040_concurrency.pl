@@ -115,5 +115,23 @@ is($node->safe_psql('postgres', 'SELECT count(*) FROM cudal1.job'), '0', 'the qu
 is($node->safe_psql('postgres', q{SELECT count(*) FROM cudal1.candidate WHERE state IN ('queued', 'measuring', 'verifying')}), '0', 'every candidate is decided');
 is($node->safe_psql('postgres', $check), '', 'and everything agrees');
 
+# a prune that begins while another one ends: a table that it reads is made to wait, so that it sees none of the other's work
+$node->safe_psql('postgres', <<'SQL');
+CREATE FUNCTION hold() RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN true; END$$;
+INSERT INTO cudal1.aa_candidate SELECT task_id, min(candidate_id) FROM cudal1.candidate WHERE state = 'failed' GROUP BY task_id;
+ALTER TABLE cudal1.aa_candidate RENAME TO held_candidate;
+CREATE VIEW cudal1.aa_candidate AS SELECT a.* FROM cudal1.held_candidate AS a WHERE hold();
+SQL
+$_ = $node->background_psql('postgres') for ($first, $second);
+$first->query_safe('SELECT pg_advisory_lock(1)');
+$second->{stdin} .= "SELECT 'pruned ' || texts FROM cudal1_prune('0 days') WHERE part = 'code';\n\\echo ended\n";
+$second->{run}->pump_nb;
+$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event = 'advisory' AND query LIKE '%pruned%'}) or die 'nobody waits';
+cmp_ok($first->query_safe(q{SELECT texts FROM cudal1_prune('0 days') WHERE part = 'code'}), '>', 0, 'a session prunes');
+$first->query_safe('SELECT pg_advisory_unlock(1)');
+pump_until($second->{run}, $second->{timeout}, \$second->{stdout}, qr/^ended$/m) or die 'no answer';
+like($second->{stdout}, qr/^pruned 0$/m, 'another one at that moment leaves out what is pruned already');
+$_->quit for ($first, $second);
+
 $node->stop;
 done_testing();
