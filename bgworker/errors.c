@@ -13,6 +13,7 @@
  */
 #include "postgres.h"
 
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "tcop/tcopprot.h"
 
@@ -151,7 +152,9 @@ hint_with_name(const char *hint, const ErrorData *edata)
 	if (edata->sqlerrcode == ERRCODE_UNDEFINED_FUNCTION)
 		name = strstr(edata->message, "cudal1_");
 	else if (edata->cursorpos > 0)
-		name = open_function(statement, statement + Min(edata->cursorpos - 1, strlen(statement)));
+		/* which counts characters */
+		name = open_function(statement, statement + pg_mbcharcliplen(statement, strlen(statement),
+																	 edata->cursorpos - 1));
 	if (name == NULL)
 		return NULL;
 	length = strspn(name, "abcdefghijklmnopqrstuvwxyz_0123456789");

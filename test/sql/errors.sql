@@ -23,6 +23,7 @@ SELECT cudal1_status;
 CALL cudal1_status();
 SELECT cudal1.submit('softmax', 'x');
 SELECT cudal1_submit(softmax, x);
+SELECT 'éééééééééééééééééééé', cudal1_submit(softmax, x);
 SELECT task FROM cudal1.candidate;
 SELECT score_ FROM cudal1.candidate;
 -- an argument in the place of another
