@@ -249,8 +249,6 @@ work(bool woken)
 static void
 leave(bool vacate)
 {
-	/* nothing may hold up a shutdown for long */
-	SetConfigOption("lock_timeout", "1s", PGC_SUSET, PGC_S_OVERRIDE);
 	cudal1_devices_stop();
 	cudal1_generate_leave(worker_name);
 	cudal1_jobs_leave(vacate ? VACATE_MS : SHUTDOWN_MS);
