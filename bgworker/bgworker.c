@@ -1,6 +1,7 @@
 /*
  * bgworker.c
- *		The library's entry: settings in every process, all else only where the server preloads it.
+ *		The library's entry: settings and hints in every process, all else only where the server
+ *		preloads it.
  */
 #include "postgres.h"
 

@@ -7,8 +7,10 @@
 
 #include "postgres.h"
 
-/* called while preloading: what sessions read of an error, what wakes workers, what starts them */
+/* called in every process: what sessions read of an error */
 extern void cudal1_errors_install(void);
+
+/* called while preloading: what wakes workers, what starts them */
 extern void cudal1_hooks_install(void);
 extern void cudal1_launcher_register(void);
 
