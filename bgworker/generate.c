@@ -212,7 +212,10 @@ store(int64 now)
 		fill_wanted = look_wanted = true;
 	}
 	else if (outcome != CUDAL1_CALL_GONE)
-		retry_at = now + Min(10000, 100L << Min(++tries, 10));
+	{
+		tries++;
+		retry_at = now + Min(10000, 100L << Min(tries, 10));
+	}
 	pfree(batch);
 	return outcome;
 }

@@ -7,6 +7,7 @@ use lib "$FindBin::RealBin/../perl";
 use Models;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes qw(sleep);
 use Workers;
 
 my $endpoint = start_endpoint('held');
@@ -48,6 +49,26 @@ wait_for($node, "SELECT state FROM cudal1.request WHERE request_id = $request", 
 wait_for($node, 'SELECT count(*) FROM cudal1.job', '0', 'the queue is empty');
 consistent($node);
 $_->quit for @sessions;
+
+# answers whose table a session holds are offered again and again: after 0.2 s, 0.4 s, 0.8 s, each offer waiting a second for the table
+add_model($node, $endpoint, 'wait:late');
+$request = $node->safe_psql('postgres', "SELECT cudal1_generate((SELECT prompt_id FROM cudal1_prompt('task', kind => 'augment')), 'wait:late')");
+wait_for($node, "SELECT state FROM cudal1.request WHERE request_id = $request", 'running', 'a request is in flight');
+my $operator = $node->background_psql('postgres');
+$operator->query_safe('BEGIN; LOCK TABLE cudal1.request IN EXCLUSIVE MODE');
+touch_endpoint('held', 'late');
+my $offers = 0;
+for (1 .. 250)
+{
+	$offers = () = slurp_file($node->logfile) =~ /function cudal1.finish_requests/g;
+	last if $offers >= 4;
+	sleep 0.1;
+}
+cmp_ok($offers, '>=', 4, 'an answer that could not be stored is soon offered again');
+$operator->query_safe('ROLLBACK');
+wait_for($node, "SELECT state FROM cudal1.request WHERE request_id = $request", 'answered', 'and stored when it can be');
+$operator->quit;
+
 $node->stop;
 
 done_testing();
