@@ -30,7 +30,10 @@ check_job(const uint8_t *data, size_t size)
 	{
 		const Profile *p = &job.profile;
 
-		HOLDS(job.reference != NULL && job.code != NULL && job.task != NULL && job.cores >= 1);
+		HOLDS(job.reference != NULL && job.cores >= 1);
+		HOLDS(job.candidates >= 1 && job.candidates <= HEAT_MAX);
+		for (int i = 0; i < job.candidates; i++)
+			HOLDS(job.candidate[i].code != NULL);
 		HOLDS(p->nlooks >= 1 && p->nlooks <= 8 && p->pairs >= 1 && p->pairs <= 1000);
 		for (int i = 0; i < p->nlooks; i++)
 			HOLDS(p->looks[i] >= 2 && p->looks[i] <= 1000);
