@@ -242,6 +242,17 @@ leave(int status)
 	return status;
 }
 
+/* whether the queue answers, and has a device for this agent; other roles' devices are refused */
+static bool
+is_served(void)
+{
+	bool		registered = false;
+
+	for (int i = 0; i < ndevices; i++)
+		registered |= devices[i].device_id != 0;
+	return queue_connected() && !agent_queue.refused && registered;
+}
+
 /*
  * a pilot that measures nothing keeps its device from others: it does not wait for ever for a
  * server, or for its rights there
@@ -250,14 +261,14 @@ static bool
 is_out_of_patience(double disconnected_since)
 {
 	return (agent_settings.once || agent_settings.until_idle >= 0)
-		&& (!queue_connected() || agent_queue.refused) && cudal1_jobs_measuring() == 0
+		&& !is_served() && cudal1_jobs_measuring() == 0
 		&& clock_now() - disconnected_since > agent_settings.patience;
 }
 
 /* what the agent does next, and since when it does nothing; seconds of clock_now() */
 typedef struct Loop
 {
-	double		connected_at;	/* the last time that the queue answered */
+	double		connected_at;	/* the last time that the queue answered and had a device */
 	double		poll_at;
 	double		expire_at;
 	double		refresh_at;
@@ -273,7 +284,7 @@ connect_queue(Loop *l, double now)
 {
 	if (!queue_connect(false))
 		l->was_connected = false;
-	else if (!agent_queue.refused)
+	else if (is_served())
 		l->connected_at = now;
 	if (!queue_connected() || l->was_connected)
 		return true;
@@ -293,9 +304,15 @@ register_devices(void)
 	if (!queue_check_database())
 		queue_desert();
 	for (int i = 0; i < ndevices && queue_connected(); i++)
-		if (cudal1_queue_register(agent_settings.host, devices[i].line, &id, NULL)
-			== CUDAL1_CALL_DONE)
+	{
+		Cudal1Call	outcome;
+
+		outcome = cudal1_queue_register(agent_settings.host, devices[i].line, &id, NULL);
+		if (outcome == CUDAL1_CALL_DONE)
 			devices[i].device_id = id;
+		else if (outcome == CUDAL1_CALL_FAILED)
+			devices[i].device_id = 0;
+	}
 }
 
 /* all that is due in the database */

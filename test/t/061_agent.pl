@@ -108,6 +108,8 @@ my $owner = scalar_of($node, "WITH was AS (SELECT owner FROM cudal1.device) UPDA
 start_agent($agent, '--once', '--patience', '0.2');
 agent_ended($agent, 256, 'of another role\'s device a pilot gives up');
 like(agent_log($agent), qr/belongs to role .* its members and operators may use it/, 'and says what would help, which is no grant');
+start_agent($agent, '--until-idle', '--lease', '4', '--patience', '2.5');
+agent_ended($agent, 256, 'also where its patience outlasts what the queue answers it besides');
 $node->safe_psql('postgres', "UPDATE cudal1.device SET owner = '$owner'");
 $node->safe_psql('postgres', "SELECT cudal1_revoke('measurer', 'agent')");
 start_agent($agent, '--once', '--patience', '0.2');
