@@ -24,12 +24,13 @@ ORDER BY t.name;
 SELECT p.method, c.failure, count(*) AS proposals,
     round(100.0 * count(*) / sum(count(*)) OVER (PARTITION BY p.method), 1) AS percent
 FROM cudal1.proposal AS p JOIN cudal1.candidate AS c USING (candidate_id)
-WHERE c.state = 'failed'
+WHERE c.state = 'failed' AND c.purpose = 'normal'
 GROUP BY p.method, c.failure ORDER BY p.method, proposals DESC;
 
 -- What are the ten most common messages of failed candidates?
 SELECT c.failure, left(c.detail, 60) AS detail, count(*) AS candidates
-FROM cudal1.candidate AS c WHERE c.state = 'failed' AND c.detail IS NOT NULL
+FROM cudal1.candidate AS c
+WHERE c.state = 'failed' AND c.purpose = 'normal' AND c.detail IS NOT NULL
 GROUP BY 1, 2 ORDER BY candidates DESC, detail LIMIT 10;
 
 -- How do the best rewards grow with the number of proposals?
@@ -38,6 +39,7 @@ FROM (SELECT t.name AS task, c.reward,
         row_number() OVER w AS n, max(c.reward) OVER (w ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
       FROM cudal1.proposal AS p JOIN cudal1.candidate AS c USING (candidate_id)
           JOIN cudal1.task AS t ON t.task_id = p.task_id
+      WHERE c.purpose = 'normal'
       WINDOW w AS (PARTITION BY t.task_id ORDER BY p.proposal_id)) AS x
 WHERE reward > coalesce(before, 0) ORDER BY task, n;
 

@@ -32,14 +32,17 @@ is($node->safe_psql('postgres', 'SELECT count(*) FROM cudal1.campaign'), 1, 'and
 
 sub slurp { return PostgreSQL::Test::Utils::slurp_file("$examples/$_[0]") }
 
-# every query runs, as an analyst
+# every query runs, as an analyst, and tells nothing of candidates that are there to try the task
 $node->safe_psql('postgres', "CREATE ROLE ann LOGIN; SELECT cudal1_grant('ann', 'analyst')");
+$node->safe_psql('postgres', "SELECT cudal1_submit('task', 'outcome wrong_output of a null candidate', purpose => 'null', method => 'null')");
+$node->poll_query_until('postgres', "SELECT bool_and(state = 'failed') FROM cudal1.candidate WHERE purpose = 'null'");
 for my $query (split /;\n/, slurp('queries.sql'))
 {
 	my ($title) = $query =~ /^-- (.*)$/m;
 	next unless $query =~ /^SELECT/m;
 	my ($ret, $out, $stderr) = $node->psql('postgres', $query, extra_params => [ '-U', 'ann' ]);
 	is($ret . $stderr, '0', $title);
+	unlike($out, qr/null candidate|^null\|/m, "$title: without null candidates");
 }
 for my $panel (@{ JSON::PP::decode_json(slurp('grafana/dashboard.json'))->{panels} })
 {
