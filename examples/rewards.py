@@ -126,7 +126,8 @@ def verl_score(reward):
 
 
 def compute_score_batch(data_sources, solution_strs, ground_truths, extra_infos, **kwargs):
-    """For verl with reward_manager=batch: custom_reward_function.path=examples/rewards.py, .name=compute_score_batch; extra_info holds prompt_id."""
+    """For verl without a reward loop, with reward_model.reward_manager=batch and custom_reward_function.name=compute_score_batch, .path this file;
+    extra_info holds prompt_id."""
     return [verl_score(r) for r in rewards_of([e["prompt_id"] for e in extra_infos], solution_strs)]
 
 
@@ -153,8 +154,9 @@ def _send(loop):
 
 
 async def compute_score_gathered(data_source, solution_str, ground_truth, extra_info=None, **kwargs):
-    """For verl's reward loop, which asks for many answers at once, each by itself: .name=compute_score_gathered. What comes within
-    GATHERING seconds is one statement and one wait, where compute_score keeps a thread and a connection for each."""
+    """For verl's reward loop (reward.custom_reward_function.path this file, .name=compute_score_gathered), which asks for many answers at once,
+    each by itself; extra_info holds prompt_id. What comes within GATHERING seconds is one statement and one wait, where compute_score keeps
+    a thread and a connection for each."""
     loop = asyncio.get_running_loop()
     future = loop.create_future()
     if loop not in _gathered:
@@ -165,7 +167,7 @@ async def compute_score_gathered(data_source, solution_str, ground_truth, extra_
 
 
 def compute_score(data_source, solution_str, ground_truth, extra_info=None, **kwargs):
-    """For verl's other managers, which ask for one answer at a time: .name=compute_score. Each call is a sample of its own."""
+    """For managers of verl that ask for one answer at a time: .name=compute_score. Each call is a sample of its own."""
     return verl_score(wait(submit([extra_info["prompt_id"]], [solution_str], METHOD, [None], [uuid.uuid4().hex]))[0])
 
 
