@@ -566,6 +566,8 @@ gpu_bound(double audit, double single, double late, uint32_t runs)
 int
 main(void)
 {
+	double		twice;
+
 	check_wide();
 	check_unclear(2, 1);
 	check_unclear(0.98, 3);
@@ -672,6 +674,13 @@ main(void)
 	check(after_audits(1.27, 1e-3, 0.8e-3) == 1.27, "a score within the margin of audits is paid");
 	check(fabs(after_audits(10, 1e-3, 0.8e-3) - 1.25) < 1e-9,
 		  "one that contradicts them gets what they show, without the margin");
+	twice = bound(1e-3, 0.5e-3);
+	check(near(after_audits(twice * 0.999, 1e-3, 0.5e-3), twice * 0.999, 1e-12)
+		  && near(after_audits(twice * 1.001, 1e-3, 0.5e-3), twice, 0.001),
+		  "one that luck takes a little above the bound loses little");
+	check(near(after_audits(twice * 1.125, 1e-3, 0.5e-3), (twice + 2) / 2, 1e-9)
+		  && near(after_audits(twice * 1.251, 1e-3, 0.5e-3), 2, 1e-9),
+		  "what it loses grows evenly with how far it is above");
 	check(after_audits(10, 1e-3, 1.01e-3) == 1 && !measure.result->wide,
 		  "and where they show nothing, 1.00");
 	check(fabs(after_audits(3, 3e-3, 2.3e-3) - 1.307) < 1e-3 && measure.result->wide

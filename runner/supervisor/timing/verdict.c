@@ -249,6 +249,21 @@ audits_bound(Rounds *s, double doubt, bool clear, double *shown)
 	return bound;
 }
 
+/*
+ * What is paid where audits contradict the blocks. The doubt and the margin are for honest code,
+ * which stays below the bound, so what is far above it gets what audits show. Luck can take honest
+ * code a little above, and must not cost it all of the margin: within as much of the bound as the
+ * margin is of a run, what is paid falls from the one to the other.
+ */
+static double
+contradicted(const Rounds *s, double bound, double shown, double estimate)
+{
+	double		least = fmin(fmax(shown, fmin(bound, 1)), bound);
+	double		above = (estimate - bound) / (bound * s->m->job->profile.audit_margin);
+
+	return bound - (bound - least) * fmin(above, 1);
+}
+
 void
 verdict_conclude(Rounds *s, bool left)
 {
@@ -284,13 +299,9 @@ verdict_conclude(Rounds *s, bool left)
 	if (isfinite(r->audit_bound) && r->audit_bound < estimate)
 	{
 		json_object_set_new(r->evidence, "score_before_audit", json_real(r->score));
-		/*
-		 * Audits contradict the blocks. The doubt and the margin are for honest code, which stays
-		 * below the bound, so what is above it gets what audits show.
-		 */
 		by_share = audit_by_share(s, doubt, estimate);
 		if (audits < estimate)
-			r->audit_bound = fmin(r->audit_bound, fmax(shown, fmin(audits, 1)));
+			r->audit_bound = fmin(r->audit_bound, contradicted(s, audits, shown, estimate));
 		if (by_share)
 			conclude(m, OUTCOME_SUCCESSFUL, "runs whose inputs come one by one take longer on "
 					 "this host than cold code does, so they can't confirm %.4g: the score is what "
