@@ -93,6 +93,8 @@ static double reference_run;
 static double candidate_run;
 static double candidate_spread; /* of its processes, as a factor's logarithm */
 static double start_seconds = 0.02; /* of a process */
+static double end_seconds;		/* of a process that was ended, until it is gone */
+static int	dying;				/* of these */
 static double candidate_sleeps; /* seconds a run at random, up to these */
 static double host_spread;		/* of all processes */
 static double block_spread;		/* of all blocks */
@@ -274,6 +276,14 @@ measure_end(Measure *m, Executor *executor)
 {
 	alive -= executor->hostile;
 	executor->hostile = false;
+	dying++;
+}
+
+void
+measure_reap(Measure *m)
+{
+	moment += dying * end_seconds;
+	dying = 0;
 }
 
 bool
@@ -316,6 +326,7 @@ measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots,
 
 	int			place = side == SIDE_REFERENCE ? 0 : 1 + m->member->number;
 
+	measure_reap(m);
 	if (m->shares && awake > 0 && candidate)
 	{
 		awake--;
@@ -442,6 +453,8 @@ arena_init(Arena *arena)
 void
 arena_destroy(Arena *arena)
 {
+	moment += arena->slots > 0 ? end_seconds : 0;
+	arena->slots = 0;
 }
 
 void
@@ -504,6 +517,8 @@ gpu_pools_draw(Measure *m)
 void
 gpu_pools_give_back(Measure *m)
 {
+	measure_reap(m);
+	moment += end_seconds;
 }
 
 size_t
@@ -733,7 +748,7 @@ run_heat(uint64_t seed, double reference, double candidate, int n)
 	candidate_run = candidate;
 	traps_after_late = 0;
 	compared = wrong = alive = most_alive = drawn = misplaced = 0;
-	loading = interrupted = 0;
+	loading = interrupted = dying = 0;
 	memset(side_by_side, 0, sizeof(side_by_side));
 	memset(first_runs, 0, sizeof(first_runs));
 	memset(places, 0, sizeof(places));

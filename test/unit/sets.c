@@ -239,6 +239,13 @@ check_sets_on_gpu(void)
 	check(each && drawn == blocks[0] && misplaced == 0,
 		  "each has memory of its own, and samples of each round");
 	check(neighbours == 0, "where none slows the reference that meets no other");
+	end_seconds = 0.1;
+	run_heat(1, 1e-3, 1e-3, 8);
+	for (int i = 1; i < 8; i++)
+		each = each && near(measure->members[i].result.device_seconds,
+							measure->members[0].result.device_seconds, 0.05);
+	check(each, "and none pays for the end of all others' processes");
+	end_seconds = 0;
 	run(1, 1e-3, 1e-3);
 	pairs = measure->members[0].result.pairs;
 	check(pairs > 2 && launched[false] == pairs && side_by_side[true] == pairs / 2

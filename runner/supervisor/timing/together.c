@@ -108,6 +108,7 @@ gpu_processes(Rounds *first, Rounds *members, int n)
 	double		slot = (double) (m->input_slot_bytes + m->output_slot_bytes);
 	double		kept = 0;
 
+	heat_enter_all(m);
 	gpu_pools_give_back(m);
 	for (int i = 0; i < n; i++)
 	{
@@ -234,6 +235,8 @@ pair_together(Set *set)
 		good = i == 0 ? plan_memory(set->of[0]) : plan_kept(set->of[i]);
 	good = good && rounds_pair(set);
 	m->shares = 0;
+	/* the last of them is current, and would pay for all that ends now */
+	set_enter_all(set);
 	free_memory(set);
 	share(set);
 	good = good && !m->dissolved;
