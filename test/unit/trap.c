@@ -19,6 +19,7 @@ static bool late_reference;
 static int	looks;				/* at the reference */
 static int	ended;
 static int	reaped;
+static int	missing = -1;		/* a kind of steps that no trap has */
 
 bool
 conclude(Measure *m, Outcome outcome, const char *format,...)
@@ -49,8 +50,9 @@ measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots,
 	}
 	for (int kind = 0; kind < STEPS; kind++)
 	{
-		t->steps[kind] = 1;
-		t->seconds[kind][0] = t->late == LATE_NOT ? 1e-6 : 9e-6;
+		t->steps[kind] = kind != missing;
+		t->seconds[kind][0] = (t->late == LATE_NOT ? 1e-6 : 9e-6) * (side == SIDE_CANDIDATE ? 1 : 2)
+			* (1 + kind);
 	}
 	return true;
 }
@@ -149,6 +151,16 @@ main(void)
 	check(s.steps[SIDE_CANDIDATE][STEP_LATE].n == 2
 		  && s.steps[SIDE_CANDIDATE][STEP_LATE].v[0] < 2e-6, "its steps say nothing");
 	check(looks == 0 && ended == 0, "and no code is accused of what happened once");
+	check(s.trapped[SIDE_REFERENCE].n == 2 && s.trapped[SIDE_CANDIDATE].n == 2,
+		  "both sides' count where both are known");
+	check(near(s.trapped[SIDE_REFERENCE].v[0], 6e-6, 1e-9)
+		  && near(s.trapped[SIDE_CANDIDATE].v[0], 3e-6, 1e-9),
+		  "by the kind of steps that takes longest");
+	missing = STEP_NEXT;
+	traps(2, "", false, &s);
+	check(s.trapped[SIDE_REFERENCE].n == 0 && s.trapped[SIDE_CANDIDATE].n == 0
+		  && s.steps[SIDE_CANDIDATE][STEP_LATE].n == 2, "and each kind is");
+	missing = -1;
 	check(traps(9, "l....l", false, &s) == OUTCOME_CHEAT,
 		  "late again, however much later, is a cheat");
 	check(ended == 1 && looks == REFERENCE_TRIES,

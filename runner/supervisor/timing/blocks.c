@@ -166,6 +166,7 @@ rounds_forget(Rounds *s)
 	{
 		free(s->audit[i].v);
 		free(s->late_runs[i].v);
+		free(s->trapped[i].v);
 		for (int kind = 0; kind < STEPS; kind++)
 			free(s->steps[i][kind].v);
 	}

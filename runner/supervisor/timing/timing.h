@@ -106,6 +106,7 @@ typedef struct Rounds
 	int			audits;			/* runs in them */
 	int			traps;
 	Values		steps[2][3];	/* seconds from gate to answer in traps, by kind: cuda.h's STEPS */
+	Values		trapped[2];		/* what a run cost by those of each trap that has both sides' */
 	/* the most seconds that a command of the supervisor's took in traps */
 	double		turn;
 	/* seconds that the GPU's turning to an executor and back takes a block */
@@ -313,6 +314,17 @@ extern bool baseline_was_slowed(const Rounds *s, double *slower, double *error);
  * conclude()
  */
 extern bool rounds_trap(Rounds *s, Half *half);
+
+/*
+ * What a run costs by the medians of its kinds of steps. Code that waits for its kernels waits for
+ * the GPU's turning to it, too, where that has rested.
+ */
+static inline double
+steps_cost(const Rounds *s, double late, double rested, double next)
+{
+	rested -= rested > s->turns / 2 ? s->turns / 2 : 0;
+	return fmax(rested, fmax(late, next));
+}
 
 /* round.c: false after conclude() */
 /* all sides on the same fresh inputs, in this order of set_orders(). `single`: an audit */

@@ -15,13 +15,30 @@
 #define IDLE_PATIENCE	5.0		/* seconds, for what an ended process has left on the GPU */
 #define IDLE_PAUSE		0.02
 
+/* what a run cost in the block just made; NAN where it had no steps of some kind */
+static double
+cost_of(const Rounds *s)
+{
+	GpuTrap    *t = &s->m->gpu->trap;
+	double		median[STEPS];
+
+	for (int kind = 0; kind < STEPS; kind++)
+	{
+		if (t->steps[kind] == 0)
+			return NAN;
+		median[kind] = cudal1_score_median(t->seconds[kind], t->steps[kind]);
+	}
+	return steps_cost(s, median[STEP_LATE], median[STEP_RESTED], median[STEP_NEXT]);
+}
+
 /*
  * one side's block with the trap; its output of the run that is looked at to kept[side].
- * `expected`: what that is, if known before
+ * `expected`: what that is, if known before; `cost`: what a run cost, or NAN where that
+ * is not known
  */
 static bool
 trap_block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n,
-		   const void *expected)
+		   const void *expected, double *cost)
 {
 	Measure    *m = s->m;
 	GpuTrap    *t = &m->gpu->trap;
@@ -42,10 +59,13 @@ trap_block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n,
 											  s->kept[side] + m->output_bytes)))
 		return false;
 	/* code that does its work later has steps that say nothing */
-	if (t->late == LATE_NOT)
-		for (int kind = 0; kind < STEPS; kind++)
-			for (uint32_t i = 0; i < t->steps[kind]; i++)
-				values_append(&s->steps[side][kind], t->seconds[kind][i]);
+	*cost = NAN;
+	if (t->late != LATE_NOT)
+		return true;
+	*cost = cost_of(s);
+	for (int kind = 0; kind < STEPS; kind++)
+		for (uint32_t i = 0; i < t->steps[kind]; i++)
+			values_append(&s->steps[side][kind], t->seconds[kind][i]);
 	return true;
 }
 
@@ -66,10 +86,14 @@ trap_both(Rounds *s, Half *half, const uint32_t *slots, uint32_t n)
 	static const char *const kinds[] = {"", "output", "kernel", "alone"};
 	Measure    *m = s->m;
 	const GpuTrap *t = &m->gpu->trap;
+	double		cost[2];
 
-	if (!trap_block(s, half, SIDE_REFERENCE, slots, n, NULL)
-		|| !trap_block(s, half, SIDE_CANDIDATE, slots, n, s->kept[SIDE_REFERENCE]))
+	if (!trap_block(s, half, SIDE_REFERENCE, slots, n, NULL, &cost[SIDE_REFERENCE])
+		|| !trap_block(s, half, SIDE_CANDIDATE, slots, n, s->kept[SIDE_REFERENCE],
+					   &cost[SIDE_CANDIDATE]))
 		return false;
+	for (int side = 0; side < 2 && cost[SIDE_REFERENCE] > 0 && cost[SIDE_CANDIDATE] > 0; side++)
+		values_append(&s->trapped[side], cost[side]);
 	s->traps++;
 	json_object_set_new(m->result->evidence, "traps", json_integer(s->traps));
 	s->turn = fmax(s->turn, t->turn);
@@ -118,9 +142,10 @@ accuse(Rounds *s, Half *half, uint32_t *slots, uint32_t n)
 	measure_reap(m);
 	for (int i = 0; i < REFERENCE_TRIES; i++)
 	{
+		double		cost;
 		bool		good = await_rest(m) && trap_set(s, slots, n)
-			&& trap_block(s, half, SIDE_REFERENCE, slots, n, NULL)
-			&& trap_block(s, half, SIDE_REFERENCE, slots, n, s->kept[SIDE_REFERENCE]);
+			&& trap_block(s, half, SIDE_REFERENCE, slots, n, NULL, &cost)
+			&& trap_block(s, half, SIDE_REFERENCE, slots, n, s->kept[SIDE_REFERENCE], &cost);
 
 		gpu_trap_clear(m);
 		if (!good)

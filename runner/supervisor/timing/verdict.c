@@ -14,6 +14,7 @@
 #include "supervisor/timing/timing.h"
 
 #define MIN_STEPS_SEEN	8		/* steps of each kind in traps, to set a bound */
+#define MIN_TRAPS_SEEN	3		/* in which both sides' steps are known, to compare them in each */
 /* of what a step takes in a trap, that it takes at least elsewhere */
 #define STEP_SHARE		0.5
 #define LEAST_SCORE			1e-6	/* a score */
@@ -58,15 +59,29 @@ static void
 typical_steps(const Rounds *s, double *step)
 {
 	for (int side = 0; side < 2; side++)
-	{
-		double		rested = values_median(&s->steps[side][STEP_RESTED]);
+		step[side] = without_copy(s, steps_cost(s, values_median(&s->steps[side][STEP_LATE]),
+												values_median(&s->steps[side][STEP_RESTED]),
+												values_median(&s->steps[side][STEP_NEXT])));
+}
 
-		/* code that waits for its kernels waits for the GPU's turning to it, then */
-		rested -= rested > s->turns / 2 ? s->turns / 2 : 0;
-		step[side] = fmax(rested, fmax(values_median(&s->steps[side][STEP_LATE]),
-									   values_median(&s->steps[side][STEP_NEXT])));
-		step[side] = without_copy(s, step[side]);
-	}
+/*
+ * How many times what it costs the reference. A core that others use is quick in some traps and
+ * slow in others, and of such steps one side's median may be a quick one and the other's a slow
+ * one. In a trap it mostly is the same for both.
+ */
+static double
+steps_quotient(const Rounds *s, const double *step)
+{
+	Values		quotients = {0};
+	double		quotient;
+
+	for (size_t i = 0; i < s->trapped[SIDE_CANDIDATE].n; i++)
+		values_append(&quotients, without_copy(s, s->trapped[SIDE_CANDIDATE].v[i])
+					  / without_copy(s, s->trapped[SIDE_REFERENCE].v[i]));
+	quotient = quotients.n >= MIN_TRAPS_SEEN ? values_median(&quotients)
+		: step[SIDE_CANDIDATE] / step[SIDE_REFERENCE];
+	free(quotients.v);
+	return quotient;
 }
 
 /*
@@ -79,14 +94,17 @@ step_bound(Rounds *s)
 {
 	double		step[2];
 	double		pace = without_copy(s, values_median(&s->seen.pace));
+	double		quotient;
 
 	if (!verdict_steps_known(s))
 		return NAN;
 	typical_steps(s, step);
+	quotient = steps_quotient(s, step);
 	json_object_set_new(s->m->result->evidence, "step_seconds",
-						json_pack("[f, f, f]", pace, step[SIDE_REFERENCE], step[SIDE_CANDIDATE]));
+						json_pack("[f, f, f, f]", pace, step[SIDE_REFERENCE], step[SIDE_CANDIDATE],
+								  quotient));
 	return values_median(&s->seen.times[SIDE_REFERENCE])
-		/ (step[SIDE_CANDIDATE] * fmax(STEP_SHARE, fmin(1, pace / step[SIDE_REFERENCE]))
+		/ (fmax(STEP_SHARE * step[SIDE_CANDIDATE], quotient * fmin(pace, step[SIDE_REFERENCE]))
 		   * (1 - AUDIT_WARM * s->m->job->profile.audit_margin));
 }
 
