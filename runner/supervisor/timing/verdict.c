@@ -270,8 +270,8 @@ audits_bound(Rounds *s, double doubt, bool clear, double *shown)
 /*
  * What is paid where audits contradict the blocks. The doubt and the margin are for honest code,
  * which stays below the bound, so what is far above it gets what audits show. Luck can take honest
- * code a little above, and must not cost it all of the margin: within as much of the bound as the
- * margin is of a run, what is paid falls from the one to the other.
+ * code a little above, and must not cost it all of the margin: up to a share `audit_margin` above
+ * the bound, what is paid falls from the bound to what audits show.
  */
 static double
 contradicted(const Rounds *s, double bound, double shown, double estimate)
