@@ -114,7 +114,8 @@ apply(const struct sock_fprog *filter)
 /*
  * What a process may do to itself and not to its forked siblings or their parent, who share its
  * user: signals to threads, limits. Its number is not known where the other filters are made. Nor
- * may a thread have the others go on while they are being stopped.
+ * may a thread have the others go on while they are being stopped, or stop them: what is stopped
+ * when its limit has passed counts as stopped from outside, and is measured once more.
  */
 static int
 apply_own(void)
@@ -126,10 +127,11 @@ apply_own(void)
 	uint32_t	signal = offsetof(struct seccomp_data, args[2]) + low;
 	struct sock_filter own[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, number),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prlimit64, 3, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_tgkill, 0, 6),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prlimit64, 4, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_tgkill, 0, 7),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, signal),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SIGCONT, 3, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SIGCONT, 4, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SIGSTOP, 3, 0),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, target),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 2, 0),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, self, 1, 0),

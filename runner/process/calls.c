@@ -86,7 +86,7 @@ static const CallLine lines[] = {
 	{"LCTGBD", CALL_ALLOWED,
 		"rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending rt_sigtimedwait rt_sigsuspend"
 		" sigaltstack pause tgkill",
-	"signals of its own threads; guard.c keeps tgkill to these, and from SIGCONT"},
+	"signals of its own threads; guard.c keeps tgkill to these, and from SIGCONT and SIGSTOP"},
 	{"LCTGBD", CALL_ALLOWED,
 		"clock_gettime clock_getres gettimeofday time times nanosleep clock_nanosleep getrusage",
 	"clocks, mostly read without a call; a pause is within the turn"},

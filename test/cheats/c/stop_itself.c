@@ -1,5 +1,5 @@
-/* kind: 25 wait; outcome: timeout, crash; task: vector
- * Stops itself. */
+/* kind: 25 wait; outcome: crash; cause: forbidden_call; task: vector
+ * Stops itself, as if others had stopped it, so that it would be measured once more. */
 #include "reference.c"
 #include <signal.h>
 #include <sys/syscall.h>
