@@ -107,12 +107,18 @@ take_notifications(void)
 {
 	PGnotify   *n;
 
+	/* also of our own calls: a claim may leave it to the next one to place more known codes */
 	while (connection && (n = PQnotifies(connection)) != NULL)
 	{
-		/* what our own calls enqueue, the turn after them sees */
-		notified |= n->be_pid != PQbackendPID(connection);
+		notified = true;
 		PQfreemem(n);
 	}
+}
+
+bool
+queue_has_news(void)
+{
+	return notified;
 }
 
 bool

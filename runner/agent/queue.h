@@ -21,6 +21,9 @@ extern Cudal1Call queue_run(const char *query, int n, const char *const *values,
 /* whether something was notified since the last call */
 extern bool queue_notified(void);
 
+/* whether it is to be called at once; what our own calls have sent makes no socket ready */
+extern bool queue_has_news(void);
+
 /* what calls have told of the database; queue.c alone writes to it */
 typedef struct AgentQueue
 {

@@ -365,6 +365,8 @@ next_look(const Loop *l, double now)
 
 	if (!queue_connected())
 		next = fmin(next, fmax(agent_queue.retry_at, now));
+	else if (queue_has_news())
+		next = now;
 	else
 		next = fmin(fmin(next, l->poll_at), fmin(l->expire_at, l->refresh_at));
 	if (queue_connected() && has_idle_device() && agent_mode == AGENT_WORK)
