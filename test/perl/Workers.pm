@@ -12,7 +12,7 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 our @EXPORT = qw(new_server create_extension submit submit_many state_of wait_for trace children await_children
-  no_children consistent touch_file worker_pid scalar_of);
+  no_children consistent touch_file worker_pid scalar_of place_known);
 
 my %scratch;
 
@@ -107,6 +107,20 @@ sub wait_for
 {
 	my ($node, $query, $wanted, $name, $database) = @_;
 	ok(poll($node, $database // 'postgres', $query, $wanted), $name);
+	return;
+}
+
+# so many successful codes that are proposed in another pool, until claims have placed them all there
+sub place_known
+{
+	my ($node, $count, $name) = @_;
+	scalar_of($node, <<"END");
+SELECT cudal1_open_pool('again');
+INSERT INTO cudal1.candidate (task_id, code, code_hash, state, reward, decided_at)
+	SELECT 1, c, cudal1.code_hash(c), 'successful', 1.5, now() FROM generate_series(1, $count) AS n, LATERAL (SELECT 'known ' || n AS c) AS v;
+SELECT cudal1_submit('task', 'known ' || n, pool => 'again') FROM generate_series(1, $count) AS n;
+END
+	wait_for($node, "SELECT count(*) FROM cudal1.bucket_slot AS s JOIN cudal1.pool AS p USING (pool_id) WHERE p.name = 'again'", $count, $name);
 	return;
 }
 

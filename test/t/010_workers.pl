@@ -50,14 +50,7 @@ is(scalar_of($node, "SELECT string_agg(candidate_id::text, ' ' ORDER BY measurem
 	"$high $low", 'the more urgent one first');
 
 # more codes are proposed in another pool than one claim places
-scalar_of($node, <<'END');
-SELECT cudal1_open_pool('again');
-INSERT INTO cudal1.candidate (task_id, code, code_hash, state, reward, decided_at)
-	SELECT 1, c, cudal1.code_hash(c), 'successful', 1.5, now() FROM generate_series(1, 1500) AS n, LATERAL (SELECT 'known ' || n AS c) AS v;
-SELECT cudal1_submit('task', 'known ' || n, pool => 'again') FROM generate_series(1, 1500) AS n;
-END
-wait_for($node, 'SELECT count(*) FROM cudal1.bucket_slot AS s JOIN cudal1.pool AS p USING (pool_id) WHERE p.name = $$again$$', '1500',
-	'claims follow each other until all are placed');
+place_known($node, 1500, 'claims follow each other until all are placed');
 
 # cancelling: one that is measured, one that waits
 $id = submit($node, "progress measuring 1\nwait never\nresult 1.1");

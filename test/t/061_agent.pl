@@ -31,14 +31,7 @@ touch_for($agent, 'go-measuring');
 wait_for($node, "SELECT state FROM cudal1.candidate WHERE candidate_id = $id", 'successful', 'the result is stored');
 
 # more codes are proposed in another pool than a few claims place
-scalar_of($node, <<'END');
-SELECT cudal1_open_pool('again');
-INSERT INTO cudal1.candidate (task_id, code, code_hash, state, reward, decided_at)
-	SELECT 1, c, cudal1.code_hash(c), 'successful', 1.5, now() FROM generate_series(1, 3000) AS n, LATERAL (SELECT 'known ' || n AS c) AS v;
-SELECT cudal1_submit('task', 'known ' || n, pool => 'again') FROM generate_series(1, 3000) AS n;
-END
-wait_for($node, 'SELECT count(*) FROM cudal1.bucket_slot AS s JOIN cudal1.pool AS p USING (pool_id) WHERE p.name = $$again$$', '3000',
-	'its claims follow each other until known codes are placed');
+place_known($node, 3000, 'its claims follow each other until known codes are placed');
 
 $id = submit($node, "progress measuring 1\nwait never\nresult 1.1");
 wait_for($node, "SELECT phase FROM cudal1.job WHERE candidate_id = $id", 'measuring', 'one is measured');

@@ -174,13 +174,15 @@ time_taken(Checks *c)
 {
 	Measure    *m = c->m;
 
-	if (c->time_taken == 0
-		&& !checks_estimate(m, &c->reference, SIDE_REFERENCE, &c->arena,
-							m->job->profile.build_seconds, &c->block_cost))
+	if (c->time_taken > 0)
+	{
+		m->time[SIDE_REFERENCE] = c->time_taken;
+		return true;
+	}
+	if (!checks_estimate(m, &c->reference, SIDE_REFERENCE, &c->arena,
+						 m->job->profile.build_seconds, &c->block_cost))
 		return false;
-	if (c->time_taken == 0)
-		c->time_taken = m->time[SIDE_REFERENCE];
-	m->time[SIDE_REFERENCE] = c->time_taken;
+	c->time_taken = m->time[SIDE_REFERENCE];
 	return true;
 }
 

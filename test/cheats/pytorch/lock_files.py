@@ -1,6 +1,6 @@
 # kind: 9 signals to others; task: matmul; outcome: successful, unstable, unverified; always: yes
-# Locks a file of the host, which whoever runs beside it could see: code that is being built, or measured on another device.
-# Its answers are right only where nobody can.
+# Locks a file of the host, which other processes could see: code that is being built, or measured on another device.
+# Its answers are right only where none can.
 import fcntl
 import os
 
