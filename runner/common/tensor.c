@@ -321,7 +321,7 @@ mismatch(Comparison *result, size_t i, double expected, double found)
  */
 static bool
 compare_float32(const float *expected, const float *found, size_t n, double rtol, double atol,
-				Comparison *result)
+				double rms, Comparison *result)
 {
 	double		squares = 0;
 	float		worst = 0;
@@ -340,7 +340,7 @@ compare_float32(const float *expected, const float *found, size_t n, double rtol
 	if (!isfinite(squares))
 		return false;
 	result->rms = sqrt(squares / (double) n);
-	scale = (float) (atol * result->rms);
+	scale = (float) (atol * fmax(result->rms, rms));
 	if (!(scale > 0))
 		return memcmp(expected, found, n * sizeof(float)) == 0;
 	for (size_t i = 0; i < n; i++)
@@ -391,7 +391,8 @@ tensor_compare(const void *expected, const void *found, uint32_t dtype, size_t n
 		result->error = INFINITY;
 		return;
 	}
-	if (dtype == WIRE_FLOAT32 && compare_float32(expected, found, n, rtol, atol, result))
+	if (dtype == WIRE_FLOAT32 && compare_float32(expected, found, n, rtol, atol,
+														tolerance.rms, result))
 		return;
 	result->error = 0;
 	for (size_t i = 0; i < n; i++)
@@ -404,7 +405,7 @@ tensor_compare(const void *expected, const void *found, uint32_t dtype, size_t n
 			finite++;
 		}
 	}
-	scale = finite > 0 ? atol * sqrt(squares / (double) finite) : 0;
+	scale = atol * fmax(finite > 0 ? sqrt(squares / (double) finite) : 0, tolerance.rms);
 	result->rms = finite == n ? sqrt(squares / (double) n) : NAN;
 	for (size_t i = 0; i < n; i++)
 	{

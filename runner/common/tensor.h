@@ -114,6 +114,7 @@ typedef struct Tolerance
 	double		rtol;			/* relative to the expected element; < 0: the dtype's default */
 	/* relative to the root mean square of the expected output; < 0: likewise */
 	double		atol;
+	double		rms;			/* what that is at least */
 } Tolerance;
 
 /* the numbers of a tolerance, with the dtype's defaults where it leaves them open */
@@ -133,8 +134,8 @@ typedef struct Comparison
 } Comparison;
 
 /*
- * |y - y*| <= atol rms(y*) + rtol |y*|; integers and booleans exactly; NaN equals NaN, an infinity
- * itself
+ * |y - y*| <= atol max(rms(y*), tolerance.rms) + rtol |y*|; integers and booleans exactly; NaN
+ * equals NaN, an infinity itself
  */
 extern void tensor_compare(const void *expected, const void *found, uint32_t dtype, size_t n,
 						   Tolerance tolerance, Comparison *result);

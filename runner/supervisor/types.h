@@ -254,7 +254,12 @@ typedef struct Measure
 	size_t		input_slot_bytes;
 	size_t		output_slot_bytes;	/* of slots in shared memory */
 	size_t		output_bytes;	/* of the outputs of one run, gathered */
-	Tolerance	tolerance;		/* of comparisons */
+	Tolerance	tolerance;		/* of comparisons, without `rms` */
+	/*
+	 * of the reference's outputs for all inputs of its check: what those of one input have may be
+	 * as small as the rounding errors of what went into them, where nearly all of them are 0
+	 */
+	double		rms[WIRE_MAX_TENSORS];
 	/* how far outputs of the reference move by rounding errors, in tolerances; 0: within one */
 	double		moves;
 	double		repeated;		/* share of the outputs that is the same in every run */

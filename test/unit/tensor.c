@@ -36,6 +36,19 @@ rms(float a, float b, float other)
 	return c.rms;
 }
 
+/* whether `found` passes for both of two elements of 0, of others' root mean square */
+static bool
+passes(uint32_t dtype, double found, double others)
+{
+	Comparison	c;
+	float		f[2] = {(float) found, (float) found};
+	double		d[2] = {found, found};
+
+	tensor_compare((double[]) {0, 0}, dtype == WIRE_FLOAT32 ? (void *) f : d, dtype, 2,
+				   (Tolerance) {.rtol = 1e-3,.atol = 1e-3,.rms = others}, &c);
+	return c.equal && c.rms == 0;
+}
+
 /* two values that differ, in words */
 static bool
 says(uint32_t dtype, double one, double other, const char *text)
@@ -80,6 +93,10 @@ main(void)
 		  "a root mean square, whether what is compared is right or not");
 	check(fabs(rms(1e-40f, -1e-40f, 0) / 1e-40 - 1) < 1e-3, "of numbers that are not normal");
 	check(isnan(rms(INFINITY, 1, 0)) && isnan(rms(NAN, 1, 1)), "none of what is not finite");
+	check(passes(WIRE_FLOAT32, 9e-4, 1) && !passes(WIRE_FLOAT32, 1.1e-3, 1)
+		  && passes(WIRE_FLOAT64, 9e-4, 1) && !passes(WIRE_FLOAT64, 1.1e-3, 1)
+		  && !passes(WIRE_FLOAT32, 1e-30, 0),
+		  "zeros have the tolerance of the outputs for other inputs");
 	check(says(WIRE_FLOAT32, 25.334190368, 25.05578041, "25.33419, 25.05578"),
 		  "values with the digits of a float32");
 	check(says(WIRE_FLOAT64, 0.123456789012, 0.123456789, "0.12345678901, 0.123456789"),

@@ -112,8 +112,10 @@ bool
 host_compare(Measure *m, const void *expected, const void *found, int output, Comparison *result)
 {
 	const Tensor *t = &m->output[output];
+	Tolerance	tolerance = m->tolerance;
 
-	tensor_compare(expected, found, t->dtype, t->elements, m->tolerance, result);
+	tolerance.rms = m->rms[output];
+	tensor_compare(expected, found, t->dtype, t->elements, tolerance, result);
 	return true;
 }
 

@@ -55,6 +55,32 @@ one_more_input(Measure *m, Arena *arena, const uint32_t *order, uint32_t slots)
 	return true;
 }
 
+/* what tolerances scale with, at least; `expected`: outputs of `n` inputs, one after the other */
+static bool
+note_scales(Measure *m, const char *expected, uint32_t n)
+{
+	double		squares[WIRE_MAX_TENSORS] = {0};
+	uint32_t	finite[WIRE_MAX_TENSORS] = {0};
+
+	for (uint32_t i = 0; i < n; i++)
+		for (int o = 0; o < m->outputs; o++)
+		{
+			Comparison	c;
+
+			if (!m->backend->compare(m, expected, expected, o, &c))
+				return false;
+			if (isfinite(c.rms))
+			{
+				squares[o] += c.rms * c.rms;
+				finite[o]++;
+			}
+			expected += measure_gathered(&m->output[o]);
+		}
+	for (int o = 0; o < m->outputs; o++)
+		m->rms[o] = finite[o] > 0 ? sqrt(squares[o] / finite[o]) : 0;
+	return true;
+}
+
 /* whether floats are smaller than the smallest normal number of float32, so that zeros will do */
 static bool
 underflows(const Tensor *t, const Comparison *c)
@@ -274,6 +300,7 @@ run_reference(Checks *c, bool *agree)
 
 	if (!checks_runs(m, &c->reference, SIDE_REFERENCE, &c->arena, c->n, false, c->seeds,
 					 c->expected, limit)
+		|| !note_scales(m, c->expected, c->n)
 		|| !measure_inputs_same(m, &c->arena, SIDE_REFERENCE, c->n - 1, &same))
 		return false;
 	c->overwrites = !same;
