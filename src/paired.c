@@ -184,7 +184,8 @@ half_interval(const Comparison *comparison, int n, double confidence)
 
 	for (int i = 0; i < n; i++)
 		squares += (comparison->logs[i] - mean) * (comparison->logs[i] - mean);
-	return cudal1_score_t_quantile(0.5 + confidence / 2, n - 1) * sqrt(squares / (n - 1) / n);
+	/* by the lower tail: 0.5 + confidence / 2 may be rounded to 1, which has no quantile */
+	return -cudal1_score_t_quantile((1 - confidence) / 2, n - 1) * sqrt(squares / (n - 1) / n);
 }
 
 /*

@@ -1,7 +1,7 @@
 -- The report counts as the paper's tables do.
 BEGIN;
 SET client_min_messages = warning;
-SELECT plan(36);
+SELECT plan(37);
 
 CREATE FUNCTION pg_temp.task(name text, level int, options jsonb DEFAULT '{}') RETURNS bigint LANGUAGE sql AS
 $$SELECT cudal1_add_task(name, 'ref', 'pytorch', NULL, level, options || '{"device": "cpu"}')$$;
@@ -125,6 +125,11 @@ SELECT is(signed_rank_p, 0.04613339, '120 000 pairs with a small one') FROM pg_t
 SELECT results_eq($$SELECT signed_rank_p, round(sign_p, 3) FROM pg_temp.pairs(60000, 'i <= 30245', '2::float8')$$, 'VALUES (0.04545531, 0.046)',
 	'where all sizes are equal, ranks say what signs say');
 SELECT is(signed_rank_p, 0.04550026, 'also for as many pairs as are compared') FROM pg_temp.pairs(1000000, 'i <= 501000', '2::float8');
+
+-- with two degrees of freedom t = sqrt(2) (1 - a) / sqrt(a (2 - a)), here with a = 2^-53
+SELECT results_eq($$SELECT round(ln(upper / ratio) / sqrt(1e-12 / 3)), round(ln(ratio / lower) / sqrt(1e-12 / 3))
+	FROM cudal1.paired_test(ARRAY[exp(1e-6::float8), 1, exp(-1e-6::float8)], '{1,1,1}', 1 - 2 ^ -53::float8)$$,
+	'VALUES (94906266::float8, 94906266::float8)', 'a confidence next to 1 has its interval');
 
 SELECT * FROM finish();
 ROLLBACK;
