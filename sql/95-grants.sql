@@ -219,10 +219,12 @@ DECLARE
 BEGIN
 	PERFORM cudal1.raise_if(0 > ANY (most), '22023',
 		'queued_candidates, stored_bytes and requests must not be negative');
-	PERFORM cudal1.check_name('role', role) WHERE role IS NOT NULL;
 	IF num_nonnulls(VARIADIC most) = 0 THEN
 		DELETE FROM cudal1.quota AS q WHERE q.role = target;
+		-- DROP ROLE leaves the quotas of a role, for which they can still be taken back
+		PERFORM cudal1.check_name('role', role) WHERE role IS NOT NULL AND NOT FOUND;
 	ELSE
+		PERFORM cudal1.check_name('role', role) WHERE role IS NOT NULL;
 		INSERT INTO cudal1.quota AS q (role, queued_candidates, stored_bytes, requests)
 			VALUES (target, most[1], most[2], most[3])
 			ON CONFLICT (role) DO UPDATE
@@ -236,9 +238,11 @@ COMMENT ON FUNCTION @extschema@.cudal1_set_quota(name, bigint, bigint, bigint) I
 wait for their measurement (10000 where none was set), bytes of codes, answers, prompts and
 references that are stored (10 GiB; a proposal counts 256 beside), requests that wait for a model or
 are in flight (10000).
-A quota given as NULL is what holds for all. Operators and superusers have no quotas. What a quota
-refuses is an error 53400, in cudal1_submit_batch() a reason; sessions notice a change within 10
-seconds. Operators only. Errors: 42704 unknown role, 22023 a negative number';
+A quota given as NULL is what holds for all. Quotas and what counts in them belong to a role''s
+name: DROP ROLE leaves them to the next role of that name, and they can still be taken back.
+Operators and superusers have no quotas. What a quota refuses is an error 53400, in
+cudal1_submit_batch() a reason; sessions notice a change within 10 seconds. Operators only. Errors:
+42704 unknown role, 22023 a negative number';
 
 CREATE VIEW cudal1.quota_use AS
 	SELECT r.role, j.candidates AS queued_candidates,
@@ -267,7 +271,8 @@ CREATE VIEW cudal1.quota_use AS
 			LEFT JOIN cudal1.quota AS q ON q.role = r.role
 			LEFT JOIN cudal1.quota AS d ON d.role = '';
 COMMENT ON VIEW cudal1.quota_use IS
-'what each role has of what its quotas limit, and the quotas (NULL: an operator, without any)';
+'what each role has of what its quotas limit, and the quotas (NULL: an operator, without any); also
+of roles that were dropped, whose quotas and texts stay';
 
 /*
  * Privileges. PUBLIC may do nothing. A role becomes able by cudal1_grant(), which follows one list

@@ -1,6 +1,6 @@
 -- Quotas: what a trainer may have queued, stored and under way ends somewhere, with a reason; operators and what was admitted before go on.
 BEGIN;
-SELECT plan(68);
+SELECT plan(72);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', options => '{"device": "cpu"}') FROM unnest(ARRAY['t', 'u']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
@@ -155,6 +155,15 @@ SELECT cudal1_ablate(:switched, '{USE_A}'), cudal1_set_quota('quota_carl', store
 SELECT is(pg_temp.by('carl', c), '53400', 'the quota of bytes holds for ' || what)
 	FROM (VALUES (format($$SELECT cudal1_ablate(%s, '{USE_A}')$$, :switched), 'an ablation that adds no code'), ($$SELECT cudal1_add_campaign('d', 'contrastive')$$, 'a campaign'),
 		(format($$SELECT cudal1_extract_techniques('{%s}', 'm')$$, :switched), 'questions to a model')) AS v (c, what);
+
+-- a role that is gone
+CREATE ROLE quota_dora;
+SELECT cudal1_set_quota('quota_dora', 5) \g /dev/null
+DROP ROLE quota_dora;
+SELECT throws_ok($$SELECT cudal1_set_quota('quota_dora', 6)$$, '42704', NULL, 'a dropped role gets no quota');
+SELECT lives_ok($$SELECT cudal1_set_quota('quota_dora')$$, 'but those it had can be taken back');
+SELECT is_empty($$SELECT FROM cudal1.quota_use WHERE role = 'quota_dora'$$, 'so that no other role of its name gets them');
+SELECT throws_ok($$SELECT cudal1_set_quota('quota_dora')$$, '42704', NULL, 'once');
 
 SELECT * FROM finish();
 ROLLBACK;
