@@ -453,6 +453,27 @@ CREATE VIEW cudal1.stat_method AS
 COMMENT ON VIEW cudal1.stat_method IS
 'one row a method: its proposals by what became of their candidates';
 
+CREATE FUNCTION cudal1.prunable(latest timestamptz)
+RETURNS TABLE (candidate_id bigint)
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+	-- only failed candidates: they have a verdict, and are not sampled or shown again; one that was
+	-- imported gets its code back when it is to be measured, or is imported again; a score of any
+	-- device is a success that reports of that device may show
+	SELECT x.candidate_id FROM cudal1.candidate AS x
+		WHERE x.state = 'failed' AND x.decided_at < prunable.latest
+			AND NOT EXISTS (SELECT FROM cudal1.pruned AS p WHERE p.candidate_id = x.candidate_id)
+			AND NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = x.candidate_id)
+			AND NOT EXISTS (SELECT FROM cudal1.aa_candidate AS k
+				WHERE k.candidate_id = x.candidate_id)
+			AND NOT EXISTS (SELECT FROM cudal1.null_candidate AS k
+				WHERE k.candidate_id = x.candidate_id)
+			AND NOT EXISTS (SELECT FROM cudal1.imported_score AS i
+				WHERE i.candidate_id = x.candidate_id AND i.reward > 0);
+$$;
+COMMENT ON FUNCTION cudal1.prunable IS
+'candidates whose big texts cudal1_prune() removes: those that failed before a moment';
+
 CREATE FUNCTION @extschema@.cudal1_prune(older_than interval, dry_run boolean DEFAULT false)
 RETURNS TABLE (part text, texts bigint, bytes bigint)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -464,28 +485,17 @@ BEGIN
 	PERFORM cudal1.raise_if(older_than IS NULL OR dry_run IS NULL,
 		'22004', 'older_than and dry_run must not be null');
 	latest := cudal1.moment_before(older_than);
-	-- only failed candidates: they have a verdict, and are not sampled or shown again; one that was
-	-- imported gets its code back when it is to be measured, or is imported again
-	SELECT coalesce(array_agg(c.candidate_id), '{}') INTO ids FROM (
-		SELECT x.candidate_id FROM cudal1.candidate AS x
-			WHERE x.state = 'failed' AND x.decided_at < latest
-				AND NOT EXISTS (SELECT FROM cudal1.pruned AS p
-					WHERE p.candidate_id = x.candidate_id)
-				AND NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = x.candidate_id)
-				AND NOT EXISTS (SELECT FROM cudal1.aa_candidate AS k
-					WHERE k.candidate_id = x.candidate_id)
-				AND NOT EXISTS (SELECT FROM cudal1.null_candidate AS k
-					WHERE k.candidate_id = x.candidate_id)
-			ORDER BY x.candidate_id
-			FOR NO KEY UPDATE SKIP LOCKED) AS c;
-	-- an imported one may have been queued, or have got a score, before its lock was free, and
-	-- another session may have pruned it; a score of any device is a success that reports of that
-	-- device may show
-	ids := ARRAY(SELECT u.id FROM unnest(ids) AS u (id)
-		WHERE NOT EXISTS (SELECT FROM cudal1.job AS j WHERE j.candidate_id = u.id)
-			AND NOT EXISTS (SELECT FROM cudal1.pruned AS p WHERE p.candidate_id = u.id)
-			AND NOT EXISTS (SELECT FROM cudal1.imported_score AS i
-				WHERE i.candidate_id = u.id AND i.reward > 0));
+	ids := ARRAY(SELECT p.candidate_id FROM cudal1.prunable(latest) AS p);
+	-- a standby can lock no row
+	IF NOT dry_run THEN
+		ids := ARRAY(SELECT c.candidate_id FROM cudal1.candidate AS c
+			WHERE c.candidate_id = ANY (ids) ORDER BY c.candidate_id
+			FOR NO KEY UPDATE SKIP LOCKED);
+		-- an imported one may have been queued, or have got a score, before its lock was free, and
+		-- another session may have pruned it
+		ids := ARRAY(SELECT p.candidate_id FROM cudal1.prunable(latest) AS p
+			WHERE p.candidate_id = ANY (ids));
+	END IF;
 
 	RETURN QUERY SELECT 'code', count(*), coalesce(sum(octet_length(c.code)), 0)::bigint
 		FROM cudal1.candidate AS c WHERE c.candidate_id = ANY (ids);
@@ -520,10 +530,10 @@ $$;
 COMMENT ON FUNCTION @extschema@.cudal1_prune(interval, boolean) IS
 'removes the big texts of candidates that failed longer ago than that: code, the models'' answers,
 samples of their measurements; returns how many and how many bytes, with dry_run without removing
-them. Verdict, detail and hash stay, so the same code proposed again is known, and is not measured
-again, unless it was imported. A candidate that has an imported success of any device is left as it
-is. Nothing calls it by itself. Errors: 22023 where older_than is negative or reaches back before
-the first timestamp';
+them, as a standby can. Verdict, detail and hash stay, so the same code proposed again is known, and
+is not measured again, unless it was imported. A candidate that has an imported success of any
+device is left as it is. Nothing calls it by itself. Errors: 22023 where older_than is negative or
+reaches back before the first timestamp';
 
 CREATE FUNCTION cudal1.check_of_candidates()
 RETURNS TABLE (subject text, place text, expected text, found text)

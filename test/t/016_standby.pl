@@ -14,6 +14,7 @@ my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($primary, 'copy', has_streaming => 1);
 $standby->start;
 
+scalar_of($primary, "SELECT cudal1_import_result(name, 'slow', NULL, 'manual', 'elsewhere') FROM cudal1.task");
 my $measured = submit($primary, "progress measuring 1\nfirst wait never\nresult 1.5");
 my $queued = submit($primary, "result 1.6");
 wait_for($primary, "SELECT phase FROM cudal1.job WHERE state = 'running'", 'measuring', 'the primary measures');
@@ -22,6 +23,8 @@ is(scalar_of($standby, "SELECT count(*) FROM cudal1.job"), '2', 'the standby see
 is(scalar_of($standby, "SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'cudal1%'"), '0', 'and has no workers');
 is(scalar_of($standby, "SELECT string_agg(item || ': ' || value, ', ') FROM cudal1_status() WHERE item IN ('server', 'database', 'worker')"),
 	'server: standby', 'and its status says no more of them than that');
+is(scalar_of($standby, "SELECT texts FROM cudal1_prune('0 days', dry_run => true) WHERE part = 'code'"), '1', 'it can count what could be pruned');
+like(($standby->psql('postgres', "SELECT cudal1_prune('0 days')", extra_params => ['-v', 'VERBOSITY=sqlstate']))[2], qr/25006/, 'and prunes nothing');
 
 $primary->stop('immediate');
 $standby->promote;
