@@ -29,6 +29,7 @@
 #include "spool.h"
 
 #define ENDING ".result"
+#define UNFINISHED ENDING ".begun"
 
 static bool
 make_folders(char *path)
@@ -140,7 +141,8 @@ void
 spool_keep(const AgentSpool *spool, const Cudal1Claim *claim, const char *result)
 {
 	char	   *path = path_of(spool, claim);
-	char	   *begun = agent_format("%s.begun", path);
+	char	   *begun = agent_format("%s/%" PRId64 "-%d" UNFINISHED, spool->folder, claim->job_id,
+									 claim->attempt);
 	int			fd = open(begun, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	bool		good = fd >= 0 && dprintf(fd, "%s\n%s", claim->token, result) > 0 && fsync(fd) == 0;
 
@@ -206,8 +208,12 @@ spool_each(const AgentSpool *spool, SpoolVerdict (*settle) (const Cudal1Claim *c
 		int			length = 0;
 		char	   *text;
 
-		if (sscanf(entry->d_name, "%" SCNd64 "-%d%n", &claim.job_id, &claim.attempt, &length) != 2
-			|| strcmp(entry->d_name + length, ENDING) != 0)
+		if (sscanf(entry->d_name, "%" SCNd64 "-%d%n", &claim.job_id, &claim.attempt, &length) != 2)
+			continue;
+		/* of an agent that was killed while it wrote: only the holder of the lock writes here */
+		if (strcmp(entry->d_name + length, UNFINISHED) == 0)
+			(void) unlinkat(dirfd(folder), entry->d_name, 0);
+		if (strcmp(entry->d_name + length, ENDING) != 0)
 			continue;
 		text = read_result(spool->folder, entry->d_name);
 		length = text ? (int) strcspn(text, "\n") : 0;

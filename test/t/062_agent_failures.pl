@@ -4,6 +4,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/../perl";
+use PostgreSQL::Test::Utils;
 use Test::More;
 use Agents;
 use Workers;
@@ -70,7 +71,9 @@ $blocker->query_safe("LOCK TABLE cudal1.measurement IN EXCLUSIVE MODE");
 touch_for($a, 'go-result');
 await(sub { spooled($a) == 1 }, 'the result is on disk');
 wait_for($node, "SELECT count(*) > 0 $backends AND wait_event_type = 'Lock'", 't', 'and can not be stored');
+my ($begun) = map { "$_.begun" } spooled($a);
 kill_agent($a, 'kill -9 of the agent');
+append_to_file($begun, 'half of a result');
 $node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) $backends");
 wait_for($node, "SELECT count(*) $backends", '0', 'its transaction is gone');
 $blocker->query_safe("COMMIT");
@@ -79,6 +82,7 @@ start_agent($a);
 wait_for($node, "SELECT concat_ws(' ', state, reward) FROM cudal1.candidate WHERE candidate_id = $id", 'successful 1.24', 'the next agent stores it');
 is(scalar_of($node, "SELECT string_agg(attempt::text, ' ') FROM cudal1.measurement WHERE candidate_id = $id"), '1', 'without another measurement');
 await(sub { spooled($a) == 0 }, 'nothing is left on disk');
+ok(!-e $begun, 'nor what the killed one had begun to write');
 
 # the same, and when the next agent offers it, another transaction has the candidate
 $id = submit($node, "progress measuring 1\nwait go-busy\nresult 1.245");
