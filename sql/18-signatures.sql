@@ -72,6 +72,20 @@ COMMENT ON FUNCTION cudal1.matches IS
 not, and is not looked at: of a text of 268 million characters a regular expression makes an
 internal error';
 
+-- Looked at in UTF-8, because a regular expression takes the codes 128 to 159 of every encoding for
+-- control characters: bytes of a letter without an encoding, and letters in Windows' encodings.
+CREATE FUNCTION cudal1.is_name(value text, most int)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN CASE WHEN octet_length(value) > 4 * most THEN false
+	ELSE char_length(value) BETWEEN 1 AND most
+		AND NOT cudal1.matches(encode(convert_to(value, 'UTF8'), 'hex'),
+			'^(..)*([01].|7f|c2[89].)', 8 * most) END;
+COMMENT ON FUNCTION cudal1.is_name IS
+'whether a text has 1 to so many characters, none of them a control character; error 22021 or 22P05
+where a database without an encoding holds bytes that are not UTF-8, or one with another encoding a
+character that Unicode lacks';
+
 CREATE FUNCTION cudal1.bad_signature_if(wrong boolean, problem text, hint text DEFAULT NULL)
 RETURNS void
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -130,8 +130,8 @@ COMMENT ON FUNCTION cudal1.check_reference IS 'error 55000 where the reference o
 
 CREATE FUNCTION cudal1.check_label(name text)
 RETURNS void
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN cudal1.raise_if(NOT cudal1.matches(name, '^[^[:cntrl:]]{1,100}$', 400)
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN cudal1.raise_if(NOT cudal1.is_name(name, 100)
 		OR NOT cudal1.matches(name, '[^[:space:]]', 400), '22023',
 	'name must be a name of 1 to 100 characters');
 COMMENT ON FUNCTION cudal1.check_label IS
@@ -221,7 +221,7 @@ BEGIN
 		FROM (VALUES ('task', task IS NULL), ('reference', reference IS NULL),
 			('language', language IS NULL), ('options', options IS NULL)) AS a (argument, missing);
 	PERFORM cudal1.raise_if(NOT cudal1.matches(task, '[^[:space:]]', 1000)
-			OR cudal1.matches(task, '[[:cntrl:]]', 1000), '22023',
+			OR NOT cudal1.is_name(task, 1000), '22023',
 		'task must be a name of 1 to 1000 bytes without control characters');
 	PERFORM cudal1.raise_if(octet_length(reference) > 1048576, '54000',
 		'reference must not be longer than 1 MiB');

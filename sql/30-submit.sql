@@ -205,7 +205,7 @@ another purpose an ordinary one';
 CREATE FUNCTION cudal1.check_submission(code text, method text, priority int,
 	group_key text DEFAULT NULL, proposal_key text DEFAULT NULL)
 RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+LANGUAGE sql STABLE PARALLEL SAFE
 RETURN CASE WHEN code IS NULL THEN 'code must not be null'
 	WHEN method IS NULL THEN 'method must not be null'
 	WHEN priority IS NULL THEN 'priority must not be null'
@@ -215,7 +215,7 @@ RETURN CASE WHEN code IS NULL THEN 'code must not be null'
 	WHEN NOT cudal1.matches(left(code, 64), '[^[:space:]]', 256)
 		AND NOT cudal1.matches(code, '[^[:space:]]', 1048576) THEN 'code must not be empty'
 	WHEN NOT cudal1.matches(method, '[^[:space:]]', 200)
-			OR cudal1.matches(method, '[[:cntrl:]]', 200)
+			OR NOT cudal1.is_name(method, 200)
 		THEN 'method must be a name of 1 to 200 bytes without control characters'
 	WHEN priority NOT BETWEEN -1000000000 AND 1000000000
 		THEN 'priority must lie between -1000000000 and 1000000000'

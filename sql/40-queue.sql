@@ -19,16 +19,16 @@ DECLARE
 BEGIN
 	problem := CASE
 		WHEN register_device.host IS NULL
-			OR NOT cudal1.matches(register_device.host, '^[^[:cntrl:]]{1,200}$', 800)
+			OR NOT cudal1.is_name(register_device.host, 200)
 			THEN 'host must be a name of 1 to 200 characters'
 		WHEN jsonb_typeof(device) IS DISTINCT FROM 'object' THEN 'device must be a JSON object'
 		WHEN jsonb_typeof(device -> 'key') IS DISTINCT FROM 'string'
-			OR NOT cudal1.matches(device ->> 'key', '^[^[:cntrl:]]{1,200}$', 800)
+			OR NOT cudal1.is_name(device ->> 'key', 200)
 			THEN 'key of device must be a string of 1 to 200 characters'
 		WHEN coalesce(device ->> 'class', '') NOT IN ('cpu', 'cuda')
 			THEN 'class of device must be cpu or cuda'
 		WHEN jsonb_typeof(device -> 'model') IS DISTINCT FROM 'string'
-			OR NOT cudal1.matches(device ->> 'model', '^[^[:cntrl:]]{1,200}$', 800)
+			OR NOT cudal1.is_name(device ->> 'model', 200)
 			OR device ->> 'model' IN ('cpu', 'cuda')
 				THEN 'model of device must be a string of 1 to 200 characters, and no class'
 		WHEN device ? 'cores' AND cudal1.json_int(device -> 'cores', 1, 1024) IS NULL

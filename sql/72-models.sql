@@ -52,15 +52,16 @@ COMMENT ON FUNCTION cudal1.check_options IS
 
 CREATE FUNCTION cudal1.model_problem(m cudal1.model, o jsonb)
 RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+LANGUAGE sql STABLE PARALLEL SAFE
 RETURN CASE
-	WHEN NOT cudal1.matches(m.name, '^[^[:cntrl:]]{1,100}$', 400)
+	WHEN NOT cudal1.is_name(m.name, 100)
 		THEN 'name must be a name of 1 to 100 characters'
-	WHEN NOT cudal1.matches(m.model, '^[^[:cntrl:]]{1,255}$', 1020)
+	WHEN NOT cudal1.is_name(m.model, 255)
 		THEN 'model must be a name of 1 to 255 characters'
 	WHEN NOT cudal1.matches(m.endpoint,
 			'^(https?://[][A-Za-z0-9._:-]+(/[A-Za-z0-9._~%/-]*)?|'
-			'unix:/[^:[:cntrl:]]{1,107}:(/[A-Za-z0-9._~%/-]*)?)$', 2000)
+			'unix:/[^:]{1,107}:(/[A-Za-z0-9._~%/-]*)?)$', 2000)
+			OR NOT cudal1.is_name(m.endpoint, 2000)
 		THEN 'endpoint must be http://host/path, https://host/path or '
 			'unix:/path/of/socket:/path, without user, query and blanks'
 	WHEN cudal1.matches(m.endpoint, '/chat/completions/*$', 2000)

@@ -75,7 +75,7 @@ BEGIN
 	PERFORM cudal1.check_name('profile', o ->> 'profile') WHERE o ->> 'profile' IS NOT NULL;
 	PERFORM cudal1.raise_if(o ->> 'method' IS NOT NULL
 			AND (jsonb_typeof(o -> 'method') <> 'string'
-			OR NOT cudal1.matches(o ->> 'method', '^[^[:cntrl:]]{1,90}$', 360)), '22023',
+			OR NOT cudal1.is_name(o ->> 'method', 90)), '22023',
 		'option "method" must be a name of 1 to 90 characters');
 	PERFORM cudal1.raise_if(kind = 'evolve'
 			AND num_nonnulls(o ->> 'max_tokens', o ->> 'max_candidates', o ->> 'max_seconds',
@@ -129,7 +129,7 @@ DECLARE
 	method	text;
 BEGIN
 	PERFORM cudal1.raise_if(name IS NULL
-			OR NOT cudal1.matches(name, '^[^[:cntrl:]]{1,100}$', 400), '22023',
+			OR NOT cudal1.is_name(name, 100), '22023',
 		'name must be a name of 1 to 100 characters');
 	PERFORM cudal1.raise_if(kind IS NULL
 			OR kind NOT IN ('vanilla', 'augment', 'self_supervised', 'evolve',

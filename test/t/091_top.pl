@@ -84,6 +84,30 @@ for my $role (qw(anna reader))
 	is(system('cudal1-top --once 2>/dev/null') >> 8, 3, 'a stranger does not');
 }
 
+# without an encoding, names are UTF-8 all the same
+{
+	local $ENV{PGDATABASE} = 'bytes';
+	$node->safe_psql('postgres', q{CREATE DATABASE bytes ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0});
+	$node->safe_psql('bytes', q{CREATE EXTENSION cudal1; SELECT cudal1_add_task('t', 'r', 'pytorch', options => '{"device": "cpu", "certify": false}')});
+	is($node->safe_psql('bytes', q{SELECT cudal1_submit('t', 'x', E'\xc3\x9cbung')}), '1', 'a method has a letter whose bytes are control characters elsewhere');
+	for my $name ('\xe4', '\xc2\x9b', 'a\x1b', '\x7f')
+	{
+		my (undef, undef, $error) = $node->psql('bytes', "SELECT cudal1_submit('t', 'x', E'${name}b')", extra_params => [ '-v', 'VERBOSITY=sqlstate' ]);
+		is($error =~ s/.*ERROR: +//sr, $name eq '\xe4' ? '22021' : '22023', "$name has none");
+	}
+	my (undef, undef, $error) = $node->psql('bytes', q{SELECT cudal1_import_result('t', 'y', 1.5, 'm', E'\xe4b')}, extra_params => [ '-v', 'VERBOSITY=sqlstate' ]);
+	like($error, qr/22021/, 'nor has a device that a score is imported of');
+	like(frame(), qr/^postgres +t +measure +1 /m, 'and a frame shows what others submitted');
+}
+{
+	local $ENV{PGCLIENTENCODING} = 'UTF8';
+	$node->safe_psql('postgres', q{CREATE DATABASE windows ENCODING 'WIN1252' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0});
+	$node->safe_psql('windows', 'CREATE EXTENSION cudal1');
+	is($node->safe_psql('windows', q{SELECT cudal1_open_pool(E'5 \u20ac \u0153uvres')}), '2', 'nor are letters of an encoding of Windows');
+	my (undef, undef, $error) = $node->psql('postgres', q{SELECT cudal1_open_pool(E'a\u009b2J')}, extra_params => [ '-v', 'VERBOSITY=sqlstate' ]);
+	like($error, qr/22023/, 'as the codes are that a terminal obeys');
+}
+
 # on a terminal it goes on until it is interrupted
 my ($in, $out) = ('', '');
 local $ENV{TERM} = 'xterm';
