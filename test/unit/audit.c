@@ -146,50 +146,6 @@ rounds_compare(Rounds *of, uint32_t keep)
 }
 
 /* what is not tried here */
-bool
-rounds_audit(Rounds *of, Half *in, bool reference_first)
-{
-	abort();
-}
-
-bool
-measure_launch(
-	Measure *m, Executor *executor, Side side, int seat, const Arena *arena, uint64_t weight_seed)
-{
-	abort();
-}
-
-bool
-baseline_warm(Rounds *of, Half *in, Side side)
-{
-	abort();
-}
-
-double
-rounds_estimate(const Rounds *of)
-{
-	abort();
-}
-
-void
-measure_end(Measure *m, Executor *executor)
-{
-	abort();
-}
-
-void
-measure_progress(Measure *m, const char *phase, int pairs, int rounds, double estimate,
-	double lower, double upper, double left, bool force)
-{
-	abort();
-}
-
-void
-executor_init(Executor *executor)
-{
-	abort();
-}
-
 uint64_t
 random_next(RandomStream *stream)
 {

@@ -61,12 +61,6 @@ cuda_driver_load(CuDriver *driver, const char **problem)
 	return true;
 }
 
-bool
-gpu_code_is_concurrent(JobLanguage language, const char *source)
-{
-	abort();
-}
-
 static int
 start(void)
 {

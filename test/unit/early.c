@@ -51,12 +51,6 @@ gpu_late_is(const GpuLate *late, uint32_t run, uint32_t *i)
 	return false;
 }
 
-bool
-gpu_late_bring(Measure *m, const Arena *arena, Side side, uint32_t i)
-{
-	abort();
-}
-
 uint64_t
 random_below(RandomStream *stream, uint64_t n)
 {

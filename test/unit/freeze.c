@@ -36,18 +36,6 @@ sandbox_wait(pid_t pid, double seconds, int *status)
 	return waitpid(pid, status, 0) == pid;
 }
 
-pid_t
-sandbox_start(const Sandbox *sandbox)
-{
-	abort();
-}
-
-int
-sandbox_end(pid_t pid)
-{
-	abort();
-}
-
 uint64_t
 random_secret(void)
 {

@@ -304,12 +304,6 @@ measure_blank(Measure *m, const Arena *arena, const uint32_t *slots, uint32_t n)
 {
 }
 
-void
-measure_unstage(Measure *m, Arena *arena, uint32_t slot)
-{
-	abort();
-}
-
 bool
 measure_stage(Measure *m, Arena *arena, Side side, const uint32_t *slots, uint32_t n)
 {
@@ -503,18 +497,6 @@ gpu_audit_same(Measure *m, Executor *executor, const Arena *arena, const uint32_
 }
 
 void
-gpu_arena_draw(Measure *m, Arena *arena)
-{
-	abort();
-}
-
-bool
-gpu_pools_draw(Measure *m)
-{
-	abort();
-}
-
-void
 gpu_pools_give_back(Measure *m)
 {
 	measure_reap(m);
@@ -562,30 +544,6 @@ disturbed(Measure *m, Executor *const *executors, int n)
 		candidates += executors[i]->hostile;
 	misplaced += candidates != alive;
 	return false;
-}
-
-void
-gpu_begin_half(Measure *m)
-{
-	abort();
-}
-
-bool
-gpu_disturbed(Measure *m, Executor *const *executors, int n)
-{
-	abort();
-}
-
-void
-gpu_draw(Measure *m, const uint32_t *slots, uint32_t n)
-{
-	abort();
-}
-
-bool
-gpu_check_samples(Measure *m, const Arena *arena)
-{
-	abort();
 }
 
 /* blocks have no constant cost here */

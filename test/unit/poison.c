@@ -58,12 +58,6 @@ random_below(RandomStream *stream, uint64_t n)
 
 /* what is not tried here */
 bool
-gpu_overwrite(Measure *m, Executor *of, Side side, const struct iovec *places, size_t n)
-{
-	abort();
-}
-
-bool
 measure_failed(Measure *m, Side side, Executor *failed, ExecutorResult result, const char *when)
 {
 	outcome = OUTCOME_CHEAT;
@@ -89,31 +83,6 @@ measure_spent(Measure *m, Spending on, double start)
 }
 
 #include "../../runner/supervisor/checks/outputs.c"
-
-bool
-gpu_read(
-	Measure *m, Executor *of, Side side, const Arena *arena, uint32_t run, uint32_t slot, void *out)
-{
-	abort();
-}
-
-bool
-gpu_compare(Measure *m, const void *expected, const void *found, int output, Comparison *result)
-{
-	abort();
-}
-
-void *
-gpu_alloc(Measure *m, size_t bytes)
-{
-	abort();
-}
-
-void
-gpu_free(Measure *m, void *of)
-{
-	abort();
-}
 
 /* a stopped process with memory that is `written`, `untouched`, `locked` or `shared` */
 static void

@@ -25,24 +25,6 @@ static double pace;
 /* processes are none, and blocks of 10 us a run */
 /* sets are settled elsewhere */
 bool
-set_enter(const Set *set, int place)
-{
-	abort();
-}
-
-void
-set_enter_all(const Set *set)
-{
-	abort();
-}
-
-bool
-set_goes_on(const Set *set)
-{
-	abort();
-}
-
-bool
 measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena *arena,
 			   uint64_t weight_seed)
 {
@@ -53,12 +35,6 @@ void
 measure_end(Measure *m, Executor *executor)
 {
 	(void) m;
-}
-
-bool
-measure_stage(Measure *m, Arena *arena, Side side, const uint32_t *slots, uint32_t n)
-{
-	abort();
 }
 
 bool
@@ -87,30 +63,6 @@ rounds_block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n
 {
 	*seconds = n * 10e-6 * beside;
 	return true;
-}
-
-uint32_t
-audit_staged(const Rounds *s)
-{
-	abort();
-}
-
-bool
-audit_empty(Rounds *s, Half *half)
-{
-	abort();
-}
-
-bool
-gpu_audit_set(Measure *m, Arena *arena, const uint32_t *slots, uint32_t runs, bool late)
-{
-	abort();
-}
-
-void
-gpu_audit_clear(Measure *m)
-{
-	abort();
 }
 
 void

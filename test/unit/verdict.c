@@ -84,66 +84,9 @@ conclude(Measure *m, Outcome outcome, const char *format,...)
 }
 
 bool
-rounds_inputs(Rounds *s, uint32_t n)
-{
-	abort();
-}
-
-bool
-measure_stage(Measure *m, Arena *arena, Side side, const uint32_t *slots, uint32_t n)
-{
-	abort();
-}
-
-bool
-measure_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
-{
-	abort();
-}
-
-void
-measure_unstage(Measure *m, Arena *arena, uint32_t slot)
-{
-	abort();
-}
-
-bool
-measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots,
-			  const uint64_t *seeds, uint32_t n, double timeout, double *elapsed)
-{
-	abort();
-}
-
-bool
-measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run,
-			 uint32_t slot, void *out)
-{
-	abort();
-}
-
-double
-rounds_timeout(const Rounds *s, Side side, uint32_t n)
-{
-	abort();
-}
-
-bool
-rounds_block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n, uint32_t keep,
-			 double *seconds)
-{
-	abort();
-}
-
-bool
 stopping_over_budget(const Rounds *s)
 {
 	return false;
-}
-
-bool
-rounds_compare(Rounds *s, uint32_t keep)
-{
-	abort();
 }
 
 /* a candidate's steps in traps */
