@@ -83,6 +83,8 @@ typedef enum WireStatus
 #define WIRE_FLAG_RESTORED		1024
 /* PyTorch, of WIRE_RUN: inputs are off by rounding errors */
 #define WIRE_FLAG_NUDGED		2048
+/* C on a CPU, of WIRE_RUN: the code stays at its place in memory */
+#define WIRE_FLAG_STAYS			4096
 
 /* PyTorch, in the value of the answer to WIRE_RUN: the first run has drawn random numbers */
 #define WIRE_VALUE_RANDOM		1

@@ -62,7 +62,8 @@ load(const char *path, uint32_t flags)
 static uint32_t
 run(uint32_t count, uint32_t flags)
 {
-	places_draw();
+	if (!(flags & WIRE_FLAG_STAYS))
+		places_draw();
 	entry_run(call, control->slots, flags & WIRE_FLAG_IDLE ? 0 : count, inputs, outputs, NULL,
 			  flags & WIRE_FLAG_WAITED ? wait_a_moment : NULL);
 	return WIRE_OK;

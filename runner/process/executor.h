@@ -88,6 +88,7 @@ typedef struct Executor
 	bool		again;			/* its code is not called, each run returns the last result again */
 	bool		nudged;			/* its inputs are off by rounding errors */
 	bool		untaken;		/* results are not copied, also where they are to be */
+	bool		stays;			/* its code is not moved */
 	double		begun;			/* when it was asked */
 	/* of executor_begin(): seconds until the answer, and what came of it */
 	double		took;

@@ -132,7 +132,10 @@ audits_made_ahead(const Rounds *s)
 	return audits_in_a_row(s) > 1 && s->slots > 2 * (1 + AUDITS_IN_A_ROW);
 }
 
-/* CPU seconds of a block of `n` runs, none or one */
+/*
+ * CPU seconds of a block of `n` runs, none or one. Moving code takes as long as many a run, and a
+ * process may keep its own from being moved, so none is.
+ */
 static bool
 block(Rounds *s, Half *half, Side side, const uint32_t *slot, uint32_t n, double *seconds)
 {
@@ -141,8 +144,10 @@ block(Rounds *s, Half *half, Side side, const uint32_t *slot, uint32_t n, double
 	bool		good;
 
 	executor->attentive = s->attentive;
+	executor->stays = true;
 	good = measure_block(s->m, executor, side, slot, &s->seeds[*slot], n,
 						 rounds_timeout(s, side, 1), &elapsed);
+	executor->stays = false;
 	executor->attentive = s->m->spare_core;
 	*seconds = executor->worked;
 	return good;
