@@ -209,42 +209,57 @@ await_run(Executor *executor, uint32_t run, double deadline)
 }
 
 /*
- * The candidate's clock runs while its input is brought, because code may look for it there. That
- * of the reference, which waits for the gate, begins after it.
+ * Of a stopped process. Some are still leaving their core, and what they use there is accounted
+ * when they have.
  */
 static void
-open_gate(Executor *executor, Reading *from)
+read_settled(const Executor *executor, Reading *reading)
 {
-	const Gate *gate = executor->gate;
+	double		cpu;
 
-	if (!executor->hostile)
-		gate->open(gate->context);
-	read_usage(executor, from);
-	from->wall = clock_now();
-	if (executor->hostile)
-		gate->open(gate->context);
-	__atomic_store_n(&executor->control->gate, 2, __ATOMIC_RELEASE);
+	read_usage(executor, reading);
+	do
+	{
+		cpu = reading->cpu;
+		read_usage(executor, reading);
+	} while (reading->cpu != cpu);
 }
 
 /*
- * What the executor does after its run is not the code's, so the clock ends here. Some stopped
- * processes are still leaving their core, and what they used there is accounted when they have.
+ * The candidate's clock runs while its input is brought, because code may look for it there, unless
+ * it is stopped meanwhile. That of the reference, which waits for the gate, begins after it.
  */
+static ExecutorResult
+open_gate(Executor *executor, Reading *from)
+{
+	const Gate *gate = executor->gate;
+	ExecutorResult result = gate->stops ? executor_freeze(executor) : EXECUTOR_OK;
+
+	if (result != EXECUTOR_OK)
+		return result;
+	if (gate->stops || !executor->hostile)
+		gate->open(gate->context);
+	if (gate->stops)
+		read_settled(executor, from);
+	else
+		read_usage(executor, from);
+	from->wall = clock_now();
+	if (!gate->stops && executor->hostile)
+		gate->open(gate->context);
+	__atomic_store_n(&executor->control->gate, 2, __ATOMIC_RELEASE);
+	return gate->stops ? executor_thaw(executor) : EXECUTOR_OK;
+}
+
+/* What the executor does after its run is not the code's, so the clock ends here. */
 static ExecutorResult
 close_gate(Executor *executor, Reading *to)
 {
 	ExecutorResult result = executor_freeze(executor);
-	double		cpu;
 
 	if (result != EXECUTOR_OK)
 		return result;
 	to->wall = clock_now();
-	read_usage(executor, to);
-	do
-	{
-		cpu = to->cpu;
-		read_usage(executor, to);
-	} while (to->cpu != cpu);
+	read_settled(executor, to);
 	if (executor->gate->close)
 		executor->gate->close(executor->gate->context);
 	return executor_thaw(executor);
@@ -264,8 +279,8 @@ ask_gated(Executor *executor, uint32_t op, uint32_t count, uint32_t flags, uint6
 	result = ask(executor, op, count, flags, seed, timeout);
 	if (result == EXECUTOR_OK && await_run(executor, 0, start + timeout))
 	{
-		open_gate(executor, &times[0]);
-		both = await_run(executor, 1, start + timeout);
+		result = open_gate(executor, &times[0]);
+		both = result == EXECUTOR_OK && await_run(executor, 1, start + timeout);
 		if (both)
 			result = close_gate(executor, &times[1]);
 	}
@@ -320,7 +335,7 @@ executor_command(Executor *executor, uint32_t op, uint32_t count, uint32_t flags
 		executor->worked = reading_seconds(executor, &from, &to);
 		if (executor->one_core && from.cpu > 0 && to.cpu > from.cpu)
 			executor->worked = to.cpu - from.cpu;
-		executor->preempted = was_preempted(&from, &to, executor->gate != NULL);
+		executor->preempted = was_preempted(&from, &to, executor->gate && !executor->gate->stops);
 	}
 	return judge(executor, result, freeze);
 }

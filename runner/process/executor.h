@@ -49,6 +49,7 @@ typedef struct Gate
 	void		(*open) (void *context);
 	void		(*close) (void *context);
 	void	   *context;
+	bool		stops;			/* the process is stopped until its leave comes */
 } Gate;
 
 typedef struct Executor

@@ -206,9 +206,31 @@ check_gated(void)
 	check(fabs(values_median(&s.audit_more) + 70e-6 - BYTES * COPYING) < 1e-12
 		  && fabs(values_median(&s.audit[0]) - 100e-6 - EMPTY) < 1e-12,
 		  "the candidate is charged with what it could have written before");
+	check(!s.stops, "and is not stopped for what is brought at once");
 	measure.input_slot_bytes = 1 << 20;
 	plan(100e-6, SLOTS, 64, 400, 1);
 	check(!s.gated, "inputs that take long to bring come while a process is stopped");
+	measure.input_slot_bytes = 1 << 16;
+	plan(2e-3, SLOTS, 64, 400, 1);
+	check(s.gated == s.attentive && !s.stops, "unless a run takes far longer");
+	plan(100e-6, SLOTS, 64, 400, 1);
+	check(s.gated == s.attentive && s.stops, "those of a short run while it waits at its gate");
+	measure.input_slot_bytes = 1 << 19;
+	plan(900e-6, SLOTS, 64, 400, 1);
+	check(s.gated == s.attentive && s.stops, "a longer one");
+	plan(1e-3, SLOTS, 64, 400, 1);
+	check(!s.gated, "but for one beside which the executor's own work is little");
+	measure.repeated = 0.25;
+	check(fabs(written_before(&s) - BYTES * COPYING / 2) < 1e-15,
+		  "then the candidate is charged with what is the same in two outputs");
+	measure.output_bytes = 1 << 18;
+	plan(200e-6, SLOTS, 64, 400, 1);
+	check(s.gated == s.attentive && s.stops, "if that is little");
+	measure.repeated = 1;
+	plan(200e-6, SLOTS, 64, 400, 1);
+	check(!s.gated, "else it is stopped before its block");
+	measure.output_bytes = BYTES;
+	measure.repeated = 0;
 }
 
 int

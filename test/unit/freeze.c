@@ -64,13 +64,17 @@ cut(uint64_t turns, bool awake)
 
 static Reading begun;			/* when a clock began */
 static bool ran_before;			/* when the gate was opened */
+static bool waited;				/* a process was at work then */
 static Executor *closed;		/* whose second run was done */
 static bool was_stopped;
 
 static void
 bring(void *context)
 {
+	const Executor *executor = context;
+
 	ran_before = begun.wall > 0;
+	waited = executor && !look_really(executor->stat_fd).still;
 }
 
 static void
@@ -108,7 +112,7 @@ start_looking(Executor *executor)
 
 /* what becomes of an answer to two runs of which the process has said that so many are done */
 static ExecutorResult
-answer_after(uint32_t runs)
+answer_after(uint32_t runs, bool stops)
 {
 	WireControl *control = mmap(NULL, sizeof(*control), PROT_READ | PROT_WRITE,
 								MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -119,7 +123,7 @@ answer_after(uint32_t runs)
 
 	executor_init(&executor);
 	executor.control = control;
-	executor.gate = &(Gate) {.open = bring,.close = take,.context = &executor};
+	executor.gate = &(Gate) {.open = bring,.close = take,.context = &executor,.stops = stops};
 	closed = NULL;
 	if (control == MAP_FAILED || message_pair(pair) != 0)
 		return result;
@@ -143,6 +147,8 @@ answer_after(uint32_t runs)
 	wakings = 0;
 	result = ask_gated(&executor, WIRE_RUN, 2, WIRE_FLAG_GATED, 0, 5, times);
 	if (runs < 2 && (closed || times[1].wall > 0))
+		result = EXECUTOR_BROKEN;
+	if (runs > 0 && waited == stops)
 		result = EXECUTOR_BROKEN;
 	if (runs == 2 && (closed != &executor || !was_stopped || executor.frozen
 					  || times[1].wall < times[0].wall || times[0].wall == 0))
@@ -294,10 +300,12 @@ main(void)
 	check(halted(false, false, 1), "or have paused all of them, so that the supervisor comes late");
 	check(charged(true) && !charged(false),
 		  "the candidate's clock runs while its input is brought, the reference's does not yet");
-	check(answer_after(0) == EXECUTOR_FORGED && answer_after(1) == EXECUTOR_FORGED,
+	check(answer_after(0, false) == EXECUTOR_FORGED && answer_after(1, false) == EXECUTOR_FORGED,
 		  "an answer to runs that are not done is forged");
-	check(answer_after(2) == EXECUTOR_OK,
+	check(answer_after(2, false) == EXECUTOR_OK,
 		  "the output of a run behind a gate is read while its process is stopped");
+	check(answer_after(2, true) == EXECUTOR_OK && answer_after(1, true) == EXECUTOR_FORGED,
+		  "and so is its input brought, where that takes long");
 	check(block_seconds(0) == 10, "a process that sleeps is charged with it");
 	check(block_seconds(4) == 6, "but not with waiting for a core");
 	check(block_seconds(9) == 2, "and always with its work");

@@ -33,7 +33,11 @@
 #define L2_TIMES		3.0		/* inputs that turn each other out of a GPU's cache, in its size */
 #define SPELL			8		/* audits, of a side */
 #define COPYING			1e-10	/* seconds a byte takes to be copied, about */
-#define GATED_SHARE		0.05	/* of a run, that copying what it reads and writes may take */
+/* of a run, that copying what it reads and writes may take without its process being stopped */
+#define GATED_SHARE		0.05
+#define GATED_CHARGE	0.1		/* of one, that is charged for what may have been written before */
+#define GATED_LONGEST	1e-3	/* a run, beside which what the executor does is little */
+#define GATED_BYTES		1048576	/* which two results and an input may take, as caches hold them */
 #define EMPTY_BLOCKS	15
 #define OVERHEAD		1e-4	/* seconds an audit takes to start and stop its process */
 #define GROUPS			8
@@ -69,6 +73,38 @@ has_core(const Measure *m)
 }
 
 /*
+ * What of an output is the same for all inputs can be written ahead. Where writing all of it takes
+ * long, that is no more than the root of the share that two outputs have in common: an element that
+ * is some value with probability p is the same in both with p^2 or more.
+ */
+static double
+written_before(const Rounds *s)
+{
+	double		all = (double) s->m->output_bytes * COPYING;
+
+	return s->stops ? all * sqrt(s->m->repeated) : all;
+}
+
+/*
+ * Whether an audit is the second run of a block, which waits at a gate. Where it is short, what the
+ * executor does for a block of one run takes longer than the run, and code could leave that out. So
+ * its process waits there also where copying takes long, if it can be charged with little for what
+ * it may do there.
+ */
+static bool
+has_gate(const Rounds *s)
+{
+	const Measure *m = s->m;
+	double		run = m->time[SIDE_REFERENCE];
+
+	if (m->job->language != LANGUAGE_PYTORCH || m->gpu || !s->attentive || s->slots < 2)
+		return false;
+	return !s->stops
+		|| (run < GATED_LONGEST && written_before(s) < GATED_CHARGE * run
+			&& m->input_slot_bytes + 2 * m->output_bytes <= GATED_BYTES);
+}
+
+/*
  * As many audits as there is time for, in spells whose outputs can be kept. Where a block is one
  * run it is an audit itself.
  */
@@ -79,6 +115,7 @@ audit_plan(Rounds *s)
 	const Profile *p = &m->job->profile;
 	double		audit = m->time[0] + m->time[1] + 3 * OVERHEAD;
 	double		halves = m->backend->halves * p->pairs;
+	double		copying;
 	double		a_half;
 
 	if (!m->gpu)
@@ -88,9 +125,9 @@ audit_plan(Rounds *s)
 	s->audits_a_half = 0;
 	if (a_half < 1 || (s->runs[0] == 1 && s->runs[1] == 1))
 		return;
-	s->gated = m->job->language == LANGUAGE_PYTORCH && !m->gpu && s->attentive && s->slots > 1
-		&& (double) (m->input_slot_bytes + m->output_bytes) * COPYING
-		< GATED_SHARE * m->time[SIDE_REFERENCE];
+	copying = (double) (m->input_slot_bytes + m->output_bytes) * COPYING;
+	s->stops = copying >= GATED_SHARE * m->time[SIDE_REFERENCE];
+	s->gated = has_gate(s);
 	s->spell = m->gpu ? 1 : (uint32_t) fmin(fmin(SPELL, a_half),
 											fmin(s->slots - s->gated, s->kept_max));
 	s->audits_a_half = (int) ceil(a_half / s->spell);
@@ -185,8 +222,8 @@ take_output(void *context)
 
 /*
  * CPU seconds of a run behind the gate, in a block that begins with a run on the slot `before`.
- * Its output goes into `kept`, or nowhere. What of it is the same for all inputs can be written
- * ahead, so the candidate is charged for writing it.
+ * Its output goes into `kept`, or nowhere. The candidate is charged with what it could have written
+ * of it before.
  */
 static bool
 gated_block(Rounds *s, Half *half, Side side, uint32_t before, uint32_t slot, char *kept,
@@ -194,7 +231,8 @@ gated_block(Rounds *s, Half *half, Side side, uint32_t before, uint32_t slot, ch
 {
 	Executor   *executor = half->executor[side];
 	Coming		coming = {.s = s,.executor = executor,.side = side,.slot = slot,.kept = kept};
-	Gate		gate = {.open = bring,.close = kept ? take_output : NULL,.context = &coming};
+	Gate		gate = {.open = bring,.close = kept ? take_output : NULL,.context = &coming,
+		.stops = s->stops};
 	uint32_t	slots[2] = {before, slot};
 	uint64_t	seeds[2] = {s->seeds[before], 0};
 	double		elapsed;
@@ -208,7 +246,7 @@ gated_block(Rounds *s, Half *half, Side side, uint32_t before, uint32_t slot, ch
 	executor->attentive = s->m->spare_core;
 	*seconds = executor->worked;
 	if (executor->hostile)
-		*seconds += (double) s->m->output_bytes * COPYING;
+		*seconds += written_before(s);
 	return good && coming.good;
 }
 
