@@ -5,6 +5,7 @@
  * The tolerance scales with the expected output, so that an output of zeros does not pass for one
  * whose values are all below an absolute tolerance.
  */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -321,7 +322,7 @@ mismatch(Comparison *result, size_t i, double expected, double found)
  */
 static bool
 compare_float32(const float *expected, const float *found, size_t n, double rtol, double atol,
-				double rms, Comparison *result)
+				Tolerance tolerance, Comparison *result)
 {
 	double		squares = 0;
 	float		worst = 0;
@@ -340,7 +341,7 @@ compare_float32(const float *expected, const float *found, size_t n, double rtol
 	if (!isfinite(squares))
 		return false;
 	result->rms = sqrt(squares / (double) n);
-	scale = (float) (atol * fmax(result->rms, rms));
+	scale = (float) (atol * tensor_rms(tolerance, squares, n));
 	if (!(scale > 0))
 		return memcmp(expected, found, n * sizeof(float)) == 0;
 	for (size_t i = 0; i < n; i++)
@@ -363,6 +364,15 @@ tensor_tolerance(uint32_t dtype, Tolerance tolerance, double *rtol, double *atol
 
 	*rtol = tolerance.rtol >= 0 ? tolerance.rtol : entry->rtol;
 	*atol = tolerance.atol >= 0 ? tolerance.atol : entry->atol;
+}
+
+double
+tensor_rms(Tolerance tolerance, double squares, size_t finite)
+{
+	if (tolerance.elements > 0)
+		return sqrt((squares + tolerance.rms * tolerance.rms)
+					/ (tolerance.elements + (tolerance.rms > 0)));
+	return finite > 0 ? sqrt(squares / (double) finite) : 0;
 }
 
 void
@@ -391,8 +401,8 @@ tensor_compare(const void *expected, const void *found, uint32_t dtype, size_t n
 		result->error = INFINITY;
 		return;
 	}
-	if (dtype == WIRE_FLOAT32 && compare_float32(expected, found, n, rtol, atol,
-														tolerance.rms, result))
+	if (dtype == WIRE_FLOAT32 && compare_float32(expected, found, n, rtol, atol, tolerance,
+														result))
 		return;
 	result->error = 0;
 	for (size_t i = 0; i < n; i++)
@@ -405,7 +415,7 @@ tensor_compare(const void *expected, const void *found, uint32_t dtype, size_t n
 			finite++;
 		}
 	}
-	scale = atol * fmax(finite > 0 ? sqrt(squares / (double) finite) : 0, tolerance.rms);
+	scale = atol * tensor_rms(tolerance, squares, finite);
 	result->rms = finite == n ? sqrt(squares / (double) n) : NAN;
 	for (size_t i = 0; i < n; i++)
 	{
@@ -428,5 +438,46 @@ tensor_compare(const void *expected, const void *found, uint32_t dtype, size_t n
 			result->error = error;
 		if (error > 1)
 			mismatch(result, i, y, x);
+	}
+}
+
+/* of up to 4096 elements; false where one is not finite, or squares are too small for the type */
+static bool
+scale_float32(const float *y, size_t n, double *squares, double *count)
+{
+	float		sum = 0;
+	uint32_t	others = 0;
+
+	for (size_t i = 0; i < n; i++)
+	{
+		sum += y[i] * y[i];
+		others += y[i] != 0;
+	}
+	if (!isfinite(sum) || (others > 0 && sum < FLT_MIN))
+		return false;
+	*squares += sum;
+	*count += others;
+	return true;
+}
+
+void
+tensor_scale(const void *y, uint32_t dtype, size_t n, double *squares, double *count)
+{
+	for (size_t from = 0; from < n; from += 4096)
+	{
+		size_t		to = from + 4096 < n ? from + 4096 : n;
+
+		if (dtype == WIRE_FLOAT32
+			&& scale_float32((const float *) y + from, to - from, squares, count))
+			continue;
+		for (size_t i = from; i < to; i++)
+		{
+			double		value = tensor_load(y, dtype, i);
+
+			if (!isfinite(value) || value == 0)
+				continue;
+			*squares += value * value;
+			(*count)++;
+		}
 	}
 }

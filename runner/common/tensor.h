@@ -114,7 +114,10 @@ typedef struct Tolerance
 	double		rtol;			/* relative to the expected element; < 0: the dtype's default */
 	/* relative to the root mean square of the expected output; < 0: likewise */
 	double		atol;
-	double		rms;			/* what that is at least */
+	/* how many of them share that; 0: those that are finite */
+	double		elements;
+	/* where they are few, which may all be small by luck: one more, that large; 0: none */
+	double		rms;
 } Tolerance;
 
 /* the numbers of a tolerance, with the dtype's defaults where it leaves them open */
@@ -133,11 +136,17 @@ typedef struct Comparison
 	double		rms;
 } Comparison;
 
+/* what `atol` is relative to, where finite elements are expected that have these squares */
+extern double tensor_rms(Tolerance tolerance, double squares, size_t finite);
+
 /*
- * |y - y*| <= atol max(rms(y*), tolerance.rms) + rtol |y*|; integers and booleans exactly; NaN
- * equals NaN, an infinity itself
+ * |y - y*| <= atol rms(y*) + rtol |y*|; integers and booleans exactly; NaN equals NaN, an infinity
+ * itself
  */
 extern void tensor_compare(const void *expected, const void *found, uint32_t dtype, size_t n,
 						   Tolerance tolerance, Comparison *result);
+
+/* adds the squares and the number of the elements that are finite and not 0 */
+extern void tensor_scale(const void *y, uint32_t dtype, size_t n, double *squares, double *count);
 
 #endif							/* CUDAL1_TENSOR_H */

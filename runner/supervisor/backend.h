@@ -58,6 +58,12 @@ typedef struct Backend
 	void		(*free) (Measure *m, void *memory);
 	bool		(*compare) (Measure *m, const void *expected, const void *found, int output,
 							Comparison *result);
+	/*
+	 * adds the squares and the number of the elements that are finite and not 0 of a floating point
+	 * output that was read; `scratch`: memory for an output
+	 */
+	bool		(*scale) (Measure *m, const void *y, void *scratch, int output, double *squares,
+						  double *n);
 	/* whether a staged slot's inputs are still as they were; NULL where they can't be written to */
 	bool		(*inputs_same) (Measure *m, const Arena *arena, Side side, uint32_t slot,
 								bool *same);

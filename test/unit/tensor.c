@@ -36,17 +36,57 @@ rms(float a, float b, float other)
 	return c.rms;
 }
 
-/* whether `found` passes for both of two elements of 0, of others' root mean square */
-static bool
-passes(uint32_t dtype, double found, double others)
+/*
+ * The largest error that passes for the first of `n` elements that are expected to be `value`, the
+ * others of which are found, where outputs have `elements` other than 0 (0: not known), and few of
+ * them a root mean square of 1
+ */
+static double
+allowed(uint32_t dtype, double value, int n, double elements)
 {
-	Comparison	c;
-	float		f[2] = {(float) found, (float) found};
-	double		d[2] = {found, found};
+	Tolerance	tolerance = {.rtol = 0,.atol = 1e-3,.elements = elements,
+	.rms = elements > 0 && elements < 10};
+	double		low = 0,
+				high = 1;
 
-	tensor_compare((double[]) {0, 0}, dtype == WIRE_FLOAT32 ? (void *) f : d, dtype, 2,
-				   (Tolerance) {.rtol = 1e-3,.atol = 1e-3,.rms = others}, &c);
-	return c.equal && c.rms == 0;
+	for (int step = 0; step < 40; step++)
+	{
+		double		error = (low + high) / 2;
+		double		d[2][100];
+		float		f[2][100];
+		Comparison	c;
+
+		for (int i = 0; i < n; i++)
+		{
+			d[0][i] = value;
+			d[1][i] = value + (i == 0 ? error : 0);
+			f[0][i] = (float) d[0][i];
+			f[1][i] = (float) d[1][i];
+		}
+		tensor_compare(dtype == WIRE_FLOAT32 ? (void *) f[0] : d[0],
+					   dtype == WIRE_FLOAT32 ? (void *) f[1] : d[1], dtype, (size_t) n, tolerance,
+					   &c);
+		*(c.equal ? &low : &high) = error;
+	}
+	return high;
+}
+
+/* of either type: within a hundredth of it, as the errors of numbers near 1 are themselves */
+static bool
+allows(double value, int n, double elements, double error)
+{
+	return fabs(allowed(WIRE_FLOAT64, value, n, elements) - error) <= 0.01 * error
+		&& fabs(allowed(WIRE_FLOAT32, value, n, elements) - error) <= 0.01 * error;
+}
+
+static double
+scale(uint32_t dtype, const void *y, size_t n, double *count)
+{
+	double		squares = 0;
+
+	*count = 0;
+	tensor_scale(y, dtype, n, &squares, count);
+	return squares;
 }
 
 /* two values that differ, in words */
@@ -64,6 +104,8 @@ says(uint32_t dtype, double one, double other, const char *text)
 int
 main(void)
 {
+	double		n;
+
 	check(finishes(WIRE_FLOAT32, 2, 16, 1024, 0, 65536), "elements times their size");
 	check(finishes(WIRE_FLOAT64, 0, 0, 0, 0, 8), "no dimension is one element");
 	check(finishes(WIRE_FLOAT64, 3, 0, (int64_t) 1 << 62, (int64_t) 1 << 62, 0),
@@ -93,10 +135,18 @@ main(void)
 		  "a root mean square, whether what is compared is right or not");
 	check(fabs(rms(1e-40f, -1e-40f, 0) / 1e-40 - 1) < 1e-3, "of numbers that are not normal");
 	check(isnan(rms(INFINITY, 1, 0)) && isnan(rms(NAN, 1, 1)), "none of what is not finite");
-	check(passes(WIRE_FLOAT32, 9e-4, 1) && !passes(WIRE_FLOAT32, 1.1e-3, 1)
-		  && passes(WIRE_FLOAT64, 9e-4, 1) && !passes(WIRE_FLOAT64, 1.1e-3, 1)
-		  && !passes(WIRE_FLOAT32, 1e-30, 0),
-		  "zeros have the tolerance of the outputs for other inputs");
+	check(allows(1, 100, 0, 1e-3) && allowed(WIRE_FLOAT32, 0, 100, 0) < 1e-9,
+		  "the tolerance is relative to the root mean square");
+	check(allows(0, 100, 1, 1e-3 / sqrt(2)), "zeros have that of outputs for other inputs");
+	check(allows(1e-4, 1, 1, 1e-3 / sqrt(2)), "one element, which may be small by luck, too");
+	check(allows(1e-4, 100, 100, 1e-7), "many can't, and have their own");
+	check(allows(1, 25, 100, 5e-4) && allows(1, 100, 25, 2e-3),
+		  "for as many as others have that are not 0");
+	check(scale(WIRE_FLOAT32, (float[]) {3, 0, -4, -0.0f}, 4, &n) == 25 && n == 2
+		  && scale(WIRE_FLOAT64, (double[]) {3, 0, NAN, -4}, 4, &n) == 25 && n == 2
+		  && scale(WIRE_FLOAT32, (float[]) {1e-30f, 0}, 2, &n) > 9e-61 && n == 1
+		  && scale(WIRE_FLOAT32, (float[]) {3, INFINITY, 0, 1e30f}, 4, &n) > 9e59 && n == 2,
+		  "what is not 0, and is finite, is what tolerances scale with");
 	check(says(WIRE_FLOAT32, 25.334190368, 25.05578041, "25.33419, 25.05578"),
 		  "values with the digits of a float32");
 	check(says(WIRE_FLOAT64, 0.123456789012, 0.123456789, "0.12345678901, 0.123456789"),

@@ -112,10 +112,15 @@ bool
 host_compare(Measure *m, const void *expected, const void *found, int output, Comparison *result)
 {
 	const Tensor *t = &m->output[output];
-	Tolerance	tolerance = m->tolerance;
 
-	tolerance.rms = m->rms[output];
-	tensor_compare(expected, found, t->dtype, t->elements, tolerance, result);
+	tensor_compare(expected, found, t->dtype, t->elements, measure_tolerance(m, output), result);
+	return true;
+}
+
+bool
+host_scale(Measure *m, const void *y, void *scratch, int output, double *squares, double *n)
+{
+	tensor_scale(y, m->output[output].dtype, m->output[output].elements, squares, n);
 	return true;
 }
 

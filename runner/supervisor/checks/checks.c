@@ -33,6 +33,8 @@
 #define FEW_OTHERS		10
 /* of an output's root mean square: what moves farther is no more than rounding errors */
 #define ROUNDED_ATOL	0.1
+/* of an output, that may all be as small as the rounding errors of what went into them */
+#define FEW_ELEMENTS	16
 #define MOST_MOVES		1e6		/* a number also where one becomes infinite */
 /* of what a slot takes among few, what it takes among many, at least */
 #define LEAST_SHARE		8
@@ -55,29 +57,38 @@ one_more_input(Measure *m, Arena *arena, const uint32_t *order, uint32_t slots)
 	return true;
 }
 
-/* what tolerances scale with, at least; `expected`: outputs of `n` inputs, one after the other */
-static bool
-note_scales(Measure *m, const char *expected, uint32_t n)
+static void
+set_scale(Measure *m, int output, double squares, double n, uint32_t outputs)
 {
-	double		squares[WIRE_MAX_TENSORS] = {0};
-	uint32_t	finite[WIRE_MAX_TENSORS] = {0};
+	m->scale[output].elements = n > 0 ? n / outputs : 0;
+	m->scale[output].rms = n > 0 && n <= FEW_ELEMENTS * outputs ? sqrt(squares / n) : 0;
+}
 
-	for (uint32_t i = 0; i < n; i++)
-		for (int o = 0; o < m->outputs; o++)
-		{
-			Comparison	c;
+/* what tolerances scale with; c->found is written to */
+static bool
+note_scales(Checks *c)
+{
+	Measure    *m = c->m;
+	size_t		at = 0;
 
-			if (!m->backend->compare(m, expected, expected, o, &c))
-				return false;
-			if (isfinite(c.rms))
-			{
-				squares[o] += c.rms * c.rms;
-				finite[o]++;
-			}
-			expected += measure_gathered(&m->output[o]);
-		}
 	for (int o = 0; o < m->outputs; o++)
-		m->rms[o] = finite[o] > 0 ? sqrt(squares[o] / finite[o]) : 0;
+	{
+		double		squares = 0;
+		double		n = 0;
+		uint32_t	outputs = 0;
+
+		for (uint32_t i = 0; i < c->n && tensor_dtype_is_float(m->output[o].dtype); i++)
+		{
+			double		before = n;
+
+			if (!m->backend->scale(m, c->expected + i * m->output_bytes + at, c->found, o, &squares,
+								   &n))
+				return false;
+			outputs += n > before;
+		}
+		set_scale(m, o, squares, n, outputs);
+		at += measure_gathered(&m->output[o]);
+	}
 	return true;
 }
 
@@ -300,7 +311,7 @@ run_reference(Checks *c, bool *agree)
 
 	if (!checks_runs(m, &c->reference, SIDE_REFERENCE, &c->arena, c->n, false, c->seeds,
 					 c->expected, limit)
-		|| !note_scales(m, c->expected, c->n)
+		|| !note_scales(c)
 		|| !measure_inputs_same(m, &c->arena, SIDE_REFERENCE, c->n - 1, &same))
 		return false;
 	c->overwrites = !same;

@@ -395,6 +395,8 @@ extern bool gpu_read_first(Measure *m, Executor *executor, const Arena *arena, u
 						   uint32_t slot, void *out);
 extern bool gpu_compare(Measure *m, const void *expected, const void *found, int output,
 						Comparison *result);
+extern bool gpu_scale(Measure *m, const void *y, void *scratch, int output, double *squares,
+					  double *n);
 extern void *gpu_alloc(Measure *m, size_t bytes);
 extern void gpu_free(Measure *m, void *memory);
 

@@ -62,7 +62,7 @@ gpu_check_samples(Measure *m, const Arena *arena)
 			{
 				double		y = tensor_load(&drawn->value[SIDE_REFERENCE][at], t->dtype, 0);
 				double		x = tensor_load(&drawn->value[arena->place][at], t->dtype, 0);
-				double		allowed = atol * fmax(gpu->rms[o], m->rms[o]) + rtol * fabs(y);
+				double		allowed = atol * gpu->rms[o] + rtol * fabs(y);
 				bool		same = x == y || (isnan(x) && isnan(y))
 					|| (isfinite(x) && isfinite(y) && fabs(x - y) <= SAMPLE_TOLERANCE * allowed);
 
@@ -170,35 +170,32 @@ gpu_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t
 	return gpu_good(m, m->gpu->driver.CtxSynchronize(), "to compare outputs");
 }
 
-/* sums the squares of what is expected, and makes the comparison's as large as `rms` asks for */
+/*
+ * Sums the squares of what is expected to c->squares, and has the comparison scale with
+ * tensor_rms().
+ */
 static bool
-sum_squares(Measure *m, CuAddress expected, uint32_t dtype, uint64_t n, double rms,
-			double *squares, CudaComparison *c)
+sum_squares(Measure *m, CuAddress expected, uint32_t dtype, uint64_t n, Tolerance tolerance,
+			CudaComparison *c)
 {
 	Gpu		   *gpu = m->gpu;
 	void	   *parameters[] = {&expected, &dtype, &n, &gpu->comparison};
-	double		least;
+	CudaComparison scaled;
 
 	if (!gpu_launch(m, gpu->squares, n, 1, parameters)
 		|| !gpu_good(m, gpu->driver.MemcpyDtoH(c, gpu->comparison, sizeof(*c)),
 					 "to compare arrays"))
 		return false;
-	*squares = c->squares;
-	least = rms * rms * (double) c->finite;
-	if (c->squares >= least)
-		return true;
-	c->squares = least;
-	return gpu_good(m, gpu->driver.MemcpyHtoD(gpu->comparison, c, sizeof(*c)),
+	scaled = *c;
+	scaled.squares = pow(tensor_rms(tolerance, c->squares, c->finite), 2) * (double) c->finite;
+	return gpu_good(m, gpu->driver.MemcpyHtoD(gpu->comparison, &scaled, sizeof(scaled)),
 					"to compare arrays");
 }
 
-/*
- * By the rule of tensor_compare; `rms`: of what is expected, at least. What c->squares says then
- * is what was expected.
- */
+/* by the rule of tensor_compare */
 static bool
 compare_elements(Measure *m, CuAddress expected, CuAddress found, uint32_t dtype, uint64_t n,
-				 double rms, CudaComparison *c)
+				 Tolerance tolerance, CudaComparison *c)
 {
 	Gpu		   *gpu = m->gpu;
 	uint32_t	size = (uint32_t) tensor_dtype_size(dtype);
@@ -208,11 +205,12 @@ compare_elements(Measure *m, CuAddress expected, CuAddress found, uint32_t dtype
 	void	   *compare[] = {&expected, &found, &dtype, &size, &n, &rtol, &atol, &gpu->comparison};
 
 	*c = (CudaComparison) {.first = ~0ULL};
-	tensor_tolerance(dtype, m->tolerance, &rtol, &atol);
+	tensor_tolerance(dtype, tolerance, &rtol, &atol);
 	if (!gpu_good(m, gpu->driver.MemcpyHtoD(gpu->comparison, c, sizeof(*c)), "to compare arrays")
-		|| (tensor_dtype_is_float(dtype)
-			&& !sum_squares(m, expected, dtype, n, rms, &squares, c))
-		|| !gpu_launch(m, gpu->compare, n, 1, compare)
+		|| (tensor_dtype_is_float(dtype) && !sum_squares(m, expected, dtype, n, tolerance, c)))
+		return false;
+	squares = c->squares;
+	if (!gpu_launch(m, gpu->compare, n, 1, compare)
 		|| !gpu_good(m, gpu->driver.MemcpyDtoH(c, gpu->comparison, sizeof(*c)),
 					 "to compare arrays"))
 		return false;
@@ -252,7 +250,7 @@ gpu_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot, bool *
 			continue;
 		/* as words, which have no tolerance */
 		if (!compare_elements(m, p->from + slot * pieces.from_stride, p->to + slot * p->to_stride,
-							  WIRE_INT64, p->bytes / sizeof(int64_t), 0, &c))
+							  WIRE_INT64, p->bytes / sizeof(int64_t), m->tolerance, &c))
 			return false;
 		*same = c.mismatches == 0;
 	}
@@ -284,6 +282,7 @@ gpu_compare(Measure *m, const void *expected, const void *found, int output, Com
 {
 	Gpu		   *gpu = m->gpu;
 	const Tensor *t = &m->output[output];
+	Tolerance	tolerance = measure_tolerance(m, output);
 	CuAddress	y = (CuAddress) (uintptr_t) expected,
 				x = (CuAddress) (uintptr_t) found;
 	CudaComparison c;
@@ -296,15 +295,14 @@ gpu_compare(Measure *m, const void *expected, const void *found, int output, Com
 	result->rms = NAN;
 	if (t->elements == 0)
 		return true;
-	if (!compare_elements(m, y, x, t->dtype, t->elements, m->rms[output], &c))
+	if (!compare_elements(m, y, x, t->dtype, t->elements, tolerance, &c))
 		return false;
 	memcpy(&error, &c.error_bits, sizeof(error));
 	result->error = error;
 	result->mismatches = c.mismatches;
-	if (c.finite > 0)
-		gpu->rms[output] = sqrt(c.squares / (double) c.finite);
+	gpu->rms[output] = tensor_rms(tolerance, c.squares, c.finite);
 	if (tensor_dtype_is_float(t->dtype) && c.finite == t->elements)
-		result->rms = gpu->rms[output];
+		result->rms = sqrt(c.squares / (double) c.finite);
 	if (c.mismatches > 0)
 	{
 		result->equal = false;
@@ -317,6 +315,25 @@ gpu_compare(Measure *m, const void *expected, const void *found, int output, Com
 		result->expected = tensor_load(value[0], t->dtype, 0);
 		result->found = tensor_load(value[1], t->dtype, 0);
 	}
+	return true;
+}
+
+/* by a comparison with zeros, which counts what is another */
+bool
+gpu_scale(Measure *m, const void *y, void *scratch, int output, double *squares, double *n)
+{
+	const Tensor *t = &m->output[output];
+	CuAddress	zeros = (CuAddress) (uintptr_t) scratch;
+	CudaComparison c;
+
+	if (t->elements == 0)
+		return true;
+	if (!gpu_good(m, m->gpu->driver.MemsetD8(zeros, 0, t->bytes), "to compare outputs")
+		|| !compare_elements(m, (CuAddress) (uintptr_t) y, zeros, t->dtype, t->elements,
+							 (Tolerance) {.rtol = 0, .atol = 0}, &c))
+		return false;
+	*squares += c.squares;
+	*n += (double) c.mismatches - (double) (t->elements - c.finite);
 	return true;
 }
 
