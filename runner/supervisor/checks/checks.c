@@ -36,6 +36,9 @@
 /* of an output, that may all be as small as the rounding errors of what went into them */
 #define FEW_ELEMENTS	16
 #define MOST_MOVES		1e6		/* a number also where one becomes infinite */
+/* beyond those of the check, where these have the same outputs */
+#define FURTHER_INPUTS	64
+#define FURTHER_SECONDS	1.0
 /* of what a slot takes among few, what it takes among many, at least */
 #define LEAST_SHARE		8
 
@@ -100,39 +103,96 @@ underflows(const Tensor *t, const Comparison *c)
 }
 
 /*
- * Which share of the outputs does not depend on the inputs, as of an array that is mostly zeros.
- * Where it is all of them, a constant would be right, and no check means anything. What underflows,
- * as the product of many numbers, has a few elements by luck, and is no less constant.
+ * Whether the outputs of two inputs are others, and which bytes of them are the same. What
+ * underflows, as the product of many numbers, has a few elements by luck, and is no other.
  */
 static bool
-find_repeated(Measure *m, const char *expected, uint32_t n)
+compare_inputs(Measure *m, const char *one, const char *other, double *same, bool *differ)
 {
-	double		same = 0;
-	size_t		at = 0;
-	bool		constant = m->output_bytes > 0;
-
-	m->repeated = 1;
-	if (n < 2)
-		return true;
+	*same = 0;
+	*differ = false;
 	for (int i = 0; i < m->outputs; i++)
 	{
 		const Tensor *t = &m->output[i];
-		const char *one = expected + at;
-		const char *other = one + m->output_bytes;
 		Comparison	c;
 
 		if (!m->backend->compare(m, one, other, i, &c))
 			return false;
 		if (t->elements > 0)
-			same += (double) t->bytes * (1 - (double) c.mismatches / (double) t->elements);
+			*same += (double) t->bytes * (1 - (double) c.mismatches / (double) t->elements);
 		if (underflows(t, &c) && !c.equal && !m->backend->compare(m, other, one, i, &c))
 			return false;
-		constant &= (c.mismatches == 0 && c.error == 0) || underflows(t, &c);
-		at += measure_gathered(t);
+		*differ |= (c.mismatches > 0 || c.error > 0) && !underflows(t, &c);
+		one += measure_gathered(t);
+		other += measure_gathered(t);
 	}
-	if (m->output_bytes > 0)
-		m->repeated = same / (double) m->output_bytes;
-	return !constant
+	return true;
+}
+
+/*
+ * Whether other inputs than those of the check have other outputs. A function that is 0 nearly
+ * everywhere has the same for most, and its tolerance scales with those that are found.
+ */
+static bool
+look_further(Checks *c, double limit, double *same, bool *differ)
+{
+	Measure    *m = c->m;
+	double		time = m->time[SIDE_REFERENCE];
+	double		start = clock_now();
+	uint32_t	more = c->slots - c->n;
+	size_t		at = 0;
+
+	for (uint32_t i = 0; more > 0 && i < FURTHER_INPUTS && !*differ
+		 && (i == 0 || clock_now() - start < FURTHER_SECONDS); i++)
+	{
+		uint32_t	slot = c->n + i % more;
+		double		elapsed;
+
+		if ((i > 0 && slot == c->n
+			 && !measure_generate(m, &c->arena, c->order + c->n, more))
+			|| !measure_stage(m, &c->arena, SIDE_REFERENCE, &slot, 1)
+			|| !measure_block(m, &c->reference, SIDE_REFERENCE, &slot, &c->seeds[slot], 1, limit,
+							  &elapsed)
+			|| !measure_read(m, &c->reference, SIDE_REFERENCE, &c->arena, 0, slot, c->found)
+			|| !measure_poison(m, &c->reference, SIDE_REFERENCE)
+			|| !compare_inputs(m, c->expected, c->found, same, differ))
+			return false;
+		measure_phase(m, "checking", false);
+	}
+	m->time[SIDE_REFERENCE] = time;
+	for (int o = 0; *differ && c->n > 1 && o < m->outputs; o++)
+	{
+		double		squares = 0;
+		double		n = 0;
+
+		if (m->scale[o].elements == 0 && tensor_dtype_is_float(m->output[o].dtype)
+			&& !m->backend->scale(m, c->found + at, c->found + m->output_bytes, o, &squares, &n))
+			return false;
+		if (n > 0)
+			set_scale(m, o, squares, n, 1);
+		at += measure_gathered(&m->output[o]);
+	}
+	return true;
+}
+
+/*
+ * Which share of the outputs does not depend on the inputs, as of an array that is mostly zeros.
+ * Where it is all of them, a constant would be right, and no check means anything.
+ */
+static bool
+find_repeated(Checks *c, double limit)
+{
+	Measure    *m = c->m;
+	double		same = (double) m->output_bytes;
+	bool		differ = m->output_bytes == 0;
+
+	for (uint32_t i = 1; i < c->n && !differ; i++)
+		if (!compare_inputs(m, c->expected, c->expected + i * m->output_bytes, &same, &differ))
+			return false;
+	if (!differ && !look_further(c, limit, &same, &differ))
+		return false;
+	m->repeated = m->output_bytes > 0 ? same / (double) m->output_bytes : 1;
+	return differ || (c->n < 2 && c->slots < 2)
 		|| conclude(m, OUTCOME_UNVERIFIED, "the reference returns the same for other inputs, so "
 					"a constant would be right");
 }
@@ -434,7 +494,7 @@ check_reference(Checks *c)
 		json_object_set_new(m->result->evidence, "restored", json_string(m->state));
 	}
 	if ((!agree && !checks_compare(c, c->n < 2 ? c->n : 2, SIDE_REFERENCE))
-		|| !find_repeated(m, c->expected, c->n)
+		|| !find_repeated(c, limit)
 		|| !checks_estimate(m, &c->reference, SIDE_REFERENCE, &c->arena, limit, &c->block_cost))
 		return false;
 	/* on a GPU it ends while the first candidate loads */
