@@ -215,6 +215,7 @@ bring(Measure *m, const Arena *arena, Side side, uint32_t slot)
 
 static bool on_gpu;
 static bool by_name;			/* weights by name were no better */
+static double moves;			/* of the reference by rounding errors, in tolerances */
 
 /*
  * the cause where an output of both members of a heat was so many tolerances off, and all of
@@ -229,7 +230,8 @@ is_cause(const char *cause, double wrong, double further)
 	static Gpu	gpu;
 	Member		members[2] = {0};
 	Measure		m = {.job = &job,.backend = &backend,.members = members,.nmembers = 2,
-		.outputs = 1,.output_bytes = sizeof(double),.gpu = on_gpu ? &gpu : NULL};
+		.outputs = 1,.output_bytes = sizeof(double),.moves = moves,
+		.gpu = on_gpu ? &gpu : NULL};
 	bool		same = true;
 
 	m.output[0] = (Tensor) {.dtype = WIRE_FLOAT64,.elements = 1,.bytes = sizeof(double)};
@@ -268,6 +270,11 @@ main(void)
 	check(is_cause("rarely", 1000, 0.8), "and so has what was far off once");
 	check(is_cause("tolerance", 5, 5), "what is a few tolerances off for all inputs misses it");
 	check(is_cause("values", 1000, 1000), "what is far off for all inputs is wrong");
+	moves = 80;
+	check(is_cause("tolerance", 300, 300), "unless the reference moves so far by rounding errors");
+	check(is_cause("values", 1000, 1000), "what is farther off is wrong");
+	moves = 0;
+	is_cause("values", 1000, 1000);
 	check(references == 1, "members of a heat are tried on what one process of the reference gave");
 	check(is_cause("rarely", 1000, 0.8) && references == 4,
 		  "unless one was tried on other inputs in the places of these");

@@ -31,6 +31,8 @@
 #define MANY_SECONDS	2.0
 #define RUNS_SECONDS	0.5		/* of the reference's runs in a trial, about */
 #define NEAR			30.0	/* tolerances: what is no farther off is nearly right */
+/* or than so many times what the reference moves by where its inputs are a rounding off */
+#define AS_FAR			4.0
 /* tolerances: right runs that come so close, and a wrong one no farther off, are of a kind */
 #define CLOSE			0.5
 #define JUST			2.0
@@ -616,7 +618,7 @@ find(Diagnosis *d)
 	*d = seen;
 	if (find_first_input(d))
 		return;
-	if (d->error <= NEAR && d->finite && !is_by_call(d, &calls))
+	if (d->error <= fmax(NEAR, AS_FAR * m->moves) && d->finite && !is_by_call(d, &calls))
 	{
 		char		moves[200] = "";
 
