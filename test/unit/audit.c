@@ -158,7 +158,8 @@ static void
 plan(double run, uint32_t slots, uint32_t kept_max, int audits, double seconds)
 {
 	measure.time[0] = measure.time[1] = run;
-	job.profile = (Profile) {.audits = audits,.audit_seconds = seconds,.pairs = 7};
+	job.profile = (Profile) {.audits = audits,.audit_seconds = seconds,.pairs = 7,
+		.audit_margin = 0.25};
 	s.runs[0] = s.runs[1] = slots;
 	s.slots = slots;
 	s.kept_max = kept_max;
@@ -207,28 +208,36 @@ check_gated(void)
 		  && fabs(values_median(&s.audit[0]) - 100e-6 - EMPTY) < 1e-12,
 		  "the candidate is charged with what it could have written before");
 	check(!s.stops, "and is not stopped for what is brought at once");
-	measure.input_slot_bytes = 1 << 20;
-	plan(100e-6, SLOTS, 64, 400, 1);
-	check(!s.gated, "inputs that take long to bring come while a process is stopped");
 	measure.input_slot_bytes = 1 << 16;
 	plan(2e-3, SLOTS, 64, 400, 1);
-	check(s.gated == s.attentive && !s.stops, "unless a run takes far longer");
+	check(s.gated == s.attentive && !s.stops, "nor for inputs, unless a run is short");
 	plan(100e-6, SLOTS, 64, 400, 1);
-	check(s.gated == s.attentive && s.stops, "those of a short run while it waits at its gate");
-	measure.input_slot_bytes = 1 << 19;
+	check(s.gated == s.attentive && s.stops,
+		  "inputs that take long to bring come while a process is stopped at its gate");
+	measure.input_slot_bytes = 1 << 24;
 	plan(900e-6, SLOTS, 64, 400, 1);
-	check(s.gated == s.attentive && s.stops, "a longer one");
+	check(s.gated == s.attentive && s.stops, "large ones, too");
 	plan(1e-3, SLOTS, 64, 400, 1);
-	check(!s.gated, "but for one beside which the executor's own work is little");
+	check(!s.gated, "but not of a run beside which the executor's own work is little");
 	measure.repeated = 0.25;
 	check(fabs(written_before(&s) - BYTES * COPYING / 2) < 1e-15,
 		  "then the candidate is charged with what is the same in two outputs");
-	measure.output_bytes = 1 << 18;
-	plan(200e-6, SLOTS, 64, 400, 1);
-	check(s.gated == s.attentive && s.stops, "if that is little");
+	measure.input_slot_bytes = 0;
+	measure.output_bytes = 1 << 19;
 	measure.repeated = 1;
-	plan(200e-6, SLOTS, 64, 400, 1);
-	check(!s.gated, "else it is stopped before its block");
+	plan(100e-6, SLOTS, 64, 400, 1);
+	check(s.gated == s.attentive && !s.stops, "no process is stopped for what it writes");
+	check(fabs(written_before(&s) - CHARGE_MOST * backend.cold_seconds) < 1e-12,
+		  "nor is it charged with more than the margin, that right code is paid what it was");
+	measure.input_slot_bytes = 10000;
+	check(fabs(written_before(&s) - CHARGE_MOST * backend.cold_seconds + 1e-6) < 1e-12,
+		  "of which the bringing of its input is a part");
+	measure.input_slot_bytes = 0;
+	plan(1e-3, SLOTS, 64, 400, 1);
+	check(!s.gated, "results of a long run that take long to write have no gate");
+	measure.output_bytes++;
+	plan(100e-6, SLOTS, 64, 400, 1);
+	check(!s.gated, "nor are larger results than caches hold");
 	measure.output_bytes = BYTES;
 	measure.repeated = 0;
 }

@@ -33,11 +33,15 @@
 #define L2_TIMES		3.0		/* inputs that turn each other out of a GPU's cache, in its size */
 #define SPELL			8		/* audits, of a side */
 #define COPYING			1e-10	/* seconds a byte takes to be copied, about */
-/* of a run, that copying what it reads and writes may take without its process being stopped */
+/*
+ * of a run, that bringing its input may take without its process being stopped; of a long one,
+ * together with its output, that they may take behind a gate
+ */
 #define GATED_SHARE		0.05
-#define GATED_CHARGE	0.1		/* of one, that is charged for what may have been written before */
 #define GATED_LONGEST	1e-3	/* a run, beside which what the executor does is little */
-#define GATED_BYTES		1048576	/* which two results and an input may take, as caches hold them */
+#define GATED_BYTES		1048576	/* which two results may take, as caches hold them */
+/* of the margin, that a candidate is charged with at most for what it may have written before */
+#define CHARGE_MOST		0.6
 #define EMPTY_BLOCKS	15
 #define OVERHEAD		1e-4	/* seconds an audit takes to start and stop its process */
 #define GROUPS			8
@@ -72,36 +76,52 @@ has_core(const Measure *m)
 	return CPU_COUNT(&shared) == 0;
 }
 
+/* seconds that the margin is for any candidate on a CPU, if it saves nothing or much */
+static double
+least_margin(const Rounds *s, double reference)
+{
+	double		share = s->m->job->profile.audit_margin;
+
+	return fmax(fmin(share * AUDIT_WARM * reference, s->m->backend->cold_seconds),
+				share * SPELL_WARM * reference);
+}
+
 /*
  * What of an output is the same for all inputs can be written ahead. Where writing all of it takes
  * long, that is no more than the root of the share that two outputs have in common: an element that
- * is some value with probability p is the same in both with p^2 or more.
+ * is some value with probability p is the same in both with p^2 or more. Right code writes all of
+ * it within the clock, so what a candidate is charged with stays below the margin, together with
+ * the bringing of its input.
  */
 static double
 written_before(const Rounds *s)
 {
-	double		all = (double) s->m->output_bytes * COPYING;
+	const Measure *m = s->m;
+	double		run = m->time[SIDE_REFERENCE];
+	double		all = (double) m->output_bytes * COPYING;
+	double		brought = s->stops ? 0 : (double) m->input_slot_bytes * COPYING;
 
-	return s->stops ? all * sqrt(s->m->repeated) : all;
+	if (s->stops || all + brought >= GATED_SHARE * run)
+		all *= sqrt(m->repeated);
+	return fmax(fmin(all, CHARGE_MOST * least_margin(s, run) - brought), 0);
 }
 
 /*
  * Whether an audit is the second run of a block, which waits at a gate. Where it is short, what the
  * executor does for a block of one run takes longer than the run, and code could leave that out. So
- * its process waits there also where copying takes long, if it can be charged with little for what
- * it may do there.
+ * its process waits there also where copying takes long. What of its result could be written ahead
+ * takes no longer than that.
  */
 static bool
 has_gate(const Rounds *s)
 {
 	const Measure *m = s->m;
 	double		run = m->time[SIDE_REFERENCE];
+	double		copying = (double) (m->input_slot_bytes + m->output_bytes) * COPYING;
 
 	if (m->job->language != LANGUAGE_PYTORCH || m->gpu || !s->attentive || s->slots < 2)
 		return false;
-	return !s->stops
-		|| (run < GATED_LONGEST && written_before(s) < GATED_CHARGE * run
-			&& m->input_slot_bytes + 2 * m->output_bytes <= GATED_BYTES);
+	return run < GATED_LONGEST ? 2 * m->output_bytes <= GATED_BYTES : copying < GATED_SHARE * run;
 }
 
 /*
@@ -115,7 +135,6 @@ audit_plan(Rounds *s)
 	const Profile *p = &m->job->profile;
 	double		audit = m->time[0] + m->time[1] + 3 * OVERHEAD;
 	double		halves = m->backend->halves * p->pairs;
-	double		copying;
 	double		a_half;
 
 	if (!m->gpu)
@@ -125,8 +144,7 @@ audit_plan(Rounds *s)
 	s->audits_a_half = 0;
 	if (a_half < 1 || (s->runs[0] == 1 && s->runs[1] == 1))
 		return;
-	copying = (double) (m->input_slot_bytes + m->output_bytes) * COPYING;
-	s->stops = copying >= GATED_SHARE * m->time[SIDE_REFERENCE];
+	s->stops = (double) m->input_slot_bytes * COPYING >= GATED_SHARE * m->time[SIDE_REFERENCE];
 	s->gated = has_gate(s);
 	s->spell = m->gpu ? 1 : (uint32_t) fmin(fmin(SPELL, a_half),
 											fmin(s->slots - s->gated, s->kept_max));
@@ -550,8 +568,7 @@ margin(const Rounds *s, double less)
 						: fmin(values_median(&s->audit[SIDE_REFERENCE]), MARGIN_TIMES * reference));
 	if (!s->attentive)
 		return share * reference;
-	return fmax(fmin(share * AUDIT_WARM * reference, m->backend->cold_seconds),
-				share * fmax(SPELL_WARM * reference, AUDIT_WARM * less));
+	return fmax(least_margin(s, reference), share * AUDIT_WARM * less);
 }
 
 /*
