@@ -5,7 +5,8 @@
  * Which memory the kernel has found for a page of code changes how fast the code is, by up to a
  * quarter where it is a loop over arrays that are larger than the caches. The pages of a file stay
  * where they are for all processes that load it, so that a copy of a reference would be slower than
- * the reference in each of them. So there are copies of the code, and each block of runs draws one.
+ * the reference in each of them. So there are copies of the code, of which blocks of runs draw one,
+ * or blocks without runs before them.
  */
 #define _GNU_SOURCE
 #include <link.h>

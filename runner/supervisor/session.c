@@ -271,7 +271,7 @@ measure_block_flags(const Measure *m, const Executor *executor, uint32_t n)
 	uint32_t	flags = m->seeds_runs ? WIRE_FLAG_SEED_RUNS : 0;
 
 	flags |= executor->gate ? WIRE_FLAG_GATED : 0;
-	flags |= executor->stays ? WIRE_FLAG_STAYS : 0;
+	flags |= executor->stays || (m->moves_apart && n > 0) ? WIRE_FLAG_STAYS : 0;
 	if (executor->idle)
 		return flags | WIRE_FLAG_IDLE;
 	if (executor->again)

@@ -278,6 +278,7 @@ typedef struct Measure
 	struct Gpu *gpu;			/* NULL on a CPU */
 	/* on a GPU: the supervisor may spin, there is another core for the rest of the host */
 	bool		spare_core;
+	bool		moves_apart;	/* C on a CPU: code is moved between rounds, not by its blocks */
 
 	/* estimates, in seconds a run */
 	double		generate_time;

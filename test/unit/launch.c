@@ -522,6 +522,23 @@ fails_by(const char *cause, const char *text)
 }
 
 static void
+check_moves(void)
+{
+	Executor	running = {.pidfd = -1};
+
+	check(!(measure_block_flags(&measure, &running, 8) & WIRE_FLAG_STAYS),
+		  "a block moves its code");
+	measure.moves_apart = true;
+	check((measure_block_flags(&measure, &running, 8) & WIRE_FLAG_STAYS)
+		  && !(measure_block_flags(&measure, &running, 0) & WIRE_FLAG_STAYS),
+		  "a short one does not, but one without runs before it");
+	running.stays = true;
+	check(measure_block_flags(&measure, &running, 0) & WIRE_FLAG_STAYS,
+		  "unless it tells what a block costs");
+	measure.moves_apart = false;
+}
+
+static void
 check_memory(void)
 {
 	check(fails_by("memory_limit", "RuntimeError: [enforce fail at alloc_cpu.cpp:75] err == 0. "
@@ -547,5 +564,6 @@ main(void)
 	check_ends();
 	check_errors();
 	check_memory();
+	check_moves();
 	return done();
 }

@@ -290,10 +290,35 @@ check_paper(void)
 	job.profile = usual;
 }
 
+/* whether code is moved between rounds where the reference's blocks have so many runs of 10 us */
+static bool
+moves_apart(uint32_t runs, JobLanguage language)
+{
+	Job			other = {.language = language};
+	double		time[2] = {1e-5, 1e-5};
+	Measure		m = {.job = &other,.time = time,.gpu = on_gpu ? &gpu : NULL};
+	Rounds		s = {.m = &m,.runs = {runs, runs}};
+
+	plan_moves(&s);
+	return m.moves_apart;
+}
+
+static void
+check_moves(void)
+{
+	check(moves_apart(8, LANGUAGE_C) && !moves_apart(1000, LANGUAGE_C),
+		  "code is moved between rounds where blocks are short");
+	check(!moves_apart(8, LANGUAGE_PYTORCH), "if it is C");
+	on_gpu = true;
+	check(!moves_apart(8, LANGUAGE_CUDA), "on a CPU");
+	on_gpu = false;
+}
+
 int
 main(void)
 {
 	begin_profile();
+	check_moves();
 	check_runs();
 	check_budget();
 	check_aa();

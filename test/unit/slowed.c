@@ -21,6 +21,8 @@ static double beside;			/* how much slower a reference seems that meets another 
 /* how much slower the core is in rounds than before, and gates are from each other than 10 us */
 static double core = NAN;
 static double pace;
+static int	moved;				/* how often code was moved by itself, and by blocks */
+static int	moving;
 
 /* processes are none, and blocks of 10 us a run */
 /* sets are settled elsewhere */
@@ -41,7 +43,15 @@ bool
 measure_block(Measure *m, Executor *executor, Side side, const uint32_t *slots,
 			  const uint64_t *seeds, uint32_t n, double timeout, double *seconds)
 {
+	moving += !executor->stays;
 	*seconds = 0;
+	return true;
+}
+
+bool
+rounds_move(Rounds *s, Half *half, Side side)
+{
+	moved++;
 	return true;
 }
 
@@ -377,6 +387,18 @@ main(void)
 	s.runs[0] = s.runs[1] = 64;
 	meet(1.2);
 	check(near(s.neighbour, 1.2, 1e-9) && s.nmet == 3, "three where that does");
+
+	s.nmet = 0;
+	moved = moving = 0;
+	meet(1.002);
+	check(moving > 0, "blocks without runs tell what a block costs that moves its code");
+	measure.moves_apart = true;
+	s.nmet = 0;
+	moved = moving = 0;
+	meet(1.002);
+	check(moved == 1 && moving == 0,
+		  "where blocks are short they move none, which happens when a process has started");
+	measure.moves_apart = false;
 
 	job.profile.bucket_estimator = CUDAL1_ESTIMATE_MEAN;
 	check(near(counted(9, 0.33e-3, 0.15e-3), 0.33e-3, 1e-9), "a mean of ratios keeps that cost");

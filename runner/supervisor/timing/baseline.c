@@ -44,6 +44,7 @@
 static bool
 empty_cost(Rounds *s, Half *half, uint32_t n, double *cost, double *reading)
 {
+	Executor   *executor = half->executor[SIDE_REFERENCE];
 	double		empty[EMPTY_BLOCKS];
 	double		read[EMPTY_BLOCKS] = {0};
 
@@ -51,8 +52,13 @@ empty_cost(Rounds *s, Half *half, uint32_t n, double *cost, double *reading)
 		return false;
 	for (int i = 0; i < EMPTY_BLOCKS; i++)
 	{
-		if (!measure_block(s->m, half->executor[SIDE_REFERENCE], SIDE_REFERENCE, s->order,
-						   s->seeds, 0, rounds_timeout(s, SIDE_REFERENCE, 1), &empty[i]))
+		bool		good;
+
+		executor->stays = s->m->moves_apart;
+		good = measure_block(s->m, executor, SIDE_REFERENCE, s->order, s->seeds, 0,
+							 rounds_timeout(s, SIDE_REFERENCE, 1), &empty[i]);
+		executor->stays = false;
+		if (!good)
 			return false;
 		if (s->m->gpu)
 			read[i] = s->m->gpu->read_seconds;
@@ -259,7 +265,7 @@ settle_alone(Rounds *s, Half *half, Side side)
 	if (side == SIDE_CANDIDATE && s->settling == 0)
 		s->settling = 1;
 	finding = s->settling == 0;
-	if (!warm_inputs(s, half))
+	if (!rounds_move(s, half, side) || !warm_inputs(s, half))
 		return false;
 	while (spent < SETTLING_SECONDS && (finding ? since < 2 && n < MAX_SETTLING : n < s->settling))
 	{

@@ -93,6 +93,16 @@ rounds_block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n
 }
 
 bool
+rounds_move(Rounds *s, Half *half, Side side)
+{
+	double		seconds;
+
+	return !s->m->moves_apart
+		|| measure_block(s->m, half->executor[side], side, s->order, s->seeds, 0,
+						 rounds_timeout(s, side, 1), &seconds);
+}
+
+bool
 rounds_inputs(Rounds *s, uint32_t n)
 {
 	s->ahead = 0;

@@ -19,6 +19,7 @@ static bool
 begin_extra(Rounds *s, Half *half, uint64_t weights, bool warm)
 {
 	half_init(half);
+	plan_moves(s);
 	s->m->running = SPENT_WARM;
 	for (int side = 0; side < 2; side++)
 		if (!measure_launch(s->m, half->executor[side], side, side, &s->arena, weights)

@@ -246,6 +246,7 @@ start_half(Set *set, int half_number, Values *alone)
 	Measure    *m = first->m;
 
 	set_enter_all(set);
+	plan_moves(first);
 	m->running = SPENT_WARM;
 	first->weights = random_next(&m->random);
 	if (m->backend->begin_pair && !m->backend->begin_pair(m, &first->arena))

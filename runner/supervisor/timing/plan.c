@@ -13,6 +13,7 @@
 
 #define MIN_TRAPPED		8		/* runs of a block, for what runs cost to matter */
 #define MOST_COLD		0.02	/* of a block, whatever the goal */
+#define MOVED_WITHIN	5e-3	/* seconds of a block, in which moving code is next to nothing */
 #define STEP_SECONDS	5e-3	/* of longer runs the constant cost of a block is next to nothing */
 /* quotient of both sides' times up to which their blocks have the same number of runs */
 #define SAME_RUNS_UP_TO		1.25
@@ -152,6 +153,15 @@ plan_rounds(Rounds *s)
 	s->whole_audits = s->audits_a_half;
 	s->whole_steps = s->steps_a_half;
 	s->share = 1;
+}
+
+void
+plan_moves(const Rounds *s)
+{
+	Measure    *m = s->m;
+
+	m->moves_apart = m->job->language == LANGUAGE_C && !m->gpu
+		&& s->runs[SIDE_REFERENCE] * m->time[SIDE_REFERENCE] < MOVED_WITHIN;
 }
 
 /* its own outputs, drawn for comparison */

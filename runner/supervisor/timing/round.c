@@ -13,6 +13,7 @@
 
 #define CHECKS_A_HALF	2.0
 #define EXTRAS_A_HALF	1.0		/* comparisons of runs that the reference's blocks do not have */
+#define MOVED_EVERY		8		/* rounds */
 #define EXTRA_SHARE		0.1		/* of the reference's runs, that it makes for these at most */
 
 /* a number rounded up or down by lot, so that its mean is `n` */
@@ -251,6 +252,28 @@ note_round(Rounds *s, Half *half, const Blocks *b, int place, double pace)
 }
 
 /*
+ * Before some rounds, drawn by lot, all sides' code is moved, where a block is too short for that.
+ * No inputs of a round are there yet. What processes do with caches meanwhile is seen by few
+ * rounds, and medians leave these out.
+ */
+static bool
+move_some(const Set *set)
+{
+	Rounds	   *first = set->of[0];
+
+	if (!first->m->moves_apart || random_below(&first->m->random, MOVED_EVERY) != 0)
+		return true;
+	set_enter_all(set);
+	if (!rounds_move(first, set->half[0], SIDE_REFERENCE))
+		return false;
+	for (int i = 0; i < set->n; i++)
+		if (set_enter(set, i) && !rounds_move(set->of[i], set->half[i], SIDE_CANDIDATE)
+			&& !set_goes_on(set))
+			return false;
+	return true;
+}
+
+/*
  * A round: all sides on the same fresh inputs. `single`: an audit. On a GPU its run is one among
  * many that are staged, because otherwise it would find its input in a cache, unlike the runs of a
  * block.
@@ -274,6 +297,8 @@ rounds_round(Set *set, const uint8_t *order, bool single)
 		common = b.n[place] < common ? b.n[place] : common;
 		most = b.n[place] > most ? b.n[place] : most;
 	}
+	if (!single && !move_some(set))
+		return false;
 	set_enter_all(set);
 	if (single && first->ahead > 0)
 		rounds_take_ahead(first);

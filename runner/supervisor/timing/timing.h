@@ -215,6 +215,9 @@ extern bool rounds_block_among(Rounds *s, Half *half, Side side, const uint32_t 
 extern bool rounds_block(Rounds *s, Half *half, Side side, const uint32_t *slots, uint32_t n,
 						 uint32_t keep, double *seconds);
 
+/* where blocks don't: moves a process's code, while no clock runs; false after conclude() */
+extern bool rounds_move(Rounds *s, Half *half, Side side);
+
 /* the first `keep` outputs that both sides kept; false after conclude() */
 extern bool rounds_compare(Rounds *s, uint32_t keep);
 
@@ -341,6 +344,8 @@ extern bool rounds_step_audit(Rounds *s, Half *half, bool reference_first);
 /* `reference`: seconds of its run */
 extern double plan_block_seconds(const Measure *m, double reference);
 extern void plan_rounds(Rounds *s);
+/* whether blocks are so short that moving code in them would show; of the member that is current */
+extern void plan_moves(const Rounds *s);
 extern bool plan_memory(Rounds *s);
 extern bool plan_kept(Rounds *s);
 extern void plan_end(Rounds *s);
