@@ -396,8 +396,8 @@ main(void)
 	s.nmet = 0;
 	moved = moving = 0;
 	meet(1.002);
-	check(moved == 1 && moving == 0,
-		  "where blocks are short they move none, which happens when a process has started");
+	check(moved > 1 && moving == 0,
+		  "where blocks are short they move none, which happens before them");
 	measure.moves_apart = false;
 
 	job.profile.bucket_estimator = CUDAL1_ESTIMATE_MEAN;

@@ -10,9 +10,10 @@
  * whole and compared, so there is nothing in it to leave out.
  *
  * A process that wakes finds cold code, which on a busy host takes longer than many a run. So in
- * PyTorch an audit is the second run of a block. It waits at a gate, awake, for its input. Its
- * clock ends as soon as it says that it is done, because what the executor does for an answer takes
- * as long as a small run, and code that takes its place could leave it out.
+ * PyTorch an audit is the second run of a block. It waits at a gate for its input, awake, or
+ * stopped where bringing that takes long. Its clock ends as soon as it says that it is done,
+ * because what the executor does for an answer takes as long as a small run, and code that takes
+ * its place could leave it out.
  *
  * The first block after another process's finds cold caches. Audits therefore come in spells:
  * some of one side, one after the other, then those of the other side on the same inputs. The first
@@ -87,11 +88,11 @@ least_margin(const Rounds *s, double reference)
 }
 
 /*
- * What of an output is the same for all inputs can be written ahead. Where writing all of it takes
- * long, that is no more than the root of the share that two outputs have in common: an element that
- * is some value with probability p is the same in both with p^2 or more. Right code writes all of
- * it within the clock, so what a candidate is charged with stays below the margin, together with
- * the bringing of its input.
+ * Elements that are the same for all inputs can be written ahead. Where writing an output takes
+ * long, they are no more than the root of the share that two outputs have in common, because an
+ * element that is some value with probability p is the same in both with p^2 or more. Right code
+ * writes all of it within the clock, so the charge stays below the margin, together with the
+ * bringing of the input.
  */
 static double
 written_before(const Rounds *s)
@@ -109,8 +110,8 @@ written_before(const Rounds *s)
 /*
  * Whether an audit is the second run of a block, which waits at a gate. Where it is short, what the
  * executor does for a block of one run takes longer than the run, and code could leave that out. So
- * its process waits there also where copying takes long. What of its result could be written ahead
- * takes no longer than that.
+ * its process waits there also where copying takes long. Writing a part of its result ahead saves
+ * no more than that.
  */
 static bool
 has_gate(const Rounds *s)
@@ -342,7 +343,10 @@ both_sides(Rounds *s, Half *half, bool reference_first, bool counts)
 	double		taken[SPELL][2] = {{0}};
 	uint32_t	first = counts ? s->spell > 2 : s->spell;
 
-	if (!make_inputs(s))
+	/* code that has just been moved is cold, so only where the first does not count */
+	if ((first > 0 && (!rounds_move(s, half, SIDE_REFERENCE)
+					   || !rounds_move(s, half, SIDE_CANDIDATE)))
+		|| !make_inputs(s))
 		return false;
 	for (int turn = 0; turn < 2; turn++)
 	{

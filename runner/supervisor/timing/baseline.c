@@ -445,7 +445,8 @@ meet_another(Rounds *s, Half *half, const Values *alone, double *slower)
 	{
 		double		seconds[2] = {0};
 
-		good = rounds_inputs(s, s->runs[SIDE_REFERENCE]);
+		good = rounds_move(s, half, SIDE_REFERENCE) && rounds_move(s, &other, SIDE_REFERENCE)
+			&& rounds_inputs(s, s->runs[SIDE_REFERENCE]);
 		for (int turn = 0; good && turn < 2; turn++)
 		{
 			int			which = (turn + i) % 2;
@@ -548,7 +549,7 @@ alone_block(Rounds *s, Half *half, Values *alone)
 	/* a few runs on the same inputs say little of the others */
 	if (s->m->gpu || s->runs[SIDE_REFERENCE] < FEW_RUNS)
 		half->warm_inputs = false;
-	if (!warm_inputs(s, half)
+	if (!rounds_move(s, half, SIDE_REFERENCE) || !warm_inputs(s, half)
 		|| !rounds_block(s, half, SIDE_REFERENCE, s->order, s->runs[SIDE_REFERENCE], 0, &seconds))
 		return false;
 	seconds = baseline_counted(s, half, s->runs[SIDE_REFERENCE], seconds,

@@ -95,7 +95,7 @@ typedef struct Rounds
 	int			rounds_made;
 	uint32_t	spell;			/* audits of a side, one after the other */
 	bool		gated;			/* an audit is the second run of its block, its input late */
-	bool		stops;			/* which is brought while the process is stopped */
+	bool		stops;			/* inputs are brought while a process is stopped */
 	Seen		seen;
 	Seen		before;			/* the same before the pair under way */
 	Values		buckets;		/* seen.plain or seen.capped, as the halves so far speak */
