@@ -369,10 +369,12 @@ tensor_tolerance(uint32_t dtype, Tolerance tolerance, double *rtol, double *atol
 double
 tensor_rms(Tolerance tolerance, double squares, size_t finite)
 {
+	double		own = finite > 0 ? squares / (double) finite : 0;
+
 	if (tolerance.elements > 0)
-		return sqrt((squares + tolerance.rms * tolerance.rms)
-					/ (tolerance.elements + (tolerance.rms > 0)));
-	return finite > 0 ? sqrt(squares / (double) finite) : 0;
+		own = fmax(own, (squares + tolerance.rms * tolerance.rms)
+				   / (tolerance.elements + (tolerance.rms > 0)));
+	return sqrt(own);
 }
 
 void
@@ -401,8 +403,8 @@ tensor_compare(const void *expected, const void *found, uint32_t dtype, size_t n
 		result->error = INFINITY;
 		return;
 	}
-	if (dtype == WIRE_FLOAT32 && compare_float32(expected, found, n, rtol, atol, tolerance,
-														result))
+	if (dtype == WIRE_FLOAT32
+		&& compare_float32(expected, found, n, rtol, atol, tolerance, result))
 		return;
 	result->error = 0;
 	for (size_t i = 0; i < n; i++)

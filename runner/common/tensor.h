@@ -114,9 +114,9 @@ typedef struct Tolerance
 	double		rtol;			/* relative to the expected element; < 0: the dtype's default */
 	/* relative to the root mean square of the expected output; < 0: likewise */
 	double		atol;
-	/* how many of them share that; 0: those that are finite */
+	/* how many elements the squares are shared by, if not more are finite; 0: the finite ones */
 	double		elements;
-	/* where they are few, which may all be small by luck: one more, that large; 0: none */
+	/* where these are few, which may all be small by luck: one more, that large; 0: none */
 	double		rms;
 } Tolerance;
 
@@ -136,7 +136,7 @@ typedef struct Comparison
 	double		rms;
 } Comparison;
 
-/* what `atol` is relative to, where finite elements are expected that have these squares */
+/* what `atol` is relative to, of an output with so many finite elements and their squares */
 extern double tensor_rms(Tolerance tolerance, double squares, size_t finite);
 
 /*

@@ -201,7 +201,7 @@ compare_elements(Measure *m, CuAddress expected, CuAddress found, uint32_t dtype
 	uint32_t	size = (uint32_t) tensor_dtype_size(dtype);
 	double		rtol,
 				atol,
-				squares = 0;
+				squares;
 	void	   *compare[] = {&expected, &found, &dtype, &size, &n, &rtol, &atol, &gpu->comparison};
 
 	*c = (CudaComparison) {.first = ~0ULL};
@@ -300,7 +300,8 @@ gpu_compare(Measure *m, const void *expected, const void *found, int output, Com
 	memcpy(&error, &c.error_bits, sizeof(error));
 	result->error = error;
 	result->mismatches = c.mismatches;
-	gpu->rms[output] = tensor_rms(tolerance, c.squares, c.finite);
+	if (c.finite > 0)
+		gpu->rms[output] = tensor_rms(tolerance, c.squares, c.finite);
 	if (tensor_dtype_is_float(t->dtype) && c.finite == t->elements)
 		result->rms = sqrt(c.squares / (double) c.finite);
 	if (c.mismatches > 0)
