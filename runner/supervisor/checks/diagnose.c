@@ -33,6 +33,7 @@
 #define NEAR			30.0	/* tolerances: what is no farther off is nearly right */
 /* or than so many times what the reference moves by where its inputs are a rounding off */
 #define AS_FAR			4.0
+#define FAR				300.0	/* more is no matter of precision, as where one element turns */
 /* tolerances: right runs that come so close, and a wrong one no farther off, are of a kind */
 #define CLOSE			0.5
 #define JUST			2.0
@@ -618,7 +619,7 @@ find(Diagnosis *d)
 	*d = seen;
 	if (find_first_input(d))
 		return;
-	if (d->error <= fmax(NEAR, AS_FAR * m->moves) && d->finite && !is_by_call(d, &calls))
+	if (d->error <= fmax(NEAR, fmin(AS_FAR * m->moves, FAR)) && d->finite && !is_by_call(d, &calls))
 	{
 		char		moves[200] = "";
 
