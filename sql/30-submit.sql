@@ -458,7 +458,7 @@ task''s reference is bad';
 CREATE FUNCTION cudal1.demand_submission(code text, method text, priority int,
 	group_key text DEFAULT NULL, proposal_key text DEFAULT NULL)
 RETURNS void
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	problem	text := cudal1.check_submission(code, method, priority, group_key, proposal_key);

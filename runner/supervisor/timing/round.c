@@ -253,8 +253,8 @@ note_round(Rounds *s, Half *half, const Blocks *b, int place, double pace)
 
 /*
  * Before some rounds, drawn by lot, all sides' code is moved, where a block is too short for that.
- * No inputs of a round are there yet. What processes do with caches meanwhile is seen by few
- * rounds, and medians leave these out.
+ * No inputs of a round are there yet. Processes could spoil caches meanwhile. Few rounds
+ * see that, and medians leave these out.
  */
 static bool
 move_some(const Set *set)
