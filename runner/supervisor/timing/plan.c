@@ -13,7 +13,7 @@
 
 #define MIN_TRAPPED		8		/* runs of a block, for what runs cost to matter */
 #define MOST_COLD		0.02	/* of a block, whatever the goal */
-#define MOVED_WITHIN	5e-3	/* seconds of a block, in which moving code is next to nothing */
+#define MOVED_WITHIN	1e-3	/* seconds of a block, in which moving code is next to nothing */
 #define STEP_SECONDS	5e-3	/* of longer runs the constant cost of a block is next to nothing */
 /* quotient of both sides' times up to which their blocks have the same number of runs */
 #define SAME_RUNS_UP_TO		1.25
