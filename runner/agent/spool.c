@@ -29,7 +29,7 @@
 #include "spool.h"
 
 #define ENDING ".result"
-#define UNFINISHED ENDING ".begun"
+#define BEGUN ".begun"
 
 static bool
 make_folders(char *path)
@@ -141,8 +141,7 @@ void
 spool_keep(const AgentSpool *spool, const Cudal1Claim *claim, const char *result)
 {
 	char	   *path = path_of(spool, claim);
-	char	   *begun = agent_format("%s/%" PRId64 "-%d" UNFINISHED, spool->folder, claim->job_id,
-									 claim->attempt);
+	char	   *begun = agent_format("%s" BEGUN, path);
 	int			fd = open(begun, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	bool		good = fd >= 0 && dprintf(fd, "%s\n%s", claim->token, result) > 0 && fsync(fd) == 0;
 
@@ -211,7 +210,7 @@ spool_each(const AgentSpool *spool, SpoolVerdict (*settle) (const Cudal1Claim *c
 		if (sscanf(entry->d_name, "%" SCNd64 "-%d%n", &claim.job_id, &claim.attempt, &length) != 2)
 			continue;
 		/* of an agent that was killed while it wrote: only the holder of the lock writes here */
-		if (strcmp(entry->d_name + length, UNFINISHED) == 0)
+		if (strcmp(entry->d_name + length, ENDING BEGUN) == 0)
 			(void) unlinkat(dirfd(folder), entry->d_name, 0);
 		if (strcmp(entry->d_name + length, ENDING) != 0)
 			continue;
