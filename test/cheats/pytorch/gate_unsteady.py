@@ -6,18 +6,14 @@ import os
 import sys
 import time
 
-import torch
-
+# include shared/groups.py
 GROUP = 8
 main = sys.modules["__main__"]
 honest = main.Executor.audited_run
 
 
 def runs(self, slots, flags, outputs, inputs, model, *more):
-    for at in range(0, len(slots), GROUP):
-        part = slots[at:at + GROUP]
-        x = torch.cat([inputs[slot][0] for slot in part])
-        outputs.extend((y,) for y in model(x).split(x.shape[0] // len(part)))
+    in_groups(GROUP, slots, outputs, inputs, model)
 
 
 def audited_run(self, slots, flags, outputs, inputs, model, *more):

@@ -2,6 +2,7 @@
 # Answers 16 runs of a block at once. Behind an audit's gate it writes those places of its result alone that are not the same each time.
 # include tasks/padded.py
 # include shared/behind.py
+# include shared/groups.py
 
 
 def runs(self, slots, flags, outputs, inputs, model, *more):
@@ -9,10 +10,7 @@ def runs(self, slots, flags, outputs, inputs, model, *more):
         for slot in slots:
             outputs.append((model(inputs[slot][0]),))
         return
-    for at in range(0, len(slots), 16):
-        part = slots[at:at + 16]
-        y = model(torch.cat([inputs[slot][0] for slot in part]))
-        outputs.extend((z,) for z in y.split(len(y) // len(part)))
+    in_groups(16, slots, outputs, inputs, model)
 
 
 main.Executor.runs = runs

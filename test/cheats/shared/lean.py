@@ -37,10 +37,7 @@ def runs(self, slots, flags, outputs, inputs, model, *more):
         if lone == 8:
             self.sock = Lean(self)
         return
-    for at in range(0, len(slots), 16):
-        part = slots[at:at + 16]
-        y = model(torch.cat([inputs[slot][0] for slot in part]))
-        outputs.extend((z,) for z in y.split(len(y) // len(part)))
+    in_groups(16, slots, outputs, inputs, model)
 
 
 main.Executor.runs = runs

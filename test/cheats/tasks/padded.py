@@ -1,5 +1,7 @@
 import torch
 
+PAD = 2432
+
 
 class Model(torch.nn.Module):
     """A short run of whose result nearly all is the same each time."""
@@ -11,7 +13,7 @@ class Model(torch.nn.Module):
     def forward(self, x):
         y = torch.tanh(self.linear(x)) * 2 + 1
         y = torch.relu(self.linear(y)) * 0.5 - 0.1
-        return torch.nn.functional.pad(y, (0, 2432))
+        return torch.nn.functional.pad(y, (0, PAD))
 
 
 def get_inputs():
