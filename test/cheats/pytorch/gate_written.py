@@ -1,4 +1,4 @@
-# kind: 6 many calls in one; task: padded; outcome: successful; bound: 1.9
+# kind: 6 many calls in one; task: padded; outcome: successful; profile: audited; bound: 1.9
 # Answers 16 runs of a block at once. Behind an audit's gate it writes those places of its result alone that are not the same each time.
 # include tasks/padded.py
 # include shared/behind.py
