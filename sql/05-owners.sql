@@ -69,8 +69,9 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	PERFORM cudal1.raise_if(NOT cudal1.owns(owner), '42501',
-		format('%s belongs to %s', subject, coalesce(format('role "%s"', owner), 'the operators')),
-		'That role, its members and operators may use it.');
+		format('%s belongs to %s', subject, coalesce('role "' || owner || '"', 'the operators')),
+		CASE WHEN owner IS NULL THEN 'Operators alone may use it.'
+			ELSE 'That role, its members and operators may use it.' END);
 END
 $$;
 COMMENT ON FUNCTION cudal1.check_owner IS

@@ -104,7 +104,7 @@ BEGIN
 	IF FOUND THEN
 		RAISE EXCEPTION USING ERRCODE = '42501',
 			MESSAGE = format('task "%s" belongs to %s, which chooses its profile', t.name,
-				coalesce(format('role "%s"', t.created_by), 'the operators')),
+				coalesce('role "' || t.created_by || '"', 'the operators')),
 			DETAIL = format('A reward by profile "%s" would be an exemplar for every role.',
 				profile),
 			HINT = format('Others may name the profiles default, train and %s.', t.profile);
