@@ -61,8 +61,9 @@ BEGIN
 		IF FOUND THEN
 			RAISE EXCEPTION USING ERRCODE = '42501',
 				MESSAGE = format('candidate %s was not proposed by role "%s"', id, cudal1.caller()),
-				DETAIL = (SELECT format('It was proposed by %s.',
-					string_agg(DISTINCT format('role "%s"', p.created_by), ', '))
+				DETAIL = (SELECT coalesce('It was proposed by '
+					|| string_agg(DISTINCT format('role "%s"', p.created_by), ', ') || '.',
+					'No role proposed it.')
 							FROM cudal1.proposal AS p WHERE p.candidate_id = id),
 				HINT = 'A role cancels what it proposed, or what a role proposed that it is a '
 					'member of.';

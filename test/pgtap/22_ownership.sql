@@ -1,6 +1,6 @@
 -- What a role made is its own: others neither answer, cancel nor take over its prompts, keys, groups, requests, campaigns and methods.
 BEGIN;
-SELECT plan(89);
+SELECT plan(90);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', options => '{"device": "cpu"}') FROM unnest(ARRAY['t', 'u']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
@@ -22,15 +22,16 @@ CREATE FUNCTION pg_temp.by(role text, command text, OUT answer text) LANGUAGE pl
 DECLARE
 	words	text;
 	more	text;
+	further	text;
 BEGIN
 	EXECUTE format('SET LOCAL ROLE %I', CASE WHEN role = '"q"' THEN 'own "q"' ELSE 'own_' || role END);
 	BEGIN
 		EXECUTE command INTO answer;
 		answer := coalesce(answer, 'NULL');
 	EXCEPTION WHEN OTHERS THEN
-		GET STACKED DIAGNOSTICS words = MESSAGE_TEXT, more = PG_EXCEPTION_HINT;
+		GET STACKED DIAGNOSTICS words = MESSAGE_TEXT, more = PG_EXCEPTION_HINT, further = PG_EXCEPTION_DETAIL;
 		answer := SQLSTATE;
-		PERFORM set_config('own.message', words, true), set_config('own.hint', more, true);
+		PERFORM set_config('own.message', words, true), set_config('own.hint', more, true), set_config('own.detail', further, true);
 	END;
 	RESET ROLE;
 END
@@ -154,6 +155,7 @@ SELECT is(pg_temp.state(pg_temp.by('anna', $$SELECT cudal1_submit('t', 'no headi
 SELECT is(pg_temp.state(pg_temp.by('anna', format('SELECT cudal1_submit_response((SELECT prompt_id FROM cudal1_prompt(%L)), %L)', 't', 'a1'))::bigint), 'failed', 'and a malformed answer that is another''s code is malformed');
 SELECT is(pg_temp.by('bert', format('SELECT cudal1_submit(%L, %L)', 't', 'null candidate ' || code)) ~ '^[0-9]+$', true, 'what null candidates say is proposed') FROM cudal1.task CROSS JOIN LATERAL cudal1.null_codes_of_model(task) WHERE task.name = 't' AND null_codes_of_model.name = 'zeros';
 SELECT is(pg_temp.by('anna', $$SELECT cudal1_certify_task('t') > 0$$), 'true', 'without being in their way');
+SELECT is(pg_temp.by('anna', format('SELECT cudal1_cancel(ARRAY[%s])', (SELECT max(candidate_id) FROM cudal1.null_candidate))) || ' ' || current_setting('own.detail'), '42501 No role proposed it.', 'null candidates are no role''s to cancel');
 SELECT pg_temp.by('anna', $$SELECT cudal1_submit('t', 'patient')$$) AS patient, pg_temp.by('bert', $$SELECT cudal1_submit('t', 'patient', deadline => now())$$) \gset
 SELECT is((SELECT deadline FROM cudal1.job WHERE candidate_id = :patient AND trainer = 'own_anna'), NULL, 'a job without a deadline gets none from another role');
 
