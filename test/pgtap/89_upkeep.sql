@@ -2,7 +2,7 @@
 BEGIN;
 SET client_min_messages = error;
 SET cudal1.certify = off;
-SELECT plan(53);
+SELECT plan(55);
 
 SELECT cudal1_add_task('t', 'r', 'pytorch', NULL, 1, '{"device": "cpu", "profile": "quick"}') AS task \gset
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS device \gset
@@ -79,6 +79,12 @@ SELECT is(pg_temp.found($x$SELECT cudal1_add_model('m', 'http://127.0.0.1:9/v1',
 SELECT results_eq('SELECT measurements, successful, failed, lost, device_seconds, clock_share FROM cudal1.stat_device', 'VALUES (8::bigint, 5::bigint, 3::bigint, 0::bigint, 10::float8, 0.5::float8)', 'statistics of a device');
 SELECT results_eq('SELECT task, candidates, waiting, successful, failed, discarded, best, measurements FROM cudal1.stat_task',
 	$$VALUES ('t', 11::bigint, 0::bigint, 6::bigint, 4::bigint, 1::bigint, 3.33::float8, 8::bigint)$$, 'of a task');
+SAVEPOINT idle;
+SELECT cudal1.register_device('idle', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') \g /dev/null
+SELECT cudal1_add_task('untried', 'class Model: pass # untried', 'pytorch') \g /dev/null
+SELECT results_eq($$SELECT measurements, successful, failed, lost, wide FROM cudal1.stat_device WHERE device = 'idle cpu:1'$$, 'VALUES (0::bigint, 0::bigint, 0::bigint, 0::bigint, 0::bigint)', 'of a device that measured nothing');
+SELECT results_eq($$SELECT candidates, waiting, measurements FROM cudal1.stat_task WHERE task = 'untried'$$, 'VALUES (0::bigint, 0::bigint, 0::bigint)', 'and of a task without a measurement');
+ROLLBACK TO idle;
 SELECT results_eq($$SELECT method, proposals, successful, malformed, not_executable FROM cudal1.stat_method WHERE method = 'm'$$, $$VALUES ('m', 4::bigint, 0::bigint, 1::bigint, 3::bigint)$$, 'of a method');
 
 -- retention
