@@ -182,19 +182,24 @@ class Figures:
                     SELECT FROM cudal1.proposal AS p
                         JOIN cudal1.pool AS o ON o.pool_id = p.pool_id
                         WHERE p.candidate_id = c.candidate_id
-                            AND p.method = coalesce({self.method}, p.method) AND {self.pool}))
-            SELECT c.candidate_id, t.name AS task, c.state, c.reward, c.wide, c.failure,
+                            AND p.method = coalesce({self.method}, p.method) AND {self.pool})),
+            -- chosen before their texts are read, because a sort of all codes takes gigabytes
+            shown AS (
+                SELECT r.candidate_id, r.other, r.place, t.name AS task
+                FROM ranked AS r JOIN cudal1.candidate AS c ON c.candidate_id = r.candidate_id
+                    JOIN cudal1.task AS t ON t.task_id = c.task_id
+                WHERE c.code <> '' AND t.retired_at IS NULL
+                ORDER BY r.other, r.place, r.candidate_id LIMIT {CODES_SHOWN})
+            SELECT c.candidate_id, r.task, c.state, c.reward, c.wide, c.failure,
                    left(c.detail, 1000) AS detail, left(c.code, {CODE_SHOWN}) AS code,
                    p.method, p.prompt_id AS prompt, q.exemplars, q.scores
-            FROM ranked AS r JOIN cudal1.candidate AS c ON c.candidate_id = r.candidate_id
-                JOIN cudal1.task AS t ON t.task_id = c.task_id
+            FROM shown AS r JOIN cudal1.candidate AS c ON c.candidate_id = r.candidate_id
                 LEFT JOIN LATERAL (
                     SELECT x.method, x.prompt_id FROM cudal1.proposal AS x
                         WHERE x.candidate_id = c.candidate_id
                         ORDER BY x.prompt_id NULLS LAST, x.proposal_id LIMIT 1) AS p ON true
                 LEFT JOIN cudal1.prompt AS q ON q.prompt_id = p.prompt_id
-            WHERE c.code <> '' AND t.retired_at IS NULL
-            ORDER BY r.other, r.place, c.candidate_id LIMIT {CODES_SHOWN}""")
+            ORDER BY r.other, r.place, c.candidate_id""")
         prompts = sorted({r["prompt"] for r in self.data["codes"] if r["prompt"] is not None})
         self.fetch("prompts", f"""
             SELECT prompt_id, left(prompt, {CODE_SHOWN}) AS prompt FROM cudal1.prompt
