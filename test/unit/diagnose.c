@@ -1,7 +1,8 @@
 /*
  * diagnose.c
  *		What is said of code that misses a tolerance now and then: how far it was off where it was
- *		right tells a precision that is too low from a fault that comes rarely.
+ *		right tells a precision that is too low from a fault that comes rarely. Rare inputs for
+ *		which it is wrong are no chance, and no address.
  */
 #define _GNU_SOURCE
 #include "../../runner/supervisor/checks/diagnose.c"
@@ -18,6 +19,10 @@ static int	blocks;				/* that were made otherwise */
 static JobLanguage language = LANGUAGE_C;
 static const char *source = "";
 static bool overwrites[2];		/* whether either side writes to its inputs */
+static int	drawn;				/* times that inputs were drawn */
+static bool seen;				/* the candidate's process ran before they were drawn last */
+static bool rare_input;			/* of every second inputs one is such that the code is wrong */
+static bool by_address;			/* the code is wrong for inputs where others lay before */
 
 volatile sig_atomic_t executor_cancelled;
 
@@ -64,6 +69,8 @@ measure_spent(Measure *m, Spending what, double since)
 bool
 measure_generate(Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)
 {
+	drawn++;
+	seen = true;
 	return true;
 }
 
@@ -73,6 +80,7 @@ measure_launch(Measure *m, Executor *executor, Side side, int seat, const Arena 
 {
 	references += side == SIDE_REFERENCE;
 	candidates += side == SIDE_CANDIDATE;
+	seen = seen && side == SIDE_REFERENCE;
 	return true;
 }
 
@@ -163,7 +171,9 @@ bool
 measure_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t run,
 			 uint32_t slot, void *out)
 {
-	*(double *) out = side == SIDE_CANDIDATE ? deviation : 0;
+	bool		wrong = (rare_input && drawn % 2 == 0 && slot == 3) || (by_address && seen);
+
+	*(double *) out = side != SIDE_CANDIDATE ? 0 : wrong ? 1000 : deviation;
 	return true;
 }
 
@@ -237,7 +247,7 @@ is_cause(const char *cause, double wrong, double further)
 	m.output[0] = (Tensor) {.dtype = WIRE_FLOAT64,.elements = 1,.bytes = sizeof(double)};
 	job.language = language;
 	deviation = further;
-	references = candidates = blocks = beside[0] = beside[1] = 0;
+	references = candidates = blocks = beside[0] = beside[1] = drawn = 0;
 	for (int i = 0; i < 2; i++)
 	{
 		members[i].result = (Result) {.outcome = OUTCOME_WRONG_OUTPUT,.wrong_error = wrong,
@@ -278,6 +288,12 @@ main(void)
 	check(references == 1, "members of a heat are tried on what one process of the reference gave");
 	check(is_cause("rarely", 1000, 0.8) && references == 4,
 		  "unless one was tried on other inputs in the places of these");
+	rare_input = true;
+	check(is_cause("some_inputs", 1000, 0), "what is wrong for a few inputs is so by no chance");
+	rare_input = false;
+	by_address = true;
+	check(is_cause("later_calls", 1000, 0), "what is wrong where others lay keeps their addresses");
+	by_address = false;
 	check(is_cause("values", 1000, 1000) && candidates == 2 * 2,
 		  "what is wrong in its first call does not count on results of calls before");
 	language = LANGUAGE_PYTORCH;

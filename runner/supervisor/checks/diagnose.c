@@ -456,11 +456,25 @@ find_kept(Diagnosis *d, Manner manner)
 static bool
 find_address(Diagnosis *d)
 {
+	bool		all;
+
 	if (!attempt(d, 0, MANNER_ANEW) || !reference_runs(d))
 		return true;
 	if (!judge(d, 1))
 		return true;
-	if (count(d, 1) < d->n)
+	if (count(d, 1) == 0)
+		return false;
+	all = count(d, 1) == d->n;
+	/* by the inputs themselves, if a process that has seen no others is wrong for the same */
+	if (!attempt(d, 0, MANNER_TWICE))
+		return true;
+	if (count(d, 0) > 0 && memcmp(d->bad[0], d->bad[1], sizeof(d->bad[0])) == 0)
+	{
+		say(d, "some_inputs", "It is wrong for %u of %u inputs, whenever it gets them",
+			count(d, 0), 2 * d->n);
+		return true;
+	}
+	if (!all || count(d, 0) + count(d, 1) > 0)
 		return false;
 	say(d, "later_calls", "It is right for the first input that lies at an address, and wrong for "
 		"others that lie there later: it keeps results by their inputs' addresses");
