@@ -37,13 +37,13 @@ def start(database, asked):
     if database.execute("SELECT FROM cudal1.campaign WHERE name = %s", [asked.name]).rowcount:
         print(f"campaign {asked.name} is there already")
         return
-    database.execute(
-        "SELECT cudal1_add_model(%s, %s, %s, key_name => %s, parameters => %s)",
-        [asked.name, asked.endpoint, asked.model, asked.key, json.dumps({"temperature": asked.temperature})])
     tasks = [name for name, in database.execute(
         "SELECT name FROM cudal1.task WHERE name LIKE %s AND retired_at IS NULL", [asked.tasks])]
     if not tasks:
         sys.exit(f"no task is like '{asked.tasks}': cudal1-import brings in KernelBench's, and demo/tasks")
+    database.execute(
+        "SELECT cudal1_add_model(%s, %s, %s, key_name => %s, parameters => %s)",
+        [asked.name, asked.endpoint, asked.model, asked.key, json.dumps({"temperature": asked.temperature})])
     database.execute(
         "SELECT cudal1_add_campaign(%s, 'evolve', models => %s, tasks => %s, options => %s)",
         [asked.name, [asked.name], tasks, json.dumps({"max_candidates": asked.candidates, "method": asked.name})])

@@ -24,6 +24,7 @@ my @evolve = ('python3', "$examples/evolve.py", $endpoint, 'ok', '--candidates',
 my ($said, $err);
 ok(IPC::Run::run([ @evolve, '--tasks', 'nothing%' ], '>', \$said, '2>', \$err) == 0, 'no task, no campaign');
 like($err, qr/no task is like 'nothing%'/, 'and it says so');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM cudal1.model'), 0, 'and no model, so that the next call may say more of it');
 ok(IPC::Run::run(\@evolve, '>', \$said, '2>', \$err), 'a model evolves a code') or diag($err);
 like($said, qr/begins with 1 task.*\d+ asked for.*\nfinished: .*the best code of each task:\n  task: 1\.5 \(candidate \d+\)/s, 'with progress, and the best code') or diag($err);
 ok(IPC::Run::run(\@evolve, '>', \$said, '2>', \$err), 'the same call again');
