@@ -54,7 +54,7 @@ WHERE c.state = 'successful'
 ORDER BY c.reward DESC, c.candidate_id, e.reward LIMIT 20;
 
 -- What does a campaign cost for each successful code?
-SELECT m.name AS model, count(*) AS answers, sum(r.prompt_tokens + r.completion_tokens) AS tokens,
+SELECT m.name AS model, count(*) FILTER (WHERE r.state = 'answered') AS answers, sum(r.prompt_tokens + r.completion_tokens) AS tokens,
     round(sum(r.cost)::numeric, 4) AS cost,
     round((sum(r.cost) / nullif(count(*) FILTER (WHERE c.state = 'successful'), 0))::numeric, 4) AS cost_of_a_success
 FROM cudal1.request AS r JOIN cudal1.model AS m USING (model_id)
@@ -71,4 +71,4 @@ WHERE m.measured_at > now() - interval '7 days'
 GROUP BY p.created_by ORDER BY device_hours DESC;
 
 -- Which rewards did not hold when measured again?
-SELECT * FROM cudal1.drift WHERE changed ORDER BY 1 DESC LIMIT 20;
+SELECT * FROM cudal1.drift WHERE changed ORDER BY measured_at DESC LIMIT 20;
