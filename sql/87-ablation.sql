@@ -262,7 +262,8 @@ BEGIN
 		CROSS JOIN LATERAL (
 			SELECT max(s.score) FILTER (WHERE s.mask >> (w.place - 1)::int & 1 = 1) AS best_with,
 				   max(s.score) FILTER (WHERE s.mask >> (w.place - 1)::int & 1 = 0) AS best_without,
-				   coalesce(nullif(max(s.score) FILTER (WHERE s.mask = 0), 0), 1) AS baseline,
+				   CASE max(s.score) FILTER (WHERE s.mask = 0) WHEN 0 THEN 1
+						ELSE max(s.score) FILTER (WHERE s.mask = 0) END AS baseline,
 				   count(s.score) = count(*) AS decided
 			FROM cudal1.ablation_scores(a.ablation_id) AS s) AS x
 	ORDER BY x.best_with / nullif(x.best_without, 0) DESC NULLS FIRST, w.place;
@@ -271,7 +272,8 @@ $$;
 COMMENT ON FUNCTION @extschema@.cudal1_ablation_gatekeepers(bigint, float8) IS
 'which switches are gatekeepers (CUDA-L1, section 4): no combination without the switch gains more
 than the share tolerance (0.1) over all switches off, some combination with it does; NULL or false
-while combinations are undecided. baseline: the speedup with all switches off, 1 where that failed';
+while combinations are undecided. baseline: the speedup with all switches off, 1 where that failed,
+NULL before its verdict';
 
 CREATE FUNCTION @extschema@.cudal1_ablation_explain(ablation_id bigint, switches_on text[],
 	bottleneck text)

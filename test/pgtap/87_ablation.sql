@@ -2,7 +2,7 @@
 BEGIN;
 SET client_min_messages = warning;
 SET cudal1.certify = off;
-SELECT plan(40);
+SELECT plan(42);
 
 -- switches
 SELECT is(cudal1.set_switch(E'# x\nUSE_A = True\nif USE_A == True:\n    pass\n', 'USE_A', false), E'# x\nUSE_A = False\nif USE_A == True:\n    pass\n', 'Python: the assignment, not the comparison');
@@ -32,6 +32,7 @@ SELECT is((SELECT count(*) FROM cudal1.ablation_run WHERE ablation_id = :ablatio
 SELECT is((SELECT count(*) FROM cudal1.candidate WHERE purpose = 'ablation'), 7::bigint, 'the code as it stands is one of them, and stays ordinary');
 SELECT is((SELECT count(*) FROM cudal1_ablation_table(:ablation) WHERE speedup IS NULL AND state = 'queued' AND bottleneck IS NULL), 8::bigint, 'before, all is open');
 SELECT is((SELECT factor FROM cudal1_ablation_effects(:ablation) LIMIT 1), NULL, 'an effect is not known before');
+SELECT is((SELECT count(baseline) FROM cudal1_ablation_gatekeepers(:ablation)), 0::bigint, 'nor the speedup with all switches off');
 CREATE FUNCTION pg_temp.measure(device bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
 	c	record;
@@ -72,6 +73,11 @@ SELECT throws_ok(format($$SELECT cudal1_ablate(%s, '{}')$$, :whole), '22023', NU
 UPDATE cudal1.candidate SET state = 'failed', failure = 'crash', reward = 0, score = NULL
 	WHERE candidate_id = (SELECT candidate_id FROM cudal1_ablation_table(:ablation) WHERE configuration = 'A + C');
 SELECT results_eq(format($$SELECT switches, settings FROM cudal1_ablation_effects(%s, 1) ORDER BY 1$$, :ablation), $$VALUES ('{A}'::text[], 3::bigint), ('{B}', 3), ('{C}', 3)$$, 'a failure leaves out its settings only');
+SAVEPOINT fails;
+UPDATE cudal1.candidate SET state = 'failed', failure = 'crash', reward = 0, score = NULL
+	WHERE candidate_id = (SELECT candidate_id FROM cudal1_ablation_table(:ablation) WHERE configuration = 'baseline');
+SELECT is((SELECT array_agg(DISTINCT baseline) FROM cudal1_ablation_gatekeepers(:ablation)), '{1}'::float8[], 'without one that runs, the reference is the baseline');
+ROLLBACK TO fails;
 UPDATE cudal1.task SET reference_state = 'bad', reference_detail = 'it fails' WHERE task_id = (SELECT task_id FROM cudal1.candidate WHERE candidate_id = :whole);
 SELECT throws_ok(format($$SELECT cudal1_ablate(%s, '{A}')$$, :whole), '55000', NULL, 'nothing is queued for a task whose reference is bad');
 SELECT throws_ok(format($$SELECT cudal1_ablate(%s, '{A}', 2147483647)$$, :whole), '22023', NULL, 'a priority that no claim would reach is refused');
