@@ -163,7 +163,7 @@ BEGIN
 			'(default: postgres).';
 	END IF;
 	IF current_setting('cudal1.enabled', true) = 'off' THEN
-		RETURN QUERY SELECT 'measuring', 'switched off',
+		RETURN QUERY SELECT 'measuring', 'switched off, as are requests to models',
 			'ALTER SYSTEM SET cudal1.enabled = on; then SELECT pg_reload_conf();';
 	END IF;
 END

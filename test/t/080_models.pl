@@ -196,6 +196,7 @@ $node->poll_query_until('postgres', "SELECT note LIKE 'paused%' FROM cudal1.work
 $id = ask('ok');
 sleep 0.5;
 is($node->safe_psql('postgres', "SELECT state FROM cudal1.request WHERE request_id = $id"), 'queued', 'nothing is sent while cudal1.enabled is off');
+is($node->safe_psql('postgres', "SELECT value FROM cudal1_status() WHERE item = 'measuring'"), 'switched off, as are requests to models', 'which cudal1_status() says');
 $node->safe_psql('postgres', 'ALTER SYSTEM RESET cudal1.enabled');
 $node->reload;
 is(outcome_of($id), 'answered 1 0 200', 'and then it is');
