@@ -45,6 +45,7 @@ wire = load_part(HERE, "wire")
 common = load_part(HERE, "torch_common")
 MESSAGE, TENSOR = struct.Struct(wire.MESSAGE), struct.Struct(wire.TENSOR)
 WARMING_NS = 400000     # an audit's runs before that whose clock runs, after the first
+WARMED_BYTES = 32 << 20     # of what a model holds, that caches may have when that run begins
 # a result that is held while the next is made; a cache has no place for a larger one
 HELD_BYTES = 16 << 20
 BUILD_FAILED = 3
@@ -581,6 +582,9 @@ class Executor:
             del made, result, tensor
             while settle() < warm:
                 one(0, before)
+            if not flags & wire.IDLE:
+                self.warm_held()
+                one(0, before)
             gate[1] = 1
             while gate[0] < 2:
                 settle()
@@ -589,6 +593,18 @@ class Executor:
             if [layout_of(tensor) for tensor in flatten(made)] != layouts:
                 raise common.Unsupported("layouts of results change from run to run")
             outputs.append(result)
+
+    def warm_held(self):
+        """Brings what the model holds into caches. Code could do so before its gate opens, and seem
+        faster by what the other side's run waits for memory. Twice, because what is read for the
+        first time may lie in the next cache alone.
+        """
+        held = results.held(self.model)
+        for _ in range(2):
+            left = WARMED_BYTES
+            for address, nbytes in held.items():
+                self.guard.cudal1_guard_touch(address, min(nbytes, left))
+                left -= min(nbytes, left)
 
     def write_table(self, outputs, first=0, settle=True):
         if not outputs:
@@ -699,9 +715,8 @@ class Executor:
             own = (*self.model.parameters(), *self.model.buffers())
         for value in own:
             if not results.is_lazy(value) and value.layout == torch.strided and value.numel() > 0:
-                span = 1 + sum((size - 1) * step for size, step in zip(value.shape, value.stride()))
                 first = value.data_ptr() - base
-                kept.append((first, first + span * value.element_size()))
+                kept.append((first, first + results.extent(value)))
         bounds = []
         for first, end in sorted(kept):
             if first <= 0:

@@ -31,6 +31,7 @@
 #define DESCRIPTORS 64
 #define GPU_DESCRIPTORS 2048	/* the CUDA driver needs more */
 #define PAGE_BYTES 4096
+#define LINE_BYTES 64			/* of a cache */
 #define NEAR_PAGES 16			/* outputs no farther apart are looked at together */
 #define MOST_PAGES 65536		/* looked at in one call */
 #define LEFT_PLACES 4			/* of a result that has been copied, that are overwritten */
@@ -467,4 +468,13 @@ cudal1_guard_make_pages(const void *table, uint64_t entries)
 	}
 	if (s.entries > 0)
 		look_at(t, &s);
+}
+
+void
+cudal1_guard_touch(const void *memory, uint64_t bytes)
+{
+	const volatile char *at = memory;
+
+	for (uint64_t i = 0; i < bytes; i += LINE_BYTES)
+		(void) at[i];
 }

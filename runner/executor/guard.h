@@ -64,5 +64,7 @@ extern void cudal1_guard_leave(void *memory, uint64_t bytes);
 extern void cudal1_guard_leave_apart(void *memory, const uint64_t *layout, uint64_t ndim,
 									 uint64_t item);
 extern void cudal1_guard_make_pages(const void *table, uint64_t entries);
+/* reads something of each line of a cache */
+extern void cudal1_guard_touch(const void *memory, uint64_t bytes);
 
 #endif							/* CUDAL1_GUARD_H */

@@ -34,6 +34,7 @@ def load_guard(libdir):
         "next": (number,),
         "keep": (None, place, number),
         "make_pages": (None, place, number),
+        "touch": (None, place, number),
         "find_shared": (number, place, *3 * [number]),
         "find_returned": (ctypes.c_int, place, *2 * [number]),
         "leave": (None, place, number),

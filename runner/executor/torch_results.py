@@ -215,6 +215,30 @@ def nothing(likes, device):
     return Nothing()
 
 
+def extent(tensor):
+    """From a tensor's first element to the end of its last one, in bytes."""
+    steps = zip(tensor.shape, tensor.stride())
+    return (1 + sum((size - 1) * step for size, step in steps)) * tensor.element_size()
+
+
+def held(model):
+    """Where the tensors lie that a model's modules hold by a name, or in a list or a dict that has
+    one: bytes by address.
+    """
+    found = {}
+    for module in model.modules() if isinstance(model, torch.nn.Module) else ():
+        values = [*module.parameters(recurse=False), *module.buffers(recurse=False)]
+        for value in vars(module).values():
+            values += (value.values() if isinstance(value, dict)
+                       else value if isinstance(value, (list, tuple)) else (value,))
+        for value in values:
+            if (type(value) in (torch.Tensor, torch.nn.Parameter) and value.numel() > 0
+                    and value.layout == torch.strided and value.device.type == "cpu"):
+                address = value.data_ptr()
+                found[address] = max(found.get(address, 0), extent(value))
+    return found
+
+
 def find_tensors(value, found):
     if isinstance(value, torch.Tensor):
         # a subclass may be anything, later; what counts is memory
