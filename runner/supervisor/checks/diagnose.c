@@ -31,6 +31,8 @@
 #define MANY_SECONDS	2.0
 #define RUNS_SECONDS	0.5		/* of the reference's runs in a trial, about */
 #define NEAR			30.0	/* tolerances: what is no farther off is nearly right */
+/* unless it is off by more of what an output's elements are: half precision has wide tolerances */
+#define NEAR_SHARE		0.2
 /* or than so many times what the reference moves by where its inputs are a rounding off */
 #define AS_FAR			4.0
 #define FAR				300.0	/* more is no matter of precision, as where one element turns */
@@ -73,6 +75,7 @@ typedef struct Diagnosis
 	bool		bad[2][MAX_RUNS];
 	double		error;			/* the largest, in tolerances */
 	double		deviation;		/* likewise, of right outputs, too */
+	double		far;			/* the error over what is near for its output */
 	bool		finite;			/* wrong elements are, as far as they were looked at */
 	uint32_t	calls;			/* before the first wrong one */
 	bool		changed;		/* an input was another after its run */
@@ -172,6 +175,17 @@ run_block(Diagnosis *d, Executor *executor, Side side)
 	return true;
 }
 
+/* tolerances of an output by which precision alone may have it wrong */
+static double
+near_by(const Measure *m, int output)
+{
+	double		rtol,
+				atol;
+
+	tensor_tolerance(m->output[output].dtype, m->job->tolerance, &rtol, &atol);
+	return fmax(fmin(NEAR, NEAR_SHARE / (rtol + atol)), fmin(AS_FAR * m->moves, FAR));
+}
+
 /* which runs give other outputs than expected, and by how much; false after conclude() */
 static bool
 compare_runs(Diagnosis *d, const char *expected, const char *found, bool *differ)
@@ -196,6 +210,7 @@ compare_runs(Diagnosis *d, const char *expected, const char *found, bool *differ
 				continue;
 			differ[i] = true;
 			d->error = fmax(d->error, c.error);
+			d->far = fmax(d->far, c.error / near_by(m, o));
 			d->finite = d->finite && (isfinite(c.found) || !isfinite(c.expected));
 		}
 	}
@@ -266,7 +281,7 @@ attempt_once(Diagnosis *d, uint32_t change, Manner manner)
 	if (is_over(d))
 		return false;
 	m->result->outcome = OUTCOME_NONE;
-	d->error = d->deviation = 0;
+	d->error = d->deviation = d->far = 0;
 	d->finite = true;
 	d->changed = false;
 	memset(d->bad, 0, sizeof(d->bad));
@@ -633,7 +648,7 @@ find(Diagnosis *d)
 	*d = seen;
 	if (find_first_input(d))
 		return;
-	if (d->error <= fmax(NEAR, fmin(AS_FAR * m->moves, FAR)) && d->finite && !is_by_call(d, &calls))
+	if (d->far <= 1 && d->finite && !is_by_call(d, &calls))
 	{
 		char		moves[200] = "";
 
