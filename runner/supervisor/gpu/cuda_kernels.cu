@@ -337,7 +337,7 @@ cudal1_squares(const void *expected, uint32_t dtype, u64 n, CudaComparison *resu
 	}
 }
 
-/* the rule of tensor_compare; scale: the output's share of the tolerance, from cudal1_squares */
+/* the rule of tensor_compare; the tolerance scales with the mean square that is in the result */
 extern "C" __global__ void
 cudal1_compare(const void *expected, const void *found, uint32_t dtype, uint32_t size, u64 n,
 			   double rtol, double atol, CudaComparison *result)
