@@ -1,6 +1,6 @@
 -- What a role made is its own: others neither answer, cancel nor take over its prompts, keys, groups, requests, campaigns and methods.
 BEGIN;
-SELECT plan(90);
+SELECT plan(94);
 
 SELECT cudal1_add_task(t, 'class Model: pass # ' || t, 'pytorch', options => '{"device": "cpu"}') FROM unnest(ARRAY['t', 'u']) AS t \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d \gset
@@ -92,6 +92,13 @@ SELECT is(pg_temp.by('anna', format('SELECT cudal1_submit(%L, %L, %L)', 't', 'x'
 SELECT ok(pg_temp.may(r, $$SELECT cudal1_generate((SELECT prompt_id FROM cudal1_prompt('t')), 'm')$$), r || ' asks a model by its name') FROM unnest(ARRAY['anna', 'bert']) AS r;
 SELECT ok(pg_temp.may(r, format($$SELECT cudal1_add_campaign('of %s', 'vanilla', '{m}', '{u}')$$, r)), r || ' has a campaign by the name of its kind') FROM unnest(ARRAY['anna', 'bert']) AS r;
 SELECT set_eq($$SELECT owner FROM cudal1.method WHERE name ~ 'm$'$$, '{}'::text[], 'these names are nobody''s');
+
+SELECT pg_temp.by('bert', format('SELECT cudal1_submit(%L, %L, %L)', 't', 'early', name)) FROM unnest(ARRAY['z', 'vanilla: z']) AS name \g /dev/null
+SELECT cudal1_add_model('z', 'http://127.0.0.1:1/v1', 'z') \g /dev/null
+SELECT is(pg_temp.by('anna', c) || ' ' || current_setting('own.hint'), '42501 Name a method of your own, by the argument or option method.', 'a name that a role took before the model came is that role''s: ' || c)
+FROM unnest(ARRAY[$$SELECT cudal1_generate((SELECT prompt_id FROM cudal1_prompt('t')), 'z')$$, $$SELECT cudal1_add_campaign('early', 'vanilla', '{z}', '{u}')$$]) AS c;
+SELECT ok(pg_temp.may('anna', c), 'and this helps: ' || c)
+FROM unnest(ARRAY[$$SELECT cudal1_generate((SELECT prompt_id FROM cudal1_prompt('t')), 'z', method => 'z of anna')$$, $$SELECT cudal1_add_campaign('early', 'vanilla', '{z}', '{u}', '{"method": "z of anna"}')$$]) AS c;
 
 -- requests
 SELECT pg_temp.by('anna', $$SELECT min(r) FROM cudal1_generate((SELECT prompt_id FROM cudal1_prompt('t')), 'm', 2) AS r$$) AS r \gset
