@@ -12,6 +12,7 @@ from torch.nn.parameter import is_lazy
 
 # for threads that are still at work, in seconds
 MOMENT = 0.02
+HELD_DEPTH = 4          # of a module's names, lists in lists
 Unsupported, wire = RuntimeError, None
 
 
@@ -221,17 +222,23 @@ def extent(tensor):
     return (1 + sum((size - 1) * step for size, step in steps)) * tensor.element_size()
 
 
+def parts(value, depth):
+    """What lists and dicts hold, and those in them; one may hold itself."""
+    if depth > 0 and isinstance(value, (dict, list, tuple)):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from parts(part, depth - 1)
+    else:
+        yield value
+
+
 def held(model):
-    """Where the tensors lie that a model's modules hold by a name, or in a list or a dict that has
-    one: bytes by address.
+    """Where the tensors lie that a model's modules hold, bytes by address: by a name, or in lists
+    and dicts.
     """
     found = {}
     for module in model.modules() if isinstance(model, torch.nn.Module) else ():
         values = [*module.parameters(recurse=False), *module.buffers(recurse=False)]
-        for value in vars(module).values():
-            values += (value.values() if isinstance(value, dict)
-                       else value if isinstance(value, (list, tuple)) else (value,))
-        for value in values:
+        for value in (*values, *parts(vars(module), HELD_DEPTH)):
             if (type(value) in (torch.Tensor, torch.nn.Parameter) and value.numel() > 0
                     and value.layout == torch.strided and value.device.type == "cpu"):
                 address = value.data_ptr()
