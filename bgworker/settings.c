@@ -145,8 +145,8 @@ define_workers(void)
 				"A list of names, separated by commas.",
 				&cudal1_databases, "postgres", GUC_LIST_INPUT, check_databases);
 	define_switch("cudal1.enabled", "Lets workers begin measurements.",
-				  "When off, running measurements are finished and no others begin, and no requests are"
-				  " sent to language models.",
+				  "When off, running measurements are finished and no others begin, and no requests"
+				  " are sent to language models.",
 				  &cudal1_enabled, true, PGC_SIGHUP, 0);
 	define_number("cudal1.idle_poll",
 				  "Time between two looks at the queue when nothing wakes the worker.", NULL,
