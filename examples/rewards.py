@@ -32,6 +32,9 @@ METHOD = os.environ.get("CUDAL1_METHOD", "grpo")
 # what another try may cure: another session was in the way, no place was free, the server shut down, starts, or ended an idle session
 PASSING = ("40001", "40P01", "53300", "57P01", "57P02", "57P03", "57P05")
 
+# what an answer may meet since its prompt was made: the task has been retired, or its reference found bad
+REFUSED = ("42704", "55000")
+
 
 def connection():
     """One connection a thread of a process; autocommit, since waiting inside a transaction would wait for ever."""
@@ -85,21 +88,46 @@ def clean(text):
     return text.replace("\0", "").encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def submit(prompt_ids, answers, method, groups, keys):
-    """The candidates of answers, in their order; a malformed one is a failed candidate, not an error."""
+def send(rows, method):
     return column("SELECT cudal1_submit_response(u.prompt_id, u.answer, %s, u.grp, u.key)"
                   " FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::text[]) WITH ORDINALITY AS u (prompt_id, answer, grp, key, n)"
-                  " ORDER BY u.n", (method, prompt_ids, [clean(a) for a in answers], groups, keys))
+                  " ORDER BY u.n", (method, *([row[i] for row in rows] for i in range(4))))
+
+
+def submit(prompt_ids, answers, method, groups, keys):
+    """The candidates of answers, in their order; a malformed one is a failed candidate, not an error. What is refused because of its task is
+    None among others that are not; alone it is an error."""
+    rows = [(p, clean(a), g, k) for p, a, g, k in zip(prompt_ids, answers, groups, keys)]
+    try:
+        return send(rows, method)
+    except psycopg.Error as error:
+        if error.sqlstate not in REFUSED:
+            raise
+        refused = error
+    found = []
+    for row in rows:
+        try:
+            found += send([row], method)
+        except psycopg.Error as error:
+            if error.sqlstate not in REFUSED:
+                raise
+            log.warning("an answer to prompt %s is not measured: %s", row[0], error)
+            found.append(None)
+    if not any(found):
+        raise refused
+    return found
 
 
 def wait(candidates, limit=LIMIT):
-    """Rewards in the order of the candidates, once all are decided; None for what is not decided after limit seconds."""
+    """Rewards in the order of the candidates, once all are decided; None for what is not decided after limit seconds, and for no candidate."""
+    asked = [c for c in candidates if c is not None]
     deadline = time.monotonic() + limit
     while True:
         rest = max(0.0, min(30.0, deadline - time.monotonic()))
-        rows = query("SELECT state, reward FROM cudal1_wait(%s, make_interval(secs => %s))", (candidates, rest))
+        rows = query("SELECT state, reward FROM cudal1_wait(%s, make_interval(secs => %s))", (asked, rest))
         if rest == 0 or all(state in ("successful", "failed", "discarded") for state, _ in rows):
-            return [reward for _, reward in rows]
+            rewards = iter(reward for _, reward in rows)
+            return [None if c is None else next(rewards) for c in candidates]
 
 
 def rewards_of(prompt_ids, answers, method=METHOD, step=None):

@@ -115,12 +115,19 @@ except Exception:
     pass
 third = rewards.compute_score_batch(["cudal1"] * 2, solutions, [None] * 2, info)
 rlhf = rewards.reward_func(["Question" + answer("result 1.125")], ["Question"], [str(ids[0])])
+# an answer of which there is no task any more, among others and alone
+gone = rewards.rewards_of([ids[0], 1 << 40, ids[1]], [answer(f"result {x}") for x in (1.375, 1.5, 1.625)])
+try:
+    gone.append(rewards.rewards_of([1 << 40], [answer("result 1.5")]))
+except psycopg.errors.UndefinedObject:
+    gone.append("refused")
 # the last, since it keeps the one device
 lost = rewards.wait(rewards.submit([ids[0]], [answer("wait never")], "grpo", [None], ["last"]), 0.2)
 print(json.dumps([wrong, repeated]))
 print(json.dumps([len(rows), rows[0]["prompt"][:6], found, lost, verl]))
 print(json.dumps([several, statements.count("SELECT cudal1_submit_response")]))
 print(json.dumps([batch, again == batch, third == batch, rlhf]))
+print(json.dumps(gone))
 END
 
 my ($out, $err) = ('', '');
@@ -138,11 +145,12 @@ is($out,
 	'[2, "**Task", [1.51, 2.5, 0.0, 0.0, 0.0, 0.0, 0.0], [null], [{"score": 1.25, "measured": true}, {"score": 0.0, "measured": true}]]' . "\n"
 	  . '[[{"score": 1.5, "measured": true}, {"score": 0.0, "measured": true}, {"score": 1.51, "measured": true}], 1]' . "\n"
 	  . '[[{"score": 1.25, "measured": true}, {"score": 1.75, "measured": true}], true, true,'
-	  . ' {"rewards": [1.12], "scores": [1.0], "extra_logs": {"measured": [1.0]}}]' . "\n",
-	'rewards in the order of the answers; failed and malformed 0; undecided none');
-is(scalar_of($node, "SELECT count(DISTINCT group_key) FROM cudal1.proposal WHERE group_key IS NOT NULL"), '4',
+	  . ' {"rewards": [1.12], "scores": [1.0], "extra_logs": {"measured": [1.0]}}]' . "\n"
+	  . '[1.37, null, 1.62, "refused"]' . "\n",
+	'rewards in the order of the answers; failed and malformed 0; undecided none, as what is refused among others');
+is(scalar_of($node, "SELECT count(DISTINCT group_key) FROM cudal1.proposal WHERE group_key IS NOT NULL"), '6',
 	'answers to one prompt in one batch are a group');
-is(scalar_of($node, "SELECT count(*) FROM cudal1.proposal WHERE group_key IS NOT NULL"), '9', 'a batch that is evaluated again adds nothing');
+is(scalar_of($node, "SELECT count(*) FROM cudal1.proposal WHERE group_key IS NOT NULL"), '11', 'a batch that is evaluated again adds nothing');
 is(scalar_of($node, "SELECT count(*) FROM cudal1.proposal WHERE response = U&'half \\FFFD, two \\+01F600'"), '1', 'a character that is none is replaced');
 is(scalar_of($node, "SELECT count(*) FROM cudal1.proposal WHERE created_by <> 'trainer'"), '0', 'all by a role that is a mere trainer');
 
