@@ -16,6 +16,7 @@ import ast
 import ctypes
 import gc
 import importlib.util
+import itertools
 import math
 import mmap
 import os
@@ -45,7 +46,7 @@ wire = load_part(HERE, "wire")
 common = load_part(HERE, "torch_common")
 MESSAGE, TENSOR = struct.Struct(wire.MESSAGE), struct.Struct(wire.TENSOR)
 WARMING_NS = 400000     # an audit's runs before that whose clock runs, after the first
-WARMED_BYTES = 32 << 20     # of what a model holds, that caches may have when that run begins
+WARMED_BYTES = 32 << 20     # of a process's tensors, that caches may have when that run begins
 # a result that is held while the next is made; a cache has no place for a larger one
 HELD_BYTES = 16 << 20
 BUILD_FAILED = 3
@@ -595,16 +596,20 @@ class Executor:
             outputs.append(result)
 
     def warm_held(self):
-        """Brings what the model holds into caches. Code could do so before its gate opens, and seem
-        faster by what the other side's run waits for memory. Twice, because what is read for the
-        first time may lie in the next cache alone.
+        """Brings the process's tensors into caches. Code could do so before its gate opens, and
+        seem faster by what the other side's run waits for memory. Twice, because what is read for
+        the first time may lie in the next cache alone. Inputs and the executor's own are left out.
         """
-        held = results.held(self.model)
-        for _ in range(2):
-            left = WARMED_BYTES
-            for address, nbytes in held.items():
-                self.guard.cudal1_guard_touch(address, min(nbytes, left))
-                left -= min(nbytes, left)
+        own = [self.padding, *self.copies, *itertools.chain.from_iterable(self.taking.places)]
+        places, left = [], WARMED_BYTES
+        for address, nbytes in results.held(own).items():
+            if address not in self.given and nbytes <= left:
+                places.append((address, nbytes))
+                left -= nbytes
+        # a large one, of which a run may need little, would turn out what came before it
+        for address, nbytes in places[::-1]:
+            for _ in range(2):
+                self.guard.cudal1_guard_touch(address, nbytes)
 
     def write_table(self, outputs, first=0, settle=True):
         if not outputs:

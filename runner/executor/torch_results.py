@@ -4,6 +4,7 @@ A part of exec_torch.py, which sets Unsupported and wire.
 """
 import bisect
 import ctypes
+import gc
 import os
 import time
 
@@ -12,7 +13,7 @@ from torch.nn.parameter import is_lazy
 
 # for threads that are still at work, in seconds
 MOMENT = 0.02
-HELD_DEPTH = 4          # of a module's names, lists in lists
+PLAIN = (torch.Tensor, torch.nn.Parameter)
 Unsupported, wire = RuntimeError, None
 
 
@@ -222,34 +223,30 @@ def extent(tensor):
     return (1 + sum((size - 1) * step for size, step in steps)) * tensor.element_size()
 
 
-def parts(value, depth):
-    """What lists and dicts hold, and those in them; one may hold itself."""
-    if depth > 0 and isinstance(value, (dict, list, tuple)):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from parts(part, depth - 1)
-    else:
-        yield value
-
-
-def held(model):
-    """Where the tensors lie that a model's modules hold, bytes by address: by a name, or in lists
-    and dicts.
+def held(apart):
+    """Where the tensors lie that this process has beside those of `apart`, bytes by address, the
+    smallest first. The interpreter lists them, whatever holds them, and no code of a module is
+    called. What was there when the process began is not listed.
     """
-    found = {}
-    for module in model.modules() if isinstance(model, torch.nn.Module) else ():
-        values = [*module.parameters(recurse=False), *module.buffers(recurse=False)]
-        for value in (*values, *parts(vars(module), HELD_DEPTH)):
-            if (type(value) in (torch.Tensor, torch.nn.Parameter) and value.numel() > 0
-                    and value.layout == torch.strided and value.device.type == "cpu"):
-                address = value.data_ptr()
-                found[address] = max(found.get(address, 0), extent(value))
-    return found
+    known, found = set(map(id, apart)), {}
+    for value in [value for value in gc.get_objects() if type(value) in PLAIN]:
+        if id(value) in known or value.layout != torch.strided or value.device.type != "cpu":
+            continue
+        try:
+            address, nbytes = value.data_ptr(), extent(value) if value.numel() > 0 else 0
+        except RuntimeError:
+            # nested ones, for instance, have no shape
+            continue
+        # memory may have been given back
+        if address:
+            found[address] = max(found.get(address, 0), nbytes)
+    return dict(sorted(found.items(), key=lambda place: place[1]))
 
 
 def find_tensors(value, found):
     if isinstance(value, torch.Tensor):
         # a subclass may be anything, later; what counts is memory
-        if type(value) not in (torch.Tensor, torch.nn.Parameter):
+        if type(value) not in PLAIN:
             raise Unsupported(f"a run returns an object of type {type(value).__name__}, a subclass "
                               "of Tensor; plain tensors are supported")
         if value.layout != torch.strided:
