@@ -33,7 +33,7 @@ METHOD = os.environ.get("CUDAL1_METHOD", "grpo")
 PASSING = ("40001", "40P01", "53300", "57P01", "57P02", "57P03", "57P05")
 
 # what an answer may meet since its prompt was made: the task has been retired, or its reference found bad
-REFUSED = ("42704", "55000")
+REFUSED = (psycopg.errors.UndefinedObject, psycopg.errors.ObjectNotInPrerequisiteState)
 
 
 def connection():
@@ -100,17 +100,15 @@ def submit(prompt_ids, answers, method, groups, keys):
     rows = [(p, clean(a), g, k) for p, a, g, k in zip(prompt_ids, answers, groups, keys)]
     try:
         return send(rows, method)
-    except psycopg.Error as error:
-        if error.sqlstate not in REFUSED:
+    except REFUSED as error:
+        if len(rows) == 1:
             raise
         refused = error
     found = []
     for row in rows:
         try:
             found += send([row], method)
-        except psycopg.Error as error:
-            if error.sqlstate not in REFUSED:
-                raise
+        except REFUSED as error:
             log.warning("an answer to prompt %s is not measured: %s", row[0], error)
             found.append(None)
     if not any(found):
