@@ -63,14 +63,15 @@ COMMENT ON FUNCTION cudal1.owns IS
 'whether the calling role may use what belongs to a role: it is that role, has its privileges, or is
 an operator. What belongs to no role (NULL) is the operators''';
 
-CREATE FUNCTION cudal1.check_owner(subject text, owner text)
+CREATE FUNCTION cudal1.check_owner(subject text, owner text, hint text DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	PERFORM cudal1.raise_if(NOT cudal1.owns(owner), '42501',
 		format('%s belongs to %s', subject, coalesce('role "' || owner || '"', 'the operators')),
-		CASE WHEN owner IS NULL THEN 'Operators alone may use it.'
+		CASE WHEN hint IS NOT NULL THEN hint
+			WHEN owner IS NULL THEN 'Operators alone may use it.'
 			ELSE 'That role, its members and operators may use it.' END);
 END
 $$;

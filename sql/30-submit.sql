@@ -59,8 +59,7 @@ CREATE FUNCTION cudal1.use_default_method(method text)
 RETURNS void
 LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
-	SELECT cudal1.raise_if(NOT cudal1.owns(m.owner), '42501',
-			format('method "%s" belongs to role "%s"', m.name, m.owner),
+	SELECT cudal1.check_owner(format('method "%s"', m.name), m.owner,
 			'Name a method of your own, by the argument or option method.')
 		FROM cudal1.method AS m WHERE m.name = use_default_method.method AND m.owner IS NOT NULL;
 END;
