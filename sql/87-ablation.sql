@@ -262,8 +262,8 @@ BEGIN
 		CROSS JOIN LATERAL (
 			SELECT max(s.score) FILTER (WHERE s.mask >> (w.place - 1)::int & 1 = 1) AS best_with,
 				   max(s.score) FILTER (WHERE s.mask >> (w.place - 1)::int & 1 = 0) AS best_without,
-				   CASE max(s.score) FILTER (WHERE s.mask = 0) WHEN 0 THEN 1
-						ELSE max(s.score) FILTER (WHERE s.mask = 0) END AS baseline,
+				   max(CASE s.score WHEN 0 THEN 1 ELSE s.score END) FILTER (WHERE s.mask = 0)
+						AS baseline,
 				   count(s.score) = count(*) AS decided
 			FROM cudal1.ablation_scores(a.ablation_id) AS s) AS x
 	ORDER BY x.best_with / nullif(x.best_without, 0) DESC NULLS FIRST, w.place;
