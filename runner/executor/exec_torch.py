@@ -606,7 +606,7 @@ class Executor:
             if address not in self.given and nbytes <= left:
                 places.append((address, nbytes))
                 left -= nbytes
-        # the largest first, because they turn out what came before, and runs may need little of them
+        # the largest first: they turn out what came before, and runs may need little of them
         for address, nbytes in places[::-1]:
             for _ in range(2):
                 self.guard.cudal1_guard_touch(address, nbytes)
