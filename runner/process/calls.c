@@ -11,7 +11,7 @@
  * other interfaces, i386 and x32.
  *
  * A call whose arguments match no line gets ENOSYS as well, because libseccomp has one action for
- * all that no rule names. `cudal1-measure --refused` tells what a program would be refused.
+ * all that no rule names. `strace -f` shows what a program calls.
  */
 #define _GNU_SOURCE
 #include <asm/prctl.h>
@@ -353,35 +353,11 @@ calls_table(size_t *n)
 	return entries;
 }
 
-static bool
-holds(const CallCondition *when, const uint64_t *argument)
-{
-	for (size_t i = 0; i < when->n; i++)
-		if ((argument[when->argument] & when->mask) == when->values[i])
-			return true;
-	return when->mask == 0;
-}
-
-CallAction
-calls_action(char class, int number, const uint64_t argument[6])
-{
-	size_t		n;
-	const CallEntry *table = calls_table(&n);
-
-	for (size_t i = 0; i < n; i++)
-		if (table[i].number == number && strchr(table[i].line->classes, class)
-			&& holds(&table[i].line->when[0], argument) && holds(&table[i].line->when[1], argument))
-			return table[i].line->action;
-	return CALL_MISSING;
-}
-
 static uint32_t
-filter_action(CallAction action, bool notifying)
+filter_action(CallAction action)
 {
 	if (action == CALL_ALLOWED)
 		return SCMP_ACT_ALLOW;
-	if (notifying)
-		return SCMP_ACT_NOTIFY;
 	if (action == CALL_KILLED)
 		return SCMP_ACT_KILL_PROCESS;
 	return SCMP_ACT_ERRNO(action == CALL_REFUSED ? EPERM : action == CALL_PRETENDED ? 0 : ENOSYS);
@@ -416,9 +392,9 @@ add_rules(scmp_filter_ctx context, uint32_t action, int number, const CallCondit
 }
 
 bool
-calls_export(char class, bool notifying, int fd)
+calls_export(char class, int fd)
 {
-	uint32_t	missing = filter_action(CALL_MISSING, notifying);
+	uint32_t	missing = filter_action(CALL_MISSING);
 	size_t		n;
 	const CallEntry *table = calls_table(&n);
 	scmp_filter_ctx context = seccomp_init(missing);
@@ -430,7 +406,7 @@ calls_export(char class, bool notifying, int fd)
 
 	for (size_t i = 0; good && i < n; i++)
 	{
-		uint32_t	action = filter_action(table[i].line->action, notifying);
+		uint32_t	action = filter_action(table[i].line->action);
 
 		/* libseccomp wants no rule that says what happens anyhow */
 		if (strchr(table[i].line->classes, class) && action != missing)

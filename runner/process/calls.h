@@ -56,13 +56,7 @@ typedef struct CallEntry
 /* all there are, but for those that this libseccomp does not know: they stay closed */
 extern const CallEntry *calls_table(size_t *n);
 
-/* what the table says of a call */
-extern CallAction calls_action(char class, int number, const uint64_t argument[6]);
-
-/*
- * Writes the filter as BPF at the end of a file; false where libseccomp can't make it. Notifying:
- * what is not let through goes to the filter's listener.
- */
-extern bool calls_export(char class, bool notifying, int fd);
+/* Writes the filter as BPF at the end of a file; false where libseccomp can't make it. */
+extern bool calls_export(char class, int fd);
 
 #endif							/* CUDAL1_CALLS_H */

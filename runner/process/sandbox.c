@@ -55,7 +55,7 @@ outer_filter(bool gpu)
 {
 	int			fd = memfd_create("filter", MFD_CLOEXEC);
 
-	if (fd >= 0 && calls_export(gpu ? CALLS_BUILD_GPU : CALLS_BUILD, false, fd)
+	if (fd >= 0 && calls_export(gpu ? CALLS_BUILD_GPU : CALLS_BUILD, fd)
 		&& lseek(fd, 0, SEEK_SET) == 0)
 		return fd;
 	if (fd >= 0)
@@ -78,7 +78,7 @@ sandbox_guard_filters(bool python, bool gpu)
 		uint32_t	length = 0;
 
 		good = write(fd, &length, sizeof(length)) == sizeof(length)
-			&& (stages[stage] == '\0' || calls_export(stages[stage], false, fd));
+			&& (stages[stage] == '\0' || calls_export(stages[stage], fd));
 		length = (uint32_t) (lseek(fd, 0, SEEK_END) - at - (off_t) sizeof(length));
 		good = good && pwrite(fd, &length, sizeof(length), at) == sizeof(length);
 	}

@@ -24,7 +24,6 @@
 #include "common/clock.h"
 #include "common/options.h"
 #include "common/text.h"
-#include "process/refused.h"
 #include "process/stopped.h"
 #include "supervisor/build/tree.h"
 #include "supervisor/device/device.h"
@@ -68,8 +67,6 @@ usage(FILE *to)
 		  "  --libdir FOLDER      where the executors are\n"
 		  "  --allow-unsandboxed  run without bubblewrap: only for code you would run by hand\n"
 		  "  --devices            print this host's devices, one a line\n"
-		  "  --refused cpu|gpu COMMAND [ARGUMENT]...\n"
-		  "                       run a command, print the system calls a sandbox would refuse\n"
 		  "  --version, --help\n"
 		  "\n"
 		  "A job in JSON, from a file or standard input, is answered with progress and a result as "
@@ -456,9 +453,6 @@ main(int argc, char **argv)
 	options->scratch = tmp && tmp[0] ? tmp : "/tmp";
 	options->python = "/usr/bin/python3";
 	(void) prctl(PR_SET_NAME, SANDBOX_SUPERVISOR);
-	/* what follows are the command's own options */
-	if (argc > 3 && strcmp(argv[1], "--refused") == 0)
-		return refused_list(argv[2], argv + 3);
 	status = read_options(argc, argv, &line);
 	if (status >= 0)
 		return status;

@@ -201,21 +201,6 @@ like("$outcome: $detail", qr/^unverified: the reference had itself woken/, 'a re
 cmp_ok($woken, '>', 0, 'whoever wakes all');
 unlike($outcome, qr/cheat|none|lost/, 'accuses nobody') or diag $detail;
 
-# ---- what a sandbox would refuse ----
-
-SKIP:
-{
-	skip 'numbers of another architecture', 3 if `uname -m` !~ /^x86_64/;
-	# io_destroy, which without a context does nothing; personality, by which a run begins; setns
-	my $calls = 'syscall(207, 0); syscall(135, 0xffffffff); syscall(207, 0);'
-	  . ' syscall(308, -1, 0); exit 3';
-	my @named = `'$measure' --refused cpu '$^X' -e '$calls'`;
-	is($? >> 8, 3, 'a command that is followed ends as it does');
-	is((grep { /^start: io_destroy \(207\), 1 times: ENOSYS$/ } @named), 1, 'a call before a run');
-	my $run = grep { /^run: (io_destroy \(207\)|setns \(308\)), 1 times: ENOSYS$/ } @named;
-	is($run, 2, 'those in a run') or diag @named;
-}
-
 # ---- no sandbox ----
 
 sub result_of
