@@ -20,15 +20,6 @@
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/outcome.h"
 
-/* the PTX, as text */
-__asm__(".section .rodata\n"
-		".global cudal1_kernels\n"
-		"cudal1_kernels:\n"
-		".incbin \"" CUDAL1_KERNELS "\"\n"
-		".byte 0\n"
-		".previous\n");
-extern const char cudal1_kernels[];
-
 #define THREADS 256
 #define MEMORY_PATIENCE 5.0		/* seconds */
 #define CONTEXT_BYTES ((size_t) 1 << 30)	/* of a process's context and modules, at most */
@@ -333,8 +324,16 @@ load_kernels(Measure *m)
 		{"cudal1_compare", &gpu->compare}, {"cudal1_flush", &gpu->flush}
 	};
 
-	if (!gpu_good(m, gpu->driver.ModuleLoadData(&module, cudal1_kernels),
-				  "to load the supervisor's kernels"))
+	char		problem[512];
+	char	   *ptx = gpu_kernels_compile(m->options->python, problem, sizeof(problem));
+	bool		loaded;
+
+	if (!ptx)
+		return conclude(m, OUTCOME_LOST, "%s", problem);
+	loaded = gpu_good(m, gpu->driver.ModuleLoadData(&module, ptx),
+					  "to load the supervisor's kernels");
+	free(ptx);
+	if (!loaded)
 		return false;
 	for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++)
 		if (!gpu_good(m, gpu->driver.ModuleGetFunction(kernels[i].function, module,

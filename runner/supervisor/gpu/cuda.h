@@ -247,6 +247,16 @@ extern void gpu_stop_spinning(Gpu *gpu);
 extern bool gpu_start_driver(Measure *m);
 /* once the device is held: context, kernels, memory */
 extern bool gpu_open(Measure *m);
+
+/*
+ * The supervisor's kernels as PTX, to be freed. NULL: the program was built without them, and this
+ * host has no NVRTC, neither in its libraries' folders nor beside the PyTorch of `python`; problem
+ * says so in at most `size` bytes.
+ */
+extern char *gpu_kernels_compile(const char *python, char *problem, size_t size);
+
+/* NULL, or that gpu_kernels_compile() will fail on this host, and what to install */
+extern const char *gpu_kernels_problem(const char *python);
 extern void gpu_close(Measure *m);
 
 /*

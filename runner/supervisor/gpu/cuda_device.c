@@ -274,6 +274,7 @@ gpu_list(const Options *options, const char *problem, const char *torch, const c
 	CuDriver	driver;
 	const char *driver_problem = NULL;
 	bool		loaded;
+	const char *kernels_problem;
 	char		nvcc[PATH_MAX];
 	char		text[PATH_MAX + 200];
 	int			n = nvml_count();
@@ -281,6 +282,7 @@ gpu_list(const Options *options, const char *problem, const char *torch, const c
 	if (n == 0)
 		return;
 	loaded = cuda_driver_load(&driver, &driver_problem);
+	kernels_problem = gpu_kernels_problem(options->python);
 	if (!find_nvcc(nvcc))
 		nvcc[0] = '\0';
 	for (int i = 0; i < n; i++)
@@ -290,9 +292,11 @@ gpu_list(const Options *options, const char *problem, const char *torch, const c
 		json_t	   *languages = json_array();
 		json_t	   *problems = json_array();
 		json_t	   *details;
+		bool		usable;
 
 		if (!nvml_device(i, &d))
 			continue;
+		usable = !problem && loaded && !kernels_problem && !d.mig;
 		details = json_pack("{s:I, s:i, s:o, s:s, s:s}", "memory_mb",
 							(json_int_t) (d.memory_bytes >> 20), "index", d.index,
 							"compute_capability",
@@ -312,12 +316,14 @@ gpu_list(const Options *options, const char *problem, const char *torch, const c
 			device_note(problems, problem);
 		if (!loaded)
 			device_note(problems, driver_problem);
+		if (kernels_problem)
+			device_note(problems, kernels_problem);
 		if (d.mig)
 			device_note(problems, MIG_ON);
 		if (nvcc[0])
 		{
 			json_object_set_new(details, "nvcc", json_string(nvcc));
-			if (!problem && loaded && !d.mig)
+			if (usable)
 				device_note(languages, "cuda");
 		}
 		else
@@ -328,7 +334,7 @@ gpu_list(const Options *options, const char *problem, const char *torch, const c
 			json_object_set_new(details, "torch", json_string(torch));
 			json_object_set_new(details, "torch_cuda", json_string(torch_cuda));
 			json_object_set_new(details, "python", json_string(options->python));
-			if (!problem && loaded && !d.mig)
+			if (usable)
 				device_note(languages, "pytorch");
 		}
 		else

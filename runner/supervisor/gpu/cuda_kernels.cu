@@ -2,17 +2,20 @@
  * cuda_kernels.cu
  *		The supervisor's own work on a GPU: inputs, poison, staging, samples, comparison.
  *
- * Shipped as PTX for an old architecture (cuda_kernels.ptx, embedded), which every driver compiles
- * for its device, so a host needs no compiler for it. Slots are regions of equal size; a launch
- * covers the listed slots with its y dimension. Random bits are Philox4x32-10 of (seed, slot,
- * element), so no state is kept and no order matters.
+ * nvcc compiles this file when the program is built, or NVRTC on the GPU's host (cuda_compile.c).
+ * So it includes no header of CUDA's or of the C library but stdint.h. Slots are regions of equal
+ * size; a launch covers the listed slots with its y dimension. Random bits are Philox4x32-10 of
+ * (seed, slot, element), so no state is kept and no order matters.
  */
-#include <cuda_fp16.h>
 #include <stdint.h>
 
 #include "supervisor/gpu/cuda_kernels.h"
 
 typedef unsigned long long u64;
+
+#ifndef INFINITY
+#define INFINITY __int_as_float(0x7f800000)
+#endif
 
 __device__ static uint4
 philox(u64 seed, u64 counter, uint32_t stream)
@@ -34,6 +37,24 @@ philox(u64 seed, u64 counter, uint32_t stream)
 		k1 += 0xBB67AE85u;
 	}
 	return c;
+}
+
+__device__ static float
+half_to_float(uint16_t h)
+{
+	float		value;
+
+	asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(h));
+	return value;
+}
+
+__device__ static uint16_t
+float_to_half(float value)
+{
+	uint16_t	h;
+
+	asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(value));
+	return h;
 }
 
 __device__ static float
@@ -64,7 +85,7 @@ store(void *out, uint32_t dtype, u64 i, double value, long long integer)
 			((float *) out)[i] = (float) value;
 			break;
 		case WIRE_FLOAT16:
-			((__half *) out)[i] = __float2half_rn((float) value);
+			((uint16_t *) out)[i] = float_to_half((float) value);
 			break;
 		case WIRE_BFLOAT16:
 			((uint16_t *) out)[i] = float_to_bfloat((float) value);
@@ -96,7 +117,7 @@ load(const void *in, uint32_t dtype, u64 i)
 		case WIRE_FLOAT32:
 			return ((const float *) in)[i];
 		case WIRE_FLOAT16:
-			return __half2float(((const __half *) in)[i]);
+			return half_to_float(((const uint16_t *) in)[i]);
 		case WIRE_BFLOAT16:
 			return bfloat_to_float(((const uint16_t *) in)[i]);
 		case WIRE_INT64:
