@@ -602,7 +602,6 @@ CREATE TABLE cudal1.job (
 	cancel_requested	boolean NOT NULL DEFAULT false,
 	worker				text,
 	login				text,
-	token_hash			bytea,
 	device_id			bigint REFERENCES cudal1.device (device_id),
 	claimed_at			timestamptz,
 	charged				float8,
@@ -644,10 +643,8 @@ COMMENT ON COLUMN cudal1.job.attempt IS
 COMMENT ON COLUMN cudal1.job.second_measurement IS 'it disagreed with the first: this decides';
 COMMENT ON COLUMN cudal1.job.apart IS
 'verification: for a device that cudal1.may_confirm() the first measurement';
-COMMENT ON COLUMN cudal1.job.login IS 'the role that claimed it last';
-COMMENT ON COLUMN cudal1.job.token_hash IS
-'SHA-256 of the token that the claim was given: what reports on the claim shows the token, which no
-table holds';
+COMMENT ON COLUMN cudal1.job.login IS
+'the role that claimed it last: it, its members and operators may report on the claim';
 COMMENT ON COLUMN cudal1.job.failures IS
 'attempts that ended lost or unverified; compared with the profile''s attempts';
 COMMENT ON COLUMN cudal1.job.avoid_device IS

@@ -91,33 +91,25 @@ COMMENT ON FUNCTION @extschema@.cudal1_enable_device(text, boolean) IS
 'an operator''s switch: a disabled device gets no new jobs; what it measures now is completed. One
 that rests after lost measurements goes on';
 
-CREATE FUNCTION cudal1.token_hash(token text)
-RETURNS bytea
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-RETURN sha256(convert_to(token, 'UTF8'));
-COMMENT ON FUNCTION cudal1.token_hash IS 'what the queue keeps of the token of a claim';
-
-CREATE FUNCTION cudal1.check_token(job_id bigint, attempt int, token text)
+CREATE FUNCTION cudal1.is_claimed(job_id bigint, attempt int)
 RETURNS boolean
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
-	kept	bytea;
+	owner	text;
 BEGIN
-	SELECT x.token_hash INTO kept FROM cudal1.job AS x
-		WHERE x.job_id = check_token.job_id AND x.state = 'running'
-			AND x.attempt = check_token.attempt;
-	IF FOUND AND kept IS DISTINCT FROM cudal1.token_hash(token) THEN
-		RAISE EXCEPTION USING ERRCODE = '28T01',
-			MESSAGE = format('the token is not that of claim %s of job %s', attempt, job_id),
-			HINT = 'Report with the token that cudal1.claim() returned.';
+	SELECT x.login INTO owner FROM cudal1.job AS x
+		WHERE x.job_id = is_claimed.job_id AND x.state = 'running'
+			AND x.attempt = is_claimed.attempt;
+	IF NOT FOUND THEN
+		RETURN false;
 	END IF;
-	RETURN FOUND;
+	PERFORM cudal1.check_owner(format('claim %s of job %s', attempt, job_id), owner);
+	RETURN true;
 END
 $$;
-COMMENT ON FUNCTION cudal1.check_token IS
-'whether a job is claimed under that number; error 28T01 where its token is another';
+COMMENT ON FUNCTION cudal1.is_claimed IS
+'whether a job is claimed under that number; error 42501 where another role claimed it';
 
 CREATE FUNCTION cudal1.share_of_queue(j cudal1.job, heat int)
 RETURNS int
@@ -281,7 +273,7 @@ first job, and the candidates of all';
 
 CREATE FUNCTION cudal1.claim(device_id bigint, worker text, lease interval DEFAULT '60 seconds',
 	most int DEFAULT 1)
-RETURNS TABLE (job_id bigint, attempt int, token text, job jsonb)
+RETURNS TABLE (job_id bigint, attempt int, job jsonb)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 -- the claim reads the head of an ordered index, also where the queue has grown since the table was
 -- last analysed. A scan that is switched off adds 1e10 to the cost where it can't be avoided, which
@@ -298,8 +290,6 @@ DECLARE
 	j		cudal1.job;
 	m		cudal1.job;
 	members	cudal1.job[];
-	secret	text;			-- 244 random bits
-	secrets	text[] := '{}';
 	ended	int := 0;
 BEGIN
 	PERFORM cudal1.raise_if(worker IS NULL OR worker = '', '22023', 'worker must be a name');
@@ -354,12 +344,9 @@ BEGIN
 	j.device_id := d.device_id;
 	members := ARRAY[j] || cudal1.take_mates(j, most);
 	FOREACH m IN ARRAY members LOOP
-		secret := encode(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()), 'hex');
-		secrets := secrets || secret;
 		UPDATE cudal1.job AS x
 			SET state = 'running', attempt = x.attempt + 1, worker = claim.worker,
-				login = cudal1.caller(),
-				token_hash = cudal1.token_hash(secret), device_id = d.device_id,
+				login = cudal1.caller(), device_id = d.device_id,
 				claimed_at = clock_timestamp(), charged = j.charged,
 				heat = CASE WHEN cardinality(members) > 1 THEN j.job_id END,
 				lease_until = clock_timestamp() + claim.lease, phase = NULL,
@@ -384,7 +371,7 @@ BEGIN
 	END IF;
 
 	RETURN QUERY
-		SELECT (members[n]).job_id, (members[n]).attempt + 1, secrets[n],
+		SELECT (members[n]).job_id, (members[n]).attempt + 1,
 			CASE WHEN n = 1 THEN cudal1.describe_claim(members, d) END
 			FROM generate_subscripts(members, 1) AS n ORDER BY n;
 END
@@ -395,14 +382,14 @@ seconds over its weight; of its jobs the most urgent first, among equals tasks i
 seconds, oldest first. Re-verifications and null candidates have an eighth of a trainer''s share. No
 row where a window of what the device has ends in more than a minute, and when there is none: then
 the device queues the check of a reference, and one that has had no job for half a minute the null
-candidates of a task (setting cudal1.certify). attempt is the fencing number of the claim, token the
-secret that every report on it must show. most: how many jobs of one task to claim together, as far
+candidates of a task (setting cudal1.certify). attempt is the fencing number of the claim, which
+belongs to the calling role. most: how many jobs of one task to claim together, as far
 as the profile''s heat allows and devices without work have as many: a row each, in which the first
 has the job document of all, with their candidates, and the others have NULL. Jobs that were queued
 while their task was retired are ended, up to 100 a call. Error 42501 where another role registered
 the device';
 
-CREATE FUNCTION cudal1.heartbeat(job_id bigint, attempt int, token text,
+CREATE FUNCTION cudal1.heartbeat(job_id bigint, attempt int,
 	progress jsonb DEFAULT NULL, lease interval DEFAULT '60 seconds')
 RETURNS text
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -431,13 +418,12 @@ BEGIN
 			seconds_left = coalesce(cudal1.json_float(progress -> 'seconds_left'), j.seconds_left)
 		FROM (SELECT x.job_id FROM cudal1.job AS x
 			  WHERE x.job_id = heartbeat.job_id AND x.attempt = heartbeat.attempt
-				AND x.state = 'running'
-				  AND x.token_hash = cudal1.token_hash(heartbeat.token)
+				AND x.state = 'running' AND cudal1.owns(x.login)
 			  FOR NO KEY UPDATE SKIP LOCKED) AS mine
 		WHERE j.job_id = mine.job_id
 		RETURNING j.device_id, j.cancel_requested INTO device, cancel;
 	IF NOT FOUND THEN
-		RETURN CASE WHEN cudal1.check_token(job_id, attempt, token) THEN 'continue' ELSE 'lost' END;
+		RETURN CASE WHEN cudal1.is_claimed(job_id, attempt) THEN 'continue' ELSE 'lost' END;
 	END IF;
 	UPDATE cudal1.device AS d SET last_seen = clock_timestamp()
 		WHERE d.device_id = device AND d.last_seen < clock_timestamp() - '10 seconds'::interval;
@@ -446,10 +432,10 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.heartbeat IS
 'prolongs the lease of a claim and stores its progress; continue, cancel (end the child, then finish
-with outcome cancelled) or lost (fenced off: report nothing). Error 28T01 for another token than the
-claim''s';
+with outcome cancelled) or lost (fenced off: report nothing). Error 42501 where another role has the
+claim';
 
-CREATE FUNCTION cudal1.lock_claim(job_id bigint, attempt int, token text)
+CREATE FUNCTION cudal1.lock_claim(job_id bigint, attempt int)
 RETURNS cudal1.job
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -459,10 +445,9 @@ DECLARE
 BEGIN
 	SELECT x.* INTO j FROM cudal1.job AS x JOIN cudal1.candidate AS c USING (candidate_id)
 		WHERE x.job_id = lock_claim.job_id AND x.state = 'running'
-			AND x.attempt = lock_claim.attempt
-			AND x.token_hash = cudal1.token_hash(lock_claim.token)
+			AND x.attempt = lock_claim.attempt AND cudal1.owns(x.login)
 		FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF c SKIP LOCKED;
-	IF NOT FOUND AND cudal1.check_token(job_id, attempt, token) THEN
+	IF NOT FOUND AND cudal1.is_claimed(job_id, attempt) THEN
 		j.state := 'later';
 	END IF;
 	RETURN j;
@@ -470,8 +455,8 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.lock_claim IS
 'locks a claimed job and its candidate without waiting. state of what it returns: running; later,
-where another transaction has one of them; NULL, where the claim was fenced off. Error 28T01 for
-another token than the claim''s';
+where another transaction has one of them; NULL, where the claim was fenced off. Error 42501
+where another role has the claim';
 
 CREATE FUNCTION cudal1.give_back(j cudal1.job)
 RETURNS void
@@ -491,14 +476,14 @@ COMMENT ON FUNCTION cudal1.give_back IS
 'queues a claimed job again as if it had not been claimed; one that is being cancelled ends. The
 caller holds its lock';
 
-CREATE FUNCTION cudal1.release(job_id bigint, attempt int, token text)
+CREATE FUNCTION cudal1.release(job_id bigint, attempt int)
 RETURNS text
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	j		cudal1.job;
 BEGIN
-	j := cudal1.lock_claim(job_id, attempt, token);
+	j := cudal1.lock_claim(job_id, attempt);
 	IF j.state IS DISTINCT FROM 'running' THEN
 		RETURN coalesce(j.state, 'lost');
 	END IF;
@@ -508,8 +493,8 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.release IS
 'gives a claim back untouched, for an orderly shutdown; released, lost where it was fenced off, or
-later as in cudal1.finish(). Does not count as a failure. Error 28T01 for another token than the
-claim''s';
+later as in cudal1.finish(). Does not count as a failure. Error 42501 where another role has the
+claim';
 
 CREATE FUNCTION cudal1.cancel_overdue()
 RETURNS bigint

@@ -624,7 +624,7 @@ COMMENT ON FUNCTION cudal1.wants_verification IS
 'whether a score is so high, by itself or beside the best of one of its pools, that it is measured
 again before it is paid';
 
-CREATE FUNCTION cudal1.finish(job_id bigint, attempt int, token text, result jsonb)
+CREATE FUNCTION cudal1.finish(job_id bigint, attempt int, result jsonb)
 RETURNS text
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -640,7 +640,7 @@ DECLARE
 	counts	boolean;			-- against the candidate
 	found	text;				-- of the reference, where nothing was known
 BEGIN
-	j := cudal1.lock_claim(job_id, attempt, token);
+	j := cudal1.lock_claim(job_id, attempt);
 	IF j.state IS DISTINCT FROM 'running' THEN
 		RETURN coalesce(j.state, 'lost');
 	END IF;
@@ -733,7 +733,7 @@ COMMENT ON FUNCTION cudal1.finish IS
 stored; lost where the claim was fenced off, or later where a session is changing the job or its
 task at this moment (cudal1_cancel(), cudal1_retire_task() in an open transaction): then nothing is
 written, and the call is made again.
-A malformed result counts as the outcome lost. Error 28T01 for another token than the claim''s';
+A malformed result counts as the outcome lost. Error 42501 where another role has the claim';
 
 CREATE FUNCTION cudal1.pin_jobs(task_id bigint, model text)
 RETURNS void

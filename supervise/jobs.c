@@ -645,7 +645,7 @@ read_mate(const char **at, Cudal1Claim *claim)
 	long long	id;
 	int			length;
 
-	if (!*at || sscanf(*at, "%lld %d %128s%n", &id, &claim->attempt, claim->token, &length) != 3)
+	if (!*at || sscanf(*at, "%lld %d%n", &id, &claim->attempt, &length) != 2)
 		return false;
 	claim->job_id = id;
 	*at += length;

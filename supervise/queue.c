@@ -12,7 +12,7 @@
 #include "queue.h"
 #include "src/buffer.h"
 
-#define FINISH_ARGUMENTS 4
+#define FINISH_ARGUMENTS 3
 
 const Cudal1Queue *cudal1_queue = NULL;
 
@@ -74,36 +74,34 @@ cudal1_queue_claim(int64_t device_id, const char *worker, Cudal1Claim *claim)
 	static const char query[] =
 		"WITH c AS MATERIALIZED (SELECT * FROM cudal1.claim($1::bigint, $2,"
 		" pg_catalog.make_interval(secs => $3::float8), 32)"
-		" WITH ORDINALITY AS x(job_id, attempt, token, job, n))"
-		" SELECT c.job_id, c.attempt, c.token, c.job,"
+		" WITH ORDINALITY AS x(job_id, attempt, job, n))"
+		" SELECT c.job_id, c.attempt, c.job,"
 		" LEAST(1000000, (SELECT pg_catalog.count(*) FROM c AS m)"
 		" * pg_catalog.ceil(3 * COALESCE((p ->> 'build_seconds')::float8, 120)"
 		" + 2 * COALESCE((p ->> 'window_seconds')::float8, 1800)"
 		" + COALESCE((p ->> 'check_seconds')::float8, 3)"
 		" + COALESCE((p ->> 'audit_seconds')::float8, 1)"
 		" + 10 * COALESCE((p ->> 'run_limit_max')::float8, 30)))::int,"
-		" (SELECT pg_catalog.string_agg(pg_catalog.format('%s %s %s', m.job_id, m.attempt,"
-		" m.token), ' ') FROM c AS m WHERE m.n > 1)"
+		" (SELECT pg_catalog.string_agg(pg_catalog.format('%s %s', m.job_id, m.attempt),"
+		" ' ') FROM c AS m WHERE m.n > 1)"
 		" FROM c, LATERAL (SELECT c.job -> 'profile') AS x(p)"
 		" WHERE c.n = 1";
 	Cudal1Number device,
 				lease;
 	const char *arguments[] = {cudal1_queue_text(device, device_id), worker,
 	cudal1_queue_text(lease, *cudal1_queue->lease_seconds)};
-	char	   *columns[6];
-	Cudal1Call	outcome = cudal1_queue->run(query, 3, arguments, columns, 6);
+	char	   *columns[5];
+	Cudal1Call	outcome = cudal1_queue->run(query, 3, arguments, columns, 5);
 
 	memset(claim, 0, sizeof(*claim));
-	claim->job_id = columns[3] ? number_of(columns[0]) : 0;
+	claim->job_id = columns[2] ? number_of(columns[0]) : 0;
 	claim->attempt = (int) number_of(columns[1]);
-	snprintf(claim->token, sizeof(claim->token), "%s", columns[2] ? columns[2] : "");
-	claim->job = columns[3];
-	claim->limit_seconds = columns[4] ? (int) number_of(columns[4]) : 3600;
-	claim->mates = columns[5];
+	claim->job = columns[2];
+	claim->limit_seconds = columns[3] ? (int) number_of(columns[3]) : 3600;
+	claim->mates = columns[4];
 	free(columns[0]);
 	free(columns[1]);
-	free(columns[2]);
-	free(columns[4]);
+	free(columns[3]);
 	return outcome;
 }
 
@@ -120,12 +118,12 @@ report(const char *query, const Cudal1Claim *claim, int n, const char *const *mo
 {
 	Cudal1Number id,
 				attempt;
-	const char *arguments[5] = {cudal1_queue_text(id, claim->job_id),
-	cudal1_queue_text(attempt, claim->attempt), claim->token};
+	const char *arguments[4] = {cudal1_queue_text(id, claim->job_id),
+	cudal1_queue_text(attempt, claim->attempt)};
 
 	for (int i = 0; i < n; i++)
-		arguments[3 + i] = more[i];
-	return cudal1_queue->run(query, 3 + n, arguments, answer, 1);
+		arguments[2 + i] = more[i];
+	return cudal1_queue->run(query, 2 + n, arguments, answer, 1);
 }
 
 Cudal1Call
@@ -134,8 +132,8 @@ cudal1_queue_heartbeat(const Cudal1Claim *claim, const char *progress, Cudal1Ver
 	Cudal1Number lease;
 	const char *more[] = {progress, cudal1_queue_text(lease, *cudal1_queue->lease_seconds)};
 	char	   *answer;
-	Cudal1Call	outcome = report("SELECT cudal1.heartbeat($1::bigint, $2::int, $3, $4::jsonb,"
-								 " pg_catalog.make_interval(secs => $5::float8))",
+	Cudal1Call	outcome = report("SELECT cudal1.heartbeat($1::bigint, $2::int, $3::jsonb,"
+								 " pg_catalog.make_interval(secs => $4::float8))",
 								 claim, 2, more, &answer);
 
 	*verdict = answer && strcmp(answer, "cancel") == 0 ? CUDAL1_VERDICT_CANCEL
@@ -148,7 +146,7 @@ Cudal1Call
 cudal1_queue_release(const Cudal1Claim *claim)
 {
 	char	   *answer;
-	Cudal1Call	outcome = report("SELECT cudal1.release($1::bigint, $2::int, $3)", claim, 0, NULL,
+	Cudal1Call	outcome = report("SELECT cudal1.release($1::bigint, $2::int)", claim, 0, NULL,
 								 &answer);
 
 	free(answer);
@@ -163,7 +161,7 @@ append(Cudal1Buffer *text, const char *string)
 	cudal1_buffer_append(text, string, strlen(string));
 }
 
-/* ids, attempts and tokens as arrays, results as one of JSON; false: no memory */
+/* ids and attempts as arrays, results as one of JSON; false: no memory */
 static bool
 write_reports(const Cudal1Report *reports, int n, Cudal1Buffer *arguments)
 {
@@ -176,17 +174,17 @@ write_reports(const Cudal1Report *reports, int n, Cudal1Buffer *arguments)
 		const char *const piece[FINISH_ARGUMENTS] = {
 			cudal1_queue_text(id, reports[i].claim->job_id),
 			cudal1_queue_text(attempt, reports[i].claim->attempt),
-			reports[i].claim->token, reports[i].result};
+			reports[i].result};
 
 		for (int j = 0; j < FINISH_ARGUMENTS; j++)
 		{
-			append(&arguments[j], i > 0 ? "," : j < 3 ? "{" : "[");
+			append(&arguments[j], i > 0 ? "," : j < 2 ? "{" : "[");
 			append(&arguments[j], piece[j]);
 		}
 	}
 	for (int j = 0; j < FINISH_ARGUMENTS; j++)
 	{
-		append(&arguments[j], j < 3 ? "}" : "]");
+		append(&arguments[j], j < 2 ? "}" : "]");
 		good = good && !arguments[j].lost;
 	}
 	return good;
@@ -211,17 +209,17 @@ Cudal1Call
 cudal1_queue_finish(Cudal1Report *reports, int n)
 {
 	static const char query[] =
-		"SELECT pg_catalog.string_agg(cudal1.finish(x.job_id, x.attempt, x.token, x.result), ' '"
+		"SELECT pg_catalog.string_agg(cudal1.finish(x.job_id, x.attempt, x.result), ' '"
 		" ORDER BY x.n)"
 		" FROM ROWS FROM (pg_catalog.unnest($1::bigint[]), pg_catalog.unnest($2::int[]),"
-		" pg_catalog.unnest($3::text[]), pg_catalog.jsonb_array_elements($4::jsonb))"
-		" WITH ORDINALITY AS x(job_id, attempt, token, result, n)";
+		" pg_catalog.jsonb_array_elements($3::jsonb))"
+		" WITH ORDINALITY AS x(job_id, attempt, result, n)";
 	Cudal1Buffer text[FINISH_ARGUMENTS] = {{0}};
 	Cudal1Call	outcome = CUDAL1_CALL_TRANSIENT;
 
 	if (write_reports(reports, n, text))
 	{
-		const char *arguments[] = {text[0].data, text[1].data, text[2].data, text[3].data};
+		const char *arguments[] = {text[0].data, text[1].data, text[2].data};
 		char	   *answer;
 
 		outcome = cudal1_queue->run(query, FINISH_ARGUMENTS, arguments, &answer, 1);

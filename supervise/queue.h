@@ -29,15 +29,12 @@ typedef enum Cudal1Verdict
 	CUDAL1_VERDICT_LOST
 } Cudal1Verdict;
 
-#define CUDAL1_MAX_TOKEN 128	/* bytes of the longest token of a claim */
-
 typedef struct Cudal1Claim
 {
 	int64_t		job_id;			/* 0: nothing to do */
 	int			attempt;
-	char		token[CUDAL1_MAX_TOKEN + 1];	/* every report on the claim shows it */
 	char	   *job;			/* UTF-8; to be freed, as mates */
-	/* those claimed with it, of which `job` tells, too: job_id, attempt, token of each; or NULL */
+	/* those claimed with it, of which `job` tells, too: job_id, attempt of each; or NULL */
 	char	   *mates;
 	int			limit_seconds;	/* of the profile; waiting for the device does not count */
 } Cudal1Claim;

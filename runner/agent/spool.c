@@ -5,8 +5,7 @@
  * A result is written to disk before the database is asked to store it, and removed when the
  * database has answered; the next agent of the same device and database offers what it finds.
  * Offering twice does no harm: the claim's number makes the queue refuse what it has or has given
- * to another. Without the claim's token the queue would refuse the result, so a file holds the
- * token, on its first line, and the result.
+ * to another.
  *
  * The folder's lock is held for the agent's life. Its random name is part of the names of all
  * claims made under it, so the agent that holds the lock knows that a claim which bears the name
@@ -143,7 +142,7 @@ spool_keep(const AgentSpool *spool, const Cudal1Claim *claim, const char *result
 	char	   *path = path_of(spool, claim);
 	char	   *begun = agent_format("%s" BEGUN, path);
 	int			fd = open(begun, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-	bool		good = fd >= 0 && dprintf(fd, "%s\n%s", claim->token, result) > 0 && fsync(fd) == 0;
+	bool		good = fd >= 0 && dprintf(fd, "%s", result) > 0 && fsync(fd) == 0;
 
 	if (fd >= 0)
 		close(fd);
@@ -176,8 +175,7 @@ read_result(const char *folder, const char *name)
 	struct stat st;
 	char	   *text = NULL;
 
-	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)
-		&& st.st_size <= CUDAL1_MAX_LINE + CUDAL1_MAX_TOKEN)
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= CUDAL1_MAX_LINE)
 	{
 		text = agent_alloc((size_t) st.st_size + 1);
 		if (read(fd, text, (size_t) st.st_size) != st.st_size)
@@ -215,12 +213,9 @@ spool_each(const AgentSpool *spool, SpoolVerdict (*settle) (const Cudal1Claim *c
 		if (strcmp(entry->d_name + length, ENDING) != 0)
 			continue;
 		text = read_result(spool->folder, entry->d_name);
-		length = text ? (int) strcspn(text, "\n") : 0;
-		if (text && text[length] == '\n' && length <= CUDAL1_MAX_TOKEN)
+		if (text)
 		{
-			memcpy(claim.token, text, (size_t) length);
-			verdict = settle(&claim, text + length + 1);
-
+			verdict = settle(&claim, text);
 			if (verdict == SPOOL_SETTLED)
 				spool_drop(spool, &claim);
 			all = all && verdict == SPOOL_SETTLED;

@@ -122,8 +122,8 @@ SELECT throws_ok('SELECT cudal1_submit($$u$$, $$x$$, prompt_id => ' || :prompt |
 SELECT cudal1_submit('u', 'aa', purpose => 'null') AS aa \gset
 SELECT is((SELECT purpose FROM cudal1.candidate WHERE candidate_id = :aa), 'null', 'a candidate may have another purpose');
 SELECT cudal1_cancel(array_agg(candidate_id)) FROM cudal1.candidate WHERE candidate_id <> :aa \g /dev/null
-SELECT job_id AS j, attempt AS n, token AS token FROM cudal1.claim(:device, 'w') \gset
-SELECT is(cudal1.finish(:j, :n, :'token', '{"outcome": "successful", "score": 1.2}'), 'stored', 'it is measured');
+SELECT job_id AS j, attempt AS n FROM cudal1.claim(:device, 'w') \gset
+SELECT is(cudal1.finish(:j, :n, '{"outcome": "successful", "score": 1.2}'), 'stored', 'it is measured');
 SELECT is((SELECT count(*) FROM cudal1.bucket_slot WHERE candidate_id = :aa), 0::bigint, 'but in no bucket');
 SELECT is(cudal1_submit('u', 'aa', purpose => 'ablation'), :aa::bigint, 'proposed for another one');
 SELECT is((SELECT purpose FROM cudal1.candidate WHERE candidate_id = :aa), 'null', 'it stays what it is');

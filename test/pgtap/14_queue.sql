@@ -19,7 +19,7 @@ BEGIN
 	candidate_id := c.job #>> '{candidate,candidate_id}';
 	kind := c.job ->> 'kind';
 	IF c.job_id IS NOT NULL THEN
-		answer := cudal1.finish(c.job_id, c.attempt, c.token, result);
+		answer := cudal1.finish(c.job_id, c.attempt, result);
 		state := pg_temp.state(candidate_id);
 	END IF;
 END
@@ -45,7 +45,7 @@ SELECT cudal1_submit('wide', 'two cores') AS wide \gset
 SELECT cudal1_submit('t', 'first') AS a \gset
 SELECT cudal1_submit('t', 'second') AS b \gset
 SELECT cudal1_submit('t', 'urgent', priority => 1) AS u \gset
-SELECT job_id AS job, attempt, token, job AS document FROM cudal1.claim(:d1, 'w1') \gset
+SELECT job_id AS job, attempt, job AS document FROM cudal1.claim(:d1, 'w1') \gset
 SELECT is(:'document'::jsonb #>> '{candidate,code}', 'urgent', 'the most urgent first');
 SELECT is(pg_temp.state(:u), 'measuring', 'it is being measured');
 SELECT results_eq(format('SELECT %L::jsonb - ARRAY[''task'', ''profile'']', :'document'),
@@ -58,23 +58,23 @@ SELECT results_eq(format('SELECT %L::jsonb -> ''task''', :'document'),
 SELECT results_eq('SELECT task, device, worker, kind, phase FROM cudal1.activity', $$VALUES ('t', 'h cpu:1', 'w1', 'measure', NULL::text)$$, 'cudal1.activity shows it');
 
 -- heartbeats
-SELECT is(cudal1.heartbeat(:job, :attempt, :'token', '{"type": "progress", "phase": "measuring", "pairs": 2, "rounds": 80, "estimate": 1.31, "lower": 1.28, "upper": 1.33, "seconds_left": 2.5}'), 'continue', 'a heartbeat goes on');
+SELECT is(cudal1.heartbeat(:job, :attempt, '{"type": "progress", "phase": "measuring", "pairs": 2, "rounds": 80, "estimate": 1.31, "lower": 1.28, "upper": 1.33, "seconds_left": 2.5}'), 'continue', 'a heartbeat goes on');
 SELECT results_eq('SELECT phase, pairs, rounds, estimate, lower, upper, seconds_left FROM cudal1.activity',
 	$$VALUES ('measuring', 2, 80, 1.31::float8, 1.28::float8, 1.33::float8, 2.5::float8)$$, 'its progress is seen');
-SELECT is(cudal1.heartbeat(:job, :attempt, :'token', '{"phase": 7, "pairs": "x", "rounds": 1e99, "estimate": []}'), 'continue', 'nonsense is left out');
+SELECT is(cudal1.heartbeat(:job, :attempt, '{"phase": 7, "pairs": "x", "rounds": 1e99, "estimate": []}'), 'continue', 'nonsense is left out');
 SELECT results_eq('SELECT phase, pairs, rounds, estimate FROM cudal1.activity', $$VALUES ('measuring', 2, 80, 1.31::float8)$$, 'and changes nothing');
-SELECT is(cudal1.heartbeat(:job, :attempt + 1, :'token'), 'lost', 'of another attempt it is lost');
-SELECT is(cudal1.heartbeat(-1, 1, 'x'), 'lost', 'as that of no job');
+SELECT is(cudal1.heartbeat(:job, :attempt + 1), 'lost', 'of another attempt it is lost');
+SELECT is(cudal1.heartbeat(-1, 1), 'lost', 'as that of no job');
 
 -- a score
-SELECT is(cudal1.finish(:job, :attempt + 1, :'token', '{"outcome": "successful", "score": 9}'), 'lost', 'the result of another attempt is fenced off');
+SELECT is(cudal1.finish(:job, :attempt + 1, '{"outcome": "successful", "score": 9}'), 'lost', 'the result of another attempt is fenced off');
 SELECT is((SELECT count(*) FROM cudal1.measurement), 0::bigint, 'and leaves nothing');
-SELECT is(cudal1.finish(:job, :attempt, :'token', '{"type": "result", "outcome": "successful", "detail": null, "score": 1.3127, "lower": 1.305, "upper": 1.321, "half_width": 0.006, "wide": false, "variance": 1e-5, "pairs": 7,
+SELECT is(cudal1.finish(:job, :attempt, '{"type": "result", "outcome": "successful", "detail": null, "score": 1.3127, "lower": 1.305, "upper": 1.321, "half_width": 0.006, "wide": false, "variance": 1e-5, "pairs": 7,
 	"rounds": 280, "bucket_means": [1.31, 1.32], "samples": [[1.30, 1.32], [1.31]], "reference_seconds": 1.1e-4, "candidate_seconds": 8.4e-5, "checks": 140, "max_error": 0.02,
 	"audits": 400, "audit_bound": 1.45, "build_seconds": 0.2, "device_seconds": 4.9, "startup_seconds": 0.8, "clock_seconds": 3.5, "wall_seconds": 5.3, "environment": {"seed": "1"}, "evidence": {"d": 1}}'),
 	'stored', 'a result is stored');
 SELECT is(pg_temp.state(:u), 'successful:1.31', 'the reward is rounded conservatively');
-SELECT is(cudal1.finish(:job, :attempt, :'token', '{"outcome": "successful", "score": 9}'), 'lost', 'a second one is lost');
+SELECT is(cudal1.finish(:job, :attempt, '{"outcome": "successful", "score": 9}'), 'lost', 'a second one is lost');
 SELECT results_eq($$SELECT kind, attempt, device_model, profile, outcome, accepted, score, reward, lower, upper, half_width, wide, variance, pairs, rounds, bucket_means, reference_seconds, candidate_seconds, checks,
 		max_error, audits, audit_bound, build_seconds, device_seconds, startup_seconds, clock_seconds, wall_seconds, samples::text, environment::text, evidence::text FROM cudal1.measurement$$,
 	$$VALUES ('measure', 1, 'M', 'default', 'successful', true, 1.3127::float8, 1.31::float8, 1.305::float8, 1.321::float8, 0.006::float8, false, 1e-5::float8, 7, 280, '{1.31,1.32}'::float8[], 1.1e-4::float8, 8.4e-5::float8,
@@ -102,23 +102,21 @@ SELECT throws_ok($$SELECT cudal1_enable_device('h cpu:7', true)$$, '42704', NULL
 
 -- giving back
 SELECT job_id AS job, attempt FROM cudal1.job WHERE candidate_id = :a \gset
-UPDATE cudal1.job SET token_hash = cudal1.token_hash('t') WHERE job_id = :job;
-\set token t
-SELECT is(cudal1.release(:job, :attempt, :'token'), 'released', 'a claim can be given back');
+SELECT is(cudal1.release(:job, :attempt), 'released', 'a claim can be given back');
 SELECT is(pg_temp.state(:a), 'queued', 'its candidate waits again');
 SELECT is((SELECT failures FROM cudal1.job WHERE job_id = :job), 0, 'and has not failed');
-SELECT is(cudal1.release(:job, :attempt, :'token'), 'lost', 'once');
-SELECT is(cudal1.finish(:job, :attempt, :'token', '{"outcome": "successful", "score": 9}'), 'lost', 'a result after that is lost');
-SELECT attempt AS second, token AS second_token FROM cudal1.claim(:d1, 'w2') \gset
+SELECT is(cudal1.release(:job, :attempt), 'lost', 'once');
+SELECT is(cudal1.finish(:job, :attempt, '{"outcome": "successful", "score": 9}'), 'lost', 'a result after that is lost');
+SELECT attempt AS second FROM cudal1.claim(:d1, 'w2') \gset
 SELECT is(:second, 2, 'the next claim has the next number');
-SELECT is(cudal1.finish(:job, 1, :'token', '{"outcome": "successful", "score": 9}'), 'lost', 'the first one stays fenced off');
+SELECT is(cudal1.finish(:job, 1, '{"outcome": "successful", "score": 9}'), 'lost', 'the first one stays fenced off');
 
 -- leases
 SELECT is(cudal1.expire_leases(), 0::bigint, 'a lease holds');
-SELECT is(cudal1.heartbeat(:job, 2, :'second_token', lease => '-1 second'), 'continue', 'until it ends');
+SELECT is(cudal1.heartbeat(:job, 2, lease => '-1 second'), 'continue', 'until it ends');
 SELECT is(cudal1.expire_leases(), 1::bigint, 'then the job is taken back');
 SELECT results_eq('SELECT state, failures FROM cudal1.job WHERE job_id = ' || :job, $$VALUES ('queued', 1)$$, 'with a failure');
-SELECT is(cudal1.heartbeat(:job, 2, :'second_token'), 'lost', 'its worker is fenced off');
+SELECT is(cudal1.heartbeat(:job, 2), 'lost', 'its worker is fenced off');
 SELECT is((pg_temp.work(:d1, '{"outcome": "lost", "detail": "no sandbox"}')).state, 'queued', 'a lost measurement is tried again');
 SELECT is((pg_temp.work(:d1, '{"outcome": "lost", "detail": "no sandbox"}')).state, 'discarded:lost', 'as often as the profile allows');
 SELECT is((SELECT detail FROM cudal1.candidate WHERE candidate_id = :a), 'no sandbox', 'with what was said last');
@@ -157,7 +155,7 @@ DECLARE
 BEGIN
 	PERFORM cudal1_submit('b', 'code ' || random()::text, priority => 5);
 	SELECT * INTO c FROM cudal1.claim(device, 'w');
-	PERFORM cudal1.finish(c.job_id, c.attempt, c.token, jsonb_build_object('outcome', 'successful', 'score', 1.1, 'half_width', 0.1, 'wide', wide, 'device_seconds', seconds));
+	PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', 'successful', 'score', 1.1, 'half_width', 0.1, 'wide', wide, 'device_seconds', seconds));
 	RETURN c.job ->> 'budget_seconds';
 END
 $$;
@@ -178,7 +176,7 @@ DECLARE
 BEGIN
 	PERFORM cudal1_submit('s', 'code ' || random()::text, priority => 5);
 	SELECT * INTO c FROM cudal1.claim(device, 'w');
-	PERFORM cudal1.finish(c.job_id, c.attempt, c.token, jsonb_build_object('outcome', 'successful', 'score', 1.1, 'half_width', 0.1, 'device_seconds', 1, 'pairs', cardinality(buckets), 'bucket_means', buckets));
+	PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', 'successful', 'score', 1.1, 'half_width', 0.1, 'device_seconds', 1, 'pairs', cardinality(buckets), 'bucket_means', buckets));
 	RETURN c.job -> 'spread';
 END
 $$;

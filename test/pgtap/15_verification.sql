@@ -16,7 +16,7 @@ DECLARE
 BEGIN
 	SELECT * INTO c FROM cudal1.claim(device, 'w');
 	kind := c.job ->> 'kind';
-	PERFORM cudal1.finish(c.job_id, c.attempt, c.token, jsonb_build_object('outcome', outcome, 'score', score, 'lower', score * 0.9, 'upper', score * 1.1, 'wide', wide, 'half_width', 0.1));
+	PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', outcome, 'score', score, 'lower', score * 0.9, 'upper', score * 1.1, 'wide', wide, 'half_width', 0.1));
 	state := pg_temp.state((c.job #>> '{candidate,candidate_id}')::bigint);
 END
 $$;
@@ -136,11 +136,11 @@ SELECT cudal1_add_task('p', 'class Model: pass', 'pytorch', options => '{"device
 SELECT cudal1.register_device('i', '{"key": "cpu:1", "class": "cpu", "model": "N", "languages": ["pytorch"]}') AS n \gset
 SELECT cudal1_submit('p', 'one') AS one \gset
 SELECT cudal1_submit('p', 'two') AS two \gset
-SELECT job_id AS j1, attempt AS a1, token AS token1 FROM cudal1.claim(:d1, 'w') \gset
-SELECT job_id AS j2, attempt AS a2, token AS token2 FROM cudal1.claim(:n, 'w') \gset
-SELECT is(cudal1.finish(:j2, :a2, :'token2', '{"outcome": "successful", "score": 1.5}'), 'stored', 'the second model is first');
+SELECT job_id AS j1, attempt AS a1 FROM cudal1.claim(:d1, 'w') \gset
+SELECT job_id AS j2, attempt AS a2 FROM cudal1.claim(:n, 'w') \gset
+SELECT is(cudal1.finish(:j2, :a2, '{"outcome": "successful", "score": 1.5}'), 'stored', 'the second model is first');
 SELECT is((SELECT device_model FROM cudal1.task WHERE name = 'p'), 'N', 'and pins the task');
-SELECT is(cudal1.finish(:j1, :a1, :'token1', '{"outcome": "successful", "score": 1.7}'), 'stored', 'the result of the first is kept');
+SELECT is(cudal1.finish(:j1, :a1, '{"outcome": "successful", "score": 1.7}'), 'stored', 'the result of the first is kept');
 SELECT is(pg_temp.state(:one), 'queued', 'but decides nothing');
 SELECT results_eq('SELECT device, failures FROM cudal1.job', $$VALUES ('N', 0)$$, 'the candidate waits for the pinned model');
 
@@ -171,11 +171,11 @@ SELECT cudal1_grant(role, 'trainer') FROM unnest('{cudal1_test_a,cudal1_test_b}'
 SET ROLE cudal1_test_a;
 SELECT cudal1_submit('u', 'of both') AS of_both \gset
 RESET ROLE;
-SELECT job_id, attempt, token FROM cudal1.claim(:g1, 'w') \gset
+SELECT job_id, attempt FROM cudal1.claim(:g1, 'w') \gset
 SET ROLE cudal1_test_b;
 SELECT cudal1_submit('u', 'of both') \g /dev/null
 RESET ROLE;
-SELECT cudal1.finish(:job_id, :attempt, :'token', '{"outcome": "successful", "score": 1000}') \g /dev/null
+SELECT cudal1.finish(:job_id, :attempt, '{"outcome": "successful", "score": 1000}') \g /dev/null
 SELECT results_eq('SELECT kind FROM cudal1.job WHERE candidate_id = ' || :of_both || ' ORDER BY kind', $$VALUES ('measure'), ('verify')$$, 'it is to be verified, and the other role''s job waits');
 SET ROLE cudal1_test_a;
 SELECT cudal1_cancel(ARRAY[:of_both]) AS first \gset

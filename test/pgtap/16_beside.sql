@@ -12,7 +12,7 @@ BEGIN
 	DELETE FROM cudal1.turn;	-- the order is the subject of 14_queue.sql
 	DELETE FROM cudal1.task_turn;
 	SELECT * INTO c FROM cudal1.claim(device, 'w');
-	PERFORM cudal1.finish(c.job_id, c.attempt, c.token, jsonb_build_object('outcome', outcome, 'score', score, 'lower', score * 0.9, 'upper', score * 1.1));
+	PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', outcome, 'score', score, 'lower', score * 0.9, 'upper', score * 1.1));
 	RETURN (c.job ->> 'kind') || ' ' || pg_temp.state((c.job #>> '{candidate,candidate_id}')::bigint);
 END
 $$;
@@ -69,23 +69,23 @@ SELECT is(cudal1_cancel(ARRAY[:a]), 0::bigint, 'an evaluation is nothing that a 
 SELECT is(cudal1_cancel_jobs(ARRAY(SELECT job_id FROM cudal1.job) || -1), 2::bigint, 'an operator withdraws it');
 SELECT is((SELECT count(*) FROM cudal1.job), 0::bigint, 'what waits is gone');
 SELECT cudal1_evaluate(ARRAY[:a]) \g /dev/null
-SELECT job_id AS j, attempt AS n, token AS token FROM cudal1.claim(:d1, 'w') \gset
+SELECT job_id AS j, attempt AS n FROM cudal1.claim(:d1, 'w') \gset
 SELECT is(cudal1_cancel_jobs(ARRAY[:j]), 1::bigint, 'what runs');
 SELECT is(cudal1_cancel_jobs(ARRAY[:j]), 0::bigint, '(once)');
-SELECT is(cudal1.heartbeat(:j, :n, :'token'), 'cancel', 'is told to end');
+SELECT is(cudal1.heartbeat(:j, :n), 'cancel', 'is told to end');
 SELECT is(cudal1_evaluate(ARRAY[:a]), 1::bigint, 'asked for again');
-SELECT is(cudal1.heartbeat(:j, :n, :'token'), 'continue', 'it goes on');
+SELECT is(cudal1.heartbeat(:j, :n), 'continue', 'it goes on');
 SELECT cudal1_cancel_jobs(ARRAY[:j]) \g /dev/null
-SELECT is(cudal1.finish(:j, :n, :'token', '{"outcome": "cancelled"}'), 'stored', 'ended');
+SELECT is(cudal1.finish(:j, :n, '{"outcome": "cancelled"}'), 'stored', 'ended');
 SELECT is((SELECT count(*) FROM cudal1.job), 0::bigint, 'it does not come again');
 SELECT is(pg_temp.state(:a), 'successful:1.9', 'and its candidate has what it had');
 SELECT cudal1_submit('i', 'decides') AS m \gset
 SELECT throws_ok('SELECT cudal1_cancel_jobs(ARRAY(SELECT job_id FROM cudal1.job))', '22023', NULL, 'what decides a candidate is refused');
 SELECT cudal1_cancel(ARRAY[:m]) \g /dev/null
 SELECT cudal1_reverify('0 seconds') \g /dev/null
-SELECT job_id AS j, attempt AS n, token AS token FROM cudal1.claim(:d1, 'w') \gset
+SELECT job_id AS j, attempt AS n FROM cudal1.claim(:d1, 'w') \gset
 SELECT is(cudal1_cancel_jobs(ARRAY(SELECT job_id FROM cudal1.job)), 2::bigint, 'a re-verification is withdrawn');
-SELECT is(cudal1.finish(:j, :n, :'token', '{"outcome": "successful", "score": 0.5}'), 'stored', 'and if it was measured all the same');
+SELECT is(cudal1.finish(:j, :n, '{"outcome": "successful", "score": 0.5}'), 'stored', 'and if it was measured all the same');
 SELECT is((SELECT array_agg(pg_temp.state(x) ORDER BY x) FROM unnest(ARRAY[:a, :c]::bigint[]) AS x), ARRAY['successful:1.9', 'successful:1.2'], 'it changes no reward');
 SELECT is((SELECT count(*) FROM cudal1.job), 0::bigint, 'nothing is left of it');
 
@@ -144,7 +144,7 @@ SELECT is_empty('SELECT * FROM cudal1.recount()', 'and takes it out of its bucke
 SELECT cudal1_add_task('p', 'class Model: pass # p', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
 SELECT cudal1_import_result('p', 'z', 1.3, 'published', 'A100') AS z \gset
 SELECT cudal1_submit('p', 'z') \g /dev/null
-SELECT job_id AS j, attempt AS a, token AS token FROM cudal1.claim(:other, 'w') \gset
+SELECT job_id AS j, attempt AS a FROM cudal1.claim(:other, 'w') \gset
 SELECT cudal1_submit('p', 'pins') \g /dev/null
 SELECT is(pg_temp.work(:d1, 'successful', 1.2), 'measure successful:1.2', 'another of the task is measured');
 SELECT cudal1_cancel(ARRAY[:z]) \g /dev/null
@@ -155,7 +155,7 @@ SELECT results_eq($$SELECT device, cancel_requested FROM cudal1.job WHERE candid
 -- as two sessions at once might leave it
 INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language)
 	SELECT kind, task_id, candidate_id, profile, 'M', cores, language FROM cudal1.job WHERE job_id = :j;
-SELECT is(cudal1.finish(:j, :a, :'token', '{"outcome": "successful", "score": 1.4}'), 'stored', 'of two jobs, the one that was measured on the other model');
+SELECT is(cudal1.finish(:j, :a, '{"outcome": "successful", "score": 1.4}'), 'stored', 'of two jobs, the one that was measured on the other model');
 SELECT results_eq($$SELECT device, state, failures FROM cudal1.job WHERE candidate_id = $$ || :z, $$VALUES ('M', 'queued', 0)$$, 'leaves the work to its twin');
 SELECT is(pg_temp.work(:d1, 'successful', 1.5), 'measure successful:1.5', 'which decides');
 SELECT throws_ok(q, s, NULL, q) FROM (VALUES ($$SELECT cudal1_import_result('nope', 'x', 1, 'm', 'd')$$, '42704'), ($$SELECT cudal1_import_result('i', 'x', 'NaN', 'm', 'd')$$, '22023'),
@@ -163,13 +163,13 @@ SELECT throws_ok(q, s, NULL, q) FROM (VALUES ($$SELECT cudal1_import_result('nop
 
 -- after a restore
 SELECT cudal1_submit('i', 'waiting ' || n) FROM generate_series(1, 3) AS n \g /dev/null
-SELECT job_id AS j, attempt AS a, token AS token FROM cudal1.claim(:d1, 'w') \gset
+SELECT job_id AS j, attempt AS a FROM cudal1.claim(:d1, 'w') \gset
 DELETE FROM cudal1.job;
 SELECT ok((SELECT bool_or(item = 'undecided without a job' AND value = '3') FROM cudal1_status()), 'cudal1_status() finds undecided candidates without jobs');
 SELECT is(cudal1_requeue(), 3::bigint, 'they are queued');
 SELECT is(cudal1_requeue(), 0::bigint, 'once');
 SELECT is((SELECT count(*) FROM cudal1.candidate WHERE state = 'queued'), 3::bigint, 'and wait');
-SELECT is(cudal1.finish(:j, :a, :'token', '{"outcome": "successful", "score": 2}'), 'lost', 'a result for a job of before is lost');
+SELECT is(cudal1.finish(:j, :a, '{"outcome": "successful", "score": 2}'), 'lost', 'a result for a job of before is lost');
 
 SELECT * FROM finish();
 ROLLBACK;

@@ -5,8 +5,8 @@ SELECT cudal1_add_task('t', 'class Model: pass', 'pytorch') \g /dev/null
 SELECT cudal1.register_device('h', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS d1 \gset
 SELECT cudal1_submit('t', 'a') AS a \gset
 SELECT cudal1_submit('t', 'b') AS b \gset
-SELECT job_id AS j, attempt AS n, token AS token FROM cudal1.claim(:d1, 'w') \gset
-SELECT cudal1.finish(:j, :n, :'token', '{"outcome": "successful", "score": 1.5}') \g /dev/null
+SELECT job_id AS j, attempt AS n FROM cudal1.claim(:d1, 'w') \gset
+SELECT cudal1.finish(:j, :n, '{"outcome": "successful", "score": 1.5}') \g /dev/null
 
 SELECT results_eq(format('SELECT * FROM cudal1_wait(ARRAY[%s])', :a), format($$VALUES (%s::bigint, 'successful', 1.5::float8)$$, :a), 'a final candidate is answered at once');
 SELECT results_eq(format('SELECT * FROM cudal1_wait(ARRAY[%1$s, %2$s, %1$s], ''0.05 seconds'')', :a, :b),
@@ -51,12 +51,12 @@ SELECT ok(pg_temp.interrupted(:b), 'a wait can be interrupted');
 ROLLBACK;
 
 -- cancelling what runs
-SELECT job_id AS j, attempt AS n, token AS token FROM cudal1.claim(:d1, 'w') \gset
+SELECT job_id AS j, attempt AS n FROM cudal1.claim(:d1, 'w') \gset
 SELECT is(cudal1_cancel(ARRAY[:b]), 1::bigint, 'a running candidate is cancelled');
 SELECT is((SELECT state FROM cudal1_wait(ARRAY[:b], '0')), 'measuring', 'as soon as its worker has stopped');
 SELECT is(cudal1_cancel(ARRAY[:b]), 0::bigint, 'once');
-SELECT is(cudal1.heartbeat(:j, :n, :'token'), 'cancel', 'the worker hears of it');
-SELECT is(cudal1.finish(:j, :n, :'token', '{"outcome": "successful", "score": 1.5}'), 'stored', 'whatever it reports');
+SELECT is(cudal1.heartbeat(:j, :n), 'cancel', 'the worker hears of it');
+SELECT is(cudal1.finish(:j, :n, '{"outcome": "successful", "score": 1.5}'), 'stored', 'whatever it reports');
 SELECT is((SELECT state FROM cudal1_wait(ARRAY[:b], '1 s')), 'discarded', 'the candidate is discarded');
 
 -- an imported score
@@ -64,8 +64,8 @@ SELECT cudal1_import_result('t', 'i', 2, 'm', 'd') AS i \gset
 SELECT is((SELECT state FROM cudal1_wait(ARRAY[:i], '1 s')), 'successful', 'an imported candidate is final');
 SELECT cudal1_submit('t', 'i') \g /dev/null
 SELECT is((SELECT count(*) FROM cudal1_wait(ARRAY[:i], '0.1 s')), 1::bigint, 'submitted, it is waited for');
-SELECT job_id AS j, attempt AS n, token AS token FROM cudal1.claim(:d1, 'w') \gset
-SELECT cudal1.finish(:j, :n, :'token', '{"outcome": "crash"}') \g /dev/null
+SELECT job_id AS j, attempt AS n FROM cudal1.claim(:d1, 'w') \gset
+SELECT cudal1.finish(:j, :n, '{"outcome": "crash"}') \g /dev/null
 SELECT results_eq(format('SELECT state, reward FROM cudal1_wait(ARRAY[%s])', :i), $$VALUES ('failed', 0::float8)$$, 'until it is measured');
 
 -- a deadline

@@ -40,12 +40,12 @@ SELECT is(pg_temp.status('sandbox on h'), 'none -> Install bubblewrap and allow 
 SELECT cudal1_enable_device('h cpu:1', false) \g /dev/null
 SELECT ok(pg_temp.status('device h cpu:1') LIKE '%; disabled; % -> Enable it with SELECT cudal1\_enable\_device(''h cpu:1'', true).', 'a disabled device');
 SELECT cudal1_enable_device('h cpu:1', true) \g /dev/null
-SELECT job_id AS j, attempt AS n, token AS token FROM cudal1.claim(:d, 'w') \gset
+SELECT job_id AS j, attempt AS n FROM cudal1.claim(:d, 'w') \gset
 SELECT ok(pg_temp.status('device h cpu:1') LIKE '%; measuring; %', 'a device at work');
 SELECT is(pg_temp.status('queue'), '0 waiting, 1 running', 'and its job');
-SELECT is(cudal1.heartbeat(:j, :n, :'token', lease => '-1 s'), 'continue', 'which falls silent');
+SELECT is(cudal1.heartbeat(:j, :n, lease => '-1 s'), 'continue', 'which falls silent');
 SELECT is(pg_temp.status('queue'), '0 waiting, 1 running -> 1 claim(s) gave no sign of life in time; a living worker takes them over.', 'is told');
-SELECT cudal1.finish(:j, :n, :'token', '{"outcome": "lost", "detail": "bwrap failed"}') \g /dev/null
+SELECT cudal1.finish(:j, :n, '{"outcome": "lost", "detail": "bwrap failed"}') \g /dev/null
 SELECT is(pg_temp.status('lost or unverified'), '1 of the last 100 measurements, within an hour -> The last one said: bwrap failed', 'losses are told');
 
 UPDATE cudal1.candidate SET purpose = 'certification' WHERE candidate_id = :a;

@@ -12,7 +12,7 @@ DECLARE
 	c		record;
 BEGIN
 	SELECT * INTO c FROM cudal1.claim(device, 'w');
-	PERFORM cudal1.finish(c.job_id, c.attempt, c.token, jsonb_build_object('outcome', outcome, 'score', score, 'lower', score, 'upper', score));
+	PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', outcome, 'score', score, 'lower', score, 'upper', score));
 	RETURN c.job #>> '{profile,name}';
 END
 $$;

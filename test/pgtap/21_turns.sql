@@ -32,7 +32,7 @@ BEGIN
 		SELECT * INTO c FROM cudal1.claim(device, 'w');
 		EXIT WHEN NOT FOUND;
 		letter := left(c.job #>> '{candidate,code}', 1);
-		PERFORM cudal1.finish(c.job_id, c.attempt, c.token, jsonb_build_object('outcome', 'crash', 'device_seconds', seconds -> letter));
+		PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', 'crash', 'device_seconds', seconds -> letter));
 		used := used || jsonb_build_object(letter, coalesce((used -> letter)::int, 0) + coalesce((seconds -> letter)::int, 0));
 	END LOOP;
 	RETURN used;
@@ -110,14 +110,14 @@ RESET SESSION AUTHORIZATION;
 SELECT is((SELECT string_agg(trainer || priority, ' ' ORDER BY trainer) FROM cudal1.job WHERE candidate_id = :shared), 'turn_anna7 turn_bert0', 'by which it is as urgent as its own trainer says');
 UPDATE cudal1.job SET priority = 0;
 SELECT pg_temp.claims(:d1, 1) \g /dev/null
-SELECT job_id AS j, attempt AS n, token AS token, (job #>> '{candidate,candidate_id}')::bigint AS c FROM cudal1.claim(:d1, 'w') \gset
+SELECT job_id AS j, attempt AS n, (job #>> '{candidate,candidate_id}')::bigint AS c FROM cudal1.claim(:d1, 'w') \gset
 SELECT is(:c::bigint, :shared::bigint, 'it waits for no backlog of the other');
 SELECT is(pg_temp.claims(:d2, 60), repeat('x', 48), 'and is measured once');
-SELECT cudal1.finish(:j, :n, :'token', '{"outcome": "unverified"}') \g /dev/null
+SELECT cudal1.finish(:j, :n, '{"outcome": "unverified"}') \g /dev/null
 SELECT is((SELECT string_agg(failures::text, ' ') FROM cudal1.job WHERE candidate_id = :shared), '1 1', 'its attempts are one count');
-SELECT job_id AS j, attempt AS n, token AS token, (job #>> '{candidate,candidate_id}')::bigint AS c FROM cudal1.claim(:d1, 'w') \gset
+SELECT job_id AS j, attempt AS n, (job #>> '{candidate,candidate_id}')::bigint AS c FROM cudal1.claim(:d1, 'w') \gset
 SELECT is(:c::bigint, :shared::bigint, 'it is tried again');
-SELECT cudal1.finish(:j, :n, :'token', '{"outcome": "crash"}') \g /dev/null
+SELECT cudal1.finish(:j, :n, '{"outcome": "crash"}') \g /dev/null
 SELECT is((SELECT count(*) FROM cudal1.job WHERE candidate_id = :shared), 0::bigint, 'its verdict ends the jobs of all');
 
 -- of two that want a candidate one gives it up
@@ -128,12 +128,12 @@ SELECT cudal1_submit('t', 'both 1'), cudal1_submit('t', 'both 2') \g /dev/null
 SELECT is(cudal1_cancel(ARRAY[:one]), 0::bigint, 'a candidate that another trainer waits for is not cancelled');
 RESET SESSION AUTHORIZATION;
 SELECT is((SELECT string_agg(trainer, ' ') FROM cudal1.job WHERE candidate_id = :one), 'turn_anna', 'and waits in the turn of that one');
-SELECT job_id AS j, attempt AS n, token AS token FROM cudal1.claim(:d1, 'w') \gset
+SELECT job_id AS j, attempt AS n FROM cudal1.claim(:d1, 'w') \gset
 UPDATE cudal1.job SET cancel_requested = true WHERE job_id = :j;
 SELECT candidate_id AS c FROM cudal1.job WHERE job_id = :j \gset
 INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, trainer)
 	SELECT kind, task_id, candidate_id, profile, device, cores, language, 'turn_carl' FROM cudal1.job WHERE job_id = :j;
-SELECT cudal1.finish(:j, :n, :'token', '{"outcome": "cancelled"}') \g /dev/null
+SELECT cudal1.finish(:j, :n, '{"outcome": "cancelled"}') \g /dev/null
 SELECT is((SELECT state FROM cudal1.candidate WHERE candidate_id = :c), 'queued', 'what is cancelled while it is measured for one is measured for another');
 SELECT is((SELECT string_agg(trainer, ' ') FROM cudal1.job WHERE candidate_id = :c AND state = 'queued' AND trainer = 'turn_carl'), 'turn_carl', 'by that one''s job');
 
@@ -211,8 +211,7 @@ SELECT pg_temp.submit('u', 'B', 10) \g /dev/null
 RESET SESSION AUTHORIZATION;
 SELECT is(pg_temp.measure(:d1, '{"A": 300}', 5), '{"A": 300, "B": 0}', 'what is not known counts as what was expected');
 SELECT is(pg_temp.claims(:d1, 6), 'BBBBBB', 'what is known counts at once');
-UPDATE cudal1.job SET token_hash = cudal1.token_hash('t') WHERE state = 'running';
-SELECT cudal1.release(job_id, attempt, 't') FROM cudal1.job WHERE state = 'running' \g /dev/null
+SELECT cudal1.release(job_id, attempt) FROM cudal1.job WHERE state = 'running' \g /dev/null
 SELECT is((SELECT round(used) FROM cudal1.turn WHERE device_id = :d1 AND trainer = 'turn_bert'), 20::float8, 'what is given back costs nothing');
 
 -- two claims at once, as for a worker that builds ahead: what was charged too much is given back, though others were served meanwhile
@@ -224,9 +223,9 @@ SELECT pg_temp.submit('u', 'bb', 20) \g /dev/null
 RESET SESSION AUTHORIZATION;
 INSERT INTO cudal1.task_turn (device_id, trainer, task_id, recent)
 	SELECT :d1, v.trainer, t.task_id, '{60}' FROM (VALUES ('turn_anna', 't'), ('turn_bert', 'u')) AS v (trainer, task) JOIN cudal1.task AS t ON t.name = v.task;
-SELECT job_id AS j, attempt AS n, token AS token FROM cudal1.claim(:d1, 'w') \gset
+SELECT job_id AS j, attempt AS n FROM cudal1.claim(:d1, 'w') \gset
 SELECT is(pg_temp.claims(:d1, 1), 'bb', 'another trainer''s job is built ahead');
-SELECT cudal1.finish(:j, :n, :'token', '{"outcome": "crash", "device_seconds": 1}') \g /dev/null
+SELECT cudal1.finish(:j, :n, '{"outcome": "crash", "device_seconds": 1}') \g /dev/null
 SELECT is((SELECT jsonb_object_agg(trainer, used) FROM cudal1.turn WHERE device_id = :d1), '{"turn_anna": 1, "turn_bert": 60}', 'each has used what it used');
 SELECT is(pg_temp.measure(:d1, '{"a": 1}', 3), '{"a": 3}', 'and is served by that');
 
@@ -317,8 +316,8 @@ SELECT pg_temp.clear() \g /dev/null
 SET SESSION AUTHORIZATION turn_anna;
 SELECT cudal1_submit('v', 'good') AS c \gset
 RESET SESSION AUTHORIZATION;
-SELECT job_id AS j, attempt AS n, token AS token FROM cudal1.claim(:d1, 'w') \gset
-SELECT cudal1.finish(:j, :n, :'token', '{"outcome": "successful", "score": 5}') \g /dev/null
+SELECT job_id AS j, attempt AS n FROM cudal1.claim(:d1, 'w') \gset
+SELECT cudal1.finish(:j, :n, '{"outcome": "successful", "score": 5}') \g /dev/null
 SELECT is((SELECT kind || ' ' || trainer FROM cudal1.job), 'verify turn_anna', 'a verification is in the turn of the candidate''s trainer');
 
 SELECT is((SELECT count(*) FROM cudal1.turn AS t WHERE NOT EXISTS (SELECT FROM cudal1.device AS d WHERE d.device_id = t.device_id)), 0::bigint, 'turns are of devices');

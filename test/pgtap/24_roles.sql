@@ -19,7 +19,7 @@ SELECT prompt_id AS prompt FROM cudal1_prompt('t') \gset
 SELECT cudal1_open_pool('of bert') \g /dev/null
 SELECT cudal1_submit('t', 'being measured', 'of bert') \g /dev/null
 SET LOCAL ROLE roles_agent_1;
-SELECT job_id AS job, attempt, token FROM cudal1.claim(:device, 'host 1 worker 1') \gset
+SELECT job_id AS job, attempt FROM cudal1.claim(:device, 'host 1 worker 1') \gset
 SET LOCAL ROLE roles_bert;
 SELECT cudal1_submit('t', E'class ModelNew:\n    USE_A = True', 'of bert', :prompt, 'g', 'k') AS candidate \gset
 SELECT cudal1_ablate(:candidate, '{USE_A}') AS ablation \gset
@@ -43,7 +43,7 @@ INSERT INTO argument (name, type, expression) VALUES
 	('rewards', 'float8[]', '''{1,2}'''), ('bucket_means', 'float8[]', '''{1,2}'''), ('lengths', 'int[]', '''{1,1}'''), ('reference_times', 'float8[]', 'array_fill(1::float8, ARRAY[7])'), ('candidate_times', 'float8[]', 'array_fill(1::float8, ARRAY[7])'),
 	('logp', 'float8[]', '''{0,0}'''), ('logp_old', 'float8[]', '''{0,0}'''), ('logp_ref', 'float8[]', '''{0,0}'''), ('advantages', 'float8[]', '''{0,0}'''), ('epsilon', 'float8', '0.2'), ('beta', 'float8', '0.04'), ('epsilon_high', 'float8', '0.2'),
 	('temperature', 'float8', '1'), ('cut', 'float8', '0.1'), ('fractions', 'float8[]', '''{0.5}'''), ('baseline', 'text', '''compile'''), ('variants', 'text[]', '''{compile}'''), ('p', 'float8[]', '''{1}'''), ('faster_than', 'float8', '1'), ('confidence', 'float8', '0.95'), ('width', 'float8', '0.5'), ('tolerance', 'float8', '0.1'), ('above', 'float8', '0'), ('speedup', 'float8', '1.5'),
-	('without_weak', 'boolean', 'false'), ('unrounded', 'boolean', 'false'), ('max_order', 'int', '1'), ('options', 'jsonb', '''{}'''), ('lease', 'interval', '''1 minute'''), ('token', 'text', '''guess''');
+	('without_weak', 'boolean', 'false'), ('unrounded', 'boolean', 'false'), ('max_order', 'int', '1'), ('options', 'jsonb', '''{}'''), ('lease', 'interval', '''1 minute''');
 -- the same with some of anna's own
 INSERT INTO argument VALUES ('models', 'text[]', 'NULL', 'cudal1_add_campaign', ''),
 	('method', 'text', '''manual''', 'cudal1_submit', 'prompt'),
@@ -135,10 +135,10 @@ INSERT INTO line VALUES
 	('cudal1.campaign_options', '- yes yes -', 'defaults'),
 	('cudal1.claim', '- - - 42501', 'a device of another login'),
 	('cudal1.expire_leases', '- - - yes', 'only jobs whose lease has ended'),
-	('cudal1.finish', '- - - 28T01', 'a claim of another, whose token it does not have'),
-	('cudal1.heartbeat', '- - - 28T01', 'a claim of another, whose token it does not have'),
+	('cudal1.finish', '- - - 42501', 'a claim of another'),
+	('cudal1.heartbeat', '- - - 42501', 'a claim of another'),
 	('cudal1.register_device', '- - - 42501', 'a device of another login'),
-	('cudal1.release', '- - - 28T01', 'a claim of another, whose token it does not have'),
+	('cudal1.release', '- - - 42501', 'a claim of another'),
 	('cudal1.take_back', '- - - yes', 'nothing, where the workers are another login''s'),
 	('cudal1.wake', '- - - yes', 'a look into the queue'),
 	('cudal1_ablate', '- - yes -', 'an ablation of one''s own; codes are shared'),
@@ -213,7 +213,7 @@ INSERT INTO line SELECT n, '- - - -', 'refused' FROM unnest(ARRAY['cudal1_add_mo
 -- what those are made of, for nobody
 INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['in_words', 'note_reference', 'enqueue_reference', 'check_idle', 'check_reference', 'baseline_code', 'baseline_score', 'baselines', 'best_over', 'lacks_baseline', 'timed_reference', 'over_baseline', 'evaluation_cost', 'aa_code', 'ablation_scores', 'accept_score', 'accept_submission', 'add_notes', 'advance_campaigns', 'advance_lane', 'ago', 'ask_confirmation', 'bad_option_if', 'proposes', 'check_prompt_kind', 'check_name', 'check_label', 'bad_signature_if', 'best_reward',
 	'best_speedups', 'bucket_of', 'budget_seconds', 'caller', 'cancel_overdue', 'cancel_requests', 'candidate_is_possible', 'certify', 'certify_idle', 'change_privileges',
-	'check_argument', 'check_candidates', 'check_database', 'check_ids', 'check_init', 'check_measured_by', 'check_members', 'check_options', 'check_owner', 'check_reason', 'check_report', 'check_room', 'charge_claim', 'check_shape', 'check_signature', 'check_submission', 'check_task', 'check_token', 'check_value', 'choose_device', 'choose_pool', 'choose_tasks', 'claim_requests', 'clip',
+	'check_argument', 'check_candidates', 'check_database', 'check_ids', 'check_init', 'check_measured_by', 'check_members', 'check_options', 'check_owner', 'check_reason', 'check_report', 'check_room', 'charge_claim', 'check_shape', 'check_signature', 'check_submission', 'check_task', 'is_claimed', 'check_value', 'choose_device', 'choose_pool', 'choose_tasks', 'claim_requests', 'clip',
 	'code_hash', 'commit_without_flush', 'compare_tasks', 'compose_prompt', 'conclude_verification', 'conclude_without_score', 'conservative_round', 'count_room', 'counted_speedups', 'decides', 'does_not_exist', 'raise_if', 'rows_of', 'demand_submission', 'dtype_facts', 'draw', 'drop_jobs', 'end_job', 'end_request', 'enqueue_measure', 'enqueue_null',
 	'entry_declaration', 'error_passes', 'expire_requests', 'find_ablation', 'find_campaign', 'find_model', 'find_pool', 'find_task', 'finish_line', 'finish_request', 'finish_requests', 'found_islands',
 	'give_back', 'give_room', 'group_advantages', 'group_owner', 'group_profile', 'guard_profile', 'guard_task', 'hold_requests', 'in_pool', 'is_c_name', 'is_confirmed', 'is_exempt', 'is_name', 'is_operator', 'is_served', 'island_constants', 'job_is_possible', 'json_float',
@@ -224,7 +224,7 @@ INSERT INTO line SELECT 'cudal1.' || n, '- - - -', 'refused' FROM unnest(ARRAY['
 	'request_is_possible', 'request_room', 'requeue_job', 'reset_islands', 'restore_code', 'retry_job', 'retry_request', 'reward_cluster', 'reward_ln_nano', 'reward_micro',
 	'salted_hash', 'seconds_of', 'seconds_until_free', 'seed_pool', 'set_campaign', 'set_switch', 'settle_turn', 'shape_elements', 'share_of_queue', 'fails_everywhere', 'speedup_report', 'spread_of_pairs', 'stale_seeds', 'stop_jobs', 'store', 'store_measurement', 'submit_response', 'summarise', 'take_aa_job', 'take_answers', 'take_job', 'take_mates', 'take_method',
 	'take_room', 'stop_requests', 'charge_request', 'describe_claim', 'store_answer', 'wants_verification', 'take_techniques', 'tasks_in_turn', 'technique_question', 'techniques_of', 'tolerance_words', 'chat', 'code_alone', 'find_template', 'has_groups', 'has_place', 'prompt_kind', 'recent_failures', 'task_prompt', 'codes_to_place', 'proposals_of', 'recount_buckets', 'recount_islands', 'check_choice', 'model_problem', 'null_opening', 'null_parts', 'judge_rows', 'note_used_keys', 'add_rows', 'queue_rows', 'proposed_by_key', 'prompt_island', 'budget_room', 'lane_due', 'lane_notes', 'check_campaign', 'status_of_names', 'status_of_server', 'status_of_devices', 'status_of_queue', 'check_of_candidates', 'check_of_ablations', 'check_of_judgements', 'ask_about', 'question', 'review_question', 'take_review', 'unlock_before_flush', 'use_default_method', 'use_method', 'use_pool', 'wake_waiters',
-	'warn_no_device', 'welcome_trainers', 'worker_state', 'token_hash']) AS n;
+	'warn_no_device', 'welcome_trainers', 'worker_state']) AS n;
 
 
 -- relations: which columns PUBLIC, an analyst, a trainer and an agent read; nobody writes one

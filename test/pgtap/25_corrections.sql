@@ -20,10 +20,9 @@ EXCEPTION WHEN OTHERS THEN
 	RETURN words;
 END $$;
 CREATE FUNCTION pg_temp.finish(candidate bigint, result jsonb) RETURNS text LANGUAGE sql AS $$
-	UPDATE cudal1.job AS j SET token_hash = cudal1.token_hash('t') WHERE j.candidate_id = candidate AND j.state = 'running';
-	SELECT string_agg(cudal1.finish(j.job_id, j.attempt, 't', result), ' ') FROM cudal1.job AS j WHERE j.candidate_id = candidate AND j.state = 'running' $$;
+	SELECT string_agg(cudal1.finish(j.job_id, j.attempt, result), ' ') FROM cudal1.job AS j WHERE j.candidate_id = candidate AND j.state = 'running' $$;
 CREATE FUNCTION pg_temp.measure(device bigint, result jsonb) RETURNS text LANGUAGE sql AS $$
-	SELECT cudal1.finish(c.job_id, c.attempt, c.token, result) FROM cudal1.claim(device, 'w') AS c $$;
+	SELECT cudal1.finish(c.job_id, c.attempt, result) FROM cudal1.claim(device, 'w') AS c $$;
 
 SELECT cudal1.register_device('h', '{"key": "d", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS device \gset
 SELECT cudal1_add_task('level1/19_ReLU', 'r', 'pytorch', NULL, 1, '{"device": "cpu", "certify": false}') \g /dev/null

@@ -1,6 +1,6 @@
--- Heats: candidates of a task that are claimed together. Each has its own lease, token and verdict.
+-- Heats: candidates of a task that are claimed together. Each has its own lease and verdict.
 BEGIN;
-SELECT plan(41);
+SELECT plan(39);
 
 SELECT cudal1_add_profile('warm', 'quick', '{"heat": 3}', 'three at once') \g /dev/null
 SELECT throws_ok($$SELECT cudal1_add_profile('hot', 'quick', '{"heat": 33}', 'x')$$, '22023', NULL, 'a heat has 32 members at most');
@@ -11,14 +11,14 @@ SELECT cudal1_submit('t', 'code ' || n) FROM generate_series(1, 5) AS n \g /dev/
 SELECT cudal1_submit('t', 'urgent', priority => 1) \g /dev/null
 SELECT cudal1_submit('other', 'code') \g /dev/null
 
-CREATE TEMP TABLE claimed (n int, round int, job_id bigint, attempt int, token text, job jsonb);
+CREATE TEMP TABLE claimed (n int, round int, job_id bigint, attempt int, job jsonb);
 CREATE FUNCTION pg_temp.claim(round int, most int DEFAULT 32) RETURNS bigint LANGUAGE sql AS $$
-	INSERT INTO claimed SELECT n, round, job_id, attempt, token, job
-		FROM cudal1.claim((SELECT device_id FROM cudal1.device WHERE class = 'cpu'), 'w', most => most) WITH ORDINALITY AS c (job_id, attempt, token, job, n);
+	INSERT INTO claimed SELECT n, round, job_id, attempt, job
+		FROM cudal1.claim((SELECT device_id FROM cudal1.device WHERE class = 'cpu'), 'w', most => most) WITH ORDINALITY AS c (job_id, attempt, job, n);
 	SELECT count(*) FROM claimed WHERE claimed.round = claim.round
 $$;
 CREATE FUNCTION pg_temp.finish(r int, which int, result jsonb) RETURNS text LANGUAGE sql AS
-	'SELECT cudal1.finish(job_id, attempt, token, result) FROM claimed WHERE round = r AND n = which';
+	'SELECT cudal1.finish(job_id, attempt, result) FROM claimed WHERE round = r AND n = which';
 
 SELECT is(pg_temp.claim(1), 1::bigint, 'none is claimed with one of another priority');
 SELECT is(job #>> '{candidate,code}', 'urgent', 'it is a job as ever') FROM claimed;
@@ -28,24 +28,21 @@ SELECT is(pg_temp.claim(2), 3::bigint, 'of one task as many as the profile says'
 SELECT is(array_agg(c ->> 'code' ORDER BY c ->> 'job_id'), '{code 1,code 2,code 3}', 'the oldest, in one document')
 FROM claimed, jsonb_array_elements(job -> 'candidates') AS c WHERE round = 2;
 SELECT ok(bool_and((job IS NULL) = (n > 1)), 'which the first has') FROM claimed WHERE round = 2;
-SELECT is(count(DISTINCT token), 3::bigint, 'each has a token of its own') FROM claimed WHERE round = 2;
 SELECT results_eq('SELECT DISTINCT heat FROM cudal1.activity', 'SELECT job_id FROM claimed WHERE round = 2 AND n = 1', 'cudal1.activity shows them together');
 SELECT is(count(*), 3::bigint, 'all are being measured') FROM cudal1.candidate WHERE state = 'measuring';
 SELECT is(used, 1 + 3 * 1::float8, 'each is charged') FROM cudal1.task_turn JOIN cudal1.task USING (task_id) WHERE name = 't';
 
-SELECT throws_ok(format('SELECT cudal1.heartbeat(%s, 1, %L)', a.job_id, b.token), '28T01', NULL, 'the token of one says nothing of another')
-FROM claimed AS a, claimed AS b WHERE a.round = 2 AND b.round = 2 AND a.n = 1 AND b.n = 2;
 SELECT cudal1_cancel(ARRAY[candidate_id]) FROM cudal1.job JOIN claimed USING (job_id) WHERE round = 2 AND n = 2 \g /dev/null
-SELECT is(array_agg(cudal1.heartbeat(job_id, attempt, token) ORDER BY n), '{continue,cancel,continue}', 'one is cancelled, and no other') FROM claimed WHERE round = 2;
+SELECT is(array_agg(cudal1.heartbeat(job_id, attempt) ORDER BY n), '{continue,cancel,continue}', 'one is cancelled, and no other') FROM claimed WHERE round = 2;
 SELECT is(pg_temp.finish(2, 1, '{"outcome": "wrong_output", "device_seconds": 1}'), 'stored', 'one ends');
 SELECT is(pg_temp.finish(2, 2, '{"outcome": "cancelled"}'), 'stored', 'so does the cancelled one');
 SELECT is(pg_temp.finish(2, 3, '{"outcome": "lost"}'), 'stored', 'and one that was lost');
 
-SELECT cudal1.finish(job_id, attempt, token, '{"outcome": "crash", "device_seconds": 1}') FROM cudal1.claim(:d, 'w') \g /dev/null
+SELECT cudal1.finish(job_id, attempt, '{"outcome": "crash", "device_seconds": 1}') FROM cudal1.claim(:d, 'w') \g /dev/null
 UPDATE cudal1.job SET not_before = '-infinity' \g /dev/null
 SELECT ok(pg_temp.claim(3) > 0, 'then others');
 SELECT ok(bool_and(c.attempt = 1) OR count(*) = 1, 'what was claimed before is measured by itself') FROM claimed AS c WHERE round = 3;
-SELECT is((SELECT cudal1.release(job_id, attempt, token) FROM claimed WHERE round = 3 AND n = 1), 'released', 'one can be given back');
+SELECT is((SELECT cudal1.release(job_id, attempt) FROM claimed WHERE round = 3 AND n = 1), 'released', 'one can be given back');
 
 SELECT cudal1_submit('alone', 'code ' || n) FROM generate_series(1, 3) AS n \g /dev/null
 SELECT cudal1_cancel(array_agg(candidate_id)) FROM cudal1.candidate JOIN cudal1.task USING (task_id) WHERE name <> 'alone' AND state IN ('queued') \g /dev/null
@@ -93,24 +90,24 @@ SELECT cudal1_cancel(array_agg(candidate_id)) FROM cudal1.candidate WHERE state 
 SELECT cudal1_add_task('fast', 'class Model: pass', 'pytorch', options => '{"profile": "train", "device": "cpu"}') \g /dev/null
 SELECT cudal1_submit('fast', 'code ' || n) FROM generate_series(1, 3) AS n \g /dev/null
 SELECT is(pg_temp.claim(6), 3::bigint, 'three high scores');
-SELECT cudal1.finish(job_id, attempt, token, '{"outcome": "successful", "score": 5, "device_seconds": 1}') FROM claimed WHERE round = 6 \g /dev/null
+SELECT cudal1.finish(job_id, attempt, '{"outcome": "successful", "score": 5, "device_seconds": 1}') FROM claimed WHERE round = 6 \g /dev/null
 SELECT is(pg_temp.claim(7), 3::bigint, 'are verified together');
 SELECT is(job ->> 'kind', 'verify', 'in one document') FROM claimed WHERE round = 7 AND n = 1;
-SELECT cudal1.release(job_id, attempt, token) FROM claimed WHERE round = 7 \g /dev/null
+SELECT cudal1.release(job_id, attempt) FROM claimed WHERE round = 7 \g /dev/null
 UPDATE cudal1.job SET attempt = 0 WHERE kind = 'verify';
 -- another device of the model, which these jobs wait for
 SELECT cudal1.register_device('other', '{"key": "cpu:1", "class": "cpu", "model": "M", "languages": ["pytorch"]}') AS other \gset
 UPDATE cudal1.job SET avoid_until = clock_timestamp() + interval '1 hour' WHERE kind = 'verify';
 SELECT is(count(*), 3::bigint, 'a device that they avoid gets none kept for it') FROM cudal1.claim(:other, 'w', most => 32);
-UPDATE cudal1.job SET state = 'queued', attempt = 0, device_id = NULL, token_hash = NULL, lease_until = NULL, worker = NULL, claimed_at = NULL, heat = NULL WHERE kind = 'verify';
+UPDATE cudal1.job SET state = 'queued', attempt = 0, device_id = NULL, lease_until = NULL, worker = NULL, claimed_at = NULL, heat = NULL WHERE kind = 'verify';
 UPDATE cudal1.device SET last_seen = now() - interval '1 minute' WHERE device_id = :other;
 SELECT min(job_id) AS first, max(job_id) AS last FROM cudal1.job WHERE kind = 'verify' \gset
 UPDATE cudal1.job SET avoid_until = '-infinity' WHERE job_id = :first;
 SELECT is(count(*), 1::bigint, 'one that need not wait goes without those that do') FROM cudal1.claim(:d, 'w', most => 32);
-UPDATE cudal1.job SET state = 'queued', attempt = 0, device_id = NULL, token_hash = NULL, lease_until = NULL, worker = NULL, claimed_at = NULL, heat = NULL WHERE kind = 'verify';
+UPDATE cudal1.job SET state = 'queued', attempt = 0, device_id = NULL, lease_until = NULL, worker = NULL, claimed_at = NULL, heat = NULL WHERE kind = 'verify';
 UPDATE cudal1.job SET avoid_until = '-infinity', apart = job_id = :last WHERE kind = 'verify';
 SELECT is(count(*), 2::bigint, 'one that only some may confirm goes by itself') FROM cudal1.claim(:d, 'w', most => 32);
-UPDATE cudal1.job SET state = 'queued', attempt = 0, device_id = NULL, token_hash = NULL, lease_until = NULL, worker = NULL, claimed_at = NULL, heat = NULL, apart = false, priority = 0 WHERE kind = 'verify';
+UPDATE cudal1.job SET state = 'queued', attempt = 0, device_id = NULL, lease_until = NULL, worker = NULL, claimed_at = NULL, heat = NULL, apart = false, priority = 0 WHERE kind = 'verify';
 SELECT cudal1_submit('fast', 'one more') \g /dev/null
 SELECT is(count(*), 3::bigint, 'and a first measurement is none of theirs') FROM cudal1.claim(:d, 'w', most => 32);
 

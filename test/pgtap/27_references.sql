@@ -13,7 +13,7 @@ BEGIN
 	IF NOT FOUND THEN
 		SELECT * INTO c FROM cudal1.claim(device, 'w');
 	END IF;
-	PERFORM cudal1.finish(c.job_id, c.attempt, c.token, work.result);
+	PERFORM cudal1.finish(c.job_id, c.attempt, work.result);
 	RETURN (c.job #>> '{task,name}') || ' ' || (c.job #>> '{profile,name}');
 END
 $$;
@@ -82,9 +82,9 @@ SELECT pg_temp.work(:d, '{"outcome": "timeout", "reference": "good", "detail": "
 SELECT is(pg_temp.state('e'), 'bad: as its own candidate it fails (timeout), and its runs change self.memory: the code takes long',
 	'one that fails as its own candidate is bad, and what its runs change is named');
 SELECT is(cudal1_check_reference('e'), true, 'it can be checked again');
-SELECT job_id AS j, attempt AS n, token AS token FROM cudal1.claim(:d, 'w') \gset
+SELECT job_id AS j, attempt AS n FROM cudal1.claim(:d, 'w') \gset
 SELECT is(pg_temp.state('e'), 'checking', 'and codes be submitted meanwhile');
-SELECT cudal1.release(:j, :n, :'token') \g /dev/null
+SELECT cudal1.release(:j, :n) \g /dev/null
 SELECT pg_temp.work(:d, '{"outcome": "lost", "detail": "no disk"}') FROM generate_series(1, 3) \g /dev/null
 SELECT is(pg_temp.state('e'), 'unchecked: no disk', 'a check that is lost says nothing');
 SELECT is((SELECT count(*) FROM cudal1.claim(:d, 'w')), 0::bigint, 'and is not repeated for ever');

@@ -18,11 +18,11 @@ DECLARE
 	n	bigint := 0;
 BEGIN
 	LOOP
-		SELECT c.job_id, c.attempt, c.token, x.code INTO j FROM cudal1.claim((SELECT device_id FROM cudal1.device), 'w') AS c
+		SELECT c.job_id, c.attempt, x.code INTO j FROM cudal1.claim((SELECT device_id FROM cudal1.device), 'w') AS c
 			JOIN cudal1.job AS b USING (job_id) JOIN cudal1.candidate AS x ON x.candidate_id = b.candidate_id;
 		EXIT WHEN NOT FOUND;
 		n := n + 1;
-		PERFORM cudal1.finish(j.job_id, j.attempt, j.token, jsonb_build_object('outcome', 'successful', 'score', substring(j.code FROM '[0-9.]+')::float8));
+		PERFORM cudal1.finish(j.job_id, j.attempt, jsonb_build_object('outcome', 'successful', 'score', substring(j.code FROM '[0-9.]+')::float8));
 	END LOOP;
 	RETURN n;
 END $$;
@@ -63,9 +63,9 @@ SELECT cudal1_submit('t', 'main 3.0', pool => 'a') \g /dev/null
 SELECT is(pg_temp.measure(), 0::bigint, 'a measured code is not measured again');
 SELECT is(pg_temp.drawn('t', 'random', 'a'), 'a 1.1 a 1.6 ab 1.4 main 3.0', 'and is placed in the other pool by the next claim');
 SELECT cudal1_submit('t', 'late 1.2', proposal_key => 'k') \g /dev/null
-SELECT job_id AS job, attempt, token FROM cudal1.claim(:device, 'w') \gset
+SELECT job_id AS job, attempt FROM cudal1.claim(:device, 'w') \gset
 SELECT cudal1_submit('t', 'late 1.2', proposal_key => 'k', pool => 'b') \g /dev/null
-SELECT cudal1.finish(:job, :attempt, :'token', '{"outcome": "successful", "score": 1.2}') \g /dev/null
+SELECT cudal1.finish(:job, :attempt, '{"outcome": "successful", "score": 1.2}') \g /dev/null
 SELECT results_eq($$SELECT pool_id FROM cudal1.bucket_slot AS s JOIN cudal1.candidate AS c USING (candidate_id) WHERE c.code = 'late 1.2' ORDER BY 1$$, format('VALUES (1), (%s)', :b),
 	'so is one that was being measured; a key is a pool''s');
 UPDATE cudal1.candidate SET reward = 1.9 WHERE candidate_id = :shared;

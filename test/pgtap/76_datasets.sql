@@ -12,7 +12,7 @@ BEGIN
 	LOOP
 		SELECT * INTO j FROM cudal1.claim(device, 'w');
 		EXIT WHEN j.job_id IS NULL;
-		PERFORM cudal1.finish(j.job_id, j.attempt, j.token, CASE WHEN score IS NULL THEN '{"outcome": "crash"}'
+		PERFORM cudal1.finish(j.job_id, j.attempt, CASE WHEN score IS NULL THEN '{"outcome": "crash"}'
 			ELSE jsonb_build_object('outcome', 'successful', 'score', score, 'lower', score, 'upper', score) END);
 		n := n + 1;
 	END LOOP;

@@ -11,7 +11,7 @@ DECLARE
 	id	bigint := cudal1_submit(task, code);
 BEGIN
 	SELECT * INTO j FROM cudal1.claim(device, 'w');
-	PERFORM cudal1.finish(j.job_id, j.attempt, j.token, result);
+	PERFORM cudal1.finish(j.job_id, j.attempt, result);
 	RETURN id;
 END
 $$;

@@ -8,7 +8,7 @@ DECLARE
 	c		record;
 BEGIN
 	SELECT * INTO c FROM cudal1.claim(device, 'w');
-	PERFORM cudal1.finish(c.job_id, c.attempt, c.token, work.result::jsonb);
+	PERFORM cudal1.finish(c.job_id, c.attempt, work.result::jsonb);
 END
 $$;
 SELECT cudal1_add_task(n, 'class Model: ' || n, 'pytorch', level => 1) FROM unnest('{a,b}'::text[]) AS n \g /dev/null
@@ -58,16 +58,16 @@ SELECT throws_ok(format('SELECT cudal1_add_task(%L, %L, %L, options => %L)', 'x'
 		('{"baseline": "cuda-graph", "device": "cpu"}', '22023', 'task "x" is measured on a CPU, so it has no baseline "cuda-graph"')) AS v (o, e, m);
 DELETE FROM cudal1.job;
 SELECT cudal1_add_task('over', 'class Model: over', 'pytorch', level => 2, options => '{"baseline": "compile"}') \g /dev/null
-SELECT job -> 'task' ->> 'reference' AS reference, job #>> '{candidate,code}' AS code, job_id, attempt, token FROM cudal1.claim(:d, 'w') \gset
+SELECT job -> 'task' ->> 'reference' AS reference, job #>> '{candidate,code}' AS code, job_id, attempt FROM cudal1.claim(:d, 'w') \gset
 SELECT is(:'reference' || ' ' || (:'code' LIKE '%torch.compile%'), 'class Model: over true', 'its check is the baseline beside the reference');
-SELECT cudal1.finish(:job_id, :attempt, :'token', '{"outcome": "wrong_output", "detail": "far off", "reference": "good"}') \g /dev/null
+SELECT cudal1.finish(:job_id, :attempt, '{"outcome": "wrong_output", "detail": "far off", "reference": "good"}') \g /dev/null
 SELECT is(reference_state || ': ' || reference_detail, 'bad: as baseline "compile" it fails (wrong_output): far off', 'which says so where it fails') FROM cudal1.task WHERE name = 'over';
 SELECT cudal1_check_reference('over') \g /dev/null
 SELECT pg_temp.work(:d, '{"outcome": "successful", "score": 1.3, "lower": 1.2, "upper": 1.4, "reference": "good"}') \g /dev/null
 SELECT cudal1_submit('over', 'fast') \g /dev/null
-SELECT job -> 'task' ->> 'reference' AS reference, job_id, attempt, token FROM cudal1.claim(:d, 'w') \gset
+SELECT job -> 'task' ->> 'reference' AS reference, job_id, attempt FROM cudal1.claim(:d, 'w') \gset
 SELECT is(:'reference', cudal1.baseline_code(t, 'compile'), 'its candidates are measured over the baseline') FROM cudal1.task AS t WHERE name = 'over';
-SELECT cudal1.finish(:job_id, :attempt, :'token', '{"outcome": "successful", "score": 1.5, "lower": 1.4, "upper": 1.6}') \g /dev/null
+SELECT cudal1.finish(:job_id, :attempt, '{"outcome": "successful", "score": 1.5, "lower": 1.4, "upper": 1.6}') \g /dev/null
 SELECT results_eq($$SELECT baseline FROM cudal1_add_baselines('over')$$, $$VALUES ('reference'), ('reduce-overhead'), ('cuda-graph')$$, 'it can have the others, and the reference');
 SELECT pg_temp.work(:d, '{"outcome": "successful", "score": 0.75, "lower": 0.7, "upper": 0.8}') \g /dev/null
 SELECT results_eq($$SELECT b, speedup FROM unnest('{compile,reference}'::text[]) AS b, cudal1_top_tasks(tasks => '{over}', baseline => b)$$, $$VALUES ('compile', 1.5::float8), ('reference', 2)$$,

@@ -10,7 +10,7 @@ DECLARE
 	c		record;
 BEGIN
 	SELECT * INTO STRICT c FROM cudal1.claim(device, 'w');
-	PERFORM cudal1.finish(c.job_id, c.attempt, c.token, work.result::jsonb);
+	PERFORM cudal1.finish(c.job_id, c.attempt, work.result::jsonb);
 END
 $$;
 CREATE FUNCTION pg_temp.score(score float8, lower float8, upper float8, wide boolean DEFAULT false) RETURNS text LANGUAGE sql AS

@@ -43,7 +43,7 @@ BEGIN
 		EXIT WHEN NOT FOUND;
 		SELECT CASE WHEN code LIKE 'A = True%' THEN 2 ELSE 1 END * CASE WHEN code LIKE E'A = True\nB = True%' THEN 1.5 ELSE 1 END INTO s
 			FROM cudal1.candidate WHERE candidate_id = (c.job #>> '{candidate,candidate_id}')::bigint;
-		PERFORM cudal1.finish(c.job_id, c.attempt, c.token, jsonb_build_object('outcome', 'successful', 'score', s, 'lower', s * 0.99, 'upper', s / 0.99));
+		PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', 'successful', 'score', s, 'lower', s * 0.99, 'upper', s / 0.99));
 	END LOOP;
 END $$;
 SELECT pg_temp.measure(:device) \g /dev/null

@@ -18,7 +18,7 @@ BEGIN
 	IF NOT FOUND THEN
 		RETURN 'nothing';
 	END IF;
-	PERFORM cudal1.finish(c.job_id, c.attempt, c.token, CASE WHEN score > 0 THEN jsonb_build_object('outcome', 'successful', 'score', score, 'lower', score * 0.99,
+	PERFORM cudal1.finish(c.job_id, c.attempt, CASE WHEN score > 0 THEN jsonb_build_object('outcome', 'successful', 'score', score, 'lower', score * 0.99,
 			'upper', score * 1.01) ELSE '{"outcome": "crash"}' END || jsonb_build_object('environment', jsonb_build_object('runner', runner)));
 	RETURN c.job ->> 'kind';
 END $$;
@@ -87,8 +87,8 @@ ROLLBACK TO gone;
 -- a GPU whose host, a container, has another name since
 SELECT cudal1.register_device('old', '{"key": "GPU-1", "class": "cuda", "model": "G", "languages": ["pytorch"], "details": {"driver": "1"}}') AS old \gset
 SELECT cudal1_add_task('g', 'r', 'pytorch', NULL, 1, '{"device": "cuda", "profile": "quick"}'), cudal1_submit('g', 'code') \g /dev/null
-SELECT job_id AS j, attempt AS a, token AS token FROM cudal1.claim(:old, 'w') \gset
-SELECT is(cudal1.finish(:j, :a, :'token', '{"outcome": "successful", "score": 1.2, "environment": {"driver": "1"}}'), 'stored', 'a GPU measures');
+SELECT job_id AS j, attempt AS a FROM cudal1.claim(:old, 'w') \gset
+SELECT is(cudal1.finish(:j, :a, '{"outcome": "successful", "score": 1.2, "environment": {"driver": "1"}}'), 'stored', 'a GPU measures');
 SELECT cudal1.register_device('new', '{"key": "GPU-1", "class": "cuda", "model": "G", "languages": ["pytorch"], "details": {"driver": "2"}}') AS new \gset
 UPDATE cudal1.device SET last_seen = clock_timestamp() WHERE device_id = :new;
 SELECT is(cudal1_reverify('7 days'), 0::bigint, 'which keeps its driver as long as it is served');

@@ -15,7 +15,7 @@ BEGIN
 		SELECT * INTO c FROM cudal1.claim(device, 'w');
 		EXIT WHEN NOT FOUND;
 		n := n + 1;
-		PERFORM cudal1.finish(c.job_id, c.attempt, c.token, CASE WHEN c.job #>> '{candidate,code}' LIKE 'bad%' THEN '{"outcome": "crash", "detail": "signal 11", "samples": [[1.5]]}'::jsonb
+		PERFORM cudal1.finish(c.job_id, c.attempt, CASE WHEN c.job #>> '{candidate,code}' LIKE 'bad%' THEN '{"outcome": "crash", "detail": "signal 11", "samples": [[1.5]]}'::jsonb
 			ELSE jsonb_build_object('outcome', 'successful', 'score', 1.1 + n * 0.1, 'lower', 1, 'upper', 9, 'bucket_means', '[1, 2, 3]'::jsonb, 'variance', 2.0 / 3,
 				'samples', '[[1.5]]'::jsonb, 'device_seconds', 2, 'clock_seconds', 1) END);
 	END LOOP;

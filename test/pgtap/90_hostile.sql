@@ -15,7 +15,7 @@ DECLARE
 BEGIN
 	FOR n IN 1 .. 8 LOOP
 		SELECT * INTO c FROM cudal1.claim((SELECT device_id FROM cudal1.device), 'w');
-		PERFORM cudal1.finish(c.job_id, c.attempt, c.token, jsonb_build_object('outcome', 'successful', 'score', 0.5 + 0.3 * n));
+		PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', 'successful', 'score', 0.5 + 0.3 * n));
 	END LOOP;
 	PERFORM cudal1.claim((SELECT device_id FROM cudal1.device), 'w');
 END

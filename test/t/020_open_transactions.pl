@@ -60,21 +60,21 @@ BEGIN
 	COMMIT;
 	-- what is measured already, the item that the call holds included
 	FOR c IN SELECT j.job_id, j.attempt FROM cudal1.job AS j WHERE j.state = 'running' LOOP
-		PERFORM cudal1.heartbeat(c.job_id, c.attempt, 't', '{"phase": "measuring"}');
+		PERFORM cudal1.heartbeat(c.job_id, c.attempt, '{"phase": "measuring"}');
 		COMMIT;
-		PERFORM cudal1.finish(c.job_id, c.attempt, 't', '{"outcome": "successful", "score": 1.5, "device_seconds": 1}');
+		PERFORM cudal1.finish(c.job_id, c.attempt, '{"outcome": "successful", "score": 1.5, "device_seconds": 1}');
 		COMMIT;
 	END LOOP;
 	FOR i IN 1 .. 60 LOOP
 		SELECT * INTO c FROM cudal1.claim(1, 'server 1 worker 1');
 		COMMIT;
 		EXIT WHEN c.job_id IS NULL;
-		PERFORM cudal1.heartbeat(c.job_id, c.attempt, c.token, '{"phase": "measuring"}');
+		PERFORM cudal1.heartbeat(c.job_id, c.attempt, '{"phase": "measuring"}');
 		COMMIT;
 		IF i % 7 = 0 THEN
-			PERFORM cudal1.release(c.job_id, c.attempt, c.token);
+			PERFORM cudal1.release(c.job_id, c.attempt);
 		ELSE
-			stored := stored + (cudal1.finish(c.job_id, c.attempt, c.token, '{"outcome": "successful", "score": 1.5, "device_seconds": 1}') = 'stored'
+			stored := stored + (cudal1.finish(c.job_id, c.attempt, '{"outcome": "successful", "score": 1.5, "device_seconds": 1}') = 'stored'
 				AND EXISTS (SELECT FROM public.mine AS m WHERE m.candidate_id = (c.job #>> '{candidate,candidate_id}')::bigint))::int;
 		END IF;
 		COMMIT;
@@ -126,11 +126,10 @@ my $prompt = q{(SELECT prompt_id FROM cudal1_prompt('task', kind => 'augment'))}
 my $running = q{SET ROLE anna; SELECT cudal1_submit('task', 'round ROUND running'); RESET ROLE;
 	UPDATE cudal1.job SET not_before = 'infinity' WHERE trainer <> 'anna';
 	SELECT count(*) FROM cudal1.claim(1, 'server 1 worker 1');
-	UPDATE cudal1.job SET token_hash = cudal1.token_hash('t') WHERE state = 'running';
 	UPDATE cudal1.job SET not_before = '-infinity' WHERE trainer <> 'anna'};
 my $decided = q{SET ROLE anna; SELECT cudal1_submit('islands', 'round ROUND decided'); RESET ROLE;
 	UPDATE cudal1.job SET not_before = 'infinity' WHERE trainer <> 'anna';
-	SELECT cudal1.finish(c.job_id, c.attempt, c.token, '{"outcome": "successful", "score": 1.2}') FROM cudal1.claim(1, 'server 1 worker 1') AS c;
+	SELECT cudal1.finish(c.job_id, c.attempt, '{"outcome": "successful", "score": 1.2}') FROM cudal1.claim(1, 'server 1 worker 1') AS c;
 	UPDATE cudal1.job SET not_before = '-infinity' WHERE trainer <> 'anna'};
 my %calls = (
 	cudal1_add_task => [
@@ -276,9 +275,8 @@ is(sql('SELECT * FROM cudal1.recount()'), '', 'buckets equal a recount');
 
 # results of a task that its owner retires in an open transaction, of codes that were submitted since
 sql(q{SET ROLE anna; SELECT cudal1_add_task('left open', 'class Model: pass', 'pytorch', options => '{"device": "cpu", "certify": false}'); RESET ROLE; TRUNCATE cudal1.job});
-my $claim = q{SET lock_timeout = '1s'; SET ROLE other; SELECT count(cudal1_submit('left open', 'CODE')); RESET ROLE; SELECT count(*) FROM cudal1.claim(1, 'server 1 worker 1');
-	UPDATE cudal1.job SET token_hash = cudal1.token_hash('t') WHERE state = 'running'};
-my $finish = q{SET lock_timeout = '1s'; SELECT cudal1.finish(j.job_id, j.attempt, 't', '{"outcome": "successful", "score": 1.5, "device_seconds": 1, "reference": "good"}')
+my $claim = q{SET lock_timeout = '1s'; SET ROLE other; SELECT count(cudal1_submit('left open', 'CODE')); RESET ROLE; SELECT count(*) FROM cudal1.claim(1, 'server 1 worker 1')};
+my $finish = q{SET lock_timeout = '1s'; SELECT cudal1.finish(j.job_id, j.attempt, '{"outcome": "successful", "score": 1.5, "device_seconds": 1, "reference": "good"}')
 	FROM cudal1.job AS j WHERE j.state = 'running'};
 for my $code ([ 'first', 'later', 'is offered again, because what it tells of the task is noted there' ], [ 'second', 'stored', 'is stored' ])
 {

@@ -36,7 +36,7 @@ BEGIN
 		SELECT * INTO c FROM cudal1.claim(1, 'w');
 		EXIT WHEN NOT FOUND OR n >= 40;
 		n := n + 1;
-		PERFORM cudal1.finish(c.job_id, c.attempt, c.token, CASE WHEN n % 7 = 0 THEN '{"outcome": "crash", "detail": "signal 11"}'::jsonb
+		PERFORM cudal1.finish(c.job_id, c.attempt, CASE WHEN n % 7 = 0 THEN '{"outcome": "crash", "detail": "signal 11"}'::jsonb
 			ELSE jsonb_build_object('outcome', 'successful', 'score', 0.5 + n * 0.04, 'samples', '[[1.0]]'::jsonb, 'evidence', '{"x": 1}'::jsonb) END);
 	END LOOP;
 END

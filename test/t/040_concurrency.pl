@@ -102,7 +102,7 @@ BEGIN
 		FOR n IN 1 .. 50 LOOP
 			SELECT * INTO c FROM cudal1.claim(d, 'last');
 			EXIT WHEN NOT FOUND;
-			PERFORM cudal1.finish(c.job_id, c.attempt, c.token, '{"outcome": "successful", "score": 1.5}');
+			PERFORM cudal1.finish(c.job_id, c.attempt, '{"outcome": "successful", "score": 1.5}');
 		END LOOP;
 	END LOOP;
 END

@@ -19,10 +19,9 @@ SELECT count(*) FROM cudal1_submit_batch(array_fill('t'::text, ARRAY[20]), ARRAY
 SQL
 
 my $score = q{jsonb_build_object('outcome', 'successful', 'score', 1.2)};
-my $finish = "SELECT cudal1.finish(job_id, attempt, 't', $score) FROM cudal1.job WHERE state = 'running'";
-# the token of each claim is 't'
+my $finish = "SELECT cudal1.finish(job_id, attempt, $score) FROM cudal1.job WHERE state = 'running'";
 my $claim = q{SELECT count(*) FROM cudal1.claim(1, 'w') \g /dev/null
-UPDATE cudal1.job SET token_hash = cudal1.token_hash('t') WHERE state = 'running'};
+};
 sub claim { $node->safe_psql('postgres', $claim); return; }
 sub decided { return $node->safe_psql('postgres', q{SELECT count(*) FROM cudal1.candidate WHERE state = 'successful'}); }
 
@@ -61,7 +60,7 @@ $settings = $node->safe_psql('postgres', "SET synchronous_commit = local; $claim
 is($settings, 'local', 'with synchronous standbys commits are ordinary ones');
 
 # heartbeats need not be kept; what goes with one is
-my $beat = "SELECT cudal1.heartbeat(job_id, attempt, 't') FROM cudal1.job WHERE state = 'running'";
+my $beat = "SELECT cudal1.heartbeat(job_id, attempt) FROM cudal1.job WHERE state = 'running'";
 $node->append_conf('postgresql.conf', "synchronous_standby_names = ''");
 $node->reload;
 $node->poll_query_until('postgres', q{SELECT current_setting('synchronous_standby_names') = ''}) or die 'not reloaded';
@@ -69,7 +68,7 @@ claim();
 is($node->safe_psql('postgres', "BEGIN; $beat \\g /dev/null\nSHOW synchronous_commit; COMMIT"), 'on', 'a heartbeat in a larger transaction changes nothing');
 is($node->safe_psql('postgres', "$beat \\g /dev/null\nSHOW synchronous_commit"), 'on', 'nor the session');
 my $before = decided();
-is($node->safe_psql('postgres', "SELECT cudal1.heartbeat(job_id, attempt, 't') || cudal1.finish(job_id, attempt, 't', $score) FROM cudal1.job WHERE state = 'running'"),
+is($node->safe_psql('postgres', "SELECT cudal1.heartbeat(job_id, attempt) || cudal1.finish(job_id, attempt, $score) FROM cudal1.job WHERE state = 'running'"),
 	'continuestored', 'a result that follows a heartbeat in one statement');
 $node->stop('immediate');
 $node->start;

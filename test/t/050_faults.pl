@@ -372,12 +372,12 @@ SKIP:
 	# a step of the clock, as seen by a lease
 	sql("UPDATE cudal1.job SET lease_until = now() - interval '1 day'");
 	is(sql('SELECT cudal1.expire_leases()'), '1', 'the lease of a frozen worker ends');
-	my ($claimed, $number, $token) = split /\|/, sql("SELECT job_id, attempt, token FROM cudal1.claim($device, 'another')");
+	my ($claimed, $number) = split /\|/, sql("SELECT job_id, attempt FROM cudal1.claim($device, 'another')");
 	is("$claimed|$number", "$job|" . ($attempt + 1), 'another worker claims its job');
-	is(sql("SELECT cudal1.heartbeat($job, $attempt, '$token')"), 'lost', 'the first claim is over');
-	is(sql(qq{SELECT cudal1.finish($job, $attempt, '$token', '{"outcome": "successful", "score": 7}')}), 'lost', 'its result is refused');
+	is(sql("SELECT cudal1.heartbeat($job, $attempt)"), 'lost', 'the first claim is over');
+	is(sql(qq{SELECT cudal1.finish($job, $attempt, '{"outcome": "successful", "score": 7}')}), 'lost', 'its result is refused');
 	kill 'CONT', $worker;
-	is(sql(qq{SELECT cudal1.finish($job, @{[ $attempt + 1 ]}, '$token', '{"outcome": "successful", "score": 1.5}')}), 'stored', 'that of the second counts');
+	is(sql(qq{SELECT cudal1.finish($job, @{[ $attempt + 1 ]}, '{"outcome": "successful", "score": 1.5}')}), 'stored', 'that of the second counts');
 }
 kill 'CONT', $worker;
 drained('the woken worker changes nothing');

@@ -113,14 +113,14 @@ await(sub { agent_log($a) =~ /no connection: .*not permitted to log in/ }, 'agen
 wait_for($node, "SELECT lease_until < clock_timestamp() FROM cudal1.job WHERE candidate_id = $id", 't', 'its lease runs out');
 is(scalar_of($node, "SELECT cudal1.expire_leases()"), '1', 'and is expired');
 # the attempt of another agent, which is still measuring
-my ($claim, $token) = split /\|/, scalar_of($node, "SELECT attempt, token FROM cudal1.claim((SELECT device_id FROM cudal1.device WHERE host = 'host-b'), 'another', '600 s')");
+my $claim = scalar_of($node, "SELECT attempt FROM cudal1.claim((SELECT device_id FROM cudal1.device WHERE host = 'host-b'), 'another', '600 s')");
 is($claim, '2', 'another claims it');
 $node->safe_psql('postgres', "ALTER ROLE measurer LOGIN");
 touch_for($a, 'go-late');
 await(sub { agent_log($a) =~ /(given to another|came too late)/ }, 'agent a learns that it is too late');
 is(scalar_of($node, "SELECT count(*) FROM cudal1.measurement WHERE candidate_id = $id"), '0', 'its result is not stored');
 await(sub { spooled($a) == 0 }, 'and dropped');
-is(scalar_of($node, "SELECT cudal1.finish((SELECT job_id FROM cudal1.job WHERE candidate_id = $id), 2, '$token', '{\"outcome\": \"successful\", \"score\": 1.26}')"),
+is(scalar_of($node, "SELECT cudal1.finish((SELECT job_id FROM cudal1.job WHERE candidate_id = $id), 2, '{\"outcome\": \"successful\", \"score\": 1.26}')"),
 	'stored', 'the other reports');
 is(state_of($node, $id), 'successful 1.26', 'and its result counts');
 

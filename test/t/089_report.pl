@@ -41,15 +41,15 @@ BEGIN
 	FOR i IN 1 .. 3 LOOP
 		PERFORM cudal1_submit('<script>alert("x")</script> & ''quotes'' | bars', 'better ' || i, '<b>bold</b>');
 		SELECT * INTO c FROM cudal1.claim(1, 'w');
-		PERFORM cudal1.finish(c.job_id, c.attempt, c.token, jsonb_build_object('outcome', 'successful', 'score', 1 + i * 0.1));
+		PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', 'successful', 'score', 1 + i * 0.1));
 	END LOOP;
 	PERFORM cudal1_submit_response(q.prompt_id, E'## Performance Analysis\nx\n## Algorithm Design\nx\n## Code Implementation\n```python\nbetter 1\nand more\n```\n',
 		'<b>bold</b>') FROM cudal1_prompt('<script>alert("x")</script> & ''quotes'' | bars') AS q;
 	SELECT * INTO c FROM cudal1.claim(1, 'w');
-	PERFORM cudal1.finish(c.job_id, c.attempt, c.token, jsonb_build_object('outcome', 'successful', 'score', 1.4));
+	PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', 'successful', 'score', 1.4));
 	PERFORM cudal1_reverify('0 seconds');
 	SELECT * INTO c FROM cudal1.claim(1, 'w');
-	PERFORM cudal1.finish(c.job_id, c.attempt, c.token, jsonb_build_object('outcome', 'successful', 'score', 1.2, 'lower', 1.19, 'upper', 1.21));
+	PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', 'successful', 'score', 1.2, 'lower', 1.19, 'upper', 1.21));
 	-- a trainer's groups, the answers to the later ones better
 	PERFORM cudal1_open_pool('none-1');
 	PERFORM cudal1_add_campaign('<u>run</u>', 'contrastive', tasks => ARRAY['<script>alert("x")</script> & ''quotes'' | bars'],
@@ -57,7 +57,7 @@ BEGIN
 	FOR i IN 1 .. 4 LOOP
 		PERFORM cudal1_answer_group(g.group_key, ARRAY[format(E'```python\ntrained %s\n```', i), 'no code']) FROM cudal1_next_group('<u>run</u>') AS g;
 		SELECT * INTO c FROM cudal1.claim(1, 'w');
-		PERFORM cudal1.finish(c.job_id, c.attempt, c.token, jsonb_build_object('outcome', 'successful', 'score', i * 0.2));
+		PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', 'successful', 'score', i * 0.2));
 	END LOOP;
 	PERFORM cudal1_ablate(cudal1_submit('<script>alert("x")</script> & ''quotes'' | bars', E'A = True\nB = True\n', '<b>bold</b>'), '{A,B}');
 	FOR i IN 1 .. 5 LOOP
@@ -66,7 +66,7 @@ BEGIN
 			SELECT * INTO c FROM cudal1.claim(1, 'w');
 			EXIT WHEN NOT FOUND;
 			n := n + 1;
-			PERFORM cudal1.finish(c.job_id, c.attempt, c.token, jsonb_build_object('outcome', 'successful', 'score', 1 + n * 0.0625, 'lower', 0.99 + n * 0.0625,
+			PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', 'successful', 'score', 1 + n * 0.0625, 'lower', 0.99 + n * 0.0625,
 				'upper', 1.01 + n * 0.0625, 'candidate_seconds', 0.001, 'device_seconds', 60));
 		END LOOP;
 	END LOOP;

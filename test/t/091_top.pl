@@ -43,14 +43,14 @@ DECLARE
 BEGIN
 	PERFORM cudal1_submit('softmax', 'good', 'mine');
 	SELECT * INTO c FROM cudal1.claim(1, 'w');
-	PERFORM cudal1.finish(c.job_id, c.attempt, c.token, '{"outcome": "successful", "score": 1.5, "lower": 1.4, "upper": 1.6, "device_seconds": 90}');
+	PERFORM cudal1.finish(c.job_id, c.attempt, '{"outcome": "successful", "score": 1.5, "lower": 1.4, "upper": 1.6, "device_seconds": 90}');
 	PERFORM cudal1_submit('[red]brackets[/red]', 'bad', 'mine');
 	SELECT * INTO c FROM cudal1.claim(1, 'w');
-	PERFORM cudal1.finish(c.job_id, c.attempt, c.token, jsonb_build_object('outcome', 'wrong_output', 'detail', E'element \\u001b[2J3 differs ' || repeat('much ', 60) || E'\\nmore'));
+	PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', 'wrong_output', 'detail', E'element \\u001b[2J3 differs ' || repeat('much ', 60) || E'\\nmore'));
 	PERFORM cudal1_submit('softmax', 'now', 'mine');
 	SELECT * INTO c FROM cudal1.claim(1, 'w');
-	PERFORM cudal1.heartbeat(c.job_id, c.attempt, c.token, '{"phase": "measuring", "pairs": 3, "rounds": 41, "estimate": 2.5, "lower": 2.25, "upper": 2.75, "seconds_left": 42}');
-	CREATE TABLE held AS SELECT c.job_id, c.attempt, c.token;
+	PERFORM cudal1.heartbeat(c.job_id, c.attempt, '{"phase": "measuring", "pairs": 3, "rounds": 41, "estimate": 2.5, "lower": 2.25, "upper": 2.75, "seconds_left": 42}');
+	CREATE TABLE held AS SELECT c.job_id, c.attempt;
 	PERFORM cudal1_submit('softmax', 'later 1', 'mine'), cudal1_submit('softmax', 'later 2', 'mine');
 END
 \$\$;
@@ -69,9 +69,9 @@ like($frame, qr/^Best of each task, 1 of 2 solved\n.*\nsoftmax +1 +successful +1
 is(scalar(() = frame('-n', 1) =~ /^\d+ s  /mg), 1, 'as many rows as asked for');
 
 # another process holds the device
-$node->safe_psql('postgres', q{SELECT cudal1.heartbeat(job_id, attempt, token, '{"phase": "waiting", "held_by": "perl, process 7, begun 22 s ago"}') FROM held});
+$node->safe_psql('postgres', q{SELECT cudal1.heartbeat(job_id, attempt, '{"phase": "waiting", "held_by": "perl, process 7, begun 22 s ago"}') FROM held});
 like(frame(), qr/top:1 +M +waiting, held by perl, process 7, begun 22 s ago, 3 pairs, 41 rounds/, 'what holds a device that a measurement waits for');
-$node->safe_psql('postgres', q{SELECT cudal1.heartbeat(job_id, attempt, token, '{"phase": "measuring"}') FROM held});
+$node->safe_psql('postgres', q{SELECT cudal1.heartbeat(job_id, attempt, '{"phase": "measuring"}') FROM held});
 unlike(frame(), qr/held by/, 'and nothing holds it once it is taken');
 
 for my $role (qw(anna reader))
