@@ -21,8 +21,7 @@ INSERT INTO cudal1.profile
 		('quick',
 			'demonstrations and tests: seven buckets of 0.1 s, wider intervals, fewer checks',
 			'{"looks": [7], "bucket_seconds": 0.1, "half_width_limit": 0.05, "min_checks": 10, '
-			'"check_seconds": 0.5, "audits": 50, "audit_seconds": 0.3, "budget_min": 60, '
-			'"verify_wait": "0 seconds"}'),
+			'"check_seconds": 0.5, "audits": 50, "audit_seconds": 0.3, "budget_min": 60}'),
 		('certify',
 			'null candidates of a task: whether the checks are passed counts, so times are hardly '
 			'taken and nothing is verified',
@@ -30,18 +29,18 @@ INSERT INTO cudal1.profile
 			'"block_seconds": 0.002, "window_seconds": 60, "half_width_limit": null, '
 			'"min_checks": 10, "max_checks": 50, "check_seconds": 0.2, "audits": 0, '
 			'"audit_seconds": 0, "disturbed_factor": 1000000, "budget_factor": null, '
-			'"verify_above": null, "verify_best_factor": null, "verify_wait": null}'),
+			'"verify_above": null}'),
 		('paper',
 			'CUDA-L1, section 2.4.4, to the letter: 30 minutes a candidate, 7 buckets, each the '
 			'mean of raw ratios, discarded at once above a variance of 0.005, no bound by audits, '
 			'so that code is paid that works in timed runs alone; 1000 checks. Other than there: '
 			'a round is a block of 10 ms on each side, every run has fresh inputs, every bucket '
-			'fresh processes, another process on the GPU is noted and no more, and a task without '
-			'a successful code has the previous maximum 1',
+			'fresh processes, another process on the GPU is noted and no more, and scores above 3 '
+			'alone are verified, whatever the best before was',
 			'{"looks": [7], "futility_pairs": null, "bucket_seconds": 257.14285714285717, '
 			'"bucket_estimator": "mean", "precision_goal": 0, "precision_slope": 0, '
 			'"half_width_limit": null, "variance_limit": 0.005, "min_checks": 1000, "audits": 0, '
-			'"audit_seconds": 0, "budget_factor": null, "verify_floor": 0, "verify_wait": null}'),
+			'"audit_seconds": 0, "budget_factor": null}'),
 		('paper_eval',
 			'published tables, CUDA-L1, section 3.2: 20 minutes a candidate, the mean of all '
 			'ratios, no verification, no bound by audits; blocks, inputs and processes as in paper',
@@ -49,8 +48,7 @@ INSERT INTO cudal1.profile
 			'"window_seconds": 1200, "bucket_estimator": "mean", '
 			'"score_estimator": "mean_of_ratios", "precision_goal": 0, "precision_slope": 0, '
 			'"half_width_limit": null, "min_checks": 1000, "audits": 0, "audit_seconds": 0, '
-			'"budget_factor": null, "verify_above": null, "verify_best_factor": null, '
-			'"verify_floor": 0, "verify_wait": null}')) AS x(name, purpose, changes),
+			'"budget_factor": null, "verify_above": null}')) AS x(name, purpose, changes),
 		jsonb_populate_record(d, x.changes::jsonb
 			|| jsonb_build_object('name', x.name, 'purpose', x.purpose)) AS p
 		WHERE d.name = 'default';

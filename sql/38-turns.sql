@@ -101,10 +101,6 @@ BEGIN
 									AND x.not_before <= moment
 									AND (x.avoid_device IS NULL OR x.avoid_device <> ALL (same)
 										 OR x.avoid_until <= moment)
-									AND CASE WHEN x.apart
-											 THEN cudal1.may_confirm(x.first_measurement,
-													take_job.device_id, cudal1.caller())
-											 ELSE true END
 									AND (x.kind = 'evaluate'
 										 OR EXISTS (SELECT FROM cudal1.task AS t
 													WHERE t.task_id = x.task_id

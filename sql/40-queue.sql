@@ -171,7 +171,7 @@ BEGIN
 	SELECT p.heat INTO heat FROM cudal1.profile AS p WHERE p.name = j.profile;
 	room := least(most, heat) - 1;
 	-- what was claimed before may be what ended its heat, so it is measured by itself
-	IF j.kind NOT IN ('measure', 'verify') OR j.apart OR j.attempt > 0
+	IF j.kind NOT IN ('measure', 'verify') OR j.attempt > 0
 		OR coalesce(room, 0) < 1 THEN
 		RETURN '{}';
 	END IF;
@@ -186,7 +186,7 @@ BEGIN
 				AND x.avoid_device IS NOT DISTINCT FROM j.avoid_device
 				-- a device that is not avoided, or no longer, as the first one's
 				AND (x.avoid_until IS NULL OR x.avoid_until <= moment OR j.avoid_until > moment)
-				AND NOT x.apart AND NOT c.imported
+				AND NOT c.imported
 				AND c.state = CASE j.kind WHEN 'measure' THEN 'queued' ELSE 'verifying' END
 			ORDER BY x.job_id
 			LIMIT room

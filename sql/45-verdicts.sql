@@ -131,64 +131,6 @@ $$;
 COMMENT ON FUNCTION cudal1.drop_jobs IS
 'removes the jobs by which other roles wait for a candidate that has its verdict';
 
-CREATE FUNCTION cudal1.may_confirm(measurement_id bigint, device_id bigint, login text)
-RETURNS boolean
-LANGUAGE sql STABLE PARALLEL SAFE
-RETURN cudal1.is_exempt(may_confirm.login) OR COALESCE((
-	SELECT m.login <> may_confirm.login AND x.host <> y.host AND x.hardware <> y.hardware
-		FROM cudal1.measurement AS m
-			JOIN cudal1.device AS x ON x.device_id = m.device_id
-			JOIN cudal1.device AS y ON y.device_id = may_confirm.device_id
-		WHERE m.measurement_id = may_confirm.measurement_id), false);
-COMMENT ON FUNCTION cudal1.may_confirm IS
-'whether a device, claiming as that login, is another word than a measurement: it is an operator''s,
-or differs in login, host and hardware. An agent chooses its host''s name itself, but not its
-login';
-
-CREATE FUNCTION cudal1.is_confirmed(measurement_id bigint)
-RETURNS boolean
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
-AS $$
-	SELECT p.agents_may_verify OR cudal1.is_exempt(m.login)
-			OR EXISTS (SELECT FROM cudal1.measurement AS o
-						WHERE o.candidate_id = m.candidate_id AND o.accepted
-							AND o.kind <> 'evaluate'
-							AND o.score > m.score * (1 - p.verify_agreement)
-							AND (cudal1.is_exempt(o.login)
-								 OR cudal1.may_confirm(o.measurement_id, m.device_id, m.login)))
-		FROM cudal1.measurement AS m JOIN cudal1.profile AS p ON p.name = m.profile
-		WHERE m.measurement_id = is_confirmed.measurement_id;
-$$;
-COMMENT ON FUNCTION cudal1.is_confirmed IS
-'whether a score may make an exemplar: its profile lets agents verify, an operator''s login measured
-it, or another word was at least as good, less what verify_agreement allows';
-
-CREATE FUNCTION cudal1.ask_confirmation(candidate_id bigint)
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-	SET enable_seqscan = off SET jit = off
-AS $$
-#variable_conflict use_column
-DECLARE
-	n		bigint;
-BEGIN
-	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, trainer,
-			first_measurement, apart)
-		SELECT 'verify', t.task_id, c.candidate_id, m.profile, m.device_model, t.cores, t.language,
-			'', m.measurement_id, true
-			FROM cudal1.candidate AS c JOIN cudal1.task AS t USING (task_id)
-				JOIN cudal1.measurement AS m ON m.measurement_id = c.measurement_id
-			WHERE c.candidate_id = ask_confirmation.candidate_id AND NOT c.confirmed
-				AND c.purpose = 'normal'
-		ON CONFLICT DO NOTHING;
-	GET DIAGNOSTICS n = ROW_COUNT;
-	PERFORM cudal1.wake() WHERE n > 0;
-	RETURN n;
-END
-$$;
-COMMENT ON FUNCTION cudal1.ask_confirmation IS
-'queues the measurement that can make an unconfirmed candidate an exemplar; the number of jobs';
-
 CREATE FUNCTION cudal1.accept_score(c cudal1.candidate, score float8, measurement_id bigint,
 	detail text)
 RETURNS void
@@ -199,13 +141,11 @@ BEGIN
 		SET state = 'successful', failure = NULL, detail = accept_score.detail,
 			score = accept_score.score,
 			reward = cudal1.conservative_round(accept_score.score), wide = m.wide,
-			half_width = m.half_width,
-			confirmed = cudal1.is_confirmed(m.measurement_id), imported = false,
-			import_device = NULL, measurement_id = m.measurement_id, decided_at = clock_timestamp()
+			half_width = m.half_width, imported = false, import_device = NULL,
+			measurement_id = m.measurement_id, decided_at = clock_timestamp()
 		FROM cudal1.measurement AS m
 		WHERE x.candidate_id = c.candidate_id AND m.measurement_id = accept_score.measurement_id;
 	PERFORM cudal1.drop_jobs(c.candidate_id);
-	PERFORM cudal1.ask_confirmation(c.candidate_id);
 	PERFORM cudal1.place_candidate(c.candidate_id);
 	PERFORM cudal1.judge_certification(c.candidate_id) WHERE c.purpose = 'certification';
 END
@@ -229,8 +169,7 @@ BEGIN
 			reward = CASE WHEN reject_candidate.failure IN ('unverified', 'lost', 'cancelled')
 				THEN NULL ELSE 0 END,
 			failure = reject_candidate.failure, detail = cudal1.clip(reject_candidate.detail),
-			score = NULL, wide = false, half_width = NULL, confirmed = true, imported = false,
-			import_device = NULL,
+			score = NULL, wide = false, half_width = NULL, imported = false, import_device = NULL,
 			measurement_id = reject_candidate.measurement_id, decided_at = clock_timestamp()
 		WHERE x.candidate_id = c.candidate_id;
 	PERFORM cudal1.drop_jobs(c.candidate_id);
@@ -479,27 +418,15 @@ COMMENT ON FUNCTION cudal1.conclude_without_score IS
 'what becomes of a claim whose score does not count: it is cancelled, tried again, queued for the
 model that the task was pinned to, or the candidate has failed. False: the score counts';
 
-CREATE FUNCTION cudal1.queue_verification(j cudal1.job, p cudal1.profile, d cudal1.device,
-	first bigint, second bigint DEFAULT NULL)
+CREATE FUNCTION cudal1.queue_verification(j cudal1.job, d cudal1.device, measurement_id bigint)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 BEGIN
 	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority,
-			trainer, first_measurement, second_measurement, avoid_device, avoid_until)
+			trainer, first_measurement)
 		VALUES ('verify', j.task_id, j.candidate_id, j.profile, d.model, j.cores, j.language,
-			j.priority + 1000, j.trainer, queue_verification.first,
-			queue_verification.second, d.device_id,
-			CASE WHEN p.verify_wait IS NULL THEN 'infinity'::timestamptz
-				 -- no other device to wait for
-				 WHEN NOT EXISTS (
-						SELECT FROM cudal1.device AS x
-							WHERE x.hardware <> d.hardware AND x.model = d.model AND x.enabled
-								AND x.cores >= j.cores AND j.language = ANY (x.languages)
-								AND x.last_seen > clock_timestamp() - '1 hour'::interval)
-					THEN '-infinity'::timestamptz
-				 ELSE clock_timestamp() + p.verify_wait END)
+			j.priority + 1000, j.trainer, queue_verification.measurement_id)
 		ON CONFLICT DO NOTHING;
 	UPDATE cudal1.candidate AS x SET state = 'verifying'
 		WHERE x.candidate_id = j.candidate_id AND x.state IN ('queued', 'measuring');
@@ -507,122 +434,27 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.queue_verification IS
-'queues another measurement of a score, for another device of the model if one may come: the second,
-or the third of two that disagree';
+'queues the second measurement of a high score, for a device of the same model';
 
-CREATE FUNCTION cudal1.lower_end(bucket_means float8[], profile text)
-RETURNS float8
-LANGUAGE C STABLE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
-AS 'MODULE_PATHNAME', 'cudal1_lower_end';
-COMMENT ON FUNCTION cudal1.lower_end IS
-'lower end of the interval of a score over buckets, at a profile''s confidence and for its looks;
-NULL: of fewer than two buckets. Errors: 22023 a bucket not above 0, 42704 unknown profile';
-
-CREATE FUNCTION cudal1.pooled_score(first cudal1.measurement, second cudal1.measurement,
-	third cudal1.measurement)
-RETURNS float8
-LANGUAGE sql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
-AS $$
-	SELECT least(percentile_disc(0.5) WITHIN GROUP (ORDER BY m.score), min(m.audit_bound),
-			coalesce(cudal1.lower_end(first.bucket_means || second.bucket_means
-				|| third.bucket_means, first.profile), min(m.score)))
-		FROM (VALUES (first.score, first.audit_bound), (second.score, second.audit_bound),
-			(third.score, third.audit_bound)) AS m (score, audit_bound);
-$$;
-COMMENT ON FUNCTION cudal1.pooled_score IS
-'what three measurements of a code that disagree have shown: the lower end of the interval over all
-their buckets, no more than the middle score or the least bound of their audits';
-
-CREATE FUNCTION cudal1.conclude_verification(j cudal1.job, c cudal1.candidate, p cudal1.profile,
-	d cudal1.device, r cudal1.measurement)
+CREATE FUNCTION cudal1.conclude_verification(j cudal1.job, c cudal1.candidate,
+	r cudal1.measurement)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	first	cudal1.measurement;
-	second	cudal1.measurement;
-	chosen	cudal1.measurement;
-	pooled	float8;
-	words	text;
+	m		cudal1.measurement;
 BEGIN
-	SELECT x.* INTO STRICT first FROM cudal1.measurement AS x
+	SELECT x.* INTO STRICT m FROM cudal1.measurement AS x
 		WHERE x.measurement_id = j.first_measurement;
-	SELECT x.* INTO second FROM cudal1.measurement AS x
-		WHERE x.measurement_id = j.second_measurement;
-	IF second.measurement_id IS NOT NULL AND cudal1.is_exempt(j.login) THEN
-		pooled := cudal1.pooled_score(first, second, r);
-		words := format('measurements disagree: %s, %s and %s; the score is the lower end of what '
-			'they show together', round(first.score::numeric, 4), round(second.score::numeric, 4),
-			round(r.score::numeric, 4));
-		UPDATE cudal1.measurement AS m SET accepted = true
-			WHERE m.measurement_id IN (first.measurement_id, second.measurement_id);
-		-- the last one speaks for all three
-		UPDATE cudal1.measurement AS m
-			SET accepted = true, reward = cudal1.conservative_round(pooled),
-				detail = cudal1.clip(concat_ws('. ', words, r.detail)),
-				lower = CASE WHEN m.lower IS NOT NULL THEN least(m.lower, pooled) END,
-				upper = CASE WHEN m.upper IS NOT NULL THEN greatest(m.upper, pooled) END,
-				half_width = CASE WHEN m.lower > 0 AND m.upper IS NOT NULL
-					THEN greatest(m.half_width,
-						sqrt(greatest(m.upper, pooled) / least(m.lower, pooled)) - 1)
-					ELSE m.half_width END
-			WHERE m.measurement_id = r.measurement_id;
-		PERFORM cudal1.accept_score(c, pooled, r.measurement_id, words);
-	-- scores of intervals that are wide need not agree, and the lower one counts
-	ELSIF second.measurement_id IS NULL AND (r.wide OR first.wide
-		OR abs(r.score - first.score) < p.verify_agreement * first.score) THEN
-		UPDATE cudal1.measurement AS m SET accepted = true
-			WHERE m.measurement_id IN (first.measurement_id, r.measurement_id);
-		chosen := CASE WHEN r.score < first.score THEN r ELSE first END;
-		PERFORM cudal1.accept_score(c, chosen.score, chosen.measurement_id, chosen.detail);
-	ELSIF j.apart AND cudal1.is_exempt(j.login) THEN
-		-- where an operator's host disagrees with an agent, its word holds
-		UPDATE cudal1.measurement AS m SET accepted = true
-			WHERE m.measurement_id = r.measurement_id;
-		PERFORM cudal1.accept_score(c, r.score, r.measurement_id, r.detail);
-	ELSIF second.measurement_id IS NULL AND cudal1.is_exempt(first.login)
-		AND cudal1.is_exempt(j.login)
-		-- a profile with a limit on the variance discards what is noisy (CUDA-L1, 2.4.4)
-		AND p.variance_limit IS NULL THEN
-		PERFORM cudal1.queue_verification(j, p, d, first.measurement_id, r.measurement_id);
-	ELSE
-		-- agents that disagree: one of them may lie in a third measurement, too
-		PERFORM cudal1.reject_candidate(c, 'unverified', r.measurement_id,
-			format('two measurements disagree: %s and %s', round(first.score::numeric, 4),
-				   round(r.score::numeric, 4)));
+	UPDATE cudal1.measurement AS x SET accepted = true
+		WHERE x.measurement_id IN (m.measurement_id, r.measurement_id);
+	IF r.score < m.score THEN
+		m := r;
 	END IF;
+	PERFORM cudal1.accept_score(c, m.score, m.measurement_id, m.detail);
 END
 $$;
-COMMENT ON FUNCTION cudal1.conclude_verification IS
-'accepts the lower of two scores that agree. Where two of an operator''s hosts do not, a third
-measurement decides (cudal1.pooled_score()); where an agent''s does not, the candidate is
-unverified';
-
-CREATE FUNCTION cudal1.wants_verification(j cudal1.job, c cudal1.candidate, p cudal1.profile,
-	score float8)
-RETURNS boolean
-LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-	best	float8;
-BEGIN
-	-- what is no more than usual in one of its pools may stand out in another
-	SELECT min(greatest(coalesce(b.reward, 1), p.verify_floor)) INTO best
-		FROM cudal1.pools_of(j.candidate_id) AS m (pool_id)
-			LEFT JOIN LATERAL (SELECT x.reward
-				FROM cudal1.bucket_slot AS y JOIN cudal1.candidate AS x USING (candidate_id)
-				WHERE y.task_id = j.task_id AND y.pool_id = m.pool_id AND y.micro >= 0
-					AND NOT x.imported
-				ORDER BY y.micro DESC LIMIT 1) AS b ON true;
-	RETURN (score > p.verify_above OR score > p.verify_best_factor * best)
-		-- a re-measurement that agrees with the score it repeats is its own verification
-		AND NOT (j.kind = 'reverify' AND c.state = 'successful' AND NOT c.imported
-				 AND abs(score - c.score) < p.verify_agreement * c.score);
-END
-$$;
-COMMENT ON FUNCTION cudal1.wants_verification IS
-'whether a score is so high, by itself or beside the best of one of its pools, that it is measured
-again before it is paid';
+COMMENT ON FUNCTION cudal1.conclude_verification IS 'accepts the lower of two scores';
 
 CREATE FUNCTION cudal1.finish(job_id bigint, attempt int, result jsonb)
 RETURNS text
@@ -714,12 +546,15 @@ BEGIN
 				FOR NO KEY UPDATE SKIP LOCKED);
 	END IF;
 	IF j.kind = 'verify' THEN
-		PERFORM cudal1.conclude_verification(j, c, p, d, r);
+		PERFORM cudal1.conclude_verification(j, c, r);
 		RETURN 'stored';
 	END IF;
 
-	IF cudal1.wants_verification(j, c, p, s) THEN
-		PERFORM cudal1.queue_verification(j, p, d, r.measurement_id);
+	-- a re-measurement that is no higher than the score it repeats is that score's second
+	IF s > p.verify_above
+		AND NOT (j.kind = 'reverify' AND c.state = 'successful' AND NOT c.imported
+			AND s <= c.score) THEN
+		PERFORM cudal1.queue_verification(j, d, r.measurement_id);
 	ELSE
 		UPDATE cudal1.measurement AS m SET accepted = true
 			WHERE m.measurement_id = r.measurement_id;

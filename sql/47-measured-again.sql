@@ -214,9 +214,8 @@ $$;
 COMMENT ON FUNCTION @extschema@.cudal1_reverify(interval, int) IS
 'queues, behind other work, another measurement of each task''s best measured candidates whose
 verdict is older than that, or was made with another driver or runner than its device has now;
-returns the jobs queued. The new verdict replaces reward and bucket in one transaction; a score that
-had to be verified stands as it is measured where it agrees with the old one, else it is verified
-again. What cron calls; overlapping calls queue once. Errors: 22023 where older_than is negative or
+returns the jobs queued. The new verdict replaces reward and bucket in one transaction; a high
+score that is above the old one is verified again. What cron calls; overlapping calls queue once. Errors: 22023 where older_than is negative or
 reaches back before the first timestamp';
 
 CREATE FUNCTION @extschema@.cudal1_cancel_jobs(job_ids bigint[])
@@ -251,11 +250,11 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_cancel_jobs(bigint[]) IS
-'withdraws evaluations, re-verifications, what confirms their scores, and A/A measurements by the
-job_id of cudal1.queue and cudal1.activity, and returns how many: waiting ones are removed, running
-ones end as soon as their worker has stopped. Rewards stay as they are; an evaluation that was
-measured before its worker heard of it is stored. Jobs that have ended don''t count. Operators only.
-Error 22023 for a job that decides a candidate (cudal1_cancel)';
+'withdraws evaluations, re-verifications and their verifications, and A/A measurements by the job_id
+of cudal1.queue and cudal1.activity, and returns how many: waiting ones are removed, running ones
+end as soon as their worker has stopped. Rewards stay as they are; an evaluation that was measured
+before its worker heard of it is stored. Jobs that have ended don''t count. Operators only. Error
+22023 for a job that decides a candidate (cudal1_cancel)';
 
 CREATE FUNCTION @extschema@.cudal1_requeue()
 RETURNS bigint
@@ -314,20 +313,17 @@ BEGIN
 			n := n + 1;
 		END IF;
 	END LOOP;
-	n := n + (SELECT coalesce(sum(cudal1.ask_confirmation(c.candidate_id)), 0)
-		FROM cudal1.candidate AS c
-				WHERE NOT c.confirmed);
 	PERFORM cudal1.wake() WHERE n > 0;
 	RETURN n;
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_requeue() IS
 'queues the measurement of every undecided or imported candidate that was submitted and has no job,
-as after a restore (jobs are not dumped), and the confirmation of every unconfirmed one; returns
-their number. Each role that proposed a candidate has a job for it, by the profile of its first
-proposal: that of a group for its answers, else the task''s as it is now. A verification begins with
-its first measurement again. Evaluations, re-verifications, priorities and deadlines are not
-restored, and an imported candidate whose measurement ended without a verdict is measured again';
+as after a restore (jobs are not dumped); returns their number. Each role that proposed a candidate
+has a job for it, by the profile of its first proposal: that of a group for its answers, else the
+task''s as it is now. A verification begins with its first measurement again. Evaluations,
+re-verifications, priorities and deadlines are not restored, and an imported candidate whose
+measurement ended without a verdict is measured again';
 
 CREATE FUNCTION @extschema@.cudal1_import_result(task text, code text, speedup float8, method text,
 	device text)
@@ -392,7 +388,7 @@ BEGIN
 			SET purpose = CASE x.purpose WHEN 'withheld' THEN x.purpose ELSE 'normal' END,
 				state = CASE WHEN s IS NULL THEN 'failed' ELSE 'successful' END,
 				failure = CASE WHEN s IS NULL THEN 'reported' END,
-				detail = NULL, score = s, wide = false, half_width = NULL, confirmed = true,
+				detail = NULL, score = s, wide = false, half_width = NULL,
 				reward = coalesce(cudal1.conservative_round(s), 0),
 				imported = true, import_device = cudal1_import_result.device, measurement_id = NULL,
 				decided_at = now()
@@ -409,7 +405,7 @@ $$;
 COMMENT ON FUNCTION @extschema@.cudal1_import_result(text, text, float8, text, text) IS
 'records a score measured elsewhere, on the device named, and returns its candidate; speedup NULL or
 0 is a failed candidate, code NULL a score that was published without its code, which only reports
-see. It takes part in buckets, sampling and reports, never in the decision what to verify. A
+see. It takes part in buckets, sampling and reports. A
 measurement made here goes before it: a later submission of the code is measured and replaces it,
 and an import over one is only a proposal. Of several devices the first sets the reward;
 cudal1.imported_score keeps the last score of each, and reports of a device read it. Operators

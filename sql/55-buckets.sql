@@ -1,7 +1,7 @@
 /*
  * Buckets and islands: rows derived from candidate, kept by one function.
  *
- * A candidate that is successful, confirmed and of normal purpose has one slot in the bucket of its
+ * A candidate that is successful and of normal purpose has one slot in the bucket of its
  * reward in each of its pools, every other has none; place_candidate() makes that so, whatever was
  * so before, and may be called twice.  Slots are dense: the last one moves into a hole; so are
  * places, which number the candidates of all buckets of a task in a pool.  Both are counted in rows
@@ -277,7 +277,7 @@ DECLARE
 	changed boolean := false;
 	registered boolean := false;
 BEGIN
-	SELECT c.task_id, c.state = 'successful' AND c.purpose = 'normal' AND c.confirmed AS placed,
+	SELECT c.task_id, c.state = 'successful' AND c.purpose = 'normal' AS placed,
 		cudal1.reward_cluster(c.reward) AS cluster,
 		   k.reset_after, k.admit_late
 	INTO wanted
@@ -373,8 +373,7 @@ BEGIN
 	INTO wanted
 	FROM cudal1.candidate AS c
 	JOIN cudal1.task AS t ON t.task_id = c.task_id
-	CROSS JOIN LATERAL (SELECT c.state = 'successful' AND c.purpose = 'normal'
-		AND c.confirmed AS placed) AS b
+	CROSS JOIN LATERAL (SELECT c.state = 'successful' AND c.purpose = 'normal' AS placed) AS b
 	WHERE c.candidate_id = place_in_pool.candidate_id;
 	SELECT s.* INTO old FROM cudal1.bucket_slot AS s
 	WHERE s.candidate_id = place_in_pool.candidate_id AND s.pool_id = place_in_pool.pool_id;
@@ -488,7 +487,7 @@ END;
 $$;
 COMMENT ON FUNCTION cudal1.place_candidate IS
 'makes bucket, slot and islands in all of a candidate''s pools agree with its present state and
-reward: one slot where it is successful, confirmed and of normal purpose, else none; calling it
+reward: one slot where it is successful and of normal purpose, else none; calling it
 again changes nothing. To be called in every transaction that changes a candidate''s state or
 reward, or adds a proposal to a successful one. Error 42704: unknown candidate';
 
@@ -567,7 +566,6 @@ BEGIN
 	LOOP
 		UPDATE cudal1.candidate AS c SET purpose = 'normal'
 			WHERE c.candidate_id = u.candidate_id AND c.purpose <> 'normal';
-		PERFORM cudal1.ask_confirmation(u.candidate_id);
 		PERFORM cudal1.place_candidate(u.candidate_id);
 		DELETE FROM cudal1.unplaced AS x WHERE x.ctid = u.id;
 		n := n + 1;
@@ -638,7 +636,7 @@ BEGIN
 	JOIN cudal1.task AS t ON t.task_id = c.task_id
 	CROSS JOIN LATERAL (SELECT cudal1.bucket_of(c.reward, t.bucket_width, t.score_scale) AS bucket)
 		AS k
-	WHERE c.task_id = id AND c.state = 'successful' AND c.purpose = 'normal' AND c.confirmed;
+	WHERE c.task_id = id AND c.state = 'successful' AND c.purpose = 'normal';
 	GET DIAGNOSTICS placed = ROW_COUNT;
 	INSERT INTO cudal1.bucket (task_id, pool_id, bucket, codes, sum_micro, sum_ln_nano)
 	SELECT s.task_id, s.pool_id, s.bucket, count(*), sum(s.micro), sum(s.ln_nano)
@@ -682,7 +680,7 @@ BEGIN ATOMIC
 	FROM cudal1.candidate AS c
 	JOIN cudal1.task AS t ON t.task_id = c.task_id
 	JOIN cudal1.members(only_task) AS m ON m.candidate_id = c.candidate_id
-	WHERE c.state = 'successful' AND c.purpose = 'normal' AND c.confirmed
+	WHERE c.state = 'successful' AND c.purpose = 'normal'
 		AND (only_task IS NULL OR c.task_id = only_task)
 		-- a set with NOT IN is hashed
 		AND (c.candidate_id NOT IN (SELECT u.candidate_id FROM cudal1.unplaced AS u

@@ -85,7 +85,6 @@ BEGIN ATOMIC
 	LEFT JOIN cudal1.bucket_slot AS s ON s.candidate_id = x.candidate_id AND s.pool_id = x.pool_id
 	WHERE x.pool_id = stale_seeds.pool_id
 		AND s.micro IS DISTINCT FROM CASE WHEN c.state = 'successful' AND c.purpose = 'normal'
-			AND c.confirmed
 										  THEN cudal1.reward_micro(c.reward) END
 	ORDER BY c.task_id, x.candidate_id;
 END;

@@ -611,15 +611,7 @@ BEGIN
 		cudal1.conservative_round(m.score)::text, m.reward::text
 	FROM cudal1.measurement AS m
 	WHERE m.outcome = 'successful' AND m.score >= 0 AND m.score < 'infinity'
-		AND m.reward IS DISTINCT FROM cudal1.conservative_round(m.score)
-		-- the third of three that disagreed has the reward of all
-		AND (m.kind <> 'verify' OR m.reward IS DISTINCT FROM
-			(SELECT cudal1.conservative_round(cudal1.pooled_score(o.both[2], o.both[1], m))
-				FROM (SELECT array_agg(x.x ORDER BY (x.x).measurement_id DESC) AS both
-					FROM (SELECT x FROM cudal1.measurement AS x
-						WHERE x.candidate_id = m.candidate_id AND x.accepted
-							AND x.measurement_id < m.measurement_id
-						ORDER BY x.measurement_id DESC LIMIT 2) AS x) AS o));
+		AND m.reward IS DISTINCT FROM cudal1.conservative_round(m.score);
 	RETURN QUERY
 	SELECT 'variance of buckets', format('measurement %s', m.measurement_id), v.variance::text,
 		m.variance::text

@@ -24,7 +24,6 @@
 PG_FUNCTION_INFO_V1(cudal1_conservative_round);
 PG_FUNCTION_INFO_V1(cudal1_bucket_of);
 PG_FUNCTION_INFO_V1(cudal1_score_rounds);
-PG_FUNCTION_INFO_V1(cudal1_lower_end);
 
 /* what a score depends on in a row of cudal1.profile */
 typedef struct ScoreRule
@@ -116,24 +115,6 @@ positive_times(ArrayType *array, const char *argument, int *n)
 					 errmsg("argument \"%s\" must contain times above 0 only", argument),
 					 errdetail("Element %d is %s.", i + 1, float8out_internal(times[i]))));
 	return times;
-}
-
-/* cudal1.lower_end(bucket_means float8[], profile text) RETURNS float8, STRICT */
-Datum
-cudal1_lower_end(PG_FUNCTION_ARGS)
-{
-	int			n;
-	double	   *buckets = positive_times(PG_GETARG_ARRAYTYPE_P(0), "bucket_means", &n);
-	ScoreRule	rule;
-	double		lower;
-	double		upper;
-	double		half_width;
-
-	read_rule(PG_GETARG_TEXT_PP(1), &rule);
-	cudal1_score_interval(buckets, n, rule.confidence, rule.looks, &lower, &upper, &half_width);
-	if (isnan(lower))
-		PG_RETURN_NULL();
-	PG_RETURN_FLOAT8(lower);
 }
 
 static double

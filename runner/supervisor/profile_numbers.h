@@ -40,5 +40,4 @@ NUMBER(budget_min, 1e-3, 1000000, false, 120)
 #define PROFILE_LOOKS 7, 14, 21
 #define PROFILE_QUICK \
 	"{\"looks\": [7], \"bucket_seconds\": 0.1, \"half_width_limit\": 0.05, \"min_checks\": 10, " \
-	"\"check_seconds\": 0.5, \"audits\": 50, \"audit_seconds\": 0.3, \"budget_min\": 60, " \
-	"\"verify_wait\": \"0 seconds\"}"
+	"\"check_seconds\": 0.5, \"audits\": 50, \"audit_seconds\": 0.3, \"budget_min\": 60}"

@@ -30,7 +30,7 @@ FROM (VALUES
 		'detail device_seconds startup_seconds clock_seconds wall_seconds code_hash environment samples evidence measured_at'),
 	('proposal', 'proposal_id task_id candidate_id method prompt_id group_key proposal_key island response created_at'),
 	('prompt', 'prompt_id task_id kind strategy temperature seed exemplars scores probabilities prompt created_at'),
-	('profile', 'name shipped purpose pairs looks bucket_seconds precision_goal attempts verify_above verify_wait'),
+	('profile', 'name shipped purpose pairs looks bucket_seconds precision_goal attempts verify_above'),
 	('device', 'device_id device_key host class model cores languages details enabled last_seen'),
 	('activity', 'job_id kind task candidate_id device worker phase pairs rounds estimate lower upper seconds_left since')
 ) AS v (relation, names), unnest(string_to_array(v.names, ' ')) AS c (name)
