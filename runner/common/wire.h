@@ -76,9 +76,6 @@ typedef enum WireStatus
  * and so is what runs at the same time within it
  */
 #define WIRE_FLAG_WAITED		256
-/* PyTorch, likewise: outputs as the table says that lies in control memory; of WIRE_LOAD, arrays
- * that have no namesake get the reference's of the same shape, in order */
-#define WIRE_FLAG_ALIKE			512
 /* PyTorch, of WIRE_LOAD: each run begins with the state that the model had when it was loaded */
 #define WIRE_FLAG_RESTORED		1024
 /* PyTorch, of WIRE_RUN: inputs are off by rounding errors */
@@ -189,7 +186,6 @@ typedef struct WireCall
 	uint64_t	input_slot_bytes;
 	uint64_t	output_slot_bytes;
 	uint64_t	data_limit;		/* RLIMIT_DATA, bytes */
-	uint64_t	own_inputs;		/* on a CPU: whether it may write to inputs, in a copy of its own */
 	WireArgument argument[WIRE_MAX_ARGUMENTS];
 } WireCall;
 

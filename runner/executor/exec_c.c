@@ -37,7 +37,6 @@ static uint32_t
 load(const char *path, uint32_t flags)
 {
 	void	   *handle;
-	uint64_t	copied = call->own_inputs ? call->slots * call->input_slot_bytes : 0;
 
 	/* one arena: a further one would open files for its bookkeeping */
 	mallopt(M_ARENA_MAX, 1);
@@ -48,7 +47,7 @@ load(const char *path, uint32_t flags)
 	places_reserve();
 	if (cudal1_guard_space(call->data_limit + call->slots
 						   * (call->input_slot_bytes + call->output_slot_bytes) + SPARE_BYTES) != 0
-		|| cudal1_guard_enter(call->data_limit + copied, false) != 0)
+		|| cudal1_guard_enter(call->data_limit, false) != 0)
 		entry_fail("guard");
 	handle = entry_load(call, path, control->text, sizeof(control->text));
 	if (!handle)
@@ -73,8 +72,7 @@ int
 main(int argc, char **argv)
 {
 	entry_begin(argc, argv, &control, &call);
-	inputs = call->own_inputs ? entry_map(WIRE_FD_INPUTS, PROT_READ | PROT_WRITE, MAP_PRIVATE)
-		: entry_map(WIRE_FD_INPUTS, PROT_READ, MAP_SHARED);
+	inputs = entry_map(WIRE_FD_INPUTS, PROT_READ, MAP_SHARED);
 	outputs = entry_map(WIRE_FD_OUTPUTS, PROT_READ | PROT_WRITE, MAP_SHARED);
 	close(WIRE_FD_INPUTS);
 	close(WIRE_FD_OUTPUTS);

@@ -274,9 +274,7 @@ class Executor:
                 raise common.Unsupported("the code defines no class ModelNew")
             model = self.construct(code.ModelNew, arguments, keywords, seed)
             if state and isinstance(model, torch.nn.Module):
-                others = results.copy_weights(
-                    state, model.state_dict(keep_vars=True), flags & wire.ALIKE
-                )
+                others = results.copy_weights(state, model.state_dict(keep_vars=True))
         self.model = model
         self.named = set(model.state_dict()) if isinstance(model, torch.nn.Module) else set()
         self.lazy_seed = None
@@ -346,10 +344,6 @@ class Executor:
         probing = count > 0 and not self.code and not self.probed
         before = self.rng_states() if probing else None
         model = self.state.restored(self.model) if self.state else self.model
-        if flags & wire.ALIKE:
-            model = results.alike(model, [
-                (self.dtypes[dtype], shape[:ndim]) for _, dtype, ndim, *shape in self.layouts()
-            ])
         if flags & wire.WAITED:
             model = results.waited(model, self.gpu)
         if count > 0 and (self.turned is None or True in self.turned):
@@ -425,7 +419,7 @@ class Executor:
         task = common.make_module("task", self.task_source)
         torch.manual_seed(seed)
         state = self.reference_weights(task, *common.init_arguments(task), seed)
-        return results.copy_weights(state, own, by_shape=False)
+        return results.copy_weights(state, own)
 
     def runs(self, slots, flags, outputs, inputs, model, take):
         if flags & wire.SEED_RUNS or take:

@@ -94,12 +94,12 @@ def is_same(one, other):
         return False
 
 
-def copy_weights(state, own, by_shape):
-    """The reference's weights to those of the same names and shapes; `by_shape`, those that are
-    left to those of the same shapes, in order. Weights of lazy modules have no shape before the
-    first run. Returns how many are others than they were, or had none of that name.
+def copy_weights(state, own):
+    """The reference's weights to those of the same names and shapes. Weights of lazy modules have
+    no shape before the first run. Returns how many are others than they were, or had none of that
+    name.
     """
-    left, pairs = {}, []
+    pairs = []
     # what modules keep beside tensors, as quantized ones do, has no place among weights
     state, own = (
         {name: value for name, value in held.items() if isinstance(value, torch.Tensor)}
@@ -112,11 +112,6 @@ def copy_weights(state, own, by_shape):
             own[name].materialize(value.shape)
         if name in own and own[name].shape == value.shape:
             pairs.append((own.pop(name), value))
-        elif by_shape:
-            left.setdefault(value.shape, []).append(value)
-    for value in own.values():
-        if not is_lazy(value) and left.get(value.shape):
-            pairs.append((value, left[value.shape].pop(0)))
     others = len(own)
     # weights may have been made in inference mode, where all others may be written to as well
     with torch.inference_mode():
@@ -129,17 +124,6 @@ def copy_weights(state, own, by_shape):
                     # sparse ones, for instance: the code fails by its own outputs
                     continue
     return others
-
-
-def alike(model, layouts):
-    """A module that converts another's results to these types and shapes."""
-    def run(*inputs):
-        return tuple(
-            value.to(dtype).reshape(shape)
-            for value, (dtype, shape) in zip(flatten(model(*inputs)), layouts)
-        )
-
-    return run
 
 
 def waited(model, gpu):

@@ -27,8 +27,7 @@ load_flags(const Measure *m, Side code)
 	if (code == SIDE_REFERENCE)
 		return restored;
 	return restored | (m->member->by_name ? WIRE_FLAG_BY_NAME : 0)
-		| (m->trial & TRIAL_WAITED ? WIRE_FLAG_WAITED : 0)
-		| (m->trial & TRIAL_WEIGHTS ? WIRE_FLAG_BY_NAME | WIRE_FLAG_ALIKE : 0);
+		| (m->trial & TRIAL_WAITED ? WIRE_FLAG_WAITED : 0);
 }
 
 /*
@@ -279,26 +278,11 @@ measure_block_flags(const Measure *m, const Executor *executor, uint32_t n)
 	if (executor->nudged)
 		flags |= WIRE_FLAG_NUDGED;
 	if (executor->hostile)
-		flags |= (m->trial & TRIAL_WAITED ? WIRE_FLAG_WAITED : 0)
-			| (m->trial & TRIAL_ALIKE ? WIRE_FLAG_ALIKE : 0);
+		flags |= m->trial & TRIAL_WAITED ? WIRE_FLAG_WAITED : 0;
 	/* what a single run returns stays until it has been read */
 	if (m->member->taken && n > 1 && !executor->untaken)
 		flags |= WIRE_FLAG_TAKEN;
 	return flags;
-}
-
-/* tells an executor what its outputs are to be like */
-static void
-name_outputs(const Measure *m, Executor *executor)
-{
-	executor->control->tensors = (uint32_t) m->outputs;
-	for (int i = 0; i < m->outputs; i++)
-	{
-		WireTensor	t = {.dtype = m->output[i].dtype,.ndim = m->output[i].ndim};
-
-		memcpy(t.shape, m->output[i].shape, sizeof(t.shape));
-		executor->control->table[i] = t;
-	}
 }
 
 /*
@@ -351,8 +335,6 @@ block(Measure *m, Executor *executor, Side side, const uint32_t *slots, const ui
 	executor->memory.runs = executor->again || (executor->idle && !m->gpu) ? 0
 		: executor->gate ? 1 : n;
 	memcpy(executor->control->slots, slots, n * sizeof(*slots));
-	if (m->trial & TRIAL_ALIKE)
-		name_outputs(m, executor);
 	if (m->seeds_runs)
 		memcpy(executor->control->seeds, seeds, n * sizeof(*seeds));
 	return m->backend->block(m, executor, side, slots, n, timeout, elapsed);

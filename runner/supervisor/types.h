@@ -101,11 +101,7 @@ typedef struct Options
 typedef enum TrialChange
 {
 	TRIAL_WAITED = 1,			/* the device is waited for within a run and after it */
-	TRIAL_ALIKE = 2,			/* pytorch: outputs are converted to the expected type and shape */
-	TRIAL_WEIGHTS = 4,			/* pytorch: weights are the reference's, by name or by shape */
-	TRIAL_LEFT = 8,				/* pytorch: results are not overwritten */
-	TRIAL_ZEROED = 16,			/* C, CUDA: outputs start as zeros */
-	TRIAL_OWN_INPUTS = 32,		/* C: inputs may be written to, in a copy */
+	TRIAL_ZEROED = 2,			/* C, CUDA: outputs start as zeros */
 } TrialChange;
 
 /* what a device's time is spent on */

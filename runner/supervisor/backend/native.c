@@ -25,7 +25,6 @@ write_call(Measure *m, uint32_t slots)
 	call.input_slot_bytes = m->input_slot_bytes;
 	call.output_slot_bytes = m->output_slot_bytes;
 	call.data_limit = (uint64_t) m->job->profile.memory_mb << 20;
-	call.own_inputs = (m->trial & TRIAL_OWN_INPUTS) != 0;
 	for (int i = 0; i < s->arguments; i++)
 	{
 		const Argument *a = &s->argument[i];

@@ -8,9 +8,9 @@
 #include "supervisor/types.h"
 
 /*
- * Where the verdict is that a candidate is wrong, or ended by a bad memory access, runs it some
- * more times to find the cause, for a few seconds at most. The cause's code goes into the
- * evidence, and words for it to the end of the verdict's detail. The verdict stays.
+ * Runs candidates whose outputs are wrong, and whose cause is not known, some more times to find
+ * it, for a few seconds each. The cause's code goes into the evidence (docs/tasks.md), and words
+ * for it to the end of the verdict's detail. The verdict stays.
  */
 extern void diagnose(Measure *m);
 

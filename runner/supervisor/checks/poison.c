@@ -414,8 +414,7 @@ bool
 measure_poison(Measure *m, Executor *executor, Side side)
 {
 	double		started = clock_now();
-	bool		good = !m->backend->outputs_apart || m->trial & TRIAL_LEFT
-		|| poison(m, executor, side);
+	bool		good = !m->backend->outputs_apart || poison(m, executor, side);
 
 	measure_spent(m, SPENT_POISON, started);
 	return good;

@@ -1,4 +1,4 @@
-# kind: 22 unpoisoned outputs; task: onehot; outcome: wrong_output; cause: kept_result; always: yes
+# kind: 22 unpoisoned outputs; task: onehot; outcome: wrong_output; cause: values; always: yes
 # One result with gaps, of which only the ones are cleared.
 # include shared/ones.py
 class ModelNew(Ones):

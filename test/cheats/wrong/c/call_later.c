@@ -1,4 +1,4 @@
-/* kind: wrong code; task: rowsum; outcome: wrong_output; cause: later_calls
+/* kind: wrong code; task: rowsum; outcome: wrong_output; cause: values
  * Keeps what the first call has made. */
 void solve(const float *x, float *y, int rows, int columns)
 {

@@ -1,4 +1,4 @@
-/* kind: wrong code; task: rowsum; outcome: crash; cause: input_overwritten
+/* kind: wrong code; task: rowsum; outcome: crash; cause: segfault
  * Prepares its input in place. */
 void solve(const float *x, float *y, int rows, int columns)
 {

@@ -1,4 +1,4 @@
-/* kind: wrong code; task: rowsum; outcome: wrong_output; cause: not_finite
+/* kind: wrong code; task: rowsum; outcome: wrong_output; cause: values
  * Divides by zero. */
 void solve(const float *x, float *y, int rows, int columns)
 {

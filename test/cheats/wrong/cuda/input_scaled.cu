@@ -1,4 +1,4 @@
-/* kind: wrong code; task: gpu_rowsum; outcome: wrong_output; cause: input_overwritten
+/* kind: wrong code; task: gpu_rowsum; outcome: wrong_output; cause: values
  * Prepares its input in place, and forgets that it has. */
 __global__ void scale(float *x, long n)
 {

@@ -1,4 +1,4 @@
-# kind: wrong code; task: softmax; outcome: wrong_output; cause: later_calls
+# kind: wrong code; task: softmax; outcome: wrong_output; cause: values
 # Takes an input for the one that lay at its address before.
 import torch
 

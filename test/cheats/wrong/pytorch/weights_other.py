@@ -1,4 +1,4 @@
-# kind: wrong code; task: linear; outcome: wrong_output; always: yes; cause: weights
+# kind: wrong code; task: linear; outcome: wrong_output; always: yes; cause: values
 # Draws its weights in another order, under other names.
 import torch
 

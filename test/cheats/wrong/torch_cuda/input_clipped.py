@@ -1,4 +1,4 @@
-# kind: wrong code; task: gpu_softmax; outcome: wrong_output; cause: input_overwritten
+# kind: wrong code; task: gpu_softmax; outcome: wrong_output; cause: values
 # Works in place, and wants the input afterwards.
 import torch
 
