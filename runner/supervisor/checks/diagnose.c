@@ -207,8 +207,8 @@ lacks_precision(const Diagnosis *d, const Trial *t, double wrong_error)
 }
 
 /*
- * Finds the cause of a wrong output; `wrong_error`: by how many tolerances it was off. NULL where no
- * trial came to an end, else the cause, and a sentence on it in `text`.
+ * Finds the cause of a wrong output; `wrong_error`: by how many tolerances it was off. NULL where
+ * no trial came to an end, else the cause, and a sentence on it in `text`.
  */
 static const char *
 find(Diagnosis *d, double wrong_error, char *text, size_t size)
@@ -232,8 +232,8 @@ find(Diagnosis *d, double wrong_error, char *text, size_t size)
 	}
 	if (t.wrong == 1 && t.bad[0][0])
 	{
-		snprintf(text, size, "It is wrong in the first call of a process alone, and right from "
-				 "then on, also for the same input");
+		snprintf(text, size, "It is wrong in the first call of a process alone, and right "
+				 "from then on, also for the same input");
 		return "first_call";
 	}
 	if (lacks_precision(d, &t, wrong_error))
