@@ -4,7 +4,7 @@
 -- the best codes, measured again where a verdict is a week old or its driver has changed
 SELECT cron.schedule('cudal1 reverify', '0 3 * * *', $$SELECT cudal1_reverify('7 days')$$);
 
--- each device against itself: one that drifts is not trusted until it is repaired
+-- each device against itself: cudal1_status() names one that drifts
 SELECT cron.schedule('cudal1 devices', '*/30 * * * *', $$SELECT cudal1_measure_aa()$$);
 
 -- texts of candidates that failed three months ago; verdicts stay

@@ -142,11 +142,9 @@ CREATE TABLE cudal1.device (
 	details				jsonb NOT NULL DEFAULT '{}',
 	enabled				boolean NOT NULL DEFAULT true,
 	last_seen			timestamptz NOT NULL DEFAULT now(),
-	untrusted_since		timestamptz,
 	chart_from			timestamptz,
 	lost				int NOT NULL DEFAULT 0,
 	lost_candidate		bigint,
-	rests_until			timestamptz,
 	hardware			text NOT NULL GENERATED ALWAYS AS (
 		CASE WHEN class = 'cuda'
 			AND starts_with(substr(device_key, length(host) + 2),
@@ -165,17 +163,13 @@ COMMENT ON COLUMN cudal1.device.cores IS
 'cores reserved for executors; a task that asks for more is not claimed';
 COMMENT ON COLUMN cudal1.device.languages IS
 'languages the device''s host can measure (a compiler or PyTorch may be missing)';
-COMMENT ON COLUMN cudal1.device.enabled IS 'an operator''s switch: false keeps new jobs away';
-COMMENT ON COLUMN cudal1.device.untrusted_since IS
-'since when its A/A measurements drift: it measures nothing but those; NULL: trusted';
+COMMENT ON COLUMN cudal1.device.enabled IS
+'false keeps new jobs away: an operator''s switch, and off after five lost candidates in a row';
 COMMENT ON COLUMN cudal1.device.chart_from IS
 'A/A measurements before this do not count (cudal1_trust_device); NULL: all do';
 COMMENT ON COLUMN cudal1.device.lost IS
-'measurements that were lost here since the last one that was not, those of the same candidate one
-after the other counted once';
-COMMENT ON COLUMN cudal1.device.lost_candidate IS 'the candidate of the last of them';
-COMMENT ON COLUMN cudal1.device.rests_until IS
-'gets no jobs before this, since too many were lost; NULL: it does not rest';
+'candidates in a row whose measurements were lost here, one after the other; five disable it';
+COMMENT ON COLUMN cudal1.device.lost_candidate IS 'the last of them';
 COMMENT ON COLUMN cudal1.device.hardware IS
 'the same in all rows of one device: a GPU''s UUID, whatever its host was called, as containers have
 new names; else device_key';
@@ -211,7 +205,6 @@ CREATE TABLE cudal1.task (
 	content_hash		bytea NOT NULL,
 	certified			text CHECK (certified IN ('passed', 'weak')),
 	nulls_at			timestamptz,
-	measured_seconds	float8[] NOT NULL DEFAULT '{}',
 	reference_state		text NOT NULL DEFAULT 'unchecked'
 		CHECK (reference_state IN ('unchecked', 'checking', 'good', 'bad')),
 	reference_detail	text,
@@ -240,9 +233,6 @@ COMMENT ON COLUMN cudal1.task.certified IS
 'weak: a null candidate passes, so the task does not discriminate; NULL: not certified yet';
 COMMENT ON COLUMN cudal1.task.nulls_at IS
 'when its null candidates were queued first; NULL: not yet';
-COMMENT ON COLUMN cudal1.task.measured_seconds IS
-'device seconds of the first 15 measurements with the task''s profile whose intervals were not wide;
-a budget is a multiple of their median';
 COMMENT ON COLUMN cudal1.task.reference_state IS
 'whether the reference loads, runs, fits the memory, agrees with itself and answers to its inputs:
 unchecked, checking, good, or bad: nothing can be submitted';
@@ -529,10 +519,6 @@ CREATE INDEX measurement_candidate ON cudal1.measurement (candidate_id);
 -- the few that speak for their task in reports
 CREATE INDEX measurement_evaluated ON cudal1.measurement (task_id, candidate_id)
 	WHERE kind = 'evaluate' AND reward IS NOT NULL;
--- those that tell how pairs spread
-CREATE INDEX measurement_spread ON cudal1.measurement (task_id, device_id, profile, measurement_id)
-	WHERE cardinality(bucket_means) BETWEEN 2 AND 13;
-
 CREATE FUNCTION cudal1.job_is_possible(kind text, state text, worker text, device_id bigint,
 	lease_until timestamptz, first_measurement bigint)
 RETURNS boolean
@@ -569,14 +555,11 @@ CREATE TABLE cudal1.job (
 	attempt				int NOT NULL DEFAULT 0,
 	failures			int NOT NULL DEFAULT 0,
 	first_measurement	bigint REFERENCES cudal1.measurement (measurement_id),
-	avoid_device		bigint,
-	avoid_until			timestamptz,
 	cancel_requested	boolean NOT NULL DEFAULT false,
 	worker				text,
 	login				text,
 	device_id			bigint REFERENCES cudal1.device (device_id),
 	claimed_at			timestamptz,
-	charged				float8,
 	heat				bigint,
 	lease_until			timestamptz,
 	phase				text,
@@ -603,9 +586,6 @@ COMMENT ON COLUMN cudal1.job.trainer IS
 'the role that queued the job, whose turn it takes and in whose quota it counts; empty where no
 trainer asked for it. Each role that proposes a candidate has a job of its own; the first one that
 is claimed serves all';
-COMMENT ON COLUMN cudal1.job.charged IS
-'seconds of the device that the claim charged its trainer with, to be corrected when they are
-known';
 COMMENT ON COLUMN cudal1.job.heat IS
 'of a running job that is measured together with others: the job_id of the first of them';
 COMMENT ON COLUMN cudal1.job.deadline IS
@@ -616,13 +596,10 @@ COMMENT ON COLUMN cudal1.job.login IS
 'the role that claimed it last: it, its members and operators may report on the claim';
 COMMENT ON COLUMN cudal1.job.failures IS
 'attempts that ended lost or unverified; compared with the profile''s attempts';
-COMMENT ON COLUMN cudal1.job.avoid_device IS
-'verification: the device of the first measurement; else one that lost it and rests; avoided until
-avoid_until (infinity: always)';
 -- what decides whether a device can take a job comes first: a claim reads nothing that it can't
 -- take
 CREATE INDEX job_claim ON cudal1.job
-	(device, language, cores, trainer, priority DESC, task_id, job_id) WHERE state = 'queued';
+	(device, language, cores, trainer, priority DESC, job_id) WHERE state = 'queued';
 CREATE INDEX job_deadline ON cudal1.job (deadline) WHERE deadline IS NOT NULL AND state = 'queued';
 CREATE INDEX job_trainer ON cudal1.job (trainer) WHERE state = 'queued' AND kind = 'measure';
 -- whatever operator asks for it, an evaluation is made once
@@ -636,58 +613,28 @@ CREATE INDEX job_device ON cudal1.job (device_id) WHERE state = 'running';
 CREATE UNLOGGED TABLE cudal1.turn (
 	device_id			bigint NOT NULL,
 	trainer				text COLLATE pg_catalog."C" NOT NULL,
-	used				float8,
-	weight				float8 NOT NULL DEFAULT 1,
-	claims				bigint NOT NULL DEFAULT 0,
-	started				float8 NOT NULL DEFAULT 0,
-	looked				text COLLATE pg_catalog."C",
-	task_id				bigint,
-	task_started		float8 NOT NULL DEFAULT 0,
-	claimed_at			timestamptz NOT NULL DEFAULT '-infinity',
+	started				float8 NOT NULL,
+	due					float8 NOT NULL,
+	claimed_at			timestamptz,
 	PRIMARY KEY (device_id, trainer)
 ) WITH (fillfactor = 50);
 COMMENT ON TABLE cudal1.turn IS
-'turns of trainers on each device, by its seconds: the one with the least used is served; not
-dumped';
+'turns of trainers on each device, in its count of claimed jobs; not dumped';
 COMMENT ON COLUMN cudal1.turn.trainer IS
 'cudal1.job.trainer; the empty name is for what no trainer asked for';
-COMMENT ON COLUMN cudal1.turn.used IS
-'seconds of the device that the trainer''s jobs took, over its weight, counted from where it began;
-NULL: it had nothing to do, and begins where the last claim started';
-COMMENT ON COLUMN cudal1.turn.weight IS 'the trainer''s weight when the device served it last';
-COMMENT ON COLUMN cudal1.turn.claims IS
-'number of the device''s claim that served the trainer last; the largest belongs to the last claim';
-COMMENT ON COLUMN cudal1.turn.started IS 'what used was before that claim';
-COMMENT ON COLUMN cudal1.turn.looked IS
-'the name up to which that claim looked for trainers with jobs; NULL: it came to the end';
-COMMENT ON COLUMN cudal1.turn.task_id IS 'the task whose turn it is among those of the trainer';
-COMMENT ON COLUMN cudal1.turn.task_started IS 'task_turn.used of that task when its turn began';
+COMMENT ON COLUMN cudal1.turn.started IS
+'the device''s count at the trainer''s last claim; the largest is where the count is now';
+COMMENT ON COLUMN cudal1.turn.due IS
+'the count at which it is the trainer''s turn again';
 COMMENT ON COLUMN cudal1.turn.claimed_at IS
-'when the device last claimed a job of the trainer''s, null candidates apart';
-
-CREATE UNLOGGED TABLE cudal1.task_turn (
-	device_id			bigint NOT NULL,
-	trainer				text COLLATE pg_catalog."C" NOT NULL,
-	task_id				bigint NOT NULL,
-	used				float8,
-	recent				float8[] NOT NULL DEFAULT '{}',
-	PRIMARY KEY (device_id, trainer, task_id)
-) WITH (fillfactor = 50);
-COMMENT ON TABLE cudal1.task_turn IS
-'turns of a trainer''s tasks on each device, by its seconds; not dumped';
-COMMENT ON COLUMN cudal1.task_turn.used IS
-'seconds of the device that the trainer''s jobs of the task took; NULL: it had nothing to do, and
-begins where the turn of the present task began';
-COMMENT ON COLUMN cudal1.task_turn.recent IS
-'seconds of the last nine measurements; a claim is charged with their median until its own are
-known';
+'when the device last claimed a job of the trainer''s but null candidates; NULL: not yet';
 
 CREATE TABLE cudal1.weight (
 	trainer				text PRIMARY KEY CHECK (trainer <> ''),
 	weight				float8 NOT NULL CHECK (weight >= 0.001 AND weight <= 1000)
 );
 COMMENT ON TABLE cudal1.weight IS
-'shares of trainers in devices: seconds are divided in proportion to weights, which are 1 where
+'shares of trainers in devices: claims are divided in proportion to weights, which are 1 where
 there is no row; set by cudal1_set_weight()';
 
 CREATE TABLE cudal1.method (

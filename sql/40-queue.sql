@@ -81,15 +81,15 @@ BEGIN
 	PERFORM cudal1.raise_if(device_key IS NULL OR enabled IS NULL, '22004',
 		'device_key and enabled must not be null');
 	PERFORM cudal1.check_name('device', device_key);
-	UPDATE cudal1.device AS d SET enabled = cudal1_enable_device.enabled, lost = 0,
-		lost_candidate = NULL, rests_until = NULL
+	UPDATE cudal1.device AS d
+		SET enabled = cudal1_enable_device.enabled, lost = 0, lost_candidate = NULL
 		WHERE d.device_key = cudal1_enable_device.device_key;
 	PERFORM cudal1.wake();
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_enable_device(text, boolean) IS
-'an operator''s switch: a disabled device gets no new jobs; what it measures now is completed. One
-that rests after lost measurements goes on';
+'an operator''s switch: a disabled device gets no new jobs; what it measures now is completed. A
+device that lost five candidates in a row is disabled until it is switched on here';
 
 CREATE FUNCTION cudal1.is_claimed(job_id bigint, attempt int)
 RETURNS boolean
@@ -111,39 +111,6 @@ $$;
 COMMENT ON FUNCTION cudal1.is_claimed IS
 'whether a job is claimed under that number; error 42501 where another role claimed it';
 
-CREATE FUNCTION cudal1.share_of_queue(j cudal1.job, heat int)
-RETURNS int
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
-AS $$
-	WITH running AS MATERIALIZED (
-		SELECT DISTINCT x.device_id FROM cudal1.job AS x WHERE x.state = 'running')
-	SELECT CASE WHEN j.device_id IN (SELECT r.device_id FROM running AS r)
-				THEN greatest(queued.n - heat * idle.n, 1)
-				ELSE (queued.n + idle.n) / (idle.n + 1) END::int
-		FROM (SELECT count(*) AS n FROM cudal1.device AS d
-				WHERE d.device_id <> j.device_id AND j.device IN (d.class, d.model, d.device_key)
-					AND j.language = ANY (d.languages) AND d.cores >= j.cores AND d.enabled
-					AND d.untrusted_since IS NULL
-					AND coalesce(d.rests_until < clock_timestamp(), true)
-					AND d.last_seen > clock_timestamp() - interval '20 seconds'
-					AND d.device_id NOT IN (SELECT r.device_id FROM running AS r)
-					-- a verification's job may avoid it
-					AND NOT (coalesce(j.avoid_until > clock_timestamp(), false)
-							 AND EXISTS (SELECT FROM cudal1.device AS a
-										 WHERE a.device_id = j.avoid_device
-											AND a.hardware = d.hardware))) AS idle,
-			LATERAL (SELECT count(*) AS n
-						FROM (SELECT FROM cudal1.job AS x
-								WHERE x.device = j.device AND x.language = j.language
-									AND x.cores = j.cores AND x.state = 'queued'
-								LIMIT 32 * (idle.n + 1)) AS x) AS queued
-		WHERE idle.n > 0;
-$$;
-COMMENT ON FUNCTION cudal1.share_of_queue IS
-'how many jobs of those in the place of one a device takes (its device_id is set), so that devices
-without work have as many; where it has work already, what they leave of heats of that size. NULL:
-all others have work';
-
 CREATE FUNCTION cudal1.seconds_until_free(device_id bigint)
 RETURNS float8
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
@@ -161,75 +128,51 @@ CREATE FUNCTION cudal1.take_mates(j cudal1.job, most int)
 RETURNS cudal1.job[]
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
-#variable_conflict use_column
 DECLARE
+	ahead	CONSTANT int := 512;	-- jobs that are looked at
 	moment	CONSTANT timestamptz := clock_timestamp();
-	heat	int;
-	room	int;
-	mates	cudal1.job[];
+	room	int := least(most, (SELECT p.heat FROM cudal1.profile AS p WHERE p.name = j.profile));
+	idle	bigint;
 BEGIN
-	SELECT p.heat INTO heat FROM cudal1.profile AS p WHERE p.name = j.profile;
-	room := least(most, heat) - 1;
 	-- what was claimed before may be what ended its heat, so it is measured by itself
-	IF j.kind NOT IN ('measure', 'verify') OR j.attempt > 0
-		OR coalesce(room, 0) < 1 THEN
+	IF j.kind NOT IN ('measure', 'verify') OR j.attempt > 0 OR coalesce(room, 0) < 2 THEN
 		RETURN '{}';
 	END IF;
-	room := least(room, cudal1.share_of_queue(j, heat) - 1);
-	mates := ARRAY(
-		SELECT x FROM cudal1.job AS x JOIN cudal1.candidate AS c USING (candidate_id)
-			WHERE x.device = j.device AND x.language = j.language AND x.cores = j.cores
-				AND x.state = 'queued' AND x.trainer = j.trainer AND x.priority = j.priority
-				AND x.task_id = j.task_id AND x.job_id <> j.job_id
-				AND x.candidate_id <> j.candidate_id AND x.kind = j.kind
-				AND x.profile = j.profile AND x.attempt = 0 AND x.not_before <= moment
-				AND x.avoid_device IS NOT DISTINCT FROM j.avoid_device
-				-- a device that is not avoided, or no longer, as the first one's
-				AND (x.avoid_until IS NULL OR x.avoid_until <= moment OR j.avoid_until > moment)
-				AND NOT c.imported
+	idle := (SELECT count(*) FROM cudal1.device AS d
+		WHERE d.device_id <> j.device_id AND j.device IN (d.class, d.model, d.device_key)
+			AND j.language = ANY (d.languages) AND d.cores >= j.cores AND d.enabled
+			AND d.last_seen > clock_timestamp() - interval '20 seconds'
+			AND NOT EXISTS (SELECT FROM cudal1.job AS x
+				WHERE x.state = 'running' AND x.device_id = d.device_id));
+	IF idle > 0 THEN
+		-- one that has work leaves full heats to those that have none
+		room := least(room, (SELECT CASE WHEN EXISTS (SELECT FROM cudal1.job AS x
+					WHERE x.state = 'running' AND x.device_id = j.device_id)
+				THEN greatest(count(*) - room * idle, 1) ELSE ceil(count(*) / (idle + 1.0)) END
+			FROM (SELECT FROM cudal1.job AS x
+				WHERE x.device = j.device AND x.language = j.language AND x.cores = j.cores
+					AND x.state = 'queued' LIMIT ahead) AS x));
+	END IF;
+	RETURN ARRAY(
+		SELECT x FROM (SELECT y.job_id FROM cudal1.job AS y
+				WHERE y.device = j.device AND y.language = j.language AND y.cores = j.cores
+					AND y.state = 'queued' AND y.trainer = j.trainer AND y.priority = j.priority
+				ORDER BY y.job_id LIMIT ahead) AS near
+				JOIN cudal1.job AS x USING (job_id) JOIN cudal1.candidate AS c USING (candidate_id)
+			WHERE x.state = 'queued' AND x.task_id = j.task_id AND x.candidate_id <> j.candidate_id
+				AND x.kind = j.kind AND x.profile = j.profile AND x.attempt = 0
+				AND x.not_before <= moment AND NOT c.imported
 				AND c.state = CASE j.kind WHEN 'measure' THEN 'queued' ELSE 'verifying' END
 			ORDER BY x.job_id
-			LIMIT room
+			LIMIT room - 1
 			FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF c SKIP LOCKED);
-	UPDATE cudal1.turn AS t SET used = t.used + cardinality(mates) * j.charged / t.weight
-		WHERE t.device_id = j.device_id AND t.trainer = j.trainer AND mates <> '{}';
-	UPDATE cudal1.task_turn AS k SET used = k.used + cardinality(mates) * j.charged
-		WHERE k.device_id = j.device_id AND k.trainer = j.trainer AND k.task_id = j.task_id
-			AND mates <> '{}';
-	RETURN mates;
 END
 $$;
 COMMENT ON FUNCTION cudal1.take_mates IS
-'locks and returns the jobs that are measured together with one: of the same task, trainer, priority
-and profile, all first measurements or all verifications, claimed for the first time, the oldest; as
-many as the profile''s heat and cudal1.share_of_queue() allow, less that one. Charges each as the
-claim of that one was (its device_id and charged are set)';
-
-CREATE FUNCTION cudal1.spread_of_pairs(task_id bigint, device_id bigint, profile text)
-RETURNS jsonb
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
-AS $$
-	-- members of a heat share references, so together they are one measurement
-	SELECT jsonb_build_object('deviation', sqrt(sum(h.variance * h.freedom) / sum(h.freedom)),
-			'freedom', sum(h.freedom))
-		FROM (SELECT avg(b.variance) AS variance, min(b.n) - 1 AS freedom
-				FROM (SELECT m.measured_at, m.bucket_means
-						FROM cudal1.measurement AS m
-						WHERE m.task_id = spread_of_pairs.task_id
-							AND m.device_id = spread_of_pairs.device_id
-							AND m.profile = spread_of_pairs.profile
-							AND cardinality(m.bucket_means) BETWEEN 2 AND 13
-						ORDER BY m.measurement_id DESC LIMIT 64) AS m,
-					LATERAL (SELECT count(*) AS n, var_samp(ln(x)) AS variance
-								FROM unnest(m.bucket_means) AS x WHERE x > 0) AS b
-				WHERE b.n > 1 AND m.measured_at > now() - interval '1 hour'
-				GROUP BY m.measured_at) AS h
-		HAVING sum(h.freedom) > 0;
-$$;
-COMMENT ON FUNCTION cudal1.spread_of_pairs IS
-'how the logarithms of pairs of a task spread on a device, by its last 64 measurements with that
-profile within an hour: deviation, and the degrees of freedom that it is known with. NULL: there are
-none';
+'locks and returns the jobs that are measured together with one (its device_id is set): of the same
+task, trainer, priority and profile, all first measurements or all verifications, claimed for the
+first time, the oldest. With that one they are as many as the profile''s heat allows, and devices
+without work have as many';
 
 CREATE FUNCTION cudal1.describe_claim(jobs cudal1.job[], d cudal1.device)
 RETURNS jsonb
@@ -252,11 +195,7 @@ BEGIN
 			'signature', t.signature, 'cores', t.cores, 'rtol', t.rtol, 'atol', t.atol),
 		'profile', to_jsonb(p),
 		'device', jsonb_build_object('key', substr(d.device_key, length(d.host) + 2),
-			'class', d.class),
-		'budget_seconds', CASE WHEN j.profile = t.profile
-							   THEN cudal1.budget_seconds(p, t.measured_seconds) END,
-		'spread', CASE WHEN j.kind = 'measure' AND p.looks[1] < 7
-					   THEN cudal1.spread_of_pairs(j.task_id, d.device_id, j.profile) END)
+			'class', d.class))
 		|| CASE WHEN cardinality(jobs) = 1
 			THEN (SELECT jsonb_build_object('candidate',
 						jsonb_build_object('candidate_id', c.candidate_id, 'code', c.code))
@@ -287,10 +226,10 @@ DECLARE
 	-- the index of deadlines ends at a value, but at a volatile function it is read to its end
 	moment	CONSTANT timestamptz := clock_timestamp();
 	d		cudal1.device;
+	next	record;
 	j		cudal1.job;
 	m		cudal1.job;
 	members	cudal1.job[];
-	ended	int := 0;
 BEGIN
 	PERFORM cudal1.raise_if(worker IS NULL OR worker = '', '22023', 'worker must be a name');
 	PERFORM cudal1.raise_if(lease IS NULL OR lease <= '0'::interval, '22023',
@@ -307,47 +246,26 @@ BEGIN
 	END IF;
 	PERFORM cudal1.place_waiting() WHERE EXISTS (SELECT FROM cudal1.unplaced);
 	-- what is claimed ahead is to be built meanwhile, not to wait for 20 minutes of an evaluation
-	IF NOT d.enabled OR d.rests_until > clock_timestamp()
-		OR cudal1.seconds_until_free(d.device_id) > 60 THEN
+	IF NOT d.enabled OR cudal1.seconds_until_free(d.device_id) > 60 THEN
 		RETURN;
 	END IF;
-	j := cudal1.next_job(d);
-	-- queued by a transaction that did not see its task retired
-	WHILE EXISTS (SELECT FROM cudal1.task AS t
-				  WHERE t.task_id = j.task_id AND t.retired_at IS NOT NULL) LOOP
-		j.device_id := d.device_id;
-		PERFORM cudal1.settle_turn(j, 0);
-		ended := ended + 1;
-		IF ended > 100 THEN
-			PERFORM cudal1.wake();
-			RETURN;
-		END IF;
-		PERFORM FROM cudal1.task AS t WHERE t.task_id = j.task_id AND t.retired_at IS NOT NULL
-			FOR NO KEY UPDATE SKIP LOCKED;
-		IF FOUND THEN
-			PERFORM cudal1.end_job(j, 'cancelled', NULL, 'the task is retired');
-			PERFORM cudal1.wake_waiters();
-		ELSE
-			-- it is being restored, or another claim ends its jobs
-			UPDATE cudal1.job AS x SET not_before = clock_timestamp() + '1 second'::interval
-				WHERE x.job_id = j.job_id;
-		END IF;
-		j := cudal1.next_job(d);
-	END LOOP;
+	next := cudal1.next_job(d);
+	j := next.j;
 	IF j.job_id IS NULL THEN
 		IF coalesce(nullif(current_setting('cudal1.certify', true), ''), 'on')::boolean
-			AND d.untrusted_since IS NULL AND NOT cudal1.check_idle(d) THEN
+			AND NOT cudal1.check_idle(d) THEN
 			PERFORM cudal1.certify_idle(d);
 		END IF;
 		RETURN;
 	END IF;
 	j.device_id := d.device_id;
 	members := ARRAY[j] || cudal1.take_mates(j, most);
+	PERFORM cudal1.end_turn(j, next.due, cardinality(members));
 	FOREACH m IN ARRAY members LOOP
 		UPDATE cudal1.job AS x
 			SET state = 'running', attempt = x.attempt + 1, worker = claim.worker,
 				login = cudal1.caller(), device_id = d.device_id,
-				claimed_at = clock_timestamp(), charged = j.charged,
+				claimed_at = clock_timestamp(),
 				heat = CASE WHEN cardinality(members) > 1 THEN j.job_id END,
 				lease_until = clock_timestamp() + claim.lease, phase = NULL,
 				pairs = NULL, rounds = NULL, estimate = NULL, lower = NULL, upper = NULL,
@@ -377,17 +295,15 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.claim IS
-'gives a device its next job under a lease: one of the trainer that has used the device least, in
-seconds over its weight; of its jobs the most urgent first, among equals tasks in turns of 80
-seconds, oldest first. Re-verifications and null candidates have an eighth of a trainer''s share. No
-row where a window of what the device has ends in more than a minute, and when there is none: then
-the device queues the check of a reference, and one that has had no job for half a minute the null
-candidates of a task (setting cudal1.certify). attempt is the fencing number of the claim, which
-belongs to the calling role. most: how many jobs of one task to claim together, as far
-as the profile''s heat allows and devices without work have as many: a row each, in which the first
-has the job document of all, with their candidates, and the others have NULL. Jobs that were queued
-while their task was retired are ended, up to 100 a call. Error 42501 where another role registered
-the device';
+'gives a device its next job under a lease: one of the trainer whose last claim there is longest
+ago; of its jobs the most urgent first, then the oldest. Re-verifications and null candidates have
+an eighth of a trainer''s share. No row where a window of what the device has ends in more than a
+minute, and when there is none: then the device queues the check of a reference, and one that has
+had no job for half a minute the null candidates of a task (setting cudal1.certify). attempt is the
+fencing number of the claim, which belongs to the calling role. most: how many jobs of one task to
+claim together, as far as the profile''s heat allows and devices without work have as many: a row
+each, in which the first has the job document of all, with their candidates, and the others have
+NULL. Error 42501 where another role registered the device';
 
 CREATE FUNCTION cudal1.heartbeat(job_id bigint, attempt int,
 	progress jsonb DEFAULT NULL, lease interval DEFAULT '60 seconds')
@@ -463,7 +379,6 @@ RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	PERFORM cudal1.settle_turn(j, 0);
 	IF j.cancel_requested THEN
 		PERFORM cudal1.end_job(j, 'cancelled', NULL, 'cancelled while it was measured');
 		PERFORM cudal1.wake_waiters();

@@ -101,18 +101,6 @@ COMMENT ON FUNCTION cudal1.read_result IS
 'a result of cudal1-measure as the columns of a measurement that it fills. Whatever it is, it
 becomes a row: a malformed one has the outcome lost, with what is wrong as detail';
 
-CREATE FUNCTION cudal1.budget_seconds(p cudal1.profile, measured_seconds float8[])
-RETURNS float8
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN p.budget_factor IS NOT NULL AND cardinality(measured_seconds) >= 15
-	THEN (SELECT greatest(p.budget_min,
-			p.budget_factor * percentile_cont(0.5) WITHIN GROUP (ORDER BY s))
-		FROM unnest(measured_seconds) AS s) END;
-COMMENT ON FUNCTION cudal1.budget_seconds IS
-'seconds of a device that a measurement may take, from those that its task''s first ones took; NULL:
-too few of them, so cudal1-measure reckons with the reference''s speed, or the profile has no
-budget';
-
 -- candidate states: each way a candidate can end or wait, one function
 
 CREATE FUNCTION cudal1.drop_jobs(candidate_id bigint)
@@ -228,7 +216,7 @@ BEGIN
 	UPDATE cudal1.job AS x
 		SET state = 'queued', failures = requeue_job.failures,
 			device = coalesce(requeue_job.device, x.device),
-			worker = NULL, device_id = NULL, claimed_at = NULL, charged = NULL, lease_until = NULL,
+			worker = NULL, device_id = NULL, claimed_at = NULL, lease_until = NULL,
 			phase = NULL, pairs = NULL, rounds = NULL, estimate = NULL, lower = NULL, upper = NULL,
 			seconds_left = NULL
 		WHERE x.job_id = j.job_id;
@@ -248,65 +236,13 @@ COMMENT ON FUNCTION cudal1.requeue_job IS
 'puts a running job back into the queue with a number of failures, and where needed for another
 device; if that device has the same job already, it is dropped';
 
-/*
- * A device whose host is in disorder (a full disk, a driver that is gone) loses whatever it is
- * given, within no time, so it is always the idle one: it would take job after job and spend their
- * attempts. So from the fifth candidate in a row on it rests, longer each time, what it loses then
- * counts against no candidate, and its jobs are for others first. Until then, and where a candidate
- * is lost twice running, the candidate may be what causes it.
- */
-CREATE FUNCTION cudal1.note_lost(j cudal1.job, detail text)
-RETURNS boolean
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-	rests_from	CONSTANT int := 5;
-	d			cudal1.device;
-	another		boolean;
-	rest		interval;
-BEGIN
-	SELECT x.* INTO STRICT d FROM cudal1.device AS x WHERE x.device_id = j.device_id
-		FOR NO KEY UPDATE;
-	another := d.lost_candidate IS DISTINCT FROM j.candidate_id;
-	d.lost := d.lost + another::int;
-	IF d.lost >= rests_from THEN
-		rest := least(300, 2 ^ least(d.lost - rests_from, 10)) * '1 second'::interval;
-		RAISE LOG '% candidates in a row were lost on device %, which rests for % s: %',
-			d.lost, d.device_key, extract(epoch FROM rest)::int,
-			coalesce(note_lost.detail, 'no reason given');
-	END IF;
-	UPDATE cudal1.device AS x
-		SET lost = d.lost, lost_candidate = j.candidate_id, rests_until = clock_timestamp() + rest
-		WHERE x.device_id = d.device_id;
-	IF rest IS NULL THEN
-		RETURN true;
-	END IF;
-	-- for twice the rest, so that another candidate is next here; a verification keeps off the
-	-- device of the first measurement, too
-	UPDATE cudal1.job AS x
-		SET avoid_device = CASE WHEN x.kind = 'verify' THEN x.avoid_device ELSE d.device_id END,
-			avoid_until = CASE WHEN x.kind = 'verify' THEN x.avoid_until
-				ELSE clock_timestamp() + 2 * rest END,
-			not_before = CASE WHEN x.kind = 'verify' THEN clock_timestamp() + 2 * rest
-				ELSE x.not_before END
-		WHERE x.job_id = j.job_id;
-	RETURN NOT another;
-END
-$$;
-COMMENT ON FUNCTION cudal1.note_lost IS
-'counts a lost measurement of a device, which rests after several; returns whether it counts against
-the candidate';
-
-CREATE FUNCTION cudal1.retry_job(j cudal1.job, failure text, measurement_id bigint, detail text,
-	counts boolean DEFAULT true)
+CREATE FUNCTION cudal1.retry_job(j cudal1.job, failure text, measurement_id bigint, detail text)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	IF j.cancel_requested THEN
 		PERFORM cudal1.end_job(j, 'cancelled', measurement_id, 'cancelled while it was measured');
-	ELSIF NOT counts THEN
-		PERFORM cudal1.requeue_job(j, j.failures);
 	ELSIF j.failures + 1 < (SELECT p.attempts FROM cudal1.profile AS p
 		WHERE p.name = j.profile) THEN
 		PERFORM cudal1.requeue_job(j, j.failures + 1);
@@ -316,8 +252,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION cudal1.retry_job IS
-'after an attempt without a verdict: another one, or after the profile''s attempts that count the
-end';
+'after an attempt without a verdict: another one, or after the profile''s attempts the end';
 
 CREATE FUNCTION cudal1.store_measurement(j cudal1.job, d cudal1.device, code_hash bytea,
 	r cudal1.measurement)
@@ -350,34 +285,44 @@ $$;
 COMMENT ON FUNCTION cudal1.store_measurement IS
 'adds what a claim measured to the history; returns its measurement_id';
 
+/*
+ * A device whose host is in disorder (a full disk, a driver that is gone) loses whatever it is
+ * given within no time, so it is always the idle one and would spend the attempts of job after job.
+ * Five candidates in a row disable it. Until then, the candidate may be the cause.
+ */
 CREATE FUNCTION cudal1.note_device(j cudal1.job, d cudal1.device, r cudal1.measurement,
 	is_lost boolean)
-RETURNS boolean
+RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	counts	boolean := true;
+	most	CONSTANT int := 5;
+	n		int;
 BEGIN
 	UPDATE cudal1.device AS x SET last_seen = clock_timestamp()
 		WHERE x.device_id = d.device_id
 			AND x.last_seen < clock_timestamp() - '10 seconds'::interval;
 	IF is_lost THEN
-		counts := cudal1.note_lost(j, r.detail);
+		UPDATE cudal1.device AS x
+			SET lost = x.lost + 1, lost_candidate = j.candidate_id,
+				enabled = x.enabled AND x.lost + 1 < most
+			WHERE x.device_id = d.device_id AND x.lost_candidate IS DISTINCT FROM j.candidate_id
+			RETURNING x.lost INTO n;
+		IF n = most THEN
+			RAISE LOG '% candidates in a row were lost on device %, which is disabled: %', n,
+				d.device_key, coalesce(r.detail, 'no reason given');
+		END IF;
 	ELSIF d.lost > 0 AND r.outcome NOT IN ('lost', 'cancelled') THEN
-		UPDATE cudal1.device AS x SET lost = 0, lost_candidate = NULL, rests_until = NULL
+		UPDATE cudal1.device AS x SET lost = 0, lost_candidate = NULL
 			WHERE x.device_id = d.device_id;
 	END IF;
-	PERFORM cudal1.judge_device(d.device_id)
-		WHERE EXISTS (SELECT FROM cudal1.aa_candidate AS k WHERE k.candidate_id = j.candidate_id);
-	RETURN counts;
 END
 $$;
 COMMENT ON FUNCTION cudal1.note_device IS
-'what a measurement says of its device: it is there, it loses what it is given, its A/A measurements
-drift. Returns whether a lost measurement counts against the candidate';
+'what a measurement says of its device: it is there, or it loses what it is given and is disabled';
 
 CREATE FUNCTION cudal1.conclude_without_score(j cudal1.job, c cudal1.candidate,
-	r cudal1.measurement, task_model text, model text, counts boolean, is_last boolean)
+	r cudal1.measurement, task_model text, model text, is_last boolean)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -388,7 +333,7 @@ BEGIN
 		-- above a profile's limit on the variance (CUDA-L1, 2.4.4)
 		PERFORM cudal1.end_job(j, 'unverified', r.measurement_id, r.detail);
 	ELSIF r.outcome IN ('unverified', 'lost') THEN
-		PERFORM cudal1.retry_job(j, r.outcome, r.measurement_id, r.detail, counts);
+		PERFORM cudal1.retry_job(j, r.outcome, r.measurement_id, r.detail);
 	ELSIF r.outcome = 'cancelled' THEN
 		-- no session asked for it, or the candidate was submitted again since
 		PERFORM cudal1.retry_job(j, 'lost', r.measurement_id,
@@ -469,7 +414,6 @@ DECLARE
 	d		cudal1.device;
 	r		cudal1.measurement;
 	s		float8;
-	counts	boolean;			-- against the candidate
 	found	text;				-- of the reference, where nothing was known
 BEGIN
 	j := cudal1.lock_claim(job_id, attempt);
@@ -500,9 +444,8 @@ BEGIN
 					 WHEN s IS NULL THEN 0
 					 ELSE cudal1.conservative_round(s) END;
 	r.measurement_id := cudal1.store_measurement(j, d, c.code_hash, r);
-	PERFORM cudal1.settle_turn(j, r.device_seconds);
 	-- a result that could not be read says nothing of the device
-	counts := cudal1.note_device(j, d, r, r.outcome = 'lost' AND result ->> 'outcome' = 'lost');
+	PERFORM cudal1.note_device(j, d, r, r.outcome = 'lost' AND result ->> 'outcome' = 'lost');
 	PERFORM cudal1.wake_waiters();
 	-- the reference as its own candidate is judged with that candidate
 	IF t.reference_state IN ('unchecked', 'checking')
@@ -512,7 +455,7 @@ BEGIN
 		found := CASE WHEN t.baseline = 'reference' OR result ->> 'reference' = 'bad'
 				 THEN result ->> 'reference' END;
 	END IF;
-	IF cudal1.conclude_without_score(j, c, r, t.device_model, d.model, counts,
+	IF cudal1.conclude_without_score(j, c, r, t.device_model, d.model,
 									 j.failures + 1 >= p.attempts) THEN
 		-- bad, where the attempts are used up
 		PERFORM cudal1.note_reference(j.task_id, found, r.detail, false)
@@ -536,15 +479,6 @@ BEGIN
 	END IF;
 	PERFORM cudal1.note_reference(j.task_id, found, NULL, false) WHERE found = 'good';
 	DELETE FROM cudal1.job AS x WHERE x.job_id = j.job_id;
-	-- the first ones alone: a trainer's slow codes would raise the budgets of those that follow,
-	-- and these the next
-	IF j.profile = t.profile AND c.purpose = 'normal' AND NOT r.wide AND r.device_seconds > 0
-		AND cardinality(t.measured_seconds) < 15 THEN
-		UPDATE cudal1.task AS x SET measured_seconds = x.measured_seconds || r.device_seconds
-			WHERE x.task_id = (SELECT y.task_id FROM cudal1.task AS y
-				WHERE y.task_id = j.task_id AND cardinality(y.measured_seconds) < 15
-				FOR NO KEY UPDATE SKIP LOCKED);
-	END IF;
 	IF j.kind = 'verify' THEN
 		PERFORM cudal1.conclude_verification(j, c, r);
 		RETURN 'stored';

@@ -214,9 +214,9 @@ $$;
 COMMENT ON FUNCTION @extschema@.cudal1_reverify(interval, int) IS
 'queues, behind other work, another measurement of each task''s best measured candidates whose
 verdict is older than that, or was made with another driver or runner than its device has now;
-returns the jobs queued. The new verdict replaces reward and bucket in one transaction; a high
-score that is above the old one is verified again. What cron calls; overlapping calls queue once. Errors: 22023 where older_than is negative or
-reaches back before the first timestamp';
+returns the jobs queued. The new verdict replaces reward and bucket in one transaction; a high score
+that is above the old one is verified again. What cron calls; overlapping calls queue once. Errors:
+22023 where older_than is negative or reaches back before the first timestamp';
 
 CREATE FUNCTION @extschema@.cudal1_cancel_jobs(job_ids bigint[])
 RETURNS bigint
@@ -417,9 +417,8 @@ only';
  * A/A measurements have a known answer, 1. Each device has a control chart of theirs: an
  * exponentially weighted mean (weight 0.25) of ln score in units of the profile's half_width_limit,
  * each value cut at 1.2. Its limit 0.378 = sqrt(0.25 / 1.75) is where the mean of independent
- * values leaves the spread that the profile allows a single one. One outlier, however large, stays
- * below it; two that agree do not. A wide one counts by its score, the end nearer to 1: a host that
- * is merely busy drifts nowhere.
+ * values leaves the spread that the profile allows a single one. The chart tells operators, and
+ * decides nothing.
  */
 
 CREATE VIEW cudal1.aa_chart AS
@@ -450,48 +449,14 @@ CREATE VIEW cudal1.aa_chart AS
 				* x.deviation) AS mean
 			FROM unnest(w.deviations) WITH ORDINALITY AS x (deviation, place)) AS e;
 COMMENT ON VIEW cudal1.aa_chart IS
-'A/A measurements of each device as a control chart; a device is not trusted while the size of its
-last mean exceeds mean_limit';
+'A/A measurements of each device as a control chart; a device drifts while the size of its last mean
+exceeds mean_limit';
 COMMENT ON COLUMN cudal1.aa_chart."limit" IS
 'the half-width that the profile allows a single measurement (0.01 where it has no limit)';
 COMMENT ON COLUMN cudal1.aa_chart.deviation IS
 'ln score over limit, cut at -1.2 and 1.2; -1.2 where the reference failed against itself';
 COMMENT ON COLUMN cudal1.aa_chart.mean IS
 'exponentially weighted mean of the deviations up to this one';
-
-CREATE FUNCTION cudal1.judge_device(device_id bigint)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-	d		record;
-	n		record;
-BEGIN
-	SELECT x.device_key, x.untrusted_since INTO d FROM cudal1.device AS x
-		WHERE x.device_id = judge_device.device_id;
-	SELECT x.mean, x.mean_limit INTO n FROM cudal1.aa_chart AS x
-		WHERE x.device_id = judge_device.device_id ORDER BY x.measurement_id DESC LIMIT 1;
-	IF abs(n.mean) > n.mean_limit AND d.untrusted_since IS NULL THEN
-		UPDATE cudal1.device AS x SET untrusted_since = clock_timestamp()
-			WHERE x.device_id = judge_device.device_id;
-		RAISE WARNING USING
-			MESSAGE = format('A/A measurements of device "%s" drift, nothing else is measured on '
-			'it', d.device_key),
-			DETAIL = format('Their weighted mean is %s, its limit %s (cudal1.aa_chart).',
-				round(n.mean::numeric, 3), n.mean_limit),
-			HINT =
-				'It is trusted again when they are back; cudal1_trust_device() begins a new chart.';
-	ELSIF coalesce(abs(n.mean), 0) <= coalesce(n.mean_limit, 0)
-		AND d.untrusted_since IS NOT NULL THEN
-		UPDATE cudal1.device AS x SET untrusted_since = NULL
-			WHERE x.device_id = judge_device.device_id;
-		PERFORM cudal1.wake();
-		RAISE LOG 'A/A measurements of device "%" are back, it is trusted again', d.device_key;
-	END IF;
-END
-$$;
-COMMENT ON FUNCTION cudal1.judge_device IS
-'trusts a device, or not, by the last point of its control chart; warns when it does so no longer';
 
 CREATE FUNCTION cudal1.aa_code(t cudal1.task)
 RETURNS text
@@ -554,8 +519,8 @@ $$;
 COMMENT ON FUNCTION @extschema@.cudal1_measure_aa(text, text, int) IS
 'queues an A/A measurement, a task''s reference against itself, on every enabled device, or on one;
 task NULL: the one measured so before, else the first that the device can measure. Returns the jobs
-queued; what waits already is not queued again. The points go into cudal1.aa_chart; a device whose
-chart drifts measures nothing else. For cron. Errors: 42704 unknown task or device';
+queued; what waits already is not queued again. The points go into cudal1.aa_chart,
+and cudal1_status() names a device that drifts. For cron. Errors: 42704 unknown task or device';
 
 CREATE FUNCTION @extschema@.cudal1_trust_device(device_key text)
 RETURNS void
@@ -564,14 +529,13 @@ AS $$
 BEGIN
 	PERFORM cudal1.raise_if(device_key IS NULL, '22004', 'device_key must not be null');
 	PERFORM cudal1.check_name('device', device_key);
-	UPDATE cudal1.device AS d SET untrusted_since = NULL, chart_from = clock_timestamp()
+	UPDATE cudal1.device AS d SET chart_from = clock_timestamp()
 		WHERE d.device_key = cudal1_trust_device.device_key;
-	PERFORM cudal1.wake();
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_trust_device(text) IS
-'an operator''s word that a device is mended: it is trusted again, and its control chart begins
-anew. Error 42704 for an unknown device';
+'an operator''s word that a device is mended: its control chart begins anew. Error 42704 for an
+unknown device';
 
 CREATE VIEW cudal1.drift AS
 	SELECT t.name AS task, h.candidate_id, h.measurement_id, h.measured_at,

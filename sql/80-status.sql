@@ -36,28 +36,6 @@ CREATE VIEW cudal1.queue AS
 						AND j.language = ANY (d.languages) AND d.cores >= j.cores)
 				THEN format('no enabled device %s with language %s and %s core(s)', j.device,
 					j.language, j.cores)
-			WHEN NOT EXISTS (SELECT FROM cudal1.aa_candidate AS k
-					WHERE k.candidate_id = j.candidate_id AND j.kind = 'evaluate')
-				AND NOT EXISTS (SELECT FROM cudal1.device AS d
-					WHERE d.enabled AND d.untrusted_since IS NULL
-						AND j.device IN (d.class, d.model, d.device_key)
-						AND j.language = ANY (d.languages) AND d.cores >= j.cores)
-				THEN format('the A/A measurements of every device %s drift', j.device)
-			WHEN NOT EXISTS (SELECT FROM cudal1.device AS d
-					WHERE d.enabled AND COALESCE(d.rests_until <= clock_timestamp(), true)
-						AND j.device IN (d.class, d.model, d.device_key)
-						AND j.language = ANY (d.languages) AND d.cores >= j.cores)
-				THEN format('every device %s rests, since it lost what it measured', j.device)
-			WHEN j.avoid_until > clock_timestamp()
-				AND NOT EXISTS (SELECT FROM cudal1.device AS d
-					WHERE d.enabled AND j.device IN (d.class, d.model)
-						AND j.language = ANY (d.languages) AND d.cores >= j.cores
-						AND NOT EXISTS (SELECT FROM cudal1.device AS a
-							WHERE a.device_id = j.avoid_device AND a.hardware = d.hardware))
-				THEN CASE WHEN j.avoid_until = 'infinity'
-					THEN 'needs another device of the same model to verify'
-					ELSE format('waits for another device of the same model until %s',
-						j.avoid_until) END
 		END AS waits_for
 	FROM cudal1.job AS j JOIN cudal1.task AS t ON t.task_id = j.task_id
 	WHERE j.state = 'queued'
@@ -193,29 +171,24 @@ BEGIN
 			format('%s, %s, %s core(s), languages: %s; %s; seen %s ago', d.class, d.model, d.cores,
 				   coalesce(nullif(array_to_string(d.languages, ' '), ''), 'none'),
 				   CASE WHEN NOT d.enabled THEN 'disabled'
-					WHEN d.untrusted_since IS NOT NULL THEN 'not trusted'
 					WHEN d.running > 0 THEN 'measuring'
-						WHEN d.rests_until > clock_timestamp() THEN 'resting'
 							ELSE 'idle' END, cudal1.ago(d.last_seen)),
 			nullif(concat_ws(' ',
 				CASE WHEN NOT d.enabled
 					THEN format('Enable it with SELECT cudal1_enable_device(%L, true).',
 					d.device_key) END,
-				CASE WHEN d.untrusted_since IS NOT NULL
-					 THEN format('Its A/A measurements drift since %s (cudal1.aa_chart), so its '
-						'queue waits; mend it, then SELECT cudal1_trust_device(%L).',
-								 date_trunc('second', d.untrusted_since), d.device_key) END,
-				CASE WHEN d.rests_until IS NOT NULL
-					 THEN format('The last measurements of %s candidates were lost here, so it '
-						'rests until %s after each: %s. Mend the host, then SELECT '
-						'cudal1_enable_device(%L, true).',
-								 d.lost, date_trunc('second', d.rests_until),
-								 coalesce((SELECT rtrim(left(m.detail, 200), '.')
+				CASE WHEN d.lost >= 5
+					 THEN format('The measurements of %s candidates in a row were lost here: %s.',
+								 d.lost, coalesce((SELECT rtrim(left(m.detail, 200), '.')
 									FROM cudal1.measurement AS m
 									WHERE m.candidate_id = d.lost_candidate
-										   AND m.device_id = d.device_id AND m.outcome = 'lost'
-											ORDER BY m.measurement_id DESC
-											LIMIT 1), 'no reason given'), d.device_key) END,
+										AND m.device_id = d.device_id AND m.outcome = 'lost'
+									ORDER BY m.measurement_id DESC LIMIT 1),
+								'no reason given')) END,
+				CASE WHEN (SELECT abs(a.mean) > a.mean_limit FROM cudal1.aa_chart AS a
+						WHERE a.device_id = d.device_id ORDER BY a.measurement_id DESC LIMIT 1)
+					 THEN format('Its A/A measurements drift (cudal1.aa_chart): once it is mended, '
+						'SELECT cudal1_trust_device(%L).', d.device_key) END,
 				CASE WHEN jsonb_typeof(d.details -> 'problems') = 'array'
 					AND jsonb_array_length(d.details -> 'problems') > 0
 					 THEN 'Problems: '
@@ -365,7 +338,7 @@ what to do where something is wrong. For every role with a grant';
  */
 
 CREATE VIEW cudal1.stat_device AS
-	SELECT d.device_key AS device, d.class, d.model, d.enabled, d.untrusted_since,
+	SELECT d.device_key AS device, d.class, d.model, d.enabled,
 		COALESCE(s.measurements, 0::bigint) AS measurements,
 		COALESCE(s.successful, 0::bigint) AS successful, COALESCE(s.failed, 0::bigint) AS failed,
 		COALESCE(s.lost, 0::bigint) AS lost, COALESCE(s.wide, 0::bigint) AS wide,
@@ -682,21 +655,10 @@ BEGIN
 			  WHERE k.name <> 'reference'
 			  GROUP BY k.task_id) AS n ON n.task_id = t.task_id
 	WHERE t.certified IS DISTINCT FROM n.verdict;
-	RETURN QUERY
-	SELECT 'trust in device', format('device "%s"', d.device_key),
-		CASE WHEN n.drifts THEN 'not trusted' ELSE 'trusted' END,
-		   CASE WHEN d.untrusted_since IS NULL THEN 'trusted' ELSE 'not trusted' END
-	FROM cudal1.device AS d
-		CROSS JOIN LATERAL
-			(SELECT COALESCE((SELECT abs(x.mean) > x.mean_limit FROM cudal1.aa_chart AS x
-			WHERE x.device_id = d.device_id
-											 ORDER BY x.measurement_id DESC
-												LIMIT 1), false) AS drifts) AS n
-	WHERE n.drifts <> (d.untrusted_since IS NOT NULL);
 END
 $$;
 COMMENT ON FUNCTION cudal1.check_of_judgements IS
-'cudal1_check(): certification of tasks, trust in devices';
+'cudal1_check(): certification of tasks';
 
 CREATE FUNCTION @extschema@.cudal1_check()
 RETURNS TABLE (subject text, place text, expected text, found text)
@@ -727,7 +689,7 @@ END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_check() IS
 'recounts every derived number, buckets, islands, rewards, hashes, variances, combinations of
-switches, certification, trust in devices, tokens and cost of campaigns, from what it is derived of,
+switches, certification, tokens and cost of campaigns, from what it is derived of,
 and says what is off: one row a difference, none where all agree. Changes nothing; reads every
 candidate and measurement. cudal1.rebucket() repairs buckets, cudal1_requeue() undecided
 candidates';

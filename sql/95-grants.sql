@@ -435,7 +435,7 @@ BEGIN
 		IF o.classid = 'pg_catalog.pg_proc'::regclass THEN
 			EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', o.objid::regprocedure);
 		ELSIF o.relkind IN ('r', 'S')
-			AND o.relname NOT IN ('job', 'job_job_id_seq', 'turn', 'task_turn') THEN
+			AND o.relname NOT IN ('job', 'job_job_id_seq', 'turn') THEN
 			PERFORM pg_extension_config_dump(o.objid::regclass,
 				CASE WHEN o.relname IN ('profile', 'method', 'prompt_template')
 						THEN 'WHERE NOT shipped'

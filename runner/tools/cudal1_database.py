@@ -120,8 +120,7 @@ def now(db, rows):
             ORDER BY x.measurement_id DESC LIMIT 5000) AS m
         WHERE m.reward IS NOT NULL""")[0]
     frame["devices"] = db.rows("""
-        SELECT d.device_key AS key, d.host, d.model, d.enabled, d.untrusted_since,
-               d.rests_until > clock_timestamp() AS rests,
+        SELECT d.device_key AS key, d.host, d.model, d.enabled,
                extract(epoch FROM clock_timestamp() - d.last_seen) AS seen, a.job_id, a.kind,
                a.task, a.candidate_id, a.phase, a.held_by, a.pairs, a.rounds,
                a.estimate, a.lower, a.upper, a.seconds_left,
@@ -132,12 +131,9 @@ def now(db, rows):
     frame["queue"] = db.rows(f"""
         SELECT q.trainer, q.task, q.kind, count(*) AS jobs, count(q.waits_for) AS held,
                min(q.waits_for) AS waits_for,
-               count(*) * coalesce((SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY s)
-                                    FROM unnest(t.measured_seconds) AS s),
-                                   {db.literal(usual)}) AS seconds
+               count(*) * {db.literal(usual)} AS seconds
         FROM (SELECT * FROM cudal1.queue LIMIT {JOBS_READ}) AS q
-            JOIN cudal1.task AS t ON t.name = q.task
-        GROUP BY q.trainer, q.task, q.kind, t.measured_seconds ORDER BY count(*) DESC, q.trainer,
+        GROUP BY q.trainer, q.task, q.kind ORDER BY count(*) DESC, q.trainer,
             q.task""")
     frame["verdicts"] = db.rows(f"""
         SELECT extract(epoch FROM clock_timestamp() - m.measured_at) AS ago, t.name AS task,

@@ -1,6 +1,6 @@
 -- The queue: who gets what, what a result does, and that nobody reports for another.
 BEGIN;
-SELECT plan(122);
+SELECT plan(109);
 
 SELECT cudal1_add_task(name, 'class Model: pass', 'pytorch', options => options::jsonb)
 FROM (VALUES ('t', '{}'), ('wide', '{"cores": 2}')) AS v (name, options) \g /dev/null
@@ -49,7 +49,7 @@ SELECT job_id AS job, attempt, job AS document FROM cudal1.claim(:d1, 'w1') \gse
 SELECT is(:'document'::jsonb #>> '{candidate,code}', 'urgent', 'the most urgent first');
 SELECT is(pg_temp.state(:u), 'measuring', 'it is being measured');
 SELECT results_eq(format('SELECT %L::jsonb - ARRAY[''task'', ''profile'']', :'document'),
-	format($$SELECT jsonb_build_object('job_id', %s, 'attempt', 1, 'kind', 'measure', 'budget_seconds', NULL, 'spread', NULL, 'candidate', jsonb_build_object('candidate_id', %s, 'code', 'urgent'),
+	format($$SELECT jsonb_build_object('job_id', %s, 'attempt', 1, 'kind', 'measure', 'candidate', jsonb_build_object('candidate_id', %s, 'code', 'urgent'),
 		'device', jsonb_build_object('key', 'cpu:1', 'class', 'cpu'))$$, :job, :u), 'the job holds what the runner needs');
 SELECT results_eq(format('SELECT %L::jsonb -> ''profile''', :'document'), $$SELECT to_jsonb(p) FROM cudal1.profile AS p WHERE name = 'default'$$, 'with the whole profile');
 SELECT results_eq(format('SELECT %L::jsonb -> ''task''', :'document'),
@@ -146,53 +146,6 @@ SELECT cudal1_submit('strict', 'unstable') AS n \gset
 SELECT is((pg_temp.work(:d1, '{"outcome": "unstable", "score": 1.5, "lower": 1.2, "upper": 1.9}')).state, 'discarded:unverified',
 	'what the paper''s limit on the variance discards is discarded');
 SELECT is((SELECT count(*) FROM cudal1.measurement WHERE outcome = 'unstable' AND reward IS NULL), 1::bigint, 'at once, without a reward');
-
--- budgets
-SELECT cudal1_add_task('b', 'class Model: pass', 'pytorch', options => '{"device": "cpu"}') \g /dev/null
-CREATE FUNCTION pg_temp.take(device bigint, seconds float8, wide boolean DEFAULT false) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	c		record;
-BEGIN
-	PERFORM cudal1_submit('b', 'code ' || random()::text, priority => 5);
-	SELECT * INTO c FROM cudal1.claim(device, 'w');
-	PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', 'successful', 'score', 1.1, 'half_width', 0.1, 'wide', wide, 'device_seconds', seconds));
-	RETURN c.job ->> 'budget_seconds';
-END
-$$;
-SELECT is(array_agg(pg_temp.take(:d1, 10 + n)), array_fill(NULL::text, ARRAY[14]), 'a task without a history has no budget of the server''s') FROM generate_series(1, 14) AS n;
-SELECT is(pg_temp.take(:d1, 1000, true), NULL, 'a wide measurement is no part of it');
-SELECT is(pg_temp.take(:d1, 40), NULL, 'nor is 14 others enough');
-SELECT is(pg_temp.take(:d1, 5000), '144', 'then a measurement may take eight times their median');
-SELECT is(pg_temp.take(:d1, 5000), '144', 'which those that follow don''t change');
-UPDATE cudal1.task SET measured_seconds = array_fill(0.5::float8, ARRAY[15]) WHERE name = 'b';
-SELECT is(pg_temp.take(:d1, 1), '120', 'it is no less than the profile''s least');
-SELECT is(cudal1.budget_seconds(p, array_fill(9::float8, ARRAY[15])), NULL, 'a profile without a factor has none') FROM cudal1.profile AS p WHERE name = 'paper';
-
--- spreads of pairs
-SELECT cudal1_add_task('s', 'class Model: pass', 'pytorch', options => '{"device": "cpu", "profile": "train"}') AS s \gset
-CREATE FUNCTION pg_temp.pairs(device bigint, buckets float8[]) RETURNS jsonb LANGUAGE plpgsql AS $$
-DECLARE
-	c		record;
-BEGIN
-	PERFORM cudal1_submit('s', 'code ' || random()::text, priority => 5);
-	SELECT * INTO c FROM cudal1.claim(device, 'w');
-	PERFORM cudal1.finish(c.job_id, c.attempt, jsonb_build_object('outcome', 'successful', 'score', 1.1, 'half_width', 0.1, 'device_seconds', 1, 'pairs', cardinality(buckets), 'bucket_means', buckets));
-	RETURN c.job -> 'spread';
-END
-$$;
-CREATE FUNCTION pg_temp.spread(device bigint) RETURNS text LANGUAGE sql AS $$
-	SELECT round((d ->> 'deviation')::numeric, 6) || ' of ' || (d ->> 'freedom') FROM cudal1.spread_of_pairs((SELECT task_id FROM cudal1.task WHERE name = 's'), device, 'train') AS d
-$$;
-SELECT is(pg_temp.pairs(:d1, ARRAY[1, exp(0.02)]), 'null', 'a task without measurements tells no spread');
-SELECT is(pg_temp.spread(:d1), '0.014142 of 1', 'one of two pairs tells it with one degree of freedom');
-SELECT is(pg_temp.pairs(:d1, ARRAY[1, exp(0.04)]) ->> 'freedom', '1', 'the job holds it');
-SELECT is(pg_temp.spread(:d1), '0.022361 of 1', 'members of a heat tell it together, for they share their references');
-INSERT INTO cudal1.measurement (task_id, candidate_id, kind, attempt, device_id, device_model, profile, outcome, code_hash, bucket_means, measured_at)
-	SELECT task_id, candidate_id, 'measure', 9, device_id, device_model, profile, 'unstable', code_hash, b, now() - ago
-		FROM (SELECT * FROM cudal1.measurement WHERE task_id = :s LIMIT 1) AS m,
-			(VALUES (ARRAY[1, exp(0.01), exp(0.02)], interval '1 minute'), (ARRAY[1, 0, exp(0.02)], '2 minutes'), (ARRAY[1, 2], '2 hours'), (ARRAY[2], '1 minute')) AS v (b, ago);
-SELECT is(pg_temp.spread(:d1), '0.015000 of 4', 'others add theirs, within an hour, whatever became of them');
-SELECT is(pg_temp.spread(:d2), NULL, 'another device has its own');
 
 -- results that are none
 SELECT cudal1_submit('t', 'result ' || n, deadline => now() + interval '1 hour') FROM generate_series(1, 20) AS n \g /dev/null

@@ -58,10 +58,10 @@ SELECT is_empty($$SELECT signature FROM pg_temp.function WHERE has_function_priv
 SELECT is_empty($$SELECT signature FROM pg_temp.function WHERE prosecdef AND NOT coalesce(proconfig @> ARRAY['search_path=pg_catalog, pg_temp'], false)$$, 'no SECURITY DEFINER function without a pinned search_path');
 SELECT is_empty($$SELECT signature FROM pg_temp.function WHERE obj_description(oid, 'pg_proc') IS NULL$$, 'every function has a comment');
 SELECT is_empty($$SELECT name FROM pg_temp.relation WHERE relkind <> 'S' AND obj_description(oid, 'pg_class') IS NULL$$, 'every table and view has one');
-SELECT is_empty($$SELECT name FROM pg_temp.relation AS r WHERE relkind <> 'v' AND relname NOT IN ('job', 'job_job_id_seq', 'turn', 'task_turn')
+SELECT is_empty($$SELECT name FROM pg_temp.relation AS r WHERE relkind <> 'v' AND relname NOT IN ('job', 'job_job_id_seq', 'turn')
 	AND r.oid <> ALL ((SELECT extconfig FROM pg_extension WHERE extname = 'cudal1')::oid[])$$, 'every table and sequence but the queue is part of dumps');
 SELECT set_eq($$SELECT relname::text FROM pg_temp.relation WHERE relkind <> 'S' AND NOT has_any_column_privilege('cudal1_test_trainer', oid, 'SELECT')$$,
-	ARRAY['job', 'turn', 'task_turn', 'bucket_slot', 'placement', 'pool_seed', 'island', 'island_cell', 'island_slot', 'null_candidate', 'aa_candidate', 'pruned', 'stored', 'unplaced', 'lane_note', 'review', 'suspect', 'cheat_case', 'asked'], 'a trainer reads all but the works behind it');
+	ARRAY['job', 'turn', 'bucket_slot', 'placement', 'pool_seed', 'island', 'island_cell', 'island_slot', 'null_candidate', 'aa_candidate', 'pruned', 'stored', 'unplaced', 'lane_note', 'review', 'suspect', 'cheat_case', 'asked'], 'a trainer reads all but the works behind it');
 SELECT set_eq($$SELECT r.relname || '.' || a.attname FROM pg_temp.relation AS r JOIN pg_attribute AS a ON a.attrelid = r.oid AND a.attnum > 0 AND NOT a.attisdropped
 	WHERE r.relkind <> 'S' AND has_any_column_privilege('cudal1_test_trainer', r.oid, 'SELECT') AND NOT has_column_privilege('cudal1_test_trainer', r.oid, a.attnum, 'SELECT')$$,
 	ARRAY['measurement.evidence', 'measurement.audit_bound'], 'and every column but two');

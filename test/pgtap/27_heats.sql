@@ -30,7 +30,7 @@ FROM claimed, jsonb_array_elements(job -> 'candidates') AS c WHERE round = 2;
 SELECT ok(bool_and((job IS NULL) = (n > 1)), 'which the first has') FROM claimed WHERE round = 2;
 SELECT results_eq('SELECT DISTINCT heat FROM cudal1.activity', 'SELECT job_id FROM claimed WHERE round = 2 AND n = 1', 'cudal1.activity shows them together');
 SELECT is(count(*), 3::bigint, 'all are being measured') FROM cudal1.candidate WHERE state = 'measuring';
-SELECT is(used, 1 + 3 * 1::float8, 'each is charged') FROM cudal1.task_turn JOIN cudal1.task USING (task_id) WHERE name = 't';
+SELECT is(due - started, 3::float8, 'each counts in its trainer''s turn') FROM cudal1.turn;
 
 SELECT cudal1_cancel(ARRAY[candidate_id]) FROM cudal1.job JOIN claimed USING (job_id) WHERE round = 2 AND n = 2 \g /dev/null
 SELECT is(array_agg(cudal1.heartbeat(job_id, attempt) ORDER BY n), '{continue,cancel,continue}', 'one is cancelled, and no other') FROM claimed WHERE round = 2;

@@ -71,6 +71,7 @@ SELECT results_eq('SELECT purpose, priority, kind, trainer COLLATE "default", pr
 	$$VALUES ('certification', -1000000000, 'measure', '', 'certify')$$, 'behind all other work');
 SELECT is(cudal1_check_reference('d'), false, 'asked for again, it waits already');
 SELECT cudal1_submit('b', 'third', priority => -1000) AS third \gset
+DELETE FROM cudal1.turn;
 SELECT is(pg_temp.work(:d, '{"outcome": "crash"}'), 'b default', 'a proposal goes before');
 SELECT is(pg_temp.work(:d, '{"outcome": "successful", "score": 1, "lower": 0.9, "upper": 1.1, "reference": "good"}'), 'd certify', 'the reference is measured as its own candidate');
 SELECT is(pg_temp.state('d'), 'good', 'and is good');
