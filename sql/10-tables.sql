@@ -228,7 +228,7 @@ COMMENT ON COLUMN cudal1.task.baseline IS
 'what its rewards are over: the reference as it is, or as torch.compile or a CUDA graph runs it';
 COMMENT ON COLUMN cudal1.task.rtol IS 'relative tolerance; NULL: the default of each dtype';
 COMMENT ON COLUMN cudal1.task.atol IS
-'tolerance as a multiple of the output''s root mean square; NULL: the default of each dtype';
+'tolerance as a multiple of what the output varies by; NULL: the default of each dtype';
 COMMENT ON COLUMN cudal1.task.certified IS
 'weak: a null candidate passes, so the task does not discriminate; NULL: not certified yet';
 COMMENT ON COLUMN cudal1.task.nulls_at IS
@@ -503,7 +503,8 @@ COMMENT ON COLUMN cudal1.measurement.bucket_means IS
 'the estimate of each bucket (median or mean of its ratios, as the profile says)';
 COMMENT ON COLUMN cudal1.measurement.reference_seconds IS 'median time of one run of the reference';
 COMMENT ON COLUMN cudal1.measurement.max_error IS
-'largest deviation found in accepted outputs, in tolerances (1 = just tolerated)';
+'largest deviation found in accepted outputs, in tolerances; up to 4 of a share of 1e-5 of the
+elements';
 COMMENT ON COLUMN cudal1.measurement.audit_bound IS
 'the bound on the score that audits, and on a GPU traps, set; NULL without them; for operators, not
 for models in training';

@@ -99,10 +99,10 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 RETURN CASE WHEN rtol IS NULL AND atol IS NULL
 			THEN 'integers and booleans exactly, floating-point values within the tolerance of '
-				'their dtype (for float32, 1e-4 of the output''s root mean square plus 1e-3 of '
-				'the value)'
+				'their dtype (for float32, 1e-4 of what the output varies by from input to input '
+				'plus 1e-3 of the value)'
 			ELSE format('integers and booleans exactly, floating-point values '
-				'within %s of the output''s root mean square plus %s of the value',
+				'within %s of what the output varies by from input to input plus %s of the value',
 					COALESCE(atol::text, 'the usual share (1e-4 for float32)'),
 					COALESCE(rtol::text, 'the usual share (1e-3 for float32)')) END;
 COMMENT ON FUNCTION cudal1.tolerance_words IS 'a task''s tolerance in words';

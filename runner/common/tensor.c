@@ -1,9 +1,6 @@
 /*
  * tensor.c
  *		Element types, layouts, and the comparison of outputs.
- *
- * The tolerance scales with the expected output, so that an output of zeros does not pass for one
- * whose values are all below an absolute tolerance.
  */
 #include <float.h>
 #include <math.h>
@@ -304,57 +301,17 @@ tensor_describe_values(uint32_t dtype, double one, double other, char text[2][TE
 	} while (digits++ < 17 && strcmp(text[0], text[1]) == 0);
 }
 
+#define BLOCK	4096			/* elements that are compared at once */
+
 static void
 mismatch(Comparison *result, size_t i, double expected, double found)
 {
 	if (result->mismatches++ == 0)
 	{
-		result->equal = false;
 		result->first = i;
 		result->expected = expected;
 		result->found = found;
 	}
-}
-
-/*
- * the common case, at memory speed; false where anything deviates or is not finite, and the careful
- * loop decides
- */
-static bool
-compare_float32(const float *expected, const float *found, size_t n, double rtol, double atol,
-				Tolerance tolerance, Comparison *result)
-{
-	double		squares = 0;
-	float		worst = 0;
-	float		scale;
-	uint32_t	doubtful = 0;
-
-	for (size_t from = 0; from < n; from += 4096)
-	{
-		size_t		to = from + 4096 < n ? from + 4096 : n;
-		float		sum = 0;
-
-		for (size_t i = from; i < to; i++)
-			sum += expected[i] * expected[i];
-		squares += sum;
-	}
-	if (!isfinite(squares))
-		return false;
-	result->rms = sqrt(squares / (double) n);
-	scale = (float) (atol * tensor_rms(tolerance, squares, n));
-	if (!(scale > 0))
-		return memcmp(expected, found, n * sizeof(float)) == 0;
-	for (size_t i = 0; i < n; i++)
-	{
-		float		share = fabsf(found[i] - expected[i])
-			/ (scale + (float) rtol * fabsf(expected[i]));
-
-		worst = share > worst ? share : worst;
-		/* counted by itself: a NaN gets lost in a maximum */
-		doubtful += !(share < 0.999f);
-	}
-	result->error = worst;
-	return doubtful == 0;
 }
 
 void
@@ -367,31 +324,112 @@ tensor_tolerance(uint32_t dtype, Tolerance tolerance, double *rtol, double *atol
 }
 
 double
-tensor_rms(Tolerance tolerance, double squares, size_t finite)
+tensor_epsilon(uint32_t dtype)
 {
-	double		own = finite > 0 ? squares / (double) finite : 0;
+	switch (dtype)
+	{
+		case WIRE_FLOAT64:
+			return DBL_EPSILON;
+		case WIRE_FLOAT16:
+			return 0x1p-10;
+		case WIRE_BFLOAT16:
+			return 0x1p-7;
+		default:
+			return FLT_EPSILON;
+	}
+}
 
-	if (tolerance.elements > 0)
-		own = fmax(own, (squares + tolerance.rms * tolerance.rms)
-				   / (tolerance.elements + (tolerance.rms > 0)));
-	return sqrt(own);
+bool
+tensor_equal(bool exact, size_t n, size_t mismatches, size_t far)
+{
+	return far == 0 && (double) mismatches <= (exact ? 0 : TOLERANCE_MISSES * (double) n);
+}
+
+/*
+ * The largest deviation of float32 in tolerances, at memory speed: NaN or infinity where one is not
+ * finite. Called with constants, so that each case is compiled by itself.
+ */
+static inline __attribute__((always_inline)) float
+worst_float32(const float *expected, const float *found, size_t n, const Tolerance *t,
+			  const float *scales, const float *middles)
+{
+	const float atol = (float) (t->widen * t->atol);
+	const float rtol = (float) (t->widen * t->rtol);
+	const float share = (float) t->share;
+	const float rounding = (float) t->rounding;
+	float		worst = 0;
+	uint32_t	doubtful = 0;
+
+	for (size_t i = 0; i < n; i++)
+	{
+		float		size = fabsf(expected[i]);
+		float		scale = (float) t->scale * (scales ? scales[i] : 1);
+		float		usual = atol * scale + rtol * size;
+		float		signal = share * (scale + fabsf(expected[i] - (middles ? middles[i]
+																   : (float) t->middle)));
+		float		allowed = usual < signal ? usual : signal;
+		float		least = rounding * size;
+		float		error = fabsf(found[i] - expected[i])
+			/ ((allowed > least ? allowed : least) + FLT_MIN);
+
+		worst = error > worst ? error : worst;
+		/* counted by itself: a NaN gets lost in a maximum */
+		doubtful += !(error < 0.999f);
+	}
+	return doubtful > 0 ? NAN : worst;
+}
+
+static float
+worst_of(const float *expected, const float *found, size_t n, const Tolerance *t, size_t from)
+{
+	const float *scales = t->scales ? t->scales + from : NULL;
+	const float *middles = t->middles ? (const float *) t->middles + from : NULL;
+
+	expected += from;
+	found += from;
+	if (scales && middles)
+		return worst_float32(expected, found, n, t, scales, middles);
+	if (scales)
+		return worst_float32(expected, found, n, t, scales, NULL);
+	if (middles)
+		return worst_float32(expected, found, n, t, NULL, middles);
+	return worst_float32(expected, found, n, t, NULL, NULL);
+}
+
+static void
+compare_one(const void *expected, const void *found, uint32_t dtype, size_t i,
+			const Tolerance *t, Comparison *result)
+{
+	double		y = tensor_load(expected, dtype, i);
+	double		x = tensor_load(found, dtype, i);
+	double		allowed,
+				error;
+
+	result->infinite += !isfinite(y);
+	if (x == y || (isnan(x) && isnan(y)))
+		return;
+	if (isfinite(x) && isfinite(y))
+	{
+		allowed = tolerance_of(t, y, t->scale * (t->scales ? t->scales[i] : 1),
+							   t->middles ? tensor_load(t->middles, dtype, i) : t->middle);
+		error = allowed > 0 ? fabs(x - y) / allowed : INFINITY;
+	}
+	else
+		error = INFINITY;
+	result->error = fmax(result->error, error);
+	if (error > 1)
+		mismatch(result, i, y, x);
+	result->far += error > TOLERANCE_FARTHEST;
 }
 
 void
 tensor_compare(const void *expected, const void *found, uint32_t dtype, size_t n,
-			   Tolerance tolerance, Comparison *result)
+			   const Tolerance *tolerance, Comparison *result)
 {
 	const DtypeEntry *entry = find(dtype);
-	double		rtol,
-				atol;
-	double		squares = 0;
-	size_t		finite = 0;
-	double		scale;
 
 	memset(result, 0, sizeof(*result));
 	result->equal = true;
-	result->rms = NAN;
-	tensor_tolerance(dtype, tolerance, &rtol, &atol);
 	if (!entry->is_float)
 	{
 		if (memcmp(expected, found, n * entry->size) == 0)
@@ -400,86 +438,42 @@ tensor_compare(const void *expected, const void *found, uint32_t dtype, size_t n
 			if (memcmp((const char *) expected + i * entry->size,
 					   (const char *) found + i * entry->size, entry->size) != 0)
 				mismatch(result, i, tensor_load(expected, dtype, i), tensor_load(found, dtype, i));
+		result->far = result->mismatches;
 		result->error = INFINITY;
-		return;
 	}
-	if (dtype == WIRE_FLOAT32
-		&& compare_float32(expected, found, n, rtol, atol, tolerance, result))
-		return;
-	result->error = 0;
-	for (size_t i = 0; i < n; i++)
-	{
-		double		y = tensor_load(expected, dtype, i);
-
-		if (isfinite(y))
+	else
+		for (size_t from = 0; from < n; from += BLOCK)
 		{
-			squares += y * y;
-			finite++;
+			size_t		to = from + BLOCK < n ? from + BLOCK : n;
+			float		worst = dtype == WIRE_FLOAT32
+				? worst_of(expected, found, to - from, tolerance, from) : NAN;
+
+			if (worst > result->error)
+				result->error = worst;
+			/* anything that deviates or is not finite is looked at with care */
+			for (size_t i = from; i < to && isnan(worst); i++)
+				compare_one(expected, found, dtype, i, tolerance, result);
 		}
-	}
-	scale = atol * tensor_rms(tolerance, squares, finite);
-	result->rms = finite == n ? sqrt(squares / (double) n) : NAN;
-	for (size_t i = 0; i < n; i++)
-	{
-		double		y = tensor_load(expected, dtype, i);
-		double		x = tensor_load(found, dtype, i);
-		double		allowed,
-					error;
-
-		if (x == y || (isnan(x) && isnan(y)))
-			continue;
-		if (!isfinite(x) || !isfinite(y))
-		{
-			result->error = INFINITY;
-			mismatch(result, i, y, x);
-			continue;
-		}
-		allowed = scale + rtol * fabs(y);
-		error = allowed > 0 ? fabs(x - y) / allowed : INFINITY;
-		if (error > result->error)
-			result->error = error;
-		if (error > 1)
-			mismatch(result, i, y, x);
-	}
-}
-
-/* of up to 4096 elements; false where one is not finite, or squares are too small for the type */
-static bool
-scale_float32(const float *y, size_t n, double *squares, double *count)
-{
-	float		sum = 0;
-	uint32_t	others = 0;
-
-	for (size_t i = 0; i < n; i++)
-	{
-		sum += y[i] * y[i];
-		others += y[i] != 0;
-	}
-	if (!isfinite(sum) || (others > 0 && sum < FLT_MIN))
-		return false;
-	*squares += sum;
-	*count += others;
-	return true;
+	result->equal = tensor_equal(!entry->is_float, n, result->mismatches, result->far);
 }
 
 void
-tensor_scale(const void *y, uint32_t dtype, size_t n, double *squares, double *count)
+tensor_medians(const void *arrays, size_t stride, uint32_t n, uint32_t dtype, size_t elements,
+			   void *medians)
 {
-	for (size_t from = 0; from < n; from += 4096)
+	for (size_t i = 0; i < elements; i++)
 	{
-		size_t		to = from + 4096 < n ? from + 4096 : n;
+		double		sorted[TOLERANCE_MEDIANS];
 
-		if (dtype == WIRE_FLOAT32
-			&& scale_float32((const float *) y + from, to - from, squares, count))
-			continue;
-		for (size_t i = from; i < to; i++)
+		for (uint32_t k = 0; k < n; k++)
 		{
-			double		value = tensor_load(y, dtype, i);
+			double		value = tensor_load((const char *) arrays + k * stride, dtype, i);
+			uint32_t	at = k;
 
-			if (!isfinite(value) || value == 0)
-				continue;
-			*squares += value * value;
-			(*count)++;
+			for (; at > 0 && (sorted[at - 1] > value || isnan(sorted[at - 1])); at--)
+				sorted[at] = sorted[at - 1];
+			sorted[at] = value;
 		}
+		tensor_store_float(medians, dtype, i, sorted[(n - 1) / 2]);
 	}
 }

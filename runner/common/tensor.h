@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "common/tolerance.h"
 #include "common/wire.h"
 
 /*
@@ -109,17 +110,6 @@ extern void tensor_describe(const Tensor *tensor, char *text, size_t size);
 extern void tensor_describe_values(uint32_t dtype, double one, double other,
 								   char text[2][TENSOR_VALUE_BYTES]);
 
-typedef struct Tolerance
-{
-	double		rtol;			/* relative to the expected element; < 0: the dtype's default */
-	/* relative to the root mean square of the expected output; < 0: likewise */
-	double		atol;
-	/* how many elements the squares are shared by, if not more are finite; 0: the finite ones */
-	double		elements;
-	/* where these are few, which may all be small by luck: one more, that large; 0: none */
-	double		rms;
-} Tolerance;
-
 /* the numbers of a tolerance, with the dtype's defaults where it leaves them open */
 extern void tensor_tolerance(uint32_t dtype, Tolerance tolerance, double *rtol, double *atol);
 
@@ -129,24 +119,31 @@ typedef struct Comparison
 	/* largest deviation, in tolerances; infinity where NaN or integers differ */
 	double		error;
 	size_t		mismatches;
+	size_t		far;			/* of these, the elements that no share of the others excuses */
 	size_t		first;			/* index of the first mismatch */
 	double		expected;		/* there */
 	double		found;
-	/* root mean square of what is expected; NaN: it is not finite, or no float */
-	double		rms;
+	size_t		infinite;		/* expected elements that are no finite number */
 } Comparison;
 
-/* what `atol` is relative to, of an output with so many finite elements and their squares */
-extern double tensor_rms(Tolerance tolerance, double squares, size_t finite);
+/* whether outputs of `n` elements are equal, though some differ; `exact`: there is no tolerance */
+extern bool tensor_equal(bool exact, size_t n, size_t mismatches, size_t far);
 
 /*
- * |y - y*| <= atol rms(y*) + rtol |y*|; integers and booleans exactly; NaN equals NaN, an infinity
- * itself
+ * By tolerance_of(), rtol and atol being numbers and no defaults. Integers and booleans have no
+ * tolerance. NaN equals NaN, an infinity itself.
  */
 extern void tensor_compare(const void *expected, const void *found, uint32_t dtype, size_t n,
-						   Tolerance tolerance, Comparison *result);
+						   const Tolerance *tolerance, Comparison *result);
 
-/* adds the squares and the number of the elements that are finite and not 0 */
-extern void tensor_scale(const void *y, uint32_t dtype, size_t n, double *squares, double *count);
+/* the distance of 1 from the next number of a floating point type */
+extern double tensor_epsilon(uint32_t dtype);
+
+/*
+ * Of each element, the lower median over the arrays that lie `stride` bytes apart; NaN goes last.
+ * `n` is at most TOLERANCE_MEDIANS
+ */
+extern void tensor_medians(const void *arrays, size_t stride, uint32_t n, uint32_t dtype,
+						   size_t elements, void *medians);
 
 #endif							/* CUDAL1_TENSOR_H */

@@ -57,13 +57,15 @@ typedef struct Backend
 	void	   *(*alloc) (Measure *m, size_t bytes);
 	void		(*free) (Measure *m, void *memory);
 	bool		(*compare) (Measure *m, const void *expected, const void *found, int output,
-							Comparison *result);
-	/*
-	 * adds the squares and the number of the elements that are finite and not 0 of a floating point
-	 * output that was read; `scratch`: memory for an output
-	 */
-	bool		(*scale) (Measure *m, const void *y, void *scratch, int output, double *squares,
-						  double *n);
+							const Tolerance *tolerance, Comparison *result);
+	/* of an array that was read: `count` of its elements, see tolerance_pick() */
+	bool		(*pick) (Measure *m, const void *array, const Tensor *tensor, size_t count,
+						 double *values);
+	/* the medians of an output's elements over `n` of a run's outputs, see tensor_medians() */
+	bool		(*medians) (Measure *m, const void *outputs, uint32_t n, const Tensor *tensor,
+							void *medians);
+	/* bytes of the supervisor's to memory that alloc gave */
+	bool		(*take) (Measure *m, void *memory, const void *from, size_t bytes);
 	/* whether a staged slot's inputs are still as they were; NULL where they can't be written to */
 	bool		(*inputs_same) (Measure *m, const Arena *arena, Side side, uint32_t slot,
 								bool *same);

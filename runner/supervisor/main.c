@@ -226,10 +226,7 @@ measure_once(const Job *job, const Options *options, const Numbers *these, Numbe
 	Measure    *m = calloc(1, sizeof(Measure));
 
 	if (m)
-	{
 		m->job = job;
-		m->tolerance = job->tolerance;
-	}
 	if (!m || !heat_init(m, these->number, these->n))
 	{
 		fputs("cudal1-measure: out of memory\n", stderr);

@@ -21,6 +21,7 @@
 #include "supervisor/gpu/cuda.h"
 #include "supervisor/heat.h"
 #include "supervisor/checks/layout.h"
+#include "supervisor/checks/signal.h"
 #include "supervisor/measure.h"
 #include "supervisor/timing/rounds.h"
 #include "supervisor/timing/timing.h"
@@ -121,6 +122,7 @@ measure_run(Measure *m)
 	for (int i = 0; i < 2; i++)
 		zygote_end(&m->zygote[i]);
 	zygote_end(&m->generator_zygote);
+	signal_forget(m);
 	gpu_close(m);
 	build_end(m);
 	heat_conclude(m);

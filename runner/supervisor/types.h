@@ -250,16 +250,7 @@ typedef struct Measure
 	size_t		input_slot_bytes;
 	size_t		output_slot_bytes;	/* of slots in shared memory */
 	size_t		output_bytes;	/* of the outputs of one run, gathered */
-	Tolerance	tolerance;		/* of comparisons; see measure_tolerance() */
-	/*
-	 * How many elements other than 0 the reference's outputs have for the inputs of its check, if
-	 * any; where they are few, also their root mean square, for all inputs. As in Tolerance
-	 */
-	struct
-	{
-		double		elements;
-		double		rms;
-	}			scale[WIRE_MAX_TENSORS];
+	Tolerance	tolerance[WIRE_MAX_TENSORS];	/* of each output, as signal.c learns it */
 	/* how far outputs of the reference move by rounding errors, in tolerances; 0: within one */
 	double		moves;
 	double		repeated;		/* share of the outputs that is the same in every run */
@@ -296,17 +287,6 @@ typedef struct Measure
 #define MEASURE_SLOW	0.2
 
 #define NOISE_BYTES ((size_t) 1 << 20)
-
-/* that of an output */
-static inline Tolerance
-measure_tolerance(const Measure *m, int output)
-{
-	Tolerance	tolerance = m->tolerance;
-
-	tolerance.elements = m->scale[output].elements;
-	tolerance.rms = m->scale[output].rms;
-	return tolerance;
-}
 
 /* what an output takes among those of a run, aligned for every element type */
 static inline size_t

@@ -136,7 +136,8 @@ arena_bytes(const Measure *m)
 }
 
 static bool
-compare(Measure *m, const void *expected, const void *found, int output, Comparison *c)
+compare(Measure *m, const void *expected, const void *found, int output, const Tolerance *t,
+		Comparison *c)
 {
 	double		error = fabs(*(const double *) found - *(const double *) expected);
 

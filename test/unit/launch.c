@@ -222,7 +222,7 @@ UNUSED(void, arena_init, Arena *arena)
 UNUSED(void *, gpu_alloc, Measure *m, size_t bytes)
 UNUSED(bool, gpu_arena_create, Measure *m, Arena *arena)
 UNUSED(bool, gpu_compare, Measure *m, const void *expected, const void *found, int output,
-	   Comparison *result)
+	   const Tolerance *tolerance, Comparison *result)
 UNUSED(bool, gpu_inputs_same, Measure *m, const Arena *arena, Side side, uint32_t slot, bool *same)
 UNUSED(void, gpu_free, Measure *m, void *memory)
 UNUSED(bool, gpu_generate, Measure *m, Arena *arena, const uint32_t *slots, uint32_t n)

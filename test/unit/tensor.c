@@ -25,29 +25,12 @@ span(int64_t a, int64_t b, int64_t stride_a, int64_t stride_b)
 		? elements : 0;
 }
 
-/* the root mean square of two floats, as a comparison with two others tells it */
+/* the largest error that passes for the first of `n` elements of this value, others being right */
 static double
-rms(float a, float b, float other)
+allowed(uint32_t dtype, double value, int n, Tolerance tolerance)
 {
-	Comparison	c;
-
-	tensor_compare((float[]) {a, b}, (float[]) {other, other}, WIRE_FLOAT32, 2,
-				   (Tolerance) {.rtol = -1,.atol = -1}, &c);
-	return c.rms;
-}
-
-/*
- * The largest error that passes for the first of `n` elements that are expected to be `value`, the
- * others of which are found, where outputs have `elements` other than 0 (0: not known), and few of
- * them a root mean square of 1
- */
-static double
-allowed(uint32_t dtype, double value, int n, double elements)
-{
-	Tolerance	tolerance = {.rtol = 0,.atol = 1e-3,.elements = elements,
-	.rms = elements > 0 && elements < 10};
 	double		low = 0,
-				high = 1;
+				high = 4;
 
 	for (int step = 0; step < 40; step++)
 	{
@@ -64,7 +47,7 @@ allowed(uint32_t dtype, double value, int n, double elements)
 			f[1][i] = (float) d[1][i];
 		}
 		tensor_compare(dtype == WIRE_FLOAT32 ? (void *) f[0] : d[0],
-					   dtype == WIRE_FLOAT32 ? (void *) f[1] : d[1], dtype, (size_t) n, tolerance,
+					   dtype == WIRE_FLOAT32 ? (void *) f[1] : d[1], dtype, (size_t) n, &tolerance,
 					   &c);
 		*(c.equal ? &low : &high) = error;
 	}
@@ -73,20 +56,55 @@ allowed(uint32_t dtype, double value, int n, double elements)
 
 /* of either type: within a hundredth of it, as the errors of numbers near 1 are themselves */
 static bool
-allows(double value, int n, double elements, double error)
+allows(double value, double error, Tolerance tolerance)
 {
-	return fabs(allowed(WIRE_FLOAT64, value, n, elements) - error) <= 0.01 * error
-		&& fabs(allowed(WIRE_FLOAT32, value, n, elements) - error) <= 0.01 * error;
+	return fabs(allowed(WIRE_FLOAT64, value, 100, tolerance) - error) <= 0.01 * error
+		&& fabs(allowed(WIRE_FLOAT32, value, 100, tolerance) - error) <= 0.01 * error;
 }
 
-static double
-scale(uint32_t dtype, const void *y, size_t n, double *count)
-{
-	double		squares = 0;
+#define MANY	500000
 
-	*count = 0;
-	tensor_scale(y, dtype, n, &squares, count);
-	return squares;
+/* whether `n` of many elements may be so many tolerances off */
+static bool
+excuses(int n, float off)
+{
+	static float expected[MANY],
+				found[MANY];
+	Tolerance	tolerance = {.atol = 1,.scale = 1,.share = 1,.widen = 1};
+	Comparison	c;
+
+	memset(found, 0, sizeof(found));
+	for (int i = 0; i < n; i++)
+		found[(i * 7919 + 4095) % MANY] = off;
+	tensor_compare(expected, found, WIRE_FLOAT32, MANY, &tolerance, &c);
+	return c.equal && c.mismatches == (size_t) n;
+}
+
+/* the median of the first and the second elements of arrays of two */
+static bool
+medians(const float *arrays, uint32_t n, float first, float second)
+{
+	float		found[2];
+
+	tensor_medians(arrays, 2 * sizeof(float), n, WIRE_FLOAT32, 2, found);
+	return found[0] == first && found[1] == second;
+}
+
+/* whether so many picks of n elements ascend and end in the last part */
+static bool
+picks(uint64_t n, uint64_t count)
+{
+	uint64_t	last = 0;
+
+	for (uint64_t i = 0; i < count; i++)
+	{
+		uint64_t	at = tolerance_pick(n, count, i);
+
+		if (at >= n || (i > 0 && at <= last))
+			return false;
+		last = at;
+	}
+	return last >= n - 2 * (n / count) - n % count;
 }
 
 /* two values that differ, in words */
@@ -104,8 +122,18 @@ says(uint32_t dtype, double one, double other, const char *text)
 int
 main(void)
 {
-	double		n;
+	Tolerance	usual = {.rtol = 1e-2,.atol = 1e-3,.scale = 2,.share = 0.05,.widen = 1};
+	Tolerance	constant = usual;
+	Tolerance	rounded = usual;
+	Tolerance	wide = usual;
+	float		factor[100] = {10};
+	Tolerance	factors = usual;
+	Comparison	c;
 
+	constant.middle = 100;
+	rounded.rounding = 0.1;
+	wide.widen = 3;
+	factors.scales = factor;
 	check(finishes(WIRE_FLOAT32, 2, 16, 1024, 0, 65536), "elements times their size");
 	check(finishes(WIRE_FLOAT64, 0, 0, 0, 0, 8), "no dimension is one element");
 	check(finishes(WIRE_FLOAT64, 3, 0, (int64_t) 1 << 62, (int64_t) 1 << 62, 0),
@@ -131,22 +159,28 @@ main(void)
 	check(span(2, 2, (int64_t) 1 << 41, 1) == 0, "nor is what reaches farther than memory");
 	check(span((1 << 25) + 1, 1, (int64_t) 1 << 39, 1) == 0, "a product that overflows to none");
 	check(span(3, 3, INT64_MAX, INT64_MAX) == 0, "nor does a sum overflow");
-	check(rms(3, -3, -3) == 3 && rms(3, -3, 0) == 3,
-		  "a root mean square, whether what is compared is right or not");
-	check(fabs(rms(1e-40f, -1e-40f, 0) / 1e-40 - 1) < 1e-3, "of numbers that are not normal");
-	check(isnan(rms(INFINITY, 1, 0)) && isnan(rms(NAN, 1, 1)), "none of what is not finite");
-	check(allows(1, 100, 0, 1e-3) && allowed(WIRE_FLOAT32, 0, 100, 0) < 1e-9,
-		  "the tolerance is relative to the root mean square");
-	check(allows(0, 100, 1, 1e-3 / sqrt(2)), "zeros have that of outputs for other inputs");
-	check(allows(1e-4, 1, 1, 1e-3 / sqrt(2)), "one element, which may be small by luck, too");
-	check(allows(1e-4, 100, 100, 1e-7), "many can't, and have their own");
-	check(allows(1, 100, 25, 2e-3), "for as many as others have that are not 0");
-	check(allows(1, 25, 100, 1e-3), "if not more are finite");
-	check(scale(WIRE_FLOAT32, (float[]) {3, 0, -4, -0.0f}, 4, &n) == 25 && n == 2
-		  && scale(WIRE_FLOAT64, (double[]) {3, 0, NAN, -4}, 4, &n) == 25 && n == 2
-		  && scale(WIRE_FLOAT32, (float[]) {1e-30f, 0}, 2, &n) > 9e-61 && n == 1
-		  && scale(WIRE_FLOAT32, (float[]) {3, INFINITY, 0, 1e30f}, 4, &n) > 9e59 && n == 2,
-		  "what is not 0, and is finite, is what tolerances scale with");
+	check(allows(0, 2e-3, usual) && allows(1, 1.2e-2, usual),
+		  "a tolerance is a share of the scale and of the element");
+	check(allows(100, 0.1, constant) && allows(90, 0.6, constant),
+		  "and at most a share of the scale and of what an element is off its middle");
+	check(allows(1, 0.1, rounded), "rounding is always tolerated");
+	check(allows(1, 3.6e-2, wide),
+		  "what moves by itself has a wider tolerance");
+	check(allows(0, 2e-2, factors), "elements have scales of their own");
+	check(excuses(5, 3) && !excuses(6, 3), "one of 100,000 elements may miss");
+	check(!excuses(1, 5), "but not by more than four tolerances");
+	tensor_compare((int64_t[2]) {1, 2}, (int64_t[2]) {1, 3}, WIRE_INT64, 2, &wide, &c);
+	check(!c.equal && c.first == 1, "integers have no tolerance");
+	tensor_compare((float[3]) {NAN, INFINITY, 1}, (float[3]) {NAN, INFINITY, 1}, WIRE_FLOAT32, 3,
+				   &usual, &c);
+	check(c.equal && c.infinite == 2, "NaN equals NaN, an infinity itself");
+	tensor_compare((float[2]) {1, 1}, (float[2]) {NAN, 1}, WIRE_FLOAT32, 2, &usual, &c);
+	check(!c.equal && isinf(c.error), "and no number");
+	check(medians((float[]) {1, 5, 3, 4, 2, NAN}, 3, 2, 5)
+		  && medians((float[]) {2, 1, 1, 2}, 2, 1, 1),
+		  "medians are elements, the lower of two");
+	check(picks(1000, 1000) && picks(1001, 1000) && picks(123456789, 16384) && picks(5, 5),
+		  "picks come from all parts");
 	check(says(WIRE_FLOAT32, 25.334190368, 25.05578041, "25.33419, 25.05578"),
 		  "values with the digits of a float32");
 	check(says(WIRE_FLOAT64, 0.123456789012, 0.123456789, "0.12345678901, 0.123456789"),

@@ -109,18 +109,34 @@ host_free(Measure *m, void *memory)
 }
 
 bool
-host_compare(Measure *m, const void *expected, const void *found, int output, Comparison *result)
+host_compare(Measure *m, const void *expected, const void *found, int output,
+			 const Tolerance *tolerance, Comparison *result)
 {
 	const Tensor *t = &m->output[output];
 
-	tensor_compare(expected, found, t->dtype, t->elements, measure_tolerance(m, output), result);
+	tensor_compare(expected, found, t->dtype, t->elements, tolerance, result);
 	return true;
 }
 
 bool
-host_scale(Measure *m, const void *y, void *scratch, int output, double *squares, double *n)
+host_pick(Measure *m, const void *array, const Tensor *tensor, size_t count, double *values)
 {
-	tensor_scale(y, m->output[output].dtype, m->output[output].elements, squares, n);
+	for (size_t i = 0; i < count; i++)
+		values[i] = tensor_load(array, tensor->dtype, tolerance_pick(tensor->elements, count, i));
+	return true;
+}
+
+bool
+host_medians(Measure *m, const void *outputs, uint32_t n, const Tensor *tensor, void *medians)
+{
+	tensor_medians(outputs, m->output_bytes, n, tensor->dtype, tensor->elements, medians);
+	return true;
+}
+
+bool
+host_take(Measure *m, void *memory, const void *from, size_t bytes)
+{
+	memcpy(memory, from, bytes);
 	return true;
 }
 

@@ -27,16 +27,19 @@ extern void host_blank_end(Measure *m, char *memory, size_t bytes);
 extern void *host_alloc(Measure *m, size_t bytes);
 extern void host_free(Measure *m, void *memory);
 extern bool host_compare(Measure *m, const void *expected, const void *found, int output,
-						 Comparison *result);
-extern bool host_scale(Measure *m, const void *y, void *scratch, int output, double *squares,
-					   double *n);
+						 const Tolerance *tolerance, Comparison *result);
+extern bool host_pick(Measure *m, const void *array, const Tensor *tensor, size_t count,
+					  double *values);
+extern bool host_medians(Measure *m, const void *outputs, uint32_t n, const Tensor *tensor,
+						 void *medians);
+extern bool host_take(Measure *m, void *memory, const void *from, size_t bytes);
 
 extern size_t host_arena_bytes(const Measure *m);
 extern size_t host_block_outputs(const Measure *m);
 
 #define HOST_CALLS \
 	.block = host_block, .alloc = host_alloc, .free = host_free, .compare = host_compare, \
-	.scale = host_scale, \
+	.pick = host_pick, .medians = host_medians, .take = host_take, \
 	.arena_bytes = host_arena_bytes, .block_outputs = host_block_outputs, \
 	HOST_NUMBERS
 
@@ -61,7 +64,8 @@ extern bool gpu_begin_pair(Measure *m, Arena *arena);
 #define GPU_CALLS \
 	.stage = gpu_stage, .unstage = gpu_unstage, .block = gpu_run, \
 	.alloc = gpu_alloc, .free = gpu_free, \
-	.compare = gpu_compare, .scale = gpu_scale, .inputs_same = gpu_inputs_same, \
+	.compare = gpu_compare, .pick = gpu_pick, .medians = gpu_medians, .take = gpu_take, \
+	.inputs_same = gpu_inputs_same, \
 	.arena_bytes = gpu_arena_limit, .block_outputs = gpu_block_outputs, \
 	.steps = true, \
 	.begin_pair = gpu_begin_pair, .begin_half = gpu_begin_half, .disturbed = gpu_disturbed, \

@@ -25,16 +25,18 @@
 #include "supervisor/outcome.h"
 #include "supervisor/checks/outputs.h"
 #include "supervisor/checks/poison.h"
+#include "supervisor/checks/signal.h"
 #include "supervisor/session.h"
 
 #define CALLS_IN_A_ROW	3
 #define NUDGED_BYTES	((size_t) 256 << 20)	/* of inputs, which have a copy then */
 /* a tenth of an output: what lies at a step of a function may turn to its other side */
 #define FEW_OTHERS		10
-/* of an output's root mean square: what moves farther is no more than rounding errors */
+/* of an output's scale: what moves farther is no more than rounding errors */
 #define ROUNDED_ATOL	0.1
-/* of an output, that may all be as small as the rounding errors of what went into them */
-#define FEW_ELEMENTS	16
+/* what right code may be off by, over what the reference moves by, and the most of that */
+#define WIDER_THAN_MOVES 4
+#define WIDEN_MOST		64
 #define MOST_MOVES		1e6		/* a number also where one becomes infinite */
 /* of what a slot takes among few, what it takes among many, at least */
 #define LEAST_SHARE		8
@@ -57,51 +59,17 @@ one_more_input(Measure *m, Arena *arena, const uint32_t *order, uint32_t slots)
 	return true;
 }
 
-static void
-set_scale(Measure *m, int output, double squares, double n, uint32_t outputs)
-{
-	m->scale[output].elements = n > 0 ? n / outputs : 0;
-	m->scale[output].rms = n > 0 && n <= FEW_ELEMENTS * outputs ? sqrt(squares / n) : 0;
-}
-
-/* what tolerances scale with; c->found is written to */
-static bool
-note_scales(Checks *c)
-{
-	Measure    *m = c->m;
-	size_t		at = 0;
-
-	for (int o = 0; o < m->outputs; o++)
-	{
-		double		squares = 0;
-		double		n = 0;
-		uint32_t	outputs = 0;
-
-		for (uint32_t i = 0; i < c->n && tensor_dtype_is_float(m->output[o].dtype); i++)
-		{
-			double		before = n;
-
-			if (!m->backend->scale(m, c->expected + i * m->output_bytes + at, c->found, o, &squares,
-								   &n))
-				return false;
-			outputs += n > before;
-		}
-		set_scale(m, o, squares, n, outputs);
-		at += measure_gathered(&m->output[o]);
-	}
-	return true;
-}
-
 /* whether floats are smaller than the smallest normal number of float32, so that zeros will do */
 static bool
-underflows(const Tensor *t, const Comparison *c)
+underflows(const Measure *m, int output)
 {
-	return t->dtype != WIRE_FLOAT64 && c->rms < FLT_MIN;
+	return tensor_dtype_is_float(m->output[output].dtype)
+		&& m->output[output].dtype != WIRE_FLOAT64 && m->tolerance[output].scale < FLT_MIN;
 }
 
 /*
  * Whether the outputs of two inputs are others, and which bytes of them are the same. What
- * underflows, as the product of many numbers, has a few elements by luck, and is no other.
+ * underflows, as the product of many numbers does, is no other.
  */
 static bool
 compare_inputs(Measure *m, const char *one, const char *other, double *same, bool *differ)
@@ -113,13 +81,11 @@ compare_inputs(Measure *m, const char *one, const char *other, double *same, boo
 		const Tensor *t = &m->output[i];
 		Comparison	c;
 
-		if (!m->backend->compare(m, one, other, i, &c))
+		if (!m->backend->compare(m, one, other, i, &m->tolerance[i], &c))
 			return false;
 		if (t->elements > 0)
 			*same += (double) t->bytes * (1 - (double) c.mismatches / (double) t->elements);
-		if (underflows(t, &c) && !c.equal && !m->backend->compare(m, other, one, i, &c))
-			return false;
-		*differ |= (c.mismatches > 0 || c.error > 0) && !underflows(t, &c);
+		*differ |= (c.mismatches > 0 || c.error > 0) && !underflows(m, i);
 		one += measure_gathered(t);
 		other += measure_gathered(t);
 	}
@@ -233,19 +199,24 @@ stands_rounding(Checks *c, Executor *executor, double limit)
 		const Tensor *t = &m->output[i];
 		const char *expected = c->expected + at;
 		const char *found = c->found + at;
+		Tolerance	rounded;
 		Comparison	differ;
 
 		at += measure_gathered(t);
-		if (!m->backend->compare(m, expected, found, i, &differ))
+		if (!m->backend->compare(m, expected, found, i, &m->tolerance[i], &differ))
 			return false;
-		if (!tensor_dtype_is_float(t->dtype) || differ.equal)
+		if (!tensor_dtype_is_float(t->dtype))
 			continue;
-		m->moves = fmin(fmax(m->moves, differ.error), MOST_MOVES);
+		if (!differ.equal)
+			m->moves = fmin(fmax(m->moves, differ.error), MOST_MOVES);
+		m->tolerance[i].widen = fmin(fmax(WIDER_THAN_MOVES * differ.error, 1), WIDEN_MOST);
 		if (differ.mismatches <= t->elements / FEW_OTHERS)
 			continue;
-		m->tolerance = (Tolerance) {.rtol = 0, .atol = ROUNDED_ATOL};
-		good = m->backend->compare(m, expected, found, i, &differ);
-		m->tolerance = m->job->tolerance;
+		rounded = m->tolerance[i];
+		rounded.widen = 1;
+		rounded.rtol = 0;
+		rounded.atol = rounded.share = ROUNDED_ATOL;
+		good = m->backend->compare(m, expected, found, i, &rounded, &differ);
 		if (good && differ.mismatches > t->elements / FEW_OTHERS)
 			good = conclude(m, OUTCOME_UNVERIFIED, "output %d of the reference is made of rounding "
 							"errors: %zu of %zu elements are others where inputs are off by a unit "
@@ -320,7 +291,7 @@ run_reference(Checks *c, bool *agree)
 
 	if (!checks_runs(m, &c->reference, SIDE_REFERENCE, &c->arena, c->n, false, c->seeds,
 					 c->expected, limit)
-		|| !note_scales(c)
+		|| !signal_learn(m, c->expected, c->n)
 		|| !measure_inputs_same(m, &c->arena, SIDE_REFERENCE, c->n - 1, &same))
 		return false;
 	c->overwrites = !same;

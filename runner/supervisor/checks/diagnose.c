@@ -100,7 +100,7 @@ compare_runs(Diagnosis *d, const char *expected, const char *found, bool *differ
 		{
 			Comparison	c;
 
-			if (!m->backend->compare(m, expected + at, found + at, o, &c))
+			if (!m->backend->compare(m, expected + at, found + at, o, &m->tolerance[o], &c))
 				return false;
 			at += measure_gathered(&m->output[o]);
 			t->deviation = fmax(t->deviation, c.error);

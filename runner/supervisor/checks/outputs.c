@@ -125,7 +125,8 @@ measure_agree(Measure *m, const void *expected, const void *found, bool *agree)
 	{
 		Comparison	c;
 
-		if (!m->backend->compare(m, (const char *) expected + at, (const char *) found + at, i, &c))
+		if (!m->backend->compare(m, (const char *) expected + at, (const char *) found + at, i,
+								 &m->tolerance[i], &c))
 			return false;
 		*agree = c.equal;
 		at += measure_gathered(&m->output[i]);
@@ -144,7 +145,8 @@ measure_compare(Measure *m, const void *expected, const void *found, Side blamed
 		const Tensor *t = &m->output[i];
 		Comparison	c;
 
-		if (!m->backend->compare(m, (const char *) expected + at, (const char *) found + at, i, &c))
+		if (!m->backend->compare(m, (const char *) expected + at, (const char *) found + at, i,
+								 &m->tolerance[i], &c))
 			return false;
 		at += measure_gathered(t);
 		if (!c.equal)

@@ -320,8 +320,9 @@ load_kernels(Measure *m)
 		{"cudal1_fill", &gpu->fill}, {"cudal1_poison", &gpu->poison},
 		{"cudal1_overwrite", &gpu->overwrite}, {"cudal1_stage", &gpu->stage},
 		{"cudal1_sample", &gpu->sample},
-		{"cudal1_gather", &gpu->gather}, {"cudal1_squares", &gpu->squares},
-		{"cudal1_compare", &gpu->compare}, {"cudal1_flush", &gpu->flush}
+		{"cudal1_gather", &gpu->gather}, {"cudal1_pick", &gpu->pick},
+		{"cudal1_medians", &gpu->medians}, {"cudal1_compare", &gpu->compare},
+		{"cudal1_flush", &gpu->flush}
 	};
 
 	char		problem[512];

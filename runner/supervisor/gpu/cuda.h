@@ -169,7 +169,8 @@ typedef struct Gpu
 				stage,
 				sample,
 				gather,
-				squares,
+				pick,
+				medians,
 				compare,
 				flush;
 	uint32_t   *slots;			/* page-locked, read by kernels: those staged next */
@@ -198,7 +199,6 @@ typedef struct Gpu
 	CuAddress	comparison;
 	CuAddress	cold;			/* what is written to turn out the caches */
 	size_t		cold_bytes;
-	double		rms[WIRE_MAX_TENSORS];	/* of the reference's outputs */
 	int			sampled;
 	/* what sandboxes and builds need */
 	char		node[32];
@@ -404,9 +404,12 @@ extern bool gpu_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t 
 extern bool gpu_read_first(Measure *m, Executor *executor, const Arena *arena, uint32_t run,
 						   uint32_t slot, void *out);
 extern bool gpu_compare(Measure *m, const void *expected, const void *found, int output,
-						Comparison *result);
-extern bool gpu_scale(Measure *m, const void *y, void *scratch, int output, double *squares,
-					  double *n);
+						const Tolerance *tolerance, Comparison *result);
+extern bool gpu_pick(Measure *m, const void *array, const Tensor *tensor, size_t count,
+					 double *values);
+extern bool gpu_medians(Measure *m, const void *outputs, uint32_t n, const Tensor *tensor,
+						void *medians);
+extern bool gpu_take(Measure *m, void *memory, const void *from, size_t bytes);
 extern void *gpu_alloc(Measure *m, size_t bytes);
 extern void gpu_free(Measure *m, void *memory);
 

@@ -62,7 +62,7 @@ gpu_check_samples(Measure *m, const Arena *arena)
 			{
 				double		y = tensor_load(&drawn->value[SIDE_REFERENCE][at], t->dtype, 0);
 				double		x = tensor_load(&drawn->value[arena->place][at], t->dtype, 0);
-				double		allowed = atol * gpu->rms[o] + rtol * fabs(y);
+				double		allowed = atol * m->tolerance[o].scale + rtol * fabs(y);
 				bool		same = x == y || (isnan(x) && isnan(y))
 					|| (isfinite(x) && isfinite(y) && fabs(x - y) <= SAMPLE_TOLERANCE * allowed);
 
@@ -170,52 +170,22 @@ gpu_read(Measure *m, Executor *executor, Side side, const Arena *arena, uint32_t
 	return gpu_good(m, m->gpu->driver.CtxSynchronize(), "to compare outputs");
 }
 
-/*
- * Sums the squares of what is expected to c->squares, and has the comparison scale with
- * tensor_rms().
- */
-static bool
-sum_squares(Measure *m, CuAddress expected, uint32_t dtype, uint64_t n, Tolerance tolerance,
-			CudaComparison *c)
-{
-	Gpu		   *gpu = m->gpu;
-	void	   *parameters[] = {&expected, &dtype, &n, &gpu->comparison};
-	CudaComparison scaled;
-
-	if (!gpu_launch(m, gpu->squares, n, 1, parameters)
-		|| !gpu_good(m, gpu->driver.MemcpyDtoH(c, gpu->comparison, sizeof(*c)),
-					 "to compare arrays"))
-		return false;
-	scaled = *c;
-	scaled.squares = pow(tensor_rms(tolerance, c->squares, c->finite), 2) * (double) c->finite;
-	return gpu_good(m, gpu->driver.MemcpyHtoD(gpu->comparison, &scaled, sizeof(scaled)),
-					"to compare arrays");
-}
-
 /* by the rule of tensor_compare */
 static bool
 compare_elements(Measure *m, CuAddress expected, CuAddress found, uint32_t dtype, uint64_t n,
-				 Tolerance tolerance, CudaComparison *c)
+				 const Tolerance *tolerance, CudaComparison *c)
 {
 	Gpu		   *gpu = m->gpu;
 	uint32_t	size = (uint32_t) tensor_dtype_size(dtype);
-	double		rtol,
-				atol,
-				squares;
-	void	   *compare[] = {&expected, &found, &dtype, &size, &n, &rtol, &atol, &gpu->comparison};
+	void	   *compare[] = {&expected, &found, &dtype, &size, &n, (void *) (uintptr_t) tolerance,
+		&gpu->comparison};
 
 	*c = (CudaComparison) {.first = ~0ULL};
-	tensor_tolerance(dtype, tolerance, &rtol, &atol);
-	if (!gpu_good(m, gpu->driver.MemcpyHtoD(gpu->comparison, c, sizeof(*c)), "to compare arrays")
-		|| (tensor_dtype_is_float(dtype) && !sum_squares(m, expected, dtype, n, tolerance, c)))
-		return false;
-	squares = c->squares;
-	if (!gpu_launch(m, gpu->compare, n, 1, compare)
-		|| !gpu_good(m, gpu->driver.MemcpyDtoH(c, gpu->comparison, sizeof(*c)),
-					 "to compare arrays"))
-		return false;
-	c->squares = squares;
-	return true;
+	return gpu_good(m, gpu->driver.MemcpyHtoD(gpu->comparison, c, sizeof(*c)),
+					"to compare arrays")
+		&& gpu_launch(m, gpu->compare, n, 1, compare)
+		&& gpu_good(m, gpu->driver.MemcpyDtoH(c, gpu->comparison, sizeof(*c)),
+					"to compare arrays");
 }
 
 /* whether an argument that is copied to the slots is also an output, by its number among these */
@@ -250,7 +220,7 @@ gpu_inputs_same(Measure *m, const Arena *arena, Side side, uint32_t slot, bool *
 			continue;
 		/* as words, which have no tolerance */
 		if (!compare_elements(m, p->from + slot * pieces.from_stride, p->to + slot * p->to_stride,
-							  WIRE_INT64, p->bytes / sizeof(int64_t), m->tolerance, &c))
+							  WIRE_INT64, p->bytes / sizeof(int64_t), &(Tolerance) {0}, &c))
 			return false;
 		*same = c.mismatches == 0;
 	}
@@ -278,11 +248,11 @@ gpu_read_first(Measure *m, Executor *executor, const Arena *arena, uint32_t run,
 }
 
 bool
-gpu_compare(Measure *m, const void *expected, const void *found, int output, Comparison *result)
+gpu_compare(Measure *m, const void *expected, const void *found, int output,
+			const Tolerance *tolerance, Comparison *result)
 {
 	Gpu		   *gpu = m->gpu;
 	const Tensor *t = &m->output[output];
-	Tolerance	tolerance = measure_tolerance(m, output);
 	CuAddress	y = (CuAddress) (uintptr_t) expected,
 				x = (CuAddress) (uintptr_t) found;
 	CudaComparison c;
@@ -292,7 +262,6 @@ gpu_compare(Measure *m, const void *expected, const void *found, int output, Com
 
 	memset(result, 0, sizeof(*result));
 	result->equal = true;
-	result->rms = NAN;
 	if (t->elements == 0)
 		return true;
 	if (!compare_elements(m, y, x, t->dtype, t->elements, tolerance, &c))
@@ -300,13 +269,12 @@ gpu_compare(Measure *m, const void *expected, const void *found, int output, Com
 	memcpy(&error, &c.error_bits, sizeof(error));
 	result->error = error;
 	result->mismatches = c.mismatches;
-	if (c.finite > 0)
-		gpu->rms[output] = tensor_rms(tolerance, c.squares, c.finite);
-	if (tensor_dtype_is_float(t->dtype) && c.finite == t->elements)
-		result->rms = sqrt(c.squares / (double) c.finite);
+	result->far = c.far;
+	result->infinite = c.infinite;
+	result->equal = tensor_equal(!tensor_dtype_is_float(t->dtype), t->elements, c.mismatches,
+								 c.far);
 	if (c.mismatches > 0)
 	{
-		result->equal = false;
 		result->first = c.first;
 		if (!gpu_good(m, gpu->driver.MemcpyDtoH(value[0], y + c.first * size, size),
 					  "to compare outputs")
@@ -319,23 +287,45 @@ gpu_compare(Measure *m, const void *expected, const void *found, int output, Com
 	return true;
 }
 
-/* by a comparison with zeros, which counts what is another */
 bool
-gpu_scale(Measure *m, const void *y, void *scratch, int output, double *squares, double *n)
+gpu_pick(Measure *m, const void *array, const Tensor *tensor, size_t count, double *values)
 {
-	const Tensor *t = &m->output[output];
-	CuAddress	zeros = (CuAddress) (uintptr_t) scratch;
-	CudaComparison c;
+	Gpu		   *gpu = m->gpu;
+	CuAddress	from = (CuAddress) (uintptr_t) array,
+				to = (CuAddress) (uintptr_t) gpu_alloc(m, count * sizeof(*values));
+	uint32_t	dtype = tensor->dtype;
+	uint64_t	n = tensor->elements,
+				picked = count;
+	void	   *parameters[] = {&from, &dtype, &n, &picked, &to};
+	bool		good;
 
-	if (t->elements == 0)
-		return true;
-	if (!gpu_good(m, m->gpu->driver.MemsetD8(zeros, 0, t->bytes), "to compare outputs")
-		|| !compare_elements(m, (CuAddress) (uintptr_t) y, zeros, t->dtype, t->elements,
-							 (Tolerance) {.rtol = 0, .atol = 0}, &c))
-		return false;
-	*squares += c.squares;
-	*n += (double) c.mismatches - (double) (t->elements - c.finite);
-	return true;
+	if (!to)
+		return conclude(m, OUTCOME_LOST, "no memory on the GPU");
+	good = gpu_launch(m, gpu->pick, picked, 1, parameters)
+		&& gpu_good(m, gpu->driver.MemcpyDtoH(values, to, count * sizeof(*values)),
+					"to look at arrays");
+	gpu_free(m, (void *) (uintptr_t) to);
+	return good;
+}
+
+bool
+gpu_medians(Measure *m, const void *outputs, uint32_t n, const Tensor *tensor, void *medians)
+{
+	CuAddress	from = (CuAddress) (uintptr_t) outputs,
+				to = (CuAddress) (uintptr_t) medians;
+	uint64_t	stride = m->output_bytes,
+				elements = tensor->elements;
+	uint32_t	dtype = tensor->dtype;
+	void	   *parameters[] = {&from, &stride, &n, &dtype, &elements, &to};
+
+	return gpu_launch(m, m->gpu->medians, elements, 1, parameters) && gpu_synchronize(m);
+}
+
+bool
+gpu_take(Measure *m, void *memory, const void *from, size_t bytes)
+{
+	return gpu_good(m, m->gpu->driver.MemcpyHtoD((CuAddress) (uintptr_t) memory, from, bytes),
+					"to compare outputs");
 }
 
 bool

@@ -326,50 +326,55 @@ cudal1_gather(const char *from, char *to, uint32_t size, u64 n, CudaView view)
 	}
 }
 
-/* sum of squares and number of the finite elements */
+/* elements that stand for all, see tolerance_pick() */
 extern "C" __global__ void
-cudal1_squares(const void *expected, uint32_t dtype, u64 n, CudaComparison *result)
+cudal1_pick(const void *array, uint32_t dtype, u64 n, u64 count, double *out)
 {
-	double		squares = 0;
-	u64			finite = 0;
+	u64			step = (u64) gridDim.x * blockDim.x;
+
+#pragma unroll 1
+	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step)
+		out[i] = load(array, dtype, tolerance_pick(n, count, i));
+}
+
+/* of each element the lower median over `count` arrays, as tensor_medians() */
+extern "C" __global__ void
+cudal1_medians(const char *arrays, u64 stride, uint32_t count, uint32_t dtype, u64 n, void *out)
+{
 	u64			step = (u64) gridDim.x * blockDim.x;
 
 #pragma unroll 1
 	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
 	{
-		double		y = load(expected, dtype, i);
+		double		sorted[TOLERANCE_MEDIANS];
 
-		if (isfinite(y))
-		{
-			squares += y * y;
-			finite++;
-		}
-	}
 #pragma unroll 1
-	for (int lane = 16; lane > 0; lane >>= 1)
-	{
-		squares += __shfl_down_sync(0xFFFFFFFFu, squares, lane);
-		finite += __shfl_down_sync(0xFFFFFFFFu, finite, lane);
-	}
-	if ((threadIdx.x & 31) == 0)
-	{
-		atomicAdd(&result->squares, squares);
-		atomicAdd(&result->finite, finite);
+		for (uint32_t k = 0; k < count; k++)
+		{
+			double		value = load(arrays + k * stride, dtype, i);
+			uint32_t	at = k;
+
+#pragma unroll 1
+			for (; at > 0 && (sorted[at - 1] > value || sorted[at - 1] != sorted[at - 1]); at--)
+				sorted[at] = sorted[at - 1];
+			sorted[at] = value;
+		}
+		store(out, dtype, i, sorted[(count - 1) / 2], 0);
 	}
 }
 
-/* the rule of tensor_compare; the tolerance scales with the mean square that is in the result */
+/* the rule of tensor_compare */
 extern "C" __global__ void
 cudal1_compare(const void *expected, const void *found, uint32_t dtype, uint32_t size, u64 n,
-			   double rtol, double atol, CudaComparison *result)
+			   Tolerance tolerance, CudaComparison *result)
 {
 	u64			step = (u64) gridDim.x * blockDim.x;
 	bool		exact = dtype > WIRE_BFLOAT16;
-	double		scale = result->finite > 0 ? atol * sqrt(result->squares / (double) result->finite)
-		: 0;
 	float		worst = 0;
 	u64			first = ~0ull,
-				wrong = 0;
+				wrong = 0,
+				far = 0,
+				infinite = 0;
 
 #pragma unroll 1
 	for (u64 i = (u64) blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
@@ -392,35 +397,43 @@ cudal1_compare(const void *expected, const void *found, uint32_t dtype, uint32_t
 			{
 				worst = INFINITY;
 				first = wrong++ == 0 ? i : first;
+				far++;
 			}
 			continue;
 		}
 		y = load(expected, dtype, i);
 		x = load(found, dtype, i);
+		infinite += !isfinite(y);
 		if (x == y || (x != x && y != y))
 			continue;
-		if (!isfinite(x) || !isfinite(y))
+		error = INFINITY;
+		if (isfinite(x) && isfinite(y))
 		{
-			worst = INFINITY;
-			first = wrong++ == 0 ? i : first;
-			continue;
+			allowed = tolerance_of(&tolerance, y,
+								   tolerance.scale * (tolerance.scales ? tolerance.scales[i] : 1),
+								   tolerance.middles ? load(tolerance.middles, dtype, i)
+								   : tolerance.middle);
+			error = allowed > 0 ? (float) (fabs(x - y) / allowed) : INFINITY;
 		}
-		allowed = scale + rtol * fabs(y);
-		error = allowed > 0 ? (float) (fabs(x - y) / allowed) : INFINITY;
 		worst = fmaxf(worst, error);
 		if (error > 1)
 			first = wrong++ == 0 ? i : first;
+		far += error > TOLERANCE_FARTHEST;
 	}
 	/* where all are wrong, all threads would wait for one word */
 #pragma unroll 1
 	for (int lane = 16; lane > 0; lane >>= 1)
 	{
 		wrong += __shfl_down_sync(0xFFFFFFFFu, wrong, lane);
+		far += __shfl_down_sync(0xFFFFFFFFu, far, lane);
+		infinite += __shfl_down_sync(0xFFFFFFFFu, infinite, lane);
 		first = min(first, __shfl_down_sync(0xFFFFFFFFu, first, lane));
 	}
-	if ((threadIdx.x & 31) == 0 && wrong > 0)
+	if ((threadIdx.x & 31) == 0 && wrong + infinite > 0)
 	{
 		atomicAdd(&result->mismatches, wrong);
+		atomicAdd(&result->far, far);
+		atomicAdd(&result->infinite, infinite);
 		atomicMin(&result->first, first);
 	}
 	/* errors are not negative, so that their bits order as they do */

@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+#include "common/tolerance.h"
 #include "common/wire.h"
 
 typedef struct CudaPiece
@@ -39,9 +40,9 @@ typedef struct CudaView
 
 typedef struct CudaComparison
 {
-	double		squares;
-	unsigned long long finite;
 	unsigned long long mismatches;
+	unsigned long long far;		/* of these, as in Comparison */
+	unsigned long long infinite;	/* likewise */
 	unsigned long long first;	/* index of the first mismatch; all ones before */
 	uint32_t	error_bits;		/* of the largest deviation, a float, in tolerances */
 	uint32_t	fill;

@@ -83,7 +83,8 @@ is_there(GpuSteps *s, uint32_t run, const void *expected)
 
 	gpu_late_is(&gpu->late, run, &i);
 	trap->readable = gpu_read_first(m, s->executor, s->arena, run, gpu->late.slot[i], trap->found);
-	if (!trap->readable || !gpu_compare(m, expected, trap->found, 0, &found))
+	if (!trap->readable || !gpu_compare(m, expected, trap->found, 0, &m->tolerance[0],
+											   &found))
 	{
 		s->failed = m->result->outcome != OUTCOME_NONE;
 		return false;

@@ -1,0 +1,66 @@
+/*
+ * tolerance.h
+ *		How far an element of an output may be off, the same on a CPU and on a GPU.
+ */
+#ifndef CUDAL1_TOLERANCE_H
+#define CUDAL1_TOLERANCE_H
+
+#include <stdint.h>
+
+#ifdef __CUDACC__
+#define TOLERANCE_INLINE __host__ __device__ static inline
+#else
+#include <math.h>
+#define TOLERANCE_INLINE static inline
+#endif
+
+/*
+ * Of floating point outputs, a share of the elements may miss by up to so many tolerances: among
+ * millions, one is as far off as none of a thousand is.
+ */
+#define TOLERANCE_MISSES		1e-5
+#define TOLERANCE_FARTHEST		4
+
+#define TOLERANCE_MEDIANS		16	/* outputs whose medians are the middles, at most */
+
+/* docs/tasks.md, "Comparison", has the rule, and checks/signal.c makes its numbers */
+typedef struct Tolerance
+{
+	double		rtol;			/* relative to the expected element; < 0: the dtype's default */
+	double		atol;			/* relative to `scale`; < 0: likewise */
+	double		scale;			/* how far elements lie from their middle for other inputs */
+	double		middle;			/* where `middles` has none: that of all elements */
+	double		share;			/* of the signal, the most that is tolerated */
+	double		widen;			/* times rtol and atol, for what the reference itself moves by */
+	double		rounding;		/* relative to the expected element, always tolerated */
+	const float *scales;		/* of each element, times `scale`; NULL: 1 */
+	const void *middles;		/* of each element, in the output's type; NULL: `middle` for all */
+} Tolerance;
+
+/* the largest deviation that is tolerated of an element `y`, whose scale and middle these are */
+TOLERANCE_INLINE double
+tolerance_of(const Tolerance *t, double y, double scale, double middle)
+{
+	double		usual = t->widen * (t->atol * scale + t->rtol * fabs(y));
+	double		signal = t->share * (scale + fabs(y - middle));
+
+	return fmax(fmin(usual, signal), t->rounding * fabs(y));
+}
+
+/*
+ * The i-th of `count` elements that stand for all `n`, in order. Each is drawn from one of as many
+ * equal parts, so that no axis is met in step.
+ */
+TOLERANCE_INLINE uint64_t
+tolerance_pick(uint64_t n, uint64_t count, uint64_t i)
+{
+	uint64_t	part = n / count;
+	uint64_t	mixed = (i + 1) * 0x9E3779B97F4A7C15u;
+
+	mixed ^= mixed >> 29;
+	mixed *= 0xBF58476D1CE4E5B9u;
+	mixed ^= mixed >> 32;
+	return count >= n ? i : i * part + mixed % part;
+}
+
+#endif							/* CUDAL1_TOLERANCE_H */

@@ -1,0 +1,298 @@
+/*
+ * signal.c
+ *		What changes in an output when the inputs change, which tolerances are a share of.
+ *
+ * The reference's outputs for several inputs tell it. The middle of an element is its median over
+ * the inputs. The signal is how far elements lie from their middles, and the scale of an output is
+ * the lower quartile of these distances, so that neither a mask's -1e9, nor a constant, nor one
+ * element of 1e8 counts. Along an axis whose indices differ in scale, as columns of boxes and of
+ * scores do, each index has a factor of its own.
+ *
+ * A few thousand elements, drawn from all parts of an output, tell the scales. Only the middles
+ * need all elements, and only where a constant is so large that rtol times it is a good part of
+ * the signal.
+ */
+#define _GNU_SOURCE
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "supervisor/backend.h"
+#include "supervisor/checks/outputs.h"
+#include "supervisor/checks/signal.h"
+#include "supervisor/outcome.h"
+
+#define PICKS			16384	/* elements of an output that tell its scales */
+#define NORMAL_QUARTILE	3.14	/* a standard deviation of normal numbers over that quartile */
+#define FEW				64		/* distances that have no quartile but a root mean square */
+#define GROUP			256		/* distances that tell the factor of an index, about */
+#define GROUPS_MOST		1024	/* of neighbouring indices of an axis, which share a factor */
+#define GROUPS_DIFFER	4.0		/* times, where an axis has factors at all */
+#define SCALES_MOST		((size_t) 1 << 28)	/* elements of an output that may have factors */
+#define SHARE			0.05	/* of the signal, the most that is tolerated */
+
+/* what is known of an output */
+typedef struct Picked
+{
+	const Tensor *tensor;
+	uint32_t	n;				/* inputs */
+	size_t		count;			/* elements that were picked */
+	double	   *value;			/* of these, input by input */
+	double	   *middle;			/* of each element */
+	double	   *distance;		/* those that are not 0 */
+	size_t	   *element;		/* of which element each is */
+	size_t		distances;
+} Picked;
+
+static int
+ascending(const void *a, const void *b)
+{
+	double		x = *(const double *) a;
+	double		y = *(const double *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* the scale of these distances, which are put in order */
+static double
+scale_of(double *distance, size_t n)
+{
+	double		squares = 0;
+
+	if (n == 0)
+		return 0;
+	qsort(distance, n, sizeof(*distance), ascending);
+	if (n >= FEW)
+		return NORMAL_QUARTILE * distance[n / 4];
+	for (size_t i = 0; i < n; i++)
+		squares += distance[i] * distance[i];
+	return sqrt(squares / (double) n);
+}
+
+static double
+median_of(const Picked *p, size_t i)
+{
+	double		sorted[TOLERANCE_MEDIANS];
+	double		median = 0;
+
+	if (p->n < 2)
+		return 0;
+	for (uint32_t k = 0; k < p->n; k++)
+		sorted[k] = p->value[k * p->count + i];
+	tensor_medians(sorted, sizeof(double), p->n, WIRE_FLOAT64, 1, &median);
+	return median;
+}
+
+static bool
+pick(Measure *m, Picked *p, const char *outputs)
+{
+	for (uint32_t k = 0; k < p->n; k++)
+		if (!m->backend->pick(m, outputs + k * m->output_bytes, p->tensor, p->count,
+							  p->value + k * p->count))
+			return false;
+	for (size_t i = 0; i < p->count; i++)
+	{
+		p->middle[i] = median_of(p, i);
+		for (uint32_t k = 0; k < p->n; k++)
+		{
+			double		distance = fabs(p->value[k * p->count + i] - p->middle[i]);
+
+			if (!isfinite(distance) || distance == 0)
+				continue;
+			p->distance[p->distances] = distance;
+			p->element[p->distances++] = i;
+		}
+	}
+	return true;
+}
+
+/*
+ * The factors of the groups of an axis, `after` being the elements of an index of it. There are 0
+ * groups where they do not differ.
+ */
+static size_t
+find_factors(const Picked *p, size_t length, size_t after, double scale, float *factor)
+{
+	size_t		groups = p->distances / GROUP;
+	size_t	   *ends;
+	double	   *sorted;
+	double		least = INFINITY,
+				most = 0;
+
+	groups = groups < length ? groups : length;
+	groups = groups < GROUPS_MOST ? groups : GROUPS_MOST;
+	if (groups < 2)
+		return 0;
+	ends = calloc(groups + 1, sizeof(*ends));
+	sorted = calloc(p->distances, sizeof(*sorted));
+	for (int pass = 0; pass < 2 && ends && sorted; pass++)
+	{
+		for (size_t i = 0; i < p->distances; i++)
+		{
+			uint64_t	at = tolerance_pick(p->tensor->elements, p->count, p->element[i]);
+			size_t		group = at / after % length * groups / length;
+
+			if (pass == 0)
+				ends[group + 1]++;
+			else
+				sorted[ends[group]++] = p->distance[i];
+		}
+		for (size_t g = 0; g < groups && pass == 0; g++)
+			ends[g + 1] += ends[g];
+	}
+	/* by now each group ends where it is said to, and begins where the one before ends */
+	for (size_t g = 0; g < groups && ends && sorted; g++)
+	{
+		size_t		first = g > 0 ? ends[g - 1] : 0;
+		size_t		n = ends[g] - first;
+
+		factor[g] = n < FEW ? 1 : (float) (scale_of(sorted + first, n) / scale);
+		least = fmin(least, factor[g]);
+		most = fmax(most, factor[g]);
+	}
+	free(ends);
+	free(sorted);
+	return most > GROUPS_DIFFER * least ? groups : 0;
+}
+
+/* gives each element its factor, if any axis has some; false after conclude() */
+static bool
+make_factors(Measure *m, const Picked *p, Tolerance *t)
+{
+	const Tensor *tensor = p->tensor;
+	float	   *all = NULL;
+	float	   *factor = calloc(GROUPS_MOST, sizeof(*factor));
+	size_t		after = tensor->elements;
+	bool		good = factor != NULL;
+
+	for (uint32_t d = 0; d < tensor->ndim && good && tensor->elements <= SCALES_MOST; d++)
+	{
+		size_t		length = (size_t) tensor->shape[d];
+		size_t		groups;
+
+		after /= length;
+		groups = find_factors(p, length, after, t->scale, factor);
+		if (groups == 0)
+			continue;
+		if (!all && (all = calloc(tensor->elements, sizeof(*all))))
+			for (size_t i = 0; i < tensor->elements; i++)
+				all[i] = 1;
+		good = all != NULL;
+		for (size_t i = 0; i < tensor->elements && good; i++)
+			all[i] *= factor[i / after % length * groups / length];
+	}
+	if (all && good)
+	{
+		size_t		bytes = tensor->elements * sizeof(*all);
+		void	   *memory = measure_alloc(m, bytes);
+
+		good = memory && m->backend->take(m, memory, all, bytes);
+		t->scales = memory;
+	}
+	free(all);
+	free(factor);
+	return good || m->result->outcome != OUTCOME_NONE || conclude(m, OUTCOME_LOST, "no memory");
+}
+
+/* whether the middles make the tolerance of any element less than rtol and atol do */
+static bool
+needs_middles(const Picked *p, const Tolerance *t)
+{
+	for (size_t i = 0; i < p->count; i++)
+		for (uint32_t k = 0; k < p->n; k++)
+		{
+			double		y = p->value[k * p->count + i];
+
+			if (isfinite(y) && tolerance_of(t, y, t->scale, p->middle[i])
+				< tolerance_of(t, y, t->scale, 0))
+				return true;
+		}
+	return false;
+}
+
+/*
+ * Rounding of a result, and of sums as long as the largest input, whose errors grow with the root
+ * of their length; half precision is summed in float32. Never more than rtol.
+ */
+static double
+rounding_of(const Measure *m, uint32_t dtype, double rtol)
+{
+	size_t		length = 1;
+	double		sums = dtype == WIRE_FLOAT64 ? DBL_EPSILON : FLT_EPSILON;
+
+	for (int i = 0; i < m->inputs; i++)
+		length = m->input[i].elements > length ? m->input[i].elements : length;
+	return fmin(rtol, 2 * tensor_epsilon(dtype) + sums / 2 * sqrt((double) length));
+}
+
+static bool
+learn_output(Measure *m, Picked *p, const char *outputs, Tolerance *t)
+{
+	if (!pick(m, p, outputs))
+		return false;
+	t->rounding = rounding_of(m, p->tensor->dtype, t->rtol);
+	if (p->distances > 0)
+	{
+		double	   *sorted = calloc(p->distances, sizeof(*sorted));
+
+		if (!sorted)
+			return conclude(m, OUTCOME_LOST, "no memory");
+		memcpy(sorted, p->distance, p->distances * sizeof(*sorted));
+		t->scale = scale_of(sorted, p->distances);
+		free(sorted);
+		if (!make_factors(m, p, t))
+			return false;
+	}
+	if (p->n < 2 || !needs_middles(p, t))
+		return true;
+	t->middles = measure_alloc(m, p->tensor->bytes);
+	if (!t->middles)
+		return conclude(m, OUTCOME_LOST, "no memory for an output of %zu bytes", p->tensor->bytes);
+	return m->backend->medians(m, outputs, p->n, p->tensor, (void *) (uintptr_t) t->middles);
+}
+
+bool
+signal_learn(Measure *m, const char *outputs, uint32_t n)
+{
+	bool		good = true;
+
+	signal_forget(m);
+	n = n < TOLERANCE_MEDIANS ? n : TOLERANCE_MEDIANS;
+	for (int o = 0; o < m->outputs && good; outputs += measure_gathered(&m->output[o++]))
+	{
+		const Tensor *tensor = &m->output[o];
+		Picked		p = {.tensor = tensor, .n = n,
+		.count = tensor->elements < PICKS ? tensor->elements : PICKS};
+		Tolerance  *t = &m->tolerance[o];
+
+		*t = (Tolerance) {.widen = 1};
+		if (!tensor_dtype_is_float(tensor->dtype) || p.count == 0)
+			continue;
+		tensor_tolerance(tensor->dtype, m->job->tolerance, &t->rtol, &t->atol);
+		t->share = fmax(SHARE, fmax(t->rtol, t->atol));
+		p.value = calloc(p.count * n, sizeof(double));
+		p.middle = calloc(p.count, sizeof(double));
+		p.distance = calloc(p.count * n, sizeof(double));
+		p.element = calloc(p.count * n, sizeof(size_t));
+		good = p.value && p.middle && p.distance && p.element
+			? learn_output(m, &p, outputs, t) : conclude(m, OUTCOME_LOST, "no memory");
+		free(p.value);
+		free(p.middle);
+		free(p.distance);
+		free(p.element);
+	}
+	return good;
+}
+
+void
+signal_forget(Measure *m)
+{
+	for (int o = 0; o < WIRE_MAX_TENSORS; o++)
+	{
+		measure_free(m, (void *) (uintptr_t) m->tolerance[o].scales);
+		measure_free(m, (void *) (uintptr_t) m->tolerance[o].middles);
+		m->tolerance[o].scales = NULL;
+		m->tolerance[o].middles = NULL;
+	}
+}

@@ -1,0 +1,169 @@
+/*
+ * signal.c
+ *		What is taken for the signal of an output, and how far its elements may be off then.
+ */
+#include "../../runner/common/tensor.c"
+#include "../../runner/supervisor/checks/signal.c"
+
+#include "tap.h"
+
+#define INPUTS	5
+#define ROWS	96
+#define COLUMNS	64
+#define N		(ROWS * COLUMNS)
+
+static float outputs[INPUTS][N];
+static Job	job = {.tolerance = {.rtol = -1,.atol = -1}};
+static Measure m;
+
+bool
+conclude(Measure *measure, Outcome outcome, const char *format,...)
+{
+	return false;
+}
+
+void *
+measure_alloc(Measure *measure, size_t bytes)
+{
+	return malloc(bytes);
+}
+
+void
+measure_free(Measure *measure, void *memory)
+{
+	free(memory);
+}
+
+static bool
+host_pick(Measure *measure, const void *array, const Tensor *tensor, size_t count, double *values)
+{
+	for (size_t i = 0; i < count; i++)
+		values[i] = tensor_load(array, tensor->dtype, tolerance_pick(tensor->elements, count, i));
+	return true;
+}
+
+static bool
+host_medians(Measure *measure, const void *arrays, uint32_t n, const Tensor *tensor, void *medians)
+{
+	tensor_medians(arrays, measure->output_bytes, n, tensor->dtype, tensor->elements, medians);
+	return true;
+}
+
+static bool
+host_take(Measure *measure, void *memory, const void *from, size_t bytes)
+{
+	memcpy(memory, from, bytes);
+	return true;
+}
+
+static const Backend backend = {.pick = host_pick,.medians = host_medians,.take = host_take};
+
+static double
+normal(void)
+{
+	double		sum = -6;
+
+	for (int i = 0; i < 12; i++)
+		sum += (double) rand() / RAND_MAX;
+	return sum;
+}
+
+typedef float Element(int input, int row, int column);
+
+static float
+scores(int input, int row, int column)
+{
+	return (float) normal();
+}
+
+static float
+beside_mean(int input, int row, int column)
+{
+	return 2000 + (float) normal();
+}
+
+static float
+masked(int input, int row, int column)
+{
+	return column > row ? -1e9f : (float) normal();
+}
+
+static float
+masked_by_chance(int input, int row, int column)
+{
+	return rand() % 2 ? -3.4e38f : (float) normal();
+}
+
+static float
+one_large(int input, int row, int column)
+{
+	return row + column == 0 ? 1e8f * (float) normal() : (float) normal();
+}
+
+static float
+boxes(int input, int row, int column)
+{
+	return column < 8 ? 1000 * (float) normal() : (float) normal();
+}
+
+static float
+heavy(int input, int row, int column)
+{
+	return (float) exp(4 * normal());
+}
+
+/* learns outputs that are made so; the tolerance of an element of the first of them */
+static double
+tolerance(Element *element, int row, int column)
+{
+	const Tolerance *t = &m.tolerance[0];
+	int			i = row * COLUMNS + column;
+
+	srand(1);
+	for (int k = 0; k < INPUTS; k++)
+		for (int at = 0; at < N; at++)
+			outputs[k][at] = element(k, at / COLUMNS, at % COLUMNS);
+	if (!signal_learn(&m, (const char *) outputs, INPUTS))
+		return NAN;
+	return tolerance_of(t, outputs[0][i], t->scale * (t->scales ? t->scales[i] : 1),
+						t->middles ? ((const float *) t->middles)[i] : t->middle);
+}
+
+/* of elements near 0, a ten thousandth of a standard deviation and a thousandth of themselves */
+static bool
+is_usual(double tolerance)
+{
+	return tolerance > 3e-5 && tolerance < 6e-3;
+}
+
+int
+main(void)
+{
+	double		found;
+
+	m.job = &job;
+	m.backend = &backend;
+	m.outputs = 1;
+	m.output[0] = (Tensor) {.dtype = WIRE_FLOAT32,.ndim = 2,.shape = {ROWS, COLUMNS}};
+	tensor_finish(&m.output[0]);
+	m.output_bytes = sizeof(outputs[0]);
+	m.inputs = 1;
+	m.input[0] = m.output[0];
+
+	check(is_usual(tolerance(scores, 7, 7)) && !m.tolerance[0].scales && !m.tolerance[0].middles,
+		  "an output of one scale needs no more than that");
+	found = tolerance(beside_mean, 7, 7);
+	check(found > 0.03 && found < 0.3, "a mean is no signal");
+	check(is_usual(tolerance(masked, 80, 7)), "nor is a mask");
+	check(is_usual(tolerance(masked_by_chance, 7, 7))
+		  || is_usual(tolerance(masked_by_chance, 7, 9)),
+		  "of places that change, either");
+	check(is_usual(tolerance(one_large, 0, 1)) && is_usual(tolerance(one_large, 1, 0)),
+		  "nor is one large element");
+	check(is_usual(tolerance(boxes, 7, 20)), "columns of another scale do not count");
+	check(is_usual(tolerance(boxes, 7, 2) / 1000), "and have tolerances of their own");
+	found = tolerance(heavy, 7, 7);
+	check(found >= 1e-3 * outputs[0][7 * COLUMNS + 7], "what is large by chance is signal");
+	signal_forget(&m);
+	return done();
+}
