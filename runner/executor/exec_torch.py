@@ -50,7 +50,6 @@ WARMED_BYTES = 32 << 20     # of a process's tensors, that caches may have when 
 # a result that is held while the next is made; a cache has no place for a larger one
 HELD_BYTES = 16 << 20
 BUILD_FAILED = 3
-BUILD_NOTHING = 4
 BUILD_SHORT = 5
 PR_SET_DUMPABLE = 4
 # stacks of threads and other mappings that are no data
@@ -774,17 +773,17 @@ def python_value(kind, value):
     return None if kind == wire.PY_NONE else struct.unpack("=q", struct.pack("=Q", value))[0]
 
 
-def become_executor(zygote, fds, guard, libdir, data_bytes, pool, builds, scratch):
+def become_executor(zygote, fds, guard, data_bytes, pool, builds, scratch):
     sock, control, log, memory, source, *pool_fd = fds
     zygote.close()
     os.dup2(log, 1)
     os.dup2(log, 2)
     os.close(log)
     gpu = gpus.Gpu(pool, pool_fd[0] if pool_fd else -1) if pool else None
-    executor = Executor(sock, control, memory, source, guard, libdir, data_bytes, gpu)
-    if builds and executor.built:
-        builds.use_own(executor.built)
-    scratch.use_scratch(os.path.dirname(os.environ["TORCH_EXTENSIONS_DIR"]) if builds else "/")
+    executor = Executor(sock, control, memory, source, guard, sys.argv[3], data_bytes, gpu)
+    scratch.take_folder(guard, os.environ.pop("CUDAL1_FILES", ""), executor.built)
+    if "TORCHINDUCTOR_CACHE_DIR" in os.environ and sys.argv[4] == "cpu":
+        builds.remember_instructions()
     if builds and re.search(r"subprocess|os\.system", executor.code or executor.task_source):
         scratch.skip_commands()
     executor.serve()
@@ -794,7 +793,7 @@ def limit_build(device, data_bytes):
     """What a candidate and its compilers get: processes, not without end, and for each at least the
     memory of a compiler.
     """
-    if device == "cuda" and os.environ.get("CUDA_VISIBLE_DEVICES") != "":
+    if device == "cuda":
         # what the driver takes is not the code's
         torch.empty(1, device=device)
     data_bytes = max(data_bytes, BUILD_DATA_BYTES)
@@ -827,13 +826,9 @@ def build(source_fd, device, data_bytes, libdir):
     limit_build(device, data_bytes)
     torch.set_grad_enabled(False)
     task_source, code, _ = common.read_sources(source_fd)
-    absent = device == "cuda" and os.environ.get("CUDA_VISIBLE_DEVICES") == ""
-    if absent:
-        torch_absent = load_part(libdir, "torch_absent")
-        torch_absent.pretend()
     scratch = load_part(libdir, "torch_scratch")
     scratch.use_folder(os.getcwd())
-    scratch.keep_libraries(os.getcwd())
+    scratch.follow_libraries(os.getcwd(), True)
     try:
         if "TORCHINDUCTOR_CACHE_DIR" in os.environ:
             builds = load_part(libdir, "torch_builds")
@@ -844,15 +839,9 @@ def build(source_fd, device, data_bytes, libdir):
         model = (common.make_module("candidate", code).ModelNew if code else task.Model)(
             *arguments, **keywords
         )
-        inputs = task.get_inputs()
-        if absent:
-            if re.search(r"cpp_extension|subprocess|os\.system", code or task_source):
-                ended = torch_absent.run(model, inputs)
-                if not ended and not os.path.exists(os.environ["TORCH_EXTENSIONS_DIR"]):
-                    return BUILD_NOTHING
-            return 0
         inputs = [
-            value.to(device) if isinstance(value, torch.Tensor) else value for value in inputs
+            value.to(device) if isinstance(value, torch.Tensor) else value
+            for value in task.get_inputs()
         ]
         if isinstance(model, torch.nn.Module):
             model.to(device)
@@ -905,10 +894,9 @@ def main():
     torch.set_num_threads(cores)
     builds = load_part(libdir, "torch_builds") if "TORCH_EXTENSIONS_DIR" in os.environ else None
     scratch = load_part(libdir, "torch_scratch")
-    compiled = "TORCHINDUCTOR_CACHE_DIR" in os.environ
     if builds:
         builds.use_built()
-    if compiled:
+    if "TORCHINDUCTOR_CACHE_DIR" in os.environ:
         builds.use_compiled()
     gc.collect()
     gc.freeze()
@@ -928,17 +916,12 @@ def main():
             data, fds, _, _ = socket.recv_fds(zygote, MESSAGE.size, 8)
             if len(data) != MESSAGE.size:
                 os._exit(0)
-            if compiled and sys.argv[4] == "cpu":
-                builds.remember_instructions()
-            compiled = False
             child = os.fork()
             if child == 0:
                 try:
                     for pidfd in children:
                         os.close(pidfd)
-                    become_executor(
-                        zygote, fds, guard, libdir, data_bytes, pool, builds, scratch
-                    )
+                    become_executor(zygote, fds, guard, data_bytes, pool, builds, scratch)
                 finally:
                     os._exit(121)
             pidfd = os.pidfd_open(child)

@@ -7,17 +7,22 @@
  * inside the sandbox.
  */
 #define _GNU_SOURCE
+#include <limits.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -156,6 +161,40 @@ cudal1_guard_space(uint64_t bytes)
 	if (statm)
 		fclose(statm);
 	return limit(RLIMIT_AS, pages * (uint64_t) sysconf(_SC_PAGESIZE) + bytes);
+}
+
+int
+cudal1_guard_files(const char *lower, const char *at)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct none[2] = {{0}};
+	const unsigned long flags = MS_NOSUID | MS_NODEV;
+	char		upper[PATH_MAX];
+	char		work[PATH_MAX];
+	char		hidden[PATH_MAX];
+	char		options[4 * PATH_MAX];
+
+	snprintf(hidden, sizeof(hidden), "%s", lower);
+	snprintf(upper, sizeof(upper), "%s/upper", at);
+	snprintf(work, sizeof(work), "%s/work", at);
+	snprintf(options, sizeof(options), "lowerdir=%s,upperdir=%s,workdir=%s,userxattr", lower, upper,
+			 work);
+	if (unshare(CLONE_NEWNS) != 0
+		|| mount("files", at, "tmpfs", flags, "size=64m,nr_inodes=16384,mode=700") != 0)
+		return -1;
+	if (lower[0])
+	{
+		if (mkdir(upper, 0700) != 0 || mkdir(work, 0700) != 0)
+			return -1;
+		/* where the kernel has no overlays for users, code finds its build, and can't write */
+		if (mount("files", at, "overlay", flags, options) != 0
+			&& mount(lower, at, NULL, MS_BIND, NULL) != 0)
+			return -1;
+		*strrchr(hidden, '/') = '\0';
+		if (mount("hidden", hidden, "tmpfs", flags | MS_RDONLY, "size=4k,nr_inodes=2") != 0)
+			return -1;
+	}
+	return (int) syscall(SYS_capset, &header, none);
 }
 
 int

@@ -27,6 +27,14 @@ extern int	cudal1_guard_enter(uint64_t data_bytes, bool gpu);
  */
 extern int	cudal1_guard_space(uint64_t bytes);
 
+/*
+ * Gives the process, in a mount namespace of its own, files at the folder `at`: those in `lower`,
+ * if that is not empty, and what it writes itself, at most 64 MiB, which goes with it. The folder
+ * that `lower` lies in is hidden, and with the last mount the right to mount goes. Before
+ * cudal1_guard_enter; 0 or -1 with errno.
+ */
+extern int	cudal1_guard_files(const char *lower, const char *at);
+
 /* the further filter that holds while it runs; 0 or -1 */
 extern int	cudal1_guard_seal(void);
 

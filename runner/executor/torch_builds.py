@@ -1,13 +1,11 @@
 """What an interpreter is told before it forks executors of code that compiles itself, so that they
 find what a build left (build_torch.c).
 
-Nothing may be compiled or written there any more, and nothing may ask for a GPU before a fork:
-compilers' versions, locks and folders, which extensions, Triton and torch.compile want before they
-look anything up, are answered here.
+Executors start no compilers, and nothing may ask for a GPU before a fork: what extensions, Triton
+and torch.compile want to know of their compilers before they look anything up is answered here.
 """
 import hashlib
 import importlib
-import io
 import json
 import os
 import subprocess
@@ -35,12 +33,6 @@ def use_built():
     finally:
         torch.cuda.is_available = asked
 
-    def open_source(name, mode="r", *arguments, **keywords):
-        # older versions write the sources each time, as they are there already
-        return io.StringIO() if "w" in mode else open(name, mode, *arguments, **keywords)
-
-    cpp_extension.FileBaton = NoLock
-    cpp_extension.open = open_source
     cpp_extension._write_ninja_file_and_build_library = lambda *arguments, **keywords: None
     if "TRITON_CACHE_DIR" in os.environ:
         remember_triton()
@@ -65,47 +57,9 @@ def remember_triton():
             pass
 
 
-def own_place(folder, place):
-    """Where a candidate has in its folder what the environment names in the reference's."""
-    return os.path.join(folder, os.path.basename(place))
-
-
-def use_own(folder):
-    """In a candidate's process, before its code: it finds what it compiled itself. Until then the
-    environment names the reference's folder.
-    """
-    reference = os.path.dirname(os.environ["TORCH_EXTENSIONS_DIR"])
-    for name, place in list(os.environ.items()):
-        if os.path.dirname(place) == reference:
-            os.environ[name] = own_place(folder, place)
-    os.environ.pop("CUDAL1_BUILT", None)
-
-
-class NoLock:
-    """In the place of locks on files that no process writes to any more."""
-
-    def __init__(self, *arguments, **keywords):
-        pass
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *arguments):
-        pass
-
-    def acquire(self, *arguments, **keywords):
-        return self
-
-    def release(self, *arguments, **keywords):
-        pass
-
-    try_acquire, wait = acquire, release
-
-
 def use_compiled():
-    """Before any fork, for torch.compile: it wants a folder for files that come and go, locks, and
-    to know its compilers, before it looks up what it compiled. None of that may ask for a GPU,
-    which no fork could use then.
+    """Before any fork, for torch.compile: it wants to know its compilers before it looks up what it
+    compiled. None of that may ask for a GPU, which no fork could use then.
     """
     def refuse(*arguments, **keywords):
         raise RuntimeError("not before a fork")
@@ -144,14 +98,6 @@ def import_compiler():
     sys.modules.setdefault(remote.__name__, remote)
     importlib.import_module("torch._dynamo")
     importlib.import_module("torch._inductor.compile_fx")
-    for name in (
-        "filelock",
-        "torch.utils._filelock",
-        *(name for name in sys.modules if name.startswith("torch._inductor")),
-    ):
-        module = sys.modules.get(name)
-        if hasattr(module, "FileLock"):
-            module.FileLock = NoLock
 
 
 def remember_compilers():
@@ -194,19 +140,13 @@ def note_instructions():
 
 
 def remember_instructions():
-    """Before any fork, when the build has left its answers. PyTorch itself would load again what
-    was compiled for it; but that is the candidate's by now, and would run beside the reference,
-    where no filter keeps it from that.
+    """In an executor on a CPU, before its code, when the build has left its answers: PyTorch itself
+    would start a program that loads what was compiled to find out.
     """
     def refuse(*arguments, **keywords):
         raise RuntimeError("not here")
 
-    reference = folder = os.environ["TORCHINDUCTOR_CACHE_DIR"]
-    if "CUDAL1_BUILT" in os.environ and not os.path.lexists(note_of_instructions(folder)):
-        # it has none where it compiles nothing
-        folder = own_place(os.environ["CUDAL1_BUILT"], folder)
-    # sources of what was compiled to find out are looked for there as well
-    os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
+    folder = os.environ["TORCHINDUCTOR_CACHE_DIR"]
     try:
         # whatever a candidate has put in its place, nobody waits for it
         with open(
@@ -232,4 +172,3 @@ def remember_instructions():
             builder.build = compile_code
     except Exception as error:
         print(f"{type(error).__name__}: {error}", flush=True)
-    os.environ["TORCHINDUCTOR_CACHE_DIR"] = reference

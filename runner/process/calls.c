@@ -301,6 +301,17 @@ static const CallLine lines[] = {
 		"epoll_ctl epoll_wait epoll_pwait epoll_pwait2",
 	"interpreters wait for processes; watches are counted by user, so a run has none"},
 
+	{"TG", CALL_ALLOWED,
+		"chmod fchmod fchmodat utimensat truncate ftruncate",
+	"libraries that keep files in the process's own folder"},
+	{"M", CALL_ALLOWED,
+		"mount capset",
+	"the parent's forks mount their folder, then give up the right to, before they load code"},
+	{"M", CALL_ALLOWED,
+		"unshare",
+		"likewise",
+	{ONE_OF(0, BITS_32, CLONE_NEWNS)}},
+
 	/* the driver of a GPU */
 	{"GD", CALL_ALLOWED,
 		"ioctl",
@@ -392,7 +403,7 @@ add_rules(scmp_filter_ctx context, uint32_t action, int number, const CallCondit
 }
 
 bool
-calls_export(char class, int fd)
+calls_export(const char *classes, int fd)
 {
 	uint32_t	missing = filter_action(CALL_MISSING);
 	size_t		n;
@@ -409,7 +420,7 @@ calls_export(char class, int fd)
 		uint32_t	action = filter_action(table[i].line->action);
 
 		/* libseccomp wants no rule that says what happens anyhow */
-		if (strchr(table[i].line->classes, class) && action != missing)
+		if (strpbrk(table[i].line->classes, classes) && action != missing)
 			good = add_rules(context, action, table[i].number, table[i].line->when);
 	}
 	good = good && seccomp_export_bpf(context, fd) == 0;

@@ -16,6 +16,7 @@
 #define CALLS_GPU		'G'		/* CUDA C++ and PyTorch on a GPU, likewise */
 #define CALLS_BUILD		'B'		/* all that bubblewrap starts: compilers, interpreters, executors */
 #define CALLS_BUILD_GPU	'D'		/* likewise, where there are the nodes of a GPU */
+#define CALLS_MOUNT		'M'		/* beside these: parents that mount folders for executors */
 
 typedef enum CallAction
 {
@@ -56,7 +57,10 @@ typedef struct CallEntry
 /* all there are, but for those that this libseccomp does not know: they stay closed */
 extern const CallEntry *calls_table(size_t *n);
 
-/* Writes the filter as BPF at the end of a file; false where libseccomp can't make it. */
-extern bool calls_export(char class, int fd);
+/*
+ * Writes the filter of these classes together as BPF at the end of a file; false where libseccomp
+ * can't make it.
+ */
+extern bool calls_export(const char *classes, int fd);
 
 #endif							/* CUDAL1_CALLS_H */

@@ -51,11 +51,12 @@ static const struct
 };
 
 static int
-outer_filter(bool gpu)
+outer_filter(bool gpu, bool mounts)
 {
+	const char	classes[3] = {gpu ? CALLS_BUILD_GPU : CALLS_BUILD, mounts ? CALLS_MOUNT : '\0'};
 	int			fd = memfd_create("filter", MFD_CLOEXEC);
 
-	if (fd >= 0 && calls_export(gpu ? CALLS_BUILD_GPU : CALLS_BUILD, fd)
+	if (fd >= 0 && calls_export(classes, fd)
 		&& lseek(fd, 0, SEEK_SET) == 0)
 		return fd;
 	if (fd >= 0)
@@ -67,8 +68,8 @@ int
 sandbox_guard_filters(bool python, bool gpu)
 {
 	/* only C on a CPU has a second one, because it does without files once it is loaded */
-	const char	stages[2] = {gpu ? CALLS_GPU : python ? CALLS_TORCH : CALLS_LOAD_C,
-		gpu || python ? '\0' : CALLS_RUN_C};
+	const char	stages[2][2] = {{gpu ? CALLS_GPU : python ? CALLS_TORCH : CALLS_LOAD_C},
+	{gpu || python ? '\0' : CALLS_RUN_C}};
 	int			fd = memfd_create("filters", MFD_CLOEXEC);
 	bool		good = fd >= 0;
 
@@ -78,7 +79,7 @@ sandbox_guard_filters(bool python, bool gpu)
 		uint32_t	length = 0;
 
 		good = write(fd, &length, sizeof(length)) == sizeof(length)
-			&& (stages[stage] == '\0' || calls_export(stages[stage], fd));
+			&& (stages[stage][0] == '\0' || calls_export(stages[stage], fd));
 		length = (uint32_t) (lseek(fd, 0, SEEK_END) - at - (off_t) sizeof(length));
 		good = good && pwrite(fd, &length, sizeof(length), at) == sizeof(length);
 	}
@@ -160,6 +161,10 @@ bwrap_arguments(const Sandbox *sandbox, Arguments *arguments, char *tmp_size, ch
 		snprintf(tmp_size, 32, "%zu", sandbox->tmp_bytes);
 		PUSH(arguments, "--size", tmp_size, "--tmpfs", "/tmp");
 	}
+	/* to read what belongs to the only user that there is inside is the right of an overlay */
+	if (sandbox->mount_point)
+		PUSH(arguments, "--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_DAC_OVERRIDE", "--dir",
+			 sandbox->mount_point);
 	if (sandbox->tmp_link)
 		PUSH(arguments, "--symlink", sandbox->tmp_link, "/tmp");
 	for (int i = 0; i < sandbox->nbinds; i++)
@@ -261,7 +266,7 @@ sandbox_start(const Sandbox *sandbox)
 	int			nplain = 0;
 	pid_t		parent = getpid();
 	pid_t		pid;
-	int			filter_fd = outer_filter(sandbox->ndevices > 0);
+	int			filter_fd = outer_filter(sandbox->ndevices > 0, sandbox->mount_point != NULL);
 
 	if (filter_fd < 0)
 	{

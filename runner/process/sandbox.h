@@ -44,6 +44,8 @@ typedef struct Sandbox
 	cpu_set_t  *cores;			/* NULL: where the supervisor runs */
 	size_t		tmp_bytes;		/* size of a private /tmp; 0: none */
 	const char *tmp_link;		/* NULL, or the folder inside that /tmp is a symbolic link to */
+	/* NULL, or a folder inside; the program may mount there, in namespaces of its own (guard.h) */
+	const char *mount_point;
 	size_t		file_bytes;		/* RLIMIT_FSIZE */
 	size_t		data_bytes;		/* RLIMIT_DATA; 0: set by the executor itself */
 	double		cpu_seconds;	/* RLIMIT_CPU; 0: none */

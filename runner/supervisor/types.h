@@ -44,24 +44,22 @@ executor_side(const Executor *executor)
 typedef struct Build
 {
 	pid_t		pid;			/* 0: none; -1: it has ended */
-	int			go;				/* it waits until something comes from here */
+	int			go;				/* the build begins when a byte comes from here */
 	int			log;
-	bool		going;			/* something did */
-	bool		beside;			/* and others build meanwhile */
+	double		until;			/* of clock_now(), when it has to have ended; 0: it has not begun */
+	bool		beside;			/* others build meanwhile */
 } Build;
 
 /* what it has compiled */
 typedef struct Built
 {
-	Build		build[2];		/* without the device, and with it */
-	/* empty if neither side does; the other's if only that one does */
+	Build		build;
+	/* empty if neither side does; the reference's if only that one does */
 	char		folder[PATH_MAX + 32];
-	char		inside[PATH_MAX + 32];	/* where its code finds the folder */
+	char		place[PATH_MAX + 32];	/* where executors find the folder */
 	char	   *key;			/* until it is kept for the next measurement */
-	bool		in_part;		/* a build ended early, for a reason that an executor will judge */
-	/* with the device: nothing is to be built beside it, and it has failed beside others */
-	bool		alone;
-	bool		again;
+	bool		in_part;		/* it ended early, for a reason that an executor will judge */
+	bool		alone;			/* nothing is to be built beside it, because it is timed */
 } Built;
 
 /* the code of one side, and how it is started */

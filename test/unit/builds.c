@@ -1,6 +1,6 @@
 /*
  * builds.c
- *		Builds of a heat that need the device: which are made side by side, and which again.
+ *		Builds of a job's candidates: which are made side by side, and which by themselves.
  */
 #define _GNU_SOURCE
 #include "../../runner/common/text.c"
@@ -28,13 +28,13 @@ static Measure m;
 static Job	job;
 static Gpu	gpu;
 static bool memory_is_short;
-static int	status_of[HEAT_MAX][2];	/* of a member's first build, and of its second */
+static int	status_of[HEAT_MAX];	/* of a member's build */
 static const char *error_of[HEAT_MAX];
 static int	builds_of[1 + HEAT_MAX];	/* how many there were, of the reference last */
 static int	kept;
 static int	most_running;
 static int	most_ready;
-static int	going_early;	/* without the device, where it is a CPU */
+static int	going_early;	/* before the device is held */
 /* builds that went on beside one whose code is timed, or the reference's */
 static int	beside_timed;
 static double seconds = 1;		/* the clock */
@@ -67,14 +67,14 @@ sandbox_start(const Sandbox *sandbox)
 }
 
 bool
-build_wait(pid_t pid, double limit, int *status)
+build_wait(pid_t pid, double until, int *status)
 {
 	int			running = 0;
 	int			ready = 0;
 	bool		timed = false;
 	int			member = started[pid - 1].member;
-	int			nth = builds_of[member < 0 ? HEAT_MAX : member]++;
 
+	builds_of[member < 0 ? HEAT_MAX : member]++;
 	for (int i = 0; i < nstarted; i++)
 	{
 		ready += !started[i].ended;
@@ -85,7 +85,7 @@ build_wait(pid_t pid, double limit, int *status)
 	most_ready = ready > most_ready ? ready : most_ready;
 	beside_timed += timed && running > 1;
 	seconds += 1;
-	*status = member < 0 ? 0 : status_of[member][nth];
+	*status = member < 0 ? 0 : status_of[member];
 	if (!is_going(pid - 1))
 		beside_timed = MOST;
 	started[pid - 1].ended = *status != TOO_LONG;
@@ -232,8 +232,6 @@ build_heat_on(Gpu *device, BuiltKind kind, const char *const *codes, int n)
 		m.members[i].code.built.alone = compiled_is_timed(codes[i]);
 	}
 	build_start_on_device(&m);
-	if (!device)
-		build_early(&m);
 	going_early = 0;
 	for (int i = 0; i < nstarted; i++)
 		going_early += started[i].ended || is_going(i);
@@ -313,26 +311,26 @@ main(void)
 		  "which comes after all others");
 	end_heat();
 
-	status_of[1][0] = BUILD_RAISED;
+	status_of[1] = BUILD_RAISED;
 	error_of[1] = "OutOfMemoryError: CUDA out of memory";
-	status_of[2][0] = BUILD_SHORT;
-	status_of[3][0] = BUILD_RAISED;
+	status_of[2] = BUILD_SHORT;
+	status_of[3] = BUILD_RAISED;
 	error_of[3] = "TypeError: no such argument";
 	build_heat(alike, 5);
-	check(builds_of[1] == 2 && builds_of[2] == 2 && started[nstarted - 1].member == 2
-		  && ended_as(OUTCOME_NONE, 5) == 5, "what mates may have failed is made again in the end");
-	check(builds_of[3] == 1 && builds_of[0] == 1 && kept == 5,
-		  "an error of names, types or shapes is not, and nothing is kept of it");
+	check(m.members[1].apart == APART_ALONE && m.members[2].apart == APART_ALONE,
+		  "what others may have failed is measured by itself");
+	check(m.members[3].apart == 0 && m.members[3].result.outcome == OUTCOME_NONE && kept == 3,
+		  "an error of names, types or shapes is judged later, and nothing is kept of it");
 	end_heat();
 
-	status_of[0][0] = status_of[0][1] = BUILD_SHORT;
-	build_heat(alike, 2);
-	check(builds_of[0] == 2 && kept == 3, "what is short of memory by itself, too, is kept");
+	status_of[0] = BUILD_SHORT;
+	build_heat(alike, 1);
+	check(m.members[0].apart == 0 && kept == 1, "what is short of memory by itself is kept");
 	end_heat();
 
-	status_of[0][0] = BUILD_FAILED;
-	status_of[1][0] = TOO_LONG;
-	status_of[2][0] = KILLED;
+	status_of[0] = BUILD_FAILED;
+	status_of[1] = TOO_LONG;
+	status_of[2] = KILLED;
 	build_heat(alike, 4);
 	check(m.members[0].result.outcome == OUTCOME_COMPILE_ERROR && builds_of[0] == 1,
 		  "what a compiler refuses has its verdict");
@@ -350,13 +348,13 @@ main(void)
 		end_heat();
 	}
 
-	status_of[0][0] = BUILD_RAISED;
+	status_of[0] = BUILD_RAISED;
 	error_of[0] = "RuntimeError: no";
 	build_heat_on(NULL, BUILT_EXTENSIONS, alike, 2);
-	check(builds_of[0] == 1, "where none lacks a GPU's memory, and is made again for it");
+	check(m.members[0].apart == 0, "where none lacks a GPU's memory");
 	end_heat();
 
-	status_of[0][0] = TOO_LONG;
+	status_of[0] = TOO_LONG;
 	build_heat(&tuned, 1);
 	check(m.members[0].result.outcome == OUTCOME_COMPILE_ERROR && m.members[0].apart == 0,
 		  "and by itself it is judged");

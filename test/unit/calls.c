@@ -53,7 +53,7 @@ try_table(void)
 	{
 		for (const char *c = lines[i].names; *c; c++)
 			names += c == lines[i].names || *c == ' ';
-		good = good && strspn(lines[i].classes, CLASSES) == strlen(lines[i].classes)
+		good = good && strspn(lines[i].classes, CLASSES "M") == strlen(lines[i].classes)
 			&& strlen(lines[i].reason) > 4;
 	}
 	check(good, "every line says for which filters it is, and why");
@@ -230,7 +230,7 @@ try_class(char class)
 		add(number, true, 0, 0, 1, 0);
 	}
 	add_arguments(class);
-	if (!calls_export(class, fd))
+	if (!calls_export((const char[]) {class, 0}, fd))
 		return false;
 	bytes = lseek(fd, 0, SEEK_END);
 	tested.len = (unsigned short) (bytes / (off_t) sizeof(struct sock_filter));
@@ -289,7 +289,8 @@ none_is_open(void)
 	for (size_t i = 0; i < sizeof(closed) / sizeof(closed[0]); i++)
 		for (size_t j = 0; j < nnumbers; j++)
 			if (numbers[j].number == seccomp_syscall_resolve_name(closed[i])
-				&& numbers[j].line->action != CALL_KILLED)
+				&& numbers[j].line->action != CALL_KILLED
+				&& strcmp(numbers[j].line->classes, "M") != 0)
 			{
 				printf("# %s is open\n", closed[i]);
 				good = false;
@@ -313,7 +314,7 @@ main(void)
 					MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	made = (size_t *) (attempts + MOST);
 	try_table();
-	check(none_is_open(), "what reaches out of a sandbox is open nowhere");
+	check(none_is_open(), "what reaches out of a sandbox is open to no code");
 	for (int i = 0; CLASSES[i]; i++)
 		check(try_class(CLASSES[i]), promises[i]);
 	return done();

@@ -3,7 +3,12 @@
  *		A folder goes with whatever code has made of it, and nothing goes that is not in it.
  */
 #define _GNU_SOURCE
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "../../runner/supervisor/build/tree.c"
 

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/text.h"
 #include "supervisor/build/build.h"
 #include "supervisor/build/tree.h"
@@ -27,6 +29,7 @@
 #define ROOM_EXTENSION 67108864.0
 #define CORES_A_BUILD 8			/* of the host's: compilers slow what is measured meanwhile */
 #define MOST_BUILDS 4			/* at the same time */
+#define LOOK_EVERY 0.25			/* seconds, for a signal to stop */
 #define C_FLAGS "-O3 -march=native -shared -fPIC -std=gnu17"
 
 /* goes into a library of CUDA code: its runtime is its own, and so is that runtime's last error */
@@ -58,6 +61,7 @@ typedef struct Compilation
 	bool		found;
 	int			log;
 	pid_t		pid;
+	double		until;			/* of clock_now(), when it has to have ended */
 } Compilation;
 
 static bool
@@ -117,6 +121,7 @@ compile_begin(Measure *m, Side side, Compilation *c)
 			sandbox.binds[sandbox.nbinds++] = (SandboxBind) {m->gpu->toolkit, false};
 	}
 	sandbox.output_fd = c->log = log_file();
+	c->until = clock_now() + m->job->profile.build_seconds;
 	c->pid = sandbox_start(&sandbox);
 	if (c->pid < 0)
 		return conclude(m, OUTCOME_LOST, "the compiler's sandbox does not start: %s",
@@ -188,6 +193,17 @@ was_killed(const char *text)
 		|| strstr(text, "died due to signal 9 (") != NULL;
 }
 
+bool
+build_wait(pid_t pid, double until, int *status)
+{
+	bool		ended = false;
+
+	do
+		ended = sandbox_wait(pid, fmin(LOOK_EVERY, until - clock_now()), status);
+	while (!ended && !executor_cancelled && clock_now() < until);
+	return ended;
+}
+
 static bool
 compile_end(Measure *m, Compilation *c)
 {
@@ -200,7 +216,7 @@ compile_end(Measure *m, Compilation *c)
 		build_note_kept(m, c->side);
 		return true;
 	}
-	if (!build_wait(c->pid, m->job->profile.build_seconds, &status))
+	if (!build_wait(c->pid, c->until, &status))
 	{
 		if (executor_cancelled)
 			return conclude(m, OUTCOME_CANCELLED, NULL);

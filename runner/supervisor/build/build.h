@@ -51,21 +51,8 @@ extern void build_log(int fd, const char *folder, char *text, size_t size);
  */
 extern bool build_without_sandbox(Measure *m);
 
-/*
- * patience.c: waits for a build, at most `seconds` without those in which other programs had the
- * cores that it wanted; false: it takes longer, or all is cancelled
- */
-typedef struct BuildUse
-{
-	double		charged;		/* seconds that it has had */
-	double		cpu;			/* CPU seconds of its processes so far */
-	bool		wants;			/* one of them is ready to run, or waits for a disk */
-} BuildUse;
-
-extern bool build_wait(pid_t pid, double seconds, int *status);
-
-/* charges `use` with `seconds`, after which its processes have used `cpu` */
-extern void build_charge(BuildUse *use, double seconds, double cpu, bool wants);
+/* waits for a build until then, a time of clock_now(); false: it takes longer, or is cancelled */
+extern bool build_wait(pid_t pid, double until, int *status);
 
 /* a side needed no build: it was kept */
 extern void build_note_kept(Measure *m, Side side);
@@ -75,8 +62,6 @@ extern void build_note_kept(Measure *m, Side side);
  * for a key (both: NULL, nothing)
  */
 extern char *build_cache_key(const Measure *m, const char *kind, Side side);
-#define BUILD_NAME	33			/* bytes of a key's name, a hash of it */
-extern void build_cache_name(const char *key, char *name);
 extern bool build_cache_find(Measure *m, const char *key, const char *folder);
 extern void build_cache_keep(Measure *m, const char *key, const char *folder);
 /* a folder beside the entries, which does not count as one; false: can't be made */

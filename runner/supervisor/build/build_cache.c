@@ -62,29 +62,19 @@ build_cache_folder(const Measure *m, const char *name, char *path, size_t size)
 	return path[0] != '\0';
 }
 
-/* two FNV-1a hashes, since the key itself is compared as well */
-void
-build_cache_name(const char *key, char *name)
+/* where a key's entry lies: two FNV-1a hashes, since the key itself is compared as well */
+static void
+entry_path(const char *root, const char *key, char *path, size_t size)
 {
 	uint64_t	a = 0xcbf29ce484222325,
 				b = 0x84222325cbf29ce4;
 
-	for (const unsigned char *c = (const unsigned char *) key; c && *c; c++)
+	for (const unsigned char *c = (const unsigned char *) key; *c; c++)
 	{
 		a = (a ^ *c) * 0x100000001b3;
 		b = (b ^ (*c + 1)) * 0x100000001b3;
 	}
-	snprintf(name, BUILD_NAME, "%016llx%016llx", (unsigned long long) a, (unsigned long long) b);
-}
-
-/* where a key's entry lies */
-static void
-entry_path(const char *root, const char *key, char *path, size_t size)
-{
-	char		name[BUILD_NAME];
-
-	build_cache_name(key, name);
-	snprintf(path, size, "%s/%s", root, name);
+	snprintf(path, size, "%s/%016llx%016llx", root, (unsigned long long) a, (unsigned long long) b);
 }
 
 char *

@@ -235,34 +235,12 @@ compiled_is_timed(const char *code)
 		|| text_names(code, names, sizeof(names) / sizeof(names[0]));
 }
 
-bool
-compiles(const Measure *m, Side side, BuiltKind kind)
-{
-	return (m->code[side]->kinds & 1u << kind) != 0;
-}
-
-bool
-compiles_early(const Measure *m, Side side)
-{
-	return m->gpu && (compiles(m, side, BUILT_EXTENSIONS) || compiles(m, side, BUILT_TRITON));
-}
-
-/*
- * On a CPU all of it: the code runs in its build, with clocks and as many processes as it likes,
- * and would slow the reference of a candidate that is measured meanwhile, or do that one's work.
- */
-bool
-compiles_on_device(const Measure *m, Side side)
-{
-	return m->gpu ? compiles(m, side, BUILT_TRITON) || compiles(m, side, BUILT_GRAPHS)
-		|| compiles(m, side, BUILT_KERNELS) : m->code[side]->kinds != 0;
-}
-
 void
 interpreter_prepare(Measure *m, Side side, bool all, Interpreter *i, Sandbox *sandbox)
 {
+	bool		sandboxed = !m->options->unsandboxed;
 	const char *folder = m->code[side]->built.folder;
-	const char *inside = m->code[side]->built.inside;
+	const char *inside = sandboxed ? BUILD_INSIDE : folder;
 	const char *slash = strrchr(m->options->python, '/');
 
 	memset(i, 0, sizeof(*i));
@@ -307,11 +285,25 @@ interpreter_prepare(Measure *m, Side side, bool all, Interpreter *i, Sandbox *sa
 	sandbox->binds[sandbox->nbinds++] = (SandboxBind) {m->options->libdir, false};
 	for (int n = 0; n < i->places; n++)
 		sandbox->binds[sandbox->nbinds++] = (SandboxBind) {i->place[n], false};
+	/*
+	 * What code writes to /tmp it finds there later. But an interpreter or the runner may lie
+	 * there, and is found at its name.
+	 */
+	sandbox->tmp_link = BUILD_INSIDE "/tmp";
+	for (int n = 0; n < sandbox->nbinds; n++)
+		if (strcmp(sandbox->binds[n].path, "/tmp") == 0
+			|| strncmp(sandbox->binds[n].path, "/tmp/", 5) == 0)
+			sandbox->tmp_link = NULL;
+	if (all && sandboxed)
+	{
+		sandbox->mount_point = BUILD_INSIDE;
+		interpreter_set(i, "CUDAL1_FILES", BUILD_INSIDE);
+	}
 	if (folder[0])
 	{
-		sandbox->binds[sandbox->nbinds++] = all && !m->options->unsandboxed
-			? (SandboxBind) {m->builds, false, BUILDS_INSIDE}
-			: (SandboxBind) {folder, !all, inside};
+		if (all && sandboxed)
+			sandbox->binds[sandbox->nbinds++] = (SandboxBind) {m->builds, false, BUILDS_INSIDE};
+		sandbox->binds[sandbox->nbinds++] = (SandboxBind) {folder, !all, BUILD_INSIDE};
 		for (int kind = 0; kind < BUILT_KINDS; kind++)
 		{
 			/* by these an interpreter also knows that Triton or torch.compile will be wanted */

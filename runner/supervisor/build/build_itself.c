@@ -2,12 +2,10 @@
  * build_itself.c
  *		Builds PyTorch code that compiles itself, in sandboxes.
  *
- * Code that compiles itself runs once in a sandbox where it may start compilers and write to one
- * folder, which executors then read and cannot write. Each side has a folder of its own, made by
- * its own code. A candidate's build can't reach the reference's folder, because the reference's
- * executor would load what the candidate left there. Executors find all folders of a heat in one
- * that can't be listed. The reference's has a known name there, a candidate's one that follows from
- * its code, and its processes alone are told it: others would have to know that code.
+ * Code that compiles itself runs once, with the device, in a sandbox where it may start compilers
+ * and write to a folder. Executors find that folder at the same name, each in a mount of its own
+ * over which it may write (guard.c). Each side has a folder that its own code alone has made: a
+ * process sees no other's.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -29,70 +27,41 @@
 /* statuses of exec_torch.py */
 #define BUILD_RAISED 1			/* the code raised an error */
 #define BUILD_FAILED 3			/* a compiler refused the code */
-#define BUILD_NOTHING 4			/* it has compiled nothing, and did not run to its end */
 #define BUILD_SHORT 5			/* it ran to its end, but the GPU has once refused it memory */
 
 #define READY_TIMES 2			/* interpreters that are ready, for each that builds at once */
 
-/* a build that did not come to its extensions, which on a GPU may need the device */
-static bool
-compiles_in_runs(const Measure *m, Side side)
-{
-	const Built *built = &m->code[side]->built;
-	char		path[PATH_MAX + 64];
-
-	snprintf(path, sizeof(path), "%s/%s", built->folder, built_kinds[BUILT_EXTENSIONS].folder);
-	return m->gpu && built->in_part && compiles(m, side, BUILT_EXTENSIONS)
-		&& access(path, F_OK) != 0;
-}
-
 /*
- * A side's code runs once: for a GPU without the device first, since compilers take long; with it
- * where kernels are compiled for what they are called with, or tuned, or in a run. Twice as many
- * interpreters for that as there are builds at once start before the device is held, import
- * PyTorch, and wait; others start while those before them build.
+ * A side's code runs once. Twice as many interpreters for that as there are builds at once start
+ * before the device is held, import PyTorch, and wait; others start while those before them build.
  */
 static bool
-start_build(Measure *m, Side side, bool with_device)
+start_build(Measure *m, Side side)
 {
 	Built	   *built = &m->code[side]->built;
 	Interpreter i;
 	Sandbox		sandbox;
-	char		tmp[PATH_MAX + 64];
 	int			pair[2] = {-1, -1};
 
 	interpreter_prepare(m, side, false, &i, &sandbox);
 	i.argv[8] = "build";
 	i.argv[9] = NULL;
-	/*
-	 * What code writes there is found there later; an interpreter or the runner may lie there, too,
-	 * and is found at its name. It is no bind mount, because an earlier build can have put a
-	 * symbolic link in the folder's place, and bubblewrap would follow it outside.
-	 */
-	snprintf(tmp, sizeof(tmp), "%s/tmp", built->inside);
-	sandbox.tmp_link = tmp;
-	for (int n = 0; n < sandbox.nbinds; n++)
-		if (!sandbox.binds[n].inside && (strcmp(sandbox.binds[n].path, "/tmp") == 0
-										 || strncmp(sandbox.binds[n].path, "/tmp/", 5) == 0))
-			sandbox.tmp_link = NULL;
 	interpreter_set(&i, "TMPDIR", "/tmp");
 	interpreter_set(&i, "MAX_JOBS", "2");
-	if (with_device && m->gpu)
+	if (m->gpu)
 		i.pairs = gpu_sandbox(m, &sandbox, i.environment, i.pairs);
-	if (!with_device)
-		interpreter_set(&i, "CUDA_VISIBLE_DEVICES", "");
 	sandbox.first = true;
-	sandbox.workdir = built->inside;
+	sandbox.workdir = m->options->unsandboxed ? built->folder : BUILD_INSIDE;
 	sandbox.file_bytes = LIBRARY_LIMIT;
 	sandbox.fds[sandbox.nfds++] = m->code[side]->source_fd;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
 		return conclude(m, OUTCOME_LOST, "no socket for a build: %s", strerror(errno));
 	sandbox.fds[sandbox.nfds++] = pair[1];
 	sandbox.output_fd = log_file();
-	built->build[with_device] = (Build) {.pid = sandbox_start(&sandbox), .go = pair[0],
+	built->build = (Build) {.pid = sandbox_start(&sandbox), .go = pair[0],
 		.log = sandbox.output_fd};
 	close(pair[1]);
-	return built->build[with_device].pid > 0
+	return built->build.pid > 0
 		|| conclude(m, OUTCOME_LOST, "the compiler's sandbox does not start: %s", strerror(errno));
 }
 
@@ -109,10 +78,10 @@ end_build(Build *build)
 
 /* a build that has ended does not read it; its status is looked at later */
 static void
-let_build(Build *build, bool beside)
+let_build(const Measure *m, Build *build, bool beside)
 {
 	send(build->go, "", 1, MSG_NOSIGNAL);
-	build->going = true;
+	build->until = clock_now() + m->job->profile.build_seconds;
 	build->beside = beside;
 }
 
@@ -148,7 +117,7 @@ build_again_alone(Measure *m, Side side)
 }
 
 /*
- * Whether a build with the device has failed, and mates may have held what it lacked. A compiler
+ * Whether a build has failed on a GPU, and mates may have held what it lacked. A compiler
  * that refuses code is no mate's doing, nor is an error of names, types or shapes.
  */
 static bool
@@ -164,10 +133,10 @@ lacked_device(int status, const char *text)
  * compiler's fails again, and is judged, in an executor. False: it is made again by itself
  */
 static bool
-judge_build(Measure *m, Side side, bool with_device, int status)
+judge_build(Measure *m, Side side, int status)
 {
 	Built	   *built = &m->code[side]->built;
-	const Build *build = &built->build[with_device];
+	const Build *build = &built->build;
 	Outcome		outcome = outcome_of(side, OUTCOME_COMPILE_ERROR);
 	const char *whose = side == SIDE_REFERENCE ? "the reference does not compile: " : "";
 	bool		full;
@@ -176,7 +145,8 @@ judge_build(Measure *m, Side side, bool with_device, int status)
 	char		text[1900] = "";
 
 	if (status != 0)
-		build_log(build->log, built->inside, text, sizeof(text));
+		build_log(build->log, m->options->unsandboxed ? built->folder : BUILD_INSIDE, text,
+				  sizeof(text));
 	/* code may have gone on without what the disk had no room for */
 	full = build_disk_full(m, text);
 	built->in_part = status != 0 || full;
@@ -185,11 +155,8 @@ judge_build(Measure *m, Side side, bool with_device, int status)
 		|| strstr(text, "Disk quota exceeded");
 	if (starved && build_again_alone(m, side))
 		return false;
-	if (with_device && m->gpu && build->beside && lacked_device(status, text))
-	{
-		built->again = true;
+	if (m->gpu && build->beside && lacked_device(status, text) && build_again_alone(m, side))
 		return false;
-	}
 	if (killed)
 	{
 		m->member->killed = true;
@@ -207,7 +174,7 @@ judge_build(Measure *m, Side side, bool with_device, int status)
 	}
 	else if (WIFEXITED(status) && WEXITSTATUS(status) == BUILD_SHORT)
 		built->in_part = full;
-	else if (status != 0 && (!WIFEXITED(status) || WEXITSTATUS(status) != BUILD_NOTHING))
+	else if (status != 0)
 		fprintf(stderr, "cudal1-measure: code that compiles itself ended early (wait status %d): "
 				"%s\n", status, text);
 	return true;
@@ -238,13 +205,13 @@ side_of(int which)
 	return which == 0 ? SIDE_REFERENCE : SIDE_CANDIDATE;
 }
 
-/* false: it has a verdict, or is made again by itself, here if Built.again says so from now on */
+/* false: it has a verdict, or is made again by itself */
 static bool
-await_build(Measure *m, int which, bool with_device)
+await_build(Measure *m, int which)
 {
 	Side		side = side_of(which);
 	Built	   *built = &m->code[side]->built;
-	Build	   *build = &built->build[with_device];
+	Build	   *build = &built->build;
 	double		started = clock_now();
 	bool		ended;
 	bool		here;
@@ -254,15 +221,13 @@ await_build(Measure *m, int which, bool with_device)
 	if (build->pid <= 0)
 		return false;
 	/* of several at once each pays for the seconds in which it is waited for */
-	ended = build_wait(build->pid, m->job->profile.build_seconds, &status);
-	if (with_device)
-		measure_spent(m, SPENT_BUILD, started);
-	/* until it has come to its end; with the device it runs once more from its beginning */
+	ended = build_wait(build->pid, build->until, &status);
+	measure_spent(m, SPENT_BUILD, started);
 	built->in_part = true;
 	if (ended)
 	{
 		build->pid = -1;
-		here = judge_build(m, side, with_device, status);
+		here = judge_build(m, side, status);
 	}
 	else
 		here = judge_slow_build(m, side, build);
@@ -275,8 +240,7 @@ await_build(Measure *m, int which, bool with_device)
 static void
 end_builds(Code *code)
 {
-	end_build(&code->built.build[0]);
-	end_build(&code->built.build[1]);
+	end_build(&code->built.build);
 	free(code->built.key);
 	if (code->source_fd >= 0)
 		close(code->source_fd);
@@ -290,22 +254,12 @@ build_end(Measure *m)
 		end_builds(&m->members[i].code);
 }
 
-/* whether a side is to be built with the device, as far as is known now */
-static bool
-needs_device(const Measure *m, Side side)
-{
-	const Built *built = &m->code[side]->built;
-
-	return built->key
-		&& (compiles_on_device(m, side) || compiles_in_runs(m, side) || built->again);
-}
-
 /*
- * In which order sides are built with the device: the reference, whose failure would be all
+ * In which order sides are built: the reference, whose failure would be all
  * candidates', what can be built side by side, and what is timed in its build. How many they are
  */
 static int
-order_on_device(const Measure *m, int *order)
+order_of_builds(const Measure *m, int *order)
 {
 	int			n = 0;
 
@@ -319,7 +273,7 @@ order_on_device(const Measure *m, int *order)
 
 /* starts the next interpreters, from a place on; the last side that was entered is current */
 static void
-start_on_device(Measure *m, const int *order, int n, int from)
+start_interpreters(Measure *m, const int *order, int n, int from)
 {
 	int			left = READY_TIMES * build_at_once();
 
@@ -327,11 +281,11 @@ start_on_device(Measure *m, const int *order, int n, int from)
 	{
 		Side		side = side_of(order[i]);
 
-		if (!build_enter(m, order[i]) || !needs_device(m, side))
+		if (!build_enter(m, order[i]) || !m->code[side]->built.key)
 			continue;
 		left--;
-		if (m->code[side]->built.build[true].pid == 0)
-			start_build(m, side, true);
+		if (m->code[side]->built.build.pid == 0)
+			start_build(m, side);
 	}
 }
 
@@ -340,12 +294,12 @@ build_start_on_device(Measure *m)
 {
 	int			order[1 + HEAT_MAX];
 
-	start_on_device(m, order, order_on_device(m, order), 0);
+	start_interpreters(m, order, order_of_builds(m, order), 0);
 }
 
 /* lets the build at a place begin, and beside it what follows, while there is memory for that */
 static void
-let_on_device(Measure *m, const int *order, int n, int at)
+let_builds(Measure *m, const int *order, int n, int at)
 {
 	int			most = build_at_once();
 	bool		beside = m->nmembers > 1 && most > 1;
@@ -356,17 +310,17 @@ let_on_device(Measure *m, const int *order, int n, int at)
 		Side		side = side_of(order[i]);
 		bool		good = build_enter(m, order[i]);
 		Built	   *built = &m->code[side]->built;
-		Build	   *build = &built->build[true];
+		Build	   *build = &built->build;
 
-		beside = beside && side == SIDE_CANDIDATE && !built->alone && !built->again;
+		beside = beside && side == SIDE_CANDIDATE && !built->alone;
 		if (i > at && (!beside || (m->gpu && gpu_is_short(m, build_at_once()))))
 			break;
-		if (!good || !needs_device(m, side))
+		if (!good || !built->key)
 			continue;
 		most--;
-		if (build->pid > 0 && !build->going)
+		if (build->pid > 0 && build->until == 0)
 		{
-			let_build(build, i > at);
+			let_build(m, build, i > at);
 			if (i > at && first)
 				first->beside = true;
 		}
@@ -375,77 +329,32 @@ let_on_device(Measure *m, const int *order, int n, int at)
 	}
 }
 
-static bool
-begin_early(Measure *m, int which)
-{
-	Side		side = side_of(which);
-
-	if (!build_enter(m, which) || !m->code[side]->built.key || !compiles_early(m, side)
-		|| !start_build(m, side, false))
-		return false;
-	let_build(&m->code[side]->built.build[false], side == SIDE_CANDIDATE);
-	return true;
-}
-
-void
-build_early(Measure *m)
-{
-	int			n = 1 + m->nmembers;
-	int			ahead = build_at_once() - 1;
-	bool		begun[1 + HEAT_MAX] = {false};
-
-	/* nothing runs beside the reference's, whose failure would be all candidates' */
-	if (begin_early(m, 0))
-		await_build(m, 0, false);
-	for (int i = 1; i < n + ahead && heat_left(m) > 0; i++)
-	{
-		int			done = i - ahead;
-
-		if (i < n)
-			begun[i] = begin_early(m, i);
-		if (done >= 1 && begun[done])
-		{
-			build_enter(m, done);
-			await_build(m, done, false);
-		}
-	}
-}
-
 /*
- * The last builds. What they and those before them made is kept now. Nearly all of their time is
- * that of compilers, so some of them are made side by side, but not what is timed then. One of
- * these that mates may have failed is made again by itself, after all others.
+ * Nearly all of a build's time is that of compilers, so some are made side by side, but not what is
+ * timed in its build. What they made is kept now.
  */
 bool
 build_on_device(Measure *m)
 {
-	int			order[1 + 2 * HEAT_MAX];
-	int			n = order_on_device(m, order);
+	int			order[1 + HEAT_MAX];
+	int			n = order_of_builds(m, order);
 
 	for (int at = 0; at < n && heat_left(m) > 0 && !executor_cancelled; at++)
 	{
-		Side		side = side_of(order[at]);
-		bool		good = build_enter(m, order[at]);
-		Built	   *built = &m->code[side]->built;
+		Built	   *built;
 
-		if (!good || !built->key)
+		if (!build_enter(m, order[at]) || !m->code[side_of(order[at])]->built.key)
 		{
 			/* one that was started before its candidate had a verdict */
-			end_build(&built->build[true]);
+			end_build(&m->code[side_of(order[at])]->built.build);
 			continue;
 		}
-		if (needs_device(m, side))
-		{
-			start_on_device(m, order, n, at);
-			let_on_device(m, order, n, at);
-			good = build_enter(m, order[at]) && await_build(m, order[at], true);
-			if (built->again && built->build[true].beside)
-			{
-				order[n++] = order[at];
-				continue;
-			}
-		}
-		if (good && !built->in_part)
+		start_interpreters(m, order, n, at);
+		let_builds(m, order, n, at);
+		if (!build_enter(m, order[at]))
+			continue;
+		built = &m->code[side_of(order[at])]->built;
+		if (await_build(m, order[at]) && !built->in_part)
 			build_cache_keep(m, built->key, built->folder);
 		free(built->key);
 		built->key = NULL;

@@ -17,8 +17,8 @@
 #include "supervisor/outcome.h"
 
 /*
- * task's source, the candidate's (empty for the reference), and the folder of what it has compiled
- * itself (empty if it has none), each after its length
+ * task's source, the candidate's (empty for the reference), and the folder of what has been
+ * compiled (empty if nothing is), each after its length
  */
 static int
 source_file(const char *reference, const char *code, const char *place)
@@ -54,20 +54,17 @@ prepare_built(Measure *m, Side side)
 		built_kinds[BUILT_KERNELS].folder, "tmp", "home"};
 	Built	   *built = &m->code[side]->built;
 	bool		compiling = m->code[side]->kinds != 0;
-	char		name[BUILD_NAME] = "reference";
+	char		name[32] = "reference";
 	char		path[PATH_MAX + 64];
 
 	if (compiling)
 		built->key = build_cache_key(m, side == SIDE_REFERENCE ? "compiled reference" : "compiled",
 									 side);
 	if (side == SIDE_CANDIDATE)
-		build_cache_name(built->key, name);
+		snprintf(name, sizeof(name), "candidate-%d", m->member->number);
 	snprintf(built->folder, sizeof(built->folder), "%s/%s", m->builds, name);
-	snprintf(built->inside, sizeof(built->inside), "%s/%s",
+	snprintf(built->place, sizeof(built->place), "%s/%s",
 			 m->options->unsandboxed ? m->builds : BUILDS_INSIDE, name);
-	/* a name that an earlier member has: the same code, or one that was made to have its hash */
-	if (side == SIDE_CANDIDATE && access(built->folder, F_OK) == 0)
-		return !build_again_alone(m, side);
 	if (compiling && build_cache_find(m, built->key, built->folder))
 	{
 		build_note_kept(m, side);
@@ -98,8 +95,7 @@ prepare_builds(Measure *m)
 	if (!m->kinds)
 		return true;
 	snprintf(m->builds, sizeof(m->builds), "%s/compiled", m->scratch);
-	/* a name in it leads there, and it can't be listed */
-	if (mkdir(m->builds, 0700) != 0 || chmod(m->builds, 0311) != 0)
+	if (mkdir(m->builds, 0700) != 0)
 		return conclude(m, OUTCOME_LOST, "can't write to the scratch folder: %s", strerror(errno));
 	heat_enter_all(m);
 	/* both sides' interpreters are prepared alike, so either has a folder if the other has one */
@@ -118,7 +114,7 @@ prepare_builds(Measure *m)
 		else
 		{
 			strcpy(built->folder, m->reference.built.folder);
-			strcpy(built->inside, m->reference.built.inside);
+			strcpy(built->place, m->reference.built.place);
 		}
 	}
 	heat_enter_all(m);
@@ -127,9 +123,8 @@ prepare_builds(Measure *m)
 
 /*
  * Members of a heat compile the same kinds of things, so that code that compiles nothing has no
- * part in what interpreters are told for others. Others get a heat of each combination. What
- * torch.compile wants to know of a CPU before any fork is a candidate's own, so there that code is
- * measured by itself, and so is all that compiles where no sandbox hides what others have compiled.
+ * part in what interpreters are told for others. Others get a heat of each combination. Where no
+ * sandbox hides what others have compiled, code that compiles is measured by itself.
  */
 static void
 set_apart(Measure *m)
@@ -146,8 +141,7 @@ set_apart(Measure *m)
 	for (int i = 0; m->nmembers > 1 && heat_next(m, &i); i++)
 	{
 		unsigned	kinds = m->member->code.kinds | m->reference.kinds;
-		bool		alone = kinds && (m->options->unsandboxed
-									  || (!m->gpu && kinds & 1u << BUILT_GRAPHS));
+		bool		alone = kinds && m->options->unsandboxed;
 
 		if (kinds == m->kinds && !alone)
 			continue;
@@ -166,14 +160,12 @@ build_zygotes(Measure *m)
 	set_apart(m);
 	if (heat_left(m) == 0 || !prepare_builds(m))
 		return false;
-	m->reference.source_fd = source_file(m->job->reference, "", "");
+	m->reference.source_fd = source_file(m->job->reference, "", m->reference.built.place);
 	for (int i = 0; i < m->nmembers; i++)
 	{
 		Code	   *code = &m->members[i].code;
 
-		code->source_fd = source_file(m->job->reference, code->source,
-									  strcmp(code->built.inside, m->reference.built.inside) == 0
-									  ? "" : code->built.inside);
+		code->source_fd = source_file(m->job->reference, code->source, code->built.place);
 	}
 	for (int i = 0; i < m->nmembers; i++)
 		if (m->reference.source_fd < 0 || m->members[i].code.source_fd < 0)
@@ -183,12 +175,8 @@ build_zygotes(Measure *m)
 		Interpreter i;
 		Sandbox		sandbox;
 
-		/*
-		 * each seat is taken by both sides in turn; a candidate's fork goes over to its own folder
-		 */
+		/* each seat is taken by both sides in turn; a fork goes over to its own folder */
 		interpreter_prepare(m, SIDE_REFERENCE, true, &i, &sandbox);
-		if (!m->gpu && m->kinds & 1u << BUILT_GRAPHS)
-			interpreter_set(&i, "CUDAL1_BUILT", m->code[SIDE_CANDIDATE]->built.inside);
 		if (m->gpu)
 		{
 			i.pairs = gpu_sandbox(m, &sandbox, i.environment, i.pairs);
@@ -206,8 +194,6 @@ build_zygotes(Measure *m)
 	if (!m->gpu)
 		json_object_set_new(m->environment, "allocator",
 							json_string(m->allocator[0] ? m->allocator : "libc"));
-	build_start_on_device(m);
-	build_early(m);
 	build_start_on_device(m);
 	heat_enter_all(m);
 	if (heat_left(m) == 0)

@@ -11,7 +11,8 @@
 #include "process/sandbox.h"
 #include "supervisor/build/build.h"
 
-#define BUILDS_INSIDE "/compiled"	/* where code finds the folders of what a heat has compiled */
+#define BUILDS_INSIDE "/compiled"	/* where parents find the folders of what a heat has compiled */
+#define BUILD_INSIDE "/build"	/* where code finds its own, in its build and in executors */
 
 /*
  * What code compiles of itself: the variable that names its folder, and that folder's place in the
@@ -62,11 +63,6 @@ extern void interpreter_prepare(Measure *m, Side side, bool all, Interpreter *i,
 
 /* what code compiles when it runs, a bit for each kind: Code.kinds */
 extern unsigned compiled_kinds(const Measure *m, const char *code);
-extern bool compiles(const Measure *m, Side side, BuiltKind kind);
-/* for a GPU, with compilers alone, before it is held */
-extern bool compiles_early(const Measure *m, Side side);
-/* for what it is called with, or for the device it runs on; on a CPU, all */
-extern bool compiles_on_device(const Measure *m, Side side);
 /* whether code may choose by their times among things that it compiles */
 extern bool compiled_is_timed(const char *code);
 
@@ -77,8 +73,7 @@ extern bool compiled_is_timed(const char *code);
  */
 extern bool build_again_alone(Measure *m, Side side);
 
-/* builds with compilers alone; starts the first interpreters of builds with the device */
-extern void build_early(Measure *m);
+/* starts the interpreters of the first builds, which wait for the device */
 extern void build_start_on_device(Measure *m);
 
 /*

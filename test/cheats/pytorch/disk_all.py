@@ -1,5 +1,5 @@
 # kind: 25 exhaustion; task: matmul; outcome: successful, unstable, unverified
-# Fills what it can write, past what Python's open() keeps in memory.
+# Fills what it can write: 64 MiB of its own at most, in many files, since each has a limit, too.
 import os
 
 import torch
@@ -9,12 +9,15 @@ class ModelNew(torch.nn.Module):
     def __init__(self):
         super().__init__()
         for folder in ("/tmp", "/dev/shm", "/var/tmp", ".", "/run"):
+            written = 0
             try:
-                os.write(os.open(folder + "/fill", os.O_WRONLY | os.O_CREAT), b"x" * (1 << 20))
+                for file in range(100):
+                    written += os.write(os.open(f"{folder}/fill{file}", os.O_WRONLY | os.O_CREAT), b"x" * (1 << 20))
             except OSError:
-                continue
-            print(f"{folder} can be filled", flush=True)
-            os._exit(9)
+                pass
+            if written > (64 << 20 if folder in ("/tmp", ".") else 0):
+                print(f"{folder} can be filled", flush=True)
+                os._exit(9)
 
     def forward(self, a, b):
         return torch.matmul(a, b)

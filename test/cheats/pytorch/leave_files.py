@@ -1,5 +1,5 @@
 # kind: 25 leftovers; task: matmul; outcome: successful, unstable, unverified; always: yes
-# Leaves files, and a changed library, for the processes after it: by open(), which keeps them in memory, and past it.
+# Leaves files, and a changed library, for the processes after it. What it writes to a folder of its own goes with its process.
 import os
 import sys
 
@@ -21,8 +21,9 @@ class ModelNew(torch.nn.Module):
                 pass
             try:
                 os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-                print(f"{path} can be written by a candidate", flush=True)
-                os._exit(9)
+                if not path.startswith("/tmp/"):
+                    print(f"{path} can be written by a candidate", flush=True)
+                    os._exit(9)
             except OSError:
                 pass
 
