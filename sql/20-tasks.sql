@@ -393,7 +393,7 @@ BEGIN
 			RAISE NOTICE '%', cudal1.reference_problem(t);
 		END IF;
 	ELSE
-		PERFORM cudal1.store(cudal1.caller(), 0, 1024 + octet_length(t.reference));
+		PERFORM cudal1.store(cudal1.caller(), 1024 + octet_length(t.reference));
 		-- a device that has nothing to do checks the reference
 		PERFORM cudal1.wake();
 		IF t.baseline <> 'reference' THEN

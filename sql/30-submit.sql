@@ -138,9 +138,7 @@ BEGIN
 		IF NOT EXISTS (SELECT FROM cudal1.job AS j
 						WHERE j.candidate_id = propose_again.candidate_id
 							AND j.kind IN ('measure', 'verify') AND j.trainer = propose_again.owner)
-			AND (cudal1.take_room(propose_again.owner, 1, 0)
-				 OR (SELECT r.candidates > 0
-					FROM cudal1.count_room(propose_again.owner, 1, 0) AS r))
+			AND (SELECT r.candidates > 0 FROM cudal1.room_of(propose_again.owner) AS r)
 		THEN
 			PERFORM cudal1.enqueue_measure(t, candidate_id, priority, deadline, owner);
 		END IF;
@@ -269,7 +267,146 @@ COMMENT ON FUNCTION cudal1.prompt_island IS
 'the island that an answer of a role to a prompt belongs to in a pool, NULL where there is none;
 errors: 42704 no prompt, 22023 one for another task, 42501 another role''s';
 
--- response is the model's whole answer. With a reason it was malformed, and code is its text.
+CREATE TYPE cudal1.batch_row AS (ord int, task_id bigint, code text, hash bytea, grp text, key text,
+	reason text, leader int, id bigint);
+COMMENT ON TYPE cudal1.batch_row IS
+'a row of a batch of submissions. grp, key: its group_key and proposal_key; reason: why it is not
+accepted; leader: the row whose proposal it repeats, having its key, else the row itself; id: the
+candidate of a key that was used before, which ends the row there';
+
+CREATE FUNCTION cudal1.proposes(v cudal1.batch_row)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN v.reason IS NULL AND v.id IS NULL AND v.leader = v.ord;
+COMMENT ON FUNCTION cudal1.proposes IS 'whether a row of a batch adds a proposal';
+
+/*
+ * All submissions come here, one code as a batch of one. New codes take one statement, those that
+ * are there a second one.
+ */
+CREATE FUNCTION cudal1.add_rows(batch cudal1.batch_row[], method text, proposer text,
+	into_pool int, priority int, deadline timestamptz, purpose text DEFAULT 'normal',
+	prompt_id bigint DEFAULT NULL, island int DEFAULT NULL, island_epoch int DEFAULT NULL,
+	response text DEFAULT NULL, malformed text DEFAULT NULL, profile text DEFAULT NULL,
+	OUT id bigint, OUT queued boolean, OUT bytes bigint)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	wanted		int;		-- proposals to be made
+	made		int;
+	fresh		bigint[];	-- candidates that are added
+	known		bigint[];	-- those that were there
+	orphans		bigint[];
+	r			record;
+BEGIN
+	-- in the order of the indexes, so that two batches don't deadlock
+	WITH wanted AS (
+		SELECT v.* FROM unnest(batch) AS v WHERE cudal1.proposes(v)),
+	added AS (
+		INSERT INTO cudal1.candidate (task_id, code, code_hash, purpose, state, failure, detail,
+				reward, decided_at)
+			SELECT DISTINCT ON (v.task_id, v.hash) v.task_id, v.code, v.hash, add_rows.purpose,
+					CASE WHEN malformed IS NULL THEN 'queued' ELSE 'failed' END,
+					CASE WHEN malformed IS NOT NULL THEN 'malformed' END,
+					CASE WHEN malformed IS NOT NULL THEN cudal1.clip(malformed) END,
+					CASE WHEN malformed IS NOT NULL THEN 0 END,
+					CASE WHEN malformed IS NOT NULL THEN now() END
+				FROM wanted AS v ORDER BY v.task_id, v.hash
+			ON CONFLICT (task_id, code_hash) DO NOTHING
+			RETURNING candidate_id, task_id, code_hash, octet_length(code) AS bytes),
+	proposed AS (
+		INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, prompt_id, group_key,
+				proposal_key, island, island_epoch, response, created_by)
+			SELECT v.task_id, a.candidate_id, into_pool, add_rows.method, add_rows.prompt_id, v.grp,
+					v.key, add_rows.island, add_rows.island_epoch, add_rows.response, proposer
+				FROM wanted AS v JOIN added AS a ON a.task_id = v.task_id AND a.code_hash = v.hash
+				ORDER BY v.task_id, coalesce(v.grp, ''), v.key, v.ord
+			ON CONFLICT DO NOTHING
+			RETURNING candidate_id),
+	queued AS (
+		INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language,
+				priority, deadline, trainer)
+			SELECT 'measure', t.task_id, a.candidate_id, coalesce(add_rows.profile, t.profile),
+					coalesce(t.device_model, t.device), t.cores, t.language, add_rows.priority,
+					add_rows.deadline, proposer
+				FROM added AS a JOIN cudal1.task AS t ON t.task_id = a.task_id
+				WHERE malformed IS NULL
+				ORDER BY a.candidate_id),
+	stored AS (
+		INSERT INTO cudal1.stored (role, bytes)
+			SELECT proposer, (SELECT sum(a.bytes) FROM added AS a)
+					+ p.n * cudal1.proposal_bytes(NULL, add_rows.response)
+				FROM (SELECT count(*) AS n FROM proposed) AS p WHERE p.n > 0
+			RETURNING stored.bytes)
+	SELECT (SELECT count(*) FROM wanted), (SELECT count(*) FROM proposed),
+			(SELECT array_agg(a.candidate_id) FROM added AS a),
+			(SELECT s.bytes FROM stored AS s)
+		INTO wanted, made, fresh, bytes;
+	queued := fresh IS NOT NULL AND malformed IS NULL;
+	IF made < wanted THEN
+		WITH proposed AS (
+			INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, prompt_id,
+					group_key, proposal_key, island, island_epoch, response, created_by)
+				SELECT v.task_id, c.candidate_id, into_pool, add_rows.method, add_rows.prompt_id,
+						v.grp, v.key, add_rows.island, add_rows.island_epoch, add_rows.response,
+						proposer
+					FROM unnest(batch) AS v JOIN cudal1.candidate AS c
+						ON c.task_id = v.task_id AND c.code_hash = v.hash
+					WHERE cudal1.proposes(v) AND c.candidate_id <> ALL (coalesce(fresh, '{}'))
+					ORDER BY v.task_id, coalesce(v.grp, ''), v.key, v.ord
+				ON CONFLICT DO NOTHING
+				RETURNING candidate_id),
+		stored AS (
+			INSERT INTO cudal1.stored (role, bytes)
+				SELECT proposer, p.n * cudal1.proposal_bytes(NULL, add_rows.response)
+					FROM (SELECT count(*) AS n FROM proposed) AS p WHERE p.n > 0
+				RETURNING stored.bytes)
+		SELECT coalesce(array_agg(DISTINCT p.candidate_id), '{}'), count(*) + made,
+				coalesce(bytes, 0) + coalesce((SELECT s.bytes FROM stored AS s), 0)
+			INTO known, made, bytes FROM proposed AS p;
+		IF made < wanted THEN
+			-- Another session has used a key meanwhile. Its proposal stands, and a candidate that
+			-- was added here without one is removed.
+			orphans := ARRAY(SELECT f.id FROM unnest(fresh) AS f (id) WHERE NOT EXISTS (
+				SELECT FROM cudal1.proposal AS p WHERE p.candidate_id = f.id));
+			DELETE FROM cudal1.job AS j WHERE j.candidate_id = ANY (orphans);
+			DELETE FROM cudal1.candidate AS c WHERE c.candidate_id = ANY (orphans);
+			fresh := NULLIF(ARRAY(SELECT f.id FROM unnest(fresh) AS f (id)
+				WHERE f.id <> ALL (orphans)), '{}');
+		END IF;
+		FOR r IN
+			SELECT t AS task, c.candidate_id, v.code FROM cudal1.candidate AS c
+					JOIN cudal1.task AS t USING (task_id)
+					JOIN unnest(batch) AS v ON v.task_id = c.task_id AND v.hash = c.code_hash
+				WHERE c.candidate_id = ANY (known) AND malformed IS NULL
+					AND (c.state NOT IN ('successful', 'failed') OR c.imported)
+				ORDER BY c.candidate_id
+		LOOP
+			r.task.profile := coalesce(profile, (r.task).profile);
+			IF cudal1.propose_again(r.task, r.candidate_id, priority, deadline, proposer) THEN
+				PERFORM cudal1.restore_code(r.candidate_id, r.code);
+				queued := true;
+			END IF;
+		END LOOP;
+		PERFORM cudal1.place_again(known, into_pool) WHERE purpose = 'normal';
+	END IF;
+	IF queued THEN
+		PERFORM cudal1.warn_no_device(t) FROM cudal1.task AS t
+			WHERE t.task_id = ANY (ARRAY(SELECT v.task_id FROM unnest(batch) AS v))
+				AND NOT EXISTS (SELECT FROM cudal1.device AS d
+					WHERE d.enabled AND coalesce(t.device_model, t.device) IN (d.class, d.model)
+						AND t.language = ANY (d.languages) AND d.cores >= t.cores
+						AND cudal1.is_served(d.last_seen));
+		PERFORM cudal1.wake();
+	END IF;
+	id := coalesce(fresh[1], known[1]);
+END
+$$;
+COMMENT ON FUNCTION cudal1.add_rows IS
+'adds candidates, proposals and jobs of the rows of a batch that have no reason. response: the
+model''s whole answer; malformed: why the code, which is its text, is none; profile: NULL is the
+task''s. id: the candidate of the first; queued: a job was added; bytes: that were stored';
+
 CREATE FUNCTION cudal1.accept_submission(t cudal1.task, code text, method text, prompt_id bigint,
 	group_key text, proposal_key text, priority int, deadline timestamptz, response text,
 	reason text, purpose text, owner text, pool_id int)
@@ -277,88 +414,43 @@ RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	p			record;
-	id			bigint;
-	hash		bytea := CASE WHEN reason IS NULL
-		THEN cudal1.code_hash(code)
-								  ELSE cudal1.salted_hash('malformed', code) END;
-	new_code	text := code;
-	fresh		boolean;
-	queued		boolean := false;
+	v			cudal1.batch_row;
+	island		int;
+	epoch		int;
+	added		record;
 BEGIN
+	v.ord := 1;
+	v.leader := 1;
+	v.task_id := t.task_id;
+	v.code := code;
+	v.hash := CASE WHEN reason IS NULL THEN cudal1.code_hash(code)
+		ELSE cudal1.salted_hash('malformed', code) END;
+	v.grp := group_key;
+	v.key := proposal_key;
 	IF proposal_key IS NOT NULL THEN
-		id := cudal1.proposed_by_key(t.task_id, owner, pool_id, group_key, proposal_key);
-		IF id IS NOT NULL THEN
-			IF NOT EXISTS (SELECT FROM cudal1.candidate AS x
-						   WHERE x.candidate_id = id AND x.code_hash = hash) THEN
-				RAISE NOTICE USING
-					MESSAGE = format('proposal_key "%s" was used for another code', proposal_key),
-					DETAIL = format('It names candidate %s; this code is not recorded.', id);
-			END IF;
-			RETURN id;
+		v.id := cudal1.proposed_by_key(t.task_id, owner, pool_id, group_key, proposal_key);
+		IF v.id IS NOT NULL THEN
+			PERFORM cudal1.note_used_keys(ARRAY[v]);
+			RETURN v.id;
 		END IF;
 	END IF;
-	p := cudal1.prompt_island(t, prompt_id, owner, pool_id);
-
-	IF reason IS NULL THEN
-		INSERT INTO cudal1.candidate (task_id, code, code_hash, purpose)
-			VALUES (t.task_id, accept_submission.code, hash, accept_submission.purpose)
-			ON CONFLICT (task_id, code_hash) DO NOTHING
-			RETURNING candidate_id INTO id;
-	ELSE
-		INSERT INTO cudal1.candidate (task_id, code, code_hash, state, failure, detail, reward,
-			decided_at)
-			VALUES (t.task_id, accept_submission.code, hash, 'failed', 'malformed',
-				cudal1.clip(accept_submission.reason), 0, now())
-			ON CONFLICT (task_id, code_hash) DO NOTHING
-			RETURNING candidate_id INTO id;
+	IF prompt_id IS NOT NULL THEN
+		SELECT p.* INTO island, epoch FROM cudal1.prompt_island(t, prompt_id, owner, pool_id) AS p;
 	END IF;
-	fresh := FOUND;
-	IF NOT fresh THEN
-		SELECT x.candidate_id INTO STRICT id FROM cudal1.candidate AS x
-			WHERE x.task_id = t.task_id AND x.code_hash = hash;
+	added := cudal1.add_rows(ARRAY[v], method, owner, pool_id, priority, deadline, purpose,
+		prompt_id, island, epoch, response, reason, t.profile);
+	IF NOT cudal1.is_operator() THEN
+		PERFORM cudal1.check_room(owner, added.queued::int, added.bytes);
 	END IF;
-
-	INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, prompt_id, group_key,
-			proposal_key, island, island_epoch, response, created_by)
-		VALUES (t.task_id, id, accept_submission.pool_id, accept_submission.method,
-			accept_submission.prompt_id, accept_submission.group_key,
-			accept_submission.proposal_key, p.island, p.island_epoch,
-			accept_submission.response, accept_submission.owner)
-		ON CONFLICT DO NOTHING;
-	IF NOT FOUND THEN
-		-- Another session has used the key since the look-up above. Its proposal stands, and a
-		-- candidate that was added here is removed.
-		IF fresh THEN
-			DELETE FROM cudal1.candidate AS x WHERE x.candidate_id = id;
-		END IF;
-		RETURN cudal1.proposed_by_key(t.task_id, owner, pool_id, group_key, proposal_key);
-	END IF;
-
-	IF NOT fresh THEN
-		new_code := NULL;
-	END IF;
-	IF reason IS NULL THEN
-		IF fresh THEN
-			PERFORM cudal1.enqueue_measure(t, id, priority, deadline, owner);
-			queued := true;
-		ELSE
-			queued := cudal1.propose_again(t, id, priority, deadline, owner);
-			PERFORM cudal1.restore_code(id, code) WHERE queued;
-		END IF;
-		IF queued THEN
-			PERFORM cudal1.warn_no_device(t);
-			PERFORM cudal1.wake();
-		END IF;
-	END IF;
-	PERFORM cudal1.store(owner, queued::int, cudal1.proposal_bytes(new_code, response));
-	PERFORM cudal1.place_again(ARRAY[id], pool_id) WHERE NOT fresh AND purpose = 'normal';
-	RETURN id;
+	-- none was added where another session has used the key meanwhile
+	RETURN coalesce(added.id,
+		cudal1.proposed_by_key(t.task_id, owner, pool_id, group_key, proposal_key));
 END
 $$;
 COMMENT ON FUNCTION cudal1.accept_submission IS
-'records a checked submission of a role in a pool: candidate, proposal and, where needed, a job;
-returns the candidate. Error 42501 where the prompt is another role''s';
+'records a checked submission of a role in a pool and returns its candidate. response: the model''s
+whole answer; with a reason it was malformed, and code is its text. Error 42501 where the prompt is
+another role''s, 53400 where a quota is used up';
 
 CREATE FUNCTION @extschema@.cudal1_submit(task text, code text, method text DEFAULT 'manual',
 	prompt_id bigint DEFAULT NULL, group_key text DEFAULT NULL, proposal_key text DEFAULT NULL,
@@ -369,12 +461,9 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_
 	SET enable_seqscan = off SET jit = off
 AS $$
 DECLARE
-	body	text := replace(code, E'\r\n', E'\n');
 	proposer text := cudal1.caller();
 	into_pool int := cudal1.use_pool(pool);
-	t		record;
-	whole	cudal1.task;
-	id		bigint;
+	t		cudal1.task;
 BEGIN
 	-- PostgreSQL inlines check_submission() here, which spares a good submission the call of a
 	-- function in PL/pgSQL
@@ -391,53 +480,13 @@ BEGIN
 		AND (m.is_open OR m.owner = proposer)) THEN
 		PERFORM cudal1.use_method(method, proposer);
 	END IF;
-	-- Most submissions are new codes without prompt or key. They take one statement.
-	IF prompt_id IS NULL AND proposal_key IS NULL THEN
-		SELECT x.task_id, x.profile, coalesce(x.device_model, x.device) AS device, x.cores,
-			x.language INTO t
-			FROM cudal1.task AS x
-			WHERE x.name = cudal1_submit.task AND x.retired_at IS NULL
-				AND x.reference_state <> 'bad';
-		IF FOUND THEN
-			WITH added AS (
-				INSERT INTO cudal1.candidate (task_id, code, code_hash, purpose)
-					VALUES (t.task_id, body, cudal1.code_hash(body), cudal1_submit.purpose)
-					ON CONFLICT (task_id, code_hash) DO NOTHING
-					RETURNING candidate_id),
-			proposed AS (
-				INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, group_key,
-					created_by)
-					SELECT t.task_id, added.candidate_id, into_pool, cudal1_submit.method,
-						cudal1_submit.group_key, proposer FROM added),
-			stored AS (
-				INSERT INTO cudal1.stored (role, bytes) SELECT proposer,
-				cudal1.proposal_bytes(body, NULL) FROM added),
-			queued AS (
-				INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores,
-					language, priority, deadline, trainer)
-					SELECT 'measure', t.task_id, added.candidate_id, t.profile, t.device, t.cores,
-						t.language, cudal1_submit.priority, cudal1_submit.deadline, proposer
-						FROM added)
-			SELECT added.candidate_id INTO id FROM added;
-			IF FOUND THEN
-				IF NOT cudal1.take_room(proposer, 1, cudal1.proposal_bytes(body, NULL)) THEN
-					PERFORM cudal1.check_room(proposer, 1, cudal1.proposal_bytes(body, NULL));
-				END IF;
-				IF NOT EXISTS (SELECT FROM cudal1.device AS d
-							   WHERE d.enabled AND (d.class = t.device OR d.model = t.device)
-								AND t.language = ANY (d.languages)
-									AND d.cores >= t.cores AND cudal1.is_served(d.last_seen)) THEN
-					PERFORM cudal1.warn_no_device(cudal1.find_task(task));
-				END IF;
-				PERFORM cudal1.wake();
-				RETURN id;
-			END IF;
-		END IF;
+	SELECT x.* INTO t FROM cudal1.task AS x WHERE x.name = cudal1_submit.task
+		AND x.retired_at IS NULL AND x.reference_state <> 'bad';
+	IF NOT FOUND THEN
+		PERFORM cudal1.check_reference(cudal1.find_task(task));
 	END IF;
-	whole := cudal1.find_task(task);
-	PERFORM cudal1.check_reference(whole);
-	RETURN cudal1.accept_submission(whole, body, method, prompt_id, group_key, proposal_key,
-		priority, deadline, NULL, NULL, purpose, proposer, into_pool);
+	RETURN cudal1.accept_submission(t, replace(code, E'\r\n', E'\n'), method, prompt_id, group_key,
+		proposal_key, priority, deadline, NULL, NULL, purpose, proposer, into_pool);
 END
 $$;
 COMMENT ON FUNCTION @extschema@.cudal1_submit(text, text, text, bigint, text, text, int,
@@ -589,19 +638,6 @@ becomes a failed candidate (reward 0), identified by its raw text, as does one l
 which that much is kept. pool: NULL is the prompt''s.
 Further arguments as in cudal1_submit()';
 
-CREATE TYPE cudal1.batch_row AS (ord int, task_id bigint, code text, hash bytea, grp text, key text,
-	reason text, leader int, id bigint);
-COMMENT ON TYPE cudal1.batch_row IS
-'a row of a batch of submissions. grp, key: its group_key and proposal_key; reason: why it is not
-accepted; leader: the row whose proposal it repeats, having its key, else the row itself; id: the
-candidate of a key that was used before, which ends the row there';
-
-CREATE FUNCTION cudal1.proposes(v cudal1.batch_row)
-RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN v.reason IS NULL AND v.id IS NULL AND v.leader = v.ord;
-COMMENT ON FUNCTION cudal1.proposes IS 'whether a row of a batch adds a proposal';
-
 CREATE FUNCTION cudal1.refuse_rows(owner text, candidates bigint, bytes bigint,
 	batch cudal1.batch_row[])
 RETURNS cudal1.batch_row[]
@@ -676,98 +712,6 @@ END
 $$;
 COMMENT ON FUNCTION cudal1.judge_rows IS 'the rows of a batch, and what is wrong with them';
 
-CREATE FUNCTION cudal1.add_rows(batch cudal1.batch_row[], method text, proposer text, into_pool int,
-	OUT fresh bigint[], OUT known bigint[])
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-	bytes		bigint;		-- of the codes added
-	proposals	bigint;		-- how many were added
-BEGIN
-	-- in the order of the index, so that two batches don't deadlock
-	WITH added AS (
-		INSERT INTO cudal1.candidate (task_id, code, code_hash)
-			SELECT DISTINCT ON (v.task_id, v.hash) v.task_id, v.code, v.hash
-				FROM unnest(batch) AS v WHERE cudal1.proposes(v)
-				ORDER BY v.task_id, v.hash
-			ON CONFLICT (task_id, code_hash) DO NOTHING
-			RETURNING candidate_id, octet_length(code) AS bytes)
-	SELECT coalesce(array_agg(added.candidate_id), '{}'), coalesce(sum(added.bytes), 0) INTO fresh,
-		bytes FROM added;
-
-	-- rows with keys in the order of their index, for the same reason
-	WITH added AS (
-		INSERT INTO cudal1.proposal (task_id, candidate_id, pool_id, method, group_key,
-			proposal_key, created_by)
-			SELECT v.task_id, c.candidate_id, into_pool, method, v.grp, v.key, proposer
-				FROM unnest(batch) AS v
-					JOIN cudal1.candidate AS c ON c.task_id = v.task_id AND c.code_hash = v.hash
-				WHERE cudal1.proposes(v)
-				ORDER BY CASE WHEN v.key IS NOT NULL THEN v.task_id END,
-					CASE WHEN v.key IS NOT NULL THEN coalesce(v.grp, '') END, v.key, v.ord
-			ON CONFLICT DO NOTHING
-			RETURNING candidate_id)
-	SELECT array_agg(DISTINCT added.candidate_id), count(*) INTO known, proposals FROM added;
-
-	-- Another session may have used a key meanwhile. Its proposal stands, and a candidate that
-	-- was added here without a proposal is removed.
-	IF EXISTS (SELECT FROM unnest(batch) AS v WHERE v.key IS NOT NULL) THEN
-		WITH orphan AS (
-			DELETE FROM cudal1.candidate AS c
-				WHERE c.candidate_id = ANY (fresh) AND c.candidate_id <> ALL (coalesce(known, '{}'))
-				RETURNING c.candidate_id, octet_length(c.code) AS bytes)
-		SELECT coalesce(array_agg(f.id), '{}'),
-				bytes - coalesce((SELECT sum(orphan.bytes) FROM orphan), 0) INTO fresh, bytes
-			FROM unnest(fresh) AS f(id) WHERE f.id NOT IN (SELECT orphan.candidate_id FROM orphan);
-	END IF;
-	INSERT INTO cudal1.stored (role, bytes)
-		SELECT proposer, bytes + proposals * cudal1.proposal_bytes(NULL, NULL) WHERE proposals > 0;
-END
-$$;
-COMMENT ON FUNCTION cudal1.add_rows IS
-'adds candidates and proposals of the rows of a batch that have no reason. fresh: candidates added;
-known: candidates that got a proposal';
-
-CREATE FUNCTION cudal1.queue_rows(task_ids bigint[], fresh bigint[], known bigint[], priority int,
-	deadline timestamptz, proposer text, into_pool int)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-	r			record;
-BEGIN
-	INSERT INTO cudal1.job (kind, task_id, candidate_id, profile, device, cores, language, priority,
-		deadline, trainer)
-		SELECT 'measure', k.task_id, c.candidate_id, k.profile, coalesce(k.device_model, k.device),
-			k.cores, k.language, queue_rows.priority, queue_rows.deadline, proposer
-			FROM cudal1.candidate AS c JOIN cudal1.task AS k USING (task_id)
-			WHERE c.candidate_id = ANY (fresh)
-			ORDER BY c.candidate_id;
-
-	FOR r IN
-		SELECT k AS task, c.candidate_id FROM cudal1.candidate AS c JOIN cudal1.task AS k
-			USING (task_id)
-			WHERE c.candidate_id = ANY (known) AND c.candidate_id <> ALL (fresh)
-				AND (c.state NOT IN ('successful', 'failed') OR c.imported)
-			ORDER BY c.candidate_id
-	LOOP
-		IF cudal1.propose_again(r.task, r.candidate_id, priority, deadline, proposer) THEN
-			fresh := fresh || r.candidate_id;
-		END IF;
-	END LOOP;
-
-	PERFORM cudal1.place_again(ARRAY(SELECT k.id FROM unnest(known) AS k(id)
-		WHERE k.id <> ALL (fresh)), into_pool);
-
-	IF cardinality(fresh) > 0 THEN
-		PERFORM cudal1.warn_no_device(k) FROM cudal1.task AS k WHERE k.task_id = ANY (task_ids);
-		PERFORM cudal1.wake();
-	END IF;
-END
-$$;
-COMMENT ON FUNCTION cudal1.queue_rows IS
-'queues the fresh candidates of a batch, and does with the known ones what another proposal does';
-
 CREATE FUNCTION cudal1.note_used_keys(batch cudal1.batch_row[])
 RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -785,8 +729,10 @@ BEGIN
 	IF r.rows > 0 THEN
 		RAISE NOTICE USING
 			MESSAGE = format('proposal_key "%s" was used for another code', r.key),
-			DETAIL = format('Row %s gets that candidate; the code of the row is not recorded.',
-				r.first) || CASE WHEN r.rows > 1
+			DETAIL = CASE WHEN cardinality(batch) = 1
+				THEN format('It names candidate %s; this code is not recorded.', batch[1].id)
+				ELSE format('Row %s gets that candidate; the code of the row is not recorded.',
+					r.first) END || CASE WHEN r.rows > 1
 					THEN format(' So it is with %s rows of the batch.', r.rows) ELSE '' END;
 	END IF;
 END
@@ -806,8 +752,6 @@ DECLARE
 	proposer	text := cudal1.caller();
 	into_pool	int := cudal1.use_pool(pool);
 	batch		cudal1.batch_row[];
-	bytes		bigint;
-	added		record;
 	r			record;
 BEGIN
 	PERFORM cudal1.raise_if(tasks IS NULL OR codes IS NULL, '22004',
@@ -827,23 +771,13 @@ BEGIN
 		priority, proposer, into_pool);
 
 	-- nearly always the whole batch fits into the quota
-	bytes := (SELECT sum(cudal1.proposal_bytes(c, NULL)) FROM unnest(codes) AS c);
-	IF n > 0 AND NOT cudal1.take_room(proposer, n, bytes) THEN
-		r := cudal1.count_room(proposer, n, bytes);
-		IF r.candidates < n OR r.bytes < bytes THEN
-			batch := cudal1.refuse_rows(proposer, r.candidates, r.bytes, batch);
-		END IF;
+	r := cudal1.room_of(proposer);
+	IF r.candidates < n
+		OR r.bytes < (SELECT sum(cudal1.proposal_bytes(c, NULL)) FROM unnest(codes) AS c) THEN
+		batch := cudal1.refuse_rows(proposer, r.candidates, r.bytes, batch);
 	END IF;
-
-	added := cudal1.add_rows(batch, method, proposer, into_pool);
-	PERFORM cudal1.queue_rows(ARRAY(SELECT v.task_id FROM unnest(batch) AS v), added.fresh,
-		added.known, cudal1_submit_batch.priority, cudal1_submit_batch.deadline, proposer,
-		into_pool);
-	PERFORM cudal1.restore_code(c.candidate_id, v.code)
-		FROM unnest(batch) AS v
-			JOIN cudal1.candidate AS c ON c.task_id = v.task_id AND c.code_hash = v.hash
-		WHERE c.imported AND c.code = '' AND cudal1.proposes(v)
-		ORDER BY c.candidate_id;
+	PERFORM cudal1.add_rows(batch, method, proposer, into_pool, cudal1_submit_batch.priority,
+		cudal1_submit_batch.deadline);
 	PERFORM cudal1.note_used_keys(batch) WHERE proposal_keys IS NOT NULL;
 
 	RETURN QUERY

@@ -357,7 +357,7 @@ BEGIN
 	INSERT INTO cudal1.candidate (task_id, code, code_hash, purpose)
 		VALUES (t.task_id, body, hash, CASE WHEN withheld THEN 'withheld' ELSE 'normal' END)
 		ON CONFLICT (task_id, code_hash) DO NOTHING;
-	PERFORM cudal1.store(cudal1.caller(), 0,
+	PERFORM cudal1.store(cudal1.caller(),
 		cudal1.proposal_bytes(CASE WHEN FOUND THEN body END, NULL));
 	SELECT x.* INTO STRICT c FROM cudal1.candidate AS x
 		WHERE x.task_id = t.task_id AND x.code_hash = hash FOR NO KEY UPDATE;

@@ -125,7 +125,7 @@ BEGIN
 	IF source IS NOT NULL THEN
 		codes := cudal1.seed_pool(p.pool_id, source);
 	END IF;
-	PERFORM cudal1.store(cudal1.caller(), 0, 256 + 256 * codes);
+	PERFORM cudal1.store(cudal1.caller(), 256 + 256 * codes);
 	RETURN p.pool_id;
 END
 $$;

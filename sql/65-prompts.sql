@@ -280,7 +280,7 @@ BEGIN
 			'Add it under another name.');
 		RETURN id;
 	END IF;
-	PERFORM cudal1.store(cudal1.caller(), 0,
+	PERFORM cudal1.store(cudal1.caller(),
 		256 + octet_length(words) + coalesce(octet_length(preface), 0));
 	RETURN id;
 END
@@ -410,7 +410,7 @@ BEGIN
 			drawn.island, drawn.epoch, drawn.candidates, drawn.scores, drawn.probabilities,
 			failed.candidate_ids, preface, words, make_prompt.owner)
 		RETURNING prompt_id INTO id;
-	PERFORM cudal1.store(owner, 0, 256 + octet_length(words) + coalesce(octet_length(preface), 0));
+	PERFORM cudal1.store(owner, 256 + octet_length(words) + coalesce(octet_length(preface), 0));
 	RETURN QUERY SELECT id, words, drawn.candidates::bigint[], preface;
 END
 $$;
@@ -492,7 +492,7 @@ BEGIN
 			cudal1_record_prompt.exemplars, rewards, '{}', nullif(cudal1_record_prompt.system, ''),
 			cudal1_record_prompt.prompt, cudal1.caller())
 		RETURNING q.prompt_id INTO id;
-	PERFORM cudal1.store(cudal1.caller(), 0, 256 + octet_length(prompt)
+	PERFORM cudal1.store(cudal1.caller(), 256 + octet_length(prompt)
 		+ coalesce(octet_length(system), 0));
 	RETURN id;
 END

@@ -645,7 +645,7 @@ BEGIN
 			SET taken_at = clock_timestamp(), error = cudal1.clip(problem), decided = true
 			WHERE x.request_id = r.request_id;
 	END IF;
-	PERFORM cudal1.store(r.created_by, 0, octet_length(answer ->> 'text'));
+	PERFORM cudal1.store(r.created_by, octet_length(answer ->> 'text'));
 END
 $$;
 COMMENT ON FUNCTION cudal1.store_answer IS

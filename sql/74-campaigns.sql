@@ -175,7 +175,7 @@ BEGIN
 	GET DIAGNOSTICS lanes = ROW_COUNT;
 	PERFORM cudal1.raise_if(lanes = 0, '22023', 'there are no tasks for the campaign',
 		'Add tasks with cudal1_add_task().');
-	PERFORM cudal1.store(cudal1.caller(), 0, 256 * (1 + lanes));
+	PERFORM cudal1.store(cudal1.caller(), 256 * (1 + lanes));
 	FOR method IN SELECT DISTINCT l.method FROM cudal1.campaign_lane AS l WHERE l.campaign_id = id
 		ORDER BY l.method LOOP
 		IF o ->> 'method' IS NULL THEN

@@ -124,7 +124,7 @@ BEGIN
 			VALUES (id, mask, variant);
 	END LOOP;
 	-- also where all combinations were measured before
-	PERFORM cudal1.store(cudal1.caller(), 0, 256 * (1 + (1 << n)));
+	PERFORM cudal1.store(cudal1.caller(), 256 * (1 + (1 << n)));
 	RETURN id;
 END
 $$;
